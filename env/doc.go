@@ -1,0 +1,27 @@
+// Package env is the contract every block game here keeps, and nothing else: what an
+// action, a position and a player are. It imports the standard library only, so that
+// the rules of a game compile into a contest bot with nothing around them.
+//
+// # Vocabulary
+//
+//	seat         a player's place, 0-based; a joint move holds one Action per seat
+//	acting       must choose now; several seats at once in a simultaneous game
+//	action       an id in a game's fixed space, meaning the same in every position
+//	afterstate   the position after one seat's choice alone, the others standing still
+//	draw         one random outcome (a piece, a hole column), small and recordable
+//	hidden       what a seat may not know: redrawn by Hide before an agent sees a copy
+//	plane        one H×W layer of bytes in an observation; globals are the numbers beside
+//	ply          one choice of one seat
+//
+// # Coordinates
+//
+// Boards are H rows by W columns, row 0 on top, column 0 on the left, unless a game's
+// own doc.go says otherwise. Planes are written row by row: cell (x, y) of plane c is
+// element (c*H+y)*W+x.
+//
+// # Adding a game
+//
+// A folder env/<game> with the rules (a Game value and a State), a folder
+// agents/<game>bot with what is ours about its contest (features, protocol), one line
+// in env/games and one in agents/spec. Package envtest checks every promise made here.
+package env

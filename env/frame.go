@@ -1,0 +1,69 @@
+package env
+
+import "strings"
+
+// A Frame is a position painted for people: boards of cells and lines of notes. It knows
+// no game, so one terminal view and one browser viewer show them all.
+type Frame struct {
+	Boards []Board  // side by side, from the left
+	Notes  []string // round, scores, what comes next
+}
+
+// A Board is a grid of cells, row by row.
+type Board struct {
+	Name  string
+	W, H  int
+	Cells []byte // W*H glyphs: '.' empty, '#' solid, a letter for a piece, lower case for its ghost
+	Ink   []uint8 // W*H colours, 0 background to 15; what they mean is the viewer's palette
+}
+
+// Reset empties the frame and keeps its memory.
+func (f *Frame) Reset() { f.Boards, f.Notes = f.Boards[:0], f.Notes[:0] }
+
+// Add appends a board of empty cells and returns it.
+func (f *Frame) Add(name string, w, h int) *Board {
+	b := Board{Name: name, W: w, H: h, Cells: []byte(strings.Repeat(".", w*h)), Ink: make([]uint8, w*h)}
+	f.Boards = append(f.Boards, b)
+	return &f.Boards[len(f.Boards)-1]
+}
+
+// Note appends a line of notes.
+func (f *Frame) Note(line string) { f.Notes = append(f.Notes, line) }
+
+// Set paints the cell in column x, row y; cells outside the board are left out.
+func (b *Board) Set(x, y int, glyph byte, ink uint8) {
+	if x >= 0 && x < b.W && y >= 0 && y < b.H {
+		b.Cells[y*b.W+x], b.Ink[y*b.W+x] = glyph, ink
+	}
+}
+
+// String lays the boards out side by side as plain text, notes below.
+func (f *Frame) String() string {
+	var out strings.Builder
+	rows := 0
+	for _, b := range f.Boards {
+		rows = max(rows, b.H)
+	}
+	line := func(cell func(b *Board) string) {
+		var parts []string
+		for i := range f.Boards {
+			b := &f.Boards[i]
+			text := cell(b)
+			parts = append(parts, text+strings.Repeat(" ", max(0, max(b.W, len(b.Name))-len(text))))
+		}
+		out.WriteString(strings.TrimRight(strings.Join(parts, "  "), " ") + "\n")
+	}
+	line(func(b *Board) string { return b.Name })
+	for y := range rows {
+		line(func(b *Board) string {
+			if y >= b.H {
+				return ""
+			}
+			return string(b.Cells[y*b.W : (y+1)*b.W])
+		})
+	}
+	for _, n := range f.Notes {
+		out.WriteString(n + "\n")
+	}
+	return out.String()
+}

@@ -1,0 +1,3 @@
+module blockyard
+
+go 1.25.0
