@@ -13,7 +13,7 @@ type Frame struct {
 type Board struct {
 	Name  string
 	W, H  int
-	Cells []byte // W*H glyphs: '.' empty, '#' solid, a letter for a piece, lower case for its ghost
+	Cells []byte  // W*H glyphs: '.' empty, '#' solid, a letter for a piece, lower case for its ghost
 	Ink   []uint8 // W*H colours, 0 background to 15; what they mean is the viewer's palette
 }
 
