@@ -1,0 +1,90 @@
+package record
+
+import (
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"blockyard/datasets/lines"
+)
+
+// Append opens a file of records to write more, and makes it if there is none. If its last
+// writer was killed in the middle of a record, what there is of that record is removed
+// first; everything before it is kept.
+func Append(path string) (*Writer, error) {
+	whole, compressed, err := examine(path)
+	if errors.Is(err, os.ErrNotExist) {
+		whole, compressed, err = true, strings.HasSuffix(path, ".gz"), nil
+	}
+	if err == nil && !whole {
+		err = mend(path, compressed)
+	}
+	if err != nil {
+		return nil, err
+	}
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o644)
+	if err != nil {
+		return nil, err
+	}
+	return onFile(f, compressed), nil
+}
+
+// examine reads a file through: is it whole, and is it compressed?
+func examine(path string) (whole, compressed bool, err error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return false, false, err
+	}
+	defer f.Close()
+	in, err := lines.New(path, f)
+	if err != nil {
+		return false, false, err
+	}
+	compressed = in.Compressed()
+	if in.Blank() {
+		compressed = strings.HasSuffix(path, ".gz")
+	}
+	r := Reader{in: in}
+	for {
+		var rec Record
+		switch err := r.ReadPart(&rec); {
+		case errors.Is(err, io.EOF):
+			return true, compressed, nil
+		case errors.Is(err, ErrPartial) || err == nil && in.Cut():
+			return false, compressed, nil
+		case err != nil:
+			return false, compressed, err
+		}
+	}
+}
+
+// mend rewrites a file without the record that its end is missing of.
+func mend(path string, compressed bool) error {
+	in, err := Open(path)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	in.AllowPartial = true
+	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
+	if err != nil {
+		return err
+	}
+	w := onFile(f, compressed)
+	w.temp, w.path = f.Name(), path
+	defer w.Discard()
+	if err := f.Chmod(0o644); err != nil {
+		return err
+	}
+	for rec, err := range in.All() {
+		if err != nil {
+			return err
+		}
+		if err := w.Write(rec); err != nil {
+			return err
+		}
+	}
+	return w.Close()
+}

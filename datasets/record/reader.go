@@ -1,0 +1,132 @@
+package record
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+
+	"blockyard/datasets/lines"
+)
+
+// MaxChoices is the longest game Read puts together in memory. A longer one is replayed
+// from its parts: see Reader.ReadPart and NewReplay.
+const MaxChoices = 64 << 20
+
+// ErrPartial says that a file ends in the middle of a record.
+var ErrPartial = lines.ErrCut
+
+// A Reader reads the records of a file one after the other. Its errors name the file and
+// the line.
+type Reader struct {
+	// AllowPartial makes a record cut short at the end of the file count as the end.
+	AllowPartial bool
+
+	in   *lines.Reader
+	open bool // in the middle of a long game
+	part int
+}
+
+// Open opens a file of records; "-" is standard input.
+func Open(path string) (*Reader, error) {
+	in, err := lines.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	return &Reader{in: in}, nil
+}
+
+// NewReader reads records from r; name stands for it in errors.
+func NewReader(name string, r io.Reader) (*Reader, error) {
+	in, err := lines.New(name, r)
+	if err != nil {
+		return nil, err
+	}
+	return &Reader{in: in}, nil
+}
+
+// Read returns the next game, or io.EOF.
+func (r *Reader) Read() (*Record, error) {
+	rec := new(Record)
+	if err := r.ReadPart(rec); err != nil {
+		return nil, err
+	}
+	for r.open {
+		var part Record
+		err := r.ReadPart(&part)
+		if err != nil {
+			return nil, err
+		}
+		rec.Choices = append(rec.Choices, part.Choices...)
+		rec.Draws = append(rec.Draws, part.Draws...)
+		rec.Values = append(rec.Values, part.Values...)
+		if len(rec.Choices) > MaxChoices {
+			return nil, r.in.Errorf("the game has more than %d choices", MaxChoices)
+		}
+		rec.More, rec.Scores, rec.Results, rec.Stopped = part.More, part.Scores, part.Results, part.Stopped
+	}
+	if err := rec.Validate(); err != nil {
+		return nil, r.in.Errorf("%w", err)
+	}
+	return rec, nil
+}
+
+// ReadPart makes rec the next line: a whole game, or a part of a long one, which says More
+// unless it is the last. It returns io.EOF at the end of the file.
+func (r *Reader) ReadPart(rec *Record) error {
+	line, err := r.in.Next()
+	if err != nil {
+		return r.end(err)
+	}
+	*rec = Record{}
+	if err := json.Unmarshal(line, rec); err != nil {
+		if r.in.Cut() {
+			err = fmt.Errorf("%w: %w", ErrPartial, err)
+		}
+		return r.end(r.in.Errorf("%w", err))
+	}
+	if r.open {
+		if rec.Part != r.part+1 {
+			return r.in.Errorf("%w: part %d of a long game where part %d belongs", ErrInvalid, rec.Part, r.part+1)
+		}
+	} else if rec.Part != 0 {
+		return r.in.Errorf("%w: part %d of a game whose beginning is missing", ErrInvalid, rec.Part)
+	} else if err := rec.validHead(); err != nil {
+		return r.in.Errorf("%w", err)
+	}
+	r.open, r.part = rec.More, rec.Part
+	return nil
+}
+
+// end decides what the end of the input means where the reader stands.
+func (r *Reader) end(err error) error {
+	if errors.Is(err, io.EOF) && r.open {
+		err = r.in.Errorf("%w: the rest of a long game is missing", ErrPartial)
+	}
+	if r.AllowPartial && errors.Is(err, ErrPartial) {
+		return io.EOF
+	}
+	return err
+}
+
+// All yields the games to come. An error is yielded once, last.
+func (r *Reader) All() iter.Seq2[*Record, error] {
+	return func(yield func(*Record, error) bool) {
+		for {
+			rec, err := r.Read()
+			if errors.Is(err, io.EOF) {
+				return
+			}
+			if !yield(rec, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// Line is the number of the line read last.
+func (r *Reader) Line() int { return r.in.Line() }
+
+// Close closes the file that Open opened.
+func (r *Reader) Close() error { return r.in.Close() }

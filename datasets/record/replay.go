@@ -1,0 +1,164 @@
+package record
+
+import (
+	"fmt"
+	"io"
+	"iter"
+	"slices"
+
+	"blockyard/env"
+)
+
+// A Replay plays a recorded game again, position by position:
+//
+//	rp := record.NewReplay(g, rec)
+//	for s, moves := range rp.All() { … }
+//	if err := rp.Err(); err != nil { … }
+type Replay struct {
+	game  *env.Game
+	state env.State
+	next  func() (*Record, error) // the next part of a long game, io.EOF after the last
+
+	choices []env.Action // read and not yet played
+	draws   [][]uint16
+	drawn   bool // the game has draws
+	more    bool // further parts are to come
+
+	ply, step int
+	err       error
+}
+
+// NewReplay begins a replay of rec, whose game and rules must be those of g.
+func NewReplay(g *env.Game, rec *Record) *Replay {
+	return newReplay(g, rec, func() (*Record, error) { return nil, io.EOF })
+}
+
+func newReplay(g *env.Game, rec *Record, next func() (*Record, error)) *Replay {
+	rp := &Replay{game: g, next: next, choices: rec.Choices, draws: rec.Draws, drawn: len(rec.Draws) > 0, more: rec.More}
+	rp.err = rp.begin(rec)
+	return rp
+}
+
+func (rp *Replay) begin(rec *Record) error {
+	g := rp.game
+	switch {
+	case rec.Game != g.Name:
+		return fmt.Errorf("the record is of %s, not of %s", rec.Game, g.Name)
+	case rec.Rules != g.Rules:
+		return fmt.Errorf("%s: played by version %d of the rules, these are version %d", g.Name, rec.Rules, g.Rules)
+	case rec.Seats < g.MinSeats || rec.Seats > g.MaxSeats:
+		return fmt.Errorf("%s: %d seats, want %d to %d", g.Name, rec.Seats, g.MinSeats, g.MaxSeats)
+	}
+	rp.state = g.New(rec.Seats)
+	if len(rec.Start) > 0 {
+		if len(rp.draws) > 0 {
+			rp.draws = rp.draws[1:]
+		}
+		return env.Decode(rp.state, g.New(rec.Seats), rec.Start)
+	}
+	return rp.forced(func() { rp.state.Reset(rec.Seed) })
+}
+
+// forced makes play draw the next list of draws.
+func (rp *Replay) forced(play func()) error {
+	if !rp.drawn || !rp.have(func() bool { return len(rp.draws) > 0 }) {
+		play()
+		return rp.err
+	}
+	draws := rp.draws[0]
+	rp.draws = rp.draws[1:]
+	if n := rp.state.Force(draws); n < len(draws) {
+		return fmt.Errorf("%s: step %d: only %d of its %d draws can be forced", rp.game.Name, rp.step, n, len(draws))
+	}
+	play()
+	if made := rp.state.Draws(nil); len(made) < len(draws) || !slices.Equal(made[:len(draws)], draws) {
+		return fmt.Errorf("%s: step %d: the record lists draws %v, the game drew %v", rp.game.Name, rp.step, draws, made)
+	}
+	return nil
+}
+
+// have reads further parts until ready, and reports whether it came to that.
+func (rp *Replay) have(ready func() bool) bool {
+	for !ready() {
+		if !rp.more || rp.err != nil {
+			return false
+		}
+		part, err := rp.next()
+		if err != nil {
+			rp.err = err
+			return false
+		}
+		rp.choices = append(slices.Clip(rp.choices), part.Choices...)
+		rp.draws = append(slices.Clip(rp.draws), part.Draws...)
+		rp.more = part.More
+	}
+	return true
+}
+
+// All yields each position with the joint move played from it, and the last position with
+// env.NoMoves. The State is one and the same, stepped on; Ply tells where it stands. All
+// goes on where an earlier loop broke off, and ends early at an error: see Err.
+func (rp *Replay) All() iter.Seq2[env.State, env.Moves] {
+	return func(yield func(env.State, env.Moves) bool) {
+		for rp.err == nil {
+			m, ok := rp.moves()
+			if rp.err != nil {
+				return
+			}
+			if !ok {
+				yield(rp.state, env.NoMoves)
+				return
+			}
+			if !yield(rp.state, m) {
+				return
+			}
+			rp.play(m)
+		}
+	}
+}
+
+// moves is the joint move to be played now; there is none at the end of the game or the
+// record.
+func (rp *Replay) moves() (env.Moves, bool) {
+	m := env.NoMoves
+	acting := rp.state.Acting()
+	if acting == 0 {
+		return m, false
+	}
+	n := acting.Len()
+	if !rp.have(func() bool { return len(rp.choices) >= n }) {
+		if rp.err == nil && len(rp.choices) > 0 {
+			rp.err = fmt.Errorf("%s: ply %d: %d seats choose, %d choices are left", rp.game.Name, rp.ply, n, len(rp.choices))
+		}
+		return m, false
+	}
+	for i := 0; acting != 0; acting = acting.Rest() {
+		m[acting.First()] = rp.choices[i]
+		i++
+	}
+	return m, true
+}
+
+// play plays the joint move m, which moves returned.
+func (rp *Replay) play(m env.Moves) {
+	n := rp.state.Acting().Len()
+	rp.step++
+	var illegal error
+	err := rp.forced(func() { illegal = env.Apply(rp.game, rp.state, m) })
+	if illegal != nil {
+		err = illegal
+	}
+	if err != nil {
+		rp.err = fmt.Errorf("ply %d: %w", rp.ply, err)
+	}
+	rp.choices, rp.ply = rp.choices[n:], rp.ply+n
+}
+
+// State is the position the replay stands at.
+func (rp *Replay) State() env.State { return rp.state }
+
+// Ply is how many choices led to the position.
+func (rp *Replay) Ply() int { return rp.ply }
+
+// Err is why the replay ended early, nil if it did not.
+func (rp *Replay) Err() error { return rp.err }
