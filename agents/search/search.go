@@ -12,7 +12,12 @@
 // the first few moves Act allocates nothing.
 package search
 
-import "blockyard/env"
+import (
+	"context"
+	"time"
+
+	"blockyard/env"
+)
 
 // An Evaluator says how good positions are for a seat. It belongs to one agent and need
 // not be safe for concurrent use.
@@ -42,7 +47,8 @@ const (
 	Far float32 = 100
 )
 
-// over returns the worth for seat of s, if it is a finished game ply plies away.
+// over returns the worth for seat of s, if it is a finished game ply plies away: beyond
+// Limit on the side of its Result, nearest for the result that is nearest to a draw.
 func over(s env.State, seat int, ply int) (float32, bool) {
 	if s.Acting() != 0 {
 		return 0, false
@@ -50,9 +56,36 @@ func over(s env.State, seat int, ply int) (float32, bool) {
 	r := s.Result(seat)
 	switch {
 	case r > 0:
-		return r*Win - float32(ply), true
+		return Limit + r*(Win-Limit) - float32(ply), true
 	case r < 0:
-		return r*Win + float32(ply), true
+		return -Limit + r*(Win-Limit) + float32(ply), true
 	}
 	return 0, true
+}
+
+// better reports whether an action worth v should replace the best so far; equal worth
+// does not, and a worth that is not a number is never the better one.
+func better(v, best float32) bool { return v > best || best != best }
+
+// A clock tells a search when its time is up.
+type clock struct {
+	end   time.Time
+	timed bool
+	done  <-chan struct{}
+}
+
+func newClock(ctx context.Context) clock {
+	end, timed := ctx.Deadline()
+	return clock{end: end, timed: timed, done: ctx.Done()}
+}
+
+// up reports whether the time is over. It looks at the time itself as well, because on a
+// busy machine a context may learn late that its deadline has passed.
+func (c *clock) up() bool {
+	select {
+	case <-c.done:
+		return true
+	default:
+		return c.timed && !time.Now().Before(c.end)
+	}
 }

@@ -1,0 +1,39 @@
+package search
+
+import (
+	"fmt"
+
+	"blockyard/env"
+)
+
+// Options say which search. The zero value is the default one.
+type Options struct {
+	Ply      int // how many choices ahead: 1, 2 or 3; 0 means 2
+	Width    int // how many lines the last ply goes on with, where it is narrow; 0 means 12
+	Outcomes int // how many draws, equally likely, a third ply tells apart; 0 for none
+}
+
+// New returns the search of g that o asks for, judging with e.
+func New(g *env.Game, e Evaluator, o Options) (env.Agent, error) {
+	if o.Ply == 0 {
+		o.Ply = 2
+	}
+	if o.Width == 0 {
+		o.Width = 12
+	}
+	if o.Width < 1 {
+		return nil, fmt.Errorf("search: width %d, want at least 1", o.Width)
+	}
+	switch o.Ply {
+	case 1:
+		return NewGreedy(g, e), nil
+	case 2:
+		return NewTwo(g, e), nil
+	case 3:
+		if o.Outcomes < 1 {
+			return nil, fmt.Errorf("search: %s has no third ply", g.Name)
+		}
+		return NewNarrow(g, e, o.Width, o.Outcomes), nil
+	}
+	return nil, fmt.Errorf("search: ply %d, want 1, 2 or 3", o.Ply)
+}
