@@ -1,0 +1,102 @@
+package blockbattle
+
+import (
+	"fmt"
+	"strings"
+
+	"blockyard/env"
+)
+
+// The action space: a resting place of the piece's cells, with or without a T-spin, or a
+// skip from the stock.
+//
+//	id = spin*800 + rot*200 + x*20 + y
+//
+// x is the leftmost column and y the lowest row of the cells, rot the orientation (0..3,
+// one turn right each). I, S and Z take the same cells in two pairs of orientations and
+// O in all four; those ids use rot 0 and 1, and 0.
+const (
+	SkipAction env.Action = 1600
+	actions               = 1601
+	spinBase              = 800
+)
+
+func action(spin, rot, x, y int) env.Action {
+	return env.Action(spin*spinBase + rot*200 + x*20 + y)
+}
+
+// landing turns an action, legal or None, into what it does to seat's piece.
+func (s *State) landing(seat int, a env.Action) Landing {
+	piece := int(s.Piece)
+	if a < SkipAction {
+		spin, rest := a/spinBase, int(a%spinBase)
+		rot := rest / 200
+		return Landing{
+			Piece: piece, Rot: rot, TSpin: spin == 1,
+			X: rest/20%10 - minX[piece][rot], Y: rest%20 - maxY[piece][rot],
+		}
+	}
+	if a == SkipAction {
+		return Landing{Piece: piece, X: spawnX(piece), Y: -1, Skipped: true}
+	}
+	w := walker{side: &s.Sides[seat], piece: piece, at: box{spawnX(piece), -1, 0}}
+	for !w.locked {
+		w.down()
+	}
+	return Landing{Piece: piece, X: w.at.x, Y: w.at.y, Loose: w.at.y != -1}
+}
+
+// ActionOf returns the id of what an answer did: an action the landing's round has in its
+// legal list.
+func ActionOf(l Landing) env.Action {
+	if l.Skipped {
+		return SkipAction
+	}
+	rot, x, y := l.Rot, l.X+minX[l.Piece][l.Rot], l.Y+maxY[l.Piece][l.Rot]
+	switch l.Piece {
+	case I, S, Z:
+		rot %= 2
+	case O:
+		rot = 0
+	}
+	spin := 0
+	if l.TSpin {
+		spin = 1
+	}
+	return action(spin, rot, x, y)
+}
+
+// Text implements env.Game.
+func Text(a env.Action) string {
+	switch {
+	case a == SkipAction:
+		return "skip"
+	case a > SkipAction:
+		return fmt.Sprintf("action %d", a)
+	}
+	spin := ""
+	if a >= spinBase {
+		spin = " spin"
+	}
+	rest := int(a % spinBase)
+	return fmt.Sprintf("r%d x%d y%d%s", rest/200, rest/20%10, rest%20, spin)
+}
+
+// Parse implements env.Game.
+func Parse(text string) (env.Action, error) {
+	if text == "skip" {
+		return SkipAction, nil
+	}
+	var rot, x, y int
+	plain := strings.TrimSuffix(text, " spin")
+	_, err := fmt.Sscanf(plain, "r%d x%d y%d", &rot, &x, &y)
+	if err != nil || rot < 0 || rot > 3 || x < 0 || x >= Width || y < 0 || y >= Height ||
+		plain != fmt.Sprintf("r%d x%d y%d", rot, x, y) {
+		return env.None, fmt.Errorf("blockbattle: action %q: want skip, or rR xX yY with or without spin", text)
+	}
+	spin := 0
+	if plain != text {
+		spin = 1
+	}
+	return action(spin, rot, x, y), nil
+}

@@ -1,0 +1,150 @@
+package blockbattle
+
+import "blockyard/env/falling"
+
+// A Landing is what an answer did to a piece: where it came to rest, or was skipped.
+type Landing struct {
+	Piece   int
+	Rot     int  // orientation 0..3
+	X, Y    int  // the box's top left corner
+	TSpin   bool // judged by rules §6
+	Skipped bool // the piece is gone; X, Y, Rot say where it was
+	Loose   bool // the answer ended above the resting place and the piece fell
+}
+
+// A Refusal is a shift or turn that met something: the index of its token.
+type Refusal = int
+
+// done is a token that was executed and the box before and after it.
+type done struct {
+	token         Token
+	before, after box
+}
+
+type box struct{ x, y, o int }
+
+// A walker executes tokens on one side (rules §4.2, §4.3). It is the slow, literal reading
+// of the rules that the list of legal actions is judged by.
+type walker struct {
+	side   *Side
+	piece  int
+	at     box
+	locked bool
+}
+
+func (w *walker) hits(b box, walls bool) bool {
+	for _, c := range pieces[w.piece].Cells[b.o%pieces[w.piece].Turns] {
+		x, y := b.x+int(c.X), b.y+int(c.Y)
+		if walls && (x < 0 || x >= Width) || y >= w.side.floor() {
+			return true
+		}
+		if y >= 0 && w.side.Cells.At(x, y) {
+			return true
+		}
+	}
+	return false
+}
+
+func (w *walker) down() {
+	next := w.at
+	next.y++
+	if w.hits(next, false) {
+		w.locked = true
+	} else {
+		w.at = next
+	}
+}
+
+// Execute plays an answer's tokens on side with piece. refused lists the indices of the
+// shifts and turns that met something.
+func Execute(side *Side, piece int, tokens []Token, rules Rules) (land Landing, refused []Refusal) {
+	w := walker{side: side, piece: piece, at: box{spawnX(piece), -1, 0}}
+	skipped, surplus := false, false
+	var trace []done
+	for i, t := range tokens {
+		if w.locked {
+			surplus = true
+			break
+		}
+		before := w.at
+		switch t {
+		case Left, Right:
+			next := w.at
+			next.x += int(t)*2 - 1
+			if w.hits(next, true) {
+				refused = append(refused, i)
+				w.down()
+			} else {
+				w.at = next
+			}
+		case TurnLeft, TurnRight:
+			next := w.at
+			next.o = (next.o + 3 - 2*int(t-TurnLeft)) % 4
+			if w.hits(next, true) {
+				refused = append(refused, i)
+			} else {
+				w.at = next
+			}
+		case Down:
+			w.down()
+		case Drop:
+			for !w.locked {
+				w.down()
+			}
+		case Skip:
+			if side.Skips > 0 {
+				skipped, w.locked = true, true
+			}
+		}
+		trace = append(trace, done{t, before, w.at})
+		if t == Skip {
+			break
+		}
+	}
+	y := w.at.y
+	for !w.locked {
+		w.down()
+	}
+	land = Landing{Piece: piece, Rot: w.at.o, X: w.at.x, Y: w.at.y, Skipped: skipped, Loose: w.at.y != y}
+	land.TSpin = piece == T && !skipped && !land.Loose && len(trace) >= 2 &&
+		corners(&side.Cells, w.at.x, w.at.y) == 3 && spun(trace, w.at, surplus, rules)
+	return land, refused
+}
+
+// corners counts the blocks in the corners of a 3x3 box (rules §6, condition 3).
+func corners(f *falling.Field, x, y int) int {
+	n := 0
+	for _, c := range [4][2]int{{0, 0}, {2, 0}, {0, 2}, {2, 2}} {
+		cx, cy := x+c[0], y+c[1]
+		if cx >= 0 && cx < Width && cy >= 0 && cy < Height && f.At(cx, cy) {
+			n++
+		}
+	}
+	return n
+}
+
+// spun judges conditions 2 and 4 of rules §6 on the executed tokens.
+func spun(trace []done, rest box, surplus bool, rules Rules) bool {
+	if surplus && rules&PortTokens != 0 {
+		return false
+	}
+	turned := func(t Token) bool { return t == TurnLeft || t == TurnRight }
+	decider := len(trace) - 1
+	if a, b := trace[decider], trace[decider-1]; !turned(a.token) {
+		if a.token != Down && a.token != Drop || !turned(b.token) {
+			return false
+		}
+		if a.before != rest && !(rules&LateToken != 0 && surplus) {
+			return false
+		}
+		decider--
+	}
+	if rules&NetTurn == 0 {
+		return true
+	}
+	first := decider
+	for first > 0 && turned(trace[first-1].token) {
+		first--
+	}
+	return trace[first].before.o != trace[decider].after.o
+}

@@ -1,0 +1,43 @@
+package blockbattle
+
+import (
+	"fmt"
+
+	"blockyard/env"
+)
+
+// Game is AI Block Battle by the published rules.
+var Game = game("blockbattle", "BlockBattle-v0", Document)
+
+// ClassicGame is played by the rules of the contest's engine of 2015.
+var ClassicGame = game("blockbattle:classic", "BlockBattleClassic-v0", Classic)
+
+// PortGame is played by the rules of the engine of the successor site.
+var PortGame = game("blockbattle:port", "BlockBattlePort-v0", Port)
+
+func game(name, id string, rules Rules) *env.Game {
+	return &env.Game{
+		Name:        name,
+		ID:          id,
+		Rules:       1,
+		MinSeats:    2,
+		MaxSeats:    2,
+		Rows:        2,
+		Actions:     actions,
+		MaxLegal:    512,
+		Planes:      env.Shape{C: 2, H: Height, W: Width},
+		PlaneMax:    CellSolid,
+		PlaneNames:  []string{"own", "opponent"},
+		GlobalNames: globalNames,
+		New: func(seats int) env.State {
+			if seats != 2 {
+				panic(fmt.Sprintf("blockbattle: %d seats, want 2", seats))
+			}
+			s := &State{Rules: rules}
+			s.Reset(0)
+			return s
+		},
+		Text:  Text,
+		Parse: Parse,
+	}
+}

@@ -1,0 +1,121 @@
+package blockbattle
+
+import (
+	"encoding/binary"
+	"math/bits"
+
+	"blockyard/env"
+)
+
+// Cell codes in observation planes.
+const (
+	CellEmpty = 0
+	CellBlock = 1
+	CellSolid = 2
+)
+
+// globals of an observation, in order; see doc.go.
+const numGlobals = 2*Pieces + 2*7 + 1
+
+var globalNames = names()
+
+func names() []string {
+	var out []string
+	for _, which := range []string{"piece", "next"} {
+		for _, l := range Letters {
+			out = append(out, which+"_"+string(l))
+		}
+	}
+	for _, who := range []string{"own", "opponent"} {
+		for _, what := range []string{"points", "points_mod3", "combo", "skips", "solid", "pending", "height"} {
+			out = append(out, who+"_"+what)
+		}
+	}
+	return append(out, "rounds_to_solid")
+}
+
+// Observe implements env.State.
+func (s *State) Observe(seat int, planes []uint8, globals []float32) {
+	own, opp := &s.Sides[seat], &s.Sides[1-seat]
+	own.paint(planes[:Width*Height])
+	opp.paint(planes[Width*Height : 2*Width*Height])
+	globals = globals[:numGlobals]
+	for i := range globals[:2*Pieces] {
+		globals[i] = 0
+	}
+	globals[s.Piece] = 1
+	globals[Pieces+s.Next] = 1
+	own.numbers(globals[2*Pieces : 2*Pieces+7])
+	opp.numbers(globals[2*Pieces+7 : 2*Pieces+14])
+	globals[numGlobals-1] = float32((SolidInterval - s.Round%SolidInterval) % SolidInterval)
+}
+
+func (s *Side) numbers(out []float32) {
+	out = out[:7]
+	out[0] = float32(s.Points)
+	out[1] = float32(s.Points % PerGarbage)
+	out[2] = float32(s.Combo)
+	out[3] = float32(s.Skips)
+	out[4] = float32(s.Solid)
+	out[5] = float32(s.Pending)
+	out[6] = float32(s.Height())
+}
+
+// Height is the height of the stack over the solid rows, in rows.
+func (s *Side) Height() int {
+	any := s.Cells.Any()
+	if any == 0 {
+		return 0
+	}
+	return s.floor() - bits.TrailingZeros64(any)
+}
+
+// spread turns 8 cells as bits into 8 cells as bytes.
+var spread = func() (t [256]uint64) {
+	for i := range t {
+		for b := 0; b < 8; b++ {
+			t[i] |= uint64(i>>b&1) << (8 * b)
+		}
+	}
+	return t
+}()
+
+// paint writes the board row by row, a byte a cell: columns to rows eight rows at a time,
+// by transposing an 8x8 block of bits.
+func (s *Side) paint(out []uint8) {
+	out = out[:Width*Height]
+	c := &s.Cells
+	for y := 0; y < Height; y += 8 {
+		block := c[0]>>uint(y)&0xFF | c[1]>>uint(y)&0xFF<<8 | c[2]>>uint(y)&0xFF<<16 | c[3]>>uint(y)&0xFF<<24 |
+			c[4]>>uint(y)&0xFF<<32 | c[5]>>uint(y)&0xFF<<40 | c[6]>>uint(y)&0xFF<<48 | c[7]>>uint(y)&0xFF<<56
+		c8, c9 := c[8]>>uint(y), c[9]>>uint(y)
+		block = transpose(block)
+		for i := y; i < y+8 && i < Height; i++ {
+			row := out[i*Width : i*Width+Width : i*Width+Width]
+			binary.LittleEndian.PutUint64(row, spread[block&0xFF])
+			row[8], row[9] = uint8(c8&1), uint8(c9&1)
+			block, c8, c9 = block>>8, c8>>1, c9>>1
+		}
+	}
+	for i := s.floor() * Width; i < len(out); i++ {
+		out[i] = CellSolid
+	}
+}
+
+// transpose turns an 8x8 matrix of bits, a byte a row, by swapping ever larger blocks.
+func transpose(m uint64) uint64 {
+	t := (m ^ m>>7) & 0x00AA00AA00AA00AA
+	m ^= t ^ t<<7
+	t = (m ^ m>>14) & 0x0000CCCC0000CCCC
+	m ^= t ^ t<<14
+	t = (m ^ m>>28) & 0x00000000F0F0F0F0
+	return m ^ t ^ t<<28
+}
+
+// Show implements env.State.
+func (s *State) Show(f *env.Frame) {
+	for i := range s.Sides {
+		s.Sides[i].show(f.Add([2]string{"player1", "player2"}[i], Width, Height), s, i)
+	}
+	f.Note(s.summary())
+}

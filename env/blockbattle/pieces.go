@@ -1,0 +1,78 @@
+package blockbattle
+
+import "blockyard/env/falling"
+
+// Pieces in the order of the draw (rules §17).
+const (
+	I = iota
+	J
+	L
+	O
+	S
+	T
+	Z
+	Pieces // how many kinds there are
+)
+
+// Letters names the pieces in that order.
+const Letters = "IJLOSTZ"
+
+// The board and the clock of rising rows (rules §1).
+const (
+	Width         = 10
+	Height        = 20
+	SolidInterval = 15 // rounds between solid rows
+	PerGarbage    = 3  // points that send one garbage row
+	head          = 1  // rows above the board a box can be in: spawn is at y = -1
+)
+
+// boxes are the spawn orientations (rules §3): side of the box, then its cells.
+var boxes = [Pieces]struct {
+	n     int
+	cells [4]falling.Cell
+}{
+	I: {4, [4]falling.Cell{{X: 0, Y: 1}, {X: 1, Y: 1}, {X: 2, Y: 1}, {X: 3, Y: 1}}},
+	J: {3, [4]falling.Cell{{X: 0, Y: 0}, {X: 0, Y: 1}, {X: 1, Y: 1}, {X: 2, Y: 1}}},
+	L: {3, [4]falling.Cell{{X: 2, Y: 0}, {X: 0, Y: 1}, {X: 1, Y: 1}, {X: 2, Y: 1}}},
+	O: {2, [4]falling.Cell{{X: 0, Y: 0}, {X: 1, Y: 0}, {X: 0, Y: 1}, {X: 1, Y: 1}}},
+	S: {3, [4]falling.Cell{{X: 1, Y: 0}, {X: 2, Y: 0}, {X: 0, Y: 1}, {X: 1, Y: 1}}},
+	T: {3, [4]falling.Cell{{X: 1, Y: 0}, {X: 0, Y: 1}, {X: 1, Y: 1}, {X: 2, Y: 1}}},
+	Z: {3, [4]falling.Cell{{X: 0, Y: 0}, {X: 1, Y: 0}, {X: 1, Y: 1}, {X: 2, Y: 1}}},
+}
+
+// pieces are the orientations of every piece; minX and maxY of each orientation turn a
+// box corner into the anchor an action names.
+var (
+	pieces [Pieces]falling.Piece
+	minX   [Pieces][4]int
+	maxY   [Pieces][4]int
+)
+
+func init() {
+	for p, b := range boxes {
+		piece := falling.Piece{Turns: 4}
+		if p == O {
+			piece.Turns = 1
+		}
+		cells := b.cells
+		for o := 0; o < 4; o++ {
+			piece.Cells[o] = append([]falling.Cell(nil), cells[:]...)
+			minX[p][o], maxY[p][o] = 9, 0
+			for i, c := range cells {
+				if int(c.X) < minX[p][o] {
+					minX[p][o] = int(c.X)
+				}
+				if int(c.Y) > maxY[p][o] {
+					maxY[p][o] = int(c.Y)
+				}
+				if p != O {
+					cells[i] = falling.Cell{X: int8(b.n) - 1 - c.Y, Y: c.X} // clockwise, rules §3
+				}
+			}
+		}
+		pieces[p] = piece
+	}
+}
+
+// spawnX is the column of the box's left edge at spawn; its top edge is in row -1.
+func spawnX(piece int) int { return (Width - boxes[piece].n) / 2 }

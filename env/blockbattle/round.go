@@ -1,0 +1,166 @@
+package blockbattle
+
+import "blockyard/env/falling"
+
+// A Report is what a round did, in the terms of the rules, for hosts, records and tests.
+type Report struct {
+	Sides  [2]SideReport
+	Losses []Loss // in the order the engine notices them
+}
+
+// A SideReport is one side's part of a Report.
+type SideReport struct {
+	Locked      falling.Field // blocks after both answers, before clearing
+	Rows        int           // rows cleared
+	Cleared     bool          // no block was left on the board
+	Gain        int           // points of this round
+	Lines       int           // garbage rows sent, as many as were earned
+	FirstSingle bool          // whether row 1 of a batch has one hole
+	Holes       []uint16      // of the rows that fitted, lowest row first: one bit a hole column
+}
+
+// A Loss is a side losing in a phase.
+type Loss struct {
+	Phase Phase
+	Seat  int
+}
+
+// Play is a round after both answers were executed (rules §9, steps 4 to 8, and the start
+// of the next round). rep may be nil.
+func (s *State) Play(lands *[2]Landing, rep *Report) {
+	s.Begin()
+	var rows [2]int
+	var empty [2]bool
+	for i := range lands {
+		if s.Sides[i].lock(&lands[i]) {
+			s.lose(i, LostOverflow, rep)
+		}
+	}
+	for i := range lands {
+		side := &s.Sides[i]
+		if rep != nil {
+			rep.Sides[i] = SideReport{Locked: side.Cells}
+		}
+		rows[i] = side.clear()
+		empty[i] = side.Cells.Any() == 0
+	}
+	for i := range lands {
+		gain := s.Sides[i].award(rows[i], empty[i], &lands[i], s.Rules)
+		total := int(s.Sides[i].Points) / PerGarbage
+		lines := total - (int(s.Sides[i].Points)-gain)/PerGarbage
+		if rep != nil {
+			r := &rep.Sides[i]
+			r.Rows, r.Cleared, r.Gain, r.Lines, r.FirstSingle = rows[i], empty[i], gain, lines, total%2 == 0
+		}
+		if lines > 0 {
+			s.garbage(i, lines, total, rep)
+		}
+		if s.Round%SolidInterval == 0 {
+			if !s.Sides[i].solid() {
+				s.lose(i, LostSolid, rep)
+			}
+		}
+	}
+	if s.Sides[0].Lost == NotLost && s.Sides[1].Lost == NotLost {
+		s.deal(rep)
+	} else {
+		s.Over = true
+	}
+	s.End()
+}
+
+// award scores a cleared board (rules §7) and returns the points of the round.
+func (s *Side) award(rows int, empty bool, l *Landing, rules Rules) int {
+	gain := 0
+	if l.TSpin {
+		gain = [5]int{0, 5, 10, 0, 0}[rows]
+	} else {
+		gain = [5]int{0, 0, 3, 6, 10}[rows]
+	}
+	if l.TSpin && rows == 2 || !l.TSpin && rows == 4 {
+		s.Skips++
+	}
+	switch {
+	case rows >= 2 || rows == 1 && l.TSpin:
+		gain += int(s.Combo)
+		s.Combo++
+	case rows == 1:
+		gain += int(s.Combo)
+	case !l.Skipped:
+		s.Combo = 0
+	}
+	if empty && (rows > 0 || rules&PCNeedsClear == 0) {
+		gain = 18
+	}
+	if l.Skipped {
+		s.Skips--
+	}
+	s.Points += int32(gain)
+	return gain
+}
+
+// garbage sends rows to the opponent of seat (rules §8.2). total is the sender's lifetime
+// count of rows after this award.
+func (s *State) garbage(seat, lines, total int, rep *Report) {
+	to := &s.Sides[1-seat]
+	lines, fits := to.raise(lines)
+	if !fits {
+		s.lose(1-seat, LostGarbage, rep)
+	}
+	row := uint(to.floor())
+	for i := 1; i <= lines; i++ {
+		row--
+		hole := s.Draw(10)
+		holes := uint16(1) << hole
+		if (i%2 == 1) != (total%2 == 0) {
+			holes |= 1 << ((hole + 1 + s.Draw(9)) % 10)
+		}
+		for x := uint(0); x < Width; x++ {
+			to.Cells[x] |= uint64(^holes>>x&1) << row
+		}
+		if rep != nil {
+			rep.Sides[seat].Holes = append(rep.Sides[seat].Holes, holes)
+		}
+	}
+}
+
+// solid raises the floor by a row (rules §8.3) and reports whether the side survived.
+func (s *Side) solid() bool {
+	rows, fits := s.raise(1)
+	s.Solid += uint8(rows)
+	return fits
+}
+
+// deal opens the next round (rules §9, steps 1 and 2).
+func (s *State) deal(rep *Report) {
+	s.Round++
+	s.Piece, s.Next = s.Next, uint8(s.Draw(Pieces))
+	for i := range s.Sides {
+		if s.Sides[i].spawnHits(int(s.Piece)) {
+			s.lose(i, LostSpawn, rep)
+			s.Over = true
+			if s.Rules&PortSpawn != 0 {
+				return
+			}
+		}
+	}
+}
+
+// lose notes a loss and what it makes of the running winner (rules §12, item 16).
+func (s *State) lose(seat int, p Phase, rep *Report) {
+	s.Sides[seat].lose(p)
+	switch other := int8(1 - seat); {
+	case s.Rules&DrawBySet != 0:
+		s.Winner = other
+		if s.Sides[other].Lost != NotLost {
+			s.Winner = Nobody
+		}
+	case s.Winner == Nobody:
+		s.Winner = other
+	case s.Winner != other:
+		s.Winner = Nobody
+	}
+	if rep != nil {
+		rep.Losses = append(rep.Losses, Loss{p, seat})
+	}
+}

@@ -1,0 +1,52 @@
+package blockbattle
+
+import (
+	"fmt"
+
+	"blockyard/env"
+)
+
+// Inks of a shown board: 1..7 for the piece in the order of Letters, then these.
+const (
+	inkBlock = 8
+	inkSolid = 9
+)
+
+func (s *Side) show(b *env.Board, st *State, seat int) {
+	for y := 0; y < Height; y++ {
+		for x := 0; x < Width; x++ {
+			switch {
+			case y >= s.floor():
+				b.Set(x, y, '#', inkSolid)
+			case s.Cells.At(x, y):
+				b.Set(x, y, 'x', inkBlock)
+			}
+		}
+	}
+	if st.Over {
+		return
+	}
+	p := int(st.Piece)
+	for _, c := range pieces[p].Cells[0] {
+		b.Set(spawnX(p)+int(c.X), int(c.Y)-1, Letters[p], uint8(p+1))
+	}
+}
+
+// summary is one line: round, pieces, points, result.
+func (s *State) summary() string {
+	text := fmt.Sprintf("round %d  piece %c  next %c", s.Round, Letters[s.Piece], Letters[s.Next])
+	for i := range s.Sides {
+		d := &s.Sides[i]
+		text += fmt.Sprintf("  | player%d: %d points, combo %d, skips %d", i+1, d.Points, d.Combo, d.Skips)
+		if d.Lost != NotLost {
+			text += ", lost by " + d.Lost.String()
+		}
+	}
+	switch {
+	case s.Over && s.Winner == Nobody:
+		text += "  | draw"
+	case s.Over:
+		text += fmt.Sprintf("  | player%d wins", s.Winner+1)
+	}
+	return text
+}

@@ -1,0 +1,74 @@
+package blockbattle
+
+import "blockyard/env/falling"
+
+// A Side is one player's half of the position.
+type Side struct {
+	Cells   falling.Field // blocks alone: bit y of column x; solid rows raise the floor instead
+	Points  int32         // row_points, never reduced (rules §7.5)
+	Combo   int32
+	Skips   int32 // in stock
+	Solid   uint8 // solid rows: rows 20-Solid and down
+	Pending uint8 // garbage rows on their way: only in an afterstate, for the side that did not move
+	Lost    Phase
+}
+
+// floor is the first row nothing falls through.
+func (s *Side) floor() int { return Height - int(s.Solid) }
+
+// rows returns the rows of the board that are not solid, as bits.
+func (s *Side) rows() uint64 { return 1<<uint(s.floor()) - 1 }
+
+// lock writes a landed piece into the board and reports whether part of it is above the
+// board (rules §5).
+func (s *Side) lock(l *Landing) (over bool) {
+	if l.Skipped {
+		return false
+	}
+	for _, c := range pieces[l.Piece].Cells[l.Rot%pieces[l.Piece].Turns] {
+		x, y := l.X+int(c.X), l.Y+int(c.Y)
+		if y < 0 {
+			over = true
+		} else {
+			s.Cells.Set(x, y)
+		}
+	}
+	return over
+}
+
+// clear removes full rows and returns how many there were.
+func (s *Side) clear() int {
+	full := s.Cells.Full(Width) & s.rows()
+	n := 0
+	for r := full; r != 0; r &= r - 1 {
+		n++
+	}
+	if n > 0 {
+		s.Cells.Clear(full)
+	}
+	return n
+}
+
+// raise inserts k rows above the solid ones (rules §8.1), empty as yet, and returns how
+// many fitted; fits is false when that pushes a block over the top, or too many rows.
+func (s *Side) raise(k int) (rows int, fits bool) {
+	fits = s.Cells.Any()&(1<<uint(k)-1) == 0
+	if k > s.floor() {
+		k, fits = s.floor(), false
+	}
+	s.Cells.Raise(k)
+	return k, fits
+}
+
+// lose notes the first phase in which the side lost.
+func (s *Side) lose(p Phase) {
+	if s.Lost == NotLost {
+		s.Lost = p
+	}
+}
+
+// spawnHits is the spawn test (rules §3): does the fresh piece meet a block?
+func (s *Side) spawnHits(piece int) bool {
+	w := walker{side: s, piece: piece}
+	return w.hits(box{spawnX(piece), -1, 0}, false)
+}

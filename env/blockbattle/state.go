@@ -1,0 +1,141 @@
+package blockbattle
+
+import (
+	"errors"
+
+	"blockyard/env"
+)
+
+// Nobody is State.Winner while nobody has won, and after a draw.
+const Nobody int8 = -1
+
+// A State is a position at the start of a round: both pieces have spawned and both seats
+// must choose, or the game is over.
+type State struct {
+	env.Rand
+	Sides  [2]Side
+	Round  int32 // 1, 2, …
+	Piece  uint8 // both sides' piece of this round
+	Next   uint8 // announced for the next
+	Rules  Rules
+	Over   bool
+	Winner int8 // seat, or Nobody
+}
+
+var _ env.State = (*State)(nil)
+
+// Reset implements env.State: seed decides every piece and every hole.
+func (s *State) Reset(seed uint64) {
+	queue, forced := s.Queue, s.Forced
+	*s = State{Rules: s.Rules, Winner: Nobody}
+	s.Seed(seed)
+	s.Queue, s.Forced = queue, forced
+	s.Begin()
+	s.Next = uint8(s.Draw(Pieces))
+	s.deal(nil)
+	s.End()
+}
+
+// Hide implements env.State: pieces after the next and holes to come are unknown.
+func (s *State) Hide(_ int, seed uint64) {
+	s.Reseed(seed)
+	s.End()
+}
+
+// CopyFrom implements env.State.
+func (s *State) CopyFrom(src env.State) { *s = *src.(*State) }
+
+// Acting implements env.State: both seats choose at once, every round.
+func (s *State) Acting() env.Seats {
+	if s.Over {
+		return 0
+	}
+	return 3
+}
+
+// Step implements env.State. None is an answer without tokens: the piece falls where it
+// spawned.
+func (s *State) Step(m env.Moves) {
+	var lands [2]Landing
+	for i := range lands {
+		lands[i] = s.landing(i, m[i])
+	}
+	s.Play(&lands, nil)
+}
+
+// After implements env.State. The rows sent are noted as pending on the opponent's side,
+// whose board stays as it is; the mover's clears, points, solid row, next piece and spawn
+// test happen.
+func (s *State) After(seat int, a env.Action) {
+	s.Begin()
+	land := s.landing(seat, a)
+	me := &s.Sides[seat]
+	if me.lock(&land) {
+		s.lose(seat, LostOverflow, nil)
+	}
+	rows := me.clear()
+	before := int(me.Points) / PerGarbage
+	me.award(rows, rows > 0 && me.Cells.Any() == 0, &land, s.Rules|PCNeedsClear)
+	pending := int(s.Sides[1-seat].Pending) + int(me.Points)/PerGarbage - before
+	if pending > Height {
+		pending = Height
+	}
+	s.Sides[1-seat].Pending = uint8(pending)
+	if s.Round%SolidInterval == 0 && !me.solid() {
+		s.lose(seat, LostSolid, nil)
+	}
+	if me.Lost == NotLost {
+		s.Round++
+		s.Piece, s.Next = s.Next, uint8(s.Draw(Pieces))
+		if me.spawnHits(int(s.Piece)) {
+			s.lose(seat, LostSpawn, nil)
+		}
+	}
+	s.Over = me.Lost != NotLost
+	s.End()
+}
+
+// Score implements env.State: row_points.
+func (s *State) Score(seat int) int { return int(s.Sides[seat].Points) }
+
+// Result implements env.State.
+func (s *State) Result(seat int) float32 {
+	switch {
+	case !s.Over || s.Winner == Nobody:
+		return 0
+	case int(s.Winner) == seat:
+		return 1
+	}
+	return -1
+}
+
+// Check implements env.State.
+func (s *State) Check() error {
+	const limit = 1 << 30
+	switch {
+	case s.Piece >= Pieces || s.Next >= Pieces:
+		return errors.New("blockbattle: no such piece")
+	case s.Round < 1 || s.Round > limit:
+		return errors.New("blockbattle: round out of range")
+	case s.Forced > env.MaxDraws || s.Used > env.MaxDraws:
+		return errors.New("blockbattle: draw queue out of range")
+	case s.Winner < Nobody || s.Winner > 1 || !s.Over && s.Winner != Nobody:
+		return errors.New("blockbattle: no such winner")
+	}
+	for i := range s.Sides {
+		d := &s.Sides[i]
+		switch {
+		case d.Points < 0 || d.Points > limit || d.Combo < 0 || d.Combo > limit || d.Skips < 0 || d.Skips > limit:
+			return errors.New("blockbattle: points, combo or skips out of range")
+		case d.Solid > Height || d.Pending > Height || d.Lost > LostSolid:
+			return errors.New("blockbattle: rows or phase out of range")
+		case d.Cells.Any()&^d.rows() != 0 || d.Cells[Width]|d.Cells[Width+1] != 0:
+			return errors.New("blockbattle: a block outside the board")
+		case d.Lost != NotLost && !s.Over:
+			return errors.New("blockbattle: a side lost and the game goes on")
+		case !s.Over && d.spawnHits(int(s.Piece)):
+			return errors.New("blockbattle: the piece cannot spawn and the game goes on")
+		}
+	}
+	return nil
+}

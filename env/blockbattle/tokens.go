@@ -1,0 +1,92 @@
+package blockbattle
+
+import "strings"
+
+// A Token is one word of an answer (rules §4.2).
+type Token uint8
+
+// The tokens.
+const (
+	Left Token = iota
+	Right
+	Down
+	TurnLeft
+	TurnRight
+	Drop
+	Skip
+)
+
+// MaxTokens is how many parts of an answer are read; later ones are not (rules §4.4).
+const MaxTokens = 41
+
+var words = [...]string{"left", "right", "down", "turnleft", "turnright", "drop", "skip"}
+
+// String returns the word a bot writes.
+func (t Token) String() string { return words[t] }
+
+// ParseToken reads one word, in letters of any case.
+func ParseToken(word string) (Token, bool) {
+	for i, w := range words {
+		if strings.EqualFold(w, word) {
+			return Token(i), true
+		}
+	}
+	return 0, false
+}
+
+// ParseAnswer reads an answer line as the contest engine of the page and of the classic
+// profile does (rules §4.4), appending to dst. odd lists the parts that were passed over
+// or that ended the reading; "" stands for an empty part.
+func ParseAnswer(line string, dst []Token) (tokens []Token, odd []string) {
+	line = strings.TrimSuffix(strings.TrimSuffix(line, "\n"), "\r")
+	if line == "" || strings.EqualFold(line, "no_moves") {
+		return dst, nil
+	}
+	line = strings.TrimRight(line, ",")
+	if line == "" {
+		return dst, nil
+	}
+	for i, rest, more := 0, line, true; more && i < MaxTokens; i++ {
+		var part string
+		part, rest, more = cut(rest)
+		if part == "" {
+			return dst, append(odd, part)
+		}
+		if t, ok := ParseToken(part); ok {
+			dst = append(dst, t)
+		} else {
+			odd = append(odd, part)
+		}
+	}
+	return dst, odd
+}
+
+// ParsePortAnswer reads an answer line as the port does (rules §16): "pass" is "down", a
+// line that is just "pass" or "no_moves" is one "down", and one bad part voids the whole.
+func ParsePortAnswer(line string, dst []Token) (tokens []Token, odd []string) {
+	line = strings.TrimSuffix(strings.TrimSuffix(line, "\n"), "\r")
+	if strings.EqualFold(line, "no_moves") {
+		return append(dst, Down), nil
+	}
+	tokens = dst
+	for rest, more := line, true; more; {
+		var part string
+		part, rest, more = cut(rest)
+		t, ok := ParseToken(part)
+		if strings.EqualFold(part, "pass") {
+			t, ok = Down, true
+		}
+		if !ok {
+			return dst, []string{part}
+		}
+		tokens = append(tokens, t)
+	}
+	return tokens, nil
+}
+
+func cut(s string) (part, rest string, more bool) {
+	if i := strings.IndexByte(s, ','); i >= 0 {
+		return s[:i], s[i+1:], true
+	}
+	return s, "", false
+}

@@ -1,0 +1,31 @@
+// Package games lists every game there is. Programs import it; games and their bots do
+// not, so that a bot holds one game alone.
+package games
+
+import (
+	"fmt"
+	"strings"
+
+	"blockyard/env"
+	"blockyard/env/blockbattle"
+)
+
+// All is every game and variant, a game before its variants.
+var All = []*env.Game{
+	blockbattle.Game,
+	blockbattle.ClassicGame,
+	blockbattle.PortGame,
+}
+
+// Lookup finds a game by name ("blockbattle", "blockbattle:classic") or by Gymnasium id
+// ("BlockBattle-v0", with or without "blockyard/").
+func Lookup(name string) (*env.Game, error) {
+	var known []string
+	for _, g := range All {
+		if name == g.Name || strings.TrimPrefix(name, "blockyard/") == g.ID {
+			return g, nil
+		}
+		known = append(known, g.Name)
+	}
+	return nil, fmt.Errorf("no game %q; there are %s", name, strings.Join(known, ", "))
+}
