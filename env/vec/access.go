@@ -1,0 +1,173 @@
+package vec
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math/bits"
+
+	"blockyard/env"
+)
+
+// State returns the position of environment i: to be read, not changed, and valid until
+// the next Step or Reset.
+func (e *Env) State(i int) env.State { return e.states[i] }
+
+// Seed returns the seed of environment i and which of its episodes is in progress.
+func (e *Env) Seed(i int) (seed, episode uint64) { return e.slots[i].root, e.slots[i].episode }
+
+// Seat returns whose view row r of environment i is, NoSeat if nobody's.
+func (e *Env) Seat(i, r int) int { return int(e.slots[i].seats[r]) }
+
+// Ended reports whether environment i's episode has ended and awaits its reset.
+func (e *Env) Ended(i int) bool { return e.slots[i].ended() }
+
+// Legal appends what row r of environment i may play, ascending.
+func (e *Env) Legal(i, r int, dst []env.Action) []env.Action {
+	for k, b := range e.mask(i*e.rows + r) {
+		for ; b != 0; b &= b - 1 {
+			dst = append(dst, env.Action(k*8+bits.TrailingZeros8(b)))
+		}
+	}
+	return dst
+}
+
+// Sample fills actions, one per row, with legal ones drawn uniformly from the
+// environments' generators; None where a row has nothing to choose.
+func (e *Env) Sample(actions []env.Action) error {
+	if e.broken != nil {
+		return e.broken
+	}
+	if len(actions) != len(e.slots)*e.rows {
+		return fmt.Errorf("vec %s: %d actions, want %d", e.g.Name, len(actions), len(e.slots)*e.rows)
+	}
+	for row := range actions {
+		sl := &e.slots[row/e.rows]
+		actions[row] = env.None
+		if sl.seats[row%e.rows] != NoSeat && !sl.over {
+			actions[row] = e.random(row, sl.next())
+		}
+	}
+	return nil
+}
+
+// SetState makes s the position of environment i, in the course of its present episode,
+// with new agents. Agents play on until a driven seat must act.
+func (e *Env) SetState(i int, s env.State) error {
+	if err := e.usable(i); err != nil {
+		return err
+	}
+	if err := s.Check(); err != nil {
+		return fmt.Errorf("vec %s: environment %d: %w", e.g.Name, i, err)
+	}
+	e.states[i].CopyFrom(s)
+	sl := &e.slots[i]
+	sl.live, sl.cut, sl.seats = true, false, emptyRows
+	return e.resume(i)
+}
+
+// Clone makes environment dst a copy of src: position, seed, generator and all, but with
+// agents of its own. Without a Reseed both go on alike.
+func (e *Env) Clone(dst, src int) error {
+	if err := errors.Join(e.usable(src), e.usable(dst)); err != nil {
+		return err
+	}
+	if dst == src {
+		return nil
+	}
+	e.states[dst].CopyFrom(e.states[src])
+	e.slots[dst] = e.slots[src]
+	return e.resume(dst)
+}
+
+// Reseed gives environment i another future: what any seat may not know is redrawn from
+// seed, and so are its later episodes and choices. What the seats see does not change.
+func (e *Env) Reseed(i int, seed uint64) error {
+	if err := e.usable(i); err != nil {
+		return err
+	}
+	for seat := range e.c.Seats {
+		e.states[i].Hide(seat, env.Derive(seed, uint64(seat)))
+	}
+	sl := &e.slots[i]
+	sl.root, sl.word = seed, env.Derive(seed, ownStream)
+	return e.resume(i)
+}
+
+func (e *Env) usable(i int) error {
+	if e.broken != nil {
+		return e.broken
+	}
+	if i < 0 || i >= len(e.slots) {
+		return fmt.Errorf("vec %s: environment %d of %d", e.g.Name, i, len(e.slots))
+	}
+	return nil
+}
+
+// resume goes on in environment i from a position put there, with agents made anew.
+func (e *Env) resume(i int) error {
+	w := e.crew.workers[0]
+	err := e.renewAgents(i)
+	if err == nil {
+		err = e.settle(w, i)
+	}
+	if err != nil {
+		e.broken = fmt.Errorf("vec %s: environment %d: %w; reset all environments to go on", e.g.Name, i, err)
+		return e.broken
+	}
+	e.look(w, i)
+	return nil
+}
+
+// headLen is the length of what a snapshot holds before the position: seed, episode,
+// generator, steps and flags.
+const headLen = 8 + 8 + 8 + 4 + 4
+
+const (
+	flagCut = 1 << iota
+	flagLive
+)
+
+// SnapshotLen is the length of every snapshot.
+func (e *Env) SnapshotLen() int { return headLen + env.EncodedLen(e.states[0]) }
+
+// Snapshot appends environment i as bytes, which Restore reads under the same
+// Game.Rules: all of it but its agents' memories.
+func (e *Env) Snapshot(i int, dst []byte) ([]byte, error) {
+	if err := e.usable(i); err != nil {
+		return dst, err
+	}
+	sl := &e.slots[i]
+	for _, v := range [...]uint64{sl.root, sl.episode, sl.word} {
+		dst = binary.LittleEndian.AppendUint64(dst, v)
+	}
+	dst = binary.LittleEndian.AppendUint32(dst, sl.steps)
+	dst = append(dst, bit(sl.cut)*flagCut|bit(sl.live)*flagLive, 0, 0, 0)
+	return env.Encode(dst, e.states[i])
+}
+
+// Restore makes environment i what Snapshot wrote, with new agents. Bytes that are no
+// snapshot are refused and change nothing.
+func (e *Env) Restore(i int, src []byte) error {
+	if err := e.usable(i); err != nil {
+		return err
+	}
+	if want := e.SnapshotLen(); len(src) != want {
+		return fmt.Errorf("vec %s: snapshot of %d bytes, want %d", e.g.Name, len(src), want)
+	}
+	if src[28]&^(flagCut|flagLive) != 0 || src[29]|src[30]|src[31] != 0 {
+		return fmt.Errorf("vec %s: snapshot with unknown flags % x", e.g.Name, src[28:headLen])
+	}
+	if err := env.Decode(e.states[i], e.crew.workers[0].view, src[headLen:]); err != nil {
+		return fmt.Errorf("vec %s: snapshot: %w", e.g.Name, err)
+	}
+	word := func(k int) uint64 { return binary.LittleEndian.Uint64(src[8*k:]) }
+	sl := &e.slots[i]
+	*sl = slot{root: word(0), episode: word(1), word: word(2), steps: binary.LittleEndian.Uint32(src[24:]),
+		live: src[28]&flagLive != 0, seats: emptyRows}
+	if err := e.resume(i); err != nil {
+		return err
+	}
+	sl.cut = src[28]&flagCut != 0 && !sl.over
+	return nil
+}

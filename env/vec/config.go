@@ -1,0 +1,154 @@
+package vec
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+
+	"blockyard/env"
+)
+
+// MaxEnvs is the most environments one Env holds.
+const MaxEnvs = 1 << 20
+
+// An AgentFactory makes the agent that plays one seat of one game, all its randomness
+// following from seed. It is called from several goroutines at once. An agent with a
+// method NewGame(seed uint64) is kept from episode to episode; any other is made anew,
+// and closed before if it has a method Close() error.
+type AgentFactory func(seed uint64) (env.Agent, error)
+
+// Config says what an Env is made of. The zero value of every field but Envs is a choice.
+type Config struct {
+	Envs      int            // how many games, 1 … MaxEnvs
+	Seats     int            // players in each; 0 means Game.MinSeats
+	Agents    []AgentFactory // by seat; nil, or beyond the end, is a driven seat; one seat at least is driven
+	Autoreset Autoreset      // what follows the end of an episode
+	StepLimit int            // steps after which an episode is cut off; 0 means never
+	Reward    Reward         // what Batch.Reward holds
+	Illegal   Illegal        // what an action that is not legal means
+	Workers   int            // goroutines that step; 0 means GOMAXPROCS
+	// Context reaches every agent: cancelling it makes agents answer at once. nil means
+	// context.Background().
+	Context context.Context
+}
+
+// Autoreset says what follows the end of an episode, in Gymnasium's terms.
+type Autoreset uint8
+
+const (
+	// NextStep: the step after the end ignores the environment's actions, starts the next
+	// episode and returns its first observation, reward 0 and both flags 0.
+	NextStep Autoreset = iota
+	// SameStep: the step that ends an episode starts the next one. Rows show the new
+	// episode, reward and flags belong to the old, whose last view is in the Final slabs.
+	SameStep
+	// Disabled: stepping an ended environment is refused with ErrNeedsReset.
+	Disabled
+)
+
+// Reward says what a step's reward is, for every seat.
+type Reward uint8
+
+const (
+	// RewardResult is the change of Result: 0 until the end, then -1 … 1.
+	RewardResult Reward = iota
+	// RewardScore is the change of the seat's own Score, in the contest's points.
+	RewardScore
+)
+
+// Illegal says what an action of a driven seat means that is not in its mask. None is
+// always accepted: it is the contest's answer to a seat that makes no move.
+type Illegal uint8
+
+const (
+	// Refuse: Step returns an error that wraps env.ErrIllegal, and no environment changes.
+	Refuse Illegal = iota
+	// Penalty: it counts as None.
+	Penalty
+	// Random: a legal one drawn from the environment's generator is played instead.
+	Random
+)
+
+var (
+	autoresets = []string{"NextStep", "SameStep", "Disabled"}
+	rewards    = []string{"result", "score"}
+	illegals   = []string{"refuse", "penalty", "random"}
+)
+
+func (a Autoreset) String() string { return autoresets[a] }
+func (r Reward) String() string    { return rewards[r] }
+func (i Illegal) String() string   { return illegals[i] }
+
+// ParseAutoreset reads "NextStep", "SameStep" or "Disabled"; "" is NextStep.
+func ParseAutoreset(s string) (Autoreset, error) {
+	n, err := choice("autoreset mode", s, autoresets)
+	return Autoreset(n), err
+}
+
+// ParseReward reads "result" or "score"; "" is "result".
+func ParseReward(s string) (Reward, error) {
+	n, err := choice("reward", s, rewards)
+	return Reward(n), err
+}
+
+// ParseIllegal reads "refuse", "penalty" or "random"; "" is "refuse".
+func ParseIllegal(s string) (Illegal, error) {
+	n, err := choice("illegal-action policy", s, illegals)
+	return Illegal(n), err
+}
+
+func choice(what, s string, names []string) (int, error) {
+	if s == "" {
+		return 0, nil
+	}
+	for n, name := range names {
+		if s == name {
+			return n, nil
+		}
+	}
+	return 0, fmt.Errorf("%s %q: want one of %q", what, s, names)
+}
+
+// check fills in defaults and refuses what cannot be, naming game and field.
+func (c Config) check(g *env.Game) (Config, error) {
+	bad := func(format string, args ...any) (Config, error) {
+		return c, fmt.Errorf("vec %s: %s", g.Name, fmt.Sprintf(format, args...))
+	}
+	if c.Seats == 0 {
+		c.Seats = g.MinSeats
+	}
+	if c.Context == nil {
+		c.Context = context.Background()
+	}
+	if c.Workers == 0 {
+		c.Workers = runtime.GOMAXPROCS(0)
+	}
+	switch {
+	case c.Envs < 1 || c.Envs > MaxEnvs:
+		return bad("%d environments, want 1 to %d", c.Envs, MaxEnvs)
+	case c.Seats < g.MinSeats || c.Seats > g.MaxSeats:
+		return bad("%d seats, want %d to %d", c.Seats, g.MinSeats, g.MaxSeats)
+	case len(c.Agents) > c.Seats:
+		return bad("%d agents for %d seats", len(c.Agents), c.Seats)
+	case c.driven() == 0:
+		return bad("every seat has an agent, want one driven by the caller")
+	case c.StepLimit < 0:
+		return bad("step limit %d", c.StepLimit)
+	case c.Workers < 1 || c.Workers > 1024:
+		return bad("%d workers, want 1 to 1024", c.Workers)
+	case c.Autoreset > Disabled || c.Reward > RewardScore || c.Illegal > Random:
+		return bad("unknown autoreset mode %d, reward %d or illegal-action policy %d", c.Autoreset, c.Reward, c.Illegal)
+	}
+	return c, nil
+}
+
+// driven returns the seats that the caller plays.
+func (c *Config) driven() env.Seats {
+	var set env.Seats
+	for seat := range c.Seats {
+		if seat >= len(c.Agents) || c.Agents[seat] == nil {
+			set |= 1 << seat
+		}
+	}
+	return set
+}

@@ -1,0 +1,171 @@
+package vec
+
+import (
+	"fmt"
+	"io"
+	"slices"
+
+	"blockyard/env"
+)
+
+// A slot is what an environment is beside its position.
+type slot struct {
+	root    uint64 // the seed
+	episode uint64
+	word    uint64 // the environment's own generator: views for agents, random choices
+	steps   uint32 // taken in this episode
+	live    bool   // has been reset
+	over    bool   // the game is over
+	cut     bool   // the step limit cut the episode off
+	acting  env.Seats
+	seats   [env.MaxSeats]uint8 // by row
+}
+
+var emptyRows = [env.MaxSeats]uint8{NoSeat, NoSeat, NoSeat, NoSeat}
+
+func (sl *slot) ended() bool { return sl.over || sl.cut }
+
+// begin starts the slot's episode and plays up to the first choice of a driven seat.
+func (e *Env) begin(w *worker, i int) error {
+	const tries = 100
+	sl := &e.slots[i]
+	for range tries {
+		e.states[i].Reset(sl.gameSeed())
+		sl.steps, sl.live, sl.over, sl.cut, sl.seats = 0, true, false, false, emptyRows
+		if err := e.renewAgents(i); err != nil {
+			return err
+		}
+		if err := e.settle(w, i); err != nil {
+			return err
+		}
+		if !sl.over {
+			e.look(w, i)
+			return nil
+		}
+		sl.episode++
+	}
+	return fmt.Errorf("%d episodes in a row ended before a driven seat could act", tries)
+}
+
+// settle lets agents play until a driven seat must act or the game is over.
+func (e *Env) settle(w *worker, i int) error {
+	s, sl := e.states[i], &e.slots[i]
+	for {
+		sl.acting = s.Acting()
+		if sl.acting == 0 || sl.acting&e.driven != 0 {
+			sl.over = sl.acting == 0
+			return nil
+		}
+		moves := env.NoMoves
+		if err := e.askAgents(w, i, sl.acting, &moves); err != nil {
+			return err
+		}
+		s.Step(moves)
+	}
+}
+
+func (e *Env) askAgents(w *worker, i int, set env.Seats, moves *env.Moves) error {
+	s := e.states[i]
+	for ; set != 0; set = set.Rest() {
+		seat := set.First()
+		env.View(w.view, s, seat, e.slots[i].next())
+		a, err := e.agents[i*e.c.Seats+seat].Act(e.c.Context, w.view, seat)
+		if err != nil {
+			return fmt.Errorf("seat %d: %w", seat, err)
+		}
+		w.legal = s.Legal(seat, w.legal[:0])
+		if _, ok := slices.BinarySearch(w.legal, a); !ok && a != env.None {
+			return fmt.Errorf("seat %d: its agent answers %w: %d", seat, env.ErrIllegal, a)
+		}
+		moves[seat] = a
+	}
+	return nil
+}
+
+// renewAgents gives the seats that are not driven their agents for a new episode.
+func (e *Env) renewAgents(i int) error {
+	for seat, factory := range e.c.Agents {
+		if factory == nil {
+			continue
+		}
+		own, seed := &e.agents[i*e.c.Seats+seat], e.slots[i].agentSeed(seat)
+		if a, ok := (*own).(interface{ NewGame(seed uint64) }); ok {
+			a.NewGame(seed)
+			continue
+		}
+		if err := closeAgent(*own); err != nil {
+			return fmt.Errorf("seat %d: %w", seat, err)
+		}
+		a, err := factory(seed)
+		if err != nil {
+			return fmt.Errorf("seat %d: %w", seat, err)
+		}
+		*own = a
+	}
+	return nil
+}
+
+func closeAgent(a env.Agent) error {
+	if c, ok := a.(io.Closer); ok {
+		return c.Close()
+	}
+	return nil
+}
+
+// step takes one step of environment i, which refuse has let through.
+func (e *Env) step(w *worker, i int, j *job) error {
+	s, sl, out := e.states[i], &e.slots[i], j.out
+	if sl.ended() {
+		sl.episode++
+		if err := e.begin(w, i); err != nil {
+			return err
+		}
+		e.observe(w, i, out)
+		return nil
+	}
+	moves := env.NoMoves
+	for r := range e.rows {
+		if seat := sl.seats[r]; seat != NoSeat {
+			moves[seat] = e.choose(sl, i*e.rows+r, j.actions[i*e.rows+r])
+		}
+	}
+	if err := e.askAgents(w, i, sl.acting&^e.driven, &moves); err != nil {
+		return err
+	}
+	var before [env.MaxSeats]int
+	if e.c.Reward == RewardScore && out.Reward != nil {
+		for seat := range e.c.Seats {
+			before[seat] = s.Score(seat)
+		}
+	}
+	s.Step(moves)
+	if err := e.settle(w, i); err != nil {
+		return err
+	}
+	sl.steps++
+	sl.cut = !sl.over && e.c.StepLimit > 0 && int(sl.steps) >= e.c.StepLimit
+	e.look(w, i)
+	e.reward(i, out, &before)
+	e.account(i, out)
+	if sl.ended() && e.c.Autoreset == SameStep {
+		e.show(w, i, out.FinalPlanes, out.FinalGlobals, out.FinalSeat)
+		sl.episode++
+		if err := e.begin(w, i); err != nil {
+			return err
+		}
+	}
+	e.show(w, i, out.Planes, out.Globals, out.Seat)
+	e.showMasks(i, out)
+	return nil
+}
+
+// choose returns what an action of a driven seat stands for.
+func (e *Env) choose(sl *slot, row int, a env.Action) env.Action {
+	if a == env.None || e.allows(row, a) {
+		return a
+	}
+	if e.c.Illegal == Random {
+		return e.random(row, sl.next())
+	}
+	return env.None
+}
