@@ -6,39 +6,121 @@
 //	hand:ply=1                  options follow a colon, separated by commas
 //	learned:ply=3,width=8,weights=FILE,time=50ms
 //
-// Options of a search: ply (how many own choices it looks ahead), width (how many lines
-// the third ply goes on with), weights (a file for the evaluator), time (limit for one
-// choice).
+// Options of a search:
+//
+//	ply      how many own choices it looks ahead: 1, 2 (the default) or 3
+//	width    how many lines the third ply goes on with
+//	weights  a file of weights for the evaluator instead of those it is shipped with
+//	time     limit for one choice, such as 50ms; without it the search is exhaustive
 package spec
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
+	"time"
 
 	"blockyard/agents/search"
 	"blockyard/env"
 )
 
 // A Factory makes a new agent for one game; its random choices follow from seed. It is
-// safe for concurrent use, the agents are not. Agents whose factory call would fail at
-// Parse time already do: what can be checked or loaded early is.
+// safe for concurrent use, the agents are not. What can be checked or loaded when the
+// text is parsed, is: a Factory that Parse returned fails only if starting a player does.
 type Factory func(seed uint64) (env.Agent, error)
 
-// Parse reads text as a player of g. The error names what is unknown and lists what is
-// known instead.
+// Names lists the players of g that Parse knows, the plain ones first.
+func Names(g *env.Game) []string {
+	names := []string{"random", "first"}
+	if c := find(g); c != nil {
+		for _, e := range c.evaluators {
+			names = append(names, e.name)
+		}
+	}
+	return names
+}
+
+// Parse reads text as a player of g. The error names what is wrong in it and lists what
+// is known instead.
 func Parse(g *env.Game, text string) (Factory, error) {
-	name, rest, _ := strings.Cut(text, ":")
+	f, err := parse(g, text)
+	if err != nil {
+		return nil, fmt.Errorf("agent %q: %w", text, err)
+	}
+	return f, nil
+}
+
+func parse(g *env.Game, text string) (Factory, error) {
+	name, rest, colon := strings.Cut(text, ":")
 	switch name {
-	case "random":
-		if rest != "" {
-			return nil, fmt.Errorf("agent %q: random takes no options", text)
+	case "random", "first":
+		if colon {
+			return nil, fmt.Errorf("%s takes no options", name)
+		}
+		if name == "first" {
+			return func(uint64) (env.Agent, error) { return search.NewFirst(), nil }, nil
 		}
 		return func(seed uint64) (env.Agent, error) { return search.NewRandom(seed), nil }, nil
-	case "first":
-		if rest != "" {
-			return nil, fmt.Errorf("agent %q: first takes no options", text)
-		}
-		return func(uint64) (env.Agent, error) { return search.NewFirst(), nil }, nil
 	}
-	return nil, fmt.Errorf("agent %q: unknown name %q; known for %s: first, random", text, name, g.Name)
+	if c := find(g); c != nil {
+		for _, e := range c.evaluators {
+			if e.name != name {
+				continue
+			}
+			o, err := readOptions(rest)
+			if err != nil {
+				return nil, err
+			}
+			o.Outcomes = c.outcomes
+			return searcher(g, e, o)
+		}
+	}
+	return nil, fmt.Errorf("unknown player %q; %s has %s", name, g.Name, strings.Join(Names(g), ", "))
+}
+
+// options are those of a search.
+type options struct {
+	search.Options
+	weights string
+	limit   time.Duration
+}
+
+func readOptions(text string) (options, error) {
+	var o options
+	if text == "" {
+		return o, nil
+	}
+	for _, part := range strings.Split(text, ",") {
+		key, value, _ := strings.Cut(part, "=")
+		var err error
+		switch key {
+		case "ply":
+			o.Ply, err = number(value, 3)
+		case "width":
+			o.Width, err = number(value, 10000)
+		case "weights":
+			if o.weights = value; value == "" {
+				err = fmt.Errorf("no file is named")
+			}
+		case "time":
+			if o.limit, err = time.ParseDuration(value); err == nil && o.limit <= 0 {
+				err = fmt.Errorf("%v is no time to think", o.limit)
+			}
+		default:
+			return o, fmt.Errorf("unknown option %q; there are ply, time, weights, width", key)
+		}
+		if err != nil {
+			return o, fmt.Errorf("option %s: %w", key, err)
+		}
+	}
+	return o, nil
+}
+
+// number reads a number from 1 to most.
+func number(text string, most int) (int, error) {
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 1 || n > most {
+		return 0, fmt.Errorf("%q is not a number from 1 to %d", text, most)
+	}
+	return n, nil
 }

@@ -1,0 +1,105 @@
+package match
+
+import (
+	"fmt"
+	"math"
+)
+
+// An SPRT is a sequential probability ratio test between two rating differences: it
+// stops a table as soon as one of them is much more likely than the other.
+type SPRT struct {
+	Elo0, Elo1  float64 // the hypotheses, Elo0 < Elo1, logistic Elo
+	Alpha, Beta float64 // chances to accept H1 under H0 and H0 under H1
+}
+
+// A Verdict is where an SPRT stands.
+type Verdict int
+
+// The verdicts.
+const (
+	Undecided Verdict = iota
+	AcceptH0          // the first player is not Elo1 stronger
+	AcceptH1          // the first player is more than Elo0 stronger
+)
+
+func (v Verdict) String() string { return [...]string{"undecided", "H0", "H1"}[v] }
+
+// Check reports a test that makes no sense.
+func (t SPRT) Check() error {
+	switch {
+	case !(t.Elo0 < t.Elo1) || math.IsInf(t.Elo0, 0) || math.IsInf(t.Elo1, 0):
+		return fmt.Errorf("sprt: Elo %v and %v, want the first below the second", t.Elo0, t.Elo1)
+	case !(t.Alpha > 0 && t.Alpha < 0.5) || !(t.Beta > 0 && t.Beta < 0.5):
+		return fmt.Errorf("sprt: alpha %v and beta %v, want both between 0 and 0.5", t.Alpha, t.Beta)
+	}
+	return nil
+}
+
+// Bounds are the log likelihood ratios at which H0 and H1 are accepted (Wald).
+func (t SPRT) Bounds() (lower, upper float64) {
+	return math.Log(t.Beta / (1 - t.Alpha)), math.Log((1 - t.Beta) / t.Alpha)
+}
+
+// Verdict judges the pairs played so far.
+func (t SPRT) Verdict(p Pairs) Verdict {
+	lower, upper := t.Bounds()
+	switch llr := t.LLR(p); {
+	case llr <= lower:
+		return AcceptH0
+	case llr >= upper:
+		return AcceptH1
+	}
+	return Undecided
+}
+
+// LLR is the generalised log likelihood ratio of H1 to H0: each hypothesis is taken with
+// the distribution of pair scores that explains the counts best among those whose mean is
+// the expected score of its rating difference. Outcomes never seen count as a thousandth
+// of a pair, so that no outcome is impossible.
+func (t SPRT) LLR(p Pairs) float64 {
+	if p.N() == 0 {
+		return 0
+	}
+	var w [5]float64
+	total := 0.0
+	for i, c := range p {
+		w[i] = math.Max(float64(c), 1e-3)
+		total += w[i]
+	}
+	for i := range w {
+		w[i] /= total
+	}
+	q0, q1 := constrained(w, Expected(t.Elo0)), constrained(w, Expected(t.Elo1))
+	llr := 0.0
+	for i := range w {
+		llr += w[i] * math.Log(q1[i]/q0[i])
+	}
+	return total * llr
+}
+
+// constrained is the distribution over the five pair scores with the given mean, in
+// (0, 1), under which counts in the proportions w are most likely. With a multiplier θ it
+// is w[i]/(1+θ·(i/4-mean)), θ being the root of Σ w[i]·(i/4-mean)/(1+θ·(i/4-mean)), which
+// falls from +∞ to -∞ between the two poles around 0.
+func constrained(w [5]float64, mean float64) [5]float64 {
+	low, high := -1/(1-mean), 1/mean
+	for range 200 {
+		theta := (low + high) / 2
+		sum := 0.0
+		for i := range w {
+			d := float64(i)/4 - mean
+			sum += w[i] * d / (1 + theta*d)
+		}
+		if sum > 0 {
+			low = theta
+		} else {
+			high = theta
+		}
+	}
+	theta := (low + high) / 2
+	var q [5]float64
+	for i := range w {
+		q[i] = w[i] / (1 + theta*(float64(i)/4-mean))
+	}
+	return q
+}
