@@ -1,0 +1,197 @@
+package blockbattlebot
+
+import (
+	"strconv"
+
+	"blockyard/env/blockbattle"
+)
+
+// Halves of a position are told by the same numbers: a board's shape, then what its owner
+// has in stock. See halfNames for the order; all are about -2 to 2, most 0 to 1.
+const (
+	columns  = blockbattle.Width
+	halfLen  = columns + 2*(columns-1) + 27
+	extraLen = 5
+	// OwnLen is how many features change with the seat's own choices; they come first.
+	OwnLen = halfLen + extraLen
+	// ConstLen is how many do not; they follow.
+	ConstLen = halfLen + 5
+	// Len is how many features there are.
+	Len = OwnLen + ConstLen
+)
+
+// FeatureNames names the features in order. A net's file repeats them, so that a net never
+// reads numbers it was not trained on.
+var FeatureNames = featureNames()
+
+func featureNames() []string {
+	names := halfNames(nil, "own ")
+	names = append(names, "rows sent", "opponent room after rows sent", "opponent buried",
+		"own room after threat", "own buried by threat")
+	names = halfNames(names, "opponent ")
+	return append(names, "threat", "rounds to solid row", "solid row next", "solid rows", "round")
+}
+
+func halfNames(names []string, whose string) []string {
+	for x := 0; x < columns; x++ {
+		names = append(names, whose+"height "+strconv.Itoa(x))
+	}
+	for x := 1; x < columns; x++ {
+		names = append(names, whose+"step "+strconv.Itoa(x))
+	}
+	for x := 1; x < columns; x++ {
+		names = append(names, whose+"step size "+strconv.Itoa(x))
+	}
+	for _, n := range [...]string{
+		"holes", "covers", "hole rows", "overhangs", "row edges", "column edges", "wells",
+		"highest", "cells", "room", "spawn room", "spawn room below 4", "spawn room below 2",
+		"gap rows open", "gap rows closed", "gap rows of two", "ready rows", "well depth",
+		"T slots", "T singles", "T doubles", "T notches", "T halves",
+		"points over 3", "points one short", "combo", "skips",
+	} {
+		names = append(names, whose+n)
+	}
+	return names
+}
+
+// stepMax is the greatest step between neighbouring columns that is told apart.
+const stepMax = 6
+
+// half writes the features of one side, halfLen of them.
+func half(s *shape, side *blockbattle.Side, out []float32) {
+	out = out[:halfLen]
+	for x, t := range s.top {
+		out[x] = float32(s.floor-t) * (1. / 10)
+	}
+	steps, sizes := out[columns:2*columns-1], out[2*columns-1:3*columns-2]
+	for i := range steps {
+		d := s.top[i] - s.top[i+1]
+		if d > stepMax {
+			d = stepMax
+		}
+		if d < -stepMax {
+			d = -stepMax
+		}
+		steps[i] = float32(d) * (1. / 3)
+		if d < 0 {
+			d = -d
+		}
+		sizes[i] = float32(d) * (1. / 3)
+	}
+	rest := out[3*columns-2 : 3*columns+25]
+	rest[0] = float32(s.holes) * (1. / 8)
+	rest[1] = float32(s.covers) * (1. / 10)
+	rest[2] = float32(s.holeRows) * (1. / 5)
+	rest[3] = float32(s.overhangs) * (1. / 4)
+	rest[4] = float32(s.rowEdges) * (1. / 30)
+	rest[5] = float32(s.colEdges) * (1. / 20)
+	rest[6] = float32(s.wells) * (1. / 10)
+	rest[7] = float32(s.floor-s.least) * (1. / 10)
+	rest[8] = float32(s.cells) * (1. / 60)
+	rest[9] = float32(s.least) * (1. / 10)
+	rest[10] = float32(s.spawn) * (1. / 10)
+	rest[11] = yes(s.spawn < 4)
+	rest[12] = yes(s.spawn < 2)
+	rest[13] = float32(s.gapOpen) * (1. / 4)
+	rest[14] = float32(s.gapClosed) * (1. / 4)
+	rest[15] = float32(s.gapTwo) * (1. / 4)
+	rest[16] = float32(s.ready) * (1. / 4)
+	rest[17] = float32(s.deepest-s.second) * (1. / 5)
+	rest[18] = float32(s.slots) * (1. / 2)
+	rest[19] = float32(s.singles) * (1. / 2)
+	rest[20] = float32(s.doubles)
+	rest[21] = float32(s.notches) * (1. / 2)
+	rest[22] = float32(s.halves)
+	over := uint32(side.Points) % blockbattle.PerGarbage
+	rest[23] = float32(over) * (1. / 2)
+	rest[24] = yes(over == blockbattle.PerGarbage-1)
+	rest[25] = capped(side.Combo, 8) * (1. / 4)
+	rest[26] = capped(side.Skips, 6) * (1. / 3)
+}
+
+func yes(b bool) float32 {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+func capped(n, most int32) float32 {
+	if n > most {
+		n = most
+	}
+	return float32(n)
+}
+
+// threat is about how many rows a side with this board can send with its next piece, if
+// that piece suits: the best clear its board is ready for, with its combo and its points
+// over.
+func threat(s *shape, side *blockbattle.Side) int {
+	gain := 0
+	switch {
+	case s.doubles > 0 || s.ready == 4:
+		gain = 10
+	case s.ready == 3:
+		gain = 6
+	case s.singles > 0:
+		gain = 5
+	case s.ready == 2:
+		gain = 3
+	case s.gapOpen == 0 && s.gapTwo == 0:
+		return 0 // nothing to clear
+	}
+	return int((uint32(side.Points)%blockbattle.PerGarbage + uint32(gain) + uint32(side.Combo)) / blockbattle.PerGarbage)
+}
+
+// A Rival is what a seat's own choices do not touch, as of one decision: the other half of
+// the position and the clock. Look fills it in; the zero value is not ready for use.
+type Rival struct {
+	shape  shape
+	threat int // rows it may send next
+}
+
+// Look reads the opponent of seat, from the position of a decision or from any of its
+// afterstates.
+func (r *Rival) Look(s *blockbattle.State, seat int) {
+	side := &s.Sides[1-seat]
+	r.shape.measure(&side.Cells, int(side.Solid))
+	r.threat = threat(&r.shape, side)
+}
+
+// Own writes the OwnLen features of seat's half of s, a position whose other half is the
+// one r looked at.
+func (r *Rival) Own(s *blockbattle.State, seat int, out []float32) {
+	var own shape
+	side := &s.Sides[seat]
+	own.measure(&side.Cells, int(side.Solid))
+	half(&own, side, out)
+	out = out[halfLen:OwnLen]
+	sent := int(s.Sides[1-seat].Pending)
+	out[0] = float32(sent) * (1. / 3)
+	out[1] = float32(r.shape.least-sent) * (1. / 10)
+	out[2] = yes(sent > r.shape.least)
+	out[3] = float32(own.least-r.threat) * (1. / 10)
+	out[4] = yes(r.threat > own.least)
+}
+
+// Const writes the ConstLen features that are the same for all of seat's choices in one
+// decision: s is any of the afterstates that are compared.
+func (r *Rival) Const(s *blockbattle.State, seat int, out []float32) {
+	half(&r.shape, &s.Sides[1-seat], out)
+	out = out[halfLen:ConstLen]
+	out[0] = float32(r.threat) * (1. / 3)
+	const interval = blockbattle.SolidInterval
+	left := (interval - s.Round%interval) % interval // 0: one rises at the end of this round
+	out[1] = float32(left) * (1. / interval)
+	out[2] = yes(left == 0)
+	out[3] = float32(s.Sides[1-seat].Solid) * (1. / 10)
+	out[4] = capped(s.Round, 200) * (1. / 100)
+}
+
+// Features writes all Len features of s as seat sees it, own ones first.
+func Features(s *blockbattle.State, seat int, out []float32) {
+	var r Rival
+	r.Look(s, seat)
+	r.Own(s, seat, out[:OwnLen])
+	r.Const(s, seat, out[OwnLen:Len])
+}

@@ -1,0 +1,32 @@
+package blockbattlebot
+
+// Tuned are the weights Hand plays with.
+var Tuned = Weights{
+	Holes:     -4,
+	Covers:    -1,
+	HoleRows:  -6,
+	Overhangs: 1,
+	RowEdges:  -1.5,
+	ColEdges:  -3,
+	Wells:     -1,
+	Bumps:     -1,
+	Cells:     -0.2,
+	Peak:      -0.3,
+	Spawn:     -3,
+	GapOpen:   1,
+	GapClosed: 0.5,
+	Ready:     2,
+	Quad:      4,
+	Slots:     3,
+	Singles:   4,
+	Doubles:   20,
+	Notches:   1,
+	Halves:    3,
+	Points:    4,
+	Sent:      3,
+	Combo:     3,
+	Skips:     8,
+	Pressed:   0.5,
+	Buried:    30,
+	Exposed:   -2,
+}
