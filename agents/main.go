@@ -1,0 +1,70 @@
+// Agents plays the games: matches with their statistics, single games to watch, and the
+// signatures of every player.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/alecthomas/kong"
+)
+
+// table is the program's commands.
+type table struct {
+	Arena arenaCmd `cmd:"" help:"Play many paired games between two players and say which is stronger."`
+	Play  playCmd  `cmd:"" help:"Play one game, to watch it or to record it."`
+	Sign  signCmd  `cmd:"" help:"Print one line per game and player that changes when its play does."`
+}
+
+const about = `Agents plays block games and measures who plays them best.
+
+A PLAYER is a name with options: random, first, hand, learned, hand:ply=1,
+learned:ply=3,width=8,weights=FILE,time=50ms. An unknown name lists what there is.`
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	os.Exit(run(ctx, os.Args[1:]))
+}
+
+// run runs a command line and returns the exit status: 0 done, 1 failed, 2 bad usage.
+func run(ctx context.Context, args []string) int {
+	var t table
+	status := -1
+	parser, err := kong.New(&t,
+		kong.Name("agents"), kong.Description(about), kong.UsageOnError(),
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
+		kong.BindTo(ctx, (*context.Context)(nil)),
+		kong.Exit(func(code int) { status = code }),
+	)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "agents:", err)
+		return 1
+	}
+	command, err := parser.Parse(args)
+	switch {
+	case status >= 0: // help was asked for
+		return status
+	case err != nil:
+		fmt.Fprintf(os.Stderr, "agents: %v\nagents --help tells more\n", err)
+		return 2
+	}
+	if err := command.Run(); err != nil {
+		fmt.Fprintln(os.Stderr, "agents:", err)
+		var u usage
+		if errors.As(err, &u) {
+			return 2
+		}
+		return 1
+	}
+	return 0
+}
+
+// usage is an error in what was asked for.
+type usage struct{ error }
+
+func (u usage) Unwrap() error { return u.error }

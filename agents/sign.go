@@ -1,0 +1,81 @@
+package main
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"os"
+
+	"blockyard/agents/match"
+	"blockyard/agents/spec"
+	"blockyard/env"
+	"blockyard/env/games"
+)
+
+type signCmd struct {
+	Game  string `arg:"" optional:"" help:"Only this game."`
+	Games int    `default:"4" help:"Games behind each line. Default ${default}."`
+}
+
+// Help tells more about the command.
+func (*signCmd) Help() string {
+	return `A line is a hash over the choices and scores of games with fixed seeds, the player in
+every seat. A change that is meant to leave play alone leaves every line alone.`
+}
+
+// Run prints the lines.
+func (c *signCmd) Run(ctx context.Context) error {
+	list := games.All
+	if c.Game != "" {
+		g, err := games.Lookup(c.Game)
+		if err != nil {
+			return usage{err}
+		}
+		list = []*env.Game{g}
+	}
+	if c.Games < 1 {
+		return usage{fmt.Errorf("--games %d: want a number from 1", c.Games)}
+	}
+	for _, g := range list {
+		for _, name := range spec.Names(g) {
+			if err := signature(ctx, os.Stdout, g, name, c.Games); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// signature prints the line of one player of g.
+func signature(ctx context.Context, w io.Writer, g *env.Game, name string, n int) error {
+	f, err := spec.Parse(g, name)
+	if err != nil {
+		return err
+	}
+	sum := sha256.New()
+	choices := 0
+	for seed := range uint64(n) {
+		m := match.Game{Rules: g, Seed: seed}
+		for seat := range g.MinSeats {
+			a, err := f(env.Derive(seed, uint64(seat)))
+			if err != nil {
+				return err
+			}
+			m.Names, m.Agents = append(m.Names, name), append(m.Agents, a)
+		}
+		rec, err := match.Play(ctx, m)
+		if err != nil {
+			return err
+		}
+		choices += len(rec.Choices)
+		if err := binary.Write(sum, binary.LittleEndian, rec.Choices); err != nil {
+			return err
+		}
+		fmt.Fprintln(sum, rec.Scores, rec.Results)
+	}
+	_, err = fmt.Fprintf(w, "%-24s %-10s %7d choices  %s\n", g.Name, name, choices, hex.EncodeToString(sum.Sum(nil)[:8]))
+	return err
+}
