@@ -1,0 +1,177 @@
+package bundle
+
+import (
+	"bytes"
+	"fmt"
+	"go/ast"
+	"go/format"
+	"go/token"
+	"go/types"
+	"sort"
+	"strings"
+
+	"golang.org/x/tools/go/ast/astutil"
+)
+
+// sectionMark opens the part of a bundle that comes from one package.
+const sectionMark = "\n// From "
+
+// print renames and prints what is needed, package by package.
+func (p *program) print(header []string) ([]byte, error) {
+	var out bytes.Buffer
+	for _, line := range header {
+		out.WriteString(strings.TrimRight("// "+line, " ") + "\n")
+	}
+	if len(header) > 0 {
+		out.WriteString("\n")
+	}
+	out.WriteString("package main\n")
+	p.printImports(&out)
+	var helpers []string
+	for _, src := range p.extra {
+		helpers = append(helpers, src)
+	}
+	sort.Strings(helpers)
+	out.WriteString("\n" + strings.Join(helpers, "\n"))
+	for _, pkg := range p.pkgs {
+		if err := p.printPackage(&out, pkg.Types); err != nil {
+			return nil, err
+		}
+	}
+	src, err := format.Source(out.Bytes())
+	if err != nil {
+		return nil, fmt.Errorf("the result is no Go: %w", err)
+	}
+	return src, nil
+}
+
+func (p *program) printImports(out *bytes.Buffer) {
+	var lines []string
+	for path, name := range p.imports {
+		line := fmt.Sprintf("%q", path)
+		if base := path[strings.LastIndex(path, "/")+1:]; base != name {
+			line = name + " " + line
+		}
+		lines = append(lines, line)
+	}
+	sort.Strings(lines)
+	if len(lines) > 0 {
+		out.WriteString("\nimport (\n" + strings.Join(lines, "\n") + "\n)\n")
+	}
+}
+
+func (p *program) printPackage(out *bytes.Buffer, pkg *types.Package) error {
+	titled := false
+	var done = map[*ast.GenDecl]bool{}
+	for _, d := range p.order {
+		if d.pkg.Types != pkg || !p.kept(d) || d.gen != nil && done[d.gen] {
+			continue
+		}
+		if !titled {
+			out.WriteString(sectionMark + pkg.Path() + "\n")
+			titled = true
+		}
+		var node ast.Node = d.fn
+		if d.fn == nil {
+			done[d.gen] = true
+			node = p.prune(d.gen)
+		} else {
+			d.fn.Doc = nil
+		}
+		p.rename(d.pkg.TypesInfo, node)
+		out.WriteString("\n")
+		if err := format.Node(out, p.fset, node); err != nil {
+			return fmt.Errorf("%s: %w", p.at(d.pos()), err)
+		}
+		out.WriteString("\n")
+	}
+	return nil
+}
+
+// prune leaves of a group what is needed, and a blank where a place must be kept.
+func (p *program) prune(g *ast.GenDecl) *ast.GenDecl {
+	out := &ast.GenDecl{TokPos: g.TokPos, Tok: g.Tok, Lparen: g.Lparen, Rparen: g.Rparen}
+	last := 0
+	for _, d := range p.order {
+		if d.gen != g {
+			continue
+		}
+		if p.kept(d) {
+			last = len(out.Specs) + 1
+		} else if !d.group {
+			continue
+		}
+		if v, ok := d.spec.(*ast.ValueSpec); ok && !p.kept(d) {
+			for i := range v.Names {
+				v.Names[i] = ast.NewIdent("_")
+			}
+		} else if ok {
+			for i, id := range v.Names {
+				if obj := d.pkg.TypesInfo.Defs[id]; obj != nil && !p.live[obj] {
+					v.Names[i] = ast.NewIdent("_")
+				}
+			}
+		}
+		out.Specs = append(out.Specs, d.spec)
+	}
+	out.Specs = out.Specs[:last]
+	if len(out.Specs) == 1 {
+		out.Lparen, out.Rparen = token.NoPos, token.NoPos
+	}
+	return out
+}
+
+// rename puts the bundle's names in, and takes the comments out.
+func (p *program) rename(info *types.Info, node ast.Node) {
+	astutil.Apply(node, func(c *astutil.Cursor) bool {
+		switch n := c.Node().(type) {
+		case *ast.SelectorExpr:
+			x, ok := n.X.(*ast.Ident)
+			if !ok {
+				return true
+			}
+			if pn, ok := info.Uses[x].(*types.PkgName); ok {
+				if name, ours := p.names[info.Uses[n.Sel]]; ours {
+					c.Replace(&ast.Ident{NamePos: n.Pos(), Name: name})
+				} else {
+					n.X = &ast.Ident{NamePos: x.NamePos, Name: p.imports[pn.Imported().Path()]}
+				}
+				return false
+			}
+		case *ast.Ident:
+			n.Name = p.renamed(info, n)
+		case *ast.Field:
+			n.Doc, n.Comment = nil, nil
+		case *ast.ValueSpec:
+			n.Doc, n.Comment = nil, nil
+		case *ast.TypeSpec:
+			n.Doc, n.Comment = nil, nil
+		case *ast.GenDecl:
+			n.Doc = nil
+		}
+		return true
+	}, nil)
+}
+
+func (p *program) renamed(info *types.Info, id *ast.Ident) string {
+	obj := info.Uses[id]
+	if obj == nil {
+		obj = info.Defs[id]
+	}
+	if name, ok := p.names[obj]; ok && obj != nil {
+		return name
+	}
+	// An embedded field is called what its type is called.
+	if v, ok := obj.(*types.Var); ok && v.Embedded() {
+		t := types.Unalias(v.Type())
+		if ptr, ok := t.(*types.Pointer); ok {
+			t = types.Unalias(ptr.Elem())
+		}
+		if named, ok := t.(*types.Named); ok {
+			if name, ok := p.names[named.Obj()]; ok {
+				return name
+			}
+		}
+	}
+	return id.Name
+}

@@ -1,0 +1,11 @@
+package main
+
+import (
+	"fmt"
+
+	"sample/levels"
+)
+
+var start = levels.Level()
+
+func main() { fmt.Println(start) }

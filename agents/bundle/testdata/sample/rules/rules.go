@@ -1,0 +1,80 @@
+// Package rules has what a bundle must rename, keep and drop.
+package rules
+
+import (
+	"fmt"
+	"math/bits"
+)
+
+// Kind counts from zero, with gaps nobody mentions.
+type Kind uint8
+
+const (
+	None Kind = iota
+	unused
+	Two // the third
+	Three
+	alsoUnused
+)
+
+const Size, Depth = 10, 1 << 4
+
+// A Shower shows.
+type Shower interface{ Show() string }
+
+// Base is embedded elsewhere.
+type Base struct{ Word uint64 }
+
+func (b *Base) Bump() int { b.Word++; return bits.OnesCount64(b.Word) }
+
+func (b *Base) Dropped() {}
+
+func (k Kind) String() string { return [...]string{"none", "?", "two", "three"}[k] }
+
+func (k Kind) Forgotten() int { return int(k) }
+
+// State embeds Base.
+type State struct {
+	Base
+	Kind  Kind
+	Cells [Size]int
+}
+
+func (s *State) Show() string { return fmt.Sprint(s.Kind, s.Word, s.Cells) }
+
+// max is ours: its name must not hide the builtin elsewhere.
+func max(a, b int) int {
+	if a > b {
+		return a * 100
+	}
+	return b * 100
+}
+
+func Most(a, b int) int { return max(a, b) }
+
+var table = fill()
+
+func fill() (t [4]int) {
+	for i := range t {
+		t[i] = i * i
+	}
+	return t
+}
+
+func Square(i int) int { return table[i] }
+
+var neverUsed = unneeded()
+
+func unneeded() int { return len(table) }
+
+var squares [4]int
+
+func init() {
+	for i := range squares {
+		squares[i] = Square(i)
+	}
+}
+
+func init() { squares[0] = 100 }
+
+func Squares() [4]int { return squares }
