@@ -27,7 +27,8 @@ type Reader struct {
 	closer io.Closer
 	buf    []byte
 	line   int
-	cut    bool
+	cut    bool // the last line had no end
+	broken bool // the compressed data ends too early
 	zipped bool
 	blank  bool
 }
@@ -64,7 +65,7 @@ func New(name string, in io.Reader) (*Reader, error) {
 		unzip, err := gzip.NewReader(plain)
 		switch {
 		case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
-			r.in, r.cut = bufio.NewReader(bytes.NewReader(nil)), true
+			r.in, r.cut, r.broken = bufio.NewReader(bytes.NewReader(nil)), true, true
 		case err != nil:
 			return nil, fmt.Errorf("%s: %w", name, err)
 		default:
@@ -92,7 +93,7 @@ func (r *Reader) Next() ([]byte, error) {
 func (r *Reader) read() ([]byte, error) {
 	r.buf = r.buf[:0]
 	if r.cut {
-		if r.zipped {
+		if r.broken {
 			return nil, r.Errorf("%w", ErrCut)
 		}
 		return nil, io.EOF
@@ -111,7 +112,7 @@ func (r *Reader) read() ([]byte, error) {
 		case errors.Is(err, io.EOF) && len(r.buf) == 0:
 			return nil, io.EOF
 		case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
-			r.cut = true
+			r.cut, r.broken = true, errors.Is(err, io.ErrUnexpectedEOF)
 			if len(r.buf) == 0 {
 				return nil, r.Errorf("%w", ErrCut)
 			}

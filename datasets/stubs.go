@@ -1,0 +1,9 @@
+package main
+
+type viewCmd struct{}
+
+func (*viewCmd) Run() error { return nil }
+
+type statCmd struct{}
+
+func (*statCmd) Run() error { return nil }
