@@ -1,6 +1,7 @@
 package blockbattlebot
 
 import (
+	"blockyard/agents/search"
 	"blockyard/env"
 	"blockyard/env/blockbattle"
 )
@@ -70,8 +71,19 @@ func (h *Hand) Evaluate(states []env.State, seat int, out []float32) {
 		for t, v := range h.terms {
 			sum += v * h.Weights[t]
 		}
-		out[i] = sum
+		out[i] = within(sum)
 	}
+}
+
+// within keeps v where the worth of a position has to be, whatever the weights.
+func within(v float32) float32 {
+	if v > search.Limit {
+		return search.Limit
+	}
+	if v < -search.Limit {
+		return -search.Limit
+	}
+	return v
 }
 
 // measure fills in the terms of s for seat; rival has looked at the other half.
