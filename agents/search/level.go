@@ -57,6 +57,15 @@ func (l *level) judge(e Evaluator, seat int) {
 	}
 }
 
+// top returns the worth of the best choice, ply plies from the root. A seat that has to
+// choose and cannot has lost.
+func (l *level) top(ply int) float32 {
+	if len(l.legal) == 0 {
+		return -Win + float32(ply)
+	}
+	return l.worth[l.best()]
+}
+
 // best returns the first of the choices with the greatest worth. There is one at least.
 func (l *level) best() int {
 	at := 0

@@ -99,7 +99,7 @@ func (n *Narrow) third(seat, i int) float32 {
 		if !ended {
 			n.deep.open(n.end, seat, 3)
 			n.deep.judge(n.two.eval, seat)
-			v = n.deep.worth[n.deep.best()]
+			v = n.deep.top(3)
 		}
 		if better(v, best) {
 			best = v

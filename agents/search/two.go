@@ -70,7 +70,7 @@ func (t *Two) second(i int, child env.State, seat int) float32 {
 	for j, b := range t.leaf.legal {
 		t.lines.offer(line{i, b, t.leaf.worth[j]})
 	}
-	return t.leaf.worth[t.leaf.best()]
+	return t.leaf.top(2)
 }
 
 // arrange puts the live children in order: as they are where time is no matter, else the
