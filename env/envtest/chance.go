@@ -1,0 +1,102 @@
+package envtest
+
+import (
+	"fmt"
+
+	"blockyard/env"
+)
+
+// forcedDraws: a game whose draws are forced into another seed is the same game, and no
+// step draws more than can be forced.
+func forcedDraws(g *env.Game, seats int, seed uint64) error {
+	w := newWalker(g, seats, seed)
+	for k := range uint64(games) {
+		a, b := g.New(seats), g.New(seats)
+		a.Reset(env.Derive(seed, k))
+		draws := a.Draws(nil)
+		b.Force(draws)
+		b.Reset(env.Derive(seed, k+1000))
+		for ply := 0; ; ply++ {
+			if len(draws) >= env.MaxDraws {
+				return fmt.Errorf("game %d, ply %d: %d draws, want fewer than %d", k, ply, len(draws), env.MaxDraws)
+			}
+			if again := b.Draws(nil); fmt.Sprint(again) != fmt.Sprint(draws) {
+				return fmt.Errorf("game %d, ply %d: draws %d were forced, %d made", k, ply, draws, again)
+			}
+			if d := w.apart(a, b); d != "" {
+				return fmt.Errorf("game %d with its draws forced differs at ply %d in %s", k, ply, d)
+			}
+			if a.Acting() == 0 {
+				break
+			}
+			m := w.moves(a)
+			a.Step(m)
+			draws = a.Draws(draws[:0])
+			if n := b.Force(draws); n != len(draws) {
+				return fmt.Errorf("game %d, ply %d: Force takes %d of %d draws", k, ply, n, len(draws))
+			}
+			b.Step(m)
+		}
+	}
+	return nil
+}
+
+// afterstates: After follows from state and choice, leaves the seat something to choose
+// or the game over, and in a game of turns is Step. Check may refuse an afterstate, which
+// is a position for looking at.
+func afterstates(g *env.Game, seats int, seed uint64) error {
+	w := newWalker(g, seats, seed)
+	return w.each(seed, func(s env.State, _ int) error {
+		for set := s.Acting(); set != 0; set = set.Rest() {
+			if err := w.afterstate(s, set.First(), s.Acting().Len() > 1); err != nil {
+				return fmt.Errorf("seat %d: %w", set.First(), err)
+			}
+		}
+		return nil
+	})
+}
+
+func (w *walker) afterstate(s env.State, seat int, together bool) error {
+	legal := s.Legal(seat, nil)
+	a := legal[w.rng.IntN(len(legal))]
+	x, y := w.clone(s), w.clone(s)
+	x.After(seat, a)
+	y.After(seat, a)
+	if d := w.apart(x, y); d != "" {
+		return fmt.Errorf("After action %d twice differs in %s", a, d)
+	}
+	if !together && w.g.Rows == 1 {
+		y.CopyFrom(s)
+		y.Step(env.Alone(seat, a))
+		if d := w.apart(x, y); d != "" {
+			return fmt.Errorf("After action %d is not Step: %s", a, d)
+		}
+	}
+	if draws := x.Draws(nil); len(draws) > 0 {
+		y.CopyFrom(s)
+		y.Hide(seat, 99)
+		z := w.clone(y)
+		y.Force(draws)
+		y.After(seat, a)
+		z.Force(draws)
+		z.After(seat, a)
+		if d := w.apart(y, z); d != "" {
+			return fmt.Errorf("After action %d with forced draws differs in %s", a, d)
+		}
+	}
+	for depth := range 3 {
+		if acting := x.Acting(); together && acting != 0 && !acting.Has(seat) {
+			return fmt.Errorf("after %d choices alone, seat %d is not to choose", depth+1, seat)
+		}
+		legal = x.Legal(seat, legal[:0])
+		if x.Acting().Has(seat) != (len(legal) > 0) {
+			return fmt.Errorf("after %d choices alone, %d legal actions", depth+1, len(legal))
+		}
+		look(w.g, x, seat)
+		if len(legal) == 0 {
+			break
+		}
+		x.After(seat, legal[w.rng.IntN(len(legal))])
+	}
+	return nil
+}

@@ -1,0 +1,176 @@
+package envtest
+
+import (
+	"bytes"
+	"fmt"
+	"testing"
+
+	"blockyard/env"
+)
+
+// copies: CopyFrom makes an equal state out of any other, and the two are then independent.
+func copies(g *env.Game, seats int, seed uint64) error {
+	w := newWalker(g, seats, seed)
+	dirty := g.New(seats)
+	return w.each(seed, func(s env.State, _ int) error {
+		dirty.CopyFrom(s)
+		if !same(dirty, s) {
+			return fmt.Errorf("a copy is not equal")
+		}
+		before := w.clone(s)
+		if !same(before, s) {
+			return fmt.Errorf("a copy in a new state is not equal")
+		}
+		if s.Acting() != 0 {
+			dirty.Step(w.moves(dirty))
+		} else {
+			dirty.Reset(seed)
+		}
+		if !same(before, s) {
+			return fmt.Errorf("playing on in a copy changes the original")
+		}
+		return nil
+	})
+}
+
+// roundTrip: Decode reads what Encode wrote, and refuses any other length.
+func roundTrip(g *env.Game, seats int, seed uint64) error {
+	w := newWalker(g, seats, seed)
+	back, scratch := g.New(seats), g.New(seats)
+	return w.each(seed, func(s env.State, _ int) error {
+		data, err := env.Encode([]byte("head"), s)
+		if err != nil {
+			return err
+		}
+		if !bytes.HasPrefix(data, []byte("head")) || len(data) != 4+env.EncodedLen(s) {
+			return fmt.Errorf("Encode appends %d bytes, want %d", len(data)-4, env.EncodedLen(s))
+		}
+		if err := env.Decode(back, scratch, data[4:]); err != nil {
+			return err
+		}
+		if !same(back, s) {
+			return fmt.Errorf("a decoded state is not equal")
+		}
+		for _, wrong := range [][]byte{nil, data[5:], append(data, 0)[4:]} {
+			if err := env.Decode(back, scratch, wrong); err == nil {
+				return fmt.Errorf("%d bytes are accepted, want %d", len(wrong), len(data)-4)
+			}
+			if !same(back, s) {
+				return fmt.Errorf("refusing bytes changes the state")
+			}
+		}
+		return nil
+	})
+}
+
+// foreignBytes: a state that Decode lets through can be used without harm, wherever its
+// bytes came from.
+func foreignBytes(g *env.Game, seats int, seed uint64) error {
+	w := newWalker(g, seats, seed)
+	err := w.each(seed, func(s env.State, ply int) error {
+		if ply%4 != 0 {
+			return nil
+		}
+		data, err := env.Encode(nil, s)
+		if err != nil {
+			return err
+		}
+		for range 8 {
+			for range 1 + w.rng.IntN(3) {
+				data[w.rng.IntN(len(data))] = byte(w.rng.Uint32())
+			}
+			if err := exercise(g, seats, data, uint64(ply)); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	for k := 0; err == nil && k < 200; k++ {
+		data := make([]byte, env.EncodedLen(g.New(seats)))
+		for i := range data {
+			if data[i] = byte(w.rng.Uint32()); k%2 == 0 {
+				data[i] &= 1
+			}
+		}
+		err = exercise(g, seats, data, uint64(k))
+	}
+	return err
+}
+
+// exercise decodes data and, if that is let through, looks at the state from all sides and
+// plays on. It returns an error on a panic or a move that breaks the state.
+func exercise(g *env.Game, seats int, data []byte, seed uint64) error {
+	s := g.New(seats)
+	if env.Decode(s, g.New(seats), data) != nil {
+		return nil
+	}
+	err := guard(func() error {
+		w := newWalker(g, seats, seed)
+		w.none = 0.1
+		for range 12 {
+			acting := s.Acting()
+			if acting>>seats != 0 || acting.Len() > g.Rows {
+				return fmt.Errorf("acting %b of %d seats, %d rows", acting, seats, g.Rows)
+			}
+			for seat := range seats {
+				if err := legalOf(g, s, seat, acting.Has(seat)); err != nil {
+					return err
+				}
+				look(g, s, seat)
+				s.Score(seat)
+				s.Result(seat)
+				hide := w.clone(s)
+				hide.Hide(seat, seed)
+				for depth := 0; depth < 3 && hide.Acting().Has(seat); depth++ {
+					legal := hide.Legal(seat, nil)
+					hide.After(seat, legal[w.rng.IntN(len(legal))])
+				}
+				look(g, hide, seat)
+			}
+			paint(s)
+			s.Draws(nil)
+			if acting == 0 {
+				return nil
+			}
+			s.Step(w.moves(s))
+			if err := s.Check(); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("decoded from %x: %w", data, err)
+	}
+	return nil
+}
+
+// noAllocation: looking, stepping and copying need no memory of their own.
+func noAllocation(g *env.Game, seats int, seed uint64) error {
+	w := newWalker(g, seats, seed)
+	s, other := g.New(seats), g.New(seats)
+	w.legal = make([]env.Action, 0, g.MaxLegal)
+	planes, globals := make([]uint8, g.Planes.Len()), make([]float32, g.Globals())
+	draws := make([]uint16, 0, env.MaxDraws)
+	n := testing.AllocsPerRun(5, func() {
+		s.Reset(seed)
+		for s.Acting() != 0 {
+			m := w.moves(s)
+			for set := s.Acting(); set != 0; set = set.Rest() {
+				seat := set.First()
+				s.Observe(seat, planes, globals)
+				other.CopyFrom(s)
+				other.Hide(seat, seed)
+				if m[seat] != env.None {
+					other.After(seat, m[seat])
+				}
+			}
+			s.Step(m)
+			draws = s.Draws(draws[:0])
+		}
+	})
+	if n != 0 {
+		return fmt.Errorf("a random game allocates %v times", n)
+	}
+	return nil
+}

@@ -1,0 +1,159 @@
+package envtest
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"blockyard/env"
+)
+
+// legalMoves: ascending, at least one for a seat that acts and none for others, within
+// MaxLegal and Actions, appended to what dst holds.
+func legalMoves(g *env.Game, seats int, seed uint64) error {
+	return newWalker(g, seats, seed).each(seed, func(s env.State, _ int) error {
+		acting := s.Acting()
+		if acting>>seats != 0 || acting.Len() > g.Rows {
+			return fmt.Errorf("acting %b of %d seats, %d rows", acting, seats, g.Rows)
+		}
+		for seat := range seats {
+			if err := legalOf(g, s, seat, acting.Has(seat)); err != nil {
+				return fmt.Errorf("seat %d: %w", seat, err)
+			}
+		}
+		return nil
+	})
+}
+
+func legalOf(g *env.Game, s env.State, seat int, acts bool) error {
+	legal := s.Legal(seat, []env.Action{7, 7})
+	if len(legal) < 2 || legal[0] != 7 || legal[1] != 7 {
+		return errors.New("Legal does not append to what it is given")
+	}
+	legal = legal[2:]
+	if acts != (len(legal) > 0) {
+		return fmt.Errorf("%d legal actions, acting: %v", len(legal), acts)
+	}
+	if len(legal) > g.MaxLegal {
+		return fmt.Errorf("%d legal actions, MaxLegal is %d", len(legal), g.MaxLegal)
+	}
+	for k, a := range legal {
+		if int(a) >= g.Actions {
+			return fmt.Errorf("action %d of %d", a, g.Actions)
+		}
+		if k > 0 && legal[k-1] >= a {
+			return fmt.Errorf("legal actions %d, %d do not ascend", legal[k-1], a)
+		}
+	}
+	return nil
+}
+
+// actionText: Parse undoes Text for every action, no two share a text, nonsense is an error.
+func actionText(g *env.Game, _ int, _ uint64) error {
+	seen := map[string]env.Action{}
+	for a := range env.Action(g.Actions) {
+		text := g.Text(a)
+		if b, ok := seen[text]; ok || text == "" {
+			return fmt.Errorf("actions %d and %d are both %q", b, a, text)
+		}
+		seen[text] = a
+		b, err := g.Parse(text)
+		if err != nil || a != b {
+			return fmt.Errorf("action %d is %q, which is read as %d, %v", a, text, b, err)
+		}
+	}
+	for _, text := range []string{"", " ", "\x00", "nonsense", "-1", "99999999999999999999", strings.Repeat("r2 x4 ", 1000)} {
+		if a, err := g.Parse(text); err == nil {
+			return fmt.Errorf("%q is read as action %d, want an error", text, a)
+		}
+	}
+	return nil
+}
+
+// stepAndCheck: Check passes at every position, with seats making no choice as well.
+func stepAndCheck(g *env.Game, seats int, seed uint64) error {
+	for _, none := range []float64{0, 0.1, 1} {
+		w := newWalker(g, seats, seed)
+		w.none = none
+		err := w.each(seed, func(s env.State, _ int) error { return s.Check() })
+		if err != nil {
+			return fmt.Errorf("with %v of the choices missing: %w", none, err)
+		}
+	}
+	return nil
+}
+
+// illegalInput: Apply refuses what is not legal, says what and where, and changes nothing.
+func illegalInput(g *env.Game, seats int, seed uint64) error {
+	w := newWalker(g, seats, seed)
+	return w.each(seed, func(s env.State, _ int) error {
+		before := w.clone(s)
+		for range 8 {
+			seat, a := w.rng.IntN(seats), env.Action(w.rng.IntN(g.Actions+2))
+			legal := false
+			for _, b := range s.Legal(seat, nil) {
+				legal = legal || a == b
+			}
+			if legal {
+				continue
+			}
+			err := env.Apply(g, s, env.Alone(seat, a))
+			if !errors.Is(err, env.ErrIllegal) {
+				return fmt.Errorf("seat %d playing %d: error %v, want ErrIllegal", seat, a, err)
+			}
+			if s.Acting() != 0 && !strings.Contains(err.Error(), "seat "+strconv.Itoa(seat)) || !strings.Contains(err.Error(), g.Name) {
+				return fmt.Errorf("%q does not name %s and seat %d", err, g.Name, seat)
+			}
+			if !same(before, s) {
+				return fmt.Errorf("refusing seat %d action %d changed the state", seat, a)
+			}
+		}
+		return nil
+	})
+}
+
+// result: 0 until the game is over, then within [-1, 1].
+func result(g *env.Game, seats int, seed uint64) error {
+	return newWalker(g, seats, seed).each(seed, func(s env.State, _ int) error {
+		for seat := range seats {
+			r := float64(s.Result(seat))
+			if s.Acting() != 0 && r != 0 {
+				return fmt.Errorf("seat %d has result %v and the game goes on", seat, r)
+			}
+			if math.IsNaN(r) || r < -1 || r > 1 {
+				return fmt.Errorf("seat %d has result %v", seat, r)
+			}
+		}
+		return nil
+	})
+}
+
+// ends: a random game comes to an end.
+func ends(g *env.Game, seats int, seed uint64) error {
+	return newWalker(g, seats, seed).each(seed, func(env.State, int) error { return nil })
+}
+
+// determinism: the same seed and choices give the same game, in a state used before as in
+// a new one, and another seed gives another.
+func determinism(g *env.Game, seats int, seed uint64) error {
+	a, b := newWalker(g, seats, seed), newWalker(g, seats, seed)
+	used := g.New(seats)
+	for k := range uint64(games) {
+		fresh := g.New(seats)
+		fresh.Reset(env.Derive(seed, k))
+		used.Reset(env.Derive(seed, k))
+		for ply := 0; ; ply++ {
+			if d := a.apart(fresh, used); d != "" {
+				return fmt.Errorf("game %d played twice differs at ply %d in %s", k, ply, d)
+			}
+			if fresh.Acting() == 0 {
+				break
+			}
+			fresh.Step(a.moves(fresh))
+			used.Step(b.moves(used))
+		}
+	}
+	return nil
+}

@@ -1,0 +1,191 @@
+package envtest
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"blockyard/env"
+)
+
+// observation: every element is written, planes stay within PlaneMax, globals are finite.
+func observation(g *env.Game, seats int, seed uint64) error {
+	a := view{planes: make([]uint8, g.Planes.Len()), globals: make([]float32, g.Globals())}
+	b := view{planes: make([]uint8, g.Planes.Len()), globals: make([]float32, g.Globals())}
+	return newWalker(g, seats, seed).each(seed, func(s env.State, _ int) error {
+		for seat := range seats {
+			a.poison(0xAA, 1e30)
+			b.poison(0x55, -1e30)
+			s.Observe(seat, a.planes, a.globals)
+			s.Observe(seat, b.planes, b.globals)
+			for k, v := range a.planes {
+				if v != b.planes[k] {
+					return fmt.Errorf("seat %d: Observe leaves plane element %d unwritten", seat, k)
+				}
+				if v > g.PlaneMax {
+					return fmt.Errorf("seat %d: plane element %d is %d, PlaneMax %d", seat, k, v, g.PlaneMax)
+				}
+			}
+			for k, v := range a.globals {
+				if math.IsNaN(float64(v)) || math.IsInf(float64(v), 0) {
+					return fmt.Errorf("seat %d: global %q is %v", seat, g.GlobalNames[k], v)
+				}
+				if v != b.globals[k] {
+					return fmt.Errorf("seat %d: Observe leaves global %q unwritten", seat, g.GlobalNames[k])
+				}
+			}
+		}
+		return nil
+	})
+}
+
+func (v view) poison(p uint8, q float32) {
+	for k := range v.planes {
+		v.planes[k] = p
+	}
+	for k := range v.globals {
+		v.globals[k] = q
+	}
+}
+
+// lookingOnly: what only looks leaves the state equal.
+func lookingOnly(g *env.Game, seats int, seed uint64) error {
+	w := newWalker(g, seats, seed)
+	return w.each(seed, func(s env.State, _ int) error {
+		before := w.clone(s)
+		for seat := range seats {
+			look(g, s, seat)
+			s.Score(seat)
+			s.Result(seat)
+		}
+		paint(s)
+		s.Draws(nil)
+		if _, err := env.Encode(nil, s); err != nil {
+			return err
+		}
+		if err := s.Check(); err != nil {
+			return err
+		}
+		if !same(before, s) {
+			return errors.New("looking changes the state")
+		}
+		return nil
+	})
+}
+
+// frames: boards have a glyph and an ink in range for every cell.
+func frames(g *env.Game, seats int, seed uint64) error {
+	return newWalker(g, seats, seed).each(seed, func(s env.State, _ int) error {
+		var f env.Frame
+		s.Show(&f)
+		if len(f.Boards) == 0 {
+			return errors.New("a frame without boards")
+		}
+		for _, b := range f.Boards {
+			if len(b.Cells) != b.W*b.H || len(b.Ink) != b.W*b.H {
+				return fmt.Errorf("board %q of %dx%d has %d cells and %d inks", b.Name, b.W, b.H, len(b.Cells), len(b.Ink))
+			}
+			for k, c := range b.Cells {
+				if c <= ' ' || c > '~' || b.Ink[k] > 15 {
+					return fmt.Errorf("board %q has glyph %q in ink %d", b.Name, c, b.Ink[k])
+				}
+			}
+		}
+		return nil
+	})
+}
+
+// hidden: Hide keeps what a seat sees and may do, follows from its seed, and, in a game
+// that draws, redraws the future.
+func hidden(g *env.Game, seats int, seed uint64) error {
+	w := newWalker(g, seats, seed)
+	varied, drawn := false, false
+	err := w.each(seed, func(s env.State, ply int) error {
+		drawn = drawn || len(s.Draws(nil)) > 0
+		for seat := range seats {
+			a, b := w.clone(s), w.clone(s)
+			a.Hide(seat, uint64(ply))
+			b.Hide(seat, uint64(ply))
+			if d := w.apart(a, b); d != "" {
+				return fmt.Errorf("hiding twice from one seed differs in %s", d)
+			}
+			if err := a.Check(); err != nil {
+				return fmt.Errorf("after Hide: %w", err)
+			}
+			if d := look(g, s, seat).differs(look(g, a, seat)); d != "" {
+				return fmt.Errorf("Hide changes the %s of seat %d", d, seat)
+			}
+			if s.Acting() != a.Acting() || s.Score(seat) != a.Score(seat) || s.Result(seat) != a.Result(seat) {
+				return fmt.Errorf("Hide changes who acts, or score or result of seat %d", seat)
+			}
+			varied = varied || w.unfold(a, s, seat, uint64(ply)) != ""
+		}
+		return nil
+	})
+	if err == nil && drawn && !varied {
+		return errors.New("the game draws, but Hide never changes what comes")
+	}
+	return err
+}
+
+// unfold plays the same random choices in copies of a and b for some plies and says when
+// seat first sees a difference, "" if it does not.
+func (w *walker) unfold(a, b env.State, seat int, seed uint64) string {
+	a, b = w.clone(a), w.clone(b)
+	same := newWalker(w.g, w.seats, seed)
+	for ply := range 12 {
+		if d := look(w.g, a, seat).differs(look(w.g, b, seat)); d != "" {
+			return fmt.Sprintf("%s, %d plies on", d, ply)
+		}
+		if a.Acting() != b.Acting() {
+			return fmt.Sprintf("who acts, %d plies on", ply)
+		}
+		if a.Acting() == 0 {
+			break
+		}
+		m := same.moves(a)
+		if env.Apply(w.g, b, m) != nil {
+			return fmt.Sprintf("what is legal, %d plies on", ply)
+		}
+		a.Step(m)
+	}
+	return ""
+}
+
+// leaks: of two games that differ in nothing a seat has seen, Hide with one seed leaves
+// nothing different to come. The two part in one draw that the seat cannot see yet.
+func leaks(g *env.Game, seats int, seed uint64) error {
+	w := newWalker(g, seats, seed)
+	return w.each(seed, func(s env.State, ply int) error {
+		if s.Acting() == 0 {
+			return nil
+		}
+		m := w.moves(s)
+		a := w.clone(s)
+		a.Step(m)
+		draws := a.Draws(nil)
+		for k := range draws {
+			b := w.clone(s)
+			other := append([]uint16{}, draws...)
+			other[k]++
+			b.Force(other)
+			b.Step(m)
+			for seat := range seats {
+				if a.Acting() != b.Acting() || look(g, a, seat).differs(look(g, b, seat)) != "" {
+					continue
+				}
+				if d := w.leak(a, b, seat, uint64(ply)); d != "" {
+					return fmt.Errorf("draw %d, unseen by seat %d, shows through Hide: %s", k, seat, d)
+				}
+			}
+		}
+		return nil
+	})
+}
+
+func (w *walker) leak(a, b env.State, seat int, seed uint64) string {
+	a, b = w.clone(a), w.clone(b)
+	a.Hide(seat, seed)
+	b.Hide(seat, seed)
+	return w.unfold(a, b, seat, seed)
+}

@@ -1,0 +1,238 @@
+// Package toy holds two games small enough to follow by hand, for tests of everything
+// that is built on the contract of package env and should not depend on a real contest.
+//
+// A card of value 1, 2 or 3 lies open and the next one is hidden. A seat's choice on card
+// c is one of c numbers, 1 … c, which are its points; it has the action id (c-1)*3 +
+// number-1. In Pick both seats choose at once and equal numbers score nothing. In Turns
+// three seats choose one after the other, each on a card of its own. The game ends after
+// Length cards, or as soon as a seat has Target points.
+//
+//	planes    2x2x3: plane 0 marks the numbers the card offers in row 0, plane 1 the last
+//	          number of this seat (row 0) and of the next (row 1)
+//	globals   own points / Target, the best other seat's points / Target, cards / Length
+//	score     points; result +1 for the only best, -1 for the others, 0 in a tie for best
+package toy
+
+import (
+	"errors"
+	"fmt"
+
+	"blockyard/env"
+)
+
+const (
+	Length = 12 // cards in a game
+	Target = 14 // points that end it
+	cards  = 3  // values of a card
+)
+
+// Pick is the game in which both seats choose at once.
+var Pick = game("toy:pick", "ToyPick-v0", 2, 2, false)
+
+// Turns is the game of three seats choosing in turn.
+var Turns = game("toy:turns", "ToyTurns-v0", 3, 1, true)
+
+func game(name, id string, seats, rows int, turns bool) *env.Game {
+	return &env.Game{
+		Name: name, ID: id, Rules: 1,
+		MinSeats: seats, MaxSeats: seats, Rows: rows, Actions: cards * cards, MaxLegal: cards,
+		Planes: env.Shape{C: 2, H: 2, W: 3}, PlaneMax: cards, PlaneNames: []string{"offer", "last"},
+		GlobalNames: []string{"own points", "best other points", "cards"},
+		New: func(n int) env.State {
+			s := &State{Seats: uint8(n), Turns: turns}
+			s.Reset(0)
+			return s
+		},
+		Text: Text, Parse: Parse,
+	}
+}
+
+// Text writes an action as "card 3 take 1".
+func Text(a env.Action) string { return fmt.Sprintf("card %d take %d", a/cards+1, a%cards+1) }
+
+// Parse reads what Text writes.
+func Parse(s string) (env.Action, error) {
+	for a := range env.Action(cards * cards) {
+		if Text(a) == s {
+			return a, nil
+		}
+	}
+	return env.None, fmt.Errorf("toy: %q is no action, want one like %q", s, Text(0))
+}
+
+// A State is a position of either game.
+type State struct {
+	env.Rand
+	Seats  uint8
+	Turns  bool
+	Played uint8 // cards so far
+	Card   uint8 // open: 1 … 3
+	Next   uint8 // hidden
+	Points [env.MaxSeats]uint8
+	Last   [env.MaxSeats]uint8 // numbers last chosen, 0 for none
+}
+
+var _ env.State = (*State)(nil)
+
+// Reset implements env.State.
+func (s *State) Reset(seed uint64) {
+	queue, forced := s.Queue, s.Forced
+	*s = State{Seats: s.Seats, Turns: s.Turns}
+	s.Rand = env.Rand{Word: env.Mix(seed), Queue: queue, Forced: forced}
+	s.Begin()
+	s.Card = 1 + uint8(s.Draw(cards))
+	s.Next = 1 + uint8(s.Draw(cards))
+	s.End()
+}
+
+// Hide implements env.State: the next card and all later ones are unknown.
+func (s *State) Hide(_ int, seed uint64) {
+	s.Reseed(env.Mix(seed))
+	s.Next = 1 + uint8(s.Rand.Next()%cards)
+	s.Rand.Begin()
+	s.End()
+}
+
+// CopyFrom implements env.State.
+func (s *State) CopyFrom(src env.State) { *s = *src.(*State) }
+
+// Check implements env.State.
+func (s *State) Check() error {
+	switch {
+	case s.Seats != 2 && !s.Turns, s.Seats != 3 && s.Turns:
+		return errors.New("toy: seats do not fit the game")
+	case s.Card < 1 || s.Card > cards || s.Next < 1 || s.Next > cards:
+		return errors.New("toy: no such card")
+	case s.Played > Length || s.Forced > env.MaxDraws || s.Used > env.MaxDraws:
+		return errors.New("toy: counters out of range")
+	}
+	for i := range s.Points {
+		if s.Points[i] >= Target+cards || s.Last[i] > cards {
+			return errors.New("toy: points out of range")
+		}
+	}
+	return nil
+}
+
+// Acting implements env.State.
+func (s *State) Acting() env.Seats {
+	for seat := range s.Seats {
+		if s.Points[seat] >= Target {
+			return 0
+		}
+	}
+	switch {
+	case s.Played >= Length:
+		return 0
+	case s.Turns:
+		return 1 << (s.Played % s.Seats)
+	}
+	return 3
+}
+
+// Legal implements env.State.
+func (s *State) Legal(seat int, dst []env.Action) []env.Action {
+	if s.Acting().Has(seat) {
+		for k := range s.Card {
+			dst = append(dst, env.Action((s.Card-1)*cards+k))
+		}
+	}
+	return dst
+}
+
+// Step implements env.State. None takes nothing.
+func (s *State) Step(m env.Moves) {
+	acting := s.Acting()
+	if acting == 0 {
+		return
+	}
+	s.Begin()
+	for set := acting; set != 0; set = set.Rest() {
+		seat := set.First()
+		s.Last[seat] = number(m[seat])
+	}
+	for set := acting; set != 0; set = set.Rest() {
+		seat := set.First()
+		if s.Turns || s.Last[0] != s.Last[1] {
+			s.Points[seat] += s.Last[seat]
+		}
+	}
+	s.turn()
+}
+
+// After implements env.State: in Pick the number counts, whatever the other takes.
+func (s *State) After(seat int, a env.Action) {
+	if s.Turns {
+		s.Step(env.Alone(seat, a))
+		return
+	}
+	s.Begin()
+	s.Last[seat] = number(a)
+	s.Points[seat] += s.Last[seat]
+	s.turn()
+}
+
+func (s *State) turn() {
+	s.Played++
+	s.Card, s.Next = s.Next, 1+uint8(s.Draw(cards))
+	s.End()
+}
+
+func number(a env.Action) uint8 {
+	if a == env.None {
+		return 0
+	}
+	return uint8(a%cards) + 1
+}
+
+// Score implements env.State.
+func (s *State) Score(seat int) int { return int(s.Points[seat]) }
+
+// Result implements env.State.
+func (s *State) Result(seat int) float32 {
+	other := s.bestOther(seat)
+	switch {
+	case s.Acting() != 0:
+		return 0
+	case s.Points[seat] > other:
+		return 1
+	case s.Points[seat] == other:
+		return 0
+	}
+	return -1
+}
+
+func (s *State) bestOther(seat int) uint8 {
+	best := uint8(0)
+	for i := range int(s.Seats) {
+		if i != seat {
+			best = max(best, s.Points[i])
+		}
+	}
+	return best
+}
+
+// Observe implements env.State.
+func (s *State) Observe(seat int, planes []uint8, globals []float32) {
+	clear(planes)
+	for k := range s.Card {
+		planes[k] = 1
+	}
+	for row, who := range [2]int{seat, (seat + 1) % int(s.Seats)} {
+		planes[6+3*row] = s.Last[who]
+	}
+	globals[0] = float32(s.Points[seat]) / Target
+	globals[1] = float32(s.bestOther(seat)) / Target
+	globals[2] = float32(s.Played) / Length
+}
+
+// Show implements env.State.
+func (s *State) Show(f *env.Frame) {
+	b := f.Add("card", cards, 1)
+	for k := range int(s.Card) {
+		b.Set(k, 0, '#', 1)
+	}
+	for seat := range int(s.Seats) {
+		f.Note(fmt.Sprintf("seat %d: %d points, last %d", seat, s.Points[seat], s.Last[seat]))
+	}
+}

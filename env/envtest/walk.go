@@ -1,0 +1,132 @@
+package envtest
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"reflect"
+
+	"blockyard/env"
+)
+
+const (
+	games    = 8       // random games that a promise is checked on
+	maxPlies = 100_000 // a random game that goes on longer does not end
+)
+
+// A walker plays random legal games.
+type walker struct {
+	g     *env.Game
+	seats int
+	rng   *rand.Rand
+	legal []env.Action
+	none  float64 // how often a seat makes no choice
+}
+
+func newWalker(g *env.Game, seats int, seed uint64) *walker {
+	return &walker{g: g, seats: seats, rng: rand.New(rand.NewPCG(seed, 7))}
+}
+
+// moves returns a random legal choice for every acting seat.
+func (w *walker) moves(s env.State) env.Moves {
+	m := env.NoMoves
+	for set := s.Acting(); set != 0; set = set.Rest() {
+		if w.none > 0 && w.rng.Float64() < w.none {
+			continue
+		}
+		w.legal = s.Legal(set.First(), w.legal[:0])
+		if len(w.legal) > 0 {
+			m[set.First()] = w.legal[w.rng.IntN(len(w.legal))]
+		}
+	}
+	return m
+}
+
+// each plays games from seeds derived from seed and calls visit at every position, the
+// last included.
+func (w *walker) each(seed uint64, visit func(s env.State, ply int) error) error {
+	for k := range uint64(games) {
+		s := w.g.New(w.seats)
+		s.Reset(env.Derive(seed, k))
+		for ply := 0; ; ply++ {
+			if err := visit(s, ply); err != nil {
+				return fmt.Errorf("game %d, ply %d: %w", k, ply, err)
+			}
+			if s.Acting() == 0 {
+				break
+			}
+			if ply == maxPlies {
+				return fmt.Errorf("game %d goes on after %d plies", k, ply)
+			}
+			s.Step(w.moves(s))
+		}
+	}
+	return nil
+}
+
+// clone returns a State equal to s.
+func (w *walker) clone(s env.State) env.State {
+	c := w.g.New(w.seats)
+	c.CopyFrom(s)
+	return c
+}
+
+// same reports whether two states of one type are equal, field by field.
+func same(a, b env.State) bool {
+	return reflect.ValueOf(a).Elem().Interface() == reflect.ValueOf(b).Elem().Interface()
+}
+
+// A view is what one seat can see of a position.
+type view struct {
+	planes  []uint8
+	globals []float32
+	legal   []env.Action
+}
+
+func look(g *env.Game, s env.State, seat int) view {
+	v := view{planes: make([]uint8, g.Planes.Len()), globals: make([]float32, g.Globals())}
+	s.Observe(seat, v.planes, v.globals)
+	v.legal = s.Legal(seat, nil)
+	return v
+}
+
+// differs says in what two views differ, "" if in nothing.
+func (v view) differs(o view) string {
+	if !bytes.Equal(v.planes, o.planes) {
+		return "planes"
+	}
+	for k := range v.globals {
+		if v.globals[k] != o.globals[k] {
+			return "globals"
+		}
+	}
+	if fmt.Sprint(v.legal) != fmt.Sprint(o.legal) {
+		return "legal moves"
+	}
+	return ""
+}
+
+// apart says how two positions differ for anybody who looks, "" if they do not.
+func (w *walker) apart(a, b env.State) string {
+	if a.Acting() != b.Acting() {
+		return "who acts"
+	}
+	for seat := range w.seats {
+		if d := look(w.g, a, seat).differs(look(w.g, b, seat)); d != "" {
+			return fmt.Sprintf("the %s of seat %d", d, seat)
+		}
+		if a.Score(seat) != b.Score(seat) || a.Result(seat) != b.Result(seat) {
+			return fmt.Sprintf("score or result of seat %d", seat)
+		}
+	}
+	if paint(a) != paint(b) {
+		return "the frame"
+	}
+	return ""
+}
+
+func paint(s env.State) string {
+	var f env.Frame
+	s.Show(&f)
+	return f.String()
+}
