@@ -55,60 +55,77 @@ func (w *walker) down() {
 	}
 }
 
+// A run is what the tokens of an answer did.
+type run struct {
+	trace   []done
+	refused []Refusal
+	skipped bool
+	surplus bool // a token followed after the piece had locked
+}
+
+// do executes one token and reports whether it was refused.
+func (w *walker) do(t Token) (refused bool) {
+	next := w.at
+	switch t {
+	case Left, Right:
+		next.x += int(t)*2 - 1
+	case TurnLeft, TurnRight:
+		next.o = (next.o + 3 - 2*int(t-TurnLeft)) % 4
+	case Down:
+		w.down()
+		return false
+	case Drop:
+		for !w.locked {
+			w.down()
+		}
+		return false
+	case Skip:
+		w.locked = w.side.Skips > 0
+		return false
+	}
+	if !w.hits(next, true) {
+		w.at = next
+		return false
+	}
+	if t == Left || t == Right {
+		w.down()
+	}
+	return true
+}
+
+// run executes tokens until the piece locks or is skipped.
+func (w *walker) run(tokens []Token) (r run) {
+	for i, t := range tokens {
+		if w.locked {
+			r.surplus = true
+			break
+		}
+		before := w.at
+		if w.do(t) {
+			r.refused = append(r.refused, i)
+		}
+		r.trace = append(r.trace, done{t, before, w.at})
+		if t == Skip {
+			r.skipped = w.locked
+			break
+		}
+	}
+	return r
+}
+
 // Execute plays an answer's tokens on side with piece. refused lists the indices of the
 // shifts and turns that met something.
 func Execute(side *Side, piece int, tokens []Token, rules Rules) (land Landing, refused []Refusal) {
 	w := walker{side: side, piece: piece, at: box{spawnX(piece), -1, 0}}
-	skipped, surplus := false, false
-	var trace []done
-	for i, t := range tokens {
-		if w.locked {
-			surplus = true
-			break
-		}
-		before := w.at
-		switch t {
-		case Left, Right:
-			next := w.at
-			next.x += int(t)*2 - 1
-			if w.hits(next, true) {
-				refused = append(refused, i)
-				w.down()
-			} else {
-				w.at = next
-			}
-		case TurnLeft, TurnRight:
-			next := w.at
-			next.o = (next.o + 3 - 2*int(t-TurnLeft)) % 4
-			if w.hits(next, true) {
-				refused = append(refused, i)
-			} else {
-				w.at = next
-			}
-		case Down:
-			w.down()
-		case Drop:
-			for !w.locked {
-				w.down()
-			}
-		case Skip:
-			if side.Skips > 0 {
-				skipped, w.locked = true, true
-			}
-		}
-		trace = append(trace, done{t, before, w.at})
-		if t == Skip {
-			break
-		}
-	}
+	r := w.run(tokens)
 	y := w.at.y
 	for !w.locked {
 		w.down()
 	}
-	land = Landing{Piece: piece, Rot: w.at.o, X: w.at.x, Y: w.at.y, Skipped: skipped, Loose: w.at.y != y}
-	land.TSpin = piece == T && !skipped && !land.Loose && len(trace) >= 2 &&
-		corners(&side.Cells, w.at.x, w.at.y) == 3 && spun(trace, w.at, surplus, rules)
-	return land, refused
+	land = Landing{Piece: piece, Rot: w.at.o, X: w.at.x, Y: w.at.y, Skipped: r.skipped, Loose: w.at.y != y}
+	land.TSpin = piece == T && !r.skipped && !land.Loose && len(r.trace) >= 2 &&
+		corners(&side.Cells, w.at.x, w.at.y) == 3 && spun(r.trace, w.at, r.surplus, rules)
+	return land, r.refused
 }
 
 // corners counts the blocks in the corners of a 3x3 box (rules §6, condition 3).

@@ -7,10 +7,6 @@ import (
 	"blockyard/env/falling"
 )
 
-// winding is the number of rounds of the flood from which a way may need more tokens than
-// an answer holds; only then the tokens are counted.
-const winding = 4
-
 // Legal implements env.State: every resting place some answer leads to, a T-spin and a
 // plain arrival kept apart, and a skip when one is in stock.
 //
@@ -77,9 +73,7 @@ func (s *Side) flood(piece int, free, reach *falling.Poses) {
 		occ[x] = occ[x]<<head | ground
 	}
 	p := &pieces[piece]
-	falling.Free(&occ, Width, p, free)
-	reach[0][spawnX(piece)+falling.Pad] = 1
-	if falling.Flood(free, reach, p.Turns) >= winding {
+	if Height+p.Reach(&occ, Width, spawnX(piece), free, reach) > MaxTokens {
 		s.within(free, reach, p.Turns, spawnX(piece))
 	}
 }

@@ -1,9 +1,9 @@
 package blockbattle
 
 import (
-	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -11,95 +11,182 @@ import (
 	"blockyard/env"
 )
 
-// slowLegal is the judge of Legal: it walks every answer the tokens can spell, up to what
-// the rules can tell apart, and plays each through Execute.
+// slowLegal is the judge of Legal: it spells every answer, as far as the rules can tell
+// answers apart, and plays each through Execute.
 func slowLegal(s *State, seat int) []env.Action {
 	type key struct {
-		at           box
-		turned       bool // the last token was a turn
-		before       int  // orientation before the run of turns
-		long         bool // two tokens or more
-		previousTurn bool
-	}
-	type node struct {
-		tokens []Token
+		at     box
+		turned bool // the last token was a turn
+		before int  // the orientation before the run of turns
 	}
 	side, piece := &s.Sides[seat], int(s.Piece)
 	found := map[env.Action]bool{}
 	seen := map[key]bool{}
-	queue := []node{{}}
-	for len(queue) > 0 {
-		n := queue[0]
-		queue = queue[1:]
+	for queue := [][]Token{nil}; len(queue) > 0; queue = queue[1:] {
+		land, _ := Execute(side, piece, queue[0], s.Rules)
+		found[ActionOf(land)] = true
+		if len(queue[0]) == MaxTokens {
+			continue
+		}
 		for t := Left; t <= Skip; t++ {
-			tokens := append(slices.Clone(n.tokens), t)
-			if len(tokens) > MaxTokens {
-				continue
-			}
-			for _, answer := range [][]Token{n.tokens, tokens} {
-				land, _ := Execute(side, piece, answer, s.Rules)
-				found[ActionOf(land)] = true
-			}
+			tokens := append(slices.Clone(queue[0]), t)
+			land, _ := Execute(side, piece, tokens, s.Rules)
+			found[ActionOf(land)] = true
 			w := walker{side: side, piece: piece, at: box{spawnX(piece), -1, 0}}
-			k := key{}
-			for i, u := range tokens {
-				next := w.at
-				turn := false
-				switch u {
-				case Left:
-					next.x--
-				case Right:
-					next.x++
-				case TurnLeft:
-					next.o, turn = (next.o+3)%4, true
-				case TurnRight:
-					next.o, turn = (next.o+1)%4, true
-				case Down:
-					next.y++
-				default:
-					w.locked = true
-				}
-				if w.locked || u <= Down && w.hits(next, true) {
-					if u <= Right {
-						w.down()
-					} else if u == Down {
-						w.locked = true
-					}
-				} else if turn && w.hits(next, true) {
-					next = w.at
-				}
-				if turn && !k.turned {
-					k.before = w.at.o
-				}
-				k.previousTurn = k.turned
-				if !w.hits(next, true) && u != Drop && u != Skip && !w.locked && (turn || u == Down || !w.hits(next, true)) {
-					if u > Right || !w.hits(next, true) {
-						w.at = moved(w.at, next, u)
-					}
-				}
-				k.turned, k.long = turn, i > 0
-				if w.locked {
-					break
-				}
-			}
-			if w.locked {
+			r := w.run(tokens)
+			if w.locked || t == Skip {
 				continue
 			}
-			k.at = w.at
-			if !k.turned {
-				k.before = 0
+			k := key{at: w.at}
+			for i := len(r.trace) - 1; i >= 0 && (r.trace[i].token == TurnLeft || r.trace[i].token == TurnRight); i-- {
+				k.turned, k.before = true, r.trace[i].before.o
 			}
-			if seen[k] {
-				continue
+			if !seen[k] {
+				seen[k] = true
+				queue = append(queue, tokens)
 			}
-			seen[k] = true
-			queue = append(queue, node{tokens})
 		}
 	}
-	var out []env.Action
+	out := make([]env.Action, 0, len(found))
 	for a := range found {
 		out = append(out, a)
 	}
 	slices.Sort(out)
 	return out
+}
+
+// randomState makes a position with a random board: ragged stacks, caves, garbage, solid
+// rows, T-slots now and then.
+func randomState(r *rand.Rand, rules Rules) *State {
+	for {
+		s := &State{Rules: rules, Winner: Nobody, Round: 1 + r.Int32N(40), Piece: uint8(r.IntN(Pieces)), Next: uint8(r.IntN(Pieces))}
+		if r.IntN(3) == 0 {
+			s.Piece = T
+		}
+		s.Seed(r.Uint64())
+		for i := range s.Sides {
+			d := &s.Sides[i]
+			d.Solid = uint8(r.IntN(6))
+			d.Points, d.Combo, d.Skips = r.Int32N(50), r.Int32N(4), r.Int32N(3)%2
+			top := 1 + r.IntN(d.floor()-1)
+			density := 1 + r.IntN(9)
+			for y := top; y < d.floor(); y++ {
+				for x := 0; x < Width; x++ {
+					if r.IntN(10) < density {
+						d.Cells.Set(x, y)
+					}
+				}
+				if hole := r.IntN(Width); d.Cells.Full(Width)>>uint(y)&1 != 0 || r.IntN(3) == 0 {
+					d.Cells[hole] &^= 1 << uint(y)
+				}
+			}
+		}
+		if r.IntN(2) == 0 {
+			slot(r, &s.Sides[r.IntN(2)])
+		}
+		if s.Check() == nil {
+			return s
+		}
+	}
+}
+
+// slot digs a T-slot, whole or spoilt, into a side: a stem, the arms over it, a way in from
+// above and perhaps a shoulder over one arm.
+func slot(r *rand.Rand, d *Side) {
+	x, y := 1+r.IntN(Width-2), d.floor()-1-r.IntN(4)
+	clear := func(x int, from uint64) { d.Cells[x] &^= 1<<uint(y-1) - 1 | from }
+	for c := range d.Cells[:Width] {
+		d.Cells[c] |= 3 << uint(y-1) & d.rows()
+	}
+	clear(x-1, 1<<uint(y-1))
+	clear(x, 3<<uint(y-1))
+	clear(x+1, 1<<uint(y-1))
+	if side := r.IntN(3) - 1; side != 0 {
+		d.Cells.Set(x+side, y-2)
+	}
+	d.Cells[(x+5)%Width] &^= uint64(r.IntN(4)) << uint(y-1)
+}
+
+func TestLegalIsEveryOutcomeOfEveryAnswer(t *testing.T) {
+	for _, rules := range []Rules{Document, Classic, Port} {
+		r := rand.New(rand.NewPCG(1, uint64(rules)))
+		spins := 0
+		for range 80 {
+			s := randomState(r, rules)
+			for seat := range s.Sides {
+				want := slowLegal(s, seat)
+				got := s.Legal(seat, nil)
+				require.Equal(t, texts(want), texts(got), "rules %b seat %d\n%s", rules, seat, show(s))
+				for _, a := range got {
+					if a >= spinBase && a != SkipAction {
+						spins++
+					}
+				}
+			}
+		}
+		require.Greater(t, spins, 50, "the boards must offer T-spins")
+	}
+}
+
+func TestAnswerPlaysTheAction(t *testing.T) {
+	r := rand.New(rand.NewPCG(2, 2))
+	for i := range 200 {
+		s := randomState(r, []Rules{Document, Classic, Port}[i%3])
+		for _, a := range s.Legal(0, nil) {
+			tokens, ok := s.Answer(0, a, nil)
+			require.True(t, ok, "%s\n%s", Text(a), show(s))
+			require.LessOrEqual(t, len(tokens), MaxTokens)
+			parsed, odd := ParseAnswer(Write(tokens), nil)
+			require.Empty(t, odd)
+			land, _ := Execute(&s.Sides[0], int(s.Piece), parsed, s.Rules)
+			require.Equal(t, Text(a), Text(ActionOf(land)), "%v\n%s", tokens, show(s))
+		}
+		_, ok := s.Answer(0, 799, nil)
+		require.Equal(t, ok, slices.Contains(s.Legal(0, nil), 799))
+	}
+}
+
+func TestLegalCountsTokensWhereTheWayWinds(t *testing.T) {
+	// Shelves that are open at alternating ends: a piece snakes down, nine shifts a floor.
+	s := draw(t, T, strings.Repeat("xxxxxxx...\n..........\n..........\n...xxxxxxx\n..........\n..........\n", 3))
+	for p := range Pieces {
+		s.Piece = uint8(p)
+		require.Equal(t, texts(slowLegal(s, 0)), texts(s.Legal(0, nil)), "piece %c", Letters[p])
+	}
+}
+
+func texts(list []env.Action) []string {
+	out := make([]string, len(list))
+	for i, a := range list {
+		out[i] = Text(a)
+	}
+	return out
+}
+
+func show(s *State) string {
+	var f env.Frame
+	s.Show(&f)
+	return f.String()
+}
+
+// draw makes a position whose seat 0 has the board drawn, bottom aligned: '.' empty, 'x'
+// block, '#' solid (whole rows at the bottom).
+func draw(t *testing.T, piece int, picture string) *State {
+	t.Helper()
+	s := &State{Rules: Document, Winner: Nobody, Round: 1, Piece: uint8(piece)}
+	rows := strings.Fields(picture)
+	for i, row := range rows {
+		require.Len(t, row, Width)
+		y := Height - len(rows) + i
+		for x, c := range row {
+			switch c {
+			case 'x':
+				s.Sides[0].Cells.Set(x, y)
+			case '#':
+				s.Sides[0].Solid = uint8(max(int(s.Sides[0].Solid), Height-y))
+			}
+		}
+	}
+	require.NoError(t, s.Check())
+	return s
 }

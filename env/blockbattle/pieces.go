@@ -50,13 +50,16 @@ var (
 
 func init() {
 	for p, b := range boxes {
-		piece := falling.Piece{Turns: 4}
+		turns := 4
 		if p == O {
-			piece.Turns = 1
+			turns = 1
 		}
+		var oriented [][]falling.Cell
 		cells := b.cells
 		for o := 0; o < 4; o++ {
-			piece.Cells[o] = append([]falling.Cell(nil), cells[:]...)
+			if o < turns {
+				oriented = append(oriented, append([]falling.Cell(nil), cells[:]...))
+			}
 			minX[p][o], maxY[p][o] = 9, 0
 			for i, c := range cells {
 				if int(c.X) < minX[p][o] {
@@ -70,7 +73,7 @@ func init() {
 				}
 			}
 		}
-		pieces[p] = piece
+		pieces[p] = falling.NewPiece(b.n, oriented...)
 	}
 }
 

@@ -1,13 +1,36 @@
 package falling
 
+import "math/bits"
+
 // A Cell is a place in a piece's box: column and row, from the top left.
 type Cell struct{ X, Y int8 }
 
-// A Piece is its orientations in a box: orientation 0 is how it spawns, o+1 is o turned
-// right once.
+// A Piece is its orientations in a square box: orientation 0 is how it spawns, o+1 is o
+// turned right once. Make one with NewPiece.
 type Piece struct {
 	Turns int       // how many orientations are told apart: 1, 2 or 4
+	Size  int       // side of the box
 	Cells [4][]Cell // by orientation
+	left  [4]int    // leftmost and rightmost column of the cells, by orientation
+	right [4]int
+}
+
+// NewPiece makes a piece of its orientations.
+func NewPiece(size int, orientations ...[]Cell) Piece {
+	p := Piece{Turns: len(orientations), Size: size}
+	for o, cells := range orientations {
+		p.Cells[o] = cells
+		p.left[o] = size
+		for _, c := range cells {
+			if int(c.X) < p.left[o] {
+				p.left[o] = int(c.X)
+			}
+			if int(c.X) > p.right[o] {
+				p.right[o] = int(c.X)
+			}
+		}
+	}
+	return p
 }
 
 // Pad is how far a box may stick out beyond the left wall.
@@ -18,78 +41,120 @@ const Pad = 3
 // row i-head, where head is the number of rows above the board that are in play.
 type Poses [4][MaxWidth + Pad + 1]uint64
 
-// Free finds where p collides with nothing. occ holds the taken cells, bit i being row
-// i-head; every bit from the floor on must be set. Walls are the edges of the first
-// width columns. Only the first p.Turns orientations of free are written.
-func Free(occ *Field, width int, p *Piece, free *Poses) {
+// span returns the indices of Poses[o] that are within the walls.
+func (p *Piece) span(o, width int) (lo, hi int) {
+	return Pad - p.left[o], Pad + width - p.right[o]
+}
+
+// Reach finds where p collides with nothing (free) and where shifts, turns and steps down
+// lead to from its spawn in orientation 0, column spawn, bit 0 (reach); both must be zero
+// on entry. occ holds the taken cells, bit i being row i-head; every bit from the floor on
+// must be set. Walls are the edges of the first width columns. The spawn must be free.
+//
+// steps is a bound: no way takes more shifts and turns than that, besides its steps down.
+func (p *Piece) Reach(occ *Field, width, spawn int, free, reach *Poses) (steps int) {
+	taken := uint64(0)
+	for _, c := range occ[:width] {
+		taken |= c
+	}
+	open := bits.TrailingZeros64(taken) >= p.Size
+	dirty := uint(0)
 	for o := 0; o < p.Turns; o++ {
-		row := &free[o]
-		*row = [MaxWidth + Pad + 1]uint64{}
-		cells := p.Cells[o]
-		lo, hi := 0, 0
-		for i, c := range cells {
-			if x := int(c.X); i == 0 || x < lo {
-				lo = x
+		lo, hi := p.span(o, width)
+		p.free(occ, o, lo, hi, &free[o])
+		if open { // every column can be reached in the top rows, and what is straight below
+			f, r := &free[o], &reach[o]
+			for x := lo; x < hi; x++ {
+				r[x] = fall(1, f[x])
 			}
-			if x := int(c.X); x > hi {
-				hi = x
+			dirty |= 1 << uint(o)
+			for _, shifts := range [2]int{spawn + Pad - lo, hi - 1 - Pad - spawn} {
+				if shifts+p.Turns/2 > steps {
+					steps = shifts + p.Turns/2
+				}
 			}
 		}
-		for x := -lo; x+hi < width; x++ {
-			blocked := uint64(0)
-			for _, c := range cells {
-				blocked |= occ[x+int(c.X)] >> uint(c.Y)
-			}
-			row[x+Pad] = ^blocked
+	}
+	if !open {
+		reach[0][spawn+Pad] = 1
+		dirty = 1
+	}
+	return steps + p.flood(width, free, reach, dirty)
+}
+
+// free finds where orientation o collides with nothing.
+func (p *Piece) free(occ *Field, o, lo, hi int, out *[MaxWidth + Pad + 1]uint64) {
+	cells := p.Cells[o]
+	if len(cells) == 4 { // a tetromino
+		a, b, c, d := cells[0], cells[1], cells[2], cells[3]
+		for x := lo; x < hi; x++ {
+			at := x - Pad
+			out[x] = ^(occ[at+int(a.X)]>>(uint(a.Y)&63) | occ[at+int(b.X)]>>(uint(b.Y)&63) |
+				occ[at+int(c.X)]>>(uint(c.Y)&63) | occ[at+int(d.X)]>>(uint(d.Y)&63))
 		}
+		return
+	}
+	for x := lo; x < hi; x++ {
+		blocked := uint64(0)
+		for _, c := range cells {
+			blocked |= occ[x-Pad+int(c.X)] >> uint(c.Y)
+		}
+		out[x] = ^blocked
 	}
 }
 
-// Flood grows reach, which holds the poses to start from, to every pose that shifts,
-// turns and steps down lead to through free poses. It returns how many rounds over the
-// orientations that took: many only where the way winds.
-func Flood(free, reach *Poses, turns int) int {
-	rounds := 0
-	for dirty := uint(1)<<uint(turns) - 1; dirty != 0; rounds++ {
-		for o := 0; o < turns; o++ {
+// flood grows reach until nothing changes, orientation by orientation, and returns a bound
+// on the shifts and turns that took.
+func (p *Piece) flood(width int, free, reach *Poses, dirty uint) (steps int) {
+	for dirty != 0 {
+		for o := 0; o < p.Turns; o++ {
 			if dirty>>uint(o)&1 == 0 {
 				continue
 			}
 			dirty &^= 1 << uint(o)
-			if !sweep(&free[o], &reach[o]) {
+			lo, hi := p.span(o, width)
+			steps += sweep(free[o][lo:hi], reach[o][lo:hi])
+			if p.Turns == 1 {
 				continue
 			}
-			if turns > 1 {
-				dirty |= turn(&reach[o], &free[(o+1)%turns], &reach[(o+1)%turns]) << uint((o+1)%turns)
-				dirty |= turn(&reach[o], &free[(o+turns-1)%turns], &reach[(o+turns-1)%turns]) << uint((o+turns-1)%turns)
+			for _, n := range [2]int{(o + 1) % p.Turns, (o + p.Turns - 1) % p.Turns} {
+				if turn(&reach[o], &free[n], &reach[n], lo, hi) {
+					dirty |= 1 << uint(n)
+					steps++
+				}
 			}
 		}
 	}
-	return rounds
+	return steps
 }
 
 // sweep spreads one orientation's poses sideways and down until nothing changes, and
-// reports whether there are any.
-func sweep(free, reach *[MaxWidth + Pad + 1]uint64) bool {
-	met := uint64(0)
+// returns how many columns, counted again each time, it found more in.
+func sweep(free, reach []uint64) (steps int) {
+	reach = reach[:len(free)]
 	for {
-		changed, side := uint64(0), uint64(0)
-		for x := 0; x < len(reach); x++ {
-			f, was := free[x], reach[x]
-			side = fall(was|side&f, f)
-			changed |= side ^ was
-			reach[x] = side
+		before, side := steps, uint64(0)
+		for x, f := range free {
+			was := reach[x]
+			if add := side & f &^ was; add != 0 {
+				steps++
+				was = fall(was|add, f)
+				reach[x] = was
+			}
+			side = was
 		}
 		side = 0
-		for x := len(reach) - 1; x >= 0; x-- {
+		for x := len(free) - 1; x >= 0; x-- {
 			f, was := free[x], reach[x]
-			side = fall(was|side&f, f)
-			changed |= side ^ was
-			reach[x] = side
-			met |= side
+			if add := side & f &^ was; add != 0 {
+				steps++
+				was = fall(was|add, f)
+				reach[x] = was
+			}
+			side = was
 		}
-		if changed == 0 {
-			return met != 0
+		if steps == before {
+			return steps
 		}
 	}
 }
@@ -98,17 +163,15 @@ func sweep(free, reach *[MaxWidth + Pad + 1]uint64) bool {
 // carries through each run of free poses from its topmost reached one down.
 func fall(r, f uint64) uint64 { return f&^(f+r) | r }
 
-// turn adds to reach the poses of from that are free in the new orientation, and returns
-// 1 if any of them is new.
-func turn(from, free, reach *[MaxWidth + Pad + 1]uint64) uint {
+// turn adds to reach the poses of from that are free in the new orientation, with what is
+// straight below them, and reports whether any of them is new.
+func turn(from, free, reach *[MaxWidth + Pad + 1]uint64, lo, hi int) bool {
 	fresh := uint64(0)
-	for x := 0; x < len(from); x++ {
-		v := from[x] & free[x]
-		fresh |= v &^ reach[x]
-		reach[x] |= v
+	for x := lo; x < hi; x++ {
+		if v := from[x] & free[x] &^ reach[x]; v != 0 {
+			fresh |= v
+			reach[x] = fall(reach[x]|v, free[x])
+		}
 	}
-	if fresh != 0 {
-		return 1
-	}
-	return 0
+	return fresh != 0
 }

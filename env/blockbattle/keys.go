@@ -1,0 +1,120 @@
+package blockbattle
+
+import "blockyard/env"
+
+// Answer returns the shortest tokens that play a, a legal action of seat, appended to dst:
+// what a bot writes. ok is false when a is not legal. It searches breadth first over the
+// positions of the box, told apart by whether a turn led there.
+func (s *State) Answer(seat int, a env.Action, dst []Token) (tokens []Token, ok bool) {
+	if a == SkipAction {
+		return append(dst, Skip), s.Sides[seat].Skips > 0
+	}
+	if a == env.None {
+		return dst, true
+	}
+	f := finder{state: s, side: &s.Sides[seat], want: a}
+	f.from = make(map[pose]step, 512)
+	start := pose{at: box{spawnX(int(s.Piece)), -1, 0}}
+	f.from[start] = step{}
+	for queue := []pose{start}; len(queue) > 0; queue = queue[1:] {
+		p := queue[0]
+		if path, ok := f.ends(p); ok {
+			return append(dst, path...), true
+		}
+		for t := Left; t <= TurnRight; t++ {
+			w := walker{side: f.side, piece: int(s.Piece), at: p.at}
+			if w.do(t) || w.locked {
+				continue
+			}
+			next := pose{at: w.at, turned: t >= TurnLeft}
+			if next.turned {
+				next.before = p.at.o
+				if p.turned {
+					next.before = p.before
+				}
+			}
+			if _, seen := f.from[next]; !seen {
+				f.from[next] = step{p, t}
+				queue = append(queue, next)
+			}
+		}
+	}
+	return dst, false
+}
+
+// A pose is a place of the box and, if a turn led there, the orientation before the run of
+// turns that ended in it.
+type pose struct {
+	at     box
+	turned bool
+	before int
+}
+
+// A step is how a pose was reached first.
+type step struct {
+	from  pose
+	token Token
+}
+
+// A finder looks for the shortest answer to one action.
+type finder struct {
+	state *State
+	side  *Side
+	want  env.Action
+	from  map[pose]step
+}
+
+// ends tries the endings that turn a way to p into an answer that plays the wanted action.
+func (f *finder) ends(p pose) ([]Token, bool) {
+	piece := int(f.state.Piece)
+	w := walker{side: f.side, piece: piece, at: p.at}
+	for !w.locked {
+		w.down()
+	}
+	there := ActionOf(Landing{Piece: piece, Rot: w.at.o, X: w.at.x, Y: w.at.y})
+	if there%spinBase != f.want%spinBase {
+		return nil, false
+	}
+	way := f.way(p)
+	for _, end := range [][]Token{{Drop}, nil, {Left}, {Right}, {TurnLeft}, {TurnRight}, {TurnLeft, TurnRight}} {
+		tokens := append(way[:len(way):len(way)], end...)
+		if len(tokens) > MaxTokens {
+			continue
+		}
+		if land, _ := Execute(f.side, piece, tokens, f.state.Rules); !land.Loose && ActionOf(land) == f.want {
+			return tokens, true
+		}
+	}
+	// The last resort is a loose answer, a token shorter.
+	if land, _ := Execute(f.side, piece, way, f.state.Rules); len(way) <= MaxTokens && ActionOf(land) == f.want {
+		return way, true
+	}
+	return nil, false
+}
+
+// way returns the tokens that led to p.
+func (f *finder) way(p pose) []Token {
+	n := 0
+	start := pose{at: box{spawnX(int(f.state.Piece)), -1, 0}}
+	for q := p; q != start; q = f.from[q].from {
+		n++
+	}
+	out := make([]Token, n)
+	for q := p; q != start; q = f.from[q].from {
+		n--
+		out[n] = f.from[q].token
+	}
+	return out
+}
+
+// Write joins tokens to an answer line without its line feed; "no_moves" for none.
+func Write(tokens []Token) string {
+	if len(tokens) == 0 {
+		return "no_moves"
+	}
+	line := tokens[0].String()
+	for _, t := range tokens[1:] {
+		line += "," + t.String()
+	}
+	return line
+}
