@@ -8,26 +8,28 @@ import (
 	"blockyard/env/blockbattle"
 )
 
+// contests has a line for every game.
+var contests = []contest{
+	{"blockbattle", blockbattle.Pieces, blockbattleEvaluators},
+}
+
 // A contest is what one game, with all its variants, offers beyond the players that every
 // game has.
 type contest struct {
 	game       string // without the variant
-	outcomes   int    // what a third ply tells apart; see search.Narrow
+	outcomes   int    // what a third ply tells apart (see search.Narrow); 0 for no third ply
 	evaluators []evaluator
 }
 
-// An evaluator says what positions are worth, under a name.
+// An evaluator says what positions are worth, under a name. open reads the weights of a
+// file, or takes the shipped ones if the name is empty.
 type evaluator struct {
 	name string
-	// open returns a maker of evaluators with the weights of a file, or the shipped ones
-	// if the name is empty. The maker is safe for concurrent use.
-	open func(g *env.Game, weights string) (func() search.Evaluator, error)
+	open func(g *env.Game, weights string) (maker, error)
 }
 
-// contests has a line for every game.
-var contests = []contest{
-	{"blockbattle", blockbattle.Pieces, nil},
-}
+// A maker makes an evaluator for one agent. It is safe for concurrent use.
+type maker func() (search.Evaluator, error)
 
 // find returns what there is for g, or nil.
 func find(g *env.Game) *contest {

@@ -17,7 +17,13 @@ func searcher(g *env.Game, e evaluator, o options) (Factory, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &lender{make: func() (env.Agent, error) { return search.New(g, judge(), o.Options) }}
+	l := &lender{make: func() (env.Agent, error) {
+		j, err := judge()
+		if err != nil {
+			return nil, err
+		}
+		return search.New(g, j, o.Options)
+	}}
 	a, err := l.take()
 	if err != nil {
 		return nil, err
