@@ -1,0 +1,136 @@
+package blockbattle
+
+import (
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"blockyard/env"
+)
+
+// field reads a board as the protocol sends it (rules §13.3).
+func field(t *testing.T, d *Side, text string) {
+	t.Helper()
+	d.Cells, d.Solid = [12]uint64{}, 0
+	rows := strings.Split(text, ";")
+	require.Len(t, rows, Height)
+	for y, row := range rows {
+		for x, c := range strings.Split(row, ",") {
+			switch c {
+			case "2":
+				d.Cells.Set(x, y)
+			case "3":
+				d.Solid = uint8(max(int(d.Solid), Height-y))
+			}
+		}
+	}
+}
+
+func rows(empty int, rest ...string) string {
+	return strings.Repeat("0,0,0,0,0,0,0,0,0,0;", empty) + strings.Join(rest, ";")
+}
+
+// TestExampleExchange is the exchange of rules §15, computed by hand there.
+func TestExampleExchange(t *testing.T) {
+	s := &State{Rules: Document, Winner: Nobody, Round: 23, Piece: T, Next: I}
+	field(t, &s.Sides[0], rows(16, "0,0,0,0,0,0,2,0,0,0", "2,2,2,2,0,0,0,2,2,2", "2,2,2,2,2,0,2,2,2,2", "3,3,3,3,3,3,3,3,3,3"))
+	field(t, &s.Sides[1], rows(16, "2,0,0,0,0,0,0,0,0,0", "2,2,0,0,0,0,0,0,0,0", "2,2,2,0,0,0,2,2,0,0", "3,3,3,3,3,3,3,3,3,3"))
+	s.Sides[0].Points, s.Sides[0].Combo = 4, 1
+	s.Sides[1].Points, s.Sides[1].Skips = 9, 1
+	require.NoError(t, s.Check())
+	answers := []string{"turnleft,right," + strings.Repeat("down,", 17) + "turnleft", "right,right,right,right,drop"}
+	play := func(s *State, first string) Report {
+		var lands [2]Landing
+		for i, line := range []string{first, answers[1]} {
+			tokens, odd := ParseAnswer(line, nil)
+			require.Empty(t, odd)
+			lands[i], _ = Execute(&s.Sides[i], int(s.Piece), tokens, s.Rules)
+		}
+		s.Force([]uint16{2, 4, 5, 0, 8, 4, O}) // holes 2+7, 5, 0+9, 4, then the piece
+		var rep Report
+		s.Play(&lands, &rep)
+		return rep
+	}
+	spin := *s
+	rep := play(&spin, answers[0])
+	require.Equal(t, SideReport{Locked: rep.Sides[0].Locked, Rows: 2, Gain: 11, Lines: 4,
+		Holes: []uint16{1<<2 | 1<<7, 1 << 5, 1 | 1<<9, 1 << 4}}, rep.Sides[0])
+	want := &State{}
+	field(t, &want.Sides[0], rows(18, "0,0,0,0,0,0,2,0,0,0", "3,3,3,3,3,3,3,3,3,3"))
+	field(t, &want.Sides[1], rows(12, "2,0,0,0,0,0,0,0,2,0", "2,2,0,0,0,0,0,2,2,2", "2,2,2,0,0,0,2,2,0,0",
+		"2,2,2,2,0,2,2,2,2,2", "0,2,2,2,2,2,2,2,2,0", "2,2,2,2,2,0,2,2,2,2", "2,2,0,2,2,2,2,0,2,2", "3,3,3,3,3,3,3,3,3,3"))
+	require.Equal(t, want.Sides[0].Cells, spin.Sides[0].Cells)
+	require.Equal(t, want.Sides[1].Cells, spin.Sides[1].Cells)
+	require.Equal(t, [3]int32{15, 2, 1}, [3]int32{spin.Sides[0].Points, spin.Sides[0].Combo, spin.Sides[0].Skips})
+	require.Equal(t, [4]any{int32(24), uint8(I), uint8(O), false}, [4]any{spin.Round, spin.Piece, spin.Next, spin.Over})
+
+	// There and back is a plain single by the document, a T-spin by the classic engine.
+	for rules, gain := range map[Rules]int{Document: 1, Classic: 6} {
+		back := *s
+		back.Rules = rules
+		require.Equal(t, gain, play(&back, answers[0]+",turnright").Sides[0].Gain)
+	}
+	right := *s
+	require.Equal(t, 6, play(&right, answers[0]+",turnleft").Sides[0].Gain)
+}
+
+func TestObserveAgainstCells(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 3))
+	planes, globals := make([]uint8, Game.Planes.Len()), make([]float32, Game.Globals())
+	for range 300 {
+		s := randomState(r, Document)
+		for seat := range s.Sides {
+			s.Observe(seat, planes, globals)
+			for plane, side := range []*Side{&s.Sides[seat], &s.Sides[1-seat]} {
+				for y := range Height {
+					for x := range Width {
+						want := uint8(CellEmpty)
+						if y >= side.floor() {
+							want = CellSolid
+						} else if side.Cells.At(x, y) {
+							want = CellBlock
+						}
+						require.Equal(t, want, planes[(plane*Height+y)*Width+x])
+					}
+				}
+			}
+		}
+	}
+}
+
+// TestAfterIsStepForOne compares an afterstate with the step in which the opponent throws
+// its piece away, where no garbage or solid row mixes in.
+func TestAfterIsStepForOne(t *testing.T) {
+	r := rand.New(rand.NewPCG(4, 4))
+	for range 2000 {
+		s := randomState(r, Document)
+		s.Sides[1].Skips = 1
+		for _, a := range s.Legal(0, nil) {
+			after, step := *s, *s
+			after.After(0, a)
+			step.Step(env.Moves{a, SkipAction, env.None, env.None})
+			me, full := &after.Sides[0], &step.Sides[0]
+			require.Equal(t, full.Cells, me.Cells)
+			require.Equal(t, [4]int32{full.Points, full.Combo, full.Skips, int32(full.Solid)}, [4]int32{me.Points, me.Combo, me.Skips, int32(me.Solid)})
+			if step.Sides[1].Lost == NotLost {
+				require.Equal(t, step.Over, after.Over)
+				require.Equal(t, step.Result(0), after.Result(0))
+			}
+			require.Equal(t, s.Sides[1].Cells, after.Sides[1].Cells)
+		}
+	}
+}
+
+func TestMoreGarbageThanRows(t *testing.T) {
+	s := draw(t, I, "xxxxxxxxx. xxxxxxxxx.")
+	s.Sides[0].Combo = 40
+	s.Sides[1].Solid = 17
+	require.NoError(t, s.Check())
+	s.Step(env.Moves{action(0, 1, 9, 19), action(0, 0, 0, 16), env.None, env.None})
+	require.True(t, s.Over)
+	require.Equal(t, LostGarbage, s.Sides[1].Lost)
+	require.Equal(t, float32(1), s.Result(0))
+	require.NoError(t, s.Check())
+}
