@@ -128,7 +128,7 @@ func TestMoreGarbageThanRows(t *testing.T) {
 	s.Sides[0].Combo = 40
 	s.Sides[1].Solid = 17
 	require.NoError(t, s.Check())
-	s.Step(env.Moves{action(0, 1, 9, 19), action(0, 0, 0, 16), env.None, env.None})
+	s.Step(env.Moves{action(0, 1, 9, 19), action(0, 0, 0, 2), env.None, env.None})
 	require.True(t, s.Over)
 	require.Equal(t, LostGarbage, s.Sides[1].Lost)
 	require.Equal(t, float32(1), s.Result(0))
