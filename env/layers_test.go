@@ -1,0 +1,260 @@
+package env_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+const module = "blockyard"
+
+// A layer says what the packages under a folder may import: their own folder, and what is
+// listed. "env" is that package alone, "env/..." it and all below.
+type layer struct {
+	who   string   // the folder; the first layer that holds a package decides
+	own   []string // packages of ours it may import
+	std   []string // standard packages it may import; nil means all
+	other bool     // whether it may import other people's modules
+	why   string
+}
+
+// rulesStd is what the rules of a game need of the standard library: no files, clocks,
+// goroutines or reflection of their own.
+var rulesStd = []string{
+	"bytes", "context", "crypto/sha1", "encoding/binary", "errors", "fmt", "hash/fnv", "math", "math/bits",
+	"slices", "sort", "strconv", "strings",
+}
+
+var layers = []layer{
+	{who: "env/envtest", own: []string{"env"}, why: "it serves every game alike and knows none"},
+	{who: "env/vec", own: []string{"env"}, why: "it steps every game alike and knows none"},
+	{who: "env/games", own: []string{"env/..."}, std: rulesStd, why: "it is the list of games and nothing more"},
+	{who: "env", own: []string{"env", "env/falling", "env/shapes"}, std: rulesStd,
+		why: "the rules compile into a contest bot with nothing around them, and know no other game"},
+	{who: "datasets", own: []string{"env/...", "datasets/..."}, other: true,
+		why: "a record must be readable without any player, trainer or server"},
+	{who: "agents", own: []string{"env/...", "datasets/...", "agents/..."}, other: true,
+		why: "who plays must not depend on how it was trained or on the wire"},
+	{who: "rpc", own: []string{"env/...", "datasets/...", "agents/...", "rpc/..."}, other: true,
+		why: "the server offers games and agents and needs no trainer"},
+	{who: "train", own: []string{"env/...", "datasets/...", "agents/...", "train/..."}, other: true,
+		why: "training happens in process and needs no wire"},
+}
+
+// only says which packages may import a module of somebody else's.
+var only = []struct{ prefix, who, why string }{
+	{"gorgonia.org", "train/value", "everything else plays with plain Go, so that no player drags a trainer along"},
+	{"github.com/vmihailenco", "rpc/wire", "the decoder is safe only behind the bounded frame scanner"},
+}
+
+// bots are the packages that end up in one source file for a contest: what they reach.
+var bots = struct {
+	who     string
+	never   []string // ours
+	std     []string // what none of our packages that a bot reaches may import, by prefix
+	because string
+}{
+	who:   "agents/bots",
+	never: []string{"agents/spec", "agents/match", "datasets", "train", "rpc", "env/vec", "env/envtest", "env/games"},
+	std:   []string{"compress", "encoding/json", "net", "os/exec", "plugin", "testing"},
+	because: "a bot is bundled into one file of the standard library and our own code, " +
+		"of at most 100,000 characters",
+}
+
+type pkg struct {
+	ImportPath string
+	Imports    []string
+	Deps       []string
+}
+
+// TestLayers says who may import whom, and why.
+func TestLayers(t *testing.T) {
+	cmd := exec.Command("go", "list", "-e", "-json=ImportPath,Imports,Deps", module+"/...")
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	require.NoError(t, err, stderr.String())
+	var all []pkg
+	for dec := json.NewDecoder(bytes.NewReader(out)); ; {
+		var p pkg
+		if err := dec.Decode(&p); errors.Is(err, io.EOF) {
+			break
+		} else {
+			require.NoError(t, err)
+		}
+		all = append(all, p)
+	}
+	require.NotEmpty(t, all)
+	for _, b := range breaches(all) {
+		t.Error(b)
+	}
+}
+
+// breaches returns a sentence for every import that ought not to be.
+func breaches(all []pkg) []string {
+	var out []string
+	imports := map[string][]string{}
+	for _, p := range all {
+		imports[p.ImportPath] = p.Imports
+	}
+	for _, p := range all {
+		folder := strings.TrimPrefix(p.ImportPath, module+"/")
+		at := layerOf(folder)
+		if at == nil {
+			out = append(out, fmt.Sprintf("%s has no layer: folders are env, datasets, agents, train, rpc and what is below", folder))
+			continue
+		}
+		for _, dep := range p.Imports {
+			if why := at.refuses(dep, folder); why != "" {
+				out = append(out, fmt.Sprintf("%s imports %s: %s", folder, dep, why))
+			}
+		}
+		if within(folder, bots.who) {
+			out = append(out, botBreaches(folder, p.Deps, imports)...)
+		}
+	}
+	return out
+}
+
+func layerOf(folder string) *layer {
+	for k := range layers {
+		if within(folder, layers[k].who) {
+			return &layers[k]
+		}
+	}
+	return nil
+}
+
+// refuses says why a package in folder may not import dep, "" if it may.
+func (l *layer) refuses(dep, folder string) string {
+	own, ours := strings.CutPrefix(dep, module+"/")
+	switch {
+	case ours && !within(own, folder) && !slices.ContainsFunc(l.own, func(p string) bool { return matches(own, p) }):
+		return fmt.Sprintf("of our own %s may import %s only, because %s", l.who, strings.Join(l.own, ", "), l.why)
+	case ours:
+		return ""
+	case foreign(dep):
+		return l.refusesForeign(dep, folder)
+	case l.std != nil && !slices.Contains(l.std, dep):
+		return fmt.Sprintf("of the standard library %s may import %s only, because %s", l.who, strings.Join(l.std, ", "), l.why)
+	}
+	return ""
+}
+
+func (l *layer) refusesForeign(dep, folder string) string {
+	for _, o := range only {
+		if within(dep, o.prefix) && !within(folder, o.who) {
+			return fmt.Sprintf("only %s may, because %s", o.who, o.why)
+		}
+	}
+	if !l.other {
+		return fmt.Sprintf("%s may import no module of other people, because %s", l.who, l.why)
+	}
+	return ""
+}
+
+// foreign reports whether dep is in somebody else's module: its first element has a dot.
+func foreign(dep string) bool {
+	first, _, _ := strings.Cut(dep, "/")
+	return strings.Contains(first, ".")
+}
+
+func matches(folder, pattern string) bool {
+	if root, ok := strings.CutSuffix(pattern, "/..."); ok {
+		return within(folder, root)
+	}
+	return folder == pattern
+}
+
+func botBreaches(folder string, deps []string, imports map[string][]string) []string {
+	var out []string
+	say := func(what string) {
+		out = append(out, fmt.Sprintf("%s reaches %s, but %s", folder, what, bots.because))
+	}
+	for _, dep := range append([]string{module + "/" + folder}, deps...) {
+		own, ok := strings.CutPrefix(dep, module+"/")
+		if !ok {
+			if foreign(dep) {
+				say(dep)
+			}
+			continue
+		}
+		for _, never := range bots.never {
+			if within(own, never) {
+				say(own)
+			}
+		}
+		for _, std := range imports[dep] {
+			for _, never := range bots.std {
+				if within(std, never) {
+					say(std + " through " + own)
+				}
+			}
+		}
+	}
+	return out
+}
+
+// within reports whether folder is root or below it.
+func within(folder, root string) bool {
+	return folder == root || strings.HasPrefix(folder, root+"/")
+}
+
+// TestBreaches shows that the rules above can be broken, and what is then said.
+func TestBreaches(t *testing.T) {
+	for _, c := range []struct {
+		folder, dep, says string
+	}{
+		{"env", "fmt", ""},
+		{"env", "blockyard/env/blockbattle", "may import env, env/falling, env/shapes only"},
+		{"env/blockbattle", "blockyard/env/falling", ""},
+		{"env/blockbattle", "blockyard/env/blocking", "know no other game"},
+		{"env/blockbattle", "time", "of the standard library env may import"},
+		{"env/blockbattle", "github.com/stretchr/testify", "no module of other people"},
+		{"env/games", "blockyard/env/blockbattle", ""},
+		{"env/games", "blockyard/agents/spec", "list of games and nothing more"},
+		{"env/vec", "sync", ""},
+		{"env/vec", "blockyard/env/games", "knows none"},
+		{"env/envtest/toy", "blockyard/env", ""},
+		{"env/envtest", "blockyard/env/envtest/toy", ""},
+		{"datasets/record", "blockyard/env/games", ""},
+		{"datasets", "blockyard/agents/spec", "readable without any player"},
+		{"agents/match", "blockyard/datasets/record", ""},
+		{"agents/spec", "blockyard/train/value", "how it was trained"},
+		{"agents/valuenet", "gorgonia.org/tensor", "only train/value may"},
+		{"train/value", "gorgonia.org/gorgonia", ""},
+		{"train", "blockyard/rpc/wire", "needs no wire"},
+		{"rpc", "blockyard/train", "needs no trainer"},
+		{"rpc/server", "github.com/vmihailenco/msgpack/v5", "bounded frame scanner"},
+		{"rpc/wire", "github.com/vmihailenco/msgpack/v5", ""},
+		{"tools", "fmt", "has no layer"},
+	} {
+		got := breaches([]pkg{{ImportPath: module + "/" + c.folder, Imports: []string{c.dep}}})
+		if c.says == "" {
+			require.Empty(t, got, c.folder)
+			continue
+		}
+		require.Len(t, got, 1, "%s imports %s", c.folder, c.dep)
+		require.Contains(t, got[0], c.folder)
+		require.Contains(t, got[0], c.says)
+	}
+}
+
+func TestBotBreaches(t *testing.T) {
+	bot := func(deps ...string) pkg { return pkg{ImportPath: module + "/agents/bots/blockbattle", Deps: deps} }
+	search := pkg{ImportPath: module + "/agents/search", Imports: []string{"fmt", "encoding/json"}}
+	require.Empty(t, breaches([]pkg{bot("fmt", "reflect", module+"/env")}))
+	require.ElementsMatch(t, []string{
+		"agents/bots/blockbattle reaches agents/spec, but " + bots.because,
+		"agents/bots/blockbattle reaches github.com/x/y, but " + bots.because,
+		"agents/bots/blockbattle reaches encoding/json through agents/search, but " + bots.because,
+	}, breaches([]pkg{bot(module+"/agents/spec", "github.com/x/y", module+"/agents/search"), search}))
+}
