@@ -16,8 +16,8 @@ import (
 
 const module = "blockyard"
 
-// A layer says what the packages under a folder may import: their own folder, and what is
-// listed. "env" is that package alone, "env/..." it and all below.
+// A layer says what the packages under a folder may import of ours, of the
+// standard library and of others. "env" is that package alone, "env/..." it and all below.
 type layer struct {
 	who   string   // the folder; the first layer that holds a package decides
 	own   []string // packages of ours it may import
@@ -34,7 +34,7 @@ var rulesStd = []string{
 }
 
 var layers = []layer{
-	{who: "env/envtest", own: []string{"env"}, why: "it serves every game alike and knows none"},
+	{who: "env/envtest", own: []string{"env", "env/envtest/..."}, why: "it serves every game alike and knows none"},
 	{who: "env/vec", own: []string{"env"}, why: "it steps every game alike and knows none"},
 	{who: "env/games", own: []string{"env/..."}, std: rulesStd, why: "it is the list of games and nothing more"},
 	{who: "env", own: []string{"env", "env/falling", "env/shapes"}, std: rulesStd,
@@ -137,7 +137,7 @@ func layerOf(folder string) *layer {
 func (l *layer) refuses(dep, folder string) string {
 	own, ours := strings.CutPrefix(dep, module+"/")
 	switch {
-	case ours && !within(own, folder) && !slices.ContainsFunc(l.own, func(p string) bool { return matches(own, p) }):
+	case ours && !slices.ContainsFunc(l.own, func(p string) bool { return matches(own, p) }):
 		return fmt.Sprintf("of our own %s may import %s only, because %s", l.who, strings.Join(l.own, ", "), l.why)
 	case ours:
 		return ""
