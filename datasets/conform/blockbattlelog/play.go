@@ -27,11 +27,21 @@ type played struct {
 // and the piece that is announced next. Holes are not taken from where rows ought not to
 // be sent, nor more of them than a row ought to have.
 func play(s *blockbattle.State, outs [2]string, holes [2][][]int, next int) *played {
-	p := &played{before: s.Sides}
+	var lands [2]blockbattle.Landing
+	var words [2][]blockbattle.Token
+	var refused [2][]int
 	for i := range outs {
-		p.tokens[i] = tokens(outs[i], s.Rules)
-		p.lands[i], p.refused[i] = blockbattle.Execute(&s.Sides[i], int(s.Piece), p.tokens[i], s.Rules)
+		words[i] = tokens(outs[i], s.Rules)
+		lands[i], refused[i] = blockbattle.Execute(&s.Sides[i], int(s.Piece), words[i], s.Rules)
 	}
+	p := settle(s, lands, holes, next)
+	p.tokens, p.refused = words, refused
+	return p
+}
+
+// settle is the rest of a round, from where the pieces landed.
+func settle(s *blockbattle.State, lands [2]blockbattle.Landing, holes [2][][]int, next int) *played {
+	p := &played{before: s.Sides, lands: lands}
 	var rough blockbattle.Report
 	trial := *s
 	trial.Play(&p.lands, &rough)

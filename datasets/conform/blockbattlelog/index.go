@@ -1,0 +1,56 @@
+package blockbattlelog
+
+import (
+	"encoding/json"
+
+	"blockyard/env/blockbattle"
+)
+
+// A seen is what logs need of a game in another file.
+type seen struct {
+	rules  string
+	parse  blockbattle.Rules
+	rounds []seenRound
+}
+
+type seenRound struct {
+	round, piece, next int
+	sides              [2]blockbattle.Side
+	outs               [2]string
+}
+
+// Index implements conform.Checker: games are noted for the logs of them. Malformed ones
+// are passed over; Check reports them.
+func (c *Checker) Index(line []byte) {
+	var rec gameRecord
+	if json.Unmarshal(line, &rec) != nil || len(rec.Rounds) == 0 {
+		return
+	}
+	g := &seen{rules: rec.Rules, parse: blockbattle.Classic}
+	if rec.Rules == "port" {
+		g.parse = blockbattle.Port
+	}
+	for i := range rec.Rounds {
+		r := &rec.Rounds[i]
+		if r.check() != nil {
+			return
+		}
+		one := seenRound{round: r.Round, piece: letter(r.Piece), next: letter(r.Next)}
+		for seat := range r.P {
+			p := &r.P[seat]
+			if p.Start == nil || p.Out == nil || p.Pts0 == nil || p.Combo0 == nil || p.Skips0 == nil {
+				continue
+			}
+			side, err := parseField(*p.Start)
+			if err != nil {
+				return
+			}
+			side.Points, side.Combo, side.Skips = int32(*p.Pts0), int32(*p.Combo0), int32(*p.Skips0)
+			one.sides[seat], one.outs[seat] = side, *p.Out
+		}
+		if r.P[0].Out != nil && r.P[1].Out != nil {
+			g.rounds = append(g.rounds, one)
+		}
+	}
+	c.games[id(rec.ID)] = g
+}

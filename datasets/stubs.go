@@ -1,9 +1,0 @@
-package main
-
-type viewCmd struct{}
-
-func (*viewCmd) Run() error { return nil }
-
-type statCmd struct{}
-
-func (*statCmd) Run() error { return nil }

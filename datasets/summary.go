@@ -1,0 +1,121 @@
+package main
+
+import (
+	"fmt"
+
+	"blockyard/datasets/record"
+	"blockyard/env"
+	"blockyard/env/games"
+)
+
+// A summary counts games, one counter for each game's name.
+type summary struct {
+	quick  bool
+	byGame map[string]*counted
+}
+
+type counted struct {
+	plies, lengths []int
+	stopped        int
+	none           int // choices that were not made
+	choices, legal int // decisions seen in replay, and legal actions in them
+	most           int // most legal actions of one decision
+	agents, seats  map[string]*line
+}
+
+// A line is the results of one agent or one seat.
+type line struct {
+	games, won, drawn, lost int
+	scores                  []int
+	result                  float64
+}
+
+func newSummary(quick bool) *summary { return &summary{quick: quick, byGame: map[string]*counted{}} }
+
+func (s *summary) file(path string, partial bool) error {
+	r, err := record.Open(path)
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	r.AllowPartial = partial
+	for rec, err := range r.All() {
+		if err != nil {
+			return err
+		}
+		if err := s.add(rec); err != nil {
+			return fmt.Errorf("%s:%d: %w", path, r.Line(), err)
+		}
+	}
+	return nil
+}
+
+func (s *summary) add(rec *record.Record) error {
+	c := s.byGame[rec.Game]
+	if c == nil {
+		c = &counted{agents: map[string]*line{}, seats: map[string]*line{}}
+		s.byGame[rec.Game] = c
+	}
+	c.plies = append(c.plies, len(rec.Choices))
+	for _, a := range rec.Choices {
+		if a == env.None {
+			c.none++
+		}
+	}
+	if rec.Stopped {
+		c.stopped++
+	}
+	for seat := range rec.Seats {
+		of(c.agents, rec.Agents[seat]).add(rec, seat)
+		of(c.seats, fmt.Sprintf("seat %d", seat+1)).add(rec, seat)
+	}
+	if s.quick {
+		return nil
+	}
+	g, err := games.Lookup(rec.Game)
+	if err != nil {
+		return err
+	}
+	return c.replay(g, rec)
+}
+
+func of(m map[string]*line, name string) *line {
+	if m[name] == nil {
+		m[name] = new(line)
+	}
+	return m[name]
+}
+
+func (l *line) add(rec *record.Record, seat int) {
+	l.games++
+	l.scores = append(l.scores, rec.Scores[seat])
+	l.result += float64(rec.Results[seat])
+	switch r := rec.Results[seat]; {
+	case rec.Stopped:
+	case r > 0:
+		l.won++
+	case r < 0:
+		l.lost++
+	default:
+		l.drawn++
+	}
+}
+
+// replay counts the choices that there were.
+func (c *counted) replay(g *env.Game, rec *record.Record) error {
+	rp := record.NewReplay(g, rec)
+	var legal []env.Action
+	steps := 0
+	for s := range rp.All() {
+		for set := s.Acting(); set != 0; set = set.Rest() {
+			legal = s.Legal(set.First(), legal[:0])
+			c.choices++
+			c.legal += len(legal)
+			c.most = max(c.most, len(legal))
+		}
+		steps++
+	}
+	c.lengths = append(c.lengths, steps-1)
+	return rp.Err()
+}
+
