@@ -3,7 +3,7 @@ package env
 import "math/bits"
 
 // MaxDraws is how many draws one Reset or Step can make, and so how many can be forced.
-const MaxDraws = 64
+const MaxDraws = 80
 
 // A Rand is a random generator held by value, in which the coming draws can be forced and
 // the last ones read back. A State embeds one; its Reset and Step begin with Begin, end
