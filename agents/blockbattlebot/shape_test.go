@@ -195,25 +195,6 @@ func TestMeasureAgainstTwin(t *testing.T) {
 		"too few patterns among the positions: %+v", total)
 }
 
-// drawn is a board as text.
-func drawn(f *falling.Field, solid int) string {
-	out := "\n"
-	for y := 0; y < blockbattle.Height; y++ {
-		for x := 0; x < blockbattle.Width; x++ {
-			switch {
-			case y >= blockbattle.Height-solid:
-				out += "="
-			case f.At(x, y):
-				out += "#"
-			default:
-				out += "."
-			}
-		}
-		out += "\n"
-	}
-	return out
-}
-
 func BenchmarkMeasure(b *testing.B) {
 	r := rand.New(rand.NewSource(*seed))
 	var fields [256]falling.Field
