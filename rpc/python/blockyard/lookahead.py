@@ -1,0 +1,213 @@
+"""What a vector environment can do beyond stepping: look ahead, go back, play by itself."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .asking import Ids, game_ids, one_seed
+from .client import Client
+from .facts import GameFacts, Handle, Slab
+from .infos import Infos
+from .positions import Afterstates, Final, Legal, Rollout
+from .render import picture
+
+
+class Lookahead:
+    """The part of BlockVectorEnv for searches and value learners.
+
+    Games are meant by index, 0 <= i < num_games, in any order, none twice; None is all of
+    them in order. With rows_per_game = 1 that is the row.
+    """
+
+    client: Client
+    facts: GameFacts
+    num_envs: int
+    num_games: int
+    rows_per_game: int
+    render_mode: str | None
+    _handle: Handle
+    _slab: Slab | None
+
+    def _call(self, method: str, *params: Any) -> Any:
+        self._refuse_pending(method)
+        return self.client.connection.call(method, self._handle.number, *params)
+
+    def _refuse_pending(self, method: str) -> None:
+        raise NotImplementedError
+
+    def _new_slab(self) -> Slab:
+        raise NotImplementedError
+
+    def _observation(self, slab: Slab) -> dict[str, NDArray[Any]]:
+        raise NotImplementedError
+
+    def _infos(self, slab: Slab) -> Infos:
+        raise NotImplementedError
+
+    # -- looking ahead --------------------------------------------------------------
+
+    def legal_actions(self, env_ids: Ids = None) -> Legal:
+        """Return the legal actions of the rows of these games, in compressed rows."""
+        d = self._call("legal", game_ids(env_ids, self.num_games).tobytes())
+        return Legal(np.frombuffer(d["indptr"], "<u4"), np.frombuffer(d["actions"], "<u2"))
+
+    def sample_actions(self, rng: np.random.Generator) -> NDArray[np.int64]:
+        """Return a uniformly random legal action for every row, int64 (num_envs,); 0 where a row need not act."""
+        return self.legal_actions().sample(rng)
+
+    def afterstates(self, env_ids: Ids = None) -> Afterstates:
+        """Return the position after each legal action of the rows of these games.
+
+        It is much data, about 35 positions a row in Block Battle: ask for a part of the games at a
+        time if memory matters.
+        """
+        ids, parts, done = game_ids(env_ids, self.num_games), [], 0
+        c, h, w = self.facts.planes_shape
+        while True:
+            d = self._call("afterstates", ids[done:].tobytes())
+            m = len(d["actions"]) // 2
+            part = Afterstates(
+                np.frombuffer(d["indptr"], "<u4"),
+                np.frombuffer(d["actions"], "<u2"),
+                np.frombuffer(d["planes"], np.uint8).reshape(m, c, h, w),
+                np.frombuffer(d["globals"], "<f4").reshape(m, -1)
+                if m
+                else np.zeros((0, len(self.facts.global_names)), "<f4"),
+                np.frombuffer(d["reward"], "<f4"),
+                np.frombuffer(d["done"], np.bool_),
+            )
+            parts.append(part)
+            done += d["count"]
+            if done >= len(ids) or d["count"] == 0:
+                break
+        return parts[0] if len(parts) == 1 else _join(parts)
+
+    def final(self) -> Final:
+        """Return how the games stood that ended in the last step, before anything else is called."""
+        d, n = self._call("final"), self.rows_per_game
+        games = np.frombuffer(d["envs"], "<u4").astype(np.int64)
+        planes = np.frombuffer(d["planes"], np.uint8).reshape(len(games) * n, *self.facts.planes_shape)
+        globals_ = np.frombuffer(d["globals"], "<f4").reshape(len(games) * n, len(self.facts.global_names))
+        return Final(
+            games,
+            planes.copy(),
+            globals_.copy(),
+            np.frombuffer(d["seat"], np.uint8),
+            np.frombuffer(d["scores"], "<i4").reshape(len(games), self._handle.seats),
+            np.frombuffer(d["lengths"], "<u4"),
+        )
+
+    # -- going back -----------------------------------------------------------------
+
+    def snapshot(self, env_ids: Ids = None) -> NDArray[np.uint8]:
+        """Return the whole state of these games, one a row: uint8 (games, state_len).
+
+        It may be kept in a file and restored by another environment or server with the same game,
+        rules version, number of seats and step limit.
+        """
+        ids, parts, done = game_ids(env_ids, self.num_games), [], 0
+        while True:
+            d = self._call("snapshot", ids[done:].tobytes())
+            parts.append(np.frombuffer(d["states"], np.uint8).reshape(-1, self._handle.state_len))
+            done += d["count"]
+            if done >= len(ids) or d["count"] == 0:
+                return np.concatenate(parts)
+
+    def restore(
+        self, states: NDArray[np.uint8], env_ids: Ids = None, *, reseed: int | None = None
+    ) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
+        """Put these games back to states, rows of a snapshot.
+
+        Args:
+            states: uint8 (len(env_ids), state_len).
+            env_ids: the games; None for all.
+            reseed: draw what is hidden from the first driven seat anew, from this and the place in the list.
+
+        Returns:
+            All observations, and infos.
+
+        Raises:
+            BadStateError: a row is no state of this game. No game has then changed, unless there are
+                more states than fit into one message of the server.
+        """
+        ids = game_ids(env_ids, self.num_games)
+        rows = np.ascontiguousarray(states)
+        if rows.dtype != np.uint8 or rows.shape != (len(ids), self._handle.state_len):
+            raise ValueError(
+                f"states: want uint8 ({len(ids)}, {self._handle.state_len}), got {rows.dtype} {rows.shape}"
+            )
+        room = max(1, (self.client.limits.get("max_message", 1 << 20) - 4096) // (self._handle.state_len + 4))
+        slab = self._new_slab()
+        for start in range(0, max(1, len(ids)), room):
+            some, part = ids[start : start + room], rows[start : start + room]
+            self._slab_call(slab, "restore", some.tobytes(), part.tobytes(), _reseed(reseed, start))
+        self._slab = slab
+        return self._observation(slab), self._infos(slab)
+
+    def clone(self, src: Ids, dst: Ids, *, reseed: int | None = None) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
+        """Make games dst copies of games src, pair by pair; reseed as in restore.
+
+        Unlike elsewhere a game may stand in src more than once.
+
+        Returns:
+            All observations, and infos.
+        """
+        slab = self._new_slab()
+        source, target = game_ids(src, self.num_games, "src"), game_ids(dst, self.num_games, "dst")
+        self._slab_call(slab, "clone", source.tobytes(), target.tobytes(), _reseed(reseed, 0))
+        self._slab = slab
+        return self._observation(slab), self._infos(slab)
+
+    def _slab_call(self, slab: Slab, method: str, *params: Any) -> None:
+        self._refuse_pending(method)
+        connection = self.client.connection
+        connection.wait(connection.post(method, self._handle.number, *params, slab=slab.bytes))
+
+    # -- playing by itself, and being looked at -------------------------------------
+
+    def rollout(self, steps: int, *, seed: int | None = None, keep: Literal["all", "last"] = "all") -> Rollout:
+        """Let the server play steps steps with uniformly random legal actions, resetting what ends.
+
+        Args:
+            steps: how many.
+            seed: of the random choices.
+            keep: every step's slab, or only the last.
+
+        Raises:
+            LimitError: the slabs together are more than the server sends at once.
+        """
+        options: dict[str, Any] = {"keep": keep}
+        if seed is not None:
+            options["seed"] = one_seed(seed)
+        d = self._call("rollout", steps, options)
+        slabs, size, memory = [], self._handle.slab_len, d["slabs"]
+        for start in range(0, len(memory), size):
+            slab = Slab(self._handle)
+            slab.bytes[:] = memory[start : start + size]
+            slabs.append(slab)
+        if slabs:
+            self._slab = slabs[-1]
+        return Rollout(slabs, np.frombuffer(d["actions"], "<u2").reshape(-1, self.num_envs), d["steps"])
+
+    def picture(self, game: int = 0, mode: str | None = None) -> Any:
+        """Return a picture of one game: str for ``"ansi"``, uint8 (height, width, 3) for ``"rgb_array"``."""
+        mode = mode or self.render_mode or "ansi"
+        if mode == "rgb_array":
+            return picture(self._call("render", game, {"mode": "frame"}))
+        return self._call("render", game, {"mode": mode})
+
+
+def _reseed(reseed: int | None, start: int) -> dict[str, int]:
+    return {} if reseed is None else {"reseed": (one_seed(reseed, "reseed") + start) % (1 << 64)}
+
+
+def _join(parts: list[Afterstates]) -> Afterstates:
+    indptr, base = [np.zeros(1, np.uint32)], 0
+    for p in parts:
+        indptr.append(p.indptr[1:] + np.uint32(base))
+        base += len(p)
+    rest = (np.concatenate([getattr(p, k) for p in parts]) for k in ("actions", "planes", "globals", "reward", "done"))
+    return Afterstates(np.concatenate(indptr), *rest)

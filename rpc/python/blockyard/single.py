@@ -1,0 +1,148 @@
+"""The single environment."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Mapping
+from typing import Any
+
+import gymnasium
+import numpy as np
+from gymnasium.core import RenderFrame
+from gymnasium.vector import AutoresetMode
+from numpy.typing import NDArray
+
+from .client import Client
+from .positions import Afterstates
+from .vector import RENDER_MODES, BlockVectorEnv, Obs
+
+
+class BlockEnv(gymnasium.Env[Obs, np.int64]):
+    """One game with one driven seat; a ``gymnasium.Env``.
+
+    Observations are dicts of ``planes``, uint8 (C, H, W), and ``globals``, float32 (G,); actions
+    are numbers of a fixed space. Infos have ``action_mask``, int8 (actions,), 1 where an action is
+    legal, and ``score``, the points so far.
+
+    It plays exactly what one row of a :class:`BlockVectorEnv` with the same seed plays, and costs a
+    round trip a step: train on the vector environment.
+
+    Attributes:
+        vector: the vector environment of one game behind it.
+        facts: the game's facts.
+    """
+
+    metadata = {"render_modes": RENDER_MODES, "render_fps": 4}  # noqa: RUF012  (Gymnasium's own declaration)
+
+    def __init__(
+        self,
+        game: str,
+        *,
+        client: Client | None = None,
+        address: str | None = None,
+        token: str | None = None,
+        timeout: float = 30.0,
+        seed: int | None = None,
+        seats: int | None = None,
+        opponents: Mapping[int, str] | str | None = "random",
+        reward: str = "result",
+        illegal: str = "error",
+        max_episode_steps: int | None = None,
+        mask: bool = True,
+        render_mode: str | None = None,
+    ) -> None:
+        """Open it; see :func:`blockyard.make` for what the arguments mean."""
+        self.vector = BlockVectorEnv(
+            game,
+            1,
+            client=client,
+            address=address,
+            token=token,
+            timeout=timeout,
+            seed=seed,
+            seats=seats,
+            opponents=opponents,
+            autoreset_mode=AutoresetMode.DISABLED,
+            reward=reward,
+            illegal=illegal,
+            max_episode_steps=max_episode_steps,
+            mask=mask,
+            render_mode=render_mode,
+        )
+        if self.vector.num_envs != 1:
+            rows = self.vector.num_envs
+            self.vector.close()
+            raise ValueError(
+                f"opponents: they leave {rows} seats to drive at once and a gymnasium.Env has one; give every other "
+                "seat an opponent, or use blockyard.make_vec, which has a row for each seat"
+            )
+        self.facts = self.vector.facts
+        self.render_mode = render_mode
+        self.observation_space = self.vector.single_observation_space
+        self.action_space = self.vector.single_action_space
+
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Obs, dict[str, Any]]:
+        """Start a game; without a seed the next of the sequence that the last seed began.
+
+        Returns:
+            The observation, and infos.
+        """
+        if options:
+            raise ValueError(f"options: unknown {sorted(options)}, none are known")
+        super().reset(seed=seed)
+        obs, infos = self.vector.reset(seed=seed)
+        return self._first(obs), self._info(infos)
+
+    def step(self, action: Any) -> tuple[Obs, float, bool, bool, dict[str, Any]]:
+        """Play an action.
+
+        Returns:
+            Observation, reward, terminated, truncated, infos.
+
+        Raises:
+            IllegalActionError: the mask forbids the action; nothing happened.
+            NeedsResetError: the game is over or was never reset.
+        """
+        number = operator.index(action)
+        obs, reward, terminated, truncated, infos = self.vector.step(np.array([number], np.int64))
+        return self._first(obs), float(reward[0]), bool(terminated[0]), bool(truncated[0]), self._info(infos)
+
+    @staticmethod
+    def _first(obs: Obs) -> Obs:
+        return {"planes": obs["planes"][0], "globals": obs["globals"][0]}
+
+    @staticmethod
+    def _info(infos: dict[str, Any]) -> dict[str, Any]:
+        return {key: value[0] for key, value in infos.items() if not key.startswith("_")}
+
+    def action_masks(self) -> NDArray[np.bool_]:
+        """Return which actions are legal now: bool (actions,)."""
+        masks: NDArray[np.bool_] = self.vector.action_masks[0]
+        return masks
+
+    def legal_actions(self) -> NDArray[np.uint16]:
+        """Return the legal actions, ascending."""
+        return self.vector.legal_actions()[0]
+
+    def afterstates(self) -> Afterstates:
+        """Return the position after each legal action."""
+        return self.vector.afterstates()
+
+    def snapshot(self) -> NDArray[np.uint8]:
+        """Return the game's whole state: uint8 (state_len,)."""
+        state: NDArray[np.uint8] = self.vector.snapshot()[0]
+        return state
+
+    def restore(self, state: NDArray[np.uint8], *, reseed: int | None = None) -> tuple[Obs, dict[str, Any]]:
+        """Go back to a snapshot; reseed draws what is hidden from our seat anew."""
+        obs, infos = self.vector.restore(np.asarray(state)[None], reseed=reseed)
+        return self._first(obs), self._info(infos)
+
+    def render(self) -> RenderFrame | list[RenderFrame] | None:
+        """Return a picture: text for ``"ansi"``, uint8 (height, width, 3) for ``"rgb_array"``; None without a mode."""
+        frame: RenderFrame | None = None if self.render_mode is None else self.vector.picture(0)
+        return frame
+
+    def close(self) -> None:
+        """Free the game. May be called again."""
+        self.vector.close()

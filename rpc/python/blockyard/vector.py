@@ -1,0 +1,362 @@
+"""The vector environment."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from gymnasium.core import RenderFrame
+from gymnasium.vector import AutoresetMode, VectorEnv
+from gymnasium.vector.utils import batch_space
+from numpy.typing import NDArray
+
+from .asking import Seed, action_row, fresh_seed, game_name, one_seed, opponents_by_seat, reset_mask, seed_list
+from .client import Client
+from .connection import Pending
+from .errors import BlockyardError, NeedsResetError
+from .facts import Slab
+from .infos import Infos
+from .lookahead import Lookahead
+
+Obs = dict[str, NDArray[Any]]
+StepResult = tuple[Obs, NDArray[np.float64], NDArray[np.bool_], NDArray[np.bool_], dict[str, Any]]
+
+RENDER_MODES = ["ansi", "rgb_array"]
+
+
+class BlockVectorEnv(Lookahead, VectorEnv[Obs, NDArray[Any], NDArray[Any]]):
+    """Many games at once, each stepped by the server; a ``gymnasium.vector.VectorEnv``.
+
+    One row is one seat that we drive. With one driven seat a game, the default, there are as
+    many rows as games. With several (``opponents=None`` in a game of two that move at once)
+    each game has that many rows, neighbours in every array: row i is game ``i //
+    rows_per_game``, seat ``players[i % rows_per_game]``, with the observation, action and
+    reward of that seat; ``num_envs`` counts rows, ``num_games`` games. A policy thus trains
+    against itself on a flat batch without knowing.
+
+    Observations are dicts of ``planes``, uint8 (num_envs, C, H, W), and ``globals``, float32
+    (num_envs, G). Rewards are float64, flags bool, all (num_envs,). Infos have
+
+    ===============  ==========================  =============================================
+    ``action_mask``  int8 (num_envs, actions)    1 where an action is legal; unpacked when read
+    ``score``        int32 (num_envs,)           the row's points so far
+    ``final_obs``    object (num_envs,)          SAME_STEP: the last observation of an episode
+    ``final_info``   dict                        SAME_STEP: its ``action_mask`` and ``score``
+    ===============  ==========================  =============================================
+
+    each with its ``_key`` mask. The final ``action_mask`` of an episode that was truncated is
+    not known, its mask says so; that of one that terminated is all zero.
+
+    Attributes:
+        facts: the game's facts.
+        num_games: games at once.
+        rows_per_game: rows of each.
+        players: the seats we drive.
+        seats: how many players each game has.
+    """
+
+    def __init__(
+        self,
+        game: str,
+        num_envs: int = 1,
+        *,
+        client: Client | None = None,
+        address: str | None = None,
+        token: str | None = None,
+        timeout: float = 30.0,
+        seed: Seed = None,
+        seats: int | None = None,
+        opponents: Mapping[int, str] | str | None = "random",
+        autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
+        reward: str = "result",
+        illegal: str = "error",
+        max_episode_steps: int | None = None,
+        mask: bool = True,
+        copy: bool = True,
+        slots: int = 2,
+        render_mode: str | None = None,
+    ) -> None:
+        """Open it; see :func:`blockyard.make_vec` for what the arguments mean."""
+        if isinstance(num_envs, bool) or operator.index(num_envs) < 1:
+            raise ValueError(f"num_envs: want at least 1, got {num_envs}")
+        if render_mode is not None and render_mode not in RENDER_MODES:
+            raise ValueError(f"render_mode {render_mode!r}: want None or one of {RENDER_MODES}")
+        if not copy and operator.index(slots) < 2:
+            raise ValueError(f"slots: want at least 2, got {slots}")
+        self.autoreset_mode = AutoresetMode(autoreset_mode)
+        self._own_client = client is None
+        self.client = client if client is not None else Client(address, token=token, timeout=timeout)
+        try:
+            self.facts = self.client.describe(game_name(game))
+            count = self.facts.min_seats if seats is None else seats
+            options: dict[str, Any] = {
+                "num_envs": operator.index(num_envs),
+                "seats": count,
+                "opponents": opponents_by_seat(opponents, count),
+                "autoreset": self.autoreset_mode.value,
+                "reward": reward,
+                "illegal": illegal,
+            }
+            if max_episode_steps is not None:
+                options["max_episode_steps"] = operator.index(max_episode_steps)
+            self._handle = self.client.open(self.facts.name, options)
+            self._first_seed = self._check_seed(seed)
+        except BaseException:
+            if self._own_client:
+                self.client.close()
+            raise
+        self.render_mode = render_mode
+        self.metadata = {"render_modes": RENDER_MODES, "render_fps": 4, "autoreset_mode": self.autoreset_mode}
+        self._with_mask, self._ring, self._turn = mask, None if copy else [Slab(self._handle) for _ in range(slots)], 0
+        self._lay_out()
+
+    def _lay_out(self) -> None:
+        """Set what follows from the handle: sizes, spaces, buffers."""
+        h = self._handle
+        self.num_games, self.seats, self.players, self.rows_per_game = h.games, h.seats, h.players, h.rows_per_game
+        self.num_envs = h.rows
+        self.single_observation_space = self.facts.observation_space()
+        self.single_action_space = self.facts.action_space()
+        self.observation_space = batch_space(self.single_observation_space, self.num_envs)
+        self.action_space = batch_space(self.single_action_space, self.num_envs)
+        self._actions = np.zeros(h.rows, "<u2")
+        self._action_bytes = self._actions.view(np.uint8).data
+        self._all = np.ones(h.rows, np.bool_)
+        self._all.flags.writeable = False
+        self._seeded = np.zeros(h.games, np.bool_)
+        self._slab: Slab | None = None
+        self._pending: tuple[Pending, Slab, NDArray[np.uint8] | None] | None = None
+
+    # -- resetting ------------------------------------------------------------------
+
+    def reset(self, *, seed: Seed = None, options: dict[str, Any] | None = None) -> tuple[Obs, dict[str, Any]]:
+        """Start new games.
+
+        Args:
+            seed: an integer s seeds game i with s + i; a list seeds each game by itself (None in it like
+                None alone). None: games already seeded go on with the next of their own sequence,
+                others get fresh entropy.
+            options: ``reset_mask``, bool (num_envs,), limits it to some rows; the others stay as they
+                are. The dict is left as it is.
+
+        Returns:
+            All observations, and infos.
+
+        Raises:
+            TypeError, ValueError: seeds or a mask that make no sense; the message says why.
+        """
+        self._refuse_pending("reset")
+        if unknown := set(options or ()) - {"reset_mask"}:
+            raise ValueError(f"options: unknown {sorted(unknown)}, known is 'reset_mask'")
+        chosen = np.ones(self.num_games, np.bool_)
+        if options and "reset_mask" in options:
+            chosen = reset_mask(options["reset_mask"], self.num_envs, self.rows_per_game)
+        seed = self._check_seed(seed)
+        slab = self._new_slab()
+        for request in self._reset_requests(seed, chosen):
+            self.client.connection.wait(
+                self.client.connection.post("reset", self._handle.number, request, slab=slab.bytes)
+            )
+        self._first_seed = None
+        self._seeded |= chosen
+        super().reset(seed=seed if isinstance(seed, int) else None)
+        self._slab = slab
+        return self._observation(slab), self._infos(slab)
+
+    def _check_seed(self, seed: Seed) -> int | list[int | None] | None:
+        if seed is None:
+            return None
+        if isinstance(seed, (list, tuple, np.ndarray)):
+            return seed_list(seed, self._handle.games)
+        return one_seed(seed)
+
+    def _reset_requests(self, seed: int | list[int | None] | None, chosen: NDArray[np.bool_]) -> list[dict[str, Any]]:
+        """Return the options of the requests that together are this reset."""
+        if seed is None:
+            seed = self._first_seed
+        if seed is None:
+            seed = [None] * self.num_games if self._seeded.any() else fresh_seed()
+        everyone = bool(chosen.all())
+        if isinstance(seed, int):
+            return [{"seed": seed} if everyone else {"seed": seed, "mask": chosen.tobytes()}]
+        full = [fresh_seed() if s is None and not old else s for s, old in zip(seed, self._seeded, strict=True)]
+        given = np.fromiter((s is not None for s in full), np.bool_, self.num_games) & chosen
+        requests: list[dict[str, Any]] = []
+        if given.any():
+            values = np.array([0 if s is None else s for s in full], "<u8")
+            requests.append({"seeds": values.tobytes(), "mask": given.tobytes()})
+        if (rest := chosen & ~given).any():
+            requests.append({"mask": rest.tobytes()})
+        return requests
+
+    # -- stepping -------------------------------------------------------------------
+
+    def step(self, actions: Any) -> StepResult:
+        """Play one action in every row and wait for what follows.
+
+        Args:
+            actions: integers (num_envs,). Those of rows that need not act, such as of games
+                that NEXT_STEP is about to reset, are ignored.
+
+        Returns:
+            Observations, rewards, terminated, truncated, infos.
+
+        Raises:
+            IllegalActionError: with ``illegal="error"``, an action that its mask forbids; nothing was stepped.
+            NeedsResetError: a game is over (DISABLED) or was never reset; nothing was stepped.
+            ServerGone: the server ended.
+        """
+        self.step_async(actions)
+        return self.step_wait()
+
+    def step_async(self, actions: Any) -> None:
+        """Send the actions of a step; step_wait collects what follows."""
+        self._refuse_pending("step_async")
+        action_row(actions, self._actions)
+        slab = self._new_slab()
+        seats = None if self._slab is None or self.rows_per_game == len(self.players) else self._slab.seat.copy()
+        pending = self.client.connection.post_step(self._handle.number, self._action_bytes, slab.bytes)
+        self._pending = (pending, slab, seats)
+
+    def step_wait(self) -> StepResult:
+        """Wait for the step that step_async sent, and return what step returns."""
+        if self._pending is None:
+            raise RuntimeError("step_wait: no step is under way")
+        (pending, slab, seats), self._pending = self._pending, None
+        self.client.connection.wait(pending)
+        self._slab = slab
+        rewards = self._per_row(slab.reward, seats).astype(np.float64)
+        terminated, truncated = self._rows_of(slab.terminated), self._rows_of(slab.truncated)
+        infos = self._infos(slab)
+        if self.autoreset_mode is AutoresetMode.SAME_STEP:
+            ended = slab.terminated | slab.truncated
+            if ended.any():
+                self._add_final(infos, slab, ended)
+        return self._observation(slab), rewards, terminated, truncated, infos
+
+    def _refuse_pending(self, method: str) -> None:
+        if self._pending is not None:
+            raise RuntimeError(f"{method}: a step is under way, call step_wait first")
+        if self.closed:
+            raise BlockyardError(f"{method}: the environment is closed")
+
+    def _new_slab(self) -> Slab:
+        if self._ring is None:
+            return Slab(self._handle)
+        self._turn = (self._turn + 1) % len(self._ring)
+        return self._ring[self._turn].reuse()
+
+    # -- what a slab says -----------------------------------------------------------
+
+    def _observation(self, slab: Slab) -> Obs:
+        return {"planes": slab.planes, "globals": slab.globals}
+
+    def _rows_of(self, per_game: NDArray[Any]) -> NDArray[Any]:
+        return per_game if self.rows_per_game == 1 else np.repeat(per_game, self.rows_per_game)
+
+    def _per_row(self, per_seat: NDArray[Any], seats: NDArray[np.uint8] | None) -> NDArray[Any]:
+        """Pick each row's own number from (games, seats); seats says whose the rows are, if that varies."""
+        if seats is None:
+            return per_seat[:, list(self.players)].reshape(-1)
+        column = np.minimum(seats, self.seats - 1).reshape(self.num_games, -1).astype(np.intp)
+        return np.take_along_axis(per_seat, column, 1).reshape(-1)
+
+    def _infos(self, slab: Slab) -> Infos:
+        infos = Infos()
+        if self._with_mask:
+            generation = slab.generation
+
+            def masks() -> NDArray[np.int8]:
+                if slab.generation != generation:
+                    raise RuntimeError("action_mask: its memory was used again (copy=False); read it sooner")
+                return slab.masks(self.facts.actions).view(np.int8)
+
+            infos.defer("action_mask", masks, self._all)
+        infos.put("score", self._per_row(slab.score, self._varying(slab.seat)), self._all)
+        return infos
+
+    def _varying(self, seats: NDArray[np.uint8]) -> NDArray[np.uint8] | None:
+        return None if self.rows_per_game == len(self.players) else seats
+
+    def _add_final(self, infos: Infos, slab: Slab, ended: NDArray[np.bool_]) -> None:
+        """Add how the episodes ended whose successors the slab shows already."""
+        final, rows = self.final(), self._rows_of(ended)
+        final_obs = np.full(self.num_envs, None, object)
+        for k, row in enumerate(np.flatnonzero(rows)):
+            final_obs[row] = {"planes": final.planes[k], "globals": final.globals[k]}
+        score, last = infos["score"], Infos()
+        if self._with_mask:
+            over = self._rows_of(slab.terminated)
+            last.defer("action_mask", lambda: np.zeros((self.num_envs, self.facts.actions), np.int8), over)
+        last.put("score", np.where(rows, score, 0), rows)
+        infos.put("score", np.where(rows, 0, score), self._all)
+        infos.put("final_obs", final_obs, rows)
+        infos.put("final_info", last, rows)
+
+    @property
+    def action_masks(self) -> NDArray[np.bool_]:
+        """Which actions are legal now: bool (num_envs, actions), all False where a row need not act.
+
+        Raises:
+            NeedsResetError: there was no reset yet.
+        """
+        return self._current().masks(self.facts.actions)
+
+    @property
+    def packed_masks(self) -> NDArray[np.uint8]:
+        """The same as bits, as they came: uint8 (num_envs, ceil(actions / 8)), bit a & 7 of byte a >> 3."""
+        return self._current().mask
+
+    @property
+    def scores(self) -> NDArray[np.int32]:
+        """Points of all seats after the last step: int32 (num_games, seats)."""
+        return self._current().score
+
+    @property
+    def seat_rewards(self) -> NDArray[np.float32]:
+        """Rewards of all seats in the last step, also of opponents: float32 (num_games, seats)."""
+        return self._current().reward
+
+    def _current(self) -> Slab:
+        if self._slab is None:
+            raise NeedsResetError("the environment was not reset yet")
+        return self._slab
+
+    # -- the rest -------------------------------------------------------------------
+
+    def set_opponent(self, seat: int, spec: str) -> None:
+        """Let another player have a seat of the server from the next episodes on."""
+        self.client.connection.call("set_opponent", self._handle.number, seat, spec)
+
+    def render(self) -> tuple[RenderFrame, ...] | None:
+        """Return a picture of every game, num_games of them; None without a render_mode.
+
+        ``"ansi"`` gives text, ``"rgb_array"`` uint8 (height, width, 3). It asks the server once a game:
+        :meth:`picture` shows a single one.
+        """
+        if self.render_mode is None:
+            return None
+        return tuple(self.picture(i) for i in range(self.num_games))
+
+    def stats(self) -> dict[str, Any]:
+        """Return what the server counts."""
+        return self.client.stats()
+
+    def ping(self) -> None:
+        """Ask the server for a sign of life."""
+        self.client.ping()
+
+    def close_extras(self, **kwargs: Any) -> None:
+        """Free the games; with them the server, if it was started for this environment alone."""
+        if self._own_client:
+            self.client.close()
+        elif self.client.connection.open:
+            self.client.connection.call("close", self._handle.number)
+
+    def __enter__(self) -> BlockVectorEnv:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self.close()

@@ -1,0 +1,122 @@
+"""Build hook: compiles the Go server and puts it into the wheel.
+
+The server is the Go package ``./rpc`` of the module this folder lies in. A wheel carries it
+as ``blockyard/_bin/blockyard-server``; an editable install gets it in the source folder; a
+source distribution carries the Go files it needs under ``_go`` and so builds anywhere.
+
+Environment:
+    GOOS, GOARCH               build the wheel for another platform
+    BLOCKYARD_BUILD_SERVER=0   leave the server out (a client for remote servers only)
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+from hatchling.builders.hooks.plugin.interface import BuildHookInterface
+
+NAME = "blockyard-server"
+
+# What a wheel of a static binary may call itself, by GOOS and GOARCH.
+PLATFORMS = {
+    ("linux", "amd64"): "manylinux_2_17_x86_64.manylinux2014_x86_64.musllinux_1_1_x86_64",
+    ("linux", "arm64"): "manylinux_2_17_aarch64.manylinux2014_aarch64.musllinux_1_1_aarch64",
+    ("darwin", "amd64"): "macosx_12_0_x86_64",
+    ("darwin", "arm64"): "macosx_12_0_arm64",
+    ("windows", "amd64"): "win_amd64",
+    ("windows", "arm64"): "win_arm64",
+}
+
+
+class BuildError(Exception):
+    """The server could not be built; the message says what to do."""
+
+
+def module_root(here: Path) -> Path:
+    """Return the folder of the Go module: ``_go`` of a source distribution, or above us."""
+    for folder in (here / "_go", *here.parents):
+        if (folder / "go.mod").is_file() and (folder / "rpc" / "main.go").is_file():
+            return folder
+    raise BuildError(
+        f"no Go module with the server's sources above {here}: build inside a checkout of the whole "
+        "repository or from a source distribution, or set BLOCKYARD_BUILD_SERVER=0 for a client "
+        "without a server"
+    )
+
+
+def go_tool() -> str:
+    """Return the path of the ``go`` command."""
+    go = shutil.which("go")
+    if go is None:
+        raise BuildError(
+            "the Go toolchain is needed to build the server and no `go` is on PATH: install Go "
+            "(https://go.dev/dl), or set BLOCKYARD_BUILD_SERVER=0 for a client without a server"
+        )
+    return go
+
+
+def run_go(root: Path, *args: str, **env: str) -> str:
+    """Run the go command in root and return its standard output."""
+    done = subprocess.run(
+        [go_tool(), *args], cwd=root, env={**os.environ, **env}, capture_output=True, text=True, check=False
+    )
+    if done.returncode != 0:
+        raise BuildError(f"`go {' '.join(args)}` failed in {root}:\n{done.stderr.strip()}")
+    return done.stdout
+
+
+def build_server(root: Path, folder: Path) -> tuple[Path, str]:
+    """Compile the server into folder; return the file and the wheel's platform tag."""
+    system, machine = run_go(root, "env", "GOOS", "GOARCH").split()
+    if (system, machine) not in PLATFORMS:
+        raise BuildError(f"no wheel platform is known for GOOS={system} GOARCH={machine}")
+    folder.mkdir(parents=True, exist_ok=True)
+    target = folder / (NAME + (".exe" if system == "windows" else ""))
+    partial = folder / f".{target.name}.{os.getpid()}"
+    flags = ["-trimpath", "-ldflags", "-s -w", "-o", str(partial)]
+    try:
+        run_go(root, "build", *flags, "./rpc", CGO_ENABLED="0")
+        partial.replace(target)
+    finally:
+        partial.unlink(missing_ok=True)
+    return target, PLATFORMS[system, machine]
+
+
+def server_sources(root: Path) -> list[Path]:
+    """List the files of the module that building ./rpc reads, on any platform."""
+    out, decoder, files = run_go(root, "list", "-deps", "-json", "./rpc"), json.JSONDecoder(), []
+    kinds = ("GoFiles", "SFiles", "HFiles", "EmbedFiles", "IgnoredGoFiles", "IgnoredOtherFiles")
+    while out := out.lstrip():
+        package, end = decoder.raw_decode(out)
+        out = out[end:]
+        if (package.get("Module") or {}).get("Main"):
+            files += [Path(package["Dir"]) / name for kind in kinds for name in package.get(kind) or ()]
+    return [root / "go.mod", root / "go.sum", *sorted(files)]
+
+
+class ServerHook(BuildHookInterface):  # type: ignore[type-arg,misc]
+    """Adds the server to a wheel, or its sources to a source distribution."""
+
+    def initialize(self, version: str, build_data: dict[str, Any]) -> None:
+        here = Path(self.root)
+        if os.environ.get("BLOCKYARD_BUILD_SERVER") == "0":
+            return
+        try:
+            root = module_root(here)
+            if self.target_name == "sdist":
+                for file in server_sources(root):
+                    build_data["force_include"][str(file)] = f"_go/{file.relative_to(root).as_posix()}"
+                return
+            server, platform = build_server(root, here / "blockyard" / "_bin")
+        except BuildError as error:
+            self.app.abort(f"blockyard: {error}")
+            raise
+        build_data["pure_python"] = False
+        build_data["tag"] = f"py3-none-{platform}"
+        if version != "editable":
+            build_data["force_include"][str(server)] = f"blockyard/_bin/{server.name}"
