@@ -41,14 +41,17 @@ func (e *Env) Sample(actions []env.Action) error {
 	if len(actions) != len(e.slots)*e.rows {
 		return fmt.Errorf("vec %s: %d actions, want %d", e.g.Name, len(actions), len(e.slots)*e.rows)
 	}
-	for row := range actions {
-		sl := &e.slots[row/e.rows]
-		actions[row] = env.None
-		if sl.seats[row%e.rows] != NoSeat && !sl.over {
-			actions[row] = e.random(row, sl.next())
+	return e.crew.run(job{op: opSample, actions: actions})
+}
+
+func (e *Env) sample(i int, actions []env.Action) {
+	sl := &e.slots[i]
+	for r := range e.rows {
+		actions[i*e.rows+r] = env.None
+		if sl.seats[r] != NoSeat && !sl.over {
+			actions[i*e.rows+r] = e.random(i*e.rows+r, sl.next())
 		}
 	}
-	return nil
 }
 
 // SetState makes s the position of environment i, in the course of its present episode,

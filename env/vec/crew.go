@@ -41,6 +41,7 @@ const (
 	opStep op = iota
 	opReset
 	opObserve
+	opSample
 	opEach
 )
 
@@ -172,6 +173,8 @@ func (c *crew) one(w *worker, i int) error {
 		e.observe(w, i, j.out)
 	case opObserve:
 		e.observe(w, i, j.out)
+	case opSample:
+		e.sample(i, j.actions)
 	case opEach:
 		j.each(w.id, i)
 	}

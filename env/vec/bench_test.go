@@ -1,0 +1,95 @@
+//go:build unix
+
+package vec_test
+
+import (
+	"fmt"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"blockyard/env"
+	"blockyard/env/games"
+	"blockyard/env/vec"
+)
+
+// cpuTime is what this process has used of all cores so far.
+func cpuTime(b *testing.B) time.Duration {
+	var u syscall.Rusage
+	require.NoError(b, syscall.Getrusage(syscall.RUSAGE_SELF, &u))
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
+
+// BenchmarkStep steps random games, both seats driven, observation and mask included and
+// the random choices too. seat-steps/core-s counts one seat's step in one game for each
+// second of one core's work, as the operating system accounts it; seat-steps/s is by the
+// clock.
+func BenchmarkStep(b *testing.B) {
+	for _, g := range games.All[:1] {
+		for _, n := range []int{64, 1024, 4096} {
+			b.Run(fmt.Sprintf("%s/N=%d", g.Name, n), func(b *testing.B) { benchStep(b, g, vec.Config{Envs: n}) })
+		}
+	}
+}
+
+// BenchmarkStepBare is BenchmarkStep without vec: one game after another, the same calls,
+// nothing kept.
+func BenchmarkStepBare(b *testing.B) {
+	for _, g := range games.All[:1] {
+		b.Run(g.Name, func(b *testing.B) { benchBare(b, g) })
+	}
+}
+
+func benchStep(b *testing.B, g *env.Game, c vec.Config) {
+	e, err := vec.New(g, c)
+	require.NoError(b, err)
+	defer e.Close()
+	out, err := e.NewBatch("planes", "globals", "legal", "seat", "reward", "terminated", "truncated")
+	require.NoError(b, err)
+	require.NoError(b, e.Reset(vec.From(1), nil, out))
+	actions := make([]env.Action, c.Envs*e.Rows())
+	step := func() {
+		if e.Sample(actions) != nil || e.Step(actions, out) != nil {
+			b.Fatal("a legal step is refused")
+		}
+	}
+	for range 20 { // apart in their games
+		step()
+	}
+	b.ReportAllocs()
+	start, n := cpuTime(b), 0
+	for b.Loop() {
+		step()
+		n++
+	}
+	seatSteps := float64(n * len(actions))
+	b.ReportMetric(seatSteps/(cpuTime(b)-start).Seconds(), "seat-steps/core-s")
+	b.ReportMetric(seatSteps/b.Elapsed().Seconds(), "seat-steps/s")
+}
+
+func benchBare(b *testing.B, g *env.Game) {
+	s := g.New(g.MinSeats)
+	planes, globals := make([]uint8, g.Planes.Len()), make([]float32, g.Globals())
+	legal := make([]env.Action, 0, g.MaxLegal)
+	rng, seed, n := env.Rand{Word: 1}, uint64(0), 0
+	b.ReportAllocs()
+	start := cpuTime(b)
+	for b.Loop() {
+		if s.Acting() == 0 {
+			seed++
+			s.Reset(seed)
+		}
+		m := env.NoMoves
+		for set := s.Acting(); set != 0; set = set.Rest() {
+			seat := set.First()
+			legal = s.Legal(seat, legal[:0])
+			s.Observe(seat, planes, globals)
+			m[seat] = legal[rng.Next()%uint64(len(legal))]
+			n++
+		}
+		s.Step(m)
+	}
+	b.ReportMetric(float64(n)/(cpuTime(b)-start).Seconds(), "seat-steps/core-s")
+}

@@ -1,0 +1,141 @@
+package vec_test
+
+import (
+	"hash/crc32"
+	"math"
+	"runtime"
+	"testing"
+	"unsafe"
+
+	"github.com/stretchr/testify/require"
+
+	"blockyard/env"
+	"blockyard/env/blockbattle"
+	"blockyard/env/envtest"
+	"blockyard/env/envtest/toy"
+	"blockyard/env/vec"
+)
+
+// digest hashes, for every environment, all the bytes it writes in the given steps of
+// random play, split into `parts` Envs over which seeds run on.
+func digest(t *testing.T, g *env.Game, c vec.Config, parts, steps int, seed uint64) []uint32 {
+	table := crc32.MakeTable(crc32.Castagnoli)
+	sums := make([]uint32, 0, c.Envs)
+	c.Envs /= parts
+	for part := range parts {
+		e, err := vec.New(g, c)
+		require.NoError(t, err)
+		l, err := e.Layout()
+		require.NoError(t, err)
+		block := l.Alloc()
+		out, err := l.View(block)
+		require.NoError(t, err)
+		own := make([]uint32, c.Envs)
+		hash := func() {
+			for _, f := range l.Fields {
+				n := f.Len / c.Envs
+				for i := range own {
+					own[i] = crc32.Update(own[i], table, block[f.Offset+i*n:f.Offset+(i+1)*n])
+				}
+			}
+		}
+		require.NoError(t, e.Reset(vec.From(seed+uint64(part*c.Envs)), nil, out))
+		hash()
+		actions := make([]env.Action, c.Envs*e.Rows())
+		for range steps {
+			require.NoError(t, e.Sample(actions))
+			require.NoError(t, e.Step(actions, out))
+			hash()
+		}
+		require.NoError(t, e.Close())
+		sums = append(sums, own...)
+	}
+	return sums
+}
+
+// TestSameBytes hashes a million steps of environments under 1, 2 and 8 processors: not a
+// byte differs, and every environment differs from its neighbours.
+func TestSameBytes(t *testing.T) {
+	million := 1_000_000
+	if testing.Short() {
+		million = 100_000
+	}
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
+	seed := envtest.Seed(t)
+	for _, c := range []struct {
+		name  string
+		g     *env.Game
+		c     vec.Config
+		steps int // of all environments together
+	}{
+		{"toy", toy.Pick, vec.Config{Envs: 1000, Agents: []vec.AgentFactory{newDie}, StepLimit: 7}, 1_000_000},
+		{"blockbattle", blockbattle.Game, vec.Config{Envs: 1000, Autoreset: vec.SameStep}, million},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			var first []uint32
+			for _, procs := range []int{1, 2, 8} {
+				runtime.GOMAXPROCS(procs)
+				got := digest(t, c.g, c.c, 1, c.steps/c.c.Envs, seed)
+				if first == nil {
+					first = got
+				}
+				require.Equal(t, first, got, "%d processors", procs)
+			}
+			different := map[uint32]bool{}
+			for _, sum := range first {
+				different[sum] = true
+			}
+			require.Greater(t, len(different), len(first)*99/100)
+		})
+	}
+}
+
+// TestBatchSplit: one Env of many environments does what several of fewer do.
+func TestBatchSplit(t *testing.T) {
+	for _, c := range []struct {
+		g *env.Game
+		c vec.Config
+	}{
+		{toy.Turns, vec.Config{Envs: 4096, Agents: []vec.AgentFactory{nil, newDie}}},
+		{blockbattle.Game, vec.Config{Envs: 4096, Agents: []vec.AgentFactory{nil, newDie}, Autoreset: vec.SameStep}},
+	} {
+		whole := digest(t, c.g, c.c, 1, 20, 99)
+		require.Equal(t, whole, digest(t, c.g, c.c, 4, 20, 99), c.g.Name)
+		require.NotEqual(t, whole, digest(t, c.g, c.c, 1, 20, 100), c.g.Name)
+	}
+}
+
+func TestSeeds(t *testing.T) {
+	e, err := vec.New(toy.Pick, vec.Config{Envs: 3})
+	require.NoError(t, err)
+	defer e.Close()
+	out, err := e.NewBatch()
+	require.NoError(t, err)
+	seeds := func() (list []uint64) {
+		for i := range 3 {
+			seed, episode := e.Seed(i)
+			list = append(list, seed, episode)
+		}
+		return list
+	}
+	require.NoError(t, e.Reset(vec.Seeds{}, nil, out))
+	own := seeds()
+	require.NotEqual(t, own[0], own[2], "seeds from the operating system")
+	require.NoError(t, e.Reset(vec.From(math.MaxUint64), nil, out))
+	require.Equal(t, []uint64{math.MaxUint64, 0, 0, 0, 1, 0}, seeds())
+	require.NoError(t, e.Reset(vec.Seeds{}, []bool{false, true, false}, out))
+	require.Equal(t, []uint64{math.MaxUint64, 0, 0, 1, 1, 0}, seeds())
+	require.NoError(t, e.Reset(vec.Some([]uint64{5, 6, 7}, []bool{true, false, true}), nil, out))
+	require.Equal(t, []uint64{5, 0, 0, 2, 7, 0}, seeds())
+	require.NoError(t, e.Reset(vec.List([]uint64{8, 9, 10}), []bool{true, true, false}, out))
+	require.Equal(t, []uint64{8, 0, 9, 0, 7, 0}, seeds())
+
+	for _, bad := range []vec.Seeds{vec.List([]uint64{1}), vec.Some([]uint64{1, 2, 3}, []bool{true})} {
+		require.ErrorContains(t, e.Reset(bad, nil, out), "for 3 environments")
+	}
+	require.ErrorContains(t, e.Reset(vec.From(1), []bool{true}, out), "reset mask of 1, want 3")
+	require.ErrorContains(t, e.Reset(vec.From(1), make([]bool, 3), out), "one true at least")
+	require.Equal(t, []uint64{8, 0, 9, 0, 7, 0}, seeds(), "a refused Reset changes nothing")
+}
+
+func address(b []byte) uintptr { return uintptr(unsafe.Pointer(unsafe.SliceData(b))) }

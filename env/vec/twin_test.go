@@ -1,0 +1,262 @@
+package vec_test
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"blockyard/env"
+	"blockyard/env/envtest"
+	"blockyard/env/envtest/toy"
+	"blockyard/env/games"
+	"blockyard/env/vec"
+)
+
+// A die is an agent that chooses by its own generator.
+type die struct{ rng env.Rand }
+
+func newDie(seed uint64) (env.Agent, error) { return &die{env.Rand{Word: seed}}, nil }
+
+func (d *die) Act(_ context.Context, s env.State, seat int) (env.Action, error) {
+	legal := s.Legal(seat, nil)
+	return legal[d.rng.Next()%uint64(len(legal))], nil
+}
+
+// A twin is one environment done the obvious way: the judge of the fast one.
+type twin struct {
+	g             *env.Game
+	c             vec.Config
+	at, rows      int
+	seed, episode uint64
+	s             env.State
+	agents        []env.Agent
+	steps         int
+	seats         []int // by row, -1 for none
+	cut           bool
+}
+
+func (w *twin) reset(seed uint64) {
+	w.seed, w.episode = seed, 0
+	w.begin()
+}
+
+func (w *twin) begin() {
+	w.s = w.g.New(w.c.Seats)
+	if w.episode == 0 {
+		w.s.Reset(w.seed)
+	} else {
+		w.s.Reset(env.Derive(w.seed, w.episode))
+	}
+	w.agents = make([]env.Agent, w.c.Seats)
+	for seat, f := range w.c.Agents {
+		if f != nil {
+			w.agents[seat], _ = f(env.Derive(env.Derive(w.seed, 1<<62+w.episode), uint64(seat)))
+		}
+	}
+	w.steps, w.cut, w.seats = 0, false, slices.Repeat([]int{-1}, w.rows)
+	w.play()
+}
+
+// play lets agents move until a driven seat must, and gives out the rows.
+func (w *twin) play() {
+	for w.s.Acting() != 0 {
+		var driven []int
+		for seat := range w.c.Seats {
+			if w.s.Acting().Has(seat) && w.agents[seat] == nil {
+				driven = append(driven, seat)
+			}
+		}
+		if len(driven) > 0 {
+			w.seats = append(driven, slices.Repeat([]int{-1}, w.rows-len(driven))...)
+			return
+		}
+		w.s.Step(w.fill(env.NoMoves))
+	}
+}
+
+// fill adds the agents' choices to m.
+func (w *twin) fill(m env.Moves) env.Moves {
+	for seat, a := range w.agents {
+		if a != nil && w.s.Acting().Has(seat) {
+			m[seat], _ = a.Act(context.Background(), w.s, seat)
+		}
+	}
+	return m
+}
+
+func (w *twin) step(actions []env.Action, out *vec.Batch) {
+	if w.s.Acting() == 0 || w.cut {
+		w.episode++
+		w.begin()
+		w.write(out, make([]float32, w.c.Seats))
+		return
+	}
+	m := env.NoMoves
+	for r, seat := range w.seats {
+		if a := actions[w.at*w.rows+r]; seat >= 0 && slices.Contains(w.s.Legal(seat, nil), a) {
+			m[seat] = a
+		}
+	}
+	before := w.scores()
+	w.s.Step(w.fill(m))
+	w.play()
+	w.steps++
+	w.cut = w.s.Acting() != 0 && w.steps == w.c.StepLimit
+	reward := make([]float32, w.c.Seats)
+	for seat := range reward {
+		reward[seat] = w.s.Result(seat)
+		if w.c.Reward == vec.RewardScore {
+			reward[seat] = float32(w.scores()[seat] - before[seat])
+		}
+	}
+	w.write(out, reward)
+	if w.c.Autoreset == vec.SameStep && (w.cut || w.s.Acting() == 0) {
+		w.look(out.FinalPlanes, out.FinalGlobals, out.FinalSeat)
+		w.episode++
+		w.begin()
+		w.look(out.Planes, out.Globals, out.Seat)
+		w.masks(out)
+	}
+}
+
+func (w *twin) scores() (scores []int32) {
+	for seat := range w.c.Seats {
+		scores = append(scores, int32(w.s.Score(seat)))
+	}
+	return scores
+}
+
+func (w *twin) write(out *vec.Batch, reward []float32) {
+	w.look(out.Planes, out.Globals, out.Seat)
+	w.masks(out)
+	copy(out.Reward[w.at*w.c.Seats:], reward)
+	copy(out.Score[w.at*w.c.Seats:], w.scores())
+	out.Terminated[w.at], out.Truncated[w.at] = 0, 0
+	if w.s.Acting() == 0 {
+		out.Terminated[w.at] = 1
+	} else if w.cut {
+		out.Truncated[w.at] = 1
+	}
+}
+
+func (w *twin) look(planes []uint8, globals []float32, seats []uint8) {
+	for r, seat := range w.seats {
+		row := w.at*w.rows + r
+		p, q := make([]uint8, w.g.Planes.Len()), make([]float32, w.g.Globals())
+		seats[row] = 0xFF
+		if seat >= 0 {
+			seats[row] = uint8(seat)
+			w.s.Observe(seat, p, q)
+		}
+		copy(planes[row*len(p):], p)
+		copy(globals[row*len(q):], q)
+	}
+}
+
+func (w *twin) masks(out *vec.Batch) {
+	for r, seat := range w.seats {
+		mask := make([]uint8, w.g.MaskLen())
+		if seat >= 0 {
+			for _, a := range w.s.Legal(seat, nil) {
+				mask[a/8] += 1 << (a % 8)
+			}
+		}
+		copy(out.Legal[(w.at*w.rows+r)*len(mask):], mask)
+	}
+}
+
+func allGames() []*env.Game { return append([]*env.Game{toy.Pick, toy.Turns}, games.All...) }
+
+// twinConfigs are the ways to drive a game that the twin judges.
+func twinConfigs(g *env.Game) map[string]vec.Config {
+	last := make([]vec.AgentFactory, g.MinSeats)
+	last[g.MinSeats-1] = newDie
+	first := make([]vec.AgentFactory, g.MinSeats)
+	first[0] = newDie
+	return map[string]vec.Config{
+		"all driven":        {},
+		"score":             {Reward: vec.RewardScore, Autoreset: vec.SameStep},
+		"same step":         {Autoreset: vec.SameStep},
+		"limit":             {StepLimit: 5},
+		"limit, same step":  {StepLimit: 4, Autoreset: vec.SameStep, Agents: first},
+		"agent first":       {Agents: first, Reward: vec.RewardScore},
+		"agent last":        {Agents: last, Autoreset: vec.SameStep},
+		"disabled":          {Autoreset: vec.Disabled, Agents: last, StepLimit: 9},
+		"penalty":           {Illegal: vec.Penalty},
+		"penalty, disabled": {Illegal: vec.Penalty, Autoreset: vec.Disabled, StepLimit: 7},
+	}
+}
+
+// TestTwin plays random games, every way there is, beside the obvious implementation:
+// every slab is equal after every step.
+func TestTwin(t *testing.T) {
+	seed := envtest.Seed(t)
+	for _, g := range allGames() {
+		for name, c := range twinConfigs(g) {
+			t.Run(g.Name+"/"+name, func(t *testing.T) {
+				c.Envs, c.Seats, c.Workers = 5, g.MinSeats, 3
+				compare(t, g, c, seed)
+			})
+		}
+	}
+}
+
+func compare(t *testing.T, g *env.Game, c vec.Config, seed uint64) {
+	e, err := vec.New(g, c)
+	require.NoError(t, err)
+	defer e.Close()
+	got, err := e.NewBatch()
+	require.NoError(t, err)
+	want, err := e.NewBatch()
+	require.NoError(t, err)
+	if c.Autoreset != vec.SameStep {
+		require.Nil(t, got.FinalPlanes)
+	}
+	twins := make([]*twin, c.Envs)
+	for i := range twins {
+		twins[i] = &twin{g: g, c: c, at: i, rows: e.Rows()}
+		twins[i].reset(seed + uint64(i))
+		twins[i].write(want, make([]float32, c.Seats))
+	}
+	require.NoError(t, e.Reset(vec.From(seed), nil, got))
+	require.Equal(t, want, got)
+	rng := rand.New(rand.NewPCG(seed, 1))
+	actions := make([]env.Action, c.Envs*e.Rows())
+	for step := range 120 {
+		if c.Autoreset == vec.Disabled {
+			resetEnded(t, e, twins, want, got)
+		}
+		require.NoError(t, e.Sample(actions))
+		if c.Illegal == vec.Penalty {
+			actions[rng.IntN(len(actions))] = env.Action(rng.IntN(1 << 16))
+		}
+		require.NoError(t, e.Step(actions, got))
+		for _, w := range twins {
+			w.step(actions, want)
+		}
+		require.Equal(t, want, got, fmt.Sprintf("step %d", step))
+	}
+}
+
+// resetEnded resets what has ended, and no more, on both sides.
+func resetEnded(t *testing.T, e *vec.Env, twins []*twin, want, got *vec.Batch) {
+	ended, some := make([]bool, len(twins)), false
+	for i, w := range twins {
+		ended[i] = w.cut || w.s.Acting() == 0
+		require.Equal(t, ended[i], e.Ended(i))
+		some = some || ended[i]
+		if ended[i] {
+			w.episode++
+			w.begin()
+		}
+		w.write(want, make([]float32, w.c.Seats))
+	}
+	if some {
+		require.NoError(t, e.Reset(vec.Seeds{}, ended, got))
+		require.Equal(t, want, got)
+	}
+}
