@@ -1,0 +1,193 @@
+// Package client speaks to a server from Go: for tests, measurements and small tools.
+package client
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"strings"
+	"time"
+
+	"blockyard/rpc/wire"
+)
+
+// A Client is one connection, for one goroutine.
+type Client struct {
+	conn net.Conn
+	r    *bufio.Reader
+	id   uint32
+	buf  []byte
+	// Timeout is how long an answer may take; 0 means for ever.
+	Timeout time.Duration
+}
+
+// Dial connects to "unix:PATH" or "tcp:HOST:PORT" and says hello.
+func Dial(ctx context.Context, address, token string) (*Client, error) {
+	network, rest, ok := strings.Cut(address, ":")
+	if !ok || network != "unix" && network != "tcp" {
+		return nil, fmt.Errorf("address %q: want unix:PATH or tcp:HOST:PORT", address)
+	}
+	conn, err := (&net.Dialer{}).DialContext(ctx, network, rest)
+	if err != nil {
+		return nil, err
+	}
+	if c, ok := conn.(interface{ SetReadBuffer(int) error }); ok {
+		_ = c.SetReadBuffer(4 << 20) // what the kernel refuses is no error
+	}
+	c := New(conn)
+	c.Timeout = 30 * time.Second
+	hello := map[string]any{"proto": [2]int{1, 0}, "client": "blockyard-go"}
+	if token != "" {
+		hello["token"] = token
+	}
+	if err := c.Call("hello", nil, hello); err != nil {
+		return nil, errors.Join(err, conn.Close())
+	}
+	return c, nil
+}
+
+// New returns a client on a connection over which nothing has been said.
+func New(conn net.Conn) *Client { return &Client{conn: conn, r: bufio.NewReader(conn)} }
+
+// Close ends the session; the server frees what was opened in it.
+func (c *Client) Close() error { return c.conn.Close() }
+
+// Call makes a request and decodes its result into the value that into points to, unless
+// it is nil. What the server answers instead of a result is a *wire.Error.
+func (c *Client) Call(method string, into any, params ...any) error {
+	c.id++
+	b, err := wire.AppendRequest(c.buf[:0], c.id, method, params...)
+	if err != nil {
+		return err
+	}
+	c.buf = b
+	if err := c.send(); err != nil {
+		return err
+	}
+	return c.receive(into)
+}
+
+func (c *Client) send() error {
+	if c.Timeout > 0 {
+		if err := c.conn.SetDeadline(time.Now().Add(c.Timeout)); err != nil {
+			return err
+		}
+	}
+	_, err := c.conn.Write(c.buf)
+	return err
+}
+
+func (c *Client) receive(into any) error {
+	id, failure, err := wire.ReadResponse(c.r, into)
+	switch {
+	case err != nil:
+		return err
+	case failure != nil:
+		return failure
+	case id != c.id:
+		return fmt.Errorf("the answer to request %d came for %d", id, c.id)
+	}
+	return nil
+}
+
+// Games are what a client opened together.
+type Games struct {
+	c    *Client
+	H    uint32  `msgpack:"h"`
+	Rows int     `msgpack:"rows"`
+	Per  int     `msgpack:"rows_per_env"`
+	N    int     `msgpack:"num_envs"`
+	Len  int     `msgpack:"slab_len"`
+	Unit int     `msgpack:"state_len"`
+	All  []Field `msgpack:"layout"`
+	// Slab is what the last answer said, Len bytes; see Field.
+	Slab []byte `msgpack:"-"`
+	mem  []byte
+}
+
+// A Field is a part of the slab.
+type Field struct {
+	Name  string `msgpack:"name"`
+	DType string `msgpack:"dtype"`
+	Shape []int  `msgpack:"shape"`
+	Off   int    `msgpack:"off"`
+	Len   int    `msgpack:"len"`
+}
+
+// Open opens games with the options of PROTOCOL.md.
+func (c *Client) Open(game string, options map[string]any) (*Games, error) {
+	g := &Games{c: c}
+	if err := c.Call("open", g, game, options); err != nil {
+		return nil, err
+	}
+	const lead = 64 // keeps the slab aligned behind the head
+	memory := make([]byte, lead+g.Len)
+	g.mem, g.Slab = memory[lead-wire.HeadLen:], memory[lead:]
+	return g, nil
+}
+
+// Field returns the part of the slab with this name, nil if there is none.
+func (g *Games) Field(name string) []byte {
+	for _, f := range g.All {
+		if f.Name == name {
+			return g.Slab[f.Off : f.Off+f.Len]
+		}
+	}
+	return nil
+}
+
+// Step plays actions, two bytes a row, little endian, and fills Slab. It allocates
+// nothing.
+func (g *Games) Step(actions []byte) error {
+	c := g.c
+	c.id++
+	c.buf = wire.AppendStep(c.buf[:0], c.id, g.H, actions)
+	if err := c.send(); err != nil {
+		return err
+	}
+	return g.receive()
+}
+
+// Show calls a method that answers with the slab, such as reset, and fills Slab.
+func (g *Games) Show(method string, params ...any) error {
+	c := g.c
+	c.id++
+	b, err := wire.AppendRequest(c.buf[:0], c.id, method, append([]any{g.H}, params...)...)
+	if err != nil {
+		return err
+	}
+	c.buf = b
+	if err := c.send(); err != nil {
+		return err
+	}
+	return g.receive()
+}
+
+// Call calls any other method of the games' handle.
+func (g *Games) Call(method string, into any, params ...any) error {
+	return g.c.Call(method, into, append([]any{g.H}, params...)...)
+}
+
+// receive reads a slab, or the error in its place.
+func (g *Games) receive() error {
+	head, err := g.c.r.Peek(8)
+	if err != nil {
+		return err
+	}
+	if head[7] != 0xc0 {
+		return g.c.receive(nil)
+	}
+	if _, err := io.ReadFull(g.c.r, g.mem); err != nil {
+		return err
+	}
+	if n, ok := wire.ReadHead(g.mem, g.c.id); !ok || n != g.Len {
+		return fmt.Errorf("the answer to request %d begins with % x", g.c.id, g.mem[:wire.HeadLen])
+	}
+	return nil
+}
+
+// Client returns the connection that the games were opened over.
+func (g *Games) Client() *Client { return g.c }

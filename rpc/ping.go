@@ -1,0 +1,38 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"time"
+
+	"blockyard/rpc/client"
+)
+
+type pingCmd struct {
+	Address string `arg:"" help:"unix:PATH or tcp:HOST:PORT"`
+	Token   string `env:"BLOCKYARD_TOKEN" placeholder:"TEXT" help:"What the server wants in hello."`
+}
+
+// Run prints how long an answer takes and the server's statistics.
+func (c *pingCmd) Run(ctx context.Context) error {
+	conn, err := client.Dial(ctx, c.Address, c.Token)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	start := time.Now()
+	if err := conn.Call("ping", nil); err != nil {
+		return err
+	}
+	took := time.Since(start)
+	var stats map[string]any
+	if err := conn.Call("stats", &stats); err != nil {
+		return err
+	}
+	fmt.Printf("%s answers in %v\n", c.Address, took)
+	out := json.NewEncoder(os.Stdout)
+	out.SetIndent("", "  ")
+	return out.Encode(stats)
+}

@@ -1,0 +1,182 @@
+package server
+
+import (
+	"blockyard/env"
+	"blockyard/env/vec"
+	"blockyard/rpc/wire"
+)
+
+// A spread is what the rows of some games may play, in compressed rows: row k may play
+// actions[indptr[k]:indptr[k+1]].
+type spread struct {
+	games  []int
+	indptr []uint32
+}
+
+// spread counts the legal actions of every row of the games in list, as many of the games
+// as fit into room bytes at size bytes an action and 4 a row.
+func (h *handle) spread(list []int, size, room int) spread {
+	rows := h.env.Rows()
+	sp := spread{indptr: make([]uint32, 1, 1+len(list)*rows)}
+	var buf []env.Action
+	total := 0
+	for k, i := range list {
+		start := len(sp.indptr)
+		for r := range rows {
+			buf = h.env.Legal(i, r, buf[:0])
+			total += len(buf)
+			sp.indptr = append(sp.indptr, uint32(total))
+		}
+		if total*size+4*len(sp.indptr) > room {
+			sp.games, sp.indptr = list[:k], sp.indptr[:start]
+			return sp
+		}
+	}
+	sp.games = list
+	return sp
+}
+
+func (sp *spread) total() int { return int(sp.indptr[len(sp.indptr)-1]) }
+
+func (s *session) legal(f *wire.Frame) error {
+	h, sp, err := s.spreadParam(f, 2)
+	if err != nil {
+		return err
+	}
+	actions := make([]env.Action, 0, sp.total())
+	for _, i := range sp.games {
+		for r := range h.env.Rows() {
+			actions = h.env.Legal(i, r, actions)
+		}
+	}
+	return s.reply(f.ID, wire.Fields{
+		{Name: "count", Value: len(sp.games)}, {Name: "indptr", Value: bytesOf(sp.indptr)}, {Name: "actions", Value: bytesOf(actions)},
+	})
+}
+
+// spreadParam reads handle and games and counts what they may play; size is what one
+// action takes in the answer.
+func (s *session) spreadParam(f *wire.Frame, size int) (*handle, spread, error) {
+	h, err := s.handle(f)
+	if err != nil {
+		return nil, spread{}, err
+	}
+	list, err := h.selected(f, 1, "games", true)
+	if err != nil {
+		return nil, spread{}, err
+	}
+	if err := h.awake(string(f.Method)); err != nil {
+		return nil, spread{}, err
+	}
+	if size == 0 {
+		size = h.afterLen()
+	}
+	room := s.srv.limits.MaxReply - replyRoom
+	sp := h.spread(list, size, room)
+	if len(sp.games) == 0 && len(list) > 0 {
+		asked := h.env.Rows() * h.game.MaxLegal * size
+		return nil, sp, wire.Exceeds("max_reply", int64(s.srv.limits.MaxReply), int64(asked), "--max-reply")
+	}
+	return h, sp, nil
+}
+
+// afterLen is how many bytes an afterstate takes.
+func (h *handle) afterLen() int { return h.game.Planes.Len() + 4*h.game.Globals() + 4 + 1 + 2 }
+
+// afters are the afterstates of a spread.
+type afters struct {
+	h       *handle
+	sp      spread
+	seed    uint64
+	actions []env.Action
+	planes  []uint8
+	globals []float32
+	reward  []float32
+	done    []uint8
+}
+
+// afterstates shows for every legal action of every row what its seat would see after it.
+func (s *session) afterstates(f *wire.Frame) error {
+	h, sp, err := s.spreadParam(f, 0)
+	if err != nil {
+		return err
+	}
+	h.looked++
+	o := struct {
+		Seed *uint64 `msgpack:"seed"`
+	}{}
+	if err := f.Options(2, &o); err != nil {
+		return err
+	}
+	a := afters{h: h, sp: sp, seed: env.Derive(uint64(h.id), h.looked)}
+	if o.Seed != nil {
+		a.seed = *o.Seed
+	}
+	m := sp.total()
+	a.actions = make([]env.Action, m)
+	a.planes = make([]uint8, m*h.game.Planes.Len())
+	a.globals = make([]float32, m*h.game.Globals())
+	a.reward, a.done = make([]float32, m), make([]uint8, m)
+	if err := a.fill(); err != nil {
+		return refusal("afterstates", err)
+	}
+	return s.reply(f.ID, wire.Fields{
+		{Name: "count", Value: len(sp.games)}, {Name: "indptr", Value: bytesOf(sp.indptr)}, {Name: "actions", Value: bytesOf(a.actions)},
+		{Name: "planes", Value: a.planes}, {Name: "globals", Value: bytesOf(a.globals)},
+		{Name: "reward", Value: bytesOf(a.reward)}, {Name: "done", Value: a.done},
+	})
+}
+
+// fill plays every action on a copy, on all cores.
+func (a *afters) fill() error {
+	h := a.h
+	if h.scratch == nil {
+		for range 2 * h.c.Workers {
+			h.scratch = append(h.scratch, h.game.New(h.c.Seats))
+		}
+	}
+	place := make([]int32, h.c.Envs) // 1 + where a game is in the list
+	for k, i := range a.sp.games {
+		place[i] = int32(k + 1)
+	}
+	return h.env.Each(func(worker, i int) {
+		if place[i] == 0 {
+			return
+		}
+		rows := h.env.Rows()
+		for r := range rows {
+			a.row(h.scratch[2*worker], h.scratch[2*worker+1], i, r, (int(place[i])-1)*rows+r)
+		}
+	})
+}
+
+// row plays the actions of row r of game i, which is row k of the spread. What they draw
+// follows from the seed and k, so that choices of one position are compared alike.
+func (a *afters) row(view, after env.State, i, r, k int) {
+	h, first, end := a.h, int(a.sp.indptr[k]), int(a.sp.indptr[k+1])
+	if first == end {
+		return
+	}
+	seat := h.env.Seat(i, r)
+	h.env.Legal(i, r, a.actions[first:first:end])
+	env.View(view, h.env.State(i), seat, env.Derive(a.seed, uint64(k)))
+	planes, globals := h.game.Planes.Len(), h.game.Globals()
+	before := h.measure(view, seat)
+	for m := first; m < end; m++ {
+		after.CopyFrom(view)
+		after.After(seat, a.actions[m])
+		after.Observe(seat, a.planes[m*planes:(m+1)*planes], a.globals[m*globals:(m+1)*globals])
+		a.reward[m] = h.measure(after, seat) - before
+		if after.Acting() == 0 {
+			a.done[m] = 1
+		}
+	}
+}
+
+// measure is what a handle's rewards are changes of.
+func (h *handle) measure(s env.State, seat int) float32 {
+	if h.c.Reward == vec.RewardScore {
+		return float32(s.Score(seat))
+	}
+	return s.Result(seat)
+}

@@ -1,0 +1,66 @@
+package server
+
+import (
+	"strings"
+
+	"blockyard/env"
+	"blockyard/rpc/wire"
+)
+
+func (s *session) games(f *wire.Frame) error {
+	list := []map[string]any{}
+	for _, g := range s.srv.c.Games {
+		list = append(list, map[string]any{"name": g.Name, "id": g.ID, "rules": g.Rules})
+	}
+	return s.reply(f.ID, list)
+}
+
+func (s *session) describe(f *wire.Frame) error {
+	g, err := s.gameParam(f)
+	if err != nil {
+		return err
+	}
+	return s.reply(f.ID, wire.Fields{
+		{Name: "name", Value: g.Name}, {Name: "id", Value: g.ID}, {Name: "rules", Value: g.Rules},
+		{Name: "variants", Value: s.srv.variants(g)},
+		{Name: "seats", Value: [2]int{g.MinSeats, g.MaxSeats}}, {Name: "rows", Value: g.Rows}, {Name: "turn", Value: turn(g)},
+		{Name: "actions", Value: g.Actions}, {Name: "max_legal", Value: g.MaxLegal}, {Name: "mask_len", Value: g.MaskLen()},
+		{Name: "no_action", Value: int(env.None)},
+		{Name: "planes", Value: map[string]any{
+			"shape": [3]int{g.Planes.C, g.Planes.H, g.Planes.W}, "dtype": "|u1", "low": 0, "high": int(g.PlaneMax), "names": g.PlaneNames,
+		}},
+		{Name: "globals", Value: map[string]any{"shape": [1]int{g.Globals()}, "dtype": "<f4", "names": g.GlobalNames}},
+		{Name: "opponents", Value: s.srv.opponents(g)}, {Name: "max_episode_steps", Value: 0},
+	})
+}
+
+// turn says who acts when, as far as the facts of a game tell.
+func turn(g *env.Game) string {
+	switch {
+	case g.MaxSeats == 1:
+		return "single"
+	case g.Rows == 1:
+		return "alternating"
+	}
+	return "simultaneous"
+}
+
+// variants lists the other profiles of g's contest.
+func (s *Server) variants(g *env.Game) []string {
+	family := func(g *env.Game) string { name, _, _ := strings.Cut(g.Name, ":"); return name }
+	names := []string{}
+	for _, other := range s.c.Games {
+		if other != g && family(other) == family(g) {
+			names = append(names, other.Name)
+		}
+	}
+	return names
+}
+
+// opponents lists who surely plays g here.
+func (s *Server) opponents(g *env.Game) []string {
+	if s.c.Opponents == nil {
+		return []string{}
+	}
+	return s.c.Opponents(g)
+}

@@ -1,0 +1,172 @@
+package server
+
+import (
+	"errors"
+	"unsafe"
+
+	"blockyard/env"
+	"blockyard/env/vec"
+	"blockyard/rpc/wire"
+)
+
+// A handle is games that a client opened together. It belongs to its session's answering
+// goroutine.
+type handle struct {
+	id     uint32
+	game   *env.Game
+	env    *vec.Env
+	c      vec.Config
+	rows   int // of all games
+	memory int64
+	layout vec.Layout
+	swaps  []*seatSwap // by seat; nil where the client plays
+	seeds  vec.Seeds   // of the first reset
+	began  bool        // there was a first reset
+
+	message []byte // a response: head, then slab
+	slab    []byte
+	batch   *vec.Batch
+	actions []env.Action
+
+	lengths []int32 // steps of each game's episode
+	over    []uint8 // 1 where the next step starts a new game
+	ended   []ending
+	scratch []env.State // for afterstates, by worker
+	looked  uint64      // how often afterstates were asked for
+}
+
+// An ending is a game that ended in the last step.
+type ending struct {
+	env    int
+	length int32
+}
+
+// slabStart is where the slab begins in a handle's memory; the head lies just before it.
+const slabStart = 64
+
+// always are the fields that a slab has even if the client did not ask for them.
+var always = []string{"reward", "terminated", "truncated", "score"}
+
+var wireNames = map[string]string{"legal": "mask"}
+
+func newHandle(g *env.Game, c vec.Config, fields []string) (*handle, error) {
+	e, err := vec.New(g, c)
+	if err != nil {
+		return nil, badOpen(err)
+	}
+	h := &handle{game: g, env: e, c: e.Config(), rows: c.Envs * e.Rows()}
+	if err := h.lay(fields); err != nil {
+		return nil, errors.Join(err, e.Close())
+	}
+	h.actions = make([]env.Action, h.rows)
+	h.lengths = make([]int32, c.Envs)
+	h.over = make([]uint8, c.Envs)
+	return h, nil
+}
+
+// lay makes the layout of the slab and its memory.
+func (h *handle) lay(fields []string) error {
+	names := append([]string{}, always...)
+	if fields == nil {
+		fields = []string{"planes", "globals", "mask", "seat"}
+	}
+	for _, name := range fields {
+		switch name {
+		case "planes", "globals", "seat":
+			names = append(names, name)
+		case "mask":
+			names = append(names, "legal")
+		case "reward", "terminated", "truncated", "score":
+		default:
+			return wire.Errorf(wire.BadParams, "open: no field %.32q", name)
+		}
+	}
+	l, err := h.env.Layout(names...)
+	if err != nil {
+		return badOpen(err)
+	}
+	l.Len = 0
+	for i := range l.Fields {
+		l.Fields[i].Offset = (l.Len + 63) &^ 63
+		l.Len = l.Fields[i].Offset + (l.Fields[i].Len+7)&^7
+	}
+	if l.Len >= 1<<32-slabStart {
+		return wire.Exceeds("slab bytes", 1<<32-slabStart, int64(l.Len), "")
+	}
+	h.layout = l
+	words := make([]uint64, (slabStart+l.Len)/8)
+	memory := unsafe.Slice((*byte)(unsafe.Pointer(&words[0])), slabStart+l.Len)
+	h.message, h.slab = memory[slabStart-wire.HeadLen:], memory[slabStart:]
+	if h.batch, err = l.View(h.slab); err != nil {
+		return err
+	}
+	if h.c.Autoreset != vec.SameStep {
+		return nil
+	}
+	final, err := h.env.NewBatch("final_planes", "final_globals", "final_seat")
+	if err != nil {
+		return err
+	}
+	h.batch.FinalPlanes, h.batch.FinalGlobals, h.batch.FinalSeat = final.FinalPlanes, final.FinalGlobals, final.FinalSeat
+	return nil
+}
+
+// facts is what open answers.
+func (h *handle) facts() wire.Fields {
+	layout := []map[string]any{}
+	for _, f := range h.layout.Fields {
+		name := f.Name
+		if other, ok := wireNames[name]; ok {
+			name = other
+		}
+		layout = append(layout, map[string]any{"name": name, "dtype": f.DType, "shape": f.Shape, "off": f.Offset, "len": f.Len})
+	}
+	players := []int{}
+	for set := h.env.Driven(); set != 0; set = set.Rest() {
+		players = append(players, set.First())
+	}
+	return wire.Fields{
+		{Name: "h", Value: h.id}, {Name: "game", Value: h.game.Name}, {Name: "num_envs", Value: h.c.Envs}, {Name: "seats", Value: h.c.Seats},
+		{Name: "players", Value: players}, {Name: "rows_per_env", Value: h.env.Rows()}, {Name: "rows", Value: h.rows},
+		{Name: "layout", Value: layout}, {Name: "slab_len", Value: len(h.slab)}, {Name: "reply_len", Value: len(h.message)},
+		{Name: "state_len", Value: h.stateLen()}, {Name: "memory", Value: h.memory},
+	}
+}
+
+// closeHandle ends a handle and frees what it holds.
+func (s *session) closeHandle(id uint32) {
+	h := s.handles[id]
+	delete(s.handles, id)
+	if err := h.env.Close(); err != nil {
+		s.srv.log.Warn("close", "session", s.id, "handle", id, "err", err)
+	}
+	s.srv.give(h.c.Envs, h.memory)
+	s.sizeSteps()
+}
+
+// sizeSteps lets the reader take step requests as long as the largest handle needs, and
+// more, so that a request of wrong size gets an answer instead of losing the connection.
+func (s *session) sizeSteps() {
+	most := 0
+	for _, h := range s.handles {
+		most = max(most, h.rows)
+	}
+	s.stepLimit.Store(int64(wire.StepHeadLen + 8*most))
+}
+
+// refusal turns an error of package vec into one for the client.
+func refusal(method string, err error) error {
+	var blamed *vec.EnvError
+	if !errors.As(err, &blamed) {
+		return wire.Errorf(wire.Opponent, "%s: %v", method, err)
+	}
+	envs := blamed.Envs[:min(len(blamed.Envs), mostNamed)]
+	if errors.Is(err, vec.ErrNeedsReset) {
+		return wire.Errorf(wire.NeedsReset, "%s: %v", method, err).With("envs", envs)
+	}
+	return wire.Errorf(wire.Illegal, "%s: %v", method, err).With("envs", envs).
+		With("row", blamed.Row).With("seat", blamed.Seat).With("action", int(blamed.Action))
+}
+
+// mostNamed is how many games an error names.
+const mostNamed = 64

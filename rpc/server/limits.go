@@ -1,0 +1,101 @@
+package server
+
+import (
+	"fmt"
+	"time"
+
+	"blockyard/rpc/wire"
+)
+
+// Limits bound what clients can make a server hold and do.
+type Limits struct {
+	MaxMessage  int   // bytes of one request
+	MaxReply    int   // bytes of one answer that is not a slab
+	MaxBuffered int64 // bytes of requests that all sessions together are in the course of sending
+	MaxInflight int   // requests of one session that wait for their answer
+	MaxSessions int   // connections
+	MaxHandles  int   // open handles of one session
+	MaxEnvs     int   // open environments of the server
+	MaxMemory   int64 // bytes of all open environments, estimated
+
+	HelloTimeout time.Duration // from connecting to a complete hello
+	FrameTimeout time.Duration // from the first byte of a request to its last
+	WriteTimeout time.Duration // for a client to take an answer
+	DrainTimeout time.Duration // for the requests in flight when the server ends
+}
+
+// DefaultLimits are meant for a machine that does other things too.
+func DefaultLimits() Limits {
+	return Limits{
+		MaxMessage: 16 << 20, MaxReply: 32 << 20, MaxBuffered: 64 << 20, MaxInflight: 16,
+		MaxSessions: 64, MaxHandles: 64, MaxEnvs: 1 << 18, MaxMemory: 4 << 30,
+		HelloTimeout: 10 * time.Second, FrameTimeout: 10 * time.Second, WriteTimeout: 30 * time.Second,
+		DrainTimeout: 1500 * time.Millisecond,
+	}
+}
+
+// Limits of requests by kind, in bytes.
+const (
+	maxBeforeHello = 4 << 10
+	maxControl     = 64 << 10
+)
+
+// bulk names the methods whose requests may carry as much as MaxMessage.
+func bulk(method []byte) bool {
+	switch string(method) {
+	case "reset", "restore", "clone", "legal", "afterstates", "snapshot", "open":
+		return true
+	}
+	return false
+}
+
+// take counts environments and their memory towards the limits, all or nothing.
+func (s *Server) take(envs int, memory int64) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if have := s.envs + envs; have > s.limits.MaxEnvs {
+		return wire.Exceeds("max_envs", int64(s.limits.MaxEnvs), int64(have), "--max-envs")
+	}
+	if have := s.memory + memory; have > s.limits.MaxMemory {
+		return wire.Exceeds("max_memory", s.limits.MaxMemory, have, "--max-memory")
+	}
+	s.envs += envs
+	s.memory += memory
+	s.handles++
+	return nil
+}
+
+func (s *Server) give(envs int, memory int64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.envs -= envs
+	s.memory -= memory
+	s.handles--
+}
+
+// hold counts n more bytes of requests being received.
+func (s *Server) hold(n int) error {
+	if have := s.buffered.Add(int64(n)); have > s.limits.MaxBuffered {
+		s.buffered.Add(int64(-n))
+		e := wire.Errorf(wire.TooLarge, "limit max_buffered is %d bytes for the requests of all connections together; start the server with --max-buffered to raise it", s.limits.MaxBuffered)
+		return e.With("limit", "max_buffered").With("value", s.limits.MaxBuffered).With("asked", have)
+	}
+	return nil
+}
+
+// Check refuses limits under which nothing works.
+func (l *Limits) Check() error {
+	for _, v := range []struct {
+		flag       string
+		have, want int64
+	}{
+		{"--max-message", int64(l.MaxMessage), 1 << 10}, {"--max-reply", int64(l.MaxReply), 64 << 10}, {"--max-buffered", l.MaxBuffered, 64 << 10},
+		{"--max-inflight", int64(l.MaxInflight), 1}, {"--max-sessions", int64(l.MaxSessions), 1}, {"--max-handles", int64(l.MaxHandles), 1},
+		{"--max-envs", int64(l.MaxEnvs), 1}, {"--max-memory", l.MaxMemory, 1},
+	} {
+		if v.have < v.want {
+			return fmt.Errorf("%s is %d, want %d at least", v.flag, v.have, v.want)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,142 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"os"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// bufferSize is what the kernel is asked to hold for a connection each way, so that a
+// slab leaves in few writes. The kernel may grant less.
+const bufferSize = 4 << 20
+
+// Listen opens "unix:PATH", "tcp:HOST:PORT" or "HOST:PORT". A TCP address that others can
+// reach is refused without a token. The file of a unix socket has mode 0600; one that
+// nobody listens on any more is replaced; it is removed when the listener is closed.
+func Listen(address, token string) (net.Listener, error) {
+	network, rest, ok := strings.Cut(address, ":")
+	switch {
+	case ok && network == "unix" && rest != "":
+		return listenUnix(rest)
+	case ok && network == "tcp":
+		return listenTCP(rest, token)
+	}
+	return nil, fmt.Errorf("listen %q: want unix:PATH or tcp:HOST:PORT", address)
+}
+
+func listenUnix(path string) (net.Listener, error) {
+	if err := removeStale(path); err != nil {
+		return nil, err
+	}
+	// Bind under another name, set the mode, then move: the socket is never open to others.
+	temporary := fmt.Sprintf("%s.%d", path, os.Getpid())
+	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: temporary, Net: "unix"})
+	if err != nil {
+		return nil, fmt.Errorf("listen unix:%s: %w", path, err)
+	}
+	l.SetUnlinkOnClose(false)
+	if err := errors.Join(os.Chmod(temporary, 0o600), os.Rename(temporary, path)); err != nil {
+		return nil, errors.Join(err, l.Close(), os.Remove(temporary))
+	}
+	info, err := os.Lstat(path)
+	if err != nil {
+		return nil, errors.Join(err, l.Close())
+	}
+	return &listener{Listener: l, name: "unix:" + path, path: path, made: info}, nil
+}
+
+// removeStale removes a socket file on which nobody answers; anything else in the way is
+// an error.
+func removeStale(path string) error {
+	info, err := os.Lstat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err != nil:
+		return err
+	case info.Mode().Type() != fs.ModeSocket:
+		return fmt.Errorf("listen unix:%s: there is a file that is no socket", path)
+	}
+	conn, err := net.DialTimeout("unix", path, time.Second)
+	switch {
+	case err == nil:
+		return errors.Join(fmt.Errorf("listen unix:%s: another server answers there", path), conn.Close())
+	case errors.Is(err, syscall.ECONNREFUSED):
+		return os.Remove(path)
+	}
+	return fmt.Errorf("listen unix:%s: %w", path, err)
+}
+
+func listenTCP(address, token string) (net.Listener, error) {
+	addr, err := net.ResolveTCPAddr("tcp", address)
+	if err != nil {
+		return nil, fmt.Errorf("listen tcp:%s: %w", address, err)
+	}
+	if token == "" && !addr.IP.IsLoopback() {
+		return nil, fmt.Errorf("listen tcp:%s: others could reach this address; give a token (--token-file) or use 127.0.0.1", address)
+	}
+	l, err := (&net.ListenConfig{}).Listen(context.Background(), "tcp", address)
+	if err != nil {
+		return nil, err
+	}
+	return &listener{Listener: l, name: "tcp:" + l.Addr().String()}, nil
+}
+
+// A listener is one that knows how it was asked for and raises the buffers of what it
+// accepts.
+type listener struct {
+	net.Listener
+	name string
+	path string      // of a socket file
+	made fs.FileInfo // the file as it was made
+}
+
+// Name returns the address as a client writes it.
+func Name(l net.Listener) string {
+	if named, ok := l.(*listener); ok {
+		return named.name
+	}
+	return l.Addr().Network() + ":" + l.Addr().String()
+}
+
+// Accept implements net.Listener.
+func (l *listener) Accept() (net.Conn, error) {
+	conn, err := l.Listener.Accept()
+	if err == nil {
+		Tune(conn)
+	}
+	return conn, err
+}
+
+// Close implements net.Listener. The socket file goes unless another took its place.
+func (l *listener) Close() error {
+	err := l.Listener.Close()
+	if l.path == "" {
+		return err
+	}
+	if info, statErr := os.Lstat(l.path); statErr == nil && os.SameFile(info, l.made) {
+		err = errors.Join(err, os.Remove(l.path))
+	}
+	return err
+}
+
+// Tune makes a connection fit for slabs: large buffers, no waiting for more to send. What
+// the kernel refuses is no error.
+func Tune(conn net.Conn) {
+	if c, ok := conn.(interface {
+		SetReadBuffer(int) error
+		SetWriteBuffer(int) error
+	}); ok {
+		_ = c.SetReadBuffer(bufferSize)
+		_ = c.SetWriteBuffer(bufferSize)
+	}
+	if c, ok := conn.(*net.TCPConn); ok {
+		_ = c.SetNoDelay(true)
+	}
+}

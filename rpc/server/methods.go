@@ -1,0 +1,190 @@
+package server
+
+import (
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/binary"
+	"math"
+	"strings"
+	"time"
+
+	"blockyard/env"
+	"blockyard/rpc/wire"
+)
+
+// Protocol is the version spoken; clients of another first number are refused.
+var Protocol = [2]int{1, 0}
+
+var features = []string{"afterstates", "clone", "fields", "final", "rollout", "set_opponent", "snapshot", "text"}
+
+// call answers one request, or returns why not.
+func (s *session) call(f *wire.Frame) error {
+	if string(f.Method) == "step" && s.greeted.Load() {
+		return s.step(f)
+	}
+	if !s.greeted.Load() {
+		switch string(f.Method) {
+		case "hello", "ping":
+		default:
+			return wire.Errorf(wire.AuthRequired, "the first request of a connection is hello, not %.32q", f.Method)
+		}
+	}
+	do, ok := methods[string(f.Method)]
+	if !ok {
+		return wire.Errorf(wire.UnknownMethod, "no method %.32q", f.Method).With("method", string(f.Method))
+	}
+	if err := f.Most(do.params); err != nil {
+		return err
+	}
+	return do.answer(s, f)
+}
+
+// methods are what a client may ask, with the most elements of params.
+var methods map[string]struct {
+	params int
+	answer func(*session, *wire.Frame) error
+}
+
+func init() {
+	methods = map[string]struct {
+		params int
+		answer func(*session, *wire.Frame) error
+	}{
+		"hello":        {1, (*session).hello},
+		"ping":         {0, func(s *session, f *wire.Frame) error { return s.reply(f.ID, true) }},
+		"games":        {0, (*session).games},
+		"describe":     {1, (*session).describe},
+		"text":         {2, (*session).text},
+		"open":         {2, (*session).open},
+		"reset":        {2, (*session).reset},
+		"final":        {1, (*session).final},
+		"legal":        {2, (*session).legal},
+		"afterstates":  {3, (*session).afterstates},
+		"snapshot":     {2, (*session).snapshot},
+		"restore":      {4, (*session).restore},
+		"clone":        {4, (*session).clone},
+		"rollout":      {3, (*session).rollout},
+		"set_opponent": {3, (*session).setOpponent},
+		"render":       {3, (*session).render},
+		"stats":        {0, (*session).stats},
+		"close":        {1, (*session).close},
+	}
+}
+
+func (s *session) hello(f *wire.Frame) error {
+	var o struct {
+		Proto  []int64 `msgpack:"proto"`
+		Client string  `msgpack:"client"`
+		Token  string  `msgpack:"token"`
+		Want   any     `msgpack:"want"`
+	}
+	if err := f.Options(0, &o); err != nil {
+		return err
+	}
+	if len(o.Proto) == 0 || o.Proto[0] != int64(Protocol[0]) {
+		return wire.Errorf(wire.Version, "the client speaks protocol %v, the server %v", o.Proto, Protocol).With("proto", Protocol)
+	}
+	if s.srv.c.Token != "" {
+		want, have := sha256.Sum256([]byte(s.srv.c.Token)), sha256.Sum256([]byte(o.Token))
+		switch {
+		case o.Token == "":
+			return wire.Errorf(wire.AuthRequired, "this server wants a token in hello")
+		case subtle.ConstantTimeCompare(want[:], have[:]) != 1:
+			return wire.Errorf(wire.AuthFailed, "wrong token")
+		}
+	}
+	s.greeted.Store(true)
+	_ = s.conn.SetReadDeadline(time.Time{})
+	var names []string
+	for _, g := range s.srv.c.Games {
+		names = append(names, g.Name)
+	}
+	l := &s.srv.limits
+	return s.reply(f.ID, wire.Fields{
+		{Name: "proto", Value: Protocol}, {Name: "server", Value: "blockyard " + s.srv.c.Version}, {Name: "session", Value: s.id},
+		{Name: "features", Value: features}, {Name: "games", Value: names},
+		{Name: "limits", Value: map[string]any{
+			"max_message": l.MaxMessage, "max_reply": l.MaxReply, "max_inflight": l.MaxInflight, "max_sessions": l.MaxSessions,
+			"max_handles": l.MaxHandles, "max_envs": l.MaxEnvs, "max_memory": l.MaxMemory,
+		}},
+	})
+}
+
+// gameParam finds the game that param 0 names.
+func (s *session) gameParam(f *wire.Frame) (*env.Game, error) {
+	name, err := f.Str(0, "game")
+	if err != nil {
+		return nil, err
+	}
+	var known []string
+	for _, g := range s.srv.c.Games {
+		if name == g.Name || strings.TrimPrefix(name, "blockyard/") == g.ID {
+			return g, nil
+		}
+		known = append(known, g.Name)
+	}
+	return nil, wire.Errorf(wire.UnknownGame, "no game %.64q; there are %s", name, strings.Join(known, ", ")).With("game", name)
+}
+
+func (s *session) text(f *wire.Frame) error {
+	g, err := s.gameParam(f)
+	if err != nil {
+		return err
+	}
+	actions, err := f.Bin(1, "actions")
+	if err != nil {
+		return err
+	}
+	if len(actions)%2 != 0 {
+		return wire.Errorf(wire.BadParams, "text: %d bytes are no list of 16-bit actions", len(actions))
+	}
+	texts := make([]string, 0, len(actions)/2)
+	for i := 0; i < len(actions); i += 2 {
+		a := env.Action(binary.LittleEndian.Uint16(actions[i:]))
+		switch {
+		case a == env.None:
+			texts = append(texts, "none")
+		case int(a) >= g.Actions:
+			return wire.Errorf(wire.BadParams, "text: action %d, number %d, of %d actions", a, i/2, g.Actions)
+		default:
+			texts = append(texts, g.Text(a))
+		}
+	}
+	return s.reply(f.ID, texts)
+}
+
+func (s *session) stats(f *wire.Frame) error {
+	srv := s.srv
+	srv.mu.Lock()
+	sessions, handles, envs, memory := len(srv.sessions), srv.handles, srv.envs, srv.memory
+	srv.mu.Unlock()
+	return s.reply(f.ID, wire.Fields{
+		{Name: "uptime_s", Value: time.Since(srv.begun).Seconds()},
+		{Name: "sessions", Value: sessions}, {Name: "handles", Value: handles}, {Name: "envs", Value: envs}, {Name: "memory", Value: memory},
+		{Name: "requests", Value: srv.requests.Load()}, {Name: "steps", Value: srv.steps.Load()},
+		{Name: "seat_steps", Value: srv.rows.Load()}, {Name: "errors", Value: srv.failures.Load()},
+		{Name: "session", Value: map[string]any{"id": s.id, "handles": len(s.handles), "requests": s.requests, "errors": s.errors}},
+	})
+}
+
+func (s *session) close(f *wire.Frame) error {
+	h, err := s.handle(f)
+	if err != nil {
+		return err
+	}
+	s.closeHandle(h.id)
+	return s.reply(f.ID, true)
+}
+
+// handle finds the handle that param 0 names.
+func (s *session) handle(f *wire.Frame) (*handle, error) {
+	id, err := f.Int(0, "the handle", 0, math.MaxUint32)
+	if err != nil {
+		return nil, err
+	}
+	h, ok := s.handles[uint32(id)]
+	if !ok {
+		return nil, wire.Errorf(wire.BadHandle, "%s: no open handle %d in this session", f.Method, id).With("h", id)
+	}
+	return h, nil
+}

@@ -1,0 +1,149 @@
+package server
+
+import (
+	"encoding/binary"
+	"math"
+	"math/bits"
+
+	"blockyard/env"
+	"blockyard/env/vec"
+	"blockyard/rpc/wire"
+)
+
+// openOptions are the named arguments of open, with its defaults in place.
+type openOptions struct {
+	NumEnvs   int64            `msgpack:"num_envs"`
+	Seats     int64            `msgpack:"seats"`
+	Opponents map[int64]string `msgpack:"opponents"`
+	Autoreset string           `msgpack:"autoreset"`
+	Reward    string           `msgpack:"reward"`
+	MaxSteps  int64            `msgpack:"max_episode_steps"`
+	Illegal   string           `msgpack:"illegal"`
+	Fields    []string         `msgpack:"fields"`
+	Seed      uint64           `msgpack:"seed"`
+	Seeds     []byte           `msgpack:"seeds"`
+}
+
+func (s *session) open(f *wire.Frame) error {
+	g, err := s.gameParam(f)
+	if err != nil {
+		return err
+	}
+	o := openOptions{NumEnvs: 1, Illegal: "error"}
+	if err := f.Options(1, &o); err != nil {
+		return err
+	}
+	c, err := o.config(g)
+	if err != nil {
+		return err
+	}
+	if most := s.srv.limits.MaxHandles; len(s.handles) >= most {
+		return wire.Exceeds("max_handles", int64(most), int64(most+1), "--max-handles")
+	}
+	if most := s.srv.limits.MaxEnvs; c.Envs > most {
+		return wire.Exceeds("max_envs", int64(most), int64(c.Envs), "--max-envs")
+	}
+	seeds, err := o.seeds()
+	if err != nil {
+		return err
+	}
+	swaps, err := s.srv.seat(g, &c, o.Opponents)
+	if err != nil {
+		return err
+	}
+	memory := estimate(g, &c)
+	if err := s.srv.take(c.Envs, memory); err != nil {
+		return err
+	}
+	c.Workers, c.Context = s.srv.c.Workers, s.ctx
+	h, err := newHandle(g, c, o.Fields)
+	if err != nil {
+		s.srv.give(c.Envs, memory)
+		return err
+	}
+	s.next++
+	h.id, h.seeds, h.swaps, h.memory = s.next, seeds, swaps, memory
+	s.handles[h.id] = h
+	s.sizeSteps()
+	return s.reply(f.ID, h.facts())
+}
+
+// config makes a vec.Config of the options but for the agents.
+func (o *openOptions) config(g *env.Game) (c vec.Config, err error) {
+	bad := func(what string, v int64, low, high int) error {
+		return wire.Errorf(wire.BadParams, "open: %s is %d, want %d to %d", what, v, low, high)
+	}
+	switch {
+	case o.NumEnvs < 1 || o.NumEnvs > vec.MaxEnvs:
+		return c, bad("num_envs", o.NumEnvs, 1, vec.MaxEnvs)
+	case o.Seats != 0 && (o.Seats < int64(g.MinSeats) || o.Seats > int64(g.MaxSeats)):
+		return c, bad("seats", o.Seats, g.MinSeats, g.MaxSeats)
+	case o.MaxSteps < 0 || o.MaxSteps > math.MaxInt32:
+		return c, bad("max_episode_steps", o.MaxSteps, 0, math.MaxInt32)
+	}
+	c = vec.Config{Envs: int(o.NumEnvs), Seats: int(o.Seats), StepLimit: int(o.MaxSteps)}
+	if c.Seats == 0 {
+		c.Seats = g.MinSeats
+	}
+	if c.Autoreset, err = vec.ParseAutoreset(o.Autoreset); err != nil {
+		return c, badOpen(err)
+	}
+	if c.Reward, err = vec.ParseReward(o.Reward); err != nil {
+		return c, badOpen(err)
+	}
+	switch o.Illegal {
+	case "error":
+		c.Illegal = vec.Refuse
+	case "penalty":
+		c.Illegal = vec.Penalty
+	case "random":
+		c.Illegal = vec.Random
+	default:
+		return c, wire.Errorf(wire.BadParams, `open: illegal is %.32q, want "error", "penalty" or "random"`, o.Illegal)
+	}
+	return c, nil
+}
+
+func badOpen(err error) error { return wire.Errorf(wire.BadParams, "open: %v", err) }
+
+// seeds returns how the first reset seeds the games.
+func (o *openOptions) seeds() (vec.Seeds, error) {
+	if o.Seeds == nil {
+		return vec.From(o.Seed), nil
+	}
+	return seedList("open", o.Seeds, int(o.NumEnvs))
+}
+
+// seedList reads one 64-bit seed a game.
+func seedList(method string, b []byte, envs int) (vec.Seeds, error) {
+	if len(b) != 8*envs {
+		return vec.Seeds{}, wire.Errorf(wire.BadParams, "%s: seeds has %d bytes, want %d: 8 for each of %d games", method, len(b), 8*envs, envs)
+	}
+	list := make([]uint64, envs)
+	for i := range list {
+		list[i] = binary.LittleEndian.Uint64(b[8*i:])
+	}
+	return vec.List(list), nil
+}
+
+// agentMemory is what one agent of the server is reckoned to take, in bytes.
+const agentMemory = 16 << 10
+
+// estimate reckons the bytes that the games of c take.
+func estimate(g *env.Game, c *vec.Config) int64 {
+	var driven env.Seats
+	for seat := range c.Seats {
+		if seat >= len(c.Agents) || c.Agents[seat] == nil {
+			driven |= 1 << seat
+		}
+	}
+	rows := int64(min(g.Rows, driven.Len()))
+	view := int64(g.Planes.Len() + 4*g.Globals() + 1)
+	if c.Autoreset == vec.SameStep {
+		view *= 2
+	}
+	row := view + 2*int64(g.MaskLen()) + 2
+	agents := int64(c.Seats - bits.OnesCount8(uint8(driven)))
+	one := int64(env.EncodedLen(g.New(c.Seats))) + 256 + rows*row + int64(c.Seats)*24 + agents*agentMemory
+	return int64(c.Envs) * one
+}

@@ -1,0 +1,238 @@
+package server_test
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"fmt"
+	"log/slog"
+	"math/bits"
+	"net"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"blockyard/env"
+	"blockyard/env/blockbattle"
+	"blockyard/env/envtest/toy"
+	"blockyard/env/vec"
+	"blockyard/rpc/client"
+	"blockyard/rpc/server"
+	"blockyard/rpc/wire"
+)
+
+// first is an agent that plays the lowest legal action.
+type first struct{ legal []env.Action }
+
+func (a *first) Act(_ context.Context, s env.State, seat int) (env.Action, error) {
+	a.legal = s.Legal(seat, a.legal[:0])
+	return a.legal[0], nil
+}
+
+// config serves small games and one large one, with two opponents.
+func config() server.Config {
+	return server.Config{
+		Games:   []*env.Game{toy.Pick, toy.Turns, blockbattle.Game, blockbattle.ClassicGame},
+		Version: "test",
+		Limits:  server.DefaultLimits(),
+		Agents: func(g *env.Game, text string) (vec.AgentFactory, error) {
+			switch text {
+			case "first":
+				return func(uint64) (env.Agent, error) { return &first{}, nil }, nil
+			case "broken":
+				return func(uint64) (env.Agent, error) { return nil, fmt.Errorf("no such engine") }, nil
+			}
+			return nil, fmt.Errorf("unknown agent %q", text)
+		},
+		Opponents: func(*env.Game) []string { return []string{"first"} },
+	}
+}
+
+// A place is a running server.
+type place struct {
+	*server.Server
+	unix, tcp string
+	log       *bytes.Buffer
+	stop      func()
+}
+
+// start runs a server on a unix socket and a TCP port until the test ends.
+func start(t testing.TB, change func(*server.Config)) *place {
+	t.Helper()
+	p := &place{log: &bytes.Buffer{}}
+	c := config()
+	c.Log = slog.New(slog.NewTextHandler(p.log, nil))
+	if change != nil {
+		change(&c)
+	}
+	p.Server = server.New(c)
+	var all []net.Listener
+	for _, address := range []string{"unix:" + filepath.Join(t.TempDir(), "s"), "tcp:127.0.0.1:0"} {
+		l, err := server.Listen(address, c.Token)
+		require.NoError(t, err)
+		all = append(all, l)
+		go func() { _ = p.Serve(l) }()
+	}
+	p.unix, p.tcp = server.Name(all[0]), server.Name(all[1])
+	stopped := false
+	p.stop = func() {
+		if stopped {
+			return
+		}
+		stopped = true
+		for _, l := range all {
+			require.NoError(t, l.Close())
+		}
+		require.NoError(t, p.Shutdown(context.Background()))
+	}
+	t.Cleanup(p.stop)
+	return p
+}
+
+func dial(t testing.TB, address string) *client.Client {
+	t.Helper()
+	c, err := client.Dial(context.Background(), address, "")
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = c.Close() })
+	return c
+}
+
+// code is the number of the error that a request ended with, 0 for none.
+func code(t testing.TB, err error) int {
+	t.Helper()
+	if err == nil {
+		return 0
+	}
+	var refusal *wire.Error
+	require.ErrorAs(t, err, &refusal)
+	return refusal.Code
+}
+
+// A chooser picks the action of a row: the first, last, next … legal one.
+type chooser uint64
+
+// choose fills actions from masks of so many bytes a row.
+func (c *chooser) choose(masks []byte, rows int, actions []byte) {
+	width := len(masks) / rows
+	for r := range rows {
+		mask := masks[r*width : (r+1)*width]
+		n := 0
+		for _, b := range mask {
+			n += bits.OnesCount8(b)
+		}
+		a := uint16(env.None)
+		if n > 0 {
+			*c = chooser(env.Mix(uint64(*c) + 1))
+			a = nth(mask, int(uint64(*c)%uint64(n)))
+		}
+		binary.LittleEndian.PutUint16(actions[2*r:], a)
+	}
+}
+
+func nth(mask []byte, k int) uint16 {
+	for i, b := range mask {
+		if n := bits.OnesCount8(b); k >= n {
+			k -= n
+			continue
+		}
+		for ; k > 0; k-- {
+			b &= b - 1
+		}
+		return uint16(8*i + bits.TrailingZeros8(b))
+	}
+	return uint16(env.None)
+}
+
+// play resets, steps with chosen legal actions and hashes every slab.
+func play(t testing.TB, g *client.Games, steps int) string {
+	t.Helper()
+	sum := sha256.New()
+	require.NoError(t, g.Show("reset"))
+	_, _ = sum.Write(g.Slab)
+	var c chooser
+	actions := make([]byte, 2*g.Rows)
+	for range steps {
+		c.choose(g.Field("mask"), g.Rows, actions)
+		require.NoError(t, g.Step(actions))
+		_, _ = sum.Write(g.Slab)
+	}
+	return fmt.Sprintf("%x", sum.Sum(nil))
+}
+
+// playInProcess does the same without a wire.
+func playInProcess(t testing.TB, game *env.Game, n, steps int, seed uint64) string {
+	t.Helper()
+	e, err := vec.New(game, vec.Config{Envs: n})
+	require.NoError(t, err)
+	defer e.Close()
+	l, err := e.Layout("planes", "globals", "legal", "seat", "reward", "terminated", "truncated", "score")
+	require.NoError(t, err)
+	l.Len = 0
+	for i := range l.Fields {
+		l.Fields[i].Offset = (l.Len + 63) / 64 * 64
+		l.Len = l.Fields[i].Offset + (l.Fields[i].Len+7)/8*8
+	}
+	block := l.Alloc()
+	out, err := l.View(block)
+	require.NoError(t, err)
+	sum := sha256.New()
+	require.NoError(t, e.Reset(vec.From(seed), nil, out))
+	_, _ = sum.Write(block)
+	var c chooser
+	rows := n * e.Rows()
+	raw, actions := make([]byte, 2*rows), make([]env.Action, rows)
+	for range steps {
+		c.choose(out.Legal, rows, raw)
+		for i := range actions {
+			actions[i] = env.Action(binary.LittleEndian.Uint16(raw[2*i:]))
+		}
+		require.NoError(t, e.Step(actions, out))
+		_, _ = sum.Write(block)
+	}
+	return fmt.Sprintf("%x", sum.Sum(nil))
+}
+
+// TestSameEverywhere plays the same games over each transport and in process.
+func TestSameEverywhere(t *testing.T) {
+	p := start(t, nil)
+	for _, game := range []*env.Game{toy.Pick, toy.Turns, blockbattle.Game} {
+		t.Run(game.Name, func(t *testing.T) {
+			want := playInProcess(t, game, 37, 200, 5)
+			for _, address := range []string{p.unix, p.tcp} {
+				g, err := dial(t, address).Open(game.Name, map[string]any{"num_envs": 37, "seed": 5})
+				require.NoError(t, err)
+				require.Equal(t, want, play(t, g, 200))
+				require.Equal(t, want, play(t, reopened(t, g, game), 200), "a second handle of the session")
+			}
+		})
+	}
+}
+
+func reopened(t testing.TB, g *client.Games, game *env.Game) *client.Games {
+	t.Helper()
+	again, err := g.Client().Open(game.ID, map[string]any{"num_envs": 37, "seed": 5})
+	require.NoError(t, err)
+	require.NotEqual(t, g.H, again.H)
+	return again
+}
+
+// TestShutdownLeavesNothing ends a server in the middle of work.
+func TestShutdown(t *testing.T) {
+	p := start(t, nil)
+	c := dial(t, p.unix)
+	g, err := c.Open("blockbattle", map[string]any{"num_envs": 64})
+	require.NoError(t, err)
+	require.NoError(t, g.Show("reset"))
+	done := make(chan error, 1)
+	go func() {
+		done <- g.Call("rollout", nil, 100_000, map[string]any{"keep": "last"})
+	}()
+	time.Sleep(50 * time.Millisecond)
+	begun := time.Now()
+	p.stop()
+	require.Less(t, time.Since(begun), 2*time.Second)
+	require.Error(t, <-done)
+}

@@ -1,0 +1,205 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"net"
+	"runtime/debug"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"blockyard/rpc/wire"
+)
+
+// A session is one connection and what was opened over it.
+type session struct {
+	srv    *Server
+	conn   net.Conn
+	id     uint64
+	ctx    context.Context // ends with the session
+	cancel context.CancelFunc
+
+	queue     chan *wire.Frame
+	inflight  atomic.Int32 // requests read and not yet answered
+	greeted   atomic.Bool  // hello was accepted
+	stepLimit atomic.Int64 // length of the longest step request
+
+	freeMu sync.Mutex
+	free   []*wire.Frame
+
+	writeMu  sync.Mutex
+	deadline time.Time // by which the present writes must be done
+
+	// Of the answering goroutine alone.
+	handles  map[uint32]*handle
+	next     uint32
+	requests uint64
+	errors   uint64
+}
+
+func newSession(srv *Server, conn net.Conn, id uint64) *session {
+	ctx, cancel := context.WithCancel(context.Background())
+	return &session{srv: srv, conn: conn, id: id, ctx: ctx, cancel: cancel,
+		queue: make(chan *wire.Frame, srv.limits.MaxInflight+1), handles: map[uint32]*handle{}}
+}
+
+// end closes the connection from outside; run then returns.
+func (s *session) end() {
+	s.cancel()
+	s.conn.Close()
+}
+
+// run serves the connection until it ends and frees everything.
+func (s *session) run() {
+	defer s.srv.wg.Done()
+	defer s.srv.forget(s)
+	answered := make(chan struct{})
+	go func() {
+		defer close(answered)
+		s.answerAll()
+	}()
+	err := s.readAll()
+	s.end()
+	close(s.queue)
+	<-answered
+	for h := range s.handles {
+		s.closeHandle(h)
+	}
+	for _, f := range s.free {
+		s.release(f)
+	}
+	s.srv.log.Debug("session ended", "session", s.id, "err", err)
+}
+
+// readAll takes requests off the connection and queues them, until it ends or breaks the
+// protocol.
+func (s *session) readAll() error {
+	r := wire.NewReader(s.conn)
+	r.Limit = s.limit
+	r.Grow = func(f *wire.Frame, n int) error { return s.srv.hold(n) }
+	r.Partial = func(more bool) {
+		if !s.greeted.Load() {
+			return
+		}
+		var until time.Time
+		if more {
+			until = time.Now().Add(s.srv.limits.FrameTimeout)
+		}
+		_ = s.conn.SetReadDeadline(until)
+	}
+	_ = s.conn.SetReadDeadline(time.Now().Add(s.srv.limits.HelloTimeout))
+	for {
+		f := s.frame()
+		if err := r.Next(f); err != nil {
+			var refusal *wire.Error
+			if errors.As(err, &refusal) {
+				s.fail(f.ID, refusal)
+			}
+			s.release(f)
+			return err
+		}
+		s.srv.requests.Add(1)
+		switch {
+		case f.Kind == wire.Notification:
+			s.recycle(f)
+		case s.srv.drain.Load():
+			s.fail(f.ID, wire.Errorf(wire.Draining, "the server is about to end"))
+			s.recycle(f)
+		case int(s.inflight.Load()) > s.srv.limits.MaxInflight: // one of them may be answered this moment
+			s.fail(f.ID, s.busy())
+			s.recycle(f)
+		default:
+			s.inflight.Add(1)
+			s.queue <- f
+		}
+	}
+}
+
+func (s *session) busy() *wire.Error {
+	n := s.srv.limits.MaxInflight
+	e := wire.Errorf(wire.Busy, "limit max_inflight is %d requests that wait for their answer; start the server with --max-inflight to raise it", n)
+	e.RetryMS = 10
+	return e.With("limit", "max_inflight").With("value", n).With("raise", "--max-inflight")
+}
+
+// limit is the greatest length of a request.
+func (s *session) limit(method []byte) int {
+	switch {
+	case method == nil || !s.greeted.Load():
+		return maxBeforeHello
+	case string(method) == "step":
+		return max(maxControl, int(s.stepLimit.Load()))
+	case bulk(method):
+		return s.srv.limits.MaxMessage
+	}
+	return min(maxControl, s.srv.limits.MaxMessage)
+}
+
+// answerAll answers queued requests until the queue ends; once the session has ended it
+// only empties it.
+func (s *session) answerAll() {
+	for f := range s.queue {
+		if s.ctx.Err() == nil {
+			s.answer(f)
+		}
+		s.recycle(f)
+		s.inflight.Add(-1)
+	}
+}
+
+func (s *session) answer(f *wire.Frame) {
+	defer func() {
+		if p := recover(); p != nil {
+			s.srv.log.Error("panic", "session", s.id, "request", s.requests, "method", string(f.Method), "panic", p, "stack", string(debug.Stack()))
+			s.fail(f.ID, wire.Errorf(wire.Internal, "a bug of the server; its log tells more of session %d, request %d", s.id, s.requests).
+				With("session", s.id).With("request", s.requests))
+			s.end()
+		}
+	}()
+	s.requests++
+	if err := s.call(f); err != nil {
+		s.errors++
+		refusal := asRefusal(err)
+		s.fail(f.ID, refusal)
+		if refusal.Fatal() {
+			s.end()
+		}
+	}
+}
+
+// asRefusal makes any error one that can be sent.
+func asRefusal(err error) *wire.Error {
+	var refusal *wire.Error
+	if errors.As(err, &refusal) {
+		return refusal
+	}
+	return wire.Errorf(wire.Internal, "%v", err)
+}
+
+// frame returns a frame to read into, the one used last first.
+func (s *session) frame() *wire.Frame {
+	s.freeMu.Lock()
+	defer s.freeMu.Unlock()
+	n := len(s.free)
+	if n == 0 {
+		return &wire.Frame{}
+	}
+	f := s.free[n-1]
+	s.free = s.free[:n-1]
+	return f
+}
+
+// recycle keeps a frame for the next request; memory beyond that of a control message
+// only for steps.
+func (s *session) recycle(f *wire.Frame) {
+	if f.Cap() > maxControl && string(f.Method) != "step" {
+		s.release(f)
+	}
+	s.freeMu.Lock()
+	defer s.freeMu.Unlock()
+	s.free = append(s.free, f)
+}
+
+// release gives up a frame's memory.
+func (s *session) release(f *wire.Frame) { s.srv.buffered.Add(int64(-f.Drop())) }

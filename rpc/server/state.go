@@ -1,0 +1,282 @@
+package server
+
+import (
+	"encoding/binary"
+	"errors"
+	"hash/fnv"
+
+	"blockyard/env"
+	"blockyard/rpc/wire"
+)
+
+// A state on the wire is a head of stateHead bytes, then what vec.Env.Snapshot wrote:
+//
+//	0  4  "BYS" and the version of this form
+//	4  8  FNV-1a of the game's name, rules version, seats and who plays them
+//	12 4  steps of the episode
+const (
+	stateHead    = 16
+	stateVersion = 1
+)
+
+func (h *handle) stateLen() int { return stateHead + h.env.SnapshotLen() }
+
+// kind tells states apart that cannot be exchanged.
+func (h *handle) kind() uint64 {
+	sum := fnv.New64a()
+	b := append([]byte(h.game.Name), 0)
+	b = binary.LittleEndian.AppendUint32(b, uint32(h.game.Rules))
+	b = append(b, byte(h.c.Seats))
+	_, _ = sum.Write(b)
+	return sum.Sum64()
+}
+
+func (h *handle) appendState(dst []byte, i int) ([]byte, error) {
+	dst = append(dst, 'B', 'Y', 'S', stateVersion)
+	dst = binary.LittleEndian.AppendUint64(dst, h.kind())
+	dst = binary.LittleEndian.AppendUint32(dst, uint32(h.lengths[i]))
+	return h.env.Snapshot(i, dst)
+}
+
+// setState makes game i what appendState wrote.
+func (h *handle) setState(i int, b []byte) error {
+	switch {
+	case string(b[:3]) != "BYS":
+		return errors.New("this is no state")
+	case b[3] != stateVersion:
+		return errors.New("a state of another version")
+	case binary.LittleEndian.Uint64(b[4:]) != h.kind():
+		return errors.New("a state of another game, rules version or number of seats")
+	}
+	if err := h.env.Restore(i, b[stateHead:]); err != nil {
+		return err
+	}
+	h.lengths[i] = int32(binary.LittleEndian.Uint32(b[12:]) & 0x7fffffff)
+	return nil
+}
+
+// wake makes sure that every game has begun.
+func (h *handle) wake() error {
+	if h.began {
+		return nil
+	}
+	return h.reset(h.seeds, nil)
+}
+
+// awake refuses what needs games that have begun.
+func (h *handle) awake(method string) error {
+	if h.began {
+		return nil
+	}
+	return wire.Errorf(wire.NeedsReset, "%s: handle %d has not been reset", method, h.id).With("envs", []int{0})
+}
+
+// selected reads which games param i means: nil is all, in order.
+func (h *handle) selected(f *wire.Frame, i int, name string, once bool) ([]int, error) {
+	b, err := f.Bin(i, name)
+	if err != nil {
+		return nil, err
+	}
+	n := h.c.Envs
+	if b == nil {
+		all := make([]int, n)
+		for i := range all {
+			all[i] = i
+		}
+		return all, nil
+	}
+	if len(b)%4 != 0 || len(b)/4 > n {
+		return nil, wire.Errorf(wire.BadParams, "%s: %s has %d bytes, want 4 for each of at most %d games", f.Method, name, len(b), n)
+	}
+	list, seen := make([]int, len(b)/4), make([]bool, n)
+	for k := range list {
+		v := binary.LittleEndian.Uint32(b[4*k:])
+		switch {
+		case v >= uint32(n):
+			return nil, wire.Errorf(wire.BadParams, "%s: %s names game %d of %d", f.Method, name, v, n)
+		case seen[v] && once:
+			return nil, wire.Errorf(wire.BadParams, "%s: %s names game %d twice", f.Method, name, v)
+		}
+		list[k], seen[v] = int(v), true
+	}
+	return list, nil
+}
+
+// replyRoom is what the rest of an answer may take beside its bulk.
+const replyRoom = 1024
+
+// fitting returns how many of n pieces of this size fit into one answer; none is an error.
+func (s *session) fitting(n, size int) (int, error) {
+	room := s.srv.limits.MaxReply - replyRoom
+	if n > 0 && size > room {
+		return 0, wire.Exceeds("max_reply", int64(s.srv.limits.MaxReply), int64(size+replyRoom), "--max-reply")
+	}
+	return min(n, room/max(1, size)), nil
+}
+
+func (s *session) snapshot(f *wire.Frame) error {
+	h, err := s.handle(f)
+	if err != nil {
+		return err
+	}
+	list, err := h.selected(f, 1, "games", true)
+	if err == nil {
+		err = h.awake("snapshot")
+	}
+	if err != nil {
+		return err
+	}
+	count, err := s.fitting(len(list), h.stateLen())
+	if err != nil {
+		return err
+	}
+	states := make([]byte, 0, count*h.stateLen())
+	for _, i := range list[:count] {
+		if states, err = h.appendState(states, i); err != nil {
+			return refusal("snapshot", err)
+		}
+	}
+	return s.reply(f.ID, wire.Fields{{Name: "count", Value: count}, {Name: "state_len", Value: h.stateLen()}, {Name: "states", Value: states}})
+}
+
+// reseedOption is the named argument of restore and clone.
+type reseedOption struct {
+	Reseed *uint64 `msgpack:"reseed"`
+}
+
+func (s *session) restore(f *wire.Frame) error {
+	h, err := s.handle(f)
+	if err != nil {
+		return err
+	}
+	list, err := h.selected(f, 1, "games", true)
+	if err != nil {
+		return err
+	}
+	states, err := f.Bin(2, "states")
+	if err != nil {
+		return err
+	}
+	if len(states) != len(list)*h.stateLen() {
+		return wire.Errorf(wire.BadParams, "restore: states has %d bytes, want %d: %d for each of %d games", len(states), len(list)*h.stateLen(), h.stateLen(), len(list))
+	}
+	var o reseedOption
+	if err := f.Options(3, &o); err != nil {
+		return err
+	}
+	if err := h.wake(); err != nil {
+		return refusal("restore", err)
+	}
+	if err := h.setStates(list, states); err != nil {
+		return err
+	}
+	return s.show(f, h, list, o)
+}
+
+// setStates restores all or none.
+func (h *handle) setStates(list []int, states []byte) error {
+	var before []byte
+	var err error
+	for _, i := range list {
+		if before, err = h.appendState(before, i); err != nil {
+			return refusal("restore", err)
+		}
+	}
+	n := h.stateLen()
+	for k, i := range list {
+		bad := h.setState(i, states[k*n:(k+1)*n])
+		if bad == nil {
+			continue
+		}
+		for k, i := range list[:k] {
+			if err := h.setState(i, before[k*n:(k+1)*n]); err != nil {
+				return refusal("restore", err)
+			}
+		}
+		return wire.Errorf(wire.BadState, "restore: state %d: %v", k, bad).With("index", k)
+	}
+	return nil
+}
+
+// show redraws the hidden future of games put in place, if that is wanted, and answers
+// with the slab.
+func (s *session) show(f *wire.Frame, h *handle, list []int, o reseedOption) error {
+	for k, i := range list {
+		if o.Reseed != nil {
+			if err := h.env.Reseed(i, env.Derive(*o.Reseed, uint64(k))); err != nil {
+				return refusal(string(f.Method), err)
+			}
+		}
+		h.over[i] = 0
+		if h.env.Ended(i) {
+			h.over[i] = 1
+		}
+	}
+	h.ended = h.ended[:0]
+	if err := h.env.Observe(h.batch); err != nil {
+		return refusal(string(f.Method), err)
+	}
+	s.send(f.ID, h)
+	return nil
+}
+
+func (s *session) clone(f *wire.Frame) error {
+	h, err := s.handle(f)
+	if err != nil {
+		return err
+	}
+	src, err := h.selected(f, 1, "src", false)
+	if err != nil {
+		return err
+	}
+	dst, err := h.selected(f, 2, "dst", true)
+	if err != nil {
+		return err
+	}
+	if len(src) != len(dst) {
+		return wire.Errorf(wire.BadParams, "clone: %d sources for %d games", len(src), len(dst))
+	}
+	var o reseedOption
+	if err := f.Options(3, &o); err != nil {
+		return err
+	}
+	if err := h.awake("clone"); err != nil {
+		return err
+	}
+	if err := h.copyGames(src, dst); err != nil {
+		return refusal("clone", err)
+	}
+	return s.show(f, h, dst, o)
+}
+
+// copyGames makes game dst[k] what src[k] was before, for all k at once.
+func (h *handle) copyGames(src, dst []int) error {
+	written := make([]bool, h.c.Envs)
+	for k, i := range dst {
+		written[i] = src[k] != i
+	}
+	kept := map[int][]byte{} // sources that are written over
+	for _, i := range src {
+		if !written[i] || kept[i] != nil {
+			continue
+		}
+		b, err := h.appendState(nil, i)
+		if err != nil {
+			return err
+		}
+		kept[i] = b
+	}
+	for k, i := range dst {
+		if b := kept[src[k]]; b != nil && src[k] != i {
+			if err := h.setState(i, b); err != nil {
+				return err
+			}
+			continue
+		}
+		if err := h.env.Clone(i, src[k]); err != nil {
+			return err
+		}
+		h.lengths[i] = h.lengths[src[k]]
+	}
+	return nil
+}

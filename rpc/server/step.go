@@ -1,0 +1,187 @@
+package server
+
+import (
+	"encoding/binary"
+	"unsafe"
+
+	"blockyard/env"
+	"blockyard/env/vec"
+	"blockyard/rpc/wire"
+)
+
+// send answers with the handle's slab.
+func (s *session) send(id uint32, h *handle) {
+	wire.PutHead(h.message, id, len(h.slab))
+	s.write(h.message)
+}
+
+// step is the hot path: it allocates nothing.
+func (s *session) step(f *wire.Frame) error {
+	h, err := s.handle(f)
+	if err != nil {
+		return err
+	}
+	raw, err := f.Bin(1, "actions")
+	if err != nil {
+		return err
+	}
+	if err := h.setActions(f, raw); err != nil {
+		return err
+	}
+	if err := h.step(); err != nil {
+		return refusal("step", err)
+	}
+	s.srv.steps.Add(1)
+	s.srv.rows.Add(uint64(h.rows))
+	s.send(f.ID, h)
+	return nil
+}
+
+// setActions takes the actions of a request, which are little endian as this machine is.
+func (h *handle) setActions(f *wire.Frame, raw []byte) error {
+	if len(raw) != 2*h.rows || f.NArgs() != 2 {
+		return wire.Errorf(wire.BadParams, "step: %d params and %d bytes of actions, want 2 and %d: 2 for each of %d rows", f.NArgs(), len(raw), 2*h.rows, h.rows)
+	}
+	copy(unsafe.Slice((*byte)(unsafe.Pointer(&h.actions[0])), 2*h.rows), raw)
+	return nil
+}
+
+// step plays h.actions.
+func (h *handle) step() error {
+	if err := h.env.Step(h.actions, h.batch); err != nil {
+		return err
+	}
+	h.ended = h.ended[:0]
+	same := h.c.Autoreset == vec.SameStep
+	terminated, truncated := h.batch.Terminated, h.batch.Truncated
+	for i := range h.lengths {
+		h.lengths[i]++
+		if h.over[i] != 0 { // this step was the start of a game
+			h.lengths[i], h.over[i] = 0, 0
+		}
+		if terminated[i]|truncated[i] == 0 {
+			continue
+		}
+		h.ended = append(h.ended, ending{i, h.lengths[i]})
+		if same {
+			h.lengths[i] = 0
+		} else {
+			h.over[i] = 1
+		}
+	}
+	return nil
+}
+
+func (s *session) reset(f *wire.Frame) error {
+	h, err := s.handle(f)
+	if err != nil {
+		return err
+	}
+	var o struct {
+		Seed  *uint64 `msgpack:"seed"`
+		Seeds []byte  `msgpack:"seeds"`
+		Mask  []byte  `msgpack:"mask"`
+	}
+	if err := f.Options(1, &o); err != nil {
+		return err
+	}
+	var seeds vec.Seeds
+	switch {
+	case o.Seed != nil && o.Seeds != nil:
+		return wire.Errorf(wire.BadParams, "reset: seed and seeds exclude each other")
+	case o.Seed != nil:
+		seeds = vec.From(*o.Seed)
+	case o.Seeds != nil:
+		if seeds, err = seedList("reset", o.Seeds, h.c.Envs); err != nil {
+			return err
+		}
+	case !h.began:
+		seeds = h.seeds
+	}
+	mask, err := h.mask(o.Mask)
+	if err != nil {
+		return err
+	}
+	if err := h.reset(seeds, mask); err != nil {
+		return wire.Errorf(wire.BadParams, "reset: %v", err)
+	}
+	s.send(f.ID, h)
+	return nil
+}
+
+// mask reads which games a reset means, nil for all.
+func (h *handle) mask(b []byte) ([]bool, error) {
+	if b == nil {
+		return nil, nil
+	}
+	if len(b) != h.c.Envs {
+		return nil, wire.Errorf(wire.BadParams, "reset: mask has %d bytes, want one for each of %d games", len(b), h.c.Envs)
+	}
+	mask, some := make([]bool, len(b)), false
+	for i := range b {
+		mask[i] = b[i] != 0
+		some = some || mask[i]
+	}
+	if !some {
+		return nil, wire.Errorf(wire.BadParams, "reset: mask selects no game")
+	}
+	return mask, nil
+}
+
+func (h *handle) reset(seeds vec.Seeds, mask []bool) error {
+	if err := h.env.Reset(seeds, mask, h.batch); err != nil {
+		return err
+	}
+	h.ended = h.ended[:0]
+	h.began = h.began || mask == nil
+	for i := range h.lengths {
+		if mask == nil || mask[i] {
+			h.lengths[i], h.over[i] = 0, 0
+		}
+	}
+	return nil
+}
+
+// final answers how the games looked that ended in the last step.
+func (s *session) final(f *wire.Frame) error {
+	h, err := s.handle(f)
+	if err != nil {
+		return err
+	}
+	planes, globals, seat := h.batch.Planes, h.batch.Globals, h.batch.Seat
+	if h.c.Autoreset == vec.SameStep {
+		planes, globals, seat = h.batch.FinalPlanes, h.batch.FinalGlobals, h.batch.FinalSeat
+	}
+	var out struct{ envs, planes, globals, seat, scores, lengths []byte }
+	rows := h.env.Rows()
+	for _, e := range h.ended {
+		first := e.env * rows
+		out.envs = binary.LittleEndian.AppendUint32(out.envs, uint32(e.env))
+		out.lengths = binary.LittleEndian.AppendUint32(out.lengths, uint32(e.length))
+		out.planes = append(out.planes, part(planes, first, rows, h.game.Planes.Len())...)
+		out.globals = append(out.globals, bytesOf(part(globals, first, rows, h.game.Globals()))...)
+		out.seat = append(out.seat, part(seat, first, rows, 1)...)
+		out.scores = append(out.scores, bytesOf(part(h.batch.Score, e.env, 1, h.c.Seats))...)
+	}
+	return s.reply(f.ID, wire.Fields{
+		{Name: "envs", Value: out.envs}, {Name: "planes", Value: out.planes}, {Name: "globals", Value: out.globals},
+		{Name: "seat", Value: out.seat}, {Name: "scores", Value: out.scores}, {Name: "lengths", Value: out.lengths},
+	})
+}
+
+// part returns rows first … first+n of a slab with this many elements a row; none of a
+// field that was not opened.
+func part[T any](slab []T, first, n, width int) []T {
+	if slab == nil {
+		return nil
+	}
+	return slab[first*width : (first+n)*width]
+}
+
+// bytesOf views numbers as bytes, little endian as this machine is.
+func bytesOf[T float32 | int32 | uint32 | uint16 | env.Action](v []T) []byte {
+	if len(v) == 0 {
+		return nil
+	}
+	return unsafe.Slice((*byte)(unsafe.Pointer(&v[0])), len(v)*int(unsafe.Sizeof(v[0])))
+}
