@@ -1,0 +1,265 @@
+package blockbattlebot
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"time"
+
+	"blockyard/agents/contest"
+	"blockyard/env"
+	"blockyard/env/blockbattle"
+)
+
+// A number in the dialogue is never greater than this.
+const greatest = 1 << 24
+
+func illegal(a env.Action) error {
+	return errors.New("blockbattle: not legal: " + blockbattle.Text(a))
+}
+
+// ReadTurn implements contest.Codec. It takes lines in any order, notes unknown ones, and
+// leaves alone what a line does not mention.
+func (c *Codec) ReadTurn(r *bufio.Reader, s env.State) (contest.Turn, error) {
+	for {
+		line, cut, err := contest.ReadLine(r)
+		if err != nil {
+			return contest.Turn{}, err
+		}
+		if cut {
+			c.amiss("a line of more than %d bytes", contest.MaxLine)
+			continue
+		}
+		words := strings.Fields(line)
+		if len(words) == 0 {
+			continue
+		}
+		switch words[0] {
+		case "settings":
+			c.setting(words[1:])
+		case "update":
+			c.update(words[1:])
+		case "action":
+			if t, asked := c.action(words[1:]); asked {
+				return t, c.settle(s.(*blockbattle.State), t.Seat)
+			}
+		default:
+			c.note("unknown line %.60q", line)
+		}
+	}
+}
+
+func (c *Codec) note(format string, args ...interface{}) {
+	if c.Notes != nil {
+		_, _ = io.WriteString(c.Notes, fmt.Sprintf(format, args...)+"\n")
+	}
+}
+
+// amiss notes what makes this round's position doubtful.
+func (c *Codec) amiss(format string, args ...interface{}) {
+	text := fmt.Sprintf(format, args...)
+	c.note("%s", text)
+	if c.told.odd == "" {
+		c.told.odd = text
+	}
+}
+
+func (c *Codec) setting(words []string) {
+	if len(words) != 2 {
+		c.note("unknown setting %.60q", words)
+		return
+	}
+	value := words[1]
+	switch words[0] {
+	case "player_names":
+		names := strings.Split(value, ",")
+		if len(names) != 2 || names[0] == names[1] || names[0] == "" || names[1] == "" {
+			c.note("player_names %.60q are not two", value)
+			return
+		}
+		copy(c.told.names[:], names)
+	case "your_bot":
+		c.told.me = value
+	case "time_per_move":
+		if n, ok := c.number(words[0], value); ok {
+			c.told.perMove = time.Duration(n) * time.Millisecond
+		}
+	case "field_width":
+		c.mustBe(words[0], value, blockbattle.Width)
+	case "field_height":
+		c.mustBe(words[0], value, blockbattle.Height)
+	case "timebank", "max_rounds":
+	default:
+		c.note("unknown setting %.60q", words)
+	}
+}
+
+func (c *Codec) mustBe(key, value string, want int) {
+	if n, ok := c.number(key, value); ok && n != want {
+		c.amiss("%s is %d, this bot knows only %d", key, n, want)
+	}
+}
+
+// number reads a count.
+func (c *Codec) number(key, value string) (int, bool) {
+	n, err := strconv.Atoi(value)
+	if err != nil || n < 0 || n > greatest {
+		c.amiss("%s %.40q is not a count", key, value)
+		return 0, false
+	}
+	return n, true
+}
+
+// seat finds whose name it is. A bot that was not told the names takes the first it hears
+// for its own.
+func (c *Codec) seat(name string) (int, bool) {
+	t := &c.told
+	if t.names[0] == "" && t.names[1] == "" {
+		switch name {
+		case "player0", "player1", "player2":
+			t.names = [2]string{"player1", "player2"}
+			if name == "player0" || t.me == "player0" {
+				t.names = [2]string{"player0", "player1"}
+			}
+		default:
+			t.names[0] = name
+		}
+	}
+	if t.me == "" {
+		t.me = name
+	}
+	for i, n := range t.names {
+		if n == name {
+			return i, true
+		}
+	}
+	if t.names[1] == "" {
+		t.names[1] = name
+		return 1, true
+	}
+	return 0, false
+}
+
+func (c *Codec) update(words []string) {
+	if len(words) != 3 {
+		c.note("unknown update %.60q", words)
+		return
+	}
+	who, key, value := words[0], words[1], words[2]
+	if who == "game" {
+		c.updateGame(key, value)
+		return
+	}
+	seat, ok := c.seat(who)
+	if !ok {
+		c.note("an update of %.40q, who does not play", who)
+		return
+	}
+	side := &c.told.sides[seat]
+	n := 0
+	switch key {
+	case "field":
+		if err := readField(side, value); err != nil {
+			c.amiss("field of %.40s: %v", who, err)
+			return
+		}
+		c.told.fields[seat] = true
+		return
+	case "row_points", "combo", "skips":
+		if n, ok = c.number(key, value); !ok {
+			return
+		}
+	default:
+		c.note("unknown update %.60q", words)
+	}
+	switch key {
+	case "row_points":
+		side.Points = int32(n)
+	case "combo":
+		side.Combo = int32(n)
+	case "skips":
+		side.Skips = int32(n)
+	}
+}
+
+func (c *Codec) updateGame(key, value string) {
+	switch key {
+	case "round":
+		if n, ok := c.number(key, value); ok {
+			c.told.round = int32(n)
+		}
+	case "this_piece_type":
+		c.told.piece = c.piece(key, value)
+	case "next_piece_type":
+		c.told.next = c.piece(key, value)
+	case "this_piece_position":
+	default:
+		c.note("unknown update of the game %.40q", key)
+	}
+}
+
+func (c *Codec) piece(key, value string) int {
+	i := strings.Index(blockbattle.Letters, value)
+	if len(value) != 1 || i < 0 {
+		c.amiss("%s %.40q is no piece", key, value)
+		return -1
+	}
+	return i
+}
+
+// action reads a request.
+func (c *Codec) action(words []string) (contest.Turn, bool) {
+	if len(words) == 0 || words[0] != "move" && words[0] != "moves" {
+		c.note("unknown request %.60q", words)
+		return contest.Turn{}, false
+	}
+	c.Dialect = ClassicDialect
+	if words[0] == "move" {
+		c.Dialect = PortDialect
+	}
+	t := contest.Turn{PerMove: c.told.perMove}
+	if len(words) > 1 {
+		if n, err := strconv.Atoi(words[1]); err == nil && n > 0 && n <= greatest {
+			t.Budget = time.Duration(n) * time.Millisecond
+		} else {
+			c.note("a time bank of %.40q", words[1])
+		}
+	}
+	if c.told.me != "" {
+		if seat, ok := c.seat(c.told.me); ok {
+			t.Seat = seat
+		} else {
+			c.amiss("your_bot %.40q does not play", c.told.me)
+		}
+	}
+	return t, true
+}
+
+// settle makes s the position that was told, or says why it cannot be.
+func (c *Codec) settle(s *blockbattle.State, seat int) error {
+	t := &c.told
+	odd := t.odd
+	if odd == "" && !t.fields[seat] {
+		odd = "a request without a board"
+	}
+	if odd == "" && (t.piece < 0 || t.next < 0 || t.round < 1) {
+		odd = "a request without piece, next piece and round"
+	}
+	t.odd, t.fields = "", [2]bool{}
+	next := blockbattle.State{Rand: s.Rand, Sides: t.sides, Round: t.round, Rules: s.Rules, Winner: blockbattle.Nobody}
+	if t.piece >= 0 && t.next >= 0 {
+		next.Piece, next.Next = uint8(t.piece), uint8(t.next)
+		if err := next.Check(); err == nil {
+			*s = next
+		} else if odd == "" {
+			odd = err.Error()
+		}
+	}
+	if odd != "" {
+		return &contest.Surprise{Text: odd}
+	}
+	return nil
+}

@@ -1,0 +1,93 @@
+package blockbattlebot
+
+import (
+	"bufio"
+	"io"
+	"strconv"
+	"strings"
+	"time"
+
+	"blockyard/agents/contest"
+	"blockyard/env"
+	"blockyard/env/blockbattle"
+)
+
+// Names are what the seats are called in d.
+func (d Dialect) Names() []string {
+	if d == PortDialect {
+		return []string{"player0", "player1"}
+	}
+	return []string{"player1", "player2"}
+}
+
+// settings are the lines seat gets once (rules §13.1).
+func (d Dialect) settings(seat int, l contest.Limits) []string {
+	names := d.Names()
+	bank := "settings timebank " + millis(l.Bank)
+	move := "settings time_per_move " + millis(l.PerMove)
+	who := "settings player_names " + names[0] + "," + names[1]
+	you := "settings your_bot " + names[seat]
+	width := "settings field_width " + strconv.Itoa(blockbattle.Width)
+	height := "settings field_height " + strconv.Itoa(blockbattle.Height)
+	if d == PortDialect {
+		return []string{who, you, bank, move, height, width}
+	}
+	return []string{bank, move, who, you, width, height}
+}
+
+func millis(d time.Duration) string { return strconv.FormatInt(d.Milliseconds(), 10) }
+
+// request is what seat gets in a round (rules §13.2, §16), the request itself last.
+func (d Dialect) request(s *blockbattle.State, seat int, bank time.Duration) []string {
+	lines := []string{
+		"update game round " + strconv.Itoa(int(s.Round)),
+		"update game this_piece_type " + letter(s.Piece),
+		"update game next_piece_type " + letter(s.Next),
+		"update game this_piece_position " + strconv.Itoa(spawnX[s.Piece]) + ",-1",
+	}
+	if d == PortDialect {
+		lines = append(append(lines, d.side(s, 0)...), d.side(s, 1)...)
+		return append(lines, "action move "+millis(bank))
+	}
+	lines = append(lines, d.side(s, seat)...)
+	op := d.side(s, 1-seat)
+	lines = append(lines, op[3], op[0], op[1], op[2])
+	return append(lines, "action moves "+millis(bank))
+}
+
+func letter(piece uint8) string { return blockbattle.Letters[piece : piece+1] }
+
+// side is one player's counters and board.
+func (d Dialect) side(s *blockbattle.State, seat int) []string {
+	side := &s.Sides[seat]
+	who := "update " + d.Names()[seat]
+	return []string{
+		who + " row_points " + strconv.Itoa(int(side.Points)),
+		who + " combo " + strconv.Itoa(int(side.Combo)),
+		who + " skips " + strconv.Itoa(int(side.Skips)),
+		who + " field " + string(appendField(nil, side, int(s.Piece))),
+	}
+}
+
+// WriteTurn implements contest.Codec.
+func (c *Codec) WriteTurn(w io.Writer, s env.State, t contest.Turn) error {
+	var lines []string
+	if !c.opened {
+		c.opened = true
+		lines = c.Dialect.settings(t.Seat, contest.Limits{Bank: t.Budget, PerMove: t.PerMove})
+	}
+	lines = append(lines, c.Dialect.request(s.(*blockbattle.State), t.Seat, t.Budget)...)
+	_, err := io.WriteString(w, strings.Join(lines, "\n")+"\n")
+	return err
+}
+
+// ReadMove implements contest.Codec. An answer is never refused: the rules make a move of
+// every line.
+func (c *Codec) ReadMove(r *bufio.Reader, s env.State, seat int) (env.Action, error) {
+	line, _, err := contest.ReadLine(r)
+	if err != nil {
+		return env.None, err
+	}
+	a := readAnswer(c.Dialect, s.(*blockbattle.State), seat, line)
+	return blockbattle.ActionOf(a.land), nil
+}

@@ -1,0 +1,123 @@
+package contest
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"blockyard/env"
+)
+
+// A Bot is a player in a contest: a codec, an agent, and two positions to work in.
+type Bot struct {
+	Codec Codec
+	Agent env.Agent
+	State env.State // what the contest told
+	View  env.State // the agent's own copy: another position of the same game and seats
+	Notes io.Writer // standard error, as a rule
+
+	legal []env.Action
+	line  bytes.Buffer
+	turns uint64
+}
+
+// Play reads a turn, lets the agent choose, writes its move, until r ends, which is no
+// error. Whatever it did not expect is noted and answered with a safe move: the first
+// legal one, or none.
+func (b *Bot) Play(ctx context.Context, r io.Reader, w io.Writer) error {
+	in := bufio.NewReaderSize(r, MaxLine)
+	for ctx.Err() == nil {
+		err := b.turn(ctx, in, w)
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// turn reads and answers one request. Its error ends the match.
+func (b *Bot) turn(ctx context.Context, in *bufio.Reader, w io.Writer) error {
+	t, err := b.Codec.ReadTurn(in, b.State)
+	var odd *Surprise
+	action := env.None
+	switch {
+	case errors.As(err, &odd):
+		b.note("%s", odd.Text)
+		action = b.first(t.Seat)
+	case err != nil:
+		return err
+	default:
+		action = b.choose(ctx, t)
+	}
+	b.line.Reset()
+	if err := b.Codec.WriteMove(&b.line, b.State, t.Seat, action); err != nil {
+		b.note("%v", err)
+		b.line.Reset()
+		if err := b.Codec.WriteMove(&b.line, b.State, t.Seat, env.None); err != nil {
+			return err
+		}
+	}
+	_, err = w.Write(b.line.Bytes())
+	return err
+}
+
+// choose asks the agent, within the time allowed, and makes sure of a legal action.
+func (b *Bot) choose(ctx context.Context, t Turn) (action env.Action) {
+	defer func() {
+		if p := recover(); p != nil {
+			b.note("the agent failed: %v", p)
+			action = b.first(t.Seat)
+		}
+	}()
+	if !b.State.Acting().Has(t.Seat) {
+		b.note("asked to move where there is nothing to choose")
+		return env.None
+	}
+	ctx, cancel := context.WithTimeout(ctx, Allowance(t))
+	defer cancel()
+	b.turns++
+	env.View(b.View, b.State, t.Seat, b.turns)
+	a, err := b.Agent.Act(ctx, b.View, t.Seat)
+	if err != nil {
+		b.note("the agent failed: %v", err)
+		return b.first(t.Seat)
+	}
+	if a == env.None {
+		return a
+	}
+	b.legal = b.State.Legal(t.Seat, b.legal[:0])
+	for _, l := range b.legal {
+		if l == a {
+			return a
+		}
+	}
+	b.note("the agent chose action %d, which is not legal", a)
+	return b.first(t.Seat)
+}
+
+// first is the first legal action of a position that may be anything.
+func (b *Bot) first(seat int) (action env.Action) {
+	defer func() {
+		if recover() != nil {
+			action = env.None
+		}
+	}()
+	if b.State.Check() != nil {
+		return env.None
+	}
+	b.legal = b.State.Legal(seat, b.legal[:0])
+	if len(b.legal) == 0 {
+		return env.None
+	}
+	return b.legal[0]
+}
+
+func (b *Bot) note(format string, args ...interface{}) {
+	fmt.Fprintf(b.Notes, format+"\n", args...)
+}
