@@ -9,6 +9,7 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
+	"time"
 
 	"blockyard/agents/match"
 	"blockyard/agents/spec"
@@ -40,7 +41,7 @@ spread of the pairs' scores. Ctrl-C ends the match with the pairs played so far.
 }
 
 // Run plays the match and prints what it came to.
-func (c *arenaCmd) Run(ctx context.Context) error {
+func (c *arenaCmd) Run(ctx context.Context, con *console) error {
 	t, err := c.table()
 	if err != nil {
 		return usage{err}
@@ -54,8 +55,8 @@ func (c *arenaCmd) Run(ctx context.Context) error {
 		defer w.Discard()
 		t.Record, save = w.Write, w.Close
 	}
-	if !c.Quiet && term.IsTerminal(int(os.Stderr.Fd())) {
-		bar := newBar(2*t.Pairs, "games")
+	if !c.Quiet && terminal(con.err) {
+		bar := newBar(con.err, 2*t.Pairs, "games")
 		t.Progress = func(r match.Result) {
 			bar.Describe(fmt.Sprintf("%.1f %%", 100*r.Pairs.Score()))
 			_ = bar.Set(r.Games())
@@ -71,7 +72,7 @@ func (c *arenaCmd) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return c.print(os.Stdout, t, res, ctx.Err() != nil)
+	return c.print(con.out, t, res, ctx.Err() != nil)
 }
 
 // table is the match that was asked for.
@@ -191,12 +192,18 @@ func (s *summary) write(w io.Writer, test *match.SPRT) error {
 	return err
 }
 
-// newBar is a progress bar on standard error.
-func newBar(n int, unit string) *progressbar.ProgressBar {
+// newBar is a progress bar.
+func newBar(w io.Writer, n int, unit string) *progressbar.ProgressBar {
 	return progressbar.NewOptions(n,
-		progressbar.OptionSetWriter(os.Stderr),
+		progressbar.OptionSetWriter(w),
 		progressbar.OptionShowCount(), progressbar.OptionShowIts(), progressbar.OptionSetItsString(unit),
-		progressbar.OptionThrottle(100_000_000), progressbar.OptionClearOnFinish(),
+		progressbar.OptionThrottle(100*time.Millisecond), progressbar.OptionClearOnFinish(),
 		progressbar.OptionSetPredictTime(true), progressbar.OptionFullWidth(),
 	)
+}
+
+// terminal reports whether w is one.
+func terminal(w io.Writer) bool {
+	f, ok := w.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd()))
 }

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/signal"
 	"syscall"
@@ -25,24 +26,30 @@ const about = `Agents plays block games and measures who plays them best.
 A PLAYER is a name with options: random, first, hand, learned, hand:ply=1,
 learned:ply=3,width=8,weights=FILE,time=50ms. An unknown name lists what there is.`
 
+// A console is what a command reads and writes. Run methods may ask for it.
+type console struct {
+	in       io.Reader
+	out, err io.Writer
+}
+
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	os.Exit(run(ctx, os.Args[1:]))
+	os.Exit(run(ctx, os.Args[1:], &console{os.Stdin, os.Stdout, os.Stderr}))
 }
 
 // run runs a command line and returns the exit status: 0 done, 1 failed, 2 bad usage.
-func run(ctx context.Context, args []string) int {
+func run(ctx context.Context, args []string, con *console) int {
 	var t table
 	status := -1
 	parser, err := kong.New(&t,
-		kong.Name("agents"), kong.Description(about), kong.UsageOnError(),
+		kong.Name("agents"), kong.Description(about), kong.Writers(con.out, con.err),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
-		kong.BindTo(ctx, (*context.Context)(nil)),
+		kong.BindTo(ctx, (*context.Context)(nil)), kong.Bind(con),
 		kong.Exit(func(code int) { status = code }),
 	)
 	if err != nil {
-		fmt.Fprintln(os.Stderr, "agents:", err)
+		fmt.Fprintln(con.err, "agents:", err)
 		return 1
 	}
 	command, err := parser.Parse(args)
@@ -50,13 +57,12 @@ func run(ctx context.Context, args []string) int {
 	case status >= 0: // help was asked for
 		return status
 	case err != nil:
-		fmt.Fprintf(os.Stderr, "agents: %v\nagents --help tells more\n", err)
+		fmt.Fprintf(con.err, "agents: %v\nagents --help tells more\n", err)
 		return 2
 	}
 	if err := command.Run(); err != nil {
-		fmt.Fprintln(os.Stderr, "agents:", err)
-		var u usage
-		if errors.As(err, &u) {
+		fmt.Fprintln(con.err, "agents:", err)
+		if errors.As(err, new(usage)) {
 			return 2
 		}
 		return 1

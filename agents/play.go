@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 	"time"
 
@@ -13,8 +12,6 @@ import (
 	"blockyard/datasets/record"
 	"blockyard/env"
 	"blockyard/env/games"
-
-	"golang.org/x/term"
 )
 
 type playCmd struct {
@@ -28,7 +25,7 @@ type playCmd struct {
 }
 
 // Run plays the game and prints how it ended.
-func (c *playCmd) Run(ctx context.Context) error {
+func (c *playCmd) Run(ctx context.Context, con *console) error {
 	g, err := c.match()
 	if err != nil {
 		return usage{err}
@@ -48,7 +45,7 @@ func (c *playCmd) Run(ctx context.Context) error {
 		g.Agents = append(g.Agents, a)
 	}
 	if c.Show {
-		g.Watch = c.watch(ctx, os.Stdout, g.Rules)
+		g.Watch = c.watch(ctx, con.out, g.Rules)
 	}
 	rec, err := match.Play(ctx, g)
 	if err != nil && !match.Stopped(err) {
@@ -59,7 +56,7 @@ func (c *playCmd) Run(ctx context.Context) error {
 			return err
 		}
 	}
-	return ending(os.Stdout, rec)
+	return ending(con.out, rec)
 }
 
 // match is the game that was asked for, without its agents.
@@ -86,8 +83,8 @@ func (c *playCmd) match() (match.Game, error) {
 
 // watch shows each position, and from which choices the next one follows: in place on a
 // terminal, one below the other elsewhere.
-func (c *playCmd) watch(ctx context.Context, w *os.File, g *env.Game) func(env.State, env.Moves) error {
-	live := term.IsTerminal(int(w.Fd()))
+func (c *playCmd) watch(ctx context.Context, w io.Writer, g *env.Game) func(env.State, env.Moves) error {
+	live := terminal(w)
 	var f env.Frame
 	return func(s env.State, m env.Moves) error {
 		f.Reset()

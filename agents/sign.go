@@ -7,7 +7,6 @@ import (
 	"encoding/hex"
 	"fmt"
 	"io"
-	"os"
 
 	"blockyard/agents/match"
 	"blockyard/agents/spec"
@@ -27,7 +26,7 @@ every seat. A change that is meant to leave play alone leaves every line alone.`
 }
 
 // Run prints the lines.
-func (c *signCmd) Run(ctx context.Context) error {
+func (c *signCmd) Run(ctx context.Context, con *console) error {
 	list := games.All
 	if c.Game != "" {
 		g, err := games.Lookup(c.Game)
@@ -41,7 +40,7 @@ func (c *signCmd) Run(ctx context.Context) error {
 	}
 	for _, g := range list {
 		for _, name := range spec.Names(g) {
-			if err := signature(ctx, os.Stdout, g, name, c.Games); err != nil {
+			if err := signature(ctx, con.out, g, name, c.Games); err != nil {
 				return err
 			}
 		}
