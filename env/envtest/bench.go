@@ -16,6 +16,7 @@ type moment struct {
 func moments(g *env.Game, seats int) []moment {
 	var out []moment
 	w := newWalker(g, seats, 1)
+	w.plain = true
 	err := w.each(1, func(s env.State, _ int) error {
 		if s.Acting() != 0 {
 			out = append(out, moment{w.clone(s), w.moves(s)})

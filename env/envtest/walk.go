@@ -10,17 +10,20 @@ import (
 )
 
 const (
-	games    = 8       // random games that a promise is checked on
+	games    = 12      // random games that a promise is checked on
 	maxPlies = 100_000 // a random game that goes on longer does not end
 )
 
-// A walker plays random legal games.
+// A walker plays random legal games. Uniformly random players spread their moves, and meet
+// only some of the positions there are; with a bias they prefer the first or the last.
 type walker struct {
 	g     *env.Game
 	seats int
 	rng   *rand.Rand
 	legal []env.Action
 	none  float64 // how often a seat makes no choice
+	bias  int     // -1 to the first legal action, 1 to the last
+	plain bool    // no game is biased
 }
 
 func newWalker(g *env.Game, seats int, seed uint64) *walker {
@@ -36,18 +39,29 @@ func (w *walker) moves(s env.State) env.Moves {
 		}
 		w.legal = s.Legal(set.First(), w.legal[:0])
 		if len(w.legal) > 0 {
-			m[set.First()] = w.legal[w.rng.IntN(len(w.legal))]
+			m[set.First()] = w.pick()
 		}
 	}
 	return m
 }
 
+func (w *walker) pick() env.Action {
+	k := w.rng.IntN(len(w.legal))
+	if w.bias != 0 && k%4 != 0 {
+		k = max(0, w.bias) * (len(w.legal) - 1)
+	}
+	return w.legal[k]
+}
+
 // each plays games from seeds derived from seed and calls visit at every position, the
-// last included.
+// last included. Every other pair of games is biased.
 func (w *walker) each(seed uint64, visit func(s env.State, ply int) error) error {
 	for k := range uint64(games) {
 		s := w.g.New(w.seats)
 		s.Reset(env.Derive(seed, k))
+		if !w.plain {
+			w.bias = [4]int{0, 0, -1, 1}[k%4]
+		}
 		for ply := 0; ; ply++ {
 			if err := visit(s, ply); err != nil {
 				return fmt.Errorf("game %d, ply %d: %w", k, ply, err)
