@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"net"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -25,6 +26,7 @@ type serveCmd struct {
 	IdleExit    time.Duration `placeholder:"DURATION" help:"End after this long without a connection."`
 	TrustSpecs  bool          `help:"Let clients name opponents that read files or run commands here."`
 	Workers     int           `help:"Goroutines that step one client's games; 0 is one for each core." default:"0"`
+	Toy         bool          `hidden:"" help:"Serve the games of tests too."`
 	Verbose     bool          `short:"v" help:"Log sessions too."`
 
 	MaxMessage  int   `default:"${max_message}" help:"Bytes of one request."`
@@ -72,8 +74,12 @@ func (c *serveCmd) Run(ctx context.Context) error {
 	if c.Verbose {
 		level = slog.LevelDebug
 	}
+	served := games.All
+	if c.Toy {
+		served = slices.Concat(games.All, toys)
+	}
 	srv := server.New(server.Config{
-		Games: games.All, Version: version, Agents: players(c.TrustSpecs), Opponents: playerNames,
+		Games: served, Version: version, Agents: players(c.TrustSpecs), Opponents: playerNames,
 		Token: token, Workers: c.Workers, Limits: limits,
 		Log: slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: level})),
 	})

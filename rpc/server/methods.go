@@ -158,8 +158,12 @@ func (s *session) stats(f *wire.Frame) error {
 	srv.mu.Lock()
 	sessions, handles, envs, memory := len(srv.sessions), srv.handles, srv.envs, srv.memory
 	srv.mu.Unlock()
+	cpu, err := CPU()
+	if err != nil {
+		return err
+	}
 	return s.reply(f.ID, wire.Fields{
-		{Name: "uptime_s", Value: time.Since(srv.begun).Seconds()},
+		{Name: "uptime_s", Value: time.Since(srv.begun).Seconds()}, {Name: "cpu_s", Value: cpu.Seconds()},
 		{Name: "sessions", Value: sessions}, {Name: "handles", Value: handles}, {Name: "envs", Value: envs}, {Name: "memory", Value: memory},
 		{Name: "requests", Value: srv.requests.Load()}, {Name: "steps", Value: srv.steps.Load()},
 		{Name: "seat_steps", Value: srv.rows.Load()}, {Name: "errors", Value: srv.failures.Load()},

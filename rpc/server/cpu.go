@@ -1,0 +1,15 @@
+package server
+
+import (
+	"syscall"
+	"time"
+)
+
+// CPU returns the processor time of this process so far.
+func CPU() (time.Duration, error) {
+	var u syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+		return 0, err
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano()), nil
+}
