@@ -57,6 +57,19 @@ func (l *level) judge(e Evaluator, seat int) {
 	}
 }
 
+// arrange fills order with the indices of the live children: as they are, or the best of
+// those judged first, equal ones as they are.
+func (l *level) arrange(order []int, byWorth bool) []int {
+	order = order[:0]
+	for k := 0; k < l.live; k++ {
+		order = append(order, k)
+		for j := k; byWorth && j > 0 && l.out[k] > l.out[order[j-1]]; j-- {
+			order[j], order[j-1] = order[j-1], k
+		}
+	}
+	return order
+}
+
 // top returns the worth of the best choice, ply plies from the root. A seat that has to
 // choose and cannot has lost.
 func (l *level) top(ply int) float32 {

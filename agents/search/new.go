@@ -9,11 +9,12 @@ import (
 // Options say which search. The zero value is the default one.
 type Options struct {
 	Ply      int // how many choices ahead: 1, 2 or 3; 0 means 2
-	Width    int // how many lines the last ply goes on with, where it is narrow; 0 means 12
+	Width    int // how many lines a narrow ply goes on with; 0 means 12
 	Outcomes int // how many draws, equally likely, a third ply tells apart; 0 for none
 }
 
-// New returns the search of g that o asks for, judging with e.
+// New returns the search of g that o asks for, judging with e: Greedy at one ply; at two,
+// Reply where seats take turns and Two elsewhere; Narrow at three.
 func New(g *env.Game, e Evaluator, o Options) (env.Agent, error) {
 	if o.Ply == 0 {
 		o.Ply = 2
@@ -28,12 +29,18 @@ func New(g *env.Game, e Evaluator, o Options) (env.Agent, error) {
 	case 1:
 		return NewGreedy(g, e), nil
 	case 2:
+		if turns(g) {
+			return NewReply(g, e, o.Width), nil
+		}
 		return NewTwo(g, e), nil
 	case 3:
-		if o.Outcomes < 1 {
+		if o.Outcomes < 1 || turns(g) {
 			return nil, fmt.Errorf("search: %s has no third ply", g.Name)
 		}
 		return NewNarrow(g, e, o.Width, o.Outcomes), nil
 	}
 	return nil, fmt.Errorf("search: ply %d, want 1, 2 or 3", o.Ply)
 }
+
+// turns reports whether seats take turns in g: several play and one at a time acts.
+func turns(g *env.Game) bool { return g.MaxSeats > 1 && g.Rows == 1 }

@@ -48,7 +48,10 @@ func (t *Two) look(c *clock, s env.State, seat int) (int, error) {
 		return 0, stuck(seat)
 	}
 	t.lines.clear()
-	t.arrange(c, seat)
+	if c.timed {
+		t.root.judge(t.eval, seat)
+	}
+	t.order = t.root.arrange(t.order, c.timed)
 	for seen, k := range t.order {
 		i := t.root.slot[k]
 		if seen > 0 && c.up() {
@@ -71,19 +74,4 @@ func (t *Two) second(i int, child env.State, seat int) float32 {
 		t.lines.offer(line{i, b, t.leaf.worth[j]})
 	}
 	return t.leaf.top(2)
-}
-
-// arrange puts the live children in order: as they are where time is no matter, else the
-// best by one ply first.
-func (t *Two) arrange(c *clock, seat int) {
-	t.order = t.order[:0]
-	if c.timed {
-		t.root.judge(t.eval, seat)
-	}
-	for k := 0; k < t.root.live; k++ {
-		t.order = append(t.order, k)
-		for j := k; c.timed && j > 0 && t.root.out[k] > t.root.out[t.order[j-1]]; j-- {
-			t.order[j], t.order[j-1] = t.order[j-1], k
-		}
-	}
 }

@@ -1,0 +1,139 @@
+package search
+
+import (
+	"context"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"blockyard/env"
+	"blockyard/env/envtest/toy"
+)
+
+// margin is an evaluator of the toy games: own points and how far ahead of the others,
+// with a grain of nonsense so that choices differ.
+type margin struct{}
+
+func (margin) Evaluate(states []env.State, seat int, out []float32) {
+	for i, s := range states {
+		t := s.(*toy.State)
+		word := uint64(seat)
+		for k, p := range t.Points {
+			word = env.Mix(word ^ uint64(p)<<uint(8*k))
+		}
+		out[i] = 3*float32(t.Points[seat]) - float32(t.Points[0]+t.Points[1]+t.Points[2]) + float32(word%16)/4
+	}
+}
+
+// replied is the judge: what choice a of seat is worth in s, the next seat replying.
+func replied(s env.State, seat int, a env.Action) float32 {
+	value := func(s env.State, who, ply int) float32 {
+		if s.Acting() == 0 {
+			return s.Result(who) * (Win - float32(ply))
+		}
+		var out [1]float32
+		margin{}.Evaluate([]env.State{s}, who, out[:])
+		return out[0]
+	}
+	mid := toy.Turns.New(3)
+	mid.CopyFrom(s)
+	mid.Step(env.Alone(seat, a))
+	if mid.Acting() == 0 {
+		return value(mid, seat, 1)
+	}
+	mover := mid.Acting().First()
+	var most, mine float32
+	for i, b := range mid.Legal(mover, nil) {
+		end := toy.Turns.New(3)
+		end.CopyFrom(mid)
+		end.Step(env.Alone(mover, b))
+		if v := value(end, mover, 2); i == 0 || v > most {
+			most, mine = v, value(end, seat, 2)
+		}
+	}
+	return mine
+}
+
+func TestReplyPlaysWhatTheExhaustiveOnePlays(t *testing.T) {
+	reply := NewReply(toy.Turns, margin{}, 3)
+	random := NewRandom(5)
+	ended, differs := 0, 0
+	for seed := range uint64(200) {
+		s, view := toy.Turns.New(3), toy.Turns.New(3)
+		s.Reset(seed)
+		for s.Acting() != 0 {
+			seat := s.Acting().First()
+			env.View(view, s, seat, seed)
+			want, best := env.None, float32(0)
+			for _, a := range view.Legal(seat, nil) {
+				if v := replied(view, seat, a); want == env.None || v > best {
+					want, best = a, v
+				}
+			}
+			again := toy.Turns.New(3)
+			again.CopyFrom(view)
+			got, err := reply.Act(context.Background(), view, seat)
+			require.NoError(t, err)
+			require.Equal(t, want, got, "seed %d: %+v", seed, again)
+			require.InDelta(t, best, reply.Value(), 1e-3)
+			if best < -Limit || best > Limit {
+				ended++
+			}
+			greedy, err := NewGreedy(toy.Turns, margin{}).Act(context.Background(), again, seat)
+			require.NoError(t, err)
+			if greedy != got {
+				differs++
+			}
+			a, err := random.Act(context.Background(), s, seat)
+			require.NoError(t, err)
+			s.Step(env.Alone(seat, a))
+		}
+	}
+	require.Greater(t, ended, 50)
+	require.Greater(t, differs, 50, "the reply never mattered")
+}
+
+func TestReplyOfWidthOneIsGreedy(t *testing.T) {
+	for seed := range uint64(50) {
+		s := toy.Turns.New(3)
+		s.Reset(seed)
+		one, err := NewReply(toy.Turns, margin{}, 1).Act(context.Background(), s, 0)
+		require.NoError(t, err)
+		greedy, err := NewGreedy(toy.Turns, margin{}).Act(context.Background(), s, 0)
+		require.NoError(t, err)
+		require.Equal(t, greedy, one)
+	}
+}
+
+func TestNewPicksTheSearchThatFitsTheGame(t *testing.T) {
+	for _, c := range []struct {
+		game    *env.Game
+		options Options
+		want    env.Agent
+		err     string
+	}{
+		{toy.Pick, Options{}, &Two{}, ""},
+		{toy.Pick, Options{Ply: 1}, &Greedy{}, ""},
+		{toy.Turns, Options{}, &Reply{}, ""},
+		{toy.Turns, Options{Ply: 1}, &Greedy{}, ""},
+		{toy.Pick, Options{Ply: 3, Outcomes: 3}, &Narrow{}, ""},
+		{toy.Pick, Options{Ply: 3}, nil, "toy:pick has no third ply"},
+		{toy.Turns, Options{Ply: 3, Outcomes: 3}, nil, "toy:turns has no third ply"},
+		{toy.Pick, Options{Ply: 4}, nil, "ply 4, want 1, 2 or 3"},
+		{toy.Pick, Options{Ply: -1}, nil, "ply -1"},
+		{toy.Pick, Options{Width: -2}, nil, "width -2, want at least 1"},
+	} {
+		a, err := New(c.game, margin{}, c.options)
+		if c.err != "" {
+			require.ErrorContains(t, err, c.err)
+			continue
+		}
+		require.NoError(t, err)
+		require.IsType(t, c.want, a)
+	}
+}
+
+func TestTwoRefusesAGameOfTurns(t *testing.T) {
+	_, err := NewTwo(toy.Turns, margin{}).Act(context.Background(), toy.Turns.New(3), 0)
+	require.ErrorContains(t, err, "toy:turns: seats take turns")
+}
