@@ -30,4 +30,3 @@ func (c *statCmd) Run(std *streams) error {
 	}
 	return nil
 }
-

@@ -118,4 +118,3 @@ func (c *counted) replay(g *env.Game, rec *record.Record) error {
 	c.lengths = append(c.lengths, steps-1)
 	return rp.Err()
 }
-

@@ -129,7 +129,7 @@ func (g *game) round(i int) {
 	if err != nil {
 		next = 0
 	}
-	g.document(r, outs, holes, next)
+	g.document(i+1, outs, holes, next)
 	p := play(g.s, outs, holes, next)
 	g.spawn = p.spawn
 	for seat := range r.P {
@@ -141,12 +141,12 @@ func (g *game) round(i int) {
 }
 
 // document finds the first round that the published rules would have played otherwise.
-func (g *game) document(r *roundRecord, outs [2]string, holes [2][][]int, next int) {
+func (g *game) document(round int, outs [2]string, holes [2][][]int, next int) {
 	if g.parted || g.s.Rules != blockbattle.Classic {
 		return
 	}
 	if why := switches(g.s, outs, holes, next); why != nil {
-		g.parted, g.partRnd, g.why = true, r.Round, why
+		g.parted, g.partRnd, g.why = true, round, why
 	}
 }
 

@@ -1,0 +1,268 @@
+package blockbattlelog_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"blockyard/datasets/conform"
+	"blockyard/datasets/conform/blockbattlelog"
+	"blockyard/datasets/lines"
+
+	"github.com/klauspost/compress/gzip"
+	"github.com/stretchr/testify/require"
+)
+
+const data = "../../testdata/blockbattle/"
+
+var files = []string{"classic_games", "classic_rounds", "port_games", "protocol_logs"}
+
+// records are the lines of a file.
+func records(t testing.TB, name string) [][]byte {
+	t.Helper()
+	in, err := lines.Open(data + name + ".jsonl.gz")
+	require.NoError(t, err)
+	defer in.Close()
+	var out [][]byte
+	for {
+		line, err := in.Next()
+		if err != nil {
+			return out
+		}
+		out = append(out, bytes.Clone(line))
+	}
+}
+
+func check(t testing.TB, line []byte) (*conform.Tally, error) {
+	t.Helper()
+	tally := new(conform.Tally)
+	_, err := blockbattlelog.New().Check(tally, line)
+	return tally, err
+}
+
+func TestOriginalsConform(t *testing.T) {
+	want := map[string]string{
+		"classic_games": "10 games, ", "classic_rounds": "178 rounds, ", "port_games": "6 games, ", "protocol_logs": "6 logs, ",
+	}
+	for _, indexed := range []bool{false, true} {
+		c := blockbattlelog.New()
+		if indexed {
+			for _, name := range files {
+				conform.Index(c, data+name+".jsonl.gz")
+			}
+		}
+		for _, name := range files {
+			rep, err := conform.File(c, data+name+".jsonl.gz")
+			require.NoError(t, err)
+			require.Zero(t, rep.Differ, rep.First)
+			require.Greater(t, rep.Compared, 4000)
+			require.Contains(t, rep.String(), ".jsonl.gz: "+want[name])
+			require.Contains(t, rep.String(), " values compared, 0 differ\n")
+		}
+	}
+}
+
+// What a line is and whether it is compressed is seen from the content, whatever the name.
+func TestAnyNameAnyMixture(t *testing.T) {
+	var text []byte
+	for _, name := range files {
+		text = append(append(text, records(t, name)[0]...), '\n')
+	}
+	plain := filepath.Join(t.TempDir(), "x.gz")
+	require.NoError(t, os.WriteFile(plain, text, 0o644))
+	zipped := filepath.Join(t.TempDir(), "x.json")
+	var z bytes.Buffer
+	w := gzip.NewWriter(&z)
+	_, err := w.Write(text)
+	require.NoError(t, err)
+	require.NoError(t, w.Close())
+	require.NoError(t, os.WriteFile(zipped, z.Bytes(), 0o644))
+	for _, path := range []string{plain, zipped} {
+		rep, err := conform.File(blockbattlelog.New(), path)
+		require.NoError(t, err)
+		require.True(t, strings.HasPrefix(rep.String(), path+": 1 logs, 1 rounds, 2 games, "), rep.String())
+		require.Zero(t, rep.Differ)
+	}
+}
+
+// leaf is a value somewhere in a record: its path, and a way to change it.
+type leaf struct {
+	path   string
+	change func() (restore func())
+}
+
+func leaves(path string, v any, set func(any)) []leaf {
+	var out []leaf
+	switch v := v.(type) {
+	case map[string]any:
+		for key, inner := range v {
+			out = append(out, leaves(path+"."+key, inner, func(n any) { v[key] = n })...)
+		}
+	case []any:
+		for i, inner := range v {
+			out = append(out, leaves(fmt.Sprintf("%s.%d", path, i), inner, func(n any) { v[i] = n })...)
+		}
+		if len(v) == 0 && !strings.HasSuffix(path, ".why") {
+			out = append(out, leaf{path, func() func() { set([]any{[]any{"solid", "player1"}}); return func() { set(v) } }})
+		}
+	default:
+		out = append(out, leaf{path, func() func() { set(altered(v)); return func() { set(v) } }})
+	}
+	return out
+}
+
+// altered is a value of the same kind, but another one.
+func altered(v any) any {
+	switch v := v.(type) {
+	case nil:
+		return "player1"
+	case bool:
+		return !v
+	case json.Number:
+		n, _ := v.Int64()
+		return n + 1
+	case string:
+		if v == "player1" {
+			return "player2"
+		}
+		if n := len(v); n > 0 && v[n-1] == '0' {
+			return v[:n-1] + "2"
+		} else if n > 0 {
+			return v[:n-1] + "0"
+		}
+	}
+	return "x"
+}
+
+// Every value but the inputs and what is not of the game is compared, once.
+func TestEveryAlteredValueIsFound(t *testing.T) {
+	inputs := []string{"out", "piece", "next", "holes", "in", "seed", "pieces"}
+	never := []string{"id", "bots", "forced_pieces", "rules"}
+	for name, ids := range map[string][]string{
+		"classic_games": {`"c036"`, `"c042"`}, "port_games": {`"r032"`, `"r036"`}, "classic_rounds": nil,
+	} {
+		for i, line := range records(t, name) {
+			if ids != nil && !slices.ContainsFunc(ids, func(id string) bool { return bytes.Contains(line, []byte(id)) }) || ids == nil && i%12 != 0 {
+				continue
+			}
+			var rec any
+			dec := json.NewDecoder(bytes.NewReader(line))
+			dec.UseNumber()
+			require.NoError(t, dec.Decode(&rec))
+			for _, l := range leaves("", rec, nil) {
+				words := strings.Split(l.path, ".")
+				has := func(list []string) bool {
+					return slices.ContainsFunc(words, func(w string) bool { return slices.Contains(list, w) })
+				}
+				if has(never) || has(inputs) || strings.HasSuffix(l.path, ".round") && name == "classic_rounds" {
+					continue
+				}
+				restore := l.change()
+				text, err := json.Marshal(rec)
+				require.NoError(t, err)
+				tally, err := check(t, text)
+				restore()
+				if err != nil {
+					continue // an empty document that became something else
+				}
+				if strings.HasSuffix(l.path, ".document") {
+					require.Positive(t, tally.Differ, "%s %s", name, l.path)
+				} else {
+					require.Equal(t, 1, tally.Differ, "%s %.20s %s: %s", name, line, l.path, tally.First)
+				}
+			}
+		}
+	}
+}
+
+func TestAlteredLinesOfALogAreFound(t *testing.T) {
+	for _, line := range records(t, "protocol_logs") {
+		var rec struct {
+			Dialect, Game, Player string
+			Log                   [][2]string `json:"log"`
+		}
+		require.NoError(t, json.Unmarshal(line, &rec))
+		step := 1 + len(rec.Log)/50
+		for i := 0; i < len(rec.Log); i += step {
+			text := rec.Log[i][1]
+			if rec.Log[i][0] != "host" {
+				continue
+			}
+			for kind, log := range map[string][][2]string{
+				"altered": slices.Concat(rec.Log[:i], [][2]string{{"host", altered(text).(string)}}, rec.Log[i+1:]),
+				"missing": slices.Concat(rec.Log[:i], rec.Log[i+1:]),
+				"twice":   slices.Concat(rec.Log[:i+1], rec.Log[i:]),
+			} {
+				if kind != "missing" && strings.HasPrefix(text, "action ") && !strings.HasSuffix(text, " 10000") {
+					continue // a bank of another size is as good
+				}
+				if kind == "altered" && strings.HasPrefix(text, "settings time") {
+					continue // so are other settings
+				}
+				changed := rec
+				changed.Log = log
+				text, err := json.Marshal(changed)
+				require.NoError(t, err)
+				tally, err := check(t, text)
+				require.NoError(t, err)
+				require.Positive(t, tally.Differ, "log of %s, line %d %s: %.80s", rec.Game, i, kind, rec.Log[i][1])
+			}
+		}
+	}
+}
+
+func TestMalformedRecordsAreRefused(t *testing.T) {
+	game := string(records(t, "port_games")[2])
+	single := string(records(t, "classic_rounds")[0])
+	for name, text := range map[string]string{
+		"no JSON":         `{"rounds":`,
+		"no known kind":   `{"id":"c000"}`,
+		"a list":          `[1,2]`,
+		"null":            `null`,
+		"no rounds":       `{"rounds":[],"rules":"port"}`,
+		"unknown rules":   strings.Replace(game, `"port"`, `"other"`, 1),
+		"wrong type":      strings.Replace(game, `"pts":`, `"pts":"x`, 1),
+		"no such piece":   strings.Replace(game, `"next":"`, `"next":"Q`, 1),
+		"three players":   `{"rules":"port","rounds":[{"round":1,"piece":"I","next":"I","p":[{},{},{}]}]}`,
+		"hole in column":  `{"rules":"port","rounds":[{"round":1,"piece":"I","next":"I","p":[{"holes":[[10]]},{}]}]}`,
+		"three holes":     `{"rules":"port","rounds":[{"round":1,"piece":"I","next":"I","p":[{"holes":[[1,2,3]]},{}]}]}`,
+		"short board":     strings.Replace(single, `"field":"0000000000;`, `"field":"`, 1),
+		"odd cell":        strings.Replace(single, `"field":"0000000000;`, `"field":"0000000x00;`, 1),
+		"other solid":     strings.Replace(single, `"solid":`, `"solid":1`, 1),
+		"negative points": strings.Replace(single, `"pts":`, `"pts":-1`, 1),
+		"other dialect":   `{"dialect":"x","game":"g","player":"player1","log":[["host","action moves 1"]]}`,
+		"other player":    `{"dialect":"classic","game":"g","player":"player0","log":[["host","action moves 1"]]}`,
+		"empty log":       `{"dialect":"classic","game":"g","player":"player1","log":[]}`,
+	} {
+		_, err := conform.Read(blockbattlelog.New(), "odd", strings.NewReader("\n"+text+"\n"))
+		require.ErrorContains(t, err, "odd:2: ", name)
+	}
+}
+
+func FuzzCheck(f *testing.F) {
+	for _, name := range files {
+		for i, line := range records(f, name) {
+			if len(line) < 30000 && i%5 == 0 {
+				f.Add(line)
+			}
+		}
+	}
+	f.Add([]byte(`{"dialect":"classic","game":"g","player":"player2","log":[["host","update game round 1"],["host","action moves 1"],["bot","drop"]]}`))
+	f.Fuzz(func(t *testing.T, line []byte) {
+		c := blockbattlelog.New()
+		c.Index(line)
+		tally := new(conform.Tally)
+		kind, err := c.Check(tally, line)
+		if err == nil && (kind == "" || tally.Compared == 0) {
+			t.Errorf("a %q passed without a comparison: %s", kind, line)
+		}
+		if (tally.Differ > 0) != (tally.First != "") {
+			t.Errorf("%d differ, the first is %q", tally.Differ, tally.First)
+		}
+	})
+}
