@@ -24,7 +24,8 @@ type table struct {
 const about = `Agents plays block games and measures who plays them best.
 
 A PLAYER is a name with options: random, first, hand, learned, hand:ply=1,
-learned:ply=3,width=8,weights=FILE,time=50ms. An unknown name lists what there is.`
+learned:ply=3,width=8,weights=FILE,time=50ms, or exec:CMD for a program that
+talks the contest's protocol. An unknown name lists what there is.`
 
 // A console is what a command reads and writes. Run methods may ask for it.
 type console struct {

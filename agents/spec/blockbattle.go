@@ -4,8 +4,10 @@ import (
 	"errors"
 
 	"blockyard/agents/blockbattlebot"
+	"blockyard/agents/contest"
 	"blockyard/agents/search"
 	"blockyard/env"
+	"blockyard/env/blockbattle"
 )
 
 // blockbattleEvaluators are those of all variants of blockbattle.
@@ -30,4 +32,12 @@ func blockbattleTerms6(_ *env.Game, weights string) (maker, error) {
 		return nil, errors.New("terms6 has no weights to read")
 	}
 	return func() (search.Evaluator, error) { return blockbattlebot.Terms6{}, nil }, nil
+}
+
+// blockbattleCodec is the dialogue of the contest whose rules g has.
+func blockbattleCodec(g *env.Game) contest.Codec {
+	if g == blockbattle.PortGame {
+		return blockbattlebot.NewCodec(blockbattlebot.PortDialect, nil)
+	}
+	return blockbattlebot.NewCodec(blockbattlebot.ClassicDialect, nil)
 }

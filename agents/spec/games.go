@@ -3,22 +3,24 @@ package spec
 import (
 	"strings"
 
+	"blockyard/agents/contest"
 	"blockyard/agents/search"
 	"blockyard/env"
 	"blockyard/env/blockbattle"
 )
 
-// contests has a line for every game.
-var contests = []contest{
-	{"blockbattle", blockbattle.Pieces, blockbattleEvaluators},
+// offers has a line for every game.
+var offers = []offer{
+	{"blockbattle", blockbattle.Pieces, blockbattleEvaluators, blockbattleCodec},
 }
 
-// A contest is what one game, with all its variants, offers beyond the players that every
+// An offer is what one game, with all its variants, offers beyond the players that every
 // game has.
-type contest struct {
+type offer struct {
 	game       string // without the variant
 	outcomes   int    // what a third ply tells apart (see search.Narrow); 0 for no third ply
 	evaluators []evaluator
+	codec      func(g *env.Game) contest.Codec // what programs talk; nil if they cannot play
 }
 
 // An evaluator says what positions are worth, under a name. open reads the weights of a
@@ -32,11 +34,11 @@ type evaluator struct {
 type maker func() (search.Evaluator, error)
 
 // find returns what there is for g, or nil.
-func find(g *env.Game) *contest {
+func find(g *env.Game) *offer {
 	name, _, _ := strings.Cut(g.Name, ":")
-	for i := range contests {
-		if contests[i].game == name {
-			return &contests[i]
+	for i := range offers {
+		if offers[i].game == name {
+			return &offers[i]
 		}
 	}
 	return nil

@@ -5,6 +5,8 @@
 //	hand, learned, …            a search with one of the game's evaluators
 //	hand:ply=1                  options follow a colon, separated by commas
 //	learned:ply=3,width=8,weights=FILE,time=50ms
+//	exec:CMD                    a program that talks the game's contest protocol; CMD is
+//	                            the rest of the text, run as a shell would
 //
 // Options of a search:
 //
@@ -15,11 +17,13 @@
 package spec
 
 import (
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
 	"time"
 
+	"blockyard/agents/contest"
 	"blockyard/agents/search"
 	"blockyard/env"
 )
@@ -29,7 +33,7 @@ import (
 // text is parsed, is: a Factory that Parse returned fails only if starting a player does.
 type Factory func(seed uint64) (env.Agent, error)
 
-// Names lists the players of g that Parse knows, the plain ones first.
+// Names lists the players of g that Parse knows by name, those of every game first.
 func Names(g *env.Game) []string {
 	names := []string{"random", "first"}
 	if c := find(g); c != nil {
@@ -62,20 +66,38 @@ func parse(g *env.Game, text string) (Factory, error) {
 		}
 		return func(seed uint64) (env.Agent, error) { return search.NewRandom(seed), nil }, nil
 	}
-	if c := find(g); c != nil {
-		for _, e := range c.evaluators {
-			if e.name != name {
-				continue
-			}
-			o, err := readOptions(rest)
-			if err != nil {
-				return nil, err
-			}
-			o.Outcomes = c.outcomes
-			return searcher(g, e, o)
-		}
+	c := find(g)
+	if c == nil {
+		c = &offer{}
 	}
-	return nil, fmt.Errorf("unknown player %q; %s has %s", name, g.Name, strings.Join(Names(g), ", "))
+	for _, e := range c.evaluators {
+		if e.name != name {
+			continue
+		}
+		o, err := readOptions(rest)
+		if err != nil {
+			return nil, err
+		}
+		o.Outcomes = c.outcomes
+		return searcher(g, e, o)
+	}
+	known := Names(g)
+	if c.codec != nil {
+		if name == "exec" {
+			return program(g, c, rest)
+		}
+		known = append(known, "exec:CMD")
+	}
+	return nil, fmt.Errorf("unknown player %q; %s has %s", name, g.Name, strings.Join(known, ", "))
+}
+
+// program is somebody else's program as a player.
+func program(g *env.Game, c *offer, command string) (Factory, error) {
+	argv := contest.Command(command)
+	if len(argv) == 0 {
+		return nil, errors.New("exec: no command is named")
+	}
+	return func(uint64) (env.Agent, error) { return contest.External(c.codec(g), argv...), nil }, nil
 }
 
 // options are those of a search.
@@ -100,7 +122,7 @@ func readOptions(text string) (options, error) {
 			o.Width, err = number(value, 10000)
 		case "weights":
 			if o.weights = value; value == "" {
-				err = fmt.Errorf("no file is named")
+				err = errors.New("no file is named")
 			}
 		case "time":
 			if o.limit, err = time.ParseDuration(value); err == nil && o.limit <= 0 {

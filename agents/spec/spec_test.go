@@ -3,6 +3,7 @@ package spec
 import (
 	"context"
 	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"sync"
@@ -107,6 +108,9 @@ func TestBadTextIsNamed(t *testing.T) {
 		"hand:weights=/no/such":  "/no/such: no such file",
 		"learned:weights=/no/it": "/no/it: no such file",
 		"terms6:weights=x":       "terms6 has no weights",
+		"exec:":                  "exec: no command is named",
+		"exec":                   "exec: no command is named",
+		"hand ":                  "learned, terms6, exec:CMD",
 	} {
 		_, err := Parse(blockbattle.Game, text)
 		require.ErrorContains(t, err, want, "text %q", text)
@@ -215,4 +219,24 @@ func positions(b *testing.B, g *env.Game) []env.State {
 		}
 	}
 	return list
+}
+
+func TestProgramsPlay(t *testing.T) {
+	// It answers every request by letting the piece fall where it spawned.
+	f, err := Parse(blockbattle.Game, `exec:while read -r w r; do if [ "$w" = action ]; then echo drop; fi; done`)
+	require.NoError(t, err)
+	a, err := f(1)
+	require.NoError(t, err)
+	defer func() { require.NoError(t, a.(io.Closer).Close()) }()
+	s := blockbattle.Game.New(2)
+	for range 3 {
+		column := 3 // leftmost, of every piece but one
+		if s.(*blockbattle.State).Piece == blockbattle.O {
+			column = 4
+		}
+		got, err := a.Act(context.Background(), s, 1)
+		require.NoError(t, err)
+		require.Equal(t, column, int(got)%200/20, blockbattle.Text(got))
+		s.Step(env.Moves{s.Legal(0, nil)[0], got, env.None, env.None})
+	}
 }
