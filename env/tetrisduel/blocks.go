@@ -1,0 +1,119 @@
+package tetrisduel
+
+import (
+	"math/bits"
+
+	"blockyard/env/falling"
+)
+
+// The board and the sequence (rules §2, §4).
+const (
+	Width      = 10
+	Height     = 25
+	Reachable  = 15 // rows of the mover's frame a block can be in
+	Peace      = 10 // rows of a peace zone
+	Kinds      = 7
+	Packages   = 80
+	HalfTurns  = Kinds * Packages
+	Directions = 4
+)
+
+// Letters names the blocks in the order of their numbers, which count from 1 in the rules
+// and from 0 here.
+const Letters = "IJLOSTZ"
+
+// offsets are the cells of every block and direction around its centre (rules §3).
+var offsets = [Kinds][Directions][4]falling.Cell{
+	{
+		{{X: -1, Y: 0}, {X: 0, Y: 0}, {X: 1, Y: 0}, {X: 2, Y: 0}}, {{X: 0, Y: -1}, {X: 0, Y: 0}, {X: 0, Y: 1}, {X: 0, Y: 2}},
+		{{X: -2, Y: 0}, {X: -1, Y: 0}, {X: 0, Y: 0}, {X: 1, Y: 0}}, {{X: 0, Y: -2}, {X: 0, Y: -1}, {X: 0, Y: 0}, {X: 0, Y: 1}},
+	}, {
+		{{X: -1, Y: -1}, {X: -1, Y: 0}, {X: 0, Y: 0}, {X: 1, Y: 0}}, {{X: 0, Y: -1}, {X: 1, Y: -1}, {X: 0, Y: 0}, {X: 0, Y: 1}},
+		{{X: -1, Y: 0}, {X: 0, Y: 0}, {X: 1, Y: 0}, {X: 1, Y: 1}}, {{X: 0, Y: -1}, {X: 0, Y: 0}, {X: -1, Y: 1}, {X: 0, Y: 1}},
+	}, {
+		{{X: 1, Y: -1}, {X: -1, Y: 0}, {X: 0, Y: 0}, {X: 1, Y: 0}}, {{X: 0, Y: -1}, {X: 0, Y: 0}, {X: 0, Y: 1}, {X: 1, Y: 1}},
+		{{X: -1, Y: 0}, {X: 0, Y: 0}, {X: 1, Y: 0}, {X: -1, Y: 1}}, {{X: -1, Y: -1}, {X: 0, Y: -1}, {X: 0, Y: 0}, {X: 0, Y: 1}},
+	}, {
+		{{X: 0, Y: -1}, {X: 1, Y: -1}, {X: 0, Y: 0}, {X: 1, Y: 0}}, {{X: 0, Y: 0}, {X: 1, Y: 0}, {X: 0, Y: 1}, {X: 1, Y: 1}},
+		{{X: -1, Y: 0}, {X: 0, Y: 0}, {X: -1, Y: 1}, {X: 0, Y: 1}}, {{X: -1, Y: -1}, {X: 0, Y: -1}, {X: -1, Y: 0}, {X: 0, Y: 0}},
+	}, {
+		{{X: 0, Y: -1}, {X: 1, Y: -1}, {X: -1, Y: 0}, {X: 0, Y: 0}}, {{X: 0, Y: -1}, {X: 0, Y: 0}, {X: 1, Y: 0}, {X: 1, Y: 1}},
+		{{X: 0, Y: 0}, {X: 1, Y: 0}, {X: -1, Y: 1}, {X: 0, Y: 1}}, {{X: -1, Y: -1}, {X: -1, Y: 0}, {X: 0, Y: 0}, {X: 0, Y: 1}},
+	}, {
+		{{X: 0, Y: -1}, {X: -1, Y: 0}, {X: 0, Y: 0}, {X: 1, Y: 0}}, {{X: 0, Y: -1}, {X: 0, Y: 0}, {X: 1, Y: 0}, {X: 0, Y: 1}},
+		{{X: -1, Y: 0}, {X: 0, Y: 0}, {X: 1, Y: 0}, {X: 0, Y: 1}}, {{X: 0, Y: -1}, {X: -1, Y: 0}, {X: 0, Y: 0}, {X: 0, Y: 1}},
+	}, {
+		{{X: -1, Y: -1}, {X: 0, Y: -1}, {X: 0, Y: 0}, {X: 1, Y: 0}}, {{X: 1, Y: -1}, {X: 0, Y: 0}, {X: 1, Y: 0}, {X: 0, Y: 1}},
+		{{X: -1, Y: 0}, {X: 0, Y: 0}, {X: 0, Y: 1}, {X: 1, Y: 1}}, {{X: 0, Y: -1}, {X: -1, Y: 0}, {X: 0, Y: 0}, {X: -1, Y: 1}},
+	},
+}
+
+// twins says where a direction's cells stand again under direction 0 or 1 (rules §3): the
+// centre moves by {X, Y} to the direction to.
+var twins = [Kinds][Directions]struct {
+	to   int
+	move falling.Cell
+}{
+	0: {{0, falling.Cell{}}, {1, falling.Cell{}}, {0, falling.Cell{X: -1}}, {1, falling.Cell{Y: -1}}},
+	1: {{to: 0}, {to: 1}, {to: 2}, {to: 3}},
+	2: {{to: 0}, {to: 1}, {to: 2}, {to: 3}},
+	3: {{to: 0}, {0, falling.Cell{Y: 1}}, {0, falling.Cell{X: -1, Y: 1}}, {0, falling.Cell{X: -1}}},
+	4: {{to: 0}, {to: 1}, {0, falling.Cell{Y: 1}}, {1, falling.Cell{X: -1}}},
+	5: {{to: 0}, {to: 1}, {to: 2}, {to: 3}},
+	6: {{to: 0}, {to: 1}, {0, falling.Cell{Y: 1}}, {1, falling.Cell{X: -1}}},
+}
+
+// extent is how far a block's cells reach from the centre.
+type extent struct{ left, right, up int }
+
+var extents = func() (out [Kinds][Directions]extent) {
+	for k := range offsets {
+		for d := range offsets[k] {
+			for _, c := range offsets[k][d] {
+				e := &out[k][d]
+				e.left = max(e.left, int(-c.X))
+				e.right = max(e.right, int(c.X))
+				e.up = max(e.up, int(-c.Y))
+			}
+		}
+	}
+	return out
+}()
+
+// permutations are the orders of a package, in lexicographic order: a draw names one.
+var permutations = func() (out [5040][Kinds]uint8) {
+	n := 0
+	var fill func(i int, left uint8)
+	var p [Kinds]uint8
+	fill = func(i int, left uint8) {
+		if i == Kinds {
+			out[n] = p
+			n++
+			return
+		}
+		for m := left; m != 0; m &= m - 1 {
+			p[i] = uint8(bits.TrailingZeros8(m))
+			fill(i+1, left&^(1<<p[i]))
+		}
+	}
+	fill(0, 1<<Kinds-1)
+	return out
+}()
+
+// Draws turns a sequence of blocks, 0..6, into the draws that deal it: one a package. ok is
+// false when it is not made of packages.
+func Draws(blocks []uint8) (draws []uint16, ok bool) {
+	for ; len(blocks) >= Kinds; blocks = blocks[Kinds:] {
+		found := false
+		for i, p := range permutations {
+			if p == [Kinds]uint8(blocks) {
+				draws, found = append(draws, uint16(i)), true
+				break
+			}
+		}
+		if !found {
+			return draws, false
+		}
+	}
+	return draws, len(blocks) == 0
+}

@@ -1,0 +1,75 @@
+package tetrisduel
+
+import (
+	"fmt"
+
+	"blockyard/env"
+)
+
+// ahead is how many blocks after the current one an observation shows.
+const ahead = 8
+
+const numGlobals = (1+ahead)*Kinds + 7
+
+var globalNames = names()
+
+func names() []string {
+	var out []string
+	for i := 0; i <= ahead; i++ {
+		for _, l := range Letters {
+			out = append(out, fmt.Sprintf("block%d_%c", i, l))
+		}
+	}
+	return append(out, "to_move", "own_points", "opponent_points", "combo", "battle_cleared", "half_turns_left", "first")
+}
+
+// Observe implements env.State.
+func (s *State) Observe(seat int, planes []uint8, globals []float32) {
+	board := s.Board(seat)
+	planes = planes[:Width*Height]
+	for x := 0; x < Width; x++ {
+		c := board[x]
+		for i := x; i < len(planes); i += Width {
+			planes[i] = uint8(c & 1)
+			c >>= 1
+		}
+	}
+	globals = globals[:numGlobals]
+	for i := range globals {
+		globals[i] = 0
+	}
+	for i := 0; i <= ahead && int(s.Turn)+i <= HalfTurns; i++ {
+		globals[i*Kinds+s.Block(int(s.Turn)+i)] = 1
+	}
+	rest := globals[(1+ahead)*Kinds:]
+	if s.Acting().Has(seat) {
+		rest[0] = 1
+	}
+	rest[1], rest[2] = float32(s.Points[seat]), float32(s.Points[1-seat])
+	rest[3] = float32(s.Combo)
+	if s.Flag {
+		rest[4] = 1
+	}
+	rest[5] = float32(HalfTurns - s.Turn + 1)
+	rest[6] = float32(1 - seat)
+}
+
+// Show implements env.State.
+func (s *State) Show(f *env.Frame) {
+	b := f.Add("seat 0 falls down, seat 1 up", Width, Height)
+	for y := 0; y < Height; y++ {
+		for x := 0; x < Width; x++ {
+			switch {
+			case s.Cells.At(x, y):
+				b.Set(x, y, 'x', 8)
+			case y >= Peace && y < Reachable:
+				b.Set(x, y, ':', 0)
+			}
+		}
+	}
+	f.Note(fmt.Sprintf("half-turn %d  seat %d plays %c  points %d:%d  combo %d",
+		s.Turn, s.Mover(), Letters[s.Block(int(s.Turn))], s.Points[0], s.Points[1], s.Combo))
+	if s.Reason != Running {
+		f.Note(fmt.Sprintf("over by %s, winner %d", s.Reason, s.Winner))
+	}
+}

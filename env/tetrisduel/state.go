@@ -1,0 +1,199 @@
+package tetrisduel
+
+import (
+	"errors"
+
+	"blockyard/env"
+	"blockyard/env/falling"
+)
+
+// Nobody is State.Winner while nobody has won, and after a draw.
+const Nobody int8 = -1
+
+// A Reason is how a game ended (rules §8).
+type Reason uint8
+
+// The reasons a game of rules alone can end for.
+const (
+	Running Reason = iota
+	Limit
+	Overflow
+	Illegal
+)
+
+// String returns the contest's code.
+func (r Reason) String() string { return [...]string{"", "limit", "overflow", "illegal"}[r] }
+
+// A State is a position before a half-turn, or the end of a game.
+type State struct {
+	env.Rand
+	Cells  falling.Field // filled cells in seat 0's frame
+	Deal   [Packages]uint16
+	Points [2]int32
+	Turn   int16 // half-turn, 1..560
+	Combo  int16
+	Last   [2]env.Action // each seat's last placement in its own frame, or env.None
+	Flag   bool          // battle rows were cleared in this round
+	Reason Reason
+	Winner int8
+}
+
+var _ env.State = (*State)(nil)
+
+// Reset implements env.State: seed decides the 80 packages.
+func (s *State) Reset(seed uint64) {
+	queue, forced := s.Queue, s.Forced
+	*s = State{Turn: 1, Winner: Nobody, Last: [2]env.Action{env.None, env.None}}
+	s.Seed(seed)
+	s.Queue, s.Forced = queue, forced
+	s.Begin()
+	for i := range s.Deal {
+		s.Deal[i] = s.Draw(uint32(len(permutations)))
+	}
+	s.End()
+}
+
+// Hide implements env.State: nothing is hidden.
+func (s *State) Hide(int, uint64) {}
+
+// CopyFrom implements env.State.
+func (s *State) CopyFrom(src env.State) { *s = *src.(*State) }
+
+// Block returns the block of half-turn t, 1..560.
+func (s *State) Block(t int) int {
+	return int(permutations[s.Deal[(t-1)/Kinds]][(t-1)%Kinds])
+}
+
+// Mover returns the seat of half-turn Turn.
+func (s *State) Mover() int { return int(s.Turn-1) & 1 }
+
+// Board returns the board in seat's frame.
+func (s *State) Board(seat int) falling.Field {
+	if seat == 0 {
+		return s.Cells
+	}
+	return Turned(&s.Cells)
+}
+
+// Acting implements env.State.
+func (s *State) Acting() env.Seats {
+	if s.Reason != Running {
+		return 0
+	}
+	return 1 << s.Mover()
+}
+
+// Legal implements env.State.
+func (s *State) Legal(seat int, dst []env.Action) []env.Action {
+	if s.Reason != Running || seat != s.Mover() {
+		return dst
+	}
+	board := s.Board(seat)
+	return Placements(&board, s.Block(int(s.Turn)), false, dst)
+}
+
+// Step implements env.State. None loses the game.
+func (s *State) Step(m env.Moves) {
+	s.Begin()
+	seat := s.Mover()
+	if a := m[seat]; a == env.None {
+		s.end(Illegal, int8(1-seat))
+	} else {
+		s.Place(a)
+	}
+	s.End()
+}
+
+// Place plays the mover's placement and returns the rows cleared.
+func (s *State) Place(a env.Action) (peace, battle int) {
+	seat := s.Mover()
+	board := s.Board(seat)
+	Put(&board, s.Block(int(s.Turn)), At(a))
+	peace, battle = Clear(&board)
+	points := gain(peace, battle)
+	if battle > 0 {
+		points += int(s.Combo)
+		s.Flag = true
+	}
+	s.Points[seat] += int32(points)
+	s.Last[seat] = a
+	s.Cells = board
+	if seat == 1 {
+		s.Cells = Turned(&board)
+		if s.Combo++; !s.Flag {
+			s.Combo = 0
+		}
+		s.Flag = false
+	}
+	if s.Turn == HalfTurns {
+		s.limit()
+		return peace, battle
+	}
+	s.Turn++
+	if board = s.Board(1 - seat); !open(&board, s.Block(int(s.Turn))) {
+		s.end(Overflow, int8(seat))
+	}
+	return peace, battle
+}
+
+func (s *State) limit() {
+	winner := Nobody
+	if s.Points[0] > s.Points[1] {
+		winner = 0
+	} else if s.Points[1] > s.Points[0] {
+		winner = 1
+	}
+	s.end(Limit, winner)
+}
+
+func (s *State) end(r Reason, winner int8) { s.Reason, s.Winner = r, winner }
+
+// After implements env.State: the game is played in turns.
+func (s *State) After(seat int, a env.Action) { s.Step(env.Alone(seat, a)) }
+
+// Score implements env.State.
+func (s *State) Score(seat int) int { return int(s.Points[seat]) }
+
+// Result implements env.State.
+func (s *State) Result(seat int) float32 {
+	switch {
+	case s.Winner == Nobody:
+		return 0
+	case int(s.Winner) == seat:
+		return 1
+	}
+	return -1
+}
+
+// Check implements env.State.
+func (s *State) Check() error {
+	for _, p := range s.Deal {
+		if int(p) >= len(permutations) {
+			return errors.New("tetrisduel: no such package")
+		}
+	}
+	for seat, a := range s.Last {
+		if a != env.None && a >= actions {
+			return errors.New("tetrisduel: no such last placement")
+		}
+		if s.Points[seat] < 0 || s.Points[seat] > 1<<30 {
+			return errors.New("tetrisduel: points out of range")
+		}
+	}
+	switch {
+	case s.Turn < 1 || s.Turn > HalfTurns || s.Combo < 0 || s.Combo > HalfTurns:
+		return errors.New("tetrisduel: half-turn or combo out of range")
+	case s.Forced > env.MaxDraws || s.Used > env.MaxDraws:
+		return errors.New("tetrisduel: draw queue out of range")
+	case s.Reason > Illegal || s.Winner < Nobody || s.Winner > 1 || s.Reason == Running && s.Winner != Nobody:
+		return errors.New("tetrisduel: no such end")
+	case s.Cells.Any()>>Height != 0 || s.Cells[Width]|s.Cells[Width+1] != 0:
+		return errors.New("tetrisduel: a block outside the board")
+	}
+	if s.Reason == Running {
+		if board := s.Board(s.Mover()); !open(&board, s.Block(int(s.Turn))) {
+			return errors.New("tetrisduel: no placement and the game goes on")
+		}
+	}
+	return nil
+}
