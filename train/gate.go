@@ -1,0 +1,70 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"strings"
+
+	"blockyard/agents/match"
+	"blockyard/agents/valuenet"
+	"blockyard/train/learn"
+	"blockyard/train/td"
+)
+
+type gate struct {
+	A, B    string `arg:"" help:"Players: a file of weights, 'learned' for the shipped ones, or 'hand'."`
+	Game    string `help:"Game to play." default:"blockbattle"`
+	Ply     int    `help:"How many choices ahead both look." default:"2"`
+	Pairs   int    `help:"Pairs of games: each seed is played twice, seats swapped." default:"200"`
+	Seed    uint64 `help:"Of the games." default:"1000"`
+	Workers int    `help:"Games played at once; no influence on the outcome. 0: one per core." default:"0"`
+}
+
+// Run implements the command.
+func (c *gate) Run(ctx context.Context) error {
+	g, err := subject(c.Game)
+	if err != nil {
+		return err
+	}
+	if c.Workers < 1 {
+		c.Workers = runtime.GOMAXPROCS(0)
+	}
+	t := match.Table{Rules: g.Rules, Pairs: c.Pairs, Seed: c.Seed, Workers: c.Workers}
+	if t.A, err = player(g, c.A, c.Ply); err != nil {
+		return err
+	}
+	if t.B, err = player(g, c.B, c.Ply); err != nil {
+		return err
+	}
+	res, err := t.Play(ctx)
+	if err != nil {
+		return err
+	}
+	low, high := res.Pairs.Interval()
+	fmt.Printf("%s against %s, %d plies: %d wins, %d draws, %d losses: %.1f%% (95%%: %.1f to %.1f), %+.0f Elo\n", t.A.Name, t.B.Name, c.Ply,
+		res.Wins, res.Draws, res.Losses, 100*res.Pairs.Score(), 100*low, 100*high, match.EloWithin(res.Pairs.Score(), res.Games()))
+	return nil
+}
+
+// player is one side of a gate.
+func player(g *learn.Game, name string, ply int) (match.Player, error) {
+	var net *valuenet.Net
+	var err error
+	switch {
+	case name == "hand":
+		return td.Hand(g, ply), nil
+	case name == "learned":
+		net, err = g.Shipped()
+	case strings.TrimSpace(name) == "":
+		err = fmt.Errorf("a player without a name")
+	default:
+		net, err = g.Load(name)
+	}
+	if err != nil {
+		return match.Player{}, err
+	}
+	p := td.Net(g, net, ply)
+	p.Name = name
+	return p, nil
+}

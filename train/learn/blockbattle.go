@@ -1,0 +1,68 @@
+package learn
+
+import (
+	"blockyard/agents/blockbattlebot"
+	"blockyard/agents/search"
+	"blockyard/agents/valuenet"
+	"blockyard/env"
+	"blockyard/env/blockbattle"
+)
+
+// BlockBattle is AI Block Battle by the published rules.
+var BlockBattle = &Game{
+	Rules:    blockbattle.Game,
+	Features: blockbattlebot.FeatureNames,
+	Own:      blockbattlebot.OwnLen,
+	Reader:   func() Reader { return new(blockBattleReader) },
+	Hand:     func() search.Evaluator { return blockbattlebot.NewHand() },
+	Learned:  func(n *valuenet.Net) (search.Evaluator, error) { return blockbattlebot.NewLearned(n) },
+	Damage:   damageBlockBattle,
+	Outcomes: blockbattle.Pieces,
+	Shipped:  func() (*valuenet.Net, error) { return blockbattlebot.Shipped(blockbattle.Game) },
+	Folder:   "agents/bots/blockbattle",
+}
+
+type blockBattleReader struct{ rival blockbattlebot.Rival }
+
+func (r *blockBattleReader) Shared(s env.State, seat int, out []float32) {
+	b := s.(*blockbattle.State)
+	r.rival.Look(b, seat)
+	r.rival.Const(b, seat, out)
+}
+
+func (r *blockBattleReader) Own(s env.State, seat int, out []float32) {
+	r.rival.Own(s.(*blockbattle.State), seat, out)
+}
+
+// damageBlockBattle moves the clock on by up to nine solid rows and puts garbage rows and
+// rubbish, up to a little over half of the room left, on each board on its own.
+func damageBlockBattle(state env.State, r *env.Rand) {
+	s := state.(*blockbattle.State)
+	solid := below(r, 10)
+	s.Round = int32(solid*blockbattle.SolidInterval + 1 + below(r, blockbattle.SolidInterval))
+	for i := range s.Sides {
+		d := &s.Sides[i]
+		d.Solid = uint8(solid)
+		d.Points = int32(below(r, 3) + 3*below(r, 10))
+		d.Skips = int32(below(r, 3) / 2)
+		room := blockbattle.Height - solid - 4
+		rows := below(r, room*6/10+1)
+		garbage := below(r, rows+1)
+		for k := range rows {
+			y := blockbattle.Height - solid - 1 - k
+			holes := 1 + k&1 // garbage rows have one and two by turns
+			if k >= garbage {
+				holes = 2 + below(r, 6)
+			}
+			for x := range blockbattle.Width {
+				d.Cells.Set(x, y)
+			}
+			for range holes {
+				d.Cells[below(r, blockbattle.Width)] &^= 1 << uint(y)
+			}
+		}
+	}
+}
+
+// below draws a number from 0 to n-1.
+func below(r *env.Rand, n int) int { return int(r.Next() >> 33 % uint64(n)) }

@@ -1,0 +1,65 @@
+// Package learn says what a game must offer for a value net to be trained on it, and
+// offers it for each game there is.
+//
+// The value learnt is that of an afterstate: the position right after a seat's own
+// choice. Its features come in two runs, first those the choice can change, then those
+// all choices of one decision share, so that play computes the second run once.
+package learn
+
+import (
+	"fmt"
+
+	"blockyard/agents/search"
+	"blockyard/agents/valuenet"
+	"blockyard/env"
+)
+
+// A Game is one game as its trainer sees it.
+type Game struct {
+	Rules    *env.Game
+	Features []string // in order; about -2 to 2 each
+	Own      int      // the first Own of them can change with the seat's own choice
+
+	// Reader makes what reads features off positions; each goroutine has its own.
+	Reader func() Reader
+	// Hand makes the evaluator that plays the warm start and is the yardstick.
+	Hand func() search.Evaluator
+	// Learned makes the evaluator that plays with a net.
+	Learned func(*valuenet.Net) (search.Evaluator, error)
+	// Damage turns a fresh position into a late or a hard one; r is its only source of
+	// chance. The position stays one that Check accepts and that is not over.
+	Damage func(s env.State, r *env.Rand)
+	// Outcomes is how many draws, equally likely, a third ply tells apart.
+	Outcomes int
+	// Shipped are the weights that come with the program.
+	Shipped func() (*valuenet.Net, error)
+	// Folder is where the game's contest bot is composed, from the module's root.
+	Folder string
+}
+
+// A Reader reads the features of the afterstates of one decision of one seat. The
+// decision may also be looked at itself, as the afterstate of the choice before it.
+type Reader interface {
+	// Shared writes the features that all the decision's afterstates share, given any
+	// one of them, and makes the reader ready for Own.
+	Shared(s env.State, seat int, out []float32)
+	// Own writes the others for one afterstate.
+	Own(s env.State, seat int, out []float32)
+}
+
+// Facts are what a file of weights for the game says.
+func (g *Game) Facts(notes map[string]string) valuenet.Facts {
+	return valuenet.Facts{Game: g.Rules.Name, Rules: g.Rules.Rules, Features: g.Features, Notes: notes}
+}
+
+// Load reads a net for the game from a file.
+func (g *Game) Load(path string) (*valuenet.Net, error) {
+	net, facts, err := valuenet.Load(path)
+	if err != nil {
+		return nil, err
+	}
+	if err := facts.Check(g.Rules.Name, g.Rules.Rules, g.Features); err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return net, nil
+}

@@ -1,0 +1,83 @@
+package td
+
+import (
+	"fmt"
+	"time"
+)
+
+// A Config is what a run is made of. All of it goes into the saved state; a run that is
+// resumed keeps it.
+type Config struct {
+	Seed   uint64
+	Hidden []int // sizes of the hidden layers
+	Batch  int   // rows per step of the optimiser
+
+	Games      int           // played side by side
+	Rounds     int           // of each game between two fits
+	Iterations int           // stretches of Rounds in all; 0 if For is set
+	For        time.Duration // the budget as time instead; then runs differ from each other
+
+	Lambda    float64 // of the returns
+	RateFrom  float64 // learning rate at the start
+	RateTo    float64 // and at the end
+	Warm      float64 // share of the budget in which the hand-tuned evaluator plays
+	Deep      float64 // share of the budget, at its end, in which moves are chosen two plies deep
+	DeepWidth int     // first choices a deep decision goes on with
+	Explore   float64 // chance of a random choice among the best few
+	Late      float64 // share of games that start late or damaged
+	Versus    float64 // share of games after the warm start with the hand-tuned evaluator in one seat
+
+	Gates     int // how often a net is saved and gated
+	GatePairs int // pairs of games per gate and opponent
+	GatePly   int // how deep both sides look in a gate
+}
+
+// Default is a run of some minutes on one core.
+func Default() Config {
+	return Config{
+		Seed: 1, Hidden: []int{32}, Batch: 256,
+		Games: 64, Rounds: 64, Iterations: 1200,
+		Lambda: 0.92, RateFrom: 1e-3, RateTo: 5e-5,
+		Warm: 0.2, Deep: 0, DeepWidth: 4, Explore: 0.01, Late: 0.5, Versus: 0.2,
+		Gates: 10, GatePairs: 100, GatePly: 1,
+	}
+}
+
+func (c Config) check() error {
+	share := func(name string, v float64) error {
+		if !(v >= 0 && v <= 1) {
+			return fmt.Errorf("%s is %v, want 0 to 1", name, v)
+		}
+		return nil
+	}
+	for _, s := range []struct {
+		name string
+		v    float64
+	}{{"lambda", c.Lambda}, {"warm", c.Warm}, {"deep", c.Deep}, {"explore", c.Explore}, {"late", c.Late}, {"versus", c.Versus}} {
+		if err := share(s.name, s.v); err != nil {
+			return err
+		}
+	}
+	for _, s := range []struct {
+		name string
+		v    int
+	}{{"batch", c.Batch}, {"games", c.Games}, {"rounds", c.Rounds}, {"deep width", c.DeepWidth}, {"gates", c.Gates}, {"gate pairs", c.GatePairs}} {
+		if s.v < 1 || s.v > 1<<20 {
+			return fmt.Errorf("%s is %d, want 1 to %d", s.name, s.v, 1<<20)
+		}
+	}
+	switch {
+	case (c.Iterations > 0) == (c.For > 0):
+		return fmt.Errorf("%d iterations and a time of %v: one of the two is the budget", c.Iterations, c.For)
+	case !(c.RateFrom > 0 && c.RateTo > 0 && c.RateFrom < 1 && c.RateTo < 1):
+		return fmt.Errorf("learning rates %v to %v, want above 0 and below 1", c.RateFrom, c.RateTo)
+	case c.GatePly < 1 || c.GatePly > 3:
+		return fmt.Errorf("gates look %d plies deep, want 1 to 3", c.GatePly)
+	}
+	for _, h := range c.Hidden {
+		if h < 1 || h > 1024 {
+			return fmt.Errorf("a hidden layer of %d, want 1 to 1024", h)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,21 @@
+// Package td trains a value net by self-play: TD(λ) on afterstates.
+//
+// Many games are played side by side. In each round every seat that learns plays the
+// afterstate the current net likes best; the features of that afterstate become a row,
+// and its target is the λ-return: (1-λ) times the net's own value of the seat's next
+// afterstate plus λ times the next row's target, ending in the game's result. After a
+// stretch of rounds the rows are shuffled, fitted once and thrown away.
+//
+//	config.go   what a run is made of
+//	choose.go   one decision: one ply, or two with a narrow first
+//	slot.go     one game in progress, with its own chance
+//	returns.go  λ-returns over a stretch
+//	run.go      a run: play, fit, go on
+//	state.go    a run as a file, exactly
+//	gate.go     paired games of nets against each other and against the hand-tuned one
+//	curve.go    how a run went: as a picture
+//
+// Nothing depends on clocks or on the number of workers: games have their own chance, a
+// net stands still while games are played, and rows are put together in the order of
+// games. Only a budget given as time makes runs differ.
+package td

@@ -1,0 +1,236 @@
+package td
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"sync"
+	"time"
+
+	"blockyard/agents/valuenet"
+	"blockyard/env"
+	"blockyard/train/learn"
+	"blockyard/train/value"
+)
+
+// A Run is a training run in progress.
+type Run struct {
+	Game    *learn.Game
+	Config  Config
+	Workers int // goroutines that play; no influence on the outcome
+
+	Counts  Counts
+	Curve   []Point       // one per gate
+	Best    *valuenet.Net // the best net gated so far; nil before the first gate
+	trainer *value.Trainer
+	net     *valuenet.Net // the trainer's weights as of the last fit
+	slots   []*slot
+	players []*chooser
+	x, y    []float32 // rows of a stretch
+	order   []int
+	bx, by  []float32 // one batch
+}
+
+// Counts are what a run has done so far.
+type Counts struct {
+	Iterations int           `json:"iterations"`
+	Gated      int           `json:"gated"` // gates passed through
+	Games      int           `json:"games"`
+	Moves      int           `json:"moves"` // choices made
+	Rows       int           `json:"rows"`  // afterstates learnt from
+	Visited    uint64        `json:"visited"`
+	Loss       float64       `json:"loss"` // of the last stretch
+	Spent      time.Duration `json:"spent"`
+}
+
+// gameStream and rowStream separate the seeds of games and of shuffling from each other
+// and from that of the first weights.
+const (
+	gameStream = 0x67616d65
+	rowStream  = 0x726f7773
+	gateStream = 0x67617465
+)
+
+// New begins a run.
+func New(g *learn.Game, c Config, workers int) (*Run, error) {
+	if err := c.check(); err != nil {
+		return nil, fmt.Errorf("%s: %w", g.Rules.Name, err)
+	}
+	r := &Run{Game: g, Config: c, Workers: max(1, workers)}
+	sizes := append(append([]int{len(g.Features)}, c.Hidden...), 1)
+	var err error
+	if r.trainer, err = value.New(value.Config{Sizes: sizes, Batch: c.Batch, Loss: value.Logistic, Seed: c.Seed}); err != nil {
+		return nil, err
+	}
+	for i := range c.Games {
+		r.slots = append(r.slots, newSlot(g, env.Derive(c.Seed^gameStream, uint64(i))))
+		r.slots[i].start(r.deal())
+	}
+	for range r.Workers {
+		r.players = append(r.players, newChooser(g, c.DeepWidth))
+	}
+	r.net, err = r.trainer.Net()
+	return r, err
+}
+
+// Close frees what the trainer holds.
+func (r *Run) Close() error { return r.trainer.Close() }
+
+// Net is the net as of the last fit.
+func (r *Run) Net() *valuenet.Net { return r.net }
+
+// Progress is the share of the budget that is spent, 0 to 1.
+func (r *Run) Progress() float64 {
+	if r.Config.For > 0 {
+		return min(1, float64(r.Counts.Spent)/float64(r.Config.For))
+	}
+	return min(1, float64(r.Counts.Iterations)/float64(r.Config.Iterations))
+}
+
+func (r *Run) deal() deal {
+	c := r.Config
+	return deal{warm: r.Progress() < c.Warm, explore: c.Explore, late: c.Late, versus: c.Versus}
+}
+
+// Step plays a stretch of all games and fits its rows once. It stops early, without
+// having changed the net, only with an error.
+func (r *Run) Step() error {
+	began := time.Now()
+	r.play()
+	if err := r.collect(); err != nil {
+		return err
+	}
+	if err := r.fit(); err != nil {
+		return err
+	}
+	r.Counts.Iterations++
+	r.Counts.Spent += time.Since(began)
+	return nil
+}
+
+// play plays the stretch, the slots shared out among the workers.
+func (r *Run) play() {
+	d, deep := r.deal(), r.Progress() >= 1-r.Config.Deep
+	var running sync.WaitGroup
+	next := make(chan *slot, len(r.slots))
+	for _, s := range r.slots {
+		next <- s
+	}
+	close(next)
+	for _, c := range r.players {
+		c.use(r.net)
+		c.deep = deep
+		running.Go(func() {
+			for s := range next {
+				s.play(c, d, r.Config.Rounds)
+			}
+		})
+	}
+	running.Wait()
+	for _, c := range r.players {
+		r.Counts.Visited += c.visited
+		c.visited = 0
+	}
+}
+
+// collect turns the paths of all slots into rows with targets.
+func (r *Run) collect() error {
+	n := len(r.Game.Features)
+	lambda := r.Config.Lambda
+	r.x, r.y = r.x[:0], r.y[:0]
+	var values, targets []float32
+	for _, s := range r.slots {
+		r.Counts.Games += s.ended
+		r.Counts.Moves += s.moves
+		for seat := range s.paths {
+			p := &s.paths[seat]
+			k := len(p.steps)
+			if k == 0 {
+				continue
+			}
+			values, targets = append(values[:0], make([]float32, k)...), append(targets[:0], make([]float32, k)...)
+			r.net.Forward(p.x, k, values)
+			for i := range p.steps {
+				p.steps[i].value = odds(values[i])
+			}
+			returns(p.steps, lambda, targets)
+			for i, y := range targets {
+				if !math.IsNaN(float64(y)) {
+					r.x, r.y = append(r.x, p.x[i*n:(i+1)*n]...), append(r.y, y)
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// fit shuffles the rows and takes one pass over them.
+func (r *Run) fit() error {
+	n, batch := len(r.Game.Features), r.Config.Batch
+	shuffle := rand.New(rand.NewPCG(r.Config.Seed^rowStream, uint64(r.Counts.Iterations)))
+	r.order = r.order[:0]
+	for i := range r.y {
+		r.order = append(r.order, i)
+	}
+	shuffle.Shuffle(len(r.order), func(i, j int) { r.order[i], r.order[j] = r.order[j], r.order[i] })
+	rate, sum := r.rate(), 0.0
+	for at := 0; at < len(r.order); at += batch {
+		rows := r.order[at:min(at+batch, len(r.order))]
+		r.bx, r.by = r.bx[:0], r.by[:0]
+		for _, i := range rows {
+			r.bx, r.by = append(r.bx, r.x[i*n:(i+1)*n]...), append(r.by, r.y[i])
+		}
+		// A last short batch takes a step of its own size, not a full one.
+		loss, err := r.trainer.Fit(r.bx, r.by, rate*float64(len(rows))/float64(batch))
+		if err != nil {
+			return err
+		}
+		sum += loss * float64(len(rows))
+	}
+	if len(r.order) > 0 {
+		r.Counts.Loss = sum / float64(len(r.order))
+	}
+	r.Counts.Rows += len(r.order)
+	var err error
+	r.net, err = r.trainer.Net()
+	return err
+}
+
+// rate falls from RateFrom to RateTo along half a cosine.
+func (r *Run) rate() float64 {
+	c := r.Config
+	return c.RateTo + (c.RateFrom-c.RateTo)*(1+math.Cos(math.Pi*r.Progress()))/2
+}
+
+// GateDue reports whether the next share of the budget is spent and its net not gated.
+func (r *Run) GateDue() bool {
+	return r.Counts.Gated < int(r.Progress()*float64(r.Config.Gates)+1e-9)
+}
+
+// Done reports whether the budget is spent and every gate passed through.
+func (r *Run) Done() bool { return r.Progress() >= 1 && !r.GateDue() }
+
+// Go steps and gates until the budget is spent or ctx ends; then its error is nil and the
+// run can be saved and resumed. after, if set, is called after each step and each gate.
+func (r *Run) Go(ctx context.Context, after func(gated bool) error) error {
+	for !r.Done() {
+		if ctx.Err() != nil {
+			return nil
+		}
+		gated := r.GateDue()
+		if gated {
+			if ok, err := r.gate(ctx); err != nil || !ok {
+				return err
+			}
+		} else if err := r.Step(); err != nil {
+			return err
+		}
+		if after != nil {
+			if err := after(gated); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,150 @@
+package td
+
+import (
+	"blockyard/env"
+	"blockyard/train/learn"
+)
+
+// Who chooses in a seat.
+const (
+	byNet uint8 = iota
+	byHand
+)
+
+// A slot is a place in which one game after another is played. All its chance comes from
+// its own generator.
+type slot struct {
+	game  *learn.Game
+	state env.State
+	rand  env.Rand
+	who   [env.MaxSeats]uint8
+	paths [env.MaxSeats]path
+	ended int // games that ended in this stretch
+	moves int // choices made in this stretch
+}
+
+// A path is what one seat of a slot saw in a stretch, games one after another: a row of
+// features for each choice.
+type path struct {
+	x     []float32 // [steps][features]
+	steps []step
+}
+
+// A step is one row of a path.
+type step struct {
+	kind   uint8
+	result float32 // the chance of winning that the game's result is, where kind is ended
+	value  float32 // the net's chance of winning in this afterstate
+	best   float32 // the same for the best choice, where this one was a random one
+}
+
+// What follows a step on its path.
+const (
+	goesOn uint8 = 1 << iota // the seat's next step of the same game
+	ended                    // the game's end
+	random                   // not what follows: this choice was not the policy's own
+)
+
+// deal is the policy of a stretch.
+type deal struct {
+	warm    bool // the hand-tuned evaluator plays all seats and all of them learn
+	explore float64
+	late    float64
+	versus  float64
+}
+
+func newSlot(g *learn.Game, seed uint64) *slot {
+	s := &slot{game: g, state: g.Rules.New(g.Rules.MinSeats)}
+	s.rand.Seed(seed)
+	return s
+}
+
+// start begins a game.
+func (s *slot) start(d deal) {
+	s.state.Reset(s.rand.Next())
+	if s.chance(d.late) {
+		s.game.Damage(s.state, &s.rand)
+	}
+	s.who = [env.MaxSeats]uint8{}
+	if !d.warm && s.chance(d.versus) {
+		s.who[s.rand.Next()%uint64(s.game.Rules.MinSeats)] = byHand
+	}
+}
+
+// play plays rounds steps and notes what the learning seats saw.
+func (s *slot) play(c *chooser, d deal, rounds int) {
+	s.ended, s.moves = 0, 0
+	for i := range s.paths {
+		s.paths[i].x, s.paths[i].steps = s.paths[i].x[:0], s.paths[i].steps[:0]
+	}
+	for range rounds {
+		acting := s.state.Acting()
+		m := env.NoMoves
+		for set := acting; set != 0; set = set.Rest() {
+			seat := set.First()
+			m[seat] = s.choose(c, d, seat)
+			s.moves++
+		}
+		s.state.Step(m)
+		if s.state.Acting() == 0 {
+			s.finish()
+			s.start(d)
+		}
+	}
+}
+
+// choose plays for seat and, if it learns, notes the row.
+func (s *slot) choose(c *chooser, d deal, seat int) env.Action {
+	hand := d.warm || s.who[seat] == byHand
+	var i int
+	if hand {
+		i = c.byHand(s.state, seat)
+	} else {
+		i = c.byNet(s.state, seat)
+	}
+	if i < 0 {
+		return env.None
+	}
+	kind := goesOn
+	top := c.root.worth[i]
+	if s.chance(d.explore) && c.root.live > 1 {
+		c.rank()
+		j := c.root.slot[c.order[s.rand.Next()%uint64(min(6, len(c.order)))]]
+		if j != i && !hand {
+			kind |= random
+		}
+		i = j
+	}
+	if d.warm || !hand {
+		s.note(c, seat, i, kind, top)
+	}
+	return c.root.legal[i]
+}
+
+// note appends the row of choice i to seat's path. What finishes the game has no row:
+// the net is never asked about finished games.
+func (s *slot) note(c *chooser, seat, i int, kind uint8, top float32) {
+	p, n := &s.paths[seat], len(s.game.Features)
+	p.x = append(p.x, make([]float32, n)...)
+	if !c.row(i, seat, p.x[len(p.x)-n:]) {
+		p.x = p.x[:len(p.x)-n]
+		return
+	}
+	p.steps = append(p.steps, step{kind: kind, best: odds(top)})
+}
+
+// finish closes the paths of a game that is over.
+func (s *slot) finish() {
+	s.ended++
+	for seat := range s.paths {
+		p := &s.paths[seat]
+		if k := len(p.steps) - 1; k >= 0 && p.steps[k].kind&ended == 0 {
+			p.steps[k].kind = p.steps[k].kind&random | ended
+			p.steps[k].result = (1 + s.state.Result(seat)) / 2
+		}
+	}
+}
+
+func (s *slot) chance(p float64) bool {
+	return p > 0 && float64(s.rand.Next()>>11)*(1./(1<<53)) < p
+}

@@ -1,0 +1,29 @@
+package td
+
+import (
+	"testing"
+
+	"blockyard/train/learn"
+
+	"github.com/stretchr/testify/require"
+)
+
+// BenchmarkStep is self-play with learning: games and placements per core-second.
+func BenchmarkStep(b *testing.B) {
+	for name, warm := range map[string]float64{"hand": 1, "net": 0} {
+		b.Run(name, func(b *testing.B) {
+			c := Default()
+			c.Warm = warm
+			r, err := New(learn.BlockBattle, c, 1)
+			require.NoError(b, err)
+			defer func() { require.NoError(b, r.Close()) }()
+			for b.Loop() {
+				require.NoError(b, r.Step())
+			}
+			s := b.Elapsed().Seconds()
+			b.ReportMetric(float64(r.Counts.Moves)/s, "choices/s")
+			b.ReportMetric(float64(r.Counts.Visited)/s, "afterstates/s")
+			b.ReportMetric(float64(r.Counts.Games)/s, "games/s")
+		})
+	}
+}

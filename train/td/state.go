@@ -1,0 +1,149 @@
+package td
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"strconv"
+
+	"blockyard/agents/valuenet"
+	"blockyard/env"
+	"blockyard/train/learn"
+)
+
+// saved is a run but for its tensors: the metadata "run" of a state file.
+type saved struct {
+	Game   string      `json:"game"`
+	Rules  int         `json:"rules"`
+	Config Config      `json:"config"`
+	Counts Counts      `json:"counts"`
+	Curve  []Point     `json:"curve"`
+	Steps  int         `json:"steps"` // of the optimiser
+	Slots  []savedSlot `json:"slots"`
+}
+
+// savedSlot is a game in progress.
+type savedSlot struct {
+	State string  `json:"state"` // env.Encode, in base64
+	Word  string  `json:"word"`  // of the slot's generator
+	Who   []uint8 `json:"who"`
+}
+
+// Save writes the run as it stands between two steps. A run that Resume reads goes on as
+// this one would have.
+func (r *Run) Save(path string) error {
+	tensors, steps := r.trainer.State()
+	s := saved{Game: r.Game.Rules.Name, Rules: r.Game.Rules.Rules, Config: r.Config, Counts: r.Counts, Curve: r.Curve, Steps: steps}
+	for _, x := range r.slots {
+		b, err := env.Encode(nil, x.state)
+		if err != nil {
+			return err
+		}
+		s.Slots = append(s.Slots, savedSlot{base64.StdEncoding.EncodeToString(b), strconv.FormatUint(x.rand.Word, 16), x.who[:]})
+	}
+	text, err := json.Marshal(s)
+	if err != nil {
+		return err
+	}
+	if r.Best != nil {
+		for _, t := range r.Best.Tensors() {
+			t.Name = bestPrefix + t.Name
+			tensors = append(tensors, t)
+		}
+	}
+	var b bytes.Buffer
+	if err := valuenet.WriteTensors(&b, tensors, map[string]string{"run": string(text)}); err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	return valuenet.WriteFile(path, b.Bytes())
+}
+
+const bestPrefix = "best."
+
+// Resume goes on with a saved run.
+func Resume(g *learn.Game, path string, workers int) (*Run, error) {
+	data, err := valuenet.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	r, err := resume(g, data, workers)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return r, nil
+}
+
+func resume(g *learn.Game, data []byte, workers int) (*Run, error) {
+	tensors, meta, err := valuenet.ParseTensors(data)
+	if err != nil {
+		return nil, err
+	}
+	var s saved
+	if err := json.Unmarshal([]byte(meta["run"]), &s); err != nil {
+		return nil, fmt.Errorf("not a saved run: %w", err)
+	}
+	if s.Game != g.Rules.Name || s.Rules != g.Rules.Rules {
+		return nil, fmt.Errorf("a run of %s, rules version %d, not of %s, version %d", s.Game, s.Rules, g.Rules.Name, g.Rules.Rules)
+	}
+	r, err := New(g, s.Config, workers)
+	if err != nil {
+		return nil, err
+	}
+	if err := r.restore(&s, tensors); err != nil {
+		_ = r.Close() // the error that matters is the other one
+		return nil, err
+	}
+	return r, nil
+}
+
+// restore fills in a new run of the saved configuration.
+func (r *Run) restore(s *saved, tensors []valuenet.Tensor) error {
+	r.Counts, r.Curve = s.Counts, s.Curve
+	if err := r.trainer.SetState(tensors, s.Steps); err != nil {
+		return err
+	}
+	best := map[string]valuenet.Tensor{}
+	for _, t := range tensors {
+		if len(t.Name) > len(bestPrefix) && t.Name[:len(bestPrefix)] == bestPrefix {
+			best[t.Name[len(bestPrefix):]] = t
+		}
+	}
+	var err error
+	if len(best) > 0 {
+		if r.Best, err = valuenet.Assemble(best); err != nil {
+			return err
+		}
+		if r.Best.In() != r.net.In() || r.Best.Out() != 1 {
+			return fmt.Errorf("the best net has %d inputs and %d outputs", r.Best.In(), r.Best.Out())
+		}
+	}
+	if len(s.Slots) != len(r.slots) {
+		return fmt.Errorf("%d games in progress, want %d", len(s.Slots), len(r.slots))
+	}
+	for i, x := range s.Slots {
+		if err := r.slots[i].restore(x); err != nil {
+			return fmt.Errorf("game %d: %w", i, err)
+		}
+	}
+	r.net, err = r.trainer.Net()
+	return err
+}
+
+func (s *slot) restore(x savedSlot) error {
+	b, err := base64.StdEncoding.DecodeString(x.State)
+	if err != nil {
+		return err
+	}
+	if err := env.Decode(s.state, s.game.Rules.New(s.game.Rules.MinSeats), b); err != nil {
+		return err
+	}
+	if s.rand.Word, err = strconv.ParseUint(x.Word, 16, 64); err != nil {
+		return err
+	}
+	if len(x.Who) != len(s.who) {
+		return fmt.Errorf("%d seats, want %d", len(x.Who), len(s.who))
+	}
+	copy(s.who[:], x.Who)
+	return nil
+}
