@@ -102,6 +102,9 @@ func (s *session) reset(f *wire.Frame) error {
 	if err != nil {
 		return err
 	}
+	if mask != nil && !h.began {
+		return h.awake("reset with a mask")
+	}
 	if err := h.reset(seeds, mask); err != nil {
 		return wire.Errorf(wire.BadParams, "reset: %v", err)
 	}

@@ -1,0 +1,199 @@
+package server_test
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"blockyard/env"
+	"blockyard/env/envtest/toy"
+	"blockyard/rpc/server"
+	"blockyard/rpc/wire"
+)
+
+// An exchange is a request of the session that PROTOCOL.md shows.
+type exchange struct {
+	title  string
+	method string
+	params []any
+}
+
+func u16(v ...uint16) []byte {
+	var b []byte
+	for _, x := range v {
+		b = binary.LittleEndian.AppendUint16(b, x)
+	}
+	return b
+}
+
+func u32(v ...uint32) []byte {
+	var b []byte
+	for _, x := range v {
+		b = binary.LittleEndian.AppendUint32(b, x)
+	}
+	return b
+}
+
+// exchanges is a session of two games of the toy game toy:pick, in order.
+func exchanges(state []byte) []exchange {
+	return []exchange{
+		{"ping", "ping", nil},
+		{"a request before hello", "games", nil},
+		{"hello", "hello", []any{map[string]any{"proto": []int{1, 0}, "client": "example"}}},
+		{"games", "games", nil},
+		{"describe", "describe", []any{"toy:pick"}},
+		{"text", "text", []any{"toy:pick", u16(0, 5)}},
+		{"open", "open", []any{"toy:pick", map[string]any{"num_envs": 2, "opponents": map[int]string{1: "first"}}}},
+		{"a step before the first reset", "step", []any{1, u16(0, 0)}},
+		{"reset", "reset", []any{1, map[string]any{"seed": 7}}},
+		{"legal", "legal", []any{1, nil}},
+		{"an illegal action", "step", []any{1, u16(9, 9)}},
+		{"step", "step", []any{1, u16(65535, 65535)}},
+		{"final", "final", []any{1}},
+		{"afterstates, of game 1", "afterstates", []any{1, u32(1), map[string]any{"seed": 3}}},
+		{"snapshot, of game 0", "snapshot", []any{1, u32(0)}},
+		{"restore, into game 1", "restore", []any{1, u32(1), state, map[string]any{"reseed": 4}}},
+		{"bytes that are no state", "restore", []any{1, u32(1), make([]byte, len(state))}},
+		{"clone, game 0 into game 1", "clone", []any{1, u32(0), u32(1)}},
+		{"rollout", "rollout", []any{1, 2, map[string]any{"keep": "last"}}},
+		{"set_opponent", "set_opponent", []any{1, 1, "first"}},
+		{"render", "render", []any{1, 0}},
+		{"render, as a frame", "render", []any{1, 0, map[string]any{"mode": "frame"}}},
+		{"stats", "stats", nil},
+		{"more games than the server allows", "open", []any{"toy:pick", map[string]any{"num_envs": 1 << 20}}},
+		{"close", "close", []any{1}},
+		{"a method that there is not", "fly", nil},
+	}
+}
+
+// record plays the exchanges and returns the bytes both ways.
+func record(t *testing.T, state []byte) (asked, answered [][]byte) {
+	p := start(t, func(c *server.Config) { c.Version, c.Games = "0.1.0", []*env.Game{toy.Pick, toy.Turns} })
+	conn, err := net.Dial("unix", strings.TrimPrefix(p.unix, "unix:"))
+	require.NoError(t, err)
+	defer conn.Close()
+	require.NoError(t, conn.SetDeadline(time.Now().Add(10*time.Second)))
+	for i, e := range exchanges(state) {
+		b, err := wire.AppendRequest(nil, uint32(i+1), e.method, e.params...)
+		require.NoError(t, err)
+		if e.method == "step" {
+			b = wire.AppendStep(nil, uint32(i+1), 1, e.params[1].([]byte))
+		}
+		_, err = conn.Write(b)
+		require.NoError(t, err)
+		asked = append(asked, b)
+		answered = append(answered, steady(readMessage(t, conn)))
+	}
+	return asked, answered
+}
+
+// readMessage reads one response, whatever it says.
+func readMessage(t *testing.T, r io.Reader) []byte {
+	t.Helper()
+	var b []byte
+	one := make([]byte, 1)
+	for {
+		_, err := io.ReadFull(r, one)
+		require.NoError(t, err)
+		b = append(b, one...)
+		if wire.Whole(b) {
+			return b
+		}
+	}
+}
+
+// steady zeroes the numbers of a message that differ from run to run.
+func steady(b []byte) []byte {
+	for _, key := range []string{"uptime_s", "cpu_s"} {
+		if at := bytes.Index(b, []byte(key+"\xcb")); at >= 0 {
+			clear(b[at+len(key)+1:][:8])
+		}
+	}
+	return b
+}
+
+// dump shows bytes in rows of 24, as hexadecimal and as text.
+func dump(mark string, b []byte) string {
+	var out strings.Builder
+	for at := 0; at < len(b); at += 24 {
+		row := b[at:min(at+24, len(b))]
+		text := bytes.Map(func(r rune) rune {
+			if r < 32 || r > 126 {
+				return '.'
+			}
+			return r
+		}, latin(row))
+		fmt.Fprintf(&out, "%s %-71s  %s\n", mark, fmt.Sprintf("% x", row), text)
+		mark = " "
+	}
+	return out.String()
+}
+
+// latin makes every byte a character of its own.
+func latin(b []byte) []byte {
+	var out []byte
+	for _, c := range b {
+		out = append(out, min(c, 127))
+	}
+	return out
+}
+
+// TestGoldenBytes holds the server to the recorded bytes, and PROTOCOL.md to the same.
+// BLOCKYARD_UPDATE=1 records them again.
+func TestGoldenBytes(t *testing.T) {
+	state := captureState(t)
+	asked, answered := record(t, state)
+	var document strings.Builder
+	for i, e := range exchanges(state) {
+		text := dump(">", asked[i]) + dump("<", answered[i])
+		name := filepath.Join("testdata", fmt.Sprintf("%02d_%s.golden", i+1, strings.NewReplacer(" ", "_", ",", "", ":", "").Replace(e.title)))
+		compare(t, name, text)
+		fmt.Fprintf(&document, "\n**%s**\n\n```\n%s```\n", e.title, text)
+	}
+	const mark = "<!-- bytes: written by a test -->\n"
+	raw, err := os.ReadFile("../PROTOCOL.md")
+	require.NoError(t, err)
+	before, after, found := strings.Cut(string(raw), mark)
+	require.True(t, found)
+	if updating() {
+		require.NoError(t, os.WriteFile("../PROTOCOL.md", []byte(before+mark+document.String()), 0o644))
+		return
+	}
+	require.Equal(t, document.String(), after, "PROTOCOL.md shows other bytes; record them with BLOCKYARD_UPDATE=1")
+}
+
+// captureState fetches the state that the session restores.
+func captureState(t *testing.T) []byte {
+	p := start(t, nil)
+	g, err := dial(t, p.unix).Open("toy:pick", map[string]any{"num_envs": 2, "opponents": map[int]string{1: "first"}})
+	require.NoError(t, err)
+	require.NoError(t, g.Show("reset", map[string]any{"seed": 7}))
+	var out struct {
+		States []byte `msgpack:"states"`
+	}
+	require.NoError(t, g.Call("snapshot", &out, u32(0)))
+	return out.States
+}
+
+func updating() bool { return os.Getenv("BLOCKYARD_UPDATE") == "1" }
+
+func compare(t *testing.T, name, text string) {
+	t.Helper()
+	if updating() {
+		require.NoError(t, os.MkdirAll(filepath.Dir(name), 0o755))
+		require.NoError(t, os.WriteFile(name, []byte(text), 0o644))
+		return
+	}
+	want, err := os.ReadFile(name)
+	require.NoError(t, err)
+	require.Equal(t, string(want), text)
+}

@@ -1,0 +1,107 @@
+package wire
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"testing"
+	"testing/iotest"
+
+	"github.com/stretchr/testify/require"
+	"github.com/vmihailenco/msgpack/v5"
+)
+
+// FuzzScanner holds the scanner to the library's idea of where a value ends, and to the
+// same verdict however the bytes arrive.
+func FuzzScanner(f *testing.F) {
+	for _, bomb := range bombs {
+		if len(bomb.b) < 10_000 {
+			f.Add(bomb.b)
+		}
+	}
+	f.Add(AppendStep(nil, 1, 1, []byte{1, 2}))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		const limit = 4096
+		whole, done, need, err := scanWhole(b, limit)
+		var s scanner
+		for n := 0; n <= len(b); n++ {
+			d, want, e := s.next(b[:n], limit)
+			if e != nil {
+				require.Error(t, err, "refused in pieces, not at once")
+				return
+			}
+			if d {
+				require.True(t, done)
+				require.Equal(t, whole.pos, s.pos)
+				break
+			}
+			require.Greater(t, want, n)
+		}
+		require.NoError(t, err, "refused at once, not in pieces")
+		if !done {
+			require.Greater(t, need, len(b))
+			return
+		}
+		require.LessOrEqual(t, whole.pos, limit)
+		d := msgpack.NewDecoder(bytes.NewReader(b[:whole.pos]))
+		require.NoError(t, d.Skip())
+		_, err = d.PeekCode()
+		require.Equal(t, io.EOF, err, "the library sees another end")
+	})
+}
+
+// FuzzMessage reads any bytes as messages and asks them for everything a server may ask.
+func FuzzMessage(f *testing.F) {
+	f.Add(AppendStep(nil, 1, 1, []byte{1, 2}))
+	for _, params := range [][]any{
+		{map[string]any{"proto": []int{1, 0}, "client": "x"}},
+		{"blockbattle", map[string]any{"num_envs": 5, "opponents": map[int]string{1: "random"}, "seeds": []byte{1}, "fields": []string{"mask"}}},
+		{1, nil, []byte{1, 2, 3}, map[string]any{"reseed": 7}},
+	} {
+		b, err := AppendRequest(nil, 1, "open", params...)
+		require.NoError(f, err)
+		f.Add(b)
+	}
+	f.Fuzz(func(t *testing.T, b []byte) {
+		r := NewReader(iotest.HalfReader(bytes.NewReader(b)))
+		r.Limit = func(method []byte) int { return 1 << 16 }
+		var frame Frame
+		total := 0
+		for {
+			err := r.Next(&frame)
+			var refusal *Error
+			if errors.As(err, &refusal) || err == io.EOF || err == io.ErrUnexpectedEOF {
+				return
+			}
+			require.NoError(t, err)
+			total += frame.Len()
+			require.LessOrEqual(t, total, len(b))
+			ask(t, &frame)
+		}
+	})
+}
+
+func ask(t *testing.T, f *Frame) {
+	for i := range MaxArgs + 1 {
+		if n, err := f.Int(i, "x", 0, 1<<40); err == nil {
+			require.True(t, n >= 0 && n <= 1<<40)
+		}
+		_, _ = f.Str(i, "x")
+		_, _ = f.Bin(i, "x")
+		var o struct {
+			Proto     []int64          `msgpack:"proto"`
+			Client    string           `msgpack:"client"`
+			Opponents map[int64]string `msgpack:"opponents"`
+			Fields    []string         `msgpack:"fields"`
+			Seed      *uint64          `msgpack:"seed"`
+			Seeds     []byte           `msgpack:"seeds"`
+			NumEnvs   int64            `msgpack:"num_envs"`
+			Want      any              `msgpack:"want"`
+		}
+		err := f.Options(i, &o)
+		var refusal *Error
+		if err != nil {
+			require.ErrorAs(t, err, &refusal)
+		}
+	}
+}

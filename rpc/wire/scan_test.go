@@ -1,0 +1,269 @@
+package wire
+
+import (
+	"bytes"
+	"io"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"testing/iotest"
+
+	"github.com/stretchr/testify/require"
+	"github.com/vmihailenco/msgpack/v5"
+)
+
+// value makes a random value of what the scanner understands.
+func value(r *rand.Rand, depth int) any {
+	kinds := 9
+	if depth == 0 {
+		kinds = 7
+	}
+	switch r.IntN(kinds) {
+	case 0:
+		return nil
+	case 1:
+		return r.IntN(2) == 0
+	case 2:
+		return int64(r.Uint64()) >> r.IntN(64)
+	case 3:
+		return r.Uint64() >> r.IntN(64)
+	case 4:
+		return r.Float64()
+	case 5:
+		return strings.Repeat("x", r.IntN(300))
+	case 6:
+		return bytes.Repeat([]byte{0xc1}, r.IntN(70000)>>r.IntN(16))
+	case 7:
+		list := make([]any, r.IntN(20))
+		for i := range list {
+			list[i] = value(r, depth-1)
+		}
+		return list
+	}
+	m := map[string]any{}
+	for range r.IntN(20) {
+		m[strings.Repeat("k", r.IntN(40))] = value(r, depth-1)
+	}
+	return m
+}
+
+// scanWhole scans b as if it had come at once.
+func scanWhole(b []byte, limit int) (scanner, bool, int, error) {
+	var s scanner
+	done, need, err := s.next(b, limit)
+	return s, done, need, err
+}
+
+func TestScannerFindsTheEndOfEveryValue(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	for range 2000 {
+		b, err := msgpack.Marshal(value(r, 3))
+		require.NoError(t, err)
+		s, done, _, err := scanWhole(append(b, 0xc1, 0xc1), 1<<20)
+		require.NoError(t, err)
+		require.True(t, done)
+		require.Equal(t, len(b), s.pos)
+		require.Equal(t, len(b), skip(b))
+	}
+}
+
+func TestScannerGoesOnWhereItStopped(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 4))
+	for range 300 {
+		b, err := msgpack.Marshal(value(r, 3))
+		require.NoError(t, err)
+		var s scanner
+		for have := 0; ; {
+			done, need, err := s.next(b[:have], 1<<20)
+			require.NoError(t, err)
+			require.Equal(t, have == len(b), done)
+			if done {
+				break
+			}
+			require.Greater(t, need, have)
+			require.LessOrEqual(t, need, len(b), "it must not ask for more than there is")
+			have += 1 + r.IntN(need-have)
+		}
+	}
+}
+
+// bombs are short claims of much memory or deep nesting, each the params of a request.
+var bombs = []struct {
+	name string
+	b    []byte
+	code int
+}{
+	{"array of 67 million", []byte{0xdd, 4, 0, 0, 0}, TooLarge},
+	{"array of 4 billion", []byte{0xdd, 255, 255, 255, 255}, TooLarge},
+	{"bin of 4 GiB", []byte{0xc6, 255, 255, 255, 255}, TooLarge},
+	{"string of 4 GiB", []byte{0xdb, 255, 255, 255, 255}, TooLarge},
+	{"map of 4 billion", []byte{0xdf, 255, 255, 255, 255}, TooLarge},
+	{"map of as many as bytes may come", []byte{0xdf, 0, 0, 0xff, 0}, TooLarge},
+	{"nested 17 deep", bytes.Repeat([]byte{0x91}, 20), BadFrame},
+	{"nested 20 million deep", bytes.Repeat([]byte{0x91}, 20_000_000), BadFrame},
+	{"maps 17 deep", bytes.Repeat([]byte{0x81, 0xa1, 'k'}, 20), BadFrame},
+	{"5000 values", append([]byte{0xdc, 0x13, 0x88}, make([]byte, 5000)...), BadFrame},
+	{"extension", []byte{0xd4, 1, 0}, BadFrame},
+	{"extension of 4 GiB", []byte{0xc9, 255, 255, 255, 255, 1}, BadFrame},
+	{"the unused byte", []byte{0xc1}, BadFrame},
+}
+
+func TestBombsAreRefused(t *testing.T) {
+	for _, bomb := range bombs {
+		t.Run(bomb.name, func(t *testing.T) {
+			request := append([]byte{0x94, 0, 7, 0xa4, 'o', 'p', 'e', 'n'}, bomb.b...)
+			r := NewReader(bytes.NewReader(request))
+			r.Limit = func([]byte) int { return 64 << 10 }
+			held := 0
+			r.Grow = func(_ *Frame, n int) error { held += n; return nil }
+			var f Frame
+			err := r.Next(&f)
+			var refusal *Error
+			require.ErrorAs(t, err, &refusal)
+			require.Equal(t, bomb.code, refusal.Code, refusal.Msg)
+			require.Equal(t, uint32(7), f.ID)
+			require.LessOrEqual(t, held, 64<<10)
+		})
+	}
+}
+
+func TestReaderSplitsRequests(t *testing.T) {
+	var stream []byte
+	big := bytes.Repeat([]byte{7}, 100_000)
+	add := func(id uint32, method string, params ...any) {
+		b, err := AppendRequest(nil, id, method, params...)
+		require.NoError(t, err)
+		stream = append(stream, b...)
+	}
+	add(1, "hello", map[string]any{"proto": []int{1, 0}})
+	add(2, "step", 3, []byte{1, 2})
+	add(3, "restore", 3, nil, big, map[string]any{"reseed": 9})
+	stream = append(stream, 0x93, Notification, 0xa1, 'n', 0x90)
+	stream = AppendStep(stream, 4_000_000_000, 3, []byte{9, 8})
+	for name, from := range map[string]io.Reader{
+		"at once": bytes.NewReader(stream), "byte by byte": iotest.OneByteReader(bytes.NewReader(stream)), "by halves": iotest.HalfReader(bytes.NewReader(stream)),
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := NewReader(from)
+			r.Limit = func([]byte) int { return 1 << 20 }
+			var f Frame
+			var seen []string
+			for {
+				err := r.Next(&f)
+				if err == io.EOF {
+					break
+				}
+				require.NoError(t, err)
+				seen = append(seen, string(f.Method))
+				switch f.ID {
+				case 3:
+					b, err := f.Bin(2, "states")
+					require.NoError(t, err)
+					require.Equal(t, big, b)
+					var o struct {
+						Reseed int `msgpack:"reseed"`
+					}
+					require.NoError(t, f.Options(3, &o))
+					require.Equal(t, 9, o.Reseed)
+				case 4_000_000_000:
+					h, err := f.Int(0, "h", 0, 10)
+					require.NoError(t, err)
+					require.EqualValues(t, 3, h)
+				}
+			}
+			require.Equal(t, []string{"hello", "step", "restore", "n", "step"}, seen)
+		})
+	}
+}
+
+func TestReaderRefuses(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		b    []byte
+		code int
+	}{
+		{"no array", []byte{0x80}, BadFrame},
+		{"a string", []byte("GET / HTTP/1.1\r\n\r\n"), BadFrame},
+		{"array of 3 with 0", []byte{0x93, 0, 1, 0xa1, 'x'}, BadFrame},
+		{"a response", []byte{0x94, 1, 1, 0xc0, 0xc0}, BadFrame},
+		{"negative id", []byte{0x94, 0, 0xff, 0xa1, 'x', 0x90}, BadFrame},
+		{"id of 33 bits", []byte{0x94, 0, 0xcf, 0, 0, 0, 1, 0, 0, 0, 0, 0xa1, 'x', 0x90}, BadFrame},
+		{"id that is a string", []byte{0x94, 0, 0xa1, 'x', 0xa1, 'x', 0x90}, BadFrame},
+		{"method that is a number", []byte{0x94, 0, 1, 5, 0x90}, BadFrame},
+		{"method of 33 bytes", append([]byte{0x94, 0, 1, 0xd9, 33}, bytes.Repeat([]byte{'x'}, 34)...), BadFrame},
+		{"params that are a map", []byte{0x94, 0, 1, 0xa1, 'x', 0x80}, BadFrame},
+		{"nine params", []byte{0x94, 0, 1, 0xa1, 'x', 0x99, 1, 2, 3, 4, 5, 6, 7, 8, 9}, BadFrame},
+		{"over the limit", append([]byte{0x94, 0, 1, 0xa1, 'x', 0x91, 0xc5, 2, 0}, make([]byte, 512)...), TooLarge},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := NewReader(bytes.NewReader(c.b))
+			r.Limit = func([]byte) int { return 500 }
+			var refusal *Error
+			require.ErrorAs(t, r.Next(&Frame{}), &refusal)
+			require.Equal(t, c.code, refusal.Code, refusal.Msg)
+		})
+	}
+	for cut := 1; cut < 12; cut++ {
+		b := AppendStep(nil, 1, 1, []byte{1, 2})[:cut]
+		require.Equal(t, io.ErrUnexpectedEOF, NewReader(bytes.NewReader(b)).Next(&Frame{}))
+	}
+}
+
+func TestParamsAreChecked(t *testing.T) {
+	b, err := AppendRequest(nil, 1, "m", -1, "text", []byte{1}, map[string]any{"known": 5}, []int{1}, 1.5, map[string]any{"unknown": 1})
+	require.NoError(t, err)
+	var f Frame
+	require.NoError(t, NewReader(bytes.NewReader(b)).Next(&f))
+	var o struct {
+		Known int64 `msgpack:"known"`
+	}
+	code := func(err error) int {
+		var refusal *Error
+		require.ErrorAs(t, err, &refusal)
+		return refusal.Code
+	}
+	_, err = f.Int(0, "x", 0, 5)
+	require.Equal(t, BadParams, code(err))
+	_, err = f.Int(1, "x", 0, 5)
+	require.Equal(t, BadParams, code(err))
+	_, err = f.Int(5, "x", 0, 5)
+	require.Equal(t, BadParams, code(err))
+	_, err = f.Int(7, "x", 0, 5)
+	require.Equal(t, BadParams, code(err))
+	_, err = f.Str(0, "x")
+	require.Equal(t, BadParams, code(err))
+	_, err = f.Bin(1, "x")
+	require.Equal(t, BadParams, code(err))
+	require.Equal(t, BadParams, code(f.Options(4, &o)))
+	require.ErrorContains(t, f.Options(6, &o), "unknown")
+	require.NoError(t, f.Options(3, &o))
+	require.EqualValues(t, 5, o.Known)
+	require.NoError(t, f.Options(9, &o))
+	require.Equal(t, BadParams, code(f.Most(6)))
+}
+
+func BenchmarkReadStep(b *testing.B) {
+	request := AppendStep(nil, 1, 1, make([]byte, 2*8192))
+	stream := &repeat{b: request}
+	r := NewReader(stream)
+	r.Limit = func([]byte) int { return 64 << 10 }
+	var f Frame
+	b.ReportAllocs()
+	for b.Loop() {
+		if err := r.Next(&f); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// repeat is a stream of one message again and again, a message a read.
+type repeat struct {
+	b  []byte
+	at int
+}
+
+func (r *repeat) Read(p []byte) (int, error) {
+	n := copy(p, r.b[r.at:])
+	r.at = (r.at + n) % len(r.b)
+	return n, nil
+}
