@@ -30,6 +30,7 @@ from .errors import (
     InternalError,
     LimitError,
     NeedsResetError,
+    OpponentError,
     ProtocolError,
     RequestError,
     ServerGone,
@@ -66,6 +67,7 @@ __all__ = [
     "Legal",
     "LimitError",
     "NeedsResetError",
+    "OpponentError",
     "ProtocolError",
     "RequestError",
     "Rollout",
@@ -120,7 +122,8 @@ def make_vec(
         illegal: what an illegal action means: ``"error"`` refuses the step, ``"penalty"`` is what the contest does
             to a missing move, ``"random"`` plays a legal one instead.
         max_episode_steps: after so many steps a game is truncated; None is the game's own default.
-        mask: put ``action_mask`` into infos.
+        mask: put ``action_mask`` into infos. False leaves masks out of what travels; legal actions can still
+            be asked for.
         copy: True: every step's arrays are new memory, yours for good. False: they are reused after ``slots``
             steps, which saves the allocation.
         slots: with copy=False, how many steps' arrays exist.

@@ -60,13 +60,14 @@ class UnknownGameError(RequestError):
 class IllegalActionError(BlockyardError, ValueError):
     """An action that is not legal where it was played; no game was stepped.
 
-    ``data`` has ``rows`` (indices into the actions given) and ``actions``, 64 at most.
+    ``data`` has ``envs``, the games to blame, 64 at most, and of the first one ``row`` (within the
+    game), ``seat`` and ``action``.
     """
 
     @property
     def env_ids(self) -> list[int]:
-        """Indices into the actions that were refused, at most 64."""
-        return list(self.data.get("rows", ()))
+        """The games in which an action was refused, at most 64."""
+        return list(self.data.get("envs", ()))
 
 
 class NeedsResetError(BlockyardError, RuntimeError):
@@ -83,6 +84,10 @@ class NeedsResetError(BlockyardError, RuntimeError):
 
 class BadStateError(BlockyardError, ValueError):
     """Bytes that are no position of this game; nothing was restored."""
+
+
+class OpponentError(BlockyardError, RuntimeError):
+    """A player of the server failed, and left games half-way; reset all to go on."""
 
 
 class BusyError(BlockyardError):
@@ -126,6 +131,7 @@ _CLASSES: dict[str, type[BlockyardError]] = {
     "illegal_action": IllegalActionError,
     "needs_reset": NeedsResetError,
     "bad_state": BadStateError,
+    "opponent_failed": OpponentError,
     "busy": BusyError,
     "limit": LimitError,
     "draining": DrainingError,
@@ -151,8 +157,9 @@ def from_wire(error: object, method: str) -> BlockyardError:
     code, name = error["code"], str(error.get("name", ""))
     kind = _CLASSES.get(name) or _BY_HUNDRED.get(code // 100, BlockyardError)
     data, retry = error.get("data"), error.get("retry_after_ms")
+    text = str(error.get("msg", name))
     return kind(
-        f"{method}: {error.get('msg', name)} [{name}]",
+        text if text.startswith(f"{method}:") else f"{method}: {text}",
         code=code,
         name=name,
         data=data if isinstance(data, dict) else None,

@@ -105,6 +105,10 @@ class GameFacts:
         return spaces.Discrete(self.actions)
 
 
+# What a slab holds; the mask may be left out.
+FIELDS = ("planes", "globals", "mask", "seat", "reward", "terminated", "truncated", "score")
+
+
 @dataclass(frozen=True)
 class Field:
     """One array inside a slab."""
@@ -150,9 +154,7 @@ class Handle:
         for f in fields:
             if f.offset < 0 or f.offset + int(np.prod(f.shape)) * f.dtype.itemsize > handle.slab_len:
                 raise ProtocolError(f"open: field {f.name} lies outside the slab")
-        if missing := {"planes", "globals", "mask", "seat", "reward", "terminated", "truncated", "score"} - {
-            f.name for f in fields
-        }:
+        if missing := set(FIELDS) - {"mask"} - {f.name for f in fields}:
             raise ProtocolError(f"open: the slab has no field {sorted(missing)}")
         return handle
 
@@ -164,7 +166,7 @@ class Slab:
         bytes: the memory, for the socket to write into.
         planes: uint8 (rows, C, H, W).
         globals: float32 (rows, G).
-        mask: uint8 (rows, ceil(actions / 8)), bit a & 7 of byte a >> 3.
+        mask: uint8 (rows, ceil(actions / 8)), bit a & 7 of byte a >> 3; None if left out.
         seat: uint8 (rows,), 255 where nobody acts.
         reward: float32 (games, seats).
         terminated, truncated: bool (games,).
@@ -196,7 +198,7 @@ class Slab:
         }
         self.planes = self.arrays["planes"]
         self.globals = self.arrays["globals"]
-        self.mask = self.arrays["mask"]
+        self.mask = self.arrays.get("mask")
         self.seat = self.arrays["seat"]
         self.reward = self.arrays["reward"]
         self.score = self.arrays["score"]
@@ -213,5 +215,12 @@ class Slab:
     def masks(self, actions: int) -> NDArray[np.bool_]:
         """Return the masks, bool (rows, actions), unpacked once."""
         if self.unpacked is None:
-            self.unpacked = np.unpackbits(self.mask, axis=1, count=actions, bitorder="little").view(np.bool_)
+            packed = self.packed_masks()
+            self.unpacked = np.unpackbits(packed, axis=1, count=actions, bitorder="little").view(np.bool_)
         return self.unpacked
+
+    def packed_masks(self) -> NDArray[np.uint8]:
+        """Return the masks as they came."""
+        if self.mask is None:
+            raise RuntimeError("the environment was made with mask=False; ask legal_actions() instead")
+        return self.mask

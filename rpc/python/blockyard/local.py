@@ -27,6 +27,8 @@ from .binary import find_server
 from .errors import ServerStartError
 
 _STOP_SECONDS = 3.0
+# Nobody but this process reaches the server: it may name files, and open as much as it likes.
+_FLAGS = ["--parent-death", "--trust-specs", "--max-sessions=4096", "--max-handles=4096", f"--max-memory={1 << 40}"]
 
 
 class LocalServer:
@@ -51,7 +53,7 @@ class LocalServer:
         self.address = f"unix:{self._path}"
         try:
             self._process = subprocess.Popen(
-                [str(program), "serve", "--listen", self.address, "--parent-death"],
+                [str(program), "serve", "--listen", self.address, *_FLAGS],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=self._log,

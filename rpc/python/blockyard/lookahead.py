@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, Literal
 
 import numpy as np
@@ -44,15 +45,30 @@ class Lookahead:
     def _observation(self, slab: Slab) -> dict[str, NDArray[Any]]:
         raise NotImplementedError
 
-    def _infos(self, slab: Slab) -> Infos:
+    def _infos(self, slab: Slab, rows: NDArray[np.bool_] | None = None) -> Infos:
         raise NotImplementedError
 
     # -- looking ahead --------------------------------------------------------------
 
+    def _pages(self, method: str, env_ids: Ids) -> Iterator[dict[str, Any]]:
+        """Ask about games, as many at a time as the server answers at once."""
+        ids, done = game_ids(env_ids, self.num_games), 0
+        while True:
+            page = self._call(method, ids[done:].tobytes())
+            yield page
+            done += page["count"]
+            if done >= len(ids) or page["count"] == 0:
+                return
+
     def legal_actions(self, env_ids: Ids = None) -> Legal:
         """Return the legal actions of the rows of these games, in compressed rows."""
-        d = self._call("legal", game_ids(env_ids, self.num_games).tobytes())
-        return Legal(np.frombuffer(d["indptr"], "<u4"), np.frombuffer(d["actions"], "<u2"))
+        pages = [
+            Legal(np.frombuffer(d["indptr"], "<u4"), np.frombuffer(d["actions"], "<u2"))
+            for d in self._pages("legal", env_ids)
+        ]
+        if len(pages) == 1:
+            return pages[0]
+        return Legal(_join_indptr([p.indptr for p in pages]), np.concatenate([p.actions for p in pages]))
 
     def sample_actions(self, rng: np.random.Generator) -> NDArray[np.int64]:
         """Return a uniformly random legal action for every row, int64 (num_envs,); 0 where a row need not act."""
@@ -64,26 +80,18 @@ class Lookahead:
         It is much data, about 35 positions a row in Block Battle: ask for a part of the games at a
         time if memory matters.
         """
-        ids, parts, done = game_ids(env_ids, self.num_games), [], 0
-        c, h, w = self.facts.planes_shape
-        while True:
-            d = self._call("afterstates", ids[done:].tobytes())
-            m = len(d["actions"]) // 2
-            part = Afterstates(
-                np.frombuffer(d["indptr"], "<u4"),
-                np.frombuffer(d["actions"], "<u2"),
-                np.frombuffer(d["planes"], np.uint8).reshape(m, c, h, w),
-                np.frombuffer(d["globals"], "<f4").reshape(m, -1)
-                if m
-                else np.zeros((0, len(self.facts.global_names)), "<f4"),
-                np.frombuffer(d["reward"], "<f4"),
-                np.frombuffer(d["done"], np.bool_),
-            )
-            parts.append(part)
-            done += d["count"]
-            if done >= len(ids) or d["count"] == 0:
-                break
-        return parts[0] if len(parts) == 1 else _join(parts)
+        return _join([self._afterstates(d) for d in self._pages("afterstates", env_ids)])
+
+    def _afterstates(self, d: dict[str, Any]) -> Afterstates:
+        m = len(d["actions"]) // 2
+        return Afterstates(
+            np.frombuffer(d["indptr"], "<u4"),
+            np.frombuffer(d["actions"], "<u2"),
+            np.frombuffer(d["planes"], np.uint8).reshape(m, *self.facts.planes_shape),
+            np.frombuffer(d["globals"], "<f4").reshape(m, len(self.facts.global_names)),
+            np.frombuffer(d["reward"], "<f4"),
+            np.frombuffer(d["done"], np.bool_),
+        )
 
     def final(self) -> Final:
         """Return how the games stood that ended in the last step, before anything else is called."""
@@ -108,13 +116,8 @@ class Lookahead:
         It may be kept in a file and restored by another environment or server with the same game,
         rules version, number of seats and step limit.
         """
-        ids, parts, done = game_ids(env_ids, self.num_games), [], 0
-        while True:
-            d = self._call("snapshot", ids[done:].tobytes())
-            parts.append(np.frombuffer(d["states"], np.uint8).reshape(-1, self._handle.state_len))
-            done += d["count"]
-            if done >= len(ids) or d["count"] == 0:
-                return np.concatenate(parts)
+        pages = [np.frombuffer(d["states"], np.uint8) for d in self._pages("snapshot", env_ids)]
+        return np.concatenate(pages).reshape(-1, self._handle.state_len)
 
     def restore(
         self, states: NDArray[np.uint8], env_ids: Ids = None, *, reseed: int | None = None
@@ -204,10 +207,16 @@ def _reseed(reseed: int | None, start: int) -> dict[str, int]:
     return {} if reseed is None else {"reseed": (one_seed(reseed, "reseed") + start) % (1 << 64)}
 
 
+def _join_indptr(parts: list[NDArray[np.uint32]]) -> NDArray[np.uint32]:
+    out, base = [np.zeros(1, np.uint32)], np.uint32(0)
+    for indptr in parts:
+        out.append(indptr[1:] + base)
+        base += indptr[-1]
+    return np.concatenate(out)
+
+
 def _join(parts: list[Afterstates]) -> Afterstates:
-    indptr, base = [np.zeros(1, np.uint32)], 0
-    for p in parts:
-        indptr.append(p.indptr[1:] + np.uint32(base))
-        base += len(p)
+    if len(parts) == 1:
+        return parts[0]
     rest = (np.concatenate([getattr(p, k) for p in parts]) for k in ("actions", "planes", "globals", "reward", "done"))
-    return Afterstates(np.concatenate(indptr), *rest)
+    return Afterstates(_join_indptr([p.indptr for p in parts]), *rest)

@@ -16,7 +16,7 @@ from .asking import Seed, action_row, fresh_seed, game_name, one_seed, opponents
 from .client import Client
 from .connection import Pending
 from .errors import BlockyardError, NeedsResetError
-from .facts import Slab
+from .facts import FIELDS, Slab
 from .infos import Infos
 from .lookahead import Lookahead
 
@@ -99,6 +99,8 @@ class BlockVectorEnv(Lookahead, VectorEnv[Obs, NDArray[Any], NDArray[Any]]):
                 "reward": reward,
                 "illegal": illegal,
             }
+            if not mask and "fields" in self.client.features:
+                options["fields"] = [name for name in FIELDS if name != "mask"]
             if max_episode_steps is not None:
                 options["max_episode_steps"] = operator.index(max_episode_steps)
             self._handle = self.client.open(self.facts.name, options)
@@ -142,7 +144,7 @@ class BlockVectorEnv(Lookahead, VectorEnv[Obs, NDArray[Any], NDArray[Any]]):
                 are. The dict is left as it is.
 
         Returns:
-            All observations, and infos.
+            All observations, and infos; their masks name the rows that were reset.
 
         Raises:
             TypeError, ValueError: seeds or a mask that make no sense; the message says why.
@@ -163,7 +165,7 @@ class BlockVectorEnv(Lookahead, VectorEnv[Obs, NDArray[Any], NDArray[Any]]):
         self._seeded |= chosen
         super().reset(seed=seed if isinstance(seed, int) else None)
         self._slab = slab
-        return self._observation(slab), self._infos(slab)
+        return self._observation(slab), self._infos(slab, self._rows_of(chosen))
 
     def _check_seed(self, seed: Seed) -> int | list[int | None] | None:
         if seed is None:
@@ -178,17 +180,16 @@ class BlockVectorEnv(Lookahead, VectorEnv[Obs, NDArray[Any], NDArray[Any]]):
             seed = self._first_seed
         if seed is None:
             seed = [None] * self.num_games if self._seeded.any() else fresh_seed()
-        everyone = bool(chosen.all())
         if isinstance(seed, int):
-            return [{"seed": seed} if everyone else {"seed": seed, "mask": chosen.tobytes()}]
+            return [{"seed": seed} | _limited_to(chosen)]
         full = [fresh_seed() if s is None and not old else s for s, old in zip(seed, self._seeded, strict=True)]
         given = np.fromiter((s is not None for s in full), np.bool_, self.num_games) & chosen
         requests: list[dict[str, Any]] = []
         if given.any():
             values = np.array([0 if s is None else s for s in full], "<u8")
-            requests.append({"seeds": values.tobytes(), "mask": given.tobytes()})
+            requests.append({"seeds": values.tobytes()} | _limited_to(given))
         if (rest := chosen & ~given).any():
-            requests.append({"mask": rest.tobytes()})
+            requests.append(_limited_to(rest))
         return requests
 
     # -- stepping -------------------------------------------------------------------
@@ -263,7 +264,9 @@ class BlockVectorEnv(Lookahead, VectorEnv[Obs, NDArray[Any], NDArray[Any]]):
         column = np.minimum(seats, self.seats - 1).reshape(self.num_games, -1).astype(np.intp)
         return np.take_along_axis(per_seat, column, 1).reshape(-1)
 
-    def _infos(self, slab: Slab) -> Infos:
+    def _infos(self, slab: Slab, rows: NDArray[np.bool_] | None = None) -> Infos:
+        """Return infos that count in some rows, None for all; other rows have theirs all the same."""
+        counts = self._all if rows is None else rows
         infos = Infos()
         if self._with_mask:
             generation = slab.generation
@@ -273,8 +276,8 @@ class BlockVectorEnv(Lookahead, VectorEnv[Obs, NDArray[Any], NDArray[Any]]):
                     raise RuntimeError("action_mask: its memory was used again (copy=False); read it sooner")
                 return slab.masks(self.facts.actions).view(np.int8)
 
-            infos.defer("action_mask", masks, self._all)
-        infos.put("score", self._per_row(slab.score, self._varying(slab.seat)), self._all)
+            infos.defer("action_mask", masks, counts)
+        infos.put("score", self._per_row(slab.score, self._varying(slab.seat)), counts)
         return infos
 
     def _varying(self, seats: NDArray[np.uint8]) -> NDArray[np.uint8] | None:
@@ -307,7 +310,7 @@ class BlockVectorEnv(Lookahead, VectorEnv[Obs, NDArray[Any], NDArray[Any]]):
     @property
     def packed_masks(self) -> NDArray[np.uint8]:
         """The same as bits, as they came: uint8 (num_envs, ceil(actions / 8)), bit a & 7 of byte a >> 3."""
-        return self._current().mask
+        return self._current().packed_masks()
 
     @property
     def scores(self) -> NDArray[np.int32]:
@@ -360,3 +363,8 @@ class BlockVectorEnv(Lookahead, VectorEnv[Obs, NDArray[Any], NDArray[Any]]):
 
     def __exit__(self, *exc: object) -> None:
         self.close()
+
+
+def _limited_to(games: NDArray[np.bool_]) -> dict[str, Any]:
+    """Return the option that limits a reset to some games."""
+    return {} if games.all() else {"mask": games.tobytes()}

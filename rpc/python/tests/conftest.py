@@ -1,0 +1,115 @@
+"""A real server for the tests, and ways to play."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from blockyard.binary import find_server
+
+GAME = "BlockBattle-v0"
+MODES = ["NextStep", "SameStep", "Disabled"]
+
+
+@dataclass
+class Server:
+    process: subprocess.Popen[bytes]
+    unix: str
+    tcp: str
+
+
+@pytest.fixture(scope="session")
+def program() -> Path:
+    return find_server()
+
+
+@pytest.fixture(scope="session")
+def server(program: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """A server that the tests share, on a unix socket and on TCP."""
+    path = tmp_path_factory.mktemp("s") / "s.sock"
+    command = [program, "serve", "--listen", f"unix:{path}", "--listen", "tcp:127.0.0.1:0", "--parent-death"]
+    process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    assert process.stdout is not None
+    unix, tcp = json.loads(process.stdout.readline())["ready"]
+    yield Server(process, unix, tcp)
+    process.terminate()
+    log = process.communicate(timeout=5)[1].decode()
+    assert process.returncode == 0, log
+    assert "internal" not in log, log
+    assert not path.exists()
+
+
+def play(env: Any, steps: int, seed: int = 0) -> list[tuple[Any, ...]]:
+    """Play random legal actions, resetting what DISABLED leaves ended; return everything that was seen."""
+    rng = np.random.default_rng(seed)
+    obs, infos = env.reset(seed=100 + seed)
+    trace: list[tuple[Any, ...]] = [(copied(obs), copied(infos))]
+    for _ in range(steps):
+        obs, rewards, terminated, truncated, infos = env.step(random_actions(infos["action_mask"], rng))
+        trace.append((copied(obs), rewards.copy(), terminated.copy(), truncated.copy(), copied(infos)))
+        ended = terminated | truncated
+        if env.metadata["autoreset_mode"].value == "Disabled" and ended.any():
+            obs, infos = env.reset(options={"reset_mask": ended})
+            trace.append((copied(obs), copied(infos)))
+            infos = infos | {"action_mask": env_masks(env, infos, trace)}
+    return trace
+
+
+def env_masks(env: Any, infos: dict[str, Any], trace: list[tuple[Any, ...]]) -> Any:
+    """Return the masks of all rows after some were reset: the others kept theirs."""
+    fresh = infos["_action_mask"]
+    return np.where(fresh[:, None], infos["action_mask"], trace[-2][-1]["action_mask"])
+
+
+def random_actions(masks: Any, rng: np.random.Generator) -> np.ndarray[Any, Any]:
+    """Return a random legal action for each row, 0 where it has none."""
+    return (masks * rng.random(masks.shape)).argmax(1)
+
+
+def copied(x: Any) -> Any:
+    """Return a deep copy as plain dicts and arrays."""
+    if isinstance(x, dict):
+        return {k: copied(v) for k, v in x.items()}
+    if isinstance(x, np.ndarray) and x.dtype == object:
+        return np.array([None if v is None else copied(v) for v in x] + [None], object)[:-1]
+    return np.array(x)
+
+
+def assert_same(a: Any, b: Any, path: str = "") -> None:
+    """Compare deeply, and say where the first difference is."""
+    if isinstance(a, dict) or isinstance(b, dict):
+        assert isinstance(a, dict) and isinstance(b, dict), path
+        assert a.keys() == b.keys(), path
+        for k in a:
+            assert_same(a[k], b[k], f"{path}.{k}")
+    elif isinstance(a, (list, tuple)):
+        assert len(a) == len(b), path
+        for i, (x, y) in enumerate(zip(a, b, strict=True)):
+            assert_same(x, y, f"{path}[{i}]")
+    elif isinstance(a, np.ndarray) and a.dtype == object:
+        assert_same(list(a), list(b), path)
+    else:
+        assert type(a) is type(b), path
+        if isinstance(a, np.ndarray):
+            assert a.dtype == b.dtype, f"{path}: {a.dtype} {b.dtype}"
+        np.testing.assert_array_equal(a, b, path)
+
+
+def processes_of(marker: str) -> list[int]:
+    """Return the processes whose command line has marker."""
+    found = []
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit() and int(entry.name) != os.getpid():
+            try:
+                if marker in (entry / "cmdline").read_text():
+                    found.append(int(entry.name))
+            except OSError:
+                continue
+    return found

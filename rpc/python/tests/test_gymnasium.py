@@ -1,0 +1,175 @@
+"""Gymnasium's own checks, its registry and its wrappers, on the real thing."""
+
+from __future__ import annotations
+
+import warnings
+
+import blockyard
+import gymnasium
+import numpy as np
+import pytest
+from conftest import GAME, MODES, Server, assert_same, copied, play
+from gymnasium.utils.env_checker import check_env
+from gymnasium.vector import AutoresetMode, SyncVectorEnv
+from gymnasium.wrappers import vector as wrappers
+
+ID = "blockyard:blockyard/BlockBattle-v0"
+
+
+def test_check_env(server: Server):
+    env = gymnasium.make(ID, address=server.unix, illegal="random")  # the checker knows no masks
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        # Globals have no bounds; the render modes are tried below by name.
+        warnings.filterwarnings("ignore", message=".*(infinity|not at the default|unwrapped).*")
+        check_env(env.unwrapped, skip_render_check=True)
+    env.close()
+
+
+@pytest.mark.parametrize("mode", ["ansi", "rgb_array"])
+def test_single_renders(server: Server, mode):
+    env = gymnasium.make(ID, address=server.unix, render_mode=mode)
+    env.reset(seed=1)
+    assert env.render() is not None
+    env.close()
+
+
+def test_registered(server: Server):
+    spec = gymnasium.spec("blockyard/BlockBattle-v0")
+    assert spec.entry_point
+    assert spec.vector_entry_point
+    env = gymnasium.make(ID, address=server.unix)
+    assert isinstance(env.unwrapped, blockyard.BlockEnv)
+    obs, info = env.reset(seed=1)
+    assert env.observation_space.contains(obs)
+    assert info["action_mask"].shape == (1601,)
+    env.close()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        envs = gymnasium.make_vec(ID, num_envs=3, address=server.unix, opponents={1: "first"}, autoreset_mode="SameStep")
+    assert isinstance(envs, blockyard.BlockVectorEnv)
+    assert envs.num_envs == 3
+    assert envs.spec.id == "blockyard/BlockBattle-v0"
+    assert envs.metadata["autoreset_mode"] is AutoresetMode.SAME_STEP
+    assert "blockyard/BlockBattle-v0" in repr(envs)
+    envs.close()
+
+
+def test_registered_vectorised_by_gymnasium(server: Server):
+    envs = gymnasium.make_vec(ID, num_envs=2, vectorization_mode="sync", address=server.unix)
+    native = gymnasium.make_vec(ID, num_envs=2, address=server.unix)
+    assert_same(play(envs, 30), play(native, 30))
+    envs.close()
+    native.close()
+
+
+def test_single_truncates_by_gymnasium_too(server: Server):
+    env = gymnasium.make(ID, address=server.unix, max_episode_steps=3)
+    _, info = env.reset(seed=1)
+    for i in range(3):
+        _, _, _, truncated, info = env.step(int(info["action_mask"].argmax()))
+        assert truncated == (i == 2)
+    env.close()
+
+
+# What each mode permits; the others refuse the mode by name.
+OBSERVING = ["NormalizeObservation", "TransformObservation", "VectorizeTransformObservation", "FlattenObservation"]
+
+
+def wrap(name, env):
+    match name:
+        case "RecordEpisodeStatistics" | "DictInfoToList" | "NormalizeReward" | "FlattenObservation":
+            return getattr(wrappers, name)(env)
+        case "ClipReward":
+            return wrappers.ClipReward(env, -1, 1)
+        case "TransformObservation":
+            return wrappers.TransformObservation(env, lambda obs: obs)
+        case "VectorizeTransformObservation":
+            from gymnasium.wrappers import TransformObservation
+
+            return wrappers.VectorizeTransformObservation(
+                env, TransformObservation, func=lambda o: o, observation_space=env.single_observation_space
+            )
+        case "NormalizeObservation":
+            flat = wrappers.FlattenObservation(env) if env.metadata["autoreset_mode"] != AutoresetMode.SAME_STEP else env
+            return wrappers.NormalizeObservation(flat)
+    raise AssertionError(name)
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize(
+    "name", ["RecordEpisodeStatistics", "NormalizeReward", "ClipReward", "DictInfoToList", *OBSERVING]
+)
+def test_wrappers(server: Server, mode, name):
+    base = blockyard.make_vec(GAME, 4, address=server.unix, autoreset_mode=mode, max_episode_steps=7)
+    with base:
+        refused = (mode == "SameStep" and name in OBSERVING) or (mode == "Disabled" and name == "NormalizeObservation")
+        if refused:
+            with pytest.raises((ValueError, AssertionError), match=r"(?i)autoreset|mode"):
+                wrap(name, base)
+            return
+        env, rng = wrap(name, base), np.random.default_rng(0)
+        env.reset(seed=1)
+        for _ in range(20):
+            _, _, terminated, truncated, infos = env.step(base.sample_actions(rng))
+            done = terminated | truncated
+            if name == "DictInfoToList":
+                assert len(infos) == 4
+                assert infos[0]["action_mask"].shape == (1601,)
+                if mode == "SameStep" and done[0]:
+                    assert infos[0]["final_obs"]["planes"].shape == (2, 20, 10)
+                    assert infos[0]["final_info"]["score"] >= 0
+            if name == "RecordEpisodeStatistics" and done.any():
+                np.testing.assert_array_equal(infos["episode"]["l"][done], 7)
+            if mode == "Disabled" and done.any():
+                env.reset(options={"reset_mask": done})
+
+
+def test_reset_mask_is_left_in_the_options(server: Server):
+    """Otherwise statistics of games that were not reset would start anew."""
+    with blockyard.make_vec(GAME, 2, address=server.unix, autoreset_mode="Disabled") as base:
+        env = wrappers.RecordEpisodeStatistics(base)
+        env.reset(seed=1)
+        rng = np.random.default_rng(0)
+        for _ in range(4):
+            env.step(base.sample_actions(rng))
+        options = {"reset_mask": np.array([True, False])}
+        base.reset(options=options)
+        assert list(options) == ["reset_mask"]
+        env.reset(options=dict(options))
+        np.testing.assert_array_equal(env.episode_lengths, [0, 4])
+
+
+def single(server: Server, **kwargs):
+    return lambda: blockyard.make(GAME, address=server.unix, **kwargs)
+
+
+@pytest.mark.parametrize("limit", [None, 9])
+@pytest.mark.parametrize("mode", MODES)
+def test_equals_a_vector_of_singles(server: Server, mode, limit):
+    """Observations, rewards, flags and infos, to the last byte and dtype, final ones included."""
+    kwargs = {"max_episode_steps": limit, "opponents": "random"}
+    n = 5
+    theirs = SyncVectorEnv([single(server, **kwargs) for _ in range(n)], autoreset_mode=mode)
+    ours = blockyard.make_vec(GAME, n, address=server.unix, autoreset_mode=mode, **kwargs)
+    a, b = play(ours, 150), play(theirs, 150)
+    ended = sum(int((step[2] | step[3]).sum()) for step in a if len(step) == 5)
+    assert ended >= n
+    for i, (x, y) in enumerate(zip(a, b, strict=True)):
+        x, y = forgive(x, limit), forgive(y, limit)
+        assert_same(x, y, f"step {i}")
+    theirs.close()
+    ours.close()
+
+
+def forgive(step, limit):
+    """Take out what infos say of rows they do not speak of, and what is documented as unknown."""
+    infos = copied(step[-1])
+    if "final_info" in infos and limit:  # the last mask of a truncated episode
+        final = infos["final_info"]
+        final["_action_mask"] = final["_action_mask"] & ~step[3]
+    for level in (infos, infos.get("final_info", {})):
+        for key in ("action_mask", "score"):
+            if key in level:
+                level[key][~level[f"_{key}"]] = 0
+    return (*step[:-1], infos)
