@@ -16,8 +16,10 @@ type level struct {
 }
 
 // open makes the children of s by every choice of seat, ply plies from the root, and
-// gives the finished ones their worth. The live ones are states[:live].
+// gives the finished ones their worth. The live ones are states[:live]. It forces the
+// draws of s.
 func (l *level) open(s env.State, seat, ply int) {
+	s.Force(zeros[:])
 	l.legal = s.Legal(seat, l.legal[:0])
 	for len(l.worth) < len(l.legal) {
 		l.worth = append(l.worth, 0)

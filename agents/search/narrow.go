@@ -20,7 +20,7 @@ type Narrow struct {
 	deep     level
 	outcomes int
 	mid, end env.State
-	draw     [1]uint16
+	draws    [env.MaxDraws]uint16 // 0 but for the first
 	value    float32
 }
 
@@ -73,9 +73,9 @@ func (n *Narrow) Value() float32 { return n.value }
 func (n *Narrow) mean(s env.State, seat, i int) float32 {
 	var sum float32
 	for o := 0; o < n.outcomes; o++ {
-		n.draw[0] = uint16(o)
+		n.draws[0] = uint16(o)
 		n.mid.CopyFrom(s)
-		n.mid.Force(n.draw[:])
+		n.mid.Force(n.draws[:])
 		n.mid.After(seat, n.two.root.legal[i])
 		sum += n.third(seat, i)
 	}
@@ -88,6 +88,7 @@ func (n *Narrow) third(seat, i int) float32 {
 	if v, ended := over(n.mid, seat, 1); ended {
 		return v
 	}
+	n.mid.Force(zeros[:])
 	best := -2 * Win
 	for _, l := range n.two.lines.best {
 		if l.first != i {

@@ -37,6 +37,7 @@ func replied(s env.State, seat int, a env.Action) float32 {
 	}
 	mid := toy.Turns.New(3)
 	mid.CopyFrom(s)
+	mid.Force(zeros[:])
 	mid.Step(env.Alone(seat, a))
 	if mid.Acting() == 0 {
 		return value(mid, seat, 1)
@@ -46,6 +47,7 @@ func replied(s env.State, seat int, a env.Action) float32 {
 	for i, b := range mid.Legal(mover, nil) {
 		end := toy.Turns.New(3)
 		end.CopyFrom(mid)
+		end.Force(zeros[:])
 		end.Step(env.Alone(mover, b))
 		if v := value(end, mover, 2); i == 0 || v > most {
 			most, mine = v, value(end, seat, 2)

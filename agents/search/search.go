@@ -5,8 +5,10 @@
 // contest bots carry it.
 //
 // Every search here is deterministic: of equally good actions the one with the lowest
-// id is played, whatever the evaluator. A finished game is judged by its Result, never
-// by the evaluator, and a loss that comes later is better than one that comes sooner.
+// id is played, whatever the evaluator, and every draw on the way that a search does not
+// tell apart is taken to be 0, so that hidden draws to come make no difference. A finished
+// game is judged by its Result, never by the evaluator, and a loss that comes later is
+// better than one that comes sooner.
 //
 // Agents keep the positions they look at in pools that grow once and then stay: after
 // the first few moves Act allocates nothing.
@@ -62,6 +64,9 @@ func over(s env.State, seat int, ply int) (float32, bool) {
 	}
 	return 0, true
 }
+
+// zeros are the draws that are forced where a search does not tell draws apart.
+var zeros [env.MaxDraws]uint16
 
 // better reports whether an action worth v should replace the best so far; equal worth
 // does not, and a worth that is not a number is never the better one.

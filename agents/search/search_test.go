@@ -138,6 +138,9 @@ func (x exhaust) worth(s env.State, seat int, a env.Action, ply, depth int) floa
 func (x exhaust) after(s env.State, seat int, a env.Action, ply, depth int) float32 {
 	c := blockbattle.Game.New(2)
 	c.CopyFrom(s)
+	if ply > 0 || x.outcomes == 0 {
+		c.Force([]uint16{0})
+	}
 	c.After(seat, a)
 	switch {
 	case c.Acting() == 0 && c.Result(seat) > 0:
@@ -185,6 +188,25 @@ func TestSearchesPlayWhatTheExhaustiveOnePlays(t *testing.T) {
 					require.NotZero(t, ended, "no position was lost: the end was not tested")
 				}
 			})
+		}
+	}
+}
+
+func TestHiddenDrawsMakeNoDifference(t *testing.T) {
+	g := blockbattle.Game
+	e := hashed{levels: 1 << 20}
+	view := g.New(2)
+	for i, s := range positions(t, 60) {
+		for name, a := range map[string]env.Agent{
+			"greedy": NewGreedy(g, e), "two": NewTwo(g, e), "narrow": NewNarrow(g, e, 3, blockbattle.Pieces),
+		} {
+			env.View(view, s, i%2, 1)
+			want, value := act(t, a, view, i%2), a.(Reporter).Value()
+			for seed := uint64(2); seed < 6; seed++ {
+				env.View(view, s, i%2, seed)
+				require.Equal(t, want, act(t, a, view, i%2), "%s, position %d", name, i)
+				require.Equal(t, value, a.(Reporter).Value(), "%s, position %d", name, i)
+			}
 		}
 	}
 }
