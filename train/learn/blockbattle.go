@@ -1,6 +1,10 @@
 package learn
 
 import (
+	"fmt"
+	"strconv"
+	"strings"
+
 	"blockyard/agents/blockbattlebot"
 	"blockyard/agents/search"
 	"blockyard/agents/valuenet"
@@ -17,6 +21,7 @@ var BlockBattle = &Game{
 	Hand:     func() search.Evaluator { return blockbattlebot.NewHand() },
 	Learned:  func(n *valuenet.Net) (search.Evaluator, error) { return blockbattlebot.NewLearned(n) },
 	Damage:   damageBlockBattle,
+	Mirror:   mirrorColumns(blockbattlebot.FeatureNames, blockbattle.Width),
 	Outcomes: blockbattle.Pieces,
 	Shipped:  func() (*valuenet.Net, error) { return blockbattlebot.Shipped(blockbattle.Game) },
 	Folder:   "agents/bots/blockbattle",
@@ -59,6 +64,45 @@ func damageBlockBattle(state env.State, r *env.Rand) {
 			}
 			for range holes {
 				d.Cells[below(r, blockbattle.Width)] &^= 1 << uint(y)
+			}
+		}
+	}
+}
+
+// mirrorColumns makes a Mirror for features named "… height X", "… step X" (between
+// columns X-1 and X, falling to the right counting as positive or negative) and "… step
+// size X"; all others are the same on both sides.
+func mirrorColumns(names []string, width int) func([]float32) {
+	index := map[string]int{}
+	for i, n := range names {
+		index[n] = i
+	}
+	from, sign := make([]int, len(names)), make([]float32, len(names))
+	for i, n := range names {
+		from[i], sign[i] = i, 1
+		cut := strings.LastIndexByte(n, ' ')
+		if cut < 0 {
+			continue
+		}
+		x, err := strconv.Atoi(n[cut+1:])
+		if err != nil {
+			continue
+		}
+		switch what := n[:cut]; {
+		case strings.HasSuffix(what, " height"):
+			from[i] = index[fmt.Sprintf("%s %d", what, width-1-x)]
+		case strings.HasSuffix(what, " step"):
+			from[i], sign[i] = index[fmt.Sprintf("%s %d", what, width-x)], -1
+		case strings.HasSuffix(what, " step size"):
+			from[i] = index[fmt.Sprintf("%s %d", what, width-x)]
+		}
+	}
+	return func(row []float32) {
+		for i, j := range from { // pairs change places
+			if j < i {
+				row[i], row[j] = sign[i]*row[j], sign[j]*row[i]
+			} else if j == i {
+				row[i] *= sign[i]
 			}
 		}
 	}

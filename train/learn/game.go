@@ -29,6 +29,9 @@ type Game struct {
 	// Damage turns a fresh position into a late or a hard one; r is its only source of
 	// chance. The position stays one that Check accepts and that is not over.
 	Damage func(s env.State, r *env.Rand)
+	// Mirror, if set, turns a row of features into that of the position's mirror image,
+	// which is worth the same.
+	Mirror func(row []float32)
 	// Outcomes is how many draws, equally likely, a third ply tells apart.
 	Outcomes int
 	// Shipped are the weights that come with the program.

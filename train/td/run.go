@@ -180,6 +180,9 @@ func (r *Run) fit() error {
 		r.bx, r.by = r.bx[:0], r.by[:0]
 		for _, i := range rows {
 			r.bx, r.by = append(r.bx, r.x[i*n:(i+1)*n]...), append(r.by, r.y[i])
+			if r.Game.Mirror != nil && shuffle.Uint32()&1 != 0 {
+				r.Game.Mirror(r.bx[len(r.bx)-n:])
+			}
 		}
 		// A last short batch takes a step of its own size, not a full one.
 		loss, err := r.trainer.Fit(r.bx, r.by, rate*float64(len(rows))/float64(batch))
