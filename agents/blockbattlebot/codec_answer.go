@@ -5,6 +5,7 @@ import (
 	"sort"
 	"strings"
 
+	"blockyard/env"
 	"blockyard/env/blockbattle"
 )
 
@@ -12,6 +13,13 @@ import (
 type answer struct {
 	land    blockbattle.Landing
 	remarks []string
+}
+
+// Judge reads seat's answer line in position s, which stays as it is: the action it comes
+// to, and what is odd about it.
+func Judge(d Dialect, s *blockbattle.State, seat int, line string) (a env.Action, remarks []string) {
+	got := readAnswer(d, s, seat, line)
+	return blockbattle.ActionOf(got.land), got.remarks
 }
 
 // readAnswer plays a line on seat's board, which stays as it is.

@@ -2,7 +2,6 @@ package blockbattlebot
 
 import (
 	"bufio"
-	"errors"
 	"fmt"
 	"io"
 	"strconv"
@@ -18,7 +17,7 @@ import (
 const greatest = 1 << 24
 
 func illegal(a env.Action) error {
-	return errors.New("blockbattle: not legal: " + blockbattle.Text(a))
+	return fmt.Errorf("blockbattle: action %d is not legal", a)
 }
 
 // ReadTurn implements contest.Codec. It takes lines in any order, notes unknown ones, and

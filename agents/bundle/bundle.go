@@ -22,6 +22,8 @@ const (
 	MaxChars = 100000
 )
 
+const tooLong = "more than the limit of"
+
 // Options say what to flatten.
 type Options struct {
 	// Package is the import path of the program, such as "blockyard/agents/bots/blockbattle".
@@ -51,8 +53,8 @@ func Source(o Options) ([]byte, error) {
 		limit = MaxChars
 	}
 	if n := len([]rune(string(src))); n > limit {
-		return nil, fmt.Errorf("bundle %s: %d characters, %d more than the limit of %d%s",
-			o.Package, n, n-limit, limit, prog.largest(src))
+		return nil, fmt.Errorf("bundle %s: %d characters, %d %s %d%s",
+			o.Package, n, n-limit, tooLong, limit, prog.largest(src))
 	}
 	return src, nil
 }

@@ -27,7 +27,10 @@ type program struct {
 
 	inits []*decl // functions called init, in the order they run
 
+	called map[string]bool // methods called through our interfaces, by name
+
 	names    map[types.Object]string // package-level objects: their name in the bundle
+	captives map[types.Object]bool   // see captured
 	imports  map[string]string       // library packages in use: path → name in the bundle
 	extra    map[string]string       // functions that stand for newer language: name → source
 	uses     []libraryUse
@@ -97,7 +100,7 @@ func load(o Options) (*program, error) {
 func newProgram(fset *token.FileSet, paths []string, loaded []*packages.Package) *program {
 	p := &program{fset: fset, info: map[*types.Package]*types.Info{}, decls: map[types.Object]*decl{},
 		live: map[types.Object]bool{}, names: map[types.Object]string{}, imports: map[string]string{},
-		extra: map[string]string{}}
+		extra: map[string]string{}, called: map[string]bool{}}
 	byPath := map[string]*packages.Package{}
 	for _, pkg := range loaded {
 		byPath[pkg.PkgPath] = pkg

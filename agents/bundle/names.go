@@ -3,7 +3,6 @@ package bundle
 import (
 	"fmt"
 	"go/ast"
-	"go/token"
 	"go/types"
 	"sort"
 	"strings"
@@ -11,9 +10,9 @@ import (
 	"unicode/utf8"
 )
 
-// name gives every needed package-level object a name of its own in the bundle. The
-// program's own names stay; others get their package's name in front, and whether they
-// are exported stays as it was.
+// name gives every needed package-level object a name of its own in the bundle: the one
+// it has, where no other claims it more often, and else with its package's name in front.
+// Whether a name is exported stays as it was.
 func (p *program) name() {
 	taken := map[string]bool{"_": true, "init": true}
 	for _, n := range types.Universe.Names() {
@@ -24,6 +23,30 @@ func (p *program) name() {
 	}
 	p.nameImports(taken)
 	shadowed := p.localNames()
+	for _, o := range p.byUse() {
+		name := o.Name()
+		if taken[name] || p.captured(o) {
+			base := prefixed(o)
+			name = base
+			for i := 2; taken[name] || shadowed[name]; i++ {
+				name = fmt.Sprintf("%s%d", base, i)
+			}
+		}
+		taken[name] = true
+		p.names[o] = name
+	}
+}
+
+// byUse lists the needed package-level objects: main, then the most mentioned first.
+func (p *program) byUse() []types.Object {
+	uses := map[types.Object]int{}
+	for _, pkg := range p.pkgs {
+		for _, obj := range pkg.TypesInfo.Uses {
+			uses[obj]++
+		}
+	}
+	main := p.pkgs[len(p.pkgs)-1].Types
+	uses[main.Scope().Lookup("main")] = 1 << 30
 	var objs []types.Object
 	for _, d := range p.order {
 		for _, o := range d.objs {
@@ -32,24 +55,52 @@ func (p *program) name() {
 			}
 		}
 	}
-	main := p.pkgs[len(p.pkgs)-1].Types
-	for _, own := range []bool{true, false} {
-		for _, o := range objs {
-			if (o.Pkg() == main) != own {
-				continue
+	sort.SliceStable(objs, func(i, j int) bool { return uses[objs[i]] > uses[objs[j]] })
+	return objs
+}
+
+// captured reports whether somewhere outside its package o would mean something else if
+// it were mentioned by its bare name, or could not be told from a field.
+func (p *program) captured(o types.Object) bool {
+	if p.captives == nil {
+		p.captives = map[types.Object]bool{}
+		for _, d := range p.order {
+			if p.kept(d) {
+				p.findCaptives(d)
 			}
-			base := o.Name()
-			if !own {
-				base = prefixed(o)
-			}
-			name := base
-			for i := 2; taken[name] || token.IsKeyword(name) || (name != o.Name() && shadowed[name]); i++ {
-				name = fmt.Sprintf("%s%d", base, i)
-			}
-			taken[name] = true
-			p.names[o] = name
 		}
 	}
+	return p.captives[o]
+}
+
+func (p *program) findCaptives(d *decl) {
+	var node ast.Node = d.fn
+	if d.fn == nil {
+		node = d.spec
+	}
+	info := d.pkg.TypesInfo
+	ast.Inspect(node, func(n ast.Node) bool {
+		sel, ok := n.(*ast.SelectorExpr)
+		if !ok {
+			return true
+		}
+		x, ok := sel.X.(*ast.Ident)
+		if !ok {
+			return true
+		}
+		if _, ok := info.Uses[x].(*types.PkgName); !ok || p.decls[info.Uses[sel.Sel]] == nil {
+			return true
+		}
+		scope := d.pkg.Types.Scope().Innermost(sel.Pos())
+		if scope == nil {
+			return true
+		}
+		if at, _ := scope.LookupParent(sel.Sel.Name, sel.Pos()); at != nil && at != types.Universe &&
+			at != d.pkg.Types.Scope() && at.Parent() != d.pkg.Types.Scope() {
+			p.captives[info.Uses[sel.Sel]] = true
+		}
+		return true
+	})
 }
 
 func prefixed(o types.Object) string {

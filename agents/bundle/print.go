@@ -39,6 +39,9 @@ func (p *program) print(header []string) ([]byte, error) {
 		}
 	}
 	src, err := format.Source(out.Bytes())
+	if err == nil {
+		src, err = format.Source(compact(src))
+	}
 	if err != nil {
 		return nil, fmt.Errorf("the result is no Go: %w", err)
 	}
@@ -140,6 +143,8 @@ func (p *program) rename(info *types.Info, node ast.Node) {
 			}
 		case *ast.Ident:
 			n.Name = p.renamed(info, n)
+		case *ast.InterfaceType:
+			n.Methods = p.calledMethods(n.Methods)
 		case *ast.Field:
 			n.Doc, n.Comment = nil, nil
 		case *ast.ValueSpec:
@@ -151,6 +156,17 @@ func (p *program) rename(info *types.Info, node ast.Node) {
 		}
 		return true
 	}, nil)
+}
+
+// calledMethods leaves out the methods of an interface that nobody calls.
+func (p *program) calledMethods(methods *ast.FieldList) *ast.FieldList {
+	out := &ast.FieldList{Opening: methods.Opening, Closing: methods.Closing}
+	for _, f := range methods.List {
+		if len(f.Names) != 1 || p.called[f.Names[0].Name] {
+			out.List = append(out.List, f)
+		}
+	}
+	return out
 }
 
 func (p *program) renamed(info *types.Info, id *ast.Ident) string {

@@ -11,7 +11,8 @@ import (
 )
 
 // reach finds what main needs. A method counts as needed when it is called, or when its
-// type is needed and satisfies a needed interface that asks for it.
+// type is needed and satisfies a needed interface through which it is called. Methods of
+// our interfaces that nobody calls are left out of the interfaces too.
 func (p *program) reach() error {
 	for _, pkg := range p.pkgs {
 		if err := p.collect(pkg); err != nil {
@@ -22,7 +23,7 @@ func (p *program) reach() error {
 	if main == nil {
 		return fmt.Errorf("has no func main")
 	}
-	r := &reacher{program: p}
+	r := &reacher{program: p, walked: map[ast.Node]bool{}, asked: map[string][]signature{}}
 	r.libraryInterfaces()
 	for _, d := range p.inits {
 		if err := r.mark(d.objs[0]); err != nil {
@@ -32,8 +33,8 @@ func (p *program) reach() error {
 	if err := r.mark(main); err != nil {
 		return err
 	}
-	for before := -1; before != len(p.live); {
-		before = len(p.live)
+	for before := -1; before != len(p.live)+len(p.called); {
+		before = len(p.live) + len(p.called)
 		if err := r.satisfy(); err != nil {
 			return err
 		}
@@ -110,6 +111,13 @@ type reacher struct {
 	named  []*types.TypeName  // needed types of ours
 	ifaces []*types.Interface // needed interfaces, ours and the library's
 	walked map[ast.Node]bool
+	asked  map[string][]signature // methods of our needed interfaces, by name
+}
+
+// A signature is a method in the source of an interface.
+type signature struct {
+	pkg   *packages.Package
+	field *ast.Field
 }
 
 // mark makes obj needed, and all that its declaration mentions.
@@ -171,9 +179,6 @@ func embedsFile(d *decl) bool {
 
 // walk marks everything that node mentions.
 func (r *reacher) walk(pkg *packages.Package, node ast.Node) error {
-	if r.walked == nil {
-		r.walked = map[ast.Node]bool{}
-	}
 	if r.walked[node] {
 		return nil
 	}
@@ -186,8 +191,15 @@ func (r *reacher) walk(pkg *packages.Package, node ast.Node) error {
 		}
 		switch n := n.(type) {
 		case *ast.InterfaceType:
-			if it, ok := info.TypeOf(n).(*types.Interface); ok {
-				r.ifaces = append(r.ifaces, it)
+			err = r.walkInterface(pkg, n)
+			return false
+		case *ast.TypeAssertExpr:
+			err = r.told(info, n.Type)
+		case *ast.CaseClause:
+			for _, x := range n.List {
+				if tv := info.Types[x]; err == nil && tv.IsType() {
+					err = r.told(info, x)
+				}
 			}
 		case *ast.FuncType:
 			if n.TypeParams != nil {
@@ -205,6 +217,49 @@ func (r *reacher) walk(pkg *packages.Package, node ast.Node) error {
 	return err
 }
 
+// walkInterface marks what an interface is made of; its own methods wait to be called.
+func (r *reacher) walkInterface(pkg *packages.Package, n *ast.InterfaceType) error {
+	if it, ok := pkg.TypesInfo.TypeOf(n).(*types.Interface); ok {
+		r.ifaces = append(r.ifaces, it)
+	}
+	for _, f := range n.Methods.List {
+		if len(f.Names) == 1 && !r.called[f.Names[0].Name] {
+			r.asked[f.Names[0].Name] = append(r.asked[f.Names[0].Name], signature{pkg, f})
+		} else if err := r.walk(pkg, f); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// call makes every method of that name in our needed interfaces needed.
+func (r *reacher) call(name string) error {
+	if r.called[name] {
+		return nil
+	}
+	r.called[name] = true
+	for _, s := range r.asked[name] {
+		if err := r.walk(s.pkg, s.field); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// told is for an interface that values are told apart by: all its methods count.
+func (r *reacher) told(info *types.Info, x ast.Expr) error {
+	if x == nil || info.TypeOf(x) == nil {
+		return nil
+	}
+	it, ok := info.TypeOf(x).Underlying().(*types.Interface)
+	for k := 0; ok && k < it.NumMethods(); k++ {
+		if err := r.call(it.Method(k).Name()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 func (r *reacher) use(info *types.Info, id *ast.Ident) error {
 	obj := info.Uses[id]
 	if obj == nil {
@@ -219,6 +274,11 @@ func (r *reacher) use(info *types.Info, id *ast.Ident) error {
 	if pkg := obj.Pkg(); pkg != nil && r.info[pkg] == nil {
 		r.uses = append(r.uses, libraryUse{obj, id.Pos()})
 		return nil
+	}
+	if f, ok := obj.(*types.Func); ok {
+		if recv := f.Signature().Recv(); recv != nil && types.IsInterface(recv.Type()) {
+			return r.call(f.Name())
+		}
 	}
 	return r.mark(obj)
 }
@@ -281,6 +341,9 @@ func (r *reacher) satisfy() error {
 			}
 			for k := 0; k < it.NumMethods(); k++ {
 				m := it.Method(k)
+				if r.info[m.Pkg()] != nil && !r.called[m.Name()] {
+					continue
+				}
 				if sel := set.Lookup(m.Pkg(), m.Name()); sel != nil {
 					if err := r.mark(sel.Obj()); err != nil {
 						return err

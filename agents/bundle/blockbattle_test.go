@@ -1,0 +1,152 @@
+package bundle
+
+import (
+	"context"
+	"math/rand"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"blockyard/agents/blockbattlebot"
+	"blockyard/agents/contest"
+	"blockyard/agents/search"
+	"blockyard/agents/valuenet"
+	"blockyard/env"
+	"blockyard/env/blockbattle"
+)
+
+// randomNet is a net of the sizes that are trained, or of others.
+func randomNet(t *testing.T, hidden ...int) *valuenet.Net {
+	t.Helper()
+	r := rand.New(rand.NewSource(1))
+	sizes := append(append([]int{blockbattlebot.Len}, hidden...), 1)
+	var layers []valuenet.Layer
+	for i := 0; i+1 < len(sizes); i++ {
+		l := valuenet.Layer{In: sizes[i], Out: sizes[i+1]}
+		for range l.In * l.Out {
+			l.W = append(l.W, float32(r.NormFloat64()/4))
+		}
+		for range l.Out {
+			l.B = append(l.B, float32(r.NormFloat64()/4))
+		}
+		layers = append(layers, l)
+	}
+	net, err := valuenet.New(layers)
+	require.NoError(t, err)
+	return net
+}
+
+// sameMoves bundles a bot, compiles it alone, tells it the stored logs, and compares its
+// answers with those of the agent in this program.
+func sameMoves(t *testing.T, src []byte, e search.Evaluator) {
+	t.Helper()
+	exe := filepath.Join(t.TempDir(), "bot")
+	require.NoError(t, Check(t.Context(), src, exe))
+	twin := search.NewTwo(blockbattle.Game, e)
+	view := blockbattle.Game.New(2)
+	positions := 0
+	check := func(s *blockbattle.State, seat int, a env.Action) {
+		env.View(view, s, seat, 99)
+		want, err := twin.Act(context.Background(), view, seat)
+		require.NoError(t, err)
+		require.Equal(t, blockbattle.Text(want), blockbattle.Text(a), "round %d", s.Round)
+		positions++
+	}
+	got, err := ReplayBlockbattle(t.Context(), []string{exe}, check)
+	require.NoError(t, err)
+	require.Equal(t, 9, got.Logs)
+	require.Equal(t, positions, got.Answers)
+	t.Logf("%d answers, %v a move, %v at most", got.Answers, got.Mean, got.Longest)
+	require.Less(t, got.Mean, 100*time.Millisecond)
+	askSeeded(t, exe, 1000-positions, check)
+	require.GreaterOrEqual(t, positions, 1000)
+}
+
+// askSeeded tells the bot n positions of seeded games, played with now and then a random
+// move so that boards get ragged.
+func askSeeded(t *testing.T, exe string, n int, each func(s *blockbattle.State, seat int, a env.Action)) {
+	t.Helper()
+	bot, err := contest.Start([]string{exe}, func(line string) { t.Error(line) })
+	require.NoError(t, err)
+	defer bot.Close()
+	greedy := search.NewGreedy(blockbattle.Game, blockbattlebot.NewHand())
+	wild := search.NewRandom(7)
+	view := blockbattle.Game.New(2)
+	ref := blockbattlebot.Referee{State: blockbattle.Game.New(2).(*blockbattle.State)}
+	r := replay{ctx: t.Context(), each: each}
+	lines := ref.Settings(0, contest.Limits{Bank: 10 * time.Second, PerMove: 500 * time.Millisecond})
+	for seed := uint64(1); r.Answers < n; seed++ {
+		ref.State.Reset(seed)
+		for !ref.State.Over && r.Answers < n {
+			seat := 0
+			lines = append(lines, ref.Request(seat, 10*time.Second)...)
+			require.NoError(t, r.ask(bot, blockbattlebot.ClassicDialect, lines, contest.Turn{Budget: 10 * time.Second}, ref.State))
+			lines = nil
+			moves := env.NoMoves
+			for seat := 0; seat < 2; seat++ {
+				env.View(view, ref.State, seat, seed)
+				var agent env.Agent = greedy
+				if (ref.State.Round+int32(seat))%4 == 0 {
+					agent = wild
+				}
+				moves[seat], err = agent.Act(t.Context(), view, seat)
+				require.NoError(t, err)
+			}
+			require.NoError(t, env.Apply(blockbattle.Game, ref.State, moves))
+		}
+	}
+}
+
+func TestBundledHandPlaysLikeItsTwin(t *testing.T) {
+	b, err := Write("", "blockbattle", nil)
+	require.NoError(t, err)
+	require.LessOrEqual(t, len(b.Source), MaxChars)
+	sameMoves(t, b.Source, blockbattlebot.NewHand())
+}
+
+func TestBundledNetPlaysLikeItsTwin(t *testing.T) {
+	for _, hidden := range [][]int{{32}, {64, 32}, {128}} {
+		net := randomNet(t, hidden...)
+		b, err := Write("", "blockbattle", net)
+		require.NoError(t, err)
+		t.Logf("hidden %v: %d characters, %d bits a weight", hidden, len(b.Source), b.Bits)
+		require.LessOrEqual(t, len(b.Source), MaxChars)
+		rounded, err := Rounded(net, b.Bits)
+		require.NoError(t, err)
+		e, err := blockbattlebot.NewLearned(rounded)
+		require.NoError(t, err)
+		if testing.Short() && len(hidden) > 1 {
+			continue
+		}
+		sameMoves(t, b.Source, e)
+	}
+}
+
+func TestWriteRefusesANetThatDoesNotFit(t *testing.T) {
+	_, err := Write("", "blockbattle", randomNet(t, 512))
+	require.ErrorContains(t, err, "a smaller net is needed")
+}
+
+func TestCheckBotRefusesABotThatTalksNonsense(t *testing.T) {
+	_, err := CheckBot(t.Context(), "blockbattle", []byte(`package main
+
+import (
+	"bufio"
+	"fmt"
+	"os"
+	"strings"
+)
+
+func main() {
+	in := bufio.NewScanner(os.Stdin)
+	for in.Scan() {
+		if strings.HasPrefix(in.Text(), "action") {
+			fmt.Println("left,up,drop")
+		}
+	}
+}
+`))
+	require.ErrorContains(t, err, `unknown token "up"`)
+}
