@@ -58,7 +58,7 @@ func (c *arenaCmd) Run(ctx context.Context, con *console) error {
 	if !c.Quiet && terminal(con.err) {
 		bar := newBar(con.err, 2*t.Pairs, "games")
 		t.Progress = func(r match.Result) {
-			bar.Describe(fmt.Sprintf("%.1f %%", 100*r.Pairs.Score()))
+			bar.Describe(fmt.Sprintf("score %.1f %%", 100*r.Pairs.Score()))
 			_ = bar.Set(r.Games())
 		}
 		defer func() { _ = bar.Finish() }()
