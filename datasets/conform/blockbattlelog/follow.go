@@ -1,7 +1,6 @@
 package blockbattlelog
 
 import (
-	"fmt"
 	"math/bits"
 
 	"blockyard/datasets/conform"
@@ -39,16 +38,27 @@ func (d *dialogue) checkTurns(t *conform.Tally) {
 }
 
 // said are the answers that a turn can have been played with: the bot's line; nothing, if
-// the host remarked a time-out or got no line; and a late line of the turn before.
+// the host remarked a time-out or got no line; and, once an answer was late, the line of the
+// turn before, since the classic engine takes a late line for the next answer.
 func (d *dialogue) said(i int) []string {
 	out := append([]string(nil), d.turns[i].answers...)
 	if d.turns[i].late || len(out) == 0 {
 		out = append(out, "")
 	}
-	if i > 0 && d.turns[i-1].late {
+	if i > 0 && d.lateBefore(i) {
 		out = append(out, d.turns[i-1].answers...)
 	}
 	return out
+}
+
+// lateBefore reports whether an answer was late before turn i.
+func (d *dialogue) lateBefore(i int) bool {
+	for n := range d.turns[:i] {
+		if d.turns[n].late {
+			return true
+		}
+	}
+	return false
 }
 
 // advance plays the turn before turn i, and leaves s at turn i. Where several lines may
@@ -217,23 +227,4 @@ func extent(cells string) (left, low int) {
 		x++
 	}
 	return bits.TrailingZeros(columns), low
-}
-
-func (d *dialogue) checkGame(t *conform.Tally, g *seen) {
-	rule := fmt.Sprint(map[bool]string{false: "classic", true: "port"}[d.port])
-	t.At(func() string { return "log of " + d.name })
-	conform.Same(t, "rules of the game of that name", rule, g.rules)
-	for i := range d.turns {
-		now := &d.turns[i]
-		d.at(t, now, ", as in the game")
-		if i >= len(g.rounds) {
-			conform.Same(t, "the game has the round", true, false)
-			return
-		}
-		r := &g.rounds[i]
-		sameLines(t, now.lines, d.expect(r.round, r.piece, r.next, &r.sides, now.time))
-		if len(now.answers) == 1 && !now.late && (i == 0 || !d.turns[i-1].late) {
-			conform.Same(t, "answer", fmt.Sprint(tokens(now.answers[0], g.parse)), fmt.Sprint(tokens(r.outs[d.me], g.parse)))
-		}
-	}
 }

@@ -2,7 +2,9 @@ package blockbattlelog
 
 import (
 	"encoding/json"
+	"fmt"
 
+	"blockyard/datasets/conform"
 	"blockyard/env/blockbattle"
 )
 
@@ -53,4 +55,23 @@ func (c *Checker) Index(line []byte) {
 		}
 	}
 	c.games[id(rec.ID)] = g
+}
+
+// checkGame holds the lines of a log against the values of its game, and the answers too.
+func (d *dialogue) checkGame(t *conform.Tally, g *seen) {
+	t.At(func() string { return "log of " + d.name })
+	conform.Same(t, "the game of that name is the port's", d.port, g.rules == "port")
+	for i := range d.turns {
+		now := &d.turns[i]
+		d.at(t, now, ", as in the game")
+		if i >= len(g.rounds) {
+			conform.Same(t, "the game has the round", true, false)
+			return
+		}
+		r := &g.rounds[i]
+		sameLines(t, now.lines, d.expect(r.round, r.piece, r.next, &r.sides, now.time))
+		if len(now.answers) == 1 && !now.late && !d.lateBefore(i) {
+			conform.Same(t, "answer", fmt.Sprint(tokens(now.answers[0], g.parse)), fmt.Sprint(tokens(r.outs[d.me], g.parse)))
+		}
+	}
 }
