@@ -82,7 +82,7 @@ def game_ids(ids: Ids, games: int, what: str = "env_ids") -> NDArray[np.uint32]:
     """Return indices of games as ``<u4``; None is all of them."""
     if ids is None:
         return np.arange(games, dtype="<u4")
-    array = np.asarray(ids)
+    array = np.asarray(ids, None if len(ids) else np.uint32)
     if array.ndim != 1 or array.dtype.kind not in "iu":
         raise TypeError(f"{what}: want a list of integers, got shape {array.shape}, dtype {array.dtype}")
     if len(array) and not (array.min() >= 0 and array.max() < games):

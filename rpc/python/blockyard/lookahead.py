@@ -50,11 +50,11 @@ class Lookahead:
 
     # -- looking ahead --------------------------------------------------------------
 
-    def _pages(self, method: str, env_ids: Ids) -> Iterator[dict[str, Any]]:
+    def _pages(self, method: str, env_ids: Ids, *options: dict[str, Any]) -> Iterator[dict[str, Any]]:
         """Ask about games, as many at a time as the server answers at once."""
         ids, done = game_ids(env_ids, self.num_games), 0
         while True:
-            page = self._call(method, ids[done:].tobytes())
+            page = self._call(method, ids[done:].tobytes(), *options)
             yield page
             done += page["count"]
             if done >= len(ids) or page["count"] == 0:
@@ -74,13 +74,19 @@ class Lookahead:
         """Return a uniformly random legal action for every row, int64 (num_envs,); 0 where a row need not act."""
         return self.legal_actions().sample(rng)
 
-    def afterstates(self, env_ids: Ids = None) -> Afterstates:
+    def afterstates(self, env_ids: Ids = None, *, seed: int | None = None) -> Afterstates:
         """Return the position after each legal action of the rows of these games.
 
         It is much data, about 35 positions a row in Block Battle: ask for a part of the games at a
         time if memory matters.
+
+        Args:
+            env_ids: the games; None for all.
+            seed: of what the choices draw, alike for all choices of a row and other for every place in an
+                answer; None for one of the server's.
         """
-        return _join([self._afterstates(d) for d in self._pages("afterstates", env_ids)])
+        options = [] if seed is None else [{"seed": one_seed(seed)}]
+        return _join([self._afterstates(d) for d in self._pages("afterstates", env_ids, *options)])
 
     def _afterstates(self, d: dict[str, Any]) -> Afterstates:
         m = len(d["actions"]) // 2
@@ -114,7 +120,7 @@ class Lookahead:
         """Return the whole state of these games, one a row: uint8 (games, state_len).
 
         It may be kept in a file and restored by another environment or server with the same game,
-        rules version, number of seats and step limit.
+        rules version and number of seats. What players of the server remember is not part of it.
         """
         pages = [np.frombuffer(d["states"], np.uint8) for d in self._pages("snapshot", env_ids)]
         return np.concatenate(pages).reshape(-1, self._handle.state_len)
@@ -127,7 +133,8 @@ class Lookahead:
         Args:
             states: uint8 (len(env_ids), state_len).
             env_ids: the games; None for all.
-            reseed: draw what is hidden from the first driven seat anew, from this and the place in the list.
+            reseed: draw all that is hidden anew, from this and the place in the list, so that copies of one
+                position have different futures.
 
         Returns:
             All observations, and infos.
@@ -171,21 +178,19 @@ class Lookahead:
 
     # -- playing by itself, and being looked at -------------------------------------
 
-    def rollout(self, steps: int, *, seed: int | None = None, keep: Literal["all", "last"] = "all") -> Rollout:
-        """Let the server play steps steps with uniformly random legal actions, resetting what ends.
+    def rollout(self, steps: int, *, keep: Literal["all", "last"] = "all") -> Rollout:
+        """Let the server play random legal actions, which follow from the games' own seeds.
+
+        Ended games begin anew, whatever the autoreset mode.
 
         Args:
-            steps: how many.
-            seed: of the random choices.
+            steps: how many, at most 1,000,000.
             keep: every step's slab, or only the last.
 
         Raises:
             LimitError: the slabs together are more than the server sends at once.
         """
-        options: dict[str, Any] = {"keep": keep}
-        if seed is not None:
-            options["seed"] = one_seed(seed)
-        d = self._call("rollout", steps, options)
+        d = self._call("rollout", steps, {"keep": keep})
         slabs, size, memory = [], self._handle.slab_len, d["slabs"]
         for start in range(0, len(memory), size):
             slab = Slab(self._handle)

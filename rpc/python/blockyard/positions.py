@@ -64,8 +64,8 @@ class Afterstates:
         reward: float32 (m,), the change of the seat's reward measure.
         done: bool (m,), whether the game is then over.
 
-    The arrays may be read-only. What the choice draws (the piece to come) is drawn anew and
-    says nothing about the real future.
+    The arrays may be read-only. What a choice draws (the piece to come) says nothing about the
+    real future.
     """
 
     indptr: NDArray[np.uint32]

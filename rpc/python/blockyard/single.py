@@ -124,9 +124,9 @@ class BlockEnv(gymnasium.Env[Obs, np.int64]):
         """Return the legal actions, ascending."""
         return self.vector.legal_actions()[0]
 
-    def afterstates(self) -> Afterstates:
-        """Return the position after each legal action."""
-        return self.vector.afterstates()
+    def afterstates(self, *, seed: int | None = None) -> Afterstates:
+        """Return the position after each legal action; seed decides what is drawn after it."""
+        return self.vector.afterstates(seed=seed)
 
     def snapshot(self) -> NDArray[np.uint8]:
         """Return the game's whole state: uint8 (state_len,)."""
@@ -134,7 +134,7 @@ class BlockEnv(gymnasium.Env[Obs, np.int64]):
         return state
 
     def restore(self, state: NDArray[np.uint8], *, reseed: int | None = None) -> tuple[Obs, dict[str, Any]]:
-        """Go back to a snapshot; reseed draws what is hidden from our seat anew."""
+        """Go back to a snapshot; reseed draws all that is hidden anew."""
         obs, infos = self.vector.restore(np.asarray(state)[None], reseed=reseed)
         return self._first(obs), self._info(infos)
 

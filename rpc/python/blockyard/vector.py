@@ -16,7 +16,7 @@ from .asking import Seed, action_row, fresh_seed, game_name, one_seed, opponents
 from .client import Client
 from .connection import Pending
 from .errors import BlockyardError, NeedsResetError
-from .facts import FIELDS, Slab
+from .facts import Slab
 from .infos import Infos
 from .lookahead import Lookahead
 
@@ -100,7 +100,7 @@ class BlockVectorEnv(Lookahead, VectorEnv[Obs, NDArray[Any], NDArray[Any]]):
                 "illegal": illegal,
             }
             if not mask and "fields" in self.client.features:
-                options["fields"] = [name for name in FIELDS if name != "mask"]
+                options["fields"] = ["planes", "globals", "seat"]
             if max_episode_steps is not None:
                 options["max_episode_steps"] = operator.index(max_episode_steps)
             self._handle = self.client.open(self.facts.name, options)

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+
 from blockyard.binary import find_server
 
 GAME = "BlockBattle-v0"
@@ -77,6 +78,8 @@ def copied(x: Any) -> Any:
     """Return a deep copy as plain dicts and arrays."""
     if isinstance(x, dict):
         return {k: copied(v) for k, v in x.items()}
+    if isinstance(x, (list, tuple)):
+        return [copied(v) for v in x]
     if isinstance(x, np.ndarray) and x.dtype == object:
         return np.array([None if v is None else copied(v) for v in x] + [None], object)[:-1]
     return np.array(x)
@@ -85,7 +88,8 @@ def copied(x: Any) -> Any:
 def assert_same(a: Any, b: Any, path: str = "") -> None:
     """Compare deeply, and say where the first difference is."""
     if isinstance(a, dict) or isinstance(b, dict):
-        assert isinstance(a, dict) and isinstance(b, dict), path
+        assert isinstance(a, dict), path
+        assert isinstance(b, dict), path
         assert a.keys() == b.keys(), path
         for k in a:
             assert_same(a[k], b[k], f"{path}.{k}")

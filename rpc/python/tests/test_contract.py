@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import blockyard
 import gymnasium
 import numpy as np
 import pytest
 from conftest import GAME, MODES, Server, play
 from gymnasium import spaces
 from gymnasium.vector import AutoresetMode, VectorEnv
+
+import blockyard
 
 
 @pytest.fixture

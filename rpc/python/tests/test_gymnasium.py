@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 
-import blockyard
 import gymnasium
 import numpy as np
 import pytest
@@ -12,6 +11,8 @@ from conftest import GAME, MODES, Server, assert_same, copied, play
 from gymnasium.utils.env_checker import check_env
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
 from gymnasium.wrappers import vector as wrappers
+
+import blockyard
 
 ID = "blockyard:blockyard/BlockBattle-v0"
 
@@ -46,7 +47,9 @@ def test_registered(server: Server):
     env.close()
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        envs = gymnasium.make_vec(ID, num_envs=3, address=server.unix, opponents={1: "first"}, autoreset_mode="SameStep")
+        envs = gymnasium.make_vec(
+            ID, num_envs=3, address=server.unix, opponents={1: "first"}, autoreset_mode="SameStep"
+        )
     assert isinstance(envs, blockyard.BlockVectorEnv)
     assert envs.num_envs == 3
     assert envs.spec.id == "blockyard/BlockBattle-v0"
@@ -91,7 +94,9 @@ def wrap(name, env):
                 env, TransformObservation, func=lambda o: o, observation_space=env.single_observation_space
             )
         case "NormalizeObservation":
-            flat = wrappers.FlattenObservation(env) if env.metadata["autoreset_mode"] != AutoresetMode.SAME_STEP else env
+            flat = (
+                wrappers.FlattenObservation(env) if env.metadata["autoreset_mode"] != AutoresetMode.SAME_STEP else env
+            )
             return wrappers.NormalizeObservation(flat)
     raise AssertionError(name)
 
