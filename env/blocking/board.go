@@ -1,0 +1,77 @@
+package blocking
+
+import "math/bits"
+
+// stride is how many bits a row takes: 13 cells and 3 that stay empty, so that a shift by
+// a cell never carries from one row into the next.
+const stride = 16
+
+// A Board is a set of cells: bit y*16+x of 256 bits, four words of four rows.
+type Board [4]uint64
+
+const inRow = 0x1FFF1FFF1FFF1FFF // the cells of four rows
+
+// all is every cell of the board.
+var all = Board{inRow, inRow, inRow, 0x1FFF}
+
+// Has reports whether the cell is in the set.
+func (b *Board) Has(x, y int) bool { return b[y/4]>>uint(y%4*stride+x)&1 != 0 }
+
+// Set adds a cell.
+func (b *Board) Set(x, y int) { b[y/4] |= 1 << uint(y%4*stride+x) }
+
+// Count returns how many cells are in the set.
+func (b *Board) Count() int {
+	return bits.OnesCount64(b[0]) + bits.OnesCount64(b[1]) + bits.OnesCount64(b[2]) + bits.OnesCount64(b[3])
+}
+
+// Empty reports whether no cell is.
+func (b *Board) Empty() bool { return b[0]|b[1]|b[2]|b[3] == 0 }
+
+func (b *Board) or(c *Board) {
+	b[0], b[1], b[2], b[3] = b[0]|c[0], b[1]|c[1], b[2]|c[2], b[3]|c[3]
+}
+
+func (b *Board) and(c *Board) {
+	b[0], b[1], b[2], b[3] = b[0]&c[0], b[1]&c[1], b[2]&c[2], b[3]&c[3]
+}
+
+// without removes the cells of c.
+func (b *Board) without(c *Board) {
+	b[0], b[1], b[2], b[3] = b[0]&^c[0], b[1]&^c[1], b[2]&^c[2], b[3]&^c[3]
+}
+
+// toward returns the set moved up and left: cell (x, y) of b is cell (x-dx, y-dy) of the
+// result, by = dy*16+dx below 128.
+func (b *Board) toward(by uint) Board {
+	if by >= 64 {
+		s := by - 64
+		return Board{b[1]>>s | b[2]<<(64-s), b[2]>>s | b[3]<<(64-s), b[3] >> s, 0}
+	}
+	return Board{b[0]>>by | b[1]<<(64-by), b[1]>>by | b[2]<<(64-by), b[2]>>by | b[3]<<(64-by), b[3] >> by}
+}
+
+// away is the inverse of toward.
+func (b *Board) away(by uint) Board {
+	return Board{b[0] << by, b[1]<<by | b[0]>>(64-by), b[2]<<by | b[1]>>(64-by), b[3]<<by | b[2]>>(64-by)}
+}
+
+// sides returns the cells that touch the set along a side, the set itself perhaps included.
+func (b *Board) sides() Board {
+	out := b.toward(1)
+	for _, c := range [3]Board{b.away(1), b.toward(stride), b.away(stride)} {
+		out.or(&c)
+	}
+	out.and(&all)
+	return out
+}
+
+// corners returns the cells that touch the set diagonally.
+func (b *Board) corners() Board {
+	out := b.toward(stride + 1)
+	for _, c := range [3]Board{b.toward(stride - 1), b.away(stride + 1), b.away(stride - 1)} {
+		out.or(&c)
+	}
+	out.and(&all)
+	return out
+}

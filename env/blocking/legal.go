@@ -1,0 +1,141 @@
+package blocking
+
+import (
+	"math/bits"
+
+	"blockyard/env"
+)
+
+// starts are the seats' corners (rules §1).
+var starts = [env.MaxSeats][2]int{{0, 0}, {Size - 1, Size - 1}, {0, Size - 1}, {Size - 1, 0}}
+
+// opening are the letters seats 0 and 1 of three may begin with (rules §4.2, 6).
+const opening = 1<<4 - 1
+
+// Open returns where seat may lay squares (free cells that touch none of its own along a
+// side) and, among them, the well-connected cells (rules §4.1).
+func (s *State) Open(seat int) (allowed, connected Board) {
+	own := &s.Cells[seat]
+	allowed = all
+	for i := range s.Cells {
+		allowed.without(&s.Cells[i])
+	}
+	if own.Empty() {
+		connected.Set(starts[seat][0], starts[seat][1])
+		connected.and(&allowed)
+		return allowed, connected
+	}
+	touch := own.sides()
+	allowed.without(&touch)
+	connected = own.corners()
+	connected.and(&allowed)
+	return allowed, connected
+}
+
+// letters returns the letters seat may lay now.
+func (s *State) letters(seat int) uint32 {
+	left := s.Left[seat]
+	if s.Seats == 3 && seat < 2 && s.Cells[seat].Empty() {
+		left &= opening
+	}
+	return left
+}
+
+// fits returns where the box of an oriented piece can start: all squares allowed, one at
+// least well connected. A piece is tried in all places at once, a square a shift.
+func (o *Oriented) fits(allowed, connected *Board) Board {
+	at, touch := allowed.toward(o.shifts[0]), connected.toward(o.shifts[0])
+	for _, by := range o.shifts[1:] {
+		a, c := allowed.toward(by), connected.toward(by)
+		at.and(&a)
+		touch.or(&c)
+	}
+	at.and(&touch)
+	return at
+}
+
+// Legal implements env.State.
+func (s *State) Legal(seat int, dst []env.Action) []env.Action {
+	if s.Acting()>>uint(seat)&1 == 0 {
+		return dst
+	}
+	allowed, connected := s.Open(seat)
+	for m := s.letters(seat); m != 0; m &= m - 1 {
+		letter := bits.TrailingZeros32(m)
+		for i := s.table().first[letter]; i < s.table().first[letter+1]; i++ {
+			o := &s.table().Oriented[i]
+			at := o.fits(&allowed, &connected)
+			for w, word := range at {
+				for ; word != 0; word &= word - 1 {
+					bit := bits.TrailingZeros64(word)
+					x, y := bit%stride, w*4+bit/stride
+					dst = append(dst, o.Base+env.Action(y*(Size+1-o.W)+x))
+				}
+			}
+		}
+	}
+	return dst
+}
+
+// canPlace reports whether seat has a legal placement, whoever's turn it is.
+func (s *State) canPlace(seat int) bool {
+	allowed, connected := s.Open(seat)
+	if connected.Empty() {
+		return false
+	}
+	for m := s.letters(seat); m != 0; m &= m - 1 {
+		letter := bits.TrailingZeros32(m)
+		for i := s.table().first[letter]; i < s.table().first[letter+1]; i++ {
+			if at := s.table().Oriented[i].fits(&allowed, &connected); !at.Empty() {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// List returns the contest's list of seat's placements, each once, in its order (rules §4.3).
+func (s *State) List(seat int) []Code {
+	t := s.table()
+	_, connected := s.Open(seat)
+	legal := map[env.Action]bool{}
+	for _, a := range s.Legal(seat, nil) {
+		legal[a] = true
+	}
+	var out []Code
+	for m := s.letters(seat); m != 0; m &= m - 1 {
+		c := Code{L: bits.TrailingZeros32(m)}
+		for ; c.F < 2; c.F++ {
+			for c.R = 0; c.R < 4; c.R++ {
+				out = t.collect(out, c, &connected, legal)
+			}
+		}
+	}
+	return out
+}
+
+// collect appends the codes of one letter, flip and rotation whose placement is still in
+// left, and takes them out of it.
+func (t *Table) collect(out []Code, c Code, connected *Board, left map[env.Action]bool) []Code {
+	for c.Y = 0; c.Y < Size; c.Y++ {
+		for c.X = 0; c.X < Size; c.X++ {
+			if !connected.Has(c.X, c.Y) {
+				continue
+			}
+			for c.N = 1; c.N <= len(t.Shapes[c.L].Squares); c.N++ {
+				if a := t.Action(c); a != env.None && left[a] {
+					delete(left, a)
+					out = append(out, c)
+				}
+			}
+		}
+	}
+	return out
+}
+
+// Anchored reports whether a code stands on a well-connected cell, as an answer must
+// (rules §4.2, 3).
+func (s *State) Anchored(seat int, c Code) bool {
+	_, connected := s.Open(seat)
+	return connected.Has(c.X, c.Y)
+}

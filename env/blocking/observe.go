@@ -1,0 +1,104 @@
+package blocking
+
+import (
+	"fmt"
+
+	"blockyard/env"
+)
+
+const (
+	numPlanes  = env.MaxSeats + 1
+	numGlobals = env.MaxSeats*(Letters+3) + 3 + 1
+)
+
+var globalNames = names()
+
+func names() []string {
+	who := []string{"own", "second", "third", "fourth"}
+	var out []string
+	for _, w := range who {
+		for l := 0; l < Letters; l++ {
+			out = append(out, fmt.Sprintf("%s_%c", w, 'A'+l))
+		}
+	}
+	for _, what := range []string{"points", "active"} {
+		for _, w := range who {
+			out = append(out, w+"_"+what)
+		}
+	}
+	return append(out, "seat_0", "seat_1", "seat_2", "seat_3", "seats_2", "seats_3", "seats_4", "to_move")
+}
+
+// Observe implements env.State.
+func (s *State) Observe(seat int, planes []uint8, globals []float32) {
+	globals = globals[:numGlobals]
+	for i := range globals {
+		globals[i] = 0
+	}
+	rest := globals[env.MaxSeats*Letters:]
+	for i := 0; i < env.MaxSeats; i++ {
+		plane := planes[i*Size*Size : (i+1)*Size*Size]
+		if i >= int(s.Seats) {
+			(&Board{}).paint(plane)
+			continue
+		}
+		who := (seat + i) % int(s.Seats)
+		s.Cells[who].paint(plane)
+		for l := 0; l < Letters; l++ {
+			globals[i*Letters+l] = float32(s.Left[who] >> uint(l) & 1)
+		}
+		rest[i] = float32(s.Score(who))
+		if s.Reason == Running && !(s.Out | s.Stuck).Has(who) {
+			rest[env.MaxSeats+i] = 1
+		}
+	}
+	_, connected := s.Open(seat)
+	connected.paint(planes[env.MaxSeats*Size*Size:])
+	rest[2*env.MaxSeats+seat] = 1
+	rest[3*env.MaxSeats+int(s.Seats)-2] = 1
+	if s.Acting().Has(seat) {
+		rest[3*env.MaxSeats+3] = 1
+	}
+}
+
+// paint writes a set as a plane, a byte a cell.
+func (b *Board) paint(out []uint8) {
+	out = out[:Size*Size]
+	for y := 0; y < Size; y++ {
+		row := b[y/4] >> uint(y%4*stride)
+		for i := y * Size; i < y*Size+Size; i++ {
+			out[i] = uint8(row & 1)
+			row >>= 1
+		}
+	}
+}
+
+// Show implements env.State.
+func (s *State) Show(f *env.Frame) {
+	b := f.Add("board", Size, Size)
+	for seat := range s.Cells {
+		for y := 0; y < Size; y++ {
+			for x := 0; x < Size; x++ {
+				if s.Cells[seat].Has(x, y) {
+					b.Set(x, y, '0'+byte(seat), uint8(seat+1))
+				}
+			}
+		}
+	}
+	for seat := 0; seat < int(s.Seats); seat++ {
+		left := ""
+		for l := 0; l < Letters; l++ {
+			if s.Left[seat]>>uint(l)&1 != 0 {
+				left += string(rune('A' + l))
+			}
+		}
+		mark := " "
+		if s.Acting().Has(seat) {
+			mark = ">"
+		}
+		f.Note(fmt.Sprintf("%s%d: %d points, has %s", mark, seat, s.Score(seat), left))
+	}
+	if s.Reason != Running {
+		f.Note("over: " + s.Reason.String())
+	}
+}

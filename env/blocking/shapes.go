@@ -1,0 +1,129 @@
+package blocking
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"strings"
+)
+
+// Size is the side of the board.
+const Size = 13
+
+// Letters is how many shapes a table has: A..U.
+const Letters = 21
+
+// A Cell is a column and a row.
+type Cell struct{ X, Y int8 }
+
+// A Shape is one letter's definition (rules §2); square n stands at Squares[n-1].
+type Shape struct {
+	Cols, Rows int
+	Text       string // Cols*Rows of '#' and '.', row by row
+	Squares    []Cell
+}
+
+// defaultShapes is the table of rules §2.
+const defaultShapes = `A 1 1 #
+B 2 1 ##
+C 3 1 ###
+D 2 2 ###.
+E 4 1 ####
+F 3 2 ####..
+G 3 2 ###.#.
+H 2 2 ####
+I 3 2 ##..##
+J 5 1 #####
+K 4 2 #####...
+L 4 2 ###...##
+M 3 2 #####.
+N 3 2 ####.#
+O 4 2 ####.#..
+P 3 3 ####..#..
+Q 3 3 ###.#..#.
+R 3 3 ##..##..#
+S 3 3 ##..#..##
+T 3 3 ##..##.#.
+U 3 3 .#.###.#.
+`
+
+// ReadShapes reads 21 lines "letter cols rows string", in any order. It refuses, naming the
+// line, a letter outside A..U or given twice, a string of another length, a shape of no
+// square or more than five, and one that does not fit the board.
+func ReadShapes(r io.Reader) (shapes [Letters]Shape, err error) {
+	lines := bufio.NewScanner(r)
+	n, seen := 0, 0
+	for lines.Scan() {
+		n++
+		if strings.TrimSpace(lines.Text()) == "" {
+			continue
+		}
+		letter, s, err := parseShape(lines.Text())
+		if err != nil {
+			return shapes, fmt.Errorf("shapes, line %d: %w", n, err)
+		}
+		if shapes[letter].Cols != 0 {
+			return shapes, fmt.Errorf("shapes, line %d: %c is defined twice", n, 'A'+letter)
+		}
+		shapes[letter] = s
+		seen++
+	}
+	if err := lines.Err(); err != nil {
+		return shapes, fmt.Errorf("shapes: %w", err)
+	}
+	if seen != Letters {
+		return shapes, fmt.Errorf("shapes: %d of %d letters are defined", seen, Letters)
+	}
+	return shapes, nil
+}
+
+func parseShape(line string) (letter int, s Shape, err error) {
+	var name string
+	if n, err := fmt.Sscanf(line, "%s %d %d %s", &name, &s.Cols, &s.Rows, &s.Text); n != 4 || err != nil {
+		return 0, s, fmt.Errorf("%q: want letter cols rows string", line)
+	}
+	if len(name) != 1 || name[0] < 'A' || name[0] >= 'A'+Letters {
+		return 0, s, fmt.Errorf("no letter %q", name)
+	}
+	if s.Cols < 1 || s.Rows < 1 || s.Cols > Size || s.Rows > Size || len(s.Text) != s.Cols*s.Rows {
+		return 0, s, fmt.Errorf("%s: %d x %d and %q do not agree", name, s.Cols, s.Rows, s.Text)
+	}
+	for i, c := range s.Text {
+		switch c {
+		case '#':
+			s.Squares = append(s.Squares, Cell{int8(i % s.Cols), int8(i / s.Cols)})
+		case '.':
+		default:
+			return 0, s, fmt.Errorf("%s: %q is neither # nor .", name, c)
+		}
+	}
+	if len(s.Squares) < 1 || len(s.Squares) > 5 {
+		return 0, s, fmt.Errorf("%s: %d squares, want 1 to 5", name, len(s.Squares))
+	}
+	return int(name[0] - 'A'), s, nil
+}
+
+// turned returns the squares after flip transpositions and then rotations clockwise (rules
+// §3.2), moved so that their box starts at (0,0). Square numbers keep their place.
+func (s *Shape) turned(flip, rotations int) (squares []Cell, w, h int) {
+	squares = append(squares, s.Squares...)
+	for i := range squares {
+		c := &squares[i]
+		if flip == 1 {
+			c.X, c.Y = c.Y, c.X
+		}
+		for r := 0; r < rotations; r++ {
+			c.X, c.Y = -c.Y, c.X
+		}
+	}
+	left, top := squares[0].X, squares[0].Y
+	for _, c := range squares {
+		left, top = min(left, c.X), min(top, c.Y)
+	}
+	for i := range squares {
+		squares[i].X -= left
+		squares[i].Y -= top
+		w, h = max(w, int(squares[i].X)+1), max(h, int(squares[i].Y)+1)
+	}
+	return squares, w, h
+}

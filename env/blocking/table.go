@@ -1,0 +1,131 @@
+package blocking
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"blockyard/env"
+)
+
+// An Oriented is a letter in one of the forms it can be laid in.
+type Oriented struct {
+	Letter     int
+	Flip, Turn int        // the first pair that shows this form
+	W, H       int        // its box
+	Cells      []Cell     // in the box, by row then column
+	Base       env.Action // id of the placement at (0,0)
+	shifts     []uint     // of the cells, as bits of a Board
+}
+
+// A Table is everything that follows from 21 definitions.
+type Table struct {
+	Shapes   [Letters]Shape
+	Oriented []Oriented // by letter, then by first flip and rotation
+	Actions  int
+
+	first [Letters + 1]int      // Oriented of letter l: first[l]..first[l+1]
+	form  [Letters][2][4]int    // Oriented of letter, flip, rotation
+	at    [Letters][2][4][]Cell // squares of letter, flip, rotation, in number order
+	owner []uint8               // Oriented of every id
+}
+
+// DefaultTable is the table of rules §2.
+var DefaultTable = func() *Table {
+	shapes, err := ReadShapes(strings.NewReader(defaultShapes))
+	if err != nil {
+		panic(err)
+	}
+	return NewTable(shapes)
+}()
+
+// NewTable numbers the placements of 21 definitions.
+func NewTable(shapes [Letters]Shape) *Table {
+	t := &Table{Shapes: shapes}
+	for l := range shapes {
+		t.first[l] = len(t.Oriented)
+		for flip := 0; flip < 2; flip++ {
+			for turn := 0; turn < 4; turn++ {
+				squares, w, h := shapes[l].turned(flip, turn)
+				t.at[l][flip][turn] = squares
+				cells := slices.Clone(squares)
+				slices.SortFunc(cells, func(a, b Cell) int { return int(a.Y)*Size + int(a.X) - int(b.Y)*Size - int(b.X) })
+				t.form[l][flip][turn] = t.add(Oriented{Letter: l, Flip: flip, Turn: turn, W: w, H: h, Cells: cells})
+			}
+		}
+	}
+	t.first[Letters] = len(t.Oriented)
+	return t
+}
+
+// add returns the index of a form, appending it if the letter does not have it yet.
+func (t *Table) add(o Oriented) int {
+	for i := t.first[o.Letter]; i < len(t.Oriented); i++ {
+		if slices.Equal(t.Oriented[i].Cells, o.Cells) {
+			return i
+		}
+	}
+	o.Base = env.Action(t.Actions)
+	for _, c := range o.Cells {
+		o.shifts = append(o.shifts, uint(c.Y)*stride+uint(c.X))
+	}
+	for n := (Size + 1 - o.W) * (Size + 1 - o.H); n > 0; n-- {
+		t.owner = append(t.owner, uint8(len(t.Oriented)))
+		t.Actions++
+	}
+	t.Oriented = append(t.Oriented, o)
+	return len(t.Oriented) - 1
+}
+
+// Placement returns what an id lays and where its box starts.
+func (t *Table) Placement(a env.Action) (o *Oriented, x, y int) {
+	o = &t.Oriented[t.owner[a]]
+	at, across := int(a-o.Base), Size+1-o.W
+	return o, at % across, at / across
+}
+
+// A Code is a move as the contest writes it (rules §3.1): square N of letter L, flipped F
+// times and then turned R times, on the cell (X, Y).
+type Code struct{ X, Y, L, F, R, N int }
+
+// String writes "column row code".
+func (c Code) String() string { return fmt.Sprintf("%d %d %s", c.X, c.Y, c.Name()) }
+
+// Name writes the four characters.
+func (c Code) Name() string { return fmt.Sprintf("%c%d%d%d", 'A'+c.L, c.F, c.R, c.N) }
+
+// ParseCode reads the three tokens of an answer (rules §6.3). It checks ranges, not rules.
+func (t *Table) ParseCode(line string) (Code, error) {
+	fields := strings.Fields(line)
+	var c Code
+	bad := fmt.Errorf("%q: want column row code, such as 0 0 A001", line)
+	if len(fields) != 3 || len(fields[2]) != 4 {
+		return c, bad
+	}
+	for i, to := range []*int{&c.X, &c.Y} {
+		if f := fields[i]; len(f) == 0 || len(f) > 2 || strings.Trim(f, "0123456789") != "" {
+			return c, bad
+		}
+		for _, d := range fields[i] {
+			*to = *to*10 + int(d-'0')
+		}
+	}
+	code := fields[2]
+	c.L, c.F, c.R, c.N = int(code[0])-'A', int(code[1])-'0', int(code[2])-'0', int(code[3])-'0'
+	if c.L < 0 || c.L >= Letters || c.F < 0 || c.F > 1 || c.R < 0 || c.R > 3 ||
+		c.N < 1 || c.N > len(t.Shapes[c.L].Squares) || c.X >= Size || c.Y >= Size {
+		return c, fmt.Errorf("%q: no such shape, flip, rotation, square or cell", line)
+	}
+	return c, nil
+}
+
+// Action returns the id of a code, or None when a square is off the board.
+func (t *Table) Action(c Code) env.Action {
+	o := &t.Oriented[t.form[c.L][c.F][c.R]]
+	anchor := t.at[c.L][c.F][c.R][c.N-1]
+	x, y := c.X-int(anchor.X), c.Y-int(anchor.Y)
+	if x < 0 || y < 0 || x+o.W > Size || y+o.H > Size {
+		return env.None
+	}
+	return o.Base + env.Action(y*(Size+1-o.W)+x)
+}
