@@ -48,8 +48,8 @@ func paintFrame(w io.Writer, f *env.Frame) {
 	}
 }
 
-// cell is one cell in colour: empty cells a faint dot, ghosts (lower case) an outline,
-// everything else a block.
+// cell is one cell in colour: empty cells a faint dot, a piece's ghost (its letter in lower
+// case, and no game has a piece x) an outline, everything else a block.
 func cell(glyph byte, ink uint8) string {
 	colour := palette[ink%uint8(len(palette))]
 	switch {
