@@ -16,10 +16,13 @@ import (
 
 // table is the program's commands.
 type table struct {
-	Arena arenaCmd `cmd:"" help:"Play many paired games between two players and say which is stronger."`
-	Play  playCmd  `cmd:"" help:"Play one game, to watch it or to record it."`
-	Sign  signCmd  `cmd:"" help:"Print one line per game and player that changes when its play does."`
-	Tune  tuneCmd  `cmd:"" help:"Tune the weights of a hand-made player by games against itself."`
+	Arena  arenaCmd  `cmd:"" help:"Play many paired games between two players and say which is stronger."`
+	Play   playCmd   `cmd:"" help:"Play one game, to watch it or to record it."`
+	Sign   signCmd   `cmd:"" help:"Print one line per game and player that changes when its play does."`
+	Bot    botCmd    `cmd:"" help:"Play in a contest: its dialogue on standard input and output."`
+	Host   hostCmd   `cmd:"" help:"Hold a contest between two programs, in any language."`
+	Bundle bundleCmd `cmd:"" help:"Write a contest bot as one self-contained source file."`
+	Tune   tuneCmd   `cmd:"" help:"Tune the weights of a hand-made player by games against itself."`
 }
 
 const about = `Agents plays block games and measures who plays them best.

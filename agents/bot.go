@@ -1,0 +1,72 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"blockyard/agents/blockbattlebot"
+	"blockyard/agents/contest"
+	"blockyard/agents/spec"
+	"blockyard/env"
+	"blockyard/env/games"
+)
+
+type botCmd struct {
+	Game  string `arg:"" help:"Name of the game: blockbattle."`
+	Agent string `placeholder:"PLAYER" help:"Who plays; by default learned, or hand where no net is shipped."`
+	Seed  uint64 `default:"1" help:"Seed of the player's random choices. Default ${default}."`
+}
+
+// Help tells more about the command.
+func (*botCmd) Help() string {
+	return `The contest's dialogue runs over standard input and output; both dialects are
+recognised from what is said. Anything odd is noted on standard error and answered with a
+safe move. The player gets a share of the time bank for every answer.`
+}
+
+// Run plays until standard input ends.
+func (c *botCmd) Run(ctx context.Context, con *console) error {
+	g, err := hostable(c.Game)
+	if err != nil {
+		return usage{err}
+	}
+	factory, err := c.player(g, con)
+	if err != nil {
+		return usage{err}
+	}
+	agent, err := factory(c.Seed)
+	if err != nil {
+		return err
+	}
+	bot := contest.Bot{
+		Codec: blockbattlebot.NewCodec(blockbattlebot.ClassicDialect, con.err), Agent: agent,
+		State: g.New(g.MinSeats), View: g.New(g.MinSeats), Notes: con.err,
+	}
+	return bot.Play(ctx, con.in, con.out)
+}
+
+func (c *botCmd) player(g *env.Game, con *console) (spec.Factory, error) {
+	if c.Agent != "" {
+		return spec.Parse(g, c.Agent)
+	}
+	f, err := spec.Parse(g, "learned")
+	if errors.Is(err, blockbattlebot.ErrNotShipped) {
+		fmt.Fprintln(con.err, "no net is shipped: the hand-tuned player plays")
+		return spec.Parse(g, "hand")
+	}
+	return f, err
+}
+
+// hostable finds a game whose contest is known.
+func hostable(name string) (*env.Game, error) {
+	g, err := games.Lookup(name)
+	if err != nil {
+		return nil, err
+	}
+	if base, _, _ := strings.Cut(g.Name, ":"); base != "blockbattle" {
+		return nil, fmt.Errorf("%s has no contest of lines", g.Name)
+	}
+	return g, nil
+}

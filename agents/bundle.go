@@ -1,0 +1,49 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"blockyard/agents/blockbattlebot"
+	"blockyard/agents/bundle"
+	"blockyard/agents/valuenet"
+)
+
+type bundleCmd struct {
+	Game    string `arg:"" help:"Name of the game: blockbattle."`
+	Out     string `required:"" placeholder:"FILE" help:"Where the source goes, such as bot.go."`
+	Weights string `placeholder:"FILE" help:"Net to build in, a safetensors file; by default the shipped one."`
+	Hand    bool   `help:"Build in the hand-tuned weights instead of a net."`
+	Zip     bool   `help:"Also write the upload beside it, with the ending .zip: an archive with main.go on top."`
+}
+
+// Help tells more about the command.
+func (*bundleCmd) Help() string {
+	return fmt.Sprintf(`The result needs nothing but the standard library and Go %s, and is at most %d
+characters long. It is compiled alone and answers the stored logs of the contest before it
+is written. Run this inside the source tree: the bot is made of its packages.`, bundle.Lang[2:], bundle.MaxChars)
+}
+
+// Run writes the bot.
+func (c *bundleCmd) Run(ctx context.Context, con *console) error {
+	g, err := hostable(c.Game)
+	if err != nil {
+		return usage{err}
+	}
+	var net *valuenet.Net
+	switch {
+	case c.Hand && c.Weights != "":
+		return usage{errors.New("--hand and --weights do not go together")}
+	case !c.Hand:
+		if net, err = blockbattlebot.LoadNet(g, c.Weights); err != nil {
+			return usage{err}
+		}
+	}
+	done, err := bundle.Export(ctx, "", c.Game, net, c.Out, c.Zip)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprint(con.out, done)
+	return err
+}
