@@ -108,29 +108,8 @@ func exercise(g *env.Game, seats int, data []byte, seed uint64) error {
 		w := newWalker(g, seats, seed)
 		w.none = 0.1
 		for range 12 {
-			acting := s.Acting()
-			if acting>>seats != 0 || acting.Len() > g.Rows {
-				return fmt.Errorf("acting %b of %d seats, %d rows", acting, seats, g.Rows)
-			}
-			for seat := range seats {
-				if err := legalOf(g, s, seat, acting.Has(seat)); err != nil {
-					return err
-				}
-				look(g, s, seat)
-				s.Score(seat)
-				s.Result(seat)
-				hide := w.clone(s)
-				hide.Hide(seat, seed)
-				for depth := 0; depth < 3 && hide.Acting().Has(seat); depth++ {
-					legal := hide.Legal(seat, nil)
-					hide.After(seat, legal[w.rng.IntN(len(legal))])
-				}
-				look(g, hide, seat)
-			}
-			paint(s)
-			s.Draws(nil)
-			if acting == 0 {
-				return nil
+			if err := w.poke(s, seed); err != nil || s.Acting() == 0 {
+				return err
 			}
 			s.Step(w.moves(s))
 			if err := s.Check(); err != nil {
@@ -141,6 +120,35 @@ func exercise(g *env.Game, seats int, data []byte, seed uint64) error {
 	})
 	if err != nil {
 		return fmt.Errorf("decoded from %x: %w", data, err)
+	}
+	return nil
+}
+
+// poke looks at s from all sides, hides and looks ahead.
+func (w *walker) poke(s env.State, seed uint64) error {
+	acting := s.Acting()
+	if acting>>w.seats != 0 || acting.Len() > w.g.Rows {
+		return fmt.Errorf("acting %b of %d seats, %d rows", acting, w.seats, w.g.Rows)
+	}
+	paint(s)
+	s.Draws(nil)
+	for seat := range w.seats {
+		if err := legalOf(w.g, s, seat, acting.Has(seat)); err != nil {
+			return fmt.Errorf("seat %d: %w", seat, err)
+		}
+		look(w.g, s, seat)
+		s.Score(seat)
+		s.Result(seat)
+		ahead := w.clone(s)
+		ahead.Hide(seat, seed)
+		for depth := 0; depth < 3 && ahead.Acting().Has(seat); depth++ {
+			if err := legalOf(w.g, ahead, seat, true); err != nil {
+				return fmt.Errorf("seat %d, %d choices alone: %w", seat, depth, err)
+			}
+			legal := ahead.Legal(seat, nil)
+			ahead.After(seat, legal[w.rng.IntN(len(legal))])
+		}
+		look(w.g, ahead, seat)
 	}
 	return nil
 }

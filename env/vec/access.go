@@ -1,7 +1,6 @@
 package vec
 
 import (
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"math/bits"
@@ -119,58 +118,5 @@ func (e *Env) resume(i int) error {
 		return e.broken
 	}
 	e.look(w, i)
-	return nil
-}
-
-// headLen is the length of what a snapshot holds before the position: seed, episode,
-// generator, steps and flags.
-const headLen = 8 + 8 + 8 + 4 + 4
-
-const (
-	flagCut = 1 << iota
-	flagLive
-)
-
-// SnapshotLen is the length of every snapshot.
-func (e *Env) SnapshotLen() int { return headLen + env.EncodedLen(e.states[0]) }
-
-// Snapshot appends environment i as bytes, which Restore reads under the same
-// Game.Rules: all of it but its agents' memories.
-func (e *Env) Snapshot(i int, dst []byte) ([]byte, error) {
-	if err := e.usable(i); err != nil {
-		return dst, err
-	}
-	sl := &e.slots[i]
-	for _, v := range [...]uint64{sl.root, sl.episode, sl.word} {
-		dst = binary.LittleEndian.AppendUint64(dst, v)
-	}
-	dst = binary.LittleEndian.AppendUint32(dst, sl.steps)
-	dst = append(dst, bit(sl.cut)*flagCut|bit(sl.live)*flagLive, 0, 0, 0)
-	return env.Encode(dst, e.states[i])
-}
-
-// Restore makes environment i what Snapshot wrote, with new agents. Bytes that are no
-// snapshot are refused and change nothing.
-func (e *Env) Restore(i int, src []byte) error {
-	if err := e.usable(i); err != nil {
-		return err
-	}
-	if want := e.SnapshotLen(); len(src) != want {
-		return fmt.Errorf("vec %s: snapshot of %d bytes, want %d", e.g.Name, len(src), want)
-	}
-	if src[28]&^(flagCut|flagLive) != 0 || src[29]|src[30]|src[31] != 0 {
-		return fmt.Errorf("vec %s: snapshot with unknown flags % x", e.g.Name, src[28:headLen])
-	}
-	if err := env.Decode(e.states[i], e.crew.workers[0].view, src[headLen:]); err != nil {
-		return fmt.Errorf("vec %s: snapshot: %w", e.g.Name, err)
-	}
-	word := func(k int) uint64 { return binary.LittleEndian.Uint64(src[8*k:]) }
-	sl := &e.slots[i]
-	*sl = slot{root: word(0), episode: word(1), word: word(2), steps: binary.LittleEndian.Uint32(src[24:]),
-		live: src[28]&flagLive != 0, seats: emptyRows}
-	if err := e.resume(i); err != nil {
-		return err
-	}
-	sl.cut = src[28]&flagCut != 0 && !sl.over
 	return nil
 }

@@ -1,0 +1,146 @@
+package vec_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"blockyard/env"
+	"blockyard/env/blockbattle"
+	"blockyard/env/envtest/toy"
+	"blockyard/env/vec"
+)
+
+// future plays n steps by the environments' own choices and returns all they wrote.
+func future(t *testing.T, e *vec.Env, n int) (all []vec.Batch) {
+	actions := make([]env.Action, e.Config().Envs*e.Rows())
+	for range n {
+		out, err := e.NewBatch()
+		require.NoError(t, err)
+		require.NoError(t, e.Sample(actions))
+		require.NoError(t, e.Step(actions, out))
+		all = append(all, *out)
+	}
+	return all
+}
+
+// A snapshot restored brings back the same future, in the middle of an episode, at its end
+// and when it was cut off.
+func TestSnapshotRestore(t *testing.T) {
+	for _, g := range []*env.Game{toy.Turns, blockbattle.Game} {
+		e, now, _ := start(t, g, vec.Config{Envs: 6, StepLimit: 11})
+		for range 30 {
+			future(t, e, 1)
+			require.NoError(t, e.Observe(now))
+			snaps := positions(t, e)
+			want := future(t, e, 5)
+			for i, snap := range snaps {
+				require.Len(t, snap, e.SnapshotLen())
+				require.NoError(t, e.Restore(i, snap))
+			}
+			again, err := e.NewBatch()
+			require.NoError(t, err)
+			require.NoError(t, e.Observe(again))
+			require.Equal(t, now, again)
+			require.Equal(t, want, future(t, e, 5))
+		}
+	}
+}
+
+func TestRestoreRefuses(t *testing.T) {
+	e, _, _ := start(t, toy.Pick, vec.Config{Envs: 2})
+	snap, err := e.Snapshot(0, []byte("head"))
+	require.NoError(t, err)
+	snap = snap[4:]
+	before := positions(t, e)
+	for _, c := range []struct {
+		i    int
+		snap func(b []byte) []byte
+		says string
+	}{
+		{2, func(b []byte) []byte { return b }, "environment 2 of 2"},
+		{-1, func(b []byte) []byte { return b }, "environment -1 of 2"},
+		{1, func(b []byte) []byte { return nil }, "snapshot of 0 bytes, want"},
+		{1, func(b []byte) []byte { return append(b, 0) }, "bytes, want"},
+		{1, func(b []byte) []byte { b[28] = 4; return b }, "unknown flags 04 00 00 00"},
+		{1, func(b []byte) []byte { b[32] = 2; return b }, "seat 2 in row 0, which is not driven"},
+		{1, func(b []byte) []byte { b[34] = 1; return b }, "seat 1 in row 2"},
+		{1, func(b []byte) []byte { b[31] = 1; return b }, "unknown flags"},
+		{1, func(b []byte) []byte { b[len(b)-1] = 255; return b }, "points out of range"},
+	} {
+		require.ErrorContains(t, e.Restore(c.i, c.snap(append([]byte{}, snap...))), c.says)
+		require.Equal(t, before, positions(t, e))
+	}
+}
+
+func FuzzRestore(f *testing.F) {
+	e, _, _ := start(f, toy.Turns, vec.Config{Envs: 1, Agents: []vec.AgentFactory{newDie}})
+	snap, err := e.Snapshot(0, nil)
+	require.NoError(f, err)
+	f.Add(snap)
+	f.Fuzz(func(t *testing.T, data []byte) {
+		if e.Restore(0, data) == nil {
+			future(t, e, 3)
+		}
+	})
+}
+
+// A clone goes on as its original does, until it is reseeded: then what is seen stays the
+// same and what comes varies.
+func TestCloneReseed(t *testing.T) {
+	for _, g := range []*env.Game{toy.Pick, toy.Turns, blockbattle.Game} {
+		e, out, actions := start(t, g, vec.Config{Envs: 40})
+		future(t, e, 3)
+		for i := 1; i < 40; i++ {
+			require.NoError(t, e.Clone(i, 0))
+			if i >= 20 {
+				require.NoError(t, e.Reseed(i, uint64(i)))
+			}
+		}
+		require.NoError(t, e.Observe(out))
+		alike := func(lo, hi int) (n int) {
+			size := e.Rows() * g.Planes.Len()
+			for i := lo; i < hi; i++ {
+				if string(out.Planes[i*size:(i+1)*size]) == string(out.Planes[:size]) {
+					n++
+				}
+			}
+			return n
+		}
+		require.Equal(t, 40, alike(0, 40), "%s: what is seen stays", g.Name)
+		for range 6 {
+			require.NoError(t, e.Sample(actions[:len(actions)/2*2]))
+			for k := range actions { // the same choices where they are legal
+				actions[k] = actions[k%e.Rows()]
+			}
+			for i := range 40 {
+				for r := range e.Rows() {
+					if legal := e.Legal(i, r, nil); i >= 20 && len(legal) > 0 {
+						actions[i*e.Rows()+r] = legal[0]
+					}
+				}
+			}
+			require.NoError(t, e.Step(actions, out))
+		}
+		require.Equal(t, 20, alike(0, 20), "%s: clones go on alike", g.Name)
+		require.Less(t, alike(20, 40), 20, "%s: reseeded ones do not", g.Name)
+	}
+}
+
+func TestSetState(t *testing.T) {
+	e, out, _ := start(t, toy.Turns, vec.Config{Envs: 2, Agents: []vec.AgentFactory{newDie}})
+	s := toy.Turns.New(3).(*toy.State)
+	s.Step(env.Alone(0, s.Legal(0, nil)[0]))
+	require.NoError(t, e.SetState(1, s))
+	require.Equal(t, s, e.State(1))
+	require.Equal(t, 1, e.Seat(1, 0))
+	s.Reset(5)
+	require.NoError(t, e.SetState(1, s))
+	require.NotEqual(t, s, e.State(1), "seat 0's agent has moved")
+	require.Equal(t, 1, e.Seat(1, 0))
+	require.NoError(t, e.Observe(out))
+	require.Equal(t, []uint8{1, 1}, out.Seat)
+	s.Card = 9
+	require.ErrorContains(t, e.SetState(1, s), "no such card")
+	require.ErrorContains(t, e.SetState(7, s), "environment 7 of 2")
+}

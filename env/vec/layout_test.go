@@ -1,0 +1,98 @@
+package vec_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"blockyard/env"
+	"blockyard/env/blockbattle"
+	"blockyard/env/envtest/toy"
+	"blockyard/env/vec"
+)
+
+func TestLayout(t *testing.T) {
+	e, _, _ := start(t, toy.Pick, vec.Config{Envs: 3})
+	l, err := e.Layout()
+	require.NoError(t, err)
+	require.Equal(t, vec.Layout{Len: 232, Fields: []vec.Field{
+		{Name: "planes", DType: "|u1", Shape: []int{6, 2, 2, 3}, Offset: 0, Len: 72},
+		{Name: "globals", DType: "<f4", Shape: []int{6, 3}, Offset: 72, Len: 72},
+		{Name: "legal", DType: "|u1", Shape: []int{6, 2}, Offset: 144, Len: 12},
+		{Name: "seat", DType: "|u1", Shape: []int{6}, Offset: 160, Len: 6},
+		{Name: "reward", DType: "<f4", Shape: []int{3, 2}, Offset: 168, Len: 24},
+		{Name: "terminated", DType: "|u1", Shape: []int{3}, Offset: 192, Len: 3},
+		{Name: "truncated", DType: "|u1", Shape: []int{3}, Offset: 200, Len: 3},
+		{Name: "score", DType: "<i4", Shape: []int{3, 2}, Offset: 208, Len: 24},
+	}}, l)
+
+	l, err = e.Layout("reward", "planes")
+	require.NoError(t, err)
+	require.Equal(t, 96, l.Len)
+	require.Equal(t, "planes", l.Fields[0].Name, "in the order of Batch")
+	_, err = e.Layout("planes", "colour")
+	require.ErrorContains(t, err, `no slab "colour" under NextStep`)
+	_, err = e.Layout("final_planes")
+	require.ErrorContains(t, err, "no slab")
+
+	s, _, _ := start(t, blockbattle.Game, vec.Config{Envs: 3, Autoreset: vec.SameStep})
+	l, err = s.Layout()
+	require.NoError(t, err)
+	require.Len(t, l.Fields, 11)
+	require.Equal(t, "final_seat", l.Fields[10].Name)
+	for _, f := range l.Fields {
+		require.Zero(t, f.Offset%8)
+	}
+}
+
+// A view writes where the layout says and nowhere else, whatever else is wanted.
+func TestViewIsTheBlock(t *testing.T) {
+	for _, names := range [][]string{nil, {"planes"}, {"legal", "reward"}, {"seat", "globals", "score"}} {
+		e, whole, actions := start(t, toy.Turns, vec.Config{Envs: 5, Autoreset: vec.SameStep})
+		f, _, _ := start(t, toy.Turns, vec.Config{Envs: 5, Autoreset: vec.SameStep})
+		l, err := e.Layout(names...)
+		require.NoError(t, err)
+		block := append(l.Alloc(), l.Alloc()...)
+		part, err := l.View(block[:l.Len])
+		require.NoError(t, err)
+		for range 60 {
+			require.NoError(t, e.Sample(actions))
+			require.NoError(t, e.Step(actions, whole))
+			require.NoError(t, f.Step(actions, part))
+		}
+		for _, field := range l.Fields {
+			switch field.Name {
+			case "planes":
+				require.Equal(t, whole.Planes, block[field.Offset:field.Offset+field.Len])
+			case "legal":
+				require.Equal(t, whole.Legal, block[field.Offset:field.Offset+field.Len])
+			case "reward":
+				require.Equal(t, whole.Reward, part.Reward)
+			case "globals":
+				require.Equal(t, whole.Globals, part.Globals)
+			case "score":
+				require.Equal(t, whole.Score, part.Score)
+			}
+		}
+		require.Equal(t, make([]byte, l.Len), block[l.Len:], "beyond the block")
+	}
+}
+
+func TestViewRefuses(t *testing.T) {
+	e, _, _ := start(t, toy.Pick, vec.Config{Envs: 2})
+	l, err := e.Layout()
+	require.NoError(t, err)
+	_, err = l.View(make([]byte, l.Len-1))
+	require.ErrorContains(t, err, "want")
+	block := append(l.Alloc(), 0, 0, 0, 0, 0, 0, 0, 0)
+	require.Zero(t, address(l.Alloc())%8)
+	off := (8 - int(address(block)%8)) % 8
+	_, err = l.View(block[off+4:][:l.Len])
+	require.ErrorContains(t, err, "not aligned to 8 bytes")
+	l.Fields[0].Name = "colour"
+	_, err = l.View(l.Alloc())
+	require.ErrorContains(t, err, `no slab "colour"`)
+	b, err := vec.Layout{}.View(nil)
+	require.NoError(t, err)
+	require.NoError(t, e.Step([]env.Action{env.None, env.None, env.None, env.None}, b), "nothing wanted")
+}

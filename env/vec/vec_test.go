@@ -1,0 +1,322 @@
+package vec_test
+
+import (
+	"context"
+	"errors"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"blockyard/env"
+	"blockyard/env/blockbattle"
+	"blockyard/env/envtest/toy"
+	"blockyard/env/vec"
+)
+
+func start(t testing.TB, g *env.Game, c vec.Config) (*vec.Env, *vec.Batch, []env.Action) {
+	e, err := vec.New(g, c)
+	require.NoError(t, err)
+	t.Cleanup(func() { e.Close() })
+	out, err := e.NewBatch()
+	require.NoError(t, err)
+	require.NoError(t, e.Reset(vec.From(1), nil, out))
+	actions := make([]env.Action, c.Envs*e.Rows())
+	return e, out, actions
+}
+
+// positions returns every environment as a snapshot.
+func positions(t testing.TB, e *vec.Env) (all [][]byte) {
+	for i := range e.Config().Envs {
+		snap, err := e.Snapshot(i, nil)
+		require.NoError(t, err)
+		all = append(all, snap)
+	}
+	return all
+}
+
+func TestConfigRefused(t *testing.T) {
+	for _, c := range []struct {
+		c    vec.Config
+		says string
+	}{
+		{vec.Config{}, "toy:pick: 0 environments, want 1 to 1048576"},
+		{vec.Config{Envs: 1 << 21}, "2097152 environments"},
+		{vec.Config{Envs: 1, Seats: 3}, "3 seats, want 2 to 2"},
+		{vec.Config{Envs: 1, Agents: make([]vec.AgentFactory, 3)}, "3 agents for 2 seats"},
+		{vec.Config{Envs: 1, Agents: []vec.AgentFactory{newDie, newDie}}, "every seat has an agent"},
+		{vec.Config{Envs: 1, StepLimit: -1}, "step limit -1"},
+		{vec.Config{Envs: 1, Workers: -1}, "-1 workers"},
+		{vec.Config{Envs: 1, Autoreset: 3}, "unknown autoreset mode 3"},
+	} {
+		_, err := vec.New(toy.Pick, c.c)
+		require.ErrorContains(t, err, c.says)
+	}
+}
+
+func TestNames(t *testing.T) {
+	for _, m := range []vec.Autoreset{vec.NextStep, vec.SameStep, vec.Disabled} {
+		got, err := vec.ParseAutoreset(m.String())
+		require.NoError(t, err)
+		require.Equal(t, m, got)
+	}
+	for _, r := range []vec.Reward{vec.RewardResult, vec.RewardScore} {
+		got, err := vec.ParseReward(r.String())
+		require.NoError(t, err)
+		require.Equal(t, r, got)
+	}
+	for _, p := range []vec.Illegal{vec.Refuse, vec.Penalty, vec.Random} {
+		got, err := vec.ParseIllegal(p.String())
+		require.NoError(t, err)
+		require.Equal(t, p, got)
+	}
+	_, err := vec.ParseAutoreset("nextstep")
+	require.ErrorContains(t, err, `"nextstep": want one of ["NextStep" "SameStep" "Disabled"]`)
+}
+
+// A refused step changes no environment, whichever is to blame.
+func TestRefusedStepChangesNothing(t *testing.T) {
+	e, out, actions := start(t, toy.Pick, vec.Config{Envs: 4})
+	before := positions(t, e)
+	require.NoError(t, e.Sample(actions))
+	before = positions(t, e) // Sample draws
+	actions[5], actions[6] = 9, 500
+	err := e.Step(actions, out)
+	require.ErrorIs(t, err, env.ErrIllegal)
+	require.EqualError(t, err, "vec toy:pick: environment 2, row 1, seat 1: illegal action: 9 of 9 actions (and 1 more environments)")
+	var refused *vec.EnvError
+	require.ErrorAs(t, err, &refused)
+	require.Equal(t, []int{2, 3}, refused.Envs)
+	require.Equal(t, before, positions(t, e))
+
+	actions[5], actions[6] = env.None, env.None
+	require.NoError(t, e.Step(actions, out), "None is a choice not made")
+	require.ErrorContains(t, e.Step(actions[:7], out), "7 actions, want 8")
+	require.ErrorContains(t, e.Step(actions, nil), "no batch")
+	out.Reward = out.Reward[1:]
+	require.ErrorContains(t, e.Step(actions, out), "slab reward has 7 elements, want 8")
+}
+
+func TestNeedsReset(t *testing.T) {
+	e, err := vec.New(toy.Pick, vec.Config{Envs: 3, Autoreset: vec.Disabled, StepLimit: 2})
+	require.NoError(t, err)
+	defer e.Close()
+	out, err := e.NewBatch()
+	require.NoError(t, err)
+	actions := make([]env.Action, 6)
+	for i := range actions {
+		actions[i] = env.None
+	}
+	require.ErrorIs(t, e.Step(actions, out), vec.ErrNeedsReset)
+	require.NoError(t, e.Reset(vec.From(1), []bool{true, false, true}, out))
+	var refused *vec.EnvError
+	require.ErrorAs(t, e.Step(actions, out), &refused)
+	require.Equal(t, []int{1}, refused.Envs)
+	require.NoError(t, e.Reset(vec.From(1), []bool{false, true, false}, out))
+	require.NoError(t, e.Step(actions, out))
+	require.NoError(t, e.Step(actions, out))
+	require.Equal(t, []uint8{1, 1, 1}, out.Truncated)
+	err = e.Step(actions, out)
+	require.ErrorIs(t, err, vec.ErrNeedsReset)
+	require.EqualError(t, err, "vec toy:pick: environment 0: needs a reset (and 2 more environments)")
+}
+
+// Under Random an action that is not legal stands for a legal one.
+func TestRandomPolicy(t *testing.T) {
+	e, out, actions := start(t, toy.Pick, vec.Config{Envs: 64, Illegal: vec.Random})
+	counts := map[env.Action]int{}
+	for range 200 {
+		for k := range actions {
+			actions[k] = 8000
+		}
+		was := make([]env.Action, 64)
+		for i := range was {
+			if was[i] = env.None; !e.Ended(i) {
+				was[i] = e.Legal(i, 0, nil)[0] / 3 // the card
+			}
+		}
+		require.NoError(t, e.Step(actions, out))
+		for i := range was {
+			if last := e.State(i).(*toy.State).Last[0]; last != 0 && was[i] != env.None {
+				require.LessOrEqual(t, int(last), int(was[i])+1)
+				if was[i] == 2 {
+					counts[env.Action(last)]++
+				}
+			}
+		}
+	}
+	for n := env.Action(1); n <= 3; n++ {
+		require.InDelta(t, 1.0/3, float64(counts[n])/float64(counts[1]+counts[2]+counts[3]), 0.05)
+	}
+}
+
+func TestZeroAllocations(t *testing.T) {
+	for _, g := range []*env.Game{toy.Turns, blockbattle.Game} {
+		for _, mode := range []vec.Autoreset{vec.NextStep, vec.SameStep} {
+			e, out, actions := start(t, g, vec.Config{Envs: 100, Autoreset: mode, Workers: 3, Reward: vec.RewardScore, Illegal: vec.Penalty})
+			n := testing.AllocsPerRun(50, func() {
+				if e.Sample(actions) != nil || e.Step(actions, out) != nil {
+					panic("a legal step is refused")
+				}
+			})
+			require.Zero(t, n, "%s %v", g.Name, mode)
+		}
+	}
+}
+
+func TestCloseEndsGoroutines(t *testing.T) {
+	before := runtime.NumGoroutine()
+	for range 20 {
+		e, err := vec.New(toy.Pick, vec.Config{Envs: 64, Workers: 8})
+		require.NoError(t, err)
+		require.NoError(t, e.Close())
+		require.NoError(t, e.Close(), "twice")
+		require.ErrorContains(t, e.Step(nil, nil), "closed")
+		require.ErrorContains(t, e.Reset(vec.Seeds{}, nil, nil), "closed")
+	}
+	for wait := 0; runtime.NumGoroutine() > before && wait < 1000; wait++ {
+		time.Sleep(time.Millisecond)
+	}
+	require.LessOrEqual(t, runtime.NumGoroutine(), before)
+}
+
+// A scripted agent does what a test tells it to.
+type scripted struct {
+	act    func(ctx context.Context, s env.State, seat int) (env.Action, error)
+	closed *int
+}
+
+func (a *scripted) Act(ctx context.Context, s env.State, seat int) (env.Action, error) {
+	return a.act(ctx, s, seat)
+}
+
+func (a *scripted) Close() error {
+	*a.closed++
+	return nil
+}
+
+// What an agent does wrong ends the step with an error that says who and why, and the Env
+// goes on after a full Reset only.
+func TestAgentsThatFail(t *testing.T) {
+	bad := false
+	for _, c := range []struct {
+		act  func(ctx context.Context, s env.State, seat int) (env.Action, error)
+		says string
+	}{
+		{func(context.Context, env.State, int) (env.Action, error) { return 0, errors.New("out of ideas") }, "out of ideas"},
+		{func(context.Context, env.State, int) (env.Action, error) { return 77, nil }, "its agent answers illegal action: 77"},
+		{func(context.Context, env.State, int) (env.Action, error) { panic("no such card") }, "panic: no such card"},
+	} {
+		closed := 0
+		factory := func(seed uint64) (env.Agent, error) {
+			d, _ := newDie(seed)
+			return &scripted{closed: &closed, act: func(ctx context.Context, s env.State, seat int) (env.Action, error) {
+				if bad {
+					return c.act(ctx, s, seat)
+				}
+				return d.Act(ctx, s, seat)
+			}}, nil
+		}
+		bad = false
+		e, out, actions := start(t, toy.Pick, vec.Config{Envs: 3, Workers: 1, Agents: []vec.AgentFactory{nil, factory}})
+		require.NoError(t, e.Sample(actions))
+		require.NoError(t, e.Step(actions, out))
+		bad = true
+		require.NoError(t, e.Sample(actions))
+		err := e.Step(actions, out)
+		require.ErrorContains(t, err, "vec toy:pick: environment 0: ")
+		require.ErrorContains(t, err, c.says)
+		for _, err := range []error{e.Step(actions, out), e.Sample(actions), e.Observe(out), e.Clone(0, 1),
+			e.Reset(vec.From(1), []bool{true, false, false}, out)} {
+			require.ErrorContains(t, err, "reset all environments to go on")
+		}
+		bad = false
+		require.NoError(t, e.Reset(vec.From(1), nil, out))
+		require.Equal(t, 3, closed, "agents of ended episodes are closed")
+		require.NoError(t, e.Sample(actions))
+		require.NoError(t, e.Step(actions, out))
+		require.NoError(t, e.Close())
+		require.Equal(t, 6, closed)
+	}
+}
+
+// A lasting agent is told of new episodes instead of being made anew.
+type lasting struct {
+	die
+	games *int
+}
+
+func (a *lasting) NewGame(seed uint64) {
+	*a.games++
+	a.rng = env.Rand{Word: seed}
+}
+
+func TestLastingAgents(t *testing.T) {
+	games := 0
+	last := func(seed uint64) (env.Agent, error) {
+		return &lasting{die{env.Rand{Word: seed}}, &games}, nil
+	}
+	c := vec.Config{Envs: 2, Workers: 1, Agents: []vec.AgentFactory{nil, last}}
+	e, out, actions := start(t, toy.Pick, c)
+	c.Agents = []vec.AgentFactory{nil, newDie}
+	f, other, _ := start(t, toy.Pick, c)
+	for range 100 {
+		require.NoError(t, e.Sample(actions))
+		require.NoError(t, e.Step(actions, out))
+		require.NoError(t, f.Step(actions, other))
+		require.Equal(t, other, out, "kept or made anew, the same game")
+	}
+	require.Greater(t, games, 4)
+}
+
+// Agents are shown a hidden copy: what comes is not what they see.
+func TestAgentsSeeAHiddenCopy(t *testing.T) {
+	differ, asked := 0, 0
+	var e *vec.Env
+	peek := func(uint64) (env.Agent, error) {
+		n := 0
+		return &scripted{closed: &n, act: func(ctx context.Context, s env.State, seat int) (env.Action, error) {
+			shown := s.(*toy.State)
+			if e != nil {
+				asked++
+				if truth := e.State(0).(*toy.State); truth.Next != shown.Next || truth.Word != shown.Word {
+					differ++
+				}
+			}
+			a := s.Legal(seat, nil)[0]
+			s.Step(env.Alone(seat, a)) // it may play on its copy
+			return a, nil
+		}}, nil
+	}
+	var out *vec.Batch
+	var actions []env.Action
+	e, out, actions = start(t, toy.Pick, vec.Config{Envs: 1, Agents: []vec.AgentFactory{nil, peek}})
+	for range 40 {
+		require.NoError(t, e.Sample(actions))
+		require.NoError(t, e.Step(actions, out))
+	}
+	require.Greater(t, asked, 30)
+	require.Equal(t, asked, differ)
+}
+
+func TestEach(t *testing.T) {
+	e, _, _ := start(t, toy.Pick, vec.Config{Envs: 500, Workers: 4})
+	seen := make([]int, 500)
+	require.NoError(t, e.Each(func(worker, i int) {
+		seen[i] += len(e.Legal(i, 0, nil))
+		if worker >= 4 {
+			panic("no such worker")
+		}
+	}))
+	require.NotContains(t, seen, 0)
+	err := e.Each(func(_, i int) {
+		if i == 321 || i == 499 {
+			panic("mine")
+		}
+	})
+	require.ErrorContains(t, err, "environment 321: panic: mine")
+	require.True(t, strings.Contains(err.Error(), "vec_test.go"), "says where")
+	require.NoError(t, e.Each(func(int, int) {}))
+}
