@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"net"
 	"os"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"time"
@@ -32,6 +33,7 @@ type serveCmd struct {
 	MaxMessage  int   `default:"${max_message}" help:"Bytes of one request."`
 	MaxReply    int   `default:"${max_reply}" help:"Bytes of one answer that is not a step's."`
 	MaxBuffered int64 `default:"${max_buffered}" help:"Bytes of requests being received, of all connections together."`
+	MaxReplies  int64 `default:"${max_replies}" help:"Bytes of such answers in the making, of all connections together."`
 	MaxInflight int   `default:"${max_inflight}" help:"Requests of a connection that wait for an answer."`
 	MaxSessions int   `default:"${max_sessions}" help:"Connections."`
 	MaxHandles  int   `default:"${max_handles}" help:"Open handles of a connection."`
@@ -44,7 +46,7 @@ func vars() map[string]string {
 	l := server.DefaultLimits()
 	text := func(v any) string { return fmt.Sprint(v) }
 	return map[string]string{
-		"max_message": text(l.MaxMessage), "max_reply": text(l.MaxReply), "max_buffered": text(l.MaxBuffered), "max_inflight": text(l.MaxInflight),
+		"max_message": text(l.MaxMessage), "max_reply": text(l.MaxReply), "max_buffered": text(l.MaxBuffered), "max_inflight": text(l.MaxInflight), "max_replies": text(l.MaxReplies),
 		"max_sessions": text(l.MaxSessions), "max_handles": text(l.MaxHandles), "max_envs": text(l.MaxEnvs), "max_memory": text(l.MaxMemory),
 	}
 }
@@ -52,6 +54,7 @@ func vars() map[string]string {
 func (c *serveCmd) limits() (server.Limits, error) {
 	l := server.DefaultLimits()
 	l.MaxMessage, l.MaxReply, l.MaxBuffered, l.MaxInflight = c.MaxMessage, c.MaxReply, c.MaxBuffered, c.MaxInflight
+	l.MaxReplies = c.MaxReplies
 	l.MaxSessions, l.MaxHandles, l.MaxEnvs, l.MaxMemory = c.MaxSessions, c.MaxHandles, c.MaxEnvs, c.MaxMemory
 	return l, l.Check()
 }
@@ -61,6 +64,9 @@ func (c *serveCmd) limits() (server.Limits, error) {
 func (c *serveCmd) Run(ctx context.Context) error {
 	if binary.NativeEndian.Uint16([]byte{1, 0}) != 1 {
 		return errors.New("this machine is big endian; slabs are little endian and sent as they lie in memory")
+	}
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(50) // garbage is rare here, and large when there is some
 	}
 	token, err := c.token()
 	if err != nil {

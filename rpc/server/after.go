@@ -43,6 +43,11 @@ func (s *session) legal(f *wire.Frame) error {
 	if err != nil {
 		return err
 	}
+	release, err := s.srv.borrow(2*sp.total() + 4*len(sp.indptr))
+	if err != nil {
+		return err
+	}
+	defer release()
 	actions := make([]env.Action, 0, sp.total())
 	for _, i := range sp.games {
 		for r := range h.env.Rows() {
@@ -113,6 +118,11 @@ func (s *session) afterstates(f *wire.Frame) error {
 		a.seed = *o.Seed
 	}
 	m := sp.total()
+	release, err := s.srv.borrow(m*h.afterLen() + 4*len(sp.indptr))
+	if err != nil {
+		return err
+	}
+	defer release()
 	a.actions = make([]env.Action, m)
 	a.planes = make([]uint8, m*h.game.Planes.Len())
 	a.globals = make([]float32, m*h.game.Globals())

@@ -10,8 +10,9 @@ import (
 // Limits bound what clients can make a server hold and do.
 type Limits struct {
 	MaxMessage  int   // bytes of one request
-	MaxReply    int   // bytes of one answer that is not a slab
 	MaxBuffered int64 // bytes of requests that all sessions together are in the course of sending
+	MaxReply    int   // bytes of one answer that is not a slab
+	MaxReplies  int64 // bytes of such answers that all sessions together have in the making
 	MaxInflight int   // requests of one session that wait for their answer
 	MaxSessions int   // connections
 	MaxHandles  int   // open handles of one session
@@ -27,8 +28,8 @@ type Limits struct {
 // DefaultLimits are meant for a machine that does other things too.
 func DefaultLimits() Limits {
 	return Limits{
-		MaxMessage: 16 << 20, MaxReply: 32 << 20, MaxBuffered: 64 << 20, MaxInflight: 16,
-		MaxSessions: 64, MaxHandles: 64, MaxEnvs: 1 << 18, MaxMemory: 4 << 30,
+		MaxMessage: 16 << 20, MaxBuffered: 24 << 20, MaxReply: 32 << 20, MaxReplies: 48 << 20,
+		MaxInflight: 16, MaxSessions: 64, MaxHandles: 64, MaxEnvs: 1 << 18, MaxMemory: 4 << 30,
 		HelloTimeout: 10 * time.Second, FrameTimeout: 10 * time.Second, WriteTimeout: 30 * time.Second,
 		DrainTimeout: 1500 * time.Millisecond,
 	}
@@ -83,13 +84,24 @@ func (s *Server) hold(n int) error {
 	return nil
 }
 
+// borrow counts n bytes of an answer in the making, until release.
+func (s *Server) borrow(n int) (release func(), err error) {
+	if s.replies.Add(int64(n)) > s.limits.MaxReplies {
+		s.replies.Add(int64(-n))
+		e := wire.Errorf(wire.Busy, "limit max_replies is %d bytes of answers in the making, of all connections together; start the server with --max-replies to raise it", s.limits.MaxReplies)
+		e.RetryMS = 50
+		return nil, e.With("limit", "max_replies").With("value", s.limits.MaxReplies).With("asked", n).With("raise", "--max-replies")
+	}
+	return func() { s.replies.Add(int64(-n)) }, nil
+}
+
 // Check refuses limits under which nothing works.
 func (l *Limits) Check() error {
 	for _, v := range []struct {
 		flag       string
 		have, want int64
 	}{
-		{"--max-message", int64(l.MaxMessage), 1 << 10}, {"--max-reply", int64(l.MaxReply), 64 << 10}, {"--max-buffered", l.MaxBuffered, 64 << 10},
+		{"--max-message", int64(l.MaxMessage), 1 << 10}, {"--max-reply", int64(l.MaxReply), 64 << 10}, {"--max-buffered", l.MaxBuffered, 64 << 10}, {"--max-replies", l.MaxReplies, int64(l.MaxReply)},
 		{"--max-inflight", int64(l.MaxInflight), 1}, {"--max-sessions", int64(l.MaxSessions), 1}, {"--max-handles", int64(l.MaxHandles), 1},
 		{"--max-envs", int64(l.MaxEnvs), 1}, {"--max-memory", l.MaxMemory, 1},
 	} {

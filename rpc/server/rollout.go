@@ -34,9 +34,15 @@ func (s *session) rollout(f *wire.Frame) error {
 	if o.Keep == "all" {
 		kept = steps
 	}
-	if size := kept*int64(len(h.slab)+2*h.rows) + replyRoom; size > int64(s.srv.limits.MaxReply) {
+	size := kept*int64(len(h.slab)+2*h.rows) + replyRoom
+	if size > int64(s.srv.limits.MaxReply) {
 		return wire.Exceeds("max_reply", int64(s.srv.limits.MaxReply), size, "--max-reply")
 	}
+	release, err := s.srv.borrow(int(size))
+	if err != nil {
+		return err
+	}
+	defer release()
 	slabs := make([]byte, 0, kept*int64(len(h.slab)))
 	actions := make([]byte, 0, kept*int64(2*h.rows))
 	for range steps {

@@ -46,7 +46,8 @@ type Server struct {
 
 	wg       sync.WaitGroup
 	drain    atomic.Bool
-	buffered atomic.Int64
+	buffered atomic.Int64 // bytes of requests
+	replies  atomic.Int64 // bytes of answers
 	requests atomic.Uint64
 	steps    atomic.Uint64 // of handles
 	rows     atomic.Uint64 // steps times rows

@@ -10,6 +10,7 @@ import (
 	"math/bits"
 	"net"
 	"path/filepath"
+	"sync"
 	"testing"
 	"time"
 
@@ -55,14 +56,32 @@ func config() server.Config {
 type place struct {
 	*server.Server
 	unix, tcp string
-	log       *bytes.Buffer
+	log       *safeLog
 	stop      func()
+}
+
+// A safeLog is a log that several goroutines write.
+type safeLog struct {
+	mu  sync.Mutex
+	buf bytes.Buffer
+}
+
+func (l *safeLog) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.buf.Write(p)
+}
+
+func (p *place) logged() string {
+	p.log.mu.Lock()
+	defer p.log.mu.Unlock()
+	return p.log.buf.String()
 }
 
 // start runs a server on a unix socket and a TCP port until the test ends.
 func start(t testing.TB, change func(*server.Config)) *place {
 	t.Helper()
-	p := &place{log: &bytes.Buffer{}}
+	p := &place{log: &safeLog{}}
 	c := config()
 	c.Log = slog.New(slog.NewTextHandler(p.log, nil))
 	if change != nil {

@@ -130,6 +130,11 @@ func (s *session) snapshot(f *wire.Frame) error {
 	if err != nil {
 		return err
 	}
+	release, err := s.srv.borrow(count * h.stateLen())
+	if err != nil {
+		return err
+	}
+	defer release()
 	states := make([]byte, 0, count*h.stateLen())
 	for _, i := range list[:count] {
 		if states, err = h.appendState(states, i); err != nil {

@@ -106,7 +106,7 @@ func (s *session) reset(f *wire.Frame) error {
 		return h.awake("reset with a mask")
 	}
 	if err := h.reset(seeds, mask); err != nil {
-		return wire.Errorf(wire.BadParams, "reset: %v", err)
+		return refusal("reset", err)
 	}
 	s.send(f.ID, h)
 	return nil

@@ -1,0 +1,317 @@
+package server_test
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"math/rand/v2"
+	"net"
+	"os"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"blockyard/rpc/server"
+	"blockyard/rpc/wire"
+)
+
+// raw is a connection without a client around it.
+func raw(t testing.TB, address string) net.Conn {
+	t.Helper()
+	network, rest, _ := strings.Cut(address, ":")
+	conn, err := net.Dial(network, rest)
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = conn.Close() })
+	require.NoError(t, conn.SetDeadline(time.Now().Add(20*time.Second)))
+	return conn
+}
+
+func request(t testing.TB, method string, params ...any) []byte {
+	t.Helper()
+	b, err := wire.AppendRequest(nil, 77, method, params...)
+	require.NoError(t, err)
+	return b
+}
+
+func hello(t testing.TB) []byte {
+	return request(t, "hello", map[string]any{"proto": []int{1, 0}})
+}
+
+// answer reads one answer and returns the code of its error.
+func answer(t *testing.T, conn net.Conn) int {
+	t.Helper()
+	b := readMessage(t, conn)
+	if b[7] == 0xc0 {
+		return 0
+	}
+	_, code, ok := bytes.Cut(b, []byte("\xa4code"))
+	require.True(t, ok, "% x", b)
+	switch code[0] {
+	case 0xcd:
+		return int(code[1])<<8 | int(code[2])
+	case 0xcc:
+		return int(code[1])
+	}
+	return int(code[0])
+}
+
+// What is in use: goroutines, open files, bytes of the heap.
+type use struct{ goroutines, files int }
+
+func inUse(t testing.TB) use {
+	t.Helper()
+	files, err := os.ReadDir("/proc/self/fd")
+	require.NoError(t, err)
+	return use{runtime.NumGoroutine(), len(files)}
+}
+
+// settled waits until no more is in use than before.
+func settled(t testing.TB, before use) {
+	t.Helper()
+	var now use
+	for range 500 {
+		now = inUse(t)
+		if now.goroutines <= before.goroutines && now.files <= before.files {
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	stacks := make([]byte, 1<<16)
+	t.Fatalf("left behind: %+v, before %+v\n%s", now, before, stacks[:runtime.Stack(stacks, true)])
+}
+
+// peak watches the heap until it is told to stop and returns the most bytes it saw.
+func peak() (stop func() uint64) {
+	done, most := make(chan struct{}), make(chan uint64)
+	go func() {
+		var high uint64
+		for {
+			var m runtime.MemStats
+			runtime.ReadMemStats(&m)
+			high = max(high, m.HeapAlloc)
+			select {
+			case <-done:
+				most <- high
+				return
+			case <-time.After(5 * time.Millisecond):
+			}
+		}
+	}()
+	return func() uint64 { close(done); return <-most }
+}
+
+const memoryLimit = 128 << 20
+
+var bombs = map[string][]byte{
+	"array of 67 million": {0xdd, 4, 0, 0, 0},
+	"array of 4 billion":  {0xdd, 255, 255, 255, 255},
+	"bin of 4 GiB":        {0xc6, 255, 255, 255, 255},
+	"string of 4 GiB":     {0xdb, 255, 255, 255, 255},
+	"map of 4 billion":    {0xdf, 255, 255, 255, 255},
+	"nested 20 million":   bytes.Repeat([]byte{0x91}, 20_000_000),
+	"5000 values":         append([]byte{0x91, 0xdc, 0x13, 0x88}, make([]byte, 5000)...),
+	"extension":           {0x91, 0xd4, 1, 0},
+}
+
+func TestBombs(t *testing.T) {
+	p := start(t, nil)
+	before, high := inUse(t), peak()
+	for _, method := range []string{"hello", "open", "restore", "step", "ping", "nothing"} {
+		for name, bomb := range bombs {
+			for _, greeted := range []bool{false, true} {
+				conn := raw(t, p.unix)
+				if greeted {
+					_, err := conn.Write(hello(t))
+					require.NoError(t, err)
+					require.Zero(t, answer(t, conn))
+				}
+				head := request(t, method)
+				go func() { _, _ = conn.Write(append(head[:len(head)-1:len(head)-1], bomb...)) }()
+				code := answer(t, conn)
+				require.Contains(t, []int{wire.BadFrame, wire.TooLarge}, code, "%s in %s", name, method)
+				rest, err := io.ReadAll(conn)
+				require.Empty(t, rest)
+				if err != nil {
+					require.False(t, errors.Is(err, os.ErrDeadlineExceeded), "the connection stays open")
+				}
+				require.NoError(t, conn.Close())
+			}
+		}
+	}
+	require.NoError(t, dial(t, p.tcp).Call("ping", nil))
+	require.Less(t, high(), uint64(memoryLimit))
+	settled(t, use{before.goroutines + 2, before.files + 2}) // the client above is still connected
+}
+
+// TestManyLargeRequests has every session send as much as it may at once, and stop before
+// the end.
+func TestManyLargeRequests(t *testing.T) {
+	p := start(t, nil)
+	before, high := inUse(t), peak()
+	var conns []net.Conn
+	chunk := make([]byte, 1<<20)
+	for range 30 {
+		conn := raw(t, p.unix)
+		_, err := conn.Write(hello(t))
+		require.NoError(t, err)
+		require.Zero(t, answer(t, conn))
+		head := append([]byte{0x94, 0, 1, 0xa7}, "restore"...)
+		_, err = conn.Write(append(head, 0x93, 1, 0xc0, 0xc6, 0, 0xf0, 0, 0))
+		require.NoError(t, err)
+		conns = append(conns, conn)
+	}
+	for range 15 {
+		for _, conn := range conns {
+			_, _ = conn.Write(chunk) // some are refused by now
+		}
+	}
+	require.NoError(t, dial(t, p.unix).Call("ping", nil))
+	for _, conn := range conns {
+		require.NoError(t, conn.Close())
+	}
+	require.Less(t, high(), uint64(memoryLimit))
+	settled(t, use{before.goroutines + 2, before.files + 2})
+	require.Zero(t, p.Buffered(), "bytes still counted")
+}
+
+// TestRandomFrames sends noise, and requests with some bytes changed or cut off.
+func TestRandomFrames(t *testing.T) {
+	frames := 10_000
+	p := start(t, func(c *server.Config) { c.Limits.FrameTimeout = time.Second })
+	before, high := inUse(t), peak()
+	seeds := [][]byte{
+		hello(t), request(t, "open", "toy:pick", map[string]any{"num_envs": 3, "opponents": map[int]string{1: "first"}}),
+		request(t, "open", "blockbattle", map[string]any{"num_envs": 2, "autoreset": "SameStep"}),
+		request(t, "reset", 1, map[string]any{"seed": 1, "mask": []byte{1, 0, 1}}), request(t, "legal", 1, nil),
+		wire.AppendStep(nil, 7, 1, make([]byte, 6)), request(t, "afterstates", 1, nil), request(t, "snapshot", 1, nil), request(t, "final", 1),
+		request(t, "restore", 1, u32(0), make([]byte, 200)), request(t, "clone", 1, u32(0), u32(1)), request(t, "rollout", 1, 3),
+		request(t, "render", 1, 0), request(t, "set_opponent", 1, 1, "first"), request(t, "close", 1), request(t, "text", "toy:pick", u16(1)),
+	}
+	var wg sync.WaitGroup
+	for worker := range 4 {
+		wg.Add(1)
+		go func() {
+			defer wg.Done()
+			r := rand.New(rand.NewPCG(11, uint64(worker)))
+			for sent := 0; sent < frames/4; {
+				sent += noise(p, r, seeds)
+			}
+		}()
+	}
+	wg.Wait()
+	c := dial(t, p.unix)
+	require.NoError(t, c.Call("ping", nil))
+	require.Less(t, high(), uint64(memoryLimit))
+	require.NotContains(t, p.logged(), "panic")
+	require.NoError(t, c.Close())
+	settled(t, before)
+}
+
+// noise sends up to 40 frames over one connection and returns how many.
+func noise(p *place, r *rand.Rand, seeds [][]byte) int {
+	network, rest, _ := strings.Cut([]string{p.unix, p.tcp}[r.IntN(2)], ":")
+	conn, err := net.Dial(network, rest)
+	if err != nil {
+		return 0
+	}
+	defer conn.Close()
+	go func() { _, _ = io.Copy(io.Discard, conn) }()
+	_ = conn.SetDeadline(time.Now().Add(10 * time.Second))
+	if r.IntN(4) > 0 {
+		_, _ = conn.Write(seeds[0])
+	}
+	for sent := range 40 {
+		b := bytes.Clone(seeds[r.IntN(len(seeds))])
+		switch r.IntN(6) {
+		case 0: // noise from the first byte
+			b = make([]byte, 1+r.IntN(100))
+			for i := range b {
+				b[i] = byte(r.Uint32())
+			}
+		case 1: // cut off
+			b = b[:r.IntN(len(b))]
+		case 2, 3: // bytes changed behind the method's name
+			for range 1 + r.IntN(3) {
+				at := min(len(b)-1, 8) + r.IntN(max(1, len(b)-8))
+				b[min(at, len(b)-1)] = byte(r.Uint32())
+			}
+		}
+		if _, err := conn.Write(b); err != nil {
+			return sent + 1
+		}
+	}
+	return 40
+}
+
+// TestKilledClients vanish at every moment of a session.
+func TestKilledClients(t *testing.T) {
+	p := start(t, nil)
+	before, high := inUse(t), peak()
+	script := bytes.Join([][]byte{
+		hello(t), request(t, "open", "blockbattle", map[string]any{"num_envs": 16, "opponents": map[int]string{1: "first"}}),
+		request(t, "reset", 1), request(t, "rollout", 1, 1000, map[string]any{"keep": "last"}), request(t, "afterstates", 1, nil),
+		wire.AppendStep(nil, 7, 1, make([]byte, 32)), request(t, "snapshot", 1, nil),
+	}, nil)
+	r := rand.New(rand.NewPCG(5, 6))
+	for i := range 1000 {
+		network, rest, _ := strings.Cut([]string{p.unix, p.tcp}[i%2], ":")
+		conn, err := net.Dial(network, rest)
+		require.NoError(t, err)
+		if c, ok := conn.(*net.TCPConn); ok && i%3 == 0 {
+			require.NoError(t, c.SetLinger(0)) // a reset instead of an end
+		}
+		_, _ = conn.Write(script[:r.IntN(len(script)+1)])
+		if i%5 == 0 {
+			time.Sleep(time.Duration(r.IntN(3000)) * time.Microsecond)
+		}
+		require.NoError(t, conn.Close())
+		for inUse(t).files > before.files+100 { // do not count refusals for too many sessions
+			time.Sleep(time.Millisecond)
+		}
+	}
+	require.Less(t, high(), uint64(memoryLimit))
+	settled(t, before)
+	c := dial(t, p.unix)
+	var stats struct {
+		Sessions int `msgpack:"sessions"`
+		Handles  int `msgpack:"handles"`
+		Envs     int `msgpack:"envs"`
+		Memory   int `msgpack:"memory"`
+	}
+	require.NoError(t, c.Call("stats", &stats))
+	require.Equal(t, 1, stats.Sessions)
+	require.Zero(t, stats.Handles+stats.Envs+stats.Memory)
+	require.NotContains(t, p.logged(), "panic")
+}
+
+// TestSlowClients neither finish a request, nor say hello, nor take an answer.
+func TestSlowClients(t *testing.T) {
+	p := start(t, func(c *server.Config) {
+		c.Limits.FrameTimeout, c.Limits.HelloTimeout, c.Limits.WriteTimeout = 100*time.Millisecond, 100*time.Millisecond, 200*time.Millisecond
+	})
+	before := inUse(t)
+	silent, half, deaf := raw(t, p.tcp), raw(t, p.tcp), raw(t, p.unix)
+	for _, conn := range []net.Conn{half, deaf} {
+		_, err := conn.Write(hello(t))
+		require.NoError(t, err)
+		require.Zero(t, answer(t, conn))
+	}
+	_, err := half.Write(request(t, "open", "toy:pick")[:9])
+	require.NoError(t, err)
+	for _, b := range [][]byte{request(t, "open", "blockbattle", map[string]any{"num_envs": 8192}), request(t, "reset", 1), request(t, "reset", 1)} {
+		_, err = deaf.Write(b)
+		require.NoError(t, err)
+	}
+	for _, conn := range []net.Conn{silent, half} {
+		_, err := io.ReadAll(conn)
+		require.False(t, errors.Is(err, os.ErrDeadlineExceeded), "the connection stays open")
+	}
+	settled(t, use{before.goroutines, before.files + 3}) // our ends of the connections
+	idle := dial(t, p.unix)
+	time.Sleep(300 * time.Millisecond)
+	require.NoError(t, idle.Call("ping", nil), "a client may be idle between requests")
+}

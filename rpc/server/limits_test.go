@@ -1,0 +1,151 @@
+package server_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"blockyard/rpc/client"
+	"blockyard/rpc/server"
+	"blockyard/rpc/wire"
+)
+
+// limited asserts that err is about this limit and tells its value and how to raise it.
+func limited(t *testing.T, err error, code int, limit string, value any) {
+	t.Helper()
+	var refusal *wire.Error
+	require.ErrorAs(t, err, &refusal)
+	require.Equal(t, code, refusal.Code, refusal.Msg)
+	require.Equal(t, limit, refusal.Data["limit"])
+	require.EqualValues(t, value, refusal.Data["value"])
+	require.Contains(t, refusal.Msg, limit)
+	if code != wire.TooLarge {
+		require.Contains(t, refusal.Msg, "--max-")
+	}
+}
+
+func TestSessionLimit(t *testing.T) {
+	p := start(t, func(c *server.Config) { c.Limits.MaxSessions = 2 })
+	a, _ := dial(t, p.unix), dial(t, p.tcp)
+	for _, address := range []string{p.unix, p.tcp} {
+		_, err := client.Dial(context.Background(), address, "")
+		limited(t, err, wire.Limit, "max_sessions", 2)
+	}
+	require.NoError(t, a.Close())
+	require.Eventually(t, func() bool {
+		c, err := client.Dial(context.Background(), p.unix, "")
+		return err == nil && c.Close() == nil
+	}, 5*time.Second, 10*time.Millisecond, "a place is free again")
+}
+
+func TestOpenLimits(t *testing.T) {
+	p := start(t, func(c *server.Config) { c.Limits.MaxEnvs, c.Limits.MaxMemory, c.Limits.MaxHandles = 100, 60_000, 3 })
+	c, other := dial(t, p.unix), dial(t, p.unix)
+	open := func(c *client.Client, game string, n int) error {
+		_, err := c.Open(game, map[string]any{"num_envs": n})
+		return err
+	}
+	require.NoError(t, open(other, "toy:pick", 60))
+	limited(t, open(c, "toy:pick", 101), wire.Limit, "max_envs", 100)
+	limited(t, open(c, "toy:pick", 41), wire.Limit, "max_envs", 100)
+	limited(t, open(c, "blockbattle", 40), wire.Limit, "max_memory", 60_000)
+	limited(t, open(c, "toy:pick", 1<<20), wire.Limit, "max_envs", 100)
+	for range 3 {
+		require.NoError(t, open(c, "toy:pick", 10))
+	}
+	limited(t, open(c, "toy:pick", 1), wire.Limit, "max_handles", 3)
+	require.NoError(t, c.Call("close", nil, 2))
+	require.NoError(t, open(c, "toy:pick", 1))
+	require.Equal(t, wire.BadHandle, code(t, c.Call("close", nil, 2)))
+}
+
+func TestMessageLimits(t *testing.T) {
+	p := start(t, func(c *server.Config) {
+		c.Limits.MaxMessage, c.Limits.MaxReply, c.Limits.MaxReplies = 200_000, 64<<10, 64<<10
+	})
+	too := func(method string, params ...any) {
+		t.Helper()
+		err := dial(t, p.unix).Call(method, nil, params...)
+		require.Equal(t, wire.TooLarge, code(t, err), err)
+	}
+	too("ping", make([]byte, 70_000))
+	too("step", 1, make([]byte, 70_000))
+	too("restore", 1, nil, make([]byte, 200_000))
+	g, err := dial(t, p.unix).Open("blockbattle", map[string]any{"num_envs": 200})
+	require.NoError(t, err)
+	require.NoError(t, g.Show("reset"))
+	require.Equal(t, wire.BadParams, code(t, g.Step(make([]byte, 8*400))), "a wrong dtype is answered, not cut off")
+	require.Equal(t, wire.BadParams, code(t, g.Step(make([]byte, 799))))
+	limited(t, g.Call("rollout", nil, 2), wire.Limit, "max_reply", 64<<10)
+	var some struct {
+		Count int `msgpack:"count"`
+	}
+	require.NoError(t, g.Call("afterstates", &some, nil))
+	require.Greater(t, some.Count, 0)
+	require.Less(t, some.Count, 200, "only as many games as fit")
+	require.NoError(t, g.Call("snapshot", &some, nil))
+	require.Less(t, some.Count, 200)
+}
+
+// TestInflightLimit asks faster than the server can answer.
+func TestInflightLimit(t *testing.T) {
+	p := start(t, func(c *server.Config) { c.Limits.MaxInflight = 2 })
+	conn := raw(t, p.unix)
+	_, err := conn.Write(hello(t))
+	require.NoError(t, err)
+	require.Zero(t, answer(t, conn))
+	b := request(t, "open", "blockbattle", map[string]any{"num_envs": 8})
+	b = append(b, request(t, "reset", 1)...)
+	_, err = conn.Write(b)
+	require.NoError(t, err)
+	require.Zero(t, answer(t, conn))
+	require.Zero(t, answer(t, conn))
+	b = request(t, "rollout", 1, 20_000, map[string]any{"keep": "last"})
+	const more = 20
+	for range more {
+		b = append(b, request(t, "ping")...)
+	}
+	_, err = conn.Write(b)
+	require.NoError(t, err)
+	codes := map[int]int{}
+	for range 1 + more {
+		codes[answer(t, conn)]++
+	}
+	require.Equal(t, map[int]int{0: 3, wire.Busy: more - 2}, codes, "what was in flight is answered, the rest refused")
+}
+
+func TestBusyAnswersSayWhen(t *testing.T) {
+	p := start(t, func(c *server.Config) { c.Limits.MaxReplies = 1000; c.Limits.MaxReply = 64 << 10 })
+	g, err := dial(t, p.unix).Open("blockbattle", nil)
+	require.NoError(t, err)
+	require.NoError(t, g.Show("reset"))
+	err = g.Call("afterstates", nil, nil)
+	limited(t, err, wire.Busy, "max_replies", 1000)
+	var refusal *wire.Error
+	require.True(t, errors.As(err, &refusal))
+	require.Positive(t, refusal.RetryMS)
+}
+
+func TestToken(t *testing.T) {
+	p := start(t, func(c *server.Config) { c.Token = "secret" })
+	for token, want := range map[string]int{"": wire.AuthRequired, "wrong": wire.AuthFailed, "secret": 0} {
+		c, err := client.Dial(context.Background(), p.tcp, token)
+		require.Equal(t, want, code(t, err), token)
+		if err == nil {
+			require.NoError(t, c.Close())
+		}
+	}
+}
+
+func TestListenRefuses(t *testing.T) {
+	for _, address := range []string{"", "unix:", "tcp:", "tcp:0.0.0.0:0", "tcp::0", "tcp:[::]:0", "udp:127.0.0.1:0", "tcp:127.0.0.1:99999", "unix:/no/such/folder/s"} {
+		_, err := server.Listen(address, "")
+		require.Error(t, err, address)
+	}
+	l, err := server.Listen("tcp:0.0.0.0:0", "secret")
+	require.NoError(t, err)
+	require.NoError(t, l.Close())
+}
