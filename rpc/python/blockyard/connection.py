@@ -197,11 +197,12 @@ class Connection:
     def _read_slab(self, pending: Pending, slab: memoryview) -> None:
         """Read a reply into slab, which it has if it is no error."""
         head, total = self._head, HEAD + slab.nbytes
+        expected = _SLAB.pack(0x94, 0x01, 0xCE, pending.ident, 0xC0, 0xC6, slab.nbytes)
         n = self._recv([head, slab], 0, 0, total)
-        while n < HEAD:
+        while n < HEAD and expected.startswith(head[:n]):
             n += self._recv([memoryview(head)[n:]], 0, n, total)
-        if head != _SLAB.pack(0x94, 0x01, 0xCE, pending.ident, 0xC0, 0xC6, slab.nbytes):
-            self._read_message(bytes(head) + bytes(slab[: n - HEAD]))
+        if head[:n] != expected:
+            self._read_message(bytes(head[:n]) + bytes(slab[: max(0, n - HEAD)]))
             return
         while n < total:
             n += self._recv([slab[n - HEAD :]], _WAITALL, n, total)

@@ -1,0 +1,94 @@
+"""Where the server program is looked for."""
+
+from __future__ import annotations
+
+import os
+import stat
+from pathlib import Path
+
+import pytest
+
+import blockyard
+from blockyard import binary
+from blockyard.local import LocalServer
+
+
+@pytest.fixture
+def nowhere(monkeypatch, tmp_path):
+    """A package outside a checkout, with nothing bundled and nothing on PATH."""
+    package = tmp_path / "site-packages" / "blockyard"
+    package.mkdir(parents=True)
+    monkeypatch.setattr(binary, "_HERE", package)
+    monkeypatch.setenv("PATH", str(tmp_path / "bin"))
+    monkeypatch.delenv("BLOCKYARD_SERVER", raising=False)
+    return tmp_path
+
+
+def program(path: Path, text: str = "#!/bin/sh\nexit 3\n") -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+    path.chmod(path.stat().st_mode | stat.S_IXUSR)
+    return path
+
+
+FAKE_GO = """#!/bin/sh
+while [ "$1" != -o ]; do shift; done
+echo built > "$2"
+/bin/chmod +x "$2"
+"""
+
+
+def test_order(nowhere, monkeypatch):
+    with pytest.raises(blockyard.ServerNotFound, match=r"BLOCKYARD_SERVER.*PATH.*no `go`|not a checkout"):
+        binary.find_server()
+    on_path = program(nowhere / "bin" / binary.NAME)
+    assert binary.find_server() == on_path
+    bundled = program(nowhere / "site-packages" / "blockyard" / "_bin" / binary.NAME)
+    assert binary.find_server() == bundled
+    named = program(nowhere / "mine")
+    monkeypatch.setenv("BLOCKYARD_SERVER", str(named))
+    assert binary.find_server() == named
+    monkeypatch.setenv("BLOCKYARD_SERVER", str(nowhere / "gone"))
+    with pytest.raises(blockyard.ServerNotFound, match="gone"):
+        binary.find_server()
+
+
+def test_built_in_a_checkout(nowhere, monkeypatch):
+    root = nowhere / "site-packages"
+    (root / "go.mod").write_text("module x\n")
+    program(root / "rpc" / "main.go")
+    go = program(nowhere / "bin" / "go", FAKE_GO)
+    built = binary.find_server()
+    assert built == root / "blockyard" / "_bin" / binary.NAME
+    assert built.read_text() == "built\n"
+    assert os.listdir(built.parent) == [binary.NAME]
+    built.unlink()
+    program(go, "#!/bin/sh\necho 'main.go:1: no such thing' >&2\nexit 1\n")
+    with pytest.raises(blockyard.ServerNotFound, match="no such thing"):
+        binary.find_server()
+    assert os.listdir(built.parent) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "what"),
+    [
+        ("echo cannot listen >&2; exit 3", "(?s)exit status 3.*cannot listen"),
+        ("echo hello", "hello"),
+        ("echo '{\"ready\": []}'", "unknown way"),
+        ("exec sleep 60", "in time"),
+    ],
+)
+def test_programs_that_are_no_server(nowhere, monkeypatch, text, what):
+    monkeypatch.setenv("PATH", os.defpath)
+    monkeypatch.setenv("BLOCKYARD_SERVER", str(program(nowhere / "odd", f"#!/bin/sh\n{text}\n")))
+    with pytest.raises(blockyard.ServerStartError, match=what):
+        LocalServer(timeout=0.5)
+    monkeypatch.setenv("BLOCKYARD_SERVER", str(program(nowhere / "odd", "not a program")))
+    with pytest.raises(blockyard.ServerStartError, match="cannot be started"):
+        LocalServer(timeout=0.5)
+
+
+def test_version_is_in_one_place():
+    root = Path(__file__).parents[1]
+    assert 'path = "blockyard/__init__.py"' in (root / "pyproject.toml").read_text()
+    assert blockyard.__version__.count(".") == 2

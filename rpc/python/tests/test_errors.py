@@ -1,0 +1,184 @@
+"""Bad input: the right exception, a message that names what, and nothing changed."""
+
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+import pytest
+from conftest import GAME, Server
+
+import blockyard
+from blockyard.errors import from_wire
+
+
+@pytest.fixture
+def env(server: Server):
+    with blockyard.make_vec(GAME, 4, address=server.unix, seed=1) as env:
+        env.reset()
+        yield env
+
+
+@pytest.mark.parametrize(
+    ("kwargs", "error", "what"),
+    [
+        ({"game": "Chess-v0"}, blockyard.UnknownGameError, "Chess-v0"),
+        ({"game": 7}, TypeError, "game"),
+        ({"num_envs": 0}, ValueError, "num_envs"),
+        ({"num_envs": -3}, ValueError, "num_envs"),
+        ({"num_envs": 10_000_000}, blockyard.BlockyardError, "num_envs|max_envs"),
+        ({"num_envs": 300_000}, blockyard.LimitError, "max_envs"),
+        ({"seats": 3}, blockyard.RequestError, "seats"),
+        ({"opponents": {1: "nobody"}}, blockyard.RequestError, "nobody"),
+        ({"opponents": {1: 5}}, TypeError, r"opponents\[1\]"),
+        ({"opponents": {2: "random"}}, ValueError, "no seat 2"),
+        ({"opponents": {"one": "random"}}, ValueError, "no seat 'one'"),
+        ({"opponents": {0: "random", 1: "random"}}, ValueError, "at least one seat"),
+        ({"opponents": {1: "exec:rm"}}, blockyard.RequestError, "trust-specs"),
+        ({"autoreset_mode": "Sometimes"}, ValueError, "Sometimes"),
+        ({"reward": "praise"}, blockyard.RequestError, "praise"),
+        ({"illegal": "shrug"}, blockyard.RequestError, "shrug"),
+        ({"max_episode_steps": -1}, blockyard.RequestError, "step"),
+        ({"render_mode": "hologram"}, ValueError, "hologram"),
+        ({"copy": False, "slots": 1}, ValueError, "slots"),
+        ({"timeout": 0}, ValueError, "timeout"),
+        ({"address": "pigeon:coop"}, ValueError, "unix:PATH"),
+        ({"address": "tcp:localhost"}, ValueError, "tcp:HOST:PORT"),
+        ({"address": "unix:/nowhere/s.sock"}, blockyard.ServerGone, "/nowhere/s.sock"),
+        ({"address": "tcp:127.0.0.1:1"}, blockyard.ServerGone, "127.0.0.1:1"),
+    ],
+)
+def test_make_vec(server: Server, kwargs, error, what):
+    with pytest.raises(error, match=what):
+        blockyard.make_vec(**{"game": GAME, "num_envs": 2, "address": server.unix} | kwargs)
+
+
+def test_illegal_actions_change_nothing(env):
+    legal = env.legal_actions()
+    good = np.array([legal[i][0] for i in range(4)])
+    bad = good.copy()
+    bad[2] = 1600
+    before = env.snapshot()
+    with pytest.raises(blockyard.IllegalActionError, match=r"environment 2.*skip") as caught:
+        env.step(bad)
+    assert caught.value.env_ids == [2]
+    assert caught.value.data["action"] == 1600
+    assert caught.value.code == 400
+    assert isinstance(caught.value, ValueError)
+    np.testing.assert_array_equal(env.snapshot(), before)
+    env.step(good)
+
+
+@pytest.mark.parametrize(
+    ("actions", "error", "what"),
+    [
+        ([0, 0, 0], ValueError, r"shape \(4,\)"),
+        (5, ValueError, r"shape \(4,\)"),
+        ([0.0, 1.0, 2.0, 3.0], TypeError, "integers"),
+        (["a"] * 4, TypeError, "integers"),
+        ([0, 0, 70000, 0], ValueError, r"actions\[2\]: 70000"),
+        ([0, -1, 0, 0], ValueError, r"actions\[1\]: -1"),
+        ([1601] * 4, blockyard.IllegalActionError, "1601"),
+    ],
+)
+def test_actions_that_make_no_sense(env, actions, error, what):
+    with pytest.raises(error, match=what):
+        env.step(actions)
+    env.step(env.sample_actions(np.random.default_rng(0)))
+
+
+def test_what_to_do_with_illegal_actions_instead(server: Server):
+    for policy in ("penalty", "random"):
+        with blockyard.make_vec(GAME, 4, address=server.unix, seed=1, illegal=policy) as env:
+            env.reset()
+            for _ in range(10):
+                obs, *_ = env.step(np.full(4, 1600))
+            assert (obs["planes"][:, 0].sum((1, 2)) > 0).all()
+
+
+def test_needs_reset(server: Server):
+    with blockyard.make_vec(GAME, 3, address=server.unix, autoreset_mode="Disabled", max_episode_steps=2) as env:
+        with pytest.raises(blockyard.NeedsResetError):
+            _ = env.action_masks
+        with pytest.raises(blockyard.NeedsResetError) as caught:
+            env.step([0, 0, 0])
+        assert caught.value.env_ids == [0, 1, 2]
+        with pytest.raises(blockyard.NeedsResetError):
+            env.legal_actions()
+        env.reset(seed=1)
+        for _ in range(2):
+            env.step(env.sample_actions(np.random.default_rng(0)))
+        env.reset(options={"reset_mask": np.array([True, False, True])})
+        with pytest.raises(blockyard.NeedsResetError) as caught:
+            env.step([0, 0, 0])
+        assert caught.value.env_ids == [1]
+
+
+def test_single(server: Server):
+    with pytest.raises(ValueError, match=r"2 seats to drive at once.*make_vec"):
+        blockyard.make(GAME, address=server.unix, opponents=None)
+    env = blockyard.make(GAME, address=server.unix)
+    with pytest.raises(blockyard.NeedsResetError):
+        env.step(0)
+    env.reset(seed=1)
+    with pytest.raises(blockyard.IllegalActionError):
+        env.step(1600)
+    with pytest.raises(TypeError):
+        env.step(0.5)
+    with pytest.raises(ValueError, match="options"):
+        env.reset(options={"x": 1})
+    state = env.snapshot()
+    obs, info = env.restore(state)
+    assert env.observation_space.contains(obs)
+    np.testing.assert_array_equal(np.flatnonzero(env.action_masks()), env.legal_actions())
+    assert len(env.afterstates()) == info["action_mask"].sum()
+    env.close()
+    env.close()
+
+
+def test_closed(server: Server):
+    env = blockyard.make_vec(GAME, 2, address=server.unix)
+    env.reset()
+    env.close()
+    env.close()
+    for use in (env.reset, lambda: env.step([0, 0]), env.legal_actions, env.snapshot):
+        with pytest.raises(blockyard.BlockyardError, match="closed"):
+            use()
+
+
+def test_tokens(program, tmp_path):
+    import json
+    import os
+    import subprocess
+
+    command = [program, "serve", "--listen", "tcp:127.0.0.1:0", "--parent-death"]
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=os.environ | {"BLOCKYARD_TOKEN": "sesame"}
+    ) as process:
+        address = json.loads(process.stdout.readline())["ready"][0]
+        for token in (None, "open"):
+            with pytest.raises(blockyard.AuthError, match="token"):
+                blockyard.connect(address, token=token)
+        with blockyard.connect(address, token="sesame") as client:
+            client.ping()
+        process.terminate()
+
+
+def test_errors_from_the_wire():
+    error = from_wire(
+        {"code": 500, "name": "busy", "msg": "16 under way", "data": {"limit": 16}, "retry_after_ms": 5}, "step"
+    )
+    assert type(error) is blockyard.BusyError
+    assert error.retry_after_ms == 5
+    assert error.data == {"limit": 16}
+    assert str(error) == "step: 16 under way"
+    again = pickle.loads(pickle.dumps(error))
+    assert (type(again), str(again), again.data, again.code) == (type(error), str(error), error.data, 500)
+    future = from_wire({"code": 399, "name": "bad_mood", "msg": "no"}, "open")
+    assert type(future) is blockyard.RequestError
+    assert future.name == "bad_mood"
+    for nonsense in (None, 7, "x", {}, {"code": "x"}, {"code": None}):
+        assert isinstance(from_wire(nonsense, "open"), blockyard.ProtocolError)
+    assert issubclass(blockyard.ServerTimeout, TimeoutError)
+    assert issubclass(blockyard.ServerGone, ConnectionError)
+    assert str(pickle.loads(pickle.dumps(blockyard.ServerGone("a")))) == "a"

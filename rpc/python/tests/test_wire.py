@@ -1,0 +1,190 @@
+"""The connection against servers that misbehave: a script of bytes stands in for each."""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+import struct
+import threading
+import time
+
+import msgpack
+import numpy as np
+import pytest
+
+import blockyard
+from blockyard.address import Address
+from blockyard.connection import Connection
+
+
+class Script:
+    """Accepts one connection; for each request, in turn, sends what answer(request) returns, piece by piece."""
+
+    def __init__(self, path, answers) -> None:
+        self.requests: list[bytes] = []
+        self._listener = socket.socket(socket.AF_UNIX)
+        self._listener.bind(str(path))
+        self._listener.listen()
+        self.address = Address.parse(f"unix:{path}")
+        self._answers = answers
+        self._thread = threading.Thread(target=self._serve)
+        self._thread.start()
+
+    def _serve(self) -> None:
+        with self._listener, self._listener.accept()[0] as sock:
+            for answer in self._answers:
+                self.requests.append(sock.recv(65536))
+                for piece in answer(self.requests[-1]) if callable(answer) else answer:
+                    sock.sendall(piece)
+                    time.sleep(0.002)
+            if self._answers[-1:] != [HANG]:
+                sock.shutdown(socket.SHUT_WR)
+            with contextlib.suppress(ConnectionResetError):
+                sock.recv(1)
+
+    def join(self) -> None:
+        self._thread.join(5)
+        assert not self._thread.is_alive()
+
+
+HANG: list[bytes] = []
+
+
+@pytest.fixture
+def script(tmp_path):
+    made = []
+
+    def make(*answers, timeout=2.0):
+        server = Script(tmp_path / f"s{len(made)}", list(answers))
+        connection = Connection(server.address, timeout)
+        made.append((server, connection))
+        return server, connection
+
+    yield make
+    for server, connection in made:
+        connection.close()
+        server.join()
+
+
+def ok(result):
+    return lambda request: [msgpack.packb([1, msgpack.unpackb(request)[1], None, result])]
+
+
+def slab(ident: int, payload: bytes) -> bytes:
+    return b"\x94\x01\xce" + struct.pack(">I", ident) + b"\xc0\xc6" + struct.pack(">I", len(payload)) + payload
+
+
+def refusal(ident: int, code=400, name="illegal_action") -> bytes:
+    return msgpack.packb([1, ident, {"code": code, "name": name, "msg": "no", "data": {"envs": [1]}}, None])
+
+
+def test_calls(script):
+    server, connection = script(ok(True), ok({"a": b"x" * 100}))
+    assert connection.call("ping") is True
+    assert connection.call("ask", 7, {"b": 1}) == {"a": b"x" * 100}
+    assert msgpack.unpackb(server.requests[1]) == [0, 2, "ask", [7, {"b": 1}]]
+
+
+def test_step_bytes(script):
+    server, connection = script([slab(1, b"abcdefgh")])
+    out = bytearray(8)
+    connection.wait(connection.post_step(3, memoryview(b"\x01\x00\x02\x00"), memoryview(out)))
+    assert bytes(out) == b"abcdefgh"
+    assert server.requests[0] == bytes.fromhex("9400ce00000001a47374657092ce00000003c600000004") + b"\x01\x00\x02\x00"
+
+
+@pytest.mark.parametrize("size", [1, 3, 13, 14])
+def test_dribbled_slabs(script, size):
+    payload = np.random.default_rng(size).bytes(100)
+    message = slab(1, payload)
+    _, connection = script([message[i : i + size] for i in range(0, len(message), size)])
+    out = bytearray(100)
+    connection.wait(connection.post_step(1, memoryview(b"\x00\x00"), memoryview(out)))
+    assert bytes(out) == payload
+
+
+@pytest.mark.parametrize("size", [1, 5, 1000])
+@pytest.mark.parametrize("room", [4, 20, 500])
+def test_refused_steps(script, size, room):
+    message = refusal(1)
+    _, connection = script([message[i : i + size] for i in range(0, len(message), size)], ok("still here"))
+    with pytest.raises(blockyard.IllegalActionError, match="step: no"):
+        connection.wait(connection.post_step(1, memoryview(b"\x00\x00"), memoryview(bytearray(room))))
+    assert connection.call("ping") == "still here"
+
+
+def test_pipelined_answers_in_one_piece(script):
+    """Two steps under way: the first is refused, both answers come as one piece, collected in the other order."""
+    _, connection = script([], [refusal(1) + slab(2, b"12345678")])
+    first, second = bytearray(64), bytearray(8)
+    a = connection.post_step(1, memoryview(b"\x00\x00"), memoryview(first))
+    time.sleep(0.05)
+    b = connection.post_step(2, memoryview(b"\x00\x00"), memoryview(second))
+    connection.wait(b)
+    assert bytes(second) == b"12345678"
+    with pytest.raises(blockyard.IllegalActionError):
+        connection.wait(a)
+
+
+def test_refusal_overtakes(script):
+    _, connection = script([], [refusal(2, 500, "busy"), slab(1, b"1234")])
+    out = bytearray(4)
+    a = connection.post_step(1, memoryview(b"\x00\x00"), memoryview(out))
+    time.sleep(0.05)
+    b = connection.post_step(2, memoryview(b"\x00\x00"), memoryview(bytearray(4)))
+    connection.wait(a)
+    assert bytes(out) == b"1234"
+    with pytest.raises(blockyard.BusyError):
+        connection.wait(b)
+
+
+@pytest.mark.parametrize(
+    ("answer", "what"),
+    [
+        (b"\xc1", "no message"),
+        (b"HTTP/1.1 400 Bad Request\r\n\r\n", "no response"),
+        (msgpack.packb([2, "hi", []]), "no response"),
+        (msgpack.packb([1, 99, None, 1]), "request 99"),
+        (slab(1, b"123"), "3 bytes where 8"),
+        (slab(7, b"12345678"), "request 7"),
+        (msgpack.packb([1, 1, None, {"x": 1}]), "no bytes where 8"),
+        (msgpack.packb([1, 0, {"code": 100, "name": "bad_frame", "msg": "gibberish"}, None]), "gibberish"),
+    ],
+)
+def test_nonsense(script, answer, what):
+    _, connection = script([answer])
+    with pytest.raises(blockyard.ProtocolError, match=what):
+        connection.wait(connection.post_step(1, memoryview(b"\x00\x00"), memoryview(bytearray(8))))
+    with pytest.raises(blockyard.BlockyardError):
+        connection.call("ping")
+    assert not connection.open
+
+
+@pytest.mark.parametrize("cut", [0, 5, 13, 60])
+def test_cut_off(script, cut):
+    _, connection = script([slab(1, bytes(100))[:cut]])
+    with pytest.raises(blockyard.ServerGone, match=rf"step: after {cut} of 113 bytes"):
+        connection.wait(connection.post_step(1, memoryview(b"\x00\x00"), memoryview(bytearray(100))))
+
+
+@pytest.mark.parametrize("cut", [0, 5, 60])
+def test_silence(script, cut):
+    _, connection = script([slab(1, bytes(100))[:cut]], HANG, timeout=0.2)
+    with pytest.raises(blockyard.ServerTimeout, match=rf"step: after {cut} of 113 bytes.*0\.2 s"):
+        connection.wait(connection.post_step(1, memoryview(b"\x00\x00"), memoryview(bytearray(100))))
+
+
+def test_longer_than_announced_is_not_believed(script):
+    _, connection = script([b"\x94\x01\xce\x00\x00\x00\x01\xc0\xc6\xff\xff\xff\xff"])
+    connection.max_reply = 1000
+    with pytest.raises(blockyard.BlockyardError):
+        connection.call("ping")
+
+
+def test_addresses():
+    assert str(Address.parse("tcp:[::1]:80")) == "tcp:::1:80"
+    assert Address.parse("tcp:[::1]:80").host == "::1"
+    assert Address.parse("unix:/a:b").path == "/a:b"
+    for bad in ("", "unix:", "tcp:", "tcp:h", "tcp:h:x", "tcp:h:0", "tcp:h:99999", "http://x", "/tmp/x"):
+        with pytest.raises(ValueError, match="unix:PATH"):
+            Address.parse(bad)
