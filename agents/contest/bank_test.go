@@ -1,0 +1,50 @@
+package contest
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+const ms = time.Millisecond
+
+func TestBank(t *testing.T) {
+	b := NewBank(Limits{Bank: 10 * time.Second, PerMove: 500 * ms, Timeouts: 2})
+	for _, c := range []struct {
+		elapsed time.Duration
+		late    bool
+		left    time.Duration
+		out     bool
+	}{
+		{0, false, 10 * time.Second, false},
+		{400 * ms, false, 10 * time.Second, false},
+		{1400 * ms, false, 9100 * ms, false},
+		{9 * time.Second, false, 600 * ms, false},
+		{600 * ms, false, 500 * ms, false},
+		{700 * ms, true, 500 * ms, false}, // measured a little over the limit
+		{100 * ms, false, 900 * ms, false},
+		{899 * ms, true, 500 * ms, true}, // or under
+		{-ms, false, 1000 * ms, true},
+	} {
+		require.Equal(t, c.out, b.Charge(c.elapsed, c.late))
+		require.Equal(t, c.left, b.Left)
+	}
+	require.Equal(t, 9*time.Second, b.Longest)
+	require.Equal(t, 2, b.Timeouts)
+}
+
+func TestAllowanceStaysWithinTheBank(t *testing.T) {
+	for _, bank := range []time.Duration{1, ms, 500 * ms, 2 * time.Second, 10 * time.Second, time.Hour} {
+		d := Allowance(Turn{Budget: bank, PerMove: 500 * ms})
+		require.LessOrEqual(t, d, bank/3)
+		require.GreaterOrEqual(t, d, min(bank/3, 400*ms))
+	}
+	require.Positive(t, Allowance(Turn{}))
+	// Used up every time, the bank settles above what a move needs.
+	b := NewBank(Limits{Bank: 10 * time.Second, PerMove: 500 * ms, Timeouts: 2})
+	for range 1000 {
+		b.Charge(Allowance(Turn{Budget: b.Left, PerMove: 500 * ms}), false)
+	}
+	require.Greater(t, b.Left, time.Second)
+}

@@ -1,0 +1,206 @@
+//go:build unix
+
+package contest
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// start runs a shell script as a bot and collects its standard error.
+func start(t *testing.T, script string) (*Process, func() []string) {
+	t.Helper()
+	var mu sync.Mutex
+	var said []string
+	p, err := Start([]string{"/bin/sh", "-c", script}, func(line string) {
+		mu.Lock()
+		defer mu.Unlock()
+		said = append(said, line)
+	})
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = p.Close() })
+	return p, func() []string {
+		mu.Lock()
+		defer mu.Unlock()
+		return append([]string(nil), said...)
+	}
+}
+
+func ask(t *testing.T, p *Process, line string, limit time.Duration) (string, error) {
+	t.Helper()
+	got, _, _, err := p.Ask(t.Context(), []string{line}, limit)
+	return got, err
+}
+
+func TestAskTakesTheFirstLineAfterTheRequest(t *testing.T) {
+	p, _ := start(t, `while read x; do printf '%s\r\nextra %s\n' "$x" "$x"; done`)
+	for _, want := range []string{"one", "two", "three"} {
+		got, err := ask(t, p, want, 5*time.Second)
+		require.NoError(t, err)
+		require.Equal(t, want, got)
+		time.Sleep(20 * time.Millisecond) // for the extra line, which is thrown away
+	}
+}
+
+func TestAskThrowsALateAnswerAway(t *testing.T) {
+	p, _ := start(t, `read x; sleep 0.3; echo "late $x"; read x; echo "$x"; cat >/dev/null`)
+	_, err := ask(t, p, "one", 50*time.Millisecond)
+	require.ErrorIs(t, err, ErrLate)
+	time.Sleep(500 * time.Millisecond)
+	got, err := ask(t, p, "two", 5*time.Second)
+	require.NoError(t, err)
+	require.Equal(t, "two", got)
+}
+
+// A line begun before the request is no answer to it, even if it ends after.
+func TestAskThrowsAStaleBeginningAway(t *testing.T) {
+	p, _ := start(t, `printf 'left,'; read x; printf 'left\nright\n'; cat >/dev/null`)
+	time.Sleep(200 * time.Millisecond)
+	got, err := ask(t, p, "one", 5*time.Second)
+	require.NoError(t, err)
+	require.Equal(t, "right", got)
+}
+
+func TestAskOfAProgramThatIsGone(t *testing.T) {
+	for name, script := range map[string]string{
+		"at once":              `exit 3`,
+		"after a request":      `read x`,
+		"closing its output":   `read x; exec >&-; sleep 60`,
+		"in the middle":        `read x; printf 'left'`,
+		"and its input before": `exec <&-; exec >&-; sleep 60`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			p, _ := start(t, script)
+			before := time.Now()
+			_, err := ask(t, p, "one", 20*time.Second)
+			require.ErrorIs(t, err, ErrGone)
+			_, err = ask(t, p, "two", 20*time.Second)
+			require.ErrorIs(t, err, ErrGone)
+			require.Less(t, time.Since(before), 10*time.Second)
+		})
+	}
+}
+
+func TestAskOfAProgramThatDoesNotRead(t *testing.T) {
+	p, _ := start(t, `sleep 60`)
+	_, err := ask(t, p, strings.Repeat("x", 1<<20), 10*time.Millisecond)
+	require.ErrorIs(t, err, ErrGone)
+}
+
+func TestAskEndsWithItsContext(t *testing.T) {
+	p, _ := start(t, `sleep 60`)
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	_, _, _, err := p.Ask(ctx, []string{"one"}, time.Minute)
+	require.ErrorIs(t, err, context.DeadlineExceeded)
+	_, _, _, err = p.Ask(ctx, []string{strings.Repeat("x", 1<<20)}, time.Minute)
+	require.ErrorIs(t, err, context.DeadlineExceeded)
+}
+
+func TestAskCutsALongLine(t *testing.T) {
+	p, _ := start(t, `read x; head -c 3000000 /dev/zero | tr '\0' a; echo; read x; echo "$x"`)
+	got, cut, _, err := p.Ask(t.Context(), []string{"one"}, 20*time.Second)
+	require.NoError(t, err)
+	require.True(t, cut)
+	require.Len(t, got, MaxLine)
+	got, err = ask(t, p, "two", 5*time.Second)
+	require.NoError(t, err)
+	require.Equal(t, "two", got)
+}
+
+// A bot that never stops writing is cut off, and costs no memory.
+func TestAskOfAProgramThatFloods(t *testing.T) {
+	p, _ := start(t, `yes left`)
+	var err error
+	for until := time.Now().Add(20 * time.Second); err == nil && time.Now().Before(until); time.Sleep(10 * time.Millisecond) {
+		_, err = ask(t, p, "x", time.Second)
+	}
+	require.ErrorIs(t, err, ErrGone)
+}
+
+func TestStandardErrorIsKeptWithinBounds(t *testing.T) {
+	p, said := start(t, `echo one >&2; head -c 20000 /dev/zero | tr '\0' e >&2; echo >&2; echo two >&2; read x; yes error >&2 & sleep 1; echo ok; kill %1; printf last >&2`)
+	got, err := ask(t, p, "one", 20*time.Second)
+	require.NoError(t, err)
+	require.Equal(t, "ok", got)
+	require.NoError(t, p.Close())
+	lines := said()
+	require.Equal(t, "one", lines[0])
+	require.Len(t, lines[1], maxErrLine)
+	require.Equal(t, "two", lines[2])
+	require.Equal(t, "(more of this is not kept)", lines[len(lines)-1])
+	total := 0
+	for _, l := range lines {
+		total += len(l) + 1
+	}
+	require.Less(t, total, 2*maxErrors)
+}
+
+// Close ends everything the bot started, though it ignores what it is told.
+func TestCloseLeavesNothingBehind(t *testing.T) {
+	dir := t.TempDir()
+	goroutines, files := runtime.NumGoroutine(), openFiles(t)
+	for range 5 {
+		p, _ := start(t, `trap '' TERM INT HUP; sleep 600 & echo $! >`+dir+`/pid; read x; echo "$x"; sleep 600`)
+		got, err := ask(t, p, "one", 10*time.Second)
+		require.NoError(t, err)
+		require.Equal(t, "one", got)
+		require.NoError(t, p.Close())
+		require.NoError(t, p.Close())
+		text, err := os.ReadFile(filepath.Join(dir, "pid"))
+		require.NoError(t, err)
+		pid, err := strconv.Atoi(strings.TrimSpace(string(text)))
+		require.NoError(t, err)
+		require.Eventually(t, func() bool { return gone(pid) }, 5*time.Second, 10*time.Millisecond)
+		require.True(t, gone(p.cmd.Process.Pid))
+	}
+	// Eventually runs its condition in a goroutine of its own.
+	require.Eventually(t, func() bool { return runtime.NumGoroutine() <= goroutines+1 }, 5*time.Second, 10*time.Millisecond)
+	require.LessOrEqual(t, openFiles(t), files)
+}
+
+// gone reports that there is no such process, or only a dead one that is not ours to wait
+// for.
+func gone(pid int) bool {
+	if syscall.Kill(pid, 0) != nil {
+		return true
+	}
+	stat, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
+	if err != nil {
+		return os.IsNotExist(err)
+	}
+	_, rest, _ := strings.Cut(string(stat), ") ")
+	return strings.HasPrefix(rest, "Z")
+}
+
+func openFiles(t *testing.T) int {
+	t.Helper()
+	list, err := os.ReadDir("/dev/fd")
+	require.NoError(t, err)
+	return len(list)
+}
+
+func TestStartRefuses(t *testing.T) {
+	files := openFiles(t)
+	_, err := Start(nil, nil)
+	require.ErrorContains(t, err, "no command")
+	_, err = Start([]string{"/nowhere/at/all"}, nil)
+	require.ErrorContains(t, err, "/nowhere/at/all")
+	require.LessOrEqual(t, openFiles(t), files)
+}
+
+func TestCommand(t *testing.T) {
+	require.Equal(t, []string{"python3", "bot.py", "-x"}, Command(" python3  bot.py -x"))
+	require.Equal(t, []string{"/bin/sh", "-c", "A=1 ./bot 'a b'"}, Command("A=1 ./bot 'a b'"))
+	require.Empty(t, Command("  "))
+}
