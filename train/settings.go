@@ -15,10 +15,13 @@ type settings struct {
 	Games      int           `help:"Games played side by side." default:"64" group:"New run"`
 	Rounds     int           `help:"Rounds of each game in a stretch." default:"64" group:"New run"`
 	Batch      int           `help:"Rows per step of the optimiser." default:"256" group:"New run"`
-	Lambda     float64       `help:"λ of the returns, 0 to 1." default:"0.92" group:"New run"`
-	Rate       float64       `help:"Learning rate at the start." default:"0.001" group:"New run"`
-	RateEnd    float64       `help:"Learning rate at the end." default:"0.00005" group:"New run"`
-	Warm       float64       `help:"Share of the budget in which the hand-tuned player plays." default:"0.2" group:"New run"`
+	Lambda     float64       `help:"λ of the returns, 0 to 1." default:"0.95" group:"New run"`
+	RateWarm   float64       `help:"Learning rate of the warm start." default:"0.001" group:"New run"`
+	Rate       float64       `help:"Learning rate after it." default:"0.0003" group:"New run"`
+	RateEnd    float64       `help:"Learning rate at the end." default:"0.00002" group:"New run"`
+	Warm       float64       `help:"Share of the budget in which the hand-tuned player plays." default:"0.1" group:"New run"`
+	Imitate    float64       `help:"Weight of the hand-tuned player's opinion in the targets of that time." default:"0.5" group:"New run"`
+	Others     int           `help:"Choices not made that are learnt as well in that time." default:"2" group:"New run"`
 	Deep       float64       `help:"Share of the budget, the last, played two choices deep." default:"0" group:"New run"`
 	DeepWidth  int           `help:"First choices that are then looked at twice." default:"4" group:"New run"`
 	Explore    float64       `help:"Chance of a random choice among the best six." default:"0.01" group:"New run"`
@@ -26,15 +29,15 @@ type settings struct {
 	Versus     float64       `help:"Share of games with the hand-tuned player in one seat." default:"0.2" group:"New run"`
 	Gates      int           `help:"How often the net is gated against the best and saved." default:"10" group:"New run"`
 	GatePairs  int           `help:"Pairs of games per gate and opponent." default:"100" group:"New run"`
-	GatePly    int           `help:"How many choices ahead both look in a gate." default:"1" group:"New run"`
+	GatePly    int           `help:"How many choices ahead both look in a gate." default:"2" group:"New run"`
 }
 
 func (s *settings) config() td.Config {
 	c := td.Config{
 		Seed: s.Seed, Hidden: s.Hidden, Batch: s.Batch,
 		Games: s.Games, Rounds: s.Rounds, Iterations: s.Iterations, For: s.For,
-		Lambda: s.Lambda, RateFrom: s.Rate, RateTo: s.RateEnd,
-		Warm: s.Warm, Deep: s.Deep, DeepWidth: s.DeepWidth, Explore: s.Explore, Late: s.Late, Versus: s.Versus,
+		Lambda: s.Lambda, RateWarm: s.RateWarm, RateFrom: s.Rate, RateTo: s.RateEnd,
+		Warm: s.Warm, Imitate: s.Imitate, Others: s.Others, Deep: s.Deep, DeepWidth: s.DeepWidth, Explore: s.Explore, Late: s.Late, Versus: s.Versus,
 		Gates: s.Gates, GatePairs: s.GatePairs, GatePly: s.GatePly,
 	}
 	if s.For > 0 {

@@ -190,3 +190,13 @@ func draw(t *testing.T, piece int, picture string) *State {
 	require.NoError(t, s.Check())
 	return s
 }
+
+func TestLegalInAShaft(t *testing.T) {
+	// The piece spawns between towers: it can only fall or turn.
+	s := draw(t, I, strings.Repeat("xxx....xxx\n", 20))
+	for p := range Pieces {
+		s.Piece = uint8(p)
+		require.Equal(t, texts(slowLegal(s, 0)), texts(s.Legal(0, nil)), "piece %c", Letters[p])
+		require.NotEmpty(t, s.Legal(0, nil))
+	}
+}

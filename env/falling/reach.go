@@ -76,7 +76,7 @@ func (p *Piece) Reach(occ *Field, width, spawn int, free, reach *Poses) (steps i
 		}
 	}
 	if !open {
-		reach[0][spawn+Pad] = 1
+		reach[0][spawn+Pad] = fall(1, free[0][spawn+Pad])
 		dirty = 1
 	}
 	return steps + p.flood(width, free, reach, dirty)

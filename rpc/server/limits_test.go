@@ -149,3 +149,27 @@ func TestListenRefuses(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, l.Close())
 }
+
+// TestDraining lets a request in flight finish and refuses the next.
+func TestDraining(t *testing.T) {
+	p := start(t, nil)
+	conn := raw(t, p.unix)
+	for _, b := range [][]byte{hello(t), request(t, "open", "toy:pick", map[string]any{"num_envs": 4}), request(t, "reset", 1)} {
+		_, err := conn.Write(b)
+		require.NoError(t, err)
+		require.Zero(t, answer(t, conn))
+	}
+	_, err := conn.Write(request(t, "rollout", 1, 100_000, map[string]any{"keep": "last"}))
+	require.NoError(t, err)
+	time.Sleep(20 * time.Millisecond)
+	go p.stop()
+	for !p.Draining() {
+		time.Sleep(time.Millisecond)
+	}
+	_, err = conn.Write(request(t, "ping"))
+	require.NoError(t, err)
+	require.Equal(t, wire.Draining, answer(t, conn), "overtakes")
+	require.Zero(t, answer(t, conn), "the rollout")
+	_, err = conn.Read(make([]byte, 1))
+	require.Error(t, err)
+}

@@ -20,6 +20,7 @@ var BlockBattle = &Game{
 	Reader:   func() Reader { return new(blockBattleReader) },
 	Hand:     func() search.Evaluator { return blockbattlebot.NewHand() },
 	Learned:  func(n *valuenet.Net) (search.Evaluator, error) { return blockbattlebot.NewLearned(n) },
+	Worth:    worthInBlockBattle,
 	Damage:   damageBlockBattle,
 	Mirror:   mirrorColumns(blockbattlebot.FeatureNames, blockbattle.Width),
 	Outcomes: blockbattle.Pieces,
@@ -37,6 +38,22 @@ func (r *blockBattleReader) Shared(s env.State, seat int, out []float32) {
 
 func (r *blockBattleReader) Own(s env.State, seat int, out []float32) {
 	r.rival.Own(s.(*blockbattle.State), seat, out)
+}
+
+// worthInBlockBattle counts the points this choice brought and no older ones, which no
+// feature tells.
+func worthInBlockBattle() func(before, after env.State, seat int) float32 {
+	hand, states, out := blockbattlebot.NewHand(), []env.State{new(blockbattle.State)}, make([]float32, 1)
+	s := states[0].(*blockbattle.State)
+	return func(before, after env.State, seat int) float32 {
+		*s = *after.(*blockbattle.State)
+		s.Sides[seat].Points -= before.(*blockbattle.State).Sides[seat].Points
+		s.Sides[1-seat].Points = 0
+		hand.Evaluate(states, seat, out)
+		worth := out[0]
+		hand.Evaluate(states, 1-seat, out)
+		return worth - out[0]
+	}
 }
 
 // damageBlockBattle moves the clock on by up to nine solid rows and puts garbage rows and

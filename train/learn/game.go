@@ -26,6 +26,11 @@ type Game struct {
 	Hand func() search.Evaluator
 	// Learned makes the evaluator that plays with a net.
 	Learned func(*valuenet.Net) (search.Evaluator, error)
+	// Worth, if set, makes a function that says what the hand-tuned evaluator makes of
+	// after, reached from before by a choice of seat: seat's worth less the opponent's,
+	// as a number that depends on nothing the features cannot show. Nets imitate it
+	// before they learn from results.
+	Worth func() func(before, after env.State, seat int) float32
 	// Damage turns a fresh position into a late or a hard one; r is its only source of
 	// chance. The position stays one that Check accepts and that is not over.
 	Damage func(s env.State, r *env.Rand)

@@ -34,6 +34,7 @@ type chooser struct {
 	hand    search.Evaluator
 	root    level
 	leaf    level
+	worth   func(before, after env.State, seat int) float32 // nil if the game has none
 	order   []int
 	deep    bool
 	width   int
@@ -41,7 +42,11 @@ type chooser struct {
 }
 
 func newChooser(g *learn.Game, width int) *chooser {
-	return &chooser{game: g, reader: g.Reader(), hand: g.Hand(), width: width}
+	c := &chooser{game: g, reader: g.Reader(), hand: g.Hand(), width: width}
+	if g.Worth != nil {
+		c.worth = g.Worth()
+	}
+	return c
 }
 
 // use makes the chooser choose by net from now on.
@@ -164,16 +169,20 @@ func best(worth []float32) int {
 	return b
 }
 
-// row writes the features of the choice with index i in root.legal, and reports false if
-// the game is over after it. The choice may have been the net's or not.
-func (c *chooser) row(i, seat int, out []float32) bool {
-	l, own := &c.root, c.game.Own
-	for k := range l.live {
-		if l.slot[k] == i {
-			c.reader.Shared(l.states[k], seat, out[own:])
-			c.reader.Own(l.states[k], seat, out[:own])
-			return true
+// row writes the features of the k-th afterstate of the root.
+func (c *chooser) row(k, seat int, out []float32) {
+	own := c.game.Own
+	c.reader.Shared(c.root.states[k], seat, out[own:])
+	c.reader.Own(c.root.states[k], seat, out[:own])
+}
+
+// find returns which afterstate of the root choice i in root.legal led to, -1 if to the
+// end of the game.
+func (c *chooser) find(i int) int {
+	for k := range c.root.live {
+		if c.root.slot[k] == i {
+			return k
 		}
 	}
-	return false
+	return -1
 }

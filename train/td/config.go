@@ -18,9 +18,12 @@ type Config struct {
 	For        time.Duration // the budget as time instead; then runs differ from each other
 
 	Lambda    float64 // of the returns
-	RateFrom  float64 // learning rate at the start
+	RateWarm  float64 // learning rate of the warm start
+	RateFrom  float64 // after it
 	RateTo    float64 // and at the end
 	Warm      float64 // share of the budget in which the hand-tuned evaluator plays
+	Imitate   float64 // weight of the hand-tuned evaluator's opinion in the targets of the warm start
+	Others    int     // choices not made, drawn at random, that are learnt as well in the warm start
 	Deep      float64 // share of the budget, at its end, in which moves are chosen two plies deep
 	DeepWidth int     // first choices a deep decision goes on with
 	Explore   float64 // chance of a random choice among the best few
@@ -37,8 +40,8 @@ func Default() Config {
 	return Config{
 		Seed: 1, Hidden: []int{32}, Batch: 256,
 		Games: 64, Rounds: 64, Iterations: 1200,
-		Lambda: 0.92, RateFrom: 1e-3, RateTo: 5e-5,
-		Warm: 0.2, Deep: 0, DeepWidth: 4, Explore: 0.01, Late: 0.5, Versus: 0.2,
+		Lambda: 0.95, RateWarm: 1e-3, RateFrom: 3e-4, RateTo: 2e-5,
+		Warm: 0.1, Imitate: 0.5, Others: 2, Deep: 0, DeepWidth: 4, Explore: 0.01, Late: 0.5, Versus: 0.2,
 		Gates: 10, GatePairs: 100, GatePly: 1,
 	}
 }
@@ -53,7 +56,7 @@ func (c Config) check() error {
 	for _, s := range []struct {
 		name string
 		v    float64
-	}{{"lambda", c.Lambda}, {"warm", c.Warm}, {"deep", c.Deep}, {"explore", c.Explore}, {"late", c.Late}, {"versus", c.Versus}} {
+	}{{"lambda", c.Lambda}, {"warm", c.Warm}, {"imitate", c.Imitate}, {"deep", c.Deep}, {"explore", c.Explore}, {"late", c.Late}, {"versus", c.Versus}} {
 		if err := share(s.name, s.v); err != nil {
 			return err
 		}
@@ -69,8 +72,10 @@ func (c Config) check() error {
 	switch {
 	case (c.Iterations > 0) == (c.For > 0):
 		return fmt.Errorf("%d iterations and a time of %v: one of the two is the budget", c.Iterations, c.For)
-	case !(c.RateFrom > 0 && c.RateTo > 0 && c.RateFrom < 1 && c.RateTo < 1):
-		return fmt.Errorf("learning rates %v to %v, want above 0 and below 1", c.RateFrom, c.RateTo)
+	case !(c.RateWarm > 0 && c.RateFrom > 0 && c.RateTo > 0 && c.RateWarm < 1 && c.RateFrom < 1 && c.RateTo < 1):
+		return fmt.Errorf("learning rates %v, %v to %v, want above 0 and below 1", c.RateWarm, c.RateFrom, c.RateTo)
+	case c.Others < 0 || c.Others > 16:
+		return fmt.Errorf("%d other choices, want 0 to 16", c.Others)
 	case c.GatePly < 1 || c.GatePly > 3:
 		return fmt.Errorf("gates look %d plies deep, want 1 to 3", c.GatePly)
 	}

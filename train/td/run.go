@@ -41,6 +41,7 @@ type Counts struct {
 	Rows       int           `json:"rows"`  // afterstates learnt from
 	Visited    uint64        `json:"visited"`
 	Loss       float64       `json:"loss"` // of the last stretch
+	Scale      float64       `json:"scale"` // log odds of winning per unit of the hand-tuned evaluator
 	Spent      time.Duration `json:"spent"`
 }
 
@@ -90,17 +91,15 @@ func (r *Run) Progress() float64 {
 
 func (r *Run) deal() deal {
 	c := r.Config
-	return deal{warm: r.Progress() < c.Warm, explore: c.Explore, late: c.Late, versus: c.Versus}
+	return deal{warm: r.Progress() < c.Warm, explore: c.Explore, late: c.Late, versus: c.Versus, others: c.Others}
 }
 
-// Step plays a stretch of all games and fits its rows once. It stops early, without
-// having changed the net, only with an error.
+// Step plays a stretch of all games and fits its rows once.
 func (r *Run) Step() error {
 	began := time.Now()
-	r.play()
-	if err := r.collect(); err != nil {
-		return err
-	}
+	d := r.deal()
+	r.play(d)
+	r.collect(d)
 	if err := r.fit(); err != nil {
 		return err
 	}
@@ -110,8 +109,8 @@ func (r *Run) Step() error {
 }
 
 // play plays the stretch, the slots shared out among the workers.
-func (r *Run) play() {
-	d, deep := r.deal(), r.Progress() >= 1-r.Config.Deep
+func (r *Run) play(d deal) {
+	deep := r.Progress() >= 1-r.Config.Deep
 	var running sync.WaitGroup
 	next := make(chan *slot, len(r.slots))
 	for _, s := range r.slots {
@@ -132,37 +131,6 @@ func (r *Run) play() {
 		r.Counts.Visited += c.visited
 		c.visited = 0
 	}
-}
-
-// collect turns the paths of all slots into rows with targets.
-func (r *Run) collect() error {
-	n := len(r.Game.Features)
-	lambda := r.Config.Lambda
-	r.x, r.y = r.x[:0], r.y[:0]
-	var values, targets []float32
-	for _, s := range r.slots {
-		r.Counts.Games += s.ended
-		r.Counts.Moves += s.moves
-		for seat := range s.paths {
-			p := &s.paths[seat]
-			k := len(p.steps)
-			if k == 0 {
-				continue
-			}
-			values, targets = append(values[:0], make([]float32, k)...), append(targets[:0], make([]float32, k)...)
-			r.net.Forward(p.x, k, values)
-			for i := range p.steps {
-				p.steps[i].value = odds(values[i])
-			}
-			returns(p.steps, lambda, targets)
-			for i, y := range targets {
-				if !math.IsNaN(float64(y)) {
-					r.x, r.y = append(r.x, p.x[i*n:(i+1)*n]...), append(r.y, y)
-				}
-			}
-		}
-	}
-	return nil
 }
 
 // fit shuffles the rows and takes one pass over them.
@@ -200,10 +168,14 @@ func (r *Run) fit() error {
 	return err
 }
 
-// rate falls from RateFrom to RateTo along half a cosine.
+// rate is RateWarm in the warm start and falls from RateFrom to RateTo after it, along half
+// a cosine.
 func (r *Run) rate() float64 {
-	c := r.Config
-	return c.RateTo + (c.RateFrom-c.RateTo)*(1+math.Cos(math.Pi*r.Progress()))/2
+	c, p := r.Config, r.Progress()
+	if p < c.Warm {
+		return c.RateWarm
+	}
+	return c.RateTo + (c.RateFrom-c.RateTo)*(1+math.Cos(math.Pi*(p-c.Warm)/(1-c.Warm+1e-9)))/2
 }
 
 // GateDue reports whether the next share of the budget is spent and its net not gated.

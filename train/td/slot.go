@@ -28,6 +28,9 @@ type slot struct {
 type path struct {
 	x     []float32 // [steps][features]
 	steps []step
+
+	otherX     []float32 // [others][features], choices not made
+	otherWorth []float32
 }
 
 // A step is one row of a path.
@@ -36,6 +39,7 @@ type step struct {
 	result float32 // the chance of winning that the game's result is, where kind is ended
 	value  float32 // the net's chance of winning in this afterstate
 	best   float32 // the same for the best choice, where this one was a random one
+	worth  float32 // what the hand-tuned evaluator makes of it, in a warm start
 }
 
 // What follows a step on its path.
@@ -51,6 +55,7 @@ type deal struct {
 	explore float64
 	late    float64
 	versus  float64
+	others  int // choices not made that a warm start notes
 }
 
 func newSlot(g *learn.Game, seed uint64) *slot {
@@ -75,7 +80,8 @@ func (s *slot) start(d deal) {
 func (s *slot) play(c *chooser, d deal, rounds int) {
 	s.ended, s.moves = 0, 0
 	for i := range s.paths {
-		s.paths[i].x, s.paths[i].steps = s.paths[i].x[:0], s.paths[i].steps[:0]
+		p := &s.paths[i]
+		p.x, p.steps, p.otherX, p.otherWorth = p.x[:0], p.steps[:0], p.otherX[:0], p.otherWorth[:0]
 	}
 	for range rounds {
 		acting := s.state.Acting()
@@ -116,21 +122,44 @@ func (s *slot) choose(c *chooser, d deal, seat int) env.Action {
 		i = j
 	}
 	if d.warm || !hand {
-		s.note(c, seat, i, kind, top)
+		s.note(c, seat, i, step{kind: kind, best: odds(top)}, d.warm)
+	}
+	if d.warm && c.worth != nil {
+		for range min(d.others, c.root.live-1) {
+			s.noteOther(c, seat)
+		}
 	}
 	return c.root.legal[i]
 }
 
 // note appends the row of choice i to seat's path. What finishes the game has no row:
 // the net is never asked about finished games.
-func (s *slot) note(c *chooser, seat, i int, kind uint8, top float32) {
-	p, n := &s.paths[seat], len(s.game.Features)
-	p.x = append(p.x, make([]float32, n)...)
-	if !c.row(i, seat, p.x[len(p.x)-n:]) {
-		p.x = p.x[:len(p.x)-n]
+func (s *slot) note(c *chooser, seat, i int, t step, warm bool) {
+	k := c.find(i)
+	if k < 0 {
 		return
 	}
-	p.steps = append(p.steps, step{kind: kind, best: odds(top)})
+	p := &s.paths[seat]
+	p.x = s.append(p.x, c, k, seat)
+	if warm && c.worth != nil {
+		t.worth = c.worth(s.state, c.root.states[k], seat)
+	}
+	p.steps = append(p.steps, t)
+}
+
+// noteOther notes a choice at random.
+func (s *slot) noteOther(c *chooser, seat int) {
+	p, k := &s.paths[seat], int(s.rand.Next()%uint64(c.root.live))
+	p.otherX = s.append(p.otherX, c, k, seat)
+	p.otherWorth = append(p.otherWorth, c.worth(s.state, c.root.states[k], seat))
+}
+
+// append appends the row of the root's k-th afterstate to x.
+func (s *slot) append(x []float32, c *chooser, k, seat int) []float32 {
+	n := len(s.game.Features)
+	x = append(x, make([]float32, n)...)
+	c.row(k, seat, x[len(x)-n:])
+	return x
 }
 
 // finish closes the paths of a game that is over.
