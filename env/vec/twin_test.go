@@ -169,7 +169,32 @@ func (w *twin) masks(out *vec.Batch) {
 	}
 }
 
-func allGames() []*env.Game { return append([]*env.Game{toy.Pick, toy.Turns}, games.All...) }
+// A pause is toy.Pick in which seat 1 has no choice on cards of value 2, so that a row is
+// sometimes empty.
+type pause struct{ toy.State }
+
+func (s *pause) CopyFrom(src env.State) { *s = *src.(*pause) }
+
+func (s *pause) Acting() env.Seats {
+	if s.Card == 2 {
+		return s.State.Acting() & 1
+	}
+	return s.State.Acting()
+}
+
+func (s *pause) Legal(seat int, dst []env.Action) []env.Action {
+	if s.Acting().Has(seat) {
+		dst = s.State.Legal(seat, dst)
+	}
+	return dst
+}
+
+func allGames() []*env.Game {
+	p := *toy.Pick
+	p.Name = "toy:pause"
+	p.New = func(seats int) env.State { return &pause{*toy.Pick.New(seats).(*toy.State)} }
+	return append([]*env.Game{toy.Pick, toy.Turns, &p}, games.All...)
+}
 
 // twinConfigs are the ways to drive a game that the twin judges.
 func twinConfigs(g *env.Game) map[string]vec.Config {
