@@ -40,7 +40,7 @@ type Counts struct {
 	Moves      int           `json:"moves"` // choices made
 	Rows       int           `json:"rows"`  // afterstates learnt from
 	Visited    uint64        `json:"visited"`
-	Loss       float64       `json:"loss"` // of the last stretch
+	Loss       float64       `json:"loss"`  // of the last stretch
 	Scale      float64       `json:"scale"` // log odds of winning per unit of the hand-tuned evaluator
 	Spent      time.Duration `json:"spent"`
 }
