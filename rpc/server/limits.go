@@ -28,7 +28,7 @@ type Limits struct {
 // DefaultLimits are meant for a machine that does other things too.
 func DefaultLimits() Limits {
 	return Limits{
-		MaxMessage: 16 << 20, MaxBuffered: 24 << 20, MaxReply: 32 << 20, MaxReplies: 48 << 20,
+		MaxMessage: 16 << 20, MaxBuffered: 24 << 20, MaxReply: 16 << 20, MaxReplies: 32 << 20,
 		MaxInflight: 16, MaxSessions: 64, MaxHandles: 64, MaxEnvs: 1 << 18, MaxMemory: 4 << 30,
 		HelloTimeout: 10 * time.Second, FrameTimeout: 10 * time.Second, WriteTimeout: 30 * time.Second,
 		DrainTimeout: 1500 * time.Millisecond,

@@ -1,0 +1,232 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"io"
+	"io/fs"
+	"net"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"blockyard/rpc/client"
+	"blockyard/rpc/wire"
+)
+
+// TestMain lets the test binary be the program, so that tests can start it.
+func TestMain(m *testing.M) {
+	if os.Getenv("BLOCKYARD_RPC_PROGRAM") != "" {
+		ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+		defer stop()
+		os.Exit(run(ctx, os.Args[1:]))
+	}
+	os.Exit(m.Run())
+}
+
+// A process is a server of its own.
+type process struct {
+	*exec.Cmd
+	ready []string
+	stdin io.Closer
+	ended chan error
+}
+
+func serve(t *testing.T, args ...string) *process {
+	t.Helper()
+	self, err := os.Executable()
+	require.NoError(t, err)
+	p := &process{Cmd: exec.Command(self, append([]string{"serve"}, args...)...), ended: make(chan error, 1)}
+	p.Env = append(os.Environ(), "BLOCKYARD_RPC_PROGRAM=1")
+	p.Stderr = os.Stderr
+	p.stdin, err = p.StdinPipe()
+	require.NoError(t, err)
+	out, err := p.StdoutPipe()
+	require.NoError(t, err)
+	require.NoError(t, p.Start())
+	t.Cleanup(func() { _ = p.Process.Kill() })
+	line, err := bufio.NewReader(out).ReadBytes('\n')
+	require.NoError(t, err)
+	var ready struct {
+		Ready []string
+		PID   int
+		Proto [2]int
+	}
+	require.NoError(t, json.Unmarshal(line, &ready))
+	require.Equal(t, p.Process.Pid, ready.PID)
+	require.Equal(t, [2]int{1, 0}, ready.Proto)
+	p.ready = ready.Ready
+	go func() { p.ended <- p.Wait() }()
+	return p
+}
+
+// within asserts that the process ends with status 0 in time.
+func (p *process) within(t *testing.T, d time.Duration) {
+	t.Helper()
+	select {
+	case err := <-p.ended:
+		require.NoError(t, err)
+	case <-time.After(d):
+		t.Fatalf("the server still runs after %v", d)
+	}
+}
+
+func dial(t *testing.T, address string) *client.Client {
+	t.Helper()
+	c, err := client.Dial(context.Background(), address, "")
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = c.Close() })
+	return c
+}
+
+func TestServeUntilSIGTERM(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "s.sock")
+	p := serve(t, "--listen", "unix:"+path, "--listen", "tcp:127.0.0.1:0")
+	require.Len(t, p.ready, 2)
+	info, err := os.Stat(path)
+	require.NoError(t, err)
+	require.Equal(t, fs.ModeSocket|0o600, info.Mode())
+	for _, address := range p.ready {
+		g, err := dial(t, address).Open("BlockBattle-v0", map[string]any{"num_envs": 32, "opponents": map[int]string{1: "random"}})
+		require.NoError(t, err)
+		require.NoError(t, g.Show("reset"))
+		go func() { _ = g.Call("rollout", nil, 1_000_000, map[string]any{"keep": "last"}) }()
+	}
+	time.Sleep(100 * time.Millisecond)
+	require.NoError(t, p.Process.Signal(syscall.SIGTERM))
+	p.within(t, 2*time.Second)
+	left, err := os.ReadDir(filepath.Dir(path))
+	require.NoError(t, err)
+	require.Empty(t, left)
+}
+
+func TestStaleSockets(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "s.sock")
+	first := serve(t, "--listen", "unix:"+path)
+	require.Equal(t, 1, run(context.Background(), []string{"serve", "--listen", "unix:" + path}), "another server answers there")
+	require.NoError(t, first.Process.Kill())
+	<-first.ended
+	_, err := os.Stat(path)
+	require.NoError(t, err, "a killed server leaves its file")
+	second := serve(t, "--listen", "unix:"+path)
+	require.NoError(t, dial(t, second.ready[0]).Call("ping", nil))
+	require.NoError(t, os.Remove(path))
+	require.NoError(t, os.WriteFile(path, []byte("mine"), 0o600))
+	require.NoError(t, second.Process.Signal(os.Interrupt))
+	second.within(t, 2*time.Second)
+	b, err := os.ReadFile(path)
+	require.NoError(t, err, "a file that took the place stays")
+	require.Equal(t, "mine", string(b))
+	require.Equal(t, 1, run(context.Background(), []string{"serve", "--listen", "unix:" + path}))
+}
+
+func TestParentDeath(t *testing.T) {
+	p := serve(t, "--listen", "tcp:127.0.0.1:0", "--parent-death")
+	require.NoError(t, dial(t, p.ready[0]).Call("ping", nil))
+	require.NoError(t, p.stdin.Close())
+	p.within(t, 2*time.Second)
+}
+
+func TestIdleExit(t *testing.T) {
+	p := serve(t, "--listen", "tcp:127.0.0.1:0", "--idle-exit", "200ms")
+	c := dial(t, p.ready[0])
+	time.Sleep(500 * time.Millisecond)
+	require.NoError(t, c.Call("ping", nil), "not while somebody is connected")
+	require.NoError(t, c.Close())
+	p.within(t, 3*time.Second)
+}
+
+func TestTokenFile(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "token")
+	require.NoError(t, os.WriteFile(file, []byte("secret\nsecond line\n"), 0o600))
+	p := serve(t, "--listen", "tcp:127.0.0.1:0", "--token-file", file)
+	_, err := client.Dial(context.Background(), p.ready[0], "second line")
+	require.ErrorContains(t, err, "auth_failed")
+	c, err := client.Dial(context.Background(), p.ready[0], "secret")
+	require.NoError(t, err)
+	require.NoError(t, c.Close())
+}
+
+func TestUsage(t *testing.T) {
+	for status, args := range map[int][][]string{
+		0: {{"--help"}, {"serve", "--help"}, {"bench", "--help"}},
+		1: {{"serve", "--listen", "tcp:0.0.0.0:0"}, {"serve", "--listen", "unix:x", "--max-envs", "0"}, {"ping", "tcp:127.0.0.1:1"}},
+		2: {{}, {"serve"}, {"serve", "--listen", "unix:x", "--max-envs", "many"}, {"fly"}},
+	} {
+		for _, a := range args {
+			require.Equal(t, status, run(context.Background(), a), a)
+		}
+	}
+}
+
+func TestClientsMayNotNameFiles(t *testing.T) {
+	p := serve(t, "--listen", "tcp:127.0.0.1:0")
+	for _, text := range []string{"exec:touch /tmp/x", "hand:weights=/etc/passwd", "hand:ply=1,weights=x"} {
+		_, err := dial(t, p.ready[0]).Open("blockbattle", map[string]any{"opponents": map[int]string{1: text}})
+		require.ErrorContains(t, err, "--trust-specs")
+	}
+}
+
+// TestMemoryUnderAttack holds the peak of the process's memory to the promise.
+func TestMemoryUnderAttack(t *testing.T) {
+	p := serve(t, "--listen", "tcp:127.0.0.1:0")
+	address := strings.TrimPrefix(p.ready[0], "tcp:")
+	hello, err := wire.AppendRequest(nil, 1, "hello", map[string]any{"proto": []int{1, 0}})
+	require.NoError(t, err)
+	chunk := make([]byte, 1<<20)
+	var conns []net.Conn
+	for i := range 60 {
+		conn, err := net.Dial("tcp", address)
+		require.NoError(t, err)
+		defer conn.Close()
+		conns = append(conns, conn)
+		_, err = conn.Write(hello)
+		require.NoError(t, err)
+		if i%2 == 0 { // a large request that never ends
+			_, _ = conn.Write(append(append([]byte{0x94, 0, 1, 0xa7}, "restore"...), 0x93, 1, 0xc0, 0xc6, 0, 0xf0, 0, 0))
+			continue
+		}
+		for _, r := range []struct {
+			method string
+			params []any
+		}{{"open", []any{"blockbattle", map[string]any{"num_envs": 300}}}, {"reset", []any{1}}, {"rollout", []any{1, 8}}, {"afterstates", []any{1}}, {"afterstates", []any{1}}} {
+			b, err := wire.AppendRequest(nil, 2, r.method, r.params...)
+			require.NoError(t, err)
+			_, _ = conn.Write(b) // and nobody reads the answers
+		}
+	}
+	for range 12 {
+		for i := 0; i < len(conns); i += 2 {
+			_ = conns[i].SetWriteDeadline(time.Now().Add(100 * time.Millisecond))
+			_, _ = conns[i].Write(chunk)
+		}
+	}
+	time.Sleep(time.Second)
+	var stats struct {
+		Memory int64 `msgpack:"memory"`
+	}
+	require.NoError(t, dial(t, p.ready[0]).Call("stats", &stats))
+	peak := highWater(t, p.Process.Pid)
+	t.Logf("peak %d MiB, open games %d MiB", peak>>20, stats.Memory>>20)
+	require.Less(t, peak, stats.Memory+128<<20)
+}
+
+// highWater is the most memory a process ever had.
+func highWater(t *testing.T, pid int) int64 {
+	t.Helper()
+	b, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/status")
+	require.NoError(t, err)
+	_, rest, _ := strings.Cut(string(b), "VmHWM:")
+	n, err := strconv.ParseInt(strings.Fields(rest)[0], 10, 64)
+	require.NoError(t, err)
+	return n << 10
+}

@@ -1,0 +1,385 @@
+package server_test
+
+import (
+	"bytes"
+	"encoding/binary"
+	"math"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"blockyard/env"
+	"blockyard/env/blockbattle"
+	"blockyard/env/vec"
+	"blockyard/rpc/client"
+	"blockyard/rpc/wire"
+)
+
+func opened(t *testing.T, game string, options map[string]any) *client.Games {
+	t.Helper()
+	g, err := dial(t, start(t, nil).unix).Open(game, options)
+	require.NoError(t, err)
+	return g
+}
+
+// stepped steps once with chosen legal actions.
+func stepped(t *testing.T, g *client.Games, c *chooser) {
+	t.Helper()
+	actions := make([]byte, 2*g.Rows)
+	c.choose(g.Field("mask"), g.Rows, actions)
+	require.NoError(t, g.Step(actions))
+}
+
+type states struct {
+	Count  int    `msgpack:"count"`
+	Len    int    `msgpack:"state_len"`
+	States []byte `msgpack:"states"`
+}
+
+// future is what the next steps of the games look like.
+func future(t *testing.T, g *client.Games, steps int) []byte {
+	t.Helper()
+	var all []byte
+	c := chooser(9)
+	for range steps {
+		stepped(t, g, &c)
+		all = append(all, g.Slab...)
+	}
+	return all
+}
+
+func TestSnapshotRestoreClone(t *testing.T) {
+	g := opened(t, "blockbattle", map[string]any{"num_envs": 6, "seed": 3})
+	require.NoError(t, g.Show("reset"))
+	var c chooser
+	for range 5 {
+		stepped(t, g, &c)
+	}
+	var kept states
+	require.NoError(t, g.Call("snapshot", &kept, nil))
+	require.Equal(t, 6, kept.Count)
+	require.Equal(t, g.Unit, kept.Len)
+	seen := bytes.Clone(g.Slab)
+	want := future(t, g, 10)
+
+	require.NoError(t, g.Show("restore", nil, kept.States))
+	require.Equal(t, g.Field("planes"), part(g, seen, "planes"))
+	require.Equal(t, want, future(t, g, 10), "the same future")
+
+	other, err := g.Client().Open("blockbattle", map[string]any{"num_envs": 6})
+	require.NoError(t, err)
+	require.NoError(t, other.Show("restore", nil, kept.States), "into another handle, not yet reset")
+	require.Equal(t, want, future(t, other, 10))
+
+	require.NoError(t, g.Show("restore", nil, kept.States, map[string]any{"reseed": 8}))
+	require.Equal(t, g.Field("planes"), part(g, seen, "planes"), "what is seen stays")
+	require.NotEqual(t, want, future(t, g, 10), "another future")
+
+	require.NoError(t, g.Show("restore", nil, kept.States))
+	require.NoError(t, g.Show("clone", u32(1, 0), u32(0, 1)), "both at once")
+	require.Equal(t, rows(g, g.Field("planes"), 0, 2), rows(g, part(g, seen, "planes"), 1, 1, 0, 1))
+	require.NoError(t, g.Show("clone", u32(2, 2, 2), u32(3, 4, 5), map[string]any{"reseed": 1}))
+	planes := g.Field("planes")
+	require.Equal(t, rows(g, planes, 2, 1), rows(g, planes, 3, 1))
+	future(t, g, 10)
+	planes = g.Field("planes")
+	require.NotEqual(t, rows(g, planes, 3, 1), rows(g, planes, 4, 1), "futures differ")
+}
+
+// part returns a field of an older slab.
+func part(g *client.Games, slab []byte, name string) []byte {
+	for _, f := range g.All {
+		if f.Name == name {
+			return slab[f.Off : f.Off+f.Len]
+		}
+	}
+	return nil
+}
+
+// rows returns the planes of n games from game i on, and of more such pairs.
+func rows(g *client.Games, planes []byte, pairs ...int) []byte {
+	size := len(planes) / g.N
+	var out []byte
+	for k := 0; k < len(pairs); k += 2 {
+		out = append(out, planes[pairs[k]*size:][:pairs[k+1]*size]...)
+	}
+	return out
+}
+
+func TestRestoreRefusesAllOrNothing(t *testing.T) {
+	g := opened(t, "blockbattle", map[string]any{"num_envs": 3})
+	require.NoError(t, g.Show("reset"))
+	future(t, g, 3)
+	var kept states
+	require.NoError(t, g.Call("snapshot", &kept, nil))
+	future(t, g, 3)
+	seen := bytes.Clone(g.Slab)
+	for at := 2 * kept.Len; at < len(kept.States); at++ { // the third state broken, byte by byte
+		bad := bytes.Clone(kept.States)
+		bad[at] ^= 0xff
+		err := g.Show("restore", nil, bad)
+		if err == nil { // such as a seed: any is as good
+			require.NoError(t, g.Show("restore", nil, kept.States))
+			future(t, g, 3)
+			continue
+		}
+		require.Equal(t, wire.BadState, code(t, err), err)
+	}
+	require.NoError(t, g.Show("restore", []byte{}, []byte{}), "no game at all")
+	require.Equal(t, part(g, seen, "planes"), g.Field("planes"))
+	require.Equal(t, wire.BadParams, code(t, g.Show("restore", nil, kept.States[1:])))
+	require.Equal(t, wire.BadParams, code(t, g.Show("restore", u32(3), kept.States[:kept.Len])))
+	require.Equal(t, wire.BadParams, code(t, g.Show("restore", u32(1, 1), kept.States[:2*kept.Len])))
+	classic, err := g.Client().Open("blockbattle:classic", map[string]any{"num_envs": 3})
+	require.NoError(t, err)
+	require.Equal(t, wire.BadState, code(t, classic.Show("restore", nil, kept.States)), "of another variant")
+}
+
+// TestAfterstates holds the answer to After on copies, one by one.
+func TestAfterstates(t *testing.T) {
+	const n, seed = 5, 21
+	g := opened(t, "blockbattle", map[string]any{"num_envs": n, "seed": seed, "reward": "score"})
+	require.NoError(t, g.Show("reset"))
+	twin, err := vec.New(blockbattle.Game, vec.Config{Envs: n})
+	require.NoError(t, err)
+	defer twin.Close()
+	out, err := twin.NewBatch()
+	require.NoError(t, err)
+	require.NoError(t, twin.Reset(vec.From(seed), nil, out))
+	var c chooser
+	raw, actions := make([]byte, 2*g.Rows), make([]env.Action, g.Rows)
+	for range 12 {
+		c.choose(g.Field("mask"), g.Rows, raw)
+		for i := range actions {
+			actions[i] = env.Action(binary.LittleEndian.Uint16(raw[2*i:]))
+		}
+		require.NoError(t, g.Step(raw))
+		require.NoError(t, twin.Step(actions, out))
+	}
+	var a struct {
+		Count   int    `msgpack:"count"`
+		Indptr  []byte `msgpack:"indptr"`
+		Actions []byte `msgpack:"actions"`
+		Planes  []byte `msgpack:"planes"`
+		Globals []byte `msgpack:"globals"`
+		Reward  []byte `msgpack:"reward"`
+		Done    []byte `msgpack:"done"`
+	}
+	asked := []int{3, 0, 4}
+	require.NoError(t, g.Call("afterstates", &a, u32(3, 0, 4), map[string]any{"seed": 99}))
+	require.Equal(t, len(asked), a.Count)
+	view, after := blockbattle.Game.New(2), blockbattle.Game.New(2)
+	planes, globals := make([]byte, blockbattle.Game.Planes.Len()), make([]float32, blockbattle.Game.Globals())
+	k, m := 0, 0
+	for _, i := range asked {
+		for seat := range 2 {
+			require.EqualValues(t, m, binary.LittleEndian.Uint32(a.Indptr[4*k:]))
+			env.View(view, twin.State(i), seat, env.Derive(99, uint64(k)))
+			for _, action := range view.Legal(seat, nil) {
+				after.CopyFrom(view)
+				after.After(seat, action)
+				after.Observe(seat, planes, globals)
+				require.EqualValues(t, action, binary.LittleEndian.Uint16(a.Actions[2*m:]))
+				require.Equal(t, planes, a.Planes[m*len(planes):(m+1)*len(planes)])
+				for x, v := range globals {
+					require.Equal(t, v, math.Float32frombits(binary.LittleEndian.Uint32(a.Globals[4*(m*len(globals)+x):])))
+				}
+				require.Equal(t, float32(after.Score(seat)-view.Score(seat)), math.Float32frombits(binary.LittleEndian.Uint32(a.Reward[4*m:])))
+				require.Equal(t, after.Acting() == 0, a.Done[m] == 1)
+				m++
+			}
+			k++
+		}
+	}
+	require.Len(t, a.Actions, 2*m)
+
+	var l struct {
+		Indptr  []byte `msgpack:"indptr"`
+		Actions []byte `msgpack:"actions"`
+	}
+	require.NoError(t, g.Call("legal", &l, u32(3, 0, 4)))
+	require.Equal(t, a.Indptr, l.Indptr)
+	require.Equal(t, a.Actions, l.Actions)
+}
+
+type finals struct {
+	Envs    []byte `msgpack:"envs"`
+	Planes  []byte `msgpack:"planes"`
+	Globals []byte `msgpack:"globals"`
+	Seat    []byte `msgpack:"seat"`
+	Scores  []byte `msgpack:"scores"`
+	Lengths []byte `msgpack:"lengths"`
+}
+
+// TestFinal plays the same games under each autoreset mode: they end alike.
+func TestFinal(t *testing.T) {
+	ends := func(mode string) (all []finals) {
+		g := opened(t, "blockbattle", map[string]any{"num_envs": 8, "seed": 4, "autoreset": mode, "max_episode_steps": 30, "reward": "score"})
+		require.NoError(t, g.Show("reset"))
+		none := bytes.Repeat([]byte{0xff}, 2*g.Rows)
+		over := make([]bool, 8)
+		for step := range 40 {
+			if mode == "Disabled" {
+				mask, some := make([]byte, 8), false
+				for i := range over {
+					if over[i] {
+						mask[i], over[i], some = 1, false, true
+					}
+				}
+				if some {
+					require.Equal(t, wire.NeedsReset, code(t, g.Step(none)))
+					require.NoError(t, g.Show("reset", map[string]any{"mask": mask}))
+				}
+			}
+			require.NoError(t, g.Step(none))
+			var f finals
+			require.NoError(t, g.Call("final", &f))
+			for k := 0; k < len(f.Envs); k += 4 {
+				over[binary.LittleEndian.Uint32(f.Envs[k:])] = true
+				length := binary.LittleEndian.Uint32(f.Lengths[k:])
+				require.Positive(t, length)
+				require.LessOrEqual(t, length, uint32(30))
+			}
+			if len(f.Envs) > 0 && len(all) == 0 {
+				require.EqualValues(t, step+1, binary.LittleEndian.Uint32(f.Lengths))
+			}
+			if len(f.Envs) > 0 {
+				all = append(all, f)
+			}
+		}
+		return all
+	}
+	next, same, disabled := ends("NextStep"), ends("SameStep"), ends("Disabled")
+	require.NotEmpty(t, next)
+	require.Equal(t, next[0], same[0])
+	require.Equal(t, next[0], disabled[0])
+	require.Equal(t, same, disabled, "both begin a new game without losing a step")
+}
+
+func TestOpponentsAndSwaps(t *testing.T) {
+	g := opened(t, "blockbattle", map[string]any{"num_envs": 4, "opponents": map[int]string{1: "first"}, "max_episode_steps": 3})
+	require.Equal(t, 4, g.Rows)
+	require.NoError(t, g.Show("reset"))
+	future(t, g, 10)
+	require.NoError(t, g.Call("set_opponent", nil, 1, "first"))
+	require.NoError(t, g.Show("reset"))
+	future(t, g, 10)
+	require.Equal(t, wire.BadParams, code(t, g.Call("set_opponent", nil, 0, "first")))
+	require.Equal(t, wire.BadParams, code(t, g.Call("set_opponent", nil, 1, "nobody")))
+	require.NoError(t, g.Call("set_opponent", nil, 1, "broken"))
+	require.NoError(t, g.Show("reset"))
+	for range 2 {
+		require.Equal(t, wire.Opponent, code(t, g.Step(u16(65535, 65535, 65535, 65535))))
+	}
+	require.NoError(t, g.Call("set_opponent", nil, 1, "first"))
+	require.NoError(t, g.Show("reset"))
+	future(t, g, 3)
+}
+
+func TestIllegalActions(t *testing.T) {
+	for policy, want := range map[string]int{"error": wire.Illegal, "penalty": 0, "random": 0} {
+		g := opened(t, "blockbattle", map[string]any{"num_envs": 2, "illegal": policy})
+		require.NoError(t, g.Show("reset"))
+		seen := bytes.Clone(g.Slab)
+		require.Equal(t, want, code(t, g.Step(u16(65535, 1600, 7000, 65535))), policy)
+		if want != 0 {
+			require.NoError(t, g.Show("restore", []byte{}, []byte{}))
+			require.Equal(t, seen, g.Slab, "nothing was stepped")
+		}
+	}
+}
+
+func TestBadRequests(t *testing.T) {
+	p := start(t, nil)
+	c := dial(t, p.unix)
+	g, err := c.Open("toy:pick", map[string]any{"num_envs": 2})
+	require.NoError(t, err)
+	require.NoError(t, g.Show("reset"))
+	for _, r := range []struct {
+		want   int
+		method string
+		params []any
+	}{
+		{wire.UnknownMethod, "nothing", nil}, {wire.UnknownMethod, "", nil}, {wire.BadParams, "ping", []any{1}}, {wire.Version, "hello", []any{map[string]any{"proto": []int{2, 0}}}},
+	} {
+		require.Equal(t, r.want, code(t, dial(t, p.unix).Call(r.method, nil, r.params...)), r.method)
+	}
+	option := func(key string, v any) []any { return []any{"toy:pick", map[string]any{key: v}} }
+	for _, r := range []struct {
+		want   int
+		method string
+		params []any
+	}{
+		{wire.UnknownGame, "open", []any{"chess"}}, {wire.UnknownGame, "describe", []any{""}}, {wire.BadParams, "describe", []any{5}}, {wire.BadParams, "open", nil},
+		{wire.BadParams, "open", option("num_env", 3)}, {wire.BadParams, "open", option("num_envs", 0)}, {wire.BadParams, "open", option("num_envs", -1)},
+		{wire.BadParams, "open", option("num_envs", uint64(math.MaxUint64))}, {wire.BadParams, "open", option("num_envs", 1<<40)},
+		{wire.BadParams, "open", option("num_envs", "many")}, {wire.BadParams, "open", option("seats", 3)}, {wire.BadParams, "open", option("autoreset", "Never")},
+		{wire.BadParams, "open", option("reward", "money")}, {wire.BadParams, "open", option("illegal", "maybe")}, {wire.BadParams, "open", option("max_episode_steps", -5)},
+		{wire.BadParams, "open", option("fields", []string{"colour"})}, {wire.BadParams, "open", option("seeds", []byte{1})}, {wire.BadParams, "open", option("opponents", map[int]string{2: "first"})},
+		{wire.BadParams, "open", option("opponents", map[int]string{0: "first", 1: "first"})}, {wire.BadParams, "open", option("opponents", map[int]string{1: "nobody"})},
+		{wire.BadHandle, "reset", []any{9}}, {wire.BadParams, "reset", nil}, {wire.BadParams, "reset", []any{-1}}, {wire.BadParams, "reset", []any{1, map[string]any{"mask": []byte{1}}}},
+		{wire.BadParams, "reset", []any{1, map[string]any{"mask": []byte{0, 0}}}}, {wire.BadParams, "reset", []any{1, map[string]any{"seed": 1, "seeds": make([]byte, 16)}}},
+		{wire.BadParams, "legal", []any{1, []byte{1, 2}}}, {wire.BadParams, "legal", []any{1, u32(2)}}, {wire.BadParams, "legal", []any{1, u32(1, 1)}}, {wire.BadParams, "legal", []any{1, "all"}},
+		{wire.BadParams, "clone", []any{1, u32(0), u32(0, 1)}}, {wire.BadParams, "render", []any{1, 2}}, {wire.BadParams, "render", []any{1, 0, map[string]any{"mode": "video"}}},
+		{wire.BadParams, "rollout", []any{1, 0}}, {wire.BadParams, "rollout", []any{1, 1 << 40}}, {wire.BadParams, "rollout", []any{1, 1, map[string]any{"keep": "some"}}},
+		{wire.BadParams, "text", []any{"toy:pick", []byte{1}}}, {wire.BadParams, "text", []any{"toy:pick", u16(9)}}, {wire.BadParams, "set_opponent", []any{1, 7, "first"}},
+	} {
+		require.Equal(t, r.want, code(t, c.Call(r.method, nil, r.params...)), "%s %v", r.method, r.params)
+	}
+	require.NoError(t, g.Step(u16(65535, 65535, 65535, 65535)), "the handle works after all of that")
+}
+
+func TestFieldsAndRender(t *testing.T) {
+	g := opened(t, "blockbattle", map[string]any{"num_envs": 2, "fields": []string{"mask"}})
+	require.NoError(t, g.Show("reset"))
+	require.Nil(t, g.Field("planes"))
+	require.NotNil(t, g.Field("mask"))
+	require.NotNil(t, g.Field("reward"))
+	var f finals
+	require.NoError(t, g.Call("final", &f))
+	var text, ansi string
+	require.NoError(t, g.Call("render", &text, 1))
+	require.Contains(t, text, "player1")
+	require.NoError(t, g.Call("render", &ansi, 1, map[string]any{"mode": "ansi"}))
+	require.Contains(t, ansi, "\x1b[")
+	var frame struct {
+		Boards []struct {
+			W     int    `msgpack:"w"`
+			H     int    `msgpack:"h"`
+			Cells []byte `msgpack:"cells"`
+			Ink   []byte `msgpack:"ink"`
+		} `msgpack:"boards"`
+		Notes []string `msgpack:"notes"`
+	}
+	require.NoError(t, g.Call("render", &frame, 1, map[string]any{"mode": "frame"}))
+	require.Len(t, frame.Boards, 2)
+	for _, b := range frame.Boards {
+		require.Len(t, b.Cells, b.W*b.H)
+		require.Len(t, b.Ink, b.W*b.H)
+	}
+}
+
+// TestRollout equals the same number of steps one by one.
+func TestRollout(t *testing.T) {
+	for _, mode := range []string{"NextStep", "SameStep", "Disabled"} {
+		g := opened(t, "toy:pick", map[string]any{"num_envs": 5, "seed": 2, "autoreset": mode})
+		require.NoError(t, g.Show("reset"))
+		var r struct {
+			Steps   int    `msgpack:"steps"`
+			Slabs   []byte `msgpack:"slabs"`
+			Actions []byte `msgpack:"actions"`
+		}
+		require.NoError(t, g.Call("rollout", &r, 50))
+		require.Equal(t, 50, r.Steps)
+		require.Len(t, r.Slabs, 50*g.Len)
+		require.Len(t, r.Actions, 50*2*g.Rows)
+		if mode == "Disabled" {
+			continue
+		}
+		require.NoError(t, g.Show("reset", map[string]any{"seed": 2}))
+		for k := range 50 {
+			require.NoError(t, g.Step(r.Actions[2*k*g.Rows:2*(k+1)*g.Rows]))
+			require.Equal(t, r.Slabs[k*g.Len:(k+1)*g.Len], g.Slab)
+		}
+	}
+}
