@@ -15,10 +15,11 @@ import (
 // x is the leftmost column and y the lowest row of the cells, rot the orientation (0..3,
 // one turn right each). I, S and Z take the same cells in two pairs of orientations and
 // O in all four; those ids use rot 0 and 1, and 0.
+const SkipAction env.Action = 1600
+
 const (
-	SkipAction env.Action = 1600
-	actions               = 1601
-	spinBase              = 800
+	actions  = 1601
+	spinBase = 800
 )
 
 func action(spin, rot, x, y int) env.Action {
