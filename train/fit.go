@@ -1,9 +1,145 @@
 package main
 
-type fit struct{}
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"strconv"
 
-func (c *fit) Run() error { return nil }
+	"blockyard/agents/valuenet"
+	"blockyard/datasets/record"
+	"blockyard/train/learn"
+	"blockyard/train/sample"
+	"blockyard/train/value"
+)
 
-type export struct{}
+type fit struct {
+	Files  []string `arg:"" name:"file" help:"Records of games, as the arena, the host and 'datasets' write them." type:"existingfile"`
+	Game   string   `help:"Game to learn." default:"blockbattle"`
+	Out    string   `help:"Where the weights go." default:"fit.safetensors" placeholder:"FILE"`
+	From   string   `help:"Net to go on from instead of random weights." placeholder:"FILE"`
+	Hidden []int    `help:"Sizes of the hidden layers of a new net." default:"32"`
+	Epochs int      `help:"Passes over the rows." default:"8"`
+	Batch  int      `help:"Rows per step of the optimiser." default:"256"`
+	Rate   float64  `help:"Learning rate at the start; it falls to a twentieth." default:"0.001"`
+	Held   float64  `help:"Share of the games held back to measure by." default:"0.1"`
+	Seed   uint64   `help:"Everything random follows from it." default:"1"`
+}
 
-func (c *export) Run() error { return nil }
+// Run implements the command.
+func (c *fit) Run(ctx context.Context) error {
+	g, err := subject(c.Game)
+	if err != nil {
+		return err
+	}
+	if c.Epochs < 1 || c.Batch < 1 || !(c.Rate > 0) || !(c.Held >= 0 && c.Held < 1) {
+		return fmt.Errorf("%d epochs, batches of %d, rate %v, held back %v: out of range", c.Epochs, c.Batch, c.Rate, c.Held)
+	}
+	train, held, err := c.read(g)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(os.Stderr, "%d rows to fit, %d held back\n", train.Len(), held.Len())
+	t, err := c.trainer(g)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = t.Close() }()
+	if err := c.fit(ctx, t, train, held); err != nil {
+		return err
+	}
+	net, err := t.Net()
+	if err != nil {
+		return err
+	}
+	notes := map[string]string{"seed": strconv.FormatUint(c.Seed, 10), "rows": strconv.Itoa(train.Len()), "epochs": strconv.Itoa(c.Epochs), "activation": "leaky_relu 0.01", "output": "log odds of winning"}
+	return valuenet.Save(c.Out, net, g.Facts(notes))
+}
+
+// read turns the records into rows. Whole games are held back, by a draw of their own.
+func (c *fit) read(g *learn.Game) (train, held *sample.Set, err error) {
+	train, held = sample.New(g), sample.New(g)
+	choose := rand.New(rand.NewPCG(c.Seed, 1))
+	for _, name := range c.Files {
+		if err := each(name, func(rec *record.Record) error {
+			if choose.Float64() < c.Held {
+				return held.Add(rec)
+			}
+			return train.Add(rec)
+		}); err != nil {
+			return nil, nil, err
+		}
+	}
+	if train.Len() == 0 {
+		return nil, nil, errors.New("the records hold no game that was played to its end")
+	}
+	return train, held, nil
+}
+
+// each calls f for every record of a file.
+func each(name string, f func(*record.Record) error) error {
+	r, err := record.Open(name)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = r.Close() }() // it was only read from
+	for {
+		rec, err := r.Read()
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if err := f(rec); err != nil {
+			return fmt.Errorf("%s:%d: %w", name, r.Line(), err)
+		}
+	}
+}
+
+// trainer starts from random weights or from a net.
+func (c *fit) trainer(g *learn.Game) (*value.Trainer, error) {
+	hidden := c.Hidden
+	var from *valuenet.Net
+	if c.From != "" {
+		var err error
+		if from, err = g.Load(c.From); err != nil {
+			return nil, err
+		}
+		hidden = nil
+		for _, l := range from.Layers()[1:] {
+			hidden = append(hidden, l.In)
+		}
+	}
+	sizes := append(append([]int{len(g.Features)}, hidden...), 1)
+	t, err := value.New(value.Config{Sizes: sizes, Batch: c.Batch, Seed: c.Seed})
+	if err == nil && from != nil {
+		err = t.SetNet(from)
+	}
+	return t, err
+}
+
+// fit passes over the rows and tells the loss of each pass. When ctx ends it stops after
+// the pass under way; what was learnt so far is saved.
+func (c *fit) fit(ctx context.Context, t *value.Trainer, train, held *sample.Set) error {
+	shuffle := rand.New(rand.NewPCG(c.Seed, 2))
+	for epoch := range c.Epochs {
+		if ctx.Err() != nil {
+			return nil
+		}
+		rate := c.Rate * (1 - 0.95*float64(epoch)/float64(c.Epochs))
+		loss, err := train.Pass(t, shuffle, c.Batch, rate)
+		if err != nil {
+			return err
+		}
+		net, err := t.Net()
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(os.Stderr, "pass %d of %d: loss %.4f, held back %.4f\n", epoch+1, c.Epochs, loss, held.Loss(net))
+	}
+	return nil
+}

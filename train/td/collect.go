@@ -5,7 +5,7 @@ import "math"
 // collect turns the paths of all slots into rows with targets. In a warm start targets
 // are in part what the hand-tuned evaluator thinks, put on the scale of log odds.
 func (r *Run) collect(d deal) {
-	r.x, r.y = r.x[:0], r.y[:0]
+	r.rows.Cut(0)
 	warm := d.warm && r.Game.Worth != nil
 	if warm {
 		r.rescale()
@@ -16,9 +16,9 @@ func (r *Run) collect(d deal) {
 		for seat := range s.paths {
 			p := &s.paths[seat]
 			r.learn(p, warm)
-			r.x = append(r.x, p.otherX...)
+			r.rows.X = append(r.rows.X, p.otherX...)
 			for _, w := range p.otherWorth {
-				r.y = append(r.y, r.opinion(w))
+				r.rows.Y = append(r.rows.Y, r.opinion(w))
 			}
 		}
 	}
@@ -44,7 +44,7 @@ func (r *Run) learn(p *path, warm bool) {
 		if warm {
 			y += share * (r.opinion(p.steps[i].worth) - y)
 		}
-		r.x, r.y = append(r.x, p.x[i*n:(i+1)*n]...), append(r.y, y)
+		r.rows.X, r.rows.Y = append(r.rows.X, p.x[i*n:(i+1)*n]...), append(r.rows.Y, y)
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"blockyard/agents/valuenet"
 	"blockyard/env"
 	"blockyard/train/learn"
+	"blockyard/train/sample"
 	"blockyard/train/value"
 )
 
@@ -27,9 +28,7 @@ type Run struct {
 	net     *valuenet.Net // the trainer's weights as of the last fit
 	slots   []*slot
 	players []*chooser
-	x, y    []float32 // rows of a stretch
-	order   []int
-	bx, by  []float32 // one batch
+	rows    sample.Rows // of a stretch
 }
 
 // Counts are what a run has done so far.
@@ -58,7 +57,7 @@ func New(g *learn.Game, c Config, workers int) (*Run, error) {
 	if err := c.check(); err != nil {
 		return nil, fmt.Errorf("%s: %w", g.Rules.Name, err)
 	}
-	r := &Run{Game: g, Config: c, Workers: max(1, workers)}
+	r := &Run{Game: g, Config: c, Workers: max(1, workers), rows: sample.Rows{Game: g}}
 	sizes := append(append([]int{len(g.Features)}, c.Hidden...), 1)
 	var err error
 	if r.trainer, err = value.New(value.Config{Sizes: sizes, Batch: c.Batch, Loss: value.Logistic, Seed: c.Seed}); err != nil {
@@ -133,37 +132,17 @@ func (r *Run) play(d deal) {
 	}
 }
 
-// fit shuffles the rows and takes one pass over them.
+// fit takes one pass over the rows.
 func (r *Run) fit() error {
-	n, batch := len(r.Game.Features), r.Config.Batch
 	shuffle := rand.New(rand.NewPCG(r.Config.Seed^rowStream, uint64(r.Counts.Iterations)))
-	r.order = r.order[:0]
-	for i := range r.y {
-		r.order = append(r.order, i)
+	loss, err := r.rows.Pass(r.trainer, shuffle, r.Config.Batch, r.rate())
+	if err != nil {
+		return err
 	}
-	shuffle.Shuffle(len(r.order), func(i, j int) { r.order[i], r.order[j] = r.order[j], r.order[i] })
-	rate, sum := r.rate(), 0.0
-	for at := 0; at < len(r.order); at += batch {
-		rows := r.order[at:min(at+batch, len(r.order))]
-		r.bx, r.by = r.bx[:0], r.by[:0]
-		for _, i := range rows {
-			r.bx, r.by = append(r.bx, r.x[i*n:(i+1)*n]...), append(r.by, r.y[i])
-			if r.Game.Mirror != nil && shuffle.Uint32()&1 != 0 {
-				r.Game.Mirror(r.bx[len(r.bx)-n:])
-			}
-		}
-		// A last short batch takes a step of its own size, not a full one.
-		loss, err := r.trainer.Fit(r.bx, r.by, rate*float64(len(rows))/float64(batch))
-		if err != nil {
-			return err
-		}
-		sum += loss * float64(len(rows))
+	if r.rows.Len() > 0 {
+		r.Counts.Loss = loss
 	}
-	if len(r.order) > 0 {
-		r.Counts.Loss = sum / float64(len(r.order))
-	}
-	r.Counts.Rows += len(r.order)
-	var err error
+	r.Counts.Rows += r.rows.Len()
 	r.net, err = r.trainer.Net()
 	return err
 }
