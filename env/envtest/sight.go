@@ -96,12 +96,12 @@ func frames(g *env.Game, seats int, seed uint64) error {
 }
 
 // hidden: Hide keeps what a seat sees and may do, follows from its seed, and, in a game
-// that draws, redraws the future.
+// that draws while it is played, redraws the future. What Reset alone draws may be public.
 func hidden(g *env.Game, seats int, seed uint64) error {
 	w := newWalker(g, seats, seed)
 	varied, drawn := false, false
 	err := w.each(seed, func(s env.State, ply int) error {
-		drawn = drawn || len(s.Draws(nil)) > 0
+		drawn = drawn || ply > 0 && len(s.Draws(nil)) > 0
 		for seat := range seats {
 			a, b := w.clone(s), w.clone(s)
 			a.Hide(seat, uint64(ply))
