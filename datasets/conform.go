@@ -8,11 +8,13 @@ import (
 
 	"blockyard/datasets/conform"
 	"blockyard/datasets/conform/blockbattlelog"
+	"blockyard/datasets/conform/tetrisduellog"
 )
 
 // transcripts are the games whose original engines left transcripts.
 var transcripts = map[string]func() conform.Checker{
 	"blockbattle": func() conform.Checker { return blockbattlelog.New() },
+	"tetrisduel":  func() conform.Checker { return tetrisduellog.New() },
 }
 
 type conformCmd struct {

@@ -47,5 +47,10 @@ func record[T any](t *conform.Tally, line []byte, name string, check func(*confo
 	if err := json.Unmarshal(line, &rec); err != nil {
 		return name, fmt.Errorf("malformed %s: %w", name, err)
 	}
-	return name, check(t, &rec)
+	before := t.Compared
+	err := check(t, &rec)
+	if err == nil && t.Compared == before {
+		err = fmt.Errorf("the %s gives no value to compare", name)
+	}
+	return name, err
 }

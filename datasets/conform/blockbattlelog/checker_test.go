@@ -235,6 +235,7 @@ func TestMalformedRecordsAreRefused(t *testing.T) {
 		"odd cell":        strings.Replace(single, `"field":"0000000000;`, `"field":"0000000x00;`, 1),
 		"other solid":     strings.Replace(single, `"solid":`, `"solid":1`, 1),
 		"negative points": strings.Replace(single, `"pts":`, `"pts":-1`, 1),
+		"nothing given":   strings.Split(single, `"res":`)[0] + `"res":{"p":[{},{}]}}`,
 		"other dialect":   `{"dialect":"x","game":"g","player":"player1","log":[["host","action moves 1"]]}`,
 		"other player":    `{"dialect":"classic","game":"g","player":"player0","log":[["host","action moves 1"]]}`,
 		"empty log":       `{"dialect":"classic","game":"g","player":"player1","log":[]}`,

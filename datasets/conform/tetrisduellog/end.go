@@ -1,0 +1,114 @@
+package tetrisduellog
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"blockyard/datasets/conform"
+	"blockyard/env"
+	"blockyard/env/tetrisduel"
+)
+
+// bad notes why no placement was made: what the answer was, and by it the fault.
+func (g *game) bad(t *conform.Tally, answer string, list []env.Action) {
+	p, tuple := parseTuple(answer)
+	switch {
+	case answer == "no legal placement":
+		g.fault = "overflow"
+	case answer == "exception":
+		g.fault = "exception"
+	case tuple && holds(list, p.Action()):
+		g.fault = "timeout" // there was nothing else wrong with it
+	default:
+		g.fault = "illegal"
+	}
+	conform.Same(t, "there was no placement", g.fault == "overflow", len(list) == 0)
+}
+
+// parseTuple reads "(y, x, d)"; ok is false for anything else, "[y, x, d]" included.
+func parseTuple(text string) (p tetrisduel.Placement, ok bool) {
+	inner, open := strings.CutPrefix(text, "(")
+	inner, closed := strings.CutSuffix(inner, ")")
+	parts := strings.Split(inner, ",")
+	if !open || !closed || len(parts) != 3 {
+		return p, false
+	}
+	var v []int
+	for _, part := range parts {
+		n, err := strconv.Atoi(strings.TrimSpace(part))
+		if err != nil {
+			return p, false
+		}
+		v = append(v, n)
+	}
+	p, err := parsePlacement(v)
+	return p, err == nil
+}
+
+// endRecord closes a game.
+type endRecord struct {
+	ID        any     `json:"id"`
+	Winner    *int    `json:"winner"`
+	Reason    *string `json:"reason"`
+	State     string  `json:"state"`
+	S1        *int    `json:"s1"`
+	S2        *int    `json:"s2"`
+	Turns     *int    `json:"turns"`
+	MaxCombo  *int    `json:"maxcombo"`
+	Steals    *int    `json:"steals"`
+	Overtakes *int    `json:"overtakes"`
+}
+
+// end compares how the game ended.
+func (c *Checker) end(t *conform.Tally, r *endRecord) error {
+	g := c.game
+	if g == nil {
+		return errors.New("no game has begun")
+	}
+	c.game = nil
+	t.At(func() string { return fmt.Sprintf("game %s, end", g.id) })
+	conform.Same(t, "id", fmt.Sprint(r.ID), g.id)
+	if g.lost {
+		return nil
+	}
+	s := &g.state
+	reason, winner := g.fault, 2-s.Mover() // whoever is to move has lost
+	switch {
+	case s.Reason == tetrisduel.Limit:
+		reason, winner = "limit", int(s.Winner)+1
+	case reason == "":
+		reason, winner = "none: the game is not over", 0
+	}
+	conform.Given(t, "reason", r.Reason, reason)
+	conform.Given(t, "winner", r.Winner, winner)
+	if want, known := wordings[r.State]; known {
+		conform.Same(t, "state", want, [2]string{reason, loser(reason, winner)})
+	}
+	conform.Given(t, "s1", r.S1, s.Score(0))
+	conform.Given(t, "s2", r.S2, s.Score(1))
+	conform.Given(t, "turns", r.Turns, int(s.Turn))
+	conform.Given(t, "maxcombo", r.MaxCombo, g.stats.maxCombo)
+	conform.Given(t, "steals", r.Steals, g.stats.steals)
+	conform.Given(t, "overtakes", r.Overtakes, g.stats.overtakes)
+	return nil
+}
+
+// wordings are the original engine's words for how a game ended: our reason and, where
+// they name one, the player who lost.
+var wordings = map[string][2]string{
+	"round limit":  {"limit", ""},
+	"judge to end": {"illegal", ""},
+	"p1 overflow":  {"overflow", "1"}, "p2 overflow": {"overflow", "2"},
+	"p1 error": {"exception", "1"}, "p2 error": {"exception", "2"},
+	"p1 overtime": {"timeout", "1"}, "p2 overtime": {"timeout", "2"},
+}
+
+// loser is the player whom the wording of reason names.
+func loser(reason string, winner int) string {
+	if reason == "limit" || reason == "illegal" {
+		return ""
+	}
+	return strconv.Itoa(3 - winner)
+}
