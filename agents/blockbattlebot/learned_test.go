@@ -1,6 +1,7 @@
 package blockbattlebot
 
 import (
+	"fmt"
 	"math"
 	"math/rand"
 	"testing"
@@ -207,8 +208,8 @@ func TestEvaluatorsAllocateNothing(t *testing.T) {
 }
 
 func BenchmarkLearned(b *testing.B) {
-	for name, hidden := range map[string][]int{"32": {32}, "48": {48}, "64": {64}, "32-32": {32, 32}} {
-		b.Run(name, func(b *testing.B) {
+	for _, hidden := range [][]int{{32}, {48}, {64}, {64, 32}} {
+		b.Run(fmt.Sprint("hidden=", hidden), func(b *testing.B) {
 			e, err := NewLearned(randomNet(b, 1, hidden...))
 			require.NoError(b, err)
 			benchmark(b, e)
