@@ -31,10 +31,10 @@ type hostCmd struct {
 
 // Help tells more about the command.
 func (*hostCmd) Help() string {
-	return `Runs any two programs that talk the contest's protocol, in any language: a command
-line goes to the shell. Every game starts both anew. A late answer is thrown away and
-counts as none; a bot that ends loses its moves, not its game. Ctrl-C ends the match with
-the games played so far.
+	return `Runs any two programs that talk the contest's protocol, in any language; a command
+line that needs a shell gets one. Every game starts both anew. A late answer is thrown
+away and counts as none; a bot that ends loses its moves, not its game. Ctrl-C ends the
+match with the games played so far.
 
 In a log, "player1 <" is what a bot was told, ">" what it answered, "!" a line of its
 standard error, "*" the host's remark about it; other lines are the host's own.`
@@ -71,7 +71,7 @@ func (c *hostCmd) Run(ctx context.Context, con *console) error {
 		defer func() { _ = bar.Finish() }()
 	}
 	err = s.play(ctx)
-	if s.record != nil && (err == nil || len(s.results) > 0) {
+	if s.record != nil && (err == nil || s.kept > 0) {
 		if e := s.record.Close(); err == nil {
 			err = e
 		}

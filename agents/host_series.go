@@ -27,6 +27,7 @@ type series struct {
 	logDir   string
 	errors   io.Writer // gets the bots' standard error; may be nil
 	record   *record.Writer
+	kept     int // games written to record
 	progress func(games int)
 	results  []hostedGame
 }
@@ -109,6 +110,7 @@ func (s *series) keep(rec *record.Record) error {
 	if err := record.Check(s.rules, rec); err != nil {
 		return fmt.Errorf("the game as actions: %w", err)
 	}
+	s.kept++
 	return s.record.Write(rec)
 }
 

@@ -9,7 +9,6 @@ package contest
 import (
 	"bufio"
 	"errors"
-	"fmt"
 	"io"
 	"strings"
 	"time"
@@ -83,12 +82,4 @@ func Allowance(t Turn) time.Duration {
 		d = most
 	}
 	return d
-}
-
-// quoted shows a line in a note, shortened.
-func quoted(line string) string {
-	if len(line) > 80 {
-		return fmt.Sprintf("%.80q…", line)
-	}
-	return fmt.Sprintf("%q", line)
 }

@@ -1,0 +1,159 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"blockyard/datasets/record"
+	"blockyard/env/games"
+)
+
+// A bot in another language: it drops every piece where it is, and says so.
+const dropper = `while read -r who x; do case "$who" in action) echo "asked $x" >&2; echo drop;; esac; done`
+
+// host runs "agents host blockbattle" with these bots and flags.
+func host(t *testing.T, ctx context.Context, a, b string, flags ...string) (int, string, string) {
+	t.Helper()
+	var out, errs bytes.Buffer
+	args := append([]string{"host", "blockbattle", "--bot", a, "--bot", b}, flags...)
+	status := run(ctx, args, &console{strings.NewReader(""), &out, &errs})
+	return status, out.String(), errs.String()
+}
+
+// program builds this program.
+func program(t *testing.T) string {
+	t.Helper()
+	exe := filepath.Join(t.TempDir(), "agents")
+	out, err := exec.Command("go", "build", "-o", exe, ".").CombinedOutput()
+	require.NoError(t, err, string(out))
+	return exe
+}
+
+func TestHostPlaysTwoPrograms(t *testing.T) {
+	ours := program(t) + " bot blockbattle --agent hand:ply=1"
+	for _, flags := range [][]string{
+		{},
+		{"--dialect", "port"},
+		{"--profile", "classic"},
+		{"--profile", "port", "--dialect", "port"},
+	} {
+		t.Run(strings.Join(flags, " "), func(t *testing.T) {
+			dir := t.TempDir()
+			file := filepath.Join(dir, "games.jsonl.gz")
+			status, out, errs := host(t, t.Context(), ours, dropper,
+				append(flags, "--games", "4", "--seed", "3", "--json", "--record", file, "--log", dir)...)
+			require.Zero(t, status, errs)
+			require.Empty(t, errs)
+			var got hostSummary
+			require.NoError(t, json.Unmarshal([]byte(out), &got))
+			require.Equal(t, 4, got.Games)
+			require.Equal(t, 4, got.Wins)
+			require.Equal(t, 1.0, got.Score)
+			for _, b := range got.Bots {
+				require.Positive(t, b.Answers)
+				require.Zero(t, b.Timeouts)
+				require.Zero(t, b.Ended)
+			}
+			checkRecords(t, file, 4)
+			log, err := os.ReadFile(filepath.Join(dir, "game-001.log"))
+			require.NoError(t, err)
+			for _, want := range []string{" < settings timebank 10000\n", " > drop\n", " ! asked move", "Game over: ", " is " + ours + "\n", "\nRound 2\n"} {
+				require.Contains(t, string(log), want)
+			}
+		})
+	}
+}
+
+func checkRecords(t *testing.T, file string, n int) {
+	t.Helper()
+	r, err := record.Open(file)
+	require.NoError(t, err)
+	defer r.Close()
+	for range n {
+		rec, err := r.Read()
+		require.NoError(t, err)
+		g, err := games.Lookup(rec.Game)
+		require.NoError(t, err)
+		require.NoError(t, record.Check(g, rec))
+	}
+	_, err = r.Read()
+	require.ErrorIs(t, err, io.EOF)
+}
+
+func TestHostEndsABotThatIsSlow(t *testing.T) {
+	slow := `while read -r who x; do case "$who" in action) sleep 0.2; echo drop;; esac; done`
+	status, out, errs := host(t, t.Context(), dropper, slow, "--games", "2", "--json", "--timebank", "20ms", "--time-per-move", "20ms", "--timeouts", "2")
+	require.Zero(t, status, errs)
+	var got hostSummary
+	require.NoError(t, json.Unmarshal([]byte(out), &got))
+	require.Equal(t, 2, got.Games)
+	require.Equal(t, 4, got.Bots[1].Timeouts)
+	require.Equal(t, 2, got.Bots[1].Ended)
+}
+
+func TestHostPlaysOnWithoutABotThatEnds(t *testing.T) {
+	status, out, errs := host(t, t.Context(), dropper, "false", "--games", "1")
+	require.Zero(t, status, errs)
+	require.Contains(t, out, "A: while read")
+	require.Contains(t, out, "\nB ")
+	require.Contains(t, errs, "player1: asked moves 10000")
+}
+
+func TestHostStopsWhenTold(t *testing.T) {
+	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+	defer cancel()
+	file := filepath.Join(t.TempDir(), "games.jsonl")
+	before := time.Now()
+	status, out, errs := host(t, ctx, "sleep 60", dropper, "--record", file, "-q")
+	require.Zero(t, status, errs)
+	require.Contains(t, out, "stopped early")
+	require.FileExists(t, file)
+	require.Less(t, time.Since(before), 5*time.Second)
+}
+
+func TestHostRefuses(t *testing.T) {
+	for _, c := range []struct {
+		line   string
+		status int
+		want   string
+	}{
+		{"host blockbattle --bot a", 2, "1 bots, want --bot twice"},
+		{"host chess --bot a --bot b", 2, `no game "chess"`},
+		{"host blockbattle --bot a --bot b --games 0", 2, "want a number from 1"},
+		{"host blockbattle --bot a --bot b --timebank=-1s", 2, "not negative"},
+		{"host blockbattle --bot a --bot b --dialect dutch", 2, "dutch"},
+		{"host blockbattle --bot /no/such/bot --bot true", 1, "bot 1: start bot"},
+		{"bot chess", 2, `no game "chess"`},
+		{"bot blockbattle --agent nobody", 2, `unknown player "nobody"`},
+		{"bundle chess --out x.go", 2, `no game "chess"`},
+		{"bundle blockbattle --out x.go --hand --weights x", 2, "do not go together"},
+		{"bundle blockbattle --out x.go --weights /no/such/file", 2, "/no/such/file"},
+		{"bundle blockbattle", 2, "--out"},
+	} {
+		status, out, errs := agents(t.Context(), c.line)
+		require.Equal(t, c.status, status, c.line)
+		require.Empty(t, out, c.line)
+		require.Contains(t, errs, c.want, c.line)
+	}
+}
+
+func TestBundleCommand(t *testing.T) {
+	out := filepath.Join(t.TempDir(), "bot.go")
+	status, text, errs := agents(t.Context(), "bundle blockbattle --hand --zip --out "+out)
+	require.Zero(t, status, errs)
+	require.Contains(t, text, "547 answers, no breach of protocol")
+	src, err := os.ReadFile(out)
+	require.NoError(t, err)
+	require.True(t, bytes.HasPrefix(src, []byte("// Code generated by blockyard")))
+	require.FileExists(t, strings.TrimSuffix(out, ".go")+".zip")
+}
