@@ -1,0 +1,60 @@
+"""The examples run as they stand."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+
+EXAMPLES = Path(__file__).parents[1] / "examples"
+
+
+def run(name: str, *args: str, cwd: Path) -> str:
+    done = subprocess.run(
+        [sys.executable, EXAMPLES / name, *args], capture_output=True, text=True, timeout=120, cwd=cwd, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_quickstart(tmp_path):
+    out = run("quickstart.py", cwd=tmp_path)
+    assert "round" in out
+    assert "(1024, 2, 20, 10)" in out
+
+
+def test_demo_policy(tmp_path):
+    args = ["--seconds", "3", "--games", "64", "--eval-games", "32", "--out", "w.npz"]
+    out = run("demo_policy.py", *args, cwd=tmp_path)
+    assert "after training" in out
+    weights = np.load(tmp_path / "w.npz")
+    assert weights["fc0.weight"].shape[1] == 32
+    assert all(np.isfinite(weights[k]).all() for k in weights)
+    assert [p.name for p in tmp_path.iterdir()] == ["w.npz"]
+
+
+def test_demo_features(monkeypatch):
+    """The tabulated features of a drawn board, counted by hand and by a slow twin on random ones."""
+    monkeypatch.syspath_prepend(str(EXAMPLES))
+    import demo_policy as demo
+
+    board = np.zeros((20, 10), np.uint8)
+    board[19, :9] = 1
+    board[17, 0] = 2
+    f = demo.board_features(board[None])[0]
+    assert f[0] * 20 == 3
+    assert f[9] == 0
+    assert round(float(f[14]) * 20) == 1  # holes
+    assert round(float(f[16]) * 20) == 1  # one cell above it
+    assert round(float(f[17]) * 60) == 2 + 0 + 2  # changes in rows 17, 18 (empty, not counted) and 19
+    rng = np.random.default_rng(0)
+    boards = (rng.random((50, 20, 10)) < rng.random((50, 1, 1))).astype(np.uint8)
+    f = demo.board_features(boards)
+    for board, row in zip(boards, f, strict=True):
+        tops = [next((20 - y for y in range(20) if board[y, x]), 0) for x in range(10)]
+        holes = [sum(not board[y, x] for y in range(20 - tops[x], 20)) for x in range(10)]
+        np.testing.assert_allclose(row[:10] * 20, tops, atol=1e-4)
+        np.testing.assert_allclose(row[14] * 20, sum(holes), atol=1e-3)
+        np.testing.assert_allclose(row[12] * 30, np.abs(np.diff(tops)).sum(), atol=1e-3)
