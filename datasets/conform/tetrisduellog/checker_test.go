@@ -1,0 +1,224 @@
+package tetrisduellog
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"blockyard/datasets/conform"
+	"blockyard/datasets/lines"
+
+	"github.com/stretchr/testify/require"
+)
+
+const given = "../../testdata/tetrisduel"
+
+// load returns the lines of a given file.
+func load(t testing.TB, name string) []string {
+	t.Helper()
+	in, err := lines.Open(filepath.Join(given, name))
+	require.NoError(t, err)
+	defer in.Close()
+	var out []string
+	for {
+		line, err := in.Next()
+		if err != nil {
+			return out
+		}
+		out = append(out, string(line))
+	}
+}
+
+func check(t testing.TB, text []string) (*conform.Report, error) {
+	t.Helper()
+	return conform.Read(New(), "file", strings.NewReader(strings.Join(text, "\n")+"\n"))
+}
+
+func TestGivenFilesConform(t *testing.T) {
+	for name, want := range map[string]map[string]int{
+		"games.jsonl.gz":   {"game": 7, "end": 7},
+		"movegen.jsonl.gz": {"list": 100},
+		"erase.jsonl.gz":   {"clear": 100},
+	} {
+		rep, err := check(t, load(t, name))
+		require.NoError(t, err)
+		require.Zero(t, rep.Differ, rep.First)
+		for kind, n := range want {
+			require.Equal(t, n, rep.Kinds[kind], name)
+		}
+	}
+}
+
+// Every value that a record documents is compared: altered, it is found.
+func TestEveryAlteredValueIsFound(t *testing.T) {
+	inputs := map[string]bool{"type": true, "p1": true, "p2": true}
+	altered := 0
+	for _, name := range []string{"games.jsonl.gz", "movegen.jsonl.gz", "erase.jsonl.gz"} {
+		text := load(t, name)
+		seen := map[string]int{}
+		for i, line := range text {
+			var rec map[string]any
+			d := json.NewDecoder(strings.NewReader(line))
+			d.UseNumber()
+			require.NoError(t, d.Decode(&rec))
+			for _, path := range paths(rec, "") {
+				key := fmt.Sprint(rec["type"]) + path
+				if seen[key]++; seen[key] > 2 || inputs[path] || path == "blocks" {
+					continue
+				}
+				other := alter(rec, path)
+				changed := append(append(append([]string{}, text[:i]...), other), text[i+1:]...)
+				rep, err := check(t, changed)
+				if err == nil {
+					require.NotZero(t, rep.Differ, "%s line %d, %s: %s", name, i+1, path, other)
+				}
+				altered++
+			}
+		}
+	}
+	require.Greater(t, altered, 60)
+}
+
+// paths lists the values of a record: "t", "seen.board".
+func paths(rec map[string]any, under string) []string {
+	var out []string
+	for k, v := range rec {
+		if m, ok := v.(map[string]any); ok {
+			out = append(out, paths(m, under+k+".")...)
+			continue
+		}
+		out = append(out, under+k)
+	}
+	return out
+}
+
+// alter returns the record as a line with one value changed.
+func alter(rec map[string]any, path string) string {
+	text, _ := json.Marshal(rec)
+	var c map[string]any
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.UseNumber()
+	_ = d.Decode(&c)
+	m, key := c, path
+	if head, rest, ok := strings.Cut(path, "."); ok {
+		m, key = c[head].(map[string]any), rest
+	}
+	switch v := m[key].(type) {
+	case json.Number:
+		n, _ := v.Int64()
+		m[key] = n + 1
+	case bool:
+		m[key] = !v
+	case nil:
+		m[key] = []int{1, 1, 1}
+	case []any:
+		if len(v) > 0 {
+			m[key] = v[:len(v)-1]
+		} else {
+			m[key] = []string{"e00"}
+		}
+	case string:
+		switch v {
+		case "limit", "illegal", "exception", "timeout":
+			m[key] = "overflow"
+		case "overflow":
+			m[key] = "limit"
+		case "round limit", "judge to end":
+			m[key] = "p1 error"
+		default:
+			m[key] = swap(v)
+		}
+	}
+	text, _ = json.Marshal(c)
+	return string(text)
+}
+
+// swap changes a player's number, or one digit of a board, or makes an answer another.
+func swap(v string) string {
+	switch {
+	case len(v) == 75 && v[0] == '0':
+		return "1" + v[1:]
+	case len(v) == 75:
+		return "0" + v[1:]
+	case strings.HasPrefix(v, "p1"):
+		return "p2" + v[2:]
+	case strings.HasPrefix(v, "p2"):
+		return "p1" + v[2:]
+	case v == "exception" || v == "no legal placement":
+		return "None"
+	}
+	return "no legal placement"
+}
+
+func TestMalformedLinesAreErrors(t *testing.T) {
+	text := load(t, "games.jsonl.gz")
+	for _, c := range []struct{ line, want string }{
+		{"{", "malformed record"},
+		{"{}", `want a "type"`},
+		{`{"type":"lap"}`, `want a "type"`},
+		{`{"type":"turn","act":[1,2,3]}`, "malformed turn: no game has begun"},
+		{`{"type":"end"}`, "malformed end: no game has begun"},
+		{`{"type":"game","blocks":[1,2]}`, "2 blocks, want 560"},
+		{`{"valid":[],"block":8,"board":"` + strings.Repeat("0", 75) + `"}`, "block 8: want 1 to 7"},
+		{`{"valid":[],"block":1,"board":"00"}`, "a board of 2 digits"},
+		{`{"valid":[],"block":1,"board":"` + strings.Repeat("f", 75) + `"}`, "row 0: fff is wider"},
+		{`{"before":"` + strings.Repeat("x", 75) + `"}`, `'x' is no hex digit`},
+		{`{"before":5}`, "malformed clear"},
+	} {
+		_, err := check(t, []string{c.line})
+		require.ErrorContains(t, err, c.want, c.line)
+		require.ErrorContains(t, err, "file:1: ")
+	}
+	for line, want := range map[string]string{
+		`{"type":"turn","t":1,"p":1,"block":1}`:                `neither "act" nor "bad"`,
+		`{"type":"turn","t":1,"p":1,"block":1,"act":[1,2]}`:    "want [y, x, d]",
+		`{"type":"turn","t":1,"p":1,"block":1,"act":[15,2,0]}`: "want [y, x, d]",
+	} {
+		_, err := check(t, []string{text[0], line})
+		require.ErrorContains(t, err, want, line)
+		require.ErrorContains(t, err, "file:2: ")
+	}
+}
+
+// A game that does not follow the rules is followed as far as it goes.
+func TestGamesThatBreakOff(t *testing.T) {
+	text := load(t, "games.jsonl.gz")
+	rep, err := check(t, append([]string{text[0], text[1]}, text...))
+	require.NoError(t, err)
+	require.Equal(t, 1, rep.Differ)
+	require.Contains(t, rep.First, "file:3: game 31, the next game begins before its end")
+
+	illegal := strings.Replace(text[1], `"act":[`, `"act":[0,5,0],"was":[`, 1)
+	rep, err = check(t, append([]string{text[0], illegal}, text[2:]...))
+	require.NoError(t, err)
+	require.Equal(t, 1, rep.Differ, rep.First)
+	require.Contains(t, rep.First, "game 31, half-turn 1, act is in the list")
+
+	for i, line := range text {
+		if strings.Contains(line, `"end"`) {
+			rep, err = check(t, append([]string{text[0]}, text[i]))
+			require.NoError(t, err)
+			require.NotZero(t, rep.Differ)
+			break
+		}
+	}
+}
+
+func FuzzCheck(f *testing.F) {
+	text := load(f, "games.jsonl.gz")
+	head := text[0]
+	for _, line := range text[1:40] {
+		f.Add(line)
+	}
+	f.Add(load(f, "movegen.jsonl.gz")[0])
+	f.Add(load(f, "erase.jsonl.gz")[0])
+	f.Fuzz(func(t *testing.T, line string) {
+		c, tally := New(), &conform.Tally{}
+		for _, l := range []string{line, head, line, line} {
+			_, _ = c.Check(tally, []byte(l))
+		}
+	})
+}
