@@ -28,23 +28,34 @@ func future(t *testing.T, e *vec.Env, n int) (all []vec.Batch) {
 // and when it was cut off.
 func TestSnapshotRestore(t *testing.T) {
 	for _, g := range []*env.Game{toy.Turns, blockbattle.Game} {
-		e, now, _ := start(t, g, vec.Config{Envs: 6, StepLimit: 11})
-		for range 30 {
-			future(t, e, 1)
-			require.NoError(t, e.Observe(now))
-			snaps := positions(t, e)
-			want := future(t, e, 5)
-			for i, snap := range snaps {
-				require.Len(t, snap, e.SnapshotLen())
-				require.NoError(t, e.Restore(i, snap))
-			}
-			again, err := e.NewBatch()
-			require.NoError(t, err)
-			require.NoError(t, e.Observe(again))
-			require.Equal(t, now, again)
-			require.Equal(t, want, future(t, e, 5))
+		for _, limit := range []int{0, 11} {
+			checkRestore(t, g, vec.Config{Envs: 6, StepLimit: limit})
 		}
 	}
+}
+
+func checkRestore(t *testing.T, g *env.Game, c vec.Config) {
+	e, now, _ := start(t, g, c)
+	ended := 0
+	for round := range 40 {
+		future(t, e, 1+round%3)
+		require.NoError(t, e.Observe(now))
+		snaps := positions(t, e)
+		want := future(t, e, 5)
+		for i, snap := range snaps {
+			require.Len(t, snap, e.SnapshotLen())
+			require.NoError(t, e.Restore(i, snap))
+			if e.Ended(i) {
+				ended++
+			}
+		}
+		again, err := e.NewBatch()
+		require.NoError(t, err)
+		require.NoError(t, e.Observe(again))
+		require.Equal(t, now, again)
+		require.Equal(t, want, future(t, e, 5))
+	}
+	require.Positive(t, ended, "%s, limit %d: some were restored at their end", g.Name, c.StepLimit)
 }
 
 func TestRestoreRefuses(t *testing.T) {
@@ -97,6 +108,9 @@ func TestCloneReseed(t *testing.T) {
 				require.NoError(t, e.Reseed(i, uint64(i)))
 			}
 		}
+		snaps := positions(t, e)
+		require.Equal(t, snaps[0], snaps[19], "seed, generator and steps too")
+		require.NotEqual(t, e.State(20), e.State(21), "another future for every seed")
 		require.NoError(t, e.Observe(out))
 		alike := func(lo, hi int) (n int) {
 			size := e.Rows() * g.Planes.Len()

@@ -152,7 +152,7 @@ func (c *crew) do(w *worker, lo, hi int) {
 }
 
 func (w *worker) fail(err error) {
-	if w.err == nil || w.at < w.errAt {
+	if w.err == nil { // chunks are taken in order: the first is the lowest
 		w.err, w.errAt = err, w.at
 	}
 }
