@@ -65,11 +65,3 @@ func tell(w io.Writer, run *td.Run) {
 func (p *progress) end() {
 	_ = p.bar.Clear() // a terminal that cannot be written to
 }
-
-// tell sums up a run that is done.
-func (f *folder) tell(w io.Writer) error {
-	c := f.run.Counts
-	_, err := fmt.Fprintf(w, "%d games, %d positions, %d evaluations in %v of training; the best net is in %s\n",
-		c.Games, c.Moves, c.Visited, c.Spent.Round(time.Second), f.dir)
-	return err
-}

@@ -8,10 +8,8 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"strconv"
-	"time"
 
-	"blockyard/agents/valuenet"
+	"blockyard/datasets/record"
 	"blockyard/train/learn"
 	"blockyard/train/td"
 )
@@ -21,6 +19,7 @@ type selfplay struct {
 	Out     string `help:"Folder of the run: weights, state, curve. Default: runs/GAME." placeholder:"DIR"`
 	Resume  bool   `help:"Go on with the run in --out; its own settings stand."`
 	Workers int    `help:"Goroutines that play; no influence on the outcome. 0: one per core." default:"1"`
+	Record  string `help:"Also record the games of self-play to this file, adding to what it holds." placeholder:"FILE"`
 	settings
 }
 
@@ -41,9 +40,15 @@ func (c *selfplay) Run(ctx context.Context) error {
 		return err
 	}
 	defer func() { _ = run.Close() }()
-	f := &folder{dir: c.Out, run: run}
-	if err := f.begin(c.Resume); err != nil {
+	f, err := openFolder(c.Out, run)
+	if err != nil {
 		return err
+	}
+	finish := func() error { return nil }
+	if c.Record != "" {
+		if finish, err = recordTo(run, c.Record); err != nil {
+			return errors.Join(err, f.end())
+		}
 	}
 	show := newProgress(run)
 	err = run.Go(ctx, func(gated bool) error {
@@ -51,7 +56,7 @@ func (c *selfplay) Run(ctx context.Context) error {
 		return f.after(gated)
 	})
 	show.end()
-	if err = errors.Join(err, f.end()); err != nil {
+	if err = errors.Join(err, finish(), f.end()); err != nil {
 		return err
 	}
 	if !run.Done() {
@@ -59,6 +64,16 @@ func (c *selfplay) Run(ctx context.Context) error {
 		return nil
 	}
 	return f.tell(os.Stdout)
+}
+
+// recordTo makes a run write its games to a file; finish closes it.
+func recordTo(run *td.Run, path string) (finish func() error, err error) {
+	w, err := record.Append(path)
+	if err != nil {
+		return nil, err
+	}
+	run.Record = w.Write
+	return w.Close, nil
 }
 
 // open begins a new run or goes on with a saved one.
@@ -73,70 +88,4 @@ func (c *selfplay) open(g *learn.Game) (*td.Run, error) {
 		return nil, err
 	}
 	return td.New(g, c.config(), c.Workers)
-}
-
-// The files of a run.
-const (
-	stateFile = "state.safetensors" // everything --resume needs
-	bestFile  = "best.safetensors"  // the best net gated so far
-	curveFile = "curve.png"
-)
-
-// saveEvery is how often a running run is saved between gates.
-const saveEvery = 30 * time.Second
-
-// A folder keeps the files of a run up to date.
-type folder struct {
-	dir   string
-	run   *td.Run
-	saved time.Time
-}
-
-func (f *folder) begin(bool) error {
-	f.saved = time.Now()
-	return os.MkdirAll(f.dir, 0o755)
-}
-
-// after is called after each step and each gate.
-func (f *folder) after(gated bool) error {
-	if gated {
-		if err := f.nets(); err != nil {
-			return err
-		}
-	}
-	if gated || time.Since(f.saved) > saveEvery {
-		f.saved = time.Now()
-		return f.run.Save(filepath.Join(f.dir, stateFile))
-	}
-	return nil
-}
-
-func (f *folder) end() error { return f.run.Save(filepath.Join(f.dir, stateFile)) }
-
-// nets saves the net just gated, and the best one if it is that.
-func (f *folder) nets() error {
-	p := f.run.Curve[len(f.run.Curve)-1]
-	facts := f.run.Game.Facts(f.notes(p))
-	name := fmt.Sprintf("net-%03d.safetensors", f.run.Counts.Gated)
-	if err := valuenet.Save(filepath.Join(f.dir, name), f.run.Net(), facts); err != nil {
-		return err
-	}
-	if p.Kept {
-		return valuenet.Save(filepath.Join(f.dir, bestFile), f.run.Net(), facts)
-	}
-	return nil
-}
-
-// notes are what a weights file says about its training.
-func (f *folder) notes(p td.Point) map[string]string {
-	c := f.run.Config
-	return map[string]string{
-		"seed":       strconv.FormatUint(c.Seed, 10),
-		"iterations": strconv.Itoa(p.Iterations),
-		"rows":       strconv.Itoa(p.Rows),
-		"games":      strconv.Itoa(f.run.Counts.Games),
-		"lambda":     strconv.FormatFloat(c.Lambda, 'g', -1, 64),
-		"activation": "leaky_relu 0.01",
-		"output":     "log odds of winning",
-	}
 }

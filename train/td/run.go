@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"blockyard/agents/valuenet"
+	"blockyard/datasets/record"
 	"blockyard/env"
 	"blockyard/train/learn"
 	"blockyard/train/sample"
@@ -20,6 +21,10 @@ type Run struct {
 	Game    *learn.Game
 	Config  Config
 	Workers int // goroutines that play; no influence on the outcome
+
+	// Record, if set, is given every game of self-play that begins after it is set, in
+	// the order of places, stretch by stretch.
+	Record func(*record.Record) error
 
 	Counts  Counts
 	Curve   []Point       // one per gate
@@ -90,7 +95,7 @@ func (r *Run) Progress() float64 {
 
 func (r *Run) deal() deal {
 	c := r.Config
-	return deal{warm: r.Progress() < c.Warm, explore: c.Explore, late: c.Late, versus: c.Versus, others: c.Others}
+	return deal{warm: r.Progress() < c.Warm, explore: c.Explore, late: c.Late, versus: c.Versus, others: c.Others, record: r.Record != nil}
 }
 
 // Step plays a stretch of all games and fits its rows once.
@@ -104,6 +109,19 @@ func (r *Run) Step() error {
 	}
 	r.Counts.Iterations++
 	r.Counts.Spent += time.Since(began)
+	return r.pass()
+}
+
+// pass passes the games that ended in this stretch on to Record.
+func (r *Run) pass() error {
+	for _, s := range r.slots {
+		for _, rec := range s.played {
+			if err := r.Record(rec); err != nil {
+				return err
+			}
+		}
+		s.played = s.played[:0]
+	}
 	return nil
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"blockyard/agents/match"
 	"blockyard/agents/valuenet"
+	"blockyard/datasets/record"
 	"blockyard/env"
 	"blockyard/train/learn"
 
@@ -187,4 +188,29 @@ func TestDeepAgreesWithSearch(t *testing.T) {
 			require.InDelta(t, c.second(c.root.states[c.find(same)], 0), c.second(c.root.states[c.find(got)], 0), 1e-5)
 		}
 	}
+}
+
+// Recording changes nothing, and what is recorded replays, damaged starts and all.
+func TestRecords(t *testing.T) {
+	plain := open(t, small(7), 1)
+	r := open(t, small(7), 2)
+	var recs []*record.Record
+	r.Record = func(rec *record.Record) error { recs = append(recs, rec); return nil }
+	for range 5 {
+		require.NoError(t, plain.Step())
+		require.NoError(t, r.Step())
+	}
+	x, _ := plain.trainer.State()
+	y, _ := r.trainer.State()
+	require.Equal(t, x, y)
+	require.NotEmpty(t, recs)
+	started := 0
+	for _, rec := range recs {
+		require.NoError(t, record.Check(r.Game.Rules, rec))
+		if rec.Start != nil {
+			started++
+		}
+	}
+	require.NotZero(t, started)
+	require.Less(t, started, len(recs))
 }

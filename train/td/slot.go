@@ -1,6 +1,7 @@
 package td
 
 import (
+	"blockyard/datasets/record"
 	"blockyard/env"
 	"blockyard/train/learn"
 )
@@ -21,6 +22,9 @@ type slot struct {
 	paths [env.MaxSeats]path
 	ended int // games that ended in this stretch
 	moves int // choices made in this stretch
+
+	record *record.Record   // of the game in progress, if it is recorded
+	played []*record.Record // games that ended in this stretch
 }
 
 // A path is what one seat of a slot saw in a stretch, games one after another: a row of
@@ -56,6 +60,7 @@ type deal struct {
 	late    float64
 	versus  float64
 	others  int // choices not made that a warm start notes
+	record  bool
 }
 
 func newSlot(g *learn.Game, seed uint64) *slot {
@@ -66,19 +71,46 @@ func newSlot(g *learn.Game, seed uint64) *slot {
 
 // start begins a game.
 func (s *slot) start(d deal) {
-	s.state.Reset(s.rand.Next())
-	if s.chance(d.late) {
+	seed := s.rand.Next()
+	s.state.Reset(seed)
+	late := s.chance(d.late)
+	if late {
 		s.game.Damage(s.state, &s.rand)
 	}
 	s.who = [env.MaxSeats]uint8{}
 	if !d.warm && s.chance(d.versus) {
 		s.who[s.rand.Next()%uint64(s.game.Rules.MinSeats)] = byHand
 	}
+	s.record = nil
+	if d.record {
+		s.record = s.begin(seed, late, d.warm)
+	}
+}
+
+// begin is the record of a game that has just been started.
+func (s *slot) begin(seed uint64, late, warm bool) *record.Record {
+	var names []string
+	for _, w := range s.who[:s.game.Rules.MinSeats] {
+		if warm || w == byHand {
+			names = append(names, "hand:ply=1")
+		} else {
+			names = append(names, "net in training")
+		}
+	}
+	rec := record.New(s.game.Rules, seed, names)
+	if late {
+		start, err := env.Encode(nil, s.state)
+		if err != nil { // a state that cannot be encoded cannot be recorded
+			return nil
+		}
+		rec.Start = start
+	}
+	return rec
 }
 
 // play plays rounds steps and notes what the learning seats saw.
 func (s *slot) play(c *chooser, d deal, rounds int) {
-	s.ended, s.moves = 0, 0
+	s.ended, s.moves, s.played = 0, 0, s.played[:0]
 	for i := range s.paths {
 		p := &s.paths[i]
 		p.x, p.steps, p.otherX, p.otherWorth = p.x[:0], p.steps[:0], p.otherX[:0], p.otherWorth[:0]
@@ -90,6 +122,9 @@ func (s *slot) play(c *chooser, d deal, rounds int) {
 			seat := set.First()
 			m[seat] = s.choose(c, d, seat)
 			s.moves++
+		}
+		if s.record != nil {
+			s.record.Add(acting, m)
 		}
 		s.state.Step(m)
 		if s.state.Acting() == 0 {
@@ -165,6 +200,10 @@ func (s *slot) append(x []float32, c *chooser, k, seat int) []float32 {
 // finish closes the paths of a game that is over.
 func (s *slot) finish() {
 	s.ended++
+	if s.record != nil {
+		s.record.End(s.state)
+		s.played = append(s.played, s.record)
+	}
 	for seat := range s.paths {
 		p := &s.paths[seat]
 		if k := len(p.steps) - 1; k >= 0 && p.steps[k].kind&ended == 0 {
