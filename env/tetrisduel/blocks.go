@@ -104,16 +104,15 @@ var permutations = func() (out [5040][Kinds]uint8) {
 // false when it is not made of packages.
 func Draws(blocks []uint8) (draws []uint16, ok bool) {
 	for ; len(blocks) >= Kinds; blocks = blocks[Kinds:] {
-		found := false
-		for i, p := range permutations {
-			if p == [Kinds]uint8(blocks) {
-				draws, found = append(draws, uint16(i)), true
-				break
+		left, rank := uint32(1<<Kinds-1), 0
+		for i, b := range blocks[:Kinds] {
+			if left>>b&1 == 0 {
+				return draws, false
 			}
+			left &^= 1 << b
+			rank = rank*(Kinds-i) + bits.OnesCount32(left&(1<<b-1))
 		}
-		if !found {
-			return draws, false
-		}
+		draws = append(draws, uint16(rank))
 	}
 	return draws, len(blocks) == 0
 }

@@ -109,3 +109,28 @@ func TestEmptyBoardCounts(t *testing.T) { // rules §5
 		require.Len(t, Placements(&board, kind, false, nil), want[1])
 	}
 }
+
+func TestDrawsAreTheRanksOfPackages(t *testing.T) {
+	var blocks []uint8
+	for i, p := range permutations {
+		draws, ok := Draws(p[:])
+		require.True(t, ok)
+		require.Equal(t, []uint16{uint16(i)}, draws)
+		if i%63 == 0 {
+			blocks = append(blocks, p[:]...)
+		}
+	}
+	draws, ok := Draws(blocks)
+	require.True(t, ok)
+	require.Len(t, draws, Packages)
+	s := &State{}
+	require.Equal(t, Packages, s.Force(draws))
+	s.Reset(1)
+	for i, b := range blocks {
+		require.Equal(t, int(b), s.Block(i+1))
+	}
+	for _, bad := range [][]uint8{{0, 0, 1, 2, 3, 4, 5}, {0, 1, 2, 3, 4, 5, 7}, {0, 1, 2, 3, 4, 5, 255}, {0, 1}} {
+		_, ok := Draws(bad)
+		require.False(t, ok, bad)
+	}
+}
