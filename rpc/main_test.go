@@ -230,3 +230,10 @@ func highWater(t *testing.T, pid int) int64 {
 	require.NoError(t, err)
 	return n << 10
 }
+
+func TestBench(t *testing.T) {
+	t.Setenv("BLOCKYARD_RPC_PROGRAM", "1") // the server that it starts is this program
+	for _, more := range [][]string{nil, {"--json"}} {
+		require.Zero(t, run(context.Background(), append([]string{"bench", "--game", "toy:pick", "--envs", "3", "--rounds", "2", "--burst", "1ms"}, more...)))
+	}
+}

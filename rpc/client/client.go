@@ -35,7 +35,7 @@ func Dial(ctx context.Context, address, token string) (*Client, error) {
 		return nil, err
 	}
 	if c, ok := conn.(interface{ SetReadBuffer(int) error }); ok {
-		_ = c.SetReadBuffer(4 << 20) // what the kernel refuses is no error
+		_ = c.SetReadBuffer(256 << 10) // what the kernel refuses is no error
 	}
 	c := New(conn)
 	c.Timeout = 30 * time.Second

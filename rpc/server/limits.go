@@ -2,6 +2,7 @@ package server
 
 import (
 	"fmt"
+	"runtime"
 	"time"
 
 	"blockyard/rpc/wire"
@@ -31,7 +32,7 @@ func DefaultLimits() Limits {
 		MaxMessage: 16 << 20, MaxBuffered: 24 << 20, MaxReply: 16 << 20, MaxReplies: 32 << 20,
 		MaxInflight: 16, MaxSessions: 64, MaxHandles: 64, MaxEnvs: 1 << 18, MaxMemory: 4 << 30,
 		HelloTimeout: 10 * time.Second, FrameTimeout: 10 * time.Second, WriteTimeout: 30 * time.Second,
-		DrainTimeout: 1500 * time.Millisecond,
+		DrainTimeout: 1200 * time.Millisecond,
 	}
 }
 
@@ -74,8 +75,21 @@ func (s *Server) give(envs int, memory int64) {
 	s.handles--
 }
 
-// hold counts n more bytes of requests being received.
+// mostGarbage is how many bytes of dropped messages may wait for the collector, which by
+// itself would let them grow with the heap of open games.
+const mostGarbage = 16 << 20
+
+// discard notes that n bytes are not needed any more.
+func (s *Server) discard(n int) {
+	if s.garbage.Add(int64(n)) > mostGarbage {
+		s.garbage.Store(0)
+		runtime.GC()
+	}
+}
+
+// hold counts n more bytes of requests being received. What they grow out of is garbage.
 func (s *Server) hold(n int) error {
+	s.discard(n)
 	if have := s.buffered.Add(int64(n)); have > s.limits.MaxBuffered {
 		s.buffered.Add(int64(-n))
 		e := wire.Errorf(wire.TooLarge, "limit max_buffered is %d bytes for the requests of all connections together; start the server with --max-buffered to raise it", s.limits.MaxBuffered)
@@ -92,7 +106,10 @@ func (s *Server) borrow(n int) (release func(), err error) {
 		e.RetryMS = 50
 		return nil, e.With("limit", "max_replies").With("value", s.limits.MaxReplies).With("asked", n).With("raise", "--max-replies")
 	}
-	return func() { s.replies.Add(int64(-n)) }, nil
+	return func() {
+		s.discard(n)
+		s.replies.Add(int64(-n))
+	}, nil
 }
 
 // Check refuses limits under which nothing works.

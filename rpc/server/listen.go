@@ -12,9 +12,10 @@ import (
 	"time"
 )
 
-// bufferSize is what the kernel is asked to hold for a connection each way, so that a
-// slab leaves in few writes. The kernel may grant less.
-const bufferSize = 4 << 20
+// bufferSize is what the kernel is asked to hold for a connection each way. It is small
+// enough for the pages of a slab to go from one core to another in cache: 4 MiB take a
+// third more processor time to move slabs of 1 to 6 MB.
+const bufferSize = 256 << 10
 
 // Listen opens "unix:PATH", "tcp:HOST:PORT" or "HOST:PORT". A TCP address that others can
 // reach is refused without a token. The file of a unix socket has mode 0600; one that

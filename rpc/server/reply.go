@@ -32,22 +32,34 @@ func (s *session) reply(id uint32, result any) error {
 // write sends parts as one message. A client that does not take it within the limit
 // loses its session.
 func (s *session) write(parts ...[]byte) {
+	if len(parts) == 1 {
+		s.writeOne(parts[0])
+		return
+	}
 	s.writeMu.Lock()
 	defer s.writeMu.Unlock()
-	// The deadline moves in strides, so that a step need not touch a timer.
+	s.extend()
+	buffers := net.Buffers(parts)
+	if _, err := buffers.WriteTo(s.conn); err != nil {
+		s.end()
+	}
+}
+
+// writeOne is write without the allocation.
+func (s *session) writeOne(b []byte) {
+	s.writeMu.Lock()
+	defer s.writeMu.Unlock()
+	s.extend()
+	if _, err := s.conn.Write(b); err != nil {
+		s.end()
+	}
+}
+
+// extend moves the deadline of writes; in strides, so that a step need not touch a timer.
+func (s *session) extend() {
 	limit := s.srv.limits.WriteTimeout
 	if now := time.Now(); s.deadline.Sub(now) < limit {
 		s.deadline = now.Add(limit + limit/4)
 		_ = s.conn.SetWriteDeadline(s.deadline)
-	}
-	var err error
-	if len(parts) == 1 {
-		_, err = s.conn.Write(parts[0])
-	} else {
-		buffers := net.Buffers(parts)
-		_, err = buffers.WriteTo(s.conn)
-	}
-	if err != nil {
-		s.end()
 	}
 }

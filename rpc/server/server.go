@@ -48,6 +48,7 @@ type Server struct {
 	drain    atomic.Bool
 	buffered atomic.Int64 // bytes of requests
 	replies  atomic.Int64 // bytes of answers
+	garbage  atomic.Int64 // bytes dropped since the last collection
 	requests atomic.Uint64
 	steps    atomic.Uint64 // of handles
 	rows     atomic.Uint64 // steps times rows

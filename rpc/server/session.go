@@ -202,4 +202,8 @@ func (s *session) recycle(f *wire.Frame) {
 }
 
 // release gives up a frame's memory.
-func (s *session) release(f *wire.Frame) { s.srv.buffered.Add(int64(-f.Drop())) }
+func (s *session) release(f *wire.Frame) {
+	n := f.Drop()
+	s.srv.discard(n)
+	s.srv.buffered.Add(int64(-n))
+}

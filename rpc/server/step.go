@@ -12,7 +12,7 @@ import (
 // send answers with the handle's slab.
 func (s *session) send(id uint32, h *handle) {
 	wire.PutHead(h.message, id, len(h.slab))
-	s.write(h.message)
+	s.writeOne(h.message)
 }
 
 // step is the hot path: it allocates nothing.
