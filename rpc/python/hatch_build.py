@@ -15,6 +15,7 @@ import json
 import os
 import shutil
 import subprocess
+import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -102,6 +103,8 @@ def server_sources(root: Path) -> list[Path]:
 class ServerHook(BuildHookInterface):  # type: ignore[type-arg,misc]
     """Adds the server to a wheel, or its sources to a source distribution."""
 
+    made: Path | None = None  # a folder of our own
+
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         here = Path(self.root)
         if os.environ.get("BLOCKYARD_BUILD_SERVER") == "0":
@@ -112,11 +115,20 @@ class ServerHook(BuildHookInterface):  # type: ignore[type-arg,misc]
                 for file in server_sources(root):
                     build_data["force_include"][str(file)] = f"_go/{file.relative_to(root).as_posix()}"
                 return
-            server, platform = build_server(root, here / "blockyard" / "_bin")
+            editable = version == "editable"
+            folder = here / "blockyard" / "_bin" if editable else Path(tempfile.mkdtemp(prefix="blockyard-build-"))
+            self.made = None if editable else folder
+            server, platform = build_server(root, folder)
         except BuildError as error:
+            if self.made:
+                shutil.rmtree(self.made)
             self.app.abort(f"blockyard: {error}")
             raise
         build_data["pure_python"] = False
         build_data["tag"] = f"py3-none-{platform}"
-        if version != "editable":
+        if not editable:
             build_data["force_include"][str(server)] = f"blockyard/_bin/{server.name}"
+
+    def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:
+        if self.made:
+            shutil.rmtree(self.made)

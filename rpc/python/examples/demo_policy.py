@@ -22,6 +22,7 @@ from tqdm import tqdm
 import blockyard
 
 Floats = NDArray[np.float32]
+Step = tuple[NDArray[Any], ...]  # features, values, whether no choice was made; then rewards, whether the game ended
 
 
 # -- What the policy sees ---------------------------------------------------------------------
@@ -107,7 +108,8 @@ class Network:
     def __call__(self, x: Floats) -> Floats:
         w = self.weights
         hidden = np.maximum(x @ w["fc0.weight"] + w["fc0.bias"], 0)
-        return np.tanh(hidden @ w["fc1.weight"] + w["fc1.bias"])[:, 0]
+        value: Floats = np.tanh(hidden @ w["fc1.weight"] + w["fc1.bias"])[:, 0]
+        return value
 
     def fit(self, x: Floats, target: Floats, rate: float) -> float:
         """Take one step towards target; return the mean squared error before it."""
@@ -205,7 +207,7 @@ def train(seconds: float, games: int, seed: int, hidden: int) -> Network:
         played = finished = 0
         while (spent := time.monotonic() - start) < seconds:
             progress = spent / seconds
-            trace = []
+            trace: list[Step] = []
             for _ in range(horizon):
                 actions, x, values = player.choose(planes, explore=0.1 * (1 - progress))
                 obs, rewards, terminated, _, _ = env.step(actions)
