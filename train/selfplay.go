@@ -87,5 +87,12 @@ func (c *selfplay) open(g *learn.Game) (*td.Run, error) {
 	} else if !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
-	return td.New(g, c.config(), c.Workers)
+	if c.From == "" {
+		return td.New(g, c.config(), nil, c.Workers)
+	}
+	from, err := g.Load(c.From)
+	if err != nil {
+		return nil, err
+	}
+	return td.New(g, c.config(), from, c.Workers)
 }

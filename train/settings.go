@@ -11,11 +11,13 @@ type settings struct {
 	Seed       uint64        `help:"Everything random follows from it." default:"1" group:"New run"`
 	Iterations int           `help:"Budget: stretches of self-play, each fitted once." default:"2400" group:"New run"`
 	For        time.Duration `help:"Budget as time of playing and fitting instead; such a run cannot be repeated exactly." placeholder:"10m" group:"New run"`
+	From       string        `help:"Net to start from instead of random weights; then --warm=0 is usual." placeholder:"FILE" group:"New run"`
 	Hidden     []int         `help:"Sizes of the hidden layers." default:"32" group:"New run"`
 	Games      int           `help:"Games played side by side." default:"64" group:"New run"`
 	Rounds     int           `help:"Rounds of each game in a stretch." default:"64" group:"New run"`
 	Batch      int           `help:"Rows per step of the optimiser." default:"256" group:"New run"`
 	Lambda     float64       `help:"λ of the returns, 0 to 1." default:"0.95" group:"New run"`
+	Mean       int           `help:"Iterations over which weights are averaged; the mean plays." default:"50" group:"New run"`
 	RateWarm   float64       `help:"Learning rate of the warm start." default:"0.001" group:"New run"`
 	Rate       float64       `help:"Learning rate after it." default:"0.0003" group:"New run"`
 	RateEnd    float64       `help:"Learning rate at the end." default:"0.00002" group:"New run"`
@@ -36,7 +38,7 @@ func (s *settings) config() td.Config {
 	c := td.Config{
 		Seed: s.Seed, Hidden: s.Hidden, Batch: s.Batch,
 		Games: s.Games, Rounds: s.Rounds, Iterations: s.Iterations, For: s.For,
-		Lambda: s.Lambda, RateWarm: s.RateWarm, RateFrom: s.Rate, RateTo: s.RateEnd,
+		Lambda: s.Lambda, Mean: s.Mean, RateWarm: s.RateWarm, RateFrom: s.Rate, RateTo: s.RateEnd,
 		Warm: s.Warm, Imitate: s.Imitate, Others: s.Others, Deep: s.Deep, DeepWidth: s.DeepWidth, Explore: s.Explore, Late: s.Late, Versus: s.Versus,
 		Gates: s.Gates, GatePairs: s.GatePairs, GatePly: s.GatePly,
 	}

@@ -18,6 +18,7 @@ type Config struct {
 	For        time.Duration // the budget as time instead; then runs differ from each other
 
 	Lambda    float64 // of the returns
+	Mean      int     // iterations over which weights are averaged; the mean plays, 1 is none
 	RateWarm  float64 // learning rate of the warm start
 	RateFrom  float64 // after it
 	RateTo    float64 // and at the end
@@ -40,7 +41,7 @@ func Default() Config {
 	return Config{
 		Seed: 1, Hidden: []int{32}, Batch: 256,
 		Games: 64, Rounds: 64, Iterations: 1200,
-		Lambda: 0.95, RateWarm: 1e-3, RateFrom: 3e-4, RateTo: 2e-5,
+		Lambda: 0.95, Mean: 50, RateWarm: 1e-3, RateFrom: 3e-4, RateTo: 2e-5,
 		Warm: 0.1, Imitate: 0.5, Others: 2, Deep: 0, DeepWidth: 4, Explore: 0.01, Late: 0.5, Versus: 0.2,
 		Gates: 10, GatePairs: 100, GatePly: 1,
 	}
@@ -64,7 +65,7 @@ func (c Config) check() error {
 	for _, s := range []struct {
 		name string
 		v    int
-	}{{"batch", c.Batch}, {"games", c.Games}, {"rounds", c.Rounds}, {"deep width", c.DeepWidth}, {"gates", c.Gates}, {"gate pairs", c.GatePairs}} {
+	}{{"batch", c.Batch}, {"games", c.Games}, {"rounds", c.Rounds}, {"deep width", c.DeepWidth}, {"gates", c.Gates}, {"mean", c.Mean}, {"gate pairs", c.GatePairs}} {
 		if s.v < 1 || s.v > 1<<20 {
 			return fmt.Errorf("%s is %d, want 1 to %d", s.name, s.v, 1<<20)
 		}

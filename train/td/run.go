@@ -30,7 +30,7 @@ type Run struct {
 	Curve   []Point       // one per gate
 	Best    *valuenet.Net // the best net gated so far; nil before the first gate
 	trainer *value.Trainer
-	net     *valuenet.Net // the trainer's weights as of the last fit
+	net     *valuenet.Net // the mean of the trainer's weights over the last fits
 	slots   []*slot
 	players []*chooser
 	rows    sample.Rows // of a stretch
@@ -57,8 +57,8 @@ const (
 	gateStream = 0x67617465
 )
 
-// New begins a run.
-func New(g *learn.Game, c Config, workers int) (*Run, error) {
+// New begins a run, from random weights or from a net of the same sizes.
+func New(g *learn.Game, c Config, from *valuenet.Net, workers int) (*Run, error) {
 	if err := c.check(); err != nil {
 		return nil, fmt.Errorf("%s: %w", g.Rules.Name, err)
 	}
@@ -67,6 +67,11 @@ func New(g *learn.Game, c Config, workers int) (*Run, error) {
 	var err error
 	if r.trainer, err = value.New(value.Config{Sizes: sizes, Batch: c.Batch, Loss: value.Logistic, Seed: c.Seed}); err != nil {
 		return nil, err
+	}
+	if from != nil {
+		if err := r.trainer.SetNet(from); err != nil {
+			return nil, err
+		}
 	}
 	for i := range c.Games {
 		r.slots = append(r.slots, newSlot(g, env.Derive(c.Seed^gameStream, uint64(i))))
@@ -82,7 +87,7 @@ func New(g *learn.Game, c Config, workers int) (*Run, error) {
 // Close frees what the trainer holds.
 func (r *Run) Close() error { return r.trainer.Close() }
 
-// Net is the net as of the last fit.
+// Net is the net as of the last fit: the one that plays and is gated.
 func (r *Run) Net() *valuenet.Net { return r.net }
 
 // Progress is the share of the budget that is spent, 0 to 1.
@@ -161,8 +166,34 @@ func (r *Run) fit() error {
 		r.Counts.Loss = loss
 	}
 	r.Counts.Rows += r.rows.Len()
-	r.net, err = r.trainer.Net()
+	now, err := r.trainer.Net()
+	if err != nil {
+		return err
+	}
+	r.net, err = mean(r.net, now, r.Counts.Iterations+1, r.Config.Mean)
 	return err
+}
+
+// mean moves a running mean of nets over a number of iterations on to the next one.
+func mean(before, now *valuenet.Net, iteration, over int) (*valuenet.Net, error) {
+	share := 1 / float32(min(iteration, over))
+	layers := make([]valuenet.Layer, len(now.Layers()))
+	for i, l := range now.Layers() {
+		b := before.Layers()[i]
+		layers[i] = valuenet.Layer{In: l.In, Out: l.Out, W: between(b.W, l.W, share), B: between(b.B, l.B, share)}
+	}
+	return valuenet.New(layers)
+}
+
+func between(a, b []float32, share float32) []float32 {
+	if share == 1 {
+		return b
+	}
+	out := make([]float32, len(a))
+	for i := range a {
+		out[i] = a[i] + share*(b[i]-a[i])
+	}
+	return out
 }
 
 // rate is RateWarm in the warm start and falls from RateFrom to RateTo after it, along half

@@ -31,7 +31,7 @@ func small(seed uint64) Config {
 
 func open(t *testing.T, c Config, workers int) *Run {
 	t.Helper()
-	r, err := New(learn.BlockBattle, c, workers)
+	r, err := New(learn.BlockBattle, c, nil, workers)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, r.Close()) })
 	return r
@@ -150,7 +150,7 @@ func TestConfigRefuses(t *testing.T) {
 	} {
 		c := small(1)
 		f(&c)
-		_, err := New(learn.BlockBattle, c, 1)
+		_, err := New(learn.BlockBattle, c, nil, 1)
 		require.Error(t, err, name)
 	}
 }

@@ -14,7 +14,7 @@ func BenchmarkStep(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			c := Default()
 			c.Warm = warm
-			r, err := New(learn.BlockBattle, c, 1)
+			r, err := New(learn.BlockBattle, c, nil, 1)
 			require.NoError(b, err)
 			defer func() { require.NoError(b, r.Close()) }()
 			for b.Loop() {

@@ -4,8 +4,11 @@ import (
 	"bytes"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"slices"
 	"strconv"
+	"strings"
 
 	"blockyard/agents/valuenet"
 	"blockyard/env"
@@ -46,11 +49,9 @@ func (r *Run) Save(path string) error {
 	if err != nil {
 		return err
 	}
+	tensors = append(tensors, prefixed(r.net, netPrefix)...)
 	if r.Best != nil {
-		for _, t := range r.Best.Tensors() {
-			t.Name = bestPrefix + t.Name
-			tensors = append(tensors, t)
-		}
+		tensors = append(tensors, prefixed(r.Best, bestPrefix)...)
 	}
 	var b bytes.Buffer
 	if err := valuenet.WriteTensors(&b, tensors, map[string]string{"run": string(text)}); err != nil {
@@ -59,7 +60,44 @@ func (r *Run) Save(path string) error {
 	return valuenet.WriteFile(path, b.Bytes())
 }
 
-const bestPrefix = "best."
+// Nets in a state file are told apart by what their tensors' names begin with.
+const (
+	bestPrefix = "best."
+	netPrefix  = "net."
+)
+
+func prefixed(n *valuenet.Net, prefix string) []valuenet.Tensor {
+	all := n.Tensors()
+	for i := range all {
+		all[i].Name = prefix + all[i].Name
+	}
+	return all
+}
+
+// net reads the net whose tensors' names begin with prefix, of the shape of like; it is
+// nil if there is none.
+func net(tensors []valuenet.Tensor, prefix string, like *valuenet.Net) (*valuenet.Net, error) {
+	found := map[string]valuenet.Tensor{}
+	for _, t := range tensors {
+		if name, ok := strings.CutPrefix(t.Name, prefix); ok {
+			found[name] = t
+		}
+	}
+	if len(found) == 0 {
+		return nil, nil
+	}
+	n, err := valuenet.Assemble(found)
+	if err != nil {
+		return nil, err
+	}
+	want := like.Tensors()
+	for i, t := range n.Tensors() {
+		if i >= len(want) || !slices.Equal(t.Shape, want[i].Shape) {
+			return nil, fmt.Errorf("%s%s has shape %v, which does not fit", prefix, t.Name, t.Shape)
+		}
+	}
+	return n, nil
+}
 
 // Resume goes on with a saved run.
 func Resume(g *learn.Game, path string, workers int) (*Run, error) {
@@ -86,7 +124,7 @@ func resume(g *learn.Game, data []byte, workers int) (*Run, error) {
 	if s.Game != g.Rules.Name || s.Rules != g.Rules.Rules {
 		return nil, fmt.Errorf("a run of %s, rules version %d, not of %s, version %d", s.Game, s.Rules, g.Rules.Name, g.Rules.Rules)
 	}
-	r, err := New(g, s.Config, workers)
+	r, err := New(g, s.Config, nil, workers)
 	if err != nil {
 		return nil, err
 	}
@@ -103,21 +141,18 @@ func (r *Run) restore(s *saved, tensors []valuenet.Tensor) error {
 	if err := r.trainer.SetState(tensors, s.Steps); err != nil {
 		return err
 	}
-	best := map[string]valuenet.Tensor{}
-	for _, t := range tensors {
-		if len(t.Name) > len(bestPrefix) && t.Name[:len(bestPrefix)] == bestPrefix {
-			best[t.Name[len(bestPrefix):]] = t
-		}
+	best, err := net(tensors, bestPrefix, r.net)
+	if err != nil {
+		return err
 	}
-	var err error
-	if len(best) > 0 {
-		if r.Best, err = valuenet.Assemble(best); err != nil {
-			return err
-		}
-		if r.Best.In() != r.net.In() || r.Best.Out() != 1 {
-			return fmt.Errorf("the best net has %d inputs and %d outputs", r.Best.In(), r.Best.Out())
-		}
+	now, err := net(tensors, netPrefix, r.net)
+	if err != nil {
+		return err
 	}
+	if now == nil {
+		return errors.New("no weights of the net that plays")
+	}
+	r.Best, r.net = best, now
 	if len(s.Slots) != len(r.slots) {
 		return fmt.Errorf("%d games in progress, want %d", len(s.Slots), len(r.slots))
 	}
@@ -126,8 +161,7 @@ func (r *Run) restore(s *saved, tensors []valuenet.Tensor) error {
 			return fmt.Errorf("game %d: %w", i, err)
 		}
 	}
-	r.net, err = r.trainer.Net()
-	return err
+	return nil
 }
 
 func (s *slot) restore(x savedSlot) error {
