@@ -28,16 +28,18 @@ func (b *Board) Count() int {
 // Empty reports whether no cell is.
 func (b *Board) Empty() bool { return b[0]|b[1]|b[2]|b[3] == 0 }
 
-func (b *Board) or(c *Board) {
+// Or adds the cells of c.
+func (b *Board) Or(c *Board) {
 	b[0], b[1], b[2], b[3] = b[0]|c[0], b[1]|c[1], b[2]|c[2], b[3]|c[3]
 }
 
-func (b *Board) and(c *Board) {
+// And keeps the cells that c has too.
+func (b *Board) And(c *Board) {
 	b[0], b[1], b[2], b[3] = b[0]&c[0], b[1]&c[1], b[2]&c[2], b[3]&c[3]
 }
 
-// without removes the cells of c.
-func (b *Board) without(c *Board) {
+// Without removes the cells of c.
+func (b *Board) Without(c *Board) {
 	b[0], b[1], b[2], b[3] = b[0]&^c[0], b[1]&^c[1], b[2]&^c[2], b[3]&^c[3]
 }
 
@@ -53,25 +55,29 @@ func (b *Board) toward(by uint) Board {
 
 // away is the inverse of toward.
 func (b *Board) away(by uint) Board {
+	if by >= 64 {
+		s := by - 64
+		return Board{0, b[0] << s, b[1]<<s | b[0]>>(64-s), b[2]<<s | b[1]>>(64-s)}
+	}
 	return Board{b[0] << by, b[1]<<by | b[0]>>(64-by), b[2]<<by | b[1]>>(64-by), b[3]<<by | b[2]>>(64-by)}
 }
 
-// sides returns the cells that touch the set along a side, the set itself perhaps included.
-func (b *Board) sides() Board {
+// Sides returns the cells that touch the set along a side, the set itself perhaps included.
+func (b *Board) Sides() Board {
 	out := b.toward(1)
 	for _, c := range [3]Board{b.away(1), b.toward(stride), b.away(stride)} {
-		out.or(&c)
+		out.Or(&c)
 	}
-	out.and(&all)
+	out.And(&all)
 	return out
 }
 
-// corners returns the cells that touch the set diagonally.
-func (b *Board) corners() Board {
+// Corners returns the cells that touch the set diagonally.
+func (b *Board) Corners() Board {
 	out := b.toward(stride + 1)
 	for _, c := range [3]Board{b.toward(stride - 1), b.away(stride + 1), b.away(stride - 1)} {
-		out.or(&c)
+		out.Or(&c)
 	}
-	out.and(&all)
+	out.And(&all)
 	return out
 }

@@ -8,29 +8,46 @@ import (
 )
 
 // Game is Blocking with the default shape table.
-var Game = &env.Game{
-	Name:        "blocking",
-	ID:          "Blocking-v0",
-	Rules:       1,
-	MinSeats:    2,
-	MaxSeats:    4,
-	Rows:        1,
-	Actions:     DefaultTable.Actions,
-	MaxLegal:    2048,
-	Planes:      env.Shape{C: numPlanes, H: Size, W: Size},
-	PlaneMax:    1,
-	PlaneNames:  []string{"own", "second", "third", "fourth", "connected"},
-	GlobalNames: globalNames,
-	New: func(seats int) env.State {
-		if seats < 2 || seats > 4 {
-			panic(fmt.Sprintf("blocking: %d seats, want 2 to 4", seats))
-		}
-		s := &State{Seats: uint8(seats)}
-		s.Reset(0)
-		return s
-	},
-	Text:  DefaultTable.Text,
-	Parse: DefaultTable.Parse,
+var Game = newGame("blocking", "Blocking-v0", DefaultTable, 0)
+
+// With returns Blocking with another shape table, named "blocking:NAME". It puts the table
+// in use; see Use.
+func With(name string, t *Table) (*env.Game, error) {
+	id, err := Use(t)
+	if err != nil {
+		return nil, err
+	}
+	return newGame("blocking:"+name, "Blocking-"+name+"-v0", t, id), nil
+}
+
+func newGame(name, id string, t *Table, table uint8) *env.Game {
+	return &env.Game{
+		Name:        name,
+		ID:          id,
+		Rules:       1,
+		MinSeats:    2,
+		MaxSeats:    4,
+		Rows:        1,
+		Actions:     t.Actions,
+		MaxLegal:    2048,
+		Planes:      env.Shape{C: numPlanes, H: Size, W: Size},
+		PlaneMax:    1,
+		PlaneNames:  []string{"own", "second", "third", "fourth", "connected"},
+		GlobalNames: globalNames,
+		New:         func(seats int) env.State { return New(seats, table) },
+		Text:        t.Text,
+		Parse:       t.Parse,
+	}
+}
+
+// New returns a game for 2 to 4 seats with a table in use, after Reset(0).
+func New(seats int, table uint8) *State {
+	if seats < 2 || seats > 4 {
+		panic(fmt.Sprintf("blocking: %d seats, want 2 to 4", seats))
+	}
+	s := &State{Seats: uint8(seats), TableID: table}
+	s.Reset(0)
+	return s
 }
 
 // Text writes an id as a letter's form and the corner of its box: "Q01 at 4,5".

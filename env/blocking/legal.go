@@ -18,17 +18,17 @@ func (s *State) Open(seat int) (allowed, connected Board) {
 	own := &s.Cells[seat]
 	allowed = all
 	for i := range s.Cells {
-		allowed.without(&s.Cells[i])
+		allowed.Without(&s.Cells[i])
 	}
 	if own.Empty() {
 		connected.Set(starts[seat][0], starts[seat][1])
-		connected.and(&allowed)
+		connected.And(&allowed)
 		return allowed, connected
 	}
-	touch := own.sides()
-	allowed.without(&touch)
-	connected = own.corners()
-	connected.and(&allowed)
+	touch := own.Sides()
+	allowed.Without(&touch)
+	connected = own.Corners()
+	connected.And(&allowed)
 	return allowed, connected
 }
 
@@ -41,30 +41,20 @@ func (s *State) letters(seat int) uint32 {
 	return left
 }
 
-// fits returns where the box of an oriented piece can start: all squares allowed, one at
-// least well connected. A piece is tried in all places at once, a square a shift.
-func (o *Oriented) fits(allowed, connected *Board) Board {
-	at, touch := allowed.toward(o.shifts[0]), connected.toward(o.shifts[0])
-	for _, by := range o.shifts[1:] {
-		a, c := allowed.toward(by), connected.toward(by)
-		at.and(&a)
-		touch.or(&c)
-	}
-	at.and(&touch)
-	return at
-}
-
 // Legal implements env.State.
 func (s *State) Legal(seat int, dst []env.Action) []env.Action {
 	if s.Acting()>>uint(seat)&1 == 0 {
 		return dst
 	}
+	var f Fit
 	allowed, connected := s.Open(seat)
+	f.Look(&allowed, &connected)
+	t := s.Table()
 	for m := s.letters(seat); m != 0; m &= m - 1 {
 		letter := bits.TrailingZeros32(m)
-		for i := s.table().first[letter]; i < s.table().first[letter+1]; i++ {
-			o := &s.table().Oriented[i]
-			at := o.fits(&allowed, &connected)
+		for i := t.first[letter]; i < t.first[letter+1]; i++ {
+			o := &t.Oriented[i]
+			at := f.Places(o)
 			for w, word := range at {
 				for ; word != 0; word &= word - 1 {
 					bit := bits.TrailingZeros64(word)
@@ -83,10 +73,13 @@ func (s *State) canPlace(seat int) bool {
 	if connected.Empty() {
 		return false
 	}
+	var f Fit
+	f.Look(&allowed, &connected)
+	t := s.Table()
 	for m := s.letters(seat); m != 0; m &= m - 1 {
 		letter := bits.TrailingZeros32(m)
-		for i := s.table().first[letter]; i < s.table().first[letter+1]; i++ {
-			if at := s.table().Oriented[i].fits(&allowed, &connected); !at.Empty() {
+		for i := t.first[letter]; i < t.first[letter+1]; i++ {
+			if at := f.Places(&t.Oriented[i]); !at.Empty() {
 				return true
 			}
 		}
@@ -96,7 +89,7 @@ func (s *State) canPlace(seat int) bool {
 
 // List returns the contest's list of seat's placements, each once, in its order (rules §4.3).
 func (s *State) List(seat int) []Code {
-	t := s.table()
+	t := s.Table()
 	_, connected := s.Open(seat)
 	legal := map[env.Action]bool{}
 	for _, a := range s.Legal(seat, nil) {

@@ -13,6 +13,9 @@ const Size = 13
 // Letters is how many shapes a table has: A..U.
 const Letters = 21
 
+// maxSquares is how many squares a shape has at most.
+const maxSquares = 5
+
 // A Cell is a column and a row.
 type Cell struct{ X, Y int8 }
 
@@ -49,7 +52,7 @@ U 3 3 .#.###.#.
 
 // ReadShapes reads 21 lines "letter cols rows string", in any order. It refuses, naming the
 // line, a letter outside A..U or given twice, a string of another length, a shape of no
-// square or more than five, and one that does not fit the board.
+// square or more than five, and one whose squares do not hang together by their sides.
 func ReadShapes(r io.Reader) (shapes [Letters]Shape, err error) {
 	lines := bufio.NewScanner(r)
 	n, seen := 0, 0
@@ -58,7 +61,7 @@ func ReadShapes(r io.Reader) (shapes [Letters]Shape, err error) {
 		if strings.TrimSpace(lines.Text()) == "" {
 			continue
 		}
-		letter, s, err := parseShape(lines.Text())
+		letter, s, err := ParseShape(lines.Text())
 		if err != nil {
 			return shapes, fmt.Errorf("shapes, line %d: %w", n, err)
 		}
@@ -77,7 +80,8 @@ func ReadShapes(r io.Reader) (shapes [Letters]Shape, err error) {
 	return shapes, nil
 }
 
-func parseShape(line string) (letter int, s Shape, err error) {
+// ParseShape reads one such line.
+func ParseShape(line string) (letter int, s Shape, err error) {
 	var name string
 	if n, err := fmt.Sscanf(line, "%s %d %d %s", &name, &s.Cols, &s.Rows, &s.Text); n != 4 || err != nil {
 		return 0, s, fmt.Errorf("%q: want letter cols rows string", line)
@@ -97,10 +101,31 @@ func parseShape(line string) (letter int, s Shape, err error) {
 			return 0, s, fmt.Errorf("%s: %q in the string, want # or .", name, c)
 		}
 	}
-	if len(s.Squares) < 1 || len(s.Squares) > 5 {
-		return 0, s, fmt.Errorf("%s: %d squares, want 1 to 5", name, len(s.Squares))
+	if len(s.Squares) < 1 || len(s.Squares) > maxSquares {
+		return 0, s, fmt.Errorf("%s: %d squares, want 1 to %d", name, len(s.Squares), maxSquares)
+	}
+	if !s.connected() {
+		return 0, s, fmt.Errorf("%s: the squares do not hang together", name)
 	}
 	return int(name[0] - 'A'), s, nil
+}
+
+// connected reports whether each square is reached from the first by sides.
+func (s *Shape) connected() bool {
+	reached := uint(1)
+	for again := true; again; {
+		again = false
+		for i, c := range s.Squares {
+			for j, d := range s.Squares {
+				x, y := int(c.X)-int(d.X), int(c.Y)-int(d.Y)
+				if reached>>uint(i)&1 == 0 && reached>>uint(j)&1 != 0 && x*x+y*y == 1 {
+					reached |= 1 << uint(i)
+					again = true
+				}
+			}
+		}
+	}
+	return reached == 1<<uint(len(s.Squares))-1
 }
 
 // turned returns the squares after flip transpositions and then rotations clockwise (rules

@@ -38,10 +38,27 @@ type State struct {
 
 var _ env.State = (*State)(nil)
 
-// tables are the shape tables in use, by State.TableID. A State must stay flat.
+// tables are the shape tables in use, by State.TableID: a State must stay flat.
 var tables = []*Table{DefaultTable}
 
-func (s *State) table() *Table { return tables[s.TableID] }
+// Table returns the shapes the game is played with.
+func (s *State) Table() *Table { return tables[s.TableID] }
+
+// Use puts a table in use and returns its State.TableID; tables of equal definitions share
+// one. It refuses a table once 256 are in use. Call it before any game is played, not
+// beside one.
+func Use(t *Table) (id uint8, err error) {
+	for i := range tables {
+		if tables[i].same(t) {
+			return uint8(i), nil
+		}
+	}
+	if len(tables) > 255 {
+		return 0, errors.New("blocking: 256 shape tables are in use already")
+	}
+	tables = append(tables, t)
+	return uint8(len(tables) - 1), nil
+}
 
 // Reset implements env.State: seed decides the letters.
 func (s *State) Reset(seed uint64) {
@@ -107,7 +124,7 @@ func (s *State) Step(m env.Moves) {
 	if a := m[s.Turn]; a == env.None {
 		s.Out |= 1 << s.Turn
 	} else {
-		o, x, y := s.table().Placement(a)
+		o, x, y := s.Table().Placement(a)
 		for _, c := range o.Cells {
 			s.Cells[s.Turn].Set(x+int(c.X), y+int(c.Y))
 		}
@@ -201,15 +218,15 @@ func (s *State) Check() error {
 		b := s.Cells[i]
 		if overlap := b; i >= int(s.Seats) && !b.Empty() {
 			return errors.New("blocking: cells of nobody")
-		} else if overlap.and(&taken); !overlap.Empty() {
+		} else if overlap.And(&taken); !overlap.Empty() {
 			return errors.New("blocking: a cell of two seats")
 		}
-		taken.or(&b)
+		taken.Or(&b)
 		if s.Left[i]&^s.Letters != 0 || int(s.Points[i]) != b.Count() {
 			return errors.New("blocking: letters or points that do not agree with the board")
 		}
 	}
-	taken.without(&all)
+	taken.Without(&all)
 	if !taken.Empty() {
 		return errors.New("blocking: a cell outside the board")
 	}

@@ -15,7 +15,7 @@ type Oriented struct {
 	W, H       int        // its box
 	Cells      []Cell     // in the box, by row then column
 	Base       env.Action // id of the placement at (0,0)
-	shifts     []uint     // of the cells, as bits of a Board
+	offsets    []uint8    // of the cells
 }
 
 // A Table is everything that follows from 21 definitions.
@@ -67,7 +67,7 @@ func (t *Table) add(o Oriented) int {
 	}
 	o.Base = env.Action(t.Actions)
 	for _, c := range o.Cells {
-		o.shifts = append(o.shifts, uint(c.Y)*stride+uint(c.X))
+		o.offsets = append(o.offsets, offset(int(c.X), int(c.Y)))
 	}
 	for n := (Size + 1 - o.W) * (Size + 1 - o.H); n > 0; n-- {
 		t.owner = append(t.owner, uint8(len(t.Oriented)))
@@ -76,6 +76,20 @@ func (t *Table) add(o Oriented) int {
 	t.Oriented = append(t.Oriented, o)
 	return len(t.Oriented) - 1
 }
+
+// same reports whether two tables come from equal definitions.
+func (t *Table) same(u *Table) bool {
+	for l := range t.Shapes {
+		a, b := &t.Shapes[l], &u.Shapes[l]
+		if a.Cols != b.Cols || a.Rows != b.Rows || a.Text != b.Text {
+			return false
+		}
+	}
+	return true
+}
+
+// Forms returns the oriented pieces of a letter.
+func (t *Table) Forms(letter int) []Oriented { return t.Oriented[t.first[letter]:t.first[letter+1]] }
 
 // Placement returns what an id lays and where its box starts.
 func (t *Table) Placement(a env.Action) (o *Oriented, x, y int) {
