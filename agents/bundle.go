@@ -15,6 +15,7 @@ type bundleCmd struct {
 	Out     string `required:"" placeholder:"FILE" help:"Where the source goes, such as bot.go."`
 	Weights string `placeholder:"FILE" help:"Net to build in, a safetensors file; by default the shipped one."`
 	Hand    bool   `help:"Build in the hand-tuned weights instead of a net."`
+	Ply     int    `default:"2" enum:"2,3" help:"How many own choices it looks ahead: 2 as players do by default, or 3. Default ${default}."`
 	Zip     bool   `help:"Also write the upload beside it, with the ending .zip: an archive with main.go on top."`
 }
 
@@ -40,7 +41,7 @@ func (c *bundleCmd) Run(ctx context.Context, con *console) error {
 			return usage{err}
 		}
 	}
-	done, err := bundle.Export(ctx, "", c.Game, net, c.Out, c.Zip)
+	done, err := bundle.Bot{Game: c.Game, Net: net, Ply: c.Ply}.Export(ctx, c.Out, c.Zip)
 	if err != nil {
 		return err
 	}

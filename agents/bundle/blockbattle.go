@@ -22,8 +22,8 @@ func replayBlockbattle(ctx context.Context, argv ...string) (Replayed, error) {
 
 // ReplayBlockbattle tells the bot started by argv what the stored logs told another, and
 // checks that every answer is one, without anything odd, within the time the log shows.
-// each, if not nil, gets every position with the action the bot chose in it.
-func ReplayBlockbattle(ctx context.Context, argv []string, each func(s *blockbattle.State, seat int, a env.Action)) (Replayed, error) {
+// each, if not nil, gets every position with what the bot chose in it.
+func ReplayBlockbattle(ctx context.Context, argv []string, each func(s *blockbattle.State, c Choice)) (Replayed, error) {
 	all, err := logs.All()
 	if err != nil {
 		return Replayed{}, err
@@ -41,11 +41,19 @@ func ReplayBlockbattle(ctx context.Context, argv []string, each func(s *blockbat
 	return r.Replayed, nil
 }
 
+// A Choice is one answer of a bot that is being checked.
+type Choice struct {
+	Seat    int
+	Action  env.Action
+	Elapsed time.Duration
+	Allowed time.Duration // to think: out of it, the bot plays the best it has found
+}
+
 type replay struct {
 	Replayed
 	ctx   context.Context
 	argv  []string
-	each  func(s *blockbattle.State, seat int, a env.Action)
+	each  func(s *blockbattle.State, c Choice)
 	total time.Duration
 }
 
@@ -110,7 +118,7 @@ func (r *replay) ask(bot *contest.Process, d blockbattlebot.Dialect, lines []str
 		r.Longest = elapsed
 	}
 	if r.each != nil {
-		r.each(s, t.Seat, a)
+		r.each(s, Choice{t.Seat, a, elapsed, contest.Allowance(t)})
 	}
 	return nil
 }

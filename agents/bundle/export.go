@@ -18,33 +18,38 @@ type Report struct {
 	Replayed Replayed
 }
 
-// Export makes the bot of a game (see Write), checks it as its contest would (see
-// CheckBot), and writes it to out, and to the same name ending in .zip if zip is set.
-// Nothing is written unless all went well.
+// Export is Bot.Export for a bot that looks two choices ahead.
 func Export(ctx context.Context, dir, game string, net *valuenet.Net, out string, zip bool) (*Report, error) {
-	b, err := Write(dir, game, net)
+	return Bot{Dir: dir, Game: game, Net: net}.Export(ctx, out, zip)
+}
+
+// Export makes the bot, checks it as its contest would (see CheckBot), and writes it to
+// out, and to the same name ending in .zip if zip is set. Nothing is written unless all
+// went well.
+func (b Bot) Export(ctx context.Context, out string, zip bool) (*Report, error) {
+	made, err := b.Write()
 	if err != nil {
 		return nil, err
 	}
-	rep := &Report{Out: out, Bundle: b}
-	if net != nil {
-		rep.Hash = Hash(net)
+	rep := &Report{Out: out, Bundle: made}
+	if b.Net != nil {
+		rep.Hash = Hash(b.Net)
 	}
-	if rep.Replayed, err = CheckBot(ctx, game, b.Source); err != nil {
+	if rep.Replayed, err = CheckBot(ctx, b.Game, made.Source); err != nil {
 		return nil, err
 	}
 	if zip {
 		rep.Zip = strings.TrimSuffix(out, filepath.Ext(out)) + ".zip"
-		packed, err := Zipped(b.Source)
+		packed, err := Zipped(made.Source)
 		if err != nil {
 			return nil, err
 		}
 		if err := WriteFile(rep.Zip, packed); err != nil {
-			return nil, fmt.Errorf("bundle %s: %w", game, err)
+			return nil, fmt.Errorf("bundle %s: %w", b.Game, err)
 		}
 	}
-	if err := WriteFile(out, b.Source); err != nil {
-		return nil, fmt.Errorf("bundle %s: %w", game, err)
+	if err := WriteFile(out, made.Source); err != nil {
+		return nil, fmt.Errorf("bundle %s: %w", b.Game, err)
 	}
 	return rep, nil
 }

@@ -24,33 +24,33 @@ type Bundle struct {
 	Bits   int // of each weight that are kept; netpack.Exact for all; 0 without a net
 }
 
-// Write makes the bot of a game: the program in agents/bots/<game> with net built in, or
-// with the hand-tuned weights if net is nil. Weights keep as many bits as fit into
-// MaxChars; where that is not all of them, the bot plays as Rounded(net, Bits) does. dir
-// is a folder inside the module, empty for the current one. The result is not yet checked:
-// see Check and Replay.
-func Write(dir, game string, net *valuenet.Net) (*Bundle, error) {
-	o := Options{Package: programs + game, Dir: dir}
+// A Bot says what to bundle.
+type Bot struct {
+	Game string        // the program is agents/bots/<game>
+	Net  *valuenet.Net // built in; nil for the hand-tuned weights
+	Ply  int           // how many own choices it looks ahead, 2 or 3; 0 means 2
+	Dir  string        // a folder inside the module; empty for the current one
+}
+
+// Write makes the bot. Weights keep as many bits as fit into MaxChars; where that is not
+// all of them, it plays as Rounded(Net, Bits) does. The result is not yet checked: see
+// CheckBot.
+func (b Bot) Write() (*Bundle, error) {
 	if _, err := exec.LookPath("go"); err != nil {
-		return nil, fmt.Errorf("bundle %s: %w", game, err)
+		return nil, fmt.Errorf("bundle %s: %w", b.Game, err)
 	}
-	if net == nil {
-		o.Header = header(game, "hand-tuned weights")
-		src, err := Source(o)
+	switch b.Ply {
+	case 0:
+		b.Ply = 2
+	case 2, 3:
+	default:
+		return nil, fmt.Errorf("bundle %s: ply %d, want 2 or 3", b.Game, b.Ply)
+	}
+	if b.Net == nil {
+		src, err := b.source("", "hand-tuned weights", MaxChars)
 		return &Bundle{Source: src}, err
 	}
-	build := func(bits, limit int) (src []byte, textLen int, err error) {
-		text, err := netpack.Text(Layers(net), bits)
-		if err != nil {
-			return nil, 0, fmt.Errorf("bundle %s: %w", game, err)
-		}
-		o.Limit = limit
-		o.Header = header(game, fmt.Sprintf("net %s, %d bits a weight", Hash(net), bits))
-		o.Replace = map[string][]byte{"net.go": []byte("package main\n\nconst netText = `" + text + "`\n")}
-		src, err = Source(o)
-		return src, len(text), err
-	}
-	src, exact, err := build(netpack.Exact, 1<<30)
+	src, exact, err := b.withNet(netpack.Exact, 1<<30)
 	if err != nil || len(src) <= MaxChars {
 		return &Bundle{Source: src, Bits: netpack.Exact}, err
 	}
@@ -58,10 +58,29 @@ func Write(dir, game string, net *valuenet.Net) (*Bundle, error) {
 	bits := netpack.Exact * room / exact
 	if bits < fewestBits {
 		return nil, fmt.Errorf("bundle %s: %d characters of code leave %d for the net, which takes %d with all its bits: a smaller net is needed",
-			game, len(src)-exact, room, exact)
+			b.Game, len(src)-exact, room, exact)
 	}
-	src, _, err = build(bits, MaxChars)
+	src, _, err = b.withNet(bits, MaxChars)
 	return &Bundle{Source: src, Bits: bits}, err
+}
+
+// withNet bundles the bot with bits bits a weight; textLen is how long they are.
+func (b Bot) withNet(bits, limit int) (src []byte, textLen int, err error) {
+	text, err := netpack.Text(Layers(b.Net), bits)
+	if err != nil {
+		return nil, 0, fmt.Errorf("bundle %s: %w", b.Game, err)
+	}
+	src, err = b.source(text, fmt.Sprintf("net %s, %d bits a weight", Hash(b.Net), bits), limit)
+	return src, len(text), err
+}
+
+func (b Bot) source(netText, weights string, limit int) ([]byte, error) {
+	built := fmt.Sprintf("package main\n\nconst netText = `%s`\n\nconst ply = %d\n", netText, b.Ply)
+	return Source(Options{
+		Package: programs + b.Game, Dir: b.Dir, Limit: limit,
+		Header:  header(b.Game, fmt.Sprintf("%s, %d choices ahead", weights, b.Ply)),
+		Replace: map[string][]byte{"net.go": []byte(built)},
+	})
 }
 
 // fewestBits is how far weights are rounded at most: 1 sign, 8 exponent, 7 mantissa.

@@ -1,5 +1,5 @@
 // Blockbattle is the bot for the AI Block Battle contest: the contest's lines on standard
-// input and output, a search over this piece and the next one, and an evaluator. Bundled
+// input and output, a search over this piece and the next one (or one more), and an evaluator. Bundled
 // into one file it is what gets handed in.
 package main
 
@@ -27,7 +27,7 @@ func main() {
 	g := &env.Game{Name: "blockbattle", MinSeats: 2, MaxSeats: 2, New: position}
 	bot := contest.Bot{
 		Codec: blockbattlebot.NewCodec(blockbattlebot.ClassicDialect, os.Stderr),
-		Agent: search.NewTwo(g, e),
+		Agent: player(g, e),
 		State: g.New(2),
 		View:  g.New(2),
 		Notes: os.Stderr,
@@ -36,6 +36,18 @@ func main() {
 		fmt.Fprintln(os.Stderr, "blockbattle:", err)
 		os.Exit(1)
 	}
+}
+
+// width is how many lines a third ply goes on with: the default of the same search
+// elsewhere.
+const width = 12
+
+// player is the search. Short of time it plays the best it has found until then.
+func player(g *env.Game, e search.Evaluator) env.Agent {
+	if ply == 3 {
+		return search.NewNarrow(g, e, width, blockbattle.Pieces)
+	}
+	return search.NewTwo(g, e)
 }
 
 func position(int) env.State {
