@@ -32,8 +32,8 @@ func (s *State) Open(seat int) (allowed, connected Board) {
 	return allowed, connected
 }
 
-// letters returns the letters seat may lay now.
-func (s *State) letters(seat int) uint32 {
+// May returns the letters that seat may lay at its next turn, as bits.
+func (s *State) May(seat int) uint32 {
 	left := s.Left[seat]
 	if s.Seats == 3 && seat < 2 && s.Cells[seat].Empty() {
 		left &= opening
@@ -50,7 +50,7 @@ func (s *State) Legal(seat int, dst []env.Action) []env.Action {
 	allowed, connected := s.Open(seat)
 	f.Look(&allowed, &connected)
 	t := s.Table()
-	for m := s.letters(seat); m != 0; m &= m - 1 {
+	for m := s.May(seat); m != 0; m &= m - 1 {
 		letter := bits.TrailingZeros32(m)
 		for i := t.first[letter]; i < t.first[letter+1]; i++ {
 			o := &t.Oriented[i]
@@ -76,7 +76,7 @@ func (s *State) canPlace(seat int) bool {
 	var f Fit
 	f.Look(&allowed, &connected)
 	t := s.Table()
-	for m := s.letters(seat); m != 0; m &= m - 1 {
+	for m := s.May(seat); m != 0; m &= m - 1 {
 		letter := bits.TrailingZeros32(m)
 		for i := t.first[letter]; i < t.first[letter+1]; i++ {
 			if at := f.Places(&t.Oriented[i]); !at.Empty() {
@@ -96,7 +96,7 @@ func (s *State) List(seat int) []Code {
 		legal[a] = true
 	}
 	var out []Code
-	for m := s.letters(seat); m != 0; m &= m - 1 {
+	for m := s.May(seat); m != 0; m &= m - 1 {
 		c := Code{L: bits.TrailingZeros32(m)}
 		for ; c.F < 2; c.F++ {
 			for c.R = 0; c.R < 4; c.R++ {

@@ -98,7 +98,7 @@ func ParseShape(line string) (letter int, s Shape, err error) {
 			s.Squares = append(s.Squares, Cell{int8(i % s.Cols), int8(i / s.Cols)})
 		case '.':
 		default:
-			return 0, s, fmt.Errorf("%s: %q in the string, want # or .", name, c)
+			return 0, s, fmt.Errorf("%s: %q where # or . must stand", name, c)
 		}
 	}
 	if len(s.Squares) < 1 || len(s.Squares) > maxSquares {
