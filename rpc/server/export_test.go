@@ -5,3 +5,6 @@ func (s *Server) Buffered() int64 { return s.buffered.Load() }
 
 // Draining tells whether Shutdown has begun.
 func (s *Server) Draining() bool { return s.drain.Load() }
+
+// Inflight is how many requests wait for their answer.
+func (s *Server) Inflight() int { return s.inflight() }

@@ -104,6 +104,14 @@ func peak() (stop func() uint64) {
 	return func() uint64 { close(done); return <-most }
 }
 
+// often is how many times hostile things are tried, a fifth under -short.
+func often(n int) int {
+	if testing.Short() {
+		return n / 5
+	}
+	return n
+}
+
 const memoryLimit = 128 << 20
 
 var bombs = map[string][]byte{
@@ -180,7 +188,7 @@ func TestManyLargeRequests(t *testing.T) {
 
 // TestRandomFrames sends noise, and requests with some bytes changed or cut off.
 func TestRandomFrames(t *testing.T) {
-	frames := 10_000
+	frames := often(10_000)
 	p := start(t, func(c *server.Config) { c.Limits.FrameTimeout = time.Second })
 	before, high := inUse(t), peak()
 	seeds := [][]byte{
@@ -257,7 +265,7 @@ func TestKilledClients(t *testing.T) {
 		wire.AppendStep(nil, 7, 1, make([]byte, 32)), request(t, "snapshot", 1, nil),
 	}, nil)
 	r := rand.New(rand.NewPCG(5, 6))
-	for i := range 1000 {
+	for i := range often(1000) {
 		network, rest, _ := strings.Cut([]string{p.unix, p.tcp}[i%2], ":")
 		conn, err := net.Dial(network, rest)
 		require.NoError(t, err)
@@ -291,7 +299,7 @@ func TestKilledClients(t *testing.T) {
 // TestSlowClients neither finish a request, nor say hello, nor take an answer.
 func TestSlowClients(t *testing.T) {
 	p := start(t, func(c *server.Config) {
-		c.Limits.FrameTimeout, c.Limits.HelloTimeout, c.Limits.WriteTimeout = 100*time.Millisecond, 100*time.Millisecond, 200*time.Millisecond
+		c.Limits.FrameTimeout, c.Limits.HelloTimeout, c.Limits.WriteTimeout = 200*time.Millisecond, time.Second, 300*time.Millisecond
 	})
 	before := inUse(t)
 	silent, half, deaf := raw(t, p.tcp), raw(t, p.tcp), raw(t, p.unix)
@@ -312,6 +320,6 @@ func TestSlowClients(t *testing.T) {
 	}
 	settled(t, use{before.goroutines, before.files + 3}) // our ends of the connections
 	idle := dial(t, p.unix)
-	time.Sleep(300 * time.Millisecond)
+	time.Sleep(1200 * time.Millisecond)
 	require.NoError(t, idle.Call("ping", nil), "a client may be idle between requests")
 }

@@ -32,7 +32,7 @@ func DefaultLimits() Limits {
 		MaxMessage: 16 << 20, MaxBuffered: 24 << 20, MaxReply: 16 << 20, MaxReplies: 32 << 20,
 		MaxInflight: 16, MaxSessions: 64, MaxHandles: 64, MaxEnvs: 1 << 18, MaxMemory: 4 << 30,
 		HelloTimeout: 10 * time.Second, FrameTimeout: 10 * time.Second, WriteTimeout: 30 * time.Second,
-		DrainTimeout: 1200 * time.Millisecond,
+		DrainTimeout: time.Second,
 	}
 }
 
@@ -80,16 +80,26 @@ func (s *Server) give(envs int, memory int64) {
 const mostGarbage = 16 << 20
 
 // discard notes that n bytes are not needed any more.
-func (s *Server) discard(n int) {
-	if s.garbage.Add(int64(n)) > mostGarbage {
-		s.garbage.Store(0)
+func (s *Server) discard(n int) { s.garbage.Add(int64(n)) }
+
+// collect makes room before memory is taken, if much waits for the collector. Whoever
+// else wants memory waits too.
+func (s *Server) collect() {
+	if s.garbage.Load() < mostGarbage {
+		return
+	}
+	s.collecting.Lock()
+	defer s.collecting.Unlock()
+	if s.garbage.Load() >= mostGarbage {
 		runtime.GC()
+		s.garbage.Store(0)
 	}
 }
 
 // hold counts n more bytes of requests being received. What they grow out of is garbage.
 func (s *Server) hold(n int) error {
 	s.discard(n)
+	s.collect()
 	if have := s.buffered.Add(int64(n)); have > s.limits.MaxBuffered {
 		s.buffered.Add(int64(-n))
 		e := wire.Errorf(wire.TooLarge, "limit max_buffered is %d bytes for the requests of all connections together; start the server with --max-buffered to raise it", s.limits.MaxBuffered)
@@ -100,6 +110,7 @@ func (s *Server) hold(n int) error {
 
 // borrow counts n bytes of an answer in the making, until release.
 func (s *Server) borrow(n int) (release func(), err error) {
+	s.collect()
 	if s.replies.Add(int64(n)) > s.limits.MaxReplies {
 		s.replies.Add(int64(-n))
 		e := wire.Errorf(wire.Busy, "limit max_replies is %d bytes of answers in the making, of all connections together; start the server with --max-replies to raise it", s.limits.MaxReplies)

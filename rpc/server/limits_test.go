@@ -1,8 +1,10 @@
 package server_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"net"
 	"testing"
 	"time"
 
@@ -90,31 +92,35 @@ func TestMessageLimits(t *testing.T) {
 	require.Less(t, some.Count, 200)
 }
 
+// held opens games in which a step lasts until the gate opens, and asks for such a step.
+func held(t *testing.T, address string) net.Conn {
+	t.Helper()
+	conn := raw(t, address)
+	options := map[string]any{"num_envs": 2, "opponents": map[int]string{1: "gate"}}
+	for _, b := range [][]byte{hello(t), request(t, "open", "toy:pick", options), request(t, "reset", 1)} {
+		_, err := conn.Write(b)
+		require.NoError(t, err)
+		require.Zero(t, answer(t, conn))
+	}
+	_, err := conn.Write(wire.AppendStep(nil, 5, 1, u16(65535, 65535)))
+	require.NoError(t, err)
+	return conn
+}
+
 // TestInflightLimit asks faster than the server can answer.
 func TestInflightLimit(t *testing.T) {
-	p := start(t, func(c *server.Config) { c.Limits.MaxInflight = 2 })
-	conn := raw(t, p.unix)
-	_, err := conn.Write(hello(t))
-	require.NoError(t, err)
-	require.Zero(t, answer(t, conn))
-	b := request(t, "open", "blockbattle", map[string]any{"num_envs": 8})
-	b = append(b, request(t, "reset", 1)...)
-	_, err = conn.Write(b)
-	require.NoError(t, err)
-	require.Zero(t, answer(t, conn))
-	require.Zero(t, answer(t, conn))
-	b = request(t, "rollout", 1, 20_000, map[string]any{"keep": "last"})
+	change, open := gated(func(c *server.Config) { c.Limits.MaxInflight = 2 })
+	conn := held(t, start(t, change).unix)
 	const more = 20
-	for range more {
-		b = append(b, request(t, "ping")...)
-	}
-	_, err = conn.Write(b)
+	_, err := conn.Write(bytes.Repeat(request(t, "ping"), more))
 	require.NoError(t, err)
-	codes := map[int]int{}
-	for range 1 + more {
-		codes[answer(t, conn)]++
+	for range more - 2 {
+		require.Equal(t, wire.Busy, answer(t, conn), "the refusals overtake")
 	}
-	require.Equal(t, map[int]int{0: 3, wire.Busy: more - 2}, codes, "what was in flight is answered, the rest refused")
+	close(open)
+	for range 3 {
+		require.Zero(t, answer(t, conn), "what was in flight is answered")
+	}
 }
 
 func TestBusyAnswersSayWhen(t *testing.T) {
@@ -152,24 +158,23 @@ func TestListenRefuses(t *testing.T) {
 
 // TestDraining lets a request in flight finish and refuses the next.
 func TestDraining(t *testing.T) {
-	p := start(t, nil)
-	conn := raw(t, p.unix)
-	for _, b := range [][]byte{hello(t), request(t, "open", "toy:pick", map[string]any{"num_envs": 4}), request(t, "reset", 1)} {
-		_, err := conn.Write(b)
-		require.NoError(t, err)
-		require.Zero(t, answer(t, conn))
+	change, open := gated(func(c *server.Config) { c.Limits.DrainTimeout = 20 * time.Second })
+	p := start(t, change)
+	conn := held(t, p.unix)
+	for p.Inflight() == 0 {
+		time.Sleep(time.Millisecond)
 	}
-	_, err := conn.Write(request(t, "rollout", 1, 100_000, map[string]any{"keep": "last"}))
-	require.NoError(t, err)
-	time.Sleep(20 * time.Millisecond)
-	go p.stop()
+	stopped := make(chan struct{})
+	go func() { p.stop(); close(stopped) }()
 	for !p.Draining() {
 		time.Sleep(time.Millisecond)
 	}
-	_, err = conn.Write(request(t, "ping"))
+	_, err := conn.Write(request(t, "ping"))
 	require.NoError(t, err)
 	require.Equal(t, wire.Draining, answer(t, conn), "overtakes")
-	require.Zero(t, answer(t, conn), "the rollout")
+	close(open)
+	require.Zero(t, answer(t, conn), "the step")
 	_, err = conn.Read(make([]byte, 1))
 	require.Error(t, err)
+	<-stopped
 }

@@ -44,15 +44,16 @@ type Server struct {
 	memory   int64
 	quiet    time.Time // since when there has been no session
 
-	wg       sync.WaitGroup
-	drain    atomic.Bool
-	buffered atomic.Int64 // bytes of requests
-	replies  atomic.Int64 // bytes of answers
-	garbage  atomic.Int64 // bytes dropped since the last collection
-	requests atomic.Uint64
-	steps    atomic.Uint64 // of handles
-	rows     atomic.Uint64 // steps times rows
-	failures atomic.Uint64
+	wg         sync.WaitGroup
+	drain      atomic.Bool
+	buffered   atomic.Int64 // bytes of requests
+	replies    atomic.Int64 // bytes of answers
+	garbage    atomic.Int64 // bytes dropped since the last collection
+	collecting sync.Mutex
+	requests   atomic.Uint64
+	steps      atomic.Uint64 // of handles
+	rows       atomic.Uint64 // steps times rows
+	failures   atomic.Uint64
 }
 
 // New returns a server that serves nothing yet.

@@ -33,6 +33,35 @@ func (a *first) Act(_ context.Context, s env.State, seat int) (env.Action, error
 	return a.legal[0], nil
 }
 
+// A gate is an agent that plays once it is opened, or when its context ends.
+type gate struct {
+	first
+	open <-chan struct{}
+}
+
+func (g *gate) Act(ctx context.Context, s env.State, seat int) (env.Action, error) {
+	select {
+	case <-g.open:
+	case <-ctx.Done():
+	}
+	return g.first.Act(ctx, s, seat)
+}
+
+// gated adds the opponent "gate" to a server and returns what opens it.
+func gated(change func(*server.Config)) (func(*server.Config), chan struct{}) {
+	open := make(chan struct{})
+	return func(c *server.Config) {
+		before := c.Agents
+		c.Agents = func(g *env.Game, text string) (vec.AgentFactory, error) {
+			if text == "gate" {
+				return func(uint64) (env.Agent, error) { return &gate{open: open}, nil }, nil
+			}
+			return before(g, text)
+		}
+		change(c)
+	}, open
+}
+
 // config serves small games and one large one, with two opponents.
 func config() server.Config {
 	return server.Config{
