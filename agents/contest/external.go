@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -48,7 +49,7 @@ func (o *Outsider) Act(ctx context.Context, s env.State, seat int) (env.Action, 
 	}
 	lines := strings.Split(strings.TrimSuffix(o.sent.String(), "\n"), "\n")
 	line, _, _, err := o.process.Ask(ctx, lines, limit)
-	if err == ErrLate {
+	if errors.Is(err, ErrLate) || errors.Is(err, context.DeadlineExceeded) {
 		return env.None, nil
 	}
 	if err != nil {
