@@ -60,13 +60,13 @@ func (w *walker) afterstate(s env.State, seat int, together bool) error {
 	x.After(seat, a)
 	y.After(seat, a)
 	if d := w.apart(x, y); d != "" {
-		return fmt.Errorf("After action %d twice differs in %s", a, d)
+		return fmt.Errorf("playing After action %d twice differs in %s", a, d)
 	}
 	if !together && w.g.Rows == 1 {
 		y.CopyFrom(s)
 		y.Step(env.Alone(seat, a))
 		if d := w.apart(x, y); d != "" {
-			return fmt.Errorf("After action %d is not Step: %s", a, d)
+			return fmt.Errorf("playing After action %d is not Step: %s", a, d)
 		}
 	}
 	if draws := x.Draws(nil); len(draws) > 0 {
@@ -78,7 +78,7 @@ func (w *walker) afterstate(s env.State, seat int, together bool) error {
 		z.Force(draws)
 		z.After(seat, a)
 		if d := w.apart(y, z); d != "" {
-			return fmt.Errorf("After action %d with forced draws differs in %s", a, d)
+			return fmt.Errorf("playing After action %d with forced draws differs in %s", a, d)
 		}
 	}
 	for depth := range 3 {

@@ -43,7 +43,7 @@ func roundTrip(g *env.Game, seats int, seed uint64) error {
 			return err
 		}
 		if !bytes.HasPrefix(data, []byte("head")) || len(data) != 4+env.EncodedLen(s) {
-			return fmt.Errorf("Encode appends %d bytes, want %d", len(data)-4, env.EncodedLen(s))
+			return fmt.Errorf("env.Encode appends %d bytes, want %d", len(data)-4, env.EncodedLen(s))
 		}
 		if err := env.Decode(back, scratch, data[4:]); err != nil {
 			return err

@@ -113,10 +113,10 @@ func hidden(g *env.Game, seats int, seed uint64) error {
 				return fmt.Errorf("after Hide: %w", err)
 			}
 			if d := look(g, s, seat).differs(look(g, a, seat)); d != "" {
-				return fmt.Errorf("Hide changes the %s of seat %d", d, seat)
+				return fmt.Errorf("a Hide changes the %s of seat %d", d, seat)
 			}
 			if s.Acting() != a.Acting() || s.Score(seat) != a.Score(seat) || s.Result(seat) != a.Result(seat) {
-				return fmt.Errorf("Hide changes who acts, or score or result of seat %d", seat)
+				return fmt.Errorf("a Hide changes who acts, or score or result of seat %d", seat)
 			}
 			varied = varied || w.unfold(a, s, seat, uint64(ply)) != ""
 		}

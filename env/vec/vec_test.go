@@ -79,9 +79,8 @@ func TestNames(t *testing.T) {
 // A refused step changes no environment, whichever is to blame.
 func TestRefusedStepChangesNothing(t *testing.T) {
 	e, out, actions := start(t, toy.Pick, vec.Config{Envs: 4})
-	before := positions(t, e)
 	require.NoError(t, e.Sample(actions))
-	before = positions(t, e) // Sample draws
+	before := positions(t, e) // Sample draws
 	actions[5], actions[6] = 9, 500
 	err := e.Step(actions, out)
 	require.ErrorIs(t, err, env.ErrIllegal)
