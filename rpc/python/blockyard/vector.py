@@ -259,6 +259,8 @@ class BlockVectorEnv(Lookahead, VectorEnv[Obs, NDArray[Any], NDArray[Any]]):
 
     def _per_row(self, per_seat: NDArray[Any], seats: NDArray[np.uint8] | None) -> NDArray[Any]:
         """Pick each row's own number from (games, seats); seats says whose the rows are, if that varies."""
+        if seats is None and len(self.players) == 1:
+            return per_seat[:, self.players[0]]
         if seats is None:
             return per_seat[:, list(self.players)].reshape(-1)
         column = np.minimum(seats, self.seats - 1).reshape(self.num_games, -1).astype(np.intp)
@@ -357,6 +359,10 @@ class BlockVectorEnv(Lookahead, VectorEnv[Obs, NDArray[Any], NDArray[Any]]):
             self.client.close()
         elif self.client.connection.open:
             self.client.connection.call("close", self._handle.number)
+
+    def __del__(self) -> None:
+        """Do nothing, unlike older Gymnasiums: a client of our own ends by itself, and on a shared one this may
+        come amid another environment's answer."""
 
     def __enter__(self) -> BlockVectorEnv:
         return self
