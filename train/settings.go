@@ -9,28 +9,28 @@ import (
 // settings are the flags of a new run.
 type settings struct {
 	Seed       uint64        `help:"Everything random follows from it." default:"1" group:"New run"`
-	Iterations int           `help:"Budget: stretches of self-play, each fitted once." default:"2400" group:"New run"`
+	Iterations int           `help:"Budget: stretches of self-play, each fitted once." default:"3000" group:"New run"`
 	For        time.Duration `help:"Budget as time of playing and fitting instead; such a run cannot be repeated exactly." placeholder:"10m" group:"New run"`
 	From       string        `help:"Net to start from instead of random weights; then --warm=0 is usual." placeholder:"FILE" group:"New run"`
 	Hidden     []int         `help:"Sizes of the hidden layers." default:"32" group:"New run"`
 	Games      int           `help:"Games played side by side." default:"64" group:"New run"`
 	Rounds     int           `help:"Rounds of each game in a stretch." default:"64" group:"New run"`
-	Batch      int           `help:"Rows per step of the optimiser." default:"256" group:"New run"`
+	Batch      int           `help:"Rows per step of the optimiser." default:"512" group:"New run"`
 	Lambda     float64       `help:"λ of the returns, 0 to 1." default:"0.95" group:"New run"`
-	Mean       int           `help:"Iterations over which weights are averaged; the mean plays." default:"50" group:"New run"`
+	Mean       int           `help:"Iterations over which weights are averaged; the mean plays." default:"100" group:"New run"`
 	RateWarm   float64       `help:"Learning rate of the warm start." default:"0.001" group:"New run"`
-	Rate       float64       `help:"Learning rate after it." default:"0.0003" group:"New run"`
-	RateEnd    float64       `help:"Learning rate at the end." default:"0.00002" group:"New run"`
-	Warm       float64       `help:"Share of the budget in which the hand-tuned player plays." default:"0.1" group:"New run"`
+	Rate       float64       `help:"Learning rate after it." default:"0.0002" group:"New run"`
+	RateEnd    float64       `help:"Learning rate at the end." default:"0.00001" group:"New run"`
+	Warm       float64       `help:"Share of the budget in which the hand-tuned player plays." default:"0.05" group:"New run"`
 	Imitate    float64       `help:"Weight of the hand-tuned player's opinion in the targets of that time." default:"0.5" group:"New run"`
 	Others     int           `help:"Choices not made that are learnt as well in that time." default:"2" group:"New run"`
 	Deep       float64       `help:"Share of the budget, the last, played two choices deep." default:"0" group:"New run"`
 	DeepWidth  int           `help:"First choices that are then looked at twice." default:"4" group:"New run"`
-	Explore    float64       `help:"Chance of a random choice among the best six." default:"0.01" group:"New run"`
-	Late       float64       `help:"Share of games that start late and damaged." default:"0.5" group:"New run"`
-	Versus     float64       `help:"Share of games with the hand-tuned player in one seat." default:"0.2" group:"New run"`
+	Explore    float64       `help:"Chance of a random choice among the best six." default:"0.02" group:"New run"`
+	Late       float64       `help:"Share of games that start late and damaged." default:"0.3" group:"New run"`
+	Versus     float64       `help:"Share of games with the hand-tuned player in one seat." default:"0.25" group:"New run"`
 	Gates      int           `help:"How often the net is gated against the best and saved." default:"10" group:"New run"`
-	GatePairs  int           `help:"Pairs of games per gate and opponent." default:"100" group:"New run"`
+	GatePairs  int           `help:"Pairs of games per gate and opponent." default:"200" group:"New run"`
 	GatePly    int           `help:"How many choices ahead both look in a gate." default:"2" group:"New run"`
 }
 

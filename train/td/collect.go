@@ -76,7 +76,7 @@ func (r *Run) slopes(p *path, scale float64, slope, bend *float64) {
 	returns(p.steps, 1, targets)
 	known := false
 	for i := len(p.steps) - 1; i >= 0; i-- {
-		known = known || p.steps[i].kind&ended != 0
+		known = known || p.steps[i].kind == ended
 		if !known || targets[i] != targets[i] {
 			continue
 		}

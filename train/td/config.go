@@ -39,11 +39,11 @@ type Config struct {
 // Default is a run of some minutes on one core.
 func Default() Config {
 	return Config{
-		Seed: 1, Hidden: []int{32}, Batch: 256,
-		Games: 64, Rounds: 64, Iterations: 1200,
-		Lambda: 0.95, Mean: 50, RateWarm: 1e-3, RateFrom: 3e-4, RateTo: 2e-5,
-		Warm: 0.1, Imitate: 0.5, Others: 2, Deep: 0, DeepWidth: 4, Explore: 0.01, Late: 0.5, Versus: 0.2,
-		Gates: 10, GatePairs: 100, GatePly: 1,
+		Seed: 1, Hidden: []int{32}, Batch: 512,
+		Games: 64, Rounds: 64, Iterations: 3000,
+		Lambda: 0.95, Mean: 100, RateWarm: 1e-3, RateFrom: 2e-4, RateTo: 1e-5,
+		Warm: 0.05, Imitate: 0.5, Others: 2, Deep: 0, DeepWidth: 4, Explore: 0.02, Late: 0.3, Versus: 0.25,
+		Gates: 10, GatePairs: 200, GatePly: 2,
 	}
 }
 

@@ -11,7 +11,6 @@ func TestReturns(t *testing.T) {
 	nan := float32(math.NaN())
 	on := func(value float32) step { return step{kind: goesOn, value: value} }
 	end := func(value, result float32) step { return step{kind: ended, value: value, result: result} }
-	off := func(value, best float32) step { return step{kind: goesOn | random, value: value, best: best} }
 	for name, c := range map[string]struct {
 		steps  []step
 		lambda float64
@@ -24,8 +23,6 @@ func TestReturns(t *testing.T) {
 		"λ 0 is one step":   {[]step{on(.3), on(.4), end(.5, 1)}, 0, []float32{.4, .5, 1}},
 		"λ between":         {[]step{on(.3), on(.4), end(.5, 1)}, .5, []float32{.5*.4 + .5*.75, .75, 1}},
 		"two games":         {[]step{end(.5, 0), on(.4), end(.2, 1)}, .5, []float32{0, .6, 1}},
-		"next was random":   {[]step{on(.3), off(.1, .8), end(.5, 0)}, .5, []float32{.8, .25, 0}},
-		"random at the end": {[]step{on(.3), {kind: random | ended, best: .7, result: 0}}, .9, []float32{.7, 0}},
 	} {
 		got := make([]float32, len(c.steps))
 		returns(c.steps, c.lambda, got)

@@ -42,15 +42,13 @@ type step struct {
 	kind   uint8
 	result float32 // the chance of winning that the game's result is, where kind is ended
 	value  float32 // the net's chance of winning in this afterstate
-	best   float32 // the same for the best choice, where this one was a random one
 	worth  float32 // what the hand-tuned evaluator makes of it, in a warm start
 }
 
 // What follows a step on its path.
 const (
-	goesOn uint8 = 1 << iota // the seat's next step of the same game
-	ended                    // the game's end
-	random                   // not what follows: this choice was not the policy's own
+	goesOn uint8 = iota // the seat's next step of the same game
+	ended               // the game's end
 )
 
 // deal is the policy of a stretch.
@@ -146,18 +144,12 @@ func (s *slot) choose(c *chooser, d deal, seat int) env.Action {
 	if i < 0 {
 		return env.None
 	}
-	kind := goesOn
-	top := c.root.worth[i]
 	if s.chance(d.explore) && c.root.live > 1 {
 		c.rank()
-		j := c.root.slot[c.order[s.rand.Next()%uint64(min(6, len(c.order)))]]
-		if j != i && !hand {
-			kind |= random
-		}
-		i = j
+		i = c.root.slot[c.order[s.rand.Next()%uint64(min(6, len(c.order)))]]
 	}
 	if d.warm || !hand {
-		s.note(c, seat, i, step{kind: kind, best: odds(top)}, d.warm)
+		s.note(c, seat, i, d.warm)
 	}
 	if d.warm && c.worth != nil {
 		for range min(d.others, c.root.live-1) {
@@ -169,12 +161,12 @@ func (s *slot) choose(c *chooser, d deal, seat int) env.Action {
 
 // note appends the row of choice i to seat's path. What finishes the game has no row:
 // the net is never asked about finished games.
-func (s *slot) note(c *chooser, seat, i int, t step, warm bool) {
+func (s *slot) note(c *chooser, seat, i int, warm bool) {
 	k := c.find(i)
 	if k < 0 {
 		return
 	}
-	p := &s.paths[seat]
+	p, t := &s.paths[seat], step{kind: goesOn}
 	p.x = s.append(p.x, c, k, seat)
 	if warm && c.worth != nil {
 		t.worth = c.worth(s.state, c.root.states[k], seat)
@@ -206,11 +198,19 @@ func (s *slot) finish() {
 	}
 	for seat := range s.paths {
 		p := &s.paths[seat]
-		if k := len(p.steps) - 1; k >= 0 && p.steps[k].kind&ended == 0 {
-			p.steps[k].kind = p.steps[k].kind&random | ended
-			p.steps[k].result = (1 + s.state.Result(seat)) / 2
+		if k := len(p.steps) - 1; k >= 0 && p.steps[k].kind != ended {
+			p.steps[k].kind = ended
+			p.steps[k].result = s.outcome(seat)
 		}
 	}
+}
+
+// outcome is what seat learns from a finished game.
+func (s *slot) outcome(seat int) float32 {
+	if s.game.Chance != nil {
+		return s.game.Chance(s.state, seat)
+	}
+	return (1 + s.state.Result(seat)) / 2
 }
 
 func (s *slot) chance(p float64) bool {
