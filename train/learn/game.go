@@ -31,6 +31,9 @@ type Game struct {
 	// as a number that depends on nothing the features cannot show. Nets imitate it
 	// before they learn from results.
 	Worth func() func(before, after env.State, seat int) float32
+	// Chance, if set, is what a seat learns from a finished game, 0 to 1; else it is its
+	// Result on that scale.
+	Chance func(s env.State, seat int) float32
 	// Damage turns a fresh position into a late or a hard one; r is its only source of
 	// chance. The position stays one that Check accepts and that is not over.
 	Damage func(s env.State, r *env.Rand)
