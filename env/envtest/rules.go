@@ -30,7 +30,7 @@ func legalMoves(g *env.Game, seats int, seed uint64) error {
 func legalOf(g *env.Game, s env.State, seat int, acts bool) error {
 	legal := s.Legal(seat, []env.Action{7, 7})
 	if len(legal) < 2 || legal[0] != 7 || legal[1] != 7 {
-		return errors.New("what Legal is given is not what it appends to")
+		return errors.New("calling Legal does not append to what it is given")
 	}
 	legal = legal[2:]
 	if acts != (len(legal) > 0) {
