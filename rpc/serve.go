@@ -66,7 +66,7 @@ func (c *serveCmd) Run(ctx context.Context) error {
 		return errors.New("this machine is big endian; slabs are little endian and sent as they lie in memory")
 	}
 	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(50) // garbage is rare here, and large when there is some
+		debug.SetGCPercent(30) // garbage is rare here, and large when there is some
 	}
 	token, err := c.token()
 	if err != nil {

@@ -77,7 +77,7 @@ func (s *Server) give(envs int, memory int64) {
 
 // mostGarbage is how many bytes of dropped messages may wait for the collector, which by
 // itself would let them grow with the heap of open games.
-const mostGarbage = 16 << 20
+const mostGarbage = 8 << 20
 
 // discard notes that n bytes are not needed any more.
 func (s *Server) discard(n int) { s.garbage.Add(int64(n)) }
