@@ -8,12 +8,14 @@ import (
 
 	"blockyard/datasets/conform"
 	"blockyard/datasets/conform/blockbattlelog"
+	"blockyard/datasets/conform/blockinglog"
 	"blockyard/datasets/conform/tetrisduellog"
 )
 
 // transcripts are the games whose original engines left transcripts.
 var transcripts = map[string]func() conform.Checker{
 	"blockbattle": func() conform.Checker { return blockbattlelog.New() },
+	"blocking":    func() conform.Checker { return blockinglog.New() },
 	"tetrisduel":  func() conform.Checker { return tetrisduellog.New() },
 }
 

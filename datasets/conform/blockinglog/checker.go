@@ -1,0 +1,171 @@
+package blockinglog
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"blockyard/datasets/conform"
+	"blockyard/env"
+	"blockyard/env/blocking"
+)
+
+// A Checker checks reference cases of Blocking, line by line.
+type Checker struct{ game *game }
+
+// New returns a Checker that has seen no file.
+func New() *Checker { return &Checker{} }
+
+var _ conform.Checker = (*Checker)(nil)
+
+// Index implements conform.Checker: no line needs another file.
+func (*Checker) Index([]byte) {}
+
+// Check implements conform.Checker.
+func (c *Checker) Check(t *conform.Tally, line []byte) (string, error) {
+	var keys map[string]json.RawMessage
+	if err := json.Unmarshal(line, &keys); err != nil {
+		return "", fmt.Errorf("malformed record: %w", err)
+	}
+	kind := ""
+	if raw, ok := keys["type"]; ok {
+		if err := json.Unmarshal(raw, &kind); err != nil {
+			return "", fmt.Errorf("malformed record: type: %w", err)
+		}
+	}
+	switch {
+	case kind == "game":
+		return read(t, line, "game", c.begin)
+	case kind == "turn":
+		return read(t, line, "turn", c.turn)
+	case kind == "skip":
+		return read(t, line, "skip", c.skip)
+	case kind == "end":
+		return read(t, line, "end", c.end)
+	case kind == "" && keys["equivalent"] != nil:
+		return read(t, line, "opening", checkOpening)
+	case kind == "" && keys["A"] != nil:
+		return read(t, line, "shape table", checkShapes)
+	}
+	return "", errors.New(`malformed record: want a "type" of game, turn, skip or end, or "equivalent" codes, or shapes by letter`)
+}
+
+func read[T any](t *conform.Tally, line []byte, name string, check func(*conform.Tally, *T) error) (string, error) {
+	var rec T
+	err := json.Unmarshal(line, &rec)
+	if err == nil {
+		err = check(t, &rec)
+	}
+	if err != nil {
+		return name, fmt.Errorf("malformed %s: %w", name, err)
+	}
+	return name, nil
+}
+
+// openingRecord is a first move with all letters to choose from.
+type openingRecord struct {
+	Player     int      `json:"player"`
+	Col        int      `json:"col"`
+	Row        int      `json:"row"`
+	Code       string   `json:"code"`
+	Equivalent []string `json:"equivalent"`
+	Cells      *[][]int `json:"cells"`
+}
+
+func checkOpening(t *conform.Tally, r *openingRecord) error {
+	table := blocking.DefaultTable
+	listed := fmt.Sprintf("%d %d %s", r.Col, r.Row, r.Code)
+	code, err := table.ParseCode(listed)
+	if err != nil {
+		return err
+	}
+	if r.Player < 0 || r.Player > 3 {
+		return fmt.Errorf("player %d, want 0 to 3", r.Player)
+	}
+	t.At(func() string { return fmt.Sprintf("player %d, opening %s", r.Player, listed) })
+	s := blocking.New(4, 0)
+	s.Letters = 1<<blocking.Letters - 1
+	s.Left = [env.MaxSeats]uint32{s.Letters, s.Letters, s.Letters, s.Letters}
+	s.Turn = uint8(r.Player)
+	var list []string
+	for _, c := range s.List(r.Player) {
+		list = append(list, c.String())
+	}
+	if !conform.Same(t, "it is listed", true, slices.Contains(list, listed)) {
+		return nil
+	}
+	action := table.Action(code)
+	var same []string
+	for c := (blocking.Code{X: r.Col, Y: r.Row, L: code.L}); c.F < 2; c.F++ {
+		for c.R = 0; c.R < 4; c.R++ {
+			for c.N = 1; c.N <= len(table.Shapes[c.L].Squares); c.N++ {
+				if table.Action(c) == action {
+					same = append(same, c.Name())
+				}
+			}
+		}
+	}
+	conform.Same(t, "equivalent", strings.Join(r.Equivalent, " "), strings.Join(same, " "))
+	if r.Cells != nil {
+		conform.Same(t, "cells", fmt.Sprint(*r.Cells), fmt.Sprint(cellsOf(table, action)))
+	}
+	return nil
+}
+
+// cellsOf lists what a placement covers, by row then column.
+func cellsOf(table *blocking.Table, a env.Action) [][]int {
+	o, x, y := table.Placement(a)
+	var out [][]int
+	for _, c := range o.Cells {
+		out = append(out, []int{x + int(c.X), y + int(c.Y)})
+	}
+	return out
+}
+
+// shapeRecord is one letter of a shape table.
+type shapeRecord struct {
+	Cols     *int               `json:"cols"`
+	Rows     *int               `json:"rows"`
+	Def      *string            `json:"def"`
+	Squares  *int               `json:"squares"`
+	Distinct *int               `json:"distinct"`
+	Orient   map[string][][]int `json:"orient"`
+}
+
+func checkShapes(t *conform.Tally, r *map[string]shapeRecord) error {
+	table := blocking.DefaultTable
+	for name := range *r {
+		if len(name) != 1 || name[0] < 'A' || name[0] >= 'A'+blocking.Letters {
+			return fmt.Errorf("no letter %q", name)
+		}
+	}
+	for l := range blocking.Letters {
+		name := string(rune('A' + l))
+		rec, ok := (*r)[name]
+		t.At(func() string { return "letter " + name })
+		if !conform.Same(t, "is given", ok, true) {
+			continue
+		}
+		shape := &table.Shapes[l]
+		conform.Given(t, "cols", rec.Cols, shape.Cols)
+		conform.Given(t, "rows", rec.Rows, shape.Rows)
+		conform.Given(t, "def", rec.Def, shape.Text)
+		conform.Given(t, "squares", rec.Squares, len(shape.Squares))
+		conform.Given(t, "distinct", rec.Distinct, len(table.Forms(l)))
+		if rec.Orient == nil {
+			continue
+		}
+		conform.Same(t, "orientations", len(rec.Orient), 8)
+		for k := range 8 {
+			form := fmt.Sprintf("%d%d", k/4, k%4)
+			var squares [][]int
+			for _, c := range table.Squares(l, k/4, k%4) {
+				squares = append(squares, []int{int(c.X), int(c.Y)})
+			}
+			conform.Same(t, "orient "+form, fmt.Sprint(rec.Orient[form]), fmt.Sprint(squares))
+		}
+	}
+	return nil
+}

@@ -1,0 +1,240 @@
+package blockinglog
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"blockyard/datasets/conform"
+	"blockyard/datasets/lines"
+
+	"github.com/stretchr/testify/require"
+)
+
+const given = "../../testdata/blocking"
+
+// load returns the lines of a given file.
+func load(t testing.TB, name string) []string {
+	t.Helper()
+	in, err := lines.Open(filepath.Join(given, name))
+	require.NoError(t, err)
+	defer in.Close()
+	var out []string
+	for {
+		line, err := in.Next()
+		if err != nil {
+			return out
+		}
+		out = append(out, string(line))
+	}
+}
+
+func check(t testing.TB, text []string) (*conform.Report, error) {
+	t.Helper()
+	return conform.Read(New(), "file", strings.NewReader(strings.Join(text, "\n")+"\n"))
+}
+
+// gameWith returns the lines of the first game of the file that has a line with part.
+func gameWith(t testing.TB, part string) []string {
+	var out []string
+	found := false
+	for _, line := range load(t, "games.jsonl.gz") {
+		out = append(out, line)
+		found = found || strings.Contains(line, part)
+		if strings.Contains(line, `"type":"end"`) {
+			if found {
+				return out
+			}
+			out = nil
+		}
+	}
+	require.Fail(t, "no such game", part)
+	return nil
+}
+
+func TestGivenFilesConform(t *testing.T) {
+	for name, want := range map[string]map[string]int{
+		"games.jsonl.gz":      {"game": 6, "end": 6},
+		"firstmoves.jsonl.gz": {"opening": 29},
+		"orient.json.gz":      {"shape table": 1},
+	} {
+		rep, err := check(t, load(t, name))
+		require.NoError(t, err)
+		require.Zero(t, rep.Differ, rep.First)
+		for kind, n := range want {
+			require.Equal(t, n, rep.Kinds[kind], "%s: %v", name, rep.Kinds)
+		}
+	}
+}
+
+// Every value that a record documents is compared: altered, it is found.
+func TestEveryAlteredValueIsFound(t *testing.T) {
+	ours := map[string]bool{"type": true, "bots": true} // not values of the rules
+	altered := 0
+	for _, text := range [][]string{
+		gameWith(t, `"decided"`), gameWith(t, `"elimination"`),
+		load(t, "firstmoves.jsonl.gz")[:5], load(t, "orient.json.gz"),
+	} {
+		seen := map[string]int{}
+		for i, line := range text {
+			var rec map[string]any
+			require.NoError(t, json.Unmarshal([]byte(line), &rec))
+			for _, path := range paths(rec, "") {
+				key := fmt.Sprint(rec["type"]) + path
+				if seen[key]++; seen[key] > 2 || ours[path] {
+					continue
+				}
+				other := alter(rec, path)
+				changed := append(append(append([]string{}, text[:i]...), other), text[i+1:]...)
+				rep, err := check(t, changed)
+				if err == nil {
+					require.NotZero(t, rep.Differ, "line %d, %s: %s", i+1, path, other)
+				}
+				altered++
+			}
+		}
+	}
+	require.Greater(t, altered, 250)
+}
+
+// paths lists the values of a record: "t", "A.orient.00".
+func paths(rec map[string]any, under string) []string {
+	var out []string
+	for k, v := range rec {
+		if m, ok := v.(map[string]any); ok {
+			out = append(out, paths(m, under+k+".")...)
+			continue
+		}
+		out = append(out, under+k)
+	}
+	return out
+}
+
+// alter returns the record as a line with one value changed.
+func alter(rec map[string]any, path string) string {
+	text, _ := json.Marshal(rec)
+	var whole map[string]any
+	_ = json.NewDecoder(bytes.NewReader(text)).Decode(&whole)
+	m := whole
+	keys := strings.Split(path, ".")
+	for _, k := range keys[:len(keys)-1] {
+		m = m[k].(map[string]any)
+	}
+	key := keys[len(keys)-1]
+	switch v := m[key].(type) {
+	case float64:
+		m[key] = v + 1
+	case bool:
+		m[key] = !v
+	case string:
+		m[key] = swap(v)
+	case []any:
+		m[key] = shuffled(v)
+	}
+	text, _ = json.Marshal(whole)
+	return string(text)
+}
+
+// shuffled changes a list: its first two elements change places, or the only one leaves.
+func shuffled(v []any) []any {
+	switch {
+	case len(v) == 0:
+		return []any{"0 0 0 A001"}
+	case len(v) == 1, fmt.Sprint(v[0]) == fmt.Sprint(v[1]):
+		return v[1:]
+	}
+	return append([]any{v[1], v[0]}, v[2:]...)
+}
+
+// swap makes a text another of its kind.
+func swap(v string) string {
+	switch v {
+	case "decided", "elimination":
+		return "blocked"
+	case "blocked":
+		return "decided"
+	}
+	if strings.HasSuffix(v, "U") {
+		return v[:len(v)-1] + "V"
+	}
+	return v + "1"
+}
+
+func TestMalformedLinesAreErrors(t *testing.T) {
+	for _, c := range []struct{ line, want string }{
+		{"{", "malformed record"},
+		{"[]", "malformed record"},
+		{"{}", `want a "type"`},
+		{`{"type":5}`, "malformed record: type"},
+		{`{"type":"lap"}`, `want a "type"`},
+		{`{"type":"turn","out":""}`, "malformed turn: no game has begun"},
+		{`{"type":"skip"}`, "malformed skip: no game has begun"},
+		{`{"type":"end"}`, "malformed end: no game has begun"},
+		{`{"type":"game","players":5,"letters":"ABCD"}`, "5 players, want 2 to 4"},
+		{`{"type":"game","players":4,"letters":"ABCD"}`, "want A to D and 6 others"},
+		{`{"type":"game","players":4,"letters":"ABCDFEGHIJ"}`, "alphabetical"},
+		{`{"type":"game","players":4,"letters":"ABCDFGHIJZ"}`, "alphabetical"},
+		{`{"equivalent":[],"player":4,"code":"A001"}`, "player 4"},
+		{`{"equivalent":[],"code":"A009"}`, "no such shape"},
+		{`{"A":{},"X":{}}`, `no letter "X"`},
+		{`{"A":5}`, "malformed shape table"},
+	} {
+		_, err := check(t, []string{c.line})
+		require.ErrorContains(t, err, c.want, c.line)
+		require.ErrorContains(t, err, "file:1: ")
+	}
+	_, err := check(t, []string{gameWith(t, "end")[0], `{"type":"turn","p":0}`})
+	require.ErrorContains(t, err, `no "out"`)
+}
+
+// A game that does not follow the rules is followed as far as it goes.
+func TestGamesThatBreakOff(t *testing.T) {
+	text := gameWith(t, `"decided"`)
+	rep, err := check(t, append([]string{text[0], text[1]}, text...))
+	require.NoError(t, err)
+	require.Equal(t, 1, rep.Differ)
+	require.Contains(t, rep.First, "the next game begins before its end")
+
+	rep, err = check(t, []string{text[0], text[len(text)-1]})
+	require.NoError(t, err)
+	require.Contains(t, rep.First, "none: the game is not over")
+
+	rep, err = check(t, append(append([]string{}, text[:len(text)-1]...), text[1], text[1]))
+	require.NoError(t, err)
+	require.Equal(t, 1, rep.Differ)
+	require.Contains(t, rep.First, "the game goes on")
+	require.Contains(t, rep.First, "answer: ")
+
+	var left []string // nobody was passed over, it says
+	skips := 0
+	for _, line := range text {
+		if strings.Contains(line, `"skip"`) {
+			skips++
+			continue
+		}
+		left = append(left, line)
+	}
+	rep, err = check(t, left)
+	require.NoError(t, err)
+	require.Positive(t, skips)
+	require.Contains(t, rep.First, "passed over without a record")
+}
+
+func FuzzCheck(f *testing.F) {
+	text := gameWith(f, `"elimination"`)
+	head := text[0]
+	for _, line := range text[1:] {
+		f.Add(line)
+	}
+	f.Add(load(f, "firstmoves.jsonl.gz")[0])
+	f.Add(load(f, "orient.json.gz")[0])
+	f.Fuzz(func(t *testing.T, line string) {
+		c, tally := New(), &conform.Tally{}
+		for _, l := range []string{line, head, line, line} {
+			_, _ = c.Check(tally, []byte(l))
+		}
+	})
+}

@@ -1,0 +1,221 @@
+package blockinglog
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"blockyard/datasets/conform"
+	"blockyard/env"
+	"blockyard/env/blocking"
+)
+
+// gameRecord opens a game.
+type gameRecord struct {
+	ID      any    `json:"id"`
+	Players int    `json:"players"`
+	Letters string `json:"letters"`
+}
+
+// A game is one being replayed.
+type game struct {
+	id     string
+	state  *blocking.State
+	turns  int                    // answers so far
+	others [env.MaxSeats][]string // moves of others since each player's last turn
+	passed []int                  // players found without a placement and not yet reported
+	lost   bool                   // it cannot be replayed further: what follows is not compared
+}
+
+// begin opens a game.
+func (c *Checker) begin(t *conform.Tally, r *gameRecord) error {
+	letters, err := blocking.ParseLetters(r.Letters, r.Players)
+	if err != nil {
+		return err
+	}
+	if c.game != nil {
+		last := c.game.id
+		t.At(func() string { return "game " + last })
+		conform.Same(t, "the next game begins before its end", true, false)
+	}
+	g := &game{id: fmt.Sprint(r.ID), state: blocking.New(r.Players, 0)}
+	c.game = g
+	g.state.Force(blocking.Deal(letters))
+	g.state.Reset(0)
+	t.At(func() string { return "game " + g.id })
+	g.lost = !conform.Same(t, "letters", r.Letters, blocking.LetterText(g.state.Letters))
+	return nil
+}
+
+// turnRecord is an answer and what it was given to.
+type turnRecord struct {
+	T      *int      `json:"t"`
+	P      int       `json:"p"`
+	Rows   *[]string `json:"rows"`
+	Others *[]string `json:"others"`
+	Valid  *[]string `json:"valid"`
+	Out    *string   `json:"out"`
+	OK     *bool     `json:"ok"`
+	Cells  *[][]int  `json:"cells"`
+	Scores *[]int    `json:"scores"`
+}
+
+// turn plays an answer.
+func (c *Checker) turn(t *conform.Tally, r *turnRecord) error {
+	g := c.game
+	if g == nil {
+		return errors.New("no game has begun")
+	}
+	if r.Out == nil {
+		return errors.New(`no "out"`)
+	}
+	if g.lost {
+		return nil
+	}
+	g.turns++
+	s := g.state
+	t.At(func() string { return fmt.Sprintf("game %s, turn %d", g.id, g.turns) })
+	t.Note("answer: " + *r.Out)
+	g.reported(t)
+	if g.lost = !conform.Same(t, "the game goes on", true, s.Reason == blocking.Running); g.lost {
+		return nil
+	}
+	p := int(s.Turn)
+	conform.Given(t, "t", r.T, g.turns)
+	conform.Same(t, "p", r.P, p)
+	if r.Rows != nil {
+		rows := s.Rows(p)
+		conform.Same(t, "rows", strings.Join(*r.Rows, " "), strings.Join(rows[:], " "))
+	}
+	if r.Others != nil {
+		conform.Same(t, "others", strings.Join(*r.Others, ", "), strings.Join(g.others[p], ", "))
+	}
+	if r.Valid != nil {
+		var list []string
+		for _, code := range s.List(p) {
+			list = append(list, code.String())
+		}
+		conform.Same(t, "valid", strings.Join(*r.Valid, ", "), strings.Join(list, ", "))
+	}
+	g.answer(t, r)
+	return nil
+}
+
+// answer plays what a player wrote and compares what it came to.
+func (g *game) answer(t *conform.Tally, r *turnRecord) {
+	s, p := g.state, int(g.state.Turn)
+	a, ok := s.Judge(p, *r.Out)
+	conform.Given(t, "ok", r.OK, ok)
+	if r.Cells != nil || ok {
+		var recorded, covered [][]int
+		if r.Cells != nil {
+			recorded = *r.Cells
+		}
+		if ok {
+			covered = cellsOf(s.Table(), a)
+		}
+		conform.Same(t, "cells", fmt.Sprint(recorded), fmt.Sprint(covered))
+	}
+	g.others[p] = nil
+	if ok {
+		for i := range g.others {
+			if i != p {
+				g.others[i] = append(g.others[i], fmt.Sprintf("%d %s", p, strings.Join(strings.Fields(*r.Out), " ")))
+			}
+		}
+	}
+	stuck := s.Stuck
+	s.Step(env.Alone(p, a))
+	for k := range int(s.Seats) {
+		if seat := (p + 1 + k) % int(s.Seats); (s.Stuck &^ stuck).Has(seat) {
+			g.passed = append(g.passed, seat)
+		}
+	}
+	g.scores(t, r.Scores)
+}
+
+// scores compares the points of all players.
+func (g *game) scores(t *conform.Tally, recorded *[]int) {
+	if recorded == nil {
+		return
+	}
+	points := make([]int, g.state.Seats)
+	for i := range points {
+		points[i] = int(g.state.Points[i])
+	}
+	conform.Same(t, "scores", fmt.Sprint(*recorded), fmt.Sprint(points))
+}
+
+// reported compares that everybody who was passed over has been told of.
+func (g *game) reported(t *conform.Tally) {
+	conform.Same(t, "passed over without a record", "[]", fmt.Sprint(g.passed))
+	g.passed = nil
+}
+
+// skipRecord is a player passed over for good.
+type skipRecord struct {
+	P      int    `json:"p"`
+	Scores *[]int `json:"scores"`
+}
+
+func (c *Checker) skip(t *conform.Tally, r *skipRecord) error {
+	g := c.game
+	if g == nil {
+		return errors.New("no game has begun")
+	}
+	if g.lost {
+		return nil
+	}
+	t.At(func() string { return fmt.Sprintf("game %s, after turn %d", g.id, g.turns) })
+	next := -1
+	if len(g.passed) > 0 {
+		next, g.passed = g.passed[0], g.passed[1:]
+	}
+	conform.Same(t, "skip", r.P, next)
+	g.scores(t, r.Scores)
+	return nil
+}
+
+// endRecord closes a game.
+type endRecord struct {
+	ID     any       `json:"id"`
+	Reason *string   `json:"reason"`
+	Scores *[]int    `json:"scores"`
+	Ranks  *[]int    `json:"ranks"`
+	Final  *[]string `json:"final"`
+}
+
+func (c *Checker) end(t *conform.Tally, r *endRecord) error {
+	g := c.game
+	if g == nil {
+		return errors.New("no game has begun")
+	}
+	c.game = nil
+	t.At(func() string { return fmt.Sprintf("game %s, end", g.id) })
+	conform.Same(t, "id", fmt.Sprint(r.ID), g.id)
+	if g.lost {
+		return nil
+	}
+	g.reported(t)
+	s := g.state
+	reason := s.Reason.String()
+	if reason == "" {
+		reason = "none: the game is not over"
+	}
+	conform.Given(t, "reason", r.Reason, reason)
+	scores, ranks := make([]int, s.Seats), make([]int, s.Seats)
+	for i := range scores {
+		scores[i], ranks[i] = s.Score(i), s.Rank(i)
+	}
+	if r.Scores != nil {
+		conform.Same(t, "scores", fmt.Sprint(*r.Scores), fmt.Sprint(scores))
+	}
+	if r.Ranks != nil {
+		conform.Same(t, "ranks", fmt.Sprint(*r.Ranks), fmt.Sprint(ranks))
+	}
+	if r.Final != nil {
+		rows := s.Rows(-1)
+		conform.Same(t, "final", strings.Join(*r.Final, " "), strings.Join(rows[:], " "))
+	}
+	return nil
+}
