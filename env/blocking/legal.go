@@ -67,8 +67,8 @@ func (s *State) Legal(seat int, dst []env.Action) []env.Action {
 	return dst
 }
 
-// canPlace reports whether seat has a legal placement, whoever's turn it is.
-func (s *State) canPlace(seat int) bool {
+// CanPlace reports whether seat has a legal placement, whoever's turn it is.
+func (s *State) CanPlace(seat int) bool {
 	allowed, connected := s.Open(seat)
 	if connected.Empty() {
 		return false

@@ -155,7 +155,7 @@ func (s *State) pass() {
 		if (s.Out|s.Stuck)&bit != 0 {
 			continue
 		}
-		if s.canPlace(int(s.Turn)) {
+		if s.CanPlace(int(s.Turn)) {
 			return
 		}
 		s.Stuck |= bit
@@ -230,7 +230,7 @@ func (s *State) Check() error {
 	if !taken.Empty() {
 		return errors.New("blocking: a cell outside the board")
 	}
-	if s.Reason == Running && ((s.Out | s.Stuck).Has(int(s.Turn)) || !s.canPlace(int(s.Turn))) {
+	if s.Reason == Running && ((s.Out | s.Stuck).Has(int(s.Turn)) || !s.CanPlace(int(s.Turn))) {
 		return errors.New("blocking: the seat to move cannot")
 	}
 	return nil
