@@ -37,7 +37,15 @@ func Clear(board *falling.Field) (peace, battle int) {
 	return peace, battle
 }
 
-// gain is what cleared rows score, before the combo (rules §7).
-func gain(peace, battle int) int {
-	return [5]int{0, 0, 1, 2, 4}[peace] + [5]int{0, 1, 2, 4, 8}[battle]
+// Gain is what cleared rows score, before the combo (rules §7).
+func Gain(peace, battle int) int {
+	return peacePoints[peace] + battlePoints[battle]
 }
+
+var (
+	peacePoints  = [5]int{0, 0, 1, 2, 4}
+	battlePoints = [5]int{0, 1, 2, 4, 8}
+)
+
+// Cells are the cells of block kind in direction d around its centre (rules §3).
+func Cells(kind, d int) [4]falling.Cell { return offsets[kind][d] }

@@ -110,7 +110,7 @@ func (s *State) Place(a env.Action) (peace, battle int) {
 	board := s.Board(seat)
 	Put(&board, s.Block(int(s.Turn)), At(a))
 	peace, battle = Clear(&board)
-	points := gain(peace, battle)
+	points := Gain(peace, battle)
 	if battle > 0 {
 		points += int(s.Combo)
 		s.Flag = true
