@@ -1,0 +1,248 @@
+package tetrisduelbot
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"time"
+
+	"blockyard/agents/contest"
+	"blockyard/env"
+	"blockyard/env/falling"
+	"blockyard/env/tetrisduel"
+)
+
+// Words of the dialogue (rules §13).
+const (
+	greeting    = "tetrisduel 1"
+	wordSeat    = "seat"
+	wordTime    = "time"
+	wordBlocks  = "blocks"
+	wordReady   = "ready"
+	wordTurn    = "turn"
+	wordLast    = "last"
+	wordMoves   = "moves"
+	wordEnd     = "end"
+	noPlacement = "-"
+)
+
+// DefaultTime is a bot's budget for a game (rules §9).
+const DefaultTime = 20 * time.Second
+
+// A Codec is the bot's end of the dialogue of rules §13. It belongs to one game.
+type Codec struct {
+	ready io.Writer // gets the line that says that the bot is ready
+	seat  int
+	time  time.Duration
+	deal  []uint16 // draws that deal the announced blocks
+	own   env.Action
+}
+
+// NewCodec returns a Codec that says on ready that the bot is.
+func NewCodec(ready io.Writer) *Codec {
+	return &Codec{ready: ready, time: DefaultTime, own: env.None}
+}
+
+var _ contest.Codec = (*Codec)(nil)
+
+// ReadTurn implements contest.Codec.
+func (c *Codec) ReadTurn(r *bufio.Reader, state env.State) (contest.Turn, error) {
+	for {
+		line, _, err := contest.ReadLine(r)
+		if err != nil {
+			return contest.Turn{}, err
+		}
+		word, rest, _ := cut(line)
+		switch word {
+		case wordEnd:
+			return contest.Turn{}, io.EOF
+		case wordTurn:
+			return c.turn(r, rest, state.(*tetrisduel.State))
+		case wordBlocks:
+			c.blocks(rest)
+			if _, err := io.WriteString(c.ready, wordReady+"\n"); err != nil {
+				return contest.Turn{}, err
+			}
+		default:
+			c.setting(word, rest)
+		}
+	}
+}
+
+// cut splits a line at its first blank.
+func cut(line string) (word, rest string, ok bool) {
+	if i := strings.IndexByte(line, ' '); i >= 0 {
+		return line[:i], line[i+1:], true
+	}
+	return line, "", false
+}
+
+// setting takes a line of the start. What makes no sense is passed over, and shows at the
+// first request at the latest.
+func (c *Codec) setting(word, rest string) {
+	n, err := strconv.Atoi(rest)
+	switch {
+	case err != nil:
+	case word == wordSeat && (n == 1 || n == 2):
+		c.seat = n - 1
+	case word == wordTime && n >= 0 && n <= maxTime:
+		c.time = time.Duration(n) * time.Millisecond
+	}
+}
+
+// maxTime is the greatest budget that is believed, in milliseconds.
+const maxTime = 1 << 31
+
+// blocks takes the sequence; there is none after one that is not made of packages.
+func (c *Codec) blocks(digits string) {
+	c.deal = nil
+	if len(digits) != tetrisduel.HalfTurns {
+		return
+	}
+	kinds := make([]uint8, len(digits))
+	for i := range kinds {
+		kinds[i] = digits[i] - '1'
+	}
+	if deal, ok := tetrisduel.Draws(kinds); ok {
+		c.deal = deal
+	}
+}
+
+// turn reads a request, of which rest is the end of the first line, and makes s its
+// position.
+func (c *Codec) turn(r *bufio.Reader, rest string, s *tetrisduel.State) (contest.Turn, error) {
+	t := contest.Turn{Seat: c.seat, Budget: c.time}
+	var lines []string
+	for {
+		line, _, err := contest.ReadLine(r)
+		if err != nil {
+			return t, err
+		}
+		word, count, _ := cut(line)
+		if word != wordMoves {
+			if len(lines) <= tetrisduel.Height+1 {
+				lines = append(lines, line)
+			}
+			continue
+		}
+		n, err := strconv.Atoi(count)
+		if err != nil || n < 0 || n > tetrisduel.Game.Actions {
+			n = 0
+		}
+		for ; n > 0; n-- { // the list is made here as well
+			if _, _, err := contest.ReadLine(r); err != nil {
+				return t, err
+			}
+		}
+		break
+	}
+	next := *s
+	left, err := c.position(&next, rest, lines)
+	if err != nil {
+		return t, &contest.Surprise{Text: err.Error()}
+	}
+	*s = next
+	t.Budget = left
+	return t, nil
+}
+
+// position fills in s from the lines of a request.
+func (c *Codec) position(s *tetrisduel.State, rest string, lines []string) (left time.Duration, err error) {
+	if len(c.deal) != tetrisduel.Packages {
+		return 0, fmt.Errorf("no sequence of %d blocks in packages was announced", tetrisduel.HalfTurns)
+	}
+	v, err := numbers(rest, 8)
+	if err != nil {
+		return 0, fmt.Errorf("turn %q: %w", rest, err)
+	}
+	if len(lines) != tetrisduel.Height+1 {
+		return 0, fmt.Errorf("%d lines between turn and moves, want %d", len(lines), tetrisduel.Height+1)
+	}
+	s.Force(c.deal)
+	s.Reset(0)
+	seat := (v[0] + 1) & 1
+	if v[0] < 1 || v[0] > tetrisduel.HalfTurns || seat != c.seat || v[1] != (v[0]+1)/2 {
+		return 0, fmt.Errorf("half-turn %d, round %d of seat %d", v[0], v[1], c.seat+1)
+	}
+	if v[2] != s.Block(v[0])+1 {
+		return 0, fmt.Errorf("half-turn %d: block %d, announced was %d", v[0], v[2], s.Block(v[0])+1)
+	}
+	if v[3] > 1<<20 || v[4] > 1<<20 || v[5] > tetrisduel.HalfTurns || v[6] > 1 || v[7] > maxTime {
+		return 0, fmt.Errorf("turn %q: a number is too great", rest)
+	}
+	board, err := parseBoard(lines[1:])
+	if err != nil {
+		return 0, err
+	}
+	s.Last[1-seat], err = parseLast(lines[0])
+	if err != nil {
+		return 0, err
+	}
+	s.Last[seat] = c.own
+	s.Turn, s.Combo, s.Flag = int16(v[0]), int16(v[5]), v[6] == 1
+	s.Points[seat], s.Points[1-seat] = int32(v[3]), int32(v[4])
+	if s.Cells = board; seat == 1 {
+		s.Cells = tetrisduel.Turned(&board)
+	}
+	return time.Duration(v[7]) * time.Millisecond, s.Check()
+}
+
+// numbers reads n decimal numbers from 0, a blank between them.
+func numbers(text string, n int) ([]int, error) {
+	parts := strings.Split(text, " ")
+	if len(parts) != n {
+		return nil, fmt.Errorf("%d words, want %d", len(parts), n)
+	}
+	out := make([]int, n)
+	for i, p := range parts {
+		v, err := strconv.Atoi(p)
+		if err != nil || v < 0 {
+			return nil, fmt.Errorf("%q is no number", p)
+		}
+		out[i] = v
+	}
+	return out, nil
+}
+
+// parseBoard reads the rows of a board.
+func parseBoard(lines []string) (f falling.Field, err error) {
+	for y, line := range lines {
+		if len(line) != tetrisduel.Width {
+			return f, fmt.Errorf("board row %d: %d cells, want %d", y, len(line), tetrisduel.Width)
+		}
+		for x := 0; x < tetrisduel.Width; x++ {
+			switch line[x] {
+			case '#':
+				f.Set(x, y)
+			case '.':
+			default:
+				return f, fmt.Errorf("board row %d: %q", y, line)
+			}
+		}
+	}
+	return f, nil
+}
+
+// parseLast reads the opponent's last placement.
+func parseLast(line string) (env.Action, error) {
+	word, rest, _ := cut(line)
+	if word != wordLast {
+		return env.None, fmt.Errorf("%q, want the last placement", line)
+	}
+	if rest == noPlacement {
+		return env.None, nil
+	}
+	return tetrisduel.Game.Parse(rest)
+}
+
+// WriteMove implements contest.Codec.
+func (c *Codec) WriteMove(w io.Writer, _ env.State, _ int, a env.Action) error {
+	text := "none"
+	if a != env.None {
+		text, c.own = tetrisduel.Game.Text(a), a
+	}
+	_, err := io.WriteString(w, text+"\n")
+	return err
+}

@@ -1,0 +1,133 @@
+package tetrisduelbot
+
+import (
+	"bufio"
+	"io"
+	"strconv"
+	"strings"
+	"time"
+
+	"blockyard/agents/contest"
+	"blockyard/env"
+	"blockyard/env/falling"
+	"blockyard/env/tetrisduel"
+)
+
+// Greeting are the lines seat gets at the start of a game; the bot then says that it is
+// ready.
+func Greeting(s *tetrisduel.State, seat int, budget time.Duration) []string {
+	digits := make([]byte, tetrisduel.HalfTurns)
+	for t := range digits {
+		digits[t] = byte('1' + s.Block(t+1))
+	}
+	return []string{
+		greeting,
+		wordSeat + " " + strconv.Itoa(seat+1),
+		wordTime + " " + strconv.FormatInt(budget.Milliseconds(), 10),
+		wordBlocks + " " + string(digits),
+	}
+}
+
+// Ready reports whether a line says that a bot is ready.
+func Ready(line string) bool { return line == wordReady }
+
+// Request are the lines the seat to move gets, which shows what is left of its budget;
+// with list they hold its legal placements.
+func Request(s *tetrisduel.State, left time.Duration, list bool) []string {
+	seat := s.Mover()
+	flag := 0
+	if s.Flag && seat == 1 {
+		flag = 1
+	}
+	line := wordTurn
+	for _, n := range []int{
+		int(s.Turn), int(s.Turn+1) / 2, s.Block(int(s.Turn)) + 1, s.Score(seat), s.Score(1 - seat),
+		int(s.Combo), flag, int(left.Milliseconds()),
+	} {
+		line += " " + strconv.Itoa(n)
+	}
+	lines := []string{line, lastLine(s.Last[1-seat])}
+	board := s.Board(seat)
+	lines = append(lines, boardLines(&board)...)
+	if !list {
+		return append(lines, wordMoves+" 0")
+	}
+	legal := tetrisduel.Ordered(s.Legal(seat, nil))
+	lines = append(lines, wordMoves+" "+strconv.Itoa(len(legal)))
+	for _, p := range legal {
+		lines = append(lines, tetrisduel.Game.Text(p.Action()))
+	}
+	return lines
+}
+
+func lastLine(a env.Action) string {
+	if a == env.None {
+		return wordLast + " " + noPlacement
+	}
+	return wordLast + " " + tetrisduel.Game.Text(a)
+}
+
+func boardLines(f *falling.Field) []string {
+	var lines []string
+	row := make([]byte, tetrisduel.Width)
+	for y := 0; y < tetrisduel.Height; y++ {
+		for x := range row {
+			row[x] = '.'
+			if f.At(x, y) {
+				row[x] = '#'
+			}
+		}
+		lines = append(lines, string(row))
+	}
+	return lines
+}
+
+// End is the line both bots get when the game is over; winner is a seat, or -1.
+func End(s *tetrisduel.State, winner int, reason string) string {
+	return strings.Join([]string{
+		wordEnd, strconv.Itoa(winner + 1), reason, strconv.Itoa(s.Score(0)), strconv.Itoa(s.Score(1)),
+	}, " ")
+}
+
+// Judge reads an answer of the seat to move: ok is false unless it is three decimal
+// integers, parted by blanks, that name a placement of the list.
+func Judge(s *tetrisduel.State, line string) (a env.Action, ok bool) {
+	words := strings.Fields(line)
+	var v [3]int
+	if len(words) != len(v) {
+		return env.None, false
+	}
+	for i, w := range words {
+		n, err := strconv.Atoi(w)
+		if err != nil {
+			return env.None, false
+		}
+		v[i] = n
+	}
+	p := tetrisduel.Placement{Y: v[0], X: v[1], D: v[2]}
+	if p.Y < 0 || p.Y >= tetrisduel.Reachable || p.X < 0 || p.X >= tetrisduel.Width || p.D < 0 || p.D >= tetrisduel.Directions {
+		return env.None, false
+	}
+	for _, l := range s.Legal(s.Mover(), nil) {
+		if l == p.Action() {
+			return l, true
+		}
+	}
+	return env.None, false
+}
+
+// WriteTurn implements contest.Codec: the host's request, without a greeting.
+func (c *Codec) WriteTurn(w io.Writer, s env.State, t contest.Turn) error {
+	_, err := io.WriteString(w, strings.Join(Request(s.(*tetrisduel.State), t.Budget, true), "\n")+"\n")
+	return err
+}
+
+// ReadMove implements contest.Codec: env.None is an answer that is not in the list.
+func (c *Codec) ReadMove(r *bufio.Reader, s env.State, _ int) (env.Action, error) {
+	line, _, err := contest.ReadLine(r)
+	if err != nil {
+		return env.None, err
+	}
+	a, _ := Judge(s.(*tetrisduel.State), line)
+	return a, nil
+}

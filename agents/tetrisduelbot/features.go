@@ -1,0 +1,262 @@
+package tetrisduelbot
+
+import (
+	"math"
+	"strconv"
+
+	"blockyard/env/tetrisduel"
+)
+
+// A position is told by two halves, the board as each seat sees it, by what both share, and
+// by what is to come. It is told after a choice: seat, whose features they are, has just
+// moved, and the opponent is to move. See halfNames for the order; all are about -2 to 2,
+// most 0 to 1.
+const (
+	soon      = 3 // blocks to come of each seat that a half knows of
+	halfLen   = columns + 2*(columns-1) + 20 + 4*soon
+	sharedLen = tetrisduel.Reachable - tetrisduel.Peace + 10
+	// OwnLen is how many features change with the seat's own choice; they come first.
+	OwnLen = 2*halfLen + sharedLen
+	// ConstLen is how many do not; they follow.
+	ConstLen = 4 + 2*soon*kinds
+	// Len is how many features there are.
+	Len = OwnLen + ConstLen
+)
+
+// FeatureNames names the features in order. A net's file repeats them, so that a net never
+// reads numbers it was not trained on.
+var FeatureNames = featureNames()
+
+func featureNames() []string {
+	names := halfNames(nil, "own ")
+	names = halfNames(names, "opponent ")
+	for y := tetrisduel.Peace; y < tetrisduel.Reachable; y++ {
+		names = append(names, "filled in row "+strconv.Itoa(y))
+	}
+	names = append(names, "lead", "lead in short", "lead for the time left", "ahead", "combo", "great combo",
+		"battle cleared", "opponent takes with combo", "own takes with combo", "own taken last")
+	names = append(names, "half-turns left", "last 80", "last 20", "moved first")
+	for i := 0; i < 2*soon; i++ {
+		for _, l := range tetrisduel.Letters {
+			names = append(names, "block "+strconv.Itoa(i)+" "+string(l))
+		}
+	}
+	return names
+}
+
+func halfNames(names []string, whose string) []string {
+	for x := 0; x < columns; x++ {
+		names = append(names, whose+"height "+strconv.Itoa(x))
+	}
+	for x := 1; x < columns; x++ {
+		names = append(names, whose+"step "+strconv.Itoa(x))
+	}
+	for x := 1; x < columns; x++ {
+		names = append(names, whose+"step size "+strconv.Itoa(x))
+	}
+	for _, n := range [...]string{
+		"holes", "covers", "row edges", "column edges", "wells", "highest", "lowest", "over 10", "over 12", "open",
+		"clean lacking 1", "clean lacking 2", "clean lacking 3", "clean lacking 4",
+		"foul lacking 1", "foul lacking 2", "calm lacking 1", "calm lacking 2", "kinds that take", "kinds that take 2",
+	} {
+		names = append(names, whose+n)
+	}
+	for i := 0; i < soon; i++ {
+		after := " in " + strconv.Itoa(i) + " turns"
+		names = append(names, whose+"takes"+after, whose+"takes 2"+after, whose+"takes 3"+after, whose+"gains"+after)
+	}
+	return names
+}
+
+// stepMax is the greatest step between neighbouring columns that is told apart.
+const stepMax = 6
+
+// half writes the features of one seat's view, halfLen of them; blocks are the kinds it
+// plays next, -1 after the last.
+func half(s *shape, blocks *[soon]int, out []float32) {
+	out = out[:halfLen]
+	for x, t := range s.top {
+		out[x] = float32(rows-t) * (1. / 10)
+	}
+	steps, sizes := out[columns:2*columns-1], out[2*columns-1:3*columns-2]
+	for i := range steps {
+		d := s.top[i] - s.top[i+1]
+		if d > stepMax {
+			d = stepMax
+		}
+		if d < -stepMax {
+			d = -stepMax
+		}
+		steps[i] = float32(d) * (1. / 3)
+		if d < 0 {
+			d = -d
+		}
+		sizes[i] = float32(d) * (1. / 3)
+	}
+	rest := out[3*columns-2 : 3*columns+18]
+	rest[0] = float32(s.holes) * (1. / 10)
+	rest[1] = float32(s.covers) * (1. / 10)
+	rest[2] = float32(s.rowEdges) * (1. / 30)
+	rest[3] = float32(s.colEdges) * (1. / 20)
+	rest[4] = float32(s.wells) * (1. / 10)
+	rest[5] = float32(rows-s.least) * (1. / 10)
+	rest[6] = float32(rows-s.most) * (1. / 10)
+	rest[7] = float32(over(rows-s.least, 10)) * (1. / 3)
+	rest[8] = float32(over(rows-s.least, 12))
+	rest[9] = float32(s.open) * (1. / 100)
+	for i, n := range s.clean {
+		rest[10+i] = float32(n) * (1. / 2)
+	}
+	rest[14] = float32(s.foul[0]) * (1. / 2)
+	rest[15] = float32(s.foul[1]) * (1. / 2)
+	rest[16] = float32(s.calm[0]) * (1. / 2)
+	rest[17] = float32(s.calm[1]) * (1. / 2)
+	one, two := 0, 0
+	for _, w := range s.takes {
+		if w > 0 {
+			one++
+		}
+		if w > 1 {
+			two++
+		}
+	}
+	rest[18] = float32(one) * (1. / 4)
+	rest[19] = float32(two) * (1. / 2)
+	next := out[3*columns+18 : halfLen]
+	for i, k := range blocks {
+		w, g := 0, 0
+		if k >= 0 {
+			w, g = s.takes[k], s.gains[k]
+		}
+		next[4*i] = yes(w > 0)
+		next[4*i+1] = yes(w > 1)
+		next[4*i+2] = yes(w > 2)
+		next[4*i+3] = float32(g) * (1. / 3)
+	}
+}
+
+func over(n, most int) int {
+	if n > most {
+		return n - most
+	}
+	return 0
+}
+
+func yes(b bool) float32 {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// within keeps v between -most and most.
+func within(v, most float32) float32 {
+	if v > most {
+		return most
+	}
+	if v < -most {
+		return -most
+	}
+	return v
+}
+
+// An Eye reads positions for one seat that has just moved. Look fills in what its choices
+// share; the zero value is not ready for use.
+type Eye struct {
+	seat      int
+	own, opp  shape
+	ownBlocks [soon]int
+	oppBlocks [soon]int
+}
+
+// Look reads what the afterstates of one decision share, off any of them: the seat that
+// has just moved is told by its turn.
+func (e *Eye) Look(s *tetrisduel.State) {
+	e.seat = 1 - s.Mover()
+	t := int(s.Turn)
+	for i := 0; i < soon; i++ {
+		e.oppBlocks[i], e.ownBlocks[i] = blockAt(s, t+2*i), blockAt(s, t+2*i+1)
+	}
+}
+
+// blockAt is the block of half-turn t, -1 after the last.
+func blockAt(s *tetrisduel.State, t int) int {
+	if t > tetrisduel.HalfTurns {
+		return -1
+	}
+	return s.Block(t)
+}
+
+// measure fills in both shapes.
+func (e *Eye) measure(s *tetrisduel.State) {
+	turned := tetrisduel.Turned(&s.Cells)
+	own, opp := &s.Cells, &turned
+	if e.seat == 1 {
+		own, opp = opp, own
+	}
+	e.own.measure(own)
+	e.opp.measure(opp)
+}
+
+// takes is how many battle rows a seat takes with a block, dropped straight, at once.
+func (s *shape) take(kind int) (battle, points int) {
+	if kind < 0 {
+		return 0, 0
+	}
+	return s.takes[kind], s.gains[kind]
+}
+
+// Own writes the OwnLen features that differ between the afterstates Look spoke of.
+func (e *Eye) Own(s *tetrisduel.State, out []float32) {
+	e.measure(s)
+	half(&e.own, &e.ownBlocks, out)
+	half(&e.opp, &e.oppBlocks, out[halfLen:])
+	out = out[2*halfLen : OwnLen]
+	for i, n := range e.own.lacks {
+		out[i] = float32(columns-n) * (1. / 10)
+	}
+	out = out[len(e.own.lacks):]
+	lead, left := float32(s.Points[e.seat]-s.Points[1-e.seat]), halfTurnsLeft(s)
+	out[0] = within(lead*(1./20), 4)
+	out[1] = within(lead*(1./5), 1)
+	out[2] = within(lead/(1+float32(math.Sqrt(float64(left)))), 4)
+	out[3] = yes(lead > 0) - yes(lead < 0)
+	out[4] = float32(s.Combo) * (1. / 5)
+	out[5] = float32(over(int(s.Combo), 4)) * (1. / 5)
+	out[6] = yes(s.Flag)
+	w, _ := e.opp.take(e.oppBlocks[0])
+	out[7] = yes(w > 0) * float32(s.Combo) * (1. / 5)
+	w, _ = e.own.take(e.ownBlocks[0])
+	out[8] = yes(w > 0) * float32(s.Combo) * (1. / 5)
+	out[9] = yes(s.Flag && e.seat == 0)
+}
+
+// halfTurnsLeft counts the one to come.
+func halfTurnsLeft(s *tetrisduel.State) int { return tetrisduel.HalfTurns - int(s.Turn) + 1 }
+
+// Const writes the ConstLen features that are the same for all of them.
+func (e *Eye) Const(s *tetrisduel.State, out []float32) {
+	out = out[:ConstLen]
+	left := halfTurnsLeft(s)
+	out[0] = float32(left) * (1. / tetrisduel.HalfTurns)
+	out[1] = float32(over(80, left)) * (1. / 80)
+	out[2] = float32(over(20, left)) * (1. / 20)
+	out[3] = yes(e.seat == 0)
+	out = out[4:]
+	for i := range out {
+		out[i] = 0
+	}
+	for i := 0; i < 2*soon; i++ {
+		if k := blockAt(s, int(s.Turn)+i); k >= 0 {
+			out[i*kinds+k] = 1
+		}
+	}
+}
+
+// Features writes all Len features of s as the seat that has just moved sees it.
+func Features(s *tetrisduel.State, out []float32) {
+	var e Eye
+	e.Look(s)
+	e.Own(s, out[:OwnLen])
+	e.Const(s, out[OwnLen:Len])
+}

@@ -1,0 +1,140 @@
+package tetrisduelbot
+
+import (
+	"blockyard/agents/search"
+	"blockyard/env"
+	"blockyard/env/tetrisduel"
+)
+
+// A Term is one number that the hand-tuned evaluator weighs.
+type Term int
+
+// The terms. All are what the seat has more of than the opponent, so that one seat's gain is
+// the other's loss. Those of the board are counts of shape, each from its own end.
+const (
+	Lead     Term = iota // points
+	Holes                // holes
+	Covers               // cells above the lowest hole of their column
+	RowEdges             // changes between taken and empty along the rows
+	ColEdges             // and down the columns
+	Wells                // depth of the wells, the k-th cell of one counting k
+	Bumps                // steps between neighbouring columns
+	Open                 // open cells of all columns together
+	Heap                 // squares of the columns' heights
+	Peak                 // square of the rows by which the highest column is above row 10
+	Danger               // square of the rows by which it is above row 4
+	Clean1               // clean battle rows that lack one cell
+	Clean2               // two
+	Clean3               // three
+	Clean4               // four
+	Calm                 // clean peace rows that lack one cell
+	Kinds                // kinds of block that could take a battle row at once
+	Now                  // what the seat to move gains with its block, dropped straight: points and combo
+	Next                 // the same for the other seat, with its block after that
+	Later                // the same for the seat to move, with its block after that
+	Carry                // combo, for the seat to move if it can take a battle row at once, for the other if not
+	Terms                // how many there are
+)
+
+// TermNames names the terms in order: in weight files and tables.
+var TermNames = [Terms]string{
+	"lead", "holes", "covers", "row_edges", "column_edges", "wells", "bumps", "open", "heap", "peak", "danger",
+	"clean1", "clean2", "clean3", "clean4", "calm", "kinds", "now", "next", "later", "carry",
+}
+
+// Weights say what one of each term is worth.
+type Weights [Terms]float32
+
+// A Hand is an agents/search.Evaluator: terms times weights. What is not points counts less
+// and less over the last half-turns. It belongs to one agent.
+type Hand struct {
+	Weights Weights
+	eye     Eye
+	terms   [Terms]float32
+}
+
+// NewHand returns a Hand with the tuned weights.
+func NewHand() *Hand { return &Hand{Weights: Tuned} }
+
+// fade is the half-turn before the end from which on what is not points counts less.
+const fade = 40
+
+// Evaluate implements search.Evaluator.
+func (h *Hand) Evaluate(states []env.State, seat int, out []float32) {
+	h.eye.Look(states[0].(*tetrisduel.State))
+	for i, state := range states {
+		s := state.(*tetrisduel.State)
+		h.measure(s)
+		sum := float32(0)
+		for t := Lead + 1; t < Terms; t++ {
+			sum += h.terms[t] * h.Weights[t]
+		}
+		if left := halfTurnsLeft(s); left < fade {
+			sum *= float32(left) / fade
+		}
+		sum += h.terms[Lead] * h.Weights[Lead]
+		if h.eye.seat != seat {
+			sum = -sum
+		}
+		out[i] = within(sum, search.Limit)
+	}
+}
+
+// measure fills in the terms of s for the seat that has just moved.
+func (h *Hand) measure(s *tetrisduel.State) {
+	e, t := &h.eye, &h.terms
+	e.measure(s)
+	a, b := &e.own, &e.opp
+	t[Lead] = float32(s.Points[e.seat] - s.Points[1-e.seat])
+	t[Holes] = float32(a.holes - b.holes)
+	t[Covers] = float32(a.covers - b.covers)
+	t[RowEdges] = float32(a.rowEdges - b.rowEdges)
+	t[ColEdges] = float32(a.colEdges - b.colEdges)
+	t[Wells] = float32(a.wells - b.wells)
+	t[Bumps] = float32(a.bumps - b.bumps)
+	t[Open] = float32(a.open - b.open)
+	t[Heap] = float32(a.heap - b.heap)
+	t[Peak] = squared(10-a.least) - squared(10-b.least)
+	t[Danger] = squared(4-a.least) - squared(4-b.least)
+	t[Clean1] = float32(a.clean[0] - b.clean[0])
+	t[Clean2] = float32(a.clean[1] - b.clean[1])
+	t[Clean3] = float32(a.clean[2] - b.clean[2])
+	t[Clean4] = float32(a.clean[3] - b.clean[3])
+	t[Calm] = float32(a.calm[0] - b.calm[0])
+	t[Kinds] = float32(a.taking() - b.taking())
+	t[Now] = -promise(b, e.oppBlocks[0], int(s.Combo))
+	t[Next] = promise(a, e.ownBlocks[0], int(s.Combo))
+	t[Later] = -promise(b, e.oppBlocks[1], int(s.Combo))
+	t[Carry] = float32(s.Combo)
+	if w, _ := b.take(e.oppBlocks[0]); w > 0 {
+		t[Carry] = -t[Carry]
+	}
+}
+
+// promise is what a seat gains with a block, dropped straight, at once.
+func promise(s *shape, kind, combo int) float32 {
+	w, points := s.take(kind)
+	if w > 0 {
+		points += combo
+	}
+	return float32(points)
+}
+
+// taking is how many kinds of block could take a battle row at once.
+func (s *shape) taking() int {
+	n := 0
+	for _, w := range s.takes {
+		if w > 0 {
+			n++
+		}
+	}
+	return n
+}
+
+// squared is n·n, or 0 for a negative n.
+func squared(n int) float32 {
+	if n < 0 {
+		return 0
+	}
+	return float32(n * n)
+}

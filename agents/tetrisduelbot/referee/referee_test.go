@@ -1,0 +1,239 @@
+package referee
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"blockyard/agents/contest"
+	"blockyard/agents/search"
+	"blockyard/agents/tetrisduelbot"
+	"blockyard/env"
+	"blockyard/env/tetrisduel"
+)
+
+// A chair is a bot in this process: it answers from the host's own state.
+type chair struct {
+	game   *Game
+	agent  env.Agent
+	answer func(turn int, good string) (line string, took time.Duration, err error)
+	told   []string
+	closed bool
+}
+
+func (c *chair) Ask(_ context.Context, lines []string, limit time.Duration) (string, bool, time.Duration, error) {
+	c.told = append(c.told, lines...)
+	turn, good := 0, "ready"
+	switch {
+	case strings.HasPrefix(lines[0], "end"):
+		return "", false, 0, contest.ErrLate
+	case strings.HasPrefix(lines[0], "turn"):
+		s := *c.game.State
+		turn = int(s.Turn)
+		a, err := c.agent.Act(context.Background(), &s, s.Mover())
+		if err != nil {
+			return "", false, 0, err
+		}
+		good = tetrisduel.Game.Text(a)
+	}
+	if c.answer == nil {
+		return good, false, time.Millisecond, nil
+	}
+	line, took, err := c.answer(turn, good)
+	if took > limit {
+		err = contest.ErrLate
+	}
+	return line, false, took, err
+}
+
+func (c *chair) Close() error { c.closed = true; return nil }
+
+// play plays a game between chairs with these answers; nil answers well.
+func play(t *testing.T, change func(g *Game), answers ...func(turn int, good string) (string, time.Duration, error)) (Outcome, *Game) {
+	t.Helper()
+	g := &Game{State: &tetrisduel.State{}, Time: 20 * time.Second}
+	g.State.Reset(11)
+	for seat, answer := range answers {
+		g.Bots[seat] = &chair{game: g, agent: search.NewGreedy(tetrisduel.Game, tetrisduelbot.NewHand()), answer: answer}
+	}
+	if change != nil {
+		change(g)
+	}
+	out, err := g.Play(t.Context())
+	require.NoError(t, err)
+	for seat, b := range g.Bots {
+		if c, ok := b.(*chair); ok && c != nil {
+			require.True(t, c.closed)
+			require.Equal(t, tetrisduelbot.End(g.State, out.Winner, out.Reason), c.told[len(c.told)-1], "seat %d", seat)
+		}
+	}
+	return out, g
+}
+
+// at answers well but at one half-turn; 0 is the greeting.
+func at(turn int, line string, took time.Duration, err error) func(int, string) (string, time.Duration, error) {
+	return func(now int, good string) (string, time.Duration, error) {
+		if now == turn {
+			return line, took, err
+		}
+		return good, time.Millisecond, nil
+	}
+}
+
+func TestReasons(t *testing.T) {
+	for name, c := range map[string]struct {
+		first, second func(int, string) (string, time.Duration, error)
+		winner        int
+		reason        string
+		turns         int
+	}{
+		"illegal placement":  {at(5, "0 0 0", 0, nil), nil, 1, "illegal", 5},
+		"no placement":       {nil, at(6, "pass", 0, nil), 0, "illegal", 6},
+		"exception":          {nil, at(8, "", 0, contest.ErrGone), 0, Exception, 8},
+		"too slow at once":   {at(3, "14 1 0", 21*time.Second, nil), nil, 1, Timeout, 3},
+		"never ready":        {at(0, "", time.Hour, nil), nil, 1, Missing, 0},
+		"says something":     {nil, at(0, "hello", 0, nil), 0, Missing, 0},
+		"gone at the start":  {nil, at(0, "", 0, contest.ErrGone), 0, Missing, 0},
+		"neither there":      {at(0, "", 0, contest.ErrGone), at(0, "no", 0, nil), Nobody, Missing, 0},
+		"played to overflow": {nil, nil, 1, "overflow", 0},
+	} {
+		out, g := play(t, nil, c.first, c.second)
+		if name == "played to overflow" {
+			require.Contains(t, []string{"overflow", "limit"}, out.Reason)
+			require.Zero(t, g.State.Acting())
+			require.Equal(t, int(g.State.Winner), out.Winner)
+			continue
+		}
+		require.Equal(t, c.winner, out.Winner, name)
+		require.Equal(t, c.reason, out.Reason, name)
+		require.Equal(t, c.turns, out.Turns, name)
+	}
+}
+
+func TestTheBudgetIsForTheWholeGame(t *testing.T) {
+	slow := func(turn int, good string) (string, time.Duration, error) { return good, 3 * time.Second, nil }
+	out, g := play(t, nil, slow, nil)
+	require.Equal(t, Timeout, out.Reason)
+	require.Equal(t, 1, out.Winner)
+	require.Equal(t, 13, out.Turns, "six answers of three seconds each, and the seventh is late")
+	require.Equal(t, 6, out.Tallies[0].Answers)
+	require.Zero(t, out.Tallies[0].Left)
+	require.Contains(t, strings.Join(g.Bots[0].(*chair).told, "\n"), " 2000\n", "the sixth request shows two seconds")
+}
+
+// placed is a position before the last half-turn, points as given.
+func placed(points [2]int32) func(g *Game) {
+	return func(g *Game) {
+		g.State.Turn, g.State.Points = tetrisduel.HalfTurns, points
+	}
+}
+
+func TestEqualPoints(t *testing.T) {
+	quick := func(turn int, good string) (string, time.Duration, error) { return good, time.Millisecond, nil }
+	out, _ := play(t, placed([2]int32{4, 4}), nil, quick)
+	require.Equal(t, Nobody, out.Winner)
+	require.Equal(t, "limit", out.Reason)
+	out, _ = play(t, func(g *Game) { placed([2]int32{4, 4})(g); g.TieByTime = true }, nil, quick)
+	require.Equal(t, 0, out.Winner, "the first was never asked")
+	out, _ = play(t, func(g *Game) { placed([2]int32{4, 5})(g); g.TieByTime = true }, nil, quick)
+	require.Equal(t, 1, out.Winner)
+}
+
+func TestNoListAndMissingBots(t *testing.T) {
+	out, g := play(t, func(g *Game) { g.NoList = true }, at(9, "x", 0, nil), nil)
+	require.Equal(t, "illegal", out.Reason)
+	require.Contains(t, strings.Join(g.Bots[0].(*chair).told, "\n"), "moves 0\n")
+	out, _ = play(t, func(g *Game) { g.Bots[1] = nil }, nil)
+	require.Equal(t, [2]any{0, Missing}, [2]any{out.Winner, out.Reason})
+}
+
+func TestStopping(t *testing.T) {
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	g := &Game{State: &tetrisduel.State{}, Time: time.Second}
+	g.State.Reset(1)
+	for seat := range g.Bots {
+		g.Bots[seat] = &chair{game: g, agent: search.NewFirst(), answer: func(turn int, good string) (string, time.Duration, error) {
+			if turn == 4 {
+				stop()
+				return "", 0, ctx.Err()
+			}
+			return good, 0, nil
+		}}
+	}
+	_, err := g.Play(ctx)
+	require.ErrorIs(t, err, context.Canceled)
+}
+
+// python starts the adapter with a bot of the original style.
+func python(t *testing.T, bot string) *contest.Process {
+	t.Helper()
+	p, err := contest.Start([]string{"python3", "-B", "../pybot.py", bot}, func(line string) { t.Log(line) })
+	require.NoError(t, err)
+	return p
+}
+
+// Original Python bots play unchanged, each against one of ours.
+func TestPythonBots(t *testing.T) {
+	dir := t.TempDir()
+	file := func(name, output string) string {
+		path := filepath.Join(dir, name+".py")
+		text := "import time\n\nclass Player:\n    def __init__(self, isFirst):\n        self.first = isFirst\n\n" +
+			"    def output(self, matchData):\n        a = matchData.getValidAction()[0]\n        " + output + "\n"
+		require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
+		return path
+	}
+	for _, c := range []struct {
+		name, bot string
+		seat      int
+		reason    string
+	}{
+		{"every method, first", "../testdata/everymethod.py", 0, ""},
+		{"every method, second", "../testdata/everymethod.py", 1, ""},
+		{"list", file("list", "return list(a)"), 0, "illegal"},
+		{"nothing", file("nothing", "return None"), 1, "illegal"},
+		{"fractions", file("fractions", "return (a[0], a[1] + 0.5, a[2])"), 0, "illegal"},
+		{"equal floats are equal", file("floats", "return (float(a[0]), a[1], a[2]) if matchData.getCurrentRound() < 4 else None"), 0, "illegal"},
+		{"exception", file("exception", "return a if matchData.getCurrentRound() < 3 else 1 / 0"), 1, Exception},
+		{"sleeper", file("sleeper", "time.sleep(5)"), 0, Timeout},
+		{"no class", func() string {
+			path := filepath.Join(dir, "empty.py")
+			require.NoError(t, os.WriteFile(path, []byte("x = 1\n"), 0o600))
+			return path
+		}(), 1, Missing},
+		{"no file", filepath.Join(dir, "none.py"), 0, Missing},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			g := &Game{State: &tetrisduel.State{}, Time: 20 * time.Second}
+			if c.reason == Timeout {
+				g.Time = 300 * time.Millisecond
+			}
+			g.State.Reset(uint64(3 + c.seat))
+			g.Bots[c.seat] = python(t, c.bot)
+			g.Bots[1-c.seat] = &chair{game: g, agent: search.NewGreedy(tetrisduel.Game, tetrisduelbot.NewHand())}
+			g.Watch = func(s *tetrisduel.State, a env.Action) {
+				if c.reason == "" && s.Turn > 60 { // long enough: the other gives up
+					g.Bots[1-c.seat].(*chair).answer = at(int(s.Turn)+1+int(s.Turn+1+int16(c.seat))%2, "enough", 0, nil)
+				}
+			}
+			out, err := g.Play(t.Context())
+			require.NoError(t, err)
+			if c.reason == "" {
+				require.Equal(t, c.seat, out.Winner, out.Reason)
+				require.Greater(t, out.Tallies[c.seat].Answers, 20)
+				return
+			}
+			require.Equal(t, c.reason, out.Reason)
+			require.Equal(t, 1-c.seat, out.Winner)
+			if c.name == "equal floats are equal" {
+				require.Equal(t, 3, out.Tallies[0].Answers-1)
+			}
+		})
+	}
+}

@@ -1,0 +1,161 @@
+package tetrisduelbot
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"blockyard/env"
+	"blockyard/env/falling"
+	"blockyard/env/tetrisduel"
+)
+
+// slowShape is what a shape says it is, cell by cell.
+func slowShape(f *falling.Field) (s shape) {
+	taken := func(x, y int) bool { return x < 0 || x >= columns || y >= rows || y >= 0 && f.At(x, y) }
+	s.least = rows
+	for x := range columns {
+		for s.top[x] < rows && !taken(x, s.top[x]) {
+			s.top[x]++
+		}
+		s.open += s.top[x]
+		s.heap += (rows - s.top[x]) * (rows - s.top[x])
+		s.least, s.most = min(s.least, s.top[x]), max(s.most, s.top[x])
+		lowest := -1
+		for y := range rows {
+			if y >= s.top[x] && !taken(x, y) {
+				s.holes++
+				lowest = y
+			}
+			if taken(x, y) != taken(x, y-1) && y > 0 || y == 0 && taken(x, 0) {
+				s.colEdges++
+			}
+		}
+		if !taken(x, rows-1) {
+			s.colEdges++
+		}
+		s.colEdges-- // from empty to taken once at least
+		for y := range max(lowest, 0) {
+			if taken(x, y) {
+				s.covers++
+			}
+		}
+	}
+	slowRows(&s, taken)
+	slowTakes(&s, f)
+	return s
+}
+
+func slowRows(s *shape, taken func(x, y int) bool) {
+	for y := range rows {
+		lack, holes := 0, 0
+		for x := range columns {
+			if taken(x, y) {
+				continue
+			}
+			lack++
+			if y >= s.top[x] {
+				holes++
+			}
+		}
+		if y >= tetrisduel.Peace {
+			s.lacks[y-tetrisduel.Peace] = lack
+		}
+		switch at := lack - 1; {
+		case at < 0 || at > 3:
+		case holes == 0 && y >= tetrisduel.Peace:
+			s.clean[at]++
+		case at > 1:
+		case holes > 0 && y >= tetrisduel.Peace:
+			s.foul[at]++
+		case holes == 0:
+			s.calm[at]++
+		}
+		for x := 0; x <= columns && y >= s.least; x++ {
+			if taken(x, y) != taken(x-1, y) {
+				s.rowEdges++
+			}
+		}
+	}
+	for x := range columns {
+		depth := 0
+		for y := range s.top[x] {
+			left, right := x == 0 || y >= s.top[x-1], x == columns-1 || y >= s.top[x+1]
+			if left && right {
+				depth++
+				s.wells += depth
+			}
+		}
+		if x > 0 {
+			d := s.top[x] - s.top[x-1]
+			s.bumps += max(d, -d)
+		}
+	}
+}
+
+// slowTakes drops every block straight, in every legal way.
+func slowTakes(s *shape, f *falling.Field) {
+	for k := range kinds {
+	placements:
+		for _, a := range tetrisduel.Placements(f, k, true, nil) {
+			p, board := tetrisduel.At(a), *f
+			for _, c := range tetrisduel.Cells(k, p.D) {
+				if x := p.X + int(c.X); p.Y+int(c.Y) >= s.top[x] {
+					continue placements
+				}
+			}
+			// Rows that were full before do not count: a position has none.
+			tetrisduel.Put(&board, k, p)
+			peace, battle := tetrisduel.Clear(&board)
+			s.takes[k] = max(s.takes[k], battle)
+			s.gains[k] = max(s.gains[k], tetrisduel.Gain(peace, battle))
+		}
+	}
+}
+
+// rough is a board with a ragged surface and some holes, of either seat's making.
+func rough(r *env.Rand) (f falling.Field) {
+	pick := func(n int) int { return int(r.Next() >> 33 % uint64(n)) }
+	from := pick(rows + 1)
+	for x := range columns {
+		top := from + pick(4) - pick(3)
+		for y := max(top, 0); y < tetrisduel.Height; y++ {
+			if pick(14) > 0 {
+				f.Set(x, y)
+			}
+		}
+	}
+	f.Clear(f.Full(columns))
+	return f
+}
+
+func TestShapeIsWhatItSays(t *testing.T) {
+	var r env.Rand
+	r.Seed(3)
+	taking := 0
+	for range 4000 {
+		f := rough(&r)
+		var got shape
+		got.measure(&f)
+		want := slowShape(&f)
+		require.Equal(t, want, got, "%v", f)
+		if want.takes != [kinds]int{} {
+			taking++
+		}
+	}
+	require.Greater(t, taking, 400)
+}
+
+func BenchmarkMeasure(b *testing.B) {
+	var r env.Rand
+	r.Seed(3)
+	boards := make([]falling.Field, 256)
+	for i := range boards {
+		boards[i] = rough(&r)
+	}
+	var s shape
+	b.ReportAllocs()
+	for i := 0; b.Loop(); i++ {
+		s.measure(&boards[i%len(boards)])
+	}
+}

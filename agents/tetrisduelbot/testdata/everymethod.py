@@ -1,0 +1,91 @@
+"""A bot in the style of the original contest that uses every method it is
+offered and checks what they tell against each other."""
+
+import random
+
+
+class Player:
+    def __init__(self, isFirst):
+        self.isFirst = isFirst
+        self.random = random.Random(4)
+        self.turns = 0
+        self.mine = None  # what the board should be after our placement, turned
+        self.points = 0
+
+    def output(self, matchData):
+        self.turns += 1
+        if self.turns == 1:
+            print("this must not disturb the dialogue")
+        board = matchData.getBoard()
+        kind = matchData.getCurrentBlock()
+        round_ = matchData.getCurrentRound()
+        assert len(board) == 25 and all(len(row) == 10 for row in board)
+        assert round_ == self.turns
+        blocks = matchData.getBlockList()
+        assert len(blocks) == 561 and blocks[0] == 0
+        assert blocks[2 * round_ - (1 if self.isFirst else 0)] == kind
+        assert matchData.getBlock(round_, self.isFirst) == kind
+        assert matchData.getBlock(1, True) == blocks[1]
+        assert matchData.getBlock(280, False) == blocks[560]
+        assert matchData.getMyPoint() >= self.points
+        self.points = matchData.getMyPoint()
+        assert matchData.getOpponentPoint() >= 0
+        assert matchData.getCombo() >= 0
+        assert matchData.getRemoveLineInBattle() in (True, False)
+        assert not (self.isFirst and matchData.getRemoveLineInBattle())
+        assert 0 < matchData.getTimeLeft() <= 20
+        last = matchData.getLastAction()
+        assert (last is None) == (self.isFirst and self.turns == 1)
+
+        board[3][3] = 1 - board[3][3]  # a copy: nobody else sees it
+        assert matchData.getBoard()[3][3] == 1 - board[3][3]
+        board = matchData.getBoard()
+        if last is not None and self.mine is not None:
+            self.replay(matchData, blocks, last, board)
+
+        valid = matchData.getValidAction()
+        assert valid == matchData.getAllValidAction(kind, board)
+        assert valid == matchData.getValidActionSlow()
+        assert valid == matchData.getAllValidActionSlow(kind, board)
+        repeating = matchData.getAllValidActionRepeating(kind, board)
+        assert repeating == matchData.getAllValidActionRepeatingSlow(kind, board)
+        assert set(valid) <= set(repeating)
+        assert {frozenset(matchData.getCells(kind, a)) for a in repeating} == \
+            {frozenset(matchData.getCells(kind, a)) for a in valid}
+
+        best = max(valid, key=lambda a: (self.value(matchData, kind, a), self.random.random()))
+        after = matchData.getBoard()
+        matchData.putBlock(kind, best, after)
+        assert all(after[y][x] == 1 for y, x in matchData.getCells(kind, best))
+        matchData.delBlock(kind, best, after)
+        assert after == board
+        matchData.putBlock(kind, best, after)
+        after, _, _ = matchData.removeLines(after)
+        self.mine = matchData.copyReversedBoard(after)
+        matchData.getReverseBoard(after)
+        assert after == self.mine
+        return best
+
+    def replay(self, matchData, blocks, last, board):
+        """The opponent's placement on our last board gives the board."""
+        number = 2 * matchData.getCurrentRound() - (2 if self.isFirst else 1)
+        before = [row[:] for row in self.mine]
+        matchData.putBlock(blocks[number], last, before)
+        before, _, _ = matchData.removeLines(before)
+        matchData.getReverseBoard(before)
+        assert before == board
+
+    def value(self, matchData, kind, action):
+        board = matchData.getBoard()
+        matchData.putBlock(kind, action, board)
+        board, peace, battle = matchData.removeLines(board)
+        holes = height = 0
+        for x in range(10):
+            seen = False
+            for y in range(15):
+                if board[y][x]:
+                    height += 0 if seen else (15 - y) ** 2
+                    seen = True
+                elif seen:
+                    holes += 1
+        return 30 * battle + 10 * peace - 12 * holes - height
