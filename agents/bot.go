@@ -4,25 +4,24 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 
-	"blockyard/agents/blockbattlebot"
 	"blockyard/agents/contest"
 	"blockyard/agents/spec"
+	"blockyard/agents/valuenet"
 	"blockyard/env"
 	"blockyard/env/games"
 )
 
 type botCmd struct {
-	Game  string `arg:"" help:"Name of the game: blockbattle."`
+	Game  string `arg:"" help:"Name of the game: blockbattle or tetrisduel."`
 	Agent string `placeholder:"PLAYER" help:"Who plays; by default learned, or hand where no net is shipped."`
 	Seed  uint64 `default:"1" help:"Seed of the player's random choices. Default ${default}."`
 }
 
 // Help tells more about the command.
 func (*botCmd) Help() string {
-	return `The contest's dialogue runs over standard input and output; both dialects are
-recognised from what is said. Anything odd is noted on standard error and answered with a
+	return `The contest's dialogue runs over standard input and output; the dialect is recognised
+from what is said. Anything odd is noted on standard error and answered with a
 safe move. The player gets a share of the time bank for every answer.`
 }
 
@@ -40,8 +39,9 @@ func (c *botCmd) Run(ctx context.Context, con *console) error {
 	if err != nil {
 		return err
 	}
+	talk, _ := dialogueOf(g)
 	bot := contest.Bot{
-		Codec: blockbattlebot.NewCodec(blockbattlebot.ClassicDialect, con.err), Agent: agent,
+		Codec: talk.codec(con), Agent: agent,
 		State: g.New(g.MinSeats), View: g.New(g.MinSeats), Notes: con.err,
 	}
 	return bot.Play(ctx, con.in, con.out)
@@ -52,7 +52,7 @@ func (c *botCmd) player(g *env.Game, con *console) (spec.Factory, error) {
 		return spec.Parse(g, c.Agent)
 	}
 	f, err := spec.Parse(g, "learned")
-	if errors.Is(err, blockbattlebot.ErrNotShipped) {
+	if errors.Is(err, valuenet.ErrNotShipped) {
 		fmt.Fprintln(con.err, "no net is shipped: the hand-tuned player plays")
 		return spec.Parse(g, "hand")
 	}
@@ -65,7 +65,7 @@ func hostable(name string) (*env.Game, error) {
 	if err != nil {
 		return nil, err
 	}
-	if base, _, _ := strings.Cut(g.Name, ":"); base != "blockbattle" {
+	if _, ok := dialogueOf(g); !ok {
 		return nil, fmt.Errorf("%s has no contest of lines", g.Name)
 	}
 	return g, nil

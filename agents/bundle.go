@@ -5,13 +5,12 @@ import (
 	"errors"
 	"fmt"
 
-	"blockyard/agents/blockbattlebot"
 	"blockyard/agents/bundle"
 	"blockyard/agents/valuenet"
 )
 
 type bundleCmd struct {
-	Game    string `arg:"" help:"Name of the game: blockbattle."`
+	Game    string `arg:"" help:"Name of the game: blockbattle or tetrisduel."`
 	Out     string `required:"" placeholder:"FILE" help:"Where the source goes, such as bot.go."`
 	Weights string `placeholder:"FILE" help:"Net to build in, a safetensors file; by default the shipped one."`
 	Hand    bool   `help:"Build in the hand-tuned weights instead of a net."`
@@ -32,12 +31,13 @@ func (c *bundleCmd) Run(ctx context.Context, con *console) error {
 	if err != nil {
 		return usage{err}
 	}
+	talk, _ := dialogueOf(g)
 	var net *valuenet.Net
 	switch {
 	case c.Hand && c.Weights != "":
 		return usage{errors.New("--hand and --weights do not go together")}
 	case !c.Hand:
-		if net, err = blockbattlebot.LoadNet(g, c.Weights); err != nil {
+		if net, err = talk.loadNet(g, c.Weights); err != nil {
 			return usage{err}
 		}
 	}

@@ -11,10 +11,13 @@ import (
 	"blockyard/agents/contest"
 	"blockyard/datasets/record"
 	"blockyard/env"
+	"blockyard/env/blocking"
+	"blockyard/env/games"
+	"blockyard/env/tetrisduel"
 )
 
 type hostCmd struct {
-	Game     string        `arg:"" help:"Name of the game: blockbattle."`
+	Game     string        `arg:"" help:"Name of the game: blockbattle or tetrisduel."`
 	Bot      []string      `required:"" sep:"none" placeholder:"CMD" help:"Command line of a bot; given twice."`
 	Games    int           `default:"2" help:"Games to play; two at a time have the same seed, with the seats swapped. Default ${default}."`
 	Seed     uint64        `default:"1" help:"Seed of the whole match. Default ${default}."`
@@ -27,6 +30,8 @@ type hostCmd struct {
 	Log      string        `placeholder:"DIR" help:"Write everything said, standard error included, to one file a game in this folder."`
 	JSON     bool          `name:"json" help:"Print one line of JSON and nothing else."`
 	Quiet    bool          `short:"q" help:"No progress bar, and no standard error of the bots, on standard error."`
+	duelFlags
+	blockingFlags
 }
 
 // Help tells more about the command.
@@ -48,6 +53,11 @@ var (
 
 // Run plays the match and prints what it came to.
 func (c *hostCmd) Run(ctx context.Context, con *console) error {
+	if g, _ := games.Lookup(c.Game); g == tetrisduel.Game {
+		return c.duel(ctx, con)
+	} else if g == blocking.Game {
+		return c.blocking(ctx, con)
+	}
 	s, err := c.series(con)
 	if err != nil {
 		return usage{err}

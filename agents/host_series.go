@@ -116,7 +116,7 @@ func (s *series) keep(rec *record.Record) error {
 
 // A gameLog is the file of what was said in one game.
 type gameLog struct {
-	names  [2]string
+	names  [env.MaxSeats]string
 	errors io.Writer
 	mu     sync.Mutex
 	file   *os.File

@@ -25,6 +25,8 @@ import (
 // subjects are the games a net can be trained on.
 var subjects = []*learn.Game{
 	learn.BlockBattle,
+	learn.TetrisDuel,
+	learn.Blocking,
 }
 
 type program struct {

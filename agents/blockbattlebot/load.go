@@ -23,7 +23,7 @@ var shipped embed.FS
 const shippedNet = "weights/blockbattle.safetensors"
 
 // ErrNotShipped is wrapped where shipped weights are asked for and there are none.
-var ErrNotShipped = errors.New("no weights shipped")
+var ErrNotShipped = valuenet.ErrNotShipped
 
 // Shipped returns the trained net that comes with the program, for g, a variant of
 // blockbattle.

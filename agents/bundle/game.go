@@ -162,6 +162,8 @@ func CheckBot(ctx context.Context, game string, src []byte) (Replayed, error) {
 // every game.
 var replays = map[string]func(ctx context.Context, argv ...string) (Replayed, error){
 	"blockbattle": replayBlockbattle,
+	"blocking":    replayBlocking,
+	"tetrisduel":  replayTetrisduel,
 }
 
 // WriteFile writes to a temporary file beside path and renames it.

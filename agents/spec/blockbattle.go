@@ -34,6 +34,11 @@ func blockbattleTerms6(_ *env.Game, weights string) (maker, error) {
 	return func() (search.Evaluator, error) { return blockbattlebot.Terms6{}, nil }, nil
 }
 
+// blockbattleOutside is somebody else's program.
+func blockbattleOutside(g *env.Game, argv []string) env.Agent {
+	return contest.External(blockbattleCodec(g), argv...)
+}
+
 // blockbattleCodec is the dialogue of the contest whose rules g has.
 func blockbattleCodec(g *env.Game) contest.Codec {
 	if g == blockbattle.PortGame {

@@ -3,7 +3,6 @@ package spec
 import (
 	"strings"
 
-	"blockyard/agents/contest"
 	"blockyard/agents/search"
 	"blockyard/env"
 	"blockyard/env/blockbattle"
@@ -11,7 +10,9 @@ import (
 
 // offers has a line for every game.
 var offers = []offer{
-	{"blockbattle", blockbattle.Pieces, blockbattleEvaluators, blockbattleCodec},
+	{"blockbattle", blockbattle.Pieces, blockbattleEvaluators, blockbattleOutside},
+	{"tetrisduel", 0, tetrisduelEvaluators, tetrisduelOutside},
+	{"blocking", 0, blockingEvaluators, blockingOutside},
 }
 
 // An offer is what one game, with all its variants, offers beyond the players that every
@@ -20,7 +21,7 @@ type offer struct {
 	game       string // without the variant
 	outcomes   int    // what a third ply tells apart (see search.Narrow); 0 for no third ply
 	evaluators []evaluator
-	codec      func(g *env.Game) contest.Codec // what programs talk; nil if they cannot play
+	outside    func(g *env.Game, argv []string) env.Agent // somebody else's program; nil if they cannot play
 }
 
 // An evaluator says what positions are worth, under a name. open reads the weights of a

@@ -82,7 +82,7 @@ func parse(g *env.Game, text string) (Factory, error) {
 		return searcher(g, e, o)
 	}
 	known := Names(g)
-	if c.codec != nil {
+	if c.outside != nil {
 		if name == "exec" {
 			return program(g, c, rest)
 		}
@@ -97,7 +97,7 @@ func program(g *env.Game, c *offer, command string) (Factory, error) {
 	if len(argv) == 0 {
 		return nil, errors.New("exec: no command is named")
 	}
-	return func(uint64) (env.Agent, error) { return contest.External(c.codec(g), argv...), nil }, nil
+	return func(uint64) (env.Agent, error) { return c.outside(g, argv), nil }, nil
 }
 
 // options are those of a search.

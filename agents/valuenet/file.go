@@ -12,6 +12,10 @@ import (
 	"strconv"
 )
 
+// ErrNotShipped is wrapped where the weights that come with a program are asked for and
+// there are none.
+var ErrNotShipped = errors.New("no weights shipped")
+
 // Facts say what a net is for. They travel in the file's metadata, under the keys game,
 // rules and features (a JSON list of names); Notes are all other keys, such as how the
 // net was trained.

@@ -8,6 +8,8 @@ import (
 
 	"blockyard/env"
 	"blockyard/env/blockbattle"
+	"blockyard/env/blocking"
+	"blockyard/env/tetrisduel"
 )
 
 // All is every game and variant, a game before its variants.
@@ -15,6 +17,8 @@ var All = []*env.Game{
 	blockbattle.Game,
 	blockbattle.ClassicGame,
 	blockbattle.PortGame,
+	tetrisduel.Game,
+	blocking.Game,
 }
 
 // Lookup finds a game by name ("blockbattle", "blockbattle:classic") or by Gymnasium id
