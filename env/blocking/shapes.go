@@ -19,6 +19,22 @@ const maxSquares = 5
 // A Cell is a column and a row.
 type Cell struct{ X, Y int8 }
 
+// before orders cells by row, then column.
+func (c Cell) before(d Cell) bool { return c.Y < d.Y || c.Y == d.Y && c.X < d.X }
+
+// SameCells reports whether two lists of cells are equal.
+func SameCells(a, b []Cell) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for i := range a {
+		if a[i] != b[i] {
+			return false
+		}
+	}
+	return true
+}
+
 // A Shape is one letter's definition (rules §2); square n stands at Squares[n-1].
 type Shape struct {
 	Cols, Rows int

@@ -2,7 +2,7 @@ package blocking
 
 import (
 	"fmt"
-	"slices"
+	"sort"
 	"strings"
 
 	"blockyard/env"
@@ -48,8 +48,8 @@ func NewTable(shapes [Letters]Shape) *Table {
 			for turn := 0; turn < 4; turn++ {
 				squares, w, h := shapes[l].turned(flip, turn)
 				t.at[l][flip][turn] = squares
-				cells := slices.Clone(squares)
-				slices.SortFunc(cells, func(a, b Cell) int { return int(a.Y)*Size + int(a.X) - int(b.Y)*Size - int(b.X) })
+				cells := append([]Cell(nil), squares...)
+				sort.Slice(cells, func(i, j int) bool { return cells[i].before(cells[j]) })
 				t.form[l][flip][turn] = t.add(Oriented{Letter: l, Flip: flip, Turn: turn, W: w, H: h, Cells: cells})
 			}
 		}
@@ -61,7 +61,7 @@ func NewTable(shapes [Letters]Shape) *Table {
 // add returns the index of a form, appending it if the letter does not have it yet.
 func (t *Table) add(o Oriented) int {
 	for i := t.first[o.Letter]; i < len(t.Oriented); i++ {
-		if slices.Equal(t.Oriented[i].Cells, o.Cells) {
+		if SameCells(t.Oriented[i].Cells, o.Cells) {
 			return i
 		}
 	}

@@ -1,0 +1,118 @@
+package blockingbot
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"strings"
+
+	"blockyard/agents/contest"
+	"blockyard/env"
+	"blockyard/env/blocking"
+)
+
+// Greeting are the lines seat gets at the start of a game (rules §6.1).
+func Greeting(s *blocking.State, seat int) []string {
+	letters := blocking.LetterText(s.Letters)
+	lines := []string{fmt.Sprint(len(letters))}
+	for i := 0; i < len(letters); i++ {
+		d := &s.Table().Shapes[letters[i]-'A']
+		lines = append(lines, fmt.Sprintf("%c %d %d %s", letters[i], d.Cols, d.Rows, d.Text))
+	}
+	return append(lines, fmt.Sprint(s.Seats), fmt.Sprint(seat), fmt.Sprint(blocking.Size), letters)
+}
+
+// Request are the lines seat gets at its turn (rules §6.2), with the moves that others made
+// since the one before, as they wrote them.
+func Request(s *blocking.State, seat int, others []string) []string {
+	rows := s.Rows(seat)
+	lines := append([]string{}, rows[:]...)
+	lines = append(append(lines, fmt.Sprint(len(others))), others...)
+	list := s.List(seat)
+	lines = append(lines, fmt.Sprint(len(list)))
+	for _, code := range list {
+		lines = append(lines, code.String())
+	}
+	return lines
+}
+
+// Move is the line that tells others of an answer: the player and what it wrote.
+func Move(seat int, answer string) string {
+	return fmt.Sprintf("%d %s", seat, strings.Join(strings.Fields(answer), " "))
+}
+
+// WriteTurn implements contest.Codec. What others moved is seen from the position and the
+// one of the turn before.
+func (c *Codec) WriteTurn(w io.Writer, state env.State, t contest.Turn) error {
+	s := state.(*blocking.State)
+	var lines []string
+	if !c.opened {
+		c.opened = true
+		lines = Greeting(s, t.Seat)
+	}
+	var others []string
+	for k := 0; k < int(s.Seats); k++ {
+		seat := (t.Seat + k) % int(s.Seats)
+		if k > 0 {
+			others = append(others, c.seen(s, seat)...)
+		}
+		c.board[seat], c.told.used[seat] = s.Cells[seat], s.Letters&^s.Left[seat]
+	}
+	lines = append(lines, Request(s, t.Seat, others)...)
+	_, err := io.WriteString(w, strings.Join(lines, "\n")+"\n")
+	return err
+}
+
+// seen returns the moves that seat has made since the last request, one as a rule.
+func (c *Codec) seen(s *blocking.State, seat int) (moves []string) {
+	before := blocking.State{Seats: s.Seats, TableID: s.TableID}
+	before.Cells[seat] = c.board[seat]
+	fresh := s.Cells[seat]
+	fresh.Without(&c.board[seat])
+	for _, l := range blocking.LetterText(s.Letters &^ s.Left[seat] &^ c.told.used[seat]) {
+		if code, ok := codeWithin(&before, seat, int(l-'A'), &fresh); ok {
+			moves = append(moves, Move(seat, code.String()))
+		}
+	}
+	return moves
+}
+
+// codeWithin finds a code for letter l whose cells are all in a set and which the seat could
+// write in s.
+func codeWithin(s *blocking.State, seat, l int, set *blocking.Board) (blocking.Code, bool) {
+	for c := (blocking.Code{L: l}); c.Y < blocking.Size; c.Y++ {
+		for c.X = 0; c.X < blocking.Size; c.X++ {
+			if !set.Has(c.X, c.Y) || !s.Anchored(seat, c) {
+				continue
+			}
+			for k := 0; k < 8*len(s.Table().Shapes[l].Squares); k++ {
+				c.F, c.R, c.N = k/4%2, k%4, 1+k/8
+				if a := s.Table().Action(c); a != env.None && covers(s.Table(), a, set) {
+					return c, true
+				}
+			}
+		}
+	}
+	return blocking.Code{}, false
+}
+
+// covers reports whether all cells of a placement are in a set.
+func covers(t *blocking.Table, a env.Action, set *blocking.Board) bool {
+	o, x, y := t.Placement(a)
+	for _, c := range o.Cells {
+		if !set.Has(x+int(c.X), y+int(c.Y)) {
+			return false
+		}
+	}
+	return true
+}
+
+// ReadMove implements contest.Codec: None is an answer that is not legal.
+func (c *Codec) ReadMove(r *bufio.Reader, s env.State, seat int) (env.Action, error) {
+	line, _, err := contest.ReadLine(r)
+	if err != nil {
+		return env.None, err
+	}
+	a, _ := s.(*blocking.State).Judge(seat, line)
+	return a, nil
+}

@@ -1,0 +1,34 @@
+package blockingbot
+
+import (
+	"blockyard/env"
+	"blockyard/env/blocking"
+)
+
+// Greedy is an agents/search.Evaluator that wants squares on the board before everything,
+// so that looked at one choice ahead it lays its largest pieces first. Among equals it
+// wants many placements for its next turn, and few for the others. It is an opponent to
+// measure others by.
+type Greedy struct{ m measurer }
+
+// large is more than any number of placements.
+const large = 4096
+
+// Evaluate implements search.Evaluator.
+func (g *Greedy) Evaluate(states []env.State, seat int, out []float32) {
+	for i := range states {
+		s := states[i].(*blocking.State)
+		worth := large * int(s.Points[seat])
+		others := 0
+		for k := 0; k < int(s.Seats); k++ {
+			g.m.flood(s, k)
+			g.m.place(s, k)
+			if k == seat {
+				worth += g.m.sides[k].places
+			} else {
+				others += g.m.sides[k].places
+			}
+		}
+		out[i] = float32(worth) - float32(others)/float32(int(s.Seats)-1)
+	}
+}

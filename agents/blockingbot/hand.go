@@ -1,0 +1,95 @@
+package blockingbot
+
+import (
+	"blockyard/agents/search"
+	"blockyard/env"
+	"blockyard/env/blocking"
+)
+
+// A Term is one number of a seat that the hand-tuned evaluator weighs.
+type Term int
+
+// The terms.
+const (
+	Squares Term = iota // laid
+	Corners             // connected cells
+	Safe                // of those, the ones nobody else may cover
+	Allowed             // free cells that touch none of its own by a side
+	Reach1              // allowed cells within a step of a connected one
+	Reach2              // within two
+	Reach4              // within four
+	First               // cells reached before all others
+	Terms               // how many there are
+)
+
+// TermNames names the terms in order: in weight files and tables.
+var TermNames = [Terms]string{"squares", "corners", "safe", "allowed", "reach1", "reach2", "reach4", "first"}
+
+// Weights say what one of each term is worth.
+type Weights [Terms]float32
+
+// A Hand is an agents/search.Evaluator: what a seat has by terms and weights, less what
+// the others have: half the best of them and half their mean, which with two seats is one
+// seat's gain and the other's loss. It belongs to one agent.
+type Hand struct {
+	Weights Weights
+	m       measurer
+}
+
+// NewHand returns a Hand with the tuned weights.
+func NewHand() *Hand { return &Hand{Weights: Tuned} }
+
+// Evaluate implements search.Evaluator.
+func (h *Hand) Evaluate(states []env.State, seat int, out []float32) {
+	for i, s := range states {
+		out[i] = h.worth(s.(*blocking.State), seat)
+	}
+}
+
+func (h *Hand) worth(s *blocking.State, seat int) float32 {
+	n := int(s.Seats)
+	for i := 0; i < n; i++ {
+		h.m.flood(s, i)
+	}
+	var own, best, sum float32
+	for i, first := 0, true; i < n; i++ {
+		v := float32(0)
+		for t, x := range h.m.terms(s, i) {
+			v += x * h.Weights[t]
+		}
+		if i == seat {
+			own = v
+			continue
+		}
+		if sum += v; first || v > best {
+			best, first = v, false
+		}
+	}
+	return within(own - best/2 - sum/float32(2*(n-1)))
+}
+
+// terms are a seat's; flood has looked at all seats.
+func (m *measurer) terms(s *blocking.State, seat int) (t [Terms]float32) {
+	d := &m.sides[seat]
+	alone, _ := m.first(s, seat)
+	t[Squares] = float32(s.Points[seat])
+	t[Corners] = float32(d.connected.Count())
+	t[Safe] = float32(m.safe(s, seat))
+	t[Allowed] = float32(d.allowed.Count())
+	t[Reach1] = float32(d.reach[1].Count())
+	t[Reach2] = float32(d.reach[2].Count())
+	t[Reach4] = float32(d.reach[4].Count())
+	t[First] = float32(alone)
+	return t
+}
+
+// within keeps v where the worth of a position has to be, whatever the weights.
+func within(v float32) float32 {
+	if v > search.Limit {
+		return search.Limit
+	}
+	if v < -search.Limit {
+		return -search.Limit
+	}
+	return v
+}

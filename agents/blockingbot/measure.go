@@ -1,0 +1,122 @@
+// Package blockingbot is what is ours about the Blocking contest beside its rules: what a
+// position looks like in numbers, evaluators over them, and the contest's dialogue.
+package blockingbot
+
+import (
+	"math/bits"
+
+	"blockyard/env"
+	"blockyard/env/blocking"
+)
+
+// steps is how far the floods go from a side's connected cells.
+const steps = 5
+
+// A side is what one seat can do with the board. What it may not do any more counts as
+// nothing: a seat that is stuck or eliminated has no connected cells.
+type side struct {
+	allowed   blocking.Board            // free cells that touch none of its own by a side
+	connected blocking.Board            // those of them where a piece can join
+	reach     [steps + 1]blocking.Board // allowed cells within so many steps by sides of connected ones
+	cover     blocking.Board            // cells that some legal placement covers
+	playable  uint32                    // letters that have a legal placement
+	places    int                       // legal placements
+}
+
+// measurer measures positions. It belongs to one evaluator.
+type measurer struct {
+	sides [env.MaxSeats]side
+	fit   blocking.Fit
+	cover blocking.Cover
+}
+
+// flood measures a seat's cells, without looking at its pieces.
+func (m *measurer) flood(s *blocking.State, seat int) {
+	d := &m.sides[seat]
+	d.allowed, d.connected = s.Open(seat)
+	if (s.Out|s.Stuck)>>uint(seat)&1 != 0 {
+		d.connected = blocking.Board{}
+	}
+	d.reach[0] = d.connected
+	for k := 1; k <= steps; k++ {
+		near := d.reach[k-1].Sides()
+		near.And(&d.allowed)
+		near.Or(&d.reach[k-1])
+		d.reach[k] = near
+	}
+}
+
+// place looks at where a seat's pieces fit; flood comes first.
+func (m *measurer) place(s *blocking.State, seat int) {
+	d := &m.sides[seat]
+	d.playable, d.places, d.cover = 0, 0, blocking.Board{}
+	if d.connected.Empty() {
+		return
+	}
+	m.fit.Look(&d.allowed, &d.connected)
+	m.cover = blocking.Cover{}
+	t := s.Table()
+	for left := s.May(seat); left != 0; left &= left - 1 {
+		letter := bits.TrailingZeros32(left)
+		forms := t.Forms(letter)
+		for i := range forms {
+			at := m.fit.Places(&forms[i])
+			n := at.Count()
+			if n == 0 {
+				continue
+			}
+			d.places += n
+			d.playable |= 1 << uint(letter)
+			m.cover.Add(&forms[i], &at)
+		}
+	}
+	d.cover = m.cover.Cells()
+}
+
+// first returns how many cells a seat reaches before all others, and how many as soon as
+// the first of them and no later.
+func (m *measurer) first(s *blocking.State, seat int) (alone, tied int) {
+	var old blocking.Board
+	for k := 0; k <= steps; k++ {
+		fresh := m.sides[seat].reach[k]
+		fresh.Without(&old)
+		old = m.sides[seat].reach[k]
+		for i := 0; i < int(s.Seats); i++ {
+			if i != seat && k > 0 {
+				fresh.Without(&m.sides[i].reach[k-1])
+			}
+		}
+		n := fresh.Count()
+		for i := 0; i < int(s.Seats); i++ {
+			if i != seat {
+				fresh.Without(&m.sides[i].reach[k])
+			}
+		}
+		sole := fresh.Count()
+		alone += sole
+		tied += n - sole
+	}
+	return alone, tied
+}
+
+// safe returns how many of a seat's connected cells nobody else may cover.
+func (m *measurer) safe(s *blocking.State, seat int) int {
+	b := m.sides[seat].connected
+	for i := 0; i < int(s.Seats); i++ {
+		if i != seat && (s.Out|s.Stuck)>>uint(i)&1 == 0 {
+			b.Without(&m.sides[i].allowed)
+		}
+	}
+	return b.Count()
+}
+
+// placer returns who placed last in s, a position that is not over: the seat before the
+// one to move among those that still may be asked. Where only one may, it is that one.
+func placer(s *blocking.State) int {
+	n := int(s.Seats)
+	for i := int(s.Turn) + n - 1; ; i-- {
+		if (s.Out|s.Stuck)>>uint(i%n)&1 == 0 {
+			return i % n
+		}
+	}
+}
