@@ -38,7 +38,11 @@ type chooser struct {
 	order   []int
 	deep    bool
 	width   int
-	visited uint64 // afterstates judged
+	prefs   []float32   // options of a drawn choice: preferences
+	picks   []int       // and which of root's live afterstates each leads to first
+	optionX [][]float32 // their features, where deep
+	sums    []float64   // of their weights in a draw
+	visited uint64      // afterstates judged
 }
 
 func newChooser(g *learn.Game, width int) *chooser {

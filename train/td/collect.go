@@ -6,6 +6,9 @@ import "math"
 // are in part what the hand-tuned evaluator thinks, put on the scale of log odds.
 func (r *Run) collect(d deal) {
 	r.rows.Cut(0)
+	if r.actor != nil {
+		r.actor.clear()
+	}
 	warm := d.warm && r.Game.Worth != nil
 	if warm {
 		r.rescale()
@@ -22,6 +25,9 @@ func (r *Run) collect(d deal) {
 			}
 		}
 	}
+	if r.actor != nil {
+		r.actor.aim(float32(r.Config.Step))
+	}
 }
 
 // learn appends the rows of a path.
@@ -36,6 +42,9 @@ func (r *Run) learn(p *path, warm bool) {
 		p.steps[i].value = odds(values[i])
 	}
 	returns(p.steps, r.Config.Lambda, targets)
+	if r.actor != nil {
+		r.actor.add(p, targets)
+	}
 	share := float32(r.Config.Imitate)
 	for i, y := range targets {
 		if y != y { // nothing is known

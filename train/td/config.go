@@ -27,9 +27,16 @@ type Config struct {
 	Others    int     // choices not made, drawn at random, that are learnt as well in the warm start
 	Deep      float64 // share of the budget, at its end, in which moves are chosen two plies deep
 	DeepWidth int     // first choices a deep decision goes on with
-	Explore   float64 // chance of a random choice among the best few
+	Explore   float64 // chance of a random choice among the best few; an actor explores by itself
 	Late      float64 // share of games that start late or damaged
 	Versus    float64 // share of games after the warm start with the hand-tuned evaluator in one seat
+
+	Actor       float64 // share of the budget, at its end but not in the warm start, in which an actor learns and plays
+	Temperature float64 // of the softmax it draws its choices from, in units of its net's outputs
+	Step        float64 // how far an advantage moves the chances that its outputs are the log odds of
+	ActorBatch  int     // rows, two a pair, per step of its optimiser
+	ActorFrom   float64 // learning rate, its own and that of values, when it begins
+	ActorTo     float64 // and at the end
 
 	Gates     int // how often a net is saved and gated
 	GatePairs int // pairs of games per gate and opponent
@@ -41,11 +48,15 @@ func Default() Config {
 	return Config{
 		Seed: 1, Hidden: []int{32}, Batch: 512,
 		Games: 64, Rounds: 64, Iterations: 3000,
-		Lambda: 0.95, Mean: 100, RateWarm: 1e-3, RateFrom: 2e-4, RateTo: 1e-5,
-		Warm: 0.05, Imitate: 0.5, Others: 2, Deep: 0, DeepWidth: 4, Explore: 0.02, Late: 0.3, Versus: 0.25,
+		Lambda: 0.9, Mean: 30, RateWarm: 1e-3, RateFrom: 2e-4, RateTo: 1e-5,
+		Warm: 0.15, Imitate: 0.5, Others: 2, Deep: 0, DeepWidth: 4, Explore: 0.02, Late: 0.1, Versus: 0,
+		Actor: 1, Temperature: 0.05, Step: 1, ActorBatch: 1024, ActorFrom: 5e-4, ActorTo: 1e-4,
 		Gates: 10, GatePairs: 200, GatePly: 2,
 	}
 }
+
+// actorFrom is the progress at which the actor begins, if there is to be one.
+func (c Config) actorFrom() float64 { return max(c.Warm, 1-c.Actor) }
 
 func (c Config) check() error {
 	share := func(name string, v float64) error {
@@ -57,7 +68,7 @@ func (c Config) check() error {
 	for _, s := range []struct {
 		name string
 		v    float64
-	}{{"lambda", c.Lambda}, {"warm", c.Warm}, {"imitate", c.Imitate}, {"deep", c.Deep}, {"explore", c.Explore}, {"late", c.Late}, {"versus", c.Versus}} {
+	}{{"lambda", c.Lambda}, {"warm", c.Warm}, {"imitate", c.Imitate}, {"deep", c.Deep}, {"explore", c.Explore}, {"late", c.Late}, {"versus", c.Versus}, {"actor", c.Actor}} {
 		if err := share(s.name, s.v); err != nil {
 			return err
 		}
@@ -84,6 +95,23 @@ func (c Config) check() error {
 		if h < 1 || h > 1024 {
 			return fmt.Errorf("a hidden layer of %d, want 1 to 1024", h)
 		}
+	}
+	if c.Actor > 0 {
+		return c.checkActor()
+	}
+	return nil
+}
+
+func (c Config) checkActor() error {
+	switch {
+	case !(c.Temperature >= 1e-3 && c.Temperature <= 1e3):
+		return fmt.Errorf("temperature is %v, want 0.001 to 1000", c.Temperature)
+	case !(c.Step > 0 && c.Step <= 1e3):
+		return fmt.Errorf("step is %v, want above 0 and at most 1000", c.Step)
+	case c.ActorBatch < 1 || c.ActorBatch > 1<<20:
+		return fmt.Errorf("actor batch is %d, want 1 to %d", c.ActorBatch, 1<<20)
+	case !(c.ActorFrom > 0 && c.ActorTo > 0 && c.ActorFrom < 1 && c.ActorTo < 1):
+		return fmt.Errorf("the actor's learning rates %v to %v, want above 0 and below 1", c.ActorFrom, c.ActorTo)
 	}
 	return nil
 }

@@ -27,7 +27,7 @@ type Point struct {
 // games on seeds used for nothing else, and keeps the better net. ok is false if ctx
 // ended before the result was there.
 func (r *Run) gate(ctx context.Context) (ok bool, err error) {
-	net := r.net.Clone()
+	net := r.Net().Clone()
 	p := Point{Iterations: r.Counts.Iterations, Rows: r.Counts.Rows, Loss: r.Counts.Loss, VersusBest: 0.5, Seconds: r.Counts.Spent.Seconds()}
 	t := match.Table{
 		Rules: r.Game.Rules, Pairs: r.Config.GatePairs, Workers: r.Workers,

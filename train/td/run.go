@@ -2,9 +2,8 @@ package td
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"math"
-	"math/rand/v2"
 	"sync"
 	"time"
 
@@ -34,6 +33,7 @@ type Run struct {
 	slots   []*slot
 	players []*chooser
 	rows    sample.Rows // of a stretch
+	actor   *actor      // nil until its share of the budget begins
 }
 
 // Counts are what a run has done so far.
@@ -43,6 +43,7 @@ type Counts struct {
 	Games      int           `json:"games"`
 	Moves      int           `json:"moves"` // choices made
 	Rows       int           `json:"rows"`  // afterstates learnt from
+	Pairs      int           `json:"pairs"` // pairs of choices the actor has learnt from
 	Visited    uint64        `json:"visited"`
 	Loss       float64       `json:"loss"`  // of the last stretch
 	Scale      float64       `json:"scale"` // log odds of winning per unit of the hand-tuned evaluator
@@ -63,9 +64,8 @@ func New(g *learn.Game, c Config, from *valuenet.Net, workers int) (*Run, error)
 		return nil, fmt.Errorf("%s: %w", g.Rules.Name, err)
 	}
 	r := &Run{Game: g, Config: c, Workers: max(1, workers), rows: sample.Rows{Game: g}}
-	sizes := append(append([]int{len(g.Features)}, c.Hidden...), 1)
 	var err error
-	if r.trainer, err = value.New(value.Config{Sizes: sizes, Batch: c.Batch, Loss: value.Logistic, Seed: c.Seed}); err != nil {
+	if r.trainer, err = value.New(value.Config{Sizes: sizes(g, c), Batch: c.Batch, Loss: value.Logistic, Seed: c.Seed}); err != nil {
 		return nil, err
 	}
 	if from != nil {
@@ -84,11 +84,31 @@ func New(g *learn.Game, c Config, from *valuenet.Net, workers int) (*Run, error)
 	return r, err
 }
 
-// Close frees what the trainer holds.
-func (r *Run) Close() error { return r.trainer.Close() }
+// sizes are those of a run's nets.
+func sizes(g *learn.Game, c Config) []int {
+	return append(append([]int{len(g.Features)}, c.Hidden...), 1)
+}
 
-// Net is the net as of the last fit: the one that plays and is gated.
-func (r *Run) Net() *valuenet.Net { return r.net }
+// Close frees what the trainers hold.
+func (r *Run) Close() error {
+	if r.actor != nil {
+		return errors.Join(r.trainer.Close(), r.actor.trainer.Close())
+	}
+	return r.trainer.Close()
+}
+
+// Net is the net as of the last fit that is gated and saved: the actor's mean once there
+// is an actor, else the mean of the net that learns values.
+func (r *Run) Net() *valuenet.Net {
+	if r.actor != nil {
+		return r.actor.mean
+	}
+	return r.net
+}
+
+// Acts reports whether Net is an actor's. Its outputs are preferences, of which the
+// softmax at Config.Temperature draws choices; else they are log odds of winning.
+func (r *Run) Acts() bool { return r.actor != nil }
 
 // Progress is the share of the budget that is spent, 0 to 1.
 func (r *Run) Progress() float64 {
@@ -100,13 +120,22 @@ func (r *Run) Progress() float64 {
 
 func (r *Run) deal() deal {
 	c := r.Config
-	return deal{warm: r.Progress() < c.Warm, explore: c.Explore, late: c.Late, versus: c.Versus, others: c.Others, record: r.Record != nil}
+	d := deal{warm: r.Progress() < c.Warm, explore: c.Explore, late: c.Late, versus: c.Versus, others: c.Others, record: r.Record != nil}
+	if c.Actor > 0 && r.Progress() >= c.actorFrom() {
+		d.temperature = c.Temperature
+	}
+	return d
 }
 
 // Step plays a stretch of all games and fits its rows once.
 func (r *Run) Step() error {
 	began := time.Now()
 	d := r.deal()
+	if d.temperature > 0 && r.actor == nil {
+		if err := r.hire(r.net); err != nil {
+			return err
+		}
+	}
 	r.play(d)
 	r.collect(d)
 	if err := r.fit(); err != nil {
@@ -132,7 +161,10 @@ func (r *Run) pass() error {
 
 // play plays the stretch, the slots shared out among the workers.
 func (r *Run) play(d deal) {
-	deep := r.Progress() >= 1-r.Config.Deep
+	deep, net := r.Progress() >= 1-r.Config.Deep, r.net
+	if r.actor != nil {
+		net = r.actor.net
+	}
 	var running sync.WaitGroup
 	next := make(chan *slot, len(r.slots))
 	for _, s := range r.slots {
@@ -140,7 +172,7 @@ func (r *Run) play(d deal) {
 	}
 	close(next)
 	for _, c := range r.players {
-		c.use(r.net)
+		c.use(net)
 		c.deep = deep
 		running.Go(func() {
 			for s := range next {
@@ -153,57 +185,6 @@ func (r *Run) play(d deal) {
 		r.Counts.Visited += c.visited
 		c.visited = 0
 	}
-}
-
-// fit takes one pass over the rows.
-func (r *Run) fit() error {
-	shuffle := rand.New(rand.NewPCG(r.Config.Seed^rowStream, uint64(r.Counts.Iterations)))
-	loss, err := r.rows.Pass(r.trainer, shuffle, r.Config.Batch, r.rate())
-	if err != nil {
-		return err
-	}
-	if r.rows.Len() > 0 {
-		r.Counts.Loss = loss
-	}
-	r.Counts.Rows += r.rows.Len()
-	now, err := r.trainer.Net()
-	if err != nil {
-		return err
-	}
-	r.net, err = mean(r.net, now, r.Counts.Iterations+1, r.Config.Mean)
-	return err
-}
-
-// mean moves a running mean of nets over a number of iterations on to the next one.
-func mean(before, now *valuenet.Net, iteration, over int) (*valuenet.Net, error) {
-	share := 1 / float32(min(iteration, over))
-	layers := make([]valuenet.Layer, len(now.Layers()))
-	for i, l := range now.Layers() {
-		b := before.Layers()[i]
-		layers[i] = valuenet.Layer{In: l.In, Out: l.Out, W: between(b.W, l.W, share), B: between(b.B, l.B, share)}
-	}
-	return valuenet.New(layers)
-}
-
-func between(a, b []float32, share float32) []float32 {
-	if share == 1 {
-		return b
-	}
-	out := make([]float32, len(a))
-	for i := range a {
-		out[i] = a[i] + share*(b[i]-a[i])
-	}
-	return out
-}
-
-// rate is RateWarm in the warm start and falls from RateFrom to RateTo after it, along half
-// a cosine.
-func (r *Run) rate() float64 {
-	c, p := r.Config, r.Progress()
-	if p < c.Warm {
-		return c.RateWarm
-	}
-	return c.RateTo + (c.RateFrom-c.RateTo)*(1+math.Cos(math.Pi*(p-c.Warm)/(1-c.Warm+1e-9)))/2
 }
 
 // GateDue reports whether the next share of the budget is spent and its net not gated.

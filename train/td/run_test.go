@@ -15,6 +15,7 @@ import (
 	"blockyard/datasets/record"
 	"blockyard/env"
 	"blockyard/train/learn"
+	"blockyard/train/value"
 
 	"github.com/stretchr/testify/require"
 )
@@ -24,7 +25,8 @@ func small(seed uint64) Config {
 	c := Default()
 	c.Seed, c.Games, c.Rounds, c.Iterations, c.Batch = seed, 6, 24, 8, 32
 	c.Hidden = []int{8}
-	c.Warm, c.Deep, c.DeepWidth, c.Explore, c.Versus = 0.3, 0.3, 2, 0.1, 0.5
+	c.Warm, c.Deep, c.DeepWidth, c.Explore, c.Versus, c.Late = 0.3, 0.3, 2, 0.1, 0.5, 0.3
+	c.Actor, c.ActorBatch = 0.5, 64
 	c.Gates, c.GatePairs, c.GatePly = 2, 2, 1
 	return c
 }
@@ -57,6 +59,7 @@ func TestSameSeedSameWeights(t *testing.T) {
 		require.NoError(t, r.Go(context.Background(), nil))
 		require.True(t, r.Done())
 		require.Len(t, r.Curve, 2)
+		require.NotZero(t, r.Counts.Pairs)
 		got = append(got, weights(t, r))
 	}
 	require.Equal(t, got[0], got[1], "the same run twice")
@@ -85,6 +88,13 @@ func TestResumeLosesNothing(t *testing.T) {
 	}
 	require.Equal(t, whole.Counts.Iterations+whole.Counts.Gated, parts)
 	require.Equal(t, weights(t, whole), weights(t, r))
+	require.Equal(t, whole.net.Tensors(), r.net.Tensors())
+	for _, x := range [][2]*value.Trainer{{whole.trainer, r.trainer}, {whole.actor.trainer, r.actor.trainer}} {
+		want, n := x[0].State()
+		got, m := x[1].State()
+		require.Equal(t, want, got)
+		require.Equal(t, n, m)
+	}
 	a, b := whole.Counts, r.Counts
 	a.Spent, b.Spent = 0, 0
 	require.Equal(t, a, b)
@@ -116,6 +126,7 @@ func TestResumeRefuses(t *testing.T) {
 	_, err := Resume(learn.BlockBattle, path, 1)
 	require.ErrorIs(t, err, os.ErrNotExist)
 	r := open(t, small(1), 1)
+	require.NoError(t, r.hire(r.net))
 	require.NoError(t, r.Save(path))
 	good, err := os.ReadFile(path)
 	require.NoError(t, err)
@@ -126,6 +137,9 @@ func TestResumeRefuses(t *testing.T) {
 		"cut":        {good[:len(good)-1], "truncated"},
 		"other game": {bytes.Replace(good, []byte(`\"blockbattle\"`), []byte(`\"blockbottle\"`), 1), "blockbottle"},
 		"config":     {bytes.Replace(good, []byte(`\"Batch\":32`), []byte(`\"Batch\":-2`), 1), "batch is -2"},
+		"no actor":   {bytes.Replace(good, []byte(`\"Actor\":0.5`), []byte(`\"Actor\":0.0`), 1), "an actor"},
+		"no means":   {bytes.Replace(good, []byte(`"actor.adam.mean.1"`), []byte(`"actor.adam.mean.9"`), 1), "the actor"},
+		"no mean":    {bytes.ReplaceAll(good, []byte(`"actor mean.`), []byte(`"actor mien.`)), "without weights"},
 		"no run":     {bytes.Replace(good, []byte(`"run"`), []byte(`"rum"`), 1), "not a saved run"},
 	} {
 		require.NotEqual(t, good, c.file, name)
@@ -146,6 +160,11 @@ func TestConfigRefuses(t *testing.T) {
 		"hidden":     func(c *Config) { c.Hidden = []int{0} },
 		"ply":        func(c *Config) { c.GatePly = 4 },
 		"others":     func(c *Config) { c.Others = -1 },
+		"actor":      func(c *Config) { c.Actor = 1.1 },
+		"heat":       func(c *Config) { c.Temperature = 0 },
+		"step":       func(c *Config) { c.Step = math.NaN() },
+		"pairs":      func(c *Config) { c.ActorBatch = 0 },
+		"actor rate": func(c *Config) { c.ActorTo = 0 },
 		"deep width": func(c *Config) { c.DeepWidth = 0 },
 	} {
 		c := small(1)

@@ -35,6 +35,9 @@ type path struct {
 
 	otherX     []float32 // [others][features], choices not made
 	otherWorth []float32
+
+	pairX  []float32 // [pairs][2][features], an actor's: what was chosen, what was also drawn
+	pairAt []int     // [pairs], index in steps of what was chosen
 }
 
 // A step is one row of a path.
@@ -59,6 +62,8 @@ type deal struct {
 	versus  float64
 	others  int // choices not made that a warm start notes
 	record  bool
+
+	temperature float64 // above 0: the net is an actor's and draws its choices
 }
 
 func newSlot(g *learn.Game, seed uint64) *slot {
@@ -112,6 +117,7 @@ func (s *slot) play(c *chooser, d deal, rounds int) {
 	for i := range s.paths {
 		p := &s.paths[i]
 		p.x, p.steps, p.otherX, p.otherWorth = p.x[:0], p.steps[:0], p.otherX[:0], p.otherWorth[:0]
+		p.pairX, p.pairAt = p.pairX[:0], p.pairAt[:0]
 	}
 	for range rounds {
 		acting := s.state.Acting()
@@ -135,6 +141,9 @@ func (s *slot) play(c *chooser, d deal, rounds int) {
 // choose plays for seat and, if it learns, notes the row.
 func (s *slot) choose(c *chooser, d deal, seat int) env.Action {
 	hand := d.warm || s.who[seat] == byHand
+	if !hand && d.temperature > 0 {
+		return s.act(c, d, seat)
+	}
 	var i int
 	if hand {
 		i = c.byHand(s.state, seat)
@@ -155,6 +164,32 @@ func (s *slot) choose(c *chooser, d deal, seat int) env.Action {
 		for range min(d.others, c.root.live-1) {
 			s.noteOther(c, seat)
 		}
+	}
+	return c.root.legal[i]
+}
+
+// act draws a choice and a second one for comparison, plays the first and notes both if
+// they differ. Where there is nothing to draw it plays the best.
+func (s *slot) act(c *chooser, d deal, seat int) env.Action {
+	c.options(s.state, seat)
+	if len(c.picks) == 0 {
+		i := c.byNet(s.state, seat)
+		if i < 0 {
+			return env.None
+		}
+		s.note(c, seat, i, false)
+		return c.root.legal[i]
+	}
+	a, b := c.draw(d.temperature, &s.rand)
+	i := c.root.slot[c.picks[a]]
+	s.note(c, seat, i, false)
+	if a != b {
+		p, n := &s.paths[seat], len(s.game.Features)
+		p.pairX = append(p.pairX, make([]float32, 2*n)...)
+		x := p.pairX[len(p.pairX)-2*n:]
+		c.optionRow(a, seat, x[:n])
+		c.optionRow(b, seat, x[n:])
+		p.pairAt = append(p.pairAt, len(p.steps)-1)
 	}
 	return c.root.legal[i]
 }

@@ -23,7 +23,14 @@ type saved struct {
 	Counts Counts      `json:"counts"`
 	Curve  []Point     `json:"curve"`
 	Steps  int         `json:"steps"` // of the optimiser
+	Actor  *savedActor `json:"actor,omitempty"`
 	Slots  []savedSlot `json:"slots"`
+}
+
+// savedActor is an actor but for its tensors.
+type savedActor struct {
+	Steps int `json:"steps"` // of its optimiser
+	Fits  int `json:"fits"`
 }
 
 // savedSlot is a game in progress.
@@ -45,13 +52,19 @@ func (r *Run) Save(path string) error {
 		}
 		s.Slots = append(s.Slots, savedSlot{base64.StdEncoding.EncodeToString(b), strconv.FormatUint(x.rand.Word, 16), x.who[:]})
 	}
+	tensors = append(tensors, prefixed(r.net.Tensors(), netPrefix)...)
+	if r.Best != nil {
+		tensors = append(tensors, prefixed(r.Best.Tensors(), bestPrefix)...)
+	}
+	if a := r.actor; a != nil {
+		own, steps := a.trainer.State()
+		s.Actor = &savedActor{Steps: steps, Fits: a.fits}
+		tensors = append(tensors, prefixed(own, actorPrefix)...)
+		tensors = append(tensors, prefixed(a.mean.Tensors(), meanPrefix)...)
+	}
 	text, err := json.Marshal(s)
 	if err != nil {
 		return err
-	}
-	tensors = append(tensors, prefixed(r.net, netPrefix)...)
-	if r.Best != nil {
-		tensors = append(tensors, prefixed(r.Best, bestPrefix)...)
 	}
 	var b bytes.Buffer
 	if err := valuenet.WriteTensors(&b, tensors, map[string]string{"run": string(text)}); err != nil {
@@ -62,12 +75,13 @@ func (r *Run) Save(path string) error {
 
 // Nets in a state file are told apart by what their tensors' names begin with.
 const (
-	bestPrefix = "best."
-	netPrefix  = "net."
+	bestPrefix  = "best."
+	netPrefix   = "net."
+	actorPrefix = "actor."
+	meanPrefix  = "actor mean."
 )
 
-func prefixed(n *valuenet.Net, prefix string) []valuenet.Tensor {
-	all := n.Tensors()
+func prefixed(all []valuenet.Tensor, prefix string) []valuenet.Tensor {
 	for i := range all {
 		all[i].Name = prefix + all[i].Name
 	}
@@ -153,6 +167,11 @@ func (r *Run) restore(s *saved, tensors []valuenet.Tensor) error {
 		return errors.New("no weights of the net that plays")
 	}
 	r.Best, r.net = best, now
+	if s.Actor != nil {
+		if err := r.rehire(s.Actor, tensors); err != nil {
+			return err
+		}
+	}
 	if len(s.Slots) != len(r.slots) {
 		return fmt.Errorf("%d games in progress, want %d", len(s.Slots), len(r.slots))
 	}
@@ -162,6 +181,33 @@ func (r *Run) restore(s *saved, tensors []valuenet.Tensor) error {
 		}
 	}
 	return nil
+}
+
+// rehire goes on with a saved actor.
+func (r *Run) rehire(s *savedActor, tensors []valuenet.Tensor) error {
+	m, err := net(tensors, meanPrefix, r.net)
+	if err != nil {
+		return err
+	}
+	if m == nil || r.Config.Actor == 0 {
+		return errors.New("an actor without weights, or in a run without one")
+	}
+	var own []valuenet.Tensor
+	for _, t := range tensors {
+		if name, ok := strings.CutPrefix(t.Name, actorPrefix); ok {
+			t.Name = name
+			own = append(own, t)
+		}
+	}
+	if err := r.hire(m); err != nil {
+		return err
+	}
+	if err := r.actor.trainer.SetState(own, s.Steps); err != nil {
+		return fmt.Errorf("the actor: %w", err)
+	}
+	r.actor.fits = s.Fits
+	r.actor.net, err = r.actor.trainer.Net()
+	return err
 }
 
 func (s *slot) restore(x savedSlot) error {
