@@ -114,7 +114,10 @@ func (f *folder) gated(now time.Time) error {
 
 // notes are what a weights file says about its training.
 func (f *folder) notes(p td.Point) map[string]string {
-	c := f.run.Config
+	c, output := f.run.Config, "log odds of winning"
+	if f.run.Acts() {
+		output = fmt.Sprintf("preference; choices were drawn from its softmax at temperature %g", c.Temperature)
+	}
 	return map[string]string{
 		"seed":       strconv.FormatUint(c.Seed, 10),
 		"iterations": strconv.Itoa(p.Iterations),
@@ -122,7 +125,7 @@ func (f *folder) notes(p td.Point) map[string]string {
 		"games":      strconv.Itoa(f.run.Counts.Games),
 		"lambda":     strconv.FormatFloat(c.Lambda, 'g', -1, 64),
 		"activation": "leaky_relu 0.01",
-		"output":     "log odds of winning",
+		"output":     output,
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"blockyard/datasets/record"
 	"blockyard/env"
 	"blockyard/train/learn"
+	"blockyard/train/td"
 
 	"github.com/alecthomas/kong"
 	"github.com/stretchr/testify/require"
@@ -99,6 +100,16 @@ type random struct{ seed uint64 }
 func (r random) Act(_ context.Context, s env.State, seat int) (env.Action, error) {
 	legal := s.Legal(seat, nil)
 	return legal[env.Derive(r.seed, uint64(len(legal)))%uint64(len(legal))], nil
+}
+
+// The flags' defaults are the library's.
+func TestDefaults(t *testing.T) {
+	var p program
+	k, err := kong.New(&p)
+	require.NoError(t, err)
+	_, err = k.Parse([]string{"selfplay", "blockbattle"})
+	require.NoError(t, err)
+	require.Equal(t, td.Default(), p.Selfplay.config())
 }
 
 func TestRefuses(t *testing.T) {
