@@ -1,0 +1,259 @@
+package blockingbot
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"blockyard/agents/contest"
+	"blockyard/agents/search"
+	"blockyard/env"
+	"blockyard/env/blocking"
+)
+
+// example is the game of rules §6.5 before its first turn.
+func example(t testing.TB) *blocking.State {
+	letters, err := blocking.ParseLetters("ABCDEFGIJKLNOQRSTU", 2)
+	require.NoError(t, err)
+	s := blocking.New(2, 0)
+	s.Force(blocking.Deal(letters))
+	s.Reset(0)
+	return s
+}
+
+func TestTheRulesExample(t *testing.T) {
+	s := example(t)
+	lines := Greeting(s, 0)
+	require.Equal(t, []string{"18", "A 1 1 #", "B 2 1 ##", "C 3 1 ###"}, lines[:4])
+	require.Equal(t, []string{"U 3 3 .#.###.#.", "2", "0", "13", "ABCDEFGIJKLNOQRSTU"}, lines[18:])
+	lines = Request(s, 0, nil)
+	require.Equal(t, "x............", lines[0])
+	require.Equal(t, []string{"0", "48", "0 0 A001", "0 0 B001", "0 0 B011", "0 0 C001", "0 0 C011", "0 0 D001"}, lines[13:21])
+	require.Len(t, lines, 13+1+1+48)
+
+	s.Step(env.Alone(0, move(t, s, "0 0 R001")))
+	lines = Request(s, 1, []string{Move(0, " 0 0  R001\r")})
+	require.Equal(t, []string{"00...........", ".00..........", "..0.........."}, lines[:3])
+	require.Equal(t, []string{"............x", "1", "0 0 0 R001", "48"}, lines[12:16])
+
+	s.Step(env.Alone(1, move(t, s, "12 12 R121")))
+	lines = Request(s, 0, []string{Move(1, "12 12 R121")})
+	require.Equal(t, []string{"00.x.........", ".00..........", "x.0..........", ".x.x........."}, lines[:4])
+	require.Equal(t, []string{"1", "1 12 12 R121", "185"}, lines[13:16])
+}
+
+// talk says text to a bot and returns its answers, its notes and its error.
+func talk(text string, agent env.Agent) (answers []string, notes string, err error) {
+	var out, noted bytes.Buffer
+	b := contest.Bot{
+		Codec: NewCodec(), Agent: agent, Notes: &noted,
+		State: blocking.New(2, 0), View: blocking.New(2, 0),
+	}
+	err = b.Play(context.Background(), strings.NewReader(text), &out)
+	if out.Len() > 0 {
+		answers = strings.Split(strings.TrimSuffix(out.String(), "\n"), "\n")
+	}
+	return answers, noted.String(), err
+}
+
+func text(lines ...[]string) string {
+	var all []string
+	for _, l := range lines {
+		all = append(all, l...)
+	}
+	return strings.Join(all, "\n") + "\n"
+}
+
+// Both ends of the codec keep the same position through whole games: what the bot's end
+// makes of a request is what the host's end wrote, and its answers come back.
+func TestBothEndsAgree(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 3))
+	for seats := 2; seats <= 4; seats++ {
+		hosts, bots := make([]*Codec, seats), make([]*Codec, seats)
+		for i := range hosts {
+			hosts[i], bots[i] = NewCodec(), NewCodec()
+		}
+		s := blocking.New(seats, 0)
+		for s.Reset(uint64(seats)); s.Acting() != 0; {
+			seat := s.Acting().First()
+			var said, answer bytes.Buffer
+			require.NoError(t, hosts[seat].WriteTurn(&said, s, contest.Turn{Seat: seat}))
+			got := blocking.New(2, 0)
+			turn, err := bots[seat].ReadTurn(bufio.NewReader(&said), got)
+			require.NoError(t, err)
+			require.Equal(t, seat, turn.Seat)
+			require.Equal(t, s.Cells, got.Cells)
+			require.Equal(t, s.Points, got.Points)
+			require.Equal(t, s.Left, got.Left)
+			require.Equal(t, s.Letters, got.Letters)
+			require.Equal(t, s.Turn, got.Turn)
+			require.Equal(t, s.Stuck, got.Stuck)
+			require.Zero(t, got.Out)
+			legal := s.Legal(seat, nil)
+			a := legal[rng.IntN(len(legal))]
+			require.NoError(t, bots[seat].WriteMove(&answer, got, seat, sameIn(got, s, a)))
+			read, err := hosts[seat].ReadMove(bufio.NewReader(&answer), s, seat)
+			require.NoError(t, err)
+			require.Equal(t, a, read)
+			s.Step(env.Alone(seat, a))
+		}
+	}
+}
+
+// sameIn is action a of s as an action of got, whose table may number forms otherwise.
+func sameIn(got, s *blocking.State, a env.Action) env.Action {
+	o, x, y := s.Table().Placement(a)
+	b, err := got.Table().Parse(fmt.Sprintf("%c%d%d at %d,%d", 'A'+o.Letter, o.Flip, o.Turn, x, y))
+	if err != nil {
+		panic(err)
+	}
+	return b
+}
+
+func TestBotAnswersWhateverItHears(t *testing.T) {
+	s := example(t)
+	start, turn := Greeting(s, 0), Request(s, 0, nil)
+	change := func(lines []string, i int, with string) []string {
+		out := append([]string{}, lines...)
+		out[i] = with
+		return out
+	}
+	for _, c := range []struct {
+		name, said, note string
+	}{
+		{"all as it should be", text(start, turn), ""},
+		{"carriage returns", strings.ReplaceAll(text(start, turn), "\n", "\r\n"), ""},
+		{"blanks at line ends", strings.ReplaceAll(text(start, turn), "\n", "  \n"), ""},
+		{"no line feed at the end", strings.TrimSuffix(text(start, turn), "\n"), ""},
+		{"an odd shape", text(change(start, 5, "E 4 1 #.##"), turn), "hang together"},
+		{"a shape twice", text(change(start, 5, "D 2 2 ###."), turn), "defined twice"},
+		{"a letter without shape", text(change(start, 5, "H 2 2 ####"), turn), "letters E have no shape"},
+		{"odd letters", text(change(start, 22, "ABCD"), turn), "A to D and 14 others"},
+		{"an odd player", text(change(start, 20, "7"), turn), "player 7 of 2"},
+		{"many players", text(change(start, 19, "5"), turn), "5 players"},
+		{"another board", text(change(start, 21, "12"), turn[1:]), "size 12"},
+		{"a short row", text(start, change(turn, 4, "....")), "row 4 has 4 cells"},
+		{"a stranger's cell", text(start, change(turn, 4, "....3........")), `row 4, column 4: '3'`},
+		{"an odd move", text(start, change(turn, 13, "1\n1 0 0 Z001")), "no move of another player"},
+		{"no position", text(start, change(turn, 0, "11...........")), "does not"},
+	} {
+		if c.name == "no position" { // a start corner that is taken leaves no move
+			c.note = "cannot"
+		}
+		answers, notes, err := talk(c.said, search.NewFirst())
+		require.NoError(t, err, c.name)
+		require.Len(t, answers, 1, c.name)
+		require.Contains(t, notes, c.note, c.name)
+		if c.note == "" {
+			require.Empty(t, notes, c.name)
+		}
+		_, ok := s.Judge(0, answers[0])
+		require.True(t, ok, "%s: %s", c.name, answers[0])
+	}
+}
+
+func TestBotEndsWhereLinesMakeNoSense(t *testing.T) {
+	s := example(t)
+	start, turn := Greeting(s, 0), Request(s, 0, nil)
+	for name, said := range map[string]string{
+		"no count of shapes": "many\n",
+		"a negative one":     "-1\n",
+		"no count of moves":  text(start, turn[:13], []string{"none"}),
+		"too many moves":     text(start, turn[:13], []string{"99999"}),
+		"cut short":          text(start, turn[:13]),
+	} {
+		answers, _, err := talk(said, search.NewFirst())
+		require.Error(t, err, name)
+		require.Empty(t, answers)
+	}
+	_, _, err := talk("", search.NewFirst())
+	require.NoError(t, err)
+}
+
+// A round that made no sense does not spoil the next one.
+func TestBotRecovers(t *testing.T) {
+	s := example(t)
+	bad := Request(s, 0, nil)
+	bad[3] = "?"
+	answers, notes, err := talk(text(Greeting(s, 0), bad, Request(s, 0, nil)), failing{})
+	require.NoError(t, err)
+	require.Len(t, answers, 2)
+	require.Contains(t, notes, "row 3")
+	require.Contains(t, notes, "tired")
+}
+
+type failing struct{}
+
+func (failing) Act(context.Context, env.State, int) (env.Action, error) {
+	return env.None, errors.New("tired")
+}
+
+func TestTimes(t *testing.T) {
+	s := example(t)
+	c := NewCodec()
+	r := bufio.NewReader(strings.NewReader(text(Greeting(s, 0), Request(s, 0, nil), Request(s, 0, nil))))
+	for _, want := range []time.Duration{FirstTime, LaterTime} {
+		turn, err := c.ReadTurn(r, blocking.New(2, 0))
+		require.NoError(t, err)
+		require.Equal(t, want, turn.Budget)
+		require.Less(t, contest.Allowance(turn), want/2)
+	}
+}
+
+// Players that are not heard of are out, or stuck.
+func TestBotSeesWhoIsOut(t *testing.T) {
+	s := blocking.New(3, 0)
+	s.Step(env.NoMoves)
+	require.EqualValues(t, 1, s.Turn)
+	c := NewCodec()
+	got := blocking.New(2, 0)
+	_, err := c.ReadTurn(bufio.NewReader(strings.NewReader(text(Greeting(s, 1), Request(s, 1, nil)))), got)
+	require.NoError(t, err)
+	require.Equal(t, env.Seats(1), got.Out)
+}
+
+// FuzzBotEnd says anything to the bot: it never panics, and whatever it answers is in a list
+// it was sent, or the answer without one.
+func FuzzBotEnd(f *testing.F) {
+	s := example(f)
+	f.Add(text(Greeting(s, 0), Request(s, 0, nil)))
+	f.Add(text(Greeting(s, 0), Request(s, 0, nil), Request(s, 0, nil)))
+	f.Add(text(Greeting(blocking.New(4, 0), 3), Request(blocking.New(4, 0), 3, []string{"0 0 0 A001"})))
+	f.Add("0\n2\n0\n13\nA\n")
+	f.Fuzz(func(t *testing.T, said string) {
+		if strings.Count(said, "\n") > 500 {
+			return
+		}
+		answers, _, _ := talk(said, search.NewFirst())
+		for _, a := range answers {
+			require.True(t, a == "-" || strings.Contains(said, a), a)
+		}
+	})
+}
+
+// FuzzHostEnd gives the host any answer: it comes to a legal action or to none.
+func FuzzHostEnd(f *testing.F) {
+	var states []blocking.State
+	positions(3, 1, func(s *blocking.State) { states = append(states, *s) })
+	f.Add("0 0 A001", uint8(0))
+	f.Add("12 12 Q133\r", uint8(9))
+	f.Add(strings.Repeat("0 ", 5000), uint8(3))
+	f.Fuzz(func(t *testing.T, line string, at uint8) {
+		s := states[int(at)%len(states)]
+		before := s
+		a, err := NewCodec().ReadMove(bufio.NewReader(strings.NewReader(line+"\n")), &s, int(s.Turn))
+		require.NoError(t, err)
+		require.Equal(t, before, s)
+		if a != env.None {
+			require.NoError(t, env.Apply(blocking.Game, &s, env.Alone(int(s.Turn), a)))
+		}
+	})
+}

@@ -1,0 +1,232 @@
+package blockingbot
+
+import (
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"blockyard/env"
+	"blockyard/env/blocking"
+)
+
+// positions calls each with every position of some random games with these seats.
+func positions(seats, games int, each func(s *blocking.State)) {
+	rng := rand.New(rand.NewPCG(5, uint64(seats)))
+	s := blocking.New(seats, 0)
+	for g := range games {
+		s.Reset(uint64(g))
+		for s.Acting() != 0 {
+			each(s)
+			seat := s.Acting().First()
+			legal := s.Legal(seat, nil)
+			s.Step(env.Alone(seat, legal[rng.IntN(len(legal))]))
+		}
+	}
+}
+
+// slowReach floods one cell at a time.
+func slowReach(s *blocking.State, seat, far int) map[[2]int]int {
+	allowed, connected := s.Open(seat)
+	found := map[[2]int]int{}
+	var queue [][2]int
+	for y := range blocking.Size {
+		for x := range blocking.Size {
+			if connected.Has(x, y) {
+				found[[2]int{x, y}] = 0
+				queue = append(queue, [2]int{x, y})
+			}
+		}
+	}
+	for ; len(queue) > 0; queue = queue[1:] {
+		at := queue[0]
+		for _, d := range [][2]int{{1, 0}, {-1, 0}, {0, 1}, {0, -1}} {
+			to := [2]int{at[0] + d[0], at[1] + d[1]}
+			inside := to[0] >= 0 && to[1] >= 0 && to[0] < blocking.Size && to[1] < blocking.Size
+			if _, old := found[to]; inside && !old && found[at] < far && allowed.Has(to[0], to[1]) {
+				found[to] = found[at] + 1
+				queue = append(queue, to)
+			}
+		}
+	}
+	return found
+}
+
+func TestFloodAgreesWithASlowOne(t *testing.T) {
+	var m measurer
+	positions(3, 3, func(s *blocking.State) {
+		reached := make([]map[[2]int]int, s.Seats)
+		for seat := range reached {
+			m.flood(s, seat)
+			if !(s.Out | s.Stuck).Has(seat) {
+				reached[seat] = slowReach(s, seat, steps)
+			}
+		}
+		for seat, own := range reached {
+			var within [steps + 1]int
+			alone, tied := 0, 0
+			for cell, k := range own {
+				for far := k; far <= steps; far++ {
+					within[far]++
+				}
+				sooner, level := false, false
+				for other := range reached {
+					if d, ok := reached[other][cell]; ok && other != seat {
+						sooner, level = sooner || d < k, level || d == k
+					}
+				}
+				switch {
+				case !sooner && !level:
+					alone++
+				case !sooner:
+					tied++
+				}
+			}
+			for k := range within {
+				require.Equal(t, within[k], m.sides[seat].reach[k].Count(), "seat %d within %d", seat, k)
+			}
+			gotAlone, gotTied := m.first(s, seat)
+			require.Equal(t, [2]int{alone, tied}, [2]int{gotAlone, gotTied})
+		}
+	})
+}
+
+func TestPlaceAgreesWithTheLegalList(t *testing.T) {
+	var m measurer
+	positions(4, 4, func(s *blocking.State) {
+		seat := s.Acting().First()
+		m.flood(s, seat)
+		m.place(s, seat)
+		legal := s.Legal(seat, nil)
+		letters := uint32(0)
+		for _, a := range legal {
+			o, _, _ := s.Table().Placement(a)
+			letters |= 1 << o.Letter
+		}
+		require.Equal(t, len(legal), m.sides[seat].places)
+		require.Equal(t, letters, m.sides[seat].playable)
+	})
+}
+
+// The rival's half is what the rival sees as its own, and back: with two seats both tell the
+// same of a side.
+func TestHalvesAreTheSameFunction(t *testing.T) {
+	var r Reader
+	positions(2, 4, func(s *blocking.State) {
+		var a, b [Len]float32
+		r.Features(s, 0, a[:])
+		r.Features(s, 1, b[:])
+		require.Equal(t, a[:sideLen], b[sideLen:2*sideLen])
+		require.Equal(t, a[sideLen:2*sideLen], b[:sideLen])
+		for i, v := range a {
+			require.True(t, v >= -8 && v <= 8, "%s is %v", FeatureNames[i], v)
+		}
+	})
+}
+
+func TestFeaturesHaveNames(t *testing.T) {
+	require.Len(t, FeatureNames, Len)
+	seen := map[string]bool{}
+	for _, n := range FeatureNames {
+		require.False(t, seen[n], n)
+		seen[n] = true
+	}
+}
+
+// index finds a feature by name.
+func index(t *testing.T, name string) int {
+	for i, n := range FeatureNames {
+		if n == name {
+			return i
+		}
+	}
+	require.Fail(t, "no feature", name)
+	return -1
+}
+
+func TestFeaturesOfAPosition(t *testing.T) {
+	s := blocking.New(2, 0)
+	s.Force(blocking.Deal(1<<18 - 1)) // A to R
+	s.Reset(0)
+	s.Step(env.Alone(0, move(t, s, "0 0 R001")))
+	s.Step(env.Alone(1, move(t, s, "12 12 R005")))
+	var r Reader
+	var x [Len]float32
+	r.Features(s, 0, x[:])
+	for name, want := range map[string]float32{
+		"own squares": 5. / 40, "rival squares": 5. / 40, "margin": 0,
+		"own pieces": 1.7, "own has R": 0, "own has A": 1, "rival has R": 0, "own has S": 0,
+		"own corners": .4, "own largest": 1, "own stuck": 0, "wait": 0, "seats 2": 1, "seats 3": 0,
+		"own fits A": 1, "rest squares": 0,
+	} {
+		require.InDelta(t, want, x[index(t, name)], 1e-6, name)
+	}
+	var y [Len]float32
+	r.Features(s, 1, y[:])
+	require.InDelta(t, .5, y[index(t, "wait")], 1e-6)
+}
+
+// move reads a code.
+func move(t testing.TB, s *blocking.State, answer string) env.Action {
+	a, ok := s.Judge(int(s.Turn), answer)
+	require.True(t, ok, answer)
+	return a
+}
+
+// A table with the letters' forms exchanged gives the same features in the same position.
+func TestFeaturesKnowFormsNotLetters(t *testing.T) {
+	var text strings.Builder
+	for l := range blocking.Letters {
+		from := blocking.DefaultTable.Shapes[l]
+		if l > 3 {
+			from = blocking.DefaultTable.Shapes[4+blocking.Letters-1-l]
+		}
+		text.WriteString(string(rune('A'+l)) + " " + string(rune('0'+from.Cols)) + " " + string(rune('0'+from.Rows)) + " " + from.Text + "\n")
+	}
+	shapes, err := blocking.ReadShapes(strings.NewReader(text.String()))
+	require.NoError(t, err)
+	id, err := blocking.Use(blocking.NewTable(shapes))
+	require.NoError(t, err)
+	mirrored := func(set uint32) (out uint32) {
+		for l := range blocking.Letters {
+			to := l
+			if l > 3 {
+				to = 4 + blocking.Letters - 1 - l
+			}
+			out |= set >> l & 1 << to
+		}
+		return out
+	}
+	var r, other Reader
+	positions(2, 2, func(s *blocking.State) {
+		twin := *s
+		twin.TableID, twin.Letters = id, mirrored(s.Letters)
+		for i := range int(s.Seats) {
+			twin.Left[i] = mirrored(s.Left[i])
+		}
+		var a, b [Len]float32
+		r.Features(s, 0, a[:])
+		other.Features(&twin, 0, b[:])
+		require.Equal(t, a, b)
+	})
+}
+
+func TestPlacer(t *testing.T) {
+	for seats := 2; seats <= 4; seats++ {
+		s := blocking.New(seats, 0)
+		rng := rand.New(rand.NewPCG(1, 1))
+		for g := range 5 {
+			s.Reset(uint64(g))
+			for {
+				seat := s.Acting().First()
+				legal := s.Legal(seat, nil)
+				s.Step(env.Alone(seat, legal[rng.IntN(len(legal))]))
+				if s.Acting() == 0 {
+					break
+				}
+				require.Equal(t, seat, placer(s))
+			}
+		}
+	}
+}
