@@ -13,7 +13,7 @@ import (
 // most 0 to 1.
 const (
 	soon      = 3 // blocks to come of each seat that a half knows of
-	halfLen   = columns + 2*(columns-1) + 20 + 4*soon
+	halfLen   = columns + 2*(columns-1) + 23 + 4*soon
 	sharedLen = tetrisduel.Reachable - tetrisduel.Peace + 10
 	// OwnLen is how many features change with the seat's own choice; they come first.
 	OwnLen = 2*halfLen + sharedLen
@@ -57,7 +57,7 @@ func halfNames(names []string, whose string) []string {
 	for _, n := range [...]string{
 		"holes", "covers", "row edges", "column edges", "wells", "highest", "lowest", "over 10", "over 12", "open",
 		"clean lacking 1", "clean lacking 2", "clean lacking 3", "clean lacking 4",
-		"foul lacking 1", "foul lacking 2", "calm lacking 1", "calm lacking 2", "kinds that take", "kinds that take 2",
+		"foul lacking 1", "foul lacking 2", "calm lacking 1", "calm lacking 2", "kinds that take", "kinds that take 2", "heap", "peak", "danger",
 	} {
 		names = append(names, whose+n)
 	}
@@ -93,7 +93,7 @@ func half(s *shape, blocks *[soon]int, out []float32) {
 		}
 		sizes[i] = float32(d) * (1. / 3)
 	}
-	rest := out[3*columns-2 : 3*columns+18]
+	rest := out[3*columns-2 : 3*columns+21]
 	rest[0] = float32(s.holes) * (1. / 10)
 	rest[1] = float32(s.covers) * (1. / 10)
 	rest[2] = float32(s.rowEdges) * (1. / 30)
@@ -122,7 +122,10 @@ func half(s *shape, blocks *[soon]int, out []float32) {
 	}
 	rest[18] = float32(one) * (1. / 4)
 	rest[19] = float32(two) * (1. / 2)
-	next := out[3*columns+18 : halfLen]
+	rest[20] = float32(s.heap) * (1. / 500)
+	rest[21] = squared(10-s.least) * (1. / 30)
+	rest[22] = squared(4-s.least) * (1. / 10)
+	next := out[3*columns+21 : halfLen]
 	for i, k := range blocks {
 		w, g := 0, 0
 		if k >= 0 {

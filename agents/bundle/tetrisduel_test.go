@@ -1,0 +1,71 @@
+package bundle
+
+import (
+	"context"
+	"math/rand"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"blockyard/agents/search"
+	"blockyard/agents/tetrisduelbot"
+	"blockyard/agents/valuenet"
+	"blockyard/env"
+	"blockyard/env/tetrisduel"
+)
+
+// duelNet is a net of random weights, of the sizes that are trained.
+func duelNet(t *testing.T) *valuenet.Net {
+	t.Helper()
+	r := rand.New(rand.NewSource(2))
+	var layers []valuenet.Layer
+	in := tetrisduelbot.Len
+	for _, out := range []int{32, 1} {
+		l := valuenet.Layer{In: in, Out: out}
+		for range in * out {
+			l.W = append(l.W, float32(r.NormFloat64()/8))
+		}
+		l.B = make([]float32, out)
+		layers, in = append(layers, l), out
+	}
+	net, err := valuenet.New(layers)
+	require.NoError(t, err)
+	return net
+}
+
+// A bundled duel bot plays as the same search and evaluator do in this program.
+func TestBundledDuelBotsPlayLikeTheirTwins(t *testing.T) {
+	for _, net := range []*valuenet.Net{nil, duelNet(t)} {
+		b, err := Write("", "tetrisduel", net)
+		require.NoError(t, err)
+		require.LessOrEqual(t, len(b.Source), MaxChars)
+		t.Logf("%d characters, %d bits a weight", len(b.Source), b.Bits)
+		var e search.Evaluator = tetrisduelbot.NewHand()
+		if net != nil {
+			rounded, err := Rounded(net, b.Bits)
+			require.NoError(t, err)
+			e, err = tetrisduelbot.NewLearned(rounded)
+			require.NoError(t, err)
+		}
+		exe := filepath.Join(t.TempDir(), "bot")
+		require.NoError(t, Check(t.Context(), b.Source, exe))
+		twin := search.NewReply(tetrisduel.Game, e, 12)
+		got, err := ReplayTetrisduel(t.Context(), []string{exe}, func(s *tetrisduel.State, a env.Action) {
+			view := *s
+			want, err := twin.Act(context.Background(), &view, s.Mover())
+			require.NoError(t, err)
+			require.Equal(t, tetrisduel.Game.Text(want), tetrisduel.Game.Text(a), "half-turn %d", s.Turn)
+		})
+		require.NoError(t, err)
+		require.Equal(t, 2, got.Logs)
+		require.Greater(t, got.Answers, 20)
+	}
+}
+
+func TestReplayRefusesADuelBotThatTalksNonsense(t *testing.T) {
+	_, err := ReplayTetrisduel(t.Context(), []string{"sh", "-c", "while read -r w x; do case $w in blocks) echo ready;; moves) echo 0 0 0;; esac; done"}, nil)
+	require.ErrorContains(t, err, "game 1: lost by illegal at half-turn 1")
+	_, err = ReplayTetrisduel(t.Context(), []string{"sh", "-c", "exit 0"}, nil)
+	require.ErrorContains(t, err, "game 1: lost by missing")
+}

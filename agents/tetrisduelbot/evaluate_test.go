@@ -1,0 +1,308 @@
+package tetrisduelbot
+
+import (
+	"context"
+	"math"
+	"math/rand"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"blockyard/agents/search"
+	"blockyard/agents/valuenet"
+	"blockyard/env"
+	"blockyard/env/tetrisduel"
+)
+
+// draw makes the position before half-turn turn from a board drawn by rows from row 10 of
+// the mover's frame on, block kinds from there on being I J L O S T Z in turn.
+func draw(t testing.TB, turn int, board string) *tetrisduel.State {
+	t.Helper()
+	s := &tetrisduel.State{}
+	s.Force(make([]uint16, tetrisduel.Packages)) // the first order: I J L O S T Z
+	s.Reset(0)
+	s.Turn = int16(turn)
+	cells := s.Cells
+	for y, row := range strings.Fields(board) {
+		require.Len(t, row, columns)
+		for x, c := range row {
+			if c == '#' {
+				cells.Set(x, tetrisduel.Peace+y)
+			}
+		}
+	}
+	if s.Cells = cells; s.Mover() == 1 {
+		s.Cells = tetrisduel.Turned(&cells)
+	}
+	require.NoError(t, s.Check())
+	return s
+}
+
+// well lacks column 9 in two rows; roofed lacks a covered cell too.
+const (
+	well = `
+		..........
+		..........
+		..........
+		#########.
+		#########.`
+	roofed = `
+		..........
+		..........
+		.######...
+		##.######.
+		#########.`
+)
+
+// One weight is 1, the others are 0: the worth, to the seat to move, is that term.
+func TestTerms(t *testing.T) {
+	for _, c := range []struct {
+		term   Term
+		turn   int
+		board  string
+		change func(s *tetrisduel.State)
+		want   float32
+	}{
+		{Lead, 1, "", func(s *tetrisduel.State) { s.Points = [2]int32{7, 3} }, 4},
+		{Lead, 2, "", func(s *tetrisduel.State) { s.Points = [2]int32{7, 3} }, -4},
+		{Holes, 1, roofed, nil, 1 - (1 + 3 + 9 + 9)}, // from below nine columns begin in the last row
+		{Clean1, 1, well, nil, 0},
+		{Clean1, 1, roofed, nil, 1 - 1},
+		{Clean2, 1, roofed, nil, 0 - 0},
+		{Peak, 1, "", nil, 0},
+		{Now, 1, well, nil, 2},   // the I
+		{Now, 2, well, nil, 1},   // the J, lying over the upper row
+		{Next, 1, well, nil, -2}, // the opponent's J, hanging into it from below
+		{Carry, 1, well, func(s *tetrisduel.State) { s.Combo = 3 }, 3},
+		{Carry, 1, "", func(s *tetrisduel.State) { s.Combo = 3 }, -3},
+		{Kinds, 1, well, nil, 0},
+	} {
+		s := draw(t, c.turn, c.board)
+		if c.change != nil {
+			c.change(s)
+		}
+		h := Hand{}
+		h.Weights[c.term] = 1
+		var out [2]float32
+		h.Evaluate([]env.State{s}, s.Mover(), out[:1])
+		h.Evaluate([]env.State{s}, 1-s.Mover(), out[1:])
+		require.Equal(t, out[0], -out[1], "%s: one seat's gain is the other's loss", TermNames[c.term])
+		require.Equal(t, c.want, out[0], "%s of %s", TermNames[c.term], c.board)
+	}
+}
+
+// What is not points fades over the last half-turns, points do not.
+func TestWhatIsNotPointsFades(t *testing.T) {
+	h := Hand{}
+	h.Weights[Bumps], h.Weights[Lead] = 1, 1
+	worth := func(turn int) float32 {
+		s := draw(t, turn, roofed)
+		var out [1]float32
+		h.Evaluate([]env.State{s}, s.Mover(), out[:])
+		return out[0]
+	}
+	require.NotZero(t, worth(1))
+	require.Equal(t, worth(1), worth(tetrisduel.HalfTurns-fade))
+	require.InDelta(t, worth(2)/fade, worth(tetrisduel.HalfTurns), 1e-5)
+}
+
+// randomNet is a net of the given hidden sizes over the features.
+func randomNet(t testing.TB, hidden ...int) *valuenet.Net {
+	t.Helper()
+	r := rand.New(rand.NewSource(1))
+	var layers []valuenet.Layer
+	in := Len
+	for _, out := range append(hidden, 1) {
+		l := valuenet.Layer{In: in, Out: out, W: make([]float32, in*out), B: make([]float32, out)}
+		for i := range l.W {
+			l.W[i] = float32(r.NormFloat64() / math.Sqrt(float64(in)))
+		}
+		layers, in = append(layers, l), out
+	}
+	net, err := valuenet.New(layers)
+	require.NoError(t, err)
+	return net
+}
+
+// positions are those of a game between greedy players.
+func positions(t testing.TB, seed uint64, each func(s *tetrisduel.State)) {
+	t.Helper()
+	s := &tetrisduel.State{}
+	s.Reset(seed)
+	greedy := search.NewGreedy(tetrisduel.Game, NewHand())
+	for s.Acting() != 0 {
+		each(s)
+		view := *s
+		a, err := greedy.Act(context.Background(), &view, s.Mover())
+		require.NoError(t, err)
+		s.Step(env.Alone(s.Mover(), a))
+	}
+}
+
+// The split pass over a batch gives what the whole net gives on all features at once, and
+// both seats agree about it.
+func TestLearnedAgreesWithWholeNet(t *testing.T) {
+	net := randomNet(t, 16)
+	e, err := NewLearned(net.Clone())
+	require.NoError(t, err)
+	var x [Len]float32
+	positions(t, 5, func(s *tetrisduel.State) {
+		seat := s.Mover()
+		var states []env.State
+		for _, a := range s.Legal(seat, nil) {
+			c := *s
+			if c.After(seat, a); c.Acting() != 0 {
+				states = append(states, &c)
+			}
+		}
+		if len(states) == 0 {
+			return
+		}
+		got, other, want := make([]float32, len(states)), make([]float32, len(states)), make([]float32, 1)
+		e.Evaluate(states, seat, got)
+		e.Evaluate(states, 1-seat, other)
+		for i := range states {
+			Features(states[i].(*tetrisduel.State), x[:])
+			net.Forward(x[:], 1, want)
+			require.InDelta(t, want[0], got[i], 1e-4)
+			require.Equal(t, got[i], -other[i])
+		}
+	})
+}
+
+func TestFeatures(t *testing.T) {
+	require.Len(t, FeatureNames, Len)
+	seen := map[string]bool{}
+	for i, name := range FeatureNames {
+		require.NotEmpty(t, name)
+		require.False(t, seen[name], name)
+		seen[name] = true
+		if i < halfLen {
+			require.Equal(t, "opponent"+name[len("own"):], FeatureNames[halfLen+i])
+		}
+	}
+	var x, y [Len]float32
+	positions(t, 6, func(s *tetrisduel.State) {
+		Features(s, x[:])
+		for i, v := range x {
+			require.True(t, v >= -4 && v <= 12 && v == v, "%s is %v", FeatureNames[i], v)
+		}
+	})
+	// Seen from the other end, after the other's choice, halves change places but for the
+	// blocks that are to come.
+	a, b := draw(t, 3, roofed), draw(t, 4, roofed)
+	Features(a, x[:])
+	Features(b, y[:])
+	require.Equal(t, x[:halfLen-4*soon], y[:halfLen-4*soon])
+	require.Equal(t, x[halfLen:2*halfLen-4*soon], y[halfLen:2*halfLen-4*soon])
+	b.Cells = tetrisduel.Turned(&b.Cells)
+	Features(b, y[:])
+	require.Equal(t, x[:halfLen-4*soon], y[halfLen:2*halfLen-4*soon])
+}
+
+func TestLearnedRefusesOtherShapes(t *testing.T) {
+	l := valuenet.Layer{In: Len - 1, Out: 1, W: make([]float32, Len-1), B: make([]float32, 1)}
+	net, err := valuenet.New([]valuenet.Layer{l})
+	require.NoError(t, err)
+	_, err = NewLearned(net)
+	require.ErrorContains(t, err, "inputs and 1 outputs, want")
+}
+
+func TestEvaluatorsAllocateNothing(t *testing.T) {
+	states := []env.State{draw(t, 1, well), draw(t, 1, roofed)}
+	out := make([]float32, 2)
+	e, err := NewLearned(randomNet(t, 32))
+	require.NoError(t, err)
+	h := NewHand()
+	e.Evaluate(states, 0, out)
+	require.Zero(t, testing.AllocsPerRun(10, func() {
+		e.Evaluate(states, 0, out)
+		h.Evaluate(states, 0, out)
+	}))
+}
+
+func TestLoadNet(t *testing.T) {
+	good := valuenet.Facts{Game: "tetrisduel", Rules: tetrisduel.Game.Rules, Features: FeatureNames}
+	other := append([]string(nil), FeatureNames...)
+	other[3] = "own luck"
+	for name, c := range map[string]struct {
+		facts valuenet.Facts
+		says  string
+	}{
+		"fits":           {good, ""},
+		"another game":   {valuenet.Facts{Game: "blocking", Rules: good.Rules, Features: FeatureNames}, `game "blocking"`},
+		"other rules":    {valuenet.Facts{Game: good.Game, Rules: 99, Features: FeatureNames}, "rules version 99"},
+		"other features": {valuenet.Facts{Game: good.Game, Rules: good.Rules, Features: other}, `"own luck"`},
+	} {
+		path := filepath.Join(t.TempDir(), "net.safetensors")
+		require.NoError(t, valuenet.Save(path, randomNet(t, 16), c.facts), name)
+		_, err := LoadNet(tetrisduel.Game, path)
+		if c.says == "" {
+			require.NoError(t, err, name)
+			continue
+		}
+		require.ErrorContains(t, err, c.says, name)
+		require.ErrorContains(t, err, path, name)
+	}
+	if _, err := shipped.ReadFile(shippedNet); err != nil {
+		_, err := LoadNet(tetrisduel.Game, "")
+		require.ErrorIs(t, err, ErrNotShipped)
+		return
+	}
+	_, err := LoadNet(tetrisduel.Game, "")
+	require.NoError(t, err)
+}
+
+func TestWeightsSurviveJSON(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "w.json")
+	require.NoError(t, os.WriteFile(path, Tuned.JSON(), 0o600))
+	back, err := LoadWeights(path)
+	require.NoError(t, err)
+	require.Equal(t, Tuned, back)
+	good := string(Tuned.JSON())
+	for name, c := range map[string]struct{ text, says string }{
+		"nothing":  {"", "weights"},
+		"missing":  {strings.Replace(good, `"carry"`, `"carries"`, 1), `"carry" is missing`},
+		"unknown":  {strings.Replace(good, "{", `{"luck": 1,`, 1), `no term is named "luck"`},
+		"too much": {strings.Replace(good, `"holes": `, `"holes": 1e9, "x": `, 1), "1000"},
+		"more":     {good + "1", "something follows"},
+	} {
+		_, err := ParseWeights([]byte(c.text))
+		require.ErrorContains(t, err, c.says, name)
+	}
+}
+
+func FuzzParseWeights(f *testing.F) {
+	f.Add(Tuned.JSON())
+	f.Fuzz(func(t *testing.T, text []byte) {
+		if w, err := ParseWeights(text); err == nil {
+			back, err := ParseWeights(w.JSON())
+			require.NoError(t, err)
+			require.Equal(t, w, back)
+		}
+	})
+}
+
+func BenchmarkEvaluate(b *testing.B) {
+	var states []env.State
+	positions(b, 1, func(s *tetrisduel.State) {
+		if c := *s; len(states) < 34 && s.Turn%2 == 0 {
+			states = append(states, &c)
+		}
+	})
+	out := make([]float32, len(states))
+	e, err := NewLearned(randomNet(b, 32))
+	require.NoError(b, err)
+	for name, e := range map[string]search.Evaluator{"hand": NewHand(), "learned": e} {
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				e.Evaluate(states, 0, out)
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*len(states)), "ns/state")
+		})
+	}
+}
