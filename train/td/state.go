@@ -6,9 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"strconv"
-	"strings"
 
 	"blockyard/agents/valuenet"
 	"blockyard/env"
@@ -71,46 +69,6 @@ func (r *Run) Save(path string) error {
 		return fmt.Errorf("%s: %w", path, err)
 	}
 	return valuenet.WriteFile(path, b.Bytes())
-}
-
-// Nets in a state file are told apart by what their tensors' names begin with.
-const (
-	bestPrefix  = "best."
-	netPrefix   = "net."
-	actorPrefix = "actor."
-	meanPrefix  = "actor mean."
-)
-
-func prefixed(all []valuenet.Tensor, prefix string) []valuenet.Tensor {
-	for i := range all {
-		all[i].Name = prefix + all[i].Name
-	}
-	return all
-}
-
-// net reads the net whose tensors' names begin with prefix, of the shape of like; it is
-// nil if there is none.
-func net(tensors []valuenet.Tensor, prefix string, like *valuenet.Net) (*valuenet.Net, error) {
-	found := map[string]valuenet.Tensor{}
-	for _, t := range tensors {
-		if name, ok := strings.CutPrefix(t.Name, prefix); ok {
-			found[name] = t
-		}
-	}
-	if len(found) == 0 {
-		return nil, nil
-	}
-	n, err := valuenet.Assemble(found)
-	if err != nil {
-		return nil, err
-	}
-	want := like.Tensors()
-	for i, t := range n.Tensors() {
-		if i >= len(want) || !slices.Equal(t.Shape, want[i].Shape) {
-			return nil, fmt.Errorf("%s%s has shape %v, which does not fit", prefix, t.Name, t.Shape)
-		}
-	}
-	return n, nil
 }
 
 // Resume goes on with a saved run.
@@ -181,33 +139,6 @@ func (r *Run) restore(s *saved, tensors []valuenet.Tensor) error {
 		}
 	}
 	return nil
-}
-
-// rehire goes on with a saved actor.
-func (r *Run) rehire(s *savedActor, tensors []valuenet.Tensor) error {
-	m, err := net(tensors, meanPrefix, r.net)
-	if err != nil {
-		return err
-	}
-	if m == nil || r.Config.Actor == 0 {
-		return errors.New("an actor without weights, or in a run without one")
-	}
-	var own []valuenet.Tensor
-	for _, t := range tensors {
-		if name, ok := strings.CutPrefix(t.Name, actorPrefix); ok {
-			t.Name = name
-			own = append(own, t)
-		}
-	}
-	if err := r.hire(m); err != nil {
-		return err
-	}
-	if err := r.actor.trainer.SetState(own, s.Steps); err != nil {
-		return fmt.Errorf("the actor: %w", err)
-	}
-	r.actor.fits = s.Fits
-	r.actor.net, err = r.actor.trainer.Net()
-	return err
 }
 
 func (s *slot) restore(x savedSlot) error {
