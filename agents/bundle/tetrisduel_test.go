@@ -37,7 +37,7 @@ func duelNet(t *testing.T) *valuenet.Net {
 // A bundled duel bot plays as the same search and evaluator do in this program.
 func TestBundledDuelBotsPlayLikeTheirTwins(t *testing.T) {
 	for _, net := range []*valuenet.Net{nil, duelNet(t)} {
-		b, err := Write("", "tetrisduel", net)
+		b, err := Bot{Game: "tetrisduel", Net: net}.Write()
 		require.NoError(t, err)
 		require.LessOrEqual(t, len(b.Source), MaxChars)
 		t.Logf("%d characters, %d bits a weight", len(b.Source), b.Bits)
