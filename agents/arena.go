@@ -26,6 +26,7 @@ type arenaCmd struct {
 	A       string `required:"" placeholder:"PLAYER" help:"First player; the score is its score."`
 	B       string `required:"" placeholder:"PLAYER" help:"Second player."`
 	Games   int    `default:"400" help:"Games to play, an even number: they come in pairs of equal seed, seats swapped. Default ${default}."`
+	Seats   int    `help:"How many play, where the game leaves a choice. Above 2, A has one seat and B all others; games come in sets in which A has every seat once."`
 	Seed    uint64 `default:"1" help:"Seed of the whole match. Default ${default}."`
 	SPRT    string `name:"sprt" placeholder:"ELO0,ELO1[,ALPHA,BETA]" help:"Stop as soon as a sequential test decides between these two Elo differences; errors of 0.05 each unless told."`
 	Workers int    `help:"Games played at once; by default one a core. The result does not depend on it."`
@@ -37,11 +38,15 @@ type arenaCmd struct {
 // Help tells more about the command.
 func (*arenaCmd) Help() string {
 	return `The pair of games is the unit of the statistics: the 95 % interval comes from the
-spread of the pairs' scores. Ctrl-C ends the match with the pairs played so far.`
+spread of the pairs' scores. With more than two seats what counts is A's mean rank, 1 being
+the best, and the unit is the set of games in which A has every seat once. Ctrl-C ends the match with the pairs played so far.`
 }
 
 // Run plays the match and prints what it came to.
 func (c *arenaCmd) Run(ctx context.Context, con *console) error {
+	if c.Seats > 2 {
+		return c.ring(ctx, con)
+	}
 	t, err := c.table()
 	if err != nil {
 		return usage{err}

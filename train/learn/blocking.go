@@ -10,7 +10,7 @@ import (
 	"blockyard/env/blocking"
 )
 
-// Blocking is the game for two seats. Nets serve three and four as well.
+// Blocking is the game for two to four seats; one net serves all, and gates are games for two.
 var Blocking = &Game{
 	Rules:    blocking.Game,
 	Features: blockingbot.FeatureNames,
@@ -58,9 +58,12 @@ func chanceInBlocking(state env.State, seat int) float32 {
 	return float32(margin)/2 + (1+s.Result(seat))/4
 }
 
-// scatterBlocking lets the seats place up to eight pieces at random, more often few.
+// scatterBlocking makes it a game for three or four in two of five cases, and lets the seats
+// place up to eight pieces at random, more often few.
 func scatterBlocking(state env.State, r *env.Rand) {
 	s := state.(*blocking.State)
+	s.Seats = [...]uint8{2, 2, 2, 3, 4}[below(r, 5)]
+	s.Reset(r.Next())
 	var legal []env.Action
 	for n := below(r, 1+below(r, 9)); n > 0; n-- {
 		seat := s.Acting().First()
