@@ -10,10 +10,10 @@ import (
 
 // BenchmarkStep is self-play with learning: games and placements per core-second.
 func BenchmarkStep(b *testing.B) {
-	for name, warm := range map[string]float64{"hand": 1, "net": 0} {
+	for name, share := range map[string]struct{ warm, actor float64 }{"hand": {1, 0}, "net": {0, 0}, "actor": {0, 1}} {
 		b.Run(name, func(b *testing.B) {
 			c := Default()
-			c.Warm = warm
+			c.Warm, c.Actor = share.warm, share.actor
 			r, err := New(learn.BlockBattle, c, nil, 1)
 			require.NoError(b, err)
 			defer func() { require.NoError(b, r.Close()) }()
