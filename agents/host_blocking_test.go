@@ -1,0 +1,134 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"blockyard/env/blocking"
+)
+
+// listed is a bot in another language: it answers the first placement it is sent.
+const listed = `read -r k; for i in $(seq $k); do read -r x; done; read -r p; read -r me; read -r n; read -r l
+echo "I am $me" >&2
+while :; do for i in $(seq $n); do read -r x || exit; done; read -r m; for i in $(seq $m); do read -r x; done
+read -r v; read -r best; for i in $(seq 2 $v); do read -r x; done; echo "$best"; done`
+
+// hostBlocking runs "agents host blocking" with these bots and flags.
+func hostBlocking(t *testing.T, bots []string, flags ...string) (int, string, string) {
+	t.Helper()
+	var out, errs bytes.Buffer
+	args := []string{"host", "blocking"}
+	for _, b := range bots {
+		args = append(args, "--bot", b)
+	}
+	status := run(t.Context(), append(append(args, "--tolerance", "5s"), flags...), &console{strings.NewReader(""), &out, &errs})
+	return status, out.String(), errs.String()
+}
+
+func TestHostBlocking(t *testing.T) {
+	ours := program(t) + " bot blocking --agent hand:ply=1"
+	for _, bots := range [][]string{{ours, listed}, {ours, listed, listed}, {ours, listed, listed, listed}} {
+		for _, flags := range [][]string{{}, {"--early-end", "off"}} {
+			dir := t.TempDir()
+			file := filepath.Join(dir, "games.jsonl.gz")
+			status, out, errs := hostBlocking(t, bots, append(flags, "--games", "4", "--json", "--record", file, "--log", dir)...)
+			require.Zero(t, status, errs)
+			require.Empty(t, errs)
+			var got blockingSummary
+			require.NoError(t, json.Unmarshal([]byte(out), &got))
+			require.Equal(t, 4, got.Games)
+			require.Less(t, got.Bots[0].Rank, got.Bots[1].Rank)
+			for i, b := range got.Bots {
+				require.Empty(t, b.Faults, "bot %d", i)
+				require.Positive(t, b.Answers)
+			}
+			require.Equal(t, len(bots) == 2, got.Score != nil)
+			require.Equal(t, got.Played[0].Seed, got.Played[1].Seed, "equal letters in every seating")
+			require.NotEqual(t, got.Played[0].Seats, got.Played[1].Seats)
+			checkRecords(t, file, 4)
+			log, err := os.ReadFile(filepath.Join(dir, "game-001.log"))
+			require.NoError(t, err)
+			for _, want := range []string{"player0 < ABCD", "player1 > 12 12 ", "player1 ! I am 1\n", "Turn 2\n", "player0 is " + ours} {
+				require.Contains(t, string(log), want)
+			}
+		}
+	}
+}
+
+func TestHostBlockingFaults(t *testing.T) {
+	status, out, errs := hostBlocking(t, []string{listed, "false", "/no/such/bot"}, "--games", "3")
+	require.Zero(t, status, errs)
+	require.Contains(t, out, "elimination")
+	require.Contains(t, out, "[exit:3]")
+	require.Contains(t, out, "[missing:3]")
+	require.Contains(t, errs, "player0: I am 0")
+}
+
+func TestHostBlockingWithOtherShapes(t *testing.T) {
+	var text strings.Builder
+	for l, s := range blocking.DefaultTable.Shapes {
+		cols, rows, squares := s.Cols, s.Rows, s.Text
+		if l == 4 { // E stands up
+			cols, rows, squares = 1, 4, "####"
+		}
+		text.WriteString(string(rune('A'+l)) + " " + string(rune('0'+cols)) + " " + string(rune('0'+rows)) + " " + squares + "\n")
+	}
+	file := filepath.Join(t.TempDir(), "shapes.txt")
+	require.NoError(t, os.WriteFile(file, []byte(text.String()), 0o600))
+	ours := program(t) + " bot blocking --agent hand:ply=1"
+	status, out, errs := hostBlocking(t, []string{ours, listed}, "--games", "2", "--json", "--shapes", file)
+	require.Zero(t, status, errs)
+	require.Contains(t, out, `"game":"blocking:shapes"`)
+	require.Contains(t, out, `"faults":{}}`)
+}
+
+func TestHostBlockingRefuses(t *testing.T) {
+	for line, want := range map[string]string{
+		"host blocking --bot a":                                         "1 bots, want --bot two to four times",
+		"host blocking --bot a --bot b --bot c --bot d --bot e":         "5 bots",
+		"host blocking --bot a --bot b --games 0":                       "want a number from 1",
+		"host blocking --bot a --bot b --time 0s":                       "above 0",
+		"host blocking --bot a --bot b --shapes /no/such":               "/no/such",
+		"host blocking --bot a --bot b --shapes go.mod --record x":      "do not go together",
+		"host blocking --bot a --bot b --seatings none":                 "none",
+		"arena blocking --a hand --b hand --seats 3 --games 4":          "want a multiple of 3",
+		"arena blocking --a hand --b hand --seats 5 --games 5":          "is for 2 to 4",
+		"arena blocking --a hand --b hand --seats 3 --games 3 --sprt 1": "for two seats",
+		"arena blocking --a greedy:weights=x --b hand":                  "greedy has no weights",
+	} {
+		status, out, errs := agents(t.Context(), line)
+		require.Equal(t, 2, status, line)
+		require.Empty(t, out, line)
+		require.Contains(t, errs, want, line)
+	}
+}
+
+func TestSeatings(t *testing.T) {
+	require.Equal(t, [][]int{{0, 1, 2}, {1, 2, 0}, {2, 0, 1}}, seatings(3, false))
+	all := seatings(4, true)
+	require.Len(t, all, 24)
+	seen := map[string]bool{}
+	for _, order := range all {
+		seen[list(order)] = true
+		require.ElementsMatch(t, []int{0, 1, 2, 3}, order)
+	}
+	require.Len(t, seen, 24)
+}
+
+func TestArenaForMoreSeats(t *testing.T) {
+	status, out, errs := agents(t.Context(), "arena blocking --a hand:ply=1 --b random --seats 4 --games 8 -q")
+	require.Zero(t, status, errs)
+	require.Contains(t, out, "blocking for 4: one hand:ply=1 among random")
+	require.Contains(t, out, "games   8 in 2 sets, first in 8")
+	status, out, errs = agents(t.Context(), "arena blocking --a random --b random --seats 3 --games 3 -q --json")
+	require.Zero(t, status, errs)
+	var got ringSummary
+	require.NoError(t, json.Unmarshal([]byte(out), &got))
+	require.Equal(t, 1, got.Sets)
+}
