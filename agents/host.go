@@ -41,6 +41,10 @@ line that needs a shell gets one. Every game starts both anew. A late answer is 
 away and counts as none; a bot that ends loses its moves, not its game. Ctrl-C ends the
 match with the games played so far.
 
+In the Tetris duel a fault loses the game at once: illegal, exception, timeout, missing.
+A match (--pairs) is won by more games, then by more time left. An original Python bot
+plays as: python3 agents/tetrisduelbot/pybot.py BOT.py
+
 In a log, "player1 <" is what a bot was told, ">" what it answered, "!" a line of its
 standard error, "*" the host's remark about it; other lines are the host's own.`
 }
