@@ -1,0 +1,28 @@
+package tetrisduelbot
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"blockyard/agents/match"
+	"blockyard/agents/search"
+	"blockyard/env"
+	"blockyard/env/tetrisduel"
+)
+
+// The tuned weights beat plain ones of points, heights and holes, the reply search being
+// the same.
+func TestHandBeatsPlainWeights(t *testing.T) {
+	plain, err := LoadWeights("testdata/plain.json")
+	require.NoError(t, err)
+	player := func(w Weights) match.Player {
+		return match.Player{Name: "hand", New: func(uint64) (env.Agent, error) {
+			return search.New(tetrisduel.Game, &Hand{Weights: w}, search.Options{})
+		}}
+	}
+	table := match.Table{Rules: tetrisduel.Game, Pairs: 4, Seed: 20, A: player(Tuned), B: player(plain)}
+	got, err := table.Play(t.Context())
+	require.NoError(t, err)
+	require.GreaterOrEqual(t, got.Wins, 7, got)
+}
