@@ -11,7 +11,7 @@ import (
 const (
 	columns  = blockbattle.Width
 	halfLen  = columns + 2*(columns-1) + 27
-	extraLen = 5
+	extraLen = 13 + fitLen
 	// OwnLen is how many features change with the seat's own choices; they come first.
 	OwnLen = halfLen + extraLen
 	// ConstLen is how many do not; they follow.
@@ -27,7 +27,10 @@ var FeatureNames = featureNames()
 func featureNames() []string {
 	names := halfNames(nil, "own ")
 	names = append(names, "rows sent", "opponent room after rows sent", "opponent buried",
-		"own room after threat", "own buried by threat")
+		"own room after threat", "own buried by threat",
+		"own bumps", "own peak squared", "own spawn lack squared", "own four ready", "own double ready",
+		"own few skips", "rows sent into little room", "own exposure squared")
+	names = fitNames(names)
 	names = halfNames(names, "opponent ")
 	return append(names, "threat", "rounds to solid row", "solid row next", "solid rows", "round")
 }
@@ -172,6 +175,18 @@ func (r *Rival) Own(s *blockbattle.State, seat int, out []float32) {
 	out[2] = yes(sent > r.shape.least)
 	out[3] = float32(own.least-r.threat) * (1. / 10)
 	out[4] = yes(r.threat > own.least)
+	out[5] = float32(own.bumps()) * (1. / 20)
+	out[6] = squared(10-own.least) * (1. / 50)
+	out[7] = squared(4-own.spawn) * (1. / 8)
+	out[8] = yes(own.ready == 4)
+	out[9] = yes(own.doubles > 0)
+	out[10] = capped(side.Skips, 4) * (1. / 2)
+	out[11] = 0
+	if room := r.shape.least; room < 10 {
+		out[11] = float32(sent*(10-room)) * (1. / 30)
+	}
+	out[12] = squared(r.threat+3-own.least) * (1. / 50)
+	own.fits(out[13:])
 }
 
 // Const writes the ConstLen features that are the same for all of seat's choices in one

@@ -104,6 +104,40 @@ func TestFeatures(t *testing.T) {
 		{"own room after threat", heap, quadWell, nil, 11. / 10},
 		{"own buried by threat", tower, quadWell, nil, 1},
 		{"own buried by threat", tower, "", nil, 0},
+		{"own bumps", heap, "", nil, 5. / 20},
+		{"own peak squared", tower, "", nil, 64. / 50},
+		{"own peak squared", heap, "", nil, 0},
+		{"own spawn lack squared", tower, "", nil, 1. / 8},
+		{"own spawn lack squared", heap, "", nil, 0},
+		{"own four ready", quadWell, "", nil, 1},
+		{"own four ready", tDouble, "", nil, 0},
+		{"own double ready", tDouble, "", nil, 1},
+		{"own double ready", tSingle, "", nil, 0},
+		{"own few skips", "", "", stock(func(own, _ *blockbattle.Side) { own.Skips = 9 }), 4. / 2},
+		{"rows sent into little room", "", tower, stock(func(_, opp *blockbattle.Side) { opp.Pending = 2 }), 16. / 30},
+		{"rows sent into little room", "", heap, stock(func(_, opp *blockbattle.Side) { opp.Pending = 2 }), 0},
+		{"own exposure squared", tower, quadWell, nil, 16. / 50},
+		{"own exposure squared", heap, quadWell, nil, 0},
+		{"own I flat", "", "", nil, 4. / 2},
+		{"own I flat", heap, "", nil, 1. / 2},
+		{"own O fits", heap, "", nil, 4. / 2},
+		{"own S fits", heap, "", nil, 3. / 2},
+		{"own Z fits", heap, "", nil, 2. / 2},
+		{"own T fits", heap, "", nil, 4. / 2},
+		{"own J fits", heap, "", nil, 4. / 2},
+		{"own L fits", heap, "", nil, 4. / 2},
+		{"own no O", stairs, "", nil, 1},
+		{"own no O", heap, "", nil, 0},
+		{"own no S", stairs, "", nil, 1},
+		{"own no S", heap, "", nil, 0},
+		{"own no Z", stairs, "", nil, 0},
+		{"own no Z", quadWell, "", nil, 1},
+		{"own no T", cliffs, "", nil, 1},
+		{"own no T", heap, "", nil, 0},
+		{"own no J", stairs, "", nil, 1},
+		{"own no J", heap, "", nil, 0},
+		{"own no L", stairs, "", nil, 1},
+		{"own no L", heap, "", nil, 0},
 		{"opponent holes", "", heap, nil, 3. / 8},
 		{"opponent T doubles", "", tDouble, nil, 1},
 		{"threat", "", quadWell, nil, 3. / 3},
@@ -191,7 +225,7 @@ func TestLearnedRefusesOtherShapes(t *testing.T) {
 	net, err := valuenet.New([]valuenet.Layer{l})
 	require.NoError(t, err)
 	_, err = NewLearned(net)
-	require.ErrorContains(t, err, "119 inputs")
+	require.ErrorContains(t, err, fmt.Sprint(Len-1, " inputs"))
 }
 
 func TestEvaluatorsAllocateNothing(t *testing.T) {

