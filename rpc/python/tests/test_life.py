@@ -132,6 +132,7 @@ def test_silent_server_times_out():
 def test_interrupt_leaves_no_confusion():
     code = f"""
 import blockyard, os, signal, threading, time
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a background job starts with it ignored
 env = blockyard.make_vec({GAME!r}, 2)
 env.reset()
 pid = env.client.server_pid
@@ -153,6 +154,7 @@ except KeyboardInterrupt:
 def test_ctrl_c_at_the_terminal_reaches_only_the_trainer():
     code = f"""
 import blockyard, os, signal, time
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a background job starts with it ignored
 os.setpgrp()
 env = blockyard.make_vec({GAME!r}, 2)
 env.reset()
