@@ -13,7 +13,7 @@ import (
 )
 
 type botCmd struct {
-	Game  string `arg:"" help:"Name of the game: blockbattle or tetrisduel."`
+	Game  string `arg:"" help:"Name of the game: blockbattle, tetrisduel or blocking."`
 	Agent string `placeholder:"PLAYER" help:"Who plays; by default learned, or hand where no net is shipped."`
 	Seed  uint64 `default:"1" help:"Seed of the player's random choices. Default ${default}."`
 }

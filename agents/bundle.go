@@ -10,7 +10,7 @@ import (
 )
 
 type bundleCmd struct {
-	Game    string `arg:"" help:"Name of the game: blockbattle or tetrisduel."`
+	Game    string `arg:"" help:"Name of the game: blockbattle, tetrisduel or blocking."`
 	Out     string `required:"" placeholder:"FILE" help:"Where the source goes, such as bot.go."`
 	Weights string `placeholder:"FILE" help:"Net to build in, a safetensors file; by default the shipped one."`
 	Hand    bool   `help:"Build in the hand-tuned weights instead of a net."`

@@ -17,8 +17,8 @@ import (
 )
 
 type hostCmd struct {
-	Game     string        `arg:"" help:"Name of the game: blockbattle or tetrisduel."`
-	Bot      []string      `required:"" sep:"none" placeholder:"CMD" help:"Command line of a bot; given twice."`
+	Game     string        `arg:"" help:"Name of the game: blockbattle, tetrisduel or blocking."`
+	Bot      []string      `required:"" sep:"none" placeholder:"CMD" help:"Command line of a bot; given twice, for blocking two to four times."`
 	Games    int           `default:"2" help:"Games to play; two at a time have the same seed, with the seats swapped. Default ${default}."`
 	Seed     uint64        `default:"1" help:"Seed of the whole match. Default ${default}."`
 	Dialect  string        `enum:"classic,port" default:"classic" help:"What is spoken: classic or port. Default ${default}."`
@@ -40,6 +40,9 @@ func (*hostCmd) Help() string {
 line that needs a shell gets one. Every game starts both anew. A late answer is thrown
 away and counts as none; a bot that ends loses its moves, not its game. Ctrl-C ends the
 match with the games played so far.
+
+In Blocking a bot that is late, ends or answers anything but a legal placement is
+eliminated; --games counts games in all, and those of equal letters follow each other.
 
 In the Tetris duel a fault loses the game at once: illegal, exception, timeout, missing.
 A match (--pairs) is won by more games, then by more time left. An original Python bot
