@@ -70,8 +70,8 @@ func TestTerms(t *testing.T) {
 		{Lead, 2, "", func(s *tetrisduel.State) { s.Points = [2]int32{7, 3} }, -4},
 		{Holes, 1, roofed, nil, 1 - (1 + 3 + 9 + 9)}, // from below nine columns begin in the last row
 		{Clean1, 1, well, nil, 0},
-		{Clean1, 1, roofed, nil, 1 - 1},
-		{Clean2, 1, roofed, nil, 0 - 0},
+		{Clean1, 1, roofed, nil, 0},
+		{Clean2, 1, roofed, nil, 0},
 		{Peak, 1, "", nil, 0},
 		{Now, 1, well, nil, 2},   // the I
 		{Now, 2, well, nil, 1},   // the J, lying over the upper row
