@@ -24,6 +24,7 @@ var BlockBattle = &Game{
 	Damage:   damageBlockBattle,
 	Mirror:   mirrorBlockBattle(),
 	Outcomes: blockbattle.Pieces,
+	Start:    startBlockBattle,
 	Shipped:  func() (*valuenet.Net, error) { return blockbattlebot.Shipped(blockbattle.Game) },
 	Folder:   "agents/bots/blockbattle",
 }

@@ -42,6 +42,9 @@ type Game struct {
 	Mirror func(row []float32)
 	// Outcomes is how many draws, equally likely, a third ply tells apart.
 	Outcomes int
+	// Start, if set, makes a net of one hidden layer that prefers as Hand does, its other
+	// units random by seed.
+	Start func(hidden int, seed uint64) (*valuenet.Net, error)
 	// Shipped are the weights that come with the program.
 	Shipped func() (*valuenet.Net, error)
 	// Folder is where the game's contest bot is composed, from the module's root.
