@@ -111,7 +111,7 @@ func TestBundledHandPlaysLikeItsTwin(t *testing.T) {
 }
 
 func TestBundledNetPlaysLikeItsTwin(t *testing.T) {
-	for _, hidden := range [][]int{{32}, {128}} {
+	for _, hidden := range [][]int{{32}, {96}} {
 		net := randomNet(t, hidden...)
 		b, err := Bot{Game: "blockbattle", Net: net}.Write()
 		require.NoError(t, err)
