@@ -26,7 +26,7 @@ go: ## Go tests
 	$(GO) test -timeout 15m ./...
 
 race: ## Go tests under the race detector, where goroutines meet
-	$(GO) test -race -short -timeout 15m ./env/vec ./rpc/... ./agents/match ./agents/contest ./train/...
+	$(GO) test -race -short -timeout 15m ./env/vec ./rpc/server ./rpc/wire ./agents/match ./agents/contest ./train/td
 
 python: $(VENV)/ok ## the Python client's tests on real Gymnasium and a real server
 	$(PY) -m pytest -q rpc/python/tests
@@ -50,10 +50,10 @@ fuzz: ## every fuzz target for FUZZ each (30s)
 	  for f in $$($(GO) test -list '^Fuzz' $$p 2>/dev/null | grep '^Fuzz' || true); do \
 	    echo "== $$p $$f"; $(GO) test -run '^$$' -fuzz "^$$f$$" -fuzztime $(FUZZ) $$p; done; done
 
-golden: ## record the playthroughs again: the diff is the review
-	BLOCKYARD_UPDATE=1 $(GO) test ./env/...
+golden: ## record the playthroughs and the messages on the wire again: the diff is the review
+	BLOCKYARD_UPDATE=1 $(GO) test ./env/... ./rpc/server
 
-sign: ## a line per game and agent that changes when play does
+sign: ## check the line per game and player that changes when its play does
 	$(GO) run ./agents sign
 
 bundle: ## the shipped nets as contest bots, one file each, in bin/
