@@ -115,6 +115,9 @@ func (f *folder) gated(now time.Time) error {
 // notes are what a weights file says about its training.
 func (f *folder) notes(p td.Point) map[string]string {
 	c, output := f.run.Config, "log odds of winning"
+	if f.run.BacksUp() {
+		output = "worth of a position, to be compared within a decision"
+	}
 	if f.run.Acts() {
 		output = fmt.Sprintf("preference; choices were drawn from its softmax at temperature %g", c.Temperature)
 	}

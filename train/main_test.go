@@ -34,7 +34,7 @@ func commandUntil(t *testing.T, ctx context.Context, args ...string) error {
 	return c.Run()
 }
 
-var tiny = []string{"--games=4", "--rounds=24", "--iterations=6", "--batch=32", "--hidden=6", "--gates=2", "--gate-pairs=2", "--gate-ply=1"}
+var tiny = []string{"--backup=0.1", "--games=4", "--rounds=24", "--iterations=6", "--batch=32", "--hidden=6", "--gates=2", "--gate-pairs=2", "--gate-ply=1"}
 
 func TestSelfplay(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "run")
@@ -102,14 +102,21 @@ func (r random) Act(_ context.Context, s env.State, seat int) (env.Action, error
 	return legal[env.Derive(r.seed, uint64(len(legal)))%uint64(len(legal))], nil
 }
 
-// The flags' defaults are the library's.
+// The flags' defaults are the library's, for games with a backup and without.
 func TestDefaults(t *testing.T) {
 	var p program
 	k, err := kong.New(&p)
 	require.NoError(t, err)
 	_, err = k.Parse([]string{"selfplay", "blockbattle"})
 	require.NoError(t, err)
-	require.Equal(t, td.Default(), p.Selfplay.config())
+	require.Equal(t, td.Backed(), p.Selfplay.config(learn.BlockBattle))
+	require.Equal(t, td.Default(), p.Selfplay.config(learn.TetrisDuel))
+	_, err = k.Parse([]string{"selfplay", "blockbattle", "--for=2m"})
+	require.NoError(t, err)
+	require.Equal(t, 2, p.Selfplay.config(learn.BlockBattle).Gates)
+	_, err = k.Parse([]string{"selfplay", "blockbattle", "--backup=0"})
+	require.NoError(t, err)
+	require.Equal(t, td.Default(), p.Selfplay.config(learn.BlockBattle))
 }
 
 func TestRefuses(t *testing.T) {
@@ -118,6 +125,8 @@ func TestRefuses(t *testing.T) {
 	for says, args := range map[string][]string{
 		"chess":                    {"selfplay", "chess"},
 		"lambda is 2":              {"selfplay", "blockbattle", "--lambda=2", "--out", t.TempDir()},
+		"no backup":                {"selfplay", "tetrisduel", "--backup=0.5", "--out", t.TempDir()},
+		"no warm start before":     {"selfplay", "blockbattle", "--warm=0.1", "--out", t.TempDir()},
 		"no such file":             {"selfplay", "blockbattle", "--resume", "--out", t.TempDir()},
 		"header":                   {"gate", file, "hand"},
 		"nowhere":                  {"gate", "nowhere", "hand"},

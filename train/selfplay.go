@@ -88,11 +88,11 @@ func (c *selfplay) open(g *learn.Game) (*td.Run, error) {
 		return nil, err
 	}
 	if c.From == "" {
-		return td.New(g, c.config(), nil, c.Workers)
+		return td.New(g, c.config(g), nil, c.Workers)
 	}
 	from, err := g.Load(c.From)
 	if err != nil {
 		return nil, err
 	}
-	return td.New(g, c.config(), from, c.Workers)
+	return td.New(g, c.config(g), from, c.Workers)
 }

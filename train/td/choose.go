@@ -34,6 +34,9 @@ type chooser struct {
 	hand    search.Evaluator
 	root    level
 	leaf    level
+	last    level                                           // third choices
+	third   env.State                                       // where they are made
+	drawn   [1]uint16                                       // what is drawn there
 	worth   func(before, after env.State, seat int) float32 // nil if the game has none
 	order   []int
 	deep    bool
@@ -182,9 +185,12 @@ func (c *chooser) row(k, seat int, out []float32) {
 
 // find returns which afterstate of the root choice i in root.legal led to, -1 if to the
 // end of the game.
-func (c *chooser) find(i int) int {
-	for k := range c.root.live {
-		if c.root.slot[k] == i {
+func (c *chooser) find(i int) int { return c.root.find(i) }
+
+// find returns which afterstate of l choice i led to, -1 if to the end of the game.
+func (l *level) find(i int) int {
+	for k := range l.live {
+		if l.slot[k] == i {
 			return k
 		}
 	}

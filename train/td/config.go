@@ -31,6 +31,10 @@ type Config struct {
 	Late      float64 // share of games that start late or damaged
 	Versus    float64 // share of games after the warm start with the hand-tuned evaluator in one seat
 
+	Backup     float64 // share of the budget, at its beginning, in which a net learns what a search with the one before it finds
+	Samples    int     // looks a choice further per decision there; DeepWidth is how many first choices it has
+	RateBackup float64 // learning rate there, at the beginning of a stage
+
 	Actor       float64 // share of the budget, at its end but not in the warm start, in which an actor learns and plays
 	Temperature float64 // of the softmax it draws its choices from, in units of its net's outputs
 	Step        float64 // how far an advantage moves the chances that its outputs are the log odds of
@@ -50,13 +54,23 @@ func Default() Config {
 		Games: 64, Rounds: 64, Iterations: 3000,
 		Lambda: 0.9, Mean: 30, RateWarm: 1e-3, RateFrom: 2e-4, RateTo: 1e-5,
 		Warm: 0.15, Imitate: 0.5, Others: 2, Deep: 0, DeepWidth: 4, Explore: 0.02, Late: 0.1, Versus: 0,
+		Backup: 0, Samples: 4, RateBackup: 1e-3,
 		Actor: 1, Temperature: 0.05, Step: 1, ActorBatch: 1024, ActorFrom: 5e-4, ActorTo: 1e-4,
 		Gates: 10, GatePairs: 200, GatePly: 2,
 	}
 }
 
+// Backed is a run that starts from the hand-tuned evaluator and backs up what searches
+// find, of some minutes on two cores.
+func Backed() Config {
+	c := Default()
+	c.Hidden, c.Batch, c.DeepWidth, c.Late = []int{48}, 256, 8, 0.25
+	c.Warm, c.Backup, c.Actor, c.Gates = 0, 1, 0, 6
+	return c
+}
+
 // actorFrom is the progress at which the actor begins, if there is to be one.
-func (c Config) actorFrom() float64 { return max(c.Warm, 1-c.Actor) }
+func (c Config) actorFrom() float64 { return max(c.Warm, c.Backup, 1-c.Actor) }
 
 func (c Config) check() error {
 	share := func(name string, v float64) error {
@@ -68,7 +82,7 @@ func (c Config) check() error {
 	for _, s := range []struct {
 		name string
 		v    float64
-	}{{"lambda", c.Lambda}, {"warm", c.Warm}, {"imitate", c.Imitate}, {"deep", c.Deep}, {"explore", c.Explore}, {"late", c.Late}, {"versus", c.Versus}, {"actor", c.Actor}} {
+	}{{"lambda", c.Lambda}, {"warm", c.Warm}, {"imitate", c.Imitate}, {"deep", c.Deep}, {"explore", c.Explore}, {"late", c.Late}, {"versus", c.Versus}, {"backup", c.Backup}, {"actor", c.Actor}} {
 		if err := share(s.name, s.v); err != nil {
 			return err
 		}
@@ -88,6 +102,10 @@ func (c Config) check() error {
 		return fmt.Errorf("learning rates %v, %v to %v, want above 0 and below 1", c.RateWarm, c.RateFrom, c.RateTo)
 	case c.Others < 0 || c.Others > 16:
 		return fmt.Errorf("%d other choices, want 0 to 16", c.Others)
+	case c.Backup > 0 && (c.Samples < 1 || c.Samples > 64):
+		return fmt.Errorf("%d samples of a decision, want 1 to 64", c.Samples)
+	case c.Backup > 0 && !(c.RateBackup > 0 && c.RateBackup < 1):
+		return fmt.Errorf("the backup's learning rate %v, want above 0 and below 1", c.RateBackup)
 	case c.GatePly < 1 || c.GatePly > 3:
 		return fmt.Errorf("gates look %d plies deep, want 1 to 3", c.GatePly)
 	}

@@ -16,6 +16,8 @@
 //	returns.go  λ-returns over a stretch
 //	collect.go  rows with targets
 //	actor.go    the net that chooses: pairs, advantages, targets
+//	backup.go   values by search: the net learns what looking further with it finds
+//	lookahead.go  that look
 //	fit.go      one pass over a stretch; means of nets, learning rates
 //	run.go      a run: play, fit, go on
 //	budget.go   until the budget is spent

@@ -5,7 +5,18 @@ import (
 	"math/rand/v2"
 
 	"blockyard/agents/valuenet"
+	"blockyard/train/learn"
 )
+
+// learnAll learns from the stretch that has been played.
+func (r *Run) learnAll(d deal) error {
+	if r.backup != nil {
+		r.study()
+		return r.fitBackup()
+	}
+	r.collect(d)
+	return r.fit()
+}
 
 // fit takes one pass over the rows, then one over the actor's.
 func (r *Run) fit() error {
@@ -64,5 +75,10 @@ func (r *Run) rate() float64 {
 	case r.actor != nil:
 		return fall(c.ActorFrom, c.ActorTo, c.actorFrom())
 	}
-	return fall(c.RateFrom, c.RateTo, c.Warm)
+	return fall(c.RateFrom, c.RateTo, max(c.Warm, c.Backup))
+}
+
+// sizes are those of a run's nets.
+func sizes(g *learn.Game, c Config) []int {
+	return append(append([]int{len(g.Features)}, c.Hidden...), 1)
 }

@@ -54,6 +54,9 @@ func (r *Run) gate(ctx context.Context) (ok bool, err error) {
 	}
 	r.Curve = append(r.Curve, p)
 	r.Counts.Gated++
+	if r.backup != nil {
+		return true, r.rebase()
+	}
 	return true, nil
 }
 

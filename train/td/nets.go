@@ -13,6 +13,7 @@ import (
 const (
 	bestPrefix  = "best."
 	netPrefix   = "net."
+	basePrefix  = "base."
 	actorPrefix = "actor."
 	meanPrefix  = "actor mean."
 )
@@ -47,6 +48,25 @@ func net(tensors []valuenet.Tensor, prefix string, like *valuenet.Net) (*valuene
 		}
 	}
 	return n, nil
+}
+
+// goBack goes on with a saved backup, or after one.
+func (r *Run) goBack(s *savedBackup, tensors []valuenet.Tensor) error {
+	if s == nil {
+		if r.backup == nil {
+			return nil
+		}
+		return r.settle()
+	}
+	base, err := net(tensors, basePrefix, r.net)
+	if err != nil {
+		return err
+	}
+	if base == nil || r.backup == nil {
+		return errors.New("a backup without weights, or in a run without one")
+	}
+	r.backup = &backup{base: base, drift: s.Drift, fits: s.Fits}
+	return nil
 }
 
 // rehire goes on with a saved actor.

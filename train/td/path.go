@@ -56,3 +56,11 @@ func (s *slot) append(x []float32, c *chooser, k, seat int) []float32 {
 	c.row(k, seat, x[len(x)-n:])
 	return x
 }
+
+// outcome is what seat learns from a finished game.
+func (s *slot) outcome(seat int) float32 {
+	if s.game.Chance != nil {
+		return s.game.Chance(s.state, seat)
+	}
+	return (1 + s.state.Result(seat)) / 2
+}

@@ -33,6 +33,7 @@ type Run struct {
 	players []*chooser
 	rows    sample.Rows // of a stretch
 	actor   *actor      // nil until its share of the budget begins
+	backup  *backup     // nil outside its share
 }
 
 // Counts are what a run has done so far.
@@ -57,14 +58,26 @@ const (
 	gateStream = 0x67617465
 )
 
-// New begins a run, from random weights or from a net of the same sizes.
+// New begins a run from a net of the same sizes; where from is nil, from the game's first
+// net if there is to be a backup, else from random weights.
 func New(g *learn.Game, c Config, from *valuenet.Net, workers int) (*Run, error) {
-	if err := c.check(); err != nil {
+	if c.Backup > 0 && from == nil {
+		var err error
+		if from, err = first(g, c); err != nil {
+			return nil, fmt.Errorf("%s: %w", g.Rules.Name, err)
+		}
+	}
+	return create(g, c, from, workers)
+}
+
+// create is New, but from random weights wherever from is nil.
+func create(g *learn.Game, c Config, from *valuenet.Net, workers int) (*Run, error) {
+	err := errors.Join(c.check(), c.checkBackup(g))
+	if err != nil {
 		return nil, fmt.Errorf("%s: %w", g.Rules.Name, err)
 	}
 	r := &Run{Game: g, Config: c, Workers: max(1, workers), rows: sample.Rows{Game: g}}
-	var err error
-	if r.trainer, err = value.New(value.Config{Sizes: sizes(g, c), Batch: c.Batch, Loss: value.Logistic, Seed: c.Seed}); err != nil {
+	if r.trainer, err = value.New(value.Config{Sizes: sizes(g, c), Batch: c.Batch, Loss: c.loss(), Seed: c.Seed}); err != nil {
 		return nil, err
 	}
 	if from != nil {
@@ -79,13 +92,10 @@ func New(g *learn.Game, c Config, from *valuenet.Net, workers int) (*Run, error)
 	for range r.Workers {
 		r.players = append(r.players, newChooser(g, c.DeepWidth))
 	}
-	r.net, err = r.trainer.Net()
+	if r.net, err = r.trainer.Net(); err == nil && c.Backup > 0 {
+		err = r.rebase()
+	}
 	return r, err
-}
-
-// sizes are those of a run's nets.
-func sizes(g *learn.Game, c Config) []int {
-	return append(append([]int{len(g.Features)}, c.Hidden...), 1)
 }
 
 // Close frees what the trainers hold.
@@ -120,7 +130,9 @@ func (r *Run) Progress() float64 {
 func (r *Run) deal() deal {
 	c := r.Config
 	d := deal{warm: r.Progress() < c.Warm, explore: c.Explore, late: c.Late, versus: c.Versus, others: c.Others, record: r.Record != nil}
-	if c.Actor > 0 && r.Progress() >= c.actorFrom() {
+	if c.backedUp(r.Progress()) {
+		d.samples = c.Samples
+	} else if c.Actor > 0 && r.Progress() >= c.actorFrom() {
 		d.temperature = c.Temperature
 	}
 	return d
@@ -130,14 +142,18 @@ func (r *Run) deal() deal {
 func (r *Run) Step() error {
 	began := time.Now()
 	d := r.deal()
+	if d.samples == 0 && r.backup != nil {
+		if err := r.settle(); err != nil {
+			return err
+		}
+	}
 	if d.temperature > 0 && r.actor == nil {
 		if err := r.hire(r.net); err != nil {
 			return err
 		}
 	}
 	r.play(d)
-	r.collect(d)
-	if err := r.fit(); err != nil {
+	if err := r.learnAll(d); err != nil {
 		return err
 	}
 	r.Counts.Iterations++
@@ -160,7 +176,10 @@ func (r *Run) pass() error {
 
 // play plays the stretch, the slots shared out among the workers.
 func (r *Run) play(d deal) {
-	deep, net := r.Progress() >= 1-r.Config.Deep, r.net
+	deep, net, rounds := r.Progress() >= 1-r.Config.Deep, r.net, r.Config.Rounds
+	if r.backup != nil {
+		net, rounds = r.backup.base, max(1, rounds/backupRounds)
+	}
 	if r.actor != nil {
 		net = r.actor.net
 	}
@@ -175,7 +194,7 @@ func (r *Run) play(d deal) {
 		c.deep = deep
 		running.Go(func() {
 			for s := range next {
-				s.play(c, d, r.Config.Rounds)
+				s.play(c, d, rounds)
 			}
 		})
 	}

@@ -20,6 +20,7 @@ type slot struct {
 	rand  env.Rand
 	who   [env.MaxSeats]uint8
 	paths [env.MaxSeats]path
+	seen  insight
 	ended int // games that ended in this stretch
 	moves int // choices made in this stretch
 
@@ -35,6 +36,7 @@ type deal struct {
 	versus  float64
 	others  int // choices not made that a warm start notes
 	record  bool
+	samples int // above 0: moves are chosen two deep and this many looks are taken further
 
 	temperature float64 // above 0: the net is an actor's and draws its choices
 }
@@ -87,6 +89,7 @@ func (s *slot) begin(seed uint64, late, warm bool) *record.Record {
 // play plays rounds steps and notes what the learning seats saw.
 func (s *slot) play(c *chooser, d deal, rounds int) {
 	s.ended, s.moves, s.played = 0, 0, s.played[:0]
+	s.seen.clear()
 	for i := range s.paths {
 		p := &s.paths[i]
 		p.x, p.steps, p.otherX, p.otherWorth = p.x[:0], p.steps[:0], p.otherX[:0], p.otherWorth[:0]
@@ -116,6 +119,9 @@ func (s *slot) choose(c *chooser, d deal, seat int) env.Action {
 	hand := d.warm || s.who[seat] == byHand
 	if !hand && d.temperature > 0 {
 		return s.act(c, d, seat)
+	}
+	if !hand && d.samples > 0 {
+		return s.deliberate(c, d, seat)
 	}
 	var i int
 	if hand {
@@ -181,14 +187,6 @@ func (s *slot) finish() {
 			p.steps[k].result = s.outcome(seat)
 		}
 	}
-}
-
-// outcome is what seat learns from a finished game.
-func (s *slot) outcome(seat int) float32 {
-	if s.game.Chance != nil {
-		return s.game.Chance(s.state, seat)
-	}
-	return (1 + s.state.Result(seat)) / 2
 }
 
 func (s *slot) chance(p float64) bool {

@@ -15,14 +15,21 @@ import (
 
 // saved is a run but for its tensors: the metadata "run" of a state file.
 type saved struct {
-	Game   string      `json:"game"`
-	Rules  int         `json:"rules"`
-	Config Config      `json:"config"`
-	Counts Counts      `json:"counts"`
-	Curve  []Point     `json:"curve"`
-	Steps  int         `json:"steps"` // of the optimiser
-	Actor  *savedActor `json:"actor,omitempty"`
-	Slots  []savedSlot `json:"slots"`
+	Game   string       `json:"game"`
+	Rules  int          `json:"rules"`
+	Config Config       `json:"config"`
+	Counts Counts       `json:"counts"`
+	Curve  []Point      `json:"curve"`
+	Steps  int          `json:"steps"` // of the optimiser
+	Actor  *savedActor  `json:"actor,omitempty"`
+	Backup *savedBackup `json:"backup,omitempty"`
+	Slots  []savedSlot  `json:"slots"`
+}
+
+// savedBackup is a backup but for its base.
+type savedBackup struct {
+	Drift float64 `json:"drift"`
+	Fits  int     `json:"fits"`
 }
 
 // savedActor is an actor but for its tensors.
@@ -53,6 +60,10 @@ func (r *Run) Save(path string) error {
 	tensors = append(tensors, prefixed(r.net.Tensors(), netPrefix)...)
 	if r.Best != nil {
 		tensors = append(tensors, prefixed(r.Best.Tensors(), bestPrefix)...)
+	}
+	if b := r.backup; b != nil {
+		s.Backup = &savedBackup{Drift: b.drift, Fits: b.fits}
+		tensors = append(tensors, prefixed(b.base.Tensors(), basePrefix)...)
 	}
 	if a := r.actor; a != nil {
 		own, steps := a.trainer.State()
@@ -96,7 +107,7 @@ func resume(g *learn.Game, data []byte, workers int) (*Run, error) {
 	if s.Game != g.Rules.Name || s.Rules != g.Rules.Rules {
 		return nil, fmt.Errorf("a run of %s, rules version %d, not of %s, version %d", s.Game, s.Rules, g.Rules.Name, g.Rules.Rules)
 	}
-	r, err := New(g, s.Config, nil, workers)
+	r, err := create(g, s.Config, nil, workers)
 	if err != nil {
 		return nil, err
 	}
@@ -110,6 +121,9 @@ func resume(g *learn.Game, data []byte, workers int) (*Run, error) {
 // restore fills in a new run of the saved configuration.
 func (r *Run) restore(s *saved, tensors []valuenet.Tensor) error {
 	r.Counts, r.Curve = s.Counts, s.Curve
+	if err := r.goBack(s.Backup, tensors); err != nil {
+		return err
+	}
 	if err := r.trainer.SetState(tensors, s.Steps); err != nil {
 		return err
 	}

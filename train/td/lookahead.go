@@ -1,0 +1,101 @@
+package td
+
+import "blockyard/env"
+
+// floor is what a finished game counts in a target, up or down.
+const floor = 8
+
+// An insight is what a look one choice further ahead taught about positions two choices
+// deep: rows of features, what the net makes of them and by how much the further look
+// differs.
+type insight struct {
+	x    []float32 // [len(base)][features]
+	base []float32
+	gain []float32
+}
+
+func (n *insight) clear() { n.x, n.base, n.gain = n.x[:0], n.base[:0], n.gain[:0] }
+
+// deliberate plays for seat two choices deep: the best width first choices, each by its
+// best second one. Of up to d.samples of these it notes an insight: a second choice, the
+// best or by chance as often any, and what the best third one brings.
+func (s *slot) deliberate(c *chooser, d deal, seat int) env.Action {
+	c.open(&c.root, s.state, seat)
+	c.judge(&c.root, seat)
+	first := best(c.root.worth)
+	if first < 0 || c.root.live == 0 || c.root.worth[first] >= certain {
+		return c.choice(first)
+	}
+	c.rank()
+	n := min(c.width, len(c.order))
+	var picked [64]bool
+	for range d.samples {
+		picked[s.rand.Next()%uint64(min(n, len(picked)))] = true
+	}
+	top := float32(0)
+	for q, k := range c.order[:n] {
+		i, worth := c.root.slot[k], c.root.worth[c.root.slot[k]]
+		if next := c.root.states[k]; next.Acting().Has(seat) {
+			worth = c.second(next, seat)
+			if q < len(picked) && picked[q] && c.leaf.live > 0 {
+				s.learnFrom(c, seat, c.root.legal[i])
+			}
+		}
+		if q == 0 || worth > top {
+			first, top = i, worth
+		}
+	}
+	if s.chance(d.explore) {
+		first = c.root.slot[c.order[s.rand.Next()%uint64(n)]]
+	}
+	return c.root.legal[first]
+}
+
+// choice is the root's i-th action, None for no index.
+func (c *chooser) choice(i int) env.Action {
+	if i < 0 {
+		return env.None
+	}
+	return c.root.legal[i]
+}
+
+// learnFrom notes an insight about one of the second choices in c.leaf, after the first
+// choice a.
+func (s *slot) learnFrom(c *chooser, seat int, a env.Action) {
+	i := best(c.leaf.worth)
+	k := c.leaf.find(i)
+	if k < 0 || s.chance(0.5) {
+		k = int(s.rand.Next() % uint64(c.leaf.live))
+		i = c.leaf.slot[k]
+	}
+	base, own := c.leaf.worth[i], c.game.Own
+	s.seen.x = append(append(s.seen.x, c.leaf.x[k*own:(k+1)*own]...), c.leaf.shared...)
+	s.seen.base = append(s.seen.base, base)
+	s.seen.gain = append(s.seen.gain, c.ahead(s.state, seat, a, c.leaf.legal[i])-base)
+}
+
+// ahead is the mean, over all outcomes of the draw after the first of seat's choices a and
+// b in s, of the worth of seat's best third choice.
+func (c *chooser) ahead(s env.State, seat int, a, b env.Action) float32 {
+	if c.third == nil {
+		c.third = c.game.Rules.New(c.game.Rules.MinSeats)
+	}
+	sum := float32(0)
+	for p := range c.game.Outcomes {
+		c.drawn[0] = uint16(p)
+		c.third.CopyFrom(s)
+		c.third.Force(c.drawn[:])
+		c.third.After(seat, a)
+		c.third.After(seat, b)
+		worth := float32(-floor)
+		if c.third.Acting() == 0 {
+			worth = floor * c.third.Result(seat)
+		} else if c.third.Acting().Has(seat) {
+			c.open(&c.last, c.third, seat)
+			c.judge(&c.last, seat)
+			worth = c.last.worth[best(c.last.worth)]
+		}
+		sum += min(max(worth, -floor), floor)
+	}
+	return sum / float32(c.game.Outcomes)
+}
