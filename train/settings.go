@@ -10,12 +10,12 @@ import (
 // settings are the flags of a new run.
 type settings struct {
 	Seed         uint64        `help:"Everything random follows from it." default:"1" group:"New run"`
-	Iterations   int           `help:"Budget: stretches of self-play, each fitted once." default:"3000" group:"New run"`
+	Iterations   *int          `help:"Budget: stretches of self-play. Default: 1200 with --backup, some ten minutes on two cores, else 3000." placeholder:"N" group:"New run"`
 	For          time.Duration `help:"Budget as time of playing and fitting instead; such a run cannot be repeated exactly." placeholder:"10m" group:"New run"`
 	From         string        `help:"Net to start from instead of random weights; then --warm=0 is usual." placeholder:"FILE" group:"New run"`
 	Hidden       []int         `help:"Sizes of the hidden layers. Default: 48 with --backup, else 32." placeholder:"N" group:"New run"`
 	Games        int           `help:"Games played side by side." default:"64" group:"New run"`
-	Rounds       int           `help:"Rounds of each game in a stretch." default:"64" group:"New run"`
+	Rounds       int           `help:"Rounds of each game in a stretch; with --backup a 16th, for its rows cost a search." default:"64" group:"New run"`
 	Batch        *int          `help:"Rows per step of the optimiser. Default: 256 with --backup, else 512." placeholder:"N" group:"New run"`
 	Lambda       float64       `help:"λ of the returns, 0 to 1." default:"0.9" group:"New run"`
 	Mean         int           `help:"Iterations over which weights are averaged; the mean plays." default:"30" group:"New run"`
@@ -69,7 +69,8 @@ func (s *settings) config(g *learn.Game) td.Config {
 	if s.Hidden != nil {
 		c.Hidden = s.Hidden
 	}
-	c.Seed, c.Games, c.Rounds, c.Iterations, c.For = s.Seed, s.Games, s.Rounds, s.Iterations, s.For
+	c.Seed, c.Games, c.Rounds, c.For = s.Seed, s.Games, s.Rounds, s.For
+	set(&c.Iterations, s.Iterations)
 	if s.For > 0 {
 		c.Iterations = 0
 	}

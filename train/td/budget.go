@@ -2,6 +2,14 @@ package td
 
 import "context"
 
+// Progress is the share of the budget that is spent, 0 to 1.
+func (r *Run) Progress() float64 {
+	if r.Config.For > 0 {
+		return min(1, float64(r.Counts.Spent)/float64(r.Config.For))
+	}
+	return min(1, float64(r.Counts.Iterations)/float64(r.Config.Iterations))
+}
+
 // GateDue reports whether the next share of the budget is spent and its net not gated.
 func (r *Run) GateDue() bool {
 	return r.Counts.Gated < int(r.Progress()*float64(r.Config.Gates)+1e-9)

@@ -65,7 +65,7 @@ func Default() Config {
 func Backed() Config {
 	c := Default()
 	c.Hidden, c.Batch, c.DeepWidth, c.Late = []int{48}, 256, 8, 0.25
-	c.Warm, c.Backup, c.Actor, c.Gates = 0, 1, 0, 6
+	c.Iterations, c.Warm, c.Backup, c.Actor, c.Gates = 1200, 0, 1, 0, 6
 	return c
 }
 

@@ -119,14 +119,6 @@ func (r *Run) Net() *valuenet.Net {
 // softmax at Config.Temperature draws choices; else they are log odds of winning.
 func (r *Run) Acts() bool { return r.actor != nil }
 
-// Progress is the share of the budget that is spent, 0 to 1.
-func (r *Run) Progress() float64 {
-	if r.Config.For > 0 {
-		return min(1, float64(r.Counts.Spent)/float64(r.Config.For))
-	}
-	return min(1, float64(r.Counts.Iterations)/float64(r.Config.Iterations))
-}
-
 func (r *Run) deal() deal {
 	c := r.Config
 	d := deal{warm: r.Progress() < c.Warm, explore: c.Explore, late: c.Late, versus: c.Versus, others: c.Others, record: r.Record != nil}
