@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"blockyard/agents/search"
+	"blockyard/agents/weightfile"
 	"blockyard/env"
 	"blockyard/env/blockbattle"
 )
@@ -142,7 +143,7 @@ func TestEveryTermHasANameAndAWeight(t *testing.T) {
 func TestHandKeepsWithinTheLimit(t *testing.T) {
 	h := Hand{}
 	for i := range h.Weights {
-		h.Weights[i] = maxWeight
+		h.Weights[i] = weightfile.MaxTerm
 	}
 	s := draw(t, "", "")
 	s.Sides[0].Points = 1 << 29
