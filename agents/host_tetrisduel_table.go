@@ -7,24 +7,12 @@ import (
 	"strings"
 	"time"
 
-	"blockyard/agents/match"
 	"blockyard/agents/tetrisduelbot/referee"
 )
 
 // A duelSummary is what a match came to. A is the first bot; wins and losses are its.
 type duelSummary struct {
-	Game    string           `json:"game"`
-	A       string           `json:"a"`
-	B       string           `json:"b"`
-	Seed    uint64           `json:"seed"`
-	Games   int              `json:"games"`
-	Wins    int              `json:"wins"`
-	Draws   int              `json:"draws"`
-	Losses  int              `json:"losses"`
-	Score   float64          `json:"score"`
-	Low     float64          `json:"low"`
-	High    float64          `json:"high"`
-	Elo     float64          `json:"elo"`
+	standing
 	Winner  string           `json:"winner"` // of the match: more games, then more time left; A, B or none
 	Bots    [2]duelTally     `json:"bots"`
 	Played  []duelGameReport `json:"played"`
@@ -55,31 +43,17 @@ type duelGameReport struct {
 
 func (d *duel) summary(stopped bool) *duelSummary {
 	s := d.series
-	out := &duelSummary{Game: s.rules.Name, A: s.bots[0].name, B: s.bots[1].name, Seed: s.seed, Games: len(d.results), Stopped: stopped}
+	out := &duelSummary{standing: newStanding(s, len(d.results)), Stopped: stopped}
 	for i := range out.Bots {
 		out.Bots[i].Lost = map[string]int{}
 	}
-	var pairs match.Pairs
-	halves := 0 // half points of bot A in the pair under way
 	for i := range d.results {
-		gain := out.count(&d.results[i], s.seedOf(i))
-		if i%2 == 0 {
-			halves = 0
-		}
-		if halves += gain; i%2 == 1 {
-			pairs[halves]++
-		}
+		out.book(i, out.count(&d.results[i], s.seedOf(i)))
 	}
-	out.Score = 0.5
-	if n := float64(out.Games); n > 0 {
-		out.Score = (float64(out.Wins) + float64(out.Draws)/2) / n
-	}
-	out.Low, out.High = pairs.Interval()
-	out.Elo = match.EloWithin(out.Score, max(1, out.Games))
+	out.rate()
 	for i := range out.Bots {
-		if b := &out.Bots[i]; b.Answers > 0 {
-			b.MeanMS = b.used.Seconds() * 1000 / float64(b.Answers)
-		}
+		b := &out.Bots[i]
+		b.MeanMS = meanMS(b.used, b.Answers)
 	}
 	out.Winner = out.matchWinner()
 	return out
@@ -100,7 +74,7 @@ func (h *duelSummary) matchWinner() string {
 	return "none"
 }
 
-// count books a game and returns bot A's half points.
+// count adds a game to the bots' tallies and the list and returns bot A's half points.
 func (h *duelSummary) count(g *duelGame, seed uint64) int {
 	row := duelGameReport{Seed: seed, First: string(rune('A' + g.Bots[0])), Turns: g.Turns, Winner: "none", Reason: g.Reason}
 	for seat, b := range g.Bots {
@@ -119,14 +93,6 @@ func (h *duelSummary) count(g *duelGame, seed uint64) int {
 		h.Bots[1-winner].Lost[g.Reason]++
 		half = 2 * (1 - winner)
 	}
-	switch half {
-	case 2:
-		h.Wins++
-	case 1:
-		h.Draws++
-	default:
-		h.Losses++
-	}
 	h.Played = append(h.Played, row)
 	return half
 }
@@ -137,22 +103,15 @@ func (h *duelSummary) write(w io.Writer, asJSON bool) error {
 		return json.NewEncoder(w).Encode(h)
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s, seed %d\nA: %s\nB: %s\n\n", h.Game, h.Seed, h.A, h.B)
-	if h.Stopped {
-		b.WriteString("stopped early\n")
-	}
+	h.writeHead(&b, h.Stopped)
 	b.WriteString("game  seed                  first  half-turns  points A:B   winner  reason\n")
 	for i, r := range h.Played {
 		fmt.Fprintf(&b, "%4d  %-20d  %s      %10d  %4d : %-4d  %-6s  %s\n", i+1, r.Seed, r.First, r.Turns, r.Points[0], r.Points[1], r.Winner, r.Reason)
 	}
-	b.WriteString("\nbot  wins  draws  losses  score    points  time left s  ms a move  longest ms  lost by\n")
+	b.WriteString("\n" + botColumns + "  time left s  ms a move  longest ms  lost by\n")
 	for i, t := range h.Bots {
-		wins, losses, score := h.Wins, h.Losses, h.Score
-		if i == 1 {
-			wins, losses, score = h.Losses, h.Wins, 1-h.Score
-		}
-		fmt.Fprintf(&b, "%c    %4d  %5d  %6d  %5.1f %%  %6d  %11.1f  %9.1f  %10.1f  %s\n",
-			'A'+i, wins, h.Draws, losses, 100*score, t.Points, t.LeftS, t.MeanMS, t.MostMS, t.lost())
+		h.writeBot(&b, i, t.Points)
+		fmt.Fprintf(&b, "  %11.1f  %9.1f  %10.1f  %s\n", t.LeftS, t.MeanMS, t.MostMS, t.lost())
 	}
 	fmt.Fprintf(&b, "match won by %s: more games, then more time left\n", h.Winner)
 	_, err := io.WriteString(w, b.String())

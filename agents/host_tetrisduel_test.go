@@ -116,7 +116,7 @@ func TestDuelMatchWinner(t *testing.T) {
 		{3, 2, [2]float64{1, 9}, "A"}, {2, 3, [2]float64{9, 1}, "B"},
 		{2, 2, [2]float64{9, 1}, "A"}, {2, 2, [2]float64{1, 9}, "B"}, {2, 2, [2]float64{1, 1}, "none"},
 	} {
-		h := duelSummary{Wins: c.wins, Losses: c.losses, Bots: [2]duelTally{{LeftS: c.left[0]}, {LeftS: c.left[1]}}}
+		h := duelSummary{standing: standing{Wins: c.wins, Losses: c.losses}, Bots: [2]duelTally{{LeftS: c.left[0]}, {LeftS: c.left[1]}}}
 		require.Equal(t, c.want, h.matchWinner())
 	}
 	h := duelSummary{Bots: [2]duelTally{{Lost: map[string]int{}}, {Lost: map[string]int{}}}}
