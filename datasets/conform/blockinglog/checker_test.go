@@ -1,15 +1,13 @@
 package blockinglog
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"blockyard/datasets/conform"
-	"blockyard/datasets/lines"
+	"blockyard/datasets/conform/conformtest"
 
 	"github.com/stretchr/testify/require"
 )
@@ -19,22 +17,12 @@ const given = "../../testdata/blocking"
 // load returns the lines of a given file.
 func load(t testing.TB, name string) []string {
 	t.Helper()
-	in, err := lines.Open(filepath.Join(given, name))
-	require.NoError(t, err)
-	defer in.Close()
-	var out []string
-	for {
-		line, err := in.Next()
-		if err != nil {
-			return out
-		}
-		out = append(out, string(line))
-	}
+	return conformtest.Lines(t, filepath.Join(given, name))
 }
 
 func check(t testing.TB, text []string) (*conform.Report, error) {
 	t.Helper()
-	return conform.Read(New(), "file", strings.NewReader(strings.Join(text, "\n")+"\n"))
+	return conformtest.Check(t, New(), text)
 }
 
 // gameWith returns the lines of the first game of the file that has a line with part.
@@ -72,70 +60,30 @@ func TestGivenFilesConform(t *testing.T) {
 
 // Every value that a record documents is compared: altered, it is found.
 func TestEveryAlteredValueIsFound(t *testing.T) {
-	ours := map[string]bool{"type": true, "bots": true} // not values of the rules
+	a := conformtest.Alteration{
+		New:    func() conform.Checker { return New() },
+		Spared: map[string]bool{"type": true, "bots": true}, // not values of the rules
+		Change: change,
+	}
 	altered := 0
 	for _, text := range [][]string{
 		gameWith(t, `"decided"`), gameWith(t, `"elimination"`),
 		load(t, "firstmoves.jsonl.gz")[:5], load(t, "orient.json.gz"),
 	} {
-		seen := map[string]int{}
-		for i, line := range text {
-			var rec map[string]any
-			require.NoError(t, json.Unmarshal([]byte(line), &rec))
-			for _, path := range paths(rec, "") {
-				key := fmt.Sprint(rec["type"]) + path
-				if seen[key]++; seen[key] > 2 || ours[path] {
-					continue
-				}
-				other := alter(rec, path)
-				changed := append(append(append([]string{}, text[:i]...), other), text[i+1:]...)
-				rep, err := check(t, changed)
-				if err == nil {
-					require.NotZero(t, rep.Differ, "line %d, %s: %s", i+1, path, other)
-				}
-				altered++
-			}
-		}
+		altered += a.Run(t, text)
 	}
 	require.Greater(t, altered, 250)
 }
 
-// paths lists the values of a record: "t", "A.orient.00".
-func paths(rec map[string]any, under string) []string {
-	var out []string
-	for k, v := range rec {
-		if m, ok := v.(map[string]any); ok {
-			out = append(out, paths(m, under+k+".")...)
-			continue
-		}
-		out = append(out, under+k)
-	}
-	return out
-}
-
-// alter returns the record as a line with one value changed.
-func alter(rec map[string]any, path string) string {
-	text, _ := json.Marshal(rec)
-	var whole map[string]any
-	_ = json.NewDecoder(bytes.NewReader(text)).Decode(&whole)
-	m := whole
-	keys := strings.Split(path, ".")
-	for _, k := range keys[:len(keys)-1] {
-		m = m[k].(map[string]any)
-	}
-	key := keys[len(keys)-1]
-	switch v := m[key].(type) {
-	case float64:
-		m[key] = v + 1
-	case bool:
-		m[key] = !v
+// change makes a value another of its kind.
+func change(v any) any {
+	switch v := v.(type) {
 	case string:
-		m[key] = swap(v)
+		return swap(v)
 	case []any:
-		m[key] = shuffled(v)
+		return shuffled(v)
 	}
-	text, _ = json.Marshal(whole)
-	return string(text)
+	return v
 }
 
 // shuffled changes a list: its first two elements change places, or the only one leaves.

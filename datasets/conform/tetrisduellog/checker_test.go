@@ -1,15 +1,12 @@
 package tetrisduellog
 
 import (
-	"bytes"
-	"encoding/json"
-	"fmt"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"blockyard/datasets/conform"
-	"blockyard/datasets/lines"
+	"blockyard/datasets/conform/conformtest"
 
 	"github.com/stretchr/testify/require"
 )
@@ -19,22 +16,12 @@ const given = "../../testdata/tetrisduel"
 // load returns the lines of a given file.
 func load(t testing.TB, name string) []string {
 	t.Helper()
-	in, err := lines.Open(filepath.Join(given, name))
-	require.NoError(t, err)
-	defer in.Close()
-	var out []string
-	for {
-		line, err := in.Next()
-		if err != nil {
-			return out
-		}
-		out = append(out, string(line))
-	}
+	return conformtest.Lines(t, filepath.Join(given, name))
 }
 
 func check(t testing.TB, text []string) (*conform.Report, error) {
 	t.Helper()
-	return conform.Read(New(), "file", strings.NewReader(strings.Join(text, "\n")+"\n"))
+	return conformtest.Check(t, New(), text)
 }
 
 func TestGivenFilesConform(t *testing.T) {
@@ -54,86 +41,40 @@ func TestGivenFilesConform(t *testing.T) {
 
 // Every value that a record documents is compared: altered, it is found.
 func TestEveryAlteredValueIsFound(t *testing.T) {
-	inputs := map[string]bool{"type": true, "p1": true, "p2": true}
+	a := conformtest.Alteration{
+		New:    func() conform.Checker { return New() },
+		Spared: map[string]bool{"type": true, "p1": true, "p2": true, "blocks": true}, // inputs
+		Change: change,
+	}
 	altered := 0
 	for _, name := range []string{"games.jsonl.gz", "movegen.jsonl.gz", "erase.jsonl.gz"} {
-		text := load(t, name)
-		seen := map[string]int{}
-		for i, line := range text {
-			var rec map[string]any
-			d := json.NewDecoder(strings.NewReader(line))
-			d.UseNumber()
-			require.NoError(t, d.Decode(&rec))
-			for _, path := range paths(rec, "") {
-				key := fmt.Sprint(rec["type"]) + path
-				if seen[key]++; seen[key] > 2 || inputs[path] || path == "blocks" {
-					continue
-				}
-				other := alter(rec, path)
-				changed := append(append(append([]string{}, text[:i]...), other), text[i+1:]...)
-				rep, err := check(t, changed)
-				if err == nil {
-					require.NotZero(t, rep.Differ, "%s line %d, %s: %s", name, i+1, path, other)
-				}
-				altered++
-			}
-		}
+		altered += a.Run(t, load(t, name))
 	}
 	require.Greater(t, altered, 60)
 }
 
-// paths lists the values of a record: "t", "seen.board".
-func paths(rec map[string]any, under string) []string {
-	var out []string
-	for k, v := range rec {
-		if m, ok := v.(map[string]any); ok {
-			out = append(out, paths(m, under+k+".")...)
-			continue
-		}
-		out = append(out, under+k)
-	}
-	return out
-}
-
-// alter returns the record as a line with one value changed.
-func alter(rec map[string]any, path string) string {
-	text, _ := json.Marshal(rec)
-	var c map[string]any
-	d := json.NewDecoder(bytes.NewReader(text))
-	d.UseNumber()
-	_ = d.Decode(&c)
-	m, key := c, path
-	if head, rest, ok := strings.Cut(path, "."); ok {
-		m, key = c[head].(map[string]any), rest
-	}
-	switch v := m[key].(type) {
-	case json.Number:
-		n, _ := v.Int64()
-		m[key] = n + 1
-	case bool:
-		m[key] = !v
+// change makes a value another that could stand in its place.
+func change(v any) any {
+	switch v := v.(type) {
 	case nil:
-		m[key] = []int{1, 1, 1}
+		return []int{1, 1, 1}
 	case []any:
 		if len(v) > 0 {
-			m[key] = v[:len(v)-1]
-		} else {
-			m[key] = []string{"e00"}
+			return v[:len(v)-1]
 		}
+		return []string{"e00"}
 	case string:
 		switch v {
 		case "limit", "illegal", "exception", "timeout":
-			m[key] = "overflow"
+			return "overflow"
 		case "overflow":
-			m[key] = "limit"
+			return "limit"
 		case "round limit", "judge to end":
-			m[key] = "p1 error"
-		default:
-			m[key] = swap(v)
+			return "p1 error"
 		}
+		return swap(v)
 	}
-	text, _ = json.Marshal(c)
-	return string(text)
+	return v
 }
 
 // swap changes a player's number, or one digit of a board, or makes an answer another.
