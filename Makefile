@@ -53,8 +53,8 @@ fuzz: ## every fuzz target for FUZZ each (30s)
 golden: ## record the playthroughs and the messages on the wire again: the diff is the review
 	BLOCKYARD_UPDATE=1 $(GO) test ./env/... ./rpc/server
 
-sign: ## check the line per game and player that changes when its play does
-	$(GO) run ./agents sign
+sign: ## compare agents/signatures.txt, a line per game and player, with how they play now
+	$(GO) run ./agents sign | diff agents/signatures.txt - && echo 'no change in play'
 
 bundle: ## the shipped nets as contest bots, one file each, in bin/
 	mkdir -p bin && $(GO) run ./agents bundle blockbattle --out bin/blockbattle_bot.go

@@ -5,11 +5,13 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"io"
 
 	"blockyard/agents/match"
 	"blockyard/agents/spec"
+	"blockyard/agents/valuenet"
 	"blockyard/env"
 	"blockyard/env/games"
 )
@@ -51,6 +53,10 @@ func (c *signCmd) Run(ctx context.Context, con *console) error {
 // signature prints the line of one player of g.
 func signature(ctx context.Context, w io.Writer, g *env.Game, name string, n int) error {
 	f, err := spec.Parse(g, name)
+	if errors.Is(err, valuenet.ErrNotShipped) {
+		_, err = fmt.Fprintf(w, "%-24s %-10s no weights shipped\n", g.Name, name)
+		return err
+	}
 	if err != nil {
 		return err
 	}
