@@ -22,6 +22,13 @@
 // # Adding a game
 //
 // A folder env/<game> with the rules (a Game value and a State), a folder
-// agents/<game>bot with what is ours about its contest (features, protocol), one line
-// in env/games and one in agents/spec. Package envtest checks every promise made here.
+// agents/<game>bot with what is ours about its contest (features, protocol), and lines in
+// the tables that list games. Package envtest checks every promise made here.
+//
+// Counted for the two games that came after the first, outside their own folders: the
+// Tetris duel touched 8 files by 15 lines, Blocking 11 files by 24 lines: env/games,
+// agents/spec, agents/dialogue.go, agents/host.go, agents/bundle/game.go,
+// datasets/conform.go, train/main.go and rpc/python/blockyard/games.py, where a line or
+// two name the game. Files of the game's own beside shared ones (its host's table, its spec, its
+// bundle's replay, what it offers a trainer) came to about 850 lines each, a third of them tests.
 package env
