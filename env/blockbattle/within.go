@@ -29,10 +29,7 @@ func (s *Side) within(free, reach *falling.Poses, turns, spawn int) {
 	// A refused shift is no way to a pose of its own: it steps down, as the token down does.
 	for o := range reach {
 		for x := range reach[o] {
-			reach[o][x] &= seen[o][x] | below(seen[o][x], free[o][x])
+			reach[o][x] &= seen[o][x] | falling.Fall(seen[o][x], free[o][x]) // an answer that ends in the air falls
 		}
 	}
 }
-
-// below adds the poses straight below: an answer that ends in the air falls there.
-func below(r, f uint64) uint64 { return f&^(f+r) | r }

@@ -65,7 +65,7 @@ func (p *Piece) Reach(occ *Field, width, spawn int, free, reach *Poses) (steps i
 		if open { // every column can be reached in the top rows, and what is straight below
 			f, r := &free[o], &reach[o]
 			for x := lo; x < hi; x++ {
-				r[x] = fall(1, f[x])
+				r[x] = Fall(1, f[x])
 			}
 			dirty |= 1 << uint(o)
 			for _, shifts := range [2]int{spawn + Pad - lo, hi - 1 - Pad - spawn} {
@@ -76,7 +76,7 @@ func (p *Piece) Reach(occ *Field, width, spawn int, free, reach *Poses) (steps i
 		}
 	}
 	if !open {
-		reach[0][spawn+Pad] = fall(1, free[0][spawn+Pad])
+		reach[0][spawn+Pad] = Fall(1, free[0][spawn+Pad])
 		dirty = 1
 	}
 	return steps + p.flood(width, free, reach, dirty)
@@ -138,7 +138,7 @@ func sweep(free, reach []uint64) (steps int) {
 			was := reach[x]
 			if add := side & f &^ was; add != 0 {
 				steps++
-				was = fall(was|add, f)
+				was = Fall(was|add, f)
 				reach[x] = was
 			}
 			side = was
@@ -148,7 +148,7 @@ func sweep(free, reach []uint64) (steps int) {
 			f, was := free[x], reach[x]
 			if add := side & f &^ was; add != 0 {
 				steps++
-				was = fall(was|add, f)
+				was = Fall(was|add, f)
 				reach[x] = was
 			}
 			side = was
@@ -159,9 +159,9 @@ func sweep(free, reach []uint64) (steps int) {
 	}
 }
 
-// fall adds to r, a subset of f, every pose of f straight below one of r: adding r to f
+// Fall adds to r, a subset of f, every pose of f straight below one of r: adding r to f
 // carries through each run of free poses from its topmost reached one down.
-func fall(r, f uint64) uint64 { return f&^(f+r) | r }
+func Fall(r, f uint64) uint64 { return f&^(f+r) | r }
 
 // turn adds to reach the poses of from that are free in the new orientation, with what is
 // straight below them, and reports whether any of them is new.
@@ -170,7 +170,7 @@ func turn(from, free, reach *[MaxWidth + Pad + 1]uint64, lo, hi int) bool {
 	for x := lo; x < hi; x++ {
 		if v := from[x] & free[x] &^ reach[x]; v != 0 {
 			fresh |= v
-			reach[x] = fall(reach[x]|v, free[x])
+			reach[x] = Fall(reach[x]|v, free[x])
 		}
 	}
 	return fresh != 0
