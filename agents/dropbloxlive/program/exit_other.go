@@ -1,0 +1,8 @@
+//go:build !linux
+
+package program
+
+import "os/exec"
+
+// awaitExit waits for cmd to exit.
+func awaitExit(cmd *exec.Cmd) { _, _ = cmd.Process.Wait() }

@@ -1,0 +1,10 @@
+//go:build !unix
+
+package program
+
+import "os/exec"
+
+func ownGroup(*exec.Cmd) {}
+
+func askGroup(cmd *exec.Cmd)  { _ = cmd.Process.Kill() }
+func killGroup(cmd *exec.Cmd) { _ = cmd.Process.Kill() }

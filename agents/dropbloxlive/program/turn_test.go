@@ -1,0 +1,255 @@
+//go:build unix
+
+package program
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// script makes an executable shell script.
+func script(t *testing.T, text string) *Program {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "dropblox_ai")
+	require.NoError(t, os.WriteFile(path, []byte("#!/bin/sh\n"+text+"\n"), 0o755))
+	p, err := Find(path)
+	require.NoError(t, err)
+	p.Dir = filepath.Dir(path)
+	return p
+}
+
+func TestTurn(t *testing.T) {
+	for name, c := range map[string]struct {
+		script  string
+		want    string
+		foreign string
+	}{
+		"nothing":           {`exit 3`, "", ""},
+		"all words":         {`printf 'left\nright\nup\ndown\nrotate\n'`, "left right up down rotate", ""},
+		"unfinished":        {`printf 'left\nright'`, "left right", ""},
+		"carriage returns":  {`printf 'left\r\nright\rup\r\r\ndown\r'`, "left right up down", ""},
+		"other words":       {`printf 'Left\nleft\n left\ndrop\nhold\n\nright \nright'`, "left right", "Left, left,drop,hold,,right "},
+		"crash":             {`echo left; kill -9 $$`, "left", ""},
+		"reads its input":   {`read x || echo rotate`, "rotate", ""},
+		"standard error":    {`echo left >&2; echo right`, "right", ""},
+		"arguments":         {`echo "$#$1"; case $2 in 2[0-9].[0-9]*) echo up;; esac`, "up", `2{"a": 1}`},
+		"no byte but a end": {`printf '\n'`, "", ""},
+		"half in errors":    {`printf 'le'; sleep 0.05; printf 'ft\nrig'; sleep 0.05; echo ht`, "left right", ""},
+		"nul bytes":         {`printf 'left\0\nleft'`, "left", "left\x00"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := script(t, c.script)
+			var foreign []string
+			p.Foreign = func(line string) { foreign = append(foreign, line) }
+			got, err := p.Turn(t.Context(), []byte(`{"a": 1}`), 29*time.Second)
+			require.NoError(t, err)
+			require.Equal(t, Exited, got.Ending)
+			require.Equal(t, c.want, strings.Join(got.Commands, " "))
+			require.Equal(t, c.foreign, strings.Join(foreign, ","))
+		})
+	}
+}
+
+func TestStandardErrorIsPassedOn(t *testing.T) {
+	p := script(t, `echo "from $1" >&2; head -c 3000000 /dev/zero >&2; echo left`)
+	var errs bytes.Buffer
+	p.Errors = &errs
+	got, err := p.Turn(t.Context(), []byte("here"), 20*time.Second)
+	require.NoError(t, err)
+	require.Equal(t, []string{"left"}, got.Commands)
+	require.True(t, strings.HasPrefix(errs.String(), "from here\n"))
+	require.Equal(t, maxErrors, errs.Len())
+
+	file, err := os.Create(filepath.Join(t.TempDir(), "errors"))
+	require.NoError(t, err)
+	defer file.Close()
+	p = script(t, `echo said >&2`)
+	p.Errors = file
+	_, err = p.Turn(t.Context(), nil, 20*time.Second)
+	require.NoError(t, err)
+	text, err := os.ReadFile(file.Name())
+	require.NoError(t, err)
+	require.Equal(t, "said\n", string(text))
+}
+
+// A program that is late keeps what it has said, and what it says on being told to end.
+func TestTurnOutOfTime(t *testing.T) {
+	for name, c := range map[string]struct {
+		script string
+		want   []string
+		least  time.Duration
+		most   time.Duration
+	}{
+		"sleeps":       {`echo left; exec sleep 60`, []string{"left"}, 0, Grace},
+		"farewell":     {`trap 'echo up; exit' TERM; echo left; while :; do sleep 0.01; done`, []string{"left", "up"}, 0, Grace},
+		"will not end": {`trap '' TERM; echo left; while :; do sleep 0.01; done`, []string{"left"}, Grace, 3 * time.Second},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got, err := script(t, c.script).Turn(t.Context(), nil, 300*time.Millisecond)
+			require.NoError(t, err)
+			require.Equal(t, Late, got.Ending)
+			require.Equal(t, c.want, got.Commands)
+			require.GreaterOrEqual(t, got.Elapsed, 300*time.Millisecond+c.least)
+			require.Less(t, got.Elapsed, 300*time.Millisecond+c.most)
+		})
+	}
+}
+
+// The turn is over when the output is closed, or the program has ended, whatever it left
+// behind.
+func TestTurnEndsWithOutputOrProgram(t *testing.T) {
+	for name, c := range map[string]struct {
+		script string
+		ending Ending
+	}{
+		"closes its output":   {`echo left; exec >&-; sleep 60`, Closed},
+		"leaves a child":      {`sleep 60 & echo $! >pid; echo left`, Exited},
+		"leaves a deaf child": {`(trap '' TERM; sleep 60) & echo $! >pid; echo left`, Exited},
+		"leaves a stranger":   {`setsid sh -c 'echo $$ >pid; exec sleep 3' & while [ ! -s pid ]; do sleep 0.01; done; echo left`, Exited},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := script(t, c.script)
+			before := time.Now()
+			got, err := p.Turn(t.Context(), nil, time.Minute)
+			require.NoError(t, err)
+			require.Equal(t, c.ending, got.Ending)
+			require.Equal(t, []string{"left"}, got.Commands)
+			require.Less(t, time.Since(before), 3*time.Second)
+			text, err := os.ReadFile(filepath.Join(p.Dir, "pid"))
+			if name == "leaves a stranger" || os.IsNotExist(err) {
+				return
+			}
+			require.NoError(t, err)
+			pid, err := strconv.Atoi(strings.TrimSpace(string(text)))
+			require.NoError(t, err)
+			require.Eventually(t, func() bool { return gone(pid) }, 5*time.Second, 5*time.Millisecond)
+		})
+	}
+}
+
+// gone reports that a process has ended, collected or not.
+func gone(pid int) bool {
+	if syscall.Kill(pid, 0) != nil {
+		return true
+	}
+	stat, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
+	if err != nil {
+		return os.IsNotExist(err)
+	}
+	_, rest, _ := strings.Cut(string(stat), ") ")
+	return strings.HasPrefix(rest, "Z")
+}
+
+func TestTurnOfAProgramThatFloods(t *testing.T) {
+	for name, text := range map[string]string{"commands": `yes left`, "lines": `yes lefT`, "a line": `tr '\0' a </dev/zero`} {
+		t.Run(name, func(t *testing.T) {
+			p := script(t, text)
+			shown := 0
+			p.Foreign = func(line string) { shown += len(line) + 1 }
+			got, err := p.Turn(t.Context(), nil, time.Minute)
+			require.NoError(t, err)
+			require.Equal(t, Flooded, got.Ending)
+			require.LessOrEqual(t, shown, maxShown+maxLine+100)
+			if name == "commands" {
+				require.Len(t, got.Commands, MaxCommands)
+			}
+		})
+	}
+}
+
+func TestTurnStops(t *testing.T) {
+	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+	defer cancel()
+	got, err := script(t, `echo left; exec sleep 60`).Turn(ctx, nil, time.Minute)
+	require.ErrorIs(t, err, context.DeadlineExceeded)
+	require.Equal(t, Stopped, got.Ending)
+	require.Less(t, got.Elapsed, 5*time.Second)
+	got, err = script(t, `touch ran`).Turn(ctx, nil, time.Minute)
+	require.ErrorIs(t, err, context.DeadlineExceeded)
+	require.Empty(t, got.Commands)
+}
+
+// Turns leave no open file behind.
+func TestTurnsLeaveNothingOpen(t *testing.T) {
+	p := script(t, `echo left; sleep 60 >&2 & exit`)
+	p.Errors = new(bytes.Buffer)
+	count := func() int {
+		list, err := os.ReadDir("/dev/fd")
+		require.NoError(t, err)
+		return len(list)
+	}
+	_, err := p.Turn(t.Context(), nil, time.Minute)
+	require.NoError(t, err)
+	before := count()
+	for range 10 {
+		_, err := p.Turn(t.Context(), nil, time.Minute)
+		require.NoError(t, err)
+	}
+	require.LessOrEqual(t, count(), before)
+}
+
+func TestFind(t *testing.T) {
+	dir := t.TempDir()
+	t.Chdir(dir)
+	require.NoError(t, os.WriteFile("my bot", []byte("#!/bin/sh\n"), 0o755))
+	require.NoError(t, os.WriteFile("dropblox_ai", []byte("#!/bin/sh\n"), 0o755))
+	require.NoError(t, os.WriteFile("plain", nil, 0o644))
+	for line, want := range map[string][]string{
+		"dropblox_ai":   {"dropblox_ai"},
+		"./dropblox_ai": {"dropblox_ai"},
+		"my bot":        {"my bot"},
+		"./my bot":      {"my bot"},
+		"sh bot.sh -x":  {"sh", "bot.sh", "-x"},
+	} {
+		p, err := Find(line)
+		require.NoError(t, err, line)
+		require.True(t, filepath.IsAbs(p.Argv[0]))
+		require.Equal(t, want, append([]string{filepath.Base(p.Argv[0])}, p.Argv[1:]...))
+		require.Equal(t, line, p.Name)
+	}
+	for line, want := range map[string]string{
+		"": "no program named", "plain": "program plain: permission denied",
+		"./none": "program ./none: ", "no-such-bot": "program no-such-bot: executable file not found",
+	} {
+		_, err := Find(line)
+		require.ErrorContains(t, err, want)
+	}
+}
+
+func FuzzOutput(f *testing.F) {
+	f.Add([]byte("left\nright\r\nup"), 3)
+	f.Add([]byte("\r\n\r\r\nx\n"), 1)
+	f.Fuzz(func(t *testing.T, text []byte, cut int) {
+		var whole, parts output
+		var a, b []string
+		whole.foreign = func(s string) { a = append(a, s) }
+		parts.foreign = func(s string) { b = append(b, s) }
+		whole.read(bytes.NewReader(text))
+		cut = max(0, min(cut, len(text)))
+		parts.take(text[:cut])
+		parts.read(bytes.NewReader(text[cut:]))
+		require.Equal(t, whole.commands, parts.commands)
+		require.Equal(t, a, b)
+		unified := strings.ReplaceAll(strings.ReplaceAll(string(text), "\r\n", "\n"), "\r", "\n")
+		var want []string
+		for _, l := range strings.Split(unified, "\n") {
+			if _, ok := words[l]; ok {
+				want = append(want, l)
+			}
+		}
+		if len(text) < 4096 {
+			require.Equal(t, want, whole.commands)
+		}
+	})
+}
