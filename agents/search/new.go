@@ -6,15 +6,19 @@ import (
 	"blockyard/env"
 )
 
+// MaxPly is the most choices that a search looks ahead.
+const MaxPly = 6
+
 // Options say which search. The zero value is the default one.
 type Options struct {
-	Ply      int // how many choices ahead: 1, 2 or 3; 0 means 2
+	Ply      int // how many choices ahead: 1, 2 or 3, in a game of turns up to MaxPly; 0 means 2
 	Width    int // how many lines a narrow ply goes on with; 0 means 12
 	Outcomes int // how many draws, equally likely, a third ply tells apart; 0 for none
 }
 
 // New returns the search of g that o asks for, judging with e: Greedy at one ply; at two,
-// Reply where seats take turns and Two elsewhere; Narrow at three.
+// Reply where seats take turns and Two elsewhere; Narrow at three, or Minimax at three and
+// more where two seats take turns.
 func New(g *env.Game, e Evaluator, o Options) (env.Agent, error) {
 	if o.Ply == 0 {
 		o.Ply = 2
@@ -33,13 +37,17 @@ func New(g *env.Game, e Evaluator, o Options) (env.Agent, error) {
 			return NewReply(g, e, o.Width), nil
 		}
 		return NewTwo(g, e), nil
-	case 3:
+	}
+	switch {
+	case o.Ply >= 3 && o.Ply <= MaxPly && turns(g) && g.MaxSeats == 2:
+		return NewMinimax(g, e, o.Ply, o.Width), nil
+	case o.Ply == 3:
 		if o.Outcomes < 1 || turns(g) {
 			return nil, fmt.Errorf("search: %s has no third ply", g.Name)
 		}
 		return NewNarrow(g, e, o.Width, o.Outcomes), nil
 	}
-	return nil, fmt.Errorf("search: ply %d, want 1, 2 or 3", o.Ply)
+	return nil, fmt.Errorf("search: ply %d, want 1, 2 or 3, and up to %d only where two seats take turns", o.Ply, MaxPly)
 }
 
 // turns reports whether seats take turns in g: several play and one at a time acts.

@@ -8,6 +8,7 @@ import (
 
 	"blockyard/env"
 	"blockyard/env/envtest/toy"
+	"blockyard/env/tetrisduel"
 )
 
 // margin is an evaluator of the toy games: own points and how far ahead of the others,
@@ -122,6 +123,9 @@ func TestNewPicksTheSearchThatFitsTheGame(t *testing.T) {
 		{toy.Pick, Options{Ply: 3}, nil, "toy:pick has no third ply"},
 		{toy.Turns, Options{Ply: 3, Outcomes: 3}, nil, "toy:turns has no third ply"},
 		{toy.Pick, Options{Ply: 4}, nil, "ply 4, want 1, 2 or 3"},
+		{tetrisduel.Game, Options{Ply: 3}, &Minimax{}, ""},
+		{tetrisduel.Game, Options{Ply: MaxPly}, &Minimax{}, ""},
+		{tetrisduel.Game, Options{Ply: MaxPly + 1}, nil, "ply 7, want 1, 2 or 3"},
 		{toy.Pick, Options{Ply: -1}, nil, "ply -1"},
 		{toy.Pick, Options{Width: -2}, nil, "width -2, want at least 1"},
 	} {

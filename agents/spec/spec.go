@@ -10,8 +10,9 @@
 //
 // Options of a search:
 //
-//	ply      how many own choices it looks ahead: 1, 2 (the default) or 3
-//	width    how many lines the third ply goes on with
+//	ply      how many choices it looks ahead: 1, 2 (the default) or 3; up to 6 where two
+//	         seats take turns
+//	width    how many lines a ply goes on with that does not go on with all
 //	weights  a file of weights for the evaluator instead of those it is shipped with
 //	time     limit for one choice, such as 50ms; without it the search is exhaustive
 package spec
@@ -117,7 +118,7 @@ func readOptions(text string) (options, error) {
 		var err error
 		switch key {
 		case "ply":
-			o.Ply, err = number(value, 3)
+			o.Ply, err = number(value, search.MaxPly)
 		case "width":
 			o.Width, err = number(value, 10000)
 		case "weights":

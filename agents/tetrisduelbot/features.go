@@ -13,8 +13,8 @@ import (
 // most 0 to 1.
 const (
 	soon      = 3 // blocks to come of each seat that a half knows of
-	halfLen   = columns + 2*(columns-1) + 23 + 4*soon
-	sharedLen = tetrisduel.Reachable - tetrisduel.Peace + 10
+	halfLen   = columns + 2*(columns-1) + 24 + 4*soon
+	sharedLen = tetrisduel.Reachable - tetrisduel.Peace + 12
 	// OwnLen is how many features change with the seat's own choice; they come first.
 	OwnLen = 2*halfLen + sharedLen
 	// ConstLen is how many do not; they follow.
@@ -34,7 +34,8 @@ func featureNames() []string {
 		names = append(names, "filled in row "+strconv.Itoa(y))
 	}
 	names = append(names, "lead", "lead in short", "lead for the time left", "ahead", "combo", "great combo",
-		"battle cleared", "opponent takes with combo", "own takes with combo", "own taken last")
+		"battle cleared", "opponent takes with combo", "own takes with combo", "own taken last",
+		"opponent takes later with combo", "lead at the end")
 	names = append(names, "half-turns left", "last 80", "last 20", "moved first")
 	for i := 0; i < 2*soon; i++ {
 		for _, l := range tetrisduel.Letters {
@@ -57,7 +58,7 @@ func halfNames(names []string, whose string) []string {
 	for _, n := range [...]string{
 		"holes", "covers", "row edges", "column edges", "wells", "highest", "lowest", "over 10", "over 12", "open",
 		"clean lacking 1", "clean lacking 2", "clean lacking 3", "clean lacking 4",
-		"foul lacking 1", "foul lacking 2", "calm lacking 1", "calm lacking 2", "kinds that take", "kinds that take 2", "heap", "peak", "danger",
+		"foul lacking 1", "foul lacking 2", "calm lacking 1", "calm lacking 2", "kinds that take", "kinds that take 2", "heap", "peak", "danger", "bumps",
 	} {
 		names = append(names, whose+n)
 	}
@@ -93,7 +94,7 @@ func half(s *shape, blocks *[soon]int, out []float32) {
 		}
 		sizes[i] = float32(d) * (1. / 3)
 	}
-	rest := out[3*columns-2 : 3*columns+21]
+	rest := out[3*columns-2 : 3*columns+22]
 	rest[0] = float32(s.holes) * (1. / 10)
 	rest[1] = float32(s.covers) * (1. / 10)
 	rest[2] = float32(s.rowEdges) * (1. / 30)
@@ -125,7 +126,8 @@ func half(s *shape, blocks *[soon]int, out []float32) {
 	rest[20] = float32(s.heap) * (1. / 500)
 	rest[21] = squared(10-s.least) * (1. / 30)
 	rest[22] = squared(4-s.least) * (1. / 10)
-	next := out[3*columns+21 : halfLen]
+	rest[23] = float32(s.bumps) * (1. / 20)
+	next := out[3*columns+22 : halfLen]
 	for i, k := range blocks {
 		w, g := 0, 0
 		if k >= 0 {
@@ -232,6 +234,12 @@ func (e *Eye) Own(s *tetrisduel.State, out []float32) {
 	w, _ = e.own.take(e.ownBlocks[0])
 	out[8] = yes(w > 0) * float32(s.Combo) * (1. / 5)
 	out[9] = yes(s.Flag && e.seat == 0)
+	w, _ = e.opp.take(e.oppBlocks[1])
+	out[10] = yes(w > 0) * float32(s.Combo) * (1. / 5)
+	if left < fade {
+		lead *= fade / float32(left)
+	}
+	out[11] = within(lead*(1./20), 8)
 }
 
 // halfTurnsLeft counts the one to come.

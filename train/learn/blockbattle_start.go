@@ -1,24 +1,14 @@
 package learn
 
 import (
-	"fmt"
-	"math/rand/v2"
-
 	bot "blockyard/agents/blockbattlebot"
 	"blockyard/agents/valuenet"
 )
 
-// handUnit is what one of the hand-tuned evaluator's units counts in a net that is it.
-const handUnit = 0.01
-
 // handTerms are the evaluator's terms as features: the feature, what its weight is a sum
 // of, and how much of the term one of the feature is. Points count as rows sent, 3 each,
 // and what is over.
-var handTerms = []struct {
-	feature string
-	weight  float32
-	unit    float32
-}{
+var handTerms = []handTerm{
 	{"own holes", bot.Tuned[bot.Holes], 8},
 	{"own covers", bot.Tuned[bot.Covers], 10},
 	{"own hole rows", bot.Tuned[bot.HoleRows], 5},
@@ -48,32 +38,8 @@ var handTerms = []struct {
 	{"own exposure squared", bot.Tuned[bot.Exposed], 50},
 }
 
-// startBlockBattle is the hand-tuned evaluator as a net of one hidden layer: two units
-// carry its sum and the sum's negative, of which the leaky ReLUs leave 1 and 0.01 either
-// way; the others have random weights of seed and do not count yet. Within one decision,
-// its values differ as the evaluator's do, times handUnit (but for combos past 8).
+// startBlockBattle is the hand-tuned evaluator as a net: within one decision, its values
+// differ as the evaluator's do, times handUnit (but for combos past 8).
 func startBlockBattle(hidden int, seed uint64) (*valuenet.Net, error) {
-	if hidden < 2 {
-		return nil, fmt.Errorf("a hidden layer of %d, want at least 2 to hold the hand-tuned evaluator", hidden)
-	}
-	index := map[string]int{}
-	for i, name := range bot.FeatureNames {
-		index[name] = i
-	}
-	first := valuenet.Layer{In: bot.Len, Out: hidden, W: make([]float32, hidden*bot.Len), B: make([]float32, hidden)}
-	for _, t := range handTerms {
-		i, ok := index[t.feature]
-		if !ok {
-			return nil, fmt.Errorf("no feature %q", t.feature)
-		}
-		first.W[i] = t.weight * t.unit * handUnit
-		first.W[bot.Len+i] = -first.W[i]
-	}
-	r := rand.New(rand.NewPCG(seed, 9))
-	for i := 2 * bot.Len; i < len(first.W); i++ {
-		first.W[i] = float32(r.NormFloat64() * 0.12)
-	}
-	last := valuenet.Layer{In: hidden, Out: 1, W: make([]float32, hidden), B: make([]float32, 1)}
-	last.W[0], last.W[1] = 1/1.01, -1/1.01
-	return valuenet.New([]valuenet.Layer{first, last})
+	return startAsHand(bot.FeatureNames, handTerms, hidden, seed)
 }

@@ -21,6 +21,7 @@ var TetrisDuel = &Game{
 	Worth:    worthInTetrisDuel,
 	Damage:   damageTetrisDuel,
 	Mirror:   mirrorDuel(),
+	Start:    startTetrisDuel,
 	Shipped:  func() (*valuenet.Net, error) { return tetrisduelbot.Shipped(tetrisduel.Game) },
 	Folder:   "agents/bots/tetrisduel",
 }

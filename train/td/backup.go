@@ -36,13 +36,16 @@ const (
 // backedUp reports whether there is a backup at the progress p.
 func (c Config) backedUp(p float64) bool { return c.Backup > 0 && p < c.Backup }
 
+// duel reports whether g is a game in which two seats take turns.
+func duel(g *learn.Game) bool { return g.Rules.Rows == 1 && g.Rules.MinSeats == 2 }
+
 // checkBackup refuses a backup for a game or a configuration that has none.
 func (c Config) checkBackup(g *learn.Game) error {
 	switch {
 	case c.Backup == 0:
 		return nil
-	case g.Outcomes < 1:
-		return errors.New("no backup: the game has no draws that a look ahead can go through")
+	case g.Outcomes < 1 && !duel(g):
+		return errors.New("no backup: the game has no draws that a look ahead can go through, nor two seats that take turns")
 	case c.Warm > 0:
 		return errors.New("a backup begins with a net that plays: no warm start before it")
 	}

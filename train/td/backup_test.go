@@ -130,6 +130,8 @@ func TestBackupRefuses(t *testing.T) {
 		_, err := New(learn.BlockBattle, c, nil, 1)
 		require.ErrorContains(t, err, says)
 	}
-	_, err := New(learn.TetrisDuel, backed(1), nil, 1)
+	alone := *learn.BlockBattle
+	alone.Outcomes = 0
+	_, err := New(&alone, backed(1), nil, 1)
 	require.ErrorContains(t, err, "no draws")
 }

@@ -35,10 +35,16 @@ func (s *slot) deliberate(c *chooser, d deal, seat int) env.Action {
 	top := float32(0)
 	for q, k := range c.order[:n] {
 		i, worth := c.root.slot[k], c.root.worth[c.root.slot[k]]
-		if next := c.root.states[k]; next.Acting().Has(seat) {
-			worth = c.second(next, seat)
+		next, mover := c.root.states[k], seat
+		if acting := next.Acting(); !acting.Has(seat) {
+			mover = acting.First()
+		}
+		if mover == seat || duel(s.game) {
+			if worth = c.second(next, mover); mover != seat {
+				worth = -worth
+			}
 			if q < len(picked) && picked[q] && c.leaf.live > 0 {
-				s.learnFrom(c, seat, c.root.legal[i])
+				s.learnFrom(c, mover, c.root.legal[i])
 			}
 		}
 		if q == 0 || worth > top {
@@ -71,7 +77,28 @@ func (s *slot) learnFrom(c *chooser, seat int, a env.Action) {
 	base, own := c.leaf.worth[i], c.game.Own
 	s.seen.x = append(append(s.seen.x, c.leaf.x[k*own:(k+1)*own]...), c.leaf.shared...)
 	s.seen.base = append(s.seen.base, base)
-	s.seen.gain = append(s.seen.gain, c.ahead(s.state, seat, a, c.leaf.legal[i])-base)
+	gain := -base
+	if duel(s.game) {
+		gain += c.reply(c.leaf.states[k], seat)
+	} else {
+		gain += c.ahead(s.state, seat, a, c.leaf.legal[i])
+	}
+	s.seen.gain = append(s.seen.gain, gain)
+}
+
+// reply is the worth to seat, which has just moved, of s once the next choice is made.
+func (c *chooser) reply(s env.State, seat int) float32 {
+	mover := s.Acting().First()
+	c.open(&c.last, s, mover)
+	c.judge(&c.last, mover)
+	worth := float32(-floor) // a seat that has to choose and cannot has lost
+	if b := best(c.last.worth); b >= 0 {
+		worth = min(max(c.last.worth[b], -floor), floor)
+	}
+	if mover != seat {
+		worth = -worth
+	}
+	return worth
 }
 
 // ahead is the mean, over all outcomes of the draw after the first of seat's choices a and
