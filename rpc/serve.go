@@ -85,7 +85,7 @@ func (c *serveCmd) Run(ctx context.Context) error {
 		served = slices.Concat(games.All, toys)
 	}
 	srv := server.New(server.Config{
-		Games: served, Version: version, Agents: players(c.TrustSpecs), Opponents: playerNames,
+		Games: served, Version: version, Agents: players(c.TrustSpecs), Opponents: playerNames, Features: features,
 		Token: token, Workers: c.Workers, Limits: limits,
 		Log: slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: level})),
 	})

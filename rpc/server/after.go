@@ -139,14 +139,19 @@ func (s *session) afterstates(f *wire.Frame) error {
 
 // fill plays every action on a copy, on all cores.
 func (a *afters) fill() error {
-	h := a.h
+	return a.h.eachRow(&a.sp, func(w, i, r, k int) { a.row(a.h.scratch[2*w], a.h.scratch[2*w+1], i, r, k) })
+}
+
+// eachRow calls do, on all cores, for every row r of every game i of sp, which is row k
+// there. Worker w may use scratch[2*w] and scratch[2*w+1].
+func (h *handle) eachRow(sp *spread, do func(w, i, r, k int)) error {
 	if h.scratch == nil {
 		for range 2 * h.c.Workers {
 			h.scratch = append(h.scratch, h.game.New(h.c.Seats))
 		}
 	}
 	place := make([]int32, h.c.Envs) // 1 + where a game is in the list
-	for k, i := range a.sp.games {
+	for k, i := range sp.games {
 		place[i] = int32(k + 1)
 	}
 	return h.env.Each(func(worker, i int) {
@@ -155,7 +160,7 @@ func (a *afters) fill() error {
 		}
 		rows := h.env.Rows()
 		for r := range rows {
-			a.row(h.scratch[2*worker], h.scratch[2*worker+1], i, r, (int(place[i])-1)*rows+r)
+			do(worker, i, r, (int(place[i])-1)*rows+r)
 		}
 	})
 }

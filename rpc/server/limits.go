@@ -45,7 +45,7 @@ const (
 // bulk names the methods whose requests may carry as much as MaxMessage.
 func bulk(method []byte) bool {
 	switch string(method) {
-	case "reset", "restore", "clone", "legal", "afterstates", "snapshot", "open":
+	case "reset", "restore", "clone", "legal", "afterstates", "features", "observe", "snapshot", "open":
 		return true
 	}
 	return false

@@ -13,16 +13,20 @@ import (
 )
 
 // Protocol is the version spoken; clients of another first number are refused.
-var Protocol = [2]int{1, 0}
+var Protocol = [2]int{1, 1}
 
-var features = []string{"afterstates", "clone", "fields", "final", "rollout", "set_opponent", "snapshot", "text"}
+var features = []string{"afterstates", "clone", "features", "fields", "final", "observe", "rollout", "set_opponent", "snapshot", "text"}
 
 // call answers one request, or returns why not.
 func (s *session) call(f *wire.Frame) error {
-	if string(f.Method) == "step" && s.greeted.Load() {
-		return s.step(f)
-	}
-	if !s.greeted.Load() {
+	if s.greeted.Load() {
+		switch string(f.Method) {
+		case "step":
+			return s.step(f)
+		case "step_slot":
+			return s.stepSlot(f)
+		}
+	} else {
 		switch string(f.Method) {
 		case "hello", "ping":
 		default:
@@ -50,24 +54,28 @@ func init() {
 		params int
 		answer func(*session, *wire.Frame) error
 	}{
-		"hello":        {1, (*session).hello},
-		"ping":         {0, func(s *session, f *wire.Frame) error { return s.reply(f.ID, true) }},
-		"games":        {0, (*session).games},
-		"describe":     {1, (*session).describe},
-		"text":         {2, (*session).text},
-		"open":         {2, (*session).open},
-		"reset":        {2, (*session).reset},
-		"final":        {1, (*session).final},
-		"legal":        {2, (*session).legal},
-		"afterstates":  {3, (*session).afterstates},
-		"snapshot":     {2, (*session).snapshot},
-		"restore":      {4, (*session).restore},
-		"clone":        {4, (*session).clone},
-		"rollout":      {3, (*session).rollout},
-		"set_opponent": {3, (*session).setOpponent},
-		"render":       {3, (*session).render},
-		"stats":        {0, (*session).stats},
-		"close":        {1, (*session).close},
+		"hello":         {1, (*session).hello},
+		"ping":          {0, func(s *session, f *wire.Frame) error { return s.reply(f.ID, true) }},
+		"games":         {0, (*session).games},
+		"describe":      {1, (*session).describe},
+		"text":          {2, (*session).text},
+		"open":          {2, (*session).open},
+		"reset":         {2, (*session).reset},
+		"final":         {1, (*session).final},
+		"legal":         {2, (*session).legal},
+		"afterstates":   {3, (*session).afterstates},
+		"features":      {3, (*session).features},
+		"feature_names": {1, (*session).featureNames},
+		"observe":       {2, (*session).observe},
+		"snapshot":      {2, (*session).snapshot},
+		"restore":       {4, (*session).restore},
+		"clone":         {4, (*session).clone},
+		"share":         {2, (*session).share},
+		"rollout":       {3, (*session).rollout},
+		"set_opponent":  {3, (*session).setOpponent},
+		"render":        {3, (*session).render},
+		"stats":         {0, (*session).stats},
+		"close":         {1, (*session).close},
 	}
 }
 

@@ -22,8 +22,9 @@ type Config struct {
 	// texts that it surely reads.
 	Agents    func(g *env.Game, spec string) (vec.AgentFactory, error)
 	Opponents func(g *env.Game) []string
-	Token     string // hello must present it, unless it is empty
-	Workers   int    // goroutines that step one handle; 0 means GOMAXPROCS
+	Features  func(g *env.Game) *Features // what trained players of g look at; nil if there is nothing
+	Token     string                      // hello must present it, unless it is empty
+	Workers   int                         // goroutines that step one handle; 0 means GOMAXPROCS
 	Limits    Limits
 	Log       *slog.Logger
 }

@@ -1,0 +1,134 @@
+package server
+
+import (
+	"blockyard/env"
+	"blockyard/rpc/wire"
+)
+
+// Features are the numbers that a game's trained players look at, in the place of an
+// observation.
+type Features struct {
+	Game  string   // what a file of weights calls the game
+	Rules int      // the rules version it names
+	Names []string // in order
+	Own   int      // how many change with a seat's own choices; they come first
+	// Reader makes a reader for one goroutine.
+	Reader func() FeatureReader
+}
+
+// A FeatureReader reads the features of the afterstates of one decision of one seat.
+type FeatureReader interface {
+	// Shared writes the features that all the decision's afterstates share, given any
+	// one of them, and makes the reader ready for Own.
+	Shared(s env.State, seat int, out []float32)
+	// Own writes the others for one afterstate.
+	Own(s env.State, seat int, out []float32)
+}
+
+// featuresOf finds the features of g, or refuses.
+func (s *Server) featuresOf(g *env.Game, method string) (*Features, error) {
+	if s.c.Features != nil {
+		if have := s.c.Features(g); have != nil {
+			return have, nil
+		}
+	}
+	return nil, wire.Errorf(wire.BadParams, "%s: no player of %s is told features", method, g.Name).With("game", g.Name)
+}
+
+// featureNames tells what a file of weights for a game says in its metadata.
+func (s *session) featureNames(f *wire.Frame) error {
+	g, err := s.gameParam(f)
+	if err != nil {
+		return err
+	}
+	have, err := s.srv.featuresOf(g, "feature_names")
+	if err != nil {
+		return err
+	}
+	return s.reply(f.ID, wire.Fields{
+		{Name: "game", Value: have.Game}, {Name: "rules", Value: have.Rules}, {Name: "features", Value: have.Names}, {Name: "own", Value: have.Own},
+	})
+}
+
+// afterFeatures are the afterstates of a spread, told by features.
+type afterFeatures struct {
+	afters
+	have    *Features
+	readers []FeatureReader // by worker
+	rows    []float32
+}
+
+// features is afterstates told by the numbers that trained players look at.
+func (s *session) features(f *wire.Frame) error {
+	h, err := s.handle(f)
+	if err != nil {
+		return err
+	}
+	have, err := s.srv.featuresOf(h.game, "features")
+	if err != nil {
+		return err
+	}
+	size := 4*len(have.Names) + 4 + 1 + 2
+	h, sp, err := s.spreadParam(f, size)
+	if err != nil {
+		return err
+	}
+	h.looked++
+	o := struct {
+		Seed *uint64 `msgpack:"seed"`
+	}{}
+	if err := f.Options(2, &o); err != nil {
+		return err
+	}
+	a := afterFeatures{afters: afters{h: h, sp: sp, seed: env.Derive(uint64(h.id), h.looked)}, have: have}
+	if o.Seed != nil {
+		a.seed = *o.Seed
+	}
+	m := sp.total()
+	release, err := s.srv.borrow(m*size + 4*len(sp.indptr))
+	if err != nil {
+		return err
+	}
+	defer release()
+	a.actions, a.rows = make([]env.Action, m), make([]float32, m*len(have.Names))
+	a.reward, a.done = make([]float32, m), make([]uint8, m)
+	for range h.c.Workers {
+		a.readers = append(a.readers, have.Reader())
+	}
+	if err := h.eachRow(&a.sp, a.read); err != nil {
+		return refusal("features", err)
+	}
+	return s.reply(f.ID, wire.Fields{
+		{Name: "count", Value: len(sp.games)}, {Name: "indptr", Value: bytesOf(sp.indptr)}, {Name: "actions", Value: bytesOf(a.actions)},
+		{Name: "features", Value: bytesOf(a.rows)}, {Name: "reward", Value: bytesOf(a.reward)}, {Name: "done", Value: a.done},
+	})
+}
+
+// read plays the actions of row r of game i, row k of the spread, as afters.row does.
+func (a *afterFeatures) read(w, i, r, k int) {
+	h, first, end := a.h, int(a.sp.indptr[k]), int(a.sp.indptr[k+1])
+	if first == end {
+		return
+	}
+	seat, view, after, reader := h.env.Seat(i, r), h.scratch[2*w], h.scratch[2*w+1], a.readers[w]
+	h.env.Legal(i, r, a.actions[first:first:end])
+	env.View(view, h.env.State(i), seat, env.Derive(a.seed, uint64(k)))
+	n, own, before := len(a.have.Names), a.have.Own, h.measure(view, seat)
+	var shared []float32 // as the first afterstate that is not the end has them
+	for m := first; m < end; m++ {
+		after.CopyFrom(view)
+		after.After(seat, a.actions[m])
+		a.reward[m] = h.measure(after, seat) - before
+		if after.Acting() == 0 {
+			a.done[m] = 1 // and no features: players look at games that go on
+			continue
+		}
+		row := a.rows[m*n : (m+1)*n]
+		if shared == nil {
+			shared = row[own:]
+			reader.Shared(after, seat, shared)
+		}
+		copy(row[own:], shared)
+		reader.Own(after, seat, row[:own])
+	}
+}
