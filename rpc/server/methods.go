@@ -13,20 +13,16 @@ import (
 )
 
 // Protocol is the version spoken; clients of another first number are refused.
-var Protocol = [2]int{1, 1}
+var Protocol = [2]int{1, 0}
 
 var features = []string{"afterstates", "clone", "features", "fields", "final", "observe", "rollout", "set_opponent", "snapshot", "text"}
 
 // call answers one request, or returns why not.
 func (s *session) call(f *wire.Frame) error {
-	if s.greeted.Load() {
-		switch string(f.Method) {
-		case "step":
-			return s.step(f)
-		case "step_slot":
-			return s.stepSlot(f)
-		}
-	} else {
+	if string(f.Method) == "step" && s.greeted.Load() {
+		return s.step(f)
+	}
+	if !s.greeted.Load() {
 		switch string(f.Method) {
 		case "hello", "ping":
 		default:
@@ -70,7 +66,6 @@ func init() {
 		"snapshot":      {2, (*session).snapshot},
 		"restore":       {4, (*session).restore},
 		"clone":         {4, (*session).clone},
-		"share":         {2, (*session).share},
 		"rollout":       {3, (*session).rollout},
 		"set_opponent":  {3, (*session).setOpponent},
 		"render":        {3, (*session).render},
