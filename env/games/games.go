@@ -10,6 +10,7 @@ import (
 	"blockyard/env/blockbattle"
 	"blockyard/env/blocking"
 	"blockyard/env/tetrisduel"
+	"blockyard/env/wintetris"
 )
 
 // All is every game and variant, a game before its variants.
@@ -19,6 +20,9 @@ var All = []*env.Game{
 	blockbattle.PortGame,
 	tetrisduel.Game,
 	blocking.Game,
+	wintetris.Game,
+	wintetris.InstantGame,
+	wintetris.TickGame,
 }
 
 // Lookup finds a game by name ("blockbattle", "blockbattle:classic") or by Gymnasium id

@@ -1,0 +1,135 @@
+package wintetris
+
+import "math/bits"
+
+// A Field is the settled cells: bit x of element y is column x of row y, the floor being
+// row 0. The four rows above the field stand for the open space and are always empty.
+type Field [Height + 4]uint16
+
+const fullRow = 1<<Width - 1
+
+// At reports whether a cell is filled; cells outside are not.
+func (f *Field) At(x, y int) bool {
+	return x >= 0 && x < Width && y >= 0 && y < Height && f[y]>>uint(x)&1 != 0
+}
+
+// Set fills a cell of the field.
+func (f *Field) Set(x, y int) { f[y] |= 1 << uint(x) }
+
+// window returns rows y..y+3, -4 ≤ y ≤ 20, the lowest in the low bits; nothing is below.
+func (f *Field) window(y int8) uint64 {
+	if y < 0 {
+		return f.window(0) << uint(-16*int(y))
+	}
+	r := f[y : y+4]
+	return uint64(r[0]) | uint64(r[1])<<16 | uint64(r[2])<<32 | uint64(r[3])<<48
+}
+
+// Fits reports whether the block covers empty cells alone, within the walls and above the
+// floor. The space above the field is open.
+func (f *Field) Fits(b Block) bool {
+	s := &shapes[b.Kind][b.Rot]
+	if b.X < s.lo || b.X > s.hi || b.Y < -s.low {
+		return false
+	}
+	return b.Y > Height || f.window(b.Y)&s.at(b.X) == 0
+}
+
+// Fall returns the block, which fits, as far down as it can go.
+func (f *Field) Fall(b Block) Block {
+	s := &shapes[b.Kind][b.Rot]
+	cells := s.at(b.X)
+	y := b.Y
+	if y > Height {
+		y = Height
+	}
+	for w := f.window(y); y > -s.low; y-- {
+		w <<= 16
+		if y > 0 {
+			w |= uint64(f[y-1])
+		}
+		if w&cells != 0 {
+			break
+		}
+	}
+	b.Y = y
+	return b
+}
+
+// Put fills the block's cells, takes full rows out and returns how many (rules §4.5). A
+// block with a cell above the field must not be put.
+func (f *Field) Put(b Block) (rows int) {
+	cells := shapes[b.Kind][b.Rot].at(b.X)
+	y := int(b.Y)
+	if y < 0 {
+		cells >>= uint(-16 * y)
+		y = 0
+	}
+	full := false
+	for i := y; cells != 0; i++ {
+		f[i] |= uint16(cells)
+		full = full || f[i] == fullRow
+		cells >>= 16
+	}
+	if !full {
+		return 0
+	}
+	return f.clear(y)
+}
+
+// clear takes full rows out, the lowest being y at the lowest.
+func (f *Field) clear(y int) (rows int) {
+	to := y
+	for ; y < Height; y++ {
+		if f[y] == fullRow {
+			rows++
+			continue
+		}
+		f[to] = f[y]
+		to++
+	}
+	for ; to < Height; to++ {
+		f[to] = 0
+	}
+	return rows
+}
+
+// Heights returns, by column, the row of the highest filled cell plus one; 0 if none.
+func (f *Field) Heights() (h [Width]int8) {
+	seen := uint16(0)
+	for y := f.Top() - 1; y >= 0 && seen != fullRow; y-- {
+		for fresh := f[y] &^ seen; fresh != 0; fresh &= fresh - 1 {
+			h[bits.TrailingZeros16(fresh)] = int8(y + 1)
+		}
+		seen |= f[y]
+	}
+	return h
+}
+
+// Top returns the height of the highest column.
+func (f *Field) Top() int {
+	for y := Height - 1; y >= 0; y-- {
+		if f[y] != 0 {
+			return y + 1
+		}
+	}
+	return 0
+}
+
+// Low reports whether every row from y up is empty.
+func (f *Field) Low(y int) bool {
+	for _, row := range f[y:] {
+		if row != 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// Chasms counts the empty cells between two filled ones; walls are not filled (rules §8.2).
+func (f *Field) Chasms() (n int) {
+	for _, row := range f[:Height] {
+		n += bits.OnesCount16(row << 1 & (row >> 1) &^ row)
+	}
+	return n
+}

@@ -1,0 +1,91 @@
+package wintetris
+
+import (
+	"fmt"
+	"strings"
+
+	"blockyard/env"
+)
+
+// Game is WinTetris by resting places, carried out by the clock.
+var Game = game("wintetris", "WinTetris-v0", Placement)
+
+// InstantGame is WinTetris by resting places, taken at once.
+var InstantGame = game("wintetris:instant", "WinTetrisInstant-v0", Instant)
+
+// TickGame is WinTetris by the bits of every tick.
+var TickGame = game("wintetris:tick", "WinTetrisTick-v0", Ticks)
+
+func game(name, id string, mode Mode) *env.Game {
+	g := &env.Game{
+		Name:        name,
+		ID:          id,
+		Rules:       1,
+		MinSeats:    1,
+		MaxSeats:    1,
+		Rows:        1,
+		Actions:     actions,
+		MaxLegal:    MaxMoves,
+		Planes:      env.Shape{C: 1, H: Height, W: Width},
+		PlaneMax:    1,
+		PlaneNames:  []string{"filled"},
+		GlobalNames: globalNames(mode == Ticks),
+		New: func(seats int) env.State {
+			if seats != 1 {
+				panic(fmt.Sprintf("%s: %d seats, want 1", name, seats))
+			}
+			s := &State{Mode: mode}
+			s.Reset(0)
+			return s
+		},
+		Text:  placeText,
+		Parse: parsePlace,
+	}
+	switch mode {
+	case Instant:
+		g.MaxLegal = 34
+	case Ticks:
+		g.Actions, g.MaxLegal = bitSets, bitSets
+		g.Planes.C, g.PlaneNames = 2, []string{"filled", "piece"}
+		g.Text, g.Parse = tickText, parseTick
+	}
+	return g
+}
+
+func placeText(a env.Action) string {
+	b := target(Block{}, a)
+	return fmt.Sprintf("r%d x%d", b.Rot, b.X)
+}
+
+func parsePlace(text string) (env.Action, error) {
+	for a := env.Action(0); a < actions; a++ {
+		if placeText(a) == text {
+			return a, nil
+		}
+	}
+	return env.None, fmt.Errorf("wintetris: resting place %.40q: want rR xX with R 0..3, X -2..8", text)
+}
+
+var bitNames = [5]string{"left", "right", "cw", "ccw", "drop"}
+
+func tickText(a env.Action) string {
+	if a == 0 {
+		return "wait"
+	}
+	var on []string
+	for i, name := range bitNames {
+		if a>>uint(i)&1 != 0 {
+			on = append(on, name)
+		}
+	}
+	return strings.Join(on, "+")
+}
+
+func parseTick(text string) (env.Action, error) {
+	for a := env.Action(0); a < bitSets; a++ {
+		if tickText(a) == text {
+			return a, nil
+		}
+	}
+	return env.None, fmt.Errorf("wintetris: bits %.40q: want wait, or left, right, cw, ccw, drop joined by +", text)
+}

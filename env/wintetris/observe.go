@@ -1,0 +1,105 @@
+package wintetris
+
+import (
+	"fmt"
+
+	"blockyard/env"
+)
+
+const (
+	placeGlobals = 2*Kinds + 1
+	tickGlobals  = placeGlobals + Rotations + 3
+)
+
+func globalNames(ticks bool) []string {
+	var out []string
+	for _, of := range []string{"piece", "next"} {
+		for _, l := range Letters {
+			out = append(out, fmt.Sprintf("%s_%c", of, l))
+		}
+	}
+	out = append(out, "level")
+	if ticks {
+		out = append(out, "rotation0", "rotation1", "rotation2", "rotation3", "x", "y", "new_piece")
+	}
+	return out
+}
+
+// bytesOf is a row as bytes.
+var bytesOf = func() (out [1 << Width][Width]uint8) {
+	for row := range out {
+		for x := range out[row] {
+			out[row][x] = uint8(row >> uint(x) & 1)
+		}
+	}
+	return out
+}()
+
+// Observe implements env.State.
+func (s *State) Observe(_ int, planes []uint8, globals []float32) {
+	paint(planes, &s.Field)
+	globals = globals[:placeGlobals:cap(globals)]
+	for i := range globals {
+		globals[i] = 0
+	}
+	globals[s.Piece.Kind] = 1
+	globals[Kinds+s.Next] = 1
+	globals[2*Kinds] = float32(s.Level())
+	if s.Mode != Ticks {
+		return
+	}
+	var piece Field
+	for _, c := range s.Piece.Cells() {
+		if c[1] < Height {
+			piece.Set(c[0], c[1])
+		}
+	}
+	paint(planes[Width*Height:], &piece)
+	rest := globals[placeGlobals:tickGlobals]
+	for i := range rest {
+		rest[i] = 0
+	}
+	rest[s.Piece.Rot] = 1
+	rest[4], rest[5] = float32(s.Piece.X), float32(s.Piece.Y)
+	if s.New {
+		rest[6] = 1
+	}
+}
+
+// paint writes a plane, the top row first.
+func paint(plane []uint8, f *Field) {
+	for y := Height - 1; y >= 0; y-- {
+		*(*[Width]uint8)(plane) = bytesOf[f[y]&fullRow]
+		plane = plane[Width:]
+	}
+}
+
+// Show implements env.State.
+func (s *State) Show(f *env.Frame) {
+	b := f.Add("", Width, Height)
+	for y := 0; y < Height; y++ {
+		for x := 0; x < Width; x++ {
+			if s.Field.At(x, y) {
+				b.Set(x, Height-1-y, 'x', 8)
+			}
+		}
+	}
+	ink := s.Piece.Kind + 1
+	if s.Over == Running {
+		for _, c := range s.Field.Fall(s.Piece).Cells() {
+			b.Set(c[0], Height-1-c[1], Letters[s.Piece.Kind]+'a'-'A', ink)
+		}
+	}
+	for _, c := range s.Piece.Cells() {
+		b.Set(c[0], Height-1-c[1], Letters[s.Piece.Kind], ink)
+	}
+	next := f.Add("next", 4, 4)
+	at := Block{Kind: s.Next, Y: int8(4 - Size(s.Next))}
+	for _, c := range at.Cells() {
+		next.Set(c[0], 3-c[1], Letters[s.Next], s.Next+1)
+	}
+	f.Note(fmt.Sprintf("piece %d  lines %d  level %d  points %d", s.Pieces+1, s.Lines, s.Level(), s.Points))
+	if s.Over != Running {
+		f.Note("over by " + s.Over.String())
+	}
+}

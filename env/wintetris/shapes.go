@@ -1,0 +1,151 @@
+package wintetris
+
+// The field and the pieces (rules §1, §2).
+const (
+	Width     = 10
+	Height    = 20
+	Kinds     = 7
+	Rotations = 4
+)
+
+// Letters names the kinds in the order of their numbers.
+const Letters = "IJLOSTZ"
+
+// drawings are the boxes in rotation 0, top row first (rules §2).
+var drawings = [Kinds][]string{
+	{"....", "XXXX", "....", "...."},
+	{"X..", "XXX", "..."},
+	{"..X", "XXX", "..."},
+	{"XX", "XX"},
+	{".XX", "XX.", "..."},
+	{".X.", "XXX", "..."},
+	{"XX.", ".XX", "..."},
+}
+
+// A shape is one kind in one rotation.
+type shape struct {
+	mask      uint64   // the box's rows from the bottom, 16 bits each, column 0 lowest
+	lo, hi    int8     // columns the box's corner can be in
+	low, high int8     // rows of the lowest and the highest cell in the box
+	foot      [4]int8  // by column of the box: the row of its lowest cell, noFoot if none
+	cells     [4]uint8 // the cells, row*4 + column
+}
+
+const noFoot = 127
+
+// shapes is every kind and rotation.
+var shapes = func() (out [Kinds][Rotations]shape) {
+	for k, rows := range drawings {
+		n := len(rows)
+		box := make([][]bool, n) // from the bottom
+		for y := range box {
+			box[y] = make([]bool, n)
+			for x := range box[y] {
+				box[y][x] = rows[n-1-y][x] == 'X'
+			}
+		}
+		for r := range out[k] {
+			out[k][r] = measure(box)
+			box = clockwise(box)
+		}
+	}
+	return out
+}()
+
+// clockwise turns a box, rows from the bottom: what was on the left comes on top.
+func clockwise(box [][]bool) [][]bool {
+	n := len(box)
+	out := make([][]bool, n)
+	for y := range out {
+		out[y] = make([]bool, n)
+		for x := range out[y] {
+			out[y][x] = box[x][n-1-y]
+		}
+	}
+	return out
+}
+
+func measure(box [][]bool) shape {
+	s := shape{low: noFoot, foot: [4]int8{noFoot, noFoot, noFoot, noFoot}}
+	left, right, n := len(box), 0, 0
+	for y := range box {
+		for x, filled := range box[y] {
+			if !filled {
+				continue
+			}
+			s.cells[n] = uint8(y*4 + x)
+			n++
+			s.mask |= 1 << uint(16*y+x)
+			if x < left {
+				left = x
+			}
+			if x > right {
+				right = x
+			}
+			if s.low == noFoot {
+				s.low = int8(y)
+			}
+			s.high = int8(y)
+			if s.foot[x] == noFoot {
+				s.foot[x] = int8(y)
+			}
+		}
+	}
+	s.lo, s.hi = int8(-left), int8(Width-1-right)
+	return s
+}
+
+// at returns the cells of a box in column x, lo ≤ x ≤ hi.
+func (s *shape) at(x int8) uint64 {
+	if x < 0 {
+		return s.mask >> uint(-x)
+	}
+	return s.mask << uint(x)
+}
+
+// A Block is a piece somewhere: kind, rotation and the lower left corner of its box.
+type Block struct {
+	Kind, Rot uint8
+	X, Y      int8
+}
+
+// Size returns the side of the kind's box.
+func Size(kind uint8) int { return len(drawings[kind]) }
+
+// Spawn returns where a piece of that kind appears (rules §3).
+func Spawn(kind uint8) Block { return spawns[kind] }
+
+var spawns = func() (out [Kinds]Block) {
+	for k := range out {
+		out[k] = Block{uint8(k), 0, int8((Width - Size(uint8(k))) / 2), Height - 1 - shapes[k][0].high}
+	}
+	return out
+}()
+
+// Turned returns the block after that many quarter turns clockwise; -1 is one the other way.
+func (b Block) Turned(by int) Block {
+	b.Rot = (b.Rot + uint8(by)) & 3
+	return b
+}
+
+// Moved returns the block so many columns to the right and rows up.
+func (b Block) Moved(dx, dy int) Block {
+	b.X += int8(dx)
+	b.Y += int8(dy)
+	return b
+}
+
+// Top and Bottom return the rows of the block's highest and lowest cell.
+func (b Block) Top() int    { return int(b.Y + shapes[b.Kind][b.Rot].high) }
+func (b Block) Bottom() int { return int(b.Y + shapes[b.Kind][b.Rot].low) }
+
+// Cells returns the block's cells as (x, y), lower rows first.
+func (b Block) Cells() (out [4][2]int) {
+	for i, c := range shapes[b.Kind][b.Rot].cells {
+		out[i] = [2]int{int(b.X) + int(c&3), int(b.Y) + int(c>>2)}
+	}
+	return out
+}
+
+// valid reports whether kind and rotation exist.
+func (b Block) valid() bool { return b.Kind < Kinds && b.Rot < Rotations }
