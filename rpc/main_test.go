@@ -63,7 +63,7 @@ func serve(t *testing.T, args ...string) *process {
 	}
 	require.NoError(t, json.Unmarshal(line, &ready))
 	require.Equal(t, p.Process.Pid, ready.PID)
-	require.Equal(t, [2]int{1, 0}, ready.Proto)
+	require.Equal(t, [2]int{1, 1}, ready.Proto)
 	p.ready = ready.Ready
 	go func() { p.ended <- p.Wait() }()
 	return p

@@ -149,13 +149,14 @@ func (e *Env) step(w *worker, i int, j *job) error {
 	e.account(i, out)
 	if sl.ended() && e.c.Autoreset == SameStep {
 		e.show(w, i, out.FinalPlanes, out.FinalGlobals, out.FinalSeat)
+		e.showMasks(i, out.FinalLegal)
 		sl.episode++
 		if err := e.begin(w, i); err != nil {
 			return err
 		}
 	}
 	e.show(w, i, out.Planes, out.Globals, out.Seat)
-	e.showMasks(i, out)
+	e.showMasks(i, out.Legal)
 	return nil
 }
 

@@ -33,7 +33,7 @@ type slab struct {
 var slabs = []slab{
 	{"planes", "|u1", false, planesShape},
 	{"globals", "<f4", false, globalsShape},
-	{"legal", "|u1", false, func(g *env.Game, n, r, _ int) []int { return []int{n * r, g.MaskLen()} }},
+	{"legal", "|u1", false, legalShape},
 	{"seat", "|u1", false, rowShape},
 	{"reward", "<f4", false, seatShape},
 	{"terminated", "|u1", false, envShape},
@@ -41,6 +41,7 @@ var slabs = []slab{
 	{"score", "<i4", false, seatShape},
 	{"final_planes", "|u1", true, planesShape},
 	{"final_globals", "<f4", true, globalsShape},
+	{"final_legal", "|u1", true, legalShape},
 	{"final_seat", "|u1", true, rowShape},
 }
 
@@ -48,6 +49,7 @@ func planesShape(g *env.Game, n, r, _ int) []int {
 	return []int{n * r, g.Planes.C, g.Planes.H, g.Planes.W}
 }
 func globalsShape(g *env.Game, n, r, _ int) []int { return []int{n * r, g.Globals()} }
+func legalShape(g *env.Game, n, r, _ int) []int   { return []int{n * r, g.MaskLen()} }
 func rowShape(_ *env.Game, n, r, _ int) []int     { return []int{n * r} }
 func seatShape(_ *env.Game, n, _, s int) []int    { return []int{n, s} }
 func envShape(_ *env.Game, n, _, _ int) []int     { return []int{n} }
@@ -140,6 +142,8 @@ func (b *Batch) point(name string, part []byte) error {
 		b.FinalPlanes = part
 	case "final_globals":
 		b.FinalGlobals = view[float32](part)
+	case "final_legal":
+		b.FinalLegal = part
 	case "final_seat":
 		b.FinalSeat = part
 	default:

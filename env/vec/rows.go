@@ -104,21 +104,21 @@ func (e *Env) show(w *worker, i int, planes []uint8, globals []float32, seats []
 	}
 }
 
-// showMasks writes environment i's masks.
-func (e *Env) showMasks(i int, out *Batch) {
-	if out.Legal == nil {
+// showMasks writes environment i's masks; a nil slab is left out.
+func (e *Env) showMasks(i int, legal []uint8) {
+	if legal == nil {
 		return
 	}
 	n := e.g.MaskLen()
 	for row := i * e.rows; row < (i+1)*e.rows; row++ {
-		copy(out.Legal[row*n:(row+1)*n], e.mask(row))
+		copy(legal[row*n:(row+1)*n], e.mask(row))
 	}
 }
 
 // observe writes all of environment i as it stands, with reward 0.
 func (e *Env) observe(w *worker, i int, out *Batch) {
 	e.show(w, i, out.Planes, out.Globals, out.Seat)
-	e.showMasks(i, out)
+	e.showMasks(i, out.Legal)
 	if out.Reward != nil {
 		clear(out.Reward[i*e.c.Seats : (i+1)*e.c.Seats])
 	}

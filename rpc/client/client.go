@@ -16,10 +16,11 @@ import (
 
 // A Client is one connection, for one goroutine.
 type Client struct {
-	conn net.Conn
-	r    *bufio.Reader
-	id   uint32
-	buf  []byte
+	conn    net.Conn
+	r       *bufio.Reader
+	id      uint32
+	buf     []byte
+	sharing []*Games
 	// Timeout is how long an answer may take; 0 means for ever.
 	Timeout time.Duration
 }
@@ -52,8 +53,15 @@ func Dial(ctx context.Context, address, token string) (*Client, error) {
 // New returns a client on a connection over which nothing has been said.
 func New(conn net.Conn) *Client { return &Client{conn: conn, r: bufio.NewReader(conn)} }
 
-// Close ends the session; the server frees what was opened in it.
-func (c *Client) Close() error { return c.conn.Close() }
+// Close ends the session; the server frees what was opened in it. Slots are gone.
+func (c *Client) Close() error {
+	var errs []error
+	for _, g := range c.sharing {
+		errs = append(errs, g.unshare())
+	}
+	c.sharing = nil
+	return errors.Join(append(errs, c.conn.Close())...)
+}
 
 // Call makes a request and decodes its result into the value that into points to, unless
 // it is nil. What the server answers instead of a result is a *wire.Error.
@@ -106,6 +114,15 @@ type Games struct {
 	// Slab is what the last answer said, Len bytes; see Field.
 	Slab []byte `msgpack:"-"`
 	mem  []byte
+	// Slots are memory that the server sees too, after Share.
+	Slots  []Slot `msgpack:"-"`
+	shared [][]byte
+}
+
+// A Slot is room for one step.
+type Slot struct {
+	Slab    []byte
+	Actions []byte // two bytes a row, little endian
 }
 
 // A Field is a part of the slab.
@@ -149,6 +166,26 @@ func (g *Games) Step(actions []byte) error {
 		return err
 	}
 	return g.receive()
+}
+
+// StepSlot plays the actions in slot k, and the server fills its slab. It allocates
+// nothing.
+func (g *Games) StepSlot(k int) error {
+	c := g.c
+	c.id++
+	c.buf = wire.AppendStepSlot(c.buf[:0], c.id, g.H, uint32(k))
+	if err := c.send(); err != nil {
+		return err
+	}
+	head, err := c.r.Peek(8)
+	if err != nil {
+		return err
+	}
+	if head[7] != 0xc0 {
+		return c.receive(nil)
+	}
+	_, err = c.r.Discard(wire.DoneLen)
+	return err
 }
 
 // Show calls a method that answers with the slab, such as reset, and fills Slab.

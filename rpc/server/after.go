@@ -165,8 +165,14 @@ func (h *handle) eachRow(sp *spread, do func(w, i, r, k int)) error {
 	})
 }
 
+// fate is the seed of what the choices in row r of game i draw. It follows from the
+// game's number alone, whatever else was asked with it.
+func (h *handle) fate(seed uint64, i, r int) uint64 {
+	return env.Derive(seed, (h.first+uint64(i))*uint64(h.env.Rows())+uint64(r))
+}
+
 // row plays the actions of row r of game i, which is row k of the spread. What they draw
-// follows from the seed and k, so that choices of one position are compared alike.
+// is the same for all, so that choices of one position are compared alike.
 func (a *afters) row(view, after env.State, i, r, k int) {
 	h, first, end := a.h, int(a.sp.indptr[k]), int(a.sp.indptr[k+1])
 	if first == end {
@@ -174,7 +180,7 @@ func (a *afters) row(view, after env.State, i, r, k int) {
 	}
 	seat := h.env.Seat(i, r)
 	h.env.Legal(i, r, a.actions[first:first:end])
-	env.View(view, h.env.State(i), seat, env.Derive(a.seed, uint64(k)))
+	env.View(view, h.env.State(i), seat, h.fate(a.seed, i, r))
 	planes, globals := h.game.Planes.Len(), h.game.Globals()
 	before := h.measure(view, seat)
 	for m := first; m < end; m++ {

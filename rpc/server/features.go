@@ -112,7 +112,7 @@ func (a *afterFeatures) read(w, i, r, k int) {
 	}
 	seat, view, after, reader := h.env.Seat(i, r), h.scratch[2*w], h.scratch[2*w+1], a.readers[w]
 	h.env.Legal(i, r, a.actions[first:first:end])
-	env.View(view, h.env.State(i), seat, env.Derive(a.seed, uint64(k)))
+	env.View(view, h.env.State(i), seat, h.fate(a.seed, i, r))
 	n, own, before := len(a.have.Names), a.have.Own, h.measure(view, seat)
 	var shared []float32 // as the first afterstate that is not the end has them
 	for m := first; m < end; m++ {

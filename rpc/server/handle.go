@@ -18,15 +18,24 @@ type handle struct {
 	c      vec.Config
 	rows   int // of all games
 	memory int64
-	layout vec.Layout
+	layout layout
 	swaps  []*seatSwap // by seat; nil where the client plays
 	seeds  vec.Seeds   // of the first reset
+	first  uint64      // the number of game 0 among those split over several handles
 	began  bool        // there was a first reset
 
-	message []byte // a response: head, then slab
-	slab    []byte
-	batch   *vec.Batch
+	message []byte // a response: head, then the slab of own
+	own     *place
+	slots   []*place // in memory that the client sees too
+	shared  [][]byte // that memory
+	now     *place   // what was written last
+	private private
+	final   *vec.Batch
 	actions []env.Action
+	policy  *policy // of rollouts
+
+	packRow          func(worker, i int)
+	packTo, packFrom []byte
 
 	lengths []int32 // steps of each game's episode
 	over    []uint8 // 1 where the next step starts a new game
@@ -49,13 +58,13 @@ var always = []string{"reward", "terminated", "truncated", "score"}
 
 var wireNames = map[string]string{"legal": "mask"}
 
-func newHandle(g *env.Game, c vec.Config, fields []string) (*handle, error) {
+func newHandle(g *env.Game, c vec.Config, fields []string, packed bool) (*handle, error) {
 	e, err := vec.New(g, c)
 	if err != nil {
 		return nil, badOpen(err)
 	}
 	h := &handle{game: g, env: e, c: e.Config(), rows: c.Envs * e.Rows()}
-	if err := h.lay(fields); err != nil {
+	if err := errors.Join(h.layOut(fields, packed), h.allocate()); err != nil {
 		return nil, errors.Join(err, e.Close())
 	}
 	h.actions = make([]env.Action, h.rows)
@@ -64,63 +73,28 @@ func newHandle(g *env.Game, c vec.Config, fields []string) (*handle, error) {
 	return h, nil
 }
 
-// lay makes the layout of the slab and its memory.
-func (h *handle) lay(fields []string) error {
-	names := append([]string{}, always...)
-	if fields == nil {
-		fields = []string{"planes", "globals", "mask", "seat"}
-	}
-	for _, name := range fields {
-		switch name {
-		case "planes", "globals", "seat":
-			names = append(names, name)
-		case "mask":
-			names = append(names, "legal")
-		case "reward", "terminated", "truncated", "score":
-		default:
-			return wire.Errorf(wire.BadParams, "open: no field %.32q", name)
+// allocate makes the memory of the slab and of what no client sees.
+func (h *handle) allocate() (err error) {
+	h.final = &vec.Batch{}
+	if h.c.Autoreset == vec.SameStep {
+		if h.final, err = h.env.NewBatch("final_planes", "final_globals", "final_legal", "final_seat"); err != nil {
+			return err
 		}
 	}
-	l, err := h.env.Layout(names...)
-	if err != nil {
-		return badOpen(err)
+	h.private.terminated, h.private.truncated = make([]uint8, h.c.Envs), make([]uint8, h.c.Envs)
+	if h.layout.bits != nil {
+		h.private.planes = make([]uint8, h.rows*h.game.Planes.Len())
 	}
-	l.Len = 0
-	for i := range l.Fields {
-		l.Fields[i].Offset = (l.Len + 63) &^ 63
-		l.Len = l.Fields[i].Offset + (l.Fields[i].Len+7)&^7
-	}
-	if l.Len >= 1<<32-slabStart {
-		return wire.Exceeds("slab bytes", 1<<32-slabStart, int64(l.Len), "")
-	}
-	h.layout = l
-	words := make([]uint64, (slabStart+l.Len)/8)
-	memory := unsafe.Slice((*byte)(unsafe.Pointer(&words[0])), slabStart+l.Len)
-	h.message, h.slab = memory[slabStart-wire.HeadLen:], memory[slabStart:]
-	if h.batch, err = l.View(h.slab); err != nil {
-		return err
-	}
-	if h.c.Autoreset != vec.SameStep {
-		return nil
-	}
-	final, err := h.env.NewBatch("final_planes", "final_globals", "final_seat")
-	if err != nil {
-		return err
-	}
-	h.batch.FinalPlanes, h.batch.FinalGlobals, h.batch.FinalSeat = final.FinalPlanes, final.FinalGlobals, final.FinalSeat
-	return nil
+	words := make([]uint64, (slabStart+h.layout.Len)/8)
+	memory := unsafe.Slice((*byte)(unsafe.Pointer(&words[0])), slabStart+h.layout.Len)
+	h.message = memory[slabStart-wire.HeadLen:]
+	h.own, err = h.place(memory[slabStart:])
+	h.now = h.own
+	return err
 }
 
 // facts is what open answers.
 func (h *handle) facts() wire.Fields {
-	layout := []map[string]any{}
-	for _, f := range h.layout.Fields {
-		name := f.Name
-		if other, ok := wireNames[name]; ok {
-			name = other
-		}
-		layout = append(layout, map[string]any{"name": name, "dtype": f.DType, "shape": f.Shape, "off": f.Offset, "len": f.Len})
-	}
 	players := []int{}
 	for set := h.env.Driven(); set != 0; set = set.Rest() {
 		players = append(players, set.First())
@@ -128,7 +102,7 @@ func (h *handle) facts() wire.Fields {
 	return wire.Fields{
 		{Name: "h", Value: h.id}, {Name: "game", Value: h.game.Name}, {Name: "num_envs", Value: h.c.Envs}, {Name: "seats", Value: h.c.Seats},
 		{Name: "players", Value: players}, {Name: "rows_per_env", Value: h.env.Rows()}, {Name: "rows", Value: h.rows},
-		{Name: "layout", Value: layout}, {Name: "slab_len", Value: len(h.slab)}, {Name: "reply_len", Value: len(h.message)},
+		{Name: "layout", Value: h.layout.announce()}, {Name: "slab_len", Value: len(h.own.slab)}, {Name: "reply_len", Value: len(h.message)},
 		{Name: "state_len", Value: h.stateLen()}, {Name: "memory", Value: h.memory},
 	}
 }
@@ -137,7 +111,7 @@ func (h *handle) facts() wire.Fields {
 func (s *session) closeHandle(id uint32) {
 	h := s.handles[id]
 	delete(s.handles, id)
-	if err := h.env.Close(); err != nil {
+	if err := errors.Join(h.env.Close(), h.policy.close(), h.unshare()); err != nil {
 		s.srv.log.Warn("close", "session", s.id, "handle", id, "err", err)
 	}
 	s.srv.give(h.c.Envs, h.memory)

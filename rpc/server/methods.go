@@ -5,6 +5,7 @@ import (
 	"crypto/subtle"
 	"encoding/binary"
 	"math"
+	"slices"
 	"strings"
 	"time"
 
@@ -13,16 +14,20 @@ import (
 )
 
 // Protocol is the version spoken; clients of another first number are refused.
-var Protocol = [2]int{1, 0}
+var Protocol = [2]int{1, 1}
 
-var features = []string{"afterstates", "clone", "features", "fields", "final", "observe", "rollout", "set_opponent", "snapshot", "text"}
+var features = []string{"afterstates", "clone", "features", "fields", "final", "first", "observe", "packed", "policy", "rollout", "set_opponent", "snapshot", "text"}
 
 // call answers one request, or returns why not.
 func (s *session) call(f *wire.Frame) error {
-	if string(f.Method) == "step" && s.greeted.Load() {
-		return s.step(f)
-	}
-	if !s.greeted.Load() {
+	if s.greeted.Load() {
+		switch string(f.Method) {
+		case "step":
+			return s.step(f)
+		case "step_slot":
+			return s.stepSlot(f)
+		}
+	} else {
 		switch string(f.Method) {
 		case "hello", "ping":
 		default:
@@ -66,6 +71,7 @@ func init() {
 		"snapshot":      {2, (*session).snapshot},
 		"restore":       {4, (*session).restore},
 		"clone":         {4, (*session).clone},
+		"share":         {2, (*session).share},
 		"rollout":       {3, (*session).rollout},
 		"set_opponent":  {3, (*session).setOpponent},
 		"render":        {3, (*session).render},
@@ -102,10 +108,14 @@ func (s *session) hello(f *wire.Frame) error {
 	for _, g := range s.srv.c.Games {
 		names = append(names, g.Name)
 	}
+	can := features
+	if s.shares() {
+		can = append(slices.Clone(features), "share")
+	}
 	l := &s.srv.limits
 	return s.reply(f.ID, wire.Fields{
 		{Name: "proto", Value: Protocol}, {Name: "server", Value: "blockyard " + s.srv.c.Version}, {Name: "session", Value: s.id},
-		{Name: "features", Value: features}, {Name: "games", Value: names},
+		{Name: "features", Value: can}, {Name: "games", Value: names},
 		{Name: "limits", Value: map[string]any{
 			"max_message": l.MaxMessage, "max_reply": l.MaxReply, "max_inflight": l.MaxInflight, "max_sessions": l.MaxSessions,
 			"max_handles": l.MaxHandles, "max_envs": l.MaxEnvs, "max_memory": l.MaxMemory,

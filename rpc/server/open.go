@@ -22,6 +22,8 @@ type openOptions struct {
 	Fields    []string         `msgpack:"fields"`
 	Seed      uint64           `msgpack:"seed"`
 	Seeds     []byte           `msgpack:"seeds"`
+	Packed    bool             `msgpack:"packed"`
+	First     uint64           `msgpack:"first"`
 }
 
 func (s *session) open(f *wire.Frame) error {
@@ -51,18 +53,18 @@ func (s *session) open(f *wire.Frame) error {
 	if err != nil {
 		return err
 	}
-	memory := estimate(g, &c)
+	memory := estimate(g, &c, o.Packed)
 	if err := s.srv.take(c.Envs, memory); err != nil {
 		return err
 	}
 	c.Workers, c.Context = s.srv.c.Workers, s.ctx
-	h, err := newHandle(g, c, o.Fields)
+	h, err := newHandle(g, c, o.Fields, o.Packed)
 	if err != nil {
 		s.srv.give(c.Envs, memory)
 		return err
 	}
 	s.next++
-	h.id, h.seeds, h.swaps, h.memory = s.next, seeds, swaps, memory
+	h.id, h.seeds, h.swaps, h.memory, h.first = s.next, seeds, swaps, memory, o.First
 	s.handles[h.id] = h
 	s.sizeSteps()
 	return s.reply(f.ID, h.facts())
@@ -109,7 +111,7 @@ func badOpen(err error) error { return wire.Errorf(wire.BadParams, "open: %v", e
 // seeds returns how the first reset seeds the games.
 func (o *openOptions) seeds() (vec.Seeds, error) {
 	if o.Seeds == nil {
-		return vec.From(o.Seed), nil
+		return vec.From(o.Seed + o.First), nil
 	}
 	return seedList("open", o.Seeds, int(o.NumEnvs))
 }
@@ -130,7 +132,7 @@ func seedList(method string, b []byte, envs int) (vec.Seeds, error) {
 const agentMemory = 16 << 10
 
 // estimate reckons the bytes that the games of c take.
-func estimate(g *env.Game, c *vec.Config) int64 {
+func estimate(g *env.Game, c *vec.Config, packed bool) int64 {
 	var driven env.Seats
 	for seat := range c.Seats {
 		if seat >= len(c.Agents) || c.Agents[seat] == nil {
@@ -141,6 +143,9 @@ func estimate(g *env.Game, c *vec.Config) int64 {
 	view := int64(g.Planes.Len() + 4*g.Globals() + 1)
 	if c.Autoreset == vec.SameStep {
 		view *= 2
+	}
+	if packed {
+		view += int64(packedLen(g))
 	}
 	row := view + 2*int64(g.MaskLen()) + 2
 	agents := int64(c.Seats - bits.OnesCount8(uint8(driven)))

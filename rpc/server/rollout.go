@@ -8,7 +8,14 @@ import (
 // mostRollout is the most steps of one rollout.
 const mostRollout = 1_000_000
 
-// rollout plays random legal actions without asking the client.
+// rolloutOptions are the named arguments of rollout.
+type rolloutOptions struct {
+	Keep   string `msgpack:"keep"`
+	Policy string `msgpack:"policy"`
+	Slot   *int64 `msgpack:"slot"`
+}
+
+// rollout plays without asking the client.
 func (s *session) rollout(f *wire.Frame) error {
 	h, err := s.handle(f)
 	if err != nil {
@@ -18,72 +25,122 @@ func (s *session) rollout(f *wire.Frame) error {
 	if err != nil {
 		return err
 	}
-	o := struct {
-		Keep string `msgpack:"keep"`
-	}{Keep: "all"}
+	o := rolloutOptions{Keep: "all", Policy: random}
 	if err := f.Options(2, &o); err != nil {
 		return err
 	}
-	if o.Keep != "all" && o.Keep != "last" {
-		return wire.Errorf(wire.BadParams, `rollout: keep is %.32q, want "all" or "last"`, o.Keep)
+	if err := o.check(h, steps); err != nil {
+		return err
 	}
 	if err := h.awake("rollout"); err != nil {
 		return err
 	}
-	kept := int64(1)
-	if o.Keep == "all" {
+	p, err := s.policyFor(h, o.Policy)
+	if err != nil {
+		return err
+	}
+	if o.Slot != nil {
+		return s.rolloutSlots(f, h, p, h.slots[*o.Slot:*o.Slot+steps])
+	}
+	return s.rolloutAway(f, h, p, int(steps), o.Keep == "all")
+}
+
+func (o *rolloutOptions) check(h *handle, steps int64) error {
+	switch {
+	case o.Keep != "all" && o.Keep != "last":
+		return wire.Errorf(wire.BadParams, `rollout: keep is %.32q, want "all" or "last"`, o.Keep)
+	case o.Slot != nil && o.Keep != "all":
+		return wire.Errorf(wire.BadParams, `rollout: keep is "last" and slot is given; slots take every step`)
+	case o.Slot != nil && (*o.Slot < 0 || *o.Slot > int64(len(h.slots))-steps):
+		return wire.Errorf(wire.BadParams, "rollout: slots %d to %d of %d", *o.Slot, *o.Slot+steps-1, len(h.slots))
+	}
+	return nil
+}
+
+// rolloutSlots writes a step to each slot, with the actions that led there.
+func (s *session) rolloutSlots(f *wire.Frame, h *handle, p *policy, slots []*place) error {
+	for _, at := range slots {
+		if err := s.playAlone(h, p, at); err != nil {
+			return err
+		}
+		copy(at.actions, bytesOf(h.actions))
+	}
+	return s.reply(f.ID, wire.Fields{{Name: "steps", Value: len(slots)}})
+}
+
+// rolloutAway sends the slabs and actions of all steps, or of the last.
+func (s *session) rolloutAway(f *wire.Frame, h *handle, p *policy, steps int, all bool) error {
+	slab, kept := len(h.own.slab), 1
+	if all {
 		kept = steps
 	}
-	size := kept*int64(len(h.slab)+2*h.rows) + replyRoom
-	if size > int64(s.srv.limits.MaxReply) {
+	if most := (s.srv.limits.MaxReply - replyRoom) / (slab + 2*h.rows); kept > most {
+		size := int64(kept)*int64(slab+2*h.rows) + replyRoom
 		return wire.Exceeds("max_reply", int64(s.srv.limits.MaxReply), size, "--max-reply")
 	}
-	release, err := s.srv.borrow(int(size))
+	release, err := s.srv.borrow(kept*(slab+2*h.rows) + replyRoom)
 	if err != nil {
 		return err
 	}
 	defer release()
-	slabs := make([]byte, 0, kept*int64(len(h.slab)))
-	actions := make([]byte, 0, kept*int64(2*h.rows))
+	slabs := make([]byte, 0, kept*slab)
+	actions := make([]byte, 0, kept*2*h.rows)
 	for range steps {
-		if err := s.ctx.Err(); err != nil {
-			return wire.Errorf(wire.Draining, "the session ended during the rollout")
+		if err := s.playAlone(h, p, h.own); err != nil {
+			return err
 		}
-		if err := h.stepAtRandom(); err != nil {
-			return refusal("rollout", err)
-		}
-		if o.Keep == "last" {
+		if !all {
 			slabs, actions = slabs[:0], actions[:0]
 		}
-		slabs = append(slabs, h.slab...)
+		slabs = append(slabs, h.own.slab...)
 		actions = append(actions, bytesOf(h.actions)...)
 	}
-	s.srv.steps.Add(uint64(steps))
-	s.srv.rows.Add(uint64(steps) * uint64(h.rows))
 	return s.reply(f.ID, wire.Fields{{Name: "steps", Value: steps}, {Name: "slabs", Value: slabs}, {Name: "actions", Value: actions}})
 }
 
-// stepAtRandom plays a random legal action in every row, in new games where the old
-// ones ended.
-func (h *handle) stepAtRandom() error {
-	if h.c.Autoreset == vec.Disabled {
-		var mask []bool
-		for i, over := range h.over {
-			if over != 0 {
-				if mask == nil {
-					mask = make([]bool, len(h.over))
-				}
-				mask[i] = true
-			}
-		}
-		if mask != nil {
-			if err := h.reset(vec.Seeds{}, mask); err != nil {
-				return err
-			}
+// playAlone plays one step of a rollout into at, in new games where the old ones ended; p
+// nil plays random legal actions.
+func (s *session) playAlone(h *handle, p *policy, at *place) error {
+	if s.ctx.Err() != nil {
+		return wire.Errorf(wire.Draining, "the session ended during the rollout")
+	}
+	err := h.renew(at)
+	switch {
+	case err != nil:
+	case p == nil:
+		err = h.env.Sample(h.actions)
+	default:
+		if err = p.choose(); err != nil {
+			return err
 		}
 	}
-	if err := h.env.Sample(h.actions); err != nil {
-		return err
+	if err == nil {
+		err = h.step(at)
 	}
-	return h.step()
+	if err != nil {
+		return refusal("rollout", err)
+	}
+	s.srv.steps.Add(1)
+	s.srv.rows.Add(uint64(h.rows))
+	return nil
+}
+
+// renew starts new games where Disabled left ended ones.
+func (h *handle) renew(at *place) error {
+	if h.c.Autoreset != vec.Disabled {
+		return nil
+	}
+	var mask []bool
+	for i, over := range h.over {
+		if over != 0 {
+			if mask == nil {
+				mask = make([]bool, len(h.over))
+			}
+			mask[i] = true
+		}
+	}
+	if mask == nil {
+		return nil
+	}
+	return h.reset(vec.Seeds{}, mask, at)
 }

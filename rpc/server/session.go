@@ -30,6 +30,7 @@ type session struct {
 
 	writeMu  sync.Mutex
 	deadline time.Time // by which the present writes must be done
+	brief    [wire.DoneLen]byte
 
 	// Of the answering goroutine alone.
 	handles  map[uint32]*handle

@@ -174,7 +174,7 @@ func TestAfterstates(t *testing.T) {
 	for _, i := range asked {
 		for seat := range 2 {
 			require.EqualValues(t, m, binary.LittleEndian.Uint32(a.Indptr[4*k:]))
-			env.View(view, twin.State(i), seat, env.Derive(99, uint64(k)))
+			env.View(view, twin.State(i), seat, env.Derive(99, uint64(2*i+seat)))
 			for _, action := range view.Legal(seat, nil) {
 				after.CopyFrom(view)
 				after.After(seat, action)

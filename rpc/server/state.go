@@ -60,7 +60,7 @@ func (h *handle) wake() error {
 	if h.began {
 		return nil
 	}
-	return h.reset(h.seeds, nil)
+	return h.reset(h.seeds, nil, h.own)
 }
 
 // awake refuses what needs games that have begun.
@@ -144,9 +144,10 @@ func (s *session) snapshot(f *wire.Frame) error {
 	return s.reply(f.ID, wire.Fields{{Name: "count", Value: count}, {Name: "state_len", Value: h.stateLen()}, {Name: "states", Value: states}})
 }
 
-// reseedOption is the named argument of restore and clone.
-type reseedOption struct {
+// putOptions are the named arguments of restore and clone.
+type putOptions struct {
 	Reseed *uint64 `msgpack:"reseed"`
+	Slot   *int64  `msgpack:"slot"`
 }
 
 func (s *session) restore(f *wire.Frame) error {
@@ -165,8 +166,12 @@ func (s *session) restore(f *wire.Frame) error {
 	if len(states) != len(list)*h.stateLen() {
 		return wire.Errorf(wire.BadParams, "restore: states has %d bytes, want %d: %d for each of %d games", len(states), len(list)*h.stateLen(), h.stateLen(), len(list))
 	}
-	var o reseedOption
+	var o putOptions
 	if err := f.Options(3, &o); err != nil {
+		return err
+	}
+	p, err := h.to("restore", o.Slot)
+	if err != nil {
 		return err
 	}
 	if err := h.wake(); err != nil {
@@ -175,7 +180,7 @@ func (s *session) restore(f *wire.Frame) error {
 	if err := h.setStates(list, states); err != nil {
 		return err
 	}
-	return s.show(f, h, list, o)
+	return s.put(f, h, list, o, p)
 }
 
 // setStates restores all or none.
@@ -203,12 +208,13 @@ func (h *handle) setStates(list []int, states []byte) error {
 	return nil
 }
 
-// show redraws the hidden future of games put in place, if that is wanted, and answers
-// with the slab.
-func (s *session) show(f *wire.Frame, h *handle, list []int, o reseedOption) error {
-	for k, i := range list {
+// put redraws the hidden future of games put in place, if that is wanted, and answers
+// with how all games stand. Each draws by its own number, so that it does not matter
+// which others are put in place with it.
+func (s *session) put(f *wire.Frame, h *handle, list []int, o putOptions, p *place) error {
+	for _, i := range list {
 		if o.Reseed != nil {
-			if err := h.env.Reseed(i, env.Derive(*o.Reseed, uint64(k))); err != nil {
+			if err := h.env.Reseed(i, env.Derive(*o.Reseed, h.first+uint64(i))); err != nil {
 				return refusal(string(f.Method), err)
 			}
 		}
@@ -218,10 +224,13 @@ func (s *session) show(f *wire.Frame, h *handle, list []int, o reseedOption) err
 		}
 	}
 	h.ended = h.ended[:0]
-	if err := h.env.Observe(h.batch); err != nil {
+	if err := h.env.Observe(p.batch); err != nil {
 		return refusal(string(f.Method), err)
 	}
-	s.send(f.ID, h)
+	if err := h.finish(p); err != nil {
+		return refusal(string(f.Method), err)
+	}
+	s.show(f.ID, h, p)
 	return nil
 }
 
@@ -241,8 +250,12 @@ func (s *session) clone(f *wire.Frame) error {
 	if len(src) != len(dst) {
 		return wire.Errorf(wire.BadParams, "clone: %d sources for %d games", len(src), len(dst))
 	}
-	var o reseedOption
+	var o putOptions
 	if err := f.Options(3, &o); err != nil {
+		return err
+	}
+	p, err := h.to("clone", o.Slot)
+	if err != nil {
 		return err
 	}
 	if err := h.awake("clone"); err != nil {
@@ -251,7 +264,7 @@ func (s *session) clone(f *wire.Frame) error {
 	if err := h.copyGames(src, dst); err != nil {
 		return refusal("clone", err)
 	}
-	return s.show(f, h, dst, o)
+	return s.put(f, h, dst, o, p)
 }
 
 // copyGames makes game dst[k] what src[k] was before, for all k at once.

@@ -9,12 +9,6 @@ import (
 	"blockyard/rpc/wire"
 )
 
-// send answers with the handle's slab.
-func (s *session) send(id uint32, h *handle) {
-	wire.PutHead(h.message, id, len(h.slab))
-	s.writeOne(h.message)
-}
-
 // step is the hot path: it allocates nothing.
 func (s *session) step(f *wire.Frame) error {
 	h, err := s.handle(f)
@@ -28,12 +22,35 @@ func (s *session) step(f *wire.Frame) error {
 	if err := h.setActions(f, raw); err != nil {
 		return err
 	}
-	if err := h.step(); err != nil {
+	return s.play(f, h, h.own)
+}
+
+// stepSlot is step with actions and slab in a slot.
+func (s *session) stepSlot(f *wire.Frame) error {
+	h, err := s.handle(f)
+	if err != nil {
+		return err
+	}
+	if len(h.slots) == 0 || f.NArgs() != 2 {
+		return wire.Errorf(wire.BadParams, "step_slot: %d params, want 2; the handle has %d slots", f.NArgs(), len(h.slots))
+	}
+	slot, err := f.Int(1, "slot", 0, int64(len(h.slots)-1))
+	if err != nil {
+		return err
+	}
+	p := h.slots[slot]
+	h.takeActions(p.actions) // now, before they are looked at: the client may change them again
+	return s.play(f, h, p)
+}
+
+// play steps with h.actions into p and answers.
+func (s *session) play(f *wire.Frame, h *handle, p *place) error {
+	if err := h.step(p); err != nil {
 		return refusal("step", err)
 	}
 	s.srv.steps.Add(1)
 	s.srv.rows.Add(uint64(h.rows))
-	s.send(f.ID, h)
+	s.show(f.ID, h, p)
 	return nil
 }
 
@@ -42,18 +59,25 @@ func (h *handle) setActions(f *wire.Frame, raw []byte) error {
 	if len(raw) != 2*h.rows || f.NArgs() != 2 {
 		return wire.Errorf(wire.BadParams, "step: %d params and %d bytes of actions, want 2 and %d: 2 for each of %d rows", f.NArgs(), len(raw), 2*h.rows, h.rows)
 	}
-	copy(unsafe.Slice((*byte)(unsafe.Pointer(&h.actions[0])), 2*h.rows), raw)
+	h.takeActions(raw)
 	return nil
 }
 
-// step plays h.actions.
-func (h *handle) step() error {
-	if err := h.env.Step(h.actions, h.batch); err != nil {
+func (h *handle) takeActions(raw []byte) {
+	copy(unsafe.Slice((*byte)(unsafe.Pointer(&h.actions[0])), 2*h.rows), raw)
+}
+
+// step plays h.actions and writes what follows to p.
+func (h *handle) step(p *place) error {
+	if err := h.env.Step(h.actions, p.batch); err != nil {
+		return err
+	}
+	if err := h.finish(p); err != nil {
 		return err
 	}
 	h.ended = h.ended[:0]
 	same := h.c.Autoreset == vec.SameStep
-	terminated, truncated := h.batch.Terminated, h.batch.Truncated
+	terminated, truncated := h.private.terminated, h.private.truncated
 	for i := range h.lengths {
 		h.lengths[i]++
 		if h.over[i] != 0 { // this step was the start of a game
@@ -81,8 +105,13 @@ func (s *session) reset(f *wire.Frame) error {
 		Seed  *uint64 `msgpack:"seed"`
 		Seeds []byte  `msgpack:"seeds"`
 		Mask  []byte  `msgpack:"mask"`
+		Slot  *int64  `msgpack:"slot"`
 	}
 	if err := f.Options(1, &o); err != nil {
+		return err
+	}
+	p, err := h.to("reset", o.Slot)
+	if err != nil {
 		return err
 	}
 	var seeds vec.Seeds
@@ -90,7 +119,7 @@ func (s *session) reset(f *wire.Frame) error {
 	case o.Seed != nil && o.Seeds != nil:
 		return wire.Errorf(wire.BadParams, "reset: seed and seeds exclude each other")
 	case o.Seed != nil:
-		seeds = vec.From(*o.Seed)
+		seeds = vec.From(*o.Seed + h.first)
 	case o.Seeds != nil:
 		if seeds, err = seedList("reset", o.Seeds, h.c.Envs); err != nil {
 			return err
@@ -105,10 +134,10 @@ func (s *session) reset(f *wire.Frame) error {
 	if mask != nil && !h.began {
 		return h.awake("reset with a mask")
 	}
-	if err := h.reset(seeds, mask); err != nil {
+	if err := h.reset(seeds, mask, p); err != nil {
 		return refusal("reset", err)
 	}
-	s.send(f.ID, h)
+	s.show(f.ID, h, p)
 	return nil
 }
 
@@ -131,8 +160,11 @@ func (h *handle) mask(b []byte) ([]bool, error) {
 	return mask, nil
 }
 
-func (h *handle) reset(seeds vec.Seeds, mask []bool) error {
-	if err := h.env.Reset(seeds, mask, h.batch); err != nil {
+func (h *handle) reset(seeds vec.Seeds, mask []bool, p *place) error {
+	if err := h.env.Reset(seeds, mask, p.batch); err != nil {
+		return err
+	}
+	if err := h.finish(p); err != nil {
 		return err
 	}
 	h.ended = h.ended[:0]
@@ -151,11 +183,15 @@ func (s *session) final(f *wire.Frame) error {
 	if err != nil {
 		return err
 	}
-	planes, globals, seat := h.batch.Planes, h.batch.Globals, h.batch.Seat
+	b := h.now.batch
+	planes, globals, legal, seat := b.Planes, b.Globals, b.Legal, b.Seat
 	if h.c.Autoreset == vec.SameStep {
-		planes, globals, seat = h.batch.FinalPlanes, h.batch.FinalGlobals, h.batch.FinalSeat
+		planes, globals, legal, seat = b.FinalPlanes, b.FinalGlobals, b.FinalLegal, b.FinalSeat
+		if b.Legal == nil {
+			legal = nil // masks are not wanted
+		}
 	}
-	var out struct{ envs, planes, globals, seat, scores, lengths []byte }
+	var out struct{ envs, planes, globals, mask, seat, scores, lengths []byte }
 	rows := h.env.Rows()
 	for _, e := range h.ended {
 		first := e.env * rows
@@ -163,11 +199,12 @@ func (s *session) final(f *wire.Frame) error {
 		out.lengths = binary.LittleEndian.AppendUint32(out.lengths, uint32(e.length))
 		out.planes = append(out.planes, part(planes, first, rows, h.game.Planes.Len())...)
 		out.globals = append(out.globals, bytesOf(part(globals, first, rows, h.game.Globals()))...)
+		out.mask = append(out.mask, part(legal, first, rows, h.game.MaskLen())...)
 		out.seat = append(out.seat, part(seat, first, rows, 1)...)
-		out.scores = append(out.scores, bytesOf(part(h.batch.Score, e.env, 1, h.c.Seats))...)
+		out.scores = append(out.scores, bytesOf(part(b.Score, e.env, 1, h.c.Seats))...)
 	}
 	return s.reply(f.ID, wire.Fields{
-		{Name: "envs", Value: out.envs}, {Name: "planes", Value: out.planes}, {Name: "globals", Value: out.globals},
+		{Name: "envs", Value: out.envs}, {Name: "planes", Value: out.planes}, {Name: "globals", Value: out.globals}, {Name: "mask", Value: out.mask},
 		{Name: "seat", Value: out.seat}, {Name: "scores", Value: out.scores}, {Name: "lengths", Value: out.lengths},
 	})
 }

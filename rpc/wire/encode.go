@@ -28,6 +28,14 @@ func PutHead(dst []byte, id uint32, n int) {
 	binary.BigEndian.PutUint32(dst[9:], uint32(n))
 }
 
+// DoneLen is the length of the response that says only that a request was done.
+const DoneLen = 9
+
+// PutDone appends the successful response that is true.
+func PutDone(dst []byte, id uint32) []byte {
+	return append(appendHead(dst, 0x94, Response, id), 0xc0, 0xc3)
+}
+
 // ReadHead reads what PutHead wrote: the length of the bin, and whether b is such a head
 // with this id.
 func ReadHead(b []byte, id uint32) (n int, ok bool) {
@@ -44,6 +52,14 @@ func AppendStep(dst []byte, id, h uint32, actions []byte) []byte {
 	dst = append(dst, 0xa4, 's', 't', 'e', 'p', 0x92, 0xce)
 	dst = binary.BigEndian.AppendUint32(dst, h)
 	return append(AppendBinHead(dst, len(actions)), actions...)
+}
+
+// AppendStepSlot appends a step request of handle h whose actions are in a slot.
+func AppendStepSlot(dst []byte, id, h, slot uint32) []byte {
+	dst = append(appendHead(dst, 0x94, Request, id), 0xa9)
+	dst = append(append(dst, "step_slot"...), 0x92, 0xce)
+	dst = append(binary.BigEndian.AppendUint32(dst, h), 0xce)
+	return binary.BigEndian.AppendUint32(dst, slot)
 }
 
 // AppendBinHead appends the five bytes that precede a bin of n bytes.

@@ -1,0 +1,99 @@
+package client
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"net"
+
+	"golang.org/x/sys/unix"
+
+	"blockyard/rpc/wire"
+)
+
+// Share adds slots of memory that the server writes to, and reads actions from. It takes
+// a unix socket.
+func (g *Games) Share(slots int) error {
+	var told struct {
+		Stride  int `msgpack:"stride"`
+		Actions int `msgpack:"actions"`
+		Len     int `msgpack:"len"`
+	}
+	fd, err := g.c.callForFile("share", &told, g.H, slots)
+	if err != nil {
+		return err
+	}
+	defer unix.Close(fd)
+	memory, err := unix.Mmap(fd, 0, told.Len, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
+	if err != nil {
+		return fmt.Errorf("mmap: %w", err)
+	}
+	if g.shared == nil {
+		g.c.sharing = append(g.c.sharing, g)
+	}
+	g.shared = append(g.shared, memory)
+	for at := 0; at < told.Len; at += told.Stride {
+		g.Slots = append(g.Slots, Slot{Slab: memory[at : at+g.Len], Actions: memory[at+told.Actions : at+told.Actions+2*g.Rows]})
+	}
+	return nil
+}
+
+func (g *Games) unshare() error {
+	var errs []error
+	for _, memory := range g.shared {
+		errs = append(errs, unix.Munmap(memory))
+	}
+	g.shared, g.Slots = nil, nil
+	return errors.Join(errs...)
+}
+
+// callForFile is Call of a method that answers with a file too.
+func (c *Client) callForFile(method string, into any, params ...any) (fd int, err error) {
+	conn, ok := c.conn.(*net.UnixConn)
+	if !ok {
+		return -1, errors.New("files are passed over unix sockets only")
+	}
+	c.id++
+	if c.buf, err = wire.AppendRequest(c.buf[:0], c.id, method, params...); err != nil {
+		return -1, err
+	}
+	if err := c.send(); err != nil {
+		return -1, err
+	}
+	fd = -1
+	var message []byte
+	for !wire.Whole(message) {
+		part, oob := make([]byte, 4096), make([]byte, unix.CmsgSpace(4))
+		n, oobn, _, _, err := conn.ReadMsgUnix(part, oob)
+		if err != nil {
+			return fd, err
+		}
+		message = append(message, part[:n]...)
+		if got := fileIn(oob[:oobn]); got >= 0 {
+			fd = got
+		}
+	}
+	_, failure, err := wire.ReadResponse(bufio.NewReader(bytes.NewReader(message)), into)
+	switch {
+	case failure != nil:
+		return fd, failure
+	case err == nil && fd < 0:
+		return fd, fmt.Errorf("%s: the server passed no file", method)
+	}
+	return fd, err
+}
+
+// fileIn returns the file that a control message carries, -1 if there is none.
+func fileIn(oob []byte) int {
+	messages, err := unix.ParseSocketControlMessage(oob)
+	if err != nil {
+		return -1
+	}
+	for i := range messages {
+		if fds, err := unix.ParseUnixRights(&messages[i]); err == nil && len(fds) > 0 {
+			return fds[0]
+		}
+	}
+	return -1
+}

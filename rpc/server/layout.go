@@ -1,0 +1,103 @@
+package server
+
+import (
+	"blockyard/env"
+	"blockyard/env/vec"
+	"blockyard/rpc/wire"
+)
+
+// A layout is where the fields of a slab lie.
+type layout struct {
+	vec.Layout
+	bits *vec.Field // packed boards, which vec knows nothing of
+}
+
+// view returns the fields that vec writes, inside slab.
+func (l *layout) view(slab []byte) (*vec.Batch, error) { return l.Layout.View(slab) }
+
+// fieldAlign is what offsets of fields are multiples of.
+const fieldAlign = 64
+
+// layOut lays the fields out that open asked for, nil for all.
+func (h *handle) layOut(fields []string, packed bool) error {
+	names := append([]string{}, always...)
+	if fields == nil {
+		fields = []string{"planes", "globals", "mask", "seat"}
+	}
+	planes := false
+	for _, name := range fields {
+		switch name {
+		case "planes":
+			planes = true
+		case "globals", "seat":
+			names = append(names, name)
+		case "mask":
+			names = append(names, "legal")
+		case "reward", "terminated", "truncated", "score":
+		default:
+			return wire.Errorf(wire.BadParams, "open: no field %.32q", name)
+		}
+	}
+	if planes && !packed {
+		names = append(names, "planes")
+	}
+	l, err := h.env.Layout(names...)
+	if err != nil {
+		return badOpen(err)
+	}
+	h.layout = layout{Layout: l}
+	if planes && packed {
+		h.layout.bits = &vec.Field{Name: "bits", DType: "|u1", Shape: []int{h.rows, packedLen(h.game)}, Len: h.rows * packedLen(h.game)}
+		h.layout.Fields = append(h.layout.Fields, *h.layout.bits)
+	}
+	h.layout.Len = 0
+	for i := range h.layout.Fields {
+		f := &h.layout.Fields[i]
+		f.Offset = (h.layout.Len + fieldAlign - 1) &^ (fieldAlign - 1)
+		h.layout.Len = f.Offset + (f.Len+7)&^7
+	}
+	if h.layout.bits != nil {
+		last := len(h.layout.Fields) - 1
+		*h.layout.bits = h.layout.Fields[last]
+		h.layout.Fields = h.layout.Fields[:last] // vec does not know it
+	}
+	if h.layout.Len >= 1<<32-slabStart {
+		return wire.Exceeds("slab bytes", 1<<32-slabStart, int64(h.layout.Len), "")
+	}
+	return nil
+}
+
+// announce is the layout as open tells it.
+func (l *layout) announce() []map[string]any {
+	out := []map[string]any{}
+	add := func(f *vec.Field) {
+		name := f.Name
+		if other, ok := wireNames[name]; ok {
+			name = other
+		}
+		out = append(out, map[string]any{"name": name, "dtype": f.DType, "shape": f.Shape, "off": f.Offset, "len": f.Len})
+	}
+	for i := range l.Fields {
+		add(&l.Fields[i])
+	}
+	if l.bits != nil {
+		add(l.bits)
+	}
+	return out
+}
+
+// cellBits is how many bits hold a cell of g's planes: 1, 2, 4 or 8.
+func cellBits(g *env.Game) int {
+	switch {
+	case g.PlaneMax < 2:
+		return 1
+	case g.PlaneMax < 4:
+		return 2
+	case g.PlaneMax < 16:
+		return 4
+	}
+	return 8
+}
+
+// packedLen is how many bytes the packed planes of a row take.
+func packedLen(g *env.Game) int { return (g.Planes.Len()*cellBits(g) + 7) / 8 }

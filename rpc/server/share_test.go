@@ -1,0 +1,238 @@
+//go:build linux
+
+package server_test
+
+import (
+	"bytes"
+	"fmt"
+	"net"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
+
+	"blockyard/rpc/client"
+	"blockyard/rpc/server"
+	"blockyard/rpc/wire"
+)
+
+// shared opens games twice on one server, once with slots.
+func shared(t *testing.T, options map[string]any, slots int) (plain, slotted *client.Games) {
+	p := start(t, nil)
+	var err error
+	plain, err = dial(t, p.unix).Open("blockbattle", options)
+	require.NoError(t, err)
+	slotted, err = dial(t, p.unix).Open("blockbattle", options)
+	require.NoError(t, err)
+	require.NoError(t, slotted.Share(slots))
+	require.Len(t, slotted.Slots, slots)
+	return plain, slotted
+}
+
+// TestSlotsSayTheSame plays alike through the socket and through slots, in every mode:
+// every byte of every slab is the same, and so is what ended games are told by.
+func TestSlotsSayTheSame(t *testing.T) {
+	for _, mode := range []string{"NextStep", "SameStep", "Disabled"} {
+		for _, packed := range []bool{false, true} {
+			t.Run(fmt.Sprint(mode, packed), func(t *testing.T) {
+				plain, slotted := shared(t, map[string]any{"num_envs": 6, "autoreset": mode, "seed": 3, "packed": packed, "max_episode_steps": 40}, 3)
+				require.NoError(t, plain.Show("reset"))
+				require.NoError(t, slotted.Call("reset", nil, map[string]any{"slot": 0}))
+				require.Equal(t, plain.Slab, slotted.Slots[0].Slab)
+				var c chooser
+				at := 0
+				for range 150 {
+					before := slotted.Slots[at]
+					at = (at + 1) % 3
+					c.choose(plain.Field("mask"), plain.Rows, slotted.Slots[at].Actions)
+					err, twin := plain.Step(slotted.Slots[at].Actions), slotted.StepSlot(at)
+					require.Equal(t, err, twin)
+					if err != nil { // Disabled, and games ended
+						require.Equal(t, wire.NeedsReset, code(t, err))
+						mask := or(plain.Field("terminated"), plain.Field("truncated"))
+						require.NoError(t, plain.Show("reset", map[string]any{"mask": mask}))
+						require.NoError(t, slotted.Call("reset", nil, map[string]any{"mask": mask, "slot": at}))
+					}
+					require.Equal(t, plain.Slab, slotted.Slots[at].Slab)
+					require.NotEqual(t, plain.Slab, before.Slab)
+					var one, two finals
+					require.NoError(t, plain.Call("final", &one))
+					require.NoError(t, slotted.Call("final", &two))
+					require.Equal(t, one, two)
+				}
+			})
+		}
+	}
+}
+
+func or(a, b []byte) []byte {
+	out := make([]byte, len(a))
+	for i := range a {
+		out[i] = a[i] | b[i]
+	}
+	return out
+}
+
+// TestRolloutIntoSlots compares a rollout in slots with one over the socket.
+func TestRolloutIntoSlots(t *testing.T) {
+	for _, policy := range []string{"random", "first"} {
+		plain, slotted := shared(t, map[string]any{"num_envs": 4, "seed": 3}, 20)
+		require.NoError(t, plain.Show("reset"))
+		require.NoError(t, slotted.Show("reset"))
+		var out struct {
+			Slabs   []byte `msgpack:"slabs"`
+			Actions []byte `msgpack:"actions"`
+		}
+		require.NoError(t, plain.Call("rollout", &out, 20, map[string]any{"policy": policy}))
+		require.NoError(t, slotted.Call("rollout", nil, 12, map[string]any{"policy": policy, "slot": 0}))
+		require.NoError(t, slotted.Call("rollout", nil, 8, map[string]any{"policy": policy, "slot": 12}))
+		for k, s := range slotted.Slots {
+			require.Equal(t, out.Slabs[k*plain.Len:(k+1)*plain.Len], s.Slab, "step %d", k)
+			require.Equal(t, out.Actions[k*2*plain.Rows:(k+1)*2*plain.Rows], s.Actions)
+		}
+	}
+}
+
+func TestSharingIsRefused(t *testing.T) {
+	p := start(t, func(c *server.Config) { c.Limits.MaxMemory = 1 << 20 })
+	g, err := dial(t, p.tcp).Open("toy:pick", nil)
+	require.NoError(t, err)
+	require.Equal(t, wire.BadParams, code(t, g.Call("share", nil, 2)), "over TCP")
+	g, err = dial(t, p.unix).Open("toy:pick", nil)
+	require.NoError(t, err)
+	require.Equal(t, wire.BadParams, code(t, g.Call("share", nil, 0)))
+	require.Equal(t, wire.BadParams, code(t, g.Call("share", nil, 1<<20)))
+	require.Equal(t, wire.Limit, code(t, g.Call("share", nil, 1000)), "more than max_memory")
+	require.Equal(t, wire.BadParams, code(t, g.StepSlot(0)), "no slots")
+	require.NoError(t, g.Share(2))
+	require.Equal(t, wire.BadParams, code(t, g.StepSlot(2)))
+	require.Equal(t, wire.NeedsReset, code(t, g.StepSlot(1)))
+	require.Equal(t, wire.BadParams, code(t, g.Call("reset", nil, map[string]any{"slot": 2})))
+	require.Equal(t, wire.BadParams, code(t, g.Call("reset", nil, map[string]any{"slot": -1})))
+	require.Equal(t, wire.NeedsReset, code(t, g.Call("rollout", nil, 2, map[string]any{"slot": 0})))
+	require.NoError(t, g.Call("reset", nil, map[string]any{"slot": 0}))
+	require.Equal(t, wire.BadParams, code(t, g.Call("rollout", nil, 2, map[string]any{"slot": 1})))
+	require.Equal(t, wire.BadParams, code(t, g.Call("rollout", nil, 2, map[string]any{"slot": 0, "keep": "last"})))
+	require.Equal(t, wire.BadParams, code(t, g.Call("rollout", nil, 2, map[string]any{"policy": "nobody"})))
+	require.NoError(t, g.Call("rollout", nil, 2, map[string]any{"slot": 0}))
+}
+
+// memoryFile asks for slots and returns the file that came.
+func memoryFile(t testing.TB, conn net.Conn, slots int) int {
+	_, err := conn.Write(request(t, "share", 1, slots))
+	require.NoError(t, err)
+	b, oob := make([]byte, 4096), make([]byte, 64)
+	_, oobn, _, _, err := conn.(*net.UnixConn).ReadMsgUnix(b, oob)
+	require.NoError(t, err)
+	messages, err := unix.ParseSocketControlMessage(oob[:oobn])
+	require.NoError(t, err)
+	require.Len(t, messages, 1)
+	fds, err := unix.ParseUnixRights(&messages[0])
+	require.NoError(t, err)
+	return fds[0]
+}
+
+// TestSharedMemoryCannotShrink shows that a client cannot take memory away under the
+// server, and that what it scribbles there is its own loss.
+func TestSharedMemoryCannotShrink(t *testing.T) {
+	p := start(t, nil)
+	conn := raw(t, p.unix)
+	ask := func(method string, params ...any) int {
+		_, err := conn.Write(request(t, method, params...))
+		require.NoError(t, err)
+		return answer(t, conn)
+	}
+	_, err := conn.Write(hello(t))
+	require.NoError(t, err)
+	require.Zero(t, answer(t, conn))
+	require.Zero(t, ask("open", "toy:pick", map[string]any{"num_envs": 8, "autoreset": "SameStep"}))
+	fd := memoryFile(t, conn, 4)
+	defer unix.Close(fd)
+	var stat unix.Stat_t
+	require.NoError(t, unix.Fstat(fd, &stat))
+	require.ErrorIs(t, unix.Ftruncate(fd, 0), unix.EPERM)
+	require.ErrorIs(t, unix.Ftruncate(fd, stat.Size+1), unix.EPERM)
+	_, err = unix.FcntlInt(uintptr(fd), unix.F_ADD_SEALS, unix.F_SEAL_WRITE)
+	require.ErrorIs(t, err, unix.EPERM)
+	memory, err := unix.Mmap(fd, 0, int(stat.Size), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
+	require.NoError(t, err)
+	defer func() { require.NoError(t, unix.Munmap(memory)) }()
+
+	require.Zero(t, ask("reset", 1, map[string]any{"slot": 0}))
+	stop, done := make(chan struct{}), make(chan struct{})
+	go func() { // as another thread of a hostile client would
+		defer close(done)
+		for k := byte(0); ; k++ {
+			select {
+			case <-stop:
+				return
+			default:
+				copy(memory, bytes.Repeat([]byte{k | 1}, len(memory)))
+				_ = unix.Fallocate(fd, unix.FALLOC_FL_PUNCH_HOLE|unix.FALLOC_FL_KEEP_SIZE, 0, stat.Size)
+			}
+		}
+	}()
+	for k := range 300 {
+		require.Contains(t, []int{0, wire.Illegal}, ask("step_slot", 1, k%4))
+		require.Zero(t, ask("final", 1))
+		require.Zero(t, ask("rollout", 1, 4, map[string]any{"slot": 0}))
+	}
+	close(stop)
+	<-done
+	require.NotContains(t, p.logged(), "panic")
+}
+
+// TestKilledSharersLeaveNothing ends a thousand clients in the midst of slots.
+func TestKilledSharersLeaveNothing(t *testing.T) {
+	p := start(t, nil)
+	before, mapped := inUse(t), mappings(t)
+	for range 1000 {
+		conn, err := net.Dial("unix", strings.TrimPrefix(p.unix, "unix:"))
+		require.NoError(t, err)
+		c := client.New(conn)
+		require.NoError(t, c.Call("hello", nil, map[string]any{"proto": []int{1, 0}}))
+		g, err := c.Open("toy:pick", map[string]any{"num_envs": 4})
+		require.NoError(t, err)
+		require.NoError(t, g.Share(3))
+		require.NoError(t, g.Call("reset", nil, map[string]any{"slot": 0}))
+		_, err = conn.Write(append(wire.AppendStepSlot(nil, 9, g.H, 1), request(t, "rollout", g.H, 1_000_000, map[string]any{"keep": "last"})...))
+		require.NoError(t, err)
+		require.NoError(t, c.Close())
+	}
+	settled(t, before)
+	require.LessOrEqual(t, mappings(t), mapped)
+	stats := struct {
+		Handles int `msgpack:"handles"`
+		Memory  int `msgpack:"memory"`
+	}{-1, -1}
+	require.NoError(t, dial(t, p.unix).Call("stats", &stats))
+	require.Zero(t, stats.Handles+stats.Memory)
+}
+
+// mappings counts the shared memory of this process.
+func mappings(t testing.TB) int {
+	b, err := os.ReadFile("/proc/self/maps")
+	require.NoError(t, err)
+	return strings.Count(string(b), "memfd:blockyard")
+}
+
+// TestStepSlotAllocatesNothing counts both ends of the connection.
+func TestStepSlotAllocatesNothing(t *testing.T) {
+	p := start(t, nil)
+	g, err := dial(t, p.unix).Open("blockbattle", map[string]any{"num_envs": 32, "packed": true})
+	require.NoError(t, err)
+	require.NoError(t, g.Share(1))
+	require.NoError(t, g.Show("reset"))
+	copy(g.Slots[0].Actions, bytes.Repeat([]byte{0xff}, 2*g.Rows))
+	step := func() {
+		if err := g.StepSlot(0); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for range 50 {
+		step()
+	}
+	require.Less(t, testing.AllocsPerRun(200, step), 0.5)
+}
