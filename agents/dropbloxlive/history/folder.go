@@ -1,0 +1,132 @@
+// Package history writes games of Dropblox as folders of one small file a state and a move,
+// the form of section 10 of the rules, and a file meta beside them.
+//
+// Every file appears whole: it is written under another name, which no reader looks for,
+// and renamed. A folder is readable at every moment while its game goes on.
+package history
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Meta is what the file meta says.
+type Meta struct {
+	Game    string    `json:"game"`              // "dropblox"
+	ID      string    `json:"id"`                // "0" for a game played locally
+	Seed    string    `json:"seed,omitempty"`    // decimal; left out where it is not known
+	Program string    `json:"program,omitempty"` // as it was asked for
+	Team    string    `json:"team,omitempty"`
+	Mode    string    `json:"mode,omitempty"` // local, practice, compete
+	Started time.Time `json:"started"`
+	Turns   int       `json:"turns"`
+	Score   int       `json:"score"`
+	Reason  string    `json:"reason,omitempty"` // of the end; left out while the game goes on
+}
+
+// A Folder is the history of one game. A nil one keeps nothing. It is not safe for
+// concurrent use.
+type Folder struct {
+	Path string
+	Meta Meta
+}
+
+// MaxID is the longest game id, in bytes.
+const MaxID = 64
+
+// CheckID refuses an id that is not letters and digits alone.
+func CheckID(id string) error {
+	if id == "" || len(id) > MaxID {
+		return fmt.Errorf("game id of %d characters, want 1 to %d", len(id), MaxID)
+	}
+	for _, c := range []byte(id) {
+		if (c < '0' || c > '9') && (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') {
+			return fmt.Errorf("game id %q: want letters and digits", id)
+		}
+	}
+	return nil
+}
+
+// Create makes the folder <root>/<id>_<start in whole seconds of Unix time> and writes meta.
+// Where it already exists, the next second that is free names it.
+func Create(root string, meta Meta) (*Folder, error) {
+	if err := CheckID(meta.ID); err != nil {
+		return nil, err
+	}
+	if err := os.MkdirAll(root, 0o755); err != nil {
+		return nil, err
+	}
+	meta.Game = "dropblox"
+	f := &Folder{Meta: meta}
+	for second := meta.Started.Unix(); ; second++ {
+		f.Path = filepath.Join(root, meta.ID+"_"+strconv.FormatInt(second, 10))
+		err := os.Mkdir(f.Path, 0o755)
+		if err == nil {
+			return f, f.writeMeta()
+		}
+		if !errors.Is(err, os.ErrExist) {
+			return nil, err
+		}
+	}
+}
+
+// State writes the state before a turn.
+func (f *Folder) State(turn int, state []byte) error {
+	return f.write("state"+strconv.Itoa(turn), state)
+}
+
+// Move writes the commands of a turn.
+func (f *Folder) Move(turn int, commands []string) error {
+	return f.write("move"+strconv.Itoa(turn), Commands(commands))
+}
+
+// End writes meta again, with the end.
+func (f *Folder) End(turns, score int, reason string) error {
+	if f == nil {
+		return nil
+	}
+	f.Meta.Turns, f.Meta.Score, f.Meta.Reason = turns, score, reason
+	return f.writeMeta()
+}
+
+// Commands is a list of commands as a move file holds it. They are words of ASCII without
+// quotes.
+func Commands(list []string) []byte {
+	var b strings.Builder
+	b.WriteByte('[')
+	for i, c := range list {
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		b.WriteByte('"')
+		b.WriteString(c)
+		b.WriteByte('"')
+	}
+	b.WriteByte(']')
+	return []byte(b.String())
+}
+
+func (f *Folder) writeMeta() error {
+	text, err := json.Marshal(f.Meta)
+	if err != nil {
+		return err
+	}
+	return f.write("meta", text)
+}
+
+func (f *Folder) write(name string, text []byte) error {
+	if f == nil {
+		return nil
+	}
+	temp := filepath.Join(f.Path, ".tmp-"+name)
+	if err := os.WriteFile(temp, text, 0o644); err != nil {
+		return errors.Join(err, os.RemoveAll(temp))
+	}
+	return os.Rename(temp, filepath.Join(f.Path, name))
+}

@@ -1,0 +1,75 @@
+package history
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestFolder(t *testing.T) {
+	root := filepath.Join(t.TempDir(), "deep", "history")
+	start := time.Unix(1360540800, 999_000_000)
+	meta := Meta{ID: "0", Seed: "-77", Program: "./dropblox_ai", Mode: "local", Started: start.UTC()}
+	f, err := Create(root, meta)
+	require.NoError(t, err)
+	require.Equal(t, filepath.Join(root, "0_1360540800"), f.Path)
+	require.NoError(t, f.State(0, []byte("{}")))
+	require.NoError(t, f.Move(0, nil))
+	require.NoError(t, f.State(1, []byte("{1}")))
+	require.NoError(t, f.Move(1, []string{"left"}))
+	require.NoError(t, f.Move(12, []string{"left", "rotate", "up"}))
+	require.NoError(t, f.State(1, []byte("{2}")))
+	files := map[string]string{}
+	list, err := os.ReadDir(f.Path)
+	require.NoError(t, err)
+	for _, e := range list {
+		text, err := os.ReadFile(filepath.Join(f.Path, e.Name()))
+		require.NoError(t, err)
+		files[e.Name()] = string(text)
+	}
+	var got Meta
+	require.NoError(t, json.Unmarshal([]byte(files["meta"]), &got))
+	meta.Game = "dropblox"
+	require.Equal(t, meta, got)
+	delete(files, "meta")
+	require.Equal(t, map[string]string{
+		"state0": "{}", "move0": "[]", "state1": "{2}", "move1": `["left"]`, "move12": `["left", "rotate", "up"]`,
+	}, files)
+
+	require.NoError(t, f.End(2, 7, "blocked"))
+	text, err := os.ReadFile(filepath.Join(f.Path, "meta"))
+	require.NoError(t, err)
+	require.Contains(t, string(text), `"turns":2,"score":7,"reason":"blocked"`)
+
+	again, err := Create(root, meta)
+	require.NoError(t, err)
+	require.Equal(t, filepath.Join(root, "0_1360540801"), again.Path)
+}
+
+func TestNoFolder(t *testing.T) {
+	var f *Folder
+	require.NoError(t, f.State(0, nil))
+	require.NoError(t, f.Move(0, nil))
+	require.NoError(t, f.End(0, 0, ""))
+}
+
+func TestCreateRefuses(t *testing.T) {
+	root := t.TempDir()
+	for _, id := range []string{"", "..", "a/b", "a b", "é", strings.Repeat("a", MaxID+1)} {
+		_, err := Create(root, Meta{ID: id})
+		require.ErrorContains(t, err, "game id")
+	}
+	file := filepath.Join(root, "file")
+	require.NoError(t, os.WriteFile(file, nil, 0o600))
+	_, err := Create(file, Meta{ID: "0"})
+	require.Error(t, err)
+	f, err := Create(root, Meta{ID: "0"})
+	require.NoError(t, err)
+	require.NoError(t, os.RemoveAll(f.Path))
+	require.Error(t, f.State(0, nil))
+}

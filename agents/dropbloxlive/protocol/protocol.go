@@ -1,0 +1,141 @@
+// Package protocol is what a Dropblox contest's server and its clients say to each other:
+// JSON by HTTP POST, section 15 of the rules.
+package protocol
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+)
+
+// The requests.
+const (
+	CreatePractice = "/create_practice_game"
+	GetCompete     = "/get_compete_game"
+	SubmitMove     = "/submit_game_move"
+)
+
+// What a reply's ret says.
+const (
+	OK   = "ok"
+	Wait = "wait"
+	Fail = "fail"
+)
+
+// The codes of a reply that says Fail.
+const (
+	NoSuchGame = 1002
+	NotYours   = 1003
+	OutOfStep  = 1004 // moves_made does not match
+	GameOver   = 1005
+)
+
+// Bounds of what is read.
+const (
+	MaxRequest = 1 << 20 // bytes
+	MaxReply   = 1 << 20 // bytes
+	MaxMoves   = 1 << 16 // commands of a turn
+	MaxName    = 64      // bytes of a team's name
+	MaxSecret  = 256     // bytes of a password
+)
+
+// An ID names a game. It is written as a string; a number is read as well.
+type ID string
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (id *ID) UnmarshalJSON(text []byte) error {
+	var s string
+	var n json.Number
+	if json.Unmarshal(text, &s) != nil {
+		if err := json.Unmarshal(text, &n); err != nil {
+			return errors.New("a game's id is a string or a number")
+		}
+		s = n.String()
+	}
+	*id = ID(s)
+	return nil
+}
+
+// A Request is any of the requests. Fields a request does not need are not looked at.
+type Request struct {
+	Team      string    `json:"team_name"`
+	Password  string    `json:"password"`
+	Game      *ID       `json:"game_id,omitempty"`
+	Moves     *[]string `json:"move_list,omitempty"`
+	MovesMade *int      `json:"moves_made,omitempty"`
+}
+
+// A Game is one game as a reply tells it.
+type Game struct {
+	ID    ID              `json:"id"`
+	Moves int             `json:"number_moves_made"`
+	State json.RawMessage `json:"game_state"`
+}
+
+// A Reply is any of the replies.
+type Reply struct {
+	Ret      string          `json:"ret"`
+	Game     *Game           `json:"game,omitempty"`
+	Seconds  *float64        `json:"competition_seconds_remaining,omitempty"`
+	WaitTime *float64        `json:"wait_time,omitempty"` // seconds
+	Code     int             `json:"code,omitempty"`
+	Reason   string          `json:"reason,omitempty"`
+	State    json.RawMessage `json:"game_state,omitempty"` // of a game that is over
+}
+
+// ReadRequest reads a request. The errors say what is wrong with it.
+func ReadRequest(r io.Reader) (*Request, error) {
+	var req Request
+	if err := one(r, &req); err != nil {
+		return nil, err
+	}
+	switch {
+	case len(req.Team) > MaxName:
+		return nil, fmt.Errorf("team_name is longer than %d bytes", MaxName)
+	case len(req.Password) > MaxSecret:
+		return nil, fmt.Errorf("password is longer than %d bytes", MaxSecret)
+	case req.Moves != nil && len(*req.Moves) > MaxMoves:
+		return nil, fmt.Errorf("move_list is longer than %d commands", MaxMoves)
+	}
+	return &req, nil
+}
+
+// CheckMove says what a request to submit a move lacks.
+func (r *Request) CheckMove() error {
+	switch {
+	case r.Game == nil:
+		return errors.New("game_id is missing")
+	case r.Moves == nil:
+		return errors.New("move_list is missing")
+	case r.MovesMade == nil:
+		return errors.New("moves_made is missing")
+	}
+	return nil
+}
+
+// ReadReply reads a reply.
+func ReadReply(r io.Reader) (*Reply, error) {
+	var reply Reply
+	if err := one(io.LimitReader(r, MaxReply), &reply); err != nil {
+		return nil, err
+	}
+	switch reply.Ret {
+	case OK, Wait, Fail:
+		return &reply, nil
+	}
+	return nil, fmt.Errorf("ret %q, want ok, wait or fail", reply.Ret)
+}
+
+// one decodes the one JSON object that r holds.
+func one(r io.Reader, into any) error {
+	text, err := io.ReadAll(r)
+	if err != nil {
+		return err
+	}
+	if text = bytes.TrimSpace(text); len(text) == 0 || text[0] != '{' {
+		return errors.New("want a JSON object")
+	}
+	return json.Unmarshal(text, into)
+}
