@@ -117,3 +117,12 @@ def processes_of(marker: str) -> list[int]:
             except OSError:
                 continue
     return found
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--libraries", action="store_true", help="also run the tests on torch, Stable-Baselines3, Ray …")
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Leave tests of large libraries out unless they are asked for; then a library that is missing is an error."""
+    return True if collection_path.name == "libraries" and not config.getoption("--libraries") else None

@@ -1,0 +1,178 @@
+"""The adapter to Stable-Baselines3, beside its own DummyVecEnv and under its own algorithms."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+import warnings
+
+import gymnasium
+import numpy as np
+import pytest
+import stable_baselines3.common.vec_env as theirs
+from conftest import Server, assert_same, random_actions
+from sb3_contrib import MaskablePPO
+from sb3_contrib.common.maskable.utils import get_action_masks, is_masking_supported
+from stable_baselines3 import PPO
+from stable_baselines3.common.monitor import Monitor
+
+import blockyard
+from blockyard.sb3 import SB3VecEnv
+
+SMALL = {"n_steps": 16, "batch_size": 32, "n_epochs": 1, "policy_kwargs": {"net_arch": [16]}}
+
+
+@pytest.fixture(params=blockyard.GAMES)
+def game(request: pytest.FixtureRequest) -> str:
+    return request.param
+
+
+@pytest.mark.parametrize("limit", [None, 9])
+def test_equals_dummy_vec_env(server: Server, game, limit):
+    """Step for step what DummyVecEnv makes of single environments, with seeds, ends and what followed."""
+    n, kwargs = 4, {"address": server.unix, "max_episode_steps": limit}
+    ours = SB3VecEnv(game, n, **kwargs)
+    dummy = theirs.DummyVecEnv([lambda: blockyard.make(game, **kwargs) for _ in range(n)])
+    assert isinstance(ours, theirs.VecEnv)
+    assert ours.observation_space == dummy.observation_space
+    assert ours.action_space == dummy.action_space
+    rng, ended = np.random.default_rng(0), 0
+    for seed in (7, None):  # None: the sequences that the seeds began go on
+        if seed is not None:
+            assert ours.seed(seed) == dummy.seed(seed)
+        assert_same(dict(ours.reset()), dict(dummy.reset()))
+        for step in range(120):
+            assert_same(get_action_masks(ours)[0], get_action_masks(dummy))
+            actions = random_actions(get_action_masks(dummy), rng)
+            a, b = ours.step(actions), dummy.step(actions)
+            for part in range(3):
+                assert_same(a[part], dict(b[part]) if part == 0 else b[part], f"step {step}")
+            for x, y in zip(a[3], b[3], strict=True):
+                assert x["TimeLimit.truncated"] == y["TimeLimit.truncated"]
+                assert ("terminal_observation" in x) == ("terminal_observation" in y)
+                if "terminal_observation" in x:
+                    ended += 1
+                    assert_same(x["terminal_observation"], y["terminal_observation"])
+                    assert x["score"] == y["score"]
+            assert [i["score"] for i in ours.reset_infos if i["score"]] == []
+    assert ended >= (n if limit or game == "BlockBattle-v0" else 0)
+    ours.close()
+    dummy.close()
+
+
+def test_statistics_are_a_monitors(server: Server):
+    kwargs = {"address": server.unix, "max_episode_steps": 11, "reward": "score"}
+    ours = SB3VecEnv("BlockBattle-v0", 3, **kwargs)
+    dummy = theirs.DummyVecEnv([lambda: Monitor(blockyard.make("BlockBattle-v0", **kwargs)) for _ in range(3)])
+    watched = theirs.VecMonitor(SB3VecEnv("BlockBattle-v0", 3, **kwargs))
+    rng, episodes = np.random.default_rng(0), 0
+    for env in (ours, dummy, watched):
+        env.seed(1)
+        env.reset()
+    for _ in range(40):
+        actions = random_actions(get_action_masks(dummy), rng)
+        for infos in zip(*(env.step(actions)[3] for env in (ours, dummy, watched)), strict=True):
+            ends = [info.get("episode") for info in infos]
+            if ends[1]:
+                episodes += 1
+                assert ends[0]["t"] >= 0
+                assert len({(e["r"], e["l"]) for e in ends}) == 1
+            else:
+                assert ends == [None] * 3
+    assert episodes == 9
+    for env in (ours, dummy, watched):
+        env.close()
+
+
+def test_masks_in_microseconds(server: Server):
+    """What sb3-contrib does each step costs nothing beyond unpacking the masks once."""
+    with blockyard.make_vec("Blocking-v0", 256, address=server.unix, autoreset_mode="SameStep") as env:
+        vec = SB3VecEnv(env)
+        vec.reset()
+        masks = get_action_masks(vec)
+        assert masks.shape == (1, 256, env.facts.actions)
+        np.testing.assert_array_equal(masks[0], env.action_masks)
+        assert vec.env_method("action_masks")[0] is env.action_masks
+        times = []
+        for _ in range(50):
+            start = time.perf_counter()
+            vec.env_method("action_masks")
+            times.append(time.perf_counter() - start)
+        assert min(times) < 20e-6
+
+
+def test_attributes(server: Server):
+    vec = SB3VecEnv("BlockBattle-v0", 3, address=server.unix, render_mode="rgb_array")
+    vec.reset()
+    assert vec.get_attr("render_mode") == ["rgb_array"] * 3
+    assert vec.get_attr("num_games", indices=[0, 2]) == [3, 3]
+    assert vec.get_attr("num_games", indices=-1) == [3]
+    assert vec.has_attr("action_masks")
+    assert is_masking_supported(vec)
+    assert not vec.has_attr("nothing")
+    with pytest.raises(AttributeError, match="nothing"):
+        vec.get_attr("nothing")
+    vec.set_attr("note", "x")
+    assert vec.get_attr("note") == ["x"] * 3
+    with pytest.raises(ValueError, match="all of them"):
+        vec.set_attr("note", "y", indices=1)
+    assert vec.env_method("ping") == [None] * 3
+    with pytest.raises(ValueError, match="all of them"):
+        vec.env_method("ping", indices=[0])
+    assert [m.shape for m in vec.env_method("action_masks", indices=[2, 0])] == [(1601,)] * 2
+    assert vec.env_is_wrapped(Monitor) == [False] * 3
+    assert vec.env_is_wrapped(gymnasium.Wrapper, indices=0) == [False]
+    assert vec.metadata["render_modes"] == ["human", "rgb_array"]
+    assert vec.render().ndim == 3
+    assert [f.shape[2] for f in vec.get_images()] == [3] * 3
+    with pytest.raises(ValueError, match="knows none"):
+        vec.set_options({"x": 1})
+    vec.set_options()
+    vec.step_async(vec.env.sample_actions(np.random.default_rng(0)))
+    vec.reset()  # a step under way is dropped
+    vec.close()
+
+
+def test_what_it_refuses(server: Server):
+    with pytest.raises(TypeError, match="autoreset_mode"):
+        SB3VecEnv("BlockBattle-v0", autoreset_mode="NextStep")
+    with blockyard.make_vec("BlockBattle-v0", address=server.unix) as env, pytest.raises(ValueError, match="SameStep"):
+        SB3VecEnv(env)
+    unmasked = SB3VecEnv("BlockBattle-v0", 2, address=server.unix, mask=False)
+    assert not is_masking_supported(unmasked)
+    with pytest.raises(ValueError, match="masking"):
+        MaskablePPO("MultiInputPolicy", unmasked, **SMALL).learn(1)
+    unmasked.close()
+
+
+def test_says_what_to_install():
+    code = "import sys; sys.modules['stable_baselines3'] = None; import blockyard.sb3"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert "pip install 'blockyard[sb3]'" in done.stderr
+
+
+@pytest.mark.parametrize("seats", ["against random", "self-play"])
+def test_algorithms_run(server: Server, game, seats, tmp_path):
+    """PPO and MaskablePPO learn a little, save, load and predict, without a warning."""
+    kwargs = {"opponents": None} if seats == "self-play" else {}
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        warnings.filterwarnings("ignore", category=DeprecationWarning)
+        env = SB3VecEnv(game, 2, address=server.unix, seed=1, max_episode_steps=20, **kwargs)
+        model = MaskablePPO("MultiInputPolicy", env, seed=3, **SMALL)
+        model.learn(64)
+        model.save(tmp_path / "m.zip")
+        again = MaskablePPO.load(tmp_path / "m.zip", env=env)
+        obs = env.reset()
+        for _ in range(5):
+            masks = get_action_masks(env)
+            actions, _ = again.predict(obs, action_masks=masks)
+            needed = masks[0].any(1)
+            assert masks[0][np.arange(env.num_envs), actions][needed].all()
+            obs = env.step(actions)[0]
+        env.close()
+        env = SB3VecEnv(game, 2, address=server.unix, illegal="random", max_episode_steps=20, **kwargs)
+        normal = theirs.VecNormalize(theirs.VecMonitor(env), norm_obs=False)
+        PPO("MultiInputPolicy", normal, **SMALL).learn(64)
+        normal.close()
