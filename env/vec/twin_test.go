@@ -202,6 +202,9 @@ func twinConfigs(g *env.Game) map[string]vec.Config {
 	last[g.MinSeats-1] = newDie
 	first := make([]vec.AgentFactory, g.MinSeats)
 	first[0] = newDie
+	if g.MinSeats == 1 { // the caller has the only seat
+		first, last = nil, nil
+	}
 	return map[string]vec.Config{
 		"all driven":        {},
 		"score":             {Reward: vec.RewardScore, Autoreset: vec.SameStep},
