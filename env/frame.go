@@ -7,6 +7,25 @@ import "strings"
 type Frame struct {
 	Boards []Board  // side by side, from the left
 	Notes  []string // round, scores, what comes next
+	Trays  []Tray   // pieces beside the boards, for viewers with room for them; String leaves them out
+}
+
+// A Tray is a row of single pieces: those to come, or those a seat has left.
+type Tray struct {
+	Name   string
+	Seat   int     // whose; Everybody if they are nobody's own
+	Pieces []Board // the nearest first, each no larger than its piece
+}
+
+// Everybody is the Seat of a tray that belongs to all alike.
+const Everybody = -1
+
+// A Marker is a State that can also paint where a choice leads.
+type Marker interface {
+	// Mark paints on f, which Show has painted, the cells that seat's choice a, legal in the
+	// position, is going to fill: the piece's glyph in lower case, in the piece's ink. Cells
+	// off the board are left out; a choice that fills none paints none.
+	Mark(f *Frame, seat int, a Action)
 }
 
 // A Board is a grid of cells, row by row.
@@ -18,13 +37,39 @@ type Board struct {
 }
 
 // Reset empties the frame and keeps its memory.
-func (f *Frame) Reset() { f.Boards, f.Notes = f.Boards[:0], f.Notes[:0] }
+func (f *Frame) Reset() { f.Boards, f.Notes, f.Trays = f.Boards[:0], f.Notes[:0], f.Trays[:0] }
 
 // Add appends a board of empty cells and returns it.
 func (f *Frame) Add(name string, w, h int) *Board {
 	b := Board{Name: name, W: w, H: h, Cells: []byte(strings.Repeat(".", w*h)), Ink: make([]uint8, w*h)}
 	f.Boards = append(f.Boards, b)
 	return &f.Boards[len(f.Boards)-1]
+}
+
+// Tray appends an empty tray and returns it.
+func (f *Frame) Tray(name string, seat int) *Tray {
+	f.Trays = append(f.Trays, Tray{Name: name, Seat: seat})
+	return &f.Trays[len(f.Trays)-1]
+}
+
+// Add appends a piece of n cells, cell k at column and row at(k) of any origin.
+func (t *Tray) Add(glyph byte, ink uint8, n int, at func(k int) (x, y int)) {
+	if n == 0 {
+		return
+	}
+	left, top := at(0)
+	right, bottom := left, top
+	for k := 1; k < n; k++ {
+		x, y := at(k)
+		left, right, top, bottom = min(left, x), max(right, x), min(top, y), max(bottom, y)
+	}
+	w, h := right-left+1, bottom-top+1
+	b := Board{W: w, H: h, Cells: []byte(strings.Repeat(".", w*h)), Ink: make([]uint8, w*h)}
+	for k := 0; k < n; k++ {
+		x, y := at(k)
+		b.Set(x-left, y-top, glyph, ink)
+	}
+	t.Pieces = append(t.Pieces, b)
 }
 
 // Note appends a line of notes.

@@ -118,4 +118,7 @@ func (s *State) Show(f *env.Frame) {
 		s.Sides[i].show(f.Add([2]string{"player1", "player2"}[i], Width, Height), s, i)
 	}
 	f.Note(s.summary())
+	if !s.Over {
+		tray(f, "piece and next", int(s.Piece), int(s.Next))
+	}
 }

@@ -50,3 +50,23 @@ func (s *State) summary() string {
 	}
 	return text
 }
+
+// Mark implements env.Marker.
+func (s *State) Mark(f *env.Frame, seat int, a env.Action) {
+	if a >= SkipAction {
+		return
+	}
+	l := s.landing(seat, a)
+	for _, c := range pieces[l.Piece].Cells[l.Rot%pieces[l.Piece].Turns] {
+		f.Boards[seat].Set(l.X+int(c.X), l.Y+int(c.Y), Letters[l.Piece]+'a'-'A', uint8(l.Piece+1))
+	}
+}
+
+// tray shows a piece to come.
+func tray(f *env.Frame, name string, pieces ...int) {
+	t := f.Tray(name, env.Everybody)
+	for _, p := range pieces {
+		cells := &boxes[p].cells
+		t.Add(Letters[p], uint8(p+1), len(cells), func(k int) (x, y int) { return int(cells[k].X), int(cells[k].Y) })
+	}
+}

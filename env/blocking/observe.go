@@ -101,4 +101,25 @@ func (s *State) Show(f *env.Frame) {
 	if s.Reason != Running {
 		f.Note("over: " + s.Reason.String())
 	}
+	for seat := 0; seat < int(s.Seats); seat++ {
+		s.tray(f.Tray("left", seat), seat)
+	}
+}
+
+// tray shows the pieces that a seat has not laid.
+func (s *State) tray(t *env.Tray, seat int) {
+	for l := 0; l < Letters; l++ {
+		if s.Left[seat]>>uint(l)&1 != 0 {
+			cells := s.Table().Forms(l)[0].Cells
+			t.Add('0'+byte(seat), uint8(seat+1), len(cells), func(k int) (x, y int) { return int(cells[k].X), int(cells[k].Y) })
+		}
+	}
+}
+
+// Mark implements env.Marker. The cells get the letter of the piece.
+func (s *State) Mark(f *env.Frame, seat int, a env.Action) {
+	o, x, y := s.Table().Placement(a)
+	for _, c := range o.Cells {
+		f.Boards[0].Set(x+int(c.X), y+int(c.Y), 'a'+byte(o.Letter), uint8(seat+1))
+	}
 }

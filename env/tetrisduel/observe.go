@@ -72,4 +72,25 @@ func (s *State) Show(f *env.Frame) {
 	if s.Reason != Running {
 		f.Note(fmt.Sprintf("over by %s, winner %d", s.Reason, s.Winner))
 	}
+	t := f.Tray("now and next", env.Everybody)
+	for i := 0; s.Reason == Running && i <= trayAhead && int(s.Turn)+i <= HalfTurns; i++ {
+		kind := s.Block(int(s.Turn) + i)
+		cells := Cells(kind, 0)
+		t.Add(Letters[kind], uint8(kind+1), len(cells), func(k int) (x, y int) { return int(cells[k].X), int(cells[k].Y) })
+	}
+}
+
+// trayAhead is how many blocks after the current one are shown.
+const trayAhead = 4
+
+// Mark implements env.Marker.
+func (s *State) Mark(f *env.Frame, seat int, a env.Action) {
+	p, kind := At(a), s.Block(int(s.Turn))
+	for _, c := range Cells(kind, p.D) {
+		x, y := p.X+int(c.X), p.Y+int(c.Y)
+		if seat == 1 {
+			x, y = Width-1-x, Height-1-y
+		}
+		f.Boards[0].Set(x, y, Letters[kind]+'a'-'A', uint8(kind+1))
+	}
 }
