@@ -1,0 +1,138 @@
+package dropblox
+
+import "fmt"
+
+// The board and the blocks (rules §1).
+const (
+	Rows    = 33
+	Cols    = 12
+	Hidden  = 9 // rows on top that people are not shown
+	MaxSize = 10
+	Known   = 6 // blocks the player knows: the one in play and the preview
+	Preview = Known - 1
+	Types   = 12678
+)
+
+// A Cell is a row and a column, or the way from one square to another.
+type Cell struct{ I, J int8 }
+
+// Turned returns c after a quarter turn clockwise (rules §3).
+func (c Cell) Turned() Cell { return Cell{c.J, -c.I} }
+
+// A Block is a block where it appears: 1 to MaxSize squares at Center + Offsets[:Size].
+type Block struct {
+	Type    int32 // 0..12677
+	Size    int8
+	Center  Cell
+	Offsets [MaxSize]Cell // in the table's order; Cell{} after Size
+}
+
+// Cells returns the offsets in use.
+func (b *Block) Cells() []Cell { return b.Offsets[:b.Size] }
+
+// drawn is the blocks of up to five squares, turned as they appear (rules §5).
+var drawn = [...][]Cell{
+	{{0, 0}},
+	{{0, 0}, {-1, 0}},
+	{{0, 0}, {-1, 0}, {1, 0}},
+	{{0, 0}, {-1, 0}, {0, 1}},
+	{{0, 0}, {-1, 0}, {1, 0}, {2, 0}},
+	{{0, 0}, {-1, 0}, {1, 0}, {1, -1}},
+	{{0, 0}, {-1, 0}, {1, 0}, {1, 1}},
+	{{0, 0}, {0, -1}, {1, -1}, {1, 0}},
+	{{0, 0}, {-1, 0}, {0, 1}, {1, 1}},
+	{{0, 0}, {-1, 0}, {0, -1}, {1, 0}},
+	{{0, 0}, {-1, 0}, {0, -1}, {1, -1}},
+	{{0, 0}, {-1, 0}, {-2, 0}, {1, 0}, {2, 0}},
+	{{0, 0}, {-1, 0}, {-2, 0}, {1, 0}, {1, -1}},
+	{{0, 0}, {-1, 0}, {-2, 0}, {1, 0}, {1, 1}},
+	{{0, 0}, {-1, 0}, {0, 1}, {1, 0}, {2, 0}},
+	{{0, 0}, {-1, 0}, {0, -1}, {1, 0}, {2, 0}},
+	{{0, 0}, {-1, 0}, {1, 0}, {0, 1}, {1, 1}},
+	{{0, 0}, {-1, 0}, {1, 0}, {0, -1}, {1, -1}},
+	{{0, 0}, {-1, 0}, {1, 0}, {0, 1}, {0, -1}},
+	{{0, 0}, {-1, 0}, {-1, -1}, {1, 0}, {1, -1}},
+	{{1, 1}, {1, 0}, {1, -1}, {0, 1}, {-1, 1}},
+	{{0, 0}, {-1, 0}, {1, 0}, {0, 1}, {1, -1}},
+	{{0, 0}, {-1, 0}, {1, 0}, {0, -1}, {1, 1}},
+	{{0, 0}, {0, 1}, {-1, 1}, {1, 0}, {1, -1}},
+	{{0, 0}, {-1, 0}, {-2, 0}, {0, 1}, {1, 1}},
+	{{0, 0}, {-1, 0}, {-2, 0}, {0, -1}, {1, -1}},
+	{{0, 0}, {-1, 0}, {-1, 1}, {-1, -1}, {1, 0}},
+	{{0, 0}, {0, -1}, {0, 1}, {-1, -1}, {1, 1}},
+	{{0, 0}, {0, -1}, {0, 1}, {-1, 1}, {1, -1}},
+}
+
+// limits is how many types there are of up to 5, 6, … 10 squares (rules §6.2).
+var limits = [6]int{29, 89, 285, 989, 3489, Types}
+
+// outlines is the table from type 29 on.
+var outlines = growAll()
+
+// BlockOf returns the block of a type, 0 ≤ t < Types, where it appears.
+func BlockOf(t int) Block {
+	b := Block{Type: int32(t)}
+	if t < len(drawn) {
+		b.Size = int8(copy(b.Offsets[:], drawn[t]))
+	} else {
+		outlines[t-len(drawn)].spell(&b)
+	}
+	low := int8(-MaxSize)
+	for _, c := range b.Cells() {
+		if c.I > low {
+			low = c.I
+		}
+	}
+	b.Center = Cell{Hidden - low, 6}
+	if t == 8 {
+		b.Center.J = 5
+	}
+	return b
+}
+
+// SizeOf returns how many squares blocks of type t have.
+func SizeOf(t int) int {
+	if t < len(drawn) {
+		return len(drawn[t])
+	}
+	size := 6
+	for t >= limits[size-5] {
+		size++
+	}
+	return size
+}
+
+// String names the block for people: its type and a picture of it as it appears.
+func (b *Block) String() string {
+	lo, hi := Cell{MaxSize, MaxSize}, Cell{-MaxSize, -MaxSize}
+	for _, c := range b.Cells() {
+		if c.I < lo.I {
+			lo.I = c.I
+		}
+		if c.J < lo.J {
+			lo.J = c.J
+		}
+		if c.I > hi.I {
+			hi.I = c.I
+		}
+		if c.J > hi.J {
+			hi.J = c.J
+		}
+	}
+	var picture []byte
+	for i := lo.I; i <= hi.I; i++ {
+		if i > lo.I {
+			picture = append(picture, '/')
+		}
+		for j := lo.J; j <= hi.J; j++ {
+			glyph := byte('.')
+			for _, c := range b.Cells() {
+				if c.I == i && c.J == j {
+					glyph = '#'
+				}
+			}
+			picture = append(picture, glyph)
+		}
+	}
+	return fmt.Sprintf("%d %s", b.Type, picture)
+}

@@ -1,0 +1,100 @@
+package dropblox
+
+import (
+	"fmt"
+
+	"blockyard/env"
+)
+
+var planeNames = func() []string {
+	out := []string{"taken", "block"}
+	for k := 1; k < Known; k++ {
+		out = append(out, fmt.Sprintf("preview%d", k))
+	}
+	return out
+}()
+
+var globalNames = func() []string {
+	out := []string{"score", "turns"}
+	for k := 0; k < Known; k++ {
+		out = append(out, fmt.Sprintf("size%d", k))
+	}
+	return append(out, "mean_size")
+}()
+
+// Observe implements env.State.
+func (s *State) Observe(_ int, planes []uint8, globals []float32) {
+	planes = planes[:(1+Known)*Rows*Cols]
+	for k := range planes {
+		planes[k] = 0
+	}
+	for j, c := range s.Taken {
+		for k := j; c != 0; k, c = k+Cols, c>>1 {
+			planes[k] = uint8(c & 1)
+		}
+	}
+	globals = globals[:2+Known+1]
+	globals[0], globals[1] = float32(s.Points), float32(s.Turns)
+	for k := range s.Blocks {
+		b := s.Block(k)
+		plane := planes[(1+k)*Rows*Cols:]
+		for _, o := range b.Cells() {
+			plane[int(b.Center.I+o.I)*Cols+int(b.Center.J+o.J)] = 1
+		}
+		globals[2+k] = float32(b.Size)
+	}
+	globals[2+Known] = float32(MeanSize(int(s.Points)))
+}
+
+// Show implements env.State: the rows people are shown, and above them what of the board is
+// in use.
+func (s *State) Show(f *env.Frame) {
+	board := f.Add("dropblox", Cols, Rows)
+	for i := range s.Cells {
+		for j, v := range s.Cells[i] {
+			if v != 0 {
+				board.Set(j, i, glyph(int(v)-1), Ink(int(v)-1))
+			} else if i < Hidden {
+				board.Set(j, i, ':', 0)
+			}
+		}
+	}
+	block := s.Block(0)
+	ghost := block
+	if !s.Failed {
+		ghost.Drop(&s.Taken)
+		paint(board, &ghost, 0, '+')
+	}
+	paint(board, &block, 0, '@')
+	for k := 1; k < Known; k++ {
+		b := s.Block(k)
+		paint(f.Add(fmt.Sprintf("next %d", k), 10, 10), &b, 1, glyph(int(b.Type)))
+	}
+	f.Note(fmt.Sprintf("turn %d  score %d  block %s", s.Turns, s.Points, block.String()))
+	if s.Failed {
+		f.Note("over")
+	}
+}
+
+// paint puts a block on a board where it is, or, boxed, in the upper left corner.
+func paint(board *env.Board, b *Block, boxed int, with byte) {
+	top, left := int(b.Center.I), int(b.Center.J)
+	if boxed != 0 {
+		shape := NewShape(b)
+		top, left = -int(shape.Turn[0].Low.I), -int(shape.Turn[0].Low.J)
+	}
+	for _, o := range b.Cells() {
+		board.Set(left+int(o.J), top+int(o.I), with, Ink(int(b.Type)))
+	}
+}
+
+// glyph is the letter of a block's size: a for one square, j for ten.
+func glyph(t int) byte { return byte('a' + SizeOf(t) - 1) }
+
+// Ink is a block's colour, 1 to 15: of small blocks by type, of larger ones by size.
+func Ink(t int) uint8 {
+	if t < limits[0] {
+		return uint8(1 + t%10)
+	}
+	return uint8(5 + SizeOf(t))
+}

@@ -1,0 +1,92 @@
+package dropblox
+
+// Path appends the shortest list of commands after which a drop leaves the shape covering
+// the squares of placement p, and reports whether there is one. Of lists of equal length it
+// is the first in the order of the commands.
+func (s *Shape) Path(taken *Field, p Placement, dst []Command) ([]Command, bool) {
+	var fit, goal Poses
+	if p.R < 0 || p.R >= Turns || p.J < 0 || p.J >= Cols || p.I < 0 || p.I >= Rows {
+		return dst, false
+	}
+	s.fits(taken, &fit)
+	for r := s.cycle; r < Turns; r++ {
+		fit[r] = fit[r-s.cycle]
+	}
+	s.goals(&fit, p, &goal)
+	start := int(Placement{0, int(s.Spawn.J), int(s.Spawn.I)}.Action())
+	if fit[0][s.Spawn.J]>>uint(s.Spawn.I)&1 == 0 {
+		return dst, false
+	}
+	var w walk
+	w.come(start, start, 0)
+	for head := 0; head < w.n; head++ {
+		at := int(w.queue[head])
+		r, j, i := at/(Cols*Rows), at/Rows%Cols, at%Rows
+		if goal[r][j]>>uint(i)&1 != 0 {
+			return w.commands(start, at, dst), true
+		}
+		if j > 0 && fit[r][j-1]>>uint(i)&1 != 0 {
+			w.come(at-Rows, at, Left)
+		}
+		if j < Cols-1 && fit[r][j+1]>>uint(i)&1 != 0 {
+			w.come(at+Rows, at, Right)
+		}
+		if i > 0 && fit[r][j]>>uint(i-1)&1 != 0 {
+			w.come(at-1, at, Up)
+		}
+		if i < Rows-1 && fit[r][j]>>uint(i+1)&1 != 0 {
+			w.come(at+1, at, Down)
+		}
+		if next := (r + 1) % Turns; fit[next][j]>>uint(i)&1 != 0 {
+			w.come(at+(next-r)*Cols*Rows, at, Rotate)
+		}
+	}
+	return dst, false
+}
+
+// goals finds the poses from which a drop covers the squares of p.
+func (s *Shape) goals(fit *Poses, p Placement, goal *Poses) {
+	want := &s.Turn[p.R]
+	for r := range s.Turn {
+		t := &s.Turn[r]
+		if t.Column != want.Column {
+			continue
+		}
+		i := p.I + int(want.Low.I) - int(t.Low.I)
+		j := p.J + int(want.Low.J) - int(t.Low.J)
+		if j < 0 || j >= Cols || i < 0 || i >= Rows || fit[r][j]>>uint(i)&1 == 0 || fit[r][j]>>uint(i+1)&1 != 0 {
+			continue
+		}
+		for ; i >= 0 && fit[r][j]>>uint(i)&1 != 0; i-- {
+			goal[r][j] |= 1 << uint(i)
+		}
+	}
+}
+
+// A walk is a breadth-first search over poses, named by their ids.
+type walk struct {
+	queue [numActions]uint16
+	from  [numActions]uint16 // the pose before, plus 1; 0 has not been met
+	by    [numActions]Command
+	n     int
+}
+
+func (w *walk) come(at, from int, by Command) {
+	if w.from[at] == 0 {
+		w.from[at], w.by[at] = uint16(from+1), by
+		w.queue[w.n] = uint16(at)
+		w.n++
+	}
+}
+
+// commands appends the way from start to at.
+func (w *walk) commands(start, at int, dst []Command) []Command {
+	n := len(dst)
+	for ; at != start; at = int(w.from[at]) - 1 {
+		dst = append(dst, w.by[at])
+	}
+	for a, b := n, len(dst)-1; a < b; a, b = a+1, b-1 {
+		dst[a], dst[b] = dst[b], dst[a]
+	}
+	return dst
+}

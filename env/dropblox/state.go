@@ -1,0 +1,217 @@
+package dropblox
+
+import (
+	"errors"
+	"fmt"
+	"math/bits"
+
+	"blockyard/env"
+)
+
+// A State is a position before a turn, or the end of a game.
+type State struct {
+	env.Rand
+	Twister Twister            // the contest's generator; all zero in a copy with the future hidden
+	Veiled  bool               // blocks to come are drawn from Rand instead
+	Failed  bool               // the game is over
+	Blocks  [Known]uint16      // types: the block in play and those after it
+	Points  int32              // score
+	Turns   int32              // turns played
+	Cells   [Rows][Cols]uint16 // the rules' bitmap: 0, or 1 + the type of the block that left a square
+	Taken   Field              // where Cells is not 0
+}
+
+var _ env.State = (*State)(nil)
+
+// Reset implements env.State: the contest's game of that seed.
+func (s *State) Reset(seed uint64) {
+	key, n := [2]uint32{uint32(seed), uint32(seed >> 32)}, 2
+	if key[1] == 0 {
+		n = 1
+	}
+	s.begin(key[:n])
+}
+
+// ResetSeed is Reset for a seed of any size, as decimal digits with or without a sign.
+func (s *State) ResetSeed(seed string) error {
+	key, err := Key(seed)
+	if err == nil {
+		s.begin(key)
+	}
+	return err
+}
+
+// begin deals a new game: of seven draws the second is thrown away (rules §6.3).
+func (s *State) begin(key []uint32) {
+	queue, forced := s.Queue, s.Forced
+	*s = State{}
+	s.Queue, s.Forced = queue, forced
+	s.Twister.Seed(key)
+	s.Begin()
+	s.Blocks[0] = s.draw()
+	s.draw()
+	for k := 1; k < Known; k++ {
+		s.Blocks[k] = s.draw()
+	}
+	s.End()
+}
+
+// draw returns the type of the next block at the score there is: the forced one if there
+// is one, else one of the generator.
+func (s *State) draw() uint16 {
+	r := &s.Rand
+	var t uint16
+	if r.Used < r.Forced {
+		t = r.Queue[r.Used] % Types
+	} else {
+		t = s.deal()
+	}
+	if r.Used < env.MaxDraws {
+		r.Queue[r.Used] = t
+		r.Used++
+	}
+	return t
+}
+
+func (s *State) deal() uint16 {
+	var p, u float64
+	if s.Veiled {
+		p = float64(s.Next()>>11) / (1 << 53)
+		u = float64(s.Next()>>11) / (1 << 53)
+	} else {
+		p, u = s.Twister.Uniform(), s.Twister.Uniform()
+	}
+	return uint16(Draw(p, u, int(s.Points)))
+}
+
+// Hide implements env.State: blocks after the known ones are drawn anew, from seed.
+func (s *State) Hide(_ int, seed uint64) {
+	s.Twister, s.Veiled, s.Forced = Twister{}, true, 0
+	s.Reseed(seed)
+}
+
+// CopyFrom implements env.State.
+func (s *State) CopyFrom(src env.State) { *s = *src.(*State) }
+
+// Acting implements env.State.
+func (s *State) Acting() env.Seats {
+	if s.Failed {
+		return 0
+	}
+	return 1
+}
+
+// Block returns the k-th known block as it appears, 0 being the one in play.
+func (s *State) Block(k int) Block { return BlockOf(int(s.Blocks[k])) }
+
+// Legal implements env.State.
+func (s *State) Legal(seat int, dst []env.Action) []env.Action {
+	if s.Failed || seat != 0 {
+		return dst
+	}
+	var rest Poses
+	b := s.Block(0)
+	shape := NewShape(&b)
+	shape.Rest(&s.Taken, &rest)
+	return rest.Actions(dst)
+}
+
+// Step implements env.State. None drops the block where it appears.
+func (s *State) Step(m env.Moves) {
+	s.Begin()
+	b := s.Block(0)
+	if a := m[0]; a == env.None {
+		b.Drop(&s.Taken)
+	} else {
+		p := At(a)
+		b.Center = Cell{int8(p.I), int8(p.J)}
+		for r := 0; r < p.R; r++ {
+			for k, c := range b.Cells() {
+				b.Offsets[k] = c.Turned()
+			}
+		}
+	}
+	s.settle(&b)
+	s.End()
+}
+
+// settle ends a turn with the block where it rests (rules §4, from step 3) and returns the
+// rows removed.
+func (s *State) settle(b *Block) (rows int) {
+	for _, o := range b.Cells() {
+		i, j := b.Center.I+o.I, b.Center.J+o.J
+		s.Cells[i][j] = uint16(b.Type) + 1
+		s.Taken[j] |= 1 << uint(i)
+	}
+	full := s.Taken.Full(Cols)
+	if full != 0 {
+		rows = bits.OnesCount64(full)
+		s.remove(full)
+		s.Points += 1<<uint(rows) - 1
+	}
+	s.Turns++
+	copy(s.Blocks[:], s.Blocks[1:])
+	s.Blocks[Known-1] = s.draw()
+	next := s.Block(0)
+	s.Failed = !next.Fits(&s.Taken)
+	return rows
+}
+
+// remove takes full rows out; what is above moves down.
+func (s *State) remove(full uint64) {
+	s.Taken.Clear(full)
+	to := Rows - 1
+	for i := to; i >= 0; i-- {
+		if full>>uint(i)&1 == 0 {
+			s.Cells[to] = s.Cells[i]
+			to--
+		}
+	}
+	for ; to >= 0; to-- {
+		s.Cells[to] = [Cols]uint16{}
+	}
+}
+
+// After implements env.State: the game is played alone.
+func (s *State) After(seat int, a env.Action) { s.Step(env.Alone(seat, a)) }
+
+// Score implements env.State.
+func (s *State) Score(int) int { return int(s.Points) }
+
+// Result implements env.State: nobody is there to win or lose against.
+func (s *State) Result(int) float32 { return 0 }
+
+// Bounds of what a State from elsewhere may hold: a game never comes near them.
+const maxPoints, maxTurns = 1 << 30, 1 << 30
+
+// Check implements env.State.
+func (s *State) Check() error {
+	switch {
+	case s.Points < 0 || s.Points > maxPoints || s.Turns < 0 || s.Turns > maxTurns:
+		return errors.New("dropblox: score or turns out of range")
+	case s.Forced > env.MaxDraws || s.Used > env.MaxDraws:
+		return errors.New("dropblox: draw queue out of range")
+	case s.Twister.At > words:
+		return errors.New("dropblox: generator out of range")
+	case s.Taken.Any()&^within != 0:
+		return errors.New("dropblox: a square below the board")
+	case s.Taken.Full(Cols) != 0:
+		return errors.New("dropblox: a full row on the board")
+	}
+	for _, t := range s.Blocks {
+		if t >= Types {
+			return fmt.Errorf("dropblox: no block of type %d", t)
+		}
+	}
+	for i := range s.Cells {
+		for j, v := range s.Cells[i] {
+			if v > Types || v != 0 != (s.Taken[j]>>uint(i)&1 != 0) {
+				return fmt.Errorf("dropblox: square %d in row %d, column %d", v, i, j)
+			}
+		}
+	}
+	if b := s.Block(0); !s.Failed && !b.Fits(&s.Taken) {
+		return errors.New("dropblox: no room for the block and the game goes on")
+	}
+	return nil
+}
