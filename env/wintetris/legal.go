@@ -1,8 +1,6 @@
 package wintetris
 
-import (
-	"blockyard/env"
-)
+import "blockyard/env"
 
 const (
 	columns = Width + 1 // that a box can be in, from minX
@@ -29,24 +27,20 @@ var open, openOnce = func() (all, once [Kinds][]env.Action) {
 	return all, once
 }()
 
-// list appends the resting places of a piece that are within the field; once leaves out
-// those that a smaller rotation covers.
-func list(f *Field, b Block, once bool, dst []env.Action) []env.Action {
+// list appends the resting places of a piece that are within the field, or those of
+// distinct cells.
+func list(f *Field, b Block, distinct bool, dst []env.Action) []env.Action {
 	var buf [MaxMoves]Block
-	var seen [Rotations]uint32
-	for _, m := range f.Moves(b, buf[:0]) {
-		if !m.Inside() {
-			continue
+	moves := buf[:0]
+	if distinct {
+		moves = f.Distinct(b, moves)
+	} else {
+		moves = f.Moves(b, moves)
+	}
+	for _, m := range moves {
+		if m.Inside() {
+			dst = append(dst, m.Action())
 		}
-		if once {
-			t := twins[m.Kind][m.Rot]
-			at := uint32(1) << uint(m.X+t.dx-minX)
-			if seen[t.of]&at != 0 {
-				continue
-			}
-			seen[t.of] |= at
-		}
-		dst = append(dst, m.Action())
 	}
 	return dst
 }

@@ -12,7 +12,7 @@ const openFrom = Height - 4
 // comes to rest. Entries of equal cells are kept. b fits.
 func (f *Field) Moves(b Block, dst []Block) []Block {
 	if b == spawns[b.Kind] && f.Low(openFrom) {
-		return f.openMoves(b, dst)
+		return f.openMoves(b, false, dst)
 	}
 	for t := 0; t < Rotations; t++ {
 		if t > 0 {
@@ -31,17 +31,42 @@ func (f *Field) Moves(b Block, dst []Block) []Block {
 	return dst
 }
 
-// openMoves is Moves where nothing is in the way but what a piece comes to rest on.
-func (f *Field) openMoves(b Block, dst []Block) []Block {
+// Distinct is Moves without the entries that cover the same cells as an earlier one. b is
+// where it appears.
+func (f *Field) Distinct(b Block, dst []Block) []Block {
+	if f.Low(openFrom) {
+		return f.openMoves(b, true, dst)
+	}
+	n := len(dst)
+	dst = f.Moves(b, dst)
+	var seen [Rotations]uint32
+	kept := dst[:n]
+	for _, m := range dst[n:] {
+		t := twins[m.Kind][m.Rot]
+		at := uint32(1) << uint(m.X+t.dx-minX)
+		if seen[t.of]&at == 0 {
+			seen[t.of] |= at
+			kept = append(kept, m)
+		}
+	}
+	return kept
+}
+
+// openMoves is Moves where nothing is in the way but what a piece comes to rest on, or
+// Distinct.
+func (f *Field) openMoves(b Block, distinct bool, dst []Block) []Block {
 	h := f.Heights()
 	for t := range shapes[b.Kind] {
+		if distinct && twins[b.Kind][t].of != uint8(t) {
+			continue
+		}
 		s := &shapes[b.Kind][t]
 		b.Rot = uint8(t)
-		left, right := int8(-s.lo), Width-1-s.hi // columns of the box in use
 		for b.X = s.lo; b.X <= s.hi; b.X++ {
 			b.Y = -s.low
-			for c := left; c <= right; c++ {
-				if y := h[b.X+c] - s.foot[c]; y > b.Y {
+			over := h[b.X-s.lo : b.X-s.lo+s.wide]
+			for c := range over {
+				if y := over[c] - s.foot[c]; y > b.Y {
 					b.Y = y
 				}
 			}
@@ -54,8 +79,8 @@ func (f *Field) openMoves(b Block, dst []Block) []Block {
 // Inside reports whether all of a resting block is within the field.
 func (b Block) Inside() bool { return b.Top() < Height }
 
-// twins says where a rotation's cells stand again under a smaller one: in box column x plus
-// the number. Rotations 0 and 1 have none in a two-fold piece, O has them all.
+// twins says under which smaller rotation a rotation's cells stand as well, that box being so
+// many columns further right; itself and 0 if there is none.
 var twins = func() (out [Kinds][Rotations]twin) {
 	for k := range out {
 		for r := range out[k] {

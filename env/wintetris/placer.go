@@ -37,3 +37,15 @@ func Toward(now, target Block) Bits {
 	}
 	return out
 }
+
+// A Solver is asked for bits once a tick (rules §5). f has the settled cells, now is the piece
+// in play, next the one after it where it will appear; fresh is true in a piece's first
+// tick. Both are valid during the call alone; f must not be changed.
+type Solver interface {
+	Update(f *Field, now, next Block, fresh bool) Bits
+}
+
+// Ask plays one tick with the solver's bits, as Tick does.
+func (e *Engine) Ask(s Solver) (locked bool) {
+	return e.Tick(s.Update(&e.Field, e.Piece, e.Upcoming(), e.New))
+}

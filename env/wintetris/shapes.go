@@ -27,11 +27,10 @@ type shape struct {
 	mask      uint64   // the box's rows from the bottom, 16 bits each, column 0 lowest
 	lo, hi    int8     // columns the box's corner can be in
 	low, high int8     // rows of the lowest and the highest cell in the box
-	foot      [4]int8  // by column of the box: the row of its lowest cell, noFoot if none
+	wide      int8     // columns with cells, which are neighbours
+	foot      [4]int8  // by such column from the left: the row of its lowest cell
 	cells     [4]uint8 // the cells, row*4 + column
 }
-
-const noFoot = 127
 
 // shapes is every kind and rotation.
 var shapes = func() (out [Kinds][Rotations]shape) {
@@ -65,34 +64,46 @@ func clockwise(box [][]bool) [][]bool {
 	return out
 }
 
-func measure(box [][]bool) shape {
-	s := shape{low: noFoot, foot: [4]int8{noFoot, noFoot, noFoot, noFoot}}
-	left, right, n := len(box), 0, 0
+func measure(box [][]bool) (s shape) {
+	n := len(box)
+	left, right, low, high := n, 0, n, 0
+	count := 0
 	for y := range box {
 		for x, filled := range box[y] {
 			if !filled {
 				continue
 			}
-			s.cells[n] = uint8(y*4 + x)
-			n++
+			s.cells[count] = uint8(y*4 + x)
+			count++
 			s.mask |= 1 << uint(16*y+x)
-			if x < left {
-				left = x
-			}
-			if x > right {
-				right = x
-			}
-			if s.low == noFoot {
-				s.low = int8(y)
-			}
-			s.high = int8(y)
-			if s.foot[x] == noFoot {
-				s.foot[x] = int8(y)
+			left, right = least(left, x), most(right, x)
+			low, high = least(low, y), most(high, y)
+		}
+	}
+	s.low, s.high = int8(low), int8(high)
+	s.lo, s.hi, s.wide = int8(-left), int8(Width-1-right), int8(right-left+1)
+	for x := left; x <= right; x++ {
+		for y := n - 1; y >= 0; y-- {
+			if box[y][x] {
+				s.foot[x-left] = int8(y)
 			}
 		}
 	}
-	s.lo, s.hi = int8(-left), int8(Width-1-right)
 	return s
+}
+
+func least(a, b int) int {
+	if a < b {
+		return a
+	}
+	return b
+}
+
+func most(a, b int) int {
+	if a > b {
+		return a
+	}
+	return b
 }
 
 // at returns the cells of a box in column x, lo ≤ x ≤ hi.
@@ -102,6 +113,10 @@ func (s *shape) at(x int8) uint64 {
 	}
 	return s.mask << uint(x)
 }
+
+// Mask returns the block's cells, 16 bits a row from row b.Y up, column 0 lowest. A box that
+// reaches below the floor has no cells there.
+func (b Block) Mask() uint64 { return shapes[b.Kind][b.Rot].at(b.X) }
 
 // A Block is a piece somewhere: kind, rotation and the lower left corner of its box.
 type Block struct {

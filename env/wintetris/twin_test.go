@@ -1,0 +1,323 @@
+package wintetris
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"blockyard/env/envtest"
+)
+
+// A slowField is the field cell by cell: [y][x], with open rows above.
+type slowField [Height + 6][Width]bool
+
+// slowCells are the cells of a block, drawn and turned anew.
+func slowCells(b Block) (out [][2]int) {
+	rows := drawings[b.Kind]
+	n := len(rows)
+	for top, row := range rows {
+		for left := range row {
+			if row[left] != 'X' {
+				continue
+			}
+			x, y := left, top
+			for range b.Rot {
+				x, y = n-1-y, x
+			}
+			out = append(out, [2]int{int(b.X) + x, int(b.Y) + n - 1 - y})
+		}
+	}
+	return out
+}
+
+func (f *slowField) fits(b Block) bool {
+	for _, c := range slowCells(b) {
+		if c[0] < 0 || c[0] >= Width || c[1] < 0 || f[c[1]][c[0]] {
+			return false
+		}
+	}
+	return true
+}
+
+func (f *slowField) fall(b Block) Block {
+	for f.fits(b.Moved(0, -1)) {
+		b.Y--
+	}
+	return b
+}
+
+// moves is rules §8.1 word by word.
+func (f *slowField) moves(b Block) (out []Block) {
+turns:
+	for t := range 4 {
+		c := b
+		for range t {
+			if c = c.Turned(1); !f.fits(c) {
+				continue turns
+			}
+		}
+		for f.fits(c.Moved(-1, 0)) {
+			c.X--
+		}
+		out = append(out, f.fall(c))
+		for f.fits(c.Moved(1, 0)) {
+			c.X++
+			out = append(out, f.fall(c))
+		}
+	}
+	return out
+}
+
+// put fills the cells and takes full rows out, one by one.
+func (f *slowField) put(b Block) (rows int) {
+	for _, c := range slowCells(b) {
+		f[c[1]][c[0]] = true
+	}
+	for y := 0; y < Height; y++ {
+		full := true
+		for _, filled := range f[y] {
+			full = full && filled
+		}
+		if full {
+			rows++
+			copy(f[y:], f[y+1:])
+			y--
+		}
+	}
+	return rows
+}
+
+func (f *slowField) field() (out Field) {
+	for y := range Height {
+		for x, filled := range f[y] {
+			if filled {
+				out.Set(x, y)
+			}
+		}
+	}
+	return out
+}
+
+// A slowEngine is rules §4 to §7 word by word.
+type slowEngine struct {
+	f                  slowField
+	word               uint64
+	piece              Block
+	next               uint8
+	active, over       bool
+	newPiece           bool
+	lines, points      int
+	conflicts, blocked int
+}
+
+func (e *slowEngine) draw() uint8 {
+	e.word += 0x9E3779B97F4A7C15
+	z := e.word
+	z ^= z >> 30
+	z *= 0xBF58476D1CE4E5B9
+	z ^= z >> 27
+	z *= 0x94D049BB133111EB
+	z ^= z >> 31
+	return uint8((z >> 33) % 7)
+}
+
+// spawn is step 1 of a tick, taken early.
+func (e *slowEngine) spawn() {
+	n := len(drawings[e.next])
+	b := Block{Kind: e.next, X: int8((10 - n) / 2), Y: 30}
+	for highest := 99; highest > 19; b.Y-- {
+		highest = 0
+		for _, c := range slowCells(b.Moved(0, -1)) {
+			highest = max(highest, c[1])
+		}
+	}
+	e.piece, e.next, e.active, e.newPiece = b, e.draw(), true, true
+	e.over = !e.f.fits(b)
+}
+
+func (e *slowEngine) tick(bits int) {
+	e.newPiece = false
+	left, right, cw, ccw, drop := bits&1 != 0, bits&2 != 0, bits&4 != 0, bits&8 != 0, bits&16 != 0
+	if left && right || cw && ccw {
+		e.conflicts++
+	}
+	if left && right {
+		left, right = false, false
+	}
+	if cw && ccw {
+		cw, ccw = false, false
+	}
+	move := func(wanted bool, to Block) {
+		if wanted && e.f.fits(to) {
+			e.piece = to
+		} else if wanted {
+			e.blocked++
+		}
+	}
+	move(cw, e.piece.Turned(1))
+	move(ccw, e.piece.Turned(-1))
+	move(left, e.piece.Moved(-1, 0))
+	move(right, e.piece.Moved(1, 0))
+	down := e.piece.Moved(0, -1)
+	switch {
+	case drop:
+		e.piece = e.f.fall(e.piece)
+		e.lock()
+	case e.f.fits(down):
+		e.piece = down
+	default:
+		e.lock()
+	}
+}
+
+func (e *slowEngine) lock() {
+	for _, c := range slowCells(e.piece) {
+		if c[1] >= Height {
+			e.over = true
+			return
+		}
+	}
+	level := 1 + e.lines/10
+	n := e.f.put(e.piece)
+	e.lines += n
+	e.points += []int{0, 40, 100, 300, 1200}[n] * level
+	e.spawn()
+}
+
+// TestEngineAgainstItsTwin plays ticks of random bits, likely to build and to clear, in both.
+func TestEngineAgainstItsTwin(t *testing.T) {
+	seed := envtest.Seed(t)
+	for game := range uint64(60) {
+		rng := rand.New(rand.NewPCG(seed, game))
+		var e Engine
+		e.Start(seed + game)
+		slow := slowEngine{word: seed + game}
+		slow.next = slow.draw()
+		slow.spawn()
+		for e.Over == Running {
+			bits := rng.IntN(bitSets)
+			if rng.IntN(4) > 0 { // as the placer would, toward a low place
+				moves := e.Field.Moves(e.Piece, nil)
+				target := moves[rng.IntN(len(moves))]
+				for range 6 {
+					if m := moves[rng.IntN(len(moves))]; m.Top() < target.Top() {
+						target = m
+					}
+				}
+				bits = int(Toward(e.Piece, target))
+			}
+			require.Equal(t, slow.newPiece, e.New)
+			e.Tick(Bits(bits))
+			slow.tick(bits)
+			require.Equal(t, slow.f.field(), e.Field)
+			require.Equal(t, slow.over, e.Over != Running)
+			require.Equal(t, []int{slow.lines, slow.points, slow.conflicts, slow.blocked},
+				[]int{int(e.Lines), int(e.Points), int(e.Conflicts), int(e.Blocked)})
+			if e.Over != LockOut {
+				require.Equal(t, slow.piece, e.Piece)
+				require.Equal(t, slow.next, e.Next)
+			}
+		}
+	}
+}
+
+// TestMovesAgainstTheirTwin compares the move lists on rubbish of every height, from where a
+// piece appears and from anywhere.
+func TestMovesAgainstTheirTwin(t *testing.T) {
+	rng := rand.New(rand.NewPCG(envtest.Seed(t), 2))
+	for n := range 20_000 {
+		var slow slowField
+		for y := range rng.IntN(Height + 1) {
+			for range 1 + rng.IntN(9) {
+				slow[y][rng.IntN(Width)] = true
+			}
+		}
+		if n%3 == 0 { // a spire or two
+			for range 1 + rng.IntN(2) {
+				x := rng.IntN(Width)
+				for y := range rng.IntN(Height + 1) {
+					slow[y][x] = true
+				}
+			}
+		}
+		for y := range slow {
+			slow[y][rng.IntN(Width)] = false // no row is full between pieces
+		}
+		f := slow.field()
+		b := Spawn(uint8(rng.IntN(Kinds)))
+		if n%4 == 0 {
+			b = Block{b.Kind, uint8(rng.IntN(4)), int8(rng.IntN(12) - 3), int8(rng.IntN(22) - 2)}
+		}
+		require.Equal(t, slow.fits(b), f.Fits(b))
+		if !slow.fits(b) {
+			continue
+		}
+		want := slow.moves(b)
+		require.Equal(t, want, f.Moves(b, nil))
+		for _, m := range want {
+			checkRest(t, &slow, f, m)
+		}
+		if b == Spawn(b.Kind) {
+			checkDistinct(t, &f, want)
+		}
+	}
+}
+
+// checkRest compares what is known of a resting place and what putting it comes to.
+func checkRest(t *testing.T, slow *slowField, f Field, m Block) {
+	cells := slowCells(m)
+	got := m.Cells()
+	require.ElementsMatch(t, cells, got[:])
+	top := 0
+	for _, c := range cells {
+		top = max(top, c[1])
+	}
+	require.Equal(t, top, m.Top())
+	if top >= Height {
+		return
+	}
+	after := *slow
+	require.Equal(t, after.put(m), f.Put(m))
+	require.Equal(t, after.field(), f)
+}
+
+// checkDistinct compares with a list whose entries are told apart by their cells.
+func checkDistinct(t *testing.T, f *Field, all []Block) {
+	var want []Block
+	seen := map[[4][2]int]bool{}
+	for _, m := range all {
+		if !seen[m.Cells()] {
+			seen[m.Cells()] = true
+			want = append(want, m)
+		}
+	}
+	require.Equal(t, want, f.Distinct(Spawn(all[0].Kind), nil))
+}
+
+// TestFirstPieces is the sequence of seed 1 (rules §3).
+func TestFirstPieces(t *testing.T) {
+	const want = "IZITTTIOTIZIJSJJIOTIZSTJSSLJTJLLLZZLOZJL"
+	var e Engine
+	e.Start(1)
+	got := string(Letters[e.Piece.Kind])
+	for len(got) < len(want) {
+		got += string(Letters[e.Next])
+		e.Field = Field{}
+		for !e.Tick(Drop) {
+			t.Fatal("a dropped piece does not lock")
+		}
+	}
+	require.Equal(t, want, got)
+}
+
+// TestStrictEngine loses by a conflict and not by anything else.
+func TestStrictEngine(t *testing.T) {
+	for bits := range Bits(64) {
+		e := Engine{Strict: true}
+		e.Start(3)
+		e.Tick(bits)
+		conflict := bits&(Left|Right) == Left|Right || bits&(CW|CCW) == CW|CCW
+		require.Equal(t, conflict, e.Over == Conflict, "bits %b", bits)
+	}
+}
