@@ -9,6 +9,7 @@ import (
 	"blockyard/env"
 	"blockyard/env/blockbattle"
 	"blockyard/env/blocking"
+	"blockyard/env/dropblox"
 	"blockyard/env/tetrisduel"
 	"blockyard/env/wintetris"
 )
@@ -23,6 +24,7 @@ var All = []*env.Game{
 	wintetris.Game,
 	wintetris.InstantGame,
 	wintetris.TickGame,
+	dropblox.Game,
 }
 
 // Lookup finds a game by name ("blockbattle", "blockbattle:classic") or by Gymnasium id
