@@ -27,8 +27,9 @@ type Reader struct {
 	closer io.Closer
 	buf    []byte
 	line   int
-	cut    bool // the last line had no end
-	broken bool // the compressed data ends too early
+	offset int64 // of the byte after the last line, in the uncompressed data
+	cut    bool  // the last line had no end
+	broken bool  // the compressed data ends too early
 	zipped bool
 	blank  bool
 }
@@ -105,6 +106,7 @@ func (r *Reader) read() ([]byte, error) {
 			return nil, r.Errorf("the line is longer than %d bytes", MaxLine)
 		}
 		r.buf = append(r.buf, part...)
+		r.offset += int64(len(part))
 		switch {
 		case err == nil:
 			return r.buf, nil
@@ -135,6 +137,12 @@ func (r *Reader) Blank() bool { return r.blank }
 
 // Line is the number of the line that Next returned last, counted from 1.
 func (r *Reader) Line() int { return r.line }
+
+// Offset is how many bytes of the data, uncompressed, the lines read so far take.
+func (r *Reader) Offset() int64 { return r.offset }
+
+// Before says that so many lines and bytes of the file were skipped before the Reader began.
+func (r *Reader) Before(lines int, bytes int64) { r.line, r.offset = lines, bytes }
 
 // Name is the file's name.
 func (r *Reader) Name() string { return r.name }
