@@ -17,9 +17,9 @@ func (f *Field) At(x, y int) bool {
 func (f *Field) Set(x, y int) { f[y] |= 1 << uint(x) }
 
 // Window returns rows y..y+3, -4 ≤ y ≤ 20, the lowest in the low bits; nothing is below.
-func (f *Field) Window(y int8) uint64 {
+func (f *Field) Window(y int) uint64 {
 	if y < 0 {
-		return f.Window(0) << uint(-16*int(y))
+		return f.Window(0) << uint(-16*y)
 	}
 	r := f[y : y+4]
 	return uint64(r[0]) | uint64(r[1])<<16 | uint64(r[2])<<32 | uint64(r[3])<<48
@@ -32,7 +32,7 @@ func (f *Field) Fits(b Block) bool {
 	if b.X < s.lo || b.X > s.hi || b.Y < -s.low {
 		return false
 	}
-	return b.Y > Height || f.Window(b.Y)&s.at(b.X) == 0
+	return b.Y > Height || f.Window(int(b.Y))&s.at(b.X) == 0
 }
 
 // Fall returns the block, which fits, as far down as it can go.
@@ -43,7 +43,7 @@ func (f *Field) Fall(b Block) Block {
 	if y > Height {
 		y = Height
 	}
-	for w := f.Window(y); y > -s.low; y-- {
+	for w := f.Window(int(y)); y > -s.low; y-- {
 		w <<= 16
 		if y > 0 {
 			w |= uint64(f[y-1])

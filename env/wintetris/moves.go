@@ -42,10 +42,10 @@ func (f *Field) Distinct(b Block, dst []Block) []Block {
 	var seen [Rotations]uint32
 	kept := dst[:n]
 	for _, m := range dst[n:] {
-		t := twins[m.Kind][m.Rot]
-		at := uint32(1) << uint(m.X+t.dx-minX)
-		if seen[t.of]&at == 0 {
-			seen[t.of] |= at
+		first := m.First()
+		at := uint32(1) << uint(first.X-minX)
+		if seen[first.Rot]&at == 0 {
+			seen[first.Rot] |= at
 			kept = append(kept, m)
 		}
 	}
@@ -79,8 +79,8 @@ func (f *Field) openMoves(b Block, distinct bool, dst []Block) []Block {
 // Inside reports whether all of a resting block is within the field.
 func (b Block) Inside() bool { return b.Top() < Height }
 
-// twins says under which smaller rotation a rotation's cells stand as well, that box being so
-// many columns further right; itself and 0 if there is none.
+// twins says under which smaller rotation a rotation's cells stand as well, that box being
+// moved by (dx, dy); itself, not moved, if there is none.
 var twins = func() (out [Kinds][Rotations]twin) {
 	for k := range out {
 		for r := range out[k] {
@@ -88,7 +88,7 @@ var twins = func() (out [Kinds][Rotations]twin) {
 			for q := 0; q < r && out[k][r].of == uint8(r); q++ {
 				a, b := &shapes[k][q], &shapes[k][r]
 				if a.mask>>uint(16*a.low-a.lo) == b.mask>>uint(16*b.low-b.lo) {
-					out[k][r] = twin{of: uint8(q), dx: a.lo - b.lo}
+					out[k][r] = twin{uint8(q), a.lo - b.lo, b.low - a.low}
 				}
 			}
 		}
@@ -97,6 +97,6 @@ var twins = func() (out [Kinds][Rotations]twin) {
 }()
 
 type twin struct {
-	of uint8
-	dx int8
+	of     uint8
+	dx, dy int8
 }

@@ -162,5 +162,11 @@ func (b Block) Cells() (out [4][2]int) {
 	return out
 }
 
+// First returns the block of the smallest rotation that covers the same cells as b.
+func (b Block) First() Block {
+	t := &twins[b.Kind][b.Rot]
+	return Block{b.Kind, t.of, b.X + t.dx, b.Y + t.dy}
+}
+
 // valid reports whether kind and rotation exist.
 func (b Block) valid() bool { return b.Kind < Kinds && b.Rot < Rotations }

@@ -287,6 +287,8 @@ func checkDistinct(t *testing.T, f *Field, all []Block) {
 	var want []Block
 	seen := map[[4][2]int]bool{}
 	for _, m := range all {
+		first := m.First()
+		require.Equal(t, m.Cells(), first.Cells())
 		if !seen[m.Cells()] {
 			seen[m.Cells()] = true
 			want = append(want, m)

@@ -1,0 +1,109 @@
+package wintetrisbot
+
+import "blockyard/env/wintetris"
+
+// A Rater says what the resting places of a piece are worth.
+type Rater interface {
+	// Rate writes to out, for each of moves, all within the field f, what it is worth to put
+	// the piece there and the next piece, of kind next, where it does best after that.
+	Rate(f *wintetris.Field, moves []wintetris.Block, next uint8, out []float64)
+}
+
+// A Solver is the demo solver (rules §8): it lists the resting places in a piece's first
+// tick, rates a part of them in each of the first ticks and then steers for the first of the
+// best. It is a wintetris.Solver, plays one game, and is not safe for concurrent use.
+type Solver struct {
+	rater Rater
+	parts int
+	part  int // how many are rated
+	n     int
+	moves [wintetris.MaxMoves]wintetris.Block
+	best  int // index of the best so far, -1 if none
+	value float64
+	todo  [wintetris.MaxMoves]wintetris.Block // of a part, what is to be rated
+	from  [wintetris.MaxMoves]int             // and which moves those are
+	worth [wintetris.MaxMoves]float64
+}
+
+var _ wintetris.Solver = (*Solver)(nil)
+
+// MaxParts is the most parts a solver splits its work into.
+const MaxParts = 100
+
+// NewSolver returns a solver that splits its work over 1 to MaxParts ticks; the demo solver's
+// number is wintetris.Parts.
+func NewSolver(r Rater, parts int) *Solver { return &Solver{rater: r, parts: parts, best: -1} }
+
+// Update implements wintetris.Solver: the bits for this tick (rules §8.5). A piece whose first
+// tick the solver has not seen, or which does not fit where it is, is left to itself.
+func (s *Solver) Update(f *wintetris.Field, now, next wintetris.Block, fresh bool) wintetris.Bits {
+	if fresh {
+		s.begin(f, now)
+	}
+	if s.part < s.parts && s.n > 0 {
+		s.rate(f, next.Kind)
+	}
+	if s.part < s.parts || s.best < 0 {
+		return 0
+	}
+	return wintetris.Toward(now, s.moves[s.best])
+}
+
+// Choose rates all resting places of a piece at once and returns the first of the best; ok is
+// false if there is none within the field.
+func (s *Solver) Choose(f *wintetris.Field, now, next wintetris.Block) (target wintetris.Block, ok bool) {
+	s.begin(f, now)
+	for s.n > 0 && s.part < s.parts {
+		s.rate(f, next.Kind)
+	}
+	target, _, ok = s.Target()
+	return target, ok
+}
+
+// Target returns the best resting place so far and its value; ok is false if there is none.
+func (s *Solver) Target() (target wintetris.Block, value float64, ok bool) {
+	if s.best < 0 {
+		return target, 0, false
+	}
+	return s.moves[s.best], s.value, true
+}
+
+func (s *Solver) begin(f *wintetris.Field, now wintetris.Block) {
+	s.part, s.n, s.best = 0, 0, -1
+	if f.Fits(now) {
+		s.n = len(f.Moves(now, s.moves[:0]))
+	}
+}
+
+// rate rates the next part of the list. Places with a cell above the field are no choice; of
+// two that cover the same cells the first is rated, since the other could only be as good.
+func (s *Solver) rate(f *wintetris.Field, next uint8) {
+	k := 0
+	for i := s.part * s.n / s.parts; i < (s.part+1)*s.n/s.parts; i++ {
+		if m := s.moves[i]; m.Inside() && !s.twice(i) {
+			s.todo[k], s.from[k] = m, i
+			k++
+		}
+	}
+	s.part++
+	s.rater.Rate(f, s.todo[:k], next, s.worth[:k])
+	for j, v := range s.worth[:k] {
+		if s.best < 0 || v > s.value {
+			s.best, s.value = s.from[j], v
+		}
+	}
+}
+
+// twice reports whether an earlier entry covers the cells of entry i.
+func (s *Solver) twice(i int) bool {
+	first := s.moves[i].First()
+	if first.Rot == s.moves[i].Rot {
+		return false
+	}
+	for _, m := range s.moves[:i] {
+		if m.Rot == first.Rot && m.X == first.X {
+			return true
+		}
+	}
+	return false
+}
