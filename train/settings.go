@@ -48,7 +48,7 @@ type settings struct {
 // backup, and that on the game.
 func (s *settings) config(g *learn.Game) td.Config {
 	backup := 0.0
-	if g.Start != nil && g.Outcomes > 0 {
+	if g.Start != nil {
 		backup = 1
 	}
 	set(&backup, s.Backup)

@@ -28,10 +28,7 @@ func (s *slot) deliberate(c *chooser, d deal, seat int) env.Action {
 	}
 	c.rank()
 	n := min(c.width, len(c.order))
-	var picked [64]bool
-	for range d.samples {
-		picked[s.rand.Next()%uint64(min(n, len(picked)))] = true
-	}
+	picked := s.pick(d.samples, n)
 	top := float32(0)
 	for q, k := range c.order[:n] {
 		i, worth := c.root.slot[k], c.root.worth[c.root.slot[k]]
@@ -43,7 +40,7 @@ func (s *slot) deliberate(c *chooser, d deal, seat int) env.Action {
 			if worth = c.second(next, mover); mover != seat {
 				worth = -worth
 			}
-			if q < len(picked) && picked[q] && c.leaf.live > 0 {
+			for range picked[min(q, len(picked)-1)] {
 				s.learnFrom(c, mover, c.root.legal[i])
 			}
 		}
@@ -57,6 +54,18 @@ func (s *slot) deliberate(c *chooser, d deal, seat int) env.Action {
 	return c.root.legal[first]
 }
 
+// pick spreads looks over the first n choices. A look of a game of turns costs no more than
+// a second choice does, so that there may be several a choice.
+func (s *slot) pick(looks, n int) (picked [65]int) {
+	for range looks {
+		i := s.rand.Next() % uint64(min(n, len(picked)-1))
+		if picked[i]++; !duel(s.game) {
+			picked[i] = 1
+		}
+	}
+	return picked
+}
+
 // choice is the root's i-th action, None for no index.
 func (c *chooser) choice(i int) env.Action {
 	if i < 0 {
@@ -68,6 +77,9 @@ func (c *chooser) choice(i int) env.Action {
 // learnFrom notes an insight about one of the second choices in c.leaf, after the first
 // choice a.
 func (s *slot) learnFrom(c *chooser, seat int, a env.Action) {
+	if c.leaf.live == 0 {
+		return
+	}
 	i := best(c.leaf.worth)
 	k := c.leaf.find(i)
 	if k < 0 || s.chance(0.5) {
