@@ -5,7 +5,15 @@ from __future__ import annotations
 import gymnasium
 
 # Gymnasium ids without their namespace; the server has the facts.
-GAMES = ("BlockBattle-v0", "TetrisDuel-v0", "Blocking-v0", "WinTetris-v0", "WinTetrisInstant-v0", "WinTetrisTick-v0", "Dropblox-v0")
+GAMES = (
+    "BlockBattle-v0",
+    "TetrisDuel-v0",
+    "Blocking-v0",
+    "WinTetris-v0",
+    "WinTetrisInstant-v0",
+    "WinTetrisTick-v0",
+    "Dropblox-v0",
+)
 
 NAMESPACE = "blockyard"
 
