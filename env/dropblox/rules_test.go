@@ -1,0 +1,331 @@
+package dropblox
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"blockyard/env"
+)
+
+// First uniform numbers of seeds (rules §6.1).
+func TestUniform(t *testing.T) {
+	for seed, want := range map[string][]float64{
+		"0":          {0.8444218515250481, 0.7579544029403025, 0.420571580830845},
+		"1":          {0.13436424411240122, 0.8474337369372327, 0.763774618976614},
+		"-1":         {0.13436424411240122, 0.8474337369372327, 0.763774618976614},
+		"+1234":      {0.9664535356921388, 0.4407325991753527, 0.007491470058587191},
+		"4294967296": {0.11299430095636409, 0.41782886486292836, 0.0166763664992291},
+	} {
+		key, err := Key(seed)
+		require.NoError(t, err)
+		var tw Twister
+		tw.Seed(key)
+		for _, u := range want {
+			require.Equal(t, u, tw.Uniform(), "seed %s", seed)
+		}
+	}
+	for _, bad := range []string{"", "-", "1.5", "0x10", "12a", "--1", string(make([]byte, 9000))} {
+		_, err := Key(bad)
+		require.Error(t, err, "%q", bad)
+	}
+}
+
+// The first types drawn (rules §6.3), seven at score 0 and the others at another.
+func TestDraws(t *testing.T) {
+	for _, c := range []struct {
+		seed  string
+		then  int
+		types []int
+	}{
+		{"0", 0, []int{21, 7, 11, 8, 16, 14, 21, 7, 28, 26, 21, 19, 2, 17, 28, 25, 23, 0, 11, 19}},
+		{"50", 0, []int{7, 7, 28, 9, 2, 23, 9, 28, 17, 18, 27, 23, 18, 6, 26, 3, 7, 13, 6, 11}},
+		{"1234", 0, []int{12, 81, 16, 2, 6, 22, 18, 4, 3, 14, 1, 13, 2, 7, 18, 10, 27, 15, 14, 12}},
+		{"-1", 0, []int{24, 7, 13, 22, 0, 12, 0, 20, 27, 0, 15, 11, 12, 6, 14, 6, 13, 0, 16, 5}},
+		{"11", 480, []int{16, 13, 17, 14, 22, 8, 23, 1, 27, 17, 4, 1, 68, 5881, 74, 18, 19, 24, 28, 20}},
+		{"11", 1000, []int{16, 13, 17, 14, 22, 8, 23, 11, 27, 175, 190, 207, 3067, 5881, 10680, 2233, 2311, 3526, 28, 62}},
+	} {
+		var s State
+		require.NoError(t, s.ResetSeed(c.seed))
+		var got []int
+		for _, d := range s.Draws(nil) {
+			got = append(got, int(d))
+		}
+		require.Equal(t, got[0], int(s.Blocks[0]))
+		require.Equal(t, got[2], int(s.Blocks[1]), "the second draw is thrown away")
+		for s.Points = int32(c.then); len(got) < len(c.types); {
+			got = append(got, int(s.draw()))
+		}
+		require.Equal(t, c.types, got, "seed %s", c.seed)
+	}
+}
+
+// The table of rules §6.3: chances of the levels and the mean size.
+func TestChances(t *testing.T) {
+	for score, want := range map[int][7]float64{
+		0:    {.9925, .0072, .0003, 0, 0, 0, 4.39},
+		60:   {.9236, .0751, .0012, 0, 0, 0, 4.46},
+		240:  {.7843, .1692, .0368, .0086, .0011, 0, 4.68},
+		480:  {.5006, .2498, .1249, .0624, .0312, .0310, 5.41},
+		720:  {.2176, .1700, .1331, .1042, .0816, .2936, 7.06},
+		1200: {.1207, .1060, .0932, .0820, .0721, .5260, 8.01},
+	} {
+		for k, p := range Chances(score) {
+			require.InDelta(t, want[k], p, 0.00006, "score %d, level %d", score, k)
+		}
+		require.InDelta(t, want[6], MeanSize(score), 0.006, "score %d", score)
+	}
+}
+
+// Draw and Chances are two ways to say the same.
+func TestDrawFollowsChances(t *testing.T) {
+	const n = 2000
+	for _, score := range []int{0, 100, 480, 700, 1500} {
+		var count [6]int
+		for k := range n {
+			count[levelAt((float64(k)+0.5)/n, score)]++
+		}
+		for k, p := range Chances(score) {
+			require.InDelta(t, p, float64(count[k])/n, 1.5/n, "score %d, level %d", score, k)
+		}
+	}
+	require.Equal(t, Types-1, Draw(0, math.Nextafter(1, 0), 5000))
+}
+
+// rubble is a board with random squares up to a random height, no row of it full, and with
+// room where blocks appear.
+func rubble(rng *rand.Rand) (taken Field) {
+	top := 10 + rng.IntN(Rows-10)
+	density := 0.3 + 0.6*rng.Float64()
+	for i := top; i < Rows; i++ {
+		hole := rng.IntN(Cols)
+		for j := range Cols {
+			if j != hole && rng.Float64() < density {
+				taken[j] |= 1 << uint(i)
+			}
+		}
+	}
+	return taken
+}
+
+// A pose is a block as it stands, in the slow twin of the search.
+type pose struct {
+	center  Cell
+	offsets [MaxSize]Cell
+}
+
+// slowWays follows every command of the rules from where the block appears, pose by pose,
+// and returns how many commands each takes.
+func slowWays(b Block, taken *Field) map[pose]int {
+	ways := map[pose]int{}
+	if !b.Fits(taken) {
+		return ways
+	}
+	ways[pose{b.Center, b.Offsets}] = 0
+	for queue := []Block{b}; len(queue) > 0; queue = queue[1:] {
+		steps := ways[pose{queue[0].Center, queue[0].Offsets}]
+		for c := Left; c <= Rotate; c++ {
+			next := queue[0]
+			if !c.Carry(&next, taken) {
+				continue
+			}
+			p := pose{next.Center, next.Offsets}
+			if _, ok := ways[p]; !ok {
+				ways[p] = steps + 1
+				queue = append(queue, next)
+			}
+		}
+	}
+	return ways
+}
+
+// covered is a board with the block's squares taken.
+func covered(taken Field, b *Block) Field {
+	for _, o := range b.Cells() {
+		taken[b.Center.J+o.J] |= 1 << uint(b.Center.I+o.I)
+	}
+	return taken
+}
+
+// slowRests is the least commands to every board that a drop can make.
+func slowRests(b Block, taken *Field) map[Field]int {
+	out := map[Field]int{}
+	for p, steps := range slowWays(b, taken) {
+		at := b
+		at.Center, at.Offsets = p.center, p.offsets
+		at.Drop(taken)
+		made := covered(*taken, &at)
+		if least, ok := out[made]; !ok || steps < least {
+			out[made] = steps
+		}
+	}
+	return out
+}
+
+// Rest, and Path to each of its places, against all that the commands can do.
+func TestRestAndPathAgainstSlowTwin(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 9))
+	for k := range 400 {
+		taken := rubble(rng)
+		b := BlockOf(rng.IntN(limits[k%6]))
+		shape := NewShape(&b)
+		want := slowRests(b, &taken)
+		var rest Poses
+		require.Equal(t, len(want) > 0, shape.Rest(&taken, &rest))
+		got := map[Field]bool{}
+		for _, a := range rest.Actions(nil) {
+			p := At(a)
+			require.Equal(t, a, p.Action())
+			made := taken
+			shape.Put(&made, p.R, p.I, p.J)
+			require.False(t, got[made], "%s twice", Text(a))
+			got[made] = true
+			least, ok := want[made]
+			require.True(t, ok, "board %d, %v: %s is out of reach", k, b.String(), Text(a))
+			way, ok := shape.Path(&taken, p, nil)
+			require.True(t, ok)
+			require.Len(t, way, least, Text(a))
+			led := b
+			for _, c := range way {
+				require.True(t, c.Carry(&led, &taken))
+			}
+			led.Drop(&taken)
+			require.Equal(t, made, covered(taken, &led))
+		}
+		require.Len(t, got, len(want), "board %d, %v", k, b.String())
+	}
+}
+
+func TestPathRefuses(t *testing.T) {
+	var s State
+	s.Reset(3)
+	for _, p := range []Placement{{0, 6, 12}, {3, 0, 0}, {0, 6, Rows - 1 + 40}, {-1, 0, 0}, {0, 12, 4}, {4, 0, 0}} {
+		b := s.Block(0)
+		shape := NewShape(&b)
+		_, ok := shape.Path(&s.Taken, p, nil)
+		require.False(t, ok, "%v", p)
+	}
+	_, err := s.Path(5, nil)
+	require.ErrorContains(t, err, "5 0 0")
+}
+
+// slowTurn is rules §4 on a plain bitmap.
+func slowTurn(cells [Rows][Cols]uint16, b Block) (out [Rows][Cols]uint16, rows int) {
+	for _, o := range b.Cells() {
+		cells[b.Center.I+o.I][b.Center.J+o.J] = uint16(b.Type) + 1
+	}
+	var kept [][Cols]uint16
+	for _, row := range cells {
+		full := true
+		for _, v := range row {
+			full = full && v != 0
+		}
+		if full {
+			rows++
+		} else {
+			kept = append(kept, row)
+		}
+	}
+	copy(out[rows:], kept)
+	return out, rows
+}
+
+// Step by action, and Play by the commands that lead there, make the same game; the bitmap
+// is what the slow twin makes.
+func TestStepAgainstCommandsAndSlowTwin(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	most := 0
+	for game := range uint64(60) {
+		var a, b State
+		a.Reset(game)
+		a.Cells = [Rows][Cols]uint16{}
+		for j, c := range rubbleWithWell(rng) {
+			a.Taken[j] = c
+			for i := range Rows {
+				a.Cells[i][j] = uint16(c >> uint(i) & 1)
+			}
+		}
+		for !a.Failed {
+			legal := a.Legal(0, nil)
+			act := legal[rng.IntN(len(legal))]
+			for _, l := range legal { // a way to remove rows is always taken
+				made := a.Taken
+				blk := a.Block(0)
+				shape := NewShape(&blk)
+				p := At(l)
+				shape.Put(&made, p.R, p.I, p.J)
+				if made.Full(Cols) != 0 {
+					act = l
+				}
+			}
+			b = a
+			way, err := a.Path(act, nil)
+			require.NoError(t, err)
+			blk := a.Block(0)
+			for _, c := range way {
+				require.True(t, c.Carry(&blk, &a.Taken))
+			}
+			blk.Drop(&a.Taken)
+			cells, rows := slowTurn(a.Cells, blk)
+			points := a.Points
+			require.Equal(t, rows, b.Play(way))
+			a.Step(env.Alone(0, act))
+			require.Equal(t, a, b, Text(act))
+			require.Equal(t, cells, a.Cells)
+			require.Equal(t, int(points)+1<<rows-1, int(a.Points))
+			most = max(most, rows)
+		}
+	}
+	require.Greater(t, most, 2, "no turn removed several rows")
+}
+
+// rubbleWithWell is a board of full rows but for one column.
+func rubbleWithWell(rng *rand.Rand) (taken Field) {
+	well := rng.IntN(Cols)
+	for j := range taken {
+		if j != well {
+			taken[j] = within &^ (1<<uint(12+rng.IntN(15)) - 1)
+		}
+	}
+	return taken
+}
+
+// Commands of one turn, words among them that are none (rules §3, §4, §9).
+func TestTurn(t *testing.T) {
+	var s State
+	s.Reset(0) // type 21 at (8, 6)
+	p := s.Turn("left", "hold", "LEFT", "up", "rotate", "drop", "left")
+	require.Equal(t, []int8{Applied, Unknown, Unknown, Applied, Applied, Dropped}, p.Applied)
+	require.Equal(t, Cell{7, 5}, p.Moved.Center)
+	require.Equal(t, 24, p.Fall)
+	s.Expire()
+	before := s
+	require.Empty(t, s.Turn("left").Applied)
+	require.Zero(t, s.Play([]Command{Left}))
+	require.Equal(t, before, s)
+}
+
+func TestDeal(t *testing.T) {
+	list := []uint16{5, 4, 3, 2, 1, 0, 12677, 9}
+	var s State
+	d := Deal{Types: list}
+	require.NoError(t, d.Start(&s))
+	for turn := 0; turn+Known <= len(list); turn++ {
+		for k := range Known {
+			require.Equal(t, list[turn+k], s.Blocks[k])
+		}
+		require.Equal(t, turn+Known < len(list), d.Ready(&s))
+		s.Turn()
+	}
+	require.ErrorContains(t, (&Deal{Types: list[:5]}).Start(&s), "at least 6")
+	require.ErrorContains(t, (&Deal{Types: []uint16{1, 1, 1, 12678, 1, 1}}).Start(&s), "type 12678 in place 3")
+}
+
+func ExampleBlock_String() {
+	b := BlockOf(20)
+	fmt.Println(b.String())
+	// Output: 20 ..#/..#/###
+}
