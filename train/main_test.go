@@ -110,7 +110,7 @@ func TestDefaults(t *testing.T) {
 	_, err = k.Parse([]string{"selfplay", "blockbattle"})
 	require.NoError(t, err)
 	require.Equal(t, td.Backed(), p.Selfplay.config(learn.BlockBattle))
-	require.Equal(t, td.Default(), p.Selfplay.config(learn.TetrisDuel))
+	require.Equal(t, td.Default(), p.Selfplay.config(learn.Blocking))
 	_, err = k.Parse([]string{"selfplay", "blockbattle", "--for=2m"})
 	require.NoError(t, err)
 	require.Equal(t, 2, p.Selfplay.config(learn.BlockBattle).Gates)
@@ -125,7 +125,7 @@ func TestRefuses(t *testing.T) {
 	for says, args := range map[string][]string{
 		"chess":                    {"selfplay", "chess"},
 		"lambda is 2":              {"selfplay", "blockbattle", "--lambda=2", "--out", t.TempDir()},
-		"no backup":                {"selfplay", "tetrisduel", "--backup=0.5", "--out", t.TempDir()},
+		"no backup":                {"selfplay", "blocking", "--backup=0.5", "--out", t.TempDir()},
 		"no warm start before":     {"selfplay", "blockbattle", "--warm=0.1", "--out", t.TempDir()},
 		"no such file":             {"selfplay", "blockbattle", "--resume", "--out", t.TempDir()},
 		"header":                   {"gate", file, "hand"},
