@@ -125,7 +125,7 @@ func TestRefuses(t *testing.T) {
 	for says, args := range map[string][]string{
 		"chess":                    {"selfplay", "chess"},
 		"lambda is 2":              {"selfplay", "blockbattle", "--lambda=2", "--out", t.TempDir()},
-		"no backup":                {"selfplay", "blocking", "--backup=0.5", "--out", t.TempDir()},
+		"a net to start from":      {"selfplay", "blocking", "--backup=0.5", "--out", t.TempDir()},
 		"no warm start before":     {"selfplay", "blockbattle", "--warm=0.1", "--out", t.TempDir()},
 		"no such file":             {"selfplay", "blockbattle", "--resume", "--out", t.TempDir()},
 		"header":                   {"gate", file, "hand"},
