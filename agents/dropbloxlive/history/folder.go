@@ -12,8 +12,9 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
-	"strings"
 	"time"
+
+	"blockyard/env/dropblox"
 )
 
 // Meta is what the file meta says.
@@ -82,8 +83,8 @@ func (f *Folder) State(turn int, state []byte) error {
 }
 
 // Move writes the commands of a turn.
-func (f *Folder) Move(turn int, commands []string) error {
-	return f.write("move"+strconv.Itoa(turn), Commands(commands))
+func (f *Folder) Move(turn int, commands []dropblox.Command) error {
+	return f.write("move"+strconv.Itoa(turn), dropblox.AppendMoves(nil, commands))
 }
 
 // End writes meta again, with the end.
@@ -93,23 +94,6 @@ func (f *Folder) End(turns, score int, reason string) error {
 	}
 	f.Meta.Turns, f.Meta.Score, f.Meta.Reason = turns, score, reason
 	return f.writeMeta()
-}
-
-// Commands is a list of commands as a move file holds it. They are words of ASCII without
-// quotes.
-func Commands(list []string) []byte {
-	var b strings.Builder
-	b.WriteByte('[')
-	for i, c := range list {
-		if i > 0 {
-			b.WriteString(", ")
-		}
-		b.WriteByte('"')
-		b.WriteString(c)
-		b.WriteByte('"')
-	}
-	b.WriteByte(']')
-	return []byte(b.String())
 }
 
 func (f *Folder) writeMeta() error {

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"blockyard/env/dropblox"
 )
 
 func TestFolder(t *testing.T) {
@@ -21,8 +23,8 @@ func TestFolder(t *testing.T) {
 	require.NoError(t, f.State(0, []byte("{}")))
 	require.NoError(t, f.Move(0, nil))
 	require.NoError(t, f.State(1, []byte("{1}")))
-	require.NoError(t, f.Move(1, []string{"left"}))
-	require.NoError(t, f.Move(12, []string{"left", "rotate", "up"}))
+	require.NoError(t, f.Move(1, []dropblox.Command{dropblox.Left}))
+	require.NoError(t, f.Move(12, []dropblox.Command{dropblox.Left, dropblox.Rotate, dropblox.Up}))
 	require.NoError(t, f.State(1, []byte("{2}")))
 	files := map[string]string{}
 	list, err := os.ReadDir(f.Path)

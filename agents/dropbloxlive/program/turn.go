@@ -8,6 +8,8 @@ import (
 	"os/exec"
 	"strconv"
 	"time"
+
+	"blockyard/env/dropblox"
 )
 
 // How long things may take at the end of a turn.
@@ -35,7 +37,7 @@ func (e Ending) String() string { return endings[e] }
 
 // A Turn is what came of one turn.
 type Turn struct {
-	Commands []string // of the five words, in order
+	Commands []dropblox.Command
 	Ending   Ending
 	Elapsed  time.Duration // until nothing of the program was left
 }
