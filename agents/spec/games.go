@@ -10,9 +10,10 @@ import (
 
 // offers has a line for every game.
 var offers = []offer{
-	{"blockbattle", blockbattle.Pieces, blockbattleEvaluators, blockbattleOutside},
-	{"tetrisduel", 0, tetrisduelEvaluators, tetrisduelOutside},
-	{"blocking", 0, blockingEvaluators, blockingOutside},
+	{game: "blockbattle", outcomes: blockbattle.Pieces, evaluators: blockbattleEvaluators, outside: blockbattleOutside},
+	{game: "tetrisduel", evaluators: tetrisduelEvaluators, outside: tetrisduelOutside},
+	{game: "blocking", evaluators: blockingEvaluators, outside: blockingOutside},
+	{game: "wintetris", players: wintetrisPlayers},
 }
 
 // An offer is what one game, with all its variants, offers beyond the players that every
@@ -22,6 +23,14 @@ type offer struct {
 	outcomes   int    // what a third ply tells apart (see search.Narrow); 0 for no third ply
 	evaluators []evaluator
 	outside    func(g *env.Game, argv []string) env.Agent // somebody else's program; nil if they cannot play
+	players    []player                                   // that search in a way of the game's own
+}
+
+// A player plays by a search of its own, under a name. open reads its options, the text
+// after the colon.
+type player struct {
+	name string
+	open func(g *env.Game, options string) (Factory, error)
 }
 
 // An evaluator says what positions are worth, under a name. open reads the weights of a

@@ -15,6 +15,11 @@
 //	width    how many lines a ply goes on with that does not go on with all
 //	weights  a file of weights for the evaluator instead of those it is shipped with
 //	time     limit for one choice, such as 50ms; without it the search is exhaustive
+//
+// WinTetris has a search of its own, its demo solver's (package agents/wintetrisbot):
+//
+//	weights  as above
+//	parts    over how many ticks the search is split, 4 unless told; in wintetris:tick alone
 package spec
 
 import (
@@ -40,6 +45,9 @@ func Names(g *env.Game) []string {
 	if c := find(g); c != nil {
 		for _, e := range c.evaluators {
 			names = append(names, e.name)
+		}
+		for _, p := range c.players {
+			names = append(names, p.name)
 		}
 	}
 	return names
@@ -81,6 +89,11 @@ func parse(g *env.Game, text string) (Factory, error) {
 		}
 		o.Outcomes = c.outcomes
 		return searcher(g, e, o)
+	}
+	for _, p := range c.players {
+		if p.name == name {
+			return p.open(g, rest)
+		}
 	}
 	known := Names(g)
 	if c.outside != nil {

@@ -11,14 +11,14 @@ type Term int
 
 // The terms, as they count.
 const (
-	Holes   Term = iota // a cell with an empty one right below
-	Slots               // a cell with filled ones on both sides
-	Row                 // one row completed
-	Rows                // a row, where several are completed
-	Top                 // height of the highest cell
-	Bottom              // height of the lowest cell
-	Chasms              // a cell between two filled ones less than before
-	Terms               // how many there are
+	Holes  Term = iota // a cell with an empty one right below
+	Slots              // a cell with filled ones on both sides
+	Row                // one row completed
+	Rows               // a row, where several are completed
+	Top                // height of the highest cell
+	Bottom             // height of the lowest cell
+	Chasms             // a cell between two filled ones less than before
+	Terms              // how many there are
 )
 
 // TermNames names the terms in order: in weight files and tables.
