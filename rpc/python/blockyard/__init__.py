@@ -13,11 +13,14 @@ by ``address=``. Importing this package registers the games with Gymnasium as
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from typing import Literal
 
 from gymnasium.vector import AutoresetMode
 
+from .address import Tls
 from .asking import Seed
+from .buffers import Buffer
 from .client import Client
 from .errors import (
     AuthError,
@@ -39,10 +42,12 @@ from .errors import (
     ServerTimeout,
     UnknownGameError,
 )
-from .facts import GameFacts, Slab
+from .facts import GameFacts
 from .games import GAMES, register
+from .packing import pack, unpack, unpack_torch
 from .positions import Afterstates, Final, Legal, Rollout
 from .single import BlockEnv
+from .slab import Slab
 from .vector import BlockVectorEnv
 
 __version__ = "0.1.0"
@@ -56,6 +61,7 @@ __all__ = [
     "BlockEnv",
     "BlockVectorEnv",
     "BlockyardError",
+    "Buffer",
     "BusyError",
     "Client",
     "DrainingError",
@@ -80,6 +86,9 @@ __all__ = [
     "connect",
     "make",
     "make_vec",
+    "pack",
+    "unpack",
+    "unpack_torch",
 ]
 
 
@@ -87,8 +96,9 @@ def make_vec(
     game: str,
     num_envs: int = 1,
     *,
-    address: str | None = None,
+    address: str | Sequence[str] | None = None,
     token: str | None = None,
+    tls: Tls = None,
     seed: Seed = None,
     seats: int | None = None,
     opponents: Mapping[int, str] | str | None = "random",
@@ -99,6 +109,8 @@ def make_vec(
     mask: bool = True,
     copy: bool = True,
     slots: int = 2,
+    packed: bool = False,
+    transport: Literal["auto", "shm", "socket"] = "auto",
     timeout: float = 30.0,
     render_mode: str | None = None,
 ) -> BlockVectorEnv:
@@ -108,9 +120,12 @@ def make_vec(
         game: ``"BlockBattle-v0"``, or a server's own name such as ``"blockbattle:classic"``.
         num_envs: games at once, at least 1. With several driven seats a game the environment's own
             ``num_envs`` is a multiple of it: one row a driven seat.
-        address: of a running server, ``"unix:PATH"`` or ``"tcp:HOST:PORT"``; None starts one for this
-            process, shared by all its environments.
+        address: of a running server, ``"unix:PATH"``, ``"tcp:HOST:PORT"`` or ``"tls:HOST:PORT"``; None starts one for
+            this process, shared by all its environments. Several: the games are spread over them, and every
+            byte is as one server would have it.
         token: for a server on TCP that wants one; by default ``BLOCKYARD_TOKEN``.
+        tls: how a ``tls:`` server is trusted: None by the system's authorities, a path by the certificates there,
+            False not at all, or an ``ssl.SSLContext``.
         seed: of the first reset that names none: s seeds game i with s + i, a list each by itself.
         seats: players of each game; by default the fewest the game allows.
         opponents: who plays the seats that are not ours, on the server: ``{1: "hand"}`` by seat, one spec for all
@@ -124,9 +139,13 @@ def make_vec(
         max_episode_steps: after so many steps a game is truncated; None is the game's own default.
         mask: put ``action_mask`` into infos. False leaves masks out of what travels; legal actions can still
             be asked for.
-        copy: True: every step's arrays are new memory, yours for good. False: they are reused after ``slots``
-            steps, which saves the allocation.
+        copy: True: every step's arrays are yours for good; their memory is used again only when you hold none of
+            them any more. False: they are reused after ``slots`` steps, whoever holds them.
         slots: with copy=False, how many steps' arrays exist.
+        packed: observations have ``bits``, boards of a few bits a cell, in the place of ``planes``; see
+            :func:`unpack` and :func:`unpack_torch`.
+        transport: ``"auto"``: memory shared with the server where it is on this machine (Linux, a unix socket) and
+            can, else the socket; ``"shm"``, ``"socket"``: this way or an error.
         timeout: seconds to wait for the server before it counts as gone.
         render_mode: None, ``"ansi"`` or ``"rgb_array"``.
 
@@ -140,6 +159,7 @@ def make_vec(
         num_envs,
         address=address,
         token=token,
+        tls=tls,
         seed=seed,
         seats=seats,
         opponents=opponents,
@@ -150,6 +170,8 @@ def make_vec(
         mask=mask,
         copy=copy,
         slots=slots,
+        packed=packed,
+        transport=transport,
         timeout=timeout,
         render_mode=render_mode,
     )
@@ -160,6 +182,7 @@ def make(
     *,
     address: str | None = None,
     token: str | None = None,
+    tls: Tls = None,
     seed: int | None = None,
     seats: int | None = None,
     opponents: Mapping[int, str] | str | None = "random",
@@ -175,6 +198,7 @@ def make(
         game,
         address=address,
         token=token,
+        tls=tls,
         seed=seed,
         seats=seats,
         opponents=opponents,
@@ -187,9 +211,11 @@ def make(
     )
 
 
-def connect(address: str | None = None, *, token: str | None = None, timeout: float = 30.0) -> Client:
+def connect(
+    address: str | None = None, *, token: str | None = None, tls: Tls = None, timeout: float = 30.0
+) -> Client:
     """Return a session on which several environments can be opened; arguments as in make_vec."""
-    return Client(address, token=token, timeout=timeout)
+    return Client(address, token=token, tls=tls, timeout=timeout)
 
 
 register()

@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+import os
 import socket
+import ssl
 import struct
+import sys
 from dataclasses import dataclass
 
 from .errors import ServerGone
 
 _BUFFER = 4 << 20  # bytes: a step of a few thousand games then needs one write
 
+# How a server on another machine is trusted: False: not checked at all; None or True: by the system's
+# authorities; a path: by the certificates in that file or folder; or a context of one's own making.
+Tls = ssl.SSLContext | str | os.PathLike[str] | bool | None
+
 
 @dataclass(frozen=True)
 class Address:
-    """Where a server listens: ``unix:PATH`` or ``tcp:HOST:PORT``."""
+    """Where a server listens: ``unix:PATH``, ``tcp:HOST:PORT`` or ``tls:HOST:PORT``."""
 
     kind: str
     path: str = ""
@@ -30,45 +37,81 @@ class Address:
         kind, _, rest = text.partition(":")
         if kind == "unix" and rest:
             return cls("unix", path=rest)
-        if kind == "tcp":
+        if kind in ("tcp", "tls"):
             host, _, port = rest.rpartition(":")
             if host and port.isdigit() and 0 < int(port) < 65536:
-                return cls("tcp", host=host.strip("[]"), port=int(port))
-        raise ValueError(f"address {text!r}: want 'unix:PATH' or 'tcp:HOST:PORT'")
+                return cls(kind, host=host.strip("[]"), port=int(port))
+        raise ValueError(f"address {text!r}: want 'unix:PATH', 'tcp:HOST:PORT' or 'tls:HOST:PORT'")
 
     def __str__(self) -> str:
-        return f"unix:{self.path}" if self.kind == "unix" else f"tcp:{self.host}:{self.port}"
+        return f"unix:{self.path}" if self.kind == "unix" else f"{self.kind}:{self.host}:{self.port}"
 
-    def connect(self, timeout: float) -> socket.socket:
+    def connect(self, timeout: float, tls: Tls = None) -> socket.socket:
         """Return a blocking socket connected to the server.
 
         timeout, in seconds, bounds the connecting and afterwards each wait for bytes, in
         the kernel: the socket stays blocking, so that one call can wait for a whole reply.
 
         Raises:
-            ServerGone: nobody answers there.
+            ServerGone: nobody answers there, or not one that is trusted.
         """
+        context = tls_context(tls) if self.kind == "tls" else None
         try:
-            return self._dial(timeout)
+            sock = self._dial(timeout)
+            if context is None:
+                return sock
+            try:
+                return context.wrap_socket(sock, server_hostname=self.host)
+            except BaseException:
+                sock.close()
+                raise
+        except ssl.SSLCertVerificationError as error:
+            raise ServerGone(
+                f"the server at {self} is not trusted: {error.verify_message}; tls= names the authority to trust"
+            ) from error
         except OSError as error:
             raise ServerGone(f"no server answers at {self}: {error}") from error
 
     def _dial(self, timeout: float) -> socket.socket:
-        if self.kind == "tcp":
-            sock = socket.create_connection((self.host, self.port), timeout)
-            sock.settimeout(None)
-            sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        else:
+        if self.kind == "unix":
+            if not hasattr(socket, "AF_UNIX"):
+                raise OSError("this Python has no unix sockets; let the server listen on tcp:127.0.0.1:PORT")
             sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
             try:
                 sock.connect(self.path)
             except OSError:
                 sock.close()
                 raise
+        else:
+            sock = socket.create_connection((self.host, self.port), timeout)
+            sock.settimeout(None)
+            sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         for option in (socket.SO_SNDBUF, socket.SO_RCVBUF):
             sock.setsockopt(socket.SOL_SOCKET, option, _BUFFER)
+        if sys.platform == "win32":  # there the kernel's limit is another kind of number
+            sock.settimeout(timeout)
+            return sock
         seconds = int(timeout)
         limit = struct.pack("ll", seconds, int((timeout - seconds) * 1e6))
         for option in (socket.SO_RCVTIMEO, socket.SO_SNDTIMEO):
             sock.setsockopt(socket.SOL_SOCKET, option, limit)
         return sock
+
+
+def tls_context(tls: Tls) -> ssl.SSLContext:
+    """Return the context that tls stands for.
+
+    Raises:
+        ValueError: a file that holds no certificates, or none at all.
+    """
+    if isinstance(tls, ssl.SSLContext):
+        return tls
+    context = ssl.create_default_context()
+    if tls is False:
+        context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+    elif isinstance(tls, (str, os.PathLike)):
+        try:
+            context.load_verify_locations(*((None, tls) if os.path.isdir(tls) else (tls, None)))
+        except (OSError, ssl.SSLError) as error:
+            raise ValueError(f"tls: {os.fspath(tls)!r} has no certificates to trust: {error}") from error
+    return context

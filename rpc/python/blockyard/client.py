@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .address import Address
+from .address import Address, Tls
 from .connection import Connection
 from .errors import BlockyardError, ProtocolError, RequestError
 from .facts import GameFacts, Handle
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from .single import BlockEnv
     from .vector import BlockVectorEnv
 
-PROTO = (1, 0)
+PROTO = (1, 1)
 
 
 class Client:
@@ -32,18 +32,23 @@ class Client:
 
     Attributes:
         server: the server's name and version.
+        protocol: the version of the protocol it speaks.
         features: what the server can do beyond the protocol's first version.
         limits: the server's limits by name.
     """
 
-    def __init__(self, address: str | None = None, *, token: str | None = None, timeout: float = 30.0) -> None:
+    def __init__(
+        self, address: str | None = None, *, token: str | None = None, timeout: float = 30.0, tls: Tls = None
+    ) -> None:
         """Connect.
 
         Args:
-            address: ``"unix:PATH"`` or ``"tcp:HOST:PORT"``; None for a server of this process, which is
-                started if it does not run and ends with the last client of it.
+            address: ``"unix:PATH"``, ``"tcp:HOST:PORT"`` or ``"tls:HOST:PORT"``; None for a server of this
+                process, which is started if it does not run and ends with the last client of it.
             token: what the server asks for on TCP; by default the environment's ``BLOCKYARD_TOKEN``.
             timeout: seconds to wait for the server before it is given up.
+            tls: how a ``tls:`` server is trusted: None by the system's authorities, a path by the certificates
+                there, False not at all, or an ``ssl.SSLContext``, which may have a certificate of the client's.
 
         Raises:
             ServerGone: nobody answers at the address.
@@ -57,8 +62,8 @@ class Client:
         try:
             where = Address.parse(address if self._lease is None else self._lease.server.address)  # type: ignore[arg-type]
             note = self._lease.server.exit_note if self._lease else (lambda: "")
-            self.connection = Connection(where, timeout, note)
-            self._hello(token if token is not None else os.environ.get("BLOCKYARD_TOKEN"))
+            self.connection = Connection(where, timeout, note, tls)
+            self._hello(token if token is not None else self._default_token())
         except BaseException:
             if self._lease:
                 self._lease.give_back()
@@ -68,23 +73,48 @@ class Client:
             self._finalizer.atexit = False  # the server has its own end at exit
         self._facts: dict[str, GameFacts] = {}
 
+    def _default_token(self) -> str | None:
+        return (self._lease.server.token if self._lease else None) or os.environ.get("BLOCKYARD_TOKEN")
+
     def _hello(self, token: str | None) -> None:
         options: dict[str, Any] = {"proto": list(PROTO), "client": f"blockyard-python/{platform.python_version()}"}
         if token is not None:
             options["token"] = token
         try:
             answer = self.connection.call("hello", options)
-        except BlockyardError:
+        except BlockyardError as error:
             self.connection.close()
+            if error.name == "version":
+                theirs = ".".join(map(str, error.data.get("proto") or "?"))
+                raise ProtocolError(
+                    f"this client speaks protocol {PROTO[0]}.{PROTO[1]} and the server at {self.connection.address} "
+                    f"{theirs}: install a client and a server whose first numbers are the same",
+                    code=error.code,
+                    name=error.name,
+                    data=error.data,
+                ) from error
             raise
         if not isinstance(answer, dict) or not isinstance(answer.get("limits"), dict):
             self.connection.close()
             raise ProtocolError(f"hello: an answer of unknown shape: {answer!r:.200}")
         self.server = str(answer.get("server", ""))
+        self.protocol: tuple[int, ...] = tuple(answer.get("proto") or (1, 0))
         self.features: tuple[str, ...] = tuple(answer.get("features") or ())
         self.limits: dict[str, int] = answer["limits"]
         self._names: tuple[str, ...] = tuple(answer.get("games") or ())
         self.connection.max_reply = self.limits.get("max_reply", self.connection.max_reply)
+
+    def need(self, feature: str, what: str) -> None:
+        """Make sure of something that not every server can do.
+
+        Raises:
+            RequestError: this one cannot; the message says what and who.
+        """
+        if feature not in self.features:
+            raise RequestError(
+                f"{what}: the server at {self.connection.address} ({self.server or 'of unknown version'}, protocol "
+                f"{'.'.join(map(str, self.protocol))}) cannot {feature!r}, only {', '.join(self.features) or 'little'}"
+            )
 
     # -- questions ------------------------------------------------------------------
 
@@ -133,16 +163,16 @@ class Client:
         """Return a vector environment on this connection; see :func:`blockyard.make_vec`."""
         from .vector import BlockVectorEnv
 
-        if kwargs.keys() & {"address", "token", "timeout"}:
-            raise RequestError("address, token and timeout belong to the client, which has them already")
+        if kwargs.keys() & {"address", "token", "timeout", "tls"}:
+            raise RequestError("address, token, timeout and tls belong to the client, which has them already")
         return BlockVectorEnv(game, num_envs, client=self, **kwargs)
 
     def make(self, game: str, **kwargs: Any) -> BlockEnv:
         """Return a single environment on this connection; see :func:`blockyard.make`."""
         from .single import BlockEnv
 
-        if kwargs.keys() & {"address", "token", "timeout"}:
-            raise RequestError("address, token and timeout belong to the client, which has them already")
+        if kwargs.keys() & {"address", "token", "timeout", "tls"}:
+            raise RequestError("address, token, timeout and tls belong to the client, which has them already")
         return BlockEnv(game, client=self, **kwargs)
 
     # -- the end --------------------------------------------------------------------

@@ -2,43 +2,56 @@
 
 Control calls are ordinary msgpack-rpc messages. A step is written and read on the socket
 itself: one ``sendmsg`` of a 23-byte head and the actions, one ``recvmsg_into`` of a 13-byte
-head and the slab, straight into the caller's memory.
+head and the slab, straight into the caller's memory, in one piece or several. Where slots of
+shared memory hold both, only a number goes and a word comes back.
 """
 
 from __future__ import annotations
 
+import array
 import itertools
 import os
 import socket
+import ssl
 import struct
 import threading
 import weakref
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import msgpack  # type: ignore[import-untyped,unused-ignore]
 
-from .address import Address
+from .address import Address, Tls
 from .errors import BlockyardError, ForkError, ProtocolError, ServerGone, ServerTimeout, from_wire
 
 HEAD = 13  # bytes before the slab in the answer to a step
 _STEP = struct.Struct(">BBBI5sBBIBI")
 _SLAB = struct.Struct(">BBBIBBI")
+_SLOT = struct.Struct(">BBBI10sBBIBI")
+_DONE = struct.Struct(">BBBIBB")
 _CHUNK = 1 << 20
 _WAITALL = getattr(socket, "MSG_WAITALL", 0)
+_CLOEXEC = getattr(socket, "MSG_CMSG_CLOEXEC", 0)
 _NOSIGNAL = getattr(socket, "MSG_NOSIGNAL", 0)
+
+
+Into = memoryview | Sequence[memoryview] | None  # bytes, in one piece or several
 
 
 class Pending:
     """A request whose answer is still to come."""
 
-    __slots__ = ("done", "error", "ident", "method", "result", "slab")
+    __slots__ = ("brief", "done", "error", "fds", "ident", "into", "method", "result", "size")
 
-    def __init__(self, ident: int, method: str, slab: memoryview | None) -> None:
+    def __init__(self, ident: int, method: str, into: Into = None) -> None:
         self.ident = ident
         self.method = method
-        self.slab = slab  # where the answer's payload goes, if it is one of fixed length
+        # Where the answer's payload goes, if it is one of fixed length.
+        self.into = [into] if isinstance(into, memoryview) else into
+        self.size = 0 if self.into is None else sum(map(len, self.into))
+        self.brief = False  # the answer is but a word
+        self.fds: list[int] | None = None  # files that come with the answer, if any are expected
         self.done = False
         self.result: Any = None
         self.error: BlockyardError | None = None
@@ -51,12 +64,16 @@ class Connection:
     forked from the one that opened it.
     """
 
-    def __init__(self, address: Address, timeout: float, gone_note: Callable[[], str] = lambda: "") -> None:
+    def __init__(
+        self, address: Address, timeout: float, gone_note: Callable[[], str] = lambda: "", tls: Tls = None
+    ) -> None:
         self.address = address
         self.timeout = timeout
         self.max_reply = 1 << 30  # bytes; a longer answer is not believed
         self._gone_note = gone_note
-        self._sock = address.connect(timeout)
+        self._sock = address.connect(timeout, tls)
+        # Without these (TLS, Windows) pieces go and come one by one.
+        self._scatter = hasattr(self._sock, "recvmsg_into") and not isinstance(self._sock, ssl.SSLSocket)
         self._pid = os.getpid()
         self._lock = threading.RLock()
         self._ids = itertools.count(1)
@@ -78,19 +95,44 @@ class Connection:
         with self._lock:
             return self.wait(self.post(method, *params))
 
-    def post(self, method: str, *params: Any, slab: memoryview | None = None) -> Pending:
-        """Send a request and do not wait. slab is for the methods that answer with one."""
+    def call_for_files(self, method: str, *params: Any) -> tuple[Any, list[int]]:
+        """Call a method whose answer brings files along; return its result and their descriptors."""
         with self._lock:
-            pending = self._begin(method, slab)
+            pending = self.post(method, *params, files=True)
+            assert pending.fds is not None
+            try:
+                return self.wait(pending), pending.fds
+            except BaseException:
+                for fd in pending.fds:
+                    os.close(fd)
+                raise
+
+    def post(
+        self, method: str, *params: Any, into: Into = None, files: bool = False
+    ) -> Pending:
+        """Send a request and do not wait. into is for the methods that answer with a slab."""
+        with self._lock:
+            pending = self._begin(method, into)
+            if files:
+                pending.fds = []
             self._send([msgpack.packb([0, pending.ident, method, list(params)])], pending)
             return pending
 
-    def post_step(self, handle: int, actions: memoryview, slab: memoryview) -> Pending:
+    def post_step(self, handle: int, actions: memoryview, into: Into) -> Pending:
         """Send the actions of a step, as ``<u2`` bytes, and do not wait."""
         with self._lock:
-            pending = self._begin("step", slab)
+            pending = self._begin("step", into)
             head = _STEP.pack(0x94, 0x00, 0xCE, pending.ident, b"\xa4step", 0x92, 0xCE, handle, 0xC6, actions.nbytes)
             self._send([head, actions], pending)
+            return pending
+
+    def post_slot(self, handle: int, slot: int) -> Pending:
+        """Let the server play the actions that lie in a slot, and do not wait."""
+        with self._lock:
+            pending = self._begin("step", None)
+            pending.brief = True
+            head = _SLOT.pack(0x94, 0x00, 0xCE, pending.ident, b"\xa9step_slot", 0x92, 0xCE, handle, 0xCE, slot)
+            self._send([head], pending)
             return pending
 
     def wait(self, pending: Pending) -> Any:
@@ -140,9 +182,18 @@ class Connection:
             self._finalizer()
         return error
 
-    def _begin(self, method: str, slab: memoryview | None) -> Pending:
+    def fileno(self) -> int:
+        """Return the socket's descriptor, for those who wait for several connections at once."""
+        return self._sock.fileno()
+
+    @property
+    def buffered(self) -> bool:
+        """Whether an answer, or a part of one, is here already."""
+        return bool(self._left) or (isinstance(self._sock, ssl.SSLSocket) and self._sock.pending() > 0)
+
+    def _begin(self, method: str, into: Into) -> Pending:
         self._check()
-        pending = Pending(next(self._ids) & 0xFFFFFFFF, method, slab)
+        pending = Pending(next(self._ids) & 0xFFFFFFFF, method, into)
         self._waiting.append(pending)
         return pending
 
@@ -152,7 +203,10 @@ class Connection:
         size = sum(len(part) if isinstance(part, bytes) else part.nbytes for part in parts)
         sent = 0
         try:
-            sent = self._sock.sendmsg(parts, (), _NOSIGNAL)
+            if not self._scatter:
+                self._sock.sendall(b"".join(parts))
+                return
+            sent = self._sock.sendmsg(parts, (), _NOSIGNAL) if len(parts) > 1 else self._sock.send(parts[0], _NOSIGNAL)
             if sent < size:
                 rest = memoryview(b"".join(parts))
                 while sent < size:
@@ -165,7 +219,7 @@ class Connection:
             raise
 
     def _failure(self, where: str, error: OSError) -> BlockyardError:
-        if isinstance(error, BlockingIOError):
+        if isinstance(error, (BlockingIOError, TimeoutError, ssl.SSLWantReadError, ssl.SSLWantWriteError)):
             return ServerTimeout(f"{where}: the server at {self.address} did nothing for {self.timeout:g} s")
         return ServerGone(f"{where}: the server at {self.address} is gone: {error}{self._gone_note()}")
 
@@ -174,11 +228,15 @@ class Connection:
         pending = self._waiting[0]
         where = f"{pending.method}: after {got} of {want} bytes of the answer"
         try:
-            n = (
-                self._sock.recvmsg_into(buffers, 0, flags)[0]
-                if len(buffers) > 1
-                else (self._sock.recv_into(buffers[0], 0, flags))
-            )
+            if pending.fds is not None:
+                n, control, _, _ = self._sock.recvmsg_into(buffers[:1], socket.CMSG_SPACE(64), flags | _CLOEXEC)
+                pending.fds += _files(control)
+            elif not self._scatter:
+                n = self._sock.recv_into(buffers[0])
+            elif len(buffers) > 1:
+                n = self._sock.recvmsg_into(buffers, 0, flags)[0]
+            else:
+                n = self._sock.recv_into(buffers[0], 0, flags)
         except OSError as error:
             raise self._break(self._failure(where, error)) from error
         if n == 0:
@@ -188,24 +246,38 @@ class Connection:
 
     def _read_one(self) -> None:
         """Read the next reply, whosoever's it is."""
-        slab = self._waiting[0].slab
-        if slab is None or self._left:
+        pending = self._waiting[0]
+        if self._left:
             self._read_message(b"")
+        elif pending.brief:
+            self._read_brief(pending)
+        elif pending.into is not None:
+            self._read_slab(pending, pending.into)
         else:
-            self._read_slab(self._waiting[0], slab)
+            self._read_message(b"")
 
-    def _read_slab(self, pending: Pending, slab: memoryview) -> None:
-        """Read a reply into slab, which it has if it is no error."""
-        head, total = self._head, HEAD + slab.nbytes
-        expected = _SLAB.pack(0x94, 0x01, 0xCE, pending.ident, 0xC0, 0xC6, slab.nbytes)
-        n = self._recv([head, slab], 0, 0, total)
+    def _read_brief(self, pending: Pending) -> None:
+        """Read a reply that says only that it is done, if it is no error."""
+        head = self._head
+        n = self._recv([memoryview(head)[: _DONE.size]], 0, 0, _DONE.size)
+        if head[:n] == _DONE.pack(0x94, 0x01, 0xCE, pending.ident, 0xC0, 0xC3):
+            self._waiting.popleft()
+            pending.done = True
+            return
+        self._read_message(bytes(head[:n]))
+
+    def _read_slab(self, pending: Pending, into: Sequence[memoryview]) -> None:
+        """Read a reply into memory, which it has if it is no error."""
+        head, total = self._head, HEAD + pending.size
+        expected = _SLAB.pack(0x94, 0x01, 0xCE, pending.ident, 0xC0, 0xC6, pending.size)
+        n = self._recv([head, *into], 0, 0, total)
         while n < HEAD and expected.startswith(head[:n]):
             n += self._recv([memoryview(head)[n:]], 0, n, total)
         if head[:n] != expected:
-            self._read_message(bytes(head[:n]) + bytes(slab[: max(0, n - HEAD)]))
+            self._read_message(bytes(head[:n]) + _first(into, max(0, n - HEAD)))
             return
         while n < total:
-            n += self._recv([slab[n - HEAD :]], _WAITALL, n, total)
+            n += self._recv(_beyond(into, n - HEAD), _WAITALL, n, total)
         self._waiting.popleft()
         pending.done = True
 
@@ -251,13 +323,42 @@ class Connection:
             pending.error = from_wire(error, pending.method)
             if isinstance(pending.error, ProtocolError):
                 self._break(pending.error)
-        elif pending.slab is not None:
-            self._fill(pending, pending.slab)
+        elif pending.into is not None:
+            self._fill(pending, pending.into)
 
-    def _fill(self, pending: Pending, slab: memoryview) -> None:
+    def _fill(self, pending: Pending, into: Sequence[memoryview]) -> None:
         """Put a payload that came with an ordinary message where it belongs."""
-        if not isinstance(pending.result, bytes) or len(pending.result) != slab.nbytes:
+        if not isinstance(pending.result, bytes) or len(pending.result) != pending.size:
             size = len(pending.result) if isinstance(pending.result, bytes) else "no"
-            raise self._break(ProtocolError(f"{pending.method}: {size} bytes where {slab.nbytes} were announced"))
-        slab[:] = pending.result
+            raise self._break(ProtocolError(f"{pending.method}: {size} bytes where {pending.size} were announced"))
+        payload = memoryview(pending.result)
+        for piece in into:
+            piece[:], payload = payload[: len(piece)], payload[len(piece) :]
         pending.result = None
+
+
+def _first(pieces: Sequence[memoryview], n: int) -> bytes:
+    """Return the first n bytes of pieces."""
+    out = b""
+    for piece in pieces:
+        if len(out) < n:
+            out += bytes(piece[: n - len(out)])
+    return out
+
+
+def _beyond(pieces: Sequence[memoryview], n: int) -> list[memoryview]:
+    """Return what lies behind the first n bytes of pieces."""
+    for k, piece in enumerate(pieces):
+        if n < len(piece):
+            return [piece[n:], *pieces[k + 1 :]]
+        n -= len(piece)
+    return []
+
+
+def _files(control: Sequence[tuple[int, int, bytes]]) -> list[int]:
+    """Return the descriptors that control messages carry."""
+    fds = array.array("i")
+    for level, kind, data in control:
+        if level == socket.SOL_SOCKET and kind == socket.SCM_RIGHTS:
+            fds.frombytes(data[: len(data) - len(data) % fds.itemsize])
+    return list(fds)

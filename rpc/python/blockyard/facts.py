@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 from gymnasium import spaces
-from numpy.typing import NDArray
 
 from .errors import ProtocolError
 
@@ -29,6 +28,7 @@ class GameFacts:
         no_action: the number that stands for making no choice.
         planes_shape: (C, H, W) of the planes.
         planes_high: the greatest value a plane holds.
+        cell_bits: how many bits a cell takes in packed boards.
         plane_names: C names.
         global_names: G names.
         opponents: specs of players the server has.
@@ -50,6 +50,7 @@ class GameFacts:
     no_action: int
     planes_shape: tuple[int, int, int]
     planes_high: int
+    cell_bits: int
     plane_names: tuple[str, ...]
     global_names: tuple[str, ...]
     opponents: tuple[str, ...]
@@ -77,6 +78,7 @@ class GameFacts:
                 no_action=d["no_action"],
                 planes_shape=(c, h, w),
                 planes_high=planes["high"],
+                cell_bits=planes.get("bits", 8),
                 plane_names=tuple(planes["names"]),
                 global_names=tuple(globals_["names"]),
                 opponents=tuple(d.get("opponents") or ()),
@@ -86,18 +88,26 @@ class GameFacts:
         except (KeyError, TypeError, ValueError, IndexError) as error:
             raise ProtocolError(f"describe: the server's description of a game lacks something: {error!r}") from error
 
-    def observation_space(self) -> spaces.Dict:
-        """Return what one seat sees: ``planes`` uint8 (C, H, W) and ``globals`` float32 (G,)."""
+    @property
+    def packed_len(self) -> int:
+        """How many bytes the packed boards of one seat take."""
+        return (int(np.prod(self.planes_shape)) * self.cell_bits + 7) // 8
+
+    def observation_space(self, packed: bool = False) -> spaces.Dict:
+        """Return what one seat sees: ``planes`` uint8 (C, H, W) and ``globals`` float32 (G,).
+
+        With packed boards ``bits``, uint8 (packed_len,), is in the place of the planes.
+        """
         described = self.raw["globals"]
         low, high = (
             np.broadcast_to(np.asarray(described.get(key, inf), np.float32), (len(self.global_names),))
             for key, inf in (("low", -np.inf), ("high", np.inf))
         )
+        numbers = spaces.Box(low, high, dtype=np.float32)
+        if packed:
+            return spaces.Dict({"bits": spaces.Box(0, 255, (self.packed_len,), np.uint8), "globals": numbers})
         return spaces.Dict(
-            {
-                "planes": spaces.Box(0, self.planes_high, self.planes_shape, np.uint8),
-                "globals": spaces.Box(low, high, dtype=np.float32),
-            }
+            {"planes": spaces.Box(0, self.planes_high, self.planes_shape, np.uint8), "globals": numbers}
         )
 
     def action_space(self) -> spaces.Discrete:
@@ -105,8 +115,8 @@ class GameFacts:
         return spaces.Discrete(self.actions)
 
 
-# What a slab holds; the mask may be left out.
-FIELDS = ("planes", "globals", "mask", "seat", "reward", "terminated", "truncated", "score")
+# What every slab holds, beside the boards as planes or as bits. A mask may be left out.
+FIELDS = ("globals", "seat", "reward", "terminated", "truncated", "score")
 
 
 @dataclass(frozen=True)
@@ -154,73 +164,7 @@ class Handle:
         for f in fields:
             if f.offset < 0 or f.offset + int(np.prod(f.shape)) * f.dtype.itemsize > handle.slab_len:
                 raise ProtocolError(f"open: field {f.name} lies outside the slab")
-        if missing := set(FIELDS) - {"mask"} - {f.name for f in fields}:
+        names = {f.name for f in fields}
+        if missing := set(FIELDS) - names | ({"planes"} if names.isdisjoint({"planes", "bits"}) else set()):
             raise ProtocolError(f"open: the slab has no field {sorted(missing)}")
         return handle
-
-
-class Slab:
-    """The memory of one step and the arrays inside it.
-
-    Attributes:
-        bytes: the memory, for the socket to write into.
-        planes: uint8 (rows, C, H, W).
-        globals: float32 (rows, G).
-        mask: uint8 (rows, ceil(actions / 8)), bit a & 7 of byte a >> 3; None if left out.
-        seat: uint8 (rows,), 255 where nobody acts.
-        reward: float32 (games, seats).
-        terminated, truncated: bool (games,).
-        score: int32 (games, seats).
-        generation: raised each time the memory is used anew.
-    """
-
-    __slots__ = (
-        "arrays",
-        "bytes",
-        "generation",
-        "globals",
-        "mask",
-        "planes",
-        "reward",
-        "score",
-        "seat",
-        "terminated",
-        "truncated",
-        "unpacked",
-    )
-
-    def __init__(self, handle: Handle) -> None:
-        memory = np.empty(handle.slab_len, np.uint8)
-        self.bytes = memory.data
-        self.generation = 0
-        self.arrays: dict[str, np.ndarray[Any, Any]] = {
-            f.name: np.ndarray(f.shape, f.dtype, memory, f.offset) for f in handle.fields
-        }
-        self.planes = self.arrays["planes"]
-        self.globals = self.arrays["globals"]
-        self.mask = self.arrays.get("mask")
-        self.seat = self.arrays["seat"]
-        self.reward = self.arrays["reward"]
-        self.score = self.arrays["score"]
-        self.terminated = self.arrays["terminated"].view(np.bool_)
-        self.truncated = self.arrays["truncated"].view(np.bool_)
-        self.unpacked: NDArray[np.bool_] | None = None
-
-    def reuse(self) -> Slab:
-        """Make ready for the next step; what was handed out of it holds no more."""
-        self.generation += 1
-        self.unpacked = None
-        return self
-
-    def masks(self, actions: int) -> NDArray[np.bool_]:
-        """Return the masks, bool (rows, actions), unpacked once."""
-        if self.unpacked is None:
-            packed = self.packed_masks()
-            self.unpacked = np.unpackbits(packed, axis=1, count=actions, bitorder="little").view(np.bool_)
-        return self.unpacked
-
-    def packed_masks(self) -> NDArray[np.uint8]:
-        """Return the masks as they came."""
-        if self.mask is None:
-            raise RuntimeError("the environment was made with mask=False; ask legal_actions() instead")
-        return self.mask

@@ -15,6 +15,7 @@ import os
 import secrets
 import select
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -37,6 +38,7 @@ class LocalServer:
     Attributes:
         address: ``"unix:PATH"``.
         pid: the process.
+        token: what it wants in hello, where others could reach it; None on a unix socket.
     """
 
     def __init__(self, timeout: float = 30.0) -> None:
@@ -47,10 +49,11 @@ class LocalServer:
             ServerStartError: it ended, or did not listen within timeout seconds.
         """
         program = find_server()
-        self._path = _socket_path()
+        self._path = _socket_path() if hasattr(socket, "AF_UNIX") else ""
+        self.token = None if self._path else secrets.token_hex(16)
         self._owner = os.getpid()
         self._log = tempfile.TemporaryFile()
-        self.address = f"unix:{self._path}"
+        self.address = f"unix:{self._path}" if self._path else "tcp:127.0.0.1:0"
         try:
             self._process = subprocess.Popen(
                 [str(program), "serve", "--listen", self.address, *_FLAGS],
@@ -59,6 +62,7 @@ class LocalServer:
                 stderr=self._log,
                 start_new_session=True,  # so that Ctrl-C reaches only the trainer, which may want to save
                 preexec_fn=_die_with_parent(),
+                env=None if self.token is None else {**os.environ, "BLOCKYARD_TOKEN": self.token},
             )
         except OSError as error:
             self._log.close()
@@ -74,10 +78,9 @@ class LocalServer:
         assert self._process.stdout is not None
         line, fd = b"", self._process.stdout.fileno()
         while not line.endswith(b"\n"):
-            ready, _, _ = select.select([fd], [], [], max(0.0, deadline - time.monotonic()))
-            if not ready:
+            part = _read_before(fd, deadline)
+            if part is None:
                 raise ServerStartError(f"the server did not come up in time{self._said()}")
-            part = os.read(fd, 4096)
             if not part:
                 with contextlib.suppress(subprocess.TimeoutExpired):
                     self._process.wait(1)
@@ -125,7 +128,8 @@ class LocalServer:
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()
-        Path(self._path).unlink(missing_ok=True)
+        if self._path:
+            Path(self._path).unlink(missing_ok=True)
 
     def forget_pipes(self) -> None:
         """Close our ends of the pipes, which tells the server if they were the last."""
@@ -168,6 +172,18 @@ class Lease:
 _lock = threading.RLock()
 _server: LocalServer | None = None
 _leases: set[str] = set()
+
+
+def _read_before(fd: int, deadline: float) -> bytes | None:
+    """Read from a pipe; None if nothing came in time."""
+    left = max(0.0, deadline - time.monotonic())
+    if sys.platform != "win32":
+        return os.read(fd, 4096) if select.select([fd], [], [], left)[0] else None
+    got: list[bytes] = []  # select knows only sockets there
+    reader = threading.Thread(target=lambda: got.append(os.read(fd, 4096)), daemon=True)
+    reader.start()
+    reader.join(left)
+    return got[0] if got else None
 
 
 def _socket_path() -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Iterator
 from typing import Any, Literal
 
@@ -9,11 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .asking import Ids, game_ids, one_seed
+from .buffers import Buffer
 from .client import Client
-from .facts import GameFacts, Handle, Slab
+from .facts import GameFacts, Handle
 from .infos import Infos
+from .links import Link
 from .positions import Afterstates, Final, Legal, Rollout
 from .render import picture
+from .slab import Slab
 
 
 class Lookahead:
@@ -30,11 +34,13 @@ class Lookahead:
     rows_per_game: int
     render_mode: str | None
     _handle: Handle
+    _link: Link
+    _looked: int
     _slab: Slab | None
 
     def _call(self, method: str, *params: Any) -> Any:
         self._refuse_pending(method)
-        return self.client.connection.call(method, self._handle.number, *params)
+        return self._link.call(method, *params)
 
     def _refuse_pending(self, method: str) -> None:
         raise NotImplementedError
@@ -42,8 +48,9 @@ class Lookahead:
     def _new_slab(self) -> Slab:
         raise NotImplementedError
 
-    def _observation(self, slab: Slab) -> dict[str, NDArray[Any]]:
-        raise NotImplementedError
+    @staticmethod
+    def _observation(slab: Slab) -> dict[str, NDArray[Any]]:
+        return slab.observation()
 
     def _infos(self, slab: Slab, rows: NDArray[np.bool_] | None = None) -> Infos:
         raise NotImplementedError
@@ -52,13 +59,8 @@ class Lookahead:
 
     def _pages(self, method: str, env_ids: Ids, *options: dict[str, Any]) -> Iterator[dict[str, Any]]:
         """Ask about games, as many at a time as the server answers at once."""
-        ids, done = game_ids(env_ids, self.num_games), 0
-        while True:
-            page = self._call(method, ids[done:].tobytes(), *options)
-            yield page
-            done += page["count"]
-            if done >= len(ids) or page["count"] == 0:
-                return
+        self._refuse_pending(method)
+        return self._link.pages(method, game_ids(env_ids, self.num_games), *options)
 
     def legal_actions(self, env_ids: Ids = None) -> Legal:
         """Return the legal actions of the rows of these games, in compressed rows."""
@@ -82,10 +84,11 @@ class Lookahead:
 
         Args:
             env_ids: the games; None for all.
-            seed: of what the choices draw, alike for all choices of a row and other for every place in an
-                answer; None for one of the server's.
+            seed: of what the choices draw: alike for all choices of a row, other for every row of every game,
+                whatever else is asked with it. None for another one each time.
         """
-        options = [] if seed is None else [{"seed": one_seed(seed)}]
+        self._looked += 1
+        options = [{"seed": self._looked if seed is None else one_seed(seed)}]
         return _join([self._afterstates(d) for d in self._pages("afterstates", env_ids, *options)])
 
     def _afterstates(self, d: dict[str, Any]) -> Afterstates:
@@ -101,17 +104,22 @@ class Lookahead:
 
     def final(self) -> Final:
         """Return how the games stood that ended in the last step, before anything else is called."""
-        d, n = self._call("final"), self.rows_per_game
-        games = np.frombuffer(d["envs"], "<u4").astype(np.int64)
-        planes = np.frombuffer(d["planes"], np.uint8).reshape(len(games) * n, *self.facts.planes_shape)
-        globals_ = np.frombuffer(d["globals"], "<f4").reshape(len(games) * n, len(self.facts.global_names))
+        self._refuse_pending("final")
+        answers, n = self._link.finals(), self.rows_per_game
+        keys = ("planes", "globals", "seat", "scores", "lengths")
+        joined = {key: b"".join(d[key] for d, _ in answers) for key in keys}
+        games = np.concatenate([np.frombuffer(d["envs"], "<u4").astype(np.int64) + first for d, first in answers])
+        mask = b"".join(d.get("mask", b"") for d, _ in answers)
+        planes = np.frombuffer(joined["planes"], np.uint8).reshape(len(games) * n, *self.facts.planes_shape)
+        globals_ = np.frombuffer(joined["globals"], "<f4").reshape(len(games) * n, len(self.facts.global_names))
         return Final(
             games,
             planes.copy(),
             globals_.copy(),
-            np.frombuffer(d["seat"], np.uint8),
-            np.frombuffer(d["scores"], "<i4").reshape(len(games), self._handle.seats),
-            np.frombuffer(d["lengths"], "<u4"),
+            np.frombuffer(joined["seat"], np.uint8),
+            np.frombuffer(joined["scores"], "<i4").reshape(len(games), self._handle.seats),
+            np.frombuffer(joined["lengths"], "<u4"),
+            np.frombuffer(mask, np.uint8).reshape(len(games) * n, -1) if mask else None,
         )
 
     # -- going back -----------------------------------------------------------------
@@ -133,8 +141,8 @@ class Lookahead:
         Args:
             states: uint8 (len(env_ids), state_len).
             env_ids: the games; None for all.
-            reseed: draw all that is hidden anew, from this and the place in the list, so that copies of one
-                position have different futures.
+            reseed: draw all that is hidden anew, from this and the game's index, so that copies of one position
+                have different futures.
 
         Returns:
             All observations, and infos.
@@ -149,11 +157,9 @@ class Lookahead:
             raise ValueError(
                 f"states: want uint8 ({len(ids)}, {self._handle.state_len}), got {rows.dtype} {rows.shape}"
             )
-        room = max(1, (self.client.limits.get("max_message", 1 << 20) - 4096) // (self._handle.state_len + 4))
+        self._refuse_pending("restore")
         slab = self._new_slab()
-        for start in range(0, max(1, len(ids)), room):
-            some, part = ids[start : start + room], rows[start : start + room]
-            self._slab_call(slab, "restore", some.tobytes(), part.tobytes(), _reseed(reseed, start))
+        self._link.restore(slab, ids, rows, _reseed(reseed))
         self._slab = slab
         return self._observation(slab), self._infos(slab)
 
@@ -165,40 +171,62 @@ class Lookahead:
         Returns:
             All observations, and infos.
         """
-        slab = self._new_slab()
+        self._refuse_pending("clone")
         source, target = game_ids(src, self.num_games, "src"), game_ids(dst, self.num_games, "dst")
-        self._slab_call(slab, "clone", source.tobytes(), target.tobytes(), _reseed(reseed, 0))
+        if len(source) != len(target):
+            raise ValueError(f"clone: {len(source)} sources for {len(target)} games")
+        slab = self._new_slab()
+        self._link.clone(slab, source, target, _reseed(reseed))
         self._slab = slab
         return self._observation(slab), self._infos(slab)
 
-    def _slab_call(self, slab: Slab, method: str, *params: Any) -> None:
-        self._refuse_pending(method)
-        connection = self.client.connection
-        connection.wait(connection.post(method, self._handle.number, *params, slab=slab.bytes))
-
     # -- playing by itself, and being looked at -------------------------------------
 
-    def rollout(self, steps: int, *, keep: Literal["all", "last"] = "all") -> Rollout:
-        """Let the server play random legal actions, which follow from the games' own seeds.
+    def buffer(self, steps: int) -> Buffer:
+        """Return room for this many steps: ``step(actions, out=buffer[t])`` and ``rollout(buffer)`` fill it.
 
-        Ended games begin anew, whatever the autoreset mode.
+        Over shared memory it is memory of the server's, so that nothing is ever copied.
+        """
+        if isinstance(steps, bool) or operator.index(steps) < 1:
+            raise ValueError(f"steps: want at least 1, got {steps}")
+        return self._link.buffer(operator.index(steps))
+
+    def rollout(
+        self, steps: int | Buffer, policy: str = "random", *, keep: Literal["all", "last"] = "all"
+    ) -> Rollout:
+        """Let the server play the driven seats too, without a message a step.
+
+        Ended games begin anew, whatever the autoreset mode. What is played follows from the games' own seeds:
+        one long rollout and several short ones play the same.
 
         Args:
-            steps: how many, at most 1,000,000.
-            keep: every step's slab, or only the last.
+            steps: how many, at most 1,000,000, or a buffer to be filled.
+            policy: who plays: ``"random"`` for random legal actions, or a spec such as ``"hand"`` or ``"learned"``;
+                ``facts.opponents`` lists some.
+            keep: every step, or only the last.
 
         Raises:
-            LimitError: the slabs together are more than the server sends at once.
+            RequestError: there is no such policy; or the server knows none but ``"random"``.
+            LimitError: the server has not the memory for its players.
         """
-        d = self._call("rollout", steps, {"keep": keep})
-        slabs, size, memory = [], self._handle.slab_len, d["slabs"]
-        for start in range(0, len(memory), size):
-            slab = Slab(self._handle)
-            slab.bytes[:] = memory[start : start + size]
-            slabs.append(slab)
-        if slabs:
-            self._slab = slabs[-1]
-        return Rollout(slabs, np.frombuffer(d["actions"], "<u2").reshape(-1, self.num_envs), d["steps"])
+        self._refuse_pending("rollout")
+        if keep == "last" and not isinstance(steps, Buffer):
+            return self._rollout_last(operator.index(steps), policy)
+        buffer = steps if isinstance(steps, Buffer) else self.buffer(steps)
+        self._link.rollout(buffer, policy)
+        slabs = [buffer.slab(t) for t in range(buffer.steps)]
+        self._slab = slabs[-1]
+        return Rollout(slabs, buffer.actions, buffer.steps, buffer)
+
+    def _rollout_last(self, steps: int, policy: str) -> Rollout:
+        if steps < 1:
+            raise ValueError(f"steps: want at least 1, got {steps}")
+        if steps > 1:
+            self._link.skip(steps - 1, policy)
+        buffer = self.buffer(1)
+        self._link.rollout(buffer, policy)
+        self._slab = buffer.slab(0)
+        return Rollout([self._slab], buffer.actions, steps, buffer)
 
     def picture(self, game: int = 0, mode: str | None = None) -> Any:
         """Return a picture of one game: str for ``"ansi"``, uint8 (height, width, 3) for ``"rgb_array"``."""
@@ -208,8 +236,8 @@ class Lookahead:
         return self._call("render", game, {"mode": mode})
 
 
-def _reseed(reseed: int | None, start: int) -> dict[str, int]:
-    return {} if reseed is None else {"reseed": (one_seed(reseed, "reseed") + start) % (1 << 64)}
+def _reseed(reseed: int | None) -> dict[str, int]:
+    return {} if reseed is None else {"reseed": one_seed(reseed, "reseed")}
 
 
 def _join_indptr(parts: list[NDArray[np.uint32]]) -> NDArray[np.uint32]:

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .facts import Slab
+from .buffers import Buffer
+from .slab import Slab
 
 
 def _lengths(indptr: NDArray[np.uint32]) -> NDArray[np.int64]:
@@ -111,6 +112,8 @@ class Final:
         seat: uint8 (k * rows_per_game,), whose row it was.
         scores: int32 (k, seats).
         lengths: uint32 (k,), in steps.
+        mask: uint8 (k * rows_per_game, ceil(actions / 8)), what they might have played, as bits: not empty where a
+            game was cut off. None without masks.
     """
 
     games: NDArray[np.int64]
@@ -119,6 +122,7 @@ class Final:
     seat: NDArray[np.uint8]
     scores: NDArray[np.int32]
     lengths: NDArray[np.uint32]
+    mask: NDArray[np.uint8] | None = None
 
 
 @dataclass(frozen=True)
@@ -129,8 +133,10 @@ class Rollout:
         slabs: one Slab a step kept (planes, globals, mask, seat, reward, terminated, truncated).
         actions: uint16 (steps kept, rows), what was played to get there.
         steps: how many were played.
+        buffer: the same steps as arrays with a first axis of time.
     """
 
     slabs: list[Slab]
     actions: NDArray[np.uint16]
     steps: int
+    buffer: Buffer

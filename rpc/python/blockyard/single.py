@@ -12,6 +12,7 @@ from gymnasium.core import RenderFrame
 from gymnasium.vector import AutoresetMode
 from numpy.typing import NDArray
 
+from .address import Tls
 from .client import Client
 from .positions import Afterstates
 from .vector import RENDER_MODES, BlockVectorEnv, Obs
@@ -41,6 +42,7 @@ class BlockEnv(gymnasium.Env[Obs, np.int64]):
         client: Client | None = None,
         address: str | None = None,
         token: str | None = None,
+        tls: Tls = None,
         timeout: float = 30.0,
         seed: int | None = None,
         seats: int | None = None,
@@ -58,6 +60,7 @@ class BlockEnv(gymnasium.Env[Obs, np.int64]):
             client=client,
             address=address,
             token=token,
+            tls=tls,
             timeout=timeout,
             seed=seed,
             seats=seats,

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
 
 import numpy as np
 from gymnasium.core import RenderFrame
@@ -12,18 +12,26 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
+from .address import Tls
 from .asking import Seed, action_row, fresh_seed, game_name, one_seed, opponents_by_seat, reset_mask, seed_list
 from .client import Client
-from .connection import Pending
 from .errors import BlockyardError, NeedsResetError
-from .facts import Slab
 from .infos import Infos
+from .links import Link, link
 from .lookahead import Lookahead
+from .packing import pack, unpack
+from .positions import Final
+from .slab import Slab
+from .split import SplitLink, shares
 
 Obs = dict[str, NDArray[Any]]
 StepResult = tuple[Obs, NDArray[np.float64], NDArray[np.bool_], NDArray[np.bool_], dict[str, Any]]
 
+# Where the answer to a step goes, if it is to go to a certain place.
+Out = Slab | Mapping[str, NDArray[Any]] | None
+
 RENDER_MODES = ["ansi", "rgb_array"]
+TRANSPORTS = ("auto", "shm", "socket")
 
 
 class BlockVectorEnv(Lookahead, VectorEnv[Obs, NDArray[Any], NDArray[Any]]):
@@ -46,8 +54,9 @@ class BlockVectorEnv(Lookahead, VectorEnv[Obs, NDArray[Any], NDArray[Any]]):
     ``final_info``   dict                        SAME_STEP: its ``action_mask`` and ``score``
     ===============  ==========================  =============================================
 
-    each with its ``_key`` mask. The final ``action_mask`` of an episode that was truncated is
-    not known, its mask says so; that of one that terminated is all zero.
+    each with its ``_key`` mask. The final ``action_mask`` of an episode that terminated is all zero,
+    that of one that was truncated says what could have been played. With ``packed=True`` observations
+    have ``bits`` in the place of ``planes``; :meth:`unpack` spreads them out.
 
     Attributes:
         facts: the game's facts.
@@ -63,8 +72,9 @@ class BlockVectorEnv(Lookahead, VectorEnv[Obs, NDArray[Any], NDArray[Any]]):
         num_envs: int = 1,
         *,
         client: Client | None = None,
-        address: str | None = None,
+        address: str | Sequence[str] | None = None,
         token: str | None = None,
+        tls: Tls = None,
         timeout: float = 30.0,
         seed: Seed = None,
         seats: int | None = None,
@@ -76,6 +86,9 @@ class BlockVectorEnv(Lookahead, VectorEnv[Obs, NDArray[Any], NDArray[Any]]):
         mask: bool = True,
         copy: bool = True,
         slots: int = 2,
+        packed: bool = False,
+        transport: Literal["auto", "shm", "socket"] = "auto",
+        first: int = 0,
         render_mode: str | None = None,
     ) -> None:
         """Open it; see :func:`blockyard.make_vec` for what the arguments mean."""
@@ -86,50 +99,93 @@ class BlockVectorEnv(Lookahead, VectorEnv[Obs, NDArray[Any], NDArray[Any]]):
         if not copy and operator.index(slots) < 2:
             raise ValueError(f"slots: want at least 2, got {slots}")
         self.autoreset_mode = AutoresetMode(autoreset_mode)
+        if transport not in TRANSPORTS:
+            raise ValueError(f"transport {transport!r}: want one of {TRANSPORTS}")
+        options: dict[str, Any] = {
+            "autoreset": self.autoreset_mode.value,
+            "reward": reward,
+            "illegal": illegal,
+        }
+        if max_episode_steps is not None:
+            options["max_episode_steps"] = operator.index(max_episode_steps)
         self._own_client = client is None
-        self.client = client if client is not None else Client(address, token=token, timeout=timeout)
+        addresses = [address] if address is None or isinstance(address, str) else list(address)
+        sizes = shares(operator.index(num_envs), len(addresses)) if addresses else []
+        if not sizes:
+            raise ValueError("address: an empty list of servers")
+        if len(addresses) > 1 and transport == "shm":
+            raise ValueError("transport: memory is shared with one server only, address names several")
+        links: list[Link] = []
         try:
-            self.facts = self.client.describe(game_name(game))
-            count = self.facts.min_seats if seats is None else seats
-            options: dict[str, Any] = {
-                "num_envs": operator.index(num_envs),
-                "seats": count,
-                "opponents": opponents_by_seat(opponents, count),
-                "autoreset": self.autoreset_mode.value,
-                "reward": reward,
-                "illegal": illegal,
-            }
-            if not mask and "fields" in self.client.features:
-                options["fields"] = ["planes", "globals", "seat"]
-            if max_episode_steps is not None:
-                options["max_episode_steps"] = operator.index(max_episode_steps)
-            self._handle = self.client.open(self.facts.name, options)
+            for where, size in zip(addresses, sizes, strict=True):
+                own = client if client is not None else Client(where, token=token, timeout=timeout, tls=tls)
+                links.append(Link.__new__(Link))
+                links[-1].client = own
+                at = operator.index(first) + sum(sizes[: len(links) - 1])
+                links[-1] = self._open(own, game, size, at, seats, opponents, mask, packed, options, transport)
+            self._link = links[0] if len(links) == 1 else SplitLink(links)
+            self.client, self._handle = links[0].client, self._link.handle
             self._first_seed = self._check_seed(seed)
         except BaseException:
-            if self._own_client:
-                self.client.close()
+            for one in links:
+                if self._own_client:
+                    one.client.close()
             raise
         self.render_mode = render_mode
         self.metadata = {"render_modes": RENDER_MODES, "render_fps": 4, "autoreset_mode": self.autoreset_mode}
-        self._with_mask, self._ring, self._turn = mask, None if copy else [Slab(self._handle) for _ in range(slots)], 0
+        self._with_mask, self._ring, self._turn = mask, None if copy else self._link.ring(slots), 0
+        self.packed = packed
         self._lay_out()
+
+    def _open(
+        self,
+        client: Client,
+        game: str,
+        num_envs: int,
+        first: int,
+        seats: int | None,
+        opponents: Mapping[int, str] | str | None,
+        mask: bool,
+        packed: bool,
+        options: dict[str, Any],
+        transport: str,
+    ) -> Link:
+        """Open games on one server."""
+        self.facts = client.describe(game_name(game))
+        count = self.facts.min_seats if seats is None else seats
+        options = options | {"num_envs": num_envs, "seats": count, "opponents": opponents_by_seat(opponents, count)}
+        if not mask and "fields" in client.features:
+            options["fields"] = ["planes", "globals", "seat"]
+        if packed:
+            client.need("packed", "packed=True")
+            options["packed"] = True
+        if first:
+            client.need("first", "address of several servers, or first=")
+            options["first"] = first
+        handle = client.open(self.facts.name, options)
+        try:
+            return link(client, handle, transport)
+        except BlockyardError:
+            if not self._own_client and client.connection.open:
+                client.connection.call("close", handle.number)
+            raise
 
     def _lay_out(self) -> None:
         """Set what follows from the handle: sizes, spaces, buffers."""
         h = self._handle
         self.num_games, self.seats, self.players, self.rows_per_game = h.games, h.seats, h.players, h.rows_per_game
         self.num_envs = h.rows
-        self.single_observation_space = self.facts.observation_space()
+        self.single_observation_space = self.facts.observation_space(self.packed)
         self.single_action_space = self.facts.action_space()
         self.observation_space = batch_space(self.single_observation_space, self.num_envs)
         self.action_space = batch_space(self.single_action_space, self.num_envs)
         self._actions = np.zeros(h.rows, "<u2")
-        self._action_bytes = self._actions.view(np.uint8).data
+        self._looked = 0
         self._all = np.ones(h.rows, np.bool_)
         self._all.flags.writeable = False
         self._seeded = np.zeros(h.games, np.bool_)
         self._slab: Slab | None = None
-        self._pending: tuple[Pending, Slab, NDArray[np.uint8] | None] | None = None
+        self._pending: tuple[Any, Slab, NDArray[np.uint8] | None] | None = None
 
     # -- resetting ------------------------------------------------------------------
 
@@ -158,9 +214,7 @@ class BlockVectorEnv(Lookahead, VectorEnv[Obs, NDArray[Any], NDArray[Any]]):
         seed = self._check_seed(seed)
         slab = self._new_slab()
         for request in self._reset_requests(seed, chosen):
-            self.client.connection.wait(
-                self.client.connection.post("reset", self._handle.number, request, slab=slab.bytes)
-            )
+            self._link.show(slab, "reset", request)
         self._first_seed = None
         self._seeded |= chosen
         super().reset(seed=seed if isinstance(seed, int) else None)
@@ -194,12 +248,15 @@ class BlockVectorEnv(Lookahead, VectorEnv[Obs, NDArray[Any], NDArray[Any]]):
 
     # -- stepping -------------------------------------------------------------------
 
-    def step(self, actions: Any) -> StepResult:
+    def step(self, actions: Any, *, out: Out = None) -> StepResult:
         """Play one action in every row and wait for what follows.
 
         Args:
             actions: integers (num_envs,). Those of rows that need not act, such as of games
                 that NEXT_STEP is about to reset, are ignored.
+            out: where the answer goes: a step ``buffer[t]`` of a :meth:`buffer`, or a dict of contiguous arrays
+                by field (``planes``, ``globals``, ``mask``, ``reward``, …, as ``Slab.arrays`` names and shapes them),
+                which need not name all.  What is returned are then these arrays.
 
         Returns:
             Observations, rewards, terminated, truncated, infos.
@@ -209,24 +266,25 @@ class BlockVectorEnv(Lookahead, VectorEnv[Obs, NDArray[Any], NDArray[Any]]):
             NeedsResetError: a game is over (DISABLED) or was never reset; nothing was stepped.
             ServerGone: the server ended.
         """
-        self.step_async(actions)
+        self.step_async(actions, out=out)
         return self.step_wait()
 
-    def step_async(self, actions: Any) -> None:
+    def step_async(self, actions: Any, *, out: Out = None) -> None:
         """Send the actions of a step; step_wait collects what follows."""
         self._refuse_pending("step_async")
-        action_row(actions, self._actions)
-        slab = self._new_slab()
+        slab = self._new_slab() if out is None else self._slab_over(out)
+        row = self._actions if slab.actions is None else slab.actions
+        if row is not actions:
+            action_row(actions, row)
         seats = None if self._slab is None or self.rows_per_game == len(self.players) else self._slab.seat.copy()
-        pending = self.client.connection.post_step(self._handle.number, self._action_bytes, slab.bytes)
-        self._pending = (pending, slab, seats)
+        self._pending = (self._link.post_step(row, slab), slab, seats)
 
     def step_wait(self) -> StepResult:
         """Wait for the step that step_async sent, and return what step returns."""
         if self._pending is None:
             raise RuntimeError("step_wait: no step is under way")
         (pending, slab, seats), self._pending = self._pending, None
-        self.client.connection.wait(pending)
+        self._link.wait(pending)
         self._slab = slab
         rewards = self._per_row(slab.reward, seats).astype(np.float64)
         terminated, truncated = self._rows_of(slab.terminated), self._rows_of(slab.truncated)
@@ -243,16 +301,16 @@ class BlockVectorEnv(Lookahead, VectorEnv[Obs, NDArray[Any], NDArray[Any]]):
         if self.closed:
             raise BlockyardError(f"{method}: the environment is closed")
 
+    def _slab_over(self, out: Slab | Mapping[str, NDArray[Any]]) -> Slab:
+        return out if isinstance(out, Slab) else Slab.over(self._handle, out)
+
     def _new_slab(self) -> Slab:
         if self._ring is None:
-            return Slab(self._handle)
+            return self._link.slab()
         self._turn = (self._turn + 1) % len(self._ring)
         return self._ring[self._turn].reuse()
 
     # -- what a slab says -----------------------------------------------------------
-
-    def _observation(self, slab: Slab) -> Obs:
-        return {"planes": slab.planes, "globals": slab.globals}
 
     def _rows_of(self, per_game: NDArray[Any]) -> NDArray[Any]:
         return per_game if self.rows_per_game == 1 else np.repeat(per_game, self.rows_per_game)
@@ -289,16 +347,37 @@ class BlockVectorEnv(Lookahead, VectorEnv[Obs, NDArray[Any], NDArray[Any]]):
         """Add how the episodes ended whose successors the slab shows already."""
         final, rows = self.final(), self._rows_of(ended)
         final_obs = np.full(self.num_envs, None, object)
+        boards = self._final_boards(final)
         for k, row in enumerate(np.flatnonzero(rows)):
-            final_obs[row] = {"planes": final.planes[k], "globals": final.globals[k]}
+            final_obs[row] = {boards[0]: boards[1][k], "globals": final.globals[k]}
         score, last = infos["score"], Infos()
         if self._with_mask:
-            over = self._rows_of(slab.terminated)
-            last.defer("action_mask", lambda: np.zeros((self.num_envs, self.facts.actions), np.int8), over)
+            last.defer("action_mask", lambda: self._final_masks(final, rows), rows)
         last.put("score", np.where(rows, score, 0), rows)
         infos.put("score", np.where(rows, 0, score), self._all)
         infos.put("final_obs", final_obs, rows)
         infos.put("final_info", last, rows)
+
+    def _final_boards(self, final: Final) -> tuple[str, NDArray[np.uint8]]:
+        if not self.packed:
+            return "planes", final.planes
+        return "bits", pack(final.planes, self.facts)
+
+    def _final_masks(self, final: Final, rows: NDArray[np.bool_]) -> NDArray[np.int8]:
+        """Return what the rows of ended games might have played: nothing, unless they were cut off."""
+        out = np.zeros((self.num_envs, self.facts.actions), np.int8)
+        if final.mask is not None:
+            out[rows] = np.unpackbits(final.mask, axis=1, count=self.facts.actions, bitorder="little")
+        return out
+
+    def unpack(self, bits: NDArray[np.uint8]) -> NDArray[np.uint8]:
+        """Return packed boards as planes: uint8 (..., C, H, W) of (..., packed_len)."""
+        return unpack(bits, self.facts)
+
+    @property
+    def transport(self) -> str:
+        """How steps travel: ``"shm"``, ``"socket"``, or ``"split"`` over several servers."""
+        return self._link.transport
 
     @property
     def action_masks(self) -> NDArray[np.bool_]:
@@ -333,7 +412,7 @@ class BlockVectorEnv(Lookahead, VectorEnv[Obs, NDArray[Any], NDArray[Any]]):
 
     def set_opponent(self, seat: int, spec: str) -> None:
         """Let another player have a seat of the server from the next episodes on."""
-        self.client.connection.call("set_opponent", self._handle.number, seat, spec)
+        self._call("set_opponent", seat, spec)
 
     def render(self) -> tuple[RenderFrame, ...] | None:
         """Return a picture of every game, num_games of them; None without a render_mode.
@@ -355,10 +434,7 @@ class BlockVectorEnv(Lookahead, VectorEnv[Obs, NDArray[Any], NDArray[Any]]):
 
     def close_extras(self, **kwargs: Any) -> None:
         """Free the games; with them the server, if it was started for this environment alone."""
-        if self._own_client:
-            self.client.close()
-        elif self.client.connection.open:
-            self.client.connection.call("close", self._handle.number)
+        self._link.close(self._own_client)
 
     def __del__(self) -> None:
         """Do nothing, unlike older Gymnasiums: a client of our own ends by itself, and on a shared one this may

@@ -131,8 +131,9 @@ def test_answers_in_several_parts(program, tmp_path):
                 assert_same(getattr(a, name), getattr(b, name), name)
             np.testing.assert_array_equal(small.snapshot(), big.snapshot())
             assert_same(small.legal_actions().actions, big.legal_actions().actions)
-            with pytest.raises(blockyard.LimitError, match="max_reply"):
-                small.rollout(1000)
+            for policy in ("random", "hand:ply=1"):
+                for r, q in zip(small.rollout(9, policy).slabs, big.rollout(9, policy).slabs, strict=True):
+                    assert_same(r.arrays, q.arrays)
         process.terminate()
 
 

@@ -1,0 +1,247 @@
+"""Every road to the games says the same bytes: socket, shared memory, TCP, arrays of one's own, several servers."""
+
+from __future__ import annotations
+
+import gc
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from conftest import GAME, MODES, assert_same, copied, play, random_actions
+
+import blockyard
+from blockyard.errors import LimitError
+from blockyard.links import SharedLink
+
+LINUX = sys.platform.startswith("linux")
+
+
+def roads(server):
+    yield "auto", {"address": server.unix}
+    yield "socket", {"address": server.unix, "transport": "socket"}
+    yield "ring", {"address": server.unix, "copy": False, "slots": 3}
+    yield "tcp", {"address": server.tcp}
+    yield "split", {"address": [server.unix, server.tcp, server.unix]}
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("opponents", ["random", None])
+def test_same_bytes(server, mode, opponents):
+    traces = {}
+    for name, kwargs in roads(server):
+        with blockyard.make_vec(
+            GAME, 5, autoreset_mode=mode, opponents=opponents, max_episode_steps=30, **kwargs
+        ) as env:
+            traces[name] = play(env, 90)
+    for name, trace in traces.items():
+        assert_same(trace, traces["socket"], name)
+
+
+def test_transport_is_chosen(server):
+    for transport, address, kind in (
+        ("auto", server.unix, "shm" if LINUX else "socket"),
+        ("socket", server.unix, "socket"),
+        ("auto", server.tcp, "socket"),
+        ("auto", [server.unix, server.tcp], "split"),
+    ):
+        with blockyard.make_vec(GAME, 2, address=address, transport=transport) as env:
+            assert env.transport == kind
+    with pytest.raises(blockyard.RequestError, match="not over tcp"):
+        blockyard.make_vec(GAME, 2, address=server.tcp, transport="shm")
+    with pytest.raises(ValueError, match="several"):
+        blockyard.make_vec(GAME, 2, address=[server.unix, server.unix], transport="shm")
+    with pytest.raises(ValueError, match="want one of"):
+        blockyard.make_vec(GAME, 2, address=server.unix, transport="smoke")
+    with pytest.raises(ValueError, match="3 servers for 2 games"):
+        blockyard.make_vec(GAME, 2, address=[server.unix] * 3)
+
+
+def test_no_memory_to_share(server, monkeypatch):
+    def refuse(self, slots):
+        raise LimitError("no memory")
+
+    monkeypatch.setattr(SharedLink, "_share", refuse)
+    with blockyard.make_vec(GAME, 2, address=server.unix) as env:
+        assert env.transport == "socket"
+    with pytest.raises(LimitError):
+        blockyard.make_vec(GAME, 2, address=server.unix, transport="shm")
+
+
+def test_what_is_held_is_never_touched(server):
+    """More steps than there are slots, all of them kept."""
+    with blockyard.make_vec(GAME, 3, address=server.unix) as env:
+        rng = np.random.default_rng(0)
+        obs, infos = env.reset(seed=5)
+        kept, copies = [(obs, infos["action_mask"])], [copied((obs, infos["action_mask"]))]
+        for _ in range(700):
+            obs, _, _, _, infos = env.step(random_actions(infos["action_mask"], rng))
+            kept.append((obs, infos["action_mask"]))
+            copies.append(copied(kept[-1]))
+        for a, b in zip(kept, copies, strict=True):
+            assert_same(copied(a), b)
+        view = kept[3][0]["planes"][1:]
+        content = view.copy()
+        del kept, obs, infos
+        gc.collect()
+        for _ in range(50):
+            env.step(env.sample_actions(rng))
+        np.testing.assert_array_equal(view, content)
+
+
+@pytest.mark.parametrize("name", ["auto", "socket", "tcp", "split"])
+def test_buffers(server, name):
+    kwargs = dict(roads(server))[name]
+    with (
+        blockyard.make_vec(GAME, 6, seed=2, opponents=None, **kwargs) as env,
+        blockyard.make_vec(GAME, 6, seed=2, opponents=None, address=server.unix, transport="socket") as twin,
+    ):
+        env.reset()
+        twin.reset()
+        rng, buffer = np.random.default_rng(1), env.buffer(20)
+        assert (buffer.first_slot is not None) == (env.transport == "shm")
+        for t in range(20):
+            buffer.actions[t] = env.sample_actions(rng) if t % 2 else rng.permutation(env.sample_actions(rng))
+            if not t % 2:
+                buffer.actions[t] = env.sample_actions(rng)
+            obs, rewards, *_ = env.step(buffer.actions[t], out=buffer[t])
+            assert np.shares_memory(obs["planes"], buffer.planes)
+            want, other, *_ = twin.step(buffer.actions[t])
+            assert_same(copied(obs), copied(want))
+            np.testing.assert_array_equal(rewards, other)
+        np.testing.assert_array_equal(buffer.planes[-1], want["planes"])
+        r = env.rollout(buffer, "hand:ply=1")
+        assert r.buffer is buffer
+        q = twin.rollout(20, "hand:ply=1")
+        for field, array in buffer.arrays.items():
+            np.testing.assert_array_equal(array, q.buffer.arrays[field], field)
+        np.testing.assert_array_equal(buffer.actions, q.actions)
+        with pytest.raises(ValueError, match="at least 1"):
+            env.buffer(0)
+
+
+@pytest.mark.parametrize("name", ["auto", "socket", "tcp", "split"])
+def test_arrays_of_ones_own(server, name):
+    kwargs = dict(roads(server))[name]
+    with (
+        blockyard.make_vec(GAME, 4, seed=2, **kwargs) as env,
+        blockyard.make_vec(GAME, 4, seed=2, address=server.unix, transport="socket") as twin,
+    ):
+        env.reset()
+        twin.reset()
+        rng = np.random.default_rng(1)
+        planes = np.zeros((4, *env.facts.planes_shape), np.uint8)
+        done = np.zeros(4, np.bool_)
+        for _ in range(40):
+            actions = env.sample_actions(rng)
+            obs, _, terminated, _, infos = env.step(actions, out={"planes": planes, "terminated": done})
+            want, _, ended, _, other = twin.step(actions)
+            assert np.shares_memory(obs["planes"], planes)
+            assert np.shares_memory(terminated, done)
+            assert_same(copied((obs, terminated, infos)), copied((want, ended, other)))
+            np.testing.assert_array_equal(env.action_masks, twin.action_masks)
+        for bad, text in (
+            ({"planes": planes[:2]}, r"out\['planes'\]: want uint8"),
+            ({"planes": planes[:, :, ::-1]}, "contiguous"),
+            ({"globals": np.zeros(env.observation_space["globals"].shape)}, "float32"),
+            ({"plains": planes}, "no field"),
+        ):
+            with pytest.raises(ValueError, match=text):
+                env.step(actions, out=bad)
+
+
+@pytest.mark.parametrize("name", ["auto", "split"])
+def test_lookahead_everywhere(server, name):
+    """Ids in any order, over several servers too."""
+    kwargs = dict(roads(server))[name]
+    with (
+        blockyard.make_vec(GAME, 7, seed=2, opponents=None, max_episode_steps=9, **kwargs) as env,
+        blockyard.make_vec(
+            GAME, 7, seed=2, opponents=None, max_episode_steps=9, address=server.tcp, autoreset_mode="NextStep"
+        ) as twin,
+    ):
+        rng, ids = np.random.default_rng(1), [6, 0, 3, 5]
+        for e in (env, twin):
+            e.reset()
+        for k in range(9):
+            actions = twin.sample_actions(rng)
+            for e in (env, twin):
+                e.step(actions)
+            if k == 5:
+                states = twin.snapshot(ids)
+        assert_same(vars(env.final()), vars(twin.final()))
+        assert len(env.final().games) == 7
+        assert env.final().mask is not None
+        assert env.final().mask.any()
+        for ask in (
+            lambda e: vars(e.legal_actions(ids)),
+            lambda e: vars(e.afterstates(ids, seed=3)),
+            lambda e: vars(e.afterstates()),
+            lambda e: e.snapshot(ids),
+            lambda e: copied(e.restore(states, ids, reseed=9)),
+            lambda e: copied(e.clone([0, 0, 6], [6, 1, 2], reseed=4)),
+            lambda e: copied(e.clone([5], [0])),
+            lambda e: e.picture(6, "ansi"),
+            lambda e: e.snapshot(),
+            lambda e: copied(e.reset(options={"reset_mask": np.repeat(np.arange(7) == 4, 2)})),
+            lambda e: copied(e.reset(seed=[None, 1, 2, 3, None, 5, 6])),
+            lambda e: e.rollout(30, keep="last").actions,
+        ):
+            assert_same(ask(env), ask(twin))
+
+
+def test_illegal_over_several_servers(server):
+    with blockyard.make_vec(GAME, 6, seed=2, address=[server.unix, server.tcp]) as env:
+        env.reset()
+        actions = env.sample_actions(np.random.default_rng(0))
+        actions[4] = 1600 if not env.action_masks[4, 1600] else 0
+        with pytest.raises(blockyard.IllegalActionError) as info:
+            env.step(actions)
+        assert info.value.env_ids == [4]
+        env.close()
+
+
+@pytest.mark.skipif(not LINUX, reason="memory is shared on Linux only")
+def test_killed_clients_leave_nothing(server):
+    """Processes that share memory and are killed in the midst: the server has none of it left."""
+    code = (
+        "import blockyard, os, signal, sys, numpy as np\n"
+        f"e = blockyard.make_vec({GAME!r}, 64, address={server.unix!r}, transport='shm'); e.reset(); e.buffer(16)\n"
+        "e.step_async(e.sample_actions(np.random.default_rng(0)))\n"
+        "os.kill(os.getpid(), signal.SIGKILL)\n"
+    )
+    pid = server.process.pid
+
+    def in_use() -> tuple[int, int]:
+        maps = Path(f"/proc/{pid}/maps").read_text().count("memfd:blockyard")
+        return maps, len(os.listdir(f"/proc/{pid}/fd"))
+
+    gc.collect()
+    with blockyard.connect(server.unix) as c:
+        c.ping()
+        before = in_use()
+        for _ in range(5):
+            done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=False)
+            assert done.returncode == -signal.SIGKILL, done.stderr
+        end = time.monotonic() + 5
+        while time.monotonic() < end and in_use() > before:
+            time.sleep(0.01)
+        assert in_use() <= before
+
+
+def test_memory_outlives_the_server(program, tmp_path):
+    """What was handed out can be read after the server is killed."""
+    env = blockyard.make_vec(GAME, 4)
+    obs, _ = env.reset(seed=1)
+    content = obs["planes"].copy()
+    os.kill(env.client.server_pid, signal.SIGKILL)
+    with pytest.raises(blockyard.ServerGone):
+        for _ in range(2):
+            env.step(np.zeros(4, int))
+    np.testing.assert_array_equal(obs["planes"], content)
+    env.close()
+    np.testing.assert_array_equal(obs["planes"], content)
