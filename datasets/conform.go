@@ -9,6 +9,7 @@ import (
 	"blockyard/datasets/conform"
 	"blockyard/datasets/conform/blockbattlelog"
 	"blockyard/datasets/conform/blockinglog"
+	"blockyard/datasets/conform/dropbloxlog"
 	"blockyard/datasets/conform/tetrisduellog"
 )
 
@@ -16,6 +17,7 @@ import (
 var transcripts = map[string]func() conform.Checker{
 	"blockbattle": func() conform.Checker { return blockbattlelog.New() },
 	"blocking":    func() conform.Checker { return blockinglog.New() },
+	"dropblox":    func() conform.Checker { return dropbloxlog.New() },
 	"tetrisduel":  func() conform.Checker { return tetrisduellog.New() },
 }
 

@@ -1,0 +1,196 @@
+package dropbloxlog
+
+import (
+	"errors"
+	"fmt"
+
+	"blockyard/datasets/conform"
+	"blockyard/env/dropblox"
+)
+
+// gameRecord opens a game.
+type gameRecord struct {
+	ID        any                    `json:"id"`
+	Seed      seed                   `json:"seed"`
+	Start     *int                   `json:"start_score"`
+	Block     *int                   `json:"block"`
+	Discarded *int                   `json:"discarded"`
+	Preview   *[dropblox.Preview]int `json:"preview"`
+}
+
+// A game is one being replayed.
+type game struct {
+	id     string
+	state  dropblox.State
+	totals totals
+}
+
+// totals are a game's counts of what became of commands.
+type totals struct {
+	Illegal        int `json:"illegal"`
+	Legal          int `json:"legal"`
+	IllegalRotates int `json:"rot_illegal"`
+	Rows           int `json:"rows"`
+	Unknown        int `json:"unknown"`
+	Ups            int `json:"up"`
+}
+
+// begin opens a game.
+func (c *Checker) begin(t *conform.Tally, r *gameRecord) error {
+	if c.game != nil {
+		t.At(func() string { return "game " + c.game.id })
+		conform.Same(t, "the next game begins before its end", false, true)
+	}
+	g := &game{id: fmt.Sprint(r.ID)}
+	if err := g.state.ResetSeed(string(r.Seed)); err != nil {
+		return err
+	}
+	c.game = g
+	t.At(func() string { return fmt.Sprintf("game %s, start", g.id) })
+	draws := g.state.Draws(nil)
+	conform.Given(t, "block", r.Block, int(draws[0]))
+	conform.Given(t, "discarded", r.Discarded, int(draws[1]))
+	if r.Preview != nil {
+		var preview [dropblox.Preview]int
+		for k := range preview {
+			preview[k] = int(g.state.Blocks[1+k])
+		}
+		conform.Same(t, "preview", *r.Preview, preview)
+	}
+	if r.Start != nil {
+		if *r.Start < 0 || *r.Start > 1<<20 {
+			return fmt.Errorf("start_score %d is out of range", *r.Start)
+		}
+		g.state.Points = int32(*r.Start)
+	}
+	return nil
+}
+
+// moveRecord is what turns and cases have in common: a block, how it was led, what came of
+// it.
+type moveRecord struct {
+	Type       *int     `json:"type"`
+	At         *[2]int  `json:"at"`
+	Offsets    [][2]int `json:"offsets"`
+	Commands   []string `json:"cmds"`
+	Applied    []int    `json:"applied"`
+	Pre        *[2]int  `json:"pre"`
+	PreOffsets [][2]int `json:"pre_offsets"`
+	Fall       *int     `json:"fall"`
+	State      *string  `json:"state"`
+	Next       *int     `json:"next"`
+}
+
+// compare plays the turn on s and compares all but the board.
+func (r *moveRecord) compare(t *conform.Tally, s *dropblox.State) dropblox.Played {
+	b := s.Block(0)
+	conform.Given(t, "type", r.Type, int(b.Type))
+	conform.Given(t, "at", r.At, point(b.Center))
+	points(t, "offsets", r.Offsets, &b)
+	p := s.Turn(r.Commands...)
+	if r.Applied != nil {
+		conform.Same(t, "applied", fmt.Sprint(r.Applied), fmt.Sprint(p.Applied))
+	}
+	conform.Given(t, "pre", r.Pre, point(p.Moved.Center))
+	points(t, "pre_offsets", r.PreOffsets, &p.Moved)
+	conform.Given(t, "fall", r.Fall, p.Fall)
+	conform.Given(t, "state", r.State, status(s))
+	conform.Given(t, "next", r.Next, int(s.Blocks[0]))
+	return p
+}
+
+func points(t *conform.Tally, key string, recorded [][2]int, b *dropblox.Block) {
+	if recorded != nil {
+		conform.Same(t, key, fmt.Sprint(recorded), offsets(b))
+	}
+}
+
+// turnRecord is a turn of the open game.
+type turnRecord struct {
+	moveRecord
+	ID      any     `json:"id"`
+	Turn    *int    `json:"t"`
+	Cleared *int    `json:"cleared"`
+	Score   *int    `json:"score"`
+	Stack   [][]int `json:"stack"`
+	Tail    *int    `json:"tail"`
+}
+
+// turn plays a turn of the open game.
+func (c *Checker) turn(t *conform.Tally, r *turnRecord) error {
+	g := c.game
+	if g == nil {
+		return errors.New("no game has begun")
+	}
+	s := &g.state
+	n := int(s.Turns)
+	t.At(func() string { return fmt.Sprintf("game %s, turn %d", g.id, n) })
+	t.Note(fmt.Sprintf("commands: %q", r.Commands))
+	conform.Same(t, "id", fmt.Sprint(r.ID), g.id)
+	conform.Given(t, "t", r.Turn, n)
+	if s.Failed {
+		conform.Same(t, "state before the turn", "playing", "failed")
+		return nil
+	}
+	p := r.compare(t, s)
+	g.totals.count(r.Commands, p.Applied)
+	g.totals.Rows += p.Rows
+	conform.Given(t, "cleared", r.Cleared, p.Rows)
+	conform.Given(t, "score", r.Score, int(s.Points))
+	conform.Given(t, "tail", r.Tail, int(s.Blocks[dropblox.Known-1]))
+	if r.Stack != nil {
+		conform.Same(t, "stack", fmt.Sprint(r.Stack), stackText(s))
+	}
+	return nil
+}
+
+// count adds what became of a turn's commands.
+func (n *totals) count(words []string, applied []int8) {
+	for k, a := range applied {
+		switch {
+		case a == dropblox.Unknown || a == dropblox.Dropped: // a word of no use but to the engine
+			n.Unknown++
+		case a == dropblox.Ignored && words[k] == dropblox.Rotate.String():
+			n.IllegalRotates++
+			n.Illegal++
+		case a == dropblox.Ignored:
+			n.Illegal++
+		case a == dropblox.Applied && words[k] == dropblox.Up.String():
+			n.Ups++
+			n.Legal++
+		case a == dropblox.Applied:
+			n.Legal++
+		}
+	}
+}
+
+// endRecord closes a game.
+type endRecord struct {
+	ID     any     `json:"id"`
+	Turns  *int    `json:"turns"`
+	Score  *int    `json:"score"`
+	State  *string `json:"state"`
+	Reason *string `json:"reason"`
+	Totals *totals `json:"totals"`
+}
+
+// end compares how the game ended.
+func (c *Checker) end(t *conform.Tally, r *endRecord) error {
+	g := c.game
+	if g == nil {
+		return errors.New("no game has begun")
+	}
+	c.game = nil
+	t.At(func() string { return fmt.Sprintf("game %s, end", g.id) })
+	conform.Same(t, "id", fmt.Sprint(r.ID), g.id)
+	conform.Given(t, "turns", r.Turns, int(g.state.Turns))
+	conform.Given(t, "score", r.Score, int(g.state.Points))
+	conform.Given(t, "state", r.State, status(&g.state))
+	reason := "none: the game goes on"
+	if g.state.Failed {
+		reason = "blocked"
+	}
+	conform.Given(t, "reason", r.Reason, reason)
+	conform.Given(t, "totals", r.Totals, g.totals)
+	return nil
+}

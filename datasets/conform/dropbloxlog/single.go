@@ -1,0 +1,138 @@
+package dropbloxlog
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+
+	"blockyard/datasets/conform"
+	"blockyard/env/dropblox"
+)
+
+// caseRecord is one turn on a board made up for it.
+type caseRecord struct {
+	moveRecord
+	ID     any     `json:"id"`
+	Stack  [][]int `json:"stack"`
+	Gained *int    `json:"gained"`
+	After  [][]int `json:"after"`
+}
+
+func checkCase(t *conform.Tally, r *caseRecord) error {
+	if r.Type == nil || r.Next == nil {
+		return errors.New(`no "type" or no "next"`)
+	}
+	if err := known(*r.Type, *r.Next); err != nil {
+		return err
+	}
+	var s dropblox.State
+	s.Reset(0)
+	s.Blocks[0], s.Blocks[1] = uint16(*r.Type), uint16(*r.Next)
+	if err := stack(&s, r.Stack); err != nil {
+		return err
+	}
+	if b := s.Block(0); !b.Fits(&s.Taken) {
+		return errors.New("the block has no room where it appears")
+	}
+	t.At(func() string { return fmt.Sprintf("case %v", r.ID) })
+	t.Note(fmt.Sprintf("commands: %q", r.Commands))
+	r.compare(t, &s)
+	conform.Given(t, "gained", r.Gained, int(s.Points))
+	if r.After != nil {
+		conform.Same(t, "after", fmt.Sprint(r.After), stackText(&s))
+	}
+	return nil
+}
+
+// stack puts rows at the bottom of an empty board.
+func stack(s *dropblox.State, rows [][]int) error {
+	if len(rows) > dropblox.Rows {
+		return fmt.Errorf("a board of %d rows, want at most %d", len(rows), dropblox.Rows)
+	}
+	for k, row := range rows {
+		if len(row) != dropblox.Cols {
+			return fmt.Errorf("row %d has %d squares, want %d", k, len(row), dropblox.Cols)
+		}
+		i := dropblox.Rows - len(rows) + k
+		for j, v := range row {
+			if v < 0 || v > dropblox.Types {
+				return fmt.Errorf("row %d: square %d, want 0 to %d", k, v, dropblox.Types)
+			}
+			if s.Cells[i][j] = uint16(v); v != 0 {
+				s.Taken[j] |= 1 << uint(i)
+			}
+		}
+	}
+	if s.Taken.Full(dropblox.Cols) != 0 {
+		return errors.New("a full row on the board")
+	}
+	return nil
+}
+
+// stackText is a board as text, without its empty rows on top.
+func stackText(s *dropblox.State) string {
+	top := 0
+	for top < dropblox.Rows && s.Cells[top] == [dropblox.Cols]uint16{} {
+		top++
+	}
+	return fmt.Sprint(s.Cells[top:])
+}
+
+// historyRecord is a game as its files.
+type historyRecord struct {
+	Seed       seed              `json:"seed"`
+	Mode       string            `json:"mode"`
+	Turns      *int              `json:"turns"`
+	Result     *int              `json:"result"`
+	ResultTime *int              `json:"result_time"`
+	Output     []string          `json:"ai_stdout"`
+	Second     *string           `json:"first_arg2"`
+	Files      map[string]string `json:"files"`
+}
+
+// firstSeconds is the second argument of the first turn, as the original writes it (rules
+// §8): the clock less the margin.
+const firstSeconds = "299"
+
+func checkHistory(t *conform.Tally, r *historyRecord) error {
+	var s dropblox.State
+	if err := s.ResetSeed(string(r.Seed)); err != nil {
+		return err
+	}
+	compared := 0
+	same := func(name string, text []byte) {
+		recorded, ok := r.Files[name]
+		if !ok {
+			recorded = "(no such file)"
+		}
+		compared++
+		conform.Same(t, name, recorded, string(text))
+	}
+	state := func(n int) {
+		p := s.Position()
+		same("state"+strconv.Itoa(n), p.AppendJSON(nil))
+	}
+	turns := 0
+	for _, text := range r.Output {
+		t.At(func() string { return fmt.Sprintf("history of seed %s, turn %d", r.Seed, turns) })
+		t.Note(fmt.Sprintf("output: %q", text))
+		if s.Failed {
+			break
+		}
+		state(turns)
+		commands, _ := dropblox.ReadOutput(text)
+		same("move"+strconv.Itoa(turns), dropblox.AppendMoves(nil, commands))
+		s.Play(commands)
+		turns++
+	}
+	t.At(func() string { return fmt.Sprintf("history of seed %s, end", r.Seed) })
+	state(turns)
+	conform.Same(t, "number of outputs", len(r.Output), turns)
+	conform.Same(t, "number of files", len(r.Files), compared)
+	conform.Same(t, "the game is over", true, s.Failed)
+	conform.Given(t, "turns", r.Turns, turns)
+	conform.Given(t, "result", r.Result, int(s.Points))
+	conform.Given(t, "result_time", r.ResultTime, turns-1)
+	conform.Given(t, "first_arg2", r.Second, firstSeconds)
+	return nil
+}
