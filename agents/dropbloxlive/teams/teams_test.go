@@ -2,6 +2,8 @@ package teams
 
 import (
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -29,12 +31,43 @@ func TestGuard(t *testing.T) {
 	g := NewGuard([]Team{a, b})
 	require.Equal(t, 2, g.Len())
 	for range 2 { // by the slow hash, then by the fast one
-		require.True(t, g.Check("a", "one"))
-		require.True(t, g.Check("b", "two"))
+		for _, right := range [][2]string{{"a", "one"}, {"b", "two"}} {
+			ok, err := g.Check(right[0], right[1])
+			require.NoError(t, err)
+			require.True(t, ok)
+		}
 		for _, wrong := range [][2]string{{"a", "two"}, {"a", ""}, {"c", "one"}, {"", ""}, {"a", "one "}} {
-			require.False(t, g.Check(wrong[0], wrong[1]))
+			ok, err := g.Check(wrong[0], wrong[1])
+			require.NoError(t, err)
+			require.False(t, ok)
 		}
 	}
+}
+
+// Who guesses with many hands at once is told to wait; a team that plays is not kept from it.
+func TestGuardUnderAttack(t *testing.T) {
+	a, err := New("a", "one")
+	require.NoError(t, err)
+	g := NewGuard([]Team{a})
+	ok, err := g.Check("a", "one")
+	require.NoError(t, err)
+	require.True(t, ok)
+	var group sync.WaitGroup
+	var busy atomic.Int32
+	for range 3 * maxWaiting {
+		group.Go(func() {
+			if _, err := g.Check("a", "wrong"); err != nil {
+				busy.Add(1)
+			}
+		})
+	}
+	for range 100 {
+		ok, err := g.Check("a", "one")
+		require.NoError(t, err)
+		require.True(t, ok)
+	}
+	group.Wait()
+	require.Positive(t, busy.Load())
 }
 
 func TestNewRefuses(t *testing.T) {
