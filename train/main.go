@@ -27,6 +27,7 @@ var subjects = []*learn.Game{
 	learn.BlockBattle,
 	learn.TetrisDuel,
 	learn.Blocking,
+	learn.WinTetris,
 }
 
 type program struct {

@@ -35,6 +35,9 @@ func (c *selfplay) Run(ctx context.Context) error {
 	if c.Workers < 1 {
 		c.Workers = runtime.GOMAXPROCS(0)
 	}
+	if g.Solo != nil {
+		return c.alone(ctx, g)
+	}
 	run, err := c.open(g)
 	if err != nil {
 		return err

@@ -17,11 +17,11 @@ type settings struct {
 	Games        int           `help:"Games played side by side." default:"64" group:"New run"`
 	Rounds       int           `help:"Rounds of each game in a stretch; with --backup a 16th, for its rows cost a search." default:"64" group:"New run"`
 	Batch        *int          `help:"Rows per step of the optimiser. Default: 256 with --backup, else 512." placeholder:"N" group:"New run"`
-	Lambda       float64       `help:"λ of the returns, 0 to 1." default:"0.9" group:"New run"`
+	Lambda       *float64      `help:"λ of the returns, 0 to 1. Default: 0.9, for one seat 0.5." placeholder:"X" group:"New run"`
 	Mean         int           `help:"Iterations over which weights are averaged; the mean plays." default:"30" group:"New run"`
 	RateWarm     float64       `help:"Learning rate of the warm start." default:"0.001" group:"New run"`
-	Rate         float64       `help:"Learning rate after it, without an actor." default:"0.0002" group:"New run"`
-	RateEnd      float64       `help:"Learning rate at the end." default:"0.00001" group:"New run"`
+	Rate         *float64      `help:"Learning rate after it, without an actor. Default: 0.0002, for one seat 0.001." placeholder:"X" group:"New run"`
+	RateEnd      *float64      `help:"Learning rate at the end. Default: 0.00001, for one seat 0.00002." placeholder:"X" group:"New run"`
 	Backup       *float64      `help:"Share of the budget, the first, in which a net that starts as the hand-tuned evaluator learns what a search with it finds, and from gate to gate what a search with the net so far finds. Default: 1 where the game offers it, else 0." placeholder:"SHARE" group:"New run"`
 	Samples      int           `help:"Positions a decision there is learnt from." default:"4" group:"New run"`
 	RateBackup   float64       `help:"Learning rate there, after each gate." default:"0.001" group:"New run"`
@@ -36,11 +36,13 @@ type settings struct {
 	ActorRateEnd float64       `help:"Learning rate at its end." default:"0.0001" group:"New run"`
 	Deep         float64       `help:"Share of the budget, the last, played two choices deep." default:"0" group:"New run"`
 	DeepWidth    *int          `help:"First choices that are looked at twice, there and with --backup. Default: 8 with --backup, else 4." placeholder:"N" group:"New run"`
-	Explore      float64       `help:"Chance of a random choice among the best six; an actor explores by itself." default:"0.02" group:"New run"`
+	Explore      *float64      `help:"Chance of a random choice among the best six; an actor explores by itself. Default: 0.02, for one seat 0." placeholder:"X" group:"New run"`
 	Late         *float64      `help:"Share of games that start late and damaged. Default: 0.25 with --backup, else 0.1." placeholder:"SHARE" group:"New run"`
 	Versus       float64       `help:"Share of games with the hand-tuned player in one seat after the warm start." default:"0" group:"New run"`
 	Gates        *int          `help:"How often the net is gated against the best and saved. Default: 6 with --backup, but one a minute of --for at most, else 10." placeholder:"N" group:"New run"`
 	GatePairs    int           `help:"Pairs of games per gate and opponent." default:"200" group:"New run"`
+	GateGames    *int          `help:"Games of a gate, for one seat. Default: 64." placeholder:"N" group:"New run"`
+	GateSteps    *int          `help:"Choices after which such a game is stopped. Default: 10000." placeholder:"N" group:"New run"`
 	GatePly      int           `help:"How many choices ahead both look in a gate." default:"2" group:"New run"`
 }
 
@@ -75,9 +77,13 @@ func (s *settings) config(g *learn.Game) td.Config {
 		c.Iterations = 0
 	}
 	c.Samples, c.RateBackup = s.Samples, s.RateBackup
-	c.Lambda, c.Mean, c.RateWarm, c.RateFrom, c.RateTo = s.Lambda, s.Mean, s.RateWarm, s.Rate, s.RateEnd
+	set(&c.Lambda, s.Lambda)
+	set(&c.RateFrom, s.Rate)
+	set(&c.RateTo, s.RateEnd)
+	set(&c.Explore, s.Explore)
+	c.Mean, c.RateWarm = s.Mean, s.RateWarm
 	c.Temperature, c.Step, c.ActorBatch, c.ActorFrom, c.ActorTo = s.Temperature, s.Step, s.ActorBatch, s.ActorRate, s.ActorRateEnd
-	c.Imitate, c.Others, c.Deep, c.Explore, c.Versus = s.Imitate, s.Others, s.Deep, s.Explore, s.Versus
+	c.Imitate, c.Others, c.Deep, c.Versus = s.Imitate, s.Others, s.Deep, s.Versus
 	c.GatePairs, c.GatePly = s.GatePairs, s.GatePly
 	return c
 }

@@ -47,8 +47,19 @@ type Game struct {
 	Start func(hidden int, seed uint64) (*valuenet.Net, error)
 	// Shipped are the weights that come with the program.
 	Shipped func() (*valuenet.Net, error)
-	// Folder is where the game's contest bot is composed, from the module's root.
+	// Folder is where the game's contest bot is composed, from the module's root; empty if
+	// its contest takes no source file.
 	Folder string
+	// Solo, if set, is what a game of one seat is learnt by instead of results. Then Hand,
+	// Learned, Worth, Chance and Start may be missing.
+	Solo *Solo
+}
+
+// A Solo says what the choices of a game of one seat earn.
+type Solo struct {
+	Rules    *env.Game // what is played to learn, the game or a variant of it
+	Discount float64   // of what a choice later brings
+	Unit     float64   // worth of a point of Score
 }
 
 // A Reader reads the features of the afterstates of one decision of one seat. The

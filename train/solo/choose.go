@@ -1,0 +1,67 @@
+package solo
+
+import (
+	"blockyard/agents/valuenet"
+	"blockyard/env"
+	"blockyard/train/learn"
+)
+
+// A chooser looks at the choices of one decision. It belongs to one goroutine.
+type chooser struct {
+	game   *learn.Game
+	net    *valuenet.Net
+	reader learn.Reader
+	legal  []env.Action
+	states []env.State
+	live   []int     // of the choices after which the game goes on
+	reward []float32 // by choice
+	x      []float32 // [live][features]
+	value  []float32 // by live choice: what the net gives
+	seen   uint64    // afterstates looked at
+}
+
+func newChooser(g *learn.Game) *chooser { return &chooser{game: g, reader: g.Reader()} }
+
+// open plays out every choice in s and has the net judge those after which it goes on.
+func (c *chooser) open(s env.State) {
+	n := len(c.game.Features)
+	c.legal = s.Legal(0, c.legal[:0])
+	c.live, c.reward = c.live[:0], c.reward[:0]
+	for len(c.states) < len(c.legal) {
+		c.states = append(c.states, c.game.Solo.Rules.New(1))
+		c.x, c.value = append(c.x, make([]float32, n)...), append(c.value, 0)
+	}
+	before := s.Score(0)
+	for i, a := range c.legal {
+		next := c.states[i]
+		next.CopyFrom(s)
+		next.After(0, a)
+		c.reward = append(c.reward, float32(c.game.Solo.Unit*float64(next.Score(0)-before)))
+		if next.Acting() != 0 {
+			k := len(c.live)
+			c.reader.Own(next, 0, c.x[k*n:(k+1)*n])
+			c.live = append(c.live, i)
+		}
+	}
+	c.net.Forward(c.x, len(c.live), c.value)
+	c.seen += uint64(len(c.legal))
+}
+
+// best returns the place in live of the best choice, the first of equals; -1 if the game
+// ends with every one.
+func (c *chooser) best() int {
+	best, most := -1, float32(0)
+	discount := float32(c.game.Solo.Discount)
+	for k, i := range c.live {
+		if w := c.reward[i] + discount*c.value[k]; best < 0 || w > most {
+			best, most = k, w
+		}
+	}
+	return best
+}
+
+// row returns the features of the k-th live choice.
+func (c *chooser) row(k int) []float32 {
+	n := len(c.game.Features)
+	return c.x[k*n : (k+1)*n]
+}
