@@ -75,7 +75,8 @@ func (s *State) After(seat int, a env.Action) {
 	}
 	rows := me.clear()
 	before := int(me.Points) / PerGarbage
-	me.award(rows, rows > 0 && me.Cells.Any() == 0, &land, s.Rules|PCNeedsClear)
+	empty := (rows > 0 || s.Rules&PCNeedsClear == 0) && me.Cells.Any() == 0
+	me.award(rows, empty, &land, s.Rules)
 	pending := int(s.Sides[1-seat].Pending) + int(me.Points)/PerGarbage - before
 	if pending > Height {
 		pending = Height
