@@ -24,6 +24,7 @@ type settings struct {
 	RateEnd      *float64      `help:"Learning rate at the end. Default: 0.00001, for one seat 0.00002." placeholder:"X" group:"New run"`
 	Backup       *float64      `help:"Share of the budget, the first, in which a net that starts as the hand-tuned evaluator learns what a search with it finds, and from gate to gate what a search with the net so far finds. Default: 1 where the game offers it, else 0." placeholder:"SHARE" group:"New run"`
 	Samples      int           `help:"Positions a decision there is learnt from." default:"4" group:"New run"`
+	Look         int           `help:"Choices each of them looks further: 1 goes through all draws, more follow the net's own play." default:"1" group:"New run"`
 	RateBackup   float64       `help:"Learning rate there, after each gate." default:"0.001" group:"New run"`
 	Warm         *float64      `help:"Share of the budget in which the hand-tuned player plays. Default: 0 with --backup, else 0.15." placeholder:"SHARE" group:"New run"`
 	Imitate      float64       `help:"Weight of the hand-tuned player's opinion in the targets of that time." default:"0.5" group:"New run"`
@@ -76,7 +77,7 @@ func (s *settings) config(g *learn.Game) td.Config {
 	if s.For > 0 {
 		c.Iterations = 0
 	}
-	c.Samples, c.RateBackup = s.Samples, s.RateBackup
+	c.Samples, c.Look, c.RateBackup = s.Samples, s.Look, s.RateBackup
 	set(&c.Lambda, s.Lambda)
 	set(&c.RateFrom, s.Rate)
 	set(&c.RateTo, s.RateEnd)

@@ -33,6 +33,7 @@ type Config struct {
 
 	Backup     float64 // share of the budget, at its beginning, in which a net learns what a search with the one before it finds
 	Samples    int     // looks a choice further per decision there; DeepWidth is how many first choices it has
+	Look       int     // choices each of them looks further; 0 is 1
 	RateBackup float64 // learning rate there, at the beginning of a stage
 
 	Actor       float64 // share of the budget, at its end but not in the warm start, in which an actor learns and plays
@@ -54,7 +55,7 @@ func Default() Config {
 		Games: 64, Rounds: 64, Iterations: 3000,
 		Lambda: 0.9, Mean: 30, RateWarm: 1e-3, RateFrom: 2e-4, RateTo: 1e-5,
 		Warm: 0.15, Imitate: 0.5, Others: 2, Deep: 0, DeepWidth: 4, Explore: 0.02, Late: 0.1, Versus: 0,
-		Backup: 0, Samples: 4, RateBackup: 1e-3,
+		Backup: 0, Samples: 4, Look: 1, RateBackup: 1e-3,
 		Actor: 1, Temperature: 0.05, Step: 1, ActorBatch: 1024, ActorFrom: 5e-4, ActorTo: 1e-4,
 		Gates: 10, GatePairs: 200, GatePly: 2,
 	}
@@ -104,6 +105,8 @@ func (c Config) check() error {
 		return fmt.Errorf("%d other choices, want 0 to 16", c.Others)
 	case c.Backup > 0 && (c.Samples < 1 || c.Samples > 64):
 		return fmt.Errorf("%d samples of a decision, want 1 to 64", c.Samples)
+	case c.Backup > 0 && (c.Look < 0 || c.Look > 64):
+		return fmt.Errorf("a look of %d choices, want 1 to 64", c.Look)
 	case c.Backup > 0 && !(c.RateBackup > 0 && c.RateBackup < 1):
 		return fmt.Errorf("the backup's learning rate %v, want above 0 and below 1", c.RateBackup)
 	case c.GatePly < 1 || c.GatePly > 3:

@@ -41,7 +41,7 @@ func (s *slot) deliberate(c *chooser, d deal, seat int) env.Action {
 				worth = -worth
 			}
 			for range picked[min(q, len(picked)-1)] {
-				s.learnFrom(c, mover, c.root.legal[i])
+				s.learnFrom(c, mover, c.root.legal[i], d.look)
 			}
 		}
 		if q == 0 || worth > top {
@@ -76,7 +76,7 @@ func (c *chooser) choice(i int) env.Action {
 
 // learnFrom notes an insight about one of the second choices in c.leaf, after the first
 // choice a.
-func (s *slot) learnFrom(c *chooser, seat int, a env.Action) {
+func (s *slot) learnFrom(c *chooser, seat int, a env.Action, look int) {
 	if c.leaf.live == 0 {
 		return
 	}
@@ -90,27 +90,53 @@ func (s *slot) learnFrom(c *chooser, seat int, a env.Action) {
 	s.seen.x = append(append(s.seen.x, c.leaf.x[k*own:(k+1)*own]...), c.leaf.shared...)
 	s.seen.base = append(s.seen.base, base)
 	gain := -base
-	if duel(s.game) {
-		gain += c.reply(c.leaf.states[k], seat)
+	if look > 1 || duel(s.game) {
+		gain += c.onward(s.state, c.leaf.states[k], seat, a, c.leaf.legal[i], look)
 	} else {
 		gain += c.ahead(s.state, seat, a, c.leaf.legal[i])
 	}
 	s.seen.gain = append(s.seen.gain, gain)
 }
 
-// reply is the worth to seat, which has just moved, of s once the next choice is made.
-func (c *chooser) reply(s env.State, seat int) float32 {
-	mover := s.Acting().First()
-	c.open(&c.last, s, mover)
-	c.judge(&c.last, mover)
-	worth := float32(-floor) // a seat that has to choose and cannot has lost
-	if b := best(c.last.worth); b >= 0 {
-		worth = min(max(c.last.worth[b], -floor), floor)
+// onward is the mean worth to seat, over the next look choices, of what follows leaf if
+// every choice is the one the net likes best. Where seats take turns these are the choices
+// of both; elsewhere they are seat's alone, its choices a and b in s having led to leaf, and
+// the draws are those to come.
+func (c *chooser) onward(s, leaf env.State, seat int, a, b env.Action, look int) float32 {
+	if c.third == nil {
+		c.third = c.game.Rules.New(c.game.Rules.MinSeats)
 	}
-	if mover != seat {
-		worth = -worth
+	if duel(c.game) {
+		c.third.CopyFrom(leaf)
+	} else { // leaf has its draws forced
+		c.third.CopyFrom(s)
+		c.third.After(seat, a)
+		c.third.After(seat, b)
 	}
-	return worth
+	sum, worth := float32(0), float32(0)
+	for n := range look {
+		acting, mover := c.third.Acting(), seat
+		if acting == 0 {
+			return (sum + float32(look-n)*floor*c.third.Result(seat)) / float32(look)
+		}
+		if !acting.Has(seat) {
+			mover = acting.First()
+		}
+		c.open(&c.last, c.third, mover)
+		c.judge(&c.last, mover)
+		first := best(c.last.worth)
+		if worth = -floor; first >= 0 { // a seat that has to choose and cannot has lost
+			worth = min(max(c.last.worth[first], -floor), floor)
+		}
+		if mover != seat {
+			worth = -worth
+		}
+		if sum += worth; first < 0 {
+			return (sum + float32(look-n-1)*worth) / float32(look)
+		}
+		c.third.After(mover, c.last.legal[first])
+	}
+	return sum / float32(look)
 }
 
 // ahead is the mean, over all outcomes of the draw after the first of seat's choices a and

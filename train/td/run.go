@@ -123,7 +123,7 @@ func (r *Run) deal() deal {
 	c := r.Config
 	d := deal{warm: r.Progress() < c.Warm, explore: c.Explore, late: c.Late, versus: c.Versus, others: c.Others, record: r.Record != nil}
 	if c.backedUp(r.Progress()) {
-		d.samples = c.Samples
+		d.samples, d.look = c.Samples, max(1, c.Look)
 	} else if c.Actor > 0 && r.Progress() >= c.actorFrom() {
 		d.temperature = c.Temperature
 	}

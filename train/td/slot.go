@@ -37,6 +37,7 @@ type deal struct {
 	others  int // choices not made that a warm start notes
 	record  bool
 	samples int // above 0: moves are chosen two deep and this many looks are taken further
+	look    int // by so many choices
 
 	temperature float64 // above 0: the net is an actor's and draws its choices
 }
