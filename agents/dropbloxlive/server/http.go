@@ -21,6 +21,7 @@ const (
 	idleTime  = 2 * time.Minute
 	beat      = 100 * time.Millisecond
 	linger    = 3 * time.Second // after the last round, so that all hear of its end
+	farewell  = time.Second     // for requests in progress when the server ends
 )
 
 // Serve holds the contest on a listener until ctx or the last round ends, and ends all
@@ -52,7 +53,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 		break
 	}
 	s.Close()
-	leave, cancel := context.WithTimeout(context.WithoutCancel(ctx), linger)
+	leave, cancel := context.WithTimeout(context.WithoutCancel(ctx), farewell)
 	defer cancel()
 	if h.Shutdown(leave) != nil {
 		_ = h.Close()
