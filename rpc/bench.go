@@ -21,7 +21,7 @@ import (
 )
 
 type benchCmd struct {
-	Game   string        `default:"blockbattle" help:"What is played; toy:pick costs next to nothing, so that the wire alone is left."`
+	Game   string        `default:"blockbattle" help:"What is played; null is one game that costs nothing and shows as much as N rows of others, so that the wire alone is left."`
 	Envs   []int         `default:"64,1024,4096" help:"Numbers of games at once."`
 	Rounds int           `default:"15" help:"Bursts of every kind, in shuffled order."`
 	Burst  time.Duration `default:"150ms" help:"About how long a burst takes in process."`
@@ -34,14 +34,15 @@ type way struct {
 	name  string
 	reset func() error
 	step  func(k int) error // plays the k-th actions of the trace
+	flush func() error      // waits for what is still under way
 	cpu   func() (time.Duration, error)
 	wall  []float64 // seconds a step, by burst
 	used  []float64 // seconds of all cores a step, by burst
 }
 
-// Run plays one recorded trace of random legal actions over and over: in process, over a
-// unix socket and over TCP, each against a server in a process of its own, and sends the
-// same bytes over a bare socket. The choices cost nothing anywhere, the games are the
+// Run plays one recorded trace of random legal actions over and over: in process, and
+// through shared memory, a unix socket and TCP with a server in a process of its own; and it
+// sends the same number of bytes over a bare socket between two processes. The choices cost nothing anywhere, the games are the
 // same, and bursts of every kind take turns, so that ratios hold on a busy machine too.
 func (c *benchCmd) Run(ctx context.Context) error {
 	if c.Rounds < 1 || c.Burst <= 0 {
@@ -57,21 +58,17 @@ func (c *benchCmd) Run(ctx context.Context) error {
 		return err
 	}
 	defer stop()
-	game, err := lookup(c.Game)
-	if err != nil {
-		return err
-	}
 	out := report{json: c.JSON, cores: cores(), w: os.Stdout}
-	out.head(game.Name)
+	out.head(c.Game)
 	for _, n := range c.Envs {
-		ways, closeAll, err := c.ways(ctx, game, n, dir, addresses)
+		ways, f, err := c.ways(ctx, n, dir, addresses)
 		if err == nil {
-			err = errors.Join(c.race(ctx, ways), closeAll())
+			err = errors.Join(c.race(ctx, ways), f.Close())
 		}
 		if err != nil {
 			return err
 		}
-		out.rows(n, n*min(game.Rows, game.MinSeats), ways)
+		out.rows(n, len(f.moves[0]), ways)
 	}
 	return out.flush()
 }
@@ -136,6 +133,9 @@ func (w *way) burst(steps int) error {
 			if err := w.step(k); err != nil {
 				return err
 			}
+		}
+		if err := w.flush(); err != nil {
+			return err
 		}
 		wall += time.Since(begun)
 		after, err := w.cpu()

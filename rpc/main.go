@@ -18,7 +18,8 @@ const version = "0.1.0"
 type table struct {
 	Serve serveCmd `cmd:"" help:"Serve games on a unix socket or a TCP port until SIGTERM or SIGINT."`
 	Ping  pingCmd  `cmd:"" help:"Ask a server whether it answers, and what it does."`
-	Bench benchCmd `cmd:"" help:"Compare stepping in process, over a unix socket and over TCP, in one run."`
+	Bench benchCmd `cmd:"" help:"Compare stepping in process, through shared memory, a unix socket and TCP, in one run."`
+	Floor floorCmd `cmd:"" hidden:"" help:"Answer bare messages, for bench."`
 }
 
 const about = `Rpc serves thousands of games at once to programs in any language.

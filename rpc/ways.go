@@ -5,14 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"time"
 	"unsafe"
 
 	"blockyard/env"
-	"blockyard/env/envtest/toy"
 	"blockyard/env/games"
 	"blockyard/env/vec"
 	"blockyard/rpc/client"
@@ -20,155 +19,233 @@ import (
 	"blockyard/rpc/wire"
 )
 
-// toys are games that cost next to nothing, for measuring what is around a game.
-var toys = []*env.Game{toy.Pick, toy.Turns}
-
-func lookup(name string) (*env.Game, error) {
+// sized finds the game that is played for n games at once: null is one game as large as n.
+func sized(name string, n int) (g *env.Game, envs int, err error) {
+	if name == "null" {
+		name, envs = fmt.Sprintf("null:%d", n), 1
+	} else {
+		envs = n
+	}
 	for _, g := range toys {
 		if g.Name == name {
-			return g, nil
+			return g, envs, nil
 		}
 	}
-	return games.Lookup(name)
+	if strings.HasPrefix(name, "null:") {
+		return nil, 0, fmt.Errorf("null is there for %v games", nullSizes)
+	}
+	g, err = games.Lookup(name)
+	return g, envs, err
 }
 
 func cores() int { return runtime.GOMAXPROCS(0) }
 
-// ways are the roads that are compared at n games; the first is what the others are
-// measured by.
-func (c *benchCmd) ways(ctx context.Context, game *env.Game, n int, dir string, addresses []string) ([]*way, func() error, error) {
-	moves, err := trace(game, n, c.Seed)
-	if err != nil {
-		return nil, nil, err
-	}
-	var closers []io.Closer
-	closeAll := func() error {
-		var errs []error
-		for _, closer := range closers {
-			errs = append(errs, closer.Close())
-		}
-		return errors.Join(errs...)
-	}
-	direct, e, err := inProcess(game, n, c.Seed, moves)
-	if err != nil {
-		return nil, nil, err
-	}
-	closers = append(closers, e)
-	ways := []*way{direct}
-	size := 0
-	for i, name := range []string{"unix", "tcp"} {
-		conn, err := client.Dial(ctx, addresses[i], "")
-		if err != nil {
-			return nil, nil, errors.Join(err, closeAll())
-		}
-		closers = append(closers, conn)
-		w, length, err := overWire(conn, name, game, n, c.Seed, moves)
-		if err != nil {
-			return nil, nil, errors.Join(err, closeAll())
-		}
-		ways, size = append(ways, w), length
-	}
-	raw, err := bare(filepath.Join(dir, fmt.Sprintf("raw%d", n)), wire.StepHeadLen+2*len(moves[0]), wire.HeadLen+size)
-	if err != nil {
-		return nil, nil, errors.Join(err, closeAll())
-	}
-	closers = append(closers, raw)
-	floor := &way{name: "bare socket", reset: func() error { return nil }, step: func(int) error { return raw.exchange() }, cpu: ownCPU}
-	return append(ways, floor), closeAll, nil
+// A field is what the ways of one comparison share.
+type field struct {
+	game    *env.Game
+	envs    int
+	seed    uint64
+	moves   [][]env.Action
+	closers []io.Closer
 }
 
-func inProcess(game *env.Game, n int, seed uint64, moves [][]env.Action) (*way, *vec.Env, error) {
-	e, err := vec.New(game, vec.Config{Envs: n})
-	if err != nil {
-		return nil, nil, err
+func (f *field) Close() error {
+	var errs []error
+	for _, c := range f.closers {
+		errs = append(errs, c.Close())
 	}
+	return errors.Join(errs...)
+}
+
+// ways are the roads that are compared at n games; the first is what the others are
+// measured by.
+func (c *benchCmd) ways(ctx context.Context, n int, dir string, addresses []string) (ways []*way, f *field, err error) {
+	f = &field{seed: c.Seed}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, f.Close())
+		}
+	}()
+	if f.game, f.envs, err = sized(c.Game, n); err != nil {
+		return nil, f, err
+	}
+	if f.moves, err = trace(f.game, f.envs, c.Seed); err != nil {
+		return nil, f, err
+	}
+	direct, err := f.inProcess()
+	if err != nil {
+		return nil, f, err
+	}
+	ways, size := []*way{direct}, 0
+	for _, road := range []struct {
+		name, address string
+		kind          roadKind
+	}{
+		{"shm", addresses[0], roadKind{shm: true}}, {"shm, two halves", addresses[0], roadKind{shm: true, halves: true}},
+		{"unix", addresses[0], roadKind{}}, {"unix, two halves", addresses[0], roadKind{halves: true}},
+		{"unix, packed", addresses[0], roadKind{packed: true}}, {"tcp", addresses[1], roadKind{}},
+	} {
+		if road.kind.halves && f.envs < 2 || road.kind.shm && !canShare {
+			continue
+		}
+		w, length, err := f.overWire(ctx, road.name, road.address, road.kind)
+		if err != nil {
+			return nil, f, fmt.Errorf("%s: %w", road.name, err)
+		}
+		if road.name == "unix" {
+			size = length
+		}
+		ways = append(ways, w)
+	}
+	raw, err := bare(ctx, filepath.Join(dir, fmt.Sprintf("raw%d", n)), wire.StepHeadLen+2*len(f.moves[0]), wire.HeadLen+size)
+	if err != nil {
+		return nil, f, err
+	}
+	f.closers = append(f.closers, raw)
+	nothing := func() error { return nil }
+	return append(ways, &way{name: "bare socket", reset: nothing, flush: nothing, step: func(int) error { return raw.exchange() }, cpu: raw.cpu}), f, nil
+}
+
+func (f *field) inProcess() (*way, error) {
+	e, err := vec.New(f.game, vec.Config{Envs: f.envs})
+	if err != nil {
+		return nil, err
+	}
+	f.closers = append(f.closers, e)
 	out, err := e.NewBatch()
 	if err != nil {
-		return nil, nil, errors.Join(err, e.Close())
+		return nil, err
 	}
 	return &way{
 		name:  "in process",
-		reset: func() error { return e.Reset(vec.From(seed), nil, out) },
-		step:  func(k int) error { return e.Step(moves[k], out) },
+		reset: func() error { return e.Reset(vec.From(f.seed), nil, out) },
+		step:  func(k int) error { return e.Step(f.moves[k], out) },
+		flush: func() error { return nil },
 		cpu:   ownCPU,
-	}, e, nil
+	}, nil
 }
 
-func overWire(conn *client.Client, name string, game *env.Game, n int, seed uint64, moves [][]env.Action) (*way, int, error) {
-	g, err := conn.Open(game.Name, map[string]any{"num_envs": n, "seed": seed})
-	if err != nil {
-		return nil, 0, err
+// roadKind says how steps travel.
+type roadKind struct {
+	shm, packed bool
+	halves      bool // each half of the games is stepped while the other half's answer is read
+}
+
+// overWire opens the games on a server, in one piece or in two on connections of their own.
+func (f *field) overWire(ctx context.Context, name, address string, kind roadKind) (*way, int, error) {
+	parts := 1
+	if kind.halves {
+		parts = 2
 	}
-	raw := make([][]byte, len(moves))
-	for k, m := range moves {
-		raw[k] = unsafe.Slice((*byte)(unsafe.Pointer(&m[0])), 2*len(m))
+	r := &road{kind: kind}
+	for part := range parts {
+		conn, err := client.Dial(ctx, address, "")
+		if err != nil {
+			return nil, 0, err
+		}
+		f.closers = append(f.closers, conn)
+		lo, hi := f.envs*part/parts, f.envs*(part+1)/parts
+		g, err := conn.Open(f.game.Name, map[string]any{"num_envs": hi - lo, "seed": f.seed, "first": lo, "packed": kind.packed})
+		if err == nil && kind.shm {
+			err = g.Share(2)
+		}
+		if err != nil {
+			return nil, 0, err
+		}
+		l := &lane{g: g, shm: kind.shm}
+		for _, m := range f.moves {
+			some := m[lo*g.Per : hi*g.Per]
+			l.moves = append(l.moves, unsafe.Slice((*byte)(unsafe.Pointer(&some[0])), 2*len(some)))
+		}
+		r.lanes = append(r.lanes, l)
 	}
 	return &way{
 		name:  name,
-		reset: func() error { return g.Show("reset", map[string]any{"seed": seed}) },
-		step:  func(k int) error { return g.Step(raw[k]) },
-		cpu: func() (time.Duration, error) {
-			own, err := ownCPU()
-			if err != nil {
-				return 0, err
-			}
-			var stats struct {
-				CPU float64 `msgpack:"cpu_s"`
-			}
-			err = conn.Call("stats", &stats)
-			return own + time.Duration(stats.CPU*1e9), err
-		},
-	}, g.Len, nil
+		reset: func() error { return r.reset(f.seed) },
+		step:  r.step,
+		flush: r.flush,
+		cpu:   func() (time.Duration, error) { return bothCPU(r.lanes[0].g.Client()) },
+	}, r.lanes[0].g.Len, nil
+}
+
+// A road is the lanes over which a step goes.
+type road struct {
+	kind  roadKind
+	lanes []*lane
+}
+
+// A lane is one connection and the games opened over it.
+type lane struct {
+	g     *client.Games
+	shm   bool
+	moves [][]byte
+	busy  bool // an answer is to come
+}
+
+func (r *road) reset(seed uint64) error {
+	for _, l := range r.lanes {
+		if err := errors.Join(l.wait(), l.g.Show("reset", map[string]any{"seed": seed})); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r *road) step(k int) error {
+	for _, l := range r.lanes {
+		if err := errors.Join(l.wait(), l.post(k)); err != nil {
+			return err
+		}
+	}
+	if !r.kind.halves {
+		return r.flush()
+	}
+	return nil
+}
+
+func (r *road) flush() error {
+	for _, l := range r.lanes {
+		if err := l.wait(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (l *lane) post(k int) error {
+	l.busy = true
+	if !l.shm {
+		return l.g.Post(l.moves[k])
+	}
+	copy(l.g.Slots[k%2].Actions, l.moves[k])
+	return l.g.PostSlot(k % 2)
+}
+
+func (l *lane) wait() error {
+	if !l.busy {
+		return nil
+	}
+	l.busy = false
+	if l.shm {
+		return l.g.WaitSlot()
+	}
+	return l.g.Wait()
+}
+
+// bothCPU is the processor time of this process and of the server so far.
+func bothCPU(conn *client.Client) (time.Duration, error) {
+	own, err := ownCPU()
+	if err != nil {
+		return 0, err
+	}
+	var stats struct {
+		CPU float64 `msgpack:"cpu_s"`
+	}
+	err = conn.Call("stats", &stats)
+	return own + time.Duration(stats.CPU*1e9), err
 }
 
 // ownCPU is the processor time of this process so far.
 func ownCPU() (time.Duration, error) { return server.CPU() }
 
-// A bareSocket exchanges messages of fixed lengths over a unix socket with a goroutine
-// that does nothing else: what no server can be faster than.
-type bareSocket struct {
-	l        net.Listener
-	conn     net.Conn
-	ask, got []byte
-}
-
-func bare(path string, ask, answer int) (*bareSocket, error) {
-	l, err := net.Listen("unix", path)
-	if err != nil {
-		return nil, err
-	}
-	go func() {
-		conn, err := l.Accept()
-		if err != nil {
-			return
-		}
-		server.Tune(conn)
-		in, out := make([]byte, ask), make([]byte, answer)
-		for {
-			if _, err := io.ReadFull(conn, in); err != nil {
-				break
-			}
-			if _, err := conn.Write(out); err != nil {
-				break
-			}
-		}
-		_ = conn.Close()
-	}()
-	conn, err := net.Dial("unix", path)
-	if err != nil {
-		return nil, errors.Join(err, l.Close())
-	}
-	server.Tune(conn)
-	return &bareSocket{l: l, conn: conn, ask: make([]byte, ask), got: make([]byte, answer)}, nil
-}
-
-func (b *bareSocket) exchange() error {
-	if _, err := b.conn.Write(b.ask); err != nil {
-		return err
-	}
-	_, err := io.ReadFull(b.conn, b.got)
-	return err
-}
-
-// Close implements io.Closer.
-func (b *bareSocket) Close() error { return errors.Join(b.conn.Close(), b.l.Close()) }
+const canShare = runtime.GOOS == "linux"

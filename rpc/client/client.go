@@ -21,6 +21,7 @@ type Client struct {
 	id      uint32
 	buf     []byte
 	sharing []*Games
+	until   time.Time // by when the present answers must have come
 	// Timeout is how long an answer may take; 0 means for ever.
 	Timeout time.Duration
 }
@@ -79,8 +80,9 @@ func (c *Client) Call(method string, into any, params ...any) error {
 }
 
 func (c *Client) send() error {
-	if c.Timeout > 0 {
-		if err := c.conn.SetDeadline(time.Now().Add(c.Timeout)); err != nil {
+	if now := time.Now(); c.Timeout > 0 && c.until.Sub(now) < c.Timeout { // in strides, as timers cost
+		c.until = now.Add(c.Timeout + c.Timeout/4)
+		if err := c.conn.SetDeadline(c.until); err != nil {
 			return err
 		}
 	}
@@ -159,24 +161,44 @@ func (g *Games) Field(name string) []byte {
 // Step plays actions, two bytes a row, little endian, and fills Slab. It allocates
 // nothing.
 func (g *Games) Step(actions []byte) error {
+	if err := g.Post(actions); err != nil {
+		return err
+	}
+	return g.Wait()
+}
+
+// Post is the first half of Step; Wait, the second, must follow before anything else is
+// asked over the connection.
+func (g *Games) Post(actions []byte) error {
 	c := g.c
 	c.id++
 	c.buf = wire.AppendStep(c.buf[:0], c.id, g.H, actions)
-	if err := c.send(); err != nil {
-		return err
-	}
-	return g.receive()
+	return c.send()
 }
+
+// Wait waits for what Post asked for.
+func (g *Games) Wait() error { return g.receive() }
 
 // StepSlot plays the actions in slot k, and the server fills its slab. It allocates
 // nothing.
 func (g *Games) StepSlot(k int) error {
+	if err := g.PostSlot(k); err != nil {
+		return err
+	}
+	return g.WaitSlot()
+}
+
+// PostSlot is the first half of StepSlot, WaitSlot the second, as Post and Wait.
+func (g *Games) PostSlot(k int) error {
 	c := g.c
 	c.id++
 	c.buf = wire.AppendStepSlot(c.buf[:0], c.id, g.H, uint32(k))
-	if err := c.send(); err != nil {
-		return err
-	}
+	return c.send()
+}
+
+// WaitSlot waits for what PostSlot asked for.
+func (g *Games) WaitSlot() error {
+	c := g.c
 	head, err := c.r.Peek(8)
 	if err != nil {
 		return err

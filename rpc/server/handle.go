@@ -2,6 +2,7 @@ package server
 
 import (
 	"errors"
+	"time"
 	"unsafe"
 
 	"blockyard/env"
@@ -33,6 +34,9 @@ type handle struct {
 	final   *vec.Batch
 	actions []env.Action
 	policy  *policy // of rollouts
+
+	alone bool          // no player of the server takes part
+	took  time.Duration // the last step
 
 	packRow          func(worker, i int)
 	packTo, packFrom []byte

@@ -65,6 +65,7 @@ func (s *session) open(f *wire.Frame) error {
 	}
 	s.next++
 	h.id, h.seeds, h.swaps, h.memory, h.first = s.next, seeds, swaps, memory, o.First
+	h.took, h.alone = quickStep, len(o.Opponents) == 0 // until it is known
 	s.handles[h.id] = h
 	s.sizeSteps()
 	return s.reply(f.ID, h.facts())

@@ -3,6 +3,7 @@ package server
 import (
 	"context"
 	"errors"
+	"math"
 	"net"
 	"runtime/debug"
 	"sync"
@@ -32,7 +33,7 @@ type session struct {
 	deadline time.Time // by which the present writes must be done
 	brief    [wire.DoneLen]byte
 
-	// Of the answering goroutine alone.
+	// Of the goroutine that answers, alone: see quick.
 	handles  map[uint32]*handle
 	next     uint32
 	requests uint64
@@ -111,7 +112,11 @@ func (s *session) readAll() error {
 			s.fail(f.ID, s.busy())
 			s.recycle(f)
 		default:
-			s.inflight.Add(1)
+			idle := s.inflight.Add(1) == 1
+			if idle && s.quick(f) {
+				s.finish(f)
+				continue
+			}
 			s.queue <- f
 		}
 	}
@@ -141,12 +146,37 @@ func (s *session) limit(method []byte) int {
 // only empties it.
 func (s *session) answerAll() {
 	for f := range s.queue {
-		if s.ctx.Err() == nil {
-			s.answer(f)
-		}
-		s.recycle(f)
-		s.inflight.Add(-1)
+		s.finish(f)
 	}
+}
+
+// finish answers a request, unless the session has ended, and lets go of it.
+func (s *session) finish(f *wire.Frame) {
+	if s.ctx.Err() == nil {
+		s.answer(f)
+	}
+	s.recycle(f)
+	s.inflight.Add(-1)
+}
+
+// quickStep is how long a step may take that is answered where it is read.
+const quickStep = 250 * time.Microsecond
+
+// quick reports whether a request, which is the only one, is better answered at once than
+// handed over, which costs as much as a step of a few games: a step that will soon be
+// done. The answering goroutine is idle then, and what belongs to it can be used. Where
+// players of the server act it is never quick: they might wait, and nobody would hear the
+// client go.
+func (s *session) quick(f *wire.Frame) bool {
+	if string(f.Method) != "step" && string(f.Method) != "step_slot" || !s.greeted.Load() {
+		return false
+	}
+	id, err := f.Int(0, "the handle", 0, math.MaxUint32)
+	if err != nil {
+		return false
+	}
+	h := s.handles[uint32(id)]
+	return h != nil && h.alone && h.took < quickStep
 }
 
 func (s *session) answer(f *wire.Frame) {

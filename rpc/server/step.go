@@ -2,6 +2,7 @@ package server
 
 import (
 	"encoding/binary"
+	"time"
 	"unsafe"
 
 	"blockyard/env"
@@ -45,9 +46,11 @@ func (s *session) stepSlot(f *wire.Frame) error {
 
 // play steps with h.actions into p and answers.
 func (s *session) play(f *wire.Frame, h *handle, p *place) error {
+	begun := time.Now()
 	if err := h.step(p); err != nil {
 		return refusal("step", err)
 	}
+	h.took = time.Since(begun)
 	s.srv.steps.Add(1)
 	s.srv.rows.Add(uint64(h.rows))
 	s.show(f.ID, h, p)

@@ -1,0 +1,113 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"time"
+
+	"blockyard/rpc/server"
+)
+
+// floorCmd answers messages of one length with messages of another, over and over: what
+// no server can be faster than.
+type floorCmd struct {
+	Path   string `arg:""`
+	Ask    int    `arg:""`
+	Answer int    `arg:""`
+}
+
+// Run serves one connection.
+func (c *floorCmd) Run(context.Context) error {
+	if c.Ask < 1 || c.Answer < 8 {
+		return errors.New("floor: want an ask of 1 byte and an answer of 8 at least")
+	}
+	l, err := net.Listen("unix", c.Path)
+	if err != nil {
+		return err
+	}
+	defer l.Close()
+	fmt.Println("ready")
+	conn, err := l.Accept()
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	server.Tune(conn)
+	in, out := make([]byte, c.Ask), make([]byte, c.Answer)
+	for {
+		if _, err := io.ReadFull(conn, in); err != nil {
+			return nil // the other side has gone
+		}
+		if in[0] == 0xff { // asked how much it has worked
+			used, err := server.CPU()
+			if err != nil {
+				return err
+			}
+			binary.LittleEndian.PutUint64(out, uint64(used))
+		}
+		if _, err := conn.Write(out); err != nil {
+			return nil
+		}
+	}
+}
+
+// A bareSocket exchanges messages of fixed lengths with such a process.
+type bareSocket struct {
+	cmd      *exec.Cmd
+	conn     net.Conn
+	ask, got []byte
+}
+
+func bare(ctx context.Context, path string, ask, answer int) (*bareSocket, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	b := &bareSocket{cmd: exec.CommandContext(ctx, self, "floor", path, fmt.Sprint(ask), fmt.Sprint(answer)), ask: make([]byte, ask), got: make([]byte, answer)}
+	out, err := b.cmd.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	if err := b.cmd.Start(); err != nil {
+		return nil, err
+	}
+	_, err = bufio.NewReader(out).ReadString('\n')
+	if err == nil {
+		b.conn, err = net.Dial("unix", path)
+	}
+	if err != nil {
+		return nil, errors.Join(err, b.cmd.Process.Kill(), b.cmd.Wait())
+	}
+	server.Tune(b.conn)
+	return b, nil
+}
+
+func (b *bareSocket) exchange() error {
+	if _, err := b.conn.Write(b.ask); err != nil {
+		return err
+	}
+	_, err := io.ReadFull(b.conn, b.got)
+	return err
+}
+
+// cpu is the processor time of both sides.
+func (b *bareSocket) cpu() (time.Duration, error) {
+	b.ask[0] = 0xff
+	err := b.exchange()
+	b.ask[0] = 0
+	if err != nil {
+		return 0, err
+	}
+	own, err := ownCPU()
+	return own + time.Duration(binary.LittleEndian.Uint64(b.got)), err
+}
+
+// Close implements io.Closer.
+func (b *bareSocket) Close() error { return errors.Join(b.conn.Close(), b.cmd.Wait()) }
