@@ -1,12 +1,14 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
 	"strconv"
 	"strings"
 
+	"blockyard/datasets/reel"
 	"blockyard/env"
 	"blockyard/env/games"
 
@@ -14,25 +16,35 @@ import (
 )
 
 type viewCmd struct {
-	Game    string `arg:"" name:"file#n" help:"A file of records and which of its games, counted from 1 (the first if left out)."`
-	All     bool   `help:"Print every position and end, as is done anyway when the output is not a terminal."`
-	From    int    `help:"Begin at this position." placeholder:"N"`
-	NoColor bool   `help:"Text without colours." env:"NO_COLOR"`
+	Games   []string `arg:"" name:"file#n" help:"A file of records and which of its games, counted from 1 (the first if left out). For --web, files, folders of them, and Dropblox history folders."`
+	All     bool     `help:"Print every position and end, as is done anyway when the output is not a terminal."`
+	From    int      `help:"Begin at this position." placeholder:"N"`
+	NoColor bool     `help:"Text without colours." env:"NO_COLOR"`
+
+	Web    bool   `help:"Show the games in a web browser: prints the address of the page and serves it until interrupted."`
+	Listen string `help:"Address to serve the page on; port 0 is any that is free." default:"127.0.0.1:0" placeholder:"HOST:PORT"`
+	Open   bool   `help:"With --web, open the page in the browser."`
 }
 
 func (c *viewCmd) Help() string {
 	return `Keys: right, space, n: next position; left, b: back; down, up: ten on, ten back; home, g: the
-beginning; end, G: the end; q: leave.`
+beginning; end, G: the end; q: leave. In the browser: space plays, arrows step, + and - change the speed.`
 }
 
 func (c *viewCmd) Run(std *streams) error {
-	file, n := c.Game, 1
-	if at := strings.LastIndexByte(file, '#'); at >= 0 {
-		number, err := strconv.Atoi(file[at+1:])
-		if err != nil || number < 1 {
-			return fmt.Errorf("%s: what follows # is to be the number of a game, from 1", file)
-		}
-		file, n = file[:at], number
+	if c.Web {
+		return c.web(std)
+	}
+	if c.Open {
+		return errors.New("--open goes with --web")
+	}
+	if len(c.Games) != 1 {
+		return errors.New("the terminal shows one game; --web shows many")
+	}
+	game := c.Games[0]
+	file, n, err := fileAndNumber(game)
+	if err != nil {
+		return err
 	}
 	rec, err := find(file, n)
 	if err != nil {
@@ -40,23 +52,36 @@ func (c *viewCmd) Run(std *streams) error {
 	}
 	g, err := games.Lookup(rec.Game)
 	if err != nil {
-		return fmt.Errorf("%s: %w", c.Game, err)
+		return fmt.Errorf("%s: %w", game, err)
 	}
-	r, err := newReel(g, rec)
+	r, err := reel.Whole(g, rec)
 	if err != nil {
-		return fmt.Errorf("%s: %w", c.Game, err)
+		return fmt.Errorf("%s: %w", game, err)
 	}
-	v := &viewer{reel: r, name: fmt.Sprintf("%s#%d", file, n), colour: terminal(std.out) && !c.NoColor}
-	r.seek(c.From)
+	v := &screen{reel: r, name: fmt.Sprintf("%s#%d", file, n), colour: terminal(std.out) && !c.NoColor}
+	r.Seek(c.From)
 	if c.All || !terminal(std.in) || !terminal(std.out) {
 		err = v.printAll(std.out)
 	} else {
 		err = v.interact(std)
 	}
-	if err == nil && r.err != nil {
-		return fmt.Errorf("%s: %w", c.Game, r.err)
+	if err == nil && r.Err() != nil {
+		return fmt.Errorf("%s: %w", game, r.Err())
 	}
 	return err
+}
+
+// fileAndNumber takes "file#n" apart; n is 1 if it is left out.
+func fileAndNumber(game string) (file string, n int, err error) {
+	at := strings.LastIndexByte(game, '#')
+	if at < 0 {
+		return game, 1, nil
+	}
+	n, err = strconv.Atoi(game[at+1:])
+	if err != nil || n < 1 {
+		return "", 0, fmt.Errorf("%s: what follows # is to be the number of a game, from 1", game)
+	}
+	return game[:at], n, nil
 }
 
 // terminal reports whether a stream is one.
@@ -65,26 +90,25 @@ func terminal(stream any) bool {
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 
-// A viewer shows a reel.
-type viewer struct {
-	reel   *reel
+// A screen shows a reel.
+type screen struct {
+	reel   *reel.Reel
 	name   string
 	colour bool
 	frame  env.Frame
 }
 
 // show writes the position the reel is at.
-func (v *viewer) show(w io.Writer) error {
+func (v *screen) show(w io.Writer) error {
 	var out strings.Builder
-	fmt.Fprintln(&out, v.reel.title(v.name))
-	v.frame.Reset()
-	v.reel.state.Show(&v.frame)
+	fmt.Fprintln(&out, title(v.reel, v.name))
+	v.reel.Show(&v.frame)
 	if v.colour {
 		paintFrame(&out, &v.frame)
 	} else {
 		out.WriteString(v.frame.String())
 	}
-	for _, line := range v.reel.notes() {
+	for _, line := range notes(v.reel) {
 		fmt.Fprintln(&out, line)
 	}
 	_, err := io.WriteString(w, out.String())
@@ -92,9 +116,9 @@ func (v *viewer) show(w io.Writer) error {
 }
 
 // printAll writes every position from where the reel is.
-func (v *viewer) printAll(w io.Writer) error {
-	for n := v.reel.at; n < v.reel.len(); n++ {
-		v.reel.seek(n)
+func (v *screen) printAll(w io.Writer) error {
+	for n := v.reel.At(); n < v.reel.Len(); n++ {
+		v.reel.Seek(n)
 		if err := v.show(w); err != nil {
 			return err
 		}
@@ -106,7 +130,7 @@ func (v *viewer) printAll(w io.Writer) error {
 }
 
 // interact lets keys wind the reel on a terminal, which is put back as it was.
-func (v *viewer) interact(std *streams) error {
+func (v *screen) interact(std *streams) error {
 	fd := int(std.in.(*os.File).Fd())
 	old, err := term.MakeRaw(fd)
 	if err != nil {
@@ -119,7 +143,7 @@ func (v *viewer) interact(std *streams) error {
 }
 
 // browse shows the position and follows keys until the last.
-func (v *viewer) browse(in io.Reader, out io.Writer) error {
+func (v *screen) browse(in io.Reader, out io.Writer) error {
 	keys := make([]byte, 16)
 	for {
 		if _, err := io.WriteString(out, clearScreen); err != nil {
@@ -136,11 +160,11 @@ func (v *viewer) browse(in io.Reader, out io.Writer) error {
 		if err != nil {
 			return err
 		}
-		to, leave := wind(string(keys[:n]), v.reel.at, v.reel.len()-1)
+		to, leave := wind(string(keys[:n]), v.reel.At(), v.reel.Len()-1)
 		if leave {
 			return nil
 		}
-		v.reel.seek(to)
+		v.reel.Seek(to)
 	}
 }
 

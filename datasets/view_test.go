@@ -8,9 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"blockyard/datasets/record"
-	"blockyard/env"
-	"blockyard/env/envtest/toy"
+	"blockyard/datasets/reel"
 	"blockyard/env/games"
 
 	"github.com/stretchr/testify/require"
@@ -59,39 +57,6 @@ func TestViewErrors(t *testing.T) {
 	require.Contains(t, errs, "differs from the record")
 }
 
-// Winding back and forth leads to the same positions as playing on, forced draws and all.
-func TestReelSeeks(t *testing.T) {
-	g := toy.Turns
-	s := g.New(3)
-	s.Reset(9)
-	rec := record.New(g, 1, []string{"a", "b", "c"})
-	rec.AddDraws(s)
-	var want []string
-	frame := func(s env.State) string {
-		var f env.Frame
-		s.Show(&f)
-		return f.String()
-	}
-	for want = append(want, frame(s)); s.Acting() != 0; want = append(want, frame(s)) {
-		seat := s.Acting().First()
-		m := env.Alone(seat, s.Legal(seat, nil)[0])
-		rec.Add(s.Acting(), m)
-		s.Step(m)
-		rec.AddDraws(s)
-	}
-	rec.End(s)
-	r, err := newReel(g, rec)
-	require.NoError(t, err)
-	require.NoError(t, r.err)
-	require.Equal(t, len(want), r.len())
-	for _, n := range []int{0, 5, 3, len(want) - 1, 1, 99, -4} {
-		r.seek(n)
-		at := max(0, min(n, len(want)-1))
-		require.Equal(t, at, r.at)
-		require.Equal(t, want[at], frame(r.state), "position %d", n)
-	}
-}
-
 // keys gives one key a read, as a terminal does.
 type keys []string
 
@@ -109,11 +74,11 @@ func TestBrowseFollowsKeys(t *testing.T) {
 	require.NoError(t, err)
 	g, err := games.Lookup(rec.Game)
 	require.NoError(t, err)
-	r, err := newReel(g, rec)
+	r, err := reel.Whole(g, rec)
 	require.NoError(t, err)
-	end := r.len() - 1
+	end := r.Len() - 1
 	var out bytes.Buffer
-	v := &viewer{reel: r, name: "x", colour: true}
+	v := &screen{reel: r, name: "x", colour: true}
 	pressed := keys{" ", "\x1b[C", "\x1b[D", "\x1b[B", "G", " ", "\x1b[A", "g", "?", "q", " "}
 	require.NoError(t, v.browse(&pressed, rawLines{&out}))
 	require.Equal(t, keys{" "}, pressed, "q leaves")

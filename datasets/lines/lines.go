@@ -144,6 +144,9 @@ func (r *Reader) Offset() int64 { return r.offset }
 // Before says that so many lines and bytes of the file were skipped before the Reader began.
 func (r *Reader) Before(lines int, bytes int64) { r.line, r.offset = lines, bytes }
 
+// Owns makes Close close c.
+func (r *Reader) Owns(c io.Closer) { r.closer = c }
+
 // Name is the file's name.
 func (r *Reader) Name() string { return r.name }
 

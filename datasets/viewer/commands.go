@@ -1,0 +1,193 @@
+package viewer
+
+import (
+	"fmt"
+	"sort"
+	"time"
+
+	"blockyard/env"
+	"blockyard/env/dropblox"
+)
+
+// commandPace is how long a command stays, in milliseconds.
+const commandPace = 40
+
+// window is how many commands of a turn a frame names before and after the last.
+const window = 24
+
+// turns are a Dropblox game, turn by turn.
+type turns interface {
+	// grow reads on until deadline. What it finds goes into the steps.
+	grow(deadline time.Time, into *steps)
+	// turn returns the position before turn t and the commands given in it.
+	turn(t int) (*dropblox.Position, []string, error)
+	// state says whether there is more to be read, whether the game is being written, and
+	// what is wrong with it.
+	state() (reading, live bool, err error)
+	close()
+}
+
+// steps count the frames of a game's turns: one before and one after every command.
+type steps struct {
+	starts []int // first frame of each turn
+	frames int
+	scores scoreLine
+}
+
+// add adds a turn without commands.
+func (s *steps) add(score int) {
+	s.starts = append(s.starts, s.frames)
+	s.frames++
+	s.scores.add(score)
+}
+
+// extend gives the last turn its commands.
+func (s *steps) extend(commands int) { s.frames = s.starts[len(s.starts)-1] + 1 + commands }
+
+// turn returns the turn that frame n belongs to and how many commands precede it.
+func (s *steps) turn(n int) (t, made int) {
+	t = sort.Search(len(s.starts), func(k int) bool { return s.starts[k] > n }) - 1
+	return t, n - s.starts[t]
+}
+
+// A scoreLine is a score at the beginning of every so many turns.
+type scoreLine struct {
+	every, n int
+	scores   []int
+}
+
+func (l *scoreLine) add(score int) {
+	l.every = max(l.every, 1)
+	if l.n%l.every == 0 {
+		l.scores = append(l.scores, score)
+	}
+	if l.n++; len(l.scores) <= 1024 {
+		return
+	}
+	half := l.scores[:0]
+	for k := 0; k < len(l.scores); k += 2 {
+		half = append(half, l.scores[k])
+	}
+	l.scores, l.every = half, 2*l.every
+}
+
+// commands is a Dropblox game as a film: a frame before each command of a turn and one
+// after the last (rules §11). The drop has no frame of its own.
+type commands struct {
+	of    turns
+	steps steps
+
+	at    int // the turn that was painted last, -1 if none
+	made  int // commands carried out in it
+	pos   *dropblox.Position
+	words []string
+	block dropblox.Block
+	taken dropblox.Field
+	last  bool // pos is the last there is
+}
+
+func newCommands(of turns) *commands { return &commands{of: of, at: -1} }
+
+func (c *commands) close() { c.of.close() }
+
+func (c *commands) advance(deadline time.Time) {
+	before := c.steps.frames
+	c.of.grow(deadline, &c.steps)
+	if c.steps.frames != before {
+		c.at = -1
+	}
+}
+
+func (c *commands) info() info {
+	out := info{Frames: c.steps.frames, Pace: commandPace}
+	out.Turns, out.Scores = true, [][]int{c.steps.scores.scores}
+	var err error
+	if out.Reading, out.Live, err = c.of.state(); err != nil {
+		out.Error = err.Error()
+	}
+	return out
+}
+
+func (c *commands) frame(n int) (Frame, error) {
+	t, made := c.steps.turn(n)
+	if t != c.at || made < c.made {
+		pos, words, err := c.of.turn(t)
+		if err != nil {
+			return Frame{}, err
+		}
+		c.at, c.made, c.pos, c.words = t, 0, pos, words
+		c.block, c.taken = pos.Block, pos.Field()
+	}
+	for ; c.made < made && c.made < len(c.words); c.made++ {
+		if word, ok := dropblox.ParseCommand(c.words[c.made]); ok && !c.pos.Failed {
+			word.Carry(&c.block, &c.taken)
+		}
+	}
+	out := Frame{Label: fmt.Sprintf("Turn %d", t), Turn: t, Of: len(c.words), Made: c.made}
+	out.First = max(0, min(c.made-window, len(c.words)-2*window))
+	out.Moves = c.words[out.First:min(len(c.words), out.First+2*window)]
+	out.Seats = []Seat{{Score: c.pos.Score, Turn: !c.pos.Failed}}
+	c.paint(&out)
+	if c.pos.Failed {
+		out.Red, out.Over = true, c.ending(t)
+	}
+	return out, nil
+}
+
+// ending says how a game came to its end, the position before turn t.
+func (c *commands) ending(t int) string {
+	why := "The board is full"
+	if t > 0 {
+		if before, _, err := c.of.turn(t - 1); err == nil && before.Bitmap == c.pos.Bitmap && before.Preview == c.pos.Preview {
+			why = "Time is up"
+		}
+	}
+	return fmt.Sprintf("%s · %s", why, points(c.pos.Score))
+}
+
+// paint draws the rows people are shown, the block where the commands led it, where it would
+// land, and the blocks to come.
+func (c *commands) paint(out *Frame) {
+	var f env.Frame
+	b := f.Add("", dropblox.Cols, dropblox.Rows)
+	for i := range c.pos.Bitmap {
+		for j, v := range c.pos.Bitmap[i] {
+			if v != 0 {
+				b.Set(j, i, 'x', ink(int(v)-1))
+			}
+		}
+	}
+	if !c.pos.Failed {
+		ghost := c.block
+		ghost.Drop(&c.taken)
+		lay(b, &ghost, 'b')
+	}
+	lay(b, &c.block, 'B')
+	next := f.Tray("next", env.Everybody)
+	for k := range c.pos.Preview {
+		p := &c.pos.Preview[k]
+		cells := p.Cells()
+		next.Add('B', ink(int(p.Type)), len(cells), func(k int) (x, y int) { return int(cells[k].J), int(cells[k].I) })
+	}
+	out.paint(&f)
+	out.Boards[0] = board(b, dropblox.Hidden)
+}
+
+func lay(on *env.Board, b *dropblox.Block, glyph byte) {
+	for _, o := range b.Cells() {
+		on.Set(int(b.Center.J)+int(o.J), int(b.Center.I)+int(o.I), glyph, ink(int(b.Type)))
+	}
+}
+
+// ink is a block's colour: by type up to five squares, then by size. A type that is not in
+// the table has none of its own.
+func ink(t int) uint8 {
+	small := [...]uint8{1, 2, 3, 4, 5, 6, 7, 15}
+	switch {
+	case t < 0 || t >= dropblox.Types:
+		return 9
+	case dropblox.SizeOf(t) > 5:
+		return uint8(4 + dropblox.SizeOf(t))
+	}
+	return small[t%len(small)]
+}

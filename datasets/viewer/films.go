@@ -1,0 +1,78 @@
+package viewer
+
+import (
+	"fmt"
+	"sync"
+)
+
+// maxFilms is how many games are held open: the one not looked at for longest makes room.
+const maxFilms = 6
+
+// films are the games that are open.
+type films struct {
+	mu   sync.Mutex
+	held []*held // the one used last comes last
+	made int
+}
+
+// A held is an open film, for one request at a time.
+type held struct {
+	id    string
+	gen   string
+	mu    sync.Mutex
+	film  film
+	entry *entry
+	shown entry // what the page is told of it
+	err   error
+}
+
+// open returns the entry's film with its lock held.
+func (o *films) open(l *Library, e *entry) (*held, error) {
+	l.mu.Lock()
+	now := *e
+	l.mu.Unlock()
+	h := o.find(&now)
+	h.mu.Lock()
+	if h.film == nil && h.err == nil {
+		h.entry = &now
+		h.film, h.err = now.film()
+	}
+	if h.err != nil {
+		h.mu.Unlock()
+		o.drop(h) // it is tried again when it is asked for again
+		return nil, h.err
+	}
+	h.entry.changed, h.entry.open, h.shown = now.changed, now.open, now
+	return h, nil
+}
+
+// find returns the film of an entry, an empty one if it is not open.
+func (o *films) find(e *entry) *held {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	gen := fmt.Sprintf("%d.%d", e.version, e.offset)
+	for k, h := range o.held {
+		if h.id == e.ID && h.gen == gen {
+			copy(o.held[k:], o.held[k+1:])
+			o.held[len(o.held)-1] = h
+			return h
+		}
+	}
+	h := &held{id: e.ID, gen: gen}
+	if o.held = append(o.held, h); len(o.held) > maxFilms {
+		o.held[0] = nil
+		o.held = o.held[1:]
+	}
+	return h
+}
+
+func (o *films) drop(h *held) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for k := range o.held {
+		if o.held[k] == h {
+			o.held = append(o.held[:k], o.held[k+1:]...)
+			return
+		}
+	}
+}

@@ -1,0 +1,117 @@
+package viewer
+
+import (
+	"strings"
+	"time"
+
+	"blockyard/datasets/reel"
+	"blockyard/env"
+)
+
+// A film is a game as frames.
+type film interface {
+	// advance reads on until deadline at the latest, and looks whether a game that is
+	// being written has grown.
+	advance(deadline time.Time)
+	info() info
+	// frame paints frame n of those info counts.
+	frame(n int) (Frame, error)
+	close()
+}
+
+// info is what is known of a film.
+type info struct {
+	Frames  int     `json:"frames"`
+	Reading bool    `json:"reading"`          // more frames will be known when asked again
+	Live    bool    `json:"live"`             // the game is being written
+	Error   string  `json:"error,omitempty"`  // why the film ends where it does, or is none
+	Pace    int     `json:"pace"`             // milliseconds a frame
+	Turns   bool    `json:"turns,omitempty"`  // a turn has several frames
+	Scores  [][]int `json:"scores,omitempty"` // of each seat, at even distances through the game
+}
+
+// A Frame is what the page draws.
+type Frame struct {
+	Label  string   `json:"label"`           // "Position 3", "Turn 3, moves: "
+	Moves  []string `json:"moves,omitempty"` // commands of the turn, those around the last one carried out
+	First  int      `json:"first,omitempty"` // how many come before Moves
+	Of     int      `json:"of,omitempty"`    // how many the turn has
+	Made   int      `json:"made,omitempty"`  // how many have been carried out
+	Turn   int      `json:"turn"`
+	Seats  []Seat   `json:"seats"`
+	Boards []Board  `json:"boards"`
+	Trays  []Tray   `json:"trays,omitempty"`
+	Notes  []string `json:"notes,omitempty"`
+	Over   string   `json:"over,omitempty"` // how the game ended, in its last frame
+	Red    bool     `json:"red,omitempty"`  // the boards are tinted
+}
+
+// A Seat is a player in a frame.
+type Seat struct {
+	Score  int      `json:"score"`
+	Act    string   `json:"act,omitempty"` // the choice about to be played
+	Turn   bool     `json:"turn,omitempty"`
+	Result *float32 `json:"result,omitempty"`
+	Value  *float32 `json:"value,omitempty"`
+}
+
+// A Board is a grid: a glyph and an ink, as a hexadecimal digit, for each cell.
+type Board struct {
+	Name  string `json:"name,omitempty"`
+	W     int    `json:"w"`
+	H     int    `json:"h"`
+	Cells string `json:"cells"`
+	Ink   string `json:"ink"`
+}
+
+// A Tray is a row of pieces beside the boards; seat is -1 if it is everybody's.
+type Tray struct {
+	Name   string  `json:"name"`
+	Seat   int     `json:"seat"`
+	Pieces []Board `json:"pieces"`
+}
+
+// board takes over rows top and below of b.
+func board(b *env.Board, top int) Board {
+	const digits = "0123456789abcdef"
+	var ink strings.Builder
+	for _, k := range b.Ink[top*b.W:] {
+		ink.WriteByte(digits[k&15])
+	}
+	return Board{Name: b.Name, W: b.W, H: b.H - top, Cells: string(b.Cells[top*b.W:]), Ink: ink.String()}
+}
+
+// paint takes over everything of f but its notes.
+func (out *Frame) paint(f *env.Frame) {
+	for k := range f.Boards {
+		out.Boards = append(out.Boards, board(&f.Boards[k], 0))
+	}
+	for _, t := range f.Trays {
+		tray := Tray{Name: t.Name, Seat: t.Seat, Pieces: []Board{}}
+		for k := range t.Pieces {
+			tray.Pieces = append(tray.Pieces, board(&t.Pieces[k], 0))
+		}
+		out.Trays = append(out.Trays, tray)
+	}
+}
+
+// seats fills in the players of the position r stands at.
+func (out *Frame) seats(r *reel.Reel, over bool) {
+	s, m := r.State(), r.Moves()
+	for seat := range r.Rec.Seats {
+		p := Seat{Score: s.Score(seat), Turn: s.Acting().Has(seat)}
+		switch {
+		case over:
+			result := s.Result(seat)
+			p.Result = &result
+		case p.Turn && m[seat] != env.None:
+			p.Act = r.Game.Text(m[seat])
+		case p.Turn && !r.Last():
+			p.Act = "no choice"
+		}
+		if v, ok := r.Value(seat); ok {
+			p.Value = &v
+		}
+		out.Seats = append(out.Seats, p)
+	}
+}

@@ -1,0 +1,264 @@
+package viewer
+
+import (
+	"cmp"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+// What a list holds at most.
+const (
+	maxEntries = 100_000
+	maxFiles   = 10_000 // files of records and history folders
+	maxDepth   = 12     // folders within folders
+)
+
+// walkEvery is how often folders are looked through for new files.
+const walkEvery = time.Second
+
+// A Library is the list of games in some files and folders, kept up to date with them.
+type Library struct {
+	mu     sync.Mutex
+	roots  []string
+	shown  []string // how the names of each root's files begin
+	files  []*file
+	dirs   []*dir
+	posted posts
+	notes  []string // what was left out of the folders
+	walked time.Time
+	byID   map[string]*entry
+}
+
+// A dir is a history folder and the one entry it makes.
+type dir struct {
+	folder
+	changed time.Time
+	entry   *entry
+}
+
+// NewLibrary lists the games in files of records, folders of them, and history folders or
+// folders of those. It fails if one of them is not there.
+func NewLibrary(paths []string) (*Library, error) {
+	l := &Library{}
+	for _, path := range paths {
+		st, err := os.Stat(path)
+		if err != nil {
+			return nil, err
+		}
+		if !st.IsDir() && !st.Mode().IsRegular() {
+			return nil, fmt.Errorf("%s is neither a file nor a folder", path)
+		}
+		shown := ""
+		if !st.IsDir() || holdsHistory(path) {
+			full, err := filepath.Abs(path)
+			if err != nil {
+				return nil, err
+			}
+			shown = filepath.Base(full)
+		}
+		l.roots, l.shown = append(l.roots, path), append(l.shown, shown)
+	}
+	return l, nil
+}
+
+// holdsHistory reports whether a folder is a game's history: its first state is in it.
+func holdsHistory(path string) bool {
+	st, err := os.Lstat(filepath.Join(path, "state0"))
+	return err == nil && st.Mode().IsRegular()
+}
+
+// Refresh brings the list up to date until deadline, and reports whether it is complete.
+func (l *Library) Refresh(deadline time.Time) (done bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.refresh(deadline)
+}
+
+func (l *Library) refresh(deadline time.Time) (done bool) {
+	if l.walked.IsZero() || time.Since(l.walked) >= walkEvery {
+		l.walk()
+		l.walked = time.Now()
+	}
+	room := maxEntries - len(l.dirs)
+	for _, f := range l.files {
+		room -= len(f.entries)
+	}
+	done = true
+	for _, f := range l.files {
+		if f.look() != nil {
+			f.reset() // it is gone; the next walk leaves it out
+			continue
+		}
+		before := len(f.entries)
+		done = f.scan(deadline, room+before)
+		if room -= len(f.entries) - before; !done {
+			break
+		}
+	}
+	for k := 0; k < len(l.dirs) && done; k++ {
+		l.dirs[k].look()
+		done = k == len(l.dirs)-1 || time.Now().Before(deadline)
+	}
+	l.index()
+	return done
+}
+
+// walk finds the files and history folders there are now, and keeps what is known of those
+// that were there before.
+func (l *Library) walk() {
+	files, dirs := map[string]*file{}, map[string]*dir{}
+	for _, f := range l.files {
+		files[f.path] = f
+	}
+	for _, d := range l.dirs {
+		dirs[d.path] = d
+	}
+	l.files, l.dirs, l.notes = nil, nil, nil
+	taken := map[string]bool{}
+	name := func(shown string) string {
+		plain := shown
+		for k := 2; taken[shown]; k++ {
+			shown = fmt.Sprintf("%s (%d)", plain, k)
+		}
+		taken[shown] = true
+		return shown
+	}
+	for k, root := range l.roots {
+		l.find(root, l.shown[k], func(path, shown string, history bool) {
+			shown = name(filepath.ToSlash(shown))
+			if history {
+				d := dirs[path]
+				if d == nil {
+					d = &dir{folder: folder{path, shown}}
+				}
+				delete(dirs, path)
+				l.dirs = append(l.dirs, d)
+				return
+			}
+			f := files[path]
+			if f == nil {
+				f = &file{path: path, shown: shown, size: -1}
+			}
+			delete(files, path)
+			l.files = append(l.files, f)
+		})
+	}
+	for _, gone := range files {
+		gone.stop()
+	}
+}
+
+// find calls found for every file of records and every history folder under root. Links
+// and names that begin with a dot are passed over.
+func (l *Library) find(root, shown string, found func(path, shown string, history bool)) {
+	n := 0
+	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		rel, bad := filepath.Rel(root, path)
+		if err != nil || bad != nil {
+			l.note("%s: %v", filepath.ToSlash(rel), err)
+			return nil
+		}
+		hidden := path != root && strings.HasPrefix(d.Name(), ".")
+		switch {
+		case n >= maxFiles:
+			l.note("there are more than %d files: the rest is left out", maxFiles)
+			return fs.SkipAll
+		case d.IsDir() && (hidden || strings.Count(rel, string(filepath.Separator)) >= maxDepth):
+			return fs.SkipDir
+		case d.IsDir() && holdsHistory(path):
+			n++
+			found(path, filepath.Join(shown, rel), true)
+			return fs.SkipDir
+		case d.Type().IsRegular() && !hidden && (path == root || isRecords(d.Name())):
+			n++
+			found(path, filepath.Join(shown, rel), false)
+		}
+		return nil
+	})
+	if err != nil {
+		l.note("%v", err)
+	}
+}
+
+func (l *Library) note(format string, args ...any) {
+	if len(l.notes) < 20 {
+		l.notes = append(l.notes, fmt.Sprintf(format, args...))
+	}
+}
+
+// isRecords reports whether a file in a folder is taken for one of records.
+func isRecords(name string) bool {
+	return strings.HasSuffix(name, ".jsonl") || strings.HasSuffix(name, ".jsonl.gz")
+}
+
+// look brings the entry of a history folder up to date.
+func (d *dir) look() {
+	st, err := os.Stat(d.path)
+	if err != nil {
+		return
+	}
+	if d.entry != nil && st.ModTime().Equal(d.changed) {
+		d.entry.Live = d.entry.open && d.entry.fresh()
+		return
+	}
+	e, settled := d.read(st.ModTime())
+	if d.entry != nil && e.Length < d.entry.Length {
+		e.version = d.entry.version + 1
+	} else if d.entry != nil {
+		e.version = d.entry.version
+	}
+	d.entry = e
+	if settled {
+		d.changed = st.ModTime()
+	}
+}
+
+// index makes the list searchable. Games being played come first, then those of files in
+// the order of their names, then history folders, the last one first.
+func (l *Library) index() {
+	l.byID = map[string]*entry{}
+	for _, e := range l.list() {
+		l.byID[e.ID] = e
+	}
+}
+
+func (l *Library) list() []*entry {
+	var out []*entry
+	for _, f := range l.files {
+		out = append(out, f.entries...)
+	}
+	var played []*entry
+	for _, d := range l.dirs {
+		if d.entry != nil {
+			played = append(played, d.entry)
+		}
+	}
+	slices.SortStableFunc(played, func(a, b *entry) int { return cmp.Compare(b.Time, a.Time) })
+	out = append(out, played...)
+	out = append(out, l.posted.entries...)
+	for _, e := range out {
+		e.Live = e.open && e.fresh()
+	}
+	slices.SortStableFunc(out, func(a, b *entry) int { return cmp.Compare(rank(a), rank(b)) })
+	return out
+}
+
+func rank(e *entry) int {
+	if e.Live {
+		return 0
+	}
+	return 1
+}
+
+// game returns a game of the list by its ID, nil if there is none.
+func (l *Library) game(id string) *entry {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.byID[id]
+}

@@ -1,0 +1,102 @@
+package viewer
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// read makes the entry of a history folder. settled says that its newest state could be
+// read, so that there is no need to look again before the folder changes.
+func (d *dir) read(changed time.Time) (e *entry, settled bool) {
+	e = &entry{ID: d.shown, Game: "dropblox", Players: []string{"dropblox_ai"}, Time: changed.UnixMilli(),
+		file: d.shown, path: d.path, number: 1, history: &d.folder, changed: changed, open: true}
+	if t, ok := startOf(filepath.Base(d.path)); ok {
+		e.Time = t.UnixMilli()
+	}
+	d.meta(e)
+	e.Length = d.states()
+	if e.Length == 0 {
+		return e, false
+	}
+	h := history{texts: &d.folder}
+	p, err := h.position(e.Length - 1)
+	if err != nil {
+		if time.Since(changed) > settling {
+			e.Error, e.open = short(err.Error(), 1000), false
+		}
+		return e, e.Error != ""
+	}
+	e.Scores, e.open = []int{p.Score}, !p.Failed
+	e.Length--
+	return e, true
+}
+
+// states counts the states of the folder, from state0 on without a gap.
+func (d *dir) states() int {
+	f, err := os.Open(d.path)
+	if err != nil {
+		return 0
+	}
+	defer f.Close()
+	seen := map[int]bool{}
+	for len(seen) < maxTurns {
+		names, err := f.Readdirnames(1024)
+		for _, name := range names {
+			if digits, ok := strings.CutPrefix(name, "state"); ok {
+				if t, err := strconv.Atoi(digits); err == nil && strconv.Itoa(t) == digits {
+					seen[t] = true
+				}
+			}
+		}
+		if err != nil {
+			break
+		}
+	}
+	n := 0
+	for seen[n] {
+		n++
+	}
+	return n
+}
+
+// meta reads who played, from the file beside the states if there is one.
+func (d *dir) meta(e *entry) {
+	text, err := d.text("meta")
+	if err != nil {
+		return
+	}
+	var meta map[string]any
+	if json.Unmarshal(text, &meta) != nil {
+		return
+	}
+	name, _ := meta["program"].(string)
+	if name == "" {
+		return
+	}
+	name = short(filepath.Base(name), maxName)
+	switch seed := meta["seed"].(type) {
+	case string:
+		name += " · seed " + short(seed, 40)
+	case float64:
+		name += fmt.Sprintf(" · seed %.0f", seed)
+	}
+	e.Players = []string{name}
+}
+
+// startOf reads when a game began from its folder's name, "<id>_<unix time>".
+func startOf(name string) (time.Time, bool) {
+	at := strings.LastIndexByte(name, '_')
+	if at < 0 {
+		return time.Time{}, false
+	}
+	sec, err := strconv.ParseInt(name[at+1:], 10, 64)
+	if err != nil || sec <= 0 || sec > 1<<40 {
+		return time.Time{}, false
+	}
+	return time.Unix(sec, 0), true
+}

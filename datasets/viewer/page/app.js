@@ -1,0 +1,40 @@
+// The page: either the list of games or one game, as its address says.
+
+import * as list from "./list.js";
+import * as game from "./game.js";
+import {theme} from "./draw.js";
+
+const views = {list: document.getElementById("list"), game: document.getElementById("game")};
+let inside = null;
+
+// route reads the address: "#GAME/FRAME", where GAME may hold slashes.
+function route() {
+  let text = location.hash.slice(1);
+  try {
+    text = decodeURIComponent(text);
+  } catch {
+    text = "";
+  }
+  if (!text) return {view: "list"};
+  const at = text.lastIndexOf("/"), frame = at < 0 ? "" : text.slice(at + 1);
+  if (/^\d{1,12}$/.test(frame)) return {view: "game", id: text.slice(0, at), frame: Number(frame)};
+  return {view: "game", id: text, frame: 0};
+}
+
+function go() {
+  const to = route();
+  if (inside && inside !== to.view) (inside === "list" ? list : game).leave();
+  for (const name in views) views[name].hidden = name !== to.view;
+  const came = inside !== to.view;
+  inside = to.view;
+  if (to.view === "game") game.enter(to.id, to.frame);
+  else if (came) list.enter();
+}
+
+addEventListener("hashchange", go);
+matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
+  theme();
+  if (inside === "game") game.redraw();
+  else list.enter();
+});
+go();

@@ -1,0 +1,282 @@
+// One game: fetching, winding, playing, following.
+
+import {Reel, ask, wait} from "./api.js";
+import {address, title, el} from "./list.js";
+import * as stage from "./stage.js";
+
+const $ = (id) => document.getElementById(id);
+const slider = $("slider"), playKey = $("play"), speedBox = $("speed"), counter = $("counter"), failure = $("failure");
+const speeds = [.1, .25, .5, 1, 2, 4, 8, 16];
+
+let id = null, reel = null, details = null; // the game
+let at = -1, want = 0; // the frame shown, and the one asked for
+let playing = false, speed = 1, clock = 0, owed = 0;
+let visit = 0, timer = 0, linked = 0, linkTimer = 0;
+
+for (const s of speeds) {
+  const option = el("option", "", s + "×");
+  option.value = s;
+  option.selected = s === 1;
+  speedBox.append(option);
+}
+
+// enter opens a game, or winds the one that is open.
+export function enter(game, frame) {
+  if (id === game && reel) {
+    if (frame !== at) goTo(frame);
+    return;
+  }
+  leave();
+  id = game;
+  reel = new Reel(game);
+  want = frame;
+  stage.clear();
+  failure.hidden = true;
+  $("caption").textContent = "Reading …";
+  document.title = game;
+  head();
+  follow(++visit);
+}
+
+export function leave() {
+  visit++;
+  clearTimeout(timer);
+  clearTimeout(linkTimer);
+  pause();
+  id = reel = details = null;
+  at = -1;
+  counter.textContent = "";
+  toggleKeys(false);
+}
+
+export function redraw() {
+  if (reel && at >= 0) stage.draw(reel.has(at), scene());
+}
+
+const scene = () => ({details, at, count: reel.count});
+
+// follow asks how far the game goes, and again while it grows or is being read.
+async function follow(mine) {
+  let got = null;
+  try {
+    got = await ask("api/game", {id});
+  } catch (err) {
+    if (mine === visit) fail(err.message);
+    return;
+  }
+  if (mine !== visit) return;
+  let again = 1000;
+  if (got) {
+    const before = reel.count, wasLast = at >= 0 && at === before - 1 && details && (details.film.live || got.film.live);
+    if (reel.take(got)) at = -1;
+    reel.stale(before);
+    details = got;
+    fail(got.film.error || "");
+    head();
+    if (reel.count > before || at < 0) {
+      if (wasLast && !playing) want = reel.count - 1;
+      bounds();
+      if (!playing || at < 0) show(want);
+    }
+    again = got.film.reading ? 20 : got.film.live ? 1000 : got.game.error ? 0 : 4000;
+  }
+  if (again) timer = setTimeout(() => follow(mine), again);
+}
+
+function fail(text) {
+  failure.hidden = !text;
+  if (failure.textContent !== text) failure.textContent = text;
+  if (text && (!reel || !reel.count)) $("caption").textContent = "";
+}
+
+function head() {
+  const where = $("where"), parts = [el("b", "", details ? title(details.game.game) : "")];
+  if (details && details.film.live) parts.push(el("span", "chip live", "live"));
+  else if (details && details.game.stopped) parts.push(el("span", "chip", "stopped"));
+  parts.push(el("span", "id", id));
+  const key = parts.map((p) => p.textContent).join("|");
+  if (where.dataset.key === key && where.firstChild) return;
+  where.dataset.key = key;
+  where.replaceChildren(...parts);
+  if (details) document.title = title(details.game.game) + " · " + details.game.players.join(" – ");
+}
+
+function bounds() {
+  slider.max = Math.max(0, reel.count - 1);
+  numbers();
+}
+
+function numbers() {
+  const last = Math.max(0, reel.count - 1);
+  counter.replaceChildren(el("b", "", Math.max(0, at).toLocaleString("en")), " / " + last.toLocaleString("en") + (details && details.film.reading ? " …" : ""));
+  slider.value = Math.max(0, at);
+  slider.style.setProperty("--done", last ? 100 * at / last + "%" : "0%");
+  $("first").disabled = $("back").disabled = at <= 0;
+  $("next").disabled = $("last").disabled = at >= last;
+}
+
+// show paints frame n as soon as it is here; the frame asked for last wins.
+async function show(n) {
+  want = n;
+  const mine = visit;
+  while (mine === visit && want === n && reel) {
+    const reading = details && details.film.reading;
+    if (reel.count === 0 || n >= reel.count && reading) return; // follow comes back to it
+    const to = Math.max(0, Math.min(n, reel.count - 1));
+    let frame;
+    try {
+      frame = await reel.frame(to);
+    } catch (err) {
+      if (mine === visit) fail(err.message);
+      return;
+    }
+    if (mine !== visit || want !== n) return;
+    if (frame) {
+      want = to;
+      paint(to, frame);
+      return;
+    }
+    await wait(150);
+  }
+}
+
+function paint(n, frame) {
+  at = n;
+  stage.draw(frame, scene());
+  numbers();
+  slider.setAttribute("aria-valuetext", frame.label);
+  if (!playing) $("spoken").textContent = stage.words(frame, details);
+  link();
+}
+
+// link makes the address lead to the frame shown.
+function link() {
+  clearTimeout(linkTimer);
+  const set = () => {
+    linked = performance.now();
+    history.replaceState(null, "", address(id, at));
+  };
+  const since = performance.now() - linked;
+  if (since > 400) set();
+  else linkTimer = setTimeout(set, 400 - since);
+}
+
+export function goTo(n) {
+  pause();
+  if (reel) show(Math.max(0, n));
+}
+
+const step = (by) => goTo(Math.max(0, Math.max(at, 0) + by));
+
+// turn winds to the beginning of another turn, or by ten where frames are turns.
+function turn(by) {
+  const here = reel && reel.has(at);
+  if (!here) return;
+  if (!details.film.turns) return step(10 * by);
+  let n = at;
+  const turnAt = (k) => { const f = reel.has(k); return f ? f.turn : NaN; };
+  if (by < 0) {
+    while (n > 0 && turnAt(n - 1) === here.turn) n--;
+    if (n === at && n > 0) for (n--; n > 0 && turnAt(n - 1) === turnAt(n);) n--;
+  } else {
+    while (n < reel.count - 1 && turnAt(n) === here.turn) n++;
+  }
+  goTo(n);
+}
+
+function play() {
+  if (!reel || !reel.count) return;
+  if (at >= reel.count - 1 && !details.film.live && !details.film.reading) {
+    at = want = 0;
+    const first = reel.has(0);
+    if (first) paint(0, first);
+    else show(0);
+  }
+  playing = true;
+  playKey.classList.add("on");
+  playKey.setAttribute("aria-label", "Pause");
+  clock = performance.now();
+  owed = 0;
+  requestAnimationFrame(tick);
+}
+
+function pause() {
+  playing = false;
+  playKey.classList.remove("on");
+  playKey.setAttribute("aria-label", "Play");
+}
+
+const toggle = () => playing ? (pause(), at >= 0 && paint(at, reel.has(at))) : play();
+
+// tick plays the frames that are due.
+function tick(now) {
+  if (!playing || !reel) return;
+  const every = details.film.pace / speed;
+  owed = Math.min(owed + (now - clock) / every, 64);
+  clock = now;
+  let n = at;
+  while (owed >= 1) {
+    if (n + 1 >= reel.count) {
+      owed = 0;
+      if (!details.film.live && !details.film.reading) {
+        pause();
+      }
+      break;
+    }
+    if (!reel.has(n + 1)) {
+      owed = 0;
+      reel.frame(n + 1).catch((err) => { pause(); fail(err.message); });
+      break;
+    }
+    n++;
+    owed--;
+  }
+  if (n !== at) {
+    want = n;
+    paint(n, reel.has(n));
+    reel.ahead(n, 1);
+  }
+  if (playing) requestAnimationFrame(tick);
+}
+
+function faster(by) {
+  const k = Math.max(0, Math.min(speeds.length - 1, speeds.indexOf(speed) + by));
+  speed = speeds[k];
+  speedBox.value = speed;
+}
+
+function toggleKeys(on) {
+  $("keys").hidden = !on;
+  $("help").setAttribute("aria-expanded", String(on));
+}
+
+const keys = {
+  " ": toggle, k: toggle,
+  ArrowLeft: () => step(-1), ArrowRight: () => step(1),
+  ArrowUp: () => turn(-1), ArrowDown: () => turn(1), PageUp: () => turn(-1), PageDown: () => turn(1),
+  Home: () => goTo(0), End: () => goTo(details && details.film.reading ? Infinity : reel ? reel.count - 1 : 0),
+  "+": () => faster(1), "=": () => faster(1), "-": () => faster(-1), "−": () => faster(-1),
+  "?": () => toggleKeys($("keys").hidden),
+  Escape: () => $("keys").hidden ? location.hash = "" : toggleKeys(false),
+};
+
+addEventListener("keydown", (event) => {
+  if (!reel || event.ctrlKey || event.metaKey || event.altKey) return;
+  const target = event.target;
+  if (target.tagName === "SELECT" || target.type === "search") return;
+  if (event.key === " " && (target.tagName === "BUTTON" || target.tagName === "A")) return;
+  const act = keys[event.key];
+  if (!act) return;
+  event.preventDefault();
+  act();
+});
+
+slider.addEventListener("input", () => goTo(Number(slider.value)));
+speedBox.addEventListener("change", () => { speed = Number(speedBox.value); });
+playKey.addEventListener("click", toggle);
+$("first").addEventListener("click", () => goTo(0));
+$("back").addEventListener("click", () => step(-1));
+$("next").addEventListener("click", () => step(1));
+$("last").addEventListener("click", keys.End);
+$("help").addEventListener("click", keys["?"]);
+addEventListener("resize", redraw);

@@ -1,0 +1,130 @@
+// The list of games.
+
+import {ask} from "./api.js";
+import {drawPiece} from "./draw.js";
+
+const rows = document.getElementById("rows"), total = document.getElementById("total"), note = document.getElementById("listnote");
+const more = document.getElementById("more"), search = document.getElementById("search");
+const step = 100;
+let shown = step, text = "", timer = 0, asked = 0, seen = "";
+
+const titles = {blockbattle: "Block Battle", tetrisduel: "Tetris Duel", blocking: "Blocking", wintetris: "WinTetris", dropblox: "Dropblox"};
+
+// title is a game's name for people: "Block Battle, classic".
+export function title(game) {
+  const [name, variant] = game.split(":");
+  return (titles[name] || name) + (variant ? ", " + variant : "");
+}
+
+// signs are the little pictures in the list.
+const signs = {
+  blockbattle: {w: 3, h: 2, cells: ".xxxx.", ink: "055550"}, tetrisduel: {w: 3, h: 2, cells: "xxx.x.", ink: "666060"},
+  blocking: {w: 3, h: 3, cells: "x..xxx..x", ink: "700722002"}, wintetris: {w: 3, h: 2, cells: "..xxxx", ink: "003333"},
+  dropblox: {w: 3, h: 3, cells: "xx.xx.xxx", ink: "bb0bb0bbb"},
+};
+
+export function el(tag, cls, text) {
+  const e = document.createElement(tag);
+  if (cls) e.className = cls;
+  if (text !== undefined) e.textContent = text;
+  return e;
+}
+
+export const address = (id, frame) => "#" + encodeURIComponent(id).replaceAll("%2F", "/").replaceAll("%3A", ":") + "/" + frame;
+
+export function enter() {
+  document.title = "Blockyard replays";
+  document.getElementById("where").replaceChildren();
+  seen = "";
+  load();
+}
+
+export function leave() {
+  clearTimeout(timer);
+  asked++;
+}
+
+async function load() {
+  clearTimeout(timer);
+  const mine = ++asked;
+  let got = null;
+  try {
+    const games = [];
+    for (let from = 0; from < shown; from += 500) {
+      got = await ask("api/games", {q: text, from, count: Math.min(500, shown - from)});
+      if (!got) break;
+      games.push(...got.games);
+      if (games.length >= got.total) break;
+    }
+    if (mine !== asked) return;
+    if (got) show({...got, games});
+  } catch (err) {
+    if (mine !== asked) return;
+    note.textContent = err.message;
+  }
+  timer = setTimeout(load, got && got.reading ? 60 : document.hidden ? 10000 : 2000);
+}
+
+function show(list) {
+  const now = JSON.stringify(list);
+  if (now === seen) return;
+  seen = now;
+  total.textContent = list.all ? (text ? `${list.total} of ${list.all}` : list.total) : "";
+  const focus = document.activeElement && document.activeElement.dataset ? document.activeElement.dataset.id : undefined;
+  rows.replaceChildren(...list.games.map(row));
+  if (focus) rows.querySelector(`[data-id="${CSS.escape(focus)}"]`)?.focus();
+  more.hidden = list.games.length >= list.total;
+  const lines = list.notes ? [...list.notes] : [];
+  if (list.reading) lines.push("Reading …");
+  else if (!list.all) lines.push("No games here yet.");
+  else if (!list.total) lines.push("No game matches.");
+  note.textContent = lines.join(" · ");
+}
+
+function row(game) {
+  const a = el("a", "row");
+  a.href = address(game.id, 0);
+  a.dataset.id = game.id;
+  a.setAttribute("role", "listitem");
+  const sign = el("span", "sign"), picture = signs[game.game.split(":")[0]];
+  if (picture) {
+    const c = el("canvas");
+    c.setAttribute("aria-hidden", "true");
+    drawPiece(c, picture, 9);
+    sign.append(c);
+  } else sign.textContent = game.error ? "!" : "▦";
+  const what = el("span", "what"), name = el("b");
+  name.append(title(game.game));
+  if (game.live) name.append(el("span", "chip live", "live"));
+  else if (game.stopped) name.append(el("span", "chip", "stopped"));
+  what.append(name, el("small", "", game.id));
+  const who = el("span", "who");
+  if (game.error) who.append(el("span", "bad", game.error));
+  game.players.forEach((player, seat) => who.append(playerLine(game, player, seat)));
+  const unit = game.game.startsWith("dropblox") ? "turns" : "moves";
+  const length = game.error ? "" : game.length.toLocaleString("en") + " " + (game.length === 1 ? unit.slice(0, -1) : unit);
+  const when = el("time", "when", date(game.time));
+  when.dateTime = new Date(game.time).toISOString();
+  a.append(sign, what, who, el("span", "len", length), when);
+  return a;
+}
+
+function playerLine(game, player, seat) {
+  const line = el("div"), result = game.results && game.results[seat], solo = game.players.length === 1;
+  if (!solo && game.results) line.className = result > 0 ? "won" : result < 0 ? "lost" : "";
+  const dot = el("span", "dot");
+  dot.style.background = `var(--seat${seat})`;
+  if (!solo) line.append(dot);
+  line.append(el("span", "n", player));
+  if (game.scores) line.append(el("span", "s", game.scores[seat].toLocaleString("en")));
+  return line;
+}
+
+function date(ms) {
+  const d = new Date(ms), today = new Date().toDateString() === d.toDateString();
+  const time = d.toLocaleTimeString("en-GB", {hour: "2-digit", minute: "2-digit"});
+  return today ? "today " + time : d.toLocaleDateString("en-GB", {day: "numeric", month: "short", year: "numeric"});
+}
+
+more.addEventListener("click", () => { shown += step; load(); });
+search.addEventListener("input", () => { text = search.value.trim(); shown = step; load(); });

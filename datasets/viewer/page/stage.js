@@ -1,0 +1,204 @@
+// What a frame looks like: boards, pieces, players, notes.
+
+import {drawBoard, drawPiece, drawChart, seatColour} from "./draw.js";
+import {el} from "./list.js";
+
+const $ = (id) => document.getElementById(id);
+const stage = $("stage"), boards = $("boards"), beside = $("beside"), panel = $("panel"), caption = $("caption");
+let made = "", parts = null;
+
+export function clear() {
+  made = "";
+  parts = null;
+  boards.replaceChildren();
+  beside.replaceChildren();
+  panel.replaceChildren();
+  caption.replaceChildren();
+}
+
+// inksAreSeats reports whether a frame's cells are named after seats: then pieces have the
+// colours of those who laid them.
+const inksAreSeats = (frame) => [...frame.boards, ...(frame.trays || []).flatMap((t) => t.pieces)].some((b) => /\d/.test(b.cells));
+
+// draw shows a frame; what is there already is used again.
+export function draw(frame, {details, at, count}) {
+  if (!frame || !details) return;
+  build(frame, details);
+  const seats = parts.seatInks = parts.seatInks || inksAreSeats(frame);
+  players(frame, details);
+  if (frame.notes) notes(frame.notes);
+  describe(frame, details);
+  const cell = fit(frame);
+  frame.boards.forEach((b, k) => {
+    drawBoard(parts.boards[k].canvas, b, cell, seats);
+    tint(parts.boards[k], frame, k, details);
+  });
+  for (const tray of parts.trays) pieces(tray, frame, cell, seats);
+  const last = Math.max(1, count - 1);
+  if (details.film.scores && details.film.scores.length) drawChart($("chart"), details.film.scores, at / last, details.film.scores.length === 1);
+}
+
+// build makes the elements that frames of one kind need.
+function build(frame, details) {
+  const trays = frame.trays || [];
+  const kind = JSON.stringify([frame.boards.map((b) => [b.name, b.w, b.h]), trays.map((t) => [t.name, t.seat]), frame.seats.length, details.game.players]);
+  if (kind === made) return;
+  if (parts && frame.over && trays.length < parts.trays.length) return; // the end has no pieces to come: their place stays
+  clear();
+  made = kind;
+  const own = frame.boards.length === frame.seats.length;
+  parts = {boards: [], seats: [], trays: [], notes: null, own};
+  stage.classList.toggle("solo", frame.seats.length === 1);
+  const cards = frame.seats.map((_, seat) => card(details.game.players[seat] || "seat " + (seat + 1), seat));
+  frame.boards.forEach((b, k) => {
+    const column = el("div", "seatboard"), box = el("div", "frame"), canvas = el("canvas");
+    canvas.setAttribute("role", "img");
+    canvas.setAttribute("aria-label", `Board ${b.name || k + 1}, ${b.w} by ${b.h}`);
+    box.append(canvas);
+    if (own) column.append(cards[k].box);
+    column.append(box);
+    boards.append(column);
+    parts.boards.push({box, canvas, column, tint: null});
+  });
+  if (!own) {
+    const all = el("div", "seats" + cards.length);
+    all.style.display = "grid";
+    all.style.gap = "8px";
+    all.append(...cards.map((c) => c.box));
+    panel.append(all);
+  }
+  parts.seats = cards;
+  trays.forEach((t, k) => {
+    const mine = t.seat >= 0 && cards[t.seat];
+    const column = el("div", mine ? "pieces" : "column");
+    if (mine) mine.box.append(column);
+    else {
+      const head = el("h2", "", t.name);
+      beside.append(head, column);
+    }
+    parts.trays.push({k, column, mine, drawn: []});
+  });
+}
+
+function card(name, seat) {
+  const box = el("div", "seat"), score = el("span", "score"), act = el("span", "act"), dot = el("span", "dot"), label = el("span", "name", name);
+  box.style.setProperty("--mine", seatColour(seat));
+  label.title = name;
+  box.append(dot, label, score, act);
+  return {box, score, act};
+}
+
+const set = (node, text) => { if (node.textContent !== text) node.textContent = text; };
+
+function players(frame, details) {
+  frame.seats.forEach((s, seat) => {
+    const c = parts.seats[seat];
+    set(c.score, s.score.toLocaleString("en"));
+    c.box.classList.toggle("turn", !!s.turn && frame.seats.length > 1);
+    c.box.style.setProperty("--mine", seatColour(seat));
+    c.act.hidden = details.film.turns || frame.seats.length === 1 && !s.act && s.value === undefined;
+    const bits = [];
+    if (s.result !== undefined && frame.seats.length > 1) bits.push(el("span", s.result > 0 ? "good" : s.result < 0 ? "bad" : "", s.result > 0 ? "won" : s.result < 0 ? "lost" : "drawn"));
+    else if (s.act) bits.push(el("em", "", s.act));
+    if (s.value !== undefined) bits.push(document.createTextNode(" value " + s.value.toPrecision(3)));
+    const key = bits.map((b) => b.textContent).join("");
+    if (c.key !== key) {
+      c.key = key;
+      c.act.replaceChildren(...bits);
+      c.act.title = key;
+    }
+  });
+}
+
+function notes(lines) {
+  if (!parts.notes) {
+    parts.notes = el("div", "notes");
+    panel.append(parts.notes);
+  }
+  const text = lines.flatMap((l) => l.split("  |  ").join("\n").split("  | ").join("\n").split("\n"));
+  if (parts.notes.dataset.text === text.join("\n")) return;
+  parts.notes.dataset.text = text.join("\n");
+  parts.notes.replaceChildren(...text.map((l) => el("p", "", l.trim())));
+}
+
+// describe writes the line below the boards.
+function describe(frame, details) {
+  const out = [];
+  if (details.film.turns) {
+    const made = (frame.made || 0) - (frame.first || 0), list = frame.moves || [];
+    out.push(el("b", "", frame.label), ", moves: [");
+    if (frame.first) out.push("… ");
+    list.forEach((w, k) => {
+      out.push(el("span", "w" + (k === made - 1 ? " now" : k < made ? " done" : ""), w));
+      if (k < list.length - 1) out.push(", ");
+    });
+    if ((frame.first || 0) + list.length < (frame.of || 0)) out.push(" …");
+    out.push("]");
+  } else {
+    out.push(el("b", "", frame.label));
+  }
+  if (frame.over) {
+    out.length = 0;
+    out.push(el("span", "end", frame.over));
+  }
+  caption.replaceChildren(...out);
+}
+
+// words is a frame as a sentence.
+export function words(frame, details) {
+  const out = [frame.over || frame.label];
+  frame.seats.forEach((s, seat) => out.push(`${details.game.players[seat]}: ${s.score}${s.act ? ", " + s.act : ""}`));
+  return out.join(". ");
+}
+
+function tint(part, frame, k, details) {
+  let text = "", cls = "tint";
+  const result = parts.own && frame.seats[k] ? frame.seats[k].result : undefined;
+  if (frame.red) text = frame.over;
+  else if (frame.over && parts.own && frame.seats.length > 1 && result !== undefined) {
+    text = result > 0 ? "Won" : result < 0 ? "Lost" : "Draw";
+    cls += result > 0 ? " won" : result < 0 ? "" : " even";
+  } else if (frame.over && frame.seats.length === 1 && result !== undefined) text = frame.over;
+  if (!text) {
+    if (part.tint) part.tint.remove();
+    part.tint = null;
+    return;
+  }
+  if (!part.tint) part.box.append(part.tint = el("div"));
+  part.tint.className = cls;
+  if (part.tint.textContent !== text) part.tint.replaceChildren(el("span", "", text));
+}
+
+function pieces(tray, frame, cell, seats) {
+  const list = ((frame.trays || [])[tray.k] || {pieces: []}).pieces;
+  const size = tray.mine ? 6 : Math.max(6, Math.min(18, cell * (parts.seats.length === 1 ? .5 : .62)));
+  if (!tray.mine) tray.column.style.width = 5.6 * size + "px";
+  while (tray.drawn.length > list.length) tray.drawn.pop().canvas.remove();
+  list.forEach((p, k) => {
+    let d = tray.drawn[k];
+    if (!d) {
+      d = {canvas: el("canvas"), key: ""};
+      d.canvas.setAttribute("aria-hidden", "true");
+      tray.column.append(d.canvas);
+      tray.drawn.push(d);
+    }
+    const key = [p.w, p.cells, p.ink, size, getComputedStyle(document.documentElement).getPropertyValue("--ink8"), devicePixelRatio].join();
+    if (d.key === key) return;
+    d.key = key;
+    drawPiece(d.canvas, p, size, seats);
+  });
+}
+
+// fit is how large a cell is so that the boards fill the window and no more.
+function fit(frame) {
+  const phone = innerWidth <= 640, wide = innerWidth > 900, gap = phone ? 12 : 26;
+  const across = frame.boards.reduce((n, b) => n + b.w, 0), down = Math.max(...frame.boards.map((b) => b.h));
+  const padding = phone ? 28 : 44;
+  let width = stage.clientWidth - padding - (frame.boards.length - 1) * gap - 2 * frame.boards.length;
+  if (beside.firstChild) width -= Math.max(beside.offsetWidth, phone ? 60 : 110) + gap;
+  if (wide && panel.firstChild) width -= panel.offsetWidth + gap;
+  const card = parts.own ? parts.seats[0].box.offsetHeight + 10 : 0;
+  const used = document.querySelector(".top").offsetHeight + document.querySelector(".deck").offsetHeight + caption.offsetHeight + card + 60;
+  const height = Math.max(phone ? 300 : 260, innerHeight - used);
+  return Math.max(5, Math.min(width / across, height / down, 46));
+}

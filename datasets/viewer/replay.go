@@ -1,0 +1,199 @@
+package viewer
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"blockyard/datasets/record"
+	"blockyard/datasets/reel"
+	"blockyard/env"
+	"blockyard/env/dropblox"
+	"blockyard/env/games"
+)
+
+// maxChoices is how much of a game is shown.
+const maxChoices = 1 << 20
+
+// replayPace is how long a position stays, in milliseconds.
+const replayPace = 300
+
+// A replay is a record as a film, a frame for every position.
+type replay struct {
+	entry *entry
+	reel  *reel.Reel
+	size  int64  // of the file when it was read
+	note  string // about how the game is shown
+	cut   bool   // the file ends before the game does
+	err   error
+	frm   env.Frame
+}
+
+func newReplay(e *entry) (film, error) {
+	p := &replay{entry: e}
+	if err := p.read(); err != nil {
+		return nil, err
+	}
+	if _, ok := p.reel.Game.New(p.reel.Rec.Seats).(*dropblox.State); ok {
+		return newCommands(&recorded{replay: p}), nil
+	}
+	return p, nil
+}
+
+// read reads the record, as much of it as the file holds, and begins to unroll it.
+func (p *replay) read() error {
+	rec, cut, size, err := p.entry.read()
+	if err != nil {
+		return err
+	}
+	g, err := games.Lookup(rec.Game)
+	if err != nil {
+		return fmt.Errorf("%s: %w", p.entry.ID, err)
+	}
+	p.cut, p.size, p.note = cut, size, ""
+	if rec.More = cut; len(rec.Choices) > maxChoices {
+		rec.Choices, rec.More = rec.Choices[:maxChoices], true
+		p.note = fmt.Sprintf("the game goes on: its first %d choices are shown", maxChoices)
+		p.cut = false
+	}
+	was := 0
+	if p.reel != nil {
+		was = p.reel.Len()
+	}
+	next := reel.New(g, rec)
+	for next.Len() < was && !next.Done() {
+		next.Advance(time.Now())
+	}
+	p.reel = next
+	return nil
+}
+
+// read reads the entry's game from its file. cut says that the file ends before the game.
+func (e *entry) read() (rec *record.Record, cut bool, size int64, err error) {
+	st, err := os.Stat(e.path)
+	if err != nil {
+		return nil, false, 0, err
+	}
+	in, err := openAt(e.path, e.offset)
+	if err != nil {
+		return nil, false, 0, err
+	}
+	defer in.Close()
+	r, err := record.NewReader(fmt.Sprintf("%s, from line %d", e.file, e.line), in)
+	if err != nil {
+		return nil, false, 0, err
+	}
+	rec = new(record.Record)
+	if err := r.ReadPart(rec); err != nil {
+		if errors.Is(err, io.EOF) {
+			err = fmt.Errorf("%s: game %d is no longer there", e.file, e.number)
+		}
+		return nil, false, 0, err
+	}
+	for more := rec.More; more && len(rec.Choices) <= maxChoices; {
+		var part record.Record
+		if err := r.ReadPart(&part); err != nil {
+			if errors.Is(err, record.ErrPartial) || errors.Is(err, io.EOF) {
+				return rec, true, st.Size(), nil
+			}
+			return nil, false, 0, err
+		}
+		rec.Choices = append(rec.Choices, part.Choices...)
+		rec.Draws = append(rec.Draws, part.Draws...)
+		rec.Values = append(rec.Values, part.Values...)
+		rec.Scores, rec.Results, rec.Stopped, more = part.Scores, part.Results, part.Stopped, part.More
+	}
+	rec.More = false
+	if len(rec.Choices) <= maxChoices {
+		err = rec.Validate()
+	}
+	return rec, false, st.Size(), err
+}
+
+func (p *replay) advance(deadline time.Time) {
+	if p.reel.Advance(deadline) && p.cut {
+		if st, err := os.Stat(p.entry.path); err == nil && st.Size() != p.size {
+			if p.err = p.read(); p.err == nil {
+				p.reel.Advance(deadline)
+			}
+		}
+	}
+}
+
+func (p *replay) info() info {
+	out := info{Frames: p.reel.Len(), Reading: !p.reel.Done(), Pace: replayPace}
+	out.Scores = p.reel.Scores().Seats
+	out.Live = p.cut && p.entry.fresh()
+	switch {
+	case p.err != nil:
+		out.Error = p.err.Error()
+	case p.reel.Err() != nil:
+		out.Error = "The record does not hold: " + p.reel.Err().Error()
+	}
+	return out
+}
+
+func (p *replay) close() {}
+
+func (p *replay) frame(n int) (Frame, error) {
+	r := p.reel
+	r.Seek(n)
+	r.Show(&p.frm)
+	out := Frame{Label: fmt.Sprintf("Position %d", n), Turn: n, Notes: p.frm.Notes}
+	over := r.Done() && r.Last() && r.State().Acting() == 0
+	out.paint(&p.frm)
+	out.seats(r, over)
+	switch {
+	case over:
+		out.Over = verdict(r)
+	case r.Done() && r.Last() && r.Rec.Stopped:
+		out.Over = "Broken off here"
+	case r.Done() && r.Last() && p.note != "":
+		out.Over = p.note
+	}
+	return out, nil
+}
+
+// verdict says how the game r stands at the end of came out.
+func verdict(r *reel.Reel) string {
+	s, seats := r.State(), r.Rec.Seats
+	if seats == 1 {
+		return fmt.Sprintf("Game over · %s", points(s.Score(0)))
+	}
+	best, winners := float32(-2), []string(nil)
+	for seat := range seats {
+		switch res := s.Result(seat); {
+		case res > best:
+			best, winners = res, []string{player(r.Rec.Agents, seat)}
+		case res == best:
+			winners = append(winners, player(r.Rec.Agents, seat))
+		}
+	}
+	switch {
+	case len(winners) == seats:
+		return "Draw"
+	case len(winners) == 1:
+		return winners[0] + " wins"
+	}
+	return strings.Join(winners, " and ") + " share the win"
+}
+
+func points(n int) string {
+	if n == 1 {
+		return "1 point"
+	}
+	return fmt.Sprintf("%d points", n)
+}
+
+// player names who sits on seat so that two of the same name can be told apart.
+func player(agents []string, seat int) string {
+	for other, name := range agents {
+		if other != seat && name == agents[seat] {
+			return fmt.Sprintf("%s (seat %d)", name, seat+1)
+		}
+	}
+	return agents[seat]
+}

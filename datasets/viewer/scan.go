@@ -1,0 +1,222 @@
+package viewer
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"blockyard/datasets/lines"
+	"blockyard/datasets/record"
+	"blockyard/env"
+)
+
+// maxName is how many bytes of a player's or a game's name are kept.
+const maxName = 120
+
+// A file is a file of records and what of its games has been listed.
+type file struct {
+	shown, path string
+	size        int64
+	changed     time.Time
+	entries     []*entry
+	offset      int64 // read as far as this, at the end of a line
+	line        int
+	in          *lines.Reader // open while there is more to read
+	whole       bool          // read as far as it went when it was last looked at
+	version     int
+	bad         bool // read no further: the last entry says why
+}
+
+// head is what the list needs of a record; the rest is skipped.
+type head struct {
+	Game    string            `json:"game"`
+	Seats   int               `json:"seats"`
+	Agents  []string          `json:"agents"`
+	Choices json.RawMessage   `json:"choices"`
+	Scores  []int             `json:"scores"`
+	Results []float32         `json:"results"`
+	Stopped bool              `json:"stopped"`
+	Part    int               `json:"part"`
+	More    bool              `json:"more"`
+	Meta    map[string]string `json:"meta"`
+}
+
+// look notes whether the file has changed, and begins anew if it is another one.
+func (f *file) look() error {
+	st, err := os.Stat(f.path)
+	if err != nil {
+		return err
+	}
+	size, changed := st.Size(), st.ModTime()
+	if size == f.size && changed.Equal(f.changed) {
+		return nil
+	}
+	if size < f.size || size == f.size && f.whole {
+		f.reset()
+	}
+	f.size, f.changed, f.whole = size, changed, false
+	for _, e := range f.entries {
+		e.changed = changed
+	}
+	return nil
+}
+
+func (f *file) reset() {
+	f.stop()
+	f.entries, f.offset, f.line, f.whole, f.bad = nil, 0, 0, false, false
+	f.version++
+}
+
+// stop closes the file until there is more to read.
+func (f *file) stop() {
+	if f.in != nil {
+		f.in.Close()
+		f.in = nil
+	}
+}
+
+// scan lists games until deadline or the end of the file. room is how many entries more
+// the library may hold.
+func (f *file) scan(deadline time.Time, room int) (done bool) {
+	if f.whole || f.bad {
+		return true
+	}
+	if err := f.begin(); err != nil {
+		f.fail(err)
+		return true
+	}
+	for n := 0; ; n++ {
+		if n > 0 && time.Now().After(deadline) {
+			return false
+		}
+		line, err := f.in.Next()
+		if errors.Is(err, io.EOF) || errors.Is(err, lines.ErrCut) {
+			f.whole = true
+			f.stop()
+			return true
+		}
+		if err == nil {
+			err = f.add(line, room-len(f.entries))
+		}
+		switch {
+		case err == errHalf:
+			f.whole = true
+			f.stop()
+			return true
+		case err != nil:
+			f.fail(err)
+			return true
+		}
+		f.offset, f.line = f.in.Offset(), f.in.Line()
+	}
+}
+
+// begin opens the file where reading stopped.
+func (f *file) begin() error {
+	if f.in != nil {
+		return nil
+	}
+	in, err := openAt(f.path, f.offset)
+	if err != nil {
+		return err
+	}
+	r, err := lines.New(f.shown, in)
+	if err != nil {
+		in.Close()
+		return err
+	}
+	r.Before(f.line, f.offset)
+	r.Owns(in)
+	f.in = r
+	return nil
+}
+
+// fail ends the list of the file's games with one that says what is wrong with it.
+func (f *file) fail(err error) {
+	f.stop()
+	f.bad = true
+	f.entries = append(f.entries, &entry{ID: fmt.Sprintf("%s:%d", f.shown, len(f.entries)+1), Game: "unreadable",
+		Players: []string{}, Error: short(err.Error(), 1000), Time: f.changed.UnixMilli(), file: f.shown, path: f.path, version: f.version})
+}
+
+var (
+	errHalf = errors.New("the last line has no end yet")
+	errRoom = fmt.Errorf("the list is full: the games from here on are left out (a list holds %d)", maxEntries)
+)
+
+// add lists the game, or continues the one, that a line holds.
+func (f *file) add(line []byte, room int) error {
+	var h head
+	if err := json.Unmarshal(line, &h); err != nil {
+		if f.in.Cut() {
+			return errHalf
+		}
+		return f.in.Errorf("%w", err)
+	}
+	var last *entry
+	if n := len(f.entries); n > 0 && f.entries[n-1].open {
+		last = f.entries[n-1]
+	}
+	switch {
+	case last == nil && h.Part != 0:
+		return f.in.Errorf("%w: part %d of a game whose beginning is missing", record.ErrInvalid, h.Part)
+	case last != nil && h.Part != last.part+1:
+		return f.in.Errorf("%w: part %d of a long game where part %d belongs", record.ErrInvalid, h.Part, last.part+1)
+	case last == nil && room <= 0:
+		return errRoom
+	case last == nil:
+		e, err := f.enter(&h)
+		if err != nil {
+			return f.in.Errorf("%w", err)
+		}
+		last = e
+		f.entries = append(f.entries, e)
+	}
+	last.Length += count(h.Choices)
+	last.part, last.open, last.changed = h.Part, h.More, f.changed
+	if last.Live = h.More; !h.More {
+		last.Scores, last.Results, last.Stopped = h.Scores, h.Results, h.Stopped
+	}
+	return nil
+}
+
+// enter makes the entry of the game that begins with h.
+func (f *file) enter(h *head) (*entry, error) {
+	rec := record.Record{Game: h.Game, Seats: h.Seats, Agents: h.Agents, Scores: h.Scores, Results: h.Results}
+	if h.More && h.Seats > 0 && h.Seats <= env.MaxSeats {
+		rec.Scores, rec.Results = make([]int, h.Seats), make([]float32, h.Seats)
+	}
+	if err := rec.Validate(); err != nil {
+		return nil, err
+	}
+	n := len(f.entries) + 1
+	e := &entry{ID: fmt.Sprintf("%s:%d", f.shown, n), Game: short(h.Game, maxName), Time: f.changed.UnixMilli(),
+		file: f.shown, path: f.path, number: n, line: f.line + 1, offset: f.offset, version: f.version}
+	for _, a := range h.Agents {
+		e.Players = append(e.Players, short(a, maxName))
+	}
+	if t, err := time.Parse(time.RFC3339, h.Meta["time"]); err == nil {
+		e.Time = t.UnixMilli()
+	}
+	return e, nil
+}
+
+// count is how many numbers a JSON array holds.
+func count(list json.RawMessage) int {
+	n, any := 0, false
+	for _, c := range list {
+		switch {
+		case c == ',':
+			n++
+		case c >= '0' && c <= '9':
+			any = true
+		}
+	}
+	if any {
+		n++
+	}
+	return n
+}

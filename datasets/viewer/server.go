@@ -1,0 +1,259 @@
+package viewer
+
+import (
+	"embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/klauspost/compress/gzhttp"
+)
+
+//go:embed page
+var page embed.FS
+
+// pause is how long an answer may go on reading, and pageSize how much one holds.
+const (
+	pause     = 250 * time.Millisecond
+	pageSize  = 500 // games
+	chunkSize = 256 // frames
+)
+
+// policy lets the page load from here alone.
+const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
+	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+
+// A Server answers a browser.
+type Server struct {
+	library *Library
+	films   films
+	local   bool
+	routes  http.Handler
+}
+
+// NewServer serves the games of a library. A local server answers only to names of this
+// machine, so that no page from elsewhere can talk to it under a name of its own.
+func NewServer(l *Library, local bool) *Server {
+	s := &Server{library: l, local: local}
+	static, err := fs.Sub(page, "page")
+	if err != nil {
+		panic(err) // the folder is compiled in
+	}
+	mux := http.NewServeMux()
+	mux.Handle("GET /", http.FileServerFS(static))
+	mux.HandleFunc("GET /api/games", s.games)
+	mux.HandleFunc("GET /api/game", s.game)
+	mux.HandleFunc("GET /api/frames", s.frames)
+	mux.HandleFunc("POST /post_game", s.postGame)
+	mux.HandleFunc("GET /view_game", s.viewGame)
+	s.routes = gzhttp.GzipHandler(mux)
+	return s
+}
+
+// ServeHTTP implements http.Handler.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	h := w.Header()
+	h.Set("Content-Security-Policy", policy)
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Referrer-Policy", "no-referrer")
+	h.Set("Cache-Control", "no-cache")
+	if s.local && !loopback(r.Host) {
+		http.Error(w, "this viewer answers on 127.0.0.1 and localhost only", http.StatusForbidden)
+		return
+	}
+	s.routes.ServeHTTP(w, r)
+}
+
+// loopback reports whether a Host header names this machine.
+func loopback(host string) bool {
+	name, _, err := net.SplitHostPort(host)
+	if err != nil {
+		name = strings.Trim(host, "[]")
+	}
+	ip := net.ParseIP(name)
+	return strings.EqualFold(name, "localhost") || ip != nil && ip.IsLoopback()
+}
+
+// list is the answer of /api/games.
+type list struct {
+	Total   int      `json:"total"` // that match
+	All     int      `json:"all"`
+	From    int      `json:"from"`
+	Reading bool     `json:"reading"`
+	Notes   []string `json:"notes,omitempty"`
+	Games   []*entry `json:"games"`
+}
+
+func (s *Server) games(w http.ResponseWriter, r *http.Request) {
+	from, err1 := number(r, "from", 0, 0, maxEntries)
+	count, err2 := number(r, "count", 100, 1, pageSize)
+	if err := errors.Join(err1, err2); err != nil {
+		refuse(w, http.StatusBadRequest, err)
+		return
+	}
+	l := s.library
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	out := list{From: from, Reading: !l.refresh(time.Now().Add(pause)), Notes: l.notes, Games: []*entry{}}
+	all := l.list()
+	out.All = len(all)
+	words := strings.Fields(strings.ToLower(short(r.FormValue("q"), 200)))
+	for _, e := range all {
+		if !e.matches(words) {
+			continue
+		}
+		if out.Total++; out.Total > from && len(out.Games) < count {
+			out.Games = append(out.Games, e)
+		}
+	}
+	answer(w, &out)
+}
+
+// matches reports whether the entry holds every word.
+func (e *entry) matches(words []string) bool {
+	if len(words) == 0 {
+		return true
+	}
+	text := strings.ToLower(e.ID + " " + e.Game + " " + strings.Join(e.Players, " "))
+	for _, w := range words {
+		if !strings.Contains(text, w) {
+			return false
+		}
+	}
+	return true
+}
+
+// details is the answer of /api/game.
+type details struct {
+	Game entry  `json:"game"`
+	Film info   `json:"film"`
+	Gen  string `json:"gen"` // another one: what was loaded of the game is worth nothing
+}
+
+func (s *Server) game(w http.ResponseWriter, r *http.Request) {
+	f := s.open(w, r)
+	if f == nil {
+		return
+	}
+	defer f.mu.Unlock()
+	f.film.advance(time.Now().Add(pause))
+	out := details{Game: f.shown, Film: f.film.info(), Gen: f.gen}
+	answer(w, &out)
+}
+
+// open returns the film that a request is about, locked; nil after having refused.
+func (s *Server) open(w http.ResponseWriter, r *http.Request) *held {
+	id := r.FormValue("id")
+	e := s.library.game(id)
+	if e == nil { // a link into a list that has not been read yet
+		for k := 0; e == nil && k < 20 && r.Context().Err() == nil; k++ {
+			done := s.library.Refresh(time.Now().Add(pause))
+			if e = s.library.game(id); done {
+				break
+			}
+		}
+	}
+	if e == nil {
+		refuse(w, http.StatusNotFound, fmt.Errorf("there is no game %q in the list", short(id, 200)))
+		return nil
+	}
+	f, err := s.films.open(s.library, e)
+	if err != nil {
+		refuse(w, http.StatusUnprocessableEntity, err)
+		return nil
+	}
+	return f
+}
+
+// chunk is the answer of /api/frames.
+type chunk struct {
+	From   int     `json:"from"`
+	Gen    string  `json:"gen"`
+	Frames []Frame `json:"frames"`
+}
+
+func (s *Server) frames(w http.ResponseWriter, r *http.Request) {
+	from, err1 := number(r, "from", 0, 0, 1<<40)
+	count, err2 := number(r, "count", chunkSize, 1, chunkSize)
+	if err := errors.Join(err1, err2); err != nil {
+		refuse(w, http.StatusBadRequest, err)
+		return
+	}
+	f := s.open(w, r)
+	if f == nil {
+		return
+	}
+	defer f.mu.Unlock()
+	f.film.advance(time.Now().Add(pause))
+	out := chunk{From: from, Gen: f.gen, Frames: []Frame{}}
+	for n := from; n < min(from+count, f.film.info().Frames) && r.Context().Err() == nil; n++ {
+		frame, err := f.film.frame(n)
+		if err != nil {
+			refuse(w, http.StatusUnprocessableEntity, err)
+			return
+		}
+		out.Frames = append(out.Frames, frame)
+	}
+	answer(w, &out)
+}
+
+func (s *Server) postGame(w http.ResponseWriter, r *http.Request) {
+	if r.Header.Get("Origin") != "" {
+		refuse(w, http.StatusForbidden, errors.New("games are posted by programs, not by pages"))
+		return
+	}
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxPostBytes))
+	if err != nil {
+		refuse(w, http.StatusRequestEntityTooLarge, err)
+		return
+	}
+	s.library.mu.Lock()
+	n, err := s.library.posted.take(body, time.Now())
+	s.library.index()
+	s.library.mu.Unlock()
+	if err != nil {
+		refuse(w, http.StatusBadRequest, err)
+		return
+	}
+	fmt.Fprint(w, n)
+}
+
+func (s *Server) viewGame(w http.ResponseWriter, r *http.Request) {
+	n, err := number(r, "id", 0, 1, 1<<40)
+	if err != nil {
+		refuse(w, http.StatusBadRequest, err)
+		return
+	}
+	http.Redirect(w, r, "/#"+postID(strconv.Itoa(n))+"/0", http.StatusFound)
+}
+
+// number reads a number from the query.
+func number(r *http.Request, name string, without, lo, hi int) (int, error) {
+	text := r.FormValue(name)
+	if text == "" && without >= lo {
+		return without, nil
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil || n < lo || n > hi {
+		return 0, fmt.Errorf("%s: %q is not a number from %d to %d", name, short(text, 40), lo, hi)
+	}
+	return n, nil
+}
+
+func answer(w http.ResponseWriter, v any) {
+	w.Header().Set("Content-Type", "application/json")
+	_ = json.NewEncoder(w).Encode(v) // the browser may be gone
+}
+
+func refuse(w http.ResponseWriter, status int, err error) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_ = json.NewEncoder(w).Encode(map[string]string{"error": err.Error()})
+}
