@@ -1,0 +1,123 @@
+"""TorchRL: the games as one of its batched environments.
+
+    from torchrl.envs import TransformedEnv, ActionMask
+    from blockyard.torchrl import BlockEnv
+
+    env = TransformedEnv(BlockEnv("BlockBattle-v0", num_envs=64), ActionMask())
+    rollout = env.rollout(100, break_when_any_done=False)
+
+Needs ``pip install 'blockyard[torchrl]'``.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from gymnasium.vector import AutoresetMode
+from numpy.typing import NDArray
+
+from . import make_vec
+from .missing import missing
+from .vector import BlockVectorEnv, Obs
+
+try:
+    import torch
+    from tensordict import TensorDict, TensorDictBase
+    from torchrl.data import Binary, Bounded, Categorical, Composite, Unbounded
+    from torchrl.envs import EnvBase
+except ImportError as error:
+    raise missing("blockyard.torchrl", "TorchRL", "torchrl", error) from error
+
+
+class BlockEnv(EnvBase):
+    """Many games at once; a ``torchrl.envs.EnvBase`` with ``batch_size`` (rows,).
+
+    A row is one of a :class:`blockyard.BlockVectorEnv`: a game with one driven seat, or one seat
+    of it where we drive several. Beside ``planes``, uint8 (rows, C, H, W), and ``globals``,
+    float32 (rows, G), observations have ``action_mask``, bool (rows, actions), which TorchRL's
+    ``ActionMask`` transform and ``MaskedCategorical`` read. Where a row need not act, all its
+    actions are marked, and the one chosen is ignored.
+
+    TorchRL resets what ended itself (``_reset``), so a collector's steps are all choices: none
+    is spent on a reset.
+
+    Attributes:
+        env: the vector environment behind it.
+    """
+
+    batch_locked = True
+
+    def __init__(self, game: str, num_envs: int = 1, *, device: Any = "cpu", **kwargs: Any) -> None:
+        """Open it.
+
+        Args:
+            game: a game, opened as by :func:`blockyard.make_vec`.
+            num_envs: games at once.
+            device: where tensors go.
+            kwargs: other arguments of make_vec, but for ``autoreset_mode``, ``copy`` and ``mask``.
+        """
+        if taken := {"autoreset_mode", "copy", "slots", "mask"} & kwargs.keys():
+            raise TypeError(f"{sorted(taken)}: fixed by what TorchRL wants")
+        self.env: BlockVectorEnv = make_vec(game, num_envs, autoreset_mode=AutoresetMode.DISABLED, **kwargs)
+        rows, facts = self.env.num_envs, self.env.facts
+        super().__init__(device=device, batch_size=torch.Size([rows]))
+        planes = (rows, *facts.planes_shape)
+        self.observation_spec = Composite(
+            planes=Bounded(0, facts.planes_high, shape=planes, dtype=torch.uint8, device=device),
+            globals=Unbounded(shape=(rows, len(facts.global_names)), dtype=torch.float32, device=device),
+            action_mask=Binary(shape=(rows, facts.actions), dtype=torch.bool, device=device),
+            score=Unbounded(shape=(rows, 1), dtype=torch.int32, device=device),
+            shape=(rows,),
+        )
+        self.action_spec = Categorical(facts.actions, shape=(rows,), dtype=torch.int64, device=device)
+        self.reward_spec = Unbounded(shape=(rows, 1), dtype=torch.float32, device=device)
+        flag = Categorical(2, shape=(rows, 1), dtype=torch.bool, device=device)
+        self.full_done_spec = Composite(
+            done=flag.clone(), terminated=flag.clone(), truncated=flag.clone(), shape=(rows,)
+        )
+        self._seed: int | None = None
+
+    def _seen(self, obs: Obs, scores: NDArray[np.int32]) -> dict[str, torch.Tensor]:
+        masks = self.env.action_masks
+        if (idle := ~masks.any(axis=1, keepdims=True)).any():
+            masks = masks | idle
+        return {
+            "planes": torch.as_tensor(obs["planes"]),
+            "globals": torch.as_tensor(obs["globals"]),
+            "action_mask": torch.as_tensor(masks),
+            "score": torch.as_tensor(scores)[:, None],
+        }
+
+    def _tensors(self, values: dict[str, torch.Tensor]) -> TensorDict:
+        return TensorDict(values, batch_size=self.batch_size, device=self.device)
+
+    def _reset(self, tensordict: TensorDictBase | None = None, **kwargs: Any) -> TensorDict:
+        """Start new games: all, or those whose ``_reset`` is set."""
+        chosen = None if tensordict is None else tensordict.get("_reset", None)
+        options = None
+        if chosen is not None and not bool(chosen.all()):
+            options = {"reset_mask": chosen.reshape(self.env.num_envs).cpu().numpy()}
+        obs, infos = self.env.reset(seed=self._seed, options=options)
+        self._seed = None
+        flags = torch.zeros(self.env.num_envs, 1, dtype=torch.bool)
+        done = {"done": flags, "terminated": flags.clone(), "truncated": flags.clone()}
+        return self._tensors(self._seen(obs, infos["score"]) | done)
+
+    def _step(self, tensordict: TensorDictBase) -> TensorDict:
+        """Play an action in every row."""
+        actions = tensordict.get("action").reshape(self.env.num_envs).cpu().numpy()
+        obs, rewards, terminated, truncated, infos = self.env.step(actions)
+        flags = {"terminated": terminated, "truncated": truncated, "done": terminated | truncated}
+        result = {key: torch.as_tensor(flag)[:, None] for key, flag in flags.items()}
+        result["reward"] = torch.as_tensor(rewards.astype(np.float32))[:, None]
+        return self._tensors(self._seen(obs, infos["score"]) | result)
+
+    def _set_seed(self, seed: int | None) -> None:
+        """Seed the next reset: game i gets seed + i."""
+        self._seed = None if seed is None else int(seed)
+
+    def close(self, *, raise_if_closed: bool = True) -> None:
+        """Free the games. May be called again."""
+        self.env.close()
+        super().close(raise_if_closed=raise_if_closed and not self.is_closed)

@@ -1,0 +1,95 @@
+"""RLlib's own runners and PPO on native vector environments."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections import Counter
+
+import blockyard
+import numpy as np
+import pytest
+import ray
+from blockyard.rllib import MaskedVectorEnv, create, ppo_config
+from conftest import Server
+from gymnasium.vector import AutoresetMode
+
+
+@pytest.fixture(scope="module", autouse=True)
+def cluster():
+    ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False, configure_logging=False)
+    yield
+    ray.shutdown()
+
+
+@pytest.mark.parametrize("game", blockyard.GAMES)
+def test_what_runners_see(server: Server, game):
+    env = create({"game": game, "num_envs": 6, "address": server.unix, "opponents": None})
+    assert env.num_envs == 6
+    assert env.metadata["autoreset_mode"] is AutoresetMode.NEXT_STEP
+    obs, _ = env.reset(seed=1)
+    rng = np.random.default_rng(0)
+    for _ in range(30):
+        assert env.observation_space.contains(obs)
+        assert env.single_observation_space.contains({key: value[2] for key, value in obs.items()})
+        assert obs["action_mask"].any(1).all()
+        acting = env.env.action_masks.any(1)
+        np.testing.assert_array_equal(obs["action_mask"][acting] > 0, env.env.action_masks[acting])
+        obs, _, _, _, infos = env.step(env.env.sample_actions(rng))
+        assert set(infos) == {"score", "_score"}
+    env.close()
+
+
+@pytest.mark.parametrize("runners", [0, 1])
+def test_ppo(runners):
+    """Two rounds of training; every choice in the episodes is legal, or the server had refused it."""
+    config = ppo_config(
+        "BlockBattle-v0", num_env_runners=runners, num_envs_per_env_runner=4, opponents=None, max_episode_steps=15
+    )
+    config.training(train_batch_size_per_learner=128, minibatch_size=64, num_epochs=1)
+    config.debugging(seed=1)
+    algorithm = config.build_algo()
+    try:
+        for _ in range(2):
+            result = algorithm.train()
+        assert result["env_runners"]["num_env_steps_sampled_lifetime"] >= 256
+        assert np.isfinite(result["learners"]["default_policy"]["total_loss"])
+    finally:
+        algorithm.stop()
+
+
+def test_episodes():
+    """The step that starts the next game is no part of an episode."""
+    algorithm = ppo_config(
+        "BlockBattle-v0", num_envs_per_env_runner=4, opponents=None, max_episode_steps=15
+    ).build_algo()
+    try:
+        steps, done = Counter(), set()
+        for _ in range(8):
+            for episode in algorithm.env_runner.sample(num_timesteps=32):
+                steps[episode.id_] += len(episode)
+                done |= {episode.id_} if episode.is_done else set()
+        assert len(done) >= 12
+        assert {steps[i] for i in done} == {15}
+    finally:
+        algorithm.stop()
+
+
+def test_refuses(server: Server):
+    with pytest.raises(ValueError, match="vector_entry_point"):
+        create({"game": "BlockBattle-v0"})
+    with pytest.raises(ValueError, match="'game'"):
+        create({"num_envs": 2})
+    with pytest.raises(ValueError, match="multiple of the 2"):
+        create({"game": "BlockBattle-v0", "num_envs": 3, "opponents": None, "address": server.unix})
+    with (
+        blockyard.make_vec("BlockBattle-v0", address=server.unix, autoreset_mode="SameStep") as env,
+        pytest.raises(ValueError, match="NextStep"),
+    ):
+        MaskedVectorEnv(env)
+
+
+def test_says_what_to_install():
+    code = "import sys; sys.modules['ray'] = None; import blockyard.rllib"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert "pip install 'blockyard[rllib]'" in done.stderr

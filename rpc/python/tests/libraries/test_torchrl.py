@@ -1,0 +1,117 @@
+"""The adapter to TorchRL, under its own checks, transforms, collector and losses."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import blockyard
+import numpy as np
+import pytest
+import torch
+from blockyard.torchrl import BlockEnv
+from conftest import Server
+from tensordict.nn import TensorDictModule
+from torch import nn
+from torchrl.collectors import Collector
+from torchrl.envs import ActionMask, TransformedEnv, check_env_specs
+from torchrl.modules import MaskedCategorical, ProbabilisticActor, ValueOperator
+from torchrl.objectives import ClipPPOLoss
+from torchrl.objectives.value import GAE
+
+
+@pytest.fixture(params=blockyard.GAMES)
+def game(request: pytest.FixtureRequest) -> str:
+    return request.param
+
+
+def test_specs(server: Server, game):
+    env = TransformedEnv(BlockEnv(game, 3, address=server.unix, seed=1), ActionMask())
+    check_env_specs(env)
+    env.close()
+
+
+def test_equals_the_vector_environment(server: Server):
+    """The same games, seen and rewarded alike, each reset when it ends and not before."""
+    how = {"address": server.unix, "max_episode_steps": 9}
+    ours = BlockEnv("BlockBattle-v0", 4, **how)
+    theirs = blockyard.make_vec("BlockBattle-v0", 4, autoreset_mode="Disabled", **how)
+    ours.set_seed(5)
+    state = ours.reset()
+    obs, _ = theirs.reset(seed=5)
+    rng, ends = np.random.default_rng(0), 0
+    for _ in range(60):
+        np.testing.assert_array_equal(state["planes"], obs["planes"])
+        np.testing.assert_array_equal(state["globals"], obs["globals"])
+        np.testing.assert_array_equal(state["action_mask"], theirs.action_masks)
+        state["action"] = torch.as_tensor(theirs.sample_actions(rng))
+        before, state = ours.step_and_maybe_reset(state)
+        obs, rewards, terminated, truncated, _ = theirs.step(before["action"].numpy())
+        after = before["next"]
+        np.testing.assert_array_equal(after["planes"], obs["planes"])
+        np.testing.assert_array_equal(after["reward"][:, 0], rewards)
+        np.testing.assert_array_equal(after["terminated"][:, 0], terminated)
+        np.testing.assert_array_equal(after["truncated"][:, 0], truncated)
+        done = terminated | truncated
+        if done.any():
+            ends += int(done.sum())
+            obs, _ = theirs.reset(options={"reset_mask": done})
+    assert ends >= 24
+    ours.close()
+    theirs.close()
+
+
+def test_rollout_plays_by_the_mask(server: Server, game):
+    env = TransformedEnv(BlockEnv(game, 3, address=server.unix, seed=1, opponents=None), ActionMask())
+    played = env.rollout(30, break_when_any_done=False)
+    assert played.batch_size == (env.batch_size[0], 30)
+    chosen = played["action_mask"].gather(-1, played["action"][..., None])
+    assert chosen.all()
+    env.close()
+
+
+def test_ppo_step(server: Server):
+    """A collector, GAE and the clipped loss give finite gradients."""
+    env = TransformedEnv(BlockEnv("BlockBattle-v0", 4, address=server.unix, max_episode_steps=10), ActionMask())
+    facts = env.base_env.env.facts
+
+    class Body(nn.Module):
+        def __init__(self, outputs: int) -> None:
+            super().__init__()
+            inputs = int(np.prod(facts.planes_shape)) + len(facts.global_names)
+            self.net = nn.Sequential(nn.Linear(inputs, 16), nn.Tanh(), nn.Linear(16, outputs))
+
+        def forward(self, planes, numbers):
+            return self.net(torch.cat([planes.flatten(-3).float(), numbers], -1))
+
+    actor = ProbabilisticActor(
+        TensorDictModule(Body(facts.actions), in_keys=["planes", "globals"], out_keys=["logits"]),
+        in_keys={"logits": "logits", "mask": "action_mask"},
+        distribution_class=MaskedCategorical,
+        spec=env.action_spec,
+        return_log_prob=True,
+    )
+    critic = ValueOperator(Body(1), in_keys=["planes", "globals"])
+    collector = Collector(env, actor, frames_per_batch=80, total_frames=80)
+    loss = ClipPPOLoss(actor, critic)
+    for batch in collector:
+        assert batch.batch_size == (4, 20)
+        assert batch["next", "truncated"].sum() == 8
+        GAE(gamma=0.99, lmbda=0.95, value_network=critic)(batch)
+        losses = loss(batch.reshape(-1))
+        total = losses["loss_objective"] + losses["loss_critic"] + losses["loss_entropy"]
+        total.backward()
+    assert torch.isfinite(total)
+    assert all(torch.isfinite(p.grad).all() for p in actor.parameters())
+    collector.shutdown()
+
+
+def test_refuses(server: Server):
+    with pytest.raises(TypeError, match="autoreset_mode"):
+        BlockEnv("BlockBattle-v0", address=server.unix, autoreset_mode="SameStep")
+
+
+def test_says_what_to_install():
+    code = "import sys; sys.modules['torchrl'] = None; import blockyard.torchrl"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert "pip install 'blockyard[torchrl]'" in done.stderr

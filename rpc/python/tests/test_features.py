@@ -1,0 +1,135 @@
+"""Features of afterstates, and a net of one's own as a player of the server."""
+
+from __future__ import annotations
+
+import json
+import struct
+
+import blockyard
+import numpy as np
+import pytest
+from blockyard.features import FeatureFacts, Features, feature_facts, features
+from conftest import Server
+
+
+def told(server: Server) -> list[str]:
+    """The games in which players are told features."""
+    games = []
+    with blockyard.connect(server.unix) as client:
+        for game in blockyard.GAMES:
+            try:
+                with client.make_vec(game) as env:
+                    feature_facts(env)
+                games.append(game)
+            except blockyard.RequestError:
+                continue
+    return games
+
+
+def test_beside_afterstates(server: Server):
+    """The same actions, rewards and ends in the same compressed rows; zero where a game is over."""
+    games = told(server)
+    assert {"BlockBattle-v0", "TetrisDuel-v0", "Blocking-v0"} <= set(games)
+    for game in games:
+        with blockyard.make_vec(game, 5, address=server.unix, opponents=None, reward="score") as env:
+            env.reset(seed=1)
+            rng = np.random.default_rng(0)
+            facts = feature_facts(env)
+            assert 0 < facts.own < len(facts.names)
+            for _ in range(20):
+                env.step(env.sample_actions(rng))
+            a, f = env.afterstates([3, 1], seed=5), features(env, [3, 1], seed=5)
+            for key in ("indptr", "actions", "reward", "done"):
+                np.testing.assert_array_equal(getattr(a, key), getattr(f, key))
+            assert f.features.shape == (len(a), len(facts.names))
+            assert not f.features[f.done].any()
+            assert np.isfinite(f.features).all()
+            np.testing.assert_array_equal(a.row, f.row)
+            values = rng.random(len(f))
+            np.testing.assert_array_equal(a.best(values), f.best(values))
+            np.testing.assert_array_equal(features(env, seed=2).features, features(env, seed=2).features)
+
+
+def test_pages(server: Server, monkeypatch):
+    """Answers that come in several pages are one."""
+    with blockyard.make_vec("BlockBattle-v0", 6, address=server.unix) as env:
+        env.reset(seed=1)
+        whole = features(env, seed=1)
+        parts = [features(env, [i], seed=1) for i in range(6)]
+        real = env._call
+
+        def few(method, *params):
+            ids = np.frombuffer(params[0], "<u4")[:2]
+            return real(method, ids.tobytes(), *params[1:])
+
+        monkeypatch.setattr(env, "_call", few)
+        paged = features(env, seed=1)
+        assert isinstance(paged, Features)
+        np.testing.assert_array_equal(paged.indptr, whole.indptr)
+        np.testing.assert_array_equal(paged.actions, whole.actions)
+        assert len(whole) == sum(map(len, parts))
+
+
+def save(path, facts: FeatureFacts, tensors: dict[str, np.ndarray]) -> None:
+    """Write safetensors by hand: the header's length, the header, the numbers."""
+    header, data = {"__metadata__": facts.metadata(made="by hand")}, b""
+    for name, tensor in tensors.items():
+        raw = tensor.astype("<f4").tobytes()
+        header[name] = {"dtype": "F32", "shape": tensor.shape, "data_offsets": [len(data), len(data) + len(raw)]}
+        data += raw
+    text = json.dumps(header).encode()
+    path.write_bytes(struct.pack("<Q", len(text)) + text + data)
+
+
+@pytest.mark.parametrize("game", ["BlockBattle-v0", "TetrisDuel-v0", "Blocking-v0"])
+def test_a_net_plays_alike_here_and_there(game, tmp_path):
+    """Seat 0 chooses by a random net over features; its twin on the server, one choice deep, chooses the same."""
+    rng = np.random.default_rng(0)
+    with blockyard.make_vec(game, 1, opponents=None, seed=3) as env:
+        facts = feature_facts(env)
+        shapes = {"fc0.weight": (8, len(facts.names)), "fc0.bias": (8,), "fc1.weight": (1, 8), "fc1.bias": (1,)}
+        net = {name: rng.normal(size=shape).astype(np.float32) for name, shape in shapes.items()}
+        save(tmp_path / "net.safetensors", facts, net)
+
+        def values(f: Features):
+            hidden = f.features @ net["fc0.weight"].T + net["fc0.bias"]
+            v = (np.maximum(hidden, 0.01 * hidden) @ net["fc1.weight"].T)[:, 0] + net["fc1.bias"]
+            return np.where(f.done, -np.inf, v)
+
+        rival = f"learned:ply=1,weights={tmp_path / 'net.safetensors'}"
+        twin = env.client.make_vec(game, 1, opponents={1: rival})
+        env.reset(seed=3)
+        twin.reset(seed=3)
+        for _ in range(8):
+            f = features(env, seed=1)
+            chosen = f.actions[f.best(values(f))].astype(np.int64)
+            mine = int(chosen[0])
+            np.testing.assert_array_equal(twin.action_masks[0], env.action_masks[0])
+            if env.rows_per_game == 2:
+                env.step(chosen)
+            else:  # in turn: seat 1 answers
+                env.step(chosen)
+                f = features(env, seed=1)
+                env.step(f.actions[f.best(values(f))].astype(np.int64))
+            _, _, terminated, _, _ = twin.step([mine])
+            np.testing.assert_array_equal(env.scores, twin.scores)
+            if terminated[0]:
+                break
+        twin.close()
+
+
+def test_of_no_game(server: Server):
+    with blockyard.make_vec("BlockBattle-v0", 1, address=server.unix) as env:
+        env.reset(seed=1)
+        f = features(env, [])
+        assert f.features.shape == (0, len(feature_facts(env).names))
+        assert len(f) == len(f.best(np.zeros(0))) == 0
+
+
+def test_refuses(server: Server):
+    with blockyard.make_vec("BlockBattle-v0", 2, address=server.unix) as env:
+        with pytest.raises(blockyard.NeedsResetError):
+            features(env)
+        env.client.features = ("afterstates",)
+        with pytest.raises(blockyard.RequestError, match="too old"):
+            features(env)

@@ -1,0 +1,161 @@
+"""PettingZoo's own tests, warnings as errors, and what they do not look at."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import warnings
+from types import SimpleNamespace
+
+import blockyard
+import numpy as np
+import pytest
+from blockyard.pettingzoo import aec_env, parallel_env
+from conftest import Server
+from pettingzoo.test import (
+    api_test,
+    max_cycles_test,
+    parallel_api_test,
+    parallel_seed_test,
+    render_test,
+    seed_test,
+)
+
+
+def several_seats() -> list[tuple[str, int]]:
+    """Every game of more than one seat, with the fewest and the most."""
+    with blockyard.connect() as client:
+        facts = [client.describe(game["id"]) for game in client.games() if game["id"] in blockyard.GAMES]
+    return [(f.id, seats) for f in facts if f.max_seats > 1 for seats in sorted({max(2, f.min_seats), f.max_seats})]
+
+
+@pytest.fixture(params=several_seats(), ids=lambda p: f"{p[0]}x{p[1]}")
+def make(request: pytest.FixtureRequest, server: Server):
+    """What opens a game; the library's tests choose without masks, so illegal choices have a meaning."""
+    game, seats = request.param
+
+    def open_(kind, **kwargs):
+        return kind(game, **{"seats": seats, "address": server.unix, "illegal": "random"} | kwargs)
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        yield open_
+
+
+@pytest.mark.parametrize("cycles", [30, 1000])
+def test_aec_api(make, cycles):
+    api_test(make(aec_env), num_cycles=cycles)
+
+
+def test_parallel_api(make):
+    parallel_api_test(make(parallel_env), num_cycles=1000)
+
+
+def test_seeds(make):
+    seed_test(lambda: make(aec_env), num_cycles=200)
+    parallel_seed_test(lambda: make(parallel_env), num_cycles=200)
+
+
+def test_max_cycles(make):
+    max_cycles_test(
+        SimpleNamespace(env=lambda **k: make(aec_env, **k), parallel_env=lambda **k: make(parallel_env, **k))
+    )
+
+
+def test_renders(make, capsys):
+    render_test(lambda **k: make(aec_env, **k), custom_tests={"human": lambda r: r is None})
+    assert capsys.readouterr().out
+
+
+@pytest.mark.parametrize("observation", ["flat", "masked", "planes"])
+def test_whole_games(make, observation):
+    """Agents play by their masks to the end, one by one and at once alike: the same rewards, scores and sights."""
+    one, all_ = (
+        make(kind, observation=observation, illegal="error", reward="score") for kind in (aec_env, parallel_env)
+    )
+    rng = np.random.default_rng(0)
+    for seed in (3, None):
+        one.reset(seed=seed)
+        obs, infos = all_.reset(seed=seed)
+        totals = dict.fromkeys(all_.agents, 0.0)
+        while all_.agents:
+            actions = {}
+            for agent in all_.agents:
+                assert all_.observation_space(agent).contains(obs[agent])
+                mask = infos[agent]["action_mask"]
+                actions[agent] = int(rng.choice(np.flatnonzero(mask))) if mask.any() else None
+            for agent in [a for a in all_.agents if actions[a] is not None]:
+                assert one.agent_selection == agent
+                seen, *_, info = one.last()
+                assert_equal(seen, obs[agent])
+                assert_equal(info, infos[agent])
+                one.step(actions[agent])
+            obs, rewards, terminations, truncations, infos = all_.step(actions)
+            for agent, reward in rewards.items():
+                totals[agent] += reward
+                assert one.rewards[agent] == reward
+                assert type(terminations[agent]) is bool
+                assert one.terminations[agent] is terminations[agent]
+                assert one.truncations[agent] is truncations[agent]
+                assert_equal(one.observe(agent), obs[agent])
+        assert totals == {agent: float(info["score"]) for agent, info in infos.items()}
+        while one.agents:
+            one.step(None)
+    one.close()
+    all_.close()
+
+
+def assert_equal(a, b):
+    assert type(a) is type(b)
+    if isinstance(a, dict):
+        assert a.keys() == b.keys()
+        for key in a:
+            assert_equal(a[key], b[key])
+    else:
+        np.testing.assert_array_equal(a, b)
+
+
+def test_opponents_on_the_server(server: Server):
+    """Seats that the server plays are no agents."""
+    env = aec_env("Blocking-v0", seats=3, opponents={1: "first"}, address=server.unix)
+    assert env.possible_agents == ["player_0", "player_2"]
+    env.reset(seed=1)
+    for agent in env.agent_iter():
+        *_, terminated, truncated, info = env.last()
+        env.step(None if terminated or truncated else int(info["action_mask"].argmax()))
+        assert agent != "player_1"
+    assert not env.agents
+    env.close()
+
+
+def test_refusals(server: Server):
+    env = aec_env("BlockBattle-v0", address=server.unix)
+    with pytest.raises(blockyard.NeedsResetError):
+        env.step(0)
+    env.reset(seed=1)
+    illegal = int(np.flatnonzero(env.last()[4]["action_mask"] == 0)[0])
+    for bad in (illegal, -1, 1601):
+        with pytest.raises(blockyard.IllegalActionError, match=str(bad)):
+            env.step(bad)
+    assert env.agent_selection == "player_0"
+    env.close()
+    both = parallel_env("BlockBattle-v0", address=server.unix)
+    _, infos = both.reset(seed=1)
+    with pytest.raises(KeyError, match="player_1"):
+        both.step({"player_0": int(infos["player_0"]["action_mask"].argmax())})
+    both.close()
+    for kwargs, says in (
+        ({"observation": "rgb"}, "flat"),
+        ({"max_cycles": 0}, "max_cycles"),
+        ({"render_mode": "svg"}, "render_mode"),
+    ):
+        with pytest.raises(ValueError, match=says):
+            aec_env("BlockBattle-v0", address=server.unix, **kwargs)
+    with pytest.raises(TypeError, match="num_envs"):
+        aec_env("BlockBattle-v0", address=server.unix, num_envs=3)
+
+
+def test_says_what_to_install():
+    code = "import sys; sys.modules['pettingzoo'] = None; import blockyard.pettingzoo"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert "pip install 'blockyard[pettingzoo]'" in done.stderr
