@@ -29,11 +29,12 @@ type Guard struct {
 // NewGuard makes a guard for these teams.
 func NewGuard(list []Team) *Guard {
 	g := &Guard{teams: map[string]Team{}, seen: map[string][sha256.Size]byte{}}
+	g.decoy = Team{Iterations: 1, Salt: make([]byte, saltLen), Hash: make([]byte, sha256.Size)}
 	for _, t := range list {
 		g.teams[t.Name] = t
+		g.decoy.Iterations = max(g.decoy.Iterations, t.Iterations)
 	}
 	_, _ = rand.Read(g.key[:])
-	g.decoy = Team{Iterations: iterations, Salt: make([]byte, saltLen), Hash: make([]byte, sha256.Size)}
 	return g
 }
 
