@@ -28,6 +28,7 @@ var subjects = []*learn.Game{
 	learn.TetrisDuel,
 	learn.Blocking,
 	learn.WinTetris,
+	learn.Dropblox,
 }
 
 type program struct {

@@ -14,6 +14,7 @@ var offers = []offer{
 	{game: "tetrisduel", evaluators: tetrisduelEvaluators, outside: tetrisduelOutside},
 	{game: "blocking", evaluators: blockingEvaluators, outside: blockingOutside},
 	{game: "wintetris", players: wintetrisPlayers},
+	{game: "dropblox", players: dropbloxPlayers},
 }
 
 // An offer is what one game, with all its variants, offers beyond the players that every

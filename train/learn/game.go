@@ -60,6 +60,9 @@ type Solo struct {
 	Rules    *env.Game // what is played to learn, the game or a variant of it
 	Discount float64   // of what a choice later brings
 	Unit     float64   // worth of a point of Score
+	// Player, if set, makes the player that is learnt from, instead of the greedy choice:
+	// a search by a net of the game's features and one output.
+	Player func(*valuenet.Net) env.Agent
 }
 
 // A Reader reads the features of the afterstates of one decision of one seat. The

@@ -1,6 +1,8 @@
 package solo
 
 import (
+	"context"
+
 	"blockyard/agents/valuenet"
 	"blockyard/env"
 	"blockyard/train/learn"
@@ -11,6 +13,7 @@ type chooser struct {
 	game   *learn.Game
 	net    *valuenet.Net
 	reader learn.Reader
+	player env.Agent // chooses instead, if the game has one
 	legal  []env.Action
 	states []env.State
 	live   []int     // of the choices after which the game goes on
@@ -25,7 +28,7 @@ func newChooser(g *learn.Game) *chooser { return &chooser{game: g, reader: g.Rea
 // open plays out every choice in s and has the net judge those after which it goes on.
 func (c *chooser) open(s env.State) {
 	n := len(c.game.Features)
-	c.legal = s.Legal(0, c.legal[:0])
+	c.legal = c.choices(s, c.legal[:0])
 	c.live, c.reward = c.live[:0], c.reward[:0]
 	for len(c.states) < len(c.legal) {
 		c.states = append(c.states, c.game.Solo.Rules.New(1))
@@ -45,6 +48,24 @@ func (c *chooser) open(s env.State) {
 	}
 	c.net.Forward(c.x, len(c.live), c.value)
 	c.seen += uint64(len(c.legal))
+}
+
+// use makes the chooser choose by net from now on.
+func (c *chooser) use(net *valuenet.Net) {
+	c.net = net.Clone()
+	if c.game.Solo.Player != nil {
+		c.player = c.game.Solo.Player(net.Clone())
+	}
+}
+
+// choices appends what is to be looked at: every legal choice, or the player's alone.
+func (c *chooser) choices(s env.State, dst []env.Action) []env.Action {
+	if c.player != nil {
+		if a, err := c.player.Act(context.Background(), s, 0); err == nil && a != env.None {
+			return append(dst, a)
+		}
+	}
+	return s.Legal(0, dst)
 }
 
 // best returns the place in live of the best choice, the first of equals; -1 if the game

@@ -156,7 +156,7 @@ func (r *Run) share(do func(c *chooser, i int), n int, net *valuenet.Net) {
 	}
 	close(next)
 	for _, c := range r.players {
-		c.net = net.Clone()
+		c.use(net)
 		running.Go(func() {
 			for i := range next {
 				do(c, i)

@@ -1,0 +1,80 @@
+package dropbloxbot
+
+import (
+	"context"
+	"time"
+
+	"blockyard/env"
+	"blockyard/env/dropblox"
+)
+
+// Width is how many boards a Beam keeps unless told otherwise.
+const Width = 50
+
+// An Agent plays by a Beam: of a fixed width, or as wide as the time allows if the width is
+// 0 and the context has a deadline. It is not safe for concurrent use.
+type Agent struct {
+	beam  *Beam
+	width int
+	depth int
+}
+
+// NewAgent returns an Agent of a width, 0 for one that fits the clock, that looks at depth
+// of the known blocks, 0 for all.
+func NewAgent(r Rater, width, depth int) *Agent {
+	return &Agent{beam: NewBeam(r), width: width, depth: depth}
+}
+
+// Act implements env.Agent.
+func (a *Agent) Act(ctx context.Context, state env.State, _ int) (env.Action, error) {
+	p := Of(state.(*dropblox.State))
+	p.Depth = a.depth
+	var at dropblox.Placement
+	var ok bool
+	if deadline, timed := ctx.Deadline(); a.width == 0 && timed {
+		at, ok = a.beam.Fit(p, deadline)
+	} else {
+		width := a.width
+		if width == 0 {
+			width = Width
+		}
+		at, _, ok = a.beam.Choose(p, width, time.Time{})
+	}
+	if !ok {
+		return env.None, nil
+	}
+	return at.Action(), nil
+}
+
+// Value is what the line last chosen is worth, in the units of the Rater.
+func (a *Agent) Value() float32 { return a.beam.last }
+
+// probe is the width a search that fits a clock begins with, and slack the share of the
+// time left that a wider search is planned for.
+const (
+	probe = 24
+	slack = 0.7
+)
+
+// Fit is Choose with a width that makes use of the time until the deadline: a narrow search
+// measures how long one takes, a wider one fills what is left. What the wider one has not
+// finished in time does not count.
+func (b *Beam) Fit(p *Problem, deadline time.Time) (at dropblox.Placement, ok bool) {
+	begun := time.Now()
+	at, done, ok := b.Choose(p, probe, deadline)
+	if !ok || !done {
+		return at, ok
+	}
+	spent := time.Since(begun)
+	width := int(slack * probe * float64(time.Until(deadline)) / float64(spent+1))
+	if width > MaxWidth {
+		width = MaxWidth
+	}
+	if width <= probe {
+		return at, true
+	}
+	if wide, done, ok := b.Choose(p, width, deadline); ok && done {
+		return wide, true
+	}
+	return at, true
+}

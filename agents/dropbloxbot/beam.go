@@ -1,0 +1,255 @@
+package dropbloxbot
+
+import (
+	"math"
+	"math/bits"
+	"time"
+
+	"blockyard/env/dropblox"
+)
+
+// A Field is a board's taken squares, column by column.
+type Field = dropblox.Field
+
+// A Board is where a line of placements leads.
+type Board struct {
+	Field  Field
+	Points int32   // score there
+	Line   float32 // what a Rater has added up along the line
+	first  int32   // the line's first placement, as an action
+}
+
+// A Kid is a board one placement further.
+type Kid struct {
+	Field  Field
+	Points int32
+	Rows   int32   // removed by the placement
+	Eroded int32   // squares of the block in them
+	Row    float32 // of the block's middle where it rested, from the top
+	Line   float32 // for the Rater to set: what it adds up
+	action int32
+}
+
+// A Rater says how good boards are. It belongs to one Beam.
+type Rater interface {
+	// Rate writes to worth what lines that come from to each of kids are worth, all after
+	// the same number of placements, higher being better; points made count there. It may
+	// set Line of kids from that of from. left is how many of the known blocks are still to
+	// be placed.
+	Rate(from *Board, kids []Kid, left int, worth []float32)
+}
+
+// MaxWidth bounds a Beam.
+const MaxWidth = 20000
+
+// A Beam searches the known blocks one after the other: of all boards that placements of
+// the next block lead to from the boards kept, it keeps the best, each once. It is not safe
+// for concurrent use.
+type Beam struct {
+	rater  Rater
+	shapes [dropblox.Known]dropblox.Shape
+	spawn  [dropblox.Known]Field // squares the blocks take where they appear
+	now    []Board
+	next   []Board
+	kids   []Kid
+	worth  []float32
+	keep   keeper
+	rest   dropblox.Poses
+	last   float32 // worth of the line chosen
+	seen   int     // kids rated by the last search
+}
+
+// NewBeam returns a Beam that goes by rater.
+func NewBeam(rater Rater) *Beam { return &Beam{rater: rater} }
+
+// A Problem is what a Beam is asked: the board, the score and the known blocks.
+type Problem struct {
+	Field  Field
+	Points int32
+	Blocks [dropblox.Known]dropblox.Block
+	Depth  int // blocks to look at, 1 to Known; 0 is all
+}
+
+// Of returns the problem of a game.
+func Of(s *dropblox.State) *Problem {
+	p := &Problem{Field: s.Taken, Points: s.Points}
+	for k := range p.Blocks {
+		p.Blocks[k] = s.Block(k)
+	}
+	return p
+}
+
+// Choose returns the first placement of the best line found with width boards kept after
+// every placement, and its worth. ok is false if the block has no room. Past the deadline,
+// if it is not zero, the search ends at once: done is then false and the answer that of the
+// depth reached.
+func (b *Beam) Choose(p *Problem, width int, deadline time.Time) (at dropblox.Placement, done, ok bool) {
+	depth := p.Depth
+	if depth < 1 || depth > dropblox.Known {
+		depth = dropblox.Known
+	}
+	for k := 0; k < depth; k++ {
+		b.shapes[k] = dropblox.NewShape(&p.Blocks[k])
+		b.spawn[k] = Field{}
+		b.shapes[k].Put(&b.spawn[k], 0, int(b.shapes[k].Spawn.I), int(b.shapes[k].Spawn.J))
+	}
+	b.seen = 0
+	b.now = append(b.now[:0], Board{Field: p.Field, Points: p.Points, first: -1})
+	lost := lastStand{first: -1}
+	for k := 0; k < depth; k++ {
+		if !b.grow(k, depth, width, &lost, deadline) {
+			if k == 0 || len(b.now) == 0 {
+				break
+			}
+			return placement(b.now[0].first), false, true
+		}
+		if len(b.now) == 0 {
+			break
+		}
+	}
+	if len(b.now) == 0 || b.now[0].first < 0 {
+		return placement(lost.first), true, lost.first >= 0
+	}
+	b.last = b.keep.best
+	return placement(b.now[0].first), true, true
+}
+
+func placement(action int32) dropblox.Placement {
+	if action < 0 {
+		return dropblox.Placement{}
+	}
+	const turn = dropblox.Cols * dropblox.Rows
+	return dropblox.Placement{R: int(action) / turn, J: int(action) / dropblox.Rows % dropblox.Cols, I: int(action) % dropblox.Rows}
+}
+
+// A lastStand is the line to play if every line ends in a game that is over: the longest,
+// and of those the one with the most points.
+type lastStand struct {
+	first  int32
+	depth  int
+	points int32
+}
+
+// grow puts block k on every board and keeps the best of what that gives, in order. It
+// reports false, leaving the boards as they were, when the deadline has passed.
+func (b *Beam) grow(k, depth, width int, lost *lastStand, deadline time.Time) bool {
+	b.keep.start(width)
+	for n := range b.now {
+		if n&7 == 7 && !deadline.IsZero() && time.Now().After(deadline) {
+			return false
+		}
+		from := &b.now[n]
+		b.place(k, from)
+		kids := b.alive(k, depth, from, lost)
+		if len(kids) == 0 {
+			continue
+		}
+		b.seen += len(kids)
+		if len(b.worth) < len(kids) {
+			b.worth = make([]float32, 2*len(kids))
+		}
+		worth := b.worth[:len(kids)]
+		b.rater.Rate(from, kids, depth-1-k, worth)
+		for i := range kids {
+			if worth[i] > b.keep.floor {
+				b.keep.add(worth[i], int32(n), kids[i].action, kids[i].Line)
+			}
+		}
+	}
+	b.follow(k, width)
+	return true
+}
+
+// place lists the placements of block k on a board.
+func (b *Beam) place(k int, from *Board) {
+	shape := &b.shapes[k]
+	b.kids = b.kids[:0]
+	shape.Rest(&from.Field, &b.rest)
+	for r := range b.rest {
+		for j, set := range b.rest[r] {
+			for ; set != 0; set &= set - 1 {
+				i := bits.TrailingZeros64(set)
+				b.kids = append(b.kids, Kid{})
+				b.kids[len(b.kids)-1].make(from, shape, r, j, i)
+			}
+		}
+	}
+}
+
+func (kid *Kid) make(from *Board, shape *dropblox.Shape, r, j, i int) {
+	t := &shape.Turn[r]
+	kid.Field, kid.Points = from.Field, from.Points
+	shape.Put(&kid.Field, r, i, j)
+	kid.Row = float32(i) + float32(t.Low.I+t.High.I)/2
+	kid.action = int32((r*dropblox.Cols+j)*dropblox.Rows + i)
+	full := kid.Field.Full(dropblox.Cols)
+	if full == 0 {
+		return
+	}
+	kid.Rows = int32(bits.OnesCount64(full))
+	kid.Points += 1<<uint(kid.Rows) - 1
+	rows := full >> (uint(i+int(t.Low.I)) & 63)
+	for _, c := range t.Column[:t.High.J-t.Low.J+1] {
+		kid.Eroded += int32(bits.OnesCount64(uint64(c) & rows))
+	}
+	kid.Field.Clear(full)
+}
+
+// alive drops the kids on which the next block has no room, noting the best of them.
+func (b *Beam) alive(k, depth int, from *Board, lost *lastStand) []Kid {
+	if k+1 >= depth {
+		return b.kids
+	}
+	spawn, n := &b.spawn[k+1], 0
+	for i := range b.kids {
+		kid := &b.kids[i]
+		hit := uint64(0)
+		for j := 3; j < 10; j++ { // no block appears further out
+			hit |= kid.Field[j] & spawn[j]
+		}
+		if hit == 0 {
+			if n != i {
+				b.kids[n] = *kid
+			}
+			n++
+			continue
+		}
+		if k+1 > lost.depth || k+1 == lost.depth && kid.Points > lost.points {
+			lost.depth, lost.points, lost.first = k+1, kid.Points, kid.action
+			if from.first >= 0 {
+				lost.first = from.first
+			}
+		}
+	}
+	return b.kids[:n]
+}
+
+// follow makes the boards that were kept, best first, each once.
+func (b *Beam) follow(k, width int) {
+	b.next = b.next[:0]
+	var kid Kid
+	for _, c := range b.keep.order() {
+		from := &b.now[c.from]
+		at := placement(c.action)
+		kid = Kid{}
+		kid.make(from, &b.shapes[k], at.R, at.J, at.I)
+		if b.keep.known(&kid.Field) {
+			continue
+		}
+		first := from.first
+		if first < 0 {
+			first = c.action
+		}
+		b.next = append(b.next, Board{Field: kid.Field, Points: kid.Points, Line: c.line, first: first})
+		if len(b.next) == 1 {
+			b.keep.best = c.worth
+		}
+		if len(b.next) == width {
+			break
+		}
+	}
+	b.now, b.next = b.next, b.now
+}
+
+// lowest is below every worth.
+var lowest = float32(math.Inf(-1))

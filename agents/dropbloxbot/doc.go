@@ -1,0 +1,11 @@
+// Package dropbloxbot is who plays Dropblox (package env/dropblox): a beam search over the
+// six blocks that are known, with a hand-tuned rating of boards or a learned one. "Rules §n"
+// in comments is section n of the rules that package was written to.
+//
+//	scan.go      what boards are measured by
+//	beam.go      the search; keep.go what it goes on with
+//	hand.go      classic terms, added up along a line of placements
+//	learned.go   a trained net: points made and the worth of the board they leave
+//	agent.go     a player, by a width or by a clock
+//	load.go      weights as files
+package dropbloxbot

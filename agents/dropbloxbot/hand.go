@@ -1,0 +1,73 @@
+package dropbloxbot
+
+import (
+	"math/bits"
+
+	"blockyard/env/dropblox"
+)
+
+// A Term is one number that the hand-tuned rating weighs.
+type Term int
+
+// The terms: the classic six.
+const (
+	Landing  Term = iota // height of the block's middle where it came to rest
+	Eroded               // rows removed times squares of the block in them
+	RowEdges             // changes between taken and empty along the rows, walls taken
+	ColEdges             // and down the columns, the floor taken
+	Holes                // empty squares below a taken one of their column
+	Wells                // empty squares between taken ones, the k-th of a run counting k
+	Terms                // how many there are
+)
+
+// TermNames names the terms in order: in weight files and tables.
+var TermNames = [Terms]string{"landing", "eroded", "row_edges", "column_edges", "holes", "wells"}
+
+// Weights say what one of each term is worth.
+type Weights [Terms]float32
+
+// Classic are the six-feature weights known for this family of games.
+var Classic = Weights{-4.5, 3.4, -3.2, -9.35, -7.9, -3.4}
+
+// A Hand is a Rater: terms times weights, added up over the boards of a line.
+type Hand struct{ Weights Weights }
+
+// Rate implements Rater.
+func (h *Hand) Rate(from *Board, kids []Kid, _ int, worth []float32) {
+	for i := range kids {
+		k := &kids[i]
+		rows, cols, holes, wells := edges(&k.Field)
+		w := &h.Weights
+		sum := w[Landing]*(dropblox.Rows-k.Row) + w[Eroded]*float32(k.Rows*k.Eroded)
+		sum += w[RowEdges]*float32(rows) + w[ColEdges]*float32(cols)
+		sum += w[Holes]*float32(holes) + w[Wells]*float32(wells)
+		k.Line = from.Line + sum
+		worth[i] = k.Line
+	}
+}
+
+// within is the rows of the board as bits.
+const within = 1<<dropblox.Rows - 1
+
+// edges counts the shape of a board.
+func edges(f *Field) (rows, cols, holes, wells int) {
+	left := uint64(within)
+	for j := 0; j < dropblox.Cols; j++ {
+		c, right := f[j], uint64(within)
+		if j+1 < dropblox.Cols {
+			right = f[j+1]
+		}
+		rows += bits.OnesCount64(left ^ c)
+		cols += bits.OnesCount64(c ^ (c>>1 | 1<<(dropblox.Rows-1)))
+		holes += bits.OnesCount64(within &^ (c | (c&-c - 1)) & -min1(c))
+		for w := left & right &^ c; w != 0; w &= w << 1 {
+			wells += bits.OnesCount64(w)
+		}
+		left = c
+	}
+	rows += bits.OnesCount64(left ^ within)
+	return rows, cols, holes, wells
+}
+
+// min1 is 1, or 0 for an empty column.
+func min1(c uint64) uint64 { return (c | -c) >> 63 }

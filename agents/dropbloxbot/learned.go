@@ -1,0 +1,44 @@
+package dropbloxbot
+
+import (
+	"fmt"
+
+	"blockyard/agents/valuenet"
+)
+
+// What the net gives is the worth of a board at a score: the points made from there on,
+// each counting Unit, and by Discount less for every block it is later.
+const (
+	Discount = 0.99
+	Unit     = 0.02
+)
+
+// A Learned is a Rater by a trained net: the points of a line and the worth of the board it
+// leads to. It belongs to one Beam.
+type Learned struct {
+	net *valuenet.Net
+	x   []float32
+}
+
+// NewLearned returns a Learned over net, of Len inputs and one output. Nets made by Clone may
+// be used at the same time.
+func NewLearned(net *valuenet.Net) (*Learned, error) {
+	if net.In() != Len || net.Out() != 1 {
+		return nil, fmt.Errorf("dropblox: a net of %d inputs and %d outputs, want %d and 1", net.In(), net.Out(), Len)
+	}
+	return &Learned{net: net}, nil
+}
+
+// Rate implements Rater.
+func (l *Learned) Rate(_ *Board, kids []Kid, _ int, worth []float32) {
+	if need := len(kids) * Len; len(l.x) < need {
+		l.x = make([]float32, 2*need)
+	}
+	for i := range kids {
+		Look(&kids[i].Field, int(kids[i].Points), l.x[i*Len:(i+1)*Len])
+	}
+	l.net.Forward(l.x[:len(kids)*Len], len(kids), worth)
+	for i := range kids {
+		worth[i] += Unit * float32(kids[i].Points)
+	}
+}

@@ -1,0 +1,47 @@
+package dropbloxbot
+
+import (
+	"embed"
+
+	"blockyard/agents/valuenet"
+	"blockyard/agents/weightfile"
+	"blockyard/env"
+)
+
+// The files that programs load weights from. A contest bot carries its own and reaches
+// nothing of this file.
+
+//go:embed weights
+var shipped embed.FS
+
+const shippedNet = "weights/dropblox.safetensors"
+
+// Shipped returns the trained net that comes with the program.
+func Shipped(g *env.Game) (*valuenet.Net, error) { return LoadNet(g, "") }
+
+// LoadNet reads a net for g from a safetensors file, or the shipped one if path is empty.
+// The error says in what a file does not fit: other game, rules, features or shape.
+func LoadNet(g *env.Game, path string) (*valuenet.Net, error) {
+	fits := func(net *valuenet.Net) error {
+		_, err := NewLearned(net)
+		return err
+	}
+	nets := weightfile.Nets{Files: shipped, Shipped: shippedNet, Features: FeatureNames, Fits: fits}
+	return nets.Load(g, path)
+}
+
+// LoadWeights reads the weights of a Hand from a JSON file, or returns the classic ones if
+// path is empty.
+func LoadWeights(path string) (Weights, error) {
+	if path == "" {
+		return Classic, nil
+	}
+	var w Weights
+	if err := weightfile.ReadTerms(path, TermNames[:], w[:]); err != nil {
+		return Weights{}, err
+	}
+	return w, nil
+}
+
+// JSON returns the weights as LoadWeights reads them, a term a line.
+func (w Weights) JSON() []byte { return weightfile.FormatTerms(TermNames[:], w[:]) }
