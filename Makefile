@@ -30,7 +30,7 @@ race: ## Go tests under the race detector, where goroutines meet
 
 python: $(VENV)/ok ## the Python client's tests on real Gymnasium and a real server
 	$(PY) -m pytest -q rpc/python/tests
-	$(PY) -m mypy --strict rpc/python/blockyard
+	$(PY) -m mypy --strict --config-file rpc/python/pyproject.toml rpc/python/blockyard
 
 # The client is installed again whenever its sources or the server's change.
 $(VENV)/ok: $(shell git ls-files 'rpc/*' 'env/*.go' 'agents/*.go' go.sum 2>/dev/null)
