@@ -24,8 +24,8 @@ import (
 type arenaCmd struct {
 	Game    string `arg:"" help:"Name of the game, such as blockbattle or blockbattle:classic."`
 	A       string `required:"" placeholder:"PLAYER" help:"First player; the score is its score."`
-	B       string `required:"" placeholder:"PLAYER" help:"Second player."`
-	Games   int    `default:"400" help:"Games to play, an even number: they come in pairs of equal seed, seats swapped. Default ${default}."`
+	B       string `placeholder:"PLAYER" help:"Second player; a game of one seat can do without."`
+	Games   int    `default:"400" help:"Games to play, an even number: they come in pairs of equal seed, seats swapped; in a game of one seat, so many of each player. Default ${default}."`
 	Seats   int    `help:"How many play, where the game leaves a choice. Above 2, A has one seat and B all others; games come in sets in which A has every seat once."`
 	Seed    uint64 `default:"1" help:"Seed of the whole match. Default ${default}."`
 	SPRT    string `name:"sprt" placeholder:"ELO0,ELO1[,ALPHA,BETA]" help:"Stop as soon as a sequential test decides between these two Elo differences; errors of 0.05 each unless told."`
@@ -33,17 +33,30 @@ type arenaCmd struct {
 	Record  string `placeholder:"FILE" help:"Write every game to this file, compressed if it ends in .gz."`
 	JSON    bool   `name:"json" help:"Print one line of JSON and nothing else."`
 	Quiet   bool   `short:"q" help:"No progress bar on standard error."`
+	soloFlags
 }
 
 // Help tells more about the command.
 func (*arenaCmd) Help() string {
 	return `The pair of games is the unit of the statistics: the 95 % interval comes from the
 spread of the pairs' scores. With more than two seats what counts is A's mean rank, 1 being
-the best, and the unit is the set of games in which A has every seat once. Ctrl-C ends the match with the pairs played so far.`
+the best, and the unit is the set of games in which A has every seat once. Ctrl-C ends the match with the pairs played so far.
+
+In a game of one seat both play the same seeds, each alone, and the seed is the unit. Where
+games are stopped by --cap or --steps, the mean score says less than the score per end.`
 }
 
 // Run plays the match and prints what it came to.
 func (c *arenaCmd) Run(ctx context.Context, con *console) error {
+	if c.oneSeat() {
+		return c.solo(ctx, con)
+	}
+	if c.B == "" {
+		return usage{fmt.Errorf("--b: %s is for two players", c.Game)}
+	}
+	if c.Cap != 0 || c.soloFlags.Steps != 0 {
+		return usage{fmt.Errorf("--cap and --steps are for games of one seat, %s has more", c.Game)}
+	}
 	if c.Seats > 2 {
 		return c.ring(ctx, con)
 	}

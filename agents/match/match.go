@@ -23,6 +23,8 @@ type Game struct {
 	// change or keep, and the joint move to be played, and after the last step with
 	// env.NoMoves. An error ends the game with that error.
 	Watch func(s env.State, m env.Moves) error
+	// Enough, if set, is asked before every step; the game stops there once it says yes.
+	Enough func(s env.State) bool
 }
 
 // viewStream separates the seeds of the hidden copies from those of everything else that
@@ -39,6 +41,9 @@ func Play(ctx context.Context, g Game) (*record.Record, error) {
 		return nil, err
 	}
 	for acting := p.state.Acting(); acting != 0; acting = p.state.Acting() {
+		if g.Enough != nil && g.Enough(p.state) {
+			break
+		}
 		if err = p.step(ctx, acting); err != nil {
 			break
 		}

@@ -1,0 +1,113 @@
+package match
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"blockyard/agents/search"
+	"blockyard/datasets/record"
+	"blockyard/env"
+	"blockyard/env/blockbattle"
+	"blockyard/env/wintetris"
+)
+
+// lazy never chooses: the piece comes down where it is.
+func lazy() Player {
+	return Player{Name: "lazy", New: func(uint64) (env.Agent, error) {
+		return acts(func(context.Context, env.State, int) (env.Action, error) { return env.None, nil }), nil
+	}}
+}
+
+func dice() Player {
+	return Player{Name: "dice", New: func(seed uint64) (env.Agent, error) { return search.NewRandom(seed), nil }}
+}
+
+func TestSoloDoesNotDependOnWorkers(t *testing.T) {
+	var want []Runs
+	for _, workers := range []int{1, 3} {
+		var recs []*record.Record
+		s := Solo{Rules: wintetris.Game, Players: []Player{dice(), lazy()}, Games: 9, Seed: 4, Workers: workers}
+		s.Record = func(r *record.Record) error {
+			recs = append(recs, r)
+			return record.Check(wintetris.Game, r)
+		}
+		got, err := s.Play(context.Background())
+		require.NoError(t, err)
+		require.Len(t, got[0], 9)
+		require.Len(t, recs, 18)
+		for i, r := range recs {
+			require.Equal(t, recs[i&^1].Seed, r.Seed, "both play the same seeds")
+			require.Equal(t, []string{"dice", "lazy"}[i&1], r.Agents[0])
+			require.Equal(t, Seeded{r.Scores[0], len(r.Choices), true}, got[i&1][i/2])
+		}
+		if want == nil {
+			want = got
+		}
+		require.Equal(t, want, got)
+	}
+}
+
+func TestSoloStopsGames(t *testing.T) {
+	s := Solo{Rules: wintetris.Game, Players: []Player{lazy()}, Games: 2, Steps: 3}
+	runs, err := s.Play(context.Background())
+	require.NoError(t, err)
+	require.Equal(t, []Runs{{{0, 3, false}, {0, 3, false}}}, runs)
+	life := runs[0].Life()
+	require.Equal(t, []int{2, 0, 6}, []int{life.Stopped, life.Deaths, life.Steps})
+}
+
+func TestSoloRefuses(t *testing.T) {
+	good := Solo{Rules: wintetris.Game, Players: []Player{lazy()}, Games: 1}
+	for says, change := range map[string]func(*Solo){
+		"for one seat":             func(s *Solo) { s.Rules = blockbattle.Game },
+		"0 games":                  func(s *Solo) { s.Games = 0 },
+		"3 players":                func(s *Solo) { s.Players = []Player{lazy(), lazy(), lazy()} },
+		"stopped before it begins": func(s *Solo) { s.Cap = -1 },
+	} {
+		s := good
+		change(&s)
+		_, err := s.Play(context.Background())
+		require.ErrorContains(t, err, says)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	runs, err := good.Play(ctx)
+	require.NoError(t, err, "an end by the caller is none")
+	require.Empty(t, runs[0])
+	good.Players[0].New = func(uint64) (env.Agent, error) { return nil, errors.New("out of order") }
+	_, err = good.Play(context.Background())
+	require.ErrorContains(t, err, "lazy: out of order")
+}
+
+func TestLife(t *testing.T) {
+	r := Runs{{10, 100, true}, {30, 300, true}, {50, 400, false}, {20, 200, false}}
+	l := r.Life()
+	require.Equal(t, Life{
+		Games: 4, Mean: l.Mean, Median: 25, Worst: 10, Best: 50, Stopped: 2, Deaths: 2, Total: 110, PerDeath: l.PerDeath, Steps: 1000,
+	}, l)
+	require.InDelta(t, 27.5, l.Mean.Value, 1e-9)
+	require.InDelta(t, 3.182*8.539, l.Mean.High-l.Mean.Value, 0.01, "t of 3 degrees times the standard error")
+	// Of a count of 2, the exact interval of its expectation is 0.2422 to 7.2247.
+	require.InDelta(t, 55, l.PerDeath.Value, 1e-9)
+	require.InDelta(t, 110/7.2247, l.PerDeath.Low, 0.01)
+	require.InDelta(t, 110/0.2422, l.PerDeath.High, 0.2)
+
+	none := Runs{{60, 1, false}}.Life().PerDeath
+	require.InDelta(t, 60/2.9957, none.Low, 0.01)
+	require.Equal(t, Estimate{none.Low, none.Low, 0}, none)
+}
+
+func TestAgainst(t *testing.T) {
+	a := Runs{{Score: 5}, {Score: 7}, {Score: 9}}
+	c := a.Against(Runs{{Score: 5}, {Score: 4}, {Score: 3}})
+	require.Equal(t, []int{2, 1, 0}, []int{c.Wins, c.Draws, c.Losses})
+	require.InDelta(t, 5./6, c.Points.Value, 1e-9)
+	require.InDelta(t, 3, c.Difference.Value, 1e-9)
+	require.InDelta(t, 3-4.3027*3/1.7321, c.Difference.Low, 0.001)
+	all := a.Against(Runs{{}, {}, {}})
+	require.InDelta(t, 0.2924, all.Points.Low, 0.001, "three of three still happen at ⅓ or so")
+	require.InDelta(t, 1, all.Points.High, 0)
+}
