@@ -20,7 +20,7 @@ type table struct {
 	Play   playCmd   `cmd:"" help:"Play one game, to watch it or to record it."`
 	Sign   signCmd   `cmd:"" help:"Print one line per game and player that changes when its play does."`
 	Bot    botCmd    `cmd:"" help:"Play in a contest: its dialogue on standard input and output."`
-	Host   hostCmd   `cmd:"" help:"Hold a contest between two programs, in any language."`
+	Host   hostTable `cmd:"" help:"Hold a contest between two programs, in any language."`
 	Bundle bundleCmd `cmd:"" help:"Write a contest bot as one self-contained source file."`
 	Tune   tuneCmd   `cmd:"" help:"Tune the weights of a hand-made player by games against itself."`
 }
@@ -50,6 +50,7 @@ func run(ctx context.Context, args []string, con *console) int {
 	parser, err := kong.New(&t,
 		kong.Name("agents"), kong.Description(about), kong.Writers(con.out, con.err),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
+		kong.Vars{"dropblox_ai": defaultProgram},
 		kong.BindTo(ctx, (*context.Context)(nil)), kong.Bind(con),
 		kong.Exit(func(code int) { status = code }),
 	)
@@ -57,7 +58,7 @@ func run(ctx context.Context, args []string, con *console) int {
 		fmt.Fprintln(con.err, "agents:", err)
 		return 1
 	}
-	command, err := parser.Parse(args)
+	command, err := parser.Parse(signedSeeds(args))
 	switch {
 	case status >= 0: // help was asked for
 		return status

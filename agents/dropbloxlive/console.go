@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"blockyard/agents/dropbloxlive/program"
+	"blockyard/agents/dropbloxlive/programs"
 )
 
 // A Console writes what the original client shows (rules §9). A nil one writes nothing.
@@ -31,7 +31,7 @@ const red, cyan = "31", "36"
 func (c *Console) foreign(line string) { c.line("", "INVALID COMMAND: "+line) }
 
 // received shows what a program said in its turn.
-func (c *Console) received(t program.Turn) {
+func (c *Console) received(t programs.Turn) {
 	if c == nil {
 		return
 	}

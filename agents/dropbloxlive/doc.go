@@ -2,7 +2,7 @@
 // (Local) and games of a contest's server (Remote), turn by turn, with the console lines
 // and history folders of the original client.
 //
-// Below it: program runs one turn of a program, history writes folders, protocol is what
+// Below it: programs runs one turn of a program, history writes folders, protocol is what
 // server and clients say to each other, teams who may play, server the contest's server.
 package dropbloxlive
 

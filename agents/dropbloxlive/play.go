@@ -5,12 +5,12 @@ import (
 	"time"
 
 	"blockyard/agents/dropbloxlive/history"
-	"blockyard/agents/dropbloxlive/program"
+	"blockyard/agents/dropbloxlive/programs"
 )
 
 // A Player plays a game with a program.
 type Player struct {
-	Program *program.Program
+	Program *programs.Program
 	Table   Table
 	History *history.Folder // nil keeps none
 	Console *Console        // nil says nothing

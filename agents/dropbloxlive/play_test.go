@@ -18,16 +18,16 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"blockyard/agents/dropbloxlive/history"
-	"blockyard/agents/dropbloxlive/program"
+	"blockyard/agents/dropbloxlive/programs"
 	"blockyard/env/dropblox"
 )
 
 // script makes an executable shell script that runs in a folder of its own.
-func script(t *testing.T, text string) *program.Program {
+func script(t *testing.T, text string) *programs.Program {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "dropblox_ai")
 	require.NoError(t, os.WriteFile(path, []byte("#!/bin/sh\n"+text+"\n"), 0o755))
-	p, err := program.Find(path)
+	p, err := programs.Find(path)
 	require.NoError(t, err)
 	p.Dir = filepath.Dir(path)
 	return p
@@ -224,6 +224,6 @@ func TestProgramThatIsGone(t *testing.T) {
 func TestConsoleColours(t *testing.T) {
 	var out bytes.Buffer
 	c := &Console{W: &out, Colour: true}
-	c.received(program.Turn{Commands: []dropblox.Command{dropblox.Left, dropblox.Up}})
+	c.received(programs.Turn{Commands: []dropblox.Command{dropblox.Left, dropblox.Up}})
 	require.Equal(t, "\x1b[31mTerminating process\x1b[0m\n\x1b[36mcommands received: ['left', 'up']\x1b[0m\n", out.String())
 }

@@ -21,16 +21,16 @@ import (
 
 	"blockyard/agents/dropbloxlive"
 	"blockyard/agents/dropbloxlive/history"
-	"blockyard/agents/dropbloxlive/program"
+	"blockyard/agents/dropbloxlive/programs"
 	"blockyard/agents/dropbloxlive/protocol"
 )
 
 // script makes an executable shell script.
-func script(t *testing.T, text string) *program.Program {
+func script(t *testing.T, text string) *programs.Program {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "dropblox_ai")
 	require.NoError(t, os.WriteFile(path, []byte("#!/bin/sh\n"+text+"\n"), 0o755))
-	p, err := program.Find(path)
+	p, err := programs.Find(path)
 	require.NoError(t, err)
 	return p
 }

@@ -1,6 +1,6 @@
 //go:build !linux
 
-package program
+package programs
 
 import "os/exec"
 

@@ -1,6 +1,6 @@
 //go:build unix
 
-package program
+package programs
 
 import (
 	"os/exec"

@@ -1,4 +1,4 @@
-package program
+package programs
 
 import (
 	"errors"
@@ -49,3 +49,6 @@ func Find(line string) (*Program, error) {
 	}
 	return &Program{Name: line, Argv: append([]string{found}, argv[1:]...)}, nil
 }
+
+// Home makes the program run in the folder it lies in.
+func (p *Program) Home() { p.Dir = filepath.Dir(p.Argv[0]) }

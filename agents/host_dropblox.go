@@ -1,0 +1,177 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/big"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"blockyard/agents/dropbloxlive"
+	"blockyard/agents/dropbloxlive/history"
+	"blockyard/agents/dropbloxlive/programs"
+)
+
+// hostTable is what can be held.
+type hostTable struct {
+	Match    hostCmd         `cmd:"" default:"withargs" help:"Hold a contest between programs, in any language: agents host GAME --bot CMD --bot CMD. The word match may be left out."`
+	Dropblox hostDropbloxCmd `cmd:"" help:"Play Dropblox with a program, or with many on the same seeds, here or at a contest's server."`
+}
+
+type hostDropbloxCmd struct {
+	Mode    string   `arg:"" optional:"" enum:"local,practice,compete" default:"local" help:"local: a game dealt here; practice: one at a contest's server; compete: wait for its common game. Default ${default}."`
+	Number  string   `arg:"" optional:"" name:"seed" help:"Seed of a local game, like --seed."`
+	Bot     []string `sep:"none" placeholder:"PROGRAM" help:"Executable file, with further arguments if it takes any; several make a tournament. Default: ${dropblox_ai} in the current directory."`
+	Seed    string   `placeholder:"N" help:"Seed, a whole number of any size; by default a random one, which is printed."`
+	Games   int      `default:"1" help:"Seeds to play, --seed and those that follow it. More than one makes a tournament. Default ${default}."`
+	Seeds   []string `placeholder:"N,..." help:"Just these seeds."`
+	Seconds float64  `default:"300" help:"Clock of a local game. Default ${default}."`
+	Turns   int      `help:"End a local game after so many turns; 0 is no limit."`
+	History *string  `placeholder:"DIR" help:"Folder for the games' folders of states and moves; empty for none. Default: history, in a tournament none."`
+	Record  string   `placeholder:"FILE" help:"Write local games to this file of records, compressed if it ends in .gz."`
+	OwnDir  bool     `help:"Run every program in the folder it lies in."`
+
+	Log     string `group:"tournament" placeholder:"DIR" help:"Write what is said in a game, standard error included, to one file a game in this folder."`
+	Workers int    `group:"tournament" default:"1" help:"Games at once; they share the machine, and so the time. Default ${default}."`
+	JSON    bool   `name:"json" group:"tournament" help:"Print one line of JSON and nothing else."`
+	Quiet   bool   `short:"q" group:"tournament" help:"No progress bar."`
+
+	Server string `group:"contest" placeholder:"URL" help:"Address of the contest's server, for practice and compete."`
+	Config string `group:"contest" default:"config.txt" help:"File with the team's name in its first line and the password in its second. Default ${default}."`
+}
+
+// Help tells more about the command.
+func (*hostDropbloxCmd) Help() string {
+	return `The program is started anew for every turn, with the state as JSON and the seconds left
+as its two arguments, and writes left, right, up, down and rotate, one a line; then the
+block drops. A game has 300 seconds in all. When they are used up but for one, the program
+is ended, and what it has said until then counts.
+
+A game fills a folder history/<id>_<time> with files state0, move0, state1, ... and meta.
+"agents host dropblox local 50" plays seed 50 with ./dropblox_ai. A tournament prints the
+mean score of every program with its 95 % interval, and its gain over the first program,
+seed by seed. Ctrl-C ends a game with whole files, and a tournament with what was played.`
+}
+
+// Run plays.
+func (c *hostDropbloxCmd) Run(ctx context.Context, con *console) error {
+	bots, err := c.check()
+	if err != nil {
+		return usage{err}
+	}
+	switch {
+	case c.Mode != "local":
+		return c.contest(ctx, con, bots[0])
+	case len(bots) > 1 || len(c.Seeds) > 1 || c.Games > 1 || c.JSON:
+		return c.tournament(ctx, con, bots)
+	}
+	return c.local(ctx, con, bots[0])
+}
+
+// check looks at what was asked for, makes Seeds the list of seeds and finds the programs.
+func (c *hostDropbloxCmd) check() ([]*programs.Program, error) {
+	remote := c.Mode != "local"
+	switch {
+	case c.Number != "" && c.Seed != "":
+		return nil, errors.New("the seed is given twice")
+	case c.Seed == "":
+		c.Seed = c.Number
+	}
+	switch {
+	case c.Games < 1 || c.Workers < 1 || c.Turns < 0:
+		return nil, errors.New("--games and --workers are numbers from 1, --turns from 0")
+	case !(c.Seconds > 0 && c.Seconds <= 1e6):
+		return nil, fmt.Errorf("--seconds %g: want more than 0, at most a million", c.Seconds)
+	case len(c.Seeds) > 0 && (c.Seed != "" || c.Games != 1):
+		return nil, errors.New("--seeds does not go with another seed or --games")
+	case remote && (c.Seed != "" || len(c.Seeds) > 0 || c.Games > 1 || len(c.Bot) > 1 || c.JSON || c.Record != "" || c.Turns > 0):
+		return nil, fmt.Errorf("%s takes one program and no seed, --games, --turns, --record or --json", c.Mode)
+	case remote && c.Server == "":
+		return nil, fmt.Errorf("%s needs --server=URL", c.Mode)
+	}
+	if err := c.listSeeds(); err != nil {
+		return nil, err
+	}
+	if len(c.Bot) == 0 {
+		c.Bot = []string{defaultProgram}
+	}
+	var bots []*programs.Program
+	for _, line := range c.Bot {
+		p, err := programs.Find(line)
+		if err != nil {
+			return nil, err
+		}
+		if c.OwnDir {
+			p.Home()
+		}
+		bots = append(bots, p)
+	}
+	return bots, nil
+}
+
+// listSeeds makes Seeds the seeds to play.
+func (c *hostDropbloxCmd) listSeeds() error {
+	if len(c.Seeds) == 0 {
+		first := strings.TrimSpace(c.Seed)
+		if first == "" {
+			first = dropbloxlive.RandomSeed()
+		}
+		c.Seeds = []string{first}
+	}
+	for i, text := range c.Seeds {
+		n, ok := new(big.Int).SetString(strings.TrimSpace(text), 10)
+		if !ok || n.BitLen() > 10_000 {
+			return fmt.Errorf("seed %.40q: want a whole number", text)
+		}
+		c.Seeds[i] = n.String()
+		if c.Games > 1 {
+			for len(c.Seeds) < c.Games {
+				c.Seeds = append(c.Seeds, n.Add(n, big.NewInt(1)).String())
+			}
+			break
+		}
+	}
+	return nil
+}
+
+func (c *hostDropbloxCmd) clock() time.Duration {
+	return time.Duration(c.Seconds * float64(time.Second))
+}
+
+// folder opens a game's history in the folder asked for, or in otherwise.
+func (c *hostDropbloxCmd) folder(otherwise string, m history.Meta) (*history.Folder, error) {
+	if c.History != nil {
+		otherwise = *c.History
+	}
+	if otherwise == "" {
+		return nil, nil
+	}
+	m.Started = m.Started.UTC()
+	return history.Create(otherwise, m)
+}
+
+// signedSeeds rewrites a command line of Dropblox so that a negative seed is not taken for
+// a flag.
+func signedSeeds(args []string) []string {
+	if len(args) < 2 || args[0] != "host" || args[1] != "dropblox" {
+		return args
+	}
+	out := slices.Clone(args[:2])
+	for _, a := range args[2:] {
+		last := len(out) - 1
+		switch {
+		case !negative.MatchString(a):
+			out = append(out, a)
+		case out[last] == "--seed" || out[last] == "--seeds":
+			out[last] += "=" + a
+		default:
+			out = append(out, "--seed="+a)
+		}
+	}
+	return out
+}
+
+var negative = regexp.MustCompile(`^-[0-9][0-9,-]*$`)
