@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -52,7 +53,7 @@ func (c *arenaCmd) Run(ctx context.Context, con *console) error {
 		return c.solo(ctx, con)
 	}
 	if c.B == "" {
-		return usage{fmt.Errorf("--b: %s is for two players", c.Game)}
+		return usage{errors.New("missing flags: --b=PLAYER")}
 	}
 	if c.Cap != 0 || c.soloFlags.Steps != 0 {
 		return usage{fmt.Errorf("--cap and --steps are for games of one seat, %s has more", c.Game)}

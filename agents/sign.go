@@ -24,7 +24,7 @@ type signCmd struct {
 // Help tells more about the command.
 func (*signCmd) Help() string {
 	return `A line is a hash over the choices and scores of games with fixed seeds, the player in
-every seat. A change that is meant to leave play alone leaves every line alone.`
+every seat; one that plays alone is stopped after 2,000 choices. A change that is meant to leave play alone leaves every line alone.`
 }
 
 // Run prints the lines.
@@ -50,6 +50,10 @@ func (c *signCmd) Run(ctx context.Context, con *console) error {
 	return nil
 }
 
+// signSteps is where a game is stopped whose player alone says when it ends: never, if it
+// is good.
+const signSteps = 2000
+
 // signature prints the line of one player of g.
 func signature(ctx context.Context, w io.Writer, g *env.Game, name string, n int) error {
 	f, err := spec.Parse(g, name)
@@ -64,6 +68,10 @@ func signature(ctx context.Context, w io.Writer, g *env.Game, name string, n int
 	choices := 0
 	for seed := range uint64(n) {
 		m := match.Game{Rules: g, Seed: seed}
+		if g.MaxSeats == 1 {
+			steps := 0
+			m.Enough = func(env.State) bool { steps++; return steps > signSteps }
+		}
 		for seat := range g.MinSeats {
 			a, err := f(env.Derive(seed, uint64(seat)))
 			if err != nil {

@@ -37,8 +37,13 @@ const steepest = 6
 // filled ones or a wall, counts k. The peak is the highest column, the heap all of them, the
 // tower what rises above row 10.
 func Look(f *wintetris.Field, out []float32) {
-	out = out[:Len]
 	h := f.Heights()
+	look(f, &h, out)
+}
+
+// look is Look where the heights are known.
+func look(f *wintetris.Field, h *[wintetris.Width]int8, out []float32) {
+	out = out[:Len]
 	heap, peak := 0, 0
 	for x, v := range h {
 		out[x] = float32(v) * 0.1
@@ -61,7 +66,7 @@ func Look(f *wintetris.Field, out []float32) {
 		}
 		out[18+x] = float32(d) * 0.25
 	}
-	s := scan(f, &h, peak)
+	s := scan(f, h, peak)
 	rest := out[28:]
 	rest[0] = float32(s.holes) * 0.1
 	rest[1] = float32(s.buried) * 0.03

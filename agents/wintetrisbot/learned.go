@@ -51,14 +51,23 @@ func (l *Learned) Rate(f *wintetris.Field, moves []wintetris.Block, next uint8, 
 
 // best is what the next piece's best placement brings.
 func (l *Learned) best(g *wintetris.Field, at wintetris.Block) float64 {
-	n := 0
+	n, heights := 0, g.Heights()
 	for _, q := range g.Distinct(at, l.next[:0]) {
 		if !q.Inside() {
 			continue
 		}
 		h := *g
-		l.rows[n] = float32(h.Put(q))
-		Look(&h, l.x[n*Len:(n+1)*Len])
+		rows := h.Put(q)
+		if x := l.x[n*Len : (n+1)*Len]; rows > 0 {
+			Look(&h, x)
+		} else {
+			tall := heights
+			for _, c := range q.Cells() { // it lies on top of its columns
+				tall[c[0]] = int8(c[1] + 1)
+			}
+			look(&h, &tall, x)
+		}
+		l.rows[n] = float32(rows)
 		n++
 	}
 	l.net.Forward(l.x[:n*Len], n, l.v[:n])
