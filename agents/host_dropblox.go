@@ -174,4 +174,4 @@ func signedSeeds(args []string) []string {
 	return out
 }
 
-var negative = regexp.MustCompile(`^-[0-9][0-9,-]*$`)
+var negative = regexp.MustCompile(`^-[0-9][0-9,+-]*$`)

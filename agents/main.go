@@ -16,13 +16,14 @@ import (
 
 // table is the program's commands.
 type table struct {
-	Arena  arenaCmd  `cmd:"" help:"Play many paired games between two players and say which is stronger."`
-	Play   playCmd   `cmd:"" help:"Play one game, to watch it or to record it."`
-	Sign   signCmd   `cmd:"" help:"Print one line per game and player that changes when its play does."`
-	Bot    botCmd    `cmd:"" help:"Play in a contest: its dialogue on standard input and output."`
-	Host   hostTable `cmd:"" help:"Hold a contest between two programs, in any language."`
-	Bundle bundleCmd `cmd:"" help:"Write a contest bot as one self-contained source file."`
-	Tune   tuneCmd   `cmd:"" help:"Tune the weights of a hand-made player by games against itself."`
+	Arena  arenaCmd   `cmd:"" help:"Play many paired games between two players and say which is stronger."`
+	Play   playCmd    `cmd:"" help:"Play one game, to watch it or to record it."`
+	Sign   signCmd    `cmd:"" help:"Print one line per game and player that changes when its play does."`
+	Bot    botCmd     `cmd:"" help:"Play in a contest: its dialogue on standard input and output."`
+	Host   hostTable  `cmd:"" help:"Hold a contest between two programs, in any language."`
+	Serve  serveTable `cmd:"" help:"Hold a contest whose teams come over the network."`
+	Bundle bundleCmd  `cmd:"" help:"Write a contest bot as one self-contained source file."`
+	Tune   tuneCmd    `cmd:"" help:"Tune the weights of a hand-made player by games against itself."`
 }
 
 const about = `Agents plays block games and measures who plays them best.
@@ -40,7 +41,11 @@ type console struct {
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	os.Exit(run(ctx, os.Args[1:], &console{os.Stdin, os.Stdout, os.Stderr}))
+	con := &console{os.Stdin, os.Stdout, os.Stderr}
+	if status, asked := servePlugin(os.Args[1:], con); asked {
+		os.Exit(status)
+	}
+	os.Exit(run(ctx, os.Args[1:], con))
 }
 
 // run runs a command line and returns the exit status: 0 done, 1 failed, 2 bad usage.

@@ -53,7 +53,10 @@ func (r *Remote) take(g *protocol.Game, state json.RawMessage, seconds *float64)
 		return errors.New("the server's reply does not say how many seconds remain")
 	}
 	r.game, r.turns = p, g.Moves
-	r.ends = time.Now().Add(time.Duration(*seconds * float64(time.Second)))
+	// Whole seconds are told, rounded up: the earliest end there was word of is the best.
+	if ends := time.Now().Add(time.Duration(*seconds * float64(time.Second))); r.ends.IsZero() || ends.Before(r.ends) {
+		r.ends = ends
+	}
 	return nil
 }
 
