@@ -24,7 +24,8 @@ const Everybody = -1
 type Marker interface {
 	// Mark paints on f, which Show has painted, the cells that seat's choice a, legal in the
 	// position, is going to fill: the piece's glyph in lower case, in the piece's ink. Cells
-	// off the board are left out; a choice that fills none paints none.
+	// off the board are left out; a choice that fills none paints none. Ghosts that Show
+	// painted itself are not to be there any more: see Unghost.
 	Mark(f *Frame, seat int, a Action)
 }
 
@@ -70,6 +71,15 @@ func (t *Tray) Add(glyph byte, ink uint8, n int, at func(k int) (x, y int)) {
 		b.Set(x-left, y-top, glyph, ink)
 	}
 	t.Pieces = append(t.Pieces, b)
+}
+
+// Unghost empties the cells of ghosts: letters in lower case but x.
+func (b *Board) Unghost() {
+	for k, c := range b.Cells {
+		if c >= 'a' && c <= 'z' && c != 'x' {
+			b.Cells[k], b.Ink[k] = '.', 0
+		}
+	}
 }
 
 // Note appends a line of notes.

@@ -41,20 +41,21 @@ func (p *paint) place(s env.State, m env.Moves) {
 	p.frame.Reset()
 	s.Show(&p.frame)
 	p.fit(&p.frame)
-	bare := make([][]uint8, len(p.frame.Boards))
-	for k := range bare {
-		bare[k] = slices.Clone(p.frame.Boards[k].Cells)
+	for k := range p.frame.Boards {
+		p.frame.Boards[k].Unghost()
 	}
 	each(s, m, func(seat int, a env.Action) { marker.Mark(&p.frame, seat, a) })
 	for k := range p.frame.Boards {
 		b := &p.frame.Boards[k]
 		for c, glyph := range b.Cells {
-			if glyph != bare[k][c] {
+			if isGhost(glyph) {
 				p.boards[k].ink[c] = b.Ink[c]
 			}
 		}
 	}
 }
+
+func isGhost(glyph byte) bool { return glyph >= 'a' && glyph <= 'z' && glyph != 'x' }
 
 // settle takes over what became of the boards in s, the position after.
 func (p *paint) settle(s env.State) {

@@ -220,7 +220,10 @@ func (r *Reel) Show(f *env.Frame) {
 	f.Reset()
 	r.here.state.Show(f)
 	r.here.paint.colour(f)
-	if m, ok := r.here.state.(env.Marker); ok {
+	if m, ok := r.here.state.(env.Marker); ok && r.Moves() != env.NoMoves {
+		for k := range f.Boards {
+			f.Boards[k].Unghost()
+		}
 		each(r.here.state, r.Moves(), func(seat int, a env.Action) { m.Mark(f, seat, a) })
 	}
 }

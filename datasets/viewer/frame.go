@@ -81,10 +81,20 @@ func board(b *env.Board, top int) Board {
 	return Board{Name: b.Name, W: b.W, H: b.H - top, Cells: string(b.Cells[top*b.W:]), Ink: ink.String()}
 }
 
-// paint takes over everything of f but its notes.
+// paint takes over everything of f but its notes. Boards after the first whose name begins
+// with "next" hold a piece to come each, and become a tray.
 func (out *Frame) paint(f *env.Frame) {
+	next := Tray{Name: "next", Seat: env.Everybody}
 	for k := range f.Boards {
-		out.Boards = append(out.Boards, board(&f.Boards[k], 0))
+		b := &f.Boards[k]
+		if k == 0 || !strings.HasPrefix(b.Name, "next") {
+			out.Boards = append(out.Boards, board(b, 0))
+		} else if piece, ok := trim(b); ok {
+			next.Pieces = append(next.Pieces, piece)
+		}
+	}
+	if len(next.Pieces) > 0 {
+		out.Trays = append(out.Trays, next)
 	}
 	for _, t := range f.Trays {
 		tray := Tray{Name: t.Name, Seat: t.Seat, Pieces: []Board{}}
@@ -93,6 +103,23 @@ func (out *Frame) paint(f *env.Frame) {
 		}
 		out.Trays = append(out.Trays, tray)
 	}
+}
+
+// trim is the smallest part of a board that holds all its cells with a colour.
+func trim(b *env.Board) (Board, bool) {
+	var f env.Frame
+	t := f.Tray("", env.Everybody)
+	var taken []int
+	for k, ink := range b.Ink {
+		if ink != 0 {
+			taken = append(taken, k)
+		}
+	}
+	if len(taken) == 0 {
+		return Board{}, false
+	}
+	t.Add(b.Cells[taken[0]], b.Ink[taken[0]], len(taken), func(k int) (x, y int) { return taken[k] % b.W, taken[k] / b.W })
+	return board(&t.Pieces[0], 0), true
 }
 
 // seats fills in the players of the position r stands at.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -142,7 +143,7 @@ func (p *replay) frame(n int) (Frame, error) {
 	r := p.reel
 	r.Seek(n)
 	r.Show(&p.frm)
-	out := Frame{Label: fmt.Sprintf("Position %d", n), Turn: n, Notes: p.frm.Notes}
+	out := Frame{Label: fmt.Sprintf("Position %d", n), Turn: n, Notes: slices.Clone(p.frm.Notes)}
 	over := r.Done() && r.Last() && r.State().Acting() == 0
 	out.paint(&p.frm)
 	out.seats(r, over)

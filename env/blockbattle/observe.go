@@ -119,6 +119,6 @@ func (s *State) Show(f *env.Frame) {
 	}
 	f.Note(s.summary())
 	if !s.Over {
-		tray(f, "piece and next", int(s.Piece), int(s.Next))
+		tray(f, "now and next", int(s.Piece), int(s.Next))
 	}
 }

@@ -64,13 +64,13 @@ export function drawPiece(canvas, piece, cell, seats) {
   for (let y = 0; y < piece.h; y++) {
     for (let x = 0; x < piece.w; x++) {
       const k = y * piece.w + x;
-      if (isSolid(piece.cells[k], piece.ink[k])) block(g, piece, x, y, px, gap, px * .18, inkOf(piece.ink[k], seats), seats);
+      if (isSolid(piece.cells[k], piece.ink[k])) block(g, piece, x, y, px, gap, px * .18, inkOf(piece.ink[k], seats), seats, true);
     }
   }
 }
 
 // block paints one cell that is taken. A letter is a piece in play: it is lighter at the rim.
-function block(g, board, x, y, px, gap, round, colour, seats) {
+function block(g, board, x, y, px, gap, round, colour, seats, plain) {
   const {w, h, cells} = board, glyph = cells[y * w + x];
   const same = (dx, dy) => seats && x + dx >= 0 && x + dx < w && y + dy >= 0 && y + dy < h && cells[(y + dy) * w + x + dx] === glyph;
   const up = same(0, -1), down = same(0, 1), left = same(-1, 0), right = same(1, 0), rim = gap / 2;
@@ -94,7 +94,7 @@ function block(g, board, x, y, px, gap, round, colour, seats) {
   light.addColorStop(1, "rgba(0,0,0,.10)");
   g.fillStyle = light;
   g.fill();
-  if (glyph >= "A" && glyph <= "Z") {
+  if (!plain && glyph >= "A" && glyph <= "Z") {
     const line = Math.max(1, px * .07);
     g.strokeStyle = "rgba(255,255,255,.78)";
     g.lineWidth = line;
@@ -164,9 +164,10 @@ export function drawChart(canvas, scores, at, solo) {
     g.lineWidth = 1.75;
     g.lineJoin = "round";
     g.stroke();
+    if (!solo) return;
     g.lineTo(x(line.length - 1), h);
     g.lineTo(x(0), h);
-    g.globalAlpha = .09;
+    g.globalAlpha = .1;
     g.fillStyle = colour;
     g.fill();
     g.globalAlpha = 1;

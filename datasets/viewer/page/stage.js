@@ -31,6 +31,7 @@ export function draw(frame, {details, at, count}) {
   const cell = fit(frame);
   frame.boards.forEach((b, k) => {
     drawBoard(parts.boards[k].canvas, b, cell, seats);
+    parts.boards[k].column.style.width = parseFloat(parts.boards[k].canvas.style.width) + 2 + "px";
     tint(parts.boards[k], frame, k, details);
   });
   for (const tray of parts.trays) pieces(tray, frame, cell, seats);
@@ -41,22 +42,25 @@ export function draw(frame, {details, at, count}) {
 // build makes the elements that frames of one kind need.
 function build(frame, details) {
   const trays = frame.trays || [];
-  const kind = JSON.stringify([frame.boards.map((b) => [b.name, b.w, b.h]), trays.map((t) => [t.name, t.seat]), frame.seats.length, details.game.players]);
+  const solo = frame.seats.length === 1, roomy = innerWidth > 640;
+  const kind = JSON.stringify([solo && roomy, frame.boards.map((b) => [b.name, b.w, b.h]), trays.map((t) => [t.name, t.seat]), frame.seats.length, details.game.players]);
   if (kind === made) return;
   if (parts && frame.over && trays.length < parts.trays.length) return; // the end has no pieces to come: their place stays
   clear();
   made = kind;
   const own = frame.boards.length === frame.seats.length;
   parts = {boards: [], seats: [], trays: [], notes: null, own};
-  stage.classList.toggle("solo", frame.seats.length === 1);
+  stage.classList.toggle("solo", solo);
   const cards = frame.seats.map((_, seat) => card(details.game.players[seat] || "seat " + (seat + 1), seat));
   frame.boards.forEach((b, k) => {
     const column = el("div", "seatboard"), box = el("div", "frame"), canvas = el("canvas");
     canvas.setAttribute("role", "img");
     canvas.setAttribute("aria-label", `Board ${b.name || k + 1}, ${b.w} by ${b.h}`);
     box.append(canvas);
-    if (own) column.append(cards[k].box);
+    if (own && solo && roomy) beside.append(cards[k].box);
+    else if (own) column.append(cards[k].box);
     column.append(box);
+    if (!own && b.name && b.name !== "board") column.append(el("p", "boardname", b.name));
     boards.append(column);
     parts.boards.push({box, canvas, column, tint: null});
   });
@@ -73,8 +77,9 @@ function build(frame, details) {
     const column = el("div", mine ? "pieces" : "column");
     if (mine) mine.box.append(column);
     else {
-      const head = el("h2", "", t.name);
-      beside.append(head, column);
+      const box = el("div", "tray");
+      box.append(el("h2", "", t.name[0].toUpperCase() + t.name.slice(1)), column);
+      beside.append(box);
     }
     parts.trays.push({k, column, mine, drawn: []});
   });
@@ -113,7 +118,7 @@ function players(frame, details) {
 function notes(lines) {
   if (!parts.notes) {
     parts.notes = el("div", "notes");
-    panel.append(parts.notes);
+    (parts.own && innerWidth > 640 ? beside : panel).append(parts.notes);
   }
   const text = lines.flatMap((l) => l.split("  |  ").join("\n").split("  | ").join("\n").split("\n"));
   if (parts.notes.dataset.text === text.join("\n")) return;
@@ -124,7 +129,7 @@ function notes(lines) {
 // describe writes the line below the boards.
 function describe(frame, details) {
   const out = [];
-  if (details.film.turns) {
+  if (details.film.turns && !frame.red) {
     const made = (frame.made || 0) - (frame.first || 0), list = frame.moves || [];
     out.push(el("b", "", frame.label), ", moves: [");
     if (frame.first) out.push("… ");
@@ -137,7 +142,7 @@ function describe(frame, details) {
   } else {
     out.push(el("b", "", frame.label));
   }
-  if (frame.over) {
+  if (frame.over && !frame.red) {
     out.length = 0;
     out.push(el("span", "end", frame.over));
   }
@@ -162,17 +167,23 @@ function tint(part, frame, k, details) {
   if (!text) {
     if (part.tint) part.tint.remove();
     part.tint = null;
+    part.text = "";
     return;
   }
   if (!part.tint) part.box.append(part.tint = el("div"));
   part.tint.className = cls;
-  if (part.tint.textContent !== text) part.tint.replaceChildren(el("span", "", text));
+  if (part.text !== text) {
+    const sign = el("span");
+    text.split(" · ").forEach((line, k) => sign.append(el(k ? "small" : "b", "", line)));
+    part.tint.replaceChildren(sign);
+    part.text = text;
+  }
 }
 
 function pieces(tray, frame, cell, seats) {
   const list = ((frame.trays || [])[tray.k] || {pieces: []}).pieces;
-  const size = tray.mine ? 6 : Math.max(6, Math.min(18, cell * (parts.seats.length === 1 ? .5 : .62)));
-  if (!tray.mine) tray.column.style.width = 5.6 * size + "px";
+  const size = tray.mine ? (innerWidth > 900 ? 9 : 6) : Math.max(6, Math.min(18, cell * .62));
+  if (!tray.mine) tray.column.style.minWidth = 5 * size + "px";
   while (tray.drawn.length > list.length) tray.drawn.pop().canvas.remove();
   list.forEach((p, k) => {
     let d = tray.drawn[k];
@@ -193,12 +204,13 @@ function pieces(tray, frame, cell, seats) {
 function fit(frame) {
   const phone = innerWidth <= 640, wide = innerWidth > 900, gap = phone ? 12 : 26;
   const across = frame.boards.reduce((n, b) => n + b.w, 0), down = Math.max(...frame.boards.map((b) => b.h));
-  const padding = phone ? 28 : 44;
+  const padding = phone ? 28 : 44, solo = parts.seats.length === 1, side = wide || solo;
   let width = stage.clientWidth - padding - (frame.boards.length - 1) * gap - 2 * frame.boards.length;
-  if (beside.firstChild) width -= Math.max(beside.offsetWidth, phone ? 60 : 110) + gap;
+  if (beside.firstChild && side) width -= Math.max(beside.offsetWidth, phone ? 60 : 110) + gap;
   if (wide && panel.firstChild) width -= panel.offsetWidth + gap;
-  const card = parts.own ? parts.seats[0].box.offsetHeight + 10 : 0;
-  const used = document.querySelector(".top").offsetHeight + document.querySelector(".deck").offsetHeight + caption.offsetHeight + card + 60;
+  const card = boards.contains(parts.seats[0].box) ? parts.seats[0].box.offsetHeight + 10 : 0;
+  const name = boards.querySelector(".boardname");
+  const used = document.querySelector(".top").offsetHeight + document.querySelector(".deck").offsetHeight + caption.offsetHeight + card + (name ? 30 : 0) + 52;
   const height = Math.max(phone ? 300 : 260, innerHeight - used);
   return Math.max(5, Math.min(width / across, height / down, 46));
 }
