@@ -42,7 +42,7 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	con := &console{os.Stdin, os.Stdout, os.Stderr}
-	if status, asked := servePlugin(os.Args[1:], con); asked {
+	if status, asked := servePlugin(os.Args[1:]); asked {
 		os.Exit(status)
 	}
 	os.Exit(run(ctx, os.Args[1:], con))

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -16,16 +17,20 @@ import (
 
 type playCmd struct {
 	Game   string        `arg:"" help:"Name of the game."`
-	Agent  []string      `short:"a" required:"" sep:"none" placeholder:"PLAYER" help:"One for each seat, in order; one alone takes all seats."`
+	Agent  []string      `short:"a" sep:"none" placeholder:"PLAYER" help:"One for each seat, in order; one alone takes all seats."`
 	Seats  int           `help:"How many play, where the game leaves a choice; by default as many as players are named."`
 	Seed   uint64        `default:"1" help:"Seed of the game. Default ${default}."`
 	Show   bool          `help:"Show every position as it is played."`
 	Pause  time.Duration `default:"100ms" help:"Time between positions on a terminal. Default ${default}."`
 	Record string        `placeholder:"FILE" help:"Append the game to this file of records."`
+	pluginFlags
 }
 
 // Run plays the game and prints how it ended.
 func (c *playCmd) Run(ctx context.Context, con *console) error {
+	if c.Plugin != "" {
+		return c.plugged(ctx, con)
+	}
 	g, err := c.match()
 	if err != nil {
 		return usage{err}
@@ -61,6 +66,12 @@ func (c *playCmd) Run(ctx context.Context, con *console) error {
 
 // match is the game that was asked for, without its agents.
 func (c *playCmd) match() (match.Game, error) {
+	if c.pluginFlags != (pluginFlags{}) {
+		return match.Game{}, errors.New("--options, --games, --strict, --cap-lines, --limit-ms, --patience, --json and --quiet need --plugin")
+	}
+	if len(c.Agent) == 0 {
+		return match.Game{}, errors.New("missing flags: --agent=PLAYER")
+	}
 	g, err := games.Lookup(c.Game)
 	if err != nil {
 		return match.Game{}, err
