@@ -24,7 +24,8 @@ type signCmd struct {
 // Help tells more about the command.
 func (*signCmd) Help() string {
 	return `A line is a hash over the choices and scores of games with fixed seeds, the player in
-every seat; one that plays alone is stopped after 2,000 choices. A change that is meant to leave play alone leaves every line alone.`
+every seat; one that plays alone is stopped after 2,000 choices. A change that is meant to
+leave play alone leaves every line alone.`
 }
 
 // Run prints the lines.

@@ -28,6 +28,9 @@ func (c *export) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if g.Export != "" {
+		return fmt.Errorf("%s has no bot in one file; %s", g.Rules.Name, g.Export)
+	}
 	var net *valuenet.Net
 	if c.Weights == "" {
 		net, err = g.Shipped()

@@ -35,6 +35,9 @@ func (c *fit) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if g.Solo != nil {
+		return errSolo(g)
+	}
 	if c.Epochs < 1 || c.Batch < 1 || !(c.Rate > 0) || !(c.Held >= 0 && c.Held < 1) {
 		return fmt.Errorf("%d epochs, batches of %d, rate %v, held back %v: out of range", c.Epochs, c.Batch, c.Rate, c.Held)
 	}

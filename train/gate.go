@@ -27,6 +27,9 @@ func (c *gate) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if g.Solo != nil {
+		return errSolo(g)
+	}
 	if c.Workers < 1 {
 		c.Workers = runtime.GOMAXPROCS(0)
 	}

@@ -43,6 +43,11 @@ func (s *settings) soloConfig() solo.Config {
 	return c
 }
 
+// errSolo refuses what is for games with a result.
+func errSolo(g *learn.Game) error {
+	return fmt.Errorf("%[1]s has one seat: train selfplay %[1]s teaches it, agents arena %[1]s --a PLAYER --b PLAYER compares", g.Rules.Name)
+}
+
 // alone trains a game of one seat.
 func (c *selfplay) alone(ctx context.Context, g *learn.Game) error {
 	if c.Record != "" {

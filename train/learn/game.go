@@ -50,6 +50,8 @@ type Game struct {
 	// Folder is where the game's contest bot is composed, from the module's root; empty if
 	// its contest takes no source file.
 	Folder string
+	// Export says how its bot is made where that is no source file.
+	Export string
 	// Solo, if set, is what a game of one seat is learnt by instead of results. Then Hand,
 	// Learned, Worth, Chance and Start may be missing.
 	Solo *Solo

@@ -15,6 +15,7 @@ var WinTetris = &Game{
 	Reader:   func() Reader { return wintetrisReader{} },
 	Damage:   litterWinTetris,
 	Shipped:  func() (*valuenet.Net, error) { return wintetrisbot.Shipped() },
+	Export:   "its contest loads a shared library: go build -buildmode=c-shared -o libwintetris_solver.so ./agents/wintetrisplugin",
 	Solo:     &Solo{Rules: wintetris.Game, Discount: wintetrisbot.Discount, Unit: wintetrisbot.Unit},
 }
 

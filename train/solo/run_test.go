@@ -1,0 +1,127 @@
+package solo
+
+import (
+	"context"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"blockyard/agents/valuenet"
+	"blockyard/train/learn"
+)
+
+func tiny() Config {
+	c := Default()
+	c.Games, c.Rounds, c.Iterations, c.Hidden, c.Batch = 6, 24, 8, []int{8}, 64
+	c.Gates, c.GateGames, c.GateSteps, c.Explore, c.Longest = 2, 3, 50, 0.05, 40
+	return c
+}
+
+func open(t *testing.T, c Config, workers int) *Run {
+	r, err := New(learn.WinTetris, c, nil, workers)
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, r.Close()) })
+	return r
+}
+
+// same requires that two runs have come to the same.
+func same(t *testing.T, a, b *Run) {
+	require.Equal(t, a.Net().Tensors(), b.Net().Tensors())
+	require.Equal(t, a.Best.Tensors(), b.Best.Tensors())
+	a.Counts.Spent, b.Counts.Spent = 0, 0
+	require.Equal(t, a.Counts, b.Counts)
+	for i := range a.Curve {
+		a.Curve[i].Seconds, b.Curve[i].Seconds = 0, 0
+	}
+	require.Equal(t, a.Curve, b.Curve)
+}
+
+func TestWorkersChangeNothing(t *testing.T) {
+	one, three := open(t, tiny(), 1), open(t, tiny(), 3)
+	require.NoError(t, one.Go(t.Context(), nil))
+	require.NoError(t, three.Go(t.Context(), nil))
+	same(t, one, three)
+	require.Equal(t, 2, one.Counts.Gated)
+	require.NotZero(t, one.Counts.Games)
+}
+
+func TestAResumedRunGoesOnAsBefore(t *testing.T) {
+	whole, first := open(t, tiny(), 1), open(t, tiny(), 1)
+	require.NoError(t, whole.Go(t.Context(), nil))
+	ctx, cancel := context.WithCancel(t.Context())
+	require.NoError(t, first.Go(ctx, func(bool) error {
+		if first.Counts.Iterations == 5 {
+			cancel()
+		}
+		return nil
+	}))
+	require.False(t, first.Done())
+	path := filepath.Join(t.TempDir(), "state")
+	require.NoError(t, first.Save(path))
+	again, err := Resume(learn.WinTetris, path, 2)
+	require.NoError(t, err)
+	defer func() { require.NoError(t, again.Close()) }()
+	require.NoError(t, again.Go(t.Context(), nil))
+	same(t, whole, again)
+
+	_, err = Resume(learn.WinTetris, filepath.Join(t.TempDir(), "none"), 1)
+	require.Error(t, err)
+	net := filepath.Join(t.TempDir(), "net")
+	require.NoError(t, valuenet.Save(net, whole.Net(), learn.WinTetris.Facts(nil)))
+	_, err = Resume(learn.WinTetris, net, 1)
+	require.ErrorContains(t, err, "not a saved run")
+}
+
+// TestReturns works one path out by hand: two steps, the end, a game that is cut off.
+func TestReturns(t *testing.T) {
+	s := &slot{steps: []step{
+		{value: 1, reward: 9},
+		{value: 2, reward: 10, ended: true, last: 3},
+		{value: 4, reward: 9},
+		{value: 8, reward: 20},
+		{value: 16, reward: 30, cut: true},
+		{value: 5, reward: 1, cut: true},
+	}}
+	y, ok := make([]float32, 6), make([]bool, 6)
+	s.returns(0.25, 0.5, y, ok)
+	require.Equal(t, []bool{true, true, true, true, false, false}, ok)
+	require.Equal(t, float32(3), y[1])
+	require.Equal(t, float32(10+0.5*(0.75*2+0.25*3)), y[0])
+	require.Equal(t, float32(30+0.5*16), y[3])
+	require.Equal(t, float32(20+0.5*(0.75*8+0.25*y[3])), y[2])
+}
+
+// TestItLearns compares a short run with where it starts.
+func TestItLearns(t *testing.T) {
+	c := Default()
+	c.Games, c.Rounds, c.Iterations, c.Gates, c.GateGames, c.GateSteps, c.Mean = 32, 32, 120, 1, 20, 2000, 10
+	c.Batch, c.Rate, c.Lambda, c.Late = 64, 3e-3, 0.8, 0.8
+	r := open(t, c, 2)
+	_, err := r.gate(t.Context())
+	require.NoError(t, err)
+	before := r.Curve[0].PerGame
+	r.Counts.Gated = 0
+	require.NoError(t, r.Go(t.Context(), nil))
+	t.Logf("%.1f lines a game at first, %.1f after %d choices", before, r.Curve[1].PerGame, r.Counts.Moves)
+	require.Less(t, before, 1.)
+	require.Greater(t, r.Curve[1].PerGame, 10.)
+}
+
+func TestBadConfigsAreNamed(t *testing.T) {
+	for says, change := range map[string]func(*Config){
+		"lambda is 2":         func(c *Config) { c.Lambda = 2 },
+		"last rate is 0":      func(c *Config) { c.RateEnd = 0 },
+		"games is 0":          func(c *Config) { c.Games = 0 },
+		"one of the two":      func(c *Config) { c.For = 1 },
+		"gate steps is -1":    func(c *Config) { c.GateSteps = -1 },
+		"of 0 iterations and": func(c *Config) { c.Iterations = 0 },
+	} {
+		c := tiny()
+		change(&c)
+		_, err := New(learn.WinTetris, c, nil, 1)
+		require.ErrorContains(t, err, says)
+	}
+	_, err := New(learn.BlockBattle, tiny(), nil, 1)
+	require.ErrorIs(t, err, ErrNotSolo)
+}
