@@ -40,7 +40,7 @@ func TestHostDropbloxLocal(t *testing.T) {
 	host := dropblox(t, `echo left; echo hello; echo "to you" >&2`)
 	status, out, errs := host("local", "-77", "--record", "games.jsonl")
 	require.Zero(t, status, errs)
-	require.True(t, strings.HasPrefix(out, "INVALID COMMAND: hello\nTerminating process\ncommands received: ['left']\nmoves_made: 1 score: 0 seconds_remaining: 299."), out)
+	require.True(t, strings.HasPrefix(out, "INVALID COMMAND: hello\nTerminating process\ncommands received: ['left']\nmoves_made: 1 score: 0 seconds_remaining: 2"), out)
 	require.Regexp(t, `\nGame over! Your score was: 0\nRESULTS: 0\nRESULTS_TIME: \d+\n$`, out)
 	require.Contains(t, errs, "to you\n")
 	meta, err := filepath.Glob("history/0_*/meta")
@@ -128,7 +128,7 @@ func TestHostDropbloxStops(t *testing.T) {
 		{[]string{"--seeds", "5,6", "--json", "--record", "games.jsonl"}, 0, `"stopped":true`},
 	} {
 		_ = os.Remove("slow")
-		ctx, cancel := context.WithTimeout(t.Context(), 400*time.Millisecond)
+		ctx, cancel := context.WithTimeout(t.Context(), 900*time.Millisecond)
 		status, out, errs := hostDropblox(ctx, c.args...)
 		cancel()
 		require.Equal(t, c.status, status)

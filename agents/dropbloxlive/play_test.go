@@ -33,7 +33,7 @@ func script(t *testing.T, text string) *programs.Program {
 	return p
 }
 
-// A run is a game of the original client, file by file.
+// An original is a game of the original client, file by file.
 type original struct {
 	Seed   int
 	Turns  int
@@ -98,7 +98,7 @@ func TestHistoryOfTheOriginal(t *testing.T) {
 
 			(&Console{W: &out}).Results(r)
 			for _, want := range []string{
-				"Terminating process\ncommands received: [", "\ncommands received: []\nmoves_made: 1 score: 0 seconds_remaining: 3599.",
+				"Terminating process\ncommands received: [", "\ncommands received: []\nmoves_made: 1 score: 0 seconds_remaining: 35",
 				fmt.Sprintf("\nGame over! Your score was: %d\nRESULTS: %d\nRESULTS_TIME: %d\n", o.Result, o.Result, o.Time),
 			} {
 				if name == "clean" || !strings.Contains(want, "[]") {
@@ -118,12 +118,13 @@ func TestHistoryOfTheOriginal(t *testing.T) {
 // play plays a game with a script and returns what it came to, its folder and its console.
 func play(t *testing.T, text string, clock, margin time.Duration) (Result, map[string]string, string) {
 	t.Helper()
+	p := script(t, text)
 	table, err := NewLocal("5", clock)
 	require.NoError(t, err)
 	folder, err := history.Create(t.TempDir(), history.Meta{ID: "0", Started: table.Began})
 	require.NoError(t, err)
 	var out bytes.Buffer
-	r, err := (&Player{Program: script(t, text), Table: table, History: folder, Console: &Console{W: &out}, Margin: margin}).Play(t.Context())
+	r, err := (&Player{Program: p, Table: table, History: folder, Console: &Console{W: &out}, Margin: margin}).Play(t.Context())
 	require.NoError(t, err)
 	return r, files(t, folder.Path), out.String()
 }
@@ -140,7 +141,7 @@ func TestClockWithinTheMargin(t *testing.T) {
 	require.Contains(t, got["state1"], `{"state": "failed", `)
 	require.NotEqual(t, strings.Replace(got["state0"], "playing", "failed", 1), got["state1"], "the turn was carried out")
 	require.Contains(t, got["meta"], `"reason":"time"`)
-	require.Contains(t, out, "INVALID COMMAND: 0.99")
+	require.Contains(t, out, "INVALID COMMAND: 0.")
 	require.Contains(t, out, "moves_made: 1 score: 0 ")
 }
 
@@ -148,7 +149,7 @@ func TestClockWithinTheMargin(t *testing.T) {
 // touched.
 func TestClockRunOut(t *testing.T) {
 	t.Parallel()
-	r, got, out := play(t, `trap '' TERM; echo left; sleep 60`, 300*time.Millisecond, 100*time.Millisecond)
+	r, got, out := play(t, `trap '' TERM; echo left; sleep 60`, 800*time.Millisecond, 300*time.Millisecond)
 	require.Equal(t, Result{0, 1, Time, r.Used, r.Longest}, r)
 	require.Equal(t, `["left"]`, got["move0"])
 	require.Equal(t, strings.Replace(got["state0"], "playing", "failed", 1), got["state1"])

@@ -129,10 +129,10 @@ func folder(t *testing.T, root, whose, id string) map[string]string {
 
 func TestPractiseAgainstTheClock(t *testing.T) {
 	t.Parallel()
-	s, url, _ := open(t, Config{Clock: 2 * time.Second})
+	s, url, _ := open(t, Config{Clock: 3 * time.Second})
 	game, err := client(url, blue).Practice(t.Context())
 	require.NoError(t, err)
-	r, err := (&dropbloxlive.Player{Program: script(t, `exec sleep 1.3`), Table: game, Margin: 200 * time.Millisecond}).Play(t.Context())
+	r, err := (&dropbloxlive.Player{Program: script(t, `exec sleep 1.2`), Table: game, Margin: time.Second}).Play(t.Context())
 	require.NoError(t, err)
 	require.Equal(t, dropbloxlive.Time, r.Reason)
 	require.Equal(t, 2, r.Turns, "one that was in time, one that was ended within the margin")
