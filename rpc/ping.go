@@ -11,13 +11,18 @@ import (
 )
 
 type pingCmd struct {
-	Address string `arg:"" help:"unix:PATH or tcp:HOST:PORT"`
+	Address string `arg:"" help:"unix:PATH, tcp:HOST:PORT or tls:HOST:PORT"`
+	CA      string `name:"ca" type:"existingfile" placeholder:"FILE" help:"Certificates to trust over tls:, PEM; the system's without."`
 	Token   string `env:"BLOCKYARD_TOKEN" placeholder:"TEXT" help:"What the server wants in hello."`
 }
 
 // Run prints how long an answer takes and the server's statistics.
 func (c *pingCmd) Run(ctx context.Context) error {
-	conn, err := client.Dial(ctx, c.Address, c.Token)
+	trust, err := client.Trust(c.CA)
+	if err != nil {
+		return err
+	}
+	conn, err := client.DialTLS(ctx, c.Address, c.Token, trust)
 	if err != nil {
 		return err
 	}

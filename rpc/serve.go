@@ -20,9 +20,12 @@ import (
 )
 
 type serveCmd struct {
-	Listen      []string      `required:"" placeholder:"ADDRESS" help:"unix:PATH or tcp:HOST:PORT; may be given several times. TCP port 0 takes a free one, see the first line of output."`
+	Listen      []string      `required:"" placeholder:"ADDRESS" help:"unix:PATH, tcp:HOST:PORT or tls:HOST:PORT; may be given several times. Port 0 takes a free one, see the first line of output."`
 	Token       string        `env:"BLOCKYARD_TOKEN" placeholder:"TEXT" help:"Clients must present this in hello. Better given by BLOCKYARD_TOKEN or --token-file: other users can read command lines."`
 	TokenFile   string        `type:"existingfile" placeholder:"FILE" help:"File whose first line is the token."`
+	Cert        string        `type:"existingfile" placeholder:"FILE" help:"Certificate of this server for tls:, PEM."`
+	Key         string        `type:"existingfile" placeholder:"FILE" help:"Its private key, PEM."`
+	ClientCA    string        `name:"client-ca" type:"existingfile" placeholder:"FILE" help:"Clients over tls: must show a certificate signed by one of these, PEM."`
 	ParentDeath bool          `help:"End when standard input reaches its end, as it does when the starting program dies."`
 	IdleExit    time.Duration `placeholder:"DURATION" help:"End after this long without a connection."`
 	TrustSpecs  bool          `help:"Let clients name opponents that read files or run commands here."`
@@ -89,7 +92,7 @@ func (c *serveCmd) Run(ctx context.Context) error {
 		Token: token, Workers: c.Workers, Limits: limits,
 		Log: slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: level})),
 	})
-	listeners, err := listenAll(c.Listen, token)
+	listeners, err := listenAll(c.Listen, token, server.Credentials{Cert: c.Cert, Key: c.Key, ClientCA: c.ClientCA})
 	if err != nil {
 		return err
 	}
@@ -154,10 +157,10 @@ func (c *serveCmd) watch(ctx context.Context, srv *server.Server, end context.Ca
 	}()
 }
 
-func listenAll(addresses []string, token string) ([]net.Listener, error) {
+func listenAll(addresses []string, token string, with server.Credentials) ([]net.Listener, error) {
 	var all []net.Listener
 	for _, a := range addresses {
-		l, err := server.Listen(a, token)
+		l, err := server.Listen(a, token, with)
 		if err != nil {
 			return nil, errors.Join(err, closeAll(all))
 		}

@@ -4,6 +4,7 @@ package client
 import (
 	"bufio"
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
@@ -28,11 +29,23 @@ type Client struct {
 
 // Dial connects to "unix:PATH" or "tcp:HOST:PORT" and says hello.
 func Dial(ctx context.Context, address, token string) (*Client, error) {
+	return DialTLS(ctx, address, token, nil)
+}
+
+// DialTLS is Dial that connects to "tls:HOST:PORT" too, trusting whom config says; nil
+// trusts the system's authorities.
+func DialTLS(ctx context.Context, address, token string, config *tls.Config) (*Client, error) {
 	network, rest, ok := strings.Cut(address, ":")
-	if !ok || network != "unix" && network != "tcp" {
-		return nil, fmt.Errorf("address %q: want unix:PATH or tcp:HOST:PORT", address)
+	var conn net.Conn
+	var err error
+	switch {
+	case ok && (network == "unix" || network == "tcp"):
+		conn, err = (&net.Dialer{}).DialContext(ctx, network, rest)
+	case ok && network == "tls":
+		conn, err = (&tls.Dialer{Config: config}).DialContext(ctx, "tcp", rest)
+	default:
+		err = fmt.Errorf("address %q: want unix:PATH, tcp:HOST:PORT or tls:HOST:PORT", address)
 	}
-	conn, err := (&net.Dialer{}).DialContext(ctx, network, rest)
 	if err != nil {
 		return nil, err
 	}
@@ -41,7 +54,7 @@ func Dial(ctx context.Context, address, token string) (*Client, error) {
 	}
 	c := New(conn)
 	c.Timeout = 30 * time.Second
-	hello := map[string]any{"proto": [2]int{1, 0}, "client": "blockyard-go"}
+	hello := map[string]any{"proto": [2]int{1, 1}, "client": "blockyard-go"}
 	if token != "" {
 		hello["token"] = token
 	}

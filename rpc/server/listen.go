@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -17,18 +18,21 @@ import (
 // third more processor time to move slabs of 1 to 6 MB.
 const bufferSize = 256 << 10
 
-// Listen opens "unix:PATH", "tcp:HOST:PORT" or "HOST:PORT". A TCP address that others can
-// reach is refused without a token. The file of a unix socket has mode 0600; one that
+// Listen opens "unix:PATH", "tcp:HOST:PORT" or "tls:HOST:PORT", the last with credentials. A
+// TCP address that others can reach is refused without a token, a TLS one without a token or
+// clients' certificates. The file of a unix socket has mode 0600; one that
 // nobody listens on any more is replaced; it is removed when the listener is closed.
-func Listen(address, token string) (net.Listener, error) {
+func Listen(address, token string, c Credentials) (net.Listener, error) {
 	network, rest, ok := strings.Cut(address, ":")
 	switch {
 	case ok && network == "unix" && rest != "":
 		return listenUnix(rest)
 	case ok && network == "tcp":
 		return listenTCP(rest, token)
+	case ok && network == "tls":
+		return listenTLS(rest, token, c)
 	}
-	return nil, fmt.Errorf("listen %q: want unix:PATH or tcp:HOST:PORT", address)
+	return nil, fmt.Errorf("listen %q: want unix:PATH, tcp:HOST:PORT or tls:HOST:PORT", address)
 }
 
 func listenUnix(path string) (net.Listener, error) {
@@ -96,6 +100,7 @@ type listener struct {
 	name string
 	path string      // of a socket file
 	made fs.FileInfo // the file as it was made
+	tls  *tls.Config
 }
 
 // Name returns the address as a client writes it.
@@ -109,10 +114,14 @@ func Name(l net.Listener) string {
 // Accept implements net.Listener.
 func (l *listener) Accept() (net.Conn, error) {
 	conn, err := l.Listener.Accept()
-	if err == nil {
-		Tune(conn)
+	if err != nil {
+		return nil, err
 	}
-	return conn, err
+	Tune(conn)
+	if l.tls != nil {
+		conn = tls.Server(conn, l.tls) // shakes hands when it is first read, within the time for hello
+	}
+	return conn, nil
 }
 
 // Close implements net.Listener. The socket file goes unless another took its place.

@@ -61,6 +61,7 @@ class Address:
             if context is None:
                 return sock
             try:
+                sock.settimeout(timeout)  # TLS would try again where the kernel gives up waiting
                 return context.wrap_socket(sock, server_hostname=self.host)
             except BaseException:
                 sock.close()

@@ -1,0 +1,103 @@
+"""TLS: who trusts whom, and that the bytes are the same. The certificates in tls/ are for these tests alone."""
+
+from __future__ import annotations
+
+import json
+import ssl
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from conftest import GAME, assert_same, play
+
+import blockyard
+
+KEYS = Path(__file__).parent / "tls"
+
+
+@pytest.fixture(scope="module", params=[False, True], ids=["server", "mutual"])
+def secure(request, program) -> Iterator[tuple[str, bool]]:
+    command = [program, "serve", "--listen=tls:127.0.0.1:0", "--parent-death", "--cert", KEYS / "server.pem"]
+    command += ["--key", KEYS / "server.key", *(["--client-ca", KEYS / "ca.pem"] if request.param else [])]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:
+        assert process.stdout is not None
+        yield json.loads(process.stdout.readline())["ready"][0], request.param
+        process.terminate()
+
+
+def trust(mutual: bool):
+    if not mutual:
+        return KEYS / "ca.pem"
+    context = ssl.create_default_context(cafile=KEYS / "ca.pem")
+    context.load_cert_chain(KEYS / "client.pem", KEYS / "client.key")
+    return context
+
+
+def test_same_bytes(secure, server):
+    address, mutual = secure
+    with (
+        blockyard.make_vec(GAME, 700, address=address, tls=trust(mutual), opponents=None) as env,
+        blockyard.make_vec(GAME, 700, address=server.tcp, opponents=None) as twin,
+    ):
+        assert env.transport == "socket"
+        assert_same(play(env, 5), play(twin, 5))
+        assert_same(env.afterstates([3], seed=1).planes, twin.afterstates([3], seed=1).planes)
+        buffer = env.buffer(3)
+        env.step(np.zeros(env.num_envs, int) + env.facts.no_action, out=buffer[1])
+        twin.step(np.zeros(env.num_envs, int) + env.facts.no_action)
+        np.testing.assert_array_equal(buffer.planes[1], twin._current().planes)
+
+
+def test_who_is_not_trusted(secure):
+    address, mutual = secure
+    with pytest.raises(blockyard.ServerGone, match="is not trusted.*tls= names"):
+        blockyard.connect(address)
+    if mutual:
+        with pytest.raises(blockyard.ServerGone):
+            blockyard.connect(address, tls=KEYS / "ca.pem")
+    else:
+        blockyard.connect(address, tls=False).close()
+    with pytest.raises(blockyard.ServerGone):
+        blockyard.connect(address.replace("tls:", "tcp:"), timeout=2)
+    with pytest.raises(ValueError, match="no certificates"):
+        blockyard.connect(address, tls=__file__)
+
+
+def test_silence_over_tls(secure):
+    address, mutual = secure
+    with blockyard.connect(address, tls=trust(mutual), timeout=0.3) as client:
+        env = client.make_vec(GAME, 2)
+        env.reset()
+        client.connection._waiting.append(client.connection._begin("ping", None))
+        with pytest.raises(blockyard.ServerTimeout, match=r"did nothing for 0\.3 s"):
+            client.connection.wait(client.connection._waiting[-1])
+
+
+def test_token_over_tls(program):
+    command = [program, "serve", "--listen=tls:127.0.0.1:0", "--parent-death", "--cert", KEYS / "server.pem"]
+    command += ["--key", KEYS / "server.key", "--token", "open sesame"]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:
+        assert process.stdout is not None
+        address = json.loads(process.stdout.readline())["ready"][0]
+        for token in (None, "guess"):
+            with pytest.raises(blockyard.AuthError, match="token"):
+                blockyard.connect(address, tls=KEYS / "ca.pem", token=token)
+        blockyard.connect(address, tls=KEYS / "ca.pem", token="open sesame").close()
+        process.terminate()
+
+
+@pytest.mark.parametrize(
+    ("flags", "says"),
+    [
+        (["--listen=tls:127.0.0.1:0"], "--cert, --key"),
+        (["--listen=tls:0.0.0.0:0", "--cert", KEYS / "server.pem", "--key", KEYS / "server.key"], "--client-ca"),
+        (["--listen=tls:127.0.0.1:0", "--cert", KEYS / "server.pem", "--key", KEYS / "client.key"], "certificate"),
+        (["--listen=tcp:0.0.0.0:0"], "token"),
+    ],
+)
+def test_refused_flags(program, flags, says):
+    done = subprocess.run([program, "serve", *flags], capture_output=True, text=True, check=False, timeout=10)
+    assert done.returncode == 1
+    assert says in done.stderr
