@@ -95,3 +95,26 @@ func TestOpen(t *testing.T) {
 	_, err = lines.Open(filepath.Dir(path) + "/none")
 	require.ErrorIs(t, err, os.ErrNotExist)
 }
+
+// Offset is where a line ends, and reading can begin there again with the right numbers.
+func TestOffset(t *testing.T) {
+	text := "a\n\nbb\r\nccc"
+	for _, file := range [][]byte{[]byte(text), zip(text)} {
+		r, err := lines.New("f", bytes.NewReader(file))
+		require.NoError(t, err)
+		for _, want := range []int64{2, 7, 10} {
+			_, err := r.Next()
+			require.NoError(t, err)
+			require.Equal(t, want, r.Offset())
+		}
+	}
+	r, err := lines.New("f", strings.NewReader(text[2:]))
+	require.NoError(t, err)
+	r.Before(1, 2)
+	line, err := r.Next()
+	require.NoError(t, err)
+	require.Equal(t, "bb", string(line))
+	require.Equal(t, 3, r.Line())
+	require.Equal(t, int64(7), r.Offset())
+	require.EqualError(t, r.Errorf("odd"), "f:3: odd")
+}

@@ -118,8 +118,11 @@ func (g *grid) follow(b *env.Board) {
 			if g.ink[y*g.w+x] != 0 {
 				row[x] = 'x'
 			}
-			if b.Ink[y*g.w+x] == settled {
+			switch glyph := b.Cells[y*g.w+x]; {
+			case b.Ink[y*g.w+x] == settled:
 				now[x] = 'x'
+			case glyph >= 'A' && glyph <= 'Z':
+				now[x] = '?' // a piece in play hides the cell
 			}
 		}
 		was[y], is[y] = string(row), string(now)
@@ -128,10 +131,10 @@ func (g *grid) follow(b *env.Board) {
 	for y, from := range align(was, is) {
 		for x := range g.w {
 			c := y*g.w + x
-			if is[y][x] != 'x' {
-				continue
+			if is[y][x] == 'x' {
+				ink[c] = settled
 			}
-			if ink[c] = settled; from >= 0 {
+			if from >= 0 && is[y][x] != '.' {
 				ink[c] = g.ink[from*g.w+x]
 			}
 		}
@@ -139,11 +142,21 @@ func (g *grid) follow(b *env.Board) {
 	g.ink = ink
 }
 
-// align returns, for every row of is, the row of was it is, or -1: rows stay in order, equal
-// rows match, and together they hold as many filled cells as can be.
+// fits reports whether a row may have been the one it was: '?' is either.
+func fits(was, is string) bool {
+	for x := range len(is) {
+		if is[x] != was[x] && is[x] != '?' {
+			return false
+		}
+	}
+	return true
+}
+
+// align returns, for every row of is, the row of was it is, or -1: rows stay in order, rows
+// that fit match, and together they hold as many filled cells as can be.
 func align(was, is []string) []int {
 	out := make([]int, len(is))
-	if slices.Equal(was, is) {
+	if slices.EqualFunc(was, is, fits) {
 		for y := range out {
 			out[y] = y
 		}
@@ -161,7 +174,7 @@ func align(was, is []string) []int {
 		}
 		for z := n - 1; z >= 0; z-- {
 			*at(y, z) = max(*at(y+1, z), *at(y, z+1))
-			if is[y] == was[z] {
+			if fits(was[z], is[y]) {
 				*at(y, z) = max(*at(y, z), weight+*at(y+1, z+1))
 			}
 		}
@@ -171,7 +184,7 @@ func align(was, is []string) []int {
 		for z < n && *at(y, z) == *at(y, z+1) {
 			z++
 		}
-		if z < n && is[y] == was[z] && *at(y, z) != *at(y+1, z) {
+		if z < n && fits(was[z], is[y]) && *at(y, z) != *at(y+1, z) {
 			out[y] = z
 			z++
 		}

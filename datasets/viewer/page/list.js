@@ -111,7 +111,7 @@ function row(game) {
 
 function playerLine(game, player, seat) {
   const line = el("div"), result = game.results && game.results[seat], solo = game.players.length === 1;
-  if (!solo && game.results) line.className = result > 0 ? "won" : result < 0 ? "lost" : "";
+  if (!solo && game.results) line.className = result > 0 && result === Math.max(...game.results) ? "won" : result < 0 ? "lost" : "";
   const dot = el("span", "dot");
   dot.style.background = `var(--seat${seat})`;
   if (!solo) line.append(dot);

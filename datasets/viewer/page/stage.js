@@ -51,6 +51,7 @@ function build(frame, details) {
   const own = frame.boards.length === frame.seats.length;
   parts = {boards: [], seats: [], trays: [], notes: null, own};
   stage.classList.toggle("solo", solo);
+  document.getElementById("game").classList.toggle("alone", solo);
   const cards = frame.seats.map((_, seat) => card(details.game.players[seat] || "seat " + (seat + 1), seat));
   frame.boards.forEach((b, k) => {
     const column = el("div", "seatboard"), box = el("div", "frame"), canvas = el("canvas");
@@ -103,7 +104,7 @@ function players(frame, details) {
     c.box.style.setProperty("--mine", seatColour(seat));
     c.act.hidden = details.film.turns || frame.seats.length === 1 && !s.act && s.value === undefined;
     const bits = [];
-    if (s.result !== undefined && frame.seats.length > 1) bits.push(el("span", s.result > 0 ? "good" : s.result < 0 ? "bad" : "", s.result > 0 ? "won" : s.result < 0 ? "lost" : "drawn"));
+    if (s.result !== undefined && frame.seats.length > 1) bits.push(standing(frame.seats, s));
     else if (s.act) bits.push(el("em", "", s.act));
     if (s.value !== undefined) bits.push(document.createTextNode(" value " + s.value.toPrecision(3)));
     const key = bits.map((b) => b.textContent).join("");
@@ -113,6 +114,13 @@ function players(frame, details) {
       c.act.title = key;
     }
   });
+}
+
+// standing says how a seat came off: won, lost or drawn, or which place of several.
+function standing(seats, s) {
+  if (seats.length === 2) return s.result > 0 ? el("span", "good", "won") : s.result < 0 ? el("span", "bad", "lost") : el("span", "", "drawn");
+  const place = 1 + seats.filter((o) => o.result > s.result).length;
+  return el("span", place === 1 ? "good" : "", ["1st", "2nd", "3rd", "4th"][place - 1]);
 }
 
 function notes(lines) {
