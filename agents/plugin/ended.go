@@ -66,12 +66,20 @@ func (t *tail) Write(b []byte) (int, error) {
 		t.sent += n
 	}
 	t.text = append(t.text, b...)
-	if over := len(t.text) - 2*keep; over > 0 && causes.Match(t.text) {
-		t.text = t.text[:2*keep] // a crash is being told: its first lines say it all
-	} else if over > 0 {
-		t.text = append(t.text[:0], t.text[over:]...)
+	if len(t.text) > 2*keep {
+		t.shorten()
 	}
 	return len(b), nil
+}
+
+// shorten keeps the first of the text from where it tells a crash, or the last.
+func (t *tail) shorten() {
+	from := len(t.text) - 2*keep
+	if at := causes.FindIndex(t.text); at != nil {
+		from = at[0]
+	}
+	t.text = append(t.text[:0], t.text[from:]...)
+	t.text = t.text[:min(len(t.text), 2*keep)]
 }
 
 // causes are lines by which runtimes and C libraries tell a crash.

@@ -1,19 +1,23 @@
 package handles
 
 import (
-	"errors"
-
 	"blockyard/agents/wintetrisbot"
+	"blockyard/env/wintetris"
 )
 
+// rater makes the evaluator that the settings ask for, reading its weights.
 func (s *settings) rater() (wintetrisbot.Rater, error) {
 	if s.evaluator == "learned" {
-		return nil, errors.New("evaluator learned: no net is shipped")
+		net, err := wintetrisbot.LoadNet(wintetris.Game, s.weights)
+		if err != nil {
+			return nil, err
+		}
+		return wintetrisbot.NewLearned(net)
 	}
-	if s.weights != "" {
-		return nil, errors.New("no weights are read for hand")
+	w, err := wintetrisbot.LoadWeights(s.weights)
+	if err != nil {
+		return nil, err
 	}
-	w := wintetrisbot.Demo
 	for t, v := range s.terms {
 		w[t] = v
 	}
