@@ -45,6 +45,7 @@ from .errors import (
 from .facts import GameFacts
 from .games import GAMES, register
 from .packing import pack, unpack, unpack_torch
+from .pool import Batch, BlockPool
 from .positions import Afterstates, Final, Legal, Rollout
 from .single import BlockEnv
 from .slab import Slab
@@ -58,7 +59,9 @@ __all__ = [
     "AuthError",
     "AutoresetMode",
     "BadStateError",
+    "Batch",
     "BlockEnv",
+    "BlockPool",
     "BlockVectorEnv",
     "BlockyardError",
     "Buffer",
