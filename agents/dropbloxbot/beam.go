@@ -89,6 +89,10 @@ func (b *Beam) Choose(p *Problem, width int, deadline time.Time) (at dropblox.Pl
 		depth = dropblox.Known
 	}
 	for k := 0; k < depth; k++ {
+		if !p.Blocks[k].Fits(&Field{}) { // a block that appears outside the board: nothing is known past it
+			depth = k
+			break
+		}
 		b.shapes[k] = dropblox.NewShape(&p.Blocks[k])
 		b.spawn[k] = Field{}
 		b.shapes[k].Put(&b.spawn[k], 0, int(b.shapes[k].Spawn.I), int(b.shapes[k].Spawn.J))
@@ -204,7 +208,7 @@ func (b *Beam) alive(k, depth int, from *Board, lost *lastStand) []Kid {
 	for i := range b.kids {
 		kid := &b.kids[i]
 		hit := uint64(0)
-		for j := 3; j < 10; j++ { // no block appears further out
+		for j := range spawn {
 			hit |= kid.Field[j] & spawn[j]
 		}
 		if hit == 0 {

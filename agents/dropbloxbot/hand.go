@@ -59,7 +59,9 @@ func edges(f *Field) (rows, cols, holes, wells int) {
 		}
 		rows += bits.OnesCount64(left ^ c)
 		cols += bits.OnesCount64(c ^ (c>>1 | 1<<(dropblox.Rows-1)))
-		holes += bits.OnesCount64(within &^ (c | (c&-c - 1)) & -min1(c))
+		if c != 0 {
+			holes += bits.OnesCount64(within &^ (c | (c&-c - 1)))
+		}
 		for w := left & right &^ c; w != 0; w &= w << 1 {
 			wells += bits.OnesCount64(w)
 		}
@@ -68,6 +70,3 @@ func edges(f *Field) (rows, cols, holes, wells int) {
 	rows += bits.OnesCount64(left ^ within)
 	return rows, cols, holes, wells
 }
-
-// min1 is 1, or 0 for an empty column.
-func min1(c uint64) uint64 { return (c | -c) >> 63 }

@@ -45,11 +45,10 @@ func Look(f *Field, points int, out []float32) {
 	out = out[:Len]
 	v := view{}
 	v.scan(f)
-	rows, cols, holes, wells := edges(f)
-	out[0] = float32(rows-2*dropblox.Rows) * 0.03
-	out[1] = float32(cols-dropblox.Cols) * 0.03
-	out[2] = float32(holes) * 0.1
-	out[3] = float32(wells) * 0.03
+	out[0] = float32(v.rowEdges-2*dropblox.Rows) * 0.03
+	out[1] = float32(v.columnEdges-dropblox.Cols) * 0.03
+	out[2] = float32(v.holes) * 0.1
+	out[3] = float32(v.wells) * 0.03
 	out[4] = float32(bits.OnesCount64(v.holed)) * 0.2
 	out[5] = float32(v.covers) * 0.04
 	out[6] = float32(v.covered) * 0.2
@@ -70,11 +69,17 @@ func Look(f *Field, points int, out []float32) {
 	shaft, gap := v.longest(f, short[0], short[1])
 	at := 20
 	for k := firstShaft; k <= lastShaft; k++ {
-		out[at] = float32(min1(uint64(shaft / k)))
+		out[at] = 0
+		if shaft >= k {
+			out[at] = 1
+		}
 		at++
 	}
 	for k := firstGap; k <= lastGap; k++ {
-		out[at] = float32(min1(uint64(gap / k)))
+		out[at] = 0
+		if gap >= k {
+			out[at] = 1
+		}
 		at++
 	}
 	d := &drawnAt[len(drawnAt)-1]
@@ -99,12 +104,23 @@ type view struct {
 	covers, covered              int
 	peak, heap, squares          int
 	bumps, cliffs, middle, taken int
+	rowEdges, columnEdges        int
+	holes, wells                 int
 }
 
 func (v *view) scan(f *Field) {
-	before := -1
+	before, left := -1, uint64(within)
 	for j := 0; j < dropblox.Cols; j++ {
-		c := f[j]
+		c, right := f[j], uint64(within)
+		if j+1 < dropblox.Cols {
+			right = f[j+1]
+		}
+		v.rowEdges += bits.OnesCount64(left ^ c)
+		v.columnEdges += bits.OnesCount64(c ^ (c>>1 | 1<<(dropblox.Rows-1)))
+		for w := left & right &^ c; w != 0; w &= w << 1 {
+			v.wells += bits.OnesCount64(w)
+		}
+		left = c
 		v.used |= c
 		missing := within &^ c
 		v.any[4] |= v.any[3] & missing
@@ -114,8 +130,9 @@ func (v *view) scan(f *Field) {
 		v.any[0] |= missing
 		height := dropblox.Rows - bits.TrailingZeros64(c|1<<dropblox.Rows)
 		v.taken += bits.OnesCount64(c)
-		if holes := missing & (1<<uint(height) - 1) << uint(dropblox.Rows-height); holes != 0 {
+		if holes := missing & ((1<<uint(height) - 1) << uint(dropblox.Rows-height)); holes != 0 {
 			v.holed |= holes
+			v.holes += bits.OnesCount64(holes)
 			v.covered++
 			v.covers += bits.OnesCount64(c & (1<<uint(63-bits.LeadingZeros64(holes)) - 1))
 		}
@@ -139,6 +156,7 @@ func (v *view) scan(f *Field) {
 		}
 		before = height
 	}
+	v.rowEdges += bits.OnesCount64(left ^ within)
 }
 
 // longest returns the longest shaft and the longest gap, given the rows short of one and of

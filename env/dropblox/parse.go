@@ -6,9 +6,9 @@ import (
 )
 
 // ParsePosition reads a position in the contest's form (rules §7): an object with keys in
-// any order, unknown ones ignored. Every block has 1 to MaxSize squares within MaxSize of
-// its centre; that its type is in the table, or its squares are the table's, is not asked,
-// so that a program can play blocks it does not know.
+// any order, unknown ones ignored. Every block has 1 to MaxSize squares in a box of no more
+// rows and columns, the centre in it; that its type is in the table, or its squares are the
+// table's, is not asked, so that a program can play blocks it does not know.
 func ParsePosition(text []byte) (*Position, error) {
 	p, err := parsePosition(text)
 	if err != nil {
@@ -129,6 +129,13 @@ func (s *scanner) block(b *Block) {
 	})
 	if !seen.kind || !seen.center || b.Size == 0 {
 		s.fail(`a block wants "type", "center" and "offsets"`)
+		return
+	}
+	box := Turn{Offsets: b.Offsets}
+	box.box(int(b.Size))
+	if box.Low.I > 0 || box.Low.J > 0 || box.High.I < 0 || box.High.J < 0 ||
+		box.High.I-box.Low.I >= MaxSize || box.High.J-box.Low.J >= MaxSize {
+		s.fail("a block in a box of more than %d rows or columns, or away from its centre", MaxSize)
 	}
 }
 

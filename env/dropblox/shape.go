@@ -57,8 +57,8 @@ func NewShape(b *Block) Shape {
 	return s
 }
 
-// measure finds the box of the squares and their columns in it.
-func (t *Turn) measure(size int) {
+// box finds the least and the greatest offsets.
+func (t *Turn) box(size int) {
 	t.Low, t.High = t.Offsets[0], t.Offsets[0]
 	for _, c := range t.Offsets[1:size] {
 		if c.I < t.Low.I {
@@ -74,6 +74,11 @@ func (t *Turn) measure(size int) {
 			t.High.J = c.J
 		}
 	}
+}
+
+// measure finds the box of the squares and their columns in it.
+func (t *Turn) measure(size int) {
+	t.box(size)
 	for _, c := range t.Offsets[:size] {
 		t.Column[c.J-t.Low.J] |= 1 << uint(c.I-t.Low.I)
 	}

@@ -32,7 +32,7 @@ func dropbloxInTraining(net *valuenet.Net) env.Agent {
 }
 
 // The beam that plays while a net learns.
-const trainingWidth, trainingDepth = 4, 4
+const trainingWidth, trainingDepth = 3, 3
 
 type dropbloxReader struct{}
 

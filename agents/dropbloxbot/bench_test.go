@@ -1,0 +1,59 @@
+package dropbloxbot
+
+import (
+	"testing"
+	"time"
+
+	"blockyard/agents/valuenet"
+	"blockyard/env/dropblox"
+)
+
+// middles are problems of a game in progress, every 20th turn of one.
+func middles(tb testing.TB) (out []*Problem) {
+	tb.Helper()
+	var s dropblox.State
+	s.Reset(4)
+	b := NewBeam(&Hand{Classic})
+	for !s.Failed && s.Turns < 200 {
+		p := Of(&s)
+		if s.Turns%20 == 19 {
+			out = append(out, p)
+		}
+		at, _, _ := b.Choose(p, 3, time.Time{})
+		way, _ := s.Path(at.Action(), nil)
+		s.Play(way)
+	}
+	return out
+}
+
+// even is a net of equal small weights.
+func even(tb testing.TB) *valuenet.Net {
+	first := valuenet.Layer{In: Len, Out: 32, W: make([]float32, 32*Len), B: make([]float32, 32)}
+	last := valuenet.Layer{In: 32, Out: 1, W: make([]float32, 32), B: make([]float32, 1)}
+	for k := range first.W {
+		first.W[k] = -0.01
+	}
+	for k := range last.W {
+		last.W[k] = 1
+	}
+	n, err := valuenet.New([]valuenet.Layer{first, last})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return n
+}
+
+func BenchmarkBeam(b *testing.B) {
+	learned, _ := NewLearned(even(b))
+	for name, r := range map[string]Rater{"hand": &Hand{Classic}, "learned": learned} {
+		b.Run(name, func(b *testing.B) {
+			all, beam, kids := middles(b), NewBeam(r), 0
+			b.ReportAllocs()
+			for k := 0; b.Loop(); k++ {
+				beam.Choose(all[k%len(all)], 50, time.Time{})
+				kids += beam.seen
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(kids), "ns/board")
+		})
+	}
+}

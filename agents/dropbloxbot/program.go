@@ -1,0 +1,57 @@
+package dropbloxbot
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	"blockyard/env/dropblox"
+)
+
+// startup is what a process costs its host beside the search: starting it, reading the
+// state, ending it.
+const startup = 8 * time.Millisecond
+
+// Answer is a program's turn in the contest (rules §8): it reads the two arguments, begun
+// being when the process started, searches as long as the clock allows, and writes the
+// commands to out, each in a write of its own. The error of arguments that are none leaves
+// the block to drop where it appears, and so do a game that is over and a block without room.
+func Answer(b *Beam, args []string, begun time.Time, out io.Writer) error {
+	if len(args) != 2 {
+		return fmt.Errorf("dropblox: %d arguments, want two: the state as JSON and the seconds left", len(args))
+	}
+	position, err := dropblox.ParsePosition([]byte(args[0]))
+	if err != nil {
+		return err
+	}
+	seconds, err := strconv.ParseFloat(strings.TrimSpace(args[1]), 64)
+	if err != nil || math.IsNaN(seconds) {
+		return fmt.Errorf("dropblox: %.20q is not a number of seconds", args[1])
+	}
+	if position.Failed {
+		return nil
+	}
+	p := &Problem{Field: position.Field(), Points: int32(position.Score)}
+	p.Blocks[0] = position.Block
+	copy(p.Blocks[1:], position.Preview[:])
+	left := time.Duration(math.Max(0, math.Min(seconds, 3600)) * float64(time.Second))
+	at, ok := b.Fit(p, begun.Add(Budget(position.Score, left)-startup))
+	if !ok {
+		return nil
+	}
+	shape := dropblox.NewShape(&p.Blocks[0])
+	way, found := shape.Path(&p.Field, at, nil)
+	if !found {
+		return errors.New("dropblox: no commands lead to the place chosen")
+	}
+	for _, c := range way {
+		if _, err := io.WriteString(out, c.String()+"\n"); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,129 @@
+package dropblox
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// first is the text of seed 0's first state, spelled as rules §7 have it.
+func first() string {
+	empty := "[" + strings.TrimSuffix(strings.Repeat("0, ", Cols), ", ") + "]"
+	return `{"state": "playing", "preview": [` +
+		`{"type": 11, "center": {"i": 7, "j": 6}, "offsets": [{"i": 0, "j": 0}, {"i": -1, "j": 0}, {"i": -2, "j": 0}, {"i": 1, "j": 0}, {"i": 2, "j": 0}]}, ` +
+		`{"type": 8, "center": {"i": 8, "j": 5}, "offsets": [{"i": 0, "j": 0}, {"i": -1, "j": 0}, {"i": 0, "j": 1}, {"i": 1, "j": 1}]}, ` +
+		`{"type": 16, "center": {"i": 8, "j": 6}, "offsets": [{"i": 0, "j": 0}, {"i": -1, "j": 0}, {"i": 1, "j": 0}, {"i": 0, "j": 1}, {"i": 1, "j": 1}]}, ` +
+		`{"type": 14, "center": {"i": 7, "j": 6}, "offsets": [{"i": 0, "j": 0}, {"i": -1, "j": 0}, {"i": 0, "j": 1}, {"i": 1, "j": 0}, {"i": 2, "j": 0}]}, ` +
+		`{"type": 21, "center": {"i": 8, "j": 6}, "offsets": [{"i": 0, "j": 0}, {"i": -1, "j": 0}, {"i": 1, "j": 0}, {"i": 0, "j": 1}, {"i": 1, "j": -1}]}], ` +
+		`"score": 0, "block": {"type": 21, "center": {"i": 8, "j": 6}, "offsets": [{"i": 0, "j": 0}, {"i": -1, "j": 0}, {"i": 1, "j": 0}, {"i": 0, "j": 1}, {"i": 1, "j": -1}]}, ` +
+		`"bitmap": [` + strings.TrimSuffix(strings.Repeat(empty+", ", Rows), ", ") + `]}`
+}
+
+func TestJSON(t *testing.T) {
+	var s State
+	s.Reset(0)
+	p := s.Position()
+	require.Equal(t, first(), string(p.AppendJSON(nil)))
+}
+
+// What is written is read back, in any order and spacing, unknown keys left out; the game
+// can be taken up from it.
+func TestJSONRoundTrip(t *testing.T) {
+	for seed := range uint64(20) {
+		var s, back State
+		s.Reset(seed)
+		for !s.Failed {
+			s.Turn("left", "left", "left", "left")
+		}
+		p := s.Position()
+		text := p.AppendJSON(nil)
+		got, err := ParsePosition(text)
+		require.NoError(t, err)
+		require.Equal(t, p, *got)
+		var loose map[string]any
+		require.NoError(t, json.Unmarshal(text, &loose))
+		loose["new"] = []any{map[string]any{"a": []any{1.5e3, "\"]\\", nil, true, false}}}
+		other, err := json.MarshalIndent(loose, " ", "\t")
+		require.NoError(t, err)
+		got, err = ParsePosition(other)
+		require.NoError(t, err)
+		require.Equal(t, p, *got)
+		require.NoError(t, back.Adopt(got, 9))
+		require.Equal(t, s.Cells, back.Cells)
+		require.Equal(t, s.Taken, back.Taken)
+		require.Equal(t, s.Blocks, back.Blocks)
+	}
+}
+
+func TestMalformedPositions(t *testing.T) {
+	good := first()
+	for old, c := range map[string]struct{ other, want string }{
+		`"score": 0, `:       {"", `no "score"`},
+		`"playing"`:          {`"over"`, `state is "over"`},
+		`"score": 0`:         {`"score": -1`, "score is not a whole number"},
+		`"type": 21`:         {`"type": "x"`, "type is not a whole number"},
+		`"j": 5}`:            {`"j": 5`, `want`},
+		`{"i": 8, "j": 5}`:   {`{"i": 8}`, `a point wants "i" and "j"`},
+		`[{"i": 0, "j": 0}`:  {`[{"i": 11, "j": 0}`, "i is not a whole number from -10 to 10"},
+		`{"i": -2, "j": 0}`:  {`{"i": -9, "j": 0}`, "a box of more than 10"},
+		`"bitmap": [[0, `:    {`"bitmap": [[`, "row 0 has 11 squares"},
+		`"bitmap": [[`:       {`"bitmap": [[0],[`, "row 0 has 1 squares"},
+		`0]]}`:               {`0]]} x`, "more after the end"},
+		`{"state"`:           {`["state"`, `'[', want '{'`},
+		`"center": {"i": 7`:  {`"centre": {"i": 7`, `a block wants`},
+		`{"state":`:          {`{"x": ` + strings.Repeat("[", 70) + strings.Repeat("]", 70) + `, "state":`, "nested deeper"},
+		`{"state": "playing`: {`{"state": "play` + "\n", "in a string"},
+	} {
+		require.Contains(t, good, old)
+		_, err := ParsePosition([]byte(strings.Replace(good, old, c.other, 1)))
+		require.ErrorContains(t, err, c.want, c.other)
+		require.ErrorContains(t, err, "dropblox: state: ")
+	}
+	for n := range len(good) {
+		_, err := ParsePosition([]byte(good[:n]))
+		require.Error(t, err)
+	}
+}
+
+func TestAdoptRefuses(t *testing.T) {
+	var s State
+	s.Reset(0)
+	before := s
+	for name, change := range map[string]func(p *Position){
+		"type":   func(p *Position) { p.Preview[2].Type = 12678 },
+		"square": func(p *Position) { p.Block.Offsets[1].I = 0 },
+		"full":   func(p *Position) { p.Bitmap[32] = [Cols]uint16{1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1} },
+		"room":   func(p *Position) { p.Bitmap[8][6] = 4 },
+		"score":  func(p *Position) { p.Score = -1 },
+	} {
+		p := s.Position()
+		change(&p)
+		require.Error(t, s.Adopt(&p, 1), name)
+		require.Equal(t, before, s)
+	}
+}
+
+func FuzzParsePosition(f *testing.F) {
+	f.Add([]byte(first()))
+	f.Add([]byte(`{"state": "failed", "x": [1, {"y": null}]}`))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		p, err := ParsePosition(text)
+		if err != nil {
+			return
+		}
+		again, err := ParsePosition(p.AppendJSON(nil))
+		require.NoError(t, err)
+		require.Equal(t, p, again)
+		b, taken := p.Block, p.Field()
+		shape := NewShape(&b)
+		var rest Poses
+		if b.Fits(&Field{}) && shape.Rest(&taken, &rest) {
+			for _, a := range rest.Actions(nil) {
+				_, ok := shape.Path(&taken, At(a), nil)
+				require.True(t, ok)
+			}
+		}
+	})
+}
