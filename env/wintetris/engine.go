@@ -159,6 +159,9 @@ func (e *Engine) draw() uint8 {
 // Place carries a piece just come to a target, as the demo solver does: nothing for parts-1
 // ticks, then the placer's bits until the piece locks, wherever that is.
 func (e *Engine) Place(target Block, parts int) {
+	if e.glide(target, parts) {
+		return
+	}
 	for k := 1; e.Over == Running; k++ {
 		bits := Bits(0)
 		if k >= parts {
@@ -168,6 +171,29 @@ func (e *Engine) Place(target Block, parts int) {
 			return
 		}
 	}
+}
+
+// glide is Place where all rows the piece comes through before it drops are empty.
+func (e *Engine) glide(target Block, parts int) bool {
+	p := e.Piece
+	ticks := most(int(p.X-target.X), int(target.X-p.X))
+	if turns := int(target.Rot-p.Rot) & 3; turns == 3 {
+		ticks = most(ticks, 1)
+	} else {
+		ticks = most(ticks, turns)
+	}
+	ticks += parts - 1
+	top := e.Field.Top()
+	if int(p.Y)-ticks < top {
+		return false
+	}
+	p.Rot, p.X = target.Rot, target.X
+	p.Y = int8(top) - shapes[p.Kind][p.Rot].low
+	e.Piece = e.Field.Fall(p)
+	e.Ticks += uint64(ticks) + 1
+	e.New = false
+	e.lock()
+	return true
 }
 
 // Wait lets a piece come down by itself.

@@ -1,6 +1,10 @@
 package wintetris
 
-import "blockyard/env"
+import (
+	"math/bits"
+
+	"blockyard/env"
+)
 
 const (
 	columns = Width + 1 // that a box can be in, from minX
@@ -27,19 +31,31 @@ var open, openOnce = func() (all, once [Kinds][]env.Action) {
 	return all, once
 }()
 
-// list appends the resting places of a piece that are within the field, or those of
-// distinct cells.
+// list appends the resting places, within the field, of a piece where it appears, or those
+// of distinct cells.
 func list(f *Field, b Block, distinct bool, dst []env.Action) []env.Action {
-	var buf [MaxMoves]Block
-	moves := buf[:0]
-	if distinct {
-		moves = f.Distinct(b, moves)
-	} else {
-		moves = f.Moves(b, moves)
-	}
-	for _, m := range moves {
-		if m.Inside() {
-			dst = append(dst, m.Action())
+	var seen [Rotations]uint32
+	for t := 0; t < Rotations; t++ {
+		if t > 0 {
+			if b = b.Turned(1); !f.Fits(b) {
+				break // so are more turns
+			}
+		}
+		s := &shapes[b.Kind][t]
+		first, last := f.run(b)
+		places := uint32(1)<<uint(last+margin+1) - 1<<uint(first+margin)
+		if b.Y+s.high >= Height { // it must come down a row at least
+			places &= f.fits(s, int(b.Y)-1)
+		}
+		if twin := &twins[b.Kind][t]; distinct {
+			// Where a smaller rotation rests, this one would cover the same cells.
+			moved := places << 8 >> uint(8-twin.dx) // columns of the twin
+			moved &^= seen[twin.of]
+			seen[twin.of] |= moved
+			places = moved << 8 >> uint(8+twin.dx)
+		}
+		for ; places != 0; places &= places - 1 {
+			dst = append(dst, Block{Rot: uint8(t), X: int8(bits.TrailingZeros32(places)) - margin}.Action())
 		}
 	}
 	return dst

@@ -1,5 +1,7 @@
 package wintetris
 
+import "math/bits"
+
 // MaxMoves is the longest move list there is: four rotations of an O in nine columns.
 const MaxMoves = 36
 
@@ -14,6 +16,9 @@ func (f *Field) Moves(b Block, dst []Block) []Block {
 	if b == spawns[b.Kind] && f.Low(openFrom) {
 		return f.openMoves(b, false, dst)
 	}
+	if b.Y > Height { // as good as the highest row that is looked at
+		b.Y = Height
+	}
 	for t := 0; t < Rotations; t++ {
 		if t > 0 {
 			if b = b.Turned(1); !f.Fits(b) {
@@ -21,14 +26,35 @@ func (f *Field) Moves(b Block, dst []Block) []Block {
 			}
 		}
 		c := b
-		for f.Fits(c.Moved(-1, 0)) {
-			c.X--
-		}
-		for ; f.Fits(c); c.X++ {
+		var last int8
+		for c.X, last = f.run(b); c.X <= last; c.X++ {
 			dst = append(dst, f.Fall(c))
 		}
 	}
 	return dst
+}
+
+// run returns the first and the last column that the block, which fits, can step to.
+func (f *Field) run(b Block) (first, last int8) {
+	fits := f.fits(&shapes[b.Kind][b.Rot], int(b.Y))
+	at := uint(b.X + margin)
+	left := bits.Len32(^fits & (1<<at - 1)) // one above the nearest column to the left that is blocked
+	right := bits.TrailingZeros32(^fits >> at)
+	return int8(left) - margin, b.X + int8(right) - 1
+}
+
+// margin is what is added to a box's column so that none is negative.
+const margin = 3
+
+// fits returns the columns that a box with its bottom edge in row y, -2 ≤ y ≤ Height, can be
+// in: bit x+margin is column x.
+func (f *Field) fits(s *shape, y int) uint32 {
+	const walls = ^uint32(fullRow << margin)
+	hit := uint32(0)
+	for _, c := range s.cells {
+		hit |= (uint32(f[y+int(c>>2)])<<margin | walls) >> (c & 3)
+	}
+	return ^hit
 }
 
 // Distinct is Moves without the entries that cover the same cells as an earlier one. b is

@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"blockyard/env"
 	"blockyard/env/envtest"
 )
 
@@ -321,5 +322,74 @@ func TestStrictEngine(t *testing.T) {
 		e.Tick(bits)
 		conflict := bits&(Left|Right) == Left|Right || bits&(CW|CCW) == CW|CCW
 		require.Equal(t, conflict, e.Over == Conflict, "bits %b", bits)
+	}
+}
+
+// TestPlaceAgainstItsTicks places pieces at once and by Tick and Toward, tick by tick.
+func TestPlaceAgainstItsTicks(t *testing.T) {
+	rng := rand.New(rand.NewPCG(envtest.Seed(t), 4))
+	glides := 0
+	for seed := range uint64(300) {
+		var a Engine
+		a.Start(seed)
+		b := a
+		parts := 1 + rng.IntN(5)
+		for a.Over == Running {
+			moves := a.Field.Moves(a.Piece, nil)
+			target := moves[rng.IntN(len(moves))]
+			for range 5 { // low, so that games last
+				if m := moves[rng.IntN(len(moves))]; m.Top() < target.Top() {
+					target = m
+				}
+			}
+			free := a
+			if free.glide(target, parts) {
+				glides++
+			}
+			a.Begin()
+			a.Place(target, parts)
+			a.End()
+			for k, locked := 1, false; !locked; k++ {
+				bits := Bits(0)
+				if k >= parts {
+					bits = Toward(b.Piece, target)
+				}
+				locked = b.Tick(bits)
+			}
+			require.Equal(t, b, a)
+		}
+	}
+	require.Greater(t, glides, 1000)
+}
+
+// TestLegalAgainstTheMoves compares what is legal with the move lists.
+func TestLegalAgainstTheMoves(t *testing.T) {
+	rng := rand.New(rand.NewPCG(envtest.Seed(t), 5))
+	var s State
+	s.Reset(1)
+	for range 20_000 {
+		s.Field = Field{}
+		for y := range rng.IntN(Height + 1) {
+			s.Field[y] = uint16(rng.Uint32()&rng.Uint32()) & fullRow &^ (1 << rng.IntN(Width))
+		}
+		s.Piece = Spawn(uint8(rng.IntN(Kinds)))
+		if s.Check() != nil {
+			continue
+		}
+		var all, distinct []env.Action
+		for _, m := range s.Field.Moves(s.Piece, nil) {
+			if m.Inside() {
+				all = append(all, m.Action())
+			}
+		}
+		for _, m := range s.Field.Distinct(s.Piece, nil) {
+			if m.Inside() {
+				distinct = append(distinct, m.Action())
+			}
+		}
+		s.Mode = Placement
+		require.Equal(t, all, s.Legal(0, nil))
+		s.Mode = Instant
+		require.Equal(t, distinct, s.Legal(0, nil))
 	}
 }
