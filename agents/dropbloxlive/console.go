@@ -3,6 +3,7 @@ package dropbloxlive
 import (
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 	"time"
 
@@ -49,8 +50,8 @@ func (c *Console) received(t programs.Turn) {
 // made shows where the game stands after a turn.
 func (c *Console) made(t Table) {
 	if c != nil {
-		left := t.Left().Round(time.Microsecond).Seconds()
-		c.line("", fmt.Sprintf("moves_made: %d score: %d seconds_remaining: %g", t.Turns(), t.Score(), left))
+		left := strconv.FormatFloat(t.Left().Round(time.Microsecond).Seconds(), 'f', -1, 64)
+		c.line("", fmt.Sprintf("moves_made: %d score: %d seconds_remaining: %s", t.Turns(), t.Score(), left))
 	}
 }
 
