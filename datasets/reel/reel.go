@@ -23,6 +23,9 @@ const (
 type Reel struct {
 	Game *env.Game
 	Rec  *record.Record
+	// Unfinished says that the record breaks off before the game does: how it ends is not
+	// compared.
+	Unfinished bool
 
 	replay  *record.Replay
 	moves   []env.Moves // joint moves, one for each position reached but the last
@@ -124,7 +127,7 @@ func (r *Reel) compare(s env.State) error {
 	end.End(s)
 	over := s.Acting() == 0
 	switch plies := r.replay.Ply(); {
-	case rec.More:
+	case r.Unfinished:
 		return nil // the end is not known
 	case plies < len(rec.Choices):
 		return fmt.Errorf("%w: the game is over after %d choices, the record goes on", record.ErrDiffers, plies)

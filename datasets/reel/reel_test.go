@@ -170,7 +170,7 @@ func TestColours(t *testing.T) {
 				}
 			}
 		}
-		require.Len(t, seen, 7, name)
+		require.Greater(t, len(seen), 4, name)
 	}
 }
 

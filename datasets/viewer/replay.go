@@ -55,8 +55,10 @@ func (p *replay) read() error {
 		return fmt.Errorf("%s: %w", p.entry.ID, err)
 	}
 	p.cut, p.size, p.note = cut, size, ""
-	if rec.More = cut; len(rec.Choices) > maxChoices {
-		rec.Choices, rec.More = rec.Choices[:maxChoices], true
+	rec.More = false
+	short := len(rec.Choices) > maxChoices
+	if short {
+		rec.Choices = rec.Choices[:maxChoices]
 		p.note = fmt.Sprintf("the game goes on: its first %d choices are shown", maxChoices)
 		p.cut = false
 	}
@@ -65,6 +67,7 @@ func (p *replay) read() error {
 		was = p.reel.Len()
 	}
 	next := reel.New(g, rec)
+	next.Unfinished = cut || short
 	for next.Len() < was && !next.Done() {
 		next.Advance(time.Now())
 	}

@@ -1,0 +1,247 @@
+package viewer
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"blockyard/datasets/record"
+
+	"github.com/stretchr/testify/require"
+)
+
+// aged makes a folder look as if nothing had been written there for a while.
+func aged(t *testing.T, path string, by time.Duration) {
+	at := time.Now().Add(-by)
+	require.NoError(t, os.Chtimes(path, at, at))
+}
+
+// A history folder grows by states and moves; its frames are the commands of rules §11.
+func TestHistoryGrows(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "0_1360540800")
+	write(t, dir, 1)
+	c := serve(t, dir)
+	g := c.list("").Games[0]
+	require.True(t, g.Live)
+	require.Equal(t, int64(1360540800000), g.Time)
+	d := c.game(g.ID)
+	require.Equal(t, 1, d.Film.Frames)
+	require.True(t, d.Film.Live)
+
+	write(t, dir, 40)
+	total := 1
+	for turn := range 39 {
+		var moves []string
+		require.NoError(t, json.Unmarshal([]byte(historyTexts(t)[fmt.Sprintf("move%d", turn)]), &moves))
+		total += 1 + len(moves)
+	}
+	d = c.game(g.ID)
+	require.Equal(t, total, d.Film.Frames)
+	require.True(t, d.Film.Live)
+	require.Equal(t, 39, c.frames(g.ID, total-1, 1).Frames[0].Turn)
+
+	write(t, dir, 1<<30)
+	d = c.game(g.ID)
+	require.False(t, d.Film.Live)
+	require.Empty(t, d.Film.Error)
+	end := c.frames(g.ID, d.Film.Frames-1, 1).Frames[0]
+	require.True(t, end.Red)
+	require.Equal(t, "The board is full · 27 points", end.Over)
+	require.Equal(t, 127, end.Turn)
+	require.Equal(t, []int{27}, c.list("").Games[0].Scores)
+}
+
+// The block is where the commands lead it, illegal ones passed over, its ghost below.
+func TestCommands(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "h")
+	write(t, dir, 1<<30)
+	c := serve(t, dir)
+	n := c.game("h").Film.Frames
+	var before Frame
+	for from := 0; from < n; from += chunkSize {
+		for _, f := range c.frames("h", from, chunkSize).Frames {
+			require.Equal(t, 12*24, len(f.Boards[0].Cells))
+			require.Len(t, f.Trays[0].Pieces, 5)
+			require.Equal(t, fmt.Sprintf("Turn %d", f.Turn), f.Label)
+			if f.Turn == before.Turn && f.Made > 0 {
+				require.Equal(t, before.Made+1, f.Made)
+				require.Equal(t, strings.ReplaceAll(strings.Map(settledOnly, before.Boards[0].Cells), "b", "."), strings.Map(settledOnly, f.Boards[0].Cells))
+			} else if f.Made != 0 || f.Turn != 0 {
+				require.Equal(t, before.Of, before.Made, "all commands of turn %d were seen", before.Turn)
+				require.Equal(t, before.Turn+1, f.Turn)
+			}
+			before = f
+		}
+	}
+}
+
+func settledOnly(r rune) rune {
+	if r == 'x' {
+		return r
+	}
+	return '.'
+}
+
+// A move file half written is waited for; one that stays so is complained of.
+func TestHalfWritten(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "h")
+	write(t, dir, 3)
+	move := filepath.Join(dir, "move2")
+	require.NoError(t, os.WriteFile(move, []byte(`["le`), 0o644))
+	c := serve(t, dir)
+	d := c.game("h")
+	require.Empty(t, d.Film.Error)
+	require.True(t, d.Film.Live)
+	aged(t, dir, time.Minute)
+	require.Contains(t, c.game("h").Film.Error, "h/move2: unexpected end")
+	require.NoError(t, os.Remove(move))
+	write(t, dir, 4)
+	require.NoError(t, os.Remove(filepath.Join(dir, "move2")))
+	fresh := serve(t, dir) // a missing move file is a turn without commands
+	require.Equal(t, 3, fresh.frames("h", fresh.game("h").Film.Frames-1, 1).Frames[0].Turn)
+}
+
+// Records are listed as they are appended; a long game in parts is followed.
+func TestRecordsGrow(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "run.jsonl")
+	text, err := os.ReadFile("../games/tetrisduel.jsonl")
+	require.NoError(t, err)
+	rec, err := mustRecord(text)
+	require.NoError(t, err)
+	add := func(text string) {
+		f, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
+		require.NoError(t, err)
+		_, err = f.WriteString(text)
+		require.NoError(t, err)
+		require.NoError(t, f.Close())
+	}
+	add(string(text) + string(text[:200]))
+	c := serve(t, path)
+	require.Len(t, c.list("").Games, 1, "the second is not whole")
+	add(string(text[200:]))
+	require.Len(t, c.list("").Games, 2)
+	require.Equal(t, len(rec.Choices)+1, c.game("run.jsonl:2").Film.Frames)
+
+	part := func(part, from, to int, more bool) string {
+		p := map[string]any{"choices": rec.Choices[from:to], "part": part, "more": more}
+		if part == 0 {
+			p["game"], p["rules"], p["seed"], p["seats"], p["agents"] = rec.Game, rec.Rules, fmt.Sprint(rec.Seed), rec.Seats, rec.Agents
+		}
+		if !more {
+			p["scores"], p["results"] = rec.Scores, rec.Results
+		}
+		line, err := json.Marshal(p)
+		require.NoError(t, err)
+		return string(line) + "\n"
+	}
+	add(part(0, 0, 100, true))
+	games := c.list("").Games
+	require.Len(t, games, 3)
+	require.Equal(t, "run.jsonl:3", games[0].ID, "a game being played comes first")
+	require.True(t, games[0].Live)
+	d := c.game("run.jsonl:3")
+	require.Equal(t, 101, d.Film.Frames)
+	require.True(t, d.Film.Live)
+	add(part(1, 100, 300, true))
+	require.Equal(t, 301, c.game("run.jsonl:3").Film.Frames)
+	add(part(2, 300, len(rec.Choices), false))
+	require.Equal(t, rec.Scores, c.list("").Games[2].Scores)
+	d = c.game("run.jsonl:3")
+	require.Equal(t, len(rec.Choices)+1, d.Film.Frames)
+	require.False(t, d.Film.Live)
+	require.Empty(t, d.Film.Error)
+
+	// Another file in its place is another list, and what was open is not shown any more.
+	gen := c.game("run.jsonl:1").Gen
+	copyFile(t, "../games/blocking.jsonl", path)
+	require.Len(t, c.list("").Games, 1)
+	d = c.game("run.jsonl:1")
+	require.NotEqual(t, gen, d.Gen)
+	require.Equal(t, 31, d.Film.Frames)
+	require.NoError(t, os.Remove(path))
+	require.Empty(t, c.list("").Games)
+}
+
+func mustRecord(text []byte) (*record.Record, error) {
+	r, err := record.NewReader("text", bytes.NewReader(text))
+	if err != nil {
+		return nil, err
+	}
+	return r.Read()
+}
+
+// The contest's own viewer hands games over; they are kept until others make room.
+func TestPostedGames(t *testing.T) {
+	c := serve(t, t.TempDir())
+	type turn struct {
+		ID    int    `json:"id"`
+		State string `json:"state"`
+		Moves string `json:"moves"`
+	}
+	var states []turn
+	for k := range 5 {
+		files := historyTexts(t)
+		states = append(states, turn{k, files[fmt.Sprintf("state%d", k)], files[fmt.Sprintf("move%d", k)]})
+	}
+	post := func(body []byte, origin string) (int, string) {
+		r, err := http.NewRequest("POST", c.URL+"/post_game", bytes.NewReader(body))
+		require.NoError(t, err)
+		if origin != "" {
+			r.Header.Set("Origin", origin)
+		}
+		reply, err := http.DefaultClient.Do(r)
+		require.NoError(t, err)
+		defer reply.Body.Close()
+		text, err := io.ReadAll(reply.Body)
+		require.NoError(t, err)
+		return reply.StatusCode, string(text)
+	}
+	body, err := json.Marshal(map[string]any{"code": 200, "active": false, "states": states})
+	require.NoError(t, err)
+	for n := 1; n <= maxPosts+2; n++ {
+		status, number := post(body, "")
+		require.Equal(t, 200, status)
+		require.Equal(t, fmt.Sprint(n), number)
+	}
+	games := c.list("").Games
+	require.Len(t, games, maxPosts)
+	require.Equal(t, "posted-3", games[0].ID)
+	last := c.frames("posted-3", c.game("posted-3").Film.Frames-1, 1).Frames[0]
+	require.Equal(t, 4, last.Turn)
+	require.Equal(t, 404, c.get("/api/game?id=posted-1", nil))
+	status, _ := post(body, "https://elsewhere.example")
+	require.Equal(t, 403, status)
+	for _, bad := range []string{"", "[]", "{}", `{"states":[{"state":"{}"}]}`} {
+		status, _ := post([]byte(bad), "")
+		require.Equal(t, 400, status, bad)
+	}
+	http.DefaultClient.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	defer func() { http.DefaultClient.CheckRedirect = nil }()
+	reply, err := http.Get(c.URL + "/view_game?id=7")
+	require.NoError(t, err)
+	reply.Body.Close()
+	require.Equal(t, "/#posted-7/0", reply.Header.Get("Location"))
+}
+
+// Any bytes as a state or as a move file are shown or complained of.
+func FuzzHistory(f *testing.F) {
+	f.Add(`{"state":"playing"}`, `["left"]`)
+	f.Add(``, `null`)
+	f.Fuzz(func(t *testing.T, state, moves string) {
+		p := &post{id: "p", files: map[string]string{"state0": state, "move0": moves, "state1": state}}
+		c := newCommands(&history{texts: p})
+		c.advance(time.Now().Add(time.Second))
+		for n := range min(c.info().Frames, 50) {
+			if _, err := c.frame(n); err != nil {
+				return
+			}
+		}
+	})
+}

@@ -1,0 +1,283 @@
+package viewer
+
+import (
+	"compress/gzip"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"blockyard/env/games"
+
+	"github.com/stretchr/testify/require"
+)
+
+// samples makes a folder of every kind of game and returns it with its history folder.
+func samples(t *testing.T) (dir, history string) {
+	dir = t.TempDir()
+	found, err := filepath.Glob("../games/*.jsonl")
+	require.NoError(t, err)
+	for _, path := range append(found, "testdata/blocking4.jsonl") {
+		copyFile(t, path, filepath.Join(dir, filepath.Base(path)))
+	}
+	history = filepath.Join(dir, "history", "0_1360540800")
+	write(t, history, 1<<30)
+	return dir, history
+}
+
+func copyFile(t *testing.T, from, to string) {
+	text, err := os.ReadFile(from)
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(to, text, 0o644))
+}
+
+// texts of a recorded history folder.
+func historyTexts(t *testing.T) map[string]string {
+	f, err := os.Open("testdata/history.json.gz")
+	require.NoError(t, err)
+	defer f.Close()
+	unzip, err := gzip.NewReader(f)
+	require.NoError(t, err)
+	files := map[string]string{}
+	require.NoError(t, json.NewDecoder(unzip).Decode(&files))
+	return files
+}
+
+// write writes the beginning of a recorded history folder: states below states and the
+// moves between them.
+func write(t *testing.T, dir string, states int) {
+	require.NoError(t, os.MkdirAll(dir, 0o755))
+	for name, text := range historyTexts(t) {
+		var k int
+		_, err := fmt.Sscanf(strings.TrimPrefix(strings.TrimPrefix(name, "state"), "move"), "%d", &k)
+		require.NoError(t, err)
+		if k < states && name != fmt.Sprintf("move%d", states-1) {
+			require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644))
+		}
+	}
+}
+
+type client struct {
+	*testing.T
+	*httptest.Server
+}
+
+func serve(t *testing.T, paths ...string) *client {
+	l, err := NewLibrary(paths)
+	require.NoError(t, err)
+	server := httptest.NewServer(NewServer(l, true))
+	t.Cleanup(server.Close)
+	return &client{t, server}
+}
+
+// get asks for a path and reads the answer into v.
+func (c *client) get(path string, v any) int {
+	c.Helper()
+	reply, err := http.Get(c.URL + path)
+	require.NoError(c, err)
+	defer reply.Body.Close()
+	text, err := io.ReadAll(reply.Body)
+	require.NoError(c, err)
+	if v != nil {
+		require.NoError(c, json.Unmarshal(text, v), "%s: %s", path, text)
+	}
+	return reply.StatusCode
+}
+
+type listed struct {
+	Total, All int
+	Reading    bool
+	Notes      []string
+	Games      []entry
+}
+
+func (c *client) list(q string) (out listed) {
+	c.Helper()
+	for deadline := time.Now().Add(20 * time.Second); ; {
+		out = listed{}
+		require.Equal(c, 200, c.get("/api/games?q="+url.QueryEscape(q), &out))
+		if !out.Reading {
+			return out
+		}
+		require.True(c, time.Now().Before(deadline))
+	}
+}
+
+func (c *client) game(id string) (out details) {
+	c.Helper()
+	for deadline := time.Now().Add(20 * time.Second); ; {
+		out = details{}
+		require.Equal(c, 200, c.get("/api/game?id="+url.QueryEscape(id), &out), id)
+		if !out.Film.Reading {
+			return out
+		}
+		require.True(c, time.Now().Before(deadline))
+	}
+}
+
+func (c *client) frames(id string, from, count int) (out chunk) {
+	c.Helper()
+	require.Equal(c, 200, c.get(fmt.Sprintf("/api/frames?id=%s&from=%d&count=%d", url.QueryEscape(id), from, count), &out))
+	return out
+}
+
+func (c *client) refused(path string, status int) string {
+	c.Helper()
+	var out struct{ Error string }
+	require.Equal(c, status, c.get(path, &out), path)
+	return out.Error
+}
+
+// Every game there is has its frames; their last tells the scores of the record.
+func TestEveryGame(t *testing.T) {
+	dir, _ := samples(t)
+	c := serve(t, dir)
+	all := c.list("")
+	require.Equal(t, all.Total, all.All)
+	require.Empty(t, all.Notes)
+	seen := map[string]bool{}
+	for _, g := range all.Games {
+		seen[g.Game] = true
+		d := c.game(g.ID)
+		require.Empty(t, d.Film.Error, g.ID)
+		last := c.frames(g.ID, d.Film.Frames-1, 9)
+		require.Len(t, last.Frames, 1)
+		end := last.Frames[0]
+		for seat, s := range end.Seats {
+			require.Equal(t, g.Scores[seat], s.Score, g.ID)
+		}
+		if !g.Stopped {
+			require.NotEmpty(t, end.Over, g.ID)
+		}
+		for _, b := range end.Boards {
+			require.Len(t, b.Cells, b.W*b.H)
+			require.Len(t, b.Ink, b.W*b.H)
+		}
+	}
+	for _, g := range games.All {
+		if path := "../games/" + g.Name + ".jsonl"; !strings.Contains(g.Name, ":") {
+			if _, err := os.Stat(path); err == nil {
+				require.True(t, seen[g.Name], g.Name)
+			}
+		}
+	}
+	require.True(t, seen["dropblox"])
+}
+
+// A record's frames are the game's own, position by position.
+func TestFramesAreTheGames(t *testing.T) {
+	c := serve(t, "../games/blocking.jsonl")
+	d := c.game("blocking.jsonl:1")
+	require.Equal(t, 31, d.Film.Frames)
+	got := c.frames("blocking.jsonl:1", 0, 256)
+	require.Len(t, got.Frames, 31)
+	first := got.Frames[0]
+	require.Equal(t, "Position 0", first.Label)
+	require.True(t, first.Seats[0].Turn)
+	require.NotEmpty(t, first.Seats[0].Act)
+	require.Len(t, first.Trays, 2)
+	require.Equal(t, 18, len(first.Trays[0].Pieces), "18 of 21 letters are in a game of two")
+	require.Regexp(t, "[a-w]", first.Boards[0].Cells, "the choice is shown where it will lie")
+	end := got.Frames[30]
+	require.Equal(t, float32(1), *end.Seats[1].Result)
+	require.Equal(t, "hand (seat 2) wins", end.Over)
+	for k := range got.Frames { // in any order they are the same
+		again := c.frames("blocking.jsonl:1", 30-k, 1)
+		require.Equal(t, got.Frames[30-k], again.Frames[0])
+	}
+}
+
+func TestRefusals(t *testing.T) {
+	dir, _ := samples(t)
+	secret := filepath.Join(filepath.Dir(dir), "secret.jsonl")
+	copyFile(t, "../games/blocking.jsonl", secret)
+	defer os.Remove(secret)
+	require.NoError(t, os.Symlink(secret, filepath.Join(dir, "link.jsonl")))
+	c := serve(t, dir)
+	for _, id := range []string{"../secret.jsonl:1", "secret.jsonl:1", "link.jsonl:1", "..%2fsecret.jsonl:1", "/etc/passwd", "", "blocking.jsonl:2",
+		"blocking.jsonl:1/../..", "history/0_1360540800/state0", strings.Repeat("x", 5000)} {
+		require.Contains(t, c.refused("/api/game?id="+url.QueryEscape(id), 404), "there is no game")
+		c.refused("/api/frames?id="+url.QueryEscape(id), 404)
+	}
+	for _, path := range []string{"/../server.go", "/page/index.html", "/..%2f..%2fgo.mod", "/api", "/api/games/x"} {
+		require.Contains(t, []int{404, 405, 301, 400, 307}, c.get(path, nil), path)
+	}
+	for query, want := range map[string]string{"from=-1": "not a number from 0", "from=x": "not a number", "count=0": "from 1 to 256", "count=999": "from 1 to 256"} {
+		require.Contains(t, c.refused("/api/frames?id=blocking.jsonl:1&"+query, 400), want)
+	}
+	require.Contains(t, c.refused("/api/games?count=100000", 400), "from 1 to 500")
+	require.Empty(t, c.frames("blocking.jsonl:1", 1<<30, 256).Frames)
+	for host, status := range map[string]int{"evil.example": 403, "evil.example:80": 403, "localhost:1": 200, "127.0.0.1": 200, "[::1]:9": 200, "127.0.0.1.evil.example": 403} {
+		r := httptest.NewRequest("GET", "/api/games", nil)
+		r.Host = host
+		w := httptest.NewRecorder()
+		c.Config.Handler.ServeHTTP(w, r)
+		require.Equal(t, status, w.Code, host)
+		require.Contains(t, w.Header().Get("Content-Security-Policy"), "default-src 'none'")
+	}
+	_, err := NewLibrary([]string{filepath.Join(dir, "none")})
+	require.ErrorContains(t, err, "no such file")
+}
+
+// What cannot be read is in the list and says why; the rest is not touched by it.
+func TestMalformed(t *testing.T) {
+	dir := t.TempDir()
+	good, err := os.ReadFile("../games/blocking.jsonl")
+	require.NoError(t, err)
+	text := strings.TrimSpace(string(good))
+	put := func(name, text string) {
+		require.NoError(t, os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o755))
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644))
+	}
+	put("good.jsonl", text+"\n")
+	put("half.jsonl", text+"\n"+text[:100])
+	put("json.jsonl", text+"\n{oops\n"+text+"\n")
+	put("empty.jsonl", "")
+	put("packed.jsonl", "\x1f\x8b nothing")
+	put("head.jsonl", `{"game":"blocking","seats":9}`+"\n")
+	put("chess.jsonl", strings.Replace(text, `"blocking"`, `"chess"`, 1)+"\n")
+	put("rules.jsonl", strings.Replace(text, `"rules":1`, `"rules":99`, 1)+"\n")
+	put("illegal.jsonl", strings.Replace(text, `"choices":[9525,9645`, `"choices":[9525,0`, 1)+"\n")
+	put("scores.jsonl", strings.Replace(text, `"scores":[60,63]`, `"scores":[1,2]`, 1)+"\n")
+	put("0_7/state0", "{}")
+	put("0_8/state0", historyTexts(t)["state0"])
+	put("0_8/move0", "[1,2")
+	put("0_8/state1", historyTexts(t)["state1"])
+	put("0_9/state0", `{"state":"playing","score":3,"bitmap":[],"preview":[],"block":{}}`)
+	old := time.Now().Add(-time.Hour)
+	for _, name := range []string{"0_7", "0_8", "0_9"} {
+		require.NoError(t, os.Chtimes(filepath.Join(dir, name), old, old))
+	}
+	c := serve(t, dir)
+	says := map[string]string{}
+	for _, g := range c.list("").Games {
+		says[g.ID] = g.Error
+		if g.Error == "" {
+			var d details
+			var e struct{ Error string }
+			if c.get("/api/game?id="+url.QueryEscape(g.ID), &d) != 200 {
+				c.get("/api/game?id="+url.QueryEscape(g.ID), &e)
+				says[g.ID] = e.Error
+			} else {
+				says[g.ID] = d.Film.Error
+			}
+		}
+	}
+	for id, want := range map[string]string{
+		"json.jsonl:2": "json.jsonl:2: invalid character", "packed.jsonl:1": "gzip: invalid", "head.jsonl:1": "head.jsonl:1: invalid record",
+		"chess.jsonl:1": `no game "chess"`, "rules.jsonl:1": "version 99 of the rules", "illegal.jsonl:1": "illegal", "scores.jsonl:1": "scores [60 63], recorded [1 2]",
+		"0_7": "0_7/state0", "0_8": "0_8/move0", "0_9": "0_9/state0",
+	} {
+		require.Contains(t, says[id], want, id)
+		delete(says, id)
+	}
+	require.Equal(t, map[string]string{"good.jsonl:1": "", "half.jsonl:1": "", "json.jsonl:1": ""}, says)
+	require.Equal(t, 2, c.game("illegal.jsonl:1").Film.Frames, "as far as it holds")
+}
