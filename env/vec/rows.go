@@ -36,11 +36,17 @@ func (sl *slot) assign(set env.Seats, rows int) {
 	}
 }
 
-// pack sets the bits of the actions, which are below 8*len(mask).
+// pack sets the bits of the actions, which ascend, in a mask of whole words.
 func pack(mask []byte, actions []env.Action) {
+	word, at := uint64(0), 0 // of the mask, and where it lies
 	for _, a := range actions {
-		mask[a>>3] |= 1 << (a & 7)
+		if k := int(a>>6) << 3; k != at {
+			binary.LittleEndian.PutUint64(mask[at:], word)
+			word, at = 0, k
+		}
+		word |= 1 << (a & 63)
 	}
+	binary.LittleEndian.PutUint64(mask[at:], word)
 }
 
 // mask returns a row's mask, padded to whole words.
