@@ -6,11 +6,14 @@ import (
 	"fmt"
 
 	"blockyard/agents/bundle"
+	"blockyard/agents/dropbloxbot"
 	"blockyard/agents/valuenet"
+	"blockyard/env"
+	"blockyard/env/games"
 )
 
 type bundleCmd struct {
-	Game    string `arg:"" help:"Name of the game: blockbattle, tetrisduel or blocking."`
+	Game    string `arg:"" help:"Name of the game: blockbattle, tetrisduel, blocking or dropblox."`
 	Out     string `required:"" placeholder:"FILE" help:"Where the source goes, such as bot.go."`
 	Weights string `placeholder:"FILE" help:"Net to build in, a safetensors file; by default the shipped one."`
 	Hand    bool   `help:"Build in the hand-tuned weights instead of a net."`
@@ -27,17 +30,16 @@ is written. Run this inside the source tree: the bot is made of its packages.`, 
 
 // Run writes the bot.
 func (c *bundleCmd) Run(ctx context.Context, con *console) error {
-	g, err := hostable(c.Game)
+	g, loadNet, err := bundled(c.Game)
 	if err != nil {
 		return usage{err}
 	}
-	talk, _ := dialogueOf(g)
 	var net *valuenet.Net
 	switch {
 	case c.Hand && c.Weights != "":
 		return usage{errors.New("--hand and --weights do not go together")}
 	case !c.Hand:
-		if net, err = talk.loadNet(g, c.Weights); err != nil {
+		if net, err = loadNet(g, c.Weights); err != nil {
 			return usage{err}
 		}
 	}
@@ -47,4 +49,17 @@ func (c *bundleCmd) Run(ctx context.Context, con *console) error {
 	}
 	_, err = fmt.Fprint(con.out, done)
 	return err
+}
+
+// bundled finds a game whose contest takes a source file, and what reads its nets.
+func bundled(name string) (*env.Game, func(g *env.Game, path string) (*valuenet.Net, error), error) {
+	if g, err := games.Lookup(name); err == nil && g.Name == "dropblox" {
+		return g, dropbloxbot.LoadNet, nil
+	}
+	g, err := hostable(name)
+	if err != nil {
+		return nil, nil, err
+	}
+	talk, _ := dialogueOf(g)
+	return g, talk.loadNet, nil
 }
