@@ -92,7 +92,15 @@ class BlockPool:
                 at = where[k % len(where)]
                 self.blocks.append(
                     BlockVectorEnv(
-                        game, size, first=k * size, seed=seed, address=at, token=token, tls=tls, timeout=timeout, **kwargs
+                        game,
+                        size,
+                        first=k * size,
+                        seed=seed,
+                        address=at,
+                        token=token,
+                        tls=tls,
+                        timeout=timeout,
+                        **kwargs,
                     )
                 )
         except BaseException:
@@ -107,8 +115,11 @@ class BlockPool:
         self._ready: deque[tuple[int, Any]] = deque()  # blocks with what their step returned
         self._resting: set[int] = set()
 
-    def async_reset(self) -> None:
+    def async_reset(self, seed: int | None = None) -> None:
         """Start new games everywhere; recv returns their first positions, with rewards and flags of zero.
+
+        Args:
+            seed: game i of all is seeded with seed + i; None: each goes on with its own sequence.
 
         Raises:
             RuntimeError: steps are under way.
@@ -119,7 +130,7 @@ class BlockPool:
         self._given[:] = False
         none = np.zeros(self.rows, np.bool_)
         for k, block in enumerate(self.blocks):
-            obs, infos = block.reset()
+            obs, infos = block.reset(seed=seed)
             self._ready.append((k, (obs, np.zeros(self.rows), none, none, infos)))
         self._resting.clear()
 
@@ -131,7 +142,8 @@ class BlockPool:
             IllegalActionError: comes with the recv of the block.
         """
         ids = np.arange(self.num_envs) if env_ids is None else np.asarray(env_ids)
-        if ids.ndim != 1 or ids.dtype.kind not in "iu" or (len(ids) and not (0 <= ids.min() and ids.max() < self.num_envs)):
+        numbers = ids.ndim == 1 and ids.dtype.kind in "iu"
+        if not numbers or (len(ids) and not (ids.min() >= 0 and ids.max() < self.num_envs)):
             raise ValueError(f"env_ids: want integers from 0 to {self.num_envs - 1}")
         row = np.zeros(len(ids), "<u2")
         action_row(actions, row)

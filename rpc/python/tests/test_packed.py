@@ -46,7 +46,7 @@ def test_pack_and_unpack(server, game):
 def test_a_server_that_cannot(server, monkeypatch):
     with blockyard.connect(server.unix) as client:
         monkeypatch.setattr(client, "features", ("final",))
-        with pytest.raises(blockyard.RequestError, match="packed=True: the server at unix:.*only final"):
+        with pytest.raises(blockyard.RequestError, match=r"packed=True: the server at unix:.*only final"):
             client.make_vec("BlockBattle-v0", 2, packed=True)
         with pytest.raises(blockyard.RequestError, match="cannot 'share'"):
             client.make_vec("BlockBattle-v0", 2, transport="shm")

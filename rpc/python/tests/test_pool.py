@@ -79,7 +79,6 @@ def test_refused_actions_can_be_sent_again(server):
         good = batch.action_masks.argmax(1)
         pool.send([bad[0], good[1]], batch.env_ids)
         with pytest.raises(blockyard.IllegalActionError):
-            while True:
-                pool.recv(1, 1)
+            pool.recv(2)
         pool.send([good[0]], [0])
-        assert 0 in pool.recv(1).env_ids
+        assert sorted(pool.recv(2).env_ids) == [0, 1]

@@ -52,7 +52,7 @@ def test_same_bytes(secure, server):
 
 def test_who_is_not_trusted(secure):
     address, mutual = secure
-    with pytest.raises(blockyard.ServerGone, match="is not trusted.*tls= names"):
+    with pytest.raises(blockyard.ServerGone, match=r"is not trusted.*tls= names"):
         blockyard.connect(address)
     if mutual:
         with pytest.raises(blockyard.ServerGone):
