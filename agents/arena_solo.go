@@ -17,6 +17,7 @@ import (
 // soloFlags are those of a game of one seat.
 type soloFlags struct {
 	Cap   int `aliases:"cap-lines,cap-score" help:"In a game of one seat: stop a game at this score; WinTetris scores lines. By default never."`
+	Skip  int `help:"In a game of one seat: leave out so many of the match's seeds, to play a long match in pieces."`
 	Steps int `help:"In a game of one seat: stop a game after so many choices. By default never."`
 }
 
@@ -30,6 +31,7 @@ type soloSummary struct {
 	Games      int             `json:"games"` // of each player
 	Cap        int             `json:"cap,omitempty"`
 	Steps      int             `json:"steps,omitempty"`
+	Skip       int             `json:"skip,omitempty"`
 	ALife      match.Life      `json:"a_life"`
 	BLife      *match.Life     `json:"b_life,omitempty"`
 	Wins       int             `json:"wins"`
@@ -93,14 +95,14 @@ func (c *arenaCmd) solo(ctx context.Context, con *console) error {
 
 // soloMatch is the match that was asked for.
 func (c *arenaCmd) soloMatch() (match.Solo, error) {
-	s := match.Solo{Games: c.Games, Seed: c.Seed, Workers: c.Workers, Cap: c.Cap, Steps: c.soloFlags.Steps}
+	s := match.Solo{Games: c.Games, Seed: c.Seed, Workers: c.Workers, Cap: c.Cap, Steps: c.soloFlags.Steps, Skip: c.Skip}
 	switch {
 	case c.SPRT != "":
 		return s, errors.New("--sprt is for two seats")
 	case c.Seats > 1:
 		return s, fmt.Errorf("--seats %d: the game is for one", c.Seats)
-	case c.Games < 1 || c.Workers < 0 || c.Cap < 0 || s.Steps < 0:
-		return s, errors.New("--games counts from 1, --cap, --steps and --workers from 0")
+	case c.Games < 1 || c.Workers < 0 || c.Cap < 0 || c.Skip < 0 || s.Steps < 0:
+		return s, errors.New("--games counts from 1, --cap, --skip, --steps and --workers from 0")
 	}
 	if s.Workers == 0 {
 		s.Workers = runtime.GOMAXPROCS(0)
@@ -124,7 +126,7 @@ func (c *arenaCmd) soloMatch() (match.Solo, error) {
 
 func (c *arenaCmd) summarise(runs []match.Runs, stopped bool) *soloSummary {
 	s := &soloSummary{
-		Game: c.Game, A: c.A, B: c.B, Seed: c.Seed, Games: len(runs[0]), Cap: c.Cap, Steps: c.soloFlags.Steps,
+		Game: c.Game, A: c.A, B: c.B, Seed: c.Seed, Games: len(runs[0]), Cap: c.Cap, Steps: c.soloFlags.Steps, Skip: c.Skip,
 		ALife: runs[0].Life(), Stopped: stopped,
 	}
 	if len(runs) < 2 {
@@ -145,6 +147,9 @@ func (s *soloSummary) write(w io.Writer) error {
 		fmt.Fprintf(&b, " and %s, each alone", s.B)
 	}
 	fmt.Fprintf(&b, ", seed %d, %d games", s.Seed, s.Games)
+	if s.Skip > 0 {
+		fmt.Fprintf(&b, " after the first %d", s.Skip)
+	}
 	if s.Cap > 0 {
 		fmt.Fprintf(&b, ", stopped at score %d", s.Cap)
 	}

@@ -18,6 +18,7 @@ type Solo struct {
 	Rules   *env.Game
 	Players []Player // one or two
 	Games   int      // seeds to play at most, at least 1
+	Skip    int      // seeds of the match that are left out before them, played elsewhere
 	Seed    uint64
 	Workers int // games played at once; below 1 counts as 1
 	Cap     int // score at which a game is stopped; 0 for none
@@ -89,7 +90,7 @@ func (s Solo) check() error {
 		return fmt.Errorf("%s: %d players, want one or two", s.Rules.Name, len(s.Players))
 	case s.Games < 1:
 		return fmt.Errorf("%s: %d games, want at least 1", s.Rules.Name, s.Games)
-	case s.Cap < 0 || s.Steps < 0:
+	case s.Cap < 0 || s.Steps < 0 || s.Skip < 0:
 		return errors.New("a game cannot be stopped before it begins")
 	}
 	return nil
@@ -132,7 +133,7 @@ func (s Solo) start(ctx context.Context) <-chan sown {
 
 // game plays seed i with one player.
 func (s Solo) game(ctx context.Context, i int, who Player) (rec *record.Record, err error) {
-	seed := env.Derive(s.Seed, uint64(i))
+	seed := env.Derive(s.Seed, uint64(s.Skip+i))
 	a, err := who.New(env.Derive(seed^agentStream, 0))
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", who.Name, err)

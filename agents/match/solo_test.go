@@ -50,6 +50,16 @@ func TestSoloDoesNotDependOnWorkers(t *testing.T) {
 	}
 }
 
+func TestSoloInPieces(t *testing.T) {
+	s := Solo{Rules: wintetris.Game, Players: []Player{dice()}, Games: 5, Seed: 8}
+	whole, err := s.Play(context.Background())
+	require.NoError(t, err)
+	s.Games, s.Skip = 2, 3
+	rest, err := s.Play(context.Background())
+	require.NoError(t, err)
+	require.Equal(t, whole[0][3:], rest[0])
+}
+
 func TestSoloStopsGames(t *testing.T) {
 	s := Solo{Rules: wintetris.Game, Players: []Player{lazy()}, Games: 2, Steps: 3}
 	runs, err := s.Play(context.Background())
