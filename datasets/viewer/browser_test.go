@@ -2,6 +2,7 @@ package viewer
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"net/http/httptest"
 	"os"
@@ -38,8 +39,10 @@ func chromium(t *testing.T) string {
 // A tab is a page of the browser that watches what the page does.
 type tab struct {
 	*testing.T
-	ctx  context.Context
-	home string
+	ctx    context.Context
+	server *httptest.Server
+	home   string
+	quiet  bool // errors on the console are expected
 
 	mu       sync.Mutex
 	requests []string
@@ -58,7 +61,7 @@ func browse(t *testing.T, paths ...string) *tab {
 	t.Cleanup(stop)
 	ctx, stop = chromedp.NewContext(ctx)
 	t.Cleanup(stop)
-	b := &tab{T: t, ctx: ctx, home: server.URL + "/"}
+	b := &tab{T: t, ctx: ctx, server: server, home: server.URL + "/"}
 	require.NoError(t, chromedp.Listen(ctx, b.watch))
 	enable(b)
 	b.size(1280, 800, 1, false)
@@ -71,6 +74,14 @@ func enable(b *tab) {
 	_, err = chromedp.Call(b.ctx, log.Enable, struct{}{})
 	require.NoError(b, err)
 }
+
+// on makes what fails fail t.
+func (b *tab) on(t *testing.T) *tab {
+	b.T = t
+	return b
+}
+
+func jsonOf(text string, into any) error { return json.Unmarshal([]byte(text), into) }
 
 // watch keeps what the page asks for and complains of.
 func (b *tab) watch(event any) {
@@ -86,7 +97,7 @@ func (b *tab) watch(event any) {
 			b.troubles = append(b.troubles, fmt.Sprintf("console %s: %+v", e.Type, e.Args))
 		}
 	case *log.EventEntryAdded:
-		if e.Entry.Level == "error" {
+		if e.Entry.Level == "error" && !b.quiet {
 			b.troubles = append(b.troubles, fmt.Sprintf("%s: %s", e.Entry.Text, e.Entry.URL))
 		}
 	}
@@ -146,7 +157,7 @@ func (b *tab) await(script string) {
 	ctx, stop := context.WithTimeout(b.ctx, patience)
 	defer stop()
 	for {
-		ok, err := chromedp.Run(ctx, chromedp.Evaluate[bool]("Boolean("+script+")"))
+		ok, err := chromedp.Run(ctx, chromedp.Evaluate[bool]("(() => { try { return Boolean("+script+"); } catch { return false; } })()"))
 		if ok && err == nil {
 			return
 		}

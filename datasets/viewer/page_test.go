@@ -1,39 +1,216 @@
 package viewer
 
 import (
+	"fmt"
+	"net/url"
 	"os"
+	"path/filepath"
+	"regexp"
 	"testing"
+
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+	"github.com/stretchr/testify/require"
 )
 
-func TestShots(t *testing.T) {
-	dir := os.Getenv("BLOCKYARD_DATA")
-	if dir == "" {
-		return
-	}
+// painted is true when the first board shows cells of several colours.
+const painted = `(() => { const c = document.querySelector(".frame canvas"); if (!c || !c.width) return false;
+	const d = c.getContext("2d").getImageData(0, 0, c.width, c.height).data, seen = new Set();
+	for (let k = 0; k < d.length; k += 4 * 37) seen.add(d[k] << 16 | d[k+1] << 8 | d[k+2]);
+	return seen.size > 8; })()`
+
+// TestPage drives the page in a browser, through every kind of game and every key.
+func TestPage(t *testing.T) {
+	dir, _ := samples(t)
+	running := filepath.Join(dir, "history", "1_1360999999")
+	write(t, running, 6)
 	b := browse(t, dir)
+	t.Run("list", func(t *testing.T) { b.on(t).list() })
+	t.Run("games", func(t *testing.T) { b.on(t).games() })
+	t.Run("keys", func(t *testing.T) { b.on(t).keys() })
+	t.Run("links", func(t *testing.T) { b.on(t).links() })
+	t.Run("commands", func(t *testing.T) { b.on(t).commands() })
+	t.Run("live", func(t *testing.T) { b.on(t).live(running) })
+	t.Run("errors", func(t *testing.T) { b.on(t).errors(dir) })
+	t.Run("sizes", func(t *testing.T) { b.on(t).sizes() })
+	b.on(t).clean()
+}
+
+func (b *tab) list() {
 	b.visit("")
-	b.await("document.querySelectorAll('.row').length > 5")
+	b.await("document.querySelectorAll('.row').length >= 6")
+	require.Contains(b, b.text("document.querySelector('.row').innerText"), "live", "a game being played comes first")
+	b.await("document.querySelector('#total').textContent > 5")
 	b.shot("list")
-	for name, at := range map[string]string{
-		"blockbattle": "#blockbattle.jsonl:1/40", "duel": "#tetrisduel.jsonl:1/120", "blocking4": "#blocking4.jsonl:1/22",
-		"blocking4end": "#blocking4.jsonl:1/9999", "drop": "#history/0_1360540800/700", "dropend": "#history/0_1360540800/99999", "battleend": "#blockbattle.jsonl:1/9999",
-		"win": "#wintetris.jsonl:1/40",
+	b.do(chromedp.SendKeys("#search", "blocking4"))
+	b.await("document.querySelectorAll('.row').length === 1")
+	require.Regexp(b, `(?s)Blocking.*hand.*\d+.*hand.*hand.*hand.*32 moves`, b.text("document.querySelector('.row').innerText"))
+	b.do(chromedp.Click(".row"))
+	b.counter("0 / 32")
+	require.Equal(b, "#blocking4.jsonl:1/0", b.text("location.hash"))
+	b.press(kb.Escape)
+	b.await("!document.querySelector('#list').hidden && location.hash === ''")
+}
+
+// games opens a game of every kind in the middle and at its end.
+func (b *tab) games() {
+	c := &client{b.T, b.server}
+	for _, g := range c.list("").Games {
+		frames := c.game(g.ID).Film.Frames
+		b.visit(fmt.Sprintf("#%s/%d", g.ID, frames/2))
+		b.counter(fmt.Sprintf("%d / %d", frames/2, frames-1))
+		b.await(painted)
+		b.shot("mid-" + word(g.ID))
+		b.press(kb.End)
+		b.counter(fmt.Sprintf("%d / %d", frames-1, frames-1))
+		if !g.Live && !g.Stopped {
+			b.await("document.querySelector('.caption .end, .tint') !== null")
+		}
+		for seat, score := range g.Scores {
+			if !g.Live {
+				require.Equal(b, fmt.Sprint(score), b.text(fmt.Sprintf("document.querySelectorAll('.seat .score')[%d].textContent.replaceAll(',', '')", seat)))
+			}
+		}
+		b.shot("end-" + word(g.ID))
+	}
+}
+
+var odd = regexp.MustCompile(`[^a-z0-9]+`)
+
+func word(id string) string { return odd.ReplaceAllString(id, "-") }
+
+func (b *tab) keys() {
+	b.visit("#blockbattle.jsonl:1/0")
+	b.counter("0 / 63")
+	for _, step := range []struct{ key, counter string }{
+		{kb.ArrowRight, "1 / 63"}, {kb.ArrowRight, "2 / 63"}, {kb.ArrowLeft, "1 / 63"}, {kb.ArrowDown, "11 / 63"}, {kb.ArrowUp, "1 / 63"},
+		{kb.End, "63 / 63"}, {kb.ArrowRight, "63 / 63"}, {kb.ArrowLeft, "62 / 63"}, {kb.Home, "0 / 63"}, {kb.ArrowLeft, "0 / 63"},
 	} {
-		b.visit(at)
-		b.await("/^[1-9]/.test(document.querySelector('#counter').textContent)")
-		b.shot(name)
+		b.press(step.key)
+		b.counter(step.counter)
 	}
-	b.size(390, 844, 3, false)
-	for name, at := range map[string]string{"phone-drop": "#history/0_1360540800/700", "phone-battle": "#blockbattle.jsonl:1/30", "phone-blocking": "#blocking4.jsonl:1/22", "phone-list": ""} {
-		b.visit(at)
-		b.await("document.querySelectorAll('.row,.frame').length > 0")
-		b.shot(name)
+	b.press("+", "+", "+")
+	b.await("document.querySelector('#speed').value === '8'")
+	b.press(" ")
+	b.await("document.querySelector('#play').getAttribute('aria-label') === 'Pause'")
+	b.counter("63 / 63")
+	b.await("document.querySelector('#play').getAttribute('aria-label') === 'Play'")
+	b.press("-", "-", "-", "-", "-", "-", "-")
+	b.await("document.querySelector('#speed').value === '0.1'")
+	b.press(" ")
+	b.await("document.querySelector('#counter').textContent.startsWith('0 ')")
+	b.press(" ")
+	b.press("?")
+	b.await("!document.querySelector('#keys').hidden")
+	b.press("?")
+	b.do(chromedp.Click("#next"), chromedp.Click("#last"), chromedp.Click("#back"))
+	b.counter("62 / 63")
+	b.text("(() => { const s = document.querySelector('#slider'); s.value = 31; s.dispatchEvent(new Event('input')); })()")
+	b.counter("31 / 63")
+	b.await("location.hash === '#blockbattle.jsonl:1/31'")
+	require.Equal(b, "2", b.text("document.querySelectorAll('.frame canvas').length"))
+	require.Equal(b, "0", b.text("[...document.querySelectorAll('button, input, select, canvas[role=img], a')].filter(e => !(e.getAttribute('aria-label') || e.textContent.trim() || e.labels && e.labels.length)).length"), "everything has a name")
+}
+
+func (b *tab) links() {
+	b.visit("#tetrisduel.jsonl:1/300")
+	b.counter("300 / 560")
+	b.text("location.hash = '#blocking.jsonl:1/7'") // as a link does
+	b.counter("7 / 30")
+	b.do(chromedp.NavigateBack())
+	b.counter("300 / 560")
+	b.visit("#tetrisduel.jsonl:1/99999")
+	b.counter("560 / 560")
+	b.visit("#tetrisduel.jsonl:1")
+	b.counter("0 / 560")
+	b.visit("#%E0%A4%A/3")
+	b.await("!document.querySelector('#list').hidden")
+}
+
+// commands holds the label and the board of a Dropblox history against its files.
+func (b *tab) commands() {
+	b.visit("#history/0_1360540800/0")
+	b.await(painted)
+	b.press(kb.ArrowDown, kb.ArrowDown)
+	b.await(`document.querySelector("#caption").textContent.startsWith("Turn 2, moves: [")`)
+	b.press(kb.ArrowUp)
+	b.await(`document.querySelector("#caption").textContent.startsWith("Turn 1, moves: [")`)
+	b.press(kb.Home)
+	var moves []string
+	require.NoError(b, jsonOf(historyTexts(b.T)["move0"], &moves))
+	want := "Turn 0, moves: ["
+	for k, m := range moves {
+		if k > 0 {
+			want += ", "
+		}
+		want += m
 	}
-	b.size(1280, 800, 2, true)
-	for name, at := range map[string]string{"dark-drop": "#history/0_1360540800/700", "dark-battle": "#blockbattle.jsonl:1/30", "dark-blocking": "#blocking4.jsonl:1/22", "dark-list": ""} {
-		b.visit(at)
-		b.await("document.querySelectorAll('.row,.frame').length > 0")
-		b.shot(name)
+	b.await(fmt.Sprintf("document.querySelector('#caption').textContent === %q", want+"]"))
+	require.Equal(b, "5", b.text("document.querySelectorAll('.beside .column canvas').length"), "five blocks to come")
+	b.press(kb.End)
+	b.await("document.querySelector('.tint').innerText.startsWith('The board is full\\n27 points')")
+}
+
+// live follows a game that grows while it is shown.
+func (b *tab) live(dir string) {
+	b.visit("#history/1_1360999999/99999")
+	last := "Number(document.querySelector('#counter').textContent.split('/')[1])"
+	b.await(last + " > 3 && document.querySelector('.chip.live')")
+	b.await("document.querySelector('#caption').textContent.startsWith('Turn 5')")
+	before := b.text(last)
+	write(b.T, dir, 30)
+	b.await(last + " > " + before)
+	b.await("document.querySelector('#caption').textContent.startsWith('Turn 29')")
+	b.press(kb.Home) // whoever looks elsewhere is left there
+	b.await("document.querySelector('#counter').textContent.startsWith('0 ')")
+	write(b.T, dir, 50)
+	b.await(last + " > 2 * " + before)
+	require.Contains(b, b.text("document.querySelector('#counter').textContent"), "0 / ")
+	b.press(kb.End)
+	b.await("document.querySelector('#caption').textContent.startsWith('Turn 49')")
+	write(b.T, dir, 1<<30)
+	b.await("document.querySelector('.tint') && !document.querySelector('.chip.live')")
+}
+
+func (b *tab) errors(dir string) {
+	require.NoError(b, os.WriteFile(filepath.Join(dir, "odd.jsonl"), []byte("{oops\n"), 0o644))
+	b.visit("")
+	b.await("document.body.innerText.includes('odd.jsonl:1: invalid character')")
+	b.shot("list-error")
+	b.quiet = true // the browser notes every answer of this kind on its console
+	b.visit("#odd.jsonl:1/0")
+	b.await("document.querySelector('#failure').textContent.includes('invalid character')")
+	b.visit("#" + url.PathEscape("../../etc/passwd") + "/0")
+	b.await("document.querySelector('#failure').textContent.includes('there is no game')")
+	b.shot("error")
+	b.visit("about")
+	b.quiet = false
+	require.NoError(b, os.Remove(filepath.Join(dir, "odd.jsonl")))
+}
+
+// sizes looks at the page on a phone and in the dark: nothing is wider than the window.
+func (b *tab) sizes() {
+	for _, s := range []struct {
+		name    string
+		w, h    int64
+		density float64
+		dark    bool
+	}{{"phone", 390, 844, 3, false}, {"phone-dark", 390, 844, 3, true}, {"tablet", 820, 1180, 2, false}, {"dark", 1280, 800, 2, true}, {"large", 1920, 1080, 1, false}} {
+		b.size(s.w, s.h, s.density, s.dark)
+		pages := []string{"", "#blockbattle.jsonl:1/40", "#tetrisduel.jsonl:1/200", "#blocking4.jsonl:1/22", "#history/0_1360540800/300"}
+		if s.name != "phone" && os.Getenv("BLOCKYARD_SHOTS") == "" {
+			pages = pages[1:2]
+		}
+		for _, at := range pages {
+			b.visit(at)
+			if at == "" {
+				b.await("document.querySelectorAll('.row').length >= 6")
+			} else {
+				b.await("Number(document.querySelector('#counter').textContent.split(' ')[0]) > 0")
+			}
+			require.Equal(b, "true", b.text("document.documentElement.scrollWidth <= innerWidth"), "%s %s", s.name, at)
+			b.shot(s.name + "-" + word(at))
+		}
 	}
-	b.clean()
+	b.size(1280, 800, 1, false)
 }

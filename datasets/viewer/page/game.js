@@ -86,7 +86,9 @@ async function follow(mine) {
 function fail(text) {
   failure.hidden = !text;
   if (failure.textContent !== text) failure.textContent = text;
-  if (text && (!reel || !reel.count)) $("caption").textContent = "";
+  const empty = !reel || !reel.count;
+  if (text && empty) $("caption").textContent = "";
+  document.querySelector(".deck").hidden = Boolean(text) && empty;
 }
 
 function head() {

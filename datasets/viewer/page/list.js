@@ -13,7 +13,7 @@ const titles = {blockbattle: "Block Battle", tetrisduel: "Tetris Duel", blocking
 // title is a game's name for people: "Block Battle, classic".
 export function title(game) {
   const [name, variant] = game.split(":");
-  return (titles[name] || name) + (variant ? ", " + variant : "");
+  return (titles[name] || name[0].toUpperCase() + name.slice(1)) + (variant ? ", " + variant : "");
 }
 
 // signs are the little pictures in the list.
