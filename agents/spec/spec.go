@@ -20,6 +20,13 @@
 //
 //	weights  as above
 //	parts    over how many ticks the search is split, 4 unless told; in wintetris:tick alone
+//
+// Dropblox has a beam search over the known blocks (package agents/dropbloxbot):
+//
+//	weights  as above
+//	width    boards kept after every block, 50 unless told
+//	depth    how many of the six known blocks are looked at, all unless told
+//	time     limit for one choice, such as 200ms, instead of a width: as wide as fits
 package spec
 
 import (

@@ -1,0 +1,59 @@
+package learn
+
+import (
+	"context"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"blockyard/agents/valuenet"
+	"blockyard/env"
+	"blockyard/env/dropblox"
+)
+
+// What games begin with late is a position that rules accept, of other scores and boards.
+func TestRaisedDropblox(t *testing.T) {
+	var r env.Rand
+	r.Seed(4)
+	scores, rows, large := map[int32]bool{}, map[int]bool{}, 0
+	for seed := range uint64(300) {
+		var s dropblox.State
+		s.Reset(seed)
+		Dropblox.Damage(&s, &r)
+		require.NoError(t, s.Check())
+		require.NotZero(t, s.Acting())
+		scores[s.Points] = true
+		rows[dropblox.SizeOf(int(s.Blocks[3]))] = true
+		if dropblox.SizeOf(int(s.Blocks[0])) > 6 {
+			large++
+		}
+	}
+	require.Greater(t, len(scores), 150)
+	require.Greater(t, len(rows), 6)
+	require.Greater(t, large, 60)
+}
+
+// The player that is learnt from plays by the net it is given: one that likes high stacks
+// soon has one.
+func TestDropbloxIsPlayedByTheNet(t *testing.T) {
+	const peak = 7 // "peak"
+	require.Equal(t, "peak", Dropblox.Features[peak])
+	height := func(taste float32) (sum int) {
+		w := make([]float32, len(Dropblox.Features))
+		w[peak] = taste
+		net, err := valuenet.New([]valuenet.Layer{{In: len(w), Out: 1, W: w, B: []float32{0}}})
+		require.NoError(t, err)
+		a := Dropblox.Solo.Player(net)
+		var s dropblox.State
+		s.Reset(3)
+		x := make([]float32, len(w))
+		for range 5 {
+			act, err := a.Act(context.Background(), &s, 0)
+			require.NoError(t, err)
+			require.NoError(t, env.Apply(dropblox.Game, &s, env.Alone(0, act)))
+		}
+		Dropblox.Reader().Own(&s, 0, x)
+		return int(x[peak]*100 + 0.5)
+	}
+	require.Less(t, height(-1), height(1))
+}
