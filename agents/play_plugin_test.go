@@ -1,0 +1,87 @@
+//go:build unix
+
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"blockyard/agents/plugin/compile"
+)
+
+// TestMain lets the tests' own program be the process that a solver's library runs in.
+func TestMain(m *testing.M) {
+	if status, asked := servePlugin(os.Args[1:]); asked {
+		os.Exit(status)
+	}
+	os.Exit(m.Run())
+}
+
+func TestPlayWithALibrary(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "solver.so")
+	compile.C(t, "-shared", "-fPIC", "-o", file, "wintetrisplugin/examples/solver.c")
+	ctx := context.Background()
+	status, out, errs := agents(ctx, "play wintetris --games 2 --plugin "+file)
+	require.Zero(t, status, errs)
+	require.Empty(t, errs)
+	require.Equal(t, `    seed   lines  level  pieces     score conflicts  blocked   late  failures  end
+       1      46      5     146     11880         0        5      0         0  block out
+       2      19      2      77      1260         0        0      0         0  block out
+2 games, 32.5 lines on average
+`, out)
+	status, out, errs = agents(ctx, "play wintetris --games 1 --seed 2 --strict --limit-ms 0 --json --cap-lines 5 --plugin "+file)
+	require.Zero(t, status, errs)
+	var got pluginTable
+	require.NoError(t, json.Unmarshal([]byte(out), &got))
+	require.Len(t, got.Games, 1)
+	require.Equal(t, "capped", got.Games[0].End)
+	require.EqualValues(t, 2, got.Games[0].Seed)
+	require.True(t, got.Strict)
+	require.Equal(t, 1, strings.Count(out, "\n"))
+
+	for line, want := range map[string]string{
+		"play wintetris --plugin nowhere.so":                    "no such file",
+		"play wintetris --options x --plugin " + file:           "wt_open: there are no options, not even x",
+		"play wintetris --plugin play_plugin_test.go --games 2": "load: ",
+	} {
+		status, out, errs := agents(ctx, line)
+		require.Equal(t, 1, status, line)
+		require.Contains(t, errs, want, line)
+		require.Empty(t, out)
+	}
+	for line, want := range map[string]string{
+		"play blocking --plugin x":                    "--plugin is for wintetris, not blocking",
+		"play wintetris --plugin x --agent hand":      "--plugin goes without --agent",
+		"play wintetris --plugin x --games=-1":        "--games is at least 1",
+		"play wintetris --plugin x --limit-ms=-1":     "not negative",
+		"play wintetris --agent hand --games 2":       "need --plugin",
+		"play wintetris":                              "missing flags: --agent=PLAYER",
+		"play wintetris --agent hand --limit-ms 1000": "need --plugin",
+	} {
+		status, _, errs := agents(ctx, line)
+		require.Equal(t, 2, status, line)
+		require.Contains(t, errs, want, line)
+	}
+}
+
+// TestPlayWithALibraryThatCrashes: every game is told of, and the status says it.
+func TestPlayWithALibraryThatCrashes(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "solver.so")
+	compile.C(t, "-shared", "-fPIC", "-o", file, "plugin/testdata/misbehave.c")
+	status, out, errs := agents(context.Background(), "play wintetris --games 3 --quiet --options crash --plugin "+file)
+	require.Equal(t, 1, status)
+	require.Equal(t, 3, strings.Count(out, " fault\n"), out)
+	require.Contains(t, out, "seed 3: crashed (SIGSEGV: segmentation violation) in wt_update\n")
+	require.Contains(t, errs, "3 of 3 games ended by a fault, the first: crashed (SIGSEGV")
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	status, out, errs = agents(ctx, "play wintetris --games 3 --plugin "+file)
+	require.Zero(t, status, errs)
+	require.Equal(t, 1, strings.Count(out, "stopped early"))
+}
