@@ -13,12 +13,13 @@ import argparse
 import os
 from pathlib import Path
 
-import blockyard
 import numpy as np
 import torch
 from torch import nn
 from torch.distributions import Categorical
 from tqdm import tqdm
+
+import blockyard
 
 
 class Policy(nn.Module):

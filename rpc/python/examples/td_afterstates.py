@@ -18,13 +18,14 @@ import time
 from collections import OrderedDict
 from pathlib import Path
 
-import blockyard
 import numpy as np
 import torch
-from blockyard.features import FeatureFacts, Features, acting_seats, feature_facts, features
 from safetensors.torch import save_file
 from torch import nn
 from tqdm import tqdm
+
+import blockyard
+from blockyard.features import FeatureFacts, Features, acting_seats, feature_facts, features
 
 
 class Learner:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import struct
 
-import blockyard
 import numpy as np
 import pytest
-from blockyard.features import FeatureFacts, Features, feature_facts, features
 from conftest import Server
+
+import blockyard
+from blockyard.features import FeatureFacts, Features, feature_facts, features
 
 
 def told(server: Server) -> list[str]:

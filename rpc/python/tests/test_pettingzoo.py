@@ -7,10 +7,8 @@ import sys
 import warnings
 from types import SimpleNamespace
 
-import blockyard
 import numpy as np
 import pytest
-from blockyard.pettingzoo import aec_env, parallel_env
 from conftest import Server
 from pettingzoo.test import (
     api_test,
@@ -20,6 +18,9 @@ from pettingzoo.test import (
     render_test,
     seed_test,
 )
+
+import blockyard
+from blockyard.pettingzoo import aec_env, parallel_env
 
 
 def several_seats() -> list[tuple[str, int]]:

@@ -6,13 +6,14 @@ import subprocess
 import sys
 from collections import Counter
 
-import blockyard
 import numpy as np
 import pytest
 import ray
-from blockyard.rllib import MaskedVectorEnv, create, ppo_config
 from conftest import Server
 from gymnasium.vector import AutoresetMode
+
+import blockyard
+from blockyard.rllib import MaskedVectorEnv, create, ppo_config
 
 
 @pytest.fixture(scope="module", autouse=True)

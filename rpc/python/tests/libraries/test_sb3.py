@@ -7,17 +7,18 @@ import sys
 import time
 import warnings
 
-import blockyard
 import gymnasium
 import numpy as np
 import pytest
 import stable_baselines3.common.vec_env as theirs
-from blockyard.sb3 import SB3VecEnv
 from conftest import Server, assert_same, random_actions
 from sb3_contrib import MaskablePPO
 from sb3_contrib.common.maskable.utils import get_action_masks, is_masking_supported
 from stable_baselines3 import PPO
 from stable_baselines3.common.monitor import Monitor
+
+import blockyard
+from blockyard.sb3 import SB3VecEnv
 
 SMALL = {"n_steps": 16, "batch_size": 32, "n_epochs": 1, "policy_kwargs": {"net_arch": [16]}}
 

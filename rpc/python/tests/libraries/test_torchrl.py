@@ -5,11 +5,9 @@ from __future__ import annotations
 import subprocess
 import sys
 
-import blockyard
 import numpy as np
 import pytest
 import torch
-from blockyard.torchrl import BlockEnv
 from conftest import Server
 from tensordict.nn import TensorDictModule
 from torch import nn
@@ -18,6 +16,9 @@ from torchrl.envs import ActionMask, TransformedEnv, check_env_specs
 from torchrl.modules import MaskedCategorical, ProbabilisticActor, ValueOperator
 from torchrl.objectives import ClipPPOLoss
 from torchrl.objectives.value import GAE
+
+import blockyard
+from blockyard.torchrl import BlockEnv
 
 
 @pytest.fixture(params=blockyard.GAMES)

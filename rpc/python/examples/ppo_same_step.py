@@ -1,0 +1,197 @@
+"""PPO in one file that plays against itself, on SAME_STEP.
+
+    python ppo_same_step.py --total-timesteps 200000
+
+Both seats of every game are rows of the batch and one policy plays them all. SAME_STEP shows an ended game's
+successor at once, so every step is a choice; what the row saw at the end is in ``infos["final_obs"]``, and where a
+game was cut off rather than over, its value there belongs to the last reward (``bootstrapped`` below).
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+from pathlib import Path
+
+import numpy as np
+import torch
+from torch import nn
+from torch.distributions import Categorical
+from tqdm import tqdm
+
+import blockyard
+
+
+class Policy(nn.Module):
+    """Observations to a preference for each action and a value."""
+
+    def __init__(self, facts: blockyard.GameFacts, hidden: int) -> None:
+        super().__init__()
+        inputs = int(np.prod(facts.planes_shape)) + len(facts.global_names)
+        self.scale = 1 / facts.planes_high
+        self.body = nn.Sequential(nn.Linear(inputs, hidden), nn.ReLU(), nn.Linear(hidden, hidden), nn.ReLU())
+        self.actor, self.critic = nn.Linear(hidden, facts.actions), nn.Linear(hidden, 1)
+        nn.init.orthogonal_(self.actor.weight, 0.01)
+        nn.init.zeros_(self.actor.bias)
+
+    def see(self, obs: dict[str, np.ndarray]) -> torch.Tensor:
+        """Observations of the environment as one tensor, (rows, inputs)."""
+        planes = torch.as_tensor(obs["planes"]).flatten(1).float() * self.scale
+        return torch.cat([planes, torch.as_tensor(obs["globals"])], 1)
+
+    def forward(self, x: torch.Tensor, mask: torch.Tensor) -> tuple[Categorical, torch.Tensor]:
+        hidden = self.body(x)
+        # A row that need not act has no legal action: then all are, and what is drawn is ignored.
+        allowed = mask | ~mask.any(1, keepdim=True)
+        logits = self.actor(hidden).masked_fill(~allowed, -1e9)
+        return Categorical(logits=logits, validate_args=False), self.critic(hidden)[:, 0]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--game", default="BlockBattle-v0", help="which game (default %(default)s)")
+    parser.add_argument("--opponent", default="random", help="who it is measured against (default %(default)s)")
+    parser.add_argument("--reward", default="result", help='"score" or "result" (default %(default)s)')
+    parser.add_argument("--total-timesteps", type=int, default=400_000, help="choices in all (default %(default)s)")
+    parser.add_argument("--num-envs", type=int, default=64, help="games at once (default %(default)s)")
+    parser.add_argument("--num-steps", type=int, default=64, help="steps between updates (default %(default)s)")
+    parser.add_argument("--minibatches", type=int, default=4, help="parts of an update (default %(default)s)")
+    parser.add_argument("--epochs", type=int, default=3, help="times each step is learnt from (default %(default)s)")
+    parser.add_argument("--learning-rate", type=float, default=1e-3, help="falls to 0 (default %(default)s)")
+    parser.add_argument("--gamma", type=float, default=0.99, help="discount (default %(default)s)")
+    parser.add_argument("--gae-lambda", type=float, default=0.95, help="of the advantages (default %(default)s)")
+    parser.add_argument("--clip", type=float, default=0.2, help="of the ratio (default %(default)s)")
+    parser.add_argument("--entropy", type=float, default=0.01, help="its weight (default %(default)s)")
+    parser.add_argument("--hidden", type=int, default=256, help="width of the network (default %(default)s)")
+    parser.add_argument("--max-episode-steps", type=int, default=500, help="cut games off there (default %(default)s)")
+    parser.add_argument("--eval-games", type=int, default=128, help="of each evaluation (default %(default)s)")
+    parser.add_argument("--seed", type=int, default=1, help="of everything random (default %(default)s)")
+    parser.add_argument("--threads", type=int, default=1, help="of torch (default %(default)s)")
+    parser.add_argument("--out", type=Path, default=Path("policy.pt"), help="the weights (default %(default)s)")
+    args = parser.parse_args()
+    torch.set_num_threads(args.threads)
+    torch.manual_seed(args.seed)
+
+    envs = blockyard.make_vec(
+        args.game,
+        args.num_envs,
+        seed=args.seed,
+        opponents=None,
+        reward=args.reward,
+        max_episode_steps=args.max_episode_steps,
+        autoreset_mode="SameStep",
+    )
+    if envs.rows_per_game != len(envs.players):
+        raise SystemExit(f"{args.game}: its seats take turns, this script wants all to move at once")
+    policy = Policy(envs.facts, args.hidden)
+    optimizer = torch.optim.Adam(policy.parameters(), lr=args.learning_rate, eps=1e-5)
+    before = evaluate(None, args)
+    try:
+        train(envs, policy, optimizer, args)
+    except KeyboardInterrupt:
+        print("interrupted: what was learnt so far is saved")
+    finally:
+        envs.close()
+        partial = args.out.with_name(args.out.name + ".partial")
+        torch.save(policy.state_dict(), partial)
+        os.replace(partial, args.out)
+    after = evaluate(policy, args)
+    print(
+        f"mean return of {args.eval_games} games against {args.opponent}: {after:.2f}, a random policy's: {before:.2f}"
+    )
+    print(f"weights: {args.out}")
+
+
+def train(envs: blockyard.BlockVectorEnv, policy: Policy, optimizer: torch.optim.Optimizer, args) -> None:
+    T, N = args.num_steps, envs.num_envs
+    inputs, actions_n = policy.body[0].in_features, envs.facts.actions
+    xs, masks = torch.zeros(T, N, inputs), torch.zeros(T, N, actions_n, dtype=torch.bool)
+    actions, logps = torch.zeros(T, N, dtype=torch.long), torch.zeros(T, N)
+    rewards, values = torch.zeros(T, N), torch.zeros(T + 1, N)
+    ended = torch.zeros(T, N)
+
+    obs, _ = envs.reset()
+    x, mask = policy.see(obs), torch.as_tensor(envs.action_masks)
+    steps, recent = np.zeros(N), []
+    updates = max(1, args.total_timesteps // (T * N))
+    bar = tqdm(range(updates), unit="update")
+    for update in bar:
+        for t in range(T):
+            xs[t], masks[t] = x, mask
+            with torch.no_grad():
+                choice, values[t] = policy(x, mask)
+                actions[t] = choice.sample()
+                logps[t] = choice.log_prob(actions[t])
+            obs, reward, term, trunc, infos = envs.step(actions[t].numpy())
+            x, mask = policy.see(obs), torch.as_tensor(envs.action_masks)
+            rewards[t] = torch.as_tensor(bootstrapped(policy, reward, trunc & ~term, infos, args.gamma)).float()
+            ended[t] = torch.as_tensor(term | trunc)
+            steps += 1
+            recent += steps[term | trunc].tolist()
+            steps[term | trunc] = 0
+        with torch.no_grad():
+            values[T] = policy(x, mask)[1]
+            advantages, following = torch.zeros(T, N), torch.zeros(N)
+            for t in reversed(range(T)):  # values[t + 1] is the next game's where one ended
+                delta = rewards[t] + args.gamma * values[t + 1] * (1 - ended[t]) - values[t]
+                advantages[t] = following = delta + args.gamma * args.gae_lambda * (1 - ended[t]) * following
+            targets = advantages + values[:T]
+
+        for group in optimizer.param_groups:
+            group["lr"] = args.learning_rate * (1 - update / updates)
+        batch = [v.flatten(0, 1) for v in (xs, masks, actions, logps, advantages, targets)]
+        for _ in range(args.epochs):
+            for part in torch.randperm(T * N).chunk(args.minibatches):
+                px, pmask, paction, plogp, padvantage, ptarget = (v[part] for v in batch)
+                choice, value = policy(px, pmask)
+                ratio = (choice.log_prob(paction) - plogp).exp()
+                padvantage = (padvantage - padvantage.mean()) / (padvantage.std() + 1e-8)
+                gain = torch.min(ratio * padvantage, ratio.clamp(1 - args.clip, 1 + args.clip) * padvantage)
+                loss = -gain.mean() + 0.5 * (value - ptarget).square().mean() - args.entropy * choice.entropy().mean()
+                optimizer.zero_grad()
+                loss.backward()
+                nn.utils.clip_grad_norm_(policy.parameters(), 0.5)
+                optimizer.step()
+        recent = recent[-200:]
+        if recent:
+            bar.set_postfix(steps_a_game=f"{np.mean(recent):.0f}")
+
+
+def bootstrapped(policy: Policy, reward: np.ndarray, cut: np.ndarray, infos: dict, gamma: float) -> np.ndarray:
+    """Return rewards with the value of what the rows saw last whose games were cut off."""
+    if cut.any():
+        last = [infos["final_obs"][row] for row in np.flatnonzero(cut)]
+        x = policy.see({key: np.stack([obs[key] for obs in last]) for key in ("planes", "globals")})
+        with torch.no_grad():
+            reward[cut] += gamma * policy.critic(policy.body(x))[:, 0].numpy()
+    return reward
+
+
+def evaluate(policy: Policy | None, args) -> float:
+    """Return the mean return of the policy's best choices, or of random ones, over games on seeds of their own."""
+    rng = np.random.default_rng(args.seed)
+    with blockyard.make_vec(
+        args.game,
+        args.eval_games,
+        seed=1_000_000 + args.seed,
+        opponents=args.opponent,
+        reward=args.reward,
+        max_episode_steps=args.max_episode_steps,
+    ) as envs:
+        obs, _ = envs.reset()
+        first, total = np.ones(envs.num_envs, bool), np.zeros(envs.num_envs)
+        while first.any():
+            if policy is None:
+                actions = envs.sample_actions(rng)
+            else:
+                with torch.no_grad():
+                    choice, _ = policy(policy.see(obs), torch.as_tensor(envs.action_masks))
+                    actions = choice.logits.argmax(1).numpy()
+            obs, reward, terminated, truncated, _ = envs.step(actions)
+            total += reward * first
+            first &= ~(terminated | truncated)
+    return float(total.mean())
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,284 @@
+"""Self-play on many machines with Ray: a server and its players on every node, one learner, nodes may die.
+
+    python ray_selfplay.py --nodes 2 --updates 40      # a local cluster of two nodes
+    python ray_selfplay.py --address auto              # on a running cluster, see below
+
+Each *island* is a Ray actor that starts a server of its own, so games and the policy that plays them share a node and
+steps never cross the network: what does are weights one way and finished stretches of experience the other. Actors
+are spread over the nodes. The learner asks all islands at once, learns from whichever answers (PPO on the stretch,
+which is as old as the round trip), and sends that island on with the newest weights. An island that dies with its node
+is started anew where there is room, and learning goes on with the others meanwhile.
+
+On a real cluster: `ray start --head` on one machine and `ray start --address=HEAD:6379` on the others, `pip install
+'blockyard[ray]'` on all of them, and this script with `--address auto` on any; `--islands` as many as there are nodes,
+or cores. For pods, `ray job submit -- python ray_selfplay.py --address auto` does the same.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import time
+from pathlib import Path
+
+import numpy as np
+import ray
+import torch
+from torch import nn
+from torch.distributions import Categorical
+
+import blockyard
+
+
+class Policy(nn.Module):
+    """Observations to a preference for each action and a value."""
+
+    def __init__(self, inputs: int, actions: int, hidden: int) -> None:
+        super().__init__()
+        self.body = nn.Sequential(nn.Linear(inputs, hidden), nn.ReLU(), nn.Linear(hidden, hidden), nn.ReLU())
+        self.actor, self.critic = nn.Linear(hidden, actions), nn.Linear(hidden, 1)
+        nn.init.orthogonal_(self.actor.weight, 0.01)
+
+    def forward(self, x: torch.Tensor, mask: torch.Tensor) -> tuple[Categorical, torch.Tensor]:
+        hidden = self.body(x)
+        allowed = mask | ~mask.any(1, keepdim=True)  # a row that need not act: what is drawn is ignored
+        logits = self.actor(hidden).masked_fill(~allowed, -1e9)
+        return Categorical(logits=logits, validate_args=False), self.critic(hidden)[:, 0]
+
+
+@ray.remote(num_cpus=1, max_restarts=-1, max_task_retries=0)
+class Island:
+    """A server and the policy that plays all seats of its games, on one node."""
+
+    def __init__(self, game: str, num_envs: int, hidden: int, seed: int) -> None:
+        torch.set_num_threads(1)
+        torch.manual_seed(seed)
+        self.env = blockyard.make_vec(game, num_envs, opponents=None, autoreset_mode="SameStep", seed=seed)
+        if self.env.rows_per_game != len(self.env.players):
+            raise ValueError(f"{game}: its seats take turns, this script wants all to move at once")
+        facts = self.env.facts
+        self.size = (int(np.prod(facts.planes_shape)) + len(facts.global_names), facts.actions)
+        self.policy = Policy(*self.size, hidden)
+        self.obs, _ = self.env.reset()
+
+    def describe(self) -> tuple[int, int]:
+        """Return how many inputs and actions the policy has."""
+        return self.size
+
+    def where(self) -> tuple[str, int]:
+        """Return the node, and the process of the server."""
+        return ray.get_runtime_context().get_node_id(), self.env.client.server_pid or 0
+
+    def play(self, weights: dict[str, np.ndarray], steps: int, gamma: float, decay: float) -> dict[str, np.ndarray]:
+        """Play so many steps with these weights; return what was seen, chosen and what it was worth."""
+        self.policy.load_state_dict({key: torch.as_tensor(value.copy()) for key, value in weights.items()})
+        seen, values, rewards, ended = [], [], [], []
+        for _ in range(steps):
+            x, packed = self.see(), self.env.packed_masks.copy()
+            with torch.no_grad():
+                choice, value = self.policy(torch.as_tensor(x), torch.as_tensor(self.env.action_masks))
+                action = choice.sample()
+            self.obs, reward, terminated, truncated, _ = self.env.step(action.numpy())
+            seen.append((x, packed, action.numpy(), choice.log_prob(action).numpy()))
+            values.append(value.numpy())
+            rewards.append(reward.astype(np.float32))
+            ended.append(terminated | truncated)
+        with torch.no_grad():
+            following = self.policy(torch.as_tensor(self.see()), torch.as_tensor(self.env.action_masks))[1].numpy()
+        advantage, advantages = np.zeros_like(following), []
+        for value, reward, end in zip(values[::-1], rewards[::-1], ended[::-1], strict=True):
+            delta = reward + gamma * following * ~end - value
+            advantage = delta + gamma * decay * ~end * advantage
+            advantages.append(advantage)
+            following = value
+        columns = [np.concatenate(column) for column in zip(*seen, strict=True)]
+        out = dict(zip(("x", "mask", "action", "logp"), columns, strict=True))
+        out["advantage"] = np.concatenate(advantages[::-1])
+        out["target"] = out["advantage"] + np.concatenate(values)
+        out["games"] = np.array(int(np.sum(ended)) // self.env.rows_per_game)
+        return out
+
+    def see(self) -> np.ndarray:
+        """Return the observations as rows of numbers, float32."""
+        planes = self.obs["planes"].reshape(self.env.num_envs, -1).astype(np.float32)
+        return np.concatenate([planes / self.env.facts.planes_high, self.obs["globals"]], 1)
+
+
+class Learner:
+    """PPO on stretches as they come."""
+
+    def __init__(self, inputs: int, actions: int, args) -> None:
+        torch.set_num_threads(args.threads)
+        torch.manual_seed(args.seed)
+        self.args, self.actions = args, actions
+        self.policy = Policy(inputs, actions, args.hidden)
+        self.optimizer = torch.optim.Adam(self.policy.parameters(), lr=args.learning_rate)
+
+    def weights(self) -> dict[str, np.ndarray]:
+        """Return a copy of the weights."""
+        return {key: value.numpy().copy() for key, value in self.policy.state_dict().items()}
+
+    def learn(self, stretch: dict[str, np.ndarray]) -> None:
+        """Fit the policy to a stretch."""
+        masks = np.unpackbits(stretch["mask"], axis=1, count=self.actions, bitorder="little").astype(bool)
+        parts = (stretch["x"], masks, *(stretch[key] for key in ("action", "logp", "advantage", "target")))
+        batch = [torch.as_tensor(np.array(part)) for part in parts]
+        acting = torch.nonzero(batch[1].any(1))[:, 0]
+        for _ in range(self.args.epochs):
+            for part in acting[torch.randperm(len(acting))].chunk(4):
+                x, mask, action, logp, advantage, target = (column[part] for column in batch)
+                choice, value = self.policy(x, mask)
+                ratio = (choice.log_prob(action) - logp).exp()
+                advantage = (advantage - advantage.mean()) / (advantage.std() + 1e-8)
+                gain = torch.min(ratio * advantage, ratio.clamp(0.8, 1.2) * advantage).mean()
+                loss = -gain + 0.5 * (value - target).square().mean() - 0.01 * choice.entropy().mean()
+                self.optimizer.zero_grad()
+                loss.backward()
+                nn.utils.clip_grad_norm_(self.policy.parameters(), 0.5)
+                self.optimizer.step()
+
+
+class Archipelago:
+    """The islands, and what they are at."""
+
+    def __init__(self, args) -> None:
+        how = Island.options(scheduling_strategy="SPREAD")
+        self.args, self.lost = args, 0
+        self.islands = [how.remote(args.game, args.num_envs, args.hidden, args.seed + i) for i in range(args.islands)]
+        self.at: dict[ray.ObjectRef, int] = {}  # what is awaited of which island
+        self.waking: dict[ray.ObjectRef, int] = {}
+
+    def send(self, island: int, weights: ray.ObjectRef) -> None:
+        """Let an island play on."""
+        play = self.islands[island].play
+        self.at[play.remote(weights, self.args.num_steps, self.args.gamma, self.args.gae_lambda)] = island
+
+    def next(self, weights: ray.ObjectRef, timeout: float) -> tuple[int, dict[str, np.ndarray]]:
+        """Return which island has a stretch, and the stretch; those that died are asked again once they are back."""
+        deadline = time.monotonic() + timeout
+        while True:
+            if time.monotonic() > deadline:
+                raise TimeoutError(f"no island answered in {timeout:.0f} s; `ray status` says what the cluster lacks")
+            ready, _ = ray.wait([*self.at, *self.waking], num_returns=1, timeout=1.0)
+            for ref in ready:
+                island = self.at.pop(ref, None)
+                woke = island is None
+                island = self.waking.pop(ref) if woke else island
+                try:
+                    result = ray.get(ref)
+                except ray.exceptions.RayError as error:  # its node or process is gone; Ray starts it anew
+                    if not woke:
+                        self.lost += 1
+                        print(f"island {island} is gone ({type(error).__name__}), others go on", flush=True)
+                    time.sleep(0.2)
+                    self.waking[self.islands[island].where.remote()] = island
+                    continue
+                if not woke:
+                    return island, result
+                print(f"island {island} is back, on node {result[0][:8]}", flush=True)
+                self.send(island, weights)
+
+
+def train(args) -> Learner:
+    """Learn for so many updates."""
+    sea = Archipelago(args)
+    inputs, actions = ray.get(sea.islands[0].describe.remote(), timeout=args.patience)
+    learner = Learner(inputs, actions, args)
+    weights = ray.put(learner.weights())
+    for island in range(args.islands):
+        sea.send(island, weights)
+    start, rows, games = time.monotonic(), 0, 0
+    try:
+        for update in range(args.updates):
+            island, stretch = sea.next(weights, args.patience)
+            learner.learn(stretch)
+            weights = ray.put(learner.weights())
+            sea.send(island, weights)
+            rows, games = rows + len(stretch["action"]), games + int(stretch["games"])
+            speed = rows / (time.monotonic() - start)
+            print(
+                f"update {update + 1}/{args.updates}: island {island}, {games} games, {speed:.0f} choices/s", flush=True
+            )
+            if args.kill_node_at == update + 1:
+                lose_a_node(args)
+    except KeyboardInterrupt:
+        print("interrupted: what was learnt so far is saved")
+    print(f"{sea.lost} stretches were lost with their islands")
+    for island in sea.islands:
+        ray.kill(island)
+    return learner
+
+
+def lose_a_node(args) -> None:
+    """Take a node out of the local cluster, with the islands on it."""
+    node = args.cluster.worker_nodes and sorted(args.cluster.worker_nodes, key=lambda n: n.node_id)[0]
+    if not node:
+        raise SystemExit("--kill-node-at: the local cluster has one node alone")
+    print(f"node {node.node_id[:8]} is taken out", flush=True)
+    args.cluster.remove_node(node, allow_graceful=False)
+
+
+def evaluate(policy: Policy, game: str, opponent: str, games: int, seed: int) -> float:
+    """Return the share of games won against a player of the server, draws counting half."""
+    result = np.full(games, np.nan)
+    with blockyard.make_vec(game, games, seed=seed, opponents=opponent) as env:
+        obs, _ = env.reset()
+        while np.isnan(result).any():
+            planes = obs["planes"].reshape(games, -1).astype(np.float32) / env.facts.planes_high
+            with torch.no_grad():
+                x = torch.as_tensor(np.concatenate([planes, obs["globals"]], 1))
+                actions = policy(x, torch.as_tensor(env.action_masks))[0].logits.argmax(1).numpy()
+            obs, rewards, terminated, _, _ = env.step(actions)
+            first = terminated & np.isnan(result)
+            result[first] = rewards[first]
+    return float((result.mean() + 1) / 2)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--address", help='of a running cluster, such as "auto"; without it a local one is made')
+    parser.add_argument("--nodes", type=int, default=2, help="of the local cluster (default %(default)s)")
+    parser.add_argument("--islands", type=int, help="servers with their players (default: one a node)")
+    parser.add_argument("--game", default="BlockBattle-v0", help="one of several seats (default %(default)s)")
+    parser.add_argument("--num-envs", type=int, default=32, help="games an island (default %(default)s)")
+    parser.add_argument("--num-steps", type=int, default=64, help="steps a stretch (default %(default)s)")
+    parser.add_argument("--updates", type=int, default=60, help="stretches to learn from (default %(default)s)")
+    parser.add_argument("--epochs", type=int, default=3, help="times each is learnt from (default %(default)s)")
+    parser.add_argument("--learning-rate", type=float, default=1e-3, help="(default %(default)s)")
+    parser.add_argument("--gamma", type=float, default=0.99, help="discount (default %(default)s)")
+    parser.add_argument("--gae-lambda", type=float, default=0.95, help="of the advantages (default %(default)s)")
+    parser.add_argument("--hidden", type=int, default=256, help="width of the network (default %(default)s)")
+    parser.add_argument("--patience", type=float, default=300, help="seconds without any island (default %(default)s)")
+    parser.add_argument("--kill-node-at", type=int, metavar="UPDATE", help="take a node out of the local cluster then")
+    parser.add_argument("--eval-games", type=int, default=128, help="of the evaluation (default %(default)s)")
+    parser.add_argument("--seed", type=int, default=1, help="of everything random but timing (default %(default)s)")
+    parser.add_argument("--threads", type=int, default=1, help="of the learner's torch (default %(default)s)")
+    parser.add_argument("--out", type=Path, default=Path("selfplay.pt"), help="the weights (default %(default)s)")
+    args = parser.parse_args()
+    args.cluster = None
+    if args.address:
+        ray.init(address=args.address)
+    else:
+        from ray.cluster_utils import Cluster
+
+        args.cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 1, "include_dashboard": False})
+        for _ in range(args.nodes - 1):
+            args.cluster.add_node(num_cpus=1)
+        ray.init(address=args.cluster.address, log_to_driver=False)
+    args.islands = args.islands or sum(1 for node in ray.nodes() if node["Alive"])
+    try:
+        learner = train(args)
+    finally:
+        ray.shutdown()
+        if args.cluster:
+            args.cluster.shutdown()
+    partial = args.out.with_name(args.out.name + ".partial")
+    torch.save(learner.policy.state_dict(), partial)
+    os.replace(partial, args.out)
+    won = evaluate(learner.policy, args.game, "random", args.eval_games, 1_000_000)
+    print(f"won {won:.1%} of {args.eval_games} games against random")
+    print(f"weights: {args.out}")
+
+
+if __name__ == "__main__":
+    main()

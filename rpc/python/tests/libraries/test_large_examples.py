@@ -1,0 +1,87 @@
+"""The examples on large libraries run as they stand, to the end."""
+
+from __future__ import annotations
+
+import json
+import struct
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).resolve()
+EXAMPLES, ROOT = HERE.parents[2] / "examples", HERE.parents[4]
+SCRIPTS = ["ppo_masked.py", "ppo_same_step.py", "ray_selfplay.py", "td_afterstates.py"]
+
+
+def run(*command: object, cwd: Path, timeout: float = 300) -> str:
+    done = subprocess.run(
+        list(map(str, command)), capture_output=True, text=True, timeout=timeout, cwd=cwd, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def example(name: str, *args: object, cwd: Path) -> str:
+    return run(sys.executable, EXAMPLES / name, *args, cwd=cwd)
+
+
+@pytest.mark.parametrize("name", SCRIPTS)
+def test_help(name, tmp_path):
+    out = example(name, "--help", cwd=tmp_path)
+    assert name in out
+    assert "--seed" in out
+
+
+@pytest.mark.parametrize("game", ["BlockBattle-v0", "WinTetris-v0"])
+def test_ppo_masked(game, tmp_path):
+    args = ["--total-timesteps", 2048, "--num-envs", 16, "--eval-games", 8, "--max-episode-steps", 30]
+    out = example("ppo_masked.py", "--game", game, "--hidden", 32, *args, cwd=tmp_path)
+    assert "a random policy's:" in out
+    assert [p.name for p in tmp_path.iterdir()] == ["policy.pt"]
+
+
+def test_ppo_same_step(tmp_path):
+    args = [
+        "--total-timesteps",
+        2048,
+        "--num-envs",
+        8,
+        "--eval-games",
+        8,
+        "--max-episode-steps",
+        10,
+        "--reward",
+        "score",
+    ]
+    out = example("ppo_same_step.py", "--hidden", 32, *args, cwd=tmp_path)
+    assert "against random" in out
+    assert [p.name for p in tmp_path.iterdir()] == ["policy.pt"]
+
+
+def test_weights_from_python_reach_the_contest(tmp_path):
+    """A net learnt in PyTorch plays in the arena and becomes a contest bot, without a line of Go."""
+    net = tmp_path / "mine.safetensors"
+    out = example("td_afterstates.py", "--seconds", 8, "--num-envs", 64, "--eval-games", 40, cwd=tmp_path)
+    assert "won" in out
+    length = struct.unpack("<Q", net.read_bytes()[:8])[0]
+    header = json.loads(net.read_bytes()[8 : 8 + length])
+    assert header["__metadata__"]["game"] == "blockbattle"
+    assert header["fc0.weight"]["shape"][1] == len(json.loads(header["__metadata__"]["features"]))
+    arena = ["arena", "blockbattle", "--a", f"learned:ply=1,weights={net}", "--b", "random", "--games", 20]
+    out = run("go", "run", "./agents", *arena, cwd=ROOT)
+    assert "learned" in out
+    bot = tmp_path / "bot.go"
+    run("go", "run", "./train", "export", "blockbattle", "--weights", net, "--out", bot, cwd=ROOT)
+    assert "package main" in bot.read_text()
+
+
+def test_ray_survives_the_loss_of_a_node(tmp_path):
+    args = ["--nodes", 2, "--updates", 10, "--num-envs", 8, "--num-steps", 32, "--kill-node-at", 3, "--hidden", 32]
+    out = example("ray_selfplay.py", *args, "--eval-games", 8, cwd=tmp_path)
+    assert "is taken out" in out
+    assert "update 10/10" in out
+    assert "island 1: " not in out.split("is gone")[1] if "is gone" in out else True
+    assert "won" in out
+    assert (tmp_path / "selfplay.pt").exists()
