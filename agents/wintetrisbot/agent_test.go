@@ -1,0 +1,89 @@
+package wintetrisbot
+
+import (
+	"context"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"blockyard/env"
+	"blockyard/env/wintetris"
+)
+
+// TestTickByTickAndByPlace plays the same games by bits and by places.
+func TestTickByTickAndByPlace(t *testing.T) {
+	for name, rater := range raters(t) {
+		for seed := uint64(8); seed < 13; seed++ {
+			var ends []wintetris.Engine
+			for _, g := range []*env.Game{wintetris.Game, wintetris.TickGame} {
+				s := g.New(1).(*wintetris.State)
+				s.Reset(seed)
+				a := NewAgent(NewSolver(rater, wintetris.Parts))
+				for s.Acting() != 0 && s.Pieces < 150 {
+					choice, err := a.Act(context.Background(), s, 0)
+					require.NoError(t, err)
+					require.NoError(t, env.Apply(g, s, env.Alone(0, choice)))
+				}
+				s.Rand = env.Rand{} // what the last step drew is told differently
+				ends = append(ends, s.Engine)
+			}
+			require.Equal(t, ends[0], ends[1], "%s, seed %d", name, seed)
+		}
+	}
+}
+
+// TestSolverSurvivesItsHost: a solver asked out of turn, or about what cannot be, answers with
+// no bits, and never with a conflict.
+func TestSolverSurvivesItsHost(t *testing.T) {
+	s := NewSolver(NewHand(Demo), wintetris.Parts)
+	var f wintetris.Field
+	now, next := wintetris.Spawn(3), wintetris.Spawn(4)
+	require.Zero(t, s.Update(&f, now, next, false), "no first tick was seen")
+	for y := range f[:wintetris.Height] {
+		f[y] = 1<<wintetris.Width - 2
+	}
+	require.Zero(t, s.Update(&f, now, next, true), "the piece does not fit")
+	for range 9 {
+		require.Zero(t, s.Update(&f, now, next, false))
+	}
+	_, _, ok := s.Target()
+	require.False(t, ok)
+	_, ok = s.Choose(&f, now, next)
+	require.False(t, ok)
+
+	e := wintetris.Engine{Strict: true}
+	e.Start(10)
+	for e.Over == wintetris.Running {
+		e.Ask(s)
+	}
+	require.Equal(t, wintetris.BlockOut, e.Over)
+	require.EqualValues(t, 15, e.Lines)
+}
+
+func TestAgentTellsItsValue(t *testing.T) {
+	s := wintetris.Game.New(1)
+	s.Reset(1)
+	a := NewAgent(NewSolver(NewHand(Demo), wintetris.Parts))
+	got, err := a.Act(context.Background(), s, 0)
+	require.NoError(t, err)
+	require.Equal(t, "r0 x0", wintetris.Game.Text(got))
+	require.Equal(t, float32(-600), a.Value())
+}
+
+func TestShippedNetFits(t *testing.T) {
+	net, err := Shipped()
+	require.NoError(t, err)
+	for _, g := range []*env.Game{wintetris.Game, wintetris.InstantGame, wintetris.TickGame} {
+		_, err := LoadNet(g, "")
+		require.NoError(t, err)
+	}
+	l, err := NewLearned(net)
+	require.NoError(t, err)
+	var e wintetris.Engine
+	e.Start(77)
+	s := NewSolver(l, wintetris.Parts)
+	for e.Over == wintetris.Running && e.Lines < 400 { // what hand reaches on average
+		e.Ask(s)
+	}
+	require.GreaterOrEqual(t, e.Lines, int32(400))
+}
