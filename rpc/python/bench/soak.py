@@ -1,0 +1,194 @@
+"""Play for an hour beside clients that are killed, and look whether anything suffered.
+
+    python bench/soak.py [--minutes 60] [--envs 1024] [--steps 300] [--victims 2] [--log FILE]
+
+A server is started. First every game is played on it undisturbed, over the socket and over
+shared memory, by random legal actions of a fixed seed, and everything it answers is hashed.
+Then the same games are played over and over, while other clients, processes of their own,
+open games, step them and are killed after half a second to four. It fails if a hash ever
+differs, a step takes longer than --patience seconds, or the server is left with sessions,
+open files, threads or memory that it had not before.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import hashlib
+import json
+import multiprocessing
+import random
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import blockyard
+from blockyard.local import LocalServer
+
+GAMES = ("BlockBattle-v0", "TetrisDuel-v0", "Blocking-v0", "WinTetris-v0", "Dropblox-v0")
+ROADS = ("socket", "shm")
+
+
+@dataclass
+class Use:
+    """What a server process holds."""
+
+    sessions: int
+    files: int
+    threads: int
+    mebibytes: float
+
+
+def use(server: LocalServer) -> Use:
+    """Look at the server from outside, and ask it for its sessions, ours included."""
+    with blockyard.Client(server.address) as client:
+        sessions = int(client.stats()["sessions"])
+    proc = Path(f"/proc/{server.pid}")
+    status = dict(line.split(":", 1) for line in (proc / "status").read_text().splitlines())
+    return Use(sessions, len(list((proc / "fd").iterdir())), int(status["Threads"]), int(status["VmRSS"].split()[0]) / 1024)
+
+
+def settled(server: LocalServer, before: Use, spare_mebibytes: float) -> Use:
+    """Wait up to ten seconds until the server holds no more than before; return what it holds then."""
+    for _ in range(100):
+        now = use(server)
+        if now.sessions <= before.sessions and now.files <= before.files and now.mebibytes < before.mebibytes + spare_mebibytes:
+            break
+        time.sleep(0.1)
+    return now
+
+
+def play(address: str, game: str, road: Any, envs: int, steps: int, patience: float) -> str:
+    """Play a batch by random legal actions and return the hash of all that came back."""
+    digest, rng = hashlib.blake2b(digest_size=16), np.random.default_rng(5)
+    with blockyard.make_vec(game, envs, address=address, transport=road, seed=11) as env:
+        obs, _ = env.reset()
+        for _ in range(steps):
+            start = time.monotonic()
+            obs, reward, terminated, truncated, _ = env.step(env.sample_actions(rng))
+            if (took := time.monotonic() - start) > patience:
+                raise SystemExit(f"{game} over {road}: a step took {took:.1f} s")
+            for array in (obs["planes"], obs["globals"], reward, terminated, truncated, env.packed_masks):
+                digest.update(np.ascontiguousarray(array).data)
+    return digest.hexdigest()
+
+
+def victim(address: str, seed: int) -> None:
+    """Play until killed."""
+    chance = random.Random(seed)
+    rng = np.random.default_rng(seed)
+    while True:
+        game, road = chance.choice(GAMES), chance.choice(ROADS)
+        with blockyard.make_vec(game, chance.choice((1, 16, 256)), address=address, transport=road, seed=seed) as env:
+            env.reset()
+            for _ in range(200):
+                env.step(env.sample_actions(rng))
+
+
+@dataclass
+class Killed:
+    """How many clients were."""
+
+    clients: int = 0
+
+
+@contextlib.contextmanager
+def disturbed(address: str, victims: int, killed: Killed) -> Iterator[None]:
+    """Keep so many victims alive, and kill them at random, until the block ends."""
+    stop = multiprocessing.get_context("spawn").Event()
+    count = multiprocessing.get_context("spawn").Value("i", 0)
+    reaper = multiprocessing.get_context("spawn").Process(target=reap, args=(address, victims, stop, count))
+    reaper.start()
+    try:
+        yield
+    finally:
+        stop.set()
+        reaper.join(30)
+        killed.clients += count.value
+
+
+def reap(address: str, victims: int, stop: Any, count: Any) -> None:
+    """Start victims and kill each after half a second to four of play."""
+    chance, alive, seed = random.Random(3), [], 0
+    fork = multiprocessing.get_context("fork")
+    while not stop.is_set():
+        while len(alive) < victims:
+            seed += 1
+            process = fork.Process(target=victim, args=(address, seed), daemon=True)
+            process.start()
+            alive.append((process, time.monotonic() + chance.uniform(0.5, 4)))
+        stop.wait(0.1)
+        for process, end in list(alive):
+            if time.monotonic() > end or not process.is_alive():
+                process.kill()
+                process.join()
+                alive.remove((process, end))
+                count.value += 1
+    for process, _ in alive:
+        process.kill()
+        process.join()
+
+
+def main() -> None:
+    """Soak."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--minutes", type=float, default=60, help="how long (default 60)")
+    parser.add_argument("--envs", type=int, default=1024, help="games at once (default 1024)")
+    parser.add_argument("--steps", type=int, default=300, help="steps of each batch (default 300)")
+    parser.add_argument("--victims", type=int, default=2, help="clients to be killed that live at a time (default 2)")
+    parser.add_argument("--patience", type=float, default=30, help="seconds a step may take (default 30)")
+    parser.add_argument("--spare", type=float, default=64, help="MiB the server may keep more than after the first round (default 64)")
+    parser.add_argument("--log", type=Path, help="append a line of JSON a round to this file")
+    args = parser.parse_args()
+    server = LocalServer()
+    try:
+        failed = soak(args, server)
+    finally:
+        server.stop()
+    sys.exit(1 if failed else 0)
+
+
+def say(args: argparse.Namespace, **facts: Any) -> None:
+    """Print a line, and log it."""
+    line = json.dumps(facts)
+    print(line, flush=True)
+    if args.log:
+        with args.log.open("a") as log:
+            log.write(line + "\n")
+
+
+def soak(args: argparse.Namespace, server: LocalServer) -> bool:
+    """Do it; return whether anything suffered."""
+    turns = [(game, road) for game in GAMES for road in ROADS]
+    want = {turn: play(server.address, *turn, args.envs, args.steps, args.patience) for turn in turns}
+    if alike := [game for game in GAMES if len({want[game, road] for road in ROADS}) > 1]:
+        say(args, failed=f"the roads differ undisturbed in {alike}")
+        return True
+    before = use(server)
+    say(args, undisturbed={game: want[game, "socket"] for game in GAMES}, use=asdict(before))
+    killed, rounds, failed = Killed(), 0, False
+    end = time.monotonic() + 60 * args.minutes
+    with disturbed(server.address, args.victims, killed):
+        while time.monotonic() < end:
+            for turn in turns:
+                if play(server.address, *turn, args.envs, args.steps, args.patience) != want[turn]:
+                    failed = True
+                    say(args, failed=f"{turn[0]} over {turn[1]}: another hash in round {rounds + 1}")
+                if time.monotonic() > end:
+                    break
+            rounds += 1
+            say(args, round=rounds, minutes_left=round(max(0, end - time.monotonic()) / 60, 1), use=asdict(use(server)))
+    after = settled(server, before, args.spare)
+    if after.sessions > before.sessions or after.files > before.files or after.mebibytes > before.mebibytes + args.spare:
+        failed = True
+    say(args, rounds=rounds, killed=killed.clients, before=asdict(before), after=asdict(after), result="failed" if failed else "passed")
+    return failed
+
+
+if __name__ == "__main__":
+    main()
