@@ -82,6 +82,5 @@ def test_ray_survives_the_loss_of_a_node(tmp_path):
     out = example("ray_selfplay.py", *args, "--eval-games", 8, cwd=tmp_path)
     assert "is taken out" in out
     assert "update 10/10" in out
-    assert "island 1: " not in out.split("is gone")[1] if "is gone" in out else True
     assert "won" in out
     assert (tmp_path / "selfplay.pt").exists()

@@ -1,0 +1,25 @@
+"""The snippets of the documentation."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+DOCS = Path(__file__).resolve().parents[1] / "docs"
+
+
+def snippets(page: str) -> list[str]:
+    """Return the Python in a page."""
+    return re.findall(r"^```python\n(.*?)^```", (DOCS / page).read_text(), re.M | re.S)
+
+
+def run(page: str, cwd: Path) -> None:
+    """Run a page's snippets, each as a program of its own."""
+    found = snippets(page)
+    assert found, page
+    for code in found:
+        command = [sys.executable, "-c", code]
+        done = subprocess.run(command, capture_output=True, text=True, cwd=cwd, timeout=300, check=False)
+        assert done.returncode == 0, f"{page}:\n{code}\n{done.stderr}"

@@ -1,0 +1,17 @@
+"""The snippets of the pages run as they stand."""
+
+from __future__ import annotations
+
+import pytest
+from snippets import DOCS, run, snippets
+
+SMALL, LARGE = {"gymnasium.md", "pettingzoo.md", "loops.md"}, {"sb3.md", "torchrl.md", "rllib.md"}
+
+
+@pytest.mark.parametrize("page", sorted(SMALL))
+def test_page(page, tmp_path):
+    run(page, tmp_path)
+
+
+def test_every_page_is_tested():
+    assert {page.name for page in DOCS.glob("*.md") if snippets(page.name)} == SMALL | LARGE
