@@ -4,7 +4,7 @@
 // The library runs in a child process, which is this program started anew with
 // ServeArgument, so that one that crashes, hangs, exits or scribbles over memory ends with
 // its process and spoils a game, not the series. Parent and child talk in frames over two
-// pipes (see frame.go); a call costs about twenty microseconds by that. The child loads the
+// pipes (see frame.go); a call costs some tens of microseconds by that. The child loads the
 // library without cgo and makes all calls from one thread.
 //
 // # Limits
