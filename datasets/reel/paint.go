@@ -2,6 +2,7 @@ package reel
 
 import (
 	"slices"
+	"strings"
 
 	"blockyard/env"
 )
@@ -20,14 +21,16 @@ type paint struct {
 
 // A grid is one board: an ink for every cell, 0 for an empty one.
 type grid struct {
-	w, h int
-	ink  []uint8
+	w, h  int
+	ink   []uint8
+	bare  []uint8 // as ink was before the last choices were marked
+	piece uint8   // ink of the piece last in play
 }
 
 func (p *paint) clone() paint {
 	out := paint{boards: slices.Clone(p.boards)}
 	for k := range out.boards {
-		out.boards[k].ink = slices.Clone(out.boards[k].ink)
+		out.boards[k].ink, out.boards[k].bare = slices.Clone(out.boards[k].ink), slices.Clone(out.boards[k].bare)
 	}
 	return out
 }
@@ -42,14 +45,21 @@ func (p *paint) place(s env.State, m env.Moves) {
 	s.Show(&p.frame)
 	p.fit(&p.frame)
 	for k := range p.frame.Boards {
-		p.frame.Boards[k].Unghost()
+		b, g := &p.frame.Boards[k], &p.boards[k]
+		b.Unghost()
+		copy(g.bare, g.ink)
+		for c, glyph := range b.Cells {
+			if glyph >= 'A' && glyph <= 'Z' {
+				g.piece = b.Ink[c]
+			}
+		}
 	}
 	each(s, m, func(seat int, a env.Action) { marker.Mark(&p.frame, seat, a) })
 	for k := range p.frame.Boards {
 		b := &p.frame.Boards[k]
 		for c, glyph := range b.Cells {
 			if isGhost(glyph) {
-				p.boards[k].ink[c] = b.Ink[c]
+				p.boards[k].ink[c], p.boards[k].piece = b.Ink[c], b.Ink[c]
 			}
 		}
 	}
@@ -97,7 +107,7 @@ func (p *paint) fit(f *env.Frame) {
 	p.boards = nil
 	for k := range f.Boards {
 		b := &f.Boards[k]
-		g := grid{b.W, b.H, make([]uint8, b.W*b.H)}
+		g := grid{w: b.W, h: b.H, ink: make([]uint8, b.W*b.H), bare: make([]uint8, b.W*b.H)}
 		for c, ink := range b.Ink {
 			if ink == settled {
 				g.ink[c] = ink
@@ -107,39 +117,92 @@ func (p *paint) fit(f *env.Frame) {
 	}
 }
 
-// follow makes g the colours of b: of the ways to find rows of b among those of g, in
-// order, it takes one that keeps the most cells.
+// follow makes g the colours of b, which came out of it by the choices marked or, where the
+// piece came to lie elsewhere, in spite of them.
 func (g *grid) follow(b *env.Board) {
-	was, is := make([]string, g.h), make([]string, g.h)
+	is := make([]string, g.h)
 	for y := range g.h {
-		row, now := make([]byte, g.w), make([]byte, g.w)
+		row := make([]byte, g.w)
 		for x := range g.w {
-			row[x], now[x] = '.', '.'
-			if g.ink[y*g.w+x] != 0 {
-				row[x] = 'x'
-			}
+			row[x] = '.'
 			switch glyph := b.Cells[y*g.w+x]; {
 			case b.Ink[y*g.w+x] == settled:
-				now[x] = 'x'
+				row[x] = 'x'
 			case glyph >= 'A' && glyph <= 'Z':
-				now[x] = '?' // a piece in play hides the cell
+				row[x] = '?' // a piece in play hides the cell
 			}
 		}
-		was[y], is[y] = string(row), string(now)
+		is[y] = string(row)
 	}
-	ink := make([]uint8, len(g.ink))
-	for y, from := range align(was, is) {
-		for x := range g.w {
-			c := y*g.w + x
-			if is[y][x] == 'x' {
-				ink[c] = settled
-			}
-			if from >= 0 && is[y][x] != '.' {
-				ink[c] = g.ink[from*g.w+x]
-			}
+	ink, bare := g.carry(g.ink, is, false)
+	if bare > 0 {
+		if other, left := g.carry(g.bare, is, true); left < bare {
+			ink = other
 		}
 	}
 	g.ink = ink
+}
+
+// carry brings colours over to the rows of is: of the ways to find them among those that
+// were, in order, it takes one that keeps the most cells. With grown, a row that is none of
+// them but for cells of the piece is also found. plain counts cells left without a colour.
+func (g *grid) carry(from []uint8, is []string, grown bool) (ink []uint8, plain int) {
+	was := make([]string, g.h)
+	for y := range g.h {
+		row := make([]byte, g.w)
+		for x := range g.w {
+			row[x] = '.'
+			if from[y*g.w+x] != 0 {
+				row[x] = 'x'
+			}
+		}
+		was[y] = string(row)
+	}
+	pairs := align(was, is)
+	if grown {
+		grow(was, is, pairs)
+	}
+	ink = make([]uint8, len(from))
+	for y, z := range pairs {
+		for x := range g.w {
+			c := y*g.w + x
+			if z >= 0 && is[y][x] != '.' {
+				ink[c] = from[z*g.w+x]
+			}
+			if is[y][x] == 'x' && ink[c] == 0 {
+				if ink[c] = settled; z >= 0 && g.piece != 0 {
+					ink[c] = g.piece
+				} else {
+					plain++
+				}
+			}
+		}
+	}
+	return ink, plain
+}
+
+// grow adds pairs for rows that have none: the row as far from the next one with a pair as
+// it was before, if cells were only added to it.
+func grow(was, is []string, pairs []int) {
+	next := len(was) // the row that the row below was
+	for y := len(is) - 1; y >= 0; y-- {
+		if pairs[y] < 0 && next > 0 && more(was[next-1], is[y]) && !slices.Contains(pairs, next-1) {
+			pairs[y] = next - 1
+		}
+		if pairs[y] >= 0 {
+			next = pairs[y]
+		}
+	}
+}
+
+// more reports whether every cell of a row that was filled still is.
+func more(was, is string) bool {
+	for x := range len(is) {
+		if was[x] == 'x' && is[x] == '.' {
+			return false
+		}
+	}
+	return true
 }
 
 // fits reports whether a row may have been the one it was: '?' is either.
@@ -162,31 +225,37 @@ func align(was, is []string) []int {
 		}
 		return out
 	}
+	const stay = 1 << 8 // more than there are rows
 	n := len(was)
-	best := make([]int32, (len(is)+1)*(n+1)) // of is[y:] among was[z:]
-	at := func(y, z int) *int32 { return &best[y*(n+1)+z] }
-	for y := len(is) - 1; y >= 0; y-- {
-		weight := int32(1)
-		for _, c := range is[y] {
-			if c == 'x' {
-				weight += 4
-			}
+	best := make([]int, (len(is)+1)*(n+1)) // of is[y:] among was[z:]
+	at := func(y, z int) *int { return &best[y*(n+1)+z] }
+	pair := func(y, z int) int { // what the pair makes of them, -1 if it is none
+		if !fits(was[z], is[y]) {
+			return -1
 		}
+		value := stay * (1 + 4*strings.Count(is[y], "x"))
+		if y == z {
+			value++ // of equals, rows that stayed where they were
+		}
+		return value + *at(y+1, z+1)
+	}
+	for y := len(is) - 1; y >= 0; y-- {
 		for z := n - 1; z >= 0; z-- {
-			*at(y, z) = max(*at(y+1, z), *at(y, z+1))
-			if fits(was[z], is[y]) {
-				*at(y, z) = max(*at(y, z), weight+*at(y+1, z+1))
-			}
+			*at(y, z) = max(*at(y+1, z), *at(y, z+1), pair(y, z))
 		}
 	}
-	for y, z := 0, 0; y < len(is); y++ {
+	for y := range out {
 		out[y] = -1
-		for z < n && *at(y, z) == *at(y, z+1) {
-			z++
-		}
-		if z < n && fits(was[z], is[y]) && *at(y, z) != *at(y+1, z) {
+	}
+	for y, z := 0, 0; y < len(is) && z < n; {
+		switch *at(y, z) {
+		case pair(y, z):
 			out[y] = z
+			y, z = y+1, z+1
+		case *at(y, z+1):
 			z++
+		default:
+			y++
 		}
 	}
 	return out

@@ -153,7 +153,7 @@ func TestLongGame(t *testing.T) {
 
 // Every cell that has settled has the colour of a piece, unless the game pushed it in.
 func TestColours(t *testing.T) {
-	for _, name := range []string{"tetrisduel", "wintetris:instant"} {
+	for _, name := range []string{"tetrisduel", "wintetris:instant", "wintetris", "wintetris:tick"} {
 		g, err := games.Lookup(name)
 		require.NoError(t, err)
 		r, err := Whole(g, play(g, g.MinSeats, 3, 400, false))

@@ -165,7 +165,7 @@ func (p *replay) frame(n int) (Frame, error) {
 func verdict(r *reel.Reel) string {
 	s, seats := r.State(), r.Rec.Seats
 	if seats == 1 {
-		return fmt.Sprintf("Game over · %s", points(s.Score(0)))
+		return fmt.Sprintf("Game over · score %d", s.Score(0))
 	}
 	best, winners := float32(-2), []string(nil)
 	for seat := range seats {

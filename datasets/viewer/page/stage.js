@@ -82,7 +82,7 @@ function build(frame, details) {
       box.append(el("h2", "", t.name[0].toUpperCase() + t.name.slice(1)), column);
       beside.append(box);
     }
-    parts.trays.push({k, column, mine, drawn: []});
+    parts.trays.push({k, column, mine, box: column.parentNode, drawn: []});
   });
 }
 
@@ -150,7 +150,7 @@ function describe(frame, details) {
   } else {
     out.push(el("b", "", frame.label));
   }
-  if (frame.over && !frame.red) {
+  if (frame.over && !(frame.red || frame.seats.length === 1 && parts.own && frame.seats[0].result !== undefined)) {
     out.length = 0;
     out.push(el("span", "end", frame.over));
   }
@@ -191,6 +191,7 @@ function tint(part, frame, k, details) {
 function pieces(tray, frame, cell, seats) {
   const list = ((frame.trays || [])[tray.k] || {pieces: []}).pieces;
   const size = tray.mine ? (innerWidth > 900 ? 9 : 6) : Math.max(6, Math.min(18, cell * .62));
+  if (!tray.mine) tray.box.style.visibility = list.length ? "visible" : "hidden";
   if (!tray.mine) tray.column.style.minWidth = 5 * size + "px";
   while (tray.drawn.length > list.length) tray.drawn.pop().canvas.remove();
   list.forEach((p, k) => {
@@ -217,8 +218,8 @@ function fit(frame) {
   if (beside.firstChild && side) width -= Math.max(beside.offsetWidth, phone ? 60 : 110) + gap;
   if (wide && panel.firstChild) width -= panel.offsetWidth + gap;
   const card = boards.contains(parts.seats[0].box) ? parts.seats[0].box.offsetHeight + 10 : 0;
-  const name = boards.querySelector(".boardname");
-  const used = document.querySelector(".top").offsetHeight + document.querySelector(".deck").offsetHeight + caption.offsetHeight + card + (name ? 30 : 0) + 52;
+  const name = boards.querySelector(".boardname"), above = phone && panel.querySelector(".seats2");
+  const used = document.querySelector(".top").offsetHeight + document.querySelector(".deck").offsetHeight + caption.offsetHeight + card + (name ? 30 : 0) + (above ? above.offsetHeight + 12 : 0) + 52;
   const height = Math.max(phone ? 300 : 260, innerHeight - used);
   return Math.max(5, Math.min(width / across, height / down, 46));
 }
