@@ -42,10 +42,8 @@ func servePlugin(args []string) (status int, asked bool) {
 	if len(args) != 2 || args[0] != plugin.ServeArgument {
 		return 0, false
 	}
-	if err := plugin.Serve(args[1]); err != nil {
-		return 1, true
-	}
-	return 0, true
+	_ = plugin.Serve(args[1])
+	return 1, true
 }
 
 // plugged plays the games of a library.

@@ -13,7 +13,8 @@ import (
 const ServeArgument = "plugin-serve"
 
 // Serve is the child process: it loads a library and answers the frames of the parent until
-// that is gone. It must be called from main's goroutine, and the process must end after it.
+// that is gone, which ends the process. It returns only if it fails; the parent knows why, and
+// the process must end. It must be called from main's goroutine.
 func Serve(file string) error {
 	runtime.LockOSThread()
 	in, out, err := childPipes()
