@@ -83,7 +83,6 @@ type commands struct {
 	words []string
 	block dropblox.Block
 	taken dropblox.Field
-	last  bool // pos is the last there is
 }
 
 func newCommands(of turns) *commands { return &commands{of: of, at: -1} }

@@ -12,7 +12,6 @@ const maxFilms = 6
 type films struct {
 	mu   sync.Mutex
 	held []*held // the one used last comes last
-	made int
 }
 
 // A held is an open film, for one request at a time.

@@ -1,0 +1,65 @@
+package viewer
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"blockyard/datasets/record"
+	"blockyard/env"
+	"blockyard/env/dropblox"
+
+	"github.com/stretchr/testify/require"
+)
+
+// A record of Dropblox is shown as the commands that lead to its resting places: the last
+// frame of a turn has the ghost where the next position has the squares, or rows vanish.
+func TestDropbloxRecord(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	g := dropblox.Game
+	s := g.New(1)
+	s.Reset(7)
+	rec := record.New(g, 7, []string{"random"})
+	for s.Acting() != 0 {
+		legal := s.Legal(0, nil)
+		m := env.Alone(0, legal[rng.IntN(len(legal))])
+		rec.Add(s.Acting(), m)
+		s.Step(m)
+	}
+	rec.End(s)
+	path := filepath.Join(t.TempDir(), "d.jsonl.gz")
+	w, err := record.Create(path)
+	require.NoError(t, err)
+	require.NoError(t, w.Write(rec))
+	require.NoError(t, w.Close())
+
+	c := serve(t, path)
+	d := c.game("d.jsonl.gz:1")
+	require.Empty(t, d.Film.Error)
+	require.True(t, d.Film.Turns)
+	var all []Frame
+	for from := 0; from < d.Film.Frames; from += chunkSize {
+		all = append(all, c.frames("d.jsonl.gz:1", from, chunkSize).Frames...)
+	}
+	turns := 0
+	for n, f := range all[:len(all)-1] {
+		next := all[n+1]
+		require.Len(t, f.Boards, 1)
+		if next.Turn == f.Turn || next.Seats[0].Score != f.Seats[0].Score {
+			continue
+		}
+		turns++
+		for k := range f.Boards[0].Cells {
+			if strings.ContainsRune("xb", rune(f.Boards[0].Cells[k])) {
+				require.Contains(t, "xB", string(next.Boards[0].Cells[k]), "frame %d, cell %d", n, k)
+			}
+		}
+	}
+	require.Greater(t, turns, 10)
+	end := all[len(all)-1]
+	require.Equal(t, len(rec.Choices), end.Turn)
+	require.True(t, end.Red)
+	require.Equal(t, fmt.Sprintf("The board is full · %s", points(rec.Scores[0])), end.Over)
+}
