@@ -15,6 +15,9 @@ import pytest
 
 from blockyard.binary import find_server
 
+# Ray gives a node half a minute to come up, which a busy machine exceeds.
+os.environ.setdefault("RAY_raylet_start_wait_time_s", "240")
+
 GAME = "BlockBattle-v0"
 MODES = ["NextStep", "SameStep", "Disabled"]
 
