@@ -132,11 +132,17 @@ func read(c Checker, in *lines.Reader) (*Report, error) {
 	}
 }
 
+// parts are the kinds of lines that a game is told in.
+var parts = map[string]bool{"turn": true, "skip": true, "end": true}
+
 // String is the report's line, "FILE: N games, M values compared, K differ", and under it
-// the first difference.
+// the first difference. The lines that a game is told in are not counted beside it.
 func (r *Report) String() string {
 	var kinds []string
 	for kind, n := range r.Kinds {
+		if r.Kinds["game"] > 0 && parts[kind] {
+			continue
+		}
 		kinds = append(kinds, fmt.Sprintf("%d %ss", n, kind))
 	}
 	sort.Strings(kinds)
