@@ -26,7 +26,7 @@ go: ## Go tests
 	$(GO) test -timeout 15m ./...
 
 race: ## Go tests under the race detector, where goroutines meet
-	$(GO) test -race -short -timeout 15m ./env/vec ./rpc/server ./rpc/wire ./agents/match ./agents/contest ./train/td
+	$(GO) test -race -short -timeout 15m ./env/vec ./rpc/server ./rpc/wire ./agents/match ./agents/contest ./agents/dropbloxlive/... ./train/td
 
 python: $(VENV)/ok ## the Python client's tests on real Gymnasium and a real server
 	$(PY) -m pytest -q rpc/python/tests
