@@ -124,3 +124,12 @@ type State interface {
 	// Show paints the whole position for people.
 	Show(f *Frame)
 }
+
+// A Masker is a State that can write what is legal as bits, faster than a list can be made
+// and packed.
+type Masker interface {
+	// MaskLegal sets in mask, bit a&7 of byte a>>3, what Legal lists for seat, which is
+	// acting. mask is empty when it is called, and of whole words: a multiple of 8 bytes, as
+	// many as hold Game.MaskLen.
+	MaskLegal(seat int, mask []byte)
+}

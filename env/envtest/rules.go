@@ -1,6 +1,7 @@
 package envtest
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"math"
@@ -21,6 +22,11 @@ func legalMoves(g *env.Game, seats int, seed uint64) error {
 		for seat := range seats {
 			if err := legalOf(g, s, seat, acting.Has(seat)); err != nil {
 				return fmt.Errorf("seat %d: %w", seat, err)
+			}
+			if m, ok := s.(env.Masker); ok && acting.Has(seat) {
+				if err := maskOf(g, s, m, seat); err != nil {
+					return fmt.Errorf("seat %d: %w", seat, err)
+				}
 			}
 		}
 		return nil
@@ -46,6 +52,19 @@ func legalOf(g *env.Game, s env.State, seat int, acts bool) error {
 		if k > 0 && legal[k-1] >= a {
 			return fmt.Errorf("legal actions %d, %d do not ascend", legal[k-1], a)
 		}
+	}
+	return nil
+}
+
+// maskOf: a mask has the bits of what is legal and no others.
+func maskOf(g *env.Game, s env.State, m env.Masker, seat int) error {
+	got, want := make([]byte, (g.MaskLen()+7)&^7), make([]byte, (g.MaskLen()+7)&^7)
+	m.MaskLegal(seat, got)
+	for _, a := range s.Legal(seat, nil) {
+		want[a>>3] |= 1 << (a & 7)
+	}
+	if !bytes.Equal(got, want) {
+		return fmt.Errorf("MaskLegal sets %x, Legal lists %x", got, want)
 	}
 	return nil
 }

@@ -38,8 +38,9 @@ func TestLayout(t *testing.T) {
 	s, _, _ := start(t, blockbattle.Game, vec.Config{Envs: 3, Autoreset: vec.SameStep})
 	l, err = s.Layout()
 	require.NoError(t, err)
-	require.Len(t, l.Fields, 11)
-	require.Equal(t, "final_seat", l.Fields[10].Name)
+	require.Len(t, l.Fields, 12)
+	require.Equal(t, "final_legal", l.Fields[10].Name)
+	require.Equal(t, "final_seat", l.Fields[11].Name)
 	for _, f := range l.Fields {
 		require.Zero(t, f.Offset%8)
 	}

@@ -21,7 +21,11 @@ func (e *Env) look(w *worker, i int) {
 	for r := range e.rows {
 		mask := e.mask(i*e.rows + r)
 		clear(mask)
-		if seat := sl.seats[r]; seat != NoSeat {
+		if seat := sl.seats[r]; seat == NoSeat {
+			continue
+		} else if m, ok := s.(env.Masker); ok {
+			m.MaskLegal(int(seat), mask)
+		} else {
 			w.legal = s.Legal(int(seat), w.legal[:0])
 			pack(mask, w.legal)
 		}

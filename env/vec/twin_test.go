@@ -116,10 +116,11 @@ func (w *twin) step(actions []env.Action, out *vec.Batch) {
 	w.write(out, reward)
 	if w.c.Autoreset == vec.SameStep && (w.cut || w.s.Acting() == 0) {
 		w.look(out.FinalPlanes, out.FinalGlobals, out.FinalSeat)
+		w.masks(out.FinalLegal)
 		w.episode++
 		w.begin()
 		w.look(out.Planes, out.Globals, out.Seat)
-		w.masks(out)
+		w.masks(out.Legal)
 	}
 }
 
@@ -132,7 +133,7 @@ func (w *twin) scores() (scores []int32) {
 
 func (w *twin) write(out *vec.Batch, reward []float32) {
 	w.look(out.Planes, out.Globals, out.Seat)
-	w.masks(out)
+	w.masks(out.Legal)
 	copy(out.Reward[w.at*w.c.Seats:], reward)
 	copy(out.Score[w.at*w.c.Seats:], w.scores())
 	out.Terminated[w.at], out.Truncated[w.at] = 0, 0
@@ -157,7 +158,7 @@ func (w *twin) look(planes []uint8, globals []float32, seats []uint8) {
 	}
 }
 
-func (w *twin) masks(out *vec.Batch) {
+func (w *twin) masks(slab []uint8) {
 	for r, seat := range w.seats {
 		mask := make([]uint8, w.g.MaskLen())
 		if seat >= 0 {
@@ -165,7 +166,7 @@ func (w *twin) masks(out *vec.Batch) {
 				mask[a/8] += 1 << (a % 8)
 			}
 		}
-		copy(out.Legal[(w.at*w.rows+r)*len(mask):], mask)
+		copy(slab[(w.at*w.rows+r)*len(mask):], mask)
 	}
 }
 

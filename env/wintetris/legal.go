@@ -1,6 +1,7 @@
 package wintetris
 
 import (
+	"encoding/binary"
 	"math/bits"
 
 	"blockyard/env"
@@ -21,20 +22,24 @@ func target(b Block, a env.Action) Block {
 	return b
 }
 
-// open is what is legal while nothing is in the way, by kind.
-var open, openOnce = func() (all, once [Kinds][]env.Action) {
+// A layout is a set of resting places: bit x-minX of an element is column x in that rotation.
+type layout [Rotations]uint16
+
+// open is what is legal while nothing is in the way, by kind, or of that what covers
+// distinct cells.
+var open, openOnce = func() (all, once [Kinds]layout) {
 	var f Field
 	for k := range all {
-		all[k] = list(&f, Spawn(uint8(k)), false, nil)
-		once[k] = list(&f, Spawn(uint8(k)), true, nil)
+		all[k] = places(&f, Spawn(uint8(k)), false)
+		once[k] = places(&f, Spawn(uint8(k)), true)
 	}
 	return all, once
 }()
 
-// list appends the resting places, within the field, of a piece where it appears, or those
-// of distinct cells.
-func list(f *Field, b Block, distinct bool, dst []env.Action) []env.Action {
-	var seen [Rotations]uint32
+// places are the resting places, within the field, of a piece where it appears; with
+// distinct, of those that cover the same cells only that of the smallest rotation.
+func places(f *Field, b Block, distinct bool) (out layout) {
+	var seen layout
 	for t := 0; t < Rotations; t++ {
 		if t > 0 {
 			if b = b.Turned(1); !f.Fits(b) {
@@ -43,22 +48,30 @@ func list(f *Field, b Block, distinct bool, dst []env.Action) []env.Action {
 		}
 		s := &shapes[b.Kind][t]
 		first, last := f.run(b)
-		places := uint32(1)<<uint(last+margin+1) - 1<<uint(first+margin)
+		set := uint32(1)<<uint(last+margin+1) - 1<<uint(first+margin)
 		if b.Y+s.high >= Height { // it must come down a row at least
-			places &= f.fits(s, int(b.Y)-1)
+			set &= f.fits(s, int(b.Y)-1)
 		}
+		out[t] = uint16(set >> (margin + minX))
 		if twin := &twins[b.Kind][t]; distinct {
 			// Where a smaller rotation rests, this one would cover the same cells.
-			moved := places << 8 >> uint(8-twin.dx) // columns of the twin
-			moved &^= seen[twin.of]
-			seen[twin.of] |= moved
-			places = moved << 8 >> uint(8+twin.dx)
-		}
-		for ; places != 0; places &= places - 1 {
-			dst = append(dst, Block{Rot: uint8(t), X: int8(bits.TrailingZeros32(places)) - margin}.Action())
+			moved := uint32(out[t]) << 8 >> uint(8-twin.dx) &^ uint32(seen[twin.of])
+			seen[twin.of] |= uint16(moved)
+			out[t] = uint16(moved << 8 >> uint(8+twin.dx))
 		}
 	}
-	return dst
+	return out
+}
+
+// layout is what is legal, in a mode of places.
+func (s *State) layout() layout {
+	switch once := s.Mode == Instant; {
+	case !s.Field.Low(openFrom):
+		return places(&s.Field, s.Piece, once)
+	case once:
+		return openOnce[s.Piece.Kind]
+	}
+	return open[s.Piece.Kind]
 }
 
 var everyBits = func() (out [bitSets]env.Action) {
@@ -75,10 +88,25 @@ func (s *State) Legal(seat int, dst []env.Action) []env.Action {
 		return dst
 	case s.Mode == Ticks:
 		return append(dst, everyBits[:]...)
-	case !s.Field.Low(openFrom):
-		return list(&s.Field, s.Piece, s.Mode == Instant, dst)
-	case s.Mode == Instant:
-		return append(dst, openOnce[s.Piece.Kind]...)
 	}
-	return append(dst, open[s.Piece.Kind]...)
+	for r, set := range s.layout() {
+		for ; set != 0; set &= set - 1 {
+			dst = append(dst, env.Action(r*columns+bits.TrailingZeros16(set)))
+		}
+	}
+	return dst
+}
+
+var _ env.Masker = (*State)(nil)
+
+// MaskLegal implements env.Masker.
+func (s *State) MaskLegal(_ int, mask []byte) {
+	word := uint64(1<<bitSets - 1)
+	if s.Mode != Ticks {
+		word = 0
+		for r, set := range s.layout() {
+			word |= uint64(set) << uint(r*columns)
+		}
+	}
+	binary.LittleEndian.PutUint64(mask, word)
 }
