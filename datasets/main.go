@@ -15,6 +15,7 @@ type program struct {
 	Check   checkCmd   `cmd:"" help:"Replay recorded games and compare how they end."`
 	View    viewCmd    `cmd:"" help:"Show a recorded game in the terminal."`
 	Stat    statCmd    `cmd:"" help:"Summarise recorded games: lengths, scores, results by agent and seat."`
+	Export  exportCmd  `cmd:"" help:"Write recorded games as Parquet shards or as a Minari dataset."`
 	Conform conformCmd `cmd:"" help:"Replay transcripts of an original contest engine and compare every value."`
 }
 
@@ -37,7 +38,7 @@ func run(args []string, std *streams) int {
 	left := -1
 	parser, err := kong.New(&p,
 		kong.Name("datasets"),
-		kong.Description("Recorded games: check, view, summarise; and the original engines' transcripts."),
+		kong.Description("Recorded games: check, view, summarise, export; and the original engines' transcripts."),
 		kong.UsageOnError(),
 		kong.Writers(std.out, std.err),
 		kong.Exit(func(code int) { left = code }),

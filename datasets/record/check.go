@@ -67,6 +67,11 @@ func checkParts(head *Record, last **Record, next func() (*Record, error), looku
 	return compare(rp, &end)
 }
 
+// Compare holds the position that a replay came to against what rec says of the game's end;
+// of rec only seats, scores, results and whether it was stopped count. What it reports wraps
+// ErrDiffers.
+func (rp *Replay) Compare(rec *Record) error { return compare(rp, rec) }
+
 // compare holds the last position of rp against what rec says of the end.
 func compare(rp *Replay, rec *Record) error {
 	s := rp.State()

@@ -33,6 +33,12 @@ func NewReplay(g *env.Game, rec *Record) *Replay {
 	return newReplay(g, rec, func() (*Record, error) { return nil, io.EOF })
 }
 
+// ReplayParts begins a replay of a game whose head, the first of its lines, is rec. next
+// reads the further ones with Reader.ReadPart while rec and they say More.
+func ReplayParts(g *env.Game, rec *Record, next func() (*Record, error)) *Replay {
+	return newReplay(g, rec, next)
+}
+
 func newReplay(g *env.Game, rec *Record, next func() (*Record, error)) *Replay {
 	rp := &Replay{game: g, next: next, choices: rec.Choices, draws: rec.Draws, drawn: len(rec.Draws) > 0, more: rec.More}
 	rp.err = rp.begin(rec)
@@ -156,6 +162,9 @@ func (rp *Replay) play(m env.Moves) {
 
 // State is the position the replay stands at.
 func (rp *Replay) State() env.State { return rp.state }
+
+// Last reports whether the position is the last: no choices follow it.
+func (rp *Replay) Last() bool { return len(rp.choices) == 0 && !rp.more || rp.state.Acting() == 0 }
 
 // Ply is how many choices led to the position.
 func (rp *Replay) Ply() int { return rp.ply }

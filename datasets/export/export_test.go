@@ -1,0 +1,341 @@
+package export
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"blockyard/datasets/record"
+	"blockyard/env"
+	"blockyard/env/games"
+
+	"github.com/parquet-go/parquet-go"
+	"github.com/stretchr/testify/require"
+)
+
+// shardRow is a row as a stranger to this package reads it.
+type shardRow struct {
+	Episode    int64     `parquet:"episode"`
+	Step       int32     `parquet:"step"`
+	Seat       uint8     `parquet:"seat"`
+	Obs        []byte    `parquet:"obs"`
+	Globals    []float32 `parquet:"globals,list"`
+	Mask       []byte    `parquet:"mask"`
+	Action     uint16    `parquet:"action"`
+	Score      int32     `parquet:"score"`
+	Reward     float32   `parquet:"reward"`
+	Points     int32     `parquet:"points"`
+	Terminated bool      `parquet:"terminated"`
+	Truncated  bool      `parquet:"truncated"`
+	Seed       uint64    `parquet:"seed"`
+	Policy     string    `parquet:"policy_id"`
+	Value      *float32  `parquet:"value,optional"`
+}
+
+// recorded plays n random games of g, some of them broken off, some with choices not made.
+func recorded(t testing.TB, g *env.Game, n int) (file []byte, recs []*record.Record) {
+	var out bytes.Buffer
+	w := record.NewWriter(&out)
+	random := env.Rand{Word: 5}
+	for k := range n {
+		seats := g.MinSeats + k%(g.MaxSeats-g.MinSeats+1)
+		s := g.New(seats)
+		s.Reset(uint64(k))
+		rec := record.New(g, uint64(k), []string{"a", "b", "c", "d"}[:seats])
+		for step := 0; s.Acting() != 0 && step < 20+10*k; step++ {
+			m := env.NoMoves
+			for set := s.Acting(); set != 0; set = set.Rest() {
+				legal := s.Legal(set.First(), nil)
+				if k != 1 || step != 7 {
+					m[set.First()] = legal[random.Next()%uint64(len(legal))]
+				}
+			}
+			rec.Add(s.Acting(), m)
+			if k%3 == 2 {
+				for range s.Acting().Len() {
+					rec.Values = append(rec.Values, float32(step))
+				}
+			}
+			s.Step(m)
+		}
+		rec.End(s)
+		require.NoError(t, w.Write(rec))
+		recs = append(recs, rec)
+	}
+	require.NoError(t, w.Close())
+	return out.Bytes(), recs
+}
+
+// plainly is what shards should hold, got the slow way: each position kept whole.
+func plainly(t testing.TB, g *env.Game, episode int, rec *record.Record) map[string]shardRow {
+	type moment struct {
+		step int
+		s    env.State
+		a    env.Action
+		n    int // of the choice in the record
+	}
+	bySeat := make([][]moment, rec.Seats)
+	s := g.New(rec.Seats)
+	s.Reset(rec.Seed)
+	used, step := 0, 0
+	for ; s.Acting() != 0 && used < len(rec.Choices); step++ {
+		m := env.NoMoves
+		for set := s.Acting(); set != 0; set = set.Rest() {
+			m[set.First()] = rec.Choices[used]
+			was := g.New(rec.Seats)
+			was.CopyFrom(s)
+			bySeat[set.First()] = append(bySeat[set.First()], moment{step, was, rec.Choices[used], used})
+			used++
+		}
+		s.Step(m)
+	}
+	out := map[string]shardRow{}
+	for seat, moments := range bySeat {
+		for k, at := range moments {
+			next, last := s, k == len(moments)-1
+			if !last {
+				next = moments[k+1].s
+			}
+			planes, globals := make([]uint8, g.Planes.Len()), make([]float32, g.Globals())
+			at.s.Observe(seat, planes, globals)
+			mask := make([]byte, g.MaskLen())
+			for _, a := range at.s.Legal(seat, nil) {
+				mask[a/8] |= 1 << (a % 8)
+			}
+			row := shardRow{
+				Episode: int64(episode), Step: int32(at.step), Seat: uint8(seat), Obs: planes, Globals: globals, Mask: mask, Action: uint16(at.a),
+				Score: int32(at.s.Score(seat)), Points: int32(next.Score(seat) - at.s.Score(seat)),
+				Terminated: last && s.Acting() == 0, Truncated: last && s.Acting() != 0, Seed: rec.Seed, Policy: rec.Agents[seat],
+			}
+			if row.Terminated {
+				row.Reward = s.Result(seat)
+			}
+			if len(rec.Values) > 0 {
+				row.Value = &rec.Values[at.n]
+			}
+			out[fmt.Sprint(at.step, " ", seat)] = row
+		}
+	}
+	return out
+}
+
+func walk(t testing.TB, g *env.Game, file []byte, to Sink) *Walker {
+	r, err := record.NewReader("games", bytes.NewReader(file))
+	require.NoError(t, err)
+	w := NewWalker(g, to)
+	for {
+		err := w.Next(context.Background(), r)
+		if errors.Is(err, io.EOF) {
+			return w
+		}
+		require.NoError(t, err)
+	}
+}
+
+// unpacked spreads packed cells out again, a bit at a time.
+func unpacked(obs []byte, cells, bits int) []byte {
+	out := make([]byte, cells)
+	for k := range out {
+		for b := range bits {
+			at := k*bits + b
+			out[k] |= obs[at/8] >> (at % 8) & 1 << b
+		}
+	}
+	return out
+}
+
+// Every row of every game is what the plain way says, whatever shards and groups it lies in.
+func TestShards(t *testing.T) {
+	for _, g := range games.All {
+		t.Run(g.Name, func(t *testing.T) {
+			file, recs := recorded(t, g, 5)
+			dir := t.TempDir()
+			s, err := NewShards(dir, g, 60)
+			require.NoError(t, err)
+			s.group = 20
+			w := walk(t, g, file, s)
+			require.NoError(t, s.Close([]Source{{File: "games", Games: w.Games}}))
+			names, err := filepath.Glob(filepath.Join(dir, "data", "*"))
+			require.NoError(t, err)
+			require.Greater(t, len(names), 1)
+			want := map[int64]map[string]shardRow{}
+			total := 0
+			for k, rec := range recs {
+				want[int64(k)] = plainly(t, g, k, rec)
+				total += len(rec.Choices)
+			}
+			groups := 0
+			for _, name := range names {
+				groups += groupsOf(t, name)
+				rows, err := parquet.ReadFile[shardRow](name)
+				require.NoError(t, err)
+				for _, row := range rows {
+					row.Obs = unpacked(row.Obs, g.Planes.Len(), CellBits(g))
+					key := fmt.Sprint(row.Step, " ", row.Seat)
+					require.Equal(t, want[row.Episode][key], row, "%s: game %d, step and seat %s", name, row.Episode, key)
+					delete(want[row.Episode], key)
+				}
+			}
+			require.Greater(t, groups, len(names))
+			require.EqualValues(t, total, w.Rows)
+			for k, left := range want {
+				require.Empty(t, left, "game %d", k)
+			}
+			var info struct{ Episodes, Rows int }
+			text, err := os.ReadFile(filepath.Join(dir, "meta", "info.json"))
+			require.NoError(t, err)
+			require.NoError(t, json.Unmarshal(text, &info))
+			require.Equal(t, total, info.Rows)
+			require.Equal(t, 5, info.Episodes)
+		})
+	}
+}
+
+// groupsOf counts the row groups of a file, and holds that none ends in the middle of a game
+// that the next goes on with.
+func groupsOf(t *testing.T, name string) int {
+	f, err := os.Open(name)
+	require.NoError(t, err)
+	defer f.Close()
+	info, err := f.Stat()
+	require.NoError(t, err)
+	p, err := parquet.OpenFile(f, info.Size())
+	require.NoError(t, err)
+	about, ok := p.Lookup("blockyard")
+	require.True(t, ok)
+	require.True(t, json.Valid([]byte(about)))
+	return len(p.RowGroups())
+}
+
+type minariRow struct {
+	Observations struct {
+		Planes  []uint8   `parquet:"planes,list"`
+		Globals []float32 `parquet:"globals,list"`
+	} `parquet:"observations"`
+	Actions      int64   `parquet:"actions"`
+	Rewards      float64 `parquet:"rewards"`
+	Terminations bool    `parquet:"terminations"`
+	Truncations  bool    `parquet:"truncations"`
+	Infos        struct {
+		Mask  []int8 `parquet:"action_mask,list"`
+		Score int32  `parquet:"score"`
+	} `parquet:"infos"`
+}
+
+// Episodes are those of the seats that made all their choices, each with a row more than it
+// has choices, in one row group.
+func TestMinari(t *testing.T) {
+	for _, g := range games.All {
+		t.Run(g.Name, func(t *testing.T) {
+			file, recs := recorded(t, g, 4)
+			dir := t.TempDir()
+			m, err := NewMinari(dir, "blockyard/test-v0", g)
+			require.NoError(t, err)
+			walk(t, g, file, m)
+			require.NoError(t, m.Close(nil))
+			seats := 0
+			for _, rec := range recs {
+				seats += rec.Seats
+			}
+			require.EqualValues(t, seats, m.Episodes+m.Missing)
+			require.NotZero(t, m.Missing, "some choices were not made")
+			var steps int64
+			for k := range m.Episodes {
+				steps += checkEpisode(t, filepath.Join(dir, "data", fmt.Sprint(k)), g, recs)
+			}
+			require.Equal(t, m.Steps, steps)
+			left, err := filepath.Glob(filepath.Join(dir, "data", ".*"))
+			require.NoError(t, err)
+			require.Empty(t, left)
+		})
+	}
+}
+
+func checkEpisode(t *testing.T, dir string, g *env.Game, recs []*record.Record) int64 {
+	var about struct {
+		Game, Seat int
+		Steps      int64 `json:"total_steps"`
+	}
+	text, err := os.ReadFile(filepath.Join(dir, "metadata.json"))
+	require.NoError(t, err)
+	require.NoError(t, json.Unmarshal(text, &about))
+	rows, err := parquet.ReadFile[minariRow](filepath.Join(dir, "part-0.parquet"))
+	require.NoError(t, err)
+	require.EqualValues(t, about.Steps+1, len(rows))
+	want := plainly(t, g, about.Game, recs[about.Game])
+	k := 0
+	for step := range 1000 {
+		w, ok := want[fmt.Sprint(step, " ", about.Seat)]
+		if !ok {
+			continue
+		}
+		r := rows[k]
+		k++
+		require.Equal(t, w.Obs, r.Observations.Planes)
+		require.Equal(t, w.Globals, r.Observations.Globals)
+		require.EqualValues(t, w.Action, r.Actions)
+		require.EqualValues(t, 1, r.Infos.Mask[r.Actions])
+		require.EqualValues(t, w.Reward, r.Rewards)
+		require.Equal(t, w.Score, r.Infos.Score)
+		require.Equal(t, w.Terminated, r.Terminations)
+		require.Equal(t, w.Truncated, r.Truncations)
+	}
+	require.Len(t, rows, k+1)
+	return about.Steps
+}
+
+func TestMinariNames(t *testing.T) {
+	for id, good := range map[string]bool{
+		"blockyard/blocking/records-v0": true, "records-v12": true, "a/b": false, "../x-v0": false, "/etc/x-v0": false, "": false, "a//b-v0": false,
+	} {
+		require.Equal(t, good, CheckMinariID(id) == nil, id)
+	}
+}
+
+// What a record says wrongly of its game is found, in whatever part of it.
+func TestSpoiltRecords(t *testing.T) {
+	g := games.All[0]
+	_, recs := recorded(t, g, 2)
+	for name, spoil := range map[string]func(r *record.Record){
+		"scores":  func(r *record.Record) { r.Scores[0]++ },
+		"rules":   func(r *record.Record) { r.Rules++ },
+		"choices": func(r *record.Record) { r.Choices = r.Choices[:len(r.Choices)-g.MinSeats] },
+		"illegal": func(r *record.Record) { r.Choices[2] = env.Action(g.Actions) },
+		"game":    func(r *record.Record) { r.Game = games.All[1].Name },
+	} {
+		rec := *recs[0]
+		rec.Choices, rec.Scores = append([]env.Action{}, rec.Choices...), append([]int{}, rec.Scores...)
+		rec.Stopped = false
+		spoil(&rec)
+		var out bytes.Buffer
+		w := record.NewWriter(&out)
+		require.NoError(t, w.Write(&rec))
+		require.NoError(t, w.Close())
+		r, err := record.NewReader("spoilt", &out)
+		require.NoError(t, err)
+		s, err := NewShards(t.TempDir(), g, 100)
+		require.NoError(t, err)
+		require.Error(t, NewWalker(g, s).Next(context.Background(), r), name)
+		s.Discard()
+	}
+}
+
+func BenchmarkShards(b *testing.B) {
+	g := games.All[0]
+	file, _ := recorded(b, g, 20)
+	b.ReportAllocs()
+	rows := int64(0)
+	for b.Loop() {
+		s, err := NewShards(b.TempDir(), g, 1<<20)
+		require.NoError(b, err)
+		rows += walk(b, g, file, s).Rows
+		require.NoError(b, s.Close(nil))
+	}
+	b.ReportMetric(float64(rows)/b.Elapsed().Seconds(), "rows/s")
+}

@@ -1,0 +1,231 @@
+package export
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+
+	"blockyard/env"
+
+	"github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/compress/zstd"
+)
+
+// minariVersion is the version of Minari whose layout is written.
+const minariVersion = "0.5.3"
+
+// minariSteps is the longest episode Minari reads as one: pyarrow hands rows out in batches
+// of 131,072, and the last observation is one more.
+const minariSteps = 131071
+
+// Minari writes episodes as Minari's Parquet storage reads them: a folder for each, with one
+// file of a row a step and one for the last observation. An episode is one seat's game.
+// Observations are dicts of planes and globals, actions ids, rewards the change of standing;
+// infos have action_mask and score. Episodes in which a choice was not made are left out,
+// for the space of actions has no id for that, and so are those longer than 131,071 choices.
+type Minari struct {
+	folder, id string // the folder is that of the data
+	game       *env.Game
+
+	schema *parquet.Schema
+	at     map[string]int
+	now    Game
+	seats  [env.MaxSeats]*minariEpisode
+
+	Episodes, Steps int64
+	Missing, Long   int64 // left out, and why
+	bytes           int64
+
+	planes  []uint8
+	globals []float32
+	mask    []uint8
+	legal   []env.Action
+	row     parquet.Row
+}
+
+type minariEpisode struct {
+	folder string
+	file   *os.File
+	out    *parquet.GenericWriter[any]
+	steps  int64
+	bad    bool
+}
+
+var minariID = regexp.MustCompile(`^([-_\w]+/)*[-_\w]+-v\d+$`)
+
+// CheckMinariID refuses a name that Minari would not read: NAMESPACE/NAME-vN.
+func CheckMinariID(id string) error {
+	if !minariID.MatchString(id) {
+		return fmt.Errorf("%q is no name of a Minari dataset: want NAMESPACE/NAME-v0", id)
+	}
+	return nil
+}
+
+// NewMinari begins a dataset of g, to be called id, in an empty folder.
+func NewMinari(folder, id string, g *env.Game) (*Minari, error) {
+	if err := CheckMinariID(id); err != nil {
+		return nil, err
+	}
+	m := &Minari{folder: filepath.Join(folder, "data"), id: id, game: g,
+		planes: make([]uint8, g.Planes.Len()), globals: make([]float32, g.Globals()), mask: make([]uint8, g.MaskLen())}
+	m.schema = parquet.NewSchema("step", parquet.Group{
+		"observations": parquet.Group{"planes": parquet.List(parquet.Uint(8)), "globals": parquet.List(parquet.Leaf(parquet.FloatType))},
+		"actions":      parquet.Int(64),
+		"rewards":      parquet.Leaf(parquet.DoubleType),
+		"terminations": parquet.Leaf(parquet.BooleanType), "truncations": parquet.Leaf(parquet.BooleanType),
+		"infos": parquet.Group{"action_mask": parquet.List(parquet.Int(8)), "score": parquet.Int(32)},
+	})
+	m.at = columnsOf(m.schema)
+	return m, os.MkdirAll(m.folder, 0o755)
+}
+
+// Begin begins a game.
+func (m *Minari) Begin(g *Game) error {
+	m.now = *g
+	m.seats = [env.MaxSeats]*minariEpisode{}
+	return nil
+}
+
+// Row writes a step.
+func (m *Minari) Row(r *Row) error {
+	e := m.seats[r.Seat]
+	if e == nil {
+		var err error
+		if e, err = m.open(r.Seat); err != nil {
+			return err
+		}
+		m.seats[r.Seat] = e
+	}
+	switch {
+	case e.bad:
+		return nil
+	case r.Action == env.None:
+		m.Missing++
+		return e.spoil()
+	case e.steps == minariSteps:
+		m.Long++
+		return e.spoil()
+	}
+	e.steps++
+	return m.write(e, r)
+}
+
+func (m *Minari) open(seat int) (*minariEpisode, error) {
+	e := &minariEpisode{folder: filepath.Join(m.folder, fmt.Sprintf(".seat%d", seat))}
+	if err := os.MkdirAll(e.folder, 0o755); err != nil {
+		return nil, err
+	}
+	var err error
+	if e.file, err = os.Create(filepath.Join(e.folder, "part-0.parquet")); err != nil {
+		return nil, err
+	}
+	e.out = parquet.NewGenericWriter[any](e.file, m.schema, parquet.Compression(&zstd.Codec{Level: zstd.SpeedDefault}), parquet.MaxRowsPerRowGroup(minariSteps+1))
+	return e, nil
+}
+
+// spoil gives an episode up.
+func (e *minariEpisode) spoil() error {
+	e.bad = true
+	err := e.file.Close()
+	e.file, e.out = nil, nil
+	return errors.Join(err, os.RemoveAll(e.folder))
+}
+
+func (m *Minari) write(e *minariEpisode, r *Row) error {
+	m.row = m.row[:0]
+	for k, path := range m.schema.Columns() {
+		switch path[0] + "." + path[min(1, len(path)-1)] {
+		case "observations.planes":
+			m.row = appendList(m.row, k, len(r.Planes), func(i int) parquet.Value { return parquet.Int32Value(int32(r.Planes[i])) })
+		case "observations.globals":
+			m.row = appendList(m.row, k, len(r.Globals), func(i int) parquet.Value { return parquet.FloatValue(r.Globals[i]) })
+		case "infos.action_mask":
+			m.row = appendList(m.row, k, m.game.Actions, func(i int) parquet.Value { return parquet.Int32Value(int32(r.Mask[i>>3] >> (i & 7) & 1)) })
+		case "infos.score":
+			m.row = append(m.row, parquet.Int32Value(int32(r.Score)).Level(0, 0, k))
+		case "actions.actions":
+			m.row = append(m.row, parquet.Int64Value(int64(r.Action)).Level(0, 0, k))
+		case "rewards.rewards":
+			m.row = append(m.row, parquet.DoubleValue(float64(r.Reward)).Level(0, 0, k))
+		case "terminations.terminations":
+			m.row = append(m.row, parquet.BooleanValue(r.Terminated).Level(0, 0, k))
+		default:
+			m.row = append(m.row, parquet.BooleanValue(r.Truncated).Level(0, 0, k))
+		}
+	}
+	_, err := e.out.WriteRows([]parquet.Row{m.row})
+	return err
+}
+
+// End ends the episodes of a game with what their seats see in s, and gives them their numbers.
+func (m *Minari) End(s env.State) error {
+	for seat, e := range m.seats {
+		if e == nil || e.bad {
+			continue
+		}
+		s.Observe(seat, m.planes, m.globals)
+		clear(m.mask)
+		if s.Acting().Has(seat) {
+			m.legal = s.Legal(seat, m.legal[:0])
+			for _, l := range m.legal {
+				m.mask[l>>3] |= 1 << (l & 7)
+			}
+		}
+		last := Row{Planes: m.planes, Globals: m.globals, Mask: m.mask, Score: s.Score(seat)}
+		if err := m.end(e, seat, &last); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (m *Minari) end(e *minariEpisode, seat int, last *Row) error {
+	if err := m.write(e, last); err != nil {
+		return err
+	}
+	if err := e.out.Close(); err != nil {
+		return err
+	}
+	info, err := e.file.Stat()
+	if err = errors.Join(err, e.file.Close()); err != nil {
+		return err
+	}
+	e.file = nil
+	m.bytes += info.Size()
+	about := map[string]any{"id": m.Episodes, "total_steps": e.steps, "seed": m.now.Seed, "seat": seat, "policy": m.now.Agents[seat], "game": m.now.Number}
+	if err := writeJSON(filepath.Join(e.folder, "metadata.json"), about); err != nil {
+		return err
+	}
+	if err := os.Rename(e.folder, filepath.Join(m.folder, fmt.Sprint(m.Episodes))); err != nil {
+		return err
+	}
+	m.Episodes++
+	m.Steps += e.steps
+	return nil
+}
+
+// Close writes what the dataset is.
+func (m *Minari) Close([]Source) error {
+	g := m.game
+	spec := fmt.Sprintf(`{"id": "blockyard/%[1]s", "entry_point": "blockyard.single:BlockEnv", "reward_threshold": null, `+
+		`"nondeterministic": false, "max_episode_steps": null, "order_enforce": true, "disable_env_checker": false, `+
+		`"kwargs": {"game": %[2]q}, "additional_wrappers": [], "vector_entry_point": "blockyard.vector:BlockVectorEnv"}`, g.ID, g.Name)
+	return writeJSON(filepath.Join(m.folder, "metadata.json"), map[string]any{
+		"dataset_id": m.id, "minari_version": minariVersion, "data_format": "parquet", "jpeg_encoding": false,
+		"total_episodes": m.Episodes, "total_steps": m.Steps, "dataset_size": float64(m.bytes/100_000) / 10,
+		"observation_space": observationSpace(g), "action_space": actionSpace(g), "env_spec": spec,
+		"description": fmt.Sprintf("Recorded games of %s, an episode for each seat.", g.ID),
+	})
+}
+
+// Discard closes what is open; the folder is of no use then.
+func (m *Minari) Discard() {
+	for _, e := range m.seats {
+		if e != nil && e.file != nil {
+			e.file.Close()
+			e.file, e.out = nil, nil
+		}
+	}
+}

@@ -1,0 +1,172 @@
+package export
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+
+	"blockyard/datasets/record"
+	"blockyard/env"
+)
+
+// A Walker plays recorded games again and hands their choices to a sink, in memory that
+// does not grow with the games' lengths.
+type Walker struct {
+	sink Sink
+	game *env.Game
+
+	Others      bool  // pass over games of other kinds; else they are an error
+	Games, Rows int64 // done so far
+
+	seats  [env.MaxSeats]pending
+	legal  []env.Action
+	values []float32 // read and not yet used
+	valued bool
+}
+
+// pending is a seat's last choice, of which it is not yet known what becomes.
+type pending struct {
+	row  Row
+	open bool
+}
+
+// NewWalker makes one for games of g.
+func NewWalker(g *env.Game, sink Sink) *Walker {
+	w := &Walker{sink: sink, game: g}
+	for k := range w.seats {
+		r := &w.seats[k].row
+		r.Planes, r.Globals, r.Mask = make([]uint8, g.Planes.Len()), make([]float32, g.Globals()), make([]uint8, g.MaskLen())
+	}
+	return w
+}
+
+// Next exports the next game of r: io.EOF says that there is none. A game of other rules
+// or that ends otherwise than recorded is an error; the sink then has a part of it.
+func (w *Walker) Next(ctx context.Context, r *record.Reader) error {
+	head, err := w.head(r)
+	if err != nil {
+		return err
+	}
+	last := head
+	w.values, w.valued = append(w.values[:0], head.Values...), len(head.Values) > 0
+	rp := record.ReplayParts(w.game, head, func() (*record.Record, error) {
+		last = new(record.Record)
+		err := r.ReadPart(last)
+		if errors.Is(err, io.EOF) {
+			err = record.ErrPartial
+		}
+		w.values = append(w.values, last.Values...)
+		return last, err
+	})
+	if err := w.sink.Begin(&Game{Number: w.Games, Seed: head.Seed, Agents: head.Agents}); err != nil {
+		return err
+	}
+	if err := w.play(ctx, rp); err != nil {
+		return err
+	}
+	end := record.Record{Seats: head.Seats, Scores: last.Scores, Results: last.Results, Stopped: last.Stopped}
+	if err := rp.Compare(&end); err != nil {
+		return err
+	}
+	if err := w.finish(rp.State()); err != nil {
+		return err
+	}
+	w.Games++
+	return nil
+}
+
+// head reads the first line of the next game to be exported.
+func (w *Walker) head(r *record.Reader) (*record.Record, error) {
+	for {
+		head := new(record.Record)
+		if err := r.ReadPart(head); err != nil {
+			return nil, err
+		}
+		if head.Game == w.game.Name {
+			return head, nil
+		}
+		if !w.Others {
+			return nil, fmt.Errorf("a game of %s among those of %s: an export holds games of one kind", head.Game, w.game.Name)
+		}
+		for rest := *head; rest.More; {
+			if err := r.ReadPart(&rest); err != nil {
+				return nil, err
+			}
+		}
+	}
+}
+
+// play hands on every choice that is followed by another of the same seat.
+func (w *Walker) play(ctx context.Context, rp *record.Replay) error {
+	step := 0
+	for s, m := range rp.All() {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if rp.Last() {
+			break
+		}
+		for set := s.Acting(); set != 0; set = set.Rest() {
+			if err := w.choose(s, set.First(), m[set.First()], step); err != nil {
+				return err
+			}
+		}
+		step++
+	}
+	return rp.Err()
+}
+
+// choose settles a seat's choice before and notes the one it makes in s.
+func (w *Walker) choose(s env.State, seat int, a env.Action, step int) error {
+	p := &w.seats[seat]
+	if err := w.settle(p, s); err != nil {
+		return err
+	}
+	r := &p.row
+	s.Observe(seat, r.Planes, r.Globals)
+	w.legal = s.Legal(seat, w.legal[:0])
+	clear(r.Mask)
+	for _, l := range w.legal {
+		r.Mask[l>>3] |= 1 << (l & 7)
+	}
+	r.Game, r.Step, r.Seat, r.Action, r.Score = w.Games, step, seat, a, s.Score(seat)
+	r.Terminated, r.Truncated, r.Value, r.HasValue = false, false, 0, false
+	if w.valued && len(w.values) > 0 {
+		r.Value, r.HasValue = w.values[0], true
+		w.values = w.values[1:]
+	}
+	p.open = true
+	return nil
+}
+
+// settle hands on what is pending, s being what it led to.
+func (w *Walker) settle(p *pending, s env.State) error {
+	if !p.open {
+		return nil
+	}
+	p.open = false
+	p.row.Points = s.Score(p.row.Seat) - p.row.Score
+	p.row.Reward = s.Result(p.row.Seat)
+	w.Rows++
+	return w.sink.Row(&p.row)
+}
+
+// finish hands on the last choice of every seat, in order of play.
+func (w *Walker) finish(s env.State) error {
+	var left []*pending
+	for k := range w.seats {
+		if w.seats[k].open {
+			left = append(left, &w.seats[k])
+		}
+	}
+	slices.SortStableFunc(left, func(a, b *pending) int { return a.row.Step - b.row.Step })
+	for _, p := range left {
+		p.row.Terminated, p.row.Truncated = s.Acting() == 0, s.Acting() != 0
+		if err := w.settle(p, s); err != nil {
+			return err
+		}
+	}
+	return w.sink.End(s)
+}

@@ -1,0 +1,92 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestExport(t *testing.T) {
+	for _, form := range []string{"--parquet", "--minari"} {
+		dir := filepath.Join(t.TempDir(), "new", "out")
+		status, out, errs := call("export", form, dir, sample, sample)
+		require.Zero(t, status, errs)
+		require.Contains(t, out, ": 2 games, 252 choices\n")
+		require.Empty(t, errs)
+
+		status, _, errs = call("export", form, dir, sample)
+		require.Equal(t, 1, status)
+		require.Contains(t, errs, "is there already")
+	}
+}
+
+func TestExportChoosesGames(t *testing.T) {
+	const mixed = "games/wintetris.jsonl"
+	dir := filepath.Join(t.TempDir(), "out")
+	status, _, errs := call("export", "--parquet", dir, mixed)
+	require.Equal(t, 1, status)
+	require.Contains(t, errs, mixed+":2: a game of wintetris:instant among those of wintetris")
+	require.NoFileExists(t, dir)
+	status, out, errs := call("export", "--parquet", dir, "--game", "wintetris:tick", mixed)
+	require.Zero(t, status, errs)
+	require.Contains(t, out, ": 1 games, ")
+	text, err := os.ReadFile(filepath.Join(dir, "README.md"))
+	require.NoError(t, err)
+	require.Contains(t, string(text), "1 games, ")
+}
+
+// Whatever goes wrong, no file and no folder is left behind, and the message says what it was.
+func TestExportLeavesNothing(t *testing.T) {
+	text, err := os.ReadFile(sample)
+	require.NoError(t, err)
+	spoilt := write(t, "spoilt.jsonl", string(text)+strings.Replace(string(text), `"scores":[`, `"scores":[1`, 1))
+	cut := write(t, "cut.jsonl", string(text)+string(text[:300]))
+	for _, c := range []struct {
+		args []string
+		says string
+	}{
+		{[]string{"--parquet", "DIR", spoilt}, "spoilt.jsonl:2: the replayed game differs"},
+		{[]string{"--minari", "DIR", spoilt}, "spoilt.jsonl:2: the replayed game differs"},
+		{[]string{"--parquet", "DIR", cut}, "cut.jsonl:2"},
+		{[]string{"--parquet", "DIR", sample, "missing.jsonl"}, "missing.jsonl"},
+		{[]string{"--parquet", "DIR", "--rows", "0", sample}, "--rows 0"},
+		{[]string{"--parquet", "DIR", "--id", "a-v0", sample}, "--id goes with --minari"},
+		{[]string{"--minari", "DIR", "--id", "../a-v0", sample}, "no name of a Minari dataset"},
+		{[]string{"--parquet", "DIR", "--game", "chess", sample}, "chess"},
+		{[]string{"--parquet", "DIR", "-"}, "--game"},
+		{[]string{sample}, "--parquet"},
+	} {
+		top := t.TempDir()
+		for k := range c.args {
+			c.args[k] = strings.Replace(c.args[k], "DIR", filepath.Join(top, "below", "out"), 1)
+		}
+		status, _, errs := call(append([]string{"export"}, c.args...)...)
+		require.NotZero(t, status, c.args)
+		require.Contains(t, errs, c.says)
+		left, err := os.ReadDir(top)
+		require.NoError(t, err)
+		require.Empty(t, left, c.args)
+	}
+	status, _, errs := call("export", "--parquet", filepath.Join(t.TempDir(), "out"), "--allow-partial", cut)
+	require.Zero(t, status, errs)
+}
+
+func TestExportInterrupted(t *testing.T) {
+	top := t.TempDir()
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	c := exportCmd{Files: []string{sample}, Parquet: filepath.Join(top, "out"), Rows: 10}
+	var out, errs bytes.Buffer
+	err := c.run(ctx, &streams{strings.NewReader(""), &out, &errs})
+	require.ErrorContains(t, err, "interrupted, nothing was written")
+	require.False(t, errors.Is(err, errFound))
+	left, err := os.ReadDir(top)
+	require.NoError(t, err)
+	require.Empty(t, left)
+}
