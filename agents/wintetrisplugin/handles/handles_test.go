@@ -79,7 +79,9 @@ func TestOptions(t *testing.T) {
 		_, err := NewSolver(text)
 		require.ErrorContains(t, err, want, text)
 	}
-	_, err := NewSolver("weights=/no/such/file")
+	_, err := NewSolver(strings.Repeat("x", 3000) + "=1")
+	require.Less(t, len(err.Error()), 300)
+	_, err = NewSolver("weights=/no/such/file")
 	require.ErrorContains(t, err, "/no/such/file")
 	_, err = NewSolver("evaluator=learned")
 	require.NoError(t, err)

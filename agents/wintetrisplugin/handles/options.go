@@ -61,11 +61,11 @@ func parse(options string) (*settings, error) {
 		case !ok:
 			return nil, fmt.Errorf("option %.80q: want NAME=VALUE", part)
 		case seen[name]:
-			return nil, fmt.Errorf("option %q is given twice", name)
+			return nil, fmt.Errorf("option %.80q is given twice", name)
 		}
 		seen[name] = true
 		if err := s.set(name, value); err != nil {
-			return nil, fmt.Errorf("option %s: %w", name, err)
+			return nil, fmt.Errorf("option %.80s: %w", name, err)
 		}
 	}
 	if s.evaluator != "hand" && len(s.terms) > 0 {
