@@ -10,7 +10,7 @@ FUZZ   ?= 30s
 export CGO_ENABLED ?= 1
 
 .DEFAULT_GOAL := help
-.PHONY: help test vet go race python demo bench fuzz golden sign bundle serve clean
+.PHONY: help test vet go race python demo bench fuzz golden sign bundle plugin serve clean
 
 help: ## list the chores
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 10
@@ -58,6 +58,10 @@ sign: ## compare agents/signatures.txt, a line per game and player, with how the
 
 bundle: ## the shipped nets as contest bots, one file each, in bin/
 	mkdir -p bin && $(GO) run ./agents bundle blockbattle --out bin/blockbattle_bot.go
+
+plugin: ## the WinTetris solver as a shared library, with its header, in bin/
+	mkdir -p bin && $(GO) build -buildmode=c-shared -o bin/libwintetris_solver.so ./agents/wintetrisplugin
+	cp agents/wintetrisplugin/wintetris.h* bin/
 
 serve: ## a server on tcp:127.0.0.1:7777
 	$(GO) run ./rpc serve --listen tcp:127.0.0.1:7777
