@@ -1,0 +1,162 @@
+// Command inprocess steps games in its own memory, for the benchmarks beside it: what
+// the wire is measured by.
+//
+// It speaks the protocol of sides/worker.py: a line of JSON in, a line of JSON out.
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"time"
+
+	"blockyard/env"
+	"blockyard/env/games"
+	"blockyard/env/vec"
+	"blockyard/rpc/server"
+)
+
+// traceLen is how many steps are recorded, as in sides/adapters/ours.py.
+const traceLen = 64
+
+func main() {
+	signal.Ignore(os.Interrupt) // the end of the input is what ends it
+	if err := serve(os.Stdin, os.Stdout); err != nil {
+		fmt.Fprintln(os.Stderr, "inprocess:", err)
+		os.Exit(1)
+	}
+}
+
+type request struct {
+	Do      string
+	ID      int
+	Steps   int
+	Options struct {
+		Game string
+		Envs int
+		Seed uint64
+	}
+}
+
+// serve answers until the input ends; the error is one of reading or writing.
+func serve(r io.Reader, w io.Writer) error {
+	open := map[int]*entrant{}
+	lines, out := bufio.NewScanner(r), json.NewEncoder(w)
+	for lines.Scan() {
+		var q request
+		err := json.Unmarshal(lines.Bytes(), &q)
+		reply := any(nil)
+		if err == nil {
+			reply, err = answer(&q, open)
+		}
+		if err != nil {
+			reply = map[string]string{"error": err.Error()}
+		}
+		if err := out.Encode(reply); err != nil {
+			return err
+		}
+	}
+	return lines.Err()
+}
+
+func answer(q *request, open map[int]*entrant) (any, error) {
+	if q.Do == "open" {
+		e, err := start(q)
+		if err != nil {
+			return nil, err
+		}
+		open[q.ID] = e
+		return map[string]any{"envs": q.Options.Envs, "rows": len(e.moves[0]), "size": 0, "about": map[string]any{}}, nil
+	}
+	e := open[q.ID]
+	if e == nil {
+		return nil, fmt.Errorf("%s: nothing is open as %d", q.Do, q.ID)
+	}
+	switch q.Do {
+	case "burst":
+		wall, cpu, err := e.burst(q.Steps)
+		return map[string]float64{"steps": float64(q.Steps), "wall": wall.Seconds(), "cpu": cpu.Seconds()}, err
+	case "close":
+		delete(open, q.ID)
+		return struct{}{}, e.games.Close()
+	}
+	return nil, fmt.Errorf("do: %q is none of open, burst, close", q.Do)
+}
+
+// An entrant is games in memory and the trace that they are played by.
+type entrant struct {
+	games *vec.Env
+	out   *vec.Batch
+	seed  uint64
+	moves [][]env.Action
+	at    int // the next step of the trace
+}
+
+// start opens games and records random legal actions of every seat.
+func start(q *request) (*entrant, error) {
+	g, err := games.Lookup(q.Options.Game)
+	if err != nil {
+		return nil, err
+	}
+	e := &entrant{seed: q.Options.Seed, at: traceLen}
+	if e.games, err = vec.New(g, vec.Config{Envs: q.Options.Envs}); err != nil {
+		return nil, err
+	}
+	if e.out, err = e.games.NewBatch(); err == nil {
+		err = e.record(q.Options.Envs * e.games.Rows())
+	}
+	if err != nil {
+		return nil, errors.Join(err, e.games.Close())
+	}
+	return e, nil
+}
+
+func (e *entrant) record(rows int) error {
+	if err := e.games.Reset(vec.From(e.seed), nil, e.out); err != nil {
+		return err
+	}
+	for range traceLen {
+		moves := make([]env.Action, rows)
+		if err := errors.Join(e.games.Sample(moves), e.games.Step(moves, e.out)); err != nil {
+			return err
+		}
+		e.moves = append(e.moves, moves)
+	}
+	return nil
+}
+
+// burst plays steps of the trace, which begins again as often as needed; resets are not timed.
+func (e *entrant) burst(steps int) (wall, cpu time.Duration, err error) {
+	for left := steps; left > 0; {
+		if e.at == traceLen {
+			if err := e.games.Reset(vec.From(e.seed), nil, e.out); err != nil {
+				return 0, 0, err
+			}
+			e.at = 0
+		}
+		some := min(left, traceLen-e.at)
+		before, err := server.CPU()
+		if err != nil {
+			return 0, 0, err
+		}
+		begun := time.Now()
+		for range some {
+			if err := e.games.Step(e.moves[e.at], e.out); err != nil {
+				return 0, 0, err
+			}
+			e.at++
+		}
+		wall += time.Since(begun)
+		after, err := server.CPU()
+		if err != nil {
+			return 0, 0, err
+		}
+		cpu += after - before
+		left -= some
+	}
+	return wall, cpu, nil
+}

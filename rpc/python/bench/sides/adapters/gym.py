@@ -1,0 +1,79 @@
+"""Gymnasium's own vector environments: over our single environment, over a peer's.
+
+The single environment of ours is opened once for each place of the vector, all on one server.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+from collections.abc import Callable
+from functools import partial
+from importlib.metadata import version
+from typing import Any
+
+import gymnasium
+import numpy as np
+from gymnasium.vector import AsyncVectorEnv, SyncVectorEnv
+
+from ..stepper import Stepper
+
+
+def one_of_ours(game: str, address: str, opponents: Any) -> Any:
+    """Return our single environment."""
+    import blockyard
+
+    return blockyard.make(game, address=address, seed=1, opponents=opponents)
+
+
+def one_of_tetris() -> Any:
+    """Return tetris-gymnasium's environment."""
+    import tetris_gymnasium.envs  # noqa: F401  (registers it)
+
+    return gymnasium.make("tetris_gymnasium/Tetris", render_mode=None, disable_env_checker=True)
+
+
+class Vector(Stepper):
+    """A vector of single environments. Masks, where there are any, are read between the steps."""
+
+    def __init__(self, kind: str, make: Callable[[], Any], envs: int) -> None:
+        super().__init__()
+        build: Any = {"sync": SyncVectorEnv, "async": AsyncVectorEnv}[kind]
+        self.env = build([make] * envs)
+        self.envs = self.rows = envs
+        self.rng = np.random.default_rng(1)
+        obs, self.infos = self.env.reset(seed=1)
+        self.size = sum(np.asarray(x).nbytes for x in (obs.values() if isinstance(obs, dict) else [obs]))
+        self.others = [child.pid for child in multiprocessing.active_children() if child.pid is not None]
+        self.about = {"gymnasium": gymnasium.__version__}
+        self.actions: Any = None
+
+    def prepare(self, want: int) -> int:
+        mask = self.infos.get("action_mask")
+        if mask is None:
+            some = min(want, 32)
+            self.actions = [self.env.action_space.sample() for _ in range(some)]
+            return some
+        self.actions = [(np.asarray(mask) * self.rng.random(mask.shape)).argmax(1)]
+        return 1
+
+    def play(self, steps: int) -> None:
+        for actions in self.actions[:steps]:
+            self.infos = self.env.step(actions)[-1]
+
+    def close(self) -> None:
+        self.env.close()
+
+
+def start(name: str, options: dict[str, Any]) -> Stepper:
+    """Open a vector: options are envs, and game for ours."""
+    kind, _, what = name.partition(" ")
+    if what == "ours":
+        from .ours import server
+
+        one = partial(one_of_ours, options["game"], server().address, options.get("opponents", "random"))
+        s = Vector(kind, one, options["envs"])
+        s.others.append(server().pid)
+        return s
+    s = Vector(kind, one_of_tetris, options["envs"])
+    s.about["tetris-gymnasium"] = version("tetris-gymnasium")
+    return s

@@ -1,0 +1,142 @@
+"""Who takes part."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from .race import Entrant
+
+GAMES = ("BlockBattle-v0", "TetrisDuel-v0", "Blocking-v0", "WinTetris-v0", "Dropblox-v0")
+SOLO = "WinTetris-v0"  # Tetris with one seat, a piece a step: what peers' Tetrises are compared with
+KEYS = "WinTetrisTick-v0"  # the same by keys
+
+# Lengths of what goes around a step's actions and its answer on our socket.
+ASK_HEAD, ANSWER_HEAD = 23, 13
+NULL_SIZES = (1, 64, 1024, 4096, 16384)
+
+
+@dataclass(frozen=True)
+class Peer:
+    """A package of somebody else's that is measured.
+
+    Attributes:
+        side: which worker steps it.
+        adapter: the module in ``adapters``.
+        pinned: what pip is told to install.
+        build: a program of ours that installs the rest, with its arguments; empty for none.
+    """
+
+    side: str
+    adapter: str
+    pinned: tuple[str, ...]
+    build: tuple[str, ...] = ()
+
+
+PEERS = (
+    Peer("envpool", "envpool_side", ("envpool==1.2.5", "gymnasium==1.4.0", "numpy==2.4.6")),
+    Peer(
+        "pufferlib",
+        "puffer_side",
+        ("numpy==1.26.4", "gymnasium==0.29.1", "gym==0.23.1", "setuptools==80.9.0", "wheel==0.48.0", "Cython==3.3.1"),
+        ("puffer_build.py", "3.0.0"),
+    ),
+    Peer("jumanji", "jumanji_side", ("jumanji==1.1.2", "jax==0.10.2")),
+    Peer("tetris-gymnasium", "gym", ("tetris-gymnasium==0.3.1", "gymnasium==1.4.0")),
+    Peer("openspiel", "openspiel_side", ("open-spiel==2.0.2", "numpy==2.4.6")),
+)
+
+
+def ours(sizes: Sequence[int], games: Sequence[str], threads: int, seed: int) -> list[Entrant]:
+    """Return our games by every road, and in process."""
+    all_of_them, top = [], max(sizes)
+
+    def add(game: str, n: int, road: str, side: str = "ours") -> None:
+        options = {"game": game, "envs": n, "seed": seed, "threads": threads}
+        label, group = f"{game}, {road}", "games" if road in ("shm", "socket") else "roads"
+        trips = n == 1 and side == "ours"
+        all_of_them.append(Entrant(key(game, road, n), group, label, side, road, options, trips))
+
+    for game in games:
+        for n in sizes:
+            for road in ("shm", "socket"):
+                add(game, n, road)
+            add(game, n, "in process", "inprocess")
+        for road in ("shm, buffer", "socket, buffer", "shm, halves", "socket, halves"):
+            if "halves" not in road or top > 1:
+                add(game, top, road)
+    if SOLO in games:
+        add(KEYS, top, "shm")
+    return all_of_them
+
+
+def key(what: str, road: str, n: int) -> str:
+    """Return the name of an entrant."""
+    return f"{what} | {road} | {n}"
+
+
+def floors(sizes: Sequence[int], game: str, threads: int) -> list[Entrant]:
+    """Return what the machine can do: a bare socket and memory for the bytes of a game, and our game that costs nothing.
+
+    ``like`` in their options names the entrant whose lengths they take over, by ``with_lengths``.
+    """
+    made = []
+    for n in sizes:
+        like = key(game, "socket", n)
+        for name in ("socket", "memcpy"):
+            label = {"socket": "bare socket", "memcpy": "memcpy"}[name]
+            options = {"envs": n, "threads": threads, "like": like}
+            made.append(
+                Entrant(key("floor", name, n), "floors", f"{label}, bytes of {game}", "floors", name, options, n == 1)
+            )
+        if n not in NULL_SIZES:
+            continue
+        for name in ("null, socket", "null, shm"):
+            options = {"envs": n, "threads": threads}
+            made.append(
+                Entrant(key("null", name, n), "floors", name.replace("null", "null game"), "floors", name, options, n == 1)
+            )
+        options = {"envs": n, "threads": threads, "like": key("null", "null, socket", n)}
+        made.append(
+            Entrant(key("floor", "null", n), "floors", "bare socket, bytes of the null game", "floors", "socket", options)
+        )
+    return made
+
+
+def with_lengths(e: Entrant, by_key: dict[str, Entrant]) -> dict[str, Any]:
+    """Return the options of a floor with the lengths of the messages that it is like."""
+    like = by_key[e.options["like"]]
+    lengths = {"ask": ASK_HEAD + 2 * like.rows, "answer": ANSWER_HEAD + like.size}
+    return {k: v for k, v in e.options.items() if k != "like"} | lengths
+
+
+def gymnasium(threads: int, seed: int, few: int, many: int) -> list[Entrant]:
+    """Return Gymnasium's vectors of our single environment."""
+    options = {"game": SOLO, "seed": seed, "threads": threads}
+    return [
+        Entrant(key(f"gym {kind}", SOLO, n), "gymnasium", f"{label} of {SOLO}", "gym", f"{kind} ours", options | {"envs": n})
+        for kind, label, n in (("sync", "SyncVectorEnv", few), ("sync", "SyncVectorEnv", many), ("async", "AsyncVectorEnv", few))
+    ]
+
+
+def peers(sizes: Sequence[int], threads: int, few: int) -> list[Entrant]:
+    """Return what others made, at the sizes that it is made for."""
+    many = [n for n in sizes if n > 1] or list(sizes)
+    made = []
+
+    def add(side: str, name: str, label: str, some: Sequence[int]) -> None:
+        for n in some:
+            made.append(Entrant(key(side, name, n), "peers", label, side, name, {"envs": n, "threads": threads}))
+
+    add("envpool", "tetris", "EnvPool Jumanji/Tetris-v0", many)
+    add("envpool", "cartpole", "EnvPool CartPole-v1", many[-1:])
+    add("envpool", "cartpole, async", "EnvPool CartPole-v1, asynchronous", many[-1:])
+    add("pufferlib", "keys", "PufferLib Tetris (a key a step)", many)
+    add("jumanji", "step", "Jumanji Tetris-v0, jit", many[-2:])
+    add("jumanji", "scan", "Jumanji Tetris-v0, jit, 32 steps in one scan", many[-2:])
+    add("tetris-gymnasium", "sync tetris", "tetris-gymnasium in SyncVectorEnv (a key a step)", [few])
+    add("tetris-gymnasium", "async tetris", "tetris-gymnasium in AsyncVectorEnv (a key a step)", [few])
+    add("openspiel", "vector", "OpenSpiel Othello in its SyncVectorEnv", many[:1])
+    add("openspiel", "states", "OpenSpiel Othello, bare loop over states", many[:1])
+    return made

@@ -1,0 +1,69 @@
+"""A process that steps what it is told to: a line of JSON in, a line of JSON out.
+
+    python worker.py ADAPTER
+
+==========================================  ==================================================================
+``{"do": "open", "id", "name", "options"}``  ``{"envs", "rows", "size", "about"}``
+``{"do": "burst", "id", "steps"}``           ``{"wall", "cpu"}``, seconds
+``{"do": "trips", "id", "steps"}``           ``{"wall": [seconds of each]}``
+``{"do": "close", "id"}``                    ``{}``
+==========================================  ==================================================================
+
+An error is answered with ``{"error": "TypeName: message"}``; the process goes on. It ends when its input does.
+Adapters may print: what they do goes to standard error.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+
+def answer(request: dict[str, Any], module: Any, open_ones: dict[int, Any]) -> dict[str, Any]:
+    """Do what a request says."""
+    from sides.stepper import burst, round_trips
+
+    do, ident = request["do"], request["id"]
+    if do == "open":
+        s = open_ones[ident] = module.start(request["name"], request["options"])
+        return {"envs": s.envs, "rows": s.rows, "size": s.size, "about": s.about}
+    if do == "burst":
+        steps, wall, cpu = burst(open_ones[ident], request["steps"])
+        return {"steps": steps, "wall": wall, "cpu": cpu}
+    if do == "trips":
+        return {"wall": round_trips(open_ones[ident], request["steps"])}
+    if do == "close":
+        if ident in open_ones:
+            open_ones.pop(ident).close()
+        return {}
+    raise ValueError(f"do: {do!r} is none of open, burst, trips, close")
+
+
+def main(adapter: str) -> None:
+    """Answer until the input ends."""
+    replies = os.fdopen(os.dup(1), "w", buffering=1)
+    os.dup2(2, 1)  # whatever a library prints is no answer
+    open_ones: dict[int, Any] = {}
+    module: Any = None
+    for line in sys.stdin:
+        try:
+            if module is None:
+                module = importlib.import_module(f"sides.adapters.{adapter}")
+            reply = answer(json.loads(line), module, open_ones)
+        except KeyboardInterrupt:
+            break
+        except Exception as error:
+            reply = {"error": f"{type(error).__name__}: {error}"}
+        replies.write(json.dumps(reply) + "\n")
+    for s in open_ones.values():
+        s.close()
+
+
+if __name__ == "__main__":
+    sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+    sys.path.pop(1)  # the folder of this file, whose names would hide others
+    main(sys.argv[1])
