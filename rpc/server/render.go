@@ -40,16 +40,23 @@ func (s *session) render(f *wire.Frame) error {
 }
 
 func frameFields(frame *env.Frame) wire.Fields {
-	boards := []map[string]any{}
-	for i := range frame.Boards {
-		b := &frame.Boards[i]
-		boards = append(boards, map[string]any{"name": b.Name, "w": b.W, "h": b.H, "cells": b.Cells, "ink": b.Ink})
-	}
-	notes := frame.Notes
+	notes, trays := frame.Notes, []map[string]any{}
 	if notes == nil {
 		notes = []string{}
 	}
-	return wire.Fields{{Name: "boards", Value: boards}, {Name: "notes", Value: notes}}
+	for _, t := range frame.Trays {
+		trays = append(trays, map[string]any{"name": t.Name, "seat": t.Seat, "pieces": boardFields(t.Pieces)})
+	}
+	return wire.Fields{{Name: "boards", Value: boardFields(frame.Boards)}, {Name: "notes", Value: notes}, {Name: "trays", Value: trays}}
+}
+
+func boardFields(list []env.Board) []map[string]any {
+	boards := []map[string]any{}
+	for i := range list {
+		b := &list[i]
+		boards = append(boards, map[string]any{"name": b.Name, "w": b.W, "h": b.H, "cells": b.Cells, "ink": b.Ink})
+	}
+	return boards
 }
 
 // palette gives each ink a colour of a terminal with 256.

@@ -6,9 +6,11 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 from .errors import ServerNotFound
+from .progress import bar
 
 NAME = "blockyard-server" + (".exe" if sys.platform == "win32" else "")
 _HERE = Path(__file__).resolve().parent
@@ -62,11 +64,20 @@ def _build(root: Path, go: str, target: Path) -> Path:
     partial = target.with_name(f".{target.name}.{os.getpid()}")
     command = [go, "build", "-trimpath", "-ldflags", "-s -w", "-o", str(partial), "./rpc"]
     try:
-        done = subprocess.run(
-            command, cwd=root, env={**os.environ, "CGO_ENABLED": "0"}, capture_output=True, text=True, check=False
-        )
-        if done.returncode != 0:
-            raise ServerNotFound(f"building the server in {root} failed:\n{done.stderr.strip()}")
+        with tempfile.TemporaryFile("w+") as said, bar("building the server") as advance:
+            env = {**os.environ, "CGO_ENABLED": "0"}
+            with subprocess.Popen(command, cwd=root, env=env, stdout=said, stderr=said) as build:
+                while build.poll() is None:
+                    try:
+                        build.wait(0.2)
+                    except subprocess.TimeoutExpired:
+                        advance(0)
+                    except BaseException:
+                        build.kill()
+                        raise
+            said.seek(0)
+            if build.returncode != 0:
+                raise ServerNotFound(f"building the server in {root} failed:\n{said.read().strip()}")
         partial.replace(target)
     finally:
         partial.unlink(missing_ok=True)

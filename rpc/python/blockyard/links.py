@@ -17,6 +17,7 @@ from .client import Client
 from .connection import Pending
 from .errors import BlockyardError, LimitError, ProtocolError, RequestError
 from .facts import Handle
+from .progress import bar
 from .slab import Pool, Slab, lend
 
 # How many slots there are at first, and how far they grow with what the user holds on to.
@@ -223,13 +224,15 @@ class SharedLink(Link):
 def _strides(total: int, most: int) -> Iterator[tuple[int, int]]:
     """Cut a long rollout into parts of about a second, so that silence stays a sign of something wrong."""
     done, some = 0, 1
-    while done < total:
-        some = min(some, most, total - done)
-        begun = time.monotonic()
-        yield done, some
-        done += some
-        if time.monotonic() - begun < 0.5:
-            some *= 2
+    with bar("rollout", total, "steps") as advance:
+        while done < total:
+            some = min(some, most, total - done)
+            begun = time.monotonic()
+            yield done, some
+            done += some
+            advance(some)
+            if time.monotonic() - begun < 0.5:
+                some *= 2
 
 
 def _policy(client: Client, policy: str) -> dict[str, Any]:

@@ -13,11 +13,14 @@ from .asking import Ids, game_ids, one_seed
 from .buffers import Buffer
 from .client import Client
 from .facts import GameFacts, Handle
+from .frames import Frame
 from .infos import Infos
 from .links import Link
+from .notebook import game_page, page
 from .positions import Afterstates, Final, Legal, Rollout
 from .render import picture
 from .slab import Slab
+from .svg import svg
 
 
 class Lookahead:
@@ -229,11 +232,29 @@ class Lookahead:
         return Rollout([self._slab], buffer.actions, steps, buffer)
 
     def picture(self, game: int = 0, mode: str | None = None) -> Any:
-        """Return a picture of one game: str for ``"ansi"``, uint8 (height, width, 3) for ``"rgb_array"``."""
+        """Return a picture of one game.
+
+        Args:
+            game: which, 0 <= game < num_games.
+            mode: ``"text"``, ``"ansi"`` (text with a terminal's colours): str; ``"rgb_array"``: uint8 (height,
+                width, 3); ``"svg"``: a str that notebooks show as a picture. By default the environment's
+                ``render_mode``, or ``"ansi"``.
+        """
         mode = mode or self.render_mode or "ansi"
+        if mode == "svg":
+            title = self.facts.id if self.num_games == 1 else f"{self.facts.id} · game {game}"
+            return svg(Frame.from_wire(self._call("render", game, {"mode": "frame"})), title)
         if mode == "rgb_array":
             return picture(self._call("render", game, {"mode": "frame"}))
         return self._call("render", game, {"mode": mode})
+
+    def _repr_html_(self) -> str:
+        """Return what a notebook shows: the facts, and how the first games stand."""
+        return page(self)  # type: ignore[arg-type]
+
+    def _repr_svg_(self) -> str | None:
+        """Return a picture of the first game, for what shows no HTML; None if there is none now."""
+        return game_page(self)  # type: ignore[arg-type]
 
 
 def _reseed(reseed: int | None) -> dict[str, int]:

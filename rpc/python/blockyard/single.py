@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from .address import Tls
 from .client import Client
+from .notebook import game_page
 from .positions import Afterstates
 from .vector import RENDER_MODES, BlockVectorEnv, Obs
 
@@ -145,6 +146,10 @@ class BlockEnv(gymnasium.Env[Obs, np.int64]):
         """Return a picture: text for ``"ansi"``, uint8 (height, width, 3) for ``"rgb_array"``; None without a mode."""
         frame: RenderFrame | None = None if self.render_mode is None else self.vector.picture(0)
         return frame
+
+    def _repr_svg_(self) -> str | None:
+        """Return what a notebook shows: the position; None, and so its name, before the first reset and at the end."""
+        return game_page(self.vector)
 
     def close(self) -> None:
         """Free the game. May be called again."""
