@@ -31,6 +31,7 @@ func (s *settings) soloConfig() solo.Config {
 	set(&c.RateEnd, s.RateEnd)
 	set(&c.Explore, s.Explore)
 	set(&c.Iterations, s.Iterations)
+	set(&c.Longest, s.Longest)
 	set(&c.GateGames, s.GateGames)
 	set(&c.GateSteps, s.GateSteps)
 	if s.Hidden != nil {
