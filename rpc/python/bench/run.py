@@ -39,13 +39,23 @@ def arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     p.add_argument("--envs", type=_sizes, default=[1, 64, 1024, 4096], help="numbers of games at once (1,64,1024,4096)")
     p.add_argument("--games", type=_names(plan.GAMES), default=list(plan.GAMES), help="which of ours (all five)")
     p.add_argument("--only", type=_names(PARTS), default=list(PARTS), help=f"which parts of {','.join(PARTS)} (all)")
-    p.add_argument("--peers", type=_names([x.side for x in plan.PEERS]), default=[x.side for x in plan.PEERS], help="which peers (all)")
+    p.add_argument(
+        "--peers",
+        type=_names([x.side for x in plan.PEERS]),
+        default=[x.side for x in plan.PEERS],
+        help="which peers (all)",
+    )
     p.add_argument("--rounds", type=_positive(int), default=7, help="bursts of everything (7)")
     p.add_argument("--burst", type=_positive(float), default=0.15, help="seconds of a burst (0.15)")
     p.add_argument("--cores", type=_positive(int), help="keep everything on the first so many cores (all)")
     p.add_argument("--seed", type=int, default=1, help="of games and of the order of the bursts (1)")
     p.add_argument("--out", type=Path, default=HERE / "results", help="folder of the results (bench/results)")
-    p.add_argument("--cache", type=Path, default=Path.home() / ".cache" / "blockyard-bench", help="folder of the peers' environments")
+    p.add_argument(
+        "--cache",
+        type=Path,
+        default=Path.home() / ".cache" / "blockyard-bench",
+        help="folder of the peers' environments",
+    )
     p.add_argument("--python", default=sys.executable, help="interpreter that the peers' environments are made with")
     p.add_argument("--quiet", action="store_true", help="no progress bars")
     return p.parse_args(argv)
@@ -80,7 +90,7 @@ def _names(known: Sequence[str]) -> Any:
 
 
 def programs(folder: Path) -> tuple[dict[str, str], str | None]:
-    """Build the server and the in-process stepper of this checkout; without Go or a checkout the package's server is used.
+    """Build the server and the in-process stepper of this checkout; without one the package's server is used.
 
     Returns:
         What the workers' environment has, and the stepper, if there is one.
@@ -89,7 +99,9 @@ def programs(folder: Path) -> tuple[dict[str, str], str | None]:
         return {}, None
     for name, package in (("server", "./rpc"), ("inprocess", "./rpc/python/bench/inprocess")):
         command = ["go", "build", "-trimpath", "-o", str(folder / name), package]
-        done = subprocess.run(command, cwd=ROOT, env=os.environ | {"CGO_ENABLED": "0"}, capture_output=True, text=True, check=False)
+        done = subprocess.run(
+            command, cwd=ROOT, env=os.environ | {"CGO_ENABLED": "0"}, capture_output=True, text=True, check=False
+        )
         if done.returncode != 0:
             raise SystemExit(f"building {package} failed:\n{done.stderr}")
     return {"BLOCKYARD_SERVER": str(folder / "server")}, str(folder / "inprocess")
@@ -125,7 +137,9 @@ def crew_for(chosen: list[Entrant], args: argparse.Namespace, folder: Path) -> I
                             raise venvs.InstallError("this is not a checkout of the sources")
                         crew[side] = Worker([stepper], env, log)
                     elif side in adapters:
-                        crew[side] = Worker([sys.executable, str(HERE / "sides" / "worker.py"), adapters[side]], env, log)
+                        crew[side] = Worker(
+                            [sys.executable, str(HERE / "sides" / "worker.py"), adapters[side]], env, log
+                        )
                     else:
                         crew[side] = peer_worker(side, args, folder, log)
                 except venvs.InstallError as error:

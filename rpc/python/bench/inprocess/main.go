@@ -23,6 +23,10 @@ import (
 // traceLen is how many steps are recorded, as in sides/adapters/ours.py.
 const traceLen = 64
 
+// room is how many batches are written in turns, as in sides/adapters/ours.py: a trainer
+// that keeps what it sees has none of it in the cache either.
+const room = 4
+
 func main() {
 	signal.Ignore(os.Interrupt) // the end of the input is what ends it
 	if err := serve(os.Stdin, os.Stdout); err != nil {
@@ -90,7 +94,7 @@ func answer(q *request, open map[int]*entrant) (any, error) {
 // An entrant is games in memory and the trace that they are played by.
 type entrant struct {
 	games *vec.Env
-	out   *vec.Batch
+	out   [room]*vec.Batch
 	seed  uint64
 	moves [][]env.Action
 	at    int // the next step of the trace
@@ -106,7 +110,12 @@ func start(q *request) (*entrant, error) {
 	if e.games, err = vec.New(g, vec.Config{Envs: q.Options.Envs}); err != nil {
 		return nil, err
 	}
-	if e.out, err = e.games.NewBatch(); err == nil {
+	for k := range e.out {
+		if e.out[k], err = e.games.NewBatch(); err != nil {
+			break
+		}
+	}
+	if err == nil {
 		err = e.record(q.Options.Envs * e.games.Rows())
 	}
 	if err != nil {
@@ -116,12 +125,12 @@ func start(q *request) (*entrant, error) {
 }
 
 func (e *entrant) record(rows int) error {
-	if err := e.games.Reset(vec.From(e.seed), nil, e.out); err != nil {
+	if err := e.games.Reset(vec.From(e.seed), nil, e.out[0]); err != nil {
 		return err
 	}
 	for range traceLen {
 		moves := make([]env.Action, rows)
-		if err := errors.Join(e.games.Sample(moves), e.games.Step(moves, e.out)); err != nil {
+		if err := errors.Join(e.games.Sample(moves), e.games.Step(moves, e.out[0])); err != nil {
 			return err
 		}
 		e.moves = append(e.moves, moves)
@@ -133,7 +142,7 @@ func (e *entrant) record(rows int) error {
 func (e *entrant) burst(steps int) (wall, cpu time.Duration, err error) {
 	for left := steps; left > 0; {
 		if e.at == traceLen {
-			if err := e.games.Reset(vec.From(e.seed), nil, e.out); err != nil {
+			if err := e.games.Reset(vec.From(e.seed), nil, e.out[0]); err != nil {
 				return 0, 0, err
 			}
 			e.at = 0
@@ -145,7 +154,7 @@ func (e *entrant) burst(steps int) (wall, cpu time.Duration, err error) {
 		}
 		begun := time.Now()
 		for range some {
-			if err := e.games.Step(e.moves[e.at], e.out); err != nil {
+			if err := e.games.Step(e.moves[e.at], e.out[e.at%room]); err != nil {
 				return 0, 0, err
 			}
 			e.at++

@@ -37,10 +37,15 @@ def row(e: Entrant) -> dict[str, Any]:
         "steps_per_burst": e.steps,
         "bursts": len(e.wall),
         "about": e.about,
+        "each_burst_us": {"wall": _micro(e.wall), "cpu": _micro(e.cpu)},
     }
     if e.trip:
         said["round_trip_us"] = {"median": median(e.trip) * 1e6, "quiet": quantile(e.trip, 0.25) * 1e6}
     return said
+
+
+def _micro(values: Sequence[float]) -> list[float]:
+    return [round(v * 1e6, 3) for v in values]
 
 
 def ratio(a: Entrant, b: Entrant, of: str) -> float | None:

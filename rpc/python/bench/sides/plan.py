@@ -77,7 +77,7 @@ def key(what: str, road: str, n: int) -> str:
 
 
 def floors(sizes: Sequence[int], game: str, threads: int) -> list[Entrant]:
-    """Return what the machine can do: a bare socket and memory for the bytes of a game, and our game that costs nothing.
+    """Return what the machine can do: a bare socket and memory for the bytes of a game, and a game that costs nothing.
 
     ``like`` in their options names the entrant whose lengths they take over, by ``with_lengths``.
     """
@@ -95,11 +95,15 @@ def floors(sizes: Sequence[int], game: str, threads: int) -> list[Entrant]:
         for name in ("null, socket", "null, shm"):
             options = {"envs": n, "threads": threads}
             made.append(
-                Entrant(key("null", name, n), "floors", name.replace("null", "null game"), "floors", name, options, n == 1)
+                Entrant(
+                    key("null", name, n), "floors", name.replace("null", "null game"), "floors", name, options, n == 1
+                )
             )
         options = {"envs": n, "threads": threads, "like": key("null", "null, socket", n)}
         made.append(
-            Entrant(key("floor", "null", n), "floors", "bare socket, bytes of the null game", "floors", "socket", options)
+            Entrant(
+                key("floor", "null", n), "floors", "bare socket, bytes of the null game", "floors", "socket", options
+            )
         )
     return made
 
@@ -115,8 +119,14 @@ def gymnasium(threads: int, seed: int, few: int, many: int) -> list[Entrant]:
     """Return Gymnasium's vectors of our single environment."""
     options = {"game": SOLO, "seed": seed, "threads": threads}
     return [
-        Entrant(key(f"gym {kind}", SOLO, n), "gymnasium", f"{label} of {SOLO}", "gym", f"{kind} ours", options | {"envs": n})
-        for kind, label, n in (("sync", "SyncVectorEnv", few), ("sync", "SyncVectorEnv", many), ("async", "AsyncVectorEnv", few))
+        Entrant(
+            key(f"gym {kind}", SOLO, n), "gymnasium", f"{label} of {SOLO}", "gym", f"{kind} ours", options | {"envs": n}
+        )
+        for kind, label, n in (
+            ("sync", "SyncVectorEnv", few),
+            ("sync", "SyncVectorEnv", many),
+            ("async", "AsyncVectorEnv", few),
+        )
     ]
 
 

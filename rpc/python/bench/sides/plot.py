@@ -30,7 +30,10 @@ def save(report: dict[str, Any], path: Path) -> None:
     left.grid(axis="x", alpha=0.3)
     roads(right, [v for v in report["aims"] if "of in process" in v["aim"] and v["wall"] is not None])
     m = report["machine"]
-    figure.suptitle(f"Side by side in one run: {m['cpu']}, {m['cores_used']} cores, load {m['load']}–{report['load_after']}", fontsize=10)
+    figure.suptitle(
+        f"Side by side in one run: {m['cpu']}, {m['cores_used']} cores, load {m['load']} to {report['load_after']}",
+        fontsize=10,
+    )
     partial = path.with_name(f".{path.stem}.partial.png")
     figure.savefig(partial, dpi=110)
     plt.close(figure)

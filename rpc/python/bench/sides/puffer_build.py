@@ -53,7 +53,16 @@ def compile_tetris(source: Path) -> None:
     target = game / ("binding" + sysconfig.get_config_var("EXT_SUFFIX"))
     include = [sysconfig.get_path("include"), numpy.get_include(), raylib / "include"]
     subprocess.run(
-        ["cc", "-shared", "-fPIC", "-O2", "-flto", "-fwrapv", "-DPLATFORM_DESKTOP", "-DNPY_NO_DEPRECATED_API=NPY_1_7_API_VERSION"]
+        [
+            "cc",
+            "-shared",
+            "-fPIC",
+            "-O2",
+            "-flto",
+            "-fwrapv",
+            "-DPLATFORM_DESKTOP",
+            "-DNPY_NO_DEPRECATED_API=NPY_1_7_API_VERSION",
+        ]
         + [f"-I{folder}" for folder in include]
         + [str(game / "binding.c"), "-o", str(target), str(raylib / "lib" / "libraylib.a"), "-lm", "-lpthread", "-ldl"],
         check=True,

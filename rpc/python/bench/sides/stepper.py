@@ -62,7 +62,7 @@ def burst(s: Stepper, steps: int) -> tuple[int, float, float]:
 
 def round_trips(s: Stepper, steps: int) -> list[float]:
     """Return the seconds of each of so many single steps."""
-    times = []
+    times: list[float] = []
     while len(times) < steps:
         for _ in range(s.prepare(1)):
             begun = time.perf_counter()

@@ -20,16 +20,23 @@ def markdown(report: dict[str, Any]) -> str:
     m = report["machine"]
     lines = ["# Side by side", ""]
     lines.append(
-        f"{m['cpu']}, {m['cores_used']} of {m['cores']} cores, {m['system']}, Python {m['python']}; {report['rounds']} rounds of "
-        f"bursts of about {report['burst_s']:g} s in turns; load average {m['load']} before and {report['load_after']} after. "
-        f"Command: `{report['command']}`."
+        f"{m['cpu']}, {m['cores_used']} of {m['cores']} cores, {m['system']}, Python {m['python']}; "
+        f"{report['rounds']} rounds of bursts of about {report['burst_s']:g} s in turns; load average "
+        f"{m['load']} before and {report['load_after']} after. Command: `{report['command']}`."
     )
     if not report["complete"]:
         lines.append("\n**The run was ended early: these are its first rounds.**")
-    lines += ["", "## Aims", "", "| aim | what : by what | wanted | by wall | by CPU | |", "|---|---|---:|---:|---:|---|"]
+    lines += [
+        "",
+        "## Aims",
+        "",
+        "| aim | what : by what | wanted | by wall | by CPU | |",
+        "|---|---|---:|---:|---:|---|",
+    ]
     for v in report["aims"]:
         met = {True: "met", False: "**missed**", None: "not measured"}[v["met"]]
-        lines.append(f"| {v['aim']} | {v['what']} | {v['want']:g} | {_number(v['wall'])} | {_number(v['cpu'])} | {met} |")
+        by = f"{_number(v['wall'])} | {_number(v['cpu'])}"
+        lines.append(f"| {v['aim']} | {v['what']} | {v['want']:g} | {by} | {met} |")
     for group, title in TITLES.items():
         some = [r for r in report["rows"] if r["group"] == group]
         if some:
@@ -50,7 +57,7 @@ def _rows(some: list[dict[str, Any]]) -> list[str]:
         low, high = r["env_steps_per_s_quartiles"]
         trip = f"{r['round_trip_us']['median']:.1f}" if "round_trip_us" in r else ""
         lines.append(
-            f"| {r['label']} | {r['n']} | {r['env_steps_per_s']:,.0f} | {_short(low)}–{_short(high)} | "
+            f"| {r['label']} | {r['n']} | {r['env_steps_per_s']:,.0f} | {_short(low)} to {_short(high)} | "
             f"{r['env_steps_per_core_s']:,.0f} | {r['us_per_step']:,.1f} | {r['cpu_us_per_step']:,.1f} | "
             f"{r['bytes_per_step'] or ''} | {trip} |"
         )

@@ -14,7 +14,9 @@ class InstallError(Exception):
     """A peer could not be installed; the message is the installer's last words."""
 
 
-def ready_python(cache: Path, name: str, python: str, pinned: Sequence[str], build: Sequence[str] = (), timeout: float = 1800.0) -> Path:
+def ready_python(
+    cache: Path, name: str, python: str, pinned: Sequence[str], build: Sequence[str] = (), timeout: float = 1800.0
+) -> Path:
     """Return the interpreter of an environment with these packages, made now unless it is there.
 
     build is a program, with its arguments, that the new interpreter runs to install the rest.

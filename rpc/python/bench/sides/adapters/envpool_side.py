@@ -1,8 +1,8 @@
 """EnvPool: its port of Jumanji's Tetris, a step of which is one piece placed, and CartPole.
 
-Names are ``tetris`` and ``cartpole``, in lock-step, and ``cartpole, async``: in its own asynchronous manner two batches
-are under way and whichever is done first is received. (Of Tetris the legal choices must be read off each answer, and what runs
-while they are, untimed, would count for nothing.) As many threads as cores.
+Names are ``tetris`` and ``cartpole``, in lock-step, and ``cartpole, async``: in its own asynchronous manner two
+batches are under way and whichever is done first is received. (Of Tetris the legal choices must be read off each
+answer, and what runs while they are, untimed, would count for nothing.) As many threads as cores.
 """
 
 from __future__ import annotations
@@ -24,9 +24,7 @@ class Pool(Stepper):
 
     def __init__(self, task: str, envs: int, threads: int, batch: int) -> None:
         super().__init__()
-        self.env = envpool.make_gymnasium(
-            TASKS[task], num_envs=envs, batch_size=batch, num_threads=threads, seed=1
-        )
+        self.env = envpool.make_gymnasium(TASKS[task], num_envs=envs, batch_size=batch, num_threads=threads, seed=1)
         self.rng = np.random.default_rng(1)
         self.envs = self.rows = batch
         self.about = {"envpool": version("envpool"), "envs": envs, "batch": batch}

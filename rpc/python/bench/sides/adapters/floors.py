@@ -12,7 +12,6 @@ import os
 import socket
 import subprocess
 import tempfile
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -90,7 +89,7 @@ class Null(Stepper):
     def __init__(self, envs: int, transport: str) -> None:
         super().__init__()
         self.folder = tempfile.TemporaryDirectory()
-        command = [find_server(), "serve", "--listen", f"unix:{self.folder.name}/s", "--parent-death", "--toy"]
+        command = [str(find_server()), "serve", "--listen", f"unix:{self.folder.name}/s", "--parent-death", "--toy"]
         self.server = subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
         )

@@ -1,7 +1,7 @@
 """OpenSpiel's Othello: a board and a mask of like size, rules in C++, stepped from Python.
 
-``vector``: its own SyncVectorEnv. ``states``: the lightest loop over its states that shows as much: an action is applied,
-the observation of whoever is to move is written into a row, its legal actions into a mask.
+``vector``: its own SyncVectorEnv. ``states``: the lightest loop over its states that shows as much: an action is
+applied, the observation of whoever is to move is written into a row, its legal actions into a mask.
 """
 
 from __future__ import annotations

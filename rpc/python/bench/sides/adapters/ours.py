@@ -31,7 +31,7 @@ def server() -> LocalServer:
     return LocalServer()
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def trace(game: str, envs: int, seed: int) -> list[Actions]:
     """Record legal actions of every seat, TRACE steps from the reset with this seed on."""
     rng = np.random.default_rng(seed)
@@ -47,9 +47,10 @@ def trace(game: str, envs: int, seed: int) -> list[Actions]:
 class Lockstep(Stepper):
     """One vector environment that plays the trace over and over; resets between are not timed."""
 
-    def __init__(self, road: str, game: str, envs: int, seed: int) -> None:
+    def __init__(self, road: Any, game: str, envs: int, seed: int) -> None:
         super().__init__()
         self.moves, self.seed, self.at = trace(game, envs, seed), seed, TRACE
+        transport: Any
         transport, _, extra = road.partition(", ")
         self.env = blockyard.make_vec(
             game, envs, address=server().address, seed=seed, opponents=None, transport=transport
@@ -78,7 +79,7 @@ class Lockstep(Stepper):
 class Halves(Stepper):
     """Two halves that take turns, so that the server plays one while we read the other's answer."""
 
-    def __init__(self, road: str, game: str, envs: int, seed: int) -> None:
+    def __init__(self, road: Any, game: str, envs: int, seed: int) -> None:
         super().__init__()
         whole, half = trace(game, envs, seed), envs // 2
         self.parts: list[blockyard.BlockVectorEnv] = []

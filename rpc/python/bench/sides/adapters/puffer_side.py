@@ -1,7 +1,7 @@
 """PufferLib's Tetris, in C, stepped on one thread as its vector does in a worker.
 
-A step is one key of a falling piece, not a piece placed: with random keys, one of seven of which drops the piece, it takes
-several steps a piece. Every key is legal at all times, so that the choices are made before the steps.
+A step is one key of a falling piece, not a piece placed: with random keys, one of seven of which drops the piece, it
+takes several steps a piece. Every key is legal at all times, so that the choices are made before the steps.
 """
 
 from __future__ import annotations

@@ -1,0 +1,195 @@
+"""The benchmarks side by side: what they compute, and a run of a moment without peers."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+BENCH = Path(__file__).resolve().parent.parent / "bench"
+sys.path.insert(0, str(BENCH))
+
+from sides import clock, figures, plan, race, stepper, table, venvs  # noqa: E402
+from sides.crew import Worker, WorkerError  # noqa: E402
+from sides.race import Entrant  # noqa: E402
+
+
+def entrant(key: str, wall: list[float], envs: int = 1, **more: Any) -> Entrant:
+    e = Entrant(key, "games", key, more.pop("side", "ours"), "x", {"envs": envs}, **more)
+    e.envs, e.rows, e.wall, e.cpu = envs, envs, wall, list(wall)
+    return e
+
+
+def test_ratio_is_taken_within_rounds() -> None:
+    # Every round of b takes twice what it takes a, whatever the round.
+    a, b = entrant("a", [1.0, 5.0, 2.0], envs=4), entrant("b", [2.0, 10.0, 4.0], envs=4)
+    assert figures.ratio(a, b, "wall") == 2
+    assert figures.ratio(b, a, "wall") == 0.5
+    # Twice the games in the same time count as twice as fast.
+    assert figures.ratio(a, entrant("c", [1.0, 5.0, 2.0], envs=2), "wall") == 2
+    a.error = "gone"
+    assert figures.ratio(a, b, "wall") is None
+
+
+@pytest.mark.parametrize(("q", "want"), [(0, 1.0), (0.25, 1.5), (0.5, 2.0), (1, 3.0)])
+def test_quantile(q: float, want: float) -> None:
+    assert figures.quantile([3.0, 1.0, 2.0], q) == want
+
+
+def test_verdicts_say_met_missed_and_not_measured() -> None:
+    game = "WinTetris-v0"
+    rows = [
+        entrant(plan.key(game, "in process", 4), [1.0], envs=4, side="inprocess"),
+        entrant(plan.key(game, "socket, buffer", 4), [1.1], envs=4),
+        entrant(plan.key(game, "shm, buffer", 4), [1.1], envs=4),
+        entrant(plan.key(game, "shm, halves", 4), [], envs=4),
+        entrant(plan.key(game, "shm", 1), [1.0], trips=True),
+    ]
+    rows[-1].trip = [20e-6, 30e-6, 40e-6]
+    said = {v.what.partition(" :")[0]: v.met for v in figures.verdicts({e.key: e for e in rows}, [game], 4)}
+    assert said == {
+        f"{rows[1].label}, N=4": True,  # 0.91 of in process, 0.80 is wanted
+        f"{rows[2].label}, N=4": False,  # 0.97 is
+        f"{rows[3].label}, N=4": None,
+        rows[4].label: False,  # the quiet quarter is 25 µs, less is wanted
+    }
+
+
+def test_a_failure_is_in_the_table() -> None:
+    bad = entrant("bad", [])
+    bad.error = "cannot be installed: no | wheel"
+    assert figures.row(bad)["error"] == bad.error
+    report = {
+        "machine": {"cpu": "c", "cores": 2, "cores_used": 1, "system": "s", "python": "3", "load": 0.1},
+        "load_after": 0.2, "rounds": 1, "burst_s": 0.1, "command": "run", "complete": False, "versions": {"x": "1"},
+        "aims": [], "rows": [figures.row(bad), figures.row(entrant("good", [1e-3, 3e-3], envs=10))],
+    }  # fmt: skip
+    page = table.markdown(report)
+    assert "| bad | 1 | not measured: cannot be installed: no / wheel |" in page
+    assert "| good | 10 | 5,000 |" in page  # the median of 1 and 3 ms
+    assert "ended early" in page
+
+
+def test_every_entrant_has_its_own_key_and_a_worker() -> None:
+    sizes = [1, 64, 4096]
+    chosen = plan.ours(sizes, plan.GAMES, 2, 1) + plan.floors(sizes, plan.GAMES[0], 2)
+    chosen += plan.gymnasium(2, 1, 16, 64) + plan.peers(sizes, 2, 16)
+    by_key = {e.key: e for e in chosen}
+    assert len(by_key) == len(chosen)
+    assert {e.side for e in chosen} == {"ours", "inprocess", "floors", "gym"} | {p.side for p in plan.PEERS}
+    for e in chosen:
+        if "like" in e.options:  # it takes the lengths over from one that is opened before it
+            assert chosen.index(by_key[e.options["like"]]) < chosen.index(e)
+            lengths = plan.with_lengths(e, by_key)
+            assert lengths["answer"] == plan.ANSWER_HEAD
+            assert "like" not in lengths
+
+
+def test_every_peer_is_pinned() -> None:
+    for peer in plan.PEERS:
+        assert all("==" in package for package in peer.pinned), peer
+
+
+class Counting(stepper.Stepper):
+    """Steps in lots of three; what is not timed takes long."""
+
+    done = 0
+
+    def prepare(self, want: int) -> int:
+        time.sleep(0.02)
+        return 3
+
+    def play(self, steps: int) -> None:
+        self.done += steps
+
+
+def test_a_burst_times_play_alone() -> None:
+    s = Counting()
+    steps, wall, cpu = stepper.burst(s, 7)
+    assert steps == s.done == 9
+    assert 0 < wall < 0.02
+    assert 0 < cpu < 0.02
+    assert len(stepper.round_trips(s, 4)) == 6
+
+
+def test_the_clock_of_another_process_runs() -> None:
+    code = "import time\nwhile time.process_time() < 0.2: pass\nprint(flush=True)\ninput()"
+    with subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as other:
+        assert other.stdout is not None
+        other.stdout.readline()
+        assert 0.2 <= clock.process_seconds(other.pid) < 2
+        assert clock.seconds([other.pid]) > clock.process_seconds(other.pid)
+    with pytest.raises(ProcessLookupError, match=str(other.pid)):
+        clock.process_seconds(other.pid)
+
+
+def test_a_worker_answers_refuses_and_is_seen_to_end(tmp_path: Path) -> None:
+    lines = "import sys\nfor x in sys.stdin:\n if 'end' in x: break\n print(x.strip(), flush=True)"
+    worker = Worker([sys.executable, "-c", lines], {}, subprocess.DEVNULL, patience=20)
+    assert worker.ask(do="x") == {"do": "x"}
+    with pytest.raises(WorkerError, match="no such game"):
+        worker.ask(do="x", error="no such game")
+    with pytest.raises(WorkerError, match="ended"):
+        worker.ask(do="end")
+    worker.close()
+    silent = Worker([sys.executable, "-c", "input(); input()"], {}, subprocess.DEVNULL, patience=0.2)
+    with pytest.raises(WorkerError, match="silent"):
+        silent.ask(do="x")
+    silent.close()
+
+
+def test_a_worker_that_fails_spoils_nothing_but_itself() -> None:
+    class Two:
+        def __init__(self, broken: bool) -> None:
+            self.broken = broken
+
+        def ask(self, **request: Any) -> dict[str, Any]:
+            if self.broken:
+                raise WorkerError("broke")
+            return {"steps": request["steps"], "wall": 0.5, "cpu": 0.25}
+
+    good, bad = entrant("good", [], side="a"), entrant("bad", [], side="b")
+    good.steps = bad.steps = 5
+    race.race([good, bad], {"a": Two(False), "b": Two(True)}, 3, 1)  # type: ignore[dict-item]
+    assert (good.wall, good.cpu, good.error) == ([0.1] * 3, [0.05] * 3, None)
+    assert (bad.wall, bad.error) == ([], "broke")
+
+
+def test_what_cannot_be_installed_is_told_and_remembered(tmp_path: Path) -> None:
+    python = tmp_path / "python"
+    python.write_text("#!/bin/sh\necho 'ERROR: no venv here' >&2\necho 'note: a hint' >&2\nexit 3\n")
+    python.chmod(0o755)
+    for _ in range(2):
+        with pytest.raises(venvs.InstallError, match="ERROR: no venv here"):
+            venvs.ready_python(tmp_path / "cache", "peer", str(python), ["x==1"])
+        python.unlink(missing_ok=True)  # the second time it is the note that says so
+
+
+def test_a_run_of_a_moment(program: Path, tmp_path: Path) -> None:
+    command = [sys.executable, str(BENCH / "run.py"), "--only", "ours,floors", "--games", "WinTetris-v0", "--quiet"]
+    command += ["--envs", "1,64", "--rounds", "1", "--burst", "0.005", "--out", str(tmp_path)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False, env=dict(os.environ))
+    assert done.returncode == 0, done.stderr
+    report = json.loads((tmp_path / "results.json").read_text())
+    errors = {r["key"]: r["error"] for r in report["rows"] if "error" in r and not r["key"].count("in process")}
+    assert not errors
+    rows = {r["key"]: r for r in report["rows"]}
+    solo = rows[plan.key("WinTetris-v0", "shm", 64)]
+    assert solo["env_steps_per_s"] == pytest.approx(64e6 / solo["us_per_step"])
+    assert solo["cpu_us_per_step"] > 0
+    assert rows[plan.key("floor", "socket", 64)]["bytes_per_step"] == plan.ANSWER_HEAD + solo["bytes_per_step"]
+    assert str(tmp_path) not in (tmp_path / "results.json").read_text()
+    assert (tmp_path / "results.md").read_text().startswith("# Side by side")
+
+
+@pytest.mark.parametrize("wrong", [["--envs", "0"], ["--games", "Chess-v0"], ["--rounds", "x"], ["--only", "peer"]])
+def test_wrong_arguments_are_named(wrong: list[str]) -> None:
+    done = subprocess.run([sys.executable, str(BENCH / "run.py"), *wrong], capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert wrong[0] in done.stderr
