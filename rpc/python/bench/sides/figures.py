@@ -85,11 +85,11 @@ def verdicts(by_key: dict[str, Entrant], games: Sequence[str], top: int) -> list
     """Return every aim with what was measured."""
     said = []
 
-    def compare(aim: str, want: float, a: str, b: str, by: str = "wall") -> None:
+    def compare(aim: str, want: float, a: str, b: str, by: str = "wall", times: float = 1.0) -> None:
         if a not in by_key or b not in by_key:
             return
         one, other = by_key[a], by_key[b]
-        wall, cpu = ratio(one, other, "wall"), ratio(one, other, "cpu")
+        wall, cpu = (None if r is None else r * times for r in (ratio(one, other, "wall"), ratio(one, other, "cpu")))
         decides = cpu if by == "cpu" else wall
         what = f"{one.label}, N={one.options['envs']} : {other.label}, N={other.options['envs']}"
         said.append(Verdict(aim, what, want, wall, cpu, None if decides is None else decides >= want))
@@ -112,6 +112,8 @@ def verdicts(by_key: dict[str, Entrant], games: Sequence[str], top: int) -> list
         if fastest:
             compare("3 times a native Tetris, per core", 3, key(SOLO, "shm", top), fastest, "cpu")
         if fastest and side == "pufferlib":
+            keys = by_key[fastest].about.get("steps_per_piece", 1.0)
+            compare(f"the same in pieces placed, {keys:.1f} keys each", 3, key(SOLO, "shm", top), fastest, "cpu", keys)
             compare("the same, both by keys", 3, key(KEYS, "shm", top), fastest, "cpu")
     said += _trips(by_key, games)
     return said

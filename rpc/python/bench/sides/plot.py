@@ -27,6 +27,7 @@ def save(report: dict[str, Any], path: Path) -> None:
     left.set_xscale("log")
     left.set_xlabel("environment steps per core-second, all processes counted (log)")
     left.invert_yaxis()
+    left.margins(y=0.01)
     left.grid(axis="x", alpha=0.3)
     roads(right, [v for v in report["aims"] if "of in process" in v["aim"] and v["wall"] is not None])
     m = report["machine"]
@@ -60,6 +61,7 @@ def roads(axes: Any, some: list[dict[str, Any]]) -> None:
     axes.scatter([v["want"] for v in some], places, color="#c0392b", marker="|", s=130, zorder=3, label="wanted")
     axes.set_yticks(list(places), names)
     axes.invert_yaxis()
+    axes.margins(y=0.02)
     axes.set_xlabel("throughput as a part of in-process stepping")
     axes.grid(axis="x", alpha=0.3)
     axes.legend(fontsize=8)
