@@ -3,16 +3,23 @@ package main
 
 import (
 	"context"
+	_ "embed"
 	"fmt"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 
 	"github.com/alecthomas/kong"
 )
 
+// versionFile is the version of the server and of its Python client.
+//
+//go:embed python/blockyard/VERSION
+var versionFile string
+
 // version is told to clients.
-const version = "0.1.0"
+var version = strings.TrimSpace(versionFile)
 
 // table is the program's commands.
 type table struct {

@@ -14,6 +14,7 @@ by ``address=``. Importing this package registers the games with Gymnasium as
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Literal
 
 from gymnasium.vector import AutoresetMode
@@ -51,7 +52,7 @@ from .single import BlockEnv
 from .slab import Slab
 from .vector import BlockVectorEnv
 
-__version__ = "0.1.0"
+__version__ = (Path(__file__).parent / "VERSION").read_text(encoding="ascii").strip()
 
 __all__ = [
     "GAMES",
