@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -238,6 +239,7 @@ def progress(total: int, quiet: bool) -> Any:
 def main(argv: Sequence[str] | None = None) -> int:
     """Measure and write; 0 unless nothing could be measured."""
     args = arguments(argv)
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # saves too
     try:
         report = measure(args)
     except KeyboardInterrupt:

@@ -25,7 +25,13 @@ class Worker:
         """Start it in the folder cwd; patience is how many seconds it may be silent when asked."""
         self.patience = patience
         self._process = subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log, env={**os.environ, **env}, cwd=cwd
+            command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=log,
+            env={**os.environ, **env},
+            cwd=cwd,
+            start_new_session=True,  # so that Ctrl-C reaches only the one who asks, and saves
         )
         self._rest = b""
 
