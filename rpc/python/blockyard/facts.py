@@ -25,6 +25,7 @@ class GameFacts:
         turn: ``"single"``, ``"alternating"`` or ``"simultaneous"``.
         actions: size of the action space.
         max_legal: the most actions ever legal at once.
+        mask_len: how many bytes a mask takes as bits.
         no_action: the number that stands for making no choice.
         planes_shape: (C, H, W) of the planes.
         planes_high: the greatest value a plane holds.

@@ -87,7 +87,11 @@ class _Agents:
 
 
 class BlockAEC(_Agents, AECEnv[str, Any, Any]):
-    """One game whose agents are asked one by one; a ``pettingzoo.AECEnv``. See :func:`aec_env`."""
+    """One game whose agents are asked one by one; a ``pettingzoo.AECEnv``. See :func:`aec_env`.
+
+    Attributes:
+        table: the game behind it.
+    """
 
     def __init__(self, game: str, *, max_cycles: int | None = None, render_mode: str | None = None, **kwargs: Any):
         """Open it; see :func:`aec_env` for what the arguments mean."""
@@ -145,7 +149,11 @@ class BlockAEC(_Agents, AECEnv[str, Any, Any]):
 
 
 class BlockParallel(_Agents, ParallelEnv[str, Any, Any]):
-    """One game whose agents are asked at once; a ``pettingzoo.ParallelEnv``. See :func:`parallel_env`."""
+    """One game whose agents are asked at once; a ``pettingzoo.ParallelEnv``. See :func:`parallel_env`.
+
+    Attributes:
+        table: the game behind it.
+    """
 
     def __init__(self, game: str, *, max_cycles: int | None = None, render_mode: str | None = None, **kwargs: Any):
         """Open it; see :func:`parallel_env` for what the arguments mean."""

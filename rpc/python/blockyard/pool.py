@@ -51,6 +51,8 @@ class BlockPool:
 
     Attributes:
         num_envs: rows of all blocks.
+        rows: of each block.
+        timeout: seconds that recv waits for a server before it counts as gone.
         blocks: the vector environments; between recv and send they are at rest, and all that they
             can be asked may be asked.
     """

@@ -30,6 +30,8 @@ class Slab:
         reward: float32 (games, seats).
         terminated, truncated: bool (games,).
         score: int32 (games, seats).
+        actions: uint16 (rows,), where the actions of the next step are taken from; None if they are sent.
+        unpacked: the mask spread out, once somebody asked for it.
         generation: raised each time the memory is used anew.
     """
 

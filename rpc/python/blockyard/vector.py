@@ -63,6 +63,9 @@ class BlockVectorEnv(Lookahead, VectorEnv[Obs, NDArray[Any], NDArray[Any]]):
         num_games: games at once.
         rows_per_game: rows of each.
         players: the seats we drive.
+        client: the session with the server; of several, the first.
+        autoreset_mode: what becomes of a game that ended.
+        packed: whether observations have ``bits`` in the place of ``planes``.
         seats: how many players each game has.
     """
 

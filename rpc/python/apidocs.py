@@ -1,0 +1,157 @@
+"""Writes the reference of the package's API as HTML.
+
+    python rpc/python/apidocs.py [--out DIR]
+
+Needs ``pip install pdoc``. Adapters to libraries that are not installed are described all the same. It fails,
+and writes nothing, if there is a warning or a public name says nothing about itself.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import inspect
+import shutil
+import sys
+import tempfile
+import warnings
+from collections.abc import Iterator, Sequence
+from importlib.abc import Loader, MetaPathFinder
+from importlib.machinery import ModuleSpec
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+HERE = Path(__file__).resolve().parent
+
+# What users import; other modules are the package's own.
+PUBLIC = (
+    "blockyard",
+    "blockyard.features",
+    "blockyard.sb3",
+    "blockyard.pettingzoo",
+    "blockyard.torchrl",
+    "blockyard.rllib",
+)
+# Libraries that adapters import, which need not be there to describe them.
+LIBRARIES = ("torch", "stable_baselines3", "sb3_contrib", "pettingzoo", "tensordict", "torchrl", "ray")
+
+# What libraries call the parts of their environments: they say themselves what these are.
+THEIRS = {
+    "metadata", "render_mode", "closed", "num_envs", "agents", "possible_agents", "observation_space", "action_space",
+    "observation_spaces", "action_spaces", "single_observation_space", "single_action_space", "batch_locked",
+    "observation_spec", "action_spec", "reward_spec", "full_done_spec",
+}  # fmt: skip
+
+
+class _StandIn(ModuleType):
+    """A library that is not installed: every name in it is a class of that name."""
+
+    __path__: Sequence[str] = ()
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        made = type(name, (), {"__module__": self.__name__, "__class_getitem__": classmethod(lambda cls, _: cls)})
+        setattr(self, name, made)
+        return made
+
+
+class _StandIns(MetaPathFinder, Loader):
+    def __init__(self) -> None:
+        self.names = {name for name in LIBRARIES if importlib.util.find_spec(name) is None}
+
+    def find_spec(self, name: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
+        """Find a stand-in for a missing library and what is below it."""
+        return ModuleSpec(name, self, is_package=True) if name.partition(".")[0] in self.names else None
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType:
+        """Make the stand-in."""
+        return _StandIn(spec.name)
+
+    def exec_module(self, module: ModuleType) -> None:
+        """Do nothing: there is nothing in it."""
+
+
+def undocumented(name: str) -> Iterator[str]:
+    """Yield the public names of a module, and of its classes, that say nothing about themselves."""
+    import pdoc.doc
+
+    module = pdoc.doc.Module.from_name(name)
+    if not module.docstring:
+        yield name
+    for member in module.members.values():
+        home = getattr(member.obj, "__module__", name)
+        ours = home.partition(".")[0] == "blockyard" if name == "blockyard" else home == name  # else imported there
+        if member.name.startswith("_") or member.kind == "module" or not ours:
+            continue
+        if not member.docstring and not isinstance(member, pdoc.doc.Variable):
+            yield member.fullname
+        if isinstance(member, pdoc.doc.Class):
+            yield from _silent(member)
+
+
+def _silent(cls: Any) -> Iterator[str]:
+    """Yield what a class has of its own and says nothing of: neither there nor in the class's own text."""
+    attributes = {name for base in inspect.getmro(cls.obj) for name in _words(base.__doc__ or "")}
+    for member in cls.members.values():
+        taken_from = member.taken_from[0].partition(".")[0]
+        if member.name.startswith("_") or taken_from != cls.obj.__module__.partition(".")[0] or member.docstring:
+            continue
+        if member.kind == "variable" and member.name in attributes | THEIRS:
+            continue
+        yield member.fullname
+
+
+def _words(text: str) -> set[str]:
+    """Return the names that the Attributes part of a docstring explains."""
+    names: set[str] = set()
+    for line in inspect.cleandoc(text).partition("Attributes:\n")[2].splitlines():
+        before, colon, _ = line.partition(":")
+        if colon:
+            names |= {name.strip() for name in before.split(",")}
+    return names
+
+
+def write(folder: Path) -> list[str]:
+    """Write the pages and return what is wrong with them."""
+    import pdoc
+    import pdoc.render
+
+    finder = _StandIns()
+    sys.meta_path.append(finder)
+    sys.path.insert(0, str(HERE))
+    try:
+        with warnings.catch_warnings(record=True) as said:
+            warnings.simplefilter("always")
+            pdoc.render.configure(docformat="google", show_source=False, footer_text="blockyard")
+            pdoc.pdoc(PUBLIC[0], f"!{PUBLIC[0]}.", *PUBLIC[1:], output_directory=folder)
+            silent = [f"{name} says nothing" for module in PUBLIC for name in undocumented(module)]
+    finally:
+        sys.path.remove(str(HERE))
+        sys.meta_path.remove(finder)
+    return [str(w.message) for w in said if "pdoc" in w.filename or "blockyard" in str(w.message)] + silent
+
+
+def main() -> int:
+    """Write what the command line asks for; return the exit status."""
+    parser = argparse.ArgumentParser(description="Write the reference of blockyard's API as HTML.")
+    parser.add_argument(
+        "--out", type=Path, default=HERE / "site", metavar="DIR", help="a folder to write (%(default)s)"
+    )
+    args = parser.parse_args()
+    if importlib.util.find_spec("pdoc") is None:
+        parser.error(f"{sys.executable} has no pdoc: pip install pdoc")
+    args.out.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix=".site-", dir=args.out.parent) as made:
+        if wrong := write(Path(made) / "site"):
+            print("\n".join(wrong), file=sys.stderr)
+            return 1
+        shutil.rmtree(args.out, ignore_errors=True)
+        (Path(made) / "site").replace(args.out)
+    print(f"{args.out}/index.html")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,41 @@
+"""The README says what the server says, and its snippets run."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import blockyard
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+def environments():
+    spec = importlib.util.spec_from_file_location("environments", ROOT / "environments.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_table_of_environments_is_not_stale():
+    program = environments()
+    _, written, _ = program.parts(program.README.read_text(encoding="utf-8"))
+    assert written.strip() == program.table(), "run environments.py --write"
+    assert all(f"`{game}`" in written for game in blockyard.GAMES)
+
+
+def test_a_readme_without_its_place_is_refused():
+    with pytest.raises(ValueError, match="no place for the table"):
+        environments().parts("# nothing")
+
+
+def test_the_first_snippet_runs():
+    code = re.findall(r"^```python\n(.*?)^```", (ROOT / "README.md").read_text(), re.M | re.S)[0]
+    code = code.replace("4096", "64").replace("range(1000)", "range(20)")
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 0, done.stderr
