@@ -112,8 +112,14 @@ class ServerHook(BuildHookInterface):  # type: ignore[type-arg,misc]
         try:
             root = module_root(here)
             if self.target_name == "sdist":
+                self.made = Path(tempfile.mkdtemp(prefix="blockyard-sources-"))
                 for file in server_sources(root):
-                    build_data["force_include"][str(file)] = f"_go/{file.relative_to(root).as_posix()}"
+                    source, place = file, file.relative_to(root)
+                    if here in file.parents:  # in the package as well: what is named here would be missing there
+                        source = self.made / place
+                        source.parent.mkdir(parents=True, exist_ok=True)
+                        shutil.copy(file, source)
+                    build_data["force_include"][str(source)] = f"_go/{place.as_posix()}"
                 return
             editable = version == "editable"
             folder = here / "blockyard" / "_bin" if editable else Path(tempfile.mkdtemp(prefix="blockyard-build-"))

@@ -86,9 +86,3 @@ def test_programs_that_are_no_server(nowhere, monkeypatch, text, what):
     monkeypatch.setenv("BLOCKYARD_SERVER", str(program(nowhere / "odd", "not a program")))
     with pytest.raises(blockyard.ServerStartError, match="cannot be started"):
         LocalServer(timeout=0.5)
-
-
-def test_version_is_in_one_place():
-    root = Path(__file__).parents[1]
-    assert 'path = "blockyard/__init__.py"' in (root / "pyproject.toml").read_text()
-    assert blockyard.__version__.count(".") == 2

@@ -1,0 +1,96 @@
+"""What wheels.py finds wrong with a wheel; building them takes minutes and is `make wheels`."""
+
+from __future__ import annotations
+
+import importlib.util
+import platform
+import struct
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+TAG = "py3-none-manylinux_2_17_x86_64.manylinux2014_x86_64"
+
+
+def loaded():
+    spec = importlib.util.spec_from_file_location("wheels", ROOT / "wheels.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+wheels = loaded()
+
+
+def elf(machine=62, interpreter=False):
+    """The beginning of an ELF program: a header and one segment."""
+    head = bytearray(64)
+    head[:6] = b"\x7fELF\x02\x01"
+    struct.pack_into("<H", head, 18, machine)
+    struct.pack_into("<Q", head, 32, 64)
+    struct.pack_into("<HH", head, 54, 56, 1)
+    return bytes(head) + struct.pack("<I", 3 if interpreter else 1) + bytes(52)
+
+
+PE = b"MZ" + bytes(0x3A) + struct.pack("<I", 0x40) + b"PE\0\0" + struct.pack("<H", 0x8664)
+MACH = b"\xcf\xfa\xed\xfe" + struct.pack("<I", 0x100000C)
+
+
+def made(folder, server=None, mode=0o755, tag=TAG, without=(), extra=()):
+    """Write a wheel that is in order, but for what is asked."""
+    path = folder / f"blockyard-1-{tag}.whl"
+    files = {"blockyard/__init__.py": b"", "blockyard/py.typed": b"", "blockyard/VERSION": b"1\n"}
+    files["blockyard-1.dist-info/WHEEL"] = f"Root-Is-Purelib: false\nTag: {tag}\n".encode()
+    files |= dict.fromkeys(extra, b"")
+    with zipfile.ZipFile(path, "w") as archive:
+        for name in files.keys() - set(without):
+            archive.writestr(name, files[name])
+        info = zipfile.ZipInfo("blockyard/_bin/blockyard-server")
+        info.external_attr = mode << 16
+        archive.writestr(info, elf() if server is None else server)
+    return path
+
+
+def test_programs_are_told_apart():
+    assert wheels.kind(elf()) == "ELF 62"
+    assert wheels.kind(elf(183)) == wheels.PLATFORMS["linux/arm64"][1]
+    assert wheels.kind(MACH) == wheels.PLATFORMS["darwin/arm64"][1]
+    assert wheels.kind(PE) == wheels.PLATFORMS["windows/amd64"][1]
+    for nothing in (b"", b"MZ", b"#!/bin/sh\n", b"\x7fELF\x02\x01", PE[:0x40]):
+        assert wheels.kind(nothing) == "no program"
+
+
+def test_wheel_in_order(tmp_path):
+    assert wheels.check(made(tmp_path), "linux/amd64") == []
+
+
+@pytest.mark.parametrize(
+    ("wrong", "says"),
+    [
+        ({"server": elf(183)}, "the server is ELF 183, want ELF 62"),
+        ({"server": PE}, "the server is PE 0x8664, want ELF 62"),
+        ({"server": elf(interpreter=True)}, "the server needs a library"),
+        ({"mode": 0o644}, "the server may not be run"),
+        ({"tag": "py3-none-any"}, "its name lacks manylinux_2_17_x86_64"),
+        ({"without": ["blockyard/py.typed"]}, "there is no blockyard/py.typed"),
+        ({"without": ["blockyard/VERSION"]}, "there is no blockyard/VERSION"),
+        ({"extra": ["blockyard/test_x.py"]}, "blockyard/test_x.py does not belong there"),
+        ({"extra": ["blockyard/_bin/other"]}, "blockyard/_bin has"),
+    ],
+)
+def test_wheel_that_is_not(tmp_path, wrong, says):
+    assert any(says in line for line in wheels.check(made(tmp_path, **wrong), "linux/amd64"))
+
+
+def test_wheel_too_large(tmp_path, monkeypatch):
+    monkeypatch.setattr(wheels, "MOST", 100)
+    assert any("bytes are 100 or more" in line for line in wheels.check(made(tmp_path), "linux/amd64"))
+
+
+def test_the_server_is_of_this_machine(program):
+    system = {"linux": "linux", "darwin": "darwin", "win32": "windows"}[sys.platform]
+    machine = {"x86_64": "amd64", "amd64": "amd64", "aarch64": "arm64", "arm64": "arm64"}[platform.machine().lower()]
+    assert wheels.kind(program.read_bytes()) == wheels.PLATFORMS[f"{system}/{machine}"][1]
