@@ -28,7 +28,7 @@ func slowLook(f *Field, points int) []float32 {
 	}
 	var n struct {
 		rowEdges, colEdges, holes, wells, holed, covers, columns, peak, heap, squares, bumps, cliffs, middle, taken int
-		short                                                                                                       [5]int
+		short, but                                                                                                  [lacking + 1]int
 	}
 	shaft, gap := 0, 0
 	var height [cols]int
@@ -58,6 +58,9 @@ func slowLook(f *Field, points int) []float32 {
 		}
 		if !at(i, cols-1) {
 			n.rowEdges++
+		}
+		for k := len(missing); k <= lacking; k++ {
+			n.but[k]++
 		}
 		next := map[[2]int]int{}
 		if hole {
@@ -123,7 +126,47 @@ func slowLook(f *Field, points int) []float32 {
 		out = append(out, flag(gap >= k))
 	}
 	c := dropblox.Chances(points)
-	return append(out, float32(points)/500, float32(dropblox.MeanSize(points)-4.4)/3, float32(c[0]), float32(c[5])*2)
+	out = append(out, float32(points)/500, float32(dropblox.MeanSize(points)-4.4)/3, float32(c[0]), float32(c[5])*2)
+	out = append(out, float32(slowSealed(at))*0.1)
+	for k := 1; k <= lacking; k++ {
+		out = append(out, float32(n.but[k])*0.15)
+	}
+	var steps, edges []float32
+	for j, h := range height {
+		out = append(out, float32(h)*0.06)
+		if j > 0 {
+			step := min(max(h-height[j-1], -steepest), steepest)
+			steps, edges = append(steps, float32(step)*0.2), append(edges, float32(max(step, -step))*0.2)
+		}
+	}
+	return append(append(out, steps...), edges...)
+}
+
+// slowSealed counts empty squares that no way through empty squares leads to from above.
+func slowSealed(at func(i, j int) bool) int {
+	met := map[[2]int]bool{}
+	var visit func(i, j int)
+	visit = func(i, j int) {
+		if i < 0 || at(i, j) || met[[2]int{i, j}] {
+			return
+		}
+		met[[2]int{i, j}] = true
+		for _, d := range [4][2]int{{1, 0}, {-1, 0}, {0, 1}, {0, -1}} {
+			visit(i+d[0], j+d[1])
+		}
+	}
+	for j := range dropblox.Cols {
+		visit(0, j)
+	}
+	sealed := 0
+	for i := range dropblox.Rows {
+		for j := range dropblox.Cols {
+			if !at(i, j) && !met[[2]int{i, j}] {
+				sealed++
+			}
+		}
+	}
+	return sealed
 }
 
 // mess is a random board: rows that lack a few squares on rows with holes.

@@ -6,14 +6,16 @@ import (
 	"blockyard/agents/valuenet"
 )
 
-// What the net gives is the worth of a board at a score: the points made from there on,
-// each counting Unit, and by Discount less for every block it is later.
+// What the net gives is the worth of a board at a score: the rows removed from there on,
+// each counting Unit, and by Discount less for every block it is later. Rows, not points: a
+// game ends where blocks have grown too large to be cleared away as fast as they come, and
+// the player that clears most of them gets furthest.
 const (
-	Discount = 0.99
-	Unit     = 0.02
+	Discount = 0.98
+	Unit     = 0.1
 )
 
-// A Learned is a Rater by a trained net: the points of a line and the worth of the board it
+// A Learned is a Rater by a trained net: the rows of a line and the worth of the board it
 // leads to. It belongs to one Beam.
 type Learned struct {
 	net *valuenet.Net
@@ -30,7 +32,7 @@ func NewLearned(net *valuenet.Net) (*Learned, error) {
 }
 
 // Rate implements Rater.
-func (l *Learned) Rate(_ *Board, kids []Kid, _ int, worth []float32) {
+func (l *Learned) Rate(from *Board, kids []Kid, _ int, worth []float32) {
 	if need := len(kids) * Len; len(l.x) < need {
 		l.x = make([]float32, 2*need)
 	}
@@ -39,6 +41,7 @@ func (l *Learned) Rate(_ *Board, kids []Kid, _ int, worth []float32) {
 	}
 	l.net.Forward(l.x[:len(kids)*Len], len(kids), worth)
 	for i := range kids {
-		worth[i] += Unit * float32(kids[i].Points)
+		kids[i].Line = from.Line + Unit*float32(kids[i].Rows)
+		worth[i] += kids[i].Line
 	}
 }

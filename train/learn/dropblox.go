@@ -1,13 +1,15 @@
 package learn
 
 import (
+	"math/bits"
+
 	"blockyard/agents/dropbloxbot"
 	"blockyard/agents/valuenet"
 	"blockyard/env"
 	"blockyard/env/dropblox"
 )
 
-// Dropblox is learnt by points, from choices of a narrow beam: what a board is worth to a
+// Dropblox is learnt by rows, from choices of a narrow beam: what a board is worth to a
 // player that looks one block ahead is not what it is worth to one that looks six.
 var Dropblox = &Game{
 	Rules:    dropblox.Game,
@@ -19,6 +21,7 @@ var Dropblox = &Game{
 	Folder:   "agents/bots/dropblox",
 	Solo: &Solo{
 		Rules: dropblox.Game, Discount: dropbloxbot.Discount, Unit: dropbloxbot.Unit,
+		Earn:   func(points int) float64 { return dropbloxbot.Unit * float64(bits.Len(uint(points))) }, // 2^n-1 for n rows
 		Player: dropbloxInTraining,
 	},
 }
@@ -32,7 +35,7 @@ func dropbloxInTraining(net *valuenet.Net) env.Agent {
 }
 
 // The beam that plays while a net learns.
-const trainingWidth, trainingDepth = 3, 3
+const trainingWidth, trainingDepth = 3, 4
 
 type dropbloxReader struct{}
 
@@ -43,11 +46,11 @@ func (dropbloxReader) Own(state env.State, _ int, out []float32) {
 	dropbloxbot.Look(&s.Taken, int(s.Points), out)
 }
 
-// raiseDropblox begins a game where blocks grow: at a score of 250 to 900, with blocks drawn
+// raiseDropblox begins a game where blocks grow: at a score of 300 to 700, with blocks drawn
 // at it, on up to 12 rows that lack a few squares each.
 func raiseDropblox(state env.State, r *env.Rand) {
 	s := state.(*dropblox.State)
-	s.Points = int32(250 + below(r, 650))
+	s.Points = int32(300 + below(r, 400))
 	for k := range s.Blocks {
 		s.Blocks[k] = uint16(dropblox.Draw(uniform(r), uniform(r), int(s.Points)))
 	}

@@ -39,7 +39,7 @@ func (c *chooser) open(s env.State) {
 		next := c.states[i]
 		next.CopyFrom(s)
 		next.After(0, a)
-		c.reward = append(c.reward, float32(c.game.Solo.Unit*float64(next.Score(0)-before)))
+		c.reward = append(c.reward, c.earn(next.Score(0)-before))
 		if next.Acting() != 0 {
 			k := len(c.live)
 			c.reader.Own(next, 0, c.x[k*n:(k+1)*n])
@@ -48,6 +48,14 @@ func (c *chooser) open(s env.State) {
 	}
 	c.net.Forward(c.x, len(c.live), c.value)
 	c.seen += uint64(len(c.legal))
+}
+
+// earn is what points made by one choice are worth.
+func (c *chooser) earn(points int) float32 {
+	if c.game.Solo.Earn != nil {
+		return float32(c.game.Solo.Earn(points))
+	}
+	return float32(c.game.Solo.Unit * float64(points))
 }
 
 // use makes the chooser choose by net from now on.
