@@ -69,7 +69,7 @@ func (h *Hand) Evaluate(states []env.State, seat int, out []float32) {
 		h.measure(s.(*blockbattle.State), seat)
 		sum := float32(0)
 		for t, v := range h.terms {
-			sum += v * h.Weights[t]
+			sum += float32(v * h.Weights[t])
 		}
 		out[i] = within(sum)
 	}

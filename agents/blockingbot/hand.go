@@ -54,8 +54,8 @@ func (h *Hand) worth(s *blocking.State, seat int) float32 {
 	var own, best, sum float32
 	for i, first := 0, true; i < n; i++ {
 		v := float32(0)
-		for t, x := range h.m.terms(s, i) {
-			v += x * h.Weights[t]
+		for t, x := range h.m.terms(s, i) { // rounded one by one: no machine may fuse them
+			v += float32(x * h.Weights[t])
 		}
 		if i == seat {
 			own = v

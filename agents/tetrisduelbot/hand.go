@@ -67,12 +67,12 @@ func (h *Hand) Evaluate(states []env.State, seat int, out []float32) {
 		h.measure(s)
 		sum := float32(0)
 		for t := Lead + 1; t < Terms; t++ {
-			sum += h.terms[t] * h.Weights[t]
+			sum += float32(h.terms[t] * h.Weights[t])
 		}
 		if left := halfTurnsLeft(s); left < fade {
 			sum *= float32(left) / fade
 		}
-		sum += h.terms[Lead] * h.Weights[Lead]
+		sum += float32(h.terms[Lead] * h.Weights[Lead])
 		if h.eye.seat != seat {
 			sum = -sum
 		}
