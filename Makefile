@@ -10,10 +10,10 @@ FUZZ   ?= 30s
 export CGO_ENABLED ?= 1
 
 .DEFAULT_GOAL := help
-.PHONY: help test vet go race python demo bench fuzz golden sign bundle plugin serve clean
+.PHONY: help test vet go race python libraries demo bench bench-python soak fuzz golden sign bundle plugin wheels docs serve clean
 
 help: ## list the chores
-	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 10
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
 
 test: vet go race python ## everything: vet, staticcheck, Go tests, races, the Python client on a real server
 
@@ -28,15 +28,26 @@ go: ## Go tests
 race: ## Go tests under the race detector, where goroutines meet
 	$(GO) test -race -short -timeout 15m ./env/vec ./rpc/server ./rpc/wire ./agents/match ./agents/contest ./agents/dropbloxlive/... ./train/td
 
-python: $(VENV)/ok ## the Python client's tests on real Gymnasium and a real server
+python: $(VENV)/test ## the Python client on real Gymnasium, PettingZoo and Stable-Baselines3, and a real server
 	$(PY) -m pytest -q rpc/python/tests
+	OMP_NUM_THREADS=1 $(PY) -m pytest -q --libraries rpc/python/tests/libraries/test_sb3.py rpc/python/tests/libraries/test_learning.py
 	$(PY) -m mypy --strict --config-file rpc/python/pyproject.toml rpc/python/blockyard
 
 # The client is installed again whenever its sources or the server's change.
-$(VENV)/ok: $(shell git ls-files 'rpc/*' 'env/*.go' 'agents/*.go' go.sum 2>/dev/null)
+$(VENV)/ok: EXTRAS := demo
+$(VENV)/test: EXTRAS := demo,test
+$(VENV)/ok $(VENV)/test: $(shell git ls-files 'rpc/*' 'env/*.go' 'agents/*.go' go.sum 2>/dev/null)
 	test -x $(PY) || $(PYTHON) -m venv $(VENV)
-	$(PY) -m pip install --quiet --disable-pip-version-check './rpc/python[demo,test]'
+	$(PY) -m pip install --quiet --disable-pip-version-check uv
+	$(PY) -m uv pip install --quiet --python $(PY) './rpc/python[$(EXTRAS)]' || $(PY) -m pip install --quiet './rpc/python[$(EXTRAS)]'
 	touch $@
+
+# RLlib pulls an older Gymnasium in: what is large has a place of its own.
+libraries: ## the client on TorchRL, RLlib, Ray, pandas and Minari too, in a venv of its own: gigabytes
+	test -x $(VENV)-libraries/bin/python || $(PYTHON) -m venv $(VENV)-libraries
+	$(VENV)-libraries/bin/python -m pip install --quiet uv
+	$(VENV)-libraries/bin/python -m uv pip install --quiet --python $(VENV)-libraries/bin/python './rpc/python[demo,test-libraries]'
+	OMP_NUM_THREADS=1 $(VENV)-libraries/bin/python -m pytest -q --libraries rpc/python/tests
 
 demo: $(VENV)/ok ## a Python trainer, self-play in Go, a contest bot from it: five minutes, everything in demo-out/
 	PY=$(PY) GO=$(GO) OUT=$(OUT) bash train/demo.sh
@@ -44,6 +55,12 @@ demo: $(VENV)/ok ## a Python trainer, self-play in Go, a contest bot from it: fi
 bench: ## named benchmarks, and the wire against in-process stepping
 	$(GO) test -run '^$$' -bench . -benchmem -cpu 1 ./env/... ./agents/...
 	$(GO) run ./rpc bench
+
+bench-python: $(VENV)/test ## our environments beside other libraries', in one run, with a table and a plot
+	$(PY) -m pip install --quiet 'matplotlib>=3.8' 'tqdm>=4.60' && $(PY) rpc/python/bench/run.py
+
+soak: $(VENV)/ok ## an hour of play beside clients that are killed
+	$(PY) rpc/python/bench/soak.py
 
 fuzz: ## every fuzz target for FUZZ each (30s)
 	@for p in $$($(GO) list ./...); do \
@@ -63,8 +80,14 @@ plugin: ## the WinTetris solver as a shared library, with its header, in bin/
 	mkdir -p bin && $(GO) build -buildmode=c-shared -o bin/libwintetris_solver.so ./agents/wintetrisplugin
 	cp agents/wintetrisplugin/wintetris.h* bin/
 
+wheels: $(VENV)/ok ## the Python package for five platforms, in rpc/python/dist/
+	$(PY) -m pip install --quiet 'hatchling>=1.21' 'twine>=6' && $(PY) rpc/python/wheels.py
+
+docs: $(VENV)/ok ## the Python package's reference as HTML, in rpc/python/site/
+	$(PY) -m pip install --quiet 'pdoc>=15' && $(PY) rpc/python/apidocs.py
+
 serve: ## a server on tcp:127.0.0.1:7777
 	$(GO) run ./rpc serve --listen tcp:127.0.0.1:7777
 
 clean: ## remove what the chores made
-	rm -rf $(VENV) bin $(OUT) runs
+	rm -rf $(VENV) $(VENV)-libraries bin $(OUT) runs rpc/python/dist rpc/python/site
