@@ -42,6 +42,7 @@ type settings struct {
 	Versus       float64       `help:"Share of games with the hand-tuned player in one seat after the warm start." default:"0" group:"New run"`
 	Gates        *int          `help:"How often the net is gated against the best and saved. Default: 6 with --backup, but one a minute of --for at most, else 10." placeholder:"N" group:"New run"`
 	GatePairs    int           `help:"Pairs of games per gate and opponent." default:"200" group:"New run"`
+	Leap         float64       `help:"How much it counts that many points are made at once, 0 to 1, in Dropblox; best once a net knows what keeps a game going." default:"0" group:"New run"`
 	Longest      *int          `help:"Choices after which a game is left for a new one, for one seat. Default: 2000." placeholder:"N" group:"New run"`
 	GateGames    *int          `help:"Games of a gate, for one seat. Default: 64." placeholder:"N" group:"New run"`
 	GateSteps    *int          `help:"Choices after which such a game is stopped. Default: 10000." placeholder:"N" group:"New run"`

@@ -37,7 +37,7 @@ func (s *settings) soloConfig() solo.Config {
 	if s.Hidden != nil {
 		c.Hidden = s.Hidden
 	}
-	c.Seed, c.Games, c.Rounds, c.Mean, c.For = s.Seed, s.Games, s.Rounds, s.Mean, s.For
+	c.Seed, c.Games, c.Rounds, c.Mean, c.For, c.Leap = s.Seed, s.Games, s.Rounds, s.Mean, s.For, s.Leap
 	if s.For > 0 {
 		c.Iterations = 0
 	}

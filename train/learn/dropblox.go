@@ -21,7 +21,7 @@ var Dropblox = &Game{
 	Folder:   "agents/bots/dropblox",
 	Solo: &Solo{
 		Rules: dropblox.Game, Discount: dropbloxbot.Discount, Unit: dropbloxbot.Unit,
-		Earn:   func(points int) float64 { return dropbloxbot.Unit * float64(bits.Len(uint(points))) }, // 2^n-1 for n rows
+		Earn:   func(points int, leap float64) float64 { return dropbloxbot.Earn(bits.Len(uint(points)), leap) }, // 2^n-1 for n rows
 		Player: dropbloxInTraining,
 	},
 }
@@ -35,7 +35,7 @@ func dropbloxInTraining(net *valuenet.Net) env.Agent {
 }
 
 // The beam that plays while a net learns.
-const trainingWidth, trainingDepth = 3, 4
+const trainingWidth, trainingDepth = 4, 5
 
 type dropbloxReader struct{}
 

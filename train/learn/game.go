@@ -62,8 +62,9 @@ type Solo struct {
 	Rules    *env.Game // what is played to learn, the game or a variant of it
 	Discount float64   // of what a choice later brings
 	Unit     float64   // worth of a point of Score
-	// Earn, if set, is the worth of the points that one choice makes, instead.
-	Earn func(points int) float64
+	// Earn, if set, is the worth of the points that one choice makes, instead; leap says how
+	// much it counts that many are made at once.
+	Earn func(points int, leap float64) float64
 	// Player, if set, makes the player that is learnt from, instead of the greedy choice:
 	// a search by a net of the game's features and one output.
 	Player func(*valuenet.Net) env.Agent

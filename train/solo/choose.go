@@ -13,6 +13,7 @@ type chooser struct {
 	game   *learn.Game
 	net    *valuenet.Net
 	reader learn.Reader
+	leap   float64
 	player env.Agent // chooses instead, if the game has one
 	legal  []env.Action
 	states []env.State
@@ -53,7 +54,7 @@ func (c *chooser) open(s env.State) {
 // earn is what points made by one choice are worth.
 func (c *chooser) earn(points int) float32 {
 	if c.game.Solo.Earn != nil {
-		return float32(c.game.Solo.Earn(points))
+		return float32(c.game.Solo.Earn(points, c.leap))
 	}
 	return float32(c.game.Solo.Unit * float64(points))
 }

@@ -23,6 +23,7 @@ type Config struct {
 	RateEnd float64 // and at the end; it falls along half a cosine
 	Explore float64 // chance of a random choice
 	Late    float64 // share of games that start damaged
+	Leap    float64 // how much it counts that many points are made at once, where the game tells
 	Longest int     // choices after which a game is left for a new one
 
 	Gates     int // how often a net is saved and measured
@@ -41,7 +42,7 @@ func Default() Config {
 }
 
 func (c Config) check() error {
-	for name, v := range map[string]float64{"lambda": c.Lambda, "explore": c.Explore, "late": c.Late} {
+	for name, v := range map[string]float64{"lambda": c.Lambda, "explore": c.Explore, "late": c.Late, "leap": c.Leap} {
 		if !(v >= 0 && v <= 1) {
 			return fmt.Errorf("%s is %v, want 0 to 1", name, v)
 		}

@@ -81,6 +81,7 @@ func New(g *learn.Game, c Config, from *valuenet.Net, workers int) (*Run, error)
 	}
 	for range r.Workers {
 		r.players = append(r.players, newChooser(g))
+		r.players[len(r.players)-1].leap = c.Leap
 	}
 	if r.net, err = r.trainer.Net(); err != nil {
 		return nil, errors.Join(err, r.trainer.Close())
