@@ -173,7 +173,7 @@ func slowSealed(at func(i, j int) bool) int {
 func mess(rng *rand.Rand) (f Field) {
 	well := rng.IntN(dropblox.Cols)
 	for i := 8 + rng.IntN(25); i < dropblox.Rows; i++ {
-		row := 1<<dropblox.Cols - 1&^(1<<well) | 0
+		row := 1<<dropblox.Cols - 1&^(1<<well)
 		if rng.IntN(3) == 0 {
 			row &= rng.IntN(1 << dropblox.Cols)
 		}
