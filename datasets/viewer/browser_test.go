@@ -169,10 +169,10 @@ func (b *tab) await(script string) {
 	}
 }
 
-// counter waits until the page shows frame n of last.
+// counter waits until the page shows frame n of last, given without its thousands' commas.
 func (b *tab) counter(text string) {
 	b.Helper()
-	b.await("document.querySelector('#counter').textContent === '" + text + "'")
+	b.await("document.querySelector('#counter').textContent.replaceAll(',', '') === '" + text + "'")
 }
 
 func (b *tab) press(keys ...string) {

@@ -48,6 +48,7 @@ func NewServer(l *Library, local bool) *Server {
 	}
 	mux := http.NewServeMux()
 	mux.Handle("GET /", http.FileServerFS(static))
+	mux.Handle("GET /favicon.ico", http.RedirectHandler("/icon.svg", http.StatusMovedPermanently)) // asked for beside replies that are no page
 	mux.HandleFunc("GET /api/games", s.games)
 	mux.HandleFunc("GET /api/game", s.game)
 	mux.HandleFunc("GET /api/frames", s.frames)
