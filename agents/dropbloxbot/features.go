@@ -28,9 +28,9 @@ var FeatureNames = func() (out []string) {
 	list("gap", firstGap, lastGap)
 	out = append(out, "score", "mean size", "small", "large", "sealed")
 	list("rows but for", 1, lacking)
-	list("height", 0, dropblox.Cols-1)
-	list("step", 1, dropblox.Cols-1)
-	list("edge", 1, dropblox.Cols-1)
+	list("column height", 0, dropblox.Cols-1)
+	list("column step", 1, dropblox.Cols-1)
+	list("column step size", 1, dropblox.Cols-1)
 	return out
 }()
 

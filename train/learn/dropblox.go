@@ -17,6 +17,7 @@ var Dropblox = &Game{
 	Own:      dropbloxbot.Len,
 	Reader:   func() Reader { return dropbloxReader{} },
 	Damage:   raiseDropblox,
+	Mirror:   mirrorColumns(dropbloxbot.FeatureNames, dropblox.Cols),
 	Shipped:  func() (*valuenet.Net, error) { return dropbloxbot.Shipped(dropblox.Game) },
 	Folder:   "agents/bots/dropblox",
 	Solo: &Solo{

@@ -57,3 +57,31 @@ func TestDropbloxIsPlayedByTheNet(t *testing.T) {
 	}
 	require.Less(t, height(-1), height(1))
 }
+
+// A mirrored row is that of the mirrored board, but for the columns in the middle, of which
+// blocks appear in one more on the left.
+func TestMirroredDropblox(t *testing.T) {
+	var r env.Rand
+	r.Seed(9)
+	x, y := make([]float32, len(Dropblox.Features)), make([]float32, len(Dropblox.Features))
+	for seed := range uint64(50) {
+		var s, m dropblox.State
+		s.Reset(seed)
+		Dropblox.Damage(&s, &r)
+		for range 4 {
+			s.Step(env.NoMoves)
+		}
+		m = s
+		for j := range s.Taken {
+			m.Taken[j] = s.Taken[dropblox.Cols-1-j]
+		}
+		Dropblox.Reader().Own(&s, 0, x)
+		Dropblox.Reader().Own(&m, 0, y)
+		Dropblox.Mirror(x)
+		for k, name := range Dropblox.Features {
+			if name != "middle" {
+				require.InDelta(t, y[k], x[k], 1e-6, name)
+			}
+		}
+	}
+}
