@@ -151,10 +151,11 @@ function paint(n, frame) {
   link();
 }
 
-// link makes the address lead to the frame shown.
+// link makes the address lead to the frame shown, unless it leads away from the game already.
 function link() {
   clearTimeout(linkTimer);
   const set = () => {
+    if (!location.hash) return;
     linked = performance.now();
     history.replaceState(null, "", address(id, at));
   };
