@@ -2,8 +2,8 @@
 
     python rpc/python/apidocs.py [--out DIR]
 
-Needs ``pip install pdoc``. Adapters to libraries that are not installed are described all the same. It fails,
-and writes nothing, if there is a warning or a public name says nothing about itself.
+Needs ``pip install pdoc``, and no library that has an adapter: the pages are the same whether it is installed or
+not. It fails, and writes nothing, if there is a warning or a public name says nothing about itself.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ PUBLIC = (
     "blockyard.torchrl",
     "blockyard.rllib",
 )
-# Libraries that adapters import, which need not be there to describe them.
+# Libraries that adapters import: stand-ins take their place.
 LIBRARIES = ("torch", "stable_baselines3", "sb3_contrib", "pettingzoo", "tensordict", "torchrl", "ray")
 
 # What libraries call the parts of their environments: they say themselves what these are.
@@ -45,7 +45,7 @@ THEIRS = {
 
 
 class _StandIn(ModuleType):
-    """A library that is not installed: every name in it is a class of that name."""
+    """In the place of a library: every name in it is a class of that name."""
 
     __path__: Sequence[str] = ()
 
@@ -58,12 +58,9 @@ class _StandIn(ModuleType):
 
 
 class _StandIns(MetaPathFinder, Loader):
-    def __init__(self) -> None:
-        self.names = {name for name in LIBRARIES if importlib.util.find_spec(name) is None}
-
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
-        """Find a stand-in for a missing library and what is below it."""
-        return ModuleSpec(name, self, is_package=True) if name.partition(".")[0] in self.names else None
+        """Find a stand-in for a library and what is below it."""
+        return ModuleSpec(name, self, is_package=True) if name.partition(".")[0] in LIBRARIES else None
 
     def create_module(self, spec: ModuleSpec) -> ModuleType:
         """Make the stand-in."""
@@ -119,7 +116,7 @@ def write(folder: Path) -> list[str]:
     import pdoc.render
 
     finder = _StandIns()
-    sys.meta_path.append(finder)
+    sys.meta_path.insert(0, finder)
     sys.path.insert(0, str(HERE))
     try:
         with warnings.catch_warnings(record=True) as said:

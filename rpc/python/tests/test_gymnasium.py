@@ -75,6 +75,9 @@ def test_single_truncates_by_gymnasium_too(server: Server):
     env.close()
 
 
+# Gymnasium as RLlib asks for it: it refuses without a word, and counts short (docs/gymnasium.md).
+OLD = tuple(int(part) for part in gymnasium.__version__.split(".")[:2]) < (1, 4)
+
 # What each mode permits; the others refuse the mode by name.
 OBSERVING = ["NormalizeObservation", "TransformObservation", "VectorizeTransformObservation", "FlattenObservation"]
 
@@ -110,12 +113,12 @@ def test_wrappers(server: Server, mode, name):
     with base:
         refused = (mode == "SameStep" and name in OBSERVING) or (mode == "Disabled" and name == "NormalizeObservation")
         if refused:
-            with pytest.raises((ValueError, AssertionError), match=r"(?i)autoreset|mode"):
+            with pytest.raises((ValueError, AssertionError), match=None if OLD else r"(?i)autoreset|mode"):
                 wrap(name, base)
             return
         env, rng = wrap(name, base), np.random.default_rng(0)
         env.reset(seed=1)
-        for _ in range(20):
+        for step in range(20):
             _, _, terminated, truncated, infos = env.step(base.sample_actions(rng))
             done = terminated | truncated
             if name == "DictInfoToList":
@@ -125,7 +128,8 @@ def test_wrappers(server: Server, mode, name):
                     assert infos[0]["final_obs"]["planes"].shape == (2, 20, 10)
                     assert infos[0]["final_info"]["score"] >= 0
             if name == "RecordEpisodeStatistics" and done.any():
-                np.testing.assert_array_equal(infos["episode"]["l"][done], 7)
+                counted = 6 if OLD and mode == "SameStep" and step > 6 else 7
+                np.testing.assert_array_equal(infos["episode"]["l"][done], counted)
             if mode == "Disabled" and done.any():
                 env.reset(options={"reset_mask": done})
 

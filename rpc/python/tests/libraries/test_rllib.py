@@ -65,13 +65,15 @@ def test_episodes():
         "BlockBattle-v0", num_envs_per_env_runner=4, opponents=None, max_episode_steps=15
     ).build_algo()
     try:
-        steps, done = Counter(), set()
+        steps, cut, over = Counter(), set(), set()
         for _ in range(8):
             for episode in algorithm.env_runner.sample(num_timesteps=32):
                 steps[episode.id_] += len(episode)
-                done |= {episode.id_} if episode.is_done else set()
-        assert len(done) >= 12
-        assert {steps[i] for i in done} == {15}
+                cut |= {episode.id_} if episode.is_truncated else set()
+                over |= {episode.id_} if episode.is_terminated else set()
+        assert len(cut | over) >= 12
+        assert {steps[i] for i in cut} == {15}
+        assert all(1 <= steps[i] <= 15 for i in over)  # a game may be lost before
     finally:
         algorithm.stop()
 
