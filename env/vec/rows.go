@@ -79,12 +79,29 @@ func (e *Env) random(row int, r uint64) env.Action {
 			left -= c
 			continue
 		}
-		for ; left > 0; left-- {
-			word &= word - 1
-		}
-		return env.Action(k*8 + bits.TrailingZeros64(word))
+		return env.Action(k*8 + nth(word, left))
 	}
 }
+
+// nth returns where the set bit is that has n set bits below it; there is one.
+func nth(word uint64, n int) int {
+	const ones, tops = 0x0101010101010101, 0x8080808080808080
+	sums := word - word>>1&0x5555555555555555
+	sums = sums&0x3333333333333333 + sums>>2&0x3333333333333333
+	sums = (sums + sums>>4) & 0x0F0F0F0F0F0F0F0F * ones          // byte k: set bits in bytes 0 to k
+	at := int(((uint64(n)*ones|tops)-sums)&tops>>7*ones>>56) * 8 // past the bytes that have n at most
+	return at + int(nthOfByte[(n-int(uint8(sums<<8>>at)))&7][uint8(word>>at)])
+}
+
+// nthOfByte is nth within a byte.
+var nthOfByte = func() (out [8][256]uint8) {
+	for word := range 256 {
+		for n, left := 0, uint8(word); left != 0; n, left = n+1, left&(left-1) {
+			out[n][word] = uint8(bits.TrailingZeros8(left))
+		}
+	}
+	return out
+}()
 
 // show writes environment i's views; nil slabs are left out.
 func (e *Env) show(w *worker, i int, planes []uint8, globals []float32, seats []uint8) {

@@ -149,51 +149,62 @@ func (e *Engine) spawn() {
 
 // draw draws a kind from the rules' generator (rules §3), or the one forced.
 func (e *Engine) draw() uint8 {
-	if e.Used >= e.Forced && e.Used < env.MaxDraws {
-		e.Queue[e.Used] = uint16((e.Rand.Next() >> 33) % Kinds)
-		e.Forced = e.Used + 1
+	if e.Used < e.Forced || e.Used >= env.MaxDraws {
+		return uint8(e.Draw(Kinds))
 	}
-	return uint8(e.Draw(Kinds))
+	kind := (e.Rand.Next() >> 33) % Kinds
+	e.Queue[e.Used] = uint16(kind)
+	e.Used++
+	e.Forced = e.Used
+	return uint8(kind)
 }
 
 // Place carries a piece just come to a target, as the demo solver does: nothing for parts-1
 // ticks, then the placer's bits until the piece locks, wherever that is.
 func (e *Engine) Place(target Block, parts int) {
-	if e.glide(target, parts) {
-		return
-	}
-	for k := 1; e.Over == Running; k++ {
+	ticks, locked := e.glide(target, parts)
+	for k := ticks + 1; !locked && e.Over == Running; k++ {
 		bits := Bits(0)
 		if k >= parts {
 			bits = Toward(e.Piece, target)
 		}
-		if e.tick(bits) {
-			return
-		}
+		locked = e.tick(bits)
 	}
 }
 
-// glide is Place where all rows the piece comes through before it drops are empty.
-func (e *Engine) glide(target Block, parts int) bool {
+// glide plays the ticks of Place in which all rows the piece comes through are empty, at
+// once, and returns how many these were; if that takes it to its target, it drops, too.
+func (e *Engine) glide(target Block, parts int) (ticks int, locked bool) {
 	p := e.Piece
-	ticks := most(int(p.X-target.X), int(target.X-p.X))
-	if turns := int(target.Rot-p.Rot) & 3; turns == 3 {
-		ticks = most(ticks, 1)
-	} else {
-		ticks = most(ticks, turns)
+	turns, dx := int(target.Rot-p.Rot)&3, int(target.X-p.X)
+	way := most(most(dx, -dx), turns)
+	if turns == 3 {
+		way = most(most(dx, -dx), 1)
 	}
-	ticks += parts - 1
 	top := e.Field.Top()
-	if int(p.Y)-ticks < top {
-		return false
+	free := int(p.Y) - top
+	if ticks = parts - 1 + way; ticks <= free {
+		p.Rot, p.X = target.Rot, target.X
+		p.Y = int8(top) - shapes[p.Kind][p.Rot].low
+		e.Piece = e.Field.Fall(p)
+		e.Ticks += uint64(ticks) + 1
+		e.New = false
+		e.lock()
+		return ticks + 1, true
 	}
-	p.Rot, p.X = target.Rot, target.X
-	p.Y = int8(top) - shapes[p.Kind][p.Rot].low
-	e.Piece = e.Field.Fall(p)
-	e.Ticks += uint64(ticks) + 1
+	if free <= 0 {
+		return 0, false
+	}
+	if moves := free - parts + 1; moves > 0 {
+		if turns == 3 {
+			turns = -1
+		}
+		p = p.Turned(least(turns, moves)).Moved(most(least(dx, moves), -moves), 0)
+	}
+	e.Piece = p.Moved(0, -free)
+	e.Ticks += uint64(free)
 	e.New = false
-	e.lock()
-	return true
+	return free, false
 }
 
 // Wait lets a piece come down by itself.

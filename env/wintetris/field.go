@@ -18,11 +18,12 @@ func (f *Field) Set(x, y int) { f[y] |= 1 << uint(x) }
 
 // Window returns rows y..y+3, -4 ≤ y ≤ 20, the lowest in the low bits; nothing is below.
 func (f *Field) Window(y int) uint64 {
+	under := uint(0)
 	if y < 0 {
-		return f.Window(0) << uint(-16*y)
+		under, y = uint(-16*y), 0
 	}
 	r := f[y : y+4]
-	return uint64(r[0]) | uint64(r[1])<<16 | uint64(r[2])<<32 | uint64(r[3])<<48
+	return (uint64(r[0]) | uint64(r[1])<<16 | uint64(r[2])<<32 | uint64(r[3])<<48) << under
 }
 
 // Fits reports whether the block covers empty cells alone, within the walls and above the
@@ -66,10 +67,10 @@ func (f *Field) Put(b Block) (rows int) {
 		y = 0
 	}
 	full := false
-	for i := y; cells != 0; i++ {
-		f[i] |= uint16(cells)
-		full = full || f[i] == fullRow
-		cells >>= 16
+	rows4 := f[y : y+4]
+	for i := range rows4 {
+		rows4[i] |= uint16(cells >> uint(16*i))
+		full = full || rows4[i] == fullRow
 	}
 	if !full {
 		return 0
@@ -108,9 +109,9 @@ func (f *Field) Heights() (h [Width]int8) {
 
 // Top returns the height of the highest column.
 func (f *Field) Top() int {
-	for y := Height - 1; y >= 0; y-- {
-		if f[y] != 0 {
-			return y + 1
+	for y := Height - 4; y >= 0; y -= 4 {
+		if w := f.Window(y); w != 0 {
+			return y + (bits.Len64(w)+15)/16
 		}
 	}
 	return 0
@@ -118,8 +119,8 @@ func (f *Field) Top() int {
 
 // Low reports whether every row from y up is empty.
 func (f *Field) Low(y int) bool {
-	for _, row := range f[y:] {
-		if row != 0 {
+	for ; y <= Height; y += 4 {
+		if f.Window(y) != 0 {
 			return false
 		}
 	}

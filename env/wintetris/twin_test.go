@@ -328,7 +328,7 @@ func TestStrictEngine(t *testing.T) {
 // TestPlaceAgainstItsTicks places pieces at once and by Tick and Toward, tick by tick.
 func TestPlaceAgainstItsTicks(t *testing.T) {
 	rng := rand.New(rand.NewPCG(envtest.Seed(t), 4))
-	glides := 0
+	glides, parted := 0, 0
 	for seed := range uint64(300) {
 		var a Engine
 		a.Start(seed)
@@ -343,8 +343,10 @@ func TestPlaceAgainstItsTicks(t *testing.T) {
 				}
 			}
 			free := a
-			if free.glide(target, parts) {
+			if ticks, locked := free.glide(target, parts); locked {
 				glides++
+			} else if ticks >= parts {
+				parted++
 			}
 			a.Begin()
 			a.Place(target, parts)
@@ -360,6 +362,39 @@ func TestPlaceAgainstItsTicks(t *testing.T) {
 		}
 	}
 	require.Greater(t, glides, 1000)
+	require.Greater(t, parted, 100)
+}
+
+// TestRowsAgainstCells compares what looks at several rows at a time with a look at each cell.
+func TestRowsAgainstCells(t *testing.T) {
+	rng := rand.New(rand.NewPCG(envtest.Seed(t), 6))
+	plane := make([]uint8, Width*Height)
+	for range 500 {
+		var f Field
+		top := 0
+		for y := range rng.IntN(Height + 1) {
+			if f[y] = uint16(rng.Uint32()&rng.Uint32()) & fullRow; f[y] != 0 {
+				top = y + 1
+			}
+		}
+		require.Equal(t, top, f.Top())
+		for y := range Height {
+			require.Equal(t, top <= y, f.Low(y))
+		}
+		paint(plane, &f)
+		for at, cell := range plane {
+			if x, y := at%Width, Height-1-at/Width; f.At(x, y) != (cell == 1) {
+				t.Fatalf("%v: byte %d of the plane is %d", f, at, cell)
+			}
+		}
+		for y := -4; y <= Height; y++ {
+			for bit := range 64 {
+				if f.At(bit%16, y+bit/16) != (f.Window(y)>>bit&1 != 0) {
+					t.Fatalf("%v: bit %d of the window at row %d", f, bit, y)
+				}
+			}
+		}
+	}
 }
 
 // TestLegalAgainstTheMoves compares what is legal with the move lists.
