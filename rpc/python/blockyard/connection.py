@@ -8,7 +8,6 @@ shared memory hold both, only a number goes and a word comes back.
 
 from __future__ import annotations
 
-import array
 import itertools
 import os
 import socket
@@ -24,37 +23,18 @@ import msgpack  # type: ignore[import-untyped,unused-ignore]
 
 from .address import Address, Tls
 from .errors import BlockyardError, ForkError, ProtocolError, ServerGone, ServerTimeout, from_wire
+from .pending import Into, Pending, beyond, files_in, first_of
+from .slab import HEAD
 
-HEAD = 13  # bytes before the slab in the answer to a step
 _STEP = struct.Struct(">BBBI5sBBIBI")
 _SLAB = struct.Struct(">BBBIBBI")
 _SLOT = struct.Struct(">BBBI10sBBIBI")
 _DONE = struct.Struct(">BBBIBB")
 _CHUNK = 1 << 20
+_SMALL = 4096  # bytes of actions that are copied behind their head, to be sent in one piece
 _WAITALL = getattr(socket, "MSG_WAITALL", 0)
 _CLOEXEC = getattr(socket, "MSG_CMSG_CLOEXEC", 0)
 _NOSIGNAL = getattr(socket, "MSG_NOSIGNAL", 0)
-
-
-Into = memoryview | Sequence[memoryview] | None  # bytes, in one piece or several
-
-
-class Pending:
-    """A request whose answer is still to come."""
-
-    __slots__ = ("brief", "done", "error", "fds", "ident", "into", "method", "result", "size")
-
-    def __init__(self, ident: int, method: str, into: Into = None) -> None:
-        self.ident = ident
-        self.method = method
-        # Where the answer's payload goes, if it is one of fixed length.
-        self.into = [into] if isinstance(into, memoryview) else into
-        self.size = 0 if self.into is None else sum(map(len, self.into))
-        self.brief = False  # the answer is but a word
-        self.fds: list[int] | None = None  # files that come with the answer, if any are expected
-        self.done = False
-        self.result: Any = None
-        self.error: BlockyardError | None = None
 
 
 class Connection:
@@ -83,6 +63,7 @@ class Connection:
         self._chunk = bytearray(0)
         self._broken: BlockyardError | None = None
         self._finalizer = weakref.finalize(self, self._sock.close)
+        self._lone = Pending(0, "step")  # stands for every step that is waited for at once
 
     # -- requests -------------------------------------------------------------------
 
@@ -135,21 +116,57 @@ class Connection:
             self._send([head], pending)
             return pending
 
+    def step(self, handle: int, actions: memoryview, into: list[memoryview], frame: memoryview | None) -> None:
+        """Send the actions of a step, as ``<u2`` bytes, and wait; frame is into with HEAD bytes before it."""
+        with self._lock:
+            pending = self._begin_lone()
+            pending.brief, pending.into, pending.frame, pending.size = False, into, frame, sum(map(len, into))
+            head = _STEP.pack(0x94, 0x00, 0xCE, pending.ident, b"\xa4step", 0x92, 0xCE, handle, 0xC6, actions.nbytes)
+            self._send([head + actions] if actions.nbytes < _SMALL else [head, actions], pending)
+            self._wait_lone(pending)
+
+    def step_slot(self, handle: int, slot: int) -> None:
+        """Let the server play the actions that lie in a slot, and wait."""
+        with self._lock:
+            pending = self._begin_lone()
+            pending.brief, pending.into, pending.size = True, None, 0
+            head = _SLOT.pack(0x94, 0x00, 0xCE, pending.ident, b"\xa9step_slot", 0x92, 0xCE, handle, 0xCE, slot)
+            self._send([head], pending)
+            self._wait_lone(pending)
+
+    def _begin_lone(self) -> Pending:
+        """Begin a step for which the lock is kept until its answer is here."""
+        self._check()
+        pending = self._lone
+        pending.ident, pending.done, pending.error = next(self._ids) & 0xFFFFFFFF, False, None
+        self._waiting.append(pending)
+        return pending
+
+    def _wait_lone(self, pending: Pending) -> None:
+        self._read_until(pending)
+        pending.into = pending.frame = pending.result = None
+        if pending.error is not None:
+            raise pending.error
+
     def wait(self, pending: Pending) -> Any:
         """Return the result of a request, None if it went into a slab; raise its error."""
         with self._lock:
-            while not pending.done:
-                self._check()
-                try:
-                    self._read_one()
-                except BlockyardError:
-                    raise
-                except BaseException:  # Ctrl-C amid a reply: what follows cannot be told apart
-                    self._break(ServerGone("the connection was given up: a reply was interrupted half-way"))
-                    raise
+            self._read_until(pending)
         if pending.error is not None:
             raise pending.error
         return pending.result
+
+    def _read_until(self, pending: Pending) -> None:
+        """Read replies until the one to a request is among them."""
+        while not pending.done:
+            self._check()
+            try:
+                self._read_one()
+            except BlockyardError:
+                raise
+            except BaseException:  # Ctrl-C amid a reply: what follows cannot be told apart
+                self._break(ServerGone("the connection was given up: a reply was interrupted half-way"))
+                raise
 
     # -- ends -----------------------------------------------------------------------
 
@@ -200,7 +217,7 @@ class Connection:
     # -- bytes ----------------------------------------------------------------------
 
     def _send(self, parts: list[Any], pending: Pending) -> None:
-        size = sum(len(part) if isinstance(part, bytes) else part.nbytes for part in parts)
+        size = sum(memoryview(part).nbytes for part in parts) if len(parts) > 1 else len(parts[0])
         sent = 0
         try:
             if not self._scatter:
@@ -223,14 +240,13 @@ class Connection:
             return ServerTimeout(f"{where}: the server at {self.address} did nothing for {self.timeout:g} s")
         return ServerGone(f"{where}: the server at {self.address} is gone: {error}{self._gone_note()}")
 
-    def _recv(self, buffers: list[Any], flags: int, got: int, want: int | str) -> int:
+    def _recv(self, buffers: Sequence[Any], flags: int, got: int, want: int | str) -> int:
         """Receive into buffers; got and want are for the message of a failure."""
         pending = self._waiting[0]
-        where = f"{pending.method}: after {got} of {want} bytes of the answer"
         try:
             if pending.fds is not None:
                 n, control, _, _ = self._sock.recvmsg_into(buffers[:1], socket.CMSG_SPACE(64), flags | _CLOEXEC)
-                pending.fds += _files(control)
+                pending.fds += files_in(control)
             elif not self._scatter:
                 n = self._sock.recv_into(buffers[0])
             elif len(buffers) > 1:
@@ -238,8 +254,10 @@ class Connection:
             else:
                 n = self._sock.recv_into(buffers[0], 0, flags)
         except OSError as error:
+            where = f"{pending.method}: after {got} of {want} bytes of the answer"
             raise self._break(self._failure(where, error)) from error
         if n == 0:
+            where = f"{pending.method}: after {got} of {want} bytes of the answer"
             text = f"{where}: the server at {self.address} closed the connection{self._gone_note()}"
             raise self._break(ServerGone(text))
         return n
@@ -251,6 +269,8 @@ class Connection:
             self._read_message(b"")
         elif pending.brief:
             self._read_brief(pending)
+        elif pending.frame is not None:
+            self._read_frame(pending, pending.frame)
         elif pending.into is not None:
             self._read_slab(pending, pending.into)
         else:
@@ -266,18 +286,33 @@ class Connection:
             return
         self._read_message(bytes(head[:n]))
 
+    def _read_frame(self, pending: Pending, frame: memoryview) -> None:
+        """Read a reply into memory with room for its head, which it has if it is no error."""
+        n, total = 0, len(frame)
+        expected = _SLAB.pack(0x94, 0x01, 0xCE, pending.ident, 0xC0, 0xC6, pending.size)
+        n = self._recv((frame,), 0, 0, total)
+        while n < HEAD and expected.startswith(frame[:n]):
+            n += self._recv((frame[n:],), 0, n, total)
+        if frame[: min(n, HEAD)] != expected:
+            self._read_message(bytes(frame[:n]))
+            return
+        while n < total:
+            n += self._recv((frame[n:],), _WAITALL, n, total)
+        self._waiting.popleft()
+        pending.done = True
+
     def _read_slab(self, pending: Pending, into: Sequence[memoryview]) -> None:
-        """Read a reply into memory, which it has if it is no error."""
+        """Read a reply into memory in pieces, which it has if it is no error."""
         head, total = self._head, HEAD + pending.size
         expected = _SLAB.pack(0x94, 0x01, 0xCE, pending.ident, 0xC0, 0xC6, pending.size)
         n = self._recv([head, *into], 0, 0, total)
         while n < HEAD and expected.startswith(head[:n]):
             n += self._recv([memoryview(head)[n:]], 0, n, total)
         if head[:n] != expected:
-            self._read_message(bytes(head[:n]) + _first(into, max(0, n - HEAD)))
+            self._read_message(bytes(head[:n]) + first_of(into, max(0, n - HEAD)))
             return
         while n < total:
-            n += self._recv(_beyond(into, n - HEAD), _WAITALL, n, total)
+            n += self._recv(beyond(into, n - HEAD), _WAITALL, n, total)
         self._waiting.popleft()
         pending.done = True
 
@@ -335,30 +370,3 @@ class Connection:
         for piece in into:
             piece[:], payload = payload[: len(piece)], payload[len(piece) :]
         pending.result = None
-
-
-def _first(pieces: Sequence[memoryview], n: int) -> bytes:
-    """Return the first n bytes of pieces."""
-    out = b""
-    for piece in pieces:
-        if len(out) < n:
-            out += bytes(piece[: n - len(out)])
-    return out
-
-
-def _beyond(pieces: Sequence[memoryview], n: int) -> list[memoryview]:
-    """Return what lies behind the first n bytes of pieces."""
-    for k, piece in enumerate(pieces):
-        if n < len(piece):
-            return [piece[n:], *pieces[k + 1 :]]
-        n -= len(piece)
-    return []
-
-
-def _files(control: Sequence[tuple[int, int, bytes]]) -> list[int]:
-    """Return the descriptors that control messages carry."""
-    fds = array.array("i")
-    for level, kind, data in control:
-        if level == socket.SOL_SOCKET and kind == socket.SCM_RIGHTS:
-            fds.frombytes(data[: len(data) - len(data) % fds.itemsize])
-    return list(fds)

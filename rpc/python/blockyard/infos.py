@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+_set = dict.__setitem__
+
 
 class Infos(dict[str, Any]):
     """A dict of arrays with a ``_key`` mask beside each key, as Gymnasium wants it.
@@ -17,24 +19,24 @@ class Infos(dict[str, Any]):
     legal actions in another form.
     """
 
+    __slots__ = ("_lazy",)
+
     def __init__(self) -> None:
-        super().__init__()
         self._lazy: dict[str, Callable[[], Any]] = {}
 
     def defer(self, key: str, make: Callable[[], Any], mask: NDArray[np.bool_]) -> None:
         """Add a value that make() returns when it is first asked for."""
-        super().__setitem__(key, None)
-        super().__setitem__(f"_{key}", mask)
+        self.put(key, None, mask)
         self._lazy[key] = make
 
     def put(self, key: str, value: Any, mask: NDArray[np.bool_]) -> None:
         """Add a value and the mask of where it counts."""
-        super().__setitem__(key, value)
-        super().__setitem__(f"_{key}", mask)
+        _set(self, key, value)
+        _set(self, "_" + key, mask)
 
     def _force(self, key: str) -> None:
         if make := self._lazy.pop(key, None):
-            super().__setitem__(key, make())
+            _set(self, key, make())
 
     def _force_all(self) -> None:
         for key in tuple(self._lazy):

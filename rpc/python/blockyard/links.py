@@ -14,11 +14,12 @@ from numpy.typing import NDArray
 
 from .buffers import Buffer, private_buffer
 from .client import Client
-from .connection import Pending
 from .errors import BlockyardError, LimitError, ProtocolError, RequestError
 from .facts import Handle
+from .lending import Pool, private_slab
+from .pending import Pending
 from .progress import bar
-from .slab import Pool, Slab, lend
+from .slab import Slab
 
 # How many slots there are at first, and how far they grow with what the user holds on to.
 _FIRST_SLOTS = 4
@@ -38,13 +39,18 @@ class Link:
 
     def __init__(self, client: Client, handle: Handle) -> None:
         self.client, self.handle = client, handle
-        self._pool = Pool(handle)
+        self._pool = Pool(self._private)
 
     # -- memory ---------------------------------------------------------------------
 
     def slab(self) -> Slab:
         """Return memory for a step that nobody else has."""
-        return self._pool.slab()
+        slab = self._pool.slab()
+        assert slab is not None
+        return slab
+
+    def _private(self) -> Slab:
+        return private_slab(self.handle)
 
     def ring(self, slots: int) -> list[Slab]:
         """Return memory for steps to be used over and over."""
@@ -72,6 +78,10 @@ class Link:
     def wait(self, pending: Any) -> None:
         """Wait for a step."""
         self.client.connection.wait(pending)
+
+    def step(self, actions: NDArray[np.uint16], slab: Slab) -> None:
+        """Send the actions of a step and wait."""
+        self.client.connection.step(self.handle.number, actions.view(np.uint8).data, slab.into, slab.frame)
 
     def pages(self, method: str, ids: NDArray[np.uint32], *options: dict[str, Any]) -> Iterator[dict[str, Any]]:
         """Ask about games, as many at a time as the server answers at once."""
@@ -102,7 +112,7 @@ class Link:
             d = self.call("rollout", steps, _policy(self.client, policy))
             slabs, actions = memoryview(d["slabs"]), np.frombuffer(d["actions"], "<u2").reshape(steps, -1)
             for t in range(steps):
-                buffer[done + t].bytes[:] = slabs[t * self.handle.slab_len :][: self.handle.slab_len]
+                buffer.slab(done + t).bytes[:] = slabs[t * self.handle.slab_len :][: self.handle.slab_len]
             buffer.actions[done : done + steps] = actions
 
     def skip(self, steps: int, policy: str) -> None:
@@ -133,9 +143,10 @@ class SharedLink(Link):
 
     def __init__(self, client: Client, handle: Handle) -> None:
         super().__init__(client, handle)
-        self._free: list[Any] = []
+        self._unused: list[Slab] = []
         self._slots = self._bytes = 0
         self._grow = True
+        self._shared = Pool(self._slot, forget=False)
         self._add(_FIRST_SLOTS)
 
     def _share(self, slots: int) -> tuple[mmap.mmap, dict[str, int]]:
@@ -166,12 +177,13 @@ class SharedLink(Link):
         whole = memoryview(memory)
         for k in range(slots):
             at = k * told["stride"]
-            slot: NDArray[Any] = np.ndarray((self.handle.rows,), "<u2", memory, at + told["actions"])
-            self._free.append((told["first"] + k, whole[at : at + self.handle.slab_len], slot))
+            slab = Slab(self.handle, whole[at : at + self.handle.slab_len], told["first"] + k)
+            slab.actions = np.ndarray((self.handle.rows,), "<u2", memory, at + told["actions"])
+            self._unused.append(slab)
 
-    def slab(self) -> Slab:
-        free = self._free
-        if not free and self._grow:
+    def _slot(self) -> Slab | None:
+        """Return a slot that was not used yet, None if the server gives no more."""
+        if not self._unused and self._grow:
             more = max(_FIRST_SLOTS, self._slots)
             self._grow = self._slots + more <= _MOST_SLOTS and 2 * self._bytes <= _MOST_SHARED
             try:
@@ -179,12 +191,10 @@ class SharedLink(Link):
                     self._add(more)
             except LimitError:
                 self._grow = False
-        if not free:
-            return super().slab()
-        block = free.pop()
-        slab = Slab(self.handle, lend(block, block[1], self.handle.slab_len, free), block[0])
-        slab.actions = block[2]
-        return slab
+        return self._unused.pop() if self._unused else None
+
+    def slab(self) -> Slab:
+        return self._shared.slab() or super().slab()
 
     def ring(self, slots: int) -> list[Slab]:
         buffer = self.buffer(slots)
@@ -207,16 +217,23 @@ class SharedLink(Link):
         if slab.slot is None:
             return super().post_step(actions, slab)  # type: ignore[no-any-return]
         assert slab.actions is not None
-        if slab.actions.ctypes.data != actions.ctypes.data:
+        if slab.actions is not actions:
             slab.actions[:] = actions
         return self.client.connection.post_slot(self.handle.number, slab.slot)
+
+    def step(self, actions: NDArray[np.uint16], slab: Slab) -> None:
+        if slab.slot is None:
+            super().step(actions, slab)
+            return
+        assert slab.actions is not None
+        if slab.actions is not actions:
+            slab.actions[:] = actions
+        self.client.connection.step_slot(self.handle.number, slab.slot)
 
     def rollout(self, buffer: Buffer, policy: str) -> None:
         if buffer.first_slot is None:
             super().rollout(buffer, policy)
             return
-        for t in range(buffer.steps):
-            buffer[t]
         for done, steps in _strides(buffer.steps, buffer.steps):
             self.call("rollout", steps, _policy(self.client, policy) | {"slot": buffer.first_slot + done})
 

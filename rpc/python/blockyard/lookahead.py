@@ -12,18 +12,17 @@ from numpy.typing import NDArray
 from .asking import Ids, game_ids, one_seed
 from .buffers import Buffer
 from .client import Client
-from .facts import GameFacts, Handle
 from .frames import Frame
-from .infos import Infos
 from .links import Link
 from .notebook import game_page, page
 from .positions import Afterstates, Final, Legal, Rollout
 from .render import picture
+from .rows import Rows
 from .slab import Slab
 from .svg import svg
 
 
-class Lookahead:
+class Lookahead(Rows):
     """The part of BlockVectorEnv for searches and value learners.
 
     Games are meant by index, 0 <= i < num_games, in any order, none twice; None is all of
@@ -31,15 +30,9 @@ class Lookahead:
     """
 
     client: Client
-    facts: GameFacts
-    num_envs: int
-    num_games: int
-    rows_per_game: int
     render_mode: str | None
-    _handle: Handle
     _link: Link
     _looked: int
-    _slab: Slab | None
 
     def _call(self, method: str, *params: Any) -> Any:
         self._refuse_pending(method)
@@ -49,13 +42,6 @@ class Lookahead:
         raise NotImplementedError
 
     def _new_slab(self) -> Slab:
-        raise NotImplementedError
-
-    @staticmethod
-    def _observation(slab: Slab) -> dict[str, NDArray[Any]]:
-        return slab.observation()
-
-    def _infos(self, slab: Slab, rows: NDArray[np.bool_] | None = None) -> Infos:
         raise NotImplementedError
 
     # -- looking ahead --------------------------------------------------------------
@@ -164,7 +150,7 @@ class Lookahead:
         slab = self._new_slab()
         self._link.restore(slab, ids, rows, _reseed(reseed))
         self._slab = slab
-        return self._observation(slab), self._infos(slab)
+        return slab.observation(), self._infos(slab)
 
     def clone(self, src: Ids, dst: Ids, *, reseed: int | None = None) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
         """Make games dst copies of games src, pair by pair; reseed as in restore.
@@ -181,7 +167,7 @@ class Lookahead:
         slab = self._new_slab()
         self._link.clone(slab, source, target, _reseed(reseed))
         self._slab = slab
-        return self._observation(slab), self._infos(slab)
+        return slab.observation(), self._infos(slab)
 
     # -- playing by itself, and being looked at -------------------------------------
 
@@ -217,7 +203,7 @@ class Lookahead:
             return self._rollout_last(operator.index(steps), policy)
         buffer = steps if isinstance(steps, Buffer) else self.buffer(steps)
         self._link.rollout(buffer, policy)
-        slabs = [buffer.slab(t) for t in range(buffer.steps)]
+        slabs = [buffer[t] for t in range(buffer.steps)]
         self._slab = slabs[-1]
         return Rollout(slabs, buffer.actions, buffer.steps, buffer)
 
@@ -228,7 +214,7 @@ class Lookahead:
             self._link.skip(steps - 1, policy)
         buffer = self.buffer(1)
         self._link.rollout(buffer, policy)
-        self._slab = buffer.slab(0)
+        self._slab = buffer[0]
         return Rollout([self._slab], buffer.actions, steps, buffer)
 
     def picture(self, game: int = 0, mode: str | None = None) -> Any:

@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 from .address import Tls
 from .asking import action_row, fresh_seed, one_seed
 from .errors import ServerTimeout
-from .vector import BlockVectorEnv, Obs
+from .rows import Obs
+from .vector import BlockVectorEnv
 
 
 @dataclass(frozen=True)

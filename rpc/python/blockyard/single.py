@@ -16,7 +16,8 @@ from .address import Tls
 from .client import Client
 from .notebook import game_page
 from .positions import Afterstates
-from .vector import RENDER_MODES, BlockVectorEnv, Obs
+from .rows import Obs
+from .vector import RENDER_MODES, BlockVectorEnv
 
 
 class BlockEnv(gymnasium.Env[Obs, np.int64]):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import mmap
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +11,8 @@ from numpy.typing import NDArray
 if TYPE_CHECKING:
     from .facts import Handle
 
-_PAGE = 4096
+# What comes over a socket before a slab lies just before it, so that both are received in one piece.
+LEAD, HEAD = 64, 13
 
 
 class Slab:
@@ -20,6 +20,7 @@ class Slab:
 
     Attributes:
         into: the memory piece by piece, in the order in which it comes over a connection.
+        frame: HEAD bytes and the memory behind them, in one piece; None if it does not lie so.
         slot: its number in memory that the server sees too; None if only we see it.
         arrays: all arrays by name, as they came.
         planes: uint8 (rows, C, H, W); None with packed boards.
@@ -30,7 +31,10 @@ class Slab:
         reward: float32 (games, seats).
         terminated, truncated: bool (games,).
         score: int32 (games, seats).
+        own_reward, own_score: (rows,), views of the two before it for each row; None if it takes more to find them.
+        picked: intp (rows,), where in numbers by seat those of each row are, once somebody asked for it.
         actions: uint16 (rows,), where the actions of the next step are taken from; None if they are sent.
+        parts: of games on several servers, what each of them fills; None if nobody asked yet.
         unpacked: the mask spread out, once somebody asked for it.
         generation: raised each time the memory is used anew.
     """
@@ -40,10 +44,15 @@ class Slab:
         "actions",
         "arrays",
         "bits",
+        "frame",
         "generation",
         "globals",
         "into",
         "mask",
+        "own_reward",
+        "own_score",
+        "parts",
+        "picked",
         "planes",
         "reward",
         "score",
@@ -54,17 +63,19 @@ class Slab:
         "unpacked",
     )
 
-    def __init__(self, handle: Handle, memory: Any = None, slot: int | None = None) -> None:
-        """Lay arrays into memory, slab_len bytes; new memory by default."""
+    def __init__(self, handle: Handle, memory: Any = None, slot: int | None = None, lead: int = 0) -> None:
+        """Lay arrays into memory, slab_len bytes behind lead others, 0 or LEAD; new memory by default."""
         if memory is None:
-            memory = np.empty(handle.slab_len, np.uint8)
-        self.into = [memoryview(memory)[: handle.slab_len]]
+            memory, lead = np.empty(LEAD + handle.slab_len, np.uint8), LEAD
+        whole = memoryview(memory)[: lead + handle.slab_len]
+        self.into = [whole[lead:]]
+        self.frame = whole[lead - HEAD :] if lead else None
         self.slot = slot
         self.actions: NDArray[np.uint16] | None = None
         self._owner = memory
-        self._name({f.name: np.ndarray(f.shape, f.dtype, memory, f.offset) for f in handle.fields})
+        self._name(handle, {f.name: np.ndarray(f.shape, f.dtype, memory, lead + f.offset) for f in handle.fields})
 
-    def _name(self, arrays: dict[str, np.ndarray[Any, Any]]) -> None:
+    def _name(self, handle: Handle, arrays: dict[str, np.ndarray[Any, Any]]) -> None:
         self.generation = 0
         self.arrays = arrays
         self.planes = arrays.get("planes")
@@ -76,7 +87,10 @@ class Slab:
         self.score = arrays["score"]
         self.terminated = arrays["terminated"].view(np.bool_)
         self.truncated = arrays["truncated"].view(np.bool_)
+        self.own_reward, self.own_score = _own(handle, self.reward), _own(handle, self.score)
         self.unpacked: NDArray[np.bool_] | None = None
+        self.picked: NDArray[np.intp] | None = None
+        self.parts: list[Slab] | None = None
 
     @classmethod
     def over(cls, handle: Handle, given: Mapping[str, NDArray[Any]]) -> Slab:
@@ -88,7 +102,7 @@ class Slab:
         if unknown := set(given) - {f.name for f in handle.fields}:
             raise ValueError(f"out: no field {sorted(unknown)}; there are {[f.name for f in handle.fields]}")
         slab, at = cls.__new__(cls), 0
-        slab.slot, slab.actions, slab._owner = None, None, given
+        slab.slot, slab.frame, slab.actions, slab._owner = None, None, None, given
         slab.into, arrays = [], {}
         for f in sorted(handle.fields, key=lambda f: f.offset):
             if f.offset > at:
@@ -106,7 +120,7 @@ class Slab:
             arrays[f.name], at = array.view(f.dtype), f.offset + array.nbytes
         if handle.slab_len > at:
             slab.into.append(memoryview(bytearray(handle.slab_len - at)))
-        slab._name(arrays)
+        slab._name(handle, arrays)
         return slab
 
     @property
@@ -119,8 +133,19 @@ class Slab:
     def reuse(self) -> Slab:
         """Make ready for the next step; what was handed out of it holds no more."""
         self.generation += 1
-        self.unpacked = None
+        self.unpacked = self.picked = None
         return self
+
+    def everything(self) -> list[Any]:
+        """Return it and all that can be handed out of it, and the arrays that lies in: who holds one of these, or
+        an array made over one, holds its memory."""
+        found: dict[int, Any] = {id(self): self}
+        arrays = [self.terminated, self.truncated, self.own_reward, self.own_score, self.actions, *self.arrays.values()]
+        while arrays:
+            if isinstance(array := arrays.pop(), np.ndarray):
+                found[id(array)] = array
+                arrays.append(array.base)
+        return list(found.values())
 
     def observation(self) -> dict[str, NDArray[Any]]:
         """Return what a learner is given: boards and numbers."""
@@ -143,41 +168,10 @@ class Slab:
         return self.mask
 
 
-class _Lent(np.ndarray):
-    """Memory lent out. Arrays made over it keep it alive; when the last of them is gone it goes back."""
-
-    pool: list[Any]
-    block: Any
-
-    def __del__(self) -> None:
-        pool = getattr(self, "pool", None)
-        if pool is not None:
-            pool.append(self.block)
-
-
-class Pool:
-    """Slabs whose memory is used again once nobody holds an array of it.
-
-    Fresh memory for every step costs more than the step of a small game: the system has to
-    clear each page. What the user keeps is never touched again.
-    """
-
-    def __init__(self, handle: Handle, keep: int = 4) -> None:
-        self._handle = handle
-        self._size = -(-handle.slab_len // _PAGE) * _PAGE
-        self._free: list[Any] = []
-        self._keep = keep
-
-    def slab(self) -> Slab:
-        """Return a slab that nobody else has."""
-        free = self._free
-        del free[self._keep :]
-        block = free.pop() if free else mmap.mmap(-1, self._size)
-        return Slab(self._handle, lend(block, memoryview(block), self._handle.slab_len, free))
-
-
-def lend(block: Any, memory: memoryview, size: int, pool: list[Any]) -> NDArray[np.uint8]:
-    """Return memory as an array; block goes to pool when it and all made over it are gone."""
-    lent: _Lent = np.ndarray.__new__(_Lent, (size,), np.uint8, memory)
-    lent.pool, lent.block = pool, block
-    return lent
+def _own(handle: Handle, per_seat: NDArray[Any]) -> NDArray[Any] | None:
+    """Return the numbers of the rows as a view of numbers by seat, None if they are none."""
+    if handle.rows_per_game != len(handle.players):
+        return None
+    if len(handle.players) == 1:
+        return per_seat[:, handle.players[0]]
+    return per_seat.reshape(-1) if handle.players == tuple(range(handle.seats)) else None

@@ -30,19 +30,28 @@ class SplitLink(Link):
         self.links = list(links)
         self.starts = np.cumsum([0, *(k.handle.games for k in links)])
         super().__init__(links[0].client, _whole([k.handle for k in links]))
+        # Where memory is shared a server fills a slot, and that is copied to its part of the arrays.
+        slots = [link.ring(1)[0] if link.transport == "shm" else None for link in links]
+        self._slots = [slot if slot is not None and slot.slot is not None else None for slot in slots]
+
+    def _private(self) -> Slab:
+        slab = super()._private()
+        self._pieces(slab)
+        return slab
 
     def _pieces(self, slab: Slab) -> list[Slab]:
         """Return the part of each server of a slab."""
-        rows, per = self.handle.rows, self.handle.rows_per_game
-        out = []
-        for link, start in zip(self.links, self.starts, strict=False):
-            lo, n = int(start), link.handle.games
-            given = {
-                name: a[lo * per : (lo + n) * per] if len(a) == rows and _by_row(name) else a[lo : lo + n]
-                for name, a in slab.arrays.items()
-            }
-            out.append(Slab.over(link.handle, given))
-        return out
+        if slab.parts is None:
+            rows, per = self.handle.rows, self.handle.rows_per_game
+            slab.parts = []
+            for link, start in zip(self.links, self.starts, strict=False):
+                lo, n = int(start), link.handle.games
+                given = {
+                    name: a[lo * per : (lo + n) * per] if len(a) == rows and _by_row(name) else a[lo : lo + n]
+                    for name, a in slab.arrays.items()
+                }
+                slab.parts.append(Slab.over(link.handle, given))
+        return slab.parts
 
     def _of(self, ids: NDArray[np.uint32]) -> NDArray[np.intp]:
         """Return which link has each game."""
@@ -72,22 +81,28 @@ class SplitLink(Link):
     def post_step(self, actions: NDArray[np.uint16], slab: Slab) -> Any:
         per = self.handle.rows_per_game
         out = []
-        for link, piece, start in zip(self.links, self._pieces(slab), self.starts, strict=False):
+        for link, piece, slot, start in zip(self.links, self._pieces(slab), self._slots, self.starts, strict=False):
             mine = actions[int(start) * per : (int(start) + link.handle.games) * per]
-            out.append((link, link.post_step(mine, piece)))
+            out.append((link, link.post_step(mine, slot or piece), piece))
         return out
 
     def wait(self, pending: Any) -> None:
         errors = []
-        for (link, one), start in zip(pending, self.starts, strict=False):
+        for (link, one, piece), slot, start in zip(pending, self._slots, self.starts, strict=False):
             try:
                 link.wait(one)
+                if slot is not None:
+                    for name, array in slot.arrays.items():
+                        np.copyto(piece.arrays[name], array)
             except Exception as error:  # the others have their answers still to be read
                 if "envs" in getattr(error, "data", {}):
                     error.data["envs"] = [int(start) + i for i in error.data["envs"]]  # type: ignore[attr-defined]
                 errors.append(error)
         if errors:
             raise errors[0]
+
+    def step(self, actions: NDArray[np.uint16], slab: Slab) -> None:
+        self.wait(self.post_step(actions, slab))
 
     def pages(self, method: str, ids: NDArray[np.uint32], *options: dict[str, Any]) -> Iterator[dict[str, Any]]:
         which = self._of(ids)

@@ -13,25 +13,19 @@ from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
 from .address import Tls
-from .asking import Seed, action_row, fresh_seed, game_name, one_seed, opponents_by_seat, reset_mask, seed_list
+from .asking import Seed, action_row, fresh_seed, one_seed, reset_mask, seed_list
 from .client import Client
-from .errors import BlockyardError, NeedsResetError
-from .infos import Infos
-from .links import Link, link
+from .errors import BlockyardError
 from .lookahead import Lookahead
-from .packing import pack, unpack
-from .positions import Final
+from .opening import Opening, open_options
+from .rows import Obs as Obs
+from .rows import StepResult
 from .slab import Slab
-from .split import SplitLink, shares
-
-Obs = dict[str, NDArray[Any]]
-StepResult = tuple[Obs, NDArray[np.float64], NDArray[np.bool_], NDArray[np.bool_], dict[str, Any]]
 
 # Where the answer to a step goes, if it is to go to a certain place.
 Out = Slab | Mapping[str, NDArray[Any]] | None
 
 RENDER_MODES = ["ansi", "rgb_array"]
-TRANSPORTS = ("auto", "shm", "socket")
 
 
 class BlockVectorEnv(Lookahead, VectorEnv[Obs, NDArray[Any], NDArray[Any]]):
@@ -95,100 +89,42 @@ class BlockVectorEnv(Lookahead, VectorEnv[Obs, NDArray[Any], NDArray[Any]]):
         render_mode: str | None = None,
     ) -> None:
         """Open it; see :func:`blockyard.make_vec` for what the arguments mean."""
-        if isinstance(num_envs, bool) or operator.index(num_envs) < 1:
-            raise ValueError(f"num_envs: want at least 1, got {num_envs}")
         if render_mode is not None and render_mode not in RENDER_MODES:
             raise ValueError(f"render_mode {render_mode!r}: want None or one of {RENDER_MODES}")
         if not copy and operator.index(slots) < 2:
             raise ValueError(f"slots: want at least 2, got {slots}")
         self.autoreset_mode = AutoresetMode(autoreset_mode)
-        if transport not in TRANSPORTS:
-            raise ValueError(f"transport {transport!r}: want one of {TRANSPORTS}")
-        options: dict[str, Any] = {
-            "autoreset": self.autoreset_mode.value,
-            "reward": reward,
-            "illegal": illegal,
-        }
-        if max_episode_steps is not None:
-            options["max_episode_steps"] = operator.index(max_episode_steps)
+        options = open_options(self.autoreset_mode, reward, illegal, max_episode_steps)
+        opening = Opening(game, num_envs, first, seats, opponents, mask, packed, transport, client, options)
         self._own_client = client is None
-        addresses = [address] if address is None or isinstance(address, str) else list(address)
-        sizes = shares(operator.index(num_envs), len(addresses)) if addresses else []
-        if not sizes:
-            raise ValueError("address: an empty list of servers")
-        if len(addresses) > 1 and transport == "shm":
-            raise ValueError("transport: memory is shared with one server only, address names several")
-        links: list[Link] = []
+        self._link = opening.open(address, token, timeout, tls)
         try:
-            for where, size in zip(addresses, sizes, strict=True):
-                own = client if client is not None else Client(where, token=token, timeout=timeout, tls=tls)
-                links.append(Link.__new__(Link))
-                links[-1].client = own
-                at = operator.index(first) + sum(sizes[: len(links) - 1])
-                links[-1] = self._open(own, game, size, at, seats, opponents, mask, packed, options, transport)
-            self._link = links[0] if len(links) == 1 else SplitLink(links)
-            self.client, self._handle = links[0].client, self._link.handle
+            self.facts, self.client, self._handle = opening.facts, self._link.client, self._link.handle
             self._first_seed = self._check_seed(seed)
+            self._ring, self._turn = None if copy else self._link.ring(slots), 0
         except BaseException:
-            for one in links:
-                if self._own_client:
-                    one.client.close()
+            self._link.close(self._own_client)
             raise
         self.render_mode = render_mode
         self.metadata = {"render_modes": RENDER_MODES, "render_fps": 4, "autoreset_mode": self.autoreset_mode}
-        self._with_mask, self._ring, self._turn = mask, None if copy else self._link.ring(slots), 0
-        self.packed = packed
+        self._with_mask, self.packed = mask, packed
         self._lay_out()
-
-    def _open(
-        self,
-        client: Client,
-        game: str,
-        num_envs: int,
-        first: int,
-        seats: int | None,
-        opponents: Mapping[int, str] | str | None,
-        mask: bool,
-        packed: bool,
-        options: dict[str, Any],
-        transport: str,
-    ) -> Link:
-        """Open games on one server."""
-        self.facts = client.describe(game_name(game))
-        count = self.facts.min_seats if seats is None else seats
-        options = options | {"num_envs": num_envs, "seats": count, "opponents": opponents_by_seat(opponents, count)}
-        if not mask and "fields" in client.features:
-            options["fields"] = ["planes", "globals", "seat"]
-        if packed:
-            client.need("packed", "packed=True")
-            options["packed"] = True
-        if first:
-            client.need("first", "address of several servers, or first=")
-            options["first"] = first
-        handle = client.open(self.facts.name, options)
-        try:
-            return link(client, handle, transport)
-        except BlockyardError:
-            if not self._own_client and client.connection.open:
-                client.connection.call("close", handle.number)
-            raise
 
     def _lay_out(self) -> None:
         """Set what follows from the handle: sizes, spaces, buffers."""
         h = self._handle
         self.num_games, self.seats, self.players, self.rows_per_game = h.games, h.seats, h.players, h.rows_per_game
         self.num_envs = h.rows
+        self._count_rows()
         self.single_observation_space = self.facts.observation_space(self.packed)
         self.single_action_space = self.facts.action_space()
         self.observation_space = batch_space(self.single_observation_space, self.num_envs)
         self.action_space = batch_space(self.single_action_space, self.num_envs)
         self._actions = np.zeros(h.rows, "<u2")
         self._looked = 0
-        self._all = np.ones(h.rows, np.bool_)
-        self._all.flags.writeable = False
         self._seeded = np.zeros(h.games, np.bool_)
         self._slab: Slab | None = None
-        self._pending: tuple[Any, Slab, NDArray[np.uint8] | None] | None = None
+        self._pending: tuple[Any, Slab, NDArray[np.intp] | None] | None = None
 
     # -- resetting ------------------------------------------------------------------
 
@@ -222,7 +158,7 @@ class BlockVectorEnv(Lookahead, VectorEnv[Obs, NDArray[Any], NDArray[Any]]):
         self._seeded |= chosen
         super().reset(seed=seed if isinstance(seed, int) else None)
         self._slab = slab
-        return self._observation(slab), self._infos(slab, self._rows_of(chosen))
+        return slab.observation(), self._infos(slab, self._rows_of(chosen))
 
     def _check_seed(self, seed: Seed) -> int | list[int | None] | None:
         if seed is None:
@@ -269,34 +205,36 @@ class BlockVectorEnv(Lookahead, VectorEnv[Obs, NDArray[Any], NDArray[Any]]):
             NeedsResetError: a game is over (DISABLED) or was never reset; nothing was stepped.
             ServerGone: the server ended.
         """
-        self.step_async(actions, out=out)
-        return self.step_wait()
+        slab, row, before = self._prepare("step", actions, out)
+        self._link.step(row, slab)
+        self._slab = slab
+        return self._told(slab, before)
 
     def step_async(self, actions: Any, *, out: Out = None) -> None:
         """Send the actions of a step; step_wait collects what follows."""
-        self._refuse_pending("step_async")
-        slab = self._new_slab() if out is None else self._slab_over(out)
-        row = self._actions if slab.actions is None else slab.actions
-        if row is not actions:
-            action_row(actions, row)
-        seats = None if self._slab is None or self.rows_per_game == len(self.players) else self._slab.seat.copy()
-        self._pending = (self._link.post_step(row, slab), slab, seats)
+        slab, row, before = self._prepare("step_async", actions, out)
+        self._pending = (self._link.post_step(row, slab), slab, before)
 
     def step_wait(self) -> StepResult:
         """Wait for the step that step_async sent, and return what step returns."""
         if self._pending is None:
             raise RuntimeError("step_wait: no step is under way")
-        (pending, slab, seats), self._pending = self._pending, None
+        (pending, slab, before), self._pending = self._pending, None
         self._link.wait(pending)
         self._slab = slab
-        rewards = self._per_row(slab.reward, seats).astype(np.float64)
-        terminated, truncated = self._rows_of(slab.terminated), self._rows_of(slab.truncated)
-        infos = self._infos(slab)
-        if self.autoreset_mode is AutoresetMode.SAME_STEP:
-            ended = slab.terminated | slab.truncated
-            if ended.any():
-                self._add_final(infos, slab, ended)
-        return self._observation(slab), rewards, terminated, truncated, infos
+        return self._told(slab, before)
+
+    def _prepare(
+        self, method: str, actions: Any, out: Out
+    ) -> tuple[Slab, NDArray[np.uint16], NDArray[np.intp] | None]:
+        """Return where the answer goes, the actions to send, and whose rows they are, if that varies."""
+        if self._pending is not None or self.closed:
+            self._refuse_pending(method)
+        slab = self._new_slab() if out is None else self._slab_over(out)
+        row = self._actions if slab.actions is None else slab.actions
+        if row is not actions:
+            action_row(actions, row)
+        return slab, row, None if self._slab is None else self._picked(self._slab)
 
     def _refuse_pending(self, method: str) -> None:
         if self._pending is not None:
@@ -305,7 +243,7 @@ class BlockVectorEnv(Lookahead, VectorEnv[Obs, NDArray[Any], NDArray[Any]]):
             raise BlockyardError(f"{method}: the environment is closed")
 
     def _slab_over(self, out: Slab | Mapping[str, NDArray[Any]]) -> Slab:
-        return out if isinstance(out, Slab) else Slab.over(self._handle, out)
+        return out.reuse() if isinstance(out, Slab) else Slab.over(self._handle, out)
 
     def _new_slab(self) -> Slab:
         if self._ring is None:
@@ -313,105 +251,12 @@ class BlockVectorEnv(Lookahead, VectorEnv[Obs, NDArray[Any], NDArray[Any]]):
         self._turn = (self._turn + 1) % len(self._ring)
         return self._ring[self._turn].reuse()
 
-    # -- what a slab says -----------------------------------------------------------
-
-    def _rows_of(self, per_game: NDArray[Any]) -> NDArray[Any]:
-        return per_game if self.rows_per_game == 1 else np.repeat(per_game, self.rows_per_game)
-
-    def _per_row(self, per_seat: NDArray[Any], seats: NDArray[np.uint8] | None) -> NDArray[Any]:
-        """Pick each row's own number from (games, seats); seats says whose the rows are, if that varies."""
-        if seats is None and len(self.players) == 1:
-            return per_seat[:, self.players[0]]
-        if seats is None:
-            return per_seat[:, list(self.players)].reshape(-1)
-        column = np.minimum(seats, self.seats - 1).reshape(self.num_games, -1).astype(np.intp)
-        return np.take_along_axis(per_seat, column, 1).reshape(-1)
-
-    def _infos(self, slab: Slab, rows: NDArray[np.bool_] | None = None) -> Infos:
-        """Return infos that count in some rows, None for all; other rows have theirs all the same."""
-        counts = self._all if rows is None else rows
-        infos = Infos()
-        if self._with_mask:
-            generation = slab.generation
-
-            def masks() -> NDArray[np.int8]:
-                if slab.generation != generation:
-                    raise RuntimeError("action_mask: its memory was used again (copy=False); read it sooner")
-                return slab.masks(self.facts.actions).view(np.int8)
-
-            infos.defer("action_mask", masks, counts)
-        infos.put("score", self._per_row(slab.score, self._varying(slab.seat)), counts)
-        return infos
-
-    def _varying(self, seats: NDArray[np.uint8]) -> NDArray[np.uint8] | None:
-        return None if self.rows_per_game == len(self.players) else seats
-
-    def _add_final(self, infos: Infos, slab: Slab, ended: NDArray[np.bool_]) -> None:
-        """Add how the episodes ended whose successors the slab shows already."""
-        final, rows = self.final(), self._rows_of(ended)
-        final_obs = np.full(self.num_envs, None, object)
-        boards = self._final_boards(final)
-        for k, row in enumerate(np.flatnonzero(rows)):
-            final_obs[row] = {boards[0]: boards[1][k], "globals": final.globals[k]}
-        score, last = infos["score"], Infos()
-        if self._with_mask:
-            last.defer("action_mask", lambda: self._final_masks(final, rows), rows)
-        last.put("score", np.where(rows, score, 0), rows)
-        infos.put("score", np.where(rows, 0, score), self._all)
-        infos.put("final_obs", final_obs, rows)
-        infos.put("final_info", last, rows)
-
-    def _final_boards(self, final: Final) -> tuple[str, NDArray[np.uint8]]:
-        if not self.packed:
-            return "planes", final.planes
-        return "bits", pack(final.planes, self.facts)
-
-    def _final_masks(self, final: Final, rows: NDArray[np.bool_]) -> NDArray[np.int8]:
-        """Return what the rows of ended games might have played: nothing, unless they were cut off."""
-        out = np.zeros((self.num_envs, self.facts.actions), np.int8)
-        if final.mask is not None:
-            out[rows] = np.unpackbits(final.mask, axis=1, count=self.facts.actions, bitorder="little")
-        return out
-
-    def unpack(self, bits: NDArray[np.uint8]) -> NDArray[np.uint8]:
-        """Return packed boards as planes: uint8 (..., C, H, W) of (..., packed_len)."""
-        return unpack(bits, self.facts)
+    # -- the rest -------------------------------------------------------------------
 
     @property
     def transport(self) -> str:
         """How steps travel: ``"shm"``, ``"socket"``, or ``"split"`` over several servers."""
         return self._link.transport
-
-    @property
-    def action_masks(self) -> NDArray[np.bool_]:
-        """Which actions are legal now: bool (num_envs, actions), all False where a row need not act.
-
-        Raises:
-            NeedsResetError: there was no reset yet.
-        """
-        return self._current().masks(self.facts.actions)
-
-    @property
-    def packed_masks(self) -> NDArray[np.uint8]:
-        """The same as bits, as they came: uint8 (num_envs, ceil(actions / 8)), bit a & 7 of byte a >> 3."""
-        return self._current().packed_masks()
-
-    @property
-    def scores(self) -> NDArray[np.int32]:
-        """Points of all seats after the last step: int32 (num_games, seats)."""
-        return self._current().score
-
-    @property
-    def seat_rewards(self) -> NDArray[np.float32]:
-        """Rewards of all seats in the last step, also of opponents: float32 (num_games, seats)."""
-        return self._current().reward
-
-    def _current(self) -> Slab:
-        if self._slab is None:
-            raise NeedsResetError("the environment was not reset yet")
-        return self._slab
-
-    # -- the rest -------------------------------------------------------------------
 
     def set_opponent(self, seat: int, spec: str) -> None:
         """Let another player have a seat of the server from the next episodes on."""

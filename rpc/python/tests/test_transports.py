@@ -27,6 +27,7 @@ def roads(server):
     yield "ring", {"address": server.unix, "copy": False, "slots": 3}
     yield "tcp", {"address": server.tcp}
     yield "split", {"address": [server.unix, server.tcp, server.unix]}
+    yield "split, sockets", {"address": [server.unix] * 2, "transport": "socket"}
 
 
 @pytest.mark.parametrize("mode", MODES)
@@ -53,8 +54,8 @@ def test_transport_is_chosen(server):
             assert env.transport == kind
     with pytest.raises(blockyard.RequestError, match="not over tcp"):
         blockyard.make_vec(GAME, 2, address=server.tcp, transport="shm")
-    with pytest.raises(ValueError, match="several"):
-        blockyard.make_vec(GAME, 2, address=[server.unix, server.unix], transport="shm")
+    with pytest.raises(blockyard.RequestError, match="not over tcp"):
+        blockyard.make_vec(GAME, 2, address=[server.unix, server.tcp], transport="shm")
     with pytest.raises(ValueError, match="want one of"):
         blockyard.make_vec(GAME, 2, address=server.unix, transport="smoke")
     with pytest.raises(ValueError, match="3 servers for 2 games"):
