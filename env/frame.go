@@ -29,11 +29,14 @@ type Marker interface {
 	Mark(f *Frame, seat int, a Action)
 }
 
-// A Board is a grid of cells, row by row.
+// A Board is a grid of cells, row by row. A glyph is '.' in an empty cell, 'x' where a piece
+// has settled, '#' where nothing can ever lie, a letter for a piece in play and the same in
+// lower case for its ghost, which is where it would come to rest, a digit for a seat's cell,
+// and ':' in ink 0 for an empty cell that the rules speak of.
 type Board struct {
 	Name  string
 	W, H  int
-	Cells []byte  // W*H glyphs: '.' empty, '#' solid, a letter for a piece, lower case for its ghost
+	Cells []byte  // W*H glyphs, see below
 	Ink   []uint8 // W*H colours, 0 background to 15; what they mean is the viewer's palette
 }
 

@@ -47,13 +47,13 @@ func (s *State) Observe(_ int, planes []uint8, globals []float32) {
 }
 
 // Show implements env.State: the rows people are shown, and above them what of the board is
-// in use.
+// in use. A block's letter is its size: A for one square, J for ten.
 func (s *State) Show(f *env.Frame) {
 	board := f.Add("dropblox", Cols, Rows)
 	for i := range s.Cells {
 		for j, v := range s.Cells[i] {
 			if v != 0 {
-				board.Set(j, i, glyph(int(v)-1), Ink(int(v)-1))
+				board.Set(j, i, 'x', Ink(int(v)-1))
 			} else if i < Hidden {
 				board.Set(j, i, ':', 0)
 			}
@@ -63,12 +63,12 @@ func (s *State) Show(f *env.Frame) {
 	ghost := block
 	if !s.Failed {
 		ghost.Drop(&s.Taken)
-		paint(board, &ghost, 0, '+')
+		paint(board, &ghost, 0, letter(int(block.Type))+'a'-'A')
 	}
-	paint(board, &block, 0, '@')
+	paint(board, &block, 0, letter(int(block.Type)))
 	for k := 1; k < Known; k++ {
 		b := s.Block(k)
-		paint(f.Add(fmt.Sprintf("next %d", k), 10, 10), &b, 1, glyph(int(b.Type)))
+		paint(f.Add(fmt.Sprintf("next %d", k), 10, 10), &b, 1, letter(int(b.Type)))
 	}
 	f.Note(fmt.Sprintf("turn %d  score %d  block %s", s.Turns, s.Points, block.String()))
 	if s.Failed {
@@ -88,8 +88,8 @@ func paint(board *env.Board, b *Block, boxed int, with byte) {
 	}
 }
 
-// glyph is the letter of a block's size: a for one square, j for ten.
-func glyph(t int) byte { return byte('a' + SizeOf(t) - 1) }
+// letter is what a block in play is shown by.
+func letter(t int) byte { return byte('A' + SizeOf(t) - 1) }
 
 // Ink is a block's colour, 1 to 15: of small blocks by type, of larger ones by size.
 func Ink(t int) uint8 {

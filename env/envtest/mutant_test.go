@@ -42,6 +42,8 @@ const (
 	stepPanics
 	afterStays
 	showBlank
+	showGhost
+	showColourless
 	textTwice
 	parseAll
 	planeNames
@@ -204,8 +206,13 @@ func (s *mutant) Observe(seat int, planes []uint8, globals []float32) {
 
 func (s *mutant) Show(f *env.Frame) {
 	s.State.Show(f)
-	if broken == showBlank {
-		f.Boards[0].Cells[0] = ' '
+	switch b := &f.Boards[0]; broken {
+	case showBlank:
+		b.Cells[0] = ' '
+	case showGhost:
+		b.Set(0, 0, 'a', 1)
+	case showColourless:
+		b.Set(0, 0, 'A', 0)
 	}
 }
 
@@ -245,6 +252,8 @@ var mutants = []struct {
 	{stepPanics, toy.Pick, "ends", "panic: broken rules"},
 	{afterStays, toy.Turns, "afterstates", "is not Step"},
 	{showBlank, toy.Pick, "frames", `glyph ' '`},
+	{showGhost, toy.Pick, "frames", `a ghost 'a' without its piece`},
+	{showColourless, toy.Pick, "frames", `glyph 'A' in ink 0`},
 	{textTwice, toy.Pick, "action text", "actions 0 and 1 are both"},
 	{parseAll, toy.Pick, "action text", "want an error"},
 	{planeNames, toy.Pick, "facts", "with 1 names"},

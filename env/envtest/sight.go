@@ -1,6 +1,7 @@
 package envtest
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"math"
@@ -73,7 +74,8 @@ func lookingOnly(g *env.Game, seats int, seed uint64) error {
 	})
 }
 
-// frames: boards have a glyph and an ink in range for every cell.
+// frames: boards have a glyph that env.Board knows and an ink in range for every cell, and a
+// ghost is that of a piece on the same board.
 func frames(g *env.Game, seats int, seed uint64) error {
 	return newWalker(g, seats, seed).each(seed, func(s env.State, _ int) error {
 		var f env.Frame
@@ -86,13 +88,21 @@ func frames(g *env.Game, seats int, seed uint64) error {
 				return fmt.Errorf("board %q of %dx%d has %d cells and %d inks", b.Name, b.W, b.H, len(b.Cells), len(b.Ink))
 			}
 			for k, c := range b.Cells {
-				if c <= ' ' || c > '~' || b.Ink[k] > 15 {
+				if b.Ink[k] > 15 || !known(c) || (b.Ink[k] == 0) != (c == '.' || c == ':') {
 					return fmt.Errorf("board %q has glyph %q in ink %d", b.Name, c, b.Ink[k])
+				}
+				if c >= 'a' && c <= 'z' && c != 'x' && !bytes.ContainsRune(b.Cells, rune(c-'a'+'A')) {
+					return fmt.Errorf("board %q has a ghost %q without its piece", b.Name, c)
 				}
 			}
 		}
 		return nil
 	})
+}
+
+// known reports whether env.Board says what a glyph is.
+func known(c byte) bool {
+	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '.' || c == ':' || c == '#'
 }
 
 // hidden: Hide keeps what a seat sees and may do, follows from its seed, and, in a game

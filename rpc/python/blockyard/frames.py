@@ -18,18 +18,17 @@ class Board:
     h: int
     cells: bytes
     ink: bytes
-    letters: bool = False  # small letters are blocks that lie there, by size, and no ghosts
 
     def kind(self, x: int, y: int) -> Kind:
         """Return what a cell is: empty, marked, where a piece will come to lie, of a piece in play, or filled."""
         glyph, ink = chr(self.cells[y * self.w + x]), self.ink[y * self.w + x]
         if glyph == ".":
             return "empty"
-        if glyph == "+" or ("a" <= glyph <= "z" and glyph != "x" and not self.letters):
+        if "a" <= glyph <= "z" and glyph != "x":
             return "ghost"
         if ink == 0:
             return "hint"
-        return "played" if glyph == "@" or "A" <= glyph <= "Z" else "lying"
+        return "played" if "A" <= glyph <= "Z" else "lying"
 
     def same(self, x: int, y: int, dx: int, dy: int) -> bool:
         """Whether a neighbour shows the same glyph."""
@@ -74,7 +73,7 @@ class Frame:
 
 
 def _board(d: dict[str, Any]) -> Board:
-    return Board(d["name"], d["w"], d["h"], bytes(d["cells"]), bytes(d["ink"]), d["name"] == "dropblox")
+    return Board(d["name"], d["w"], d["h"], bytes(d["cells"]), bytes(d["ink"]))
 
 
 def _cropped(b: Board) -> Board | None:

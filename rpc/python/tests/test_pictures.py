@@ -74,11 +74,6 @@ def test_cells_look_as_what_they_are():
     assert len({tuple(m) for m in middle.reshape(-1, 3)}) == 6
 
 
-def test_blocks_that_lie_under_small_letters():
-    seen = Frame.from_wire(frame(["@+d"], {"@": 5, "+": 5, "d": 7}, name="dropblox")).boards[0]
-    assert [seen.kind(x, 0) for x in range(3)] == ["played", "ghost", "lying"]
-
-
 def test_a_seats_cells_are_joined():
     piece = {"name": "", "w": 2, "h": 1, "cells": b"11", "ink": b"\x02\x02"}
     d = frame(["00.", ".11"], {"0": 1, "1": 2}, name="board", trays=[{"name": "left", "seat": 1, "pieces": [piece]}])
