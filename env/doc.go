@@ -21,14 +21,26 @@
 //
 // # Adding a game
 //
-// A folder env/<game> with the rules (a Game value and a State), a folder
-// agents/<game>bot with what is ours about its contest (features, protocol), and lines in
-// the tables that list games. Package envtest checks every promise made here.
+// Two folders: env/<game> with the rules (a Game value and a State), and agents/<game>bot
+// with what is ours about its contest (features, search, protocol). Package envtest checks
+// every promise made here.
 //
-// Counted for the two games that came after the first, outside their own folders: the
-// Tetris duel touched 8 files by 15 lines, Blocking 11 files by 24 lines: env/games,
-// agents/spec, agents/dialogue.go, agents/host.go, agents/bundle/game.go,
-// datasets/conform.go, train/main.go and rpc/python/blockyard/games.py, where a line or
-// two name the game. Files of the game's own beside shared ones (its host's table, its spec, its
-// bundle's replay, what it offers a trainer) came to about 850 lines each, a third of them tests.
+// Lines in tables that list games, which tests ask for: two in env/games, one in
+// agents/spec/games.go (with a file beside it that says what hand and learned are), a
+// recorded game in datasets/games, and for Python one in rpc/python/blockyard/games.py and
+// one in rpc/python/environments.py. The game is then stepped, served, played in the arena,
+// replayed, shown in terminal, browser and notebook, exported, and fuzzed; vec, rpc,
+// datasets and the rest of Python range over the tables.
+//
+// Lines that a game has if it offers what they list: train/main.go (a net is trained, with
+// train/learn/<game>.go), datasets/conform.go (transcripts), agents/dialogue.go and
+// agents/host.go (a contest in lines), agents/bundle/game.go (a bot in one file),
+// rpc/features.go (what its net sees, over the wire), datasets/viewer/page/list.js (a title
+// in two words, a little picture).
+//
+// Counted for the four games that came after the first, outside files of their own: the
+// Tetris duel touched 8 files by 15 lines, Blocking 11 by 24, WinTetris with three variants
+// and a plug-in 8 by 18, Dropblox with a contest server and a viewer of commands 17 by
+// 28. Files of a game's own beside shared ones came to about 850 lines each for the first
+// two, a third of them tests, 450 for WinTetris and 2,200 for Dropblox.
 package env
