@@ -92,12 +92,12 @@ def game_ids(ids: Ids, games: int, what: str = "env_ids") -> NDArray[np.uint32]:
 
 def action_row(actions: object, out: NDArray[np.uint16]) -> None:
     """Write actions into out, refusing what would not survive it."""
-    array = np.asarray(actions)
+    array = actions if isinstance(actions, np.ndarray) else np.asarray(actions)
     if array.dtype.kind not in "iu":
         raise TypeError(f"actions: want integers, got dtype {array.dtype}")
     if array.shape != out.shape:
         raise ValueError(f"actions: want shape {out.shape}, got {array.shape}")
-    np.copyto(out, array, casting="unsafe")
-    if array.dtype != out.dtype and (out != array).any():
+    np.copyto(out, array, "unsafe")
+    if array.dtype != out.dtype and np.count_nonzero(out != array):
         row = int(np.flatnonzero(out != array)[0])
         raise ValueError(f"actions[{row}]: {array[row]} is no action")

@@ -63,7 +63,7 @@ class Connection:
         self._chunk = bytearray(0)
         self._broken: BlockyardError | None = None
         self._finalizer = weakref.finalize(self, self._sock.close)
-        self._lone = Pending(0, "step")  # stands for every step that is waited for at once
+        self._word = memoryview(self._head)[: _DONE.size]
 
     # -- requests -------------------------------------------------------------------
 
@@ -119,34 +119,64 @@ class Connection:
     def step(self, handle: int, actions: memoryview, into: list[memoryview], frame: memoryview | None) -> None:
         """Send the actions of a step, as ``<u2`` bytes, and wait; frame is into with HEAD bytes before it."""
         with self._lock:
-            pending = self._begin_lone()
-            pending.brief, pending.into, pending.frame, pending.size = False, into, frame, sum(map(len, into))
-            head = _STEP.pack(0x94, 0x00, 0xCE, pending.ident, b"\xa4step", 0x92, 0xCE, handle, 0xC6, actions.nbytes)
-            self._send([head + actions] if actions.nbytes < _SMALL else [head, actions], pending)
-            self._wait_lone(pending)
+            if frame is None or self._waiting or self._left or not self._scatter:
+                self.wait(self.post_step(handle, actions, into))
+                return
+            self._check()
+            ident, size = next(self._ids) & 0xFFFFFFFF, actions.nbytes
+            head = _STEP.pack(0x94, 0x00, 0xCE, ident, b"\xa4step", 0x92, 0xCE, handle, 0xC6, size)
+            want = _SLAB.pack(0x94, 0x01, 0xCE, ident, 0xC0, 0xC6, len(frame) - HEAD)
+            self._exchange(ident, (head + actions,) if size < _SMALL else (head, actions), frame, want, into)
 
     def step_slot(self, handle: int, slot: int) -> None:
         """Let the server play the actions that lie in a slot, and wait."""
         with self._lock:
-            pending = self._begin_lone()
-            pending.brief, pending.into, pending.size = True, None, 0
-            head = _SLOT.pack(0x94, 0x00, 0xCE, pending.ident, b"\xa9step_slot", 0x92, 0xCE, handle, 0xCE, slot)
-            self._send([head], pending)
-            self._wait_lone(pending)
+            if self._waiting or self._left or not self._scatter:
+                self.wait(self.post_slot(handle, slot))
+                return
+            self._check()
+            ident = next(self._ids) & 0xFFFFFFFF
+            head = _SLOT.pack(0x94, 0x00, 0xCE, ident, b"\xa9step_slot", 0x92, 0xCE, handle, 0xCE, slot)
+            self._exchange(ident, (head,), self._word, _DONE.pack(0x94, 0x01, 0xCE, ident, 0xC0, 0xC3), None)
 
-    def _begin_lone(self) -> Pending:
-        """Begin a step for which the lock is kept until its answer is here."""
-        self._check()
-        pending = self._lone
-        pending.ident, pending.done, pending.error = next(self._ids) & 0xFFFFFFFF, False, None
+    def _exchange(self, ident: int, parts: tuple[Any, ...], frame: memoryview, want: bytes, into: Into) -> None:
+        """Send a step when nothing else is under way, and receive its answer, which begins with want, into frame.
+
+        This is post and wait without what those need for answers that come in another order.
+        """
+        sock, total, got, sent, size = self._sock, len(frame), 0, 0, sum(map(len, parts))
+        try:
+            sent = sock.send(parts[0], _NOSIGNAL) if len(parts) == 1 else sock.sendmsg(parts, (), _NOSIGNAL)
+            while sent < size:
+                sent += sock.send(memoryview(b"".join(parts))[sent:], _NOSIGNAL)
+            got = n = sock.recv_into(frame)
+            while n and got < len(want) and want.startswith(frame[:got]):
+                n = sock.recv_into(frame[got:])
+                got += n
+            if frame[: len(want)] == want:
+                while n and got < total:
+                    n = sock.recv_into(frame[got:], 0, _WAITALL)
+                    got += n
+                if got == total:
+                    return
+            if n == 0:
+                where = f"step: after {got} of {total} bytes of the answer"
+                text = f"{where}: the server at {self.address} closed the connection{self._gone_note()}"
+                raise self._break(ServerGone(text))
+        except BlockyardError:
+            raise
+        except OSError as error:
+            where = f"{sent} of {size} bytes of the request"
+            if sent == size:
+                where = f"{got} of {total} bytes of the answer"
+            raise self._break(self._failure(f"step: after {where}", error)) from error
+        except BaseException:  # Ctrl-C amid it: what follows cannot be told apart
+            self._break(ServerGone("the connection was given up: a step was interrupted half-way"))
+            raise
+        pending = Pending(ident, "step", into)  # it was refused, or this is none of its answers
         self._waiting.append(pending)
-        return pending
-
-    def _wait_lone(self, pending: Pending) -> None:
-        self._read_until(pending)
-        pending.into = pending.frame = pending.result = None
-        if pending.error is not None:
-            raise pending.error
+        self._read_message(bytes(frame[:got]))
+        self.wait(pending)
 
     def wait(self, pending: Pending) -> Any:
         """Return the result of a request, None if it went into a slab; raise its error."""
@@ -269,8 +299,6 @@ class Connection:
             self._read_message(b"")
         elif pending.brief:
             self._read_brief(pending)
-        elif pending.frame is not None:
-            self._read_frame(pending, pending.frame)
         elif pending.into is not None:
             self._read_slab(pending, pending.into)
         else:
@@ -279,27 +307,12 @@ class Connection:
     def _read_brief(self, pending: Pending) -> None:
         """Read a reply that says only that it is done, if it is no error."""
         head = self._head
-        n = self._recv([memoryview(head)[: _DONE.size]], 0, 0, _DONE.size)
+        n = self._recv([self._word], 0, 0, _DONE.size)
         if head[:n] == _DONE.pack(0x94, 0x01, 0xCE, pending.ident, 0xC0, 0xC3):
             self._waiting.popleft()
             pending.done = True
             return
         self._read_message(bytes(head[:n]))
-
-    def _read_frame(self, pending: Pending, frame: memoryview) -> None:
-        """Read a reply into memory with room for its head, which it has if it is no error."""
-        n, total = 0, len(frame)
-        expected = _SLAB.pack(0x94, 0x01, 0xCE, pending.ident, 0xC0, 0xC6, pending.size)
-        n = self._recv((frame,), 0, 0, total)
-        while n < HEAD and expected.startswith(frame[:n]):
-            n += self._recv((frame[n:],), 0, n, total)
-        if frame[: min(n, HEAD)] != expected:
-            self._read_message(bytes(frame[:n]))
-            return
-        while n < total:
-            n += self._recv((frame[n:],), _WAITALL, n, total)
-        self._waiting.popleft()
-        pending.done = True
 
     def _read_slab(self, pending: Pending, into: Sequence[memoryview]) -> None:
         """Read a reply into memory in pieces, which it has if it is no error."""

@@ -19,15 +19,11 @@ class Infos(dict[str, Any]):
     legal actions in another form.
     """
 
-    __slots__ = ("_lazy",)
+    _lazy: dict[str, Callable[[], Any]] = {}  # noqa: RUF012  (never changed: one with lazy values has its own)
 
-    def __init__(self) -> None:
-        self._lazy: dict[str, Callable[[], Any]] = {}
-
-    def defer(self, key: str, make: Callable[[], Any], mask: NDArray[np.bool_]) -> None:
-        """Add a value that make() returns when it is first asked for."""
-        self.put(key, None, mask)
-        self._lazy[key] = make
+    def defer(self, key: str, make: Callable[[], Any]) -> None:
+        """Let make() be the value of a key once it is asked for; the key is there, as is its mask."""
+        self._lazy = {**self._lazy, key: make}
 
     def put(self, key: str, value: Any, mask: NDArray[np.bool_]) -> None:
         """Add a value and the mask of where it counts."""

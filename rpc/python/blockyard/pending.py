@@ -15,7 +15,7 @@ Into = memoryview | Sequence[memoryview] | None  # bytes, in one piece or severa
 class Pending:
     """A request whose answer is still to come."""
 
-    __slots__ = ("brief", "done", "error", "fds", "frame", "ident", "into", "method", "result", "size")
+    __slots__ = ("brief", "done", "error", "fds", "ident", "into", "method", "result", "size")
 
     def __init__(self, ident: int, method: str, into: Into = None) -> None:
         self.ident = ident
@@ -23,7 +23,6 @@ class Pending:
         # Where the answer's payload goes, if it is one of fixed length.
         self.into = [into] if isinstance(into, memoryview) else into
         self.size = 0 if self.into is None else sum(map(len, self.into))
-        self.frame: memoryview | None = None  # the same in one piece, with HEAD bytes before it
         self.brief = False  # the answer is but a word
         self.fds: list[int] | None = None  # files that come with the answer, if any are expected
         self.done = False

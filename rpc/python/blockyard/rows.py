@@ -16,6 +16,8 @@ from .packing import pack, unpack
 from .positions import Final
 from .slab import Slab
 
+_FLOAT64 = np.dtype(np.float64)
+
 Obs = dict[str, NDArray[Any]]
 StepResult = tuple[Obs, NDArray[np.float64], NDArray[np.bool_], NDArray[np.bool_], dict[str, Any]]
 
@@ -51,14 +53,18 @@ class Rows:
 
     def _told(self, slab: Slab, before: NDArray[np.intp] | None) -> StepResult:
         """Return what step returns; before says where the rewards are, if that varies: see _picked."""
-        rewards = self._per_row(slab.reward, slab.own_reward, before).astype(np.float64)
-        terminated, truncated = self._rows_of(slab.terminated), self._rows_of(slab.truncated)
+        reward = slab.own_reward
+        if reward is None or before is not None:
+            reward = self._per_row(slab.reward, before)
+        terminated, truncated = slab.terminated, slab.truncated
         infos = self._infos(slab)
         if self.autoreset_mode is AutoresetMode.SAME_STEP:
-            ended = slab.terminated | slab.truncated
+            ended = terminated | truncated
             if ended.any():
                 self._add_final(infos, slab, ended)
-        return slab.observation(), rewards, terminated, truncated, infos
+        if self.rows_per_game > 1:
+            terminated, truncated = self._rows_of(terminated), self._rows_of(truncated)
+        return slab.observation(), reward.astype(_FLOAT64), terminated, truncated, infos
 
     def _rows_of(self, per_game: NDArray[Any]) -> NDArray[Any]:
         return per_game if self.rows_per_game == 1 else per_game.repeat(self.rows_per_game)
@@ -71,21 +77,20 @@ class Rows:
             slab.picked = self._starts + np.minimum(slab.seat, self.seats - 1)
         return slab.picked
 
-    def _per_row(
-        self, per_seat: NDArray[Any], own: NDArray[Any] | None, picked: NDArray[np.intp] | None
-    ) -> NDArray[Any]:
-        """Return each row's own number of (games, seats), or own if that is it."""
-        if picked is not None:
-            return per_seat.reshape(-1)[picked]
-        return per_seat[:, self.players].reshape(-1) if own is None else own
+    def _per_row(self, per_seat: NDArray[Any], picked: NDArray[np.intp] | None) -> NDArray[Any]:
+        """Return each row's own number of (games, seats)."""
+        return per_seat[:, self.players].reshape(-1) if picked is None else per_seat.reshape(-1)[picked]
 
     def _infos(self, slab: Slab, rows: NDArray[np.bool_] | None = None) -> Infos:
         """Return infos that count in some rows, None for all; other rows have theirs all the same."""
         counts = self._all if rows is None else rows
-        infos = Infos()
-        if self._with_mask:
-            infos.defer("action_mask", partial(_masks, slab, slab.generation, self.facts.actions), counts)
-        infos.put("score", self._per_row(slab.score, slab.own_score, self._picked(slab)), counts)
+        score = slab.own_score
+        if score is None:
+            score = self._per_row(slab.score, self._picked(slab))
+        if not self._with_mask:
+            return Infos({"score": score, "_score": counts})
+        infos = Infos({"action_mask": None, "_action_mask": counts, "score": score, "_score": counts})
+        infos.defer("action_mask", partial(_masks, slab, slab.generation, self.facts.actions))
         return infos
 
     # -- ends of episodes -------------------------------------------------------------
@@ -99,7 +104,8 @@ class Rows:
             final_obs[row] = {boards[0]: boards[1][k], "globals": final.globals[k]}
         score, last = infos["score"], Infos()
         if self._with_mask:
-            last.defer("action_mask", lambda: self._final_masks(final, rows), rows)
+            last.put("action_mask", None, rows)
+            last.defer("action_mask", lambda: self._final_masks(final, rows))
         last.put("score", np.where(rows, score, 0), rows)
         infos.put("score", np.where(rows, 0, score), self._all)
         infos.put("final_obs", final_obs, rows)

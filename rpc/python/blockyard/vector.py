@@ -234,7 +234,7 @@ class BlockVectorEnv(Lookahead, VectorEnv[Obs, NDArray[Any], NDArray[Any]]):
         row = self._actions if slab.actions is None else slab.actions
         if row is not actions:
             action_row(actions, row)
-        return slab, row, None if self._slab is None else self._picked(self._slab)
+        return slab, row, self._picked(self._slab) if self._varying and self._slab is not None else None
 
     def _refuse_pending(self, method: str) -> None:
         if self._pending is not None:
