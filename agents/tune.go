@@ -5,22 +5,23 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"strings"
 
-	"blockyard/agents/blockbattlebot"
 	"blockyard/agents/match"
-	"blockyard/agents/search"
+	"blockyard/agents/spec"
 	"blockyard/agents/valuenet"
+	"blockyard/agents/weightfile"
 	"blockyard/env"
 	"blockyard/env/games"
 )
 
 type tuneCmd struct {
-	Game   string  `arg:"" help:"Name of the game: blockbattle or a variant of it."`
+	Game   string  `arg:"" help:"Name of the game, or of a variant of it."`
 	Out    string  `required:"" placeholder:"FILE" help:"Write the weights here, for hand:weights=FILE."`
 	From   string  `placeholder:"FILE" help:"Start from these weights instead of the ones hand plays with."`
-	Ply    int     `default:"1" help:"How many choices the players look ahead. Default ${default}."`
+	With   string  `placeholder:"OPTIONS" help:"How the players choose, as after hand: in a PLAYER, such as width=5 in Dropblox. Default ply=1 in a game of several seats."`
 	Pairs  int     `default:"12000" help:"Pairs of games to learn from. Default ${default}."`
+	Cap    int     `help:"In a game of one seat: stop a game at this score. By default never."`
+	Steps  int     `help:"In a game of one seat: stop a game after so many choices. By default never."`
 	Seed   uint64  `default:"1" help:"Seed of all games and steps. Default ${default}."`
 	Spread float64 `default:"0.15" help:"How far the two players of a pair are from the weights, as a part of each. Default ${default}."`
 	Gain   float64 `default:"0.3" help:"How far a pair won both ways moves the weights, as a part of the spread. Default ${default}."`
@@ -32,14 +33,19 @@ type tuneCmd struct {
 func (*tuneCmd) Help() string {
 	return `Simultaneous perturbation: for each pair of games all weights are moved at once, each up
 or down by chance; one player gets them so, the other the opposite, and the weights take
-a step towards the one that scored more. What is written is the mean over the second half of the
-way. One pair after another on one core: the same seed gives the same weights. Ctrl-C
-ends early and keeps what there is.`
+a step towards the one that scored more. A pair is two games of one seed, with the seats
+swapped; in a game of one seat, one game of each on the same seed. What is written is the
+mean over the second half of the way. One pair after another on one core: the same seed
+gives the same weights. Ctrl-C ends early and keeps what there is.
+
+  agents tune blockbattle --out mine.json
+  agents tune wintetris --cap 2000 --out mine.json
+  agents tune dropblox --with width=4 --pairs 500 --out mine.json`
 }
 
 // Run tunes and prints how the result plays against where it started.
 func (c *tuneCmd) Run(ctx context.Context, con *console) error {
-	g, from, err := c.check()
+	t, from, err := c.tuner()
 	if err != nil {
 		return usage{err}
 	}
@@ -49,91 +55,135 @@ func (c *tuneCmd) Run(ctx context.Context, con *console) error {
 		report = func(n int) { _ = bar.Set(n) }
 		defer func() { _ = bar.Finish() }()
 	}
-	tuned, n, err := c.climb(ctx, g, from, report)
+	tuned, n, err := t.climb(ctx, from, report)
 	if err != nil {
 		return err
 	}
-	if err := valuenet.WriteFile(c.Out, tuned.JSON()); err != nil {
+	if err := valuenet.WriteFile(c.Out, weightfile.FormatTerms(t.hand.Terms, tuned)); err != nil {
 		return err
 	}
 	fmt.Fprintf(con.out, "%d pairs, weights in %s\n", n, c.Out)
 	if c.Check == 0 || ctx.Err() != nil {
 		return nil
 	}
-	t := match.Table{Rules: g, Pairs: c.Check / 2, Seed: ^c.Seed, A: c.player(g, tuned), B: c.player(g, from)}
-	r, err := t.Play(ctx)
-	if err != nil || r.Games() == 0 {
+	games, share, err := t.meet(ctx, tuned, from, c.Check/2, ^c.Seed)
+	if err != nil || games == 0 {
 		return err
 	}
-	low, high := r.Pairs.Interval()
 	fmt.Fprintf(con.out, "against the start: %.1f %% of %d games, 95 %% interval %.1f to %.1f\n",
-		100*r.Pairs.Score(), r.Games(), 100*low, 100*high)
+		100*share.Value, games, 100*share.Low, 100*share.High)
 	return nil
 }
 
-// check returns the game and the weights to start from.
-func (c *tuneCmd) check() (*env.Game, blockbattlebot.Weights, error) {
-	var none blockbattlebot.Weights
+// tuner returns what tunes and the weights to start from.
+func (c *tuneCmd) tuner() (*tuner, []float32, error) {
 	g, err := games.Lookup(c.Game)
 	if err != nil {
-		return nil, none, err
+		return nil, nil, err
 	}
-	name, _, _ := strings.Cut(g.Name, ":")
+	t := &tuner{tuneCmd: c, rules: g, with: c.With}
+	if t.hand, err = spec.HandOf(g); err != nil {
+		return nil, nil, err
+	}
+	if t.with == "" && g.MaxSeats > 1 {
+		t.with = "ply=1"
+	}
 	switch {
-	case name != "blockbattle":
-		return nil, none, fmt.Errorf("%s has no weights to tune; blockbattle has", g.Name)
 	case c.Pairs < 1 || c.Check < 0 || c.Check%2 != 0:
-		return nil, none, errors.New("--pairs counts from 1, --check is an even number from 0")
+		return nil, nil, errors.New("--pairs counts from 1, --check is an even number from 0")
 	case !(c.Spread > 0 && c.Spread < 1) || !(c.Gain > 0 && c.Gain < 10):
-		return nil, none, errors.New("--spread is between 0 and 1, --gain between 0 and 10")
+		return nil, nil, errors.New("--spread is between 0 and 1, --gain between 0 and 10")
+	case c.Cap < 0 || c.Steps < 0 || g.MaxSeats > 1 && c.Cap+c.Steps > 0:
+		return nil, nil, errors.New("--cap and --steps count from 0, in games of one seat")
 	}
-	if _, err := search.New(g, blockbattlebot.NewHand(), search.Options{Ply: c.Ply, Outcomes: 1}); err != nil || c.Ply > 2 {
-		return nil, none, fmt.Errorf("--ply %d: want 1 or 2", c.Ply)
+	w, err := t.hand.Load(c.From)
+	if err != nil {
+		return nil, nil, err
 	}
-	w, err := blockbattlebot.LoadWeights(c.From)
-	return g, w, err
+	if _, err := t.hand.Player(w, t.with); err != nil {
+		return nil, nil, fmt.Errorf("--with: %w", err)
+	}
+	return t, w, nil
 }
 
-// player plays with the weights w.
-func (c *tuneCmd) player(g *env.Game, w blockbattlebot.Weights) match.Player {
-	return match.Player{Name: "hand", New: func(uint64) (env.Agent, error) {
-		return search.New(g, &blockbattlebot.Hand{Weights: w}, search.Options{Ply: c.Ply})
-	}}
+// A tuner tunes the weights of one game's hand.
+type tuner struct {
+	*tuneCmd
+	rules *env.Game
+	hand  *spec.Hand
+	with  string
 }
 
-// climb takes a step for each pair of games, up to c.Pairs of them, and returns the mean
+// meet lets the weights a and b play pairs of games and returns how many games were played
+// and what share of them a won, draws counting half.
+func (t *tuner) meet(ctx context.Context, a, b []float32, pairs int, seed uint64) (int, match.Estimate, error) {
+	var players [2]match.Player
+	for k, w := range [][]float32{a, b} {
+		f, err := t.hand.Player(w, t.with)
+		if err != nil {
+			return 0, match.Estimate{}, err
+		}
+		players[k] = match.Player{Name: "hand", New: f}
+	}
+	if t.rules.MaxSeats == 1 {
+		s := match.Solo{Rules: t.rules, Players: players[:], Games: pairs, Seed: seed, Cap: t.Cap, Steps: t.Steps}
+		runs, err := s.Play(ctx)
+		if err != nil || len(runs[0]) == 0 {
+			return 0, match.Estimate{}, err
+		}
+		return 2 * len(runs[0]), runs[0].Against(runs[1]).Points, nil
+	}
+	r, err := match.Table{Rules: t.rules, Pairs: pairs, Seed: seed, A: players[0], B: players[1]}.Play(ctx)
+	low, high := r.Pairs.Interval()
+	return r.Games(), match.Estimate{Value: r.Pairs.Score(), Low: low, High: high}, err
+}
+
+// climb takes a step for each pair of games, up to t.Pairs of them, and returns the mean
 // of where it came by and how many pairs were played.
-func (c *tuneCmd) climb(ctx context.Context, g *env.Game, w blockbattlebot.Weights, report func(int)) (blockbattlebot.Weights, int, error) {
-	const least = 0.3 // what a weight near 0 is moved as if it were
-	scale := w
-	for i, v := range w {
-		scale[i] = float32(math.Max(math.Abs(float64(v)), least))
-	}
-	mean := w
+func (t *tuner) climb(ctx context.Context, from []float32, report func(int)) ([]float32, int, error) {
+	w, scale := append([]float32(nil), from...), scales(from)
+	mean, up, down := append([]float32(nil), w...), make([]float32, len(w)), make([]float32, len(w))
 	var coin env.Rand
-	coin.Seed(c.Seed)
-	for n := 0; n < c.Pairs; n++ {
-		up, down, signs := w, w, coin.Next()
+	coin.Seed(t.Seed)
+	for n := 0; n < t.Pairs; n++ {
+		signs := coin.Next()
 		for i := range w {
-			d := float32(c.Spread) * scale[i] * float32(int(signs>>uint(i)&1)*2-1)
+			d := float32(t.Spread) * scale[i] * float32(int(signs>>uint(i)&1)*2-1)
 			up[i], down[i] = w[i]+d, w[i]-d
 		}
-		t := match.Table{Rules: g, Pairs: 1, Seed: env.Derive(c.Seed, uint64(n)), A: c.player(g, up), B: c.player(g, down)}
-		r, err := t.Play(ctx)
+		played, share, err := t.meet(ctx, up, down, 1, env.Derive(t.Seed, uint64(n)))
 		if err != nil {
 			return mean, n, err
 		}
-		if r.Games() == 0 {
+		if played == 0 {
 			return mean, n, nil // cut short
 		}
-		done := float64(n) / float64(c.Pairs)
-		step := float32(c.Gain * (2*r.Pairs.Score() - 1) / (1 + 2*done))
-		late := 1 / float32(math.Max(float64(n+1)-float64(c.Pairs)/2, 1))
+		done := float64(n) / float64(t.Pairs)
+		step := float32(t.Gain * (2*share.Value - 1) / (1 + 2*done))
+		late := 1 / float32(math.Max(float64(n+1)-float64(t.Pairs)/2, 1))
 		for i := range w {
-			w[i] += step * (up[i] - down[i]) / 2
+			w[i] = max(-weightfile.MaxTerm, min(w[i]+step*(up[i]-down[i])/2, weightfile.MaxTerm))
 			mean[i] += (w[i] - mean[i]) * late // w itself until half of the way is done
 		}
 		report(n + 1)
 	}
-	return mean, c.Pairs, nil
+	return mean, t.Pairs, nil
+}
+
+// scales are what spreads are parts of: the weights' sizes, and for one near 0 a small part
+// of what they have on the average.
+func scales(w []float32) []float32 {
+	sum := 0.0
+	for _, v := range w {
+		sum += math.Abs(float64(v))
+	}
+	least := sum / float64(len(w)) / 40
+	if least == 0 {
+		least = 1
+	}
+	out := make([]float32, len(w))
+	for i, v := range w {
+		out[i] = float32(math.Max(math.Abs(float64(v)), least))
+	}
+	return out
 }

@@ -4,11 +4,14 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
-	"blockyard/agents/blockbattlebot"
+	"blockyard/agents/spec"
+	"blockyard/env"
+	"blockyard/env/games"
 )
 
 func TestTune(t *testing.T) {
@@ -20,9 +23,7 @@ func TestTune(t *testing.T) {
 		require.Zero(t, status, errs)
 		require.Contains(t, out, "6 pairs")
 		require.Contains(t, out, "of 2 games")
-		w, err := blockbattlebot.LoadWeights(path)
-		require.NoError(t, err)
-		require.NotEqual(t, blockbattlebot.Tuned, w)
+		var err error
 		files[i], err = os.ReadFile(path)
 		require.NoError(t, err)
 	}
@@ -30,27 +31,110 @@ func TestTune(t *testing.T) {
 	require.NotEqual(t, files[0], files[2], "another seed")
 }
 
+// quick is how a few short pairs of a game are played.
+var quick = map[string]string{
+	"dropblox":       "--with width=1,depth=1 --steps 12",
+	"wintetris:tick": "--steps 300",
+	"wintetris":      "--cap 20",
+	"blockbattle":    "--with ply=1",
+	"tetrisduel":     "--with ply=1",
+	"blocking":       "",
+}
+
+// TestTuneEveryGame moves the weights of every game's hand, and hand takes them.
+func TestTuneEveryGame(t *testing.T) {
+	for _, g := range games.All {
+		h, err := spec.HandOf(g)
+		require.NoError(t, err)
+		shipped, err := h.Load("")
+		require.NoError(t, err)
+		require.Len(t, h.Terms, len(shipped), g.Name)
+		name, _, _ := strings.Cut(g.Name, ":")
+		how := quick[g.Name]
+		if how == "" {
+			how = quick[name]
+		}
+		path := filepath.Join(t.TempDir(), "w.json")
+		status, out, errs := agents(context.Background(), "tune "+g.Name+" --pairs 8 --check 2 "+how+" --out "+path)
+		require.Zero(t, status, errs)
+		require.Contains(t, out, "8 pairs", g.Name)
+		tuned, err := h.Load(path)
+		require.NoError(t, err)
+		require.NotEqual(t, shipped, tuned, g.Name)
+		_, err = spec.Parse(g, "hand:weights="+path)
+		require.NoError(t, err)
+	}
+}
+
+// TestHandOfGivenWeights is hand, by the weights it is shipped with.
+func TestHandOfGivenWeights(t *testing.T) {
+	for _, g := range games.All {
+		h, err := spec.HandOf(g)
+		require.NoError(t, err)
+		w, err := h.Load("")
+		require.NoError(t, err)
+		ours, err := h.Player(w, "")
+		require.NoError(t, err)
+		theirs, err := spec.Parse(g, "hand")
+		require.NoError(t, err)
+		require.Equal(t, opening(t, g, theirs), opening(t, g, ours), g.Name)
+		_, err = h.Player(w[1:], "")
+		require.ErrorContains(t, err, "terms")
+		_, err = h.Player(w, "weights=other.json")
+		require.ErrorContains(t, err, "the weights are given")
+	}
+}
+
+// opening is what players of a factory choose in the first turns of a game.
+func opening(t *testing.T, g *env.Game, f spec.Factory) (chosen []env.Action) {
+	s := g.New(g.MinSeats)
+	s.Reset(4)
+	a, err := f(1)
+	require.NoError(t, err)
+	for range 6 {
+		m := env.NoMoves
+		for set := s.Acting(); set != 0; set = set.Rest() {
+			view := g.New(g.MinSeats)
+			env.View(view, s, set.First(), 9)
+			m[set.First()], err = a.Act(context.Background(), view, set.First())
+			require.NoError(t, err)
+			chosen = append(chosen, m[set.First()])
+		}
+		s.Step(m)
+	}
+	return chosen
+}
+
 func TestTuneCutShortKeepsWhatThereIs(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	path := filepath.Join(t.TempDir(), "w.json")
-	status, out, errs := agents(ctx, "tune blockbattle --out "+path)
-	require.Zero(t, status, errs)
-	require.Contains(t, out, "0 pairs")
-	w, err := blockbattlebot.LoadWeights(path)
-	require.NoError(t, err)
-	require.Equal(t, blockbattlebot.Tuned, w)
+	for _, g := range games.All {
+		path := filepath.Join(t.TempDir(), "w.json")
+		status, out, errs := agents(ctx, "tune "+g.Name+" --out "+path)
+		require.Zero(t, status, errs)
+		require.Contains(t, out, "0 pairs")
+		h, err := spec.HandOf(g)
+		require.NoError(t, err)
+		want, err := h.Load("")
+		require.NoError(t, err)
+		w, err := h.Load(path)
+		require.NoError(t, err)
+		require.Equal(t, want, w)
+	}
 }
 
 func TestTuneRefuses(t *testing.T) {
 	for line, want := range map[string]string{
-		"tune chess --out x":                          "chess",
-		"tune blockbattle --out x --ply 3":            "--ply 3",
-		"tune blockbattle --out x --pairs 0":          "--pairs",
-		"tune blockbattle --out x --spread 2":         "--spread",
-		"tune blockbattle --out x --from none.json":   "none.json",
-		"tune blockbattle --out x --check 3 --seed 1": "--check",
-		"tune blockbattle":                            "--out",
+		"tune chess --out x":                             "chess",
+		"tune blockbattle --out x --with ply=9":          "ply",
+		"tune blockbattle --out x --with weights=a.json": "the weights are given",
+		"tune blockbattle --out x --cap 5":               "--cap",
+		"tune wintetris --out x --with ply=1":            "unknown option",
+		"tune blockbattle --out x --pairs 0":             "--pairs",
+		"tune blockbattle --out x --spread 2":            "--spread",
+		"tune blockbattle --out x --from none.json":      "none.json",
+		"tune blockbattle --out x --check 3 --seed 1":    "--check",
+		"tune blockbattle":                               "--out",
 	} {
 		status, _, errs := agents(context.Background(), line)
 		require.Equal(t, 2, status, line)

@@ -23,7 +23,7 @@ func dropbloxHand(_ *env.Game, options string) (Factory, error) {
 		return nil, err
 	}
 	w, err := dropbloxbot.LoadWeights(o.weights)
-	return o.factory(func() (dropbloxbot.Rater, error) { return &dropbloxbot.Hand{Weights: w}, nil }), err
+	return o.hand(w), err
 }
 
 func dropbloxLearned(g *env.Game, options string) (Factory, error) {
@@ -40,6 +40,10 @@ type dropbloxOptions struct {
 	weights      string
 	width, depth int
 	limit        time.Duration // for a choice; with it the width fits it
+}
+
+func (o dropbloxOptions) hand(w dropbloxbot.Weights) Factory {
+	return o.factory(func() (dropbloxbot.Rater, error) { return &dropbloxbot.Hand{Weights: w}, nil })
 }
 
 func (o dropbloxOptions) factory(rater func() (dropbloxbot.Rater, error)) Factory {

@@ -10,17 +10,18 @@ import (
 
 // offers has a line for every game.
 var offers = []offer{
-	{game: "blockbattle", outcomes: blockbattle.Pieces, evaluators: blockbattleEvaluators, outside: blockbattleOutside},
-	{game: "tetrisduel", evaluators: tetrisduelEvaluators, outside: tetrisduelOutside},
-	{game: "blocking", evaluators: blockingEvaluators, outside: blockingOutside},
-	{game: "wintetris", players: wintetrisPlayers},
-	{game: "dropblox", players: dropbloxPlayers},
+	{game: "blockbattle", hand: &blockbattleWeights, outcomes: blockbattle.Pieces, evaluators: blockbattleEvaluators, outside: blockbattleOutside},
+	{game: "tetrisduel", hand: &tetrisduelWeights, evaluators: tetrisduelEvaluators, outside: tetrisduelOutside},
+	{game: "blocking", hand: &blockingWeights, evaluators: blockingEvaluators, outside: blockingOutside},
+	{game: "wintetris", hand: &wintetrisWeights, players: wintetrisPlayers},
+	{game: "dropblox", hand: &dropbloxWeights, players: dropbloxPlayers},
 }
 
 // An offer is what one game, with all its variants, offers beyond the players that every
 // game has.
 type offer struct {
 	game       string // without the variant
+	hand       *Hand  // what its hand's weights are
 	outcomes   int    // what a third ply tells apart (see search.Narrow); 0 for no third ply
 	evaluators []evaluator
 	outside    func(g *env.Game, argv []string) env.Agent // somebody else's program; nil if they cannot play

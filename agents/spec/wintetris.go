@@ -24,9 +24,7 @@ func wintetrisHand(g *env.Game, options string) (Factory, error) {
 	if err != nil {
 		return nil, err
 	}
-	return func(uint64) (env.Agent, error) {
-		return wintetrisbot.NewAgent(wintetrisbot.NewSolver(wintetrisbot.NewHand(w), o.parts)), nil
-	}, nil
+	return o.hand(w), nil
 }
 
 func wintetrisLearned(g *env.Game, options string) (Factory, error) {
@@ -51,6 +49,12 @@ func wintetrisLearned(g *env.Game, options string) (Factory, error) {
 type wintetrisOptions struct {
 	weights string
 	parts   int
+}
+
+func (o wintetrisOptions) hand(w wintetrisbot.Weights) Factory {
+	return func(uint64) (env.Agent, error) {
+		return wintetrisbot.NewAgent(wintetrisbot.NewSolver(wintetrisbot.NewHand(w), o.parts)), nil
+	}
 }
 
 func readWintetris(g *env.Game, text string) (wintetrisOptions, error) {
