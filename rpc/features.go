@@ -5,11 +5,15 @@ import (
 
 	"blockyard/agents/blockbattlebot"
 	"blockyard/agents/blockingbot"
+	"blockyard/agents/dropbloxbot"
 	"blockyard/agents/tetrisduelbot"
+	"blockyard/agents/wintetrisbot"
 	"blockyard/env"
 	"blockyard/env/blockbattle"
 	"blockyard/env/blocking"
+	"blockyard/env/dropblox"
 	"blockyard/env/tetrisduel"
+	"blockyard/env/wintetris"
 	"blockyard/rpc/server"
 )
 
@@ -21,11 +25,18 @@ var told = []server.Features{
 		Reader: func() server.FeatureReader { return new(tetrisDuelFeatures) }},
 	{Game: "blocking", Names: blockingbot.FeatureNames, Own: blockingbot.OwnLen,
 		Reader: func() server.FeatureReader { return new(blockingFeatures) }},
+	{Game: "wintetris", Names: wintetrisbot.FeatureNames, Own: wintetrisbot.Len,
+		Reader: func() server.FeatureReader { return wintetrisFeatures{} }},
+	{Game: "dropblox", Names: dropbloxbot.FeatureNames, Own: dropbloxbot.Len,
+		Reader: func() server.FeatureReader { return dropbloxFeatures{} }},
 }
 
 // features finds what players of g, or of the game it is a variant of, are told; nil if
 // there is nothing.
 func features(g *env.Game) *server.Features {
+	if g == wintetris.TickGame {
+		return nil // its choices are keys, and a net is told what a placement leaves
+	}
 	game, _, _ := strings.Cut(g.Name, ":") // one net for all variants
 	for _, f := range told {
 		if f.Game == game {
@@ -68,4 +79,21 @@ func (r *blockingFeatures) Shared(s env.State, _ int, out []float32) {
 
 func (r *blockingFeatures) Own(s env.State, seat int, out []float32) {
 	r.reader.Own(s.(*blocking.State), seat, out)
+}
+
+type wintetrisFeatures struct{}
+
+func (wintetrisFeatures) Shared(env.State, int, []float32) {}
+
+func (wintetrisFeatures) Own(s env.State, _ int, out []float32) {
+	wintetrisbot.Look(&s.(*wintetris.State).Field, out)
+}
+
+type dropbloxFeatures struct{}
+
+func (dropbloxFeatures) Shared(env.State, int, []float32) {}
+
+func (dropbloxFeatures) Own(state env.State, _ int, out []float32) {
+	s := state.(*dropblox.State)
+	dropbloxbot.Look(&s.Taken, int(s.Points), out)
 }

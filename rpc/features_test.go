@@ -1,6 +1,7 @@
 package main
 
 import (
+	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -9,11 +10,15 @@ import (
 
 	"blockyard/agents/blockbattlebot"
 	"blockyard/agents/blockingbot"
+	"blockyard/agents/dropbloxbot"
 	"blockyard/agents/search"
 	"blockyard/agents/tetrisduelbot"
 	"blockyard/agents/valuenet"
+	"blockyard/agents/wintetrisbot"
 	"blockyard/env"
+	"blockyard/env/dropblox"
 	"blockyard/env/games"
+	"blockyard/env/wintetris"
 )
 
 // TestFeaturesAreWhatPlayersRead holds a net's values over features to the values that
@@ -109,4 +114,79 @@ func valuesByFeatures(g *env.Game, net *valuenet.Net, view env.State, seat int, 
 	}
 	net.Forward(rows, len(legal), out)
 	return out
+}
+
+// TestFeaturesOfDropblox holds a net's values over features to those of the game's own rater.
+func TestFeaturesOfDropblox(t *testing.T) {
+	g := dropblox.Game
+	net := randomNet(t, len(features(g).Names))
+	judge, err := dropbloxbot.NewLearned(net)
+	require.NoError(t, err)
+	alone(t, g, func(s env.State, legal []env.Action) {
+		kids, worth := make([]dropbloxbot.Kid, len(legal)), make([]float32, len(legal))
+		for i, a := range legal {
+			after := *s.(*dropblox.State)
+			after.After(0, a)
+			kids[i] = dropbloxbot.Kid{Field: after.Taken, Points: after.Points}
+		}
+		judge.Rate(&dropbloxbot.Board{}, kids, 1, worth)
+		require.InDeltaSlice(t, worth, valuesByFeatures(g, net, s, 0, legal), 1e-3)
+	})
+}
+
+// TestFeaturesOfWinTetris does so too: the game's own rater looks two pieces ahead.
+func TestFeaturesOfWinTetris(t *testing.T) {
+	g := wintetris.InstantGame // where a placement is what comes of it
+	net := randomNet(t, len(features(g).Names))
+	judge, err := wintetrisbot.NewLearned(net)
+	require.NoError(t, err)
+	checked := 0
+	alone(t, g, func(state env.State, legal []env.Action) {
+		s := state.(*wintetris.State)
+		if !s.Field.Low(wintetris.Height - 8) {
+			return // pieces could come to lie below what is there
+		}
+		moves, byPlayer, byFeatures := []wintetris.Block(nil), make([]float64, len(legal)), make([]float64, len(legal))
+		for i, a := range legal {
+			after := *s
+			after.After(0, a)
+			for _, m := range s.Field.Moves(s.Piece, nil) {
+				if m.Action() == a {
+					moves = append(moves, m)
+				}
+			}
+			next := after.Legal(0, nil) // also what ends it: nobody looks three pieces ahead
+			byFeatures[i] = math.Inf(-1)
+			for k, v := range valuesByFeatures(g, net, &after, 0, next) {
+				then := after
+				then.After(0, next[k])
+				worth := wintetrisbot.Unit*float64(then.Lines-after.Lines) + wintetrisbot.Discount*float64(v)
+				byFeatures[i] = max(byFeatures[i], wintetrisbot.Unit*float64(after.Lines-s.Lines)+wintetrisbot.Discount*worth)
+			}
+		}
+		require.Len(t, moves, len(legal))
+		judge.Rate(&s.Field, moves, s.Next, byPlayer)
+		require.InDeltaSlice(t, byPlayer, byFeatures, 1e-3)
+		checked++
+	})
+	require.Greater(t, checked, 20)
+	require.Nil(t, features(wintetris.TickGame))
+}
+
+// alone plays a game of one seat and has check look at its positions and the choices that go on.
+func alone(t *testing.T, g *env.Game, check func(s env.State, legal []env.Action)) {
+	t.Helper()
+	state := g.New(1)
+	for step := range uint64(60) {
+		if state.Acting() == 0 {
+			state.Reset(step)
+		}
+		legal := goingOn(g, state, 0, state.Legal(0, nil))
+		if len(legal) == 0 {
+			state.Reset(step)
+			continue
+		}
+		check(state, legal)
+		state.Step(env.Alone(0, legal[int(step*7)%len(legal)]))
+	}
 }

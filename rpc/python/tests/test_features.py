@@ -30,13 +30,15 @@ def told(server: Server) -> list[str]:
 def test_beside_afterstates(server: Server):
     """The same actions, rewards and ends in the same compressed rows; zero where a game is over."""
     games = told(server)
-    assert {"BlockBattle-v0", "TetrisDuel-v0", "Blocking-v0"} <= set(games)
+    assert {"BlockBattle-v0", "TetrisDuel-v0", "Blocking-v0", "WinTetris-v0", "Dropblox-v0"} <= set(games)
+    assert "WinTetrisTick-v0" not in games
     for game in games:
         with blockyard.make_vec(game, 5, address=server.unix, opponents=None, reward="score") as env:
             env.reset(seed=1)
             rng = np.random.default_rng(0)
             facts = feature_facts(env)
-            assert 0 < facts.own < len(facts.names)
+            assert 0 < facts.own <= len(facts.names)
+            assert (facts.own == len(facts.names)) == (env.seats == 1)
             for _ in range(20):
                 env.step(env.sample_actions(rng))
             a, f = env.afterstates([3, 1], seed=5), features(env, [3, 1], seed=5)
@@ -117,6 +119,26 @@ def test_a_net_plays_alike_here_and_there(game, tmp_path):
             if terminated[0]:
                 break
         twin.close()
+
+
+def test_a_net_plays_alone(tmp_path):
+    """A random net's choices over features are those of the server's player that reads it, one block deep."""
+    rng = np.random.default_rng(0)
+    with blockyard.make_vec("Dropblox-v0", 3, seed=3, reward="score") as env:
+        facts = feature_facts(env)
+        shapes = {"fc0.weight": (8, len(facts.names)), "fc0.bias": (8,), "fc1.weight": (1, 8), "fc1.bias": (1,)}
+        net = {name: rng.normal(size=shape).astype(np.float32) for name, shape in shapes.items()}
+        save(tmp_path / "net.safetensors", facts, net)
+        env.reset()
+        for _ in range(12):
+            f = features(env)
+            hidden = f.features @ net["fc0.weight"].T + net["fc0.bias"]
+            values = (np.maximum(hidden, 0.01 * hidden) @ net["fc1.weight"].T)[:, 0] + net["fc1.bias"]
+            rows = np.log2(f.reward + 1)
+            worth = values + 0.1 * (rows + 0.6 * (f.reward - rows))  # as dropbloxbot.Earn has it
+            best = f.best(np.where(f.done, -np.inf, worth))
+            played = env.rollout(1, f"learned:depth=1,width=1,weights={tmp_path / 'net.safetensors'}").actions[0]
+            np.testing.assert_array_equal(played, f.actions[best])
 
 
 def test_of_no_game(server: Server):
