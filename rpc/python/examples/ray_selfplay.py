@@ -1,7 +1,9 @@
 """Self-play on many machines with Ray: a server and its players on every node, one learner, nodes may die.
 
-    python ray_selfplay.py --nodes 2 --updates 40      # a local cluster of two nodes
-    python ray_selfplay.py --address auto              # on a running cluster, see below
+    python ray_selfplay.py                    # a local cluster of two nodes: 3 minutes on two busy cores
+    python ray_selfplay.py --address auto     # on a running cluster, see below
+
+The first came to 246,000 choices in 4,713 games, and won 100.0 % of 128 games against ``random``.
 
 Each *island* is a Ray actor that starts a server of its own, so games and the policy that plays them share a node and
 steps never cross the network: what does are weights one way and finished stretches of experience the other. Actors

@@ -1,6 +1,6 @@
 """TD learning of afterstates in PyTorch, whose net plays in the arena and in the contest.
 
-    python td_afterstates.py --seconds 120 --out mine.safetensors
+    python td_afterstates.py --out mine.safetensors
     go run ./agents arena blockbattle --a learned:weights=mine.safetensors --b hand --games 200
     go run ./train export blockbattle --weights mine.safetensors --out bot.go
 
@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import time
 from collections import OrderedDict
 from pathlib import Path
 
@@ -57,18 +56,18 @@ class Learner:
 
 
 def train(learner: Learner, env: blockyard.BlockVectorEnv, args) -> None:
-    """Play and learn until the time is over."""
+    """Play and learn, update by update."""
     optimizer = torch.optim.Adam(learner.net.parameters(), lr=args.learning_rate)
     games, seats = env.num_games, env.seats
     env.reset()
-    start, finished = time.monotonic(), 0
-    over = np.zeros(env.num_envs, bool)
-    with tqdm(total=round(args.seconds), unit="s", bar_format="{l_bar}{bar}| {n:.0f}/{total_fmt} s{postfix}") as bar:
-        while (spent := time.monotonic() - start) < args.seconds:
+    finished, over = 0, np.zeros(env.num_envs, bool)
+    with tqdm(range(args.updates), unit="update") as bar:
+        for update in bar:
+            done = update / args.updates
             stretch = []  # a step: columns that chose, their features, chances; columns that ended, how
             for _ in range(args.horizon):
                 f, seat = features(env), acting_seats(env)
-                best, values = learner.choose(f, args.explore * (1 - spent / args.seconds))
+                best, values = learner.choose(f, args.explore * (1 - done))
                 chose = np.flatnonzero((best >= 0) & ~over)
                 column = chose // env.rows_per_game * seats + seat[chose]  # of a game's seat, whichever row it has
                 actions = np.zeros(env.num_envs, np.int64)
@@ -81,9 +80,8 @@ def train(learner: Learner, env: blockyard.BlockVectorEnv, args) -> None:
                 result = (1 + env.seat_rewards) / 2  # of every seat, where its game ended
                 stretch.append((column, x, value, known, np.repeat(ended, seats), result.reshape(-1)))
                 finished += int(ended.sum())
-            rate = args.learning_rate * (1 - 0.9 * spent / args.seconds)
+            rate = args.learning_rate * (1 - 0.9 * done)
             loss = learn(learner, optimizer, stretch, games * seats, rate, args)
-            bar.n = min(round(args.seconds), round(time.monotonic() - start))
             bar.set_postfix(games=finished, loss=f"{loss:.3f}")
 
 
@@ -140,7 +138,7 @@ def save(learner: Learner, facts: FeatureFacts, path: Path) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--game", default="BlockBattle-v0", help="one that tells features (default %(default)s)")
-    parser.add_argument("--seconds", type=float, default=120, help="how long to train (default %(default)s)")
+    parser.add_argument("--updates", type=int, default=200, help="stretches to learn from (default %(default)s)")
     parser.add_argument("--num-envs", type=int, default=256, help="games at once (default %(default)s)")
     parser.add_argument("--horizon", type=int, default=16, help="steps between updates (default %(default)s)")
     parser.add_argument("--batch", type=int, default=512, help="positions a gradient (default %(default)s)")
@@ -157,6 +155,8 @@ def main() -> None:
     args = parser.parse_args()
     torch.set_num_threads(args.threads)
     with blockyard.make_vec(args.game, args.num_envs, seed=args.seed, opponents=None) as env:
+        if env.seats == 1:
+            raise SystemExit(f"{args.game} has one seat, this script learns who wins")
         facts = feature_facts(env)
         learner = Learner(facts, args.hidden, args.seed)
         try:

@@ -63,7 +63,7 @@ def test_ppo_same_step(tmp_path):
 def test_weights_from_python_reach_the_contest(tmp_path):
     """A net learnt in PyTorch plays in the arena and becomes a contest bot, without a line of Go."""
     net = tmp_path / "mine.safetensors"
-    out = example("td_afterstates.py", "--seconds", 8, "--num-envs", 64, "--eval-games", 40, cwd=tmp_path)
+    out = example("td_afterstates.py", "--updates", 20, "--num-envs", 64, "--eval-games", 40, cwd=tmp_path)
     assert "won" in out
     length = struct.unpack("<Q", net.read_bytes()[:8])[0]
     header = json.loads(net.read_bytes()[8 : 8 + length])
