@@ -161,6 +161,9 @@ func (c *crew) one(w *worker, i int) error {
 	e, j := c.e, &c.job
 	switch j.op {
 	case opStep:
+		if e.alone {
+			return e.stepAlone(w, i, j)
+		}
 		return e.step(w, i, j)
 	case opReset:
 		sl := &e.slots[i]

@@ -23,8 +23,8 @@ func (e *Env) look(w *worker, i int) {
 		clear(mask)
 		if seat := sl.seats[r]; seat == NoSeat {
 			continue
-		} else if m, ok := s.(env.Masker); ok {
-			m.MaskLegal(int(seat), mask)
+		} else if e.maskers != nil {
+			e.maskers[i].MaskLegal(int(seat), mask)
 		} else {
 			w.legal = s.Legal(int(seat), w.legal[:0])
 			pack(mask, w.legal)
@@ -106,7 +106,7 @@ var nthOfByte = func() (out [8][256]uint8) {
 // show writes environment i's views; nil slabs are left out.
 func (e *Env) show(w *worker, i int, planes []uint8, globals []float32, seats []uint8) {
 	s, sl := e.states[i], &e.slots[i]
-	g := e.g.Globals()
+	g := e.globals
 	for r := range e.rows {
 		row, seat := i*e.rows+r, sl.seats[r]
 		if seats != nil {

@@ -10,19 +10,22 @@ import (
 // An Env is many games in progress. It is not safe for concurrent use; the games inside
 // are stepped by several goroutines, which Close ends.
 type Env struct {
-	g      *env.Game
-	c      Config
-	driven env.Seats
-	rows   int
-	stride int   // bytes from one row's mask to the next
-	sizes  []int // elements of each slab, in the order of slabs
-	planes int   // bytes of one row's planes
-	states []env.State
-	slots  []slot
-	masks  []byte      // what every row may play, [rows, stride]
-	agents []env.Agent // [envs, seats]; nil where driven
-	crew   crew
-	broken error // a step that failed half-way; only a Reset of all mends it
+	g       *env.Game
+	c       Config
+	driven  env.Seats
+	rows    int
+	stride  int          // bytes from one row's mask to the next
+	sizes   []int        // elements of each slab, in the order of slabs
+	planes  int          // bytes of one row's planes
+	globals int          // numbers of the rest of it
+	alone   bool         // one seat, which is driven
+	maskers []env.Masker // the states as such; nil if they are none
+	states  []env.State
+	slots   []slot
+	masks   []byte      // what every row may play, [rows, stride]
+	agents  []env.Agent // [envs, seats]; nil where driven
+	crew    crew
+	broken  error // a step that failed half-way; only a Reset of all mends it
 }
 
 // New makes the environments and starts the goroutines that step them. They must be
@@ -34,12 +37,19 @@ func New(g *env.Game, c Config) (*Env, error) {
 	}
 	e := &Env{g: g, c: c, driven: c.driven(), planes: g.Planes.Len(), stride: (g.MaskLen() + 7) &^ 7}
 	e.rows = min(g.Rows, e.driven.Len())
+	e.globals, e.alone = g.Globals(), c.Seats == 1
 	for _, s := range slabs {
 		e.sizes = append(e.sizes, product(s.shape(g, c.Envs, e.rows, c.Seats)))
 	}
 	e.states = make([]env.State, c.Envs)
 	for i := range e.states {
 		e.states[i] = g.New(c.Seats)
+	}
+	if _, ok := e.states[0].(env.Masker); ok {
+		e.maskers = make([]env.Masker, c.Envs)
+		for i, s := range e.states {
+			e.maskers[i] = s.(env.Masker) // once, not every step
+		}
 	}
 	e.slots = make([]slot, c.Envs)
 	for i := range e.slots {
