@@ -38,8 +38,7 @@ var bytesOf = func() (out [256]uint64) {
 
 // Observe implements env.State.
 func (s *State) Observe(_ int, planes []uint8, globals []float32) {
-	paint(planes, &s.Field)
-	globals = globals[:placeGlobals:cap(globals)]
+	paint(planes[:Height*Width], &s.Field)
 	for i := range globals {
 		globals[i] = 0
 	}
@@ -49,27 +48,34 @@ func (s *State) Observe(_ int, planes []uint8, globals []float32) {
 	if s.Mode != Ticks {
 		return
 	}
-	var piece Field
-	for _, c := range s.Piece.Cells() {
-		if c[1] < Height {
-			piece.Set(c[0], c[1])
-		}
-	}
-	paint(planes[Width*Height:], &piece)
 	rest := globals[placeGlobals:tickGlobals]
-	for i := range rest {
-		rest[i] = 0
-	}
-	rest[s.Piece.Rot] = 1
+	rest[s.Piece.Rot&3] = 1
 	rest[4], rest[5] = float32(s.Piece.X), float32(s.Piece.Y)
 	if s.New {
 		rest[6] = 1
+	}
+	piece := planes[Height*Width : 2*Height*Width]
+	for i := range piece {
+		piece[i] = 0
+	}
+	corner := (Height-1-int(s.Piece.Y))*Width + int(s.Piece.X)
+	for _, c := range &shapes[s.Piece.Kind][s.Piece.Rot&3].cells {
+		if k := corner - int(c>>2)*Width + int(c&3); k >= 0 { // the rest is above the field
+			piece[k] = 1
+		}
 	}
 }
 
 // paint writes a plane, the top row first: four rows are forty cells, five times eight.
 func paint(plane []uint8, f *Field) {
-	for y := Height - 4; y >= 0; y -= 4 {
+	y := Height - 4
+	for ; y >= 0 && f.Window(y) == 0; y -= 4 {
+	}
+	empty := plane[:(Height-4-y)*Width]
+	for i := range empty {
+		empty[i] = 0
+	}
+	for plane = plane[len(empty):]; y >= 0; y -= 4 {
 		rows, part := f[y:y+4], plane[:4*Width]
 		cells := uint64(rows[3]) | uint64(rows[2])<<Width | uint64(rows[1])<<(2*Width) | uint64(rows[0])<<(3*Width)
 		binary.LittleEndian.PutUint64(part, bytesOf[uint8(cells)])
