@@ -138,7 +138,7 @@ def save(learner: Learner, facts: FeatureFacts, path: Path) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--game", default="BlockBattle-v0", help="one that tells features (default %(default)s)")
-    parser.add_argument("--updates", type=int, default=200, help="stretches to learn from (default %(default)s)")
+    parser.add_argument("--updates", type=int, default=600, help="stretches to learn from (default %(default)s)")
     parser.add_argument("--num-envs", type=int, default=256, help="games at once (default %(default)s)")
     parser.add_argument("--horizon", type=int, default=16, help="steps between updates (default %(default)s)")
     parser.add_argument("--batch", type=int, default=512, help="positions a gradient (default %(default)s)")
