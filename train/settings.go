@@ -24,7 +24,7 @@ type settings struct {
 	RateEnd      *float64      `help:"Learning rate at the end. Default: 0.00001, for one seat 0.00002." placeholder:"X" group:"New run"`
 	Backup       *float64      `help:"Share of the budget, the first, in which a net that starts as the hand-tuned evaluator learns what a search with it finds, and from gate to gate what a search with the net so far finds. Default: 1 where the game offers it, else 0." placeholder:"SHARE" group:"New run"`
 	Samples      int           `help:"Positions a decision there is learnt from." default:"4" group:"New run"`
-	Look         int           `help:"Choices each of them looks further: 1 goes through all draws, more follow the net's own play." default:"1" group:"New run"`
+	Look         int           `help:"Choices each of them looks further. 1: one more, with all draws. More, where seats take turns: both play on as the net likes best; elsewhere the last one is made two choices deep, as in play, with every draw in one of the futures compared." default:"1" group:"New run"`
 	RateBackup   float64       `help:"Learning rate there, after each gate." default:"0.001" group:"New run"`
 	Warm         *float64      `help:"Share of the budget in which the hand-tuned player plays. Default: 0 with --backup, else 0.15." placeholder:"SHARE" group:"New run"`
 	Imitate      float64       `help:"Weight of the hand-tuned player's opinion in the targets of that time." default:"0.5" group:"New run"`

@@ -35,6 +35,7 @@ type chooser struct {
 	root    level
 	leaf    level
 	last    level                                           // third choices
+	final   level                                           // and what may follow them
 	third   env.State                                       // where they are made
 	drawn   [1]uint16                                       // what is drawn there
 	worth   func(before, after env.State, seat int) float32 // nil if the game has none

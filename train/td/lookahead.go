@@ -29,6 +29,9 @@ func (s *slot) deliberate(c *chooser, d deal, seat int) env.Action {
 	c.rank()
 	n := min(c.width, len(c.order))
 	picked := s.pick(d.samples, n)
+	if d.look > 1 && !duel(s.game) {
+		s.foresee(d.look)
+	}
 	top := float32(0)
 	for q, k := range c.order[:n] {
 		i, worth := c.root.slot[k], c.root.worth[c.root.slot[k]]
@@ -90,29 +93,24 @@ func (s *slot) learnFrom(c *chooser, seat int, a env.Action, look int) {
 	s.seen.x = append(append(s.seen.x, c.leaf.x[k*own:(k+1)*own]...), c.leaf.shared...)
 	s.seen.base = append(s.seen.base, base)
 	gain := -base
-	if look > 1 || duel(s.game) {
-		gain += c.onward(s.state, c.leaf.states[k], seat, a, c.leaf.legal[i], look)
-	} else {
-		gain += c.ahead(s.state, seat, a, c.leaf.legal[i])
+	switch b := c.leaf.legal[i]; {
+	case duel(s.game):
+		gain += c.onward(c.leaf.states[k], seat, look)
+	case look > 1:
+		gain += c.beyond(s.state, seat, [2]env.Action{a, b}, s.fate)
+	default:
+		gain += c.ahead(s.state, seat, a, b)
 	}
 	s.seen.gain = append(s.seen.gain, gain)
 }
 
 // onward is the mean worth to seat, over the next look choices, of what follows leaf if
-// every choice is the one the net likes best. Where seats take turns these are the choices
-// of both; elsewhere they are seat's alone, its choices a and b in s having led to leaf, and
-// the draws are those to come.
-func (c *chooser) onward(s, leaf env.State, seat int, a, b env.Action, look int) float32 {
+// every choice of either seat is the one the net likes best.
+func (c *chooser) onward(leaf env.State, seat, look int) float32 {
 	if c.third == nil {
 		c.third = c.game.Rules.New(c.game.Rules.MinSeats)
 	}
-	if duel(c.game) {
-		c.third.CopyFrom(leaf)
-	} else { // leaf has its draws forced
-		c.third.CopyFrom(s)
-		c.third.After(seat, a)
-		c.third.After(seat, b)
-	}
+	c.third.CopyFrom(leaf)
 	sum, worth := float32(0), float32(0)
 	for n := range look {
 		acting, mover := c.third.Acting(), seat

@@ -21,8 +21,9 @@ type slot struct {
 	who   [env.MaxSeats]uint8
 	paths [env.MaxSeats]path
 	seen  insight
-	ended int // games that ended in this stretch
-	moves int // choices made in this stretch
+	fate  [][]uint16 // what the futures of a look draw
+	ended int        // games that ended in this stretch
+	moves int        // choices made in this stretch
 
 	record *record.Record   // of the game in progress, if it is recorded
 	played []*record.Record // games that ended in this stretch
