@@ -65,6 +65,7 @@ type Game struct {
 	PlaneMax           uint8    // greatest value a plane holds
 	PlaneNames         []string // one per plane
 	GlobalNames        []string // one per number of the rest of the observation
+	GlobalRanges       []Range  // what each of these lies in, and 0, which stands where a row shows nobody; nil if it is not known
 
 	New   func(seats int) State          // a position after Reset(0); MinSeats ≤ seats ≤ MaxSeats
 	Text  func(a Action) string          // "r2 x4 y17 spin"

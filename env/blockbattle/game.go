@@ -17,18 +17,19 @@ var PortGame = game("blockbattle:port", "BlockBattlePort-v0", Port)
 
 func game(name, id string, rules Rules) *env.Game {
 	return &env.Game{
-		Name:        name,
-		ID:          id,
-		Rules:       1,
-		MinSeats:    2,
-		MaxSeats:    2,
-		Rows:        2,
-		Actions:     actions,
-		MaxLegal:    512,
-		Planes:      env.Shape{C: 2, H: Height, W: Width},
-		PlaneMax:    CellSolid,
-		PlaneNames:  []string{"own", "opponent"},
-		GlobalNames: globalNames,
+		Name:         name,
+		ID:           id,
+		Rules:        1,
+		MinSeats:     2,
+		MaxSeats:     2,
+		Rows:         2,
+		Actions:      actions,
+		MaxLegal:     512,
+		Planes:       env.Shape{C: 2, H: Height, W: Width},
+		PlaneMax:     CellSolid,
+		PlaneNames:   []string{"own", "opponent"},
+		GlobalNames:  globalNames,
+		GlobalRanges: globalRanges(),
 		New: func(seats int) env.State {
 			if seats != 2 {
 				panic(fmt.Sprintf("blockbattle: %d seats, want 2", seats))

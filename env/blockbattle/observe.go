@@ -34,6 +34,15 @@ func names() []string {
 	return append(out, "rounds_to_solid")
 }
 
+func globalRanges() []env.Range {
+	out := env.Flag.Times(2*Pieces, nil)
+	for seat := 0; seat < 2; seat++ {
+		out = append(out, env.Count, env.Range{High: PerGarbage - 1}, env.Count, env.Count) // points to skips
+		out = env.Range{High: Height}.Times(3, out)
+	}
+	return append(out, env.Range{High: SolidInterval - 1})
+}
+
 // Observe implements env.State.
 func (s *State) Observe(seat int, planes []uint8, globals []float32) {
 	own, opp := &s.Sides[seat], &s.Sides[1-seat]

@@ -22,21 +22,22 @@ func With(name string, t *Table) (*env.Game, error) {
 
 func newGame(name, id string, t *Table, table uint8) *env.Game {
 	return &env.Game{
-		Name:        name,
-		ID:          id,
-		Rules:       1,
-		MinSeats:    2,
-		MaxSeats:    4,
-		Rows:        1,
-		Actions:     t.Actions,
-		MaxLegal:    2048,
-		Planes:      env.Shape{C: numPlanes, H: Size, W: Size},
-		PlaneMax:    1,
-		PlaneNames:  []string{"own", "second", "third", "fourth", "connected"},
-		GlobalNames: globalNames,
-		New:         func(seats int) env.State { return New(seats, table) },
-		Text:        t.Text,
-		Parse:       t.Parse,
+		Name:         name,
+		ID:           id,
+		Rules:        1,
+		MinSeats:     2,
+		MaxSeats:     4,
+		Rows:         1,
+		Actions:      t.Actions,
+		MaxLegal:     2048,
+		Planes:       env.Shape{C: numPlanes, H: Size, W: Size},
+		PlaneMax:     1,
+		PlaneNames:   []string{"own", "second", "third", "fourth", "connected"},
+		GlobalNames:  globalNames,
+		GlobalRanges: globalRanges(),
+		New:          func(seats int) env.State { return New(seats, table) },
+		Text:         t.Text,
+		Parse:        t.Parse,
 	}
 }
 

@@ -29,6 +29,12 @@ func names() []string {
 	return append(out, "seat_0", "seat_1", "seat_2", "seat_3", "seats_2", "seats_3", "seats_4", "to_move")
 }
 
+func globalRanges() []env.Range {
+	out := env.Flag.Times(env.MaxSeats*Letters, nil)
+	out = env.Range{Low: -1, High: Size * Size}.Times(env.MaxSeats, out) // points: squares, -1 for who is out
+	return env.Flag.Times(numGlobals-len(out), out)
+}
+
 // Observe implements env.State.
 func (s *State) Observe(seat int, planes []uint8, globals []float32) {
 	globals = globals[:numGlobals]

@@ -8,18 +8,19 @@ import (
 
 // Game is Dropblox.
 var Game = &env.Game{
-	Name:        "dropblox",
-	ID:          "Dropblox-v0",
-	Rules:       1,
-	MinSeats:    1,
-	MaxSeats:    1,
-	Rows:        1,
-	Actions:     numActions,
-	MaxLegal:    maxLegal,
-	Planes:      env.Shape{C: 1 + Known, H: Rows, W: Cols},
-	PlaneMax:    1,
-	PlaneNames:  planeNames,
-	GlobalNames: globalNames,
+	Name:         "dropblox",
+	ID:           "Dropblox-v0",
+	Rules:        1,
+	MinSeats:     1,
+	MaxSeats:     1,
+	Rows:         1,
+	Actions:      numActions,
+	MaxLegal:     maxLegal,
+	Planes:       env.Shape{C: 1 + Known, H: Rows, W: Cols},
+	PlaneMax:     1,
+	PlaneNames:   planeNames,
+	GlobalNames:  globalNames,
+	GlobalRanges: globalRanges(),
 	New: func(seats int) env.State {
 		if seats != 1 {
 			panic(fmt.Sprintf("dropblox: %d seats, want 1", seats))

@@ -22,6 +22,10 @@ var globalNames = func() []string {
 	return append(out, "mean_size")
 }()
 
+func globalRanges() []env.Range {
+	return env.Range{High: MaxSize}.Times(Known+1, []env.Range{env.Count, env.Count})
+}
+
 // Observe implements env.State.
 func (s *State) Observe(_ int, planes []uint8, globals []float32) {
 	planes = planes[:(1+Known)*Rows*Cols]

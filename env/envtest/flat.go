@@ -22,6 +22,13 @@ func facts(g *env.Game, _ int, _ uint64) error {
 		return fmt.Errorf("MaxLegal %d of %d actions", g.MaxLegal, g.Actions)
 	case g.Planes.Len() < 1 || len(g.PlaneNames) != g.Planes.C:
 		return fmt.Errorf("planes %v with %d names", g.Planes, len(g.PlaneNames))
+	case g.GlobalRanges != nil && len(g.GlobalRanges) != g.Globals():
+		return fmt.Errorf("%d ranges of %d globals", len(g.GlobalRanges), g.Globals())
+	}
+	for k, r := range g.GlobalRanges {
+		if !(r.Low <= 0 && r.High >= 0) {
+			return fmt.Errorf("global %q lies in %v: want a range with 0 in it", g.GlobalNames[k], r)
+		}
 	}
 	seen := map[string]bool{}
 	for _, name := range append(append([]string{}, g.PlaneNames...), g.GlobalNames...) {

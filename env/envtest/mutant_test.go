@@ -47,6 +47,8 @@ const (
 	textTwice
 	parseAll
 	planeNames
+	rangesFew
+	rangesNarrow
 )
 
 type mutant struct{ toy.State }
@@ -71,6 +73,10 @@ func mutate(g *env.Game, f fault) *env.Game {
 		}
 	case planeNames:
 		m.PlaneNames = m.PlaneNames[:1]
+	case rangesFew:
+		m.GlobalRanges = env.Count.Times(m.Globals()-1, nil)
+	case rangesNarrow:
+		m.GlobalRanges = env.Range{High: 0.01}.Times(m.Globals(), nil)
 	}
 	return &m
 }
@@ -257,6 +263,8 @@ var mutants = []struct {
 	{textTwice, toy.Pick, "action text", "actions 0 and 1 are both"},
 	{parseAll, toy.Pick, "action text", "want an error"},
 	{planeNames, toy.Pick, "facts", "with 1 names"},
+	{rangesFew, toy.Pick, "facts", "2 ranges of 3 globals"},
+	{rangesNarrow, toy.Pick, "observation", "its range"},
 }
 
 // TestMutants breaks one promise at a time and requires the suite to notice.

@@ -9,7 +9,8 @@ import (
 	"blockyard/env"
 )
 
-// observation: every element is written, planes stay within PlaneMax, globals are finite.
+// observation: every element is written, planes stay within PlaneMax, globals are
+// finite and within their ranges.
 func observation(g *env.Game, seats int, seed uint64) error {
 	a := view{planes: make([]uint8, g.Planes.Len()), globals: make([]float32, g.Globals())}
 	b := view{planes: make([]uint8, g.Planes.Len()), globals: make([]float32, g.Globals())}
@@ -33,6 +34,9 @@ func observation(g *env.Game, seats int, seed uint64) error {
 				}
 				if v != b.globals[k] {
 					return fmt.Errorf("seat %d: Observe leaves global %q unwritten", seat, g.GlobalNames[k])
+				}
+				if g.GlobalRanges != nil && !(v >= g.GlobalRanges[k].Low && v <= g.GlobalRanges[k].High) {
+					return fmt.Errorf("seat %d: global %q is %v, its range %v", seat, g.GlobalNames[k], v, g.GlobalRanges[k])
 				}
 			}
 		}

@@ -8,18 +8,19 @@ import (
 
 // Game is the Tetris duel.
 var Game = &env.Game{
-	Name:        "tetrisduel",
-	ID:          "TetrisDuel-v0",
-	Rules:       1,
-	MinSeats:    2,
-	MaxSeats:    2,
-	Rows:        1,
-	Actions:     actions,
-	MaxLegal:    maxLegal,
-	Planes:      env.Shape{C: 1, H: Height, W: Width},
-	PlaneMax:    1,
-	PlaneNames:  []string{"filled"},
-	GlobalNames: globalNames,
+	Name:         "tetrisduel",
+	ID:           "TetrisDuel-v0",
+	Rules:        1,
+	MinSeats:     2,
+	MaxSeats:     2,
+	Rows:         1,
+	Actions:      actions,
+	MaxLegal:     maxLegal,
+	Planes:       env.Shape{C: 1, H: Height, W: Width},
+	PlaneMax:     1,
+	PlaneNames:   []string{"filled"},
+	GlobalNames:  globalNames,
+	GlobalRanges: globalRanges(),
 	New: func(seats int) env.State {
 		if seats != 2 {
 			panic(fmt.Sprintf("tetrisduel: %d seats, want 2", seats))

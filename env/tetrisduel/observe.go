@@ -23,6 +23,12 @@ func names() []string {
 	return append(out, "to_move", "own_points", "opponent_points", "combo", "battle_cleared", "half_turns_left", "first")
 }
 
+func globalRanges() []env.Range {
+	out := env.Flag.Times((1+ahead)*Kinds+1, nil)
+	half := env.Range{High: HalfTurns}
+	return append(out, env.Count, env.Count, half, env.Flag, half, env.Flag)
+}
+
 // Observe implements env.State.
 func (s *State) Observe(seat int, planes []uint8, globals []float32) {
 	board := s.Board(seat)

@@ -18,18 +18,19 @@ var TickGame = game("wintetris:tick", "WinTetrisTick-v0", Ticks)
 
 func game(name, id string, mode Mode) *env.Game {
 	g := &env.Game{
-		Name:        name,
-		ID:          id,
-		Rules:       1,
-		MinSeats:    1,
-		MaxSeats:    1,
-		Rows:        1,
-		Actions:     actions,
-		MaxLegal:    MaxMoves,
-		Planes:      env.Shape{C: 1, H: Height, W: Width},
-		PlaneMax:    1,
-		PlaneNames:  []string{"filled"},
-		GlobalNames: globalNames(mode == Ticks),
+		Name:         name,
+		ID:           id,
+		Rules:        1,
+		MinSeats:     1,
+		MaxSeats:     1,
+		Rows:         1,
+		Actions:      actions,
+		MaxLegal:     MaxMoves,
+		Planes:       env.Shape{C: 1, H: Height, W: Width},
+		PlaneMax:     1,
+		PlaneNames:   []string{"filled"},
+		GlobalNames:  globalNames(mode == Ticks),
+		GlobalRanges: globalRanges(mode == Ticks),
 		New: func(seats int) env.State {
 			if seats != 1 {
 				panic(fmt.Sprintf("%s: %d seats, want 1", name, seats))

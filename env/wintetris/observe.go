@@ -26,6 +26,15 @@ func globalNames(ticks bool) []string {
 	return out
 }
 
+func globalRanges(ticks bool) []env.Range {
+	out := append(env.Flag.Times(2*Kinds, nil), env.Count)
+	if ticks {
+		out = env.Flag.Times(Rotations, out)
+		out = append(out, env.Range{Low: minX, High: Width - 2}, env.Range{Low: -2, High: Height}, env.Flag)
+	}
+	return out
+}
+
 // bytesOf is eight cells as bytes, the lowest bit in the lowest byte.
 var bytesOf = func() (out [256]uint64) {
 	for cells := range out {

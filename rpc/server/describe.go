@@ -30,9 +30,22 @@ func (s *session) describe(f *wire.Frame) error {
 			"shape": [3]int{g.Planes.C, g.Planes.H, g.Planes.W}, "dtype": "|u1", "low": 0, "high": int(g.PlaneMax), "names": g.PlaneNames,
 			"bits": cellBits(g),
 		}},
-		{Name: "globals", Value: map[string]any{"shape": [1]int{g.Globals()}, "dtype": "<f4", "names": g.GlobalNames}},
+		{Name: "globals", Value: globalFacts(g)},
 		{Name: "opponents", Value: s.srv.opponents(g)}, {Name: "max_episode_steps", Value: 0},
 	})
+}
+
+// globalFacts describes the numbers of an observation, with what they lie in, if that is known.
+func globalFacts(g *env.Game) map[string]any {
+	facts := map[string]any{"shape": [1]int{g.Globals()}, "dtype": "<f4", "names": g.GlobalNames}
+	if g.GlobalRanges != nil {
+		low, high := make([]float32, g.Globals()), make([]float32, g.Globals())
+		for k, r := range g.GlobalRanges {
+			low[k], high[k] = r.Low, r.High
+		}
+		facts["low"], facts["high"] = low, high
+	}
+	return facts
 }
 
 // turn says who acts when, as far as the facts of a game tell.

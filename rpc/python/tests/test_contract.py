@@ -41,6 +41,20 @@ def test_spaces(env):
     assert env.action_space == spaces.MultiDiscrete([1601] * 6)
 
 
+@pytest.mark.parametrize("game", blockyard.GAMES)
+def test_numbers_stay_within_their_space(server, game):
+    with blockyard.make_vec(game, 32, seed=3, opponents=None, address=server.unix, max_episode_steps=60) as env:
+        numbers = env.single_observation_space["globals"]
+        assert np.isfinite(numbers.low).all()
+        assert np.isfinite(numbers.high).mean() > 0.7  # but for what is counted without end
+        assert (numbers.low <= 0).all()
+        rng = np.random.default_rng(0)
+        obs, _ = env.reset()
+        for _ in range(150):
+            obs, *_ = env.step(env.sample_actions(rng))
+            assert env.observation_space.contains(obs)
+
+
 def test_arrays(env):
     obs, infos = env.reset()
     assert env.observation_space.contains(obs)
