@@ -4,7 +4,7 @@
     python ppo_masked.py --game WinTetris-v0 --reward score --max-episode-steps 200
 
 The first takes 3 minutes of one core and came to a mean return of 0.98 in 128 games against ``random``; a random
-policy's was -0.04.
+policy's was -0.04. The second takes one and came to 0.68 lines a game; a random policy makes 0.02.
 
 NEXT_STEP spends a step on each end of an episode: the action given there is ignored and what comes back is the
 first position of the next. Such steps are no choices of the policy and stay out of its loss (``live`` below). The

