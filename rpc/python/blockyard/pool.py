@@ -7,7 +7,6 @@ import select
 import time
 from collections import deque
 from collections.abc import Sequence
-from dataclasses import dataclass
 from types import TracebackType
 from typing import Any
 
@@ -17,29 +16,43 @@ from numpy.typing import NDArray
 from .address import Tls
 from .asking import action_row, fresh_seed, one_seed
 from .errors import ServerTimeout
-from .rows import Obs
+from .rows import Obs, StepResult
 from .vector import BlockVectorEnv
 
 
-@dataclass(frozen=True)
 class Batch:
     """Rows whose step is done.
 
     Attributes:
-        env_ids: int64 (n,): which rows these are.
+        env_ids: int64 (n,): which rows these are. Not to be written to.
         obs: as of the vector environment, n rows.
         rewards, terminated, truncated: (n,).
         infos: of each block that the rows come from, in order, as the vector environment gives them.
-        action_masks: bool (n, actions).
     """
 
-    env_ids: NDArray[np.int64]
-    obs: Obs
-    rewards: NDArray[np.float64]
-    terminated: NDArray[np.bool_]
-    truncated: NDArray[np.bool_]
-    infos: tuple[dict[str, Any], ...]
-    action_masks: NDArray[np.bool_] | None
+    __slots__ = ("_masks", "env_ids", "infos", "obs", "rewards", "terminated", "truncated")
+
+    def __init__(self, env_ids: NDArray[np.int64], results: Sequence[StepResult]) -> None:
+        """Join what the steps of some blocks returned."""
+        self.env_ids = env_ids
+        self.infos: tuple[dict[str, Any], ...] = tuple(r[4] for r in results)
+        self.obs: Obs = results[0][0]
+        if len(results) > 1:
+            self.obs = {key: np.concatenate([r[0][key] for r in results]) for key in self.obs}
+        self.rewards: NDArray[np.float64] = _joined([r[1] for r in results])
+        self.terminated: NDArray[np.bool_] = _joined([r[2] for r in results])
+        self.truncated: NDArray[np.bool_] = _joined([r[3] for r in results])
+        self._masks: NDArray[np.bool_] | None = None
+
+    @property
+    def action_masks(self) -> NDArray[np.bool_] | None:
+        """bool (n, actions), unpacked when first read; None in a pool made with ``mask=False``."""
+        if self._masks is None and "action_mask" in self.infos[0]:
+            self._masks = _joined([infos["action_mask"] for infos in self.infos]).view(np.bool_)
+        return self._masks
+
+    def __repr__(self) -> str:
+        return f"Batch({len(self.env_ids)} rows: {self.env_ids})"
 
 
 class BlockPool:
@@ -115,7 +128,12 @@ class BlockPool:
         self._actions = np.zeros((len(self.blocks), self.rows), "<u2")
         self._given = np.zeros((len(self.blocks), self.rows), np.bool_)
         self._under_way: set[int] = set()  # blocks
-        self._ready: deque[tuple[int, Any]] = deque()  # blocks with what their step returned
+        self._ready: deque[tuple[int, StepResult]] = deque()  # blocks with what their step returned
+        # Arrays that name all rows of a block: they are handed out, and known again when they come back.
+        self._ids = [np.arange(k * self.rows, (k + 1) * self.rows) for k in range(len(self.blocks))]
+        for ids in self._ids:
+            ids.flags.writeable = False
+        self._known = {id(ids): k for k, ids in enumerate(self._ids)}
         self._resting: set[int] = set()
 
     def async_reset(self, seed: int | None = None) -> None:
@@ -144,25 +162,37 @@ class BlockPool:
             ValueError: a row is under way already, named twice, or none.
             IllegalActionError: comes with the recv of the block.
         """
+        k = self._known.get(id(env_ids), -1)
+        if k >= 0 and k in self._resting and not self._given[k].any():
+            action_row(actions, self._actions[k])
+            self._post(k)
+            return
         ids = np.arange(self.num_envs) if env_ids is None else np.asarray(env_ids)
         numbers = ids.ndim == 1 and ids.dtype.kind in "iu"
         if not numbers or (len(ids) and not (ids.min() >= 0 and ids.max() < self.num_envs)):
             raise ValueError(f"env_ids: want integers from 0 to {self.num_envs - 1}")
-        row = np.zeros(len(ids), "<u2")
+        ids, row = ids.astype(np.intp, copy=False), np.zeros(len(ids), "<u2")
         action_row(actions, row)
-        which = np.unique(ids // self.rows)
+        which = np.flatnonzero(np.bincount(ids // self.rows, minlength=len(self.blocks)))
         if busy := [int(k) for k in which if int(k) not in self._resting]:
             raise ValueError(f"send: rows of block {busy[0]} are not waiting for actions; recv them first")
-        if len(np.unique(ids)) != len(ids) or self._given.reshape(-1)[ids].any():
+        given = self._given.reshape(-1)
+        before = given.copy()
+        given[ids] = True
+        if np.count_nonzero(given) != np.count_nonzero(before) + len(ids):
+            given[:] = before
             raise ValueError("send: a row has an action already")
         self._actions.reshape(-1)[ids] = row
-        self._given.reshape(-1)[ids] = True
         for k in map(int, which):
             if self._given[k].all():
                 self._given[k] = False
-                self._resting.discard(k)
-                self.blocks[k].step_async(self._actions[k])
-                self._under_way.add(k)
+                self._post(k)
+
+    def _post(self, k: int) -> None:
+        """Send a block's actions."""
+        self._resting.discard(k)
+        self.blocks[k].step_async(self._actions[k])
+        self._under_way.add(k)
 
     def recv(
         self, min_envs: int | None = None, max_envs: int | None = None, timeout: float | None = None
@@ -188,7 +218,8 @@ class BlockPool:
         while len(self._ready) * self.rows < least or not self._ready:
             if not self._collect(deadline):
                 break
-        self._collect(0)
+        if self._under_way:
+            self._collect(0)
         if not self._ready:
             raise ServerTimeout(f"recv: no step was done within {self.timeout if timeout is None else timeout:g} s")
         return self._batch([self._ready.popleft() for _ in range(min(len(self._ready), most // self.rows))])
@@ -208,22 +239,12 @@ class BlockPool:
             self._ready.append((k, result))
         return bool(done)
 
-    def _batch(self, parts: list[tuple[int, Any]]) -> Batch:
-        ids = np.concatenate([np.arange(k * self.rows, (k + 1) * self.rows) for k, _ in parts])
-        results = [r for _, r in parts]
-        masks = None
-        if self.blocks[0]._with_mask:
-            masks = _joined([self.blocks[k].action_masks for k, _ in parts])
+    def _batch(self, parts: list[tuple[int, StepResult]]) -> Batch:
         self._resting.update(k for k, _ in parts)
-        return Batch(
-            ids,
-            {key: _joined([r[0][key] for r in results]) for key in results[0][0]},
-            _joined([r[1] for r in results]),
-            _joined([r[2] for r in results]),
-            _joined([r[3] for r in results]),
-            tuple(r[4] for r in results),
-            masks,
-        )
+        if len(parts) == 1:
+            k, result = parts[0]
+            return Batch(self._ids[k], [result])
+        return Batch(np.concatenate([self._ids[k] for k, _ in parts]), [result for _, result in parts])
 
     def close(self) -> None:
         """Free the games."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from conftest import GAME
+from conftest import GAME, assert_same
 
 import blockyard
 
@@ -82,3 +82,50 @@ def test_refused_actions_can_be_sent_again(server):
             pool.recv(2)
         pool.send([good[0]], [0])
         assert sorted(pool.recv(2).env_ids) == [0, 1]
+
+
+def test_blocks_come_back_as_they_were_handed_out(server):
+    """Rows are sent by the very array that recv gave, a copy, other integers, or in two parts: all the same."""
+    ways = (
+        lambda ids, actions: [(actions, ids)],
+        lambda ids, actions: [(actions, ids.copy())],
+        lambda ids, actions: [(actions.tolist(), ids.astype(np.uint64))],
+        lambda ids, actions: [(actions[2:], ids[2:]), (actions[:2], ids[:2])],
+    )
+    traces = []
+    for way in ways:
+        with blockyard.BlockPool(GAME, 8, 4, seed=1, address=server.unix) as pool:
+            pool.async_reset()
+            seen = [[], []]
+            for _ in range(30):
+                batch = pool.recv(4, 4)
+                seen[int(batch.env_ids[0]) // 4].append((batch.obs["planes"].copy(), batch.action_masks.copy()))
+                assert batch.action_masks.dtype == np.bool_
+                for actions, ids in way(batch.env_ids, batch.action_masks.argmax(1)):
+                    pool.send(actions, ids)
+            traces.append(seen)
+    for seen in traces[1:]:
+        for mine, first in zip(seen, traces[0], strict=True):
+            for a, b in zip(mine, first, strict=False):
+                assert_same(a, b)
+
+
+def test_a_block_with_an_action_of_one_row(server):
+    """The whole block again is refused, the rest of it is not."""
+    with blockyard.BlockPool(GAME, 4, 4, seed=1, address=server.unix) as pool:
+        pool.async_reset()
+        batch = pool.recv()
+        actions = batch.action_masks.argmax(1)
+        pool.send(actions[:1], batch.env_ids[:1])
+        with pytest.raises(ValueError, match="already"):
+            pool.send(actions, batch.env_ids)
+        pool.send(actions[1:], batch.env_ids[1:])
+        assert len(pool.recv().env_ids) == 4
+        with pytest.raises(ValueError, match="already"):
+            pool.send(actions, np.r_[batch.env_ids[:3], 2])
+
+
+def test_without_masks(server):
+    with blockyard.BlockPool(GAME, 4, 2, seed=1, address=server.unix, mask=False) as pool:
+        pool.async_reset()
+        assert pool.recv().action_masks is None
