@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .facts import Handle
-from .slab import Slab
+from .slab import LEAD, Slab
 
 
 class Buffer:
@@ -26,20 +26,27 @@ class Buffer:
     """
 
     def __init__(
-        self, handle: Handle, steps: int, memory: Any, stride: int, actions_at: int, first_slot: int | None = None
+        self,
+        handle: Handle,
+        steps: int,
+        memory: Any,
+        stride: int,
+        actions_at: int,
+        first_slot: int | None = None,
+        lead: int = 0,
     ) -> None:
         self.steps, self.first_slot = steps, first_slot
         self._slabs: list[Slab] = []
         view = memoryview(memory)
         for t in range(steps):
             slot = None if first_slot is None else first_slot + t
-            slab = Slab(handle, view[t * stride : (t + 1) * stride], slot)
+            slab = Slab(handle, view[t * stride : (t + 1) * stride], slot, lead)
             slab.actions = np.ndarray((handle.rows,), "<u2", memory, t * stride + actions_at)
             self._slabs.append(slab)
         self.arrays: dict[str, NDArray[Any]] = {}
         for f in handle.fields:
             inner = np.ndarray(f.shape, f.dtype).strides
-            array: NDArray[Any] = np.ndarray((steps, *f.shape), f.dtype, memory, f.offset, (stride, *inner))
+            array: NDArray[Any] = np.ndarray((steps, *f.shape), f.dtype, memory, lead + f.offset, (stride, *inner))
             self.arrays[f.name] = array.view(np.bool_) if f.name in ("terminated", "truncated") else array
         self.actions: NDArray[np.uint16] = np.ndarray((steps, handle.rows), "<u2", memory, actions_at, (stride, 2))
 
@@ -62,6 +69,6 @@ class Buffer:
 
 def private_buffer(handle: Handle, steps: int) -> Buffer:
     """Return a buffer in memory of our own."""
-    actions_at = -(-handle.slab_len // 64) * 64
+    actions_at = LEAD + -(-handle.slab_len // 64) * 64
     stride = -(-(actions_at + 2 * handle.rows) // 64) * 64
-    return Buffer(handle, steps, np.zeros(steps * stride, np.uint8), stride, actions_at)
+    return Buffer(handle, steps, np.zeros(steps * stride, np.uint8), stride, actions_at, lead=LEAD)
