@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import mmap
+import sys
 from collections import deque
 from collections.abc import Callable
-from sys import getrefcount
 from typing import Any
 
 from .facts import Handle
 from .slab import LEAD, Slab
 
+# How often an object is referred to; Pythons that cannot say never use memory again.
+_references: Callable[[Any], int] | None = getattr(sys, "getrefcount", None)
 _TRIES = 4  # slabs looked at before a new one is made
 _SPARE = 4  # of which more than one nobody holds, beyond which memory is given back
 _MOST = 512  # slabs that are remembered
@@ -37,32 +39,28 @@ class Pool:
 
     def slab(self) -> Slab | None:
         """Return a slab that nobody else has; None if there is none."""
-        out = self._out
+        out, references = self._out, _references
+        if references is None:
+            return self._make()
         for _ in range(min(_TRIES, len(out))):
             held, quiet = out[0]
             out.rotate(-1)
-            if sum(map(getrefcount, held)) == quiet:
-                if len(out) > _SPARE and self._forget:
-                    self._drop()
+            if sum(map(references, held)) == quiet:
+                if len(out) > _SPARE and self._forget and sum(map(references, out[0][0])) == out[0][1]:
+                    out.popleft()
                 return held[0].reuse()  # type: ignore[no-any-return]
-        return self._add()
+        return self._add(references)
 
-    def _add(self) -> Slab | None:
+    def _add(self, references: Callable[[Any], int]) -> Slab | None:
         new = self._make()
         if new is None:
             return None
         held = new.everything()
         del new
-        self._out.append((held, sum(map(getrefcount, held))))
+        self._out.append((held, sum(map(references, held))))
         if len(self._out) > _MOST and self._forget:
             self._out.popleft()
         return held[0]  # type: ignore[no-any-return]
-
-    def _drop(self) -> None:
-        """Forget the slab longest not looked at, if nobody holds it."""
-        held, quiet = self._out[0]
-        if sum(map(getrefcount, held)) == quiet:
-            self._out.popleft()
 
 
 def private_slab(handle: Handle) -> Slab:

@@ -87,6 +87,21 @@ def test_memory_is_used_again(server, road):
         assert len(many | places(200, 1)) <= 100
 
 
+@pytest.mark.parametrize("road", ROADS)
+def test_without_reference_counts(server, road, monkeypatch):
+    """A Python that does not count gets other memory every step, and over the socket where slots have run out."""
+    monkeypatch.setattr("blockyard.lending._references", None)
+    with opened(server, road, seed=1) as env, opened(server, "socket", seed=1) as twin:
+        env.reset()
+        twin.reset()
+        rng, kept = np.random.default_rng(0), []
+        for _ in range(600):
+            actions = twin.sample_actions(rng)
+            kept.append((env.step(actions)[0]["planes"], twin.step(actions)[0]["planes"].copy()))
+        for mine, other in kept:
+            np.testing.assert_array_equal(mine, other)
+
+
 @pytest.mark.parametrize("road", ["socket", "split"])
 def test_memory_goes_back(server, road):
     """Memory of our own that many steps were kept in is not kept for ever."""
