@@ -44,6 +44,7 @@ class Rows:
         # Whether a row is now one seat's, now another's; and where in numbers by seat each row's game begins.
         self._varying = self.rows_per_game != len(self.players)
         self._starts = np.repeat(np.arange(self.num_games) * self.seats, self.rows_per_game)
+        self._column = np.minimum(np.arange(256), self.seats - 1)  # of a seat, any for nobody's
 
     def final(self) -> Final:
         """Return how the games stood that ended in the last step."""
@@ -74,12 +75,13 @@ class Rows:
         if not self._varying:
             return None
         if slab.picked is None:
-            slab.picked = self._starts + np.minimum(slab.seat, self.seats - 1)
+            slab.picked = self._column.take(slab.seat)
+            slab.picked += self._starts
         return slab.picked
 
     def _per_row(self, per_seat: NDArray[Any], picked: NDArray[np.intp] | None) -> NDArray[Any]:
         """Return each row's own number of (games, seats)."""
-        return per_seat[:, self.players].reshape(-1) if picked is None else per_seat.reshape(-1)[picked]
+        return per_seat[:, self.players].reshape(-1) if picked is None else per_seat.take(picked)
 
     def _infos(self, slab: Slab, rows: NDArray[np.bool_] | None = None) -> Infos:
         """Return infos that count in some rows, None for all; other rows have theirs all the same."""
