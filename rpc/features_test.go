@@ -129,7 +129,7 @@ func TestFeaturesOfDropblox(t *testing.T) {
 			after.After(0, a)
 			kids[i] = dropbloxbot.Kid{Field: after.Taken, Points: after.Points}
 		}
-		judge.Rate(&dropbloxbot.Board{}, kids, 1, worth)
+		judge.Value(kids, worth)
 		require.InDeltaSlice(t, worth, valuesByFeatures(g, net, s, 0, legal), 1e-3)
 	})
 }

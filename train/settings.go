@@ -26,7 +26,7 @@ type settings struct {
 	Samples      int           `help:"Positions a decision there is learnt from." default:"4" group:"New run"`
 	Look         int           `help:"Choices each of them looks further. 1: one more, with all draws. More, where seats take turns: both play on as the net likes best; elsewhere the last one is made two choices deep, as in play, with every draw in one of the futures compared." default:"1" group:"New run"`
 	RateBackup   float64       `help:"Learning rate there, after each gate." default:"0.001" group:"New run"`
-	Warm         *float64      `help:"Share of the budget in which the hand-tuned player plays. Default: 0 with --backup, else 0.15." placeholder:"SHARE" group:"New run"`
+	Warm         *float64      `help:"Share of the budget in which the hand-tuned player plays. Default: 0 with --backup and for one seat, else 0.15." placeholder:"SHARE" group:"New run"`
 	Imitate      float64       `help:"Weight of the hand-tuned player's opinion in the targets of that time." default:"0.5" group:"New run"`
 	Others       int           `help:"Choices not made that are learnt as well in that time." default:"2" group:"New run"`
 	Actor        *float64      `help:"Share of the budget, the last after the warm start, in which a second net, the actor, learns which choices turn out well (policy gradient) and is what is gated and saved. 0: values alone. Default: what --backup leaves." placeholder:"SHARE" group:"New run"`
@@ -36,13 +36,13 @@ type settings struct {
 	ActorRate    float64       `help:"Learning rate, for values too, when the actor begins." default:"0.0005" group:"New run"`
 	ActorRateEnd float64       `help:"Learning rate at its end." default:"0.0001" group:"New run"`
 	Deep         float64       `help:"Share of the budget, the last, played two choices deep." default:"0" group:"New run"`
-	DeepWidth    *int          `help:"First choices that are looked at twice, there and with --backup. Default: 8 with --backup, else 4." placeholder:"N" group:"New run"`
+	DeepWidth    *int          `help:"First choices that are looked at twice, there and with --backup; in Dropblox the width of the search that plays. Default: 8 with --backup, else 4, in Dropblox 6." placeholder:"N" group:"New run"`
 	Explore      *float64      `help:"Chance of a random choice among the best six; an actor explores by itself. Default: 0.02, for one seat 0." placeholder:"X" group:"New run"`
 	Late         *float64      `help:"Share of games that start late and damaged. Default: 0.25 with --backup, else 0.1." placeholder:"SHARE" group:"New run"`
 	Versus       float64       `help:"Share of games with the hand-tuned player in one seat after the warm start." default:"0" group:"New run"`
 	Gates        *int          `help:"How often the net is gated against the best and saved. Default: 6 with --backup, but one a minute of --for at most, else 10." placeholder:"N" group:"New run"`
 	GatePairs    int           `help:"Pairs of games per gate and opponent." default:"200" group:"New run"`
-	Leap         float64       `help:"How much it counts that many points are made at once, 0 to 1, in Dropblox; best once a net knows what keeps a game going." default:"0" group:"New run"`
+	Keep         int           `help:"Stretches that every fit learns from, the last ones, for one seat." default:"1" group:"New run"`
 	Longest      *int          `help:"Choices after which a game is left for a new one, for one seat. Default: 2000." placeholder:"N" group:"New run"`
 	GateGames    *int          `help:"Games of a gate, for one seat. Default: 64." placeholder:"N" group:"New run"`
 	GateSteps    *int          `help:"Choices after which such a game is stopped. Default: 10000." placeholder:"N" group:"New run"`

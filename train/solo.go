@@ -25,6 +25,8 @@ func (s *settings) soloConfig() solo.Config {
 	c := solo.Default()
 	set(&c.Batch, s.Batch)
 	set(&c.Late, s.Late)
+	set(&c.Warm, s.Warm)
+	set(&c.Width, s.DeepWidth)
 	set(&c.Gates, s.Gates)
 	set(&c.Lambda, s.Lambda)
 	set(&c.Rate, s.Rate)
@@ -37,7 +39,7 @@ func (s *settings) soloConfig() solo.Config {
 	if s.Hidden != nil {
 		c.Hidden = s.Hidden
 	}
-	c.Seed, c.Games, c.Rounds, c.Mean, c.For, c.Leap = s.Seed, s.Games, s.Rounds, s.Mean, s.For, s.Leap
+	c.Seed, c.Games, c.Rounds, c.Mean, c.For, c.Keep = s.Seed, s.Games, s.Rounds, s.Mean, s.For, s.Keep
 	if s.For > 0 {
 		c.Iterations = 0
 	}
@@ -159,7 +161,7 @@ func (f *soloFolder) gated(now time.Time) error {
 	if p.Kept {
 		kept = "  kept"
 	}
-	fmt.Fprintf(os.Stderr, "gate %d of %d: %.1fM rows, loss %.4f; one choice deep %d points in %d games, %d ended: %.0f a game%s\n",
+	fmt.Fprintf(os.Stderr, "gate %d of %d: %.1fM rows, loss %.4f; %d points in %d games, %d ended: %.0f a game%s\n",
 		f.run.Counts.Gated, c.Gates, float64(p.Rows)/1e6, p.Loss, p.Points, c.GateGames, p.Ends, p.PerGame, kept)
 	facts := f.run.Game.Facts(map[string]string{
 		"seed": strconv.FormatUint(c.Seed, 10), "iterations": strconv.Itoa(p.Iterations), "rows": strconv.Itoa(p.Rows),

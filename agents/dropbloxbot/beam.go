@@ -56,6 +56,7 @@ type Beam struct {
 	keep   keeper
 	rest   dropblox.Poses
 	last   float32 // worth of the line chosen
+	over   bool    // that line ends the game
 	seen   int     // kids rated by the last search
 }
 
@@ -111,7 +112,7 @@ func (b *Beam) Choose(p *Problem, width int, deadline time.Time) (at dropblox.Pl
 			break
 		}
 	}
-	if len(b.now) == 0 || b.now[0].first < 0 {
+	if b.over = len(b.now) == 0 || b.now[0].first < 0; b.over {
 		return placement(lost.first), true, lost.first >= 0
 	}
 	b.last = b.keep.best
@@ -124,6 +125,15 @@ func placement(action int32) dropblox.Placement {
 	}
 	const turn = dropblox.Cols * dropblox.Rows
 	return dropblox.Placement{R: int(action) / turn, J: int(action) / dropblox.Rows % dropblox.Cols, I: int(action) % dropblox.Rows}
+}
+
+// Leaf returns the board that the line last chosen leads to; ok is false if that line ends
+// the game.
+func (b *Beam) Leaf() (leaf *Board, ok bool) {
+	if b.over {
+		return nil, false
+	}
+	return &b.now[0], true
 }
 
 // A lastStand is the line to play if every line ends in a game that is over: the longest,

@@ -27,12 +27,10 @@ func slowLook(f *Field, points int) []float32 {
 		return false
 	}
 	var n struct {
-		rowEdges, colEdges, holes, wells, holed, covers, columns, peak, heap, squares, bumps, cliffs, middle, taken int
-		short, but                                                                                                  [lacking + 1]int
+		rowEdges, colEdges, holes, wells, holed, covers, columns, peak, heap, squares, bumps, cliffs, middle, taken, beside int
+		short, but                                                                                                          [lacking + 1]int
 	}
-	shaft, gap := 0, 0
 	var height [cols]int
-	runs := map[[2]int]int{}
 	for i := range rows {
 		missing, hole := []int{}, false
 		for j := range cols {
@@ -51,6 +49,11 @@ func slowLook(f *Field, points int) []float32 {
 			if covered(i, j) {
 				n.holes++
 				hole = true
+				for _, k := range [2]int{j - 1, j + 1} {
+					if k >= 0 && k < cols && !at(i, k) && !covered(i, k) {
+						n.beside++
+					}
+				}
 			}
 			for k := i; k >= 0 && !at(k, j) && at(k, j-1) && at(k, j+1); k-- {
 				n.wells++
@@ -62,22 +65,11 @@ func slowLook(f *Field, points int) []float32 {
 		for k := len(missing); k <= lacking; k++ {
 			n.but[k]++
 		}
-		next := map[[2]int]int{}
 		if hole {
 			n.holed++
 		} else if k := len(missing); k > 0 && k < 5 && k < cols {
 			n.short[k]++
-			if k == 1 {
-				key := [2]int{missing[0], -1}
-				next[key] = runs[key] + 1
-				shaft = max(shaft, next[key])
-			} else if k == 2 && missing[1] == missing[0]+1 {
-				key := [2]int{missing[0], missing[1]}
-				next[key] = runs[key] + 1
-				gap = max(gap, next[key])
-			}
 		}
-		runs = next
 	}
 	for j, h := range height {
 		n.peak, n.heap, n.squares = max(n.peak, h), n.heap+h, n.squares+h*h
@@ -110,27 +102,16 @@ func slowLook(f *Field, points int) []float32 {
 		float32(n.heap) * 0.008, float32(n.squares) * 0.0006, float32(n.bumps) * 0.05, float32(n.cliffs) * 0.1,
 		float32(n.middle) * 0.06, float32(n.taken) * 0.01, float32(max(0, n.peak-14)) * 0.15, float32(max(0, n.peak-19)) * 0.3,
 	}
-	for k := 1; k <= 4; k++ {
+	c, score := dropblox.Chances(max(points, lowScore)), max(points, lowScore)
+	out = append(out, float32(n.beside)*0.1)
+	out = append(out, float32(score)/500, float32(dropblox.MeanSize(score)-4.4)/3, float32(c[0]), float32(c[5])*2)
+	for k := 1; k <= lacking; k++ {
 		out = append(out, float32(n.short[k])*0.2)
 	}
-	flag := func(ok bool) float32 {
-		if ok {
-			return 1
-		}
-		return 0
-	}
-	for k := firstShaft; k <= lastShaft; k++ {
-		out = append(out, flag(shaft >= k))
-	}
-	for k := firstGap; k <= lastGap; k++ {
-		out = append(out, flag(gap >= k))
-	}
-	c := dropblox.Chances(points)
-	out = append(out, float32(points)/500, float32(dropblox.MeanSize(points)-4.4)/3, float32(c[0]), float32(c[5])*2)
-	out = append(out, float32(slowSealed(at))*0.1)
 	for k := 1; k <= lacking; k++ {
 		out = append(out, float32(n.but[k])*0.15)
 	}
+	out = append(out, slowSlots(at, covered)...)
 	var steps, edges []float32
 	for j, h := range height {
 		out = append(out, float32(h)*0.06)
@@ -142,31 +123,44 @@ func slowLook(f *Field, points int) []float32 {
 	return append(append(out, steps...), edges...)
 }
 
-// slowSealed counts empty squares that no way through empty squares leads to from above.
-func slowSealed(at func(i, j int) bool) int {
-	met := map[[2]int]bool{}
-	var visit func(i, j int)
-	visit = func(i, j int) {
-		if i < 0 || at(i, j) || met[[2]int{i, j}] {
-			return
-		}
-		met[[2]int{i, j}] = true
-		for _, d := range [4][2]int{{1, 0}, {-1, 0}, {0, 1}, {0, -1}} {
-			visit(i+d[0], j+d[1])
-		}
-	}
-	for j := range dropblox.Cols {
-		visit(0, j)
-	}
-	sealed := 0
-	for i := range dropblox.Rows {
-		for j := range dropblox.Cols {
-			if !at(i, j) && !met[[2]int{i, j}] {
-				sealed++
+// slowSlots tries every window and every run of rows.
+func slowSlots(at, covered func(i, j int) bool) []float32 {
+	out := make([]float32, 3*windows)
+	for w := 1; w <= windows; w++ {
+		length, missing := 0, 0
+		for left := 0; left+w <= dropblox.Cols; left++ {
+			inSlot := func(i int) (lack int, ok bool) {
+				for j := range dropblox.Cols {
+					if at(i, j) {
+						continue
+					}
+					if lack++; j < left || j >= left+w || covered(i, j) {
+						return 0, false
+					}
+				}
+				return lack, i < dropblox.Rows
+			}
+			most, lack := 0, 0
+			for last := dropblox.Rows - 1; last >= 0; last-- {
+				k, sum := 0, 0
+				for k < longestSlot && k <= last {
+					lack, ok := inSlot(last - k)
+					if !ok {
+						break
+					}
+					k, sum = k+1, sum+lack
+				}
+				if k > most {
+					most, lack = k, sum
+				}
+			}
+			if most > length || most == length && lack < missing {
+				length, missing = most, lack
 			}
 		}
+		out[w-1], out[windows+w-1], out[2*windows+w-1] = float32(length)*0.2, float32(int(1)<<length-1)*0.008, float32(missing)*0.1
 	}
-	return sealed
+	return out
 }
 
 // mess is a random board: rows that lack a few squares on rows with holes.
@@ -238,7 +232,7 @@ func slowBest(h *Hand, s *dropblox.State, line float32, depth int) (best float32
 		h.Rate(&Board{Line: line}, kid, 0, worth)
 		if depth > 1 {
 			var ok bool
-			if worth[0], ok = slowBest(h, &next, worth[0], depth-1); !ok {
+			if worth[0], ok = slowBest(h, &next, kid[0].Line, depth-1); !ok {
 				continue
 			}
 		}

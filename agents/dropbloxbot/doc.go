@@ -4,8 +4,9 @@
 //
 //	scan.go      what boards are measured by
 //	beam.go      the search; keep.go what it goes on with
-//	hand.go      classic terms, added up along a line of placements
+//	hand.go      classic terms: those of placements along a line, those of the board at its end
 //	learned.go   a trained net: points made and the worth of the board they leave
+//	features.go  what it reads; slots.go rows that one block may clear at once
 //	agent.go     a player, by a width or by a clock
 //	load.go      weights as files
 package dropbloxbot

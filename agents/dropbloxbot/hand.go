@@ -29,7 +29,8 @@ type Weights [Terms]float32
 // Classic are the six-feature weights known for this family of games.
 var Classic = Weights{-4.5, 3.4, -3.2, -9.35, -7.9, -3.4}
 
-// A Hand is a Rater: terms times weights, added up over the boards of a line.
+// A Hand is a Rater: terms times weights. Those of a placement, landing and eroded, are added
+// up along a line; those of a board count where the line leads to.
 type Hand struct{ Weights Weights }
 
 // Rate implements Rater.
@@ -39,10 +40,8 @@ func (h *Hand) Rate(from *Board, kids []Kid, _ int, worth []float32) {
 		rows, cols, holes, wells := edges(&k.Field)
 		w := &h.Weights
 		sum := w[Landing]*(dropblox.Rows-k.Row) + w[Eroded]*float32(k.Rows*k.Eroded)
-		sum += w[RowEdges]*float32(rows) + w[ColEdges]*float32(cols)
-		sum += w[Holes]*float32(holes) + w[Wells]*float32(wells)
 		k.Line = from.Line + sum
-		worth[i] = k.Line
+		worth[i] = k.Line + w[RowEdges]*float32(rows) + w[ColEdges]*float32(cols) + w[Holes]*float32(holes) + w[Wells]*float32(wells)
 	}
 }
 

@@ -4,35 +4,19 @@ import (
 	"fmt"
 
 	"blockyard/agents/valuenet"
-	"blockyard/env/dropblox"
 )
 
-// What the net gives is the worth of a board at a score: what the rows removed from there on
-// earn, and by Discount less for every block it is later. First of all rows count, not
-// points: a game ends where blocks have grown too large to be cleared away as fast as they
-// come, and the player that clears most of them gets furthest. Rows removed at once count
-// more by Leap of the points they make beyond their number.
-const (
-	Discount = 0.985
-	Unit     = 0.1
-	Leap     = 0.6
-)
+// Unit is what a point is worth in the units of the net, which gives the worth of a board at
+// a score: the points that the game still brings.
+const Unit = 0.01
 
-// Earn is what rows removed at once, 0 to MaxSize, are worth.
-func Earn(rows int, leap float64) float64 {
-	return Unit * (float64(rows) + leap*float64(int(1)<<uint(rows)-1-rows))
-}
+// prior is how much of the classic terms is added to that. Of two boards that a net has much
+// the same opinion of, a search is led to the one it errs about; these terms keep it to boards
+// such as the net knows.
+const prior = 0.0005
 
-// earned is Earn by rows.
-var earned = func() (out [dropblox.MaxSize + 1]float32) {
-	for n := range out {
-		out[n] = float32(Earn(n, Leap))
-	}
-	return out
-}()
-
-// A Learned is a Rater by a trained net: the rows of a line and the worth of the board it
-// leads to. It belongs to one Beam.
+// A Learned is a Rater by a trained net: the points of a line, the worth of the board it
+// leads to, and a little of the classic terms. It belongs to one Beam.
 type Learned struct {
 	net *valuenet.Net
 	x   []float32
@@ -49,6 +33,18 @@ func NewLearned(net *valuenet.Net) (*Learned, error) {
 
 // Rate implements Rater.
 func (l *Learned) Rate(from *Board, kids []Kid, _ int, worth []float32) {
+	l.Value(kids, worth)
+	w := &Classic
+	for i := range kids {
+		k, x := &kids[i], l.x[i*Len:]
+		k.Line = from.Line + w[Eroded]*float32(k.Rows*k.Eroded) - w[Landing]*k.Row
+		board := w[RowEdges]*x[0]/edgeScale + w[ColEdges]*x[1]/edgeScale + w[Holes]*x[2]/holeScale + w[Wells]*x[3]/edgeScale
+		worth[i] += Unit*float32(k.Points) + prior*(k.Line+board)
+	}
+}
+
+// Value writes to worth what the net alone makes of the boards of kids.
+func (l *Learned) Value(kids []Kid, worth []float32) {
 	if need := len(kids) * Len; len(l.x) < need {
 		l.x = make([]float32, 2*need)
 	}
@@ -56,8 +52,4 @@ func (l *Learned) Rate(from *Board, kids []Kid, _ int, worth []float32) {
 		Look(&kids[i].Field, int(kids[i].Points), l.x[i*Len:(i+1)*Len])
 	}
 	l.net.Forward(l.x[:len(kids)*Len], len(kids), worth)
-	for i := range kids {
-		kids[i].Line = from.Line + earned[kids[i].Rows]
-		worth[i] += kids[i].Line
-	}
 }

@@ -78,67 +78,18 @@ func (v *view) surface() {
 	}
 }
 
-// longest returns the longest shaft and the longest gap, given the rows short of one and of
-// two squares.
-func longest(f *Field, one, two uint64) (shaft, gap int) {
-	for j := 0; j < dropblox.Cols && one != 0; j++ {
-		mine := one &^ f[j]
-		one &^= mine
-		if n := run(mine); n > shaft {
-			shaft = n
-		}
-	}
-	for j := 0; j+1 < dropblox.Cols && two != 0; j++ {
-		mine := two &^ (f[j] | f[j+1])
-		two &^= mine
-		if n := run(mine); n > gap {
-			gap = n
-		}
-	}
-	return shaft, gap
-}
-
-// run returns the length of the longest run of ones.
-func run(m uint64) (n int) {
-	for ; m != 0; m &= m << 1 {
-		n++
-	}
-	return n
-}
-
-// sealed returns how many holes nothing leads to from above, not even sideways.
-func (v *view) sealed(f *Field) int {
+// beside returns how many holes have an open square next to them, which may be a way in.
+func (v *view) beside(f *Field) (n int) {
 	if v.holes == 0 {
 		return 0
 	}
-	var open Field
+	var open, before uint64 // empty squares above all taken ones of their column, here and in the column before
+	var holes, holesBefore uint64
 	for j, h := range v.heights {
-		open[j] = 1<<uint(dropblox.Rows-h) - 1
+		before, holesBefore = open, holes
+		open = 1<<uint(dropblox.Rows-h) - 1
+		holes = within &^ (f[j] | open)
+		n += bits.OnesCount64(holesBefore&open) + bits.OnesCount64(holes&before)
 	}
-	found := 0
-	for before := -1; before != found; {
-		before = found
-		for j := 1; j < dropblox.Cols; j++ {
-			found += spread(&open[j], open[j-1]&^(open[j]|f[j]), within&^f[j])
-		}
-		for j := dropblox.Cols - 2; j >= 0; j-- {
-			found += spread(&open[j], open[j+1]&^(open[j]|f[j]), within&^f[j])
-		}
-	}
-	return v.holes - found
-}
-
-// spread opens the runs of free that hold a square of add, and returns how many squares
-// that were.
-func spread(open *uint64, add, free uint64) int {
-	if add == 0 {
-		return 0
-	}
-	r := add | free&^(free+add)
-	for up := r >> 1 & free &^ r; up != 0; up = up >> 1 & free &^ r {
-		r |= up
-	}
-	n := bits.OnesCount64(r &^ *open)
-	*open |= r
 	return n
 }

@@ -1,7 +1,7 @@
 package learn
 
 import (
-	"math/bits"
+	"time"
 
 	"blockyard/agents/dropbloxbot"
 	"blockyard/agents/valuenet"
@@ -21,22 +21,41 @@ var Dropblox = &Game{
 	Shipped:  func() (*valuenet.Net, error) { return dropbloxbot.Shipped(dropblox.Game) },
 	Folder:   "agents/bots/dropblox",
 	Solo: &Solo{
-		Rules: dropblox.Game, Discount: dropbloxbot.Discount, Unit: dropbloxbot.Unit,
-		Earn:   func(points int, leap float64) float64 { return dropbloxbot.Earn(bits.Len(uint(points)), leap) }, // 2^n-1 for n rows
-		Player: dropbloxInTraining,
+		Rules: dropblox.Game, Discount: 1, Unit: dropbloxbot.Unit,
+		Planner: func(net *valuenet.Net, width int) Planner { return newDropbloxPlanner(net, width) },
 	},
 }
 
-func dropbloxInTraining(net *valuenet.Net) env.Agent {
+// A dropbloxPlanner plans for all blocks that are known.
+type dropbloxPlanner struct {
+	beam  *dropbloxbot.Beam
+	width int
+}
+
+func newDropbloxPlanner(net *valuenet.Net, width int) *dropbloxPlanner {
+	if net == nil {
+		return &dropbloxPlanner{dropbloxbot.NewBeam(&dropbloxbot.Hand{Weights: dropbloxbot.Classic}), width}
+	}
 	r, err := dropbloxbot.NewLearned(net)
 	if err != nil {
 		panic(err) // the trainer makes nets of these features alone
 	}
-	return dropbloxbot.NewAgent(r, trainingWidth, trainingDepth)
+	return &dropbloxPlanner{dropbloxbot.NewBeam(r), width}
 }
 
-// The beam that plays while a net learns.
-const trainingWidth, trainingDepth = 4, 5
+// Plan implements Planner.
+func (p *dropbloxPlanner) Plan(s env.State, x []float32) (env.Action, int, bool) {
+	at, _, ok := p.beam.Choose(dropbloxbot.Of(s.(*dropblox.State)), p.width, time.Time{})
+	if !ok {
+		return env.None, 0, false
+	}
+	leaf, ok := p.beam.Leaf()
+	if !ok {
+		return at.Action(), 0, false
+	}
+	dropbloxbot.Look(&leaf.Field, int(leaf.Points), x)
+	return at.Action(), int(leaf.Points), true
+}
 
 type dropbloxReader struct{}
 
@@ -51,7 +70,7 @@ func (dropbloxReader) Own(state env.State, _ int, out []float32) {
 // at it, on up to 12 rows that lack a few squares each.
 func raiseDropblox(state env.State, r *env.Rand) {
 	s := state.(*dropblox.State)
-	s.Points = int32(300 + below(r, 400))
+	s.Points = int32(250 + below(r, 400))
 	for k := range s.Blocks {
 		s.Blocks[k] = uint16(dropblox.Draw(uniform(r), uniform(r), int(s.Points)))
 	}

@@ -1,7 +1,6 @@
 package learn
 
 import (
-	"context"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -43,13 +42,15 @@ func TestDropbloxIsPlayedByTheNet(t *testing.T) {
 		w[peak] = taste
 		net, err := valuenet.New([]valuenet.Layer{{In: len(w), Out: 1, W: w, B: []float32{0}}})
 		require.NoError(t, err)
-		a := Dropblox.Solo.Player(net)
+		a := Dropblox.Solo.Planner(net, 4)
 		var s dropblox.State
 		s.Reset(3)
 		x := make([]float32, len(w))
 		for range 5 {
-			act, err := a.Act(context.Background(), &s, 0)
-			require.NoError(t, err)
+			act, points, ok := a.Plan(&s, x)
+			require.True(t, ok)
+			require.GreaterOrEqual(t, points, int(s.Points))
+			require.NotZero(t, x[peak])
 			require.NoError(t, env.Apply(dropblox.Game, &s, env.Alone(0, act)))
 		}
 		Dropblox.Reader().Own(&s, 0, x)

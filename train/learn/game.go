@@ -62,12 +62,18 @@ type Solo struct {
 	Rules    *env.Game // what is played to learn, the game or a variant of it
 	Discount float64   // of what a choice later brings
 	Unit     float64   // worth of a point of Score
-	// Earn, if set, is the worth of the points that one choice makes, instead; leap says how
-	// much it counts that many are made at once.
-	Earn func(points int, leap float64) float64
-	// Player, if set, makes the player that is learnt from, instead of the greedy choice:
-	// a search by a net of the game's features and one output.
-	Player func(*valuenet.Net) env.Agent
+	// Planner, if set, makes the player that is learnt from, instead of the greedy choice;
+	// of no net the hand-tuned one. The wider, the more plans it compares.
+	Planner func(net *valuenet.Net, width int) Planner
+}
+
+// A Planner is a player that looks ahead by a net. Values are then learnt of the positions
+// that its plans lead to, which are those that it judges.
+type Planner interface {
+	// Plan returns what to choose in s. It writes the features of the position where the
+	// plan ends to x and returns the points there; ok is false, and x untouched, if every
+	// plan ends the game.
+	Plan(s env.State, x []float32) (a env.Action, points int, ok bool)
 }
 
 // A Reader reads the features of the afterstates of one decision of one seat. The

@@ -1,8 +1,6 @@
 package solo
 
 import (
-	"context"
-
 	"blockyard/agents/valuenet"
 	"blockyard/env"
 	"blockyard/train/learn"
@@ -13,8 +11,8 @@ type chooser struct {
 	game   *learn.Game
 	net    *valuenet.Net
 	reader learn.Reader
-	leap   float64
-	player env.Agent // chooses instead, if the game has one
+	plan   learn.Planner // chooses instead, if the game has one
+	width  int           // of its search
 	legal  []env.Action
 	states []env.State
 	live   []int     // of the choices after which the game goes on
@@ -24,12 +22,14 @@ type chooser struct {
 	seen   uint64    // afterstates looked at
 }
 
-func newChooser(g *learn.Game) *chooser { return &chooser{game: g, reader: g.Reader()} }
+func newChooser(g *learn.Game, width int) *chooser {
+	return &chooser{game: g, reader: g.Reader(), width: width}
+}
 
 // open plays out every choice in s and has the net judge those after which it goes on.
 func (c *chooser) open(s env.State) {
 	n := len(c.game.Features)
-	c.legal = c.choices(s, c.legal[:0])
+	c.legal = s.Legal(0, c.legal[:0])
 	c.live, c.reward = c.live[:0], c.reward[:0]
 	for len(c.states) < len(c.legal) {
 		c.states = append(c.states, c.game.Solo.Rules.New(1))
@@ -52,29 +52,18 @@ func (c *chooser) open(s env.State) {
 }
 
 // earn is what points made by one choice are worth.
-func (c *chooser) earn(points int) float32 {
-	if c.game.Solo.Earn != nil {
-		return float32(c.game.Solo.Earn(points, c.leap))
-	}
-	return float32(c.game.Solo.Unit * float64(points))
-}
+func (c *chooser) earn(points int) float32 { return float32(c.game.Solo.Unit * float64(points)) }
 
-// use makes the chooser choose by net from now on.
-func (c *chooser) use(net *valuenet.Net) {
+// use makes the chooser choose by net from now on, or by hand where the game has a planner.
+func (c *chooser) use(net *valuenet.Net, hand bool) {
 	c.net = net.Clone()
-	if c.game.Solo.Player != nil {
-		c.player = c.game.Solo.Player(net.Clone())
+	switch {
+	case c.game.Solo.Planner == nil:
+	case hand:
+		c.plan = c.game.Solo.Planner(nil, c.width)
+	default:
+		c.plan = c.game.Solo.Planner(net.Clone(), c.width)
 	}
-}
-
-// choices appends what is to be looked at: every legal choice, or the player's alone.
-func (c *chooser) choices(s env.State, dst []env.Action) []env.Action {
-	if c.player != nil {
-		if a, err := c.player.Act(context.Background(), s, 0); err == nil && a != env.None {
-			return append(dst, a)
-		}
-	}
-	return s.Legal(0, dst)
 }
 
 // best returns the place in live of the best choice, the first of equals; -1 if the game
@@ -94,4 +83,27 @@ func (c *chooser) best() int {
 func (c *chooser) row(k int) []float32 {
 	n := len(c.game.Features)
 	return c.x[k*n : (k+1)*n]
+}
+
+// pick returns the choice that is made in s without exploring.
+func (c *chooser) pick(s env.State) env.Action {
+	if c.plan != nil {
+		if a, _, _ := c.planned(s); a != env.None {
+			return a
+		}
+	}
+	c.open(s)
+	if k := c.best(); k >= 0 {
+		return c.legal[c.live[k]]
+	}
+	return c.legal[0]
+}
+
+// planned asks the planner; the features of where its plan ends are then the first row.
+func (c *chooser) planned(s env.State) (a env.Action, points int, ok bool) {
+	if n := len(c.game.Features); len(c.x) < n {
+		c.x, c.value = make([]float32, n), make([]float32, 1)
+	}
+	c.seen++
+	return c.plan.Plan(s, c.row(0))
 }

@@ -30,15 +30,10 @@ func (r *Run) gate(ctx context.Context) (ok bool, err error) {
 		s := r.Game.Solo.Rules.New(1)
 		s.Reset(env.Derive(c.Seed^gateStream, uint64(i)))
 		for n := 0; n < c.GateSteps && s.Acting() != 0 && ctx.Err() == nil; n++ {
-			ch.open(s)
-			a := ch.legal[0]
-			if k := ch.best(); k >= 0 {
-				a = ch.legal[ch.live[k]]
-			}
-			s.Step(env.Alone(0, a))
+			s.Step(env.Alone(0, ch.pick(s)))
 		}
 		points[i], ends[i] = s.Score(0), s.Acting() == 0
-	}, c.GateGames, r.mean)
+	}, c.GateGames, r.mean, false)
 	r.Counts.Seen = seen // that of training alone
 	if ctx.Err() != nil {
 		return false, nil

@@ -30,6 +30,7 @@ type Run struct {
 	mean    *valuenet.Net // of the last fits: it is gated
 	slots   []*slot
 	players []*chooser
+	kept    []stretch // of the last stretches, the oldest first
 	rows    sample.Rows
 }
 
@@ -80,8 +81,7 @@ func New(g *learn.Game, c Config, from *valuenet.Net, workers int) (*Run, error)
 		r.slots[i].start(c.Late)
 	}
 	for range r.Workers {
-		r.players = append(r.players, newChooser(g))
-		r.players[len(r.players)-1].leap = c.Leap
+		r.players = append(r.players, newChooser(g, c.Width))
 	}
 	if r.net, err = r.trainer.Net(); err != nil {
 		return nil, errors.Join(err, r.trainer.Close())
@@ -138,7 +138,7 @@ func (r *Run) Go(ctx context.Context, after func(gated bool) error) error {
 // Step plays a stretch of all games and fits its rows once.
 func (r *Run) Step() error {
 	began := time.Now()
-	r.share(func(c *chooser, i int) { r.slots[i].play(c, &r.Config) }, len(r.slots), r.net)
+	r.share(func(c *chooser, i int) { r.slots[i].play(c, &r.Config) }, len(r.slots), r.net, r.Progress() < r.Config.Warm)
 	r.collect()
 	if err := r.fit(); err != nil {
 		return err
@@ -149,7 +149,7 @@ func (r *Run) Step() error {
 }
 
 // share does n things, shared out among the workers, with choosers that play by net.
-func (r *Run) share(do func(c *chooser, i int), n int, net *valuenet.Net) {
+func (r *Run) share(do func(c *chooser, i int), n int, net *valuenet.Net, hand bool) {
 	var running sync.WaitGroup
 	next := make(chan int, n)
 	for i := range n {
@@ -157,7 +157,7 @@ func (r *Run) share(do func(c *chooser, i int), n int, net *valuenet.Net) {
 	}
 	close(next)
 	for _, c := range r.players {
-		c.use(net)
+		c.use(net, hand)
 		running.Go(func() {
 			for i := range next {
 				do(c, i)
@@ -173,20 +173,31 @@ func (r *Run) share(do func(c *chooser, i int), n int, net *valuenet.Net) {
 
 // collect turns what the slots noted into rows.
 func (r *Run) collect() {
+	for _, s := range r.slots {
+		r.Counts.Games += s.ends
+		r.Counts.Moves += s.moves
+		r.Counts.Rows += len(s.steps)
+		r.kept = append(r.kept, s.stretch)
+	}
+	if most := r.Config.Keep * r.Config.Games; len(r.kept) > most {
+		r.kept = append(r.kept[:0], r.kept[len(r.kept)-most:]...)
+	}
 	r.rows.Cut(0)
 	n := len(r.Game.Features)
 	y, ok := make([]float32, r.Config.Rounds), make([]bool, r.Config.Rounds)
-	for _, s := range r.slots {
+	var out []float32
+	for k := range r.kept {
+		s := &r.kept[k]
+		if k < len(r.kept)-len(r.slots) {
+			out = s.judge(r.net, out)
+		}
 		s.returns(float32(r.Config.Lambda), float32(r.Game.Solo.Discount), y, ok)
 		for i := range s.steps {
 			if ok[i] {
 				r.rows.X, r.rows.Y = append(r.rows.X, s.x[i*n:(i+1)*n]...), append(r.rows.Y, y[i])
 			}
 		}
-		r.Counts.Games += s.ends
-		r.Counts.Moves += s.moves
 	}
-	r.Counts.Rows += r.rows.Len()
 }
 
 // fit takes one pass over the rows.

@@ -47,7 +47,9 @@ func TestWorkersChangeNothing(t *testing.T) {
 }
 
 func TestAResumedRunGoesOnAsBefore(t *testing.T) {
-	whole, first := open(t, tiny(), 1), open(t, tiny(), 1)
+	conf := tiny()
+	conf.Keep = 3
+	whole, first := open(t, conf, 1), open(t, conf, 1)
 	require.NoError(t, whole.Go(t.Context(), nil))
 	ctx, cancel := context.WithCancel(t.Context())
 	require.NoError(t, first.Go(ctx, func(bool) error {
@@ -75,7 +77,7 @@ func TestAResumedRunGoesOnAsBefore(t *testing.T) {
 
 // TestReturns works one path out by hand: two steps, the end, a game that is cut off.
 func TestReturns(t *testing.T) {
-	s := &slot{steps: []step{
+	s := &stretch{steps: []step{
 		{value: 1, reward: 9},
 		{value: 2, reward: 10, ended: true, last: 3},
 		{value: 4, reward: 9},
@@ -90,6 +92,55 @@ func TestReturns(t *testing.T) {
 	require.Equal(t, float32(10+0.5*(0.75*2+0.25*3)), y[0])
 	require.Equal(t, float32(30+0.5*16), y[3])
 	require.Equal(t, float32(20+0.5*(0.75*8+0.25*y[3])), y[2])
+}
+
+// TestPlans has a run learn from a planner: first the hand-tuned one, then the net's.
+func TestPlans(t *testing.T) {
+	c := tiny()
+	c.Iterations, c.Rounds, c.Keep, c.Warm, c.Late, c.Gates, c.GateGames, c.GateSteps = 6, 12, 2, 0.5, 1, 1, 1, 5
+	runs := [2]*Run{}
+	for k := range runs {
+		r, err := New(learn.Dropblox, c, nil, 1+k)
+		require.NoError(t, err)
+		defer func() { require.NoError(t, r.Close()) }()
+		require.NoError(t, r.Step())
+		for _, s := range r.slots {
+			require.NotEmpty(t, s.steps)
+			require.Len(t, s.x, len(s.steps)*len(learn.Dropblox.Features))
+		}
+		require.NoError(t, r.Go(t.Context(), nil))
+		require.Len(t, r.kept, c.Keep*c.Games)
+		runs[k] = r
+	}
+	same(t, runs[0], runs[1])
+}
+
+// A plan's worth follows what later plans make of it: points are those where plans lead to.
+func TestFollowsPlans(t *testing.T) {
+	net, err := valuenet.New([]valuenet.Layer{{In: len(learn.Dropblox.Features), Out: 1, W: make([]float32, len(learn.Dropblox.Features)), B: []float32{0.5}}})
+	require.NoError(t, err)
+	c := newChooser(learn.Dropblox, 4)
+	c.use(net, true)
+	s := newSlot(learn.Dropblox, 3)
+	s.start(1)
+	unit, leaf := learn.Dropblox.Solo.Unit, 0
+	for n := 0; ; n++ {
+		s.follow(c, 0)
+		if s.state.Acting() == 0 {
+			break
+		}
+		if n > 0 && len(s.steps) > 0 && s.leaf != leaf {
+			require.InDelta(t, float64(s.leaf-leaf)*unit, s.steps[len(s.steps)-1].reward, 1e-6)
+		}
+		leaf = s.leaf
+	}
+	last := s.steps[len(s.steps)-1]
+	require.True(t, last.ended)
+	require.InDelta(t, float64(s.state.Score(0)-s.leaf)*unit, last.last, 1e-6)
+	s.start(1)
+	before := len(s.steps)
+	s.follow(c, 1) // a random choice: no plan
+	require.Len(t, s.steps, before)
 }
 
 // TestItLearns compares a short run with where it starts.
@@ -112,6 +163,8 @@ func TestBadConfigsAreNamed(t *testing.T) {
 	for says, change := range map[string]func(*Config){
 		"lambda is 2":         func(c *Config) { c.Lambda = 2 },
 		"last rate is 0":      func(c *Config) { c.RateEnd = 0 },
+		"keep is 0":           func(c *Config) { c.Keep = 0 },
+		"rows are kept":       func(c *Config) { c.Keep = 1 << 15 },
 		"games is 0":          func(c *Config) { c.Games = 0 },
 		"one of the two":      func(c *Config) { c.For = 1 },
 		"gate steps is -1":    func(c *Config) { c.GateSteps = -1 },

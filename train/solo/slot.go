@@ -21,9 +21,9 @@ type slot struct {
 	state env.State
 	rand  env.Rand
 	age   int // choices made in this game
-	steps []step
-	x     []float32 // their features
-	ends  int       // games that ended in this stretch
+	leaf  int // points where the plan before led to, if the game has a planner
+	stretch
+	ends  int // games that ended in this stretch
 	moves int
 }
 
@@ -43,7 +43,7 @@ func (s *slot) start(late float64) {
 
 // play makes rounds choices.
 func (s *slot) play(c *chooser, conf *Config) {
-	s.steps, s.x, s.ends, s.moves = s.steps[:0], s.x[:0], 0, 0
+	s.stretch, s.ends, s.moves = stretch{}, 0, 0
 	for range conf.Rounds {
 		s.choose(c, conf.Explore)
 		s.moves++
@@ -68,6 +68,10 @@ func (s *slot) cut() {
 
 // choose makes one choice and notes the afterstate, or how the game ended.
 func (s *slot) choose(c *chooser, explore float64) {
+	if c.plan != nil {
+		s.follow(c, explore)
+		return
+	}
 	c.open(s.state)
 	k := c.best()
 	if len(c.live) > 0 && s.chance(explore) {
@@ -86,19 +90,29 @@ func (s *slot) choose(c *chooser, explore float64) {
 	s.state.Step(env.Alone(0, c.legal[i]))
 }
 
-// returns writes the λ-return of every step into y, and reports by ok which are known.
-func (s *slot) returns(lambda, discount float32, y []float32, ok []bool) {
-	for i := len(s.steps) - 1; i >= 0; i-- {
-		switch t := &s.steps[i]; {
-		case t.ended:
-			y[i], ok[i] = t.last, true
-		case t.cut:
-			y[i], ok[i] = t.value, false
-		default:
-			next := &s.steps[i+1]
-			y[i] = next.reward + discount*((1-lambda)*next.value+lambda*y[i+1])
-			ok[i] = true
-		}
+// follow makes the choice that is planned and notes where the plan leads, or how the game
+// ended.
+func (s *slot) follow(c *chooser, explore float64) {
+	if s.chance(explore) { // where the plan before led to is out of reach
+		s.cut()
+		c.legal = s.state.Legal(0, c.legal[:0])
+		s.state.Step(env.Alone(0, c.legal[s.rand.Next()%uint64(len(c.legal))]))
+		return
+	}
+	unit := c.game.Solo.Unit
+	a, points, ok := c.planned(s.state)
+	if a == env.None {
+		a = s.state.Legal(0, nil)[0]
+	}
+	if ok {
+		c.net.Forward(c.row(0), 1, c.value)
+		s.steps = append(s.steps, step{value: c.value[0], reward: float32(unit * float64(points-s.leaf))})
+		s.x = append(s.x, c.row(0)...)
+		s.leaf = points
+	}
+	s.state.Step(env.Alone(0, a))
+	if n := len(s.steps); s.state.Acting() == 0 && n > 0 && !s.steps[n-1].cut && !s.steps[n-1].ended {
+		s.steps[n-1].ended, s.steps[n-1].last = true, float32(unit*float64(s.state.Score(0)-s.leaf))
 	}
 }
 

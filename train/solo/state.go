@@ -23,6 +23,7 @@ type saved struct {
 	Curve  []Point     `json:"curve"`
 	Steps  int         `json:"steps"` // of the optimiser
 	Slots  []savedSlot `json:"slots"`
+	Kept   []int       `json:"kept,omitempty"` // steps of each stretch that is learnt from again
 }
 
 // savedSlot is a game in progress.
@@ -42,7 +43,7 @@ const (
 // this one would have.
 func (r *Run) Save(path string) error {
 	tensors, steps := r.trainer.State()
-	s := saved{r.Game.Rules.Name, r.Game.Rules.Rules, r.Config, r.Counts, r.Curve, steps, nil}
+	s := saved{r.Game.Rules.Name, r.Game.Rules.Rules, r.Config, r.Counts, r.Curve, steps, nil, nil}
 	for _, x := range r.slots {
 		b, err := env.Encode(nil, x.state)
 		if err != nil {
@@ -53,6 +54,12 @@ func (r *Run) Save(path string) error {
 	tensors = append(tensors, prefixed(r.mean, meanPrefix)...)
 	if r.Best != nil {
 		tensors = append(tensors, prefixed(r.Best, bestPrefix)...)
+	}
+	again := r.kept[len(r.kept)-min(len(r.kept), (r.Config.Keep-1)*r.Config.Games):]
+	if len(again) > 0 {
+		var more []valuenet.Tensor
+		more, s.Kept = packed(again, len(r.Game.Features))
+		tensors = append(tensors, more...)
 	}
 	text, err := json.Marshal(s)
 	if err != nil {
@@ -121,6 +128,9 @@ func (r *Run) restore(s *saved, tensors []valuenet.Tensor) error {
 	}
 	if len(s.Slots) != len(r.slots) {
 		return fmt.Errorf("%d games in progress, want %d", len(s.Slots), len(r.slots))
+	}
+	if r.kept, err = unpacked(tensors, s.Kept, len(r.Game.Features)); err != nil {
+		return err
 	}
 	for i, x := range s.Slots {
 		if err := r.slots[i].restore(x); err != nil {
