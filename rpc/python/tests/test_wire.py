@@ -15,6 +15,7 @@ import pytest
 import blockyard
 from blockyard.address import Address
 from blockyard.connection import Connection
+from blockyard.slab import HEAD
 
 
 class Script:
@@ -78,6 +79,26 @@ def refusal(ident: int, code=400, name="illegal_action") -> bytes:
     return msgpack.packb([1, ident, {"code": code, "name": name, "msg": "no", "data": {"envs": [1]}}, None])
 
 
+ACTIONS = memoryview(b"\x00\x00")
+
+
+def in_pieces(connection, size):
+    """Step into memory of its own."""
+    out = bytearray(size)
+    connection.wait(connection.post_step(1, ACTIONS, memoryview(out)))
+    return bytes(out)
+
+
+def at_once(connection, size):
+    """Step into memory that the answer's head lies before, sent and waited for in one."""
+    frame = memoryview(bytearray(HEAD + size))
+    connection.step(1, ACTIONS, [frame[HEAD:]], frame)
+    return bytes(frame[HEAD:])
+
+
+ways = pytest.mark.parametrize("way", [in_pieces, at_once])
+
+
 def test_calls(script):
     server, connection = script(ok(True), ok({"a": b"x" * 100}))
     assert connection.call("ping") is True
@@ -93,23 +114,24 @@ def test_step_bytes(script):
     assert server.requests[0] == bytes.fromhex("9400ce00000001a47374657092ce00000003c600000004") + b"\x01\x00\x02\x00"
 
 
+@ways
 @pytest.mark.parametrize("size", [1, 3, 13, 14])
-def test_dribbled_slabs(script, size):
+def test_dribbled_slabs(script, size, way):
     payload = np.random.default_rng(size).bytes(100)
     message = slab(1, payload)
-    _, connection = script([message[i : i + size] for i in range(0, len(message), size)])
-    out = bytearray(100)
-    connection.wait(connection.post_step(1, memoryview(b"\x00\x00"), memoryview(out)))
-    assert bytes(out) == payload
+    server, connection = script([message[i : i + size] for i in range(0, len(message), size)])
+    assert way(connection, 100) == payload
+    assert server.requests[0] == bytes.fromhex("9400ce00000001a47374657092ce00000001c600000002") + b"\x00\x00"
 
 
 @pytest.mark.parametrize("size", [1, 5, 1000])
 @pytest.mark.parametrize("room", [4, 20, 500])
-def test_refused_steps(script, size, room):
+@ways
+def test_refused_steps(script, size, room, way):
     message = refusal(1)
     _, connection = script([message[i : i + size] for i in range(0, len(message), size)], ok("still here"))
     with pytest.raises(blockyard.IllegalActionError, match="step: no"):
-        connection.wait(connection.post_step(1, memoryview(b"\x00\x00"), memoryview(bytearray(room))))
+        way(connection, room)
     assert connection.call("ping") == "still here"
 
 
@@ -151,27 +173,30 @@ def test_refusal_overtakes(script):
         (msgpack.packb([1, 0, {"code": 100, "name": "bad_frame", "msg": "gibberish"}, None]), "gibberish"),
     ],
 )
-def test_nonsense(script, answer, what):
+@ways
+def test_nonsense(script, answer, what, way):
     _, connection = script([answer])
     with pytest.raises(blockyard.ProtocolError, match=what):
-        connection.wait(connection.post_step(1, memoryview(b"\x00\x00"), memoryview(bytearray(8))))
+        way(connection, 8)
     with pytest.raises(blockyard.BlockyardError):
         connection.call("ping")
     assert not connection.open
 
 
+@ways
 @pytest.mark.parametrize("cut", [0, 5, 13, 60])
-def test_cut_off(script, cut):
+def test_cut_off(script, cut, way):
     _, connection = script([slab(1, bytes(100))[:cut]])
     with pytest.raises(blockyard.ServerGone, match=rf"step: after {cut} of 113 bytes"):
-        connection.wait(connection.post_step(1, memoryview(b"\x00\x00"), memoryview(bytearray(100))))
+        way(connection, 100)
 
 
+@ways
 @pytest.mark.parametrize("cut", [0, 5, 60])
-def test_silence(script, cut):
+def test_silence(script, cut, way):
     _, connection = script([slab(1, bytes(100))[:cut]], HANG, timeout=0.2)
     with pytest.raises(blockyard.ServerTimeout, match=rf"step: after {cut} of 113 bytes.*0\.2 s"):
-        connection.wait(connection.post_step(1, memoryview(b"\x00\x00"), memoryview(bytearray(100))))
+        way(connection, 100)
 
 
 def test_longer_than_announced_is_not_believed(script):
@@ -188,3 +213,36 @@ def test_addresses():
     for bad in ("", "unix:", "tcp:", "tcp:h", "tcp:h:x", "tcp:h:0", "tcp:h:99999", "http://x", "/tmp/x"):
         with pytest.raises(ValueError, match="unix:PATH"):
             Address.parse(bad)
+
+
+def word(ident: int) -> bytes:
+    return b"\x94\x01\xce" + struct.pack(">I", ident) + b"\xc0\xc3"
+
+
+@pytest.mark.parametrize("size", [1, 8, 100])
+def test_slots(script, size):
+    """A word in pieces, a refusal in its place, and the end."""
+
+    def pieces(message):
+        return [message[i : i + size] for i in range(0, len(message), size)]
+
+    server, connection = script(pieces(word(1)), pieces(refusal(2)), [word(3)])
+    connection.step_slot(3, 7)
+    assert server.requests[0] == bytes.fromhex("9400ce00000001a9737465705f736c6f7492ce00000003ce00000007")
+    with pytest.raises(blockyard.IllegalActionError, match="step: no"):
+        connection.step_slot(3, 7)
+    connection.step_slot(3, 7)
+    with pytest.raises(blockyard.ServerGone):
+        connection.step_slot(3, 7)
+
+
+def test_a_step_at_once_while_another_is_under_way(script):
+    """The answer to the first comes first, and is kept."""
+    _, connection = script([], [slab(1, b"1234") + slab(2, b"12345678")])
+    out, frame = bytearray(4), memoryview(bytearray(HEAD + 8))
+    pending = connection.post_step(1, ACTIONS, memoryview(out))
+    time.sleep(0.05)
+    connection.step(2, ACTIONS, [frame[HEAD:]], frame)
+    assert bytes(frame[HEAD:]) == b"12345678"
+    connection.wait(pending)
+    assert bytes(out) == b"1234"
