@@ -62,8 +62,10 @@ func (l *Learned) best(g *wintetris.Field, at wintetris.Block) float64 {
 			Look(&h, x)
 		} else {
 			tall := heights
-			for _, c := range q.Cells() { // it lies on top of its columns
-				tall[c[0]] = int8(c[1] + 1)
+			for _, c := range q.Cells() { // mostly on top of its columns, near the ceiling below something
+				if top := int8(c[1] + 1); top > tall[c[0]] {
+					tall[c[0]] = top
+				}
 			}
 			look(&h, &tall, x)
 		}

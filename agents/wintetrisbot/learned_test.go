@@ -128,8 +128,11 @@ func TestLearnedAgainstItsTwin(t *testing.T) {
 	net := randomNet(t)
 	l, err := NewLearned(net.Clone())
 	require.NoError(t, err)
-	for range 60 {
+	for n := range 120 {
 		f := litter(rng)
+		for range n % 3 { // under the ceiling, where a piece may come to lie below it
+			f.Set((rng.IntN(6)+7)%wintetris.Width, wintetris.Height-1-rng.IntN(4))
+		}
 		at, next := wintetris.Spawn(uint8(rng.IntN(wintetris.Kinds))), uint8(rng.IntN(wintetris.Kinds))
 		if !f.Fits(at) {
 			continue
