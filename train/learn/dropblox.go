@@ -9,7 +9,7 @@ import (
 	"blockyard/env/dropblox"
 )
 
-// Dropblox is learnt by rows, from choices of a narrow beam: what a board is worth to a
+// Dropblox is learnt from the plans of a narrow beam: what a board is worth to a
 // player that looks one block ahead is not what it is worth to one that looks six.
 var Dropblox = &Game{
 	Rules:    dropblox.Game,
@@ -66,7 +66,7 @@ func (dropbloxReader) Own(state env.State, _ int, out []float32) {
 	dropbloxbot.Look(&s.Taken, int(s.Points), out)
 }
 
-// raiseDropblox begins a game where blocks grow: at a score of 300 to 700, with blocks drawn
+// raiseDropblox begins a game where blocks grow: at a score of 250 to 649, with blocks drawn
 // at it, on up to 12 rows that lack a few squares each.
 func raiseDropblox(state env.State, r *env.Rand) {
 	s := state.(*dropblox.State)
