@@ -122,21 +122,23 @@ def test_a_net_plays_alike_here_and_there(game, tmp_path):
 
 
 def test_a_net_plays_alone(tmp_path):
-    """A random net's choices over features are those of the server's player that reads it, one block deep."""
+    """A random net's choices over features are those of the server's player that reads it, one block deep.
+
+    Its numbers are so large that points, 0.01 each, and the classic terms that the player adds decide nothing.
+    """
     rng = np.random.default_rng(0)
     with blockyard.make_vec("Dropblox-v0", 3, seed=3, reward="score") as env:
         facts = feature_facts(env)
         shapes = {"fc0.weight": (8, len(facts.names)), "fc0.bias": (8,), "fc1.weight": (1, 8), "fc1.bias": (1,)}
         net = {name: rng.normal(size=shape).astype(np.float32) for name, shape in shapes.items()}
+        net["fc1.weight"] *= 1000
         save(tmp_path / "net.safetensors", facts, net)
         env.reset()
         for _ in range(12):
             f = features(env)
             hidden = f.features @ net["fc0.weight"].T + net["fc0.bias"]
             values = (np.maximum(hidden, 0.01 * hidden) @ net["fc1.weight"].T)[:, 0] + net["fc1.bias"]
-            rows = np.log2(f.reward + 1)
-            worth = values + 0.1 * (rows + 0.6 * (f.reward - rows))  # as dropbloxbot.Earn has it
-            best = f.best(np.where(f.done, -np.inf, worth))
+            best = f.best(np.where(f.done, -np.inf, values))
             played = env.rollout(1, f"learned:depth=1,width=1,weights={tmp_path / 'net.safetensors'}").actions[0]
             np.testing.assert_array_equal(played, f.actions[best])
 
