@@ -26,9 +26,6 @@ func (s *slot) foresee(look int) {
 // first choices and all second ones. A choice that looks at the piece at hand alone would
 // be another player's, and its values favour other boards.
 func (c *chooser) beyond(s env.State, seat int, pair [2]env.Action, fate [][]uint16) float32 {
-	if c.third == nil {
-		c.third = c.game.Rules.New(c.game.Rules.MinSeats)
-	}
 	sum, t := float32(0), c.third
 	for f := range c.game.Outcomes {
 		t.CopyFrom(s)
@@ -79,10 +76,8 @@ func (c *chooser) twice(s env.State, seat int) (env.Action, float32) {
 	for range min(beyondWidth, l.live) {
 		k := best(l.out[:l.live])
 		l.out[k] = -certain
-		c.open(&c.final, l.states[k], seat)
-		c.judge(&c.final, seat)
-		if b := best(c.final.worth); b >= 0 && c.final.worth[b] > worth {
-			worth, at = c.final.worth[b], l.slot[k]
+		if v := c.bestIn(&c.final, l.states[k], seat); v > worth {
+			worth, at = v, l.slot[k]
 		}
 	}
 	return l.legal[at], worth

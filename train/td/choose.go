@@ -50,7 +50,7 @@ type chooser struct {
 }
 
 func newChooser(g *learn.Game, width int) *chooser {
-	c := &chooser{game: g, reader: g.Reader(), hand: g.Hand(), width: width}
+	c := &chooser{game: g, reader: g.Reader(), hand: g.Hand(), third: g.Rules.New(g.Rules.MinSeats), width: width}
 	if g.Worth != nil {
 		c.worth = g.Worth()
 	}
@@ -132,11 +132,14 @@ func (c *chooser) byNet(s env.State, seat int) int {
 }
 
 // second returns the worth of seat's best choice in s.
-func (c *chooser) second(s env.State, seat int) float32 {
-	c.open(&c.leaf, s, seat)
-	c.judge(&c.leaf, seat)
-	if b := best(c.leaf.worth); b >= 0 {
-		return c.leaf.worth[b]
+func (c *chooser) second(s env.State, seat int) float32 { return c.bestIn(&c.leaf, s, seat) }
+
+// bestIn returns the worth of seat's best choice in s, with l as memory.
+func (c *chooser) bestIn(l *level, s env.State, seat int) float32 {
+	c.open(l, s, seat)
+	c.judge(l, seat)
+	if b := best(l.worth); b >= 0 {
+		return l.worth[b]
 	}
 	return -certain
 }

@@ -107,9 +107,6 @@ func (s *slot) learnFrom(c *chooser, seat int, a env.Action, look int) {
 // onward is the mean worth to seat, over the next look choices, of what follows leaf if
 // every choice of either seat is the one the net likes best.
 func (c *chooser) onward(leaf env.State, seat, look int) float32 {
-	if c.third == nil {
-		c.third = c.game.Rules.New(c.game.Rules.MinSeats)
-	}
 	c.third.CopyFrom(leaf)
 	sum, worth := float32(0), float32(0)
 	for n := range look {
@@ -140,9 +137,6 @@ func (c *chooser) onward(leaf env.State, seat, look int) float32 {
 // ahead is the mean, over all outcomes of the draw after the first of seat's choices a and
 // b in s, of the worth of seat's best third choice.
 func (c *chooser) ahead(s env.State, seat int, a, b env.Action) float32 {
-	if c.third == nil {
-		c.third = c.game.Rules.New(c.game.Rules.MinSeats)
-	}
 	sum := float32(0)
 	for p := range c.game.Outcomes {
 		c.drawn[0] = uint16(p)
