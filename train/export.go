@@ -12,6 +12,7 @@ type export struct {
 	Game    string `arg:"" help:"Game the bot is for, such as blockbattle."`
 	Weights string `help:"Net to build in, a safetensors file. Default: the shipped one." placeholder:"FILE"`
 	Out     string `help:"Where the source goes." default:"bot.go" placeholder:"FILE"`
+	Ply     int    `help:"How many own choices a Block Battle bot looks ahead, 2 to 4. Default: 2, as players do." placeholder:"N"`
 	Zip     bool   `help:"Also write the upload beside it, with the ending .zip: an archive with main.go on top."`
 }
 
@@ -40,7 +41,7 @@ func (c *export) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	report, err := bundle.Export(ctx, "", c.Game, net, c.Out, c.Zip)
+	report, err := bundle.Bot{Game: c.Game, Net: net, Ply: c.Ply}.Export(ctx, c.Out, c.Zip)
 	if err != nil {
 		return err
 	}

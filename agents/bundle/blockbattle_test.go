@@ -38,34 +38,48 @@ func randomNet(t *testing.T, hidden ...int) *valuenet.Net {
 	return net
 }
 
-// sameMoves bundles a bot, compiles it alone, tells it the stored logs, and compares its
-// answers with those of the agent in this program.
-func sameMoves(t *testing.T, src []byte, twin env.Agent) {
-	t.Helper()
-	exe := filepath.Join(t.TempDir(), "bot")
-	require.NoError(t, Check(t.Context(), src, exe))
-	view := blockbattle.Game.New(2)
-	positions, slow := 0, 0
-	check := func(s *blockbattle.State, c Choice) {
-		if c.Elapsed > c.Allowed/2 { // on a busy machine: it may not have thought to the end
-			slow++
-			return
-		}
-		env.View(view, s, c.Seat, 99)
-		want, err := twin.Act(context.Background(), view, c.Seat)
-		require.NoError(t, err)
-		require.Equal(t, blockbattle.Text(want), blockbattle.Text(c.Action), "round %d", s.Round)
-		positions++
+// A twin compares a bot's answers with those of an agent in this program.
+type twin struct {
+	t               *testing.T
+	agent           env.Agent
+	view            env.State
+	positions, slow int
+}
+
+func (w *twin) check(s *blockbattle.State, c Choice) {
+	if c.Elapsed > c.Allowed/2 { // on a busy machine: it may not have thought to the end
+		w.slow++
+		return
 	}
-	got, err := ReplayBlockbattle(t.Context(), []string{exe}, check)
+	env.View(w.view, s, c.Seat, 99)
+	want, err := w.agent.Act(context.Background(), w.view, c.Seat)
+	require.NoError(w.t, err)
+	require.Equal(w.t, blockbattle.Text(want), blockbattle.Text(c.Action), "round %d", s.Round)
+	w.positions++
+}
+
+// compiled compiles a bot alone.
+func compiled(t *testing.T, src []byte) (exe string) {
+	t.Helper()
+	exe = filepath.Join(t.TempDir(), "bot")
+	require.NoError(t, Check(t.Context(), src, exe))
+	return exe
+}
+
+// sameMoves compiles a bot alone, tells it the stored logs and seeded games, and compares its
+// answers with those of the agent in this program.
+func sameMoves(t *testing.T, src []byte, agent env.Agent) {
+	t.Helper()
+	exe, w := compiled(t, src), &twin{t: t, agent: agent, view: blockbattle.Game.New(2)}
+	got, err := ReplayBlockbattle(t.Context(), []string{exe}, w.check)
 	require.NoError(t, err)
 	require.Equal(t, 9, got.Logs)
-	require.Equal(t, positions+slow, got.Answers)
-	require.Less(t, slow, 50)
+	require.Equal(t, w.positions+w.slow, got.Answers)
+	require.Less(t, w.slow, 50)
 	t.Logf("%d answers, %v a move, %v at most", got.Answers, got.Mean, got.Longest)
 	require.Less(t, got.Mean, 100*time.Millisecond)
-	askSeeded(t, exe, 1060-positions, check)
-	require.GreaterOrEqual(t, positions, 1000)
+	askSeeded(t, exe, 1060-w.positions, w.check)
+	require.GreaterOrEqual(t, w.positions, 1000)
 }
 
 // askSeeded tells the bot n positions of seeded games, played with now and then a random
@@ -134,9 +148,23 @@ func TestBundledThirdPlyPlaysLikeItsTwin(t *testing.T) {
 	sameMoves(t, b.Source, search.NewNarrow(blockbattle.Game, e, 12, blockbattle.Pieces))
 }
 
+func TestBundledFourthPlyPlaysLikeItsTwin(t *testing.T) {
+	net := randomNet(t, 32)
+	b, err := Bot{Game: "blockbattle", Net: net, Ply: 4}.Write()
+	require.NoError(t, err)
+	require.Contains(t, string(b.Source), "4 choices ahead")
+	e, err := blockbattlebot.NewLearned(net)
+	require.NoError(t, err)
+	w := &twin{t: t, agent: search.NewFourth(blockbattle.Game, e, 12, blockbattle.Pieces), view: blockbattle.Game.New(2)}
+	askSeeded(t, compiled(t, b.Source), 80, w.check)
+	require.Greater(t, w.positions, 60)
+}
+
 func TestWriteRefusesAnotherPly(t *testing.T) {
-	_, err := Bot{Game: "blockbattle", Ply: 4}.Write()
-	require.ErrorContains(t, err, "want 2 or 3")
+	_, err := Bot{Game: "blockbattle", Ply: 5}.Write()
+	require.ErrorContains(t, err, "ply 5, want 2 to 4")
+	_, err = Bot{Game: "tetrisduel", Ply: 3}.Write()
+	require.ErrorContains(t, err, "searches in one way only")
 }
 
 func TestWriteRefusesANetThatDoesNotFit(t *testing.T) {

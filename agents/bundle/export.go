@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"blockyard/agents/bots/netpack"
-	"blockyard/agents/valuenet"
 )
 
 // A Report is what Export did.
@@ -16,11 +15,6 @@ type Report struct {
 	Bundle   *Bundle
 	Hash     string // of the net, empty without one
 	Replayed Replayed
-}
-
-// Export is Bot.Export for a bot that looks two choices ahead.
-func Export(ctx context.Context, dir, game string, net *valuenet.Net, out string, zip bool) (*Report, error) {
-	return Bot{Dir: dir, Game: game, Net: net}.Export(ctx, out, zip)
 }
 
 // Export makes the bot, checks it as its contest would (see CheckBot), and writes it to

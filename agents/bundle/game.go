@@ -28,9 +28,12 @@ type Bundle struct {
 type Bot struct {
 	Game string        // the program is agents/bots/<game>
 	Net  *valuenet.Net // built in; nil for the hand-tuned weights
-	Ply  int           // how many own choices it looks ahead, 2 or 3; 0 means 2
+	Ply  int           // how many own choices it looks ahead, where the game is in deepest; 0 means 2
 	Dir  string        // a folder inside the module; empty for the current one
 }
+
+// deepest is how many own choices the bots look ahead at most that can be told how many.
+var deepest = map[string]int{"blockbattle": 4}
 
 // Write makes the bot. Weights keep as many bits as fit into MaxChars; where that is not
 // all of them, it plays as Rounded(Net, Bits) does. The result is not yet checked: see
@@ -39,12 +42,14 @@ func (b Bot) Write() (*Bundle, error) {
 	if _, err := exec.LookPath("go"); err != nil {
 		return nil, fmt.Errorf("bundle %s: %w", b.Game, err)
 	}
-	switch b.Ply {
-	case 0:
+	most, ok := deepest[b.Game]
+	switch {
+	case !ok && b.Ply != 0:
+		return nil, fmt.Errorf("bundle %s: ply %d, but its bot searches in one way only", b.Game, b.Ply)
+	case ok && b.Ply == 0:
 		b.Ply = 2
-	case 2, 3:
-	default:
-		return nil, fmt.Errorf("bundle %s: ply %d, want 2 or 3", b.Game, b.Ply)
+	case ok && (b.Ply < 2 || b.Ply > most):
+		return nil, fmt.Errorf("bundle %s: ply %d, want 2 to %d", b.Game, b.Ply, most)
 	}
 	if b.Net == nil {
 		src, err := b.source("", "hand-tuned weights", MaxChars)
@@ -75,10 +80,14 @@ func (b Bot) withNet(bits, limit int) (src []byte, textLen int, err error) {
 }
 
 func (b Bot) source(netText, weights string, limit int) ([]byte, error) {
-	built := fmt.Sprintf("package main\n\nconst netText = `%s`\n\nconst ply = %d\n", netText, b.Ply)
+	built := fmt.Sprintf("package main\n\nconst netText = `%s`\n", netText)
+	if b.Ply > 0 {
+		built += fmt.Sprintf("\nconst ply = %d\n", b.Ply)
+		weights += fmt.Sprintf(", %d choices ahead", b.Ply)
+	}
 	return Source(Options{
 		Package: programs + b.Game, Dir: b.Dir, Limit: limit,
-		Header:  header(b.Game, fmt.Sprintf("%s, %d choices ahead", weights, b.Ply)),
+		Header:  header(b.Game, weights),
 		Replace: map[string][]byte{"net.go": []byte(built)},
 	})
 }

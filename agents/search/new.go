@@ -11,14 +11,14 @@ const MaxPly = 6
 
 // Options say which search. The zero value is the default one.
 type Options struct {
-	Ply      int // how many choices ahead: 1, 2 or 3, in a game of turns up to MaxPly; 0 means 2
+	Ply      int // how many choices ahead: 1 to 4, in a game of turns up to MaxPly; 0 means 2
 	Width    int // how many lines a narrow ply goes on with; 0 means 12
-	Outcomes int // how many draws, equally likely, a third ply tells apart; 0 for none
+	Outcomes int // how many draws, equally likely, a third and a fourth ply tell apart; 0 for none
 }
 
 // New returns the search of g that o asks for, judging with e: Greedy at one ply; at two,
-// Reply where seats take turns and Two elsewhere; Narrow at three, or Minimax at three and
-// more where two seats take turns.
+// Reply where seats take turns and Two elsewhere; Narrow at three and four, or Minimax at three
+// and more where two seats take turns.
 func New(g *env.Game, e Evaluator, o Options) (env.Agent, error) {
 	if o.Ply == 0 {
 		o.Ply = 2
@@ -41,13 +41,16 @@ func New(g *env.Game, e Evaluator, o Options) (env.Agent, error) {
 	switch {
 	case o.Ply >= 3 && o.Ply <= MaxPly && turns(g) && g.MaxSeats == 2:
 		return NewMinimax(g, e, o.Ply, o.Width), nil
-	case o.Ply == 3:
+	case o.Ply == 3 || o.Ply == 4:
 		if o.Outcomes < 1 || turns(g) {
 			return nil, fmt.Errorf("search: %s has no third ply", g.Name)
 		}
+		if o.Ply == 4 {
+			return NewFourth(g, e, o.Width, o.Outcomes), nil
+		}
 		return NewNarrow(g, e, o.Width, o.Outcomes), nil
 	}
-	return nil, fmt.Errorf("search: ply %d, want 1, 2 or 3, and up to %d only where two seats take turns", o.Ply, MaxPly)
+	return nil, fmt.Errorf("search: ply %d, want 1 to 4, and up to %d only where two seats take turns", o.Ply, MaxPly)
 }
 
 // turns reports whether seats take turns in g: several play and one at a time acts.

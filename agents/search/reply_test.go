@@ -122,10 +122,11 @@ func TestNewPicksTheSearchThatFitsTheGame(t *testing.T) {
 		{toy.Pick, Options{Ply: 3, Outcomes: 3}, &Narrow{}, ""},
 		{toy.Pick, Options{Ply: 3}, nil, "toy:pick has no third ply"},
 		{toy.Turns, Options{Ply: 3, Outcomes: 3}, nil, "toy:turns has no third ply"},
-		{toy.Pick, Options{Ply: 4}, nil, "ply 4, want 1, 2 or 3"},
+		{toy.Pick, Options{Ply: 4, Outcomes: 3}, &Narrow{}, ""},
+		{toy.Pick, Options{Ply: 5, Outcomes: 3}, nil, "ply 5, want 1 to 4"},
 		{tetrisduel.Game, Options{Ply: 3}, &Minimax{}, ""},
 		{tetrisduel.Game, Options{Ply: MaxPly}, &Minimax{}, ""},
-		{tetrisduel.Game, Options{Ply: MaxPly + 1}, nil, "ply 7, want 1, 2 or 3"},
+		{tetrisduel.Game, Options{Ply: MaxPly + 1}, nil, "ply 7, want 1 to 4"},
 		{toy.Pick, Options{Ply: -1}, nil, "ply -1"},
 		{toy.Pick, Options{Width: -2}, nil, "width -2, want at least 1"},
 	} {

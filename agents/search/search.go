@@ -1,6 +1,6 @@
 // Package search chooses actions in any game through env.State alone: one piece
-// deep, two pieces deep, a narrow third over what may come next, and, where seats take
-// turns, the best reply. What a position is worth is a plug, an Evaluator. The package
+// deep, two pieces deep, a narrow third and fourth over what may come next, and, where seats
+// take turns, the best reply. What a position is worth is a plug, an Evaluator. The package
 // imports the standard library only and keeps to the language of Go 1.17, because
 // contest bots carry it.
 //

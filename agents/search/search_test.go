@@ -3,6 +3,9 @@ package search
 import (
 	"context"
 	"fmt"
+	"math"
+	"slices"
+	"sort"
 	"testing"
 	"time"
 
@@ -10,6 +13,7 @@ import (
 
 	"blockyard/env"
 	"blockyard/env/blockbattle"
+	"blockyard/env/envtest/toy"
 )
 
 // hashed is an evaluator without any sense: a number in [-100, 100] from the boards and
@@ -106,7 +110,19 @@ func act(t testing.TB, a env.Agent, s env.State, seat int) env.Action {
 // position at a time.
 type exhaust struct {
 	eval     Evaluator
-	outcomes int // what the first draw after the root's choice is taken to be, if not 0
+	outcomes int       // how many things the first draw after a choice may be, if not 0
+	drawn    int       // after how many choices from the root; later draws are 0
+	game     *env.Game // Block Battle if not set
+}
+
+func (x exhaust) fresh(s env.State) env.State {
+	g := x.game
+	if g == nil {
+		g = blockbattle.Game
+	}
+	c := g.New(2)
+	c.CopyFrom(s)
+	return c
 }
 
 // best returns the first of the best choices in s, looking depth plies ahead, and its
@@ -122,25 +138,19 @@ func (x exhaust) best(s env.State, seat, ply, depth int) (env.Action, float32) {
 }
 
 func (x exhaust) worth(s env.State, seat int, a env.Action, ply, depth int) float32 {
-	if ply > 0 || x.outcomes == 0 {
-		return x.after(s, seat, a, ply, depth)
+	if ply >= x.drawn {
+		return x.after(s, seat, a, 0, ply, depth)
 	}
 	var sum float32
 	for o := range x.outcomes {
-		c := blockbattle.Game.New(2)
-		c.CopyFrom(s)
-		c.Force([]uint16{uint16(o)})
-		sum += x.after(c, seat, a, ply, depth)
+		sum += x.after(s, seat, a, o, ply, depth)
 	}
 	return sum / float32(x.outcomes)
 }
 
-func (x exhaust) after(s env.State, seat int, a env.Action, ply, depth int) float32 {
-	c := blockbattle.Game.New(2)
-	c.CopyFrom(s)
-	if ply > 0 || x.outcomes == 0 {
-		c.Force([]uint16{0})
-	}
+func (x exhaust) after(s env.State, seat int, a env.Action, draw, ply, depth int) float32 {
+	c := x.fresh(s)
+	c.Force([]uint16{uint16(draw)})
 	c.After(seat, a)
 	switch {
 	case c.Acting() == 0 && c.Result(seat) > 0:
@@ -169,10 +179,10 @@ func TestSearchesPlayWhatTheExhaustiveOnePlays(t *testing.T) {
 			depth int
 			n     int
 		}{
-			{"greedy", NewGreedy(g, e), exhaust{e, 0}, 1, 300},
-			{"two", NewTwo(g, e), exhaust{e, 0}, 2, 60},
-			{"narrow", NewNarrow(g, e, 1<<20, blockbattle.Pieces), exhaust{e, blockbattle.Pieces}, 3, 2},
-			{"narrow, two outcomes", NewNarrow(g, e, 1<<20, 2), exhaust{e, 2}, 3, 6},
+			{"greedy", NewGreedy(g, e), exhaust{eval: e}, 1, 300},
+			{"two", NewTwo(g, e), exhaust{eval: e}, 2, 60},
+			{"narrow", NewNarrow(g, e, 1<<20, blockbattle.Pieces), exhaust{eval: e, outcomes: blockbattle.Pieces, drawn: 1}, 3, 2},
+			{"narrow, two outcomes", NewNarrow(g, e, 1<<20, 2), exhaust{eval: e, outcomes: 2, drawn: 1}, 3, 6},
 		} {
 			t.Run(fmt.Sprintf("%s, %d levels", c.name, levels), func(t *testing.T) {
 				ended := 0
@@ -192,6 +202,59 @@ func TestSearchesPlayWhatTheExhaustiveOnePlays(t *testing.T) {
 	}
 }
 
+// TestTheFourthPlyPlaysWhatTheExhaustiveOnePlays has it go on with all thirds. The small game
+// is looked through with all its draws, Block Battle with one, where choices are few.
+func TestTheFourthPlyPlaysWhatTheExhaustiveOnePlays(t *testing.T) {
+	whole := func(g *env.Game, e Evaluator, outcomes int) *Narrow {
+		n := NewFourth(g, e, 1<<20, outcomes)
+		n.beyond.few = 0
+		return n
+	}
+	ended := 0
+	for seed := range uint64(40) {
+		s := toy.Pick.New(2)
+		s.Reset(seed)
+		for range seed % toy.Length {
+			if s.Acting() != 0 {
+				s.Step(env.Moves{s.Legal(0, nil)[0], s.Legal(1, nil)[0]})
+			}
+		}
+		if s.Acting() == 0 {
+			continue
+		}
+		n, judge := whole(toy.Pick, margin{}, 3), exhaust{eval: margin{}, outcomes: 3, drawn: 2, game: toy.Pick}
+		got, err := n.Act(context.Background(), judge.fresh(s), 0)
+		require.NoError(t, err)
+		want, v := judge.best(s, 0, 0, 4)
+		require.Equal(t, want, got, "seed %d", seed)
+		require.InDelta(t, v, n.Value(), 1e-3*max(1, math.Abs(float64(v))/1000), "seed %d", seed)
+		if math.Abs(float64(v)) > float64(Limit)/float64(3*3) {
+			ended++
+		}
+	}
+	require.NotZero(t, ended, "no game was over within four plies")
+
+	e, done := hashed{levels: 1 << 20}, 0
+	for i, s := range positions(t, 400) {
+		c := exhaust{}.fresh(s)
+		pairs := len(s.Legal(0, nil))
+		if c.After(0, s.Legal(0, nil)[0]); c.Acting() == 0 {
+			continue
+		}
+		if pairs *= len(c.Legal(0, nil)); pairs > 200 {
+			continue
+		}
+		n, judge := whole(blockbattle.Game, e, 1), exhaust{eval: e}
+		want, v := judge.best(s, 0, 0, 4)
+		require.Equal(t, want, act(t, n, s, 0), "position %d", i)
+		require.InDelta(t, v, n.Value(), 1e-3, "position %d", i)
+		if done++; done == 2 {
+			return
+		}
+	}
+	t.Fatal("no position of few choices")
+}
+
 func TestHiddenDrawsMakeNoDifference(t *testing.T) {
 	g := blockbattle.Game
 	e := hashed{levels: 1 << 20}
@@ -199,6 +262,7 @@ func TestHiddenDrawsMakeNoDifference(t *testing.T) {
 	for i, s := range positions(t, 60) {
 		for name, a := range map[string]env.Agent{
 			"greedy": NewGreedy(g, e), "two": NewTwo(g, e), "narrow": NewNarrow(g, e, 3, blockbattle.Pieces),
+			"fourth": NewFourth(g, e, 1, 2),
 		} {
 			env.View(view, s, i%2, 1)
 			want, value := act(t, a, view, i%2), a.(Reporter).Value()
@@ -273,8 +337,8 @@ func TestOutOfTimePlaysTheBestSoFar(t *testing.T) {
 			// Without a deadline the first choices are looked at in order.
 			want, best, looked := env.None, float32(0), 0
 			for _, a := range s.Legal(seat, nil) {
-				v := exhaust{e, 0}.worth(s, seat, a, 0, 2)
-				one := exhaust{e, 0}.worth(s, seat, a, 0, 1)
+				v := exhaust{eval: e}.worth(s, seat, a, 0, 2)
+				one := exhaust{eval: e}.worth(s, seat, a, 0, 1)
 				if one > -Limit { // not lost at once: it takes a call, unless all its seconds lose
 					if looked == calls {
 						continue
@@ -299,6 +363,7 @@ func TestDeadlineIsKeptAndDoesNotMatterWhenFar(t *testing.T) {
 		for _, make := range []func() env.Agent{
 			func() env.Agent { return NewTwo(g, hashed{levels: 5}) },
 			func() env.Agent { return NewNarrow(g, hashed{levels: 5}, 10, blockbattle.Pieces) },
+			func() env.Agent { return NewFourth(g, hashed{levels: 5}, 2, 2) },
 		} {
 			far, cancel := context.WithTimeout(context.Background(), time.Hour)
 			defer cancel()
@@ -328,6 +393,7 @@ func TestNothingIsAllocatedOnceWarm(t *testing.T) {
 		"greedy": NewGreedy(g, tidy{}),
 		"two":    NewTwo(g, tidy{}),
 		"narrow": NewNarrow(g, tidy{}, 4, blockbattle.Pieces),
+		"fourth": NewFourth(g, tidy{}, 1, 2),
 	} {
 		all := func() {
 			for i, s := range list {
@@ -347,7 +413,7 @@ func TestAFinishedGameIsRefused(t *testing.T) {
 		s.Step(env.Moves{s.Legal(0, nil)[0], s.Legal(1, nil)[0]})
 	}
 	e := tidy{}
-	for _, a := range []env.Agent{NewRandom(1), NewFirst(), NewGreedy(g, e), NewTwo(g, e), NewNarrow(g, e, 3, 7)} {
+	for _, a := range []env.Agent{NewRandom(1), NewFirst(), NewGreedy(g, e), NewTwo(g, e), NewNarrow(g, e, 3, 7), NewFourth(g, e, 3, 7)} {
 		_, err := a.Act(context.Background(), s, 1)
 		require.ErrorContains(t, err, "seat 1 has no legal action")
 	}
@@ -369,4 +435,30 @@ func TestRandomIsEven(t *testing.T) {
 	}
 	require.Less(t, chi, float64(len(legal))*2.5, "χ² over %d actions", len(legal))
 	require.Equal(t, act(t, NewRandom(9), s, 0), act(t, NewRandom(9), s, 0))
+}
+
+// TestFewAreThoseOnePlyLikes has a search of two plies look at three first choices alone.
+func TestFewAreThoseOnePlyLikes(t *testing.T) {
+	e, seen := hashed{levels: 1 << 20}, 0
+	judge := exhaust{eval: e}
+	for i, s := range positions(t, 40) {
+		two := NewTwo(blockbattle.Game, e)
+		two.few = 3
+		got := act(t, two, s, i%2)
+		legal := s.Legal(i%2, nil)
+		one := func(a env.Action) float32 { return judge.worth(s, i%2, a, 0, 1) }
+		if slices.ContainsFunc(legal, func(a env.Action) bool { return math.Abs(float64(one(a))) > float64(Limit) }) {
+			continue // what ends the game is known without a look, and is no part of the few
+		}
+		seen++
+		sort.SliceStable(legal, func(j, k int) bool { return one(legal[j]) > one(legal[k]) })
+		want := legal[0]
+		for _, a := range legal[:min(3, len(legal))] {
+			if judge.worth(s, i%2, a, 0, 2) > judge.worth(s, i%2, want, 0, 2) {
+				want = a
+			}
+		}
+		require.Equal(t, want, got, "position %d", i)
+	}
+	require.Greater(t, seen, 20)
 }

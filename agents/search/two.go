@@ -18,6 +18,7 @@ type Two struct {
 	root  level
 	leaf  level
 	order []int // live children of the root, in the order to look at them
+	few   int   // how many of them to look at, those that one ply thinks best; 0 for all
 	lines lines // the best pairs, for those who go on from there
 	value float32
 }
@@ -48,13 +49,14 @@ func (t *Two) look(c *clock, s env.State, seat int) (int, error) {
 		return 0, stuck(seat)
 	}
 	t.lines.clear()
-	if c.timed {
+	ranked := c.timed || t.few > 0
+	if ranked {
 		t.root.judge(t.eval, seat)
 	}
-	t.order = t.root.arrange(t.order, c.timed)
+	t.order = t.root.arrange(t.order, ranked)
 	for seen, k := range t.order {
 		i := t.root.slot[k]
-		if seen > 0 && c.up() {
+		if seen > 0 && (c.up() || t.few > 0 && seen >= t.few) {
 			t.root.worth[i] = -Win // never looked at: out of the choice
 			continue
 		}

@@ -20,7 +20,7 @@ type Hand struct {
 	Load func(path string) ([]float32, error)
 
 	game     *env.Game
-	outcomes int // what a third ply tells apart
+	outcomes int // what a third and a fourth ply tell apart
 	play     func(h *Hand, weights []float32, options string) (Factory, error)
 }
 

@@ -10,7 +10,7 @@
 //
 // Options of a search:
 //
-//	ply      how many choices it looks ahead: 1, 2 (the default) or 3; up to 6 where two
+//	ply      how many choices it looks ahead: 1, 2 (the default), 3 or 4; up to 6 where two
 //	         seats take turns
 //	width    how many lines a ply goes on with that does not go on with all
 //	weights  a file of weights for the evaluator instead of those it is shipped with

@@ -70,6 +70,7 @@ func TestDefaultSearchLooksTwoPliesAhead(t *testing.T) {
 	require.Equal(t, choices("hand:ply=2"), choices("hand"))
 	require.NotEqual(t, choices("hand:ply=1"), choices("hand"))
 	require.NotEqual(t, choices("hand:ply=3,width=9"), choices("hand"))
+	require.NotEqual(t, choices("hand:ply=4,width=9"), choices("hand"))
 	require.NotEqual(t, choices("terms6"), choices("hand"))
 }
 
@@ -97,7 +98,7 @@ func TestBadTextIsNamed(t *testing.T) {
 		"first:":                 "first takes no options",
 		"hand:plies=2":           `unknown option "plies"; there are ply, time, weights, width`,
 		"hand:ply":               `option ply: "" is not a number from 1 to 6`,
-		"hand:ply=4":             `ply 4, want 1, 2 or 3`,
+		"hand:ply=5":             `ply 5, want 1 to 4`,
 		"hand:ply=0":             `option ply: "0" is not a number from 1 to 6`,
 		"hand:ply=2,":            `unknown option ""`,
 		"hand:width=-1":          `option width: "-1" is not a number`,
@@ -171,7 +172,7 @@ func BenchmarkAct(b *testing.B) {
 		list := positions(b, g)
 		for _, text := range []string{
 			"random", "terms6:ply=1", "hand:ply=1", "learned:ply=1", "terms6", "hand", "learned",
-			"hand:ply=3,width=12", "learned:ply=3,width=12",
+			"hand:ply=3,width=12", "learned:ply=3,width=12", "learned:ply=4,width=12",
 		} {
 			f, err := Parse(g, text)
 			if errors.Is(err, blockbattlebot.ErrNotShipped) {

@@ -1,5 +1,5 @@
 // Blockbattle is the bot for the AI Block Battle contest: the contest's lines on standard
-// input and output, a search over this piece and the next one (or one more), and an evaluator. Bundled
+// input and output, a search over this piece and the next one (or one or two more), and an evaluator. Bundled
 // into one file it is what gets handed in.
 package main
 
@@ -38,13 +38,16 @@ func main() {
 	}
 }
 
-// width is how many lines a third ply goes on with: the default of the same search
+// width is how many lines a third ply, and a fourth, goes on with: the default of the same search
 // elsewhere.
 const width = 12
 
 // player is the search. Short of time it plays the best it has found until then.
 func player(g *env.Game, e search.Evaluator) env.Agent {
-	if ply == 3 {
+	switch ply {
+	case 4:
+		return search.NewFourth(g, e, width, blockbattle.Pieces)
+	case 3:
 		return search.NewNarrow(g, e, width, blockbattle.Pieces)
 	}
 	return search.NewTwo(g, e)

@@ -4,5 +4,5 @@ package main
 // the hand-tuned weights; bundling puts a net here.
 const netText = ""
 
-// ply is how many own choices the bot looks ahead, 2 or 3; bundling sets it.
+// ply is how many own choices the bot looks ahead, 2 to 4; bundling sets it.
 const ply = 2
