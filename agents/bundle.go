@@ -17,7 +17,7 @@ type bundleCmd struct {
 	Out     string `required:"" placeholder:"FILE" help:"Where the source goes, such as bot.go."`
 	Weights string `placeholder:"FILE" help:"Net to build in, a safetensors file; by default the shipped one."`
 	Hand    bool   `help:"Build in the hand-tuned weights instead of a net."`
-	Ply     int    `help:"How many own choices a Block Battle bot looks ahead, 2 to 4. Default: 2, as players do." placeholder:"N"`
+	Ply     int    `help:"How many choices the bot looks ahead: 2 to 4 in Block Battle, and to 6 where seats take turns, the opponent's counting too. Default: 2, as players do." placeholder:"N"`
 	Zip     bool   `help:"Also write the upload beside it, with the ending .zip: an archive with main.go on top."`
 }
 

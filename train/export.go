@@ -12,7 +12,7 @@ type export struct {
 	Game    string `arg:"" help:"Game the bot is for, such as blockbattle."`
 	Weights string `help:"Net to build in, a safetensors file. Default: the shipped one." placeholder:"FILE"`
 	Out     string `help:"Where the source goes." default:"bot.go" placeholder:"FILE"`
-	Ply     int    `help:"How many own choices a Block Battle bot looks ahead, 2 to 4. Default: 2, as players do." placeholder:"N"`
+	Ply     int    `help:"How many choices the bot looks ahead: 2 to 4 in Block Battle, and to 6 where seats take turns, the opponent's counting too. Default: 2, as players do." placeholder:"N"`
 	Zip     bool   `help:"Also write the upload beside it, with the ending .zip: an archive with main.go on top."`
 }
 

@@ -163,7 +163,7 @@ func TestBundledFourthPlyPlaysLikeItsTwin(t *testing.T) {
 func TestWriteRefusesAnotherPly(t *testing.T) {
 	_, err := Bot{Game: "blockbattle", Ply: 5}.Write()
 	require.ErrorContains(t, err, "ply 5, want 2 to 4")
-	_, err = Bot{Game: "tetrisduel", Ply: 3}.Write()
+	_, err = Bot{Game: "dropblox", Ply: 3}.Write()
 	require.ErrorContains(t, err, "searches in one way only")
 }
 

@@ -16,19 +16,26 @@ import (
 )
 
 // The bundled bot compiles alone and plays whole games, the moves of the agent in this
-// program.
+// program, however far it looks.
 func TestBlockingBotPlaysAsItsAgent(t *testing.T) {
+	t.Run("two plies", func(t *testing.T) { playsAsItsAgent(t, 2) })
+	t.Run("three plies", func(t *testing.T) { playsAsItsAgent(t, 3) })
+}
+
+func playsAsItsAgent(t *testing.T, ply int) {
 	net, err := blockingbot.Shipped(blocking.Game)
 	require.NoError(t, err)
-	b, err := Bot{Game: "blocking", Net: net}.Write()
+	b, err := Bot{Game: "blocking", Net: net, Ply: ply}.Write()
 	require.NoError(t, err)
+	require.LessOrEqual(t, len(b.Source), MaxChars)
 	exe := filepath.Join(t.TempDir(), "bot")
 	require.NoError(t, Check(t.Context(), b.Source, exe))
 	rounded, err := Rounded(net, b.Bits)
 	require.NoError(t, err)
 	learned, err := blockingbot.NewLearned(rounded)
 	require.NoError(t, err)
-	twin := search.NewReply(blocking.Game, learned, 12)
+	twin, err := search.New(blocking.Game, learned, search.Options{Ply: ply})
+	require.NoError(t, err)
 	same, asked := 0, 0
 	for seats := 2; seats <= 4; seats++ {
 		s := blocking.New(seats, 0)

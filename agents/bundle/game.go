@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"blockyard/agents/bots/netpack"
+	"blockyard/agents/search"
 	"blockyard/agents/valuenet"
 )
 
@@ -28,12 +29,12 @@ type Bundle struct {
 type Bot struct {
 	Game string        // the program is agents/bots/<game>
 	Net  *valuenet.Net // built in; nil for the hand-tuned weights
-	Ply  int           // how many own choices it looks ahead, where the game is in deepest; 0 means 2
+	Ply  int           // how many choices it looks ahead, where the game is in deepest; 0 means 2
 	Dir  string        // a folder inside the module; empty for the current one
 }
 
-// deepest is how many own choices the bots look ahead at most that can be told how many.
-var deepest = map[string]int{"blockbattle": 4}
+// deepest is how many choices the bots look ahead at most that can be told how many.
+var deepest = map[string]int{"blockbattle": 4, "blocking": search.MaxPly, "tetrisduel": search.MaxPly}
 
 // Write makes the bot. Weights keep as many bits as fit into MaxChars; where that is not
 // all of them, it plays as Rounded(Net, Bits) does. The result is not yet checked: see

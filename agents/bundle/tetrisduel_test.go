@@ -63,6 +63,35 @@ func TestBundledDuelBotsPlayLikeTheirTwins(t *testing.T) {
 	}
 }
 
+// A bundled duel bot that looks further does so as the search in this program, unless the clock of
+// the contest cuts it short.
+func TestBundledDuelBotLooksFurther(t *testing.T) {
+	net := duelNet(t)
+	b, err := Bot{Game: "tetrisduel", Net: net, Ply: 4}.Write()
+	require.NoError(t, err)
+	require.LessOrEqual(t, len(b.Source), MaxChars)
+	require.Contains(t, string(b.Source), "4 choices ahead")
+	rounded, err := Rounded(net, b.Bits)
+	require.NoError(t, err)
+	e, err := tetrisduelbot.NewLearned(rounded)
+	require.NoError(t, err)
+	exe := filepath.Join(t.TempDir(), "bot")
+	require.NoError(t, Check(t.Context(), b.Source, exe))
+	twin, same := search.NewMinimax(tetrisduel.Game, e, 4, 12), 0
+	got, err := ReplayTetrisduel(t.Context(), []string{exe}, func(s *tetrisduel.State, a env.Action) {
+		view := *s
+		want, err := twin.Act(context.Background(), &view, s.Mover())
+		require.NoError(t, err)
+		if tetrisduel.Game.Text(want) == tetrisduel.Game.Text(a) {
+			same++
+		}
+	})
+	require.NoError(t, err)
+	t.Logf("%d of %d choices the same, %v a choice, %v at most", same, got.Answers, got.Mean, got.Longest)
+	require.Greater(t, got.Answers, 20)
+	require.Greater(t, same, got.Answers*3/4)
+}
+
 func TestReplayRefusesADuelBotThatTalksNonsense(t *testing.T) {
 	_, err := ReplayTetrisduel(t.Context(), []string{"sh", "-c", "while read -r w x; do case $w in blocks) echo ready;; moves) echo 0 0 0;; esac; done"}, nil)
 	require.ErrorContains(t, err, "game 1: lost by illegal at half-turn 1")

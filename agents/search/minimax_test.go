@@ -4,24 +4,27 @@ import (
 	"context"
 	"sort"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"blockyard/agents/blockingbot"
 	"blockyard/agents/search"
 	"blockyard/agents/tetrisduelbot"
 	"blockyard/env"
+	"blockyard/env/blocking"
 	"blockyard/env/tetrisduel"
 )
 
 // looked is the judge: what seat's choices in s are worth when ply choices are looked
 // ahead, the best width of each position gone into and nothing left out.
-func looked(e search.Evaluator, s env.State, seat, ply, width, from int) (legal []env.Action, worth []float32) {
+func looked(g *env.Game, e search.Evaluator, s env.State, seat, ply, width, from int) (legal []env.Action, worth []float32) {
 	legal = s.Legal(seat, nil)
 	worth = make([]float32, len(legal))
 	states := make([]env.State, len(legal))
 	var live []int
 	for i, a := range legal {
-		states[i] = tetrisduel.Game.New(2)
+		states[i] = g.New(2)
 		states[i].CopyFrom(s)
 		states[i].After(seat, a)
 		if states[i].Acting() == 0 {
@@ -43,7 +46,7 @@ func looked(e search.Evaluator, s env.State, seat, ply, width, from int) (legal 
 			continue
 		}
 		mover := states[i].Acting().First()
-		replies, w := looked(e, states[i], mover, ply-1, width, from+1)
+		replies, w := looked(g, e, states[i], mover, ply-1, width, from+1)
 		if len(replies) == 0 {
 			worth[i] = search.Win - float32(from+2)
 			continue
@@ -52,18 +55,36 @@ func looked(e search.Evaluator, s env.State, seat, ply, width, from int) (legal 
 		for _, v := range w {
 			best = max(best, v)
 		}
-		worth[i] = -best
+		if worth[i] = -best; mover == seat {
+			worth[i] = best
+		}
 	}
 	return legal, worth
 }
 
+// table is a game of two seats, with its hand-tuned evaluator.
+type table struct {
+	game *env.Game
+	eval func() search.Evaluator
+	late func(s env.State) bool // where looks pass the end of a game
+}
+
+var duel = table{tetrisduel.Game, func() search.Evaluator { return tetrisduelbot.NewHand() },
+	func(s env.State) bool { return s.(*tetrisduel.State).Turn > 20 }}
+
+// In Blocking a seat that has no room left passes while the other one goes on.
+var blocks = table{blocking.Game, func() search.Evaluator { return blockingbot.NewHand() },
+	func(s env.State) bool { return s.(*blocking.State).Stuck != 0 }}
+
 // Leaving out what cannot matter changes neither the choice nor its worth.
 func TestMinimaxIsTheExhaustiveOne(t *testing.T) {
-	ended := 0
-	for _, c := range []struct{ ply, width, positions int }{{1, 4, 300}, {2, 5, 60}, {3, 4, 40}, {4, 3, 25}} {
-		m := search.NewMinimax(tetrisduel.Game, tetrisduelbot.NewHand(), c.ply, c.width)
-		random, hand := search.NewRandom(3), tetrisduelbot.NewHand()
-		s, deeper := tetrisduel.Game.New(2), 0
+	for _, c := range []struct {
+		table
+		ply, width, positions int
+	}{{duel, 1, 4, 300}, {duel, 2, 5, 60}, {duel, 3, 4, 40}, {duel, 4, 3, 25}, {blocks, 3, 4, 60}, {blocks, 4, 3, 60}} {
+		g, m := c.game, search.NewMinimax(c.game, c.eval(), c.ply, c.width)
+		random, hand := search.NewRandom(3), c.eval()
+		s, deeper, ended := g.New(2), 0, 0
 		s.Reset(uint64(c.ply))
 		for n := 0; n < c.positions; {
 			if s.Acting() == 0 {
@@ -71,10 +92,10 @@ func TestMinimaxIsTheExhaustiveOne(t *testing.T) {
 				ended++
 			}
 			seat := s.Acting().First()
-			if n++; n%2 == 0 || s.(*tetrisduel.State).Turn > 20 {
-				again := tetrisduel.Game.New(2)
+			if n++; n%2 == 0 || c.late(s) {
+				again := g.New(2)
 				again.CopyFrom(s)
-				legal, worth := looked(hand, again, seat, c.ply, c.width, 0)
+				legal, worth := looked(g, hand, again, seat, c.ply, c.width, 0)
 				best := 0
 				for i := range legal {
 					if worth[i] > worth[best] {
@@ -92,8 +113,26 @@ func TestMinimaxIsTheExhaustiveOne(t *testing.T) {
 			s.Step(env.Alone(seat, a))
 		}
 		require.Greater(t, deeper, 10)
+		require.True(t, ended > 0 || c.positions < 60, "no game went to its end")
 	}
-	require.Positive(t, ended, "no game went to its end")
+}
+
+// Where more than two play it is the search of the replies.
+func TestMinimaxOfManySeatsIsReply(t *testing.T) {
+	m := search.NewMinimax(blocking.Game, blockingbot.NewHand(), 4, 5)
+	r := search.NewReply(blocking.Game, blockingbot.NewHand(), 5)
+	s := blocking.Game.New(3)
+	s.Reset(4)
+	for n := 0; n < 30 && s.Acting() != 0; n++ {
+		seat := s.Acting().First()
+		want, err := r.Act(context.Background(), s, seat)
+		require.NoError(t, err)
+		got, err := m.Act(context.Background(), s, seat)
+		require.NoError(t, err)
+		require.Equal(t, want, got)
+		require.Equal(t, r.Value(), m.Value())
+		s.Step(env.Alone(seat, got))
+	}
 }
 
 // Out of time it still answers, with what one ply likes best at the worst.
@@ -107,6 +146,34 @@ func TestMinimaxOutOfTimeAnswers(t *testing.T) {
 	got, err := search.NewMinimax(tetrisduel.Game, tetrisduelbot.NewHand(), 5, 6).Act(ctx, s, 0)
 	require.NoError(t, err)
 	require.Equal(t, want, got)
+}
+
+// With time to spare, going deeper step by step ends where going there at once does; with the
+// time over, at the best of what was looked at.
+func TestMinimaxAgainstTheClock(t *testing.T) {
+	whole, timed := search.NewMinimax(tetrisduel.Game, tetrisduelbot.NewHand(), 4, 5), search.NewMinimax(tetrisduel.Game, tetrisduelbot.NewHand(), 4, 5)
+	random := search.NewRandom(8)
+	s := tetrisduel.Game.New(2)
+	s.Reset(6)
+	for n := 0; n < 40 && s.Acting() != 0; n++ {
+		seat := s.Acting().First()
+		want, err := whole.Act(context.Background(), s, seat)
+		require.NoError(t, err)
+		long, cancel := context.WithTimeout(context.Background(), time.Hour)
+		got, err := timed.Act(long, s, seat)
+		cancel()
+		require.NoError(t, err)
+		require.Equal(t, want, got)
+		require.Equal(t, whole.Value(), timed.Value())
+		short, cancel := context.WithTimeout(context.Background(), time.Duration(n)*50*time.Microsecond)
+		got, err = timed.Act(short, s, seat)
+		cancel()
+		require.NoError(t, err)
+		require.Contains(t, s.Legal(seat, nil), got)
+		a, err := random.Act(context.Background(), s, seat)
+		require.NoError(t, err)
+		s.Step(env.Alone(seat, a))
+	}
 }
 
 func TestMinimaxAllocatesNothing(t *testing.T) {

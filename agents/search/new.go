@@ -17,8 +17,8 @@ type Options struct {
 }
 
 // New returns the search of g that o asks for, judging with e: Greedy at one ply; at two,
-// Reply where seats take turns and Two elsewhere; Narrow at three and four, or Minimax at three
-// and more where two seats take turns.
+// Reply where seats take turns and Two elsewhere; at three and more, Minimax where seats take
+// turns, and Narrow at three and four elsewhere.
 func New(g *env.Game, e Evaluator, o Options) (env.Agent, error) {
 	if o.Ply == 0 {
 		o.Ply = 2
@@ -39,7 +39,7 @@ func New(g *env.Game, e Evaluator, o Options) (env.Agent, error) {
 		return NewTwo(g, e), nil
 	}
 	switch {
-	case o.Ply >= 3 && o.Ply <= MaxPly && turns(g) && g.MaxSeats == 2:
+	case o.Ply >= 3 && o.Ply <= MaxPly && turns(g) && countable(g):
 		return NewMinimax(g, e, o.Ply, o.Width), nil
 	case o.Ply == 3 || o.Ply == 4:
 		if o.Outcomes < 1 || turns(g) {
@@ -50,7 +50,13 @@ func New(g *env.Game, e Evaluator, o Options) (env.Agent, error) {
 		}
 		return NewNarrow(g, e, o.Width, o.Outcomes), nil
 	}
-	return nil, fmt.Errorf("search: ply %d, want 1 to 4, and up to %d only where two seats take turns", o.Ply, MaxPly)
+	return nil, fmt.Errorf("search: ply %d, want 1 to 4, and up to %d only where seats take turns", o.Ply, MaxPly)
+}
+
+// countable reports whether positions of g have two seats or say how many play.
+func countable(g *env.Game) bool {
+	_, ok := g.New(g.MinSeats).(seated)
+	return ok || g.MaxSeats == 2
 }
 
 // turns reports whether seats take turns in g: several play and one at a time acts.

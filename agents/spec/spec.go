@@ -10,8 +10,8 @@
 //
 // Options of a search:
 //
-//	ply      how many choices it looks ahead: 1, 2 (the default), 3 or 4; up to 6 where two
-//	         seats take turns
+//	ply      how many choices it looks ahead: 1, 2 (the default), 3 or 4; up to 6 where seats
+//	         take turns, if two play (if more do, 2)
 //	width    how many lines a ply goes on with that does not go on with all
 //	weights  a file of weights for the evaluator instead of those it is shipped with
 //	time     limit for one choice, such as 50ms; without it the search is exhaustive

@@ -176,6 +176,9 @@ func (s *State) ahead(seat int) bool {
 // After implements env.State: the game is played in turns.
 func (s *State) After(seat int, a env.Action) { s.Step(env.Alone(seat, a)) }
 
+// SeatCount is how many seats play.
+func (s *State) SeatCount() int { return int(s.Seats) }
+
 // Score implements env.State.
 func (s *State) Score(seat int) int {
 	if s.Out.Has(seat) {

@@ -1,5 +1,6 @@
 // Blocking is the bot for the Blocking contest: the contest's lines on standard input and
-// output, a search over its placements and the replies to them, and an evaluator. Bundled
+// output, a search over its placements and the replies to them (with two players a few more, if
+// wanted), and an evaluator. Bundled
 // into one file it is what gets handed in.
 package main
 
@@ -17,8 +18,17 @@ import (
 	"blockyard/env/blocking"
 )
 
-// width is how many of its placements the bot looks at the replies to.
+// width is how many placements of each position the search goes into: the default of the same
+// search elsewhere.
 const width = 12
+
+// player is the search. Short of time it plays the best it has found until then.
+func player(g *env.Game, e search.Evaluator) env.Agent {
+	if ply > 2 {
+		return search.NewMinimax(g, e, ply, width)
+	}
+	return search.NewReply(g, e, width)
+}
 
 func main() {
 	e, err := evaluator()
@@ -30,7 +40,7 @@ func main() {
 	g := &env.Game{Name: "blocking", MinSeats: 2, MaxSeats: 4, New: position}
 	bot := contest.Bot{
 		Codec: blockingbot.NewCodec(),
-		Agent: search.NewReply(g, e, width),
+		Agent: player(g, e),
 		State: g.New(2),
 		View:  g.New(2),
 		Notes: os.Stderr,

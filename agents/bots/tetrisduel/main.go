@@ -1,5 +1,5 @@
 // Tetrisduel is the bot for the Tetris duel: the contest's lines on standard input and
-// output, a search over this block and the reply to it, and an evaluator. Bundled into one
+// output, a search over this block and the reply to it (or a few choices more), and an evaluator. Bundled into one
 // file it is what gets handed in.
 package main
 
@@ -17,8 +17,17 @@ import (
 	"blockyard/env/tetrisduel"
 )
 
-// width is how many choices the search looks at the reply to.
+// width is how many choices of each position the search goes into: the default of the same search
+// elsewhere.
 const width = 12
+
+// player is the search. Short of time it plays the best it has found until then.
+func player(g *env.Game, e search.Evaluator) env.Agent {
+	if ply > 2 {
+		return search.NewMinimax(g, e, ply, width)
+	}
+	return search.NewReply(g, e, width)
+}
 
 func main() {
 	e, err := evaluator()
@@ -30,7 +39,7 @@ func main() {
 	g := &env.Game{Name: "tetrisduel", MinSeats: 2, MaxSeats: 2, Rows: 1, New: position}
 	bot := contest.Bot{
 		Codec: tetrisduelbot.NewCodec(os.Stdout),
-		Agent: search.NewReply(g, e, width),
+		Agent: player(g, e),
 		State: g.New(2),
 		View:  g.New(2),
 		Notes: os.Stderr,
