@@ -48,3 +48,18 @@ func TestAllowanceStaysWithinTheBank(t *testing.T) {
 	}
 	require.Greater(t, b.Left, time.Second)
 }
+
+// A bank that fills no more lasts for all the answers it is for, each of which costs something
+// besides, and the last answers get as much as the first.
+func TestAllowanceLastsForTheTurns(t *testing.T) {
+	const turns, besides = 280, 4 * ms
+	left := 20000 * ms
+	first := Allowance(Turn{Budget: left, Turns: turns})
+	require.Greater(t, first, 60*ms)
+	for n := turns; n > 0; n-- {
+		d := Allowance(Turn{Budget: left, Turns: n})
+		require.Greater(t, d, first/3)
+		left -= d + besides
+		require.Positive(t, left, "%d answers to go", n)
+	}
+}

@@ -328,6 +328,8 @@ func TestBudget(t *testing.T) {
 		}
 	}
 	require.Zero(t, Budget(600, -time.Second))
+	const whole = 300 * time.Second
+	require.Greater(t, Budget(500, whole/2), 3*Budget(0, whole), "a turn that may be the last gets more than the first ones")
 }
 
 // A program's turn: commands that lead somewhere, one write each; no word about what cannot

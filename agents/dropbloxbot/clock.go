@@ -10,15 +10,36 @@ const (
 	fewest      = 90
 )
 
+// Up to calm no game is lost, however little a program thinks, and from grave on any turn may be
+// the one that decides it.
+const (
+	calm, grave = 350, 450
+	calmCare    = 0.1
+)
+
+// care is what a turn at a score deserves of the time, next to one in which all is at stake.
+func care(score int) float64 {
+	switch {
+	case score <= calm:
+		return calmCare
+	case score >= grave:
+		return 1
+	}
+	return calmCare + (1-calmCare)*float64(score-calm)/(grave-calm)
+}
+
 // Budget is how long a program may think about this turn with so much left of the game's
 // clock: a share of it, so that it never runs out.
 func Budget(score int, left time.Duration) time.Duration {
-	turns := turnsAPoint * float64(lastScore-score)
-	if turns < fewest {
-		turns = fewest
-	}
 	if left < 0 {
 		return 0
 	}
-	return time.Duration(float64(left) / turns)
+	turns := 0.0 // that are left, each counted as what it deserves
+	for s := score; s < lastScore; s++ {
+		turns += turnsAPoint * care(s)
+	}
+	if turns < fewest {
+		turns = fewest
+	}
+	return time.Duration(float64(left) * care(score) / turns)
 }

@@ -144,7 +144,7 @@ func (c *Codec) turn(r *bufio.Reader, rest string, s *tetrisduel.State) (contest
 		return t, &contest.Surprise{Text: err.Error()}
 	}
 	*s = next
-	t.Budget = left
+	t.Budget, t.Turns = left, (tetrisduel.HalfTurns-int(next.Turn))/2+1
 	return t, nil
 }
 

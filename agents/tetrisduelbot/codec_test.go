@@ -35,7 +35,7 @@ func TestDialogueThereAndBack(t *testing.T) {
 				lines = append(lines, Request(s, left, turns%2 == 0)...)
 				turn, err := codec.ReadTurn(bufio.NewReader(strings.NewReader(strings.Join(lines, "\n")+"\n")), got)
 				require.NoError(t, err)
-				require.Equal(t, contest.Turn{Seat: seat, Budget: left}, turn)
+				require.Equal(t, contest.Turn{Seat: seat, Budget: left, Turns: 281 - turns}, turn)
 				sameToMover(t, s, got, seat)
 				lines = nil
 			}
