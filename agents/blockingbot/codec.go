@@ -70,9 +70,9 @@ func (c *Codec) ReadTurn(r *bufio.Reader, state env.State) (contest.Turn, error)
 	if c.listed, err = readList(r); err != nil {
 		return contest.Turn{}, err
 	}
-	t := contest.Turn{Seat: c.told.seat, Budget: LaterTime, PerMove: LaterTime}
+	t := contest.Turn{Seat: c.told.seat, Budget: LaterTime, Turns: 1}
 	if c.asked == 0 {
-		t.Budget, t.PerMove = FirstTime, FirstTime
+		t.Budget = FirstTime
 	}
 	c.asked++
 	s := state.(*blocking.State)

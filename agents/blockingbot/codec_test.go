@@ -204,7 +204,7 @@ func TestTimes(t *testing.T) {
 		turn, err := c.ReadTurn(r, blocking.New(2, 0))
 		require.NoError(t, err)
 		require.Equal(t, want, turn.Budget)
-		require.Less(t, contest.Allowance(turn), want/2)
+		require.Equal(t, want/2, contest.Allowance(turn))
 	}
 }
 

@@ -59,6 +59,7 @@ func TestAllowanceLastsForTheTurns(t *testing.T) {
 	for n := turns; n > 0; n-- {
 		d := Allowance(Turn{Budget: left, Turns: n})
 		require.Greater(t, d, first/3)
+		require.LessOrEqual(t, d, left/2)
 		left -= d + besides
 		require.Positive(t, left, "%d answers to go", n)
 	}

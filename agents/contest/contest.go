@@ -25,7 +25,7 @@ type Turn struct {
 	Seat    int
 	Budget  time.Duration // what is left in the time bank; 0 if the contest did not say
 	PerMove time.Duration // what the bank gains with every answer
-	Turns   int           // how many answers, this one among them, it has to last for; 0 if nobody knows
+	Turns   int           // how many answers, this one among them, the budget is for; 0 if nobody knows
 }
 
 // A Codec speaks one contest's dialogue, both ends of it: what one end writes the other
@@ -70,8 +70,8 @@ func ReadLine(r *bufio.Reader) (line string, cut bool, err error) {
 
 // Allowance is how long an answer may take to think: at the pace at which the bank fills,
 // and a tenth of what is in it beyond that, or this answer's share if their number is known,
-// but never more than a third of it. It leaves the rest to the pipe, the operating system and
-// bad luck.
+// but never more than a third of it, or half if it is for this answer alone. It leaves the
+// rest to the pipe, the operating system and bad luck.
 func Allowance(t Turn) time.Duration {
 	if t.Budget <= 0 {
 		return 100 * time.Millisecond
@@ -82,7 +82,11 @@ func Allowance(t Turn) time.Duration {
 	} else if spare > 0 {
 		d += spare / 10
 	}
-	if most := t.Budget / 3; d > most {
+	most := t.Budget / 3
+	if t.Turns == 1 {
+		most = t.Budget / 2
+	}
+	if d > most {
 		d = most
 	}
 	return d
