@@ -46,7 +46,7 @@ func (b Bot) Write() (*Bundle, error) {
 	most, ok := deepest[b.Game]
 	switch {
 	case !ok && b.Ply != 0:
-		return nil, fmt.Errorf("bundle %s: ply %d, but its bot searches in one way only", b.Game, b.Ply)
+		return nil, fmt.Errorf("bundle %s: ply %d, but its bot searches in one way only: leave the ply out", b.Game, b.Ply)
 	case ok && b.Ply == 0:
 		b.Ply = 2
 	case ok && (b.Ply < 2 || b.Ply > most):
