@@ -77,9 +77,12 @@ func Allowance(t Turn) time.Duration {
 		return 100 * time.Millisecond
 	}
 	d := t.PerMove * 4 / 5
-	if spare := t.Budget - t.PerMove; spare > 0 && t.Turns > 0 {
+	spare := t.Budget - t.PerMove
+	switch {
+	case spare <= 0:
+	case t.Turns > 0:
 		d += spare * 9 / 10 / time.Duration(t.Turns)
-	} else if spare > 0 {
+	default:
 		d += spare / 10
 	}
 	most := t.Budget / 3

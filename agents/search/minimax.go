@@ -148,21 +148,23 @@ func (m *Minimax) descend(seat, d int, alpha, beta float32) float32 {
 // after returns what s, d choices from the root, is worth to seat, which has just moved.
 func (m *Minimax) after(s env.State, seat, d int, alpha, beta float32) float32 {
 	mover := s.Acting().First()
+	passed := mover == seat // the other seat did
+	if !passed {
+		alpha, beta = -beta, -alpha
+	}
 	l := &m.ply[d]
 	l.open(s, mover, d+1)
-	if len(l.legal) == 0 {
-		return Win - float32(d+1) // a seat that has to choose and cannot has lost
-	}
 	l.judge(m.eval, mover)
-	switch last := d+1 == m.limit; {
-	case mover == seat && last: // the other one passes
-		return l.worth[l.best()]
-	case mover == seat:
-		return m.descend(mover, d, alpha, beta)
-	case last:
-		return -l.worth[l.best()]
+	var v float32
+	if d+1 == m.limit || len(l.legal) == 0 {
+		v = l.top(d + 1)
+	} else {
+		v = m.descend(mover, d, alpha, beta)
 	}
-	return -m.descend(mover, d, -beta, -alpha)
+	if !passed {
+		v = -v
+	}
+	return v
 }
 
 // finished returns the worth of the best choice that ends the game, or less than any.

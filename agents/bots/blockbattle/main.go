@@ -1,6 +1,6 @@
 // Blockbattle is the bot for the AI Block Battle contest: the contest's lines on standard
-// input and output, a search over this piece and the next one (or one or two more), and an evaluator. Bundled
-// into one file it is what gets handed in.
+// input and output, a search over this piece and the next one (or one or two more), and an
+// evaluator. Bundled into one file it is what gets handed in.
 package main
 
 import (

@@ -1,7 +1,6 @@
 // Blocking is the bot for the Blocking contest: the contest's lines on standard input and
 // output, a search over its placements and the replies to them (with two players a few more, if
-// wanted), and an evaluator. Bundled
-// into one file it is what gets handed in.
+// wanted), and an evaluator. Bundled into one file it is what gets handed in.
 package main
 
 import (

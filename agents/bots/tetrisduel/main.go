@@ -1,6 +1,6 @@
 // Tetrisduel is the bot for the Tetris duel: the contest's lines on standard input and
-// output, a search over this block and the reply to it (or a few choices more), and an evaluator. Bundled into one
-// file it is what gets handed in.
+// output, a search over this block and the reply to it (or a few choices more), and an evaluator.
+// Bundled into one file it is what gets handed in.
 package main
 
 import (
