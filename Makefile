@@ -26,7 +26,7 @@ go: ## Go tests
 	$(GO) test -timeout 15m ./...
 
 race: ## Go tests under the race detector, where goroutines meet
-	$(GO) test -race -short -timeout 15m ./env/vec ./rpc/server ./rpc/wire ./agents/match ./agents/contest ./agents/dropbloxlive/... ./train/td
+	$(GO) test -race -short -timeout 15m ./env/vec ./rpc/server ./rpc/wire ./agents/match ./agents/contest ./agents/dropbloxcontest/... ./train/selfplay/...
 
 python: $(VENV)/test ## the Python client on real Gymnasium, PettingZoo and Stable-Baselines3, and a real server
 	$(PY) -m pytest -q rpc/python/tests
@@ -77,8 +77,8 @@ bundle: ## the shipped nets as contest bots, one file each, in bin/
 	mkdir -p bin && $(GO) run ./agents bundle blockbattle --out bin/blockbattle_bot.go
 
 plugin: ## the WinTetris solver as a shared library, with its header, in bin/
-	mkdir -p bin && $(GO) build -buildmode=c-shared -o bin/libwintetris_solver.so ./agents/wintetrisplugin
-	cp agents/wintetrisplugin/wintetris.h* bin/
+	mkdir -p bin && $(GO) build -buildmode=c-shared -o bin/libwintetris_solver.so ./agents/wintetrisabi/lib
+	cp agents/wintetrisabi/lib/wintetris.h* bin/
 
 wheels: $(VENV)/ok ## the Python package for five platforms, in rpc/python/dist/
 	$(PY) -m pip install --quiet 'hatchling>=1.21' 'twine>=6' && $(PY) rpc/python/wheels.py

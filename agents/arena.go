@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"blockyard/agents/match"
-	"blockyard/agents/spec"
+	"blockyard/agents/registry"
 	"blockyard/datasets/record"
 	"blockyard/env"
 	"blockyard/env/games"
@@ -124,7 +124,7 @@ func (c *arenaCmd) table() (match.Table, error) {
 
 // player reads a spec as a player of a match.
 func player(g *env.Game, text string) (match.Player, error) {
-	f, err := spec.Parse(g, text)
+	f, err := registry.Parse(g, text)
 	return match.Player{Name: text, New: f}, err
 }
 

@@ -6,8 +6,8 @@ import (
 	"fmt"
 
 	"blockyard/agents/contest"
-	"blockyard/agents/spec"
-	"blockyard/agents/valuenet"
+	"blockyard/agents/mlp"
+	"blockyard/agents/registry"
 	"blockyard/env"
 	"blockyard/env/games"
 )
@@ -47,14 +47,14 @@ func (c *botCmd) Run(ctx context.Context, con *console) error {
 	return bot.Play(ctx, con.in, con.out)
 }
 
-func (c *botCmd) player(g *env.Game, con *console) (spec.Factory, error) {
+func (c *botCmd) player(g *env.Game, con *console) (registry.Factory, error) {
 	if c.Agent != "" {
-		return spec.Parse(g, c.Agent)
+		return registry.Parse(g, c.Agent)
 	}
-	f, err := spec.Parse(g, "learned")
-	if errors.Is(err, valuenet.ErrNotShipped) {
+	f, err := registry.Parse(g, "learned")
+	if errors.Is(err, mlp.ErrNotShipped) {
 		fmt.Fprintln(con.err, "no net is shipped: the hand-tuned player plays")
-		return spec.Parse(g, "hand")
+		return registry.Parse(g, "hand")
 	}
 	return f, err
 }

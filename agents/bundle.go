@@ -7,7 +7,7 @@ import (
 
 	"blockyard/agents/bundle"
 	"blockyard/agents/dropbloxbot"
-	"blockyard/agents/valuenet"
+	"blockyard/agents/mlp"
 	"blockyard/env"
 	"blockyard/env/games"
 )
@@ -34,7 +34,7 @@ func (c *bundleCmd) Run(ctx context.Context, con *console) error {
 	if err != nil {
 		return usage{err}
 	}
-	var net *valuenet.Net
+	var net *mlp.Net
 	switch {
 	case c.Hand && c.Weights != "":
 		return usage{errors.New("--hand and --weights do not go together")}
@@ -52,7 +52,7 @@ func (c *bundleCmd) Run(ctx context.Context, con *console) error {
 }
 
 // bundled finds a game whose contest takes a source file, and what reads its nets.
-func bundled(name string) (*env.Game, func(g *env.Game, path string) (*valuenet.Net, error), error) {
+func bundled(name string) (*env.Game, func(g *env.Game, path string) (*mlp.Net, error), error) {
 	if g, err := games.Lookup(name); err == nil && g.Name == "dropblox" {
 		return g, dropbloxbot.LoadNet, nil
 	}

@@ -6,15 +6,15 @@ import (
 	"blockyard/agents/blockbattlebot"
 	"blockyard/agents/blockingbot"
 	"blockyard/agents/contest"
+	"blockyard/agents/mlp"
 	"blockyard/agents/tetrisduelbot"
-	"blockyard/agents/valuenet"
 	"blockyard/env"
 )
 
 // A dialogue is what the commands need of a game with a contest of lines.
 type dialogue struct {
 	codec   func(con *console) contest.Codec // of the bot's end, on standard input and output
-	loadNet func(g *env.Game, path string) (*valuenet.Net, error)
+	loadNet func(g *env.Game, path string) (*mlp.Net, error)
 }
 
 // dialogues has a line for every such game, variants left out.

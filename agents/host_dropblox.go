@@ -10,9 +10,9 @@ import (
 	"strings"
 	"time"
 
-	"blockyard/agents/dropbloxlive"
-	"blockyard/agents/dropbloxlive/history"
-	"blockyard/agents/dropbloxlive/programs"
+	"blockyard/agents/dropbloxcontest"
+	"blockyard/agents/dropbloxcontest/history"
+	"blockyard/agents/dropbloxcontest/programs"
 )
 
 // hostTable is what can be held.
@@ -117,7 +117,7 @@ func (c *hostDropbloxCmd) listSeeds() error {
 	if len(c.Seeds) == 0 {
 		first := strings.TrimSpace(c.Seed)
 		if first == "" {
-			first = dropbloxlive.RandomSeed()
+			first = dropbloxcontest.RandomSeed()
 		}
 		c.Seeds = []string{first}
 	}

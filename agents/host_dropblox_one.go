@@ -7,9 +7,9 @@ import (
 	"runtime"
 	"time"
 
-	"blockyard/agents/dropbloxlive"
-	"blockyard/agents/dropbloxlive/history"
-	"blockyard/agents/dropbloxlive/programs"
+	"blockyard/agents/dropbloxcontest"
+	"blockyard/agents/dropbloxcontest/history"
+	"blockyard/agents/dropbloxcontest/programs"
 	"blockyard/datasets/record"
 )
 
@@ -27,7 +27,7 @@ func (c *hostDropbloxCmd) local(ctx context.Context, con *console, bot *programs
 		return err
 	}
 	defer w.Discard()
-	table, err := dropbloxlive.NewLocal(seed, c.clock())
+	table, err := dropbloxcontest.NewLocal(seed, c.clock())
 	if err != nil {
 		return usage{err}
 	}
@@ -35,11 +35,11 @@ func (c *hostDropbloxCmd) local(ctx context.Context, con *console, bot *programs
 	if err != nil {
 		return err
 	}
-	rec, err := dropbloxlive.Record(table, seed, "exec:"+bot.Name)
+	rec, err := dropbloxcontest.Record(table, seed, "exec:"+bot.Name)
 	if err != nil {
 		return err
 	}
-	p := dropbloxlive.Player{Program: bot, Table: table, History: f, Turns: c.Turns, Margin: dropbloxlive.Margin}
+	p := dropbloxcontest.Player{Program: bot, Table: table, History: f, Turns: c.Turns, Margin: dropbloxcontest.Margin}
 	r, err := c.show(ctx, con, &p)
 	if w != nil {
 		kept, e := rec.End(r.Reason)
@@ -75,12 +75,12 @@ func (f *recordFile) Discard() {
 
 // contest plays one game of a contest's server.
 func (c *hostDropbloxCmd) contest(ctx context.Context, con *console, bot *programs.Program) error {
-	who, err := dropbloxlive.ReadConfig(c.Config)
+	who, err := dropbloxcontest.ReadConfig(c.Config)
 	if err != nil {
 		return usage{err}
 	}
-	server := dropbloxlive.NewContest(c.Server, who)
-	var table *dropbloxlive.Remote
+	server := dropbloxcontest.NewContest(c.Server, who)
+	var table *dropbloxcontest.Remote
 	if c.Mode == "practice" {
 		table, err = server.Practice(ctx)
 	} else {
@@ -94,16 +94,16 @@ func (c *hostDropbloxCmd) contest(ctx context.Context, con *console, bot *progra
 	if err != nil {
 		return err
 	}
-	_, err = c.show(ctx, con, &dropbloxlive.Player{Program: bot, Table: table, History: f, Margin: dropbloxlive.Margin})
+	_, err = c.show(ctx, con, &dropbloxcontest.Player{Program: bot, Table: table, History: f, Margin: dropbloxcontest.Margin})
 	return err
 }
 
 // show plays a game with everything said on the console.
-func (c *hostDropbloxCmd) show(ctx context.Context, con *console, p *dropbloxlive.Player) (dropbloxlive.Result, error) {
+func (c *hostDropbloxCmd) show(ctx context.Context, con *console, p *dropbloxcontest.Player) (dropbloxcontest.Result, error) {
 	p.Program.Errors = con.err
-	p.Console = &dropbloxlive.Console{W: con.out, Colour: terminal(con.out)}
+	p.Console = &dropbloxcontest.Console{W: con.out, Colour: terminal(con.out)}
 	r, err := p.Play(ctx)
-	if r.Reason == dropbloxlive.Stopped {
+	if r.Reason == dropbloxcontest.Stopped {
 		return r, fmt.Errorf("stopped after %d turns with %d points", r.Turns, r.Score)
 	}
 	if err != nil {

@@ -9,9 +9,9 @@ import (
 	"sync"
 	"time"
 
-	"blockyard/agents/dropbloxlive"
-	"blockyard/agents/dropbloxlive/history"
-	"blockyard/agents/dropbloxlive/programs"
+	"blockyard/agents/dropbloxcontest"
+	"blockyard/agents/dropbloxcontest/history"
+	"blockyard/agents/dropbloxcontest/programs"
 )
 
 // A dropbloxSeries is a tournament: every program plays every seed.
@@ -30,14 +30,14 @@ type dropbloxSeries struct {
 
 // A dropbloxGame is one program's game of one seed.
 type dropbloxGame struct {
-	Seed   string              `json:"seed"`
-	Bot    int                 `json:"bot"`
-	Score  int                 `json:"score"`
-	Turns  int                 `json:"turns"`
-	Reason dropbloxlive.Reason `json:"reason"`
-	Fault  string              `json:"fault,omitempty"` // why it failed
-	MeanMS float64             `json:"mean_ms"`         // a turn
-	MostMS float64             `json:"longest_ms"`
+	Seed   string                 `json:"seed"`
+	Bot    int                    `json:"bot"`
+	Score  int                    `json:"score"`
+	Turns  int                    `json:"turns"`
+	Reason dropbloxcontest.Reason `json:"reason"`
+	Fault  string                 `json:"fault,omitempty"` // why it failed
+	MeanMS float64                `json:"mean_ms"`         // a turn
+	MostMS float64                `json:"longest_ms"`
 	used   time.Duration
 }
 
@@ -119,7 +119,7 @@ func (s *dropbloxSeries) game(ctx context.Context, i, b int) (err error) {
 	defer func() { err = errors.Join(err, log.close()) }()
 	bot := *s.bots[b]
 	bot.Errors = log.errors()
-	table, err := dropbloxlive.NewLocal(s.Seeds[i], s.clock())
+	table, err := dropbloxcontest.NewLocal(s.Seeds[i], s.clock())
 	if err != nil {
 		return err
 	}
@@ -127,12 +127,12 @@ func (s *dropbloxSeries) game(ctx context.Context, i, b int) (err error) {
 	if err != nil {
 		return err
 	}
-	rec, err := dropbloxlive.Record(table, s.Seeds[i], "exec:"+bot.Name)
+	rec, err := dropbloxcontest.Record(table, s.Seeds[i], "exec:"+bot.Name)
 	if err != nil {
 		return err
 	}
-	p := dropbloxlive.Player{Program: &bot, Table: table, History: f, Console: log.console(), Turns: s.Turns, Margin: dropbloxlive.Margin}
-	p.Each = func(r dropbloxlive.Result) {
+	p := dropbloxcontest.Player{Program: &bot, Table: table, History: f, Console: log.console(), Turns: s.Turns, Margin: dropbloxcontest.Margin}
+	p.Each = func(r dropbloxcontest.Result) {
 		s.tell(fmt.Sprintf("%s, seed %.12s: turn %d, %d points", letter(b), s.Seeds[i], r.Turns, r.Score), 0)
 	}
 	r, err := p.Play(ctx)
@@ -142,7 +142,7 @@ func (s *dropbloxSeries) game(ctx context.Context, i, b int) (err error) {
 	if e := s.keep(rec, r.Reason); e != nil {
 		return e
 	}
-	if err != nil && r.Reason != dropbloxlive.Failed {
+	if err != nil && r.Reason != dropbloxcontest.Failed {
 		return err
 	}
 	g := &dropbloxGame{Seed: s.Seeds[i], Bot: b, Score: r.Score, Turns: r.Turns, Reason: r.Reason, used: r.Used}
@@ -167,7 +167,7 @@ func (s *dropbloxSeries) tell(text string, games int) {
 }
 
 // keep records a game, the one that was broken off included.
-func (s *dropbloxSeries) keep(rec *dropbloxlive.Recorder, reason dropbloxlive.Reason) error {
+func (s *dropbloxSeries) keep(rec *dropbloxcontest.Recorder, reason dropbloxcontest.Reason) error {
 	if s.record == nil {
 		return nil
 	}

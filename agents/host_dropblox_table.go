@@ -12,7 +12,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/gonum/stat/distuv"
 
-	"blockyard/agents/dropbloxlive"
+	"blockyard/agents/dropbloxcontest"
 )
 
 // errors is where standard error goes: the program writes the file itself.
@@ -23,11 +23,11 @@ func (l dropbloxLog) errors() io.Writer {
 	return l.file
 }
 
-func (l dropbloxLog) console() *dropbloxlive.Console {
+func (l dropbloxLog) console() *dropbloxcontest.Console {
 	if l.file == nil {
 		return nil
 	}
-	return &dropbloxlive.Console{W: l.file}
+	return &dropbloxcontest.Console{W: l.file}
 }
 
 func (l dropbloxLog) close() error {

@@ -21,8 +21,8 @@ import (
 // A bot in another language: it drops every piece where it is, and says so.
 const dropper = `while read -r who x; do case "$who" in action) echo "asked $x" >&2; echo drop;; esac; done`
 
-// host runs "agents host blockbattle" with these bots and flags.
-func host(t *testing.T, ctx context.Context, a, b string, flags ...string) (int, string, string) {
+// hostMatch runs "agents host blockbattle" with these bots and flags.
+func hostMatch(t *testing.T, ctx context.Context, a, b string, flags ...string) (int, string, string) {
 	t.Helper()
 	var out, errs bytes.Buffer
 	args := append([]string{"host", "blockbattle", "--bot", a, "--bot", b}, flags...)
@@ -50,7 +50,7 @@ func TestHostPlaysTwoPrograms(t *testing.T) {
 		t.Run(strings.Join(flags, " "), func(t *testing.T) {
 			dir := t.TempDir()
 			file := filepath.Join(dir, "games.jsonl.gz")
-			status, out, errs := host(t, t.Context(), ours, dropper,
+			status, out, errs := hostMatch(t, t.Context(), ours, dropper,
 				append(flags, "--games", "4", "--seed", "3", "--json", "--record", file, "--log", dir)...)
 			require.Zero(t, status, errs)
 			require.Empty(t, errs)
@@ -92,7 +92,7 @@ func checkRecords(t *testing.T, file string, n int) {
 
 func TestHostEndsABotThatIsSlow(t *testing.T) {
 	slow := `while read -r who x; do case "$who" in action) sleep 0.2; echo drop;; esac; done`
-	status, out, errs := host(t, t.Context(), dropper, slow, "--games", "2", "--json", "--timebank", "20ms", "--time-per-move", "20ms", "--timeouts", "2")
+	status, out, errs := hostMatch(t, t.Context(), dropper, slow, "--games", "2", "--json", "--timebank", "20ms", "--time-per-move", "20ms", "--timeouts", "2")
 	require.Zero(t, status, errs)
 	var got hostSummary
 	require.NoError(t, json.Unmarshal([]byte(out), &got))
@@ -102,7 +102,7 @@ func TestHostEndsABotThatIsSlow(t *testing.T) {
 }
 
 func TestHostPlaysOnWithoutABotThatEnds(t *testing.T) {
-	status, out, errs := host(t, t.Context(), dropper, "false", "--games", "1")
+	status, out, errs := hostMatch(t, t.Context(), dropper, "false", "--games", "1")
 	require.Zero(t, status, errs)
 	require.Contains(t, out, "A: while read")
 	require.Contains(t, out, "\nB ")
@@ -114,7 +114,7 @@ func TestHostStopsWhenTold(t *testing.T) {
 	defer cancel()
 	file := filepath.Join(t.TempDir(), "games.jsonl")
 	before := time.Now()
-	status, out, errs := host(t, ctx, "sleep 60", dropper, "--record", file, "-q")
+	status, out, errs := hostMatch(t, ctx, "sleep 60", dropper, "--record", file, "-q")
 	require.Zero(t, status, errs)
 	require.Contains(t, out, "stopped early")
 	require.FileExists(t, file)

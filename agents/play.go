@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"blockyard/agents/match"
-	"blockyard/agents/spec"
+	"blockyard/agents/registry"
 	"blockyard/datasets/record"
 	"blockyard/env"
 	"blockyard/env/games"
@@ -36,7 +36,7 @@ func (c *playCmd) Run(ctx context.Context, con *console) error {
 		return usage{err}
 	}
 	for i, name := range g.Names {
-		f, err := spec.Parse(g.Rules, name)
+		f, err := registry.Parse(g.Rules, name)
 		if err != nil {
 			return usage{err}
 		}

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"blockyard/agents/plugin"
+	"blockyard/agents/wintetrisabi/host"
 	"blockyard/env/wintetris"
 )
 
@@ -28,7 +28,7 @@ type pluginFlags struct {
 
 // Help tells more about the command.
 func (*playCmd) Help() string {
-	return `A solver's library has the C interface of agents/wintetrisplugin/wintetris.h:
+	return `A solver's library has the C interface of agents/wintetrisabi/lib/wintetris.h:
 
   agents play wintetris --plugin ./solver.so --options "parts=4" --games 20 --seed 1
 
@@ -39,10 +39,10 @@ process, and the exit status is 1.`
 // servePlugin is the process that a library runs in, if args ask for it. What goes wrong its
 // parent hears.
 func servePlugin(args []string) (status int, asked bool) {
-	if len(args) != 2 || args[0] != plugin.ServeArgument {
+	if len(args) != 2 || args[0] != host.ServeArgument {
 		return 0, false
 	}
-	_ = plugin.Serve(args[1])
+	_ = host.Serve(args[1])
 	return 1, true
 }
 
@@ -85,7 +85,7 @@ func (c *playCmd) plugged(ctx context.Context, con *console) error {
 }
 
 // player is the library as it is asked for.
-func (c *playCmd) player(con *console) (*plugin.Player, error) {
+func (c *playCmd) player(con *console) (*host.Player, error) {
 	limit, patience := 1000, 10*time.Second
 	if c.Patience != nil {
 		patience = *c.Patience
@@ -106,7 +106,7 @@ func (c *playCmd) player(con *console) (*plugin.Player, error) {
 	case strings.ContainsRune(c.Options, 0):
 		return nil, errors.New("--options: a zero byte")
 	}
-	p := &plugin.Player{Options: c.Options, Strict: c.Strict, Cap: c.CapLines, Config: plugin.Config{
+	p := &host.Player{Options: c.Options, Strict: c.Strict, Cap: c.CapLines, Config: host.Config{
 		File: c.Plugin, Limit: time.Duration(limit) * time.Millisecond, Patience: patience,
 	}}
 	if !c.Quiet && !c.JSON {
@@ -117,13 +117,13 @@ func (c *playCmd) player(con *console) (*plugin.Player, error) {
 
 // pluginTable is what the games of a library came to.
 type pluginTable struct {
-	Plugin  string          `json:"plugin"`
-	Options string          `json:"options"`
-	Strict  bool            `json:"strict"`
-	Stopped bool            `json:"stopped"` // before all games were played
-	Faults  int             `json:"faults"`
-	Lines   float64         `json:"mean_lines"`
-	Games   []plugin.Result `json:"games"`
+	Plugin  string        `json:"plugin"`
+	Options string        `json:"options"`
+	Strict  bool          `json:"strict"`
+	Stopped bool          `json:"stopped"` // before all games were played
+	Faults  int           `json:"faults"`
+	Lines   float64       `json:"mean_lines"`
+	Games   []host.Result `json:"games"`
 }
 
 func (t *pluginTable) sum() {

@@ -12,7 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"blockyard/agents/plugin/compile"
+	"blockyard/agents/wintetrisabi/compile"
 )
 
 // TestMain lets the tests' own program be the process that a solver's library runs in.

@@ -18,8 +18,8 @@ import (
 
 	"golang.org/x/term"
 
-	"blockyard/agents/dropbloxlive/server"
-	"blockyard/agents/dropbloxlive/teams"
+	"blockyard/agents/dropbloxcontest/server"
+	"blockyard/agents/dropbloxcontest/teams"
 )
 
 // serveTable is what can be served.

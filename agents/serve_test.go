@@ -15,7 +15,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"blockyard/agents/dropbloxlive/server"
+	"blockyard/agents/dropbloxcontest/server"
 )
 
 // A loud is a buffer for several goroutines.

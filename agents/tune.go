@@ -7,8 +7,8 @@ import (
 	"math"
 
 	"blockyard/agents/match"
-	"blockyard/agents/spec"
-	"blockyard/agents/valuenet"
+	"blockyard/agents/mlp"
+	"blockyard/agents/registry"
 	"blockyard/agents/weightfile"
 	"blockyard/env"
 	"blockyard/env/games"
@@ -59,7 +59,7 @@ func (c *tuneCmd) Run(ctx context.Context, con *console) error {
 	if err != nil {
 		return err
 	}
-	if err := valuenet.WriteFile(c.Out, weightfile.FormatTerms(t.hand.Terms, tuned)); err != nil {
+	if err := mlp.WriteFile(c.Out, weightfile.FormatTerms(t.hand.Terms, tuned)); err != nil {
 		return err
 	}
 	fmt.Fprintf(con.out, "%d pairs, weights in %s\n", n, c.Out)
@@ -82,7 +82,7 @@ func (c *tuneCmd) tuner() (*tuner, []float32, error) {
 		return nil, nil, err
 	}
 	t := &tuner{tuneCmd: c, rules: g, with: c.With}
-	if t.hand, err = spec.HandOf(g); err != nil {
+	if t.hand, err = registry.HandOf(g); err != nil {
 		return nil, nil, err
 	}
 	if t.with == "" && g.MaxSeats > 1 {
@@ -110,7 +110,7 @@ func (c *tuneCmd) tuner() (*tuner, []float32, error) {
 type tuner struct {
 	*tuneCmd
 	rules *env.Game
-	hand  *spec.Hand
+	hand  *registry.Hand
 	with  string
 }
 

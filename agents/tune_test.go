@@ -9,7 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"blockyard/agents/spec"
+	"blockyard/agents/registry"
 	"blockyard/env"
 	"blockyard/env/games"
 )
@@ -44,7 +44,7 @@ var quick = map[string]string{
 // TestTuneEveryGame moves the weights of every game's hand, and hand takes them.
 func TestTuneEveryGame(t *testing.T) {
 	for _, g := range games.All {
-		h, err := spec.HandOf(g)
+		h, err := registry.HandOf(g)
 		require.NoError(t, err)
 		shipped, err := h.Load("")
 		require.NoError(t, err)
@@ -61,7 +61,7 @@ func TestTuneEveryGame(t *testing.T) {
 		tuned, err := h.Load(path)
 		require.NoError(t, err)
 		require.NotEqual(t, shipped, tuned, g.Name)
-		_, err = spec.Parse(g, "hand:weights="+path)
+		_, err = registry.Parse(g, "hand:weights="+path)
 		require.NoError(t, err)
 	}
 }
@@ -69,13 +69,13 @@ func TestTuneEveryGame(t *testing.T) {
 // TestHandOfGivenWeights is hand, by the weights it is shipped with.
 func TestHandOfGivenWeights(t *testing.T) {
 	for _, g := range games.All {
-		h, err := spec.HandOf(g)
+		h, err := registry.HandOf(g)
 		require.NoError(t, err)
 		w, err := h.Load("")
 		require.NoError(t, err)
 		ours, err := h.Player(w, "")
 		require.NoError(t, err)
-		theirs, err := spec.Parse(g, "hand")
+		theirs, err := registry.Parse(g, "hand")
 		require.NoError(t, err)
 		require.Equal(t, opening(t, g, theirs), opening(t, g, ours), g.Name)
 		_, err = h.Player(w[1:], "")
@@ -86,7 +86,7 @@ func TestHandOfGivenWeights(t *testing.T) {
 }
 
 // opening is what players of a factory choose in the first turns of a game.
-func opening(t *testing.T, g *env.Game, f spec.Factory) (chosen []env.Action) {
+func opening(t *testing.T, g *env.Game, f registry.Factory) (chosen []env.Action) {
 	s := g.New(g.MinSeats)
 	s.Reset(4)
 	a, err := f(1)
@@ -113,7 +113,7 @@ func TestTuneCutShortKeepsWhatThereIs(t *testing.T) {
 		status, out, errs := agents(ctx, "tune "+g.Name+" --out "+path)
 		require.Zero(t, status, errs)
 		require.Contains(t, out, "0 pairs")
-		h, err := spec.HandOf(g)
+		h, err := registry.HandOf(g)
 		require.NoError(t, err)
 		want, err := h.Load("")
 		require.NoError(t, err)

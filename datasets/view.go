@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"blockyard/datasets/reel"
+	"blockyard/datasets/playback"
 	"blockyard/env"
 	"blockyard/env/games"
 
@@ -54,7 +54,7 @@ func (c *viewCmd) Run(std *streams) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", game, err)
 	}
-	r, err := reel.Whole(g, rec)
+	r, err := playback.Whole(g, rec)
 	if err != nil {
 		return fmt.Errorf("%s: %w", game, err)
 	}
@@ -92,7 +92,7 @@ func terminal(stream any) bool {
 
 // A screen shows a reel.
 type screen struct {
-	reel   *reel.Reel
+	reel   *playback.Reel
 	name   string
 	colour bool
 	frame  env.Frame

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"blockyard/datasets/reel"
+	"blockyard/datasets/playback"
 	"blockyard/env/games"
 
 	"github.com/stretchr/testify/require"
@@ -74,7 +74,7 @@ func TestBrowseFollowsKeys(t *testing.T) {
 	require.NoError(t, err)
 	g, err := games.Lookup(rec.Game)
 	require.NoError(t, err)
-	r, err := reel.Whole(g, rec)
+	r, err := playback.Whole(g, rec)
 	require.NoError(t, err)
 	end := r.Len() - 1
 	var out bytes.Buffer

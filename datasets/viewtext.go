@@ -6,13 +6,13 @@ import (
 	"io"
 	"strings"
 
+	"blockyard/datasets/playback"
 	"blockyard/datasets/record"
-	"blockyard/datasets/reel"
 	"blockyard/env"
 )
 
 // notes are the lines under a frame: the choices made in the position, scores at the end.
-func notes(r *reel.Reel) []string {
+func notes(r *playback.Reel) []string {
 	var out []string
 	s, last := r.State(), r.Last()
 	for seat := range r.Rec.Seats {
@@ -38,7 +38,7 @@ func notes(r *reel.Reel) []string {
 }
 
 // title says which game this is and where in it we are.
-func title(r *reel.Reel, name string) string {
+func title(r *playback.Reel, name string) string {
 	return fmt.Sprintf("%s  %s  %s  position %d of %d", name, r.Rec.Game, strings.Join(r.Rec.Agents, " – "), r.At(), r.Len()-1)
 }
 

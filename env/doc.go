@@ -26,14 +26,14 @@
 // every promise made here.
 //
 // Lines in tables that list games, which tests ask for: two in env/games, one in
-// agents/spec/games.go (with a file beside it that says what hand and learned are), a
+// agents/registry/games.go (with a file beside it that says what hand and learned are), a
 // recorded game in datasets/games, and for Python one in rpc/python/blockyard/games.py and
 // one in rpc/python/environments.py. The game is then stepped, served, played in the arena,
 // replayed, shown in terminal, browser and notebook, exported, and fuzzed; vec, rpc,
 // datasets and the rest of Python range over the tables.
 //
 // Lines that a game has if it offers what they list: train/main.go (a net is trained, with
-// train/learn/<game>.go), datasets/conform.go (transcripts), agents/dialogue.go and
+// train/task/<game>.go), datasets/conform.go (transcripts), agents/dialogue.go and
 // agents/host.go (a contest in lines), agents/bundle/game.go (a bot in one file),
 // rpc/features.go (what its net sees, over the wire), datasets/viewer/page/list.js (a title
 // in two words, a little picture).

@@ -54,7 +54,7 @@ var layers = []layer{
 
 // only says which packages may import a module of somebody else's.
 var only = []struct{ prefix, who, why string }{
-	{"gorgonia.org", "train/value", "everything else plays with plain Go, so that no player drags a trainer along"},
+	{"gorgonia.org", "train/trainer", "everything else plays with plain Go, so that no player drags a trainer along"},
 	{"github.com/vmihailenco", "rpc/wire", "the decoder is safe only behind the bounded frame scanner"},
 }
 
@@ -65,8 +65,8 @@ var bots = struct {
 	never     []string // ours
 	why       string
 }{
-	who: "agents/bots", tags: "noasm,purego",
-	never: []string{"agents/spec", "agents/match", "datasets", "train", "rpc", "env/vec", "env/envtest", "env/games"},
+	who: "agents/submissions", tags: "noasm,purego",
+	never: []string{"agents/registry", "agents/match", "datasets", "train", "rpc", "env/vec", "env/envtest", "env/games"},
 	why:   "a bot is bundled into one file of the standard library and the code of its own game",
 }
 
@@ -227,17 +227,17 @@ func TestBreaches(t *testing.T) {
 		{"env/blockbattle", "time", "of the standard library env may import"},
 		{"env/blockbattle", "github.com/stretchr/testify", "no module of other people"},
 		{"env/games", "blockyard/env/blockbattle", ""},
-		{"env/games", "blockyard/agents/spec", "list of games and nothing more"},
+		{"env/games", "blockyard/agents/registry", "list of games and nothing more"},
 		{"env/vec", "sync", ""},
 		{"env/vec", "blockyard/env/games", "knows none"},
 		{"env/envtest/toy", "blockyard/env", ""},
 		{"env/envtest", "blockyard/env/envtest/toy", ""},
 		{"datasets/record", "blockyard/env/games", ""},
-		{"datasets", "blockyard/agents/spec", "readable without any player"},
+		{"datasets", "blockyard/agents/registry", "readable without any player"},
 		{"agents/match", "blockyard/datasets/record", ""},
-		{"agents/spec", "blockyard/train/value", "how it was trained"},
-		{"agents/valuenet", "gorgonia.org/tensor", "only train/value may"},
-		{"train/value", "gorgonia.org/gorgonia", ""},
+		{"agents/registry", "blockyard/train/trainer", "how it was trained"},
+		{"agents/mlp", "gorgonia.org/tensor", "only train/trainer may"},
+		{"train/trainer", "gorgonia.org/gorgonia", ""},
 		{"train", "blockyard/rpc/wire", "needs no wire"},
 		{"rpc", "blockyard/train", "needs no trainer"},
 		{"rpc/server", "github.com/vmihailenco/msgpack/v5", "bounded frame scanner"},
@@ -256,12 +256,14 @@ func TestBreaches(t *testing.T) {
 }
 
 func TestBotBreaches(t *testing.T) {
-	bot := func(deps ...string) pkg { return pkg{ImportPath: module + "/agents/bots/blockbattle", Deps: deps} }
+	bot := func(deps ...string) pkg {
+		return pkg{ImportPath: module + "/agents/submissions/blockbattle", Deps: deps}
+	}
 	require.Empty(t, botBreaches([]pkg{bot("fmt", "encoding/json", "vendor/golang.org/x/net", module+"/env")}))
-	require.Empty(t, botBreaches([]pkg{{ImportPath: module + "/agents/spec", Deps: []string{"github.com/x/y"}}}))
+	require.Empty(t, botBreaches([]pkg{{ImportPath: module + "/agents/registry", Deps: []string{"github.com/x/y"}}}))
 	require.Equal(t, []string{
-		"agents/bots/blockbattle reaches agents/spec, but " + bots.why,
-		"agents/bots/blockbattle reaches datasets/record, but " + bots.why,
-		"agents/bots/blockbattle reaches github.com/x/y, but " + bots.why,
-	}, botBreaches([]pkg{bot(module+"/agents/spec", module+"/datasets/record", "github.com/x/y")}))
+		"agents/submissions/blockbattle reaches agents/registry, but " + bots.why,
+		"agents/submissions/blockbattle reaches datasets/record, but " + bots.why,
+		"agents/submissions/blockbattle reaches github.com/x/y, but " + bots.why,
+	}, botBreaches([]pkg{bot(module+"/agents/registry", module+"/datasets/record", "github.com/x/y")}))
 }

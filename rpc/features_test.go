@@ -11,9 +11,9 @@ import (
 	"blockyard/agents/blockbattlebot"
 	"blockyard/agents/blockingbot"
 	"blockyard/agents/dropbloxbot"
+	"blockyard/agents/mlp"
 	"blockyard/agents/search"
 	"blockyard/agents/tetrisduelbot"
-	"blockyard/agents/valuenet"
 	"blockyard/agents/wintetrisbot"
 	"blockyard/env"
 	"blockyard/env/dropblox"
@@ -24,10 +24,10 @@ import (
 // TestFeaturesAreWhatPlayersRead holds a net's values over features to the values that
 // the game's own player gives the same afterstates with the same net.
 func TestFeaturesAreWhatPlayersRead(t *testing.T) {
-	players := map[string]func(*valuenet.Net) (search.Evaluator, error){
-		"blockbattle": func(n *valuenet.Net) (search.Evaluator, error) { return blockbattlebot.NewLearned(n) },
-		"tetrisduel":  func(n *valuenet.Net) (search.Evaluator, error) { return tetrisduelbot.NewLearned(n) },
-		"blocking":    func(n *valuenet.Net) (search.Evaluator, error) { return blockingbot.NewLearned(n) },
+	players := map[string]func(*mlp.Net) (search.Evaluator, error){
+		"blockbattle": func(n *mlp.Net) (search.Evaluator, error) { return blockbattlebot.NewLearned(n) },
+		"tetrisduel":  func(n *mlp.Net) (search.Evaluator, error) { return tetrisduelbot.NewLearned(n) },
+		"blocking":    func(n *mlp.Net) (search.Evaluator, error) { return blockingbot.NewLearned(n) },
 	}
 	for _, g := range games.All {
 		have := features(g)
@@ -71,7 +71,7 @@ func goingOn(g *env.Game, view env.State, seat int, legal []env.Action) []env.Ac
 	})
 }
 
-func randomNet(t *testing.T, in int) *valuenet.Net {
+func randomNet(t *testing.T, in int) *mlp.Net {
 	t.Helper()
 	r := rand.New(rand.NewPCG(1, 2))
 	numbers := func(n int) []float32 {
@@ -81,7 +81,7 @@ func randomNet(t *testing.T, in int) *valuenet.Net {
 		}
 		return v
 	}
-	net, err := valuenet.New([]valuenet.Layer{{In: in, Out: 8, W: numbers(8 * in), B: numbers(8)}, {In: 8, Out: 1, W: numbers(8), B: numbers(1)}})
+	net, err := mlp.New([]mlp.Layer{{In: in, Out: 8, W: numbers(8 * in), B: numbers(8)}, {In: 8, Out: 1, W: numbers(8), B: numbers(1)}})
 	require.NoError(t, err)
 	return net
 }
@@ -97,7 +97,7 @@ func valuesByPlayer(g *env.Game, judge search.Evaluator, view env.State, seat in
 	return out
 }
 
-func valuesByFeatures(g *env.Game, net *valuenet.Net, view env.State, seat int, legal []env.Action) []float32 {
+func valuesByFeatures(g *env.Game, net *mlp.Net, view env.State, seat int, legal []env.Action) []float32 {
 	have := features(g)
 	n, reader, after := len(have.Names), have.Reader(), g.New(g.MinSeats)
 	rows, out := make([]float32, len(legal)*n), make([]float32, len(legal))

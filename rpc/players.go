@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"blockyard/agents/spec"
+	"blockyard/agents/registry"
 	"blockyard/env"
 	"blockyard/env/vec"
 )
@@ -16,10 +16,10 @@ func players(trusted bool) func(g *env.Game, text string) (vec.AgentFactory, err
 		if !trusted && (strings.HasPrefix(text, "exec") || strings.Contains(text, "weights")) {
 			return nil, fmt.Errorf("clients may not name files or commands of the server's machine; serve --trust-specs allows it")
 		}
-		factory, err := spec.Parse(g, text)
+		factory, err := registry.Parse(g, text)
 		return vec.AgentFactory(factory), err
 	}
 }
 
 // playerNames lists whom every client may name.
-func playerNames(g *env.Game) []string { return spec.Names(g) }
+func playerNames(g *env.Game) []string { return registry.Names(g) }

@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"blockyard/agents/bundle"
-	"blockyard/agents/valuenet"
+	"blockyard/agents/mlp"
 )
 
 type export struct {
@@ -32,7 +32,7 @@ func (c *export) Run(ctx context.Context) error {
 	if g.Export != "" {
 		return fmt.Errorf("%s has no bot in one file; %s", g.Rules.Name, g.Export)
 	}
-	var net *valuenet.Net
+	var net *mlp.Net
 	if c.Weights == "" {
 		net, err = g.Shipped()
 	} else {

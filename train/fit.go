@@ -9,11 +9,11 @@ import (
 	"os"
 	"strconv"
 
-	"blockyard/agents/valuenet"
+	"blockyard/agents/mlp"
 	"blockyard/datasets/record"
-	"blockyard/train/learn"
-	"blockyard/train/sample"
-	"blockyard/train/value"
+	"blockyard/train/rows"
+	"blockyard/train/task"
+	"blockyard/train/trainer"
 )
 
 type fit struct {
@@ -59,12 +59,12 @@ func (c *fit) Run(ctx context.Context) error {
 		return err
 	}
 	notes := map[string]string{"seed": strconv.FormatUint(c.Seed, 10), "rows": strconv.Itoa(train.Len()), "epochs": strconv.Itoa(c.Epochs), "activation": "leaky_relu 0.01", "output": "log odds of winning"}
-	return valuenet.Save(c.Out, net, g.Facts(notes))
+	return mlp.Save(c.Out, net, g.Facts(notes))
 }
 
 // read turns the records into rows. Whole games are held back, by a draw of their own.
-func (c *fit) read(g *learn.Game) (train, held *sample.Set, err error) {
-	train, held = sample.New(g), sample.New(g)
+func (c *fit) read(g *task.Game) (train, held *rows.Set, err error) {
+	train, held = rows.New(g), rows.New(g)
 	choose := rand.New(rand.NewPCG(c.Seed, 1))
 	for _, name := range c.Files {
 		if err := each(name, func(rec *record.Record) error {
@@ -104,9 +104,9 @@ func each(name string, f func(*record.Record) error) error {
 }
 
 // trainer starts from random weights or from a net.
-func (c *fit) trainer(g *learn.Game) (*value.Trainer, error) {
+func (c *fit) trainer(g *task.Game) (*trainer.Trainer, error) {
 	hidden := c.Hidden
-	var from *valuenet.Net
+	var from *mlp.Net
 	if c.From != "" {
 		var err error
 		if from, err = g.Load(c.From); err != nil {
@@ -118,7 +118,7 @@ func (c *fit) trainer(g *learn.Game) (*value.Trainer, error) {
 		}
 	}
 	sizes := append(append([]int{len(g.Features)}, hidden...), 1)
-	t, err := value.New(value.Config{Sizes: sizes, Batch: c.Batch, Seed: c.Seed})
+	t, err := trainer.New(trainer.Config{Sizes: sizes, Batch: c.Batch, Seed: c.Seed})
 	if err == nil && from != nil {
 		err = t.SetNet(from)
 	}
@@ -127,7 +127,7 @@ func (c *fit) trainer(g *learn.Game) (*value.Trainer, error) {
 
 // fit passes over the rows and tells the loss of each pass. When ctx ends it stops after
 // the pass under way; what was learnt so far is saved.
-func (c *fit) fit(ctx context.Context, t *value.Trainer, train, held *sample.Set) error {
+func (c *fit) fit(ctx context.Context, t *trainer.Trainer, train, held *rows.Set) error {
 	shuffle := rand.New(rand.NewPCG(c.Seed, 2))
 	for epoch := range c.Epochs {
 		if ctx.Err() != nil {

@@ -9,8 +9,8 @@ import (
 	"strconv"
 	"time"
 
-	"blockyard/agents/valuenet"
-	"blockyard/train/td"
+	"blockyard/agents/mlp"
+	"blockyard/train/selfplay"
 	"blockyard/train/tfevents"
 )
 
@@ -30,14 +30,14 @@ const (
 // A folder keeps the files of a run up to date.
 type folder struct {
 	dir    string
-	run    *td.Run
+	run    *selfplay.Run
 	events *tfevents.Writer
 	saved  time.Time
 	noted  time.Time
-	before td.Counts // when last noted
+	before selfplay.Counts // when last noted
 }
 
-func openFolder(dir string, run *td.Run) (*folder, error) {
+func openFolder(dir string, run *selfplay.Run) (*folder, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, err
 	}
@@ -94,11 +94,11 @@ func (f *folder) gated(now time.Time) error {
 	p := f.run.Curve[len(f.run.Curve)-1]
 	facts := f.run.Game.Facts(f.notes(p))
 	name := fmt.Sprintf("net-%03d.safetensors", f.run.Counts.Gated)
-	if err := valuenet.Save(filepath.Join(f.dir, name), f.run.Net(), facts); err != nil {
+	if err := mlp.Save(filepath.Join(f.dir, name), f.run.Net(), facts); err != nil {
 		return err
 	}
 	if p.Kept {
-		if err := valuenet.Save(filepath.Join(f.dir, bestFile), f.run.Net(), facts); err != nil {
+		if err := mlp.Save(filepath.Join(f.dir, bestFile), f.run.Net(), facts); err != nil {
 			return err
 		}
 	}
@@ -109,11 +109,11 @@ func (f *folder) gated(now time.Time) error {
 		return err
 	}
 	title := fmt.Sprintf("%s, seed %d: %d games", f.run.Game.Rules.Name, f.run.Config.Seed, f.run.Counts.Games)
-	return td.Draw(filepath.Join(f.dir, curveFile), title, f.run.Curve)
+	return selfplay.Draw(filepath.Join(f.dir, curveFile), title, f.run.Curve)
 }
 
 // notes are what a weights file says about its training.
-func (f *folder) notes(p td.Point) map[string]string {
+func (f *folder) notes(p selfplay.Point) map[string]string {
 	c, output := f.run.Config, "log odds of winning"
 	if f.run.BacksUp() {
 		output = "worth of a position, to be compared within a decision"

@@ -7,9 +7,9 @@ import (
 	"strings"
 
 	"blockyard/agents/match"
-	"blockyard/agents/valuenet"
-	"blockyard/train/learn"
-	"blockyard/train/td"
+	"blockyard/agents/mlp"
+	"blockyard/train/selfplay"
+	"blockyard/train/task"
 )
 
 type gate struct {
@@ -51,12 +51,12 @@ func (c *gate) Run(ctx context.Context) error {
 }
 
 // player is one side of a gate.
-func player(g *learn.Game, name string, ply int) (match.Player, error) {
-	var net *valuenet.Net
+func player(g *task.Game, name string, ply int) (match.Player, error) {
+	var net *mlp.Net
 	var err error
 	switch {
 	case name == "hand":
-		return td.Hand(g, ply), nil
+		return selfplay.Hand(g, ply), nil
 	case name == "learned":
 		net, err = g.Shipped()
 	case strings.TrimSpace(name) == "":
@@ -67,7 +67,7 @@ func player(g *learn.Game, name string, ply int) (match.Player, error) {
 	if err != nil {
 		return match.Player{}, err
 	}
-	p := td.Net(g, net, ply)
+	p := selfplay.Net(g, net, ply)
 	p.Name = name
 	return p, nil
 }

@@ -17,25 +17,25 @@ import (
 
 	"blockyard/env"
 	"blockyard/env/games"
-	"blockyard/train/learn"
+	"blockyard/train/task"
 
 	"github.com/alecthomas/kong"
 )
 
 // subjects are the games a net can be trained on.
-var subjects = []*learn.Game{
-	learn.BlockBattle,
-	learn.TetrisDuel,
-	learn.Blocking,
-	learn.WinTetris,
-	learn.Dropblox,
+var subjects = []*task.Game{
+	task.BlockBattle,
+	task.TetrisDuel,
+	task.Blocking,
+	task.WinTetris,
+	task.Dropblox,
 }
 
 type program struct {
-	Selfplay selfplay `cmd:"" help:"Train a net by self-play."`
-	Fit      fit      `cmd:"" help:"Fit a net to recorded games."`
-	Gate     gate     `cmd:"" help:"Let two players meet in pairs of games and say which is better."`
-	Export   export   `cmd:"" help:"Write a net as a contest bot in one source file."`
+	Selfplay selfplayCmd `cmd:"" help:"Train a net by self-play."`
+	Fit      fit         `cmd:"" help:"Fit a net to recorded games."`
+	Gate     gate        `cmd:"" help:"Let two players meet in pairs of games and say which is better."`
+	Export   export      `cmd:"" help:"Write a net as a contest bot in one source file."`
 }
 
 func main() {
@@ -53,7 +53,7 @@ func main() {
 }
 
 // subject finds the game to train on.
-func subject(name string) (*learn.Game, error) {
+func subject(name string) (*task.Game, error) {
 	g, err := games.Lookup(name)
 	if err != nil {
 		return nil, err
@@ -61,7 +61,7 @@ func subject(name string) (*learn.Game, error) {
 	return subjectOf(g)
 }
 
-func subjectOf(g *env.Game) (*learn.Game, error) {
+func subjectOf(g *env.Game) (*task.Game, error) {
 	var known []string
 	for _, s := range subjects {
 		if s.Rules == g {

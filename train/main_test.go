@@ -9,8 +9,8 @@ import (
 	"blockyard/agents/match"
 	"blockyard/datasets/record"
 	"blockyard/env"
-	"blockyard/train/learn"
-	"blockyard/train/td"
+	"blockyard/train/selfplay"
+	"blockyard/train/task"
 
 	"github.com/alecthomas/kong"
 	"github.com/stretchr/testify/require"
@@ -55,13 +55,13 @@ func TestSelfplay(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, events, 2, "one for each time it was started")
 	best := filepath.Join(dir, bestFile)
-	_, err = learn.BlockBattle.Load(best)
+	_, err = task.BlockBattle.Load(best)
 	require.NoError(t, err)
 
 	require.NoError(t, command(t, "gate", best, "hand", "--pairs=2", "--ply=1"))
 	out := filepath.Join(dir, "fit.safetensors")
 	require.NoError(t, command(t, "fit", games, "--out", out, "--from", best, "--epochs=2", "--held=0.3"))
-	net, err := learn.BlockBattle.Load(out)
+	net, err := task.BlockBattle.Load(out)
 	require.NoError(t, err)
 	require.Equal(t, 6, net.Layers()[0].Out)
 }
@@ -72,7 +72,7 @@ func TestFitLearns(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "games.jsonl")
 	w, err := record.Create(path)
 	require.NoError(t, err)
-	g := learn.BlockBattle
+	g := task.BlockBattle
 	random := match.Player{Name: "random", New: func(seed uint64) (env.Agent, error) { return random{seed}, nil }}
 	hand, err := player(g, "hand", 1)
 	require.NoError(t, err)
@@ -109,14 +109,14 @@ func TestDefaults(t *testing.T) {
 	require.NoError(t, err)
 	_, err = k.Parse([]string{"selfplay", "blockbattle"})
 	require.NoError(t, err)
-	require.Equal(t, td.Backed(), p.Selfplay.config(learn.BlockBattle))
-	require.Equal(t, td.Default(), p.Selfplay.config(learn.Blocking))
+	require.Equal(t, selfplay.Backed(), p.Selfplay.config(task.BlockBattle))
+	require.Equal(t, selfplay.Default(), p.Selfplay.config(task.Blocking))
 	_, err = k.Parse([]string{"selfplay", "blockbattle", "--for=2m"})
 	require.NoError(t, err)
-	require.Equal(t, 2, p.Selfplay.config(learn.BlockBattle).Gates)
+	require.Equal(t, 2, p.Selfplay.config(task.BlockBattle).Gates)
 	_, err = k.Parse([]string{"selfplay", "blockbattle", "--backup=0"})
 	require.NoError(t, err)
-	require.Equal(t, td.Default(), p.Selfplay.config(learn.BlockBattle))
+	require.Equal(t, selfplay.Default(), p.Selfplay.config(task.BlockBattle))
 }
 
 func TestRefuses(t *testing.T) {

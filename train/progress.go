@@ -6,21 +6,21 @@ import (
 	"os"
 	"time"
 
-	"blockyard/train/td"
+	"blockyard/train/selfplay"
 
 	"github.com/schollz/progressbar/v3"
 )
 
 // A progress shows a run in the terminal.
 type progress struct {
-	run   *td.Run
+	run   *selfplay.Run
 	bar   *progressbar.ProgressBar
-	began td.Counts
+	began selfplay.Counts
 }
 
 const fine = 10000 // steps of the bar
 
-func newProgress(run *td.Run) *progress {
+func newProgress(run *selfplay.Run) *progress {
 	p := &progress{run: run, began: run.Counts}
 	p.bar = progressbar.NewOptions(fine,
 		progressbar.OptionSetWriter(os.Stderr), progressbar.OptionSetWidth(20), progressbar.OptionThrottle(200*time.Millisecond),
@@ -52,7 +52,7 @@ func (p *progress) score() string {
 }
 
 // tell writes a line about the last gate.
-func tell(w io.Writer, run *td.Run) {
+func tell(w io.Writer, run *selfplay.Run) {
 	pt := run.Curve[len(run.Curve)-1]
 	kept := ""
 	if pt.Kept {

@@ -10,11 +10,11 @@ import (
 	"runtime"
 
 	"blockyard/datasets/record"
-	"blockyard/train/learn"
-	"blockyard/train/td"
+	"blockyard/train/selfplay"
+	"blockyard/train/task"
 )
 
-type selfplay struct {
+type selfplayCmd struct {
 	Game    string `arg:"" help:"Game to learn, such as blockbattle."`
 	Out     string `help:"Folder of the run: weights, state, curve. Default: runs/GAME." placeholder:"DIR"`
 	Resume  bool   `help:"Go on with the run in --out; its own settings stand."`
@@ -24,7 +24,7 @@ type selfplay struct {
 }
 
 // Run implements the command.
-func (c *selfplay) Run(ctx context.Context) error {
+func (c *selfplayCmd) Run(ctx context.Context) error {
 	g, err := subject(c.Game)
 	if err != nil {
 		return err
@@ -70,7 +70,7 @@ func (c *selfplay) Run(ctx context.Context) error {
 }
 
 // recordTo makes a run write its games to a file; finish closes it.
-func recordTo(run *td.Run, path string) (finish func() error, err error) {
+func recordTo(run *selfplay.Run, path string) (finish func() error, err error) {
 	w, err := record.Append(path)
 	if err != nil {
 		return nil, err
@@ -80,10 +80,10 @@ func recordTo(run *td.Run, path string) (finish func() error, err error) {
 }
 
 // open begins a new run or goes on with a saved one.
-func (c *selfplay) open(g *learn.Game) (*td.Run, error) {
+func (c *selfplayCmd) open(g *task.Game) (*selfplay.Run, error) {
 	state := filepath.Join(c.Out, stateFile)
 	if c.Resume {
-		return td.Resume(g, state, c.Workers)
+		return selfplay.Resume(g, state, c.Workers)
 	}
 	if _, err := os.Stat(state); err == nil {
 		return nil, fmt.Errorf("%s holds a run already: go on with it by --resume, or name another folder", c.Out)
@@ -91,11 +91,11 @@ func (c *selfplay) open(g *learn.Game) (*td.Run, error) {
 		return nil, err
 	}
 	if c.From == "" {
-		return td.New(g, c.config(g), nil, c.Workers)
+		return selfplay.New(g, c.config(g), nil, c.Workers)
 	}
 	from, err := g.Load(c.From)
 	if err != nil {
 		return nil, err
 	}
-	return td.New(g, c.config(g), from, c.Workers)
+	return selfplay.New(g, c.config(g), from, c.Workers)
 }

@@ -3,8 +3,8 @@ package main
 import (
 	"time"
 
-	"blockyard/train/learn"
-	"blockyard/train/td"
+	"blockyard/train/selfplay"
+	"blockyard/train/task"
 )
 
 // settings are the flags of a new run.
@@ -51,15 +51,15 @@ type settings struct {
 
 // config is the run the flags ask for. What they leave open depends on whether there is a
 // backup, and that on the game.
-func (s *settings) config(g *learn.Game) td.Config {
+func (s *settings) config(g *task.Game) selfplay.Config {
 	backup := 0.0
 	if g.Start != nil {
 		backup = 1
 	}
 	set(&backup, s.Backup)
-	c := td.Default()
+	c := selfplay.Default()
 	if backup > 0 {
-		c = td.Backed()
+		c = selfplay.Backed()
 		c.Backup, c.Actor = backup, max(0, 1-backup)
 		if s.For > 0 {
 			c.Gates = min(c.Gates, max(1, int(s.For/time.Minute)))

@@ -11,9 +11,9 @@ import (
 	"strconv"
 	"time"
 
-	"blockyard/agents/valuenet"
-	"blockyard/train/learn"
-	"blockyard/train/solo"
+	"blockyard/agents/mlp"
+	"blockyard/train/selfplay/single"
+	"blockyard/train/task"
 	"blockyard/train/tfevents"
 
 	"github.com/schollz/progressbar/v3"
@@ -21,8 +21,8 @@ import (
 
 // soloConfig is the run of a game of one seat that the flags ask for; the flags of what such
 // a game has not are left alone.
-func (s *settings) soloConfig() solo.Config {
-	c := solo.Default()
+func (s *settings) soloConfig() single.Config {
+	c := single.Default()
 	set(&c.Batch, s.Batch)
 	set(&c.Late, s.Late)
 	set(&c.Warm, s.Warm)
@@ -47,12 +47,12 @@ func (s *settings) soloConfig() solo.Config {
 }
 
 // errSolo refuses what is for games with a result.
-func errSolo(g *learn.Game) error {
+func errSolo(g *task.Game) error {
 	return fmt.Errorf("%[1]s has one seat: train selfplay %[1]s teaches it, agents arena %[1]s --a PLAYER --b PLAYER compares", g.Rules.Name)
 }
 
 // alone trains a game of one seat.
-func (c *selfplay) alone(ctx context.Context, g *learn.Game) error {
+func (c *selfplayCmd) alone(ctx context.Context, g *task.Game) error {
 	if c.Record != "" {
 		return fmt.Errorf("--record: %s is learnt without records of its games", g.Rules.Name)
 	}
@@ -84,35 +84,35 @@ func (c *selfplay) alone(ctx context.Context, g *learn.Game) error {
 }
 
 // openSolo begins a new run or goes on with a saved one.
-func (c *selfplay) openSolo(g *learn.Game) (*solo.Run, error) {
+func (c *selfplayCmd) openSolo(g *task.Game) (*single.Run, error) {
 	state := filepath.Join(c.Out, stateFile)
 	if c.Resume {
-		return solo.Resume(g, state, c.Workers)
+		return single.Resume(g, state, c.Workers)
 	}
 	if _, err := os.Stat(state); err == nil {
 		return nil, fmt.Errorf("%s holds a run already: go on with it by --resume, or name another folder", c.Out)
 	} else if !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
-	var from *valuenet.Net
+	var from *mlp.Net
 	if c.From != "" {
 		var err error
 		if from, err = g.Load(c.From); err != nil {
 			return nil, err
 		}
 	}
-	return solo.New(g, c.soloConfig(), from, c.Workers)
+	return single.New(g, c.soloConfig(), from, c.Workers)
 }
 
 // A soloFolder keeps the files of a run up to date and shows it in the terminal.
 type soloFolder struct {
 	dir    string
-	run    *solo.Run
+	run    *single.Run
 	events *tfevents.Writer
 	bar    *progressbar.ProgressBar
 	saved  time.Time
 	noted  time.Time
-	before solo.Counts // when last noted
+	before single.Counts // when last noted
 }
 
 // after is called after each step and each gate.
@@ -170,11 +170,11 @@ func (f *soloFolder) gated(now time.Time) error {
 		"output":   fmt.Sprintf("discounted points to come, each %g", f.run.Game.Solo.Unit),
 	})
 	name := fmt.Sprintf("net-%03d.safetensors", f.run.Counts.Gated)
-	if err := valuenet.Save(filepath.Join(f.dir, name), f.run.Net(), facts); err != nil {
+	if err := mlp.Save(filepath.Join(f.dir, name), f.run.Net(), facts); err != nil {
 		return err
 	}
 	if p.Kept {
-		if err := valuenet.Save(filepath.Join(f.dir, bestFile), f.run.Net(), facts); err != nil {
+		if err := mlp.Save(filepath.Join(f.dir, bestFile), f.run.Net(), facts); err != nil {
 			return err
 		}
 	}
@@ -184,7 +184,7 @@ func (f *soloFolder) gated(now time.Time) error {
 		return err
 	}
 	title := fmt.Sprintf("%s, seed %d: %d games", f.run.Game.Rules.Name, c.Seed, f.run.Counts.Games)
-	return solo.Draw(filepath.Join(f.dir, curveFile), title, f.run.Curve)
+	return single.Draw(filepath.Join(f.dir, curveFile), title, f.run.Curve)
 }
 
 // tell sums up a run that is done.

@@ -8,8 +8,8 @@ import (
 	"github.com/alecthomas/kong"
 	"github.com/stretchr/testify/require"
 
-	"blockyard/train/learn"
-	"blockyard/train/solo"
+	"blockyard/train/selfplay/single"
+	"blockyard/train/task"
 )
 
 func TestSelfplayAlone(t *testing.T) {
@@ -25,7 +25,7 @@ func TestSelfplayAlone(t *testing.T) {
 	for _, name := range []string{bestFile, curveFile, "net-001.safetensors", "net-002.safetensors"} {
 		require.FileExists(t, filepath.Join(dir, name))
 	}
-	net, err := learn.WinTetris.Load(filepath.Join(dir, bestFile))
+	net, err := task.WinTetris.Load(filepath.Join(dir, bestFile))
 	require.NoError(t, err)
 	require.Equal(t, 6, net.Layers()[0].Out)
 
@@ -45,7 +45,7 @@ func TestSoloDefaults(t *testing.T) {
 	require.NoError(t, err)
 	_, err = k.Parse([]string{"selfplay", "wintetris"})
 	require.NoError(t, err)
-	require.Equal(t, solo.Default(), p.Selfplay.soloConfig())
+	require.Equal(t, single.Default(), p.Selfplay.soloConfig())
 	_, err = k.Parse([]string{"selfplay", "wintetris", "--for=1m", "--rate=0.5", "--lambda=0.1"})
 	require.NoError(t, err)
 	c := p.Selfplay.soloConfig()

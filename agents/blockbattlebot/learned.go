@@ -3,7 +3,7 @@ package blockbattlebot
 import (
 	"fmt"
 
-	"blockyard/agents/valuenet"
+	"blockyard/agents/mlp"
 	"blockyard/env"
 	"blockyard/env/blockbattle"
 )
@@ -11,7 +11,7 @@ import (
 // A Learned is an agents/search.Evaluator: a trained net over the features. What the
 // choices of one decision share is added up once for all of them. It belongs to one agent.
 type Learned struct {
-	net   *valuenet.Net
+	net   *mlp.Net
 	rival Rival
 	rest  [ConstLen]float32
 	acc   []float32 // the first layer's sums over rest
@@ -21,7 +21,7 @@ type Learned struct {
 // NewLearned returns a Learned over net, of Len inputs and one output: the log odds that
 // the seat wins, or anything else that is higher where its position is better. Nets made
 // by Clone may be used at the same time.
-func NewLearned(net *valuenet.Net) (*Learned, error) {
+func NewLearned(net *mlp.Net) (*Learned, error) {
 	if net.In() != Len || net.Out() != 1 {
 		return nil, fmt.Errorf("blockbattle: a net of %d inputs and %d outputs, want %d and 1", net.In(), net.Out(), Len)
 	}

@@ -8,25 +8,25 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"blockyard/agents/valuenet"
+	"blockyard/agents/mlp"
 	"blockyard/env"
 	"blockyard/env/blockbattle"
 )
 
 // randomNet is a net of the given hidden sizes over the features.
-func randomNet(t testing.TB, seed int64, hidden ...int) *valuenet.Net {
+func randomNet(t testing.TB, seed int64, hidden ...int) *mlp.Net {
 	t.Helper()
 	r := rand.New(rand.NewSource(seed))
-	var layers []valuenet.Layer
+	var layers []mlp.Layer
 	in := Len
 	for _, out := range append(hidden, 1) {
-		l := valuenet.Layer{In: in, Out: out, W: make([]float32, in*out), B: make([]float32, out)}
+		l := mlp.Layer{In: in, Out: out, W: make([]float32, in*out), B: make([]float32, out)}
 		for i := range l.W {
 			l.W[i] = float32(r.NormFloat64() / math.Sqrt(float64(in)))
 		}
 		layers, in = append(layers, l), out
 	}
-	net, err := valuenet.New(layers)
+	net, err := mlp.New(layers)
 	require.NoError(t, err)
 	return net
 }
@@ -34,13 +34,13 @@ func randomNet(t testing.TB, seed int64, hidden ...int) *valuenet.Net {
 // selector is a net of one layer that passes one feature through.
 func selector(t testing.TB, name string) *Learned {
 	t.Helper()
-	l := valuenet.Layer{In: Len, Out: 1, W: make([]float32, Len), B: make([]float32, 1)}
+	l := mlp.Layer{In: Len, Out: 1, W: make([]float32, Len), B: make([]float32, 1)}
 	for i, n := range FeatureNames {
 		if n == name {
 			l.W[i]++
 		}
 	}
-	net, err := valuenet.New([]valuenet.Layer{l})
+	net, err := mlp.New([]mlp.Layer{l})
 	require.NoError(t, err)
 	e, err := NewLearned(net)
 	require.NoError(t, err)
@@ -221,8 +221,8 @@ func TestLearnedAgreesWithWholeNet(t *testing.T) {
 }
 
 func TestLearnedRefusesOtherShapes(t *testing.T) {
-	l := valuenet.Layer{In: Len - 1, Out: 1, W: make([]float32, Len-1), B: make([]float32, 1)}
-	net, err := valuenet.New([]valuenet.Layer{l})
+	l := mlp.Layer{In: Len - 1, Out: 1, W: make([]float32, Len-1), B: make([]float32, 1)}
+	net, err := mlp.New([]mlp.Layer{l})
 	require.NoError(t, err)
 	_, err = NewLearned(net)
 	require.ErrorContains(t, err, fmt.Sprint(Len-1, " inputs"))

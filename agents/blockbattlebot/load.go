@@ -3,7 +3,7 @@ package blockbattlebot
 import (
 	"embed"
 
-	"blockyard/agents/valuenet"
+	"blockyard/agents/mlp"
 	"blockyard/agents/weightfile"
 	"blockyard/env"
 )
@@ -17,16 +17,16 @@ var shipped embed.FS
 const shippedNet = "weights/blockbattle.safetensors"
 
 // ErrNotShipped is wrapped where shipped weights are asked for and there are none.
-var ErrNotShipped = valuenet.ErrNotShipped
+var ErrNotShipped = mlp.ErrNotShipped
 
 // Shipped returns the trained net that comes with the program, for g, a variant of
 // blockbattle.
-func Shipped(g *env.Game) (*valuenet.Net, error) { return LoadNet(g, "") }
+func Shipped(g *env.Game) (*mlp.Net, error) { return LoadNet(g, "") }
 
 // LoadNet reads a net for g from a safetensors file, or the shipped one if path is empty.
 // The error says in what a file does not fit: other game, rules, features or shape.
-func LoadNet(g *env.Game, path string) (*valuenet.Net, error) {
-	fits := func(net *valuenet.Net) error {
+func LoadNet(g *env.Game, path string) (*mlp.Net, error) {
+	fits := func(net *mlp.Net) error {
 		_, err := NewLearned(net)
 		return err
 	}

@@ -9,7 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"blockyard/agents/valuenet"
+	"blockyard/agents/mlp"
 	"blockyard/env"
 	"blockyard/env/blockbattle"
 )
@@ -64,22 +64,22 @@ func FuzzParseWeights(f *testing.F) {
 }
 
 func TestLoadNet(t *testing.T) {
-	good := valuenet.Facts{Game: "blockbattle", Rules: blockbattle.Game.Rules, Features: FeatureNames}
+	good := mlp.Facts{Game: "blockbattle", Rules: blockbattle.Game.Rules, Features: FeatureNames}
 	other := append([]string(nil), FeatureNames...)
 	other[3] = "own luck"
 	for name, c := range map[string]struct {
 		game  *env.Game
-		facts valuenet.Facts
+		facts mlp.Facts
 		says  string
 	}{
 		"fits":           {blockbattle.Game, good, ""},
 		"a variant":      {blockbattle.ClassicGame, good, ""},
-		"another game":   {blockbattle.Game, valuenet.Facts{Game: "blocking", Rules: good.Rules, Features: FeatureNames}, `game "blocking"`},
-		"other rules":    {blockbattle.Game, valuenet.Facts{Game: good.Game, Rules: 99, Features: FeatureNames}, "rules version 99"},
-		"other features": {blockbattle.Game, valuenet.Facts{Game: good.Game, Rules: good.Rules, Features: other}, `"own luck"`},
+		"another game":   {blockbattle.Game, mlp.Facts{Game: "blocking", Rules: good.Rules, Features: FeatureNames}, `game "blocking"`},
+		"other rules":    {blockbattle.Game, mlp.Facts{Game: good.Game, Rules: 99, Features: FeatureNames}, "rules version 99"},
+		"other features": {blockbattle.Game, mlp.Facts{Game: good.Game, Rules: good.Rules, Features: other}, `"own luck"`},
 	} {
 		path := filepath.Join(t.TempDir(), "net.safetensors")
-		require.NoError(t, valuenet.Save(path, randomNet(t, 1, 16), c.facts), name)
+		require.NoError(t, mlp.Save(path, randomNet(t, 1, 16), c.facts), name)
 		net, err := LoadNet(c.game, path)
 		if c.says == "" {
 			require.NoError(t, err, name)

@@ -8,8 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"blockyard/agents/match"
+	"blockyard/agents/mlp"
 	"blockyard/agents/search"
-	"blockyard/agents/valuenet"
 	"blockyard/env"
 	"blockyard/env/blocking"
 )
@@ -96,7 +96,7 @@ func TestGreedyLaysLargestFirst(t *testing.T) {
 	})
 }
 
-func net(t testing.TB) *valuenet.Net {
+func net(t testing.TB) *mlp.Net {
 	n, err := Shipped(blocking.Game)
 	require.NoError(t, err)
 	return n
@@ -137,8 +137,8 @@ func TestLearnedIsTheNetOverTheFeatures(t *testing.T) {
 	require.ErrorContains(t, err, "3 inputs")
 }
 
-func mustNet(t *testing.T, in int) *valuenet.Net {
-	n, err := valuenet.New([]valuenet.Layer{{In: in, Out: 1, W: make([]float32, in), B: make([]float32, 1)}})
+func mustNet(t *testing.T, in int) *mlp.Net {
+	n, err := mlp.New([]mlp.Layer{{In: in, Out: 1, W: make([]float32, in), B: make([]float32, 1)}})
 	require.NoError(t, err)
 	return n
 }

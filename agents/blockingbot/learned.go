@@ -3,7 +3,7 @@ package blockingbot
 import (
 	"fmt"
 
-	"blockyard/agents/valuenet"
+	"blockyard/agents/mlp"
 	"blockyard/env"
 	"blockyard/env/blocking"
 )
@@ -12,7 +12,7 @@ import (
 // positions as they are for a seat that has just placed. With two seats any other position
 // is worth the opposite of what it is to the other seat. It belongs to one agent.
 type Learned struct {
-	net    *valuenet.Net
+	net    *mlp.Net
 	reader Reader
 	rest   [ConstLen]float32
 	acc    []float32 // the first layer's sums over rest
@@ -23,7 +23,7 @@ type Learned struct {
 // NewLearned returns a Learned over net, of Len inputs and one output: the log odds that
 // the seat wins, or anything else that is higher where its position is better and has the
 // opposite sign for the other seat. Nets made by Clone may be used at the same time.
-func NewLearned(net *valuenet.Net) (*Learned, error) {
+func NewLearned(net *mlp.Net) (*Learned, error) {
 	if net.In() != Len || net.Out() != 1 {
 		return nil, fmt.Errorf("blocking: a net of %d inputs and %d outputs, want %d and 1", net.In(), net.Out(), Len)
 	}

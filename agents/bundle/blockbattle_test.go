@@ -11,20 +11,20 @@ import (
 
 	"blockyard/agents/blockbattlebot"
 	"blockyard/agents/contest"
+	"blockyard/agents/mlp"
 	"blockyard/agents/search"
-	"blockyard/agents/valuenet"
 	"blockyard/env"
 	"blockyard/env/blockbattle"
 )
 
 // randomNet is a net of the sizes that are trained, or of others.
-func randomNet(t *testing.T, hidden ...int) *valuenet.Net {
+func randomNet(t *testing.T, hidden ...int) *mlp.Net {
 	t.Helper()
 	r := rand.New(rand.NewSource(1))
 	sizes := append(append([]int{blockbattlebot.Len}, hidden...), 1)
-	var layers []valuenet.Layer
+	var layers []mlp.Layer
 	for i := 0; i+1 < len(sizes); i++ {
-		l := valuenet.Layer{In: sizes[i], Out: sizes[i+1]}
+		l := mlp.Layer{In: sizes[i], Out: sizes[i+1]}
 		for range l.In * l.Out {
 			l.W = append(l.W, float32(r.NormFloat64()/4))
 		}
@@ -33,7 +33,7 @@ func randomNet(t *testing.T, hidden ...int) *valuenet.Net {
 		}
 		layers = append(layers, l)
 	}
-	net, err := valuenet.New(layers)
+	net, err := mlp.New(layers)
 	require.NoError(t, err)
 	return net
 }

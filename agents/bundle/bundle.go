@@ -26,7 +26,7 @@ const tooLong = "more than the limit of"
 
 // Options say what to flatten.
 type Options struct {
-	// Package is the import path of the program, such as "blockyard/agents/bots/blockbattle".
+	// Package is the import path of the program, such as "blockyard/agents/submissions/blockbattle".
 	Package string
 	// Dir is a folder inside the module; empty means the current one.
 	Dir string

@@ -9,24 +9,24 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"blockyard/agents/dropbloxbot"
-	"blockyard/agents/valuenet"
+	"blockyard/agents/mlp"
 	"blockyard/env/dropblox"
 )
 
 // dropbloxNet is a net of random weights, of the sizes that are trained.
-func dropbloxNet(t *testing.T) *valuenet.Net {
+func dropbloxNet(t *testing.T) *mlp.Net {
 	t.Helper()
 	r := rand.New(rand.NewSource(3))
-	var layers []valuenet.Layer
+	var layers []mlp.Layer
 	in := dropbloxbot.Len
 	for _, out := range []int{32, 1} {
-		l := valuenet.Layer{In: in, Out: out, B: make([]float32, out)}
+		l := mlp.Layer{In: in, Out: out, B: make([]float32, out)}
 		for range in * out {
 			l.W = append(l.W, float32(r.NormFloat64()/8))
 		}
 		layers, in = append(layers, l), out
 	}
-	net, err := valuenet.New(layers)
+	net, err := mlp.New(layers)
 	require.NoError(t, err)
 	return net
 }
@@ -34,7 +34,7 @@ func dropbloxNet(t *testing.T) *valuenet.Net {
 // With no time left a bundled bot does without a look at the blocks to come, and then plays
 // as the same search does in this program.
 func TestBundledDropbloxBotsPlayLikeTheirTwins(t *testing.T) {
-	for _, net := range []*valuenet.Net{nil, dropbloxNet(t)} {
+	for _, net := range []*mlp.Net{nil, dropbloxNet(t)} {
 		b, err := Bot{Game: "dropblox", Net: net}.Write()
 		require.NoError(t, err)
 		t.Logf("%d characters, %d bits a weight", len(b.Source), b.Bits)

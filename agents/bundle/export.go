@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"blockyard/agents/bots/netpack"
+	"blockyard/agents/submissions/netpack"
 )
 
 // A Report is what Export did.

@@ -11,13 +11,13 @@ import (
 	"strings"
 	"time"
 
-	"blockyard/agents/bots/netpack"
+	"blockyard/agents/mlp"
 	"blockyard/agents/search"
-	"blockyard/agents/valuenet"
+	"blockyard/agents/submissions/netpack"
 )
 
 // programs is where the bots lie that are handed in, one folder a game.
-const programs = "blockyard/agents/bots/"
+const programs = "blockyard/agents/submissions/"
 
 // A Bundle is a bot in one file.
 type Bundle struct {
@@ -27,10 +27,10 @@ type Bundle struct {
 
 // A Bot says what to bundle.
 type Bot struct {
-	Game string        // the program is agents/bots/<game>
-	Net  *valuenet.Net // built in; nil for the hand-tuned weights
-	Ply  int           // how many choices it looks ahead, where the game is in deepest; 0 means 2
-	Dir  string        // a folder inside the module; empty for the current one
+	Game string   // the program is agents/submissions/<game>
+	Net  *mlp.Net // built in; nil for the hand-tuned weights
+	Ply  int      // how many choices it looks ahead, where the game is in deepest; 0 means 2
+	Dir  string   // a folder inside the module; empty for the current one
 }
 
 // deepest is how many choices the bots look ahead at most that can be told how many.
@@ -114,18 +114,18 @@ func header(game, weights string) []string {
 }
 
 // Layers are the layers of a net.
-func Layers(net *valuenet.Net) []valuenet.Layer {
-	var out []valuenet.Layer
+func Layers(net *mlp.Net) []mlp.Layer {
+	var out []mlp.Layer
 	ts := net.Tensors()
 	for i := 0; i+1 < len(ts); i += 2 {
 		shape := ts[i].Shape
-		out = append(out, valuenet.Layer{In: shape[1], Out: shape[0], W: ts[i].Data, B: ts[i+1].Data})
+		out = append(out, mlp.Layer{In: shape[1], Out: shape[0], W: ts[i].Data, B: ts[i+1].Data})
 	}
 	return out
 }
 
 // Hash names a net by its weights.
-func Hash(net *valuenet.Net) string {
+func Hash(net *mlp.Net) string {
 	text, err := netpack.Text(Layers(net), netpack.Exact)
 	if err != nil {
 		return "?"
@@ -134,7 +134,7 @@ func Hash(net *valuenet.Net) string {
 }
 
 // Rounded is net with bits bits a weight: what a bundle of so many bits plays by.
-func Rounded(net *valuenet.Net, bits int) (*valuenet.Net, error) {
+func Rounded(net *mlp.Net, bits int) (*mlp.Net, error) {
 	text, err := netpack.Text(Layers(net), bits)
 	if err != nil {
 		return nil, err
@@ -143,7 +143,7 @@ func Rounded(net *valuenet.Net, bits int) (*valuenet.Net, error) {
 	if err != nil {
 		return nil, err
 	}
-	return valuenet.New(layers)
+	return mlp.New(layers)
 }
 
 // A Replayed is how a bot came through the stored logs of its contest.
@@ -182,7 +182,7 @@ var replays = map[string]func(ctx context.Context, argv ...string) (Replayed, er
 }
 
 // WriteFile writes to a temporary file beside path and renames it.
-func WriteFile(path string, data []byte) error { return valuenet.WriteFile(path, data) }
+func WriteFile(path string, data []byte) error { return mlp.WriteFile(path, data) }
 
 // Zipped is src as an upload; see Zip.
 func Zipped(src []byte) ([]byte, error) {

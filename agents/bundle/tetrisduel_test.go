@@ -8,35 +8,35 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"blockyard/agents/mlp"
 	"blockyard/agents/search"
 	"blockyard/agents/tetrisduelbot"
-	"blockyard/agents/valuenet"
 	"blockyard/env"
 	"blockyard/env/tetrisduel"
 )
 
 // duelNet is a net of random weights, of the sizes that are trained.
-func duelNet(t *testing.T) *valuenet.Net {
+func duelNet(t *testing.T) *mlp.Net {
 	t.Helper()
 	r := rand.New(rand.NewSource(2))
-	var layers []valuenet.Layer
+	var layers []mlp.Layer
 	in := tetrisduelbot.Len
 	for _, out := range []int{32, 1} {
-		l := valuenet.Layer{In: in, Out: out}
+		l := mlp.Layer{In: in, Out: out}
 		for range in * out {
 			l.W = append(l.W, float32(r.NormFloat64()/8))
 		}
 		l.B = make([]float32, out)
 		layers, in = append(layers, l), out
 	}
-	net, err := valuenet.New(layers)
+	net, err := mlp.New(layers)
 	require.NoError(t, err)
 	return net
 }
 
 // A bundled duel bot plays as the same search and evaluator do in this program.
 func TestBundledDuelBotsPlayLikeTheirTwins(t *testing.T) {
-	for _, net := range []*valuenet.Net{nil, duelNet(t)} {
+	for _, net := range []*mlp.Net{nil, duelNet(t)} {
 		b, err := Bot{Game: "tetrisduel", Net: net}.Write()
 		require.NoError(t, err)
 		require.LessOrEqual(t, len(b.Source), MaxChars)

@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"blockyard/agents/valuenet"
+	"blockyard/agents/mlp"
 	"blockyard/env/dropblox"
 )
 
@@ -27,16 +27,16 @@ func middles(tb testing.TB) (out []*Problem) {
 }
 
 // even is a net of equal small weights.
-func even(tb testing.TB) *valuenet.Net {
-	first := valuenet.Layer{In: Len, Out: 32, W: make([]float32, 32*Len), B: make([]float32, 32)}
-	last := valuenet.Layer{In: 32, Out: 1, W: make([]float32, 32), B: make([]float32, 1)}
+func even(tb testing.TB) *mlp.Net {
+	first := mlp.Layer{In: Len, Out: 32, W: make([]float32, 32*Len), B: make([]float32, 32)}
+	last := mlp.Layer{In: 32, Out: 1, W: make([]float32, 32), B: make([]float32, 1)}
 	for k := range first.W {
 		first.W[k] = -0.01
 	}
 	for k := range last.W {
 		last.W[k] = 1
 	}
-	n, err := valuenet.New([]valuenet.Layer{first, last})
+	n, err := mlp.New([]mlp.Layer{first, last})
 	if err != nil {
 		tb.Fatal(err)
 	}

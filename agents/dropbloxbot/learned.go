@@ -3,7 +3,7 @@ package dropbloxbot
 import (
 	"fmt"
 
-	"blockyard/agents/valuenet"
+	"blockyard/agents/mlp"
 )
 
 // Unit is what a point is worth in the units of the net, which gives the worth of a board at
@@ -18,13 +18,13 @@ const prior = 0.0005
 // A Learned is a Rater by a trained net: the points of a line, the worth of the board it
 // leads to, and a little of the classic terms. It belongs to one Beam.
 type Learned struct {
-	net *valuenet.Net
+	net *mlp.Net
 	x   []float32
 }
 
 // NewLearned returns a Learned over net, of Len inputs and one output. Nets made by Clone may
 // be used at the same time.
-func NewLearned(net *valuenet.Net) (*Learned, error) {
+func NewLearned(net *mlp.Net) (*Learned, error) {
 	if net.In() != Len || net.Out() != 1 {
 		return nil, fmt.Errorf("dropblox: a net of %d inputs and %d outputs, want %d and 1", net.In(), net.Out(), Len)
 	}

@@ -8,7 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"blockyard/agents/valuenet"
+	"blockyard/agents/mlp"
 	"blockyard/env"
 	"blockyard/env/dropblox"
 )
@@ -43,12 +43,12 @@ func TestShippedNetIsStronger(t *testing.T) {
 func TestLoadRefuses(t *testing.T) {
 	dir := t.TempDir()
 	other := filepath.Join(dir, "other.safetensors")
-	facts := valuenet.Facts{Game: "blocking", Rules: 1, Features: FeatureNames}
-	require.NoError(t, valuenet.Save(other, even(t), facts))
+	facts := mlp.Facts{Game: "blocking", Rules: 1, Features: FeatureNames}
+	require.NoError(t, mlp.Save(other, even(t), facts))
 	_, err := LoadNet(dropblox.Game, other)
 	require.ErrorContains(t, err, `for game "blocking"`)
 	facts.Game = "dropblox"
-	require.NoError(t, valuenet.Save(other, even(t), facts))
+	require.NoError(t, mlp.Save(other, even(t), facts))
 	_, err = LoadNet(dropblox.Game, other)
 	require.NoError(t, err)
 	_, err = LoadNet(dropblox.Game, filepath.Join(dir, "none"))

@@ -8,8 +8,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"blockyard/agents/registry"
 	"blockyard/agents/search"
-	"blockyard/agents/spec"
 	"blockyard/datasets/record"
 	"blockyard/env"
 	"blockyard/env/blockbattle"
@@ -17,7 +17,7 @@ import (
 
 func named(t testing.TB, text string) Player {
 	t.Helper()
-	f, err := spec.Parse(blockbattle.Game, text)
+	f, err := registry.Parse(blockbattle.Game, text)
 	require.NoError(t, err)
 	return Player{Name: text, New: f}
 }

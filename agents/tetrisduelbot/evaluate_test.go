@@ -11,8 +11,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"blockyard/agents/mlp"
 	"blockyard/agents/search"
-	"blockyard/agents/valuenet"
 	"blockyard/env"
 	"blockyard/env/tetrisduel"
 )
@@ -110,19 +110,19 @@ func TestWhatIsNotPointsFades(t *testing.T) {
 }
 
 // randomNet is a net of the given hidden sizes over the features.
-func randomNet(t testing.TB, hidden ...int) *valuenet.Net {
+func randomNet(t testing.TB, hidden ...int) *mlp.Net {
 	t.Helper()
 	r := rand.New(rand.NewSource(1))
-	var layers []valuenet.Layer
+	var layers []mlp.Layer
 	in := Len
 	for _, out := range append(hidden, 1) {
-		l := valuenet.Layer{In: in, Out: out, W: make([]float32, in*out), B: make([]float32, out)}
+		l := mlp.Layer{In: in, Out: out, W: make([]float32, in*out), B: make([]float32, out)}
 		for i := range l.W {
 			l.W[i] = float32(r.NormFloat64() / math.Sqrt(float64(in)))
 		}
 		layers, in = append(layers, l), out
 	}
-	net, err := valuenet.New(layers)
+	net, err := mlp.New(layers)
 	require.NoError(t, err)
 	return net
 }
@@ -204,8 +204,8 @@ func TestFeatures(t *testing.T) {
 }
 
 func TestLearnedRefusesOtherShapes(t *testing.T) {
-	l := valuenet.Layer{In: Len - 1, Out: 1, W: make([]float32, Len-1), B: make([]float32, 1)}
-	net, err := valuenet.New([]valuenet.Layer{l})
+	l := mlp.Layer{In: Len - 1, Out: 1, W: make([]float32, Len-1), B: make([]float32, 1)}
+	net, err := mlp.New([]mlp.Layer{l})
 	require.NoError(t, err)
 	_, err = NewLearned(net)
 	require.ErrorContains(t, err, "inputs and 1 outputs, want")
@@ -225,20 +225,20 @@ func TestEvaluatorsAllocateNothing(t *testing.T) {
 }
 
 func TestLoadNet(t *testing.T) {
-	good := valuenet.Facts{Game: "tetrisduel", Rules: tetrisduel.Game.Rules, Features: FeatureNames}
+	good := mlp.Facts{Game: "tetrisduel", Rules: tetrisduel.Game.Rules, Features: FeatureNames}
 	other := append([]string(nil), FeatureNames...)
 	other[3] = "own luck"
 	for name, c := range map[string]struct {
-		facts valuenet.Facts
+		facts mlp.Facts
 		says  string
 	}{
 		"fits":           {good, ""},
-		"another game":   {valuenet.Facts{Game: "blocking", Rules: good.Rules, Features: FeatureNames}, `game "blocking"`},
-		"other rules":    {valuenet.Facts{Game: good.Game, Rules: 99, Features: FeatureNames}, "rules version 99"},
-		"other features": {valuenet.Facts{Game: good.Game, Rules: good.Rules, Features: other}, `"own luck"`},
+		"another game":   {mlp.Facts{Game: "blocking", Rules: good.Rules, Features: FeatureNames}, `game "blocking"`},
+		"other rules":    {mlp.Facts{Game: good.Game, Rules: 99, Features: FeatureNames}, "rules version 99"},
+		"other features": {mlp.Facts{Game: good.Game, Rules: good.Rules, Features: other}, `"own luck"`},
 	} {
 		path := filepath.Join(t.TempDir(), "net.safetensors")
-		require.NoError(t, valuenet.Save(path, randomNet(t, 16), c.facts), name)
+		require.NoError(t, mlp.Save(path, randomNet(t, 16), c.facts), name)
 		_, err := LoadNet(tetrisduel.Game, path)
 		if c.says == "" {
 			require.NoError(t, err, name)

@@ -3,8 +3,8 @@ package tetrisduelbot
 import (
 	"fmt"
 
+	"blockyard/agents/mlp"
 	"blockyard/agents/search"
-	"blockyard/agents/valuenet"
 	"blockyard/env"
 	"blockyard/env/tetrisduel"
 )
@@ -14,7 +14,7 @@ import (
 // not worth to the opponent, who has just moved. What the choices of one decision share is
 // added up once for all of them. It belongs to one agent.
 type Learned struct {
-	net  *valuenet.Net
+	net  *mlp.Net
 	eye  Eye
 	rest [ConstLen]float32
 	acc  []float32 // the first layer's sums over rest
@@ -24,7 +24,7 @@ type Learned struct {
 // NewLearned returns a Learned over net, of Len inputs and one output: the log odds that
 // the seat that has just moved wins, or anything else that is higher where its position is
 // better. Nets made by Clone may be used at the same time.
-func NewLearned(net *valuenet.Net) (*Learned, error) {
+func NewLearned(net *mlp.Net) (*Learned, error) {
 	if net.In() != Len || net.Out() != 1 {
 		return nil, fmt.Errorf("tetrisduel: a net of %d inputs and %d outputs, want %d and 1", net.In(), net.Out(), Len)
 	}

@@ -10,7 +10,7 @@ import (
 	"fmt"
 	"math"
 
-	"blockyard/agents/valuenet"
+	"blockyard/agents/mlp"
 )
 
 // MaxTerm is the greatest weight, of either sign, that a file may give a term.
@@ -19,7 +19,7 @@ const MaxTerm = 1000
 // ReadTerms reads the JSON file at path into weights, as ParseTerms does. An error names
 // the file; weights may then be set in part.
 func ReadTerms(path string, names []string, weights []float32) error {
-	data, err := valuenet.ReadFile(path)
+	data, err := mlp.ReadFile(path)
 	if err != nil {
 		return err
 	}

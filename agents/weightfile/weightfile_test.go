@@ -9,7 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"blockyard/agents/valuenet"
+	"blockyard/agents/mlp"
 	"blockyard/env"
 )
 
@@ -41,17 +41,17 @@ func TestReadTermsNamesFileAndTerm(t *testing.T) {
 
 // A shipped net and a named one pass the same checks; where none is shipped, that is said.
 func TestLoadNets(t *testing.T) {
-	net, err := valuenet.New([]valuenet.Layer{{In: 2, Out: 1, W: []float32{1, 2}, B: []float32{3}}})
+	net, err := mlp.New([]mlp.Layer{{In: 2, Out: 1, W: []float32{1, 2}, B: []float32{3}}})
 	require.NoError(t, err)
 	path := filepath.Join(t.TempDir(), "toy.safetensors")
-	require.NoError(t, valuenet.Save(path, net, valuenet.Facts{Game: "toy", Rules: 4, Features: names}))
+	require.NoError(t, mlp.Save(path, net, mlp.Facts{Game: "toy", Rules: 4, Features: names}))
 	file, err := os.ReadFile(path)
 	require.NoError(t, err)
 
 	toy := &env.Game{Name: "toy:small", Rules: 4}
-	nets := Nets{Files: fstest.MapFS{}, Shipped: "w/toy", Features: names, Fits: func(*valuenet.Net) error { return nil }}
+	nets := Nets{Files: fstest.MapFS{}, Shipped: "w/toy", Features: names, Fits: func(*mlp.Net) error { return nil }}
 	_, err = nets.Load(toy, "")
-	require.ErrorIs(t, err, valuenet.ErrNotShipped)
+	require.ErrorIs(t, err, mlp.ErrNotShipped)
 	require.EqualError(t, err, "toy:small: no weights shipped: train some, or name a file")
 
 	nets.Files = fstest.MapFS{"w/toy": {Data: file}}
@@ -64,7 +64,7 @@ func TestLoadNets(t *testing.T) {
 		require.EqualError(t, err, place+": weights are for rules version 4 of toy, not 5")
 
 		odd := nets
-		odd.Fits = func(*valuenet.Net) error { return errors.New("too flat") }
+		odd.Fits = func(*mlp.Net) error { return errors.New("too flat") }
 		_, err = odd.Load(toy, from)
 		require.EqualError(t, err, place+": too flat")
 	}

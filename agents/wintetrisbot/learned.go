@@ -3,7 +3,7 @@ package wintetrisbot
 import (
 	"fmt"
 
-	"blockyard/agents/valuenet"
+	"blockyard/agents/mlp"
 	"blockyard/env/wintetris"
 )
 
@@ -20,7 +20,7 @@ const lost = -1000
 // A Learned is a Rater by a trained net: the rows of the placement, those of the best one
 // after it, and the worth of the field then. It belongs to one solver.
 type Learned struct {
-	net  *valuenet.Net
+	net  *mlp.Net
 	next [wintetris.MaxMoves]wintetris.Block
 	rows [wintetris.MaxMoves]float32 // completed by a placement of the next piece
 	x    [wintetris.MaxMoves * Len]float32
@@ -29,7 +29,7 @@ type Learned struct {
 
 // NewLearned returns a Learned over net, of Len inputs and one output. Nets made by Clone may
 // be used at the same time.
-func NewLearned(net *valuenet.Net) (*Learned, error) {
+func NewLearned(net *mlp.Net) (*Learned, error) {
 	if net.In() != Len || net.Out() != 1 {
 		return nil, fmt.Errorf("wintetris: a net of %d inputs and %d outputs, want %d and 1", net.In(), net.Out(), Len)
 	}

@@ -6,22 +6,22 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"blockyard/agents/valuenet"
+	"blockyard/agents/mlp"
 	"blockyard/env/envtest"
 	"blockyard/env/wintetris"
 )
 
 // randomNet is a net of one hidden layer, of the shape that is shipped.
-func randomNet(t testing.TB) *valuenet.Net {
+func randomNet(t testing.TB) *mlp.Net {
 	rng := rand.New(rand.NewPCG(1, 1))
-	layer := func(in, out int) valuenet.Layer {
-		l := valuenet.Layer{In: in, Out: out, W: make([]float32, in*out), B: make([]float32, out)}
+	layer := func(in, out int) mlp.Layer {
+		l := mlp.Layer{In: in, Out: out, W: make([]float32, in*out), B: make([]float32, out)}
 		for i := range l.W {
 			l.W[i] = float32(rng.NormFloat64()) * 0.2
 		}
 		return l
 	}
-	net, err := valuenet.New([]valuenet.Layer{layer(Len, 32), layer(32, 1)})
+	net, err := mlp.New([]mlp.Layer{layer(Len, 32), layer(32, 1)})
 	require.NoError(t, err)
 	return net
 }
@@ -170,7 +170,7 @@ func TestLearnedAgainstItsTwin(t *testing.T) {
 }
 
 func TestLearnedRefusesOtherNets(t *testing.T) {
-	net, err := valuenet.New([]valuenet.Layer{{In: 3, Out: 1, W: make([]float32, 3), B: make([]float32, 1)}})
+	net, err := mlp.New([]mlp.Layer{{In: 3, Out: 1, W: make([]float32, 3), B: make([]float32, 1)}})
 	require.NoError(t, err)
 	_, err = NewLearned(net)
 	require.ErrorContains(t, err, "a net of 3 inputs and 1 outputs, want 37 and 1")

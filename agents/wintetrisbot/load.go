@@ -3,7 +3,7 @@ package wintetrisbot
 import (
 	"embed"
 
-	"blockyard/agents/valuenet"
+	"blockyard/agents/mlp"
 	"blockyard/agents/weightfile"
 	"blockyard/env"
 	"blockyard/env/wintetris"
@@ -15,13 +15,13 @@ var shipped embed.FS
 const shippedNet = "weights/wintetris.safetensors"
 
 // Shipped returns the trained net that comes with the program.
-func Shipped() (*valuenet.Net, error) { return LoadNet(wintetris.Game, "") }
+func Shipped() (*mlp.Net, error) { return LoadNet(wintetris.Game, "") }
 
 // LoadNet reads a net for g, which is a variant of WinTetris, from a safetensors file, or the
 // shipped one if path is empty. The error says in what a file does not fit: other game,
 // rules, features or shape.
-func LoadNet(g *env.Game, path string) (*valuenet.Net, error) {
-	fits := func(net *valuenet.Net) error {
+func LoadNet(g *env.Game, path string) (*mlp.Net, error) {
+	fits := func(net *mlp.Net) error {
 		_, err := NewLearned(net)
 		return err
 	}

@@ -9,7 +9,7 @@ import (
 	"sort"
 	"strings"
 
-	"blockyard/datasets/lines"
+	"blockyard/datasets/jsonl"
 )
 
 // A Tally counts comparisons.
@@ -67,7 +67,7 @@ type Checker interface {
 
 // Index lets c take note of a file. What cannot be read is left for Files to report.
 func Index(c Checker, path string) {
-	in, err := lines.Open(path)
+	in, err := jsonl.Open(path)
 	if err != nil {
 		return
 	}
@@ -90,7 +90,7 @@ type Report struct {
 
 // File checks one file. A malformed line ends it with an error that names file and line.
 func File(c Checker, path string) (*Report, error) {
-	in, err := lines.Open(path)
+	in, err := jsonl.Open(path)
 	if err != nil {
 		return nil, err
 	}
@@ -100,14 +100,14 @@ func File(c Checker, path string) (*Report, error) {
 
 // Read is File for a file already open; name stands for it.
 func Read(c Checker, name string, r io.Reader) (*Report, error) {
-	in, err := lines.New(name, r)
+	in, err := jsonl.New(name, r)
 	if err != nil {
 		return nil, err
 	}
 	return read(c, in)
 }
 
-func read(c Checker, in *lines.Reader) (*Report, error) {
+func read(c Checker, in *jsonl.Reader) (*Report, error) {
 	rep := &Report{File: in.Name(), Kinds: map[string]int{}}
 	for {
 		line, err := in.Next()
@@ -124,7 +124,7 @@ func read(c Checker, in *lines.Reader) (*Report, error) {
 		}
 		if err != nil {
 			if in.Cut() {
-				err = fmt.Errorf("%w (%w)", err, lines.ErrCut)
+				err = fmt.Errorf("%w (%w)", err, jsonl.ErrCut)
 			}
 			return rep, in.Errorf("%w", err)
 		}

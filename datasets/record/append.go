@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"blockyard/datasets/lines"
+	"blockyard/datasets/jsonl"
 )
 
 // Append opens a file of records to write more, and makes it if there is none. If its last
@@ -38,7 +38,7 @@ func examine(path string) (whole, compressed bool, err error) {
 		return false, false, err
 	}
 	defer f.Close()
-	in, err := lines.New(path, f)
+	in, err := jsonl.New(path, f)
 	if err != nil {
 		return false, false, err
 	}

@@ -7,7 +7,7 @@ import (
 	"io"
 	"iter"
 
-	"blockyard/datasets/lines"
+	"blockyard/datasets/jsonl"
 )
 
 // MaxChoices is the longest game Read puts together in memory. A longer one is replayed
@@ -15,7 +15,7 @@ import (
 const MaxChoices = 64 << 20
 
 // ErrPartial says that a file ends in the middle of a record.
-var ErrPartial = lines.ErrCut
+var ErrPartial = jsonl.ErrCut
 
 // A Reader reads the records of a file one after the other. Its errors name the file and
 // the line.
@@ -23,14 +23,14 @@ type Reader struct {
 	// AllowPartial makes a record cut short at the end of the file count as the end.
 	AllowPartial bool
 
-	in   *lines.Reader
+	in   *jsonl.Reader
 	open bool // in the middle of a long game
 	part int
 }
 
 // Open opens a file of records; "-" is standard input.
 func Open(path string) (*Reader, error) {
-	in, err := lines.Open(path)
+	in, err := jsonl.Open(path)
 	if err != nil {
 		return nil, err
 	}
@@ -39,7 +39,7 @@ func Open(path string) (*Reader, error) {
 
 // NewReader reads records from r; name stands for it in errors.
 func NewReader(name string, r io.Reader) (*Reader, error) {
-	in, err := lines.New(name, r)
+	in, err := jsonl.New(name, r)
 	if err != nil {
 		return nil, err
 	}

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"time"
 
-	"blockyard/datasets/reel"
+	"blockyard/datasets/playback"
 	"blockyard/env"
 )
 
@@ -123,7 +123,7 @@ func trim(b *env.Board) (Board, bool) {
 }
 
 // seats fills in the players of the position r stands at.
-func (out *Frame) seats(r *reel.Reel, over bool) {
+func (out *Frame) seats(r *playback.Reel, over bool) {
 	s, m := r.State(), r.Moves()
 	for seat := range r.Rec.Seats {
 		p := Seat{Score: s.Score(seat), Turn: s.Acting().Has(seat)}

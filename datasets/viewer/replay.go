@@ -9,8 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"blockyard/datasets/playback"
 	"blockyard/datasets/record"
-	"blockyard/datasets/reel"
 	"blockyard/env"
 	"blockyard/env/dropblox"
 	"blockyard/env/games"
@@ -25,7 +25,7 @@ const replayPace = 300
 // A replay is a record as a film, a frame for every position.
 type replay struct {
 	entry *entry
-	reel  *reel.Reel
+	reel  *playback.Reel
 	size  int64  // of the file when it was read
 	note  string // about how the game is shown
 	cut   bool   // the file ends before the game does
@@ -66,7 +66,7 @@ func (p *replay) read() error {
 	if p.reel != nil {
 		was = p.reel.Len()
 	}
-	next := reel.New(g, rec)
+	next := playback.New(g, rec)
 	next.Unfinished = cut || short
 	for next.Len() < was && !next.Done() {
 		next.Advance(time.Now())
@@ -162,7 +162,7 @@ func (p *replay) frame(n int) (Frame, error) {
 }
 
 // verdict says how the game r stands at the end of came out.
-func verdict(r *reel.Reel) string {
+func verdict(r *playback.Reel) string {
 	s, seats := r.State(), r.Rec.Seats
 	if seats == 1 {
 		return fmt.Sprintf("Game over · score %d", s.Score(0))

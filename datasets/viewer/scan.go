@@ -8,7 +8,7 @@ import (
 	"os"
 	"time"
 
-	"blockyard/datasets/lines"
+	"blockyard/datasets/jsonl"
 	"blockyard/datasets/record"
 	"blockyard/env"
 )
@@ -24,7 +24,7 @@ type file struct {
 	entries     []*entry
 	offset      int64 // read as far as this, at the end of a line
 	line        int
-	in          *lines.Reader // open while there is more to read
+	in          *jsonl.Reader // open while there is more to read
 	whole       bool          // read as far as it went when it was last looked at
 	version     int
 	bad         bool // read no further: the last entry says why
@@ -93,7 +93,7 @@ func (f *file) scan(deadline time.Time, room int) (done bool) {
 			return false
 		}
 		line, err := f.in.Next()
-		if errors.Is(err, io.EOF) || errors.Is(err, lines.ErrCut) {
+		if errors.Is(err, io.EOF) || errors.Is(err, jsonl.ErrCut) {
 			f.whole = true
 			f.stop()
 			return true
@@ -123,7 +123,7 @@ func (f *file) begin() error {
 	if err != nil {
 		return err
 	}
-	r, err := lines.New(f.shown, in)
+	r, err := jsonl.New(f.shown, in)
 	if err != nil {
 		in.Close()
 		return err

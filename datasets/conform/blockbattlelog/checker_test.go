@@ -12,7 +12,7 @@ import (
 
 	"blockyard/datasets/conform"
 	"blockyard/datasets/conform/blockbattlelog"
-	"blockyard/datasets/lines"
+	"blockyard/datasets/jsonl"
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/stretchr/testify/require"
@@ -25,7 +25,7 @@ var files = []string{"classic_games", "classic_rounds", "port_games", "protocol_
 // records are the lines of a file.
 func records(t testing.TB, name string) [][]byte {
 	t.Helper()
-	in, err := lines.Open(data + name + ".jsonl.gz")
+	in, err := jsonl.Open(data + name + ".jsonl.gz")
 	require.NoError(t, err)
 	defer in.Close()
 	var out [][]byte

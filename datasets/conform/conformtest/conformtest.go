@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"blockyard/datasets/conform"
-	"blockyard/datasets/lines"
+	"blockyard/datasets/jsonl"
 
 	"github.com/stretchr/testify/require"
 )
@@ -18,7 +18,7 @@ import (
 // Lines returns the lines of the file at path, compressed or not.
 func Lines(t testing.TB, path string) []string {
 	t.Helper()
-	in, err := lines.Open(path)
+	in, err := jsonl.Open(path)
 	require.NoError(t, err)
 	defer in.Close()
 	var out []string

@@ -1,0 +1,149 @@
+package dropbloxcontest
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"time"
+
+	"blockyard/agents/dropbloxcontest/protocol"
+)
+
+// ErrDenied says that a server does not take the team's name and password.
+var ErrDenied = errors.New("wrong team name or password")
+
+// How a client asks.
+const (
+	tries       = 3 // of one request
+	pause       = 500 * time.Millisecond
+	patience    = 20 * time.Second // for one answer
+	longestWait = time.Minute      // between two questions whether the game begins
+)
+
+// A Contest is a contest's server as one team sees it.
+type Contest struct {
+	URL    string // without a path
+	Config Config
+	HTTP   *http.Client
+}
+
+// NewContest makes a client of the server at url.
+func NewContest(url string, config Config) *Contest {
+	return &Contest{
+		URL: strings.TrimRight(url, "/"), Config: config,
+		HTTP: &http.Client{
+			Timeout:       patience,
+			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+		},
+	}
+}
+
+// Practice starts a game of the team's own.
+func (c *Contest) Practice(ctx context.Context) (*Remote, error) {
+	reply, err := c.ask(ctx, protocol.CreatePractice, protocol.Request{})
+	if err != nil {
+		return nil, err
+	}
+	if reply.Ret != protocol.OK {
+		return nil, refused(reply)
+	}
+	return newRemote(c, reply)
+}
+
+// Compete waits for the common game. waiting is called once if there is a wait; it may be
+// nil.
+func (c *Contest) Compete(ctx context.Context, waiting func()) (*Remote, error) {
+	for {
+		reply, err := c.ask(ctx, protocol.GetCompete, protocol.Request{})
+		if err != nil {
+			return nil, err
+		}
+		switch reply.Ret {
+		case protocol.OK:
+			return newRemote(c, reply)
+		case protocol.Fail:
+			return nil, refused(reply)
+		}
+		if waiting != nil {
+			waiting()
+			waiting = nil
+		}
+		wait := pause
+		if w := reply.WaitTime; w != nil && *w >= 0 && *w <= longestWait.Seconds() {
+			wait = time.Duration(*w * float64(time.Second))
+		}
+		if err := sleep(ctx, max(wait, 10*time.Millisecond)); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// refused is the error of a reply that says no.
+func refused(r *protocol.Reply) error {
+	return fmt.Errorf("the server refuses: %.200q (code %d)", r.Reason, r.Code)
+}
+
+// ask sends a request, and sends it again after an error of the server or the connection.
+func (c *Contest) ask(ctx context.Context, path string, req protocol.Request) (*protocol.Reply, error) {
+	req.Team, req.Password = c.Config.Team, c.Config.Password
+	body, err := json.Marshal(req)
+	if err != nil {
+		return nil, err
+	}
+	for try := 1; ; try++ {
+		reply, again, err := c.post(ctx, path, body)
+		if err == nil || !again || try == tries || ctx.Err() != nil {
+			return reply, err
+		}
+		if err := sleep(ctx, pause); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// post sends a request once; again says that it makes sense to repeat it.
+func (c *Contest) post(ctx context.Context, path string, body []byte) (reply *protocol.Reply, again bool, err error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, c.URL+path, bytes.NewReader(body))
+	if err != nil {
+		return nil, false, err
+	}
+	req.Header.Set("Content-Type", "application/json")
+	resp, err := c.HTTP.Do(req)
+	if err != nil {
+		return nil, true, err
+	}
+	defer resp.Body.Close()
+	switch {
+	case resp.StatusCode == http.StatusUnauthorized:
+		return nil, false, fmt.Errorf("%s: %w", c.URL, ErrDenied)
+	case resp.StatusCode != http.StatusOK:
+		text, _ := io.ReadAll(io.LimitReader(resp.Body, 1<<10))
+		err = fmt.Errorf("%s%s: %s: %.200q", c.URL, path, resp.Status, bytes.TrimSpace(text))
+		return nil, resp.StatusCode >= 500, err
+	}
+	text, err := io.ReadAll(io.LimitReader(resp.Body, protocol.MaxReply))
+	if err != nil {
+		return nil, true, fmt.Errorf("%s%s: %w", c.URL, path, err)
+	}
+	if reply, err = protocol.ReadReply(bytes.NewReader(text)); err != nil {
+		return nil, false, fmt.Errorf("%s%s: reply: %w", c.URL, path, err)
+	}
+	return reply, false, nil
+}
+
+// sleep waits, or returns the error of ctx.
+func sleep(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}

@@ -1,0 +1,161 @@
+package server
+
+import (
+	"crypto/rand"
+	"encoding/json"
+	"math"
+	"sync"
+	"time"
+
+	"blockyard/agents/dropbloxcontest"
+	"blockyard/agents/dropbloxcontest/history"
+	"blockyard/agents/dropbloxcontest/protocol"
+	"blockyard/env/dropblox"
+)
+
+// A game is one team's game.
+type game struct {
+	id, team string
+	began    time.Time
+	clock    time.Duration
+
+	mu     sync.Mutex
+	state  dropblox.State
+	reason dropbloxcontest.Reason // why it is over; "" while it goes on
+	folder *history.Folder        // nil once it could not be written
+	failed func(error)            // gets what went wrong with the folder
+}
+
+// newID draws twelve letters and digits.
+func newID() string {
+	const letters = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789" // 32: every byte counts evenly
+	var b [12]byte
+	_, _ = rand.Read(b[:]) // never fails
+	for i := range b {
+		b[i] = letters[b[i]%32]
+	}
+	return string(b[:])
+}
+
+// newGame deals the game of a seed. root is where histories go, "" for nowhere.
+func newGame(team, mode, seed, root string, began time.Time, clock time.Duration, failed func(error)) (*game, error) {
+	g := &game{id: newID(), team: team, began: began, clock: clock, failed: failed}
+	if err := g.state.ResetSeed(seed); err != nil {
+		return nil, err
+	}
+	if root != "" {
+		meta := history.Meta{ID: g.id, Seed: seed, Team: team, Mode: mode, Started: began}
+		f, err := history.Create(root, meta)
+		g.folder = f
+		g.wrote(err)
+		g.save()
+	}
+	return g, nil
+}
+
+// wrote takes the outcome of writing to the folder. A folder that cannot be written is
+// given up; the game goes on.
+func (g *game) wrote(err error) {
+	if err != nil {
+		g.folder = nil
+		g.failed(err)
+	}
+}
+
+func (g *game) text() []byte {
+	p := g.state.Position()
+	return p.AppendJSON(make([]byte, 0, 4096))
+}
+
+func (g *game) save() { g.wrote(g.folder.State(int(g.state.Turns), g.text())) }
+
+// over reports whether the game is over at that time, and ends it if its clock has run out.
+func (g *game) over(now time.Time) bool {
+	if g.reason == "" && now.Sub(g.began) > g.clock {
+		g.end(dropbloxcontest.Time)
+	}
+	return g.reason != ""
+}
+
+// end ends the game where it stands.
+func (g *game) end(why dropbloxcontest.Reason) {
+	if g.reason == "" {
+		g.state.Expire()
+		g.save()
+		g.finish(why)
+	}
+}
+
+func (g *game) finish(why dropbloxcontest.Reason) {
+	g.reason = why
+	g.wrote(g.folder.End(int(g.state.Turns), g.state.Score(0), string(why)))
+}
+
+// move carries out a turn. Words that are no command are passed over, and "drop" ends the
+// list, as the rules have it.
+func (g *game) move(list []string) {
+	var commands []dropblox.Command
+	for _, word := range list {
+		if word == "drop" {
+			break
+		}
+		if c, ok := dropblox.ParseCommand(word); ok {
+			commands = append(commands, c)
+		}
+	}
+	g.wrote(g.folder.Move(int(g.state.Turns), commands))
+	g.state.Play(commands)
+	g.save()
+	if g.state.Failed {
+		g.finish(dropbloxcontest.Blocked)
+	}
+}
+
+// close ends the game if it is not over.
+func (g *game) close(why dropbloxcontest.Reason) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.end(why)
+}
+
+// running reports whether the game goes on at that time.
+func (g *game) running(now time.Time) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return !g.over(now)
+}
+
+// reply is the game in a reply that says ret.
+func (g *game) reply(ret string, now time.Time) *protocol.Reply {
+	left := math.Max(0, math.Ceil((g.clock - now.Sub(g.began)).Seconds()))
+	return &protocol.Reply{
+		Ret: ret, Seconds: &left,
+		Game: &protocol.Game{ID: protocol.ID(g.id), Moves: int(g.state.Turns), State: json.RawMessage(g.text())},
+	}
+}
+
+// submit is the reply to a turn handed in.
+func (g *game) submit(req *protocol.Request, now time.Time) *protocol.Reply {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	switch {
+	case g.over(now):
+		r := g.reply(protocol.Fail, now)
+		r.Code, r.Reason, r.State = protocol.GameOver, "the game is over: "+string(g.reason), r.Game.State
+		return r
+	case *req.MovesMade != int(g.state.Turns):
+		r := g.reply(protocol.Fail, now)
+		r.Code, r.Reason = protocol.OutOfStep, "moves_made does not match the moves made"
+		return r
+	}
+	g.move(*req.Moves)
+	return g.reply(protocol.OK, now)
+}
+
+// show is the reply that tells how the game stands.
+func (g *game) show(now time.Time) *protocol.Reply {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.over(now)
+	return g.reply(protocol.OK, now)
+}

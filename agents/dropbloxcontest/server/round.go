@@ -1,0 +1,175 @@
+package server
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"blockyard/agents/dropbloxcontest"
+	"blockyard/agents/dropbloxcontest/protocol"
+)
+
+const (
+	fresh    = 5 * time.Second        // who asked within this time is waiting
+	nextWait = 500 * time.Millisecond // between two questions of one who waits
+	soonest  = 10 * time.Millisecond
+)
+
+// A round is the competition's current one: teams gather, it begins, it is closed.
+type round struct {
+	number  int
+	waiting map[string]time.Time // when a team asked last
+	begins  time.Time            // zero while there is no date
+	seed    string
+	games   map[string]*game // by team; nil before the beginning
+	last    map[string]*game // of the round before
+	over    bool             // there are no more rounds
+}
+
+// A Round is how a round ended.
+type Round struct {
+	Number int        `json:"round"`
+	Seed   string     `json:"seed"`
+	Began  time.Time  `json:"began"`
+	Ranks  []Standing `json:"ranks"` // the best first
+}
+
+// A Standing is one team's end of a round.
+type Standing struct {
+	Rank   int                    `json:"rank"` // equal scores share one
+	Team   string                 `json:"team"`
+	Score  int                    `json:"score"`
+	Turns  int                    `json:"turns"`
+	Reason dropbloxcontest.Reason `json:"reason"`
+	Game   string                 `json:"game"`
+}
+
+// compete answers a team that wants the common game.
+func (s *Server) compete(team string) (*protocol.Reply, error) {
+	now := s.now()
+	s.mu.Lock()
+	r := &s.round
+	closed := s.turnRound(now)
+	defer func() {
+		s.mu.Unlock()
+		s.tell(closed)
+	}()
+	switch {
+	case r.over:
+		return fail(protocol.NoSuchGame, "the competition is over"), nil
+	case r.games == nil:
+		r.waiting[team] = now
+		s.summon(now)
+		return wait(s.untilRound(now)), nil
+	}
+	g := r.games[team]
+	if g == nil {
+		var err error
+		g, err = newGame(team, "compete", r.seed, s.c.History, r.begins, s.c.Clock, s.historyFailed)
+		if err != nil {
+			return nil, err
+		}
+		r.games[team], s.games[g.id] = g, g
+	}
+	if !g.running(now) { // it waits for the next round
+		return wait(nextWait), nil
+	}
+	return g.show(now), nil
+}
+
+func wait(d time.Duration) *protocol.Reply {
+	seconds := d.Seconds()
+	return &protocol.Reply{Ret: protocol.Wait, WaitTime: &seconds}
+}
+
+// summon gives the round a date when enough teams are waiting.
+func (s *Server) summon(now time.Time) {
+	r := &s.round
+	if !r.begins.IsZero() {
+		return
+	}
+	for team, asked := range r.waiting {
+		if now.Sub(asked) > fresh {
+			delete(r.waiting, team)
+		}
+	}
+	if len(r.waiting) >= s.c.Players {
+		r.begins = now.Add(s.c.Notice)
+		s.log("round %d begins in %v", r.number, s.c.Notice)
+	}
+}
+
+// untilRound is how long a team that waits should wait before it asks again, so that all
+// ask when the round begins.
+func (s *Server) untilRound(now time.Time) time.Duration {
+	if left := s.round.begins.Sub(now); !s.round.begins.IsZero() && left < nextWait {
+		return max(left, soonest)
+	}
+	return nextWait
+}
+
+// turnRound begins or closes the round if its time has come; it returns the one it closed.
+// s.mu is held.
+func (s *Server) turnRound(now time.Time) *Round {
+	r := &s.round
+	if r.over || r.begins.IsZero() || now.Before(r.begins) {
+		return nil
+	}
+	if r.games == nil {
+		r.seed, r.games = s.c.Seed(), map[string]*game{}
+		for _, g := range r.last {
+			delete(s.games, g.id)
+		}
+		s.log("round %d begins", r.number)
+		return nil
+	}
+	if now.Sub(r.begins) <= s.c.Clock && !s.allOver(now) {
+		return nil
+	}
+	return s.closeRound(dropbloxcontest.Time)
+}
+
+// allOver reports whether all who were waiting, or came, are through.
+func (s *Server) allOver(now time.Time) bool {
+	r := &s.round
+	if len(r.games) == 0 {
+		return false
+	}
+	for team := range r.waiting {
+		if r.games[team] == nil {
+			return false
+		}
+	}
+	for _, g := range r.games {
+		if g.running(now) {
+			return false
+		}
+	}
+	return true
+}
+
+// closeRound ends the games of the round and makes room for the next. s.mu is held.
+func (s *Server) closeRound(why dropbloxcontest.Reason) *Round {
+	r := &s.round
+	out := &Round{Number: r.number, Seed: r.seed, Began: r.begins, Ranks: []Standing{}}
+	for team, g := range r.games {
+		g.close(why)
+		g.mu.Lock()
+		out.Ranks = append(out.Ranks, Standing{0, team, g.state.Score(0), int(g.state.Turns), g.reason, g.id})
+		g.mu.Unlock()
+	}
+	slices.SortFunc(out.Ranks, func(a, b Standing) int {
+		return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.Team, b.Team))
+	})
+	for k := range out.Ranks {
+		if out.Ranks[k].Rank = k + 1; k > 0 && out.Ranks[k].Score == out.Ranks[k-1].Score {
+			out.Ranks[k].Rank = out.Ranks[k-1].Rank
+		}
+	}
+	*r = round{number: r.number + 1, waiting: map[string]time.Time{}, last: r.games}
+	if s.c.Rounds > 0 && r.number > s.c.Rounds {
+		r.over = true
+		close(s.done)
+	}
+	return out
+}

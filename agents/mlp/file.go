@@ -1,0 +1,199 @@
+package mlp
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+)
+
+// ErrNotShipped is wrapped where the weights that come with a program are asked for and
+// there are none.
+var ErrNotShipped = errors.New("no weights shipped")
+
+// Facts say what a net is for. They travel in the file's metadata, under the keys game,
+// rules and features (a JSON list of names); Notes are all other keys, such as how the
+// net was trained.
+type Facts struct {
+	Game     string
+	Rules    int
+	Features []string
+	Notes    map[string]string
+}
+
+// Check refuses a net made for something else, naming the first difference.
+func (f Facts) Check(game string, rules int, features []string) error {
+	if f.Game != game {
+		return fmt.Errorf("weights are for game %q, not %q", f.Game, game)
+	}
+	if f.Rules != rules {
+		return fmt.Errorf("weights are for rules version %d of %s, not %d", f.Rules, game, rules)
+	}
+	for i := 0; i < len(features) && i < len(f.Features); i++ {
+		if features[i] != f.Features[i] {
+			return fmt.Errorf("weights have feature %d as %q, %s has %q", i, f.Features[i], game, features[i])
+		}
+	}
+	if len(features) != len(f.Features) {
+		return fmt.Errorf("weights have %d features, %s has %d", len(f.Features), game, len(features))
+	}
+	return nil
+}
+
+// Write writes n as safetensors: fc0.weight [out, in], fc0.bias [out], fc1.weight and so
+// on, with f as metadata.
+func Write(w io.Writer, n *Net, f Facts) error {
+	meta := map[string]string{}
+	for k, v := range f.Notes {
+		meta[k] = v
+	}
+	names, err := json.Marshal(f.Features)
+	if err != nil {
+		return err
+	}
+	meta["game"], meta["rules"], meta["features"] = f.Game, strconv.Itoa(f.Rules), string(names)
+	return WriteTensors(w, n.Tensors(), meta)
+}
+
+// Tensors are the net's weights under the names they have in a file.
+func (n *Net) Tensors() []Tensor {
+	var ts []Tensor
+	for i, l := range n.layers {
+		ts = append(ts,
+			Tensor{fmt.Sprintf("fc%d.weight", i), []int{l.Out, l.In}, l.W},
+			Tensor{fmt.Sprintf("fc%d.bias", i), []int{l.Out}, l.B})
+	}
+	return ts
+}
+
+// Parse reads a net from the bytes of a safetensors file.
+func Parse(file []byte) (*Net, Facts, error) {
+	tensors, meta, err := ParseTensors(file)
+	if err != nil {
+		return nil, Facts{}, err
+	}
+	f, err := facts(meta)
+	if err != nil {
+		return nil, Facts{}, err
+	}
+	byName := map[string]Tensor{}
+	for _, t := range tensors {
+		byName[t.Name] = t
+	}
+	n, err := Assemble(byName)
+	if err != nil {
+		return nil, Facts{}, err
+	}
+	if len(byName) > 2*len(n.layers) {
+		return nil, Facts{}, fmt.Errorf("weights: %d tensors, %d make up the net", len(byName), 2*len(n.layers))
+	}
+	if len(f.Features) != n.In() {
+		return nil, Facts{}, fmt.Errorf("weights: %d feature names for %d inputs", len(f.Features), n.In())
+	}
+	return n, f, nil
+}
+
+// Assemble makes a net of fc0.weight, fc0.bias and so on; other tensors are left alone.
+func Assemble(tensors map[string]Tensor) (*Net, error) {
+	var layers []Layer
+	for i := 0; ; i++ {
+		w, ok := tensors[fmt.Sprintf("fc%d.weight", i)]
+		if !ok {
+			break
+		}
+		b, ok := tensors[fmt.Sprintf("fc%d.bias", i)]
+		if !ok {
+			return nil, fmt.Errorf("weights: fc%d.bias is missing", i)
+		}
+		if len(w.Shape) != 2 || len(b.Shape) != 1 || w.Shape[0] != b.Shape[0] {
+			return nil, fmt.Errorf("weights: layer %d has weights %v and biases %v, want [out in] and [out]", i, w.Shape, b.Shape)
+		}
+		layers = append(layers, Layer{In: w.Shape[1], Out: w.Shape[0], W: w.Data, B: b.Data})
+	}
+	if layers == nil {
+		return nil, errors.New("weights: no tensor named fc0.weight")
+	}
+	return New(layers)
+}
+
+func facts(meta map[string]string) (Facts, error) {
+	f := Facts{Notes: map[string]string{}}
+	for _, key := range []string{"game", "rules", "features"} {
+		if _, ok := meta[key]; !ok {
+			return f, fmt.Errorf("weights: the metadata has no %q", key)
+		}
+	}
+	f.Game = meta["game"]
+	var err error
+	if f.Rules, err = strconv.Atoi(meta["rules"]); err != nil {
+		return f, fmt.Errorf("weights: rules version %q is not a number", meta["rules"])
+	}
+	if err := json.Unmarshal([]byte(meta["features"]), &f.Features); err != nil {
+		return f, fmt.Errorf("weights: features are not a JSON list of names: %w", err)
+	}
+	for k, v := range meta {
+		if k != "game" && k != "rules" && k != "features" {
+			f.Notes[k] = v
+		}
+	}
+	return f, nil
+}
+
+// Load reads a net from a file.
+func Load(path string) (*Net, Facts, error) {
+	data, err := ReadFile(path)
+	if err != nil {
+		return nil, Facts{}, err
+	}
+	n, f, err := Parse(data)
+	if err != nil {
+		return nil, Facts{}, fmt.Errorf("%s: %w", path, err)
+	}
+	return n, f, nil
+}
+
+// ReadFile is os.ReadFile for a file of a size that weights can have.
+func ReadFile(path string) ([]byte, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() || info.Size() > maxFile+maxHeader+8 {
+		return nil, &fs.PathError{Op: "read weights", Path: path, Err: fmt.Errorf("not a regular file of at most %d bytes", maxFile)}
+	}
+	return os.ReadFile(path)
+}
+
+// Save writes a net to a file, whole or not at all.
+func Save(path string, n *Net, f Facts) error {
+	var b bytes.Buffer
+	if err := Write(&b, n, f); err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	return WriteFile(path, b.Bytes())
+}
+
+// WriteFile writes to a temporary file beside path and renames it.
+func WriteFile(path string, data []byte) error {
+	tmp, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*")
+	if err != nil {
+		return err
+	}
+	defer func() { _ = os.Remove(tmp.Name()) }() // gone already where all went well
+	_, err = tmp.Write(data)
+	if err == nil {
+		err = tmp.Chmod(0o644)
+	}
+	if e := tmp.Close(); err == nil {
+		err = e
+	}
+	if err == nil {
+		err = os.Rename(tmp.Name(), path)
+	}
+	return err
+}

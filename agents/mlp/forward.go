@@ -1,0 +1,279 @@
+package mlp
+
+import (
+	"errors"
+	"fmt"
+	"math"
+)
+
+// slope is the leaky ReLU's factor below zero.
+const slope = 0.01
+
+// maxWidth bounds a layer's inputs and outputs, maxDepth the number of layers.
+const (
+	maxWidth = 4096
+	maxDepth = 16
+)
+
+// A Layer is y = W·x + b. W is [Out][In], row by row: the layout of PyTorch's nn.Linear.
+type Layer struct {
+	In, Out int
+	W, B    []float32
+}
+
+// A Net is a stack of layers with what a pass needs. It is not safe for concurrent use;
+// Clone gives another goroutine its own.
+type Net struct {
+	layers []Layer
+	packed []packed
+	hidden [2][]float32 // activations of one block of rows
+}
+
+// packed is a layer laid out for the pass.
+type packed struct {
+	in, out, wide int       // wide: out rounded up to a multiple of 8
+	single        bool      // the last layer, with one output
+	w             []float32 // [in][wide], or [in rounded up to 8] where single
+	b             []float32 // [wide]
+}
+
+// blockRows is how many rows a pass takes through all layers at once.
+const blockRows = 16
+
+// vectorAdd and vectorDot are addRows and leakyDot in vector instructions, set before any
+// net is used where the machine has them. They give the same bits.
+var (
+	vectorAdd func(dst, x, w []float32, rows, in, stride, wide int)
+	vectorDot func(h, w []float32) float32
+)
+
+// New makes a net of layers, whose sizes must fit together; it keeps them.
+func New(layers []Layer) (*Net, error) {
+	if len(layers) == 0 || len(layers) > maxDepth {
+		return nil, fmt.Errorf("mlp: %d layers, want 1 to %d", len(layers), maxDepth)
+	}
+	n := &Net{layers: layers}
+	widest := 0
+	for i, l := range layers {
+		if l.In < 1 || l.Out < 1 || l.In > maxWidth || l.Out > maxWidth {
+			return nil, fmt.Errorf("mlp: layer %d is %d to %d, want 1 to %d", i, l.In, l.Out, maxWidth)
+		}
+		if len(l.W) != l.In*l.Out || len(l.B) != l.Out {
+			return nil, fmt.Errorf("mlp: layer %d is %d to %d but has %d weights and %d biases", i, l.In, l.Out, len(l.W), len(l.B))
+		}
+		if i > 0 && layers[i-1].Out != l.In {
+			return nil, fmt.Errorf("mlp: layer %d takes %d inputs, layer %d gives %d", i, l.In, i-1, layers[i-1].Out)
+		}
+		if !finite(l.W) || !finite(l.B) {
+			return nil, errors.New("mlp: a weight is not a finite number")
+		}
+		p := pack(l, i == len(layers)-1 && l.Out == 1)
+		if p.wide > widest {
+			widest = p.wide
+		}
+		n.packed = append(n.packed, p)
+	}
+	for i := range n.hidden {
+		n.hidden[i] = make([]float32, blockRows*widest)
+	}
+	return n, nil
+}
+
+// Layers returns the net's layers, to be read only.
+func (n *Net) Layers() []Layer { return n.layers }
+
+// In and Out are the sizes of input and output.
+func (n *Net) In() int  { return n.layers[0].In }
+func (n *Net) Out() int { return n.layers[len(n.layers)-1].Out }
+
+// AccLen is the length of the sums Base writes.
+func (n *Net) AccLen() int { return n.packed[0].wide }
+
+// Clone returns a net that shares n's weights and nothing else.
+func (n *Net) Clone() *Net {
+	c := &Net{layers: n.layers, packed: n.packed}
+	for i := range c.hidden {
+		c.hidden[i] = make([]float32, len(n.hidden[i]))
+	}
+	return c
+}
+
+// Forward evaluates rows inputs, x being [rows][In], into out [rows][Out].
+func (n *Net) Forward(x []float32, rows int, out []float32) {
+	n.ForwardFrom(n.packed[0].b, x, n.In(), rows, out)
+}
+
+// Base adds up the constant part of an input: x holds inputs from to In, acc (AccLen)
+// becomes the first layer's biases and their share. A net of one layer has no use for it.
+func (n *Net) Base(x []float32, from int, acc []float32) {
+	p := &n.packed[0]
+	copy(acc[:p.wide], p.b)
+	if p.in > from {
+		n.add(p, acc, x, from, p.in-from, p.in-from, 1)
+	}
+}
+
+// ForwardFrom evaluates rows inputs whose constant part acc holds: x is [rows][own], the
+// first own inputs of each.
+func (n *Net) ForwardFrom(acc, x []float32, own, rows int, out []float32) {
+	for at := 0; at < rows; at += blockRows {
+		k := rows - at
+		if k > blockRows {
+			k = blockRows
+		}
+		n.block(acc, x[at*own:], own, k, out[at*n.Out():])
+	}
+}
+
+// block takes k ≤ blockRows rows through all layers.
+func (n *Net) block(acc, x []float32, own, k int, out []float32) {
+	stride := own
+	for i := range n.packed {
+		p := &n.packed[i]
+		if p.single {
+			n.single(p, acc, x, i, own, stride, k, out)
+			return
+		}
+		h := n.hidden[i&1]
+		from := p.b
+		if i == 0 {
+			from = acc
+		} else {
+			own = p.in
+			leak(x, stride, own, k)
+		}
+		for r := 0; r < k; r++ {
+			copy(h[r*p.wide:(r+1)*p.wide], from)
+		}
+		n.add(p, h, x, 0, own, stride, k)
+		x, stride = h, p.wide
+	}
+	last := &n.packed[len(n.packed)-1]
+	for r := 0; r < k; r++ {
+		copy(out[r*last.out:(r+1)*last.out], x[r*last.wide:])
+	}
+}
+
+// single is the last layer where it has one output.
+func (n *Net) single(p *packed, acc, x []float32, i, own, stride, k int, out []float32) {
+	for r := 0; r < k; r++ {
+		if i == 0 { // no hidden layer: a plain sum of the inputs
+			sum := acc[0]
+			for j, v := range x[r*own : (r+1)*own] {
+				sum += float32(v * p.w[j])
+			}
+			out[r] = sum
+			continue
+		}
+		h := x[r*stride : r*stride+len(p.w)]
+		if vectorDot != nil {
+			out[r] = p.b[0] + vectorDot(h, p.w)
+		} else {
+			out[r] = p.b[0] + leakyDot(h, p.w)
+		}
+	}
+}
+
+// add adds to each of rows rows of dst the share of inputs from to from+in of layer p.
+func (n *Net) add(p *packed, dst, x []float32, from, in, stride, rows int) {
+	if p.single {
+		for r := 0; r < rows; r++ {
+			for j := 0; j < in; j++ {
+				dst[r*p.wide] += float32(x[r*stride+j] * p.w[from+j])
+			}
+		}
+		return
+	}
+	w := p.w[from*p.wide : (from+in)*p.wide]
+	if vectorAdd != nil {
+		vectorAdd(dst, x, w, rows, in, stride, p.wide)
+		return
+	}
+	addRows(dst, x, w, rows, in, stride, p.wide)
+}
+
+// addRows adds x·w to dst: x is rows rows of in numbers, stride apart, w is [in][wide],
+// dst [rows][wide]. wide is a multiple of 8.
+func addRows(dst, x, w []float32, rows, in, stride, wide int) {
+	for r := 0; r < rows; r++ {
+		d := dst[r*wide : r*wide+wide]
+		for i, v := range x[r*stride : r*stride+in] {
+			if v == 0 {
+				continue
+			}
+			row := w[i*wide : i*wide+wide]
+			for j := 0; j+8 <= len(d) && j+8 <= len(row); j += 8 {
+				a, b := d[j:j+8:j+8], row[j:j+8:j+8]
+				a[0] += float32(v * b[0])
+				a[1] += float32(v * b[1])
+				a[2] += float32(v * b[2])
+				a[3] += float32(v * b[3])
+				a[4] += float32(v * b[4])
+				a[5] += float32(v * b[5])
+				a[6] += float32(v * b[6])
+				a[7] += float32(v * b[7])
+			}
+		}
+	}
+}
+
+// leakyDot is the sum of w·leaky(h), eight running sums folded in halves. Both slices
+// have the same length, a multiple of 8.
+func leakyDot(h, w []float32) float32 {
+	var s [8]float32
+	for i := 0; i+8 <= len(h) && i+8 <= len(w); i += 8 {
+		a, b := h[i:i+8:i+8], w[i:i+8:i+8]
+		for j := range s {
+			v := a[j]
+			if v < 0 {
+				v = float32(v * slope)
+			}
+			s[j] += float32(v * b[j])
+		}
+	}
+	for n := 4; n > 0; n /= 2 {
+		for j := 0; j < n; j++ {
+			s[j] += s[j+n]
+		}
+	}
+	return s[0]
+}
+
+// leak applies the leaky ReLU to the first in numbers of rows rows, stride apart.
+func leak(h []float32, stride, in, rows int) {
+	for r := 0; r < rows; r++ {
+		for i, v := range h[r*stride : r*stride+in] {
+			if v < 0 {
+				h[r*stride+i] = float32(v * slope)
+			}
+		}
+	}
+}
+
+// pack lays a layer out for the pass, filling up with zeros.
+func pack(l Layer, single bool) packed {
+	p := packed{in: l.In, out: l.Out, wide: (l.Out + 7) &^ 7, single: single}
+	p.b = make([]float32, p.wide)
+	copy(p.b, l.B)
+	if single {
+		p.w = make([]float32, (l.In+7)&^7)
+		copy(p.w, l.W)
+		return p
+	}
+	p.w = make([]float32, l.In*p.wide)
+	for o := 0; o < l.Out; o++ {
+		for i := 0; i < l.In; i++ {
+			p.w[i*p.wide+o] = l.W[o*l.In+i]
+		}
+	}
+	return p
+}
+
+func finite(x []float32) bool {
+	for _, v := range x {
+		if f := float64(v); math.IsNaN(f) || math.IsInf(f, 0) {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,68 @@
+//go:build amd64 && !noasm
+
+package mlp
+
+import "golang.org/x/sys/cpu"
+
+func init() { setVector(hasVector) }
+
+// hasVector reports whether this machine runs the vector path.
+var hasVector = cpu.X86.HasAVX2
+
+// setVector turns the vector path on or off for all nets.
+func setVector(on bool) {
+	vectorAdd, vectorDot = nil, nil
+	if on {
+		vectorAdd, vectorDot = addRowsAVX2, leakyDotAVX2
+	}
+}
+
+// add2x32 adds to 32 columns of two rows of dst the sums of x0 and x1 times w: in rows
+// of 32 columns, wide floats apart.
+//
+//go:noescape
+func add2x32(dst0, dst1, x0, x1, w *float32, in, wide int)
+
+// add1x8 adds to 8 columns of one row.
+//
+//go:noescape
+func add1x8(dst, x, w *float32, in, wide int)
+
+//go:noescape
+func dot8(h, w *float32, n int) float32
+
+// addRowsAVX2 is addRows; the bounds of all three slices are checked here.
+func addRowsAVX2(dst, x, w []float32, rows, in, stride, wide int) {
+	if rows <= 0 || in <= 0 {
+		return
+	}
+	_, _, _ = dst[rows*wide-1], x[(rows-1)*stride+in-1], w[in*wide-1]
+	wide32 := wide &^ 31
+	for r := 0; r < rows; r += 2 {
+		second := r + 1
+		if second == rows {
+			break
+		}
+		for c := 0; c < wide32; c += 32 {
+			add2x32(&dst[r*wide+c], &dst[second*wide+c], &x[r*stride], &x[second*stride], &w[c], in, wide)
+		}
+	}
+	odd := rows &^ 1 // a last row without a partner takes the narrow kernel throughout
+	for r := 0; r < rows; r++ {
+		c := wide32
+		if r == odd {
+			c = 0
+		}
+		for ; c < wide; c += 8 {
+			add1x8(&dst[r*wide+c], &x[r*stride], &w[c], in, wide)
+		}
+	}
+}
+
+func leakyDotAVX2(h, w []float32) float32 {
+	if len(w) == 0 {
+		return 0
+	}
+	_ = h[len(w)-1]
+	return dot8(&h[0], &w[0], len(w))
+}

@@ -1,0 +1,7 @@
+//go:build !amd64 || noasm
+
+package mlp
+
+const hasVector = false
+
+func setVector(bool) {}

@@ -1,0 +1,99 @@
+package netpack
+
+import (
+	"math"
+	"math/rand"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"blockyard/agents/mlp"
+)
+
+func layers(seed int64, sizes ...int) []mlp.Layer {
+	r := rand.New(rand.NewSource(seed))
+	var out []mlp.Layer
+	for i := 0; i+1 < len(sizes); i++ {
+		l := mlp.Layer{In: sizes[i], Out: sizes[i+1]}
+		for range l.In * l.Out {
+			l.W = append(l.W, float32(r.NormFloat64()))
+		}
+		for range l.Out {
+			l.B = append(l.B, float32(r.NormFloat64()*math.Exp(20*r.NormFloat64())))
+		}
+		out = append(out, l)
+	}
+	return out
+}
+
+func TestParseReadsWhatTextWrites(t *testing.T) {
+	for bits := Fewest; bits <= Exact; bits++ {
+		in := layers(int64(bits), 7, 5, 3, 1)
+		text, err := Text(in, bits)
+		require.NoError(t, err)
+		out, err := Parse(text)
+		require.NoError(t, err)
+		require.Len(t, out, len(in))
+		for i, l := range in {
+			for j, w := range append(l.W, l.B...) {
+				got := append(out[i].W[:len(l.W):len(l.W)], out[i].B...)[j]
+				require.Equal(t, Round(w, bits), got)
+				require.Equal(t, got, Round(got, bits))
+				require.InEpsilon(t, w, got, math.Exp2(float64(8-bits)))
+			}
+		}
+		if bits == Exact {
+			require.Equal(t, in, out)
+		}
+		again, err := Text(out, bits)
+		require.NoError(t, err)
+		require.Equal(t, text, again)
+		for _, line := range strings.Split(text, "\n") {
+			require.LessOrEqual(t, len(line), width)
+		}
+	}
+}
+
+func TestRoundKeepsTheGreatestFinite(t *testing.T) {
+	require.False(t, math.IsInf(float64(Round(math.MaxFloat32, 16)), 0))
+	require.Equal(t, float32(0), Round(0, 16))
+}
+
+func TestParseRefuses(t *testing.T) {
+	good, err := Text(layers(1, 4, 3, 1), 20)
+	require.NoError(t, err)
+	for name, text := range map[string]string{
+		"nothing":        "",
+		"no weights":     "20 4 3 3 1\n",
+		"cut short":      good[:len(good)-1],
+		"more":           good + "A",
+		"a bad letter":   strings.Replace(good, "\n", "\n!", 1)[:len(good)],
+		"too many bits":  "33 1 1\nAAAA",
+		"an odd line":    "20 4 3 3\nAAAA",
+		"absurd sizes":   "20 4000000 4000000\nAAAA",
+		"negative sizes": "20 -4 3\nAAAA",
+	} {
+		_, err := Parse(text)
+		require.Error(t, err, name)
+	}
+	_, err = Text(nil, 33)
+	require.Error(t, err)
+}
+
+func FuzzParse(f *testing.F) {
+	good, err := Text(layers(1, 4, 3, 1), 20)
+	require.NoError(f, err)
+	f.Add(good)
+	f.Add("20 4 3 3 1\n")
+	f.Fuzz(func(t *testing.T, text string) {
+		in, err := Parse(text)
+		if err != nil {
+			return
+		}
+		for _, l := range in {
+			require.Len(t, l.W, l.In*l.Out)
+			require.Len(t, l.B, l.Out)
+		}
+	})
+}

@@ -1,7 +1,0 @@
-//go:build !amd64 || noasm
-
-package valuenet
-
-const hasVector = false
-
-func setVector(bool) {}

@@ -1,0 +1,54 @@
+//go:build unix
+
+package host
+
+import (
+	"context"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"blockyard/agents/wintetrisabi/compile"
+	"blockyard/env/wintetris"
+)
+
+// benchSolver is the example in C, which has little to think after a piece's first tick.
+func benchSolver(b *testing.B) string {
+	out := b.TempDir() + "/solver.so"
+	compile.C(b, "-shared", "-fPIC", "-o", out, "../wintetrisplugin/examples/solver.c")
+	return out
+}
+
+// BenchmarkProcess is a tick asked of a library in its own process.
+func BenchmarkProcess(b *testing.B) {
+	ctx := context.Background()
+	p, err := Start(ctx, Config{File: benchSolver(b)})
+	require.NoError(b, err)
+	defer p.Close()
+	require.NoError(b, p.Open(ctx, ""))
+	var e wintetris.Engine
+	e.Start(1)
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := p.Update(ctx, &e.Field, e.Piece, e.Upcoming(), false); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// BenchmarkLibrary is the same call without a process between.
+func BenchmarkLibrary(b *testing.B) {
+	l, err := load(benchSolver(b))
+	require.NoError(b, err)
+	h, err := l.begin("")
+	require.NoError(b, err)
+	var e wintetris.Engine
+	e.Start(1)
+	b.ReportAllocs()
+	for b.Loop() {
+		l.c.set(&e.Field, e.Piece, e.Upcoming(), false)
+		if l.ask(h) < 0 {
+			b.Fatal(l.why(h))
+		}
+	}
+}

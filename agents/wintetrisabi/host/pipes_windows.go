@@ -1,0 +1,23 @@
+package host
+
+import (
+	"os"
+	"os/exec"
+
+	"golang.org/x/sys/windows"
+)
+
+func givePipes(cmd *exec.Cmd, in, out *os.File) { cmd.Stdin, cmd.Stdout = in, out }
+
+// childPipes takes standard input and output for the frames; what a library prints goes to
+// standard error instead.
+func childPipes() (in, out *os.File, err error) {
+	in, out = os.Stdin, os.Stdout
+	if err := windows.SetStdHandle(windows.STD_OUTPUT_HANDLE, windows.Handle(os.Stderr.Fd())); err != nil {
+		return nil, nil, err
+	}
+	os.Stdin, os.Stdout = nil, os.Stderr
+	return in, out, nil
+}
+
+func kill(cmd *exec.Cmd) { _ = cmd.Process.Kill() }

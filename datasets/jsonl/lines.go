@@ -1,0 +1,164 @@
+// Package jsonl reads files of one JSON value a line, plain or compressed with gzip:
+// which of the two is seen from the first bytes, never from the name.
+package jsonl
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/klauspost/compress/gzip"
+)
+
+// MaxLine is the longest line a Reader accepts, in bytes.
+const MaxLine = 16 << 20
+
+// ErrCut says that a file ends in the middle of a line or of its compressed data, as one
+// does that is still being written or whose writer was killed.
+var ErrCut = errors.New("the file ends in the middle of a line")
+
+// A Reader yields the lines of a file. Its errors name the file and the line.
+type Reader struct {
+	name   string
+	in     *bufio.Reader
+	closer io.Closer
+	buf    []byte
+	line   int
+	offset int64 // of the byte after the last line, in the uncompressed data
+	cut    bool  // the last line had no end
+	broken bool  // the compressed data ends too early
+	zipped bool
+	blank  bool
+}
+
+// Open opens the file at path; "-" is standard input.
+func Open(path string) (*Reader, error) {
+	if path == "-" {
+		return New("standard input", os.Stdin)
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	r, err := New(path, f)
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	r.closer = f
+	return r, nil
+}
+
+// New reads from in; name stands for it in errors.
+func New(name string, in io.Reader) (*Reader, error) {
+	plain := bufio.NewReaderSize(in, 64<<10)
+	r := &Reader{name: name, in: plain}
+	magic, err := plain.Peek(2)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	r.blank = len(magic) == 0
+	if len(magic) == 2 && magic[0] == 0x1f && magic[1] == 0x8b {
+		r.zipped = true
+		unzip, err := gzip.NewReader(plain)
+		switch {
+		case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+			r.in, r.cut, r.broken = bufio.NewReader(bytes.NewReader(nil)), true, true
+		case err != nil:
+			return nil, fmt.Errorf("%s: %w", name, err)
+		default:
+			r.in = bufio.NewReaderSize(unzip, 64<<10)
+		}
+	}
+	return r, nil
+}
+
+// Next returns the next line that is not blank, without its line end, valid until the
+// call after. At the end it returns io.EOF; after compressed data that ends too early, an
+// error that wraps ErrCut.
+func (r *Reader) Next() ([]byte, error) {
+	for {
+		line, err := r.read()
+		if err != nil {
+			return nil, err
+		}
+		if line = bytes.TrimSpace(line); len(line) > 0 {
+			return line, nil
+		}
+	}
+}
+
+func (r *Reader) read() ([]byte, error) {
+	r.buf = r.buf[:0]
+	if r.cut {
+		if r.broken {
+			return nil, r.Errorf("%w", ErrCut)
+		}
+		return nil, io.EOF
+	}
+	r.line++
+	for {
+		part, err := r.in.ReadSlice('\n')
+		if len(r.buf)+len(part) > MaxLine {
+			return nil, r.Errorf("the line is longer than %d bytes", MaxLine)
+		}
+		r.buf = append(r.buf, part...)
+		r.offset += int64(len(part))
+		switch {
+		case err == nil:
+			return r.buf, nil
+		case errors.Is(err, bufio.ErrBufferFull):
+		case errors.Is(err, io.EOF) && len(r.buf) == 0:
+			return nil, io.EOF
+		case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+			r.cut, r.broken = true, errors.Is(err, io.ErrUnexpectedEOF)
+			if len(r.buf) == 0 {
+				return nil, r.Errorf("%w", ErrCut)
+			}
+			return r.buf, nil
+		default:
+			return nil, r.Errorf("%w", err)
+		}
+	}
+}
+
+// Cut reports whether the line that Next returned last is the file's last and has no line
+// end: it may be whole or the beginning of one.
+func (r *Reader) Cut() bool { return r.cut }
+
+// Compressed reports whether the file is compressed.
+func (r *Reader) Compressed() bool { return r.zipped }
+
+// Blank reports whether the file holds no byte at all.
+func (r *Reader) Blank() bool { return r.blank }
+
+// Line is the number of the line that Next returned last, counted from 1.
+func (r *Reader) Line() int { return r.line }
+
+// Offset is how many bytes of the data, uncompressed, the lines read so far take.
+func (r *Reader) Offset() int64 { return r.offset }
+
+// Before says that so many lines and bytes of the file were skipped before the Reader began.
+func (r *Reader) Before(lines int, bytes int64) { r.line, r.offset = lines, bytes }
+
+// Owns makes Close close c.
+func (r *Reader) Owns(c io.Closer) { r.closer = c }
+
+// Name is the file's name.
+func (r *Reader) Name() string { return r.name }
+
+// Errorf makes an error that begins with the file and the line.
+func (r *Reader) Errorf(format string, args ...any) error {
+	return fmt.Errorf("%s:%d: %w", r.name, r.line, fmt.Errorf(format, args...))
+}
+
+// Close closes the file that Open opened.
+func (r *Reader) Close() error {
+	if r.closer == nil {
+		return nil
+	}
+	return r.closer.Close()
+}

@@ -1,0 +1,77 @@
+// Package rows holds rows to learn from: the features of afterstates with a chance of
+// winning as the target of each. It also makes them of recorded games.
+package rows
+
+import (
+	"math"
+	"math/rand/v2"
+
+	"blockyard/agents/mlp"
+	"blockyard/train/task"
+)
+
+// Rows are rows of one game's features, X [len(Y)][features], and their targets Y.
+type Rows struct {
+	Game   *task.Game
+	X, Y   []float32
+	order  []int
+	bx, by []float32 // one batch
+}
+
+// Len is how many rows there are.
+func (s *Rows) Len() int { return len(s.Y) }
+
+// Row returns the features of row i.
+func (s *Rows) Row(i int) []float32 {
+	n := len(s.Game.Features)
+	return s.X[i*n : (i+1)*n]
+}
+
+// Cut keeps the first n rows.
+func (s *Rows) Cut(n int) { s.X, s.Y = s.X[:n*len(s.Game.Features)], s.Y[:n] }
+
+// A Fitter takes one step on a batch at a learning rate and returns its loss; see
+// value.Trainer.
+type Fitter interface {
+	Fit(x, y []float32, rate float64) (float64, error)
+}
+
+// Pass fits all rows once in random order, half of them mirrored where the game has
+// mirror images, and returns the mean loss, 0 for no rows.
+func (s *Rows) Pass(t Fitter, r *rand.Rand, batch int, rate float64) (float64, error) {
+	s.order = s.order[:0]
+	for i := range s.Y {
+		s.order = append(s.order, i)
+	}
+	r.Shuffle(len(s.order), func(i, j int) { s.order[i], s.order[j] = s.order[j], s.order[i] })
+	sum := 0.0
+	for at := 0; at < len(s.order); at += batch {
+		rows := s.order[at:min(at+batch, len(s.order))]
+		s.bx, s.by = s.bx[:0], s.by[:0]
+		for _, i := range rows {
+			x := s.Row(i)
+			s.bx, s.by = append(s.bx, x...), append(s.by, s.Y[i])
+			if s.Game.Mirror != nil && r.Uint32()&1 != 0 {
+				s.Game.Mirror(s.bx[len(s.bx)-len(x):])
+			}
+		}
+		// A last short batch takes a step of its own size, not a full one.
+		loss, err := t.Fit(s.bx, s.by, rate*float64(len(rows))/float64(batch))
+		if err != nil {
+			return 0, err
+		}
+		sum += loss * float64(len(rows))
+	}
+	return sum / float64(max(1, len(s.Y))), nil
+}
+
+// Loss is the mean logistic loss of a net on the rows, 0 for no rows.
+func (s *Rows) Loss(net *mlp.Net) float64 {
+	out := make([]float32, len(s.Y))
+	net.Forward(s.X, len(s.Y), out)
+	sum := 0.0
+	for i, z := range out {
+		sum += math.Log1p(math.Exp(-math.Abs(float64(z)))) + math.Max(float64(z), 0) - float64(s.Y[i])*float64(z)
+	}
+	return sum / float64(max(1, len(s.Y)))
+}

@@ -1,0 +1,130 @@
+package selfplay
+
+import (
+	"math"
+	"testing"
+
+	"blockyard/env"
+	"blockyard/env/envtest/toy"
+
+	"github.com/stretchr/testify/require"
+)
+
+// softmax is the slow twin of draw.
+func softmax(prefs []float32, temperature float64) []float64 {
+	out, sum := make([]float64, len(prefs)), 0.0
+	for _, v := range prefs {
+		sum += math.Exp(float64(v) / temperature)
+	}
+	for i, v := range prefs {
+		out[i] = math.Exp(float64(v)/temperature) / sum
+	}
+	return out
+}
+
+// Draws come as often as the softmax says, the two of a pair independently.
+func TestDrawsFollowSoftmax(t *testing.T) {
+	const n = 20000
+	c := &chooser{prefs: []float32{0.1, -0.3, 0.4, 0.35, -2}}
+	p := softmax(c.prefs, 0.25)
+	var r env.Rand
+	r.Seed(3)
+	joint := [5][5]float64{}
+	for range n {
+		a, b := c.draw(0.25, &r)
+		joint[a][b]++
+	}
+	for a := range p {
+		for b := range p {
+			want := p[a] * p[b]
+			require.InDelta(t, want, joint[a][b]/n, 1e-9+5*math.Sqrt(want*(1-want)/n), "%d and %d", a, b)
+		}
+	}
+	c.prefs = []float32{5}
+	a, b := c.draw(1e-3, &r)
+	require.Zero(t, a+b)
+	c.prefs = []float32{-1e5, 1e5, -1e5} // no overflow
+	a, b = c.draw(1e-3, &r)
+	require.Equal(t, []int{1, 1}, []int{a, b})
+}
+
+// Options are all afterstates one choice deep, and deep the best of them as byNet sees
+// them; the row of each has its preference as the net's output.
+func TestOptions(t *testing.T) {
+	r := open(t, small(6), 1)
+	c := r.players[0]
+	c.use(r.Net())
+	c.width = 3
+	var rand env.Rand
+	rand.Seed(8)
+	s := r.Game.Rules.New(2)
+	row, out := make([]float32, len(r.Game.Features)), make([]float32, 1)
+	for i := range 40 {
+		s.Reset(rand.Next())
+		r.Game.Damage(s, &rand)
+		c.deep = i%2 == 1
+		c.options(s, 1)
+		if len(c.picks) == 0 {
+			continue
+		}
+		if !c.deep {
+			require.Len(t, c.picks, c.root.live)
+		} else {
+			require.LessOrEqual(t, len(c.picks), 3)
+		}
+		for n, k := range c.picks {
+			c.optionRow(n, 1, row)
+			r.Net().Forward(row, 1, out)
+			require.InDelta(t, c.prefs[n], out[0], 1e-5)
+			if c.deep {
+				require.Equal(t, c.prefs[n], c.second(c.root.states[k], 1))
+			}
+		}
+		likes := c.root.slot[c.picks[best(c.prefs)]]
+		require.Equal(t, likes, c.byNet(s, 1))
+	}
+}
+
+// Where seats take turns nobody chooses twice, and deep options are worth what they are
+// one choice deep.
+func TestOptionsTakingTurns(t *testing.T) {
+	c := small(2)
+	r, err := New(takes, c, nil, 1)
+	require.NoError(t, err)
+	defer func() { require.NoError(t, r.Close()) }()
+	p := r.players[0]
+	p.use(r.Net())
+	p.deep, p.width = true, 3
+	s := takes.Rules.New(3)
+	row, out := make([]float32, 4), make([]float32, 1)
+	for seed := range uint64(10) {
+		s.Reset(seed)
+		p.options(s, 0)
+		require.Len(t, p.picks, int(s.(*toy.State).Card))
+		for n := range p.picks {
+			p.optionRow(n, 0, row)
+			r.Net().Forward(row, 1, out)
+			require.InDelta(t, p.prefs[n], out[0], 1e-5)
+		}
+	}
+}
+
+// A choice that wins at once is made, not drawn.
+func TestCertainChoicesAreNotDrawn(t *testing.T) {
+	g := *takes
+	g.Chance = nil
+	r, err := New(&g, small(2), nil, 1)
+	require.NoError(t, err)
+	defer func() { require.NoError(t, r.Close()) }()
+	c, slot := r.players[0], r.slots[0]
+	c.use(r.Net())
+	s := slot.state.(*toy.State)
+	for seed := range uint64(20) {
+		s.Reset(seed)
+		s.Card, s.Points[0] = 3, toy.Target-3
+		c.options(s, 0)
+		require.Empty(t, c.picks)
+		require.Equal(t, "card 3 take 3", toy.Text(slot.act(c, deal{temperature: 100}, 0)))
+		require.Empty(t, slot.paths[0].steps)
+	}
+}

@@ -1,0 +1,21 @@
+package single
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"blockyard/train/task"
+)
+
+// BenchmarkStep is a stretch of 64 games of 64 choices, and the fit to it.
+func BenchmarkStep(b *testing.B) {
+	r, err := New(task.WinTetris, Default(), nil, 1)
+	require.NoError(b, err)
+	defer func() { require.NoError(b, r.Close()) }()
+	b.ReportAllocs()
+	for b.Loop() {
+		require.NoError(b, r.Step())
+	}
+	b.ReportMetric(float64(r.Counts.Moves)/b.Elapsed().Seconds(), "choices/s")
+}

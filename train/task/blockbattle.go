@@ -1,0 +1,152 @@
+package task
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"blockyard/agents/blockbattlebot"
+	"blockyard/agents/mlp"
+	"blockyard/agents/search"
+	"blockyard/env"
+	"blockyard/env/blockbattle"
+)
+
+// BlockBattle is AI Block Battle by the published rules.
+var BlockBattle = &Game{
+	Rules:    blockbattle.Game,
+	Features: blockbattlebot.FeatureNames,
+	Own:      blockbattlebot.OwnLen,
+	Reader:   func() Reader { return new(blockBattleReader) },
+	Hand:     func() search.Evaluator { return blockbattlebot.NewHand() },
+	Learned:  func(n *mlp.Net) (search.Evaluator, error) { return blockbattlebot.NewLearned(n) },
+	Worth:    worthInBlockBattle,
+	Damage:   damageBlockBattle,
+	Mirror:   mirrorBlockBattle(),
+	Outcomes: blockbattle.Pieces,
+	Start:    startBlockBattle,
+	Shipped:  func() (*mlp.Net, error) { return blockbattlebot.Shipped(blockbattle.Game) },
+	Folder:   "agents/submissions/blockbattle",
+}
+
+type blockBattleReader struct{ rival blockbattlebot.Rival }
+
+func (r *blockBattleReader) Shared(s env.State, seat int, out []float32) {
+	b := s.(*blockbattle.State)
+	r.rival.Look(b, seat)
+	r.rival.Const(b, seat, out)
+}
+
+func (r *blockBattleReader) Own(s env.State, seat int, out []float32) {
+	r.rival.Own(s.(*blockbattle.State), seat, out)
+}
+
+// worthInBlockBattle counts the points this choice brought and no older ones, which no
+// feature tells.
+func worthInBlockBattle() func(before, after env.State, seat int) float32 {
+	hand, states, out := blockbattlebot.NewHand(), []env.State{new(blockbattle.State)}, make([]float32, 1)
+	s := states[0].(*blockbattle.State)
+	return func(before, after env.State, seat int) float32 {
+		*s = *after.(*blockbattle.State)
+		s.Sides[seat].Points -= before.(*blockbattle.State).Sides[seat].Points
+		s.Sides[1-seat].Points = 0
+		hand.Evaluate(states, seat, out)
+		worth := out[0]
+		hand.Evaluate(states, 1-seat, out)
+		return worth - out[0]
+	}
+}
+
+// damageBlockBattle moves the clock on by up to nine solid rows and puts garbage rows and
+// rubbish, up to a little over half of the room left, on each board on its own.
+func damageBlockBattle(state env.State, r *env.Rand) {
+	s := state.(*blockbattle.State)
+	solid := below(r, 10)
+	s.Round = int32(solid*blockbattle.SolidInterval + 1 + below(r, blockbattle.SolidInterval))
+	for i := range s.Sides {
+		d := &s.Sides[i]
+		d.Solid = uint8(solid)
+		d.Points = int32(below(r, 3) + 3*below(r, 10))
+		d.Skips = int32(below(r, 3) / 2)
+		room := blockbattle.Height - solid - 4
+		rows := below(r, room*6/10+1)
+		garbage := below(r, rows+1)
+		for k := range rows {
+			y := blockbattle.Height - solid - 1 - k
+			holes := 1 + k&1 // garbage rows have one and two by turns
+			if k >= garbage {
+				holes = 2 + below(r, 6)
+			}
+			for x := range blockbattle.Width {
+				d.Cells.Set(x, y)
+			}
+			for range holes {
+				d.Cells[below(r, blockbattle.Width)] &^= 1 << uint(y)
+			}
+		}
+	}
+}
+
+// mirrorBlockBattle is mirrorColumns, where what fits S and J also fits Z and L in the
+// mirror. The bumps stay, though of several lowest columns they pass over the leftmost.
+func mirrorBlockBattle() func([]float32) {
+	columns := mirrorColumns(blockbattlebot.FeatureNames, blockbattle.Width)
+	index := map[string]int{}
+	for i, n := range blockbattlebot.FeatureNames {
+		index[n] = i
+	}
+	var swap [][2]int
+	for _, form := range []string{"own %s fits", "own no %s"} {
+		for _, pair := range [][2]string{{"S", "Z"}, {"J", "L"}} {
+			swap = append(swap, [2]int{index[fmt.Sprintf(form, pair[0])], index[fmt.Sprintf(form, pair[1])]})
+		}
+	}
+	return func(row []float32) {
+		columns(row)
+		for _, p := range swap {
+			row[p[0]], row[p[1]] = row[p[1]], row[p[0]]
+		}
+	}
+}
+
+// mirrorColumns makes a Mirror for features named "… height X", "… step X" (between
+// columns X-1 and X, falling to the right counting as positive or negative) and "… step
+// size X"; all others are the same on both sides.
+func mirrorColumns(names []string, width int) func([]float32) {
+	index := map[string]int{}
+	for i, n := range names {
+		index[n] = i
+	}
+	from, sign := make([]int, len(names)), make([]float32, len(names))
+	for i, n := range names {
+		from[i], sign[i] = i, 1
+		cut := strings.LastIndexByte(n, ' ')
+		if cut < 0 {
+			continue
+		}
+		x, err := strconv.Atoi(n[cut+1:])
+		if err != nil {
+			continue
+		}
+		switch what := n[:cut]; {
+		case strings.HasSuffix(what, " height"):
+			from[i] = index[fmt.Sprintf("%s %d", what, width-1-x)]
+		case strings.HasSuffix(what, " step"):
+			from[i], sign[i] = index[fmt.Sprintf("%s %d", what, width-x)], -1
+		case strings.HasSuffix(what, " step size"):
+			from[i] = index[fmt.Sprintf("%s %d", what, width-x)]
+		}
+	}
+	return func(row []float32) {
+		for i, j := range from { // pairs change places
+			if j < i {
+				row[i], row[j] = sign[i]*row[j], sign[j]*row[i]
+			} else if j == i {
+				row[i] *= sign[i]
+			}
+		}
+	}
+}
+
+// below draws a number from 0 to n-1.
+func below(r *env.Rand, n int) int { return int(r.Next() >> 33 % uint64(n)) }

@@ -1,0 +1,78 @@
+package task
+
+import (
+	"math"
+
+	"blockyard/agents/blockingbot"
+	"blockyard/agents/mlp"
+	"blockyard/agents/search"
+	"blockyard/env"
+	"blockyard/env/blocking"
+)
+
+// Blocking is the game for two to four seats; one net serves all, and gates are games for two.
+var Blocking = &Game{
+	Rules:    blocking.Game,
+	Features: blockingbot.FeatureNames,
+	Own:      blockingbot.OwnLen,
+	Reader:   func() Reader { return new(blockingReader) },
+	Hand:     func() search.Evaluator { return blockingbot.NewHand() },
+	Learned:  func(n *mlp.Net) (search.Evaluator, error) { return blockingbot.NewLearned(n) },
+	Worth:    worthInBlocking,
+	Damage:   scatterBlocking,
+	Chance:   chanceInBlocking,
+	Shipped:  func() (*mlp.Net, error) { return blockingbot.Shipped(blocking.Game) },
+	Folder:   "agents/submissions/blocking",
+}
+
+type blockingReader struct{ blockingbot.Reader }
+
+func (r *blockingReader) Shared(s env.State, _ int, out []float32) {
+	r.Reader.Const(s.(*blocking.State), out)
+}
+
+func (r *blockingReader) Own(s env.State, seat int, out []float32) {
+	r.Reader.Own(s.(*blocking.State), seat, out)
+}
+
+func worthInBlocking() func(before, after env.State, seat int) float32 {
+	hand, states, out := blockingbot.NewHand(), make([]env.State, 1), make([]float32, 1)
+	return func(_, after env.State, seat int) float32 {
+		states[0] = after
+		hand.Evaluate(states, seat, out)
+		return out[0]
+	}
+}
+
+// chanceInBlocking is half the result and half a squashed margin, which tells more of a
+// game than who won it: ten squares ahead are 0.96, one is 0.79.
+func chanceInBlocking(state env.State, seat int) float32 {
+	s := state.(*blocking.State)
+	best := math.Inf(-1)
+	for i := range int(s.Seats) {
+		if i != seat {
+			best = math.Max(best, float64(s.Score(i)))
+		}
+	}
+	margin := 1 / (1 + math.Exp((best-float64(s.Score(seat)))/4))
+	return float32(margin)/2 + (1+s.Result(seat))/4
+}
+
+// scatterBlocking makes it a game for three or four in two of five cases, and lets the seats
+// place up to eight pieces at random, more often few.
+func scatterBlocking(state env.State, r *env.Rand) {
+	s := state.(*blocking.State)
+	s.Seats = [...]uint8{2, 2, 2, 3, 4}[below(r, 5)]
+	s.Reset(r.Next())
+	var legal []env.Action
+	for n := below(r, 1+below(r, 9)); n > 0; n-- {
+		seat := s.Acting().First()
+		legal = s.Legal(seat, legal[:0])
+		next := *s
+		next.Step(env.Alone(seat, legal[below(r, len(legal))]))
+		if next.Acting() == 0 {
+			return
+		}
+		*s = next
+	}
+}

@@ -1,0 +1,97 @@
+package task
+
+import (
+	"time"
+
+	"blockyard/agents/dropbloxbot"
+	"blockyard/agents/mlp"
+	"blockyard/env"
+	"blockyard/env/dropblox"
+)
+
+// Dropblox is learnt from the plans of a narrow beam: what a board is worth to a
+// player that looks one block ahead is not what it is worth to one that looks six.
+var Dropblox = &Game{
+	Rules:    dropblox.Game,
+	Features: dropbloxbot.FeatureNames,
+	Own:      dropbloxbot.Len,
+	Reader:   func() Reader { return dropbloxReader{} },
+	Damage:   raiseDropblox,
+	Mirror:   mirrorColumns(dropbloxbot.FeatureNames, dropblox.Cols),
+	Shipped:  func() (*mlp.Net, error) { return dropbloxbot.Shipped(dropblox.Game) },
+	Folder:   "agents/submissions/dropblox",
+	Solo: &Solo{
+		Rules: dropblox.Game, Discount: 1, Unit: dropbloxbot.Unit,
+		Planner: func(net *mlp.Net, width int) Planner { return newDropbloxPlanner(net, width) },
+	},
+}
+
+// A dropbloxPlanner plans for all blocks that are known.
+type dropbloxPlanner struct {
+	beam  *dropbloxbot.Beam
+	width int
+}
+
+func newDropbloxPlanner(net *mlp.Net, width int) *dropbloxPlanner {
+	if net == nil {
+		return &dropbloxPlanner{dropbloxbot.NewBeam(&dropbloxbot.Hand{Weights: dropbloxbot.Classic}), width}
+	}
+	r, err := dropbloxbot.NewLearned(net)
+	if err != nil {
+		panic(err) // the trainer makes nets of these features alone
+	}
+	return &dropbloxPlanner{dropbloxbot.NewBeam(r), width}
+}
+
+// Plan implements Planner.
+func (p *dropbloxPlanner) Plan(s env.State, x []float32) (env.Action, int, bool) {
+	at, _, ok := p.beam.Choose(dropbloxbot.Of(s.(*dropblox.State)), p.width, time.Time{})
+	if !ok {
+		return env.None, 0, false
+	}
+	leaf, ok := p.beam.Leaf()
+	if !ok {
+		return at.Action(), 0, false
+	}
+	dropbloxbot.Look(&leaf.Field, int(leaf.Points), x)
+	return at.Action(), int(leaf.Points), true
+}
+
+type dropbloxReader struct{}
+
+func (dropbloxReader) Shared(env.State, int, []float32) {}
+
+func (dropbloxReader) Own(state env.State, _ int, out []float32) {
+	s := state.(*dropblox.State)
+	dropbloxbot.Look(&s.Taken, int(s.Points), out)
+}
+
+// raiseDropblox begins a game where blocks grow: at a score of 250 to 649, with blocks drawn
+// at it, on up to 12 rows that lack a few squares each.
+func raiseDropblox(state env.State, r *env.Rand) {
+	s := state.(*dropblox.State)
+	s.Points = int32(250 + below(r, 400))
+	for k := range s.Blocks {
+		s.Blocks[k] = uint16(dropblox.Draw(uniform(r), uniform(r), int(s.Points)))
+	}
+	gaps, well := 1+below(r, 4), below(r, dropblox.Cols)
+	for k := range below(r, 13) {
+		i := dropblox.Rows - 1 - k
+		row := [dropblox.Cols]uint16{}
+		for j := range row {
+			row[j] = 1
+		}
+		row[well] = 0
+		for range below(r, gaps) {
+			row[below(r, dropblox.Cols)] = 0
+		}
+		for j, v := range row {
+			if s.Cells[i][j] = v; v != 0 {
+				s.Taken[j] |= 1 << uint(i)
+			}
+		}
+	}
+}
+
+// uniform is a number in [0, 1).
+func uniform(r *env.Rand) float64 { return float64(r.Next()>>11) / (1 << 53) }

@@ -1,0 +1,47 @@
+package task
+
+import (
+	"fmt"
+	"math/rand/v2"
+
+	"blockyard/agents/mlp"
+)
+
+// handUnit is what one of a hand-tuned evaluator's units counts in a net that is it.
+const handUnit = 0.01
+
+// A handTerm is a term of a hand-tuned evaluator as a feature of the net.
+type handTerm struct {
+	feature string
+	weight  float32 // of the term
+	unit    float32 // how much of the term one of the feature is
+}
+
+// startAsHand is the sum of terms, times handUnit, as a net of one hidden layer over
+// features: two units carry the sum and its negative, of which the leaky ReLUs leave 1 and
+// 0.01 either way; the others have random weights of seed and do not count yet.
+func startAsHand(features []string, terms []handTerm, hidden int, seed uint64) (*mlp.Net, error) {
+	if hidden < 2 {
+		return nil, fmt.Errorf("a hidden layer of %d, want at least 2 to hold the hand-tuned evaluator", hidden)
+	}
+	index, n := map[string]int{}, len(features)
+	for i, name := range features {
+		index[name] = i
+	}
+	first := mlp.Layer{In: n, Out: hidden, W: make([]float32, hidden*n), B: make([]float32, hidden)}
+	for _, t := range terms {
+		i, ok := index[t.feature]
+		if !ok {
+			return nil, fmt.Errorf("no feature %q", t.feature)
+		}
+		first.W[i] += t.weight * t.unit * handUnit
+		first.W[n+i] = -first.W[i]
+	}
+	r := rand.New(rand.NewPCG(seed, 9))
+	for i := 2 * n; i < len(first.W); i++ {
+		first.W[i] = float32(r.NormFloat64() * 0.12)
+	}
+	last := mlp.Layer{In: hidden, Out: 1, W: make([]float32, hidden), B: make([]float32, 1)}
+	last.W[0], last.W[1] = 1/1.01, -1/1.01
+	return mlp.New([]mlp.Layer{first, last})
+}

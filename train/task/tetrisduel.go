@@ -1,0 +1,103 @@
+package task
+
+import (
+	"strings"
+
+	"blockyard/agents/mlp"
+	"blockyard/agents/search"
+	"blockyard/agents/tetrisduelbot"
+	"blockyard/env"
+	"blockyard/env/tetrisduel"
+)
+
+// TetrisDuel is the Tetris duel.
+var TetrisDuel = &Game{
+	Rules:    tetrisduel.Game,
+	Features: tetrisduelbot.FeatureNames,
+	Own:      tetrisduelbot.OwnLen,
+	Reader:   func() Reader { return new(tetrisDuelReader) },
+	Hand:     func() search.Evaluator { return tetrisduelbot.NewHand() },
+	Learned:  func(n *mlp.Net) (search.Evaluator, error) { return tetrisduelbot.NewLearned(n) },
+	Worth:    worthInTetrisDuel,
+	Damage:   damageTetrisDuel,
+	Mirror:   mirrorDuel(),
+	Start:    startTetrisDuel,
+	Shipped:  func() (*mlp.Net, error) { return tetrisduelbot.Shipped(tetrisduel.Game) },
+	Folder:   "agents/submissions/tetrisduel",
+}
+
+type tetrisDuelReader struct{ eye tetrisduelbot.Eye }
+
+func (r *tetrisDuelReader) Shared(s env.State, _ int, out []float32) {
+	d := s.(*tetrisduel.State)
+	r.eye.Look(d)
+	r.eye.Const(d, out)
+}
+
+func (r *tetrisDuelReader) Own(s env.State, _ int, out []float32) {
+	r.eye.Own(s.(*tetrisduel.State), out)
+}
+
+// worthInTetrisDuel is the hand-tuned evaluator's worth: one seat's is the other's loss, and
+// the features show all it reads.
+func worthInTetrisDuel() func(before, after env.State, seat int) float32 {
+	hand, states, out := tetrisduelbot.NewHand(), make([]env.State, 1), make([]float32, 1)
+	return func(_, after env.State, seat int) float32 {
+		states[0] = after
+		hand.Evaluate(states, seat, out)
+		return out[0]
+	}
+}
+
+// damageTetrisDuel moves the clock on to any half-turn, shares out points, and fills the
+// middle and some rows of each end with rows that lack a few cells.
+func damageTetrisDuel(state env.State, r *env.Rand) {
+	s := state.(*tetrisduel.State)
+	fresh := *s
+	for {
+		*s = fresh
+		s.Turn = int16(1 + below(r, tetrisduel.HalfTurns))
+		played := below(r, int(s.Turn)/4+1)
+		for seat := range s.Points {
+			s.Points[seat] = int32(below(r, played/2+1) + below(r, 6))
+		}
+		s.Combo = int16(below(r, 4) * below(r, 2))
+		s.Flag = s.Turn%2 == 0 && below(r, 2) == 0
+		from := tetrisduel.Peace - below(r, tetrisduel.Peace-3)
+		to := tetrisduel.Reachable + below(r, tetrisduel.Peace-3)
+		for y := from; y < to; y++ {
+			for x := range tetrisduel.Width {
+				s.Cells.Set(x, y)
+			}
+			for range 1 + below(r, 5) {
+				s.Cells[below(r, tetrisduel.Width)] &^= 1 << uint(y)
+			}
+		}
+		if s.Check() == nil {
+			return
+		}
+	}
+}
+
+// mirrorDuel is mirrorColumns, where mirrored blocks change their kinds too: J and L, S and
+// Z.
+func mirrorDuel() func([]float32) {
+	columns := mirrorColumns(tetrisduelbot.FeatureNames, tetrisduel.Width)
+	index := map[string]int{}
+	for i, n := range tetrisduelbot.FeatureNames {
+		index[n] = i
+	}
+	var swap [][2]int
+	for n, i := range index {
+		base, last := n[:len(n)-1], n[len(n)-1:]
+		if other, ok := map[string]string{"J": "L", "S": "Z"}[last]; ok && strings.HasPrefix(n, "block ") {
+			swap = append(swap, [2]int{i, index[base+other]})
+		}
+	}
+	return func(row []float32) {
+		columns(row)
+		for _, p := range swap {
+			row[p[0]], row[p[1]] = row[p[1]], row[p[0]]
+		}
+	}
+}

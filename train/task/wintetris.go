@@ -1,0 +1,63 @@
+package task
+
+import (
+	"blockyard/agents/mlp"
+	"blockyard/agents/wintetrisbot"
+	"blockyard/env"
+	"blockyard/env/wintetris"
+)
+
+// WinTetris is learnt by lines, with the clock's obstacles on the way of every piece.
+var WinTetris = &Game{
+	Rules:    wintetris.Game,
+	Features: wintetrisbot.FeatureNames,
+	Own:      wintetrisbot.Len,
+	Reader:   func() Reader { return wintetrisReader{} },
+	Damage:   litterWinTetris,
+	Shipped:  func() (*mlp.Net, error) { return wintetrisbot.Shipped() },
+	Export:   "its contest loads a shared library: go build -buildmode=c-shared -o libwintetris_solver.so ./agents/wintetrisabi/lib",
+	Solo:     &Solo{Rules: wintetris.Game, Discount: wintetrisbot.Discount, Unit: wintetrisbot.Unit},
+}
+
+type wintetrisReader struct{}
+
+func (wintetrisReader) Shared(env.State, int, []float32) {}
+
+func (wintetrisReader) Own(s env.State, _ int, out []float32) {
+	wintetrisbot.Look(&s.(*wintetris.State).Field, out)
+}
+
+// litterWinTetris fills up to 13 rows, each but for a few cells, or none, and lets up to 15
+// pieces come down anywhere: towers, shafts and overhangs that a net never builds as long as
+// it knows no better.
+func litterWinTetris(state env.State, r *env.Rand) {
+	s := state.(*wintetris.State)
+	gaps := 1 + below(r, 4)
+	for y := range below(r, 14) * below(r, 2) {
+		row := uint16(1<<wintetris.Width - 1)
+		for range 1 + below(r, gaps) {
+			row &^= 1 << below(r, wintetris.Width)
+		}
+		s.Field[y] = row
+	}
+	var legal []env.Action
+	from := below(r, 6) // where above 0, they come down near each other, so that towers grow
+	for n := 1 + below(r, 15); n > 0; n-- {
+		legal = s.Legal(0, legal[:0])
+		next := *s
+		next.Step(env.Alone(0, legal[place(r, len(legal), from)]))
+		if next.Acting() == 0 {
+			break
+		}
+		*s = next
+	}
+	s.Lines, s.Points, s.Pieces, s.Ticks, s.Blocked = 0, 0, 0, 0, 0
+}
+
+// place draws one of n places: any, or, where from is above 0, one of a stretch of them.
+func place(r *env.Rand, n, from int) int {
+	if from == 0 || n < 12 {
+		return below(r, n)
+	}
+	return from + below(r, 6)
+}

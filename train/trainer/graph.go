@@ -1,0 +1,73 @@
+package trainer
+
+import (
+	"fmt"
+
+	G "gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
+)
+
+// A Loss says what the net's output means.
+type Loss string
+
+// The losses. With Logistic the output is the logit of the chance to win and targets lie
+// in 0 to 1: softplus(z) − y·z. With Square it is the number itself: (z − y)².
+const (
+	Logistic Loss = "logistic"
+	Square   Loss = "square"
+)
+
+// graph is one batch as gorgonia computes it. The slices are the memory the graph reads.
+type graph struct {
+	x, y, share []float32 // [batch][in], [batch], [batch]: a row's part in the mean
+	weights     G.Nodes   // [in][out], then [1][out], layer by layer
+	vm          G.VM
+	cost, out   G.Value // after a run
+}
+
+// column makes a [rows][cols] input of the graph over memory of ours.
+func column(g *G.ExprGraph, name string, rows, cols int, memory []float32) *G.Node {
+	return G.NewMatrix(g, tensor.Float32, G.WithName(name), G.WithShape(rows, cols),
+		G.WithValue(tensor.New(tensor.WithShape(rows, cols), tensor.WithBacking(memory))))
+}
+
+// build makes the graph of a net of the given sizes over weights, [in][out] and [1][out]
+// by layers. gorgonia panics on a mistake in a graph; here that is an error.
+func build(sizes []int, batch int, loss Loss, weights [][]float32) (r *graph, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("value: graph of %v: %v", sizes, p)
+		}
+	}()
+	g := G.NewGraph()
+	in := sizes[0]
+	r = &graph{x: make([]float32, batch*in), y: make([]float32, batch), share: make([]float32, batch)}
+	h := column(g, "x", batch, in, r.x)
+	for i := 0; i+1 < len(sizes); i++ {
+		w := column(g, fmt.Sprintf("w%d", i), sizes[i], sizes[i+1], weights[2*i])
+		b := column(g, fmt.Sprintf("b%d", i), 1, sizes[i+1], weights[2*i+1])
+		r.weights = append(r.weights, w, b)
+		h = G.Must(G.BroadcastAdd(G.Must(G.Mul(h, w)), b, nil, []byte{0}))
+		if i+2 < len(sizes) {
+			h = G.Must(G.LeakyRelu(h, 0.01))
+		}
+	}
+	y, share := column(g, "y", batch, 1, r.y), column(g, "share", batch, 1, r.share)
+	var l *G.Node
+	switch loss {
+	case Logistic:
+		l = G.Must(G.Sub(G.Must(G.Softplus(h)), G.Must(G.HadamardProd(y, h))))
+	case Square:
+		l = G.Must(G.Square(G.Must(G.Sub(h, y))))
+	default:
+		return nil, fmt.Errorf("value: no loss named %q", loss)
+	}
+	cost := G.Must(G.Sum(G.Must(G.HadamardProd(share, l))))
+	G.Read(cost, &r.cost)
+	G.Read(h, &r.out)
+	if _, err = G.Grad(cost, r.weights...); err != nil {
+		return nil, fmt.Errorf("value: gradients of %v: %w", sizes, err)
+	}
+	r.vm = G.NewTapeMachine(g, G.BindDualValues(r.weights...))
+	return r, nil
+}

@@ -1,0 +1,197 @@
+package trainer
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+
+	"blockyard/agents/mlp"
+
+	G "gorgonia.org/gorgonia"
+)
+
+// A Config is what a Trainer is made of.
+type Config struct {
+	Sizes []int  // inputs, hidden layers, 1
+	Batch int    // rows of a full batch; learning is fastest at 256 and more
+	Loss  Loss   // Logistic if empty
+	Seed  uint64 // of the first weights
+}
+
+// A Trainer fits one net. It is not safe for concurrent use. The same configuration and
+// the same calls give the same weights, bit for bit, on one kind of machine.
+type Trainer struct {
+	config  Config
+	graph   *graph
+	adam    adam
+	model   []G.ValueGrad
+	weights [][]float32 // what the graph computes with: [in][out], [1][out], by layers
+}
+
+// New makes a trainer with random first weights of seed.
+func New(c Config) (*Trainer, error) {
+	if c.Loss == "" {
+		c.Loss = Logistic
+	}
+	if len(c.Sizes) < 2 || c.Sizes[len(c.Sizes)-1] != 1 || c.Batch < 1 {
+		return nil, fmt.Errorf("value: sizes %v and batches of %d, want at least two sizes, the last 1", c.Sizes, c.Batch)
+	}
+	for _, s := range c.Sizes {
+		if s < 1 {
+			return nil, fmt.Errorf("value: sizes %v", c.Sizes)
+		}
+	}
+	useOnce()
+	t := &Trainer{config: c}
+	r := rand.New(rand.NewPCG(c.Seed, 0x76616c7565))
+	for i := 0; i+1 < len(c.Sizes); i++ {
+		w := make([]float32, c.Sizes[i]*c.Sizes[i+1])
+		scale := math.Sqrt(2 / float64(c.Sizes[i])) // He: the spread survives a rectifier
+		if i+2 == len(c.Sizes) {
+			scale /= 4 // first values near even
+		}
+		for j := range w {
+			w[j] = float32(r.NormFloat64() * scale)
+		}
+		t.weights = append(t.weights, w, make([]float32, c.Sizes[i+1]))
+	}
+	for _, w := range t.weights {
+		t.adam.m = append(t.adam.m, make([]float32, len(w)))
+		t.adam.v = append(t.adam.v, make([]float32, len(w)))
+	}
+	var err error
+	if t.graph, err = build(c.Sizes, c.Batch, c.Loss, t.weights); err != nil {
+		return nil, err
+	}
+	t.model = G.NodesToValueGrads(t.graph.weights)
+	return t, nil
+}
+
+// Close frees the graph's machine.
+func (t *Trainer) Close() error { return t.graph.vm.Close() }
+
+// Fit takes one step at a learning rate on up to Batch rows, x [rows][inputs] and targets
+// y [rows], and returns their mean loss before it. A batch that is not full counts as
+// one: its rows share the weight of a full one.
+func (t *Trainer) Fit(x, y []float32, rate float64) (float64, error) {
+	if err := t.run(x, y); err != nil {
+		return 0, err
+	}
+	cost := float64(t.graph.cost.Data().(float32))
+	if math.IsNaN(cost) || math.IsInf(cost, 0) {
+		return 0, errors.New("value: the loss is no longer a finite number")
+	}
+	t.adam.rate = rate
+	err := t.adam.Step(t.model)
+	t.graph.vm.Reset() // without it the next run would be none
+	return cost, err
+}
+
+// Predict writes the graph's own outputs for up to Batch rows, to judge other paths by.
+// It leaves the weights alone.
+func (t *Trainer) Predict(x, out []float32) error {
+	if err := t.run(x, make([]float32, len(out))); err != nil {
+		return err
+	}
+	copy(out, t.graph.out.Data().([]float32))
+	err := t.clearGradients()
+	t.graph.vm.Reset()
+	return err
+}
+
+// Gradients returns copies of the loss's gradients at up to Batch rows, by weight tensor.
+func (t *Trainer) Gradients(x, y []float32) (float64, [][]float32, error) {
+	if err := t.run(x, y); err != nil {
+		return 0, nil, err
+	}
+	var all [][]float32
+	for _, n := range t.graph.weights {
+		g, err := n.Grad()
+		if err != nil {
+			return 0, nil, fmt.Errorf("value: %w", err)
+		}
+		all = append(all, append([]float32(nil), g.Data().([]float32)...))
+	}
+	cost := float64(t.graph.cost.Data().(float32))
+	err := t.clearGradients()
+	t.graph.vm.Reset()
+	return cost, all, err
+}
+
+// run fills the batch, pads it with rows that count for nothing, and computes it.
+func (t *Trainer) run(x, y []float32) error {
+	g, in, rows := t.graph, t.config.Sizes[0], len(y)
+	if rows < 1 || rows > t.config.Batch || len(x) != rows*in {
+		return fmt.Errorf("value: %d targets and %d inputs, want up to %d rows of %d", rows, len(x), t.config.Batch, in)
+	}
+	clear(g.x[copy(g.x, x):])
+	clear(g.y[copy(g.y, y):])
+	for i := range g.share {
+		g.share[i] = 0
+		if i < rows {
+			g.share[i] = 1 / float32(rows)
+		}
+	}
+	if err := g.vm.RunAll(); err != nil {
+		return fmt.Errorf("value: %w", err)
+	}
+	return nil
+}
+
+func (t *Trainer) clearGradients() error {
+	for _, n := range t.graph.weights {
+		g, err := n.Grad()
+		if err != nil {
+			return fmt.Errorf("value: %w", err)
+		}
+		clear(g.Data().([]float32))
+	}
+	return nil
+}
+
+// Net returns the net as it is now, for play.
+func (t *Trainer) Net() (*mlp.Net, error) {
+	var layers []mlp.Layer
+	for i := 0; i+1 < len(t.config.Sizes); i++ {
+		l := mlp.Layer{In: t.config.Sizes[i], Out: t.config.Sizes[i+1]}
+		l.W = turn(t.weights[2*i], l.In, l.Out)
+		l.B = append([]float32(nil), t.weights[2*i+1]...)
+		layers = append(layers, l)
+	}
+	return mlp.New(layers)
+}
+
+// SetNet goes on from a net of the same sizes; the optimiser starts afresh.
+func (t *Trainer) SetNet(n *mlp.Net) error {
+	layers := n.Layers()
+	if len(layers) != len(t.config.Sizes)-1 {
+		return fmt.Errorf("value: a net of %d layers, want sizes %v", len(layers), t.config.Sizes)
+	}
+	for i, l := range layers {
+		if l.In != t.config.Sizes[i] || l.Out != t.config.Sizes[i+1] {
+			return fmt.Errorf("value: layer %d is %d to %d, want sizes %v", i, l.In, l.Out, t.config.Sizes)
+		}
+	}
+	for i, l := range layers {
+		copy(t.weights[2*i], turn(l.W, l.Out, l.In))
+		copy(t.weights[2*i+1], l.B)
+	}
+	t.adam.steps = 0
+	for i := range t.adam.m {
+		clear(t.adam.m[i])
+		clear(t.adam.v[i])
+	}
+	return nil
+}
+
+// turn transposes a [rows][cols] matrix.
+func turn(a []float32, rows, cols int) []float32 {
+	out := make([]float32, len(a))
+	for r := range rows {
+		for c := range cols {
+			out[c*rows+r] = a[r*cols+c]
+		}
+	}
+	return out
+}
