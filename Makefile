@@ -10,23 +10,33 @@ FUZZ   ?= 30s
 export CGO_ENABLED ?= 1
 
 .DEFAULT_GOAL := help
-.PHONY: help test vet go race python libraries demo bench bench-python soak fuzz golden sign bundle plugin wheels docs serve clean
+.PHONY: help test setup vet go race python libraries demo bench bench-python soak fuzz golden sign bundle plugin wheels docs serve clean
+
+# The parts of `make test`, the longest first; JOBS of them run at a time.
+CHECKS := python go race vet sign bundle plugin
+JOBS   ?= 2
 
 help: ## list the chores
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
 
-test: vet go race python ## everything: vet, staticcheck, Go tests, races, the Python client on a real server
+test: setup ## everything: linters, Go tests, races, Python on a real server, play unchanged, bundle, plug-in
+	@echo 'make test: $(CHECKS), $(JOBS) at a time; each prints its output when it ends'
+	@$(MAKE) --no-print-directory --output-sync=target -j$(JOBS) $(CHECKS)
+	@echo 'make test: all of $(CHECKS) passed'
 
-vet: ## go vet, gofmt and staticcheck
+setup: ## find what the machine lacks for the tests; install it as root or in CI, else name it
+	@.ci/setup test
+
+vet: ## gofmt, go vet and staticcheck
 	@test -z "$$(gofmt -l $$(git ls-files '*.go'))" || { echo 'not gofmt-ed:'; gofmt -l $$(git ls-files '*.go'); exit 1; }
 	$(GO) vet ./...
 	$(GO) tool staticcheck ./...
 
 go: ## Go tests
-	$(GO) test -timeout 15m ./...
+	$(GO) test -vet=off -timeout 15m ./...
 
 race: ## Go tests under the race detector, where goroutines meet
-	$(GO) test -race -short -timeout 15m ./env/vec ./rpc/server ./rpc/wire ./agents/match ./agents/contest ./agents/dropbloxcontest/... ./train/selfplay/...
+	$(GO) test -race -short -vet=off -timeout 15m ./env/vec ./rpc/server ./rpc/wire ./agents/match ./agents/contest ./agents/dropbloxcontest/... ./train/selfplay/...
 
 python: $(VENV)/test ## the Python client on real Gymnasium, PettingZoo and Stable-Baselines3, and a real server
 	$(PY) -m pytest -q rpc/python/tests
@@ -49,7 +59,9 @@ libraries: ## the client on TorchRL, RLlib, Ray, pandas and Minari too, in a ven
 	$(VENV)-libraries/bin/python -m uv pip install --quiet --python $(VENV)-libraries/bin/python './rpc/python[demo,test-libraries]'
 	OMP_NUM_THREADS=1 $(VENV)-libraries/bin/python -m pytest -q --libraries rpc/python/tests
 
-demo: $(VENV)/ok ## a Python trainer, self-play in Go, a contest bot from it: five minutes, everything in demo-out/
+demo: ## a Python trainer, self-play in Go, a contest bot from it: five minutes, everything in demo-out/
+	@.ci/setup demo
+	@$(MAKE) --no-print-directory $(VENV)/ok
 	PY=$(PY) GO=$(GO) OUT=$(OUT) bash train/demo.sh
 
 bench: ## named benchmarks, and the wire against in-process stepping

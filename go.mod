@@ -67,3 +67,13 @@ require (
 )
 
 tool honnef.co/go/tools/cmd/staticcheck
+
+// What the chores write, so that no output is a package of this module.
+ignore (
+	./bin
+	./demo-out
+	./runs
+	./rpc/python/build
+	./rpc/python/dist
+	./rpc/python/site
+)

@@ -1,0 +1,148 @@
+package env_test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// What the chores write into the tree is no part of the module: neither vet nor the tests
+// of a tree in which they ran see it.
+func TestOutputsAreNoPackages(t *testing.T) {
+	root := t.TempDir()
+	for path, from := range map[string]string{"go.mod": "../go.mod", "go.sum": "../go.sum"} {
+		text, err := os.ReadFile(from)
+		require.NoError(t, err)
+		require.NoError(t, os.WriteFile(filepath.Join(root, path), text, 0o600))
+	}
+	for _, folder := range []string{"env", "demo-out", "demo-out/bin", "bin", "runs/BlockBattle-v0", "rpc/python/build", ".venv/lib"} {
+		require.NoError(t, os.MkdirAll(filepath.Join(root, folder), 0o700))
+		require.NoError(t, os.WriteFile(filepath.Join(root, folder, "bot.go"), []byte("package main\n"), 0o600))
+	}
+	cmd := exec.Command("go", "list", "./...")
+	cmd.Dir = root
+	out, err := cmd.CombinedOutput()
+	require.NoError(t, err, string(out))
+	require.Equal(t, module+"/env\n", string(out))
+}
+
+// `make test` is everything: no part of it is left to another chore or to CI.
+func TestMakeTestIsEverything(t *testing.T) {
+	cmd := exec.Command("make", "-n", "test", "JOBS=1")
+	cmd.Dir = ".."
+	cmd.Env = append(os.Environ(), "MAKEFLAGS=", "MAKELEVEL=")
+	out, err := cmd.CombinedOutput()
+	require.NoError(t, err, string(out))
+	for _, part := range []string{
+		".ci/setup test", "gofmt -l", "vet ./...", "staticcheck ./...", "test -vet=off -timeout 15m ./...", "test -race",
+		"pytest", "mypy --strict", "agents sign", "agents bundle", "-buildmode=c-shared",
+	} {
+		require.Contains(t, string(out), part)
+	}
+	ci, err := os.ReadFile("../.ci/run")
+	require.NoError(t, err)
+	require.Regexp(t, `make demo\n(exec )?make test\n$`, string(ci))
+}
+
+// A machine is what .ci/setup finds on PATH.
+type machine struct {
+	has  []string // programs besides the shell's own
+	root bool
+	ci   bool
+}
+
+// setup runs .ci/setup for a goal on a machine and returns its exit status, what it printed
+// and the commands that it ran to install something.
+func (m machine) setup(t *testing.T, goal string) (status int, printed, installed string) {
+	t.Helper()
+	bin, log := t.TempDir(), filepath.Join(t.TempDir(), "log")
+	for _, name := range []string{"bash", "dirname", "env"} {
+		path, err := exec.LookPath(name)
+		require.NoError(t, err)
+		require.NoError(t, os.Symlink(path, filepath.Join(bin, name)))
+	}
+	program := func(name, script string) {
+		text := "#!/bin/sh\n" + script + "\n"
+		require.NoError(t, os.WriteFile(filepath.Join(bin, name), []byte(text), 0o700))
+	}
+	for _, name := range m.has {
+		switch name {
+		case "apt-get", "sudo":
+			program(name, `echo "`+name+` $*" >>`+log)
+		default:
+			program(name, "exit 0")
+		}
+	}
+	id := "1000"
+	if m.root {
+		id = "0"
+	}
+	program("id", "echo "+id)
+	cmd := exec.Command("../.ci/setup", goal)
+	cmd.Env = []string{"PATH=" + bin}
+	if m.ci {
+		cmd.Env = append(cmd.Env, "CI=true")
+	}
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		require.IsType(t, new(exec.ExitError), err)
+	}
+	ran, err := os.ReadFile(log)
+	if err != nil {
+		require.ErrorIs(t, err, os.ErrNotExist)
+	}
+	return cmd.ProcessState.ExitCode(), string(out), string(ran)
+}
+
+// What the tests need of a machine is found before they run, and installed or named.
+func TestSetup(t *testing.T) {
+	all := []string{"go", "python3", "cc", "c++", "chromium", "apt-get", "sudo"}
+	without := func(names ...string) (left []string) {
+		for _, name := range all {
+			if !strings.Contains(" "+strings.Join(names, " ")+" ", " "+name+" ") {
+				left = append(left, name)
+			}
+		}
+		return left
+	}
+	const install = "apt-get install -y --no-install-recommends "
+	for name, c := range map[string]struct {
+		machine
+		goal      string
+		status    int
+		prints    []string
+		installed string
+	}{
+		"nothing missing": {machine{has: all}, "test", 0, nil, ""},
+		"no browser, an ordinary user": {machine{has: without("chromium")}, "test", 1,
+			[]string{"missing: Chromium", "sudo " + install + "chromium fonts-dejavu-core\n"}, ""},
+		"no browser, root": {machine{has: without("chromium"), root: true}, "test", 0,
+			[]string{"installing Chromium"}, install + "chromium fonts-dejavu-core -q\n"},
+		"no compilers, CI": {machine{has: without("cc", "c++"), ci: true}, "test", 0,
+			[]string{"installing a C compiler", "installing a C++ compiler"}, install + "gcc libc6-dev g++ -q\n"},
+		"no package manager": {machine{has: without("c++", "apt-get"), root: true}, "test", 1,
+			[]string{"missing: a C++ compiler", "make test again"}, ""},
+		"no Go":                  {machine{has: without("go"), root: true}, "test", 1, []string{"Go is missing", "https://go.dev/dl"}, ""},
+		"no Python for the demo": {machine{has: without("python3")}, "demo", 1, []string{"missing: Python 3.10", "python3-venv"}, ""},
+		"the demo needs less":    {machine{has: without("chromium", "cc", "c++")}, "demo", 0, nil, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			status, printed, installed := c.setup(t, c.goal)
+			require.Equal(t, c.status, status, printed)
+			for _, text := range c.prints {
+				require.Contains(t, printed, text)
+			}
+			if c.prints == nil {
+				require.Empty(t, printed)
+			}
+			require.Contains(t, installed, c.installed)
+			if c.installed == "" {
+				require.Empty(t, installed)
+			}
+		})
+	}
+}
