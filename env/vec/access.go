@@ -21,6 +21,12 @@ func (e *Env) Seat(i, r int) int { return int(e.slots[i].seats[r]) }
 // Ended reports whether environment i's episode has ended and awaits its reset.
 func (e *Env) Ended(i int) bool { return e.slots[i].ended() }
 
+// Steps returns how many steps environment i's episode has taken.
+func (e *Env) Steps(i int) int { return int(e.slots[i].steps) }
+
+// LastLength returns how many steps the last episode took that ended in environment i.
+func (e *Env) LastLength(i int) int { return int(e.slots[i].length) }
+
 // Legal appends what row r of environment i may play, ascending.
 func (e *Env) Legal(i, r int, dst []env.Action) []env.Action {
 	for k, b := range e.mask(i*e.rows + r) {

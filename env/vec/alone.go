@@ -29,6 +29,9 @@ func (e *Env) stepAlone(w *worker, i int, j *job) error {
 	sl.cut = !sl.over && e.c.StepLimit > 0 && int(sl.steps) >= e.c.StepLimit
 	e.lookAlone(w, i)
 	e.accountAlone(i, out, before)
+	if sl.over || sl.cut {
+		sl.length = sl.steps
+	}
 	if (sl.over || sl.cut) && e.c.Autoreset == SameStep {
 		e.show(w, i, out.FinalPlanes, out.FinalGlobals, out.FinalSeat)
 		e.showMasks(i, out.FinalLegal)

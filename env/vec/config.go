@@ -72,7 +72,7 @@ const (
 var (
 	autoresets = []string{"NextStep", "SameStep", "Disabled"}
 	rewards    = []string{"result", "score"}
-	illegals   = []string{"refuse", "penalty", "random"}
+	illegals   = []string{"error", "penalty", "random"}
 )
 
 func (a Autoreset) String() string { return autoresets[a] }
@@ -91,7 +91,7 @@ func ParseReward(s string) (Reward, error) {
 	return Reward(n), err
 }
 
-// ParseIllegal reads "refuse", "penalty" or "random"; "" is "refuse".
+// ParseIllegal reads "error", "penalty" or "random"; "" is "error", which is Refuse.
 func ParseIllegal(s string) (Illegal, error) {
 	n, err := choice("illegal-action policy", s, illegals)
 	return Illegal(n), err

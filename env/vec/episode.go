@@ -14,6 +14,7 @@ type slot struct {
 	episode uint64
 	word    uint64 // the environment's own generator: views for agents, random choices
 	steps   uint32 // taken in this episode
+	length  uint32 // steps of the last episode that ended
 	live    bool   // has been reset
 	over    bool   // the game is over
 	cut     bool   // the step limit cut the episode off
@@ -147,6 +148,9 @@ func (e *Env) step(w *worker, i int, j *job) error {
 	e.look(w, i)
 	e.reward(i, out, &before)
 	e.account(i, out)
+	if sl.ended() {
+		sl.length = sl.steps
+	}
 	if sl.ended() && e.c.Autoreset == SameStep {
 		e.show(w, i, out.FinalPlanes, out.FinalGlobals, out.FinalSeat)
 		e.showMasks(i, out.FinalLegal)

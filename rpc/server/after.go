@@ -6,18 +6,18 @@ import (
 	"blockyard/rpc/wire"
 )
 
-// A spread is what the rows of some games may play, in compressed rows: row k may play
-// actions[indptr[k]:indptr[k+1]].
-type spread struct {
+// legalRows are the legal actions of the rows of some games in compressed sparse row (CSR)
+// form: those of row k are actions[indptr[k]:indptr[k+1]].
+type legalRows struct {
 	games  []int
 	indptr []uint32
 }
 
-// spread counts the legal actions of every row of the games in list, as many of the games
+// legalRows counts the legal actions of every row of the games in list, as many of the games
 // as fit into room bytes at size bytes an action and 4 a row.
-func (h *handle) spread(list []int, size, room int) spread {
+func (h *handle) legalRows(list []int, size, room int) legalRows {
 	rows := h.env.Rows()
-	sp := spread{indptr: make([]uint32, 1, 1+len(list)*rows)}
+	sp := legalRows{indptr: make([]uint32, 1, 1+len(list)*rows)}
 	var buf []env.Action
 	total := 0
 	for k, i := range list {
@@ -36,10 +36,10 @@ func (h *handle) spread(list []int, size, room int) spread {
 	return sp
 }
 
-func (sp *spread) total() int { return int(sp.indptr[len(sp.indptr)-1]) }
+func (sp *legalRows) total() int { return int(sp.indptr[len(sp.indptr)-1]) }
 
 func (s *session) legal(f *wire.Frame) error {
-	h, sp, err := s.spreadParam(f, 2)
+	h, sp, err := s.legalRowsParam(f, 2)
 	if err != nil {
 		return err
 	}
@@ -59,25 +59,25 @@ func (s *session) legal(f *wire.Frame) error {
 	})
 }
 
-// spreadParam reads handle and games and counts what they may play; size is what one
+// legalRowsParam reads handle and games and counts what they may play; size is what one
 // action takes in the answer.
-func (s *session) spreadParam(f *wire.Frame, size int) (*handle, spread, error) {
+func (s *session) legalRowsParam(f *wire.Frame, size int) (*handle, legalRows, error) {
 	h, err := s.handle(f)
 	if err != nil {
-		return nil, spread{}, err
+		return nil, legalRows{}, err
 	}
 	list, err := h.selected(f, 1, "games", true)
 	if err != nil {
-		return nil, spread{}, err
+		return nil, legalRows{}, err
 	}
 	if err := h.awake(string(f.Method)); err != nil {
-		return nil, spread{}, err
+		return nil, legalRows{}, err
 	}
 	if size == 0 {
 		size = h.afterLen()
 	}
 	room := s.srv.limits.MaxReply - replyRoom
-	sp := h.spread(list, size, room)
+	sp := h.legalRows(list, size, room)
 	if len(sp.games) == 0 && len(list) > 0 {
 		asked := h.env.Rows() * h.game.MaxLegal * size
 		return nil, sp, wire.Exceeds("max_reply", int64(s.srv.limits.MaxReply), int64(asked), "--max-reply")
@@ -88,10 +88,10 @@ func (s *session) spreadParam(f *wire.Frame, size int) (*handle, spread, error) 
 // afterLen is how many bytes an afterstate takes.
 func (h *handle) afterLen() int { return h.game.Planes.Len() + 4*h.game.Globals() + 4 + 1 + 2 }
 
-// afters are the afterstates of a spread.
+// afters are the afterstates of some rows.
 type afters struct {
 	h       *handle
-	sp      spread
+	sp      legalRows
 	seed    uint64
 	actions []env.Action
 	planes  []uint8
@@ -102,18 +102,18 @@ type afters struct {
 
 // afterstates shows for every legal action of every row what its seat would see after it.
 func (s *session) afterstates(f *wire.Frame) error {
-	h, sp, err := s.spreadParam(f, 0)
+	h, sp, err := s.legalRowsParam(f, 0)
 	if err != nil {
 		return err
 	}
-	h.looked++
+	h.asked++
 	o := struct {
 		Seed *uint64 `msgpack:"seed"`
 	}{}
 	if err := f.Options(2, &o); err != nil {
 		return err
 	}
-	a := afters{h: h, sp: sp, seed: env.Derive(uint64(h.id), h.looked)}
+	a := afters{h: h, sp: sp, seed: env.Derive(uint64(h.id), h.asked)}
 	if o.Seed != nil {
 		a.seed = *o.Seed
 	}
@@ -144,7 +144,7 @@ func (a *afters) fill() error {
 
 // eachRow calls do, on all cores, for every row r of every game i of sp, which is row k
 // there. Worker w may use scratch[2*w] and scratch[2*w+1].
-func (h *handle) eachRow(sp *spread, do func(w, i, r, k int)) error {
+func (h *handle) eachRow(sp *legalRows, do func(w, i, r, k int)) error {
 	if h.scratch == nil {
 		for range 2 * h.c.Workers {
 			h.scratch = append(h.scratch, h.game.New(h.c.Seats))
@@ -165,13 +165,13 @@ func (h *handle) eachRow(sp *spread, do func(w, i, r, k int)) error {
 	})
 }
 
-// fate is the seed of what the choices in row r of game i draw. It follows from the
+// drawSeed is the seed of what the choices in row r of game i draw. It follows from the
 // game's number alone, whatever else was asked with it.
-func (h *handle) fate(seed uint64, i, r int) uint64 {
+func (h *handle) drawSeed(seed uint64, i, r int) uint64 {
 	return env.Derive(seed, (h.first+uint64(i))*uint64(h.env.Rows())+uint64(r))
 }
 
-// row plays the actions of row r of game i, which is row k of the spread. What they draw
+// row plays the actions of row r of game i, which is row k of sp. What they draw
 // is the same for all, so that choices of one position are compared alike.
 func (a *afters) row(view, after env.State, i, r, k int) {
 	h, first, end := a.h, int(a.sp.indptr[k]), int(a.sp.indptr[k+1])
@@ -180,7 +180,7 @@ func (a *afters) row(view, after env.State, i, r, k int) {
 	}
 	seat := h.env.Seat(i, r)
 	h.env.Legal(i, r, a.actions[first:first:end])
-	env.View(view, h.env.State(i), seat, h.fate(a.seed, i, r))
+	env.View(view, h.env.State(i), seat, h.drawSeed(a.seed, i, r))
 	planes, globals := h.game.Planes.Len(), h.game.Globals()
 	before := h.measure(view, seat)
 	for m := first; m < end; m++ {

@@ -32,7 +32,7 @@ func (s *Server) featuresOf(g *env.Game, method string) (*Features, error) {
 			return have, nil
 		}
 	}
-	return nil, wire.Errorf(wire.BadParams, "%s: no player of %s is told features", method, g.Name).With("game", g.Name)
+	return nil, wire.Errorf(wire.BadParams, "%s: %s defines no features", method, g.Name).With("game", g.Name)
 }
 
 // featureNames tells what a file of weights for a game says in its metadata.
@@ -50,7 +50,7 @@ func (s *session) featureNames(f *wire.Frame) error {
 	})
 }
 
-// afterFeatures are the afterstates of a spread, told by features.
+// afterFeatures are the afterstates of some rows, told by features.
 type afterFeatures struct {
 	afters
 	have    *Features
@@ -69,18 +69,18 @@ func (s *session) features(f *wire.Frame) error {
 		return err
 	}
 	size := 4*len(have.Names) + 4 + 1 + 2
-	h, sp, err := s.spreadParam(f, size)
+	h, sp, err := s.legalRowsParam(f, size)
 	if err != nil {
 		return err
 	}
-	h.looked++
+	h.asked++
 	o := struct {
 		Seed *uint64 `msgpack:"seed"`
 	}{}
 	if err := f.Options(2, &o); err != nil {
 		return err
 	}
-	a := afterFeatures{afters: afters{h: h, sp: sp, seed: env.Derive(uint64(h.id), h.looked)}, have: have}
+	a := afterFeatures{afters: afters{h: h, sp: sp, seed: env.Derive(uint64(h.id), h.asked)}, have: have}
 	if o.Seed != nil {
 		a.seed = *o.Seed
 	}
@@ -104,7 +104,7 @@ func (s *session) features(f *wire.Frame) error {
 	})
 }
 
-// read plays the actions of row r of game i, row k of the spread, as afters.row does.
+// read plays the actions of row r of game i, row k of sp, as afters.row does.
 func (a *afterFeatures) read(w, i, r, k int) {
 	h, first, end := a.h, int(a.sp.indptr[k]), int(a.sp.indptr[k+1])
 	if first == end {
@@ -112,7 +112,7 @@ func (a *afterFeatures) read(w, i, r, k int) {
 	}
 	seat, view, after, reader := h.env.Seat(i, r), h.scratch[2*w], h.scratch[2*w+1], a.readers[w]
 	h.env.Legal(i, r, a.actions[first:first:end])
-	env.View(view, h.env.State(i), seat, h.fate(a.seed, i, r))
+	env.View(view, h.env.State(i), seat, h.drawSeed(a.seed, i, r))
 	n, own, before := len(a.have.Names), a.have.Own, h.measure(view, seat)
 	var shared []float32 // as the first afterstate that is not the end has them
 	for m := first; m < end; m++ {

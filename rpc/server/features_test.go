@@ -79,7 +79,7 @@ func TestFeatures(t *testing.T) {
 	}
 	none, err := c.Open("toy:turns", nil)
 	require.NoError(t, err)
-	require.ErrorContains(t, none.Call("features", nil, nil), "no player of toy:turns is told features")
+	require.ErrorContains(t, none.Call("features", nil, nil), "toy:turns defines no features")
 	require.Equal(t, wire.BadParams, code(t, c.Call("feature_names", nil, "toy:turns")))
 	require.Equal(t, wire.UnknownGame, code(t, c.Call("feature_names", nil, "chess")))
 }

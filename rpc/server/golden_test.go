@@ -81,7 +81,7 @@ func record(t *testing.T, state []byte) (asked, answered [][]byte) {
 	conn, err := net.Dial("unix", strings.TrimPrefix(p.unix, "unix:"))
 	require.NoError(t, err)
 	defer conn.Close()
-	require.NoError(t, conn.SetDeadline(time.Now().Add(10*time.Second)))
+	require.NoError(t, conn.SetDeadline(time.Now().Add(hangs)))
 	for i, e := range exchanges(state) {
 		b, err := wire.AppendRequest(nil, uint32(i+1), e.method, e.params...)
 		require.NoError(t, err)

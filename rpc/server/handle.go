@@ -41,17 +41,9 @@ type handle struct {
 	packRow          func(worker, i int)
 	packTo, packFrom []byte
 
-	lengths []int32 // steps of each game's episode
-	over    []uint8 // 1 where the next step starts a new game
-	ended   []ending
+	ended   []int       // games that ended in the last step
 	scratch []env.State // for afterstates, by worker
-	looked  uint64      // how often afterstates were asked for
-}
-
-// An ending is a game that ended in the last step.
-type ending struct {
-	env    int
-	length int32
+	asked   uint64      // afterstates and features requests so far: seeds that the client leaves out
 }
 
 // slabStart is where the slab begins in a handle's memory; the head lies just before it.
@@ -72,8 +64,6 @@ func newHandle(g *env.Game, c vec.Config, fields []string, packed bool) (*handle
 		return nil, errors.Join(err, e.Close())
 	}
 	h.actions = make([]env.Action, h.rows)
-	h.lengths = make([]int32, c.Envs)
-	h.over = make([]uint8, c.Envs)
 	return h, nil
 }
 

@@ -19,6 +19,9 @@ import (
 	"blockyard/rpc/wire"
 )
 
+// hangs is how long a test waits for what must come: longer than any machine takes.
+const hangs = 2 * time.Minute
+
 // raw is a connection without a client around it.
 func raw(t testing.TB, address string) net.Conn {
 	t.Helper()
@@ -26,7 +29,7 @@ func raw(t testing.TB, address string) net.Conn {
 	conn, err := net.Dial(network, rest)
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = conn.Close() })
-	require.NoError(t, conn.SetDeadline(time.Now().Add(20*time.Second)))
+	require.NoError(t, conn.SetDeadline(time.Now().Add(hangs)))
 	return conn
 }
 

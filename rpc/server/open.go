@@ -31,7 +31,7 @@ func (s *session) open(f *wire.Frame) error {
 	if err != nil {
 		return err
 	}
-	o := openOptions{NumEnvs: 1, Illegal: "error"}
+	o := openOptions{NumEnvs: 1}
 	if err := f.Options(1, &o); err != nil {
 		return err
 	}
@@ -94,15 +94,8 @@ func (o *openOptions) config(g *env.Game) (c vec.Config, err error) {
 	if c.Reward, err = vec.ParseReward(o.Reward); err != nil {
 		return c, badOpen(err)
 	}
-	switch o.Illegal {
-	case "error":
-		c.Illegal = vec.Refuse
-	case "penalty":
-		c.Illegal = vec.Penalty
-	case "random":
-		c.Illegal = vec.Random
-	default:
-		return c, wire.Errorf(wire.BadParams, `open: illegal is %.32q, want "error", "penalty" or "random"`, o.Illegal)
+	if c.Illegal, err = vec.ParseIllegal(o.Illegal); err != nil {
+		return c, badOpen(err)
 	}
 	return c, nil
 }

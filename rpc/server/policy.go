@@ -26,11 +26,11 @@ type policy struct {
 
 // A policyPlayer is the agent of one seat of one game.
 type policyPlayer struct {
-	agent   env.Agent
-	seed    uint64 // of the game
-	episode uint64
-	looked  uint64 // how often it was asked in this episode
-	made    bool
+	agent     env.Agent
+	seed      uint64 // of the game
+	episode   uint64
+	decisions uint64 // made in this episode
+	made      bool
 }
 
 // Streams of a game's seed that policies draw from, beside those of package vec.
@@ -111,9 +111,9 @@ func (p *policy) act(worker, i, seat int) (env.Action, error) {
 			return env.None, err
 		}
 	}
-	one.looked++
-	fate := env.Derive(env.Derive(env.Derive(seed, policyViews+episode), uint64(seat)), one.looked)
-	env.View(p.views[worker], p.h.env.State(i), seat, fate)
+	one.decisions++
+	draws := env.Derive(env.Derive(env.Derive(seed, policyViews+episode), uint64(seat)), one.decisions)
+	env.View(p.views[worker], p.h.env.State(i), seat, draws)
 	return one.agent.Act(p.ctx, p.views[worker], seat)
 }
 
@@ -132,7 +132,7 @@ func (one *policyPlayer) begin(factory vec.AgentFactory, seed, episode uint64, s
 		}
 		one.agent = agent
 	}
-	one.seed, one.episode, one.looked, one.made = seed, episode, 0, true
+	one.seed, one.episode, one.decisions, one.made = seed, episode, 0, true
 	return nil
 }
 

@@ -131,10 +131,10 @@ func (h *handle) renew(at *place) error {
 		return nil
 	}
 	var mask []bool
-	for i, over := range h.over {
-		if over != 0 {
+	for i := range h.c.Envs {
+		if h.env.Ended(i) {
 			if mask == nil {
-				mask = make([]bool, len(h.over))
+				mask = make([]bool, h.c.Envs)
 			}
 			mask[i] = true
 		}

@@ -161,26 +161,29 @@ func TestSharedMemoryCannotShrink(t *testing.T) {
 	defer func() { require.NoError(t, unix.Munmap(memory)) }()
 
 	require.Zero(t, ask("reset", 1, map[string]any{"slot": 0}))
-	stop, done := make(chan struct{}), make(chan struct{})
-	go func() { // as another thread of a hostile client would
+	// As another thread of a hostile client would, write while the server works: some writes
+	// for each request, so that a single core has time for both sides.
+	requests, done := make(chan struct{}, 1), make(chan struct{})
+	defer func() { close(requests); <-done }() // before the memory goes, also when the test fails
+	go func() {
 		defer close(done)
-		for k := byte(0); ; k++ {
-			select {
-			case <-stop:
-				return
-			default:
+		k := byte(0)
+		for range requests {
+			for range 8 {
+				k++
 				copy(memory, bytes.Repeat([]byte{k | 1}, len(memory)))
 				_ = unix.Fallocate(fd, unix.FALLOC_FL_PUNCH_HOLE|unix.FALLOC_FL_KEEP_SIZE, 0, stat.Size)
 			}
 		}
 	}()
 	for k := range 300 {
+		requests <- struct{}{}
 		require.Contains(t, []int{0, wire.Illegal}, ask("step_slot", 1, k%4))
+		requests <- struct{}{}
 		require.Zero(t, ask("final", 1))
+		requests <- struct{}{}
 		require.Zero(t, ask("rollout", 1, 4, map[string]any{"slot": 0}))
 	}
-	close(stop)
-	<-done
 	require.NotContains(t, p.logged(), "panic")
 }
 

@@ -13,7 +13,7 @@ import (
 //
 //	0  4  "BYS" and the version of this form
 //	4  8  FNV-1a of the game's name, rules version, seats and who plays them
-//	12 4  steps of the episode
+//	12 4  steps of the episode, which the snapshot holds too: written for readers, not read back
 const (
 	stateHead    = 16
 	stateVersion = 1
@@ -34,7 +34,7 @@ func (h *handle) kind() uint64 {
 func (h *handle) appendState(dst []byte, i int) ([]byte, error) {
 	dst = append(dst, 'B', 'Y', 'S', stateVersion)
 	dst = binary.LittleEndian.AppendUint64(dst, h.kind())
-	dst = binary.LittleEndian.AppendUint32(dst, uint32(h.lengths[i]))
+	dst = binary.LittleEndian.AppendUint32(dst, uint32(h.env.Steps(i)))
 	return h.env.Snapshot(i, dst)
 }
 
@@ -48,11 +48,7 @@ func (h *handle) setState(i int, b []byte) error {
 	case binary.LittleEndian.Uint64(b[4:]) != h.kind():
 		return errors.New("a state of another game, rules version or number of seats")
 	}
-	if err := h.env.Restore(i, b[stateHead:]); err != nil {
-		return err
-	}
-	h.lengths[i] = int32(binary.LittleEndian.Uint32(b[12:]) & 0x7fffffff)
-	return nil
+	return h.env.Restore(i, b[stateHead:])
 }
 
 // wake makes sure that every game has begun.
@@ -218,10 +214,6 @@ func (s *session) put(f *wire.Frame, h *handle, list []int, o putOptions, p *pla
 				return refusal(string(f.Method), err)
 			}
 		}
-		h.over[i] = 0
-		if h.env.Ended(i) {
-			h.over[i] = 1
-		}
 	}
 	h.ended = h.ended[:0]
 	if err := h.env.Observe(p.batch); err != nil {
@@ -294,7 +286,6 @@ func (h *handle) copyGames(src, dst []int) error {
 		if err := h.env.Clone(i, src[k]); err != nil {
 			return err
 		}
-		h.lengths[i] = h.lengths[src[k]]
 	}
 	return nil
 }

@@ -79,21 +79,10 @@ func (h *handle) step(p *place) error {
 		return err
 	}
 	h.ended = h.ended[:0]
-	same := h.c.Autoreset == vec.SameStep
-	terminated, truncated := h.private.terminated, h.private.truncated
-	for i := range h.lengths {
-		h.lengths[i]++
-		if h.over[i] != 0 { // this step was the start of a game
-			h.lengths[i], h.over[i] = 0, 0
-		}
-		if terminated[i]|truncated[i] == 0 {
-			continue
-		}
-		h.ended = append(h.ended, ending{i, h.lengths[i]})
-		if same {
-			h.lengths[i] = 0
-		} else {
-			h.over[i] = 1
+	truncated := h.private.truncated
+	for i, over := range h.private.terminated {
+		if over|truncated[i] != 0 {
+			h.ended = append(h.ended, i)
 		}
 	}
 	return nil
@@ -172,11 +161,6 @@ func (h *handle) reset(seeds vec.Seeds, mask []bool, p *place) error {
 	}
 	h.ended = h.ended[:0]
 	h.began = h.began || mask == nil
-	for i := range h.lengths {
-		if mask == nil || mask[i] {
-			h.lengths[i], h.over[i] = 0, 0
-		}
-	}
 	return nil
 }
 
@@ -196,15 +180,15 @@ func (s *session) final(f *wire.Frame) error {
 	}
 	var out struct{ envs, planes, globals, mask, seat, scores, lengths []byte }
 	rows := h.env.Rows()
-	for _, e := range h.ended {
-		first := e.env * rows
-		out.envs = binary.LittleEndian.AppendUint32(out.envs, uint32(e.env))
-		out.lengths = binary.LittleEndian.AppendUint32(out.lengths, uint32(e.length))
+	for _, i := range h.ended {
+		first := i * rows
+		out.envs = binary.LittleEndian.AppendUint32(out.envs, uint32(i))
+		out.lengths = binary.LittleEndian.AppendUint32(out.lengths, uint32(h.env.LastLength(i)))
 		out.planes = append(out.planes, part(planes, first, rows, h.game.Planes.Len())...)
 		out.globals = append(out.globals, bytesOf(part(globals, first, rows, h.game.Globals()))...)
 		out.mask = append(out.mask, part(legal, first, rows, h.game.MaskLen())...)
 		out.seat = append(out.seat, part(seat, first, rows, 1)...)
-		out.scores = append(out.scores, bytesOf(part(b.Score, e.env, 1, h.c.Seats))...)
+		out.scores = append(out.scores, bytesOf(part(b.Score, i, 1, h.c.Seats))...)
 	}
 	return s.reply(f.ID, wire.Fields{
 		{Name: "envs", Value: out.envs}, {Name: "planes", Value: out.planes}, {Name: "globals", Value: out.globals}, {Name: "mask", Value: out.mask},
