@@ -25,7 +25,7 @@ func TestMain(m *testing.M) {
 
 func TestPlayWithALibrary(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "solver.so")
-	compile.C(t, "-shared", "-fPIC", "-o", file, "wintetrisplugin/examples/solver.c")
+	compile.C(t, "-shared", "-fPIC", "-o", file, "wintetrisabi/lib/examples/solver.c")
 	ctx := context.Background()
 	status, out, errs := agents(ctx, "play wintetris --games 2 --plugin "+file)
 	require.Zero(t, status, errs)
@@ -73,7 +73,7 @@ func TestPlayWithALibrary(t *testing.T) {
 // TestPlayWithALibraryThatCrashes: every game is told of, and the status says it.
 func TestPlayWithALibraryThatCrashes(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "solver.so")
-	compile.C(t, "-shared", "-fPIC", "-o", file, "plugin/testdata/misbehave.c")
+	compile.C(t, "-shared", "-fPIC", "-o", file, "wintetrisabi/host/testdata/misbehave.c")
 	status, out, errs := agents(context.Background(), "play wintetris --games 3 --quiet --options crash --plugin "+file)
 	require.Equal(t, 1, status)
 	require.Equal(t, 3, strings.Count(out, " fault\n"), out)

@@ -1,99 +1,61 @@
 package contest
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"os/exec"
 	"strings"
 	"sync"
 	"time"
 )
 
 const (
-	maxChatter = 64 << 20 // bytes a bot may write beside its answers in one game
-	maxErrors  = 1 << 20  // bytes of standard error kept of one game
+	maxChatter = 64 << 20 // bytes that a bot may write in one game, answers included
+	maxErrors  = 1 << 20  // bytes of standard error that are passed on in one game
 	maxErrLine = 4 << 10  // bytes of one line of it
 	leaveTime  = 300 * time.Millisecond
-	readTime   = time.Second // to read what is written, beside the time to answer
+	readTime   = time.Second // for the bot to read a request, beside the time to answer
 )
 
-// ErrLate says that no answer came in time, ErrGone that the program has ended or closed
-// its output.
+// The ways in which a program that is asked does not answer.
 var (
 	ErrLate = errors.New("no answer in time")
-	ErrGone = errors.New("the program has ended")
+	ErrGone = errors.New("the program has ended") // or closed its output
 )
 
-// A Process is a program that is asked in lines and answers in lines. It has a process
-// group of its own, which Close ends whole.
+// A Process is a bot: a program that reads requests of one or more lines and answers each
+// with one line.
 type Process struct {
-	cmd    *exec.Cmd
-	in     *os.File
-	out    *os.File
-	errs   *os.File
+	child  *Child
 	answer chan struct{} // signalled when line is set or the output ends
-	done   sync.WaitGroup
-	once   sync.Once
 
 	mu      sync.Mutex
 	waiting bool
 	line    string
 	cut     bool
 	arrived time.Time
+	total   int // bytes written by the bot
 	gone    bool
 }
 
-// Start runs argv. Every line of its standard error goes to errs, from another goroutine,
-// until there are too many; nil throws them away.
+// Start starts the bot with the command argv. Each line of its standard error goes to errs,
+// which is called from another goroutine, up to a limit; nil discards them.
 func Start(argv []string, errs func(line string)) (*Process, error) {
-	if len(argv) == 0 {
-		return nil, errors.New("start bot: no command")
-	}
-	p := &Process{answer: make(chan struct{}, 1), cmd: exec.Command(argv[0], argv[1:]...)}
-	ends, err := pipes(3)
-	if err != nil {
-		return nil, fmt.Errorf("start bot: %w", err)
-	}
-	p.cmd.Stdin, p.cmd.Stdout, p.cmd.Stderr = ends[0], ends[3], ends[5]
-	p.in, p.out, p.errs = ends[1], ends[2], ends[4]
-	ownGroup(p.cmd)
-	err = p.cmd.Start()
-	for _, f := range []*os.File{ends[0], ends[3], ends[5]} {
-		f.Close()
-	}
-	if err != nil {
-		for _, f := range []*os.File{p.in, p.out, p.errs} {
-			f.Close()
-		}
-		return nil, fmt.Errorf("start bot: %w", err)
-	}
 	if errs == nil {
 		errs = func(string) {}
 	}
-	p.done.Add(2)
-	go p.listen()
-	go p.keepErrors(errs)
-	return p, nil
-}
-
-// pipes opens n pipes: reading end, writing end, and so on.
-func pipes(n int) ([]*os.File, error) {
-	var ends []*os.File
-	for i := 0; i < n; i++ {
-		r, w, err := os.Pipe()
-		if err != nil {
-			for _, f := range ends {
-				f.Close()
-			}
-			return nil, err
-		}
-		ends = append(ends, r, w)
+	p := &Process{answer: make(chan struct{}, 1)}
+	var err error
+	p.child, err = StartChild(Spec{
+		Argv: argv, Input: true, Stdout: p.listen, Stderr: func(r io.Reader) { passLines(r, errs) },
+	})
+	if err != nil {
+		return nil, fmt.Errorf("start bot: %w", err)
 	}
-	return ends, nil
+	return p, nil
 }
 
 // Ask writes lines and waits, at most limit from then on, for the first line that begins
@@ -112,9 +74,9 @@ func (p *Process) Ask(ctx context.Context, lines []string, limit time.Duration) 
 	if gone {
 		return "", false, 0, ErrGone
 	}
-	_ = p.in.SetWriteDeadline(time.Now().Add(limit + readTime))
-	defer context.AfterFunc(ctx, func() { _ = p.in.SetWriteDeadline(time.Now()) })()
-	if _, err := io.WriteString(p.in, strings.Join(lines, "\n")+"\n"); err != nil {
+	_ = p.child.In.SetWriteDeadline(time.Now().Add(limit + readTime))
+	defer context.AfterFunc(ctx, func() { _ = p.child.In.SetWriteDeadline(time.Now()) })()
+	if _, err := io.WriteString(p.child.In, strings.Join(lines, "\n")+"\n"); err != nil {
 		if ctx.Err() != nil {
 			return "", false, 0, ctx.Err()
 		}
@@ -142,16 +104,13 @@ func (p *Process) Ask(ctx context.Context, lines []string, limit time.Duration) 
 	return p.line, p.cut, p.arrived.Sub(sent), nil
 }
 
-// listen takes the answer of every request and throws the rest away.
-func (p *Process) listen() {
-	defer p.done.Done()
+// listen keeps the answer to each request and discards all other output.
+func (p *Process) listen(r io.Reader) {
 	buf := make([]byte, 4096)
 	l := listener{p: p}
-	for total := 0; total < maxChatter; {
-		n, err := p.out.Read(buf)
-		total += n
-		l.take(buf[:n])
-		if err != nil {
+	for {
+		n, err := r.Read(buf)
+		if total := l.take(buf[:n]); err != nil || total >= maxChatter {
 			break
 		}
 	}
@@ -177,11 +136,13 @@ type listener struct {
 	stale bool // it came before the request
 }
 
-// take takes one chunk, as a whole before or after a request.
-func (l *listener) take(chunk []byte) {
+// take handles one chunk, which as a whole came before or after a request, and returns the number
+// of bytes so far.
+func (l *listener) take(chunk []byte) int {
 	now := time.Now()
 	l.p.mu.Lock()
 	defer l.p.mu.Unlock()
+	l.p.total += len(chunk)
 	for len(chunk) > 0 {
 		if !l.begun {
 			l.begun, l.stale, l.cut, l.text = true, !l.p.waiting, false, l.text[:0]
@@ -198,7 +159,7 @@ func (l *listener) take(chunk []byte) {
 		}
 		l.text = append(l.text, part...)
 		if !ended {
-			return
+			break
 		}
 		l.begun = false
 		if l.p.waiting && !l.stale {
@@ -207,81 +168,40 @@ func (l *listener) take(chunk []byte) {
 			l.p.signal()
 		}
 	}
+	return l.p.total
 }
 
-// keepErrors passes standard error on, up to maxErrors, and drains it beyond that.
-func (p *Process) keepErrors(errs func(line string)) {
-	defer p.done.Done()
-	buf := make([]byte, 4096)
-	var text []byte
-	total, skipping := 0, false
-	flush := func() {
-		if !skipping {
-			errs(strings.TrimSuffix(string(text), "\r"))
-		}
-		text = text[:0]
-	}
+// passLines calls each for every line of r, cut to maxErrLine bytes, until there were maxErrors
+// bytes, and reads r to its end.
+func passLines(r io.Reader, each func(line string)) {
+	limited := &io.LimitedReader{R: r, N: maxErrors}
+	in := bufio.NewReaderSize(limited, maxErrLine)
 	for {
-		n, err := p.errs.Read(buf)
-		if total <= maxErrors {
-			for _, c := range buf[:n] {
-				if c == '\n' {
-					flush()
-					skipping = false
-				} else if text = append(text, c); len(text) >= maxErrLine {
-					flush()
-					skipping = true
-				}
-			}
-			if total += n; total > maxErrors {
-				errs("(more of this is not kept)")
-			}
-		}
+		line, long, err := in.ReadLine()
 		if err != nil {
-			if len(text) > 0 && total <= maxErrors {
-				flush()
-			}
-			return
+			break
 		}
+		each(string(line))
+		for long && err == nil {
+			_, long, err = in.ReadLine()
+		}
+	}
+	if n, _ := io.Copy(io.Discard, r); n > 0 {
+		each("(more of this is not kept)")
 	}
 }
 
-// Close closes the program's input, gives it a moment to leave, and ends its whole process
-// group. It leaves no process, goroutine or open file behind. It may be called again.
+// Close closes the bot's input, gives it a moment to end by itself, and ends it with all that it
+// has started. It may be called again.
 func (p *Process) Close() error {
-	p.once.Do(p.close)
+	p.child.In.Close()
+	p.child.Exit(leaveTime)
+	_ = p.child.Kill()
 	return nil
 }
 
-func (p *Process) close() {
-	p.in.Close()
-	left := time.NewTimer(leaveTime)
-	defer left.Stop()
-wait:
-	for {
-		p.mu.Lock()
-		gone := p.gone
-		p.mu.Unlock()
-		if gone {
-			break
-		}
-		select {
-		case <-p.answer:
-		case <-left.C:
-			break wait
-		}
-	}
-	killGroup(p.cmd)
-	_ = p.cmd.Wait()
-	p.out.Close()
-	// What the program's last words were is in the pipe; a stranger holding it open is
-	// not waited for.
-	_ = p.errs.SetReadDeadline(time.Now().Add(leaveTime))
-	p.done.Wait()
-	p.errs.Close()
-}
-
-// Command is the argument list that runs a command line as a shell would.
+// Command splits a command line into arguments. A line with characters that are special to a
+// shell is run by one.
 func Command(line string) []string {
 	if strings.ContainsAny(line, "\"'`$|&;<>()*?[]#~=%{}\\\n") {
 		return shell(line)

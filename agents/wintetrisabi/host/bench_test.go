@@ -15,7 +15,7 @@ import (
 // benchSolver is the example in C, which has little to think after a piece's first tick.
 func benchSolver(b *testing.B) string {
 	out := b.TempDir() + "/solver.so"
-	compile.C(b, "-shared", "-fPIC", "-o", out, "../wintetrisplugin/examples/solver.c")
+	compile.C(b, "-shared", "-fPIC", "-o", out, "../lib/examples/solver.c")
 	return out
 }
 

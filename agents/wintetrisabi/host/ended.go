@@ -10,27 +10,19 @@ import (
 	"sync"
 )
 
-// stop ends the process, however it fares, and waits for what reads from it.
-func (p *Process) stop() {
-	if p.cmd.ProcessState != nil {
-		return
-	}
-	_ = p.reap()
+// stop ends the process and all that it has started, and says how it ended.
+func (p *Process) stop() error {
+	go func() { // what is still answered is discarded, so that listen ends
+		for range p.answers {
+		}
+	}()
+	return p.child.Kill()
 }
 
-// reap ends the process and what it started; how it ends if it does so already stays as is.
-func (p *Process) reap() error {
-	p.in.Close()
-	kill(p.cmd)
-	for range p.answers {
-	}
-	p.wait.Wait()
-	return p.cmd.Wait()
-}
-
-// ended says how a process ended whose pipes are closed.
+// ended says how a process ended whose pipes are closed. Killing a process that is already
+// exiting does not change its exit status.
 func (p *Process) ended() error {
-	err := p.reap()
+	err := p.stop()
 	kind := "the library ended its process"
 	var exit *exec.ExitError
 	if errors.As(err, &exit) {

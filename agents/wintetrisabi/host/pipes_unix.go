@@ -4,20 +4,16 @@ package host
 
 import (
 	"os"
-	"os/exec"
 	"syscall"
 )
 
-// The child's ends have numbers of their own, so that what a library prints goes elsewhere.
+// The files that contest.Spec.Frames opens in the child.
 const (
 	childIn  = 3
 	childOut = 4
 )
 
-func givePipes(cmd *exec.Cmd, in, out *os.File) {
-	cmd.ExtraFiles = []*os.File{in, out}
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-}
+const framesOnStdout = false
 
 func childPipes() (in, out *os.File, err error) {
 	for _, fd := range []int{childIn, childOut} {
@@ -25,6 +21,3 @@ func childPipes() (in, out *os.File, err error) {
 	}
 	return os.NewFile(childIn, "requests"), os.NewFile(childOut, "answers"), nil
 }
-
-// kill ends a process that has not been waited for, and all it started.
-func kill(cmd *exec.Cmd) { _ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }

@@ -2,12 +2,11 @@ package host
 
 import (
 	"os"
-	"os/exec"
 
 	"golang.org/x/sys/windows"
 )
 
-func givePipes(cmd *exec.Cmd, in, out *os.File) { cmd.Stdin, cmd.Stdout = in, out }
+const framesOnStdout = true
 
 // childPipes takes standard input and output for the frames; what a library prints goes to
 // standard error instead.
@@ -19,5 +18,3 @@ func childPipes() (in, out *os.File, err error) {
 	os.Stdin, os.Stdout = nil, os.Stderr
 	return in, out, nil
 }
-
-func kill(cmd *exec.Cmd) { _ = cmd.Process.Kill() }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"blockyard/agents/contest"
 	"blockyard/env/wintetris"
 )
 
@@ -73,7 +74,7 @@ func (p *Player) ask(ctx context.Context, e *wintetris.Engine, r *Result) (winte
 	switch {
 	case err == nil:
 		return bits, nil
-	case errors.Is(err, ErrLate):
+	case errors.Is(err, contest.ErrLate):
 		r.Late++
 		return 0, nil
 	case errors.As(err, &answer):

@@ -6,16 +6,12 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"sync"
 	"time"
 
+	"blockyard/agents/contest"
 	"blockyard/env/wintetris"
 )
-
-// ErrLate says that no answer came within the limit.
-var ErrLate = errors.New("no answer within the limit")
 
 // A Fault says that the library's process is of no more use, and why.
 type Fault struct{ Why string }
@@ -35,11 +31,9 @@ type Config struct {
 // A Process runs a library. It is not safe for concurrent use.
 type Process struct {
 	config  Config
-	cmd     *exec.Cmd
-	in      *os.File
-	answers chan answer // closed when the process has ended
+	child   *contest.Child
+	answers chan answer // closed when the process has closed its pipe
 	printed *tail
-	wait    sync.WaitGroup
 	timer   *time.Timer
 
 	doing string    // the function that was called last
@@ -77,55 +71,26 @@ func Start(ctx context.Context, c Config) (*Process, error) {
 		argv = []string{self, ServeArgument}
 	}
 	p := &Process{config: c, answers: make(chan answer, 1), printed: &tail{to: c.Output}}
-	p.cmd = exec.Command(argv[0], append(argv[1:len(argv):len(argv)], file)...)
-	if err := p.start(); err != nil {
+	keep := func(r io.Reader) { _, _ = io.Copy(p.printed, r) }
+	spec := contest.Spec{Argv: append(argv[:len(argv):len(argv)], file), Stderr: keep, Frames: p.listen}
+	if !framesOnStdout {
+		spec.Stdout = keep
+	}
+	if p.child, err = contest.StartChild(spec); err != nil {
 		return nil, fmt.Errorf("start the library's process: %w", err)
 	}
 	p.timer = time.NewTimer(time.Hour)
 	p.began("loading")
 	if _, err := p.await(ctx, 0); err != nil {
-		p.stop()
+		_ = p.stop()
 		return nil, err
 	}
 	return p, nil
 }
 
-func (p *Process) start() error {
-	inRead, inWrite, err := os.Pipe()
-	if err != nil {
-		return err
-	}
-	outRead, outWrite, err := os.Pipe()
-	if err != nil {
-		inRead.Close()
-		inWrite.Close()
-		return err
-	}
-	givePipes(p.cmd, inRead, outWrite)
-	if p.cmd.Stdout == nil {
-		p.cmd.Stdout = p.printed
-	}
-	p.cmd.Stderr = p.printed
-	p.cmd.WaitDelay = time.Second // for what else holds the output open
-	err = p.cmd.Start()
-	inRead.Close()
-	outWrite.Close()
-	if err != nil {
-		inWrite.Close()
-		outRead.Close()
-		return err
-	}
-	p.in = inWrite
-	p.wait.Add(1)
-	go p.listen(outRead)
-	return nil
-}
-
 // listen passes answers on until the process ends.
-func (p *Process) listen(r *os.File) {
-	defer p.wait.Done()
+func (p *Process) listen(r io.Reader) {
 	defer close(p.answers)
-	defer r.Close()
 	for buf := frameBuffer(); ; {
 		op, body, err := readFrame(r, buf)
 		if err != nil {
@@ -153,7 +118,7 @@ func (p *Process) began(what string) { p.doing, p.since, p.out = what, time.Now(
 func (p *Process) send(op byte, what string, body []byte) error {
 	p.began(what)
 	var err error
-	if p.buf, err = writeFrame(p.in, p.buf, op, body); err != nil {
+	if p.buf, err = writeFrame(p.child.In, p.buf, op, body); err != nil {
 		if len(body) > maxFrame {
 			p.out = false
 			return err
@@ -187,7 +152,7 @@ func (p *Process) await(ctx context.Context, limit time.Duration) (answer, error
 		return a, nil
 	case <-clock:
 		if !hung {
-			return answer{}, ErrLate
+			return answer{}, contest.ErrLate
 		}
 		return answer{}, p.fail(&Fault{fmt.Sprintf("hung in %s for %v", p.doing, p.config.Patience)})
 	case <-ctx.Done():
@@ -198,7 +163,7 @@ func (p *Process) await(ctx context.Context, limit time.Duration) (answer, error
 // fail ends the process; every later call returns the same.
 func (p *Process) fail(err error) error {
 	p.dead = err
-	p.stop()
+	_ = p.stop()
 	return err
 }
 
@@ -224,7 +189,7 @@ func (p *Process) Open(ctx context.Context, options string) error {
 	return err
 }
 
-// Update asks for the bits of a tick. With an error there are none: ErrLate and *Answer
+// Update asks for the bits of a tick. With an error there are none: contest.ErrLate and *Answer
 // concern this tick alone, *Fault and that of ctx all to come.
 func (p *Process) Update(ctx context.Context, f *wintetris.Field, now, next wintetris.Block, fresh bool) (wintetris.Bits, error) {
 	if p.dead != nil {
@@ -268,6 +233,6 @@ func (p *Process) Close() error {
 		_, _ = p.await(ctx, 0)
 	}
 	p.dead = errors.New("closed")
-	p.stop()
+	_ = p.stop()
 	return nil
 }

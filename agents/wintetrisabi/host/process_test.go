@@ -13,6 +13,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"blockyard/agents/contest"
 	"blockyard/agents/wintetrisabi/compile"
 	"blockyard/env/wintetris"
 )
@@ -185,9 +186,9 @@ func testOwed(t *testing.T) {
 	}
 	p.config.Limit = 5 * time.Millisecond
 	_, err = ask(true)
-	require.ErrorIs(t, err, ErrLate)
+	require.ErrorIs(t, err, contest.ErrLate)
 	_, err = ask(true)
-	require.ErrorIs(t, err, ErrLate)
+	require.ErrorIs(t, err, contest.ErrLate)
 	require.True(t, p.owed)
 	p.config.Limit = time.Minute
 	_, err = ask(false)
@@ -257,7 +258,7 @@ func TestLibrariesThatDoNotLoad(t *testing.T) {
 
 // TestExampleSolver plays the example in C through the process and by its statistics.
 func TestExampleSolver(t *testing.T) {
-	p := &Player{Config: Config{File: built(t, "../wintetrisplugin/examples/solver.c"), Limit: 5 * time.Second}, Cap: 12}
+	p := &Player{Config: Config{File: built(t, "../lib/examples/solver.c"), Limit: 5 * time.Second}, Cap: 12}
 	defer p.Close()
 	r, err := p.Play(context.Background(), 1)
 	require.NoError(t, err)
@@ -279,15 +280,9 @@ func TestOrphans(t *testing.T) {
 	for err == nil {
 		_, err = p.Update(context.Background(), &e.Field, e.Piece, e.Upcoming(), true)
 	}
-	require.ErrorIs(t, err, ErrLate)
-	p.in.Close()
-	done := make(chan error, 1)
-	go func() { done <- p.cmd.Wait() }()
-	select {
-	case err := <-done:
-		require.NoError(t, err)
-	case <-time.After(10 * time.Second):
-		t.Fatal("it lives on")
-	}
-	p.dead = ErrLate
+	require.ErrorIs(t, err, contest.ErrLate)
+	p.child.In.Close()
+	require.True(t, p.child.Exit(time.Minute), "the process outlives its parent")
+	require.NoError(t, p.child.Kill())
+	p.dead = contest.ErrLate
 }

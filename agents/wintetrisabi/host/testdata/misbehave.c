@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../../wintetrisplugin/wintetris.h"
+#include "../../lib/wintetris.h"
 
 #ifndef ABI
 #define ABI WT_ABI

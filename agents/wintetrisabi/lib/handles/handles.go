@@ -1,6 +1,6 @@
 // Package handles keeps WinTetris solvers under numbers, for callers that must not hold Go
 // pointers: a table of solvers, the checks of what is asked of them, and the option text
-// that makes one. It is the library of package wintetrisplugin without the C around it.
+// that makes one. It is the library of package lib without the C around it.
 package handles
 
 import (

@@ -1,0 +1,207 @@
+package contest
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"sync"
+	"time"
+)
+
+const (
+	reapTime  = 10 * time.Second       // for a killed program to vanish
+	drainTime = 250 * time.Millisecond // to read what is left, if other processes hold the pipe open
+)
+
+// errStuck says that the operating system did not end a program in time.
+var errStuck = errors.New("the program was killed but has not ended")
+
+// A Spec says how to start a child process.
+type Spec struct {
+	Argv []string
+	Dir  string // working directory; "" is that of this process
+	// Stdout and Stderr read the program's output to its end, each in a goroutine of its own.
+	// A nil reader discards the output.
+	Stdout, Stderr func(r io.Reader)
+	// StderrFile, if not nil, receives standard error directly, instead of Stderr.
+	StderrFile *os.File
+	// Input opens a pipe to standard input, Child.In; otherwise standard input is empty. It does
+	// not go together with Frames.
+	Input bool
+	// Frames, if not nil, opens two more pipes: the program reads Child.In as file 3 and
+	// writes file 4, which Frames reads. Windows has standard input and output for this.
+	Frames func(r io.Reader)
+}
+
+// A Child is a supervised program: it has a process group of its own, its outputs are always
+// read, and Kill leaves no process, goroutine or open file behind. It is the only place where
+// this project starts programs that it does not trust.
+type Child struct {
+	In *os.File // what the program reads; nil if it reads nothing
+
+	cmd     *exec.Cmd
+	outs    []*os.File // what it writes
+	readers sync.WaitGroup
+	exited  chan struct{}
+	state   *os.ProcessState // set when the program has been collected
+	once    sync.Once
+	err     error
+}
+
+// StartChild starts a program.
+func StartChild(s Spec) (*Child, error) {
+	if len(s.Argv) == 0 {
+		return nil, errors.New("no command")
+	}
+	c := &Child{cmd: exec.Command(s.Argv[0], s.Argv[1:]...), exited: make(chan struct{})}
+	c.cmd.Dir = s.Dir
+	confine(c.cmd)
+	p := plumber{child: c}
+	p.connect(&s)
+	if p.err == nil {
+		p.err = c.cmd.Start()
+	}
+	for _, f := range p.theirs {
+		f.Close()
+	}
+	if p.err != nil {
+		c.closeFiles()
+		return nil, p.err
+	}
+	for i, read := range p.reads {
+		c.readers.Go(func() { read(c.outs[i]) })
+	}
+	go func() {
+		c.state = awaitExit(c.cmd.Process)
+		close(c.exited)
+	}()
+	return c, nil
+}
+
+// A plumber opens the pipes between this process and a child.
+type plumber struct {
+	child  *Child
+	theirs []*os.File          // the child's ends
+	reads  []func(r io.Reader) // of child.outs
+	err    error
+}
+
+func (p *plumber) connect(s *Spec) {
+	c := p.child
+	if s.Input {
+		c.cmd.Stdin = p.in()
+	}
+	if s.Stdout != nil {
+		c.cmd.Stdout = p.out(s.Stdout)
+	}
+	if s.StderrFile != nil {
+		c.cmd.Stderr = s.StderrFile
+	} else if s.Stderr != nil {
+		c.cmd.Stderr = p.out(s.Stderr)
+	}
+	if s.Frames != nil {
+		giveFrames(c.cmd, p.in(), p.out(s.Frames))
+	}
+}
+
+// pipe opens a pipe. It returns the end that stays here, if kept says which, and the other.
+func (p *plumber) pipe() (r, w *os.File) {
+	if p.err == nil {
+		r, w, p.err = os.Pipe()
+	}
+	return r, w
+}
+
+// in opens a pipe that the child reads and returns the child's end.
+func (p *plumber) in() *os.File {
+	r, w := p.pipe()
+	if r != nil {
+		p.child.In, p.theirs = w, append(p.theirs, r)
+	}
+	return r
+}
+
+// out opens a pipe that the child writes and returns the child's end.
+func (p *plumber) out(read func(r io.Reader)) *os.File {
+	r, w := p.pipe()
+	if r != nil {
+		p.child.outs, p.theirs, p.reads = append(p.child.outs, r), append(p.theirs, w), append(p.reads, read)
+	}
+	return w
+}
+
+// Exited is closed when the program has ended; what it started may still run.
+func (c *Child) Exited() <-chan struct{} { return c.exited }
+
+// Exit waits at most d for the program to end by itself and reports whether it did.
+func (c *Child) Exit(d time.Duration) bool {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-c.exited:
+		return true
+	case <-t.C:
+		return false
+	}
+}
+
+// Terminate asks the program and its process group to end.
+func (c *Child) Terminate() { signalGroup(c.cmd.Process, false) }
+
+// Kill ends the program, if it still runs, and its process group, waits for the readers of its
+// output and closes all pipes. It returns nil if the program has exited with status 0, or else
+// how it ended (*exec.ExitError). Kill may be called again, and from several goroutines.
+func (c *Child) Kill() error {
+	c.once.Do(c.kill)
+	return c.err
+}
+
+func (c *Child) kill() {
+	if c.In != nil {
+		c.In.Close()
+	}
+	signalGroup(c.cmd.Process, true)
+	c.err = errStuck
+	if c.Exit(reapTime) {
+		c.err = c.collect()
+	}
+	// The group has ended, and its ends of the pipes are closed. Only a process that has left
+	// the group can still hold one open; it is not waited for.
+	until := time.Now().Add(drainTime)
+	for _, f := range c.outs {
+		_ = f.SetReadDeadline(until)
+	}
+	c.readers.Wait()
+	c.closeFiles()
+}
+
+// collect frees the process's number and says how it ended.
+func (c *Child) collect() (err error) {
+	if c.state == nil {
+		if c.state, err = c.cmd.Process.Wait(); err != nil {
+			return fmt.Errorf("wait for the program: %w", err)
+		}
+	}
+	if c.state.Success() {
+		return nil
+	}
+	return &exec.ExitError{ProcessState: c.state}
+}
+
+func (c *Child) closeFiles() {
+	for _, f := range append([]*os.File{c.In}, c.outs...) {
+		if f != nil {
+			f.Close()
+		}
+	}
+}
+
+// PassOn returns a reader that copies the first most bytes to w and discards the rest.
+func PassOn(w io.Writer, most int64) func(r io.Reader) {
+	return func(r io.Reader) {
+		_, _ = io.CopyN(w, r, most)
+		_, _ = io.Copy(io.Discard, r)
+	}
+}

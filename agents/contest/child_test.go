@@ -1,0 +1,95 @@
+//go:build unix
+
+package contest
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// A program that has left its process group is ended all the same.
+func TestKillEndsAProgramThatHasLeftItsGroup(t *testing.T) {
+	p, err := Start([]string{"python3", "-c", "import os, time\nos.setpgid(0, os.getpgid(os.getppid()))\n" +
+		"input()\nprint('moved', flush=True)\ntime.sleep(600)"}, nil)
+	require.NoError(t, err)
+	got, err := ask(t, p, "one", hang)
+	require.NoError(t, err)
+	require.Equal(t, "moved", got)
+	require.NoError(t, p.Close())
+	require.True(t, gone(p.child.cmd.Process.Pid))
+}
+
+func TestKillSaysHowAProgramEnded(t *testing.T) {
+	for script, want := range map[string]string{
+		"exit 0": "", "exit 7": "exit status 7", "kill -9 $$": "signal: killed", "kill -15 $$": "signal: terminated",
+	} {
+		c, err := StartChild(Spec{Argv: []string{"/bin/sh", "-c", script}})
+		require.NoError(t, err)
+		require.True(t, c.Exit(hang))
+		for range 2 {
+			err = c.Kill()
+			if want == "" {
+				require.NoError(t, err)
+				continue
+			}
+			require.EqualError(t, err, want)
+			require.True(t, errors.As(err, new(*exec.ExitError)))
+		}
+	}
+}
+
+// Terminate lets a program finish its output.
+func TestTerminateAsks(t *testing.T) {
+	var out bytes.Buffer
+	begun := make(chan struct{})
+	c, err := StartChild(Spec{
+		Argv: []string{"/bin/sh", "-c", `trap 'echo bye; exit 3' TERM; echo up; while :; do sleep 0.01; done`},
+		Stdout: func(r io.Reader) {
+			_, _ = io.CopyN(&out, r, 3)
+			close(begun)
+			_, _ = io.Copy(&out, r)
+		},
+	})
+	require.NoError(t, err)
+	<-begun
+	c.Terminate()
+	require.True(t, c.Exit(hang))
+	require.EqualError(t, c.Kill(), "exit status 3")
+	require.Equal(t, "up\nbye\n", out.String())
+}
+
+func TestFramesAndBoundedErrors(t *testing.T) {
+	var frames, errs bytes.Buffer
+	c, err := StartChild(Spec{
+		Argv:   []string{"/bin/sh", "-c", `cat <&3 >&4; head -c 5000 /dev/zero >&2; echo not a frame`},
+		Stderr: PassOn(&errs, 1000), Frames: func(r io.Reader) { _, _ = io.Copy(&frames, r) },
+	})
+	require.NoError(t, err)
+	_, err = c.In.WriteString("a frame")
+	require.NoError(t, err)
+	require.NoError(t, c.In.Close())
+	require.True(t, c.Exit(hang))
+	require.NoError(t, c.Kill())
+	require.Equal(t, "a frame", frames.String())
+	require.Equal(t, strings.Repeat("\x00", 1000), errs.String())
+}
+
+// A start that fails leaves no file and no goroutine.
+func TestStartChildFailsCleanly(t *testing.T) {
+	files, goroutines := openFiles(t), runtime.NumGoroutine()
+	read := func(r io.Reader) { _, _ = io.Copy(io.Discard, r) }
+	for range 5 {
+		_, err := StartChild(Spec{Argv: []string{"/nowhere"}, Stdout: read, Stderr: read, Frames: read})
+		require.ErrorIs(t, err, os.ErrNotExist)
+	}
+	require.LessOrEqual(t, openFiles(t), files)
+	require.LessOrEqual(t, runtime.NumGoroutine(), goroutines)
+}

@@ -1,0 +1,32 @@
+//go:build unix
+
+package contest
+
+import (
+	"os"
+	"os/exec"
+	"syscall"
+)
+
+// confine makes cmd the leader of a process group, so that all it starts can be ended with it.
+// Further limits on what a child may do belong here.
+func confine(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} }
+
+// giveFrames makes the pipes of frames the files 3 and 4, so that what a program prints goes
+// elsewhere.
+func giveFrames(cmd *exec.Cmd, in, out *os.File) { cmd.ExtraFiles = []*os.File{in, out} }
+
+// signalGroup ends, or with kill false asks to end, p's process group and p itself, which may
+// have left the group. Nobody has waited for p, so that its number is still its own.
+func signalGroup(p *os.Process, kill bool) {
+	signal := syscall.SIGTERM
+	if kill {
+		signal = syscall.SIGKILL
+	}
+	if syscall.Kill(-p.Pid, signal) != nil || kill {
+		_ = p.Signal(signal)
+	}
+}
+
+// shell returns the command that runs a line of shell.
+func shell(line string) []string { return []string{"/bin/sh", "-c", line} }
