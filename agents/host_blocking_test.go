@@ -120,15 +120,3 @@ func TestSeatings(t *testing.T) {
 	}
 	require.Len(t, seen, 24)
 }
-
-func TestArenaForMoreSeats(t *testing.T) {
-	status, out, errs := agents(t.Context(), "arena blocking --a hand:ply=1 --b random --seats 4 --games 8 -q")
-	require.Zero(t, status, errs)
-	require.Contains(t, out, "blocking for 4: one hand:ply=1 among random")
-	require.Contains(t, out, "games   8 in 2 sets, first in 8")
-	status, out, errs = agents(t.Context(), "arena blocking --a random --b random --seats 3 --games 3 -q --json")
-	require.Zero(t, status, errs)
-	var got ringSummary
-	require.NoError(t, json.Unmarshal([]byte(out), &got))
-	require.Equal(t, 1, got.Sets)
-}

@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/signal"
 	"syscall"
@@ -31,12 +30,6 @@ const about = `Agents plays block games and measures who plays them best.
 A PLAYER is a name with options: random, first, hand, learned, hand:ply=1,
 learned:ply=3,width=8,weights=FILE,time=50ms, or exec:CMD for a program that
 talks the contest's protocol. An unknown name lists what there is.`
-
-// A console is what a command reads and writes. Run methods may ask for it.
-type console struct {
-	in       io.Reader
-	out, err io.Writer
-}
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)

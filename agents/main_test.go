@@ -131,7 +131,7 @@ func TestCtrlCEndsTheArenaWithWhatWasPlayed(t *testing.T) {
 	defer cancel()
 	status, out, errs := agents(ctx, "arena blockbattle --a random --b random --games 100000000 --json --record "+path)
 	require.Zero(t, status, errs)
-	var got summary
+	var got match.TwoPlayerReport
 	require.NoError(t, json.Unmarshal([]byte(out), &got))
 	require.True(t, got.Stopped)
 	require.Positive(t, got.Games)

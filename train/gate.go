@@ -33,7 +33,7 @@ func (c *gate) Run(ctx context.Context) error {
 	if c.Workers < 1 {
 		c.Workers = runtime.GOMAXPROCS(0)
 	}
-	t := match.Table{Rules: g.Rules, Pairs: c.Pairs, Seed: c.Seed, Workers: c.Workers}
+	t := match.TwoPlayer{Rules: g.Rules, Pairs: c.Pairs, Seed: c.Seed, Workers: c.Workers}
 	if t.A, err = player(g, c.A, c.Ply); err != nil {
 		return err
 	}

@@ -6,13 +6,13 @@ import (
 )
 
 // An SPRT is a sequential probability ratio test between two rating differences: it
-// stops a table as soon as one of them is much more likely than the other.
+// stops a match as soon as one of them is much more likely than the other.
 type SPRT struct {
 	Elo0, Elo1  float64 // the hypotheses, Elo0 < Elo1, logistic Elo
-	Alpha, Beta float64 // chances to accept H1 under H0 and H0 under H1
+	Alpha, Beta float64 // probabilities to accept H1 under H0, and H0 under H1
 }
 
-// A Verdict is where an SPRT stands.
+// A Verdict is the state of an SPRT.
 type Verdict int
 
 // The verdicts.
@@ -24,13 +24,13 @@ const (
 
 func (v Verdict) String() string { return [...]string{"undecided", "H0", "H1"}[v] }
 
-// Check reports a test that makes no sense.
+// Check returns an error if the test makes no sense.
 func (t SPRT) Check() error {
 	switch {
 	case !(t.Elo0 < t.Elo1) || math.IsInf(t.Elo0, 0) || math.IsInf(t.Elo1, 0):
-		return fmt.Errorf("sprt: Elo %v and %v, want the first below the second", t.Elo0, t.Elo1)
+		return fmt.Errorf("sprt: Elo %v and %v: want the first below the second", t.Elo0, t.Elo1)
 	case !(t.Alpha > 0 && t.Alpha < 0.5) || !(t.Beta > 0 && t.Beta < 0.5):
-		return fmt.Errorf("sprt: alpha %v and beta %v, want both between 0 and 0.5", t.Alpha, t.Beta)
+		return fmt.Errorf("sprt: alpha %v and beta %v: want both between 0 and 0.5", t.Alpha, t.Beta)
 	}
 	return nil
 }
@@ -40,7 +40,7 @@ func (t SPRT) Bounds() (lower, upper float64) {
 	return math.Log(t.Beta / (1 - t.Alpha)), math.Log((1 - t.Beta) / t.Alpha)
 }
 
-// Verdict judges the pairs played so far.
+// Verdict is the decision after the pairs played so far.
 func (t SPRT) Verdict(p Pairs) Verdict {
 	lower, upper := t.Bounds()
 	switch llr := t.LLR(p); {
@@ -52,10 +52,10 @@ func (t SPRT) Verdict(p Pairs) Verdict {
 	return Undecided
 }
 
-// LLR is the generalised log likelihood ratio of H1 to H0: each hypothesis is taken with
-// the distribution of pair scores that explains the counts best among those whose mean is
-// the expected score of its rating difference. Outcomes never seen count as a thousandth
-// of a pair, so that no outcome is impossible.
+// LLR is the generalised log likelihood ratio of H1 to H0. Each hypothesis stands for the
+// most likely distribution of pair scores among those whose mean is the expected score of
+// its rating difference. Outcomes that never occurred count as a thousandth of a pair, so
+// that no outcome is impossible.
 func (t SPRT) LLR(p Pairs) float64 {
 	if p.N() == 0 {
 		return 0
@@ -77,10 +77,10 @@ func (t SPRT) LLR(p Pairs) float64 {
 	return total * llr
 }
 
-// constrained is the distribution over the five pair scores with the given mean, in
-// (0, 1), under which counts in the proportions w are most likely. With a multiplier θ it
-// is w[i]/(1+θ·(i/4-mean)), θ being the root of Σ w[i]·(i/4-mean)/(1+θ·(i/4-mean)), which
-// falls from +∞ to -∞ between the two poles around 0.
+// constrained is the distribution over the five pair scores that has the given mean, in
+// (0, 1), and makes counts in the proportions w most likely. With a Lagrange multiplier θ it
+// is w[i]/(1+θ·(i/4-mean)); θ is the root of Σ w[i]·(i/4-mean)/(1+θ·(i/4-mean)), which falls
+// from +∞ to -∞ between the two poles around 0, so that bisection finds it.
 func constrained(w [5]float64, mean float64) [5]float64 {
 	low, high := -1/(1-mean), 1/mean
 	for range 200 {

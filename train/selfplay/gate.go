@@ -29,7 +29,7 @@ type Point struct {
 func (r *Run) gate(ctx context.Context) (ok bool, err error) {
 	net := r.Net().Clone()
 	p := Point{Iterations: r.Counts.Iterations, Rows: r.Counts.Rows, Loss: r.Counts.Loss, VersusBest: 0.5, Seconds: r.Counts.Spent.Seconds()}
-	t := match.Table{
+	t := match.TwoPlayer{
 		Rules: r.Game.Rules, Pairs: r.Config.GatePairs, Workers: r.Workers,
 		Seed: env.Derive(r.Config.Seed^gateStream, 0), // the same games for every net
 		A:    Net(r.Game, net, r.Config.GatePly), B: Hand(r.Game, r.Config.GatePly),

@@ -181,7 +181,7 @@ func TestLearns(t *testing.T) {
 	r := open(t, c, 2)
 	first := r.Net()
 	require.NoError(t, r.Go(context.Background(), nil))
-	res, err := match.Table{Rules: r.Game.Rules, A: Net(r.Game, r.Net(), 1), B: Net(r.Game, first, 1), Pairs: 30, Seed: 9, Workers: 2}.Play(context.Background())
+	res, err := match.TwoPlayer{Rules: r.Game.Rules, A: Net(r.Game, r.Net(), 1), B: Net(r.Game, first, 1), Pairs: 30, Seed: 9, Workers: 2}.Play(context.Background())
 	require.NoError(t, err)
 	require.Greater(t, res.Pairs.Score(), 0.9)
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/stat"
 )
 
 func TestScoreAndIntervalByHand(t *testing.T) {
@@ -96,7 +97,8 @@ func TestLLRByHand(t *testing.T) {
 	small := SPRT{Elo0: 0, Elo1: 5, Alpha: 0.05, Beta: 0.05}
 	p := Pairs{900, 1900, 4000, 2000, 1000}
 	d := Expected(5) - 0.5
-	want = float64(p.N()) * d * (2*p.Score() - 1 - d) / (2 * p.variance())
+	variance := stat.Variance([]float64{0, 0.25, 0.5, 0.75, 1}, []float64{900, 1900, 4000, 2000, 1000})
+	want = float64(p.N()) * d * (2*p.Score() - 1 - d) / (2 * variance)
 	require.InDelta(t, want, small.LLR(p), 0.01*math.Abs(want))
 	require.Zero(t, test.LLR(Pairs{}))
 	// The view of the other player, hypotheses turned round, is the same evidence.

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"blockyard/agents/match"
 )
 
 func TestArenaOfOneSeat(t *testing.T) {
@@ -16,15 +18,15 @@ func TestArenaOfOneSeat(t *testing.T) {
 	status, out, errs := agents(context.Background(), line+" --json")
 	require.Zero(t, status, errs)
 	require.Equal(t, 1, strings.Count(out, "\n"))
-	var got soloSummary
+	var got match.SinglePlayerReport
 	require.NoError(t, json.Unmarshal([]byte(out), &got))
 	require.Equal(t, []int{6, 30, 200}, []int{got.Games, got.Cap, got.Steps})
 	require.Equal(t, []int{6, 0, 0}, []int{got.Wins, got.Draws, got.Losses})
 	require.Equal(t, []float64{1, 1}, []float64{got.Score, got.High})
-	require.Equal(t, 6, got.ALife.Deaths+got.ALife.Stopped)
-	require.GreaterOrEqual(t, got.ALife.Worst, 15)
-	require.Equal(t, 6, got.BLife.Deaths)
-	require.InDelta(t, got.ALife.Mean.Value-got.BLife.Mean.Value, got.Difference.Value, 1e-9)
+	require.Equal(t, 6, got.AStats.Deaths+got.AStats.Stopped)
+	require.GreaterOrEqual(t, got.AStats.Worst, 15)
+	require.Equal(t, 6, got.BStats.Deaths)
+	require.InDelta(t, got.AStats.Mean.Value-got.BStats.Mean.Value, got.Difference.Value, 1e-9)
 	require.Len(t, checked(t, path), 12)
 
 	_, out, _ = agents(context.Background(), line)
@@ -54,4 +56,16 @@ func TestArenaOfOneSeatRefuses(t *testing.T) {
 		require.Contains(t, errs, want, line)
 		require.Empty(t, out, line)
 	}
+}
+
+func TestArenaForMoreSeats(t *testing.T) {
+	status, out, errs := agents(t.Context(), "arena blocking --a hand:ply=1 --b random --seats 4 --games 8 -q")
+	require.Zero(t, status, errs)
+	require.Contains(t, out, "blocking for 4: one hand:ply=1 among random")
+	require.Contains(t, out, "games   8 in 2 sets, first in 8")
+	status, out, errs = agents(t.Context(), "arena blocking --a random --b random --seats 3 --games 3 -q --json")
+	require.Zero(t, status, errs)
+	var got match.MultiPlayerReport
+	require.NoError(t, json.Unmarshal([]byte(out), &got))
+	require.Equal(t, 1, got.Sets)
 }

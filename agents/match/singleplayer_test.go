@@ -25,11 +25,11 @@ func dice() Player {
 	return Player{Name: "dice", New: func(seed uint64) (env.Agent, error) { return search.NewRandom(seed), nil }}
 }
 
-func TestSoloDoesNotDependOnWorkers(t *testing.T) {
+func TestSinglePlayerDoesNotDependOnWorkers(t *testing.T) {
 	var want []Runs
 	for _, workers := range []int{1, 3} {
 		var recs []*record.Record
-		s := Solo{Rules: wintetris.Game, Players: []Player{dice(), lazy()}, Games: 9, Seed: 4, Workers: workers}
+		s := SinglePlayer{Rules: wintetris.Game, Players: []Player{dice(), lazy()}, Games: 9, Seed: 4, Workers: workers}
 		s.Record = func(r *record.Record) error {
 			recs = append(recs, r)
 			return record.Check(wintetris.Game, r)
@@ -41,7 +41,7 @@ func TestSoloDoesNotDependOnWorkers(t *testing.T) {
 		for i, r := range recs {
 			require.Equal(t, recs[i&^1].Seed, r.Seed, "both play the same seeds")
 			require.Equal(t, []string{"dice", "lazy"}[i&1], r.Agents[0])
-			require.Equal(t, Seeded{r.Scores[0], len(r.Choices), true}, got[i&1][i/2])
+			require.Equal(t, Run{r.Scores[0], len(r.Choices), true}, got[i&1][i/2])
 		}
 		if want == nil {
 			want = got
@@ -50,8 +50,8 @@ func TestSoloDoesNotDependOnWorkers(t *testing.T) {
 	}
 }
 
-func TestSoloInPieces(t *testing.T) {
-	s := Solo{Rules: wintetris.Game, Players: []Player{dice()}, Games: 5, Seed: 8}
+func TestSinglePlayerInPieces(t *testing.T) {
+	s := SinglePlayer{Rules: wintetris.Game, Players: []Player{dice()}, Games: 5, Seed: 8}
 	whole, err := s.Play(context.Background())
 	require.NoError(t, err)
 	s.Games, s.Skip = 2, 3
@@ -60,22 +60,22 @@ func TestSoloInPieces(t *testing.T) {
 	require.Equal(t, whole[0][3:], rest[0])
 }
 
-func TestSoloStopsGames(t *testing.T) {
-	s := Solo{Rules: wintetris.Game, Players: []Player{lazy()}, Games: 2, Steps: 3}
+func TestSinglePlayerStopsGames(t *testing.T) {
+	s := SinglePlayer{Rules: wintetris.Game, Players: []Player{lazy()}, Games: 2, Steps: 3}
 	runs, err := s.Play(context.Background())
 	require.NoError(t, err)
 	require.Equal(t, []Runs{{{0, 3, false}, {0, 3, false}}}, runs)
-	life := runs[0].Life()
-	require.Equal(t, []int{2, 0, 6}, []int{life.Stopped, life.Deaths, life.Steps})
+	stats := runs[0].Stats()
+	require.Equal(t, []int{2, 0, 6}, []int{stats.Stopped, stats.Deaths, stats.Steps})
 }
 
-func TestSoloRefuses(t *testing.T) {
-	good := Solo{Rules: wintetris.Game, Players: []Player{lazy()}, Games: 1}
-	for says, change := range map[string]func(*Solo){
-		"for one seat":             func(s *Solo) { s.Rules = blockbattle.Game },
-		"0 games":                  func(s *Solo) { s.Games = 0 },
-		"3 players":                func(s *Solo) { s.Players = []Player{lazy(), lazy(), lazy()} },
-		"stopped before it begins": func(s *Solo) { s.Cap = -1 },
+func TestSinglePlayerRefuses(t *testing.T) {
+	good := SinglePlayer{Rules: wintetris.Game, Players: []Player{lazy()}, Games: 1}
+	for says, change := range map[string]func(*SinglePlayer){
+		"want a game of one seat": func(s *SinglePlayer) { s.Rules = blockbattle.Game },
+		"0 games":                 func(s *SinglePlayer) { s.Games = 0 },
+		"3 players":               func(s *SinglePlayer) { s.Players = []Player{lazy(), lazy(), lazy()} },
+		"cap -1, steps 0, skip 0: want none below 0": func(s *SinglePlayer) { s.Cap = -1 },
 	} {
 		s := good
 		change(&s)
@@ -92,10 +92,10 @@ func TestSoloRefuses(t *testing.T) {
 	require.ErrorContains(t, err, "lazy: out of order")
 }
 
-func TestLife(t *testing.T) {
+func TestStats(t *testing.T) {
 	r := Runs{{10, 100, true}, {30, 300, true}, {50, 400, false}, {20, 200, false}}
-	l := r.Life()
-	require.Equal(t, Life{
+	l := r.Stats()
+	require.Equal(t, RunStats{
 		Games: 4, Mean: l.Mean, Median: 25, Worst: 10, Best: 50, Stopped: 2, Deaths: 2, Total: 110, PerDeath: l.PerDeath, Steps: 1000,
 	}, l)
 	require.InDelta(t, 27.5, l.Mean.Value, 1e-9)
@@ -105,19 +105,19 @@ func TestLife(t *testing.T) {
 	require.InDelta(t, 110/7.2247, l.PerDeath.Low, 0.01)
 	require.InDelta(t, 110/0.2422, l.PerDeath.High, 0.2)
 
-	none := Runs{{60, 1, false}}.Life().PerDeath
+	none := Runs{{60, 1, false}}.Stats().PerDeath
 	require.InDelta(t, 60/2.9957, none.Low, 0.01)
 	require.Equal(t, Estimate{none.Low, none.Low, 0}, none)
 }
 
-func TestAgainst(t *testing.T) {
+func TestCompare(t *testing.T) {
 	a := Runs{{Score: 5}, {Score: 7}, {Score: 9}}
-	c := a.Against(Runs{{Score: 5}, {Score: 4}, {Score: 3}})
+	c := a.Compare(Runs{{Score: 5}, {Score: 4}, {Score: 3}})
 	require.Equal(t, []int{2, 1, 0}, []int{c.Wins, c.Draws, c.Losses})
-	require.InDelta(t, 5./6, c.Points.Value, 1e-9)
+	require.InDelta(t, 5./6, c.Share.Value, 1e-9)
 	require.InDelta(t, 3, c.Difference.Value, 1e-9)
 	require.InDelta(t, 3-4.3027*3/1.7321, c.Difference.Low, 0.001)
-	all := a.Against(Runs{{}, {}, {}})
-	require.InDelta(t, 0.2924, all.Points.Low, 0.001, "three of three still happen at ⅓ or so")
-	require.InDelta(t, 1, all.Points.High, 0)
+	all := a.Compare(Runs{{}, {}, {}})
+	require.InDelta(t, 0.2924, all.Share.Low, 0.001, "three of three still happen at ⅓ or so")
+	require.InDelta(t, 1, all.Share.High, 0)
 }

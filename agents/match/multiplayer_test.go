@@ -22,9 +22,9 @@ func firstly(name string) Player {
 
 // A player against itself has the rank of the others, exactly, if it leaves nothing to
 // chance; in a set it has every seat once.
-func TestRingAgainstItself(t *testing.T) {
+func TestMultiPlayerOfEqualPlayersIsExactlyEven(t *testing.T) {
 	seats := map[string]int{}
-	r, err := Ring{Rules: blocking.Game, A: firstly("a"), B: firstly("b"), Seats: 4, Sets: 3, Seed: 1, Workers: 2,
+	r, err := MultiPlayer{Rules: blocking.Game, A: firstly("a"), B: firstly("b"), Seats: 4, Sets: 3, Seed: 1, Workers: 2,
 		Record: func(rec *record.Record) error {
 			for seat, name := range rec.Agents {
 				if name == "a" {
@@ -42,26 +42,30 @@ func TestRingAgainstItself(t *testing.T) {
 	require.GreaterOrEqual(t, r.High, r.Rank)
 }
 
-func TestRingIsTheSameForAnyWorkers(t *testing.T) {
-	ring := Ring{Rules: blocking.Game, A: firstly("a"), B: randomly("b"), Seats: 3, Sets: 6, Seed: 2}
-	want, err := ring.Play(t.Context())
+func TestMultiPlayerIsTheSameForAnyWorkers(t *testing.T) {
+	match := MultiPlayer{Rules: blocking.Game, A: firstly("a"), B: randomly("b"), Seats: 3, Sets: 6, Seed: 2}
+	want, err := match.Play(t.Context())
 	require.NoError(t, err)
 	require.Greater(t, want.Rank, want.OthersRank, "the first placement of all is a bad one")
 	games := 0
-	ring.Workers, ring.Progress = 3, func(n int) { games = n }
-	got, err := ring.Play(t.Context())
+	match.Workers, match.Progress = 3, func(n int) { games = n }
+	got, err := match.Play(t.Context())
 	require.NoError(t, err)
 	require.Equal(t, want, got)
 	require.Equal(t, 18, games)
 }
 
-func TestRingStops(t *testing.T) {
+func TestMultiPlayerStops(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
-	ring := Ring{Rules: blocking.Game, A: firstly("a"), B: firstly("b"), Seats: 3, Sets: 100000, Progress: func(int) { cancel() }}
-	r, err := ring.Play(ctx)
+	match := MultiPlayer{
+		Rules: blocking.Game, A: waitAfter(firstly("a"), 0, 10, 9), B: firstly("b"), Seats: 3, Sets: 100000,
+		Progress: func(int) { cancel() },
+	}
+	r, err := match.Play(ctx)
 	require.NoError(t, err)
-	require.Less(t, r.Sets, 1000)
-	ring.Seats = 5
-	_, err = ring.Play(t.Context())
-	require.ErrorContains(t, err, "the game is for 2 to 4")
+	require.Positive(t, r.Sets)
+	require.LessOrEqual(t, r.Sets, 10)
+	match.Seats = 5
+	_, err = match.Play(t.Context())
+	require.ErrorContains(t, err, "5 seats: want at least 1 set and 2 to 4 seats")
 }

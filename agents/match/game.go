@@ -1,5 +1,3 @@
-// Package match lets agents play each other: one game into a record, and many games as a
-// table of pairs that says how much stronger one is than the other and how sure that is.
 package match
 
 import (
@@ -13,28 +11,29 @@ import (
 	"blockyard/env"
 )
 
-// A Game is a match of one game: a seed and who sits where.
+// A Game is one game to play: its rules, its seed and the agent of every seat.
 type Game struct {
 	Rules  *env.Game
 	Seed   uint64
-	Names  []string    // of the agents, one per seat, for the record
+	Names  []string    // one per seat, for the record
 	Agents []env.Agent // one per seat
 	// Watch, if set, is called before every step with the position, which it must not
-	// change or keep, and the joint move to be played, and after the last step with
-	// env.NoMoves. An error ends the game with that error.
+	// change or keep, and the joint move to be played. After the last step it is called
+	// with env.NoMoves. An error ends the game with that error.
 	Watch func(s env.State, m env.Moves) error
-	// Enough, if set, is asked before every step; the game stops there once it says yes.
+	// Enough, if set, is called before every step; if it returns true, the game stops.
 	Enough func(s env.State) bool
 }
 
-// viewStream separates the seeds of the hidden copies from those of everything else that
-// follows from a game's seed.
+// viewStream separates the seeds of the agents' hidden copies from those of everything else
+// that follows from a game's seed.
 const viewStream = 0x76696577
 
-// Play plays g to its end. An agent sees nothing but its own hidden copy of each
-// position, which depends on the seed, the ply and the seat alone. The error is an
-// agent's, names it and its seat, and may be that of ctx; the record then holds the game
-// so far, Stopped. Agents that implement io.Closer are not closed here.
+// Play plays g to its end. An agent sees only its own copy of each position, in which
+// everything hidden from its seat is drawn anew (env.View); the copy depends only on the
+// seed, the step and the seat. An error names the agent and its seat; it may be the error of
+// ctx. The record then holds the game so far, marked as stopped. Play does not close agents
+// that implement io.Closer.
 func Play(ctx context.Context, g Game) (*record.Record, error) {
 	p, err := start(g)
 	if err != nil {
@@ -52,7 +51,7 @@ func Play(ctx context.Context, g Game) (*record.Record, error) {
 		err = g.Watch(p.state, env.NoMoves)
 	}
 	p.rec.End(p.state)
-	if !p.told {
+	if !p.reported {
 		p.rec.Values = nil
 	}
 	return p.rec, err
@@ -61,18 +60,18 @@ func Play(ctx context.Context, g Game) (*record.Record, error) {
 // A play is a game in progress.
 type play struct {
 	Game
-	rec   *record.Record
-	state env.State
-	view  env.State
-	legal []env.Action
-	steps uint64
-	told  bool // some agent reported what its search thought
+	rec      *record.Record
+	state    env.State
+	view     env.State
+	legal    []env.Action
+	steps    uint64
+	reported bool // an agent reported the value of its search
 }
 
 func start(g Game) (*play, error) {
 	n := len(g.Agents)
 	if n < g.Rules.MinSeats || n > g.Rules.MaxSeats {
-		return nil, fmt.Errorf("%s: %d agents, want %d to %d", g.Rules.Name, n, g.Rules.MinSeats, g.Rules.MaxSeats)
+		return nil, fmt.Errorf("%s: %d agents: want %d to %d", g.Rules.Name, n, g.Rules.MinSeats, g.Rules.MaxSeats)
 	}
 	if len(g.Names) != n {
 		return nil, fmt.Errorf("%s: %d names for %d agents", g.Rules.Name, len(g.Names), n)
@@ -85,7 +84,7 @@ func start(g Game) (*play, error) {
 	return p, nil
 }
 
-// step asks the acting seats and plays their joint move. Nothing is played after an error.
+// step gets the actions of the acting seats and plays the joint move, if there is no error.
 func (p *play) step(ctx context.Context, acting env.Seats) error {
 	m := env.NoMoves
 	var values [env.MaxSeats]float32
@@ -95,7 +94,7 @@ func (p *play) step(ctx context.Context, acting env.Seats) error {
 		if err != nil {
 			return fmt.Errorf("%s: seat %d (%s): step %d: %w", p.Rules.Name, seat, p.Names[seat], p.steps, err)
 		}
-		m[seat], values[seat] = a, p.thought(seat)
+		m[seat], values[seat] = a, p.value(seat)
 	}
 	if p.Watch != nil {
 		if err := p.Watch(p.state, m); err != nil {
@@ -111,7 +110,7 @@ func (p *play) step(ctx context.Context, acting env.Seats) error {
 	return nil
 }
 
-// ask lets the agent of seat choose, and checks the choice.
+// ask returns the action of the agent of seat, if it is legal.
 func (p *play) ask(ctx context.Context, seat int) (env.Action, error) {
 	if err := ctx.Err(); err != nil {
 		return env.None, err
@@ -119,7 +118,7 @@ func (p *play) ask(ctx context.Context, seat int) (env.Action, error) {
 	env.View(p.view, p.state, seat, env.Derive(p.Seed^viewStream, p.steps*env.MaxSeats+uint64(seat)))
 	a, err := p.Agents[seat].Act(ctx, p.view, seat)
 	if err == nil {
-		err = ctx.Err() // a choice cut short by the caller is not the agent's own
+		err = ctx.Err() // an action found after the caller cancelled is not the agent's best
 	}
 	if err != nil {
 		return env.None, err
@@ -139,8 +138,8 @@ func (p *play) ask(ctx context.Context, seat int) (env.Action, error) {
 	return a, fmt.Errorf("%w: %d, of %d actions", env.ErrIllegal, a, p.Rules.Actions)
 }
 
-// thought is what the agent of seat made of its last choice, 0 if it does not tell.
-func (p *play) thought(seat int) float32 {
+// value is the value that the agent of seat reports for its last action, 0 if it reports none.
+func (p *play) value(seat int) float32 {
 	r, ok := p.Agents[seat].(search.Reporter)
 	if !ok {
 		return 0
@@ -149,11 +148,11 @@ func (p *play) thought(seat int) float32 {
 	if math.IsNaN(float64(v)) || math.IsInf(float64(v), 0) {
 		return 0
 	}
-	p.told = true
+	p.reported = true
 	return v
 }
 
-// Stopped reports whether err is only that the caller's context ended.
+// Stopped reports whether err only says that a context ended.
 func Stopped(err error) bool {
 	return errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
 }

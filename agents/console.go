@@ -1,0 +1,112 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"blockyard/agents/match"
+	"blockyard/datasets/record"
+
+	"github.com/schollz/progressbar/v3"
+	"golang.org/x/term"
+)
+
+// A console is what a command reads and writes. Run methods may ask for it.
+type console struct {
+	in       io.Reader
+	out, err io.Writer
+}
+
+// An output says what a command that plays many games leaves behind besides its result.
+type output struct {
+	record string // file for the records of the games; empty for none
+	quiet  bool   // no progress bar
+}
+
+// playGames calls play with the file of records, nil if none is wanted, and with a progress
+// bar up to total games. play returns how many games it has completed. The file is kept if
+// there is at least one, or no error; otherwise it is removed. The end of ctx is no error.
+func (con *console) playGames(ctx context.Context, o output, total int,
+	play func(*record.Writer, *progress) (int, error)) error {
+	var file *record.Writer
+	if o.record != "" {
+		var err error
+		if file, err = record.Create(o.record); err != nil {
+			return err
+		}
+		defer file.Discard()
+	}
+	bar := con.progress(o.quiet, total, "games")
+	defer bar.close()
+	games, err := play(file, bar)
+	if file != nil && (err == nil || games > 0) {
+		if e := file.Close(); e != nil {
+			return e
+		}
+	}
+	if ctx.Err() != nil && match.Stopped(err) {
+		return nil
+	}
+	return err
+}
+
+// print writes a result as one line of JSON or as text.
+func (con *console) print(asJSON bool, result fmt.Stringer) error {
+	if asJSON {
+		return json.NewEncoder(con.out).Encode(result)
+	}
+	_, err := io.WriteString(con.out, result.String())
+	return err
+}
+
+// A progress is a progress bar on standard error. A nil one shows nothing.
+type progress struct{ bar *progressbar.ProgressBar }
+
+// progress starts a progress bar up to total units, such as "games". It is nil if quiet is
+// set or standard error is not a terminal.
+func (con *console) progress(quiet bool, total int, unit string) *progress {
+	if quiet || !terminal(con.err) {
+		return nil
+	}
+	return &progress{newBar(con.err, total, unit)}
+}
+
+func newBar(w io.Writer, total int, unit string) *progressbar.ProgressBar {
+	return progressbar.NewOptions(total,
+		progressbar.OptionSetWriter(w),
+		progressbar.OptionShowCount(), progressbar.OptionShowIts(), progressbar.OptionSetItsString(unit),
+		progressbar.OptionThrottle(100*time.Millisecond), progressbar.OptionClearOnFinish(),
+		progressbar.OptionSetPredictTime(true), progressbar.OptionFullWidth(),
+	)
+}
+
+// set shows that n units are done.
+func (p *progress) set(n int) {
+	if p != nil {
+		_ = p.bar.Set(n)
+	}
+}
+
+// describe shows a text before the bar.
+func (p *progress) describe(format string, args ...any) {
+	if p != nil {
+		p.bar.Describe(fmt.Sprintf(format, args...))
+	}
+}
+
+// close removes the bar.
+func (p *progress) close() {
+	if p != nil {
+		_ = p.bar.Finish()
+	}
+}
+
+// terminal reports whether w is a terminal.
+func terminal(w io.Writer) bool {
+	f, ok := w.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd()))
+}
