@@ -10,6 +10,7 @@ import (
 
 	"blockyard/datasets/playback"
 	"blockyard/env"
+	"blockyard/env/ansi"
 	"blockyard/env/games"
 
 	"golang.org/x/term"
@@ -84,6 +85,13 @@ func fileAndNumber(game string) (file string, n int, err error) {
 	return game[:at], n, nil
 }
 
+// Control sequences of a terminal.
+const (
+	clearScreen = "\x1b[H\x1b[2J"
+	altScreen   = "\x1b[?1049h\x1b[?25l"
+	mainScreen  = "\x1b[?25h\x1b[?1049l"
+)
+
 // terminal reports whether a stream is one.
 func terminal(stream any) bool {
 	f, ok := stream.(*os.File)
@@ -104,7 +112,7 @@ func (v *screen) show(w io.Writer) error {
 	fmt.Fprintln(&out, title(v.reel, v.name))
 	v.reel.Show(&v.frame)
 	if v.colour {
-		paintFrame(&out, &v.frame)
+		out.WriteString(ansi.Frame(&v.frame))
 	} else {
 		out.WriteString(v.frame.String())
 	}

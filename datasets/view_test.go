@@ -84,7 +84,7 @@ func TestBrowseFollowsKeys(t *testing.T) {
 	require.Equal(t, keys{" "}, pressed, "q leaves")
 	var at []string
 	for _, screen := range strings.Split(out.String(), clearScreen)[1:] {
-		require.Contains(t, screen, "\x1b[48;5;")
+		require.Contains(t, screen, "\x1b[7;38;5;")
 		require.NotRegexp(t, "[^\r]\n", screen)
 		_, rest, _ := strings.Cut(screen, "  position ")
 		n, _, _ := strings.Cut(rest, " of ")

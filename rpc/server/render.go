@@ -1,10 +1,8 @@
 package server
 
 import (
-	"strconv"
-	"strings"
-
 	"blockyard/env"
+	"blockyard/env/ansi"
 	"blockyard/rpc/wire"
 )
 
@@ -32,7 +30,7 @@ func (s *session) render(f *wire.Frame) error {
 	case "text":
 		return s.reply(f.ID, frame.String())
 	case "ansi":
-		return s.reply(f.ID, ansi(&frame))
+		return s.reply(f.ID, ansi.Frame(&frame))
 	case "frame":
 		return s.reply(f.ID, frameFields(&frame))
 	}
@@ -57,46 +55,4 @@ func boardFields(list []env.Board) []map[string]any {
 		boards = append(boards, map[string]any{"name": b.Name, "w": b.W, "h": b.H, "cells": b.Cells, "ink": b.Ink})
 	}
 	return boards
-}
-
-// palette gives each ink a colour of a terminal with 256.
-var palette = [16]int{0, 51, 21, 208, 226, 46, 201, 196, 250, 240, 33, 213, 118, 220, 99, 15}
-
-// ansi paints a frame for a terminal, two columns a cell.
-func ansi(frame *env.Frame) string {
-	var out strings.Builder
-	rows := 0
-	for _, b := range frame.Boards {
-		rows = max(rows, b.H)
-	}
-	for y := -1; y < rows; y++ {
-		for i := range frame.Boards {
-			b := &frame.Boards[i]
-			switch {
-			case y < 0:
-				out.WriteString(b.Name + strings.Repeat(" ", max(0, 2*b.W-len(b.Name))))
-			case y >= b.H:
-				out.WriteString(strings.Repeat(" ", 2*b.W))
-			default:
-				ansiRow(&out, b, y)
-			}
-			out.WriteString("   ")
-		}
-		out.WriteByte('\n')
-	}
-	for _, n := range frame.Notes {
-		out.WriteString(n + "\n")
-	}
-	return out.String()
-}
-
-func ansiRow(out *strings.Builder, b *env.Board, y int) {
-	for x := range b.W {
-		glyph, ink := b.Cells[y*b.W+x], b.Ink[y*b.W+x]
-		if ink == 0 {
-			out.WriteString(string(glyph) + " ")
-			continue
-		}
-		out.WriteString("\x1b[7;38;5;" + strconv.Itoa(palette[ink&15]) + "m" + string(glyph) + " \x1b[0m")
-	}
 }

@@ -1,0 +1,53 @@
+// Package ansi paints a Frame for a terminal with 256 colours. The server's text rendering and
+// the terminal viewer share it.
+package ansi
+
+import (
+	"strconv"
+	"strings"
+
+	"blockyard/env"
+)
+
+// palette is the terminal colour of each ink; ink 0, the background, keeps the terminal's own.
+var palette = [16]int{0, 51, 21, 208, 226, 46, 201, 196, 250, 240, 33, 213, 118, 220, 99, 15}
+
+// Frame paints the boards of f side by side, each cell two columns wide, and its notes below.
+func Frame(f *env.Frame) string {
+	var out strings.Builder
+	rows := 0
+	for _, b := range f.Boards {
+		rows = max(rows, b.H)
+	}
+	for y := -1; y < rows; y++ { // row -1 holds the names
+		for i := range f.Boards {
+			b := &f.Boards[i]
+			switch {
+			case y < 0:
+				out.WriteString(b.Name + strings.Repeat(" ", max(0, 2*b.W-len(b.Name))))
+			case y >= b.H:
+				out.WriteString(strings.Repeat(" ", 2*b.W))
+			default:
+				row(&out, b, y)
+			}
+			out.WriteString("   ")
+		}
+		out.WriteByte('\n')
+	}
+	for _, n := range f.Notes {
+		out.WriteString(n + "\n")
+	}
+	return out.String()
+}
+
+// row paints row y of b: a cell with an ink in reverse video, so that the ink fills it.
+func row(out *strings.Builder, b *env.Board, y int) {
+	for x := range b.W {
+		glyph, ink := b.Cells[y*b.W+x], b.Ink[y*b.W+x]
+		if ink == 0 {
+			out.WriteString(string(glyph) + " ")
+			continue
+		}
+		out.WriteString("\x1b[7;38;5;" + strconv.Itoa(palette[ink&15]) + "m" + string(glyph) + " \x1b[0m")
+	}
+}

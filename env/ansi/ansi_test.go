@@ -1,0 +1,25 @@
+package ansi_test
+
+import (
+	"testing"
+
+	"blockyard/env"
+	"blockyard/env/ansi"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestFrame(t *testing.T) {
+	var f env.Frame
+	b := f.Add("a name that is long", 2, 2)
+	b.Set(0, 0, 'T', 6)
+	b.Set(1, 0, ':', 0)
+	b.Set(1, 1, 't', 17) // inks are taken modulo 16
+	f.Add("b", 1, 1)
+	f.Note("round 1")
+	require.Equal(t, "a name that is long   b    \n"+
+		"\x1b[7;38;5;201mT \x1b[0m:    .    \n"+
+		". \x1b[7;38;5;51mt \x1b[0m        \n"+
+		"round 1\n", ansi.Frame(&f))
+	require.Empty(t, ansi.Frame(&env.Frame{Notes: nil})[1:], "an empty frame is an empty line")
+}
