@@ -14,11 +14,11 @@ import (
 )
 
 // transcripts are the games whose original engines left transcripts.
-var transcripts = map[string]func() conform.Checker{
-	"blockbattle": func() conform.Checker { return blockbattlelog.New() },
-	"blocking":    func() conform.Checker { return blockinglog.New() },
-	"dropblox":    func() conform.Checker { return dropbloxlog.New() },
-	"tetrisduel":  func() conform.Checker { return tetrisduellog.New() },
+var transcripts = map[string]func() *conform.Checker{
+	"blockbattle": blockbattlelog.New,
+	"blocking":    blockinglog.New,
+	"dropblox":    dropbloxlog.New,
+	"tetrisduel":  tetrisduellog.New,
 }
 
 type conformCmd struct {

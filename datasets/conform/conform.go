@@ -1,5 +1,13 @@
-// Package conform holds the rules of a game against transcripts of the engines that first
-// played it: it counts the values compared and keeps the first that differs.
+// Package conform replays transcripts of the programs that first ran these contests, and
+// compares every value that a transcript states with the value our rules compute.
+//
+// A transcript is a file of JSON lines. The checker of a game (one package below this one for
+// each contest whose own engine left transcripts) says what its lines are; see Checker.
+// This package reads the files, counts the comparisons and keeps the first difference.
+//
+// A game without such a package has no transcripts to check, which is no fault: the table of
+// checkers in the program datasets is separate from the list of games, and since this layer may
+// not import agents it cannot stand in the registry of agents either.
 package conform
 
 import (
@@ -12,61 +20,12 @@ import (
 	"blockyard/datasets/jsonl"
 )
 
-// A Tally counts comparisons.
-type Tally struct {
-	Compared, Differ int
-	First            string // the first difference in full, with its place
-	place            func() string
-	noted            []string
-}
-
-// At names the place of the comparisons to come. It is called only for a difference.
-func (t *Tally) At(place func() string) { t.place, t.noted = place, t.noted[:0] }
-
-// Note adds a line, such as the input at this place, to be shown with a difference there.
-func (t *Tally) Note(line string) { t.noted = append(t.noted, line) }
-
-// Same compares one value.
-func Same[T comparable](t *Tally, key string, recorded, replayed T) bool {
-	t.Compared++
-	if recorded == replayed {
-		return true
-	}
-	t.differs(key, fmt.Sprint(recorded), fmt.Sprint(replayed))
-	return false
-}
-
-// Given compares one value if the transcript gives it.
-func Given[T comparable](t *Tally, key string, recorded *T, replayed T) bool {
-	return recorded == nil || Same(t, key, *recorded, replayed)
-}
-
-func (t *Tally) differs(key, recorded, replayed string) {
-	if t.Differ++; t.Differ > 1 {
+// Index lets c read a file for checks that need records of other files. It ignores what cannot be
+// read: File reports that.
+func Index(c *Checker, path string) {
+	if c.Index == nil {
 		return
 	}
-	place := ""
-	if t.place != nil {
-		place = t.place() + ", "
-	}
-	t.First = fmt.Sprintf("%s%s\n  recorded: %s\n  replayed: %s\n", place, key, recorded, replayed)
-	for _, n := range t.noted {
-		t.First += "  " + n + "\n"
-	}
-}
-
-// A Checker compares the records of one game's transcripts.
-type Checker interface {
-	// Index takes note of a line of any of the files before the first Check, for checks
-	// that need records of other files. It passes over lines that it has no use for.
-	Index(line []byte)
-	// Check compares one line, in the order of the files, and says what it held: a word
-	// for one ("game"), which the report counts. Its error is of a malformed line.
-	Check(t *Tally, line []byte) (kind string, err error)
-}
-
-// Index lets c take note of a file. What cannot be read is left for Files to report.
-func Index(c Checker, path string) {
 	in, err := jsonl.Open(path)
 	if err != nil {
 		return
@@ -81,15 +40,15 @@ func Index(c Checker, path string) {
 	}
 }
 
-// A Report is what checking one file came to.
+// A Report is the outcome of checking one file.
 type Report struct {
 	File  string
-	Kinds map[string]int
+	Kinds map[string]int // lines by kind
 	Tally
 }
 
-// File checks one file. A malformed line ends it with an error that names file and line.
-func File(c Checker, path string) (*Report, error) {
+// File checks one file. At a malformed line it stops with an error that names file and line.
+func File(c *Checker, path string) (*Report, error) {
 	in, err := jsonl.Open(path)
 	if err != nil {
 		return nil, err
@@ -98,8 +57,8 @@ func File(c Checker, path string) (*Report, error) {
 	return read(c, in)
 }
 
-// Read is File for a file already open; name stands for it.
-func Read(c Checker, name string, r io.Reader) (*Report, error) {
+// Read is File for an open file; errors call it name.
+func Read(c *Checker, name string, r io.Reader) (*Report, error) {
 	in, err := jsonl.New(name, r)
 	if err != nil {
 		return nil, err
@@ -107,7 +66,7 @@ func Read(c Checker, name string, r io.Reader) (*Report, error) {
 	return read(c, in)
 }
 
-func read(c Checker, in *jsonl.Reader) (*Report, error) {
+func read(c *Checker, in *jsonl.Reader) (*Report, error) {
 	rep := &Report{File: in.Name(), Kinds: map[string]int{}}
 	for {
 		line, err := in.Next()
@@ -132,11 +91,11 @@ func read(c Checker, in *jsonl.Reader) (*Report, error) {
 	}
 }
 
-// parts are the kinds of lines that a game is told in.
+// parts are the kinds of lines that follow a game's first line.
 var parts = map[string]bool{"turn": true, "skip": true, "end": true}
 
-// String is the report's line, "FILE: N games, M values compared, K differ", and under it
-// the first difference. The lines that a game is told in are not counted beside it.
+// String returns the line "FILE: N games, M values compared, K differ" and the first difference
+// below it. Lines that belong to a game are not counted beside the games.
 func (r *Report) String() string {
 	var kinds []string
 	for kind, n := range r.Kinds {

@@ -93,13 +93,16 @@ func paint(side *blockbattle.Side, piece int) (board [blockbattle.Height][blockb
 	return board
 }
 
-// commas turns a transcript's board into the protocol's, with commas between the codes.
+// commas turns a transcript's board into the protocol's, with commas between the codes of a row.
 func commas(board string) string {
-	rows := strings.Split(board, ";")
-	for i, row := range rows {
-		rows[i] = strings.Join(strings.Split(row, ""), ",")
+	out := make([]byte, 0, 2*len(board))
+	for i := range len(board) {
+		if i > 0 && board[i] != ';' && board[i-1] != ';' {
+			out = append(out, ',')
+		}
+		out = append(out, board[i])
 	}
-	return strings.Join(rows, ";")
+	return string(out)
 }
 
 // parseField reads a board of codes 0, 2 and 3, and 1, which counts as empty. The solid

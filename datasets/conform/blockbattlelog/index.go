@@ -21,9 +21,8 @@ type seenRound struct {
 	outs               [2]string
 }
 
-// Index implements conform.Checker: games are noted for the logs of them. Malformed ones
-// are passed over; Check reports them.
-func (c *Checker) Index(line []byte) {
+// index notes a game for the logs of its bots. It ignores a malformed one: the check reports that.
+func (all games) index(line []byte) {
 	var rec gameRecord
 	if json.Unmarshal(line, &rec) != nil || len(rec.Rounds) == 0 {
 		return
@@ -54,7 +53,7 @@ func (c *Checker) Index(line []byte) {
 			g.rounds = append(g.rounds, one)
 		}
 	}
-	c.games[id(rec.ID)] = g
+	all[id(rec.ID)] = g
 }
 
 // checkGame holds the lines of a log against the values of its game, and the answers too.

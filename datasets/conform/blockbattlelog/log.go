@@ -149,7 +149,7 @@ func letter(s string) int {
 }
 
 // checkLog compares a log, and if its game is known, holds it against the game.
-func checkLog(t *conform.Tally, rec *logRecord, games map[string]*seen) error {
+func (all games) checkLog(t *conform.Tally, rec *logRecord) error {
 	d, err := takeApart(rec)
 	if err != nil {
 		return err
@@ -157,7 +157,7 @@ func checkLog(t *conform.Tally, rec *logRecord, games map[string]*seen) error {
 	d.checkSettings(t)
 	d.checkTimes(t)
 	d.checkTurns(t)
-	if g := games[d.name]; g != nil {
+	if g := all[d.name]; g != nil {
 		d.checkGame(t, g)
 	}
 	return nil

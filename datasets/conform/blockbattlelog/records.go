@@ -2,7 +2,6 @@ package blockbattlelog
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 
 	"blockyard/env/blockbattle"
@@ -181,5 +180,3 @@ func id(raw json.RawMessage) string {
 	}
 	return string(raw)
 }
-
-var errKind = errors.New(`no transcript of a known kind: a game has "rounds", a single round "in" and "res", a log "log"`)

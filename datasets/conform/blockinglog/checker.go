@@ -1,8 +1,6 @@
 package blockinglog
 
 import (
-	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -12,56 +10,20 @@ import (
 	"blockyard/env/blocking"
 )
 
-// A Checker checks reference cases of Blocking, line by line.
-type Checker struct{ game *game }
+// A replay holds the game that lines continue.
+type replay struct{ conform.Series[game] }
 
-// New returns a Checker that has seen no file.
-func New() *Checker { return &Checker{} }
-
-var _ conform.Checker = (*Checker)(nil)
-
-// Index implements conform.Checker: no line needs another file.
-func (*Checker) Index([]byte) {}
-
-// Check implements conform.Checker.
-func (c *Checker) Check(t *conform.Tally, line []byte) (string, error) {
-	var keys map[string]json.RawMessage
-	if err := json.Unmarshal(line, &keys); err != nil {
-		return "", fmt.Errorf("malformed record: %w", err)
-	}
-	kind := ""
-	if raw, ok := keys["type"]; ok {
-		if err := json.Unmarshal(raw, &kind); err != nil {
-			return "", fmt.Errorf("malformed record: type: %w", err)
-		}
-	}
-	switch {
-	case kind == "game":
-		return read(t, line, "game", c.begin)
-	case kind == "turn":
-		return read(t, line, "turn", c.turn)
-	case kind == "skip":
-		return read(t, line, "skip", c.skip)
-	case kind == "end":
-		return read(t, line, "end", c.end)
-	case kind == "" && keys["equivalent"] != nil:
-		return read(t, line, "opening", checkOpening)
-	case kind == "" && keys["A"] != nil:
-		return read(t, line, "shape table", checkShapes)
-	}
-	return "", errors.New(`malformed record: want a "type" of game, turn, skip or end, or "equivalent" codes, or shapes by letter`)
-}
-
-func read[T any](t *conform.Tally, line []byte, name string, check func(*conform.Tally, *T) error) (string, error) {
-	var rec T
-	err := json.Unmarshal(line, &rec)
-	if err == nil {
-		err = check(t, &rec)
-	}
-	if err != nil {
-		return name, fmt.Errorf("malformed %s: %w", name, err)
-	}
-	return name, nil
+// New returns a checker of Blocking reference cases.
+func New() *conform.Checker {
+	r := new(replay)
+	return &conform.Checker{Tag: "type", Kinds: []conform.Kind{
+		conform.Tagged("game", "game", r.begin),
+		conform.Tagged("turn", "turn", r.turn),
+		conform.Tagged("skip", "skip", r.skip),
+		conform.Tagged("end", "end", r.end),
+		conform.Keyed("opening", "equivalent", checkOpening),
+		conform.Keyed("shape table", "A", checkShapes),
+	}}
 }
 
 // openingRecord is a first move with all letters to choose from.

@@ -28,21 +28,15 @@ type game struct {
 }
 
 // begin opens a game.
-func (c *Checker) begin(t *conform.Tally, r *gameRecord) error {
+func (c *replay) begin(t *conform.Tally, r *gameRecord) error {
 	letters, err := blocking.ParseLetters(r.Letters, r.Players)
 	if err != nil {
 		return err
 	}
-	if c.game != nil {
-		last := c.game.id
-		t.At(func() string { return "game " + last })
-		conform.Same(t, "the next game begins before its end", true, false)
-	}
 	g := &game{id: fmt.Sprint(r.ID), state: blocking.New(r.Players, 0)}
-	c.game = g
+	c.Begin(t, r.ID, g)
 	g.state.Force(blocking.Deal(letters))
 	g.state.Reset(0)
-	t.At(func() string { return "game " + g.id })
 	g.lost = !conform.Same(t, "letters", r.Letters, blocking.LetterText(g.state.Letters))
 	return nil
 }
@@ -61,10 +55,10 @@ type turnRecord struct {
 }
 
 // turn plays an answer.
-func (c *Checker) turn(t *conform.Tally, r *turnRecord) error {
-	g := c.game
-	if g == nil {
-		return errors.New("no game has begun")
+func (c *replay) turn(t *conform.Tally, r *turnRecord) error {
+	g, err := c.Game()
+	if err != nil {
+		return err
 	}
 	if r.Out == nil {
 		return errors.New(`no "out"`)
@@ -83,19 +77,15 @@ func (c *Checker) turn(t *conform.Tally, r *turnRecord) error {
 	p := int(s.Turn)
 	conform.Given(t, "t", r.T, g.turns)
 	conform.Same(t, "p", r.P, p)
-	if r.Rows != nil {
-		rows := s.Rows(p)
-		conform.Same(t, "rows", strings.Join(*r.Rows, " "), strings.Join(rows[:], " "))
-	}
-	if r.Others != nil {
-		conform.Same(t, "others", strings.Join(*r.Others, ", "), strings.Join(g.others[p], ", "))
-	}
+	rows := s.Rows(p)
+	conform.GivenList(t, "rows", r.Rows, rows[:])
+	conform.GivenList(t, "others", r.Others, g.others[p])
 	if r.Valid != nil {
 		var list []string
 		for _, code := range s.List(p) {
 			list = append(list, code.String())
 		}
-		conform.Same(t, "valid", strings.Join(*r.Valid, ", "), strings.Join(list, ", "))
+		conform.GivenList(t, "valid", r.Valid, list)
 	}
 	g.answer(t, r)
 	return nil
@@ -136,14 +126,11 @@ func (g *game) answer(t *conform.Tally, r *turnRecord) {
 
 // scores compares the points of all players.
 func (g *game) scores(t *conform.Tally, recorded *[]int) {
-	if recorded == nil {
-		return
-	}
 	points := make([]int, g.state.Seats)
 	for i := range points {
 		points[i] = int(g.state.Points[i])
 	}
-	conform.Same(t, "scores", fmt.Sprint(*recorded), fmt.Sprint(points))
+	conform.GivenList(t, "scores", recorded, points)
 }
 
 // reported compares that everybody who was passed over has been told of.
@@ -158,13 +145,10 @@ type skipRecord struct {
 	Scores *[]int `json:"scores"`
 }
 
-func (c *Checker) skip(t *conform.Tally, r *skipRecord) error {
-	g := c.game
-	if g == nil {
-		return errors.New("no game has begun")
-	}
-	if g.lost {
-		return nil
+func (c *replay) skip(t *conform.Tally, r *skipRecord) error {
+	g, err := c.Game()
+	if err != nil || g.lost {
+		return err
 	}
 	t.At(func() string { return fmt.Sprintf("game %s, after turn %d", g.id, g.turns) })
 	next := -1
@@ -185,16 +169,10 @@ type endRecord struct {
 	Final  *[]string `json:"final"`
 }
 
-func (c *Checker) end(t *conform.Tally, r *endRecord) error {
-	g := c.game
-	if g == nil {
-		return errors.New("no game has begun")
-	}
-	c.game = nil
-	t.At(func() string { return fmt.Sprintf("game %s, end", g.id) })
-	conform.Same(t, "id", fmt.Sprint(r.ID), g.id)
-	if g.lost {
-		return nil
+func (c *replay) end(t *conform.Tally, r *endRecord) error {
+	g, err := c.End(t, r.ID)
+	if err != nil || g.lost {
+		return err
 	}
 	g.reported(t)
 	s := g.state
@@ -207,15 +185,9 @@ func (c *Checker) end(t *conform.Tally, r *endRecord) error {
 	for i := range scores {
 		scores[i], ranks[i] = s.Score(i), s.Rank(i)
 	}
-	if r.Scores != nil {
-		conform.Same(t, "scores", fmt.Sprint(*r.Scores), fmt.Sprint(scores))
-	}
-	if r.Ranks != nil {
-		conform.Same(t, "ranks", fmt.Sprint(*r.Ranks), fmt.Sprint(ranks))
-	}
-	if r.Final != nil {
-		rows := s.Rows(-1)
-		conform.Same(t, "final", strings.Join(*r.Final, " "), strings.Join(rows[:], " "))
-	}
+	conform.GivenList(t, "scores", r.Scores, scores)
+	conform.GivenList(t, "ranks", r.Ranks, ranks)
+	rows := s.Rows(-1)
+	conform.GivenList(t, "final", r.Final, rows[:])
 	return nil
 }

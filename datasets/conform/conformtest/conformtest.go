@@ -33,14 +33,14 @@ func Lines(t testing.TB, path string) []string {
 }
 
 // Check lets c read the lines as a file named "file".
-func Check(t testing.TB, c conform.Checker, text []string) (*conform.Report, error) {
+func Check(t testing.TB, c *conform.Checker, text []string) (*conform.Report, error) {
 	t.Helper()
 	return conform.Read(c, "file", strings.NewReader(strings.Join(text, "\n")+"\n"))
 }
 
 // Alteration says how records are altered.
 type Alteration struct {
-	New    func() conform.Checker
+	New    func() *conform.Checker
 	Spared map[string]bool // paths of values that are not compared: "type", "seen.board"
 	Change func(v any) any // another value for a text, a list or null
 }

@@ -1,7 +1,6 @@
 package dropbloxlog
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -10,62 +9,22 @@ import (
 	"blockyard/env/dropblox"
 )
 
-// A Checker checks transcripts of Dropblox, line by line.
-type Checker struct{ game *game }
+// A replay holds the game that lines continue.
+type replay struct{ conform.Series[game] }
 
-// New returns a Checker that has seen no file.
-func New() *Checker { return &Checker{} }
-
-var _ conform.Checker = (*Checker)(nil)
-
-// Index implements conform.Checker: no line needs another file.
-func (*Checker) Index([]byte) {}
-
-// kind tells the kinds of records apart.
-type kind struct {
-	Kind    string          `json:"kind"`
-	Offsets json.RawMessage `json:"offsets"`
-}
-
-// Check implements conform.Checker.
-func (c *Checker) Check(t *conform.Tally, line []byte) (string, error) {
-	var k kind
-	if err := json.Unmarshal(line, &k); err != nil {
-		return "", fmt.Errorf("malformed record: %w", err)
-	}
-	switch k.Kind {
-	case "game":
-		return read(t, line, "game", c.begin)
-	case "turn":
-		return read(t, line, "turn", c.turn)
-	case "end":
-		return read(t, line, "end", c.end)
-	case "case":
-		return read(t, line, "case", checkCase)
-	case "rng":
-		return read(t, line, "seed", checkUniform)
-	case "blocks":
-		return read(t, line, "draw list", checkDraws)
-	case "history":
-		return read(t, line, "folder", checkHistory)
-	case "":
-		if k.Offsets != nil {
-			return read(t, line, "block", checkBlock)
-		}
-	}
-	return "", errors.New(`malformed record: want a "kind" of game, turn, end, case, rng, blocks or history, or a block's "offsets"`)
-}
-
-func read[T any](t *conform.Tally, line []byte, name string, check func(*conform.Tally, *T) error) (string, error) {
-	var rec T
-	err := json.Unmarshal(line, &rec)
-	if err == nil {
-		err = check(t, &rec)
-	}
-	if err != nil {
-		return name, fmt.Errorf("malformed %s: %w", name, err)
-	}
-	return name, nil
+// New returns a checker of Dropblox transcripts.
+func New() *conform.Checker {
+	r := new(replay)
+	return &conform.Checker{Tag: "kind", Kinds: []conform.Kind{
+		conform.Tagged("game", "game", r.begin),
+		conform.Tagged("turn", "turn", r.turn),
+		conform.Tagged("end", "end", r.end),
+		conform.Tagged("case", "case", checkCase),
+		conform.Tagged("seed", "rng", checkUniform),
+		conform.Tagged("draw list", "blocks", checkDraws),
+		conform.Tagged("folder", "history", checkHistory),
+		conform.Keyed("block", "offsets", checkBlock),
+	}}
 }
 
 // A seed is a whole number of any size, written as a number or as text.

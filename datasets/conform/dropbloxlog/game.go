@@ -1,7 +1,6 @@
 package dropbloxlog
 
 import (
-	"errors"
 	"fmt"
 
 	"blockyard/datasets/conform"
@@ -36,16 +35,12 @@ type totals struct {
 }
 
 // begin opens a game.
-func (c *Checker) begin(t *conform.Tally, r *gameRecord) error {
-	if c.game != nil {
-		t.At(func() string { return "game " + c.game.id })
-		conform.Same(t, "the next game begins before its end", false, true)
-	}
+func (c *replay) begin(t *conform.Tally, r *gameRecord) error {
 	g := &game{id: fmt.Sprint(r.ID)}
 	if err := g.state.ResetSeed(string(r.Seed)); err != nil {
 		return err
 	}
-	c.game = g
+	c.Begin(t, r.ID, g)
 	t.At(func() string { return fmt.Sprintf("game %s, start", g.id) })
 	draws := g.state.Draws(nil)
 	conform.Given(t, "block", r.Block, int(draws[0]))
@@ -117,10 +112,10 @@ type turnRecord struct {
 }
 
 // turn plays a turn of the open game.
-func (c *Checker) turn(t *conform.Tally, r *turnRecord) error {
-	g := c.game
-	if g == nil {
-		return errors.New("no game has begun")
+func (c *replay) turn(t *conform.Tally, r *turnRecord) error {
+	g, err := c.Game()
+	if err != nil {
+		return err
 	}
 	s := &g.state
 	n := int(s.Turns)
@@ -175,14 +170,11 @@ type endRecord struct {
 }
 
 // end compares how the game ended.
-func (c *Checker) end(t *conform.Tally, r *endRecord) error {
-	g := c.game
-	if g == nil {
-		return errors.New("no game has begun")
+func (c *replay) end(t *conform.Tally, r *endRecord) error {
+	g, err := c.End(t, r.ID)
+	if err != nil {
+		return err
 	}
-	c.game = nil
-	t.At(func() string { return fmt.Sprintf("game %s, end", g.id) })
-	conform.Same(t, "id", fmt.Sprint(r.ID), g.id)
 	conform.Given(t, "turns", r.Turns, int(g.state.Turns))
 	conform.Given(t, "score", r.Score, int(g.state.Points))
 	conform.Given(t, "state", r.State, status(&g.state))

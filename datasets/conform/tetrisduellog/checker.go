@@ -1,8 +1,6 @@
 package tetrisduellog
 
 import (
-	"encoding/json"
-	"errors"
 	"fmt"
 	"strings"
 
@@ -10,55 +8,19 @@ import (
 	"blockyard/env/tetrisduel"
 )
 
-// A Checker checks transcripts of the Tetris duel, line by line.
-type Checker struct{ game *game }
+// A replay holds the game that lines continue.
+type replay struct{ conform.Series[game] }
 
-// New returns a Checker that has seen no file.
-func New() *Checker { return &Checker{} }
-
-var _ conform.Checker = (*Checker)(nil)
-
-// Index implements conform.Checker: no line needs another file.
-func (*Checker) Index([]byte) {}
-
-// kind tells the kinds of records apart.
-type kind struct {
-	Type   string          `json:"type"`
-	Valid  json.RawMessage `json:"valid"`
-	Before json.RawMessage `json:"before"`
-}
-
-// Check implements conform.Checker.
-func (c *Checker) Check(t *conform.Tally, line []byte) (string, error) {
-	var k kind
-	if err := json.Unmarshal(line, &k); err != nil {
-		return "", fmt.Errorf("malformed record: %w", err)
-	}
-	switch {
-	case k.Type == "game":
-		return read(t, line, "game", c.begin)
-	case k.Type == "turn":
-		return read(t, line, "turn", c.turn)
-	case k.Type == "end":
-		return read(t, line, "end", c.end)
-	case k.Type == "" && k.Valid != nil:
-		return read(t, line, "list", checkList)
-	case k.Type == "" && k.Before != nil:
-		return read(t, line, "clear", checkClear)
-	}
-	return "", errors.New(`malformed record: want a "type" of game, turn or end, or a "valid" list, or a board "before"`)
-}
-
-func read[T any](t *conform.Tally, line []byte, name string, check func(*conform.Tally, *T) error) (string, error) {
-	var rec T
-	err := json.Unmarshal(line, &rec)
-	if err == nil {
-		err = check(t, &rec)
-	}
-	if err != nil {
-		return name, fmt.Errorf("malformed %s: %w", name, err)
-	}
-	return name, nil
+// New returns a checker of Tetris duel transcripts.
+func New() *conform.Checker {
+	r := new(replay)
+	return &conform.Checker{Tag: "type", Kinds: []conform.Kind{
+		conform.Tagged("game", "game", r.begin),
+		conform.Tagged("turn", "turn", r.turn),
+		conform.Tagged("end", "end", r.end),
+		conform.Keyed("list", "valid", checkList),
+		conform.Keyed("clear", "before", checkClear),
+	}}
 }
 
 // listRecord is a board in the mover's frame and the placements of a block on it.

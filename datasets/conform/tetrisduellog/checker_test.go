@@ -42,7 +42,7 @@ func TestGivenFilesConform(t *testing.T) {
 // Every value that a record documents is compared: altered, it is found.
 func TestEveryAlteredValueIsFound(t *testing.T) {
 	a := conformtest.Alteration{
-		New:    func() conform.Checker { return New() },
+		New:    New,
 		Spared: map[string]bool{"type": true, "p1": true, "p2": true, "blocks": true}, // inputs
 		Change: change,
 	}

@@ -1,8 +1,6 @@
 package tetrisduellog
 
 import (
-	"errors"
-	"fmt"
 	"strconv"
 	"strings"
 
@@ -62,16 +60,10 @@ type endRecord struct {
 }
 
 // end compares how the game ended.
-func (c *Checker) end(t *conform.Tally, r *endRecord) error {
-	g := c.game
-	if g == nil {
-		return errors.New("no game has begun")
-	}
-	c.game = nil
-	t.At(func() string { return fmt.Sprintf("game %s, end", g.id) })
-	conform.Same(t, "id", fmt.Sprint(r.ID), g.id)
-	if g.lost {
-		return nil
+func (c *replay) end(t *conform.Tally, r *endRecord) error {
+	g, err := c.End(t, r.ID)
+	if err != nil || g.lost {
+		return err
 	}
 	s := &g.state
 	reason, winner := g.fault, 2-s.Mover() // whoever is to move has lost

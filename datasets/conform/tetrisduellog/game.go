@@ -26,7 +26,7 @@ type game struct {
 }
 
 // begin opens a game.
-func (c *Checker) begin(t *conform.Tally, r *gameRecord) error {
+func (c *replay) begin(t *conform.Tally, r *gameRecord) error {
 	if len(r.Blocks) != tetrisduel.HalfTurns {
 		return fmt.Errorf("%d blocks, want %d", len(r.Blocks), tetrisduel.HalfTurns)
 	}
@@ -38,19 +38,14 @@ func (c *Checker) begin(t *conform.Tally, r *gameRecord) error {
 		}
 		blocks[i] = uint8(k)
 	}
-	if c.game != nil {
-		last := c.game.id
-		t.At(func() string { return "game " + last })
-		conform.Same(t, "the next game begins before its end", true, false)
-	}
-	c.game = &game{id: fmt.Sprint(r.ID)}
+	g := &game{id: fmt.Sprint(r.ID)}
+	c.Begin(t, r.ID, g)
 	draws, ok := tetrisduel.Draws(blocks)
-	t.At(func() string { return "game " + c.game.id })
-	if c.game.lost = !conform.Same(t, "blocks come in packages of seven", true, ok); c.game.lost {
+	if g.lost = !conform.Same(t, "blocks come in packages of seven", true, ok); g.lost {
 		return nil
 	}
-	c.game.state.Force(draws)
-	c.game.state.Reset(0)
+	g.state.Force(draws)
+	g.state.Reset(0)
 	return nil
 }
 
@@ -86,10 +81,10 @@ type seenRecord struct {
 }
 
 // turn plays a half-turn.
-func (c *Checker) turn(t *conform.Tally, r *turnRecord) error {
-	g := c.game
-	if g == nil {
-		return errors.New("no game has begun")
+func (c *replay) turn(t *conform.Tally, r *turnRecord) error {
+	g, err := c.Game()
+	if err != nil {
+		return err
 	}
 	if r.Act == nil && r.Bad == nil {
 		return errors.New(`neither "act" nor "bad"`)

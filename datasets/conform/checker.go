@@ -1,0 +1,135 @@
+package conform
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// A Checker checks the lines of one contest's transcripts in order. It belongs to one reading of
+// them, because a line may continue the game of the lines before it.
+type Checker struct {
+	// Tag is the key whose text says of which kind a line is. Lines of other kinds lack it.
+	Tag   string
+	Kinds []Kind
+	// Index, if not nil, reads every line of all files before the first Check.
+	Index func(line []byte)
+}
+
+// A Kind is one kind of line.
+type Kind struct {
+	Name  string // for reports: "game"
+	Tag   string // the text of the checker's Tag; "" for a line that is recognised by Key
+	Key   string // a key that only lines of this kind have
+	check func(t *Tally, line []byte) error
+}
+
+// Tagged is the kind of the lines whose tag is the given text.
+func Tagged[T any](name, tag string, check func(*Tally, *T) error) Kind {
+	return Kind{Name: name, Tag: tag, check: decoded(check)}
+}
+
+// Keyed is the kind of the lines without a tag that have key.
+func Keyed[T any](name, key string, check func(*Tally, *T) error) Kind {
+	return Kind{Name: name, Key: key, check: decoded(check)}
+}
+
+func decoded[T any](check func(*Tally, *T) error) func(*Tally, []byte) error {
+	return func(t *Tally, line []byte) error {
+		var rec T
+		if err := json.Unmarshal(line, &rec); err != nil {
+			return err
+		}
+		return check(t, &rec)
+	}
+}
+
+// Check checks one line and returns the name of its kind. An error says that the line is malformed.
+func (c *Checker) Check(t *Tally, line []byte) (kind string, err error) {
+	var keys map[string]brief
+	if err := json.Unmarshal(line, &keys); err != nil {
+		return "", fmt.Errorf("malformed record: %w", err)
+	}
+	tag := ""
+	if text, ok := keys[c.Tag]; ok {
+		if err := json.Unmarshal([]byte(text), &tag); err != nil {
+			return "", fmt.Errorf("malformed record: %s: %w", c.Tag, err)
+		}
+	}
+	for _, k := range c.Kinds {
+		if _, has := keys[k.Key]; k.Tag != tag || k.Tag == "" && !has {
+			continue
+		}
+		if err := k.check(t, line); err != nil {
+			return k.Name, fmt.Errorf("malformed %s: %w", k.Name, err)
+		}
+		return k.Name, nil
+	}
+	return "", c.unknown()
+}
+
+// A brief is a JSON value if it is short, as tags are; long ones are not worth a copy.
+type brief string
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (b *brief) UnmarshalJSON(text []byte) error {
+	*b = brief(text[:min(len(text), 64)])
+	return nil
+}
+
+// unknown says which lines there are.
+func (c *Checker) unknown() error {
+	var tags, others []string
+	for _, k := range c.Kinds {
+		if k.Tag != "" {
+			tags = append(tags, k.Tag)
+		} else {
+			others = append(others, fmt.Sprintf("%q (a %s)", k.Key, k.Name))
+		}
+	}
+	if len(tags) > 0 {
+		others = append([]string{fmt.Sprintf("want a %q of %s", c.Tag, strings.Join(tags, ", "))}, others...)
+	} else {
+		others[0] = "want the key " + others[0]
+	}
+	return errors.New("malformed record: " + strings.Join(others, ", or "))
+}
+
+// A Series keeps the game that the lines of a transcript describe one after the other, from its
+// first line to its end.
+type Series[G any] struct {
+	game *G
+	id   string
+}
+
+// Begin makes g the game of the lines that follow. A game still open is a difference.
+func (s *Series[G]) Begin(t *Tally, id any, g *G) {
+	if s.game != nil {
+		last := s.id
+		t.At(func() string { return "game " + last })
+		Same(t, "the next game begins before its end", true, false)
+	}
+	s.game, s.id = g, fmt.Sprint(id)
+	t.At(func() string { return "game " + s.id })
+}
+
+// Game returns the open game.
+func (s *Series[G]) Game() (*G, error) {
+	if s.game == nil {
+		return nil, errors.New("no game has begun")
+	}
+	return s.game, nil
+}
+
+// End closes the game and compares its id with that of the last line.
+func (s *Series[G]) End(t *Tally, id any) (*G, error) {
+	g, err := s.Game()
+	if err != nil {
+		return nil, err
+	}
+	s.game = nil
+	t.At(func() string { return fmt.Sprintf("game %s, end", s.id) })
+	Same(t, "id", fmt.Sprint(id), s.id)
+	return g, nil
+}
