@@ -2,18 +2,19 @@ package env
 
 import "context"
 
-// An Agent chooses. It belongs to one game in progress and is not safe for concurrent
+// An Agent chooses actions. It belongs to one game in progress and is not safe for concurrent
 // use.
 type Agent interface {
-	// Act returns a legal action for seat, which is acting. s is the agent's own copy with
-	// the seat's unknowns redrawn (see View): it may play on it freely and must not keep
-	// it. ctx carries the time budget; an agent out of time returns its best so far.
+	// Act returns a legal action for seat, which is acting. s is a copy in which everything
+	// hidden from the seat has been redrawn (see View). The agent may play on it during the
+	// call but must not keep it. ctx carries the time limit: an agent that runs out of time
+	// returns the best action it has found so far.
 	Act(ctx context.Context, s State, seat int) (Action, error)
 }
 
-// View makes dst the copy of s that an agent in seat may see: equal to it, with what
-// seat may not know redrawn from seed. It is the only road from a game to an agent.
+// View makes dst a copy of s in which everything hidden from seat is redrawn from seed. Every
+// position that an agent receives goes through View.
 func View(dst, s State, seat int, seed uint64) {
 	dst.CopyFrom(s)
-	dst.Hide(seat, seed)
+	dst.Hide(1<<uint(seat), seed)
 }

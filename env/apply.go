@@ -6,12 +6,12 @@ import (
 	"slices"
 )
 
-// ErrIllegal is wrapped by every refusal of an action that is not legal.
+// ErrIllegal is wrapped by every error about an action that is not legal.
 var ErrIllegal = errors.New("illegal action")
 
-// Apply is Step for moves from outside. It returns an error that wraps ErrIllegal and
-// names game, seat and action, and then leaves s unchanged, when an acting seat's choice
-// is neither legal nor None, or when a seat that is not acting chooses.
+// Apply is Step for moves from an untrusted source. If an acting seat's choice is neither
+// legal nor None, or a seat that is not acting makes a choice, Apply returns an error that
+// wraps ErrIllegal and names game, seat and action. It then leaves s unchanged.
 func Apply(g *Game, s State, m Moves) error {
 	acting := s.Acting()
 	if acting == 0 {
@@ -38,5 +38,5 @@ func name(g *Game, a Action) string {
 	if int(a) < g.Actions {
 		return g.Text(a)
 	}
-	return fmt.Sprintf("%d, of %d actions", a, g.Actions)
+	return fmt.Sprintf("%d, want 0 to %d", a, g.Actions-1)
 }

@@ -1,46 +1,49 @@
-// Package env is the contract every block game here keeps, and nothing else: what an
-// action, a position and a player are. It imports the standard library only, so that
-// the rules of a game compile into a contest bot with nothing around them.
+// Package env is the contract that every block game of this module keeps: what an action, a
+// position (State), a game and an agent are. It imports the standard library only, so that
+// the rules of a game compile into a contest bot with nothing around them. Package env/vec
+// steps many games at once and env/games lists all of them.
 //
-// # Vocabulary
+// # Glossary
 //
-//	seat         a player's place, 0-based; a joint move holds one Action per seat
-//	acting       must choose now; several seats at once in a simultaneous game
-//	action       an id in a game's fixed space, meaning the same in every position
-//	afterstate   the position after one seat's choice alone, the others standing still
-//	draw         one random outcome (a piece, a hole column), small and recordable
-//	hidden       what a seat may not know: redrawn by Hide before an agent sees a copy
-//	plane        one H×W layer of bytes in an observation; globals are the numbers beside
-//	ply          one choice of one seat
+//	seat          a player's place in a game, numbered from 0
+//	acting        a seat that must choose an action now; in a simultaneous game several seats
+//	joint move    one action per acting seat (Moves)
+//	action        a number below Game.Actions that means the same in every position
+//	action mask   one bit per action, set where the action is legal
+//	None          no action: a missing, late or illegal answer, as the contest treats it
+//	ply           one choice of one seat; an n-ply search looks n choices ahead
+//	step          one joint move and all that follows from it
+//	afterstate    the position after one seat's action, before the other seats choose
+//	draw          one random outcome (a piece, a hole in a garbage row), recorded and forceable
+//	hidden        what a seat may not know; Hide redraws it before an agent sees a copy
+//	observation   what one seat sees: planes and globals
+//	plane         one board-sized layer of an observation, one byte per cell
+//	globals       the numbers of an observation that belong to no cell
+//	score         points, as the contest counts them
+//	result        -1 (lost) to 1 (won), once the game is over
+//	episode       one game, from its reset to its end
+//	terminated    the episode ended because the game is over
+//	truncated     the episode ended because a step limit cut it off
+//	autoreset     an ended episode is followed by the next one without a call to Reset
+//	rollout       a fixed number of steps of all environments
+//	agent         anything that chooses actions for one seat (Agent)
+//	opponent      an agent in a seat that the caller does not drive
+//	variant       a Game with other options, named "<game>:<variant>"
+//	garbage       rows with holes that one player's clears push into the other's board
+//	bag           a random order of all kinds of pieces, dealt before the next such order
+//	combo         clears in consecutive turns, which score extra
+//	top out       to lose because the board is full
 //
 // # Coordinates
 //
-// Boards are H rows by W columns, row 0 on top, column 0 on the left, unless a game's
-// own doc.go says otherwise. Planes are written row by row: cell (x, y) of plane c is
-// element (c*H+y)*W+x.
+// A board has H rows and W columns. Row 0 is the top row and column 0 the left column,
+// unless a game's own documentation says otherwise. Planes are row-major: cell (x, y) of
+// plane c is element (c*H+y)*W+x.
 //
 // # Adding a game
 //
-// Two folders: env/<game> with the rules (a Game value and a State), and agents/<game>bot
-// with what is ours about its contest (features, search, protocol). Package envtest checks
-// every promise made here.
-//
-// Lines in tables that list games, which tests ask for: two in env/games, one in
-// agents/registry/games.go (with a file beside it that says what hand and learned are), a
-// recorded game in datasets/games, and for Python one in rpc/python/blockyard/games.py and
-// one in rpc/python/environments.py. The game is then stepped, served, played in the arena,
-// replayed, shown in terminal, browser and notebook, exported, and fuzzed; vec, rpc,
-// datasets and the rest of Python range over the tables.
-//
-// Lines that a game has if it offers what they list: train/main.go (a net is trained, with
-// train/task/<game>.go), datasets/conform.go (transcripts), agents/dialogue.go and
-// agents/host.go (a contest in lines), agents/bundle/game.go (a bot in one file),
-// rpc/features.go (what its net sees, over the wire), datasets/viewer/page/list.js (a title
-// in two words, a little picture).
-//
-// Counted for the four games that came after the first, outside files of their own: the
-// Tetris duel touched 8 files by 15 lines, Blocking 11 by 24, WinTetris with three variants
-// and a plug-in 8 by 19, Dropblox with a contest server and a viewer of commands 17 by
-// 28. Files of a game's own beside shared ones came to about 850 lines each for the first
-// two, a third of them tests, 450 for WinTetris and 2,200 for Dropblox.
+// Write env/<game> with the rules (a Game and a State) and agents/<game>bot with everything
+// about its contest (features, search, protocol). Package env/envtest checks every promise
+// made here. List the game in env/games and its agents in agents/registry, record one game
+// in datasets/games, and name the game in rpc/python. Tests fail for each list that lacks it.
 package env

@@ -5,8 +5,8 @@ import (
 	"fmt"
 )
 
-// Encode appends s as bytes: its fields in order, little endian, without padding. The
-// form holds for one Game.Rules.
+// Encode appends s as bytes: its fields in order, little-endian, without padding. The bytes
+// are valid for one version of Game.Rules.
 func Encode(dst []byte, s State) ([]byte, error) {
 	dst, err := binary.Append(dst, binary.LittleEndian, s)
 	if err != nil {
@@ -15,12 +15,12 @@ func Encode(dst []byte, s State) ([]byte, error) {
 	return dst, nil
 }
 
-// EncodedLen is how many bytes Encode appends for s.
+// EncodedLen returns how many bytes Encode appends for s.
 func EncodedLen(s State) int { return binary.Size(s) }
 
-// Decode makes s the position that Encode wrote, and refuses, naming the reason and
-// leaving s as it was, bytes of another length or a position that Check refuses. scratch
-// is a State of the same type to decode into.
+// Decode sets s to the position that Encode wrote. It returns an error, and leaves s
+// unchanged, if src has the wrong length or Check refuses the position. scratch is a State of
+// the same type to decode into.
 func Decode(s, scratch State, src []byte) error {
 	if want := binary.Size(s); len(src) != want {
 		return fmt.Errorf("decode %T: %d bytes, want %d", s, len(src), want)

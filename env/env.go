@@ -2,32 +2,32 @@ package env
 
 import "math/bits"
 
-// MaxSeats is the most players any game seats.
+// MaxSeats is the largest number of seats that a game can have.
 const MaxSeats = 4
 
-// An Action is one choice in a game's fixed space, 0 ≤ a < Game.Actions. An id means
-// the same choice in every position for as long as Game.Rules stands: every difference
-// the rules can see is in the id, and no difference they cannot see is.
+// An Action is one choice from a game's fixed space, 0 ≤ a < Game.Actions. An id means the
+// same choice in every position, as long as Game.Rules stays the same. Two choices that the
+// rules can tell apart have two ids; two that they cannot tell apart share one.
 type Action uint16
 
-// None stands where a seat makes no choice. For a seat that had to choose it is the
-// contest's answer to a missing, late or illegal move.
+// None means that a seat makes no choice. If the seat had to choose, the game treats None as
+// the contest treats a missing, late or illegal answer.
 const None Action = 0xFFFF
 
-// Moves is a joint move, one Action per seat: one machine word.
+// Moves is a joint move: one Action per seat, in one machine word.
 type Moves [MaxSeats]Action
 
-// NoMoves is the joint move in which nobody chooses.
+// NoMoves is the joint move in which no seat makes a choice.
 var NoMoves = Moves{None, None, None, None}
 
-// Alone returns the joint move in which seat plays a and nobody else chooses.
+// Alone returns the joint move in which seat plays a and no other seat makes a choice.
 func Alone(seat int, a Action) Moves {
 	m := NoMoves
 	m[seat] = a
 	return m
 }
 
-// Seats is a set of seats. To visit them without allocating:
+// Seats is a set of seats. To visit its members without allocating:
 //
 //	for set := s.Acting(); set != 0; set = set.Rest() { seat := set.First(); … }
 type Seats uint8
@@ -41,96 +41,133 @@ func (s Seats) Rest() Seats { return s & (s - 1) }
 // Has reports whether seat is in the set.
 func (s Seats) Has(seat int) bool { return s>>uint(seat)&1 != 0 }
 
-// Len returns how many seats the set holds.
+// Len returns the number of seats in the set.
 func (s Seats) Len() int { return bits.OnesCount8(uint8(s)) }
 
-// Shape is the size of a stack of planes.
+// Shape is the size of a stack of planes: C planes of H rows and W columns.
 type Shape struct{ C, H, W int }
 
-// Len returns how many bytes planes of this shape take.
+// Len returns the number of cells, which is the number of bytes that the planes take.
 func (s Shape) Len() int { return s.C * s.H * s.W }
 
-// A Game is one contest's rules under one set of options: plain facts and how to make a
-// position. A variant of a game is a Game of its own, named "<game>:<variant>".
+// A Game is the rules of one contest with one set of options: plain facts, and how to create
+// a position. A variant of a game is a Game of its own, named "<game>:<variant>".
 type Game struct {
-	Name  string // "blockbattle", "blockbattle:classic": in specs, in records, on the wire
+	Name  string // "blockbattle", "blockbattle:classic": in agent specs, in records, on the wire
 	ID    string // the Gymnasium id without its namespace: "BlockBattle-v0"
-	Rules int    // raised whenever an old record would replay differently
+	Rules int    // version; raised whenever an old record would replay differently
 
 	MinSeats, MaxSeats int
-	Rows               int      // most seats that ever act at once
+	Rows               int      // largest number of seats that ever act at once
 	Actions            int      // size of the action space
-	MaxLegal           int      // length Legal never exceeds
-	Planes             Shape    // of the spatial observation, a byte a cell
-	PlaneMax           uint8    // greatest value a plane holds
+	MaxLegal           int      // largest number of actions that Legal returns
+	Planes             Shape    // of the observation's planes, one byte per cell
+	PlaneMax           uint8    // largest value of a cell in a plane
 	PlaneNames         []string // one per plane
-	GlobalNames        []string // one per number of the rest of the observation
-	GlobalRanges       []Range  // what each of these lies in, and 0, which stands where a row shows nobody; nil if it is not known
+	GlobalNames        []string // one per global
+	GlobalRanges       []Range  // range of each global, including 0 for empty rows; nil if unknown
 
-	New   func(seats int) State          // a position after Reset(0); MinSeats ≤ seats ≤ MaxSeats
-	Text  func(a Action) string          // "r2 x4 y17 spin"
+	New   func(seats int) State          // a new position after Reset(0); MinSeats ≤ seats ≤ MaxSeats
+	Text  func(a Action) string          // an action for people: "r2 x4 y17 spin"
 	Parse func(s string) (Action, error) // the inverse of Text
 }
 
-// Globals is the length of the rest of the observation.
+// Globals returns the number of globals in an observation.
 func (g *Game) Globals() int { return len(g.GlobalNames) }
 
-// MaskLen is how many bytes a packed action mask takes: bit a&7 of byte a>>3.
+// MaskLen returns the length in bytes of a packed action mask: bit a&7 of byte a>>3.
 func (g *Game) MaskLen() int { return (g.Actions + 7) / 8 }
 
-// A State is a position: a pointer to a struct of exported fields of fixed size, without
-// pointers, slices, maps, strings or platform-sized integers, so that a copy is one
-// assignment, equality is == and Encode needs to know nothing. It is not safe for
-// concurrent use. Package envtest checks every promise made here.
+// CellBits returns how many bits a cell takes in packed planes: 1, 2, 4 or 8.
+func (g *Game) CellBits() int {
+	switch {
+	case g.PlaneMax < 2:
+		return 1
+	case g.PlaneMax < 4:
+		return 2
+	case g.PlaneMax < 16:
+		return 4
+	}
+	return 8
+}
+
+// PackedLen returns the length in bytes of packed planes, CellBits bits per cell.
+func (g *Game) PackedLen() int { return (g.Planes.Len()*g.CellBits() + 7) / 8 }
+
+// A State is a position. It is a pointer to a struct of exported fields of fixed size,
+// without pointers, slices, maps, strings or platform-sized integers. A copy is therefore
+// one assignment, equality is ==, and Encode works for every game. A State is not safe for
+// concurrent use. Package env/envtest checks every promise made here.
+//
+// A State may also implement Afterstater, Masker and Marker.
 type State interface {
-	// Reset starts a new game. All that is random in it follows from seed.
+	// Reset starts a new game. Everything random in it follows from seed.
 	Reset(seed uint64)
-	// Force makes the coming random draws be these, as many as its queue holds, and
-	// returns how many it took. Draws and Force come with an embedded Rand.
+	// Force replaces the coming random draws by these, at most MaxDraws of them, and returns
+	// how many it took. An embedded Rand implements Force and Draws.
 	Force(draws []uint16) int
 	// Draws appends what the last Reset or Step drew, forced or not, in order.
 	Draws(dst []uint16) []uint16
-	// Hide redraws from seed what seat may not know, such as pieces to come. What seat
-	// observes does not change.
-	Hide(seat int, seed uint64)
+	// Hide redraws from seed everything that none of the seats in viewers may know, such as
+	// the pieces to come. What these seats observe does not change.
+	Hide(viewers Seats, seed uint64)
 	// CopyFrom makes the receiver equal to src, a State of the same type.
 	CopyFrom(src State)
-	// Check reports the first broken invariant: a State that passes it can be stepped,
-	// observed and shown without harm, wherever its bytes came from.
+	// Check returns an error that names the first field whose value is impossible. A State
+	// that passes can be stepped, observed and shown safely, even if its bytes came from an
+	// untrusted source.
 	Check() error
 
-	// Acting returns the seats that must choose now; none when the game is over.
+	// SeatCount returns the number of seats in this game.
+	SeatCount() int
+	// Acting returns the seats that must choose now. It is empty when the game is over.
 	Acting() Seats
-	// Legal appends seat's legal actions to dst in ascending order: at least one if seat
-	// is acting, none otherwise.
+	// Legal appends seat's legal actions to dst in ascending order: at least one if seat is
+	// acting, none otherwise.
 	Legal(seat int, dst []Action) []Action
-	// Step plays one choice per acting seat, each legal or None. It does not check; see
+	// Step plays one choice per acting seat, each legal or None. It does not check them; see
 	// Apply.
 	Step(m Moves)
-	// After turns the position into seat's afterstate: seat alone plays a, legal, and
-	// the others stand still. In a game where seats move at once or alone, the position
-	// is then seat's next decision, so that Legal(seat) and After may follow for a
-	// deeper look; what it draws can be forced. Where seats take turns it is Step. An
-	// afterstate is for looking at: it must not be stepped on as a game.
-	After(seat int, a Action)
 
 	// Score returns seat's points so far, as the contest counts them.
 	Score(seat int) int
-	// Result returns seat's standing, -1 (lost) to 1 (won); 0 until the game is over.
+	// Result returns -1 (seat lost) to 1 (seat won), and 0 until the game is over.
 	Result(seat int) float32
 
-	// Observe writes what seat sees, itself first. The slices have exactly the lengths
-	// Game states; every element is written.
+	// Observe writes what seat sees, with the seat itself first. The slices have exactly the
+	// lengths that Game states; every element is written.
 	Observe(seat int, planes []uint8, globals []float32)
-	// Show paints the whole position for people.
+	// Show draws the whole position for people.
 	Show(f *Frame)
 }
 
-// A Masker is a State that can write what is legal as bits, faster than a list can be made
-// and packed.
+// An Afterstater is a State in which several seats act at once, so that an afterstate is not
+// a position of the game.
+type Afterstater interface {
+	// After turns the position into seat's afterstate: seat plays the legal action a and the
+	// other seats do nothing. The position is then seat's next decision, so a search can call
+	// Legal(seat) and After again. The draws can be forced. An afterstate is only for
+	// evaluation: Step must not be called on it.
+	After(seat int, a Action)
+}
+
+// After turns s into seat's afterstate: the position after seat's legal action a, before any
+// other seat chooses. In a game of turns or of one seat this is Step; see Afterstater for
+// the others.
+func After(s State, seat int, a Action) {
+	switch s := s.(type) {
+	case Afterstater:
+		s.After(seat, a)
+	default:
+		s.Step(Alone(seat, a))
+	}
+}
+
+// A Masker is a State that can write its legal actions as bits, faster than listing and
+// packing them.
 type Masker interface {
-	// MaskLegal sets in mask, bit a&7 of byte a>>3, what Legal lists for seat, which is
-	// acting. mask is empty when it is called, and of whole words: a multiple of 8 bytes, as
-	// many as hold Game.MaskLen.
+	// MaskLegal sets, for each legal action a of seat, bit a&7 of byte a>>3 of mask. The seat
+	// is acting. The caller passes an empty mask whose length is that of Game.MaskLen rounded
+	// up to a multiple of 8.
 	MaskLegal(seat int, mask []byte)
 }

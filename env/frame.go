@@ -2,42 +2,68 @@ package env
 
 import "strings"
 
-// A Frame is a position painted for people: boards of cells and lines of notes. It knows
-// no game, so one terminal view and one browser viewer show them all.
+// A Frame is a position drawn for people: boards of cells, trays of pieces and lines of
+// notes. Viewers draw Frames, so that one terminal view and one browser view show every game.
 type Frame struct {
 	Boards []Board  // side by side, from the left
 	Notes  []string // round, scores, what comes next
-	Trays  []Tray   // pieces beside the boards, for viewers with room for them; String leaves them out
+	Trays  []Tray   // pieces beside the boards; String leaves them out
 }
 
-// A Tray is a row of single pieces: those to come, or those a seat has left.
-type Tray struct {
-	Name   string
-	Seat   int     // whose; Everybody if they are nobody's own
-	Pieces []Board // the nearest first, each no larger than its piece
-}
-
-// Everybody is the Seat of a tray that belongs to all alike.
-const Everybody = -1
-
-// A Marker is a State that can also paint where a choice leads.
-type Marker interface {
-	// Mark paints on f, which Show has painted, the cells that seat's choice a, legal in the
-	// position, is going to fill: the piece's glyph in lower case, in the piece's ink. Cells
-	// off the board are left out; a choice that fills none paints none. Ghosts that Show
-	// painted itself are not to be there any more: see Unghost.
-	Mark(f *Frame, seat int, a Action)
-}
-
-// A Board is a grid of cells, row by row. A glyph is '.' in an empty cell, 'x' where a piece
-// has settled, '#' where nothing can ever lie, a letter for a piece in play and the same in
-// lower case for its ghost, which is where it would come to rest, a digit for a seat's cell,
-// and ':' in ink 0 for an empty cell that the rules speak of.
+// A Board is a grid of cells, row by row from the top.
 type Board struct {
 	Name  string
 	W, H  int
-	Cells []byte  // W*H glyphs, see below
-	Ink   []uint8 // W*H colours, 0 background to 15; what they mean is the viewer's palette
+	Cells []Cell // W*H
+}
+
+// A Cell is one square of a Board.
+type Cell struct {
+	Kind   CellKind
+	Letter byte  // upper-case letter of a piece or its ghost, or digit of a seat; 0 for other kinds
+	Ink    uint8 // colour, 1 to 15 as the viewer's palette has it; 0 for CellEmpty and CellZone
+}
+
+// CellKind says what a Cell shows.
+type CellKind uint8
+
+// The kinds of cells, with the glyph that stands for each in text.
+const (
+	CellEmpty   CellKind = iota // '.': nothing
+	CellZone                    // ':': nothing, in a part of the board that the rules treat differently
+	CellSettled                 // 'x': part of a piece that has settled
+	CellWall                    // '#': never to be filled
+	CellPiece                   // Letter: part of a piece in play
+	CellGhost                   // Letter in lower case: where a piece in play would come to rest
+	CellSeat                    // Letter: owned by the seat of that digit
+)
+
+// Glyph returns the character that stands for the cell in text.
+func (c Cell) Glyph() byte {
+	switch c.Kind {
+	case CellPiece, CellSeat:
+		return c.Letter
+	case CellGhost:
+		return c.Letter + 'a' - 'A'
+	}
+	return ".:x#"[c.Kind]
+}
+
+// A Tray is a row of single pieces: those to come, or those that a seat has left.
+type Tray struct {
+	Name   string
+	Seat   int     // whose pieces they are; Everybody if they belong to no single seat
+	Pieces []Board // the next one first; each board is as small as its piece
+}
+
+// Everybody is the Seat of a Tray that belongs to no single seat.
+const Everybody = -1
+
+// A Marker is a State that can also draw the effect of an action.
+type Marker interface {
+	// Mark draws on f, which Show has drawn and Unghost has cleared, the cells that seat's
+	// legal action a is going to fill, as CellGhost. Cells off the board are left out.
+	Mark(f *Frame, seat int, a Action)
 }
 
 // Reset empties the frame and keeps its memory.
@@ -45,8 +71,7 @@ func (f *Frame) Reset() { f.Boards, f.Notes, f.Trays = f.Boards[:0], f.Notes[:0]
 
 // Add appends a board of empty cells and returns it.
 func (f *Frame) Add(name string, w, h int) *Board {
-	b := Board{Name: name, W: w, H: h, Cells: []byte(strings.Repeat(".", w*h)), Ink: make([]uint8, w*h)}
-	f.Boards = append(f.Boards, b)
+	f.Boards = append(f.Boards, Board{Name: name, W: w, H: h, Cells: make([]Cell, w*h)})
 	return &f.Boards[len(f.Boards)-1]
 }
 
@@ -56,8 +81,12 @@ func (f *Frame) Tray(name string, seat int) *Tray {
 	return &f.Trays[len(f.Trays)-1]
 }
 
-// Add appends a piece of n cells, cell k at column and row at(k) of any origin.
-func (t *Tray) Add(glyph byte, ink uint8, n int, at func(k int) (x, y int)) {
+// Note appends a line of notes.
+func (f *Frame) Note(line string) { f.Notes = append(f.Notes, line) }
+
+// Add appends a piece of n cells, all drawn as c. Cell k is at column and row at(k), counted
+// from any origin.
+func (t *Tray) Add(c Cell, n int, at func(k int) (x, y int)) {
 	if n == 0 {
 		return
 	}
@@ -68,34 +97,49 @@ func (t *Tray) Add(glyph byte, ink uint8, n int, at func(k int) (x, y int)) {
 		left, right, top, bottom = min(left, x), max(right, x), min(top, y), max(bottom, y)
 	}
 	w, h := right-left+1, bottom-top+1
-	b := Board{W: w, H: h, Cells: []byte(strings.Repeat(".", w*h)), Ink: make([]uint8, w*h)}
+	b := Board{W: w, H: h, Cells: make([]Cell, w*h)}
 	for k := 0; k < n; k++ {
 		x, y := at(k)
-		b.Set(x-left, y-top, glyph, ink)
+		b.Set(x-left, y-top, c)
 	}
 	t.Pieces = append(t.Pieces, b)
 }
 
-// Unghost empties the cells of ghosts: letters in lower case but x.
+// Set draws the cell in column x, row y. It ignores cells outside the board.
+func (b *Board) Set(x, y int, c Cell) {
+	if x >= 0 && x < b.W && y >= 0 && y < b.H {
+		b.Cells[y*b.W+x] = c
+	}
+}
+
+// Unghost empties the cells of ghosts.
 func (b *Board) Unghost() {
 	for k, c := range b.Cells {
-		if c >= 'a' && c <= 'z' && c != 'x' {
-			b.Cells[k], b.Ink[k] = '.', 0
+		if c.Kind == CellGhost {
+			b.Cells[k] = Cell{}
 		}
 	}
 }
 
-// Note appends a line of notes.
-func (f *Frame) Note(line string) { f.Notes = append(f.Notes, line) }
-
-// Set paints the cell in column x, row y; cells outside the board are left out.
-func (b *Board) Set(x, y int, glyph byte, ink uint8) {
-	if x >= 0 && x < b.W && y >= 0 && y < b.H {
-		b.Cells[y*b.W+x], b.Ink[y*b.W+x] = glyph, ink
+// Glyphs returns the glyph of every cell.
+func (b *Board) Glyphs() []byte {
+	out := make([]byte, len(b.Cells))
+	for k, c := range b.Cells {
+		out[k] = c.Glyph()
 	}
+	return out
 }
 
-// String lays the boards out side by side as plain text, notes below.
+// Inks returns the ink of every cell.
+func (b *Board) Inks() []uint8 {
+	out := make([]uint8, len(b.Cells))
+	for k, c := range b.Cells {
+		out[k] = c.Ink
+	}
+	return out
+}
+
+// String lays the boards out side by side as plain text, with the notes below.
 func (f *Frame) String() string {
 	var out strings.Builder
 	rows := 0
@@ -117,7 +161,8 @@ func (f *Frame) String() string {
 			if y >= b.H {
 				return ""
 			}
-			return string(b.Cells[y*b.W : (y+1)*b.W])
+			row := Board{Cells: b.Cells[y*b.W : (y+1)*b.W]}
+			return string(row.Glyphs())
 		})
 	}
 	for _, n := range f.Notes {

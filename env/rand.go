@@ -1,25 +1,29 @@
 package env
 
-import "math/bits"
+import (
+	"fmt"
+	"math/bits"
+)
 
-// MaxDraws is how many draws one Reset or Step can make, and so how many can be forced.
+// MaxDraws is the largest number of draws that one Reset or Step can make, and therefore the
+// largest number that can be forced.
 const MaxDraws = 80
 
-// A Rand is a random generator held by value, in which the coming draws can be forced and
-// the last ones read back. A State embeds one; its Reset and Step begin with Begin, end
-// with End, and take every random outcome from Draw in between.
+// A Rand is a random generator held by value. Its coming draws can be forced and its last
+// ones read back. A State embeds one: Reset starts with Restart, Step starts with Begin, both
+// finish with End and take every random outcome in between from Draw.
 type Rand struct {
-	Word   uint64           // the generator (splitmix64): one add and one mix a draw
-	Queue  [MaxDraws]uint16 // the draws of this step: forced ones first, then made ones
-	Forced uint8            // how many of Queue are forced draws still to come
-	Used   uint8            // how many of Queue this step has made
+	Word   uint64           // state of the generator (splitmix64)
+	Queue  [MaxDraws]uint16 // draws of this step: the made ones first, then forced ones to come
+	Forced uint8            // length of Queue up to the last forced draw, 0 if none is forced
+	Used   uint8            // number of draws that this step has made
 }
 
-// Seed restarts the generator and forgets forced draws.
-func (r *Rand) Seed(seed uint64) { *r = Rand{Word: seed} }
+// Seed restarts the generator. It changes neither forced draws nor draws already made.
+func (r *Rand) Seed(seed uint64) { r.Word = seed }
 
-// Reseed restarts the generator alone.
-func (r *Rand) Reseed(seed uint64) { r.Word = seed }
+// Restart begins a Reset: the generator starts from seed, and forced draws stay forced.
+func (r *Rand) Restart(seed uint64) { r.Word, r.Used = seed, 0 }
 
 // Force implements State.
 func (r *Rand) Force(draws []uint16) int {
@@ -31,14 +35,14 @@ func (r *Rand) Force(draws []uint16) int {
 // Draws implements State.
 func (r *Rand) Draws(dst []uint16) []uint16 { return append(dst, r.Queue[:r.Used]...) }
 
-// Begin opens a step: the draws of the step before are forgotten.
+// Begin starts a step: it forgets the draws of the step before.
 func (r *Rand) Begin() { r.Used = 0 }
 
-// End closes a step: forced draws that nobody asked for are dropped.
+// End finishes a step: it drops forced draws that the step did not need.
 func (r *Rand) End() { r.Forced = 0 }
 
 // Draw returns the next draw, below n (1 ≤ n ≤ 65536): the forced one if there is one,
-// else a uniform one. A forced draw out of range counts modulo n.
+// otherwise a uniform one. A forced draw that is too large is taken modulo n.
 func (r *Rand) Draw(n uint32) uint16 {
 	var v uint16
 	if r.Used < r.Forced {
@@ -55,7 +59,7 @@ func (r *Rand) Draw(n uint32) uint16 {
 	return v
 }
 
-// below returns a uniform number below n, by Lemire's multiply-and-reject.
+// below returns a uniform number below n, by Lemire's multiply-and-reject method.
 func (r *Rand) below(n uint32) uint32 {
 	for {
 		p := uint64(uint32(r.Next()>>32)) * uint64(n)
@@ -65,19 +69,28 @@ func (r *Rand) below(n uint32) uint32 {
 	}
 }
 
-// Next returns 64 fresh random bits. They are not a draw: nothing records them.
+// Next returns 64 random bits. They are not a draw: they are neither recorded nor forced.
 func (r *Rand) Next() uint64 {
 	r.Word += 0x9E3779B97F4A7C15
 	return Mix(r.Word)
 }
 
-// Mix scatters 64 bits (splitmix64's finisher): neighbouring seeds give unrelated ones.
+// CheckDraws returns an error if the draw queue is longer than it can be. A State calls it in
+// Check. (It is not named Check: an embedded Rand would then stand in for a missing Check.)
+func (r *Rand) CheckDraws() error {
+	if r.Forced > MaxDraws || r.Used > MaxDraws {
+		return fmt.Errorf("Rand has %d forced and %d used draws, want at most %d", r.Forced, r.Used, MaxDraws)
+	}
+	return nil
+}
+
+// Mix scatters 64 bits (the finisher of splitmix64): similar seeds give unrelated results.
 func Mix(z uint64) uint64 {
 	z = (z ^ z>>30) * 0xBF58476D1CE4E5B9
 	z = (z ^ z>>27) * 0x94D049BB133111EB
 	return z ^ z>>31
 }
 
-// Derive makes a seed of its own for part i of something seeded with seed, such as one
+// Derive returns an independent seed for part i of something seeded with seed, such as one
 // game of many or one seat of a game.
 func Derive(seed, i uint64) uint64 { return Mix(seed + bits.RotateLeft64(Mix(i+1), 17)) }

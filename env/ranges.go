@@ -2,19 +2,19 @@ package env
 
 import "math"
 
-// A Range is what a number lies in, both ends included.
+// A Range is an interval of numbers that includes both ends.
 type Range struct{ Low, High float32 }
 
-// Inf is the end of a Range that has none.
+// Inf is the High of a Range without an upper bound.
 var Inf = float32(math.Inf(1))
 
-// Ranges that many numbers of observations have.
+// Ranges that many globals share.
 var (
-	Flag  = Range{0, 1}   // of one-hots and yes or no
-	Count = Range{0, Inf} // of what is counted without end
+	Flag  = Range{0, 1}   // one-hot encodings, and yes or no
+	Count = Range{0, Inf} // counts without an upper bound
 )
 
-// Times appends n Ranges r to list.
+// Times appends r to list n times.
 func (r Range) Times(n int, list []Range) []Range {
 	for ; n > 0; n-- {
 		list = append(list, r)

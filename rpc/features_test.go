@@ -66,7 +66,7 @@ func goingOn(g *env.Game, view env.State, seat int, legal []env.Action) []env.Ac
 	after := g.New(g.MinSeats)
 	return slices.DeleteFunc(legal, func(a env.Action) bool {
 		after.CopyFrom(view)
-		after.After(seat, a)
+		env.After(after, seat, a)
 		return after.Acting() == 0
 	})
 }
@@ -91,7 +91,7 @@ func valuesByPlayer(g *env.Game, judge search.Evaluator, view env.State, seat in
 	for i, a := range legal {
 		states[i] = g.New(g.MinSeats)
 		states[i].CopyFrom(view)
-		states[i].After(seat, a)
+		env.After(states[i], seat, a)
 	}
 	judge.Evaluate(states, seat, out)
 	return out
@@ -103,7 +103,7 @@ func valuesByFeatures(g *env.Game, net *mlp.Net, view env.State, seat int, legal
 	rows, out := make([]float32, len(legal)*n), make([]float32, len(legal))
 	for i, a := range legal {
 		after.CopyFrom(view)
-		after.After(seat, a)
+		env.After(after, seat, a)
 		row := rows[i*n : (i+1)*n]
 		if i == 0 {
 			reader.Shared(after, seat, row[have.Own:])
@@ -126,7 +126,7 @@ func TestFeaturesOfDropblox(t *testing.T) {
 		kids, worth := make([]dropbloxbot.Kid, len(legal)), make([]float32, len(legal))
 		for i, a := range legal {
 			after := *s.(*dropblox.State)
-			after.After(0, a)
+			env.After(&after, 0, a)
 			kids[i] = dropbloxbot.Kid{Field: after.Taken, Points: after.Points}
 		}
 		judge.Value(kids, worth)
@@ -149,7 +149,7 @@ func TestFeaturesOfWinTetris(t *testing.T) {
 		moves, byPlayer, byFeatures := []wintetris.Block(nil), make([]float64, len(legal)), make([]float64, len(legal))
 		for i, a := range legal {
 			after := *s
-			after.After(0, a)
+			env.After(&after, 0, a)
 			for _, m := range s.Field.Moves(s.Piece, nil) {
 				if m.Action() == a {
 					moves = append(moves, m)
@@ -159,7 +159,7 @@ func TestFeaturesOfWinTetris(t *testing.T) {
 			byFeatures[i] = math.Inf(-1)
 			for k, v := range valuesByFeatures(g, net, &after, 0, next) {
 				then := after
-				then.After(0, next[k])
+				env.After(&then, 0, next[k])
 				worth := wintetrisbot.Unit*float64(then.Lines-after.Lines) + wintetrisbot.Discount*float64(v)
 				byFeatures[i] = max(byFeatures[i], wintetrisbot.Unit*float64(after.Lines-s.Lines)+wintetrisbot.Discount*worth)
 			}

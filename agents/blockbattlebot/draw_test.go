@@ -94,7 +94,7 @@ func children(t testing.TB, seed uint64, seat, rounds int) []env.State {
 	for _, a := range s.Legal(seat, nil) {
 		c := blockbattle.Game.New(2)
 		c.CopyFrom(s)
-		if c.After(seat, a); c.Acting() != 0 {
+		if env.After(c, seat, a); c.Acting() != 0 {
 			out = append(out, c)
 		}
 	}

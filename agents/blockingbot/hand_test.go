@@ -89,7 +89,7 @@ func TestGreedyLaysLargestFirst(t *testing.T) {
 		a, err := agent.Act(context.Background(), &view, seat)
 		require.NoError(t, err)
 		next := *s
-		next.After(seat, a)
+		env.After(&next, seat, a)
 		if o, _, _ := s.Table().Placement(a); next.Acting() != 0 {
 			require.Len(t, o.Cells, most)
 		}

@@ -63,6 +63,7 @@ func (p *program) flatten(header []string) ([]byte, error) {
 	for _, pkg := range p.pkgs {
 		for _, f := range pkg.Syntax {
 			foldFile(pkg.TypesInfo, f)
+			p.foldTypes(pkg.TypesInfo, f)
 		}
 	}
 	if err := p.reach(); err != nil {

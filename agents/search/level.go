@@ -30,7 +30,7 @@ func (l *level) open(s env.State, seat, ply int) {
 	for i, a := range l.legal {
 		child := l.next()
 		child.CopyFrom(s)
-		child.After(seat, a)
+		env.After(child, seat, a)
 		if v, ended := over(child, seat, ply); ended {
 			l.worth[i] = v
 			continue

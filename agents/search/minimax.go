@@ -33,12 +33,8 @@ type minimaxLevel struct {
 	order []int
 }
 
-// seated is a State of a game for two and more seats that tells how many play.
-type seated interface{ SeatCount() int }
-
 // NewMinimax returns a Minimax for g that judges with e and looks ply choices ahead,
-// ply ≥ 1, going on with the best width of each position, width ≥ 1. Positions of a game for
-// more than two seats say how many play (SeatCount).
+// ply ≥ 1, going on with the best width of each position, width ≥ 1.
 func NewMinimax(g *env.Game, e Evaluator, ply, width int) *Minimax {
 	m := &Minimax{eval: e, width: width, ply: make([]minimaxLevel, ply)}
 	for i := range m.ply {
@@ -52,7 +48,7 @@ func NewMinimax(g *env.Game, e Evaluator, ply, width int) *Minimax {
 
 // Act implements env.Agent.
 func (m *Minimax) Act(ctx context.Context, s env.State, seat int) (env.Action, error) {
-	if m.many != nil && s.(seated).SeatCount() > 2 {
+	if m.many != nil && s.SeatCount() > 2 {
 		a, err := m.many.Act(ctx, s, seat)
 		m.value = m.many.Value()
 		return a, err

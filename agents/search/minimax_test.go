@@ -26,7 +26,7 @@ func looked(g *env.Game, e search.Evaluator, s env.State, seat, ply, width, from
 	for i, a := range legal {
 		states[i] = g.New(2)
 		states[i].CopyFrom(s)
-		states[i].After(seat, a)
+		env.After(states[i], seat, a)
 		if states[i].Acting() == 0 {
 			if r := states[i].Result(seat); r != 0 {
 				worth[i] = r * (search.Win - float32(from+1))

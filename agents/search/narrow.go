@@ -95,7 +95,7 @@ func (n *Narrow) mean(c *clock, s env.State, seat, i int) (v float32, done bool)
 		n.draw[0][0] = uint16(o)
 		n.mid.CopyFrom(s)
 		n.mid.Force(n.draw[0][:])
-		n.mid.After(seat, n.two.root.legal[i])
+		env.After(n.mid, seat, n.two.root.legal[i])
 		sum += n.second(seat, i)
 	}
 	return sum / float32(n.outcomes), true
@@ -131,7 +131,7 @@ func (n *Narrow) after(seat int, second env.Action) float32 {
 		n.draw[1][0] = uint16(o)
 		n.mid.Force(n.draw[1][:])
 		n.end.CopyFrom(n.mid)
-		n.end.After(seat, second)
+		env.After(n.end, seat, second)
 		v, ended := over(n.end, seat, 2)
 		switch {
 		case ended:

@@ -39,7 +39,7 @@ func New(g *env.Game, e Evaluator, o Options) (env.Agent, error) {
 		return NewTwo(g, e), nil
 	}
 	switch {
-	case o.Ply >= 3 && o.Ply <= MaxPly && turns(g) && countable(g):
+	case o.Ply >= 3 && o.Ply <= MaxPly && turns(g):
 		return NewMinimax(g, e, o.Ply, o.Width), nil
 	case o.Ply == 3 || o.Ply == 4:
 		if o.Outcomes < 1 || turns(g) {
@@ -51,12 +51,6 @@ func New(g *env.Game, e Evaluator, o Options) (env.Agent, error) {
 		return NewNarrow(g, e, o.Width, o.Outcomes), nil
 	}
 	return nil, fmt.Errorf("search: ply %d, want 1 to 4, and up to %d only where seats take turns", o.Ply, MaxPly)
-}
-
-// countable reports whether positions of g have two seats or say how many play.
-func countable(g *env.Game) bool {
-	_, ok := g.New(g.MinSeats).(seated)
-	return ok || g.MaxSeats == 2
 }
 
 // turns reports whether seats take turns in g: several play and one at a time acts.

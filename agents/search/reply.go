@@ -70,7 +70,7 @@ func (r *Reply) after(s env.State, seat int) float32 {
 	l.live = 0
 	end := l.next()
 	end.CopyFrom(s)
-	end.After(mover, a) // s has its draws forced still
+	env.After(end, mover, a) // s has its draws forced still
 	if v, ended := over(end, seat, 2); ended {
 		return v
 	}

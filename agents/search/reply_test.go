@@ -121,7 +121,7 @@ func TestNewPicksTheSearchThatFitsTheGame(t *testing.T) {
 		{toy.Turns, Options{Ply: 1}, &Greedy{}, ""},
 		{toy.Pick, Options{Ply: 3, Outcomes: 3}, &Narrow{}, ""},
 		{toy.Pick, Options{Ply: 3}, nil, "toy:pick has no third ply"},
-		{toy.Turns, Options{Ply: 3, Outcomes: 3}, nil, "toy:turns has no third ply"},
+		{toy.Turns, Options{Ply: 3, Outcomes: 3}, &Minimax{}, ""},
 		{toy.Pick, Options{Ply: 4, Outcomes: 3}, &Narrow{}, ""},
 		{toy.Pick, Options{Ply: 5, Outcomes: 3}, nil, "ply 5, want 1 to 4"},
 		{tetrisduel.Game, Options{Ply: 3}, &Minimax{}, ""},

@@ -151,7 +151,7 @@ func (x exhaust) worth(s env.State, seat int, a env.Action, ply, depth int) floa
 func (x exhaust) after(s env.State, seat int, a env.Action, draw, ply, depth int) float32 {
 	c := x.fresh(s)
 	c.Force([]uint16{uint16(draw)})
-	c.After(seat, a)
+	env.After(c, seat, a)
 	switch {
 	case c.Acting() == 0 && c.Result(seat) > 0:
 		return Win - float32(ply+1)
@@ -238,7 +238,7 @@ func TestTheFourthPlyPlaysWhatTheExhaustiveOnePlays(t *testing.T) {
 	for i, s := range positions(t, 400) {
 		c := exhaust{}.fresh(s)
 		pairs := len(s.Legal(0, nil))
-		if c.After(0, s.Legal(0, nil)[0]); c.Acting() == 0 {
+		if env.After(c, 0, s.Legal(0, nil)[0]); c.Acting() == 0 {
 			continue
 		}
 		if pairs *= len(c.Legal(0, nil)); pairs > 200 {

@@ -154,7 +154,7 @@ func TestLearnedAgreesWithWholeNet(t *testing.T) {
 		var states []env.State
 		for _, a := range s.Legal(seat, nil) {
 			c := *s
-			if c.After(seat, a); c.Acting() != 0 {
+			if env.After(&c, seat, a); c.Acting() != 0 {
 				states = append(states, &c)
 			}
 		}

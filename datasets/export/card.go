@@ -34,7 +34,7 @@ type About struct {
 
 func (s *Shards) about() About {
 	g := s.game
-	return About{Game: g.Name, ID: g.ID, Rules: g.Rules, Shape: [3]int{g.Planes.C, g.Planes.H, g.Planes.W}, CellBits: CellBits(g),
+	return About{Game: g.Name, ID: g.ID, Rules: g.Rules, Shape: [3]int{g.Planes.C, g.Planes.H, g.Planes.W}, CellBits: g.CellBits(),
 		Planes: g.PlaneNames, Globals: g.GlobalNames, Actions: g.Actions, None: 65535,
 		Observed: finite(observationSpace(g)), Chosen: json.RawMessage(actionSpace(g)), Revision: revision()}
 }
@@ -94,7 +94,7 @@ for cells of one bit, and ` + "`blockyard.unpack(bits, facts)`" + ` for any.
 // card writes README.md and meta/info.json.
 func (s *Shards) card(sources []Source) error {
 	g := s.game
-	text := fmt.Sprintf(card, g.ID, s.games, s.rows, PackedLen(g), strings.ReplaceAll(fmt.Sprint(s.about().Shape), " ", ", "), CellBits(g),
+	text := fmt.Sprintf(card, g.ID, s.games, s.rows, g.PackedLen(), strings.ReplaceAll(fmt.Sprint(s.about().Shape), " ", ", "), g.CellBits(),
 		g.Globals(), g.MaskLen())
 	if err := os.WriteFile(filepath.Join(s.folder, "README.md"), []byte(text), 0o644); err != nil {
 		return err

@@ -176,7 +176,7 @@ func TestShards(t *testing.T) {
 				rows, err := parquet.ReadFile[shardRow](name)
 				require.NoError(t, err)
 				for _, row := range rows {
-					row.Obs = unpacked(row.Obs, g.Planes.Len(), CellBits(g))
+					row.Obs = unpacked(row.Obs, g.Planes.Len(), g.CellBits())
 					key := fmt.Sprint(row.Step, " ", row.Seat)
 					require.Equal(t, want[row.Episode][key], row, "%s: game %d, step and seat %s", name, row.Episode, key)
 					delete(want[row.Episode], key)

@@ -56,12 +56,12 @@ func NewShards(folder string, g *env.Game, rows int) (*Shards, error) {
 			return nil, err
 		}
 	}
-	s := &Shards{folder: folder, game: g, most: rows, group: groupRows, obs: make([]byte, PackedLen(g))}
+	s := &Shards{folder: folder, game: g, most: rows, group: groupRows, obs: make([]byte, g.PackedLen())}
 	s.schema = parquet.NewSchema("row", parquet.Group{
 		"episode": parquet.Encoded(parquet.Int(64), &parquet.DeltaBinaryPacked),
 		"step":    parquet.Encoded(parquet.Int(32), &parquet.DeltaBinaryPacked),
 		"seat":    parquet.Uint(8),
-		"obs":     parquet.Leaf(parquet.FixedLenByteArrayType(PackedLen(g))),
+		"obs":     parquet.Leaf(parquet.FixedLenByteArrayType(g.PackedLen())),
 		"globals": parquet.List(parquet.Leaf(parquet.FloatType)),
 		"mask":    parquet.Leaf(parquet.FixedLenByteArrayType(g.MaskLen())),
 		"action":  parquet.Uint(16), "score": parquet.Int(32),
@@ -130,7 +130,7 @@ func (s *Shards) Row(r *Row) error {
 			return err
 		}
 	}
-	pack(s.obs, r.Planes, CellBits(s.game))
+	pack(s.obs, r.Planes, s.game.CellBits())
 	s.row = s.row[:0]
 	for k, path := range s.schema.Columns() {
 		if path[0] == "globals" {

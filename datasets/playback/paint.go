@@ -48,24 +48,21 @@ func (p *paint) place(s env.State, m env.Moves) {
 		b, g := &p.frame.Boards[k], &p.boards[k]
 		b.Unghost()
 		copy(g.bare, g.ink)
-		for c, glyph := range b.Cells {
-			if glyph >= 'A' && glyph <= 'Z' {
-				g.piece = b.Ink[c]
+		for _, c := range b.Cells {
+			if c.Kind == env.CellPiece {
+				g.piece = c.Ink
 			}
 		}
 	}
 	each(s, m, func(seat int, a env.Action) { marker.Mark(&p.frame, seat, a) })
 	for k := range p.frame.Boards {
-		b := &p.frame.Boards[k]
-		for c, glyph := range b.Cells {
-			if isGhost(glyph) {
-				p.boards[k].ink[c], p.boards[k].piece = b.Ink[c], b.Ink[c]
+		for i, c := range p.frame.Boards[k].Cells {
+			if c.Kind == env.CellGhost {
+				p.boards[k].ink[i], p.boards[k].piece = c.Ink, c.Ink
 			}
 		}
 	}
 }
-
-func isGhost(glyph byte) bool { return glyph >= 'a' && glyph <= 'z' && glyph != 'x' }
 
 // settle takes over what became of the boards in s, the position after.
 func (p *paint) settle(s env.State) {
@@ -88,8 +85,8 @@ func (p *paint) colour(f *env.Frame) {
 	for k := range f.Boards {
 		b, g := &f.Boards[k], &p.boards[k]
 		for c := range b.Cells {
-			if b.Ink[c] == settled && c < len(g.ink) && g.ink[c] != 0 {
-				b.Ink[c] = g.ink[c]
+			if b.Cells[c].Ink == settled && c < len(g.ink) && g.ink[c] != 0 {
+				b.Cells[c].Ink = g.ink[c]
 			}
 		}
 	}
@@ -108,9 +105,9 @@ func (p *paint) fit(f *env.Frame) {
 	for k := range f.Boards {
 		b := &f.Boards[k]
 		g := grid{w: b.W, h: b.H, ink: make([]uint8, b.W*b.H), bare: make([]uint8, b.W*b.H)}
-		for c, ink := range b.Ink {
-			if ink == settled {
-				g.ink[c] = ink
+		for i, c := range b.Cells {
+			if c.Ink == settled {
+				g.ink[i] = c.Ink
 			}
 		}
 		p.boards = append(p.boards, g)
@@ -125,10 +122,10 @@ func (g *grid) follow(b *env.Board) {
 		row := make([]byte, g.w)
 		for x := range g.w {
 			row[x] = '.'
-			switch glyph := b.Cells[y*g.w+x]; {
-			case b.Ink[y*g.w+x] == settled:
+			switch c := b.Cells[y*g.w+x]; {
+			case c.Ink == settled:
 				row[x] = 'x'
-			case glyph >= 'A' && glyph <= 'Z':
+			case c.Kind == env.CellPiece:
 				row[x] = '?' // a piece in play hides the cell
 			}
 		}

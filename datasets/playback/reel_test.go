@@ -163,10 +163,10 @@ func TestColours(t *testing.T) {
 			r.Seek(n)
 			var f env.Frame
 			r.Show(&f)
-			for k, glyph := range f.Boards[0].Cells {
-				if glyph == 'x' {
-					require.NotEqual(t, uint8(settled), f.Boards[0].Ink[k], "%s: position %d\n%s", name, n, f.String())
-					seen[f.Boards[0].Ink[k]]++
+			for _, c := range f.Boards[0].Cells {
+				if c.Kind == env.CellSettled {
+					require.NotEqual(t, uint8(settled), c.Ink, "%s: position %d\n%s", name, n, f.String())
+					seen[c.Ink]++
 				}
 			}
 		}
@@ -190,10 +190,10 @@ func TestMarks(t *testing.T) {
 			s.Show(&plain)
 			marker.Mark(&f, seat, a)
 			for k := range f.Boards {
-				for c, glyph := range f.Boards[k].Cells {
-					if glyph != plain.Boards[k].Cells[c] {
-						require.True(t, isGhost(glyph), "%s: %s paints %q", g.Name, g.Text(a), glyph)
-						require.Less(t, f.Boards[k].Ink[c], uint8(settled))
+				for i, c := range f.Boards[k].Cells {
+					if c != plain.Boards[k].Cells[i] {
+						require.Equal(t, env.CellGhost, c.Kind, "%s: %s paints %q", g.Name, g.Text(a), c.Glyph())
+						require.Less(t, c.Ink, uint8(settled))
 					}
 				}
 			}

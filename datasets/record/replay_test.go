@@ -117,14 +117,14 @@ var endlessGame = &env.Game{
 }
 
 func (e *endless) Reset(seed uint64) {
-	e.Seed(seed)
-	e.Begin()
+	e.Restart(seed)
 	e.Left, e.Sum = endlessSteps, 0
 	e.End()
 }
-func (e *endless) Hide(int, uint64)       {}
+func (e *endless) Hide(env.Seats, uint64) {}
 func (e *endless) CopyFrom(src env.State) { *e = *src.(*endless) }
 func (e *endless) Check() error           { return nil }
+func (e *endless) SeatCount() int         { return 1 }
 func (e *endless) Acting() env.Seats {
 	if e.Left == 0 {
 		return 0
@@ -138,7 +138,6 @@ func (e *endless) Step(m env.Moves) {
 	e.Sum += int64(m[0]) + int64(e.Draw(3))
 	e.End()
 }
-func (e *endless) After(_ int, a env.Action)       { e.Step(env.Alone(0, a)) }
 func (e *endless) Score(int) int                   { return int(e.Sum) }
 func (e *endless) Result(int) float32              { return 0 }
 func (e *endless) Observe(int, []uint8, []float32) {}

@@ -152,29 +152,30 @@ func (c *commands) paint(out *Frame) {
 	for i := range c.pos.Bitmap {
 		for j, v := range c.pos.Bitmap[i] {
 			if v != 0 {
-				b.Set(j, i, 'x', ink(int(v)-1))
+				b.Set(j, i, env.Cell{Kind: env.CellSettled, Ink: ink(int(v) - 1)})
 			}
 		}
 	}
 	if !c.pos.Failed {
 		ghost := c.block
 		ghost.Drop(&c.taken)
-		lay(b, &ghost, 'b')
+		lay(b, &ghost, env.CellGhost)
 	}
-	lay(b, &c.block, 'B')
+	lay(b, &c.block, env.CellPiece)
 	next := f.Tray("next", env.Everybody)
 	for k := range c.pos.Preview {
 		p := &c.pos.Preview[k]
 		cells := p.Cells()
-		next.Add('B', ink(int(p.Type)), len(cells), func(k int) (x, y int) { return int(cells[k].J), int(cells[k].I) })
+		next.Add(env.Cell{Kind: env.CellPiece, Letter: 'B', Ink: ink(int(p.Type))}, len(cells), func(k int) (x, y int) { return int(cells[k].J), int(cells[k].I) })
 	}
 	out.paint(&f)
 	out.Boards[0] = board(b, dropblox.Hidden)
 }
 
-func lay(on *env.Board, b *dropblox.Block, glyph byte) {
+func lay(on *env.Board, b *dropblox.Block, kind env.CellKind) {
+	cell := env.Cell{Kind: kind, Letter: 'B', Ink: ink(int(b.Type))}
 	for _, o := range b.Cells() {
-		on.Set(int(b.Center.J)+int(o.J), int(b.Center.I)+int(o.I), glyph, ink(int(b.Type)))
+		on.Set(int(b.Center.J)+int(o.J), int(b.Center.I)+int(o.I), cell)
 	}
 }
 

@@ -75,10 +75,10 @@ type Tray struct {
 func board(b *env.Board, top int) Board {
 	const digits = "0123456789abcdef"
 	var ink strings.Builder
-	for _, k := range b.Ink[top*b.W:] {
+	for _, k := range b.Inks()[top*b.W:] {
 		ink.WriteByte(digits[k&15])
 	}
-	return Board{Name: b.Name, W: b.W, H: b.H - top, Cells: string(b.Cells[top*b.W:]), Ink: ink.String()}
+	return Board{Name: b.Name, W: b.W, H: b.H - top, Cells: string(b.Glyphs()[top*b.W:]), Ink: ink.String()}
 }
 
 // paint takes over everything of f but its notes. Boards after the first whose name begins
@@ -110,15 +110,15 @@ func trim(b *env.Board) (Board, bool) {
 	var f env.Frame
 	t := f.Tray("", env.Everybody)
 	var taken []int
-	for k, ink := range b.Ink {
-		if ink != 0 {
+	for k, c := range b.Cells {
+		if c.Ink != 0 {
 			taken = append(taken, k)
 		}
 	}
 	if len(taken) == 0 {
 		return Board{}, false
 	}
-	t.Add(b.Cells[taken[0]], b.Ink[taken[0]], len(taken), func(k int) (x, y int) { return taken[k] % b.W, taken[k] / b.W })
+	t.Add(b.Cells[taken[0]], len(taken), func(k int) (x, y int) { return taken[k] % b.W, taken[k] / b.W })
 	return board(&t.Pieces[0], 0), true
 }
 

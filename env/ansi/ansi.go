@@ -42,12 +42,11 @@ func Frame(f *env.Frame) string {
 
 // row paints row y of b: a cell with an ink in reverse video, so that the ink fills it.
 func row(out *strings.Builder, b *env.Board, y int) {
-	for x := range b.W {
-		glyph, ink := b.Cells[y*b.W+x], b.Ink[y*b.W+x]
-		if ink == 0 {
-			out.WriteString(string(glyph) + " ")
-			continue
+	for _, c := range b.Cells[y*b.W : (y+1)*b.W] {
+		text := string([]byte{c.Glyph(), ' '})
+		if c.Ink != 0 {
+			text = "\x1b[7;38;5;" + strconv.Itoa(palette[c.Ink&15]) + "m" + text + "\x1b[0m"
 		}
-		out.WriteString("\x1b[7;38;5;" + strconv.Itoa(palette[ink&15]) + "m" + string(glyph) + " \x1b[0m")
+		out.WriteString(text)
 	}
 }

@@ -12,9 +12,9 @@ import (
 func TestFrame(t *testing.T) {
 	var f env.Frame
 	b := f.Add("a name that is long", 2, 2)
-	b.Set(0, 0, 'T', 6)
-	b.Set(1, 0, ':', 0)
-	b.Set(1, 1, 't', 17) // inks are taken modulo 16
+	b.Set(0, 0, env.Cell{Kind: env.CellPiece, Letter: 'T', Ink: 6})
+	b.Set(1, 0, env.Cell{Kind: env.CellZone})
+	b.Set(1, 1, env.Cell{Kind: env.CellGhost, Letter: 'T', Ink: 17}) // inks are taken modulo 16
 	f.Add("b", 1, 1)
 	f.Note("round 1")
 	require.Equal(t, "a name that is long   b    \n"+

@@ -17,9 +17,9 @@ func (s *Side) show(b *env.Board, st *State, seat int) {
 		for x := 0; x < Width; x++ {
 			switch {
 			case y >= s.floor():
-				b.Set(x, y, '#', inkSolid)
+				b.Set(x, y, env.Cell{Kind: env.CellWall, Ink: inkSolid})
 			case s.Cells.At(x, y):
-				b.Set(x, y, 'x', inkBlock)
+				b.Set(x, y, env.Cell{Kind: env.CellSettled, Ink: inkBlock})
 			}
 		}
 	}
@@ -28,7 +28,7 @@ func (s *Side) show(b *env.Board, st *State, seat int) {
 	}
 	p := int(st.Piece)
 	for _, c := range pieces[p].Cells[0] {
-		b.Set(spawnX(p)+int(c.X), int(c.Y)-1, Letters[p], uint8(p+1))
+		b.Set(spawnX(p)+int(c.X), int(c.Y)-1, cell(env.CellPiece, p))
 	}
 }
 
@@ -58,8 +58,13 @@ func (s *State) Mark(f *env.Frame, seat int, a env.Action) {
 	}
 	l := s.landing(seat, a)
 	for _, c := range pieces[l.Piece].Cells[l.Rot%pieces[l.Piece].Turns] {
-		f.Boards[seat].Set(l.X+int(c.X), l.Y+int(c.Y), Letters[l.Piece]+'a'-'A', uint8(l.Piece+1))
+		f.Boards[seat].Set(l.X+int(c.X), l.Y+int(c.Y), cell(env.CellGhost, l.Piece))
 	}
+}
+
+// cell draws one cell of a piece.
+func cell(kind env.CellKind, piece int) env.Cell {
+	return env.Cell{Kind: kind, Letter: Letters[piece], Ink: uint8(piece + 1)}
 }
 
 // tray shows a piece to come.
@@ -67,6 +72,6 @@ func tray(f *env.Frame, name string, pieces ...int) {
 	t := f.Tray(name, env.Everybody)
 	for _, p := range pieces {
 		cells := &boxes[p].cells
-		t.Add(Letters[p], uint8(p+1), len(cells), func(k int) (x, y int) { return int(cells[k].X), int(cells[k].Y) })
+		t.Add(cell(env.CellPiece, p), len(cells), func(k int) (x, y int) { return int(cells[k].X), int(cells[k].Y) })
 	}
 }

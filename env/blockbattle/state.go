@@ -22,28 +22,32 @@ type State struct {
 	Winner int8 // seat, or Nobody
 }
 
-var _ env.State = (*State)(nil)
+var (
+	_ env.State       = (*State)(nil)
+	_ env.Afterstater = (*State)(nil)
+	_ env.Marker      = (*State)(nil)
+)
 
 // Reset implements env.State: seed decides every piece and every hole.
 func (s *State) Reset(seed uint64) {
-	queue, forced := s.Queue, s.Forced
-	*s = State{Rules: s.Rules, Winner: Nobody}
-	s.Seed(seed)
-	s.Queue, s.Forced = queue, forced
-	s.Begin()
+	*s = State{Rand: s.Rand, Rules: s.Rules, Winner: Nobody}
+	s.Restart(seed)
 	s.Next = uint8(s.Draw(Pieces))
 	s.deal(nil)
 	s.End()
 }
 
 // Hide implements env.State: pieces after the next and holes to come are unknown.
-func (s *State) Hide(_ int, seed uint64) {
-	s.Reseed(seed)
+func (s *State) Hide(_ env.Seats, seed uint64) {
+	s.Seed(seed)
 	s.End()
 }
 
 // CopyFrom implements env.State.
 func (s *State) CopyFrom(src env.State) { *s = *src.(*State) }
+
+// SeatCount implements env.State.
+func (s *State) SeatCount() int { return 2 }
 
 // Acting implements env.State: both seats choose at once, every round.
 func (s *State) Acting() env.Seats {
@@ -63,7 +67,7 @@ func (s *State) Step(m env.Moves) {
 	s.Play(&lands, nil)
 }
 
-// After implements env.State. The rows sent are noted as pending on the opponent's side,
+// After implements env.Afterstater. The rows sent are noted as pending on the opponent's side,
 // whose board stays as it is; the mover's clears, points, solid row, next piece and spawn
 // test happen.
 func (s *State) After(seat int, a env.Action) {

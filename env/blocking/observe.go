@@ -86,7 +86,7 @@ func (s *State) Show(f *env.Frame) {
 		for y := 0; y < Size; y++ {
 			for x := 0; x < Size; x++ {
 				if s.Cells[seat].Has(x, y) {
-					b.Set(x, y, '0'+byte(seat), uint8(seat+1))
+					b.Set(x, y, cell(seat))
 				}
 			}
 		}
@@ -112,12 +112,17 @@ func (s *State) Show(f *env.Frame) {
 	}
 }
 
+// cell draws one cell of a seat.
+func cell(seat int) env.Cell {
+	return env.Cell{Kind: env.CellSeat, Letter: '0' + byte(seat), Ink: uint8(seat + 1)}
+}
+
 // tray shows the pieces that a seat has not laid.
 func (s *State) tray(t *env.Tray, seat int) {
 	for l := 0; l < Letters; l++ {
 		if s.Left[seat]>>uint(l)&1 != 0 {
 			cells := s.Table().Forms(l)[0].Cells
-			t.Add('0'+byte(seat), uint8(seat+1), len(cells), func(k int) (x, y int) { return int(cells[k].X), int(cells[k].Y) })
+			t.Add(cell(seat), len(cells), func(k int) (x, y int) { return int(cells[k].X), int(cells[k].Y) })
 		}
 	}
 }
@@ -126,6 +131,6 @@ func (s *State) tray(t *env.Tray, seat int) {
 func (s *State) Mark(f *env.Frame, seat int, a env.Action) {
 	o, x, y := s.Table().Placement(a)
 	for _, c := range o.Cells {
-		f.Boards[0].Set(x+int(c.X), y+int(c.Y), 'a'+byte(o.Letter), uint8(seat+1))
+		f.Boards[0].Set(x+int(c.X), y+int(c.Y), env.Cell{Kind: env.CellGhost, Letter: 'A' + byte(o.Letter), Ink: uint8(seat + 1)})
 	}
 }

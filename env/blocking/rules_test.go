@@ -156,7 +156,7 @@ func TestEarlyEnd(t *testing.T) {
 	decided := 0
 	play(t, 0, 60, func(s *State, seat int, legal []env.Action) {
 		next := s.copied()
-		next.After(seat, legal[0])
+		env.After(next, seat, legal[0])
 		if next.Reason != Decided {
 			return
 		}
@@ -164,10 +164,10 @@ func TestEarlyEnd(t *testing.T) {
 		s.PlayOut = true
 		long := s.copied()
 		s.PlayOut = false
-		long.After(seat, legal[0])
+		env.After(long, seat, legal[0])
 		for long.Acting() != 0 {
 			seat := long.Acting().First()
-			long.After(seat, long.Legal(seat, nil)[0])
+			env.After(long, seat, long.Legal(seat, nil)[0])
 		}
 		require.Equal(t, Blocked, long.Reason)
 		for i := range int(s.Seats) {

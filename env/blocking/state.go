@@ -36,7 +36,10 @@ type State struct {
 	TableID uint8 // index of the shape table among those in use; 0 is the default
 }
 
-var _ env.State = (*State)(nil)
+var (
+	_ env.State  = (*State)(nil)
+	_ env.Marker = (*State)(nil)
+)
 
 // tables are the shape tables in use, by State.TableID: a State must stay flat.
 var tables = []*Table{DefaultTable}
@@ -62,11 +65,8 @@ func Use(t *Table) (id uint8, err error) {
 
 // Reset implements env.State: seed decides the letters.
 func (s *State) Reset(seed uint64) {
-	queue, forced := s.Queue, s.Forced
-	*s = State{Seats: s.Seats, PlayOut: s.PlayOut, TableID: s.TableID}
-	s.Seed(seed)
-	s.Queue, s.Forced = queue, forced
-	s.Begin()
+	*s = State{Rand: s.Rand, Seats: s.Seats, PlayOut: s.PlayOut, TableID: s.TableID}
+	s.Restart(seed)
 	s.Letters = opening
 	var pool [Letters - 4]uint8
 	for i := range pool {
@@ -105,7 +105,7 @@ func Deal(letters uint32) (draws []uint16) {
 }
 
 // Hide implements env.State: nothing is hidden.
-func (s *State) Hide(int, uint64) {}
+func (s *State) Hide(env.Seats, uint64) {}
 
 // CopyFrom implements env.State.
 func (s *State) CopyFrom(src env.State) { *s = *src.(*State) }
@@ -173,10 +173,7 @@ func (s *State) ahead(seat int) bool {
 	return true
 }
 
-// After implements env.State: the game is played in turns.
-func (s *State) After(seat int, a env.Action) { s.Step(env.Alone(seat, a)) }
-
-// SeatCount is how many seats play.
+// SeatCount implements env.State.
 func (s *State) SeatCount() int { return int(s.Seats) }
 
 // Score implements env.State.

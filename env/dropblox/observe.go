@@ -57,9 +57,9 @@ func (s *State) Show(f *env.Frame) {
 	for i := range s.Cells {
 		for j, v := range s.Cells[i] {
 			if v != 0 {
-				board.Set(j, i, 'x', Ink(int(v)-1))
+				board.Set(j, i, env.Cell{Kind: env.CellSettled, Ink: Ink(int(v) - 1)})
 			} else if i < Hidden {
-				board.Set(j, i, ':', 0)
+				board.Set(j, i, env.Cell{Kind: env.CellZone})
 			}
 		}
 	}
@@ -67,12 +67,12 @@ func (s *State) Show(f *env.Frame) {
 	ghost := block
 	if !s.Failed {
 		ghost.Drop(&s.Taken)
-		paint(board, &ghost, 0, letter(int(block.Type))+'a'-'A')
+		paint(board, &ghost, 0, env.CellGhost)
 	}
-	paint(board, &block, 0, letter(int(block.Type)))
+	paint(board, &block, 0, env.CellPiece)
 	for k := 1; k < Known; k++ {
 		b := s.Block(k)
-		paint(f.Add(fmt.Sprintf("next %d", k), 10, 10), &b, 1, letter(int(b.Type)))
+		paint(f.Add(fmt.Sprintf("next %d", k), 10, 10), &b, 1, env.CellPiece)
 	}
 	f.Note(fmt.Sprintf("turn %d  score %d  block %s", s.Turns, s.Points, block.String()))
 	if s.Failed {
@@ -81,19 +81,18 @@ func (s *State) Show(f *env.Frame) {
 }
 
 // paint puts a block on a board where it is, or, boxed, in the upper left corner.
-func paint(board *env.Board, b *Block, boxed int, with byte) {
+func paint(board *env.Board, b *Block, boxed int, kind env.CellKind) {
 	top, left := int(b.Center.I), int(b.Center.J)
 	if boxed != 0 {
 		shape := NewShape(b)
 		top, left = -int(shape.Turn[0].Low.I), -int(shape.Turn[0].Low.J)
 	}
+	t := int(b.Type)
+	cell := env.Cell{Kind: kind, Letter: byte('A' + SizeOf(t) - 1), Ink: Ink(t)}
 	for _, o := range b.Cells() {
-		board.Set(left+int(o.J), top+int(o.I), with, Ink(int(b.Type)))
+		board.Set(left+int(o.J), top+int(o.I), cell)
 	}
 }
-
-// letter is what a block in play is shown by.
-func letter(t int) byte { return byte('A' + SizeOf(t) - 1) }
 
 // Ink is a block's colour, 1 to 15: of small blocks by type, of larger ones by size.
 func Ink(t int) uint8 {

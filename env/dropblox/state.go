@@ -43,11 +43,9 @@ func (s *State) ResetSeed(seed string) error {
 
 // begin deals a new game: of seven draws the second is thrown away (rules §6.3).
 func (s *State) begin(key []uint32) {
-	queue, forced := s.Queue, s.Forced
-	*s = State{}
-	s.Queue, s.Forced = queue, forced
+	*s = State{Rand: s.Rand}
+	s.Restart(0)
 	s.Twister.Seed(key)
-	s.Begin()
 	s.Blocks[0] = s.draw()
 	s.draw()
 	for k := 1; k < Known; k++ {
@@ -85,13 +83,16 @@ func (s *State) deal() uint16 {
 }
 
 // Hide implements env.State: blocks after the known ones are drawn anew, from seed.
-func (s *State) Hide(_ int, seed uint64) {
+func (s *State) Hide(_ env.Seats, seed uint64) {
 	s.Twister, s.Veiled, s.Forced = Twister{}, true, 0
-	s.Reseed(seed)
+	s.Seed(seed)
 }
 
 // CopyFrom implements env.State.
 func (s *State) CopyFrom(src env.State) { *s = *src.(*State) }
+
+// SeatCount implements env.State.
+func (s *State) SeatCount() int { return 1 }
 
 // Acting implements env.State.
 func (s *State) Acting() env.Seats {
@@ -171,9 +172,6 @@ func (s *State) remove(full uint64) {
 		s.Cells[to] = [Cols]uint16{}
 	}
 }
-
-// After implements env.State: the game is played alone.
-func (s *State) After(seat int, a env.Action) { s.Step(env.Alone(seat, a)) }
 
 // Score implements env.State.
 func (s *State) Score(int) int { return int(s.Points) }

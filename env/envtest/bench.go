@@ -46,7 +46,7 @@ func Bench(b *testing.B, g *env.Game) {
 		{"Step", func(m *moment, _ int) { scratch.CopyFrom(m.s); scratch.Step(m.moves) }},
 		{"Observe", func(m *moment, seat int) { m.s.Observe(seat, planes, globals) }},
 		{"CopyFrom", func(m *moment, _ int) { scratch.CopyFrom(m.s) }},
-		{"After", func(m *moment, seat int) { scratch.CopyFrom(m.s); scratch.After(seat, m.moves[seat]) }},
+		{"After", func(m *moment, seat int) { scratch.CopyFrom(m.s); env.After(scratch, seat, m.moves[seat]) }},
 	} {
 		b.Run(c.name, func(b *testing.B) {
 			b.ReportAllocs()

@@ -57,8 +57,8 @@ func (w *walker) afterstate(s env.State, seat int, together bool) error {
 	legal := s.Legal(seat, nil)
 	a := legal[w.rng.IntN(len(legal))]
 	x, y := w.clone(s), w.clone(s)
-	x.After(seat, a)
-	y.After(seat, a)
+	env.After(x, seat, a)
+	env.After(y, seat, a)
 	if d := w.apart(x, y); d != "" {
 		return fmt.Errorf("playing After action %d twice differs in %s", a, d)
 	}
@@ -71,12 +71,12 @@ func (w *walker) afterstate(s env.State, seat int, together bool) error {
 	}
 	if draws := x.Draws(nil); len(draws) > 0 {
 		y.CopyFrom(s)
-		y.Hide(seat, 99)
+		y.Hide(1<<seat, 99)
 		z := w.clone(y)
 		y.Force(draws)
-		y.After(seat, a)
+		env.After(y, seat, a)
 		z.Force(draws)
-		z.After(seat, a)
+		env.After(z, seat, a)
 		if d := w.apart(y, z); d != "" {
 			return fmt.Errorf("playing After action %d with forced draws differs in %s", a, d)
 		}
@@ -93,7 +93,7 @@ func (w *walker) afterstate(s env.State, seat int, together bool) error {
 		if len(legal) == 0 {
 			break
 		}
-		x.After(seat, legal[w.rng.IntN(len(legal))])
+		env.After(x, seat, legal[w.rng.IntN(len(legal))])
 	}
 	return nil
 }

@@ -140,13 +140,13 @@ func (w *walker) poke(s env.State, seed uint64) error {
 		s.Score(seat)
 		s.Result(seat)
 		ahead := w.clone(s)
-		ahead.Hide(seat, seed)
+		ahead.Hide(1<<seat, seed)
 		for depth := 0; depth < 3 && ahead.Acting().Has(seat); depth++ {
 			if err := legalOf(w.g, ahead, seat, true); err != nil {
 				return fmt.Errorf("seat %d, %d choices alone: %w", seat, depth, err)
 			}
 			legal := ahead.Legal(seat, nil)
-			ahead.After(seat, legal[w.rng.IntN(len(legal))])
+			env.After(ahead, seat, legal[w.rng.IntN(len(legal))])
 		}
 		look(w.g, ahead, seat)
 	}
@@ -168,9 +168,9 @@ func noAllocation(g *env.Game, seats int, seed uint64) error {
 				seat := set.First()
 				s.Observe(seat, planes, globals)
 				other.CopyFrom(s)
-				other.Hide(seat, seed)
+				other.Hide(1<<seat, seed)
 				if m[seat] != env.None {
-					other.After(seat, m[seat])
+					env.After(other, seat, m[seat])
 				}
 			}
 			s.Step(m)

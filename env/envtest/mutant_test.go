@@ -95,21 +95,21 @@ func (s *mutant) Reset(seed uint64) {
 	}
 }
 
-func (s *mutant) Hide(seat int, seed uint64) {
+func (s *mutant) Hide(viewers env.Seats, seed uint64) {
 	switch next := s.State.Next; broken {
 	case hideNothing:
 	case hideGeneratorOnly:
-		s.State.Hide(seat, seed)
+		s.State.Hide(viewers, seed)
 		s.State.Next = next
 	case hideShows:
-		s.State.Hide(seat, seed)
+		s.State.Hide(viewers, seed)
 		s.Card = s.State.Next
 	case hideFromClock:
 		clock++
-		s.State.Hide(seat, clock)
-		s.Last[seat] = uint8(clock) % 4
+		s.State.Hide(viewers, clock)
+		s.Last[viewers.First()] = uint8(clock) % 4
 	default:
-		s.State.Hide(seat, seed)
+		s.State.Hide(viewers, seed)
 	}
 }
 
@@ -214,11 +214,11 @@ func (s *mutant) Show(f *env.Frame) {
 	s.State.Show(f)
 	switch b := &f.Boards[0]; broken {
 	case showBlank:
-		b.Cells[0] = ' '
+		b.Cells[0].Kind = 99
 	case showGhost:
-		b.Set(0, 0, 'a', 1)
+		b.Set(0, 0, env.Cell{Kind: env.CellGhost, Letter: 'A', Ink: 1})
 	case showColourless:
-		b.Set(0, 0, 'A', 0)
+		b.Set(0, 0, env.Cell{Kind: env.CellPiece, Letter: 'A'})
 	}
 }
 
@@ -257,9 +257,9 @@ var mutants = []struct {
 	{neverEnds, toy.Pick, "ends", "goes on after"},
 	{stepPanics, toy.Pick, "ends", "panic: broken rules"},
 	{afterStays, toy.Turns, "afterstates", "is not Step"},
-	{showBlank, toy.Pick, "frames", `glyph ' '`},
-	{showGhost, toy.Pick, "frames", `a ghost 'a' without its piece`},
-	{showColourless, toy.Pick, "frames", `glyph 'A' in ink 0`},
+	{showBlank, toy.Pick, "frames", `a cell of kind 99`},
+	{showGhost, toy.Pick, "frames", `a ghost of A without its piece`},
+	{showColourless, toy.Pick, "frames", `letter 'A' and ink 0`},
 	{textTwice, toy.Pick, "action text", "actions 0 and 1 are both"},
 	{parseAll, toy.Pick, "action text", "want an error"},
 	{planeNames, toy.Pick, "facts", "with 1 names"},

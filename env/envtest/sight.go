@@ -1,10 +1,10 @@
 package envtest
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"blockyard/env"
 )
@@ -88,15 +88,16 @@ func frames(g *env.Game, seats int, seed uint64) error {
 			return errors.New("a frame without boards")
 		}
 		for _, b := range f.Boards {
-			if len(b.Cells) != b.W*b.H || len(b.Ink) != b.W*b.H {
-				return fmt.Errorf("board %q of %dx%d has %d cells and %d inks", b.Name, b.W, b.H, len(b.Cells), len(b.Ink))
+			if len(b.Cells) != b.W*b.H {
+				return fmt.Errorf("board %q of %dx%d has %d cells", b.Name, b.W, b.H, len(b.Cells))
 			}
-			for k, c := range b.Cells {
-				if b.Ink[k] > 15 || !known(c) || (b.Ink[k] == 0) != (c == '.' || c == ':') {
-					return fmt.Errorf("board %q has glyph %q in ink %d", b.Name, c, b.Ink[k])
+			for _, c := range b.Cells {
+				if !drawable(c) {
+					return fmt.Errorf("board %q has a cell of kind %d, letter %q and ink %d", b.Name, c.Kind, c.Letter, c.Ink)
 				}
-				if c >= 'a' && c <= 'z' && c != 'x' && !bytes.ContainsRune(b.Cells, rune(c-'a'+'A')) {
-					return fmt.Errorf("board %q has a ghost %q without its piece", b.Name, c)
+				piece := env.Cell{Kind: env.CellPiece, Letter: c.Letter, Ink: c.Ink}
+				if c.Kind == env.CellGhost && !slices.Contains(b.Cells, piece) {
+					return fmt.Errorf("board %q has a ghost of %c without its piece", b.Name, c.Letter)
 				}
 			}
 		}
@@ -104,9 +105,21 @@ func frames(g *env.Game, seats int, seed uint64) error {
 	})
 }
 
-// known reports whether env.Board says what a glyph is.
-func known(c byte) bool {
-	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '.' || c == ':' || c == '#'
+// drawable reports whether letter and ink are such as env.Cell says of the cell's kind.
+func drawable(c env.Cell) bool {
+	low, high := byte(0), byte(0)
+	switch c.Kind {
+	case env.CellEmpty, env.CellZone:
+		return c.Letter == 0 && c.Ink == 0
+	case env.CellSettled, env.CellWall:
+	case env.CellPiece, env.CellGhost:
+		low, high = 'A', 'Z'
+	case env.CellSeat:
+		low, high = '0', '0'+env.MaxSeats-1
+	default:
+		return false
+	}
+	return c.Letter >= low && c.Letter <= high && c.Ink >= 1 && c.Ink <= 15
 }
 
 // hidden: Hide keeps what a seat sees and may do, follows from its seed, and, in a game
@@ -118,8 +131,8 @@ func hidden(g *env.Game, seats int, seed uint64) error {
 		drawn = drawn || ply > 0 && len(s.Draws(nil)) > 0
 		for seat := range seats {
 			a, b := w.clone(s), w.clone(s)
-			a.Hide(seat, uint64(ply))
-			b.Hide(seat, uint64(ply))
+			a.Hide(1<<seat, uint64(ply))
+			b.Hide(1<<seat, uint64(ply))
 			if d := w.apart(a, b); d != "" {
 				return fmt.Errorf("hiding twice from one seed differs in %s", d)
 			}
@@ -199,7 +212,7 @@ func leaks(g *env.Game, seats int, seed uint64) error {
 
 func (w *walker) leak(a, b env.State, seat int, seed uint64) string {
 	a, b = w.clone(a), w.clone(b)
-	a.Hide(seat, seed)
-	b.Hide(seat, seed)
+	a.Hide(1<<seat, seed)
+	b.Hide(1<<seat, seed)
 	return w.unfold(a, b, seat, seed)
 }

@@ -67,9 +67,9 @@ func (s *State) Show(f *env.Frame) {
 		for x := 0; x < Width; x++ {
 			switch {
 			case s.Cells.At(x, y):
-				b.Set(x, y, 'x', 8)
+				b.Set(x, y, env.Cell{Kind: env.CellSettled, Ink: 8})
 			case y >= Peace && y < Reachable:
-				b.Set(x, y, ':', 0)
+				b.Set(x, y, env.Cell{Kind: env.CellZone})
 			}
 		}
 	}
@@ -82,8 +82,13 @@ func (s *State) Show(f *env.Frame) {
 	for i := 0; s.Reason == Running && i <= trayAhead && int(s.Turn)+i <= HalfTurns; i++ {
 		kind := s.Block(int(s.Turn) + i)
 		cells := Cells(kind, 0)
-		t.Add(Letters[kind], uint8(kind+1), len(cells), func(k int) (x, y int) { return int(cells[k].X), int(cells[k].Y) })
+		t.Add(cell(env.CellPiece, kind), len(cells), func(k int) (x, y int) { return int(cells[k].X), int(cells[k].Y) })
 	}
+}
+
+// cell draws one cell of a block.
+func cell(kind env.CellKind, block int) env.Cell {
+	return env.Cell{Kind: kind, Letter: Letters[block], Ink: uint8(block + 1)}
 }
 
 // trayAhead is how many blocks after the current one are shown.
@@ -97,6 +102,6 @@ func (s *State) Mark(f *env.Frame, seat int, a env.Action) {
 		if seat == 1 {
 			x, y = Width-1-x, Height-1-y
 		}
-		f.Boards[0].Set(x, y, Letters[kind]+'a'-'A', uint8(kind+1))
+		f.Boards[0].Set(x, y, cell(env.CellGhost, kind))
 	}
 }

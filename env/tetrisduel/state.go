@@ -38,15 +38,15 @@ type State struct {
 	Winner int8
 }
 
-var _ env.State = (*State)(nil)
+var (
+	_ env.State  = (*State)(nil)
+	_ env.Marker = (*State)(nil)
+)
 
 // Reset implements env.State: seed decides the 80 packages.
 func (s *State) Reset(seed uint64) {
-	queue, forced := s.Queue, s.Forced
-	*s = State{Turn: 1, Winner: Nobody, Last: [2]env.Action{env.None, env.None}}
-	s.Seed(seed)
-	s.Queue, s.Forced = queue, forced
-	s.Begin()
+	*s = State{Rand: s.Rand, Turn: 1, Winner: Nobody, Last: [2]env.Action{env.None, env.None}}
+	s.Restart(seed)
 	for i := range s.Deal {
 		s.Deal[i] = s.Draw(uint32(len(permutations)))
 	}
@@ -54,7 +54,7 @@ func (s *State) Reset(seed uint64) {
 }
 
 // Hide implements env.State: nothing is hidden.
-func (s *State) Hide(int, uint64) {}
+func (s *State) Hide(env.Seats, uint64) {}
 
 // CopyFrom implements env.State.
 func (s *State) CopyFrom(src env.State) { *s = *src.(*State) }
@@ -74,6 +74,9 @@ func (s *State) Board(seat int) falling.Field {
 	}
 	return Turned(&s.Cells)
 }
+
+// SeatCount implements env.State.
+func (s *State) SeatCount() int { return 2 }
 
 // Acting implements env.State.
 func (s *State) Acting() env.Seats {
@@ -147,9 +150,6 @@ func (s *State) limit() {
 }
 
 func (s *State) end(r Reason, winner int8) { s.Reason, s.Winner = r, winner }
-
-// After implements env.State: the game is played in turns.
-func (s *State) After(seat int, a env.Action) { s.Step(env.Alone(seat, a)) }
 
 // Score implements env.State.
 func (s *State) Score(seat int) int { return int(s.Points[seat]) }

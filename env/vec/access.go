@@ -88,15 +88,14 @@ func (e *Env) Clone(dst, src int) error {
 	return e.resume(dst)
 }
 
-// Reseed gives environment i another future: what any seat may not know is redrawn from
-// seed, and so are its later episodes and choices. What the seats see does not change.
+// Reseed gives environment i another future: everything that none of the driven seats may
+// know is redrawn from seed, and so are later episodes and random choices. What the driven
+// seats observe does not change.
 func (e *Env) Reseed(i int, seed uint64) error {
 	if err := e.usable(i); err != nil {
 		return err
 	}
-	for seat := range e.c.Seats {
-		e.states[i].Hide(seat, env.Derive(seed, uint64(seat)))
-	}
+	e.states[i].Hide(e.driven, env.Derive(seed, uint64(e.c.Seats-1)))
 	sl := &e.slots[i]
 	sl.root, sl.word = seed, env.Derive(seed, ownStream)
 	return e.resume(i)

@@ -36,11 +36,8 @@ type Engine struct {
 
 // Start begins a new game; it keeps Strict, and draws that were forced.
 func (e *Engine) Start(seed uint64) {
-	queue, forced, strict := e.Queue, e.Forced, e.Strict
-	*e = Engine{Strict: strict}
-	e.Seed(seed)
-	e.Queue, e.Forced = queue, forced
-	e.Begin()
+	*e = Engine{Rand: e.Rand, Strict: e.Strict}
+	e.Restart(seed)
 	e.Next = e.draw()
 	e.spawn()
 	e.End()

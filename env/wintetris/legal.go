@@ -97,8 +97,6 @@ func (s *State) Legal(seat int, dst []env.Action) []env.Action {
 	return dst
 }
 
-var _ env.Masker = (*State)(nil)
-
 // MaskLegal implements env.Masker.
 func (s *State) MaskLegal(_ int, mask []byte) {
 	word := uint64(1<<bitSets - 1)

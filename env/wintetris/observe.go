@@ -102,26 +102,30 @@ func (s *State) Show(f *env.Frame) {
 	for y := 0; y < Height; y++ {
 		for x := 0; x < Width; x++ {
 			if s.Field.At(x, y) {
-				b.Set(x, Height-1-y, 'x', 8)
+				b.Set(x, Height-1-y, env.Cell{Kind: env.CellSettled, Ink: 8})
 			}
 		}
 	}
-	ink := s.Piece.Kind + 1
 	if s.Over == Running {
 		for _, c := range s.Field.Fall(s.Piece).Cells() {
-			b.Set(c[0], Height-1-c[1], Letters[s.Piece.Kind]+'a'-'A', ink)
+			b.Set(c[0], Height-1-c[1], cell(env.CellGhost, s.Piece.Kind))
 		}
 	}
 	for _, c := range s.Piece.Cells() {
-		b.Set(c[0], Height-1-c[1], Letters[s.Piece.Kind], ink)
+		b.Set(c[0], Height-1-c[1], cell(env.CellPiece, s.Piece.Kind))
 	}
 	next := f.Add("next", 4, 4)
 	at := Block{Kind: s.Next, Y: int8(4 - Size(s.Next))}
 	for _, c := range at.Cells() {
-		next.Set(c[0], 3-c[1], Letters[s.Next], s.Next+1)
+		next.Set(c[0], 3-c[1], cell(env.CellPiece, s.Next))
 	}
 	f.Note(fmt.Sprintf("piece %d  lines %d  level %d  points %d", s.Pieces+1, s.Lines, s.Level(), s.Points))
 	if s.Over != Running {
 		f.Note("over by " + s.Over.String())
 	}
+}
+
+// cell draws one cell of a piece.
+func cell(kind env.CellKind, piece uint8) env.Cell {
+	return env.Cell{Kind: kind, Letter: Letters[piece], Ink: piece + 1}
 }

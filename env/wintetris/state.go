@@ -22,16 +22,23 @@ type State struct {
 	Mode Mode
 }
 
-var _ env.State = (*State)(nil)
+var (
+	_ env.State  = (*State)(nil)
+	_ env.Masker = (*State)(nil)
+	_ env.Marker = (*State)(nil)
+)
 
 // Reset implements env.State: seed is where the rules' generator starts.
 func (s *State) Reset(seed uint64) { s.Start(seed) }
 
 // Hide implements env.State: the pieces after the next one are hidden.
-func (s *State) Hide(_ int, seed uint64) { s.Reseed(seed) }
+func (s *State) Hide(_ env.Seats, seed uint64) { s.Seed(seed) }
 
 // CopyFrom implements env.State.
 func (s *State) CopyFrom(src env.State) { *s = *src.(*State) }
+
+// SeatCount implements env.State.
+func (s *State) SeatCount() int { return 1 }
 
 // Acting implements env.State.
 func (s *State) Acting() env.Seats {
@@ -65,9 +72,6 @@ func (s *State) Step(m env.Moves) {
 	}
 	s.End()
 }
-
-// After implements env.State: the player is alone.
-func (s *State) After(_ int, a env.Action) { s.Step(env.Alone(0, a)) }
 
 // Score implements env.State: lines.
 func (s *State) Score(int) int { return int(s.Lines) }

@@ -185,7 +185,7 @@ func (a *afters) row(view, after env.State, i, r, k int) {
 	before := h.measure(view, seat)
 	for m := first; m < end; m++ {
 		after.CopyFrom(view)
-		after.After(seat, a.actions[m])
+		env.After(after, seat, a.actions[m])
 		after.Observe(seat, a.planes[m*planes:(m+1)*planes], a.globals[m*globals:(m+1)*globals])
 		a.reward[m] = h.measure(after, seat) - before
 		if after.Acting() == 0 {

@@ -28,7 +28,7 @@ func (s *session) describe(f *wire.Frame) error {
 		{Name: "no_action", Value: int(env.None)},
 		{Name: "planes", Value: map[string]any{
 			"shape": [3]int{g.Planes.C, g.Planes.H, g.Planes.W}, "dtype": "|u1", "low": 0, "high": int(g.PlaneMax), "names": g.PlaneNames,
-			"bits": cellBits(g),
+			"bits": g.CellBits(),
 		}},
 		{Name: "globals", Value: globalFacts(g)},
 		{Name: "opponents", Value: s.srv.opponents(g)}, {Name: "max_episode_steps", Value: 0},

@@ -117,7 +117,7 @@ func (a *afterFeatures) read(w, i, r, k int) {
 	var shared []float32 // as the first afterstate that is not the end has them
 	for m := first; m < end; m++ {
 		after.CopyFrom(view)
-		after.After(seat, a.actions[m])
+		env.After(after, seat, a.actions[m])
 		a.reward[m] = h.measure(after, seat) - before
 		if after.Acting() == 0 {
 			a.done[m] = 1 // and no features: players look at games that go on

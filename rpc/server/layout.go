@@ -1,7 +1,6 @@
 package server
 
 import (
-	"blockyard/env"
 	"blockyard/env/vec"
 	"blockyard/rpc/wire"
 )
@@ -47,7 +46,7 @@ func (h *handle) layOut(fields []string, packed bool) error {
 	}
 	h.layout = layout{Layout: l}
 	if planes && packed {
-		h.layout.bits = &vec.Field{Name: "bits", DType: "|u1", Shape: []int{h.rows, packedLen(h.game)}, Len: h.rows * packedLen(h.game)}
+		h.layout.bits = &vec.Field{Name: "bits", DType: "|u1", Shape: []int{h.rows, h.game.PackedLen()}, Len: h.rows * h.game.PackedLen()}
 		h.layout.Fields = append(h.layout.Fields, *h.layout.bits)
 	}
 	h.layout.Len = 0
@@ -85,19 +84,3 @@ func (l *layout) announce() []map[string]any {
 	}
 	return out
 }
-
-// cellBits is how many bits hold a cell of g's planes: 1, 2, 4 or 8.
-func cellBits(g *env.Game) int {
-	switch {
-	case g.PlaneMax < 2:
-		return 1
-	case g.PlaneMax < 4:
-		return 2
-	case g.PlaneMax < 16:
-		return 4
-	}
-	return 8
-}
-
-// packedLen is how many bytes the packed planes of a row take.
-func packedLen(g *env.Game) int { return (g.Planes.Len()*cellBits(g) + 7) / 8 }

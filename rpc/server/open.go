@@ -139,7 +139,7 @@ func estimate(g *env.Game, c *vec.Config, packed bool) int64 {
 		view *= 2
 	}
 	if packed {
-		view += int64(packedLen(g))
+		view += int64(g.PackedLen())
 	}
 	row := view + 2*int64(g.MaskLen()) + 2
 	agents := int64(c.Seats - bits.OnesCount8(uint8(driven)))

@@ -6,7 +6,7 @@ import "encoding/binary"
 // j*b+b-1, the lowest bit of the first byte being bit 0. On all cores.
 func (h *handle) pack(dst, planes []byte) error {
 	if h.packRow == nil {
-		width, each, per, bits := h.game.Planes.Len(), packedLen(h.game), h.env.Rows(), cellBits(h.game)
+		width, each, per, bits := h.game.Planes.Len(), h.game.PackedLen(), h.env.Rows(), h.game.CellBits()
 		h.packRow = func(_, i int) {
 			for row := i * per; row < (i+1)*per; row++ {
 				packCells(h.packTo[row*each:(row+1)*each], h.packFrom[row*width:(row+1)*width], bits)

@@ -52,7 +52,7 @@ func boardFields(list []env.Board) []map[string]any {
 	boards := []map[string]any{}
 	for i := range list {
 		b := &list[i]
-		boards = append(boards, map[string]any{"name": b.Name, "w": b.W, "h": b.H, "cells": b.Cells, "ink": b.Ink})
+		boards = append(boards, map[string]any{"name": b.Name, "w": b.W, "h": b.H, "cells": b.Glyphs(), "ink": b.Inks()})
 	}
 	return boards
 }

@@ -177,7 +177,7 @@ func TestAfterstates(t *testing.T) {
 			env.View(view, twin.State(i), seat, env.Derive(99, uint64(2*i+seat)))
 			for _, action := range view.Legal(seat, nil) {
 				after.CopyFrom(view)
-				after.After(seat, action)
+				env.After(after, seat, action)
 				after.Observe(seat, planes, globals)
 				require.EqualValues(t, action, binary.LittleEndian.Uint16(a.Actions[2*m:]))
 				require.Equal(t, planes, a.Planes[m*len(planes):(m+1)*len(planes)])

@@ -46,7 +46,7 @@ func (s *Set) Add(rec *record.Record) error {
 // add appends the afterstate of seat's choice a, unless that ends the game.
 func (s *Set) add(state env.State, seat int, a env.Action, result float32) {
 	s.after.CopyFrom(state)
-	s.after.After(seat, a)
+	env.After(s.after, seat, a)
 	if s.after.Acting() == 0 {
 		return
 	}

@@ -46,7 +46,7 @@ func TestRowsAreTheAfterstatesThatWereChosen(t *testing.T) {
 
 	s, x := game.Rules.New(2), make([]float32, len(game.Features))
 	s.Reset(rec.Seed)
-	s.After(1, rec.Choices[1]) // the second row: seat 1's first choice
+	env.After(s, 1, rec.Choices[1]) // the second row: seat 1's first choice
 	reader := game.Reader()
 	reader.Shared(s, 1, x[game.Own:])
 	reader.Own(s, 1, x[:game.Own])

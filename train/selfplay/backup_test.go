@@ -105,8 +105,8 @@ func TestAheadGoesThroughAllDraws(t *testing.T) {
 		for p := range 7 {
 			third.CopyFrom(s)
 			third.Force([]uint16{uint16(p)})
-			third.After(0, a)
-			third.After(0, b)
+			env.After(third, 0, a)
+			env.After(third, 0, b)
 			v := float32(-floor)
 			if third.Acting() != 0 {
 				v = max(c.second(third, 0), -floor)

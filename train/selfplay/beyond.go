@@ -55,7 +55,7 @@ func (c *chooser) take(s env.State, seat int, a env.Action, draw uint16) {
 	}
 	c.drawn[0] = draw
 	s.Force(c.drawn[:])
-	s.After(seat, a)
+	env.After(s, seat, a)
 }
 
 // twice is seat's choice in s by the best second choices after the best few first ones, and

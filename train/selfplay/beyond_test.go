@@ -46,7 +46,7 @@ func TestBeyondIsTheSearchWrittenOut(t *testing.T) {
 			then.CopyFrom(s)
 			for k, choice := range []env.Action{a, b} {
 				then.Force([]uint16{slot.fate[k][f]})
-				then.After(0, choice)
+				env.After(then, 0, choice)
 				if then.Acting() == 0 {
 					break
 				}
@@ -56,7 +56,7 @@ func TestBeyondIsTheSearchWrittenOut(t *testing.T) {
 				choice, worth := twoDeep(c, then)
 				if v = worth; look == 3 && choice != env.None {
 					then.Force([]uint16{slot.fate[2][f]})
-					then.After(0, choice)
+					env.After(then, 0, choice)
 					if v = -floor; then.Acting() != 0 {
 						_, v = twoDeep(c, then)
 					}

@@ -74,7 +74,7 @@ func (c *chooser) open(l *level, s env.State, seat int) {
 	for i, a := range l.legal {
 		next := l.states[l.live]
 		next.CopyFrom(s)
-		next.After(seat, a)
+		env.After(next, seat, a)
 		if next.Acting() == 0 {
 			l.worth[i] = certain * next.Result(seat)
 			continue

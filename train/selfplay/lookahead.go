@@ -129,7 +129,7 @@ func (c *chooser) onward(leaf env.State, seat, look int) float32 {
 		if sum += worth; first < 0 {
 			return (sum + float32(look-n-1)*worth) / float32(look)
 		}
-		c.third.After(mover, c.last.legal[first])
+		env.After(c.third, mover, c.last.legal[first])
 	}
 	return sum / float32(look)
 }
@@ -142,8 +142,8 @@ func (c *chooser) ahead(s env.State, seat int, a, b env.Action) float32 {
 		c.drawn[0] = uint16(p)
 		c.third.CopyFrom(s)
 		c.third.Force(c.drawn[:])
-		c.third.After(seat, a)
-		c.third.After(seat, b)
+		env.After(c.third, seat, a)
+		env.After(c.third, seat, b)
 		worth := float32(-floor)
 		if c.third.Acting() == 0 {
 			worth = floor * c.third.Result(seat)

@@ -28,14 +28,14 @@ func TestStartIsHand(t *testing.T) {
 		var states []env.State
 		for _, a := range s.Legal(seat, nil) {
 			next.CopyFrom(s)
-			next.After(seat, a)
+			env.After(next, seat, a)
 			if next.Acting() == 0 {
 				continue
 			}
 			one := BlockBattle.Rules.New(2)
 			one.CopyFrom(next)
 			legal := next.Legal(seat, nil)
-			next.After(seat, legal[below(&r, len(legal))])
+			env.After(next, seat, legal[below(&r, len(legal))])
 			states = append(states, one)
 			if next.Acting() != 0 {
 				two := BlockBattle.Rules.New(2)

@@ -27,7 +27,7 @@ func TestStartOfDuelIsHand(t *testing.T) {
 		seat := s.Mover()
 		for _, a := range s.Legal(seat, nil) {
 			next.CopyFrom(s)
-			next.After(seat, a)
+			env.After(next, seat, a)
 			if next.Acting() == 0 {
 				continue
 			}

@@ -76,18 +76,16 @@ var _ env.State = (*State)(nil)
 
 // Reset implements env.State.
 func (s *State) Reset(seed uint64) {
-	queue, forced := s.Queue, s.Forced
-	*s = State{Seats: s.Seats, Turns: s.Turns}
-	s.Rand = env.Rand{Word: env.Mix(seed), Queue: queue, Forced: forced}
-	s.Begin()
+	*s = State{Rand: s.Rand, Seats: s.Seats, Turns: s.Turns}
+	s.Restart(env.Mix(seed))
 	s.Card = 1 + uint8(s.Draw(cards))
 	s.Next = 1 + uint8(s.Draw(cards))
 	s.End()
 }
 
 // Hide implements env.State: the next card and all later ones are unknown.
-func (s *State) Hide(_ int, seed uint64) {
-	s.Reseed(env.Mix(seed))
+func (s *State) Hide(_ env.Seats, seed uint64) {
+	s.Seed(env.Mix(seed))
 	s.Next = 1 + uint8(s.Rand.Next()%cards)
 	s.Rand.Begin()
 	s.End()
@@ -113,6 +111,9 @@ func (s *State) Check() error {
 	}
 	return nil
 }
+
+// SeatCount implements env.State.
+func (s *State) SeatCount() int { return int(s.Seats) }
 
 // Acting implements env.State.
 func (s *State) Acting() env.Seats {
@@ -230,7 +231,7 @@ func (s *State) Observe(seat int, planes []uint8, globals []float32) {
 func (s *State) Show(f *env.Frame) {
 	b := f.Add("card", cards, 1)
 	for k := range int(s.Card) {
-		b.Set(k, 0, '#', 1)
+		b.Set(k, 0, env.Cell{Kind: env.CellWall, Ink: 1})
 	}
 	for seat := range int(s.Seats) {
 		f.Note(fmt.Sprintf("seat %d: %d points, last %d", seat, s.Points[seat], s.Last[seat]))

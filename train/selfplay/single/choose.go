@@ -39,7 +39,7 @@ func (c *chooser) open(s env.State) {
 	for i, a := range c.legal {
 		next := c.states[i]
 		next.CopyFrom(s)
-		next.After(0, a)
+		env.After(next, 0, a)
 		c.reward = append(c.reward, c.earn(next.Score(0)-before))
 		if next.Acting() != 0 {
 			k := len(c.live)

@@ -24,6 +24,18 @@ func main() {
 	var shown rules.Shower = s
 	fmt.Println(shown.Show(), s.State.Base.Word, s.Names, moves.Word(), text)
 	fmt.Println(rules.Most(1, 2), rules.Square(3), rules.Three, rules.Depth, rules.Squares())
+	switch x := shown.(type) {
+	case rules.Bumper:
+		fmt.Println(x.Bump())
+	default:
+		neverReached() // every Shower is a Bumper
+	}
+	switch shown.(type) {
+	case fmt.Stringer:
+		fmt.Println("a Stringer")
+	default:
+		fmt.Println("no Stringer")
+	}
 	loops(5)
 	fmt.Fprintln(os.Stderr, "done")
 }

@@ -22,6 +22,9 @@ const Size, Depth = 10, 1 << 4
 // A Shower shows.
 type Shower interface{ Show() string }
 
+// A Bumper is every Shower of this program.
+type Bumper interface{ Bump() int }
+
 // Base is embedded elsewhere.
 type Base struct{ Word uint64 }
 
