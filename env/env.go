@@ -55,6 +55,7 @@ func (s Shape) Len() int { return s.C * s.H * s.W }
 type Game struct {
 	Name  string // "blockbattle", "blockbattle:classic": in agent specs, in records, on the wire
 	ID    string // the Gymnasium id without its namespace: "BlockBattle-v0"
+	Title string // for people: "Block Battle", also of its variants; "" for the name
 	Rules int    // version; raised whenever an old record would replay differently
 
 	MinSeats, MaxSeats int

@@ -33,6 +33,7 @@ type Library struct {
 	notes  []string // what was left out of the folders
 	walked time.Time
 	byID   map[string]*entry
+	kinds  kinds // of the games that were asked for
 }
 
 // A dir is a history folder and the one entry it makes.
@@ -45,7 +46,7 @@ type dir struct {
 // NewLibrary lists the games in files of records, folders of them, and history folders or
 // folders of those. It fails if one of them is not there.
 func NewLibrary(paths []string) (*Library, error) {
-	l := &Library{}
+	l := &Library{kinds: kinds{}}
 	for _, path := range paths {
 		st, err := os.Stat(path)
 		if err != nil {

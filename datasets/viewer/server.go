@@ -90,6 +90,7 @@ type list struct {
 	Reading bool     `json:"reading"`
 	Notes   []string `json:"notes,omitempty"`
 	Games   []*entry `json:"games"`
+	Kinds   kinds    `json:"kinds"` // of the games listed, by name
 }
 
 func (s *Server) games(w http.ResponseWriter, r *http.Request) {
@@ -102,7 +103,7 @@ func (s *Server) games(w http.ResponseWriter, r *http.Request) {
 	l := s.library
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	out := list{From: from, Reading: !l.refresh(time.Now().Add(pause)), Notes: l.notes, Games: []*entry{}}
+	out := list{From: from, Reading: !l.refresh(time.Now().Add(pause)), Notes: l.notes, Games: []*entry{}, Kinds: kinds{}}
 	all := l.list()
 	out.All = len(all)
 	words := strings.Fields(strings.ToLower(short(r.FormValue("q"), 200)))
@@ -112,6 +113,7 @@ func (s *Server) games(w http.ResponseWriter, r *http.Request) {
 		}
 		if out.Total++; out.Total > from && len(out.Games) < count {
 			out.Games = append(out.Games, e)
+			out.Kinds[e.Game] = l.kinds.of(e.Game)
 		}
 	}
 	answer(w, &out)
@@ -134,6 +136,7 @@ func (e *entry) matches(words []string) bool {
 // details is the answer of /api/game.
 type details struct {
 	Game entry  `json:"game"`
+	Kind kind   `json:"kind"`
 	Film info   `json:"film"`
 	Gen  string `json:"gen"` // another one: what was loaded of the game is worth nothing
 }
@@ -145,7 +148,7 @@ func (s *Server) game(w http.ResponseWriter, r *http.Request) {
 	}
 	defer f.mu.Unlock()
 	f.film.advance(time.Now().Add(pause))
-	out := details{Game: f.shown, Film: f.film.info(), Gen: f.gen}
+	out := details{Game: f.shown, Kind: kindOf(f.shown.Game), Film: f.film.info(), Gen: f.gen}
 	answer(w, &out)
 }
 

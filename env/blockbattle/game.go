@@ -19,6 +19,7 @@ func game(name, id string, rules Rules) *env.Game {
 	return &env.Game{
 		Name:         name,
 		ID:           id,
+		Title:        "Block Battle",
 		Rules:        1,
 		MinSeats:     2,
 		MaxSeats:     2,

@@ -24,6 +24,7 @@ func newGame(name, id string, t *Table, table uint8) *env.Game {
 	return &env.Game{
 		Name:         name,
 		ID:           id,
+		Title:        "Blocking",
 		Rules:        1,
 		MinSeats:     2,
 		MaxSeats:     4,

@@ -10,6 +10,7 @@ import (
 var Game = &env.Game{
 	Name:         "dropblox",
 	ID:           "Dropblox-v0",
+	Title:        "Dropblox",
 	Rules:        1,
 	MinSeats:     1,
 	MaxSeats:     1,

@@ -10,6 +10,7 @@ import (
 var Game = &env.Game{
 	Name:         "tetrisduel",
 	ID:           "TetrisDuel-v0",
+	Title:        "Tetris Duel",
 	Rules:        1,
 	MinSeats:     2,
 	MaxSeats:     2,

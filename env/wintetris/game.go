@@ -20,6 +20,7 @@ func game(name, id string, mode Mode) *env.Game {
 	g := &env.Game{
 		Name:         name,
 		ID:           id,
+		Title:        "WinTetris",
 		Rules:        1,
 		MinSeats:     1,
 		MaxSeats:     1,

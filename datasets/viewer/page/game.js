@@ -1,7 +1,7 @@
 // One game: fetching, winding, playing, following.
 
 import {Reel, ask, wait} from "./api.js";
-import {address, title, el} from "./list.js";
+import {address, el} from "./list.js";
 import * as stage from "./stage.js";
 
 const $ = (id) => document.getElementById(id);
@@ -92,7 +92,7 @@ function fail(text) {
 }
 
 function head() {
-  const where = $("where"), parts = [el("b", "", details ? title(details.game.game) : "")];
+  const where = $("where"), parts = [el("b", "", details ? details.kind.title : "")];
   if (details && details.film.live) parts.push(el("span", "chip live", "live"));
   else if (details && details.game.stopped) parts.push(el("span", "chip", "stopped"));
   parts.push(el("span", "id", id));
@@ -100,7 +100,7 @@ function head() {
   if (where.dataset.key === key && where.firstChild) return;
   where.dataset.key = key;
   where.replaceChildren(...parts);
-  if (details) document.title = title(details.game.game) + " · " + details.game.players.join(" – ");
+  if (details) document.title = details.kind.title + " · " + details.game.players.join(" – ");
 }
 
 function bounds() {

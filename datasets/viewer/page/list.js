@@ -8,21 +8,6 @@ const more = document.getElementById("more"), search = document.getElementById("
 const step = 100;
 let shown = step, text = "", timer = 0, asked = 0, seen = "";
 
-const titles = {blockbattle: "Block Battle", tetrisduel: "Tetris Duel", blocking: "Blocking", wintetris: "WinTetris", dropblox: "Dropblox"};
-
-// title is a game's name for people: "Block Battle, classic".
-export function title(game) {
-  const [name, variant] = game.split(":");
-  return (titles[name] || name[0].toUpperCase() + name.slice(1)) + (variant ? ", " + variant : "");
-}
-
-// signs are the little pictures in the list.
-const signs = {
-  blockbattle: {w: 3, h: 2, cells: ".xxxx.", ink: "055550"}, tetrisduel: {w: 3, h: 2, cells: "xxx.x.", ink: "666060"},
-  blocking: {w: 3, h: 3, cells: "x..xxx..x", ink: "700722002"}, wintetris: {w: 3, h: 2, cells: "..xxxx", ink: "003333"},
-  dropblox: {w: 3, h: 3, cells: "xx.xx.xxx", ink: "bb0bb0bbb"},
-};
-
 export function el(tag, cls, text) {
   const e = document.createElement(tag);
   if (cls) e.className = cls;
@@ -49,15 +34,16 @@ async function load() {
   const mine = ++asked;
   let got = null;
   try {
-    const games = [];
+    const games = [], kinds = {};
     for (let from = 0; from < shown; from += 500) {
       got = await ask("api/games", {q: text, from, count: Math.min(500, shown - from)});
       if (!got) break;
       games.push(...got.games);
+      Object.assign(kinds, got.kinds);
       if (games.length >= got.total) break;
     }
     if (mine !== asked) return;
-    if (got) show({...got, games});
+    if (got) show({...got, games, kinds});
   } catch (err) {
     if (mine !== asked) return;
     note.textContent = err.message;
@@ -71,7 +57,7 @@ function show(list) {
   seen = now;
   total.textContent = list.all ? (text ? `${list.total} of ${list.all}` : list.total) : "";
   const focus = document.activeElement && document.activeElement.dataset ? document.activeElement.dataset.id : undefined;
-  rows.replaceChildren(...list.games.map(row));
+  rows.replaceChildren(...list.games.map((game) => row(game, list.kinds[game.game])));
   if (focus) rows.querySelector(`[data-id="${CSS.escape(focus)}"]`)?.focus();
   more.hidden = list.games.length >= list.total;
   const lines = list.notes ? [...list.notes] : [];
@@ -81,28 +67,28 @@ function show(list) {
   note.textContent = lines.join(" · ");
 }
 
-function row(game) {
+// row shows one game; kind says how its game is called, counted and pictured.
+function row(game, kind) {
   const a = el("a", "row");
   a.href = address(game.id, 0);
   a.dataset.id = game.id;
   a.setAttribute("role", "listitem");
-  const sign = el("span", "sign"), picture = signs[game.game.split(":")[0]];
+  const sign = el("span", "sign"), picture = kind.sign;
   if (picture) {
     const c = el("canvas");
     c.setAttribute("aria-hidden", "true");
-    drawPiece(c, picture, 9);
+    drawPiece(c, picture, Math.min(9, 27 / Math.max(picture.w, picture.h)));
     sign.append(c);
   } else sign.textContent = game.error ? "!" : "▦";
   const what = el("span", "what"), name = el("b");
-  name.append(title(game.game));
+  name.append(kind.title);
   if (game.live) name.append(el("span", "chip live", "live"));
   else if (game.stopped) name.append(el("span", "chip", "stopped"));
   what.append(name, el("small", "", game.id));
   const who = el("span", "who");
   if (game.error) who.append(el("span", "bad", game.error));
   game.players.forEach((player, seat) => who.append(playerLine(game, player, seat)));
-  const unit = game.game.startsWith("dropblox") ? "turns" : "moves";
-  const length = game.error ? "" : game.length.toLocaleString("en") + " " + (game.length === 1 ? unit.slice(0, -1) : unit);
+  const length = game.error ? "" : game.length.toLocaleString("en") + " " + kind.unit + (game.length === 1 ? "" : "s");
   const when = el("time", "when", date(game.time));
   when.dateTime = new Date(game.time).toISOString();
   a.append(sign, what, who, el("span", "len", length), when);
