@@ -2,9 +2,7 @@
 package playback
 
 import (
-	"fmt"
 	"math"
-	"slices"
 	"time"
 
 	"blockyard/datasets/record"
@@ -81,8 +79,8 @@ func (r *Reel) Advance(deadline time.Time) (done bool) {
 		last = s.Acting() == 0 || m == env.NoMoves
 	}
 	r.done, r.err = true, r.replay.Err()
-	if r.err == nil && last {
-		r.err = r.compare(r.replay.State())
+	if r.err == nil && last && !r.Unfinished {
+		r.err = r.replay.Compare(r.Rec)
 	}
 	if n := len(r.moves); n > 0 && n == r.reached {
 		r.moves = r.moves[:n-1]
@@ -118,29 +116,6 @@ func (r *Reel) keep(s env.State) {
 	}
 	clear(r.marks[len(half):])
 	r.marks, r.spacing = half, 2*r.spacing
-}
-
-// compare holds the end of the game against what the record says of it.
-func (r *Reel) compare(s env.State) error {
-	rec := r.Rec
-	end := record.Record{Seats: rec.Seats}
-	end.End(s)
-	over := s.Acting() == 0
-	switch plies := r.replay.Ply(); {
-	case r.Unfinished:
-		return nil // the end is not known
-	case plies < len(rec.Choices):
-		return fmt.Errorf("%w: the game is over after %d choices, the record goes on", record.ErrDiffers, plies)
-	case over && rec.Stopped:
-		return fmt.Errorf("%w: the game is over, the record says it was stopped", record.ErrDiffers)
-	case !over && !rec.Stopped:
-		return fmt.Errorf("%w: the choices end after %d, the game is not over", record.ErrDiffers, plies)
-	case !slices.Equal(end.Scores, rec.Scores):
-		return fmt.Errorf("%w: scores %v, recorded %v", record.ErrDiffers, end.Scores, rec.Scores)
-	case !slices.Equal(end.Results, rec.Results):
-		return fmt.Errorf("%w: results %v, recorded %v", record.ErrDiffers, end.Results, rec.Results)
-	}
-	return nil
 }
 
 // Len is how many positions have been reached.

@@ -5,6 +5,7 @@ import (
 	"sort"
 	"time"
 
+	"blockyard/datasets/playback"
 	"blockyard/env"
 	"blockyard/env/dropblox"
 )
@@ -31,14 +32,14 @@ type turns interface {
 type steps struct {
 	starts []int // first frame of each turn
 	frames int
-	scores scoreLine
+	scores playback.Scores
 }
 
 // add adds a turn without commands.
 func (s *steps) add(score int) {
 	s.starts = append(s.starts, s.frames)
 	s.frames++
-	s.scores.add(score)
+	s.scores.Note([]int{score})
 }
 
 // extend gives the last turn its commands.
@@ -48,27 +49,6 @@ func (s *steps) extend(commands int) { s.frames = s.starts[len(s.starts)-1] + 1 
 func (s *steps) turn(n int) (t, made int) {
 	t = sort.Search(len(s.starts), func(k int) bool { return s.starts[k] > n }) - 1
 	return t, n - s.starts[t]
-}
-
-// A scoreLine is a score at the beginning of every so many turns.
-type scoreLine struct {
-	every, n int
-	scores   []int
-}
-
-func (l *scoreLine) add(score int) {
-	l.every = max(l.every, 1)
-	if l.n%l.every == 0 {
-		l.scores = append(l.scores, score)
-	}
-	if l.n++; len(l.scores) <= 1024 {
-		return
-	}
-	half := l.scores[:0]
-	for k := 0; k < len(l.scores); k += 2 {
-		half = append(half, l.scores[k])
-	}
-	l.scores, l.every = half, 2*l.every
 }
 
 // commands is a Dropblox game as a film: a frame before each command of a turn and one
@@ -99,7 +79,7 @@ func (c *commands) advance(deadline time.Time) {
 
 func (c *commands) info() info {
 	out := info{Frames: c.steps.frames, Pace: commandPace}
-	out.Turns, out.Scores = true, [][]int{c.steps.scores.scores}
+	out.Turns, out.Scores = true, c.steps.scores.Seats
 	var err error
 	if out.Reading, out.Live, err = c.of.state(); err != nil {
 		out.Error = err.Error()
