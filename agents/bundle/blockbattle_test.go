@@ -121,7 +121,7 @@ func TestBundledHandPlaysLikeItsTwin(t *testing.T) {
 	b, err := Bot{Game: "blockbattle"}.Write()
 	require.NoError(t, err)
 	require.LessOrEqual(t, len(b.Source), MaxChars)
-	sameMoves(t, b.Source, search.NewTwo(blockbattle.Game, blockbattlebot.NewHand()))
+	sameMoves(t, b.Source, search.NewTwoPly(blockbattle.Game, blockbattlebot.NewHand()))
 }
 
 func TestBundledNetPlaysLikeItsTwin(t *testing.T) {
@@ -135,7 +135,7 @@ func TestBundledNetPlaysLikeItsTwin(t *testing.T) {
 		require.NoError(t, err)
 		e, err := blockbattlebot.NewLearned(rounded)
 		require.NoError(t, err)
-		sameMoves(t, b.Source, search.NewTwo(blockbattle.Game, e))
+		sameMoves(t, b.Source, search.NewTwoPly(blockbattle.Game, e))
 	}
 }
 
@@ -145,7 +145,7 @@ func TestBundledThirdPlyPlaysLikeItsTwin(t *testing.T) {
 	require.NoError(t, err)
 	e, err := blockbattlebot.NewLearned(net)
 	require.NoError(t, err)
-	sameMoves(t, b.Source, search.NewNarrow(blockbattle.Game, e, 12, blockbattle.Pieces))
+	sameMoves(t, b.Source, search.NewExpectimax(blockbattle.Game, e, 12, blockbattle.Pieces))
 }
 
 func TestBundledFourthPlyPlaysLikeItsTwin(t *testing.T) {
@@ -155,7 +155,7 @@ func TestBundledFourthPlyPlaysLikeItsTwin(t *testing.T) {
 	require.Contains(t, string(b.Source), "4 choices ahead")
 	e, err := blockbattlebot.NewLearned(net)
 	require.NoError(t, err)
-	w := &twin{t: t, agent: search.NewFourth(blockbattle.Game, e, 12, blockbattle.Pieces), view: blockbattle.Game.New(2)}
+	w := &twin{t: t, agent: search.NewExpectimax4(blockbattle.Game, e, 12, blockbattle.Pieces), view: blockbattle.Game.New(2)}
 	askSeeded(t, compiled(t, b.Source), 80, w.check)
 	require.Greater(t, w.positions, 60)
 }

@@ -22,7 +22,7 @@ var offers = []offer{
 type offer struct {
 	game       string // without the variant
 	hand       *Hand  // what its hand's weights are
-	outcomes   int    // what a third and a fourth ply tell apart (see search.Narrow); 0 for none
+	outcomes   int    // draws that search.Expectimax averages over; 0 for none
 	evaluators []evaluator
 	outside    func(g *env.Game, argv []string) env.Agent // somebody else's program; nil if they cannot play
 	players    []player                                   // that search in a way of the game's own

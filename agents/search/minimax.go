@@ -7,34 +7,33 @@ import (
 	"blockyard/env"
 )
 
-// Minimax is an agent for positions of two seats that take turns. It looks some choices ahead,
-// its own and the opponent's, goes on with the best few at every level as one ply judges them,
-// and leaves out lines that can no longer change the outcome (alpha-beta). The evaluator's
-// worth for one seat is taken to be the other's loss. A seat may have several turns in a row,
-// the other one passing. Where more than two play it is a Reply.
+// Minimax is an agent for positions of two seats that take turns. It looks several plies
+// ahead, its own and the opponent's. At every level it goes on from the actions that are best
+// at one ply, at most width of them, and cuts off what cannot change the result (alpha-beta).
+// The value for one seat is taken to be minus the value for the other. A seat may have several
+// turns in a row while the other one passes. If more than two play, Minimax is a Reply.
 //
-// With a deadline it looks two choices ahead first, then three, and so on, each time beginning
-// with what was best before. Out of time, it plays the best of the choices it has looked at to
-// the depth it was at, and if there is none, the best of the depth before.
+// With a deadline, it deepens iteratively: two plies, then three, and so on, each time in the
+// order of the previous values. When the time is up, it plays the best of the actions that it
+// has searched to the current depth, or the best of the previous depth if there is none.
 type Minimax struct {
+	reported
 	eval  Evaluator
 	width int
 	many  *Reply // for more than two seats
 	ply   []minimaxLevel
 	limit int // levels in use
 	clock clock
-	cut   bool // the time ran out in the middle of a line
-	value float32
+	cut   bool // the time was up before the current root action was searched completely
 }
 
-// A minimaxLevel is a level and its children in the order they are looked at.
+// A minimaxLevel is a level and its live children in search order.
 type minimaxLevel struct {
 	level
 	order []int
 }
 
-// NewMinimax returns a Minimax for g that judges with e and looks ply choices ahead,
-// ply ≥ 1, going on with the best width of each position, width ≥ 1.
+// NewMinimax returns a Minimax of ply plies for g with the evaluator e, ply ≥ 1, width ≥ 1.
 func NewMinimax(g *env.Game, e Evaluator, ply, width int) *Minimax {
 	m := &Minimax{eval: e, width: width, ply: make([]minimaxLevel, ply)}
 	for i := range m.ply {
@@ -55,11 +54,11 @@ func (m *Minimax) Act(ctx context.Context, s env.State, seat int) (env.Action, e
 	}
 	m.clock, m.cut = newClock(ctx), false
 	l := &m.ply[0]
-	l.open(s, seat, 1)
+	l.expand(s, seat, 1)
 	if len(l.legal) == 0 {
 		return env.None, stuck(seat)
 	}
-	l.judge(m.eval, seat)
+	l.evaluate(m.eval, seat)
 	l.order = l.arrange(l.order, true)
 	i := l.best()
 	m.limit = len(m.ply)
@@ -67,25 +66,23 @@ func (m *Minimax) Act(ctx context.Context, s env.State, seat int) (env.Action, e
 		m.limit = 2
 	}
 	for ; m.limit > 1 && m.limit <= len(m.ply); m.limit++ {
-		seen := m.deepen(seat)
-		if seen > 0 {
+		searched := m.deepen(seat)
+		if searched > 0 {
 			i = l.best()
 		}
-		if seen < len(l.order) {
+		if searched < len(l.order) {
 			break
 		}
 		l.rank()
 	}
-	m.value = l.worth[i]
+	m.value = l.value[i]
 	return l.legal[i], nil
 }
 
-// Value implements Reporter.
-func (m *Minimax) Value() float32 { return m.value }
-
-// deepen replaces the worth of the root's choices by what they are worth some choices further,
-// and returns how many of the live ones it came to before the time was over, those that are too
-// many to go into among them. With one or more, the rest are out; with none, all are as before.
+// deepen searches the root's actions limit plies deep and replaces their values. It returns the
+// number of live children it has dealt with before the time was up: all of them if it was
+// not, including those beyond width. If that is at least one, the others are excluded; if
+// none, all values are as before.
 func (m *Minimax) deepen(seat int) int {
 	l := &m.ply[0]
 	alpha := l.finished()
@@ -98,7 +95,7 @@ func (m *Minimax) deepen(seat int) int {
 			l.drop(n)
 			return n
 		}
-		// The window begins just below alpha: a choice as good as the best is told from a worse one.
+		// The window begins just below alpha, so that an equal value is exact and not a bound.
 		v := m.after(l.states[k], seat, 1, math.Nextafter32(alpha, -3*Win), 2*Win)
 		if m.cut {
 			if n > 0 {
@@ -106,7 +103,7 @@ func (m *Minimax) deepen(seat int) int {
 			}
 			return n
 		}
-		l.worth[l.slot[k]] = v
+		l.value[l.slot[k]] = v
 		if better(v, alpha) {
 			alpha = v
 		}
@@ -114,9 +111,9 @@ func (m *Minimax) deepen(seat int) int {
 	return len(l.order)
 }
 
-// descend returns what the best choice of seat at depth d, judged already, is worth some choices
-// further. Choices that are not gone into are out. A worth outside of alpha to beta is only a
-// bound.
+// descend searches the actions of seat at depth d, which are evaluated already, and returns the
+// value of the best. Actions beyond width are excluded. A value outside of alpha to beta is
+// only a bound.
 func (m *Minimax) descend(seat, d int, alpha, beta float32) float32 {
 	l := &m.ply[d]
 	l.order = l.arrange(l.order, true)
@@ -141,16 +138,16 @@ func (m *Minimax) descend(seat, d int, alpha, beta float32) float32 {
 	return best
 }
 
-// after returns what s, d choices from the root, is worth to seat, which has just moved.
+// after returns the value of s, d plies from the root, for seat, which has just acted.
 func (m *Minimax) after(s env.State, seat, d int, alpha, beta float32) float32 {
 	mover := s.Acting().First()
-	passed := mover == seat // the other seat did
+	passed := mover == seat // the other seat passed
 	if !passed {
 		alpha, beta = -beta, -alpha
 	}
 	l := &m.ply[d]
-	l.open(s, mover, d+1)
-	l.judge(m.eval, mover)
+	l.expand(s, mover, d+1)
+	l.evaluate(m.eval, mover)
 	var v float32
 	if d+1 == m.limit || len(l.legal) == 0 {
 		v = l.top(d + 1)
@@ -163,31 +160,31 @@ func (m *Minimax) after(s env.State, seat, d int, alpha, beta float32) float32 {
 	return v
 }
 
-// finished returns the worth of the best choice that ends the game, or less than any.
+// finished returns the value of the best action that ends the game, or less than any value.
 func (l *minimaxLevel) finished() float32 {
 	best := -2 * Win
 	k := 0
-	for i := range l.legal { // slots ascend
+	for i := range l.legal { // the slots of the live children ascend
 		if k < l.live && l.slot[k] == i {
 			k++
-		} else if better(l.worth[i], best) {
-			best = l.worth[i]
+		} else if better(l.value[i], best) {
+			best = l.value[i]
 		}
 	}
 	return best
 }
 
-// drop takes the choices from order[n] on out of the choice.
+// drop excludes the actions from order[n] on.
 func (l *minimaxLevel) drop(n int) {
 	for _, k := range l.order[n:] {
-		l.worth[l.slot[k]] = -2 * Win
+		l.value[l.slot[k]] = -2 * Win
 	}
 }
 
-// rank orders the live children anew, by what their choices are worth now.
+// rank sorts the live children by the values of their actions.
 func (l *minimaxLevel) rank() {
 	for n := range l.order {
-		for j := n; j > 0 && l.worth[l.slot[l.order[j]]] > l.worth[l.slot[l.order[j-1]]]; j-- {
+		for j := n; j > 0 && l.value[l.slot[l.order[j]]] > l.value[l.slot[l.order[j-1]]]; j-- {
 			l.order[j], l.order[j-1] = l.order[j-1], l.order[j]
 		}
 	}

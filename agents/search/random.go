@@ -2,18 +2,17 @@ package search
 
 import (
 	"context"
-	"fmt"
 
 	"blockyard/env"
 )
 
-// Random is an agent that plays any legal action, all equally likely.
+// Random is an agent that plays a legal action at random, all with the same probability.
 type Random struct {
 	rand  env.Rand
 	legal []env.Action
 }
 
-// NewRandom returns a Random whose choices follow from seed.
+// NewRandom returns a Random whose actions follow from seed.
 func NewRandom(seed uint64) *Random {
 	r := new(Random)
 	r.rand.Seed(seed)
@@ -43,9 +42,4 @@ func (f *First) Act(ctx context.Context, s env.State, seat int) (env.Action, err
 		return env.None, stuck(seat)
 	}
 	return f.legal[0], nil
-}
-
-// stuck is the error of an agent asked to choose where it has no choice.
-func stuck(seat int) error {
-	return fmt.Errorf("seat %d has no legal action", seat)
 }

@@ -6,71 +6,67 @@ import (
 	"blockyard/env"
 )
 
-// Reply is an agent for games in which seats take turns. It looks at the best of its own
-// choices, as one ply judges them, and at the reply to each that the next seat would
-// think best for itself; it plays the choice that leaves it best off after the reply.
+// Reply is an agent for games in which seats take turns. It searches the best of its own
+// actions at one ply. For each it finds the reply that is best for the next seat at one ply,
+// and it plays the action after whose reply its own value is greatest.
 //
-// With an evaluator for which one seat's gain is the other's loss this is two plies of
-// minimax in a game of two; with more seats, each is taken to play for itself.
+// In a game of two whose evaluator is zero-sum this is minimax of two plies. With more seats,
+// each is assumed to play for itself.
 //
-// Out of time, it plays the best of the choices whose reply it has seen.
+// When the time is up, it plays the best of the actions whose reply it has searched.
 type Reply struct {
+	reported
 	eval  Evaluator
 	width int
 	root  level
 	reply level
-	order []int // live children of the root, the best by one ply first
+	order []int // live children of the root, in search order
 	out   [1]float32
-	value float32
 }
 
-// NewReply returns a Reply for g that judges with e and looks at the replies to the best
-// width choices, width ≥ 1.
+// NewReply returns a Reply for g with the evaluator e. It searches the replies to the best
+// width actions, width ≥ 1.
 func NewReply(g *env.Game, e Evaluator, width int) *Reply {
 	return &Reply{eval: e, width: width, root: level{game: g}, reply: level{game: g}}
 }
 
 // Act implements env.Agent.
 func (r *Reply) Act(ctx context.Context, s env.State, seat int) (env.Action, error) {
-	r.root.open(s, seat, 1)
+	r.root.expand(s, seat, 1)
 	if len(r.root.legal) == 0 {
 		return env.None, stuck(seat)
 	}
 	c := newClock(ctx)
-	r.root.judge(r.eval, seat)
+	r.root.evaluate(r.eval, seat)
 	r.order = r.root.arrange(r.order, true)
-	for seen, k := range r.order {
+	for n, k := range r.order {
 		i := r.root.slot[k]
-		if seen >= r.width || seen > 0 && c.up() {
-			r.root.worth[i] = -Win // never looked at: out of the choice
+		if n >= r.width || n > 0 && c.up() {
+			r.root.value[i] = -Win // not searched: excluded
 			continue
 		}
-		r.root.worth[i] = r.after(r.root.states[k], seat)
+		r.root.value[i] = r.after(r.root.states[k], seat)
 	}
 	i := r.root.best()
-	r.value = r.root.worth[i]
+	r.value = r.root.value[i]
 	return r.root.legal[i], nil
 }
 
-// Value implements Reporter.
-func (r *Reply) Value() float32 { return r.value }
-
-// after returns what s is worth to seat once the seat to move has played what it thinks
-// best for itself.
+// after returns the value of s for seat after the best reply of the seat to move.
 func (r *Reply) after(s env.State, seat int) float32 {
 	mover := s.Acting().First()
 	l := &r.reply
-	l.open(s, mover, 2)
-	l.judge(r.eval, mover)
+	l.expand(s, mover, 2)
+	l.evaluate(r.eval, mover)
 	if len(l.legal) == 0 {
-		return Win - 2 // a seat that has to choose and cannot has lost
+		return Win - 2 // the mover must act and cannot: it has lost
 	}
-	// Finished children are not kept, so the best reply is made once more.
+	// Finished children are not kept, so the child of the best reply is made again.
 	a := l.legal[l.best()]
 	l.live = 0
 	end := l.next()
 	end.CopyFrom(s)
-	env.After(end, mover, a) // s has its draws forced still
+	env.After(end, mover, a) // the draws of s are still forced
 	if v, ended := over(end, seat, 2); ended {
 		return v
 	}

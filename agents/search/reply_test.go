@@ -115,14 +115,14 @@ func TestNewPicksTheSearchThatFitsTheGame(t *testing.T) {
 		want    env.Agent
 		err     string
 	}{
-		{toy.Pick, Options{}, &Two{}, ""},
+		{toy.Pick, Options{}, &TwoPly{}, ""},
 		{toy.Pick, Options{Ply: 1}, &Greedy{}, ""},
 		{toy.Turns, Options{}, &Reply{}, ""},
 		{toy.Turns, Options{Ply: 1}, &Greedy{}, ""},
-		{toy.Pick, Options{Ply: 3, Outcomes: 3}, &Narrow{}, ""},
+		{toy.Pick, Options{Ply: 3, Outcomes: 3}, &Expectimax{}, ""},
 		{toy.Pick, Options{Ply: 3}, nil, "toy:pick has no third ply"},
 		{toy.Turns, Options{Ply: 3, Outcomes: 3}, &Minimax{}, ""},
-		{toy.Pick, Options{Ply: 4, Outcomes: 3}, &Narrow{}, ""},
+		{toy.Pick, Options{Ply: 4, Outcomes: 3}, &Expectimax{}, ""},
 		{toy.Pick, Options{Ply: 5, Outcomes: 3}, nil, "ply 5, want 1 to 4"},
 		{tetrisduel.Game, Options{Ply: 3}, &Minimax{}, ""},
 		{tetrisduel.Game, Options{Ply: MaxPly}, &Minimax{}, ""},
@@ -140,7 +140,7 @@ func TestNewPicksTheSearchThatFitsTheGame(t *testing.T) {
 	}
 }
 
-func TestTwoRefusesAGameOfTurns(t *testing.T) {
-	_, err := NewTwo(toy.Turns, margin{}).Act(context.Background(), toy.Turns.New(3), 0)
+func TestTwoPlyRefusesAGameOfTurns(t *testing.T) {
+	_, err := NewTwoPly(toy.Turns, margin{}).Act(context.Background(), toy.Turns.New(3), 0)
 	require.ErrorContains(t, err, "toy:turns: seats take turns")
 }

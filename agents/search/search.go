@@ -1,56 +1,69 @@
-// Package search chooses actions in any game through env.State alone: one piece
-// deep, two pieces deep, a narrow third and fourth over what may come next, and, where seats
-// take turns, the best reply. What a position is worth is a plug, an Evaluator. The package
-// imports the standard library only and keeps to the language of Go 1.17, because
-// contest bots carry it.
+// Package search chooses actions by looking ahead, in any game, through env.State alone. An
+// Evaluator says how good a position is.
 //
-// Every search here is deterministic: of equally good actions the one with the lowest
-// id is played, whatever the evaluator, and every draw on the way that a search does not
-// tell apart is taken to be 0, so that hidden draws to come make no difference. A finished
-// game is judged by its Result, never by the evaluator, and a loss that comes later is
-// better than one that comes sooner.
+//	Greedy      1 ply: the action with the best afterstate
+//	TwoPly      2 plies: every pair of own actions (seats act at once or alone)
+//	Expectimax  3 or 4 plies: the best pairs, then the mean over the coming draws
+//	Reply       2 plies: own action, best reply of the next seat (seats take turns)
+//	Minimax     3 to 6 plies with alpha-beta, for two seats that take turns
 //
-// Agents keep the positions they look at in pools that grow once and then stay: after
-// the first few moves Act allocates nothing.
+// New chooses the search that fits a game and a number of plies. Random and First need no
+// evaluator.
+//
+// Every search is deterministic. Among equally good actions it plays the one with the lowest
+// id. A draw that a search does not average over is taken to be 0, so hidden draws make no
+// difference. The value of a finished game comes from its Result, never from the evaluator;
+// a later loss is better than an earlier one.
+//
+// Agents keep positions in pools that grow and never shrink: after the first few moves Act
+// allocates nothing. The package imports the standard library only and uses the language of
+// Go 1.17, because contest bots carry its code.
 package search
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"blockyard/env"
 )
 
-// An Evaluator says how good positions are for a seat. It belongs to one agent and need
-// not be safe for concurrent use.
+// An Evaluator says how good positions are for a seat. It belongs to one agent and need not
+// be safe for concurrent use.
 type Evaluator interface {
-	// Evaluate writes into out[i] the worth of states[i] for seat, higher being better,
-	// 0 being even. All states of one call are the children of one position, reached
-	// by choices of one seat alone: what the choices of that seat do not touch is the
-	// same in all of them and need be looked at once. None of them is a finished game.
-	// Values are comparable between the calls of one decision and stay within ±Limit.
-	// len(out) == len(states) ≥ 1; the states are read, not changed and not kept.
+	// Evaluate writes the value of states[i] for seat into out[i]: higher is better, 0 is
+	// even. All states of one call are the children of one position, reached by actions of
+	// one seat; everything that this seat's action does not change is equal in all of them
+	// and need be computed only once. None of them is a finished game. Values of the calls
+	// during one decision are comparable and lie within ±Limit. len(out) == len(states) ≥ 1.
+	// Evaluate must not change or keep the states.
 	Evaluate(states []env.State, seat int, out []float32)
 }
 
-// A Reporter is an agent that can tell what its last search made of the position.
+// A Reporter is an agent that reports the value of its last action.
 type Reporter interface {
-	// Value is the worth of the last action chosen, in the units of the evaluator, or
-	// within Far of ±Win where the search saw the end of the game.
+	// Value is the value of the last action in the units of the evaluator, or within Far of
+	// ±Win if the search saw the end of the game.
 	Value() float32
 }
 
+// reported makes an agent a Reporter.
+type reported struct{ value float32 }
+
+// Value implements Reporter.
+func (r *reported) Value() float32 { return r.value }
+
 const (
-	// Limit is the greatest worth of a position that is not a finished game.
+	// Limit is the greatest value of a position that is not a finished game.
 	Limit float32 = 1e6
-	// Win is the worth of a won game, less one for each ply it is away.
+	// Win is the value of a won game, less one for each ply before it.
 	Win float32 = 2e6
 	// Far is more plies than any search looks ahead.
 	Far float32 = 100
 )
 
-// over returns the worth for seat of s, if it is a finished game ply plies away: beyond
-// Limit on the side of its Result, nearest for the result that is nearest to a draw.
+// over returns the value of s for seat if s is a finished game, ply plies from the root. A
+// Result above or below 0 gives a value beyond Limit on that side, the further the larger.
 func over(s env.State, seat int, ply int) (float32, bool) {
 	if s.Acting() != 0 {
 		return 0, false
@@ -65,17 +78,22 @@ func over(s env.State, seat int, ply int) (float32, bool) {
 	return 0, true
 }
 
-// zeros are the draws that are forced where a search does not tell draws apart.
+// zeros are the draws that a search forces if it does not average over draws.
 var zeros [env.MaxDraws]uint16
 
-// better reports whether an action worth v should replace the best so far; equal worth
-// does not, and a worth that is not a number is never the better one.
+// better reports whether an action of value v should replace the best one so far. An equal
+// value does not; neither does NaN.
 func better(v, best float32) bool { return v > best || best != best }
+
+// stuck is the error of an agent whose seat has no legal action.
+func stuck(seat int) error {
+	return fmt.Errorf("seat %d has no legal action", seat)
+}
 
 // A clock tells a search when its time is up.
 type clock struct {
 	end   time.Time
-	timed bool
+	timed bool // there is a deadline
 	done  <-chan struct{}
 }
 
@@ -84,8 +102,8 @@ func newClock(ctx context.Context) clock {
 	return clock{end: end, timed: timed, done: ctx.Done()}
 }
 
-// up reports whether the time is over. It looks at the time itself as well, because on a
-// busy machine a context may learn late that its deadline has passed.
+// up reports whether the time is up. It also compares the time itself, because on a busy
+// machine a context may close its channel long after its deadline.
 func (c *clock) up() bool {
 	select {
 	case <-c.done:

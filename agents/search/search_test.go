@@ -180,9 +180,9 @@ func TestSearchesPlayWhatTheExhaustiveOnePlays(t *testing.T) {
 			n     int
 		}{
 			{"greedy", NewGreedy(g, e), exhaust{eval: e}, 1, 300},
-			{"two", NewTwo(g, e), exhaust{eval: e}, 2, 60},
-			{"narrow", NewNarrow(g, e, 1<<20, blockbattle.Pieces), exhaust{eval: e, outcomes: blockbattle.Pieces, drawn: 1}, 3, 2},
-			{"narrow, two outcomes", NewNarrow(g, e, 1<<20, 2), exhaust{eval: e, outcomes: 2, drawn: 1}, 3, 6},
+			{"two", NewTwoPly(g, e), exhaust{eval: e}, 2, 60},
+			{"narrow", NewExpectimax(g, e, 1<<20, blockbattle.Pieces), exhaust{eval: e, outcomes: blockbattle.Pieces, drawn: 1}, 3, 2},
+			{"narrow, two outcomes", NewExpectimax(g, e, 1<<20, 2), exhaust{eval: e, outcomes: 2, drawn: 1}, 3, 6},
 		} {
 			t.Run(fmt.Sprintf("%s, %d levels", c.name, levels), func(t *testing.T) {
 				ended := 0
@@ -205,9 +205,9 @@ func TestSearchesPlayWhatTheExhaustiveOnePlays(t *testing.T) {
 // TestTheFourthPlyPlaysWhatTheExhaustiveOnePlays has it go on with all thirds. The small game
 // is looked through with all its draws, Block Battle with one, where choices are few.
 func TestTheFourthPlyPlaysWhatTheExhaustiveOnePlays(t *testing.T) {
-	whole := func(g *env.Game, e Evaluator, outcomes int) *Narrow {
-		n := NewFourth(g, e, 1<<20, outcomes)
-		n.beyond.few = 0
+	whole := func(g *env.Game, e Evaluator, outcomes int) *Expectimax {
+		n := NewExpectimax4(g, e, 1<<20, outcomes)
+		n.tail.width = 0
 		return n
 	}
 	ended := 0
@@ -261,8 +261,8 @@ func TestHiddenDrawsMakeNoDifference(t *testing.T) {
 	view := g.New(2)
 	for i, s := range positions(t, 60) {
 		for name, a := range map[string]env.Agent{
-			"greedy": NewGreedy(g, e), "two": NewTwo(g, e), "narrow": NewNarrow(g, e, 3, blockbattle.Pieces),
-			"fourth": NewFourth(g, e, 1, 2),
+			"greedy": NewGreedy(g, e), "two": NewTwoPly(g, e), "narrow": NewExpectimax(g, e, 3, blockbattle.Pieces),
+			"fourth": NewExpectimax4(g, e, 1, 2),
 		} {
 			env.View(view, s, i%2, 1)
 			want, value := act(t, a, view, i%2), a.(Reporter).Value()
@@ -281,7 +281,7 @@ func TestFarLossIsBetterThanNearOne(t *testing.T) {
 	seen := 0
 	for i, s := range positions(t, 400) {
 		seat := i % 2
-		one, two := NewGreedy(g, e), NewTwo(g, e)
+		one, two := NewGreedy(g, e), NewTwoPly(g, e)
 		act(t, one, s, seat)
 		act(t, two, s, seat)
 		if one.Value() > -Limit && two.Value() < -Limit {
@@ -296,12 +296,12 @@ func TestFarLossIsBetterThanNearOne(t *testing.T) {
 	require.NotZero(t, seen)
 }
 
-func TestNarrowKeepsToItsWidth(t *testing.T) {
+func TestExpectimaxKeepsToItsWidth(t *testing.T) {
 	g := blockbattle.Game
 	e := hashed{levels: 1 << 20}
 	for i, s := range positions(t, 40) {
 		seat := i % 2
-		two, narrow := NewTwo(g, e), NewNarrow(g, e, 1, blockbattle.Pieces)
+		two, narrow := NewTwoPly(g, e), NewExpectimax(g, e, 1, blockbattle.Pieces)
 		require.Equal(t, act(t, two, s, seat), act(t, narrow, s, seat),
 			"one line alone leaves no choice: position %d", i)
 	}
@@ -328,7 +328,7 @@ func TestOutOfTimePlaysTheBestSoFar(t *testing.T) {
 		seat := i % 2
 		for calls := 1; calls <= 4; calls++ {
 			ctx, cancel := context.WithCancel(context.Background())
-			two := NewTwo(g, &counting{e, calls, cancel})
+			two := NewTwoPly(g, &counting{e, calls, cancel})
 			c := g.New(2)
 			c.CopyFrom(s)
 			got, err := two.Act(ctx, c, seat)
@@ -361,9 +361,9 @@ func TestDeadlineIsKeptAndDoesNotMatterWhenFar(t *testing.T) {
 	for i, s := range positions(t, 20) {
 		seat := i % 2
 		for _, make := range []func() env.Agent{
-			func() env.Agent { return NewTwo(g, hashed{levels: 5}) },
-			func() env.Agent { return NewNarrow(g, hashed{levels: 5}, 10, blockbattle.Pieces) },
-			func() env.Agent { return NewFourth(g, hashed{levels: 5}, 2, 2) },
+			func() env.Agent { return NewTwoPly(g, hashed{levels: 5}) },
+			func() env.Agent { return NewExpectimax(g, hashed{levels: 5}, 10, blockbattle.Pieces) },
+			func() env.Agent { return NewExpectimax4(g, hashed{levels: 5}, 2, 2) },
 		} {
 			far, cancel := context.WithTimeout(context.Background(), time.Hour)
 			defer cancel()
@@ -391,9 +391,9 @@ func TestNothingIsAllocatedOnceWarm(t *testing.T) {
 		"random": NewRandom(1),
 		"first":  NewFirst(),
 		"greedy": NewGreedy(g, tidy{}),
-		"two":    NewTwo(g, tidy{}),
-		"narrow": NewNarrow(g, tidy{}, 4, blockbattle.Pieces),
-		"fourth": NewFourth(g, tidy{}, 1, 2),
+		"two":    NewTwoPly(g, tidy{}),
+		"narrow": NewExpectimax(g, tidy{}, 4, blockbattle.Pieces),
+		"fourth": NewExpectimax4(g, tidy{}, 1, 2),
 	} {
 		all := func() {
 			for i, s := range list {
@@ -413,7 +413,7 @@ func TestAFinishedGameIsRefused(t *testing.T) {
 		s.Step(env.Moves{s.Legal(0, nil)[0], s.Legal(1, nil)[0]})
 	}
 	e := tidy{}
-	for _, a := range []env.Agent{NewRandom(1), NewFirst(), NewGreedy(g, e), NewTwo(g, e), NewNarrow(g, e, 3, 7), NewFourth(g, e, 3, 7)} {
+	for _, a := range []env.Agent{NewRandom(1), NewFirst(), NewGreedy(g, e), NewTwoPly(g, e), NewExpectimax(g, e, 3, 7), NewExpectimax4(g, e, 3, 7)} {
 		_, err := a.Act(context.Background(), s, 1)
 		require.ErrorContains(t, err, "seat 1 has no legal action")
 	}
@@ -437,13 +437,13 @@ func TestRandomIsEven(t *testing.T) {
 	require.Equal(t, act(t, NewRandom(9), s, 0), act(t, NewRandom(9), s, 0))
 }
 
-// TestFewAreThoseOnePlyLikes has a search of two plies look at three first choices alone.
-func TestFewAreThoseOnePlyLikes(t *testing.T) {
+// TestWidthKeepsTheBestAtOnePly has a search of two plies look at three first choices alone.
+func TestWidthKeepsTheBestAtOnePly(t *testing.T) {
 	e, seen := hashed{levels: 1 << 20}, 0
 	judge := exhaust{eval: e}
 	for i, s := range positions(t, 40) {
-		two := NewTwo(blockbattle.Game, e)
-		two.few = 3
+		two := NewTwoPly(blockbattle.Game, e)
+		two.width = 3
 		got := act(t, two, s, i%2)
 		legal := s.Legal(i%2, nil)
 		one := func(a env.Action) float32 { return judge.worth(s, i%2, a, 0, 1) }

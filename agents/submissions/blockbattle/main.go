@@ -46,11 +46,11 @@ const width = 12
 func player(g *env.Game, e search.Evaluator) env.Agent {
 	switch ply {
 	case 4:
-		return search.NewFourth(g, e, width, blockbattle.Pieces)
+		return search.NewExpectimax4(g, e, width, blockbattle.Pieces)
 	case 3:
-		return search.NewNarrow(g, e, width, blockbattle.Pieces)
+		return search.NewExpectimax(g, e, width, blockbattle.Pieces)
 	}
-	return search.NewTwo(g, e)
+	return search.NewTwoPly(g, e)
 }
 
 func position(int) env.State {

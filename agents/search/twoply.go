@@ -1,0 +1,78 @@
+package search
+
+import (
+	"context"
+	"fmt"
+
+	"blockyard/env"
+)
+
+// TwoPly is an agent that evaluates every pair of its own next two actions and plays the first
+// action of the best pair. It is for games in which seats act at once or alone, so that the
+// afterstate of a seat is its next decision.
+//
+// With a deadline, it searches first the actions that are best at one ply. When the time is
+// up, it plays the best of those whose second actions it has evaluated.
+type TwoPly struct {
+	reported
+	eval  Evaluator
+	root  level
+	leaf  level
+	order []int // live children of the root, in search order
+	width int   // how many of them to search, the best at one ply; 0 for all
+	pairs bestPairs
+}
+
+// NewTwoPly returns a TwoPly for g with the evaluator e.
+func NewTwoPly(g *env.Game, e Evaluator) *TwoPly {
+	return &TwoPly{eval: e, root: level{game: g}, leaf: level{game: g}}
+}
+
+// Act implements env.Agent.
+func (t *TwoPly) Act(ctx context.Context, s env.State, seat int) (env.Action, error) {
+	c := newClock(ctx)
+	i, err := t.search(&c, s, seat)
+	if err != nil {
+		return env.None, err
+	}
+	t.value = t.root.value[i]
+	return t.root.legal[i], nil
+}
+
+// search gives every first action the value of its best second action and returns the index
+// of the best one.
+func (t *TwoPly) search(c *clock, s env.State, seat int) (int, error) {
+	t.root.expand(s, seat, 1)
+	if len(t.root.legal) == 0 {
+		return 0, stuck(seat)
+	}
+	t.pairs.list = t.pairs.list[:0]
+	ranked := c.timed || t.width > 0
+	if ranked {
+		t.root.evaluate(t.eval, seat)
+	}
+	t.order = t.root.arrange(t.order, ranked)
+	for n, k := range t.order {
+		i := t.root.slot[k]
+		if n > 0 && (c.up() || t.width > 0 && n >= t.width) {
+			t.root.value[i] = -Win // not searched: excluded
+			continue
+		}
+		if !t.root.states[k].Acting().Has(seat) {
+			return 0, fmt.Errorf("%s: seats take turns: seat %d has no second action; use another search",
+				t.root.game.Name, seat)
+		}
+		t.root.value[i] = t.second(i, t.root.states[k], seat)
+	}
+	return t.root.best(), nil
+}
+
+// second returns the value of the best action in child, the position after first action i.
+func (t *TwoPly) second(i int, child env.State, seat int) float32 {
+	t.leaf.expand(child, seat, 2)
+	t.leaf.evaluate(t.eval, seat)
+	for j, b := range t.leaf.legal {
+		t.pairs.offer(pair{i, b, t.leaf.value[j]})
+	}
+	return t.leaf.top(2)
+}
