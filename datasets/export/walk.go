@@ -2,9 +2,7 @@ package export
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io"
 	"slices"
 
 	"blockyard/datasets/record"
@@ -20,10 +18,8 @@ type Walker struct {
 	Others      bool  // pass over games of other kinds; else they are an error
 	Games, Rows int64 // done so far
 
-	seats  [env.MaxSeats]pending
-	legal  []env.Action
-	values []float32 // read and not yet used
-	valued bool
+	seats [env.MaxSeats]pending
+	legal []env.Action
 }
 
 // pending is a seat's last choice, of which it is not yet known what becomes.
@@ -49,25 +45,14 @@ func (w *Walker) Next(ctx context.Context, r *record.Reader) error {
 	if err != nil {
 		return err
 	}
-	last := head
-	w.values, w.valued = append(w.values[:0], head.Values...), len(head.Values) > 0
-	rp := record.ReplayParts(w.game, head, func() (*record.Record, error) {
-		last = new(record.Record)
-		err := r.ReadPart(last)
-		if errors.Is(err, io.EOF) {
-			err = record.ErrPartial
-		}
-		w.values = append(w.values, last.Values...)
-		return last, err
-	})
+	rp := r.Replay(w.game, head)
 	if err := w.sink.Begin(&Game{Number: w.Games, Seed: head.Seed, Agents: head.Agents}); err != nil {
 		return err
 	}
 	if err := w.play(ctx, rp); err != nil {
 		return err
 	}
-	end := record.Record{Seats: head.Seats, Scores: last.Scores, Results: last.Results, Stopped: last.Stopped}
-	if err := rp.Compare(&end); err != nil {
+	if err := rp.Compare(); err != nil {
 		return err
 	}
 	if err := w.finish(rp.State()); err != nil {
@@ -108,10 +93,14 @@ func (w *Walker) play(ctx context.Context, rp *record.Replay) error {
 		if rp.Last() {
 			break
 		}
+		k := 0
 		for set := s.Acting(); set != 0; set = set.Rest() {
 			if err := w.choose(s, set.First(), m[set.First()], step); err != nil {
 				return err
 			}
+			r := &w.seats[set.First()].row
+			r.Value, r.HasValue = rp.Value(k)
+			k++
 		}
 		step++
 	}
@@ -132,11 +121,7 @@ func (w *Walker) choose(s env.State, seat int, a env.Action, step int) error {
 		r.Mask[l>>3] |= 1 << (l & 7)
 	}
 	r.Game, r.Step, r.Seat, r.Action, r.Score = w.Games, step, seat, a, s.Score(seat)
-	r.Terminated, r.Truncated, r.Value, r.HasValue = false, false, 0, false
-	if w.valued && len(w.values) > 0 {
-		r.Value, r.HasValue = w.values[0], true
-		w.values = w.values[1:]
-	}
+	r.Terminated, r.Truncated = false, false
 	p.open = true
 	return nil
 }

@@ -80,7 +80,7 @@ func (r *Reel) Advance(deadline time.Time) (done bool) {
 	}
 	r.done, r.err = true, r.replay.Err()
 	if r.err == nil && last && !r.Unfinished {
-		r.err = r.replay.Compare(r.Rec)
+		r.err = r.replay.Compare()
 	}
 	if n := len(r.moves); n > 0 && n == r.reached {
 		r.moves = r.moves[:n-1]

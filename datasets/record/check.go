@@ -14,86 +14,69 @@ var ErrDiffers = errors.New("the replayed game differs from the record")
 
 // Check replays rec and returns nil if it is of g's rules, every choice is legal, the
 // choices end with the game, and scores and results come out as recorded.
-func Check(g *env.Game, rec *Record) error {
-	rp := NewReplay(g, rec)
-	for range rp.All() {
-	}
-	if rp.Err() != nil {
-		return fmt.Errorf("%w: %w", ErrDiffers, rp.Err())
-	}
-	return compare(rp, rec)
-}
+func Check(g *env.Game, rec *Record) error { return NewReplay(g, rec).check() }
 
 // CheckNext checks the next game of r, whatever its length, without holding it in memory.
-// lookup finds a game's rules by name. The head of the record comes back, as far as it was
-// read; io.EOF says that there is no next game. After an error other than io.EOF or
-// ErrDiffers, r is not to be read on.
+// lookup finds a game's rules by name. It returns the record's first line with the recorded end
+// of the game; io.EOF says that there is no next game. After an error other than io.EOF or
+// ErrDiffers, r must not be read on.
 func CheckNext(r *Reader, lookup func(name string) (*env.Game, error)) (*Record, error) {
 	head := new(Record)
 	if err := r.ReadPart(head); err != nil {
 		return nil, err
 	}
-	last := head
-	next := func() (*Record, error) {
-		last = new(Record)
-		err := r.ReadPart(last)
-		if errors.Is(err, io.EOF) {
-			err = ErrPartial
-		}
-		return last, err
+	rp := &Replay{from: r, last: head}
+	g, err := lookup(head.Game)
+	if err != nil {
+		err = fmt.Errorf("%w: %w", ErrDiffers, err)
+	} else {
+		rp = r.Replay(g, head)
+		err = rp.check()
 	}
-	err := checkParts(head, &last, next, lookup)
-	for last.More { // a game that broke off early is read to its end
-		if _, rest := next(); rest != nil {
+	for rp.more() { // a game that ended early is read to its end
+		rp.last = new(Record)
+		if rest := r.ReadPart(rp.last); rest != nil {
+			if errors.Is(rest, io.EOF) {
+				rest = ErrPartial
+			}
 			return head, errors.Join(err, rest)
 		}
 	}
-	head.Scores, head.Results, head.Stopped = last.Scores, last.Results, last.Stopped
+	head.Scores, head.Results, head.Stopped = rp.last.Scores, rp.last.Results, rp.last.Stopped
 	return head, err
 }
 
-func checkParts(head *Record, last **Record, next func() (*Record, error), lookup func(string) (*env.Game, error)) error {
-	g, err := lookup(head.Game)
-	if err != nil {
-		return fmt.Errorf("%w: %w", ErrDiffers, err)
-	}
-	rp := newReplay(g, head, next)
+// check replays the whole game and compares its end.
+func (rp *Replay) check() error {
 	for range rp.All() {
 	}
-	if rp.Err() != nil {
-		return fmt.Errorf("%w: %w", ErrDiffers, rp.Err())
+	if rp.err != nil {
+		return fmt.Errorf("%w: %w", ErrDiffers, rp.err)
 	}
-	end := Record{Seats: head.Seats, Scores: (*last).Scores, Results: (*last).Results, Stopped: (*last).Stopped}
-	return compare(rp, &end)
+	return rp.Compare()
 }
 
-// Compare holds the position that a replay came to against what rec says of the game's end;
-// of rec only seats, scores, results and whether it was stopped count. What it reports wraps
-// ErrDiffers.
-func (rp *Replay) Compare(rec *Record) error { return compare(rp, rec) }
-
-// compare holds the last position of rp against what rec says of the end.
-func compare(rp *Replay, rec *Record) error {
-	s := rp.State()
-	if left := len(rp.choices); left > 0 || rp.more {
-		return fmt.Errorf("%w: the game is over after %d choices, the record goes on", ErrDiffers, rp.ply)
+// Compare compares the position that the replay has reached with the recorded end of the game. An
+// error wraps ErrDiffers.
+func (rp *Replay) Compare() error {
+	differs := func(format string, args ...any) error {
+		return fmt.Errorf("%w: %s", ErrDiffers, fmt.Sprintf(format, args...))
 	}
-	if len(rp.draws) > 0 {
-		return fmt.Errorf("%w: draws are listed for %d steps too many", ErrDiffers, len(rp.draws))
-	}
-	if over := s.Acting() == 0; over == rec.Stopped {
-		if over {
-			return fmt.Errorf("%w: the game is over, the record says it was stopped", ErrDiffers)
-		}
-		return fmt.Errorf("%w: the choices end after %d, the game is not over", ErrDiffers, rp.ply)
-	}
-	end := Record{Seats: rec.Seats}
-	end.End(s)
-	if !slices.Equal(end.Scores, rec.Scores) {
-		return fmt.Errorf("%w: scores %v, recorded %v", ErrDiffers, end.Scores, rec.Scores)
-	}
-	if !slices.Equal(end.Results, rec.Results) {
-		return fmt.Errorf("%w: results %v, recorded %v", ErrDiffers, end.Results, rec.Results)
+	end := Record{Seats: rp.seats}
+	end.End(rp.state)
+	switch {
+	case len(rp.choices) > 0 || rp.last.More:
+		return differs("the game is over after %d choices, the record goes on", rp.ply)
+	case len(rp.draws) > 0:
+		return differs("draws are listed for %d steps too many", len(rp.draws))
+	case rp.last.Stopped && !end.Stopped:
+		return differs("the game is over, the record says it was stopped")
+	case end.Stopped && !rp.last.Stopped:
+		return differs("the choices end after %d, the game is not over", rp.ply)
+	case !slices.Equal(end.Scores, rp.last.Scores):
+		return differs("scores %v, recorded %v", end.Scores, rp.last.Scores)
+	case !slices.Equal(end.Results, rp.last.Results):
+		return differs("results %v, recorded %v", end.Results, rp.last.Results)
 	}
 	return nil
 }

@@ -58,13 +58,10 @@ func (r *Reader) Read() (*Record, error) {
 		if err != nil {
 			return nil, err
 		}
-		rec.Choices = append(rec.Choices, part.Choices...)
-		rec.Draws = append(rec.Draws, part.Draws...)
-		rec.Values = append(rec.Values, part.Values...)
+		rec.Join(&part)
 		if len(rec.Choices) > MaxChoices {
-			return nil, r.in.Errorf("the game has more than %d choices", MaxChoices)
+			return nil, r.in.Errorf("the game has %d choices or more, want at most %d", len(rec.Choices), MaxChoices)
 		}
-		rec.More, rec.Scores, rec.Results, rec.Stopped = part.More, part.Scores, part.Results, part.Stopped
 	}
 	if err := rec.Validate(); err != nil {
 		return nil, r.in.Errorf("%w", err)

@@ -56,6 +56,14 @@ func (rec *Record) Add(acting env.Seats, m env.Moves) {
 	}
 }
 
+// Join appends the next part of a long game, which also says how the game ends.
+func (rec *Record) Join(part *Record) {
+	rec.Choices = append(rec.Choices, part.Choices...)
+	rec.Draws = append(rec.Draws, part.Draws...)
+	rec.Values = append(rec.Values, part.Values...)
+	rec.More, rec.Scores, rec.Results, rec.Stopped = part.More, part.Scores, part.Results, part.Stopped
+}
+
 // AddDraws notes what the last Reset or Step of s drew. Called after Reset and every Step,
 // it makes a record that replays under any random generator.
 func (rec *Record) AddDraws(s env.State) {

@@ -1,6 +1,7 @@
 package record
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"iter"
@@ -17,12 +18,14 @@ import (
 type Replay struct {
 	game  *env.Game
 	state env.State
-	next  func() (*Record, error) // the next part of a long game, io.EOF after the last
+	from  *Reader // further parts of a long game; nil if there are none
+	seats int
+	last  *Record // the part read last: the end of the game as recorded
 
 	choices []env.Action // read and not yet played
 	draws   [][]uint16
+	values  []float32
 	drawn   bool // the game has draws
-	more    bool // further parts are to come
 
 	ply, step int
 	err       error
@@ -30,18 +33,16 @@ type Replay struct {
 
 // NewReplay begins a replay of rec, whose game and rules must be those of g.
 func NewReplay(g *env.Game, rec *Record) *Replay {
-	return newReplay(g, rec, func() (*Record, error) { return nil, io.EOF })
-}
-
-// ReplayParts begins a replay of a game whose head, the first of its lines, is rec. next
-// reads the further ones with Reader.ReadPart while rec and they say More.
-func ReplayParts(g *env.Game, rec *Record, next func() (*Record, error)) *Replay {
-	return newReplay(g, rec, next)
-}
-
-func newReplay(g *env.Game, rec *Record, next func() (*Record, error)) *Replay {
-	rp := &Replay{game: g, next: next, choices: rec.Choices, draws: rec.Draws, drawn: len(rec.Draws) > 0, more: rec.More}
+	rp := &Replay{game: g, seats: rec.Seats, last: rec, choices: rec.Choices, draws: rec.Draws, values: rec.Values, drawn: len(rec.Draws) > 0}
 	rp.err = rp.begin(rec)
+	return rp
+}
+
+// Replay begins a replay of the game whose first line, head, ReadPart has just read. It reads the
+// game's other lines when it comes to them, so that no game is too long for the memory.
+func (r *Reader) Replay(g *env.Game, head *Record) *Replay {
+	rp := NewReplay(g, head)
+	rp.from = r
 	return rp
 }
 
@@ -86,20 +87,27 @@ func (rp *Replay) forced(play func()) error {
 // have reads further parts until ready, and reports whether it came to that.
 func (rp *Replay) have(ready func() bool) bool {
 	for !ready() {
-		if !rp.more || rp.err != nil {
+		if !rp.more() || rp.err != nil {
 			return false
 		}
-		part, err := rp.next()
-		if err != nil {
-			rp.err = err
+		part := new(Record)
+		if rp.err = rp.from.ReadPart(part); rp.err != nil {
+			if errors.Is(rp.err, io.EOF) {
+				rp.err = ErrPartial
+			}
+			rp.from = nil
 			return false
 		}
+		rp.last = part
 		rp.choices = append(slices.Clip(rp.choices), part.Choices...)
 		rp.draws = append(slices.Clip(rp.draws), part.Draws...)
-		rp.more = part.More
+		rp.values = append(slices.Clip(rp.values), part.Values...)
 	}
 	return true
 }
+
+// more reports whether further parts can be read.
+func (rp *Replay) more() bool { return rp.last.More && rp.from != nil }
 
 // All yields each position with the joint move played from it, and the last position with
 // env.NoMoves. The State is one and the same, stepped on; Ply tells where it stands. All
@@ -158,13 +166,23 @@ func (rp *Replay) play(m env.Moves) {
 		rp.err = fmt.Errorf("ply %d: %w", rp.ply, err)
 	}
 	rp.choices, rp.ply = rp.choices[n:], rp.ply+n
+	rp.values = rp.values[min(n, len(rp.values)):]
+}
+
+// Value is the recorded search value of the k-th acting seat's choice in the position that All
+// yields, if the record has one.
+func (rp *Replay) Value(k int) (v float32, ok bool) {
+	if k >= len(rp.values) {
+		return 0, false
+	}
+	return rp.values[k], true
 }
 
 // State is the position the replay stands at.
 func (rp *Replay) State() env.State { return rp.state }
 
 // Last reports whether the position is the last: no choices follow it.
-func (rp *Replay) Last() bool { return len(rp.choices) == 0 && !rp.more || rp.state.Acting() == 0 }
+func (rp *Replay) Last() bool { return len(rp.choices) == 0 && !rp.more() || rp.state.Acting() == 0 }
 
 // Ply is how many choices led to the position.
 func (rp *Replay) Ply() int { return rp.ply }

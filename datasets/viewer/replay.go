@@ -97,7 +97,7 @@ func (e *entry) read() (rec *record.Record, cut bool, size int64, err error) {
 		}
 		return nil, false, 0, err
 	}
-	for more := rec.More; more && len(rec.Choices) <= maxChoices; {
+	for rec.More && len(rec.Choices) <= maxChoices {
 		var part record.Record
 		if err := r.ReadPart(&part); err != nil {
 			if errors.Is(err, record.ErrPartial) || errors.Is(err, io.EOF) {
@@ -105,10 +105,7 @@ func (e *entry) read() (rec *record.Record, cut bool, size int64, err error) {
 			}
 			return nil, false, 0, err
 		}
-		rec.Choices = append(rec.Choices, part.Choices...)
-		rec.Draws = append(rec.Draws, part.Draws...)
-		rec.Values = append(rec.Values, part.Values...)
-		rec.Scores, rec.Results, rec.Stopped, more = part.Scores, part.Results, part.Stopped, part.More
+		rec.Join(&part)
 	}
 	rec.More = false
 	if len(rec.Choices) <= maxChoices {
