@@ -1,25 +1,24 @@
-// Package mlp is the forward pass of a small trained net: dense layers of float32,
-// leaky ReLU (slope 0.01) between them, a linear output.
+// Package mlp evaluates a small trained network: dense layers of float32, leaky ReLU (slope
+// 0.01) between them, a linear output.
 //
 // # Files
 //
-//	forward.go       the net and its pass in plain Go; complete in itself and standard
-//	                 library only, so that it can be copied whole into a contest bot
-//	kernel_amd64.go  the same sums with AVX2, where the machine has it
-//	safetensors.go   weights as bytes: reader and writer
-//	file.go          weights as a file, checked against what a game expects
+//	forward.go       the network and its forward pass in plain Go, standard library only and
+//	                 complete in itself, so that a contest bot can carry a copy
+//	kernel_amd64.go  the same sums with AVX2, on machines that have it
+//	safetensors.go   reads and writes tensors in the safetensors format
+//	file.go          reads and writes a network with metadata that says what it is for
 //
-// # One answer everywhere
+// # The same bits on every machine
 //
-// A value decides a move, and a bot compiled from forward.go alone must choose the moves
-// its twin in this program chooses. So every path adds the same products in the same
-// order, each product and each sum rounded to float32, none fused: plain Go, AVX2 and any
-// other machine give the same bits, and there is no mode to choose. That forgoes
-// fused multiply-add and with it a third of the kernel's speed.
+// A value decides a move, and a contest bot must choose the same moves as the agent it was
+// made from. So plain Go, AVX2 and every other machine add the same products in the same
+// order, each product and each sum rounded to float32, and give the same bits. That excludes
+// fused multiply-add, which would make the AVX2 kernel a third faster.
 //
-// # The constant part
+// # Shared inputs
 //
-// All candidates of one decision share the inputs that the choice does not touch (the
-// opponent, the clock). Base adds them up once, ForwardFrom goes on from there for each
-// candidate's own inputs, which come first in the input.
+// All afterstates of one decision share the inputs that the action does not change, such as
+// the opponent's. The inputs that it does change come first, the shared ones after them. Base adds up
+// the shared part of the first layer once; ForwardFrom adds the own part of each afterstate.
 package mlp

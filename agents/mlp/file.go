@@ -12,13 +12,13 @@ import (
 	"strconv"
 )
 
-// ErrNotShipped is wrapped where the weights that come with a program are asked for and
-// there are none.
+// ErrNotShipped is wrapped by the error of a caller that asked for the weights that come with
+// a program, if there are none.
 var ErrNotShipped = errors.New("no weights shipped")
 
-// Facts say what a net is for. They travel in the file's metadata, under the keys game,
-// rules and features (a JSON list of names); Notes are all other keys, such as how the
-// net was trained.
+// Facts say what a network is for. A file keeps them in its metadata, under the keys game,
+// rules and features (a JSON list of names). Notes are all other keys, such as how the
+// network was trained.
 type Facts struct {
 	Game     string
 	Rules    int
@@ -26,7 +26,8 @@ type Facts struct {
 	Notes    map[string]string
 }
 
-// Check refuses a net made for something else, naming the first difference.
+// Check returns an error that names the first difference if the network is for another game,
+// for other rules or for other features.
 func (f Facts) Check(game string, rules int, features []string) error {
 	if f.Game != game {
 		return fmt.Errorf("weights are for game %q, not %q", f.Game, game)
@@ -45,8 +46,8 @@ func (f Facts) Check(game string, rules int, features []string) error {
 	return nil
 }
 
-// Write writes n as safetensors: fc0.weight [out, in], fc0.bias [out], fc1.weight and so
-// on, with f as metadata.
+// Write writes n in the safetensors format with f as metadata. The tensors are fc0.weight
+// [out, in], fc0.bias [out], fc1.weight and so on.
 func Write(w io.Writer, n *Net, f Facts) error {
 	meta := map[string]string{}
 	for k, v := range f.Notes {
@@ -60,7 +61,7 @@ func Write(w io.Writer, n *Net, f Facts) error {
 	return WriteTensors(w, n.Tensors(), meta)
 }
 
-// Tensors are the net's weights under the names they have in a file.
+// Tensors returns the weights of n under the names they have in a file.
 func (n *Net) Tensors() []Tensor {
 	var ts []Tensor
 	for i, l := range n.layers {
@@ -71,7 +72,8 @@ func (n *Net) Tensors() []Tensor {
 	return ts
 }
 
-// Parse reads a net from the bytes of a safetensors file.
+// Parse reads a network from the bytes of a safetensors file. It refuses a file with other
+// tensors, without metadata, or with another number of features than inputs.
 func Parse(file []byte) (*Net, Facts, error) {
 	tensors, meta, err := ParseTensors(file)
 	if err != nil {
@@ -90,7 +92,7 @@ func Parse(file []byte) (*Net, Facts, error) {
 		return nil, Facts{}, err
 	}
 	if len(byName) > 2*len(n.layers) {
-		return nil, Facts{}, fmt.Errorf("weights: %d tensors, %d make up the net", len(byName), 2*len(n.layers))
+		return nil, Facts{}, fmt.Errorf("weights: %d tensors: want only the %d of the network", len(byName), 2*len(n.layers))
 	}
 	if len(f.Features) != n.In() {
 		return nil, Facts{}, fmt.Errorf("weights: %d feature names for %d inputs", len(f.Features), n.In())
@@ -98,7 +100,7 @@ func Parse(file []byte) (*Net, Facts, error) {
 	return n, f, nil
 }
 
-// Assemble makes a net of fc0.weight, fc0.bias and so on; other tensors are left alone.
+// Assemble makes a network of fc0.weight, fc0.bias and so on. It ignores other tensors.
 func Assemble(tensors map[string]Tensor) (*Net, error) {
 	var layers []Layer
 	for i := 0; ; i++ {
@@ -111,7 +113,7 @@ func Assemble(tensors map[string]Tensor) (*Net, error) {
 			return nil, fmt.Errorf("weights: fc%d.bias is missing", i)
 		}
 		if len(w.Shape) != 2 || len(b.Shape) != 1 || w.Shape[0] != b.Shape[0] {
-			return nil, fmt.Errorf("weights: layer %d has weights %v and biases %v, want [out in] and [out]", i, w.Shape, b.Shape)
+			return nil, fmt.Errorf("weights: layer %d has weights of shape %v and biases of shape %v: want [out in] and [out]", i, w.Shape, b.Shape)
 		}
 		layers = append(layers, Layer{In: w.Shape[1], Out: w.Shape[0], W: w.Data, B: b.Data})
 	}
@@ -144,7 +146,7 @@ func facts(meta map[string]string) (Facts, error) {
 	return f, nil
 }
 
-// Load reads a net from a file.
+// Load reads a network from a file.
 func Load(path string) (*Net, Facts, error) {
 	data, err := ReadFile(path)
 	if err != nil {
@@ -157,7 +159,7 @@ func Load(path string) (*Net, Facts, error) {
 	return n, f, nil
 }
 
-// ReadFile is os.ReadFile for a file of a size that weights can have.
+// ReadFile is os.ReadFile for regular files that are not larger than weights can be.
 func ReadFile(path string) ([]byte, error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -169,7 +171,7 @@ func ReadFile(path string) ([]byte, error) {
 	return os.ReadFile(path)
 }
 
-// Save writes a net to a file, whole or not at all.
+// Save writes a network to a file. If it fails, a file of that name stays as it was.
 func Save(path string, n *Net, f Facts) error {
 	var b bytes.Buffer
 	if err := Write(&b, n, f); err != nil {
@@ -178,13 +180,14 @@ func Save(path string, n *Net, f Facts) error {
 	return WriteFile(path, b.Bytes())
 }
 
-// WriteFile writes to a temporary file beside path and renames it.
+// WriteFile writes a file by renaming a temporary one: if it fails, a file of that name stays
+// as it was.
 func WriteFile(path string, data []byte) error {
 	tmp, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*")
 	if err != nil {
 		return err
 	}
-	defer func() { _ = os.Remove(tmp.Name()) }() // gone already where all went well
+	defer func() { _ = os.Remove(tmp.Name()) }() // fails if it was renamed
 	_, err = tmp.Write(data)
 	if err == nil {
 		err = tmp.Chmod(0o644)

@@ -6,48 +6,48 @@ import (
 	"math"
 )
 
-// slope is the leaky ReLU's factor below zero.
+// slope is the factor of the leaky ReLU below zero.
 const slope = 0.01
 
-// maxWidth bounds a layer's inputs and outputs, maxDepth the number of layers.
+// maxWidth is the most inputs or outputs of a layer, maxDepth the most layers.
 const (
 	maxWidth = 4096
 	maxDepth = 16
 )
 
-// A Layer is y = W·x + b. W is [Out][In], row by row: the layout of PyTorch's nn.Linear.
+// A Layer is y = W·x + B. W is [Out][In] in row-major order, the layout of PyTorch's nn.Linear.
 type Layer struct {
 	In, Out int
 	W, B    []float32
 }
 
-// A Net is a stack of layers with what a pass needs. It is not safe for concurrent use;
-// Clone gives another goroutine its own.
+// A Net is a network with the memory for a forward pass. It is not safe for concurrent use:
+// make a Clone for every goroutine.
 type Net struct {
 	layers []Layer
 	packed []packed
-	hidden [2][]float32 // activations of one block of rows
+	hidden [2][]float32 // activations of a block of rows in two successive layers
 }
 
-// packed is a layer laid out for the pass.
+// packed is a layer in the memory layout of the forward pass.
 type packed struct {
 	in, out, wide int       // wide: out rounded up to a multiple of 8
 	single        bool      // the last layer, with one output
-	w             []float32 // [in][wide], or [in rounded up to 8] where single
+	w             []float32 // [in][wide]; if single, [in rounded up to a multiple of 8]
 	b             []float32 // [wide]
 }
 
-// blockRows is how many rows a pass takes through all layers at once.
+// blockRows is the number of rows that pass through all layers together.
 const blockRows = 16
 
-// vectorAdd and vectorDot are addRows and leakyDot in vector instructions, set before any
-// net is used where the machine has them. They give the same bits.
+// vectorAdd and vectorDot are addRows and leakyDot in vector instructions, with the same bits.
+// They are set before any network is used, or nil if the machine does not have them.
 var (
 	vectorAdd func(dst, x, w []float32, rows, in, stride, wide int)
 	vectorDot func(h, w []float32) float32
 )
 
-// New makes a net of layers, whose sizes must fit together; it keeps them.
+// New makes a network of layers, whose sizes must fit together. It keeps the slices.
 func New(layers []Layer) (*Net, error) {
 	if len(layers) == 0 || len(layers) > maxDepth {
 		return nil, fmt.Errorf("mlp: %d layers, want 1 to %d", len(layers), maxDepth)
@@ -79,17 +79,17 @@ func New(layers []Layer) (*Net, error) {
 	return n, nil
 }
 
-// Layers returns the net's layers, to be read only.
+// Layers returns the layers of n, which must not be changed.
 func (n *Net) Layers() []Layer { return n.layers }
 
-// In and Out are the sizes of input and output.
+// In and Out are the numbers of inputs and outputs.
 func (n *Net) In() int  { return n.layers[0].In }
 func (n *Net) Out() int { return n.layers[len(n.layers)-1].Out }
 
-// AccLen is the length of the sums Base writes.
+// AccLen is the length of the slice that Base writes.
 func (n *Net) AccLen() int { return n.packed[0].wide }
 
-// Clone returns a net that shares n's weights and nothing else.
+// Clone returns a network that shares only the weights with n.
 func (n *Net) Clone() *Net {
 	c := &Net{layers: n.layers, packed: n.packed}
 	for i := range c.hidden {
@@ -98,13 +98,13 @@ func (n *Net) Clone() *Net {
 	return c
 }
 
-// Forward evaluates rows inputs, x being [rows][In], into out [rows][Out].
+// Forward evaluates the inputs x, [rows][In], into out, [rows][Out].
 func (n *Net) Forward(x []float32, rows int, out []float32) {
 	n.ForwardFrom(n.packed[0].b, x, n.In(), rows, out)
 }
 
-// Base adds up the constant part of an input: x holds inputs from to In, acc (AccLen)
-// becomes the first layer's biases and their share. A net of one layer has no use for it.
+// Base adds up the shared part of an input: x holds the inputs from the given index to In, and
+// acc, of length AccLen, becomes the biases of the first layer plus the products of x.
 func (n *Net) Base(x []float32, from int, acc []float32) {
 	p := &n.packed[0]
 	copy(acc[:p.wide], p.b)
@@ -113,8 +113,8 @@ func (n *Net) Base(x []float32, from int, acc []float32) {
 	}
 }
 
-// ForwardFrom evaluates rows inputs whose constant part acc holds: x is [rows][own], the
-// first own inputs of each.
+// ForwardFrom evaluates inputs whose shared part is in acc, from Base: x is [rows][own], the
+// first own inputs of every row. The result is in out, [rows][Out].
 func (n *Net) ForwardFrom(acc, x []float32, own, rows int, out []float32) {
 	for at := 0; at < rows; at += blockRows {
 		k := rows - at
@@ -154,7 +154,7 @@ func (n *Net) block(acc, x []float32, own, k int, out []float32) {
 	}
 }
 
-// single is the last layer where it has one output.
+// single evaluates a last layer that has one output.
 func (n *Net) single(p *packed, acc, x []float32, i, own, stride, k int, out []float32) {
 	for r := 0; r < k; r++ {
 		if i == 0 { // no hidden layer: a plain sum of the inputs
@@ -174,7 +174,7 @@ func (n *Net) single(p *packed, acc, x []float32, i, own, stride, k int, out []f
 	}
 }
 
-// add adds to each of rows rows of dst the share of inputs from to from+in of layer p.
+// add adds to each row of dst the products of x with the weights of inputs from to from+in.
 func (n *Net) add(p *packed, dst, x []float32, from, in, stride, rows int) {
 	if p.single {
 		for r := 0; r < rows; r++ {
@@ -192,8 +192,8 @@ func (n *Net) add(p *packed, dst, x []float32, from, in, stride, rows int) {
 	addRows(dst, x, w, rows, in, stride, p.wide)
 }
 
-// addRows adds x·w to dst: x is rows rows of in numbers, stride apart, w is [in][wide],
-// dst [rows][wide]. wide is a multiple of 8.
+// addRows adds x·w to dst. x has rows of in numbers, stride apart, w is [in][wide], dst is
+// [rows][wide]. wide is a multiple of 8.
 func addRows(dst, x, w []float32, rows, in, stride, wide int) {
 	for r := 0; r < rows; r++ {
 		d := dst[r*wide : r*wide+wide]
@@ -217,8 +217,8 @@ func addRows(dst, x, w []float32, rows, in, stride, wide int) {
 	}
 }
 
-// leakyDot is the sum of w·leaky(h), eight running sums folded in halves. Both slices
-// have the same length, a multiple of 8.
+// leakyDot is the sum of w·leaky(h), as eight partial sums that are then added in halves. Both
+// slices have the same length, a multiple of 8.
 func leakyDot(h, w []float32) float32 {
 	var s [8]float32
 	for i := 0; i+8 <= len(h) && i+8 <= len(w); i += 8 {
@@ -239,7 +239,7 @@ func leakyDot(h, w []float32) float32 {
 	return s[0]
 }
 
-// leak applies the leaky ReLU to the first in numbers of rows rows, stride apart.
+// leak applies the leaky ReLU to the first in numbers of each row; rows are stride apart.
 func leak(h []float32, stride, in, rows int) {
 	for r := 0; r < rows; r++ {
 		for i, v := range h[r*stride : r*stride+in] {
@@ -250,7 +250,7 @@ func leak(h []float32, stride, in, rows int) {
 	}
 }
 
-// pack lays a layer out for the pass, filling up with zeros.
+// pack puts a layer into the layout of the forward pass, padded with zeros.
 func pack(l Layer, single bool) packed {
 	p := packed{in: l.In, out: l.Out, wide: (l.Out + 7) &^ 7, single: single}
 	p.b = make([]float32, p.wide)

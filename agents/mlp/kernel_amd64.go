@@ -6,10 +6,10 @@ import "golang.org/x/sys/cpu"
 
 func init() { setVector(hasVector) }
 
-// hasVector reports whether this machine runs the vector path.
+// hasVector reports whether this machine can run the AVX2 kernels.
 var hasVector = cpu.X86.HasAVX2
 
-// setVector turns the vector path on or off for all nets.
+// setVector turns the AVX2 kernels on or off for all networks.
 func setVector(on bool) {
 	vectorAdd, vectorDot = nil, nil
 	if on {
@@ -17,21 +17,23 @@ func setVector(on bool) {
 	}
 }
 
-// add2x32 adds to 32 columns of two rows of dst the sums of x0 and x1 times w: in rows
-// of 32 columns, wide floats apart.
+// add2x32 adds x0·w and x1·w to 32 columns of two rows of dst. w has in rows, wide floats
+// apart.
 //
 //go:noescape
 func add2x32(dst0, dst1, x0, x1, w *float32, in, wide int)
 
-// add1x8 adds to 8 columns of one row.
+// add1x8 adds x·w to 8 columns of one row of dst.
 //
 //go:noescape
 func add1x8(dst, x, w *float32, in, wide int)
 
+// dot8 is leakyDot.
+//
 //go:noescape
 func dot8(h, w *float32, n int) float32
 
-// addRowsAVX2 is addRows; the bounds of all three slices are checked here.
+// addRowsAVX2 is addRows. It checks the bounds of all three slices, as the kernels do not.
 func addRowsAVX2(dst, x, w []float32, rows, in, stride, wide int) {
 	if rows <= 0 || in <= 0 {
 		return

@@ -10,31 +10,31 @@ import (
 	"sort"
 )
 
-// Bounds on what a safetensors file may hold. They are far above any net of ours and
-// keep a hostile file from costing more memory than its own length.
+// Limits of a safetensors file. They are far above what any network here needs; a malicious
+// file cannot make the reader use much more memory than its own length.
 const (
 	maxHeader  = 1 << 20
 	maxFile    = 256 << 20
 	maxTensors = 256
 )
 
-// A Tensor is one named array of float32, row by row.
+// A Tensor is a named array of float32 in row-major order.
 type Tensor struct {
 	Name  string
 	Shape []int
 	Data  []float32
 }
 
-// entry is a tensor in the header: its bytes are Offsets[0] to Offsets[1] of the data.
+// An entry describes a tensor in the header: its bytes are Offsets[0] to Offsets[1] of the data.
 type entry struct {
 	Dtype   string `json:"dtype"`
 	Shape   []int  `json:"shape"`
 	Offsets [2]int `json:"data_offsets"`
 }
 
-// WriteTensors writes tensors and metadata in the safetensors format: eight bytes of
-// header length (little endian), a JSON header, the data in the order given. The bytes
-// follow from the arguments alone.
+// WriteTensors writes tensors and metadata in the safetensors format: the length of the header
+// as eight bytes (little endian), a JSON header, the data in the given order. The same
+// arguments give the same bytes.
 func WriteTensors(w io.Writer, tensors []Tensor, meta map[string]string) error {
 	header, at := map[string]any{}, 0
 	if len(meta) > 0 {
@@ -72,9 +72,9 @@ func WriteTensors(w io.Writer, tensors []Tensor, meta map[string]string) error {
 	return err
 }
 
-// ParseTensors reads what WriteTensors or any other safetensors writer wrote, float32
-// only. Tensors come in the order of their data. Anything amiss is an error that names
-// it; memory stays within a small multiple of len(file).
+// ParseTensors reads a safetensors file, by WriteTensors or any other writer, that holds only
+// float32. It returns the tensors in the order of their data, and the metadata. It refuses a
+// file with any defect; memory stays within a small multiple of len(file).
 func ParseTensors(file []byte) ([]Tensor, map[string]string, error) {
 	bad := func(format string, a ...any) ([]Tensor, map[string]string, error) {
 		return nil, nil, fmt.Errorf("safetensors: "+format, a...)
@@ -84,7 +84,7 @@ func ParseTensors(file []byte) ([]Tensor, map[string]string, error) {
 	}
 	n := binary.LittleEndian.Uint64(file)
 	if n > maxHeader {
-		return bad("a header of %d bytes, at most %d are read", n, maxHeader)
+		return bad("a header of %d bytes: want at most %d", n, maxHeader)
 	}
 	if n > uint64(len(file)-8) {
 		return bad("the header says %d bytes, the file has %d more: truncated?", n, len(file)-8)
@@ -101,7 +101,7 @@ func ParseTensors(file []byte) ([]Tensor, map[string]string, error) {
 		delete(fields, "__metadata__")
 	}
 	if len(fields) > maxTensors {
-		return bad("%d tensors, at most %d are read", len(fields), maxTensors)
+		return bad("%d tensors: want at most %d", len(fields), maxTensors)
 	}
 	entries := map[string]entry{}
 	for name, raw := range fields {
@@ -117,7 +117,7 @@ func ParseTensors(file []byte) ([]Tensor, map[string]string, error) {
 	return tensors, meta, err
 }
 
-// unpack copies the tensors out of data, which they must fill without gap or overlap.
+// unpack copies the tensors out of data. They must fill it without a gap or an overlap.
 func unpack(entries map[string]entry, data []byte) ([]Tensor, error) {
 	names := make([]string, 0, len(entries))
 	for name := range entries {
@@ -139,7 +139,7 @@ func unpack(entries map[string]entry, data []byte) ([]Tensor, error) {
 		case err != nil:
 			return nil, fmt.Errorf("safetensors: %q: %w", name, err)
 		case e.Dtype != "F32":
-			return nil, fmt.Errorf("safetensors: %q holds %q, only F32 is read", name, e.Dtype)
+			return nil, fmt.Errorf("safetensors: %q holds %q: want F32", name, e.Dtype)
 		case e.Offsets[0] != at || e.Offsets[1] != at+4*size:
 			return nil, fmt.Errorf("safetensors: %q of shape %v lies at %v, not at [%d %d]", name, e.Shape, e.Offsets, at, at+4*size)
 		case e.Offsets[1] > len(data):
@@ -157,7 +157,7 @@ func unpack(entries map[string]entry, data []byte) ([]Tensor, error) {
 	return tensors, nil
 }
 
-// sizeOf is the number of elements of a shape; it refuses what no file can hold.
+// sizeOf is the number of elements of a shape, or an error if no file can hold as many.
 func sizeOf(shape []int) (int, error) {
 	size := 1
 	for _, d := range shape {
