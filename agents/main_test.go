@@ -3,16 +3,13 @@ package main
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
-	"blockyard/agents/match"
 	"blockyard/datasets/record"
 	"blockyard/env/games"
 )
@@ -64,50 +61,6 @@ func TestBadUsageIsStatus2AndSaysWhy(t *testing.T) {
 	}
 }
 
-func TestArenaPrintsOneLineOfJSON(t *testing.T) {
-	status, out, errs := agents(context.Background(), "arena blockbattle --a random --b random --games 60 --seed 7 --json")
-	require.Zero(t, status, errs)
-	require.Empty(t, errs, "no bar where there is no terminal")
-	require.Equal(t, 1, strings.Count(out, "\n"))
-	var got struct {
-		Games, Wins, Draws, Losses int
-		Score, Low, High, Elo      *float64
-		Pairs                      match.Pairs
-	}
-	require.NoError(t, json.Unmarshal([]byte(out), &got))
-	require.Equal(t, 60, got.Games)
-	require.Equal(t, 60, got.Wins+got.Draws+got.Losses)
-	require.InDelta(t, (float64(got.Wins)+float64(got.Draws)/2)/60, *got.Score, 1e-12)
-	low, high := got.Pairs.Interval()
-	require.Equal(t, []float64{low, high}, []float64{*got.Low, *got.High})
-	require.Less(t, *got.Low, *got.Score)
-	require.InDelta(t, match.Elo(*got.Score), *got.Elo, 1e-9)
-
-	_, again, _ := agents(context.Background(), "arena blockbattle --a random --b random --games 60 --seed 7 --json --workers 1")
-	require.Equal(t, out, again)
-}
-
-func TestArenaPrintsForPeople(t *testing.T) {
-	status, out, errs := agents(context.Background(), "arena blockbattle --a random --b first --games 20 --seed 7")
-	require.Zero(t, status, errs)
-	require.Equal(t, `blockbattle: random against first, seed 7
-games   20: 20 wins, 0 draws, 0 losses
-pairs   0 lost, 0 at ½, 0 at 1, 0 at 1½, 10 won
-score   100.00 %, 95 % interval 69.15 to 100.00
-Elo     +636, 95 % interval +140 to +636
-`, out)
-	_, out, _ = agents(context.Background(), "arena blockbattle --a random --b first --games 2000 --sprt 0,200")
-	require.Contains(t, out, "SPRT    Elo 0 against 200: LLR")
-	require.Contains(t, out, ": H1\n")
-}
-
-func TestArenaRecordsGamesThatReplay(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "games.jsonl.gz")
-	status, _, errs := agents(context.Background(), "arena blockbattle:classic --a random --b first --games 6 --json --record "+path)
-	require.Zero(t, status, errs)
-	require.Len(t, checked(t, path), 6)
-}
-
 // checked reads a file of records and replays them.
 func checked(t *testing.T, path string) []*record.Record {
 	t.Helper()
@@ -123,19 +76,6 @@ func checked(t *testing.T, path string) []*record.Record {
 		list = append(list, rec)
 	}
 	return list
-}
-
-func TestCtrlCEndsTheArenaWithWhatWasPlayed(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "games.jsonl")
-	ctx, cancel := context.WithTimeout(context.Background(), 300*time.Millisecond)
-	defer cancel()
-	status, out, errs := agents(ctx, "arena blockbattle --a random --b random --games 100000000 --json --record "+path)
-	require.Zero(t, status, errs)
-	var got match.TwoPlayerReport
-	require.NoError(t, json.Unmarshal([]byte(out), &got))
-	require.True(t, got.Stopped)
-	require.Positive(t, got.Games)
-	require.Len(t, checked(t, path), got.Games)
 }
 
 func TestPlayShowsAndRecords(t *testing.T) {

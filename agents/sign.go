@@ -18,14 +18,14 @@ import (
 
 type signCmd struct {
 	Game  string `arg:"" optional:"" help:"Only this game."`
-	Games int    `default:"4" help:"Games behind each line. Default ${default}."`
+	Games int    `default:"4" help:"Games per line. Default ${default}."`
 }
 
 // Help tells more about the command.
 func (*signCmd) Help() string {
-	return `A line is a hash over the choices and scores of games with fixed seeds, the player in
-every seat; one that plays alone is stopped after 2,000 choices. A change that is meant to
-leave play alone leaves every line alone.`
+	return `Each line is a hash of the actions and scores of games with fixed seeds and the same
+player in every seat. Games of one seat are stopped after 2,000 actions. A change that is
+not meant to change how players play must leave every line as it is.`
 }
 
 // Run prints the lines.
@@ -51,8 +51,8 @@ func (c *signCmd) Run(ctx context.Context, con *console) error {
 	return nil
 }
 
-// signSteps is where a game is stopped whose player alone says when it ends: never, if it
-// is good.
+// signSteps is the number of actions after which a game of one seat is stopped: with a good
+// player it might never end.
 const signSteps = 2000
 
 // signature prints the line of one player of g.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"blockyard/agents/match"
 	"blockyard/agents/mlp"
@@ -17,45 +18,42 @@ import (
 type tuneCmd struct {
 	Game   string  `arg:"" help:"Name of the game, or of a variant of it."`
 	Out    string  `required:"" placeholder:"FILE" help:"Write the weights here, for hand:weights=FILE."`
-	From   string  `placeholder:"FILE" help:"Start from these weights instead of the ones hand plays with."`
-	With   string  `placeholder:"OPTIONS" help:"How the players choose, as after hand: in a PLAYER, such as width=5 in Dropblox. Default ply=1 in a game of several seats."`
-	Pairs  int     `default:"12000" help:"Pairs of games to learn from. Default ${default}."`
-	Cap    int     `help:"In a game of one seat: stop a game at this score. By default never."`
-	Steps  int     `help:"In a game of one seat: stop a game after so many choices. By default never."`
-	Seed   uint64  `default:"1" help:"Seed of all games and steps. Default ${default}."`
-	Spread float64 `default:"0.15" help:"How far the two players of a pair are from the weights, as a part of each. Default ${default}."`
-	Gain   float64 `default:"0.3" help:"How far a pair won both ways moves the weights, as a part of the spread. Default ${default}."`
-	Check  int     `default:"400" help:"Games against the starting weights at the end, on other seeds; 0 for none. Default ${default}."`
+	From   string  `placeholder:"FILE" help:"Start from these weights; by default from those of hand."`
+	With   string  `placeholder:"OPTIONS" help:"Search options of both players, as after hand: in a PLAYER, such as width=5 in Dropblox. Default ply=1 in a game of several seats."`
+	Pairs  int     `default:"12000" help:"Pairs of games to play. Default ${default}."`
+	Cap    int     `help:"In a game of one seat: stop a game at this score. By default there is no limit."`
+	Steps  int     `help:"In a game of one seat: stop a game after this many actions. By default there is no limit."`
+	Seed   uint64  `default:"1" help:"Seed of all games and perturbations. Default ${default}."`
+	Spread float64 `default:"0.15" help:"Size of the perturbations, as a fraction of each weight. Default ${default}."`
+	Gain   float64 `default:"0.3" help:"How far the weights move if one player wins both games of a pair, as a fraction of the perturbation. Default ${default}."`
+	Check  int     `default:"400" help:"Games against the starting weights at the end, with other seeds; 0 for none. Default ${default}."`
 	Quiet  bool    `short:"q" help:"No progress bar on standard error."`
 }
 
 // Help tells more about the command.
 func (*tuneCmd) Help() string {
-	return `Simultaneous perturbation: for each pair of games all weights are moved at once, each up
-or down by chance; one player gets them so, the other the opposite, and the weights take
-a step towards the one that scored more. A pair is two games of one seed, with the seats
-swapped; in a game of one seat, one game of each on the same seed. What is written is the
-mean over the second half of the way. One pair after another on one core: the same seed
-gives the same weights. Ctrl-C ends early and keeps what there is.
+	return `The method is simultaneous perturbation (SPSA). For each pair of games, every weight is moved
+up or down at random for one player and the opposite way for the other; then the weights
+take a step towards the player that scored more. A pair is two games from one seed with the
+seats swapped; in a game of one seat, one game of each player from the same seed. The
+result is the mean over the second half of the steps. The pairs run one after another on
+one core, so the same seed gives the same weights. Ctrl-C ends early and writes the weights
+reached so far.
 
   agents tune blockbattle --out mine.json
   agents tune wintetris --cap 2000 --out mine.json
   agents tune dropblox --with width=4 --pairs 500 --out mine.json`
 }
 
-// Run tunes and prints how the result plays against where it started.
+// Run tunes, writes the weights and prints their score against the starting weights.
 func (c *tuneCmd) Run(ctx context.Context, con *console) error {
 	t, from, err := c.tuner()
 	if err != nil {
 		return usage{err}
 	}
-	report := func(int) {}
-	if !c.Quiet && terminal(con.err) {
-		bar := newBar(con.err, c.Pairs, "pairs")
-		report = func(n int) { _ = bar.Set(n) }
-		defer func() { _ = bar.Finish() }()
-	}
-	tuned, n, err := t.climb(ctx, from, report)
+	bar := con.progress(c.Quiet, c.Pairs, "pairs")
+	defer bar.close()
+	tuned, n, err := t.climb(ctx, from, bar.set)
 	if err != nil {
 		return err
 	}
@@ -75,7 +73,7 @@ func (c *tuneCmd) Run(ctx context.Context, con *console) error {
 	return nil
 }
 
-// tuner returns what tunes and the weights to start from.
+// tuner checks the flags and returns the tuner they describe and its starting weights.
 func (c *tuneCmd) tuner() (*tuner, []float32, error) {
 	g, err := games.Lookup(c.Game)
 	if err != nil {
@@ -106,7 +104,7 @@ func (c *tuneCmd) tuner() (*tuner, []float32, error) {
 	return t, w, nil
 }
 
-// A tuner tunes the weights of one game's hand.
+// A tuner tunes the weights of one game's baseline.
 type tuner struct {
 	*tuneCmd
 	rules *env.Game
@@ -114,8 +112,8 @@ type tuner struct {
 	with  string
 }
 
-// meet lets the weights a and b play pairs of games and returns how many games were played
-// and what share of them a won, draws counting half.
+// meet plays pairs of games between the weights a and b. It returns the number of games played
+// and the share that a won, draws counting half.
 func (t *tuner) meet(ctx context.Context, a, b []float32, pairs int, seed uint64) (int, match.Estimate, error) {
 	var players [2]match.Player
 	for k, w := range [][]float32{a, b} {
@@ -138,17 +136,17 @@ func (t *tuner) meet(ctx context.Context, a, b []float32, pairs int, seed uint64
 	return r.Games(), match.Estimate{Value: r.Pairs.Score(), Low: low, High: high}, err
 }
 
-// climb takes a step for each pair of games, up to t.Pairs of them, and returns the mean
-// of where it came by and how many pairs were played.
+// climb takes a step for each of t.Pairs pairs of games. It returns the mean weights over the
+// second half of the steps, and the number of pairs played.
 func (t *tuner) climb(ctx context.Context, from []float32, report func(int)) ([]float32, int, error) {
-	w, scale := append([]float32(nil), from...), scales(from)
-	mean, up, down := append([]float32(nil), w...), make([]float32, len(w)), make([]float32, len(w))
+	w, mean, scale := slices.Clone(from), slices.Clone(from), scales(from)
+	up, down, sign := make([]float32, len(w)), make([]float32, len(w)), make([]float32, len(w))
 	var coin env.Rand
 	coin.Seed(t.Seed)
 	for n := 0; n < t.Pairs; n++ {
-		signs := coin.Next()
+		randomSigns(&coin, sign)
 		for i := range w {
-			d := float32(t.Spread) * scale[i] * float32(int(signs>>uint(i)&1)*2-1)
+			d := float32(t.Spread) * scale[i] * sign[i]
 			up[i], down[i] = w[i]+d, w[i]-d
 		}
 		played, share, err := t.meet(ctx, up, down, 1, env.Derive(t.Seed, uint64(n)))
@@ -156,22 +154,33 @@ func (t *tuner) climb(ctx context.Context, from []float32, report func(int)) ([]
 			return mean, n, err
 		}
 		if played == 0 {
-			return mean, n, nil // cut short
+			return mean, n, nil // ctx ended
 		}
 		done := float64(n) / float64(t.Pairs)
 		step := float32(t.Gain * (2*share.Value - 1) / (1 + 2*done))
 		late := 1 / float32(math.Max(float64(n+1)-float64(t.Pairs)/2, 1))
 		for i := range w {
 			w[i] = max(-weightfile.MaxTerm, min(w[i]+step*(up[i]-down[i])/2, weightfile.MaxTerm))
-			mean[i] += (w[i] - mean[i]) * late // w itself until half of the way is done
+			mean[i] += (w[i] - mean[i]) * late // equals w in the first half
 		}
 		report(n + 1)
 	}
 	return mean, t.Pairs, nil
 }
 
-// scales are what spreads are parts of: the weights' sizes, and for one near 0 a small part
-// of what they have on the average.
+// randomSigns fills signs with 1 and -1 at random, from one random word for every 64.
+func randomSigns(coin *env.Rand, signs []float32) {
+	var word uint64
+	for i := range signs {
+		if i%64 == 0 {
+			word = coin.Next()
+		}
+		signs[i] = float32(int(word>>(i%64)&1)*2 - 1)
+	}
+}
+
+// scales are the perturbation scales of the weights: their sizes, or for weights near 0 a
+// small fraction of the mean size.
 func scales(w []float32) []float32 {
 	sum := 0.0
 	for _, v := range w {

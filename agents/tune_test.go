@@ -105,6 +105,34 @@ func opening(t *testing.T, g *env.Game, f registry.Factory) (chosen []env.Action
 	return chosen
 }
 
+// A game may have more terms than a random word has bits: every term moves both ways, and no
+// two terms always move together.
+func TestRandomSignsForManyTerms(t *testing.T) {
+	const terms, draws = 150, 64
+	var coin, again env.Rand
+	coin.Seed(3)
+	again.Seed(3)
+	signs, columns := make([]float32, terms), make([]uint64, terms)
+	for n := range draws {
+		randomSigns(&coin, signs)
+		word := again.Next() // the first 64 are the bits of the first word
+		for i, v := range signs {
+			require.Contains(t, []float32{-1, 1}, v)
+			if v > 0 {
+				columns[i] |= 1 << n
+			}
+			require.True(t, i >= 64 || (v > 0) == (word>>i&1 != 0))
+		}
+		again.Next()
+		again.Next()
+	}
+	seen := map[uint64]bool{0: true, 1<<draws - 1: true}
+	for i, c := range columns {
+		require.False(t, seen[c], "term %d", i)
+		seen[c] = true
+	}
+}
+
 func TestTuneCutShortKeepsWhatThereIs(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
