@@ -65,8 +65,9 @@ func (b *Board) away(by uint) Board {
 // Sides returns the cells that touch the set along a side, the set itself perhaps included.
 func (b *Board) Sides() Board {
 	out := b.toward(1)
-	for _, c := range [3]Board{b.away(1), b.toward(stride), b.away(stride)} {
-		out.Or(&c)
+	others := [3]Board{b.away(1), b.toward(stride), b.away(stride)}
+	for i := range others {
+		out.Or(&others[i])
 	}
 	out.And(&all)
 	return out
@@ -75,8 +76,9 @@ func (b *Board) Sides() Board {
 // Corners returns the cells that touch the set diagonally.
 func (b *Board) Corners() Board {
 	out := b.toward(stride + 1)
-	for _, c := range [3]Board{b.toward(stride - 1), b.away(stride + 1), b.away(stride - 1)} {
-		out.Or(&c)
+	others := [3]Board{b.toward(stride - 1), b.away(stride + 1), b.away(stride - 1)}
+	for i := range others {
+		out.Or(&others[i])
 	}
 	out.And(&all)
 	return out

@@ -159,12 +159,23 @@ func (s *Shape) turned(flip, rotations int) (squares []Cell, w, h int) {
 	}
 	left, top := squares[0].X, squares[0].Y
 	for _, c := range squares {
-		left, top = min(left, c.X), min(top, c.Y)
+		if c.X < left {
+			left = c.X
+		}
+		if c.Y < top {
+			top = c.Y
+		}
 	}
 	for i := range squares {
-		squares[i].X -= left
-		squares[i].Y -= top
-		w, h = max(w, int(squares[i].X)+1), max(h, int(squares[i].Y)+1)
+		c := &squares[i]
+		c.X -= left
+		c.Y -= top
+		if int(c.X) >= w {
+			w = int(c.X) + 1
+		}
+		if int(c.Y) >= h {
+			h = int(c.Y) + 1
+		}
 	}
 	return squares, w, h
 }

@@ -13,9 +13,9 @@ type scanner struct {
 	err  error
 }
 
-func (s *scanner) fail(format string, args ...any) {
+func (s *scanner) fail(format string, args ...interface{}) {
 	if s.err == nil {
-		s.err = fmt.Errorf("byte %d: "+format, append([]any{s.at}, args...)...)
+		s.err = fmt.Errorf("byte %d: "+format, append([]interface{}{s.at}, args...)...)
 		s.at = len(s.text)
 	}
 }

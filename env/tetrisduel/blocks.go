@@ -70,10 +70,16 @@ var extents = func() (out [Kinds][Directions]extent) {
 	for k := range offsets {
 		for d := range offsets[k] {
 			for _, c := range offsets[k][d] {
-				e := &out[k][d]
-				e.left = max(e.left, int(-c.X))
-				e.right = max(e.right, int(c.X))
-				e.up = max(e.up, int(-c.Y))
+				e, x, up := &out[k][d], int(c.X), int(-c.Y)
+				if -x > e.left {
+					e.left = -x
+				}
+				if x > e.right {
+					e.right = x
+				}
+				if up > e.up {
+					e.up = up
+				}
 			}
 		}
 	}
