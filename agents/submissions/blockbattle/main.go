@@ -1,54 +1,33 @@
-// Blockbattle is the bot for the AI Block Battle contest: the contest's lines on standard
-// input and output, a search over this piece and the next one (or one or two more), and an
-// evaluator. Bundled into one file it is what gets handed in.
+// Blockbattle is the program for the AI Block Battle contest. It reads the contest's requests from standard
+// input and answers each with the best placement that its search finds. Package agents/submit turns it
+// into the single file that the contest takes.
 package main
 
 import (
-	"context"
-	"fmt"
 	"os"
 
 	"blockyard/agents/blockbattlebot"
-	"blockyard/agents/contest"
-	"blockyard/agents/mlp"
 	"blockyard/agents/search"
-	"blockyard/agents/submissions/netpack"
+	"blockyard/agents/submissions/program"
 	"blockyard/env"
 	"blockyard/env/blockbattle"
 )
 
 func main() {
 	e, err := evaluator()
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "blockbattle:", err)
-		os.Exit(1) // the text of the net is part of the program: bundling has checked it
-	}
-	// What the search needs of a game's facts; the rest would only make the bundle longer.
+	program.Check(err)
+	// The search needs only these facts about the game; all of them would make the file longer.
 	g := &env.Game{Name: "blockbattle", MinSeats: 2, MaxSeats: 2, New: position}
-	bot := contest.Bot{
-		Codec: blockbattlebot.NewCodec(blockbattlebot.ClassicDialect, os.Stderr),
-		Agent: player(g, e),
-		State: g.New(2),
-		View:  g.New(2),
-		Notes: os.Stderr,
-	}
-	if err := bot.Play(context.Background(), os.Stdin, os.Stdout); err != nil {
-		fmt.Fprintln(os.Stderr, "blockbattle:", err)
-		os.Exit(1)
-	}
+	program.Play(g, blockbattlebot.NewCodec(blockbattlebot.ClassicDialect, os.Stderr), agent(g, e))
 }
 
-// width is how many lines a third ply, and a fourth, goes on with: the default of the same search
-// elsewhere.
-const width = 12
-
-// player is the search. Short of time it plays the best it has found until then.
-func player(g *env.Game, e search.Evaluator) env.Agent {
-	switch ply {
-	case 4:
-		return search.NewExpectimax4(g, e, width, blockbattle.Pieces)
-	case 3:
-		return search.NewExpectimax(g, e, width, blockbattle.Pieces)
+// agent is the search. If time runs out, it plays the best placement found so far.
+func agent(g *env.Game, e search.Evaluator) env.Agent {
+	if program.Ply == 4 {
+		return search.NewExpectimax4(g, e, program.Breadth, blockbattle.Pieces)
+	}
+	if program.Ply == 3 {
+		return search.NewExpectimax(g, e, program.Breadth, blockbattle.Pieces)
 	}
 	return search.NewTwoPly(g, e)
 }
@@ -59,18 +38,10 @@ func position(int) env.State {
 	return s
 }
 
-// evaluator is the net that is built in, or the hand-tuned weights.
+// evaluator is the network that is built in, or the baseline.
 func evaluator() (search.Evaluator, error) {
-	if netText == "" {
+	if program.NetText == "" {
 		return blockbattlebot.NewHand(), nil
 	}
-	layers, err := netpack.Parse(netText)
-	if err != nil {
-		return nil, err
-	}
-	net, err := mlp.New(layers)
-	if err != nil {
-		return nil, err
-	}
-	return blockbattlebot.NewLearned(net)
+	return blockbattlebot.NewLearned(program.Network())
 }

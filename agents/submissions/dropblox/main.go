@@ -1,6 +1,6 @@
-// Dropblox is the bot for Dropblox: started anew for every block with the state and the
-// seconds left as arguments, it writes commands to standard output. The contest wants it
-// under the name dropblox_ai.
+// Dropblox is the program for the Dropblox contest. The contest starts it under the name dropblox_ai for every
+// block, with the state of the game and the seconds left as arguments, and reads commands from its
+// standard output. Package agents/submit turns it into the single file that the contest takes.
 package main
 
 import (
@@ -9,8 +9,7 @@ import (
 	"time"
 
 	"blockyard/agents/dropbloxbot"
-	"blockyard/agents/mlp"
-	"blockyard/agents/submissions/netpack"
+	"blockyard/agents/submissions/program"
 )
 
 func main() {
@@ -20,22 +19,14 @@ func main() {
 		err = dropbloxbot.Answer(dropbloxbot.NewBeam(r), os.Args[1:], begun, os.Stdout)
 	}
 	if err != nil {
-		fmt.Fprintln(os.Stderr, err) // the block drops where it appeared, and the game goes on
+		fmt.Fprintln(os.Stderr, err) // the block drops where it appeared, and the game continues
 	}
 }
 
-// rater is the net that is built in, or the classic weights.
+// rater is the network that is built in, or the baseline.
 func rater() (dropbloxbot.Rater, error) {
-	if netText == "" {
+	if program.NetText == "" {
 		return &dropbloxbot.Hand{Weights: dropbloxbot.Classic}, nil
 	}
-	layers, err := netpack.Parse(netText)
-	if err != nil {
-		return nil, err
-	}
-	net, err := mlp.New(layers)
-	if err != nil {
-		return nil, err
-	}
-	return dropbloxbot.NewLearned(net)
+	return dropbloxbot.NewLearned(program.Network())
 }

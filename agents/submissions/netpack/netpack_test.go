@@ -27,13 +27,16 @@ func layers(seed int64, sizes ...int) []mlp.Layer {
 	return out
 }
 
-func TestParseReadsWhatTextWrites(t *testing.T) {
+func TestDecodeReadsWhatEncodeWrites(t *testing.T) {
 	for bits := Fewest; bits <= Exact; bits++ {
 		in := layers(int64(bits), 7, 5, 3, 1)
-		text, err := Text(in, bits)
+		net, err := mlp.New(in)
 		require.NoError(t, err)
-		out, err := Parse(text)
+		text, err := Encode(net, bits)
 		require.NoError(t, err)
+		decoded, err := Decode(text)
+		require.NoError(t, err)
+		out := decoded.Layers()
 		require.Len(t, out, len(in))
 		for i, l := range in {
 			for j, w := range append(l.W, l.B...) {
@@ -46,7 +49,7 @@ func TestParseReadsWhatTextWrites(t *testing.T) {
 		if bits == Exact {
 			require.Equal(t, in, out)
 		}
-		again, err := Text(out, bits)
+		again, err := Encode(decoded, bits)
 		require.NoError(t, err)
 		require.Equal(t, text, again)
 		for _, line := range strings.Split(text, "\n") {
@@ -60,9 +63,17 @@ func TestRoundKeepsTheGreatestFinite(t *testing.T) {
 	require.Equal(t, float32(0), Round(0, 16))
 }
 
-func TestParseRefuses(t *testing.T) {
-	good, err := Text(layers(1, 4, 3, 1), 20)
-	require.NoError(t, err)
+// encoded is the text of a small network.
+func encoded(tb testing.TB) string {
+	net, err := mlp.New(layers(1, 4, 3, 1))
+	require.NoError(tb, err)
+	text, err := Encode(net, 20)
+	require.NoError(tb, err)
+	return text
+}
+
+func TestDecodeRefuses(t *testing.T) {
+	good := encoded(t)
 	for name, text := range map[string]string{
 		"nothing":        "",
 		"no weights":     "20 4 3 3 1\n",
@@ -74,24 +85,22 @@ func TestParseRefuses(t *testing.T) {
 		"absurd sizes":   "20 4000000 4000000\nAAAA",
 		"negative sizes": "20 -4 3\nAAAA",
 	} {
-		_, err := Parse(text)
+		_, err := Decode(text)
 		require.Error(t, err, name)
 	}
-	_, err = Text(nil, 33)
+	_, err := Encode(nil, 33)
 	require.Error(t, err)
 }
 
-func FuzzParse(f *testing.F) {
-	good, err := Text(layers(1, 4, 3, 1), 20)
-	require.NoError(f, err)
-	f.Add(good)
+func FuzzDecode(f *testing.F) {
+	f.Add(encoded(f))
 	f.Add("20 4 3 3 1\n")
 	f.Fuzz(func(t *testing.T, text string) {
-		in, err := Parse(text)
+		net, err := Decode(text)
 		if err != nil {
 			return
 		}
-		for _, l := range in {
+		for _, l := range net.Layers() {
 			require.Len(t, l.W, l.In*l.Out)
 			require.Len(t, l.B, l.Out)
 		}

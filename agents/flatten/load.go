@@ -1,0 +1,131 @@
+package flatten
+
+import (
+	"errors"
+	"fmt"
+	"go/ast"
+	"go/token"
+	"go/types"
+	"os"
+	"path/filepath"
+
+	"golang.org/x/tools/go/packages"
+)
+
+// buildTags select, among files with build constraints, those in plain Go.
+const buildTags = "noasm,purego"
+
+// A program is one main package and every package of its module that it imports.
+type program struct {
+	fset *token.FileSet
+	pkgs []*packages.Package // dependencies first, the program itself last
+	info map[*types.Package]*types.Info
+
+	decls map[types.Object]*decl // every package-level object and method of pkgs
+	order []*decl                // in source order, dependencies first
+	live  map[types.Object]bool  // objects that main needs
+	inits []*decl                // functions named init, in the order they run
+
+	called map[string]bool // names of methods that are called through interfaces of the module
+
+	names      map[types.Object]string // package-level objects: the name in the flattened program
+	ambiguous  map[types.Object]bool   // see findAmbiguous
+	imports    map[string]string       // standard packages in use: import path → name in the flattened program
+	stdlibUses []stdlibUse
+	newer      []types.Error // where Lang's compiler refuses a source file
+}
+
+// A decl is one declaration: a function, a method, or one spec of a group.
+type decl struct {
+	pkg   *packages.Package
+	fn    *ast.FuncDecl // nil for a spec
+	gen   *ast.GenDecl  // the group of a spec
+	spec  ast.Spec
+	objs  []types.Object
+	group bool // a constant whose value depends on its place in its group (iota, repeated values)
+}
+
+// node is the syntax of the declaration.
+func (d *decl) node() ast.Node {
+	if d.fn != nil {
+		return d.fn
+	}
+	return d.spec
+}
+
+func load(o Options) (*program, error) {
+	survey := &packages.Config{
+		Dir: o.Dir, Env: append(os.Environ(), "CGO_ENABLED=0"), BuildFlags: []string{"-tags=" + buildTags},
+		Mode: packages.NeedName | packages.NeedFiles | packages.NeedImports | packages.NeedDeps | packages.NeedModule,
+	}
+	roots, err := packages.Load(survey, o.Package)
+	if err != nil {
+		return nil, err
+	}
+	if len(roots) != 1 || len(roots[0].GoFiles) == 0 || roots[0].Module == nil {
+		return nil, fmt.Errorf("no such program: %w", firstError(roots))
+	}
+	if roots[0].Name != "main" {
+		return nil, fmt.Errorf("is package %s, not a program", roots[0].Name)
+	}
+	module := roots[0].Module
+	var paths []string // of the module, dependencies first
+	packages.Visit(roots, nil, func(p *packages.Package) {
+		if p.Module != nil && p.Module.Path == module.Path {
+			paths = append(paths, p.PkgPath)
+		}
+	})
+
+	cfg := *survey
+	cfg.Fset = token.NewFileSet()
+	cfg.Mode = packages.LoadSyntax | packages.NeedModule
+	cfg.Overlay = map[string][]byte{}
+	for name, content := range o.Replace {
+		path := filepath.Join(module.Dir, filepath.FromSlash(name))
+		if _, err := os.Stat(path); err != nil {
+			return nil, fmt.Errorf("nothing to replace: %w", err)
+		}
+		cfg.Overlay[path] = content
+	}
+	loaded, err := packages.Load(&cfg, paths...)
+	if err == nil {
+		err = firstError(loaded)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return newProgram(cfg.Fset, paths, loaded), nil
+}
+
+func newProgram(fset *token.FileSet, paths []string, loaded []*packages.Package) *program {
+	p := &program{fset: fset, info: map[*types.Package]*types.Info{}, decls: map[types.Object]*decl{},
+		live: map[types.Object]bool{}, called: map[string]bool{},
+		names: map[types.Object]string{}, ambiguous: map[types.Object]bool{}, imports: map[string]string{}}
+	byPath := map[string]*packages.Package{}
+	for _, pkg := range loaded {
+		byPath[pkg.PkgPath] = pkg
+		p.info[pkg.Types] = pkg.TypesInfo
+	}
+	for _, path := range paths {
+		p.pkgs = append(p.pkgs, byPath[path])
+	}
+	return p
+}
+
+func firstError(pkgs []*packages.Package) (err error) {
+	packages.Visit(pkgs, nil, func(p *packages.Package) {
+		for _, e := range p.Errors {
+			if err == nil {
+				err = errors.New(e.Error())
+			}
+		}
+	})
+	return err
+}
+
+// at is a place in the sources, for an error: folder/file.go:line.
+func (p *program) at(pos token.Pos) string {
+	where := p.fset.Position(pos)
+	folder, file := filepath.Split(where.Filename)
+	return fmt.Sprintf("%s:%d", filepath.Join(filepath.Base(folder), file), where.Line)
+}

@@ -1,0 +1,188 @@
+package flatten
+
+import (
+	"bytes"
+	"fmt"
+	"go/ast"
+	"go/format"
+	"go/token"
+	"go/types"
+	"sort"
+	"strings"
+
+	"golang.org/x/tools/go/ast/astutil"
+)
+
+// sectionMark opens the part of a flattened program that comes from one package.
+const sectionMark = "\n// From "
+
+// print renames and prints the needed declarations, package by package.
+func (p *program) print(header []string) ([]byte, error) {
+	var out bytes.Buffer
+	for _, line := range header {
+		out.WriteString(strings.TrimRight("// "+line, " ") + "\n")
+	}
+	if len(header) > 0 {
+		out.WriteString("\n")
+	}
+	out.WriteString("package main\n")
+	p.printImports(&out)
+	for _, pkg := range p.pkgs {
+		if err := p.printPackage(&out, pkg.Types); err != nil {
+			return nil, err
+		}
+	}
+	src, err := format.Source(out.Bytes())
+	if err == nil {
+		src, err = format.Source(compact(src))
+	}
+	if err != nil {
+		return nil, fmt.Errorf("the result is not valid Go: %w", err)
+	}
+	return src, nil
+}
+
+func (p *program) printImports(out *bytes.Buffer) {
+	var lines []string
+	for path, name := range p.imports {
+		line := fmt.Sprintf("%q", path)
+		if base := path[strings.LastIndex(path, "/")+1:]; base != name {
+			line = name + " " + line
+		}
+		lines = append(lines, line)
+	}
+	sort.Strings(lines)
+	if len(lines) > 0 {
+		out.WriteString("\nimport (\n" + strings.Join(lines, "\n") + "\n)\n")
+	}
+}
+
+func (p *program) printPackage(out *bytes.Buffer, pkg *types.Package) error {
+	titled := false
+	done := map[*ast.GenDecl]bool{}
+	for _, d := range p.order {
+		if d.pkg.Types != pkg || !p.kept(d) || d.gen != nil && done[d.gen] {
+			continue
+		}
+		if !titled {
+			out.WriteString(sectionMark + strings.TrimPrefix(pkg.Path(), p.pkgs[0].Module.Path+"/") + "\n")
+			titled = true
+		}
+		node := d.node()
+		if d.fn == nil {
+			done[d.gen] = true
+			node = p.prune(d.gen)
+		} else {
+			d.fn.Doc = nil
+		}
+		p.rename(d.pkg.TypesInfo, node)
+		out.WriteString("\n")
+		if err := format.Node(out, p.fset, node); err != nil {
+			return fmt.Errorf("%s: %w", p.at(d.node().Pos()), err)
+		}
+		out.WriteString("\n")
+	}
+	return nil
+}
+
+// prune returns a copy of a group with the needed specs only, and blanks where a place must be kept.
+func (p *program) prune(g *ast.GenDecl) *ast.GenDecl {
+	out := &ast.GenDecl{TokPos: g.TokPos, Tok: g.Tok, Lparen: g.Lparen, Rparen: g.Rparen}
+	last := 0
+	for _, d := range p.order {
+		if d.gen != g {
+			continue
+		}
+		if p.kept(d) {
+			last = len(out.Specs) + 1
+		} else if !d.group {
+			continue
+		}
+		if v, ok := d.spec.(*ast.ValueSpec); ok && !p.kept(d) {
+			for i := range v.Names {
+				v.Names[i] = ast.NewIdent("_")
+			}
+		} else if ok {
+			for i, id := range v.Names {
+				if obj := d.pkg.TypesInfo.Defs[id]; obj != nil && !p.live[obj] {
+					v.Names[i] = ast.NewIdent("_")
+				}
+			}
+		}
+		out.Specs = append(out.Specs, d.spec)
+	}
+	out.Specs = out.Specs[:last]
+	if len(out.Specs) == 1 {
+		out.Lparen, out.Rparen = token.NoPos, token.NoPos
+	}
+	return out
+}
+
+// rename gives every identifier its new name, and removes the comments.
+func (p *program) rename(info *types.Info, node ast.Node) {
+	astutil.Apply(node, func(c *astutil.Cursor) bool {
+		switch n := c.Node().(type) {
+		case *ast.SelectorExpr:
+			x, ok := n.X.(*ast.Ident)
+			if !ok {
+				return true
+			}
+			if pn, ok := info.Uses[x].(*types.PkgName); ok {
+				if name, ours := p.names[info.Uses[n.Sel]]; ours {
+					c.Replace(&ast.Ident{NamePos: n.Pos(), Name: name})
+				} else {
+					n.X = &ast.Ident{NamePos: x.NamePos, Name: p.imports[pn.Imported().Path()]}
+				}
+				return false
+			}
+		case *ast.Ident:
+			n.Name = p.renamed(info, n)
+		case *ast.InterfaceType:
+			n.Methods = p.calledMethods(n.Methods)
+		case *ast.Field:
+			n.Doc, n.Comment = nil, nil
+		case *ast.ValueSpec:
+			n.Doc, n.Comment = nil, nil
+		case *ast.TypeSpec:
+			n.Doc, n.Comment = nil, nil
+		case *ast.GenDecl:
+			n.Doc = nil
+		}
+		return true
+	}, nil)
+}
+
+// calledMethods returns the methods of an interface without those that are never called.
+func (p *program) calledMethods(methods *ast.FieldList) *ast.FieldList {
+	out := &ast.FieldList{Opening: methods.Opening, Closing: methods.Closing}
+	for _, f := range methods.List {
+		if len(f.Names) != 1 || p.called[f.Names[0].Name] {
+			out.List = append(out.List, f)
+		}
+	}
+	return out
+}
+
+// renamed is the new name of an identifier.
+func (p *program) renamed(info *types.Info, id *ast.Ident) string {
+	obj := info.Uses[id]
+	if obj == nil {
+		obj = info.Defs[id]
+	}
+	if name, ok := p.names[obj]; ok && obj != nil {
+		return name
+	}
+	// An embedded field has the name of its type.
+	if v, ok := obj.(*types.Var); ok && v.Embedded() {
+		t := types.Unalias(v.Type())
+		if ptr, ok := t.(*types.Pointer); ok {
+			t = types.Unalias(ptr.Elem())
+		}
+		if named, ok := t.(*types.Named); ok {
+			if name, ok := p.names[named.Obj()]; ok {
+				return name
+			}
+		}
+	}
+	return id.Name
+}

@@ -1,0 +1,49 @@
+// Package program holds what the contest programs in the folders beside it share: the network and the search
+// depth that are built in, and playing on standard input and output.
+//
+// It is written in Go 1.17, because package flatten makes it part of every one-file bot.
+package program
+
+import (
+	"context"
+	"fmt"
+	"os"
+
+	"blockyard/agents/contest"
+	"blockyard/agents/mlp"
+	"blockyard/agents/search"
+	"blockyard/agents/submissions/netpack"
+	"blockyard/env"
+)
+
+// Breadth is how many moves of each position a deep search examines further: the default of the searches.
+const Breadth = 12
+
+// Network decodes NetText.
+func Network() *mlp.Net {
+	net, err := netpack.Decode(NetText)
+	Check(err)
+	return net
+}
+
+// TurnSearch returns the search for a turn-based game. If time runs out, it plays the best move found so far.
+func TurnSearch(g *env.Game, e search.Evaluator) env.Agent {
+	if Ply > 2 {
+		return search.NewMinimax(g, e, Ply, Breadth)
+	}
+	return search.NewReply(g, e, Breadth)
+}
+
+// Play answers the contest's requests on standard input until the input ends.
+func Play(g *env.Game, c contest.Codec, a env.Agent) {
+	bot := contest.Bot{Codec: c, Agent: a, State: g.New(2), View: g.New(2), Notes: os.Stderr}
+	Check(bot.Play(context.Background(), os.Stdin, os.Stdout))
+}
+
+// Check ends the program if err is not nil.
+func Check(err error) {
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}

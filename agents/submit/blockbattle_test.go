@@ -1,0 +1,139 @@
+package submit
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"blockyard/agents/blockbattlebot"
+	"blockyard/agents/contest"
+	"blockyard/agents/mlp"
+	"blockyard/agents/search"
+	"blockyard/env"
+	"blockyard/env/blockbattle"
+)
+
+// The compiled bot answers as the same search and evaluator do in this process: in the stored logs and in
+// positions of seeded games, 1,060 at two plies and fewer at greater depths.
+func TestBlockBattleBotPlaysAsItsAgent(t *testing.T) {
+	for _, c := range []struct {
+		name      string
+		hidden    int // 0 for the baseline
+		ply       int
+		logs      bool
+		positions int
+	}{
+		{"baseline", 0, 2, true, 1060},
+		{"net", 32, 2, true, 1060},
+		{"rounded net", 96, 2, true, 1060},
+		{"third ply", 0, 3, true, 1060},
+		{"third ply with a net", 32, 3, false, 100},
+		{"fourth ply", 32, 4, false, 80},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			var net *mlp.Net
+			if c.hidden > 0 {
+				net = randomNet(t, blockbattlebot.Len, c.hidden, 1)
+			}
+			src, net := source(t, Bot{Game: "blockbattle", Net: net, Ply: c.ply})
+			argv := compiled(t, src)
+			agent := blockBattleAgent(t, net, c.ply)
+			view := blockbattle.Game.New(2)
+			positions := 0
+			same := func(a Answer) {
+				env.View(view, a.State, a.Seat, 99)
+				want, err := agent.Act(t.Context(), view, a.Seat)
+				require.NoError(t, err)
+				round := a.State.(*blockbattle.State).Round
+				require.Equal(t, blockbattle.Text(want), blockbattle.Text(a.Action), "round %d", round)
+				positions++
+			}
+			if c.logs {
+				got, err := blockBattleScript(ample).replay(t.Context(), argv, same)
+				require.NoError(t, err)
+				require.Equal(t, 9, got.Logs)
+				require.Equal(t, 547, got.Answers)
+			}
+			askSeeded(t, &trial{argv: argv, each: same}, c.positions-positions)
+			require.GreaterOrEqual(t, positions, c.positions)
+		})
+	}
+}
+
+// blockBattleAgent is the agent that a bot should be equal to.
+func blockBattleAgent(t *testing.T, net *mlp.Net, ply int) env.Agent {
+	t.Helper()
+	var e search.Evaluator = blockbattlebot.NewHand()
+	if net != nil {
+		learned, err := blockbattlebot.NewLearned(net)
+		require.NoError(t, err)
+		e = learned
+	}
+	agent, err := search.New(blockbattle.Game, e, search.Options{Ply: ply, Outcomes: blockbattle.Pieces})
+	require.NoError(t, err)
+	return agent
+}
+
+// askSeeded asks the bot in n positions of seeded games. Random moves among the games' moves make boards ragged.
+func askSeeded(t *testing.T, tr *trial, n int) {
+	t.Helper()
+	bot, err := tr.start()
+	require.NoError(t, err)
+	defer bot.Close()
+	greedy := search.NewGreedy(blockbattle.Game, blockbattlebot.NewHand())
+	wild := search.NewRandom(7)
+	view := blockbattle.Game.New(2)
+	ref := blockbattlebot.Referee{State: blockbattle.Game.New(2).(*blockbattle.State)}
+	lines := ref.Settings(0, contest.Limits{Bank: ample, PerMove: 500 * time.Millisecond})
+	for seed := uint64(1); tr.Answers < n; seed++ {
+		ref.State.Reset(seed)
+		for !ref.State.Over && tr.Answers < n {
+			lines = append(lines, ref.Request(0, ample)...)
+			require.NoError(t, askBlockBattle(t.Context(), bot, lines, ample, ref.State, 0))
+			lines = nil
+			moves := env.NoMoves
+			for seat := 0; seat < 2; seat++ {
+				env.View(view, ref.State, seat, seed)
+				var agent env.Agent = greedy
+				if (ref.State.Round+int32(seat))%4 == 0 {
+					agent = wild
+				}
+				moves[seat], err = agent.Act(t.Context(), view, seat)
+				require.NoError(t, err)
+			}
+			require.NoError(t, env.Apply(blockbattle.Game, ref.State, moves))
+		}
+	}
+	require.NoError(t, bot.Close())
+	require.Empty(t, tr.complaint)
+}
+
+func TestCheckRefusesABotThatWritesNonsense(t *testing.T) {
+	_, err := Check(t.Context(), "blockbattle", []byte(`package main
+
+import (
+	"bufio"
+	"fmt"
+	"os"
+	"strings"
+)
+
+func main() {
+	in := bufio.NewScanner(os.Stdin)
+	for in.Scan() {
+		if strings.HasPrefix(in.Text(), "action") {
+			fmt.Println("left,up,drop")
+		}
+	}
+}
+`))
+	require.ErrorContains(t, err, `unknown token "up"`)
+}
+
+func TestReplayRefusesABotThatWritesToStandardError(t *testing.T) {
+	_, err := blockBattleScript(0).replay(t.Context(), []string{"sh", "-c",
+		"echo lost >&2; while read -r w x; do case $w in action) echo drop;; esac; done"}, nil)
+	require.ErrorContains(t, err, "replay game 1: the bot writes to standard error: lost")
+}

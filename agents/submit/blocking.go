@@ -1,0 +1,57 @@
+package submit
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"blockyard/agents/blockingbot"
+	"blockyard/agents/blockingbot/referee"
+	"blockyard/agents/contest"
+	"blockyard/env"
+	"blockyard/env/blocking"
+)
+
+// blockingSlack is what a busy machine may add to the time of an answer, because the games test the protocol.
+const blockingSlack = 3 * time.Second
+
+// blockingScript has the bot play whole games with two, three and four seats, once on every seat, against
+// opponents that play the first legal placement. The contest's limits on time apply, plus slack.
+func blockingScript(slack time.Duration) script {
+	return func() (games []game, err error) {
+		for seats := 2; seats <= 4; seats++ {
+			for own := range seats {
+				games = append(games, func(ctx context.Context, t *trial) error {
+					return playBlocking(ctx, t, seats, own, slack)
+				})
+			}
+		}
+		return games, nil
+	}
+}
+
+func playBlocking(ctx context.Context, t *trial, seats, own int, slack time.Duration) error {
+	s := blocking.New(seats, 0)
+	s.Reset(uint64(10*seats + own))
+	first := partner{func(context.Context, []string) (string, error) { return s.List(int(s.Turn))[0].String(), nil }}
+	g := referee.Game{
+		State:  s,
+		Limits: referee.Limits{First: blockingbot.FirstTime, Later: blockingbot.LaterTime, Tolerance: slack},
+		Start: func(seat int) (contest.Asker, error) {
+			if seat == own {
+				return t.start()
+			}
+			return first, nil
+		},
+		Watch: func(s *blocking.State, seat int, a env.Action) {
+			if seat == own {
+				t.answered(s, seat, a)
+			}
+		},
+	}
+	tallies, err := g.Play(ctx)
+	if fault := tallies[own].Fault; err == nil && fault != "" {
+		return fmt.Errorf("seat %d of %d: eliminated: %s", own, seats, fault)
+	}
+	return err
+}

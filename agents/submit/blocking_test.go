@@ -1,0 +1,53 @@
+package submit
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"blockyard/agents/blockingbot"
+	"blockyard/agents/search"
+	"blockyard/env/blocking"
+)
+
+// The compiled bot plays whole games as the same search and evaluator do in this process.
+func TestBlockingBotPlaysAsItsAgent(t *testing.T) {
+	for _, ply := range []int{2, 3} {
+		t.Run(fmt.Sprintf("%d plies", ply), func(t *testing.T) {
+			t.Parallel()
+			shipped, err := blockingbot.Shipped(blocking.Game)
+			require.NoError(t, err)
+			src, net := source(t, Bot{Game: "blocking", Net: shipped, Ply: ply})
+			argv := compiled(t, withAmpleTime(t, src))
+			learned, err := blockingbot.NewLearned(net)
+			require.NoError(t, err)
+			agent, err := search.New(blocking.Game, learned, search.Options{Ply: ply})
+			require.NoError(t, err)
+			got, err := blockingScript(ample).replay(t.Context(), argv, func(a Answer) {
+				view := *a.State.(*blocking.State)
+				view.PlayOut = true // as in the bot
+				want, err := agent.Act(t.Context(), &view, a.Seat)
+				require.NoError(t, err)
+				require.Equal(t, blocking.Game.Text(want), blocking.Game.Text(a.Action), "seat %d of %d", a.Seat, view.Seats)
+			})
+			require.NoError(t, err)
+			require.Equal(t, 9, got.Logs)
+			require.Greater(t, got.Answers, 60)
+		})
+	}
+}
+
+// withAmpleTime gives a bot more time for an answer than the contest does, which is a constant of the bot.
+func withAmpleTime(t *testing.T, src []byte) []byte {
+	out := strings.NewReplacer("FirstTime = time.Second\n", "FirstTime = time.Hour\n",
+		"LaterTime = 200 * time.Millisecond\n", "LaterTime = time.Hour\n").Replace(string(src))
+	require.Equal(t, 2, strings.Count(out, "= time.Hour\n"))
+	return []byte(out)
+}
+
+func TestReplayRefusesABlockingBotThatWritesNonsense(t *testing.T) {
+	_, err := blockingScript(ample).replay(t.Context(), []string{"sh", "-c", "while read -r x; do echo nonsense; done"}, nil)
+	require.ErrorContains(t, err, "replay game 1: seat 0 of 2: eliminated: illegal")
+}

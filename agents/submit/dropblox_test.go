@@ -1,0 +1,54 @@
+package submit
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"blockyard/agents/dropbloxbot"
+	"blockyard/agents/mlp"
+	"blockyard/env/dropblox"
+)
+
+// With no time left the compiled bot searches without the preview, as the same search does in this process.
+func TestDropbloxBotPlaysAsItsAgent(t *testing.T) {
+	for name, net := range map[string]*mlp.Net{"baseline": nil, "net": randomNet(t, dropbloxbot.Len, 32, 1)} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			src, net := source(t, Bot{Game: "dropblox", Net: net})
+			var r dropbloxbot.Rater = &dropbloxbot.Hand{Weights: dropbloxbot.Classic}
+			if net != nil {
+				learned, err := dropbloxbot.NewLearned(net)
+				require.NoError(t, err)
+				r = learned
+			}
+			beam := dropbloxbot.NewBeam(r)
+			got, err := dropbloxScript("0").replay(t.Context(), compiled(t, src), func(a Answer) {
+				s := a.State.(*dropblox.State)
+				at, ok := beam.Fit(dropbloxbot.Of(s), time.Time{}.Add(1))
+				require.True(t, ok)
+				want, err := s.Path(at.Action(), nil)
+				require.NoError(t, err)
+				commands, _ := dropblox.ReadOutput(a.Text)
+				require.Equal(t, want, commands, "turn %d", s.Turns)
+			})
+			require.NoError(t, err)
+			require.Equal(t, 2, got.Logs)
+			require.Greater(t, got.Answers, 20)
+		})
+	}
+}
+
+func TestReplayRefusesADropbloxBotThatWritesNonsense(t *testing.T) {
+	for script, want := range map[string]string{
+		"echo hello":               `the bot writes "hello"`,
+		"echo up; echo up; exit 3": "exit status 3",
+		"echo left >&2":            "the bot writes to standard error: left",
+		"for i in 1 2 3 4 5 6 7 8 9; do echo left; done": `the bot writes "left" where it is not legal`,
+	} {
+		_, err := dropbloxScript("1").replay(t.Context(), []string{"sh", "-c", script}, nil)
+		require.ErrorContains(t, err, want)
+		require.ErrorContains(t, err, "game 1: turn 0: ")
+	}
+}

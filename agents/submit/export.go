@@ -1,0 +1,82 @@
+package submit
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"blockyard/agents/flatten"
+	"blockyard/agents/mlp"
+	"blockyard/agents/submissions/netpack"
+	"blockyard/env/games"
+)
+
+// Export holds the arguments that the commands "agents bundle" and "train export" have in common.
+type Export struct {
+	Game    string `arg:"" help:"Game of the contest: blockbattle, blocking, dropblox or tetrisduel."`
+	Weights string `placeholder:"FILE" help:"Network to build in, a safetensors file. Default: the shipped one."`
+	Ply     int    `placeholder:"N" help:"Moves to look ahead: 2 (default) to 4 in Block Battle, to 6 in turn-based games."`
+	Zip     bool   `help:"Also write the upload, an archive with main.go in it, to the same name ending in .zip."`
+}
+
+// Help is the commands' longer description.
+func (*Export) Help() string {
+	return fmt.Sprintf(`The file needs nothing but the standard library and Go %s, and has at most %d characters.
+Before it is written, it is compiled alone, and the program answers stored logs or whole games
+of the contest. In turn-based games --ply counts the opponents' moves too. Run this inside the source tree, because the bot is made of its packages.`, flatten.Lang[2:], MaxChars)
+}
+
+// Bot loads the network. With baseline set, the bot has none and plays with hand-tuned weights.
+func (e *Export) Bot(baseline bool) (Bot, error) {
+	b := Bot{Game: e.Game, Ply: e.Ply}
+	c, err := Lookup(e.Game)
+	if err != nil || baseline {
+		return b, err
+	}
+	g, err := games.Lookup(e.Game)
+	if err == nil {
+		b.Net, err = c.LoadNet(g, e.Weights)
+	}
+	return b, err
+}
+
+// Write makes the bot, checks it, writes it to out, and says what it did. If anything fails, it writes nothing.
+func (e *Export) Write(ctx context.Context, b Bot, out string) (report string, err error) {
+	f, err := b.Source()
+	if err != nil {
+		return "", err
+	}
+	replayed, err := Check(ctx, b.Game, f.Source)
+	if err != nil {
+		return "", err
+	}
+	report = f.describe(b, out, replayed)
+	if e.Zip {
+		packed, err := Zip(f.Source)
+		upload := strings.TrimSuffix(out, filepath.Ext(out)) + ".zip"
+		if err == nil {
+			err = mlp.WriteFile(upload, packed)
+		}
+		if err != nil {
+			return "", err
+		}
+		report += upload + ": the same as an upload, main.go on top\n"
+	}
+	return report, mlp.WriteFile(out, f.Source)
+}
+
+// describe is the report about a file that passed its checks.
+func (f *File) describe(b Bot, out string, r Replayed) string {
+	weights := "hand-tuned"
+	switch {
+	case b.Net != nil && f.Bits == netpack.Exact:
+		weights = fmt.Sprintf("net %s, exact", Hash(b.Net))
+	case b.Net != nil:
+		weights = fmt.Sprintf("net %s, rounded to %d bits each", Hash(b.Net), f.Bits)
+	}
+	return fmt.Sprintf("%s: %d of at most %d characters, Go %s, compiled alone\nweights: %s\n"+
+		"replay: %d logs, %d answers, no breach of protocol, %.1f ms an answer, %.1f ms at most\n",
+		out, len(f.Source), MaxChars, flatten.Lang[2:], weights,
+		r.Logs, r.Answers, r.Mean.Seconds()*1000, r.Longest.Seconds()*1000)
+}

@@ -1,0 +1,105 @@
+package submit
+
+import (
+	"archive/zip"
+	"bytes"
+	"io"
+	"math/rand"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"blockyard/agents/blockbattlebot"
+	"blockyard/agents/mlp"
+)
+
+// ample is more time than any search needs, so that no bot plays the best it has found when time runs out.
+const ample = time.Hour
+
+// randomNet is a net of random weights with these layer sizes.
+func randomNet(t *testing.T, sizes ...int) *mlp.Net {
+	t.Helper()
+	r := rand.New(rand.NewSource(int64(sizes[0])))
+	var layers []mlp.Layer
+	for i := 0; i+1 < len(sizes); i++ {
+		l := mlp.Layer{In: sizes[i], Out: sizes[i+1], B: make([]float32, sizes[i+1])}
+		for range l.In * l.Out {
+			l.W = append(l.W, float32(r.NormFloat64()/8))
+		}
+		layers = append(layers, l)
+	}
+	net, err := mlp.New(layers)
+	require.NoError(t, err)
+	return net
+}
+
+// source writes a bot and checks its length. It returns the net that the bot plays with too.
+func source(t *testing.T, b Bot) (src []byte, net *mlp.Net) {
+	t.Helper()
+	f, err := b.Source()
+	require.NoError(t, err)
+	t.Logf("%d characters, %d bits per weight", len(f.Source), f.Bits)
+	require.LessOrEqual(t, len(f.Source), MaxChars)
+	if b.Net == nil {
+		return f.Source, nil
+	}
+	net, err = Rounded(b.Net, f.Bits)
+	require.NoError(t, err)
+	return f.Source, net
+}
+
+// compiled compiles a source file alone and returns the command of the executable.
+func compiled(t *testing.T, src []byte) (argv []string) {
+	t.Helper()
+	exe := filepath.Join(t.TempDir(), "bot")
+	require.NoError(t, Compile(t.Context(), src, exe))
+	return []string{exe}
+}
+
+func TestSourceRefuses(t *testing.T) {
+	for _, c := range []struct {
+		b    Bot
+		want string
+	}{
+		{Bot{Game: "blockbattle", Ply: 5}, "ply 5, want 2 to 4"},
+		{Bot{Game: "blockbattle", Net: randomNet(t, blockbattlebot.Len, 512, 1)}, "a smaller net is needed"},
+		{Bot{Game: "dropblox", Ply: 3}, "searches in one way only"},
+		{Bot{Game: "wintetris"}, "has no bot in one file: its contest loads a shared library"},
+		{Bot{Game: "blockbattle:port"}, "has no bot in one file: want blockbattle, blocking, dropblox, tetrisduel"},
+		{Bot{Game: "chess"}, `no game "chess"`},
+	} {
+		_, err := c.b.Source()
+		require.ErrorContains(t, err, c.want)
+		require.ErrorContains(t, err, "bot for "+c.b.Game)
+	}
+}
+
+func TestCompileRefuses(t *testing.T) {
+	for _, c := range []struct{ name, src, want string }{
+		{"newer language", "package main\n\nfunc main() {\n\tfor range 3 {\n\t}\n}\n", "go1.22"},
+		{"no Go", "package main\n\nfunc main( {\n", "compile bot"},
+		{"untidy", "package main\nfunc  main() {}\n", "gofmt"},
+		{"what vet finds", "package main\n\nimport \"fmt\"\n\nfunc main() { fmt.Printf(\"%d\", \"x\") }\n", "vet"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			require.ErrorContains(t, Compile(t.Context(), []byte(c.src), filepath.Join(t.TempDir(), "bot")), c.want)
+		})
+	}
+}
+
+func TestZipHoldsOneSource(t *testing.T) {
+	packed, err := Zip([]byte("package main\n"))
+	require.NoError(t, err)
+	z, err := zip.NewReader(bytes.NewReader(packed), int64(len(packed)))
+	require.NoError(t, err)
+	require.Len(t, z.File, 1)
+	require.Equal(t, "main.go", z.File[0].Name)
+	r, err := z.File[0].Open()
+	require.NoError(t, err)
+	text, err := io.ReadAll(r)
+	require.NoError(t, err)
+	require.Equal(t, "package main\n", string(text))
+}

@@ -1,0 +1,54 @@
+package submit
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"blockyard/agents/search"
+	"blockyard/agents/tetrisduelbot"
+	"blockyard/agents/tetrisduelbot/referee"
+	"blockyard/env"
+	"blockyard/env/tetrisduel"
+)
+
+// duelScript has the bot play two whole games against the baseline, one on each seat, one with and one
+// without the list of legal placements in the requests. budget is the bot's time for a game.
+func duelScript(budget time.Duration) script {
+	return func() (games []game, err error) {
+		for seat := range 2 {
+			games = append(games, func(ctx context.Context, t *trial) error { return playDuel(ctx, t, seat, budget) })
+		}
+		return games, nil
+	}
+}
+
+func playDuel(ctx context.Context, t *trial, seat int, budget time.Duration) error {
+	bot, err := t.start()
+	if err != nil {
+		return err
+	}
+	g := referee.Game{State: new(tetrisduel.State), Time: budget, NoList: seat == 1}
+	g.State.Reset(uint64(1 + seat))
+	baseline := search.NewGreedy(tetrisduel.Game, tetrisduelbot.NewHand())
+	g.Bots[seat] = bot
+	g.Bots[1-seat] = partner{func(ctx context.Context, lines []string) (string, error) {
+		if !strings.HasPrefix(lines[0], "turn ") {
+			return "ready", nil
+		}
+		s := *g.State
+		a, err := baseline.Act(ctx, &s, s.Mover())
+		return tetrisduel.Game.Text(a), err
+	}}
+	g.Watch = func(s *tetrisduel.State, a env.Action) {
+		if s.Mover() == seat && a != env.None {
+			t.answered(s, seat, a)
+		}
+	}
+	out, err := g.Play(ctx)
+	if err == nil && out.Winner != seat && out.Reason != "limit" && out.Reason != "overflow" {
+		return fmt.Errorf("lost by %s at half-turn %d", out.Reason, out.Turns)
+	}
+	return err
+}

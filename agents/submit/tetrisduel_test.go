@@ -1,0 +1,54 @@
+package submit
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"blockyard/agents/mlp"
+	"blockyard/agents/search"
+	"blockyard/agents/tetrisduelbot"
+	"blockyard/env/tetrisduel"
+)
+
+// The compiled bot plays whole games as the same search and evaluator do in this process.
+func TestDuelBotPlaysAsItsAgent(t *testing.T) {
+	net := randomNet(t, tetrisduelbot.Len, 32, 1)
+	for _, c := range []struct {
+		name string
+		net  *mlp.Net
+		ply  int
+	}{{"baseline", nil, 2}, {"net", net, 2}, {"four plies", net, 4}} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			src, net := source(t, Bot{Game: "tetrisduel", Net: c.net, Ply: c.ply})
+			var e search.Evaluator = tetrisduelbot.NewHand()
+			if net != nil {
+				learned, err := tetrisduelbot.NewLearned(net)
+				require.NoError(t, err)
+				e = learned
+			}
+			agent, err := search.New(tetrisduel.Game, e, search.Options{Ply: c.ply})
+			require.NoError(t, err)
+			got, err := duelScript(ample).replay(t.Context(), compiled(t, src), func(a Answer) {
+				view := *a.State.(*tetrisduel.State)
+				want, err := agent.Act(t.Context(), &view, a.Seat)
+				require.NoError(t, err)
+				require.Equal(t, tetrisduel.Game.Text(want), tetrisduel.Game.Text(a.Action), "half-turn %d", view.Turn)
+			})
+			require.NoError(t, err)
+			require.Equal(t, 2, got.Logs)
+			require.Greater(t, got.Answers, 20)
+		})
+	}
+}
+
+func TestReplayRefusesADuelBotThatWritesNonsense(t *testing.T) {
+	for script, want := range map[string]string{
+		"while read -r w x; do case $w in blocks) echo ready;; moves) echo 0 0 0;; esac; done": "illegal at half-turn 1",
+		"exit 0": "missing",
+	} {
+		_, err := duelScript(tetrisduelbot.DefaultTime).replay(t.Context(), []string{"sh", "-c", script}, nil)
+		require.ErrorContains(t, err, "game 1: lost by "+want)
+	}
+}
