@@ -1,89 +1,92 @@
-"""Writes the table of environments in README.md as the server describes them.
+"""Writes what the package says about the environments, from what the server answers.
 
-python rpc/python/environments.py          # print it
-python rpc/python/environments.py --write  # put it into README.md
+python rpc/python/environments.py          # print the tables of README.md
+python rpc/python/environments.py --write  # write them to README.md, and the ids to blockyard/env_ids.json
+
+Run it after a game was added to the server or changed; tests say when that is necessary.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import sys
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 README = HERE / "README.md"
+ENV_IDS = HERE / "blockyard" / "env_ids.json"
 BEGIN, END = "<!-- environments: written by environments.py -->", "<!-- end of environments -->"
 
-# What the server does not tell: what an action is, and what the rewards count, of each contest.
-WORDS = {
-    "blockbattle": ("spin, rotation, column, row of the resting place; or skip", "+1 won, -1 lost, 0 drawn", "points"),
-    "tetrisduel": ("column, row, rotation of the resting place", "+1 won, -1 lost", "points"),
-    "blocking": (
-        "piece, turned and flipped, and its square; or pass",
-        "mean over the others of +1, 0, -1",
-        "points",
-    ),
-    "wintetris": ("rotation and column", "-1 when it is over", "lines"),
-    "wintetris:instant": ("rotation and column", "-1 when it is over", "lines"),
-    "wintetris:tick": ("keys held for one tick", "-1 when it is over", "lines"),
-    "dropblox": ("row, column, rotation of the resting place", "always 0: use `score`", "points"),
-}
-TURNS = {"simultaneous": "at once", "alternating": "in turn", "single": "alone"}
+TURNS = {"simultaneous": "at the same time", "alternating": "in turn", "single": "alone"}
 HEAD = """\
-| id | seats | `planes` uint8 | `globals` float32 | actions | reward `result`, at the end | reward `score` |
+| id | name | seats | `planes` uint8 | `globals` float32 | actions | an action |
 |---|---|---|---|---|---|---|"""
 DETAILS = """\
-| id | planes | bytes with `packed=True` | bytes of a mask | `opponents` |
+| id | planes | bytes per row, `packed=True` | bytes per mask | `opponents` |
 |---|---|---|---|---|"""
 
 
-def table() -> str:
-    """Return the table and what goes with it as Markdown."""
+def describe() -> tuple[list[str], str]:
+    """Ask the server; return the ids of the environments, and tables of them as Markdown."""
     import blockyard
 
-    rows, planes = [], []
+    ids, rows, planes = [], [], []
     with blockyard.connect() as client:
-        all_facts = {game: client.describe(game) for game in blockyard.GAMES}
-        for game, f in all_facts.items():
+        for game in client.games():
+            f = client.describe(game["name"])
             seats = str(f.min_seats) if f.min_seats == f.max_seats else f"{f.min_seats} to {f.max_seats}"
-            action, result, score = WORDS[f.name]
             shape = ", ".join(map(str, f.planes_shape))
+            example = client.text(f.name, [f.actions // 3])[0]
+            ids.append(f.id)
             rows.append(
-                f"| `{game}` | {seats}, {TURNS[f.turn]} | ({shape}), 0 to {f.planes_high} | ({len(f.global_names)},) "
-                f"| {f.actions:,}: {action} | {result} | {score} won |"
+                f"| `{f.id}` | `{f.name}` | {seats}, {TURNS[f.turn]} | ({shape}), 0 to {f.planes_high} "
+                f"| ({len(f.global_names)},) | {f.actions:,} | `{example}` |"
             )
-            names, players = ", ".join(f.plane_names), ", ".join(f.opponents)
-            planes.append(f"| `{game}` | {names} | {f.packed_len} | {f.mask_len} | {players} |")
-    known = {f.name for f in all_facts.values()}
-    more = ", ".join(f'`make_vec("{v}")`' for f in all_facts.values() for v in f.variants if v not in known)
-    return "\n".join([HEAD, *rows, "", DETAILS, *planes, "", f"Variants of the rules beside these: {more}."])
+            names, opponents = ", ".join(f.plane_names), ", ".join(f.opponents)
+            planes.append(f"| `{f.id}` | {names} | {f.packed_len} | {f.mask_len} | {opponents} |")
+    return ids, "\n".join([HEAD, *rows, "", DETAILS, *planes])
+
+
+def ids_text(ids: list[str]) -> str:
+    """Return the content of env_ids.json."""
+    return json.dumps(ids, indent=2) + "\n"
 
 
 def parts(text: str) -> tuple[str, str, str]:
-    """Return what stands before the table, the table, and what stands behind it."""
+    """Return the text before the tables, the tables, and the text after them.
+
+    Raises:
+        ValueError: the text does not have the two marks between which the tables belong.
+    """
     before, begin, rest = text.partition(BEGIN + "\n")
     inside, end, after = rest.partition(END)
     if not begin or not end:
-        raise ValueError(f"{README} has no place for the table: want {BEGIN} and {END}")
+        raise ValueError(f"{README} has no place for the tables: want lines {BEGIN} and {END}")
     return before + begin, inside, end + after
 
 
+def _write(path: Path, text: str) -> None:
+    partial = path.with_suffix(".partial")
+    partial.write_text(text, encoding="utf-8")
+    partial.replace(path)
+
+
 def main() -> int:
-    """Print or write the table; return the exit status."""
+    """Print or write the tables; return the exit status."""
     parser = argparse.ArgumentParser(
-        description="The table of environments in README.md, as the server describes them."
+        description="The tables of environments in README.md and the ids in blockyard/env_ids.json, from the server."
     )
-    parser.add_argument("--write", action="store_true", help="put it into README.md")
+    parser.add_argument("--write", action="store_true", help="write both files instead of printing the tables")
     args = parser.parse_args()
     sys.path.insert(0, str(HERE))
-    made = table()
+    ids, tables = describe()
     if not args.write:
-        print(made)
+        print(tables)
         return 0
     before, _, after = parts(README.read_text(encoding="utf-8"))
-    partial = README.with_suffix(".partial")
-    partial.write_text(f"{before}\n{made}\n\n{after}", encoding="utf-8")
-    partial.replace(README)
+    _write(README, f"{before}\n{tables}\n\n{after}")
+    _write(ENV_IDS, ids_text(ids))
     return 0
 
 

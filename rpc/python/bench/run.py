@@ -38,7 +38,7 @@ def arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     """Read the command line."""
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument("--envs", type=_sizes, default=[1, 64, 1024, 4096], help="numbers of games at once (1,64,1024,4096)")
-    p.add_argument("--games", type=_names(plan.GAMES), default=list(plan.GAMES), help="which of ours (all five)")
+    p.add_argument("--games", type=_names(plan.ENV_IDS), default=list(plan.ENV_IDS), help="which of ours (all five)")
     p.add_argument("--only", type=_names(PARTS), default=list(PARTS), help=f"which parts of {','.join(PARTS)} (all)")
     p.add_argument(
         "--peers",
@@ -200,7 +200,7 @@ def measure(args: argparse.Namespace) -> dict[str, Any]:
 def shown_arguments(args: argparse.Namespace) -> list[str]:
     """Return the arguments that decide what is measured, without folders."""
     said = [f"--envs {','.join(map(str, args.envs))}", f"--rounds {args.rounds}", f"--burst {args.burst:g}"]
-    if args.games != list(plan.GAMES):
+    if args.games != list(plan.ENV_IDS):
         said.append(f"--games {','.join(args.games)}")
     if args.only != list(PARTS):
         said.append(f"--only {','.join(args.only)}")

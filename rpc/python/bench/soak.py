@@ -28,9 +28,9 @@ from typing import Any
 import numpy as np
 
 import blockyard
-from blockyard.local import LocalServer
+from blockyard.server.process import LocalServer
 
-GAMES = ("BlockBattle-v0", "TetrisDuel-v0", "Blocking-v0", "WinTetris-v0", "Dropblox-v0")
+ENV_IDS = ("BlockBattle-v0", "TetrisDuel-v0", "Blocking-v0", "WinTetris-v0", "Dropblox-v0")
 ROADS = ("socket", "shm")
 
 
@@ -90,7 +90,7 @@ def victim(address: str, seed: int) -> None:
     chance = random.Random(seed)
     rng = np.random.default_rng(seed)
     while True:
-        game, road = chance.choice(GAMES), chance.choice(ROADS)
+        game, road = chance.choice(ENV_IDS), chance.choice(ROADS)
         with blockyard.make_vec(game, chance.choice((1, 16, 256)), address=address, transport=road, seed=seed) as env:
             env.reset()
             for _ in range(200):
@@ -171,13 +171,13 @@ def say(args: argparse.Namespace, **facts: Any) -> None:
 
 def soak(args: argparse.Namespace, server: LocalServer) -> bool:
     """Do it; return whether anything suffered."""
-    turns = [(game, road) for game in GAMES for road in ROADS]
+    turns = [(game, road) for game in ENV_IDS for road in ROADS]
     want = {turn: play(server.address, *turn, args.envs, args.steps, args.patience) for turn in turns}
-    if alike := [game for game in GAMES if len({want[game, road] for road in ROADS}) > 1]:
+    if alike := [game for game in ENV_IDS if len({want[game, road] for road in ROADS}) > 1]:
         say(args, failed=f"the roads differ undisturbed in {alike}")
         return True
     before = use(server)
-    say(args, undisturbed={game: want[game, "socket"] for game in GAMES}, use=asdict(before))
+    say(args, undisturbed={game: want[game, "socket"] for game in ENV_IDS}, use=asdict(before))
     killed, rounds, failed = Killed(), 0, False
     end = time.monotonic() + 60 * args.minutes
     with disturbed(server.address, args.victims, killed):

@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 
 import blockyard
-from blockyard.binary import find_server
+from blockyard.server.binary import find_server
 
 TRACE = 16
 
@@ -134,7 +134,7 @@ def latency(address: str, transport: Any) -> np.ndarray[Any, Any]:
     """Return the round trips of one game of two driven seats, in µs."""
     with blockyard.make_vec("BlockBattle-v0", 1, seed=1, opponents=None, address=address, transport=transport) as env:
         env.reset()
-        actions, times = np.full(env.num_envs, env.facts.no_action, np.uint16), []
+        actions, times = np.full(env.num_envs, env.game_spec.no_action, np.uint16), []
         for _ in range(5000):
             begun = time.perf_counter_ns()
             env.step(actions)

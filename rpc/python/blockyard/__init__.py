@@ -1,14 +1,16 @@
-"""Block-stacking contest games as fast vector environments.
+"""Block-placement games of programming contests as fast vector environments.
 
     import blockyard
+    import numpy as np
 
+    rng = np.random.default_rng(0)
     with blockyard.make_vec("BlockBattle-v0", num_envs=1024, seed=7) as env:
         obs, infos = env.reset()
         obs, rewards, terminated, truncated, infos = env.step(env.sample_actions(rng))
 
-The games run in a server, which is started when needed and ends with the process, or is named
-by ``address=``. Importing this package registers the games with Gymnasium as
-``blockyard/BlockBattle-v0`` and so on.
+The games run in a server written in Go. It is started when needed and stops with this process; with
+``address=`` a running server is used instead. Importing this package registers the environments with
+Gymnasium as ``blockyard/BlockBattle-v0`` and so on.
 """
 
 from __future__ import annotations
@@ -19,9 +21,6 @@ from typing import Literal
 
 from gymnasium.vector import AutoresetMode
 
-from .address import Tls
-from .asking import Seed
-from .buffers import Buffer
 from .client import Client
 from .errors import (
     AuthError,
@@ -37,55 +36,56 @@ from .errors import (
     OpponentError,
     ProtocolError,
     RequestError,
-    ServerGone,
-    ServerNotFound,
+    ServerGoneError,
+    ServerNotFoundError,
     ServerStartError,
-    ServerTimeout,
+    ServerTimeoutError,
     UnknownGameError,
 )
-from .facts import GameFacts
-from .games import GAMES, register
 from .packing import pack, unpack, unpack_torch
-from .pool import Batch, BlockPool
-from .positions import Afterstates, Final, Legal, Rollout
+from .pool import BlockPool, PoolBatch
+from .registration import ENV_IDS, register
+from .results import Afterstates, FinalStep, LegalActions, Rollout
+from .seeding import Seed
 from .single import BlockEnv
-from .slab import Slab
+from .spec import GameSpec
+from .transport.address import Tls
+from .transport.buffer import RolloutBuffer
 from .vector import BlockVectorEnv
 
 __version__ = (Path(__file__).parent / "VERSION").read_text(encoding="ascii").strip()
 
 __all__ = [
-    "GAMES",
+    "ENV_IDS",
     "Afterstates",
     "AuthError",
     "AutoresetMode",
     "BadStateError",
-    "Batch",
     "BlockEnv",
     "BlockPool",
     "BlockVectorEnv",
     "BlockyardError",
-    "Buffer",
     "BusyError",
     "Client",
     "DrainingError",
-    "Final",
+    "FinalStep",
     "ForkError",
-    "GameFacts",
+    "GameSpec",
     "IllegalActionError",
     "InternalError",
-    "Legal",
+    "LegalActions",
     "LimitError",
     "NeedsResetError",
     "OpponentError",
+    "PoolBatch",
     "ProtocolError",
     "RequestError",
     "Rollout",
-    "ServerGone",
-    "ServerNotFound",
+    "RolloutBuffer",
+    "ServerGoneError",
+    "ServerNotFoundError",
     "ServerStartError",
-    "ServerTimeout",
-    "Slab",
+    "ServerTimeoutError",
     "UnknownGameError",
     "connect",
     "make",
@@ -118,45 +118,46 @@ def make_vec(
     timeout: float = 30.0,
     render_mode: str | None = None,
 ) -> BlockVectorEnv:
-    """Return a vector environment of num_envs games.
+    """Create a vector environment of num_envs games.
 
     Args:
-        game: ``"BlockBattle-v0"``, or a server's own name such as ``"blockbattle:classic"``.
-        num_envs: games at once, at least 1. With several driven seats a game the environment's own
-            ``num_envs`` is a multiple of it: one row a driven seat.
-        address: of a running server, ``"unix:PATH"``, ``"tcp:HOST:PORT"`` or ``"tls:HOST:PORT"``; None starts one for
-            this process, shared by all its environments. Several: the games are spread over them, and every
-            byte is as one server would have it.
-        token: for a server on TCP that wants one; by default ``BLOCKYARD_TOKEN``.
-        tls: how a ``tls:`` server is trusted: None by the system's authorities, a path by the certificates there,
-            False not at all, or an ``ssl.SSLContext``.
-        seed: of the first reset that names none: s seeds game i with s + i, a list each by itself.
-        seats: players of each game; by default the fewest the game allows.
-        opponents: who plays the seats that are not ours, on the server: ``{1: "hand"}`` by seat, one spec for all
-            but seat 0, or None: every seat is driven from here. Every game has ``random``; ``facts.opponents``
-            lists the others.
-        autoreset_mode: NEXT_STEP, SAME_STEP or DISABLED, the enum or its value.
-        reward: ``"result"``, the change of standing (1 for a win, -1 for a loss, at the end), or ``"score"``, the
-            change of the contest's points.
-        illegal: what an illegal action means: ``"error"`` refuses the step, ``"penalty"`` is what the contest does
-            to a missing move, ``"random"`` plays a legal one instead.
-        max_episode_steps: after so many steps a game is truncated; None is the game's own default.
-        mask: put ``action_mask`` into infos. False leaves masks out of what travels; legal actions can still
-            be asked for.
-        copy: True: every step's arrays are yours for good; their memory is used again only when you hold none of
-            them any more. False: they are reused after ``slots`` steps, whoever holds them.
-        slots: with copy=False, how many steps' arrays exist.
-        packed: observations have ``bits``, boards of a few bits a cell, in the place of ``planes``; see
+        game: a Gymnasium id such as ``"BlockBattle-v0"``, or a name of the server such as
+            ``"blockbattle:classic"``.
+        num_envs: number of games, at least 1. If the client drives several seats that act at the same time, the
+            environment's own ``num_envs`` is a multiple of it: one row per such seat.
+        address: of a running server: ``"unix:PATH"``, ``"tcp:HOST:PORT"`` or ``"tls:HOST:PORT"``. None: a local
+            server, started for this process and shared by all its environments. A list spreads the games over
+            several servers; the results are bit-exact those of one server.
+        token: the token that a server on TCP asks for; by default the environment variable ``BLOCKYARD_TOKEN``.
+        tls: which certificates of a ``tls:`` server to trust. None: those of the system's authorities; a path: those
+            in that file or folder; False: any; or an ``ssl.SSLContext``.
+        seed: used by the first ``reset`` without a seed. An int s, 0 <= s < 2**64, seeds game i with s + i; a list
+            seeds each game separately.
+        seats: seats of each game; by default the smallest number that the game allows.
+        opponents: the policies of the other seats, which the server plays. One spec for all seats but seat 0; a dict
+            such as ``{1: "hand"}`` by seat; or None: the client drives every seat. Every game has ``"random"``;
+            ``env.game_spec.opponents`` lists the others.
+        autoreset_mode: NEXT_STEP, SAME_STEP or DISABLED, as the enum or its value.
+        reward: ``"result"``: the result at the end of the game, 1 for a win, -1 for a loss; ``"score"``: the
+            increase of the contest's points in each step.
+        illegal: the treatment of illegal actions. ``"error"``: the step raises IllegalActionError; ``"penalty"``: the
+            contest's own penalty for a missing move; ``"random"``: a random legal action is played instead.
+        max_episode_steps: number of steps after which a game is truncated; None: the game's own default.
+        mask: whether infos have ``action_mask``. False reduces the traffic; ``env.legal_actions()`` still works.
+        copy: True: returned arrays are never overwritten; their memory is reused only after you drop them. False:
+            arrays are overwritten after ``slots`` further steps.
+        slots: with copy=False, the number of steps whose arrays exist at the same time, at least 2.
+        packed: whether observations have ``bits``, boards of 1, 2, 4 or 8 bits per cell, instead of ``planes``; see
             :func:`unpack` and :func:`unpack_torch`.
-        transport: ``"auto"``: memory shared with the server where it is on this machine (Linux, a unix socket) and
-            can, else the socket; ``"shm"``, ``"socket"``: this way or an error.
-        timeout: seconds to wait for the server before it counts as gone.
+        transport: ``"auto"``: shared memory if the server is on this machine (Linux, Unix socket), otherwise the
+            socket; ``"shm"`` or ``"socket"``: that one, or an error.
+        timeout: seconds without an answer after which the server counts as gone.
         render_mode: None, ``"ansi"`` or ``"rgb_array"``.
 
     Raises:
-        UnknownGameError, RequestError, LimitError: the server refuses; the message says which parameter.
-        ServerNotFound, ServerStartError, ServerGone, AuthError: there is no server to talk to.
-        TypeError, ValueError: an argument makes no sense.
+        UnknownGameError, RequestError, LimitError: the server refuses a parameter; the message names it.
+        ServerNotFoundError, ServerStartError, ServerGoneError, AuthError: there is no server to use.
+        TypeError, ValueError: an argument is malformed.
     """
     return BlockVectorEnv(
         game,
@@ -197,7 +198,11 @@ def make(
     timeout: float = 30.0,
     render_mode: str | None = None,
 ) -> BlockEnv:
-    """Return a single environment, with one driven seat; arguments as in make_vec."""
+    """Create a single environment, in which the client drives one seat.
+
+    Arguments and errors as in :func:`make_vec`. Each step is a round trip to the server, as costly as a step of
+    hundreds of games: to train, use :func:`make_vec`.
+    """
     return BlockEnv(
         game,
         address=address,
@@ -215,10 +220,8 @@ def make(
     )
 
 
-def connect(
-    address: str | None = None, *, token: str | None = None, tls: Tls = None, timeout: float = 30.0
-) -> Client:
-    """Return a session on which several environments can be opened; arguments as in make_vec."""
+def connect(address: str | None = None, *, token: str | None = None, tls: Tls = None, timeout: float = 30.0) -> Client:
+    """Connect to a server, to create several environments on one connection; arguments as in :func:`make_vec`."""
     return Client(address, token=token, tls=tls, timeout=timeout)
 
 

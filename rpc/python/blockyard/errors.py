@@ -1,24 +1,25 @@
-"""What can go wrong, one exception a kind.
+"""The exceptions of this package.
 
-Every exception of this package is a :class:`BlockyardError`. Those the server sends carry
-its ``code``, ``name`` and ``data`` (see :func:`from_wire`); where the standard library has
-a matching class, the exception is one of that too, so ``except ValueError`` works.
+All of them are :class:`BlockyardError`. Errors that the server reports carry its ``code``, ``name``
+and ``data``. Where Python has a matching built-in exception, the class inherits from it too, so that
+``except ValueError`` works.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
 
 class BlockyardError(Exception):
-    """Base of all errors of this package.
+    """Base class of all errors of this package.
 
     Attributes:
-        code: the server's number for it (100..999), 0 for an error of the client.
-        name: the server's word for it, such as ``"illegal_action"``; "" in the client.
-        data: what the error is about, by name; empty if nothing.
-        retry_after_ms: milliseconds after which a retry makes sense, or None.
+        code: number of the server's error, 100 to 999; 0 for an error of the client.
+        name: name of the server's error, such as ``"illegal_action"``; "" for an error of the client.
+        data: details of the server's error by name.
+        retry_after_ms: milliseconds after which to try again; None if trying again does not help.
     """
 
     def __init__(
@@ -46,84 +47,89 @@ class ProtocolError(BlockyardError):
 
 
 class AuthError(BlockyardError, PermissionError):
-    """The server wants a token, or another one."""
+    """The server asks for a token, or the token is wrong; pass ``token=``."""
 
 
 class RequestError(BlockyardError, ValueError):
-    """A request that makes no sense to the server; the message names the parameter."""
+    """The server refused a request because of a parameter; the message names the parameter."""
 
 
 class UnknownGameError(RequestError):
-    """The server has no game of that name."""
+    """The server has no game of that name; the message lists the games it has."""
 
 
-class IllegalActionError(BlockyardError, ValueError):
-    """An action that is not legal where it was played; no game was stepped.
-
-    ``data`` has ``envs``, the games to blame, 64 at most, and of the first one ``row`` (within the
-    game), ``seat`` and ``action``.
-    """
+class _EnvironmentsError(BlockyardError):
+    """An error in some environments; ``data["envs"]`` has the indices of at most 64 of them."""
 
     @property
     def env_ids(self) -> list[int]:
-        """The games in which an action was refused, at most 64."""
+        """Indices of the environments with the error, at most 64."""
         return list(self.data.get("envs", ()))
 
+    def renumber(self, first: int) -> None:
+        """Add first, the index of the server's first environment, to all indices, in the message too."""
+        self.data["envs"] = [first + i for i in self.env_ids]
+        text = re.sub(r"\benvironment (\d+)", lambda m: f"environment {first + int(m[1])}", str(self))
+        self.args = (text, *self.args[1:])
 
-class NeedsResetError(BlockyardError, RuntimeError):
-    """A game was stepped that is over or never began; no game was stepped.
 
-    ``data`` has ``envs``, the indices of those games, 64 at most.
+class IllegalActionError(_EnvironmentsError, ValueError):
+    """An action was not legal; no environment was stepped.
+
+    ``data`` has ``envs``, the indices of at most 64 environments with an illegal action, and ``row``
+    (within the environment), ``seat`` and ``action`` of the first one.
     """
 
-    @property
-    def env_ids(self) -> list[int]:
-        """The games to be reset first, at most 64."""
-        return list(self.data.get("envs", ()))
+
+class NeedsResetError(_EnvironmentsError, RuntimeError):
+    """An environment was used whose episode is over or was never started; no environment was stepped.
+
+    ``data`` has ``envs``, the indices of at most 64 such environments.
+    """
 
 
 class BadStateError(BlockyardError, ValueError):
-    """Bytes that are no position of this game; nothing was restored."""
+    """A state to restore was not made by ``snapshot`` of the same game; nothing was restored."""
 
 
 class OpponentError(BlockyardError, RuntimeError):
-    """A player of the server failed, and left games half-way; reset all to go on."""
+    """An opponent on the server failed in the middle of a step; reset all environments to continue."""
 
 
 class BusyError(BlockyardError):
-    """Too many requests are under way; ``retry_after_ms`` says when to try again."""
+    """Too many requests are in flight; try again after ``retry_after_ms``."""
 
 
 class LimitError(BlockyardError, ValueError):
-    """Something asked for exceeds a limit of the server, which the message names."""
+    """A request exceeds a limit of the server; the message names the limit."""
 
 
 class DrainingError(BusyError):
-    """The server is about to end and takes no more requests."""
+    """The server is shutting down and accepts no more requests."""
 
 
 class InternalError(BlockyardError, RuntimeError):
-    """A bug of the server; its log has the ``id`` that is in ``data``."""
+    """A bug in the server; ``data["id"]`` identifies the entry in its log."""
 
 
-class ServerGone(BlockyardError, ConnectionError):
-    """The server ended or the connection broke; the environment cannot be used any more."""
+class ServerGoneError(BlockyardError, ConnectionError):
+    """The server exited or the connection broke; create a new environment."""
 
 
-class ServerTimeout(ServerGone, TimeoutError):
-    """The server did not answer in time; the connection is given up."""
+class ServerTimeoutError(ServerGoneError, TimeoutError):
+    """The server did not answer in time; the connection is closed."""
 
 
-class ServerNotFound(BlockyardError, FileNotFoundError):
-    """No server program was found to start."""
+class ServerNotFoundError(BlockyardError, FileNotFoundError):
+    """No server program was found to start; the message says what was tried."""
 
 
 class ServerStartError(BlockyardError, RuntimeError):
-    """The server program was found and did not come up; the message has what it said."""
+    """The server program did not start; the message has the end of its log."""
 
 
 class ForkError(BlockyardError, RuntimeError):
-    """An environment was used in a process forked from the one that made it."""
+    """An environment was used in a forked process; create a new one there."""
 
 
 _CLASSES: dict[str, type[BlockyardError]] = {
@@ -144,13 +150,19 @@ _BY_HUNDRED: dict[int, type[BlockyardError]] = {
     5: BusyError,
     9: InternalError,
 }
+# What to do next, in terms of this package.
+_ADVICE: dict[type[BlockyardError], str] = {
+    IllegalActionError: 'sample from infos["action_mask"], or pass illegal="random"',
+    NeedsResetError: "call reset(), or reset(options={'reset_mask': terminated | truncated})",
+    BadStateError: "pass rows of snapshot() of an environment with the same game, rules version and seats",
+}
 
 
 def from_wire(error: object, method: str) -> BlockyardError:
-    """Make the exception for the error of a response to method.
+    """Return the exception for the error in the server's answer to a method.
 
-    An error this client has no class for becomes the class of its hundred, so newer
-    servers stay understood; one that is no map of the protocol is a ProtocolError.
+    An error without a class of its own, of a newer server, gets the class of its hundred. An error that
+    does not have the shape the protocol asks for becomes a ProtocolError.
     """
     if not isinstance(error, dict) or not isinstance(error.get("code"), int):
         return ProtocolError(f"{method}: the server answered with an error of unknown shape: {error!r:.200}")
@@ -158,10 +170,28 @@ def from_wire(error: object, method: str) -> BlockyardError:
     kind = _CLASSES.get(name) or _BY_HUNDRED.get(code // 100, BlockyardError)
     data, retry = error.get("data"), error.get("retry_after_ms")
     text = str(error.get("msg", name))
+    if not text.startswith(f"{method}:"):
+        text = f"{method}: {text}"
+    if kind in _ADVICE:
+        text = f"{_plain(text)}: {_ADVICE[kind]}"
     return kind(
-        text if text.startswith(f"{method}:") else f"{method}: {text}",
+        text,
         code=code,
         name=name,
         data=data if isinstance(data, dict) else None,
         retry_after_ms=retry if isinstance(retry, int) else None,
     )
+
+
+def _plain(text: str) -> str:
+    """Say first what was wrong and then where: "illegal action 208 (r1 x0 y8) in environment 3, seat 0"."""
+    found = re.fullmatch(
+        r"(\w+): vec [\w:]+: environment (\d+)(?:, row \d+, seat (\d+))?: (.*?)(?: \(and (\d+) more environments?\))?",
+        text,
+    )
+    if not found:
+        return text
+    method, env, seat, what, more = found.groups()
+    what = what.replace("illegal action: ", "illegal action ")
+    where = f"environment {env}" + (f", seat {seat}" if seat else "")
+    return f"{method}: {what} in {where}" + (f" and {more} more" if more else "")

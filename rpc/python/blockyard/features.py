@@ -1,8 +1,9 @@
-"""The numbers that the server's trained players look at, for nets that shall become such players.
+"""The features that the server's ``learned`` evaluators use, for networks that are to become such evaluators.
 
-A net over them, saved as safetensors with :meth:`FeatureFacts.metadata`, is one that
-``agents arena --a learned:weights=FILE`` plays and ``train export`` makes a contest bot of;
-see ``examples/td_afterstates.py``.
+:func:`feature_spec` lists the features of a game by name, :func:`features` computes them for the
+position after each legal action. A network over them, saved as safetensors with
+:meth:`FeatureSpec.metadata`, loads as ``learned:weights=FILE``: ``agents arena`` plays it, and
+``train export`` turns it into a contest bot. See ``examples/td_afterstates.py``.
 """
 
 from __future__ import annotations
@@ -14,21 +15,21 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .asking import Ids, one_seed
-from .errors import RequestError
-from .positions import Afterstates, Legal
+from .arguments import Ids
+from .results import best_of_rows, join_indptr, row_counts
+from .seeding import check_seed
 from .vector import BlockVectorEnv
 
 
 @dataclass(frozen=True)
-class FeatureFacts:
-    """What a file of weights for a game says of the net in it.
+class FeatureSpec:
+    """The features of a game: the inputs of its ``learned`` evaluator.
 
     Attributes:
-        game: the game, without its variant.
+        game: name of the game without its variant.
         rules: version of its rules.
-        names: of the features, in order.
-        own: how many of them change with a seat's own choices; they come first.
+        names: names of the features, in order.
+        own: the number of features, the first ones, that change with the seat's own actions.
     """
 
     game: str
@@ -37,25 +38,25 @@ class FeatureFacts:
     own: int
 
     def metadata(self, **notes: str) -> dict[str, str]:
-        """Return the metadata of a safetensors file, with notes of your own.
+        """Return the metadata for a safetensors file of weights; notes are added to it.
 
-        The tensors beside it are ``fc0.weight`` [out, in], ``fc0.bias``, ``fc1.weight`` and so on,
-        float32, leaky ReLUs of slope 0.01 between them, and one output that is higher where the
-        seat's position is better.
+        The file has the float32 tensors ``fc0.weight`` [out, in], ``fc0.bias`` [out], ``fc1.weight`` and so on:
+        a multilayer perceptron with leaky ReLUs of slope 0.01 between the layers, and one output, which is
+        higher for a better position of the seat.
         """
         return {"game": self.game, "rules": str(self.rules), "features": json.dumps(self.names)} | notes
 
 
 @dataclass(frozen=True)
 class Features:
-    """For each legal action of each row, the features of the position after that seat alone has played it.
+    """For each legal action of each row: the features of the position after that seat alone has played it.
 
     Attributes:
-        indptr: uint32 (rows + 1,); those of row k are ``indptr[k]:indptr[k + 1]`` of the rest.
+        indptr: uint32 (rows + 1,), CSR offsets: row k has entries ``indptr[k]:indptr[k + 1]`` of the other arrays.
         actions: uint16 (m,), ascending within a row.
         features: float32 (m, F), read-only; zero where done.
-        reward: float32 (m,), the change of the seat's reward measure.
-        done: bool (m,), whether the game is then over.
+        reward: float32 (m,), the reward of the seat for the action.
+        done: bool (m,), whether the game is over then.
     """
 
     indptr: NDArray[np.uint32]
@@ -69,34 +70,32 @@ class Features:
 
     @property
     def counts(self) -> NDArray[np.int64]:
-        """int64 (rows,): how many actions each row has."""
-        return Legal(self.indptr, self.actions).counts
+        """int64 (rows,): number of legal actions of each row."""
+        return row_counts(self.indptr)
 
     @property
     def row(self) -> NDArray[np.int64]:
-        """int64 (m,): the row each one belongs to."""
+        """int64 (m,): the row of each entry."""
         return np.repeat(np.arange(len(self.indptr) - 1), self.counts)
 
     def best(self, values: NDArray[Any]) -> NDArray[np.int64]:
-        """Return for each row the index of its greatest value, int64 (rows,); -1 where it has none."""
-        nothing = self.features[:, :0]
-        same = Afterstates(self.indptr, self.actions, nothing.view(np.uint8), nothing, self.reward, self.done)
-        return same.best(values)
+        """Return the index of the greatest value, (m,), of each row, int64 (rows,); -1 for a row without entries."""
+        return best_of_rows(self.indptr, values)
 
 
-def feature_facts(env: BlockVectorEnv) -> FeatureFacts:
-    """Return names and number of the features of an environment's game.
+def feature_spec(env: BlockVectorEnv) -> FeatureSpec:
+    """Return the features of an environment's game.
 
     Raises:
-        RequestError: nobody is told features in this game, or the server is too old to tell them.
+        RequestError: the game defines no features, or the server is too old.
     """
     _check(env)
-    d = env.client.connection.call("feature_names", env.facts.name)
-    return FeatureFacts(d["game"], d["rules"], tuple(d["features"]), d["own"])
+    d = env.client.connection.call("feature_names", env.game_spec.name)
+    return FeatureSpec(d["game"], d["rules"], tuple(d["features"]), d["own"])
 
 
 def acting_seats(env: BlockVectorEnv) -> NDArray[np.uint8]:
-    """Return whose row each row is now, uint8 (num_envs,); 255 where nobody acts."""
+    """Return the seat of each row now, uint8 (num_envs,); 255 where nobody acts."""
     return env._current().seat.copy()
 
 
@@ -105,26 +104,24 @@ def features(env: BlockVectorEnv, env_ids: Ids = None, *, seed: int | None = Non
 
     Args:
         env: the environment.
-        env_ids: its games; None for all.
-        seed: of what the choices draw, as in :meth:`blockyard.BlockVectorEnv.afterstates`.
+        env_ids: indices of games; None means all.
+        seed: of random draws, as in :meth:`blockyard.BlockVectorEnv.afterstates`.
 
     Raises:
-        RequestError: nobody is told features in this game, or the server is too old to tell them.
+        RequestError: the game defines no features, or the server is too old.
     """
     _check(env)
-    options = [] if seed is None else [{"seed": one_seed(seed)}]
+    options = [] if seed is None else [{"seed": check_seed(seed)}]
     pages = [_page(env, d) for d in env._pages("features", env_ids, *options)]
     if len(pages) == 1:
         return pages[0]
-    counts = np.concatenate([page.counts for page in pages])
-    indptr = np.concatenate([np.zeros(1, np.uint32), np.cumsum(counts).astype(np.uint32)])
     joined = (np.concatenate([getattr(p, k) for p in pages]) for k in ("actions", "features", "reward", "done"))
-    return Features(indptr, *joined)
+    return Features(join_indptr([p.indptr for p in pages]), *joined)
 
 
 def _page(env: BlockVectorEnv, d: dict[str, Any]) -> Features:
     m = len(d["actions"]) // 2
-    width = -1 if m else len(feature_facts(env).names)
+    width = -1 if m else len(feature_spec(env).names)
     return Features(
         np.frombuffer(d["indptr"], "<u4"),
         np.frombuffer(d["actions"], "<u2"),
@@ -135,5 +132,4 @@ def _page(env: BlockVectorEnv, d: dict[str, Any]) -> Features:
 
 
 def _check(env: BlockVectorEnv) -> None:
-    if "features" not in env.client.features:
-        raise RequestError(f"features: the server, {env.client.server!r}, has no such method; it is too old")
+    env.client.require("features", "features")

@@ -1,4 +1,4 @@
-"""Packed boards: a few bits a cell, and how to spread them out again."""
+"""Packed boards: 1, 2, 4 or 8 bits per cell instead of a byte."""
 
 from __future__ import annotations
 
@@ -7,31 +7,36 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .spec import GameSpec
+
 if TYPE_CHECKING:
     import torch  # type: ignore[import-not-found,unused-ignore]
 
-    from .facts import GameFacts
 
+def pack(planes: NDArray[np.uint8], spec: GameSpec) -> NDArray[np.uint8]:
+    """Pack planes, uint8 (..., C, H, W), into uint8 (..., spec.packed_len).
 
-def pack(planes: NDArray[np.uint8], facts: GameFacts) -> NDArray[np.uint8]:
-    """Return planes, uint8 (..., C, H, W), as packed boards, uint8 (..., facts.packed_len)."""
-    width = facts.cell_bits
+    Args:
+        planes: cells from 0 to ``spec.planes_high``.
+        spec: of the game.
+    """
+    width = spec.cell_bits
     flat = planes.reshape(*planes.shape[:-3], -1)
     bits = (flat[..., None] >> np.arange(width, dtype=np.uint8)) & 1
     return np.packbits(bits.reshape(*flat.shape[:-1], -1), axis=-1, bitorder="little")
 
 
-def unpack(bits: NDArray[np.uint8], facts: GameFacts) -> NDArray[np.uint8]:
-    """Return boards as planes.
+def unpack(bits: NDArray[np.uint8], spec: GameSpec) -> NDArray[np.uint8]:
+    """Unpack packed boards into planes.
 
     Args:
-        bits: uint8 (..., facts.packed_len), such as ``obs["bits"]`` or a minibatch of it.
-        facts: of the game.
+        bits: uint8 (..., spec.packed_len), such as ``obs["bits"]`` or a minibatch of it.
+        spec: of the game.
 
     Returns:
-        uint8 (..., C, H, W), what ``planes`` is without ``packed=True``.
+        uint8 (..., C, H, W): what ``obs["planes"]`` is without ``packed=True``.
     """
-    width, cells = facts.cell_bits, int(np.prod(facts.planes_shape))
+    width, cells = spec.cell_bits, int(np.prod(spec.planes_shape))
     flat: Any
     if width == 8:
         flat = bits[..., :cells]
@@ -40,22 +45,25 @@ def unpack(bits: NDArray[np.uint8], facts: GameFacts) -> NDArray[np.uint8]:
     else:
         shifts = np.arange(0, 8, width, dtype=np.uint8)
         flat = ((bits[..., None] >> shifts) & ((1 << width) - 1)).reshape(*bits.shape[:-1], -1)[..., :cells]
-    planes: NDArray[np.uint8] = flat.reshape(*bits.shape[:-1], *facts.planes_shape)
+    planes: NDArray[np.uint8] = flat.reshape(*bits.shape[:-1], *spec.planes_shape)
     return planes
 
 
-def unpack_torch(bits: torch.Tensor, facts: GameFacts, dtype: Any = None) -> torch.Tensor:
-    """Return boards as planes, on the device where bits are.
+def unpack_torch(bits: torch.Tensor, spec: GameSpec, dtype: Any = None) -> torch.Tensor:
+    """Unpack packed boards into planes, on the device of the tensor.
 
     Args:
-        bits: uint8 (..., facts.packed_len).
-        facts: of the game.
+        bits: uint8 (..., spec.packed_len).
+        spec: of the game.
         dtype: of the result, such as ``torch.float32``; uint8 by default.
+
+    Returns:
+        A tensor (..., C, H, W).
     """
     import torch  # type: ignore[import-not-found,unused-ignore]
 
-    width, cells = facts.cell_bits, int(np.prod(facts.planes_shape))
+    width, cells = spec.cell_bits, int(np.prod(spec.planes_shape))
     shifts = torch.arange(0, 8, width, dtype=torch.uint8, device=bits.device)
     flat = (bits.unsqueeze(-1) >> shifts) & ((1 << width) - 1)
-    planes = flat.reshape(*bits.shape[:-1], -1)[..., :cells].reshape(*bits.shape[:-1], *facts.planes_shape)
+    planes = flat.reshape(*bits.shape[:-1], -1)[..., :cells].reshape(*bits.shape[:-1], *spec.planes_shape)
     return planes if dtype is None else planes.to(dtype)

@@ -1,4 +1,4 @@
-"""Games in blocks that are stepped apart: whoever is ready comes first."""
+"""Pipelined stepping: blocks of games on connections of their own; whichever is ready comes first."""
 
 from __future__ import annotations
 
@@ -13,27 +13,29 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .address import Tls
-from .asking import action_row, fresh_seed, one_seed
-from .errors import ServerTimeout
+from .arguments import copy_actions
+from .errors import ServerTimeoutError
 from .rows import Obs, StepResult
+from .seeding import check_seed, fresh_seed
+from .transport.address import Tls
 from .vector import BlockVectorEnv
 
 
-class Batch:
-    """Rows whose step is done.
+class PoolBatch:
+    """The results of the blocks whose step is done.
 
     Attributes:
-        env_ids: int64 (n,): which rows these are. Not to be written to.
-        obs: as of the vector environment, n rows.
-        rewards, terminated, truncated: (n,).
-        infos: of each block that the rows come from, in order, as the vector environment gives them.
+        env_ids: int64 (n,), indices of the rows; read-only.
+        obs: dict of arrays (n, ...), as of :class:`BlockVectorEnv`.
+        rewards: float64 (n,).
+        terminated, truncated: bool (n,).
+        infos: one dict for each block, in the order of env_ids, as of :class:`BlockVectorEnv`.
     """
 
     __slots__ = ("_masks", "env_ids", "infos", "obs", "rewards", "terminated", "truncated")
 
     def __init__(self, env_ids: NDArray[np.int64], results: Sequence[StepResult]) -> None:
-        """Join what the steps of some blocks returned."""
+        """Join the results of some blocks."""
         self.env_ids = env_ids
         self.infos: tuple[dict[str, Any], ...] = tuple(r[4] for r in results)
         self.obs: Obs = results[0][0]
@@ -46,29 +48,28 @@ class Batch:
 
     @property
     def action_masks(self) -> NDArray[np.bool_] | None:
-        """bool (n, actions), unpacked when first read; None in a pool made with ``mask=False``."""
+        """Legal actions: bool (n, actions), unpacked when first read; None with ``mask=False``."""
         if self._masks is None and "action_mask" in self.infos[0]:
             self._masks = _joined([infos["action_mask"] for infos in self.infos]).view(np.bool_)
         return self._masks
 
     def __repr__(self) -> str:
-        return f"Batch({len(self.env_ids)} rows: {self.env_ids})"
+        return f"PoolBatch({len(self.env_ids)} rows: {self.env_ids})"
 
 
 class BlockPool:
     """Many games in blocks of ``batch_size`` games, each on a connection of its own.
 
-    ``recv`` returns the blocks whose step is done, the first to be done first; ``send`` takes
-    actions for rows of them, and a block goes on as soon as each of its rows has one. While the
-    learner thinks about one block the server plays the others: with two blocks that is double
-    buffering. A game is the same as in one environment of all, whatever the order.
+    ``recv`` returns the blocks whose step is done, in the order in which they finish. ``send`` takes actions
+    for their rows, and a block is stepped as soon as each of its rows has an action. While the policy is
+    evaluated on one block, the server steps the others; two blocks are double buffering. The games are
+    bit-exact those of one environment of all games, whatever the order.
 
     Attributes:
-        num_envs: rows of all blocks.
-        rows: of each block.
+        num_envs: number of rows of all blocks.
+        rows: number of rows of each block.
         timeout: seconds that recv waits for a server before it counts as gone.
-        blocks: the vector environments; between recv and send they are at rest, and all that they
-            can be asked may be asked.
+        blocks: the vector environments. Between recv and send of a block, all its methods may be used.
     """
 
     def __init__(
@@ -84,24 +85,22 @@ class BlockPool:
         timeout: float = 30.0,
         **kwargs: Any,
     ) -> None:
-        """Open the blocks; with several addresses they go round.
+        """Create the blocks.
 
         Args:
-            game: as in :func:`blockyard.make_vec`, and so are the other arguments.
-            num_envs: games of all blocks.
-            batch_size: games of a block; divides num_envs.
-            seed: game i of all is seeded with seed + i.
-            address: of a server, or several.
-            token: for servers that want one.
-            tls: whom to trust.
-            timeout: seconds to wait for a server before it is gone.
-            **kwargs: the rest.
+            game: as in :func:`blockyard.make_vec`.
+            num_envs: number of games of all blocks.
+            batch_size: number of games of a block; divides num_envs.
+            seed: game i of all games is seeded with seed + i; None: from the operating system's entropy.
+            address: of a server, or of several, to which blocks are assigned in turn.
+            token, tls, timeout: as in :func:`blockyard.make_vec`.
+            **kwargs: other arguments of :func:`blockyard.make_vec`.
         """
         games, size = operator.index(num_envs), operator.index(batch_size)
         if size < 1 or games < 1 or games % size:
             raise ValueError(f"batch_size: want a divisor of num_envs={games}, got {size}")
         where = [address] if address is None or isinstance(address, str) else list(address)
-        seed = fresh_seed() % (1 << 32) if seed is None else one_seed(seed)
+        seed = fresh_seed() % (1 << 32) if seed is None else check_seed(seed)
         self.blocks: list[BlockVectorEnv] = []
         try:
             for k in range(games // size):
@@ -126,10 +125,10 @@ class BlockPool:
         self.rows = self.blocks[0].num_envs
         self.num_envs = self.rows * len(self.blocks)
         self._actions = np.zeros((len(self.blocks), self.rows), "<u2")
-        self._given = np.zeros((len(self.blocks), self.rows), np.bool_)
+        self._has_action = np.zeros((len(self.blocks), self.rows), np.bool_)
         self._under_way: set[int] = set()  # blocks
         self._ready: deque[tuple[int, StepResult]] = deque()  # blocks with what their step returned
-        # Arrays that name all rows of a block: they are handed out, and known again when they come back.
+        # The env_ids of each whole block: send recognises these arrays by identity and skips the checks.
         self._ids = [np.arange(k * self.rows, (k + 1) * self.rows) for k in range(len(self.blocks))]
         for ids in self._ids:
             ids.flags.writeable = False
@@ -137,18 +136,18 @@ class BlockPool:
         self._resting: set[int] = set()
 
     def async_reset(self, seed: int | None = None) -> None:
-        """Start new games everywhere; recv returns their first positions, with rewards and flags of zero.
+        """Start new episodes in all games; recv returns their observations, with zero rewards and flags.
 
         Args:
-            seed: game i of all is seeded with seed + i; None: each goes on with its own sequence.
+            seed: game i of all games is seeded with seed + i; None continues the sequence of each game.
 
         Raises:
             RuntimeError: steps are under way.
         """
         if self._under_way:
-            raise RuntimeError("async_reset: steps are under way, recv them first")
+            raise RuntimeError("async_reset: steps are under way, call recv first")
         self._ready.clear()
-        self._given[:] = False
+        self._has_action[:] = False
         none = np.zeros(self.rows, np.bool_)
         for k, block in enumerate(self.blocks):
             obs, infos = block.reset(seed=seed)
@@ -156,36 +155,41 @@ class BlockPool:
         self._resting.clear()
 
     def send(self, actions: Any, env_ids: Any = None) -> None:
-        """Give actions, integers (n,), to rows env_ids, (n,), that recv has returned; None: all rows.
+        """Send actions for rows that recv has returned.
+
+        An illegal action raises IllegalActionError in the :meth:`recv` of its block.
+
+        Args:
+            actions: integers (n,).
+            env_ids: integers (n,), indices of the rows; None means all rows in order.
 
         Raises:
-            ValueError: a row is under way already, named twice, or none.
-            IllegalActionError: comes with the recv of the block.
+            ValueError: a row does not exist, appears twice, or is not waiting for an action.
         """
         k = self._known.get(id(env_ids), -1)
-        if k >= 0 and k in self._resting and not self._given[k].any():
-            action_row(actions, self._actions[k])
+        if k >= 0 and k in self._resting and not self._has_action[k].any():
+            copy_actions(actions, self._actions[k])
             self._post(k)
             return
         ids = np.arange(self.num_envs) if env_ids is None else np.asarray(env_ids)
         numbers = ids.ndim == 1 and ids.dtype.kind in "iu"
         if not numbers or (len(ids) and not (ids.min() >= 0 and ids.max() < self.num_envs)):
-            raise ValueError(f"env_ids: want integers from 0 to {self.num_envs - 1}")
+            raise ValueError(f"env_ids: want a list of integers from 0 to {self.num_envs - 1}, got {env_ids!r:.100}")
         ids, row = ids.astype(np.intp, copy=False), np.zeros(len(ids), "<u2")
-        action_row(actions, row)
+        copy_actions(actions, row)
         which = np.flatnonzero(np.bincount(ids // self.rows, minlength=len(self.blocks)))
         if busy := [int(k) for k in which if int(k) not in self._resting]:
-            raise ValueError(f"send: rows of block {busy[0]} are not waiting for actions; recv them first")
-        given = self._given.reshape(-1)
+            raise ValueError(f"send: rows of block {busy[0]} are not waiting for actions; call recv first")
+        given = self._has_action.reshape(-1)
         before = given.copy()
         given[ids] = True
         if np.count_nonzero(given) != np.count_nonzero(before) + len(ids):
             given[:] = before
-            raise ValueError("send: a row has an action already")
+            raise ValueError("send: a row appears twice in env_ids or has an action already; call recv first")
         self._actions.reshape(-1)[ids] = row
         for k in map(int, which):
-            if self._given[k].all():
-                self._given[k] = False
+            if self._has_action[k].all():
+                self._has_action[k] = False
                 self._post(k)
 
     def _post(self, k: int) -> None:
@@ -194,26 +198,27 @@ class BlockPool:
         self.blocks[k].step_async(self._actions[k])
         self._under_way.add(k)
 
-    def recv(
-        self, min_envs: int | None = None, max_envs: int | None = None, timeout: float | None = None
-    ) -> Batch:
-        """Wait for steps to be done and return them, the first to be done first.
+    def recv(self, min_envs: int | None = None, max_envs: int | None = None, timeout: float | None = None) -> PoolBatch:
+        """Wait for steps to be done, and return their results in the order in which they finished.
 
         Args:
-            min_envs: rows to wait for; by default those of a block.
-            max_envs: rows to return at most, by default all that are ready; the others come next time.
-            timeout: seconds after which whatever is ready is returned, if something is.
+            min_envs: number of rows to wait for; by default one block.
+            max_envs: largest number of rows to return; by default all that are ready. The others come next time.
+            timeout: seconds after which recv returns what is ready; by default the pool's timeout.
 
         Raises:
-            ServerTimeout: nothing was ready in time.
-            ValueError: fewer rows are wanted than a block has, or more than are under way.
+            ServerTimeoutError: nothing was ready in time.
+            ValueError: max_envs is less than a block, or min_envs is more than max_envs or than are under way.
         """
         least = self.rows if min_envs is None else operator.index(min_envs)
         most = self.num_envs if max_envs is None else operator.index(max_envs)
         if most < self.rows or least > most:
-            raise ValueError(f"recv: from {least} to {most} rows, where a block has {self.rows}")
+            raise ValueError(
+                f"recv: min_envs={least}, max_envs={most}: want min_envs <= max_envs, "
+                f"and max_envs of at least a block, {self.rows} rows"
+            )
         if least > (len(self._ready) + len(self._under_way)) * self.rows:
-            raise ValueError(f"recv: {least} rows are wanted and fewer are under way")
+            raise ValueError(f"recv: min_envs={least}, but fewer rows are under way; send actions first")
         deadline = time.monotonic() + (self.timeout if timeout is None else timeout)
         while len(self._ready) * self.rows < least or not self._ready:
             if not self._collect(deadline):
@@ -221,11 +226,12 @@ class BlockPool:
         if self._under_way:
             self._collect(0)
         if not self._ready:
-            raise ServerTimeout(f"recv: no step was done within {self.timeout if timeout is None else timeout:g} s")
+            seconds = self.timeout if timeout is None else timeout
+            raise ServerTimeoutError(f"recv: no step was done within {seconds:g} s; pass a larger timeout=")
         return self._batch([self._ready.popleft() for _ in range(min(len(self._ready), most // self.rows))])
 
     def _collect(self, deadline: float) -> bool:
-        """Take in what is done; wait for something until the deadline. False if nothing was."""
+        """Collect the results of steps that are done; wait for one until the deadline. Return whether there was one."""
         by_fd = {self.blocks[k].client.connection.fileno(): k for k in sorted(self._under_way)}
         done = [k for k in by_fd.values() if self.blocks[k].client.connection.buffered]
         if not done and by_fd:
@@ -233,18 +239,18 @@ class BlockPool:
             done = [by_fd[fd] for fd in ready]
         for k in done:
             self._under_way.discard(k)
-            self._resting.add(k)  # also if the step is refused: other actions may be sent
+            self._resting.add(k)  # also if the step fails: other actions may be sent
             result = self.blocks[k].step_wait()
             self._resting.discard(k)
             self._ready.append((k, result))
         return bool(done)
 
-    def _batch(self, parts: list[tuple[int, StepResult]]) -> Batch:
+    def _batch(self, parts: list[tuple[int, StepResult]]) -> PoolBatch:
         self._resting.update(k for k, _ in parts)
         if len(parts) == 1:
             k, result = parts[0]
-            return Batch(self._ids[k], [result])
-        return Batch(np.concatenate([self._ids[k] for k, _ in parts]), [result for _, result in parts])
+            return PoolBatch(self._ids[k], [result])
+        return PoolBatch(np.concatenate([self._ids[k] for k, _ in parts]), [result for _, result in parts])
 
     def close(self) -> None:
         """Free the games."""
@@ -259,5 +265,5 @@ class BlockPool:
 
 
 def _joined(arrays: list[NDArray[Any]]) -> NDArray[Any]:
-    """Return arrays end to end; one alone as it is."""
+    """Concatenate arrays; a single one is returned as it is."""
     return arrays[0] if len(arrays) == 1 else np.concatenate(arrays)

@@ -1,4 +1,4 @@
-"""Progress bars of calls that take long: where ``tqdm`` is installed and somebody looks."""
+"""Progress bars for slow calls, shown if ``tqdm`` is installed and standard error is a terminal."""
 
 from __future__ import annotations
 
@@ -6,27 +6,27 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-_SECONDS = 1.0  # that a call may take before a bar appears
+_DELAY = 1.0  # seconds before a bar appears
 
 
 @contextmanager
 def bar(what: str, total: int | None = None, unit: str = "") -> Iterator[Callable[[int], object]]:
-    """Show a bar on standard error while the block runs, and yield what moves it on.
+    """Show a bar on standard error while the block runs; yield a function that advances it.
 
-    Nothing is shown unless ``tqdm`` is installed and standard error is a terminal, nor in the first second;
-    nothing is left behind. Without a total it shows the time.
+    Nothing is shown without ``tqdm`` or a terminal, nor in the first second. The bar disappears at the
+    end. Without a total it shows the elapsed time.
     """
     stream = sys.stderr
     try:
-        seen = stream is not None and stream.isatty()
+        visible = stream is not None and stream.isatty()
         from tqdm import tqdm
     except (ImportError, ValueError):  # a closed stream raises ValueError
-        seen = False
-    if not seen:
+        visible = False
+    if not visible:
         yield lambda n: None
         return
     form = None if total is not None else "{desc} {elapsed}"
-    with tqdm(total=total, desc=what, unit=unit, leave=False, delay=_SECONDS, file=stream, bar_format=form) as shown:
+    with tqdm(total=total, desc=what, unit=unit, leave=False, delay=_DELAY, file=stream, bar_format=form) as shown:
 
         def advance(n: int) -> None:
             shown.update(n)

@@ -1,13 +1,13 @@
-"""RLlib: the games as native vector environments of its runners.
+"""RLlib: the games as vector environments of its env runners.
 
     from blockyard.rllib import ppo_config
 
     algorithm = ppo_config("BlockBattle-v0", num_env_runners=2, num_envs_per_env_runner=64).build_algo()
     algorithm.train()
 
-RLlib (new API stack) takes a vector environment whole if ``gym_env_vectorize_mode`` is
-``"vector_entry_point"``; :func:`create` is what to register for that. Every runner starts a
-server of its own on its node, unless ``address`` names one. Needs ``pip install 'blockyard[rllib]'``.
+RLlib's new API stack uses a vector environment directly if ``gym_env_vectorize_mode`` is
+``"vector_entry_point"``; register :func:`create` for that. Every env runner starts a local server on its
+node, unless ``address`` is given. Needs ``pip install 'blockyard[rllib]'``.
 """
 
 from __future__ import annotations
@@ -21,8 +21,7 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
-from . import make_vec
-from .missing import missing
+from .optional import missing_dependency
 from .vector import BlockVectorEnv, Obs
 
 try:
@@ -31,30 +30,30 @@ try:
     from ray.rllib.examples.rl_modules.classes.action_masking_rlm import ActionMaskingTorchRLModule
     from ray.tune.registry import register_env
 except ImportError as error:
-    raise missing("blockyard.rllib", "RLlib", "rllib", error) from error
+    raise missing_dependency("blockyard.rllib", "RLlib", "rllib", error) from error
 
 NAME = "blockyard"
 
 
 class MaskedVectorEnv(VectorEnv[Obs, NDArray[Any], NDArray[Any]]):
-    """A vector environment whose observations RLlib's ``ActionMaskingTorchRLModule`` reads.
+    """A vector environment with observations for RLlib's ``ActionMaskingTorchRLModule``.
 
-    They are dicts of ``observations``, float32 (rows, n): planes divided by their greatest value
-    and globals behind them; and ``action_mask``, float32 (rows, actions), all 1 where a row need
-    not act. Infos have ``score``. The mode is NEXT_STEP, as RLlib's runners want it.
+    Observations are dicts of ``observations``, float32 (rows, n), the planes divided by their largest value and
+    then the globals; and ``action_mask``, float32 (rows, actions), all 1 for a row that need not act. Infos
+    have ``score``. The autoreset mode is NEXT_STEP, which RLlib's env runners expect.
 
     Attributes:
-        env: the vector environment behind it.
+        env: the vector environment that it wraps.
     """
 
     def __init__(self, env: BlockVectorEnv) -> None:
-        """Show env in that way; it belongs to this environment from now on."""
+        """Wrap env, which this environment then owns and closes."""
         self.closed = True  # nothing to close yet
         if env.autoreset_mode is not AutoresetMode.NEXT_STEP:
-            raise ValueError(f"autoreset_mode: RLlib wants NextStep, the environment has {env.autoreset_mode.value}")
+            raise ValueError(f"autoreset_mode: want 'NextStep' for RLlib, got {env.autoreset_mode.value!r}")
         self.env, self.num_envs = env, env.num_envs
         self.metadata, self.render_mode = env.metadata, env.render_mode
-        facts = env.facts
+        facts = env.game_spec
         numbers = int(np.prod(facts.planes_shape)) + len(facts.global_names)
         self.single_observation_space = spaces.Dict(
             {
@@ -68,19 +67,19 @@ class MaskedVectorEnv(VectorEnv[Obs, NDArray[Any], NDArray[Any]]):
         self.closed = False
 
     def reset(self, *, seed: Any = None, options: dict[str, Any] | None = None) -> tuple[Obs, dict[str, Any]]:
-        """Start new games, as the environment behind does."""
+        """Start new episodes; see :meth:`blockyard.BlockVectorEnv.reset`."""
         obs, infos = self.env.reset(seed=seed, options=options)
-        return self._seen(obs), self._infos(infos)
+        return self._observation(obs), self._infos(infos)
 
     def step(
         self, actions: Any
     ) -> tuple[Obs, NDArray[np.float64], NDArray[np.bool_], NDArray[np.bool_], dict[str, Any]]:
-        """Play an action in every row, as the environment behind does."""
+        """Step every row; see :meth:`blockyard.BlockVectorEnv.step`."""
         obs, rewards, terminated, truncated, infos = self.env.step(np.asarray(actions))
-        return self._seen(obs), rewards, terminated, truncated, self._infos(infos)
+        return self._observation(obs), rewards, terminated, truncated, self._infos(infos)
 
-    def _seen(self, obs: Obs) -> Obs:
-        planes = obs["planes"].reshape(self.num_envs, -1).astype(np.float32) / self.env.facts.planes_high
+    def _observation(self, obs: Obs) -> Obs:
+        planes = obs["planes"].reshape(self.num_envs, -1).astype(np.float32) / self.env.game_spec.planes_high
         masks = self.env.action_masks
         idle = ~masks.any(axis=1, keepdims=True)
         return {
@@ -102,39 +101,44 @@ class MaskedVectorEnv(VectorEnv[Obs, NDArray[Any], NDArray[Any]]):
 
 
 def create(config: Mapping[str, Any]) -> MaskedVectorEnv:
-    """Return the vector environment of a runner.
+    """Create the vector environment of an env runner.
 
     Args:
-        config: the runner's ``env_config``: ``game``, and arguments of :func:`blockyard.make_vec`; and
-            ``num_envs``, which RLlib adds: how many rows. With several driven seats (``opponents=None``)
-            that is a multiple of them.
+        config: the runner's ``env_config``: ``game``, other arguments of :func:`blockyard.make_vec`, and
+            ``num_envs``, the number of rows, which RLlib adds. If the client drives several seats
+            (``opponents=None``), it must be a multiple of their number.
+
+    Raises:
+        ValueError: ``game`` or ``num_envs`` is missing, or ``num_envs`` is not such a multiple.
     """
     how = dict(config)
     rows = how.pop("num_envs", None)
     if rows is None:
-        raise ValueError("RLlib did not say how many: config.env_runners(gym_env_vectorize_mode='vector_entry_point')")
+        raise ValueError(
+            "env_config has no 'num_envs': call config.env_runners(gym_env_vectorize_mode='vector_entry_point')"
+        )
     game = how.pop("game", None)
     if game is None:
-        raise ValueError("env_config has no 'game', such as 'BlockBattle-v0'")
-    env = make_vec(game, rows, **how)
+        raise ValueError("env_config has no 'game': add one, such as 'BlockBattle-v0'")
+    env = BlockVectorEnv(game, rows, **how)
     if env.rows_per_game > 1:
         driven = env.rows_per_game
         env.close()
         if rows % driven:
-            raise ValueError(f"num_envs_per_env_runner: {rows} rows, want a multiple of the {driven} seats of a game")
-        env = make_vec(game, rows // driven, **how)
+            raise ValueError(f"num_envs_per_env_runner: got {rows}, want a multiple of {driven}, the driven seats")
+        env = BlockVectorEnv(game, rows // driven, **how)
     return MaskedVectorEnv(env)
 
 
 def ppo_config(
     game: str, *, num_env_runners: int = 0, num_envs_per_env_runner: int = 16, **env_config: Any
 ) -> PPOConfig:
-    """Return a configuration of masked PPO on a game, to go on with as with any other.
+    """Return a configuration of PPO with action masks on a game; adjust it like any other ``PPOConfig``.
 
     Args:
-        game: a game.
-        num_env_runners: processes that play; 0 plays in this one.
-        num_envs_per_env_runner: rows each of them steps.
+        game: an id, as in :func:`blockyard.make_vec`.
+        num_env_runners: number of processes that step environments; 0 steps them in this process.
+        num_envs_per_env_runner: rows of each of them.
         env_config: arguments of :func:`blockyard.make_vec`.
     """
     register_env(NAME, create)

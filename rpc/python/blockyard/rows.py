@@ -1,4 +1,4 @@
-"""What the memory of a step says, row by row."""
+"""From the memory of a step to what Gymnasium's ``step`` returns, row by row."""
 
 from __future__ import annotations
 
@@ -10,11 +10,12 @@ from gymnasium.vector import AutoresetMode
 from numpy.typing import NDArray
 
 from .errors import NeedsResetError
-from .facts import GameFacts, Handle
 from .infos import Infos
 from .packing import pack, unpack
-from .positions import Final
-from .slab import Slab
+from .results import FinalStep
+from .spec import GameSpec
+from .transport.layout import Handle
+from .transport.memory import StepMemory
 
 _FLOAT64 = np.dtype(np.float64)
 
@@ -23,9 +24,9 @@ StepResult = tuple[Obs, NDArray[np.float64], NDArray[np.bool_], NDArray[np.bool_
 
 
 class Rows:
-    """The part of BlockVectorEnv that reads slabs. One row is one seat that we drive."""
+    """The part of BlockVectorEnv that reads the memory of a step. A row is a seat that the client drives."""
 
-    facts: GameFacts
+    game_spec: GameSpec
     num_envs: int
     num_games: int
     rows_per_game: int
@@ -34,115 +35,112 @@ class Rows:
     packed: bool
     autoreset_mode: AutoresetMode
     _handle: Handle
-    _slab: Slab | None
+    _memory: StepMemory | None
     _with_mask: bool
 
-    def _count_rows(self) -> None:
-        """Set what follows from the number of rows and whose they are."""
+    def _set_row_indices(self) -> None:
+        """Set what follows from the number of rows and their seats."""
         self._all = np.ones(self.num_envs, np.bool_)
         self._all.flags.writeable = False
-        # Whether a row is now one seat's, now another's; and where in numbers by seat each row's game begins.
+        # In turn-based games a row belongs to a different seat at each step.
         self._varying = self.rows_per_game != len(self.players)
+        # Index of each row's game, and offset of a seat, in flattened arrays of (games, seats).
         self._starts = np.repeat(np.arange(self.num_games) * self.seats, self.rows_per_game)
-        self._column = np.minimum(np.arange(256), self.seats - 1)  # of a seat, any for nobody's
+        self._column = np.minimum(np.arange(256), self.seats - 1)  # 255 means nobody acts: any seat will do
 
-    def final(self) -> Final:
-        """Return how the games stood that ended in the last step."""
+    def final(self) -> FinalStep:
+        """Return the final positions of the games that ended in the last step."""
         raise NotImplementedError
 
     # -- a step -----------------------------------------------------------------------
 
-    def _told(self, slab: Slab, before: NDArray[np.intp] | None) -> StepResult:
-        """Return what step returns; before says where the rewards are, if that varies: see _picked."""
-        reward = slab.own_reward
+    def _step_result(self, memory: StepMemory, before: NDArray[np.intp] | None) -> StepResult:
+        """Return what step returns; before is _own_index of the step before, whose seats get the rewards."""
+        reward = memory.own_reward
         if reward is None or before is not None:
-            reward = self._per_row(slab.reward, before)
-        terminated, truncated = slab.terminated, slab.truncated
-        infos = self._infos(slab)
+            reward = self._per_row(memory.reward, before)
+        terminated, truncated = memory.terminated, memory.truncated
+        infos = self._infos(memory)
         if self.autoreset_mode is AutoresetMode.SAME_STEP:
             ended = terminated | truncated
             if ended.any():
-                self._add_final(infos, slab, ended)
+                self._add_final(infos, ended)
         if self.rows_per_game > 1:
             terminated, truncated = self._rows_of(terminated), self._rows_of(truncated)
-        return slab.observation(), reward.astype(_FLOAT64), terminated, truncated, infos
+        return memory.observation(), reward.astype(_FLOAT64), terminated, truncated, infos
 
     def _rows_of(self, per_game: NDArray[Any]) -> NDArray[Any]:
         return per_game if self.rows_per_game == 1 else per_game.repeat(self.rows_per_game)
 
-    def _picked(self, slab: Slab) -> NDArray[np.intp] | None:
-        """Return where in numbers by seat those of each row's seat are, None if it never changes."""
+    def _own_index(self, memory: StepMemory) -> NDArray[np.intp] | None:
+        """Return the index of each row's seat in flattened arrays of (games, seats); None if it never changes."""
         if not self._varying:
             return None
-        if slab.picked is None:
-            slab.picked = self._column.take(slab.seat)
-            slab.picked += self._starts
-        return slab.picked
+        if memory.own_index is None:
+            memory.own_index = self._column.take(memory.seat)
+            memory.own_index += self._starts
+        return memory.own_index
 
-    def _per_row(self, per_seat: NDArray[Any], picked: NDArray[np.intp] | None) -> NDArray[Any]:
-        """Return each row's own number of (games, seats)."""
-        return per_seat[:, self.players].reshape(-1) if picked is None else per_seat.take(picked)
+    def _per_row(self, per_seat: NDArray[Any], index: NDArray[np.intp] | None) -> NDArray[Any]:
+        """Return each row's entry of an array of (games, seats)."""
+        return per_seat[:, self.players].reshape(-1) if index is None else per_seat.take(index)
 
-    def _infos(self, slab: Slab, rows: NDArray[np.bool_] | None = None) -> Infos:
-        """Return infos that count in some rows, None for all; other rows have theirs all the same."""
-        counts = self._all if rows is None else rows
-        score = slab.own_score
+    def _infos(self, memory: StepMemory, rows: NDArray[np.bool_] | None = None) -> Infos:
+        """Return infos that are valid in some rows; None means all rows."""
+        valid = self._all if rows is None else rows
+        score = memory.own_score
         if score is None:
-            score = self._per_row(slab.score, self._picked(slab))
+            score = self._per_row(memory.score, self._own_index(memory))
         if not self._with_mask:
-            return Infos({"score": score, "_score": counts})
-        infos = Infos({"action_mask": None, "_action_mask": counts, "score": score, "_score": counts})
-        infos.defer("action_mask", partial(_masks, slab, slab.generation, self.facts.actions))
+            return Infos({"score": score, "_score": valid})
+        infos = Infos({"action_mask": None, "_action_mask": valid, "score": score, "_score": valid})
+        infos.set_lazy("action_mask", partial(_masks, memory, memory.generation, self.game_spec.actions))
         return infos
 
     # -- ends of episodes -------------------------------------------------------------
 
-    def _add_final(self, infos: Infos, slab: Slab, ended: NDArray[np.bool_]) -> None:
-        """Add how the episodes ended whose successors the slab shows already."""
+    def _add_final(self, infos: Infos, ended: NDArray[np.bool_]) -> None:
+        """Add ``final_obs`` and ``final_info`` of games that ended and were reset in the same step."""
         final, rows = self.final(), self._rows_of(ended)
         final_obs = np.full(self.num_envs, None, object)
-        boards = self._final_boards(final)
+        name, boards = ("bits", pack(final.planes, self.game_spec)) if self.packed else ("planes", final.planes)
         for k, row in enumerate(np.flatnonzero(rows)):
-            final_obs[row] = {boards[0]: boards[1][k], "globals": final.globals[k]}
+            final_obs[row] = {name: boards[k], "globals": final.globals[k]}
         score, last = infos["score"], Infos()
         if self._with_mask:
             last.put("action_mask", None, rows)
-            last.defer("action_mask", lambda: self._final_masks(final, rows))
+            last.set_lazy("action_mask", lambda: self._final_masks(final, rows))
         last.put("score", np.where(rows, score, 0), rows)
         infos.put("score", np.where(rows, 0, score), self._all)
         infos.put("final_obs", final_obs, rows)
         infos.put("final_info", last, rows)
 
-    def _final_boards(self, final: Final) -> tuple[str, NDArray[np.uint8]]:
-        if not self.packed:
-            return "planes", final.planes
-        return "bits", pack(final.planes, self.facts)
-
-    def _final_masks(self, final: Final, rows: NDArray[np.bool_]) -> NDArray[np.int8]:
-        """Return what the rows of ended games might have played: nothing, unless they were cut off."""
-        out = np.zeros((self.num_envs, self.facts.actions), np.int8)
+    def _final_masks(self, final: FinalStep, rows: NDArray[np.bool_]) -> NDArray[np.int8]:
+        """Return the masks at the end of games: all zero unless the game was truncated."""
+        out = np.zeros((self.num_envs, self.game_spec.actions), np.int8)
         if final.mask is not None:
-            out[rows] = np.unpackbits(final.mask, axis=1, count=self.facts.actions, bitorder="little")
+            out[rows] = np.unpackbits(final.mask, axis=1, count=self.game_spec.actions, bitorder="little")
         return out
 
-    # -- as properties ----------------------------------------------------------------
+    # -- properties -------------------------------------------------------------------
 
     def unpack(self, bits: NDArray[np.uint8]) -> NDArray[np.uint8]:
-        """Return packed boards as planes: uint8 (..., C, H, W) of (..., packed_len)."""
-        return unpack(bits, self.facts)
+        """Unpack packed boards, uint8 (..., packed_len), into planes, uint8 (..., C, H, W)."""
+        return unpack(bits, self.game_spec)
 
     @property
     def action_masks(self) -> NDArray[np.bool_]:
-        """Which actions are legal now: bool (num_envs, actions), all False where a row need not act.
+        """Legal actions now: bool (num_envs, actions), all False for a row that need not act.
 
         Raises:
-            NeedsResetError: there was no reset yet.
+            NeedsResetError: the environment was not reset yet.
+            RuntimeError: the environment was created with ``mask=False``.
         """
-        return self._current().masks(self.facts.actions)
+        return self._current().masks(self.game_spec.actions)
 
     @property
     def packed_masks(self) -> NDArray[np.uint8]:
-        """The same as bits, as they came: uint8 (num_envs, ceil(actions / 8)), bit a & 7 of byte a >> 3."""
+        """The action masks as bits: uint8 (num_envs, ceil(actions / 8)), bit a & 7 of byte a >> 3; zero-copy."""
         return self._current().packed_masks()
 
     @property
@@ -152,17 +150,19 @@ class Rows:
 
     @property
     def seat_rewards(self) -> NDArray[np.float32]:
-        """Rewards of all seats in the last step, also of opponents: float32 (num_games, seats)."""
+        """Rewards of all seats, opponents included, in the last step: float32 (num_games, seats)."""
         return self._current().reward
 
-    def _current(self) -> Slab:
-        if self._slab is None:
-            raise NeedsResetError("the environment was not reset yet")
-        return self._slab
+    def _current(self) -> StepMemory:
+        if self._memory is None:
+            raise NeedsResetError("the environment was not reset yet: call reset()")
+        return self._memory
 
 
-def _masks(slab: Slab, generation: int, actions: int) -> NDArray[np.int8]:
-    """Return the masks of a slab, unless its memory was used again since."""
-    if slab.generation != generation:
-        raise RuntimeError("action_mask: its memory was used again (copy=False); read it sooner")
-    return slab.masks(actions).view(np.int8)
+def _masks(memory: StepMemory, generation: int, actions: int) -> NDArray[np.int8]:
+    """Return the masks of a step, unless its memory has been reused since."""
+    if memory.generation != generation:
+        raise RuntimeError(
+            "infos['action_mask']: its memory was used again by a later step; read it before that, or pass copy=True"
+        )
+    return memory.masks(actions).view(np.int8)

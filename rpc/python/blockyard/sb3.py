@@ -1,4 +1,4 @@
-"""Stable-Baselines3: the games as one of its vector environments.
+"""Stable-Baselines3: the games as a ``VecEnv``.
 
     from sb3_contrib import MaskablePPO
     from blockyard.sb3 import SB3VecEnv
@@ -21,70 +21,68 @@ import numpy as np
 from gymnasium.vector import AutoresetMode
 from numpy.typing import NDArray
 
-from . import make_vec
-from .missing import missing
+from .optional import missing_dependency
 from .vector import BlockVectorEnv, Obs
 
 try:
     from stable_baselines3.common.vec_env import VecEnv
 except ImportError as error:
-    raise missing("blockyard.sb3", "Stable-Baselines3", "sb3", error) from error
+    raise missing_dependency("blockyard.sb3", "Stable-Baselines3", "sb3", error) from error
 
 Indices = int | Sequence[int] | None
 Rows = tuple[Obs, NDArray[np.float32], NDArray[np.bool_], list[dict[str, Any]]]
 
 
 class SB3VecEnv(VecEnv):
-    """Many games at once; a ``stable_baselines3.common.vec_env.VecEnv``.
+    """Many games; a ``stable_baselines3.common.vec_env.VecEnv``.
 
-    One environment of the VecEnv is one row of a :class:`blockyard.BlockVectorEnv`: a game with
-    one driven seat, or one seat of it where we drive several. Observations are dicts, so
-    policies are ``"MultiInputPolicy"``. A game that ended is already the next one, and its info
-    has what Stable-Baselines3 asks for:
+    Each environment of the VecEnv is one row of a :class:`blockyard.BlockVectorEnv`: one seat that the client
+    drives. Observations are dicts, so use ``"MultiInputPolicy"``. A game that ended is reset in the same step,
+    and its info has what Stable-Baselines3 asks for:
 
-    =======================  =========================================================
-    ``terminal_observation``  what the row saw at the end
-    ``TimeLimit.truncated``   whether the game was cut off, rather than over
-    ``score``                 the row's points
+    ========================  =================================================================
+    ``terminal_observation``  the last observation of the episode
+    ``TimeLimit.truncated``   whether the episode was truncated
+    ``score``                 points of the row's seat
     ``episode``               ``r``, ``l``, ``t`` as a Monitor writes them, for the log
-    =======================  =========================================================
+    ========================  =================================================================
 
-    Other rows have ``TimeLimit.truncated`` alone, in dicts that serve every step: copy one
-    before you write into it. ``reset_infos`` are empty but for ``score``.
+    The info of any other row has only ``TimeLimit.truncated`` and is the same dict in every step: copy it
+    before you modify it. ``reset_infos`` have only ``score``.
 
     Attributes:
-        env: the vector environment behind it.
+        env: the vector environment that it wraps.
     """
 
     def __init__(self, game: str | BlockVectorEnv, num_envs: int = 1, **kwargs: Any) -> None:
-        """Open it.
+        """Create it.
 
         Args:
-            game: a game, opened as by :func:`blockyard.make_vec`; or an environment made by it with
-                ``autoreset_mode="SameStep"`` and new arrays each step (``copy=True``).
-            num_envs: games at once.
-            kwargs: other arguments of make_vec, but for ``autoreset_mode`` and ``copy``.
+            game: an id, as in :func:`blockyard.make_vec`; or an environment that make_vec created with
+                ``autoreset_mode="SameStep"`` and ``copy=True``.
+            num_envs: number of games.
+            kwargs: other arguments of make_vec, except ``autoreset_mode``, ``copy`` and ``slots``.
         """
         if isinstance(game, BlockVectorEnv):
             if kwargs or num_envs != 1:
-                raise TypeError("an environment that is open already takes no more arguments")
+                raise TypeError("the environment exists already: pass num_envs and other arguments to make_vec instead")
             if game.autoreset_mode is not AutoresetMode.SAME_STEP:
                 raise ValueError(f"autoreset_mode: want SameStep, the environment has {game.autoreset_mode.value}")
             self.env = game
         else:
             if taken := {"autoreset_mode", "copy", "slots"} & kwargs.keys():
-                raise TypeError(f"{sorted(taken)}: fixed by what Stable-Baselines3 wants")
-            self.env = make_vec(game, num_envs, autoreset_mode=AutoresetMode.SAME_STEP, **kwargs)
+                raise TypeError(f"{sorted(taken)}: cannot be set, Stable-Baselines3 needs SameStep and copy=True")
+            self.env = BlockVectorEnv(game, num_envs, autoreset_mode=AutoresetMode.SAME_STEP, **kwargs)
         n = self.env.num_envs
         self._under_way = False
-        self._going_on: list[dict[str, Any]] = [{"TimeLimit.truncated": False} for _ in range(n)]
+        self._running_infos: list[dict[str, Any]] = [{"TimeLimit.truncated": False} for _ in range(n)]
         self._returns, self._lengths, self._begun = np.zeros(n), np.zeros(n, np.int64), time.monotonic()
         super().__init__(n, self.env.single_observation_space, self.env.single_action_space)
 
-    # -- playing --------------------------------------------------------------------
+    # -- stepping -------------------------------------------------------------------
 
     def reset(self) -> Obs:
-        """Start new games, from the seeds of the last :meth:`seed` if there was one since the last reset."""
+        """Start new episodes, with the seeds of :meth:`seed` if it was called since the last reset."""
         if self._under_way:
             self.step_wait()
         seeds = self._seeds[:: self.env.rows_per_game]
@@ -101,12 +99,12 @@ class SB3VecEnv(VecEnv):
         self._under_way = True
 
     def step_wait(self) -> Rows:
-        """Return observations, rewards (float32), whether games ended, infos."""
+        """Return observations, rewards (float32), dones (bool) and infos (a list of dicts)."""
         self._under_way = False
         obs, rewards, terminated, truncated, infos = self.env.step_wait()
         self._returns += rewards
         self._lengths += 1
-        rows = self._going_on.copy()
+        rows = self._running_infos.copy()
         done = terminated | truncated
         if done.any():
             final_obs, score, now = infos["final_obs"], infos["final_info"]["score"], time.monotonic() - self._begun
@@ -122,9 +120,9 @@ class SB3VecEnv(VecEnv):
         return obs, rewards.astype(np.float32), done, rows
 
     def set_options(self, options: list[dict[str, Any]] | dict[str, Any] | None = None) -> None:
-        """Set options of the next reset; there are none to set."""
+        """Set options of the next reset; there are none, so only empty options are accepted."""
         if any(options) if isinstance(options, list) else options:
-            raise ValueError(f"options {options!r}: a reset of these games knows none")
+            raise ValueError(f"options {options!r}: want no options, reset has none")
         super().set_options(options)
 
     def close(self) -> None:
@@ -134,14 +132,15 @@ class SB3VecEnv(VecEnv):
     # -- pictures -------------------------------------------------------------------
 
     def get_images(self) -> Sequence[NDArray[np.uint8] | None]:
-        """Return a picture of every row's game; None for each without ``render_mode="rgb_array"``."""
+        """Return a picture of every row's game, uint8 (height, width, 3); None without ``render_mode="rgb_array"``."""
         if self.render_mode != "rgb_array":
-            warnings.warn(f"the render mode is {self.render_mode}, pictures need 'rgb_array'", stacklevel=2)
+            text = f"render_mode is {self.render_mode!r}: pass render_mode='rgb_array' to get images"
+            warnings.warn(text, stacklevel=2)
             return [None] * self.num_envs
         pictures = [self.env.picture(game) for game in range(self.env.num_games)]
         return [pictures[row // self.env.rows_per_game] for row in range(self.num_envs)]
 
-    # -- attributes and methods, of environments that are one --------------------------
+    # -- attributes and methods: those of the one vector environment --------------------
 
     def _rows(self, indices: Indices) -> list[int]:
         rows = list(range(self.num_envs))
@@ -156,22 +155,22 @@ class SB3VecEnv(VecEnv):
         return hasattr(self.env, attr_name)
 
     def get_attr(self, attr_name: str, indices: Indices = None) -> list[Any]:
-        """Return an attribute of the vector environment, which is every row's."""
+        """Return an attribute of the vector environment once for each row."""
         if not self.has_attr(attr_name):
             raise AttributeError(f"{type(self.env).__name__} has no attribute {attr_name!r}")
         return [getattr(self.env, attr_name)] * len(self._rows(indices))
 
     def set_attr(self, attr_name: str, value: Any, indices: Indices = None) -> None:
-        """Set an attribute of the vector environment, for all rows at once."""
+        """Set an attribute of the vector environment; indices must be all rows or None."""
         self._all(indices, f"set_attr({attr_name!r})")
         setattr(self.env, attr_name, value)
 
     def env_method(self, method_name: str, *args: Any, indices: Indices = None, **kwargs: Any) -> list[Any]:
-        """Call a method of the vector environment once; its result is every row's.
+        """Call a method of the vector environment once, and return its result once for each row.
 
-        ``action_masks`` without indices gives a list of one array, bool (num_envs, actions), and no
-        copy: sb3-contrib stacks it every step, and takes a thousandth of the time it takes to stack
-        rows. With indices it gives a row for each.
+        ``action_masks`` without indices returns a list of one array, bool (num_envs, actions), zero-copy:
+        sb3-contrib stacks the list in every step, which is a thousand times faster than stacking rows. With
+        indices it returns one mask for each row.
         """
         if method_name == "action_masks":
             masks = self.env.action_masks
@@ -183,8 +182,8 @@ class SB3VecEnv(VecEnv):
 
     def _all(self, indices: Indices, what: str) -> None:
         if sorted(self._rows(indices)) != list(range(self.num_envs)):
-            raise ValueError(f"{what}: the rows are one environment, name all of them or none")
+            raise ValueError(f"{what}: the rows are one environment, so indices must be all rows or None")
 
     def env_is_wrapped(self, wrapper_class: type[Any], indices: Indices = None) -> list[bool]:
-        """Return False for every row: nothing is wrapped."""
+        """Return False for every row: there are no wrappers."""
         return [False] * len(self._rows(indices))

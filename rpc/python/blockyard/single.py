@@ -12,27 +12,27 @@ from gymnasium.core import RenderFrame
 from gymnasium.vector import AutoresetMode
 from numpy.typing import NDArray
 
-from .address import Tls
-from .client import Client
-from .notebook import game_page
-from .positions import Afterstates
+from .rendering.notebook import game_picture
+from .results import Afterstates
 from .rows import Obs
+from .transport.address import Tls
+from .transport.session import Session
 from .vector import RENDER_MODES, BlockVectorEnv
 
 
 class BlockEnv(gymnasium.Env[Obs, np.int64]):
-    """One game with one driven seat; a ``gymnasium.Env``.
+    """One game in which the client drives one seat; a ``gymnasium.Env``.
 
-    Observations are dicts of ``planes``, uint8 (C, H, W), and ``globals``, float32 (G,); actions
-    are numbers of a fixed space. Infos have ``action_mask``, int8 (actions,), 1 where an action is
-    legal, and ``score``, the points so far.
+    Observations are dicts of ``planes``, uint8 (C, H, W), and ``globals``, float32 (G,). An action is an
+    integer, 0 <= action < action_space.n. Infos have ``action_mask``, int8 (actions,), 1 where an action
+    is legal, and ``score``, the points so far.
 
-    It plays exactly what one row of a :class:`BlockVectorEnv` with the same seed plays, and costs a
-    round trip a step: train on the vector environment.
+    With the same seed it plays exactly like a row of a :class:`BlockVectorEnv`. Each step is a round trip
+    to the server: to train, use the vector environment.
 
     Attributes:
-        vector: the vector environment of one game behind it.
-        facts: the game's facts.
+        vector: the vector environment of one game that it wraps.
+        game_spec: the game's specification.
     """
 
     metadata = {"render_modes": RENDER_MODES, "render_fps": 4}  # noqa: RUF012  (Gymnasium's own declaration)
@@ -41,7 +41,7 @@ class BlockEnv(gymnasium.Env[Obs, np.int64]):
         self,
         game: str,
         *,
-        client: Client | None = None,
+        client: Session | None = None,
         address: str | None = None,
         token: str | None = None,
         tls: Tls = None,
@@ -55,7 +55,7 @@ class BlockEnv(gymnasium.Env[Obs, np.int64]):
         mask: bool = True,
         render_mode: str | None = None,
     ) -> None:
-        """Open it; see :func:`blockyard.make` for what the arguments mean."""
+        """Create it; arguments as in :func:`blockyard.make`."""
         self.vector = BlockVectorEnv(
             game,
             1,
@@ -78,35 +78,40 @@ class BlockEnv(gymnasium.Env[Obs, np.int64]):
             rows = self.vector.num_envs
             self.vector.close()
             raise ValueError(
-                f"opponents: they leave {rows} seats to drive at once and a gymnasium.Env has one; give every other "
-                "seat an opponent, or use blockyard.make_vec, which has a row for each seat"
+                f"opponents: they leave {rows} seats to drive at once, and a gymnasium.Env drives one; give every "
+                "other seat an opponent, or use blockyard.make_vec, which has a row for each seat"
             )
-        self.facts = self.vector.facts
+        self.game_spec = self.vector.game_spec
         self.render_mode = render_mode
         self.observation_space = self.vector.single_observation_space
         self.action_space = self.vector.single_action_space
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Obs, dict[str, Any]]:
-        """Start a game; without a seed the next of the sequence that the last seed began.
+        """Start an episode.
+
+        Args:
+            seed: 0 <= seed < 2**64; None continues the sequence that the last seed started.
+            options: none are supported.
 
         Returns:
-            The observation, and infos.
+            The observation and infos.
         """
         if options:
-            raise ValueError(f"options: unknown {sorted(options)}, none are known")
+            raise ValueError(f"options: unknown {sorted(options)}, there are no options")
         super().reset(seed=seed)
         obs, infos = self.vector.reset(seed=seed)
         return self._first(obs), self._info(infos)
 
     def step(self, action: Any) -> tuple[Obs, float, bool, bool, dict[str, Any]]:
-        """Play an action.
+        """Step the game with an action.
 
         Returns:
             Observation, reward, terminated, truncated, infos.
 
         Raises:
-            IllegalActionError: the mask forbids the action; nothing happened.
-            NeedsResetError: the game is over or was never reset.
+            IllegalActionError: the action is not legal, with ``illegal="error"``; the game was not stepped.
+            NeedsResetError: the episode is over or was never started.
+            TypeError: the action is not an integer.
         """
         number = operator.index(action)
         obs, reward, terminated, truncated, infos = self.vector.step(np.array([number], np.int64))
@@ -121,36 +126,36 @@ class BlockEnv(gymnasium.Env[Obs, np.int64]):
         return {key: value[0] for key, value in infos.items() if not key.startswith("_")}
 
     def action_masks(self) -> NDArray[np.bool_]:
-        """Return which actions are legal now: bool (actions,)."""
+        """Return the mask of the legal actions: bool (actions,)."""
         masks: NDArray[np.bool_] = self.vector.action_masks[0]
         return masks
 
     def legal_actions(self) -> NDArray[np.uint16]:
-        """Return the legal actions, ascending."""
+        """Return the legal actions, uint16, ascending."""
         return self.vector.legal_actions()[0]
 
     def afterstates(self, *, seed: int | None = None) -> Afterstates:
-        """Return the position after each legal action; seed decides what is drawn after it."""
+        """Return the position after each legal action; seed as in :meth:`BlockVectorEnv.afterstates`."""
         return self.vector.afterstates(seed=seed)
 
     def snapshot(self) -> NDArray[np.uint8]:
-        """Return the game's whole state: uint8 (state_len,)."""
+        """Return the complete state of the game: uint8 (state_len,)."""
         state: NDArray[np.uint8] = self.vector.snapshot()[0]
         return state
 
     def restore(self, state: NDArray[np.uint8], *, reseed: int | None = None) -> tuple[Obs, dict[str, Any]]:
-        """Go back to a snapshot; reseed draws all that is hidden anew."""
+        """Restore a state of :meth:`snapshot`; reseed as in :meth:`BlockVectorEnv.restore`."""
         obs, infos = self.vector.restore(np.asarray(state)[None], reseed=reseed)
         return self._first(obs), self._info(infos)
 
     def render(self) -> RenderFrame | list[RenderFrame] | None:
-        """Return a picture: text for ``"ansi"``, uint8 (height, width, 3) for ``"rgb_array"``; None without a mode."""
+        """Return text for ``"ansi"``, uint8 (height, width, 3) for ``"rgb_array"``, None without a ``render_mode``."""
         frame: RenderFrame | None = None if self.render_mode is None else self.vector.picture(0)
         return frame
 
     def _repr_svg_(self) -> str | None:
-        """Return what a notebook shows: the position; None, and so its name, before the first reset and at the end."""
-        return game_page(self.vector)
+        """Return what a notebook displays: the position; None before the first reset and after close."""
+        return game_picture(self.vector.picture)
 
     def close(self) -> None:
         """Free the game. May be called again."""

@@ -1,4 +1,4 @@
-"""TorchRL: the games as one of its batched environments.
+"""TorchRL: the games as a batched ``EnvBase``.
 
     from torchrl.envs import TransformedEnv, ActionMask
     from blockyard.torchrl import BlockEnv
@@ -17,8 +17,7 @@ import numpy as np
 from gymnasium.vector import AutoresetMode
 from numpy.typing import NDArray
 
-from . import make_vec
-from .missing import missing
+from .optional import missing_dependency
 from .vector import BlockVectorEnv, Obs
 
 try:
@@ -27,40 +26,38 @@ try:
     from torchrl.data import Binary, Bounded, Categorical, Composite, Unbounded
     from torchrl.envs import EnvBase
 except ImportError as error:
-    raise missing("blockyard.torchrl", "TorchRL", "torchrl", error) from error
+    raise missing_dependency("blockyard.torchrl", "TorchRL", "torchrl", error) from error
 
 
 class BlockEnv(EnvBase):
-    """Many games at once; a ``torchrl.envs.EnvBase`` with ``batch_size`` (rows,).
+    """Many games; a ``torchrl.envs.EnvBase`` with ``batch_size`` (rows,).
 
-    A row is one of a :class:`blockyard.BlockVectorEnv`: a game with one driven seat, or one seat
-    of it where we drive several. Beside ``planes``, uint8 (rows, C, H, W), and ``globals``,
-    float32 (rows, G), observations have ``action_mask``, bool (rows, actions), which TorchRL's
-    ``ActionMask`` transform and ``MaskedCategorical`` read. Where a row need not act, all its
-    actions are marked, and the one chosen is ignored.
+    Each row is a row of a :class:`blockyard.BlockVectorEnv`: one seat that the client drives. Observations are
+    ``planes``, uint8 (rows, C, H, W), ``globals``, float32 (rows, G), ``score``, int32 (rows, 1), and
+    ``action_mask``, bool (rows, actions), which TorchRL's ``ActionMask`` transform and ``MaskedCategorical``
+    read. The mask of a row that need not act is all True, and its action is ignored.
 
-    TorchRL resets what ended itself (``_reset``), so a collector's steps are all choices: none
-    is spent on a reset.
+    TorchRL resets ended episodes itself (``_reset``), so no step of a collector is spent on a reset.
 
     Attributes:
-        env: the vector environment behind it.
+        env: the vector environment that it wraps.
     """
 
     batch_locked = True
 
     def __init__(self, game: str, num_envs: int = 1, *, device: Any = "cpu", **kwargs: Any) -> None:
-        """Open it.
+        """Create it.
 
         Args:
-            game: a game, opened as by :func:`blockyard.make_vec`.
-            num_envs: games at once.
-            device: where tensors go.
-            kwargs: other arguments of make_vec, but for ``autoreset_mode``, ``copy`` and ``mask``.
+            game: an id, as in :func:`blockyard.make_vec`.
+            num_envs: number of games.
+            device: of the tensors.
+            kwargs: other arguments of make_vec, except ``autoreset_mode``, ``copy``, ``slots`` and ``mask``.
         """
         if taken := {"autoreset_mode", "copy", "slots", "mask"} & kwargs.keys():
-            raise TypeError(f"{sorted(taken)}: fixed by what TorchRL wants")
-        self.env: BlockVectorEnv = make_vec(game, num_envs, autoreset_mode=AutoresetMode.DISABLED, **kwargs)
-        rows, facts = self.env.num_envs, self.env.facts
+            raise TypeError(f"{sorted(taken)}: cannot be set, TorchRL needs fixed values")
+        self.env: BlockVectorEnv = BlockVectorEnv(game, num_envs, autoreset_mode=AutoresetMode.DISABLED, **kwargs)
+        rows, facts = self.env.num_envs, self.env.game_spec
         super().__init__(device=device, batch_size=torch.Size([rows]))
         planes = (rows, *facts.planes_shape)
         self.observation_spec = Composite(
@@ -78,7 +75,7 @@ class BlockEnv(EnvBase):
         )
         self._seed: int | None = None
 
-    def _seen(self, obs: Obs, scores: NDArray[np.int32]) -> dict[str, torch.Tensor]:
+    def _observation(self, obs: Obs, scores: NDArray[np.int32]) -> dict[str, torch.Tensor]:
         masks = self.env.action_masks
         if (idle := ~masks.any(axis=1, keepdims=True)).any():
             masks = masks | idle
@@ -93,7 +90,7 @@ class BlockEnv(EnvBase):
         return TensorDict(values, batch_size=self.batch_size, device=self.device)
 
     def _reset(self, tensordict: TensorDictBase | None = None, **kwargs: Any) -> TensorDict:
-        """Start new games: all, or those whose ``_reset`` is set."""
+        """Start new episodes: in all rows, or in those whose ``_reset`` is True."""
         chosen = None if tensordict is None else tensordict.get("_reset", None)
         options = None
         if chosen is not None and not bool(chosen.all()):
@@ -102,16 +99,16 @@ class BlockEnv(EnvBase):
         self._seed = None
         flags = torch.zeros(self.env.num_envs, 1, dtype=torch.bool)
         done = {"done": flags, "terminated": flags.clone(), "truncated": flags.clone()}
-        return self._tensors(self._seen(obs, infos["score"]) | done)
+        return self._tensors(self._observation(obs, infos["score"]) | done)
 
     def _step(self, tensordict: TensorDictBase) -> TensorDict:
-        """Play an action in every row."""
+        """Step every row with its action."""
         actions = tensordict.get("action").reshape(self.env.num_envs).cpu().numpy()
         obs, rewards, terminated, truncated, infos = self.env.step(actions)
         flags = {"terminated": terminated, "truncated": truncated, "done": terminated | truncated}
         result = {key: torch.as_tensor(flag)[:, None] for key, flag in flags.items()}
         result["reward"] = torch.as_tensor(rewards.astype(np.float32))[:, None]
-        return self._tensors(self._seen(obs, infos["score"]) | result)
+        return self._tensors(self._observation(obs, infos["score"]) | result)
 
     def _set_seed(self, seed: int | None) -> None:
         """Seed the next reset: game i gets seed + i."""

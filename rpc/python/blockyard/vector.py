@@ -12,55 +12,57 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
-from .address import Tls
-from .asking import Seed, action_row, fresh_seed, one_seed, reset_mask, seed_list
-from .client import Client
+from .arguments import copy_actions, game_name, opponents_by_seat, positive, reset_mask
 from .errors import BlockyardError
-from .lookahead import Lookahead
-from .opening import Opening, open_options
 from .rows import Obs as Obs
 from .rows import StepResult
-from .slab import Slab
+from .search import Search
+from .seeding import Seed, check_seeds, reset_requests
+from .transport.address import Tls
+from .transport.memory import StepMemory
+from .transport.over_socket import SocketTransport
+from .transport.session import Session
+from .transport.sharded import open_shards
+from .transport.shared_memory import TRANSPORTS, choose_transport
 
-# Where the answer to a step goes, if it is to go to a certain place.
-Out = Slab | Mapping[str, NDArray[Any]] | None
+# Where a step's result goes, if the caller chooses: ``buffer[t]``, or arrays by field.
+Out = StepMemory | Mapping[str, NDArray[Any]] | None
 
 RENDER_MODES = ["ansi", "rgb_array"]
 
 
-class BlockVectorEnv(Lookahead, VectorEnv[Obs, NDArray[Any], NDArray[Any]]):
-    """Many games at once, each stepped by the server; a ``gymnasium.vector.VectorEnv``.
+class BlockVectorEnv(Search, VectorEnv[Obs, NDArray[Any], NDArray[Any]]):
+    """Many games that the server steps together; a ``gymnasium.vector.VectorEnv``.
 
-    One row is one seat that we drive. With one driven seat a game, the default, there are as
-    many rows as games. With several (``opponents=None`` in a game of two that move at once)
-    each game has that many rows, neighbours in every array: row i is game ``i //
-    rows_per_game``, seat ``players[i % rows_per_game]``, with the observation, action and
-    reward of that seat; ``num_envs`` counts rows, ``num_games`` games. A policy thus trains
-    against itself on a flat batch without knowing.
+    One row is one seat that the client drives. By default each game has one driven seat, so there are as
+    many rows as games. In a game of two seats that act at the same time, ``opponents=None`` gives each game
+    two rows, next to each other in every array: row i is game ``i // rows_per_game``, seat
+    ``players[i % rows_per_game]``, with that seat's observation, action and reward. ``num_envs`` counts
+    rows, ``num_games`` counts games. A policy thus trains against itself on a flat batch.
 
-    Observations are dicts of ``planes``, uint8 (num_envs, C, H, W), and ``globals``, float32
-    (num_envs, G). Rewards are float64, flags bool, all (num_envs,). Infos have
+    Observations are dicts of ``planes``, uint8 (num_envs, C, H, W), and ``globals``, float32 (num_envs, G).
+    With ``packed=True``, ``bits`` replaces ``planes``; :meth:`unpack` converts them. Rewards are float64
+    (num_envs,), ``terminated`` and ``truncated`` bool (num_envs,). Infos are
 
-    ===============  ==========================  =============================================
-    ``action_mask``  int8 (num_envs, actions)    1 where an action is legal; unpacked when read
-    ``score``        int32 (num_envs,)           the row's points so far
-    ``final_obs``    object (num_envs,)          SAME_STEP: the last observation of an episode
-    ``final_info``   dict                        SAME_STEP: its ``action_mask`` and ``score``
-    ===============  ==========================  =============================================
+    ===============  ==========================  =========================================================
+    ``action_mask``  int8 (num_envs, actions)    1 where an action is legal; unpacked when first read
+    ``score``        int32 (num_envs,)           points of the row's seat so far
+    ``final_obs``    object (num_envs,)          SAME_STEP only: the last observation of an ended episode
+    ``final_info``   dict                        SAME_STEP only: its ``action_mask`` and ``score``
+    ===============  ==========================  =========================================================
 
-    each with its ``_key`` mask. The final ``action_mask`` of an episode that terminated is all zero,
-    that of one that was truncated says what could have been played. With ``packed=True`` observations
-    have ``bits`` in the place of ``planes``; :meth:`unpack` spreads them out.
+    each with its boolean ``_key`` array. The ``action_mask`` in ``final_info`` is all zero for a terminated
+    episode; for a truncated one it has the actions that were legal.
 
     Attributes:
-        facts: the game's facts.
-        num_games: games at once.
-        rows_per_game: rows of each.
-        players: the seats we drive.
-        client: the session with the server; of several, the first.
-        autoreset_mode: what becomes of a game that ended.
-        packed: whether observations have ``bits`` in the place of ``planes``.
-        seats: how many players each game has.
+        game_spec: the game's specification.
+        num_games: number of games.
+        rows_per_game: rows of each game.
+        players: the seats that the client drives, ascending.
+        seats: seats of each game.
+        client: the session with the server; with several servers, the first.
+        autoreset_mode: what happens to a game that ended.
+        packed: whether observations have ``bits`` instead of ``planes``.
     """
 
     def __init__(
@@ -68,7 +70,7 @@ class BlockVectorEnv(Lookahead, VectorEnv[Obs, NDArray[Any], NDArray[Any]]):
         game: str,
         num_envs: int = 1,
         *,
-        client: Client | None = None,
+        client: Session | None = None,
         address: str | Sequence[str] | None = None,
         token: str | None = None,
         tls: Tls = None,
@@ -88,166 +90,181 @@ class BlockVectorEnv(Lookahead, VectorEnv[Obs, NDArray[Any], NDArray[Any]]):
         first: int = 0,
         render_mode: str | None = None,
     ) -> None:
-        """Open it; see :func:`blockyard.make_vec` for what the arguments mean."""
+        """Create it; arguments as in :func:`blockyard.make_vec`.
+
+        Args:
+            client: a session to use instead of a new connection.
+            first: index of the first game; draws depend on it, as if the games were a part of a larger environment.
+        """
         if render_mode is not None and render_mode not in RENDER_MODES:
             raise ValueError(f"render_mode {render_mode!r}: want None or one of {RENDER_MODES}")
         if not copy and operator.index(slots) < 2:
             raise ValueError(f"slots: want at least 2, got {slots}")
+        if transport not in TRANSPORTS:
+            raise ValueError(f"transport {transport!r}: want one of {TRANSPORTS}")
         self.autoreset_mode = AutoresetMode(autoreset_mode)
-        options = open_options(self.autoreset_mode, reward, illegal, max_episode_steps)
-        opening = Opening(game, num_envs, first, seats, opponents, mask, packed, transport, client, options)
+        self._with_mask, self.packed = mask, packed
+        options: dict[str, Any] = {"autoreset": self.autoreset_mode.value, "reward": reward, "illegal": illegal}
+        if max_episode_steps is not None:
+            options["max_episode_steps"] = operator.index(max_episode_steps)
+        offset = operator.index(first)
+
+        def open_one(session: Session, games: int, start: int) -> SocketTransport:
+            self.game_spec = session.describe(game_name(game))
+            where = {"num_envs": games, "first": offset + start}
+            handle = session.open(self.game_spec.name, self._open_options(session, options | where, seats, opponents))
+            try:
+                return choose_transport(session, handle, transport)
+            except BlockyardError:
+                if client is not None and client.connection.open:
+                    client.connection.call("close", handle.number)
+                raise
+
         self._own_client = client is None
-        self._link = opening.open(address, token, timeout, tls)
+        self._transport = open_shards(
+            positive("num_envs", num_envs), address, open_one, token=token, timeout=timeout, tls=tls, client=client
+        )
         try:
-            self.facts, self.client, self._handle = opening.facts, self._link.client, self._link.handle
-            self._first_seed = self._check_seed(seed)
-            self._ring, self._turn = None if copy else self._link.ring(slots), 0
+            self.client, self._handle = self._transport.client, self._transport.handle
+            self._first_seed = check_seeds(seed, self._handle.games)
+            self._ring, self._turn = None if copy else self._transport.ring(slots), 0
         except BaseException:
-            self._link.close(self._own_client)
+            self._transport.close(self._own_client)
             raise
         self.render_mode = render_mode
         self.metadata = {"render_modes": RENDER_MODES, "render_fps": 4, "autoreset_mode": self.autoreset_mode}
-        self._with_mask, self.packed = mask, packed
-        self._lay_out()
+        self._set_sizes()
 
-    def _lay_out(self) -> None:
-        """Set what follows from the handle: sizes, spaces, buffers."""
+    def _open_options(
+        self, session: Session, options: dict[str, Any], seats: int | None, opponents: Mapping[int, str] | str | None
+    ) -> dict[str, Any]:
+        """Return the options of the request ``open``, after checking that the server supports them."""
+        count = self.game_spec.min_seats if seats is None else seats
+        options = options | {"seats": count, "opponents": opponents_by_seat(opponents, count)}
+        if not self._with_mask and "fields" in session.features:
+            options["fields"] = ["planes", "globals", "seat"]
+        if self.packed:
+            session.require("packed", "packed=True")
+            options["packed"] = True
+        if options["first"]:
+            session.require("first", "address of several servers, or first=")
+        else:
+            del options["first"]
+        return options
+
+    def _set_sizes(self) -> None:
+        """Set what follows from the handle: sizes, spaces, arrays."""
         h = self._handle
         self.num_games, self.seats, self.players, self.rows_per_game = h.games, h.seats, h.players, h.rows_per_game
         self.num_envs = h.rows
-        self._count_rows()
-        self.single_observation_space = self.facts.observation_space(self.packed)
-        self.single_action_space = self.facts.action_space()
+        self._set_row_indices()
+        self.single_observation_space = self.game_spec.observation_space(self.packed)
+        self.single_action_space = self.game_spec.action_space()
         self.observation_space = batch_space(self.single_observation_space, self.num_envs)
         self.action_space = batch_space(self.single_action_space, self.num_envs)
         self._actions = np.zeros(h.rows, "<u2")
-        self._looked = 0
+        self._afterstate_calls = 0
         self._seeded = np.zeros(h.games, np.bool_)
-        self._slab: Slab | None = None
-        self._pending: tuple[Any, Slab, NDArray[np.intp] | None] | None = None
+        self._memory: StepMemory | None = None
+        self._pending: tuple[Any, StepMemory, NDArray[np.intp] | None] | None = None
 
     # -- resetting ------------------------------------------------------------------
 
     def reset(self, *, seed: Seed = None, options: dict[str, Any] | None = None) -> tuple[Obs, dict[str, Any]]:
-        """Start new games.
+        """Start new episodes.
 
         Args:
-            seed: an integer s seeds game i with s + i; a list seeds each game by itself (None in it like
-                None alone). None: games already seeded go on with the next of their own sequence,
-                others get fresh entropy.
-            options: ``reset_mask``, bool (num_envs,), limits it to some rows; the others stay as they
-                are. The dict is left as it is.
+            seed: an int s seeds game i with s + i; a list seeds each game separately, with None for no seed. A game
+                without a seed continues its own sequence if it was seeded before; otherwise it is seeded from
+                the operating system's entropy.
+            options: ``{"reset_mask": bool (num_envs,)}`` resets only the selected rows. The dict is not modified.
 
         Returns:
-            All observations, and infos; their masks name the rows that were reset.
+            The observations of all rows, and infos, which are valid in the rows that were reset.
 
         Raises:
-            TypeError, ValueError: seeds or a mask that make no sense; the message says why.
+            TypeError, ValueError: the seed or the mask is malformed; the message says how.
         """
         self._refuse_pending("reset")
         if unknown := set(options or ()) - {"reset_mask"}:
-            raise ValueError(f"options: unknown {sorted(unknown)}, known is 'reset_mask'")
+            raise ValueError(f"options: unknown {sorted(unknown)}, the only option is 'reset_mask'")
         chosen = np.ones(self.num_games, np.bool_)
         if options and "reset_mask" in options:
             chosen = reset_mask(options["reset_mask"], self.num_envs, self.rows_per_game)
-        seed = self._check_seed(seed)
-        slab = self._new_slab()
-        for request in self._reset_requests(seed, chosen):
-            self._link.show(slab, "reset", request)
+        seed = check_seeds(seed, self.num_games)
+        memory = self._next_memory()
+        for request in reset_requests(self._first_seed if seed is None else seed, chosen, self._seeded):
+            self._transport.show(memory, "reset", request)
         self._first_seed = None
         self._seeded |= chosen
         super().reset(seed=seed if isinstance(seed, int) else None)
-        self._slab = slab
-        return slab.observation(), self._infos(slab, self._rows_of(chosen))
-
-    def _check_seed(self, seed: Seed) -> int | list[int | None] | None:
-        if seed is None:
-            return None
-        if isinstance(seed, (list, tuple, np.ndarray)):
-            return seed_list(seed, self._handle.games)
-        return one_seed(seed)
-
-    def _reset_requests(self, seed: int | list[int | None] | None, chosen: NDArray[np.bool_]) -> list[dict[str, Any]]:
-        """Return the options of the requests that together are this reset."""
-        if seed is None:
-            seed = self._first_seed
-        if seed is None:
-            seed = [None] * self.num_games if self._seeded.any() else fresh_seed()
-        if isinstance(seed, int):
-            return [{"seed": seed} | _limited_to(chosen)]
-        full = [fresh_seed() if s is None and not old else s for s, old in zip(seed, self._seeded, strict=True)]
-        given = np.fromiter((s is not None for s in full), np.bool_, self.num_games) & chosen
-        requests: list[dict[str, Any]] = []
-        if given.any():
-            values = np.array([0 if s is None else s for s in full], "<u8")
-            requests.append({"seeds": values.tobytes()} | _limited_to(given))
-        if (rest := chosen & ~given).any():
-            requests.append(_limited_to(rest))
-        return requests
+        self._memory = memory
+        return memory.observation(), self._infos(memory, self._rows_of(chosen))
 
     # -- stepping -------------------------------------------------------------------
 
     def step(self, actions: Any, *, out: Out = None) -> StepResult:
-        """Play one action in every row and wait for what follows.
+        """Step every row with an action, and wait for the result.
 
         Args:
-            actions: integers (num_envs,). Those of rows that need not act, such as of games
-                that NEXT_STEP is about to reset, are ignored.
-            out: where the answer goes: a step ``buffer[t]`` of a :meth:`buffer`, or a dict of contiguous arrays
-                by field (``planes``, ``globals``, ``mask``, ``reward``, …, as ``Slab.arrays`` names and shapes them),
-                which need not name all.  What is returned are then these arrays.
+            actions: integers (num_envs,). The actions of rows that need not act, such as those of games that
+                NEXT_STEP is about to reset, are ignored.
+            out: where to put the result: ``buffer[t]`` of :meth:`buffer`, or a dict of C-contiguous arrays by
+                field, with the names, dtypes and shapes of ``buffer[t].arrays``; some fields may be left out. The
+                returned arrays are then these.
 
         Returns:
-            Observations, rewards, terminated, truncated, infos.
+            Observations, rewards, terminated, truncated, infos; see the class.
 
         Raises:
-            IllegalActionError: with ``illegal="error"``, an action that its mask forbids; nothing was stepped.
-            NeedsResetError: a game is over (DISABLED) or was never reset; nothing was stepped.
-            ServerGone: the server ended.
+            IllegalActionError: an action is not legal, with ``illegal="error"``; no game was stepped.
+            NeedsResetError: an episode is over (DISABLED) or was never started; no game was stepped.
+            ServerGoneError: the server exited.
+            TypeError, ValueError: the actions have the wrong dtype or shape.
         """
-        slab, row, before = self._prepare("step", actions, out)
-        self._link.step(row, slab)
-        self._slab = slab
-        return self._told(slab, before)
+        memory, row, before = self._prepare("step", actions, out)
+        self._transport.step(row, memory)
+        self._memory = memory
+        return self._step_result(memory, before)
 
     def step_async(self, actions: Any, *, out: Out = None) -> None:
-        """Send the actions of a step; step_wait collects what follows."""
-        slab, row, before = self._prepare("step_async", actions, out)
-        self._pending = (self._link.post_step(row, slab), slab, before)
+        """Send the actions of a step without waiting; :meth:`step_wait` returns the result."""
+        memory, row, before = self._prepare("step_async", actions, out)
+        self._pending = (self._transport.post_step(row, memory), memory, before)
 
     def step_wait(self) -> StepResult:
-        """Wait for the step that step_async sent, and return what step returns."""
+        """Wait for the step that :meth:`step_async` sent, and return what :meth:`step` returns."""
         if self._pending is None:
-            raise RuntimeError("step_wait: no step is under way")
-        (pending, slab, before), self._pending = self._pending, None
-        self._link.wait(pending)
-        self._slab = slab
-        return self._told(slab, before)
+            raise RuntimeError("step_wait: no step is under way, call step_async first")
+        (future, memory, before), self._pending = self._pending, None
+        self._transport.wait(future)
+        self._memory = memory
+        return self._step_result(memory, before)
 
     def _prepare(
         self, method: str, actions: Any, out: Out
-    ) -> tuple[Slab, NDArray[np.uint16], NDArray[np.intp] | None]:
-        """Return where the answer goes, the actions to send, and whose rows they are, if that varies."""
+    ) -> tuple[StepMemory, NDArray[np.uint16], NDArray[np.intp] | None]:
+        """Return the memory for the result, the actions to send, and each row's seat now if that varies."""
         if self._pending is not None or self.closed:
             self._refuse_pending(method)
-        slab = self._new_slab() if out is None else self._slab_over(out)
-        row = self._actions if slab.actions is None else slab.actions
+        memory = self._next_memory() if out is None else self._memory_over(out)
+        row = self._actions if memory.actions is None else memory.actions
         if row is not actions:
-            action_row(actions, row)
-        return slab, row, self._picked(self._slab) if self._varying and self._slab is not None else None
+            copy_actions(actions, row)
+        return memory, row, self._own_index(self._memory) if self._varying and self._memory is not None else None
 
     def _refuse_pending(self, method: str) -> None:
         if self._pending is not None:
             raise RuntimeError(f"{method}: a step is under way, call step_wait first")
         if self.closed:
-            raise BlockyardError(f"{method}: the environment is closed")
+            raise BlockyardError(f"{method}: the environment is closed, create a new one")
 
-    def _slab_over(self, out: Slab | Mapping[str, NDArray[Any]]) -> Slab:
-        return out.reuse() if isinstance(out, Slab) else Slab.over(self._handle, out)
+    def _memory_over(self, out: StepMemory | Mapping[str, NDArray[Any]]) -> StepMemory:
+        return out.reuse() if isinstance(out, StepMemory) else StepMemory.over_arrays(self._handle, out)
 
-    def _new_slab(self) -> Slab:
+    def _next_memory(self) -> StepMemory:
         if self._ring is None:
-            return self._link.slab()
+            return self._transport.memory()
         self._turn = (self._turn + 1) % len(self._ring)
         return self._ring[self._turn].reuse()
 
@@ -255,46 +272,48 @@ class BlockVectorEnv(Lookahead, VectorEnv[Obs, NDArray[Any], NDArray[Any]]):
 
     @property
     def transport(self) -> str:
-        """How steps travel: ``"shm"``, ``"socket"``, or ``"split"`` over several servers."""
-        return self._link.transport
+        """How steps travel: ``"shm"``, ``"socket"``, or ``"split"`` for several servers."""
+        return self._transport.name
 
     def set_opponent(self, seat: int, spec: str) -> None:
-        """Let another player have a seat of the server from the next episodes on."""
+        """Replace the opponent of a seat, from the next episode of each game on.
+
+        Raises:
+            RequestError: the client drives that seat, or the server does not know the spec.
+        """
         self._call("set_opponent", seat, spec)
 
     def render(self) -> tuple[RenderFrame, ...] | None:
-        """Return a picture of every game, num_games of them; None without a render_mode.
+        """Return a picture of every game, num_games of them; None without a ``render_mode``.
 
-        ``"ansi"`` gives text, ``"rgb_array"`` uint8 (height, width, 3). It asks the server once a game:
-        :meth:`picture` shows a single one.
+        ``"ansi"`` gives text, ``"rgb_array"`` uint8 (height, width, 3). Each game is a request to the server;
+        :meth:`picture` renders a single game.
         """
         if self.render_mode is None:
             return None
         return tuple(self.picture(i) for i in range(self.num_games))
 
     def stats(self) -> dict[str, Any]:
-        """Return what the server counts."""
+        """Return the server's counters."""
         return self.client.stats()
 
     def ping(self) -> None:
-        """Ask the server for a sign of life."""
+        """Check that the server answers.
+
+        Raises:
+            ServerGoneError: it does not.
+        """
         self.client.ping()
 
     def close_extras(self, **kwargs: Any) -> None:
-        """Free the games; with them the server, if it was started for this environment alone."""
-        self._link.close(self._own_client)
+        """Free the games; this stops the local server if no other environment uses it."""
+        self._transport.close(self._own_client)
 
     def __del__(self) -> None:
-        """Do nothing, unlike older Gymnasiums: a client of our own ends by itself, and on a shared one this may
-        come amid another environment's answer."""
+        """Do nothing, unlike Gymnasium before 1.4: closing here could interrupt another environment's request."""
 
     def __enter__(self) -> BlockVectorEnv:
         return self
 
     def __exit__(self, *exc: object) -> None:
         self.close()
-
-
-def _limited_to(games: NDArray[np.bool_]) -> dict[str, Any]:
-    """Return the option that limits a reset to some games."""
-    return {} if games.all() else {"mask": games.tobytes()}

@@ -149,7 +149,7 @@ class Player:
 
     def __init__(self, env: blockyard.BlockVectorEnv, net: Network | None, rng: np.random.Generator) -> None:
         self.env, self.net, self.rng = env, net, rng
-        names = env.facts.global_names
+        names = env.game_spec.global_names
         self.numbers = [i for i, name in enumerate(names) if not name.startswith(("piece_", "next_"))]
         self.inputs = 2 * BOARD_FEATURES + len(self.numbers)
 

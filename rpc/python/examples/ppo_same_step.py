@@ -28,7 +28,7 @@ import blockyard
 class Policy(nn.Module):
     """Observations to a preference for each action and a value."""
 
-    def __init__(self, facts: blockyard.GameFacts, hidden: int) -> None:
+    def __init__(self, facts: blockyard.GameSpec, hidden: int) -> None:
         super().__init__()
         inputs = int(np.prod(facts.planes_shape)) + len(facts.global_names)
         self.scale = 1 / facts.planes_high
@@ -86,7 +86,7 @@ def main() -> None:
     )
     if envs.rows_per_game != len(envs.players):
         raise SystemExit(f"{args.game}: its seats take turns, this script wants all to move at once")
-    policy = Policy(envs.facts, args.hidden)
+    policy = Policy(envs.game_spec, args.hidden)
     optimizer = torch.optim.Adam(policy.parameters(), lr=args.learning_rate, eps=1e-5)
     before = evaluate(None, args)
     try:
@@ -107,7 +107,7 @@ def main() -> None:
 
 def train(envs: blockyard.BlockVectorEnv, policy: Policy, optimizer: torch.optim.Optimizer, args) -> None:
     T, N = args.num_steps, envs.num_envs
-    inputs, actions_n = policy.body[0].in_features, envs.facts.actions
+    inputs, actions_n = policy.body[0].in_features, envs.game_spec.actions
     xs, masks = torch.zeros(T, N, inputs), torch.zeros(T, N, actions_n, dtype=torch.bool)
     actions, logps = torch.zeros(T, N, dtype=torch.long), torch.zeros(T, N)
     rewards, values = torch.zeros(T, N), torch.zeros(T + 1, N)

@@ -58,7 +58,7 @@ class Island:
         self.env = blockyard.make_vec(game, num_envs, opponents=None, autoreset_mode="SameStep", seed=seed)
         if self.env.rows_per_game != len(self.env.players):
             raise ValueError(f"{game}: its seats take turns, this script wants all to move at once")
-        facts = self.env.facts
+        facts = self.env.game_spec
         self.size = (int(np.prod(facts.planes_shape)) + len(facts.global_names), facts.actions)
         self.policy = Policy(*self.size, hidden)
         self.obs, _ = self.env.reset()
@@ -103,7 +103,7 @@ class Island:
     def see(self) -> np.ndarray:
         """Return the observations as rows of numbers, float32."""
         planes = self.obs["planes"].reshape(self.env.num_envs, -1).astype(np.float32)
-        return np.concatenate([planes / self.env.facts.planes_high, self.obs["globals"]], 1)
+        return np.concatenate([planes / self.env.game_spec.planes_high, self.obs["globals"]], 1)
 
 
 class Learner:
@@ -226,7 +226,7 @@ def evaluate(policy: Policy, game: str, opponent: str, games: int, seed: int) ->
     with blockyard.make_vec(game, games, seed=seed, opponents=opponent) as env:
         obs, _ = env.reset()
         while np.isnan(result).any():
-            planes = obs["planes"].reshape(games, -1).astype(np.float32) / env.facts.planes_high
+            planes = obs["planes"].reshape(games, -1).astype(np.float32) / env.game_spec.planes_high
             with torch.no_grad():
                 x = torch.as_tensor(np.concatenate([planes, obs["globals"]], 1))
                 actions = policy(x, torch.as_tensor(env.action_masks))[0].logits.argmax(1).numpy()

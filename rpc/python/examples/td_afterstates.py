@@ -25,13 +25,13 @@ from torch import nn
 from tqdm import tqdm
 
 import blockyard
-from blockyard.features import FeatureFacts, Features, acting_seats, feature_facts, features
+from blockyard.features import Features, FeatureSpec, acting_seats, feature_spec, features
 
 
 class Learner:
     """The net and what is random in its choices."""
 
-    def __init__(self, facts: FeatureFacts, hidden: int, seed: int) -> None:
+    def __init__(self, facts: FeatureSpec, hidden: int, seed: int) -> None:
         torch.manual_seed(seed)
         self.rng = np.random.default_rng(seed)
         layers = (
@@ -129,7 +129,7 @@ def evaluate(learner: Learner, game: str, opponent: str, games: int, seed: int) 
     return float(won.mean()), float(1.96 * won.std() / np.sqrt(games))
 
 
-def save(learner: Learner, facts: FeatureFacts, path: Path) -> None:
+def save(learner: Learner, facts: FeatureSpec, path: Path) -> None:
     """Write the net to a file, whole or not at all."""
     partial = path.with_name(path.name + ".partial")
     save_file(learner.net.state_dict(), partial, metadata=facts.metadata(made="td_afterstates.py"))
@@ -158,7 +158,7 @@ def main() -> None:
     with blockyard.make_vec(args.game, args.num_envs, seed=args.seed, opponents=None) as env:
         if env.seats == 1:
             raise SystemExit(f"{args.game} has one seat, this script learns who wins")
-        facts = feature_facts(env)
+        facts = feature_spec(env)
         learner = Learner(facts, args.hidden, args.seed)
         try:
             train(learner, env, args)

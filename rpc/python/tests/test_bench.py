@@ -78,7 +78,7 @@ def test_a_failure_is_in_the_table() -> None:
 
 def test_every_entrant_has_its_own_key_and_a_worker() -> None:
     sizes = [1, 64, 4096]
-    chosen = plan.ours(sizes, plan.GAMES, 2, 1) + plan.floors(sizes, plan.GAMES[0], 2)
+    chosen = plan.ours(sizes, plan.ENV_IDS, 2, 1) + plan.floors(sizes, plan.ENV_IDS[0], 2)
     chosen += plan.gymnasium(2, 1, 16, 64) + plan.peers(sizes, 2, 16)
     by_key = {e.key: e for e in chosen}
     assert len(by_key) == len(chosen)

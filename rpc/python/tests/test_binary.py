@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 import blockyard
-from blockyard import binary
-from blockyard.local import LocalServer
+from blockyard.server import binary
+from blockyard.server.process import LocalServer
 
 
 @pytest.fixture
@@ -18,7 +18,7 @@ def nowhere(monkeypatch, tmp_path):
     """A package outside a checkout, with nothing bundled and nothing on PATH."""
     package = tmp_path / "site-packages" / "blockyard"
     package.mkdir(parents=True)
-    monkeypatch.setattr(binary, "_HERE", package)
+    monkeypatch.setattr(binary, "_PACKAGE", package)
     monkeypatch.setenv("PATH", str(tmp_path / "bin"))
     monkeypatch.delenv("BLOCKYARD_SERVER", raising=False)
     return tmp_path
@@ -39,7 +39,7 @@ echo built > "$2"
 
 
 def test_order(nowhere, monkeypatch):
-    with pytest.raises(blockyard.ServerNotFound, match=r"BLOCKYARD_SERVER.*PATH.*no `go`|not a checkout"):
+    with pytest.raises(blockyard.ServerNotFoundError, match=r"BLOCKYARD_SERVER.*PATH.*no `go`|not a checkout"):
         binary.find_server()
     on_path = program(nowhere / "bin" / binary.NAME)
     assert binary.find_server() == on_path
@@ -49,7 +49,7 @@ def test_order(nowhere, monkeypatch):
     monkeypatch.setenv("BLOCKYARD_SERVER", str(named))
     assert binary.find_server() == named
     monkeypatch.setenv("BLOCKYARD_SERVER", str(nowhere / "gone"))
-    with pytest.raises(blockyard.ServerNotFound, match="gone"):
+    with pytest.raises(blockyard.ServerNotFoundError, match="gone"):
         binary.find_server()
 
 
@@ -64,7 +64,7 @@ def test_built_in_a_checkout(nowhere, monkeypatch):
     assert os.listdir(built.parent) == [binary.NAME]
     built.unlink()
     program(go, "#!/bin/sh\necho 'main.go:1: no such thing' >&2\nexit 1\n")
-    with pytest.raises(blockyard.ServerNotFound, match="no such thing"):
+    with pytest.raises(blockyard.ServerNotFoundError, match="no such thing"):
         binary.find_server()
     assert os.listdir(built.parent) == []
 

@@ -33,15 +33,15 @@ def test_spaces(env):
     planes, globals_ = env.single_observation_space["planes"], env.single_observation_space["globals"]
     assert isinstance(planes, spaces.Box)
     assert planes.dtype == np.uint8
-    assert planes.shape == env.facts.planes_shape == (2, 20, 10)
+    assert planes.shape == env.game_spec.planes_shape == (2, 20, 10)
     assert globals_.dtype == np.float32
-    assert globals_.shape == (len(env.facts.global_names),)
+    assert globals_.shape == (len(env.game_spec.global_names),)
     assert env.single_action_space == spaces.Discrete(1601)
     assert env.observation_space == gymnasium.vector.utils.batch_space(env.single_observation_space, 6)
     assert env.action_space == spaces.MultiDiscrete([1601] * 6)
 
 
-@pytest.mark.parametrize("game", blockyard.GAMES)
+@pytest.mark.parametrize("game", blockyard.ENV_IDS)
 def test_numbers_stay_within_their_space(server, game):
     with blockyard.make_vec(game, 32, seed=3, opponents=None, address=server.unix, max_episode_steps=60) as env:
         numbers = env.single_observation_space["globals"]

@@ -44,8 +44,8 @@ def env(server: Server):
         ({"timeout": 0}, ValueError, "timeout"),
         ({"address": "pigeon:coop"}, ValueError, "unix:PATH"),
         ({"address": "tcp:localhost"}, ValueError, "tcp:HOST:PORT"),
-        ({"address": "unix:/nowhere/s.sock"}, blockyard.ServerGone, "/nowhere/s.sock"),
-        ({"address": "tcp:127.0.0.1:1"}, blockyard.ServerGone, "127.0.0.1:1"),
+        ({"address": "unix:/nowhere/s.sock"}, blockyard.ServerGoneError, "/nowhere/s.sock"),
+        ({"address": "tcp:127.0.0.1:1"}, blockyard.ServerGoneError, "127.0.0.1:1"),
     ],
 )
 def test_make_vec(server: Server, kwargs, error, what):
@@ -59,7 +59,8 @@ def test_illegal_actions_change_nothing(env):
     bad = good.copy()
     bad[2] = 1600
     before = env.snapshot()
-    with pytest.raises(blockyard.IllegalActionError, match=r"environment 2.*skip") as caught:
+    said = r"step: illegal action 1600 \(skip\) in environment 2, seat 0: sample from infos\[.action_mask.\], or pass"
+    with pytest.raises(blockyard.IllegalActionError, match=said) as caught:
         env.step(bad)
     assert caught.value.env_ids == [2]
     assert caught.value.data["action"] == 1600
@@ -179,6 +180,6 @@ def test_errors_from_the_wire():
     assert future.name == "bad_mood"
     for nonsense in (None, 7, "x", {}, {"code": "x"}, {"code": None}):
         assert isinstance(from_wire(nonsense, "open"), blockyard.ProtocolError)
-    assert issubclass(blockyard.ServerTimeout, TimeoutError)
-    assert issubclass(blockyard.ServerGone, ConnectionError)
-    assert str(pickle.loads(pickle.dumps(blockyard.ServerGone("a")))) == "a"
+    assert issubclass(blockyard.ServerTimeoutError, TimeoutError)
+    assert issubclass(blockyard.ServerGoneError, ConnectionError)
+    assert str(pickle.loads(pickle.dumps(blockyard.ServerGoneError("a")))) == "a"

@@ -10,17 +10,17 @@ import pytest
 from conftest import Server
 
 import blockyard
-from blockyard.features import FeatureFacts, Features, feature_facts, features
+from blockyard.features import Features, FeatureSpec, feature_spec, features
 
 
 def told(server: Server) -> list[str]:
     """The games in which players are told features."""
     games = []
     with blockyard.connect(server.unix) as client:
-        for game in blockyard.GAMES:
+        for game in blockyard.ENV_IDS:
             try:
                 with client.make_vec(game) as env:
-                    feature_facts(env)
+                    feature_spec(env)
                 games.append(game)
             except blockyard.RequestError:
                 continue
@@ -36,7 +36,7 @@ def test_beside_afterstates(server: Server):
         with blockyard.make_vec(game, 5, address=server.unix, opponents=None, reward="score") as env:
             env.reset(seed=1)
             rng = np.random.default_rng(0)
-            facts = feature_facts(env)
+            facts = feature_spec(env)
             assert 0 < facts.own <= len(facts.names)
             assert (facts.own == len(facts.names)) == (env.seats == 1)
             for _ in range(20):
@@ -73,7 +73,7 @@ def test_pages(server: Server, monkeypatch):
         assert len(whole) == sum(map(len, parts))
 
 
-def save(path, facts: FeatureFacts, tensors: dict[str, np.ndarray]) -> None:
+def save(path, facts: FeatureSpec, tensors: dict[str, np.ndarray]) -> None:
     """Write safetensors by hand: the header's length, the header, the numbers."""
     header, data = {"__metadata__": facts.metadata(made="by hand")}, b""
     for name, tensor in tensors.items():
@@ -89,7 +89,7 @@ def test_a_net_plays_alike_here_and_there(game, tmp_path):
     """Seat 0 chooses by a random net over features; its twin on the server, one choice deep, chooses the same."""
     rng = np.random.default_rng(0)
     with blockyard.make_vec(game, 1, opponents=None, seed=3) as env:
-        facts = feature_facts(env)
+        facts = feature_spec(env)
         shapes = {"fc0.weight": (8, len(facts.names)), "fc0.bias": (8,), "fc1.weight": (1, 8), "fc1.bias": (1,)}
         net = {name: rng.normal(size=shape).astype(np.float32) for name, shape in shapes.items()}
         save(tmp_path / "net.safetensors", facts, net)
@@ -100,7 +100,7 @@ def test_a_net_plays_alike_here_and_there(game, tmp_path):
             return np.where(f.done, -np.inf, v)
 
         rival = f"learned:ply=1,weights={tmp_path / 'net.safetensors'}"
-        twin = env.client.make_vec(game, 1, opponents={1: rival})
+        twin = blockyard.BlockVectorEnv(game, 1, client=env.client, opponents={1: rival})
         env.reset(seed=3)
         twin.reset(seed=3)
         for _ in range(8):
@@ -128,7 +128,7 @@ def test_a_net_plays_alone(tmp_path):
     """
     rng = np.random.default_rng(0)
     with blockyard.make_vec("Dropblox-v0", 3, seed=3, reward="score") as env:
-        facts = feature_facts(env)
+        facts = feature_spec(env)
         shapes = {"fc0.weight": (8, len(facts.names)), "fc0.bias": (8,), "fc1.weight": (1, 8), "fc1.bias": (1,)}
         net = {name: rng.normal(size=shape).astype(np.float32) for name, shape in shapes.items()}
         net["fc1.weight"] *= 1000
@@ -147,7 +147,7 @@ def test_of_no_game(server: Server):
     with blockyard.make_vec("BlockBattle-v0", 1, address=server.unix) as env:
         env.reset(seed=1)
         f = features(env, [])
-        assert f.features.shape == (0, len(feature_facts(env).names))
+        assert f.features.shape == (0, len(feature_spec(env).names))
         assert len(f) == len(f.best(np.zeros(0))) == 0
 
 
@@ -156,5 +156,5 @@ def test_refuses(server: Server):
         with pytest.raises(blockyard.NeedsResetError):
             features(env)
         env.client.features = ("afterstates",)
-        with pytest.raises(blockyard.RequestError, match="too old"):
+        with pytest.raises(blockyard.RequestError, match="install a newer server"):
             features(env)

@@ -19,7 +19,7 @@ from test_gymnasium import OBSERVING, forgive, wrap
 import blockyard
 
 
-@pytest.fixture(params=blockyard.GAMES)
+@pytest.fixture(params=blockyard.ENV_IDS)
 def game(request: pytest.FixtureRequest) -> str:
     return request.param
 

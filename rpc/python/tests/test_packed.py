@@ -11,14 +11,14 @@ import blockyard
 
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("transport", ["auto", "socket"])
-@pytest.mark.parametrize("game", blockyard.GAMES)
+@pytest.mark.parametrize("game", blockyard.ENV_IDS)
 def test_packed_says_the_same(server, game, transport, mode):
     kwargs = {"autoreset_mode": mode, "max_episode_steps": 12, "address": server.unix, "transport": transport}
     with (
         blockyard.make_vec(game, 3, **kwargs) as plain,
         blockyard.make_vec(game, 3, packed=True, **kwargs) as packed,
     ):
-        assert packed.single_observation_space["bits"].shape == (packed.facts.packed_len,)
+        assert packed.single_observation_space["bits"].shape == (packed.game_spec.packed_len,)
         for a, b in zip(play(plain, 40), play(packed, 40), strict=True):
             infos = b[-1]
             assert packed.observation_space.contains(b[0])
@@ -32,7 +32,7 @@ def test_packed_says_the_same(server, game, transport, mode):
                     np.testing.assert_array_equal(packed.unpack(other["bits"]), one["planes"])
 
 
-@pytest.mark.parametrize("game", blockyard.GAMES)
+@pytest.mark.parametrize("game", blockyard.ENV_IDS)
 def test_pack_and_unpack(server, game):
     with blockyard.connect(server.unix) as client:
         facts = client.describe(game)
@@ -46,13 +46,13 @@ def test_pack_and_unpack(server, game):
 def test_a_server_that_cannot(server, monkeypatch):
     with blockyard.connect(server.unix) as client:
         monkeypatch.setattr(client, "features", ("final",))
-        with pytest.raises(blockyard.RequestError, match=r"packed=True: the server at unix:.*only final"):
+        with pytest.raises(blockyard.RequestError, match=r"packed=True: the server at unix:.*it has final"):
             client.make_vec("BlockBattle-v0", 2, packed=True)
-        with pytest.raises(blockyard.RequestError, match="cannot 'share'"):
+        with pytest.raises(blockyard.RequestError, match="lacks the feature 'share'"):
             client.make_vec("BlockBattle-v0", 2, transport="shm")
         with client.make_vec("BlockBattle-v0", 2) as env:
             assert env.transport == "socket"
             env.reset()
-            with pytest.raises(blockyard.RequestError, match="cannot 'policy'"):
+            with pytest.raises(blockyard.RequestError, match="lacks the feature 'policy'"):
                 env.rollout(3, "hand")
             assert env.rollout(3).steps == 3

@@ -26,7 +26,7 @@ from blockyard.pettingzoo import aec_env, parallel_env
 def several_seats() -> list[tuple[str, int]]:
     """Every game of more than one seat, with the fewest and the most."""
     with blockyard.connect() as client:
-        facts = [client.describe(game["id"]) for game in client.games() if game["id"] in blockyard.GAMES]
+        facts = [client.describe(game["id"]) for game in client.games() if game["id"] in blockyard.ENV_IDS]
     return [(f.id, seats) for f in facts if f.max_seats > 1 for seats in sorted({max(2, f.min_seats), f.max_seats})]
 
 

@@ -53,13 +53,13 @@ def test_how_many(server):
     with blockyard.BlockPool(GAME, 8, 2, seed=1, address=[server.unix, server.tcp]) as pool:
         pool.async_reset()
         assert sorted(pool.recv(8).env_ids) == list(range(8))
-        with pytest.raises(ValueError, match="fewer are under way"):
+        with pytest.raises(ValueError, match="fewer rows are under way"):
             pool.recv()
         pool.send(np.argmax([m for b in pool.blocks for m in b.action_masks], 1))
         assert len(pool.recv(4, 5).env_ids) == 4
         assert len(pool.recv(2, 2).env_ids) == 2
         assert len(pool.recv(2, timeout=5).env_ids) == 2
-        with pytest.raises(ValueError, match="where a block has 2"):
+        with pytest.raises(ValueError, match="at least a block, 2 rows"):
             pool.recv(1, 1)
         for bad, text in (([0, 0], "already"), ([9], "0 to 7"), ([-1], "0 to 7")):
             with pytest.raises(ValueError, match=text):

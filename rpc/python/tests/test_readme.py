@@ -22,15 +22,17 @@ def environments():
     return module
 
 
-def test_table_of_environments_is_not_stale():
+def test_tables_and_ids_are_those_of_the_server():
     program = environments()
+    ids, tables = program.describe()
+    assert program.ENV_IDS.read_text(encoding="utf-8") == program.ids_text(ids), "run environments.py --write"
+    assert tuple(ids) == blockyard.ENV_IDS
     _, written, _ = program.parts(program.README.read_text(encoding="utf-8"))
-    assert written.strip() == program.table(), "run environments.py --write"
-    assert all(f"`{game}`" in written for game in blockyard.GAMES)
+    assert written.strip() == tables, "run environments.py --write"
 
 
 def test_a_readme_without_its_place_is_refused():
-    with pytest.raises(ValueError, match="no place for the table"):
+    with pytest.raises(ValueError, match="no place for the tables"):
         environments().parts("# nothing")
 
 

@@ -101,7 +101,7 @@ def test_mask_resets_only_those(env):
         (np.ones(8, np.int8), TypeError, "dtype bool"),
         (np.ones(4, bool), ValueError, r"shape \(8,\)"),
         (np.zeros(8, bool), ValueError, "at least one True"),
-        (np.arange(8) < 3, ValueError, "reset together"),
+        (np.arange(8) < 3, ValueError, "only some rows of game 1"),
     ],
 )
 def test_masks_that_make_no_sense(env, mask, error, what):

@@ -45,23 +45,23 @@ def test_same_bytes(secure, server):
         assert_same(play(env, 5), play(twin, 5))
         assert_same(env.afterstates([3], seed=1).planes, twin.afterstates([3], seed=1).planes)
         buffer = env.buffer(3)
-        env.step(np.zeros(env.num_envs, int) + env.facts.no_action, out=buffer[1])
-        twin.step(np.zeros(env.num_envs, int) + env.facts.no_action)
+        env.step(np.zeros(env.num_envs, int) + env.game_spec.no_action, out=buffer[1])
+        twin.step(np.zeros(env.num_envs, int) + env.game_spec.no_action)
         np.testing.assert_array_equal(buffer.planes[1], twin._current().planes)
 
 
 def test_who_is_not_trusted(secure):
     address, mutual = secure
-    with pytest.raises(blockyard.ServerGone, match=r"is not trusted.*tls= names"):
+    with pytest.raises(blockyard.ServerGoneError, match=r"is not trusted.*tls=PATH"):
         blockyard.connect(address)
     if mutual:
-        with pytest.raises(blockyard.ServerGone):
+        with pytest.raises(blockyard.ServerGoneError):
             blockyard.connect(address, tls=KEYS / "ca.pem")
     else:
         blockyard.connect(address, tls=False).close()
-    with pytest.raises(blockyard.ServerGone):
+    with pytest.raises(blockyard.ServerGoneError):
         blockyard.connect(address.replace("tls:", "tcp:"), timeout=2)
-    with pytest.raises(ValueError, match="no certificates"):
+    with pytest.raises(ValueError, match="holds no certificates"):
         blockyard.connect(address, tls=__file__)
 
 
@@ -71,7 +71,7 @@ def test_silence_over_tls(secure):
         env = client.make_vec(GAME, 2)
         env.reset()
         client.connection._waiting.append(client.connection._begin("ping", None))
-        with pytest.raises(blockyard.ServerTimeout, match=r"did nothing for 0\.3 s"):
+        with pytest.raises(blockyard.ServerTimeoutError, match=r"did nothing for 0\.3 s"):
             client.connection.wait(client.connection._waiting[-1])
 
 

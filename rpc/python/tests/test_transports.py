@@ -16,7 +16,7 @@ from conftest import GAME, MODES, assert_same, copied, play, random_actions
 
 import blockyard
 from blockyard.errors import LimitError
-from blockyard.links import SharedLink
+from blockyard.transport.shared_memory import SharedMemoryTransport
 
 LINUX = sys.platform.startswith("linux")
 
@@ -66,7 +66,7 @@ def test_no_memory_to_share(server, monkeypatch):
     def refuse(self, slots):
         raise LimitError("no memory")
 
-    monkeypatch.setattr(SharedLink, "_share", refuse)
+    monkeypatch.setattr(SharedMemoryTransport, "_share", refuse)
     with blockyard.make_vec(GAME, 2, address=server.unix) as env:
         assert env.transport == "socket"
     with pytest.raises(LimitError):
@@ -135,7 +135,7 @@ def test_arrays_of_ones_own(server, name):
         env.reset()
         twin.reset()
         rng = np.random.default_rng(1)
-        planes = np.zeros((4, *env.facts.planes_shape), np.uint8)
+        planes = np.zeros((4, *env.game_spec.planes_shape), np.uint8)
         done = np.zeros(4, np.bool_)
         for _ in range(40):
             actions = env.sample_actions(rng)
@@ -149,7 +149,7 @@ def test_arrays_of_ones_own(server, name):
             ({"planes": planes[:2]}, r"out\['planes'\]: want uint8"),
             ({"planes": planes[:, :, ::-1]}, "contiguous"),
             ({"globals": np.zeros(env.observation_space["globals"].shape)}, "float32"),
-            ({"plains": planes}, "no field"),
+            ({"plains": planes}, r"unknown fields \['plains'\]"),
         ):
             with pytest.raises(ValueError, match=text):
                 env.step(actions, out=bad)
@@ -240,7 +240,7 @@ def test_memory_outlives_the_server(program, tmp_path):
     obs, _ = env.reset(seed=1)
     content = obs["planes"].copy()
     os.kill(env.client.server_pid, signal.SIGKILL)
-    with pytest.raises(blockyard.ServerGone):
+    with pytest.raises(blockyard.ServerGoneError):
         env.step(np.zeros(4, int))
     np.testing.assert_array_equal(obs["planes"], content)
     env.close()

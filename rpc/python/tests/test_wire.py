@@ -13,9 +13,9 @@ import numpy as np
 import pytest
 
 import blockyard
-from blockyard.address import Address
-from blockyard.connection import Connection
-from blockyard.slab import HEAD
+from blockyard.transport.address import Address
+from blockyard.transport.connection import Connection
+from blockyard.transport.memory import HEAD
 
 
 class Script:
@@ -187,7 +187,7 @@ def test_nonsense(script, answer, what, way):
 @pytest.mark.parametrize("cut", [0, 5, 13, 60])
 def test_cut_off(script, cut, way):
     _, connection = script([slab(1, bytes(100))[:cut]])
-    with pytest.raises(blockyard.ServerGone, match=rf"step: after {cut} of 113 bytes"):
+    with pytest.raises(blockyard.ServerGoneError, match=rf"step: after {cut} of 113 bytes"):
         way(connection, 100)
 
 
@@ -195,7 +195,7 @@ def test_cut_off(script, cut, way):
 @pytest.mark.parametrize("cut", [0, 5, 60])
 def test_silence(script, cut, way):
     _, connection = script([slab(1, bytes(100))[:cut]], HANG, timeout=0.2)
-    with pytest.raises(blockyard.ServerTimeout, match=rf"step: after {cut} of 113 bytes.*0\.2 s"):
+    with pytest.raises(blockyard.ServerTimeoutError, match=rf"step: after {cut} of 113 bytes.*0\.2 s"):
         way(connection, 100)
 
 
@@ -232,7 +232,7 @@ def test_slots(script, size):
     with pytest.raises(blockyard.IllegalActionError, match="step: no"):
         connection.step_slot(3, 7)
     connection.step_slot(3, 7)
-    with pytest.raises(blockyard.ServerGone):
+    with pytest.raises(blockyard.ServerGoneError):
         connection.step_slot(3, 7)
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from .race import Entrant
 
-GAMES = ("BlockBattle-v0", "TetrisDuel-v0", "Blocking-v0", "WinTetris-v0", "Dropblox-v0")
+ENV_IDS = ("BlockBattle-v0", "TetrisDuel-v0", "Blocking-v0", "WinTetris-v0", "Dropblox-v0")
 SOLO = "WinTetris-v0"  # Tetris with one seat, a piece a step: what peers' Tetrises are compared with
 KEYS = "WinTetrisTick-v0"  # the same by keys
 

@@ -17,7 +17,7 @@ import pytest
 import blockyard
 
 ROOT = Path(__file__).resolve().parents[4]
-GAMES = {"blockbattle": 126, "tetrisduel": 560, "blocking": 30, "wintetris:tick": None}
+RECORDED = {"blockbattle": 126, "tetrisduel": 560, "blocking": 30, "wintetris:tick": None}
 
 
 @pytest.fixture(scope="session")
@@ -43,12 +43,12 @@ def facts_of(game):
         return client.describe(game)
 
 
-@pytest.mark.parametrize("game", GAMES)
+@pytest.mark.parametrize("game", RECORDED)
 def test_pandas(program, tmp_path, game):
     file = export(program, game, "--parquet", tmp_path / "out")
     rows, facts = pd.read_parquet(tmp_path / "out" / "data"), facts_of(game)
     record = next(r for r in map(json.loads, file.read_text().splitlines()) if r["game"] == game)
-    assert len(rows) == len(record["choices"]) == (GAMES[game] or len(rows))
+    assert len(rows) == len(record["choices"]) == (RECORDED[game] or len(rows))
     in_order = rows.sort_values(["step", "seat"])
     assert in_order.action.tolist() == record["choices"]
     assert set(rows.seed) == {int(record["seed"])}
@@ -95,7 +95,7 @@ def test_compression_and_row_groups(program, tmp_path):
 def test_datasets(program, tmp_path):
     export(program, "blocking", "--parquet", tmp_path / "out")
     loaded = datasets.load_dataset(str(tmp_path / "out"), split="train", cache_dir=str(tmp_path / "cache"))
-    assert loaded.num_rows == GAMES["blocking"]
+    assert loaded.num_rows == RECORDED["blocking"]
     assert loaded.features["action"].dtype == "uint16"
     assert len(loaded[0]["mask"]) == facts_of("blocking").mask_len
     streamed = datasets.load_dataset(
@@ -104,7 +104,7 @@ def test_datasets(program, tmp_path):
     assert next(iter(streamed))["episode"] == 0
 
 
-@pytest.mark.parametrize("game", GAMES)
+@pytest.mark.parametrize("game", RECORDED)
 def test_minari(program, tmp_path, monkeypatch, game):
     file = export(program, game, "--minari", tmp_path, "--id", "blockyard/test-v0")
     monkeypatch.setenv("MINARI_DATASETS_PATH", str(tmp_path))

@@ -23,7 +23,7 @@ def cluster():
     ray.shutdown()
 
 
-@pytest.mark.parametrize("game", blockyard.GAMES)
+@pytest.mark.parametrize("game", blockyard.ENV_IDS)
 def test_what_runners_see(server: Server, game):
     env = create({"game": game, "num_envs": 6, "address": server.unix, "opponents": None})
     assert env.num_envs == 6

@@ -23,7 +23,7 @@ from blockyard.sb3 import SB3VecEnv
 SMALL = {"n_steps": 16, "batch_size": 32, "n_epochs": 1, "policy_kwargs": {"net_arch": [16]}}
 
 
-@pytest.fixture(params=blockyard.GAMES)
+@pytest.fixture(params=blockyard.ENV_IDS)
 def game(request: pytest.FixtureRequest) -> str:
     return request.param
 
@@ -91,7 +91,7 @@ def test_masks_in_microseconds(server: Server):
         vec = SB3VecEnv(env)
         vec.reset()
         masks = get_action_masks(vec)
-        assert masks.shape == (1, 256, env.facts.actions)
+        assert masks.shape == (1, 256, env.game_spec.actions)
         np.testing.assert_array_equal(masks[0], env.action_masks)
         assert vec.env_method("action_masks")[0] is env.action_masks
         times = []

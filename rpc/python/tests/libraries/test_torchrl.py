@@ -21,7 +21,7 @@ import blockyard
 from blockyard.torchrl import BlockEnv
 
 
-@pytest.fixture(params=blockyard.GAMES)
+@pytest.fixture(params=blockyard.ENV_IDS)
 def game(request: pytest.FixtureRequest) -> str:
     return request.param
 
@@ -74,7 +74,7 @@ def test_rollout_plays_by_the_mask(server: Server, game):
 def test_ppo_step(server: Server):
     """A collector, GAE and the clipped loss give finite gradients."""
     env = TransformedEnv(BlockEnv("BlockBattle-v0", 4, address=server.unix, max_episode_steps=10), ActionMask())
-    facts = env.base_env.env.facts
+    facts = env.base_env.env.game_spec
 
     class Body(nn.Module):
         def __init__(self, outputs: int) -> None:

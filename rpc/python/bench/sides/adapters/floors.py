@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 import blockyard
-from blockyard.binary import find_server
+from blockyard.server.binary import find_server
 
 from ..stepper import Stepper
 

@@ -1,0 +1,117 @@
+"""Checks of users' arguments, and their conversion to what the server expects."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Mapping, Sequence
+from typing import Any, SupportsIndex
+
+import numpy as np
+from numpy.typing import NDArray
+
+Ids = Sequence[int] | NDArray[Any] | None
+
+
+def game_name(game: str) -> str:
+    """Return the name that the server knows: ``"blockyard/X-v0"`` becomes ``"X-v0"``."""
+    if not isinstance(game, str):
+        raise TypeError(f"game: want a name such as 'BlockBattle-v0', got {type(game).__name__}")
+    return game.removeprefix("blockyard/")
+
+
+def positive(name: str, value: object) -> int:
+    """Return an integer argument that must be at least 1.
+
+    Raises:
+        ValueError: it is smaller, or a bool.
+    """
+    if isinstance(value, bool) or (number := operator.index(value)) < 1:  # type: ignore[arg-type]
+        raise ValueError(f"{name}: want at least 1, got {value}")
+    return number
+
+
+def opponents_by_seat(opponents: Mapping[int, str] | str | None, seats: int) -> dict[int, str]:
+    """Return the opponent of each seat that the server plays.
+
+    Args:
+        opponents: one spec for all seats but seat 0, specs by seat, or None: the client drives every seat.
+        seats: seats of the game.
+
+    Raises:
+        TypeError: a spec is not a string.
+        ValueError: a seat does not exist, or every seat has an opponent.
+    """
+    if opponents is None:
+        return {}
+    if isinstance(opponents, str):
+        return dict.fromkeys(range(1, seats), opponents)
+    out = {}
+    for seat, spec in opponents.items():
+        if not isinstance(spec, str):
+            raise TypeError(f"opponents[{seat!r}]: want a spec such as 'hand', got {type(spec).__name__}")
+        if isinstance(seat, bool) or not isinstance(seat, SupportsIndex) or not 0 <= operator.index(seat) < seats:
+            raise ValueError(f"opponents: no seat {seat!r}, seats are 0 to {seats - 1}")
+        out[operator.index(seat)] = spec
+    if len(out) == seats:
+        raise ValueError(f"opponents: all {seats} seats have an opponent, leave at least one seat to drive")
+    return out
+
+
+def reset_mask(mask: object, rows: int, rows_per_game: int) -> NDArray[np.bool_]:
+    """Return the games that a reset mask over rows selects, bool (games,).
+
+    Raises:
+        TypeError: mask is not an array of bool.
+        ValueError: its shape is not (rows,), it selects nothing, or it selects only a part of a game's rows.
+    """
+    if not isinstance(mask, np.ndarray):
+        raise TypeError(f"options['reset_mask']: want a numpy array, got {type(mask).__name__}")
+    if mask.dtype != np.bool_:
+        raise TypeError(f"options['reset_mask']: want dtype bool, got {mask.dtype}")
+    if mask.shape != (rows,):
+        raise ValueError(f"options['reset_mask']: want shape ({rows},), got {mask.shape}")
+    if not mask.any():
+        raise ValueError("options['reset_mask']: want at least one True")
+    games = mask.reshape(-1, rows_per_game)
+    if (games != games[:, :1]).any():
+        game = int(np.flatnonzero((games != games[:, :1]).any(axis=1))[0])
+        raise ValueError(
+            f"options['reset_mask']: it selects only some rows of game {game}, "
+            f"want all {rows_per_game} rows of a game or none"
+        )
+    return np.ascontiguousarray(games[:, 0])
+
+
+def game_ids(ids: Ids, games: int, name: str = "env_ids") -> NDArray[np.uint32]:
+    """Return indices of games as ``<u4``; None means all games.
+
+    Raises:
+        TypeError: ids is not a list of integers.
+        ValueError: an index is out of range.
+    """
+    if ids is None:
+        return np.arange(games, dtype="<u4")
+    array = np.asarray(ids, None if len(ids) else np.uint32)
+    if array.ndim != 1 or array.dtype.kind not in "iu":
+        raise TypeError(f"{name}: want a list of integers, got shape {array.shape}, dtype {array.dtype}")
+    if len(array) and not (array.min() >= 0 and array.max() < games):
+        raise ValueError(f"{name}: want indices from 0 to {games - 1}, got {array.min()} to {array.max()}")
+    return array.astype("<u4")
+
+
+def copy_actions(actions: object, out: NDArray[np.uint16]) -> None:
+    """Copy actions into out, uint16 (rows,).
+
+    Raises:
+        TypeError: they are not integers.
+        ValueError: the shape is wrong, or an action does not fit into uint16.
+    """
+    array = actions if isinstance(actions, np.ndarray) else np.asarray(actions)
+    if array.dtype.kind not in "iu":
+        raise TypeError(f"actions: want integers, got dtype {array.dtype}")
+    if array.shape != out.shape:
+        raise ValueError(f"actions: want shape {out.shape}, got {array.shape}")
+    np.copyto(out, array, "unsafe")
+    if array.dtype != out.dtype and np.count_nonzero(out != array):
+        row = int(np.flatnonzero(out != array)[0])
+        raise ValueError(f"actions[{row}]: {array[row]} is not an action, want 0 <= action < action_space.n")

@@ -1,0 +1,1 @@
+"""Pictures of positions: pixels, SVG, and what notebooks show."""

@@ -1,0 +1,98 @@
+"""Positions as the server describes them for display: boards of cells, pieces beside them, notes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+# How a cell is drawn: empty, marked, where a piece would land, part of a piece in play, filled.
+Kind = Literal["empty", "hint", "ghost", "played", "lying"]
+
+
+@dataclass(frozen=True)
+class Board:
+    """A grid of cells, row by row.
+
+    Attributes:
+        name: title of the board; "" or "board" is not shown.
+        w, h: columns and rows.
+        cells: one glyph (ASCII) per cell.
+        ink: one colour index per cell; 0 is an empty cell.
+    """
+
+    name: str
+    w: int
+    h: int
+    cells: bytes
+    ink: bytes
+
+    def kind(self, x: int, y: int) -> Kind:
+        """Return how the cell in column x, row y is drawn."""
+        glyph, ink = chr(self.cells[y * self.w + x]), self.ink[y * self.w + x]
+        if glyph == ".":
+            return "empty"
+        if "a" <= glyph <= "z" and glyph != "x":
+            return "ghost"
+        if ink == 0:
+            return "hint"
+        return "played" if "A" <= glyph <= "Z" else "lying"
+
+    def same(self, x: int, y: int, dx: int, dy: int) -> bool:
+        """Return whether the neighbour at offset (dx, dy) has the same glyph."""
+        u, v = x + dx, y + dy
+        return 0 <= u < self.w and 0 <= v < self.h and self.cells[v * self.w + u] == self.cells[y * self.w + x]
+
+
+@dataclass(frozen=True)
+class Tray:
+    """Pieces beside the boards: the next ones (seat -1), or those that a seat still holds."""
+
+    name: str
+    seat: int
+    pieces: tuple[Board, ...]
+
+
+@dataclass(frozen=True)
+class Frame:
+    """A position for display.
+
+    Attributes:
+        boards: from left to right.
+        trays: pieces beside the boards.
+        notes: lines of text.
+        by_seat: colours stand for seats, not for kinds of pieces.
+    """
+
+    boards: tuple[Board, ...]
+    trays: tuple[Tray, ...]
+    notes: tuple[str, ...]
+    by_seat: bool
+
+    @classmethod
+    def from_wire(cls, d: dict[str, Any]) -> Frame:
+        """Read the result of ``render``; boards that only show a next piece become a tray."""
+        boards = [_board(b) for b in d["boards"]]
+        main = [b for k, b in enumerate(boards) if k == 0 or not b.name.startswith("next")]
+        trays = [Tray(t["name"], t["seat"], tuple(map(_board, t["pieces"]))) for t in d.get("trays") or ()]
+        if upcoming := [piece for b in boards if b not in main and (piece := _cropped(b))]:
+            trays.insert(0, Tray("next", -1, tuple(upcoming)))
+        pieces = [*main, *(p for t in trays for p in t.pieces)]
+        by_seat = any(ord("0") <= glyph <= ord("9") for b in pieces for glyph in b.cells)
+        notes = [part.strip() for note in d["notes"] for part in note.replace("|", "\n").split("\n")]
+        return cls(tuple(main), tuple(trays), tuple(note for note in notes if note), by_seat)
+
+
+def _board(d: dict[str, Any]) -> Board:
+    return Board(d["name"], d["w"], d["h"], bytes(d["cells"]), bytes(d["ink"]))
+
+
+def _cropped(b: Board) -> Board | None:
+    """Return the smallest part of a board that contains all its coloured cells; None if there are none."""
+    coloured = [(k % b.w, k // b.w) for k, ink in enumerate(b.ink) if ink]
+    if not coloured:
+        return None
+    columns, rows = [x for x, _ in coloured], [y for _, y in coloured]
+    left, top, w, h = min(columns), min(rows), max(columns) - min(columns) + 1, max(rows) - min(rows) + 1
+    at = [(top + y) * b.w + left + x for y in range(h) for x in range(w)]
+    cells = bytes(b.cells[k] if b.ink[k] else ord(".") for k in at)
+    return Board("", w, h, cells, bytes(b.ink[k] for k in at))

@@ -1,0 +1,104 @@
+"""Pictures of positions as arrays of pixels."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .colours import LIGHT
+from .frames import Board, Frame
+
+CELL = 16  # pixels, side of a cell
+GAP = 16  # pixels around and between boards
+_FINE = 4  # antialiasing: shapes are painted this many times larger and then averaged
+
+
+def rgb(frame: Frame) -> NDArray[np.uint8]:
+    """Paint the boards of a frame side by side, uint8 (height, width, 3); the size depends only on theirs."""
+    width = GAP + sum(b.w * CELL + GAP for b in frame.boards)
+    height = max((b.h for b in frame.boards), default=0) * CELL + 2 * GAP
+    out = np.empty((height, width, 3), np.uint8)
+    out[:] = _rgb(LIGHT.paper)
+    left = GAP
+    for b in frame.boards:
+        for y in range(b.h):
+            for x in range(b.w):
+                at = (GAP + y * CELL, left + x * CELL)
+                out[at[0] : at[0] + CELL, at[1] : at[1] + CELL] = _cell(b, x, y, frame.by_seat)
+        left += b.w * CELL + GAP
+    return out
+
+
+def _cell(b: Board, x: int, y: int, by_seat: bool) -> NDArray[np.uint8]:
+    kind, ink = b.kind(x, y), b.ink[y * b.w + x]
+    around = tuple(b.same(x, y, *d) for d in ((0, -1), (0, 1), (-1, 0), (1, 0)))
+    joined = around if by_seat or kind == "ghost" else (False,) * 4
+    return _tile(kind, LIGHT.cell(ink, by_seat), joined, by_seat)
+
+
+@lru_cache(maxsize=4096)
+def _tile(kind: str, colour: str, joined: tuple[bool, ...], by_seat: bool) -> NDArray[np.uint8]:
+    """Paint one cell: uint8 (CELL, CELL, 3)."""
+    paint = np.empty((CELL * _FINE, CELL * _FINE, 3))
+    paint[:] = _rgb(LIGHT.well)
+    _mix(paint, _shape((False,) * 4, 0.13), _rgb(LIGHT.ink[0]), 1)
+    ink = _rgb(colour)
+    if kind == "hint":
+        _mix(paint, _shape((False,) * 4, 0.13), _rgb(LIGHT.shade), 0.55)
+    elif kind == "ghost":
+        row, column = np.indices(paint.shape[:2])
+        _mix(paint, np.ones(paint.shape[:2], np.bool_), ink, 0.22)
+        _mix(paint, (row + column) % (CELL * _FINE // 3) < _FINE, ink, 0.75)
+        _mix(paint, ~_shape(joined, 0.0, 0.1), ink, 1)
+    elif kind != "empty":
+        shape = _shape(joined, 0.16)
+        _mix(paint, shape, ink, 1)
+        if by_seat:
+            _mix(paint, _shape((False,) * 4, 0.1, 0.3), np.full(3, 255.0), 0.2)
+        else:
+            _light(paint, shape)
+            if kind == "played":
+                ring = _shape((False,) * 4, 0.13, 0.1) & ~_shape((False,) * 4, 0.1, 0.18)
+                _mix(paint, ring, np.full(3, 255.0), 0.78)
+    mean = paint.reshape(CELL, _FINE, CELL, _FINE, 3).mean((1, 3))
+    tile: NDArray[np.uint8] = mean.round().astype(np.uint8)
+    tile.flags.writeable = False
+    return tile
+
+
+def _light(paint: NDArray[np.float64], shape: NDArray[np.bool_]) -> None:
+    """Shade a block as if lit from above."""
+    down = np.linspace(0, 1, len(paint))[:, None] * np.ones(len(paint))
+    for amount, tone in ((np.clip(0.2 - 0.4 * down, 0, 1), 255.0), (np.clip(0.2 * down - 0.1, 0, 1), 0.0)):
+        part = (amount * shape)[..., None]
+        paint += part * (tone - paint)
+
+
+def _shape(joined: tuple[bool, ...], radius: float, margin: float = 1 / 32) -> NDArray[np.bool_]:
+    """Return the pixels of a square with round corners, bool; it extends to the edge on joined sides (up, down, left,
+    right)."""
+    side = CELL * _FINE
+    up, down, left, right = (0.0 if j else margin * side for j in joined)
+    y, x = np.indices((side, side)) + 0.5
+    inside: NDArray[np.bool_] = (x >= left) & (x <= side - right) & (y >= up) & (y <= side - down)
+    r = radius * side
+    corners = ((up, left, joined[0], joined[2]), (up, right, joined[0], joined[3]),
+               (down, left, joined[1], joined[2]), (down, right, joined[1], joined[3]))  # fmt: skip
+    for k, (vertical, horizontal, a, b) in enumerate(corners):
+        if a or b:
+            continue
+        cy = vertical + r if k < 2 else side - vertical - r
+        cx = horizontal + r if k % 2 == 0 else side - horizontal - r
+        beyond = ((y < cy) if k < 2 else (y > cy)) & ((x < cx) if k % 2 == 0 else (x > cx))
+        inside &= ~beyond | ((x - cx) ** 2 + (y - cy) ** 2 <= r * r)
+    return inside
+
+
+def _mix(paint: NDArray[np.float64], where: NDArray[np.bool_], colour: NDArray[np.float64], amount: float) -> None:
+    paint[where] += amount * (colour - paint[where])
+
+
+def _rgb(colour: str) -> NDArray[np.float64]:
+    return np.array([int(colour[k : k + 2], 16) for k in (1, 3, 5)], np.float64)

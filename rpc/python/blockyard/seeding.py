@@ -1,0 +1,78 @@
+"""Seeds: what users may pass, and which requests a reset consists of."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Sequence
+from typing import Any, SupportsIndex
+
+import numpy as np
+from numpy.typing import NDArray
+
+Seed = int | Sequence[int | None] | None
+
+
+def check_seed(seed: object, name: str = "seed") -> int:
+    """Return a seed as an int, 0 <= seed < 2**64; name is the argument's, for the error.
+
+    Raises:
+        TypeError: it is not an integer.
+        ValueError: it is out of range.
+    """
+    if isinstance(seed, bool) or not isinstance(seed, SupportsIndex):
+        raise TypeError(f"{name}: want an integer, got {seed!r}")
+    if not 0 <= (value := operator.index(seed)) < 1 << 64:
+        raise ValueError(f"{name}: want 0 <= seed < 2**64, got {value}")
+    return value
+
+
+def check_seeds(seed: Seed, games: int) -> int | list[int | None] | None:
+    """Return a seed, or a list of seeds with one entry per game, after checking it.
+
+    Raises:
+        TypeError: a seed is not an integer.
+        ValueError: a seed is out of range, or the list has the wrong length.
+    """
+    if seed is None:
+        return None
+    if not isinstance(seed, (list, tuple, np.ndarray)):
+        return check_seed(seed)
+    if len(seed) != games:
+        raise ValueError(f"seed: got a list of {len(seed)} seeds for {games} games, want one seed per game")
+    return [None if s is None else check_seed(s, f"seed[{i}]") for i, s in enumerate(seed)]
+
+
+def fresh_seed() -> int:
+    """Return a seed from the entropy of the operating system."""
+    return int(np.random.SeedSequence().generate_state(1, np.uint64)[0])
+
+
+def reset_requests(
+    seed: int | list[int | None] | None, chosen: NDArray[np.bool_], seeded: NDArray[np.bool_]
+) -> list[dict[str, Any]]:
+    """Return the options of the ``reset`` requests that together reset the chosen games.
+
+    Args:
+        seed: checked, see :func:`check_seeds`. A game without a seed continues its own sequence if it was seeded
+            before; otherwise it gets a fresh seed.
+        chosen: bool (games,), the games to reset.
+        seeded: bool (games,), the games that were seeded before.
+    """
+    if seed is None:
+        seed = [None] * len(chosen) if seeded.any() else fresh_seed()
+    if isinstance(seed, int):
+        return [{"seed": seed} | _limited_to(chosen)]
+    full = [fresh_seed() if s is None and not old else s for s, old in zip(seed, seeded, strict=True)]
+    given = np.fromiter((s is not None for s in full), np.bool_, len(chosen)) & chosen
+    requests: list[dict[str, Any]] = []
+    if given.any():
+        values = np.array([0 if s is None else s for s in full], "<u8")
+        requests.append({"seeds": values.tobytes()} | _limited_to(given))
+    if (rest := chosen & ~given).any():
+        requests.append(_limited_to(rest))
+    return requests
+
+
+def _limited_to(games: NDArray[np.bool_]) -> dict[str, Any]:
+    """Return the option that limits a reset to some games."""
+    return {} if games.all() else {"mask": games.tobytes()}

@@ -1,0 +1,1 @@
+"""The local server: finding or building the program, starting it, stopping it."""

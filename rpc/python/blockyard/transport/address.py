@@ -1,0 +1,125 @@
+"""Addresses of servers, and sockets connected to them."""
+
+from __future__ import annotations
+
+import os
+import socket
+import ssl
+import struct
+import sys
+from dataclasses import dataclass
+
+from ..errors import ServerGoneError
+
+_BUFFER = 4 << 20  # bytes in the kernel: the step of a few thousand games then needs one write
+
+# Which certificates of a ``tls:`` server to trust. None or True: those of the system's authorities; a path: those
+# in that file or folder; False: any; or an SSL context, which may hold a client certificate.
+Tls = ssl.SSLContext | str | os.PathLike[str] | bool | None
+
+
+@dataclass(frozen=True)
+class Address:
+    """Where a server listens: ``unix:PATH``, ``tcp:HOST:PORT`` or ``tls:HOST:PORT``."""
+
+    kind: str
+    path: str = ""
+    host: str = ""
+    port: int = 0
+
+    @classmethod
+    def parse(cls, text: str) -> Address:
+        """Read an address.
+
+        Raises:
+            ValueError: text is not an address; the message says what one looks like.
+        """
+        kind, _, rest = text.partition(":")
+        if kind == "unix" and rest:
+            return cls("unix", path=rest)
+        if kind in ("tcp", "tls"):
+            host, _, port = rest.rpartition(":")
+            if host and port.isdigit() and 0 < int(port) < 65536:
+                return cls(kind, host=host.strip("[]"), port=int(port))
+        raise ValueError(f"address {text!r}: want 'unix:PATH', 'tcp:HOST:PORT' or 'tls:HOST:PORT'")
+
+    def __str__(self) -> str:
+        return f"unix:{self.path}" if self.kind == "unix" else f"{self.kind}:{self.host}:{self.port}"
+
+    def connect(self, timeout: float, tls: Tls = None) -> socket.socket:
+        """Return a blocking socket connected to the server.
+
+        Args:
+            timeout: seconds to connect, and afterwards for each wait for bytes. The kernel enforces it, so
+                that the socket stays blocking and one call can wait for a whole answer.
+            tls: which certificates to trust.
+
+        Raises:
+            ServerGoneError: nothing answers there, or its certificate is not trusted.
+        """
+        context = tls_context(tls) if self.kind == "tls" else None
+        try:
+            sock = self._dial(timeout)
+            if context is None:
+                return sock
+            try:
+                sock.settimeout(timeout)  # with TLS, Python retries when the kernel times out
+                return context.wrap_socket(sock, server_hostname=self.host)
+            except BaseException:
+                sock.close()
+                raise
+        except ssl.SSLCertVerificationError as error:
+            raise ServerGoneError(
+                f"the certificate of the server at {self} is not trusted: {error.verify_message}; "
+                "pass tls=PATH of the certificates to trust"
+            ) from error
+        except OSError as error:
+            raise ServerGoneError(
+                f"no server answers at {self}: {error}; start one with `blockyard-server serve`, or correct address="
+            ) from error
+
+    def _dial(self, timeout: float) -> socket.socket:
+        if self.kind == "unix":
+            if not hasattr(socket, "AF_UNIX"):
+                raise OSError("this Python has no Unix sockets; let the server listen on tcp:127.0.0.1:PORT")
+            sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+            try:
+                sock.connect(self.path)
+            except OSError:
+                sock.close()
+                raise
+        else:
+            sock = socket.create_connection((self.host, self.port), timeout)
+            sock.settimeout(None)
+            sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        for option in (socket.SO_SNDBUF, socket.SO_RCVBUF):
+            sock.setsockopt(socket.SOL_SOCKET, option, _BUFFER)
+        if sys.platform == "win32":  # whose kernel takes the timeout in another form
+            sock.settimeout(timeout)
+            return sock
+        seconds = int(timeout)
+        limit = struct.pack("ll", seconds, int((timeout - seconds) * 1e6))
+        for option in (socket.SO_RCVTIMEO, socket.SO_SNDTIMEO):
+            sock.setsockopt(socket.SOL_SOCKET, option, limit)
+        return sock
+
+
+def tls_context(tls: Tls) -> ssl.SSLContext:
+    """Return the SSL context for a ``tls`` argument.
+
+    Raises:
+        ValueError: a path that does not exist or holds no certificates.
+    """
+    if isinstance(tls, ssl.SSLContext):
+        return tls
+    context = ssl.create_default_context()
+    if tls is False:
+        context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+    elif isinstance(tls, (str, os.PathLike)):
+        try:
+            context.load_verify_locations(*((None, tls) if os.path.isdir(tls) else (tls, None)))
+        except (OSError, ssl.SSLError) as error:
+            raise ValueError(
+                f"tls: {os.fspath(tls)!r} holds no certificates to trust ({error}); want a PEM file or a folder of them"
+            ) from error
+    return context

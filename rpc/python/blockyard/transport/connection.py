@@ -1,0 +1,284 @@
+"""A connection: requests and their answers.
+
+Control requests are ordinary MessagePack-RPC messages. A step is written to and read from the
+socket directly: one ``sendmsg`` of a 23-byte head and the actions, one ``recvmsg_into`` of a
+13-byte head and the arrays, straight into the caller's memory. With shared memory only the
+number of a slot goes out, and ``true`` comes back.
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+import struct
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import msgpack  # type: ignore[import-untyped,unused-ignore]
+
+from ..errors import BlockyardError, ProtocolError, ServerGoneError, from_wire
+from .address import Address, Tls
+from .futures import Future, Into, after_bytes, first_bytes
+from .memory import HEAD
+from .stream import NOSIGNAL, WAITALL, Stream
+
+_STEP = struct.Struct(">BBBI5sBBIBI")  # request ``step`` up to its actions
+_ARRAYS = struct.Struct(">BBBIBBI")  # answer to it up to its arrays
+_STEP_SLOT = struct.Struct(">BBBI10sBBIBI")  # request ``step_slot``
+_DONE = struct.Struct(">BBBIBB")  # answer to it: true
+_CHUNK = 1 << 20
+_SMALL = 4096  # bytes: fewer actions than this are copied behind their head and sent in one piece
+
+
+class Connection(Stream):
+    """A socket to a server and the requests on it.
+
+    Several threads may use it; one at a time talks to the server.
+
+    Attributes:
+        max_reply: bytes; a longer answer is refused.
+    """
+
+    def __init__(
+        self, address: Address, timeout: float, exit_note: Callable[[], str] = lambda: "", tls: Tls = None
+    ) -> None:
+        """Connect; arguments as in :class:`Stream`."""
+        super().__init__(address, timeout, exit_note, tls)
+        self.max_reply = 1 << 30
+        self._ids = itertools.count(1)
+        self._head = bytearray(HEAD)
+        self._word = memoryview(self._head)[: _DONE.size]
+        self._chunk = bytearray(0)
+
+    # -- requests -------------------------------------------------------------------
+
+    def call(self, method: str, *params: Any) -> Any:
+        """Call a method and return its result, binary data as bytes.
+
+        Raises:
+            BlockyardError: the server refused the request, or the connection failed.
+        """
+        with self._lock:
+            return self.wait(self.post(method, *params))
+
+    def call_for_files(self, method: str, *params: Any) -> tuple[Any, list[int]]:
+        """Call a method whose answer comes with files; return its result and the descriptors, which the caller owns."""
+        with self._lock:
+            future = self.post(method, *params, files=True)
+            assert future.fds is not None
+            try:
+                return self.wait(future), future.fds
+            except BaseException:
+                for fd in future.fds:
+                    os.close(fd)
+                raise
+
+    def post(self, method: str, *params: Any, into: Into = None, files: bool = False) -> Future:
+        """Send a request without waiting. into receives the arrays of methods that answer with a step."""
+        with self._lock:
+            future = self._begin(method, into)
+            if files:
+                future.fds = []
+            self._send([msgpack.packb([0, future.ident, method, list(params)])], future)
+            return future
+
+    def post_step(self, handle: int, actions: memoryview, into: Into) -> Future:
+        """Send the actions of a step, as ``<u2`` bytes, without waiting."""
+        with self._lock:
+            future = self._begin("step", into)
+            head = _STEP.pack(0x94, 0x00, 0xCE, future.ident, b"\xa4step", 0x92, 0xCE, handle, 0xC6, actions.nbytes)
+            self._send([head, actions], future)
+            return future
+
+    def post_slot(self, handle: int, slot: int) -> Future:
+        """Let the server step with the actions in a slot, without waiting."""
+        with self._lock:
+            future = self._begin("step", None)
+            future.brief = True
+            head = _STEP_SLOT.pack(0x94, 0x00, 0xCE, future.ident, b"\xa9step_slot", 0x92, 0xCE, handle, 0xCE, slot)
+            self._send([head], future)
+            return future
+
+    def step(self, handle: int, actions: memoryview, into: list[memoryview], frame: memoryview | None) -> None:
+        """Send the actions of a step, as ``<u2`` bytes, and wait for its arrays.
+
+        frame is the memory of into with HEAD bytes before it; None if that is not contiguous.
+        """
+        with self._lock:
+            if frame is None or self._waiting or self._leftover or not self._scatter:
+                self.wait(self.post_step(handle, actions, into))
+                return
+            self._check()
+            ident, size = next(self._ids) & 0xFFFFFFFF, actions.nbytes
+            head = _STEP.pack(0x94, 0x00, 0xCE, ident, b"\xa4step", 0x92, 0xCE, handle, 0xC6, size)
+            want = _ARRAYS.pack(0x94, 0x01, 0xCE, ident, 0xC0, 0xC6, len(frame) - HEAD)
+            self._exchange(ident, (head + actions,) if size < _SMALL else (head, actions), frame, want, into)
+
+    def step_slot(self, handle: int, slot: int) -> None:
+        """Let the server step with the actions in a slot, and wait."""
+        with self._lock:
+            if self._waiting or self._leftover or not self._scatter:
+                self.wait(self.post_slot(handle, slot))
+                return
+            self._check()
+            ident = next(self._ids) & 0xFFFFFFFF
+            head = _STEP_SLOT.pack(0x94, 0x00, 0xCE, ident, b"\xa9step_slot", 0x92, 0xCE, handle, 0xCE, slot)
+            self._exchange(ident, (head,), self._word, _DONE.pack(0x94, 0x01, 0xCE, ident, 0xC0, 0xC3), None)
+
+    def _exchange(self, ident: int, parts: tuple[Any, ...], frame: memoryview, want: bytes, into: Into) -> None:
+        """Send a step while no other request waits, and receive its answer into frame; it has to begin with want.
+
+        This is the fast path of post and wait: it need not handle answers in another order.
+        """
+        sock, total, got, sent, size = self._sock, len(frame), 0, 0, sum(map(len, parts))
+        try:
+            sent = sock.send(parts[0], NOSIGNAL) if len(parts) == 1 else sock.sendmsg(parts, (), NOSIGNAL)
+            while sent < size:
+                sent += sock.send(memoryview(b"".join(parts))[sent:], NOSIGNAL)
+            got = n = sock.recv_into(frame)
+            while n and got < len(want) and want.startswith(frame[:got]):
+                n = sock.recv_into(frame[got:])
+                got += n
+            if frame[: len(want)] == want:
+                while n and got < total:
+                    n = sock.recv_into(frame[got:], 0, WAITALL)
+                    got += n
+                if got == total:
+                    return
+            if n == 0:
+                raise self._closed_by_server("step", got, total)
+        except BlockyardError:
+            raise
+        except OSError as error:
+            where = f"{sent} of {size} bytes of the request"
+            if sent == size:
+                where = f"{got} of {total} bytes of the answer"
+            raise self._break(self._failure(f"step: after {where}", error)) from error
+        except BaseException:  # Ctrl-C: the rest of the answer could not be recognised
+            self._break(ServerGoneError("the connection was closed: a step was interrupted half-way"))
+            raise
+        future = Future(ident, "step", into)  # an error, or the answer to another request
+        self._waiting.append(future)
+        self._read_message(bytes(frame[:got]))
+        self.wait(future)
+
+    def wait(self, future: Future) -> Any:
+        """Wait for a request; return its result (None if it went into memory) or raise its error."""
+        with self._lock:
+            self._read_until(future)
+        if future.error is not None:
+            raise future.error
+        return future.result
+
+    def _read_until(self, future: Future) -> None:
+        """Read answers until the one to this request has come."""
+        while not future.done:
+            self._check()
+            try:
+                self._read_one()
+            except BlockyardError:
+                raise
+            except BaseException:  # Ctrl-C: the rest of the answer could not be recognised
+                self._break(ServerGoneError("the connection was closed: an answer was interrupted half-way"))
+                raise
+
+    # -- answers --------------------------------------------------------------------
+
+    def _begin(self, method: str, into: Into) -> Future:
+        self._check()
+        future = Future(next(self._ids) & 0xFFFFFFFF, method, into)
+        self._waiting.append(future)
+        return future
+
+    def _read_one(self) -> None:
+        """Read the next answer, whichever request it belongs to."""
+        future = self._waiting[0]
+        if self._leftover:
+            self._read_message(b"")
+        elif future.brief:
+            self._read_brief(future)
+        elif future.into is not None:
+            self._read_arrays(future, future.into)
+        else:
+            self._read_message(b"")
+
+    def _read_brief(self, future: Future) -> None:
+        """Read an answer that is a bare ``true`` unless it is an error."""
+        head = self._head
+        n = self._recv([self._word], 0, 0, _DONE.size)
+        if head[:n] == _DONE.pack(0x94, 0x01, 0xCE, future.ident, 0xC0, 0xC3):
+            self._waiting.popleft()
+            future.done = True
+            return
+        self._read_message(bytes(head[:n]))
+
+    def _read_arrays(self, future: Future, into: Sequence[memoryview]) -> None:
+        """Read an answer that consists of arrays, into their memory, unless it is an error."""
+        head, total = self._head, HEAD + future.size
+        expected = _ARRAYS.pack(0x94, 0x01, 0xCE, future.ident, 0xC0, 0xC6, future.size)
+        n = self._recv([head, *into], 0, 0, total)
+        while n < HEAD and expected.startswith(head[:n]):
+            n += self._recv([memoryview(head)[n:]], 0, n, total)
+        if head[:n] != expected:
+            self._read_message(bytes(head[:n]) + first_bytes(into, max(0, n - HEAD)))
+            return
+        while n < total:
+            n += self._recv(after_bytes(into, n - HEAD), WAITALL, n, total)
+        self._waiting.popleft()
+        future.done = True
+
+    def _read_message(self, start: bytes) -> None:
+        """Read one message of any shape, whose first bytes are start, and deliver it."""
+        start, self._leftover = self._leftover + start, b""
+        unpacker = msgpack.Unpacker(max_buffer_size=self.max_reply + (1 << 16), strict_map_key=False)
+        if not self._chunk:
+            self._chunk = bytearray(_CHUNK)
+        chunk, fed = memoryview(self._chunk), len(start)
+        try:
+            unpacker.feed(start)
+            last: Any = start
+            while True:
+                try:
+                    message = unpacker.unpack()
+                    break
+                except msgpack.OutOfData:
+                    n = self._recv([chunk], 0, fed, "?")
+                    last = chunk[:n]
+                    unpacker.feed(last)
+                    fed += n
+        except (ValueError, msgpack.UnpackException, msgpack.BufferFull) as error:
+            text = f"the server sent what is no message: {error}; is it a blockyard server?"
+            raise self._break(ProtocolError(text)) from error
+        if extra := fed - unpacker.tell():
+            self._leftover = bytes(last[len(last) - extra :])
+        self._deliver(message)
+
+    def _deliver(self, message: Any) -> None:
+        if not (isinstance(message, list) and len(message) == 4 and message[0] == 1):
+            raise self._break(ProtocolError(f"the server sent a message that is no response: {message!r:.200}"))
+        _, ident, error, result = message
+        for future in self._waiting:
+            if future.ident == ident:
+                break
+        else:
+            if error is not None:  # about a request that the server could not read
+                raise self._break(from_wire(error, "connection"))
+            raise self._break(ProtocolError(f"the server answered request {ident}, which does not exist"))
+        self._waiting.remove(future)
+        future.done, future.result = True, result
+        if error is not None:
+            future.error = from_wire(error, future.method)
+            if isinstance(future.error, ProtocolError):
+                self._break(future.error)
+        elif future.into is not None:
+            self._fill(future, future.into)
+
+    def _fill(self, future: Future, into: Sequence[memoryview]) -> None:
+        """Copy a payload that came in an ordinary message to its memory."""
+        if not isinstance(future.result, bytes) or len(future.result) != future.size:
+            size = len(future.result) if isinstance(future.result, bytes) else "no"
+            raise self._break(ProtocolError(f"{future.method}: {size} bytes where {future.size} were announced"))
+        payload = memoryview(future.result)
+        for piece in into:
+            piece[:], payload = payload[: len(piece)], payload[len(piece) :]
+        future.result = None

@@ -1,0 +1,186 @@
+"""The memory of one step, and the arrays in it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .layout import Handle
+
+# Over a socket, HEAD bytes of message head come before the arrays of a step. The memory keeps LEAD bytes
+# free before the arrays, so that head and arrays are received in one piece and the arrays stay aligned.
+LEAD, HEAD = 64, 13
+
+
+class StepMemory:
+    """The memory of one step and the arrays in it.
+
+    Attributes:
+        pieces: the memory piece by piece, in the order in which a connection delivers it.
+        frame: HEAD bytes and the arrays behind them as one piece; None if they are not contiguous.
+        slot: number of this memory in memory shared with the server; None if it is private.
+        arrays: all arrays by name, with the dtypes of the wire.
+        planes: uint8 (rows, C, H, W); None with packed boards.
+        bits: uint8 (rows, n), packed boards; None without.
+        globals: float32 (rows, G).
+        mask: uint8 (rows, ceil(actions / 8)), bit a & 7 of byte a >> 3; None with ``mask=False``.
+        seat: uint8 (rows,), the seat of each row; 255 where nobody acts.
+        reward: float32 (games, seats).
+        terminated, truncated: bool (games,).
+        score: int32 (games, seats).
+        own_reward, own_score: (rows,), views of the rewards and scores of each row's own seat; None if no such
+            view exists.
+        own_index: intp (rows,), cached: indices of each row's own seat in arrays of (games, seats).
+        actions: uint16 (rows,), shared memory from which the server takes the actions of the next step;
+            None if actions are sent.
+        parts: for games on several servers: the part of each server, cached.
+        unpacked: bool (rows, actions), the unpacked mask, cached.
+        generation: incremented each time the memory is reused.
+    """
+
+    __slots__ = (
+        "_owner",
+        "actions",
+        "arrays",
+        "bits",
+        "frame",
+        "generation",
+        "globals",
+        "mask",
+        "own_index",
+        "own_reward",
+        "own_score",
+        "parts",
+        "pieces",
+        "planes",
+        "reward",
+        "score",
+        "seat",
+        "slot",
+        "terminated",
+        "truncated",
+        "unpacked",
+    )
+
+    def __init__(self, handle: Handle, memory: Any = None, slot: int | None = None, lead: int = 0) -> None:
+        """Create the arrays in memory, ``lead`` (0 or LEAD) bytes behind its start; by default in new memory."""
+        if memory is None:
+            memory, lead = np.empty(LEAD + handle.slab_len, np.uint8), LEAD
+        whole = memoryview(memory)[: lead + handle.slab_len]
+        self.pieces = [whole[lead:]]
+        self.frame = whole[lead - HEAD :] if lead else None
+        self.slot = slot
+        self.actions: NDArray[np.uint16] | None = None
+        self._owner = memory
+        self._set_arrays(handle, {f.name: np.ndarray(f.shape, f.dtype, memory, lead + f.offset) for f in handle.fields})
+
+    def _set_arrays(self, handle: Handle, arrays: dict[str, np.ndarray[Any, Any]]) -> None:
+        self.generation = 0
+        self.arrays = arrays
+        self.planes = arrays.get("planes")
+        self.bits = arrays.get("bits")
+        self.globals = arrays["globals"]
+        self.mask = arrays.get("mask")
+        self.seat = arrays["seat"]
+        self.reward = arrays["reward"]
+        self.score = arrays["score"]
+        self.terminated = arrays["terminated"].view(np.bool_)
+        self.truncated = arrays["truncated"].view(np.bool_)
+        self.own_reward, self.own_score = _own_view(handle, self.reward), _own_view(handle, self.score)
+        self.unpacked: NDArray[np.bool_] | None = None
+        self.own_index: NDArray[np.intp] | None = None
+        self.parts: list[StepMemory] | None = None
+
+    @classmethod
+    def over_arrays(cls, handle: Handle, given: Mapping[str, NDArray[Any]]) -> StepMemory:
+        """Return step memory over arrays of the caller; fields that are not given get new memory.
+
+        Raises:
+            ValueError: an array has the wrong name, dtype, shape or memory order; the message says which.
+        """
+        if unknown := set(given) - {f.name for f in handle.fields}:
+            raise ValueError(f"out: unknown fields {sorted(unknown)}; want some of {[f.name for f in handle.fields]}")
+        self, at = cls.__new__(cls), 0
+        self.slot, self.frame, self.actions, self._owner = None, None, None, given
+        self.pieces, arrays = [], {}
+        for f in sorted(handle.fields, key=lambda f: f.offset):
+            if f.offset > at:
+                self.pieces.append(memoryview(bytearray(f.offset - at)))
+            array = given[f.name] if f.name in given else np.empty(f.shape, f.dtype)
+            dtype = np.dtype(np.uint8) if array.dtype == np.bool_ and f.dtype == np.uint8 else array.dtype
+            if dtype != f.dtype or array.shape != f.shape:
+                raise ValueError(f"out[{f.name!r}]: want {f.dtype} {f.shape}, got {array.dtype} {array.shape}")
+            if not array.flags.c_contiguous or not array.flags.writeable:
+                raise ValueError(f"out[{f.name!r}]: want a C-contiguous, writable array; make one with np.empty")
+            if array.nbytes:
+                self.pieces.append(array.reshape(-1).view(np.uint8).data)
+            arrays[f.name], at = array.view(f.dtype), f.offset + array.nbytes
+        if handle.slab_len > at:
+            self.pieces.append(memoryview(bytearray(handle.slab_len - at)))
+        self._set_arrays(handle, arrays)
+        return self
+
+    @property
+    def bytes(self) -> memoryview:
+        """The memory of all arrays, if it is contiguous."""
+        if len(self.pieces) != 1:
+            raise RuntimeError("the memory of this step is not contiguous")
+        return self.pieces[0]
+
+    def reuse(self) -> StepMemory:
+        """Prepare for the next step: drop what was cached, and invalidate lazy values of the last step."""
+        self.generation += 1
+        self.unpacked = self.own_index = None
+        return self
+
+    def all_views(self) -> list[Any]:
+        """Return this object, its arrays and their bases.
+
+        Whoever holds a view of the memory refers to one of these, which is how :class:`MemoryPool` sees that
+        memory is in use.
+        """
+        found: dict[int, Any] = {id(self): self}
+        arrays = [self.terminated, self.truncated, self.own_reward, self.own_score, self.actions, *self.arrays.values()]
+        while arrays:
+            if isinstance(array := arrays.pop(), np.ndarray):
+                found[id(array)] = array
+                arrays.append(array.base)
+        return list(found.values())
+
+    def observation(self) -> dict[str, NDArray[Any]]:
+        """Return the observation: ``planes`` or ``bits``, and ``globals``."""
+        if self.planes is None:
+            assert self.bits is not None
+            return {"bits": self.bits, "globals": self.globals}
+        return {"planes": self.planes, "globals": self.globals}
+
+    def masks(self, actions: int) -> NDArray[np.bool_]:
+        """Return the action masks, bool (rows, actions); they are unpacked once."""
+        if self.unpacked is None:
+            packed = self.packed_masks()
+            self.unpacked = np.unpackbits(packed, axis=1, count=actions, bitorder="little").view(np.bool_)
+        return self.unpacked
+
+    def packed_masks(self) -> NDArray[np.uint8]:
+        """Return the action masks as bits, uint8 (rows, ceil(actions / 8)).
+
+        Raises:
+            RuntimeError: the environment was created with ``mask=False``.
+        """
+        if self.mask is None:
+            raise RuntimeError(
+                "action_masks: the environment was created with mask=False; call legal_actions(), or pass mask=True"
+            )
+        return self.mask
+
+
+def _own_view(handle: Handle, per_seat: NDArray[Any]) -> NDArray[Any] | None:
+    """Return the entries of each row's own seat as a view (rows,) of an array (games, seats); None if impossible."""
+    if handle.rows_per_game != len(handle.players):
+        return None
+    if len(handle.players) == 1:
+        return per_seat[:, handle.players[0]]
+    return per_seat.reshape(-1) if handle.players == tuple(range(handle.seats)) else None

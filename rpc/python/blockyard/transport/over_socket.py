@@ -1,0 +1,149 @@
+"""Environments on one server, reached over its socket."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..progress import bar
+from .buffer import RolloutBuffer, private_buffer
+from .layout import Handle
+from .memory import StepMemory
+from .memory_pool import MemoryPool, private_memory
+from .session import Session
+
+
+class SocketTransport:
+    """Moves the steps of one handle of one server over its connection.
+
+    Attributes:
+        name: ``"socket"``; subclasses: ``"shm"``, ``"split"``.
+        client: the session.
+        handle: the environment on the server.
+    """
+
+    name = "socket"
+
+    def __init__(self, client: Session, handle: Handle) -> None:
+        self.client, self.handle = client, handle
+        self._pool = MemoryPool(self._new_memory)
+
+    # -- memory ---------------------------------------------------------------------
+
+    def memory(self) -> StepMemory:
+        """Return memory for a step that nobody else refers to."""
+        memory = self._pool.get()
+        assert memory is not None
+        return memory
+
+    def _new_memory(self) -> StepMemory:
+        return private_memory(self.handle)
+
+    def ring(self, slots: int) -> list[StepMemory]:
+        """Return memory for steps that is to be reused in turn, whoever still refers to it."""
+        return [StepMemory(self.handle) for _ in range(slots)]
+
+    def buffer(self, steps: int) -> RolloutBuffer:
+        """Return memory for this many steps in one piece."""
+        return private_buffer(self.handle, steps)
+
+    # -- requests -------------------------------------------------------------------
+
+    def call(self, method: str, *params: Any) -> Any:
+        """Call a method of the environment."""
+        return self.client.connection.call(method, self.handle.number, *params)
+
+    def show(self, memory: StepMemory, method: str, *params: Any) -> None:
+        """Call a method that answers with the arrays of a step; its options are the last of params."""
+        connection = self.client.connection
+        connection.wait(connection.post(method, self.handle.number, *params, into=memory.pieces))
+
+    def post_step(self, actions: NDArray[np.uint16], memory: StepMemory) -> Any:
+        """Send the actions of a step without waiting; pass the result to :meth:`wait`."""
+        return self.client.connection.post_step(self.handle.number, actions.view(np.uint8).data, memory.pieces)
+
+    def wait(self, future: Any) -> None:
+        """Wait for a step that :meth:`post_step` sent."""
+        self.client.connection.wait(future)
+
+    def step(self, actions: NDArray[np.uint16], memory: StepMemory) -> None:
+        """Send the actions of a step and wait for its arrays."""
+        self.client.connection.step(self.handle.number, actions.view(np.uint8).data, memory.pieces, memory.frame)
+
+    def pages(self, method: str, ids: NDArray[np.uint32], *options: dict[str, Any]) -> Iterator[dict[str, Any]]:
+        """Ask about games, and yield an answer for as many at a time as fit into one message."""
+        done = 0
+        while True:
+            page = self.call(method, ids[done:].tobytes(), *options)
+            yield page
+            done += page["count"]
+            if done >= len(ids) or page["count"] == 0:
+                return
+
+    def restore(
+        self, memory: StepMemory, ids: NDArray[np.uint32], states: NDArray[np.uint8], options: dict[str, int]
+    ) -> None:
+        """Restore the states of games, as many at a time as fit into one message."""
+        room = max(1, (self.client.limits.get("max_message", 1 << 20) - 4096) // (self.handle.state_len + 4))
+        for start in range(0, max(1, len(ids)), room):
+            some, part = ids[start : start + room], states[start : start + room]
+            self.show(memory, "restore", some.tobytes(), part.tobytes(), options)
+
+    def clone(
+        self, memory: StepMemory, src: NDArray[np.uint32], dst: NDArray[np.uint32], options: dict[str, int]
+    ) -> None:
+        """Copy the states of games src to games dst."""
+        self.show(memory, "clone", src.tobytes(), dst.tobytes(), options)
+
+    def rollout(self, buffer: RolloutBuffer, policy: str) -> None:
+        """Let the server play into a buffer, as many steps at a time as fit into one message."""
+        size = self.handle.slab_len + 2 * self.handle.rows
+        room = max(1, (self.client.limits.get("max_reply", 1 << 20) - 1024) // size)
+        for done, steps in rollout_parts(buffer.steps, room):
+            d = self.call("rollout", steps, policy_options(self.client, policy))
+            arrays, actions = memoryview(d["slabs"]), np.frombuffer(d["actions"], "<u2").reshape(steps, -1)
+            for t in range(steps):
+                buffer.memory(done + t).bytes[:] = arrays[t * self.handle.slab_len :][: self.handle.slab_len]
+            buffer.actions[done : done + steps] = actions
+
+    def skip(self, steps: int, policy: str) -> None:
+        """Let the server play steps whose arrays are not returned."""
+        for _, some in rollout_parts(steps, steps):
+            self.call("rollout", some, policy_options(self.client, policy) | {"keep": "last"})
+
+    def finals(self) -> list[tuple[dict[str, Any], int]]:
+        """Return the answers to ``final``, each with the index of its server's first game."""
+        return [(self.call("final"), 0)]
+
+    def close(self, own_client: bool) -> None:
+        """Free the games; close the session too if this transport alone uses it."""
+        if own_client:
+            self.client.close()
+        elif self.client.connection.open:
+            self.call("close")
+
+
+def rollout_parts(total: int, most: int) -> Iterator[tuple[int, int]]:
+    """Cut a rollout into parts (start, steps) of about a second each, so that none of them exceeds the timeout."""
+    done, some = 0, 1
+    with bar("rollout", total, "steps") as advance:
+        while done < total:
+            some = min(some, most, total - done)
+            begun = time.monotonic()
+            yield done, some
+            done += some
+            advance(some)
+            if time.monotonic() - begun < 0.5:
+                some *= 2
+
+
+def policy_options(client: Session, policy: str) -> dict[str, Any]:
+    """Return the options of ``rollout`` that name a policy."""
+    if policy == "random":  # the default, which servers without the feature know too
+        return {}
+    client.require("policy", f"policy={policy!r}")
+    return {"policy": policy}

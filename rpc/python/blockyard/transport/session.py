@@ -1,0 +1,175 @@
+"""A session with a server: one connection, and what the server can do."""
+
+from __future__ import annotations
+
+import os
+import platform
+import weakref
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import BlockyardError, ProtocolError, RequestError
+from ..server.lease import Lease
+from ..spec import GameSpec
+from .address import Address, Tls
+from .connection import Connection
+from .layout import Handle
+
+PROTOCOL = (1, 1)
+
+
+class Session:
+    """A connection to a server that has been greeted.
+
+    Attributes:
+        server: name and version of the server.
+        protocol: version of the protocol that the server speaks.
+        features: what the server can do beyond the first version of the protocol.
+        limits: the server's limits by name, such as ``max_envs``.
+    """
+
+    def __init__(
+        self, address: str | None = None, *, token: str | None = None, timeout: float = 30.0, tls: Tls = None
+    ) -> None:
+        """Connect.
+
+        Args:
+            address: ``"unix:PATH"``, ``"tcp:HOST:PORT"`` or ``"tls:HOST:PORT"``. None: the local server of this
+                process, which is started if it is not running and stops with its last client.
+            token: the token that a server on TCP asks for; by default the environment variable
+                ``BLOCKYARD_TOKEN``.
+            timeout: seconds without an answer after which the server counts as gone.
+            tls: which certificates of a ``tls:`` server to trust. None: those of the system's authorities; a path:
+                those in that file or folder; False: any; or an ``ssl.SSLContext``, which may hold a client
+                certificate.
+
+        Raises:
+            ServerGoneError: nothing answers at the address.
+            AuthError: the server wants another token.
+            ProtocolError: what answers is not a server of this protocol.
+            ServerNotFoundError, ServerStartError: the local server could not be started.
+            ValueError: the address or the timeout is malformed.
+        """
+        if not timeout > 0:
+            raise ValueError(f"timeout: want a positive number of seconds, got {timeout}")
+        self._lease = Lease(timeout) if address is None else None
+        try:
+            where = Address.parse(address if self._lease is None else self._lease.server.address)  # type: ignore[arg-type]
+            exit_note = self._lease.server.exit_note if self._lease else (lambda: "")
+            self.connection = Connection(where, timeout, exit_note, tls)
+            self._hello(token if token is not None else self._default_token())
+        except BaseException:
+            if self._lease:
+                self._lease.release()
+            raise
+        if self._lease:
+            self._finalizer = weakref.finalize(self, self._lease.release)
+            self._finalizer.atexit = False  # the server is stopped at exit anyway
+        self._specs: dict[str, GameSpec] = {}
+
+    def _default_token(self) -> str | None:
+        return (self._lease.server.token if self._lease else None) or os.environ.get("BLOCKYARD_TOKEN")
+
+    def _hello(self, token: str | None) -> None:
+        options: dict[str, Any] = {"proto": list(PROTOCOL), "client": f"blockyard-python/{platform.python_version()}"}
+        if token is not None:
+            options["token"] = token
+        try:
+            answer = self.connection.call("hello", options)
+        except BlockyardError as error:
+            self.connection.close()
+            if error.name == "version":
+                theirs = ".".join(map(str, error.data.get("proto") or "?"))
+                raise ProtocolError(
+                    f"this client speaks protocol {PROTOCOL[0]}.{PROTOCOL[1]}, the server at "
+                    f"{self.connection.address} {theirs}: install a client and a server of the same major version",
+                    code=error.code,
+                    name=error.name,
+                    data=error.data,
+                ) from error
+            raise
+        if not isinstance(answer, dict) or not isinstance(answer.get("limits"), dict):
+            self.connection.close()
+            raise ProtocolError(f"hello: an answer of unknown shape: {answer!r:.200}")
+        self.server = str(answer.get("server", ""))
+        self.protocol: tuple[int, ...] = tuple(answer.get("proto") or (1, 0))
+        self.features: tuple[str, ...] = tuple(answer.get("features") or ())
+        self.limits: dict[str, int] = answer["limits"]
+        self.connection.max_reply = self.limits.get("max_reply", self.connection.max_reply)
+
+    def require(self, feature: str, what: str) -> None:
+        """Check that the server has a feature that older servers lack; what names the caller's request.
+
+        Raises:
+            RequestError: the server lacks it.
+        """
+        if feature not in self.features:
+            raise RequestError(
+                f"{what}: the server at {self.connection.address} ({self.server or 'of unknown version'}, protocol "
+                f"{'.'.join(map(str, self.protocol))}) lacks the feature {feature!r}, it has "
+                f"{', '.join(self.features) or 'none'}; install a newer server"
+            )
+
+    # -- requests ---------------------------------------------------------------------
+
+    def games(self) -> list[dict[str, Any]]:
+        """Return one dict for each game of the server: ``name``, ``id`` (Gymnasium's) and ``rules`` (version)."""
+        return list(self.connection.call("games"))
+
+    def describe(self, game: str) -> GameSpec:
+        """Return the specification of a game, given its name or its Gymnasium id.
+
+        Raises:
+            UnknownGameError: the server has no such game.
+        """
+        if game not in self._specs:
+            self._specs[game] = GameSpec.from_wire(self.connection.call("describe", game))
+        return self._specs[game]
+
+    def text(self, game: str, actions: Sequence[int] | NDArray[np.integer[Any]]) -> list[str]:
+        """Return actions of a game as text, such as ``"r2 x4 y17 spin"``.
+
+        Raises:
+            RequestError: an action is outside of the game's action space.
+        """
+        return list(self.connection.call("text", game, np.asarray(actions).astype("<u2").tobytes()))
+
+    def stats(self) -> dict[str, Any]:
+        """Return the server's counters: uptime, sessions, environments, memory, steps, errors."""
+        return dict(self.connection.call("stats"))
+
+    def ping(self) -> None:
+        """Check that the server answers.
+
+        Raises:
+            ServerGoneError: it does not.
+        """
+        self.connection.call("ping")
+
+    def open(self, game: str, options: dict[str, Any]) -> Handle:
+        """Open an environment on the server, with the options of the method ``open`` in ``rpc/PROTOCOL.md``."""
+        return Handle.from_wire(self.connection.call("open", game, options))
+
+    @property
+    def server_pid(self) -> int | None:
+        """Process id of the local server; None if the session was given an address."""
+        return self._lease.server.pid if self._lease else None
+
+    def close(self) -> None:
+        """End the session; its environments are closed. May be called again."""
+        self.connection.close()
+        if self._lease:
+            self._finalizer()
+
+    def __enter__(self) -> Session:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        state = "" if self.connection.open else ", closed"
+        return f"{type(self).__name__}({str(self.connection.address)!r}, server={self.server!r}{state})"

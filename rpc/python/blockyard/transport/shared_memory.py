@@ -1,0 +1,158 @@
+"""Environments on one server of this machine, reached through memory that both sides map."""
+
+from __future__ import annotations
+
+import mmap
+import os
+import sys
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import BlockyardError, LimitError, ProtocolError, RequestError
+from .buffer import RolloutBuffer
+from .futures import Future
+from .layout import Handle
+from .memory import StepMemory
+from .memory_pool import MemoryPool
+from .over_socket import SocketTransport, policy_options, rollout_parts
+from .session import Session
+
+TRANSPORTS = ("auto", "shm", "socket")
+
+_FIRST_SLOTS = 4  # of the pool, which then doubles as long as the user keeps arrays
+_MOST_SLOTS = 512
+_MOST_SHARED = 1 << 30  # bytes
+
+
+class SharedMemoryTransport(SocketTransport):
+    """Moves steps through shared memory; the socket carries only signals.
+
+    A step whose memory is no slot of shared memory (arrays of the caller, or private memory when the
+    server gives no more slots) goes over the socket.
+    """
+
+    name = "shm"
+
+    def __init__(self, client: Session, handle: Handle) -> None:
+        super().__init__(client, handle)
+        self._unused: list[StepMemory] = []
+        self._slots = self._bytes = 0
+        self._grow = True
+        self._shared = MemoryPool(self._new_slot, forget=False)
+        self._add(_FIRST_SLOTS)
+
+    def _share(self, slots: int) -> tuple[mmap.mmap, dict[str, int]]:
+        """Map new slots of the server.
+
+        Raises:
+            LimitError: the server gives no more memory.
+        """
+        answer, fds = self.client.connection.call_for_files("share", self.handle.number, slots)
+        try:
+            if len(fds) != 1 or os.fstat(fds[0]).st_size != answer["len"]:
+                raise ProtocolError(f"share: got {len(fds)} files, want one of {answer['len']} bytes")
+            if not (
+                answer["slots"] == slots
+                and answer["stride"] * slots <= answer["len"]
+                and self.handle.slab_len <= answer["actions"] <= answer["stride"] - 2 * self.handle.rows
+            ):
+                raise ProtocolError(f"share: the slots are too small for a step: {answer}")
+            memory = mmap.mmap(fds[0], answer["len"])
+        finally:
+            for fd in fds:
+                os.close(fd)
+        self._slots, self._bytes = self._slots + slots, self._bytes + answer["len"]
+        return memory, answer
+
+    def _add(self, slots: int) -> None:
+        memory, answer = self._share(slots)
+        whole = memoryview(memory)
+        for k in range(slots):
+            at = k * answer["stride"]
+            step = StepMemory(self.handle, whole[at : at + self.handle.slab_len], answer["first"] + k)
+            step.actions = np.ndarray((self.handle.rows,), "<u2", memory, at + answer["actions"])
+            self._unused.append(step)
+
+    def _new_slot(self) -> StepMemory | None:
+        """Return a slot that was not used yet; None if the server gives no more."""
+        if not self._unused and self._grow:
+            more = max(_FIRST_SLOTS, self._slots)
+            self._grow = self._slots + more <= _MOST_SLOTS and 2 * self._bytes <= _MOST_SHARED
+            try:
+                if self._grow:
+                    self._add(more)
+            except LimitError:
+                self._grow = False
+        return self._unused.pop() if self._unused else None
+
+    def memory(self) -> StepMemory:
+        return self._shared.get() or super().memory()
+
+    def ring(self, slots: int) -> list[StepMemory]:
+        buffer = self.buffer(slots)
+        return [buffer.memory(k) for k in range(slots)]
+
+    def buffer(self, steps: int) -> RolloutBuffer:
+        try:
+            memory, answer = self._share(steps)
+        except (LimitError, RequestError):  # more than the server shares
+            return super().buffer(steps)
+        return RolloutBuffer(self.handle, steps, memory, answer["stride"], answer["actions"], answer["first"])
+
+    def show(self, memory: StepMemory, method: str, *params: Any) -> None:
+        if memory.slot is None:
+            super().show(memory, method, *params)
+            return
+        self.call(method, *params[:-1], params[-1] | {"slot": memory.slot})
+
+    def post_step(self, actions: NDArray[np.uint16], memory: StepMemory) -> Future:
+        if memory.slot is None:
+            return super().post_step(actions, memory)  # type: ignore[no-any-return]
+        assert memory.actions is not None
+        if memory.actions is not actions:
+            memory.actions[:] = actions
+        return self.client.connection.post_slot(self.handle.number, memory.slot)
+
+    def step(self, actions: NDArray[np.uint16], memory: StepMemory) -> None:
+        if memory.slot is None:
+            super().step(actions, memory)
+            return
+        assert memory.actions is not None
+        if memory.actions is not actions:
+            memory.actions[:] = actions
+        self.client.connection.step_slot(self.handle.number, memory.slot)
+
+    def rollout(self, buffer: RolloutBuffer, policy: str) -> None:
+        if buffer.first_slot is None:
+            super().rollout(buffer, policy)
+            return
+        for done, steps in rollout_parts(buffer.steps, buffer.steps):
+            self.call("rollout", steps, policy_options(self.client, policy) | {"slot": buffer.first_slot + done})
+
+
+def choose_transport(client: Session, handle: Handle, transport: str) -> SocketTransport:
+    """Return the transport that is asked for: ``"socket"``, ``"shm"``, or ``"auto"``, the fastest possible.
+
+    Raises:
+        RequestError: shared memory is asked for and not possible; the message says why.
+    """
+    if transport == "socket":
+        return SocketTransport(client, handle)
+    where = client.connection.address
+    possible = sys.platform.startswith("linux") and where.kind == "unix"
+    if transport == "shm" and not possible:
+        raise RequestError(
+            f"transport='shm': memory is shared over unix sockets on Linux, not over {where}; pass transport='socket'"
+        )
+    if transport == "shm":
+        client.require("share", "transport='shm'")
+    elif not possible or "share" not in client.features:
+        return SocketTransport(client, handle)
+    try:
+        return SharedMemoryTransport(client, handle)
+    except BlockyardError:
+        if transport == "shm" or not client.connection.open:
+            raise
+        return SocketTransport(client, handle)

@@ -1,0 +1,152 @@
+"""The socket of a connection: sending, receiving, and what happens when either fails."""
+
+from __future__ import annotations
+
+import os
+import socket
+import ssl
+import threading
+import weakref
+from collections import deque
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ..errors import BlockyardError, ForkError, ServerGoneError, ServerTimeoutError
+from .address import Address, Tls
+from .futures import Future, received_fds
+
+CLOEXEC = getattr(socket, "MSG_CMSG_CLOEXEC", 0)
+NOSIGNAL = getattr(socket, "MSG_NOSIGNAL", 0)
+WAITALL = getattr(socket, "MSG_WAITALL", 0)
+
+
+class Stream:
+    """A socket to a server and the requests that wait for an answer on it.
+
+    After an error the connection is closed for good, and all waiting requests get that error. A process
+    forked from the one that opened the connection cannot use it.
+
+    Attributes:
+        address: of the server.
+        timeout: seconds without a byte after which the server counts as gone.
+    """
+
+    def __init__(self, address: Address, timeout: float, exit_note: Callable[[], str], tls: Tls) -> None:
+        """Connect.
+
+        Args:
+            address: of the server.
+            timeout: seconds.
+            exit_note: returns what is known about how the server ended, for error messages.
+            tls: which certificates to trust.
+        """
+        self.address = address
+        self.timeout = timeout
+        self._exit_note = exit_note
+        self._sock = address.connect(timeout, tls)
+        # Without scatter/gather I/O (TLS, Windows), pieces are sent and received one by one.
+        self._scatter = hasattr(self._sock, "recvmsg_into") and not isinstance(self._sock, ssl.SSLSocket)
+        self._pid = os.getpid()
+        self._lock = threading.RLock()
+        self._waiting: deque[Future] = deque()
+        self._leftover = b""  # received bytes behind the end of the last message
+        self._broken: BlockyardError | None = None
+        self._finalizer = weakref.finalize(self, self._sock.close)
+
+    # -- state ----------------------------------------------------------------------
+
+    @property
+    def open(self) -> bool:
+        """Whether requests can still be made."""
+        return self._broken is None and self._pid == os.getpid()
+
+    @property
+    def buffered(self) -> bool:
+        """Whether an answer, or a part of one, has been received but not yet read."""
+        return bool(self._leftover) or (isinstance(self._sock, ssl.SSLSocket) and self._sock.pending() > 0)
+
+    def fileno(self) -> int:
+        """Return the socket's file descriptor, for ``select`` over several connections."""
+        return self._sock.fileno()
+
+    def close(self) -> None:
+        """Close the socket; the server frees the session. May be called again."""
+        if self._broken is None:
+            self._broken = ServerGoneError("the connection is closed")
+        self._finalizer()
+
+    def _check(self) -> None:
+        """Raise unless requests can still be made."""
+        if self._pid != os.getpid():
+            raise ForkError(
+                f"this connection belongs to process {self._pid}, this is process {os.getpid()}: "
+                "create a new environment in the forked process"
+            )
+        if self._broken is not None:
+            raise type(self._broken)(*self._broken.args)
+
+    def _break(self, error: BlockyardError) -> BlockyardError:
+        """Close the connection because of an error, and give that error to all waiting requests."""
+        if self._broken is None:
+            self._broken = error
+            for future in self._waiting:
+                future.done, future.error = True, error
+            self._waiting.clear()
+            self._finalizer()
+        return error
+
+    # -- bytes ----------------------------------------------------------------------
+
+    def _send(self, parts: list[Any], future: Future) -> None:
+        """Send a request."""
+        size = sum(memoryview(part).nbytes for part in parts) if len(parts) > 1 else len(parts[0])
+        sent = 0
+        try:
+            if not self._scatter:
+                self._sock.sendall(b"".join(parts))
+                return
+            sent = self._sock.sendmsg(parts, (), NOSIGNAL) if len(parts) > 1 else self._sock.send(parts[0], NOSIGNAL)
+            if sent < size:
+                rest = memoryview(b"".join(parts))
+                while sent < size:
+                    sent += self._sock.send(rest[sent:], NOSIGNAL)
+        except OSError as error:
+            where = f"{future.method}: after {sent} of {size} bytes of the request"
+            raise self._break(self._failure(where, error)) from error
+        except BaseException:  # Ctrl-C in the middle of a request
+            self._break(ServerGoneError("the connection was closed: a request was interrupted half-way"))
+            raise
+
+    def _recv(self, buffers: Sequence[Any], flags: int, got: int, want: int | str) -> int:
+        """Receive into buffers and return the number of bytes; got and want are for error messages."""
+        future = self._waiting[0]
+        try:
+            if future.fds is not None:
+                n, control, _, _ = self._sock.recvmsg_into(buffers[:1], socket.CMSG_SPACE(64), flags | CLOEXEC)
+                future.fds += received_fds(control)
+            elif not self._scatter:
+                n = self._sock.recv_into(buffers[0])
+            elif len(buffers) > 1:
+                n = self._sock.recvmsg_into(buffers, 0, flags)[0]
+            else:
+                n = self._sock.recv_into(buffers[0], 0, flags)
+        except OSError as error:
+            where = f"{future.method}: after {got} of {want} bytes of the answer"
+            raise self._break(self._failure(where, error)) from error
+        if n == 0:
+            raise self._closed_by_server(future.method, got, want)
+        return n
+
+    def _closed_by_server(self, method: str, got: int, want: int | str) -> BlockyardError:
+        where = f"{method}: after {got} of {want} bytes of the answer"
+        text = f"{where}: the server at {self.address} closed the connection{self._exit_note()}"
+        return self._break(ServerGoneError(text))
+
+    def _failure(self, where: str, error: OSError) -> BlockyardError:
+        """Return the error for a failed system call."""
+        if isinstance(error, (BlockingIOError, TimeoutError, ssl.SSLWantReadError, ssl.SSLWantWriteError)):
+            return ServerTimeoutError(
+                f"{where}: the server at {self.address} did nothing for {self.timeout:g} s; "
+                "see whether it hangs, or pass a larger timeout="
+            )
+        return ServerGoneError(f"{where}: the server at {self.address} is gone: {error}{self._exit_note()}")

@@ -1,0 +1,293 @@
+"""Servers and connections: how they begin, and that nothing is left when they end."""
+
+from __future__ import annotations
+
+import gc
+import glob
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from conftest import GAME, Server, processes_of
+
+import blockyard
+
+
+def alive(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+def wait_for(condition, seconds: float = 5.0) -> bool:
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        if condition():
+            return True
+        time.sleep(0.01)
+    return bool(condition())
+
+
+def sockets(pid: int | str = "") -> list[str]:
+    return glob.glob(f"{tempfile.gettempdir()}/blockyard-{pid or os.getpid()}-*.sock")
+
+
+def test_own_server_comes_and_goes():
+    a = blockyard.make_vec(GAME, 2)
+    pid = a.client.server_pid
+    b = blockyard.make(GAME)
+    assert b.vector.client.server_pid == pid
+    assert alive(pid)
+    assert len(sockets()) == 1
+    a.close()
+    b.reset()
+    assert alive(pid)
+    b.close()
+    assert not alive(pid)
+    assert not sockets()
+
+
+def test_collected_environments_end_it_too():
+    env = blockyard.make_vec(GAME, 2)
+    pid = env.client.server_pid
+    env.reset()
+    del env
+    gc.collect()
+    assert not alive(pid)
+    assert not sockets()
+
+
+def test_a_process_that_forgets_to_close_leaves_nothing():
+    code = f"import blockyard; e = blockyard.make_vec({GAME!r}, 2); e.reset(); print(e.client.server_pid)"
+    done = subprocess.run([sys.executable, "-W", "error", "-c", code], capture_output=True, text=True, check=True)
+    assert not alive(int(done.stdout))
+    assert done.stderr == ""
+    assert not glob.glob(f"{tempfile.gettempdir()}/blockyard-*{done.stdout.strip()}*")
+
+
+@pytest.mark.parametrize("thread", [False, True])
+def test_a_killed_process_leaves_nothing(thread):
+    make = f"e = blockyard.make_vec({GAME!r}, 2); e.reset(); print(os.getpid(), e.client.server_pid, flush=True)"
+    code = f"import blockyard, os, time\ndef go():\n  global e\n  {make}\n"
+    code += "import threading; t = threading.Thread(target=go); t.start(); t.join()\n" if thread else "go()\n"
+    code += "e.step(e.sample_actions(__import__('numpy').random.default_rng(0)))\n"
+    code += "print('stepped', flush=True)\ntime.sleep(60)"
+    with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) as process:
+        parent, pid = map(int, process.stdout.readline().split())
+        assert process.stdout.readline() == "stepped\n"
+        assert alive(pid)
+        process.kill()
+    assert wait_for(lambda: not alive(pid))
+    assert not sockets(parent)
+
+
+def test_killed_server_is_gone_at_once():
+    with blockyard.make_vec(GAME, 64) as env:
+        env.reset()
+        rng = np.random.default_rng(0)
+        env.step(env.sample_actions(rng))
+        os.kill(env.client.server_pid, signal.SIGKILL)
+        start = time.monotonic()
+        with pytest.raises(blockyard.ServerGoneError, match=r"(?s)SIGKILL"):
+            env.step(np.zeros(64, int))
+        assert time.monotonic() - start < 1
+        for use in (lambda: env.step(np.zeros(64, int)), env.reset, env.ping, env.snapshot):
+            with pytest.raises(blockyard.ServerGoneError):
+                use()
+    with blockyard.make_vec(GAME, 2) as env:  # a new one comes
+        env.reset()
+
+
+def test_killed_while_waiting():
+    with blockyard.make_vec(GAME, 2, opponents=None) as env:
+        env.reset()
+        pid = env.client.server_pid
+        os.kill(pid, signal.SIGSTOP)
+        threading.Timer(0.2, os.kill, (pid, signal.SIGKILL)).start()
+        start = time.monotonic()
+        with pytest.raises(blockyard.ServerGoneError, match="after 0 of"):
+            env.step([env.action_masks[i].argmax() for i in range(4)])
+        assert 0.1 < time.monotonic() - start < 2
+
+
+def test_silent_server_times_out():
+    with blockyard.make_vec(GAME, 2, timeout=0.3) as env:
+        env.reset()
+        os.kill(env.client.server_pid, signal.SIGSTOP)
+        with pytest.raises(blockyard.ServerTimeoutError, match=r"step: after 0 of \d+ bytes of the answer.*0\.3 s"):
+            env.step(np.zeros(2, int))
+        with pytest.raises(blockyard.ServerGoneError):
+            env.reset()
+        os.kill(env.client.server_pid, signal.SIGCONT)
+
+
+def test_interrupt_leaves_no_confusion():
+    code = f"""
+import blockyard, os, signal, threading, time
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a background job starts with it ignored
+env = blockyard.make_vec({GAME!r}, 2)
+env.reset()
+pid = env.client.server_pid
+os.kill(pid, signal.SIGSTOP)
+threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
+try:
+    env.ping()
+except KeyboardInterrupt:
+    os.kill(pid, signal.SIGCONT)
+    try:
+        env.ping()
+    except blockyard.ServerGoneError as error:
+        print(error)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=20, check=True)
+    assert "interrupted" in done.stdout
+
+
+def test_ctrl_c_at_the_terminal_reaches_only_the_trainer():
+    code = f"""
+import blockyard, os, signal, time
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a background job starts with it ignored
+os.setpgrp()
+env = blockyard.make_vec({GAME!r}, 2)
+env.reset()
+try:
+    os.killpg(0, signal.SIGINT)
+    time.sleep(5)
+except KeyboardInterrupt:
+    time.sleep(0.3)
+    print(len(env.snapshot()))
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=20, check=True)
+    assert done.stdout == "2\n"
+
+
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+def test_forked_processes_have_to_make_their_own():
+    with blockyard.make_vec(GAME, 2) as env:
+        env.reset()
+        child = os.fork()
+        if child == 0:
+            status = 1
+            try:
+                try:
+                    env.step([0, 0])
+                except blockyard.ForkError:
+                    with blockyard.make_vec(GAME, 2) as own:
+                        own.reset()
+                        status = 0 if own.client.server_pid != env.client.server_pid else 2
+                    env.close()
+            finally:
+                os._exit(status)
+        assert os.waitpid(child, 0)[1] == 0
+        env.step(env.sample_actions(np.random.default_rng(0)))
+        assert len(sockets()) == 1
+
+
+def test_environments_share_a_connection(server: Server):
+    with blockyard.connect(server.unix) as client:
+        a = client.make_vec(GAME, 3, seed=1)
+        b = client.make_vec(GAME, 5, seed=2, opponents=None)
+        c = client.make(GAME, seed=3)
+        with blockyard.make_vec(GAME, 3, address=server.unix, seed=1) as alone:
+            alone.reset()
+            a.reset()
+            b.reset()
+            c.reset()
+            rng = np.random.default_rng(0)
+            for _ in range(6):
+                actions = a.sample_actions(rng)
+                more = b.sample_actions(rng)
+                a.step_async(actions)
+                b.step_async(more)
+                c.step(c.legal_actions()[0])
+                second = b.step_wait()
+                first = a.step_wait()
+                np.testing.assert_array_equal(first[0]["planes"], alone.step(actions)[0]["planes"])
+                assert second[0]["planes"].shape[0] == 10
+        with pytest.raises(blockyard.RequestError, match="the client is connected already"):
+            client.make_vec(GAME, 2, address="unix:/x")
+        assert client.stats()["session"]["handles"] == 3
+        a.close()
+        assert client.stats()["session"]["handles"] == 2
+        b.step(b.sample_actions(rng))
+        assert client.describe(GAME) is client.describe(GAME)
+        assert client.describe("blockbattle:classic").name == "blockbattle:classic"
+        assert "BlockBattle-v0" in [g["id"] for g in client.games()]
+        assert len(client.text(GAME, [0, 1600])) == 2
+        assert "blockyard" in repr(client)
+    with pytest.raises(blockyard.ServerGoneError, match="closed"):
+        b.reset()
+
+
+def test_threads_share_a_connection(server: Server):
+    with blockyard.connect(server.unix) as client:
+        envs = [client.make_vec(GAME, 4, seed=i) for i in range(4)]
+        results: dict[int, bytes] = {}
+
+        def work(i: int) -> None:
+            rng = np.random.default_rng(i)
+            envs[i].reset()
+            for _ in range(30):
+                obs = envs[i].step(envs[i].sample_actions(rng))[0]
+            results[i] = obs["planes"].tobytes()
+
+        threads = [threading.Thread(target=work, args=(i,)) for i in range(4)]
+        for t in threads:
+            t.start()
+        for t in threads:
+            t.join()
+        together = dict(results)
+        for i in range(4):
+            envs[i].reset(seed=i)
+            rng = np.random.default_rng(i)
+            for _ in range(30):
+                obs = envs[i].step(envs[i].sample_actions(rng))[0]
+            assert obs["planes"].tobytes() == together[i]
+
+
+def test_two_clients_do_not_disturb_each_other(server: Server):
+    before = blockyard.connect(server.unix)
+    with blockyard.make_vec(GAME, 4, address=server.unix, seed=1) as a:
+        a.reset()
+        with blockyard.make_vec(GAME, 4, address=server.tcp, seed=1) as b:
+            b.reset()
+            rng = np.random.default_rng(0)
+            for _ in range(10):
+                actions = a.sample_actions(rng)
+                np.testing.assert_array_equal(a.step(actions)[0]["planes"], b.step(actions)[0]["planes"])
+        a.step(a.sample_actions(rng))
+    assert wait_for(lambda: before.stats()["envs"] == 0)
+    assert before.stats()["sessions"] == 1
+    before.close()
+
+
+def test_many_singles_of_one_process():
+    """More environments than a server grants to strangers."""
+    envs = [blockyard.make(GAME) for _ in range(80)]
+    assert len({e.vector.client.server_pid for e in envs}) == 1
+    for e in envs:
+        e.reset(seed=0)
+    for e in envs:
+        e.close()
+
+
+def test_nothing_is_left():
+    gc.collect()
+    assert not sockets()
+    assert not processes_of(f"blockyard-{os.getpid()}-")
+
+
+def test_plain_client(server: Server):
+    """A script with nothing but msgpack and socket plays a game."""
+    script = Path(__file__).parents[2] / "testdata" / "plain_client.py"
+    for address in (server.unix, server.tcp):
+        done = subprocess.run([sys.executable, script, address], capture_output=True, text=True, check=True, timeout=30)
+        assert "steps" in done.stdout

@@ -1,0 +1,127 @@
+"""Memory that is handed out again: only when nobody holds any of it."""
+
+from __future__ import annotations
+
+import gc
+import weakref
+
+import numpy as np
+import pytest
+from conftest import GAME
+
+import blockyard
+from blockyard.transport.memory import StepMemory
+
+ROADS = ["auto", "socket", "split"]
+
+
+def opened(server, road, **kwargs):
+    where = [server.unix, server.unix] if road == "split" else server.unix
+    return blockyard.make_vec(GAME, 3, address=where, transport="socket" if road == "socket" else "auto", **kwargs)
+
+
+# What of a step somebody might hold on to, without holding the rest.
+HELD = {
+    "planes": lambda env, told: told[0]["planes"],
+    "a board": lambda env, told: told[0]["planes"][1, 0],
+    "a view of a view": lambda env, told: told[0]["planes"].reshape(-1)[5:].view(np.int8)[::2],
+    "globals": lambda env, told: told[0]["globals"][:, 1:],
+    "terminated": lambda env, told: told[2],
+    "truncated": lambda env, told: told[3],
+    "score": lambda env, told: told[4]["score"],
+    "scores of all": lambda env, told: env.scores,
+    "rewards of all": lambda env, told: env.seat_rewards[:, :1],
+    "packed masks": lambda env, told: env.packed_masks[1],
+    "masks": lambda env, told: env.action_masks,
+    "bytes": lambda env, told: np.frombuffer(memoryview(told[0]["planes"]), np.uint8),
+    "infos": lambda env, told: told[4],
+    "infos, masks unread": lambda env, told: {"lazy": told[4]},
+}
+
+
+def content(thing):
+    if isinstance(thing, dict):
+        infos = thing.get("lazy", thing)
+        return np.concatenate([np.ravel(infos[key]).astype(np.int64) for key in ("action_mask", "score")])
+    return np.array(thing)
+
+
+@pytest.mark.parametrize("road", ROADS)
+@pytest.mark.parametrize("opponents", ["random", None])
+@pytest.mark.parametrize("what", HELD)
+def test_one_thing_held(server, road, opponents, what):
+    rng = np.random.default_rng(3)
+    seats = {"seed": 1, "opponents": opponents}
+    with opened(server, road, **seats) as env, opened(server, "socket", **seats) as twin:
+        env.reset()
+        twin.reset()
+        held, copies = [], []
+        for _ in range(40):
+            actions = twin.sample_actions(rng)
+            told = env.step(actions)
+            held.append(HELD[what](env, told))
+            copies.append(content(HELD[what](twin, twin.step(actions))).copy())
+            del told
+        for thing, copy in zip(held, copies, strict=True):
+            np.testing.assert_array_equal(content(thing), copy)
+
+
+@pytest.mark.parametrize("road", ROADS)
+def test_memory_is_used_again(server, road):
+    """A learner that keeps the last step only has few pieces of memory, one that keeps 50 has them back."""
+    with opened(server, road, seed=1) as env:
+        env.reset()
+        rng = np.random.default_rng(0)
+
+        def places(steps, keep):
+            kept, seen = [], set()
+            for _ in range(steps):
+                obs, *_ = env.step(env.sample_actions(rng))
+                seen.add(obs["planes"].ctypes.data)
+                kept = [*kept, obs][-keep:]
+            return seen
+
+        assert len(places(50, 1)) <= 3
+        many = places(100, 50)
+        assert 50 <= len(many) <= 80
+        assert len(many | places(200, 1)) <= 100
+
+
+@pytest.mark.parametrize("road", ROADS)
+def test_without_reference_counts(server, road, monkeypatch):
+    """A Python that does not count gets other memory every step, and over the socket where slots have run out."""
+    monkeypatch.setattr("blockyard.transport.memory_pool._references", None)
+    with opened(server, road, seed=1) as env, opened(server, "socket", seed=1) as twin:
+        env.reset()
+        twin.reset()
+        rng, kept = np.random.default_rng(0), []
+        for _ in range(600):
+            actions = twin.sample_actions(rng)
+            kept.append((env.step(actions)[0]["planes"], twin.step(actions)[0]["planes"].copy()))
+        for mine, other in kept:
+            np.testing.assert_array_equal(mine, other)
+
+
+@pytest.mark.parametrize("road", ["socket", "split"])
+def test_memory_goes_back(server, road):
+    """Memory of our own that many steps were kept in is not kept for ever."""
+    with opened(server, road, seed=1) as env:
+        env.reset()
+        actions = env.sample_actions(np.random.default_rng(0))
+        kept = [env.step(np.full_like(actions, env.game_spec.no_action))[0] for _ in range(50)]
+        alive = [weakref.ref(obs["planes"]) for obs in kept]
+        del kept
+        for _ in range(60):
+            env.step(np.full_like(actions, env.game_spec.no_action))
+        gc.collect()
+        assert sum(ref() is not None for ref in alive) <= 6
+
+
+def test_slabs_over_memory_of_any_kind(server):
+    """Who holds a view of an array over an array holds the one at the bottom."""
+    with opened(server, "socket") as env:
+        for slab in (StepMemory(env._handle), StepMemory(env._handle, bytearray(env._handle.slab_len))):
+            everything = {id(a) for a in slab.all_views()}
+            view = slab.planes[0][1:]
+            assert id(view.base) in everything
+            assert id(slab) in everything
