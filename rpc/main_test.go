@@ -98,7 +98,7 @@ func TestServeUntilSIGTERM(t *testing.T) {
 	for _, address := range p.ready {
 		g, err := dial(t, address).Open("BlockBattle-v0", map[string]any{"num_envs": 32, "opponents": map[int]string{1: "random"}})
 		require.NoError(t, err)
-		require.NoError(t, g.Show("reset"))
+		require.NoError(t, g.CallSlab("reset"))
 		go func() { _ = g.Call("rollout", nil, 1_000_000, map[string]any{"keep": "last"}) }()
 	}
 	time.Sleep(100 * time.Millisecond)

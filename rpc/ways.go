@@ -154,7 +154,7 @@ func (f *field) overWire(ctx context.Context, name, address string, kind roadKin
 		}
 		l := &lane{g: g, shm: kind.shm}
 		for _, m := range f.moves {
-			some := m[lo*g.Per : hi*g.Per]
+			some := m[lo*g.RowsPerEnv : hi*g.RowsPerEnv]
 			l.moves = append(l.moves, unsafe.Slice((*byte)(unsafe.Pointer(&some[0])), 2*len(some)))
 		}
 		r.lanes = append(r.lanes, l)
@@ -184,7 +184,7 @@ type lane struct {
 
 func (r *road) reset(seed uint64) error {
 	for _, l := range r.lanes {
-		if err := errors.Join(l.wait(), l.g.Show("reset", map[string]any{"seed": seed})); err != nil {
+		if err := errors.Join(l.wait(), l.g.CallSlab("reset", map[string]any{"seed": seed})); err != nil {
 			return err
 		}
 	}
@@ -215,10 +215,10 @@ func (r *road) flush() error {
 func (l *lane) post(k int) error {
 	l.busy = true
 	if !l.shm {
-		return l.g.Post(l.moves[k])
+		return l.g.StepAsync(l.moves[k])
 	}
 	copy(l.g.Slots[k%2].Actions, l.moves[k])
-	return l.g.PostSlot(k % 2)
+	return l.g.StepSlotAsync(k % 2)
 }
 
 func (l *lane) wait() error {
@@ -227,9 +227,9 @@ func (l *lane) wait() error {
 	}
 	l.busy = false
 	if l.shm {
-		return l.g.WaitSlot()
+		return l.g.StepSlotWait()
 	}
-	return l.g.Wait()
+	return l.g.StepWait()
 }
 
 // bothCPU is the processor time of this process and of the server so far.

@@ -1,4 +1,5 @@
-// Package client speaks to a server from Go: for tests, measurements and small tools.
+// Package client is a Go client of the server: for tests, benchmarks and small tools. The methods,
+// their options and the fields of a slab are those of ../PROTOCOL.md.
 package client
 
 import (
@@ -15,25 +16,25 @@ import (
 	"blockyard/rpc/wire"
 )
 
-// A Client is one connection, for one goroutine.
+// A Client is one connection. Only one goroutine may use it at a time.
 type Client struct {
 	conn    net.Conn
 	r       *bufio.Reader
 	id      uint32
 	buf     []byte
 	sharing []*Games
-	until   time.Time // by when the present answers must have come
-	// Timeout is how long an answer may take; 0 means for ever.
+	until   time.Time // deadline of the connection
+	// Timeout is how long a response may take; 0 is no limit. Dial sets 30 seconds.
 	Timeout time.Duration
 }
 
-// Dial connects to "unix:PATH" or "tcp:HOST:PORT" and says hello.
+// Dial connects to "unix:PATH" or "tcp:HOST:PORT" and sends hello, with the token if it is not "".
 func Dial(ctx context.Context, address, token string) (*Client, error) {
 	return DialTLS(ctx, address, token, nil)
 }
 
-// DialTLS is Dial that connects to "tls:HOST:PORT" too, trusting whom config says; nil
-// trusts the system's authorities.
+// DialTLS is Dial for addresses that may also be "tls:HOST:PORT". A nil config trusts the
+// certificate authorities of the system; see Trust.
 func DialTLS(ctx context.Context, address, token string, config *tls.Config) (*Client, error) {
 	network, rest, ok := strings.Cut(address, ":")
 	var conn net.Conn
@@ -64,10 +65,10 @@ func DialTLS(ctx context.Context, address, token string, config *tls.Config) (*C
 	return c, nil
 }
 
-// New returns a client on a connection over which nothing has been said.
+// New returns a client on a fresh connection. The caller sends hello.
 func New(conn net.Conn) *Client { return &Client{conn: conn, r: bufio.NewReader(conn)} }
 
-// Close ends the session; the server frees what was opened in it. Slots are gone.
+// Close ends the session. The server frees all its handles, and slots must not be used any more.
 func (c *Client) Close() error {
 	var errs []error
 	for _, g := range c.sharing {
@@ -77,8 +78,8 @@ func (c *Client) Close() error {
 	return errors.Join(append(errs, c.conn.Close())...)
 }
 
-// Call makes a request and decodes its result into the value that into points to, unless
-// it is nil. What the server answers instead of a result is a *wire.Error.
+// Call sends a request, waits for the response and decodes its result into the value that into
+// points to, unless into is nil. An error from the server is a *wire.Error.
 func (c *Client) Call(method string, into any, params ...any) error {
 	c.id++
 	b, err := wire.AppendRequest(c.buf[:0], c.id, method, params...)
@@ -93,7 +94,7 @@ func (c *Client) Call(method string, into any, params ...any) error {
 }
 
 func (c *Client) send() error {
-	if now := time.Now(); c.Timeout > 0 && c.until.Sub(now) < c.Timeout { // in strides, as timers cost
+	if now := time.Now(); c.Timeout > 0 && c.until.Sub(now) < c.Timeout { // not for every request: setting a deadline takes time
 		c.until = now.Add(c.Timeout + c.Timeout/4)
 		if err := c.conn.SetDeadline(c.until); err != nil {
 			return err
@@ -111,45 +112,45 @@ func (c *Client) receive(into any) error {
 	case failure != nil:
 		return failure
 	case id != c.id:
-		return fmt.Errorf("the answer to request %d came for %d", id, c.id)
+		return fmt.Errorf("response to request %d, want %d: is another goroutine using the client?", id, c.id)
 	}
 	return nil
 }
 
-// Games are what a client opened together.
+// Games are the environments of one handle.
 type Games struct {
-	c    *Client
-	H    uint32  `msgpack:"h"`
-	Rows int     `msgpack:"rows"`
-	Per  int     `msgpack:"rows_per_env"`
-	N    int     `msgpack:"num_envs"`
-	Len  int     `msgpack:"slab_len"`
-	Unit int     `msgpack:"state_len"`
-	All  []Field `msgpack:"layout"`
-	// Slab is what the last answer said, Len bytes; see Field.
+	c          *Client
+	H          uint32  `msgpack:"h"`            // the handle
+	NumEnvs    int     `msgpack:"num_envs"`     // number of games
+	RowsPerEnv int     `msgpack:"rows_per_env"` // rows of a game
+	Rows       int     `msgpack:"rows"`         // NumEnvs * RowsPerEnv
+	Len        int     `msgpack:"slab_len"`     // bytes of the slab
+	StateLen   int     `msgpack:"state_len"`    // bytes of a game's snapshot
+	Layout     []Field `msgpack:"layout"`
+	// Slab holds the result of the last Step or CallSlab, which overwrites it; see Field.
 	Slab []byte `msgpack:"-"`
-	mem  []byte
-	// Slots are memory that the server sees too, after Share.
+	mem  []byte // the head of a response and Slab
+	// Slots are memory that this process and the server both map, after Share.
 	Slots  []Slot `msgpack:"-"`
 	shared [][]byte
 }
 
-// A Slot is room for one step.
+// A Slot is shared memory for the actions and the result of one step.
 type Slot struct {
 	Slab    []byte
-	Actions []byte // two bytes a row, little endian
+	Actions []byte // one little-endian uint16 per row
 }
 
-// A Field is a part of the slab.
+// A Field is one array of the slab.
 type Field struct {
 	Name  string `msgpack:"name"`
-	DType string `msgpack:"dtype"`
+	DType string `msgpack:"dtype"` // as in NumPy: "|u1", "<f4"
 	Shape []int  `msgpack:"shape"`
-	Off   int    `msgpack:"off"`
-	Len   int    `msgpack:"len"`
+	Off   int    `msgpack:"off"` // from the start of the slab
+	Len   int    `msgpack:"len"` // bytes
 }
 
-// Open opens games with the options of PROTOCOL.md.
+// Open opens games with the options of "open" in PROTOCOL.md. Reset them before anything else.
 func (c *Client) Open(game string, options map[string]any) (*Games, error) {
 	g := &Games{c: c}
 	if err := c.Call("open", g, game, options); err != nil {
@@ -161,9 +162,9 @@ func (c *Client) Open(game string, options map[string]any) (*Games, error) {
 	return g, nil
 }
 
-// Field returns the part of the slab with this name, nil if there is none.
+// Field returns the bytes of the slab's field with this name, nil if there is none.
 func (g *Games) Field(name string) []byte {
-	for _, f := range g.All {
+	for _, f := range g.Layout {
 		if f.Name == name {
 			return g.Slab[f.Off : f.Off+f.Len]
 		}
@@ -171,46 +172,47 @@ func (g *Games) Field(name string) []byte {
 	return nil
 }
 
-// Step plays actions, two bytes a row, little endian, and fills Slab. It allocates
-// nothing.
+// Reset restarts the games with the options of "reset" in PROTOCOL.md, nil for none, and fills Slab.
+func (g *Games) Reset(options map[string]any) error { return g.CallSlab("reset", options) }
+
+// Step plays the actions, one little-endian uint16 per row, and fills Slab. It allocates nothing.
 func (g *Games) Step(actions []byte) error {
-	if err := g.Post(actions); err != nil {
+	if err := g.StepAsync(actions); err != nil {
 		return err
 	}
-	return g.Wait()
+	return g.StepWait()
 }
 
-// Post is the first half of Step; Wait, the second, must follow before anything else is
-// asked over the connection.
-func (g *Games) Post(actions []byte) error {
+// StepAsync sends the request of Step and returns at once. StepWait must follow before the next
+// request over the connection.
+func (g *Games) StepAsync(actions []byte) error {
 	c := g.c
 	c.id++
 	c.buf = wire.AppendStep(c.buf[:0], c.id, g.H, actions)
 	return c.send()
 }
 
-// Wait waits for what Post asked for.
-func (g *Games) Wait() error { return g.receive() }
+// StepWait waits for the response to StepAsync and fills Slab.
+func (g *Games) StepWait() error { return g.receive() }
 
-// StepSlot plays the actions in slot k, and the server fills its slab. It allocates
-// nothing.
+// StepSlot plays the actions in slot k, whose slab the server fills. It allocates nothing.
 func (g *Games) StepSlot(k int) error {
-	if err := g.PostSlot(k); err != nil {
+	if err := g.StepSlotAsync(k); err != nil {
 		return err
 	}
-	return g.WaitSlot()
+	return g.StepSlotWait()
 }
 
-// PostSlot is the first half of StepSlot, WaitSlot the second, as Post and Wait.
-func (g *Games) PostSlot(k int) error {
+// StepSlotAsync and StepSlotWait are the two halves of StepSlot, like StepAsync and StepWait.
+func (g *Games) StepSlotAsync(k int) error {
 	c := g.c
 	c.id++
 	c.buf = wire.AppendStepSlot(c.buf[:0], c.id, g.H, uint32(k))
 	return c.send()
 }
 
-// WaitSlot waits for what PostSlot asked for.
-func (g *Games) WaitSlot() error {
+// StepSlotWait waits for the response to StepSlotAsync.
+func (g *Games) StepSlotWait() error {
 	c := g.c
 	head, err := c.r.Peek(8)
 	if err != nil {
@@ -223,8 +225,8 @@ func (g *Games) WaitSlot() error {
 	return err
 }
 
-// Show calls a method that answers with the slab, such as reset, and fills Slab.
-func (g *Games) Show(method string, params ...any) error {
+// CallSlab calls a method whose result is the slab, such as restore, and fills Slab.
+func (g *Games) CallSlab(method string, params ...any) error {
 	c := g.c
 	c.id++
 	b, err := wire.AppendRequest(c.buf[:0], c.id, method, append([]any{g.H}, params...)...)
@@ -238,12 +240,12 @@ func (g *Games) Show(method string, params ...any) error {
 	return g.receive()
 }
 
-// Call calls any other method of the games' handle.
+// Call calls any other method whose first parameter is the handle.
 func (g *Games) Call(method string, into any, params ...any) error {
 	return g.c.Call(method, into, append([]any{g.H}, params...)...)
 }
 
-// receive reads a slab, or the error in its place.
+// receive reads a response with a slab, or with an error instead.
 func (g *Games) receive() error {
 	head, err := g.c.r.Peek(8)
 	if err != nil {
@@ -256,10 +258,10 @@ func (g *Games) receive() error {
 		return err
 	}
 	if n, ok := wire.ReadHead(g.mem, g.c.id); !ok || n != g.Len {
-		return fmt.Errorf("the answer to request %d begins with % x", g.c.id, g.mem[:wire.HeadLen])
+		return fmt.Errorf("response to request %d begins with % x, want a slab of %d bytes", g.c.id, g.mem[:wire.HeadLen], g.Len)
 	}
 	return nil
 }
 
-// Client returns the connection that the games were opened over.
+// Client returns the connection over which the games were opened.
 func (g *Games) Client() *Client { return g.c }

@@ -12,8 +12,8 @@ import (
 	"blockyard/rpc/wire"
 )
 
-// Share adds slots of memory that the server writes to, and reads actions from. It takes
-// a unix socket.
+// Share appends to Slots memory that the server maps too: it reads actions there and writes slabs.
+// The connection must be a unix socket.
 func (g *Games) Share(slots int) error {
 	var told struct {
 		Stride  int `msgpack:"stride"`
@@ -48,11 +48,11 @@ func (g *Games) unshare() error {
 	return errors.Join(errs...)
 }
 
-// callForFile is Call of a method that answers with a file too.
+// callForFile is Call for a method whose response carries a file descriptor.
 func (c *Client) callForFile(method string, into any, params ...any) (fd int, err error) {
 	conn, ok := c.conn.(*net.UnixConn)
 	if !ok {
-		return -1, errors.New("files are passed over unix sockets only")
+		return -1, errors.New("share: file descriptors can be passed over a unix socket only: dial unix:PATH")
 	}
 	c.id++
 	if c.buf, err = wire.AppendRequest(c.buf[:0], c.id, method, params...); err != nil {
@@ -79,12 +79,12 @@ func (c *Client) callForFile(method string, into any, params ...any) (fd int, er
 	case failure != nil:
 		return fd, failure
 	case err == nil && fd < 0:
-		return fd, fmt.Errorf("%s: the server passed no file", method)
+		return fd, fmt.Errorf("%s: the response carries no file descriptor", method)
 	}
 	return fd, err
 }
 
-// fileIn returns the file that a control message carries, -1 if there is none.
+// fileIn returns the file descriptor in a control message, -1 if there is none.
 func fileIn(oob []byte) int {
 	messages, err := unix.ParseSocketControlMessage(oob)
 	if err != nil {

@@ -7,8 +7,8 @@ import (
 	"os"
 )
 
-// Trust returns a config that trusts the certificates in a PEM file; nil, for the system's
-// authorities, if path is empty.
+// Trust returns a configuration for DialTLS that trusts the certificates in a PEM file; nil, for
+// the authorities of the system, if path is "".
 func Trust(path string) (*tls.Config, error) {
 	if path == "" {
 		return nil, nil
@@ -19,7 +19,7 @@ func Trust(path string) (*tls.Config, error) {
 	}
 	pool := x509.NewCertPool()
 	if !pool.AppendCertsFromPEM(pem) {
-		return nil, fmt.Errorf("%s has no certificates", path)
+		return nil, fmt.Errorf("%s: no certificate found, want a PEM file", path)
 	}
 	return &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12}, nil
 }

@@ -14,7 +14,7 @@ func TestStepAllocatesNothing(t *testing.T) {
 		c := dial(t, address)
 		g, err := c.Open("blockbattle", map[string]any{"num_envs": 32})
 		require.NoError(t, err)
-		require.NoError(t, g.Show("reset"))
+		require.NoError(t, g.CallSlab("reset"))
 		actions := bytes.Repeat([]byte{0xff}, 2*g.Rows)
 		step := func() {
 			if err := g.Step(actions); err != nil {

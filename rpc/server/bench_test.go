@@ -52,7 +52,7 @@ func benchWire(b *testing.B, address string, game *env.Game, n int) {
 	c.Timeout = 0
 	g, err := c.Open(game.Name, map[string]any{"num_envs": n, "seed": 1})
 	require.NoError(b, err)
-	require.NoError(b, g.Show("reset"))
+	require.NoError(b, g.CallSlab("reset"))
 	actions := bytes.Repeat([]byte{0xff}, 2*g.Rows)
 	b.ReportAllocs()
 	for b.Loop() {

@@ -60,7 +60,7 @@ func TestFeatures(t *testing.T) {
 	g, err := c.Open("toy:pick", map[string]any{"num_envs": 5, "seed": 4, "reward": "score"})
 	require.NoError(t, err)
 	require.Equal(t, wire.NeedsReset, code(t, g.Call("features", nil, nil)))
-	require.NoError(t, g.Show("reset"))
+	require.NoError(t, g.CallSlab("reset"))
 	var choose chooser
 	for range 9 {
 		stepped(t, g, &choose)
@@ -102,7 +102,7 @@ func small(t *testing.T, change func(*server.Config), reply int) *client.Games {
 		c.Limits.MaxReply = server.DefaultLimits().MaxReply>>13 + reply
 	}).unix).Open("toy:pick", map[string]any{"num_envs": 200})
 	require.NoError(t, err)
-	require.NoError(t, g.Show("reset"))
+	require.NoError(t, g.CallSlab("reset"))
 	return g
 }
 
@@ -117,7 +117,7 @@ func TestObserve(t *testing.T) {
 	for _, mode := range []string{"NextStep", "Disabled"} {
 		g := opened(t, "toy:pick", map[string]any{"num_envs": 3, "seed": 4, "autoreset": mode})
 		require.Equal(t, wire.NeedsReset, code(t, g.Call("observe", nil, nil)))
-		require.NoError(t, g.Show("reset"))
+		require.NoError(t, g.CallSlab("reset"))
 		var choose chooser
 		for range 20 {
 			var all, some sight
@@ -132,7 +132,7 @@ func TestObserve(t *testing.T) {
 		}
 	}
 	turns := opened(t, "toy:turns", map[string]any{"num_envs": 1, "opponents": map[int]string{1: "first"}})
-	require.NoError(t, turns.Show("reset"))
+	require.NoError(t, turns.CallSlab("reset"))
 	var all sight
 	require.NoError(t, turns.Call("observe", &all, nil))
 	require.Len(t, all.Globals, 3*4*toy.Turns.Globals(), "of every seat, whoever plays it")

@@ -16,7 +16,7 @@ func FuzzRestore(f *testing.F) {
 	p := start(f, nil)
 	g, err := dial(f, p.unix).Open("blockbattle", map[string]any{"num_envs": 1, "opponents": map[int]string{1: "first"}})
 	require.NoError(f, err)
-	require.NoError(f, g.Show("reset"))
+	require.NoError(f, g.CallSlab("reset"))
 	var c chooser
 	actions := make([]byte, 2*g.Rows)
 	var good [][]byte
@@ -41,7 +41,7 @@ func FuzzRestore(f *testing.F) {
 }
 
 func tryState(t *testing.T, g *client.Games, b []byte) {
-	err := g.Show("restore", nil, b)
+	err := g.CallSlab("restore", nil, b)
 	if err != nil {
 		require.Contains(t, []int{wire.BadState, wire.BadParams}, code(t, err), err)
 		return

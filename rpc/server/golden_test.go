@@ -176,7 +176,7 @@ func captureState(t *testing.T) []byte {
 	p := start(t, nil)
 	g, err := dial(t, p.unix).Open("toy:pick", map[string]any{"num_envs": 2, "opponents": map[int]string{1: "first"}})
 	require.NoError(t, err)
-	require.NoError(t, g.Show("reset", map[string]any{"seed": 7}))
+	require.NoError(t, g.CallSlab("reset", map[string]any{"seed": 7}))
 	var out struct {
 		States []byte `msgpack:"states"`
 	}

@@ -78,7 +78,7 @@ func TestMessageLimits(t *testing.T) {
 	too("restore", 1, nil, make([]byte, 200_000))
 	g, err := dial(t, p.unix).Open("blockbattle", map[string]any{"num_envs": 200})
 	require.NoError(t, err)
-	require.NoError(t, g.Show("reset"))
+	require.NoError(t, g.CallSlab("reset"))
 	require.Equal(t, wire.BadParams, code(t, g.Step(make([]byte, 8*400))), "a wrong dtype is answered, not cut off")
 	require.Equal(t, wire.BadParams, code(t, g.Step(make([]byte, 799))))
 	limited(t, g.Call("rollout", nil, 2), wire.Limit, "max_reply", 64<<10)
@@ -127,7 +127,7 @@ func TestBusyAnswersSayWhen(t *testing.T) {
 	p := start(t, func(c *server.Config) { c.Limits.MaxReplies = 1000; c.Limits.MaxReply = 64 << 10 })
 	g, err := dial(t, p.unix).Open("blockbattle", nil)
 	require.NoError(t, err)
-	require.NoError(t, g.Show("reset"))
+	require.NoError(t, g.CallSlab("reset"))
 	err = g.Call("afterstates", nil, nil)
 	limited(t, err, wire.Busy, "max_replies", 1000)
 	var refusal *wire.Error

@@ -198,7 +198,7 @@ func nth(mask []byte, k int) uint16 {
 func play(t testing.TB, g *client.Games, steps int) string {
 	t.Helper()
 	sum := sha256.New()
-	require.NoError(t, g.Show("reset"))
+	require.NoError(t, g.CallSlab("reset"))
 	_, _ = sum.Write(g.Slab)
 	var c chooser
 	actions := make([]byte, 2*g.Rows)
@@ -273,7 +273,7 @@ func TestShutdown(t *testing.T) {
 	c := dial(t, p.unix)
 	g, err := c.Open("blockbattle", map[string]any{"num_envs": 64})
 	require.NoError(t, err)
-	require.NoError(t, g.Show("reset"))
+	require.NoError(t, g.CallSlab("reset"))
 	done := make(chan error, 1)
 	go func() {
 		done <- g.Call("rollout", nil, 100_000, map[string]any{"keep": "last"})

@@ -50,7 +50,7 @@ func future(t *testing.T, g *client.Games, steps int) []byte {
 
 func TestSnapshotRestoreClone(t *testing.T) {
 	g := opened(t, "blockbattle", map[string]any{"num_envs": 6, "seed": 3})
-	require.NoError(t, g.Show("reset"))
+	require.NoError(t, g.CallSlab("reset"))
 	var c chooser
 	for range 5 {
 		stepped(t, g, &c)
@@ -58,27 +58,27 @@ func TestSnapshotRestoreClone(t *testing.T) {
 	var kept states
 	require.NoError(t, g.Call("snapshot", &kept, nil))
 	require.Equal(t, 6, kept.Count)
-	require.Equal(t, g.Unit, kept.Len)
+	require.Equal(t, g.StateLen, kept.Len)
 	seen := bytes.Clone(g.Slab)
 	want := future(t, g, 10)
 
-	require.NoError(t, g.Show("restore", nil, kept.States))
+	require.NoError(t, g.CallSlab("restore", nil, kept.States))
 	require.Equal(t, g.Field("planes"), part(g, seen, "planes"))
 	require.Equal(t, want, future(t, g, 10), "the same future")
 
 	other, err := g.Client().Open("blockbattle", map[string]any{"num_envs": 6})
 	require.NoError(t, err)
-	require.NoError(t, other.Show("restore", nil, kept.States), "into another handle, not yet reset")
+	require.NoError(t, other.CallSlab("restore", nil, kept.States), "into another handle, not yet reset")
 	require.Equal(t, want, future(t, other, 10))
 
-	require.NoError(t, g.Show("restore", nil, kept.States, map[string]any{"reseed": 8}))
+	require.NoError(t, g.CallSlab("restore", nil, kept.States, map[string]any{"reseed": 8}))
 	require.Equal(t, g.Field("planes"), part(g, seen, "planes"), "what is seen stays")
 	require.NotEqual(t, want, future(t, g, 10), "another future")
 
-	require.NoError(t, g.Show("restore", nil, kept.States))
-	require.NoError(t, g.Show("clone", u32(1, 0), u32(0, 1)), "both at once")
+	require.NoError(t, g.CallSlab("restore", nil, kept.States))
+	require.NoError(t, g.CallSlab("clone", u32(1, 0), u32(0, 1)), "both at once")
 	require.Equal(t, rows(g, g.Field("planes"), 0, 2), rows(g, part(g, seen, "planes"), 1, 1, 0, 1))
-	require.NoError(t, g.Show("clone", u32(2, 2, 2), u32(3, 4, 5), map[string]any{"reseed": 1}))
+	require.NoError(t, g.CallSlab("clone", u32(2, 2, 2), u32(3, 4, 5), map[string]any{"reseed": 1}))
 	planes := g.Field("planes")
 	require.Equal(t, rows(g, planes, 2, 1), rows(g, planes, 3, 1))
 	future(t, g, 10)
@@ -88,7 +88,7 @@ func TestSnapshotRestoreClone(t *testing.T) {
 
 // part returns a field of an older slab.
 func part(g *client.Games, slab []byte, name string) []byte {
-	for _, f := range g.All {
+	for _, f := range g.Layout {
 		if f.Name == name {
 			return slab[f.Off : f.Off+f.Len]
 		}
@@ -98,7 +98,7 @@ func part(g *client.Games, slab []byte, name string) []byte {
 
 // rows returns the planes of n games from game i on, and of more such pairs.
 func rows(g *client.Games, planes []byte, pairs ...int) []byte {
-	size := len(planes) / g.N
+	size := len(planes) / g.NumEnvs
 	var out []byte
 	for k := 0; k < len(pairs); k += 2 {
 		out = append(out, planes[pairs[k]*size:][:pairs[k+1]*size]...)
@@ -108,7 +108,7 @@ func rows(g *client.Games, planes []byte, pairs ...int) []byte {
 
 func TestRestoreRefusesAllOrNothing(t *testing.T) {
 	g := opened(t, "blockbattle", map[string]any{"num_envs": 3})
-	require.NoError(t, g.Show("reset"))
+	require.NoError(t, g.CallSlab("reset"))
 	future(t, g, 3)
 	var kept states
 	require.NoError(t, g.Call("snapshot", &kept, nil))
@@ -117,29 +117,29 @@ func TestRestoreRefusesAllOrNothing(t *testing.T) {
 	for at := 2 * kept.Len; at < len(kept.States); at++ { // the third state broken, byte by byte
 		bad := bytes.Clone(kept.States)
 		bad[at] ^= 0xff
-		err := g.Show("restore", nil, bad)
+		err := g.CallSlab("restore", nil, bad)
 		if err == nil { // such as a seed: any is as good
-			require.NoError(t, g.Show("restore", nil, kept.States))
+			require.NoError(t, g.CallSlab("restore", nil, kept.States))
 			future(t, g, 3)
 			continue
 		}
 		require.Equal(t, wire.BadState, code(t, err), err)
 	}
-	require.NoError(t, g.Show("restore", []byte{}, []byte{}), "no game at all")
+	require.NoError(t, g.CallSlab("restore", []byte{}, []byte{}), "no game at all")
 	require.Equal(t, part(g, seen, "planes"), g.Field("planes"))
-	require.Equal(t, wire.BadParams, code(t, g.Show("restore", nil, kept.States[1:])))
-	require.Equal(t, wire.BadParams, code(t, g.Show("restore", u32(3), kept.States[:kept.Len])))
-	require.Equal(t, wire.BadParams, code(t, g.Show("restore", u32(1, 1), kept.States[:2*kept.Len])))
+	require.Equal(t, wire.BadParams, code(t, g.CallSlab("restore", nil, kept.States[1:])))
+	require.Equal(t, wire.BadParams, code(t, g.CallSlab("restore", u32(3), kept.States[:kept.Len])))
+	require.Equal(t, wire.BadParams, code(t, g.CallSlab("restore", u32(1, 1), kept.States[:2*kept.Len])))
 	classic, err := g.Client().Open("blockbattle:classic", map[string]any{"num_envs": 3})
 	require.NoError(t, err)
-	require.Equal(t, wire.BadState, code(t, classic.Show("restore", nil, kept.States)), "of another variant")
+	require.Equal(t, wire.BadState, code(t, classic.CallSlab("restore", nil, kept.States)), "of another variant")
 }
 
 // TestAfterstates holds the answer to After on copies, one by one.
 func TestAfterstates(t *testing.T) {
 	const n, seed = 5, 21
 	g := opened(t, "blockbattle", map[string]any{"num_envs": n, "seed": seed, "reward": "score"})
-	require.NoError(t, g.Show("reset"))
+	require.NoError(t, g.CallSlab("reset"))
 	twin, err := vec.New(blockbattle.Game, vec.Config{Envs: n})
 	require.NoError(t, err)
 	defer twin.Close()
@@ -215,7 +215,7 @@ type finals struct {
 func TestFinal(t *testing.T) {
 	ends := func(mode string) (all []finals) {
 		g := opened(t, "blockbattle", map[string]any{"num_envs": 8, "seed": 4, "autoreset": mode, "max_episode_steps": 30, "reward": "score"})
-		require.NoError(t, g.Show("reset"))
+		require.NoError(t, g.CallSlab("reset"))
 		none := bytes.Repeat([]byte{0xff}, 2*g.Rows)
 		over := make([]bool, 8)
 		for step := range 40 {
@@ -228,7 +228,7 @@ func TestFinal(t *testing.T) {
 				}
 				if some {
 					require.Equal(t, wire.NeedsReset, code(t, g.Step(none)))
-					require.NoError(t, g.Show("reset", map[string]any{"mask": mask}))
+					require.NoError(t, g.CallSlab("reset", map[string]any{"mask": mask}))
 				}
 			}
 			require.NoError(t, g.Step(none))
@@ -259,31 +259,31 @@ func TestFinal(t *testing.T) {
 func TestOpponentsAndSwaps(t *testing.T) {
 	g := opened(t, "blockbattle", map[string]any{"num_envs": 4, "opponents": map[int]string{1: "first"}, "max_episode_steps": 3})
 	require.Equal(t, 4, g.Rows)
-	require.NoError(t, g.Show("reset"))
+	require.NoError(t, g.CallSlab("reset"))
 	future(t, g, 10)
 	require.NoError(t, g.Call("set_opponent", nil, 1, "first"))
-	require.NoError(t, g.Show("reset"))
+	require.NoError(t, g.CallSlab("reset"))
 	future(t, g, 10)
 	require.Equal(t, wire.BadParams, code(t, g.Call("set_opponent", nil, 0, "first")))
 	require.Equal(t, wire.BadParams, code(t, g.Call("set_opponent", nil, 1, "nobody")))
 	require.NoError(t, g.Call("set_opponent", nil, 1, "broken"))
-	require.NoError(t, g.Show("reset"))
+	require.NoError(t, g.CallSlab("reset"))
 	for range 2 {
 		require.Equal(t, wire.Opponent, code(t, g.Step(u16(65535, 65535, 65535, 65535))))
 	}
 	require.NoError(t, g.Call("set_opponent", nil, 1, "first"))
-	require.NoError(t, g.Show("reset"))
+	require.NoError(t, g.CallSlab("reset"))
 	future(t, g, 3)
 }
 
 func TestIllegalActions(t *testing.T) {
 	for policy, want := range map[string]int{"error": wire.Illegal, "penalty": 0, "random": 0} {
 		g := opened(t, "blockbattle", map[string]any{"num_envs": 2, "illegal": policy})
-		require.NoError(t, g.Show("reset"))
+		require.NoError(t, g.CallSlab("reset"))
 		seen := bytes.Clone(g.Slab)
 		require.Equal(t, want, code(t, g.Step(u16(65535, 1600, 7000, 65535))), policy)
 		if want != 0 {
-			require.NoError(t, g.Show("restore", []byte{}, []byte{}))
+			require.NoError(t, g.CallSlab("restore", []byte{}, []byte{}))
 			require.Equal(t, seen, g.Slab, "nothing was stepped")
 		}
 	}
@@ -294,7 +294,7 @@ func TestBadRequests(t *testing.T) {
 	c := dial(t, p.unix)
 	g, err := c.Open("toy:pick", map[string]any{"num_envs": 2})
 	require.NoError(t, err)
-	require.NoError(t, g.Show("reset"))
+	require.NoError(t, g.CallSlab("reset"))
 	for _, r := range []struct {
 		want   int
 		method string
@@ -331,7 +331,7 @@ func TestBadRequests(t *testing.T) {
 
 func TestFieldsAndRender(t *testing.T) {
 	g := opened(t, "blockbattle", map[string]any{"num_envs": 2, "fields": []string{"mask"}})
-	require.NoError(t, g.Show("reset"))
+	require.NoError(t, g.CallSlab("reset"))
 	require.Nil(t, g.Field("planes"))
 	require.NotNil(t, g.Field("mask"))
 	require.NotNil(t, g.Field("reward"))
@@ -363,7 +363,7 @@ func TestFieldsAndRender(t *testing.T) {
 func TestRollout(t *testing.T) {
 	for _, mode := range []string{"NextStep", "SameStep", "Disabled"} {
 		g := opened(t, "toy:pick", map[string]any{"num_envs": 5, "seed": 2, "autoreset": mode})
-		require.NoError(t, g.Show("reset"))
+		require.NoError(t, g.CallSlab("reset"))
 		var r struct {
 			Steps   int    `msgpack:"steps"`
 			Slabs   []byte `msgpack:"slabs"`
@@ -376,7 +376,7 @@ func TestRollout(t *testing.T) {
 		if mode == "Disabled" {
 			continue
 		}
-		require.NoError(t, g.Show("reset", map[string]any{"seed": 2}))
+		require.NoError(t, g.CallSlab("reset", map[string]any{"seed": 2}))
 		for k := range 50 {
 			require.NoError(t, g.Step(r.Actions[2*k*g.Rows:2*(k+1)*g.Rows]))
 			require.Equal(t, r.Slabs[k*g.Len:(k+1)*g.Len], g.Slab)

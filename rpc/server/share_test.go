@@ -38,7 +38,7 @@ func TestSlotsSayTheSame(t *testing.T) {
 		for _, packed := range []bool{false, true} {
 			t.Run(fmt.Sprint(mode, packed), func(t *testing.T) {
 				plain, slotted := shared(t, map[string]any{"num_envs": 6, "autoreset": mode, "seed": 3, "packed": packed, "max_episode_steps": 40}, 3)
-				require.NoError(t, plain.Show("reset"))
+				require.NoError(t, plain.CallSlab("reset"))
 				require.NoError(t, slotted.Call("reset", nil, map[string]any{"slot": 0}))
 				require.Equal(t, plain.Slab, slotted.Slots[0].Slab)
 				var c chooser
@@ -52,7 +52,7 @@ func TestSlotsSayTheSame(t *testing.T) {
 					if err != nil { // Disabled, and games ended
 						require.Equal(t, wire.NeedsReset, code(t, err))
 						mask := or(plain.Field("terminated"), plain.Field("truncated"))
-						require.NoError(t, plain.Show("reset", map[string]any{"mask": mask}))
+						require.NoError(t, plain.CallSlab("reset", map[string]any{"mask": mask}))
 						require.NoError(t, slotted.Call("reset", nil, map[string]any{"mask": mask, "slot": at}))
 					}
 					require.Equal(t, plain.Slab, slotted.Slots[at].Slab)
@@ -79,8 +79,8 @@ func or(a, b []byte) []byte {
 func TestRolloutIntoSlots(t *testing.T) {
 	for _, policy := range []string{"random", "first"} {
 		plain, slotted := shared(t, map[string]any{"num_envs": 4, "seed": 3}, 20)
-		require.NoError(t, plain.Show("reset"))
-		require.NoError(t, slotted.Show("reset"))
+		require.NoError(t, plain.CallSlab("reset"))
+		require.NoError(t, slotted.CallSlab("reset"))
 		var out struct {
 			Slabs   []byte `msgpack:"slabs"`
 			Actions []byte `msgpack:"actions"`
@@ -227,7 +227,7 @@ func TestStepSlotAllocatesNothing(t *testing.T) {
 	g, err := dial(t, p.unix).Open("blockbattle", map[string]any{"num_envs": 32, "packed": true})
 	require.NoError(t, err)
 	require.NoError(t, g.Share(1))
-	require.NoError(t, g.Show("reset"))
+	require.NoError(t, g.CallSlab("reset"))
 	copy(g.Slots[0].Actions, bytes.Repeat([]byte{0xff}, 2*g.Rows))
 	step := func() {
 		if err := g.StepSlot(0); err != nil {

@@ -17,14 +17,14 @@ func TestFirst(t *testing.T) {
 		States  []byte `msgpack:"states"`
 	}
 	ask := func(g interface {
-		Show(string, ...any) error
+		CallSlab(string, ...any) error
 		Call(string, any, ...any) error
 	}) (all []drawn) {
 		all = make([]drawn, 2)
-		require.NoError(t, g.Show("reset"))
+		require.NoError(t, g.CallSlab("reset"))
 		require.NoError(t, g.Call("rollout", nil, 5, map[string]any{"policy": "first", "keep": "last"}))
 		require.NoError(t, g.Call("afterstates", &all[0], nil, map[string]any{"seed": 8}))
-		require.NoError(t, g.Show("clone", nil, nil, map[string]any{"reseed": 3}))
+		require.NoError(t, g.CallSlab("clone", nil, nil, map[string]any{"reseed": 3}))
 		require.NoError(t, g.Call("snapshot", &all[1], nil))
 		return all
 	}
