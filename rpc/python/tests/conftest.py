@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -27,6 +28,7 @@ class Server:
     process: subprocess.Popen[bytes]
     unix: str
     tcp: str
+    program: Path
 
 
 @pytest.fixture(scope="session")
@@ -34,20 +36,29 @@ def program() -> Path:
     return find_server()
 
 
-@pytest.fixture(scope="session")
-def server(program: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    """A server that the tests share, on a unix socket and on TCP."""
-    path = tmp_path_factory.mktemp("s") / "s.sock"
+@contextmanager
+def serving(program: Path, folder: Path) -> Iterator[Server]:
+    """Run a server on a Unix socket in folder and on TCP; it must end in order."""
+    path = folder / "s.sock"
     command = [program, "serve", "--listen", f"unix:{path}", "--listen", "tcp:127.0.0.1:0", "--parent-death"]
     process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     assert process.stdout is not None
     unix, tcp = json.loads(process.stdout.readline())["ready"]
-    yield Server(process, unix, tcp)
-    process.terminate()
-    log = process.communicate(timeout=5)[1].decode()
+    try:
+        yield Server(process, unix, tcp, program)
+    finally:
+        process.terminate()
+        log = process.communicate(timeout=30)[1].decode()
     assert process.returncode == 0, log
     assert "internal" not in log, log
     assert not path.exists()
+
+
+@pytest.fixture(scope="session")
+def server(program: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """A server that all tests of a process share."""
+    with serving(program, tmp_path_factory.mktemp("s")) as running:
+        yield running
 
 
 def play(env: Any, steps: int, seed: int = 0) -> list[tuple[Any, ...]]:

@@ -245,3 +245,14 @@ def test_memory_outlives_the_server(program, tmp_path):
     np.testing.assert_array_equal(obs["planes"], content)
     env.close()
     np.testing.assert_array_equal(obs["planes"], content)
+
+
+def test_an_error_names_the_environment_among_all(server):
+    """Each server numbers its own games from 0; the error of a user has the index in the user's environment."""
+    with blockyard.make_vec("BlockBattle-v0", 5, address=[server.unix, server.tcp], seed=1) as env:
+        env.reset()
+        actions = env.sample_actions(np.random.default_rng(0))
+        actions[4] = 1600
+        with pytest.raises(blockyard.IllegalActionError, match="in environment 4, seat 0:") as caught:
+            env.step(actions)
+        assert caught.value.env_ids == [4]
