@@ -8,14 +8,14 @@ import (
 	"blockyard/env"
 )
 
-// State returns the position of environment i: to be read, not changed, and valid until
-// the next Step or Reset.
+// State returns the position of environment i. It is read-only and valid until the next Step
+// or Reset.
 func (e *Env) State(i int) env.State { return e.states[i] }
 
-// Seed returns the seed of environment i and which of its episodes is in progress.
+// Seed returns the seed of environment i and the number of its current episode.
 func (e *Env) Seed(i int) (seed, episode uint64) { return e.slots[i].root, e.slots[i].episode }
 
-// Seat returns whose view row r of environment i is, NoSeat if nobody's.
+// Seat returns the seat that row r of environment i belongs to, or NoSeat.
 func (e *Env) Seat(i, r int) int { return int(e.slots[i].seats[r]) }
 
 // Ended reports whether environment i's episode has ended and awaits its reset.
@@ -24,10 +24,10 @@ func (e *Env) Ended(i int) bool { return e.slots[i].ended() }
 // Steps returns how many steps environment i's episode has taken.
 func (e *Env) Steps(i int) int { return int(e.slots[i].steps) }
 
-// LastLength returns how many steps the last episode took that ended in environment i.
+// LastLength returns the length in steps of the last episode that ended in environment i.
 func (e *Env) LastLength(i int) int { return int(e.slots[i].length) }
 
-// Legal appends what row r of environment i may play, ascending.
+// Legal appends the legal actions of row r of environment i, in ascending order.
 func (e *Env) Legal(i, r int, dst []env.Action) []env.Action {
 	for k, b := range e.mask(i*e.rows + r) {
 		for ; b != 0; b &= b - 1 {
@@ -37,8 +37,8 @@ func (e *Env) Legal(i, r int, dst []env.Action) []env.Action {
 	return dst
 }
 
-// Sample fills actions, one per row, with legal ones drawn uniformly from the
-// environments' generators; None where a row has nothing to choose.
+// Sample fills actions, one per row, with legal actions drawn uniformly by the environments'
+// own random generators, and with None for rows that have nothing to choose.
 func (e *Env) Sample(actions []env.Action) error {
 	if e.broken != nil {
 		return e.broken
@@ -46,21 +46,22 @@ func (e *Env) Sample(actions []env.Action) error {
 	if len(actions) != len(e.slots)*e.rows {
 		return fmt.Errorf("vec %s: %d actions, want %d", e.g.Name, len(actions), len(e.slots)*e.rows)
 	}
-	return e.crew.run(job{op: opSample, actions: actions})
+	return e.pool.run(job{do: (*Env).sample, actions: actions})
 }
 
-func (e *Env) sample(i int, actions []env.Action) {
+func (e *Env) sample(_ *worker, i int, j *job) error {
 	sl := &e.slots[i]
-	for r := range e.rows {
-		actions[i*e.rows+r] = env.None
+	for r, row := 0, i*e.rows; r < e.rows; r, row = r+1, row+1 {
+		j.actions[row] = env.None
 		if sl.seats[r] != NoSeat && !sl.over {
-			actions[i*e.rows+r] = e.random(i*e.rows+r, sl.next())
+			j.actions[row] = e.random(row, sl.next())
 		}
 	}
+	return nil
 }
 
-// SetState makes s the position of environment i, in the course of its present episode,
-// with new agents. Agents play on until a driven seat must act.
+// SetState replaces the position of environment i by s, with new agents, within the current
+// episode. Agents then play until a driven seat must act.
 func (e *Env) SetState(i int, s env.State) error {
 	if err := e.usable(i); err != nil {
 		return err
@@ -68,14 +69,16 @@ func (e *Env) SetState(i int, s env.State) error {
 	if err := s.Check(); err != nil {
 		return fmt.Errorf("vec %s: environment %d: %w", e.g.Name, i, err)
 	}
-	e.states[i].CopyFrom(s)
+	if err := e.adopt(i, s); err != nil {
+		return err
+	}
 	sl := &e.slots[i]
 	sl.live, sl.cut, sl.seats = true, false, emptyRows
 	return e.resume(i)
 }
 
-// Clone makes environment dst a copy of src: position, seed, generator and all, but with
-// agents of its own. Without a Reseed both go on alike.
+// Clone makes environment dst a copy of src, including seed and random generator, but with
+// agents of its own. Unless one of them is reseeded, both behave alike from then on.
 func (e *Env) Clone(dst, src int) error {
 	if err := errors.Join(e.usable(src), e.usable(dst)); err != nil {
 		return err
@@ -101,6 +104,16 @@ func (e *Env) Reseed(i int, seed uint64) error {
 	return e.resume(i)
 }
 
+// adopt copies a position that has passed Check, if it has as many seats as the environments.
+func (e *Env) adopt(i int, s env.State) error {
+	if n := s.SeatCount(); n != e.c.Seats {
+		return fmt.Errorf("vec %s: environment %d: a position with %d seats, want %d", e.g.Name, i, n, e.c.Seats)
+	}
+	e.states[i].CopyFrom(s)
+	return nil
+}
+
+// usable returns an error if environment i does not exist or cannot be used now.
 func (e *Env) usable(i int) error {
 	if e.broken != nil {
 		return e.broken
@@ -111,9 +124,9 @@ func (e *Env) usable(i int) error {
 	return nil
 }
 
-// resume goes on in environment i from a position put there, with agents made anew.
+// resume continues environment i from a position that was put there, with new agents.
 func (e *Env) resume(i int) error {
-	w := e.crew.workers[0]
+	w := e.pool.workers[0]
 	err := e.renewAgents(i)
 	if err == nil {
 		err = e.settle(w, i)
@@ -122,6 +135,6 @@ func (e *Env) resume(i int) error {
 		e.broken = fmt.Errorf("vec %s: environment %d: %w; reset all environments to go on", e.g.Name, i, err)
 		return e.broken
 	}
-	e.look(w, i)
+	e.assign(w, i)
 	return nil
 }

@@ -11,38 +11,39 @@ import (
 // MaxEnvs is the most environments one Env holds.
 const MaxEnvs = 1 << 20
 
-// An AgentFactory makes the agent that plays one seat of one game, all its randomness
-// following from seed. It is called from several goroutines at once. An agent with a
-// method NewGame(seed uint64) is kept from episode to episode; any other is made anew,
-// and closed before if it has a method Close() error.
+// An AgentFactory creates the agent for one seat of one environment. All randomness of the
+// agent must follow from seed. The factory is called from several goroutines at once. An agent
+// that has a method NewGame(seed uint64) is kept for the next episode; any other is replaced,
+// after a call to Close if it is an io.Closer.
 type AgentFactory func(seed uint64) (env.Agent, error)
 
-// Config says what an Env is made of. The zero value of every field but Envs is a choice.
+// Config configures an Env. Only Envs is required; every other field has a useful zero value.
 type Config struct {
-	Envs      int            // how many games, 1 … MaxEnvs
-	Seats     int            // players in each; 0 means Game.MinSeats
-	Agents    []AgentFactory // by seat; nil, or beyond the end, is a driven seat; one seat at least is driven
-	Autoreset Autoreset      // what follows the end of an episode
-	StepLimit int            // steps after which an episode is cut off; 0 means never
-	Reward    Reward         // what Batch.Reward holds
-	Illegal   Illegal        // what an action that is not legal means
+	Envs      int            // number of environments, 1 … MaxEnvs
+	Seats     int            // seats per environment; 0 means Game.MinSeats
+	Agents    []AgentFactory // by seat; a seat without one is driven by the caller; at least one must be
+	Autoreset Autoreset      // what happens when an episode ends
+	StepLimit int            // steps after which an episode is truncated; 0 means never
+	Reward    Reward         // meaning of Batch.Reward
+	Illegal   Illegal        // what Step does with an illegal action
 	Workers   int            // goroutines that step; 0 means GOMAXPROCS
-	// Context reaches every agent: cancelling it makes agents answer at once. nil means
+	// Context is passed to every agent: cancelling it makes agents answer at once. nil means
 	// context.Background().
 	Context context.Context
 }
 
-// Autoreset says what follows the end of an episode, in Gymnasium's terms.
+// Autoreset says what happens when an episode ends, in Gymnasium's terms.
 type Autoreset uint8
 
 const (
 	// NextStep: the step after the end ignores the environment's actions, starts the next
-	// episode and returns its first observation, reward 0 and both flags 0.
+	// episode and returns its first observation with reward 0 and no flag set.
 	NextStep Autoreset = iota
-	// SameStep: the step that ends an episode starts the next one. Rows show the new
-	// episode, reward and flags belong to the old, whose last view is in the Final slabs.
+	// SameStep: the step that ends an episode also starts the next one. Observations are those
+	// of the new episode; reward and flags are those of the old one, whose last observation is
+	// in the Final slabs.
 	SameStep
-	// Disabled: stepping an ended environment is refused with ErrNeedsReset.
+	// Disabled: stepping an environment whose episode has ended returns ErrNeedsReset.
 	Disabled
 )
 
@@ -56,16 +57,16 @@ const (
 	RewardScore
 )
 
-// Illegal says what an action of a driven seat means that is not in its mask. None is
-// always accepted: it is the contest's answer to a seat that makes no move.
+// Illegal says what Step does with a driven seat's action that is not in its mask. None is
+// always accepted: it stands for a seat that makes no move.
 type Illegal uint8
 
 const (
 	// Refuse: Step returns an error that wraps env.ErrIllegal, and no environment changes.
 	Refuse Illegal = iota
-	// Penalty: it counts as None.
+	// Penalty: None is played instead.
 	Penalty
-	// Random: a legal one drawn from the environment's generator is played instead.
+	// Random: a random legal action is played instead.
 	Random
 )
 
@@ -109,7 +110,7 @@ func choice(what, s string, names []string) (int, error) {
 	return 0, fmt.Errorf("%s %q: want one of %q", what, s, names)
 }
 
-// check fills in defaults and refuses what cannot be, naming game and field.
+// check returns c with defaults filled in, or an error that names game and field.
 func (c Config) check(g *env.Game) (Config, error) {
 	bad := func(format string, args ...any) (Config, error) {
 		return c, fmt.Errorf("vec %s: %s", g.Name, fmt.Sprintf(format, args...))
@@ -129,11 +130,11 @@ func (c Config) check(g *env.Game) (Config, error) {
 	case c.Seats < g.MinSeats || c.Seats > g.MaxSeats:
 		return bad("%d seats, want %d to %d", c.Seats, g.MinSeats, g.MaxSeats)
 	case len(c.Agents) > c.Seats:
-		return bad("%d agents for %d seats", len(c.Agents), c.Seats)
+		return bad("%d agents for %d seats, want at most one per seat", len(c.Agents), c.Seats)
 	case c.driven() == 0:
-		return bad("every seat has an agent, want one driven by the caller")
+		return bad("every seat has an agent, want at least one driven by the caller")
 	case c.StepLimit < 0:
-		return bad("step limit %d", c.StepLimit)
+		return bad("step limit %d, want 0 (none) or more", c.StepLimit)
 	case c.Workers < 1 || c.Workers > 1024:
 		return bad("%d workers, want 1 to 1024", c.Workers)
 	case c.Autoreset > Disabled || c.Reward > RewardScore || c.Illegal > Random:
@@ -142,7 +143,7 @@ func (c Config) check(g *env.Game) (Config, error) {
 	return c, nil
 }
 
-// driven returns the seats that the caller plays.
+// driven returns the seats for which the caller chooses actions.
 func (c *Config) driven() env.Seats {
 	var set env.Seats
 	for seat := range c.Seats {

@@ -8,18 +8,18 @@ import (
 	"blockyard/env"
 )
 
-// A slot is what an environment is beside its position.
+// A slot is everything about an environment except its position.
 type slot struct {
 	root    uint64 // the seed
-	episode uint64
-	word    uint64 // the environment's own generator: views for agents, random choices
+	episode uint64 // number of the episode, 0 after seeding
+	word    uint64 // random generator of views for agents and of random choices
 	steps   uint32 // taken in this episode
 	length  uint32 // steps of the last episode that ended
 	live    bool   // has been reset
-	over    bool   // the game is over
-	cut     bool   // the step limit cut the episode off
+	over    bool   // the game is over: terminated
+	cut     bool   // the step limit ended the episode: truncated
 	acting  env.Seats
-	seats   [env.MaxSeats]uint8 // by row
+	seats   [env.MaxSeats]uint8 // the seat of each row, NoSeat for none
 }
 
 var emptyRows = [env.MaxSeats]uint8{NoSeat, NoSeat, NoSeat, NoSeat}
@@ -40,7 +40,7 @@ func (e *Env) begin(w *worker, i int) error {
 			return err
 		}
 		if !sl.over {
-			e.look(w, i)
+			e.assign(w, i)
 			return nil
 		}
 		sl.episode++
@@ -51,18 +51,15 @@ func (e *Env) begin(w *worker, i int) error {
 // settle lets agents play until a driven seat must act or the game is over.
 func (e *Env) settle(w *worker, i int) error {
 	s, sl := e.states[i], &e.slots[i]
-	for {
-		sl.acting = s.Acting()
-		if sl.acting == 0 || sl.acting&e.driven != 0 {
-			sl.over = sl.acting == 0
-			return nil
-		}
+	for sl.acting = s.Acting(); sl.acting != 0 && sl.acting&e.driven == 0; sl.acting = s.Acting() {
 		moves := env.NoMoves
 		if err := e.askAgents(w, i, sl.acting, &moves); err != nil {
 			return err
 		}
 		s.Step(moves)
 	}
+	sl.over = sl.acting == 0
+	return nil
 }
 
 func (e *Env) askAgents(w *worker, i int, set env.Seats, moves *env.Moves) error {
@@ -83,7 +80,7 @@ func (e *Env) askAgents(w *worker, i int, set env.Seats, moves *env.Moves) error
 	return nil
 }
 
-// renewAgents gives the seats that are not driven their agents for a new episode.
+// renewAgents creates or resets the agents of environment i for a new episode.
 func (e *Env) renewAgents(i int) error {
 	for seat, factory := range e.c.Agents {
 		if factory == nil {
@@ -113,58 +110,57 @@ func closeAgent(a env.Agent) error {
 	return nil
 }
 
-// step takes one step of environment i, which refuse has let through.
+// step takes one step of environment i. Env.refuse has accepted its actions.
 func (e *Env) step(w *worker, i int, j *job) error {
 	s, sl, out := e.states[i], &e.slots[i], j.out
-	if sl.ended() {
+	if sl.over || sl.cut {
 		sl.episode++
 		if err := e.begin(w, i); err != nil {
 			return err
 		}
-		e.observe(w, i, out)
-		return nil
+		return e.observe(w, i, j)
 	}
 	moves := env.NoMoves
-	for r := range e.rows {
+	for r, row := 0, i*e.rows; r < e.rows; r, row = r+1, row+1 {
 		if seat := sl.seats[r]; seat != NoSeat {
-			moves[seat] = e.choose(sl, i*e.rows+r, j.actions[i*e.rows+r])
+			moves[seat] = e.choose(sl, row, j.actions[row])
 		}
 	}
-	if err := e.askAgents(w, i, sl.acting&^e.driven, &moves); err != nil {
-		return err
+	if others := sl.acting &^ e.driven; others != 0 {
+		if err := e.askAgents(w, i, others, &moves); err != nil {
+			return err
+		}
 	}
-	var before [env.MaxSeats]int
 	if e.c.Reward == RewardScore && out.Reward != nil {
 		for seat := range e.c.Seats {
-			before[seat] = s.Score(seat)
+			w.before[seat] = s.Score(seat)
 		}
 	}
 	s.Step(moves)
-	if err := e.settle(w, i); err != nil {
-		return err
-	}
-	sl.steps++
-	sl.cut = !sl.over && e.c.StepLimit > 0 && int(sl.steps) >= e.c.StepLimit
-	e.look(w, i)
-	e.reward(i, out, &before)
-	e.account(i, out)
-	if sl.ended() {
-		sl.length = sl.steps
-	}
-	if sl.ended() && e.c.Autoreset == SameStep {
-		e.show(w, i, out.FinalPlanes, out.FinalGlobals, out.FinalSeat)
-		e.showMasks(i, out.FinalLegal)
-		sl.episode++
-		if err := e.begin(w, i); err != nil {
+	if sl.acting = s.Acting(); sl.acting&e.driven == 0 {
+		if err := e.settle(w, i); err != nil {
 			return err
 		}
 	}
-	e.show(w, i, out.Planes, out.Globals, out.Seat)
-	e.showMasks(i, out.Legal)
+	sl.steps++
+	sl.cut = !sl.over && e.c.StepLimit > 0 && int(sl.steps) >= e.c.StepLimit
+	e.assign(w, i)
+	e.account(s, sl, i, out, &w.before)
+	if sl.over || sl.cut {
+		sl.length = sl.steps
+		if e.c.Autoreset == SameStep {
+			e.show(w, s, sl, i, &j.final)
+			sl.episode++
+			if err := e.begin(w, i); err != nil {
+				return err
+			}
+		}
+	}
+	e.show(w, s, sl, i, &j.rows)
 	return nil
 }
 
-// choose returns what an action of a driven seat stands for.
+// choose returns the action that is played for a driven seat's action a.
 func (e *Env) choose(sl *slot, row int, a env.Action) env.Action {
 	if a == env.None || e.allows(row, a) {
 		return a

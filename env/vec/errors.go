@@ -7,17 +7,17 @@ import (
 	"blockyard/env"
 )
 
-// ErrNeedsReset is wrapped by the refusal to step environments that have not been reset,
+// ErrNeedsReset is wrapped by the error about stepping environments that have not been reset
 // or, under Disabled, whose episode has ended.
 var ErrNeedsReset = errors.New("needs a reset")
 
-// An EnvError is a refusal on account of some environments; no environment has changed.
-// It wraps env.ErrIllegal or ErrNeedsReset.
+// An EnvError says which environments a step was refused for. No environment has changed. It
+// wraps env.ErrIllegal or ErrNeedsReset.
 type EnvError struct {
-	Envs   []int      // the environments to blame, ascending, each once
-	Row    int        // of the first one, for an illegal action
-	Seat   int        // the same
-	Action env.Action // the same
+	Envs   []int      // the environments at fault, in ascending order, each once
+	Row    int        // for an illegal action: row of the first of them
+	Seat   int        // for an illegal action: seat in that row
+	Action env.Action // for an illegal action: the action
 	Err    error
 	text   string
 }
@@ -37,7 +37,7 @@ func (e *EnvError) blame(i int) {
 	}
 }
 
-// refuse returns why a step with these actions may not be taken, nil if it may.
+// refuse returns an error if a step with these actions must not be taken.
 func (e *Env) refuse(actions []env.Action) error {
 	var needs, illegal *EnvError
 	for i := range e.slots {

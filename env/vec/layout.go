@@ -16,8 +16,8 @@ type Field struct {
 	Len    int // bytes
 }
 
-// A Layout says where in one block of memory each slab of a Batch lies, so that a step
-// can be written into shared memory or sent with one write.
+// A Layout is the offset of each slab of a Batch in one block of memory, so that a step can be
+// written into shared memory or sent with one write.
 type Layout struct {
 	Fields []Field
 	Len    int // bytes of the block, a multiple of 8
@@ -54,8 +54,9 @@ func rowShape(_ *env.Game, n, r, _ int) []int     { return []int{n * r} }
 func seatShape(_ *env.Game, n, _, s int) []int    { return []int{n, s} }
 func envShape(_ *env.Game, n, _, _ int) []int     { return []int{n} }
 
-// Layout lays the named slabs out one after the other, in the order of Batch's fields.
-// Without names it takes all that the autoreset mode uses.
+// Layout places the named slabs one after the other, in the order of Batch's fields. A name is
+// the Batch field in lower case: "planes", "final_seat". Without names, Layout places every
+// slab that the autoreset mode writes.
 func (e *Env) Layout(names ...string) (Layout, error) {
 	wanted := map[string]bool{}
 	for _, name := range names {
@@ -97,8 +98,8 @@ func (l Layout) Alloc() []byte {
 	return unsafe.Slice((*byte)(unsafe.Pointer(&words[0])), l.Len)
 }
 
-// View returns the Batch whose slabs are the parts of block, without copying. Numbers are
-// in the machine's byte order. It refuses a block shorter than Len or not aligned to 8
+// View returns the Batch whose slabs are parts of block, without copying. Numbers are in the
+// machine's byte order. It returns an error if block is shorter than Len or not aligned to 8
 // bytes.
 func (l Layout) View(block []byte) (*Batch, error) {
 	if len(block) < l.Len {

@@ -7,42 +7,43 @@ import (
 	"blockyard/env"
 )
 
-// look assigns the rows of environment i and lists what they may play.
-func (e *Env) look(w *worker, i int) {
-	s, sl := e.states[i], &e.slots[i]
-	if sl.over {
-		if sl.seats == emptyRows {
-			sl.assign(e.driven, e.rows)
-		}
-		clear(e.masks[i*e.rows*e.stride : (i+1)*e.rows*e.stride])
-		return
+// assign gives the rows of environment i to the driven seats that must act, and writes what
+// these may play. Once the game is over, the rows keep their seats and have empty masks.
+func (e *Env) assign(w *worker, i int) {
+	sl := &e.slots[i]
+	set := sl.acting & e.driven
+	if sl.over && sl.seats == emptyRows { // no driven seat has acted: the rows show all of them
+		set = e.driven
 	}
-	sl.assign(sl.acting&e.driven, e.rows)
-	for r := range e.rows {
-		mask := e.mask(i*e.rows + r)
-		clear(mask)
-		if seat := sl.seats[r]; seat == NoSeat {
-			continue
-		} else if e.maskers != nil {
-			e.maskers[i].MaskLegal(int(seat), mask)
+	for r, row := 0, i*e.rows; r < e.rows; r, row = r+1, row+1 {
+		mask := e.mask(row)
+		if len(mask) == 8 { // saves a call
+			*(*[8]byte)(mask) = [8]byte{}
 		} else {
-			w.legal = s.Legal(int(seat), w.legal[:0])
+			clear(mask)
+		}
+		seat := NoSeat
+		if set != 0 {
+			seat = set.First()
+			set = set.Rest()
+		} else if sl.over {
+			continue
+		}
+		sl.seats[r] = uint8(seat)
+		switch {
+		case sl.over || seat == NoSeat:
+		case e.maskers != nil:
+			e.maskers[i].MaskLegal(seat, mask)
+		default:
+			w.legal = e.states[i].Legal(seat, w.legal[:0])
 			pack(mask, w.legal)
 		}
 	}
 }
 
-func (sl *slot) assign(set env.Seats, rows int) {
-	sl.seats = emptyRows
-	for r := 0; r < rows && set != 0; r++ {
-		sl.seats[r] = uint8(set.First())
-		set = set.Rest()
-	}
-}
-
-// pack sets the bits of the actions, which ascend, in a mask of whole words.
+// pack sets the bits of actions, which are in ascending order, in a mask of whole words.
 func pack(mask []byte, actions []env.Action) {
-	word, at := uint64(0), 0 // of the mask, and where it lies
+	word, at := uint64(0), 0 // a word of the mask, and its offset
 	for _, a := range actions {
 		if k := int(a>>6) << 3; k != at {
 			binary.LittleEndian.PutUint64(mask[at:], word)
@@ -53,7 +54,7 @@ func pack(mask []byte, actions []env.Action) {
 	binary.LittleEndian.PutUint64(mask[at:], word)
 }
 
-// mask returns a row's mask, padded to whole words.
+// mask returns a row's mask, padded to whole 8-byte words.
 func (e *Env) mask(row int) []byte { return e.masks[row*e.stride : (row+1)*e.stride] }
 
 // allows reports whether a is in the row's mask.
@@ -61,7 +62,8 @@ func (e *Env) allows(row int, a env.Action) bool {
 	return int(a) < e.g.Actions && e.masks[row*e.stride+int(a>>3)]>>(a&7)&1 != 0
 }
 
-// random returns one of the row's actions, uniformly by the bits of r; None if it has none.
+// random returns one of the row's legal actions, chosen uniformly by the random bits r, or None
+// if it has none.
 func (e *Env) random(row int, r uint64) env.Action {
 	mask := e.mask(row)
 	n := 0
@@ -83,13 +85,13 @@ func (e *Env) random(row int, r uint64) env.Action {
 	}
 }
 
-// nth returns where the set bit is that has n set bits below it; there is one.
+// nth returns the position of the set bit of word that has n set bits below it.
 func nth(word uint64, n int) int {
 	const ones, tops = 0x0101010101010101, 0x8080808080808080
 	sums := word - word>>1&0x5555555555555555
 	sums = sums&0x3333333333333333 + sums>>2&0x3333333333333333
-	sums = (sums + sums>>4) & 0x0F0F0F0F0F0F0F0F * ones          // byte k: set bits in bytes 0 to k
-	at := int(((uint64(n)*ones|tops)-sums)&tops>>7*ones>>56) * 8 // past the bytes that have n at most
+	sums = (sums + sums>>4) & 0x0F0F0F0F0F0F0F0F * ones          // byte k: number of set bits in bytes 0 to k
+	at := int(((uint64(n)*ones|tops)-sums)&tops>>7*ones>>56) * 8 // first bit of the byte with the n-th set bit
 	return at + int(nthOfByte[(n-int(uint8(sums<<8>>at)))&7][uint8(word>>at)])
 }
 
@@ -103,89 +105,80 @@ var nthOfByte = func() (out [8][256]uint8) {
 	return out
 }()
 
-// show writes environment i's views; nil slabs are left out.
-func (e *Env) show(w *worker, i int, planes []uint8, globals []float32, seats []uint8) {
+// rowSlabs are the slabs that show writes.
+type rowSlabs struct {
+	planes       []uint8
+	globals      []float32
+	seats, legal []uint8
+}
+
+// show writes the observations and masks of environment i's rows. It skips nil slabs.
+func (e *Env) show(w *worker, s env.State, sl *slot, i int, v *rowSlabs) {
+	for r, row := 0, i*e.rows; r < e.rows; r, row = r+1, row+1 {
+		seat := sl.seats[r]
+		if v.seats != nil {
+			v.seats[row] = seat
+		}
+		if v.planes != nil || v.globals != nil {
+			p, q := w.planes, w.globals
+			if n := e.planes; v.planes != nil {
+				p = v.planes[row*n : (row+1)*n : (row+1)*n]
+			}
+			if n := e.globals; v.globals != nil {
+				q = v.globals[row*n : (row+1)*n : (row+1)*n]
+			}
+			if seat != NoSeat {
+				s.Observe(int(seat), p, q)
+			} else {
+				clear(p)
+				clear(q)
+			}
+		}
+		if n := e.maskLen; v.legal != nil {
+			copy(v.legal[row*n:(row+1)*n], e.mask(row))
+		}
+	}
+}
+
+// observe writes environment i as it stands, with reward 0.
+func (e *Env) observe(w *worker, i int, j *job) error {
+	out := j.out
 	s, sl := e.states[i], &e.slots[i]
-	g := e.globals
-	for r := range e.rows {
-		row, seat := i*e.rows+r, sl.seats[r]
-		if seats != nil {
-			seats[row] = seat
-		}
-		if planes == nil && globals == nil {
-			continue
-		}
-		p, q := w.planes, w.globals
-		if planes != nil {
-			p = planes[row*e.planes : (row+1)*e.planes : (row+1)*e.planes]
-		}
-		if globals != nil {
-			q = globals[row*g : (row+1)*g : (row+1)*g]
-		}
-		if seat == NoSeat {
-			clear(p)
-			clear(q)
-			continue
-		}
-		s.Observe(int(seat), p, q)
-	}
+	e.account(s, sl, i, out, nil)
+	e.show(w, s, sl, i, &j.rows)
+	return nil
 }
 
-// showMasks writes environment i's masks; a nil slab is left out.
-func (e *Env) showMasks(i int, legal []uint8) {
-	if legal == nil {
-		return
-	}
-	n := e.g.MaskLen()
-	for row := i * e.rows; row < (i+1)*e.rows; row++ {
-		copy(legal[row*n:(row+1)*n], e.mask(row))
-	}
-}
-
-// observe writes all of environment i as it stands, with reward 0.
-func (e *Env) observe(w *worker, i int, out *Batch) {
-	e.show(w, i, out.Planes, out.Globals, out.Seat)
-	e.showMasks(i, out.Legal)
-	if out.Reward != nil {
-		clear(out.Reward[i*e.c.Seats : (i+1)*e.c.Seats])
-	}
-	e.account(i, out)
-}
-
-// reward writes environment i's rewards of a step from the scores before it.
-func (e *Env) reward(i int, out *Batch, before *[env.MaxSeats]int) {
-	if out.Reward == nil {
-		return
-	}
-	s, over := e.states[i], e.slots[i].over
-	row := out.Reward[i*e.c.Seats : (i+1)*e.c.Seats]
-	for seat := range row {
-		switch {
-		case e.c.Reward == RewardScore:
-			row[seat] = float32(s.Score(seat) - before[seat])
-		case over:
-			row[seat] = s.Result(seat)
-		default:
-			row[seat] = 0
-		}
-	}
-}
-
-// account writes environment i's flags and scores.
-func (e *Env) account(i int, out *Batch) {
-	sl := &e.slots[i]
+// account writes environment i's flags, scores and rewards. before holds the scores before
+// the step if Config.Reward needs them; nil means reward 0.
+func (e *Env) account(s env.State, sl *slot, i int, out *Batch, before *[env.MaxSeats]int) {
+	seats := e.c.Seats
 	if out.Terminated != nil {
 		out.Terminated[i] = bit(sl.over)
 	}
 	if out.Truncated != nil {
 		out.Truncated[i] = bit(sl.cut)
 	}
-	if out.Score == nil {
+	if out.Score != nil {
+		for seat := range seats {
+			out.Score[i*seats+seat] = int32(s.Score(seat))
+		}
+	}
+	if out.Reward == nil {
 		return
 	}
-	s, row := e.states[i], out.Score[i*e.c.Seats:(i+1)*e.c.Seats]
+	row := out.Reward[i*seats : (i+1)*seats]
 	for seat := range row {
-		row[seat] = int32(s.Score(seat))
+		switch {
+		case before == nil:
+			row[seat] = 0
+		case e.c.Reward == RewardScore:
+			row[seat] = float32(s.Score(seat) - before[seat])
+		case sl.over:
+			row[seat] = s.Result(seat)
+		default:
+			row[seat] = 0
+		}
 	}
 }
 

@@ -7,9 +7,9 @@ import (
 	"blockyard/env"
 )
 
-// A snapshot is, little endian: seed, episode and generator (8 bytes each), steps (4),
-// flags (1), three zeros, the seat of each row (env.MaxSeats bytes), then the position as
-// env.Encode writes it.
+// A snapshot is, in little-endian order: seed, episode and random generator (8 bytes each),
+// steps (4 bytes), flags (1), three zeros, the seat of each row (env.MaxSeats bytes), and the
+// position as env.Encode writes it.
 const (
 	stepsAt = 24
 	flagsAt = 28
@@ -22,11 +22,11 @@ const (
 	flagLive
 )
 
-// SnapshotLen is the length of every snapshot.
+// SnapshotLen returns the length in bytes of every snapshot.
 func (e *Env) SnapshotLen() int { return headLen + env.EncodedLen(e.states[0]) }
 
-// Snapshot appends environment i as bytes, which Restore reads under the same
-// Game.Rules: all of it but its agents' memories.
+// Snapshot appends environment i as bytes that Restore reads under the same Game.Rules. The
+// memories of agents are not part of it.
 func (e *Env) Snapshot(i int, dst []byte) ([]byte, error) {
 	if err := e.usable(i); err != nil {
 		return dst, err
@@ -41,8 +41,8 @@ func (e *Env) Snapshot(i int, dst []byte) ([]byte, error) {
 	return env.Encode(dst, e.states[i])
 }
 
-// Restore makes environment i what Snapshot wrote, with new agents. Bytes that are no
-// snapshot are refused and change nothing.
+// Restore sets environment i to what Snapshot wrote, with new agents. If src is not a snapshot
+// for this Env, it returns an error and changes nothing.
 func (e *Env) Restore(i int, src []byte) error {
 	if err := e.usable(i); err != nil {
 		return err
@@ -58,8 +58,12 @@ func (e *Env) Restore(i int, src []byte) error {
 			return fmt.Errorf("vec %s: snapshot with seat %d in row %d, which is not driven here", e.g.Name, seat, r)
 		}
 	}
-	if err := env.Decode(e.states[i], e.crew.workers[0].view, src[headLen:]); err != nil {
+	s := e.pool.workers[0].view
+	if err := env.Decode(s, s, src[headLen:]); err != nil {
 		return fmt.Errorf("vec %s: snapshot: %w", e.g.Name, err)
+	}
+	if err := e.adopt(i, s); err != nil {
+		return err
 	}
 	word := func(k int) uint64 { return binary.LittleEndian.Uint64(src[8*k:]) }
 	sl := &e.slots[i]

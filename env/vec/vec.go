@@ -7,8 +7,8 @@ import (
 	"blockyard/env"
 )
 
-// An Env is many games in progress. It is not safe for concurrent use; the games inside
-// are stepped by several goroutines, which Close ends.
+// An Env is a vector of environments, each a game in progress. It is not safe for concurrent
+// use. Its own goroutines step the environments in parallel; Close ends them.
 type Env struct {
 	g       *env.Game
 	c       Config
@@ -17,19 +17,19 @@ type Env struct {
 	stride  int          // bytes from one row's mask to the next
 	sizes   []int        // elements of each slab, in the order of slabs
 	planes  int          // bytes of one row's planes
-	globals int          // numbers of the rest of it
-	alone   bool         // one seat, which is driven
-	maskers []env.Masker // the states as such; nil if they are none
+	globals int          // globals of one row
+	maskLen int          // Game.MaskLen
+	maskers []env.Masker // the states as Maskers; nil if the game has none
 	states  []env.State
 	slots   []slot
-	masks   []byte      // what every row may play, [rows, stride]
+	masks   []byte      // legal actions of every row, [Envs*rows, stride]
 	agents  []env.Agent // [envs, seats]; nil where driven
-	crew    crew
-	broken  error // a step that failed half-way; only a Reset of all mends it
+	pool    pool
+	broken  error // a step failed half-way: only a Reset of all environments is possible
 }
 
-// New makes the environments and starts the goroutines that step them. They must be
-// Reset before the first Step.
+// New creates the environments and starts the goroutines that step them. Call Reset before
+// the first Step, and Close at the end.
 func New(g *env.Game, c Config) (*Env, error) {
 	c, err := c.check(g)
 	if err != nil {
@@ -37,7 +37,7 @@ func New(g *env.Game, c Config) (*Env, error) {
 	}
 	e := &Env{g: g, c: c, driven: c.driven(), planes: g.Planes.Len(), stride: (g.MaskLen() + 7) &^ 7}
 	e.rows = min(g.Rows, e.driven.Len())
-	e.globals, e.alone = g.Globals(), c.Seats == 1
+	e.globals, e.maskLen = g.Globals(), g.MaskLen()
 	for _, s := range slabs {
 		e.sizes = append(e.sizes, product(s.shape(g, c.Envs, e.rows, c.Seats)))
 	}
@@ -57,13 +57,13 @@ func New(g *env.Game, c Config) (*Env, error) {
 	}
 	e.masks = make([]byte, c.Envs*e.rows*e.stride)
 	e.agents = make([]env.Agent, c.Envs*c.Seats)
-	e.crew.start(e, c.Workers)
+	e.pool.start(e, c.Workers)
 	return e, nil
 }
 
-// Close ends the goroutines and the agents. The Env cannot be used afterwards.
+// Close ends the goroutines and closes the agents. The Env cannot be used afterwards.
 func (e *Env) Close() error {
-	e.crew.stop()
+	e.pool.stop()
 	var errs []error
 	for _, a := range e.agents {
 		errs = append(errs, closeAgent(a))
@@ -74,28 +74,38 @@ func (e *Env) Close() error {
 
 var errClosed = errors.New("vec: the Env is closed")
 
-// Game returns the game that is played.
+// Game returns the game of all environments.
 func (e *Env) Game() *env.Game { return e.g }
 
 // Config returns the configuration with its defaults filled in.
 func (e *Env) Config() Config { return e.c }
 
-// Rows returns the rows of one environment.
+// Rows returns the number of rows per environment.
 func (e *Env) Rows() int { return e.rows }
 
-// Driven returns the seats that the caller plays.
+// Driven returns the seats for which the caller chooses actions.
 func (e *Env) Driven() env.Seats { return e.driven }
 
-// Reset starts a new episode in the environments that mask selects (nil: all), seeded by
-// seeds, and writes the observation of every environment to out, with reward 0; the
-// flags are those of the environments left alone. It refuses, changing nothing, a mask
-// or seeds of another length than Envs, or a mask that selects nothing.
+// Reset starts a new episode in the environments that mask selects (nil selects all), seeded
+// by seeds. It writes the observations of all environments to out, with reward 0; the
+// environments that were not selected keep their flags. It returns an error and changes
+// nothing if mask or seeds do not have Envs elements, or mask selects no environment.
 func (e *Env) Reset(seeds Seeds, mask []bool, out *Batch) error {
 	if err := e.checkReset(seeds, mask, out); err != nil {
 		return err
 	}
 	e.broken = nil
-	return e.crew.run(job{op: opReset, seeds: seeds, mask: mask, out: out})
+	return e.pool.run(job{do: (*Env).reset, changes: true, seeds: seeds, mask: mask, out: out})
+}
+
+func (e *Env) reset(w *worker, i int, j *job) error {
+	if j.mask == nil || j.mask[i] {
+		e.slots[i].reset(&j.seeds, i)
+		if err := e.begin(w, i); err != nil {
+			return err
+		}
+	}
+	return e.observe(w, i, j)
 }
 
 func (e *Env) checkReset(seeds Seeds, mask []bool, out *Batch) error {
@@ -111,18 +121,19 @@ func (e *Env) checkReset(seeds Seeds, mask []bool, out *Batch) error {
 			some = some || m
 		}
 		if len(mask) != e.c.Envs || !some {
-			return fmt.Errorf("vec %s: reset mask of %d, want %d with one true at least", e.g.Name, len(mask), e.c.Envs)
+			return fmt.Errorf("vec %s: reset mask of %d, want %d with at least one true", e.g.Name, len(mask), e.c.Envs)
 		}
 	}
 	return e.checkBatch(out)
 }
 
-// Step plays actions, one per row, in every environment, and writes what follows to out.
-// It refuses, changing nothing, with an *EnvError naming the environments, an action that
-// is neither legal nor None (under Refuse), or an environment that needs a reset. An
-// agent that fails, or answers with an illegal action, is an error that leaves games half
-// stepped: only a Reset of all environments goes on from there. A step allocates nothing
-// unless agents do.
+// Step plays actions, one per row, in every environment and writes the results to out.
+//
+// It returns an *EnvError that names the environments, and changes nothing, if an action is
+// neither legal nor None (under Refuse) or an environment needs a reset. It returns another
+// error if an agent fails or answers with an illegal action: environments are then half
+// stepped, and only a Reset of all of them is possible. Step does not allocate unless agents
+// do.
 func (e *Env) Step(actions []env.Action, out *Batch) error {
 	if e.broken != nil {
 		return e.broken
@@ -136,10 +147,11 @@ func (e *Env) Step(actions []env.Action, out *Batch) error {
 	if err := e.refuse(actions); err != nil {
 		return err
 	}
-	return e.crew.run(job{op: opStep, actions: actions, out: out})
+	return e.pool.run(job{do: (*Env).step, changes: true, actions: actions, out: out})
 }
 
-// Observe writes to out every environment as it stands: the current flags, reward 0.
+// Observe writes the current observations and flags of every environment to out, with
+// reward 0.
 func (e *Env) Observe(out *Batch) error {
 	if e.broken != nil {
 		return e.broken
@@ -147,15 +159,20 @@ func (e *Env) Observe(out *Batch) error {
 	if err := e.checkBatch(out); err != nil {
 		return err
 	}
-	return e.crew.run(job{op: opObserve, out: out})
+	return e.pool.run(job{do: (*Env).observe, out: out})
 }
 
-// Each calls do once for every environment, from several goroutines at once, and returns
-// when all are done. do may read the environment (State, Legal) and nothing else of e.
-// worker is below Config.Workers and belongs to one goroutine at a time.
+// Each calls do once for every environment, from several goroutines at once, and returns when
+// all calls have returned. do may read its environment (State, Legal) and nothing else of e.
+// worker is below Config.Workers, and no two calls with the same worker run at once.
 func (e *Env) Each(do func(worker, i int)) error {
 	if e.broken != nil {
 		return e.broken
 	}
-	return e.crew.run(job{op: opEach, each: do})
+	return e.pool.run(job{do: (*Env).each, each: do})
+}
+
+func (e *Env) each(w *worker, i int, j *job) error {
+	j.each(w.id, i)
+	return nil
 }

@@ -1,0 +1,89 @@
+package vec_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"blockyard/env"
+	"blockyard/env/envtest/toy"
+	"blockyard/env/vec"
+)
+
+// handsGame is toy.Pick in which each seat also holds a number that only it sees.
+var handsGame = func() *env.Game {
+	g := *toy.Pick
+	g.Name = "toy:hands"
+	g.New = func(n int) env.State {
+		s := &hands{State: *toy.Pick.New(n).(*toy.State)}
+		s.Reset(0)
+		return s
+	}
+	return &g
+}()
+
+type hands struct {
+	toy.State
+	Hand [2]uint8 // 1 … 3
+}
+
+func (s *hands) Reset(seed uint64) {
+	s.State.Reset(seed)
+	s.deal(0, env.Derive(seed, 1))
+}
+
+func (s *hands) deal(except env.Seats, seed uint64) {
+	for seat := range s.Hand {
+		if !except.Has(seat) {
+			s.Hand[seat] = 1 + uint8(env.Derive(seed, uint64(seat))%3)
+		}
+	}
+}
+
+func (s *hands) Hide(viewers env.Seats, seed uint64) {
+	s.State.Hide(viewers, seed)
+	s.deal(viewers, seed)
+}
+
+func (s *hands) CopyFrom(src env.State) { *s = *src.(*hands) }
+
+func (s *hands) Observe(seat int, planes []uint8, globals []float32) {
+	s.State.Observe(seat, planes, globals)
+	planes[5] = s.Hand[seat]
+}
+
+// Reseed keeps what a driven seat holds and redraws what only an agent holds.
+func TestReseedKeepsPrivateHands(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		agents []vec.AgentFactory
+		keeps  [2]bool
+	}{
+		{"both seats are driven", nil, [2]bool{true, true}},
+		{"seat 1 has an agent", []vec.AgentFactory{nil, newDie}, [2]bool{true, false}},
+		{"seat 0 has an agent", []vec.AgentFactory{newDie}, [2]bool{false, true}},
+	} {
+		e, out, _ := start(t, handsGame, vec.Config{Envs: 60, Agents: c.agents})
+		for i := range 60 {
+			require.NoError(t, e.Clone(i, 0))
+			if i > 0 {
+				require.NoError(t, e.Reseed(i, uint64(i)))
+			}
+		}
+		require.NoError(t, e.Observe(out))
+		size := e.Rows() * e.Game().Planes.Len()
+		seen, next := [2]map[uint8]bool{{}, {}}, map[uint8]bool{}
+		for i := range 60 {
+			require.Equal(t, out.Planes[:size], out.Planes[i*size:(i+1)*size], "%s: environment %d", c.name, i)
+			s := e.State(i).(*hands)
+			next[s.State.Next] = true
+			for seat, held := range s.Hand {
+				seen[seat][held] = true
+			}
+		}
+		require.Len(t, next, 3, "%s: the next card is hidden from everybody", c.name)
+		for seat, keeps := range c.keeps {
+			require.Equal(t, keeps, len(seen[seat]) == 1, "%s: hands of seat %d: %v", c.name, seat, seen[seat])
+		}
+	}
+}
