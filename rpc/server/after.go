@@ -6,15 +6,15 @@ import (
 	"blockyard/rpc/wire"
 )
 
-// legalRows are the legal actions of the rows of some games in compressed sparse row (CSR)
-// form: those of row k are actions[indptr[k]:indptr[k+1]].
+// legalRows describes lists of legal actions, one per row of some games, in compressed sparse row
+// (CSR) form: the list of row k is actions[indptr[k]:indptr[k+1]].
 type legalRows struct {
 	games  []int
 	indptr []uint32
 }
 
-// legalRows counts the legal actions of every row of the games in list, as many of the games
-// as fit into room bytes at size bytes an action and 4 a row.
+// legalRows counts the legal actions of every row of the games in list. It stops before the game
+// whose rows would need more than room bytes, at size bytes per action and 4 per row.
 func (h *handle) legalRows(list []int, size, room int) legalRows {
 	rows := h.env.Rows()
 	sp := legalRows{indptr: make([]uint32, 1, 1+len(list)*rows)}
@@ -59,8 +59,8 @@ func (s *session) legal(f *wire.Frame) error {
 	})
 }
 
-// legalRowsParam reads handle and games and counts what they may play; size is what one
-// action takes in the answer.
+// legalRowsParam reads the handle and the games of a request and counts their legal actions; size is
+// the number of bytes of one action in the response, 0 for that of an afterstate.
 func (s *session) legalRowsParam(f *wire.Frame, size int) (*handle, legalRows, error) {
 	h, err := s.handle(f)
 	if err != nil {
@@ -85,7 +85,7 @@ func (s *session) legalRowsParam(f *wire.Frame, size int) (*handle, legalRows, e
 	return h, sp, nil
 }
 
-// afterLen is how many bytes an afterstate takes.
+// afterLen is the number of bytes of an afterstate in a response.
 func (h *handle) afterLen() int { return h.game.Planes.Len() + 4*h.game.Globals() + 4 + 1 + 2 }
 
 // afters are the afterstates of some rows.
@@ -100,7 +100,7 @@ type afters struct {
 	done    []uint8
 }
 
-// afterstates shows for every legal action of every row what its seat would see after it.
+// afterstates returns, for every legal action of every row, what the row's seat observes after it.
 func (s *session) afterstates(f *wire.Frame) error {
 	h, sp, err := s.legalRowsParam(f, 0)
 	if err != nil {
@@ -137,13 +137,13 @@ func (s *session) afterstates(f *wire.Frame) error {
 	})
 }
 
-// fill plays every action on a copy, on all cores.
+// fill plays every action on a copy of its position, on all cores.
 func (a *afters) fill() error {
 	return a.h.eachRow(&a.sp, func(w, i, r, k int) { a.row(a.h.scratch[2*w], a.h.scratch[2*w+1], i, r, k) })
 }
 
-// eachRow calls do, on all cores, for every row r of every game i of sp, which is row k
-// there. Worker w may use scratch[2*w] and scratch[2*w+1].
+// eachRow calls do, on all cores, for every row r of every game i in sp, where it is row k. Worker w
+// may use scratch[2*w] and scratch[2*w+1].
 func (h *handle) eachRow(sp *legalRows, do func(w, i, r, k int)) error {
 	if h.scratch == nil {
 		for range 2 * h.c.Workers {
@@ -165,14 +165,14 @@ func (h *handle) eachRow(sp *legalRows, do func(w, i, r, k int)) error {
 	})
 }
 
-// drawSeed is the seed of what the choices in row r of game i draw. It follows from the
-// game's number alone, whatever else was asked with it.
+// drawSeed is the seed of the random draws after the actions of row r of game i. It depends on the
+// number of the game, not on the other games of the request.
 func (h *handle) drawSeed(seed uint64, i, r int) uint64 {
 	return env.Derive(seed, (h.first+uint64(i))*uint64(h.env.Rows())+uint64(r))
 }
 
-// row plays the actions of row r of game i, which is row k of sp. What they draw
-// is the same for all, so that choices of one position are compared alike.
+// row plays the actions of row r of game i, which is row k of sp. All of them get the same random
+// draws, so that differences between them are due to the actions.
 func (a *afters) row(view, after env.State, i, r, k int) {
 	h, first, end := a.h, int(a.sp.indptr[k]), int(a.sp.indptr[k+1])
 	if first == end {
@@ -194,7 +194,7 @@ func (a *afters) row(view, after env.State, i, r, k int) {
 	}
 }
 
-// measure is what a handle's rewards are changes of.
+// measure is the quantity whose changes are the rewards of the handle.
 func (h *handle) measure(s env.State, seat int) float32 {
 	if h.c.Reward == vec.RewardScore {
 		return float32(s.Score(seat))

@@ -35,7 +35,7 @@ func (s *session) describe(f *wire.Frame) error {
 	})
 }
 
-// globalFacts describes the numbers of an observation, with what they lie in, if that is known.
+// globalFacts describes the globals of an observation, with their ranges if known.
 func globalFacts(g *env.Game) map[string]any {
 	facts := map[string]any{"shape": [1]int{g.Globals()}, "dtype": "<f4", "names": g.GlobalNames}
 	if g.GlobalRanges != nil {
@@ -48,7 +48,7 @@ func globalFacts(g *env.Game) map[string]any {
 	return facts
 }
 
-// turn says who acts when, as far as the facts of a game tell.
+// turn classifies g as single-player, alternating or simultaneous.
 func turn(g *env.Game) string {
 	switch {
 	case g.MaxSeats == 1:
@@ -59,7 +59,7 @@ func turn(g *env.Game) string {
 	return "simultaneous"
 }
 
-// variants lists the other profiles of g's contest.
+// variants lists the names of the other variants of g's contest.
 func (s *Server) variants(g *env.Game) []string {
 	family := func(g *env.Game) string { name, _, _ := strings.Cut(g.Name, ":"); return name }
 	names := []string{}
@@ -71,7 +71,7 @@ func (s *Server) variants(g *env.Game) []string {
 	return names
 }
 
-// opponents lists who surely plays g here.
+// opponents lists specs of agents that this server certainly accepts for g.
 func (s *Server) opponents(g *env.Game) []string {
 	if s.c.Opponents == nil {
 		return []string{}

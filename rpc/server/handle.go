@@ -10,33 +10,33 @@ import (
 	"blockyard/rpc/wire"
 )
 
-// A handle is games that a client opened together. It belongs to its session's answering
-// goroutine.
+// A handle is the games that a client opened together. Only the answering goroutine of its session
+// uses it.
 type handle struct {
 	id     uint32
 	game   *env.Game
 	env    *vec.Env
 	c      vec.Config
-	rows   int // of all games
+	rows   int // of all games together
 	memory int64
 	layout layout
-	swaps  []*seatSwap // by seat; nil where the client plays
+	swaps  []*seatSwap // by seat; nil for a seat that the client drives
 	seeds  vec.Seeds   // of the first reset
-	first  uint64      // the number of game 0 among those split over several handles
-	began  bool        // there was a first reset
+	first  uint64      // the number of game 0 when games are split over several handles
+	began  bool        // the games have been reset
 
-	message []byte // a response: head, then the slab of own
+	message []byte // a response as it is sent: the head, then the slab of own
 	own     *place
-	slots   []*place // in memory that the client sees too
+	slots   []*place // in memory shared with the client
 	shared  [][]byte // that memory
-	now     *place   // what was written last
+	now     *place   // the place written last
 	private private
 	final   *vec.Batch
 	actions []env.Action
-	policy  *policy // of rollouts
+	policy  *policy // plays rollouts; nil for random actions
 
-	alone bool          // no player of the server takes part
-	took  time.Duration // the last step
+	alone bool          // the server plays no seat
+	took  time.Duration // duration of the last step
 
 	packRow          func(worker, i int)
 	packTo, packFrom []byte
@@ -46,10 +46,10 @@ type handle struct {
 	asked   uint64      // afterstates and features requests so far: seeds that the client leaves out
 }
 
-// slabStart is where the slab begins in a handle's memory; the head lies just before it.
+// slabStart is the offset of the slab in a handle's memory; the head of the response ends there.
 const slabStart = 64
 
-// always are the fields that a slab has even if the client did not ask for them.
+// always are the fields that every slab has, whatever the client selects.
 var always = []string{"reward", "terminated", "truncated", "score"}
 
 var wireNames = map[string]string{"legal": "mask"}
@@ -67,7 +67,7 @@ func newHandle(g *env.Game, c vec.Config, fields []string, packed bool) (*handle
 	return h, nil
 }
 
-// allocate makes the memory of the slab and of what no client sees.
+// allocate allocates the slab and the private memory.
 func (h *handle) allocate() (err error) {
 	h.final = &vec.Batch{}
 	if h.c.Autoreset == vec.SameStep {
@@ -87,7 +87,7 @@ func (h *handle) allocate() (err error) {
 	return err
 }
 
-// facts is what open answers.
+// facts is the result of open.
 func (h *handle) facts() wire.Fields {
 	players := []int{}
 	for set := h.env.Driven(); set != 0; set = set.Rest() {
@@ -101,7 +101,7 @@ func (h *handle) facts() wire.Fields {
 	}
 }
 
-// closeHandle ends a handle and frees what it holds.
+// closeHandle closes a handle and frees its memory.
 func (s *session) closeHandle(id uint32) {
 	h := s.handles[id]
 	delete(s.handles, id)
@@ -112,8 +112,8 @@ func (s *session) closeHandle(id uint32) {
 	s.sizeSteps()
 }
 
-// sizeSteps lets the reader take step requests as long as the largest handle needs, and
-// more, so that a request of wrong size gets an answer instead of losing the connection.
+// sizeSteps sets the length limit of step requests: four times what the largest handle needs, so that
+// a request of a wrong length gets an error instead of losing the connection.
 func (s *session) sizeSteps() {
 	most := 0
 	for _, h := range s.handles {
@@ -122,7 +122,7 @@ func (s *session) sizeSteps() {
 	s.stepLimit.Store(int64(wire.StepHeadLen + 8*most))
 }
 
-// refusal turns an error of package vec into one for the client.
+// refusal converts an error of package vec into an error for the client.
 func refusal(method string, err error) error {
 	var blamed *vec.EnvError
 	if !errors.As(err, &blamed) {
@@ -136,5 +136,5 @@ func refusal(method string, err error) error {
 		With("row", blamed.Row).With("seat", blamed.Seat).With("action", int(blamed.Action))
 }
 
-// mostNamed is how many games an error names.
+// mostNamed is the largest number of games that an error lists.
 const mostNamed = 64

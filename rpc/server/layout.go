@@ -5,19 +5,19 @@ import (
 	"blockyard/rpc/wire"
 )
 
-// A layout is where the fields of a slab lie.
+// A layout says where the fields of a slab are.
 type layout struct {
 	vec.Layout
-	bits *vec.Field // packed boards, which vec knows nothing of
+	bits *vec.Field // packed boards; package vec does not know this field
 }
 
-// view returns the fields that vec writes, inside slab.
+// view returns slices of slab for the fields that package vec writes.
 func (l *layout) view(slab []byte) (*vec.Batch, error) { return l.Layout.View(slab) }
 
-// fieldAlign is what offsets of fields are multiples of.
+// fieldAlign divides the offset of every field.
 const fieldAlign = 64
 
-// layOut lays the fields out that open asked for, nil for all.
+// layOut places the selected fields, nil for all, in the slab.
 func (h *handle) layOut(fields []string, packed bool) error {
 	names := append([]string{}, always...)
 	if fields == nil {
@@ -34,7 +34,7 @@ func (h *handle) layOut(fields []string, packed bool) error {
 			names = append(names, "legal")
 		case "reward", "terminated", "truncated", "score":
 		default:
-			return wire.Errorf(wire.BadParams, "open: no field %.32q", name)
+			return wire.Errorf(wire.BadParams, "open: fields names %.32q: want planes, globals, mask or seat", name)
 		}
 	}
 	if planes && !packed {
@@ -66,7 +66,7 @@ func (h *handle) layOut(fields []string, packed bool) error {
 	return nil
 }
 
-// announce is the layout as open tells it.
+// announce is the layout in the result of open.
 func (l *layout) announce() []map[string]any {
 	out := []map[string]any{}
 	add := func(f *vec.Field) {

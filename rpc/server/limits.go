@@ -8,25 +8,25 @@ import (
 	"blockyard/rpc/wire"
 )
 
-// Limits bound what clients can make a server hold and do.
+// Limits bound the memory and time that clients can make a server spend.
 type Limits struct {
 	MaxMessage  int   // bytes of one request
-	MaxBuffered int64 // bytes of requests that all sessions together are in the course of sending
-	MaxReply    int   // bytes of one answer that is not a slab
-	MaxReplies  int64 // bytes of such answers that all sessions together have in the making
-	MaxInflight int   // requests of one session that wait for their answer
+	MaxBuffered int64 // bytes of partly received requests of all sessions together
+	MaxReply    int   // bytes of one response that is not a slab
+	MaxReplies  int64 // bytes of such responses being built for all sessions together
+	MaxInflight int   // unanswered requests of one session
 	MaxSessions int   // connections
 	MaxHandles  int   // open handles of one session
 	MaxEnvs     int   // open environments of the server
 	MaxMemory   int64 // bytes of all open environments, estimated
 
-	HelloTimeout time.Duration // from connecting to a complete hello
+	HelloTimeout time.Duration // from the connection to a complete hello
 	FrameTimeout time.Duration // from the first byte of a request to its last
-	WriteTimeout time.Duration // for a client to take an answer
-	DrainTimeout time.Duration // for the requests in flight when the server ends
+	WriteTimeout time.Duration // for the client to read a response
+	DrainTimeout time.Duration // for the requests in flight at shutdown
 }
 
-// DefaultLimits are meant for a machine that does other things too.
+// DefaultLimits suit a machine that also runs other programs.
 func DefaultLimits() Limits {
 	return Limits{
 		MaxMessage: 16 << 20, MaxBuffered: 24 << 20, MaxReply: 16 << 20, MaxReplies: 32 << 20,
@@ -42,7 +42,7 @@ const (
 	maxControl     = 64 << 10
 )
 
-// bulk names the methods whose requests may carry as much as MaxMessage.
+// bulk reports whether requests of a method may have up to MaxMessage bytes.
 func bulk(method []byte) bool {
 	switch string(method) {
 	case "reset", "restore", "clone", "legal", "afterstates", "features", "observe", "snapshot", "open":
@@ -51,7 +51,7 @@ func bulk(method []byte) bool {
 	return false
 }
 
-// take counts environments and their memory towards the limits, all or nothing.
+// take counts environments and their memory towards the limits, or counts nothing and fails.
 func (s *Server) take(envs int, memory int64) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -75,15 +75,14 @@ func (s *Server) give(envs int, memory int64) {
 	s.handles--
 }
 
-// mostGarbage is how many bytes of dropped messages may wait for the collector, which by
-// itself would let them grow with the heap of open games.
+// mostGarbage is how many bytes of dropped messages may wait for the garbage collector. On its own
+// the collector would let them grow in proportion to the open games.
 const mostGarbage = 8 << 20
 
-// discard notes that n bytes are not needed any more.
+// discard counts n bytes as garbage.
 func (s *Server) discard(n int) { s.garbage.Add(int64(n)) }
 
-// collect makes room before memory is taken, if much waits for the collector. Whoever
-// else wants memory waits too.
+// collect runs the garbage collector if there is much garbage. Other sessions that need memory wait.
 func (s *Server) collect() {
 	if s.garbage.Load() < mostGarbage {
 		return
@@ -96,7 +95,7 @@ func (s *Server) collect() {
 	}
 }
 
-// hold counts n more bytes of requests being received. What they grow out of is garbage.
+// hold counts n more bytes of requests being received. The smaller buffer they replace is garbage.
 func (s *Server) hold(n int) error {
 	s.discard(n)
 	s.collect()
@@ -108,7 +107,7 @@ func (s *Server) hold(n int) error {
 	return nil
 }
 
-// borrow counts n bytes of an answer in the making, until release.
+// borrow counts n bytes of a response being built, until release.
 func (s *Server) borrow(n int) (release func(), err error) {
 	s.collect()
 	if s.replies.Add(int64(n)) > s.limits.MaxReplies {
@@ -123,7 +122,7 @@ func (s *Server) borrow(n int) (release func(), err error) {
 	}, nil
 }
 
-// Check refuses limits under which nothing works.
+// Check returns an error for limits that are too low to serve any client.
 func (l *Limits) Check() error {
 	for _, v := range []struct {
 		flag       string
@@ -134,7 +133,7 @@ func (l *Limits) Check() error {
 		{"--max-envs", int64(l.MaxEnvs), 1}, {"--max-memory", l.MaxMemory, 1},
 	} {
 		if v.have < v.want {
-			return fmt.Errorf("%s is %d, want %d at least", v.flag, v.have, v.want)
+			return fmt.Errorf("%s is %d, want at least %d", v.flag, v.have, v.want)
 		}
 	}
 	return nil

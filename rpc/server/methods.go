@@ -13,12 +13,12 @@ import (
 	"blockyard/rpc/wire"
 )
 
-// Protocol is the version spoken; clients of another first number are refused.
+// Protocol is the version of the protocol. Clients with another first number are refused.
 var Protocol = [2]int{1, 1}
 
 var features = []string{"afterstates", "clone", "features", "fields", "final", "first", "observe", "packed", "policy", "rollout", "set_opponent", "snapshot", "text"}
 
-// call answers one request, or returns why not.
+// call answers one request, or returns an error for the client.
 func (s *session) call(f *wire.Frame) error {
 	if s.greeted.Load() {
 		switch string(f.Method) {
@@ -44,7 +44,7 @@ func (s *session) call(f *wire.Frame) error {
 	return do.answer(s, f)
 }
 
-// methods are what a client may ask, with the most elements of params.
+// methods are the methods of the protocol, each with its largest number of params.
 var methods map[string]struct {
 	params int
 	answer func(*session, *wire.Frame) error
@@ -97,7 +97,7 @@ func (s *session) hello(f *wire.Frame) error {
 		want, have := sha256.Sum256([]byte(s.srv.c.Token)), sha256.Sum256([]byte(o.Token))
 		switch {
 		case o.Token == "":
-			return wire.Errorf(wire.AuthRequired, "this server wants a token in hello")
+			return wire.Errorf(wire.AuthRequired, "this server requires a token in hello")
 		case subtle.ConstantTimeCompare(want[:], have[:]) != 1:
 			return wire.Errorf(wire.AuthFailed, "wrong token")
 		}
@@ -123,7 +123,7 @@ func (s *session) hello(f *wire.Frame) error {
 	})
 }
 
-// gameParam finds the game that param 0 names.
+// gameParam returns the game that param 0 names.
 func (s *session) gameParam(f *wire.Frame) (*env.Game, error) {
 	name, err := f.Str(0, "game")
 	if err != nil {
@@ -149,7 +149,7 @@ func (s *session) text(f *wire.Frame) error {
 		return err
 	}
 	if len(actions)%2 != 0 {
-		return wire.Errorf(wire.BadParams, "text: %d bytes are no list of 16-bit actions", len(actions))
+		return wire.Errorf(wire.BadParams, "text: actions has %d bytes, want 2 per action", len(actions))
 	}
 	texts := make([]string, 0, len(actions)/2)
 	for i := 0; i < len(actions); i += 2 {
@@ -158,7 +158,7 @@ func (s *session) text(f *wire.Frame) error {
 		case a == env.None:
 			texts = append(texts, "none")
 		case int(a) >= g.Actions:
-			return wire.Errorf(wire.BadParams, "text: action %d, number %d, of %d actions", a, i/2, g.Actions)
+			return wire.Errorf(wire.BadParams, "text: actions[%d] is %d, want 0 to %d", i/2, a, g.Actions-1)
 		default:
 			texts = append(texts, g.Text(a))
 		}
@@ -193,7 +193,7 @@ func (s *session) close(f *wire.Frame) error {
 	return s.reply(f.ID, true)
 }
 
-// handle finds the handle that param 0 names.
+// handle returns the handle that param 0 names.
 func (s *session) handle(f *wire.Frame) (*handle, error) {
 	id, err := f.Int(0, "the handle", 0, math.MaxUint32)
 	if err != nil {

@@ -2,8 +2,8 @@ package server
 
 import "blockyard/rpc/wire"
 
-// observe shows what every seat of games sees now, whether it is to act or not, whoever
-// plays it, and also when the game is over.
+// observe returns the current observation of every seat of some games, whether or not the seat has to
+// act, is driven by the client, or its game is over.
 func (s *session) observe(f *wire.Frame) error {
 	h, err := s.handle(f)
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"blockyard/rpc/wire"
 )
 
-// openOptions are the named arguments of open, with its defaults in place.
+// openOptions are the named arguments of open.
 type openOptions struct {
 	NumEnvs   int64            `msgpack:"num_envs"`
 	Seats     int64            `msgpack:"seats"`
@@ -71,7 +71,7 @@ func (s *session) open(f *wire.Frame) error {
 	return s.reply(f.ID, h.facts())
 }
 
-// config makes a vec.Config of the options but for the agents.
+// config converts the options to a vec.Config without agents.
 func (o *openOptions) config(g *env.Game) (c vec.Config, err error) {
 	bad := func(what string, v int64, low, high int) error {
 		return wire.Errorf(wire.BadParams, "open: %s is %d, want %d to %d", what, v, low, high)
@@ -102,7 +102,7 @@ func (o *openOptions) config(g *env.Game) (c vec.Config, err error) {
 
 func badOpen(err error) error { return wire.Errorf(wire.BadParams, "open: %v", err) }
 
-// seeds returns how the first reset seeds the games.
+// seeds returns the seeds of the first reset.
 func (o *openOptions) seeds() (vec.Seeds, error) {
 	if o.Seeds == nil {
 		return vec.From(o.Seed + o.First), nil
@@ -110,10 +110,10 @@ func (o *openOptions) seeds() (vec.Seeds, error) {
 	return seedList("open", o.Seeds, int(o.NumEnvs))
 }
 
-// seedList reads one 64-bit seed a game.
+// seedList reads one 64-bit seed per game.
 func seedList(method string, b []byte, envs int) (vec.Seeds, error) {
 	if len(b) != 8*envs {
-		return vec.Seeds{}, wire.Errorf(wire.BadParams, "%s: seeds has %d bytes, want %d: 8 for each of %d games", method, len(b), 8*envs, envs)
+		return vec.Seeds{}, wire.Errorf(wire.BadParams, "%s: seeds has %d bytes, want %d: 8 for each of the %d games", method, len(b), 8*envs, envs)
 	}
 	list := make([]uint64, envs)
 	for i := range list {
@@ -122,10 +122,10 @@ func seedList(method string, b []byte, envs int) (vec.Seeds, error) {
 	return vec.List(list), nil
 }
 
-// agentMemory is what one agent of the server is reckoned to take, in bytes.
+// agentMemory is the estimated size of one agent of the server, in bytes.
 const agentMemory = 16 << 10
 
-// estimate reckons the bytes that the games of c take.
+// estimate is the estimated size of the games of c, in bytes.
 func estimate(g *env.Game, c *vec.Config, packed bool) int64 {
 	var driven env.Seats
 	for seat := range c.Seats {

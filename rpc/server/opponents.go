@@ -10,8 +10,7 @@ import (
 	"blockyard/rpc/wire"
 )
 
-// A seatSwap is a seat that the server plays, whose player can be replaced: games that
-// start later get the new one.
+// A seatSwap is a seat that the server plays. Its agent can be replaced for the games that start later.
 type seatSwap struct {
 	now atomic.Pointer[vec.AgentFactory]
 }
@@ -22,7 +21,7 @@ func (w *seatSwap) make(seed uint64) (env.Agent, error) {
 	return p, p.err
 }
 
-// A player is one game's agent in such a seat.
+// A player is the agent of such a seat in one game.
 type player struct {
 	from  *seatSwap
 	made  *vec.AgentFactory
@@ -38,8 +37,8 @@ func (p *player) Act(ctx context.Context, s env.State, seat int) (env.Action, er
 	return p.agent.Act(ctx, s, seat)
 }
 
-// NewGame makes the player ready for the next game: its agent is kept if it can be and
-// nobody replaced it.
+// NewGame prepares the player for the next game. It keeps the agent if the agent supports that and has
+// not been replaced.
 func (p *player) NewGame(seed uint64) {
 	now := p.from.now.Load()
 	if again, ok := p.agent.(interface{ NewGame(uint64) }); ok && now == p.made {
@@ -62,19 +61,19 @@ func (p *player) Close() error {
 	return c.Close()
 }
 
-// seat puts the players that opponents names into c.
+// seat sets the agents of c to those that opponents names.
 func (s *Server) seat(g *env.Game, c *vec.Config, opponents map[int64]string) ([]*seatSwap, error) {
 	swaps := make([]*seatSwap, c.Seats)
 	if len(opponents) == 0 {
 		return swaps, nil
 	}
 	if len(opponents) >= c.Seats {
-		return nil, wire.Errorf(wire.BadParams, "open: opponents in %d of %d seats; the client plays one at least", len(opponents), c.Seats)
+		return nil, wire.Errorf(wire.BadParams, "open: opponents has %d of %d seats: leave at least one to the client", len(opponents), c.Seats)
 	}
 	c.Agents = make([]vec.AgentFactory, c.Seats)
 	for seat, text := range opponents {
 		if seat < 0 || seat >= int64(c.Seats) {
-			return nil, wire.Errorf(wire.BadParams, "open: an opponent in seat %d of a game of %d", seat, c.Seats)
+			return nil, wire.Errorf(wire.BadParams, "open: opponents names seat %d, want 0 to %d", seat, c.Seats-1)
 		}
 		factory, err := s.player(g, text)
 		if err != nil {
@@ -89,7 +88,7 @@ func (s *Server) seat(g *env.Game, c *vec.Config, opponents map[int64]string) ([
 
 func (s *Server) player(g *env.Game, text string) (vec.AgentFactory, error) {
 	if s.c.Agents == nil {
-		return nil, wire.Errorf(wire.BadParams, "this server plays no seat itself")
+		return nil, wire.Errorf(wire.BadParams, "this server has no agents: leave out opponents and policy")
 	}
 	factory, err := s.c.Agents(g, text)
 	if err != nil {

@@ -5,25 +5,25 @@ import (
 	"blockyard/rpc/wire"
 )
 
-// A place is memory that a step of a handle is written to: its own slab, which goes over
-// the connection, or a slot of memory that the client sees too.
+// A place is the memory to which a step of a handle is written: the handle's own slab, which is sent
+// over the connection, or a slot in memory shared with the client.
 type place struct {
 	slab    []byte
 	batch   *vec.Batch
-	actions []byte // of a slot: two bytes a row, little endian
+	actions []byte // of a slot: one little-endian uint16 per row
 
-	// What a client could change while it is looked at again is kept apart and copied
-	// here when a step is done; see finish.
+	// The server reads these arrays again after a step, when a client could already have changed
+	// them. It therefore writes them to private memory, and finish copies them here.
 	bits, terminated, truncated []byte
 }
 
-// private are slabs that no client can reach.
+// private is memory that is never shared with a client.
 type private struct {
-	planes                []uint8 // with packed boards: as the rules write them
+	planes                []uint8 // if the boards are packed: before packing
 	terminated, truncated []uint8
 }
 
-// place makes the place whose slab lies in memory, which is aligned to 8 bytes.
+// place returns the place with the given slab, which must be aligned to 8 bytes.
 func (h *handle) place(slab []byte) (*place, error) {
 	batch, err := h.layout.view(slab)
 	if err != nil {
@@ -38,7 +38,7 @@ func (h *handle) place(slab []byte) (*place, error) {
 	return p, nil
 }
 
-// finish completes p after games were written to it, and makes it what the handle shows.
+// finish completes p after the games were written to it, and makes it the handle's current place.
 func (h *handle) finish(p *place) error {
 	copy(p.terminated, h.private.terminated)
 	copy(p.truncated, h.private.truncated)
@@ -49,18 +49,18 @@ func (h *handle) finish(p *place) error {
 	return h.pack(p.bits, h.private.planes)
 }
 
-// to finds where an answer goes that option slot sends elsewhere than over the connection.
+// to returns the place that the option slot selects: the handle's own slab without it.
 func (h *handle) to(method string, slot *int64) (*place, error) {
 	if slot == nil {
 		return h.own, nil
 	}
 	if *slot < 0 || *slot >= int64(len(h.slots)) {
-		return nil, wire.Errorf(wire.BadParams, "%s: slot %d of %d", method, *slot, len(h.slots))
+		return nil, wire.Errorf(wire.BadParams, "%s: slot %d, but the handle has %d: call share first", method, *slot, len(h.slots))
 	}
 	return h.slots[*slot], nil
 }
 
-// show answers with the place that was written: its slab, or true if the client sees it.
+// show responds with the slab of p, or with true if p is shared with the client.
 func (s *session) show(id uint32, h *handle, p *place) {
 	if p == h.own {
 		wire.PutHead(h.message, id, len(p.slab))

@@ -10,11 +10,10 @@ import (
 	"blockyard/rpc/wire"
 )
 
-// A policy plays the driven seats of a handle in rollouts: an agent for each seat of each
-// game, kept from rollout to rollout, so that one long rollout and several short ones
-// play the same.
+// A policy plays the driven seats of a handle in rollouts. It has an agent for each seat of each game
+// and keeps it from rollout to rollout, so that one long rollout equals several short ones.
 type policy struct {
-	text    string // of the client
+	text    string // the spec that the client sent
 	factory vec.AgentFactory
 	h       *handle
 	memory  int64 // counted towards the limit
@@ -33,16 +32,16 @@ type policyPlayer struct {
 	made      bool
 }
 
-// Streams of a game's seed that policies draw from, beside those of package vec.
+// Streams of a game's seed for policies, distinct from those of package vec.
 const (
 	policyAgents = 1 << 61
 	policyViews  = 1 << 60
 )
 
-// random is the policy that needs no agent.
+// random is the policy that needs no agents.
 const random = "random"
 
-// policyFor returns the policy that text names, nil for random legal actions.
+// policyFor returns the policy with the spec text, nil for random legal actions.
 func (s *session) policyFor(h *handle, text string) (*policy, error) {
 	switch {
 	case text == random:
@@ -59,7 +58,7 @@ func (s *session) policyFor(h *handle, text string) (*policy, error) {
 	}
 	if h.policy != nil {
 		h.memory -= h.policy.memory
-		_ = s.srv.enlarge(-h.policy.memory) // giving up is never refused
+		_ = s.srv.enlarge(-h.policy.memory) // giving memory back never fails
 		h.policy = nil
 	}
 	p := &policy{text: text, factory: factory, h: h, ctx: s.ctx, memory: int64(h.c.Envs*h.env.Driven().Len()) * agentMemory}
@@ -76,7 +75,7 @@ func (s *session) policyFor(h *handle, text string) (*policy, error) {
 	return p, nil
 }
 
-// choose fills h.actions. A player that gives up is an error; no game is then stepped.
+// choose fills h.actions. If an agent fails, it returns an error before any game is stepped.
 func (p *policy) choose() error {
 	clear(p.errs)
 	if err := p.h.env.Each(p.game); err != nil {
@@ -85,7 +84,7 @@ func (p *policy) choose() error {
 	return errors.Join(p.errs...)
 }
 
-// game chooses in all rows of game i.
+// game chooses the actions of all rows of game i.
 func (p *policy) game(worker, i int) {
 	h := p.h
 	rows := h.env.Rows()
@@ -117,7 +116,7 @@ func (p *policy) act(worker, i, seat int) (env.Action, error) {
 	return one.agent.Act(p.ctx, p.views[worker], seat)
 }
 
-// begin makes the player ready for an episode of a game.
+// begin prepares the agent for an episode.
 func (one *policyPlayer) begin(factory vec.AgentFactory, seed, episode uint64, seat int) error {
 	own := env.Derive(env.Derive(seed, policyAgents+episode), uint64(seat))
 	if again, ok := one.agent.(interface{ NewGame(uint64) }); ok {
@@ -136,7 +135,7 @@ func (one *policyPlayer) begin(factory vec.AgentFactory, seed, episode uint64, s
 	return nil
 }
 
-// close ends all players. A nil policy has none.
+// close closes all agents. A nil policy has none.
 func (p *policy) close() error {
 	if p == nil {
 		return nil

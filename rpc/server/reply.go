@@ -7,7 +7,7 @@ import (
 	"blockyard/rpc/wire"
 )
 
-// fail answers a request with an error.
+// fail responds to a request with an error.
 func (s *session) fail(id uint32, e *wire.Error) {
 	s.srv.failures.Add(1)
 	b, err := wire.Failure(id, e)
@@ -19,7 +19,7 @@ func (s *session) fail(id uint32, e *wire.Error) {
 	s.write(b)
 }
 
-// reply answers a request with a result.
+// reply responds to a request with a result.
 func (s *session) reply(id uint32, result any) error {
 	parts, err := wire.Result(id, result)
 	if err != nil {
@@ -29,8 +29,8 @@ func (s *session) reply(id uint32, result any) error {
 	return nil
 }
 
-// write sends parts as one message. A client that does not take it within the limit
-// loses its session.
+// write sends parts as one message. It ends the session of a client that does not read within
+// WriteTimeout.
 func (s *session) write(parts ...[]byte) {
 	if len(parts) == 1 {
 		s.writeOne(parts[0])
@@ -45,7 +45,7 @@ func (s *session) write(parts ...[]byte) {
 	}
 }
 
-// writeOne is write without the allocation.
+// writeOne is write for one part, without allocating.
 func (s *session) writeOne(b []byte) {
 	s.writeMu.Lock()
 	defer s.writeMu.Unlock()
@@ -55,7 +55,7 @@ func (s *session) writeOne(b []byte) {
 	}
 }
 
-// extend moves the deadline of writes; in strides, so that a step need not touch a timer.
+// extend moves the write deadline, but not for every step, because setting a timer takes time.
 func (s *session) extend() {
 	limit := s.srv.limits.WriteTimeout
 	if now := time.Now(); s.deadline.Sub(now) < limit {

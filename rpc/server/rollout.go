@@ -5,7 +5,7 @@ import (
 	"blockyard/rpc/wire"
 )
 
-// mostRollout is the most steps of one rollout.
+// mostRollout is the largest number of steps of one rollout.
 const mostRollout = 1_000_000
 
 // rolloutOptions are the named arguments of rollout.
@@ -15,7 +15,7 @@ type rolloutOptions struct {
 	Slot   *int64 `msgpack:"slot"`
 }
 
-// rollout plays without asking the client.
+// rollout plays several steps with a policy of the server.
 func (s *session) rollout(f *wire.Frame) error {
 	h, err := s.handle(f)
 	if err != nil {
@@ -50,14 +50,14 @@ func (o *rolloutOptions) check(h *handle, steps int64) error {
 	case o.Keep != "all" && o.Keep != "last":
 		return wire.Errorf(wire.BadParams, `rollout: keep is %.32q, want "all" or "last"`, o.Keep)
 	case o.Slot != nil && o.Keep != "all":
-		return wire.Errorf(wire.BadParams, `rollout: keep is "last" and slot is given; slots take every step`)
+		return wire.Errorf(wire.BadParams, `rollout: keep is "last" and slot is given: slots hold every step, so leave out one of the two`)
 	case o.Slot != nil && (*o.Slot < 0 || *o.Slot > int64(len(h.slots))-steps):
-		return wire.Errorf(wire.BadParams, "rollout: slots %d to %d of %d", *o.Slot, *o.Slot+steps-1, len(h.slots))
+		return wire.Errorf(wire.BadParams, "rollout: slots %d to %d, but the handle has %d: call share first", *o.Slot, *o.Slot+steps-1, len(h.slots))
 	}
 	return nil
 }
 
-// rolloutSlots writes a step to each slot, with the actions that led there.
+// rolloutSlots writes each step and its actions to one slot.
 func (s *session) rolloutSlots(f *wire.Frame, h *handle, p *policy, slots []*place) error {
 	for _, at := range slots {
 		if err := s.playAlone(h, p, at); err != nil {
@@ -68,7 +68,7 @@ func (s *session) rolloutSlots(f *wire.Frame, h *handle, p *policy, slots []*pla
 	return s.reply(f.ID, wire.Fields{{Name: "steps", Value: len(slots)}})
 }
 
-// rolloutAway sends the slabs and actions of all steps, or of the last.
+// rolloutAway responds with the slabs and actions of all steps, or of the last step.
 func (s *session) rolloutAway(f *wire.Frame, h *handle, p *policy, steps int, all bool) error {
 	slab, kept := len(h.own.slab), 1
 	if all {
@@ -98,8 +98,8 @@ func (s *session) rolloutAway(f *wire.Frame, h *handle, p *policy, steps int, al
 	return s.reply(f.ID, wire.Fields{{Name: "steps", Value: steps}, {Name: "slabs", Value: slabs}, {Name: "actions", Value: actions}})
 }
 
-// playAlone plays one step of a rollout into at, in new games where the old ones ended; p
-// nil plays random legal actions.
+// playAlone plays one step of a rollout into at and restarts the games that ended. A nil p plays random
+// legal actions.
 func (s *session) playAlone(h *handle, p *policy, at *place) error {
 	if s.ctx.Err() != nil {
 		return wire.Errorf(wire.Draining, "the session ended during the rollout")
@@ -125,7 +125,7 @@ func (s *session) playAlone(h *handle, p *policy, at *place) error {
 	return nil
 }
 
-// renew starts new games where Disabled left ended ones.
+// renew resets ended games if autoreset is Disabled.
 func (h *handle) renew(at *place) error {
 	if h.c.Autoreset != vec.Disabled {
 		return nil

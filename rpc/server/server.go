@@ -14,22 +14,22 @@ import (
 	"blockyard/rpc/wire"
 )
 
-// Config says what a Server serves.
+// Config configures a Server.
 type Config struct {
-	Games   []*env.Game // a game before its variants; the first match of a name wins
-	Version string      // told to clients
-	// Agents reads the text of an opponent, which came from a client. Opponents lists
-	// texts that it surely reads.
+	Games   []*env.Game // a game before its variants
+	Version string      // for the response to hello
+	// Agents parses the spec of an opponent or policy, which comes from a client and must not be
+	// trusted. Opponents lists specs that it certainly accepts. Without Agents the server has none.
 	Agents    func(g *env.Game, spec string) (vec.AgentFactory, error)
 	Opponents func(g *env.Game) []string
 	Features  func(g *env.Game) *Features // what trained players of g look at; nil if there is nothing
-	Token     string                      // hello must present it, unless it is empty
-	Workers   int                         // goroutines that step one handle; 0 means GOMAXPROCS
+	Token     string                      // clients must send it in hello; "" for no token
+	Workers   int                         // goroutines that step one handle; 0 is GOMAXPROCS
 	Limits    Limits
 	Log       *slog.Logger
 }
 
-// A Server answers connections until Shutdown.
+// A Server serves connections until Shutdown.
 type Server struct {
 	c      Config
 	limits Limits
@@ -38,12 +38,12 @@ type Server struct {
 
 	mu       sync.Mutex
 	sessions map[*session]struct{}
-	waiting  int // connections that are being refused
+	waiting  int // connections being refused
 	ids      uint64
 	envs     int
 	handles  int
 	memory   int64
-	quiet    time.Time // since when there has been no session
+	quiet    time.Time // when the last session ended
 
 	wg         sync.WaitGroup
 	drain      atomic.Bool
@@ -57,7 +57,7 @@ type Server struct {
 	failures   atomic.Uint64
 }
 
-// New returns a server that serves nothing yet.
+// New returns a server. Serve starts it.
 func New(c Config) *Server {
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
@@ -77,7 +77,7 @@ func (s *Server) Serve(l net.Listener) error {
 			s.welcome(conn)
 		case errors.Is(err, net.ErrClosed) || s.drain.Load():
 			return nil
-		default: // such as too many open files: goes away when sessions end
+		default: // such as too many open files, until sessions end
 			s.log.Warn("accept", "err", err)
 			time.Sleep(pause)
 			pause = min(2*pause, time.Second)
@@ -85,7 +85,7 @@ func (s *Server) Serve(l net.Listener) error {
 	}
 }
 
-// mostWaiting is how many connections beyond the limit are told so politely.
+// mostWaiting is how many connections over the limit get an error instead of being closed at once.
 const mostWaiting = 32
 
 func (s *Server) welcome(conn net.Conn) {
@@ -108,7 +108,7 @@ func (s *Server) welcome(conn net.Conn) {
 	go ses.run()
 }
 
-// refuse answers the first request of a connection beyond the limit and closes it.
+// refuse responds with an error to the first request of a connection over the limit and closes it.
 func (s *Server) refuse(conn net.Conn) {
 	defer s.wg.Done()
 	defer func() {
@@ -126,7 +126,7 @@ func (s *Server) refuse(conn net.Conn) {
 	}
 }
 
-// forget takes an ended session off the books.
+// forget removes an ended session.
 func (s *Server) forget(ses *session) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -136,7 +136,7 @@ func (s *Server) forget(ses *session) {
 	}
 }
 
-// Idle returns for how long there has been no session, 0 while there is one.
+// Idle returns how long the server has had no session; 0 if it has one.
 func (s *Server) Idle() time.Duration {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -146,12 +146,12 @@ func (s *Server) Idle() time.Duration {
 	return time.Since(s.quiet)
 }
 
-// linger is how long a draining server goes on answering at least.
+// linger is the shortest time for which a draining server still answers.
 const linger = 100 * time.Millisecond
 
-// Shutdown answers new requests with draining, waits for those in flight until
-// Limits.DrainTimeout or ctx ends, then closes every connection and returns when all
-// that belongs to them is freed. The listeners are closed by the caller, before.
+// Shutdown answers new requests with the error draining, waits for the requests in flight until
+// Limits.DrainTimeout has passed or ctx ends, then closes every connection and returns when all
+// sessions are freed. The caller must close the listeners first.
 func (s *Server) Shutdown(ctx context.Context) error {
 	s.drain.Store(true)
 	ctx, cancel := context.WithTimeout(ctx, s.limits.DrainTimeout)

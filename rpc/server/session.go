@@ -13,7 +13,7 @@ import (
 	"blockyard/rpc/wire"
 )
 
-// A session is one connection and what was opened over it.
+// A session is one connection and its handles.
 type session struct {
 	srv    *Server
 	conn   net.Conn
@@ -22,7 +22,7 @@ type session struct {
 	cancel context.CancelFunc
 
 	queue     chan *wire.Frame
-	inflight  atomic.Int32 // requests read and not yet answered
+	inflight  atomic.Int32 // requests read but not yet answered
 	greeted   atomic.Bool  // hello was accepted
 	stepLimit atomic.Int64 // length of the longest step request
 
@@ -30,10 +30,10 @@ type session struct {
 	free   []*wire.Frame
 
 	writeMu  sync.Mutex
-	deadline time.Time // by which the present writes must be done
+	deadline time.Time // write deadline of the connection
 	brief    [wire.DoneLen]byte
 
-	// Of the goroutine that answers, alone: see quick.
+	// Only for the goroutine that answers; see quick for the exception.
 	handles  map[uint32]*handle
 	next     uint32
 	requests uint64
@@ -46,13 +46,13 @@ func newSession(srv *Server, conn net.Conn, id uint64) *session {
 		queue: make(chan *wire.Frame, srv.limits.MaxInflight+1), handles: map[uint32]*handle{}}
 }
 
-// end closes the connection from outside; run then returns.
+// end closes the connection; run then returns. Any goroutine may call it.
 func (s *session) end() {
 	s.cancel()
 	s.conn.Close()
 }
 
-// run serves the connection until it ends and frees everything.
+// run serves the connection until it ends, and frees the session.
 func (s *session) run() {
 	defer s.srv.wg.Done()
 	defer s.srv.forget(s)
@@ -74,8 +74,7 @@ func (s *session) run() {
 	s.srv.log.Debug("session ended", "session", s.id, "err", err)
 }
 
-// readAll takes requests off the connection and queues them, until it ends or breaks the
-// protocol.
+// readAll reads requests and queues them until the connection ends or violates the protocol.
 func (s *session) readAll() error {
 	r := wire.NewReader(s.conn)
 	r.Limit = s.limit
@@ -106,9 +105,9 @@ func (s *session) readAll() error {
 		case f.Kind == wire.Notification:
 			s.recycle(f)
 		case s.srv.drain.Load():
-			s.fail(f.ID, wire.Errorf(wire.Draining, "the server is about to end"))
+			s.fail(f.ID, wire.Errorf(wire.Draining, "the server is shutting down: connect again later"))
 			s.recycle(f)
-		case int(s.inflight.Load()) > s.srv.limits.MaxInflight: // one of them may be answered this moment
+		case int(s.inflight.Load()) > s.srv.limits.MaxInflight: // the one being answered does not count
 			s.fail(f.ID, s.busy())
 			s.recycle(f)
 		default:
@@ -124,12 +123,12 @@ func (s *session) readAll() error {
 
 func (s *session) busy() *wire.Error {
 	n := s.srv.limits.MaxInflight
-	e := wire.Errorf(wire.Busy, "limit max_inflight is %d requests that wait for their answer; start the server with --max-inflight to raise it", n)
+	e := wire.Errorf(wire.Busy, "limit max_inflight is %d unanswered requests; start the server with --max-inflight to raise it", n)
 	e.RetryMS = 10
 	return e.With("limit", "max_inflight").With("value", n).With("raise", "--max-inflight")
 }
 
-// limit is the greatest length of a request.
+// limit is the largest length of a request for a method, nil while it is not known.
 func (s *session) limit(method []byte) int {
 	switch {
 	case method == nil || !s.greeted.Load():
@@ -142,15 +141,15 @@ func (s *session) limit(method []byte) int {
 	return min(maxControl, s.srv.limits.MaxMessage)
 }
 
-// answerAll answers queued requests until the queue ends; once the session has ended it
-// only empties it.
+// answerAll answers queued requests until the queue is closed. After the session's end it only empties
+// the queue.
 func (s *session) answerAll() {
 	for f := range s.queue {
 		s.finish(f)
 	}
 }
 
-// finish answers a request, unless the session has ended, and lets go of it.
+// finish answers a request, unless the session has ended, and recycles its frame.
 func (s *session) finish(f *wire.Frame) {
 	if s.ctx.Err() == nil {
 		s.answer(f)
@@ -159,14 +158,13 @@ func (s *session) finish(f *wire.Frame) {
 	s.inflight.Add(-1)
 }
 
-// quickStep is how long a step may take that is answered where it is read.
+// quickStep is the longest duration of a step that the reading goroutine answers itself.
 const quickStep = 250 * time.Microsecond
 
-// quick reports whether a request, which is the only one, is better answered at once than
-// handed over, which costs as much as a step of a few games: a step that will soon be
-// done. The answering goroutine is idle then, and what belongs to it can be used. Where
-// players of the server act it is never quick: they might wait, and nobody would hear the
-// client go.
+// quick reports whether the reading goroutine should answer a request itself, because it is the only
+// one in flight and a short step: handing it to the answering goroutine takes as long as a step of a
+// few games. The answering goroutine is idle then, so its fields can be used. A step with agents of the
+// server is never quick: they might wait, and no goroutine would notice the client's disconnection.
 func (s *session) quick(f *wire.Frame) bool {
 	if string(f.Method) != "step" && string(f.Method) != "step_slot" || !s.greeted.Load() {
 		return false
@@ -183,7 +181,7 @@ func (s *session) answer(f *wire.Frame) {
 	defer func() {
 		if p := recover(); p != nil {
 			s.srv.log.Error("panic", "session", s.id, "request", s.requests, "method", string(f.Method), "panic", p, "stack", string(debug.Stack()))
-			s.fail(f.ID, wire.Errorf(wire.Internal, "a bug of the server; its log tells more of session %d, request %d", s.id, s.requests).
+			s.fail(f.ID, wire.Errorf(wire.Internal, "a bug in the server: see session %d, request %d in its log", s.id, s.requests).
 				With("session", s.id).With("request", s.requests))
 			s.end()
 		}
@@ -199,7 +197,7 @@ func (s *session) answer(f *wire.Frame) {
 	}
 }
 
-// asRefusal makes any error one that can be sent.
+// asRefusal converts any error to one for the client.
 func asRefusal(err error) *wire.Error {
 	var refusal *wire.Error
 	if errors.As(err, &refusal) {
@@ -208,7 +206,7 @@ func asRefusal(err error) *wire.Error {
 	return wire.Errorf(wire.Internal, "%v", err)
 }
 
-// frame returns a frame to read into, the one used last first.
+// frame returns a frame to read into: the most recently used one, which is likely to be in cache.
 func (s *session) frame() *wire.Frame {
 	s.freeMu.Lock()
 	defer s.freeMu.Unlock()
@@ -221,8 +219,7 @@ func (s *session) frame() *wire.Frame {
 	return f
 }
 
-// recycle keeps a frame for the next request; memory beyond that of a control message
-// only for steps.
+// recycle keeps a frame for the next request. It keeps a large buffer only for steps.
 func (s *session) recycle(f *wire.Frame) {
 	if f.Cap() > maxControl && string(f.Method) != "step" {
 		s.release(f)
@@ -232,7 +229,7 @@ func (s *session) recycle(f *wire.Frame) {
 	s.free = append(s.free, f)
 }
 
-// release gives up a frame's memory.
+// release drops a frame's memory.
 func (s *session) release(f *wire.Frame) {
 	n := f.Drop()
 	s.srv.discard(n)

@@ -7,22 +7,22 @@ import (
 	"blockyard/rpc/wire"
 )
 
-// Bounds on what a handle shares with its client.
+// Bounds on the memory that a handle shares with its client.
 const (
 	mostSlots   = 1 << 14 // of a handle
-	mostShares  = 64      // pieces of memory of a handle
+	mostShares  = 64      // mappings of a handle
 	pageSize    = 4096
-	errNoShares = "this connection cannot pass memory: it takes a unix socket and Linux"
+	errNoShares = "this connection cannot share memory: connect over a unix socket on Linux"
 )
 
-// shares reports whether memory can be given to the client of this connection.
+// shares reports whether the connection can share memory.
 func (s *session) shares() bool {
 	_, ok := s.conn.(*net.UnixConn)
 	return ok && canShare
 }
 
-// share makes slots of memory that the client sees too, and passes it along with the
-// answer. Sizes are settled before the client gets it and cannot be changed by anybody.
+// share allocates slots in shared memory and sends its file descriptor with the response. The size is
+// sealed before the client gets it.
 func (s *session) share(f *wire.Frame) error {
 	h, err := s.handle(f)
 	if err != nil {
@@ -49,7 +49,7 @@ func (s *session) share(f *wire.Frame) error {
 	memory, file, err := newShared(size)
 	if err != nil {
 		s.srv.enlarge(-size)
-		return wire.Errorf(wire.Limit, "share: the system gives no memory of %d bytes: %v", size, err)
+		return wire.Errorf(wire.Limit, "share: allocating %d bytes: %v", size, err)
 	}
 	h.memory += size
 	h.shared = append(h.shared, memory)
@@ -69,7 +69,7 @@ func (s *session) share(f *wire.Frame) error {
 	})
 }
 
-// unshare gives back the memory of all slots, which must not be used any more.
+// unshare frees the memory of all slots, which must not be used any more.
 func (h *handle) unshare() error {
 	var errs []error
 	for _, memory := range h.shared {
@@ -79,7 +79,7 @@ func (h *handle) unshare() error {
 	return errors.Join(errs...)
 }
 
-// enlarge counts memory of open environments towards the limit, or, negative, gives it up.
+// enlarge counts memory of open environments towards the limit; a negative number gives it back.
 func (s *Server) enlarge(memory int64) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -13,9 +13,8 @@ import (
 
 const canShare = true
 
-// newShared makes size bytes of zeroed memory without a name, mapped here, and the file
-// that whoever else is to see it maps. The size is sealed: a file that shrinks under a
-// mapping would kill the process that touches it.
+// newShared allocates size zeroed bytes without a name. It returns their mapping and the file for
+// others to map. The size is sealed, because access to a mapping whose file has shrunk kills the process.
 func newShared(size int64) (memory []byte, file *os.File, err error) {
 	fd, err := unix.MemfdCreate("blockyard", unix.MFD_CLOEXEC|unix.MFD_ALLOW_SEALING)
 	if err != nil {
@@ -36,7 +35,7 @@ func newShared(size int64) (memory []byte, file *os.File, err error) {
 
 func freeShared(memory []byte) error { return unix.Munmap(memory) }
 
-// pass answers a request and gives the client a file with the first byte of the answer.
+// pass responds to a request and sends a file descriptor with the first byte of the response.
 func (s *session) pass(id uint32, file *os.File, result any) error {
 	parts, err := wire.Result(id, result)
 	if err != nil {

@@ -9,10 +9,10 @@ import (
 	"blockyard/rpc/wire"
 )
 
-// A state on the wire is a head of stateHead bytes, then what vec.Env.Snapshot wrote:
+// A state on the wire is a head of stateHead bytes, then a snapshot of vec.Env:
 //
-//	0  4  "BYS" and the version of this form
-//	4  8  FNV-1a of the game's name, rules version, seats and who plays them
+//	0  4  "BYS" and the version of this format
+//	4  8  FNV-1a of the game's name, rules version and number of seats
 //	12 4  steps of the episode, which the snapshot holds too: written for readers, not read back
 const (
 	stateHead    = 16
@@ -21,7 +21,7 @@ const (
 
 func (h *handle) stateLen() int { return stateHead + h.env.SnapshotLen() }
 
-// kind tells states apart that cannot be exchanged.
+// kind identifies the handles that can exchange states.
 func (h *handle) kind() uint64 {
 	sum := fnv.New64a()
 	b := append([]byte(h.game.Name), 0)
@@ -38,20 +38,20 @@ func (h *handle) appendState(dst []byte, i int) ([]byte, error) {
 	return h.env.Snapshot(i, dst)
 }
 
-// setState makes game i what appendState wrote.
+// setState restores game i from the bytes that appendState wrote.
 func (h *handle) setState(i int, b []byte) error {
 	switch {
 	case string(b[:3]) != "BYS":
 		return errors.New("this is no state")
 	case b[3] != stateVersion:
-		return errors.New("a state of another version")
+		return errors.New("a state of another version of the format")
 	case binary.LittleEndian.Uint64(b[4:]) != h.kind():
 		return errors.New("a state of another game, rules version or number of seats")
 	}
 	return h.env.Restore(i, b[stateHead:])
 }
 
-// wake makes sure that every game has begun.
+// wake resets the handle if that has not been done.
 func (h *handle) wake() error {
 	if h.began {
 		return nil
@@ -59,7 +59,7 @@ func (h *handle) wake() error {
 	return h.reset(h.seeds, nil, h.own)
 }
 
-// awake refuses what needs games that have begun.
+// awake returns an error if the games have not been reset.
 func (h *handle) awake(method string) error {
 	if h.began {
 		return nil
@@ -67,7 +67,7 @@ func (h *handle) awake(method string) error {
 	return wire.Errorf(wire.NeedsReset, "%s: handle %d has not been reset", method, h.id).With("envs", []int{0})
 }
 
-// selected reads which games param i means: nil is all, in order.
+// selected reads the set of games in param i: nil is all, in order. If once, no game may repeat.
 func (h *handle) selected(f *wire.Frame, i int, name string, once bool) ([]int, error) {
 	b, err := f.Bin(i, name)
 	if err != nil {
@@ -89,7 +89,7 @@ func (h *handle) selected(f *wire.Frame, i int, name string, once bool) ([]int, 
 		v := binary.LittleEndian.Uint32(b[4*k:])
 		switch {
 		case v >= uint32(n):
-			return nil, wire.Errorf(wire.BadParams, "%s: %s names game %d of %d", f.Method, name, v, n)
+			return nil, wire.Errorf(wire.BadParams, "%s: %s names game %d, want 0 to %d", f.Method, name, v, n-1)
 		case seen[v] && once:
 			return nil, wire.Errorf(wire.BadParams, "%s: %s names game %d twice", f.Method, name, v)
 		}
@@ -98,10 +98,10 @@ func (h *handle) selected(f *wire.Frame, i int, name string, once bool) ([]int, 
 	return list, nil
 }
 
-// replyRoom is what the rest of an answer may take beside its bulk.
+// replyRoom is the space that a response needs beside its bulk data.
 const replyRoom = 1024
 
-// fitting returns how many of n pieces of this size fit into one answer; none is an error.
+// fitting returns how many of n items of this size fit into one response. If none fits, it fails.
 func (s *session) fitting(n, size int) (int, error) {
 	room := s.srv.limits.MaxReply - replyRoom
 	if n > 0 && size > room {
@@ -179,7 +179,7 @@ func (s *session) restore(f *wire.Frame) error {
 	return s.put(f, h, list, o, p)
 }
 
-// setStates restores all or none.
+// setStates restores all games or none.
 func (h *handle) setStates(list []int, states []byte) error {
 	var before []byte
 	var err error
@@ -204,9 +204,8 @@ func (h *handle) setStates(list []int, states []byte) error {
 	return nil
 }
 
-// put redraws the hidden future of games put in place, if that is wanted, and answers
-// with how all games stand. Each draws by its own number, so that it does not matter
-// which others are put in place with it.
+// put redraws what is hidden in the restored or cloned games, if the client wants that, and responds
+// with the slab. The draws of a game depend on its own number, not on the other games of the request.
 func (s *session) put(f *wire.Frame, h *handle, list []int, o putOptions, p *place) error {
 	for _, i := range list {
 		if o.Reseed != nil {
@@ -240,7 +239,7 @@ func (s *session) clone(f *wire.Frame) error {
 		return err
 	}
 	if len(src) != len(dst) {
-		return wire.Errorf(wire.BadParams, "clone: %d sources for %d games", len(src), len(dst))
+		return wire.Errorf(wire.BadParams, "clone: src has %d games and dst %d, want as many", len(src), len(dst))
 	}
 	var o putOptions
 	if err := f.Options(3, &o); err != nil {
@@ -259,13 +258,13 @@ func (s *session) clone(f *wire.Frame) error {
 	return s.put(f, h, dst, o, p)
 }
 
-// copyGames makes game dst[k] what src[k] was before, for all k at once.
+// copyGames copies game src[k] to game dst[k], for all k at once.
 func (h *handle) copyGames(src, dst []int) error {
 	written := make([]bool, h.c.Envs)
 	for k, i := range dst {
 		written[i] = src[k] != i
 	}
-	kept := map[int][]byte{} // sources that are written over
+	kept := map[int][]byte{} // sources that will be overwritten
 	for _, i := range src {
 		if !written[i] || kept[i] != nil {
 			continue

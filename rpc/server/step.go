@@ -10,7 +10,7 @@ import (
 	"blockyard/rpc/wire"
 )
 
-// step is the hot path: it allocates nothing.
+// step is the hot path. It allocates nothing.
 func (s *session) step(f *wire.Frame) error {
 	h, err := s.handle(f)
 	if err != nil {
@@ -26,25 +26,25 @@ func (s *session) step(f *wire.Frame) error {
 	return s.play(f, h, h.own)
 }
 
-// stepSlot is step with actions and slab in a slot.
+// stepSlot is step with the actions and the slab in a slot.
 func (s *session) stepSlot(f *wire.Frame) error {
 	h, err := s.handle(f)
 	if err != nil {
 		return err
 	}
 	if len(h.slots) == 0 || f.NArgs() != 2 {
-		return wire.Errorf(wire.BadParams, "step_slot: %d params, want 2; the handle has %d slots", f.NArgs(), len(h.slots))
+		return wire.Errorf(wire.BadParams, "step_slot: %d params, want 2; the handle has %d slots: call share first", f.NArgs(), len(h.slots))
 	}
 	slot, err := f.Int(1, "slot", 0, int64(len(h.slots)-1))
 	if err != nil {
 		return err
 	}
 	p := h.slots[slot]
-	h.takeActions(p.actions) // now, before they are looked at: the client may change them again
+	h.takeActions(p.actions) // a copy, because the client may still change them
 	return s.play(f, h, p)
 }
 
-// play steps with h.actions into p and answers.
+// play steps with h.actions into p and responds.
 func (s *session) play(f *wire.Frame, h *handle, p *place) error {
 	begun := time.Now()
 	if err := h.step(p); err != nil {
@@ -57,10 +57,10 @@ func (s *session) play(f *wire.Frame, h *handle, p *place) error {
 	return nil
 }
 
-// setActions takes the actions of a request, which are little endian as this machine is.
+// setActions reads the actions of a request. Like this machine they are little endian.
 func (h *handle) setActions(f *wire.Frame, raw []byte) error {
 	if len(raw) != 2*h.rows || f.NArgs() != 2 {
-		return wire.Errorf(wire.BadParams, "step: %d params and %d bytes of actions, want 2 and %d: 2 for each of %d rows", f.NArgs(), len(raw), 2*h.rows, h.rows)
+		return wire.Errorf(wire.BadParams, "step: %d params and %d bytes of actions, want 2 and %d: 2 for each of the %d rows", f.NArgs(), len(raw), 2*h.rows, h.rows)
 	}
 	h.takeActions(raw)
 	return nil
@@ -70,7 +70,7 @@ func (h *handle) takeActions(raw []byte) {
 	copy(unsafe.Slice((*byte)(unsafe.Pointer(&h.actions[0])), 2*h.rows), raw)
 }
 
-// step plays h.actions and writes what follows to p.
+// step plays h.actions and writes the result to p.
 func (h *handle) step(p *place) error {
 	if err := h.env.Step(h.actions, p.batch); err != nil {
 		return err
@@ -109,7 +109,7 @@ func (s *session) reset(f *wire.Frame) error {
 	var seeds vec.Seeds
 	switch {
 	case o.Seed != nil && o.Seeds != nil:
-		return wire.Errorf(wire.BadParams, "reset: seed and seeds exclude each other")
+		return wire.Errorf(wire.BadParams, "reset: seed and seeds are both given, want one of them")
 	case o.Seed != nil:
 		seeds = vec.From(*o.Seed + h.first)
 	case o.Seeds != nil:
@@ -133,13 +133,13 @@ func (s *session) reset(f *wire.Frame) error {
 	return nil
 }
 
-// mask reads which games a reset means, nil for all.
+// mask reads the games to reset; nil for all.
 func (h *handle) mask(b []byte) ([]bool, error) {
 	if b == nil {
 		return nil, nil
 	}
 	if len(b) != h.c.Envs {
-		return nil, wire.Errorf(wire.BadParams, "reset: mask has %d bytes, want one for each of %d games", len(b), h.c.Envs)
+		return nil, wire.Errorf(wire.BadParams, "reset: mask has %d bytes, want one for each of the %d games", len(b), h.c.Envs)
 	}
 	mask, some := make([]bool, len(b)), false
 	for i := range b {
@@ -147,7 +147,7 @@ func (h *handle) mask(b []byte) ([]bool, error) {
 		some = some || mask[i]
 	}
 	if !some {
-		return nil, wire.Errorf(wire.BadParams, "reset: mask selects no game")
+		return nil, wire.Errorf(wire.BadParams, "reset: mask selects no game, want at least one byte that is not 0")
 	}
 	return mask, nil
 }
@@ -164,7 +164,7 @@ func (h *handle) reset(seeds vec.Seeds, mask []bool, p *place) error {
 	return nil
 }
 
-// final answers how the games looked that ended in the last step.
+// final returns the last observations of the games that ended in the last step.
 func (s *session) final(f *wire.Frame) error {
 	h, err := s.handle(f)
 	if err != nil {
@@ -196,8 +196,8 @@ func (s *session) final(f *wire.Frame) error {
 	})
 }
 
-// part returns rows first … first+n of a slab with this many elements a row; none of a
-// field that was not opened.
+// part returns rows first to first+n of an array with width elements per row; nil for a field that the
+// slab does not have.
 func part[T any](slab []T, first, n, width int) []T {
 	if slab == nil {
 		return nil
@@ -205,7 +205,7 @@ func part[T any](slab []T, first, n, width int) []T {
 	return slab[first*width : (first+n)*width]
 }
 
-// bytesOf views numbers as bytes, little endian as this machine is.
+// bytesOf returns the memory of v as bytes, little endian like this machine.
 func bytesOf[T float32 | int32 | uint32 | uint16 | env.Action](v []T) []byte {
 	if len(v) == 0 {
 		return nil

@@ -10,16 +10,16 @@ import (
 	"os"
 )
 
-// Credentials are what a TLS listener shows and asks for.
+// Credentials are the certificates of a TLS listener.
 type Credentials struct {
 	Cert, Key string // PEM files
-	ClientCA  string // PEM file: clients must show a certificate that one of these signed; "" if they need none
+	ClientCA  string // PEM file of the authorities that sign client certificates; "" if clients need none
 }
 
-// Config reads the files.
+// Config loads the files.
 func (c Credentials) Config() (*tls.Config, error) {
 	if c.Cert == "" || c.Key == "" {
-		return nil, errors.New("tls takes a certificate and its key (--cert, --key)")
+		return nil, errors.New("TLS needs a certificate and its key: set --cert and --key")
 	}
 	pair, err := tls.LoadX509KeyPair(c.Cert, c.Key)
 	if err != nil {
@@ -34,7 +34,7 @@ func (c Credentials) Config() (*tls.Config, error) {
 	return out, err
 }
 
-// authorities reads a PEM file of certificates to trust.
+// authorities loads a PEM file of certificates to trust.
 func authorities(path string) (*x509.CertPool, error) {
 	pem, err := os.ReadFile(path)
 	if err != nil {
@@ -42,13 +42,13 @@ func authorities(path string) (*x509.CertPool, error) {
 	}
 	pool := x509.NewCertPool()
 	if !pool.AppendCertsFromPEM(pem) {
-		return nil, fmt.Errorf("%s has no certificates", path)
+		return nil, fmt.Errorf("%s: no certificate found, want a PEM file", path)
 	}
 	return pool, nil
 }
 
-// listenTLS listens where others may reach it: only clients with a token or a certificate
-// get further than the handshake.
+// listenTLS listens for TLS. On an address that other machines can reach, clients need a token or a
+// certificate.
 func listenTLS(address, token string, c Credentials) (net.Listener, error) {
 	config, err := c.Config()
 	if err != nil {
@@ -59,7 +59,7 @@ func listenTLS(address, token string, c Credentials) (net.Listener, error) {
 		return nil, fmt.Errorf("listen tls:%s: %w", address, err)
 	}
 	if token == "" && c.ClientCA == "" && !addr.IP.IsLoopback() {
-		return nil, fmt.Errorf("listen tls:%s: others could reach this address; ask for a token (--token-file) or for certificates (--client-ca), or use 127.0.0.1", address)
+		return nil, fmt.Errorf("listen tls:%s: other machines can reach this address: set a token (--token-file) or require certificates (--client-ca), or use 127.0.0.1", address)
 	}
 	l, err := (&net.ListenConfig{}).Listen(context.Background(), "tcp", address)
 	if err != nil {
