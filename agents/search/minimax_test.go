@@ -16,11 +16,11 @@ import (
 	"blockyard/env/tetrisduel"
 )
 
-// looked is the judge: what seat's choices in s are worth when ply choices are looked
-// ahead, the best width of each position gone into and nothing left out.
-func looked(g *env.Game, e search.Evaluator, s env.State, seat, ply, width, from int) (legal []env.Action, worth []float32) {
+// exhaustive is the reference: the values of the actions of seat in s, ply plies deep, going on
+// from the best width of each position, without alpha-beta.
+func exhaustive(g *env.Game, e search.Evaluator, s env.State, seat, ply, width, from int) (legal []env.Action, values []float32) {
 	legal = s.Legal(seat, nil)
-	worth = make([]float32, len(legal))
+	values = make([]float32, len(legal))
 	states := make([]env.State, len(legal))
 	var live []int
 	for i, a := range legal {
@@ -29,61 +29,61 @@ func looked(g *env.Game, e search.Evaluator, s env.State, seat, ply, width, from
 		env.After(states[i], seat, a)
 		if states[i].Acting() == 0 {
 			if r := states[i].Result(seat); r != 0 {
-				worth[i] = r * (search.Win - float32(from+1))
+				values[i] = r * (search.Win - float32(from+1))
 			}
 			continue
 		}
-		e.Evaluate(states[i:i+1], seat, worth[i:i+1])
+		e.Evaluate(states[i:i+1], seat, values[i:i+1])
 		live = append(live, i)
 	}
 	if ply == 1 {
-		return legal, worth
+		return legal, values
 	}
-	sort.SliceStable(live, func(i, j int) bool { return worth[live[i]] > worth[live[j]] })
+	sort.SliceStable(live, func(i, j int) bool { return values[live[i]] > values[live[j]] })
 	for n, i := range live {
 		if n >= width {
-			worth[i] = -2 * search.Win
+			values[i] = -2 * search.Win
 			continue
 		}
 		mover := states[i].Acting().First()
-		replies, w := looked(g, e, states[i], mover, ply-1, width, from+1)
+		replies, w := exhaustive(g, e, states[i], mover, ply-1, width, from+1)
 		if len(replies) == 0 {
-			worth[i] = search.Win - float32(from+2)
+			values[i] = search.Win - float32(from+2)
 			continue
 		}
 		best := w[0]
 		for _, v := range w {
 			best = max(best, v)
 		}
-		if worth[i] = -best; mover == seat {
-			worth[i] = best
+		if values[i] = -best; mover == seat {
+			values[i] = best
 		}
 	}
-	return legal, worth
+	return legal, values
 }
 
 // table is a game of two seats, with its hand-tuned evaluator.
 type table struct {
 	game *env.Game
 	eval func() search.Evaluator
-	late func(s env.State) bool // where looks pass the end of a game
+	late func(s env.State) bool // a position near the end of the game
 }
 
 var duel = table{tetrisduel.Game, func() search.Evaluator { return tetrisduelbot.NewHand() },
 	func(s env.State) bool { return s.(*tetrisduel.State).Turn > 20 }}
 
-// In Blocking a seat that has no room left passes while the other one goes on.
+// In Blocking a seat without a legal placement passes while the other one goes on.
 var blocks = table{blocking.Game, func() search.Evaluator { return blockingbot.NewHand() },
 	func(s env.State) bool { return s.(*blocking.State).Stuck != 0 }}
 
-// Leaving out what cannot matter changes neither the choice nor its worth.
+// Alpha-beta changes neither the action nor its value.
 func TestMinimaxIsTheExhaustiveOne(t *testing.T) {
 	for _, c := range []struct {
 		table
 		ply, width, positions int
 	}{{duel, 1, 4, 300}, {duel, 2, 5, 60}, {duel, 3, 4, 40}, {duel, 4, 3, 25}, {blocks, 3, 4, 60}, {blocks, 4, 3, 60}} {
 		g, m := c.game, search.NewMinimax(c.game, c.eval(), c.ply, c.width)
-		random, hand := search.NewRandom(3), c.eval()
+		random, baseline := search.NewRandom(3), c.eval()
 		s, deeper, ended := g.New(2), 0, 0
 		s.Reset(uint64(c.ply))
 		for n := 0; n < c.positions; {
@@ -95,17 +95,17 @@ func TestMinimaxIsTheExhaustiveOne(t *testing.T) {
 			if n++; n%2 == 0 || c.late(s) {
 				again := g.New(2)
 				again.CopyFrom(s)
-				legal, worth := looked(g, hand, again, seat, c.ply, c.width, 0)
+				legal, values := exhaustive(g, baseline, again, seat, c.ply, c.width, 0)
 				best := 0
 				for i := range legal {
-					if worth[i] > worth[best] {
+					if values[i] > values[best] {
 						best = i
 					}
 				}
 				got, err := m.Act(context.Background(), again, seat)
 				require.NoError(t, err)
 				require.Equal(t, legal[best], got)
-				require.Equal(t, worth[best], m.Value())
+				require.Equal(t, values[best], m.Value())
 				deeper++
 			}
 			a, err := random.Act(context.Background(), s, seat)
@@ -117,7 +117,7 @@ func TestMinimaxIsTheExhaustiveOne(t *testing.T) {
 	}
 }
 
-// Where more than two play it is the search of the replies.
+// If more than two play, Minimax is Reply.
 func TestMinimaxOfManySeatsIsReply(t *testing.T) {
 	m := search.NewMinimax(blocking.Game, blockingbot.NewHand(), 4, 5)
 	r := search.NewReply(blocking.Game, blockingbot.NewHand(), 5)
@@ -135,7 +135,7 @@ func TestMinimaxOfManySeatsIsReply(t *testing.T) {
 	}
 }
 
-// Out of time it still answers, with what one ply likes best at the worst.
+// Without any time left, Minimax plays the best action at one ply.
 func TestMinimaxOutOfTimeAnswers(t *testing.T) {
 	s := tetrisduel.Game.New(2)
 	s.Reset(1)
@@ -148,8 +148,8 @@ func TestMinimaxOutOfTimeAnswers(t *testing.T) {
 	require.Equal(t, want, got)
 }
 
-// With time to spare, going deeper step by step ends where going there at once does; with the
-// time over, at the best of what was looked at.
+// With enough time, iterative deepening ends with the same action and value as the search
+// without a deadline. With too little, it still plays a legal action.
 func TestMinimaxAgainstTheClock(t *testing.T) {
 	whole, timed := search.NewMinimax(tetrisduel.Game, tetrisduelbot.NewHand(), 4, 5), search.NewMinimax(tetrisduel.Game, tetrisduelbot.NewHand(), 4, 5)
 	random := search.NewRandom(8)

@@ -11,8 +11,8 @@ import (
 	"blockyard/env/tetrisduel"
 )
 
-// margin is an evaluator of the toy games: own points and how far ahead of the others,
-// with a grain of nonsense so that choices differ.
+// margin is an evaluator of the toy games: own points and the lead over the others, plus a
+// small hash of the position so that actions differ.
 type margin struct{}
 
 func (margin) Evaluate(states []env.State, seat int, out []float32) {
@@ -26,8 +26,8 @@ func (margin) Evaluate(states []env.State, seat int, out []float32) {
 	}
 }
 
-// replied is the judge: what choice a of seat is worth in s, the next seat replying.
-func replied(s env.State, seat int, a env.Action) float32 {
+// afterReply is the reference: the value of action a of seat in s after the next seat's reply.
+func afterReply(s env.State, seat int, a env.Action) float32 {
 	value := func(s env.State, who, ply int) float32 {
 		if s.Acting() == 0 {
 			return s.Result(who) * (Win - float32(ply))
@@ -69,7 +69,7 @@ func TestReplyPlaysWhatTheExhaustiveOnePlays(t *testing.T) {
 			env.View(view, s, seat, seed)
 			want, best := env.None, float32(0)
 			for _, a := range view.Legal(seat, nil) {
-				if v := replied(view, seat, a); want == env.None || v > best {
+				if v := afterReply(view, seat, a); want == env.None || v > best {
 					want, best = a, v
 				}
 			}

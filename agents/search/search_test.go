@@ -16,9 +16,8 @@ import (
 	"blockyard/env/envtest/toy"
 )
 
-// hashed is an evaluator without any sense: a number in [-100, 100] from the boards and
-// points of a position, so that no two searches agree by accident. With few levels there
-// are many ties.
+// hashed is an evaluator without meaning: a hash of the boards and points of a position, as a
+// number in [-100, 100], so that no two searches agree by accident. Few levels give many ties.
 type hashed struct {
 	levels uint64
 	calls  *int
@@ -38,7 +37,7 @@ func (h hashed) Evaluate(states []env.State, seat int, out []float32) {
 	}
 }
 
-// tidy is an evaluator with some sense: low and without holes. Games played by it last.
+// tidy is a sensible evaluator: it prefers low stacks without holes. Games played by it last.
 type tidy struct{}
 
 func (tidy) Evaluate(states []env.State, seat int, out []float32) {
@@ -58,9 +57,8 @@ func (tidy) Evaluate(states []env.State, seat int, out []float32) {
 	}
 }
 
-// positions are n positions of games in progress, at all heights and near the end too:
-// one seat plays well, the other at random, and the choices of both are now and then
-// random.
+// positions returns n positions of games in progress, at all heights and near the end too. One
+// seat plays well, the other at random, and now and then both play at random.
 func positions(t testing.TB, n int) []env.State {
 	t.Helper()
 	g := blockbattle.Game
@@ -106,13 +104,13 @@ func act(t testing.TB, a env.Agent, s env.State, seat int) env.Action {
 	return got
 }
 
-// exhaust is the judge: the plain full search over own choices, in new memory, one
+// exhaust is the reference: the plain full search over own actions, in new memory, one
 // position at a time.
 type exhaust struct {
 	eval     Evaluator
-	outcomes int       // how many things the first draw after a choice may be, if not 0
-	drawn    int       // after how many choices from the root; later draws are 0
-	game     *env.Game // Block Battle if not set
+	outcomes int       // number of values of the first draw after an action
+	drawn    int       // average over the draws after so many actions; later draws are 0
+	game     *env.Game // nil is Block Battle
 }
 
 func (x exhaust) fresh(s env.State) env.State {
@@ -125,19 +123,19 @@ func (x exhaust) fresh(s env.State) env.State {
 	return c
 }
 
-// best returns the first of the best choices in s, looking depth plies ahead, and its
-// worth. ply is how far s is from the root.
+// best returns the first of the best actions in s, searching depth plies ahead, and its value.
+// s is ply plies from the root.
 func (x exhaust) best(s env.State, seat, ply, depth int) (env.Action, float32) {
 	choice, most := env.None, float32(0)
 	for _, a := range s.Legal(seat, nil) {
-		if v := x.worth(s, seat, a, ply, depth); choice == env.None || v > most {
+		if v := x.value(s, seat, a, ply, depth); choice == env.None || v > most {
 			choice, most = a, v
 		}
 	}
 	return choice, most
 }
 
-func (x exhaust) worth(s env.State, seat int, a env.Action, ply, depth int) float32 {
+func (x exhaust) value(s env.State, seat int, a env.Action, ply, depth int) float32 {
 	if ply >= x.drawn {
 		return x.after(s, seat, a, 0, ply, depth)
 	}
@@ -173,11 +171,11 @@ func TestSearchesPlayWhatTheExhaustiveOnePlays(t *testing.T) {
 	for _, levels := range []uint64{3, 1 << 20} {
 		e := hashed{levels: levels}
 		for _, c := range []struct {
-			name  string
-			agent env.Agent
-			judge exhaust
-			depth int
-			n     int
+			name      string
+			agent     env.Agent
+			reference exhaust
+			depth     int
+			n         int
 		}{
 			{"greedy", NewGreedy(g, e), exhaust{eval: e}, 1, 300},
 			{"two", NewTwoPly(g, e), exhaust{eval: e}, 2, 60},
@@ -187,7 +185,7 @@ func TestSearchesPlayWhatTheExhaustiveOnePlays(t *testing.T) {
 			t.Run(fmt.Sprintf("%s, %d levels", c.name, levels), func(t *testing.T) {
 				ended := 0
 				for i, s := range positions(t, c.n) {
-					want, v := c.judge.best(s, i%2, 0, c.depth)
+					want, v := c.reference.best(s, i%2, 0, c.depth)
 					require.Equal(t, want, act(t, c.agent, s, i%2), "position %d", i)
 					require.InDelta(t, v, c.agent.(Reporter).Value(), 1e-3, "position %d", i)
 					if v < -Limit {
@@ -202,8 +200,8 @@ func TestSearchesPlayWhatTheExhaustiveOnePlays(t *testing.T) {
 	}
 }
 
-// TestTheFourthPlyPlaysWhatTheExhaustiveOnePlays has it go on with all thirds. The small game
-// is looked through with all its draws, Block Battle with one, where choices are few.
+// TestTheFourthPlyPlaysWhatTheExhaustiveOnePlays searches every third action. The toy game is
+// searched with all its draws, Block Battle with one, in positions with few actions.
 func TestTheFourthPlyPlaysWhatTheExhaustiveOnePlays(t *testing.T) {
 	whole := func(g *env.Game, e Evaluator, outcomes int) *Expectimax {
 		n := NewExpectimax4(g, e, 1<<20, outcomes)
@@ -222,10 +220,10 @@ func TestTheFourthPlyPlaysWhatTheExhaustiveOnePlays(t *testing.T) {
 		if s.Acting() == 0 {
 			continue
 		}
-		n, judge := whole(toy.Pick, margin{}, 3), exhaust{eval: margin{}, outcomes: 3, drawn: 2, game: toy.Pick}
-		got, err := n.Act(context.Background(), judge.fresh(s), 0)
+		n, reference := whole(toy.Pick, margin{}, 3), exhaust{eval: margin{}, outcomes: 3, drawn: 2, game: toy.Pick}
+		got, err := n.Act(context.Background(), reference.fresh(s), 0)
 		require.NoError(t, err)
-		want, v := judge.best(s, 0, 0, 4)
+		want, v := reference.best(s, 0, 0, 4)
 		require.Equal(t, want, got, "seed %d", seed)
 		require.InDelta(t, v, n.Value(), 1e-3*max(1, math.Abs(float64(v))/1000), "seed %d", seed)
 		if math.Abs(float64(v)) > float64(Limit)/float64(3*3) {
@@ -244,8 +242,8 @@ func TestTheFourthPlyPlaysWhatTheExhaustiveOnePlays(t *testing.T) {
 		if pairs *= len(c.Legal(0, nil)); pairs > 200 {
 			continue
 		}
-		n, judge := whole(blockbattle.Game, e, 1), exhaust{eval: e}
-		want, v := judge.best(s, 0, 0, 4)
+		n, reference := whole(blockbattle.Game, e, 1), exhaust{eval: e}
+		want, v := reference.best(s, 0, 0, 4)
 		require.Equal(t, want, act(t, n, s, 0), "position %d", i)
 		require.InDelta(t, v, n.Value(), 1e-3, "position %d", i)
 		if done++; done == 2 {
@@ -334,17 +332,17 @@ func TestOutOfTimePlaysTheBestSoFar(t *testing.T) {
 			got, err := two.Act(ctx, c, seat)
 			require.NoError(t, err)
 
-			// Without a deadline the first choices are looked at in order.
-			want, best, looked := env.None, float32(0), 0
+			// Without a deadline the first actions are searched in order.
+			want, best, searched := env.None, float32(0), 0
 			for _, a := range s.Legal(seat, nil) {
-				v := exhaust{eval: e}.worth(s, seat, a, 0, 2)
-				one := exhaust{eval: e}.worth(s, seat, a, 0, 1)
+				v := exhaust{eval: e}.value(s, seat, a, 0, 2)
+				one := exhaust{eval: e}.value(s, seat, a, 0, 1)
 				if one > -Limit { // not lost at once: it takes a call, unless all its seconds lose
-					if looked == calls {
+					if searched == calls {
 						continue
 					}
 					if v > -Limit {
-						looked++
+						searched++
 					}
 				}
 				if want == env.None || v > best {
@@ -437,24 +435,24 @@ func TestRandomIsEven(t *testing.T) {
 	require.Equal(t, act(t, NewRandom(9), s, 0), act(t, NewRandom(9), s, 0))
 }
 
-// TestWidthKeepsTheBestAtOnePly has a search of two plies look at three first choices alone.
+// TestWidthKeepsTheBestAtOnePly limits a search of two plies to three first actions.
 func TestWidthKeepsTheBestAtOnePly(t *testing.T) {
 	e, seen := hashed{levels: 1 << 20}, 0
-	judge := exhaust{eval: e}
+	reference := exhaust{eval: e}
 	for i, s := range positions(t, 40) {
 		two := NewTwoPly(blockbattle.Game, e)
 		two.width = 3
 		got := act(t, two, s, i%2)
 		legal := s.Legal(i%2, nil)
-		one := func(a env.Action) float32 { return judge.worth(s, i%2, a, 0, 1) }
+		one := func(a env.Action) float32 { return reference.value(s, i%2, a, 0, 1) }
 		if slices.ContainsFunc(legal, func(a env.Action) bool { return math.Abs(float64(one(a))) > float64(Limit) }) {
-			continue // what ends the game is known without a look, and is no part of the few
+			continue // actions that end the game need no search and do not count
 		}
 		seen++
 		sort.SliceStable(legal, func(j, k int) bool { return one(legal[j]) > one(legal[k]) })
 		want := legal[0]
 		for _, a := range legal[:min(3, len(legal))] {
-			if judge.worth(s, i%2, a, 0, 2) > judge.worth(s, i%2, want, 0, 2) {
+			if reference.value(s, i%2, a, 0, 2) > reference.value(s, i%2, want, 0, 2) {
 				want = a
 			}
 		}
