@@ -58,7 +58,7 @@ class UnknownGameError(RequestError):
     """The server has no game of that name; the message lists the games it has."""
 
 
-class _EnvironmentsError(BlockyardError):
+class EnvironmentsError(BlockyardError):
     """An error in some environments; ``data["envs"]`` has the indices of at most 64 of them."""
 
     @property
@@ -73,7 +73,7 @@ class _EnvironmentsError(BlockyardError):
         self.args = (text, *self.args[1:])
 
 
-class IllegalActionError(_EnvironmentsError, ValueError):
+class IllegalActionError(EnvironmentsError, ValueError):
     """An action was not legal; no environment was stepped.
 
     ``data`` has ``envs``, the indices of at most 64 environments with an illegal action, and ``row``
@@ -81,7 +81,7 @@ class IllegalActionError(_EnvironmentsError, ValueError):
     """
 
 
-class NeedsResetError(_EnvironmentsError, RuntimeError):
+class NeedsResetError(EnvironmentsError, RuntimeError):
     """An environment was used whose episode is over or was never started; no environment was stepped.
 
     ``data`` has ``envs``, the indices of at most 64 such environments.

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..errors import EnvironmentsError
 from .address import Tls
 from .buffer import RolloutBuffer
 from .layout import ROW_FIELDS, joined
@@ -96,8 +97,8 @@ class ShardedTransport(SocketTransport):
                     for name, array in slot.arrays.items():
                         np.copyto(part.arrays[name], array)
             except Exception as error:  # the answers of the other servers must still be read
-                if "envs" in getattr(error, "data", {}):
-                    error.data["envs"] = [int(start) + i for i in error.data["envs"]]  # type: ignore[attr-defined]
+                if isinstance(error, EnvironmentsError):
+                    error.renumber(int(start))
                 errors.append(error)
         if errors:
             raise errors[0]
