@@ -5,142 +5,330 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
+	"strings"
 	"time"
 
 	"blockyard/agents/blockbattlebot"
+	"blockyard/agents/blockingbot"
 	"blockyard/agents/contest"
+	"blockyard/agents/contest/series"
+	"blockyard/agents/tetrisduelbot"
 	"blockyard/datasets/record"
 	"blockyard/env"
+	"blockyard/env/blockbattle"
 	"blockyard/env/blocking"
 	"blockyard/env/games"
 	"blockyard/env/tetrisduel"
 )
 
-type hostCmd struct {
-	Game     string        `arg:"" help:"Name of the game: blockbattle, tetrisduel or blocking."`
-	Bot      []string      `required:"" sep:"none" placeholder:"CMD" help:"Command line of a bot; given twice, for blocking two to four times."`
-	Games    int           `default:"2" help:"Games to play; two at a time have the same seed, with the seats swapped. Default ${default}."`
-	Seed     uint64        `default:"1" help:"Seed of the whole match. Default ${default}."`
-	Dialect  string        `enum:"classic,port" default:"classic" help:"What is spoken: classic or port. Default ${default}."`
-	Profile  string        `enum:"document,classic,port" default:"document" help:"Whose rules: document, classic or port. Default ${default}."`
-	Timebank time.Duration `default:"10s" help:"Time bank at the start, and the most there can be. Default ${default}."`
-	PerMove  time.Duration `name:"time-per-move" default:"500ms" help:"Added after every answer. Default ${default}."`
-	Timeouts int           `help:"So many time-outs end a bot; by default 2, classic 3, port 1."`
-	Record   string        `placeholder:"FILE" help:"Write every game to this file, compressed if it ends in .gz."`
-	Log      string        `placeholder:"DIR" help:"Write everything said, standard error included, to one file a game in this folder."`
-	JSON     bool          `name:"json" help:"Print one line of JSON and nothing else."`
-	Quiet    bool          `short:"q" help:"No progress bar, and no standard error of the bots, on standard error."`
-	duelFlags
-	blockingFlags
+// hostTable lists the contests, each with its own flags.
+type hostTable struct {
+	Blockbattle hostBlockbattleCmd `cmd:"" help:"Play Block Battle between two programs."`
+	Tetrisduel  hostTetrisduelCmd  `cmd:"" help:"Play the Tetris duel between two programs."`
+	Blocking    hostBlockingCmd    `cmd:"" help:"Play Blocking between two to four programs."`
+	Dropblox    hostDropbloxCmd    `cmd:"" help:"Play Dropblox with a program, or with several on the same seeds, here or at a contest's server."`
+	Match       hostMatchCmd       `cmd:"" help:"agents host match GAME is another form of agents host GAME."`
 }
 
-// Help tells more about the command.
-func (*hostCmd) Help() string {
-	return `Runs any two programs that talk the contest's protocol, in any language; a command
-line that needs a shell gets one. Every game starts both anew. A late answer is thrown
-away and counts as none; a bot that ends loses its moves, not its game. Ctrl-C ends the
-match with the games played so far.
+// hostFlags are the flags of every contest between programs that talk in lines.
+type hostFlags struct {
+	Game   string   `hidden:"" help:"The game or variant that hostArgs has found."`
+	Bot    []string `required:"" sep:"none" placeholder:"CMD" help:"Command line of a bot; give one for each bot."`
+	Games  int      `default:"2" help:"Number of games; those of equal seed follow each other, with the seats changed. Default ${default}."`
+	Seed   uint64   `default:"1" help:"Seed of the whole match. Default ${default}."`
+	Record string   `placeholder:"FILE" help:"Write the records of the games to this file, compressed if it ends in .gz."`
+	Log    string   `placeholder:"DIR" help:"Write all that is said, standard error included, to one file per game in this folder."`
+	JSON   bool     `name:"json" help:"Print one line of JSON and nothing else."`
+	Quiet  bool     `short:"q" help:"No progress bar, and no standard error of the bots, on standard error."`
+}
 
-In Blocking a bot that is late, ends or answers anything but a legal placement is
-eliminated; --games counts games in all, and those of equal letters follow each other.
-
-In the Tetris duel a fault loses the game at once: illegal, exception, timeout, missing.
-A match (--pairs) is won by more games, then by more time left. An original Python bot
-plays as: python3 agents/tetrisduelbot/pybot.py BOT.py
+// common describes what the contests have in common.
+const common = `The bots are programs in any language that talk the contest's protocol on standard
+input and output. A command line with characters that are special to a shell is run by
+one. Every game starts the bots anew. Ctrl-C ends the match; its result is about the
+games played so far.
 
 In a log, "player1 <" is what a bot was told, ">" what it answered, "!" a line of its
-standard error, "*" the host's remark about it; other lines are the host's own.`
+standard error, "*" the host's remark about it; other lines are the host's own.
+
+`
+
+// series is the match that the flags ask for, without Rules and New.
+func (c *hostFlags) series(con *console, least, most int, want string) (*series.Series, error) {
+	n := len(c.Bot)
+	switch {
+	case n < least || n > most:
+		return nil, fmt.Errorf("%d bots, want --bot %s", n, want)
+	case c.Games < 1:
+		return nil, fmt.Errorf("--games %d: want a number from 1", c.Games)
+	}
+	bots, err := series.Bots(c.Bot)
+	s := &series.Series{
+		Bots: bots, Seatings: series.Seatings(n, false), Games: c.Games, Seed: c.Seed, LogDir: c.Log,
+	}
+	if !c.Quiet && !c.JSON {
+		s.Errors = con.err
+	}
+	return s, err
+}
+
+// play plays the match and prints its report.
+func (c *hostFlags) play(ctx context.Context, con *console, s *series.Series, report func(stopped bool) fmt.Stringer) error {
+	err := con.playGames(ctx, output{c.Record, c.Quiet || c.JSON}, s.Games,
+		func(w *record.Writer, bar *progress) (int, error) {
+			s.Record, s.Done = w, bar.set
+			return s.Play(ctx)
+		})
+	if err != nil {
+		return err
+	}
+	return con.print(c.JSON, report(ctx.Err() != nil))
+}
+
+type hostBlockbattleCmd struct {
+	hostFlags
+	Dialect  string        `enum:"classic,port" default:"classic" help:"Dialect of the protocol: classic or port. Default ${default}."`
+	Profile  string        `placeholder:"NAME" enum:",document,classic,port" default:"" help:"Rules: document, classic or port; by default those of the game's name, which are document's for blockbattle."`
+	Timebank time.Duration `default:"10s" help:"Time bank at the start, and the most there can be. Default ${default}."`
+	PerMove  time.Duration `name:"time-per-move" default:"500ms" help:"Added after every answer. Default ${default}."`
+	Timeouts int           `help:"This many time-outs end a bot; by default 2, classic 3, port 1."`
+}
+
+// Help is printed with the flags.
+func (*hostBlockbattleCmd) Help() string {
+	return common + `A late answer is discarded and counts as none. A bot that ends, or is ended, loses its
+moves but not the game.`
 }
 
 var (
-	profiles = map[string]string{"document": "", "classic": ":classic", "port": ":port"}
-	patience = map[string]int{"document": 2, "classic": 3, "port": 1}
+	timeouts = map[string]int{"document": 2, "classic": 3, "port": 1}
 	dialects = map[string]blockbattlebot.Dialect{"classic": blockbattlebot.ClassicDialect, "port": blockbattlebot.PortDialect}
 )
 
-// Run plays the match and prints what it came to.
-func (c *hostCmd) Run(ctx context.Context, con *console) error {
-	if g, _ := games.Lookup(c.Game); g == tetrisduel.Game {
-		return c.duel(ctx, con)
-	} else if g == blocking.Game {
-		return c.blocking(ctx, con)
-	}
+// Run plays the match.
+func (c *hostBlockbattleCmd) Run(ctx context.Context, con *console) error {
 	s, err := c.series(con)
 	if err != nil {
 		return usage{err}
 	}
-	if c.Log != "" {
-		if err := os.MkdirAll(c.Log, 0o755); err != nil {
-			return err
-		}
-	}
-	if c.Record != "" {
-		w, err := record.Create(c.Record)
-		if err != nil {
-			return err
-		}
-		defer w.Discard()
-		s.record = w
-	}
-	if !c.Quiet && !c.JSON && terminal(con.err) {
-		bar := newBar(con.err, c.Games, "games")
-		s.progress = func(n int) { _ = bar.Set(n) }
-		defer func() { _ = bar.Finish() }()
-	}
-	err = s.play(ctx)
-	if s.record != nil && (err == nil || s.kept > 0) {
-		if e := s.record.Close(); err == nil {
-			err = e
-		}
-	}
-	stopped := ctx.Err() != nil
-	if err != nil && !(stopped && errors.Is(err, ctx.Err())) {
-		return err
-	}
-	return s.summary(c.Games, stopped).write(con.out, c.JSON)
+	return c.play(ctx, con, s, func(stopped bool) fmt.Stringer { return s.BlockBattle(stopped) })
 }
 
-// series is the match that was asked for.
-func (c *hostCmd) series(con *console) (*series, error) {
-	if _, err := hostable(c.Game); err != nil {
+func (c *hostBlockbattleCmd) series(con *console) (*series.Series, error) {
+	s, err := c.hostFlags.series(con, 2, 2, "twice")
+	if err != nil {
 		return nil, err
 	}
-	g, err := hostable("blockbattle" + profiles[c.Profile])
-	switch {
-	case err != nil:
+	if c.Timebank <= 0 || c.PerMove < 0 || c.Timeouts < 0 {
+		return nil, errors.New("--timebank must be more than 0; --time-per-move and --timeouts are not negative")
+	}
+	profile, err := c.profile()
+	if err != nil {
 		return nil, err
-	case len(c.Bot) != 2:
-		return nil, fmt.Errorf("%d bots, want --bot twice", len(c.Bot))
-	case c.Games < 1:
-		return nil, fmt.Errorf("--games %d: want a number from 1", c.Games)
-	case c.Timebank <= 0 || c.PerMove < 0 || c.Timeouts < 0:
-		return nil, errors.New("--timebank, --time-per-move and --timeouts are not negative")
 	}
-	s := &series{
-		rules: g, dialect: dialects[c.Dialect], seed: c.Seed, games: c.Games, logDir: c.Log,
-		limits: contest.Limits{Bank: c.Timebank, PerMove: c.PerMove, Timeouts: c.Timeouts},
+	if s.Rules, err = games.Lookup(strings.TrimSuffix("blockbattle:"+profile, ":document")); err != nil {
+		return nil, err
 	}
-	if s.limits.Timeouts == 0 {
-		s.limits.Timeouts = patience[c.Profile]
+	limits := contest.Limits{Bank: c.Timebank, PerMove: c.PerMove, Timeouts: c.Timeouts}
+	if limits.Timeouts == 0 {
+		limits.Timeouts = timeouts[profile]
 	}
-	for i, line := range c.Bot {
-		argv := contest.Command(line)
-		if len(argv) == 0 {
-			return nil, fmt.Errorf("bot %d: no command", i+1)
-		}
-		s.bots[i] = hosted{name: line, argv: argv}
-	}
-	if !c.Quiet && !c.JSON {
-		s.errors = con.err
+	s.New = func(state env.State, rec *record.Record) (contest.Host, error) {
+		ref := &blockbattlebot.Referee{Dialect: dialects[c.Dialect], State: state.(*blockbattle.State), Limits: limits}
+		ref.Watch = func(_ *blockbattle.State, m env.Moves) { rec.Add(3, m) }
+		return contest.Host{Referee: ref, Limits: limits, MustStart: true}, nil
 	}
 	return s, nil
 }
 
-// A hosted bot is a command line.
-type hosted struct {
-	name string
-	argv []string
+// profile is the profile of the game's name or of the flag, which must not differ.
+func (c *hostBlockbattleCmd) profile() (string, error) {
+	_, variant, _ := strings.Cut(c.Game, ":")
+	switch {
+	case c.Profile == "" && variant == "":
+		return "document", nil
+	case c.Profile == "":
+		return variant, nil
+	case variant != "" && variant != c.Profile:
+		return "", fmt.Errorf("--profile %s conflicts with %s: leave one of them out", c.Profile, c.Game)
+	}
+	return c.Profile, nil
 }
 
-// seedOf is the seed of game i: two games share one.
-func (s *series) seedOf(i int) uint64 { return env.Derive(s.seed, uint64(i/2)) }
+type hostTetrisduelCmd struct {
+	hostFlags
+	Pairs  int           `help:"Pairs of games of equal seed, instead of --games; the original tournament's match is 10."`
+	Budget time.Duration `default:"20s" help:"Time of a bot for all its half-turns of a game. Default ${default}."`
+	Moves  string        `enum:"on,off" default:"on" help:"Whether requests list the legal placements: on or off. Default ${default}."`
+	Tie    string        `enum:"draw,time" default:"draw" help:"Equal points: a draw, or the bot that used less time wins. Default ${default}."`
+}
+
+// Help is printed with the flags.
+func (*hostTetrisduelCmd) Help() string {
+	return common + `A fault loses the game at once: illegal, exception, timeout, missing. A match is won by
+more games, then by more time left. An original Python bot plays as:
+python3 agents/tetrisduelbot/pybot.py BOT.py`
+}
+
+// lossReasons are the reasons for losing, in the order of the table.
+var lossReasons = []string{
+	tetrisduel.Limit.String(), tetrisduel.Overflow.String(), tetrisduel.Illegal.String(),
+	tetrisduelbot.Exception, tetrisduelbot.Timeout, tetrisduelbot.Missing,
+}
+
+// Run plays the match.
+func (c *hostTetrisduelCmd) Run(ctx context.Context, con *console) error {
+	s, err := c.series(con)
+	if err != nil {
+		return usage{err}
+	}
+	return c.play(ctx, con, s, func(stopped bool) fmt.Stringer { return s.Duel(stopped, lossReasons) })
+}
+
+func (c *hostTetrisduelCmd) series(con *console) (*series.Series, error) {
+	if c.Pairs != 0 {
+		c.Games = 2 * c.Pairs
+	}
+	switch {
+	case c.Games < 1:
+		return nil, errors.New("--games and --pairs count from 1")
+	case c.Budget <= 0:
+		return nil, errors.New("--budget is above 0")
+	}
+	s, err := c.hostFlags.series(con, 2, 2, "twice")
+	if err != nil {
+		return nil, err
+	}
+	s.Rules = tetrisduel.Game
+	s.New = func(state env.State, rec *record.Record) (contest.Host, error) {
+		ref := &tetrisduelbot.Referee{
+			State: state.(*tetrisduel.State), Time: c.Budget, NoList: c.Moves == "off", TieByTime: c.Tie == "time",
+		}
+		ref.Watch = func(s *tetrisduel.State, a env.Action) { rec.Add(s.Acting(), env.Alone(s.Mover(), a)) }
+		return contest.Host{Referee: ref, Limits: contest.TotalBudget(c.Budget)}, nil
+	}
+	return s, nil
+}
+
+type hostBlockingCmd struct {
+	hostFlags
+	FirstTime time.Duration `default:"1s" help:"Limit of a bot's first answer, its start included. Default ${default}."`
+	Time      time.Duration `default:"200ms" help:"Limit of the later answers. Default ${default}."`
+	Tolerance time.Duration `default:"50ms" help:"Added to both limits, for a busy machine. Default ${default}."`
+	Seatings  string        `enum:"cyclic,all" default:"cyclic" help:"Games of equal letters: every bot in every seat (cyclic) or every order of the bots (all). Default ${default}."`
+	EarlyEnd  string        `enum:"on,off" default:"on" help:"Whether a game ends when it is decided: on or off. Default ${default}."`
+	Shapes    string        `placeholder:"FILE" help:"Other shapes than the default ones: 21 lines of letter, columns, rows and squares."`
+}
+
+// Help is printed with the flags.
+func (*hostBlockingCmd) Help() string {
+	return common + `A bot that is late, ends, or answers anything but a legal placement is eliminated.
+--games counts all games; those of equal letters follow each other.`
+}
+
+// Run plays the match.
+func (c *hostBlockingCmd) Run(ctx context.Context, con *console) error {
+	s, err := c.series(con)
+	if err != nil {
+		return usage{err}
+	}
+	return c.play(ctx, con, s, func(stopped bool) fmt.Stringer { return s.Blocking(stopped) })
+}
+
+func (c *hostBlockingCmd) series(con *console) (*series.Series, error) {
+	s, err := c.hostFlags.series(con, 2, 4, "two to four times")
+	switch {
+	case err != nil:
+		return nil, err
+	case c.FirstTime <= 0 || c.Time <= 0 || c.Tolerance < 0:
+		return nil, errors.New("--first-time and --time are above 0, --tolerance from 0")
+	case c.Shapes != "" && c.Record != "":
+		return nil, errors.New("--shapes and --record do not go together: a record is of the default shapes")
+	}
+	s.Seatings = series.Seatings(len(c.Bot), c.Seatings == "all")
+	if s.Rules = blocking.Game; c.Shapes != "" {
+		if s.Rules, err = shapedGame(c.Shapes); err != nil {
+			return nil, err
+		}
+	}
+	limits := contest.FixedPerMove(c.FirstTime, c.Time, c.Tolerance)
+	s.New = func(state env.State, rec *record.Record) (h contest.Host, err error) {
+		s := state.(*blocking.State)
+		if s.PlayOut = c.EarlyEnd == "off"; s.PlayOut { // which the seed does not tell
+			rec.Start, err = env.Encode(nil, s)
+		}
+		ref := &blockingbot.Referee{State: s}
+		ref.Watch = func(s *blocking.State, seat int, a env.Action) { rec.Add(s.Acting(), env.Alone(seat, a)) }
+		return ref.Host(limits, nil), err
+	}
+	return s, nil
+}
+
+// shapedGame is Blocking with the shapes of a file.
+func shapedGame(path string) (*env.Game, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	shapes, err := blocking.ReadShapes(f)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return blocking.With("shapes", blocking.NewTable(shapes))
+}
+
+// hostMatchCmd is only for its help: hostArgs removes the word match before a game.
+type hostMatchCmd struct{}
+
+// Help is printed with the flags.
+func (*hostMatchCmd) Help() string {
+	return "agents host GAME --help lists the flags of a game's contest."
+}
+
+// Run says what is missing.
+func (*hostMatchCmd) Run() error {
+	return usage{errors.New("no game: want agents host match GAME --bot CMD --bot CMD")}
+}
+
+// hostArgs rewrites a command line of host so that the subcommand is the game's name without
+// its variant, wherever among the flags it stands: "host match --seed 3 blockbattle:port"
+// becomes "host blockbattle --game=blockbattle:port --seed 3".
+func hostArgs(args []string) ([]string, error) {
+	if len(args) == 0 || args[0] != "host" {
+		return args, nil
+	}
+	at := firstWord(args, 1)
+	if at < len(args) && args[at] == "match" {
+		if next := firstWord(args, at+1); next < len(args) {
+			args = slices.Delete(slices.Clone(args), at, at+1)
+			at = next - 1
+		}
+	}
+	if at == len(args) || args[at] == "match" || args[at] == "dropblox" {
+		return args, nil
+	}
+	g, err := games.Lookup(args[at])
+	if err != nil {
+		return nil, err
+	}
+	base, _, _ := strings.Cut(g.Name, ":")
+	if !slices.Contains([]string{"blockbattle", "tetrisduel", "blocking"}, base) {
+		return nil, fmt.Errorf("%s has no contest between programs that talk in lines", g.Name)
+	}
+	out := append([]string{"host", base, "--game=" + g.Name}, args[1:at]...)
+	return append(out, args[at+1:]...), nil
+}
+
+// firstWord returns the index of the first argument from i on that is neither a flag nor a
+// flag's value, or len(args).
+func firstWord(args []string, i int) int {
+	for ; i < len(args) && strings.HasPrefix(args[i], "-"); i++ {
+		alone := strings.Contains(args[i], "=") || slices.Contains([]string{"--json", "--quiet", "-q", "--help", "-h"}, args[i])
+		if !alone {
+			i++
+		}
+	}
+	return min(i, len(args))
+}

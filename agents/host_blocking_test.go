@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"blockyard/agents/contest/series"
 	"blockyard/env/blocking"
 )
 
@@ -40,7 +41,7 @@ func TestHostBlocking(t *testing.T) {
 			status, out, errs := hostBlocking(t, bots, append(flags, "--games", "4", "--json", "--record", file, "--log", dir)...)
 			require.Zero(t, status, errs)
 			require.Empty(t, errs)
-			var got blockingSummary
+			var got series.BlockingReport
 			require.NoError(t, json.Unmarshal([]byte(out), &got))
 			require.Equal(t, 4, got.Games)
 			require.Less(t, got.Bots[0].Rank, got.Bots[1].Rank)
@@ -107,16 +108,4 @@ func TestHostBlockingRefuses(t *testing.T) {
 		require.Empty(t, out, line)
 		require.Contains(t, errs, want, line)
 	}
-}
-
-func TestSeatings(t *testing.T) {
-	require.Equal(t, [][]int{{0, 1, 2}, {1, 2, 0}, {2, 0, 1}}, seatings(3, false))
-	all := seatings(4, true)
-	require.Len(t, all, 24)
-	seen := map[string]bool{}
-	for _, order := range all {
-		seen[list(order)] = true
-		require.ElementsMatch(t, []int{0, 1, 2, 3}, order)
-	}
-	require.Len(t, seen, 24)
 }

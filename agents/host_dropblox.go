@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/big"
 	"regexp"
+	"runtime"
 	"slices"
 	"strings"
 	"time"
@@ -13,13 +14,12 @@ import (
 	"blockyard/agents/dropbloxcontest"
 	"blockyard/agents/dropbloxcontest/history"
 	"blockyard/agents/dropbloxcontest/programs"
+	"blockyard/agents/dropbloxcontest/tournament"
+	"blockyard/datasets/record"
 )
 
-// hostTable is what can be held.
-type hostTable struct {
-	Match    hostCmd         `cmd:"" default:"withargs" help:"Hold a contest between programs, in any language: agents host GAME --bot CMD --bot CMD. The word match may be left out."`
-	Dropblox hostDropbloxCmd `cmd:"" help:"Play Dropblox with a program, or with many on the same seeds, here or at a contest's server."`
-}
+// defaultProgram is the program that the original client plays with.
+var defaultProgram = map[bool]string{true: "dropblox_ai.bat", false: "dropblox_ai"}[runtime.GOOS == "windows"]
 
 type hostDropbloxCmd struct {
 	Mode    string   `arg:"" optional:"" enum:"local,practice,compete" default:"local" help:"local: a game dealt here; practice: one at a contest's server; compete: wait for its common game. Default ${default}."`
@@ -64,7 +64,7 @@ func (c *hostDropbloxCmd) Run(ctx context.Context, con *console) error {
 	}
 	switch {
 	case c.Mode != "local":
-		return c.contest(ctx, con, bots[0])
+		return c.remote(ctx, con, bots[0])
 	case len(bots) > 1 || len(c.Seeds) > 1 || c.Games > 1 || c.JSON:
 		return c.tournament(ctx, con, bots)
 	}
@@ -141,16 +141,95 @@ func (c *hostDropbloxCmd) clock() time.Duration {
 	return time.Duration(c.Seconds * float64(time.Second))
 }
 
-// folder opens a game's history in the folder asked for, or in otherwise.
-func (c *hostDropbloxCmd) folder(otherwise string, m history.Meta) (*history.Folder, error) {
+// history is the folder for the games' folders: the one asked for, or otherwise.
+func (c *hostDropbloxCmd) history(otherwise string) string {
 	if c.History != nil {
-		otherwise = *c.History
+		return *c.History
 	}
-	if otherwise == "" {
-		return nil, nil
+	return otherwise
+}
+
+// local plays one game on this machine.
+func (c *hostDropbloxCmd) local(ctx context.Context, con *console, bot *programs.Program) error {
+	seed := c.Seeds[0]
+	if c.Seed == "" {
+		fmt.Fprintln(con.out, "Seed:", seed)
 	}
-	m.Started = m.Started.UTC()
-	return history.Create(otherwise, m)
+	bot.Errors = con.err
+	g := dropbloxcontest.LocalGame{
+		ID: "0", Seed: seed, Clock: c.clock(), Program: bot, History: c.history("history"), Console: c.console(con), Turns: c.Turns,
+	}
+	return con.playGames(ctx, output{c.Record, true}, 1, func(w *record.Writer, _ *progress) (int, error) {
+		r, rec, err := g.Play(ctx)
+		err = c.ended(con, r, err)
+		if w == nil || rec == nil {
+			return 0, err
+		}
+		kept, e := rec.End(r.Reason)
+		if e == nil {
+			e = w.Write(kept)
+		}
+		return 1, errors.Join(err, e)
+	})
+}
+
+// remote plays one game at a contest's server.
+func (c *hostDropbloxCmd) remote(ctx context.Context, con *console, bot *programs.Program) error {
+	team, err := dropbloxcontest.ReadConfig(c.Config)
+	if err != nil {
+		return usage{err}
+	}
+	server := dropbloxcontest.NewContest(c.Server, team)
+	var table *dropbloxcontest.Remote
+	if c.Mode == "practice" {
+		table, err = server.Practice(ctx)
+	} else {
+		table, err = server.Compete(ctx, func() { fmt.Fprintln(con.out, "waiting for the competition to begin") })
+	}
+	if err != nil {
+		return err
+	}
+	fmt.Fprintln(con.out, "Game:", table.ID)
+	meta := history.Meta{ID: table.ID, Program: bot.Name, Team: team.Team, Mode: c.Mode, Started: time.Now()}
+	f, err := history.Create(c.history("history"), meta)
+	if err != nil {
+		return err
+	}
+	bot.Errors = con.err
+	p := dropbloxcontest.Player{Program: bot, Table: table, History: f, Console: c.console(con), Margin: dropbloxcontest.Margin}
+	r, err := p.Play(ctx)
+	return c.ended(con, r, err)
+}
+
+func (c *hostDropbloxCmd) console(con *console) *dropbloxcontest.Console {
+	return &dropbloxcontest.Console{W: con.out, Colour: terminal(con.out)}
+}
+
+// ended prints the result of a game, or says how far it came.
+func (c *hostDropbloxCmd) ended(con *console, r dropbloxcontest.Result, err error) error {
+	if r.Reason == dropbloxcontest.Stopped {
+		return fmt.Errorf("stopped after %d turns with %d points", r.Turns, r.Score)
+	}
+	if err == nil {
+		c.console(con).Results(r)
+	}
+	return err
+}
+
+// tournament plays every seed with every program and prints the result.
+func (c *hostDropbloxCmd) tournament(ctx context.Context, con *console, bots []*programs.Program) error {
+	t := tournament.Tournament{
+		Programs: bots, Seeds: c.Seeds, Clock: c.clock(), Turns: c.Turns, Workers: c.Workers, LogDir: c.Log, History: c.history(""),
+	}
+	err := con.playGames(ctx, output{c.Record, c.Quiet || c.JSON}, len(c.Seeds)*len(bots),
+		func(w *record.Writer, bar *progress) (int, error) {
+			t.Record, t.Done, t.Tell = w, bar.set, bar.describe
+			return t.Play(ctx)
+		})
+	if err != nil {
+		return err
+	}
+	return con.print(c.JSON, t.Report(ctx.Err() != nil))
 }
 
 // signedSeeds rewrites a command line of Dropblox so that a negative seed is not taken for

@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"blockyard/agents/dropbloxcontest/tournament"
 )
 
 // dropblox goes to an empty folder with a program in it and returns a way to run "agents
@@ -82,7 +84,7 @@ func TestHostDropbloxTournament(t *testing.T) {
 	status, out, errs := host(append(args, "--record", "games.jsonl.gz", "--log", "logs", "--history", "h", "--json")...)
 	require.Zero(t, status, errs)
 	require.Empty(t, errs)
-	var got dropbloxSummary
+	var got tournament.Report
 	require.NoError(t, json.Unmarshal([]byte(out), &got))
 	require.Equal(t, []string{"9", "10", "11"}, got.Seeds)
 	require.Len(t, got.Played, 9)
@@ -186,15 +188,4 @@ func TestSignedSeeds(t *testing.T) {
 	} {
 		require.Equal(t, strings.Fields(want), signedSeeds(strings.Fields(line)))
 	}
-}
-
-func TestEstimate(t *testing.T) {
-	require.Equal(t, "0.0", estimateOf(nil).format("%.1f"))
-	require.Equal(t, "7.0", estimateOf([]float64{7}).format("%.1f"))
-	// The mean of 1..5 is 3, s²/n is 0.5, and Student's t for 4 degrees of freedom 2.776.
-	require.Equal(t, "3.00 (1.04 to 4.96)", estimateOf([]float64{1, 2, 3, 4, 5}).format("%.2f"))
-}
-
-func TestLetters(t *testing.T) {
-	require.Equal(t, "A Z AA AZ BA", strings.Join([]string{letter(0), letter(25), letter(26), letter(51), letter(52)}, " "))
 }

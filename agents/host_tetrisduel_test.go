@@ -11,7 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"blockyard/agents/tetrisduelbot/referee"
+	"blockyard/agents/contest/series"
 	"blockyard/datasets/record"
 	"blockyard/env/games"
 )
@@ -40,7 +40,7 @@ func TestHostPlaysTheDuel(t *testing.T) {
 	file := filepath.Join(dir, "duels.jsonl.gz")
 	status, out, errs := hostDuel(t, ours, pythonBot, "--pairs", "1", "--json", "--record", file, "--log", dir)
 	require.Zero(t, status, errs)
-	var got duelSummary
+	var got series.DuelReport
 	require.NoError(t, json.Unmarshal([]byte(out), &got))
 	require.Equal(t, 2, got.Games)
 	require.Len(t, got.Played, 2)
@@ -82,7 +82,7 @@ func TestHostDuelFaults(t *testing.T) {
 	_, out, _ = hostDuel(t, "/no/such/bot", lister, "--games", "2")
 	require.Contains(t, out, "missing 2\n")
 	_, out, _ = hostDuel(t, lister, "exit 0", "--games", "1", "--json")
-	var got duelSummary
+	var got series.DuelReport
 	require.NoError(t, json.Unmarshal([]byte(out), &got))
 	require.Equal(t, "missing", got.Played[0].Reason)
 	_, out, _ = hostDuel(t, passer, lister, "--games", "1", "--moves", "off")
@@ -104,23 +104,4 @@ func TestHostDuelUsage(t *testing.T) {
 		require.Equal(t, 2, status, flags)
 		require.Contains(t, errs.String(), want, flags)
 	}
-}
-
-// More games won decide a match, then the time left.
-func TestDuelMatchWinner(t *testing.T) {
-	for _, c := range []struct {
-		wins, losses int
-		left         [2]float64
-		want         string
-	}{
-		{3, 2, [2]float64{1, 9}, "A"}, {2, 3, [2]float64{9, 1}, "B"},
-		{2, 2, [2]float64{9, 1}, "A"}, {2, 2, [2]float64{1, 9}, "B"}, {2, 2, [2]float64{1, 1}, "none"},
-	} {
-		h := duelSummary{standing: standing{Wins: c.wins, Losses: c.losses}, Bots: [2]duelTally{{LeftS: c.left[0]}, {LeftS: c.left[1]}}}
-		require.Equal(t, c.want, h.matchWinner())
-	}
-	h := duelSummary{Bots: [2]duelTally{{Lost: map[string]int{}}, {Lost: map[string]int{}}}}
-	require.Equal(t, 1, h.count(&duelGame{Outcome: referee.Outcome{Winner: referee.Nobody, Reason: "limit"}}, 1))
-	require.Equal(t, 0, h.count(&duelGame{Bots: [2]int{1, 0}, Outcome: referee.Outcome{Winner: 0, Reason: referee.Timeout}}, 1))
-	require.Equal(t, map[string]int{"timeout": 1}, h.Bots[0].Lost)
 }

@@ -19,8 +19,8 @@ type table struct {
 	Play   playCmd    `cmd:"" help:"Play one game, to watch it or to record it."`
 	Sign   signCmd    `cmd:"" help:"Print one line per game and player that changes when its play does."`
 	Bot    botCmd     `cmd:"" help:"Play in a contest: its dialogue on standard input and output."`
-	Host   hostTable  `cmd:"" help:"Hold a contest between two programs, in any language."`
-	Serve  serveTable `cmd:"" help:"Hold a contest whose teams come over the network."`
+	Host   hostTable  `cmd:"" help:"Play a contest between programs in any language."`
+	Serve  serveTable `cmd:"" help:"Run the server of a contest whose teams play over the network."`
 	Bundle bundleCmd  `cmd:"" help:"Write a contest bot as one self-contained source file."`
 	Tune   tuneCmd    `cmd:"" help:"Tune the weights of a hand-made player by games against itself."`
 }
@@ -56,7 +56,10 @@ func run(ctx context.Context, args []string, con *console) int {
 		fmt.Fprintln(con.err, "agents:", err)
 		return 1
 	}
-	command, err := parser.Parse(signedSeeds(args))
+	var command *kong.Context
+	if args, err = hostArgs(args); err == nil {
+		command, err = parser.Parse(signedSeeds(args))
+	}
 	switch {
 	case status >= 0: // help was asked for
 		return status

@@ -86,8 +86,8 @@ func FuzzHostEnd(f *testing.F) {
 		// The host goes on with it as with the action.
 		twin := s
 		ref := Referee{Dialect: d, State: &s}
-		ref.Answer(0, line, true)
-		ref.Answer(1, "", false)
+		ref.Answer(0, contest.Reply{Line: line})
+		ref.Answer(1, contest.Reply{Fault: contest.Gone})
 		ref.Close()
 		twin.Step(env.Moves{a, env.None, env.None, env.None})
 		require.Equal(t, twin, s)

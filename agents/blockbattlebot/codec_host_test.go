@@ -31,6 +31,11 @@ type reply struct {
 	elapsed time.Duration
 }
 
+// seated returns a contest.Host's Start for bots in this process.
+func seated(bots ...contest.Asker) func(seat int) (contest.Asker, error) {
+	return func(seat int) (contest.Asker, error) { return bots[seat], nil }
+}
+
 var errScriptEnds = errors.New("the script ends")
 
 func (s *scripted) Ask(_ context.Context, lines []string, limit time.Duration) (string, bool, time.Duration, error) {
@@ -150,7 +155,7 @@ func TestHostSaysWhatTheClassicEngineSaid(t *testing.T) {
 				draws = append(draws, d)
 			}
 			state := turns[0].state
-			ref := &Referee{Dialect: ClassicDialect, State: &state}
+			ref := &Referee{Dialect: ClassicDialect, State: &state, Limits: limits}
 			ref.Deal = func(s *blockbattle.State) {
 				if i := int(s.Round) - 1; i < len(draws) {
 					s.Force(draws[i])
@@ -158,7 +163,7 @@ func TestHostSaysWhatTheClassicEngineSaid(t *testing.T) {
 			}
 			bot := recorded(turns, limits)
 			var remarks []string
-			host := contest.Host{Referee: ref, Limits: limits, Bots: []contest.Asker{bot, opponent},
+			host := contest.Host{Referee: ref, Limits: limits, Start: seated(bot, opponent),
 				Log: func(k contest.Kind, seat int, text string) {
 					if k == contest.Remark && seat == 0 {
 						remarks = append(remarks, text)
@@ -217,7 +222,8 @@ func TestHostSaysWhatThePortSaid(t *testing.T) {
 			}
 		}
 	}
-	ref := &Referee{Dialect: PortDialect, State: state, Deal: func(s *blockbattle.State) {
+	limits := contest.Limits{Bank: 10 * time.Second, PerMove: 500 * time.Millisecond, Timeouts: 1}
+	ref := &Referee{Dialect: PortDialect, State: state, Limits: limits, Deal: func(s *blockbattle.State) {
 		r := g.Rounds[s.Round-1]
 		var draws []uint16
 		for seat := range r.P {
@@ -233,8 +239,7 @@ func TestHostSaysWhatThePortSaid(t *testing.T) {
 		}
 		s.Force(draws)
 	}}
-	host := contest.Host{Referee: ref, Bots: []contest.Asker{&bots[0], &bots[1]},
-		Limits: contest.Limits{Bank: 10 * time.Second, PerMove: 500 * time.Millisecond, Timeouts: 1}}
+	host := contest.Host{Referee: ref, Start: seated(&bots[0], &bots[1]), Limits: ref.Limits}
 	_, err := host.Play(t.Context())
 	require.NoError(t, err)
 	require.True(t, state.Over)

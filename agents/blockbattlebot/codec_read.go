@@ -258,7 +258,7 @@ func (c *Codec) settle(s *blockbattle.State, seat int) error {
 		}
 	}
 	if odd != "" {
-		return &contest.Surprise{Text: "the position is in doubt: " + odd}
+		return fmt.Errorf("%w: the position is in doubt: %s", contest.ErrOutOfSync, odd)
 	}
 	return nil
 }

@@ -78,7 +78,7 @@ func (c *Codec) ReadTurn(r *bufio.Reader, state env.State) (contest.Turn, error)
 	s := state.(*blocking.State)
 	next := *s
 	if err := c.position(&next, rows, others); err != nil {
-		return t, &contest.Surprise{Text: err.Error()}
+		return t, fmt.Errorf("%w: %v", contest.ErrOutOfSync, err)
 	}
 	*s = next
 	return t, nil

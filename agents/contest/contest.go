@@ -33,7 +33,7 @@ type Turn struct {
 // progress.
 type Codec interface {
 	// ReadTurn brings s up to date from what the contest tells the bot, up to the next
-	// request. io.EOF ends the match. A Surprise means that an answer is due all the
+	// request. io.EOF ends the match. ErrOutOfSync means that an answer is due all the
 	// same, though s cannot be relied on; Turn.Seat then is the best guess.
 	ReadTurn(r *bufio.Reader, s env.State) (Turn, error)
 	// WriteMove writes the bot's answer; env.None is the answer without a move.
@@ -44,10 +44,9 @@ type Codec interface {
 	ReadMove(r *bufio.Reader, s env.State, seat int) (env.Action, error)
 }
 
-// A Surprise is dialogue that makes no sense, before a request that does.
-type Surprise struct{ Text string }
-
-func (s *Surprise) Error() string { return s.Text }
+// ErrOutOfSync says that what the contest told makes no sense, before a request that does.
+// Errors that wrap it say what is wrong.
+var ErrOutOfSync = errors.New("out of sync with the contest")
 
 // ReadLine returns the next line without its line feed and carriage return. cut says that
 // it was longer than MaxLine and is not whole. An unfinished line at the end counts.

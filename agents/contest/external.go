@@ -12,56 +12,86 @@ import (
 	"blockyard/env"
 )
 
-// externalTime is what an external agent has for a choice where nobody set a deadline.
+// externalTime is what an external agent has for a choice if ctx has no deadline.
 const externalTime = 10 * time.Second
 
-// External runs argv as a player: a bot that talks through c, which belongs to it. It
-// starts with the first choice. Close ends it. A bot that misses the deadline plays None;
-// one that has ended is an error.
-func External(c Codec, argv ...string) *Outsider { return &Outsider{codec: c, argv: argv} }
+// A Greeter is a Codec of a contest in which a bot gets ready before the first request.
+type Greeter interface {
+	// Greet returns what to send to the bot of a seat, and the time to answer.
+	Greet(s env.State, seat int) (lines []string, limit time.Duration)
+	// Greeted returns an error if line does not say that the bot is ready.
+	Greeted(line string) error
+}
 
-// An Outsider is an env.Agent that is somebody else's program.
-type Outsider struct {
+// An ExternalAgent is an env.Agent that asks a bot, which it starts with the first choice.
+// If the bot misses the deadline, the agent plays None; if the bot has ended, Act fails.
+type ExternalAgent struct {
 	codec   Codec
 	argv    []string
 	process *Process
 	sent    bytes.Buffer
 }
 
-var _ env.Agent = (*Outsider)(nil)
+var _ env.Agent = (*ExternalAgent)(nil)
+
+// External returns an agent that runs the bot with the command argv. The bot talks through
+// c, which the agent owns. Close the agent after use.
+func External(c Codec, argv ...string) *ExternalAgent { return &ExternalAgent{codec: c, argv: argv} }
 
 // Act implements env.Agent.
-func (o *Outsider) Act(ctx context.Context, s env.State, seat int) (env.Action, error) {
-	if o.process == nil {
-		p, err := Start(o.argv, nil)
-		if err != nil {
+func (e *ExternalAgent) Act(ctx context.Context, s env.State, seat int) (env.Action, error) {
+	if e.process == nil {
+		if err := e.start(ctx, s, seat); err != nil {
 			return env.None, err
 		}
-		o.process = p
 	}
 	limit := externalTime
 	if at, ok := ctx.Deadline(); ok {
 		limit = time.Until(at)
 	}
-	o.sent.Reset()
-	if err := o.codec.WriteTurn(&o.sent, s, Turn{Seat: seat, Budget: limit, PerMove: limit}); err != nil {
+	e.sent.Reset()
+	if err := e.codec.WriteTurn(&e.sent, s, Turn{Seat: seat, Budget: limit, PerMove: limit}); err != nil {
 		return env.None, err
 	}
-	lines := strings.Split(strings.TrimSuffix(o.sent.String(), "\n"), "\n")
-	line, _, _, err := o.process.Ask(ctx, lines, limit)
+	lines := strings.Split(strings.TrimSuffix(e.sent.String(), "\n"), "\n")
+	line, _, _, err := e.process.Ask(ctx, lines, limit)
 	if errors.Is(err, ErrLate) || errors.Is(err, context.DeadlineExceeded) {
 		return env.None, nil
 	}
 	if err != nil {
-		return env.None, fmt.Errorf("%s: %w", strings.Join(o.argv, " "), err)
+		return env.None, e.failed(err)
 	}
-	return o.codec.ReadMove(bufio.NewReader(strings.NewReader(line+"\n")), s, seat)
+	return e.codec.ReadMove(bufio.NewReader(strings.NewReader(line+"\n")), s, seat)
 }
 
-// Close ends the program.
-func (o *Outsider) Close() error {
-	if o.process == nil {
+// start starts the bot and waits until it is ready.
+func (e *ExternalAgent) start(ctx context.Context, s env.State, seat int) (err error) {
+	if e.process, err = Start(e.argv, nil); err != nil {
+		return err
+	}
+	greeter, ok := e.codec.(Greeter)
+	if !ok {
 		return nil
 	}
-	return o.process.Close()
+	lines, limit := greeter.Greet(s, seat)
+	line, _, _, err := e.process.Ask(ctx, lines, limit)
+	if err == nil {
+		err = greeter.Greeted(line)
+	}
+	if err != nil {
+		return e.failed(err)
+	}
+	return nil
+}
+
+func (e *ExternalAgent) failed(err error) error {
+	return fmt.Errorf("%s: %w", strings.Join(e.argv, " "), err)
+}
+
+// Close ends the bot.
+func (e *ExternalAgent) Close() error {
+	if e.process == nil {
+		return nil
+	}
+	return e.process.Close()
 }

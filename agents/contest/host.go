@@ -3,32 +3,10 @@ package contest
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
 )
 
-// A Referee is one game in progress, as its host tells it and hears the answers. It
-// belongs to one goroutine.
-type Referee interface {
-	// Names are what the bots are called, one per seat.
-	Names() []string
-	// Settings are the lines seat gets once.
-	Settings(seat int, l Limits) []string
-	// Round opens the next round and gives it a title; false when the game is over.
-	Round() (title string, more bool)
-	// Asked lists the seats to ask in this round, in order.
-	Asked() []int
-	// Request is what seat gets in this round, the request itself last, which shows what
-	// its bank holds.
-	Request(seat int, bank time.Duration) []string
-	// Answer takes seat's line, whatever it says; ok is false where there is none. What
-	// is odd about it comes back as remarks.
-	Answer(seat int, line string, ok bool) (remarks []string)
-	// Close ends the round in which all have answered.
-	Close()
-}
-
-// An Asker is a bot that can be asked: a Process, or what stands for one in a test.
+// An Asker is a bot that can be asked: a Process, or a stand-in for one.
 type Asker interface {
 	Ask(ctx context.Context, lines []string, limit time.Duration) (line string, cut bool, elapsed time.Duration, err error)
 	Close() error
@@ -37,7 +15,7 @@ type Asker interface {
 // A Kind says what a line of a game's log is.
 type Kind int
 
-// The kinds.
+// The kinds of lines.
 const (
 	ToBot   Kind = iota // sent to a bot
 	FromBot             // its answer
@@ -46,21 +24,29 @@ const (
 	Note                // the host's own
 )
 
-// A Host plays one game between bots.
+// A Host plays one game between bots: it starts them, asks them one after the other, so
+// that none pays for another's thinking, and measures their time.
 type Host struct {
 	Referee Referee
 	Limits  Limits
-	Bots    []Asker // one per seat
-	// Log gets every line; seat is -1 for a Note. It may be nil.
+	// Start starts the bot of a seat.
+	Start func(seat int) (Asker, error)
+	// StartOnTurn starts a bot with its first request, in the time for its first answer;
+	// otherwise all bots start before the game.
+	StartOnTurn bool
+	// MustStart makes it an error, and not a Fault, if a bot does not start.
+	MustStart bool
+	// Log receives every line, from the goroutine of Play; seat is -1 for a Note. It may be nil.
 	Log func(kind Kind, seat int, text string)
 
-	chairs []chair
+	seats []seatState
 }
 
-// A chair is what the host knows of one seat.
-type chair struct {
+// A seatState is what the host knows about one seat.
+type seatState struct {
+	bot     Asker // nil if it is not started
 	bank    *Bank
-	opened  bool
+	started bool // or failed to
 	out     bool
 	remarks int
 	answers int
@@ -68,51 +54,70 @@ type chair struct {
 
 // A Tally is how one bot came through a game.
 type Tally struct {
-	Answers  int           `json:"answers"`
-	Timeouts int           `json:"timeouts"`
-	Remarks  int           `json:"remarks"` // about its answers
-	Gone     bool          `json:"gone"`    // it ended early, or was ended
-	Used     time.Duration `json:"used_ns"`
-	Longest  time.Duration `json:"longest_ns"`
+	Answers  int
+	Timeouts int
+	Remarks  int  // about its answers
+	Gone     bool // it ended early, or was ended
+	Used     time.Duration
+	Longest  time.Duration
+	Left     time.Duration // in its bank
 }
 
-// Play plays the game to its end, asking one bot after the other, so that none pays for
-// another's thinking. It closes the bots. The error is that of ctx.
+// Play plays the game to its end and closes the bots. The error is that of ctx, or of a
+// bot that must start and does not.
 func (h *Host) Play(ctx context.Context) ([]Tally, error) {
-	h.chairs = make([]chair, len(h.Bots))
-	for i := range h.chairs {
-		h.chairs[i].bank = NewBank(h.Limits)
+	h.seats = make([]seatState, len(h.Referee.Names()))
+	var err error
+	for seat := range h.seats {
+		h.seats[seat].bank = NewBank(h.Limits)
+		if err == nil && !h.StartOnTurn {
+			err = h.start(seat)
+		}
 	}
-	err := h.rounds(ctx)
-	for _, b := range h.Bots {
-		_ = b.Close()
+	if err == nil {
+		err = h.rounds(ctx)
 	}
-	out := make([]Tally, len(h.chairs))
-	for i, c := range h.chairs {
-		out[i] = Tally{c.answers, c.bank.Timeouts, c.remarks, c.out, c.bank.Used, c.bank.Longest}
+	tallies := make([]Tally, len(h.seats))
+	for i, s := range h.seats {
+		if s.bot != nil {
+			_ = s.bot.Close()
+		}
+		tallies[i] = Tally{s.answers, s.bank.Timeouts, s.remarks, s.out, s.bank.Used, s.bank.Longest, s.bank.Left}
 	}
-	return out, err
+	return tallies, err
+}
+
+func (h *Host) start(seat int) error {
+	h.seats[seat].started = true
+	bot, err := h.Start(seat)
+	switch {
+	case err == nil:
+		h.seats[seat].bot = bot
+	case h.MustStart:
+		return err
+	default:
+		h.log(Error, seat, err.Error())
+	}
+	return nil
 }
 
 func (h *Host) rounds(ctx context.Context) error {
 	for {
-		title, more := h.Referee.Round()
+		title, seats := h.Referee.Round()
 		if title != "" {
 			h.log(Note, -1, title)
 		}
-		if !more {
-			return nil
+		if len(seats) == 0 {
+			return ctx.Err()
 		}
-		for _, seat := range h.Referee.Asked() {
-			line, ok, err := h.ask(ctx, seat)
-			if err != nil {
+		for _, seat := range seats {
+			if err := h.turn(ctx, seat); err != nil {
 				return err
 			}
-			for _, r := range h.Referee.Answer(seat, line, ok) {
-				h.remark(seat, r)
-			}
 		}
-		h.Referee.Close()
+		for _, c := range h.Referee.Close() {
+			h.log(Remark, c.Seat, c.Text)
+		}
 	}
 }
 
@@ -122,53 +127,79 @@ func (h *Host) log(k Kind, seat int, text string) {
 	}
 }
 
-func (h *Host) remark(seat int, text string) {
-	h.chairs[seat].remarks++
-	h.log(Remark, seat, text)
+// turn asks a seat and hands its reply to the referee. The error is that of ctx; all else
+// is the bot's loss.
+func (h *Host) turn(ctx context.Context, seat int) error {
+	s := &h.seats[seat]
+	reply := Reply{Fault: Out, Bank: s.bank}
+	if !s.out {
+		req := h.Referee.Request(seat, s.bank.Left)
+		var err error
+		if reply, err = h.ask(ctx, seat, req); err != nil || req.Last {
+			return err
+		}
+	} else if err := ctx.Err(); err != nil {
+		return err
+	}
+	remarks, out := h.Referee.Answer(seat, reply)
+	for _, text := range remarks {
+		s.remarks++
+		h.log(Remark, seat, text)
+	}
+	if (out || reply.Ended) && !s.out {
+		s.out = true
+		if s.bot != nil {
+			_ = s.bot.Close()
+		}
+	}
+	return nil
 }
 
-// ask gets seat's answer. Its error is that of ctx; everything else is the bot's loss.
-func (h *Host) ask(ctx context.Context, seat int) (line string, ok bool, err error) {
-	c := &h.chairs[seat]
-	if c.out {
-		return "", false, ctx.Err()
+// ask sends a request to a seat, after starting its bot if need be, and waits for the reply.
+func (h *Host) ask(ctx context.Context, seat int, req Request) (r Reply, err error) {
+	s := &h.seats[seat]
+	began := time.Now()
+	var starting time.Duration
+	if !s.started {
+		if err := h.start(seat); err != nil {
+			return r, err
+		}
+		starting = time.Since(began)
 	}
-	lines := h.Referee.Request(seat, c.bank.Left)
-	if !c.opened {
-		c.opened = true
-		lines = append(h.Referee.Settings(seat, h.Limits), lines...)
+	r = Reply{Limit: req.Limit, Bank: s.bank}
+	if r.Limit == 0 && !req.Last {
+		r.Limit = s.bank.Limit()
 	}
-	for _, l := range lines {
+	if s.bot == nil {
+		r.Fault = Missing
+		return r, ctx.Err()
+	}
+	for _, l := range req.Lines {
 		h.log(ToBot, seat, l)
 	}
-	limit := c.bank.Left
-	line, cut, elapsed, err := h.Bots[seat].Ask(ctx, lines, limit)
-	late := errors.Is(err, ErrLate)
-	if err != nil && !late && !errors.Is(err, ErrGone) {
-		return "", false, err
+	line, cut, elapsed, err := s.bot.Ask(ctx, req.Lines, r.Limit-starting)
+	if req.Last {
+		return r, nil
 	}
-	spent := c.bank.Charge(elapsed, late)
+	r.Line, r.Elapsed = line, max(elapsed, 0)+starting
 	switch {
-	case err == nil:
-		c.answers++
-		h.log(FromBot, seat, line)
-		if cut {
-			h.remark(seat, fmt.Sprintf("the answer is longer than %d bytes: the rest is not read", MaxLine))
-		}
-	case late:
-		h.remark(seat, fmt.Sprintf("no answer within %d ms: time-out %d", limit.Milliseconds(), c.bank.Timeouts))
-		if spent {
-			h.end(seat, "no more time-outs are allowed: the bot is ended")
-		}
-	default:
-		h.end(seat, "the bot has ended or closed its output: it has no more moves")
+	case errors.Is(err, ErrLate), err == nil && r.Elapsed > r.Limit:
+		r.Fault = Late
+	case errors.Is(err, ErrGone):
+		r.Fault = Gone
+	case err != nil:
+		return r, err
+	case cut:
+		r.Fault = TooLong
 	}
-	return line, err == nil, nil
-}
-
-// end takes a bot out of the game.
-func (h *Host) end(seat int, why string) {
-	h.chairs[seat].out = true
-	h.remark(seat, why)
-	_ = h.Bots[seat].Close()
+	if r.Fault == NoFault || r.Fault == TooLong {
+		h.log(FromBot, seat, line)
+	}
+	if req.Limit == 0 {
+		if r.Fault == NoFault || r.Fault == TooLong {
+			s.answers++
+		}
+		r.Ended = s.bank.Charge(r.Elapsed, r.Fault == Late)
+	}
+	return r, nil
 }

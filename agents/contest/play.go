@@ -44,11 +44,10 @@ func (b *Bot) Play(ctx context.Context, r io.Reader, w io.Writer) error {
 // turn reads and answers one request. Its error ends the match.
 func (b *Bot) turn(ctx context.Context, in *bufio.Reader, w io.Writer) error {
 	t, err := b.Codec.ReadTurn(in, b.State)
-	var odd *Surprise
 	action := env.None
 	switch {
-	case errors.As(err, &odd):
-		b.note("%s", odd.Text)
+	case errors.Is(err, ErrOutOfSync):
+		b.note("%v", err)
 		action = b.first(t.Seat)
 	case err != nil:
 		return err

@@ -1,6 +1,9 @@
 package registry
 
 import (
+	"io"
+
+	"blockyard/agents/contest"
 	"blockyard/agents/search"
 	"blockyard/agents/tetrisduelbot"
 	"blockyard/env"
@@ -22,4 +25,6 @@ func tetrisduelLearned(g *env.Game, weights string) (maker, error) {
 }
 
 // tetrisduelOutside is somebody else's program.
-func tetrisduelOutside(_ *env.Game, argv []string) env.Agent { return tetrisduelbot.External(argv...) }
+func tetrisduelOutside(_ *env.Game, argv []string) env.Agent {
+	return contest.External(tetrisduelbot.NewCodec(io.Discard), argv...)
+}

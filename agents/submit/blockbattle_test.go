@@ -85,14 +85,15 @@ func askSeeded(t *testing.T, tr *trial, n int) {
 	greedy := search.NewGreedy(blockbattle.Game, blockbattlebot.NewHand())
 	wild := search.NewRandom(7)
 	view := blockbattle.Game.New(2)
-	ref := blockbattlebot.Referee{State: blockbattle.Game.New(2).(*blockbattle.State)}
-	lines := ref.Settings(0, contest.Limits{Bank: ample, PerMove: 500 * time.Millisecond})
+	ref := blockbattlebot.Referee{
+		State:  blockbattle.Game.New(2).(*blockbattle.State),
+		Limits: contest.Limits{Bank: ample, PerMove: 500 * time.Millisecond},
+	}
 	for seed := uint64(1); tr.Answers < n; seed++ {
 		ref.State.Reset(seed)
 		for !ref.State.Over && tr.Answers < n {
-			lines = append(lines, ref.Request(0, ample)...)
+			lines := ref.Request(0, ample).Lines
 			require.NoError(t, askBlockBattle(t.Context(), bot, lines, ample, ref.State, 0))
-			lines = nil
 			moves := env.NoMoves
 			for seat := 0; seat < 2; seat++ {
 				env.View(view, ref.State, seat, seed)

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"blockyard/agents/blockingbot"
-	"blockyard/agents/blockingbot/referee"
 	"blockyard/agents/contest"
 	"blockyard/env"
 	"blockyard/env/blocking"
@@ -34,23 +33,20 @@ func playBlocking(ctx context.Context, t *trial, seats, own int, slack time.Dura
 	s := blocking.New(seats, 0)
 	s.Reset(uint64(10*seats + own))
 	first := partner{func(context.Context, []string) (string, error) { return s.List(int(s.Turn))[0].String(), nil }}
-	g := referee.Game{
-		State:  s,
-		Limits: referee.Limits{First: blockingbot.FirstTime, Later: blockingbot.LaterTime, Tolerance: slack},
-		Start: func(seat int) (contest.Asker, error) {
-			if seat == own {
-				return t.start()
-			}
-			return first, nil
-		},
-		Watch: func(s *blocking.State, seat int, a env.Action) {
-			if seat == own {
-				t.answered(s, seat, a)
-			}
-		},
-	}
-	tallies, err := g.Play(ctx)
-	if fault := tallies[own].Fault; err == nil && fault != "" {
+	ref := &blockingbot.Referee{State: s, Watch: func(s *blocking.State, seat int, a env.Action) {
+		if seat == own {
+			t.answered(s, seat, a)
+		}
+	}}
+	limits := contest.FixedPerMove(blockingbot.FirstTime, blockingbot.LaterTime, slack)
+	host := ref.Host(limits, func(seat int) (contest.Asker, error) {
+		if seat == own {
+			return t.start()
+		}
+		return first, nil
+	})
+	_, err := host.Play(ctx)
+	if fault := ref.Outcome().Faults[own]; err == nil && fault != "" {
 		return fmt.Errorf("seat %d of %d: eliminated: %s", own, seats, fault)
 	}
 	return err

@@ -6,9 +6,9 @@ import (
 	"strings"
 	"time"
 
+	"blockyard/agents/contest"
 	"blockyard/agents/search"
 	"blockyard/agents/tetrisduelbot"
-	"blockyard/agents/tetrisduelbot/referee"
 	"blockyard/env"
 	"blockyard/env/tetrisduel"
 )
@@ -25,30 +25,33 @@ func duelScript(budget time.Duration) script {
 }
 
 func playDuel(ctx context.Context, t *trial, seat int, budget time.Duration) error {
-	bot, err := t.start()
-	if err != nil {
-		return err
-	}
-	g := referee.Game{State: new(tetrisduel.State), Time: budget, NoList: seat == 1}
-	g.State.Reset(uint64(1 + seat))
-	baseline := search.NewGreedy(tetrisduel.Game, tetrisduelbot.NewHand())
-	g.Bots[seat] = bot
-	g.Bots[1-seat] = partner{func(ctx context.Context, lines []string) (string, error) {
-		if !strings.HasPrefix(lines[0], "turn ") {
-			return "ready", nil
-		}
-		s := *g.State
-		a, err := baseline.Act(ctx, &s, s.Mover())
-		return tetrisduel.Game.Text(a), err
-	}}
-	g.Watch = func(s *tetrisduel.State, a env.Action) {
+	ref := &tetrisduelbot.Referee{State: new(tetrisduel.State), Time: budget, NoList: seat == 1}
+	ref.State.Reset(uint64(1 + seat))
+	ref.Watch = func(s *tetrisduel.State, a env.Action) {
 		if s.Mover() == seat && a != env.None {
 			t.answered(s, seat, a)
 		}
 	}
-	out, err := g.Play(ctx)
+	baseline := search.NewGreedy(tetrisduel.Game, tetrisduelbot.NewHand())
+	opponent := partner{func(ctx context.Context, lines []string) (string, error) {
+		if !strings.HasPrefix(lines[0], "turn ") {
+			return "ready", nil
+		}
+		s := *ref.State
+		a, err := baseline.Act(ctx, &s, s.Mover())
+		return tetrisduel.Game.Text(a), err
+	}}
+	host := contest.Host{Referee: ref, Limits: contest.TotalBudget(budget), MustStart: true}
+	host.Start = func(at int) (contest.Asker, error) {
+		if at == seat {
+			return t.start()
+		}
+		return opponent, nil
+	}
+	_, err := host.Play(ctx)
+	out := ref.Outcome()
 	if err == nil && out.Winner != seat && out.Reason != "limit" && out.Reason != "overflow" {
-		return fmt.Errorf("lost by %s at half-turn %d", out.Reason, out.Turns)
+		return fmt.Errorf("lost by %s at half-turn %d", out.Reason, out.Rounds)
 	}
 	return err
 }

@@ -16,7 +16,7 @@ import (
 
 // Words of the dialogue (rules §13).
 const (
-	greeting    = "tetrisduel 1"
+	wordHello   = "tetrisduel 1"
 	wordSeat    = "seat"
 	wordTime    = "time"
 	wordBlocks  = "blocks"
@@ -141,7 +141,7 @@ func (c *Codec) turn(r *bufio.Reader, rest string, s *tetrisduel.State) (contest
 	next := *s
 	left, err := c.position(&next, rest, lines)
 	if err != nil {
-		return t, &contest.Surprise{Text: err.Error()}
+		return t, fmt.Errorf("%w: %v", contest.ErrOutOfSync, err)
 	}
 	*s = next
 	t.Budget, t.Turns = left, (tetrisduel.HalfTurns-int(next.Turn))/2+1

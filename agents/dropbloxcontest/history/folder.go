@@ -54,16 +54,20 @@ func CheckID(id string) error {
 	return nil
 }
 
-// Create makes the folder <root>/<id>_<start in whole seconds of Unix time> and writes meta.
-// Where it already exists, the next second that is free names it.
+// Create creates the folder <root>/<id>_<start in whole seconds of Unix time> and writes meta.
+// If the folder already exists, the name has the next free second instead. An empty root
+// keeps no history: the folder is nil.
 func Create(root string, meta Meta) (*Folder, error) {
+	if root == "" {
+		return nil, nil
+	}
 	if err := CheckID(meta.ID); err != nil {
 		return nil, err
 	}
 	if err := os.MkdirAll(root, 0o755); err != nil {
 		return nil, err
 	}
-	meta.Game = "dropblox"
+	meta.Game, meta.Started = "dropblox", meta.Started.UTC()
 	f := &Folder{Meta: meta}
 	for second := meta.Started.Unix(); ; second++ {
 		f.Path = filepath.Join(root, meta.ID+"_"+strconv.FormatInt(second, 10))

@@ -2,6 +2,7 @@ package tetrisduelbot
 
 import (
 	"bufio"
+	"fmt"
 	"io"
 	"strconv"
 	"strings"
@@ -21,12 +22,15 @@ func Greeting(s *tetrisduel.State, seat int, budget time.Duration) []string {
 		digits[t] = byte('1' + s.Block(t+1))
 	}
 	return []string{
-		greeting,
+		wordHello,
 		wordSeat + " " + strconv.Itoa(seat+1),
 		wordTime + " " + strconv.FormatInt(budget.Milliseconds(), 10),
 		wordBlocks + " " + string(digits),
 	}
 }
+
+// ReadyTime is how long a bot may take to say that it is ready (rules §13).
+const ReadyTime = 10 * time.Second
 
 // Ready reports whether a line says that a bot is ready.
 func Ready(line string) bool { return line == wordReady }
@@ -114,6 +118,19 @@ func Judge(s *tetrisduel.State, line string) (a env.Action, ok bool) {
 		}
 	}
 	return env.None, false
+}
+
+// Greet implements contest.Greeter.
+func (c *Codec) Greet(s env.State, seat int) (lines []string, limit time.Duration) {
+	return Greeting(s.(*tetrisduel.State), seat, DefaultTime), ReadyTime
+}
+
+// Greeted implements contest.Greeter.
+func (c *Codec) Greeted(line string) error {
+	if !Ready(line) {
+		return fmt.Errorf("said %.40q instead of %s", line, wordReady)
+	}
+	return nil
 }
 
 // WriteTurn implements contest.Codec: the host's request, without a greeting.

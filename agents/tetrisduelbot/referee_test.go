@@ -1,7 +1,8 @@
-package referee
+package tetrisduelbot
 
 import (
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -12,21 +13,20 @@ import (
 
 	"blockyard/agents/contest"
 	"blockyard/agents/search"
-	"blockyard/agents/tetrisduelbot"
 	"blockyard/env"
 	"blockyard/env/tetrisduel"
 )
 
-// A chair is a bot in this process: it answers from the host's own state.
-type chair struct {
-	game   *Game
+// A partner is a bot in this process: it answers from the host's own state.
+type partner struct {
+	game   *game
 	agent  env.Agent
 	answer func(turn int, good string) (line string, took time.Duration, err error)
 	told   []string
 	closed bool
 }
 
-func (c *chair) Ask(_ context.Context, lines []string, limit time.Duration) (string, bool, time.Duration, error) {
+func (c *partner) Ask(_ context.Context, lines []string, limit time.Duration) (string, bool, time.Duration, error) {
 	c.told = append(c.told, lines...)
 	turn, good := 0, "ready"
 	switch {
@@ -51,25 +51,48 @@ func (c *chair) Ask(_ context.Context, lines []string, limit time.Duration) (str
 	return line, false, took, err
 }
 
-func (c *chair) Close() error { c.closed = true; return nil }
+func (c *partner) Close() error { c.closed = true; return nil }
 
-// play plays a game between chairs with these answers; nil answers well.
-func play(t *testing.T, change func(g *Game), answers ...func(turn int, good string) (string, time.Duration, error)) (Outcome, *Game) {
+// A game is a game of the duel and what its host came to.
+type game struct {
+	*Referee
+	bots    [2]contest.Asker
+	tallies []contest.Tally
+}
+
+func newGame(seed uint64) *game {
+	g := &game{Referee: &Referee{State: &tetrisduel.State{}, Time: 20 * time.Second}}
+	g.State.Reset(seed)
+	return g
+}
+
+func (g *game) play(ctx context.Context) (out contest.Outcome, err error) {
+	host := contest.Host{Referee: g, Limits: contest.TotalBudget(g.Time), Start: func(seat int) (contest.Asker, error) {
+		if g.bots[seat] == nil {
+			return nil, errors.New("no such program")
+		}
+		return g.bots[seat], nil
+	}}
+	g.tallies, err = host.Play(ctx)
+	return g.Outcome(), err
+}
+
+// play plays a game between bots with these answers; nil answers well.
+func play(t *testing.T, change func(g *game), answers ...func(turn int, good string) (string, time.Duration, error)) (contest.Outcome, *game) {
 	t.Helper()
-	g := &Game{State: &tetrisduel.State{}, Time: 20 * time.Second}
-	g.State.Reset(11)
+	g := newGame(11)
 	for seat, answer := range answers {
-		g.Bots[seat] = &chair{game: g, agent: search.NewGreedy(tetrisduel.Game, tetrisduelbot.NewHand()), answer: answer}
+		g.bots[seat] = &partner{game: g, agent: search.NewGreedy(tetrisduel.Game, NewHand()), answer: answer}
 	}
 	if change != nil {
 		change(g)
 	}
-	out, err := g.Play(t.Context())
+	out, err := g.play(t.Context())
 	require.NoError(t, err)
-	for seat, b := range g.Bots {
-		if c, ok := b.(*chair); ok && c != nil {
+	for seat, b := range g.bots {
+		if c, ok := b.(*partner); ok && c != nil {
 			require.True(t, c.closed)
-			require.Equal(t, tetrisduelbot.End(g.State, out.Winner, out.Reason), c.told[len(c.told)-1], "seat %d", seat)
+			require.Equal(t, End(g.State, out.Winner, out.Reason), c.told[len(c.told)-1], "seat %d", seat)
 		}
 	}
 	return out, g
@@ -99,7 +122,7 @@ func TestReasons(t *testing.T) {
 		"never ready":        {at(0, "", time.Hour, nil), nil, 1, Missing, 0},
 		"says something":     {nil, at(0, "hello", 0, nil), 0, Missing, 0},
 		"gone at the start":  {nil, at(0, "", 0, contest.ErrGone), 0, Missing, 0},
-		"neither there":      {at(0, "", 0, contest.ErrGone), at(0, "no", 0, nil), Nobody, Missing, 0},
+		"neither there":      {at(0, "", 0, contest.ErrGone), at(0, "no", 0, nil), contest.Nobody, Missing, 0},
 		"played to overflow": {nil, nil, 1, "overflow", 0},
 	} {
 		out, g := play(t, nil, c.first, c.second)
@@ -111,7 +134,7 @@ func TestReasons(t *testing.T) {
 		}
 		require.Equal(t, c.winner, out.Winner, name)
 		require.Equal(t, c.reason, out.Reason, name)
-		require.Equal(t, c.turns, out.Turns, name)
+		require.Equal(t, c.turns, out.Rounds, name)
 	}
 }
 
@@ -120,15 +143,15 @@ func TestTheBudgetIsForTheWholeGame(t *testing.T) {
 	out, g := play(t, nil, slow, nil)
 	require.Equal(t, Timeout, out.Reason)
 	require.Equal(t, 1, out.Winner)
-	require.Equal(t, 13, out.Turns, "six answers of three seconds each, and the seventh is late")
-	require.Equal(t, 6, out.Tallies[0].Answers)
-	require.Zero(t, out.Tallies[0].Left)
-	require.Contains(t, strings.Join(g.Bots[0].(*chair).told, "\n"), " 2000\n", "the sixth request shows two seconds")
+	require.Equal(t, 13, out.Rounds, "six answers of three seconds each, and the seventh is late")
+	require.Equal(t, 6, g.tallies[0].Answers)
+	require.Zero(t, g.tallies[0].Left)
+	require.Contains(t, strings.Join(g.bots[0].(*partner).told, "\n"), " 2000\n", "the sixth request shows two seconds")
 }
 
 // placed is a position before the last half-turn, points as given.
-func placed(points [2]int32) func(g *Game) {
-	return func(g *Game) {
+func placed(points [2]int32) func(g *game) {
+	return func(g *game) {
 		g.State.Turn, g.State.Points = tetrisduel.HalfTurns, points
 	}
 }
@@ -136,29 +159,28 @@ func placed(points [2]int32) func(g *Game) {
 func TestEqualPoints(t *testing.T) {
 	quick := func(turn int, good string) (string, time.Duration, error) { return good, time.Millisecond, nil }
 	out, _ := play(t, placed([2]int32{4, 4}), nil, quick)
-	require.Equal(t, Nobody, out.Winner)
+	require.Equal(t, contest.Nobody, out.Winner)
 	require.Equal(t, "limit", out.Reason)
-	out, _ = play(t, func(g *Game) { placed([2]int32{4, 4})(g); g.TieByTime = true }, nil, quick)
+	out, _ = play(t, func(g *game) { placed([2]int32{4, 4})(g); g.TieByTime = true }, nil, quick)
 	require.Equal(t, 0, out.Winner, "the first was never asked")
-	out, _ = play(t, func(g *Game) { placed([2]int32{4, 5})(g); g.TieByTime = true }, nil, quick)
+	out, _ = play(t, func(g *game) { placed([2]int32{4, 5})(g); g.TieByTime = true }, nil, quick)
 	require.Equal(t, 1, out.Winner)
 }
 
 func TestNoListAndMissingBots(t *testing.T) {
-	out, g := play(t, func(g *Game) { g.NoList = true }, at(9, "x", 0, nil), nil)
+	out, g := play(t, func(g *game) { g.NoList = true }, at(9, "x", 0, nil), nil)
 	require.Equal(t, "illegal", out.Reason)
-	require.Contains(t, strings.Join(g.Bots[0].(*chair).told, "\n"), "moves 0\n")
-	out, _ = play(t, func(g *Game) { g.Bots[1] = nil }, nil)
+	require.Contains(t, strings.Join(g.bots[0].(*partner).told, "\n"), "moves 0\n")
+	out, _ = play(t, func(g *game) { g.bots[1] = nil }, nil)
 	require.Equal(t, [2]any{0, Missing}, [2]any{out.Winner, out.Reason})
 }
 
 func TestStopping(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
-	g := &Game{State: &tetrisduel.State{}, Time: time.Second}
-	g.State.Reset(1)
-	for seat := range g.Bots {
-		g.Bots[seat] = &chair{game: g, agent: search.NewFirst(), answer: func(turn int, good string) (string, time.Duration, error) {
+	g := newGame(1)
+	for seat := range g.bots {
+		g.bots[seat] = &partner{game: g, agent: search.NewFirst(), answer: func(turn int, good string) (string, time.Duration, error) {
 			if turn == 4 {
 				stop()
 				return "", 0, ctx.Err()
@@ -166,14 +188,14 @@ func TestStopping(t *testing.T) {
 			return good, 0, nil
 		}}
 	}
-	_, err := g.Play(ctx)
+	_, err := g.play(ctx)
 	require.ErrorIs(t, err, context.Canceled)
 }
 
 // python starts the adapter with a bot of the original style.
 func python(t *testing.T, bot string) *contest.Process {
 	t.Helper()
-	p, err := contest.Start([]string{"python3", "-B", "../pybot.py", bot}, func(line string) { t.Log(line) })
+	p, err := contest.Start([]string{"python3", "-B", "pybot.py", bot}, func(line string) { t.Log(line) })
 	require.NoError(t, err)
 	return p
 }
@@ -193,8 +215,8 @@ func TestPythonBots(t *testing.T) {
 		seat      int
 		reason    string
 	}{
-		{"every method, first", "../testdata/everymethod.py", 0, ""},
-		{"every method, second", "../testdata/everymethod.py", 1, ""},
+		{"every method, first", "testdata/everymethod.py", 0, ""},
+		{"every method, second", "testdata/everymethod.py", 1, ""},
 		{"list", file("list", "return list(a)"), 0, "illegal"},
 		{"nothing", file("nothing", "return None"), 1, "illegal"},
 		{"fractions", file("fractions", "return (a[0], a[1] + 0.5, a[2])"), 0, "illegal"},
@@ -210,29 +232,28 @@ func TestPythonBots(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			g := &Game{State: &tetrisduel.State{}, Time: 20 * time.Second}
+			g := newGame(uint64(3 + c.seat))
 			if c.reason == Timeout {
 				g.Time = 300 * time.Millisecond
 			}
-			g.State.Reset(uint64(3 + c.seat))
-			g.Bots[c.seat] = python(t, c.bot)
-			g.Bots[1-c.seat] = &chair{game: g, agent: search.NewGreedy(tetrisduel.Game, tetrisduelbot.NewHand())}
+			g.bots[c.seat] = python(t, c.bot)
+			g.bots[1-c.seat] = &partner{game: g, agent: search.NewGreedy(tetrisduel.Game, NewHand())}
 			g.Watch = func(s *tetrisduel.State, a env.Action) {
 				if c.reason == "" && s.Turn > 60 { // long enough: the other gives up
-					g.Bots[1-c.seat].(*chair).answer = at(int(s.Turn)+1+int(s.Turn+1+int16(c.seat))%2, "enough", 0, nil)
+					g.bots[1-c.seat].(*partner).answer = at(int(s.Turn)+1+int(s.Turn+1+int16(c.seat))%2, "enough", 0, nil)
 				}
 			}
-			out, err := g.Play(t.Context())
+			out, err := g.play(t.Context())
 			require.NoError(t, err)
 			if c.reason == "" {
 				require.Equal(t, c.seat, out.Winner, out.Reason)
-				require.Greater(t, out.Tallies[c.seat].Answers, 20)
+				require.Greater(t, g.tallies[c.seat].Answers, 20)
 				return
 			}
 			require.Equal(t, c.reason, out.Reason)
 			require.Equal(t, 1-c.seat, out.Winner)
 			if c.name == "equal floats are equal" {
-				require.Equal(t, 3, out.Tallies[0].Answers-1)
+				require.Equal(t, 3, g.tallies[0].Answers-1)
 			}
 		})
 	}

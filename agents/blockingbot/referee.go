@@ -1,0 +1,127 @@
+package blockingbot
+
+import (
+	"fmt"
+	"time"
+
+	"blockyard/agents/contest"
+	"blockyard/env"
+	"blockyard/env/blocking"
+)
+
+// The faults a bot is eliminated for (rules §5.3).
+const (
+	Illegal = "illegal" // an answer that is no legal placement, or cannot be read
+	Timeout = "timeout" // no answer in time
+	Exit    = "exit"    // its process has ended or closed its output
+	Missing = "missing" // it could not be started
+)
+
+// faults is what the contest calls the host's faults.
+var faults = map[contest.Fault]string{
+	contest.Missing: Missing, contest.Late: Timeout, contest.Gone: Exit, contest.TooLong: Illegal,
+}
+
+// A Referee conducts one game of Blocking between two to four programs, as
+// agents/contest.Referee, by the contest's protocol (rules §6). A bot's first fault
+// eliminates it.
+type Referee struct {
+	State *blocking.State // after Reset
+	// Watch gets every position with the action played in it, env.None for a fault. It may be nil.
+	Watch func(s *blocking.State, seat int, a env.Action)
+
+	turns   int
+	greeted [env.MaxSeats]bool
+	others  [env.MaxSeats][]string // moves that a seat has not been sent yet
+	faults  [env.MaxSeats]string
+	action  env.Action // of the turn
+}
+
+var _ contest.Referee = (*Referee)(nil)
+
+// Host returns a contest.Host of a game with this referee and time control.
+func (r *Referee) Host(l contest.Limits, start func(seat int) (contest.Asker, error)) contest.Host {
+	return contest.Host{Referee: r, Limits: l, Start: start, StartOnTurn: true}
+}
+
+// Names implements contest.Referee.
+func (r *Referee) Names() []string {
+	names := make([]string, r.State.Seats)
+	for seat := range names {
+		names[seat] = fmt.Sprintf("player%d", seat)
+	}
+	return names
+}
+
+// Round implements contest.Referee: a round is one seat's turn.
+func (r *Referee) Round() (title string, seats []int) {
+	if r.State.Reason != blocking.Running {
+		return "over: " + r.State.Reason.String(), nil
+	}
+	r.turns++
+	return fmt.Sprintf("Turn %d", r.turns), []int{int(r.State.Turn)}
+}
+
+// Request implements contest.Referee.
+func (r *Referee) Request(seat int, _ time.Duration) contest.Request {
+	lines := Request(r.State, seat, r.others[seat])
+	r.others[seat] = nil
+	if !r.greeted[seat] {
+		r.greeted[seat] = true
+		lines = append(Greeting(r.State, seat), lines...)
+	}
+	return contest.Request{Lines: lines}
+}
+
+// Answer implements contest.Referee.
+func (r *Referee) Answer(seat int, reply contest.Reply) (remarks []string, out bool) {
+	fault := faults[reply.Fault]
+	r.action = env.None
+	if fault == "" {
+		legal := false
+		if r.action, legal = r.State.Judge(seat, reply.Line); !legal {
+			fault = Illegal
+		}
+	}
+	if fault != "" {
+		r.faults[seat] = fault
+		return []string{"eliminated: " + fault}, true
+	}
+	for i := range r.others {
+		if i != seat {
+			r.others[i] = append(r.others[i], Move(seat, reply.Line))
+		}
+	}
+	return nil, false
+}
+
+// Close implements contest.Referee.
+func (r *Referee) Close() (comments []contest.Comment) {
+	s := r.State
+	seat := int(s.Turn)
+	if r.Watch != nil {
+		r.Watch(s, seat, r.action)
+	}
+	before := s.Stuck
+	s.Step(env.Alone(seat, r.action))
+	for set := s.Stuck &^ before; set != 0; set = set.Rest() {
+		comments = append(comments, contest.Comment{
+			Seat: set.First(), Text: "no placement is left: it is not asked any more",
+		})
+	}
+	return comments
+}
+
+// Outcome implements contest.Referee.
+func (r *Referee) Outcome() contest.Outcome {
+	s := r.State
+	out := contest.Outcome{Winner: contest.Nobody, Reason: s.Reason.String(), Rounds: r.turns}
+	out.Meta = map[string]string{"reason": out.Reason}
+	for seat := 0; seat < int(s.Seats); seat++ {
+		out.Points = append(out.Points, int(s.Points[seat]))
+		out.Scores = append(out.Scores, s.Score(seat))
+		out.Ranks = append(out.Ranks, s.Rank(seat))
+		out.Faults = append(out.Faults, r.faults[seat])
+	}
+	return out
+}

@@ -1,0 +1,161 @@
+// Package series plays a contest: a series of games between the same programs, in which they
+// change seats. It keeps logs and records and reports the result as a table or as JSON.
+//
+// A series needs to know only how to make the referee of one game; the reports are one for
+// each of the contests: Block Battle, Blocking and the Tetris duel.
+package series
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"blockyard/agents/contest"
+	"blockyard/datasets/record"
+	"blockyard/env"
+)
+
+// A Bot is a program of a series.
+type Bot struct {
+	Name string // its command line
+	Argv []string
+}
+
+// Bots returns the bots with these command lines.
+func Bots(lines []string) (bots []Bot, err error) {
+	for i, line := range lines {
+		argv := contest.Command(line)
+		if len(argv) == 0 {
+			return nil, fmt.Errorf("bot %d: no command", i+1)
+		}
+		bots = append(bots, Bot{line, argv})
+	}
+	return bots, nil
+}
+
+// A Series is a number of games between the same bots. Game i has the seating i modulo the
+// number of seatings; games with the same seed follow each other, one for each seating.
+type Series struct {
+	Rules    *env.Game
+	Bots     []Bot
+	Seatings [][]int // for each, the bot of every seat; see Seatings
+	Games    int
+	Seed     uint64
+	// New returns the host of a game that begins in s, without Start and Log. It may change
+	// s and rec before the game, and must add the moves to rec.
+	New func(s env.State, rec *record.Record) (contest.Host, error)
+
+	LogDir string         // folder for a log of each game; "" for none
+	Errors io.Writer      // gets the bots' standard error; may be nil
+	Record *record.Writer // gets every game, an unfinished one included; may be nil
+	Done   func(games int)
+
+	played []game
+	kept   int // games written to Record
+}
+
+// A game is one game of a series that was played to its end. Slices are by seat.
+type game struct {
+	Seed    uint64
+	Seating []int // bot
+	contest.Outcome
+	Tallies []contest.Tally
+}
+
+// Seatings lists the seatings of n bots in games of the same seed: each bot in each seat
+// once, or, if all is set, every order of the bots.
+func Seatings(n int, all bool) (out [][]int) {
+	if !all {
+		for shift := range n {
+			order := make([]int, n)
+			for seat := range order {
+				order[seat] = (seat + shift) % n
+			}
+			out = append(out, order)
+		}
+		return out
+	}
+	if n == 0 {
+		return [][]int{{}}
+	}
+	for _, shorter := range Seatings(n-1, true) {
+		for at := range n {
+			order := append(append(append([]int{}, shorter[:at]...), n-1), shorter[at:]...)
+			out = append(out, order)
+		}
+	}
+	return out
+}
+
+// Play plays the games and returns how many of them are in Record. The error may be that of
+// ctx; the reports then are about the games that ended.
+func (s *Series) Play(ctx context.Context) (kept int, err error) {
+	for i := range s.Games {
+		if err := ctx.Err(); err != nil {
+			return s.kept, err
+		}
+		if err := s.game(ctx, i); err != nil {
+			return s.kept, err
+		}
+		s.Done(i + 1)
+	}
+	return s.kept, nil
+}
+
+// game plays game i.
+func (s *Series) game(ctx context.Context, i int) (err error) {
+	n := len(s.Seatings)
+	g := game{Seed: env.Derive(s.Seed, uint64(i/n)), Seating: s.Seatings[i%n]}
+	state := s.Rules.New(len(s.Bots))
+	state.Reset(g.Seed)
+	var players []string
+	for _, b := range g.Seating {
+		players = append(players, "exec:"+s.Bots[b].Name)
+	}
+	rec := record.New(s.Rules, g.Seed, players)
+	host, err := s.New(state, rec)
+	if err != nil {
+		return err
+	}
+	log, err := s.openLog(i, host.Referee.Names())
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, log.close()) }()
+	host.Log = log.line
+	for seat, b := range g.Seating {
+		log.line(contest.Note, -1, log.names[seat]+" is "+s.Bots[b].Name)
+	}
+	host.Start = func(seat int) (contest.Asker, error) {
+		b := g.Seating[seat]
+		p, err := contest.Start(s.Bots[b].Argv, func(text string) { log.line(contest.Error, seat, text) })
+		if err != nil {
+			return nil, fmt.Errorf("bot %d: %w", b+1, err)
+		}
+		return p, nil
+	}
+	g.Tallies, err = host.Play(ctx)
+	g.Outcome = host.Referee.Outcome()
+	rec.End(state)
+	rec.Meta = g.Meta
+	if e := s.keep(rec); err == nil {
+		err = e
+	}
+	if err == nil {
+		s.played = append(s.played, g)
+	}
+	return err
+}
+
+// keep records a game, one that was broken off included.
+func (s *Series) keep(rec *record.Record) error {
+	if s.Record == nil {
+		return nil
+	}
+	if err := record.Check(s.Rules, rec); err != nil {
+		return fmt.Errorf("the game as actions: %w", err)
+	}
+	s.kept++
+	return s.Record.Write(rec)
+}
