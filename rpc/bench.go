@@ -21,32 +21,32 @@ import (
 )
 
 type benchCmd struct {
-	Game   string        `default:"blockbattle" help:"What is played; null is one game that costs nothing and shows as much as N rows of others, so that the wire alone is left."`
-	Envs   []int         `default:"64,1024,4096" help:"Numbers of games at once."`
-	Rounds int           `default:"15" help:"Bursts of every kind, in shuffled order."`
-	Burst  time.Duration `default:"150ms" help:"About how long a burst takes in process."`
-	Seed   uint64        `default:"1" help:"Of the games and the order of the bursts."`
-	JSON   bool          `help:"One line of JSON for each row instead of a table."`
+	Game   string        `default:"blockbattle" help:"Game to step. null is one game without computation whose slab is as large as that of N rows of other games, so that only the transport is measured."`
+	Envs   []int         `default:"64,1024,4096" help:"Numbers of games per handle."`
+	Rounds int           `default:"15" help:"Bursts of each transport, in shuffled order."`
+	Burst  time.Duration `default:"150ms" help:"Approximate duration of a burst in process."`
+	Seed   uint64        `default:"1" help:"Seed of the games and of the order of the bursts."`
+	JSON   bool          `help:"Print one line of JSON per row instead of a table."`
 }
 
-// A way is one road from actions to observations.
+// A way is one of the transports that are compared.
 type way struct {
 	name  string
 	reset func() error
 	step  func(k int) error // plays the k-th actions of the trace
-	flush func() error      // waits for what is still under way
+	flush func() error      // waits for the steps in flight
 	cpu   func() (time.Duration, error)
-	wall  []float64 // seconds a step, by burst
-	used  []float64 // seconds of all cores a step, by burst
+	wall  []float64 // wall-clock seconds per step, by burst
+	used  []float64 // total CPU seconds of client and server per step, by burst
 }
 
-// Run plays one recorded trace of random legal actions over and over: in process, and
-// through shared memory, a unix socket and TCP with a server in a process of its own; and it
-// sends the same number of bytes over a bare socket between two processes. The choices cost nothing anywhere, the games are the
-// same, and bursts of every kind take turns, so that ratios hold on a busy machine too.
+// Run replays one recorded trace of random legal actions in process and, with a server in another
+// process, over shared memory, a unix socket and TCP. It also exchanges messages of the same lengths over
+// a bare socket between two processes. Choosing actions takes no time, every transport plays the same
+// games, and bursts of the transports alternate, so that their ratios hold on a busy machine too.
 func (c *benchCmd) Run(ctx context.Context) error {
 	if c.Rounds < 1 || c.Burst <= 0 {
-		return errors.New("bench: want one round at least, and a burst longer than nothing")
+		return errors.New("bench: --rounds and --burst must be positive")
 	}
 	dir, err := os.MkdirTemp("", "blockyard-bench-")
 	if err != nil {
@@ -83,7 +83,7 @@ func (c *benchCmd) race(ctx context.Context, ways []*way) error {
 				return err
 			}
 			if round == 0 {
-				if w.name == "in process" { // how many steps a burst is
+				if w.name == "in process" { // calibrates the number of steps per burst
 					begun := time.Now()
 					if err := w.play(traceLen); err != nil {
 						return err
@@ -100,7 +100,7 @@ func (c *benchCmd) race(ctx context.Context, ways []*way) error {
 	return nil
 }
 
-// traceLen is how many steps are recorded; a longer burst begins again.
+// traceLen is the number of recorded steps. A longer burst plays them again.
 const traceLen = 32
 
 func (w *way) play(steps int) error {
@@ -117,7 +117,7 @@ func (w *way) play(steps int) error {
 	return nil
 }
 
-// burst plays and notes wall and processor time a step; resets are played untimed.
+// burst plays and measures wall-clock and CPU time per step, without the resets.
 func (w *way) burst(steps int) error {
 	var wall, used time.Duration
 	for done := 0; done < steps; done += traceLen {
@@ -155,7 +155,7 @@ func shuffled(ways []*way, order *rand.Rand) []*way {
 	return ways
 }
 
-// trace records random legal actions of traceLen steps, a slice of all rows each.
+// trace records random legal actions of traceLen steps, one slice of all rows per step.
 func trace(game *env.Game, n int, seed uint64) ([][]env.Action, error) {
 	e, err := vec.New(game, vec.Config{Envs: n})
 	if err != nil {
@@ -200,7 +200,7 @@ func spawn(ctx context.Context, socket string) (addresses []string, stop func(),
 	}
 	stop = func() {
 		_ = in.Close()
-		_ = cmd.Wait() // ends because its standard input did
+		_ = cmd.Wait() // it exits because its standard input has ended
 	}
 	var line struct{ Ready []string }
 	if err := json.NewDecoder(bufio.NewReader(out)).Decode(&line); err != nil || len(line.Ready) != 2 {
@@ -210,7 +210,7 @@ func spawn(ctx context.Context, socket string) (addresses []string, stop func(),
 	return line.Ready, stop, nil
 }
 
-// A report prints what was measured.
+// A report prints the measurements.
 type report struct {
 	json  bool
 	cores int
@@ -222,9 +222,9 @@ func (r *report) head(game string) {
 	if r.json {
 		return
 	}
-	fmt.Fprintf(r.w, "%s, every seat driven, observation and mask included; %d cores; the quiet quarter of the bursts, by wall; CPU: medians\n", game, r.cores)
+	fmt.Fprintf(r.w, "%s, every seat driven, with observation and mask; %d cores; wall-clock time: lower quartile of the bursts; CPU time of client and server: median\n", game, r.cores)
 	r.tab = tabwriter.NewWriter(r.w, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(r.tab, strings.Join([]string{"N", "way", "µs/step", "CPU µs/step", "seat-steps/s", "per core-second", "to in process", "by CPU", ""}, "\t"))
+	fmt.Fprintln(r.tab, strings.Join([]string{"N", "way", "µs/step", "CPU µs/step", "seat-steps/s", "per core-second", "relative", "CPU relative", ""}, "\t"))
 }
 
 func (r *report) rows(n, rows int, ways []*way) {
@@ -250,7 +250,7 @@ func (r *report) flush() error {
 	return r.tab.Flush()
 }
 
-// quantile returns the value below which the part q of v lies.
+// quantile returns the q-quantile of v.
 func quantile(v []float64, q float64) float64 {
 	v = slices.Sorted(slices.Values(v))
 	return v[int(q*float64(len(v)-1)+0.5)]

@@ -15,8 +15,7 @@ import (
 	"blockyard/rpc/server"
 )
 
-// floorCmd answers messages of one length with messages of another, over and over: what
-// no server can be faster than.
+// floorCmd answers messages of one length with messages of another. No server can be faster.
 type floorCmd struct {
 	Path   string `arg:""`
 	Ask    int    `arg:""`
@@ -26,7 +25,7 @@ type floorCmd struct {
 // Run serves one connection.
 func (c *floorCmd) Run(context.Context) error {
 	if c.Ask < 1 || c.Answer < 8 {
-		return errors.New("floor: want an ask of 1 byte and an answer of 8 at least")
+		return errors.New("floor: the request needs at least 1 byte and the response 8")
 	}
 	l, err := net.Listen("unix", c.Path)
 	if err != nil {
@@ -43,9 +42,9 @@ func (c *floorCmd) Run(context.Context) error {
 	in, out := make([]byte, c.Ask), make([]byte, c.Answer)
 	for {
 		if _, err := io.ReadFull(conn, in); err != nil {
-			return nil // the other side has gone
+			return nil // the client has disconnected
 		}
-		if in[0] == 0xff { // asked how much it has worked
+		if in[0] == 0xff { // a request for the CPU time
 			used, err := server.CPU()
 			if err != nil {
 				return err
@@ -58,7 +57,7 @@ func (c *floorCmd) Run(context.Context) error {
 	}
 }
 
-// A bareSocket exchanges messages of fixed lengths with such a process.
+// A bareSocket is the client of such a process.
 type bareSocket struct {
 	cmd      *exec.Cmd
 	conn     net.Conn
@@ -97,7 +96,7 @@ func (b *bareSocket) exchange() error {
 	return err
 }
 
-// cpu is the processor time of both sides.
+// cpu is the total CPU time of client and server.
 func (b *bareSocket) cpu() (time.Duration, error) {
 	b.ask[0] = 0xff
 	err := b.exchange()

@@ -1,4 +1,5 @@
-// Rpc serves games over sockets, and measures what that costs.
+// Program rpc serves games to reinforcement-learning clients over sockets, and measures the overhead of
+// doing so. PROTOCOL.md specifies the messages.
 package main
 
 import (
@@ -18,20 +19,20 @@ import (
 //go:embed python/blockyard/VERSION
 var versionFile string
 
-// version is told to clients.
+// version is the version that clients see.
 var version = strings.TrimSpace(versionFile)
 
 // table is the program's commands.
 type table struct {
-	Serve serveCmd `cmd:"" help:"Serve games on a unix socket or a TCP port until SIGTERM or SIGINT."`
-	Ping  pingCmd  `cmd:"" help:"Ask a server whether it answers, and what it does."`
-	Bench benchCmd `cmd:"" help:"Compare stepping in process, through shared memory, a unix socket and TCP, in one run."`
-	Floor floorCmd `cmd:"" hidden:"" help:"Answer bare messages, for bench."`
+	Serve serveCmd `cmd:"" help:"Serve games on unix sockets or TCP ports until SIGTERM or SIGINT."`
+	Ping  pingCmd  `cmd:"" help:"Check that a server responds, and print its statistics."`
+	Bench benchCmd `cmd:"" help:"Compare stepping in process, over shared memory, over a unix socket and over TCP."`
+	Floor floorCmd `cmd:"" hidden:"" help:"Echo messages of fixed lengths, for bench."`
 }
 
-const about = `Rpc serves thousands of games at once to programs in any language.
+const about = `Serve thousands of games at once to programs in any language.
 
-The protocol is msgpack-rpc; rpc/PROTOCOL.md shows every message with its bytes.`
+The protocol is msgpack-rpc; rpc/PROTOCOL.md specifies every message.`
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
@@ -59,7 +60,7 @@ func run(ctx context.Context, args []string) int {
 	case status >= 0: // help was asked for
 		return status
 	case err != nil:
-		fmt.Fprintf(os.Stderr, "rpc: %v\nrpc --help tells more\n", err)
+		fmt.Fprintf(os.Stderr, "rpc: %v (see rpc --help)\n", err)
 		return 2
 	}
 	if err := command.Run(); err != nil {

@@ -11,12 +11,12 @@ import (
 )
 
 type pingCmd struct {
-	Address string `arg:"" help:"unix:PATH, tcp:HOST:PORT or tls:HOST:PORT"`
-	CA      string `name:"ca" type:"existingfile" placeholder:"FILE" help:"Certificates to trust over tls:, PEM; the system's without."`
-	Token   string `env:"BLOCKYARD_TOKEN" placeholder:"TEXT" help:"What the server wants in hello."`
+	Address string `arg:"" help:"Address of the server: unix:PATH, tcp:HOST:PORT or tls:HOST:PORT."`
+	CA      string `name:"ca" type:"existingfile" placeholder:"FILE" help:"Certificate authorities to trust over tls:, in PEM format; by default those of the system."`
+	Token   string `env:"BLOCKYARD_TOKEN" placeholder:"TEXT" help:"Token that the server requires."`
 }
 
-// Run prints how long an answer takes and the server's statistics.
+// Run prints the round-trip time and the statistics of the server.
 func (c *pingCmd) Run(ctx context.Context) error {
 	trust, err := client.Trust(c.CA)
 	if err != nil {

@@ -20,31 +20,31 @@ import (
 )
 
 type serveCmd struct {
-	Listen      []string      `required:"" placeholder:"ADDRESS" help:"unix:PATH, tcp:HOST:PORT or tls:HOST:PORT; may be given several times. Port 0 takes a free one, see the first line of output."`
-	Token       string        `env:"BLOCKYARD_TOKEN" placeholder:"TEXT" help:"Clients must present this in hello. Better given by BLOCKYARD_TOKEN or --token-file: other users can read command lines."`
+	Listen      []string      `required:"" placeholder:"ADDRESS" help:"Address: unix:PATH, tcp:HOST:PORT or tls:HOST:PORT. May be repeated. Port 0 selects a free port; the first line of output has it."`
+	Token       string        `env:"BLOCKYARD_TOKEN" placeholder:"TEXT" help:"Token that clients must send. Prefer BLOCKYARD_TOKEN or --token-file, because other users can read command lines."`
 	TokenFile   string        `type:"existingfile" placeholder:"FILE" help:"File whose first line is the token."`
-	Cert        string        `type:"existingfile" placeholder:"FILE" help:"Certificate of this server for tls:, PEM."`
-	Key         string        `type:"existingfile" placeholder:"FILE" help:"Its private key, PEM."`
-	ClientCA    string        `name:"client-ca" type:"existingfile" placeholder:"FILE" help:"Clients over tls: must show a certificate signed by one of these, PEM."`
-	ParentDeath bool          `help:"End when standard input reaches its end, as it does when the starting program dies."`
-	IdleExit    time.Duration `placeholder:"DURATION" help:"End after this long without a connection."`
-	TrustSpecs  bool          `help:"Let clients name opponents that read files or run commands here."`
-	Workers     int           `help:"Goroutines that step one client's games; 0 is one for each core." default:"0"`
-	Toy         bool          `hidden:"" help:"Serve the games of tests too."`
-	Verbose     bool          `short:"v" help:"Log sessions too."`
+	Cert        string        `type:"existingfile" placeholder:"FILE" help:"Certificate of this server for tls:, in PEM format."`
+	Key         string        `type:"existingfile" placeholder:"FILE" help:"Private key of the certificate, in PEM format."`
+	ClientCA    string        `name:"client-ca" type:"existingfile" placeholder:"FILE" help:"Certificate authorities, in PEM format: clients over tls: need a certificate signed by one of them."`
+	ParentDeath bool          `help:"Exit when standard input ends, as it does when the parent process dies."`
+	IdleExit    time.Duration `placeholder:"DURATION" help:"Exit after this time without a connection."`
+	TrustSpecs  bool          `help:"Allow clients to name opponents that read files or run commands on this machine."`
+	Workers     int           `help:"Goroutines that step the games of one handle; 0 is one per core." default:"0"`
+	Toy         bool          `hidden:"" help:"Also serve the games of the tests."`
+	Verbose     bool          `short:"v" help:"Also log sessions."`
 
-	MaxMessage  int   `default:"${max_message}" help:"Bytes of one request."`
-	MaxReply    int   `default:"${max_reply}" help:"Bytes of one answer that is not a step's."`
-	MaxBuffered int64 `default:"${max_buffered}" help:"Bytes of requests being received, of all connections together."`
-	MaxReplies  int64 `default:"${max_replies}" help:"Bytes of such answers in the making, of all connections together."`
-	MaxInflight int   `default:"${max_inflight}" help:"Requests of a connection that wait for an answer."`
+	MaxMessage  int   `default:"${max_message}" help:"Largest request, in bytes."`
+	MaxReply    int   `default:"${max_reply}" help:"Largest response other than that of a step, in bytes."`
+	MaxBuffered int64 `default:"${max_buffered}" help:"Bytes of requests being received over all connections together."`
+	MaxReplies  int64 `default:"${max_replies}" help:"Bytes of such responses being built for all connections together."`
+	MaxInflight int   `default:"${max_inflight}" help:"Unanswered requests of one connection."`
 	MaxSessions int   `default:"${max_sessions}" help:"Connections."`
-	MaxHandles  int   `default:"${max_handles}" help:"Open handles of a connection."`
+	MaxHandles  int   `default:"${max_handles}" help:"Open handles of one connection."`
 	MaxEnvs     int   `default:"${max_envs}" help:"Open games of all connections together."`
-	MaxMemory   int64 `default:"${max_memory}" help:"Bytes of all open games, estimated."`
+	MaxMemory   int64 `default:"${max_memory}" help:"Estimated bytes of all open games."`
 }
 
-// vars are the defaults that the help shows.
+// vars are the default limits, for the help.
 func vars() map[string]string {
 	l := server.DefaultLimits()
 	text := func(v any) string { return fmt.Sprint(v) }
@@ -62,14 +62,13 @@ func (c *serveCmd) limits() (server.Limits, error) {
 	return l, l.Check()
 }
 
-// Run serves until ctx ends, a listener fails, or what --parent-death and --idle-exit
-// wait for.
+// Run serves until ctx ends, a listener fails, or --parent-death or --idle-exit applies.
 func (c *serveCmd) Run(ctx context.Context) error {
 	if binary.NativeEndian.Uint16([]byte{1, 0}) != 1 {
-		return errors.New("this machine is big endian; slabs are little endian and sent as they lie in memory")
+		return errors.New("this machine is big endian, but slabs are little endian and sent without conversion: run the server on a little-endian machine")
 	}
 	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(30) // garbage is rare here, and large when there is some
+		debug.SetGCPercent(30) // there is little garbage, in large pieces
 	}
 	token, err := c.token()
 	if err != nil {
@@ -114,7 +113,7 @@ func (c *serveCmd) Run(ctx context.Context) error {
 	return errors.Join(err, srv.Shutdown(context.Background()))
 }
 
-// token returns what hello must present.
+// token returns the token that clients must send.
 func (c *serveCmd) token() (string, error) {
 	if c.TokenFile == "" {
 		return c.Token, nil
@@ -125,16 +124,16 @@ func (c *serveCmd) token() (string, error) {
 	}
 	line, _, _ := strings.Cut(string(b), "\n")
 	if line = strings.TrimSpace(line); line == "" {
-		return "", fmt.Errorf("token file %s: its first line is empty", c.TokenFile)
+		return "", fmt.Errorf("token file %s: the first line is empty, want the token there", c.TokenFile)
 	}
 	return line, nil
 }
 
-// watch ends ctx when nobody needs the server any more.
+// watch ends ctx as --parent-death and --idle-exit say.
 func (c *serveCmd) watch(ctx context.Context, srv *server.Server, end context.CancelCauseFunc) {
 	if c.ParentDeath {
 		go func() {
-			_, _ = io.Copy(io.Discard, os.Stdin) // whatever ends it, the parent is gone
+			_, _ = io.Copy(io.Discard, os.Stdin) // an error means the same: the parent is gone
 			end(nil)
 		}()
 	}
@@ -177,7 +176,7 @@ func closeAll(all []net.Listener) error {
 	return errors.Join(errs...)
 }
 
-// announce writes the one line that says where to connect.
+// announce prints the line of JSON that says where the server listens.
 func announce(w io.Writer, listeners []net.Listener) error {
 	ready := struct {
 		Ready   []string `json:"ready"`

@@ -19,7 +19,7 @@ import (
 	"blockyard/rpc/wire"
 )
 
-// sized finds the game that is played for n games at once: null is one game as large as n.
+// sized returns the game and the number of environments for n games; null is one game as large as n.
 func sized(name string, n int) (g *env.Game, envs int, err error) {
 	if name == "null" {
 		name, envs = fmt.Sprintf("null:%d", n), 1
@@ -32,7 +32,7 @@ func sized(name string, n int) (g *env.Game, envs int, err error) {
 		}
 	}
 	if strings.HasPrefix(name, "null:") {
-		return nil, 0, fmt.Errorf("null is there for %v games", nullSizes)
+		return nil, 0, fmt.Errorf("game null has no size %d, want one of %v", n, nullSizes)
 	}
 	g, err = games.Lookup(name)
 	return g, envs, err
@@ -40,7 +40,7 @@ func sized(name string, n int) (g *env.Game, envs int, err error) {
 
 func cores() int { return runtime.GOMAXPROCS(0) }
 
-// A field is what the ways of one comparison share.
+// A field is what the ways of one comparison have in common.
 type field struct {
 	game    *env.Game
 	envs    int
@@ -57,8 +57,7 @@ func (f *field) Close() error {
 	return errors.Join(errs...)
 }
 
-// ways are the roads that are compared at n games; the first is what the others are
-// measured by.
+// ways are the transports to compare with n games. The first one is the reference.
 func (c *benchCmd) ways(ctx context.Context, n int, dir string, addresses []string) (ways []*way, f *field, err error) {
 	f = &field{seed: c.Seed}
 	defer func() {
@@ -125,13 +124,13 @@ func (f *field) inProcess() (*way, error) {
 	}, nil
 }
 
-// roadKind says how steps travel.
+// roadKind selects how steps are sent.
 type roadKind struct {
 	shm, packed bool
-	halves      bool // each half of the games is stepped while the other half's answer is read
+	halves      bool // double-buffered: one half of the games steps while the other half's response is read
 }
 
-// overWire opens the games on a server, in one piece or in two on connections of their own.
+// overWire opens the games on a server, as one handle or as two on connections of their own.
 func (f *field) overWire(ctx context.Context, name, address string, kind roadKind) (*way, int, error) {
 	parts := 1
 	if kind.halves {
@@ -168,18 +167,18 @@ func (f *field) overWire(ctx context.Context, name, address string, kind roadKin
 	}, r.lanes[0].g.Len, nil
 }
 
-// A road is the lanes over which a step goes.
+// A road is the one or two connections over which a step goes.
 type road struct {
 	kind  roadKind
 	lanes []*lane
 }
 
-// A lane is one connection and the games opened over it.
+// A lane is one connection with its handle.
 type lane struct {
 	g     *client.Games
 	shm   bool
 	moves [][]byte
-	busy  bool // an answer is to come
+	busy  bool // a response is outstanding
 }
 
 func (r *road) reset(seed uint64) error {
@@ -232,7 +231,7 @@ func (l *lane) wait() error {
 	return l.g.StepWait()
 }
 
-// bothCPU is the processor time of this process and of the server so far.
+// bothCPU is the total CPU time of this process and the server so far.
 func bothCPU(conn *client.Client) (time.Duration, error) {
 	own, err := ownCPU()
 	if err != nil {
@@ -245,7 +244,7 @@ func bothCPU(conn *client.Client) (time.Duration, error) {
 	return own + time.Duration(stats.CPU*1e9), err
 }
 
-// ownCPU is the processor time of this process so far.
+// ownCPU is the CPU time of this process so far.
 func ownCPU() (time.Duration, error) { return server.CPU() }
 
 const canShare = runtime.GOOS == "linux"
