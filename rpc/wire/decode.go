@@ -7,10 +7,9 @@ import (
 	"github.com/vmihailenco/msgpack/v5"
 )
 
-// ReadResponse is the client's end: it reads one response from r and decodes its result
-// into the value that into points to, nil for one that is not wanted. The second result
-// is what the server answered instead of a result. It trusts the server with the size of
-// its answers.
+// ReadResponse reads one response from r, for clients, and decodes its result into the value that into
+// points to; nil skips the result. failure is the server's error, if it sent one. The size of a response
+// is not limited: a client trusts its server.
 func ReadResponse(r *bufio.Reader, into any) (id uint32, failure *Error, err error) {
 	d := msgpack.GetDecoder()
 	defer msgpack.PutDecoder(d)
@@ -24,7 +23,7 @@ func ReadResponse(r *bufio.Reader, into any) (id uint32, failure *Error, err err
 		return 0, nil, err
 	}
 	if n != 4 || kind != Response {
-		return 0, nil, fmt.Errorf("the server sent an array of %d that begins with %d, not a response", n, kind)
+		return 0, nil, fmt.Errorf("received an array of %d elements that begins with %d, want a response: 4 elements and 1", n, kind)
 	}
 	if id, err = d.DecodeUint32(); err != nil {
 		return 0, nil, err

@@ -1,8 +1,7 @@
-// Package wire is the protocol of PROTOCOL.md as bytes: messages taken off a connection
-// within bounds, their parts, and the bytes of answers. It knows no game and no server.
+// Package wire encodes and decodes the messages of ../PROTOCOL.md. It reads requests from a connection
+// within bounds, splits them into their parts, and writes responses. It knows no game and no server.
 //
-// Nothing that came over a connection reaches the msgpack library before a scanner of
-// this package has walked it: claimed sizes are compared with what has arrived and what
-// may still come before memory is made for them, and nesting is counted instead of
-// recursed into.
+// A scanner walks every message before the msgpack library sees any byte of it. The scanner compares
+// each claimed size with what has arrived and what may still arrive before memory is allocated, and
+// counts the nesting depth instead of recursing.
 package wire

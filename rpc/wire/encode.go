@@ -8,18 +8,16 @@ import (
 	"github.com/vmihailenco/msgpack/v5"
 )
 
-// HeadLen is the length of what precedes the slab in a response that carries one.
+// HeadLen is the length of the head of a response with a slab.
 const HeadLen = 13
 
-// StepHeadLen is the length of what precedes the actions in a step request as
-// AppendStep writes it.
+// StepHeadLen is the length of a step request before its actions, as AppendStep writes it.
 const StepHeadLen = 23
 
-// aside is the length from which a bin is sent from where it lies instead of copied.
+// aside is the length from which a bin is sent from its own memory instead of being copied.
 const aside = 4096
 
-// PutHead writes the head of a successful response that is one bin of n bytes to the
-// first HeadLen bytes of dst.
+// PutHead writes the head of a successful response with a slab of n bytes to dst[:HeadLen].
 func PutHead(dst []byte, id uint32, n int) {
 	_ = dst[HeadLen-1]
 	dst[0], dst[1], dst[2] = 0x94, Response, 0xce
@@ -28,16 +26,16 @@ func PutHead(dst []byte, id uint32, n int) {
 	binary.BigEndian.PutUint32(dst[9:], uint32(n))
 }
 
-// DoneLen is the length of the response that says only that a request was done.
+// DoneLen is the length of a response that is true.
 const DoneLen = 9
 
-// PutDone appends the successful response that is true.
+// PutDone appends the successful response true.
 func PutDone(dst []byte, id uint32) []byte {
 	return append(appendHead(dst, 0x94, Response, id), 0xc0, 0xc3)
 }
 
-// ReadHead reads what PutHead wrote: the length of the bin, and whether b is such a head
-// with this id.
+// ReadHead reads what PutHead wrote. It returns the length of the slab and whether b is such a head with
+// this id.
 func ReadHead(b []byte, id uint32) (n int, ok bool) {
 	ok = len(b) >= HeadLen && b[0] == 0x94 && b[1] == Response && b[2] == 0xce && binary.BigEndian.Uint32(b[3:]) == id && b[7] == 0xc0 && b[8] == 0xc6
 	if !ok {
@@ -46,7 +44,7 @@ func ReadHead(b []byte, id uint32) (n int, ok bool) {
 	return int(binary.BigEndian.Uint32(b[9:])), true
 }
 
-// AppendStep appends a step request of handle h; actions are two bytes each, little endian.
+// AppendStep appends a step request for handle h; actions are little-endian uint16s.
 func AppendStep(dst []byte, id, h uint32, actions []byte) []byte {
 	dst = appendHead(dst, 0x94, Request, id)
 	dst = append(dst, 0xa4, 's', 't', 'e', 'p', 0x92, 0xce)
@@ -54,7 +52,7 @@ func AppendStep(dst []byte, id, h uint32, actions []byte) []byte {
 	return append(AppendBinHead(dst, len(actions)), actions...)
 }
 
-// AppendStepSlot appends a step request of handle h whose actions are in a slot.
+// AppendStepSlot appends a step request for handle h whose actions are in a slot.
 func AppendStepSlot(dst []byte, id, h, slot uint32) []byte {
 	dst = append(appendHead(dst, 0x94, Request, id), 0xa9)
 	dst = append(append(dst, "step_slot"...), 0x92, 0xce)
@@ -62,7 +60,7 @@ func AppendStepSlot(dst []byte, id, h, slot uint32) []byte {
 	return binary.BigEndian.AppendUint32(dst, slot)
 }
 
-// AppendBinHead appends the five bytes that precede a bin of n bytes.
+// AppendBinHead appends the head of a bin of n bytes.
 func AppendBinHead(dst []byte, n int) []byte {
 	return binary.BigEndian.AppendUint32(append(dst, 0xc6), uint32(n))
 }
@@ -77,11 +75,11 @@ type Field struct {
 	Value any
 }
 
-// Fields is a result that is a map, in this order. Values that are []byte become bins
-// and are not copied if they are long.
+// Fields is a result that is a map with its entries in this order. A []byte becomes a bin; a long one is
+// not copied.
 type Fields []Field
 
-// AppendRequest appends a request. Params are encoded as the msgpack library does.
+// AppendRequest appends a request with the params that the msgpack library encodes.
 func AppendRequest(dst []byte, id uint32, method string, params ...any) ([]byte, error) {
 	var out encoder
 	out.tail = appendHead(dst, 0x94, Request, id)
@@ -97,8 +95,7 @@ func AppendRequest(dst []byte, id uint32, method string, params ...any) ([]byte,
 	return out.tail, nil
 }
 
-// Result returns the bytes of a successful response, in pieces to be sent one after
-// the other.
+// Result returns the bytes of a successful response as pieces to be sent one after the other.
 func Result(id uint32, result any) ([][]byte, error) {
 	out := encoder{tail: append(appendHead(nil, 0x94, Response, id), 0xc0)}
 	fields, ok := result.(Fields)
@@ -126,7 +123,7 @@ func Result(id uint32, result any) ([][]byte, error) {
 	return out.flush(), nil
 }
 
-// Failure returns the bytes of a response that says a request failed.
+// Failure returns the bytes of a response with an error.
 func Failure(id uint32, e *Error) ([]byte, error) {
 	out := encoder{tail: appendHead(nil, 0x94, Response, id)}
 	if e.Data == nil {
@@ -138,7 +135,7 @@ func Failure(id uint32, e *Error) ([]byte, error) {
 	return append(out.tail, 0xc0), nil
 }
 
-// An encoder gathers a message in pieces.
+// An encoder builds a message in pieces.
 type encoder struct {
 	done [][]byte
 	tail []byte

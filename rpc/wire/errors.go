@@ -2,8 +2,8 @@ package wire
 
 import "fmt"
 
-// Codes of errors; the hundreds tell the kind: 1 protocol, 2 authentication, 3 request,
-// 4 environment, 5 capacity, 9 a bug of the server.
+// Error codes. The hundreds digit is the category: 1 protocol, 2 authentication, 3 request,
+// 4 environment, 5 capacity, 9 bug in the server.
 const (
 	BadFrame      = 100
 	TooLarge      = 101
@@ -32,7 +32,7 @@ var names = map[int]string{
 	Busy: "busy", Limit: "limit", Draining: "draining", Internal: "internal",
 }
 
-// An Error is what a response carries when a request failed.
+// An Error is the error of a response to a failed request.
 type Error struct {
 	Code    int            `msgpack:"code"`
 	Name    string         `msgpack:"name"`
@@ -43,15 +43,15 @@ type Error struct {
 
 func (e *Error) Error() string { return fmt.Sprintf("%s: %s", e.Name, e.Msg) }
 
-// Fatal reports whether the connection ends with this error.
+// Fatal reports whether the server closes the connection after this error.
 func (e *Error) Fatal() bool { return e.Code/100 == 1 || e.Code == AuthFailed }
 
-// Errorf makes an Error of a code and a sentence.
+// Errorf returns an Error with a code and a formatted message.
 func Errorf(code int, format string, args ...any) *Error {
 	return &Error{Code: code, Name: names[code], Msg: fmt.Sprintf(format, args...)}
 }
 
-// With adds to an error's data and returns the error.
+// With adds an entry to the error's data and returns the error.
 func (e *Error) With(key string, value any) *Error {
 	if e.Data == nil {
 		e.Data = map[string]any{}
@@ -60,8 +60,8 @@ func (e *Error) With(key string, value any) *Error {
 	return e
 }
 
-// Exceeds is the error of a limit: which one, its value, what was asked for, and how
-// to raise it.
+// Exceeds returns the error for a limit: its name and value, what was asked for, and the server flag
+// that raises it.
 func Exceeds(limit string, value, asked int64, raise string) *Error {
 	e := Errorf(Limit, "limit %s is %d, asked for %d", limit, value, asked)
 	if raise != "" {
@@ -74,6 +74,6 @@ func Exceeds(limit string, value, asked int64, raise string) *Error {
 func badFrame(format string, args ...any) *Error { return Errorf(BadFrame, format, args...) }
 
 func tooLarge(asked uint64, limit int) *Error {
-	return Errorf(TooLarge, "a message of at least %d bytes where %d are the limit", asked, limit).
+	return Errorf(TooLarge, "a message of at least %d bytes, want at most %d", asked, limit).
 		With("limit", "message bytes").With("value", limit).With("asked", asked)
 }

@@ -15,36 +15,36 @@ const (
 	Notification = 2
 )
 
-// MaxArgs is the most elements params may have.
+// MaxArgs is the largest number of params.
 const MaxArgs = 8
 
 // MaxMethod is the longest name of a method, in bytes.
 const MaxMethod = 32
 
-// A Frame is one message as it came: whole, bounded, and split into its parts. It owns
-// its memory, which Reader.Next reuses when the same Frame is given again.
+// A Frame is one received message, complete and split into its parts. It owns its memory, which
+// Reader.Next reuses when it gets the same Frame again.
 type Frame struct {
 	Kind   int
 	ID     uint32
 	Method []byte
-	buf    []byte // the message is buf[:size]; what came behind it is buf[size:]
+	buf    []byte // the message is buf[:size]; the bytes received after it are buf[size:]
 	size   int
 	args   [MaxArgs][]byte
 	nargs  int
 	scan   scanner
 }
 
-// Len returns how many bytes the message has.
+// Len returns the length of the message in bytes.
 func (f *Frame) Len() int { return f.size }
 
-// Cap returns how much memory the frame holds.
+// Cap returns the size of the frame's memory.
 func (f *Frame) Cap() int { return cap(f.buf) }
 
-// NArgs returns how many elements params has.
+// NArgs returns the number of params.
 func (f *Frame) NArgs() int { return f.nargs }
 
-// peek reads kind, id and method from the front of a message of which more may be to
-// come; ok is false as long as they have not arrived.
+// peek reads kind, id and method from the start of a message that may still be incomplete; ok is false
+// until they have arrived.
 func (f *Frame) peek(b []byte) (rest []byte, ok bool, err error) {
 	if len(b) == 0 {
 		return nil, false, nil
@@ -52,7 +52,7 @@ func (f *Frame) peek(b []byte) (rest []byte, ok bool, err error) {
 	t, whole := readToken(b)
 	switch {
 	case b[0]>>4 != 0x9 && b[0] != 0xdc && b[0] != 0xdd:
-		return nil, false, badFrame("a message is an array, not 0x%02x…", b[0])
+		return nil, false, badFrame("a message begins with 0x%02x, want an array", b[0])
 	case !whole || len(b) == t.head:
 		return nil, false, nil
 	}
@@ -66,14 +66,14 @@ func (f *Frame) peek(b []byte) (rest []byte, ok bool, err error) {
 		}
 		id, err := readUint(b)
 		if err != nil || id > math.MaxUint32 {
-			return nil, false, badFrame("the id of a request is an integer of 32 bits")
+			return nil, false, badFrame("the id of a request is not an integer from 0 to 4294967295")
 		}
 		f.ID = uint32(id)
 		b = b[skip(b):]
 	case f.Kind == Notification && count == 3:
 		f.ID = 0
 	default:
-		return nil, false, badFrame("an array of %d that begins with %d is neither request nor notification", count, f.Kind)
+		return nil, false, badFrame("an array of %d elements that begins with %d, want a request (4 and 0) or a notification (3 and 2)", count, f.Kind)
 	}
 	t, whole = readToken(b)
 	switch {
@@ -82,7 +82,7 @@ func (f *Frame) peek(b []byte) (rest []byte, ok bool, err error) {
 	case !isStr(b[0]):
 		return nil, false, badFrame("the method is not a string")
 	case t.payload > MaxMethod:
-		return nil, false, badFrame("a method's name of %d bytes", t.payload)
+		return nil, false, badFrame("the method's name has %d bytes, want at most %d", t.payload, MaxMethod)
 	case len(b) < t.head+int(t.payload):
 		return nil, false, nil
 	}
@@ -90,7 +90,7 @@ func (f *Frame) peek(b []byte) (rest []byte, ok bool, err error) {
 	return b[t.head+int(t.payload):], true, nil
 }
 
-// split finds the elements of params in a complete message.
+// split finds the params in a complete message.
 func (f *Frame) split() error {
 	rest, ok, err := f.peek(f.buf[:f.size])
 	if err != nil {
@@ -101,7 +101,7 @@ func (f *Frame) split() error {
 	}
 	t, _ := readToken(rest)
 	if t.count > MaxArgs {
-		return badFrame("%d params, %d are the most", t.count, MaxArgs)
+		return badFrame("%d params, want at most %d", t.count, MaxArgs)
 	}
 	rest = rest[t.head:]
 	f.nargs = int(t.count)
@@ -112,10 +112,10 @@ func (f *Frame) split() error {
 	return nil
 }
 
-// Int returns integer i of params, refusing what is none or outside low … high.
+// Int returns param i, which must be an integer from low to high.
 func (f *Frame) Int(i int, name string, low, high int64) (int64, error) {
 	if i >= f.nargs {
-		return 0, Errorf(BadParams, "%s: params lacks %s, its number %d", f.Method, name, i)
+		return 0, Errorf(BadParams, "%s: params[%d] is missing, want %s", f.Method, i, name)
 	}
 	b := f.args[i]
 	v, err := readUint(b)
@@ -125,10 +125,10 @@ func (f *Frame) Int(i int, name string, low, high int64) (int64, error) {
 	return int64(v), nil
 }
 
-// Str returns string i of params.
+// Str returns param i, which must be a string.
 func (f *Frame) Str(i int, name string) (string, error) {
 	if i >= f.nargs {
-		return "", Errorf(BadParams, "%s: params lacks %s, its number %d", f.Method, name, i)
+		return "", Errorf(BadParams, "%s: params[%d] is missing, want %s", f.Method, i, name)
 	}
 	b := f.args[i]
 	if !isStr(b[0]) {
@@ -138,8 +138,7 @@ func (f *Frame) Str(i int, name string) (string, error) {
 	return string(b[t.head:]), nil
 }
 
-// Bin returns the bytes of bin i of params, nil for nil or if params is shorter. They
-// belong to the frame.
+// Bin returns the bytes of param i, which must be a bin; nil if it is nil or missing. The frame owns them.
 func (f *Frame) Bin(i int, name string) ([]byte, error) {
 	if i >= f.nargs || f.args[i][0] == 0xc0 {
 		return nil, nil
@@ -152,16 +151,15 @@ func (f *Frame) Bin(i int, name string) ([]byte, error) {
 	return b[t.head:], nil
 }
 
-// Options decodes map i of params into the struct that into points to, whose fields keep
-// their values where the map has no entry. No map at all, or nil, is an empty one. A name
-// that the struct lacks is refused.
+// Options decodes param i, a map, into the struct that into points to. Fields without an entry in the map
+// keep their values. A missing or nil param is an empty map. An entry without a field is an error.
 func (f *Frame) Options(i int, into any) error {
 	if i >= f.nargs || f.args[i][0] == 0xc0 {
 		return nil
 	}
 	b := f.args[i]
 	if b[0]>>4 != 8 && b[0] != 0xde && b[0] != 0xdf {
-		return Errorf(BadParams, "%s: the options, number %d of params, are not a map", f.Method, i)
+		return Errorf(BadParams, "%s: params[%d] is not a map, want the options", f.Method, i)
 	}
 	d := msgpack.GetDecoder()
 	defer msgpack.PutDecoder(d)
@@ -173,10 +171,10 @@ func (f *Frame) Options(i int, into any) error {
 	return nil
 }
 
-// Most refuses params of more than n elements.
+// Most returns an error if there are more than n params.
 func (f *Frame) Most(n int) error {
 	if f.nargs > n {
-		return Errorf(BadParams, "%s: %d params, %d are the most", f.Method, f.nargs, n)
+		return Errorf(BadParams, "%s: %d params, want at most %d", f.Method, f.nargs, n)
 	}
 	return nil
 }
@@ -184,8 +182,7 @@ func (f *Frame) Most(n int) error {
 func isStr(c byte) bool   { return c>>5 == 5 || c >= 0xd9 && c <= 0xdb }
 func isArray(c byte) bool { return c>>4 == 9 || c == 0xdc || c == 0xdd }
 
-// readUint reads the integer at the start of b, which has arrived whole and is not
-// negative.
+// readUint reads the integer at the start of b, which is complete and must not be negative.
 func readUint(b []byte) (uint64, error) {
 	switch c := b[0]; {
 	case c < 0x80:
@@ -202,7 +199,7 @@ func readUint(b []byte) (uint64, error) {
 	return 0, badFrame("not an integer of zero or more")
 }
 
-// Drop gives up the frame's memory and returns how much of it Reader.Grow was asked for.
+// Drop releases the frame's memory and returns how many bytes of it Reader.Grow was called for.
 func (f *Frame) Drop() int {
 	n := max(0, cap(f.buf)-firstRead)
 	f.buf = nil

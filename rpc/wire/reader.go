@@ -5,35 +5,34 @@ import (
 	"strings"
 )
 
-// firstRead is how much is read of a message before its length is known.
+// firstRead is the number of bytes read of a message before its length is known.
 const firstRead = 4096
 
-// A Reader takes messages off a connection, never holding more of one than has come and
-// its limit allows.
+// A Reader reads messages from a connection. Its memory for a message grows with the bytes that have
+// arrived, up to the limit.
 type Reader struct {
 	r    io.Reader
-	rest []byte // read, belonging to the next message
+	rest []byte // bytes of the next message, already read
 	mem  [firstRead]byte
 
-	// Limit returns the greatest length of a message for a method, once that is known;
-	// before, with method nil, of the part that tells it.
+	// Limit returns the largest length of a message for a method. With method nil it returns the
+	// largest length of the part of a message up to its method.
 	Limit func(method []byte) int
-	// Grow is asked before a frame's memory grows by n bytes beyond firstRead, and may
-	// refuse.
+	// Grow is called before a frame's memory grows by n bytes beyond firstRead. An error refuses it.
 	Grow func(f *Frame, n int) error
-	// Partial is called when the first bytes of a message have come and more must follow,
-	// and again, with false, when it is whole.
+	// Partial is called with true when the first bytes of a message have arrived but not all, and
+	// with false when the message is complete.
 	Partial func(bool)
 }
 
-// NewReader returns a Reader of r.
+// NewReader returns a Reader for r.
 func NewReader(r io.Reader) *Reader {
 	return &Reader{r: r, Limit: func([]byte) int { return firstRead }}
 }
 
-// Next reads the next message into f. The error is io.EOF at an end between messages,
-// io.ErrUnexpectedEOF inside one, an *Error (100, 101) for bytes that are no acceptable
-// message, with f.ID the id if it was reached, or the connection's.
+// Next reads the next message into f. It returns io.EOF if the connection ends between messages,
+// io.ErrUnexpectedEOF if it ends within one, an *Error with code 100 or 101 for an invalid message (then
+// f.ID is its id, if that has arrived), or an error of the connection.
 func (r *Reader) Next(f *Frame) error {
 	f.Kind, f.ID, f.Method, f.size, f.nargs = 0, 0, nil, 0, 0
 	f.scan = scanner{}
@@ -80,8 +79,8 @@ func (r *Reader) Next(f *Frame) error {
 	}
 }
 
-// fill reads once, making room first: for what the message needs, but at most twice what
-// has come, so that a claim alone costs nothing.
+// fill reads once. Before, it makes room for what the message needs, but at most twice what has arrived,
+// so that a claimed size alone allocates nothing.
 func (r *Reader) fill(f *Frame, need, limit int) error {
 	if room := min(need, max(2*len(f.buf), firstRead)); room > cap(f.buf) {
 		if r.Grow != nil {
@@ -93,7 +92,7 @@ func (r *Reader) fill(f *Frame, need, limit int) error {
 		copy(grown, f.buf)
 		f.buf = grown
 	}
-	// Behind the message at most firstRead bytes may come along: they must fit into rest.
+	// At most firstRead bytes after the message may be read too, because they must fit into rest.
 	end := min(cap(f.buf), max(need, len(f.buf))+firstRead)
 	n, err := r.r.Read(f.buf[len(f.buf):end])
 	f.buf = f.buf[:len(f.buf)+n]
@@ -109,7 +108,7 @@ func (r *Reader) fill(f *Frame, need, limit int) error {
 	return err
 }
 
-// trimDecoder makes the sentence of a decoding error ours.
+// trimDecoder removes the library's prefix from a decoding error.
 func trimDecoder(err error) string {
 	return strings.TrimPrefix(err.Error(), "msgpack: ")
 }

@@ -4,24 +4,23 @@ import "encoding/binary"
 
 // Bounds on a message that no method may exceed.
 const (
-	MaxDepth = 16   // containers inside one another
-	MaxNodes = 4096 // values, containers counted
+	MaxDepth = 16   // nested containers
+	MaxNodes = 4096 // values, including containers
 )
 
-// A scanner walks one MessagePack value as its bytes arrive, without recursion and
-// without allocating, and refuses it as soon as a claim in it exceeds what may still
-// come: a container of more elements than bytes, a string longer than the rest.
+// A scanner walks one MessagePack value as its bytes arrive, without recursion or allocation. It fails as
+// soon as a claimed size exceeds what may still arrive, such as a container with more elements than
+// bytes or a string longer than the rest.
 type scanner struct {
-	pos   int // length of the tokens walked so far
+	pos   int // length of the tokens read so far
 	nodes int
 	depth int
-	left  [MaxDepth]uint32 // values still to come in each open container
+	left  [MaxDepth]uint32 // values missing in each open container
 }
 
-// next continues over b, the message from its first byte as far as it has arrived. It
-// returns done when the value is complete, at b[:s.pos]; otherwise the least length of b
-// with which it can go on. limit is the greatest length the whole message may have. An
-// error is an *Error, and the scanner is of no use after it.
+// next continues in b, which is the message from its first byte as far as it has arrived. It returns done
+// when the value is complete, at b[:s.pos], and otherwise the shortest length of b with which it can
+// continue. limit is the largest length of the message. An error is an *Error and ends the scan.
 func (s *scanner) next(b []byte, limit int) (done bool, need int, err error) {
 	for {
 		t, ok := readToken(b[s.pos:])
@@ -31,7 +30,7 @@ func (s *scanner) next(b []byte, limit int) (done bool, need int, err error) {
 		case !ok:
 			return false, s.pos + t.head, nil
 		case t.head == 0:
-			return false, 0, badFrame("byte 0x%02x begins no value that is understood here", b[s.pos])
+			return false, 0, badFrame("byte 0x%02x begins no supported value: extension types are refused", b[s.pos])
 		}
 		end := uint64(s.pos + t.head)
 		if t.count+t.payload+end > uint64(limit) {
@@ -41,12 +40,12 @@ func (s *scanner) next(b []byte, limit int) (done bool, need int, err error) {
 			return false, int(end), nil
 		}
 		if s.nodes++; s.nodes > MaxNodes {
-			return false, 0, badFrame("more than %d values in one message", MaxNodes)
+			return false, 0, badFrame("more than %d values, want at most that many in one message", MaxNodes)
 		}
 		s.pos = int(end)
 		if t.count > 0 {
 			if s.depth == MaxDepth {
-				return false, 0, badFrame("nested deeper than %d", MaxDepth)
+				return false, 0, badFrame("more than %d nested containers, want at most that many", MaxDepth)
 			}
 			s.left[s.depth] = uint32(t.count)
 			s.depth++
@@ -56,8 +55,7 @@ func (s *scanner) next(b []byte, limit int) (done bool, need int, err error) {
 	}
 }
 
-// finish counts a finished value in the containers around it and reports whether the
-// outermost is finished too.
+// finish counts a complete value in its containers and reports whether the outermost is complete too.
 func (s *scanner) finish() bool {
 	for s.depth > 0 {
 		s.left[s.depth-1]--
@@ -69,7 +67,7 @@ func (s *scanner) finish() bool {
 	return true
 }
 
-// skip returns the length of the value at the start of b, which a scanner has passed.
+// skip returns the length of the value at the start of b, which a scanner has accepted.
 func skip(b []byte) int {
 	pos := 0
 	for left := uint64(1); left > 0; left-- {
@@ -82,13 +80,13 @@ func skip(b []byte) int {
 
 // A token is the head of one value.
 type token struct {
-	head    int    // its length; 0 if it begins no value that is understood
+	head    int    // its length; 0 for an unsupported value
 	count   uint64 // values that follow inside it
 	payload uint64 // bytes that follow
 }
 
-// readToken reads the head of the value at the start of b. If it has not arrived whole,
-// ok is false and head is its full length.
+// readToken reads the head of the value at the start of b. If the head is incomplete, ok is false and head
+// is its full length.
 func readToken(b []byte) (t token, ok bool) {
 	if len(b) == 0 {
 		return token{head: 1}, false
@@ -127,9 +125,9 @@ func readToken(b []byte) (t token, ok bool) {
 	return token{head: int(k.head), count: n * uint64(k.per)}, true
 }
 
-// kinds tells of the first bytes 0xc0 to 0xdf how long the head is that they begin
-// (0: not understood; unused and extension types), how many bytes follow a fixed one, and
-// how many values follow for each count of a container.
+// kinds describes the values whose first byte is 0xc0 to 0xdf: the length of the head (0 for unused and
+// extension types), the number of bytes after it if that is fixed, and the number of values per element
+// of a container.
 var kinds = [32]struct{ head, payload, per uint8 }{
 	0x00: {head: 1}, 0x02: {head: 1}, 0x03: {head: 1}, // nil, false, true
 	0x04: {head: 2}, 0x05: {head: 3}, 0x06: {head: 5}, // bin
@@ -141,7 +139,7 @@ var kinds = [32]struct{ head, payload, per uint8 }{
 	0x1e: {3, 0, 2}, 0x1f: {5, 0, 2}, // map
 }
 
-// Whole reports whether b holds a complete value that a scanner passes.
+// Whole reports whether b begins with a complete value that a scanner accepts.
 func Whole(b []byte) bool {
 	var s scanner
 	done, _, err := s.next(b, len(b))
