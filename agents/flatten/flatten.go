@@ -29,7 +29,8 @@ type Options struct {
 	Package string
 	// Dir is a folder inside the module; empty means the current one.
 	Dir string
-	// Replace gives source files other content. A key is a file's path below the module's root, with slashes.
+	// Replace gives source files other content, with the same imports. A key is a file's path below the module's
+	// root, with slashes.
 	Replace map[string][]byte
 	// Header is the opening comment, one element per line, without slashes.
 	Header []string

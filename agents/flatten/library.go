@@ -11,6 +11,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // A stdlibUse is one mention of something in the standard library.
@@ -59,7 +60,7 @@ var addition = regexp.MustCompile(
 	`^pkg ([^ ,]+)(?: \([^)]*\))?, (func|method|type|var|const) (?:\(\*?(\w+)[^)]*\) )?(\w+)`)
 
 // additions maps the names that came after Lang to the version that added them.
-func additions() (map[string]string, error) {
+var additions = sync.OnceValues(func() (map[string]string, error) {
 	newest, err := strconv.Atoi(strings.TrimPrefix(Lang, "go1."))
 	if err != nil {
 		return nil, err
@@ -90,7 +91,7 @@ func additions() (map[string]string, error) {
 		delete(since, name)
 	}
 	return since, nil
-}
+})
 
 func eachAddition(file string, add func(name string)) error {
 	f, err := os.Open(file)

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"go/ast"
+	"go/parser"
 	"go/token"
 	"go/types"
 	"os"
@@ -79,13 +80,20 @@ func load(o Options) (*program, error) {
 	cfg := *survey
 	cfg.Fset = token.NewFileSet()
 	cfg.Mode = packages.LoadSyntax | packages.NeedModule
-	cfg.Overlay = map[string][]byte{}
+	replaced := map[string][]byte{}
 	for name, content := range o.Replace {
 		path := filepath.Join(module.Dir, filepath.FromSlash(name))
 		if _, err := os.Stat(path); err != nil {
 			return nil, fmt.Errorf("nothing to replace: %w", err)
 		}
-		cfg.Overlay[path] = content
+		replaced[path] = content
+	}
+	// An overlay would do the same, but it makes packages.Load read the standard library from source.
+	cfg.ParseFile = func(fset *token.FileSet, path string, text []byte) (*ast.File, error) {
+		if content, ok := replaced[path]; ok {
+			text = content
+		}
+		return parser.ParseFile(fset, path, text, parser.AllErrors|parser.ParseComments)
 	}
 	loaded, err := packages.Load(&cfg, paths...)
 	if err == nil {

@@ -28,8 +28,8 @@ func TestBlockBattleBotPlaysAsItsAgent(t *testing.T) {
 		{"net", 32, 2, true, 1060},
 		{"rounded net", 96, 2, true, 1060},
 		{"third ply", 0, 3, true, 1060},
-		{"third ply with a net", 32, 3, false, 100},
-		{"fourth ply", 32, 4, false, 80},
+		{"fourth ply", 0, 4, false, 60},
+		{"fourth ply with a net", 16, 4, false, 10},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()

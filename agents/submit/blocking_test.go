@@ -1,29 +1,37 @@
 package submit
 
 import (
-	"fmt"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"blockyard/agents/blockingbot"
+	"blockyard/agents/mlp"
 	"blockyard/agents/search"
 	"blockyard/env/blocking"
 )
 
 // The compiled bot plays whole games as the same search and evaluator do in this process.
 func TestBlockingBotPlaysAsItsAgent(t *testing.T) {
-	for _, ply := range []int{2, 3} {
-		t.Run(fmt.Sprintf("%d plies", ply), func(t *testing.T) {
+	shipped, err := blockingbot.Shipped(blocking.Game)
+	require.NoError(t, err)
+	for _, c := range []struct {
+		name string
+		net  *mlp.Net
+		ply  int
+	}{{"net", shipped, 2}, {"three plies", nil, 3}} {
+		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			shipped, err := blockingbot.Shipped(blocking.Game)
-			require.NoError(t, err)
-			src, net := source(t, Bot{Game: "blocking", Net: shipped, Ply: ply})
+			src, net := source(t, Bot{Game: "blocking", Net: c.net, Ply: c.ply})
 			argv := compiled(t, withAmpleTime(t, src))
-			learned, err := blockingbot.NewLearned(net)
-			require.NoError(t, err)
-			agent, err := search.New(blocking.Game, learned, search.Options{Ply: ply})
+			var e search.Evaluator = blockingbot.NewHand()
+			if net != nil {
+				learned, err := blockingbot.NewLearned(net)
+				require.NoError(t, err)
+				e = learned
+			}
+			agent, err := search.New(blocking.Game, e, search.Options{Ply: c.ply})
 			require.NoError(t, err)
 			got, err := blockingScript(ample).replay(t.Context(), argv, func(a Answer) {
 				view := *a.State.(*blocking.State)

@@ -56,7 +56,7 @@ func Compile(ctx context.Context, src []byte, exe string) error {
 	if exe, err = filepath.Abs(exe); err != nil {
 		return err
 	}
-	for _, args := range [][]string{{"vet", "."}, {"build", "-o", exe, "."}} {
+	for _, args := range [][]string{{"vet", "."}, {"build", "-ldflags=-s -w", "-o", exe, "."}} {
 		cmd := exec.CommandContext(ctx, "go", args...)
 		cmd.Dir = dir
 		// Without the folder's name in the result, the same source is compiled once and then found in the cache.
