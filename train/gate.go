@@ -8,7 +8,7 @@ import (
 
 	"blockyard/agents/match"
 	"blockyard/agents/mlp"
-	"blockyard/train/selfplay"
+	"blockyard/train/selfplay/phases"
 	"blockyard/train/task"
 )
 
@@ -56,7 +56,7 @@ func player(g *task.Game, name string, ply int) (match.Player, error) {
 	var err error
 	switch {
 	case name == "hand":
-		return selfplay.Hand(g, ply), nil
+		return phases.Hand(g, ply), nil
 	case name == "learned":
 		net, err = g.Shipped()
 	case strings.TrimSpace(name) == "":
@@ -67,7 +67,7 @@ func player(g *task.Game, name string, ply int) (match.Player, error) {
 	if err != nil {
 		return match.Player{}, err
 	}
-	p := selfplay.Net(g, net, ply)
+	p := phases.Net(g, net, ply)
 	p.Name = name
 	return p, nil
 }

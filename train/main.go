@@ -42,7 +42,7 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	var p program
-	k := kong.Parse(&p, kong.Name("train"), kong.UsageOnError(), kong.BindTo(ctx, (*context.Context)(nil)),
+	k := kong.Parse(&p, kong.Name("train"), kong.UsageOnError(), kong.BindTo(ctx, (*context.Context)(nil)), helps,
 		kong.Description("Teach a value net to play. Every command takes --help."))
 	err := k.Run()
 	stop()
@@ -70,6 +70,12 @@ func subjectOf(g *env.Game) (*task.Game, error) {
 		known = append(known, s.Rules.Name)
 	}
 	return nil, fmt.Errorf("%s: %w; there are %s", g.Name, errNoSubject, strings.Join(known, ", "))
+}
+
+// errSolo refuses what is for games with a result.
+func errSolo(g *task.Game) error {
+	return fmt.Errorf("%[1]s has one seat: train it with train selfplay %[1]s, "+
+		"compare agents with agents arena %[1]s --a AGENT --b AGENT", g.Rules.Name)
 }
 
 var errNoSubject = errors.New("there is nothing to train for this game")

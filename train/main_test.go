@@ -25,7 +25,7 @@ func command(t *testing.T, args ...string) error {
 func commandUntil(t *testing.T, ctx context.Context, args ...string) error {
 	t.Helper()
 	var p program
-	k, err := kong.New(&p, kong.BindTo(ctx, (*context.Context)(nil)))
+	k, err := kong.New(&p, kong.BindTo(ctx, (*context.Context)(nil)), helps)
 	require.NoError(t, err)
 	c, err := k.Parse(args)
 	if err != nil {
@@ -44,17 +44,17 @@ func TestSelfplay(t *testing.T) {
 	stopped, cancel := context.WithCancel(t.Context())
 	cancel() // as Ctrl-C at once
 	require.NoError(t, commandUntil(t, stopped, start...))
-	require.FileExists(t, filepath.Join(dir, stateFile))
+	require.FileExists(t, filepath.Join(dir, selfplay.StateFile))
 	require.ErrorContains(t, command(t, start...), "holds a run already")
 
 	require.NoError(t, command(t, append(start, "--resume")...))
-	for _, name := range []string{bestFile, curveFile, "net-001.safetensors", "net-002.safetensors"} {
+	for _, name := range []string{selfplay.BestFile, selfplay.CurveFile, "net-001.safetensors", "net-002.safetensors"} {
 		require.FileExists(t, filepath.Join(dir, name))
 	}
 	events, err := filepath.Glob(filepath.Join(dir, "events.out.tfevents.*"))
 	require.NoError(t, err)
 	require.Len(t, events, 2, "one for each time it was started")
-	best := filepath.Join(dir, bestFile)
+	best := filepath.Join(dir, selfplay.BestFile)
 	_, err = task.BlockBattle.Load(best)
 	require.NoError(t, err)
 
@@ -102,29 +102,12 @@ func (r random) Act(_ context.Context, s env.State, seat int) (env.Action, error
 	return legal[env.Derive(r.seed, uint64(len(legal)))%uint64(len(legal))], nil
 }
 
-// The flags' defaults are the library's, for games with a backup and without.
-func TestDefaults(t *testing.T) {
-	var p program
-	k, err := kong.New(&p)
-	require.NoError(t, err)
-	_, err = k.Parse([]string{"selfplay", "blockbattle"})
-	require.NoError(t, err)
-	require.Equal(t, selfplay.Backed(), p.Selfplay.config(task.BlockBattle))
-	require.Equal(t, selfplay.Default(), p.Selfplay.config(task.Blocking))
-	_, err = k.Parse([]string{"selfplay", "blockbattle", "--for=2m"})
-	require.NoError(t, err)
-	require.Equal(t, 2, p.Selfplay.config(task.BlockBattle).Gates)
-	_, err = k.Parse([]string{"selfplay", "blockbattle", "--backup=0"})
-	require.NoError(t, err)
-	require.Equal(t, selfplay.Default(), p.Selfplay.config(task.BlockBattle))
-}
-
 func TestRefuses(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "x")
 	require.NoError(t, os.WriteFile(file, []byte("no weights"), 0o600))
 	for says, args := range map[string][]string{
 		"chess":                    {"selfplay", "chess"},
-		"lambda is 2":              {"selfplay", "blockbattle", "--lambda=2", "--out", t.TempDir()},
+		"lambda is 2":              {"selfplay", "blockbattle", "--backup=0", "--lambda=2", "--out", t.TempDir()},
 		"a net to start from":      {"selfplay", "blocking", "--backup=0.5", "--out", t.TempDir()},
 		"no warm start before":     {"selfplay", "blockbattle", "--warm=0.1", "--out", t.TempDir()},
 		"no such file":             {"selfplay", "blockbattle", "--resume", "--out", t.TempDir()},

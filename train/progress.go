@@ -9,59 +9,67 @@ import (
 	"blockyard/train/selfplay"
 
 	"github.com/schollz/progressbar/v3"
+	"golang.org/x/term"
 )
 
-// A progress shows a run in the terminal.
+// A progress shows a run: as a bar on a terminal, else as a line now and then.
 type progress struct {
 	run   *selfplay.Run
-	bar   *progressbar.ProgressBar
+	out   io.Writer
+	bar   *progressbar.ProgressBar // nil without a terminal
+	start time.Time
+	told  time.Time // of the last line
 	began selfplay.Counts
+	now   func() time.Time
 }
 
-const fine = 10000 // steps of the bar
+const barSteps = 10000
 
-func newProgress(run *selfplay.Run) *progress {
-	p := &progress{run: run, began: run.Counts}
-	p.bar = progressbar.NewOptions(fine,
-		progressbar.OptionSetWriter(os.Stderr), progressbar.OptionSetWidth(20), progressbar.OptionThrottle(200*time.Millisecond),
-		progressbar.OptionSetPredictTime(true), progressbar.OptionSetElapsedTime(true), progressbar.OptionFullWidth())
+func newProgress(run *selfplay.Run, out io.Writer) *progress {
+	p := &progress{run: run, out: out, began: run.Counts, start: time.Now(), told: time.Now(), now: time.Now}
+	if f, ok := out.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
+		p.bar = progressbar.NewOptions(barSteps, progressbar.OptionSetWriter(out), progressbar.OptionSetWidth(20),
+			progressbar.OptionThrottle(200*time.Millisecond), progressbar.OptionSetElapsedTime(true),
+			progressbar.OptionSetPredictTime(true), progressbar.OptionFullWidth())
+	}
+	run.OnGate = func(done, of int) {
+		p.show(fmt.Sprintf("gate %d of %d: %d of %d games", run.Counts.Gated+1, run.Options.Gates, done, of))
+	}
 	return p
 }
 
-// step brings the bar up to date; after a gate it leaves a line behind.
-func (p *progress) step(gated bool) {
-	c := p.run.Counts
-	s := (c.Spent - p.began.Spent).Seconds()
-	if s > 0 {
-		p.bar.Describe(fmt.Sprintf("%.0f games/s  %.1fk positions/s  %.2fM evaluations/s  loss %.4f  vs hand %s",
-			float64(c.Games-p.began.Games)/s, float64(c.Moves-p.began.Moves)/s/1e3, float64(c.Visited-p.began.Visited)/s/1e6, c.Loss, p.score()))
-	}
-	_ = p.bar.Set(int(p.run.Progress() * fine)) // a terminal that cannot be written to
+// after shows the run after a step or a gate. A gate leaves a line.
+func (p *progress) after(gated bool) {
 	if gated {
-		_ = p.bar.Clear()
-		tell(os.Stderr, p.run)
+		p.clear()
+		fmt.Fprintln(p.out, p.run.LastGate())
+		p.told = p.now()
+	}
+	c, b := p.run.Counts, p.began
+	if s := (c.Spent - b.Spent).Seconds(); s > 0 {
+		p.show(fmt.Sprintf("%.0f games/s  %.1fk positions/s  %.2fM evaluations/s  loss %.4f  %s",
+			float64(c.Games-b.Games)/s, float64(c.Moves-b.Moves)/s/1e3, float64(c.Visited-b.Visited)/s/1e6, c.Loss,
+			p.run.LastScore()))
 	}
 }
 
-// score is the last gate's.
-func (p *progress) score() string {
-	if len(p.run.Curve) == 0 {
-		return "-"
+// show brings the bar up to date, or writes a line if the last one is a while ago.
+func (p *progress) show(text string) {
+	if p.bar != nil {
+		p.bar.Describe(text)
+		_ = p.bar.Set(int(p.run.Progress() * barSteps)) // a terminal that cannot be written to
+		return
 	}
-	return fmt.Sprintf("%.1f%%", 100*p.run.Curve[len(p.run.Curve)-1].Score)
+	now := p.now()
+	if every := min(max(now.Sub(p.start)/10, 10*time.Second), 5*time.Minute); now.Sub(p.told) >= every {
+		p.told = now
+		fmt.Fprintf(p.out, "%3.0f%% %s\n", 100*p.run.Progress(), text)
+	}
 }
 
-// tell writes a line about the last gate.
-func tell(w io.Writer, run *selfplay.Run) {
-	pt := run.Curve[len(run.Curve)-1]
-	kept := ""
-	if pt.Kept {
-		kept = "  kept"
+// clear removes the bar.
+func (p *progress) clear() {
+	if p.bar != nil {
+		_ = p.bar.Clear() // a terminal that cannot be written to
 	}
-	fmt.Fprintf(w, "gate %d of %d: %d games, %.1fM rows, loss %.4f, vs hand %.1f%% (%.1f to %.1f), vs best %.1f%%%s\n",
-		run.Counts.Gated, run.Config.Gates, run.Counts.Games, float64(pt.Rows)/1e6, pt.Loss, 100*pt.Score, 100*pt.Low, 100*pt.High, 100*pt.VersusBest, kept)
-}
-
-func (p *progress) end() {
-	_ = p.bar.Clear() // a terminal that cannot be written to
 }

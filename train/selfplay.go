@@ -9,17 +9,20 @@ import (
 	"path/filepath"
 	"runtime"
 
+	"blockyard/agents/mlp"
 	"blockyard/datasets/record"
 	"blockyard/train/selfplay"
+	"blockyard/train/selfplay/phases"
+	"blockyard/train/selfplay/single"
 	"blockyard/train/task"
 )
 
 type selfplayCmd struct {
-	Game    string `arg:"" help:"Game to learn, such as blockbattle."`
+	Game    string `arg:"" help:"Game to train on, such as blockbattle."`
 	Out     string `help:"Folder of the run: weights, state, curve. Default: runs/GAME." placeholder:"DIR"`
-	Resume  bool   `help:"Go on with the run in --out; its own settings stand."`
-	Workers int    `help:"Goroutines that play; no influence on the outcome. 0: one per core." default:"1"`
-	Record  string `help:"Also record the games of self-play to this file, adding to what it holds." placeholder:"FILE"`
+	Resume  bool   `help:"Go on with the run in --out. It keeps its settings: the flags below do not count."`
+	Workers int    `help:"Goroutines that play; they do not influence the outcome. 0: one per core." default:"1"`
+	Record  string `help:"Also append the games of self-play to this file." placeholder:"FILE"`
 	settings
 }
 
@@ -35,67 +38,79 @@ func (c *selfplayCmd) Run(ctx context.Context) error {
 	if c.Workers < 1 {
 		c.Workers = runtime.GOMAXPROCS(0)
 	}
-	if g.Solo != nil {
-		return c.alone(ctx, g)
+	if c.Record != "" && g.Solo != nil {
+		return fmt.Errorf("--record: games of one seat, such as %s, are trained without records", g.Rules.Name)
 	}
 	run, err := c.open(g)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = run.Close() }()
-	f, err := openFolder(c.Out, run)
+	folder, err := selfplay.OpenFolder(c.Out, run)
 	if err != nil {
 		return err
 	}
-	finish := func() error { return nil }
-	if c.Record != "" {
-		if finish, err = recordTo(run, c.Record); err != nil {
-			return errors.Join(err, f.end())
-		}
-	}
-	show := newProgress(run)
-	err = run.Go(ctx, func(gated bool) error {
-		show.step(gated)
-		return f.after(gated)
-	})
-	show.end()
-	if err = errors.Join(err, finish(), f.end()); err != nil {
+	if err := errors.Join(c.train(ctx, run, folder), folder.Close()); err != nil {
 		return err
 	}
 	if !run.Done() {
 		fmt.Printf("stopped and saved; go on with: train selfplay %s --out %s --resume\n", c.Game, c.Out)
 		return nil
 	}
-	return f.tell(os.Stdout)
+	_, err = fmt.Print(folder.Summary())
+	return err
 }
 
-// recordTo makes a run write its games to a file; finish closes it.
-func recordTo(run *selfplay.Run, path string) (finish func() error, err error) {
-	w, err := record.Append(path)
-	if err != nil {
-		return nil, err
+// train runs until the budget is spent or ctx ends.
+func (c *selfplayCmd) train(ctx context.Context, run *selfplay.Run, folder *selfplay.Folder) error {
+	finish := func() error { return nil }
+	if c.Record != "" {
+		w, err := record.Append(c.Record)
+		if err != nil {
+			return err
+		}
+		run.Record, finish = w.Write, w.Close
 	}
-	run.Record = w.Write
-	return w.Close, nil
+	show := newProgress(run, os.Stderr)
+	err := run.Go(ctx, func(gated bool) error {
+		show.after(gated)
+		return folder.After(gated)
+	})
+	show.clear()
+	return errors.Join(err, finish())
 }
 
 // open begins a new run or goes on with a saved one.
 func (c *selfplayCmd) open(g *task.Game) (*selfplay.Run, error) {
-	state := filepath.Join(c.Out, stateFile)
+	state := filepath.Join(c.Out, selfplay.StateFile)
 	if c.Resume {
-		return selfplay.Resume(g, state, c.Workers)
+		if g.Solo != nil {
+			return single.Resume(g, state, c.Workers)
+		}
+		return phases.Resume(g, state, c.Workers)
 	}
 	if _, err := os.Stat(state); err == nil {
-		return nil, fmt.Errorf("%s holds a run already: go on with it by --resume, or name another folder", c.Out)
+		return nil, fmt.Errorf("%s holds a run already: go on with it by --resume, or name another folder with --out", c.Out)
 	} else if !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
-	if c.From == "" {
-		return selfplay.New(g, c.config(g), nil, c.Workers)
+	var from *mlp.Net
+	if c.From != "" {
+		var err error
+		if from, err = g.Load(c.From); err != nil {
+			return nil, err
+		}
 	}
-	from, err := g.Load(c.From)
+	if g.Solo != nil {
+		conf, err := c.single(g)
+		if err != nil {
+			return nil, err
+		}
+		return single.New(g, conf, from, c.Workers)
+	}
+	conf, err := c.phases(g)
 	if err != nil {
 		return nil, err
 	}
-	return selfplay.New(g, c.config(g), from, c.Workers)
+	return phases.New(g, conf, from, c.Workers)
 }

@@ -1,99 +1,185 @@
 package main
 
 import (
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
 	"time"
 
-	"blockyard/train/selfplay"
+	"blockyard/train/selfplay/phases"
+	"blockyard/train/selfplay/single"
 	"blockyard/train/task"
 )
 
-// settings are the flags of a new run.
+// settings are the flags of a new run. One that is nil was not given. The tag "uses" names
+// the parts of a run of which one must be there for the flag to count; see uses. The tags
+// "phases" and "single" name the field of that package's Config, if it has another name
+// than the flag's field.
 type settings struct {
-	Seed         uint64        `help:"Everything random follows from it." default:"1" group:"New run"`
-	Iterations   *int          `help:"Budget: stretches of self-play. Default: 1200 with --backup, some ten minutes on two cores, else 3000." placeholder:"N" group:"New run"`
-	For          time.Duration `help:"Budget as time of playing and fitting instead; such a run cannot be repeated exactly." placeholder:"10m" group:"New run"`
-	From         string        `help:"Net to start from instead of random weights; then --warm=0 is usual." placeholder:"FILE" group:"New run"`
-	Hidden       []int         `help:"Sizes of the hidden layers. Default: 48 with --backup, else 32." placeholder:"N" group:"New run"`
-	Games        int           `help:"Games played side by side." default:"64" group:"New run"`
-	Rounds       int           `help:"Rounds of each game in a stretch; with --backup a 16th, for its rows cost a search." default:"64" group:"New run"`
-	Batch        *int          `help:"Rows per step of the optimiser. Default: 256 with --backup, else 512." placeholder:"N" group:"New run"`
-	Lambda       *float64      `help:"λ of the returns, 0 to 1. Default: 0.9, for one seat 0.5." placeholder:"X" group:"New run"`
-	Mean         int           `help:"Iterations over which weights are averaged; the mean plays." default:"30" group:"New run"`
-	RateWarm     float64       `help:"Learning rate of the warm start." default:"0.001" group:"New run"`
-	Rate         *float64      `help:"Learning rate after it, without an actor. Default: 0.0002, for one seat 0.001." placeholder:"X" group:"New run"`
-	RateEnd      *float64      `help:"Learning rate at the end. Default: 0.00001, for one seat 0.00002." placeholder:"X" group:"New run"`
-	Backup       *float64      `help:"Share of the budget, the first, in which a net that starts as the hand-tuned evaluator learns what a search with it finds, and from gate to gate what a search with the net so far finds. Default: 1 where the game offers it, else 0." placeholder:"SHARE" group:"New run"`
-	Samples      int           `help:"Positions a decision there is learnt from." default:"4" group:"New run"`
-	Look         int           `help:"Choices each of them looks further. 1: one more, with all draws. More, where seats take turns: both play on as the net likes best; elsewhere the last one is made two choices deep, as in play, with every draw in one of the futures compared." default:"1" group:"New run"`
-	RateBackup   float64       `help:"Learning rate there, after each gate." default:"0.001" group:"New run"`
-	Warm         *float64      `help:"Share of the budget in which the hand-tuned player plays. Default: 0 with --backup and for one seat, else 0.15." placeholder:"SHARE" group:"New run"`
-	Imitate      float64       `help:"Weight of the hand-tuned player's opinion in the targets of that time." default:"0.5" group:"New run"`
-	Others       int           `help:"Choices not made that are learnt as well in that time." default:"2" group:"New run"`
-	Actor        *float64      `help:"Share of the budget, the last after the warm start, in which a second net, the actor, learns which choices turn out well (policy gradient) and is what is gated and saved. 0: values alone. Default: what --backup leaves." placeholder:"SHARE" group:"New run"`
-	Temperature  float64       `help:"Of the softmax the actor draws its choices from; the lower, the greedier." default:"0.05" group:"New run"`
-	Step         float64       `help:"How far an advantage moves the actor." default:"1" group:"New run"`
-	ActorBatch   int           `help:"Rows per step of the actor's optimiser, two a pair of choices." default:"1024" group:"New run"`
-	ActorRate    float64       `help:"Learning rate, for values too, when the actor begins." default:"0.0005" group:"New run"`
-	ActorRateEnd float64       `help:"Learning rate at its end." default:"0.0001" group:"New run"`
-	Deep         float64       `help:"Share of the budget, the last, played two choices deep." default:"0" group:"New run"`
-	DeepWidth    *int          `help:"First choices that are looked at twice, there and with --backup; in Dropblox the width of the search that plays. Default: 8 with --backup, else 4, in Dropblox 6." placeholder:"N" group:"New run"`
-	Explore      *float64      `help:"Chance of a random choice among the best six; an actor explores by itself. Default: 0.02, for one seat 0." placeholder:"X" group:"New run"`
-	Late         *float64      `help:"Share of games that start late and damaged. Default: 0.25 with --backup, else 0.1." placeholder:"SHARE" group:"New run"`
-	Versus       float64       `help:"Share of games with the hand-tuned player in one seat after the warm start." default:"0" group:"New run"`
-	Gates        *int          `help:"How often the net is gated against the best and saved. Default: 6 with --backup, but one a minute of --for at most, else 10." placeholder:"N" group:"New run"`
-	GatePairs    int           `help:"Pairs of games per gate and opponent." default:"200" group:"New run"`
-	Keep         int           `help:"Stretches that every fit learns from, the last ones, for one seat." default:"1" group:"New run"`
-	Longest      *int          `help:"Choices after which a game is left for a new one, for one seat. Default: 2000." placeholder:"N" group:"New run"`
-	GateGames    *int          `help:"Games of a gate, for one seat. Default: 64." placeholder:"N" group:"New run"`
-	GateSteps    *int          `help:"Choices after which such a game is stopped. Default: 10000." placeholder:"N" group:"New run"`
-	GatePly      int           `help:"How many choices ahead both look in a gate." default:"2" group:"New run"`
+	From       string         `help:"${from}" placeholder:"FILE" group:"Any run"`
+	Seed       *uint64        `help:"${seed}" placeholder:"N" group:"Any run"`
+	Iterations *int           `help:"${iterations}" placeholder:"N" group:"Any run"`
+	For        *time.Duration `help:"${for}" placeholder:"10m" group:"Any run"`
+	Hidden     []int          `help:"${hidden}" placeholder:"N" group:"Any run"`
+	Games      *int           `help:"${games}" placeholder:"N" group:"Any run"`
+	Rounds     *int           `help:"${rounds}" placeholder:"N" group:"Any run"`
+	Batch      *int           `help:"${batch}" placeholder:"N" group:"Any run"`
+	Mean       *int           `help:"${mean}" placeholder:"N" group:"Any run"`
+	Explore    *float64       `help:"${explore}" placeholder:"X" group:"Any run"`
+	Late       *float64       `help:"${late}" placeholder:"SHARE" group:"Any run"`
+	Gates      *int           `help:"${gates}" placeholder:"N" group:"Any run"`
+
+	Backup    *float64 `uses:"seats" help:"${backup}" placeholder:"SHARE" group:"Games of several seats"`
+	Actor     *float64 `uses:"seats" help:"${actor}" placeholder:"SHARE" group:"Games of several seats"`
+	Versus    *float64 `uses:"seats" help:"${versus}" placeholder:"SHARE" group:"Games of several seats"`
+	GatePairs *int     `uses:"seats" help:"${gate_pairs}" placeholder:"N" group:"Games of several seats"`
+	GatePly   *int     `uses:"seats" help:"${gate_ply}" placeholder:"N" group:"Games of several seats"`
+
+	Samples    *int     `uses:"backup" help:"${samples}" placeholder:"N" group:"With --backup"`
+	Look       *int     `uses:"backup" help:"${look}" placeholder:"N" group:"With --backup"`
+	RateBackup *float64 `uses:"backup" help:"${rate_backup}" placeholder:"X" group:"With --backup"`
+
+	Warm     *float64 `uses:"values planner" help:"${warm}" placeholder:"SHARE" group:"TD(λ)"`
+	RateWarm *float64 `uses:"warm" help:"${rate_warm}" placeholder:"X" group:"TD(λ)"`
+	Imitate  *float64 `uses:"warm" help:"${imitate}" placeholder:"X" group:"TD(λ)"`
+	Others   *int     `uses:"warm" help:"${others}" placeholder:"N" group:"TD(λ)"`
+	Lambda   *float64 `uses:"values single" help:"${lambda}" placeholder:"X" group:"TD(λ)"`
+	Rate     *float64 `uses:"lambda single" phases:"RateFrom" help:"${rate}" placeholder:"X" group:"TD(λ)"`
+	RateEnd  *float64 `uses:"lambda single" phases:"RateTo" help:"${rate_end}" placeholder:"X" group:"TD(λ)"`
+	Deep     *float64 `uses:"values" help:"${deep}" placeholder:"SHARE" group:"TD(λ)"`
+
+	DeepWidth *int `uses:"backup deep planner" single:"Width" help:"${deep_width}" placeholder:"N" group:"TD(λ)"`
+
+	Temperature  *float64 `uses:"actor" help:"${temperature}" placeholder:"X" group:"With --actor"`
+	Step         *float64 `uses:"actor" help:"${step}" placeholder:"X" group:"With --actor"`
+	ActorBatch   *int     `uses:"actor" help:"${actor_batch}" placeholder:"N" group:"With --actor"`
+	ActorRate    *float64 `uses:"actor" phases:"ActorFrom" help:"${actor_rate}" placeholder:"X" group:"With --actor"`
+	ActorRateEnd *float64 `uses:"actor" phases:"ActorTo" help:"${actor_rate_end}" placeholder:"X" group:"With --actor"`
+
+	Keep      *int `uses:"single" help:"${keep}" placeholder:"N" group:"Games of one seat"`
+	Longest   *int `uses:"single" help:"${longest}" placeholder:"N" group:"Games of one seat"`
+	GateGames *int `uses:"single" help:"${gate_games}" placeholder:"N" group:"Games of one seat"`
+	GateSteps *int `uses:"single" help:"${gate_steps}" placeholder:"N" group:"Games of one seat"`
 }
 
-// config is the run the flags ask for. What they leave open depends on whether there is a
-// backup, and that on the game.
-func (s *settings) config(g *task.Game) selfplay.Config {
+// uses are the parts that a run may have: what a flag belongs to, and how to get it.
+var uses = map[string]struct{ name, hint string }{
+	"seats":   {"games of several seats", "this game has one seat"},
+	"single":  {"games of one seat", "this game has several"},
+	"planner": {"games with a planner (Dropblox)", ""},
+	"backup":  {"fitted value iteration", "give --backup a share above 0, if the game has several seats"},
+	"values":  {"TD(λ) on the results of games", "--backup has the whole budget, or the game has one seat"},
+	"lambda":  {"TD(λ) without an actor", "lower --actor or --backup"},
+	"warm":    {"the warm start of games of several seats", "give --warm a share above 0"},
+	"deep":    {"two-ply TD(λ)", "give --deep a share above 0"},
+	"actor":   {"the actor", "give --actor a share above 0, of what --backup and --warm leave"},
+}
+
+// phases is the run of a game of several seats that the flags ask for. What they leave open
+// depends on whether there is a backup, and that on the game.
+func (s *settings) phases(g *task.Game) (phases.Config, error) {
+	c := phases.Default()
 	backup := 0.0
 	if g.Start != nil {
 		backup = 1
 	}
-	set(&backup, s.Backup)
-	c := selfplay.Default()
+	if s.Backup != nil {
+		backup = *s.Backup
+	}
 	if backup > 0 {
-		c = selfplay.Backed()
+		c = phases.DefaultBackup()
 		c.Backup, c.Actor = backup, max(0, 1-backup)
-		if s.For > 0 {
-			c.Gates = min(c.Gates, max(1, int(s.For/time.Minute)))
-		}
 	}
-	set(&c.Warm, s.Warm)
-	set(&c.Actor, s.Actor)
-	set(&c.Late, s.Late)
-	set(&c.Batch, s.Batch)
-	set(&c.DeepWidth, s.DeepWidth)
-	set(&c.Gates, s.Gates)
-	if s.Hidden != nil {
-		c.Hidden = s.Hidden
+	s.budget(&c.Iterations, &c.Gates)
+	s.apply("phases", &c)
+	if err := c.Check(g); err != nil {
+		return c, fmt.Errorf("%s: %w", g.Rules.Name, err)
 	}
-	c.Seed, c.Games, c.Rounds, c.For = s.Seed, s.Games, s.Rounds, s.For
-	set(&c.Iterations, s.Iterations)
-	if s.For > 0 {
-		c.Iterations = 0
-	}
-	c.Samples, c.Look, c.RateBackup = s.Samples, s.Look, s.RateBackup
-	set(&c.Lambda, s.Lambda)
-	set(&c.RateFrom, s.Rate)
-	set(&c.RateTo, s.RateEnd)
-	set(&c.Explore, s.Explore)
-	c.Mean, c.RateWarm = s.Mean, s.RateWarm
-	c.Temperature, c.Step, c.ActorBatch, c.ActorFrom, c.ActorTo = s.Temperature, s.Step, s.ActorBatch, s.ActorRate, s.ActorRateEnd
-	c.Imitate, c.Others, c.Deep, c.Versus = s.Imitate, s.Others, s.Deep, s.Versus
-	c.GatePairs, c.GatePly = s.GatePairs, s.GatePly
-	return c
+	values, begins := c.Backup < 1, max(c.Warm, c.Backup, 1-c.Actor)
+	return c, s.refuse(map[string]bool{
+		"seats": true, "backup": c.Backup > 0, "values": values, "warm": c.Warm > 0,
+		"lambda": values && begins > max(c.Warm, c.Backup), "deep": values && c.Deep > 0,
+		"actor": c.Actor > 0 && begins < 1,
+	})
 }
 
-// set sets what a flag was given for.
-func set[T any](to, flag *T) {
-	if flag != nil {
-		*to = *flag
+// single is the run of a game of one seat that the flags ask for.
+func (s *settings) single(g *task.Game) (single.Config, error) {
+	c := single.Default()
+	s.budget(&c.Iterations, &c.Gates)
+	s.apply("single", &c)
+	return c, s.refuse(map[string]bool{"single": true, "planner": g.Solo.Planner != nil})
+}
+
+// budget sets the defaults of a budget of time: a gate per minute at most.
+func (s *settings) budget(iterations, gates *int) {
+	if s.For != nil && *s.For > 0 {
+		*iterations, *gates = 0, min(*gates, max(1, int(*s.For/time.Minute)))
 	}
+}
+
+// apply sets the fields of a Config for which flags were given.
+func (s *settings) apply(pkg string, config any) {
+	to := reflect.ValueOf(config).Elem()
+	for f, v := range s.given() {
+		name := f.Name
+		if other := f.Tag.Get(pkg); other != "" {
+			name = other
+		}
+		if field := to.FieldByName(name); field.IsValid() {
+			field.Set(v)
+		}
+	}
+	if s.For != nil && *s.For > 0 {
+		to.FieldByName("Iterations").SetInt(0)
+	}
+}
+
+// refuse returns an error for the first flag that was given and belongs to no part of the run.
+func (s *settings) refuse(parts map[string]bool) error {
+	for f := range s.given() {
+		need := strings.Fields(f.Tag.Get("uses"))
+		if len(need) == 0 || slices.ContainsFunc(need, func(part string) bool { return parts[part] }) {
+			continue
+		}
+		var names []string
+		for _, part := range need {
+			names = append(names, uses[part].name)
+		}
+		return fmt.Errorf("--%s belongs to %s, which this run does not use: %s",
+			flagName(f.Name), strings.Join(names, " or "), uses[need[0]].hint)
+	}
+	return nil
+}
+
+// given yields the flags that were given, with their values.
+func (s *settings) given() func(yield func(reflect.StructField, reflect.Value) bool) {
+	return func(yield func(reflect.StructField, reflect.Value) bool) {
+		all := reflect.ValueOf(s).Elem()
+		for i := range all.NumField() {
+			v := all.Field(i)
+			if v.IsZero() || v.Kind() == reflect.String {
+				continue
+			}
+			if v.Kind() == reflect.Pointer {
+				v = v.Elem()
+			}
+			if !yield(all.Type().Field(i), v) {
+				return
+			}
+		}
+	}
+}
+
+// flagName is a field's name as kong makes a flag of it: ActorRate is actor-rate.
+func flagName(field string) string {
+	var b strings.Builder
+	for i, r := range field {
+		if i > 0 && r >= 'A' && r <= 'Z' {
+			b.WriteByte('-')
+		}
+		b.WriteRune(r)
+	}
+	return strings.ToLower(b.String())
 }

@@ -1,43 +1,63 @@
 package selfplay
 
-import "context"
+import (
+	"context"
+	"time"
+)
 
-// Progress is the share of the budget that is spent, 0 to 1.
+// gateShare is the part of a budget of time that all gates together may take.
+const gateShare = 0.25
+
+// Progress is the share of the budget that is spent, 0 to 1. A budget of time includes the
+// gates, and the last gate begins early enough to end with it.
 func (r *Run) Progress() float64 {
-	if r.Config.For > 0 {
-		return min(1, float64(r.Counts.Spent)/float64(r.Config.For))
+	if o := r.Options; o.For > 0 {
+		last := r.gateTime()
+		if c := r.Counts; c.LastGate > 0 {
+			last = min(last, c.LastGate)
+		}
+		return min(1, float64(r.Counts.Spent+r.Counts.Gating)/float64(o.For-last))
 	}
-	return min(1, float64(r.Counts.Iterations)/float64(r.Config.Iterations))
+	return min(1, float64(r.Counts.Iterations)/float64(r.Options.Iterations))
 }
 
-// GateDue reports whether the next share of the budget is spent and its net not gated.
-func (r *Run) GateDue() bool {
-	return r.Counts.Gated < int(r.Progress()*float64(r.Config.Gates)+1e-9)
+// gateTime is how long a gate may take under a budget of time, 0 for no limit.
+func (r *Run) gateTime() time.Duration {
+	return time.Duration(gateShare * float64(r.Options.For) / float64(r.Options.Gates))
 }
 
-// Done reports whether the budget is spent and every gate passed through.
+// GateTimer returns a function that reports whether the given part of a gate's time has
+// passed since. Without a budget of time that never happens.
+func (r *Run) GateTimer(part float64) (over func() bool) {
+	limit, began := time.Duration(part*float64(r.gateTime())), r.now()
+	return func() bool { return limit > 0 && r.now().Sub(began) >= limit }
+}
+
+// GateDue reports whether the next part of the budget is spent and its net not gated yet.
+func (r *Run) GateDue() bool { return r.Counts.Gated < r.gatesDue() }
+
+func (r *Run) gatesDue() int { return int(r.Progress()*float64(r.Options.Gates) + 1e-9) }
+
+// Done reports whether the budget is spent and every gate passed.
 func (r *Run) Done() bool { return r.Progress() >= 1 && !r.GateDue() }
 
-// Go steps and gates until the budget is spent or ctx ends; then its error is nil and the
-// run can be saved and resumed. after, if set, is called after each step and each gate.
-func (r *Run) Go(ctx context.Context, after func(gated bool) error) error {
-	for !r.Done() {
-		if ctx.Err() != nil {
-			return nil
-		}
-		gated := r.GateDue()
-		if gated {
-			if ok, err := r.gate(ctx); err != nil || !ok {
-				return err
-			}
-		} else if err := r.Step(); err != nil {
-			return err
-		}
-		if after != nil {
-			if err := after(gated); err != nil {
-				return err
-			}
-		}
+// gate evaluates the net and keeps it if the algorithm says so. It returns false, and
+// changes nothing, if ctx ended before the result was there.
+func (r *Run) gate(ctx context.Context) (bool, error) {
+	began, c := r.now(), r.Counts
+	p := Point{Iterations: c.Iterations, Rows: c.Rows, Loss: c.Loss, Seconds: c.Spent.Seconds()}
+	if ok, err := r.algorithm.Gate(ctx, r, &p); err != nil || !ok {
+		return false, err
 	}
-	return nil
+	if p.Kept {
+		r.Best = r.Net()
+	}
+	r.Curve = append(r.Curve, p)
+	r.Counts.Gated++
+	r.Counts.LastGate = r.now().Sub(began)
+	r.Counts.Gating += r.Counts.LastGate
+	if r.Options.For > 0 { // a gate that took longer than the next rollouts would have
+		r.Counts.Gated = max(r.Counts.Gated, r.gatesDue())
+	}
+	return true, r.Learner.Gated()
 }

@@ -15,23 +15,24 @@ import (
 	"gonum.org/v1/plot/vg/vgimg"
 )
 
-// Draw writes a picture of a run so far as a PNG: the score against the hand-tuned player
-// with its interval, and the loss below, over millions of rows. It writes nothing before
+// Draw writes a picture of the run so far as a PNG: the score at every gate with its
+// 95 % interval, and the loss below, over the rows learned from. It writes nothing before
 // the first gate.
-func Draw(path, title string, curve []Point) error {
-	if len(curve) == 0 {
+func (r *Run) Draw(path string) error {
+	if len(r.Curve) == 0 {
 		return nil
 	}
-	score, err := scorePlot(title, curve)
+	x := newRowAxis(r.Counts.Rows)
+	score, err := r.scorePlot(x)
 	if err != nil {
 		return fmt.Errorf("curve: %w", err)
 	}
-	loss, err := lossPlot(curve)
+	loss, err := r.lossPlot(x)
 	if err != nil {
 		return fmt.Errorf("curve: %w", err)
 	}
 	img := vgimg.New(7*vg.Inch, 6*vg.Inch)
-	tiles := draw.Tiles{Rows: 2, Cols: 1, PadY: vg.Points(8)}
+	tiles := draw.Tiles{Rows: 2, Cols: 1, PadY: vg.Points(8), PadRight: vg.Points(12), PadTop: vg.Points(4)}
 	canvases := plot.Align([][]*plot.Plot{{score}, {loss}}, tiles, draw.New(img))
 	score.Draw(canvases[0][0])
 	loss.Draw(canvases[1][0])
@@ -42,21 +43,42 @@ func Draw(path, title string, curve []Point) error {
 	return mlp.WriteFile(path, b.Bytes())
 }
 
-// points are a curve as a plotter wants it, with intervals.
-type points struct {
+// A rowAxis counts rows in a unit that suits their number.
+type rowAxis struct {
+	label     string
+	unit, end float64
+}
+
+func newRowAxis(rows int) rowAxis {
+	a := rowAxis{label: "rows", unit: 1}
+	if rows >= 2e6 {
+		a = rowAxis{label: "million rows", unit: 1e6}
+	} else if rows >= 2e3 {
+		a = rowAxis{label: "thousand rows", unit: 1e3}
+	}
+	a.end = float64(max(1, rows)) / a.unit
+	return a
+}
+
+func (a rowAxis) of(rows int) float64 { return float64(rows) / a.unit }
+
+// intervals are scores as a plotter wants them.
+type intervals struct {
 	plotter.XYs
 	plotter.YErrors
 }
 
-func scorePlot(title string, curve []Point) (*plot.Plot, error) {
+func (r *Run) scorePlot(x rowAxis) (*plot.Plot, error) {
 	p := plot.New()
-	p.Title.Text = title
+	p.Title.Text = fmt.Sprintf("%s, seed %d: %d games", r.Game.Rules.Name, r.Options.Seed, r.Counts.Games)
 	p.Y.Label.Text = "score against hand"
-	p.Y.Min, p.Y.Max = 0, 1
-	var pts points
-	for _, c := range curve {
-		pts.XYs = append(pts.XYs, plotter.XY{X: float64(c.Rows) / 1e6, Y: c.Score})
-		pts.YErrors = append(pts.YErrors, struct{ Low, High float64 }{c.Score - c.Low, c.High - c.Score})
+	var pts intervals
+	least, most := math.Inf(1), math.Inf(-1)
+	for _, c := range r.Curve {
+		y, low, high := c.value()
+		pts.XYs = append(pts.XYs, plotter.XY{X: x.of(c.Rows), Y: y})
+		pts.YErrors = append(pts.YErrors, struct{ Low, High float64 }{y - low, high - y})
+		least, most = min(least, low), max(most, high)
 	}
 	line, dots, err := plotter.NewLinePoints(pts)
 	if err != nil {
@@ -66,26 +88,52 @@ func scorePlot(title string, curve []Point) (*plot.Plot, error) {
 	if err != nil {
 		return nil, err
 	}
+	p.Add(plotter.NewGrid(), line, dots, bars)
+	p.X.Min, p.X.Max = 0, x.end
+	if r.Game.Solo != nil {
+		p.Y.Label.Text = "points per game"
+		fitPoints(p, least, most)
+		return p, nil
+	}
 	even := plotter.NewFunction(func(float64) float64 { return 0.5 })
 	even.Color = color.Gray{160}
 	even.XMax = math.Inf(1)
-	p.Add(plotter.NewGrid(), even, line, dots, bars)
-	p.Y.Min, p.Y.Max = 0, 1
+	p.Add(even)
+	least, most = min(least, 0.5), max(most, 0.5)
+	pad := 0.1 * max(most-least, 0.1)
+	p.Y.Min, p.Y.Max = max(0, least-pad), min(1, most+pad)
 	return p, nil
 }
 
-func lossPlot(curve []Point) (*plot.Plot, error) {
-	p := plot.New()
-	p.X.Label.Text = "million rows"
-	p.Y.Label.Text = "loss"
-	var xys plotter.XYs
-	for _, c := range curve {
-		xys = append(xys, plotter.XY{X: float64(c.Rows) / 1e6, Y: c.Loss})
+// fitPoints fits the axis to scores. Scores that grow twentyfold need a logarithmic one.
+func fitPoints(p *plot.Plot, least, most float64) {
+	p.Y.Min, p.Y.Max = 0, 1.05*max(most, 1)
+	if most < 20*max(least, 1) {
+		return
 	}
-	line, dots, err := plotter.NewLinePoints(xys)
+	p.Y.Scale, p.Y.Tick.Marker = plot.LogScale{}, plot.LogTicks{Prec: -1}
+	p.Y.Min, p.Y.Max = max(1, least/1.5), 1.5*most
+}
+
+func (r *Run) lossPlot(x rowAxis) (*plot.Plot, error) {
+	p := plot.New()
+	p.X.Label.Text, p.Y.Label.Text = x.label, "loss"
+	p.X.Min, p.X.Max = 0, x.end
+	var xys plotter.XYs
+	for _, c := range r.Losses {
+		xys = append(xys, plotter.XY{X: x.of(c.Rows), Y: c.Loss})
+	}
+	for _, c := range r.Curve {
+		if len(r.Losses) == 0 || c.Rows < r.Losses[0].Rows { // of a state that kept no losses
+			xys = append(xys, plotter.XY{X: x.of(c.Rows), Y: c.Loss})
+		}
+	}
+	line, err := plotter.NewLine(xys)
 	if err != nil {
 		return nil, err
 	}
-	p.Add(plotter.NewGrid(), line, dots)
+	p.Add(plotter.NewGrid(), line)
+	pad := 0.05 * max(p.Y.Max-p.Y.Min, 1e-6)
+	p.Y.Min, p.Y.Max = p.Y.Min-pad, p.Y.Max+pad
 	return p, nil
 }

@@ -1,32 +1,29 @@
-// Package selfplay trains nets by self-play: one that judges by TD(λ) on afterstates, and one
-// that chooses by policy gradient, with the first as its critic.
+// Package selfplay trains nets by self-play. It has what every algorithm shares: a Run plays
+// rollouts and fits nets until its budget is spent, evaluates the net at gates, and keeps the
+// files of its folder. The algorithms are in the packages below:
 //
-// Many games are played side by side. In each round every seat that learns plays the
-// afterstate the current net likes best; the features of that afterstate become a row,
-// and its target is the λ-return: (1-λ) times the net's own value of the seat's next
-// afterstate plus λ times the next row's target, ending in the game's result. After a
-// stretch of rounds the rows are shuffled, fitted once and thrown away. Where an actor
-// plays, it draws its choices and learns from pairs of them; see actor.
+//	lambda      TD(λ) on afterstates, with a warm start by imitation
+//	actor       policy gradient, with lambda as the critic
+//	backup      fitted value iteration: the net learns what a search with it finds
+//	phases      the three of them one after the other: games of several seats
+//	single      TD(λ) on points: games of one seat
+//	afterstate  evaluates the choices of one decision
 //
-//	config.go   what a run is made of
-//	choose.go   one decision: one ply, or two with a narrow first
-//	pick.go     one decision drawn by an actor
-//	slot.go     one game in progress, with its own chance
-//	path.go     what a seat saw of it
-//	returns.go  λ-returns over a stretch
-//	collect.go  rows with targets
-//	actor.go    the net that chooses: pairs, advantages, targets
-//	backup.go   values by search: the net learns what looking further with it finds
-//	lookahead.go  that look
-//	fit.go      one pass over a stretch; means of nets, learning rates
-//	run.go      a run: play, fit, go on
-//	budget.go   until the budget is spent
-//	state.go    a run as a file, exactly
-//	nets.go     its nets in that file
-//	gate.go     paired games of nets against each other and against the hand-tuned one
-//	curve.go    how a run went: as a picture
+// A rollout is a fixed number of steps of many games played side by side. A Policy per worker
+// chooses and notes what is to be learned; then the Learner fits its nets once.
 //
-// Nothing depends on clocks or on the number of workers: games have their own chance, a
-// net stands still while games are played, and rows are put together in the order of
-// games. Only a budget given as time makes runs differ.
+// Without a budget of time, nothing depends on clocks or on the number of workers: games have
+// their own generators, a net stands still while games are played, and rows are put together
+// in the order of games.
+//
+//	run.go       Run, and the interfaces Learner and Algorithm
+//	options.go   the settings that every algorithm has
+//	budget.go    progress, and when gates are due
+//	slot.go      games in progress
+//	nets.go      means of nets
+//	state.go     a run as a file, exactly
+//	statenets.go its nets and trainers
+//	point.go     what gates found, in words and as numbers
+//	curve.go     as a picture
+//	folder.go    weights, events, state and curve on disk
 package selfplay

@@ -1,198 +1,179 @@
 package selfplay
 
 import (
+	"context"
 	"errors"
 	"fmt"
-	"sync"
+	"math/rand/v2"
 	"time"
 
 	"blockyard/agents/mlp"
 	"blockyard/datasets/record"
 	"blockyard/env"
-	"blockyard/train/rows"
 	"blockyard/train/task"
-	"blockyard/train/trainer"
 )
+
+// A Learner plays the games of a run by its policies and fits nets to what they noted.
+type Learner interface {
+	// Rollout returns how the next rollout is played.
+	Rollout() Rollout
+	// Fit learns from the rollout that was played last.
+	Fit() error
+	// Gated is called after a gate, before the next rollout.
+	Gated() error
+	// Net is the net that gates evaluate and save. It never changes; Fit makes a new one.
+	Net() *mlp.Net
+	// Save adds what Restore of the algorithm needs.
+	Save(s *State) error
+	// Close frees the trainers.
+	Close() error
+}
+
+// An Algorithm is a learner, or several with a share of the budget each, and an evaluation.
+type Algorithm interface {
+	// Start returns the learner of a new run. It begins with the net from, or by its own
+	// rule if from is nil.
+	Start(r *Run, from *mlp.Net) (Learner, error)
+	// Next returns the learner of the next rollout: last, or the one that takes over from
+	// last at the run's progress.
+	Next(r *Run, last Learner) (Learner, error)
+	// Restore returns the learner of a saved run.
+	Restore(r *Run, s *State) (Learner, error)
+	// Gate evaluates the learner's net and sets the scores and Kept of p. It returns false
+	// if ctx ended first.
+	Gate(ctx context.Context, r *Run, p *Point) (bool, error)
+	// GameStream separates the seeds of games from those of everything else.
+	GameStream() uint64
+	// Notes are what a weights file says about the learner's net.
+	Notes(r *Run) map[string]string
+	// Config returns all settings, Options among them, for the saved state.
+	Config() any
+}
 
 // A Run is a training run in progress.
 type Run struct {
 	Game    *task.Game
-	Config  Config
-	Workers int // goroutines that play; no influence on the outcome
+	Options Options
+	Workers int // goroutines that play; they do not influence the outcome
 
 	// Record, if set, is given every game of self-play that begins after it is set, in
-	// the order of places, stretch by stretch.
+	// the order of slots, rollout by rollout.
 	Record func(*record.Record) error
+	// OnGate, if set, is called after some games of a gate. Calls do not overlap.
+	OnGate func(done, of int)
 
 	Counts  Counts
-	Curve   []Point  // one per gate
-	Best    *mlp.Net // the best net gated so far; nil before the first gate
-	trainer *trainer.Trainer
-	net     *mlp.Net // the mean of the trainer's weights over the last fits
-	slots   []*slot
-	players []*chooser
-	rows    rows.Rows // of a stretch
-	actor   *actor    // nil until its share of the budget begins
-	backup  *backup   // nil outside its share
+	Curve   []Point     // one per gate
+	Losses  []LossPoint // of a part of the iterations
+	Best    *mlp.Net    // the best net gated so far; nil before the first gate
+	Learner Learner
+	Slots   []*Slot
+
+	algorithm Algorithm
+	now       func() time.Time
 }
 
 // Counts are what a run has done so far.
 type Counts struct {
 	Iterations int           `json:"iterations"`
-	Gated      int           `json:"gated"` // gates passed through
-	Games      int           `json:"games"`
+	Gated      int           `json:"gated"` // gates passed
+	Games      int           `json:"games"` // games that ended
 	Moves      int           `json:"moves"` // choices made
-	Rows       int           `json:"rows"`  // afterstates learnt from
-	Pairs      int           `json:"pairs"` // pairs of choices the actor has learnt from
+	Rows       int           `json:"rows"`  // afterstates learned from
+	Pairs      int           `json:"pairs"` // pairs of choices an actor has learned from
 	Visited    uint64        `json:"visited"`
-	Loss       float64       `json:"loss"`  // of the last stretch
-	Scale      float64       `json:"scale"` // log odds of winning per unit of the hand-tuned evaluator
-	Spent      time.Duration `json:"spent"`
+	Loss       float64       `json:"loss"`  // of the last rollout
+	Scale      float64       `json:"scale"` // log odds of winning per unit of the baseline evaluator
+	Spent      time.Duration `json:"spent"` // playing and fitting
+	Gating     time.Duration `json:"gating"`
+	LastGate   time.Duration `json:"last_gate"`
 }
 
-// gameStream and rowStream separate the seeds of games and of shuffling from each other
-// and from that of the first weights.
-const (
-	gameStream = 0x67616d65
-	rowStream  = 0x726f7773
-	gateStream = 0x67617465
-)
+const rowStream = 0x726f7773
 
-// New begins a run from a net of the same sizes; where from is nil, from the game's first
-// net if there is to be a backup, else from random weights.
-func New(g *task.Game, c Config, from *mlp.Net, workers int) (*Run, error) {
-	if c.Backup > 0 && from == nil {
-		var err error
-		if from, err = first(g, c); err != nil {
-			return nil, fmt.Errorf("%s: %w", g.Rules.Name, err)
-		}
-	}
-	return create(g, c, from, workers)
-}
-
-// create is New, but from random weights wherever from is nil.
-func create(g *task.Game, c Config, from *mlp.Net, workers int) (*Run, error) {
-	err := errors.Join(c.check(), c.checkBackup(g))
-	if err != nil {
+// New begins a run; see Algorithm.Start for from.
+func New(g *task.Game, o Options, a Algorithm, from *mlp.Net, workers int) (*Run, error) {
+	r := newRun(g, o, a, workers)
+	var err error
+	if r.Learner, err = a.Start(r, from); err != nil {
 		return nil, fmt.Errorf("%s: %w", g.Rules.Name, err)
 	}
-	r := &Run{Game: g, Config: c, Workers: max(1, workers), rows: rows.Rows{Game: g}}
-	if r.trainer, err = trainer.New(trainer.Config{Sizes: sizes(g, c), Batch: c.Batch, Loss: c.loss(), Seed: c.Seed}); err != nil {
-		return nil, err
+	ro := r.Learner.Rollout()
+	for _, s := range r.Slots {
+		s.start(&ro)
 	}
-	if from != nil {
-		if err := r.trainer.SetNet(from); err != nil {
-			return nil, err
-		}
-	}
-	for i := range c.Games {
-		r.slots = append(r.slots, newSlot(g, env.Derive(c.Seed^gameStream, uint64(i))))
-		r.slots[i].start(r.deal())
-	}
-	for range r.Workers {
-		r.players = append(r.players, newChooser(g, c.DeepWidth))
-	}
-	if r.net, err = r.trainer.Net(); err == nil && c.Backup > 0 {
-		err = r.rebase()
-	}
-	return r, err
+	return r, nil
 }
 
-// Close frees what the trainers hold.
-func (r *Run) Close() error {
-	if r.actor != nil {
-		return errors.Join(r.trainer.Close(), r.actor.trainer.Close())
+func newRun(g *task.Game, o Options, a Algorithm, workers int) *Run {
+	r := &Run{Game: g, Options: o, Workers: max(1, workers), algorithm: a, now: time.Now}
+	for i := range o.Games {
+		r.Slots = append(r.Slots, newSlot(g, i, env.Derive(o.Seed^a.GameStream(), uint64(i))))
 	}
-	return r.trainer.Close()
+	return r
 }
 
-// Net is the net as of the last fit that is gated and saved: the actor's mean once there
-// is an actor, else the mean of the net that learns values.
-func (r *Run) Net() *mlp.Net {
-	if r.actor != nil {
-		return r.actor.mean
-	}
-	return r.net
+// Close frees what the learner holds.
+func (r *Run) Close() error { return r.Learner.Close() }
+
+// Net is the net that is gated and saved, as of the last fit.
+func (r *Run) Net() *mlp.Net { return r.Learner.Net() }
+
+// Shuffle returns the generator that orders the rows of this iteration.
+func (r *Run) Shuffle() *rand.Rand {
+	return rand.New(rand.NewPCG(r.Options.Seed^rowStream, uint64(r.Counts.Iterations)))
 }
 
-// Acts reports whether Net is an actor's. Its outputs are preferences, of which the
-// softmax at Config.Temperature draws choices; else they are log odds of winning.
-func (r *Run) Acts() bool { return r.actor != nil }
-
-func (r *Run) deal() deal {
-	c := r.Config
-	d := deal{warm: r.Progress() < c.Warm, explore: c.Explore, late: c.Late, versus: c.Versus, others: c.Others, record: r.Record != nil}
-	if c.backedUp(r.Progress()) {
-		d.samples, d.look = c.Samples, max(1, c.Look)
-	} else if c.Actor > 0 && r.Progress() >= c.actorFrom() {
-		d.temperature = c.Temperature
-	}
-	return d
-}
-
-// Step plays a stretch of all games and fits its rows once.
+// Step plays one rollout and learns from it.
 func (r *Run) Step() error {
-	began := time.Now()
-	d := r.deal()
-	if d.samples == 0 && r.backup != nil {
-		if err := r.settle(); err != nil {
-			return err
-		}
+	began := r.now()
+	next, err := r.algorithm.Next(r, r.Learner)
+	if err != nil {
+		return err
 	}
-	if d.temperature > 0 && r.actor == nil {
-		if err := r.hire(r.net); err != nil {
-			return err
-		}
-	}
-	r.play(d)
-	if err := r.learnAll(d); err != nil {
+	r.Learner = next
+	r.Play(next.Rollout())
+	if err := next.Fit(); err != nil {
 		return err
 	}
 	r.Counts.Iterations++
-	r.Counts.Spent += time.Since(began)
-	return r.pass()
+	r.Counts.Spent += r.now().Sub(began)
+	r.noteLoss()
+	return r.passRecords()
 }
 
-// pass passes the games that ended in this stretch on to Record.
-func (r *Run) pass() error {
-	for _, s := range r.slots {
-		for _, rec := range s.played {
-			if err := r.Record(rec); err != nil {
+// Go steps and gates until the budget is spent or ctx ends; then its error is nil and the
+// run can be saved and resumed. after, if set, is called after each step and each gate.
+func (r *Run) Go(ctx context.Context, after func(gated bool) error) error {
+	for !r.Done() {
+		if ctx.Err() != nil {
+			return nil
+		}
+		gated := r.GateDue()
+		if gated {
+			if ok, err := r.gate(ctx); err != nil || !ok {
+				return err
+			}
+		} else if err := r.Step(); err != nil {
+			return err
+		}
+		if after != nil {
+			if err := after(gated); err != nil {
 				return err
 			}
 		}
-		s.played = s.played[:0]
 	}
 	return nil
 }
 
-// play plays the stretch, the slots shared out among the workers.
-func (r *Run) play(d deal) {
-	deep, net, rounds := r.Progress() >= 1-r.Config.Deep, r.net, r.Config.Rounds
-	if r.backup != nil {
-		net, rounds = r.backup.base, max(1, rounds/backupRounds)
+// passRecords gives the games that ended in this rollout to Record.
+func (r *Run) passRecords() error {
+	var errs []error
+	for _, s := range r.Slots {
+		for _, rec := range s.played {
+			errs = append(errs, r.Record(rec))
+		}
+		s.played = s.played[:0]
 	}
-	if r.actor != nil {
-		net = r.actor.net
-	}
-	var running sync.WaitGroup
-	next := make(chan *slot, len(r.slots))
-	for _, s := range r.slots {
-		next <- s
-	}
-	close(next)
-	for _, c := range r.players {
-		c.use(net)
-		c.deep = deep
-		running.Go(func() {
-			for s := range next {
-				s.play(c, d, rounds)
-			}
-		})
-	}
-	running.Wait()
-	for _, c := range r.players {
-		r.Counts.Visited += c.visited
-		c.visited = 0
-	}
+	return errors.Join(errs...)
 }

@@ -1,77 +1,91 @@
 package selfplay
 
 import (
+	"sync"
+
 	"blockyard/datasets/record"
 	"blockyard/env"
 	"blockyard/train/task"
 )
 
-// Who chooses in a seat.
-const (
-	byNet uint8 = iota
-	byHand
-)
-
-// A slot is a place in which one game after another is played. All its chance comes from
-// its own generator.
-type slot struct {
-	game  *task.Game
-	state env.State
-	rand  env.Rand
-	who   [env.MaxSeats]uint8
-	paths [env.MaxSeats]path
-	seen  insight
-	fate  [][]uint16 // what the futures of a look draw
-	ended int        // games that ended in this stretch
-	moves int        // choices made in this stretch
-
-	record *record.Record   // of the game in progress, if it is recorded
-	played []*record.Record // games that ended in this stretch
+// A Rollout is how a fixed number of steps of all games is played.
+type Rollout struct {
+	Policies []Policy // one per worker
+	Steps    int      // of each game
+	Late     float64  // share of games that start from a late or damaged position
+	Versus   float64  // share of games in which the baseline has one seat
+	Baseline bool     // the baseline has all seats
+	Longest  int      // steps after which a game is left for a new one; 0 for never
+	record   bool
 }
 
-// deal is the policy of a stretch.
-type deal struct {
-	warm    bool // the hand-tuned evaluator plays all seats and all of them learn
-	explore float64
-	late    float64
-	versus  float64
-	others  int // choices not made that a warm start notes
-	record  bool
-	samples int // above 0: moves are chosen two deep and this many looks are taken further
-	look    int // by so many choices
-
-	temperature float64 // above 0: the net is an actor's and draws its choices
+// A Policy chooses for one worker. It keeps what it notes apart for each slot, so that the
+// rows of a rollout do not depend on which worker played which game.
+type Policy interface {
+	// Begin forgets what was noted in the slot's last rollout.
+	Begin(s *Slot)
+	// Choose returns the choice of a seat that has to act.
+	Choose(s *Slot, seat int) env.Action
+	// End is called when the slot's game is over, before the next one starts.
+	End(s *Slot)
+	// Cut is called when the game is left unfinished and when the rollout ends.
+	Cut(s *Slot)
+	// TakeVisited returns how many afterstates were evaluated since the last call.
+	TakeVisited() uint64
 }
 
-func newSlot(g *task.Game, seed uint64) *slot {
-	s := &slot{game: g, state: g.Rules.New(g.Rules.MinSeats)}
-	s.rand.Seed(seed)
+// A Slot is a place in which one game after another is played. All its randomness comes
+// from its own generator.
+type Slot struct {
+	Index    int
+	State    env.State
+	Rand     env.Rand
+	Baseline [env.MaxSeats]bool // seats that the baseline plays against the learner
+
+	game   *task.Game
+	age    int // steps of this game
+	ended  int // games that ended in this rollout
+	moves  int // choices made in this rollout
+	record *record.Record
+	played []*record.Record // games that ended in this rollout
+}
+
+func newSlot(g *task.Game, index int, seed uint64) *Slot {
+	s := &Slot{Index: index, game: g, State: g.Rules.New(g.Rules.MinSeats)}
+	s.Rand.Seed(seed)
 	return s
 }
 
+// Chance is true with probability p. It draws nothing if p is 0.
+func (s *Slot) Chance(p float64) bool {
+	return p > 0 && float64(s.Rand.Next()>>11)*(1./(1<<53)) < p
+}
+
 // start begins a game.
-func (s *slot) start(d deal) {
-	seed := s.rand.Next()
-	s.state.Reset(seed)
-	late := s.chance(d.late)
+func (s *Slot) start(ro *Rollout) {
+	seed := s.Rand.Next()
+	s.State.Reset(seed)
+	s.age = 0
+	late := s.Chance(ro.Late)
 	if late {
-		s.game.Damage(s.state, &s.rand)
+		s.game.Damage(s.State, &s.Rand)
 	}
-	s.who = [env.MaxSeats]uint8{}
-	if !d.warm && s.chance(d.versus) {
-		s.who[s.rand.Next()%uint64(s.game.Rules.MinSeats)] = byHand
+	s.Baseline = [env.MaxSeats]bool{}
+	if !ro.Baseline && s.Chance(ro.Versus) {
+		s.Baseline[s.Rand.Next()%uint64(s.game.Rules.MinSeats)] = true
 	}
 	s.record = nil
-	if d.record {
-		s.record = s.begin(seed, late, d.warm)
+	if ro.record {
+		s.record = s.newRecord(seed, late, ro.Baseline)
 	}
 }
 
-// begin is the record of a game that has just been started.
-func (s *slot) begin(seed uint64, late, warm bool) *record.Record {
+// newRecord returns the record of a game that has just been started, or nil if its start
+// cannot be encoded.
+func (s *Slot) newRecord(seed uint64, late, baseline bool) *record.Record {
 	var names []string
-	for _, w := range s.who[:s.game.Rules.MinSeats] {
-		if warm || w == byHand {
+	for _, b := range s.Baseline[:s.game.Rules.MinSeats] {
+		if baseline || b {
 			names = append(names, "hand:ply=1")
 		} else {
 			names = append(names, "net in training")
@@ -79,8 +93,8 @@ func (s *slot) begin(seed uint64, late, warm bool) *record.Record {
 	}
 	rec := record.New(s.game.Rules, seed, names)
 	if late {
-		start, err := env.Encode(nil, s.state)
-		if err != nil { // a state that cannot be encoded cannot be recorded
+		start, err := env.Encode(nil, s.State)
+		if err != nil {
 			return nil
 		}
 		rec.Start = start
@@ -88,109 +102,67 @@ func (s *slot) begin(seed uint64, late, warm bool) *record.Record {
 	return rec
 }
 
-// play plays rounds steps and notes what the learning seats saw.
-func (s *slot) play(c *chooser, d deal, rounds int) {
-	s.ended, s.moves, s.played = 0, 0, s.played[:0]
-	s.seen.clear()
-	for i := range s.paths {
-		p := &s.paths[i]
-		p.x, p.steps, p.otherX, p.otherWorth = p.x[:0], p.steps[:0], p.otherX[:0], p.otherWorth[:0]
-		p.pairX, p.pairAt = p.pairX[:0], p.pairAt[:0]
+// Play plays a rollout, the slots shared out among the workers.
+func (r *Run) Play(ro Rollout) {
+	ro.record = r.Record != nil
+	r.Share(len(ro.Policies), len(r.Slots), func(worker, i int) {
+		r.Slots[i].play(ro.Policies[worker], &ro)
+	})
+	for _, s := range r.Slots {
+		r.Counts.Games += s.ended
+		r.Counts.Moves += s.moves
 	}
-	for range rounds {
-		acting := s.state.Acting()
-		m := env.NoMoves
+	for _, p := range ro.Policies {
+		r.Counts.Visited += p.TakeVisited()
+	}
+}
+
+// Share calls do for i from 0 to n-1, each on one of the workers.
+func (r *Run) Share(workers, n int, do func(worker, i int)) {
+	next := make(chan int, n)
+	for i := range n {
+		next <- i
+	}
+	close(next)
+	var running sync.WaitGroup
+	for w := range workers {
+		running.Go(func() {
+			for i := range next {
+				do(w, i)
+			}
+		})
+	}
+	running.Wait()
+}
+
+func (s *Slot) play(p Policy, ro *Rollout) {
+	s.ended, s.moves, s.played = 0, 0, s.played[:0]
+	p.Begin(s)
+	for range ro.Steps {
+		acting, m := s.State.Acting(), env.NoMoves
 		for set := acting; set != 0; set = set.Rest() {
 			seat := set.First()
-			m[seat] = s.choose(c, d, seat)
+			m[seat] = p.Choose(s, seat)
 			s.moves++
 		}
 		if s.record != nil {
 			s.record.Add(acting, m)
 		}
-		s.state.Step(m)
-		if s.state.Acting() == 0 {
-			s.finish()
-			s.start(d)
+		s.State.Step(m)
+		s.age++
+		if s.State.Acting() == 0 {
+			s.ended++
+			if s.record != nil {
+				s.record.End(s.State)
+				s.played = append(s.played, s.record)
+			}
+			p.End(s)
+		} else if ro.Longest == 0 || s.age < ro.Longest {
+			continue
+		} else {
+			p.Cut(s)
 		}
+		s.start(ro)
 	}
-}
-
-// choose plays for seat and, if it learns, notes the row.
-func (s *slot) choose(c *chooser, d deal, seat int) env.Action {
-	hand := d.warm || s.who[seat] == byHand
-	if !hand && d.temperature > 0 {
-		return s.act(c, d, seat)
-	}
-	if !hand && d.samples > 0 {
-		return s.deliberate(c, d, seat)
-	}
-	var i int
-	if hand {
-		i = c.byHand(s.state, seat)
-	} else {
-		i = c.byNet(s.state, seat)
-	}
-	if i < 0 {
-		return env.None
-	}
-	if s.chance(d.explore) && c.root.live > 1 {
-		c.rank()
-		i = c.root.slot[c.order[s.rand.Next()%uint64(min(6, len(c.order)))]]
-	}
-	if d.warm || !hand {
-		s.note(c, seat, i, d.warm)
-	}
-	if d.warm && c.worth != nil {
-		for range min(d.others, c.root.live-1) {
-			s.noteOther(c, seat)
-		}
-	}
-	return c.root.legal[i]
-}
-
-// act draws a choice and a second one for comparison, plays the first and notes both if
-// they differ. Where there is nothing to draw it plays the best.
-func (s *slot) act(c *chooser, d deal, seat int) env.Action {
-	c.options(s.state, seat)
-	if len(c.picks) == 0 {
-		i := c.byNet(s.state, seat)
-		if i < 0 {
-			return env.None
-		}
-		s.note(c, seat, i, false)
-		return c.root.legal[i]
-	}
-	a, b := c.draw(d.temperature, &s.rand)
-	i := c.root.slot[c.picks[a]]
-	s.note(c, seat, i, false)
-	if a != b {
-		p, n := &s.paths[seat], len(s.game.Features)
-		p.pairX = append(p.pairX, make([]float32, 2*n)...)
-		x := p.pairX[len(p.pairX)-2*n:]
-		c.optionRow(a, seat, x[:n])
-		c.optionRow(b, seat, x[n:])
-		p.pairAt = append(p.pairAt, len(p.steps)-1)
-	}
-	return c.root.legal[i]
-}
-
-// finish closes the paths of a game that is over.
-func (s *slot) finish() {
-	s.ended++
-	if s.record != nil {
-		s.record.End(s.state)
-		s.played = append(s.played, s.record)
-	}
-	for seat := range s.paths {
-		p := &s.paths[seat]
-		if k := len(p.steps) - 1; k >= 0 && p.steps[k].kind != ended {
-			p.steps[k].kind = ended
-			p.steps[k].result = s.outcome(seat)
-		}
-	}
-}
-
-func (s *slot) chance(p float64) bool {
-	return p > 0 && float64(s.rand.Next()>>11)*(1./(1<<53)) < p
+	p.Cut(s)
 }

@@ -13,162 +13,181 @@ import (
 	"blockyard/train/task"
 )
 
-// saved is a run but for its tensors: the metadata "run" of a state file.
-type saved struct {
-	Game   string       `json:"game"`
-	Rules  int          `json:"rules"`
-	Config Config       `json:"config"`
-	Counts Counts       `json:"counts"`
-	Curve  []Point      `json:"curve"`
-	Steps  int          `json:"steps"` // of the optimiser
-	Actor  *savedActor  `json:"actor,omitempty"`
-	Backup *savedBackup `json:"backup,omitempty"`
-	Slots  []savedSlot  `json:"slots"`
+// A State is a saved run: tensors, and a JSON object in the metadata "run" of their file.
+type State struct {
+	Tensors []mlp.Tensor
+	values  map[string]json.RawMessage
 }
 
-// savedBackup is a backup but for its base.
-type savedBackup struct {
-	Drift float64 `json:"drift"`
-	Fits  int     `json:"fits"`
+// Put sets a value of the JSON object.
+func (s *State) Put(name string, v any) error {
+	data, err := json.Marshal(v)
+	s.values[name] = data
+	return err
 }
 
-// savedActor is an actor but for its tensors.
-type savedActor struct {
-	Steps int `json:"steps"` // of its optimiser
-	Fits  int `json:"fits"`
+// Get reads a value of the JSON object into v and reports whether there is one.
+func (s *State) Get(name string, v any) (bool, error) {
+	data, ok := s.values[name]
+	if !ok || string(data) == "null" {
+		return false, nil
+	}
+	if err := json.Unmarshal(data, v); err != nil {
+		return false, fmt.Errorf("%q of the saved run: %w", name, err)
+	}
+	return true, nil
 }
 
 // savedSlot is a game in progress.
 type savedSlot struct {
-	State string  `json:"state"` // env.Encode, in base64
-	Word  string  `json:"word"`  // of the slot's generator
-	Who   []uint8 `json:"who"`
+	State    string  `json:"state"` // env.Encode, in base64
+	Word     string  `json:"word"`  // of the slot's generator
+	Baseline []uint8 `json:"who,omitempty"`
+	Age      int     `json:"age,omitempty"`
 }
 
 // Save writes the run as it stands between two steps. A run that Resume reads goes on as
 // this one would have.
 func (r *Run) Save(path string) error {
-	tensors, steps := r.trainer.State()
-	s := saved{Game: r.Game.Rules.Name, Rules: r.Game.Rules.Rules, Config: r.Config, Counts: r.Counts, Curve: r.Curve, Steps: steps}
-	for _, x := range r.slots {
-		b, err := env.Encode(nil, x.state)
+	s := &State{values: map[string]json.RawMessage{}}
+	var slots []savedSlot
+	for _, x := range r.Slots {
+		saved, err := x.save()
 		if err != nil {
 			return err
 		}
-		s.Slots = append(s.Slots, savedSlot{base64.StdEncoding.EncodeToString(b), strconv.FormatUint(x.rand.Word, 16), x.who[:]})
+		slots = append(slots, saved)
 	}
-	tensors = append(tensors, prefixed(r.net.Tensors(), netPrefix)...)
+	errs := []error{r.Learner.Save(s)}
 	if r.Best != nil {
-		tensors = append(tensors, prefixed(r.Best.Tensors(), bestPrefix)...)
+		s.AddNet(bestPrefix, r.Best)
 	}
-	if b := r.backup; b != nil {
-		s.Backup = &savedBackup{Drift: b.drift, Fits: b.fits}
-		tensors = append(tensors, prefixed(b.base.Tensors(), basePrefix)...)
+	for name, v := range map[string]any{
+		"game": r.Game.Rules.Name, "rules": r.Game.Rules.Rules, "config": r.algorithm.Config(),
+		"counts": r.Counts, "curve": r.Curve, "losses": r.Losses, "slots": slots,
+	} {
+		errs = append(errs, s.Put(name, v))
 	}
-	if a := r.actor; a != nil {
-		own, steps := a.trainer.State()
-		s.Actor = &savedActor{Steps: steps, Fits: a.fits}
-		tensors = append(tensors, prefixed(own, actorPrefix)...)
-		tensors = append(tensors, prefixed(a.mean.Tensors(), meanPrefix)...)
-	}
-	text, err := json.Marshal(s)
-	if err != nil {
+	text, err := json.Marshal(s.values)
+	if err := errors.Join(append(errs, err)...); err != nil {
 		return err
 	}
 	var b bytes.Buffer
-	if err := mlp.WriteTensors(&b, tensors, map[string]string{"run": string(text)}); err != nil {
+	if err := mlp.WriteTensors(&b, s.Tensors, map[string]string{"run": string(text)}); err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}
 	return mlp.WriteFile(path, b.Bytes())
 }
 
-// Resume goes on with a saved run.
-func Resume(g *task.Game, path string, workers int) (*Run, error) {
+// Resume goes on with a saved run. open makes the algorithm that its config asks for.
+func Resume(g *task.Game, path string, workers int, open func(*State) (Algorithm, Options, error)) (*Run, error) {
 	data, err := mlp.ReadFile(path)
 	if err != nil {
 		return nil, err
 	}
-	r, err := resume(g, data, workers)
+	r, err := resume(g, data, workers, open)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	return r, nil
 }
 
-func resume(g *task.Game, data []byte, workers int) (*Run, error) {
-	tensors, meta, err := mlp.ParseTensors(data)
-	if err != nil {
+func resume(g *task.Game, data []byte, workers int, open func(*State) (Algorithm, Options, error)) (*Run, error) {
+	s := &State{}
+	var meta map[string]string
+	var err error
+	if s.Tensors, meta, err = mlp.ParseTensors(data); err != nil {
 		return nil, err
 	}
-	var s saved
-	if err := json.Unmarshal([]byte(meta["run"]), &s); err != nil {
+	if err := json.Unmarshal([]byte(meta["run"]), &s.values); err != nil {
 		return nil, fmt.Errorf("not a saved run: %w", err)
 	}
-	if s.Game != g.Rules.Name || s.Rules != g.Rules.Rules {
-		return nil, fmt.Errorf("a run of %s, rules version %d, not of %s, version %d", s.Game, s.Rules, g.Rules.Name, g.Rules.Rules)
+	var game string
+	var rules int
+	if err := s.getAll(map[string]any{"game": &game, "rules": &rules}); err != nil {
+		return nil, err
 	}
-	r, err := create(g, s.Config, nil, workers)
+	if game != g.Rules.Name || rules != g.Rules.Rules {
+		return nil, fmt.Errorf("a run of %s, rules version %d, not of %s, version %d", game, rules, g.Rules.Name, g.Rules.Rules)
+	}
+	a, o, err := open(s)
 	if err != nil {
 		return nil, err
 	}
-	if err := r.restore(&s, tensors); err != nil {
-		_ = r.Close() // the error that matters is the other one
+	r := newRun(g, o, a, workers)
+	if err := r.restore(s); err != nil {
+		return nil, err
+	}
+	if r.Learner, err = a.Restore(r, s); err != nil {
 		return nil, err
 	}
 	return r, nil
 }
 
-// restore fills in a new run of the saved configuration.
-func (r *Run) restore(s *saved, tensors []mlp.Tensor) error {
-	r.Counts, r.Curve = s.Counts, s.Curve
-	if err := r.goBack(s.Backup, tensors); err != nil {
+func (s *State) getAll(into map[string]any) error {
+	var errs []error
+	for name, v := range into {
+		_, err := s.Get(name, v)
+		errs = append(errs, err)
+	}
+	return errors.Join(errs...)
+}
+
+// restore fills in all but the learner.
+func (r *Run) restore(s *State) error {
+	var slots []savedSlot
+	old := struct { // the count of evaluations, as some states name it
+		Seen uint64 `json:"seen"`
+	}{}
+	into := map[string]any{"curve": &r.Curve, "losses": &r.Losses, "slots": &slots}
+	if err := errors.Join(s.getAll(into), s.getAll(map[string]any{"counts": &r.Counts}), s.getAll(map[string]any{"counts": &old})); err != nil {
 		return err
 	}
-	if err := r.trainer.SetState(tensors, s.Steps); err != nil {
+	r.Counts.Visited += old.Seen
+	var err error
+	if r.Best, err = s.Net(bestPrefix, r.Options.Sizes(r.Game)); err != nil {
 		return err
 	}
-	best, err := net(tensors, bestPrefix, r.net)
-	if err != nil {
-		return err
+	if len(slots) != len(r.Slots) {
+		return fmt.Errorf("%d games in progress, want %d", len(slots), len(r.Slots))
 	}
-	now, err := net(tensors, netPrefix, r.net)
-	if err != nil {
-		return err
-	}
-	if now == nil {
-		return errors.New("no weights of the net that plays")
-	}
-	r.Best, r.net = best, now
-	if s.Actor != nil {
-		if err := r.rehire(s.Actor, tensors); err != nil {
-			return err
-		}
-	}
-	if len(s.Slots) != len(r.slots) {
-		return fmt.Errorf("%d games in progress, want %d", len(s.Slots), len(r.slots))
-	}
-	for i, x := range s.Slots {
-		if err := r.slots[i].restore(x); err != nil {
+	for i, x := range slots {
+		if err := r.Slots[i].restore(x); err != nil {
 			return fmt.Errorf("game %d: %w", i, err)
 		}
 	}
 	return nil
 }
 
-func (s *slot) restore(x savedSlot) error {
+func (s *Slot) save() (savedSlot, error) {
+	b, err := env.Encode(nil, s.State)
+	seats := make([]uint8, len(s.Baseline))
+	for i, baseline := range s.Baseline {
+		if baseline {
+			seats[i] = 1
+		}
+	}
+	return savedSlot{base64.StdEncoding.EncodeToString(b), strconv.FormatUint(s.Rand.Word, 16), seats, s.age}, err
+}
+
+func (s *Slot) restore(x savedSlot) error {
 	b, err := base64.StdEncoding.DecodeString(x.State)
 	if err != nil {
 		return err
 	}
-	if err := env.Decode(s.state, s.game.Rules.New(s.game.Rules.MinSeats), b); err != nil {
+	if err := env.Decode(s.State, s.game.Rules.New(s.game.Rules.MinSeats), b); err != nil {
 		return err
 	}
-	if s.rand.Word, err = strconv.ParseUint(x.Word, 16, 64); err != nil {
-		return err
+	if s.State.Acting() == 0 {
+		return errors.New("the game is over, want one in progress")
 	}
-	if len(x.Who) != len(s.who) {
-		return fmt.Errorf("%d seats, want %d", len(x.Who), len(s.who))
+	if len(x.Baseline) > len(s.Baseline) {
+		return fmt.Errorf("%d seats, want up to %d", len(x.Baseline), len(s.Baseline))
 	}
-	copy(s.who[:], x.Who)
-	return nil
+	for i, v := range x.Baseline {
+		s.Baseline[i] = v == 1
+	}
+	s.age = x.Age
+	s.Rand.Word, err = strconv.ParseUint(x.Word, 16, 64)
+	return err
 }

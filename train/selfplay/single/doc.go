@@ -1,19 +1,26 @@
-// Package single trains a net for a game of one seat by what its choices earn: V of an
-// afterstate is the points made from there on, each worth a unit, and by a discount less
-// for every choice it is later.
+// Package single trains a value net for a game of one seat, by TD(λ) on the points that its
+// choices make: V of an afterstate is the points made from there on, each worth a unit, and
+// multiplied by a discount γ for every choice they are later.
 //
-// Many games are played side by side, greedily: the choice of the most reward plus
-// discounted V. What an afterstate is worth follows from the choice after it,
+// The net plays greedily: the choice with the highest reward plus discounted V. The value of
+// an afterstate follows from the choice after it,
 //
 //	G = r + γ·((1-λ)·V(next) + λ·G(next)),   0 beyond the end of a game
 //
-// and every afterstate that was chosen is learnt from once, or as often as its stretch is
-// kept, then towards what the net makes of the next ones by now. Pieces are random enough
-// to explore by; some games begin with a damaged position, and no game goes on for ever.
+// Every afterstate that was chosen is learned from once, or as often as its rollout is kept;
+// then by the current net's values of the next ones. Pieces are random enough to
+// explore by. Some games start from a damaged position, and a game that goes on for long is
+// left for a new one.
 //
-// Where a game has a planner, V is learnt of the positions that its plans lead to: those are
-// what a search asks a net about, and they are not those that games come through. Of two
-// plans made one after the other r is the points the second one promises beyond the first.
-// A search finds the positions that a net thinks too well of, so it is on its own finds that
-// the net must learn; to begin with, it learns what a hand-tuned search finds.
+// If the game has a planner, V is learned of the positions in which its plans end. A search
+// evaluates those positions, which differ from the ones that games pass through. Of two plans
+// made one after the other, r is the points that the second promises beyond the first.
+// A search finds the positions that a net overestimates, so the net has to learn from
+// plans made with itself. At first it may learn from plans of the baseline evaluator.
+//
+//	config.go   settings
+//	learner.go  Learner: nets, rollouts, one fit per rollout
+//	policy.go   one decision: greedy, or by a plan
+//	steps.go    what is noted of a rollout, λ-returns, and their tensors in a state file
+//	gate.go     points per game
 package single

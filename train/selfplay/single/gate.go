@@ -2,57 +2,98 @@ package single
 
 import (
 	"context"
+	"math"
+	"sync"
 
 	"blockyard/env"
+	"blockyard/train/selfplay"
 )
 
-// A Point is what one gate found: how the net plays one choice deep, on seeds used for
-// nothing else and the same in every gate.
-type Point struct {
-	Iterations int     `json:"iterations"`
-	Rows       int     `json:"rows"`
-	Loss       float64 `json:"loss"`
-	Points     int     `json:"points"`   // made in all games together
-	Ends       int     `json:"ends"`     // games that ended before they were stopped
-	PerGame    float64 `json:"per_game"` // points a game that is not stopped would make: all points over ends, one end at the least
-	Kept       bool    `json:"kept"`     // this net is now the best
-	Seconds    float64 `json:"seconds"`  // of training so far
+const gateStream = 0x67617465
+
+// A result is what one game of a gate came to.
+type result struct {
+	points int
+	ended  bool
 }
 
-// gate plays the gate's games with the mean net and keeps it if none did better. ok is
-// false if ctx ended before the result was there.
-func (r *Run) gate(ctx context.Context) (ok bool, err error) {
-	c := r.Config
-	p := Point{Iterations: r.Counts.Iterations, Rows: r.Counts.Rows, Loss: r.Counts.Loss, Seconds: r.Counts.Spent.Seconds()}
-	points, ends := make([]int, c.GateGames), make([]bool, c.GateGames)
-	seen := r.Counts.Seen
-	r.share(func(ch *chooser, i int) {
-		s := r.Game.Solo.Rules.New(1)
-		s.Reset(env.Derive(c.Seed^gateStream, uint64(i)))
-		for n := 0; n < c.GateSteps && s.Acting() != 0 && ctx.Err() == nil; n++ {
-			s.Step(env.Alone(0, ch.pick(s)))
-		}
-		points[i], ends[i] = s.Score(0), s.Acting() == 0
-	}, c.GateGames, r.mean, false)
-	r.Counts.Seen = seen // that of training alone
+// Gate implements selfplay.Algorithm. It plays one ply deep, or by plans, on seeds that are used for
+// nothing else and are the same for every gate. It keeps the net if none did better.
+func (a algorithm) Gate(ctx context.Context, r *selfplay.Run, p *selfplay.Point) (bool, error) {
+	l := r.Learner.(*Learner)
+	results := l.gateGames(ctx)
+	for _, x := range l.policies {
+		x.TakeVisited() // evaluations of training alone are counted
+	}
 	if ctx.Err() != nil {
 		return false, nil
 	}
-	for i, n := range points {
-		p.Points += n
-		if ends[i] {
+	p.Games = len(results)
+	for _, x := range results {
+		p.Points += x.points
+		if x.ended {
 			p.Ends++
 		}
 	}
 	p.PerGame = float64(p.Points) / float64(max(1, p.Ends))
+	p.Score = p.PerGame
+	p.Low, p.High = interval(results, p.PerGame)
 	p.Kept = true
 	for _, q := range r.Curve {
 		p.Kept = p.Kept && p.PerGame >= q.PerGame
 	}
-	if p.Kept {
-		r.Best = r.mean
-	}
-	r.Curve = append(r.Curve, p)
-	r.Counts.Gated++
 	return true, nil
+}
+
+// gateGames plays the games of a gate. When the gate's time is over no game begins, but
+// the first.
+func (l *Learner) gateGames(ctx context.Context) []result {
+	c, over := l.config, l.run.GateTimer(0.5)
+	stop := l.run.GateTimer(1)
+	all, played := make([]result, c.GateGames), make([]bool, c.GateGames)
+	policies := l.use(l.mean, false)
+	var reporting sync.Mutex
+	done := 0
+	l.run.Share(len(policies), c.GateGames, func(worker, i int) {
+		if i > 0 && over() {
+			return
+		}
+		s := l.run.Game.Rules.New(1)
+		s.Reset(env.Derive(c.Seed^gateStream, uint64(i)))
+		for n := 0; n < c.GateSteps && s.Acting() != 0 && ctx.Err() == nil && !stop(); n++ {
+			s.Step(env.Alone(0, policies[worker].pick(s)))
+		}
+		all[i], played[i] = result{s.Score(0), s.Acting() == 0}, true
+		reporting.Lock()
+		defer reporting.Unlock()
+		if done++; l.run.OnGate != nil {
+			l.run.OnGate(done, c.GateGames)
+		}
+	})
+	results := all[:0]
+	for i, x := range all {
+		if played[i] {
+			results = append(results, x)
+		}
+	}
+	return results
+}
+
+// interval is the 95 % interval of points per game that ended, by the delta method on the
+// logarithm. The upper bound is 0, for none, if no game ended.
+func interval(results []result, perGame float64) (low, high float64) {
+	n, ends, sum := float64(len(results)), 0.0, 0.0
+	for _, x := range results {
+		d := float64(x.points)
+		if x.ended {
+			d -= perGame
+			ends++
+		}
+		sum += d * d
+	}
+	if ends == 0 || n < 2 || perGame == 0 {
+		return 0, 0
+	}
+	width := math.Exp(1.96 * math.Sqrt(sum*n/(n-1)) / (ends * perGame))
+	return perGame / width, perGame * width
 }

@@ -4,10 +4,13 @@ import (
 	"context"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"blockyard/agents/mlp"
+	"blockyard/env"
+	"blockyard/train/selfplay"
 	"blockyard/train/task"
 )
 
@@ -18,27 +21,34 @@ func tiny() Config {
 	return c
 }
 
-func open(t *testing.T, c Config, workers int) *Run {
-	r, err := New(task.WinTetris, c, nil, workers)
+func open(t *testing.T, g *task.Game, c Config, workers int) *selfplay.Run {
+	t.Helper()
+	r, err := New(g, c, nil, workers)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, r.Close()) })
 	return r
 }
 
+func learner(r *selfplay.Run) *Learner { return r.Learner.(*Learner) }
+
 // same requires that two runs have come to the same.
-func same(t *testing.T, a, b *Run) {
+func same(t *testing.T, a, b *selfplay.Run) {
+	t.Helper()
 	require.Equal(t, a.Net().Tensors(), b.Net().Tensors())
 	require.Equal(t, a.Best.Tensors(), b.Best.Tensors())
-	a.Counts.Spent, b.Counts.Spent = 0, 0
-	require.Equal(t, a.Counts, b.Counts)
-	for i := range a.Curve {
-		a.Curve[i].Seconds, b.Curve[i].Seconds = 0, 0
+	for _, r := range []*selfplay.Run{a, b} {
+		r.Counts.Spent, r.Counts.Gating, r.Counts.LastGate = 0, 0, 0
+		for i := range r.Curve {
+			r.Curve[i].Seconds = 0
+		}
 	}
+	require.Equal(t, a.Counts, b.Counts)
 	require.Equal(t, a.Curve, b.Curve)
+	require.Equal(t, a.Losses, b.Losses)
 }
 
 func TestWorkersChangeNothing(t *testing.T) {
-	one, three := open(t, tiny(), 1), open(t, tiny(), 3)
+	one, three := open(t, task.WinTetris, tiny(), 1), open(t, task.WinTetris, tiny(), 3)
 	require.NoError(t, one.Go(t.Context(), nil))
 	require.NoError(t, three.Go(t.Context(), nil))
 	same(t, one, three)
@@ -49,7 +59,7 @@ func TestWorkersChangeNothing(t *testing.T) {
 func TestAResumedRunGoesOnAsBefore(t *testing.T) {
 	conf := tiny()
 	conf.Keep = 3
-	whole, first := open(t, conf, 1), open(t, conf, 1)
+	whole, first := open(t, task.WinTetris, conf, 1), open(t, task.WinTetris, conf, 1)
 	require.NoError(t, whole.Go(t.Context(), nil))
 	ctx, cancel := context.WithCancel(t.Context())
 	require.NoError(t, first.Go(ctx, func(bool) error {
@@ -77,7 +87,7 @@ func TestAResumedRunGoesOnAsBefore(t *testing.T) {
 
 // TestReturns works one path out by hand: two steps, the end, a game that is cut off.
 func TestReturns(t *testing.T) {
-	s := &stretch{steps: []step{
+	s := &steps{list: []step{
 		{value: 1, reward: 9},
 		{value: 2, reward: 10, ended: true, last: 3},
 		{value: 4, reward: 9},
@@ -94,53 +104,67 @@ func TestReturns(t *testing.T) {
 	require.Equal(t, float32(20+0.5*(0.75*8+0.25*y[3])), y[2])
 }
 
-// TestPlans has a run learn from a planner: first the hand-tuned one, then the net's.
+// A game that ends with its first choice says nothing about the game before it.
+func TestEndsCloseTheirOwnGameOnly(t *testing.T) {
+	s := &steps{}
+	s.end(1)
+	require.Empty(t, s.list)
+	s.add(step{}, nil)
+	s.end(2)
+	s.end(3)
+	require.Equal(t, []step{{ended: true, last: 2}}, s.list)
+	s.add(step{}, nil)
+	s.cut()
+	s.end(4)
+	require.Equal(t, step{cut: true}, s.list[1])
+}
+
+// TestPlans has a run learn from a planner: first the baseline's, then the net's.
 func TestPlans(t *testing.T) {
 	c := tiny()
 	c.Iterations, c.Rounds, c.Keep, c.Warm, c.Late, c.Gates, c.GateGames, c.GateSteps = 6, 12, 2, 0.5, 1, 1, 1, 5
-	runs := [2]*Run{}
+	runs := [2]*selfplay.Run{}
 	for k := range runs {
-		r, err := New(task.Dropblox, c, nil, 1+k)
-		require.NoError(t, err)
-		defer func() { require.NoError(t, r.Close()) }()
+		r := open(t, task.Dropblox, c, 1+k)
 		require.NoError(t, r.Step())
-		for _, s := range r.slots {
-			require.NotEmpty(t, s.steps)
-			require.Len(t, s.x, len(s.steps)*len(task.Dropblox.Features))
+		for _, s := range learner(r).steps {
+			require.NotEmpty(t, s.list)
+			require.Len(t, s.x, len(s.list)*len(task.Dropblox.Features))
 		}
 		require.NoError(t, r.Go(t.Context(), nil))
-		require.Len(t, r.kept, c.Keep*c.Games)
+		require.Len(t, learner(r).kept, c.Keep*c.Games)
 		runs[k] = r
 	}
 	same(t, runs[0], runs[1])
 }
 
-// A plan's worth follows what later plans make of it: points are those where plans lead to.
+// A plan's worth follows what later plans make of it: points are those that plans lead to.
 func TestFollowsPlans(t *testing.T) {
-	net, err := mlp.New([]mlp.Layer{{In: len(task.Dropblox.Features), Out: 1, W: make([]float32, len(task.Dropblox.Features)), B: []float32{0.5}}})
-	require.NoError(t, err)
-	c := newChooser(task.Dropblox, 4)
-	c.use(net, true)
-	s := newSlot(task.Dropblox, 3)
-	s.start(1)
-	unit, leaf := task.Dropblox.Solo.Unit, 0
-	for n := 0; ; n++ {
-		s.follow(c, 0)
-		if s.state.Acting() == 0 {
-			break
+	c := tiny()
+	c.Explore, c.Games, c.Width, c.Warm = 0, 1, 4, 1
+	r := open(t, task.Dropblox, c, 1)
+	l, slot, unit, leaf := learner(r), r.Slots[0], task.Dropblox.Solo.Unit, 0
+	l.Rollout()
+	p := l.policies[0]
+	p.Begin(slot)
+	notes := &l.steps[0]
+	for n := 0; slot.State.Acting() != 0; n++ {
+		m := env.Alone(0, p.Choose(slot, 0))
+		if n > 0 && len(notes.list) > 0 && l.points[0] != leaf {
+			require.InDelta(t, float64(l.points[0]-leaf)*unit, notes.list[len(notes.list)-1].reward, 1e-6)
 		}
-		if n > 0 && len(s.steps) > 0 && s.leaf != leaf {
-			require.InDelta(t, float64(s.leaf-leaf)*unit, s.steps[len(s.steps)-1].reward, 1e-6)
-		}
-		leaf = s.leaf
+		leaf = l.points[0]
+		slot.State.Step(m)
 	}
-	last := s.steps[len(s.steps)-1]
+	p.End(slot)
+	last := notes.list[len(notes.list)-1]
 	require.True(t, last.ended)
-	require.InDelta(t, float64(s.state.Score(0)-s.leaf)*unit, last.last, 1e-6)
-	s.start(1)
-	before := len(s.steps)
-	s.follow(c, 1) // a random choice: no plan
-	require.Len(t, s.steps, before)
+	require.InDelta(t, float64(slot.State.Score(0)-leaf)*unit, last.last, 1e-6)
+	slot.State.Reset(1)
+	r.Options.Explore = 1 // a random choice: no plan
+	before := len(notes.list)
+	p.Choose(slot, 0)
+	require.Len(t, notes.list, before)
 }
 
 // TestItLearns compares a short run with where it starts.
@@ -148,15 +172,27 @@ func TestItLearns(t *testing.T) {
 	c := Default()
 	c.Games, c.Rounds, c.Iterations, c.Gates, c.GateGames, c.GateSteps, c.Mean = 32, 32, 120, 1, 20, 2000, 10
 	c.Batch, c.Rate, c.Lambda, c.Late = 64, 3e-3, 0.8, 0.8
-	r := open(t, c, 2)
-	_, err := r.gate(t.Context())
+	r := open(t, task.WinTetris, c, 2)
+	before := selfplay.Point{}
+	ok, err := algorithm{c}.Gate(t.Context(), r, &before)
+	require.True(t, ok)
 	require.NoError(t, err)
-	before := r.Curve[0].PerGame
-	r.Counts.Gated = 0
 	require.NoError(t, r.Go(t.Context(), nil))
-	t.Logf("%.1f lines a game at first, %.1f after %d choices", before, r.Curve[1].PerGame, r.Counts.Moves)
-	require.Less(t, before, 1.)
-	require.Greater(t, r.Curve[1].PerGame, 10.)
+	t.Logf("%.1f lines per game at first, %.1f after %d choices", before.PerGame, r.Curve[0].PerGame, r.Counts.Moves)
+	require.Less(t, before.PerGame, 1.)
+	require.Greater(t, r.Curve[0].PerGame, 10.)
+}
+
+// The interval of points per game holds the truth, that of games which end by chance too.
+func TestInterval(t *testing.T) {
+	low, high := interval([]result{{100, true}, {110, true}, {90, true}, {100, true}}, 100)
+	require.InDelta(t, 92, low, 1)
+	require.InDelta(t, 108, high, 1.5)
+	low, high = interval([]result{{1000, false}, {1000, false}, {500, true}, {1000, false}}, 3500)
+	require.Less(t, low, 1000.)
+	require.Greater(t, high, 10000.)
+	_, high = interval([]result{{1000, false}, {1000, false}}, 2000)
+	require.Zero(t, high, "no end, no upper bound")
 }
 
 func TestBadConfigsAreNamed(t *testing.T) {
@@ -166,7 +202,7 @@ func TestBadConfigsAreNamed(t *testing.T) {
 		"keep is 0":           func(c *Config) { c.Keep = 0 },
 		"rows are kept":       func(c *Config) { c.Keep = 1 << 15 },
 		"games is 0":          func(c *Config) { c.Games = 0 },
-		"one of the two":      func(c *Config) { c.For = 1 },
+		"one of the two":      func(c *Config) { c.For = time.Second },
 		"gate steps is -1":    func(c *Config) { c.GateSteps = -1 },
 		"of 0 iterations and": func(c *Config) { c.Iterations = 0 },
 	} {
@@ -176,5 +212,5 @@ func TestBadConfigsAreNamed(t *testing.T) {
 		require.ErrorContains(t, err, says)
 	}
 	_, err := New(task.BlockBattle, tiny(), nil, 1)
-	require.ErrorIs(t, err, ErrNotSolo)
+	require.ErrorIs(t, err, ErrNotSingle)
 }

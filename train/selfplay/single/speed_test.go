@@ -8,7 +8,7 @@ import (
 	"blockyard/train/task"
 )
 
-// BenchmarkStep is a stretch of 64 games of 64 choices, and the fit to it.
+// BenchmarkStep is a rollout of 64 games of 64 choices, and the fit to it.
 func BenchmarkStep(b *testing.B) {
 	r, err := New(task.WinTetris, Default(), nil, 1)
 	require.NoError(b, err)

@@ -1,0 +1,36 @@
+package main
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"blockyard/train/selfplay/phases"
+	"blockyard/train/task"
+
+	"github.com/stretchr/testify/require"
+)
+
+// Without a terminal a run tells how it goes in plain lines, not too many, in gates too.
+func TestPlainLinesWithoutTerminal(t *testing.T) {
+	c := phases.Default()
+	c.Games, c.Rounds, c.Iterations, c.Hidden, c.Batch, c.Gates, c.GatePairs, c.GatePly = 2, 8, 100, []int{4}, 32, 1, 30, 1
+	run, err := phases.New(task.BlockBattle, c, nil, 1)
+	require.NoError(t, err)
+	defer func() { require.NoError(t, run.Close()) }()
+	var out strings.Builder
+	p := newProgress(run, &out)
+	now := time.Now()
+	p.start, p.told = now, now
+	p.now = func() time.Time { now = now.Add(time.Second); return now }
+	require.NoError(t, run.Go(t.Context(), func(gated bool) error { p.after(gated); return nil }))
+	p.clear()
+	lines := strings.Split(strings.TrimSpace(out.String()), "\n")
+	require.NotContains(t, out.String(), "\r")
+	require.Contains(t, lines[0], "no gate yet")
+	require.Contains(t, lines[len(lines)-2], "gate 1 of 1: ")
+	require.Contains(t, lines[len(lines)-2], " of 60 games")
+	require.Contains(t, lines[len(lines)-1], "no best yet  kept")
+	require.Greater(t, len(lines), 8)
+	require.Less(t, len(lines), 15, "130 seconds, a line every ten")
+}

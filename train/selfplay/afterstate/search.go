@@ -1,0 +1,232 @@
+// Package afterstate evaluates the choices of one decision: it plays each of them out and
+// has a net, or the game's baseline evaluator, judge the position right after it.
+//
+// A net is asked about unfinished games only. A finished game is worth ±Certain to whoever
+// won or lost it, more than any net says.
+package afterstate
+
+import (
+	"math"
+
+	"blockyard/agents/mlp"
+	"blockyard/agents/search"
+	"blockyard/env"
+	"blockyard/train/task"
+)
+
+// Certain is the worth of a won game.
+const Certain = 1e6
+
+// exploreAmong is how many of the best choices a random choice is made among.
+const exploreAmong = 6
+
+// A Ply holds the afterstates of one decision. Those of finished games have their worth in
+// Worth and are left out of States.
+type Ply struct {
+	Legal  []env.Action
+	Worth  []float32   // per legal action
+	States []env.State // the first Live of them are afterstates in which the game goes on
+	Choice []int       // the index in Legal of the choice that leads to each of them
+	Live   int
+	X      []float32 // [Live][own] features
+	Out    []float32 // [Live] values
+	Shared []float32 // the features that all afterstates of the decision share
+	acc    []float32
+}
+
+// A Search belongs to one worker.
+type Search struct {
+	Game    *task.Game
+	Net     *mlp.Net
+	Root    Ply
+	Leaf    Ply   // the decision after one choice of Root
+	Order   []int // the live afterstates of Root, the best first; see Rank
+	Width   int   // choices of Root that BestTwoPly searches
+	TwoPly  bool  // Best searches two plies
+	visited uint64
+
+	reader   task.Reader
+	baseline search.Evaluator
+}
+
+// New makes a search by net.
+func New(g *task.Game, net *mlp.Net, width int) *Search {
+	c := &Search{Game: g, Net: net.Clone(), Width: width, reader: g.Reader()}
+	if g.Hand != nil {
+		c.baseline = g.Hand()
+	}
+	return c
+}
+
+// TakeVisited returns how many afterstates were evaluated since the last call.
+func (c *Search) TakeVisited() uint64 {
+	n := c.visited
+	c.visited = 0
+	return n
+}
+
+// Open lists seat's choices in s and plays out each.
+func (c *Search) Open(l *Ply, s env.State, seat int) {
+	l.Legal = s.Legal(seat, l.Legal[:0])
+	l.Live = 0
+	if n := len(l.Legal); cap(l.Worth) < n {
+		l.Worth, l.Out, l.Choice = make([]float32, n), make([]float32, n), make([]int, n)
+	}
+	l.Worth, l.Choice, l.Out = l.Worth[:len(l.Legal)], l.Choice[:cap(l.Worth)], l.Out[:cap(l.Worth)]
+	for len(l.States) < len(l.Legal) {
+		l.States = append(l.States, c.Game.Rules.New(c.Game.Rules.MinSeats))
+	}
+	for i, a := range l.Legal {
+		next := l.States[l.Live]
+		next.CopyFrom(s)
+		env.After(next, seat, a)
+		if next.Acting() == 0 {
+			l.Worth[i] = Certain * next.Result(seat)
+			continue
+		}
+		l.Choice[l.Live] = i
+		l.Live++
+	}
+	c.visited += uint64(l.Live)
+}
+
+// Evaluate is Open, and then gives every afterstate the net's value.
+func (c *Search) Evaluate(l *Ply, s env.State, seat int) {
+	c.Open(l, s, seat)
+	if l.Live == 0 {
+		return
+	}
+	c.read(l, seat)
+	c.Net.Base(l.Shared, c.Game.Own, l.acc)
+	c.Net.ForwardFrom(l.acc, l.X, c.Game.Own, l.Live, l.Out)
+	for k, v := range l.Out[:l.Live] {
+		l.Worth[l.Choice[k]] = v
+	}
+}
+
+// read fills in the features of l's afterstates.
+func (c *Search) read(l *Ply, seat int) {
+	own := c.Game.Own
+	if need := l.Live * own; len(l.X) < need {
+		l.X = make([]float32, max(need, 64*own))
+	}
+	if l.Shared == nil {
+		l.Shared, l.acc = make([]float32, len(c.Game.Features)-own), make([]float32, c.Net.AccLen())
+	}
+	c.reader.Shared(l.States[0], seat, l.Shared)
+	for k, s := range l.States[:l.Live] {
+		c.reader.Own(s, seat, l.X[k*own:(k+1)*own])
+	}
+}
+
+// Best returns the index in Root.Legal of the choice that the net prefers, -1 if there is
+// no choice.
+func (c *Search) Best(s env.State, seat int) int {
+	c.Evaluate(&c.Root, s, seat)
+	first := Best(c.Root.Worth)
+	if !c.TwoPly || c.Root.Live < 2 {
+		return first
+	}
+	c.Rank()
+	worth := float32(math.Inf(-1))
+	for _, k := range c.Order[:min(c.Width, len(c.Order))] {
+		if v := c.BestWorth(&c.Leaf, c.Root.States[k], seat); v > worth {
+			first, worth = c.Root.Choice[k], v
+		}
+	}
+	return first
+}
+
+// BestWorth returns the worth of seat's best choice in s, -Certain if there is none.
+func (c *Search) BestWorth(l *Ply, s env.State, seat int) float32 {
+	c.Evaluate(l, s, seat)
+	if b := Best(l.Worth); b >= 0 {
+		return l.Worth[b]
+	}
+	return -Certain
+}
+
+// Baseline returns the index in Root.Legal of the choice that the baseline evaluator
+// prefers, -1 if there is no choice.
+func (c *Search) Baseline(s env.State, seat int) int {
+	l := &c.Root
+	c.Open(l, s, seat)
+	if l.Live > 0 {
+		c.baseline.Evaluate(l.States[:l.Live], seat, l.Out[:l.Live])
+		for k, v := range l.Out[:l.Live] {
+			l.Worth[l.Choice[k]] = v
+		}
+	}
+	return Best(l.Worth)
+}
+
+// Random returns the index in Root.Legal of one of the best few choices after which the
+// game goes on, or i if there are no two of these.
+func (c *Search) Random(i int, r *env.Rand) int {
+	if c.Root.Live <= 1 {
+		return i
+	}
+	c.Rank()
+	return c.Root.Choice[c.Order[r.Next()%uint64(min(exploreAmong, len(c.Order)))]]
+}
+
+// Rank puts the live afterstates of Root in order of worth.
+func (c *Search) Rank() {
+	c.Order = c.Order[:0]
+	for k := range c.Root.Live {
+		c.Order = append(c.Order, k)
+		for j := k; j > 0 && c.Root.Worth[c.Root.Choice[k]] > c.Root.Worth[c.Root.Choice[c.Order[j-1]]]; j-- {
+			c.Order[j], c.Order[j-1] = c.Order[j-1], k
+		}
+	}
+}
+
+// Row writes the features of the k-th live afterstate of Root.
+func (c *Search) Row(k, seat int, out []float32) {
+	own := c.Game.Own
+	c.reader.Shared(c.Root.States[k], seat, out[own:])
+	c.reader.Own(c.Root.States[k], seat, out[:own])
+}
+
+// AppendRow appends what Row writes.
+func (c *Search) AppendRow(x []float32, k, seat int) []float32 {
+	n := len(c.Game.Features)
+	x = append(x, make([]float32, n)...)
+	c.Row(k, seat, x[len(x)-n:])
+	return x
+}
+
+// Action returns the i-th legal action of Root, None if i is negative.
+func (c *Search) Action(i int) env.Action {
+	if i < 0 {
+		return env.None
+	}
+	return c.Root.Legal[i]
+}
+
+// CopyRow writes the features of l's k-th live afterstate, which Evaluate has read.
+func (l *Ply) CopyRow(k, own int, out []float32) {
+	copy(out, l.X[k*own:(k+1)*own])
+	copy(out[own:], l.Shared)
+}
+
+// Find returns which live afterstate the i-th choice leads to, -1 if it ends the game.
+func (l *Ply) Find(i int) int {
+	for k := range l.Live {
+		if l.Choice[k] == i {
+			return k
+		}
+	}
+	return -1
+}
+
+// Best is the index of the greatest number, the first of equals; -1 of none.
+func Best(worth []float32) int {
+	b := min(0, len(worth)-1)
+	for i, v := range worth {
+		if v > worth[b] {
+			b = i
+		}
+	}
+	return b
+}

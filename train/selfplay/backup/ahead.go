@@ -1,0 +1,140 @@
+package backup
+
+import (
+	"blockyard/env"
+	"blockyard/train/selfplay/afterstate"
+)
+
+// furtherWidth is how many first choices a two-ply decision beyond the second choice searches.
+const furtherWidth = 4
+
+// clamp bounds the worth of a position in a target.
+func clamp(worth float32) float32 { return min(max(worth, -maxWorth), maxWorth) }
+
+// playOn is for games of turns. Both seats play on from leaf for look plies, each by the
+// choice that the net prefers. It returns the mean worth to seat of what is reached.
+func (p *policy) playOn(leaf env.State, seat, look int) float32 {
+	s := p.scratch
+	s.CopyFrom(leaf)
+	sum, worth := float32(0), float32(0)
+	for n := range look {
+		acting, mover := s.Acting(), seat
+		if acting == 0 {
+			return (sum + float32(look-n)*maxWorth*s.Result(seat)) / float32(look)
+		}
+		if !acting.Has(seat) {
+			mover = acting.First()
+		}
+		p.Evaluate(&p.third, s, mover)
+		first := afterstate.Best(p.third.Worth)
+		if worth = -maxWorth; first >= 0 { // a seat that has to choose and cannot has lost
+			worth = clamp(p.third.Worth[first])
+		}
+		if mover != seat {
+			worth = -worth
+		}
+		if sum += worth; first < 0 {
+			return (sum + float32(look-n-1)*worth) / float32(look)
+		}
+		env.After(s, mover, p.third.Legal[first])
+	}
+	return sum / float32(look)
+}
+
+// overDraws is the mean, over all outcomes of the draw after the first of seat's choices
+// pair in s, of the worth of seat's best third choice.
+func (p *policy) overDraws(s env.State, seat int, pair [2]env.Action) float32 {
+	sum := float32(0)
+	for draw := range p.Game.Outcomes {
+		t := p.scratch
+		p.draw[0] = uint16(draw)
+		t.CopyFrom(s)
+		t.Force(p.draw[:])
+		env.After(t, seat, pair[0])
+		env.After(t, seat, pair[1])
+		worth := float32(-maxWorth)
+		if t.Acting() == 0 {
+			worth = maxWorth * t.Result(seat)
+		} else if t.Acting().Has(seat) {
+			worth = p.BestWorth(&p.third, t, seat)
+		}
+		sum += clamp(worth)
+	}
+	return sum / float32(p.Game.Outcomes)
+}
+
+// drawFutures draws the futures that all samples of one decision share: futures[k][f] is
+// what the k-th choice from here on draws in future f. Every outcome of a draw comes up
+// once over the futures, so that luck counts the same for each of the choices compared.
+func (p *policy) drawFutures(r *env.Rand, look int) {
+	for len(p.futures) < look {
+		p.futures = append(p.futures, make([]uint16, p.Game.Outcomes))
+	}
+	p.futures = p.futures[:look]
+	for _, draws := range p.futures {
+		for f := range draws {
+			g := int(r.Next() % uint64(f+1))
+			draws[f], draws[g] = draws[g], uint16(f)
+		}
+	}
+}
+
+// overFutures is the mean, over the futures, of what seat's next choices after the pair in
+// s are worth at last: len(futures)-1 of them, each two plies deep, as in play. A choice that
+// considered the current piece alone would be another policy's, and its values favour
+// other boards.
+func (p *policy) overFutures(s env.State, seat int, pair [2]env.Action) float32 {
+	sum, t := float32(0), p.scratch
+	for f := range p.Game.Outcomes {
+		t.CopyFrom(s)
+		p.take(t, seat, pair[0], p.futures[0][f])
+		p.take(t, seat, pair[1], p.futures[1][f])
+		worth := float32(-maxWorth)
+		for k := 2; ; k++ {
+			if t.Acting() == 0 {
+				worth = maxWorth * t.Result(seat)
+				break
+			}
+			var a env.Action
+			if a, worth = p.twoPly(t, seat); k == len(p.futures) || a == env.None {
+				break
+			}
+			p.take(t, seat, a, p.futures[k][f])
+		}
+		sum += clamp(worth)
+	}
+	return sum / float32(p.Game.Outcomes)
+}
+
+// take makes seat's choice a in s, with what it draws; nothing in a finished game.
+func (p *policy) take(s env.State, seat int, a env.Action, draw uint16) {
+	if s.Acting() == 0 {
+		return
+	}
+	p.draw[0] = draw
+	s.Force(p.draw[:])
+	env.After(s, seat, a)
+}
+
+// twoPly is seat's choice in s by the best second choices after the best few first ones, and
+// its worth; None and the least worth if there is no choice. It leaves Root and Leaf alone.
+func (p *policy) twoPly(s env.State, seat int) (env.Action, float32) {
+	l := &p.third
+	p.Evaluate(l, s, seat)
+	first := afterstate.Best(l.Worth)
+	if first < 0 {
+		return env.None, -maxWorth
+	}
+	if l.Live == 0 || l.Worth[first] >= afterstate.Certain {
+		return l.Legal[first], l.Worth[first]
+	}
+	worth, at := float32(-afterstate.Certain), first
+	for range min(furtherWidth, l.Live) {
+		k := afterstate.Best(l.Out[:l.Live])
+		l.Out[k] = -afterstate.Certain
+		if v := p.BestWorth(&p.fourth, l.States[k], seat); v > worth {
+			worth, at = v, l.Choice[k]
+		}
+	}
+	return l.Legal[at], worth
+}

@@ -1,0 +1,183 @@
+// Package backup trains a net by fitted value iteration: the net learns what a search with
+// the net before it finds, stage by stage.
+//
+// The base net stands still for a stage. It plays two plies deep; the learner's net is fitted
+// to the base's values plus what searching one ply further changes. A gate ends the stage:
+// then the learner's net becomes the base.
+//
+// A ply more changes something in every position, and only differences matter to play.
+// So the average change is subtracted: relative value iteration.
+//
+//	config.go   settings
+//	backup.go   Learner: nets, targets, stages
+//	policy.go   one decision, two plies deep, and the positions noted of it
+//	ahead.go    what searching further changes
+package backup
+
+import (
+	"errors"
+	"math"
+
+	"blockyard/agents/mlp"
+	"blockyard/train/rows"
+	"blockyard/train/selfplay"
+	"blockyard/train/trainer"
+)
+
+const (
+	passes      = 2   // over the rows of each rollout
+	shorter     = 16  // a rollout has a 16th of the usual steps: each of its rows costs a search
+	maxChange   = 1.5 // how far a target may be from the base's value
+	outlier     = 3   // a change beyond it counts as this in the average
+	averageOver = 200 // fits that the average change is taken over
+	netPrefix   = "net."
+	basePrefix  = "base."
+)
+
+// A Learner is a net, its trainer and its base.
+type Learner struct {
+	config  Config
+	run     *selfplay.Run
+	trainer *trainer.Trainer
+	mean    *mlp.Net // of the trainer's weights over the last fits of the stage
+	base    *mlp.Net // plays, and its values are improved on
+
+	average  float64 // running mean of what a ply more changes
+	fits     int     // of this stage
+	samples  []samples
+	rows     rows.Rows
+	policies []*policy
+}
+
+// New begins with a net.
+func New(r *selfplay.Run, c Config, from *mlp.Net) (*Learner, error) {
+	o := r.Options
+	t, err := trainer.New(trainer.Config{Sizes: o.Sizes(r.Game), Batch: o.Batch, Loss: trainer.Square, Seed: o.Seed})
+	if err != nil {
+		return nil, err
+	}
+	l := &Learner{config: c, run: r, trainer: t, mean: from, base: from}
+	l.samples, l.rows = make([]samples, len(r.Slots)), rows.Rows{Game: r.Game}
+	return l, t.SetNet(from)
+}
+
+// saved is a backup but for its nets.
+type saved struct {
+	Average float64 `json:"drift"`
+	Fits    int     `json:"fits"`
+}
+
+// Saved reports whether the state has a backup.
+func Saved(s *selfplay.State) (bool, error) { return s.Get("backup", new(saved)) }
+
+// Restore returns the learner that Save added to a state.
+func Restore(r *selfplay.Run, c Config, s *selfplay.State) (*Learner, error) {
+	if c.Backup == 0 {
+		return nil, errors.New("the saved run has a backup, but its settings have none")
+	}
+	base, err := s.NeedNet(basePrefix, r.Options.Sizes(r.Game))
+	if err != nil {
+		return nil, err
+	}
+	l, err := New(r, c, base)
+	if err != nil {
+		return nil, err
+	}
+	var x saved
+	var steps int
+	_, err = s.Get("backup", &x)
+	_, also := s.Get("steps", &steps)
+	if err = errors.Join(err, also, s.SetTrainer("", l.trainer, steps)); err != nil {
+		return nil, err
+	}
+	l.average, l.fits = x.Average, x.Fits
+	l.mean, err = s.NeedNet(netPrefix, r.Options.Sizes(r.Game))
+	return l, err
+}
+
+// Save implements selfplay.Learner.
+func (l *Learner) Save(s *selfplay.State) error {
+	steps := s.AddTrainer("", l.trainer)
+	s.AddNet(netPrefix, l.mean)
+	s.AddNet(basePrefix, l.base)
+	return errors.Join(s.Put("steps", steps), s.Put("backup", saved{l.average, l.fits}))
+}
+
+// Close implements selfplay.Learner.
+func (l *Learner) Close() error { return l.trainer.Close() }
+
+// Net implements selfplay.Learner.
+func (l *Learner) Net() *mlp.Net { return l.mean }
+
+// Gated implements selfplay.Learner: it begins a stage with the net as the base.
+func (l *Learner) Gated() error {
+	l.base, l.average, l.fits = l.mean, 0, 0
+	return l.trainer.SetNet(l.mean)
+}
+
+// Rollout implements selfplay.Learner.
+func (l *Learner) Rollout() selfplay.Rollout {
+	for len(l.policies) < l.run.Workers {
+		l.policies = append(l.policies, newPolicy(l))
+	}
+	o := l.run.Options
+	ro := selfplay.Rollout{Steps: max(1, o.Rounds/shorter), Late: o.Late, Versus: l.config.versus}
+	for _, p := range l.policies {
+		p.Net = l.base.Clone()
+		ro.Policies = append(ro.Policies, p)
+	}
+	return ro
+}
+
+// Fit implements selfplay.Learner.
+func (l *Learner) Fit() error {
+	l.collect()
+	counts, shuffle := &l.run.Counts, l.run.Shuffle()
+	for pass := range passes {
+		loss, err := l.rows.Pass(l.trainer, shuffle, l.run.Options.Batch, l.rate())
+		if err != nil {
+			return err
+		}
+		if pass == 0 && l.rows.Len() > 0 {
+			counts.Loss = loss
+		}
+	}
+	counts.Rows += l.rows.Len()
+	now, err := l.trainer.Net()
+	if err != nil {
+		return err
+	}
+	l.fits++
+	l.mean, err = selfplay.RunningMean(l.mean, now, l.fits, l.run.Options.Mean)
+	return err
+}
+
+// collect turns the samples of all slots into rows with targets.
+func (l *Learner) collect() {
+	l.rows.Cut(0)
+	var changes []float32
+	sum := 0.0
+	for i := range l.samples {
+		s := &l.samples[i]
+		l.rows.X = append(l.rows.X, s.x...)
+		l.rows.Y = append(l.rows.Y, s.base...)
+		changes = append(changes, s.change...)
+	}
+	for i, g := range changes {
+		changes[i] = min(max(g, -outlier), outlier)
+		sum += float64(changes[i])
+	}
+	if len(changes) > 0 {
+		l.average += (sum/float64(len(changes)) - l.average) / float64(min(l.fits+1, averageOver))
+	}
+	for i, g := range changes {
+		l.rows.Y[i] += min(max(g-float32(l.average), -maxChange), maxChange)
+	}
+}
+
+// rate falls in each stage to almost nothing, along half a cosine.
+func (l *Learner) rate() float64 {
+	r := l.run
+	part := min(1, max(0, r.Progress()*float64(r.Options.Gates)-float64(r.Counts.Gated)))
+	return l.config.RateBackup * (0.02 + 0.98*(1+math.Cos(math.Pi*part))/2)
+}

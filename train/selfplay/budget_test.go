@@ -1,0 +1,63 @@
+package selfplay
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// A budget of time is that of the whole run, however much its gates would take, and gates
+// are played to the end if there is time for them.
+func TestTimeBudgetIncludesGates(t *testing.T) {
+	for name, c := range map[string]struct {
+		perGame  time.Duration
+		gates    int
+		min, max int // games of a gate
+	}{
+		"quick gates": {time.Millisecond, 5, 100, 100},
+		"slow gates":  {time.Second, 5, 10, 11}, // 50 of the 200 seconds are theirs
+		"one gate":    {time.Second, 1, 50, 51},
+		"slow games":  {45 * time.Second, 1, 2, 2},
+	} {
+		s := &stub{perGame: c.perGame, games: 100}
+		r := startStub(t, s, Options{Seed: 1, Games: 1, For: 200 * time.Second, Gates: c.gates})
+		require.NoError(t, r.Go(t.Context(), nil))
+		took := s.clock.Sub(time.Time{})
+		require.InDelta(t, 200, took.Seconds(), 0.25*200, name)
+		if c.perGame <= time.Second {
+			require.InDelta(t, 200, took.Seconds(), 5, name)
+		}
+		require.Len(t, s.played, c.gates, name)
+		require.GreaterOrEqual(t, slices.Min(s.played), c.min, name)
+		require.LessOrEqual(t, slices.Max(s.played), c.max, name)
+		require.Equal(t, took, r.Counts.Spent+r.Counts.Gating, name)
+		require.Equal(t, c.gates, r.Counts.Gated)
+	}
+}
+
+// A gate that lasts longer than a part of the budget stands for the ones it ran into, and
+// training goes on between gates.
+func TestLongGatesDoNotPileUp(t *testing.T) {
+	s := &stub{perGame: 30 * time.Second, games: 100}
+	r := startStub(t, s, Options{Seed: 1, Games: 1, For: 100 * time.Second, Gates: 10})
+	gated := false
+	require.NoError(t, r.Go(t.Context(), func(gate bool) error {
+		require.False(t, gate && gated, "two gates of the same net")
+		gated = gate
+		return nil
+	}))
+	require.True(t, r.Done())
+	require.Less(t, s.clock.Sub(time.Time{}), 150*time.Second)
+	require.Equal(t, 10, r.Counts.Gated)
+}
+
+// A budget of iterations does not depend on time: all games of every gate are played.
+func TestIterationBudgetHasWholeGates(t *testing.T) {
+	s := &stub{perGame: time.Hour, games: 100}
+	r := startStub(t, s, Options{Seed: 1, Games: 1, Iterations: 9, Gates: 3})
+	require.NoError(t, r.Go(t.Context(), nil))
+	require.Equal(t, []int{100, 100, 100}, s.played)
+	require.Equal(t, 9, r.Counts.Iterations)
+}

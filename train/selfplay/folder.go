@@ -1,0 +1,131 @@
+package selfplay
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"time"
+
+	"blockyard/agents/mlp"
+	"blockyard/train/tfevents"
+)
+
+// The files of a run, besides a net for each gate and the events for TensorBoard.
+const (
+	StateFile = "state.safetensors" // everything Resume needs
+	BestFile  = "best.safetensors"  // the best net gated so far
+	CurveFile = "curve.png"
+)
+
+// How often a run is saved, and how often an event is written.
+const (
+	saveEvery = 30 * time.Second
+	noteEvery = 2 * time.Second
+)
+
+// A Folder keeps the files of a run up to date.
+type Folder struct {
+	dir    string
+	run    *Run
+	events *tfevents.Writer
+	saved  time.Time
+	noted  time.Time
+	before Counts // when last noted
+}
+
+// OpenFolder makes the folder if there is none.
+func OpenFolder(dir string, run *Run) (*Folder, error) {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return nil, err
+	}
+	now := time.Now()
+	events, err := tfevents.Create(dir, now)
+	if err != nil {
+		return nil, err
+	}
+	return &Folder{dir: dir, run: run, events: events, saved: now, noted: now, before: run.Counts}, nil
+}
+
+// After is to be called after each step and each gate.
+func (f *Folder) After(gated bool) error {
+	now := time.Now()
+	if gated {
+		if err := f.saveNet(now); err != nil {
+			return err
+		}
+	}
+	if now.Sub(f.noted) > noteEvery {
+		if err := f.note(now); err != nil {
+			return err
+		}
+	}
+	if gated || now.Sub(f.saved) > saveEvery {
+		f.saved = now
+		return f.run.Save(f.path(StateFile))
+	}
+	return nil
+}
+
+// Close saves the run and closes the file of events.
+func (f *Folder) Close() error {
+	return errors.Join(f.run.Save(f.path(StateFile)), f.events.Close())
+}
+
+// Summary tells what a run has done and where its files are.
+func (f *Folder) Summary() string {
+	c := f.run.Counts
+	return fmt.Sprintf("%d games, %d choices, %d evaluations in %v of training and %v of gates\nthe best net: %s\nthe curve:    %s\n",
+		c.Games, c.Moves, c.Visited, c.Spent.Round(time.Second), c.Gating.Round(time.Second), f.path(BestFile), f.path(CurveFile))
+}
+
+func (f *Folder) path(name string) string { return filepath.Join(f.dir, name) }
+
+// note writes the loss and the speed since the last note.
+func (f *Folder) note(now time.Time) error {
+	c, b := f.run.Counts, f.before
+	f.noted, f.before = now, c
+	s := (c.Spent - b.Spent).Seconds()
+	if s <= 0 {
+		return nil
+	}
+	return f.write(now, c.Iterations, map[string]float64{
+		"loss":                         c.Loss,
+		"speed/games per second":       float64(c.Games-b.Games) / s,
+		"speed/positions per second":   float64(c.Moves-b.Moves) / s,
+		"speed/evaluations per second": float64(c.Visited-b.Visited) / s,
+	})
+}
+
+func (f *Folder) write(now time.Time, step int, values map[string]float64) error {
+	e := tfevents.Event{Time: now, Step: int64(step)}
+	for tag, v := range values {
+		e.Scalars = append(e.Scalars, tfevents.Scalar{Tag: tag, Value: float32(v)})
+	}
+	return f.events.Write(e)
+}
+
+// saveNet saves the net just gated, and as the best one if it is that, and the curve.
+func (f *Folder) saveNet(now time.Time) error {
+	r := f.run
+	p := r.Curve[len(r.Curve)-1]
+	notes := r.algorithm.Notes(r)
+	notes["seed"] = strconv.FormatUint(r.Options.Seed, 10)
+	notes["iterations"], notes["rows"] = strconv.Itoa(p.Iterations), strconv.Itoa(p.Rows)
+	notes["activation"] = "leaky_relu 0.01"
+	names := []string{fmt.Sprintf("net-%03d.safetensors", r.Counts.Gated)}
+	if p.Kept {
+		names = append(names, BestFile)
+	}
+	for _, name := range names {
+		if err := mlp.Save(f.path(name), r.Net(), r.Game.Facts(notes)); err != nil {
+			return err
+		}
+	}
+	scores := map[string]float64{"score/against hand": p.Score, "score/against best": p.VersusBest}
+	if r.Game.Solo != nil {
+		scores = map[string]float64{"score/points per game": p.Score}
+	}
+	return errors.Join(f.write(now, p.Iterations, scores), r.Draw(f.path(CurveFile)))
+}

@@ -1,0 +1,52 @@
+package lambda
+
+// Collect turns the paths of all slots into rows with targets. visit, if not nil, is
+// called for each path with the λ-returns of its steps, NaN where nothing is known.
+func (l *Learner) Collect(visit func(slot, seat int, p *Path, returns []float32)) {
+	l.rows.Cut(0)
+	warm := l.Warm() && l.run.Game.Worth != nil
+	if warm {
+		l.rescale()
+	}
+	for slot := range l.Notes.paths {
+		for seat := range l.Notes.paths[slot] {
+			p := &l.Notes.paths[slot][seat]
+			if len(p.Steps) > 0 {
+				targets := l.targets(p)
+				if visit != nil {
+					visit(slot, seat, p, targets)
+				}
+				l.add(p, targets, warm)
+			}
+			l.rows.X = append(l.rows.X, p.otherX...)
+			for _, w := range p.otherWorth {
+				l.rows.Y = append(l.rows.Y, l.opinion(w))
+			}
+		}
+	}
+}
+
+// targets has the mean net evaluate a path's steps and returns their λ-returns.
+func (l *Learner) targets(p *Path) []float32 {
+	values, targets := make([]float32, len(p.Steps)), make([]float32, len(p.Steps))
+	l.Mean.Forward(p.X, len(p.Steps), values)
+	for i := range p.Steps {
+		p.Steps[i].Value = Odds(values[i])
+	}
+	Returns(p.Steps, l.Config.Lambda, targets)
+	return targets
+}
+
+// add appends the rows of a path.
+func (l *Learner) add(p *Path, targets []float32, warm bool) {
+	n, share := len(l.run.Game.Features), float32(l.Config.Imitate)
+	for i, y := range targets {
+		if y != y { // nothing is known
+			continue
+		}
+		if warm {
+			y += share * (l.opinion(p.Steps[i].worth) - y)
+		}
+		l.rows.X, l.rows.Y = append(l.rows.X, p.X[i*n:(i+1)*n]...), append(l.rows.Y, y)
+	}
+}

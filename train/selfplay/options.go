@@ -1,0 +1,73 @@
+package selfplay
+
+import (
+	"cmp"
+	"fmt"
+	"time"
+
+	"blockyard/train/task"
+)
+
+// Options are the settings that every algorithm has. They go into the saved state with the
+// algorithm's own; a run that is resumed keeps them.
+type Options struct {
+	Seed   uint64
+	Hidden []int // sizes of the hidden layers
+	Batch  int   // rows per step of the optimiser
+
+	Games      int           // played side by side
+	Rounds     int           // steps of each game in a rollout
+	Iterations int           // rollouts in all; 0 if For is set
+	For        time.Duration // budget as wall-clock time, gates included; such a run cannot be repeated exactly
+
+	Mean    int     // iterations over which weights are averaged, 1 for none
+	Explore float64 // probability of a random choice
+	Late    float64 // share of games that start from a late or damaged position
+	Gates   int     // how often a net is evaluated and saved
+}
+
+// Check reports the first setting that is out of range.
+func (o Options) Check() error {
+	for _, h := range o.Hidden {
+		if h < 1 || h > 1024 {
+			return fmt.Errorf("hidden layer is %d, want 1 to 1024", h)
+		}
+	}
+	if (o.Iterations > 0) == (o.For > 0) || o.Iterations < 0 || o.For < 0 {
+		return fmt.Errorf("a budget of %d iterations and %v: set one of the two, above 0", o.Iterations, o.For)
+	}
+	return cmp.Or(
+		Count("batch", o.Batch, 1<<20), Count("games", o.Games, 1<<20), Count("rounds", o.Rounds, 1<<20),
+		Count("mean", o.Mean, 1<<20), Count("gates", o.Gates, 1<<20),
+		Share("explore", o.Explore), Share("late", o.Late),
+	)
+}
+
+// Sizes are the layer sizes of a run's nets.
+func (o Options) Sizes(g *task.Game) []int {
+	return append(append([]int{len(g.Features)}, o.Hidden...), 1)
+}
+
+// Share requires 0 to 1.
+func Share(name string, v float64) error {
+	if v >= 0 && v <= 1 {
+		return nil
+	}
+	return fmt.Errorf("%s is %v, want 0 to 1", name, v)
+}
+
+// Count requires 1 to most.
+func Count(name string, v, most int) error {
+	if v >= 1 && v <= most {
+		return nil
+	}
+	return fmt.Errorf("%s is %d, want 1 to %d", name, v, most)
+}
+
+// Rate requires a learning rate above 0 and below 1.
+func Rate(name string, v float64) error {
+	if v > 0 && v < 1 {
+		return nil
+	}
+	return fmt.Errorf("%s is %v, want a learning rate above 0 and below 1", name, v)
+}

@@ -1,0 +1,77 @@
+package phases
+
+import (
+	"context"
+
+	"blockyard/agents/match"
+	"blockyard/agents/mlp"
+	"blockyard/agents/search"
+	"blockyard/env"
+	"blockyard/train/selfplay"
+	"blockyard/train/task"
+)
+
+const gateStream = 0x67617465
+
+// Gate implements selfplay.Algorithm. It plays the net against the baseline evaluator and
+// against the best net so far, in pairs of games on seeds used for nothing else, the same for
+// every gate. It keeps the better net.
+func (a algorithm) Gate(ctx context.Context, r *selfplay.Run, p *selfplay.Point) (bool, error) {
+	net, ply := r.Net().Clone(), a.config.GatePly
+	opponents := []match.Player{Hand(r.Game, ply)}
+	if r.Best != nil {
+		opponents = append(opponents, Net(r.Game, r.Best, ply))
+	}
+	p.VersusBest, p.Kept = 0.5, true
+	for i, b := range opponents {
+		res, err := a.games(ctx, r, i, len(opponents), match.TwoPlayer{
+			Rules: r.Game.Rules, Pairs: a.config.GatePairs, Workers: r.Workers,
+			Seed: env.Derive(a.config.Seed^gateStream, uint64(i)), A: Net(r.Game, net, ply), B: b,
+		})
+		if err != nil || ctx.Err() != nil {
+			return false, err
+		}
+		if i == 0 {
+			p.Games, p.Score = res.Games(), res.Pairs.Score()
+			p.Low, p.High = res.Pairs.Interval()
+		} else {
+			p.VersusBest = res.Pairs.Score()
+			p.Kept = p.VersusBest > 0.5
+		}
+	}
+	return true, nil
+}
+
+// games plays the i-th of n tables of a gate, for its part of the gate's time at most.
+func (a algorithm) games(ctx context.Context, r *selfplay.Run, i, n int, t match.TwoPlayer) (match.TwoPlayerResult, error) {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	over := r.GateTimer(1 / float64(n))
+	t.Progress = func(res match.TwoPlayerResult) {
+		if r.OnGate != nil {
+			r.OnGate(i*2*t.Pairs+res.Games(), n*2*t.Pairs)
+		}
+		if over() {
+			stop()
+		}
+	}
+	return t.Play(ctx)
+}
+
+// Net is the player that evaluates with net and searches ply plies.
+func Net(g *task.Game, net *mlp.Net, ply int) match.Player {
+	return match.Player{Name: "learned", New: func(uint64) (env.Agent, error) {
+		e, err := g.Learned(net.Clone())
+		if err != nil {
+			return nil, err
+		}
+		return search.New(g.Rules, e, search.Options{Ply: ply, Outcomes: g.Outcomes})
+	}}
+}
+
+// Hand is the player that evaluates with the game's baseline.
+func Hand(g *task.Game, ply int) match.Player {
+	return match.Player{Name: "hand", New: func(uint64) (env.Agent, error) {
+		return search.New(g.Rules, g.Hand(), search.Options{Ply: ply, Outcomes: g.Outcomes})
+	}}
+}

@@ -1,0 +1,286 @@
+package phases
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"math"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"blockyard/agents/match"
+	"blockyard/agents/mlp"
+	"blockyard/datasets/record"
+	"blockyard/train/selfplay"
+	"blockyard/train/selfplay/actor"
+	"blockyard/train/selfplay/backup"
+	"blockyard/train/task"
+
+	"github.com/stretchr/testify/require"
+)
+
+// small is a run of a second or so that goes through the warm start, TD(λ) and the actor.
+func small(seed uint64) Config {
+	c := Default()
+	c.Seed, c.Games, c.Rounds, c.Iterations, c.Batch = seed, 6, 24, 8, 32
+	c.Hidden = []int{8}
+	c.Warm, c.Deep, c.DeepWidth, c.Explore, c.Versus, c.Late = 0.3, 0.3, 2, 0.1, 0.5, 0.3
+	c.Actor, c.ActorBatch = 0.5, 64
+	c.Gates, c.GatePairs, c.GatePly = 2, 2, 1
+	return c
+}
+
+// backed is a run of a second or so, most of it a backup, then an actor.
+func backed(seed uint64) Config {
+	c := small(seed)
+	c.Warm, c.Backup, c.Actor, c.Samples, c.Rounds = 0, 0.75, 0.25, 2, 32
+	c.Games, c.DeepWidth = 4, 3
+	return c
+}
+
+func open(t *testing.T, c Config, workers int) *selfplay.Run {
+	t.Helper()
+	r, err := New(task.BlockBattle, c, nil, workers)
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, r.Close()) })
+	return r
+}
+
+// content is what Save writes, without wall-clock times.
+func content(t *testing.T, r *selfplay.Run) ([]mlp.Tensor, map[string]any) {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "state")
+	require.NoError(t, r.Save(path))
+	data, err := os.ReadFile(path)
+	require.NoError(t, err)
+	tensors, meta, err := mlp.ParseTensors(data)
+	require.NoError(t, err)
+	var run map[string]any
+	require.NoError(t, json.Unmarshal([]byte(meta["run"]), &run))
+	for _, name := range []string{"spent", "gating", "last_gate"} {
+		delete(run["counts"].(map[string]any), name)
+	}
+	if curve, ok := run["curve"].([]any); ok {
+		for _, p := range curve {
+			delete(p.(map[string]any), "seconds")
+		}
+	}
+	return tensors, run
+}
+
+func requireSame(t *testing.T, a, b *selfplay.Run) {
+	t.Helper()
+	x, meta := content(t, a)
+	y, other := content(t, b)
+	require.Equal(t, x, y)
+	require.Equal(t, meta, other)
+}
+
+func TestSameSeedSameRun(t *testing.T) {
+	for name, config := range map[string]func(uint64) Config{"results": small, "backup": backed} {
+		var runs []*selfplay.Run
+		for _, x := range []struct {
+			seed    uint64
+			workers int
+		}{{1, 1}, {1, 1}, {1, 3}, {2, 1}} {
+			r := open(t, config(x.seed), x.workers)
+			require.NoError(t, r.Go(context.Background(), nil))
+			require.True(t, r.Done())
+			require.Len(t, r.Curve, 2)
+			require.NotZero(t, r.Counts.Pairs, "the actor has its share")
+			runs = append(runs, r)
+		}
+		requireSame(t, runs[0], runs[1])
+		requireSame(t, runs[0], runs[2])
+		require.NotEqual(t, runs[0].Net().Tensors(), runs[3].Net().Tensors(), name)
+		require.NotEqual(t, runs[0].Best.Tensors(), runs[3].Best.Tensors(), name)
+	}
+}
+
+// A run that is stopped after any step or gate, saved and resumed ends where it would have.
+func TestResumeLosesNothing(t *testing.T) {
+	for _, c := range []Config{small(5), backed(5)} {
+		whole := open(t, c, 1)
+		require.NoError(t, whole.Go(context.Background(), nil))
+		path := filepath.Join(t.TempDir(), "state")
+		r := open(t, c, 1)
+		parts := 0
+		for !r.Done() {
+			ctx, cancel := context.WithCancel(context.Background())
+			require.NoError(t, r.Go(ctx, func(bool) error { cancel(); return nil }))
+			cancel()
+			require.NoError(t, r.Save(path))
+			var err error
+			r, err = Resume(task.BlockBattle, path, 2)
+			require.NoError(t, err)
+			defer func(r *selfplay.Run) { require.NoError(t, r.Close()) }(r)
+			parts++
+		}
+		require.Equal(t, whole.Counts.Iterations+whole.Counts.Gated, parts)
+		requireSame(t, whole, r)
+	}
+}
+
+func TestStopInAGateLosesNothing(t *testing.T) {
+	c := small(3)
+	c.GatePairs = 5000
+	r := open(t, c, 1)
+	for !r.GateDue() {
+		require.NoError(t, r.Step())
+	}
+	before := r.Counts
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	r.OnGate = func(int, int) { cancel() }
+	require.NoError(t, r.Go(ctx, func(bool) error { t.Fatal("a gate cut short counts for nothing"); return nil }))
+	require.Equal(t, before, r.Counts)
+	require.Empty(t, r.Curve)
+	require.True(t, r.GateDue())
+}
+
+// A gate says how far it is: of all games against the baseline and the best net.
+func TestGateReports(t *testing.T) {
+	r := open(t, small(3), 1)
+	var got [][2]int
+	r.OnGate = func(done, of int) { got = append(got, [2]int{done, of}) }
+	require.NoError(t, r.Go(t.Context(), nil))
+	require.Equal(t, [][2]int{{2, 4}, {4, 4}, {2, 8}, {4, 8}, {6, 8}, {8, 8}}, got)
+	require.Equal(t, 4, r.Curve[1].Games)
+}
+
+// Shares of the budget follow one another; the actor begins as the critic.
+func TestLearnersHaveTheirShares(t *testing.T) {
+	c := small(9)
+	c.Warm, c.Actor = 0.25, 0.5
+	r := open(t, c, 1)
+	for i := range c.Iterations {
+		_, acts := r.Learner.(*actor.Learner)
+		require.Equal(t, i > 4, acts, "iteration %d", i)
+		require.Equal(t, i < 2, r.Learner.Rollout().Baseline)
+		require.NoError(t, r.Step())
+	}
+	require.NotZero(t, r.Counts.Pairs)
+	require.NotEqual(t, r.Learner.(*actor.Learner).Critic.Net().Tensors(), r.Net().Tensors())
+
+	c.Warm, c.Actor = 0.5, 1 // the warm start goes before
+	require.InDelta(t, 0.5, c.actorFrom(), 0)
+	c.Actor, c.Temperature, c.Step = 0, 0, 0 // as in states of runs without one
+	r = open(t, c, 1)
+	for range c.Iterations {
+		require.NoError(t, r.Step())
+	}
+	_, acts := r.Learner.(*actor.Learner)
+	require.False(t, acts)
+	require.Zero(t, r.Counts.Pairs)
+
+	r = open(t, backed(1), 1)
+	for i := range r.Options.Iterations {
+		_, backs := r.Learner.(*backup.Learner)
+		require.Equal(t, i <= 6, backs, "iteration %d", i)
+		require.NoError(t, r.Step())
+	}
+}
+
+func TestResumeRefuses(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "state")
+	_, err := Resume(task.BlockBattle, path, 1)
+	require.ErrorIs(t, err, os.ErrNotExist)
+	r := open(t, small(1), 1)
+	for r.Counts.Pairs == 0 {
+		require.NoError(t, r.Step())
+	}
+	require.NoError(t, r.Save(path))
+	good, err := os.ReadFile(path)
+	require.NoError(t, err)
+	for name, c := range map[string]struct{ from, to, says string }{
+		"other game":  {`\"blockbattle\"`, `\"blockbottle\"`, "blockbottle"},
+		"config":      {`\"Batch\":32`, `\"Batch\":-2`, "batch is -2"},
+		"no actor":    {`\"Actor\":0.5`, `\"Actor\":0.0`, "an actor"},
+		"no means":    {`"actor.adam.mean.1"`, `"actor.adam.mean.9"`, "the actor"},
+		"no mean":     {`"actor mean.`, `"actor mien.`, "no net"},
+		"no critic":   {`"net.`, `"not.`, "no net"},
+		"no run":      {`"run"`, `"rum"`, "not a saved run"},
+		"fewer games": {`\"Games\":6`, `\"Games\":5`, "6 games in progress, want 5"},
+	} {
+		require.Contains(t, string(good), c.from, name)
+		require.NoError(t, os.WriteFile(path, bytes.ReplaceAll(good, []byte(c.from), []byte(c.to)), 0o600))
+		_, err := Resume(task.BlockBattle, path, 1)
+		require.ErrorContains(t, err, c.says, name)
+	}
+	require.NoError(t, os.WriteFile(path, good[:len(good)-1], 0o600))
+	_, err = Resume(task.BlockBattle, path, 1)
+	require.ErrorContains(t, err, "truncated")
+}
+
+func TestConfigRefuses(t *testing.T) {
+	for says, f := range map[string]func(*Config){
+		"lambda is 1.5":        func(c *Config) { c.Lambda = 1.5 },
+		"warm is NaN":          func(c *Config) { c.Warm = math.NaN() },
+		"a budget of 0":        func(c *Config) { c.Iterations = 0 },
+		"and 1s: set one":      func(c *Config) { c.For = time.Second },
+		"rate end is 0":        func(c *Config) { c.RateTo = 0 },
+		"games is 0":           func(c *Config) { c.Games = 0 },
+		"hidden layer is 0":    func(c *Config) { c.Hidden = []int{0} },
+		"gate ply is 4":        func(c *Config) { c.GatePly = 4 },
+		"others is -1":         func(c *Config) { c.Others = -1 },
+		"actor is 1.1":         func(c *Config) { c.Actor = 1.1 },
+		"temperature is 0":     func(c *Config) { c.Temperature = 0 },
+		"step is NaN":          func(c *Config) { c.Step = math.NaN() },
+		"actor batch is 0":     func(c *Config) { c.ActorBatch = 0 },
+		"actor rate end is 0":  func(c *Config) { c.ActorTo = 0 },
+		"deep width is 0":      func(c *Config) { c.DeepWidth = 0 },
+		"no warm start before": func(c *Config) { *c = backed(1); c.Warm = 0.1 },
+		"backup is 1.5":        func(c *Config) { *c = backed(1); c.Backup = 1.5 },
+		"samples is 0":         func(c *Config) { *c = backed(1); c.Samples = 0 },
+		"look is -1":           func(c *Config) { *c = backed(1); c.Look = -1 },
+		"rate backup is 0":     func(c *Config) { *c = backed(1); c.RateBackup = 0 },
+		"one hidden layer":     func(c *Config) { *c = backed(1); c.Hidden = []int{8, 8} },
+	} {
+		c := small(1)
+		f(&c)
+		_, err := New(task.BlockBattle, c, nil, 1)
+		require.ErrorContains(t, err, says)
+	}
+	alone := *task.BlockBattle
+	alone.Outcomes = 0
+	_, err := New(&alone, backed(1), nil, 1)
+	require.ErrorContains(t, err, "no draws")
+}
+
+// A run of a few seconds already learns: the loss falls and the net beats its first self.
+func TestLearns(t *testing.T) {
+	c := small(4)
+	c.Games, c.Rounds, c.Iterations, c.Batch, c.Warm, c.Deep, c.Gates, c.GatePairs = 16, 32, 40, 64, 1, 0, 1, 30
+	r := open(t, c, 2)
+	first := r.Net()
+	require.NoError(t, r.Go(context.Background(), nil))
+	a, b := Net(r.Game, r.Net(), 1), Net(r.Game, first, 1)
+	res, err := match.TwoPlayer{Rules: r.Game.Rules, A: a, B: b, Pairs: 30, Seed: 9, Workers: 2}.Play(context.Background())
+	require.NoError(t, err)
+	require.Greater(t, res.Pairs.Score(), 0.9)
+}
+
+// Recording changes nothing, and what is recorded replays, damaged starts and all.
+func TestRecords(t *testing.T) {
+	plain := open(t, small(7), 1)
+	r := open(t, small(7), 2)
+	var recs []*record.Record
+	r.Record = func(rec *record.Record) error { recs = append(recs, rec); return nil }
+	for range 5 {
+		require.NoError(t, plain.Step())
+		require.NoError(t, r.Step())
+	}
+	requireSame(t, plain, r)
+	require.NotEmpty(t, recs)
+	started := 0
+	for _, rec := range recs {
+		require.NoError(t, record.Check(r.Game.Rules, rec))
+		if rec.Start != nil {
+			started++
+		}
+	}
+	require.NotZero(t, started)
+	require.Less(t, started, len(recs))
+}

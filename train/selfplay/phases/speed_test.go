@@ -1,0 +1,29 @@
+package phases
+
+import (
+	"testing"
+
+	"blockyard/train/task"
+
+	"github.com/stretchr/testify/require"
+)
+
+// BenchmarkStep is self-play with learning: games and choices per second.
+func BenchmarkStep(b *testing.B) {
+	for name, share := range map[string]struct{ warm, actor float64 }{"hand": {1, 0}, "net": {0, 0}, "actor": {0, 1}} {
+		b.Run(name, func(b *testing.B) {
+			c := Default()
+			c.Warm, c.Actor = share.warm, share.actor
+			r, err := New(task.BlockBattle, c, nil, 1)
+			require.NoError(b, err)
+			defer func() { require.NoError(b, r.Close()) }()
+			for b.Loop() {
+				require.NoError(b, r.Step())
+			}
+			s := b.Elapsed().Seconds()
+			b.ReportMetric(float64(r.Counts.Moves)/s, "choices/s")
+			b.ReportMetric(float64(r.Counts.Visited)/s, "afterstates/s")
+			b.ReportMetric(float64(r.Counts.Games)/s, "games/s")
+		})
+	}
+}

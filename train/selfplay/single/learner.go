@@ -1,0 +1,228 @@
+package single
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+
+	"blockyard/agents/mlp"
+	"blockyard/train/rows"
+	"blockyard/train/selfplay"
+	"blockyard/train/task"
+	"blockyard/train/trainer"
+)
+
+const meanPrefix = "mean."
+
+// A Learner is a value net, its trainer, and the steps of the rollouts that it keeps.
+type Learner struct {
+	config  Config
+	run     *selfplay.Run
+	trainer *trainer.Trainer
+	net     *mlp.Net // as of the last fit: it plays
+	mean    *mlp.Net // of net over the last fits: it is gated and saved
+
+	steps    []steps // of the last rollout, by slot
+	points   []int   // by slot: before the last choice, or where the last plan ended
+	kept     []steps // of the last rollouts, the oldest first
+	rows     rows.Rows
+	policies []*policy
+}
+
+// algorithm implements selfplay.Algorithm: one learner has the whole budget.
+type algorithm struct{ config Config }
+
+// ErrNotSingle is wrapped if the game is not of one seat, or does not say what points are worth.
+var ErrNotSingle = errors.New("not a game of one seat that says what its points are worth")
+
+// New begins a run from a net of the same sizes, or from random weights if from is nil.
+func New(g *task.Game, c Config, from *mlp.Net, workers int) (*selfplay.Run, error) {
+	if err := check(g, c); err != nil {
+		return nil, fmt.Errorf("%s: %w", g.Rules.Name, err)
+	}
+	return selfplay.New(g, c.Options, algorithm{c}, from, workers)
+}
+
+// Resume goes on with a saved run.
+func Resume(g *task.Game, path string, workers int) (*selfplay.Run, error) {
+	return selfplay.Resume(g, path, workers, func(s *selfplay.State) (selfplay.Algorithm, selfplay.Options, error) {
+		var c Config
+		_, err := s.Get("config", &c)
+		return algorithm{c}, c.Options, errors.Join(err, check(g, c))
+	})
+}
+
+func check(g *task.Game, c Config) error {
+	if g.Solo == nil || g.Rules.MaxSeats != 1 {
+		return ErrNotSingle
+	}
+	return c.Check()
+}
+
+// Config implements selfplay.Algorithm.
+func (a algorithm) Config() any { return a.config }
+
+// GameStream implements selfplay.Algorithm.
+func (a algorithm) GameStream() uint64 { return 0x736f6c6f }
+
+// Notes implements selfplay.Algorithm.
+func (a algorithm) Notes(r *selfplay.Run) map[string]string {
+	return map[string]string{
+		"lambda":   strconv.FormatFloat(a.config.Lambda, 'g', -1, 64),
+		"discount": strconv.FormatFloat(r.Game.Solo.Discount, 'g', -1, 64),
+		"output":   fmt.Sprintf("discounted points to come, each %g", r.Game.Solo.Unit),
+	}
+}
+
+// Next implements selfplay.Algorithm.
+func (a algorithm) Next(_ *selfplay.Run, last selfplay.Learner) (selfplay.Learner, error) {
+	return last, nil
+}
+
+// Start implements selfplay.Algorithm.
+func (a algorithm) Start(r *selfplay.Run, from *mlp.Net) (selfplay.Learner, error) {
+	return a.learner(r, from)
+}
+
+func (a algorithm) learner(r *selfplay.Run, from *mlp.Net) (*Learner, error) {
+	o := r.Options
+	t, err := trainer.New(trainer.Config{Sizes: o.Sizes(r.Game), Batch: o.Batch, Loss: trainer.Square, Seed: o.Seed})
+	if err != nil {
+		return nil, err
+	}
+	l := &Learner{config: a.config, run: r, trainer: t, rows: rows.Rows{Game: r.Game}}
+	l.steps, l.points = make([]steps, len(r.Slots)), make([]int, len(r.Slots))
+	if from != nil {
+		err = t.SetNet(from)
+	}
+	if err == nil {
+		l.net, err = t.Net()
+	}
+	l.mean = l.net
+	return l, err
+}
+
+// Restore implements selfplay.Algorithm.
+func (a algorithm) Restore(r *selfplay.Run, s *selfplay.State) (selfplay.Learner, error) {
+	l, err := a.learner(r, nil)
+	if err != nil {
+		return nil, err
+	}
+	var steps int
+	var kept []int
+	_, err = s.Get("steps", &steps)
+	_, also := s.Get("kept", &kept)
+	if err := errors.Join(err, also, s.SetTrainer("", l.trainer, steps)); err != nil {
+		return nil, err
+	}
+	if l.net, err = l.trainer.Net(); err != nil {
+		return nil, err
+	}
+	if l.mean, err = s.NeedNet(meanPrefix, r.Options.Sizes(r.Game)); err != nil {
+		return nil, err
+	}
+	l.kept, err = unpack(s.Tensors, kept, len(r.Game.Features))
+	return l, err
+}
+
+// Save implements selfplay.Learner.
+func (l *Learner) Save(s *selfplay.State) error {
+	steps := s.AddTrainer("", l.trainer)
+	s.AddNet(meanPrefix, l.mean)
+	again := l.kept[len(l.kept)-min(len(l.kept), (l.config.Keep-1)*l.config.Games):]
+	if len(again) > 0 {
+		tensors, lengths := pack(again, len(l.run.Game.Features))
+		s.Tensors = append(s.Tensors, tensors...)
+		if err := s.Put("kept", lengths); err != nil {
+			return err
+		}
+	}
+	return s.Put("steps", steps)
+}
+
+// Close implements selfplay.Learner.
+func (l *Learner) Close() error { return l.trainer.Close() }
+
+// Net implements selfplay.Learner.
+func (l *Learner) Net() *mlp.Net { return l.mean }
+
+// Gated implements selfplay.Learner.
+func (l *Learner) Gated() error { return nil }
+
+// Rollout implements selfplay.Learner.
+func (l *Learner) Rollout() selfplay.Rollout {
+	o := l.run.Options
+	ro := selfplay.Rollout{Steps: o.Rounds, Late: o.Late, Longest: l.config.Longest}
+	for _, p := range l.use(l.net, l.run.Progress() < l.config.Warm) {
+		ro.Policies = append(ro.Policies, p)
+	}
+	return ro
+}
+
+// use returns a policy per worker that plays by net. If the game has a planner, it plans
+// by net, or by the baseline evaluator.
+func (l *Learner) use(net *mlp.Net, baseline bool) []*policy {
+	for len(l.policies) < l.run.Workers {
+		l.policies = append(l.policies, newPolicy(l))
+	}
+	for _, p := range l.policies {
+		p.Net = net.Clone()
+		if solo := l.run.Game.Solo; solo.Planner == nil {
+			continue
+		} else if baseline {
+			p.plan = solo.Planner(nil, l.config.Width)
+		} else {
+			p.plan = solo.Planner(net.Clone(), l.config.Width)
+		}
+	}
+	return l.policies
+}
+
+// Fit implements selfplay.Learner.
+func (l *Learner) Fit() error {
+	l.collect()
+	r := l.run
+	loss, err := l.rows.Pass(l.trainer, r.Shuffle(), r.Options.Batch, l.rate())
+	if err != nil {
+		return err
+	}
+	r.Counts.Loss = loss
+	if l.net, err = l.trainer.Net(); err != nil {
+		return err
+	}
+	l.mean, err = selfplay.Blend(l.mean, l.net, 1/float32(min(r.Counts.Iterations+1, r.Options.Mean)))
+	return err
+}
+
+// collect turns what was noted into rows. The current net evaluates older rollouts again.
+func (l *Learner) collect() {
+	for i := range l.steps {
+		l.run.Counts.Rows += len(l.steps[i].list)
+		l.kept = append(l.kept, l.steps[i])
+	}
+	if most := l.config.Keep * l.config.Games; len(l.kept) > most {
+		l.kept = append(l.kept[:0], l.kept[len(l.kept)-most:]...)
+	}
+	l.rows.Cut(0)
+	n := len(l.run.Game.Features)
+	y, ok := make([]float32, l.config.Rounds), make([]bool, l.config.Rounds)
+	var out []float32
+	for k := range l.kept {
+		s := &l.kept[k]
+		if k < len(l.kept)-len(l.steps) {
+			out = s.evaluate(l.net, out)
+		}
+		s.returns(float32(l.config.Lambda), float32(l.run.Game.Solo.Discount), y, ok)
+		for i := range s.list {
+			if ok[i] {
+				l.rows.X, l.rows.Y = append(l.rows.X, s.x[i*n:(i+1)*n]...), append(l.rows.Y, y[i])
+			}
+		}
+	}
+}
+
+func (l *Learner) rate() float64 {
+	c := l.config
+	return c.RateEnd + (c.Rate-c.RateEnd)*(1+math.Cos(math.Pi*l.run.Progress()))/2
+}

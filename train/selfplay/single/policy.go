@@ -1,0 +1,113 @@
+package single
+
+import (
+	"blockyard/env"
+	"blockyard/train/selfplay"
+	"blockyard/train/selfplay/afterstate"
+	"blockyard/train/task"
+)
+
+// A policy chooses greedily by a net, or by a planner if the game has one.
+type policy struct {
+	*afterstate.Search
+	learner *Learner
+	plan    task.Planner // nil if the game has none
+	x       []float32    // features of the position in which a plan ends
+	plans   uint64
+}
+
+func newPolicy(l *Learner) *policy {
+	g := l.run.Game
+	return &policy{Search: afterstate.New(g, l.net, 1), learner: l, x: make([]float32, len(g.Features))}
+}
+
+// TakeVisited implements selfplay.Policy. A plan counts as one evaluation.
+func (p *policy) TakeVisited() uint64 {
+	n := p.plans
+	p.plans = 0
+	return n + p.Search.TakeVisited()
+}
+
+// Begin implements selfplay.Policy.
+func (p *policy) Begin(s *selfplay.Slot) { p.learner.steps[s.Index] = steps{} }
+
+// Cut implements selfplay.Policy.
+func (p *policy) Cut(s *selfplay.Slot) { p.learner.steps[s.Index].cut() }
+
+// End implements selfplay.Policy.
+func (p *policy) End(s *selfplay.Slot) {
+	p.learner.steps[s.Index].end(p.reward(s.State.Score(0) - p.learner.points[s.Index]))
+}
+
+// reward is the worth of points made by one choice.
+func (p *policy) reward(points int) float32 { return float32(p.Game.Solo.Unit * float64(points)) }
+
+// Choose implements selfplay.Policy. It makes one choice and notes the afterstate.
+func (p *policy) Choose(s *selfplay.Slot, _ int) env.Action {
+	if p.plan != nil {
+		return p.follow(s)
+	}
+	k, reward := p.greedy(s.State)
+	p.learner.points[s.Index] = s.State.Score(0)
+	if p.Root.Live > 0 && s.Chance(p.learner.run.Options.Explore) {
+		k = int(s.Rand.Next() % uint64(p.Root.Live))
+		reward = p.reward(p.Root.States[k].Score(0) - s.State.Score(0))
+	}
+	if k < 0 { // the game ends, whatever is chosen
+		return p.Root.Legal[0]
+	}
+	own := p.Game.Own
+	p.learner.steps[s.Index].add(step{value: p.Root.Out[k], reward: reward}, p.Root.X[k*own:(k+1)*own])
+	return p.Root.Legal[p.Root.Choice[k]]
+}
+
+// greedy returns the live afterstate of the best choice, the first of equals, and the
+// choice's reward; -1 if the game ends with every choice.
+func (p *policy) greedy(s env.State) (best int, reward float32) {
+	p.Evaluate(&p.Root, s, 0)
+	best = -1
+	discount, most := float32(p.Game.Solo.Discount), float32(0)
+	for k, next := range p.Root.States[:p.Root.Live] {
+		r := p.reward(next.Score(0) - s.Score(0))
+		if w := r + discount*p.Root.Out[k]; best < 0 || w > most {
+			best, most, reward = k, w, r
+		}
+	}
+	return best, reward
+}
+
+// follow makes the choice that is planned and notes the position in which the plan ends.
+func (p *policy) follow(s *selfplay.Slot) env.Action {
+	notes, points := &p.learner.steps[s.Index], &p.learner.points[s.Index]
+	if s.Chance(p.learner.run.Options.Explore) { // the end of the last plan is out of reach
+		notes.cut()
+		legal := s.State.Legal(0, nil)
+		return legal[s.Rand.Next()%uint64(len(legal))]
+	}
+	p.plans++
+	a, reached, ok := p.plan.Plan(s.State, p.x)
+	if ok {
+		var value [1]float32
+		p.Net.Forward(p.x, 1, value[:])
+		notes.add(step{value: value[0], reward: p.reward(reached - *points)}, p.x)
+		*points = reached
+	}
+	if a == env.None {
+		return s.State.Legal(0, nil)[0]
+	}
+	return a
+}
+
+// pick returns the choice in s without exploring.
+func (p *policy) pick(s env.State) env.Action {
+	if p.plan != nil {
+		p.plans++
+		if a, _, _ := p.plan.Plan(s, p.x); a != env.None {
+			return a
+		}
+	}
+	if k, _ := p.greedy(s); k >= 0 {
+		return p.Root.Legal[p.Root.Choice[k]]
+	}
+	return p.Root.Legal[0]
+}

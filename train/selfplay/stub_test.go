@@ -1,0 +1,69 @@
+package selfplay
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"blockyard/agents/mlp"
+	"blockyard/env"
+	"blockyard/train/task"
+
+	"github.com/stretchr/testify/require"
+)
+
+// A stub is an algorithm and a learner for which only time passes: a second per rollout, and
+// some seconds per game of a gate.
+type stub struct {
+	clock   time.Time
+	perGame time.Duration
+	games   int // of a gate
+	played  []int
+	net     *mlp.Net
+}
+
+func (s *stub) now() time.Time { return s.clock }
+
+func (s *stub) Start(*Run, *mlp.Net) (Learner, error)      { return s, nil }
+func (s *stub) Next(_ *Run, l Learner) (Learner, error)    { return l, nil }
+func (s *stub) Restore(*Run, *State) (Learner, error)      { return s, nil }
+func (s *stub) GameStream() uint64                         { return 1 }
+func (s *stub) Notes(*Run) map[string]string               { return map[string]string{} }
+func (s *stub) Config() any                                { return nil }
+func (s *stub) Gated() error                               { return nil }
+func (s *stub) Net() *mlp.Net                              { return s.net }
+func (s *stub) Save(*State) error                          { return nil }
+func (s *stub) Close() error                               { return nil }
+func (s *stub) Begin(*Slot)                                {}
+func (s *stub) End(*Slot)                                  {}
+func (s *stub) Cut(*Slot)                                  {}
+func (s *stub) TakeVisited() uint64                        { return 0 }
+func (s *stub) Choose(slot *Slot, seat int) (a env.Action) { return slot.State.Legal(seat, nil)[0] }
+func (s *stub) Rollout() Rollout                           { return Rollout{Policies: []Policy{s}, Steps: 1} }
+
+func (s *stub) Fit() error {
+	s.clock = s.clock.Add(time.Second)
+	return nil
+}
+
+func (s *stub) Gate(ctx context.Context, r *Run, p *Point) (bool, error) {
+	over, n := r.GateTimer(1), 0
+	for n < s.games && (n == 0 || !over()) {
+		s.clock = s.clock.Add(s.perGame)
+		n++
+	}
+	s.played = append(s.played, n)
+	p.Games, p.Score, p.Kept = n, 0.5, true
+	return true, nil
+}
+
+func startStub(t *testing.T, s *stub, o Options) *Run {
+	t.Helper()
+	var err error
+	s.net, err = task.BlockBattle.Start(2, 1)
+	require.NoError(t, err)
+	r, err := New(task.BlockBattle, o, s, nil, 1)
+	require.NoError(t, err)
+	r.now = s.now
+	return r
+}
