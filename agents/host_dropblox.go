@@ -5,9 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/big"
-	"regexp"
 	"runtime"
-	"slices"
 	"strings"
 	"time"
 
@@ -231,26 +229,3 @@ func (c *hostDropbloxCmd) tournament(ctx context.Context, con *console, bots []*
 	}
 	return con.print(c.JSON, t.Report(ctx.Err() != nil))
 }
-
-// signedSeeds rewrites a command line of Dropblox so that a negative seed is not taken for
-// a flag.
-func signedSeeds(args []string) []string {
-	if len(args) < 2 || args[0] != "host" || args[1] != "dropblox" {
-		return args
-	}
-	out := slices.Clone(args[:2])
-	for _, a := range args[2:] {
-		last := len(out) - 1
-		switch {
-		case !negative.MatchString(a):
-			out = append(out, a)
-		case out[last] == "--seed" || out[last] == "--seeds":
-			out[last] += "=" + a
-		default:
-			out = append(out, "--seed="+a)
-		}
-	}
-	return out
-}
-
-var negative = regexp.MustCompile(`^-[0-9][0-9,+-]*$`)

@@ -8,9 +8,14 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"regexp"
+	"slices"
+	"strings"
 	"syscall"
 
 	"github.com/alecthomas/kong"
+
+	"blockyard/env/games"
 )
 
 // table is the program's commands.
@@ -81,3 +86,67 @@ func run(ctx context.Context, args []string, con *console) int {
 type usage struct{ error }
 
 func (u usage) Unwrap() error { return u.error }
+
+// hostArgs rewrites a command line of host so that the subcommand is the game's name without
+// its variant, wherever among the flags it stands: "host match --seed 3 blockbattle:port"
+// becomes "host blockbattle --game=blockbattle:port --seed 3".
+func hostArgs(args []string) ([]string, error) {
+	if len(args) == 0 || args[0] != "host" {
+		return args, nil
+	}
+	at := firstWord(args, 1)
+	if at < len(args) && args[at] == "match" {
+		if next := firstWord(args, at+1); next < len(args) {
+			args = slices.Delete(slices.Clone(args), at, at+1)
+			at = next - 1
+		}
+	}
+	if at == len(args) || args[at] == "match" || args[at] == "dropblox" {
+		return args, nil
+	}
+	g, err := games.Lookup(args[at])
+	if err != nil {
+		return nil, err
+	}
+	base, _, _ := strings.Cut(g.Name, ":")
+	if !slices.Contains([]string{"blockbattle", "tetrisduel", "blocking"}, base) {
+		return nil, fmt.Errorf("%s has no contest between programs that talk in lines", g.Name)
+	}
+	out := append([]string{"host", base, "--game=" + g.Name}, args[1:at]...)
+	return append(out, args[at+1:]...), nil
+}
+
+// firstWord returns the index of the first argument from i on that is neither a flag nor a
+// flag's value, or len(args).
+func firstWord(args []string, i int) int {
+	for ; i < len(args) && strings.HasPrefix(args[i], "-"); i++ {
+		alone := strings.Contains(args[i], "=") || slices.Contains([]string{"--json", "--quiet", "-q", "--help", "-h"}, args[i])
+		if !alone {
+			i++
+		}
+	}
+	return min(i, len(args))
+}
+
+// signedSeeds rewrites a command line of Dropblox so that a negative seed is not taken for
+// a flag.
+func signedSeeds(args []string) []string {
+	if len(args) < 2 || args[0] != "host" || args[1] != "dropblox" {
+		return args
+	}
+	out := slices.Clone(args[:2])
+	for _, a := range args[2:] {
+		last := len(out) - 1
+		switch {
+		case !negative.MatchString(a):
+			out = append(out, a)
+		case out[last] == "--seed" || out[last] == "--seeds":
+			out[last] += "=" + a
+		default:
+			out = append(out, "--seed="+a)
+		}
+	}
+	return out
+}
+
+var negative = regexp.MustCompile(`^-[0-9][0-9,+-]*$`)

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"blockyard/agents/wintetrisabi/compile"
+	"blockyard/agents/wintetrisabi/host"
 )
 
 // TestMain lets the tests' own program be the process that a solver's library runs in.
@@ -37,7 +38,7 @@ func TestPlayWithALibrary(t *testing.T) {
 `, out)
 	status, out, errs = agents(ctx, "play wintetris --games 1 --seed 2 --strict --limit-ms 0 --json --cap-lines 5 --plugin "+file)
 	require.Zero(t, status, errs)
-	var got pluginTable
+	var got host.Report
 	require.NoError(t, json.Unmarshal([]byte(out), &got))
 	require.Len(t, got.Games, 1)
 	require.Equal(t, "capped", got.Games[0].End)

@@ -2,7 +2,9 @@ package server
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"blockyard/agents/dropbloxcontest"
@@ -32,6 +34,16 @@ type Round struct {
 	Seed   string     `json:"seed"`
 	Began  time.Time  `json:"began"`
 	Ranks  []Standing `json:"ranks"` // the best first
+}
+
+// String is the ranking as a table.
+func (r Round) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "round %d, seed %s\nrank  score  turns  end      game          team\n", r.Number, r.Seed)
+	for _, s := range r.Ranks {
+		fmt.Fprintf(&b, "%4d  %5d  %5d  %-7s  %-12s  %s\n", s.Rank, s.Score, s.Turns, s.Reason, s.Game, s.Team)
+	}
+	return b.String()
 }
 
 // A Standing is one team's end of a round.
