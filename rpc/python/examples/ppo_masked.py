@@ -1,14 +1,14 @@
-"""Masked PPO in one file, against a player of the server, on NEXT_STEP.
+"""PPO with action masks in one file, against an opponent on the server, with NEXT_STEP.
 
     python ppo_masked.py
     python ppo_masked.py --game WinTetris-v0 --reward score --max-episode-steps 200
 
-The first takes 3 minutes of one core and came to a mean return of 0.98 in 128 games against ``random``; a random
-policy's was -0.04. The second takes one and came to 0.68 lines a game; a random policy makes 0.02.
+The first takes 3 minutes on one core and reached a mean return of 0.98 in 128 games against ``random``; a random policy
+has -0.04. The second takes 1 minute and reached 0.68 lines per game; a random policy has 0.02.
 
-NEXT_STEP spends a step on each end of an episode: the action given there is ignored and what comes back is the
-first position of the next. Such steps are no choices of the policy and stay out of its loss (``live`` below). The
-position at the end is an ordinary observation, so a game that was cut off is bootstrapped without further ado.
+With NEXT_STEP, the step after the end of an episode resets the game: its action is ignored, and its observation is the
+first of the next episode. Such steps are no decisions of the policy and are left out of the loss (``live`` below). The
+final observation is an ordinary observation, so a truncated episode is bootstrapped like any other step.
 """
 
 from __future__ import annotations
@@ -27,25 +27,25 @@ import blockyard
 
 
 class Policy(nn.Module):
-    """Observations to a preference for each action and a value."""
+    """From observations to a distribution of actions, and a value."""
 
-    def __init__(self, facts: blockyard.GameSpec, hidden: int) -> None:
+    def __init__(self, spec: blockyard.GameSpec, hidden: int) -> None:
         super().__init__()
-        inputs = int(np.prod(facts.planes_shape)) + len(facts.global_names)
-        self.scale = 1 / facts.planes_high
+        inputs = int(np.prod(spec.planes_shape)) + len(spec.global_names)
+        self.scale = 1 / spec.planes_high
         self.body = nn.Sequential(nn.Linear(inputs, hidden), nn.ReLU(), nn.Linear(hidden, hidden), nn.ReLU())
-        self.actor, self.critic = nn.Linear(hidden, facts.actions), nn.Linear(hidden, 1)
+        self.actor, self.critic = nn.Linear(hidden, spec.actions), nn.Linear(hidden, 1)
         nn.init.orthogonal_(self.actor.weight, 0.01)
         nn.init.zeros_(self.actor.bias)
 
-    def see(self, obs: dict[str, np.ndarray]) -> torch.Tensor:
-        """Observations of the environment as one tensor, (rows, inputs)."""
+    def inputs(self, obs: dict[str, np.ndarray]) -> torch.Tensor:
+        """Return observations of the environment as one tensor, float32 (rows, inputs)."""
         planes = torch.as_tensor(obs["planes"]).flatten(1).float() * self.scale
         return torch.cat([planes, torch.as_tensor(obs["globals"])], 1)
 
     def forward(self, x: torch.Tensor, mask: torch.Tensor) -> tuple[Categorical, torch.Tensor]:
         hidden = self.body(x)
-        # A row that need not act has no legal action: then all are, and what is drawn is ignored.
+        # A row that need not act has no legal action: allow all, because its action is ignored.
         allowed = mask | ~mask.any(1, keepdim=True)
         logits = self.actor(hidden).masked_fill(~allowed, -1e9)
         return Categorical(logits=logits, validate_args=False), self.critic(hidden)[:, 0]
@@ -53,25 +53,36 @@ class Policy(nn.Module):
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--game", default="BlockBattle-v0", help="which game (default %(default)s)")
-    parser.add_argument("--opponent", default="random", help="who has the other seats (default %(default)s)")
+    parser.add_argument("--game", default="BlockBattle-v0", help="id of the game (default %(default)s)")
+    parser.add_argument("--opponent", default="random", help="opponent in the other seats (default %(default)s)")
     parser.add_argument("--reward", default="result", help='"score" or "result" (default %(default)s)')
-    parser.add_argument("--total-timesteps", type=int, default=400_000, help="choices in all (default %(default)s)")
-    parser.add_argument("--num-envs", type=int, default=64, help="games at once (default %(default)s)")
-    parser.add_argument("--num-steps", type=int, default=64, help="steps between updates (default %(default)s)")
-    parser.add_argument("--minibatches", type=int, default=4, help="parts of an update (default %(default)s)")
-    parser.add_argument("--epochs", type=int, default=3, help="times each step is learnt from (default %(default)s)")
-    parser.add_argument("--learning-rate", type=float, default=1e-3, help="falls to 0 (default %(default)s)")
-    parser.add_argument("--gamma", type=float, default=0.99, help="discount (default %(default)s)")
-    parser.add_argument("--gae-lambda", type=float, default=0.95, help="of the advantages (default %(default)s)")
-    parser.add_argument("--clip", type=float, default=0.2, help="of the ratio (default %(default)s)")
-    parser.add_argument("--entropy", type=float, default=0.01, help="its weight (default %(default)s)")
+    parser.add_argument(
+        "--total-timesteps", type=int, default=400_000, help="total number of actions (default %(default)s)"
+    )
+    parser.add_argument("--num-envs", type=int, default=64, help="number of games (default %(default)s)")
+    parser.add_argument("--num-steps", type=int, default=64, help="steps of a rollout (default %(default)s)")
+    parser.add_argument("--minibatches", type=int, default=4, help="minibatches per epoch (default %(default)s)")
+    parser.add_argument("--epochs", type=int, default=3, help="epochs per rollout (default %(default)s)")
+    parser.add_argument(
+        "--learning-rate", type=float, default=1e-3, help="initial learning rate, decays to 0 (default %(default)s)"
+    )
+    parser.add_argument("--gamma", type=float, default=0.99, help="discount factor (default %(default)s)")
+    parser.add_argument(
+        "--gae-lambda",
+        type=float,
+        default=0.95,
+        help="lambda of generalised advantage estimation (default %(default)s)",
+    )
+    parser.add_argument("--clip", type=float, default=0.2, help="clip range of the ratio (default %(default)s)")
+    parser.add_argument("--entropy", type=float, default=0.01, help="weight of the entropy bonus (default %(default)s)")
     parser.add_argument("--hidden", type=int, default=256, help="width of the network (default %(default)s)")
-    parser.add_argument("--max-episode-steps", type=int, default=500, help="cut games off there (default %(default)s)")
-    parser.add_argument("--eval-games", type=int, default=128, help="of each evaluation (default %(default)s)")
-    parser.add_argument("--seed", type=int, default=1, help="of everything random (default %(default)s)")
-    parser.add_argument("--threads", type=int, default=1, help="of torch (default %(default)s)")
-    parser.add_argument("--out", type=Path, default=Path("policy.pt"), help="the weights (default %(default)s)")
+    parser.add_argument(
+        "--max-episode-steps", type=int, default=500, help="truncate games after so many steps (default %(default)s)"
+    )
+    parser.add_argument("--eval-games", type=int, default=128, help="games per evaluation (default %(default)s)")
+    parser.add_argument("--seed", type=int, default=1, help="seed of everything random (default %(default)s)")
+    parser.add_argument("--threads", type=int, default=1, help="torch threads (default %(default)s)")
+    parser.add_argument("--out", type=Path, default=Path("policy.pt"), help="file of weights (default %(default)s)")
     args = parser.parse_args()
     torch.set_num_threads(args.threads)
     torch.manual_seed(args.seed)
@@ -91,7 +102,7 @@ def main() -> None:
     try:
         train(envs, policy, optimizer, args)
     except KeyboardInterrupt:
-        print("interrupted: what was learnt so far is saved")
+        print("interrupted: saving the weights trained so far")
     finally:
         envs.close()
         partial = args.out.with_name(args.out.name + ".partial")
@@ -113,29 +124,29 @@ def train(envs: blockyard.BlockVectorEnv, policy: Policy, optimizer: torch.optim
     terminated, ended, live = torch.zeros(T, N), torch.zeros(T, N), torch.zeros(T, N, dtype=torch.bool)
 
     obs, _ = envs.reset()
-    x, mask, over = policy.see(obs), torch.as_tensor(envs.action_masks), torch.zeros(N, dtype=torch.bool)
+    x, mask, over = policy.inputs(obs), torch.as_tensor(envs.action_masks), torch.zeros(N, dtype=torch.bool)
     returns, recent = np.zeros(N), []
     updates = max(1, args.total_timesteps // (T * N))
     bar = tqdm(range(updates), unit="update")
     for update in bar:
         for t in range(T):
-            xs[t], masks[t], live[t] = x, mask, ~over  # after an end, this step only starts the next game
+            xs[t], masks[t], live[t] = x, mask, ~over  # the step after the end of an episode only resets the game
             with torch.no_grad():
                 choice, values[t] = policy(x, mask)
                 actions[t] = choice.sample()
                 logps[t] = choice.log_prob(actions[t])
             obs, reward, term, trunc, _ = envs.step(actions[t].numpy())
-            x, mask, over = policy.see(obs), torch.as_tensor(envs.action_masks), torch.as_tensor(term | trunc)
+            x, mask, over = policy.inputs(obs), torch.as_tensor(envs.action_masks), torch.as_tensor(term | trunc)
             rewards[t], terminated[t], ended[t] = torch.as_tensor(reward).float(), torch.as_tensor(term).float(), over
             returns += reward
             recent += returns[term | trunc].tolist()
             returns[term | trunc] = 0
         with torch.no_grad():
             values[T] = policy(x, mask)[1]
-            advantages, following = torch.zeros(T, N), torch.zeros(N)
-            for t in reversed(range(T)):  # values[t + 1] is that of the end itself where a game was cut off
+            advantages, next_value = torch.zeros(T, N), torch.zeros(N)
+            for t in reversed(range(T)):  # at a truncated end, values[t + 1] is the value of the final observation
                 delta = rewards[t] + args.gamma * values[t + 1] * (1 - terminated[t]) - values[t]
-                advantages[t] = following = delta + args.gamma * args.gae_lambda * (1 - ended[t]) * following
+                advantages[t] = next_value = delta + args.gamma * args.gae_lambda * (1 - ended[t]) * next_value
             targets = advantages + values[:T]
 
         for group in optimizer.param_groups:
@@ -160,7 +171,7 @@ def train(envs: blockyard.BlockVectorEnv, policy: Policy, optimizer: torch.optim
 
 
 def evaluate(policy: Policy | None, args) -> float:
-    """Return the mean return of the policy's best choices, or of random ones, over games on seeds of their own."""
+    """Return the mean return of the greedy policy, or of a random one, in games with seeds of their own."""
     rng = np.random.default_rng(args.seed)
     with blockyard.make_vec(
         args.game,
@@ -177,7 +188,7 @@ def evaluate(policy: Policy | None, args) -> float:
                 actions = envs.sample_actions(rng)
             else:
                 with torch.no_grad():
-                    choice, _ = policy(policy.see(obs), torch.as_tensor(envs.action_masks))
+                    choice, _ = policy(policy.inputs(obs), torch.as_tensor(envs.action_masks))
                     actions = choice.logits.argmax(1).numpy()
             obs, reward, terminated, truncated, _ = envs.step(actions)
             total += reward * first

@@ -1,13 +1,13 @@
-"""PPO in one file that plays against itself, on SAME_STEP.
+"""PPO by self-play in one file, with SAME_STEP.
 
     python ppo_same_step.py
 
-takes 3 minutes of one core and came to a mean return of 1.00 in 128 games against ``random``, which it never met
-before; a random policy's was -0.04.
+It takes 3 minutes on one core and reached a mean return of 1.00 in 128 games against ``random``, which it never met in
+training; a random policy has -0.04.
 
-Both seats of every game are rows of the batch and one policy plays them all. SAME_STEP shows an ended game's
-successor at once, so every step is a choice; what the row saw at the end is in ``infos["final_obs"]``, and where a
-game was cut off rather than over, its value there belongs to the last reward (``bootstrapped`` below).
+Both seats of every game are rows of the batch, and one policy plays them all. With SAME_STEP a game that ends is reset
+in the same step, so every step is a decision. The final observation is in ``infos["final_obs"]``; if the episode was
+truncated, its value is added to the last reward (``bootstrapped`` below).
 """
 
 from __future__ import annotations
@@ -26,25 +26,25 @@ import blockyard
 
 
 class Policy(nn.Module):
-    """Observations to a preference for each action and a value."""
+    """From observations to a distribution of actions, and a value."""
 
-    def __init__(self, facts: blockyard.GameSpec, hidden: int) -> None:
+    def __init__(self, spec: blockyard.GameSpec, hidden: int) -> None:
         super().__init__()
-        inputs = int(np.prod(facts.planes_shape)) + len(facts.global_names)
-        self.scale = 1 / facts.planes_high
+        inputs = int(np.prod(spec.planes_shape)) + len(spec.global_names)
+        self.scale = 1 / spec.planes_high
         self.body = nn.Sequential(nn.Linear(inputs, hidden), nn.ReLU(), nn.Linear(hidden, hidden), nn.ReLU())
-        self.actor, self.critic = nn.Linear(hidden, facts.actions), nn.Linear(hidden, 1)
+        self.actor, self.critic = nn.Linear(hidden, spec.actions), nn.Linear(hidden, 1)
         nn.init.orthogonal_(self.actor.weight, 0.01)
         nn.init.zeros_(self.actor.bias)
 
-    def see(self, obs: dict[str, np.ndarray]) -> torch.Tensor:
-        """Observations of the environment as one tensor, (rows, inputs)."""
+    def inputs(self, obs: dict[str, np.ndarray]) -> torch.Tensor:
+        """Return observations of the environment as one tensor, float32 (rows, inputs)."""
         planes = torch.as_tensor(obs["planes"]).flatten(1).float() * self.scale
         return torch.cat([planes, torch.as_tensor(obs["globals"])], 1)
 
     def forward(self, x: torch.Tensor, mask: torch.Tensor) -> tuple[Categorical, torch.Tensor]:
         hidden = self.body(x)
-        # A row that need not act has no legal action: then all are, and what is drawn is ignored.
+        # A row that need not act has no legal action: allow all, because its action is ignored.
         allowed = mask | ~mask.any(1, keepdim=True)
         logits = self.actor(hidden).masked_fill(~allowed, -1e9)
         return Categorical(logits=logits, validate_args=False), self.critic(hidden)[:, 0]
@@ -52,25 +52,36 @@ class Policy(nn.Module):
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--game", default="BlockBattle-v0", help="which game (default %(default)s)")
-    parser.add_argument("--opponent", default="random", help="who it is measured against (default %(default)s)")
+    parser.add_argument("--game", default="BlockBattle-v0", help="id of the game (default %(default)s)")
+    parser.add_argument("--opponent", default="random", help="opponent of the evaluation (default %(default)s)")
     parser.add_argument("--reward", default="result", help='"score" or "result" (default %(default)s)')
-    parser.add_argument("--total-timesteps", type=int, default=400_000, help="choices in all (default %(default)s)")
-    parser.add_argument("--num-envs", type=int, default=64, help="games at once (default %(default)s)")
-    parser.add_argument("--num-steps", type=int, default=64, help="steps between updates (default %(default)s)")
-    parser.add_argument("--minibatches", type=int, default=4, help="parts of an update (default %(default)s)")
-    parser.add_argument("--epochs", type=int, default=3, help="times each step is learnt from (default %(default)s)")
-    parser.add_argument("--learning-rate", type=float, default=1e-3, help="falls to 0 (default %(default)s)")
-    parser.add_argument("--gamma", type=float, default=0.99, help="discount (default %(default)s)")
-    parser.add_argument("--gae-lambda", type=float, default=0.95, help="of the advantages (default %(default)s)")
-    parser.add_argument("--clip", type=float, default=0.2, help="of the ratio (default %(default)s)")
-    parser.add_argument("--entropy", type=float, default=0.01, help="its weight (default %(default)s)")
+    parser.add_argument(
+        "--total-timesteps", type=int, default=400_000, help="total number of actions (default %(default)s)"
+    )
+    parser.add_argument("--num-envs", type=int, default=64, help="number of games (default %(default)s)")
+    parser.add_argument("--num-steps", type=int, default=64, help="steps of a rollout (default %(default)s)")
+    parser.add_argument("--minibatches", type=int, default=4, help="minibatches per epoch (default %(default)s)")
+    parser.add_argument("--epochs", type=int, default=3, help="epochs per rollout (default %(default)s)")
+    parser.add_argument(
+        "--learning-rate", type=float, default=1e-3, help="initial learning rate, decays to 0 (default %(default)s)"
+    )
+    parser.add_argument("--gamma", type=float, default=0.99, help="discount factor (default %(default)s)")
+    parser.add_argument(
+        "--gae-lambda",
+        type=float,
+        default=0.95,
+        help="lambda of generalised advantage estimation (default %(default)s)",
+    )
+    parser.add_argument("--clip", type=float, default=0.2, help="clip range of the ratio (default %(default)s)")
+    parser.add_argument("--entropy", type=float, default=0.01, help="weight of the entropy bonus (default %(default)s)")
     parser.add_argument("--hidden", type=int, default=256, help="width of the network (default %(default)s)")
-    parser.add_argument("--max-episode-steps", type=int, default=500, help="cut games off there (default %(default)s)")
-    parser.add_argument("--eval-games", type=int, default=128, help="of each evaluation (default %(default)s)")
-    parser.add_argument("--seed", type=int, default=1, help="of everything random (default %(default)s)")
-    parser.add_argument("--threads", type=int, default=1, help="of torch (default %(default)s)")
-    parser.add_argument("--out", type=Path, default=Path("policy.pt"), help="the weights (default %(default)s)")
+    parser.add_argument(
+        "--max-episode-steps", type=int, default=500, help="truncate games after so many steps (default %(default)s)"
+    )
+    parser.add_argument("--eval-games", type=int, default=128, help="games per evaluation (default %(default)s)")
+    parser.add_argument("--seed", type=int, default=1, help="seed of everything random (default %(default)s)")
+    parser.add_argument("--threads", type=int, default=1, help="torch threads (default %(default)s)")
+    parser.add_argument("--out", type=Path, default=Path("policy.pt"), help="file of weights (default %(default)s)")
     args = parser.parse_args()
     torch.set_num_threads(args.threads)
     torch.manual_seed(args.seed)
@@ -85,14 +96,14 @@ def main() -> None:
         autoreset_mode="SameStep",
     )
     if envs.rows_per_game != len(envs.players):
-        raise SystemExit(f"{args.game}: its seats take turns, this script wants all to move at once")
+        raise SystemExit(f"{args.game}: its seats take turns, this script wants all to move at the same time")
     policy = Policy(envs.game_spec, args.hidden)
     optimizer = torch.optim.Adam(policy.parameters(), lr=args.learning_rate, eps=1e-5)
     before = evaluate(None, args)
     try:
         train(envs, policy, optimizer, args)
     except KeyboardInterrupt:
-        print("interrupted: what was learnt so far is saved")
+        print("interrupted: saving the weights trained so far")
     finally:
         envs.close()
         partial = args.out.with_name(args.out.name + ".partial")
@@ -114,7 +125,7 @@ def train(envs: blockyard.BlockVectorEnv, policy: Policy, optimizer: torch.optim
     ended = torch.zeros(T, N)
 
     obs, _ = envs.reset()
-    x, mask = policy.see(obs), torch.as_tensor(envs.action_masks)
+    x, mask = policy.inputs(obs), torch.as_tensor(envs.action_masks)
     steps, recent = np.zeros(N), []
     updates = max(1, args.total_timesteps // (T * N))
     bar = tqdm(range(updates), unit="update")
@@ -126,7 +137,7 @@ def train(envs: blockyard.BlockVectorEnv, policy: Policy, optimizer: torch.optim
                 actions[t] = choice.sample()
                 logps[t] = choice.log_prob(actions[t])
             obs, reward, term, trunc, infos = envs.step(actions[t].numpy())
-            x, mask = policy.see(obs), torch.as_tensor(envs.action_masks)
+            x, mask = policy.inputs(obs), torch.as_tensor(envs.action_masks)
             rewards[t] = torch.as_tensor(bootstrapped(policy, reward, trunc & ~term, infos, args.gamma)).float()
             ended[t] = torch.as_tensor(term | trunc)
             steps += 1
@@ -134,10 +145,10 @@ def train(envs: blockyard.BlockVectorEnv, policy: Policy, optimizer: torch.optim
             steps[term | trunc] = 0
         with torch.no_grad():
             values[T] = policy(x, mask)[1]
-            advantages, following = torch.zeros(T, N), torch.zeros(N)
-            for t in reversed(range(T)):  # values[t + 1] is the next game's where one ended
+            advantages, next_value = torch.zeros(T, N), torch.zeros(N)
+            for t in reversed(range(T)):  # after an end, values[t + 1] belongs to the next episode
                 delta = rewards[t] + args.gamma * values[t + 1] * (1 - ended[t]) - values[t]
-                advantages[t] = following = delta + args.gamma * args.gae_lambda * (1 - ended[t]) * following
+                advantages[t] = next_value = delta + args.gamma * args.gae_lambda * (1 - ended[t]) * next_value
             targets = advantages + values[:T]
 
         for group in optimizer.param_groups:
@@ -157,21 +168,21 @@ def train(envs: blockyard.BlockVectorEnv, policy: Policy, optimizer: torch.optim
                 optimizer.step()
         recent = recent[-200:]
         if recent:
-            bar.set_postfix(steps_a_game=f"{np.mean(recent):.0f}")
+            bar.set_postfix(steps_per_game=f"{np.mean(recent):.0f}")
 
 
 def bootstrapped(policy: Policy, reward: np.ndarray, cut: np.ndarray, infos: dict, gamma: float) -> np.ndarray:
-    """Return rewards with the value of what the rows saw last whose games were cut off."""
+    """Return the rewards, with the value of the final observation added where an episode was truncated."""
     if cut.any():
         last = [infos["final_obs"][row] for row in np.flatnonzero(cut)]
-        x = policy.see({key: np.stack([obs[key] for obs in last]) for key in ("planes", "globals")})
+        x = policy.inputs({key: np.stack([obs[key] for obs in last]) for key in ("planes", "globals")})
         with torch.no_grad():
             reward[cut] += gamma * policy.critic(policy.body(x))[:, 0].numpy()
     return reward
 
 
 def evaluate(policy: Policy | None, args) -> float:
-    """Return the mean return of the policy's best choices, or of random ones, over games on seeds of their own."""
+    """Return the mean return of the greedy policy, or of a random one, in games with seeds of their own."""
     rng = np.random.default_rng(args.seed)
     with blockyard.make_vec(
         args.game,
@@ -188,7 +199,7 @@ def evaluate(policy: Policy | None, args) -> float:
                 actions = envs.sample_actions(rng)
             else:
                 with torch.no_grad():
-                    choice, _ = policy(policy.see(obs), torch.as_tensor(envs.action_masks))
+                    choice, _ = policy(policy.inputs(obs), torch.as_tensor(envs.action_masks))
                     actions = choice.logits.argmax(1).numpy()
             obs, reward, terminated, truncated, _ = envs.step(actions)
             total += reward * first

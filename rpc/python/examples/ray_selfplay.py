@@ -1,19 +1,19 @@
-"""Self-play on many machines with Ray: a server and its players on every node, one learner, nodes may die.
+"""Self-play on several machines with Ray: a server and its policy on every node, one learner; nodes may die.
 
     python ray_selfplay.py                    # a local cluster of two nodes: 3 minutes on two busy cores
     python ray_selfplay.py --address auto     # on a running cluster, see below
 
-The first came to 246,000 choices in 4,713 games, and won 100.0 % of 128 games against ``random``.
+The first collected 246,000 actions in 4,713 games, and then won 100.0 % of 128 games against ``random``.
 
-Each *island* is a Ray actor that starts a server of its own, so games and the policy that plays them share a node and
-steps never cross the network: what does are weights one way and finished stretches of experience the other. Actors
-are spread over the nodes. The learner asks all islands at once, learns from whichever answers (PPO on the stretch,
-which is as old as the round trip), and sends that island on with the newest weights. An island that dies with its node
-is started anew where there is room, and learning goes on with the others meanwhile.
+Each *worker* is a Ray actor that starts its own server, so the games and the policy that plays them share a node, and
+single steps never cross the network: weights go to the workers, finished rollouts come back. The workers are spread
+over the nodes. The learner sends weights to all workers, takes whichever rollout comes first, trains on it (PPO; the
+rollout is as old as the round trip), and sends that worker the newest weights. A worker that dies with its node is
+restarted where there is room, while training continues with the others.
 
 On a real cluster: `ray start --head` on one machine and `ray start --address=HEAD:6379` on the others, `pip install
-'blockyard[ray]'` on all of them, and this script with `--address auto` on any; `--islands` as many as there are nodes,
-or cores. For pods, `ray job submit -- python ray_selfplay.py --address auto` does the same.
+'blockyard[ray]'` on all of them, and this script with `--address auto` on any, with one worker per node or per core
+(`--workers`). On Kubernetes, `ray job submit -- python ray_selfplay.py --address auto` does the same.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ import blockyard
 
 
 class Policy(nn.Module):
-    """Observations to a preference for each action and a value."""
+    """From observations to a distribution of actions, and a value."""
 
     def __init__(self, inputs: int, actions: int, hidden: int) -> None:
         super().__init__()
@@ -43,71 +43,73 @@ class Policy(nn.Module):
 
     def forward(self, x: torch.Tensor, mask: torch.Tensor) -> tuple[Categorical, torch.Tensor]:
         hidden = self.body(x)
-        allowed = mask | ~mask.any(1, keepdim=True)  # a row that need not act: what is drawn is ignored
+        allowed = mask | ~mask.any(1, keepdim=True)  # a row that need not act: its action is ignored
         logits = self.actor(hidden).masked_fill(~allowed, -1e9)
         return Categorical(logits=logits, validate_args=False), self.critic(hidden)[:, 0]
 
 
 @ray.remote(num_cpus=1, max_restarts=-1, max_task_retries=0)
-class Island:
-    """A server and the policy that plays all seats of its games, on one node."""
+class Worker:
+    """A server, and the policy that plays all seats of its games, on one node."""
 
     def __init__(self, game: str, num_envs: int, hidden: int, seed: int) -> None:
         torch.set_num_threads(1)
         torch.manual_seed(seed)
         self.env = blockyard.make_vec(game, num_envs, opponents=None, autoreset_mode="SameStep", seed=seed)
         if self.env.rows_per_game != len(self.env.players):
-            raise ValueError(f"{game}: its seats take turns, this script wants all to move at once")
-        facts = self.env.game_spec
-        self.size = (int(np.prod(facts.planes_shape)) + len(facts.global_names), facts.actions)
+            raise ValueError(
+                f"{game}: its seats act in turn, this script needs a game whose seats act at the same time"
+            )
+        spec = self.env.game_spec
+        self.size = (int(np.prod(spec.planes_shape)) + len(spec.global_names), spec.actions)
         self.policy = Policy(*self.size, hidden)
         self.obs, _ = self.env.reset()
 
     def describe(self) -> tuple[int, int]:
-        """Return how many inputs and actions the policy has."""
+        """Return the numbers of inputs and actions of the policy."""
         return self.size
 
     def where(self) -> tuple[str, int]:
-        """Return the node, and the process of the server."""
+        """Return the ids of the node and of the server process."""
         return ray.get_runtime_context().get_node_id(), self.env.client.server_pid or 0
 
     def play(self, weights: dict[str, np.ndarray], steps: int, gamma: float, decay: float) -> dict[str, np.ndarray]:
-        """Play so many steps with these weights; return what was seen, chosen and what it was worth."""
+        """Collect a rollout with these weights; return observations, actions, advantages and value targets."""
         self.policy.load_state_dict({key: torch.as_tensor(value.copy()) for key, value in weights.items()})
-        seen, values, rewards, ended = [], [], [], []
+        visited, values, rewards, ended = [], [], [], []
         for _ in range(steps):
-            x, packed = self.see(), self.env.packed_masks.copy()
+            x, packed = self.inputs(), self.env.packed_masks.copy()
             with torch.no_grad():
                 choice, value = self.policy(torch.as_tensor(x), torch.as_tensor(self.env.action_masks))
                 action = choice.sample()
             self.obs, reward, terminated, truncated, _ = self.env.step(action.numpy())
-            seen.append((x, packed, action.numpy(), choice.log_prob(action).numpy()))
+            visited.append((x, packed, action.numpy(), choice.log_prob(action).numpy()))
             values.append(value.numpy())
             rewards.append(reward.astype(np.float32))
             ended.append(terminated | truncated)
         with torch.no_grad():
-            following = self.policy(torch.as_tensor(self.see()), torch.as_tensor(self.env.action_masks))[1].numpy()
-        advantage, advantages = np.zeros_like(following), []
+            next_value = self.policy(torch.as_tensor(self.inputs()), torch.as_tensor(self.env.action_masks))[1].numpy()
+        advantage, advantages = np.zeros_like(next_value), []
         for value, reward, end in zip(values[::-1], rewards[::-1], ended[::-1], strict=True):
-            delta = reward + gamma * following * ~end - value
+            delta = reward + gamma * next_value * ~end - value
             advantage = delta + gamma * decay * ~end * advantage
             advantages.append(advantage)
-            following = value
-        columns = [np.concatenate(column) for column in zip(*seen, strict=True)]
+            next_value = value
+        columns = [np.concatenate(column) for column in zip(*visited, strict=True)]
         out = dict(zip(("x", "mask", "action", "logp"), columns, strict=True))
         out["advantage"] = np.concatenate(advantages[::-1])
         out["target"] = out["advantage"] + np.concatenate(values)
         out["games"] = np.array(int(np.sum(ended)) // self.env.rows_per_game)
         return out
 
-    def see(self) -> np.ndarray:
-        """Return the observations as rows of numbers, float32."""
+    def inputs(self) -> np.ndarray:
+        """Return the observations as inputs of the policy, float32 (rows, inputs)."""
         planes = self.obs["planes"].reshape(self.env.num_envs, -1).astype(np.float32)
         return np.concatenate([planes / self.env.game_spec.planes_high, self.obs["globals"]], 1)
 
 
 class Learner:
-    """PPO on stretches as they come."""
+    """PPO on rollouts as they arrive."""
 
     def __init__(self, inputs: int, actions: int, args) -> None:
         torch.set_num_threads(args.threads)
@@ -120,10 +122,10 @@ class Learner:
         """Return a copy of the weights."""
         return {key: value.numpy().copy() for key, value in self.policy.state_dict().items()}
 
-    def learn(self, stretch: dict[str, np.ndarray]) -> None:
-        """Fit the policy to a stretch."""
-        masks = np.unpackbits(stretch["mask"], axis=1, count=self.actions, bitorder="little").astype(bool)
-        parts = (stretch["x"], masks, *(stretch[key] for key in ("action", "logp", "advantage", "target")))
+    def learn(self, rollout: dict[str, np.ndarray]) -> None:
+        """Train the policy on a rollout."""
+        masks = np.unpackbits(rollout["mask"], axis=1, count=self.actions, bitorder="little").astype(bool)
+        parts = (rollout["x"], masks, *(rollout[key] for key in ("action", "logp", "advantage", "target")))
         batch = [torch.as_tensor(np.array(part)) for part in parts]
         acting = torch.nonzero(batch[1].any(1))[:, 0]
         for _ in range(self.args.epochs):
@@ -140,88 +142,88 @@ class Learner:
                 self.optimizer.step()
 
 
-class Archipelago:
-    """The islands, and what they are at."""
+class Workers:
+    """The workers, and what each of them is doing."""
 
     def __init__(self, args) -> None:
-        how = Island.options(scheduling_strategy="SPREAD")
+        how = Worker.options(scheduling_strategy="SPREAD")
         self.args, self.lost = args, 0
-        self.islands = [how.remote(args.game, args.num_envs, args.hidden, args.seed + i) for i in range(args.islands)]
-        self.at: dict[ray.ObjectRef, int] = {}  # what is awaited of which island
-        self.waking: dict[ray.ObjectRef, int] = {}
+        self.actors = [how.remote(args.game, args.num_envs, args.hidden, args.seed + i) for i in range(args.workers)]
+        self.at: dict[ray.ObjectRef, int] = {}  # the worker of each expected rollout
+        self.waking: dict[ray.ObjectRef, int] = {}  # of each restarting worker
 
-    def send(self, island: int, weights: ray.ObjectRef) -> None:
-        """Let an island play on."""
-        play = self.islands[island].play
-        self.at[play.remote(weights, self.args.num_steps, self.args.gamma, self.args.gae_lambda)] = island
+    def send(self, worker: int, weights: ray.ObjectRef) -> None:
+        """Let a worker collect its next rollout."""
+        play = self.actors[worker].play
+        self.at[play.remote(weights, self.args.num_steps, self.args.gamma, self.args.gae_lambda)] = worker
 
     def next(self, weights: ray.ObjectRef, timeout: float) -> tuple[int, dict[str, np.ndarray]]:
-        """Return which island has a stretch, and the stretch; those that died are asked again once they are back."""
+        """Return the next worker that has a rollout, and the rollout; restarted workers are given work again."""
         deadline = time.monotonic() + timeout
         while True:
             if time.monotonic() > deadline:
-                raise TimeoutError(f"no island answered in {timeout:.0f} s; `ray status` says what the cluster lacks")
+                raise TimeoutError(f"no worker answered in {timeout:.0f} s; `ray status` says what the cluster lacks")
             ready, _ = ray.wait([*self.at, *self.waking], num_returns=1, timeout=1.0)
             for ref in ready:
-                island = self.at.pop(ref, None)
-                woke = island is None
-                island = self.waking.pop(ref) if woke else island
+                worker = self.at.pop(ref, None)
+                woke = worker is None
+                worker = self.waking.pop(ref) if woke else worker
                 try:
                     result = ray.get(ref)
-                except ray.exceptions.RayError as error:  # its node or process is gone; Ray starts it anew
+                except ray.exceptions.RayError as error:  # its node or process died; Ray restarts it
                     if not woke:
                         self.lost += 1
-                        print(f"island {island} is gone ({type(error).__name__}), others go on", flush=True)
+                        print(f"worker {worker} is gone ({type(error).__name__}), the others continue", flush=True)
                     time.sleep(0.2)
-                    self.waking[self.islands[island].where.remote()] = island
+                    self.waking[self.actors[worker].where.remote()] = worker
                     continue
                 if not woke:
-                    return island, result
-                print(f"island {island} is back, on node {result[0][:8]}", flush=True)
-                self.send(island, weights)
+                    return worker, result
+                print(f"worker {worker} is back, on node {result[0][:8]}", flush=True)
+                self.send(worker, weights)
 
 
 def train(args) -> Learner:
-    """Learn for so many updates."""
-    sea = Archipelago(args)
-    inputs, actions = ray.get(sea.islands[0].describe.remote(), timeout=args.patience)
+    """Train for args.updates updates."""
+    workers = Workers(args)
+    inputs, actions = ray.get(workers.actors[0].describe.remote(), timeout=args.patience)
     learner = Learner(inputs, actions, args)
     weights = ray.put(learner.weights())
-    for island in range(args.islands):
-        sea.send(island, weights)
+    for worker in range(args.workers):
+        workers.send(worker, weights)
     start, rows, games = time.monotonic(), 0, 0
     try:
         for update in range(args.updates):
-            island, stretch = sea.next(weights, args.patience)
-            learner.learn(stretch)
+            worker, rollout = workers.next(weights, args.patience)
+            learner.learn(rollout)
             weights = ray.put(learner.weights())
-            sea.send(island, weights)
-            rows, games = rows + len(stretch["action"]), games + int(stretch["games"])
+            workers.send(worker, weights)
+            rows, games = rows + len(rollout["action"]), games + int(rollout["games"])
             speed = rows / (time.monotonic() - start)
             print(
-                f"update {update + 1}/{args.updates}: island {island}, {games} games, {speed:.0f} choices/s", flush=True
+                f"update {update + 1}/{args.updates}: worker {worker}, {games} games, {speed:.0f} actions/s", flush=True
             )
             if args.kill_node_at == update + 1:
                 lose_a_node(args)
     except KeyboardInterrupt:
-        print("interrupted: what was learnt so far is saved")
-    print(f"{sea.lost} stretches were lost with their islands")
-    for island in sea.islands:
-        ray.kill(island)
+        print("interrupted: saving the weights trained so far")
+    print(f"{workers.lost} rollouts were lost with their workers")
+    for worker in workers.actors:
+        ray.kill(worker)
     return learner
 
 
 def lose_a_node(args) -> None:
-    """Take a node out of the local cluster, with the islands on it."""
+    """Kill a node of the local cluster, with the workers on it."""
     node = args.cluster.worker_nodes and sorted(args.cluster.worker_nodes, key=lambda n: n.node_id)[0]
     if not node:
-        raise SystemExit("--kill-node-at: the local cluster has one node alone")
-    print(f"node {node.node_id[:8]} is taken out", flush=True)
+        raise SystemExit("--kill-node-at: the local cluster has only one node, pass --nodes 2 or more")
+    print(f"node {node.node_id[:8]} is killed", flush=True)
     args.cluster.remove_node(node, allow_graceful=False)
 
 
 def evaluate(policy: Policy, game: str, opponent: str, games: int, seed: int) -> float:
-    """Return the share of games won against a player of the server, draws counting half."""
+    """Return the fraction of games won against an opponent on the server; a draw counts half."""
     result = np.full(games, np.nan)
     with blockyard.make_vec(game, games, seed=seed, opponents=opponent) as env:
         obs, _ = env.reset()
@@ -238,24 +240,39 @@ def evaluate(policy: Policy, game: str, opponent: str, games: int, seed: int) ->
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--address", help='of a running cluster, such as "auto"; without it a local one is made')
-    parser.add_argument("--nodes", type=int, default=2, help="of the local cluster (default %(default)s)")
-    parser.add_argument("--islands", type=int, help="servers with their players (default: one a node)")
-    parser.add_argument("--game", default="BlockBattle-v0", help="one of several seats (default %(default)s)")
-    parser.add_argument("--num-envs", type=int, default=32, help="games an island (default %(default)s)")
-    parser.add_argument("--num-steps", type=int, default=64, help="steps a stretch (default %(default)s)")
-    parser.add_argument("--updates", type=int, default=60, help="stretches to learn from (default %(default)s)")
-    parser.add_argument("--epochs", type=int, default=3, help="times each is learnt from (default %(default)s)")
+    parser.add_argument("--address", help='of a running cluster, such as "auto"; by default a local cluster is created')
+    parser.add_argument(
+        "--nodes", type=int, default=2, help="number of nodes of the local cluster (default %(default)s)"
+    )
+    parser.add_argument("--workers", "--islands", type=int, help="actors with a server each (default: one per node)")
+    parser.add_argument(
+        "--game", default="BlockBattle-v0", help="a game whose seats act at the same time (default %(default)s)"
+    )
+    parser.add_argument("--num-envs", type=int, default=32, help="games per worker (default %(default)s)")
+    parser.add_argument("--num-steps", type=int, default=64, help="steps per rollout (default %(default)s)")
+    parser.add_argument(
+        "--updates", type=int, default=60, help="number of updates, each on one rollout (default %(default)s)"
+    )
+    parser.add_argument("--epochs", type=int, default=3, help="passes over each rollout (default %(default)s)")
     parser.add_argument("--learning-rate", type=float, default=1e-3, help="(default %(default)s)")
     parser.add_argument("--gamma", type=float, default=0.99, help="discount (default %(default)s)")
-    parser.add_argument("--gae-lambda", type=float, default=0.95, help="of the advantages (default %(default)s)")
+    parser.add_argument(
+        "--gae-lambda",
+        type=float,
+        default=0.95,
+        help="lambda of generalised advantage estimation (default %(default)s)",
+    )
     parser.add_argument("--hidden", type=int, default=256, help="width of the network (default %(default)s)")
-    parser.add_argument("--patience", type=float, default=300, help="seconds without any island (default %(default)s)")
-    parser.add_argument("--kill-node-at", type=int, metavar="UPDATE", help="take a node out of the local cluster then")
-    parser.add_argument("--eval-games", type=int, default=128, help="of the evaluation (default %(default)s)")
-    parser.add_argument("--seed", type=int, default=1, help="of everything random but timing (default %(default)s)")
-    parser.add_argument("--threads", type=int, default=1, help="of the learner's torch (default %(default)s)")
-    parser.add_argument("--out", type=Path, default=Path("selfplay.pt"), help="the weights (default %(default)s)")
+    parser.add_argument(
+        "--patience", type=float, default=300, help="seconds to wait for a worker (default %(default)s)"
+    )
+    parser.add_argument(
+        "--kill-node-at", type=int, metavar="UPDATE", help="kill a node of the local cluster after this update"
+    )
+    parser.add_argument("--eval-games", type=int, default=128, help="games of the evaluation (default %(default)s)")
+    parser.add_argument("--seed", type=int, default=1, help="seed; results also depend on timing (default %(default)s)")
+    parser.add_argument("--threads", type=int, default=1, help="torch threads of the learner (default %(default)s)")
+    parser.add_argument("--out", type=Path, default=Path("selfplay.pt"), help="file of weights (default %(default)s)")
     args = parser.parse_args()
     args.cluster = None
     if args.address:
@@ -267,7 +284,7 @@ def main() -> None:
         for _ in range(args.nodes - 1):
             args.cluster.add_node(num_cpus=1)
         ray.init(address=args.cluster.address, log_to_driver=False)
-    args.islands = args.islands or sum(1 for node in ray.nodes() if node["Alive"])
+    args.workers = args.workers or sum(1 for node in ray.nodes() if node["Alive"])
     try:
         learner = train(args)
     finally:
