@@ -33,7 +33,7 @@ type layer struct {
 // goroutines or reflection of their own.
 var rulesStd = []string{
 	"bufio", "bytes", "context", "crypto/sha1", "encoding/binary", "errors", "fmt", "hash/fnv", "io", "math",
-	"math/bits", "slices", "sort", "strconv", "strings",
+	"math/bits", "slices", "sort", "strconv", "strings", "sync/atomic",
 }
 
 var layers = []layer{

@@ -1,9 +1,6 @@
 package env
 
-import (
-	"fmt"
-	"math/bits"
-)
+import "math/bits"
 
 // MaxDraws is the largest number of draws that one Reset or Step can make, and therefore the
 // largest number that can be forced.
@@ -73,15 +70,6 @@ func (r *Rand) below(n uint32) uint32 {
 func (r *Rand) Next() uint64 {
 	r.Word += 0x9E3779B97F4A7C15
 	return Mix(r.Word)
-}
-
-// CheckDraws returns an error if the draw queue is longer than it can be. A State calls it in
-// Check. (It is not named Check: an embedded Rand would then stand in for a missing Check.)
-func (r *Rand) CheckDraws() error {
-	if r.Forced > MaxDraws || r.Used > MaxDraws {
-		return fmt.Errorf("Rand has %d forced and %d used draws, want at most %d", r.Forced, r.Used, MaxDraws)
-	}
-	return nil
 }
 
 // Mix scatters 64 bits (the finisher of splitmix64): similar seeds give unrelated results.

@@ -146,7 +146,7 @@ func TestBotAnswersWhateverItHears(t *testing.T) {
 		{"no position", text(start, change(turn, 0, "11...........")), "does not"},
 	} {
 		if c.name == "no position" { // a start corner that is taken leaves no move
-			c.note = "cannot"
+			c.note = "can place"
 		}
 		answers, notes, err := talk(c.said, search.NewFirst())
 		require.NoError(t, err, c.name)

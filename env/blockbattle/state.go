@@ -1,10 +1,6 @@
 package blockbattle
 
-import (
-	"errors"
-
-	"blockyard/env"
-)
+import "blockyard/env"
 
 // Nobody is State.Winner while nobody has won, and after a draw.
 const Nobody int8 = -1
@@ -117,30 +113,31 @@ func (s *State) Result(seat int) float32 {
 // Check implements env.State.
 func (s *State) Check() error {
 	const limit = 1 << 30
-	switch {
-	case s.Piece >= Pieces || s.Next >= Pieces:
-		return errors.New("blockbattle: no such piece")
-	case s.Round < 1 || s.Round > limit:
-		return errors.New("blockbattle: round out of range")
-	case s.Forced > env.MaxDraws || s.Used > env.MaxDraws:
-		return errors.New("blockbattle: draw queue out of range")
-	case s.Winner < Nobody || s.Winner > 1 || !s.Over && s.Winner != Nobody:
-		return errors.New("blockbattle: no such winner")
-	}
+	c := env.Checker{Game: "blockbattle"}
+	c.Draws(&s.Rand)
+	c.Range("Piece", int(s.Piece), 0, Pieces-1)
+	c.Range("Next", int(s.Next), 0, Pieces-1)
+	c.Range("Round", int(s.Round), 1, limit)
+	c.Range("Winner", int(s.Winner), int(Nobody), 1)
+	c.Want(s.Over || s.Winner == Nobody, "Winner is %d, want %d while Over is false", s.Winner, Nobody)
 	for i := range s.Sides {
 		d := &s.Sides[i]
-		switch {
-		case d.Points < 0 || d.Points > limit || d.Combo < 0 || d.Combo > limit || d.Skips < 0 || d.Skips > limit:
-			return errors.New("blockbattle: points, combo or skips out of range")
-		case d.Solid > Height || d.Pending > Height || d.Lost > LostSolid:
-			return errors.New("blockbattle: rows or phase out of range")
-		case d.Cells.Any()&^d.rows() != 0 || d.Cells[Width]|d.Cells[Width+1] != 0:
-			return errors.New("blockbattle: a block outside the board")
-		case d.Lost != NotLost && !s.Over:
-			return errors.New("blockbattle: a side lost and the game goes on")
-		case !s.Over && d.spawnHits(int(s.Piece)):
-			return errors.New("blockbattle: the piece cannot spawn and the game goes on")
+		c.In = [2]string{"Sides[0].", "Sides[1]."}[i]
+		c.Range("Points", int(d.Points), 0, limit)
+		c.Range("Combo", int(d.Combo), 0, limit)
+		c.Range("Skips", int(d.Skips), 0, limit)
+		c.Range("Solid", int(d.Solid), 0, Height)
+		c.Range("Pending", int(d.Pending), 0, Height)
+		c.Range("Lost", int(d.Lost), 0, int(LostSolid))
+		c.Want(s.Over || d.Lost == NotLost, "Lost is %d, want %d while Over is false", d.Lost, NotLost)
+		for x, column := range d.Cells {
+			if column&^d.rows() != 0 || x >= Width && column != 0 {
+				c.Want(false, "Cells[%d] is %#x, want cells on the board above the solid rows", x, column)
+			}
+		}
+		if c.Err == nil && !s.Over {
+			c.Want(!d.spawnHits(int(s.Piece)), "Cells block the spawn of piece %d, want Over to be true", s.Piece)
 		}
 	}
-	return nil
+	return c.Err
 }

@@ -1,10 +1,6 @@
 package blocking
 
-import (
-	"errors"
-
-	"blockyard/env"
-)
+import "blockyard/env"
 
 // A Reason is how a game ended (rules §5).
 type Reason uint8
@@ -33,35 +29,13 @@ type State struct {
 	Turn    uint8 // seat to move
 	Reason  Reason
 	PlayOut bool  // no early end: play decided games out
-	TableID uint8 // index of the shape table among those in use; 0 is the default
+	TableID uint8 // names the shape table, see Use; 0 is the default table
 }
 
 var (
 	_ env.State  = (*State)(nil)
 	_ env.Marker = (*State)(nil)
 )
-
-// tables are the shape tables in use, by State.TableID: a State must stay flat.
-var tables = []*Table{DefaultTable}
-
-// Table returns the shapes the game is played with.
-func (s *State) Table() *Table { return tables[s.TableID] }
-
-// Use puts a table in use and returns its State.TableID; tables of equal definitions share
-// one. It refuses a table once 256 are in use. Call it before any game is played, not
-// beside one.
-func Use(t *Table) (id uint8, err error) {
-	for i := range tables {
-		if tables[i].same(t) {
-			return uint8(i), nil
-		}
-	}
-	if len(tables) > 255 {
-		return 0, errors.New("blocking: 256 shape tables are in use already")
-	}
-	tables = append(tables, t)
-	return uint8(len(tables) - 1), nil
-}
 
 // Reset implements env.State: seed decides the letters.
 func (s *State) Reset(seed uint64) {
@@ -202,36 +176,31 @@ func (s *State) Result(seat int) float32 {
 
 // Check implements env.State.
 func (s *State) Check() error {
-	seats := env.Seats(1)<<s.Seats - 1
-	switch {
-	case s.Seats < 2 || s.Seats > env.MaxSeats || int(s.TableID) >= len(tables):
-		return errors.New("blocking: no such number of seats or shape table")
-	case s.Turn >= s.Seats || s.Reason > Elimination || (s.Out|s.Stuck)&^seats != 0:
-		return errors.New("blocking: no such turn, end or seat")
-	case s.Forced > env.MaxDraws || s.Used > env.MaxDraws:
-		return errors.New("blocking: draw queue out of range")
-	case s.Letters>>Letters != 0 || s.Letters&opening != opening:
-		return errors.New("blocking: no such letters")
-	}
+	c := env.Checker{Game: "blocking"}
+	c.Draws(&s.Rand)
+	c.Range("Seats", int(s.Seats), 2, env.MaxSeats)
+	c.Range("Turn", int(s.Turn), 0, int(s.Seats)-1)
+	c.Range("Reason", int(s.Reason), 0, int(Elimination))
+	c.Bits("Out", uint64(s.Out), 1<<s.Seats-1)
+	c.Bits("Stuck", uint64(s.Stuck), 1<<s.Seats-1)
+	c.Bits("Letters", uint64(s.Letters), 1<<Letters-1)
+	c.Want(s.Letters&opening == opening, "Letters is %#x, want A to D among them", s.Letters)
+	c.Want(s.Table() != nil, "TableID is %d, want a shape table in use: see Use", s.TableID)
 	var taken Board
 	for i := range s.Cells {
-		b := s.Cells[i]
-		if overlap := b; i >= int(s.Seats) && !b.Empty() {
-			return errors.New("blocking: cells of nobody")
-		} else if overlap.And(&taken); !overlap.Empty() {
-			return errors.New("blocking: a cell of two seats")
-		}
+		b, overlap := s.Cells[i], s.Cells[i]
+		overlap.And(&taken)
 		taken.Or(&b)
-		if s.Left[i]&^s.Letters != 0 || int(s.Points[i]) != b.Count() {
-			return errors.New("blocking: letters or points that do not agree with the board")
-		}
+		c.Want(overlap.Empty(), "Cells[%d] has cells of another seat, want each cell once", i)
+		c.Want(i < int(s.Seats) || b.Empty(), "Cells[%d] has cells, want none beyond %d seats", i, s.Seats)
+		c.Want(int(s.Points[i]) == b.Count(), "Points[%d] is %d, want %d, the number of cells", i, s.Points[i], b.Count())
+		c.Want(s.Left[i]&^s.Letters == 0, "Left[%d] is %#x, want letters of the game: %#x", i, s.Left[i], s.Letters)
+		b.Without(&all)
+		c.Want(b.Empty(), "Cells[%d] has cells outside the board, want none", i)
 	}
-	taken.Without(&all)
-	if !taken.Empty() {
-		return errors.New("blocking: a cell outside the board")
+	if c.Err == nil && s.Reason == Running {
+		c.Want(!(s.Out|s.Stuck).Has(int(s.Turn)) && s.CanPlace(int(s.Turn)),
+			"Turn is %d, want a seat that can place a piece", s.Turn)
 	}
-	if s.Reason == Running && ((s.Out | s.Stuck).Has(int(s.Turn)) || !s.CanPlace(int(s.Turn))) {
-		return errors.New("blocking: the seat to move cannot")
-	}
-	return nil
+	return c.Err
 }

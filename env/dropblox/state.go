@@ -1,8 +1,6 @@
 package dropblox
 
 import (
-	"errors"
-	"fmt"
 	"math/bits"
 
 	"blockyard/env"
@@ -184,32 +182,28 @@ const maxPoints, maxTurns = 1 << 30, 1 << 30
 
 // Check implements env.State.
 func (s *State) Check() error {
-	switch {
-	case s.Points < 0 || s.Points > maxPoints || s.Turns < 0 || s.Turns > maxTurns:
-		return errors.New("dropblox: score or turns out of range")
-	case s.Forced > env.MaxDraws || s.Used > env.MaxDraws:
-		return errors.New("dropblox: draw queue out of range")
-	case s.Twister.At > words:
-		return errors.New("dropblox: generator out of range")
-	case s.Taken.Any()&^within != 0:
-		return errors.New("dropblox: a square below the board")
-	case s.Taken.Full(Cols) != 0:
-		return errors.New("dropblox: a full row on the board")
-	}
-	for _, t := range s.Blocks {
-		if t >= Types {
-			return fmt.Errorf("dropblox: no block of type %d", t)
-		}
+	c := env.Checker{Game: "dropblox"}
+	c.Draws(&s.Rand)
+	c.Range("Points", int(s.Points), 0, maxPoints)
+	c.Range("Turns", int(s.Turns), 0, maxTurns)
+	c.Range("Twister.At", int(s.Twister.At), 0, words)
+	for k, t := range s.Blocks {
+		c.Want(t < Types, "Blocks[%d] is %d, want 0 to %d", k, t, Types-1)
 	}
 	for i := range s.Cells {
 		for j, v := range s.Cells[i] {
 			if v > Types || v != 0 != (s.Taken[j]>>uint(i)&1 != 0) {
-				return fmt.Errorf("dropblox: square %d in row %d, column %d", v, i, j)
+				c.Want(false, "Cells[%d][%d] is %d, want 0 to %d, and 0 where Taken has no square", i, j, v, Types)
 			}
 		}
 	}
-	if b := s.Block(0); !s.Failed && !b.Fits(&s.Taken) {
-		return errors.New("dropblox: no room for the block and the game goes on")
+	for j, column := range s.Taken {
+		c.Want(column&^within == 0, "Taken[%d] is %#x, want squares on the board", j, column)
 	}
-	return nil
+	c.Want(s.Taken.Full(Cols) == 0, "Taken has full rows %#x, want none", s.Taken.Full(Cols))
+	if c.Err == nil && !s.Failed {
+		b := s.Block(0)
+		c.Want(b.Fits(&s.Taken), "Blocks[0] is %d and has no room, want Failed to be true", s.Blocks[0])
+	}
+	return c.Err
 }

@@ -37,6 +37,7 @@ const (
 	resetRemembers
 	checkNothing
 	checkTooMuch
+	checkVague
 	noneBreaks
 	neverEnds
 	stepPanics
@@ -125,6 +126,8 @@ func (s *mutant) Check() error {
 	switch {
 	case broken == checkNothing:
 		return nil
+	case broken == checkVague && s.State.Check() != nil:
+		return errors.New("no such card")
 	case broken == checkTooMuch && s.Played > 3:
 		return errors.New("too late in the game")
 	}
@@ -252,8 +255,9 @@ var mutants = []struct {
 	{copyForgets, toy.Pick, "bytes", "a decoded state is not equal"},
 	{resetRemembers, toy.Pick, "determinism", "differs at ply 0"},
 	{checkNothing, toy.Pick, "foreign bytes", "decoded from"},
+	{checkVague, toy.Pick, "foreign bytes", "does not name a field"},
 	{checkTooMuch, toy.Pick, "step and check", "too late"},
-	{noneBreaks, toy.Turns, "step and check", "no such card"},
+	{noneBreaks, toy.Turns, "step and check", "Card is 0, want 1 to 3"},
 	{neverEnds, toy.Pick, "ends", "goes on after"},
 	{stepPanics, toy.Pick, "ends", "panic: broken rules"},
 	{afterStays, toy.Turns, "afterstates", "is not Step"},

@@ -1,8 +1,6 @@
 package tetrisduel
 
 import (
-	"errors"
-
 	"blockyard/env"
 	"blockyard/env/falling"
 )
@@ -167,33 +165,30 @@ func (s *State) Result(seat int) float32 {
 
 // Check implements env.State.
 func (s *State) Check() error {
-	for _, p := range s.Deal {
+	c := env.Checker{Game: "tetrisduel"}
+	c.Draws(&s.Rand)
+	c.Range("Turn", int(s.Turn), 1, HalfTurns)
+	c.Range("Combo", int(s.Combo), 0, HalfTurns)
+	c.Range("Reason", int(s.Reason), 0, int(Illegal))
+	c.Range("Winner", int(s.Winner), int(Nobody), 1)
+	c.Want(s.Reason != Running || s.Winner == Nobody, "Winner is %d, want %d while Reason is 0", s.Winner, Nobody)
+	for k, p := range s.Deal {
 		if int(p) >= len(permutations) {
-			return errors.New("tetrisduel: no such package")
+			c.Want(false, "Deal[%d] is %d, want 0 to %d", k, p, len(permutations)-1)
 		}
 	}
 	for seat, a := range s.Last {
-		if a != env.None && a >= actions {
-			return errors.New("tetrisduel: no such last placement")
-		}
-		if s.Points[seat] < 0 || s.Points[seat] > 1<<30 {
-			return errors.New("tetrisduel: points out of range")
-		}
+		c.Want(a == env.None || a < actions, "Last[%d] is %d, want an action or %d", seat, a, env.None)
+		c.Want(s.Points[seat] >= 0 && s.Points[seat] <= 1<<30, "Points[%d] is %d, want 0 to %d", seat, s.Points[seat], 1<<30)
 	}
-	switch {
-	case s.Turn < 1 || s.Turn > HalfTurns || s.Combo < 0 || s.Combo > HalfTurns:
-		return errors.New("tetrisduel: half-turn or combo out of range")
-	case s.Forced > env.MaxDraws || s.Used > env.MaxDraws:
-		return errors.New("tetrisduel: draw queue out of range")
-	case s.Reason > Illegal || s.Winner < Nobody || s.Winner > 1 || s.Reason == Running && s.Winner != Nobody:
-		return errors.New("tetrisduel: no such end")
-	case s.Cells.Any()>>Height != 0 || s.Cells[Width]|s.Cells[Width+1] != 0:
-		return errors.New("tetrisduel: a block outside the board")
-	}
-	if s.Reason == Running {
-		if board := s.Board(s.Mover()); !open(&board, s.Block(int(s.Turn))) {
-			return errors.New("tetrisduel: no placement and the game goes on")
+	for x, column := range s.Cells {
+		if column>>Height != 0 || x >= Width && column != 0 {
+			c.Want(false, "Cells[%d] is %#x, want cells on the board", x, column)
 		}
 	}
-	return nil
+	if c.Err == nil && s.Reason == Running {
+		board := s.Board(s.Mover())
+		c.Want(open(&board, s.Block(int(s.Turn))), "Cells leave no placement, want Reason to be %d", Overflow)
+	}
+	return c.Err
 }

@@ -77,7 +77,7 @@ func TestRestoreRefuses(t *testing.T) {
 		{1, func(b []byte) []byte { b[32] = 2; return b }, "seat 2 in row 0, which is not driven"},
 		{1, func(b []byte) []byte { b[34] = 1; return b }, "seat 1 in row 2"},
 		{1, func(b []byte) []byte { b[31] = 1; return b }, "unknown flags"},
-		{1, func(b []byte) []byte { b[len(b)-1] = 255; return b }, "points out of range"},
+		{1, func(b []byte) []byte { b[len(b)-1] = 255; return b }, "Last[3] is 255, want 0 to 3"},
 	} {
 		require.ErrorContains(t, e.Restore(c.i, c.snap(append([]byte{}, snap...))), c.says)
 		require.Equal(t, before, positions(t, e))
@@ -155,6 +155,6 @@ func TestSetState(t *testing.T) {
 	require.NoError(t, e.Observe(out))
 	require.Equal(t, []uint8{1, 1}, out.Seat)
 	s.Card = 9
-	require.ErrorContains(t, e.SetState(1, s), "no such card")
+	require.ErrorContains(t, e.SetState(1, s), "Card is 9, want 1 to 3")
 	require.ErrorContains(t, e.SetState(7, s), "environment 7 of 2")
 }

@@ -167,6 +167,3 @@ func (b Block) First() Block {
 	t := &twins[b.Kind][b.Rot]
 	return Block{b.Kind, t.of, b.X + t.dx, b.Y + t.dy}
 }
-
-// valid reports whether kind and rotation exist.
-func (b Block) valid() bool { return b.Kind < Kinds && b.Rot < Rotations }

@@ -1,10 +1,6 @@
 package wintetris
 
-import (
-	"errors"
-
-	"blockyard/env"
-)
+import "blockyard/env"
 
 // A Mode is what one choice is.
 type Mode uint8
@@ -86,29 +82,27 @@ func (s *State) Result(int) float32 {
 
 // Check implements env.State.
 func (s *State) Check() error {
-	const most = 1 << 30
-	switch {
-	case s.Mode > Ticks || s.Over > Conflict:
-		return errors.New("wintetris: no such mode or end")
-	case s.Next >= Kinds || !s.Piece.valid():
-		return errors.New("wintetris: no such piece")
-	case s.Forced > env.MaxDraws || s.Used > env.MaxDraws:
-		return errors.New("wintetris: draw queue out of range")
-	case s.Lines < 0 || s.Lines > most || s.Pieces < 0 || s.Pieces > most || s.Points < 0 || s.Points > most*most:
-		return errors.New("wintetris: lines, pieces or points out of range")
-	}
+	const limit = 1 << 30
+	c := env.Checker{Game: "wintetris"}
+	c.Draws(&s.Rand)
+	c.Range("Mode", int(s.Mode), 0, int(Ticks))
+	c.Range("Over", int(s.Over), 0, int(Conflict))
+	c.Range("Next", int(s.Next), 0, Kinds-1)
+	c.Range("Piece.Kind", int(s.Piece.Kind), 0, Kinds-1)
+	c.Range("Piece.Rot", int(s.Piece.Rot), 0, Rotations-1)
+	c.Range("Lines", int(s.Lines), 0, limit)
+	c.Range("Pieces", int(s.Pieces), 0, limit)
+	c.Want(s.Points >= 0 && s.Points <= limit*limit, "Points is %d, want 0 to %d", s.Points, int64(limit*limit))
 	for y, row := range s.Field {
 		if row >= fullRow || y >= Height && row != 0 {
-			return errors.New("wintetris: a full row, or a cell outside the field")
+			c.Want(false, "Field[%d] is %#x, want cells in the field and no full row", y, row)
 		}
 	}
-	if s.Over != Running {
-		return nil
+	if c.Err != nil || s.Over != Running {
+		return c.Err
 	}
-	if at := Spawn(s.Piece.Kind); s.Mode != Ticks && s.Piece != at {
-		return errors.New("wintetris: the piece is not where it appears")
-	} else if s.Piece.Y > at.Y || !s.Field.Fits(s.Piece) {
-		return errors.New("wintetris: the piece is outside or on filled cells")
-	}
-	return nil
+	at := Spawn(s.Piece.Kind)
+	c.Want(s.Mode == Ticks || s.Piece == at, "Piece is %v, want it where it appears: %v", s.Piece, at)
+	c.Want(s.Piece.Y <= at.Y && s.Field.Fits(s.Piece), "Piece is %v, want it on empty cells at or below y %d", s.Piece, at.Y)
+	return c.Err
 }

@@ -14,7 +14,6 @@
 package toy
 
 import (
-	"errors"
 	"fmt"
 
 	"blockyard/env"
@@ -96,20 +95,17 @@ func (s *State) CopyFrom(src env.State) { *s = *src.(*State) }
 
 // Check implements env.State.
 func (s *State) Check() error {
-	switch {
-	case s.Seats != 2 && !s.Turns, s.Seats != 3 && s.Turns:
-		return errors.New("toy: seats do not fit the game")
-	case s.Card < 1 || s.Card > cards || s.Next < 1 || s.Next > cards:
-		return errors.New("toy: no such card")
-	case s.Played > Length || s.Forced > env.MaxDraws || s.Used > env.MaxDraws:
-		return errors.New("toy: counters out of range")
-	}
+	c := env.Checker{Game: "toy"}
+	c.Draws(&s.Rand)
+	c.Want(s.Seats == 2 && !s.Turns || s.Seats == 3 && s.Turns, "Seats is %d, want 2, or 3 in turns", s.Seats)
+	c.Range("Card", int(s.Card), 1, cards)
+	c.Range("Next", int(s.Next), 1, cards)
+	c.Range("Played", int(s.Played), 0, Length)
 	for i := range s.Points {
-		if s.Points[i] >= Target+cards || s.Last[i] > cards {
-			return errors.New("toy: points out of range")
-		}
+		c.Want(s.Points[i] < Target+cards, "Points[%d] is %d, want 0 to %d", i, s.Points[i], Target+cards-1)
+		c.Want(s.Last[i] <= cards, "Last[%d] is %d, want 0 to %d", i, s.Last[i], cards)
 	}
-	return nil
+	return c.Err
 }
 
 // SeatCount implements env.State.
