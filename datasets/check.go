@@ -9,16 +9,30 @@ import (
 	"blockyard/env/games"
 )
 
+// input is the files that a command reads.
+type input struct {
+	Files        []string `arg:"" name:"file" help:"Files of records, plain or compressed with gzip; - is standard input."`
+	AllowPartial bool     `help:"Accept an incomplete record at the end of a file, as in a file still being written."`
+}
+
+// open opens one of the files.
+func (in *input) open(file string) (*record.Reader, error) {
+	r, err := record.Open(file)
+	if err == nil {
+		r.AllowPartial = in.AllowPartial
+	}
+	return r, err
+}
+
 type checkCmd struct {
-	Files        []string `arg:"" name:"file" help:"Files of records, plain or gzip; - is standard input."`
-	AllowPartial bool     `help:"Let a record cut short at the end of a file pass, as in one still being written."`
-	All          bool     `help:"Report every game that differs, not only the first of a file."`
+	input
+	All bool `help:"Report every game that differs, not only the first one of each file."`
 }
 
 func (c *checkCmd) Help() string {
-	return `Every game is played again from its seed (or its recorded draws) and its choices. It must be of
-the rules in force, every choice must be legal, and scores and results must come out as recorded.
-Prints one line a file; the exit status is 1 if a game differs or a file cannot be read.`
+	return `Replays every game from its seed (or its recorded random draws) and its actions. The version of the
+rules must be the current one, every action legal, and the scores and results those of the record.
+Prints one line per file. The exit status is 1 if a game differs or a file cannot be read.`
 }
 
 func (c *checkCmd) Run(std *streams) error {
@@ -31,15 +45,14 @@ func (c *checkCmd) Run(std *streams) error {
 	return found
 }
 
-// file checks one file and says what it found.
+// file checks one file and prints the outcome.
 func (c *checkCmd) file(out *streams, file string) error {
-	r, err := record.Open(file)
+	r, err := c.open(file)
 	if err != nil {
 		fmt.Fprintln(out.err, "datasets:", err)
 		return err
 	}
 	defer r.Close()
-	r.AllowPartial = c.AllowPartial
 	played, differ := 0, 0
 	for {
 		_, err := record.CheckNext(r, games.Lookup)

@@ -13,7 +13,7 @@ import (
 	"blockyard/datasets/conform/tetrisduellog"
 )
 
-// transcripts are the games whose original engines left transcripts.
+// transcripts are the checkers of the games whose original engines left transcripts.
 var transcripts = map[string]func() *conform.Checker{
 	"blockbattle": blockbattlelog.New,
 	"blocking":    blockinglog.New,
@@ -23,21 +23,20 @@ var transcripts = map[string]func() *conform.Checker{
 
 type conformCmd struct {
 	Game  string   `arg:"" help:"The game, such as blockbattle."`
-	Files []string `arg:"" name:"file" help:"Transcripts, JSON lines, plain or gzip; what each line is is seen from its keys."`
+	Files []string `arg:"" name:"file" help:"Transcripts: files of JSON lines, plain or compressed with gzip."`
 }
 
 func (c *conformCmd) Help() string {
-	return `Transcripts are replayed by the rules they were recorded with: their inputs are played, every other
-value is compared. Prints one line a file and the first difference in full; the exit status is 1 if
-anything differs or a file cannot be read. A log of a bot's dialogue is compared in every detail if
-the transcript of its game is among the files.`
+	return `Replays transcripts of the original engine from their inputs and compares every other value. Prints
+one line per file and the first difference in full. The exit status is 1 if a value differs or a file
+cannot be read. To compare the log of a bot with its game, name the transcript of that game too.`
 }
 
 func (c *conformCmd) Run(std *streams) error {
 	make, ok := transcripts[c.Game]
 	if !ok {
 		known := strings.Join(slices.Sorted(maps.Keys(transcripts)), ", ")
-		return fmt.Errorf("no transcripts of %q are known; there are those of %s", c.Game, known)
+		return fmt.Errorf("no checker for transcripts of %q, want one of %s", c.Game, known)
 	}
 	checker := make()
 	for _, file := range c.Files {

@@ -22,30 +22,28 @@ import (
 )
 
 type exportCmd struct {
-	Files []string `arg:"" name:"file" help:"Files of records, plain or gzip; - is standard input."`
+	input
+	Parquet string `xor:"form" required:"" placeholder:"DIR" help:"Write Parquet shards to this folder, which must not exist."`
+	Minari  string `xor:"form" required:"" placeholder:"ROOT" help:"Write a Minari dataset below this folder, such as ~/.minari/datasets."`
 
-	Parquet string `xor:"form" required:"" placeholder:"DIR" help:"Write Parquet shards to this new folder."`
-	Minari  string `xor:"form" required:"" placeholder:"ROOT" help:"Write a dataset of Minari's below this folder, such as ~/.minari/datasets."`
+	Game string `help:"Export only the games of this name. By default every game must be the same as the first." placeholder:"NAME"`
+	ID   string `help:"Name of the Minari dataset. By default blockyard/GAME/records-v0." placeholder:"NAME"`
+	Rows int    `help:"Approximate number of rows per shard; a shard holds whole games. Default ${default}." default:"1000000"`
 
-	Game string `help:"Export games of this name and pass over others; by default all are to be like the first." placeholder:"NAME"`
-	ID   string `help:"Name of the Minari dataset; blockyard/GAME/records-v0 unless told." placeholder:"NAME"`
-	Rows int    `help:"Rows of a shard, about; whole games. Default ${default}." default:"1000000"`
-
-	AllowPartial bool `help:"Let a record cut short at the end of a file pass, as in one still being written."`
-	Quiet        bool `short:"q" help:"No progress bar on standard error."`
+	Quiet bool `short:"q" help:"Print no progress bar."`
 }
 
 func (c *exportCmd) Help() string {
-	return `Every game is played again and checked on the way; a row is one choice of one seat, with what
-the seat saw and what came of it. Parquet: zstd, data/shard-*.parquet with a card, which pandas, DuckDB
-and the datasets library load by name (datasets.load_dataset("parquet", data_files="DIR/data/*.parquet")).
-Minari: a folder for each seat's game, good for thousands of them, not for millions; read by
-minari.load_dataset(NAME) with MINARI_DATASETS_PATH=ROOT.
+	return `Replays and checks every game. A row is one decision of one seat: its observation, action mask, action
+and reward. Parquet: data/shard-*.parquet (zstd) with a dataset card, for pandas, DuckDB and the
+datasets library (datasets.load_dataset("parquet", data_files="DIR/data/*.parquet")).
+Minari: one folder per episode, which is one seat's game. It suits thousands of episodes, not millions.
+Load it by minari.load_dataset(NAME) with MINARI_DATASETS_PATH=ROOT.
 
-What is written takes its name when it is whole. After an error or Ctrl-C nothing is left.`
+The output folder appears when it is complete. After an error or Ctrl-C there is none.`
 }
 
-// target is a form of export.
+// target is an export format.
 type target interface {
 	export.Sink
 	Close([]export.Source) error
@@ -63,7 +61,7 @@ func (c *exportCmd) run(ctx context.Context, std *streams) error {
 		return fmt.Errorf("--rows %d: want at least 1", c.Rows)
 	}
 	if c.ID != "" && c.Minari == "" {
-		return errors.New("--id goes with --minari")
+		return errors.New("--id without --minari: only a Minari dataset has a name")
 	}
 	g, err := c.game()
 	if err != nil {
@@ -82,13 +80,13 @@ func (c *exportCmd) run(ctx context.Context, std *streams) error {
 	return whole(final, func(folder string) error { return c.write(ctx, std, g, folder, final) })
 }
 
-// game is the game to export: the one named, or that of the first record.
+// game returns the game to export: that of --game or of the first record.
 func (c *exportCmd) game() (*env.Game, error) {
 	if c.Game != "" {
 		return games.Lookup(c.Game)
 	}
 	if c.Files[0] == "-" {
-		return nil, errors.New("name the game by --game where the first file is standard input")
+		return nil, errors.New("the first file is standard input: name the game with --game")
 	}
 	r, err := record.Open(c.Files[0])
 	if err != nil {
@@ -97,17 +95,17 @@ func (c *exportCmd) game() (*env.Game, error) {
 	defer r.Close()
 	var rec record.Record
 	if err := r.ReadPart(&rec); errors.Is(err, io.EOF) {
-		return nil, fmt.Errorf("%s: no games", c.Files[0])
+		return nil, fmt.Errorf("%s: no games, want at least one", c.Files[0])
 	} else if err != nil {
 		return nil, err
 	}
 	return games.Lookup(rec.Game)
 }
 
-// whole lets write fill a new folder, which takes the name final when it is done.
+// whole lets write fill a temporary folder, and renames it to final when that has succeeded.
 func whole(final string, write func(folder string) error) error {
 	if _, err := os.Lstat(final); err == nil {
-		return fmt.Errorf("%s is there already", final)
+		return fmt.Errorf("%s exists already: remove it or choose another folder", final)
 	}
 	above := filepath.Dir(final)
 	made, err := folders(above)
@@ -115,7 +113,7 @@ func whole(final string, write func(folder string) error) error {
 		return err
 	}
 	defer func() {
-		for _, m := range made { // those left empty, the lowest first
+		for _, m := range made { // those that are empty, the lowest first
 			_ = os.Remove(m)
 		}
 	}()
@@ -133,7 +131,7 @@ func whole(final string, write func(folder string) error) error {
 	return os.Rename(folder, final)
 }
 
-// folders makes a folder and those above it, and returns the new ones, the lowest first.
+// folders creates a folder and its parents, and returns the new ones, the lowest first.
 func folders(path string) (made []string, err error) {
 	for at := path; ; at = filepath.Dir(at) {
 		if _, err := os.Stat(at); !errors.Is(err, os.ErrNotExist) {
@@ -181,7 +179,7 @@ func leftOut(to target) string {
 	if !ok || m.Missing+m.Long == 0 {
 		return ""
 	}
-	return fmt.Sprintf(", %d episodes; left out: %d with a choice not made, %d too long", m.Episodes, m.Missing, m.Long)
+	return fmt.Sprintf(", %d episodes; left out: %d with a decision without an action, %d too long", m.Episodes, m.Missing, m.Long)
 }
 
 // file exports one file.
@@ -209,7 +207,7 @@ func (c *exportCmd) file(ctx context.Context, std *streams, w *export.Walker, ba
 			break
 		}
 		if errors.Is(err, context.Canceled) {
-			return export.Source{}, errors.New("interrupted, nothing was written")
+			return export.Source{}, errors.New("interrupted: nothing was written")
 		}
 		if err != nil && !strings.HasPrefix(err.Error(), name+":") {
 			err = fmt.Errorf("%s:%d: %w", name, r.Line(), err)
@@ -219,13 +217,13 @@ func (c *exportCmd) file(ctx context.Context, std *streams, w *export.Walker, ba
 		}
 		bar.Describe(fmt.Sprintf("%d games, %d choices", w.Games, w.Rows))
 	}
-	if _, err := io.Copy(io.Discard, in); err != nil { // what a compressed file may have after its end
+	if _, err := io.Copy(io.Discard, in); err != nil { // bytes after the end of compressed data
 		return export.Source{}, err
 	}
 	return export.Source{File: filepath.Base(name), Games: w.Games - before, SHA256: fmt.Sprintf("%x", sum.Sum(nil))}, nil
 }
 
-// bar counts the bytes read, of those that there are if that is known.
+// bar is the progress in bytes, with the total if that is known.
 func (c *exportCmd) bar(std *streams) *progressbar.ProgressBar {
 	var total int64
 	for _, file := range c.Files {

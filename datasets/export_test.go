@@ -22,7 +22,7 @@ func TestExport(t *testing.T) {
 
 		status, _, errs = call("export", form, dir, sample)
 		require.Equal(t, 1, status)
-		require.Contains(t, errs, "is there already")
+		require.Contains(t, errs, "exists already")
 	}
 }
 
@@ -56,7 +56,7 @@ func TestExportLeavesNothing(t *testing.T) {
 		{[]string{"--parquet", "DIR", cut}, "cut.jsonl:2"},
 		{[]string{"--parquet", "DIR", sample, "missing.jsonl"}, "missing.jsonl"},
 		{[]string{"--parquet", "DIR", "--rows", "0", sample}, "--rows 0"},
-		{[]string{"--parquet", "DIR", "--id", "a-v0", sample}, "--id goes with --minari"},
+		{[]string{"--parquet", "DIR", "--id", "a-v0", sample}, "--id without --minari"},
 		{[]string{"--minari", "DIR", "--id", "../a-v0", sample}, "no name of a Minari dataset"},
 		{[]string{"--parquet", "DIR", "--game", "chess", sample}, "chess"},
 		{[]string{"--parquet", "DIR", "-"}, "--game"},
@@ -81,10 +81,10 @@ func TestExportInterrupted(t *testing.T) {
 	top := t.TempDir()
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	c := exportCmd{Files: []string{sample}, Parquet: filepath.Join(top, "out"), Rows: 10}
+	c := exportCmd{input: input{Files: []string{sample}}, Parquet: filepath.Join(top, "out"), Rows: 10}
 	var out, errs bytes.Buffer
 	err := c.run(ctx, &streams{strings.NewReader(""), &out, &errs})
-	require.ErrorContains(t, err, "interrupted, nothing was written")
+	require.ErrorContains(t, err, "interrupted: nothing was written")
 	require.False(t, errors.Is(err, errFound))
 	left, err := os.ReadDir(top)
 	require.NoError(t, err)

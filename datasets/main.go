@@ -1,5 +1,6 @@
-// Program datasets looks after recorded games: it replays and checks them, shows and
-// counts them, and holds the rules against transcripts of the original contest engines.
+// Program datasets works with recorded games. It checks that they replay as recorded, shows them in a
+// terminal or browser, summarises them, exports them for training, and compares the rules with
+// transcripts of the original contest engines.
 package main
 
 import (
@@ -12,33 +13,32 @@ import (
 )
 
 type program struct {
-	Check   checkCmd   `cmd:"" help:"Replay recorded games and compare how they end."`
-	View    viewCmd    `cmd:"" help:"Show a recorded game in the terminal."`
-	Stat    statCmd    `cmd:"" help:"Summarise recorded games: lengths, scores, results by agent and seat."`
-	Export  exportCmd  `cmd:"" help:"Write recorded games as Parquet shards or as a Minari dataset."`
+	Check   checkCmd   `cmd:"" help:"Replay recorded games and compare their results with the records."`
+	View    viewCmd    `cmd:"" help:"Show a recorded game in the terminal, or many in a web browser."`
+	Stat    statCmd    `cmd:"" help:"Summarise recorded games: lengths, scores, and results by agent and seat."`
+	Export  exportCmd  `cmd:"" help:"Export recorded games as Parquet shards or as a Minari dataset."`
 	Conform conformCmd `cmd:"" help:"Replay transcripts of an original contest engine and compare every value."`
 }
 
-// streams are what a command reads and writes.
+// streams are the standard streams of a command.
 type streams struct {
 	in       io.Reader
 	out, err io.Writer
 }
 
-// errFound says that a command did its work and found what it is to report with exit
-// status 1. It has already said so.
+// errFound means that a command ran, found differences and printed them. The exit status is then 1.
 var errFound = errors.New("differences were found")
 
 func main() { os.Exit(run(os.Args[1:], &streams{os.Stdin, os.Stdout, os.Stderr})) }
 
-// run is main with everything around it given; it returns the exit status: 0, 1 if games
-// differ or cannot be read, 2 if the arguments are wrong.
+// run runs a command line and returns the exit status: 0, 1 if games differ or cannot be read, 2 if the
+// arguments are wrong.
 func run(args []string, std *streams) int {
 	var p program
 	left := -1
 	parser, err := kong.New(&p,
 		kong.Name("datasets"),
-		kong.Description("Recorded games: check, view, summarise, export; and the original engines' transcripts."),
+		kong.Description("Check, view, summarise and export recorded games, and compare the rules with transcripts of the original engines."),
 		kong.UsageOnError(),
 		kong.Writers(std.out, std.err),
 		kong.Exit(func(code int) { left = code }),

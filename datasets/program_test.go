@@ -116,7 +116,7 @@ func TestConformExitStatusAndFirstDifference(t *testing.T) {
 
 	status, _, errs = call("conform", "chess", file)
 	require.Equal(t, 1, status)
-	require.Contains(t, errs, `no transcripts of "chess" are known; there are those of blockbattle`)
+	require.Contains(t, errs, `no checker for transcripts of "chess", want one of blockbattle`)
 }
 
 func TestStat(t *testing.T) {
@@ -127,7 +127,7 @@ func TestStat(t *testing.T) {
 	rec, err := find(sample, 1)
 	require.NoError(t, err)
 	require.Contains(t, out, "blockbattle: 2 games, ")
-	require.Contains(t, out, "steps a game")
+	require.Contains(t, out, "steps per game")
 	require.Regexp(t, `legal actions: mean \d+\.\d, most \d+\n`, out)
 	require.Regexp(t, rec.Agents[0]+` +4 +2 +0 +2 +\+0\.000 `, out)
 	status, out, _ = call("stat", "--quick", "--each", sample, sample)

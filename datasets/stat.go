@@ -5,10 +5,9 @@ import (
 )
 
 type statCmd struct {
-	Files        []string `arg:"" name:"file" help:"Files of records, plain or gzip; - is standard input."`
-	Each         bool     `help:"A summary for each file, not one of all."`
-	Quick        bool     `help:"Do not replay the games; leaves out how many choices there were."`
-	AllowPartial bool     `help:"Let a record cut short at the end of a file pass."`
+	input
+	Each  bool `help:"Print a summary for each file instead of one for all files."`
+	Quick bool `help:"Do not replay the games. Leaves out steps and legal actions."`
 }
 
 func (c *statCmd) Run(std *streams) error {
@@ -17,7 +16,7 @@ func (c *statCmd) Run(std *streams) error {
 		if c.Each {
 			all = newSummary(c.Quick)
 		}
-		if err := all.file(file, c.AllowPartial); err != nil {
+		if err := all.file(&c.input, file); err != nil {
 			return err
 		}
 		if c.Each {

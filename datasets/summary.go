@@ -8,7 +8,7 @@ import (
 	"blockyard/env/games"
 )
 
-// A summary counts games, one counter for each game's name.
+// A summary has statistics of games, by the game's name.
 type summary struct {
 	quick  bool
 	byGame map[string]*counted
@@ -17,13 +17,13 @@ type summary struct {
 type counted struct {
 	plies, lengths []int
 	stopped        int
-	none           int // choices that were not made
-	choices, legal int // decisions seen in replay, and legal actions in them
-	most           int // most legal actions of one decision
+	none           int // decisions without an action
+	choices, legal int // decisions in the replays, and their legal actions
+	most           int // largest number of legal actions of a decision
 	agents, seats  map[string]*line
 }
 
-// A line is the results of one agent or one seat.
+// A line is the results of one agent or seat.
 type line struct {
 	games, won, drawn, lost int
 	scores                  []int
@@ -32,13 +32,12 @@ type line struct {
 
 func newSummary(quick bool) *summary { return &summary{quick: quick, byGame: map[string]*counted{}} }
 
-func (s *summary) file(path string, partial bool) error {
-	r, err := record.Open(path)
+func (s *summary) file(in *input, path string) error {
+	r, err := in.open(path)
 	if err != nil {
 		return err
 	}
 	defer r.Close()
-	r.AllowPartial = partial
 	for rec, err := range r.All() {
 		if err != nil {
 			return err
@@ -101,7 +100,7 @@ func (l *line) add(rec *record.Record, seat int) {
 	}
 }
 
-// replay counts the choices that there were.
+// replay counts decisions and legal actions.
 func (c *counted) replay(g *env.Game, rec *record.Record) error {
 	rp := record.NewReplay(g, rec)
 	var legal []env.Action

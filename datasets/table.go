@@ -30,19 +30,19 @@ func (c *counted) write(w io.Writer, name string) {
 	fmt.Fprintf(w, "%s: %d games, %d plies\n", name, len(c.plies), total)
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(t, "\tmean\tmin\t10 %\t25 %\tmedian\t75 %\t90 %\tmax\t")
-	spread(t, "plies a game", c.plies)
+	spread(t, "plies per game", c.plies)
 	if len(c.lengths) > 0 {
-		spread(t, "steps a game", c.lengths)
+		spread(t, "steps per game", c.lengths)
 	}
 	t.Flush()
 	if c.choices > 0 {
 		fmt.Fprintf(w, "  legal actions: mean %.1f, most %d\n", float64(c.legal)/float64(c.choices), c.most)
 	}
 	if c.none > 0 {
-		fmt.Fprintf(w, "  choices not made: %d\n", c.none)
+		fmt.Fprintf(w, "  decisions without an action: %d\n", c.none)
 	}
 	if c.stopped > 0 {
-		fmt.Fprintf(w, "  games broken off: %d\n", c.stopped)
+		fmt.Fprintf(w, "  games stopped early: %d\n", c.stopped)
 	}
 	t = tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(t, "\tgames\twon\tdrawn\tlost\tresult\tscore\tmin\tmedian\tmax\t")
@@ -51,6 +51,7 @@ func (c *counted) write(w io.Writer, name string) {
 	t.Flush()
 }
 
+// spread writes the distribution of some numbers.
 func spread(w io.Writer, name string, of []int) {
 	cells := []string{name, fmt.Sprintf("%.1f", mean(of))}
 	sorted := slices.Sorted(slices.Values(of))
@@ -60,6 +61,7 @@ func spread(w io.Writer, name string, of []int) {
 	fmt.Fprintln(w, strings.Join(cells, "\t")+"\t")
 }
 
+// table writes one line per agent or seat.
 func table(w io.Writer, lines map[string]*line) {
 	names := []string{}
 	for name := range lines {

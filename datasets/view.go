@@ -17,19 +17,20 @@ import (
 )
 
 type viewCmd struct {
-	Games   []string `arg:"" name:"file#n" help:"A file of records and which of its games, counted from 1 (the first if left out). For --web, files, folders of them, and Dropblox history folders."`
-	All     bool     `help:"Print every position and end, as is done anyway when the output is not a terminal."`
-	From    int      `help:"Begin at this position." placeholder:"N"`
-	NoColor bool     `help:"Text without colours." env:"NO_COLOR"`
+	Games   []string `arg:"" name:"file#n" help:"File of records and number of the game, from 1 (the default). With --web: files, folders of files, and Dropblox history folders."`
+	All     bool     `help:"Print every position and exit, which is the default if the output is not a terminal."`
+	From    int      `help:"Start at this position." placeholder:"N"`
+	NoColor bool     `help:"Print without colours." env:"NO_COLOR"`
 
-	Web    bool   `help:"Show the games in a web browser: prints the address of the page and serves it until interrupted."`
-	Listen string `help:"Address to serve the page on; port 0 is any that is free." default:"127.0.0.1:0" placeholder:"HOST:PORT"`
-	Open   bool   `help:"With --web, open the page in the browser."`
+	Web    bool   `help:"Show the games in a web browser: print the address of the page and serve it until interrupted."`
+	Listen string `help:"Address for --web; port 0 selects a free port." default:"127.0.0.1:0" placeholder:"HOST:PORT"`
+	Open   bool   `help:"With --web: open the page in the default browser."`
 }
 
 func (c *viewCmd) Help() string {
-	return `Keys: right, space, n: next position; left, b: back; down, up: ten on, ten back; home, g: the
-beginning; end, G: the end; q: leave. In the browser: space plays, arrows step, + and - change the speed.`
+	return `Keys in the terminal: right, space, n: next position; left, b: previous; down, up: ten forward, ten
+back; home, g: first; end, G: last; q: quit.
+Keys in the browser: space: play or pause; left, right: step; + and -: speed; ?: all keys.`
 }
 
 func (c *viewCmd) Run(std *streams) error {
@@ -37,10 +38,10 @@ func (c *viewCmd) Run(std *streams) error {
 		return c.web(std)
 	}
 	if c.Open {
-		return errors.New("--open goes with --web")
+		return errors.New("--open without --web: the terminal viewer opens no page")
 	}
 	if len(c.Games) != 1 {
-		return errors.New("the terminal shows one game; --web shows many")
+		return errors.New("the terminal viewer shows one game: name one, or use --web")
 	}
 	game := c.Games[0]
 	file, n, err := fileAndNumber(game)
@@ -72,7 +73,7 @@ func (c *viewCmd) Run(std *streams) error {
 	return err
 }
 
-// fileAndNumber takes "file#n" apart; n is 1 if it is left out.
+// fileAndNumber splits "file#n"; n is 1 by default.
 func fileAndNumber(game string) (file string, n int, err error) {
 	at := strings.LastIndexByte(game, '#')
 	if at < 0 {
@@ -80,7 +81,7 @@ func fileAndNumber(game string) (file string, n int, err error) {
 	}
 	n, err = strconv.Atoi(game[at+1:])
 	if err != nil || n < 1 {
-		return "", 0, fmt.Errorf("%s: what follows # is to be the number of a game, from 1", game)
+		return "", 0, fmt.Errorf("%s: want the number of a game, from 1, after #", game)
 	}
 	return game[:at], n, nil
 }
@@ -92,13 +93,13 @@ const (
 	mainScreen  = "\x1b[?25h\x1b[?1049l"
 )
 
-// terminal reports whether a stream is one.
+// terminal reports whether a stream is a terminal.
 func terminal(stream any) bool {
 	f, ok := stream.(*os.File)
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 
-// A screen shows a reel.
+// A screen shows a reel in a terminal.
 type screen struct {
 	reel   *playback.Reel
 	name   string
@@ -106,7 +107,7 @@ type screen struct {
 	frame  env.Frame
 }
 
-// show writes the position the reel is at.
+// show writes the reel's current position.
 func (v *screen) show(w io.Writer) error {
 	var out strings.Builder
 	fmt.Fprintln(&out, title(v.reel, v.name))
@@ -123,7 +124,7 @@ func (v *screen) show(w io.Writer) error {
 	return err
 }
 
-// printAll writes every position from where the reel is.
+// printAll writes every position from the current one.
 func (v *screen) printAll(w io.Writer) error {
 	for n := v.reel.At(); n < v.reel.Len(); n++ {
 		v.reel.Seek(n)
@@ -137,7 +138,7 @@ func (v *screen) printAll(w io.Writer) error {
 	return nil
 }
 
-// interact lets keys wind the reel on a terminal, which is put back as it was.
+// interact shows the reel on a terminal and restores the terminal afterwards.
 func (v *screen) interact(std *streams) error {
 	fd := int(std.in.(*os.File).Fd())
 	old, err := term.MakeRaw(fd)
@@ -150,7 +151,7 @@ func (v *screen) interact(std *streams) error {
 	return v.browse(std.in, rawLines{std.out})
 }
 
-// browse shows the position and follows keys until the last.
+// browse shows positions as keys ask for, until the key to quit or the end of in.
 func (v *screen) browse(in io.Reader, out io.Writer) error {
 	keys := make([]byte, 16)
 	for {
@@ -160,7 +161,7 @@ func (v *screen) browse(in io.Reader, out io.Writer) error {
 		if err := v.show(out); err != nil {
 			return err
 		}
-		fmt.Fprintln(out, "→ next   ← back   ↓ ↑ ten   home end   q leave")
+		fmt.Fprintln(out, "→ next   ← back   ↓ ↑ ten   home end   q quit")
 		n, err := in.Read(keys)
 		if err == io.EOF {
 			return nil
@@ -176,7 +177,7 @@ func (v *screen) browse(in io.Reader, out io.Writer) error {
 	}
 }
 
-// wind is where a key leads from position at, the last being end.
+// wind returns the position to which a key leads from position at; the last position is end.
 func wind(key string, at, end int) (to int, leave bool) {
 	switch key {
 	case "\x1b[C", "\x1bOC", " ", "n", "l", "\r":
@@ -197,7 +198,7 @@ func wind(key string, at, end int) (to int, leave bool) {
 	return at, false
 }
 
-// rawLines gives lines the carriage return that a terminal in raw mode asks for.
+// rawLines adds the carriage returns that a terminal in raw mode needs.
 type rawLines struct{ w io.Writer }
 
 func (r rawLines) Write(p []byte) (int, error) {

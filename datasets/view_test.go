@@ -36,8 +36,8 @@ func TestViewPrintsEveryPosition(t *testing.T) {
 func TestViewErrors(t *testing.T) {
 	for arg, want := range map[string]string{
 		sample + "#2": "games/blockbattle.jsonl holds 1 games, there is no game 2",
-		sample + "#x": "the number of a game",
-		sample + "#0": "the number of a game",
+		sample + "#x": "want the number of a game",
+		sample + "#0": "want the number of a game",
 		"none#1":      "no such file",
 	} {
 		status, _, errs := call("view", arg)
@@ -53,7 +53,7 @@ func TestViewErrors(t *testing.T) {
 	odd = strings.Replace(string(text), `"scores":[`, `"scores":[7`, 1)
 	status, out, errs := call("view", write(t, "odd", odd))
 	require.Equal(t, 1, status)
-	require.Contains(t, out, "the record does not hold: the replayed game differs from the record: scores")
+	require.Contains(t, out, "the record does not replay: the replayed game differs from the record: scores")
 	require.Contains(t, errs, "differs from the record")
 }
 

@@ -11,7 +11,7 @@ import (
 	"blockyard/env"
 )
 
-// notes are the lines under a frame: the choices made in the position, scores at the end.
+// notes are the lines below a frame: the actions from the position, or the final scores.
 func notes(r *playback.Reel) []string {
 	var out []string
 	s, last := r.State(), r.Last()
@@ -23,21 +23,21 @@ func notes(r *playback.Reel) []string {
 		case !s.Acting().Has(seat):
 			out = append(out, who+fmt.Sprintf("score %d", s.Score(seat)))
 		case r.Moves()[seat] == env.None:
-			out = append(out, who+fmt.Sprintf("score %d, no choice", s.Score(seat)))
+			out = append(out, who+fmt.Sprintf("score %d, no action", s.Score(seat)))
 		default:
 			out = append(out, who+fmt.Sprintf("score %d, plays %s", s.Score(seat), r.Game.Text(r.Moves()[seat])))
 		}
 	}
 	if last && r.Rec.Stopped {
-		out = append(out, "the game was broken off here")
+		out = append(out, "the game was stopped here")
 	}
 	if last && r.Err() != nil {
-		out = append(out, "the record does not hold: "+r.Err().Error())
+		out = append(out, "the record does not replay: "+r.Err().Error())
 	}
 	return out
 }
 
-// title says which game this is and where in it we are.
+// title names the game and the position.
 func title(r *playback.Reel, name string) string {
 	return fmt.Sprintf("%s  %s  %s  position %d of %d", name, r.Rec.Game, strings.Join(r.Rec.Agents, " – "), r.At(), r.Len()-1)
 }

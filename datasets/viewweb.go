@@ -17,10 +17,10 @@ import (
 	"blockyard/datasets/viewer"
 )
 
-// web serves the page until the program is interrupted.
+// web serves the page until the process is interrupted.
 func (c *viewCmd) web(std *streams) error {
 	if c.From != 0 && len(c.Games) != 1 {
-		return errors.New("--from goes with one game")
+		return errors.New("--from with several games: name one game")
 	}
 	paths, fragment, err := c.places()
 	if err != nil {
@@ -40,14 +40,14 @@ func (c *viewCmd) web(std *streams) error {
 	fmt.Fprintln(std.out, address)
 	if c.Open {
 		if err := browse(address); err != nil {
-			fmt.Fprintln(std.err, "datasets: no browser could be opened:", err)
+			fmt.Fprintln(std.err, "datasets: opening a browser failed:", err)
 		}
 	}
 	return viewer.Serve(ctx, listener, library)
 }
 
-// places takes the numbers off the arguments; one game named by its number is the page's
-// beginning.
+// places returns the paths of the arguments without their game numbers. If the argument is one game with
+// a number, the page opens that game by the fragment of the address.
 func (c *viewCmd) places() (paths []string, fragment string, err error) {
 	for _, game := range c.Games {
 		path, n := game, 0
@@ -57,7 +57,7 @@ func (c *viewCmd) places() (paths []string, fragment string, err error) {
 			}
 		}
 		if path == "-" {
-			return nil, "", errors.New("standard input cannot be shown in a browser: write it to a file")
+			return nil, "", errors.New("standard input cannot be shown in a browser: save it to a file first")
 		}
 		paths = append(paths, path)
 		if (n > 0 || c.From > 0) && len(c.Games) == 1 {
@@ -68,7 +68,7 @@ func (c *viewCmd) places() (paths []string, fragment string, err error) {
 	return paths, fragment, nil
 }
 
-// browse opens an address in the desktop's browser.
+// browse opens an address in the default browser.
 func browse(address string) error {
 	name, args := "xdg-open", []string{address}
 	switch runtime.GOOS {
