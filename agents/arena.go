@@ -46,55 +46,86 @@ score.`
 
 // Run plays the match and prints the result.
 func (c *arenaCmd) Run(ctx context.Context, con *console) error {
+	m, err := c.match()
+	if err != nil {
+		return usage{err}
+	}
+	return c.play(ctx, con, m)
+}
+
+func (c *arenaCmd) play(ctx context.Context, con *console, m match.Match) error {
+	var result fmt.Stringer
+	o := output{c.Record, c.Quiet}
+	err := con.playGames(ctx, o, c.Games, func(w *record.Writer, bar *progress) (int, error) {
+		m.Progress = bar.show
+		if w != nil {
+			m.Record = w.Write
+		}
+		switch {
+		case m.Rules.MaxSeats == 1:
+			r, err := m.SinglePlayer(ctx)
+			if err == nil && r.Games == 0 {
+				err = errors.New("no game was played to its end")
+			}
+			result = r
+			return r.Games, err
+		case m.Seats > 2:
+			r, err := m.MultiPlayer(ctx)
+			result = r
+			return r.Games, err
+		}
+		r, err := m.TwoPlayer(ctx)
+		result = r
+		return r.Games, err
+	})
+	if err != nil {
+		return err
+	}
+	return con.print(c.JSON, result)
+}
+
+// match is the match that the flags describe.
+func (c *arenaCmd) match() (match.Match, error) {
+	m := match.Match{
+		Units: c.Games, Seed: c.Seed, Workers: c.Workers, Seats: c.Seats, Skip: c.Skip, Cap: c.Cap, Steps: c.Steps,
+	}
 	g, err := games.Lookup(c.Game)
 	if err != nil {
-		return usage{err}
+		return m, err
 	}
-	single := g.MaxSeats == 1
-	if err := c.check(g, single); err != nil {
-		return usage{err}
-	}
-	if c.Workers == 0 {
-		c.Workers = runtime.GOMAXPROCS(0)
-	}
-	a, err := player(g, c.A)
-	if err != nil {
-		return usage{err}
-	}
-	players := []match.Player{a}
-	if c.B != "" {
-		b, err := player(g, c.B)
-		if err != nil {
-			return usage{err}
-		}
-		players = append(players, b)
+	if err := c.check(g); err != nil {
+		return m, err
 	}
 	switch {
-	case single:
-		return c.singlePlayer(ctx, con, match.SinglePlayer{
-			Rules: g, Players: players, Games: c.Games, Skip: c.Skip, Seed: c.Seed,
-			Workers: c.Workers, Cap: c.Cap, Steps: c.Steps,
-		})
 	case c.Seats > 2:
-		return c.multiPlayer(ctx, con, match.MultiPlayer{
-			Rules: g, A: a, B: players[1], Seats: c.Seats, Sets: c.Games / c.Seats, Seed: c.Seed, Workers: c.Workers,
-		})
+		m.Units = c.Games / c.Seats
+	case g.MaxSeats > 1:
+		m.Units = c.Games / 2
 	}
-	t := match.TwoPlayer{Rules: g, A: a, B: players[1], Pairs: c.Games / 2, Seed: c.Seed, Workers: c.Workers}
-	if c.SPRT != "" {
-		if t.SPRT, err = parseSPRT(c.SPRT); err != nil {
-			return usage{err}
+	if m.Workers == 0 {
+		m.Workers = runtime.GOMAXPROCS(0)
+	}
+	m.Rules = g
+	if m.A, err = player(g, c.A); err != nil {
+		return m, err
+	}
+	if c.B != "" {
+		if m.B, err = player(g, c.B); err != nil {
+			return m, err
 		}
 	}
-	return c.twoPlayer(ctx, con, t)
+	if c.SPRT != "" {
+		m.SPRT, err = parseSPRT(c.SPRT)
+	}
+	return m, err
 }
 
 // check returns an error if the flags do not fit the game.
-func (c *arenaCmd) check(g *env.Game, single bool) error {
+func (c *arenaCmd) check(g *env.Game) error {
 	if c.Workers < 0 {
 		return fmt.Errorf("--workers %d: want a number from 1, or 0 for one per core", c.Workers)
 	}
-	if single {
+	if g.MaxSeats == 1 {
 		switch {
 		case c.SPRT != "":
 			return errors.New("--sprt is for two seats")
@@ -113,74 +144,14 @@ func (c *arenaCmd) check(g *env.Game, single bool) error {
 	case c.Seats > 2 && c.SPRT != "":
 		return errors.New("--sprt is for two seats")
 	case c.Seats > 2 && (c.Games < c.Seats || c.Games%c.Seats != 0):
-		return fmt.Errorf("--games %d: games come in sets in which A has every seat once: want a multiple of %d", c.Games, c.Seats)
+		return fmt.Errorf("--games %d: games come in sets in which A has every seat once: want a multiple of %d",
+			c.Games, c.Seats)
 	case c.Seats > 2 && (c.Seats < g.MinSeats || c.Seats > g.MaxSeats):
 		return fmt.Errorf("--seats %d: %s is for %d to %d", c.Seats, g.Name, g.MinSeats, g.MaxSeats)
 	case c.Seats <= 2 && (c.Games < 2 || c.Games%2 != 0):
 		return fmt.Errorf("--games %d: games come in pairs: want an even number from 2", c.Games)
 	}
 	return nil
-}
-
-func (c *arenaCmd) twoPlayer(ctx context.Context, con *console, m match.TwoPlayer) error {
-	var res match.TwoPlayerResult
-	err := con.playGames(ctx, output{c.Record, c.Quiet}, 2*m.Pairs, func(w *record.Writer, bar *progress) (n int, err error) {
-		m.Record = writeTo(w)
-		m.Progress = func(r match.TwoPlayerResult) {
-			bar.describe("score %.1f %%", 100*r.Pairs.Score())
-			bar.set(r.Games())
-		}
-		res, err = m.Play(ctx)
-		return res.Games(), err
-	})
-	if err != nil {
-		return err
-	}
-	return con.print(c.JSON, m.Report(res, ctx.Err() != nil))
-}
-
-func (c *arenaCmd) multiPlayer(ctx context.Context, con *console, m match.MultiPlayer) error {
-	var res match.MultiPlayerResult
-	err := con.playGames(ctx, output{c.Record, c.Quiet}, c.Games, func(w *record.Writer, bar *progress) (n int, err error) {
-		m.Record, m.Progress = writeTo(w), bar.set
-		res, err = m.Play(ctx)
-		return res.Games, err
-	})
-	if err != nil {
-		return err
-	}
-	return con.print(c.JSON, m.Report(res, ctx.Err() != nil))
-}
-
-func (c *arenaCmd) singlePlayer(ctx context.Context, con *console, m match.SinglePlayer) error {
-	var runs []match.Runs
-	err := con.playGames(ctx, output{c.Record, c.Quiet}, c.Games, func(w *record.Writer, bar *progress) (n int, err error) {
-		total := 0
-		m.Record = writeTo(w)
-		m.Progress = func(r []match.Runs) {
-			done := len(r[0])
-			total += r[0][done-1].Score
-			bar.describe("mean %.0f", float64(total)/float64(done))
-			bar.set(done)
-		}
-		runs, err = m.Play(ctx)
-		return len(runs[0]), err
-	})
-	if err != nil {
-		return err
-	}
-	if len(runs[0]) == 0 {
-		return errors.New("no game was played to its end")
-	}
-	return con.print(c.JSON, m.Report(runs, ctx.Err() != nil))
-}
-
-// writeTo returns the method that writes a record to w, or nil if there is no w.
-func writeTo(w *record.Writer) func(*record.Record) error {
-	if w == nil {
-		return nil
-	}
-	return w.Write
 }
 
 // player parses a spec as a player of a match.

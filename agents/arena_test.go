@@ -74,11 +74,11 @@ func TestArenaReportsWhatWasPlayedBeforeCtrlC(t *testing.T) {
 	}
 	var out, errs bytes.Buffer
 	c := &arenaCmd{Record: path, JSON: true}
-	err = c.twoPlayer(ctx, &console{strings.NewReader(""), &out, &errs}, match.TwoPlayer{
-		Rules: games.All[0], A: random, B: b, Pairs: 1 << 30, Workers: 1,
+	err = c.play(ctx, &console{strings.NewReader(""), &out, &errs}, match.Match{
+		Rules: games.All[0], A: random, B: b, Units: 1 << 30, Workers: 1,
 	})
 	require.NoError(t, err)
-	var got match.TwoPlayerReport
+	var got match.TwoPlayerResult
 	require.NoError(t, json.Unmarshal(out.Bytes(), &got))
 	require.True(t, got.Stopped)
 	require.Equal(t, 20, got.Games)
@@ -91,7 +91,7 @@ func TestArenaOfOneSeat(t *testing.T) {
 	status, out, errs := agents(context.Background(), line+" --json")
 	require.Zero(t, status, errs)
 	require.Equal(t, 1, strings.Count(out, "\n"))
-	var got match.SinglePlayerReport
+	var got match.SinglePlayerResult
 	require.NoError(t, json.Unmarshal([]byte(out), &got))
 	require.Equal(t, []int{6, 30, 200}, []int{got.Games, got.Cap, got.Steps})
 	require.Equal(t, []int{6, 0, 0}, []int{got.Wins, got.Draws, got.Losses})
@@ -138,7 +138,7 @@ func TestArenaForMoreSeats(t *testing.T) {
 	require.Contains(t, out, "games   8 in 2 sets, first in 8")
 	status, out, errs = agents(t.Context(), "arena blocking --a random --b random --seats 3 --games 3 -q --json")
 	require.Zero(t, status, errs)
-	var got match.MultiPlayerReport
+	var got match.MultiPlayerResult
 	require.NoError(t, json.Unmarshal([]byte(out), &got))
 	require.Equal(t, 1, got.Sets)
 }

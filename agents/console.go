@@ -91,10 +91,11 @@ func (p *progress) set(n int) {
 	}
 }
 
-// describe shows a text before the bar.
-func (p *progress) describe(format string, args ...any) {
+// show is set with a text before the bar.
+func (p *progress) show(n int, text string) {
 	if p != nil {
-		p.bar.Describe(fmt.Sprintf(format, args...))
+		p.bar.Describe(text)
+		p.set(n)
 	}
 }
 

@@ -123,17 +123,15 @@ func (t *tuner) meet(ctx context.Context, a, b []float32, pairs int, seed uint64
 		}
 		players[k] = match.Player{Name: "hand", New: f}
 	}
-	if t.rules.MaxSeats == 1 {
-		s := match.SinglePlayer{Rules: t.rules, Players: players[:], Games: pairs, Seed: seed, Cap: t.Cap, Steps: t.Steps}
-		runs, err := s.Play(ctx)
-		if err != nil || len(runs[0]) == 0 {
-			return 0, match.Estimate{}, err
-		}
-		return 2 * len(runs[0]), runs[0].Compare(runs[1]).Share, nil
+	m := match.Match{
+		Rules: t.rules, A: players[0], B: players[1], Units: pairs, Seed: seed, Cap: t.Cap, Steps: t.Steps,
 	}
-	r, err := match.TwoPlayer{Rules: t.rules, Pairs: pairs, Seed: seed, A: players[0], B: players[1]}.Play(ctx)
-	low, high := r.Pairs.Interval()
-	return r.Games(), match.Estimate{Value: r.Pairs.Score(), Low: low, High: high}, err
+	if t.rules.MaxSeats == 1 {
+		r, err := m.SinglePlayer(ctx)
+		return 2 * r.Games, match.Estimate{Value: r.Score, Low: r.Low, High: r.High}, err
+	}
+	r, err := m.TwoPlayer(ctx)
+	return r.Games, match.Estimate{Value: r.Score, Low: r.Low, High: r.High}, err
 }
 
 // climb takes a step for each of t.Pairs pairs of games. It returns the mean weights over the

@@ -33,20 +33,20 @@ func (c *gate) Run(ctx context.Context) error {
 	if c.Workers < 1 {
 		c.Workers = runtime.GOMAXPROCS(0)
 	}
-	t := match.TwoPlayer{Rules: g.Rules, Pairs: c.Pairs, Seed: c.Seed, Workers: c.Workers}
+	t := match.Match{Rules: g.Rules, Units: c.Pairs, Seed: c.Seed, Workers: c.Workers}
 	if t.A, err = player(g, c.A, c.Ply); err != nil {
 		return err
 	}
 	if t.B, err = player(g, c.B, c.Ply); err != nil {
 		return err
 	}
-	res, err := t.Play(ctx)
+	res, err := t.TwoPlayer(ctx)
 	if err != nil {
 		return err
 	}
 	low, high := res.Pairs.Interval()
 	fmt.Printf("%s against %s, %d plies: %d wins, %d draws, %d losses: %.1f%% (95%%: %.1f to %.1f), %+.0f Elo\n", t.A.Name, t.B.Name, c.Ply,
-		res.Wins, res.Draws, res.Losses, 100*res.Pairs.Score(), 100*low, 100*high, match.EloWithin(res.Pairs.Score(), res.Games()))
+		res.Wins, res.Draws, res.Losses, 100*res.Pairs.Score(), 100*low, 100*high, match.EloWithin(res.Pairs.Score(), res.Games))
 	return nil
 }
 

@@ -76,8 +76,8 @@ func TestFitLearns(t *testing.T) {
 	random := match.Player{Name: "random", New: func(seed uint64) (env.Agent, error) { return random{seed}, nil }}
 	hand, err := player(g, "hand", 1)
 	require.NoError(t, err)
-	table := match.TwoPlayer{Rules: g.Rules, A: hand, B: random, Pairs: 30, Workers: 2, Record: w.Write}
-	_, err = table.Play(t.Context())
+	table := match.Match{Rules: g.Rules, A: hand, B: random, Units: 30, Workers: 2, Record: w.Write}
+	_, err = table.TwoPlayer(t.Context())
 	require.NoError(t, err)
 	require.NoError(t, w.Close())
 

@@ -66,11 +66,11 @@ func player(name string, ply int, e func() search.Evaluator) match.Player {
 
 // The tuned player beats the greedy one three to one; here on few games with room for luck.
 func TestHandBeatsGreedy(t *testing.T) {
-	r, err := match.TwoPlayer{
-		Rules: blocking.Game, Pairs: 10, Seed: 5,
+	r, err := match.Match{
+		Rules: blocking.Game, Units: 10, Seed: 5,
 		A: player("hand", 2, func() search.Evaluator { return NewHand() }),
 		B: player("greedy", 1, func() search.Evaluator { return &Greedy{} }),
-	}.Play(t.Context())
+	}.TwoPlayer(t.Context())
 	require.NoError(t, err)
 	require.Greater(t, r.Pairs.Score(), 0.6)
 }

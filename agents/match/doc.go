@@ -1,12 +1,11 @@
 // Package match plays games between agents and measures which agent is stronger.
 //
-// Play plays one game and returns its record. Three kinds of match play many games on
-// several goroutines, with the same result for any number of them:
+// Play plays one game and returns its record. A Match plays many on several goroutines:
 //
 //	TwoPlayer     two players; pairs of games with the seats swapped
 //	MultiPlayer   one player against copies of another; sets in which it has every seat once
 //	SinglePlayer  one or two players alone on the same seeds
 //
-// Results come with 95 % confidence intervals. A TwoPlayer match can stop as soon as a
-// sequential test (SPRT) decides. A Report is a result as JSON and as text.
+// Results have 95 % confidence intervals; they print as JSON and as text. A match of two
+// players can stop as soon as a sequential test (SPRT) decides.
 package match

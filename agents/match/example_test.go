@@ -39,14 +39,14 @@ func ExamplePlay() {
 }
 
 // Which of two players is stronger, and how certain is that?
-func ExampleTwoPlayer() {
-	m := match.TwoPlayer{Rules: blockbattle.Game, A: greedy, B: random, Pairs: 10, Seed: 1, Workers: 2}
-	res, err := m.Play(context.Background())
+func ExampleMatch_TwoPlayer() {
+	m := match.Match{Rules: blockbattle.Game, A: greedy, B: random, Units: 10, Seed: 1, Workers: 2}
+	res, err := m.TwoPlayer(context.Background())
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	fmt.Print(m.Report(res, false))
+	fmt.Print(res)
 	// Output:
 	// blockbattle: greedy against random, seed 1
 	// games   20: 20 wins, 0 draws, 0 losses
@@ -57,28 +57,28 @@ func ExampleTwoPlayer() {
 
 // A sequential test stops the match when it has decided.
 func ExampleSPRT() {
-	m := match.TwoPlayer{
-		Rules: blockbattle.Game, A: greedy, B: random, Pairs: 1000, Seed: 1, Workers: 2,
+	m := match.Match{
+		Rules: blockbattle.Game, A: greedy, B: random, Units: 1000, Seed: 1, Workers: 2,
 		SPRT: &match.SPRT{Elo0: 0, Elo1: 50, Alpha: 0.05, Beta: 0.05},
 	}
-	res, err := m.Play(context.Background())
+	res, err := m.TwoPlayer(context.Background())
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	fmt.Println(res.Verdict, "after", res.Games(), "games")
+	fmt.Println(res.Verdict, "after", res.Games, "games")
 	// Output: H1 after 46 games
 }
 
 // One player in a game of one seat.
-func ExampleSinglePlayer() {
-	m := match.SinglePlayer{Rules: wintetris.Game, Players: []match.Player{random}, Games: 20, Seed: 1, Steps: 100}
-	runs, err := m.Play(context.Background())
+func ExampleMatch_SinglePlayer() {
+	m := match.Match{Rules: wintetris.Game, A: random, Units: 20, Seed: 1, Steps: 100}
+	res, err := m.SinglePlayer(context.Background())
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	stats := runs[0].Stats()
+	stats := res.AStats
 	fmt.Println(stats.Deaths, "of", stats.Games, "games ended, after", stats.Steps, "actions in all")
 	// Output: 20 of 20 games ended, after 350 actions in all
 }

@@ -5,50 +5,36 @@ import (
 	"fmt"
 
 	"blockyard/datasets/record"
-	"blockyard/env"
 )
 
-// A MultiPlayer is a match of many games with more than two seats: player A has one seat and
-// player B all others. Games come in sets: all games of a set have the same seed, and A has
-// every seat once. The set is the unit of all statistics, so that the advantage of a seed or
-// of a seat cancels out.
-type MultiPlayer struct {
-	Rules   *env.Game
-	A, B    Player
-	Seats   int // of every game
-	Sets    int // most sets to play, at least 1
-	Seed    uint64
-	Workers int // games played at once; below 1 counts as 1
-
-	// Record, if set, is called with the record of every game in order of play: set by set,
-	// and within a set by the seat of A. Progress, if set, is called with the number of
-	// games played after every set. Both are called from the goroutine that called Play.
-	Record   func(*record.Record) error
-	Progress func(games int)
-}
-
-// A MultiPlayerResult is the result of a match. The rank of a seat is 1 plus the number of
-// seats with a higher score.
+// A MultiPlayerResult says how A did among several seats of B. The rank of a seat is 1 plus the
+// number of seats with a higher score. It marshals to JSON; String is a table for people.
 type MultiPlayerResult struct {
-	Sets, Games int
-	First       int // games in which no seat had a higher score than A
-	Rank        float64
-	Low, High   float64 // 95 % interval of Rank; its samples are the mean ranks of the sets
-	OthersRank  float64 // mean over the seats of B
-	Score       float64 // mean points of A
-	OthersScore float64
+	Game        string  `json:"game"`
+	A           string  `json:"a"`
+	B           string  `json:"b"`
+	Seats       int     `json:"seats"`
+	Seed        uint64  `json:"seed"`
+	Sets        int     `json:"sets"`
+	Games       int     `json:"games"`
+	First       int     `json:"first"` // games in which no seat had a higher score than A
+	Rank        float64 `json:"mean_rank"`
+	Low         float64 `json:"low"` // 95 % interval of Rank; its samples are the means of the sets
+	High        float64 `json:"high"`
+	OthersRank  float64 `json:"others_mean_rank"` // mean over the seats of B
+	Score       float64 `json:"mean_points"`
+	OthersScore float64 `json:"others_mean_points"`
+	Stopped     bool    `json:"stopped,omitempty"` // the context ended
 }
 
-// Play plays the match. The result is the same for any number of workers. If ctx ends, Play
-// returns the sets before the first unfinished one and no error. If an agent or Record
-// fails, Play returns that error and the sets before it.
-func (m MultiPlayer) Play(ctx context.Context) (MultiPlayerResult, error) {
-	var sum MultiPlayerResult
-	if m.Seats < max(2, m.Rules.MinSeats) || m.Seats > m.Rules.MaxSeats || m.Sets < 1 {
-		return sum, fmt.Errorf("%s: %d sets of games with %d seats: want at least 1 set and %d to %d seats",
-			m.Rules.Name, m.Sets, m.Seats, max(2, m.Rules.MinSeats), m.Rules.MaxSeats)
+// MultiPlayer plays sets of games with m.Seats seats, of which A has one and B all others. In
+// the games of a set A has every seat once, beginning with seat 0.
+func (m Match) MultiPlayer(ctx context.Context) (MultiPlayerResult, error) {
+	r := MultiPlayerResult{Game: m.Rules.Name, A: m.A.Name, B: m.B.Name, Seats: m.Seats, Seed: m.Seed}
+	if err := m.check(max(2, m.Seats)); err != nil {
+		return r, err
 	}
-	s := series{rules: m.Rules, seed: m.Seed, units: m.Sets, workers: m.Workers, record: m.Record}
+	var lineups [][]entrant
 	for seat := range m.Seats {
 		var lineup []entrant
 		for k := range m.Seats {
@@ -58,19 +44,20 @@ func (m MultiPlayer) Play(ctx context.Context) (MultiPlayerResult, error) {
 			}
 			lineup = append(lineup, entrant{p, uint64(seat*m.Seats + k)})
 		}
-		s.lineups = append(s.lineups, lineup)
+		lineups = append(lineups, lineup)
 	}
+	var failed error
 	var ranks []float64 // mean rank of A in every set
-	for set, err := range s.play(ctx) {
-		if err != nil {
-			return sum.means(ranks), err
+	for set, err := range m.play(ctx, lineups) {
+		if failed = err; err != nil {
+			break
 		}
-		ranks = append(ranks, sum.add(set))
-		if m.Progress != nil {
-			m.Progress(sum.Games)
-		}
+		ranks = append(ranks, r.add(set))
+		m.progress(r.Games, "")
 	}
-	return sum.means(ranks), nil
+	r.Stopped = ctx.Err() != nil
+	r.divide(ranks)
+	return r, failed
 }
 
 // add adds a set to the sums and returns the mean rank of A in it.
@@ -102,12 +89,12 @@ func (r *MultiPlayerResult) add(set []*record.Record) float64 {
 	return mean
 }
 
-// means divides the sums and adds the interval of the mean rank.
-func (r MultiPlayerResult) means(ranks []float64) MultiPlayerResult {
+// divide makes means of the sums and adds the interval of the mean rank.
+func (r *MultiPlayerResult) divide(ranks []float64) {
 	if r.Sets == 0 {
-		return r
+		return
 	}
-	n, seats := float64(r.Games), float64(r.Games/r.Sets)
+	n, seats := float64(r.Games), float64(r.Seats)
 	r.Rank, r.Score = r.Rank/n, r.Score/n
 	r.OthersRank, r.OthersScore = r.OthersRank/n/(seats-1), r.OthersScore/n/(seats-1)
 	r.Low, r.High = 1, seats
@@ -115,5 +102,14 @@ func (r MultiPlayerResult) means(ranks []float64) MultiPlayerResult {
 		half := halfWidth(ranks, nil)
 		r.Low, r.High = max(1, r.Rank-half), min(seats, r.Rank+half)
 	}
-	return r
+}
+
+// String implements fmt.Stringer.
+func (r MultiPlayerResult) String() string {
+	return fmt.Sprintf(`%s for %d: one %s among %s, seed %d
+%sgames   %d in %d sets, first in %d
+rank    %.3f, 95 %% interval %.3f to %.3f; the others %.3f
+points  %.2f; the others %.2f
+`, r.Game, r.Seats, r.A, r.B, r.Seed, early(r.Stopped), r.Games, r.Sets, r.First,
+		r.Rank, r.Low, r.High, r.OthersRank, r.Score, r.OthersScore)
 }

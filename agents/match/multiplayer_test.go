@@ -24,7 +24,7 @@ func firstly(name string) Player {
 // chance; in a set it has every seat once.
 func TestMultiPlayerOfEqualPlayersIsExactlyEven(t *testing.T) {
 	seats := map[string]int{}
-	r, err := MultiPlayer{Rules: blocking.Game, A: firstly("a"), B: firstly("b"), Seats: 4, Sets: 3, Seed: 1, Workers: 2,
+	r, err := Match{Rules: blocking.Game, A: firstly("a"), B: firstly("b"), Seats: 4, Units: 3, Seed: 1, Workers: 2,
 		Record: func(rec *record.Record) error {
 			for seat, name := range rec.Agents {
 				if name == "a" {
@@ -32,7 +32,7 @@ func TestMultiPlayerOfEqualPlayersIsExactlyEven(t *testing.T) {
 				}
 			}
 			return record.Check(blocking.Game, rec)
-		}}.Play(t.Context())
+		}}.MultiPlayer(t.Context())
 	require.NoError(t, err)
 	require.Equal(t, map[string]int{"0": 3, "1": 3, "2": 3, "3": 3}, seats)
 	require.Equal(t, 12, r.Games)
@@ -43,13 +43,13 @@ func TestMultiPlayerOfEqualPlayersIsExactlyEven(t *testing.T) {
 }
 
 func TestMultiPlayerIsTheSameForAnyWorkers(t *testing.T) {
-	match := MultiPlayer{Rules: blocking.Game, A: firstly("a"), B: randomly("b"), Seats: 3, Sets: 6, Seed: 2}
-	want, err := match.Play(t.Context())
+	m := Match{Rules: blocking.Game, A: firstly("a"), B: randomly("b"), Seats: 3, Units: 6, Seed: 2}
+	want, err := m.MultiPlayer(t.Context())
 	require.NoError(t, err)
 	require.Greater(t, want.Rank, want.OthersRank, "the first placement of all is a bad one")
 	games := 0
-	match.Workers, match.Progress = 3, func(n int) { games = n }
-	got, err := match.Play(t.Context())
+	m.Workers, m.Progress = 3, func(n int, _ string) { games = n }
+	got, err := m.MultiPlayer(t.Context())
 	require.NoError(t, err)
 	require.Equal(t, want, got)
 	require.Equal(t, 18, games)
@@ -57,15 +57,15 @@ func TestMultiPlayerIsTheSameForAnyWorkers(t *testing.T) {
 
 func TestMultiPlayerStops(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
-	match := MultiPlayer{
-		Rules: blocking.Game, A: waitAfter(firstly("a"), 0, 10, 9), B: firstly("b"), Seats: 3, Sets: 100000,
-		Progress: func(int) { cancel() },
+	m := Match{
+		Rules: blocking.Game, A: waitAfter(firstly("a"), 0, 10, 9), B: firstly("b"), Seats: 3, Units: 100000,
+		Progress: func(int, string) { cancel() },
 	}
-	r, err := match.Play(ctx)
+	r, err := m.MultiPlayer(ctx)
 	require.NoError(t, err)
 	require.Positive(t, r.Sets)
 	require.LessOrEqual(t, r.Sets, 10)
-	match.Seats = 5
-	_, err = match.Play(t.Context())
-	require.ErrorContains(t, err, "5 seats: want at least 1 set and 2 to 4 seats")
+	m.Seats = 5
+	_, err = m.MultiPlayer(t.Context())
+	require.ErrorContains(t, err, "2 to 4 seats: not a game for 5")
 }

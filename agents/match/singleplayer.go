@@ -3,88 +3,127 @@ package match
 import (
 	"context"
 	"fmt"
-
-	"blockyard/datasets/record"
-	"blockyard/env"
+	"strings"
 )
-
-// A SinglePlayer is a match in a game of one seat: one player, or two, play the same seeds,
-// each by itself. The seed is the unit of all statistics.
-type SinglePlayer struct {
-	Rules   *env.Game
-	Players []Player // one or two
-	Games   int      // most seeds to play, at least 1
-	Skip    int      // seeds of the match to leave out before the first, to play it in parts
-	Seed    uint64
-	Workers int // seeds played at once; below 1 counts as 1
-	Cap     int // score at which a game is stopped; 0 for no limit
-	Steps   int // actions after which a game is stopped; 0 for no limit
-
-	// Record, if set, is called with the record of every game in order of play: seed by
-	// seed, and for each seed the first player first. Progress, if set, is called with the
-	// runs so far after every seed. Both are called from the goroutine that called Play.
-	Record   func(*record.Record) error
-	Progress func([]Runs)
-}
 
 // A Run is the result of one player with one seed.
 type Run struct {
 	Score int
 	Steps int  // actions taken
-	Ended bool // false if the game was stopped by Cap or Steps
+	Ended bool // false if the game was stopped by Match.Cap or Match.Steps
 }
 
-// Runs are the results of one player, seed by seed.
-type Runs []Run
+// A SinglePlayerResult says how A did, and how B did with the same seeds, if there is a B. Wins,
+// draws and losses then count seeds by score from the view of A. It marshals to JSON; String
+// is a table for people.
+type SinglePlayerResult struct {
+	Game       string    `json:"game"`
+	A          string    `json:"a"`
+	B          string    `json:"b,omitempty"`
+	Seed       uint64    `json:"seed"`
+	Games      int       `json:"games"` // of each player
+	Cap        int       `json:"cap,omitempty"`
+	Steps      int       `json:"steps,omitempty"`
+	Skip       int       `json:"skip,omitempty"`
+	AStats     RunStats  `json:"a_life"`
+	BStats     *RunStats `json:"b_life,omitempty"`
+	Wins       int       `json:"wins"`
+	Draws      int       `json:"draws"`
+	Losses     int       `json:"losses"`
+	Score      float64   `json:"score"` // wins and half the draws, as a fraction
+	Low        float64   `json:"low"`   // 95 % interval of the score
+	High       float64   `json:"high"`
+	Difference *Estimate `json:"difference,omitempty"` // of the scores with the same seed
+	Stopped    bool      `json:"stopped,omitempty"`    // the context ended
 
-// Play plays the match and returns the runs of each player. They are the same for any number
-// of workers. If ctx ends, Play returns the seeds before the first unfinished one and no
-// error. If an agent or Record fails, Play returns that error and the seeds before it.
-func (s SinglePlayer) Play(ctx context.Context) ([]Runs, error) {
-	runs := make([]Runs, len(s.Players))
-	if err := s.check(); err != nil {
-		return runs, err
+	Runs [][]Run `json:"-"` // by player, seed by seed
+}
+
+// SinglePlayer plays a game of one seat: A, and B if there is one, play the same seeds, each
+// alone.
+func (m Match) SinglePlayer(ctx context.Context) (SinglePlayerResult, error) {
+	r := SinglePlayerResult{
+		Game: m.Rules.Name, A: m.A.Name, B: m.B.Name, Seed: m.Seed, Cap: m.Cap, Steps: m.Steps, Skip: m.Skip,
 	}
-	all := series{
-		rules: s.Rules, seed: s.Seed, skip: s.Skip, units: s.Games, workers: s.Workers,
-		limit: s.limit, record: s.Record,
+	if err := m.check(1); err != nil {
+		return r, err
 	}
-	for _, p := range s.Players {
-		all.lineups = append(all.lineups, []entrant{{p, 0}})
+	lineups := [][]entrant{{{m.A, 0}}}
+	if m.B.New != nil {
+		lineups = append(lineups, []entrant{{m.B, 0}})
 	}
-	for games, err := range all.play(ctx) {
-		if err != nil {
-			return runs, err
+	r.Runs = make([][]Run, len(lineups))
+	var failed error
+	total := 0
+	for games, err := range m.play(ctx, lineups) {
+		if failed = err; err != nil {
+			break
 		}
 		for k, rec := range games {
-			runs[k] = append(runs[k], Run{rec.Scores[0], len(rec.Choices), !rec.Stopped})
+			r.Runs[k] = append(r.Runs[k], Run{rec.Scores[0], len(rec.Choices), !rec.Stopped})
 		}
-		if s.Progress != nil {
-			s.Progress(runs)
-		}
+		r.Games++
+		total += games[0].Scores[0]
+		m.progress(r.Games, "mean %.0f", float64(total)/float64(r.Games))
 	}
-	return runs, nil
+	r.Stopped = ctx.Err() != nil
+	if r.Games > 0 {
+		r.AStats = statsOf(r.Runs[0])
+	}
+	if r.Games > 0 && len(r.Runs) > 1 {
+		b := statsOf(r.Runs[1])
+		r.BStats = &b
+		r.compare(r.Runs[0], r.Runs[1])
+	}
+	return r, failed
 }
 
-func (s SinglePlayer) check() error {
-	switch {
-	case s.Rules.MinSeats != 1:
-		return fmt.Errorf("%s has %d to %d seats: want a game of one seat", s.Rules.Name, s.Rules.MinSeats, s.Rules.MaxSeats)
-	case len(s.Players) < 1 || len(s.Players) > 2:
-		return fmt.Errorf("%s: %d players: want one or two", s.Rules.Name, len(s.Players))
-	case s.Games < 1:
-		return fmt.Errorf("%s: %d games: want at least 1", s.Rules.Name, s.Games)
-	case s.Cap < 0 || s.Steps < 0 || s.Skip < 0:
-		return fmt.Errorf("%s: cap %d, steps %d, skip %d: want none below 0", s.Rules.Name, s.Cap, s.Steps, s.Skip)
+// compare compares the runs of A and B.
+func (r *SinglePlayerResult) compare(a, b []Run) {
+	differences, points := make([]float64, len(a)), make([]float64, len(a))
+	for i := range a {
+		d := a[i].Score - b[i].Score
+		differences[i] = float64(d)
+		switch {
+		case d > 0:
+			r.Wins++
+			points[i] = 1
+		case d < 0:
+			r.Losses++
+		default:
+			r.Draws++
+			points[i] = 0.5
+		}
 	}
-	return nil
+	share, difference := shareOf(points, nil), meanOf(differences)
+	r.Score, r.Low, r.High, r.Difference = share.Value, share.Low, share.High, &difference
 }
 
-// limit stops one game at Cap or after Steps.
-func (s SinglePlayer) limit() func(env.State) bool {
-	asked := 0
-	return func(state env.State) bool {
-		asked++
-		return s.Cap > 0 && state.Score(0) >= s.Cap || s.Steps > 0 && asked > s.Steps
+// String implements fmt.Stringer.
+func (r SinglePlayerResult) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s: %s", r.Game, r.A)
+	if r.BStats != nil {
+		fmt.Fprintf(&b, " and %s, each alone", r.B)
 	}
+	fmt.Fprintf(&b, ", seed %d, %d games", r.Seed, r.Games)
+	for _, part := range []struct {
+		text string
+		n    int
+	}{
+		{" after the first %d", r.Skip}, {", stopped at score %d", r.Cap}, {", stopped after %d choices", r.Steps},
+	} {
+		if part.n > 0 {
+			fmt.Fprintf(&b, part.text, part.n)
+		}
+	}
+	b.WriteString("\n" + early(r.Stopped) + r.A + "\n" + r.AStats.String())
+	if r.BStats != nil {
+		fmt.Fprintf(&b, `%s
+%sby seed   %d wins, %d draws, %d losses of %s: score %.2f %%, 95 %% interval %.2f to %.2f
+          %+.1f score a seed, 95 %% interval %+.1f to %+.1f
+`, r.B, *r.BStats, r.Wins, r.Draws, r.Losses, r.A, 100*r.Score, 100*r.Low, 100*r.High,
+			r.Difference.Value, r.Difference.Low, r.Difference.High)
+	}
+	return b.String()
 }

@@ -26,77 +26,79 @@ func dice() Player {
 }
 
 func TestSinglePlayerDoesNotDependOnWorkers(t *testing.T) {
-	var want []Runs
+	var want *SinglePlayerResult
 	for _, workers := range []int{1, 3} {
 		var recs []*record.Record
-		s := SinglePlayer{Rules: wintetris.Game, Players: []Player{dice(), lazy()}, Games: 9, Seed: 4, Workers: workers}
+		s := Match{Rules: wintetris.Game, A: dice(), B: lazy(), Units: 9, Seed: 4, Workers: workers}
 		s.Record = func(r *record.Record) error {
 			recs = append(recs, r)
 			return record.Check(wintetris.Game, r)
 		}
-		got, err := s.Play(context.Background())
+		got, err := s.SinglePlayer(context.Background())
 		require.NoError(t, err)
-		require.Len(t, got[0], 9)
+		require.Len(t, got.Runs[0], 9)
 		require.Len(t, recs, 18)
 		for i, r := range recs {
 			require.Equal(t, recs[i&^1].Seed, r.Seed, "both play the same seeds")
 			require.Equal(t, []string{"dice", "lazy"}[i&1], r.Agents[0])
-			require.Equal(t, Run{r.Scores[0], len(r.Choices), true}, got[i&1][i/2])
+			require.Equal(t, Run{r.Scores[0], len(r.Choices), true}, got.Runs[i&1][i/2])
 		}
 		if want == nil {
-			want = got
+			want = &got
 		}
-		require.Equal(t, want, got)
+		require.Equal(t, *want, got)
 	}
 }
 
 func TestSinglePlayerInPieces(t *testing.T) {
-	s := SinglePlayer{Rules: wintetris.Game, Players: []Player{dice()}, Games: 5, Seed: 8}
-	whole, err := s.Play(context.Background())
+	s := Match{Rules: wintetris.Game, A: dice(), Units: 5, Seed: 8}
+	whole, err := s.SinglePlayer(context.Background())
 	require.NoError(t, err)
-	s.Games, s.Skip = 2, 3
-	rest, err := s.Play(context.Background())
+	s.Units, s.Skip = 2, 3
+	rest, err := s.SinglePlayer(context.Background())
 	require.NoError(t, err)
-	require.Equal(t, whole[0][3:], rest[0])
+	require.Equal(t, whole.Runs[0][3:], rest.Runs[0])
 }
 
 func TestSinglePlayerStopsGames(t *testing.T) {
-	s := SinglePlayer{Rules: wintetris.Game, Players: []Player{lazy()}, Games: 2, Steps: 3}
-	runs, err := s.Play(context.Background())
+	s := Match{Rules: wintetris.Game, A: lazy(), Units: 2, Steps: 3}
+	r, err := s.SinglePlayer(context.Background())
 	require.NoError(t, err)
-	require.Equal(t, []Runs{{{0, 3, false}, {0, 3, false}}}, runs)
-	stats := runs[0].Stats()
+	require.Equal(t, [][]Run{{{0, 3, false}, {0, 3, false}}}, r.Runs)
+	stats := r.AStats
 	require.Equal(t, []int{2, 0, 6}, []int{stats.Stopped, stats.Deaths, stats.Steps})
 }
 
 func TestSinglePlayerRefuses(t *testing.T) {
-	good := SinglePlayer{Rules: wintetris.Game, Players: []Player{lazy()}, Games: 1}
-	for says, change := range map[string]func(*SinglePlayer){
-		"want a game of one seat": func(s *SinglePlayer) { s.Rules = blockbattle.Game },
-		"0 games":                 func(s *SinglePlayer) { s.Games = 0 },
-		"3 players":               func(s *SinglePlayer) { s.Players = []Player{lazy(), lazy(), lazy()} },
-		"cap -1, steps 0, skip 0: want none below 0": func(s *SinglePlayer) { s.Cap = -1 },
+	good := Match{Rules: wintetris.Game, A: lazy(), Units: 1}
+	for says, change := range map[string]func(*Match){
+		"not a game for 1":                           func(s *Match) { s.Rules = blockbattle.Game },
+		"0 pairs, sets or seeds":                     func(s *Match) { s.Units = 0 },
+		"a player is missing":                        func(s *Match) { s.A = Player{} },
+		"cap -1, steps 0, skip 0: want none below 0": func(s *Match) { s.Cap = -1 },
 	} {
 		s := good
 		change(&s)
-		_, err := s.Play(context.Background())
+		_, err := s.SinglePlayer(context.Background())
 		require.ErrorContains(t, err, says)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	runs, err := good.Play(ctx)
-	require.NoError(t, err, "an end by the caller is none")
-	require.Empty(t, runs[0])
-	good.Players[0].New = func(uint64) (env.Agent, error) { return nil, errors.New("out of order") }
-	_, err = good.Play(context.Background())
+	r, err := good.SinglePlayer(ctx)
+	require.NoError(t, err, "the end of the context is no error")
+	require.Empty(t, r.Runs[0])
+	require.True(t, r.Stopped)
+	good.A.New = func(uint64) (env.Agent, error) { return nil, errors.New("out of order") }
+	_, err = good.SinglePlayer(context.Background())
 	require.ErrorContains(t, err, "lazy: out of order")
 }
 
 func TestStats(t *testing.T) {
-	r := Runs{{10, 100, true}, {30, 300, true}, {50, 400, false}, {20, 200, false}}
-	l := r.Stats()
+	r := []Run{{10, 100, true}, {30, 300, true}, {50, 400, false}, {20, 200, false}}
+	l := statsOf(r)
 	require.Equal(t, RunStats{
-		Games: 4, Mean: l.Mean, Median: 25, Worst: 10, Best: 50, Stopped: 2, Deaths: 2, Total: 110, PerDeath: l.PerDeath, Steps: 1000,
+		Games: 4, Mean: l.Mean, Median: 25, Worst: 10, Best: 50,
+		Stopped: 2, Deaths: 2, Total: 110, PerDeath: l.PerDeath, Steps: 1000,
 	}, l)
 	require.InDelta(t, 27.5, l.Mean.Value, 1e-9)
 	require.InDelta(t, 3.182*8.539, l.Mean.High-l.Mean.Value, 0.01, "t of 3 degrees times the standard error")
@@ -105,19 +107,20 @@ func TestStats(t *testing.T) {
 	require.InDelta(t, 110/7.2247, l.PerDeath.Low, 0.01)
 	require.InDelta(t, 110/0.2422, l.PerDeath.High, 0.2)
 
-	none := Runs{{60, 1, false}}.Stats().PerDeath
+	none := statsOf([]Run{{60, 1, false}}).PerDeath
 	require.InDelta(t, 60/2.9957, none.Low, 0.01)
 	require.Equal(t, Estimate{none.Low, none.Low, 0}, none)
 }
 
 func TestCompare(t *testing.T) {
-	a := Runs{{Score: 5}, {Score: 7}, {Score: 9}}
-	c := a.Compare(Runs{{Score: 5}, {Score: 4}, {Score: 3}})
+	a := []Run{{Score: 5}, {Score: 7}, {Score: 9}}
+	var c, all SinglePlayerResult
+	c.compare(a, []Run{{Score: 5}, {Score: 4}, {Score: 3}})
 	require.Equal(t, []int{2, 1, 0}, []int{c.Wins, c.Draws, c.Losses})
-	require.InDelta(t, 5./6, c.Share.Value, 1e-9)
+	require.InDelta(t, 5./6, c.Score, 1e-9)
 	require.InDelta(t, 3, c.Difference.Value, 1e-9)
 	require.InDelta(t, 3-4.3027*3/1.7321, c.Difference.Low, 0.001)
-	all := a.Compare(Runs{{}, {}, {}})
-	require.InDelta(t, 0.2924, all.Share.Low, 0.001, "three of three still happen at ⅓ or so")
-	require.InDelta(t, 1, all.Share.High, 0)
+	all.compare(a, []Run{{}, {}, {}})
+	require.InDelta(t, 0.2924, all.Low, 0.001, "three of three still happen at ⅓ or so")
+	require.InDelta(t, 1, all.High, 0)
 }

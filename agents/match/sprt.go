@@ -12,17 +12,15 @@ type SPRT struct {
 	Alpha, Beta float64 // probabilities to accept H1 under H0, and H0 under H1
 }
 
-// A Verdict is the state of an SPRT.
-type Verdict int
+// A Verdict is the state of an SPRT. It is empty if there is no test.
+type Verdict string
 
 // The verdicts.
 const (
-	Undecided Verdict = iota
-	AcceptH0          // the first player is not Elo1 stronger
-	AcceptH1          // the first player is more than Elo0 stronger
+	Undecided Verdict = "undecided"
+	AcceptH0  Verdict = "H0" // the first player is not Elo1 stronger
+	AcceptH1  Verdict = "H1" // the first player is more than Elo0 stronger
 )
-
-func (v Verdict) String() string { return [...]string{"undecided", "H0", "H1"}[v] }
 
 // Check returns an error if the test makes no sense.
 func (t SPRT) Check() error {

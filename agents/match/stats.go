@@ -2,7 +2,6 @@ package match
 
 import (
 	"math"
-	"slices"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat"
@@ -77,72 +76,4 @@ func perEvent(total, events int) Estimate {
 		return Estimate{Value: low, Low: low}
 	}
 	return Estimate{t / float64(events), 2 * t / quantile(0.975, events+1), 2 * t / quantile(0.025, events)}
-}
-
-// RunStats sum up the runs of one player.
-type RunStats struct {
-	Games   int      `json:"games"`
-	Mean    Estimate `json:"mean"` // score per game; a stopped game counts with its score so far
-	Median  float64  `json:"median"`
-	Worst   int      `json:"worst"`
-	Best    int      `json:"best"`
-	Stopped int      `json:"stopped"` // games that were stopped by a limit
-	Deaths  int      `json:"deaths"`  // games that ended
-	Total   int      `json:"total"`   // score of all games together
-	// PerDeath is Total over Deaths. It assumes that a game is equally likely to end at any
-	// point (a Poisson process). Without a death, Value is a lower bound at 95 % and High is
-	// 0, which means none.
-	PerDeath Estimate `json:"per_death"`
-	Steps    int      `json:"steps"` // actions in all games together
-}
-
-// Stats sums up runs, of which there is at least one.
-func (r Runs) Stats() RunStats {
-	s := RunStats{Games: len(r), Worst: r[0].Score, Best: r[0].Score}
-	scores := make([]float64, len(r))
-	for i, run := range r {
-		scores[i] = float64(run.Score)
-		s.Total += run.Score
-		s.Steps += run.Steps
-		s.Worst, s.Best = min(s.Worst, run.Score), max(s.Best, run.Score)
-		if run.Ended {
-			s.Deaths++
-		} else {
-			s.Stopped++
-		}
-	}
-	s.Mean = meanOf(scores)
-	slices.Sort(scores)
-	s.Median = (scores[(len(r)-1)/2] + scores[len(r)/2]) / 2
-	s.PerDeath = perEvent(s.Total, s.Deaths)
-	return s
-}
-
-// A Comparison compares two players on the same seeds, from the view of the first.
-type Comparison struct {
-	Wins, Draws, Losses int      // seeds, by score
-	Share               Estimate // wins and half the draws, as a fraction
-	Difference          Estimate // of the scores with the same seed
-}
-
-// Compare compares runs with those of another player on the same seeds.
-func (r Runs) Compare(other Runs) Comparison {
-	var c Comparison
-	differences, points := make([]float64, len(r)), make([]float64, len(r))
-	for i, run := range r {
-		d := run.Score - other[i].Score
-		differences[i] = float64(d)
-		switch {
-		case d > 0:
-			c.Wins++
-			points[i] = 1
-		case d < 0:
-			c.Losses++
-		default:
-			c.Draws++
-			points[i] = 0.5
-		}
-	}
-	c.Difference, c.Share = meanOf(differences), shareOf(points, nil)
-	return c
 }

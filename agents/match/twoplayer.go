@@ -5,80 +5,60 @@ import (
 	"fmt"
 
 	"blockyard/datasets/record"
-	"blockyard/env"
 )
 
-// A TwoPlayer is a match of many games between two players. Games come in pairs: both games
-// of a pair have the same seed, and the players swap seats. The pair is the unit of all
-// statistics, so that the advantage of a seed or of a seat cancels out. Each game has new
-// agents with seeds of their own.
-type TwoPlayer struct {
-	Rules   *env.Game
-	A, B    Player
-	Pairs   int // most pairs to play, at least 1
-	Seed    uint64
-	Workers int   // games played at once; below 1 counts as 1
-	SPRT    *SPRT // stops the match early, if set
-
-	// Record, if set, is called with the record of every game in order of play: pair by
-	// pair, and within a pair first the game in which A has seat 0. Progress, if set, is
-	// called with the result so far after every pair. Both are called from the goroutine
-	// that called Play.
-	Record   func(*record.Record) error
-	Progress func(TwoPlayerResult)
-}
-
-// A TwoPlayerResult counts games and pairs from the view of A.
+// A TwoPlayerResult counts games and pairs from the view of A. It marshals to JSON; String is a
+// table for people. The Elo numbers are finite: see EloWithin.
 type TwoPlayerResult struct {
-	Wins, Draws, Losses int
-	Pairs               Pairs
-	Verdict             Verdict // of the SPRT; Undecided without one
+	Game    string   `json:"game"`
+	A       string   `json:"a"`
+	B       string   `json:"b"`
+	Seed    uint64   `json:"seed"`
+	Games   int      `json:"games"`
+	Wins    int      `json:"wins"`
+	Draws   int      `json:"draws"`
+	Losses  int      `json:"losses"`
+	Score   float64  `json:"score"` // wins and half the draws, as a fraction
+	Low     float64  `json:"low"`   // 95 % interval of the score
+	High    float64  `json:"high"`
+	Elo     float64  `json:"elo"`
+	EloLow  float64  `json:"elo_low"`
+	EloHigh float64  `json:"elo_high"`
+	Pairs   Pairs    `json:"pairs"`
+	LLR     *float64 `json:"llr,omitempty"` // of the SPRT
+	Verdict Verdict  `json:"sprt,omitempty"`
+	Stopped bool     `json:"stopped,omitempty"` // the context ended
+
+	test *SPRT
 }
 
-// Games is the number of games played.
-func (r TwoPlayerResult) Games() int { return r.Wins + r.Draws + r.Losses }
-
-// Play plays the match. The result is the same for any number of workers. If ctx ends, Play
-// returns the pairs before the first unfinished one and no error. If an agent or Record
-// fails, Play returns that error and the pairs before it.
-func (t TwoPlayer) Play(ctx context.Context) (TwoPlayerResult, error) {
-	var res TwoPlayerResult
-	if err := t.check(); err != nil {
-		return res, err
+// TwoPlayer plays pairs of games between A and B: A has seat 0 in the first game of a pair and
+// seat 1 in the second.
+func (m Match) TwoPlayer(ctx context.Context) (TwoPlayerResult, error) {
+	r := TwoPlayerResult{Game: m.Rules.Name, A: m.A.Name, B: m.B.Name, Seed: m.Seed, test: m.SPRT}
+	if err := m.check(2); err != nil {
+		return r, err
 	}
-	s := series{
-		rules: t.Rules, seed: t.Seed, units: t.Pairs, workers: t.Workers, record: t.Record,
-		lineups: [][]entrant{{{t.A, 0}, {t.B, 1}}, {{t.B, 3}, {t.A, 2}}},
+	if m.SPRT != nil {
+		r.LLR, r.Verdict = new(float64), Undecided
 	}
-	for pair, err := range s.play(ctx) {
-		if err != nil {
-			return res, err
+	var failed error
+	lineups := [][]entrant{{{m.A, 0}, {m.B, 1}}, {{m.B, 3}, {m.A, 2}}}
+	for pair, err := range m.play(ctx, lineups) {
+		if failed = err; err != nil {
+			break
 		}
-		res.add(pair)
-		if t.SPRT != nil {
-			res.Verdict = t.SPRT.Verdict(res.Pairs)
-		}
-		if t.Progress != nil {
-			t.Progress(res)
-		}
-		if res.Verdict != Undecided {
+		r.add(pair)
+		m.progress(r.Games, "score %.1f %%", 100*r.Score)
+		if r.Verdict == AcceptH0 || r.Verdict == AcceptH1 {
 			break
 		}
 	}
-	return res, nil
-}
-
-func (t TwoPlayer) check() error {
-	switch {
-	case t.Rules.MinSeats > 2 || t.Rules.MaxSeats < 2:
-		return fmt.Errorf("%s has %d to %d seats: want a game for two players",
-			t.Rules.Name, t.Rules.MinSeats, t.Rules.MaxSeats)
-	case t.Pairs < 1:
-		return fmt.Errorf("%s: %d pairs of games: want at least 1", t.Rules.Name, t.Pairs)
-	case t.SPRT != nil:
-		return t.SPRT.Check()
-	}
-	return nil
+	r.Stopped = ctx.Err() != nil
+	r.Score = r.Pairs.Score()
+	r.Low, r.High = r.Pairs.Interval()
+	r.Elo, r.EloLow, r.EloHigh = EloWithin(r.Score, r.Games), EloWithin(r.Low, r.Games), EloWithin(r.High, r.Games)
+	return r, failed
 }
 
 // add counts a pair: A has seat k in game k.
@@ -96,5 +76,36 @@ func (r *TwoPlayerResult) add(pair []*record.Record) {
 			halves++
 		}
 	}
+	r.Games += len(pair)
 	r.Pairs[halves]++
+	r.Score = r.Pairs.Score()
+	if r.test != nil {
+		llr := r.test.LLR(r.Pairs)
+		r.LLR, r.Verdict = &llr, r.test.Verdict(r.Pairs)
+	}
+}
+
+// String implements fmt.Stringer.
+func (r TwoPlayerResult) String() string {
+	text := fmt.Sprintf(`%s: %s against %s, seed %d
+%sgames   %d: %d wins, %d draws, %d losses
+pairs   %d lost, %d at ½, %d at 1, %d at 1½, %d won
+score   %.2f %%, 95 %% interval %.2f to %.2f
+Elo     %+.0f, 95 %% interval %+.0f to %+.0f
+`, r.Game, r.A, r.B, r.Seed, early(r.Stopped), r.Games, r.Wins, r.Draws, r.Losses,
+		r.Pairs[0], r.Pairs[1], r.Pairs[2], r.Pairs[3], r.Pairs[4],
+		100*r.Score, 100*r.Low, 100*r.High, r.Elo, r.EloLow, r.EloHigh)
+	if r.LLR != nil {
+		lower, upper := r.test.Bounds()
+		text += fmt.Sprintf("SPRT    Elo %g against %g: LLR %+.2f in [%.2f, %.2f]: %s\n",
+			r.test.Elo0, r.test.Elo1, *r.LLR, lower, upper, r.Verdict)
+	}
+	return text
+}
+
+func early(stopped bool) string {
+	if stopped {
+		return "stopped early\n"
+	}
+	return ""
 }

@@ -21,8 +21,8 @@ func TestHandBeatsPlainWeights(t *testing.T) {
 			return search.New(tetrisduel.Game, &Hand{Weights: w}, search.Options{})
 		}}
 	}
-	table := match.TwoPlayer{Rules: tetrisduel.Game, Pairs: 4, Seed: 20, A: player(Tuned), B: player(plain)}
-	got, err := table.Play(t.Context())
+	table := match.Match{Rules: tetrisduel.Game, Units: 4, Seed: 20, A: player(Tuned), B: player(plain)}
+	got, err := table.TwoPlayer(t.Context())
 	require.NoError(t, err)
 	require.GreaterOrEqual(t, got.Wins, 7, got)
 }

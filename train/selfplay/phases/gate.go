@@ -24,38 +24,37 @@ func (a algorithm) Gate(ctx context.Context, r *selfplay.Run, p *selfplay.Point)
 	}
 	p.VersusBest, p.Kept = 0.5, true
 	for i, b := range opponents {
-		res, err := a.games(ctx, r, i, len(opponents), match.TwoPlayer{
-			Rules: r.Game.Rules, Pairs: a.config.GatePairs, Workers: r.Workers,
+		res, err := a.games(ctx, r, i, len(opponents), match.Match{
+			Rules: r.Game.Rules, Units: a.config.GatePairs, Workers: r.Workers,
 			Seed: env.Derive(a.config.Seed^gateStream, uint64(i)), A: Net(r.Game, net, ply), B: b,
 		})
 		if err != nil || ctx.Err() != nil {
 			return false, err
 		}
 		if i == 0 {
-			p.Games, p.Score = res.Games(), res.Pairs.Score()
-			p.Low, p.High = res.Pairs.Interval()
+			p.Games, p.Score, p.Low, p.High = res.Games, res.Score, res.Low, res.High
 		} else {
-			p.VersusBest = res.Pairs.Score()
+			p.VersusBest = res.Score
 			p.Kept = p.VersusBest > 0.5
 		}
 	}
 	return true, nil
 }
 
-// games plays the i-th of n tables of a gate, for its part of the gate's time at most.
-func (a algorithm) games(ctx context.Context, r *selfplay.Run, i, n int, t match.TwoPlayer) (match.TwoPlayerResult, error) {
+// games plays the i-th of n matches of a gate, for its part of the gate's time at most.
+func (a algorithm) games(ctx context.Context, r *selfplay.Run, i, n int, m match.Match) (match.TwoPlayerResult, error) {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	over := r.GateTimer(1 / float64(n))
-	t.Progress = func(res match.TwoPlayerResult) {
+	m.Progress = func(games int, _ string) {
 		if r.OnGate != nil {
-			r.OnGate(i*2*t.Pairs+res.Games(), n*2*t.Pairs)
+			r.OnGate(i*2*m.Units+games, n*2*m.Units)
 		}
 		if over() {
 			stop()
 		}
 	}
-	return t.Play(ctx)
+	return m.TwoPlayer(ctx)
 }
 
 // Net is the player that evaluates with net and searches ply plies.

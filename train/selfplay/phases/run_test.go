@@ -257,7 +257,7 @@ func TestLearns(t *testing.T) {
 	first := r.Net()
 	require.NoError(t, r.Go(context.Background(), nil))
 	a, b := Net(r.Game, r.Net(), 1), Net(r.Game, first, 1)
-	res, err := match.TwoPlayer{Rules: r.Game.Rules, A: a, B: b, Pairs: 30, Seed: 9, Workers: 2}.Play(context.Background())
+	res, err := match.Match{Rules: r.Game.Rules, A: a, B: b, Units: 30, Seed: 9, Workers: 2}.TwoPlayer(context.Background())
 	require.NoError(t, err)
 	require.Greater(t, res.Pairs.Score(), 0.9)
 }

@@ -1,0 +1,134 @@
+package match
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+
+	"blockyard/datasets/record"
+	"blockyard/env"
+)
+
+// A Player makes a new agent for every game.
+type Player struct {
+	Name string
+	New  func(seed uint64) (env.Agent, error)
+}
+
+// A Match is many games between two players, or of one player alone. The methods TwoPlayer,
+// MultiPlayer and SinglePlayer play it. The games come in units: a pair, a set or a seed. All
+// games of a unit have the same seed, and the unit is the sample of all statistics, so that
+// the advantage of a seed or of a seat cancels out. Every game has new agents.
+//
+// The result is the same for any number of workers. If the context of a method ends, the
+// method returns the units before the first unfinished one and no error. If an agent or
+// Record fails, it returns that error and the units before.
+type Match struct {
+	Rules   *env.Game
+	A, B    Player // SinglePlayer can do without B
+	Units   int    // pairs, sets or seeds to play at most, at least 1
+	Seed    uint64
+	Workers int // units played at once; below 1 counts as 1
+
+	// Record, if set, is called with the record of every game in order: unit by unit.
+	// Progress, if set, is called after every unit with the number of games played so far and
+	// a few words about them. Both are called from the goroutine that called the method.
+	Record   func(*record.Record) error
+	Progress func(games int, text string)
+
+	SPRT  *SPRT // TwoPlayer: stops the match early, if set
+	Seats int   // MultiPlayer: seats of every game
+	Skip  int   // SinglePlayer: seeds to leave out before the first, to play a match in parts
+	Cap   int   // SinglePlayer: score at which a game is stopped; 0 for no limit
+	Steps int   // SinglePlayer: actions after which a game is stopped; 0 for no limit
+}
+
+// An entrant is the player of one seat in one game of a unit.
+type entrant struct {
+	Player
+	stream uint64 // tells apart the seeds of the unit's agents
+}
+
+// agentStream separates the seeds of agents from those of everything else that follows
+// from a game's seed.
+const agentStream = 0x6167656e74
+
+// play yields the records of each unit in order, after recording them. Each lineup is a game
+// of the unit.
+func (m Match) play(ctx context.Context, lineups [][]entrant) iter.Seq2[[]*record.Record, error] {
+	unit := func(ctx context.Context, i int) ([]*record.Record, error) {
+		var games []*record.Record
+		for _, lineup := range lineups {
+			rec, err := m.game(ctx, env.Derive(m.Seed, uint64(m.Skip+i)), lineup)
+			if err != nil {
+				return nil, err
+			}
+			games = append(games, rec)
+		}
+		return games, nil
+	}
+	return func(yield func([]*record.Record, error) bool) {
+		for games, err := range InOrder(ctx, m.Workers, m.Units, unit) {
+			for k := 0; k < len(games) && err == nil && m.Record != nil; k++ {
+				err = m.Record(games[k])
+			}
+			if !yield(games, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// game plays one game with new agents and closes those that can be closed.
+func (m Match) game(ctx context.Context, seed uint64, lineup []entrant) (rec *record.Record, err error) {
+	g := Game{Rules: m.Rules, Seed: seed, Enough: m.limit()}
+	for _, p := range lineup {
+		a, err := p.New(env.Derive(seed^agentStream, p.stream))
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", p.Name, err)
+		}
+		if c, ok := a.(io.Closer); ok {
+			defer func() { err = errors.Join(err, c.Close()) }()
+		}
+		g.Names, g.Agents = append(g.Names, p.Name), append(g.Agents, a)
+	}
+	return Play(ctx, g)
+}
+
+// limit stops one game at Cap or after Steps.
+func (m Match) limit() func(env.State) bool {
+	steps := 0
+	return func(s env.State) bool {
+		steps++
+		return m.Cap > 0 && s.Score(0) >= m.Cap || m.Steps > 0 && steps > m.Steps
+	}
+}
+
+// check returns an error if the game has no such number of seats, or a field makes no sense.
+func (m Match) check(seats int) error {
+	g := m.Rules
+	switch {
+	case seats < g.MinSeats || seats > g.MaxSeats:
+		return fmt.Errorf("%s has %d to %d seats: not a game for %d", g.Name, g.MinSeats, g.MaxSeats, seats)
+	case m.Units < 1:
+		return fmt.Errorf("%s: %d pairs, sets or seeds to play: want at least 1", g.Name, m.Units)
+	case m.A.New == nil || seats > 1 && m.B.New == nil:
+		return fmt.Errorf("%s: a player is missing", g.Name)
+	case seats > 1 && (m.Cap != 0 || m.Steps != 0 || m.Skip != 0):
+		return fmt.Errorf("%s: cap, steps and skip are for games of one seat", g.Name)
+	case m.Cap < 0 || m.Steps < 0 || m.Skip < 0:
+		return fmt.Errorf("%s: cap %d, steps %d, skip %d: want none below 0", g.Name, m.Cap, m.Steps, m.Skip)
+	case m.SPRT != nil:
+		return m.SPRT.Check()
+	}
+	return nil
+}
+
+// progress calls Progress.
+func (m Match) progress(games int, format string, args ...any) {
+	if m.Progress != nil {
+		m.Progress(games, fmt.Sprintf(format, args...))
+	}
+}
