@@ -72,16 +72,12 @@ func (con *console) progress(quiet bool, total int, unit string) *progress {
 	if quiet || !terminal(con.err) {
 		return nil
 	}
-	return &progress{newBar(con.err, total, unit)}
-}
-
-func newBar(w io.Writer, total int, unit string) *progressbar.ProgressBar {
-	return progressbar.NewOptions(total,
-		progressbar.OptionSetWriter(w),
+	return &progress{progressbar.NewOptions(total,
+		progressbar.OptionSetWriter(con.err),
 		progressbar.OptionShowCount(), progressbar.OptionShowIts(), progressbar.OptionSetItsString(unit),
 		progressbar.OptionThrottle(100*time.Millisecond), progressbar.OptionClearOnFinish(),
 		progressbar.OptionSetPredictTime(true), progressbar.OptionFullWidth(),
-	)
+	)}
 }
 
 // set shows that n units are done.
@@ -91,12 +87,17 @@ func (p *progress) set(n int) {
 	}
 }
 
-// show is set with a text before the bar.
-func (p *progress) show(n int, text string) {
+// describe shows a text before the bar.
+func (p *progress) describe(format string, args ...any) {
 	if p != nil {
-		p.bar.Describe(text)
-		p.set(n)
+		p.bar.Describe(fmt.Sprintf(format, args...))
 	}
+}
+
+// show is describe and set.
+func (p *progress) show(n int, text string) {
+	p.describe("%s", text)
+	p.set(n)
 }
 
 // close removes the bar.
