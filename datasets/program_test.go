@@ -78,7 +78,7 @@ func TestCheckReportsDifferences(t *testing.T) {
 	require.Contains(t, errs, "no such file")
 	status, _, errs = call("check", write(t, "odd.jsonl", "{}\n"))
 	require.Equal(t, 1, status)
-	require.Contains(t, errs, "odd.jsonl:1: invalid record: no game named")
+	require.Contains(t, errs, "odd.jsonl:1: invalid record: game is empty, want a name")
 }
 
 func TestConformExitStatusAndFirstDifference(t *testing.T) {

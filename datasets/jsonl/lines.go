@@ -1,5 +1,5 @@
-// Package jsonl reads files of one JSON value a line, plain or compressed with gzip:
-// which of the two is seen from the first bytes, never from the name.
+// Package jsonl reads files with one JSON value per line, plain or compressed with gzip. It detects
+// compression from the first bytes of a file, not from its name.
 package jsonl
 
 import (
@@ -16,11 +16,11 @@ import (
 // MaxLine is the longest line a Reader accepts, in bytes.
 const MaxLine = 16 << 20
 
-// ErrCut says that a file ends in the middle of a line or of its compressed data, as one
-// does that is still being written or whose writer was killed.
+// ErrCut means that a file ends in the middle of a line or of its compressed data, because it is still
+// being written or its writer was killed.
 var ErrCut = errors.New("the file ends in the middle of a line")
 
-// A Reader yields the lines of a file. Its errors name the file and the line.
+// A Reader reads the lines of a file. Its errors name the file and the line.
 type Reader struct {
 	name   string
 	in     *bufio.Reader
@@ -52,7 +52,7 @@ func Open(path string) (*Reader, error) {
 	return r, nil
 }
 
-// New reads from in; name stands for it in errors.
+// New returns a Reader for in; errors call it name.
 func New(name string, in io.Reader) (*Reader, error) {
 	plain := bufio.NewReaderSize(in, 64<<10)
 	r := &Reader{name: name, in: plain}
@@ -76,9 +76,9 @@ func New(name string, in io.Reader) (*Reader, error) {
 	return r, nil
 }
 
-// Next returns the next line that is not blank, without its line end, valid until the
-// call after. At the end it returns io.EOF; after compressed data that ends too early, an
-// error that wraps ErrCut.
+// Next returns the next line that is not blank, without its line end. The line is valid until the next
+// call. At the end of the file Next returns io.EOF, or an error that wraps ErrCut if the compressed data
+// is incomplete.
 func (r *Reader) Next() ([]byte, error) {
 	for {
 		line, err := r.read()
@@ -103,7 +103,7 @@ func (r *Reader) read() ([]byte, error) {
 	for {
 		part, err := r.in.ReadSlice('\n')
 		if len(r.buf)+len(part) > MaxLine {
-			return nil, r.Errorf("the line is longer than %d bytes", MaxLine)
+			return nil, r.Errorf("the line is too long: want at most %d bytes", MaxLine)
 		}
 		r.buf = append(r.buf, part...)
 		r.offset += int64(len(part))
@@ -125,32 +125,32 @@ func (r *Reader) read() ([]byte, error) {
 	}
 }
 
-// Cut reports whether the line that Next returned last is the file's last and has no line
-// end: it may be whole or the beginning of one.
+// Cut reports whether the last line that Next returned ends the file without a line end. It may then be
+// incomplete.
 func (r *Reader) Cut() bool { return r.cut }
 
 // Compressed reports whether the file is compressed.
 func (r *Reader) Compressed() bool { return r.zipped }
 
-// Blank reports whether the file holds no byte at all.
+// Blank reports whether the file is empty.
 func (r *Reader) Blank() bool { return r.blank }
 
-// Line is the number of the line that Next returned last, counted from 1.
+// Line is the number of the last line that Next returned, from 1.
 func (r *Reader) Line() int { return r.line }
 
-// Offset is how many bytes of the data, uncompressed, the lines read so far take.
+// Offset is the number of uncompressed bytes of the lines read so far.
 func (r *Reader) Offset() int64 { return r.offset }
 
-// Before says that so many lines and bytes of the file were skipped before the Reader began.
+// Before sets the number of lines and bytes of the file before the start of the Reader.
 func (r *Reader) Before(lines int, bytes int64) { r.line, r.offset = lines, bytes }
 
-// Owns makes Close close c.
+// Owns makes Close close c too.
 func (r *Reader) Owns(c io.Closer) { r.closer = c }
 
 // Name is the file's name.
 func (r *Reader) Name() string { return r.name }
 
-// Errorf makes an error that begins with the file and the line.
+// Errorf returns an error that begins with the file and the line.
 func (r *Reader) Errorf(format string, args ...any) error {
 	return fmt.Errorf("%s:%d: %w", r.name, r.line, fmt.Errorf(format, args...))
 }

@@ -60,7 +60,7 @@ func TestPlainAndCompressedAlike(t *testing.T) {
 
 func TestTooLong(t *testing.T) {
 	_, _, err := read(t, zip("ok\n"+strings.Repeat("x", jsonl.MaxLine+1)))
-	require.EqualError(t, err, "f:2: the line is longer than 16777216 bytes")
+	require.EqualError(t, err, "f:2: the line is too long: want at most 16777216 bytes")
 }
 
 func TestCompressedDataEndsEarly(t *testing.T) {

@@ -7,23 +7,23 @@ import (
 	"blockyard/env"
 )
 
-// settled is the ink games show cells in whose piece they do not remember.
+// settled is the ink of cells whose piece a game does not remember.
 const settled = 8
 
-// A paint remembers which colour settled cells came with. Rules keep only whether a cell is
-// filled; a person would rather see the pieces. It follows the rows of a board from one
-// position to the next by what they hold, whatever the game did with them: rows that were
-// completed are gone, rows pushed in from below are new and have no colour.
+// A paint tracks the colours of settled cells. The rules only know whether a cell is filled, but people
+// like to see the pieces. A paint matches the rows of a board in one position with those of the next by
+// their contents, without knowing what the game did: completed rows are gone, and rows pushed in from
+// below are new and have no colour.
 type paint struct {
 	boards []grid
 	frame  env.Frame // scratch
 }
 
-// A grid is one board: an ink for every cell, 0 for an empty one.
+// A grid is the inks of one board, 0 for an empty cell.
 type grid struct {
 	w, h  int
 	ink   []uint8
-	bare  []uint8 // as ink was before the last choices were marked
+	bare  []uint8 // ink before the last actions were marked
 	piece uint8   // ink of the piece last in play
 }
 
@@ -35,7 +35,7 @@ func (p *paint) clone() paint {
 	return out
 }
 
-// place adds the cells that the joint move m fills in position s.
+// place adds the cells that the moves m fill in position s.
 func (p *paint) place(s env.State, m env.Moves) {
 	marker, ok := s.(env.Marker)
 	if !ok {
@@ -64,7 +64,7 @@ func (p *paint) place(s env.State, m env.Moves) {
 	}
 }
 
-// settle takes over what became of the boards in s, the position after.
+// settle updates the boards to s, the position after the moves.
 func (p *paint) settle(s env.State) {
 	if _, ok := s.(env.Marker); !ok {
 		return
@@ -77,7 +77,7 @@ func (p *paint) settle(s env.State) {
 	}
 }
 
-// colour gives settled cells of f the colour they came with.
+// colour paints the settled cells of f in their colours.
 func (p *paint) colour(f *env.Frame) {
 	if len(p.boards) != len(f.Boards) {
 		return
@@ -92,7 +92,7 @@ func (p *paint) colour(f *env.Frame) {
 	}
 }
 
-// fit makes the grids those of f's boards; where they are not, it forgets.
+// fit makes the grids match the boards of f. If the boards have changed, it drops all colours.
 func (p *paint) fit(f *env.Frame) {
 	same := len(p.boards) == len(f.Boards)
 	for k := 0; same && k < len(p.boards); k++ {
@@ -114,8 +114,8 @@ func (p *paint) fit(f *env.Frame) {
 	}
 }
 
-// follow makes g the colours of b, which came out of it by the choices marked or, where the
-// piece came to lie elsewhere, in spite of them.
+// follow updates g to the board b of the next position. It assumes that the pieces landed as marked, or
+// else, if that explains b better, that they did not.
 func (g *grid) follow(b *env.Board) {
 	is := make([]string, g.h)
 	for y := range g.h {
@@ -140,9 +140,9 @@ func (g *grid) follow(b *env.Board) {
 	g.ink = ink
 }
 
-// carry brings colours over to the rows of is: of the ways to find them among those that
-// were, in order, it takes one that keeps the most cells. With grown, a row that is none of
-// them but for cells of the piece is also found. plain counts cells left without a colour.
+// carry copies colours to the rows of is from the matching old rows. Matches keep the order of the rows
+// and as many cells as possible. With grown, an old row also matches a row that has additional cells,
+// those of the piece. plain counts the cells that get no colour.
 func (g *grid) carry(from []uint8, is []string, grown bool) (ink []uint8, plain int) {
 	was := make([]string, g.h)
 	for y := range g.h {
@@ -178,10 +178,10 @@ func (g *grid) carry(from []uint8, is []string, grown bool) (ink []uint8, plain 
 	return ink, plain
 }
 
-// grow adds pairs for rows that have none: the row as far from the next one with a pair as
-// it was before, if cells were only added to it.
+// grow matches the rows that have no match: with the old row at the same distance from the next matched
+// row, if cells were only added to it.
 func grow(was, is []string, pairs []int) {
-	next := len(was) // the row that the row below was
+	next := len(was) // the old row that matches the row below
 	for y := len(is) - 1; y >= 0; y-- {
 		if pairs[y] < 0 && next > 0 && more(was[next-1], is[y]) && !slices.Contains(pairs, next-1) {
 			pairs[y] = next - 1
@@ -192,7 +192,7 @@ func grow(was, is []string, pairs []int) {
 	}
 }
 
-// more reports whether every cell of a row that was filled still is.
+// more reports whether every filled cell of the old row is still filled.
 func more(was, is string) bool {
 	for x := range len(is) {
 		if was[x] == 'x' && is[x] == '.' {
@@ -202,7 +202,7 @@ func more(was, is string) bool {
 	return true
 }
 
-// fits reports whether a row may have been the one it was: '?' is either.
+// fits reports whether a row equals an old row; '?' equals both a filled and an empty cell.
 func fits(was, is string) bool {
 	for x := range len(is) {
 		if is[x] != was[x] && is[x] != '?' {
@@ -212,8 +212,8 @@ func fits(was, is string) bool {
 	return true
 }
 
-// align returns, for every row of is, the row of was it is, or -1: rows stay in order, rows
-// that fit match, and together they hold as many filled cells as can be.
+// align returns, for every row of is, the matching row of was, or -1. Matches keep the order of the rows,
+// matched rows fit, and together they have as many filled cells as possible.
 func align(was, is []string) []int {
 	out := make([]int, len(is))
 	if slices.EqualFunc(was, is, fits) {
@@ -226,13 +226,13 @@ func align(was, is []string) []int {
 	n := len(was)
 	best := make([]int, (len(is)+1)*(n+1)) // of is[y:] among was[z:]
 	at := func(y, z int) *int { return &best[y*(n+1)+z] }
-	pair := func(y, z int) int { // what the pair makes of them, -1 if it is none
+	pair := func(y, z int) int { // the value if y matches z; -1 if it cannot
 		if !fits(was[z], is[y]) {
 			return -1
 		}
 		value := stay * (1 + 4*strings.Count(is[y], "x"))
 		if y == z {
-			value++ // of equals, rows that stayed where they were
+			value++ // breaks ties in favour of rows that did not move
 		}
 		return value + *at(y+1, z+1)
 	}

@@ -1,4 +1,4 @@
-// Package playback winds a recorded game to any of its positions and paints them for people.
+// Package playback gives random access to the positions of a recorded game and paints them for people.
 package playback
 
 import (
@@ -10,49 +10,48 @@ import (
 )
 
 const (
-	firstSpacing = 64   // positions between two that a reel keeps, to begin with
-	maxMarks     = 4096 // more than these, and every other one is given up
+	firstSpacing = 64   // initial distance of the positions that a reel keeps
+	maxMarks     = 4096 // with more of them, the reel drops every other one
 	maxSamples   = 1024 // of the scores
 )
 
-// A Reel is a recorded game being unrolled: Advance plays it through once, Seek then winds
-// to any position that was reached. It keeps a position now and then, so that its memory
-// grows with the choices (about ten bytes each) and not with the size of a position.
+// A Reel is a recorded game with random access. Advance replays it once from start to end; Seek goes to
+// any position that Advance has reached. The reel keeps only some of the positions, so its memory grows
+// by about ten bytes per choice.
 type Reel struct {
 	Game *env.Game
 	Rec  *record.Record
-	// Unfinished says that the record breaks off before the game does: how it ends is not
-	// compared.
+	// Unfinished means that the record stops before the game does, so its end is not compared.
 	Unfinished bool
 
 	replay  *record.Replay
-	moves   []env.Moves // joint moves, one for each position reached but the last
+	moves   []env.Moves // from each position reached, except the last
 	spacing int
 	marks   []mark // positions 0, spacing, 2*spacing, …
-	reached int    // positions
+	reached int    // number of positions
 	done    bool
 	err     error
-	ahead   mark // where Advance stands
+	ahead   mark // position of Advance
 	scores  Scores
 
-	here mark // where Seek stands
+	here mark // position of Seek
 	at   int
 }
 
-// A mark is a position kept, with the colours of its settled cells.
+// A mark is a kept position with the colours of its settled cells.
 type mark struct {
 	state env.State
 	ply   int
 	paint paint
 }
 
-// New begins to unroll rec, a game of g. Nothing is played yet.
+// New returns a reel for rec, a game of g, with no positions yet.
 func New(g *env.Game, rec *record.Record) *Reel {
 	return &Reel{Game: g, Rec: rec, replay: record.NewReplay(g, rec), spacing: firstSpacing}
 }
 
-// Whole unrolls rec to its end. It fails if there is not even a first position; a record
-// that does not hold later is unrolled as far as it does, and Err says what is wrong.
+// Whole returns a reel that has advanced to the end of rec. It fails if there is no first position. If the
+// record fails to replay later, the reel ends there and Err returns the error.
 func Whole(g *env.Game, rec *record.Record) (*Reel, error) {
 	r := New(g, rec)
 	r.Advance(time.Time{})
@@ -63,8 +62,8 @@ func Whole(g *env.Game, rec *record.Record) (*Reel, error) {
 	return r, nil
 }
 
-// Advance plays on until deadline, or to the end if deadline is zero, and reports whether
-// the end has been reached. At least a few positions are reached by every call.
+// Advance replays until deadline, or to the end if deadline is zero, and reports whether it has reached the
+// end. Every call advances by at least a few positions.
 func (r *Reel) Advance(deadline time.Time) (done bool) {
 	if r.done {
 		return true
@@ -72,7 +71,7 @@ func (r *Reel) Advance(deadline time.Time) (done bool) {
 	last, n := false, 0
 	for s, m := range r.replay.All() {
 		if n%32 == 31 && !deadline.IsZero() && time.Now().After(deadline) {
-			return false // the position comes again
+			return false // the next call yields this position again
 		}
 		n++
 		r.reach(s, m)
@@ -88,7 +87,7 @@ func (r *Reel) Advance(deadline time.Time) (done bool) {
 	return true
 }
 
-// reach notes the next position and the move played from it.
+// reach adds the next position and the moves played from it.
 func (r *Reel) reach(s env.State, m env.Moves) {
 	if r.reached > 0 {
 		r.ahead.paint.settle(s)
@@ -118,19 +117,19 @@ func (r *Reel) keep(s env.State) {
 	r.marks, r.spacing = half, 2*r.spacing
 }
 
-// Len is how many positions have been reached.
+// Len is the number of positions reached.
 func (r *Reel) Len() int { return r.reached }
 
-// Done reports whether Advance has come to the end.
+// Done reports whether Advance has reached the end.
 func (r *Reel) Done() bool { return r.done }
 
-// Err is why the replay, or its end, is not as recorded; nil until that is found.
+// Err is the first error or difference of the replay so far, or nil.
 func (r *Reel) Err() error { return r.err }
 
-// Scores are the scores on the way to where Advance stands.
+// Scores are the scores up to the position of Advance.
 func (r *Reel) Scores() *Scores { return &r.scores }
 
-// Seek winds to position n, or the nearest that has been reached. There must be one.
+// Seek goes to position n, or to the nearest one reached. There must be at least one.
 func (r *Reel) Seek(n int) {
 	n = max(0, min(n, r.reached-1))
 	if r.here.state == nil || n < r.at || n/r.spacing > r.at/r.spacing {
@@ -147,13 +146,13 @@ func (r *Reel) Seek(n int) {
 	}
 }
 
-// step goes from one position to the next.
+// step goes to the next position.
 func (r *Reel) step() {
 	s, m := r.here.state, r.moves[r.at]
 	r.here.paint.place(s, m)
 	r.here.ply += s.Acting().Len()
 	r.at++
-	// The draws of a game dealt elsewhere are forced again.
+	// Force the draws of a game that was played elsewhere.
 	if r.at < len(r.Rec.Draws) {
 		s.Force(r.Rec.Draws[r.at])
 	}
@@ -161,16 +160,16 @@ func (r *Reel) step() {
 	r.here.paint.settle(s)
 }
 
-// At is the position that Seek led to, from 0.
+// At is the number of the current position, from 0.
 func (r *Reel) At() int { return r.at }
 
-// State is that position. It is not to be changed.
+// State is the current position. The caller must not change it.
 func (r *Reel) State() env.State { return r.here.state }
 
-// Last reports whether no position comes after this one, as far as the reel has unrolled.
+// Last reports whether the current position is the last one reached.
 func (r *Reel) Last() bool { return r.at == r.reached-1 }
 
-// Moves is the joint move played from the position: env.NoMoves from the last.
+// Moves returns the moves played from the current position; env.NoMoves from the last.
 func (r *Reel) Moves() env.Moves {
 	if r.at >= len(r.moves) {
 		return env.NoMoves
@@ -178,8 +177,7 @@ func (r *Reel) Moves() env.Moves {
 	return r.moves[r.at]
 }
 
-// Value is what the search of the seat to move thought of its choice, where the record has
-// such values.
+// Value returns the recorded search value of the seat's action, if the record has one.
 func (r *Reel) Value(seat int) (v float32, ok bool) {
 	k := r.here.ply
 	for set := r.here.state.Acting(); set != 0 && k < len(r.Rec.Values) && !r.Last(); set = set.Rest() {
@@ -192,8 +190,8 @@ func (r *Reel) Value(seat int) (v float32, ok bool) {
 	return 0, false
 }
 
-// Show paints the position: as the game shows it, with the cells that the choices made in
-// it are going to fill, and with settled cells in the colour of the piece they came with.
+// Show paints the current position as the game does, adds the cells that the actions from it will fill,
+// and paints settled cells in the colours of their pieces.
 func (r *Reel) Show(f *env.Frame) {
 	f.Reset()
 	r.here.state.Show(f)
@@ -206,7 +204,7 @@ func (r *Reel) Show(f *env.Frame) {
 	}
 }
 
-// each calls do for every seat that makes a choice.
+// each calls do for every seat with an action.
 func each(s env.State, m env.Moves, do func(seat int, a env.Action)) {
 	for set := s.Acting(); set != 0; set = set.Rest() {
 		if seat := set.First(); m[seat] != env.None {

@@ -2,14 +2,14 @@ package playback
 
 import "blockyard/env"
 
-// Scores are the scores of every seat at even distances through a game.
+// Scores are the scores of every seat, sampled at equal distances through a game.
 type Scores struct {
 	Every int     // positions from one sample to the next
 	Seats [][]int // [seat][sample]
 	n     int     // positions seen
 }
 
-// add notes the scores in the next position.
+// add adds the scores in the next position.
 func (c *Scores) add(s env.State, seats int) {
 	var now [env.MaxSeats]int
 	for seat := range seats {
@@ -18,7 +18,7 @@ func (c *Scores) add(s env.State, seats int) {
 	c.Note(now[:seats])
 }
 
-// Note notes the scores, one per seat, in the next position.
+// Note adds the scores in the next position, one per seat.
 func (c *Scores) Note(now []int) {
 	if c.Seats == nil {
 		c.Every, c.Seats = 1, make([][]int, len(now))

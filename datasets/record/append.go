@@ -10,9 +10,8 @@ import (
 	"blockyard/datasets/jsonl"
 )
 
-// Append opens a file of records to write more, and makes it if there is none. If its last
-// writer was killed in the middle of a record, what there is of that record is removed
-// first; everything before it is kept.
+// Append opens a file of records for writing at its end, or creates it. If the last writer was killed in
+// the middle of a record, Append first removes that incomplete record.
 func Append(path string) (*Writer, error) {
 	whole, compressed, err := examine(path)
 	if errors.Is(err, os.ErrNotExist) {
@@ -31,7 +30,7 @@ func Append(path string) (*Writer, error) {
 	return onFile(f, compressed), nil
 }
 
-// examine reads a file through: is it whole, and is it compressed?
+// examine reads the whole file and reports whether it is complete and whether it is compressed.
 func examine(path string) (whole, compressed bool, err error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -60,7 +59,7 @@ func examine(path string) (whole, compressed bool, err error) {
 	}
 }
 
-// mend rewrites a file without the record that its end is missing of.
+// mend rewrites a file without its incomplete last record.
 func mend(path string, compressed bool) error {
 	in, err := Open(path)
 	if err != nil {

@@ -9,17 +9,16 @@ import (
 	"blockyard/env"
 )
 
-// ErrDiffers is wrapped by what Check says of a game that ends otherwise than recorded.
+// ErrDiffers is wrapped by the error of Check for a game that does not replay as recorded.
 var ErrDiffers = errors.New("the replayed game differs from the record")
 
-// Check replays rec and returns nil if it is of g's rules, every choice is legal, the
-// choices end with the game, and scores and results come out as recorded.
+// Check replays rec and returns nil if it has g's version of the rules, every action is legal, the
+// actions end with the game, and scores and results are as recorded.
 func Check(g *env.Game, rec *Record) error { return NewReplay(g, rec).check() }
 
-// CheckNext checks the next game of r, whatever its length, without holding it in memory.
-// lookup finds a game's rules by name. It returns the record's first line with the recorded end
-// of the game; io.EOF says that there is no next game. After an error other than io.EOF or
-// ErrDiffers, r must not be read on.
+// CheckNext checks the next game of r without holding all of it in memory. lookup returns a game by
+// name. The result is the record's first line with the recorded end of the game. io.EOF means that there
+// is no next game; after any other error that is not ErrDiffers, r must not be used.
 func CheckNext(r *Reader, lookup func(name string) (*env.Game, error)) (*Record, error) {
 	head := new(Record)
 	if err := r.ReadPart(head); err != nil {

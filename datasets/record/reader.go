@@ -10,17 +10,16 @@ import (
 	"blockyard/datasets/jsonl"
 )
 
-// MaxChoices is the longest game Read puts together in memory. A longer one is replayed
-// from its parts: see Reader.ReadPart and NewReplay.
+// MaxChoices is the largest number of choices of a game that Read returns. Longer games can be replayed
+// line by line: see Reader.ReadPart and Reader.Replay.
 const MaxChoices = 64 << 20
 
-// ErrPartial says that a file ends in the middle of a record.
+// ErrPartial means that a file ends in the middle of a record.
 var ErrPartial = jsonl.ErrCut
 
-// A Reader reads the records of a file one after the other. Its errors name the file and
-// the line.
+// A Reader reads the records of a file. Its errors name the file and the line.
 type Reader struct {
-	// AllowPartial makes a record cut short at the end of the file count as the end.
+	// AllowPartial makes the Reader ignore an incomplete record at the end of the file.
 	AllowPartial bool
 
 	in   *jsonl.Reader
@@ -37,7 +36,7 @@ func Open(path string) (*Reader, error) {
 	return &Reader{in: in}, nil
 }
 
-// NewReader reads records from r; name stands for it in errors.
+// NewReader returns a Reader for r; errors call it name.
 func NewReader(name string, r io.Reader) (*Reader, error) {
 	in, err := jsonl.New(name, r)
 	if err != nil {
@@ -69,8 +68,8 @@ func (r *Reader) Read() (*Record, error) {
 	return rec, nil
 }
 
-// ReadPart makes rec the next line: a whole game, or a part of a long one, which says More
-// unless it is the last. It returns io.EOF at the end of the file.
+// ReadPart reads the next line into rec: a whole game or a part of a long one, with More set unless it is
+// the last part. It returns io.EOF at the end of the file.
 func (r *Reader) ReadPart(rec *Record) error {
 	line, err := r.in.Next()
 	if err != nil {
@@ -85,10 +84,10 @@ func (r *Reader) ReadPart(rec *Record) error {
 	}
 	if r.open {
 		if rec.Part != r.part+1 {
-			return r.in.Errorf("%w: part %d of a long game where part %d belongs", ErrInvalid, rec.Part, r.part+1)
+			return r.in.Errorf("%w: part %d of a long game, want part %d", ErrInvalid, rec.Part, r.part+1)
 		}
 	} else if rec.Part != 0 {
-		return r.in.Errorf("%w: part %d of a game whose beginning is missing", ErrInvalid, rec.Part)
+		return r.in.Errorf("%w: part %d of a long game without the parts before it", ErrInvalid, rec.Part)
 	} else if err := rec.validHead(); err != nil {
 		return r.in.Errorf("%w", err)
 	}
@@ -96,7 +95,7 @@ func (r *Reader) ReadPart(rec *Record) error {
 	return nil
 }
 
-// end decides what the end of the input means where the reader stands.
+// end returns the error for the end of the input.
 func (r *Reader) end(err error) error {
 	if errors.Is(err, io.EOF) && r.open {
 		err = r.in.Errorf("%w: the rest of a long game is missing", ErrPartial)
@@ -107,7 +106,7 @@ func (r *Reader) end(err error) error {
 	return err
 }
 
-// All yields the games to come. An error is yielded once, last.
+// All yields the remaining games. It ends after an error.
 func (r *Reader) All() iter.Seq2[*Record, error] {
 	return func(yield func(*Record, error) bool) {
 		for {
@@ -122,7 +121,7 @@ func (r *Reader) All() iter.Seq2[*Record, error] {
 	}
 }
 
-// Line is the number of the line read last.
+// Line is the number of the last line read.
 func (r *Reader) Line() int { return r.in.Line() }
 
 // Close closes the file that Open opened.

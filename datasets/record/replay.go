@@ -10,7 +10,7 @@ import (
 	"blockyard/env"
 )
 
-// A Replay plays a recorded game again, position by position:
+// A Replay replays a recorded game, position by position:
 //
 //	rp := record.NewReplay(g, rec)
 //	for s, moves := range rp.All() { … }
@@ -31,15 +31,15 @@ type Replay struct {
 	err       error
 }
 
-// NewReplay begins a replay of rec, whose game and rules must be those of g.
+// NewReplay starts a replay of rec, which must be of game g and its version of the rules.
 func NewReplay(g *env.Game, rec *Record) *Replay {
 	rp := &Replay{game: g, seats: rec.Seats, last: rec, choices: rec.Choices, draws: rec.Draws, values: rec.Values, drawn: len(rec.Draws) > 0}
 	rp.err = rp.begin(rec)
 	return rp
 }
 
-// Replay begins a replay of the game whose first line, head, ReadPart has just read. It reads the
-// game's other lines when it comes to them, so that no game is too long for the memory.
+// Replay starts a replay of the game whose first line, head, ReadPart has just returned. It reads the
+// game's other lines when it needs them, so that a game of any length fits into memory.
 func (r *Reader) Replay(g *env.Game, head *Record) *Replay {
 	rp := NewReplay(g, head)
 	rp.from = r
@@ -50,9 +50,9 @@ func (rp *Replay) begin(rec *Record) error {
 	g := rp.game
 	switch {
 	case rec.Game != g.Name:
-		return fmt.Errorf("the record is of %s, not of %s", rec.Game, g.Name)
+		return fmt.Errorf("the record is of game %s, want %s", rec.Game, g.Name)
 	case rec.Rules != g.Rules:
-		return fmt.Errorf("%s: played by version %d of the rules, these are version %d", g.Name, rec.Rules, g.Rules)
+		return fmt.Errorf("%s: played with version %d of the rules, want version %d", g.Name, rec.Rules, g.Rules)
 	case rec.Seats < g.MinSeats || rec.Seats > g.MaxSeats:
 		return fmt.Errorf("%s: %d seats, want %d to %d", g.Name, rec.Seats, g.MinSeats, g.MaxSeats)
 	}
@@ -66,7 +66,7 @@ func (rp *Replay) begin(rec *Record) error {
 	return rp.forced(func() { rp.state.Reset(rec.Seed) })
 }
 
-// forced makes play draw the next list of draws.
+// forced calls play, which resets or steps the game, with the next recorded draws.
 func (rp *Replay) forced(play func()) error {
 	if !rp.drawn || !rp.have(func() bool { return len(rp.draws) > 0 }) {
 		play()
@@ -79,12 +79,12 @@ func (rp *Replay) forced(play func()) error {
 	}
 	play()
 	if made := rp.state.Draws(nil); len(made) < len(draws) || !slices.Equal(made[:len(draws)], draws) {
-		return fmt.Errorf("%s: step %d: the record lists draws %v, the game drew %v", rp.game.Name, rp.step, draws, made)
+		return fmt.Errorf("%s: step %d: the recorded draws are %v, the game drew %v", rp.game.Name, rp.step, draws, made)
 	}
 	return nil
 }
 
-// have reads further parts until ready, and reports whether it came to that.
+// have reads further parts until ready returns true. It returns false if there are no more.
 func (rp *Replay) have(ready func() bool) bool {
 	for !ready() {
 		if !rp.more() || rp.err != nil {
@@ -109,9 +109,9 @@ func (rp *Replay) have(ready func() bool) bool {
 // more reports whether further parts can be read.
 func (rp *Replay) more() bool { return rp.last.More && rp.from != nil }
 
-// All yields each position with the joint move played from it, and the last position with
-// env.NoMoves. The State is one and the same, stepped on; Ply tells where it stands. All
-// goes on where an earlier loop broke off, and ends early at an error: see Err.
+// All yields each position with the moves played from it, and the last position with env.NoMoves. It
+// yields the same State each time, and steps it in between. A second loop continues where the first one
+// stopped. All ends early if there is an error; see Err.
 func (rp *Replay) All() iter.Seq2[env.State, env.Moves] {
 	return func(yield func(env.State, env.Moves) bool) {
 		for rp.err == nil {
@@ -131,8 +131,7 @@ func (rp *Replay) All() iter.Seq2[env.State, env.Moves] {
 	}
 }
 
-// moves is the joint move to be played now; there is none at the end of the game or the
-// record.
+// moves returns the moves to play now; ok is false at the end of the game or of the record.
 func (rp *Replay) moves() (env.Moves, bool) {
 	m := env.NoMoves
 	acting := rp.state.Acting()
@@ -153,7 +152,7 @@ func (rp *Replay) moves() (env.Moves, bool) {
 	return m, true
 }
 
-// play plays the joint move m, which moves returned.
+// play plays m, which moves returned.
 func (rp *Replay) play(m env.Moves) {
 	n := rp.state.Acting().Len()
 	rp.step++
@@ -178,14 +177,14 @@ func (rp *Replay) Value(k int) (v float32, ok bool) {
 	return rp.values[k], true
 }
 
-// State is the position the replay stands at.
+// State is the current position.
 func (rp *Replay) State() env.State { return rp.state }
 
-// Last reports whether the position is the last: no choices follow it.
+// Last reports whether no choices follow the current position.
 func (rp *Replay) Last() bool { return len(rp.choices) == 0 && !rp.more() || rp.state.Acting() == 0 }
 
-// Ply is how many choices led to the position.
+// Ply is the number of choices before the current position.
 func (rp *Replay) Ply() int { return rp.ply }
 
-// Err is why the replay ended early, nil if it did not.
+// Err is the error that ended the replay early, or nil.
 func (rp *Replay) Err() error { return rp.err }

@@ -16,18 +16,18 @@ import (
 	"github.com/klauspost/compress/gzip"
 )
 
-// partChoices is how many choices one line holds at most: with its draws it stays far
-// below the longest line a Reader accepts.
+// partChoices is the largest number of choices in one line. With its draws the line is far shorter than
+// the longest one that a Reader accepts.
 const partChoices = 1 << 17
 
-// A Writer writes records. It may be used by several goroutines at once. What it was given
-// is in the file after Flush or Close.
+// A Writer writes records. Several goroutines may use it at once. Records are in the file after Flush or
+// Close.
 type Writer struct {
 	mu   sync.Mutex
 	out  *bufio.Writer
 	zip  *gzip.Writer // between out and file, if the file is compressed
 	file *os.File
-	temp string // the name the file has until Close; empty if it has its own
+	temp string // the name of the file until Close; "" if it already has its own
 	path string
 }
 
@@ -36,8 +36,8 @@ func NewWriter(w io.Writer) *Writer {
 	return &Writer{out: bufio.NewWriter(w)}
 }
 
-// Create makes a file of records, compressed if its name ends in .gz. It takes its name,
-// and the place of an older file of that name, when Close succeeds.
+// Create creates a file of records, compressed if its name ends in .gz. The file gets its name, and
+// replaces an older file, when Close succeeds.
 func Create(path string) (*Writer, error) {
 	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
 	if err != nil {
@@ -64,7 +64,7 @@ func onFile(f *os.File, compressed bool) *Writer {
 	return w
 }
 
-// Write writes one game. A very long one goes over several lines.
+// Write writes one game. A very long one takes several lines.
 func (w *Writer) Write(rec *Record) error {
 	if err := rec.Validate(); err != nil {
 		return fmt.Errorf("record of %s: %w", rec.Game, err)
@@ -98,7 +98,7 @@ func (w *Writer) line(v any) error {
 	return nil
 }
 
-// Flush brings everything written so far into the file, where others can read it.
+// Flush writes all buffered records to the file.
 func (w *Writer) Flush() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -115,7 +115,7 @@ func (w *Writer) flush() error {
 	return nil
 }
 
-// Close flushes and gives the file its name. It does nothing a second time.
+// Close flushes and gives the file its name. A second call does nothing.
 func (w *Writer) Close() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -138,8 +138,8 @@ type closed struct{}
 
 func (closed) Write([]byte) (int, error) { return 0, os.ErrClosed }
 
-// Discard closes the file without giving it its name; the records are lost. After Close it
-// does nothing, so that it may be deferred.
+// Discard closes and removes a file that Create created. After Close it does nothing, so it can be
+// deferred.
 func (w *Writer) Discard() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -153,14 +153,14 @@ func (w *Writer) Discard() {
 	w.file, w.zip, w.out = nil, nil, bufio.NewWriter(closed{})
 }
 
-// A Long is a game being written while it is played, in parts, so that it need not fit in
-// memory. Until its End no other game can be written to the same Writer: they wait.
+// A Long is a game that is written in parts while it is played, so that it need not fit into memory. Until
+// its End, other goroutines that write to the same Writer wait.
 type Long struct {
 	w    *Writer
 	part Record
 }
 
-// Begin begins a long game. head says everything but choices, draws, values and the end.
+// Begin starts a long game. head has all fields except the choices, draws, values and the end.
 func (w *Writer) Begin(head *Record) (*Long, error) {
 	if err := head.validHead(); err != nil {
 		return nil, err
@@ -171,10 +171,10 @@ func (w *Writer) Begin(head *Record) (*Long, error) {
 	return l, nil
 }
 
-// Add adds choices, and draws and values where the game has them.
+// Add appends choices, and draws and values if the game has them.
 func (l *Long) Add(choices []env.Action, draws [][]uint16, values []float32) error {
 	if len(values) != 0 && len(values) != len(choices) {
-		return fmt.Errorf("%w: %d values for %d choices", ErrInvalid, len(values), len(choices))
+		return fmt.Errorf("%w: %d values, want none or one for each of the %d choices", ErrInvalid, len(values), len(choices))
 	}
 	for len(choices) > 0 || len(draws) > 0 {
 		n, d := min(partChoices, len(choices)), min(partChoices, len(draws))
@@ -202,7 +202,7 @@ func (l *Long) next() error {
 	return nil
 }
 
-// End ends the game and lets others write again.
+// End ends the game and lets other goroutines write again.
 func (l *Long) End(scores []int, results []float32, stopped bool) error {
 	defer l.give()
 	l.part.More, l.part.Scores, l.part.Results, l.part.Stopped = false, scores, results, stopped
