@@ -39,9 +39,8 @@ func (c *botCmd) Run(ctx context.Context, con *console) error {
 	if err != nil {
 		return err
 	}
-	talk, _ := dialogueOf(g)
 	bot := contest.Bot{
-		Codec: talk.codec(con), Agent: agent,
+		Codec: registry.Of(g).Contest.Bot(con.out, con.err), Agent: agent,
 		State: g.New(g.MinSeats), View: g.New(g.MinSeats), Notes: con.err,
 	}
 	return bot.Play(ctx, con.in, con.out)
@@ -65,7 +64,7 @@ func hostable(name string) (*env.Game, error) {
 	if err != nil {
 		return nil, err
 	}
-	if _, ok := dialogueOf(g); !ok {
+	if registry.Of(g).Contest == nil {
 		return nil, fmt.Errorf("%s has no contest of lines", g.Name)
 	}
 	return g, nil

@@ -7,10 +7,10 @@ import (
 	"math"
 	"slices"
 
+	"blockyard/agents/entry"
 	"blockyard/agents/match"
 	"blockyard/agents/mlp"
 	"blockyard/agents/registry"
-	"blockyard/agents/weightfile"
 	"blockyard/env"
 	"blockyard/env/games"
 )
@@ -57,7 +57,7 @@ func (c *tuneCmd) Run(ctx context.Context, con *console) error {
 	if err != nil {
 		return err
 	}
-	if err := mlp.WriteFile(c.Out, weightfile.FormatTerms(t.hand.Terms, tuned)); err != nil {
+	if err := mlp.WriteFile(c.Out, t.base.Format(tuned)); err != nil {
 		return err
 	}
 	fmt.Fprintf(con.out, "%d pairs, weights in %s\n", n, c.Out)
@@ -80,8 +80,8 @@ func (c *tuneCmd) tuner() (*tuner, []float32, error) {
 		return nil, nil, err
 	}
 	t := &tuner{tuneCmd: c, rules: g, with: c.With}
-	if t.hand, err = registry.HandOf(g); err != nil {
-		return nil, nil, err
+	if t.base = registry.Of(g).Baseline; t.base == nil {
+		return nil, nil, fmt.Errorf("%s has no weights to tune", g.Name)
 	}
 	if t.with == "" && g.MaxSeats > 1 {
 		t.with = "ply=1"
@@ -94,11 +94,11 @@ func (c *tuneCmd) tuner() (*tuner, []float32, error) {
 	case c.Cap < 0 || c.Steps < 0 || g.MaxSeats > 1 && c.Cap+c.Steps > 0:
 		return nil, nil, errors.New("--cap and --steps count from 0, in games of one seat")
 	}
-	w, err := t.hand.Load(c.From)
+	w, err := t.base.Load(c.From)
 	if err != nil {
 		return nil, nil, err
 	}
-	if _, err := t.hand.Player(w, t.with); err != nil {
+	if _, err := registry.HandTuned(t.rules, w, t.with); err != nil {
 		return nil, nil, fmt.Errorf("--with: %w", err)
 	}
 	return t, w, nil
@@ -108,7 +108,7 @@ func (c *tuneCmd) tuner() (*tuner, []float32, error) {
 type tuner struct {
 	*tuneCmd
 	rules *env.Game
-	hand  *registry.Hand
+	base  *entry.Baseline
 	with  string
 }
 
@@ -117,7 +117,7 @@ type tuner struct {
 func (t *tuner) meet(ctx context.Context, a, b []float32, pairs int, seed uint64) (int, match.Estimate, error) {
 	var players [2]match.Player
 	for k, w := range [][]float32{a, b} {
-		f, err := t.hand.Player(w, t.with)
+		f, err := registry.HandTuned(t.rules, w, t.with)
 		if err != nil {
 			return 0, match.Estimate{}, err
 		}
@@ -158,7 +158,7 @@ func (t *tuner) climb(ctx context.Context, from []float32, report func(int)) ([]
 		step := float32(t.Gain * (2*share.Value - 1) / (1 + 2*done))
 		late := 1 / float32(math.Max(float64(n+1)-float64(t.Pairs)/2, 1))
 		for i := range w {
-			w[i] = max(-weightfile.MaxTerm, min(w[i]+step*(up[i]-down[i])/2, weightfile.MaxTerm))
+			w[i] = max(-entry.MaxWeight, min(w[i]+step*(up[i]-down[i])/2, entry.MaxWeight))
 			mean[i] += (w[i] - mean[i]) * late // equals w in the first half
 		}
 		report(n + 1)

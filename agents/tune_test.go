@@ -44,8 +44,7 @@ var quick = map[string]string{
 // TestTuneEveryGame moves the weights of every game's hand, and hand takes them.
 func TestTuneEveryGame(t *testing.T) {
 	for _, g := range games.All {
-		h, err := registry.HandOf(g)
-		require.NoError(t, err)
+		h := registry.Of(g).Baseline
 		shipped, err := h.Load("")
 		require.NoError(t, err)
 		require.Len(t, h.Terms, len(shipped), g.Name)
@@ -69,18 +68,16 @@ func TestTuneEveryGame(t *testing.T) {
 // TestHandOfGivenWeights is hand, by the weights it is shipped with.
 func TestHandOfGivenWeights(t *testing.T) {
 	for _, g := range games.All {
-		h, err := registry.HandOf(g)
+		w, err := registry.Of(g).Baseline.Load("")
 		require.NoError(t, err)
-		w, err := h.Load("")
-		require.NoError(t, err)
-		ours, err := h.Player(w, "")
+		ours, err := registry.HandTuned(g, w, "")
 		require.NoError(t, err)
 		theirs, err := registry.Parse(g, "hand")
 		require.NoError(t, err)
 		require.Equal(t, opening(t, g, theirs), opening(t, g, ours), g.Name)
-		_, err = h.Player(w[1:], "")
-		require.ErrorContains(t, err, "terms")
-		_, err = h.Player(w, "weights=other.json")
+		_, err = registry.HandTuned(g, w[1:], "")
+		require.ErrorContains(t, err, "weights do not fit")
+		_, err = registry.HandTuned(g, w, "weights=other.json")
 		require.ErrorContains(t, err, "the weights are given")
 	}
 }
@@ -141,8 +138,7 @@ func TestTuneCutShortKeepsWhatThereIs(t *testing.T) {
 		status, out, errs := agents(ctx, "tune "+g.Name+" --out "+path)
 		require.Zero(t, status, errs)
 		require.Contains(t, out, "0 pairs")
-		h, err := registry.HandOf(g)
-		require.NoError(t, err)
+		h := registry.Of(g).Baseline
 		want, err := h.Load("")
 		require.NoError(t, err)
 		w, err := h.Load(path)

@@ -12,6 +12,7 @@ import (
 	"blockyard/agents/blockingbot"
 	"blockyard/agents/dropbloxbot"
 	"blockyard/agents/mlp"
+	"blockyard/agents/registry"
 	"blockyard/agents/search"
 	"blockyard/agents/tetrisduelbot"
 	"blockyard/agents/wintetrisbot"
@@ -30,7 +31,7 @@ func TestFeaturesAreWhatPlayersRead(t *testing.T) {
 		"blocking":    func(n *mlp.Net) (search.Evaluator, error) { return blockingbot.NewLearned(n) },
 	}
 	for _, g := range games.All {
-		have := features(g)
+		have := registry.Features(g)
 		if have == nil || players[g.Name] == nil { // a variant, or a game nobody is told of
 			continue
 		}
@@ -98,8 +99,8 @@ func valuesByPlayer(g *env.Game, judge search.Evaluator, view env.State, seat in
 }
 
 func valuesByFeatures(g *env.Game, net *mlp.Net, view env.State, seat int, legal []env.Action) []float32 {
-	have := features(g)
-	n, reader, after := len(have.Names), have.Reader(), g.New(g.MinSeats)
+	have := registry.Features(g)
+	n, reader, after := len(have.Names), have.New(), g.New(g.MinSeats)
 	rows, out := make([]float32, len(legal)*n), make([]float32, len(legal))
 	for i, a := range legal {
 		after.CopyFrom(view)
@@ -119,7 +120,7 @@ func valuesByFeatures(g *env.Game, net *mlp.Net, view env.State, seat int, legal
 // TestFeaturesOfDropblox holds a net's values over features to those of the game's own rater.
 func TestFeaturesOfDropblox(t *testing.T) {
 	g := dropblox.Game
-	net := randomNet(t, len(features(g).Names))
+	net := randomNet(t, len(registry.Features(g).Names))
 	judge, err := dropbloxbot.NewLearned(net)
 	require.NoError(t, err)
 	alone(t, g, func(s env.State, legal []env.Action) {
@@ -137,7 +138,7 @@ func TestFeaturesOfDropblox(t *testing.T) {
 // TestFeaturesOfWinTetris does so too: the game's own rater looks two pieces ahead.
 func TestFeaturesOfWinTetris(t *testing.T) {
 	g := wintetris.InstantGame // where a placement is what comes of it
-	net := randomNet(t, len(features(g).Names))
+	net := randomNet(t, len(registry.Features(g).Names))
 	judge, err := wintetrisbot.NewLearned(net)
 	require.NoError(t, err)
 	checked := 0
@@ -170,7 +171,7 @@ func TestFeaturesOfWinTetris(t *testing.T) {
 		checked++
 	})
 	require.Greater(t, checked, 20)
-	require.Nil(t, features(wintetris.TickGame))
+	require.Nil(t, registry.Features(wintetris.TickGame))
 }
 
 // alone plays a game of one seat and has check look at its positions and the choices that go on.

@@ -15,6 +15,7 @@ import (
 	"strings"
 	"time"
 
+	"blockyard/agents/registry"
 	"blockyard/env/games"
 	"blockyard/rpc/server"
 )
@@ -87,7 +88,7 @@ func (c *serveCmd) Run(ctx context.Context) error {
 		served = slices.Concat(games.All, toys)
 	}
 	srv := server.New(server.Config{
-		Games: served, Version: version, Agents: players(c.TrustSpecs), Opponents: playerNames, Features: features,
+		Games: served, Version: version, Agents: opponents(c.TrustSpecs), Opponents: registry.Names, Features: registry.Features,
 		Token: token, Workers: c.Workers, Limits: limits,
 		Log: slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: level})),
 	})

@@ -58,7 +58,7 @@ func player(g *task.Game, name string, ply int) (match.Player, error) {
 	case name == "hand":
 		return phases.Hand(g, ply), nil
 	case name == "learned":
-		net, err = g.Shipped()
+		net, err = g.Load("")
 	case strings.TrimSpace(name) == "":
 		err = fmt.Errorf("a player without a name")
 	default:

@@ -8,28 +8,16 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"os/signal"
-	"strings"
 	"syscall"
 
-	"blockyard/env"
 	"blockyard/env/games"
 	"blockyard/train/task"
 
 	"github.com/alecthomas/kong"
 )
-
-// subjects are the games a net can be trained on.
-var subjects = []*task.Game{
-	task.BlockBattle,
-	task.TetrisDuel,
-	task.Blocking,
-	task.WinTetris,
-	task.Dropblox,
-}
 
 type program struct {
 	Selfplay selfplayCmd `cmd:"" help:"Train a net by self-play."`
@@ -58,18 +46,7 @@ func subject(name string) (*task.Game, error) {
 	if err != nil {
 		return nil, err
 	}
-	return subjectOf(g)
-}
-
-func subjectOf(g *env.Game) (*task.Game, error) {
-	var known []string
-	for _, s := range subjects {
-		if s.Rules == g {
-			return s, nil
-		}
-		known = append(known, s.Rules.Name)
-	}
-	return nil, fmt.Errorf("%s: %w; there are %s", g.Name, errNoSubject, strings.Join(known, ", "))
+	return task.Of(g)
 }
 
 // errSolo refuses what is for games with a result.
@@ -77,5 +54,3 @@ func errSolo(g *task.Game) error {
 	return fmt.Errorf("%[1]s has one seat: train it with train selfplay %[1]s, "+
 		"compare agents with agents arena %[1]s --a AGENT --b AGENT", g.Rules.Name)
 }
-
-var errNoSubject = errors.New("there is nothing to train for this game")

@@ -3,11 +3,12 @@ package blockbattlebot
 import (
 	"strconv"
 
+	"blockyard/env"
 	"blockyard/env/blockbattle"
 )
 
-// Halves of a position are told by the same numbers: a board's shape, then what its owner
-// has in stock. See halfNames for the order; all are about -2 to 2, most 0 to 1.
+// Both seats of a position have the same features: the shape of the board, then what its
+// owner has in stock. See halfNames for the order; all are about -2 to 2, most 0 to 1.
 const (
 	columns  = blockbattle.Width
 	halfLen  = columns + 2*(columns-1) + 27
@@ -20,8 +21,8 @@ const (
 	Len = OwnLen + ConstLen
 )
 
-// FeatureNames names the features in order. A net's file repeats them, so that a net never
-// reads numbers it was not trained on.
+// FeatureNames names the features in order. A file of weights repeats them, so that a network
+// never reads features that it was not trained on.
 var FeatureNames = featureNames()
 
 func featureNames() []string {
@@ -146,24 +147,27 @@ func threat(s *shape, side *blockbattle.Side) int {
 	return int((uint32(side.Points)%blockbattle.PerGarbage + uint32(gain) + uint32(side.Combo)) / blockbattle.PerGarbage)
 }
 
-// A Rival is what a seat's own choices do not touch, as of one decision: the other half of
-// the position and the clock. Look fills it in; the zero value is not ready for use.
-type Rival struct {
+// An opponent is what a seat's own choices do not touch, as of one decision: the board of the
+// other seat.
+type opponent struct {
 	shape  shape
 	threat int // rows it may send next
 }
 
-// Look reads the opponent of seat, from the position of a decision or from any of its
+// measure reads the opponent of seat, from the position of a decision or from any of its
 // afterstates.
-func (r *Rival) Look(s *blockbattle.State, seat int) {
+func (o *opponent) measure(s *blockbattle.State, seat int) {
 	side := &s.Sides[1-seat]
-	r.shape.measure(&side.Cells, int(side.Solid))
-	r.threat = threat(&r.shape, side)
+	o.shape.measure(&side.Cells, int(side.Solid))
+	o.threat = threat(&o.shape, side)
 }
 
-// Own writes the OwnLen features of seat's half of s, a position whose other half is the
-// one r looked at.
-func (r *Rival) Own(s *blockbattle.State, seat int, out []float32) {
+// A FeatureReader is a features.Reader. The zero value is ready for Shared.
+type FeatureReader struct{ opponent }
+
+// Own implements features.Reader: the OwnLen features of seat's half of the position.
+func (r *FeatureReader) Own(state env.State, seat int, out []float32) {
+	s := state.(*blockbattle.State)
 	var own shape
 	side := &s.Sides[seat]
 	own.measure(&side.Cells, int(side.Solid))
@@ -189,9 +193,10 @@ func (r *Rival) Own(s *blockbattle.State, seat int, out []float32) {
 	own.fits(out[13:])
 }
 
-// Const writes the ConstLen features that are the same for all of seat's choices in one
-// decision: s is any of the afterstates that are compared.
-func (r *Rival) Const(s *blockbattle.State, seat int, out []float32) {
+// Shared implements features.Reader: the ConstLen features of the opponent and the clock.
+func (r *FeatureReader) Shared(state env.State, seat int, out []float32) {
+	s := state.(*blockbattle.State)
+	r.measure(s, seat)
 	half(&r.shape, &s.Sides[1-seat], out)
 	out = out[halfLen:ConstLen]
 	out[0] = float32(r.threat) * (1. / 3)
@@ -201,12 +206,4 @@ func (r *Rival) Const(s *blockbattle.State, seat int, out []float32) {
 	out[2] = yes(left == 0)
 	out[3] = float32(s.Sides[1-seat].Solid) * (1. / 10)
 	out[4] = capped(s.Round, 200) * (1. / 100)
-}
-
-// Features writes all Len features of s as seat sees it, own ones first.
-func Features(s *blockbattle.State, seat int, out []float32) {
-	var r Rival
-	r.Look(s, seat)
-	r.Own(s, seat, out[:OwnLen])
-	r.Const(s, seat, out[OwnLen:Len])
 }

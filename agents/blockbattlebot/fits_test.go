@@ -134,8 +134,8 @@ func TestTermsAmongFeatures(t *testing.T) {
 	var x [Len]float32
 	for i := 0; i < 3000; i++ {
 		s := randomState(r)
-		Features(s, 0, x[:])
-		h.rival.Look(s, 0)
+		fill(s, 0, x[:])
+		h.opp.measure(s, 0)
 		h.measure(s, 0)
 		for name, c := range map[string]struct {
 			term Term

@@ -54,7 +54,7 @@ type Weights [Terms]float32
 // A Hand is an agents/search.Evaluator: terms times weights. It belongs to one agent.
 type Hand struct {
 	Weights Weights
-	rival   Rival
+	opp     opponent
 	own     shape
 	terms   [Terms]float32
 }
@@ -64,29 +64,18 @@ func NewHand() *Hand { return &Hand{Weights: Tuned} }
 
 // Evaluate implements search.Evaluator.
 func (h *Hand) Evaluate(states []env.State, seat int, out []float32) {
-	h.rival.Look(states[0].(*blockbattle.State), seat)
+	h.opp.measure(states[0].(*blockbattle.State), seat)
 	for i, s := range states {
 		h.measure(s.(*blockbattle.State), seat)
 		sum := float32(0)
 		for t, v := range h.terms {
 			sum += float32(v * h.Weights[t])
 		}
-		out[i] = within(sum)
+		out[i] = search.Clamp(sum)
 	}
 }
 
-// within keeps v where the worth of a position has to be, whatever the weights.
-func within(v float32) float32 {
-	if v > search.Limit {
-		return search.Limit
-	}
-	if v < -search.Limit {
-		return -search.Limit
-	}
-	return v
-}
-
-// measure fills in the terms of s for seat; rival has looked at the other half.
+// measure fills in the terms of s for seat; opp has the other half.
 func (h *Hand) measure(s *blockbattle.State, seat int) {
 	own, side, t := &h.own, &s.Sides[seat], &h.terms
 	own.measure(&side.Cells, int(side.Solid))
@@ -113,9 +102,9 @@ func (h *Hand) measure(s *blockbattle.State, seat int) {
 	t[Points] = float32(side.Points)
 	t[Combo] = float32(side.Combo)
 	t[Skips] = capped(side.Skips, 4)
-	t[Exposed] = squared(h.rival.threat + 3 - own.least)
+	t[Exposed] = squared(h.opp.threat + 3 - own.least)
 
-	sent, room := int(s.Sides[1-seat].Pending), h.rival.shape.least
+	sent, room := int(s.Sides[1-seat].Pending), h.opp.shape.least
 	t[Sent] = float32(sent)
 	t[Pressed], t[Buried] = 0, yes(sent > room)
 	if room < 10 {

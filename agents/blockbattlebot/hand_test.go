@@ -6,8 +6,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"blockyard/agents/entry"
 	"blockyard/agents/search"
-	"blockyard/agents/weightfile"
 	"blockyard/env"
 	"blockyard/env/blockbattle"
 )
@@ -143,7 +143,7 @@ func TestEveryTermHasANameAndAWeight(t *testing.T) {
 func TestHandKeepsWithinTheLimit(t *testing.T) {
 	h := Hand{}
 	for i := range h.Weights {
-		h.Weights[i] = weightfile.MaxTerm
+		h.Weights[i] = entry.MaxWeight
 	}
 	s := draw(t, "", "")
 	s.Sides[0].Points = 1 << 29
@@ -227,4 +227,19 @@ func benchmark(b *testing.B, e search.Evaluator) {
 	}
 	b.ReportMetric(float64(done)/b.Elapsed().Seconds(), "evals/s")
 	b.ReportMetric(float64(done)/float64(b.N), "states/op")
+}
+
+// The worth of a position is the sum of its terms, each times its weight.
+func TestHandIsTheSumOfItsTerms(t *testing.T) {
+	s := draw(t, tDouble, quadWell)
+	s.Sides[0].Points = 5
+	h, out, sum := NewHand(), make([]float32, 1), float32(0)
+	h.Evaluate([]env.State{s}, 0, out)
+	require.EqualValues(t, 1, h.terms[Doubles])
+	require.EqualValues(t, 5, h.terms[Points])
+	require.Zero(t, h.terms[Combo])
+	for i, v := range h.terms {
+		sum += v * Tuned[i]
+	}
+	require.InDelta(t, out[0], sum, 1e-3)
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"blockyard/agents/features"
 	"blockyard/agents/mlp"
 	"blockyard/env"
 	"blockyard/env/blockbattle"
@@ -32,7 +33,7 @@ func randomNet(t testing.TB, seed int64, hidden ...int) *mlp.Net {
 }
 
 // selector is a net of one layer that passes one feature through.
-func selector(t testing.TB, name string) *Learned {
+func selector(t testing.TB, name string) *features.Learned {
 	t.Helper()
 	l := mlp.Layer{In: Len, Out: 1, W: make([]float32, Len), B: make([]float32, 1)}
 	for i, n := range FeatureNames {
@@ -191,8 +192,8 @@ func TestHalvesMirror(t *testing.T) {
 	var a, b [Len]float32
 	for i := 0; i < 3000; i++ {
 		s := randomState(r)
-		Features(s, 0, a[:])
-		Features(s, 1, b[:])
+		fill(s, 0, a[:])
+		fill(s, 1, b[:])
 		require.Equal(t, a[:halfLen], b[OwnLen:OwnLen+halfLen])
 		require.Equal(t, b[:halfLen], a[OwnLen:OwnLen+halfLen])
 		for j, v := range a {
@@ -213,7 +214,7 @@ func TestLearnedAgreesWithWholeNet(t *testing.T) {
 		got, want := make([]float32, len(states)), make([]float32, 1)
 		e.Evaluate(states, seat, got)
 		for i := range states {
-			Features(states[i].(*blockbattle.State), seat, x[:])
+			fill(states[i].(*blockbattle.State), seat, x[:])
 			net.Forward(x[:], 1, want)
 			require.InDelta(t, want[0], got[i], 1e-4)
 		}
@@ -253,11 +254,16 @@ func BenchmarkLearned(b *testing.B) {
 
 func BenchmarkOwnFeatures(b *testing.B) {
 	states := children(b, 1, 0, 12)
-	var r Rival
+	var r FeatureReader
 	var x [OwnLen]float32
-	r.Look(states[0].(*blockbattle.State), 0)
+	r.Shared(states[0], 0, x[:ConstLen])
 	b.ReportAllocs()
 	for i := 0; i < b.N; i++ {
 		r.Own(states[i%len(states)].(*blockbattle.State), 0, x[:])
 	}
+}
+
+// fill writes all features of s as seat sees it.
+func fill(s *blockbattle.State, seat int, out []float32) {
+	Entry.Learned.Features.Row(new(FeatureReader), s, seat, out)
 }

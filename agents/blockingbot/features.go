@@ -5,11 +5,12 @@ import (
 	"math/bits"
 	"strings"
 
+	"blockyard/env"
 	"blockyard/env/blocking"
 )
 
-// Sides of a position are told by the same numbers, own first, then the strongest rival.
-// All are about 0 to 2.
+// Two seats of a position have the same features: the seat's own first, then those of its
+// strongest rival. All are about 0 to 2.
 const (
 	sideLen = 20 + 2*blocking.Letters
 	moreLen = 8
@@ -21,8 +22,8 @@ const (
 	Len = OwnLen + ConstLen
 )
 
-// FeatureNames names the features in order. A net's file repeats them, so that a net never
-// reads numbers it was not trained on.
+// FeatureNames names the features in order. A file of weights repeats them, so that a network
+// never reads features that it was not trained on.
 var FeatureNames = featureNames()
 
 func featureNames() []string {
@@ -42,17 +43,17 @@ func featureNames() []string {
 		"seats 2", "seats 3", "seats 4")
 }
 
-// A Reader reads the features of positions. It belongs to one evaluator. The letters of
-// features are those of the default table; pieces of another table count as the letter
-// whose form they have.
-type Reader struct {
-	m       measurer
+// A FeatureReader is a features.Reader. The letters of features are those of the default
+// table; pieces of another table count as the letter whose form they have.
+type FeatureReader struct {
+	m       analysis
 	classes [blocking.Letters]int8 // of each letter, -1 for none
 	table   *blocking.Table        // they are of
 }
 
-// Own writes the OwnLen features of s as seat sees it.
-func (r *Reader) Own(s *blocking.State, seat int, out []float32) {
+// Own implements features.Reader: all that a placement can change.
+func (r *FeatureReader) Own(state env.State, seat int, out []float32) {
+	s := state.(*blocking.State)
 	out = out[:OwnLen]
 	r.use(s.Table())
 	for i := 0; i < int(s.Seats); i++ {
@@ -73,24 +74,18 @@ func (r *Reader) Own(s *blocking.State, seat int, out []float32) {
 	r.rest(s, seat, rival, more[4:])
 }
 
-// Const writes the ConstLen features that are the same in all positions of a game.
-func (r *Reader) Const(s *blocking.State, out []float32) {
+// Shared implements features.Reader: the features that are the same in all positions of a game.
+func (r *FeatureReader) Shared(s env.State, _ int, out []float32) {
 	out = out[:ConstLen]
 	for i := range out {
 		out[i] = 0
 	}
-	out[s.Seats-2] = 1
-}
-
-// Features writes all Len features of s as seat sees it.
-func (r *Reader) Features(s *blocking.State, seat int, out []float32) {
-	r.Own(s, seat, out[:OwnLen])
-	r.Const(s, out[OwnLen:Len])
+	out[s.(*blocking.State).Seats-2] = 1
 }
 
 // rival is the strongest of the others by squares laid and cells in reach, the first to
 // move of equals.
-func (r *Reader) rival(s *blocking.State, seat int) int {
+func (r *FeatureReader) rival(s *blocking.State, seat int) int {
 	best, most := -1, 0
 	for k := 1; k < int(s.Seats); k++ {
 		i := (seat + k) % int(s.Seats)
@@ -107,7 +102,7 @@ func (r *Reader) rival(s *blocking.State, seat int) int {
 
 // side writes the sideLen features of a seat, and returns how many cells it reaches as
 // soon as another.
-func (r *Reader) side(s *blocking.State, seat, other int, out []float32) (tied int) {
+func (r *FeatureReader) side(s *blocking.State, seat, other int, out []float32) (tied int) {
 	d := &r.m.sides[seat]
 	left, fit := 0, 0
 	most, fives := 0, 0
@@ -175,7 +170,7 @@ var logs = func() (out [2048]float32) {
 
 // rest writes what there is beside seat and rival: means over the others, and the share
 // of them that is stuck.
-func (r *Reader) rest(s *blocking.State, seat, rival int, out []float32) {
+func (r *FeatureReader) rest(s *blocking.State, seat, rival int, out []float32) {
 	out = out[:4]
 	for i := range out {
 		out[i] = 0
@@ -207,7 +202,7 @@ func wait(s *blocking.State, seat int) int {
 }
 
 // use finds the classes of a table's letters.
-func (r *Reader) use(t *blocking.Table) {
+func (r *FeatureReader) use(t *blocking.Table) {
 	if r.table == t {
 		return
 	}

@@ -54,7 +54,7 @@ func slowReach(s *blocking.State, seat, far int) map[[2]int]int {
 }
 
 func TestFloodAgreesWithASlowOne(t *testing.T) {
-	var m measurer
+	var m analysis
 	positions(3, 3, func(s *blocking.State) {
 		reached := make([]map[[2]int]int, s.Seats)
 		for seat := range reached {
@@ -93,7 +93,7 @@ func TestFloodAgreesWithASlowOne(t *testing.T) {
 }
 
 func TestPlaceAgreesWithTheLegalList(t *testing.T) {
-	var m measurer
+	var m analysis
 	positions(4, 4, func(s *blocking.State) {
 		seat := s.Acting().First()
 		m.flood(s, seat)
@@ -112,11 +112,11 @@ func TestPlaceAgreesWithTheLegalList(t *testing.T) {
 // The rival's half is what the rival sees as its own, and back: with two seats both tell the
 // same of a side.
 func TestHalvesAreTheSameFunction(t *testing.T) {
-	var r Reader
+	var r FeatureReader
 	positions(2, 4, func(s *blocking.State) {
 		var a, b [Len]float32
-		r.Features(s, 0, a[:])
-		r.Features(s, 1, b[:])
+		fill(&r, s, 0, a[:])
+		fill(&r, s, 1, b[:])
 		require.Equal(t, a[:sideLen], b[sideLen:2*sideLen])
 		require.Equal(t, a[sideLen:2*sideLen], b[:sideLen])
 		for i, v := range a {
@@ -151,9 +151,9 @@ func TestFeaturesOfAPosition(t *testing.T) {
 	s.Reset(0)
 	s.Step(env.Alone(0, move(t, s, "0 0 R001")))
 	s.Step(env.Alone(1, move(t, s, "12 12 R005")))
-	var r Reader
+	var r FeatureReader
 	var x [Len]float32
-	r.Features(s, 0, x[:])
+	fill(&r, s, 0, x[:])
 	for name, want := range map[string]float32{
 		"own squares": 5. / 40, "rival squares": 5. / 40, "margin": 0,
 		"own pieces": 1.7, "own has R": 0, "own has A": 1, "rival has R": 0, "own has S": 0,
@@ -163,7 +163,7 @@ func TestFeaturesOfAPosition(t *testing.T) {
 		require.InDelta(t, want, x[index(t, name)], 1e-6, name)
 	}
 	var y [Len]float32
-	r.Features(s, 1, y[:])
+	fill(&r, s, 1, y[:])
 	require.InDelta(t, .5, y[index(t, "wait")], 1e-6)
 }
 
@@ -198,7 +198,7 @@ func TestFeaturesKnowFormsNotLetters(t *testing.T) {
 		}
 		return out
 	}
-	var r, other Reader
+	var r, other FeatureReader
 	positions(2, 2, func(s *blocking.State) {
 		twin := *s
 		twin.TableID, twin.Letters = id, mirrored(s.Letters)
@@ -206,8 +206,8 @@ func TestFeaturesKnowFormsNotLetters(t *testing.T) {
 			twin.Left[i] = mirrored(s.Left[i])
 		}
 		var a, b [Len]float32
-		r.Features(s, 0, a[:])
-		other.Features(&twin, 0, b[:])
+		fill(&r, s, 0, a[:])
+		fill(&other, &twin, 0, b[:])
 		require.Equal(t, a, b)
 	})
 }
@@ -229,4 +229,9 @@ func TestPlacer(t *testing.T) {
 			}
 		}
 	}
+}
+
+// fill writes all features of s as seat sees it.
+func fill(r *FeatureReader, s *blocking.State, seat int, out []float32) {
+	Entry.Learned.Features.Row(r, s, seat, out)
 }

@@ -9,7 +9,7 @@ import (
 // so that looked at one choice ahead it lays its largest pieces first. Among equals it
 // wants many placements for its next turn, and few for the others. It is an opponent to
 // measure others by.
-type Greedy struct{ m measurer }
+type Greedy struct{ m analysis }
 
 // large is more than any number of placements.
 const large = 4096

@@ -33,7 +33,7 @@ type Weights [Terms]float32
 // seat's gain and the other's loss. It belongs to one agent.
 type Hand struct {
 	Weights Weights
-	m       measurer
+	m       analysis
 }
 
 // NewHand returns a Hand with the tuned weights.
@@ -65,11 +65,11 @@ func (h *Hand) worth(s *blocking.State, seat int) float32 {
 			best, first = v, false
 		}
 	}
-	return within(own - best/2 - sum/float32(2*(n-1)))
+	return search.Clamp(own - best/2 - sum/float32(2*(n-1)))
 }
 
 // terms are a seat's; flood has looked at all seats.
-func (m *measurer) terms(s *blocking.State, seat int) (t [Terms]float32) {
+func (m *analysis) terms(s *blocking.State, seat int) (t [Terms]float32) {
 	d := &m.sides[seat]
 	alone, _ := m.first(s, seat)
 	t[Squares] = float32(s.Points[seat])
@@ -81,15 +81,4 @@ func (m *measurer) terms(s *blocking.State, seat int) (t [Terms]float32) {
 	t[Reach4] = float32(d.reach[4].Count())
 	t[First] = float32(alone)
 	return t
-}
-
-// within keeps v where the worth of a position has to be, whatever the weights.
-func within(v float32) float32 {
-	if v > search.Limit {
-		return search.Limit
-	}
-	if v < -search.Limit {
-		return -search.Limit
-	}
-	return v
 }

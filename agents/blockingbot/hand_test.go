@@ -29,32 +29,29 @@ func TestTermsOneByOne(t *testing.T) {
 	out := make([]float32, 1)
 	seen := [Terms]bool{}
 	positions(3, 2, func(s *blocking.State) {
-		var terms [3][Terms]float32
-		for i := range terms {
-			terms[i] = Measure(s, i)
+		var each [3][Terms]float32
+		for i := range each {
+			each[i] = terms(s, i)
 		}
 		for term := range Terms {
 			var h Hand
 			h.Weights[term] = 2
 			h.Evaluate([]env.State{s}, 1, out)
-			best := max(terms[0][term], terms[2][term])
-			require.InDelta(t, 2*terms[1][term]-best-(terms[0][term]+terms[2][term])/2, out[0], 1e-3, TermNames[term])
-			seen[term] = seen[term] || terms[1][term] != 0
+			best := max(each[0][term], each[2][term])
+			require.InDelta(t, 2*each[1][term]-best-(each[0][term]+each[2][term])/2, out[0], 1e-3, TermNames[term])
+			seen[term] = seen[term] || each[1][term] != 0
 		}
 	})
 	require.NotContains(t, seen, false)
 }
 
-func TestWeightsAsJSON(t *testing.T) {
-	w, err := ParseWeights(Tuned.JSON())
-	require.NoError(t, err)
-	require.Equal(t, Tuned, w)
-	for _, text := range []string{"", "[]", "{}", `{"squares": 1}`, `{"squares": "1"}`, string(Tuned.JSON()) + "{}"} {
-		_, err := ParseWeights([]byte(text))
-		require.Error(t, err, text)
+// terms returns the terms of a seat in s.
+func terms(s *blocking.State, seat int) [Terms]float32 {
+	var m analysis
+	for i := range int(s.Seats) {
+		m.flood(s, i)
 	}
-	s := blocking.New(2, 0)
-	require.Contains(t, Tuned.Explain(s, 0), "corners")
+	return m.terms(s, seat)
 }
 
 // player makes a search with an evaluator.
@@ -97,7 +94,7 @@ func TestGreedyLaysLargestFirst(t *testing.T) {
 }
 
 func net(t testing.TB) *mlp.Net {
-	n, err := Shipped(blocking.Game)
+	n, err := Entry.LoadNet(blocking.Game, "")
 	require.NoError(t, err)
 	return n
 }
@@ -121,12 +118,12 @@ func TestLearnedIsTheNetOverTheFeatures(t *testing.T) {
 	require.NoError(t, err)
 	var all []env.State
 	var want []float32
-	var r Reader
+	var r FeatureReader
 	positions(3, 1, func(s *blocking.State) {
 		c := *s
 		all = append(all, &c)
 		x, y := make([]float32, Len), make([]float32, 1)
-		r.Features(&c, 2, x)
+		fill(&r, &c, 2, x)
 		n.Forward(x, 1, y)
 		want = append(want, y[0])
 	})

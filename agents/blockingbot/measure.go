@@ -1,5 +1,5 @@
-// Package blockingbot is what is ours about the Blocking contest beside its rules: what a
-// position looks like in numbers, evaluators over them, and the contest's dialogue.
+// Package blockingbot plays Blocking: the features of a position, evaluators over them, and
+// the dialogue of the contest. "Rules §n" in comments is section n of the rules of the game.
 package blockingbot
 
 import (
@@ -23,15 +23,15 @@ type side struct {
 	places    int                       // legal placements
 }
 
-// measurer measures positions. It belongs to one evaluator.
-type measurer struct {
+// An analysis is what each seat of one position can do. It belongs to one evaluator.
+type analysis struct {
 	sides [env.MaxSeats]side
 	fit   blocking.Fit
 	cover blocking.Cover
 }
 
 // flood measures a seat's cells, without looking at its pieces.
-func (m *measurer) flood(s *blocking.State, seat int) {
+func (m *analysis) flood(s *blocking.State, seat int) {
 	d := &m.sides[seat]
 	d.allowed, d.connected = s.Open(seat)
 	if (s.Out|s.Stuck)>>uint(seat)&1 != 0 {
@@ -47,7 +47,7 @@ func (m *measurer) flood(s *blocking.State, seat int) {
 }
 
 // place looks at where a seat's pieces fit; flood comes first.
-func (m *measurer) place(s *blocking.State, seat int) {
+func (m *analysis) place(s *blocking.State, seat int) {
 	d := &m.sides[seat]
 	d.playable, d.places, d.cover = 0, 0, blocking.Board{}
 	if d.connected.Empty() {
@@ -75,7 +75,7 @@ func (m *measurer) place(s *blocking.State, seat int) {
 
 // first returns how many cells a seat reaches before all others, and how many as soon as
 // the first of them and no later.
-func (m *measurer) first(s *blocking.State, seat int) (alone, tied int) {
+func (m *analysis) first(s *blocking.State, seat int) (alone, tied int) {
 	var old blocking.Board
 	for k := 0; k <= steps; k++ {
 		fresh := m.sides[seat].reach[k]
@@ -100,7 +100,7 @@ func (m *measurer) first(s *blocking.State, seat int) (alone, tied int) {
 }
 
 // safe returns how many of a seat's connected cells nobody else may cover.
-func (m *measurer) safe(s *blocking.State, seat int) int {
+func (m *analysis) safe(s *blocking.State, seat int) int {
 	b := m.sides[seat].connected
 	for i := 0; i < int(s.Seats); i++ {
 		if i != seat && (s.Out|s.Stuck)>>uint(i)&1 == 0 {

@@ -14,8 +14,8 @@ import (
 	"blockyard/env/dropblox"
 )
 
-// slowLook counts cell by cell what Look reads with words of bits.
-func slowLook(f *Field, points int) []float32 {
+// slowFeatures counts cell by cell what Features reads with words of bits.
+func slowFeatures(f *Field, points int) []float32 {
 	const rows, cols = dropblox.Rows, dropblox.Cols
 	at := func(i, j int) bool { return i >= rows || j < 0 || j >= cols || i >= 0 && f[j]>>uint(i)&1 != 0 }
 	covered := func(i, j int) bool { // an empty square below a taken one
@@ -181,14 +181,14 @@ func mess(rng *rand.Rand) (f Field) {
 	return f
 }
 
-func TestLookAgainstSlowTwin(t *testing.T) {
+func TestFeaturesAgainstSlowTwin(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	out := make([]float32, Len)
 	require.Len(t, FeatureNames, Len)
 	for range 600 {
 		f, points := mess(rng), rng.IntN(1500)
-		Look(&f, points, out)
-		want := slowLook(&f, points)
+		Features(&f, points, out)
+		want := slowFeatures(&f, points)
 		for k := range want {
 			require.InDelta(t, want[k], out[k], 1e-4, "%s", FeatureNames[k])
 		}
@@ -198,7 +198,7 @@ func TestLookAgainstSlowTwin(t *testing.T) {
 		require.InDelta(t, want[2], float32(holes)*0.1, 1e-4)
 		require.InDelta(t, want[3], float32(wells)*0.03, 1e-4)
 	}
-	Look(&Field{}, 1<<30, out)
+	Features(&Field{}, 1<<30, out)
 }
 
 // slowBest is the worth of the best line of depth placements, every one tried, by the

@@ -1,4 +1,4 @@
-// Package dropbloxbot is who plays Dropblox (package env/dropblox): a beam search over the
+// Package dropbloxbot plays Dropblox (package env/dropblox): a beam search over the
 // six blocks that are known, with a hand-tuned rating of boards or a learned one. "Rules §n"
 // in comments is section n of the rules that package was written to.
 //
@@ -8,5 +8,5 @@
 //	learned.go   a trained net: points made and the worth of the board they leave
 //	features.go  what it reads; slots.go rows that one block may clear at once
 //	agent.go     a player, by a width or by a clock
-//	load.go      weights as files
+//	entry.go     what programs offer for the game
 package dropbloxbot

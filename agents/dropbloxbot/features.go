@@ -4,17 +4,18 @@ import (
 	"fmt"
 	"math/bits"
 
+	"blockyard/env"
 	"blockyard/env/dropblox"
 )
 
-// What the features tell apart: rows that lack squares up to lacking, and slots of up to so
+// What the features distinguish: rows that lack up to so many squares, and slots of up to so
 // many columns.
 const (
 	lacking = 4
 	windows = 4
 )
 
-// FeatureNames names what a net reads of a board and its score, in order.
+// FeatureNames names the features of a board and its score, in order.
 var FeatureNames = func() (out []string) {
 	out = append(out, "row edges", "column edges", "holes", "wells", "rows with holes", "covers", "covered",
 		"peak", "heap", "heap squared", "bumps", "cliffs", "middle", "taken", "tower", "alarm", "beside",
@@ -44,7 +45,19 @@ const edgeScale, holeScale = 0.03, 0.1
 // steepest is what a step from a column to the next counts at most.
 const steepest = 6
 
-// Look writes the features of a board at a score to out, which has length Len; each is about
+// A FeatureReader is a features.Reader. It keeps nothing.
+type FeatureReader struct{}
+
+// Shared implements features.Reader: there are no such features.
+func (FeatureReader) Shared(env.State, int, []float32) {}
+
+// Own implements features.Reader.
+func (FeatureReader) Own(state env.State, _ int, out []float32) {
+	s := state.(*dropblox.State)
+	Features(&s.Taken, int(s.Points), out)
+}
+
+// Features writes the features of a board at a score to out, which has length Len; each is about
 // -1 to 2.
 //
 // Edges, holes and wells are those of the hand-tuned rating, less what an empty board has.
@@ -62,7 +75,7 @@ const steepest = 6
 // in the same k neighbouring columns alone, all open from above: of the longest it counts
 // how many rows there are, what removing them at once would earn, and the squares missing.
 // Heights of columns and the steps between them, signed and not, come last.
-func Look(f *Field, points int, out []float32) {
+func Features(f *Field, points int, out []float32) {
 	out = out[:Len]
 	var v view
 	v.scan(f)

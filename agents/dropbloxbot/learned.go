@@ -1,8 +1,7 @@
 package dropbloxbot
 
 import (
-	"fmt"
-
+	"blockyard/agents/features"
 	"blockyard/agents/mlp"
 )
 
@@ -25,8 +24,8 @@ type Learned struct {
 // NewLearned returns a Learned over net, of Len inputs and one output. Nets made by Clone may
 // be used at the same time.
 func NewLearned(net *mlp.Net) (*Learned, error) {
-	if net.In() != Len || net.Out() != 1 {
-		return nil, fmt.Errorf("dropblox: a net of %d inputs and %d outputs, want %d and 1", net.In(), net.Out(), Len)
+	if err := features.Check(net, Len); err != nil {
+		return nil, err
 	}
 	return &Learned{net: net}, nil
 }
@@ -49,7 +48,7 @@ func (l *Learned) Value(kids []Kid, worth []float32) {
 		l.x = make([]float32, 2*need)
 	}
 	for i := range kids {
-		Look(&kids[i].Field, int(kids[i].Points), l.x[i*Len:(i+1)*Len])
+		Features(&kids[i].Field, int(kids[i].Points), l.x[i*Len:(i+1)*Len])
 	}
 	l.net.Forward(l.x[:len(kids)*Len], len(kids), worth)
 }

@@ -39,7 +39,8 @@ func (p *program) name() {
 	}
 }
 
-// byUse returns the needed package-level objects: main, then the others in descending number of uses.
+// byUse lists the needed package-level objects: main, then those whose names would cost the most
+// characters with the name of their package in front.
 func (p *program) byUse() []types.Object {
 	uses := map[types.Object]int{}
 	for _, pkg := range p.pkgs {
@@ -57,7 +58,8 @@ func (p *program) byUse() []types.Object {
 			}
 		}
 	}
-	sort.SliceStable(objs, func(i, j int) bool { return uses[objs[i]] > uses[objs[j]] })
+	cost := func(o types.Object) int { return uses[o] * len(o.Pkg().Name()) } // of a prefix
+	sort.SliceStable(objs, func(i, j int) bool { return cost(objs[i]) > cost(objs[j]) })
 	return objs
 }
 

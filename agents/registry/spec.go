@@ -1,169 +1,134 @@
-// Package registry turns the name of a player, written as text, into a player.
-//
-//	random                      any legal action, all equally likely
-//	first                       the legal action with the lowest id
-//	hand, learned, …            a search with one of the game's evaluators
-//	hand:ply=1                  options follow a colon, separated by commas
-//	learned:ply=3,width=8,weights=FILE,time=50ms
-//	exec:CMD                    a program that talks the game's contest protocol; CMD is
-//	                            the rest of the text, run as a shell would
-//
-// Options of a search:
-//
-//	ply      how many choices it looks ahead: 1, 2 (the default), 3 or 4; up to 6 where seats
-//	         take turns, if two play (if more do, 2)
-//	width    how many lines a ply goes on with that does not go on with all
-//	weights  a file of weights for the evaluator instead of those it is shipped with
-//	time     limit for one choice, such as 50ms; without it the search is exhaustive
-//
-// WinTetris has a search of its own, its demo solver's (package agents/wintetrisbot):
-//
-//	weights  as above
-//	parts    over how many ticks the search is split, 4 unless told; in wintetris:tick alone
-//
-// Dropblox has a beam search over the known blocks (package agents/dropbloxbot):
-//
-//	weights  as above
-//	width    boards kept after every block, 50 unless told
-//	depth    how many of the six known blocks are looked at, all unless told
-//	time     limit for one choice, such as 200ms, instead of a width: as wide as fits
 package registry
 
 import (
 	"errors"
 	"fmt"
-	"strconv"
+	"slices"
 	"strings"
-	"time"
 
 	"blockyard/agents/contest"
+	"blockyard/agents/entry"
 	"blockyard/agents/search"
 	"blockyard/env"
 )
 
-// A Factory makes a new agent for one game; its random choices follow from seed. It is
-// safe for concurrent use, the agents are not. What can be checked or loaded when the
-// text is parsed, is: a Factory that Parse returned fails only if starting a player does.
+// A Factory creates an agent for one game, whose random choices follow from seed. A Factory
+// is safe for concurrent use, its agents are not. Parse loads and checks whatever it can, so
+// that a Factory only fails if it cannot start an agent.
 type Factory func(seed uint64) (env.Agent, error)
 
-// Names lists the players of g that Parse knows by name, those of every game first.
-func Names(g *env.Game) []string {
-	names := []string{"random", "first"}
-	if c := find(g); c != nil {
-		for _, e := range c.evaluators {
-			names = append(names, e.name)
-		}
-		for _, p := range c.players {
-			names = append(names, p.name)
-		}
-	}
-	return names
-}
+// ErrUntrusted is wrapped by errors about specs that read files or run commands.
+var ErrUntrusted = errors.New("reads files or runs commands on this machine")
 
-// Parse reads text as a player of g. The error names what is wrong in it and lists what
-// is known instead.
-func Parse(g *env.Game, text string) (Factory, error) {
-	f, err := parse(g, text)
+// Parse turns a spec into agents of g. An error says what is wrong with the spec and lists
+// what is known instead.
+func Parse(g *env.Game, spec string) (Factory, error) { return parse(g, spec, true) }
+
+// ParseUntrusted is Parse for specs from untrusted sources: it refuses, with ErrUntrusted,
+// what would read files or run commands on this machine.
+func ParseUntrusted(g *env.Game, spec string) (Factory, error) { return parse(g, spec, false) }
+
+func parse(g *env.Game, spec string, trusted bool) (Factory, error) {
+	f, err := open(g, spec, trusted)
 	if err != nil {
-		return nil, fmt.Errorf("agent %q: %w", text, err)
+		return nil, fmt.Errorf("agent %.80q: %w", spec, err)
 	}
 	return f, nil
 }
 
-func parse(g *env.Game, text string) (Factory, error) {
-	name, rest, colon := strings.Cut(text, ":")
-	switch name {
-	case "random", "first":
-		if colon {
-			return nil, fmt.Errorf("%s takes no options", name)
-		}
-		if name == "first" {
-			return func(uint64) (env.Agent, error) { return search.NewFirst(), nil }, nil
-		}
+func open(g *env.Game, spec string, trusted bool) (Factory, error) {
+	name, rest, colon := strings.Cut(spec, ":")
+	e := Of(g)
+	switch {
+	case (name == "random" || name == "first") && colon:
+		return nil, fmt.Errorf("%s takes no options", name)
+	case name == "random":
 		return func(seed uint64) (env.Agent, error) { return search.NewRandom(seed), nil }, nil
-	}
-	c := find(g)
-	if c == nil {
-		c = &offer{}
-	}
-	for _, e := range c.evaluators {
-		if e.name != name {
-			continue
+	case name == "first":
+		return func(uint64) (env.Agent, error) { return search.NewFirst(), nil }, nil
+	case name == "exec" && e.Contest != nil:
+		if !trusted {
+			return nil, ErrUntrusted
 		}
-		o, err := readOptions(rest)
-		if err != nil {
-			return nil, err
-		}
-		o.Outcomes = c.outcomes
-		return searcher(g, e, o)
+		return external(g, e.Contest, rest)
 	}
-	for _, p := range c.players {
-		if p.name == name {
-			return p.open(g, rest)
+	source, ok := sources(g, e)[name]
+	if !ok {
+		known := Names(g)
+		if e.Contest != nil {
+			known = append(known, "exec:CMD")
 		}
+		return nil, fmt.Errorf("unknown player %.40q; %s has %s", name, g.Name, strings.Join(known, ", "))
 	}
-	known := Names(g)
-	if c.outside != nil {
-		if name == "exec" {
-			return program(g, c, rest)
-		}
-		known = append(known, "exec:CMD")
+	s := searchOf(e)
+	o, err := s.ParseOptions(rest)
+	if err != nil {
+		return nil, err
 	}
-	return nil, fmt.Errorf("unknown player %q; %s has %s", name, g.Name, strings.Join(known, ", "))
+	if o.Weights != "" && !trusted {
+		return nil, ErrUntrusted
+	}
+	judge, err := source(o.Weights)
+	if err != nil {
+		return nil, err
+	}
+	return searcher(g, s, judge, o)
 }
 
-// program is somebody else's program as a player.
-func program(g *env.Game, c *offer, command string) (Factory, error) {
+// external returns agents that are an external program.
+func external(g *env.Game, c *entry.Contest, command string) (Factory, error) {
 	argv := contest.Command(command)
 	if len(argv) == 0 {
 		return nil, errors.New("exec: no command is named")
 	}
-	return func(uint64) (env.Agent, error) { return c.outside(g, argv), nil }, nil
+	return func(uint64) (env.Agent, error) { return c.External(g, argv), nil }, nil
 }
 
-// options are those of a search.
-type options struct {
-	search.Options
-	weights string
-	limit   time.Duration
-}
+// A maker makes a judge for one agent. It is safe for concurrent use.
+type maker func() (entry.Judge, error)
 
-func readOptions(text string) (options, error) {
-	var o options
-	if text == "" {
-		return o, nil
-	}
-	for _, part := range strings.Split(text, ",") {
-		key, value, _ := strings.Cut(part, "=")
-		var err error
-		switch key {
-		case "ply":
-			o.Ply, err = number(value, search.MaxPly)
-		case "width":
-			o.Width, err = number(value, 10000)
-		case "weights":
-			if o.weights = value; value == "" {
-				err = errors.New("no file is named")
+// sources returns, by the name of an agent, what reads the weights of its judge from a file,
+// or takes the game's own if no file is named.
+func sources(g *env.Game, e *entry.Entry) map[string]func(file string) (maker, error) {
+	all := map[string]func(string) (maker, error){}
+	for _, other := range e.Others {
+		all[other.Name] = func(file string) (maker, error) {
+			if file != "" {
+				return nil, fmt.Errorf("option weights: %s has no weights to read", other.Name)
 			}
-		case "time":
-			if o.limit, err = time.ParseDuration(value); err == nil && o.limit <= 0 {
-				err = fmt.Errorf("%v is no time to think", o.limit)
-			}
-		default:
-			return o, fmt.Errorf("unknown option %q; there are ply, time, weights, width", key)
-		}
-		if err != nil {
-			return o, fmt.Errorf("option %s: %w", key, err)
+			return func() (entry.Judge, error) { return other.New(), nil }, nil
 		}
 	}
-	return o, nil
+	if e.Baseline != nil {
+		all["hand"] = func(file string) (maker, error) {
+			w, err := e.Baseline.Load(file)
+			return func() (entry.Judge, error) { return e.Baseline.New(w), nil }, err
+		}
+	}
+	if e.Learned != nil {
+		all["learned"] = func(file string) (maker, error) {
+			net, err := e.LoadNet(g, file)
+			return func() (entry.Judge, error) { return e.Learned.New(net.Clone()) }, err
+		}
+	}
+	return all
 }
 
-// number reads a number from 1 to most.
-func number(text string, most int) (int, error) {
-	n, err := strconv.Atoi(text)
-	if err != nil || n < 1 || n > most {
-		return 0, fmt.Errorf("%q is not a number from 1 to %d", text, most)
+// HandTuned returns agents that play as "hand:options" with these weights, one for each term
+// of the game's baseline. The options name no file of weights.
+func HandTuned(g *env.Game, weights []float32, options string) (Factory, error) {
+	e := Of(g)
+	if e.Baseline == nil || len(weights) != len(e.Baseline.Terms) {
+		return nil, fmt.Errorf("%d weights do not fit %s", len(weights), g.Name)
 	}
-	return n, nil
+	weights = slices.Clone(weights)
+	s := searchOf(e)
+	o, err := s.ParseOptions(options)
+	if err == nil && o.Weights != "" {
+		err = errors.New("option weights: the weights are given")
+	}
+	if err != nil {
+		return nil, fmt.Errorf("agent %.80q: %w", "hand:"+options, err)
+	}
+	return searcher(g, s, func() (entry.Judge, error) { return e.Baseline.New(weights), nil }, o)
 }

@@ -62,6 +62,17 @@ const (
 	Far float32 = 100
 )
 
+// Clamp returns v, kept within ±Limit.
+func Clamp(v float32) float32 {
+	if v > Limit {
+		return Limit
+	}
+	if v < -Limit {
+		return -Limit
+	}
+	return v
+}
+
 // over returns the value of s for seat if s is a finished game, ply plies from the root. A
 // Result above or below 0 gives a value beyond Limit on that side, the further the larger.
 func over(s env.State, seat int, ply int) (float32, bool) {

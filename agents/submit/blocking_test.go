@@ -14,7 +14,7 @@ import (
 
 // The compiled bot plays whole games as the same search and evaluator do in this process.
 func TestBlockingBotPlaysAsItsAgent(t *testing.T) {
-	shipped, err := blockingbot.Shipped(blocking.Game)
+	shipped, err := blockingbot.Entry.LoadNet(blocking.Game, "")
 	require.NoError(t, err)
 	for _, c := range []struct {
 		name string

@@ -31,10 +31,10 @@ const lines = "It talks to the contest on standard input and output, in lines."
 
 // contests has one line per game whose contest takes a source file.
 var contests = map[string]*Contest{
-	"blockbattle": {blockbattlebot.LoadNet, 4, lines, blockBattleScript(0)},
-	"blocking":    {blockingbot.LoadNet, search.MaxPly, lines, blockingScript(blockingSlack)},
-	"tetrisduel":  {tetrisduelbot.LoadNet, search.MaxPly, lines, duelScript(tetrisduelbot.DefaultTime)},
-	"dropblox": {dropbloxbot.LoadNet, 0,
+	"blockbattle": {blockbattlebot.Entry.LoadNet, 4, lines, blockBattleScript(0)},
+	"blocking":    {blockingbot.Entry.LoadNet, search.MaxPly, lines, blockingScript(blockingSlack)},
+	"tetrisduel":  {tetrisduelbot.Entry.LoadNet, search.MaxPly, lines, duelScript(tetrisduelbot.DefaultTime)},
+	"dropblox": {dropbloxbot.Entry.LoadNet, 0,
 		"It is started for every block, with state and seconds left as arguments, as dropblox_ai.", dropbloxScript("60")},
 }
 

@@ -4,8 +4,6 @@ import (
 	"context"
 	"math"
 	"math/rand"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -165,7 +163,7 @@ func TestLearnedAgreesWithWholeNet(t *testing.T) {
 		e.Evaluate(states, seat, got)
 		e.Evaluate(states, 1-seat, other)
 		for i := range states {
-			Features(states[i].(*tetrisduel.State), x[:])
+			fill(states[i].(*tetrisduel.State), x[:])
 			net.Forward(x[:], 1, want)
 			require.InDelta(t, want[0], got[i], 1e-4)
 			require.Equal(t, got[i], -other[i])
@@ -186,7 +184,7 @@ func TestFeatures(t *testing.T) {
 	}
 	var x, y [Len]float32
 	positions(t, 6, func(s *tetrisduel.State) {
-		Features(s, x[:])
+		fill(s, x[:])
 		for i, v := range x {
 			require.True(t, v >= -4 && v <= 12 && v == v, "%s is %v", FeatureNames[i], v)
 		}
@@ -194,12 +192,12 @@ func TestFeatures(t *testing.T) {
 	// Seen from the other end, after the other's choice, halves change places but for the
 	// blocks that are to come.
 	a, b := draw(t, 3, roofed), draw(t, 4, roofed)
-	Features(a, x[:])
-	Features(b, y[:])
+	fill(a, x[:])
+	fill(b, y[:])
 	require.Equal(t, x[:halfLen-4*soon], y[:halfLen-4*soon])
 	require.Equal(t, x[halfLen:2*halfLen-4*soon], y[halfLen:2*halfLen-4*soon])
 	b.Cells = tetrisduel.Turned(&b.Cells)
-	Features(b, y[:])
+	fill(b, y[:])
 	require.Equal(t, x[:halfLen-4*soon], y[halfLen:2*halfLen-4*soon])
 }
 
@@ -224,63 +222,6 @@ func TestEvaluatorsAllocateNothing(t *testing.T) {
 	}))
 }
 
-func TestLoadNet(t *testing.T) {
-	good := mlp.Facts{Game: "tetrisduel", Rules: tetrisduel.Game.Rules, Features: FeatureNames}
-	other := append([]string(nil), FeatureNames...)
-	other[3] = "own luck"
-	for name, c := range map[string]struct {
-		facts mlp.Facts
-		says  string
-	}{
-		"fits":           {good, ""},
-		"another game":   {mlp.Facts{Game: "blocking", Rules: good.Rules, Features: FeatureNames}, `game "blocking"`},
-		"other rules":    {mlp.Facts{Game: good.Game, Rules: 99, Features: FeatureNames}, "rules version 99"},
-		"other features": {mlp.Facts{Game: good.Game, Rules: good.Rules, Features: other}, `"own luck"`},
-	} {
-		path := filepath.Join(t.TempDir(), "net.safetensors")
-		require.NoError(t, mlp.Save(path, randomNet(t, 16), c.facts), name)
-		_, err := LoadNet(tetrisduel.Game, path)
-		if c.says == "" {
-			require.NoError(t, err, name)
-			continue
-		}
-		require.ErrorContains(t, err, c.says, name)
-		require.ErrorContains(t, err, path, name)
-	}
-	_, err := LoadNet(tetrisduel.Game, "")
-	require.NoError(t, err)
-}
-
-func TestWeightsSurviveJSON(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "w.json")
-	require.NoError(t, os.WriteFile(path, Tuned.JSON(), 0o600))
-	back, err := LoadWeights(path)
-	require.NoError(t, err)
-	require.Equal(t, Tuned, back)
-	good := string(Tuned.JSON())
-	for name, c := range map[string]struct{ text, says string }{
-		"nothing":  {"", "weights"},
-		"missing":  {strings.Replace(good, `"carry"`, `"carries"`, 1), `"carry" is missing`},
-		"unknown":  {strings.Replace(good, "{", `{"luck": 1,`, 1), `no term is named "luck"`},
-		"too much": {strings.Replace(good, `"holes": `, `"holes": 1e9, "x": `, 1), "1000"},
-		"more":     {good + "1", "something follows"},
-	} {
-		_, err := ParseWeights([]byte(c.text))
-		require.ErrorContains(t, err, c.says, name)
-	}
-}
-
-func FuzzParseWeights(f *testing.F) {
-	f.Add(Tuned.JSON())
-	f.Fuzz(func(t *testing.T, text []byte) {
-		if w, err := ParseWeights(text); err == nil {
-			back, err := ParseWeights(w.JSON())
-			require.NoError(t, err)
-			require.Equal(t, w, back)
-		}
-	})
-}
-
 func BenchmarkEvaluate(b *testing.B) {
 	var states []env.State
 	positions(b, 1, func(s *tetrisduel.State) {
@@ -300,4 +241,9 @@ func BenchmarkEvaluate(b *testing.B) {
 			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*len(states)), "ns/state")
 		})
 	}
+}
+
+// fill writes all features of s as the seat that has just moved sees it.
+func fill(s *tetrisduel.State, out []float32) {
+	Entry.Learned.Features.Row(new(FeatureReader), s, moved(s), out)
 }

@@ -4,13 +4,13 @@ import (
 	"math"
 	"strconv"
 
+	"blockyard/env"
 	"blockyard/env/tetrisduel"
 )
 
-// A position is told by two halves, the board as each seat sees it, by what both share, and
-// by what is to come. It is told after a choice: seat, whose features they are, has just
-// moved, and the opponent is to move. See halfNames for the order; all are about -2 to 2,
-// most 0 to 1.
+// The features of a position are two halves, the board as each seat sees it, then what both
+// seats share, then what is to come. They are those of the seat that has just moved; the
+// opponent is to move. See halfNames for the order; all are about -2 to 2, most 0 to 1.
 const (
 	soon      = 3 // blocks to come of each seat that a half knows of
 	halfLen   = columns + 2*(columns-1) + 24 + 4*soon
@@ -23,8 +23,8 @@ const (
 	Len = OwnLen + ConstLen
 )
 
-// FeatureNames names the features in order. A net's file repeats them, so that a net never
-// reads numbers it was not trained on.
+// FeatureNames names the features in order. A file of weights repeats them, so that a network
+// never reads features that it was not trained on.
 var FeatureNames = featureNames()
 
 func featureNames() []string {
@@ -165,22 +165,24 @@ func within(v, most float32) float32 {
 	return v
 }
 
-// An Eye reads positions for one seat that has just moved. Look fills in what its choices
-// share; the zero value is not ready for use.
-type Eye struct {
+// A FeatureReader is a features.Reader for the seat that has just moved, whoever asks. The
+// zero value is ready for Shared.
+type FeatureReader struct {
 	seat      int
 	own, opp  shape
 	ownBlocks [soon]int
 	oppBlocks [soon]int
 }
 
-// Look reads what the afterstates of one decision share, off any of them: the seat that
-// has just moved is told by its turn.
-func (e *Eye) Look(s *tetrisduel.State) {
-	e.seat = 1 - s.Mover()
+// moved returns the seat that has just moved in s.
+func moved(s *tetrisduel.State) int { return 1 - s.Mover() }
+
+// begin reads what the afterstates of one decision share, from any of them.
+func (r *FeatureReader) begin(s *tetrisduel.State) {
+	r.seat = moved(s)
 	t := int(s.Turn)
 	for i := 0; i < soon; i++ {
-		e.oppBlocks[i], e.ownBlocks[i] = blockAt(s, t+2*i), blockAt(s, t+2*i+1)
+		r.oppBlocks[i], r.ownBlocks[i] = blockAt(s, t+2*i), blockAt(s, t+2*i+1)
 	}
 }
 
@@ -193,14 +195,14 @@ func blockAt(s *tetrisduel.State, t int) int {
 }
 
 // measure fills in both shapes.
-func (e *Eye) measure(s *tetrisduel.State) {
+func (r *FeatureReader) measure(s *tetrisduel.State) {
 	turned := tetrisduel.Turned(&s.Cells)
 	own, opp := &s.Cells, &turned
-	if e.seat == 1 {
+	if r.seat == 1 {
 		own, opp = opp, own
 	}
-	e.own.measure(own)
-	e.opp.measure(opp)
+	r.own.measure(own)
+	r.opp.measure(opp)
 }
 
 // takes is how many battle rows a seat takes with a block, dropped straight, at once.
@@ -211,17 +213,18 @@ func (s *shape) take(kind int) (battle, points int) {
 	return s.takes[kind], s.gains[kind]
 }
 
-// Own writes the OwnLen features that differ between the afterstates Look spoke of.
-func (e *Eye) Own(s *tetrisduel.State, out []float32) {
-	e.measure(s)
-	half(&e.own, &e.ownBlocks, out)
-	half(&e.opp, &e.oppBlocks, out[halfLen:])
+// Own implements features.Reader: the boards, the points and the combo.
+func (r *FeatureReader) Own(state env.State, _ int, out []float32) {
+	s := state.(*tetrisduel.State)
+	r.measure(s)
+	half(&r.own, &r.ownBlocks, out)
+	half(&r.opp, &r.oppBlocks, out[halfLen:])
 	out = out[2*halfLen : OwnLen]
-	for i, n := range e.own.lacks {
+	for i, n := range r.own.lacks {
 		out[i] = float32(columns-n) * (1. / 10)
 	}
-	out = out[len(e.own.lacks):]
-	lead, left := float32(s.Points[e.seat]-s.Points[1-e.seat]), halfTurnsLeft(s)
+	out = out[len(r.own.lacks):]
+	lead, left := float32(s.Points[r.seat]-s.Points[1-r.seat]), halfTurnsLeft(s)
 	out[0] = within(lead*(1./20), 4)
 	out[1] = within(lead*(1./5), 1)
 	out[2] = within(lead/(1+float32(math.Sqrt(float64(left)))), 4)
@@ -229,12 +232,12 @@ func (e *Eye) Own(s *tetrisduel.State, out []float32) {
 	out[4] = float32(s.Combo) * (1. / 5)
 	out[5] = float32(over(int(s.Combo), 4)) * (1. / 5)
 	out[6] = yes(s.Flag)
-	w, _ := e.opp.take(e.oppBlocks[0])
+	w, _ := r.opp.take(r.oppBlocks[0])
 	out[7] = yes(w > 0) * float32(s.Combo) * (1. / 5)
-	w, _ = e.own.take(e.ownBlocks[0])
+	w, _ = r.own.take(r.ownBlocks[0])
 	out[8] = yes(w > 0) * float32(s.Combo) * (1. / 5)
-	out[9] = yes(s.Flag && e.seat == 0)
-	w, _ = e.opp.take(e.oppBlocks[1])
+	out[9] = yes(s.Flag && r.seat == 0)
+	w, _ = r.opp.take(r.oppBlocks[1])
 	out[10] = yes(w > 0) * float32(s.Combo) * (1. / 5)
 	if left < fade {
 		lead *= fade / float32(left)
@@ -245,14 +248,16 @@ func (e *Eye) Own(s *tetrisduel.State, out []float32) {
 // halfTurnsLeft counts the one to come.
 func halfTurnsLeft(s *tetrisduel.State) int { return tetrisduel.HalfTurns - int(s.Turn) + 1 }
 
-// Const writes the ConstLen features that are the same for all of them.
-func (e *Eye) Const(s *tetrisduel.State, out []float32) {
+// Shared implements features.Reader: the clock and the blocks to come.
+func (r *FeatureReader) Shared(state env.State, _ int, out []float32) {
+	s := state.(*tetrisduel.State)
+	r.begin(s)
 	out = out[:ConstLen]
 	left := halfTurnsLeft(s)
 	out[0] = float32(left) * (1. / tetrisduel.HalfTurns)
 	out[1] = float32(over(80, left)) * (1. / 80)
 	out[2] = float32(over(20, left)) * (1. / 20)
-	out[3] = yes(e.seat == 0)
+	out[3] = yes(r.seat == 0)
 	out = out[4:]
 	for i := range out {
 		out[i] = 0
@@ -262,12 +267,4 @@ func (e *Eye) Const(s *tetrisduel.State, out []float32) {
 			out[i*kinds+k] = 1
 		}
 	}
-}
-
-// Features writes all Len features of s as the seat that has just moved sees it.
-func Features(s *tetrisduel.State, out []float32) {
-	var e Eye
-	e.Look(s)
-	e.Own(s, out[:OwnLen])
-	e.Const(s, out[OwnLen:Len])
 }

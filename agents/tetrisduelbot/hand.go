@@ -49,7 +49,7 @@ type Weights [Terms]float32
 // and less over the last half-turns. It belongs to one agent.
 type Hand struct {
 	Weights Weights
-	eye     Eye
+	reader  FeatureReader
 	terms   [Terms]float32
 }
 
@@ -61,7 +61,7 @@ const fade = 40
 
 // Evaluate implements search.Evaluator.
 func (h *Hand) Evaluate(states []env.State, seat int, out []float32) {
-	h.eye.Look(states[0].(*tetrisduel.State))
+	h.reader.begin(states[0].(*tetrisduel.State))
 	for i, state := range states {
 		s := state.(*tetrisduel.State)
 		h.measure(s)
@@ -73,19 +73,19 @@ func (h *Hand) Evaluate(states []env.State, seat int, out []float32) {
 			sum *= float32(left) / fade
 		}
 		sum += float32(h.terms[Lead] * h.Weights[Lead])
-		if h.eye.seat != seat {
+		if h.reader.seat != seat {
 			sum = -sum
 		}
-		out[i] = within(sum, search.Limit)
+		out[i] = search.Clamp(sum)
 	}
 }
 
 // measure fills in the terms of s for the seat that has just moved.
 func (h *Hand) measure(s *tetrisduel.State) {
-	e, t := &h.eye, &h.terms
-	e.measure(s)
-	a, b := &e.own, &e.opp
-	t[Lead] = float32(s.Points[e.seat] - s.Points[1-e.seat])
+	r, t := &h.reader, &h.terms
+	r.measure(s)
+	a, b := &r.own, &r.opp
+	t[Lead] = float32(s.Points[r.seat] - s.Points[1-r.seat])
 	t[Holes] = float32(a.holes - b.holes)
 	t[Covers] = float32(a.covers - b.covers)
 	t[RowEdges] = float32(a.rowEdges - b.rowEdges)
@@ -102,11 +102,11 @@ func (h *Hand) measure(s *tetrisduel.State) {
 	t[Clean4] = float32(a.clean[3] - b.clean[3])
 	t[Calm] = float32(a.calm[0] - b.calm[0])
 	t[Kinds] = float32(a.taking() - b.taking())
-	t[Now] = -promise(b, e.oppBlocks[0], int(s.Combo))
-	t[Next] = promise(a, e.ownBlocks[0], int(s.Combo))
-	t[Later] = -promise(b, e.oppBlocks[1], int(s.Combo))
+	t[Now] = -promise(b, r.oppBlocks[0], int(s.Combo))
+	t[Next] = promise(a, r.ownBlocks[0], int(s.Combo))
+	t[Later] = -promise(b, r.oppBlocks[1], int(s.Combo))
 	t[Carry] = float32(s.Combo)
-	if w, _ := b.take(e.oppBlocks[0]); w > 0 {
+	if w, _ := b.take(r.oppBlocks[0]); w > 0 {
 		t[Carry] = -t[Carry]
 	}
 }

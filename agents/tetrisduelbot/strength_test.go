@@ -14,14 +14,14 @@ import (
 // The tuned weights beat plain ones of points, heights and holes, the reply search being
 // the same.
 func TestHandBeatsPlainWeights(t *testing.T) {
-	plain, err := LoadWeights("testdata/plain.json")
+	plain, err := Entry.Baseline.Load("testdata/plain.json")
 	require.NoError(t, err)
 	player := func(w Weights) match.Player {
 		return match.Player{Name: "hand", New: func(uint64) (env.Agent, error) {
 			return search.New(tetrisduel.Game, &Hand{Weights: w}, search.Options{})
 		}}
 	}
-	table := match.Match{Rules: tetrisduel.Game, Units: 4, Seed: 20, A: player(Tuned), B: player(plain)}
+	table := match.Match{Rules: tetrisduel.Game, Units: 4, Seed: 20, A: player(Tuned), B: player(Weights(plain))}
 	got, err := table.TwoPlayer(t.Context())
 	require.NoError(t, err)
 	require.GreaterOrEqual(t, got.Wins, 7, got)

@@ -71,10 +71,10 @@ func TestAgentTellsItsValue(t *testing.T) {
 }
 
 func TestShippedNetFits(t *testing.T) {
-	net, err := Shipped()
+	net, err := Entry.LoadNet(wintetris.Game, "")
 	require.NoError(t, err)
 	for _, g := range []*env.Game{wintetris.Game, wintetris.InstantGame, wintetris.TickGame} {
-		_, err := LoadNet(g, "")
+		_, err := Entry.LoadNet(g, "")
 		require.NoError(t, err)
 	}
 	l, err := NewLearned(net)

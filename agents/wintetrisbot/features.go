@@ -4,10 +4,11 @@ import (
 	"fmt"
 	"math/bits"
 
+	"blockyard/env"
 	"blockyard/env/wintetris"
 )
 
-// Len is how many features a net reads.
+// Len is how many features there are.
 const Len = 3*wintetris.Width - 2 + 9
 
 // FeatureNames names them in order. All are of the settled cells alone, after a placement and
@@ -28,7 +29,18 @@ var FeatureNames = func() (out []string) {
 // steepest is what a step from a column to the next counts at most.
 const steepest = 6
 
-// Look writes the features of f to out, which has length Len; each is about -1 to 2.
+// A FeatureReader is a features.Reader. It keeps nothing.
+type FeatureReader struct{}
+
+// Shared implements features.Reader: there are no such features.
+func (FeatureReader) Shared(env.State, int, []float32) {}
+
+// Own implements features.Reader.
+func (FeatureReader) Own(s env.State, _ int, out []float32) {
+	Features(&s.(*wintetris.State).Field, out)
+}
+
+// Features writes the features of f to out, which has length Len; each is about -1 to 2.
 //
 // Heights and the steps between neighbours, signed and not, come first. A hole is an empty
 // cell below a filled one of its column; it is buried by as many rows as the column rises
@@ -36,13 +48,13 @@ const steepest = 6
 // down columns, the floor being filled. The k-th cell of a well, an open cell between
 // filled ones or a wall, counts k. The peak is the highest column, the heap all of them, the
 // tower what rises above row 10.
-func Look(f *wintetris.Field, out []float32) {
+func Features(f *wintetris.Field, out []float32) {
 	h := f.Heights()
-	look(f, &h, out)
+	withHeights(f, &h, out)
 }
 
-// look is Look where the heights are known.
-func look(f *wintetris.Field, h *[wintetris.Width]int8, out []float32) {
+// withHeights is Features where the heights of the columns are known.
+func withHeights(f *wintetris.Field, h *[wintetris.Width]int8, out []float32) {
 	out = out[:Len]
 	heap, peak := 0, 0
 	for x, v := range h {

@@ -1,8 +1,7 @@
 package wintetrisbot
 
 import (
-	"fmt"
-
+	"blockyard/agents/features"
 	"blockyard/agents/mlp"
 	"blockyard/env/wintetris"
 )
@@ -30,8 +29,8 @@ type Learned struct {
 // NewLearned returns a Learned over net, of Len inputs and one output. Nets made by Clone may
 // be used at the same time.
 func NewLearned(net *mlp.Net) (*Learned, error) {
-	if net.In() != Len || net.Out() != 1 {
-		return nil, fmt.Errorf("wintetris: a net of %d inputs and %d outputs, want %d and 1", net.In(), net.Out(), Len)
+	if err := features.Check(net, Len); err != nil {
+		return nil, err
 	}
 	return &Learned{net: net}, nil
 }
@@ -59,7 +58,7 @@ func (l *Learned) best(g *wintetris.Field, at wintetris.Block) float64 {
 		h := *g
 		rows := h.Put(q)
 		if x := l.x[n*Len : (n+1)*Len]; rows > 0 {
-			Look(&h, x)
+			Features(&h, x)
 		} else {
 			tall := heights
 			for _, c := range q.Cells() { // mostly on top of its columns, near the ceiling below something
@@ -67,7 +66,7 @@ func (l *Learned) best(g *wintetris.Field, at wintetris.Block) float64 {
 					tall[c[0]] = top
 				}
 			}
-			look(&h, &tall, x)
+			withHeights(&h, &tall, x)
 		}
 		l.rows[n] = float32(rows)
 		n++

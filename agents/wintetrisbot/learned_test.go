@@ -26,8 +26,8 @@ func randomNet(t testing.TB) *mlp.Net {
 	return net
 }
 
-// slowLook is the features by name, cell by cell.
-func slowLook(f *wintetris.Field) map[string]float32 {
+// slowFeatures is the features by name, cell by cell.
+func slowFeatures(f *wintetris.Field) map[string]float32 {
 	out := map[string]float32{}
 	h := [wintetris.Width]int{}
 	for x := range h {
@@ -113,8 +113,8 @@ func TestFeaturesAgainstTheirTwin(t *testing.T) {
 		for i := range out {
 			out[i] = 99
 		}
-		Look(&f, out[:])
-		want := slowLook(&f)
+		Features(&f, out[:])
+		want := slowFeatures(&f)
 		require.Len(t, want, Len)
 		for i, name := range FeatureNames {
 			require.Equal(t, want[name], out[i], "%s of\n%v", name, f)
@@ -158,7 +158,7 @@ func TestLearnedAgainstItsTwin(t *testing.T) {
 					second := h.Put(q)
 					var x [Len]float32
 					var v [1]float32
-					Look(&h, x[:])
+					Features(&h, x[:])
 					net.Forward(x[:], 1, v[:])
 					best = max(best, Unit*float64(second)+Discount*float64(v[0]))
 				}
@@ -199,7 +199,7 @@ func BenchmarkPieces(b *testing.B) {
 
 // raters are the hand-tuned one and the shipped net, or a random one if none is shipped.
 func raters(t testing.TB) map[string]Rater {
-	net, err := Shipped()
+	net, err := Entry.LoadNet(wintetris.Game, "")
 	if err != nil {
 		net = randomNet(t)
 	}

@@ -1,32 +1,14 @@
 package server
 
 import (
+	"blockyard/agents/entry"
+	"blockyard/agents/features"
 	"blockyard/env"
 	"blockyard/rpc/wire"
 )
 
-// Features are the numbers that a game's trained players look at, in the place of an
-// observation.
-type Features struct {
-	Game  string   // what a file of weights calls the game
-	Rules int      // the rules version it names
-	Names []string // in order
-	Own   int      // how many change with a seat's own choices; they come first
-	// Reader makes a reader for one goroutine.
-	Reader func() FeatureReader
-}
-
-// A FeatureReader reads the features of the afterstates of one decision of one seat.
-type FeatureReader interface {
-	// Shared writes the features that all the decision's afterstates share, given any
-	// one of them, and makes the reader ready for Own.
-	Shared(s env.State, seat int, out []float32)
-	// Own writes the others for one afterstate.
-	Own(s env.State, seat int, out []float32)
-}
-
-// featuresOf finds the features of g, or refuses.
-func (s *Server) featuresOf(g *env.Game, method string) (*Features, error) {
+// featuresOf returns the features of g, or refuses the request.
+func (s *Server) featuresOf(g *env.Game, method string) (*features.Set, error) {
 	if s.c.Features != nil {
 		if have := s.c.Features(g); have != nil {
 			return have, nil
@@ -35,7 +17,7 @@ func (s *Server) featuresOf(g *env.Game, method string) (*Features, error) {
 	return nil, wire.Errorf(wire.BadParams, "%s: %s defines no features", method, g.Name).With("game", g.Name)
 }
 
-// featureNames tells what a file of weights for a game says in its metadata.
+// featureNames replies with what a file of weights for a game says in its metadata.
 func (s *session) featureNames(f *wire.Frame) error {
 	g, err := s.gameParam(f)
 	if err != nil {
@@ -46,19 +28,20 @@ func (s *session) featureNames(f *wire.Frame) error {
 		return err
 	}
 	return s.reply(f.ID, wire.Fields{
-		{Name: "game", Value: have.Game}, {Name: "rules", Value: have.Rules}, {Name: "features", Value: have.Names}, {Name: "own", Value: have.Own},
+		{Name: "game", Value: entry.Base(g)}, {Name: "rules", Value: g.Rules},
+		{Name: "features", Value: have.Names}, {Name: "own", Value: have.Own},
 	})
 }
 
-// afterFeatures are the afterstates of some rows, told by features.
+// afterFeatures are the features of the afterstates of some rows.
 type afterFeatures struct {
 	afters
-	have    *Features
-	readers []FeatureReader // by worker
+	have    *features.Set
+	readers []features.Reader // by worker
 	rows    []float32
 }
 
-// features is afterstates told by the numbers that trained players look at.
+// features replies with the features of afterstates instead of their observations.
 func (s *session) features(f *wire.Frame) error {
 	h, err := s.handle(f)
 	if err != nil {
@@ -93,7 +76,7 @@ func (s *session) features(f *wire.Frame) error {
 	a.actions, a.rows = make([]env.Action, m), make([]float32, m*len(have.Names))
 	a.reward, a.done = make([]float32, m), make([]uint8, m)
 	for range h.c.Workers {
-		a.readers = append(a.readers, have.Reader())
+		a.readers = append(a.readers, have.New())
 	}
 	if err := h.eachRow(&a.sp, a.read); err != nil {
 		return refusal("features", err)
@@ -120,7 +103,7 @@ func (a *afterFeatures) read(w, i, r, k int) {
 		env.After(after, seat, a.actions[m])
 		a.reward[m] = h.measure(after, seat) - before
 		if after.Acting() == 0 {
-			a.done[m] = 1 // and no features: players look at games that go on
+			a.done[m] = 1 // and no features: nothing judges a finished game
 			continue
 		}
 		row := a.rows[m*n : (m+1)*n]

@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"blockyard/agents/features"
 	"blockyard/env"
 	"blockyard/env/envtest/toy"
 	"blockyard/rpc/client"
@@ -27,11 +28,11 @@ func (seen) Shared(s env.State, seat int, out []float32) { copy(out, observed(s,
 func (seen) Own(s env.State, seat int, out []float32)    { copy(out, observed(s, seat)[:1]) }
 
 func featured(c *server.Config) {
-	c.Features = func(g *env.Game) *server.Features {
+	c.Features = func(g *env.Game) *features.Set {
 		if g != toy.Pick {
 			return nil
 		}
-		return &server.Features{Game: "toy", Rules: 1, Names: g.GlobalNames, Own: 1, Reader: func() server.FeatureReader { return seen{} }}
+		return &features.Set{Names: g.GlobalNames, Own: 1, New: func() features.Reader { return seen{} }}
 	}
 }
 

@@ -16,7 +16,8 @@ import (
 // Protocol is the version of the protocol. Clients with another first number are refused.
 var Protocol = [2]int{1, 1}
 
-var features = []string{"afterstates", "clone", "features", "fields", "final", "first", "observe", "packed", "policy", "rollout", "set_opponent", "snapshot", "text"}
+// capabilities are what a client may ask for beyond stepping; hello lists them.
+var capabilities = []string{"afterstates", "clone", "features", "fields", "final", "first", "observe", "packed", "policy", "rollout", "set_opponent", "snapshot", "text"}
 
 // call answers one request, or returns an error for the client.
 func (s *session) call(f *wire.Frame) error {
@@ -108,9 +109,9 @@ func (s *session) hello(f *wire.Frame) error {
 	for _, g := range s.srv.c.Games {
 		names = append(names, g.Name)
 	}
-	can := features
+	can := capabilities
 	if s.shares() {
-		can = append(slices.Clone(features), "share")
+		can = append(slices.Clone(capabilities), "share")
 	}
 	l := &s.srv.limits
 	return s.reply(f.ID, wire.Fields{

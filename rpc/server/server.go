@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"blockyard/agents/features"
 	"blockyard/env"
 	"blockyard/env/vec"
 	"blockyard/rpc/wire"
@@ -22,9 +23,9 @@ type Config struct {
 	// trusted. Opponents lists specs that it certainly accepts. Without Agents the server has none.
 	Agents    func(g *env.Game, spec string) (vec.AgentFactory, error)
 	Opponents func(g *env.Game) []string
-	Features  func(g *env.Game) *Features // what trained players of g look at; nil if there is nothing
-	Token     string                      // clients must send it in hello; "" for no token
-	Workers   int                         // goroutines that step one handle; 0 is GOMAXPROCS
+	Features  func(g *env.Game) *features.Set // inputs of networks for g; nil if it defines none
+	Token     string                          // clients must send it in hello; "" for no token
+	Workers   int                             // goroutines that step one handle; 0 is GOMAXPROCS
 	Limits    Limits
 	Log       *slog.Logger
 }

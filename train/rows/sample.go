@@ -3,6 +3,7 @@ package rows
 import (
 	"fmt"
 
+	"blockyard/agents/features"
 	"blockyard/datasets/record"
 	"blockyard/env"
 	"blockyard/train/task"
@@ -11,7 +12,7 @@ import (
 // A Set is the rows of recorded games.
 type Set struct {
 	Rows
-	reader task.Reader
+	reader features.Reader
 	after  env.State
 }
 

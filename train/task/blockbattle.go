@@ -6,40 +6,17 @@ import (
 	"strings"
 
 	"blockyard/agents/blockbattlebot"
-	"blockyard/agents/mlp"
-	"blockyard/agents/search"
 	"blockyard/env"
 	"blockyard/env/blockbattle"
 )
 
 // BlockBattle is AI Block Battle by the published rules.
-var BlockBattle = &Game{
-	Rules:    blockbattle.Game,
-	Features: blockbattlebot.FeatureNames,
-	Own:      blockbattlebot.OwnLen,
-	Reader:   func() Reader { return new(blockBattleReader) },
-	Hand:     func() search.Evaluator { return blockbattlebot.NewHand() },
-	Learned:  func(n *mlp.Net) (search.Evaluator, error) { return blockbattlebot.NewLearned(n) },
-	Worth:    worthInBlockBattle,
-	Damage:   damageBlockBattle,
-	Mirror:   mirrorBlockBattle(),
-	Outcomes: blockbattle.Pieces,
-	Start:    startBlockBattle,
-	Shipped:  func() (*mlp.Net, error) { return blockbattlebot.Shipped(blockbattle.Game) },
-	Folder:   "agents/submissions/blockbattle",
-}
-
-type blockBattleReader struct{ rival blockbattlebot.Rival }
-
-func (r *blockBattleReader) Shared(s env.State, seat int, out []float32) {
-	b := s.(*blockbattle.State)
-	r.rival.Look(b, seat)
-	r.rival.Const(b, seat, out)
-}
-
-func (r *blockBattleReader) Own(s env.State, seat int, out []float32) {
-	r.rival.Own(s.(*blockbattle.State), seat, out)
-}
+var BlockBattle = merge(New(blockbattle.Game, blockbattlebot.Entry), Game{
+	Worth:  worthInBlockBattle,
+	Damage: damageBlockBattle,
+	Mirror: mirrorBlockBattle(),
+	Start:  startBlockBattle,
+})
 
 // worthInBlockBattle counts the points this choice brought and no older ones, which no
 // feature tells.

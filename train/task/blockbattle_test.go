@@ -42,14 +42,14 @@ func TestMirror(t *testing.T) {
 		BlockBattle.Damage(s, &r)
 		b := s.(*blockbattle.State)
 		row, want := make([]float32, blockbattlebot.Len), make([]float32, blockbattlebot.Len)
-		blockbattlebot.Features(b, 0, row)
+		fill(BlockBattle, b, 0, row)
 		m := *b
 		for i := range m.Sides {
 			for x := range blockbattle.Width {
 				m.Sides[i].Cells[x] = b.Sides[i].Cells[blockbattle.Width-1-x]
 			}
 		}
-		blockbattlebot.Features(&m, 0, want)
+		fill(BlockBattle, &m, 0, want)
 		BlockBattle.Mirror(row)
 		lowest, count := slices.Min(row[:blockbattle.Width]), 0
 		for _, h := range row[:blockbattle.Width] {
@@ -66,20 +66,9 @@ func TestMirror(t *testing.T) {
 	}
 }
 
-func TestReaderAgreesWithFeatures(t *testing.T) {
-	s := BlockBattle.Rules.New(2)
-	var r env.Rand
-	r.Seed(13)
-	reader := BlockBattle.Reader()
-	for range 200 {
-		s.Reset(r.Next())
-		BlockBattle.Damage(s, &r)
-		for seat := range 2 {
-			want, got := make([]float32, blockbattlebot.Len), make([]float32, blockbattlebot.Len)
-			blockbattlebot.Features(s.(*blockbattle.State), seat, want)
-			reader.Shared(s, seat, got[BlockBattle.Own:])
-			reader.Own(s, seat, got[:BlockBattle.Own])
-			require.Equal(t, want, got)
-		}
-	}
+// fill writes all features of s as seat sees it.
+func fill(g *Game, s env.State, seat int, row []float32) {
+	r := g.Reader()
+	r.Shared(s, seat, row[g.Own:])
+	r.Own(s, seat, row[:g.Own])
 }

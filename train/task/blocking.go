@@ -4,36 +4,16 @@ import (
 	"math"
 
 	"blockyard/agents/blockingbot"
-	"blockyard/agents/mlp"
-	"blockyard/agents/search"
 	"blockyard/env"
 	"blockyard/env/blocking"
 )
 
 // Blocking is the game for two to four seats; one net serves all, and gates are games for two.
-var Blocking = &Game{
-	Rules:    blocking.Game,
-	Features: blockingbot.FeatureNames,
-	Own:      blockingbot.OwnLen,
-	Reader:   func() Reader { return new(blockingReader) },
-	Hand:     func() search.Evaluator { return blockingbot.NewHand() },
-	Learned:  func(n *mlp.Net) (search.Evaluator, error) { return blockingbot.NewLearned(n) },
-	Worth:    worthInBlocking,
-	Damage:   scatterBlocking,
-	Chance:   chanceInBlocking,
-	Shipped:  func() (*mlp.Net, error) { return blockingbot.Shipped(blocking.Game) },
-	Folder:   "agents/submissions/blocking",
-}
-
-type blockingReader struct{ blockingbot.Reader }
-
-func (r *blockingReader) Shared(s env.State, _ int, out []float32) {
-	r.Reader.Const(s.(*blocking.State), out)
-}
-
-func (r *blockingReader) Own(s env.State, seat int, out []float32) {
-	r.Reader.Own(s.(*blocking.State), seat, out)
-}
+var Blocking = merge(New(blocking.Game, blockingbot.Entry), Game{
+	Worth:  worthInBlocking,
+	Damage: scatterBlocking,
+	Chance: chanceInBlocking,
+})
 
 func worthInBlocking() func(before, after env.State, seat int) float32 {
 	hand, states, out := blockingbot.NewHand(), make([]env.State, 1), make([]float32, 1)

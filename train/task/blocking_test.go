@@ -3,7 +3,6 @@ package task
 import (
 	"testing"
 
-	"blockyard/agents/blockingbot"
 	"blockyard/env"
 	"blockyard/env/blocking"
 
@@ -38,20 +37,6 @@ func TestScatterLeavesGoodPositions(t *testing.T) {
 	require.Greater(t, seats[2], 750)
 	require.Greater(t, pieces[0], 300)
 	require.Len(t, pieces, 9)
-}
-
-func TestBlockingReaderAgreesWithFeatures(t *testing.T) {
-	reader := Blocking.Reader()
-	var r blockingbot.Reader
-	scattered(100, func(s *blocking.State) {
-		for seat := range int(s.Seats) {
-			want, got := make([]float32, blockingbot.Len), make([]float32, blockingbot.Len)
-			r.Features(s, seat, want)
-			reader.Shared(s, seat, got[Blocking.Own:])
-			reader.Own(s, seat, got[:Blocking.Own])
-			require.Equal(t, want, got)
-		}
-	})
 }
 
 // What is learnt from a game is within 0 and 1, the higher the better a seat did, and with

@@ -11,20 +11,14 @@ import (
 
 // Dropblox is learnt from the plans of a narrow beam: what a board is worth to a
 // player that looks one block ahead is not what it is worth to one that looks six.
-var Dropblox = &Game{
-	Rules:    dropblox.Game,
-	Features: dropbloxbot.FeatureNames,
-	Own:      dropbloxbot.Len,
-	Reader:   func() Reader { return dropbloxReader{} },
-	Damage:   raiseDropblox,
-	Mirror:   mirrorColumns(dropbloxbot.FeatureNames, dropblox.Cols),
-	Shipped:  func() (*mlp.Net, error) { return dropbloxbot.Shipped(dropblox.Game) },
-	Folder:   "agents/submissions/dropblox",
+var Dropblox = merge(New(dropblox.Game, dropbloxbot.Entry), Game{
+	Damage: raiseDropblox,
+	Mirror: mirrorColumns(dropbloxbot.FeatureNames, dropblox.Cols),
 	Solo: &Solo{
 		Rules: dropblox.Game, Discount: 1, Unit: dropbloxbot.Unit,
 		Planner: func(net *mlp.Net, width int) Planner { return newDropbloxPlanner(net, width) },
 	},
-}
+})
 
 // A dropbloxPlanner plans for all blocks that are known.
 type dropbloxPlanner struct {
@@ -53,17 +47,8 @@ func (p *dropbloxPlanner) Plan(s env.State, x []float32) (env.Action, int, bool)
 	if !ok {
 		return at.Action(), 0, false
 	}
-	dropbloxbot.Look(&leaf.Field, int(leaf.Points), x)
+	dropbloxbot.Features(&leaf.Field, int(leaf.Points), x)
 	return at.Action(), int(leaf.Points), true
-}
-
-type dropbloxReader struct{}
-
-func (dropbloxReader) Shared(env.State, int, []float32) {}
-
-func (dropbloxReader) Own(state env.State, _ int, out []float32) {
-	s := state.(*dropblox.State)
-	dropbloxbot.Look(&s.Taken, int(s.Points), out)
 }
 
 // raiseDropblox begins a game where blocks grow: at a score of 250 to 649, with blocks drawn

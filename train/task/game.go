@@ -1,14 +1,16 @@
-// Package task says what a game must offer for a value net to be trained on it, and
-// offers it for each game there is.
+// Package task says what training a value network needs of a game. Every game whose entry in
+// agents/registry has features can be trained: New takes all that is needed from there. The
+// games listed in this package add what makes training faster or stronger: harder starting
+// positions, mirror images, a first network, rewards, a planner.
 //
-// The value learnt is that of an afterstate: the position right after a seat's own
-// choice. Its features come in two runs, first those the choice can change, then those
-// all choices of one decision share, so that play computes the second run once.
+// The value that is trained is that of an afterstate: the position right after a seat's own
+// choice. Its features come in two runs, first those that the choice can change, then those
+// that all choices of one decision share, so that play computes the second run once.
 package task
 
 import (
-	"fmt"
-
+	"blockyard/agents/entry"
+	"blockyard/agents/features"
 	"blockyard/agents/mlp"
 	"blockyard/agents/search"
 	"blockyard/env"
@@ -19,12 +21,13 @@ type Game struct {
 	Rules    *env.Game
 	Features []string // in order; about -2 to 2 each
 	Own      int      // the first Own of them can change with the seat's own choice
+	entry    *entry.Entry
 
-	// Reader makes what reads features off positions; each goroutine has its own.
-	Reader func() Reader
-	// Hand makes the evaluator that plays the warm start and is the yardstick.
+	// Reader creates a feature reader for one goroutine.
+	Reader func() features.Reader
+	// Hand creates the baseline evaluator, which plays the warm start and is the yardstick.
 	Hand func() search.Evaluator
-	// Learned makes the evaluator that plays with a net.
+	// Learned creates the evaluator that plays by a network.
 	Learned func(*mlp.Net) (search.Evaluator, error)
 	// Worth, if set, makes a function that says what the hand-tuned evaluator makes of
 	// after, reached from before by a choice of seat: seat's worth less the opponent's,
@@ -45,12 +48,10 @@ type Game struct {
 	// Start, if set, makes a net of one hidden layer that prefers as Hand does, its other
 	// units random by seed.
 	Start func(hidden int, seed uint64) (*mlp.Net, error)
-	// Shipped are the weights that come with the program.
-	Shipped func() (*mlp.Net, error)
-	// Folder is where the game's contest bot is composed, from the module's root; empty if
-	// its contest takes no source file.
+	// Folder is that of the game's contest bot, from the module's root; empty if its contest
+	// takes no source file.
 	Folder string
-	// Export says how its bot is made where that is no source file.
+	// Export says how its bot is built where it is no source file.
 	Export string
 	// Solo, if set, is what a game of one seat is learnt by instead of results. Then Hand,
 	// Learned, Worth, Chance and Start may be missing.
@@ -76,29 +77,10 @@ type Planner interface {
 	Plan(s env.State, x []float32) (a env.Action, points int, ok bool)
 }
 
-// A Reader reads the features of the afterstates of one decision of one seat. The
-// decision may also be looked at itself, as the afterstate of the choice before it.
-type Reader interface {
-	// Shared writes the features that all the decision's afterstates share, given any
-	// one of them, and makes the reader ready for Own.
-	Shared(s env.State, seat int, out []float32)
-	// Own writes the others for one afterstate.
-	Own(s env.State, seat int, out []float32)
-}
-
-// Facts are what a file of weights for the game says.
+// Facts are what a file of weights for the game says about itself.
 func (g *Game) Facts(notes map[string]string) mlp.Facts {
-	return mlp.Facts{Game: g.Rules.Name, Rules: g.Rules.Rules, Features: g.Features, Notes: notes}
+	return mlp.Facts{Game: entry.Base(g.Rules), Rules: g.Rules.Rules, Features: g.Features, Notes: notes}
 }
 
-// Load reads a net for the game from a file.
-func (g *Game) Load(path string) (*mlp.Net, error) {
-	net, facts, err := mlp.Load(path)
-	if err != nil {
-		return nil, err
-	}
-	if err := facts.Check(g.Rules.Name, g.Rules.Rules, g.Features); err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
-	return net, nil
-}
+// Load reads a network for the game from a file, or the shipped one if path is empty.
+func (g *Game) Load(path string) (*mlp.Net, error) { return g.entry.LoadNet(g.Rules, path) }

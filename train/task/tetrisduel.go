@@ -3,40 +3,18 @@ package task
 import (
 	"strings"
 
-	"blockyard/agents/mlp"
-	"blockyard/agents/search"
 	"blockyard/agents/tetrisduelbot"
 	"blockyard/env"
 	"blockyard/env/tetrisduel"
 )
 
 // TetrisDuel is the Tetris duel.
-var TetrisDuel = &Game{
-	Rules:    tetrisduel.Game,
-	Features: tetrisduelbot.FeatureNames,
-	Own:      tetrisduelbot.OwnLen,
-	Reader:   func() Reader { return new(tetrisDuelReader) },
-	Hand:     func() search.Evaluator { return tetrisduelbot.NewHand() },
-	Learned:  func(n *mlp.Net) (search.Evaluator, error) { return tetrisduelbot.NewLearned(n) },
-	Worth:    worthInTetrisDuel,
-	Damage:   damageTetrisDuel,
-	Mirror:   mirrorDuel(),
-	Start:    startTetrisDuel,
-	Shipped:  func() (*mlp.Net, error) { return tetrisduelbot.Shipped(tetrisduel.Game) },
-	Folder:   "agents/submissions/tetrisduel",
-}
-
-type tetrisDuelReader struct{ eye tetrisduelbot.Eye }
-
-func (r *tetrisDuelReader) Shared(s env.State, _ int, out []float32) {
-	d := s.(*tetrisduel.State)
-	r.eye.Look(d)
-	r.eye.Const(d, out)
-}
-
-func (r *tetrisDuelReader) Own(s env.State, _ int, out []float32) {
-	r.eye.Own(s.(*tetrisduel.State), out)
-}
+var TetrisDuel = merge(New(tetrisduel.Game, tetrisduelbot.Entry), Game{
+	Worth:  worthInTetrisDuel,
+	Damage: damageTetrisDuel,
+	Mirror: mirrorDuel(),
+	Start:  startTetrisDuel,
+})
 
 // worthInTetrisDuel is the hand-tuned evaluator's worth: one seat's is the other's loss, and
 // the features show all it reads.

@@ -45,7 +45,7 @@ func TestDuelMirror(t *testing.T) {
 	kinds := [tetrisduel.Kinds]uint8{0, 2, 1, 3, 6, 5, 4}
 	duels(t, 300, func(s *tetrisduel.State) {
 		row, want := make([]float32, tetrisduelbot.Len), make([]float32, tetrisduelbot.Len)
-		tetrisduelbot.Features(s, row)
+		fill(TetrisDuel, s, 1-s.Mover(), row)
 		m := *s
 		var blocks []uint8
 		for i := range tetrisduel.HalfTurns {
@@ -57,22 +57,11 @@ func TestDuelMirror(t *testing.T) {
 		for x := range tetrisduel.Width {
 			m.Cells[x] = s.Cells[tetrisduel.Width-1-x]
 		}
-		tetrisduelbot.Features(&m, want)
+		fill(TetrisDuel, &m, 1-m.Mover(), want)
 		TetrisDuel.Mirror(row)
 		for i, name := range TetrisDuel.Features {
 			require.Equal(t, want[i], row[i], name)
 		}
-	})
-}
-
-func TestDuelReaderAgreesWithFeatures(t *testing.T) {
-	reader := TetrisDuel.Reader()
-	duels(t, 200, func(s *tetrisduel.State) {
-		want, got := make([]float32, tetrisduelbot.Len), make([]float32, tetrisduelbot.Len)
-		tetrisduelbot.Features(s, want)
-		reader.Shared(s, 1-s.Mover(), got[TetrisDuel.Own:])
-		reader.Own(s, 1-s.Mover(), got[:TetrisDuel.Own])
-		require.Equal(t, want, got)
 	})
 }
 

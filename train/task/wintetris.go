@@ -1,31 +1,16 @@
 package task
 
 import (
-	"blockyard/agents/mlp"
 	"blockyard/agents/wintetrisbot"
 	"blockyard/env"
 	"blockyard/env/wintetris"
 )
 
 // WinTetris is learnt by lines, with the clock's obstacles on the way of every piece.
-var WinTetris = &Game{
-	Rules:    wintetris.Game,
-	Features: wintetrisbot.FeatureNames,
-	Own:      wintetrisbot.Len,
-	Reader:   func() Reader { return wintetrisReader{} },
-	Damage:   litterWinTetris,
-	Shipped:  func() (*mlp.Net, error) { return wintetrisbot.Shipped() },
-	Export:   "its contest loads a shared library: go build -buildmode=c-shared -o libwintetris_solver.so ./agents/wintetrisabi/lib",
-	Solo:     &Solo{Rules: wintetris.Game, Discount: wintetrisbot.Discount, Unit: wintetrisbot.Unit},
-}
-
-type wintetrisReader struct{}
-
-func (wintetrisReader) Shared(env.State, int, []float32) {}
-
-func (wintetrisReader) Own(s env.State, _ int, out []float32) {
-	wintetrisbot.Look(&s.(*wintetris.State).Field, out)
-}
+var WinTetris = merge(New(wintetris.Game, wintetrisbot.Entry), Game{
+	Damage: litterWinTetris,
+	Solo:   &Solo{Rules: wintetris.Game, Discount: wintetrisbot.Discount, Unit: wintetrisbot.Unit},
+})
 
 // litterWinTetris fills up to 13 rows, each but for a few cells, or none, and lets up to 15
 // pieces come down anywhere: towers, shafts and overhangs that a net never builds as long as

@@ -4,6 +4,7 @@ import (
 	"context"
 	"testing"
 
+	"blockyard/agents/features"
 	"blockyard/agents/mlp"
 	"blockyard/agents/search"
 	"blockyard/env"
@@ -22,7 +23,7 @@ var takes = &task.Game{
 	Rules:    toy.Turns,
 	Features: []string{"took 1", "took 2", "took 3", "cards"},
 	Own:      3,
-	Reader:   func() task.Reader { return takesReader{} },
+	Reader:   func() features.Reader { return takesReader{} },
 	Hand:     func() search.Evaluator { return nil },
 	Chance:   func(s env.State, seat int) float32 { return float32(s.Score(seat)) / toy.Target },
 	Damage:   func(env.State, *env.Rand) {},

@@ -8,6 +8,7 @@ package afterstate
 import (
 	"math"
 
+	"blockyard/agents/features"
 	"blockyard/agents/mlp"
 	"blockyard/agents/search"
 	"blockyard/env"
@@ -45,7 +46,7 @@ type Search struct {
 	TwoPly  bool  // Best searches two plies
 	visited uint64
 
-	reader   task.Reader
+	reader   features.Reader
 	baseline search.Evaluator
 }
 

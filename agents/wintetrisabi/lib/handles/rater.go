@@ -8,18 +8,18 @@ import (
 // rater makes the evaluator that the settings ask for, reading its weights.
 func (s *settings) rater() (wintetrisbot.Rater, error) {
 	if s.evaluator == "learned" {
-		net, err := wintetrisbot.LoadNet(wintetris.Game, s.weights)
+		net, err := wintetrisbot.Entry.LoadNet(wintetris.Game, s.weights)
 		if err != nil {
 			return nil, err
 		}
 		return wintetrisbot.NewLearned(net)
 	}
-	w, err := wintetrisbot.LoadWeights(s.weights)
+	w, err := wintetrisbot.Entry.Baseline.Load(s.weights)
 	if err != nil {
 		return nil, err
 	}
 	for t, v := range s.terms {
 		w[t] = v
 	}
-	return wintetrisbot.NewHand(w), nil
+	return wintetrisbot.NewHand(wintetrisbot.Weights(w)), nil
 }

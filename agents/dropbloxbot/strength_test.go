@@ -2,13 +2,10 @@ package dropbloxbot
 
 import (
 	"context"
-	"os"
-	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
-	"blockyard/agents/mlp"
 	"blockyard/env"
 	"blockyard/env/dropblox"
 )
@@ -17,7 +14,7 @@ import (
 // where blocks begin to grow, in many games, for a few say nothing. It looks at all blocks
 // that are known, since it has learnt what boards are worth six blocks on.
 func TestShippedNetIsStronger(t *testing.T) {
-	net, err := Shipped(dropblox.Game)
+	net, err := Entry.LoadNet(dropblox.Game, "")
 	require.NoError(t, err)
 	learned, err := NewLearned(net)
 	require.NoError(t, err)
@@ -38,28 +35,4 @@ func TestShippedNetIsStronger(t *testing.T) {
 	good, classic := points(learned), points(&Hand{Classic})
 	t.Logf("%d points to %d", good, classic)
 	require.Greater(t, good, classic)
-}
-
-func TestLoadRefuses(t *testing.T) {
-	dir := t.TempDir()
-	other := filepath.Join(dir, "other.safetensors")
-	facts := mlp.Facts{Game: "blocking", Rules: 1, Features: FeatureNames}
-	require.NoError(t, mlp.Save(other, even(t), facts))
-	_, err := LoadNet(dropblox.Game, other)
-	require.ErrorContains(t, err, `for game "blocking"`)
-	facts.Game = "dropblox"
-	require.NoError(t, mlp.Save(other, even(t), facts))
-	_, err = LoadNet(dropblox.Game, other)
-	require.NoError(t, err)
-	_, err = LoadNet(dropblox.Game, filepath.Join(dir, "none"))
-	require.ErrorIs(t, err, os.ErrNotExist)
-
-	text := filepath.Join(dir, "weights.json")
-	require.NoError(t, os.WriteFile(text, Classic.JSON(), 0o600))
-	w, err := LoadWeights(text)
-	require.NoError(t, err)
-	require.Equal(t, Classic, w)
-	require.NoError(t, os.WriteFile(text, []byte(`{"landing": 1}`), 0o600))
-	_, err = LoadWeights(text)
-	require.Error(t, err)
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"blockyard/agents/blockbattlebot"
+	"blockyard/agents/mlp"
 	"blockyard/agents/search"
 	"blockyard/env"
 	"blockyard/env/blockbattle"
@@ -50,7 +51,7 @@ func TestEveryGameHasThePresets(t *testing.T) {
 		}
 		for _, name := range Names(g) {
 			f, err := Parse(g, name)
-			if errors.Is(err, blockbattlebot.ErrNotShipped) {
+			if errors.Is(err, mlp.ErrNotShipped) {
 				require.Equal(t, "learned", name)
 				continue
 			}
@@ -80,7 +81,7 @@ func TestWeightsAreRead(t *testing.T) {
 	for i := range w {
 		w[i] = -w[i]
 	}
-	require.NoError(t, os.WriteFile(path, w.JSON(), 0o600))
+	require.NoError(t, os.WriteFile(path, blockbattlebot.Entry.Baseline.Format(w[:]), 0o600))
 	g := blockbattle.Game
 	tuned, err := Parse(g, "hand:ply=1")
 	require.NoError(t, err)
@@ -104,7 +105,7 @@ func TestBadTextIsNamed(t *testing.T) {
 		"hand:width=-1":          `option width: "-1" is not a number`,
 		"hand:width=99999999999": `option width: "99999999999" is not a number`,
 		"hand:time=5":            "option time: time: missing unit",
-		"hand:time=-1s":          "option time: -1s is no time to think",
+		"hand:time=-1s":          "option time: -1s: want more than 0",
 		"hand:weights=":          "option weights: no file is named",
 		"hand:weights=/no/such":  "/no/such: no such file",
 		"learned:weights=/no/it": "/no/it: no such file",
@@ -175,7 +176,7 @@ func BenchmarkAct(b *testing.B) {
 			"hand:ply=3,width=12", "learned:ply=3,width=12", "learned:ply=4,width=12",
 		} {
 			f, err := Parse(g, text)
-			if errors.Is(err, blockbattlebot.ErrNotShipped) {
+			if errors.Is(err, mlp.ErrNotShipped) {
 				continue
 			}
 			require.NoError(b, err)

@@ -1,0 +1,41 @@
+package dropbloxbot
+
+import (
+	"embed"
+	"errors"
+
+	"blockyard/agents/entry"
+	"blockyard/agents/features"
+	"blockyard/agents/mlp"
+	"blockyard/env"
+	"blockyard/env/dropblox"
+)
+
+//go:embed weights
+var shipped embed.FS
+
+// Entry is what programs offer for Dropblox. A contest bot reaches nothing of this file.
+var Entry = &entry.Entry{
+	Game: "dropblox",
+	Baseline: &entry.Baseline{Terms: TermNames[:], Weights: Classic[:],
+		New: func(w []float32) entry.Judge { return &Hand{Weights: Weights(w)} }},
+	Learned: &entry.Learned{
+		Features: features.Set{Names: FeatureNames, Own: Len, New: func() features.Reader { return FeatureReader{} }},
+		Files:    shipped, File: "weights/dropblox.safetensors",
+		New: func(n *mlp.Net) (entry.Judge, error) { return NewLearned(n) },
+	},
+	Search: &entry.Search{
+		Options: []entry.Option{{Name: "width", Max: MaxWidth}, {Name: "depth", Max: dropblox.Known}, entry.Time},
+		New:     newAgent,
+	},
+	Submission: &entry.Submission{Folder: "agents/submissions/dropblox"},
+}
+
+// newAgent returns a beam search whose judge is a Rater.
+func newAgent(_ *env.Game, j entry.Judge, o entry.Options) (env.Agent, error) {
+	width := o.Numbers["width"]
+	if width > 0 && o.Time > 0 {
+		return nil, errors.New("time decides the width: give one of the two")
+	}
+	return NewAgent(j.(Rater), width, o.Numbers["depth"]), nil
+}

@@ -1,0 +1,135 @@
+// Package entry says what one game offers beyond its rules: evaluators for agents, the
+// features and the weights of a value network, a contest and a program for it. Each
+// agents/<game>bot package has one Entry; package registry lists them, and whatever ranges
+// over games reads it there.
+package entry
+
+import (
+	"io"
+	"io/fs"
+	"strings"
+
+	"blockyard/agents/contest"
+	"blockyard/agents/features"
+	"blockyard/agents/mlp"
+	"blockyard/agents/search"
+	"blockyard/env"
+)
+
+// An Entry is what a game, with all its variants, offers. All fields but Game are optional.
+type Entry struct {
+	Game string // name of the game, without a variant
+
+	Baseline *Baseline // the agent "hand"
+	Learned  *Learned  // the agent "learned"
+	Others   []Other   // further agents
+
+	// Outcomes is the number of equally likely draws that a third and a fourth ply of package
+	// search distinguish; 0 if the game has no such plies.
+	Outcomes int
+	// Search is the game's own search; nil for those of package search.
+	Search *Search
+
+	Contest    *Contest
+	Submission *Submission
+}
+
+// A Judge is what a search judges positions by: a search.Evaluator for the searches of
+// package search, otherwise what Entry.Search asks for.
+type Judge any
+
+// A Baseline is a hand-tuned judge: a sum of named terms, each with a weight.
+type Baseline struct {
+	Terms   []string
+	Weights []float32 // tuned ones, by term
+	New     func(weights []float32) Judge
+}
+
+// Learned is a judge that is a value network.
+type Learned struct {
+	Features features.Set
+	// Except are variants whose actions are too small for features of afterstates, such as
+	// keys instead of placements. The network judges their positions all the same.
+	Except []string
+	Files  fs.FS  // the weights that are shipped with the programs
+	File   string // their place in Files; there may be no such file
+	New    func(*mlp.Net) (Judge, error)
+}
+
+// An Other is a judge without weights, under the name of its agent.
+type Other struct {
+	Name string
+	New  func() Judge
+}
+
+// A Search is a way to choose actions, with the options that a spec may give it.
+type Search struct {
+	Options []Option
+	// New returns an agent. Unless the search is Stateful, one agent may choose for several
+	// games in turn.
+	New      func(g *env.Game, j Judge, o Options) (env.Agent, error)
+	Stateful bool
+}
+
+// A Contest is the dialogue of a game's contest in lines of text.
+type Contest struct {
+	// Bot returns the bot's end; it may write to standard output and note oddities.
+	Bot func(out, notes io.Writer) contest.Codec
+	// External returns an agent that is an external program, started with argv.
+	External func(g *env.Game, argv []string) env.Agent
+}
+
+// A Submission is what is handed in to a game's contest.
+type Submission struct {
+	Folder string // of the program, from the module's root; empty if the contest takes no source file
+	MaxPly int    // the deepest search that the program can be built with; 0 if it has one search only
+	Build  string // how it is built where it is no source file
+}
+
+// Base is a game's name without its variant.
+func Base(g *env.Game) string {
+	base, _, _ := strings.Cut(g.Name, ":")
+	return base
+}
+
+// Names lists the game's own agents.
+func (e *Entry) Names() (names []string) {
+	if e.Baseline != nil {
+		names = append(names, "hand")
+	}
+	if e.Learned != nil {
+		names = append(names, "learned")
+	}
+	for _, o := range e.Others {
+		names = append(names, o.Name)
+	}
+	return names
+}
+
+// FeaturesOf returns the features of g, or nil if it has none.
+func (e *Entry) FeaturesOf(g *env.Game) *features.Set {
+	if e.Learned == nil {
+		return nil
+	}
+	for _, name := range e.Learned.Except {
+		if name == g.Name {
+			return nil
+		}
+	}
+	return &e.Learned.Features
+}
+
+// Evaluator returns the tuned baseline, or the evaluator of net if that is not nil, for the
+// searches of package search. ok is false if the game has a search of its own or no such
+// evaluator.
+func (e *Entry) Evaluator(net *mlp.Net) (ev search.Evaluator, ok bool) {
+	var j Judge
+	switch {
+	case net == nil && e.Baseline != nil:
+		j = e.Baseline.New(e.Baseline.Weights)
+	case net != nil && e.Learned != nil:
+		j, _ = e.Learned.New(net)
+	}
+	ev, ok = j.(search.Evaluator)
+	return ev, ok && e.Search == nil
+}

@@ -1,0 +1,79 @@
+package entry
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"blockyard/agents/mlp"
+)
+
+// MaxWeight is the greatest weight, of either sign, that a file may give a term.
+const MaxWeight = 1000
+
+// Load reads the weights of a baseline from a JSON file as Parse does, or returns a copy of
+// the tuned ones if path is empty.
+func (b *Baseline) Load(path string) ([]float32, error) {
+	if path == "" {
+		return slices.Clone(b.Weights), nil
+	}
+	data, err := mlp.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	w, err := b.Parse(data)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return w, nil
+}
+
+// Parse reads a JSON object that gives each term, by name, its weight: a number within
+// ±MaxWeight.
+func (b *Baseline) Parse(text []byte) ([]float32, error) {
+	d := json.NewDecoder(bytes.NewReader(text))
+	var byName map[string]*float64
+	if err := d.Decode(&byName); err != nil {
+		return nil, fmt.Errorf("weights: %w", err)
+	}
+	if d.More() {
+		return nil, errors.New("weights: something follows the object")
+	}
+	weights := make([]float32, len(b.Terms))
+	for t, name := range b.Terms {
+		v := byName[name]
+		if v == nil {
+			return nil, fmt.Errorf("weights: term %q is missing", name)
+		}
+		if math.Abs(*v) > MaxWeight {
+			return nil, fmt.Errorf("weights: term %q has weight %v, want at most ±%d", name, *v, MaxWeight)
+		}
+		weights[t] = float32(*v)
+		delete(byName, name)
+	}
+	for name := range byName {
+		return nil, fmt.Errorf("weights: no term is named %q", name)
+	}
+	return weights, nil
+}
+
+// Format writes weights, one for each term, as Parse reads them, one term per line.
+func (b *Baseline) Format(weights []float32) []byte {
+	var text bytes.Buffer
+	for t, v := range weights {
+		sep := ",\n"
+		if t == 0 {
+			sep = "{\n"
+		}
+		number, err := json.Marshal(v)
+		if err != nil { // not a number
+			number = []byte("null")
+		}
+		fmt.Fprintf(&text, "%s  %q: %s", sep, b.Terms[t], number)
+	}
+	text.WriteString("\n}\n")
+	return text.Bytes()
+}

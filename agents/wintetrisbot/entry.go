@@ -1,0 +1,48 @@
+package wintetrisbot
+
+import (
+	"embed"
+	"fmt"
+
+	"blockyard/agents/entry"
+	"blockyard/agents/features"
+	"blockyard/agents/mlp"
+	"blockyard/env"
+	"blockyard/env/wintetris"
+)
+
+//go:embed weights
+var shipped embed.FS
+
+// Entry is what programs offer for WinTetris.
+var Entry = &entry.Entry{
+	Game: "wintetris",
+	Baseline: &entry.Baseline{Terms: TermNames[:], Weights: Demo[:],
+		New: func(w []float32) entry.Judge { return NewHand(Weights(w)) }},
+	Learned: &entry.Learned{
+		Features: features.Set{Names: FeatureNames, Own: Len, New: func() features.Reader { return FeatureReader{} }},
+		Except:   []string{wintetris.TickGame.Name}, // its actions are keys
+		Files:    shipped, File: "weights/wintetris.safetensors",
+		New: func(n *mlp.Net) (entry.Judge, error) { return NewLearned(n) },
+	},
+	Search: &entry.Search{
+		Options:  []entry.Option{{Name: "parts", Max: MaxParts}},
+		New:      newAgent,
+		Stateful: true, // a solver follows one piece over many ticks
+	},
+	Submission: &entry.Submission{Build: "its contest loads a shared library: " +
+		"go build -buildmode=c-shared -o libwintetris_solver.so ./agents/wintetrisabi/lib"},
+}
+
+// newAgent returns a solver whose judge is a Rater.
+func newAgent(g *env.Game, j entry.Judge, o entry.Options) (env.Agent, error) {
+	parts := o.Numbers["parts"]
+	switch {
+	case parts == 0:
+		parts = wintetris.Parts
+	case g != wintetris.TickGame:
+		return nil, fmt.Errorf("option parts: %s has the rules' own number; only %s leaves it to the agent",
+			g.Name, wintetris.TickGame.Name)
+	}
+	return NewAgent(NewSolver(j.(Rater), parts)), nil
+}

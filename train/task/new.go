@@ -1,0 +1,89 @@
+package task
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"blockyard/agents/entry"
+	"blockyard/agents/mlp"
+	"blockyard/agents/registry"
+	"blockyard/agents/search"
+	"blockyard/env"
+	"blockyard/env/games"
+)
+
+// ErrNone is wrapped where a game cannot be trained.
+var ErrNone = errors.New("there is nothing to train for this game")
+
+// tuned are the games with more than New gives them.
+var tuned = []*Game{BlockBattle, TetrisDuel, Blocking, WinTetris, Dropblox}
+
+// Of returns what training g needs. Variants share the network of the game that they are
+// variants of, which is the one to train.
+func Of(g *env.Game) (*Game, error) {
+	var known []string
+	for _, first := range trainable() {
+		if first != g {
+			known = append(known, first.Name)
+			continue
+		}
+		for _, t := range tuned {
+			if t.Rules == g {
+				return t, nil
+			}
+		}
+		return New(g, registry.Of(g)), nil
+	}
+	return nil, fmt.Errorf("%s: %w; there are %s", g.Name, ErrNone, strings.Join(known, ", "))
+}
+
+// trainable lists the first game of every entry that has features, and a way to play by them.
+func trainable() (list []*env.Game) {
+	seen := map[string]bool{}
+	for _, g := range games.All {
+		e := registry.Of(g)
+		if !seen[e.Game] && e.FeaturesOf(g) != nil && (g.MaxSeats == 1 || e.Search == nil && e.Baseline != nil) {
+			list = append(list, g)
+		}
+		seen[e.Game] = true
+	}
+	return list
+}
+
+// New returns what training g needs, from its entry alone: games start as they always do, and
+// a game of one seat pays its score.
+func New(g *env.Game, e *entry.Entry) *Game {
+	f := &e.Learned.Features
+	t := &Game{
+		Rules: g, Features: f.Names, Own: f.Own, Reader: f.New, entry: e, Outcomes: e.Outcomes,
+		Hand: func() search.Evaluator {
+			judge, _ := e.Evaluator(nil)
+			return judge
+		},
+		Learned: func(n *mlp.Net) (search.Evaluator, error) {
+			judge, err := e.Learned.New(n)
+			if err != nil {
+				return nil, err
+			}
+			return judge.(search.Evaluator), nil
+		},
+		Damage: func(env.State, *env.Rand) {},
+	}
+	if e.Submission != nil {
+		t.Folder, t.Export = e.Submission.Folder, e.Submission.Build
+	}
+	if g.MaxSeats == 1 {
+		t.Solo = &Solo{Rules: g, Discount: 0.99, Unit: 0.01}
+	}
+	return t
+}
+
+// merge gives t what a game adds to it.
+func merge(t *Game, add Game) *Game {
+	t.Worth, t.Chance, t.Damage, t.Mirror, t.Start = add.Worth, add.Chance, add.Damage, add.Mirror, add.Start
+	if add.Solo != nil {
+		t.Solo = add.Solo
+	}
+	return t
+}
