@@ -34,7 +34,7 @@ func TestArenaPrintsOneLineOfJSON(t *testing.T) {
 	require.Less(t, *got.Low, *got.Score)
 	require.InDelta(t, match.Elo(*got.Score), *got.Elo, 1e-9)
 
-	_, again, _ := agents(context.Background(), "arena blockbattle --a random --b random --games 60 --seed 7 --json --workers 1")
+	_, again, _ := agents(t.Context(), "arena blockbattle --a random --b random --games 60 --seed 7 --json --workers 1")
 	require.Equal(t, out, again)
 }
 
@@ -54,7 +54,8 @@ Elo     +636, 95 % interval +140 to +636
 
 func TestArenaRecordsGamesThatReplay(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "games.jsonl.gz")
-	status, _, errs := agents(context.Background(), "arena blockbattle:classic --a random --b first --games 6 --json --record "+path)
+	line := "arena blockbattle:classic --a random --b first --games 6 --json --record " + path
+	status, _, errs := agents(context.Background(), line)
 	require.Zero(t, status, errs)
 	require.Len(t, checked(t, path), 6)
 }
@@ -103,7 +104,10 @@ func TestArenaOfOneSeat(t *testing.T) {
 	require.Len(t, checked(t, path), 12)
 
 	_, out, _ = agents(context.Background(), line)
-	for _, want := range []string{"hand and random, each alone, seed 3, 6 games, stopped at score 30, stopped after 200 choices", "score     mean", "by seed   6 wins"} {
+	for _, want := range []string{
+		"hand and random, each alone, seed 3, 6 games, stopped at score 30, stopped after 200 choices",
+		"score     mean", "by seed   6 wins",
+	} {
 		require.Contains(t, out, want)
 	}
 	_, out, _ = agents(context.Background(), "arena wintetris:tick --a hand:parts=1 --games 2 --steps 40 --workers 1")

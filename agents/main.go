@@ -1,5 +1,5 @@
-// Agents plays the games: matches with their statistics, single games to watch, and the
-// signatures of every player.
+// Agents plays the games: matches with statistics, single games to watch, contests, and the
+// tools that make players: tune, sign and bundle.
 package main
 
 import (
@@ -22,19 +22,19 @@ import (
 type table struct {
 	Arena  arenaCmd   `cmd:"" help:"Play many paired games between two players and say which is stronger."`
 	Play   playCmd    `cmd:"" help:"Play one game, to watch it or to record it."`
-	Sign   signCmd    `cmd:"" help:"Print one line per game and player that changes when its play does."`
-	Bot    botCmd     `cmd:"" help:"Play in a contest: its dialogue on standard input and output."`
+	Sign   signCmd    `cmd:"" help:"Print one line per game and player that changes if the player plays differently."`
+	Bot    botCmd     `cmd:"" help:"Play in a contest that talks in lines on standard input and output."`
 	Host   hostTable  `cmd:"" help:"Play a contest between programs in any language."`
 	Serve  serveTable `cmd:"" help:"Run the server of a contest whose teams play over the network."`
 	Bundle bundleCmd  `cmd:"" help:"Write a contest bot as one self-contained source file."`
-	Tune   tuneCmd    `cmd:"" help:"Tune the weights of a hand-made player by games against itself."`
+	Tune   tuneCmd    `cmd:"" help:"Tune the weights of a baseline player by games against itself."`
 }
 
 const about = `Agents plays block games and measures who plays them best.
 
 A PLAYER is a name with options: random, first, hand, learned, hand:ply=1,
 learned:ply=3,width=8,weights=FILE,time=50ms, or exec:CMD for a program that
-talks the contest's protocol. An unknown name lists what there is.`
+talks the contest's protocol. The error for an unknown name lists the known ones.`
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
@@ -82,7 +82,7 @@ func run(ctx context.Context, args []string, con *console) int {
 	return 0
 }
 
-// usage is an error in what was asked for.
+// usage is an error in the command line.
 type usage struct{ error }
 
 func (u usage) Unwrap() error { return u.error }

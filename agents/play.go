@@ -17,8 +17,8 @@ import (
 
 type playCmd struct {
 	Game   string        `arg:"" help:"Name of the game."`
-	Agent  []string      `short:"a" sep:"none" placeholder:"PLAYER" help:"One for each seat, in order; one alone takes all seats."`
-	Seats  int           `help:"How many play, where the game leaves a choice; by default as many as players are named."`
+	Agent  []string      `short:"a" sep:"none" placeholder:"PLAYER" help:"Player of each seat, in order; a single one plays all seats."`
+	Seats  int           `help:"Number of seats, in a game that allows several; by default the number of players."`
 	Seed   uint64        `default:"1" help:"Seed of the game. Default ${default}."`
 	Show   bool          `help:"Show every position as it is played."`
 	Pause  time.Duration `default:"100ms" help:"Time between positions on a terminal. Default ${default}."`
@@ -64,10 +64,11 @@ func (c *playCmd) Run(ctx context.Context, con *console) error {
 	return ending(con.out, rec)
 }
 
-// match is the game that was asked for, without its agents.
+// match is the game that the flags describe, without its agents.
 func (c *playCmd) match() (match.Game, error) {
 	if c.pluginFlags != (pluginFlags{}) {
-		return match.Game{}, errors.New("--options, --games, --strict, --cap-lines, --limit-ms, --patience, --json and --quiet need --plugin")
+		return match.Game{}, errors.New("--options, --games, --strict, --cap-lines, --limit-ms, --patience, --json " +
+			"and --quiet need --plugin")
 	}
 	if len(c.Agent) == 0 {
 		return match.Game{}, errors.New("missing flags: --agent=PLAYER")
@@ -92,8 +93,8 @@ func (c *playCmd) match() (match.Game, error) {
 	return match.Game{Rules: g, Seed: c.Seed, Names: names}, nil
 }
 
-// watch shows each position, and from which choices the next one follows: in place on a
-// terminal, one below the other elsewhere.
+// watch returns a function that shows each position and the actions chosen in it: on a terminal
+// in place, otherwise one below the other.
 func (c *playCmd) watch(ctx context.Context, w io.Writer, g *env.Game) func(env.State, env.Moves) error {
 	live := terminal(w)
 	var f env.Frame
@@ -123,7 +124,7 @@ func (c *playCmd) watch(ctx context.Context, w io.Writer, g *env.Game) func(env.
 	}
 }
 
-// appendTo adds a game to a file of records.
+// appendTo appends a game to a file of records.
 func appendTo(path string, rec *record.Record) error {
 	w, err := record.Append(path)
 	if err != nil {
@@ -136,7 +137,7 @@ func appendTo(path string, rec *record.Record) error {
 	return w.Close()
 }
 
-// ending prints how a game ended, a line a seat.
+// ending prints how a game ended, one line per seat.
 func ending(w io.Writer, rec *record.Record) error {
 	var b strings.Builder
 	if rec.Stopped {

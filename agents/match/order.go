@@ -14,7 +14,8 @@ import (
 // results before the first that is missing. When the loop over the sequence is left, the
 // context of the work still in progress is cancelled, and the loop waits for its end: no
 // work outlives the loop.
-func InOrder[T any](ctx context.Context, workers, n int, work func(context.Context, int) (T, error)) iter.Seq2[T, error] {
+func InOrder[T any](ctx context.Context, workers, n int,
+	work func(context.Context, int) (T, error)) iter.Seq2[T, error] {
 	type result struct {
 		index int
 		value T

@@ -60,7 +60,8 @@ func TestTwoPlayerIsTheSameForAnyNumberOfWorkers(t *testing.T) {
 }
 
 func TestPairsShareTheSeedAndSwapTheSeats(t *testing.T) {
-	_, kept := played(t, context.Background(), Match{A: named(t, "random"), B: named(t, "first"), Units: 4, Seed: 8, Workers: 2})
+	m := Match{A: named(t, "random"), B: named(t, "first"), Units: 4, Seed: 8, Workers: 2}
+	_, kept := played(t, context.Background(), m)
 	seeds := map[uint64]bool{}
 	for i, rec := range kept {
 		require.NoError(t, record.Check(blockbattle.Game, rec))

@@ -113,7 +113,8 @@ func Assemble(tensors map[string]Tensor) (*Net, error) {
 			return nil, fmt.Errorf("weights: fc%d.bias is missing", i)
 		}
 		if len(w.Shape) != 2 || len(b.Shape) != 1 || w.Shape[0] != b.Shape[0] {
-			return nil, fmt.Errorf("weights: layer %d has weights of shape %v and biases of shape %v: want [out in] and [out]", i, w.Shape, b.Shape)
+			return nil, fmt.Errorf("weights: layer %d has weights of shape %v and biases of shape %v: want [out in] and [out]",
+				i, w.Shape, b.Shape)
 		}
 		layers = append(layers, Layer{In: w.Shape[1], Out: w.Shape[0], W: w.Data, B: b.Data})
 	}
@@ -166,7 +167,8 @@ func ReadFile(path string) ([]byte, error) {
 		return nil, err
 	}
 	if !info.Mode().IsRegular() || info.Size() > maxFile+maxHeader+8 {
-		return nil, &fs.PathError{Op: "read weights", Path: path, Err: fmt.Errorf("not a regular file of at most %d bytes", maxFile)}
+		err := fmt.Errorf("not a regular file of at most %d bytes", maxFile)
+		return nil, &fs.PathError{Op: "read weights", Path: path, Err: err}
 	}
 	return os.ReadFile(path)
 }

@@ -83,7 +83,8 @@ func file(header string, data int) []byte {
 
 func TestParseRefuses(t *testing.T) {
 	const meta = `"__metadata__":{"game":"toy","rules":"3","features":"[\"a\",\"b\"]"}`
-	const fc0 = `"fc0.weight":{"dtype":"F32","shape":[1,2],"data_offsets":[0,8]},"fc0.bias":{"dtype":"F32","shape":[1],"data_offsets":[8,12]}`
+	const fc0 = `"fc0.weight":{"dtype":"F32","shape":[1,2],"data_offsets":[0,8]},` +
+		`"fc0.bias":{"dtype":"F32","shape":[1],"data_offsets":[8,12]}`
 	good := file("{"+meta+","+fc0+"}", 12)
 	_, _, err := Parse(good)
 	require.NoError(t, err)
@@ -92,6 +93,7 @@ func TestParseRefuses(t *testing.T) {
 		require.Contains(t, meta+fc0, from)
 		return file(strings.Replace("{"+meta+","+fc0+"}", from, to, 1), 12)
 	}
+	stray := `,"x":{"dtype":"F32","shape":[],"data_offsets":[12,16]}}`
 	nan := append([]byte{}, good...)
 	binary.LittleEndian.PutUint32(nan[len(nan)-8:], math.Float32bits(float32(math.NaN())))
 	for name, c := range map[string]struct {
@@ -124,7 +126,7 @@ func TestParseRefuses(t *testing.T) {
 		"no weight":         {other("fc0.weight", "0.weight"), "no tensor named fc0.weight"},
 		"flat":              {other(`[1,2]`, `[2]`), "want [out in]"},
 		"not a number":      {nan, "finite"},
-		"stray tensor":      {file("{"+meta+","+fc0+`,"x":{"dtype":"F32","shape":[],"data_offsets":[12,16]}}`, 16), "3 tensors"},
+		"stray tensor":      {file("{"+meta+","+fc0+stray, 16), "3 tensors"},
 		"too many tensors":  {many(300), "300 tensors"},
 		"fractional offset": {other(`[8,12]`, `[8.5,12]`), "fc0.bias"},
 	} {

@@ -59,7 +59,8 @@ func New(layers []Layer) (*Net, error) {
 			return nil, fmt.Errorf("mlp: layer %d is %d to %d, want 1 to %d", i, l.In, l.Out, maxWidth)
 		}
 		if len(l.W) != l.In*l.Out || len(l.B) != l.Out {
-			return nil, fmt.Errorf("mlp: layer %d is %d to %d but has %d weights and %d biases", i, l.In, l.Out, len(l.W), len(l.B))
+			return nil, fmt.Errorf("mlp: layer %d is %d to %d but has %d weights and %d biases",
+				i, l.In, l.Out, len(l.W), len(l.B))
 		}
 		if i > 0 && layers[i-1].Out != l.In {
 			return nil, fmt.Errorf("mlp: layer %d takes %d inputs, layer %d gives %d", i, l.In, i-1, layers[i-1].Out)

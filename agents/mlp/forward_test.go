@@ -77,7 +77,9 @@ func onBothPaths(t *testing.T, f func(t *testing.T)) {
 	}
 }
 
-var shapes = [][]int{{5, 1}, {3, 2}, {1, 1, 1}, {100, 32, 1}, {94, 64, 1}, {37, 48, 1}, {40, 64, 32, 1}, {17, 33, 7}, {50, 40, 8, 3}}
+var shapes = [][]int{
+	{5, 1}, {3, 2}, {1, 1, 1}, {100, 32, 1}, {94, 64, 1}, {37, 48, 1}, {40, 64, 32, 1}, {17, 33, 7}, {50, 40, 8, 3},
+}
 
 func TestForwardAgreesWithFormula(t *testing.T) {
 	onBothPaths(t, func(t *testing.T) {

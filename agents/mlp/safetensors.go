@@ -141,9 +141,11 @@ func unpack(entries map[string]entry, data []byte) ([]Tensor, error) {
 		case e.Dtype != "F32":
 			return nil, fmt.Errorf("safetensors: %q holds %q: want F32", name, e.Dtype)
 		case e.Offsets[0] != at || e.Offsets[1] != at+4*size:
-			return nil, fmt.Errorf("safetensors: %q of shape %v lies at %v, not at [%d %d]", name, e.Shape, e.Offsets, at, at+4*size)
+			return nil, fmt.Errorf("safetensors: %q of shape %v lies at %v, not at [%d %d]",
+				name, e.Shape, e.Offsets, at, at+4*size)
 		case e.Offsets[1] > len(data):
-			return nil, fmt.Errorf("safetensors: %q ends at byte %d of the data, the file has %d: truncated?", name, e.Offsets[1], len(data))
+			return nil, fmt.Errorf("safetensors: %q ends at byte %d of the data, the file has %d: truncated?",
+				name, e.Offsets[1], len(data))
 		}
 		t := Tensor{Name: name, Shape: e.Shape, Data: make([]float32, size)}
 		for i := range t.Data {

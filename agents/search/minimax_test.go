@@ -18,7 +18,9 @@ import (
 
 // exhaustive is the reference: the values of the actions of seat in s, ply plies deep, going on
 // from the best width of each position, without alpha-beta.
-func exhaustive(g *env.Game, e search.Evaluator, s env.State, seat, ply, width, from int) (legal []env.Action, values []float32) {
+func exhaustive(
+	g *env.Game, e search.Evaluator, s env.State, seat, ply, width, from int,
+) (legal []env.Action, values []float32) {
 	legal = s.Legal(seat, nil)
 	values = make([]float32, len(legal))
 	states := make([]env.State, len(legal))
@@ -151,7 +153,8 @@ func TestMinimaxOutOfTimeAnswers(t *testing.T) {
 // With enough time, iterative deepening ends with the same action and value as the search
 // without a deadline. With too little, it still plays a legal action.
 func TestMinimaxAgainstTheClock(t *testing.T) {
-	whole, timed := search.NewMinimax(tetrisduel.Game, tetrisduelbot.NewHand(), 4, 5), search.NewMinimax(tetrisduel.Game, tetrisduelbot.NewHand(), 4, 5)
+	whole := search.NewMinimax(tetrisduel.Game, tetrisduelbot.NewHand(), 4, 5)
+	timed := search.NewMinimax(tetrisduel.Game, tetrisduelbot.NewHand(), 4, 5)
 	random := search.NewRandom(8)
 	s := tetrisduel.Game.New(2)
 	s.Reset(6)

@@ -178,9 +178,10 @@ func TestSearchesPlayWhatTheExhaustiveOnePlays(t *testing.T) {
 			n         int
 		}{
 			{"greedy", NewGreedy(g, e), exhaust{eval: e}, 1, 300},
-			{"two", NewTwoPly(g, e), exhaust{eval: e}, 2, 60},
-			{"narrow", NewExpectimax(g, e, 1<<20, blockbattle.Pieces), exhaust{eval: e, outcomes: blockbattle.Pieces, drawn: 1}, 3, 2},
-			{"narrow, two outcomes", NewExpectimax(g, e, 1<<20, 2), exhaust{eval: e, outcomes: 2, drawn: 1}, 3, 6},
+			{"two-ply", NewTwoPly(g, e), exhaust{eval: e}, 2, 60},
+			{"expectimax", NewExpectimax(g, e, 1<<20, blockbattle.Pieces),
+				exhaust{eval: e, outcomes: blockbattle.Pieces, drawn: 1}, 3, 2},
+			{"expectimax, two outcomes", NewExpectimax(g, e, 1<<20, 2), exhaust{eval: e, outcomes: 2, drawn: 1}, 3, 6},
 		} {
 			t.Run(fmt.Sprintf("%s, %d levels", c.name, levels), func(t *testing.T) {
 				ended := 0
@@ -259,8 +260,8 @@ func TestHiddenDrawsMakeNoDifference(t *testing.T) {
 	view := g.New(2)
 	for i, s := range positions(t, 60) {
 		for name, a := range map[string]env.Agent{
-			"greedy": NewGreedy(g, e), "two": NewTwoPly(g, e), "narrow": NewExpectimax(g, e, 3, blockbattle.Pieces),
-			"fourth": NewExpectimax4(g, e, 1, 2),
+			"greedy": NewGreedy(g, e), "two-ply": NewTwoPly(g, e), "expectimax": NewExpectimax(g, e, 3, blockbattle.Pieces),
+			"expectimax4": NewExpectimax4(g, e, 1, 2),
 		} {
 			env.View(view, s, i%2, 1)
 			want, value := act(t, a, view, i%2), a.(Reporter).Value()
@@ -386,12 +387,12 @@ func TestNothingIsAllocatedOnceWarm(t *testing.T) {
 	list := positions(t, 50)
 	c := g.New(2)
 	for name, a := range map[string]env.Agent{
-		"random": NewRandom(1),
-		"first":  NewFirst(),
-		"greedy": NewGreedy(g, tidy{}),
-		"two":    NewTwoPly(g, tidy{}),
-		"narrow": NewExpectimax(g, tidy{}, 4, blockbattle.Pieces),
-		"fourth": NewExpectimax4(g, tidy{}, 1, 2),
+		"random":      NewRandom(1),
+		"first":       NewFirst(),
+		"greedy":      NewGreedy(g, tidy{}),
+		"two-ply":     NewTwoPly(g, tidy{}),
+		"expectimax":  NewExpectimax(g, tidy{}, 4, blockbattle.Pieces),
+		"expectimax4": NewExpectimax4(g, tidy{}, 1, 2),
 	} {
 		all := func() {
 			for i, s := range list {
@@ -411,7 +412,9 @@ func TestAFinishedGameIsRefused(t *testing.T) {
 		s.Step(env.Moves{s.Legal(0, nil)[0], s.Legal(1, nil)[0]})
 	}
 	e := tidy{}
-	for _, a := range []env.Agent{NewRandom(1), NewFirst(), NewGreedy(g, e), NewTwoPly(g, e), NewExpectimax(g, e, 3, 7), NewExpectimax4(g, e, 3, 7)} {
+	for _, a := range []env.Agent{
+		NewRandom(1), NewFirst(), NewGreedy(g, e), NewTwoPly(g, e), NewExpectimax(g, e, 3, 7), NewExpectimax4(g, e, 3, 7),
+	} {
 		_, err := a.Act(context.Background(), s, 1)
 		require.ErrorContains(t, err, "seat 1 has no legal action")
 	}
