@@ -34,10 +34,10 @@ func hostMatch(t *testing.T, ctx context.Context, a, b string, flags ...string) 
 // program builds this program.
 func program(t *testing.T) string {
 	t.Helper()
-	exe := filepath.Join(t.TempDir(), "agents")
-	out, err := exec.Command("go", "build", "-o", exe, ".").CombinedOutput()
-	require.NoError(t, err, string(out))
-	return exe
+	return built.Once("agents", func(path string) {
+		out, err := exec.Command("go", "build", "-o", path, ".").CombinedOutput()
+		require.NoError(t, err, string(out))
+	})
 }
 
 func TestHostPlaysTwoPrograms(t *testing.T) {

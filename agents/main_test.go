@@ -4,15 +4,28 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"blockyard/agents/wintetrisabi/compile"
 	"blockyard/datasets/record"
 	"blockyard/env/games"
 )
+
+// TestMain lets the tests' own program be the process that a solver's library runs in.
+func TestMain(m *testing.M) {
+	if status, asked := servePlugin(os.Args[1:]); asked {
+		os.Exit(status)
+	}
+	compile.Run(m, &built)
+}
+
+// built is what the tests have built.
+var built compile.Dir
 
 // agents runs a command line and returns its status, output and errors.
 func agents(ctx context.Context, line string) (int, string, string) {

@@ -5,7 +5,6 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -16,17 +15,15 @@ import (
 	"blockyard/agents/wintetrisabi/host"
 )
 
-// TestMain lets the tests' own program be the process that a solver's library runs in.
-func TestMain(m *testing.M) {
-	if status, asked := servePlugin(os.Args[1:]); asked {
-		os.Exit(status)
-	}
-	os.Exit(m.Run())
+// solver compiles a solver in C.
+func solver(t *testing.T, source string) string {
+	return built.Once(filepath.Base(source)+".so", func(path string) {
+		compile.C(t, "-shared", "-fPIC", "-o", path, "wintetrisabi/"+source)
+	})
 }
 
 func TestPlayWithALibrary(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "solver.so")
-	compile.C(t, "-shared", "-fPIC", "-o", file, "wintetrisabi/lib/examples/solver.c")
+	file := solver(t, "lib/examples/solver.c")
 	ctx := context.Background()
 	status, out, errs := agents(ctx, "play wintetris --games 2 --plugin "+file)
 	require.Zero(t, status, errs)
@@ -73,8 +70,7 @@ func TestPlayWithALibrary(t *testing.T) {
 
 // TestPlayWithALibraryThatCrashes: every game is told of, and the status says it.
 func TestPlayWithALibraryThatCrashes(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "solver.so")
-	compile.C(t, "-shared", "-fPIC", "-o", file, "wintetrisabi/host/testdata/misbehave.c")
+	file := solver(t, "host/testdata/misbehave.c")
 	status, out, errs := agents(context.Background(), "play wintetris --games 3 --quiet --options crash --plugin "+file)
 	require.Equal(t, 1, status)
 	require.Equal(t, 3, strings.Count(out, " fault\n"), out)

@@ -1,14 +1,51 @@
-// Package compile builds programs and libraries in C and C++ for tests, warnings being
-// errors. A missing compiler fails a test: hosts and solvers in those languages are what the
-// tests are about.
+// Package compile builds programs and libraries in C and C++ for tests. Warnings are errors,
+// and so is a missing compiler: hosts and solvers in those languages are what the tests are
+// about. A Dir compiles everything once per run of a package's tests.
 package compile
 
 import (
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 )
+
+// A Dir is a folder of build results that the tests of a package share.
+type Dir struct {
+	path string
+	mu   sync.Mutex
+	done map[string]*sync.Once
+}
+
+// Run runs a package's tests with a Dir, which it removes afterwards, and exits.
+func Run(m *testing.M, d *Dir) {
+	var err error
+	if d.path, err = os.MkdirTemp("", "compile"); err != nil {
+		panic(err)
+	}
+	status := m.Run()
+	_ = os.RemoveAll(d.path)
+	os.Exit(status)
+}
+
+// Once returns the path of the file name in the folder. The first call for a name builds it.
+func (d *Dir) Once(name string, build func(path string)) string {
+	d.mu.Lock()
+	if d.done == nil {
+		d.done = map[string]*sync.Once{}
+	}
+	once := d.done[name]
+	if once == nil {
+		once = new(sync.Once)
+		d.done[name] = once
+	}
+	d.mu.Unlock()
+	path := filepath.Join(d.path, name)
+	once.Do(func() { build(path) })
+	return path
+}
 
 var strict = []string{"-Wall", "-Wextra", "-Wpedantic", "-Werror", "-O2", "-g0"}
 

@@ -8,16 +8,11 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"blockyard/agents/wintetrisabi/compile"
 	"blockyard/env/wintetris"
 )
 
-// benchSolver is the example in C, which has little to think after a piece's first tick.
-func benchSolver(b *testing.B) string {
-	out := b.TempDir() + "/solver.so"
-	compile.C(b, "-shared", "-fPIC", "-o", out, "../lib/examples/solver.c")
-	return out
-}
+// benchSolver is the example in C, which has little to compute after a piece's first tick.
+func benchSolver(b *testing.B) string { return built(b, "../lib/examples/solver.c") }
 
 // BenchmarkProcess is a tick asked of a library in its own process.
 func BenchmarkProcess(b *testing.B) {

@@ -35,18 +35,24 @@ func TestMain(m *testing.M) {
 		_ = host.Serve(os.Args[2])
 		os.Exit(1)
 	}
-	os.Exit(m.Run())
+	compile.Run(m, &libraries)
 }
+
+// libraries are what the tests have built.
+var libraries compile.Dir
 
 // A build is the library, built as its users do, and the programs around it.
 type build struct{ dir, library string }
 
+// newBuild returns the library built with flags, once for the run of the tests.
 func newBuild(t testing.TB, flags ...string) build {
-	dir := t.TempDir()
-	b := build{dir, filepath.Join(dir, "libwintetris_solver.so")}
-	compile.Library(t, ".", b.library, flags...)
-	return b
+	dir := libraries.Once("build"+strings.Join(flags, ""), func(path string) {
+		compile.Library(t, ".", filepath.Join(path, libraryName), flags...)
+	})
+	return build{dir, filepath.Join(dir, libraryName)}
 }
+
+const libraryName = "libwintetris_solver.so"
 
 // program compiles a C program that links the library.
 func (b build) program(t testing.TB, source string) string {
@@ -63,6 +69,7 @@ func output(t testing.TB, program string, args ...string) string {
 }
 
 func TestLibrary(t *testing.T) {
+	t.Parallel()
 	b := newBuild(t)
 	t.Run("header", b.header)
 	t.Run("C host", b.hostC)
@@ -252,6 +259,7 @@ func holds(t *testing.T, out string, want []string) {
 
 // TestCrashes is about solvers that crash: their calls fail, and nothing else does.
 func TestCrashes(t *testing.T) {
+	t.Parallel()
 	b := newBuild(t, "-tags", "wtfault")
 	holds(t, output(t, b.program(t, "testdata/probe.c"), "crash"), []string{
 		"abi 1", "crash=nil -3 the solver failed: runtime error: invalid memory address", "after-nil 0 0",
