@@ -20,11 +20,10 @@ func (p *program) collect(pkg *packages.Package) error {
 		for _, d := range f.Decls {
 			switch d := d.(type) {
 			case *ast.FuncDecl:
-				one := &decl{pkg: pkg, fn: d}
-				p.add(one, d.Name)
 				if d.Recv == nil && d.Name.Name == "init" {
-					p.inits = append(p.inits, one)
+					return fmt.Errorf("%s: func init: initialize the variables where they are declared", p.at(d.Pos()))
 				}
+				p.add(&decl{pkg: pkg, fn: d}, d.Name)
 			case *ast.GenDecl:
 				p.collectGroup(pkg, d)
 			}

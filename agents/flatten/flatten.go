@@ -7,12 +7,12 @@
 //   - load.go reads and type-checks the packages; language.go type-checks them again as Lang.
 //   - fold.go replaces an if statement under a constant condition by the branch that is taken.
 //   - reach.go finds the declarations that func main needs; all others are dropped.
-//   - language.go, library.go and inits.go refuse what one file in Lang cannot express: newer language,
-//     newer library functions, and an order of initialization that would change.
+//   - language.go and library.go refuse language and library functions newer than Lang.
 //   - names.go gives every package-level declaration a unique name.
 //   - print.go prints the declarations without comments, as gofmt would.
 //
-// Assembly, embedded files and packages of other modules are refused too. Every refusal names the place.
+// Assembly, embedded files, packages of other modules and init functions, which one package would run at another
+// time than several packages do, are refused too. Every refusal names the place.
 package flatten
 
 import (
@@ -57,7 +57,7 @@ func (p *program) flatten(header []string) ([]byte, error) {
 			p.foldTypes(pkg.TypesInfo, f)
 		}
 	}
-	for _, step := range []func() error{p.reach, p.checkInits, p.checkLibrary, p.checkLanguage} {
+	for _, step := range []func() error{p.reach, p.checkLibrary, p.checkLanguage} {
 		if err := step(); err != nil {
 			return nil, err
 		}

@@ -25,7 +25,6 @@ type program struct {
 	decls map[types.Object]*decl // every package-level object and method of pkgs
 	order []*decl                // in source order, dependencies first
 	live  map[types.Object]bool  // objects that main needs
-	inits []*decl                // functions named init, in the order they run
 
 	called map[string]bool // names of methods that are called through interfaces of the module
 

@@ -14,7 +14,7 @@ import (
 // with one name, the most used one keeps it; the others get their package's name in front.
 // Exported names stay exported.
 func (p *program) name() {
-	taken := map[string]bool{"_": true, "init": true}
+	taken := map[string]bool{"_": true}
 	for _, n := range types.Universe.Names() {
 		taken[n] = true
 	}
@@ -53,7 +53,7 @@ func (p *program) byUse() []types.Object {
 	var objs []types.Object
 	for _, d := range p.order {
 		for _, o := range d.objs {
-			if p.live[o] && o.Parent() == d.pkg.Types.Scope() && o.Name() != "init" {
+			if p.live[o] && o.Parent() == d.pkg.Types.Scope() {
 				objs = append(objs, o)
 			}
 		}

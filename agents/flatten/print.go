@@ -7,7 +7,9 @@ import (
 	"go/format"
 	"go/token"
 	"go/types"
+	"regexp"
 	"sort"
+	"strconv"
 	"strings"
 
 	"golang.org/x/tools/go/ast/astutil"
@@ -34,13 +36,16 @@ func (p *program) print(header []string) ([]byte, error) {
 	}
 	src, err := format.Source(out.Bytes())
 	if err == nil {
-		src, err = format.Source(compact(src))
+		src, err = format.Source(emptyLine.ReplaceAll(src, []byte("\n$1")))
 	}
 	if err != nil {
 		return nil, fmt.Errorf("the result is not valid Go: %w", err)
 	}
 	return src, nil
 }
+
+// emptyLine matches empty lines inside a declaration. They are removed; those in front of declarations stay.
+var emptyLine = regexp.MustCompile(`\n\n+([\t)}])`)
 
 func (p *program) printImports(out *bytes.Buffer) {
 	var lines []string
@@ -118,7 +123,8 @@ func (p *program) prune(g *ast.GenDecl) *ast.GenDecl {
 	return out
 }
 
-// rename gives every identifier its new name, and removes the comments.
+// rename gives every identifier its new name, and removes the comments. It writes raw strings of several lines as
+// interpreted ones, so that an empty line is never part of a string.
 func (p *program) rename(info *types.Info, node ast.Node) {
 	astutil.Apply(node, func(c *astutil.Cursor) bool {
 		switch n := c.Node().(type) {
@@ -137,6 +143,11 @@ func (p *program) rename(info *types.Info, node ast.Node) {
 			}
 		case *ast.Ident:
 			n.Name = p.renamed(info, n)
+		case *ast.BasicLit:
+			if n.Kind == token.STRING && strings.Contains(n.Value, "\n") {
+				text, _ := strconv.Unquote(n.Value) // it was parsed, so it is valid
+				n.Value = strconv.Quote(text)
+			}
 		case *ast.InterfaceType:
 			n.Methods = p.calledMethods(n.Methods)
 		case *ast.Field:

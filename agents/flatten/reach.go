@@ -25,11 +25,6 @@ func (p *program) reach() error {
 	r := &reacher{program: p,
 		walked: map[ast.Node]bool{}, uncalled: map[string][]signature{}}
 	r.stdlibInterfaces()
-	for _, d := range p.inits {
-		if err := r.mark(d.objs[0]); err != nil {
-			return err
-		}
-	}
 	if err := r.mark(main); err != nil {
 		return err
 	}

@@ -32,20 +32,13 @@ func blockingScript(slack time.Duration) script {
 func playBlocking(ctx context.Context, t *trial, seats, own int, slack time.Duration) error {
 	s := blocking.New(seats, 0)
 	s.Reset(uint64(10*seats + own))
-	first := partner{func(context.Context, []string) (string, error) { return s.List(int(s.Turn))[0].String(), nil }}
 	ref := &blockingbot.Referee{State: s, Watch: func(s *blocking.State, seat int, a env.Action) {
 		if seat == own {
 			t.answered(s, seat, a)
 		}
 	}}
-	limits := contest.FixedPerMove(blockingbot.FirstTime, blockingbot.LaterTime, slack)
-	host := ref.Host(limits, func(seat int) (contest.Asker, error) {
-		if seat == own {
-			return t.start()
-		}
-		return first, nil
-	})
-	_, err := host.Play(ctx)
+	host := ref.Host(contest.FixedPerMove(blockingbot.FirstTime, blockingbot.LaterTime, slack), nil)
+	err := t.host(ctx, host, own, func([]string) (string, error) { return s.List(int(s.Turn))[0].String(), nil })
 	if fault := ref.Outcome().Faults[own]; err == nil && fault != "" {
 		return fmt.Errorf("seat %d of %d: eliminated: %s", own, seats, fault)
 	}

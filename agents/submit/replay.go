@@ -105,14 +105,25 @@ func (b *subject) Ask(ctx context.Context, lines []string, limit time.Duration) 
 	return line, cut, elapsed, err
 }
 
-// A partner plays the other seats in this process.
-type partner struct {
-	answer func(ctx context.Context, lines []string) (string, error)
+// host plays a whole game of h: the bot plays seat own, and opponent the others.
+func (t *trial) host(ctx context.Context, h contest.Host, own int, opponent partner) error {
+	h.Start = func(seat int) (contest.Asker, error) {
+		if seat == own {
+			return t.start()
+		}
+		return opponent, nil
+	}
+	h.MustStart = true
+	_, err := h.Play(ctx)
+	return err
 }
 
+// A partner is a bot in this process, which answers the lines of a request.
+type partner func(lines []string) (string, error)
+
 // Ask implements contest.Asker.
-func (p partner) Ask(ctx context.Context, lines []string, _ time.Duration) (string, bool, time.Duration, error) {
-	line, err := p.answer(ctx, lines)
+func (p partner) Ask(_ context.Context, lines []string, _ time.Duration) (string, bool, time.Duration, error) {
+	line, err := p(lines)
 	return line, false, 0, err
 }
 

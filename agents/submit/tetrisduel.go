@@ -33,22 +33,15 @@ func playDuel(ctx context.Context, t *trial, seat int, budget time.Duration) err
 		}
 	}
 	baseline := search.NewGreedy(tetrisduel.Game, tetrisduelbot.NewHand())
-	opponent := partner{func(ctx context.Context, lines []string) (string, error) {
+	host := contest.Host{Referee: ref, Limits: contest.TotalBudget(budget)}
+	err := t.host(ctx, host, seat, func(lines []string) (string, error) {
 		if !strings.HasPrefix(lines[0], "turn ") {
 			return "ready", nil
 		}
 		s := *ref.State
 		a, err := baseline.Act(ctx, &s, s.Mover())
 		return tetrisduel.Game.Text(a), err
-	}}
-	host := contest.Host{Referee: ref, Limits: contest.TotalBudget(budget), MustStart: true}
-	host.Start = func(at int) (contest.Asker, error) {
-		if at == seat {
-			return t.start()
-		}
-		return opponent, nil
-	}
-	_, err := host.Play(ctx)
+	})
 	out := ref.Outcome()
 	if err == nil && out.Winner != seat && out.Reason != "limit" && out.Reason != "overflow" {
 		return fmt.Errorf("lost by %s at half-turn %d", out.Reason, out.Rounds)

@@ -42,13 +42,9 @@ var boxes = [Pieces]struct {
 
 // pieces are the orientations of every piece; minX and maxY of each orientation turn a
 // box corner into the anchor an action names.
-var (
-	pieces [Pieces]falling.Piece
-	minX   [Pieces][4]int
-	maxY   [Pieces][4]int
-)
+var pieces, minX, maxY = orient()
 
-func init() {
+func orient() (pieces [Pieces]falling.Piece, minX, maxY [Pieces][4]int) {
 	for p, b := range boxes {
 		turns := 4
 		if p == O {
@@ -75,6 +71,7 @@ func init() {
 		}
 		pieces[p] = falling.NewPiece(b.n, oriented...)
 	}
+	return pieces, minX, maxY
 }
 
 // spawnX is the column of the box's left edge at spawn; its top edge is in row -1.

@@ -1,6 +1,7 @@
 package netpack
 
 import (
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"math"
@@ -9,6 +10,9 @@ import (
 
 	"blockyard/agents/mlp"
 )
+
+// most is the greatest number of weights that a text can hold.
+const most = 1 << 22
 
 // Decode returns the network that Encode wrote.
 func Decode(text string) (*mlp.Net, error) {
@@ -27,64 +31,44 @@ func Decode(text string) (*mlp.Net, error) {
 	if len(sizes) < 3 || len(sizes)%2 == 0 || sizes[0] < Fewest || sizes[0] > Exact {
 		return nil, fmt.Errorf("netpack: first line %.60q", text[:end])
 	}
-	r := reader{text: text[end+1:], bits: uint(sizes[0])}
+	data, err := base64.RawStdEncoding.DecodeString(text[end+1:]) // line feeds are skipped
+	if err != nil {
+		return nil, fmt.Errorf("netpack: %w", err)
+	}
+	r := reader{data: data, bits: uint(sizes[0])}
 	var layers []mlp.Layer
-	total := 0
 	for i := 1; i < len(sizes); i += 2 {
 		l := mlp.Layer{In: sizes[i], Out: sizes[i+1]}
-		if total += (l.In + 1) * l.Out; l.In > most/l.Out || total > most || total*sizes[0]/6 > len(text) {
-			return nil, fmt.Errorf("netpack: %d weights are more than there are", total)
+		if l.In > most/l.Out || (l.In+1)*l.Out*sizes[0] > 8*len(r.data)+int(r.held) {
+			return nil, fmt.Errorf("netpack: the text ends before layer %d", len(layers)+1)
 		}
 		l.W, l.B = r.take(l.In*l.Out), r.take(l.Out)
 		layers = append(layers, l)
 	}
-	if r.err == nil && strings.Trim(r.text, "\n") != "" {
-		r.err = errors.New("netpack: something follows the last weight")
-	}
-	if r.err != nil {
-		return nil, r.err
+	if len(r.data) > 0 {
+		return nil, errors.New("netpack: something follows the last weight")
 	}
 	return mlp.New(layers)
 }
 
+// A reader takes weights from the front of data.
 type reader struct {
-	text string
+	data []byte
 	bits uint
-	hold uint64
+	hold uint64 // its last held bits are taken from data, but not part of a weight yet
 	held uint
-	err  error
 }
 
 func (r *reader) take(n int) []float32 {
 	out := make([]float32, n)
 	for i := range out {
 		for r.held < r.bits {
-			r.hold = r.hold<<6 | r.sixBits()
-			r.held += 6
+			r.hold = r.hold<<8 | uint64(r.data[0])
+			r.data = r.data[1:]
+			r.held += 8
 		}
 		r.held -= r.bits
 		out[i] = math.Float32frombits(uint32(r.hold>>r.held) & (1<<r.bits - 1) << (Exact - r.bits))
 	}
 	return out
-}
-
-func (r *reader) sixBits() uint64 {
-	for len(r.text) > 0 {
-		c := r.text[0]
-		r.text = r.text[1:]
-		if c == '\n' {
-			continue
-		}
-		if v := strings.IndexByte(alphabet, c); v >= 0 {
-			return uint64(v)
-		}
-		if r.err == nil {
-			r.err = fmt.Errorf("netpack: character %q", c)
-		}
-		return 0
-	}
-	if r.err == nil {
-		r.err = errors.New("netpack: the text ends too early")
-	}
-	return 0
 }

@@ -2,17 +2,17 @@
 // The text is base64 of the leading bits of every weight:
 //
 //	24 122 64 64 1
-//	<6 bits per character, most significant first, with the 64 characters of RFC 4648>
+//	<RFC 4648, standard alphabet, without padding, in lines of 120 characters>
 //
 // The first line holds the number of bits per weight (1 sign, 8 exponent, the rest mantissa), then the
-// inputs and outputs of every layer. The weights follow layer by layer: the matrix row by row,
-// then the biases. Line feeds between them have no meaning.
+// inputs and outputs of every layer. The weights follow layer by layer, most significant bit first:
+// the matrix row by row, then the biases.
 package netpack
 
 import (
+	"encoding/base64"
 	"fmt"
 	"math"
-	"strconv"
 	"strings"
 
 	"blockyard/agents/mlp"
@@ -24,11 +24,8 @@ const (
 	Fewest = 12
 )
 
-const (
-	alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
-	width    = 120     // characters per line
-	most     = 1 << 22 // weights a text can hold
-)
+// width is the number of characters per line.
+const width = 120
 
 // Round rounds x to the nearest number with the given number of leading bits. A number that would become
 // infinite is truncated instead. Rounding a rounded number does not change it.
@@ -50,46 +47,30 @@ func Encode(net *mlp.Net, bits int) (string, error) {
 	if bits < Fewest || bits > Exact {
 		return "", fmt.Errorf("netpack: %d bits per weight, want %d to %d", bits, Fewest, Exact)
 	}
-	head := strconv.Itoa(bits)
-	p := packer{bits: uint(bits)}
+	var out strings.Builder
+	fmt.Fprint(&out, bits)
+	var data []byte
+	var hold uint64 // its last held bits are not in data yet
+	held := 0
 	for _, l := range net.Layers() {
-		head += fmt.Sprintf(" %d %d", l.In, l.Out)
-		p.add(l.W)
-		p.add(l.B)
-	}
-	p.flush()
-	return head + "\n" + p.out.String(), nil
-}
-
-type packer struct {
-	out  strings.Builder
-	bits uint
-	hold uint64 // the last held bits of it are not yet written
-	held uint
-	n    int // characters written
-}
-
-func (p *packer) add(xs []float32) {
-	for _, x := range xs {
-		p.hold = p.hold<<p.bits | uint64(math.Float32bits(Round(x, int(p.bits)))>>(Exact-p.bits))
-		p.held += p.bits
-		for p.held >= 6 {
-			p.held -= 6
-			p.put(p.hold >> p.held & 63)
+		fmt.Fprintf(&out, " %d %d", l.In, l.Out)
+		for _, xs := range [][]float32{l.W, l.B} {
+			for _, x := range xs {
+				hold = hold<<bits | uint64(math.Float32bits(Round(x, bits))>>(Exact-bits))
+				for held += bits; held >= 8; {
+					held -= 8
+					data = append(data, byte(hold>>held))
+				}
+			}
 		}
 	}
-}
-
-func (p *packer) put(v uint64) {
-	if p.n > 0 && p.n%width == 0 {
-		p.out.WriteByte('\n')
+	if held > 0 {
+		data = append(data, byte(hold<<(8-held)))
 	}
-	p.out.WriteByte(alphabet[v])
-	p.n++
-}
-
-func (p *packer) flush() {
-	if p.held > 0 {
-		p.put(p.hold << (6 - p.held) & 63)
+	out.WriteByte('\n')
+	text := base64.RawStdEncoding.EncodeToString(data)
+	for ; len(text) > width; text = text[width:] {
+		out.WriteString(text[:width] + "\n")
 	}
+	return out.String() + text, nil
 }

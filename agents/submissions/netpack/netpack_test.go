@@ -82,6 +82,7 @@ func TestDecodeRefuses(t *testing.T) {
 		"a bad letter":   strings.Replace(good, "\n", "\n!", 1)[:len(good)],
 		"too many bits":  "33 1 1\nAAAA",
 		"an odd line":    "20 4 3 3\nAAAA",
+		"a bit short":    "25 1 1\nAAAAAAAA",
 		"absurd sizes":   "20 4000000 4000000\nAAAA",
 		"negative sizes": "20 -4 3\nAAAA",
 	} {

@@ -9,8 +9,13 @@ import (
 	"sample/rules"
 )
 
-// weights is replaced.
 const debug = false
+
+const poem = `one
+
+	"two"
+}
+`
 
 func main() {
 	if debug {
@@ -36,6 +41,7 @@ func main() {
 	default:
 		fmt.Println("no Stringer")
 	}
+	fmt.Print(poem)
 	loops(5)
 	fmt.Fprintln(os.Stderr, "done")
 }

@@ -70,14 +70,13 @@ var neverUsed = unneeded()
 
 func unneeded() int { return len(table) }
 
-var squares [4]int
+var squares, spareHalf = halves()
 
-func init() {
+func halves() (squares, rest [4]int) {
 	for i := range squares {
 		squares[i] = Square(i)
 	}
+	return squares, rest
 }
-
-func init() { squares[0] = 100 }
 
 func Squares() [4]int { return squares }
