@@ -33,7 +33,11 @@ func newProgress(run *selfplay.Run, out io.Writer) *progress {
 			progressbar.OptionSetPredictTime(true), progressbar.OptionFullWidth())
 	}
 	run.OnGate = func(done, of int) {
-		p.show(fmt.Sprintf("gate %d of %d: %d of %d games", run.Counts.Gated+1, run.Options.Gates, done, of))
+		most := ""
+		if run.Options.For > 0 {
+			most = "up to "
+		}
+		p.show(fmt.Sprintf("gate %d of %d: %d of %s%d games", run.Counts.Gated+1, run.Options.Gates, done, most, of))
 	}
 	return p
 }
@@ -57,7 +61,8 @@ func (p *progress) after(gated bool) {
 func (p *progress) show(text string) {
 	if p.bar != nil {
 		p.bar.Describe(text)
-		_ = p.bar.Set(int(p.run.Progress() * barSteps)) // a terminal that cannot be written to
+		// A full bar could not be cleared. The error is that of a terminal that cannot be written to.
+		_ = p.bar.Set(min(int(p.run.Progress()*barSteps), barSteps-1))
 		return
 	}
 	now := p.now()

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"image/color"
 	"math"
+	"strconv"
 
 	"blockyard/agents/mlp"
 
@@ -62,6 +63,27 @@ func newRowAxis(rows int) rowAxis {
 
 func (a rowAxis) of(rows int) float64 { return float64(rows) / a.unit }
 
+// fit makes the axis end a little after the last row.
+func (a rowAxis) fit(p *plot.Plot) {
+	p.X.Min, p.X.Max = 0, 1.01*a.end
+	p.X.Tick.Marker, p.Y.Tick.Marker = plot.TickerFunc(roundTicks), plot.TickerFunc(roundTicks)
+}
+
+// roundTicks are four to ten labels at multiples of 1, 2 or 5 times a power of ten.
+func roundTicks(least, most float64) (ticks []plot.Tick) {
+	step := math.Pow(10, math.Floor(math.Log10((most-least)/4)))
+	for _, times := range []float64{5, 2} {
+		if (most-least)/(times*step) >= 4 {
+			step *= times
+			break
+		}
+	}
+	for i := math.Ceil(least / step); i*step <= most; i++ {
+		ticks = append(ticks, plot.Tick{Value: i * step, Label: strconv.FormatFloat(i*step, 'g', 4, 64)})
+	}
+	return ticks
+}
+
 // intervals are scores as a plotter wants them.
 type intervals struct {
 	plotter.XYs
@@ -89,7 +111,7 @@ func (r *Run) scorePlot(x rowAxis) (*plot.Plot, error) {
 		return nil, err
 	}
 	p.Add(plotter.NewGrid(), line, dots, bars)
-	p.X.Min, p.X.Max = 0, x.end
+	x.fit(p)
 	if r.Game.Solo != nil {
 		p.Y.Label.Text = "points per game"
 		fitPoints(p, least, most)
@@ -97,7 +119,7 @@ func (r *Run) scorePlot(x rowAxis) (*plot.Plot, error) {
 	}
 	even := plotter.NewFunction(func(float64) float64 { return 0.5 })
 	even.Color = color.Gray{160}
-	even.XMax = math.Inf(1)
+	even.XMax = x.end
 	p.Add(even)
 	least, most = min(least, 0.5), max(most, 0.5)
 	pad := 0.1 * max(most-least, 0.1)
@@ -118,7 +140,7 @@ func fitPoints(p *plot.Plot, least, most float64) {
 func (r *Run) lossPlot(x rowAxis) (*plot.Plot, error) {
 	p := plot.New()
 	p.X.Label.Text, p.Y.Label.Text = x.label, "loss"
-	p.X.Min, p.X.Max = 0, x.end
+	x.fit(p)
 	var xys plotter.XYs
 	for _, c := range r.Losses {
 		xys = append(xys, plotter.XY{X: x.of(c.Rows), Y: c.Loss})
@@ -133,7 +155,7 @@ func (r *Run) lossPlot(x rowAxis) (*plot.Plot, error) {
 		return nil, err
 	}
 	p.Add(plotter.NewGrid(), line)
-	pad := 0.05 * max(p.Y.Max-p.Y.Min, 1e-6)
+	pad := 0.05 * max(p.Y.Max-p.Y.Min, 1e-3*p.Y.Max, 1e-9)
 	p.Y.Min, p.Y.Max = p.Y.Min-pad, p.Y.Max+pad
 	return p, nil
 }

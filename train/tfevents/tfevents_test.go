@@ -15,7 +15,7 @@ func readAll(t *testing.T, r io.Reader) []Event {
 	t.Helper()
 	var all []Event
 	for {
-		e, err := Read(r)
+		e, err := read(r)
 		if err == io.EOF {
 			return all
 		}
@@ -85,10 +85,10 @@ func TestReadRefuses(t *testing.T) {
 		"no proto":  {frame([]byte{0xff, 0xff}), "tfevents"},
 		"bad value": {frame([]byte{0x2a, 2, 0x0a, 9}), "tfevents"},
 	} {
-		_, err := Read(bytes.NewReader(c.file))
+		_, err := read(bytes.NewReader(c.file))
 		require.ErrorContains(t, err, c.says, name)
 	}
-	_, err := Read(bytes.NewReader(good[:5]))
+	_, err := read(bytes.NewReader(good[:5]))
 	require.ErrorIs(t, err, io.ErrUnexpectedEOF)
 }
 
@@ -96,11 +96,11 @@ func FuzzRead(f *testing.F) {
 	f.Add(encode(Event{Step: 1, Scalars: []Scalar{{"a", 1}}}))
 	f.Add(encode(Event{Version: "brain.Event:2"}))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		if e, err := Read(bytes.NewReader(frame(data))); err == nil && e.Version == "" {
-			again, err := Read(bytes.NewReader(frame(encode(e))))
+		if e, err := read(bytes.NewReader(frame(data))); err == nil && e.Version == "" {
+			again, err := read(bytes.NewReader(frame(encode(e))))
 			require.NoError(t, err)
 			require.Len(t, again.Scalars, len(e.Scalars))
 		}
-		_, _ = Read(bytes.NewReader(data)) // must not panic
+		_, _ = read(bytes.NewReader(data)) // must not panic
 	})
 }
