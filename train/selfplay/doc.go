@@ -20,9 +20,9 @@
 //	options.go   the settings that every algorithm has
 //	budget.go    progress, and when gates are due
 //	slot.go      games in progress
-//	nets.go      means of nets
+//	value.go     a net in training
 //	state.go     a run as a file, exactly
-//	statenets.go its nets and trainers
+//	statenets.go its nets
 //	point.go     what gates found, in words and as numbers
 //	curve.go     as a picture
 //	folder.go    weights, events, state and curve on disk

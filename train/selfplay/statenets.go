@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"blockyard/agents/mlp"
-	"blockyard/train/trainer"
 )
 
 // Nets in a state file are told apart by what the names of their tensors begin with.
@@ -13,14 +12,6 @@ const bestPrefix = "best."
 
 // AddNet adds a net under a prefix.
 func (s *State) AddNet(prefix string, n *mlp.Net) { s.add(prefix, n.Tensors()) }
-
-// AddTrainer adds the state of a trainer under a prefix, and returns its steps, which the
-// caller saves.
-func (s *State) AddTrainer(prefix string, t *trainer.Trainer) (steps int) {
-	tensors, steps := t.State()
-	s.add(prefix, tensors)
-	return steps
-}
 
 func (s *State) add(prefix string, tensors []mlp.Tensor) {
 	for _, t := range tensors {
@@ -61,14 +52,6 @@ func (s *State) NeedNet(prefix string, sizes []int) (*mlp.Net, error) {
 		err = fmt.Errorf("the saved run has no net %q", prefix)
 	}
 	return n, err
-}
-
-// SetTrainer restores the state that AddTrainer added.
-func (s *State) SetTrainer(prefix string, t *trainer.Trainer, steps int) error {
-	if err := t.SetState(s.under(prefix), steps); err != nil {
-		return fmt.Errorf("the trainer %q: %w", prefix, err)
-	}
-	return nil
 }
 
 // under returns the tensors with a prefix, without it.

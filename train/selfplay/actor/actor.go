@@ -22,9 +22,7 @@ import (
 	"errors"
 	"fmt"
 
-	"blockyard/agents/mlp"
 	"blockyard/env"
-	"blockyard/train/rows"
 	"blockyard/train/selfplay"
 	"blockyard/train/selfplay/lambda"
 	"blockyard/train/trainer"
@@ -36,19 +34,17 @@ const (
 	meanPrefix    = "actor mean."
 )
 
-// A Learner is an actor and its critic.
+// A Learner is an actor and its critic. The net as of the last fit plays, the mean is
+// gated and saved.
 type Learner struct {
+	*selfplay.Value
 	Critic *lambda.Learner
 
 	config   Config
 	run      *selfplay.Run
-	trainer  *trainer.Trainer
-	net      *mlp.Net // as of the last fit: it plays
-	mean     *mlp.Net // of net over the last fits: it is gated and saved
 	fits     int
 	pairs    [][env.MaxSeats]pairs // by slot
-	rows     rows.Rows             // of a rollout, two per pair
-	gains    []float32             // their advantages
+	gains    []float32             // the advantages of the pairs that Rows are made of
 	policies []*policy
 }
 
@@ -60,19 +56,8 @@ type pairs struct {
 
 // New begins with an actor that is a copy of the critic's net.
 func New(r *selfplay.Run, c Config, critic *lambda.Learner) (*Learner, error) {
-	return begin(r, c, critic, critic.Mean)
-}
-
-func begin(r *selfplay.Run, c Config, critic *lambda.Learner, from *mlp.Net) (*Learner, error) {
-	o := r.Options
-	t, err := trainer.New(trainer.Config{Sizes: o.Sizes(r.Game), Batch: c.ActorBatch, Loss: trainer.Logistic, Seed: o.Seed})
-	if err != nil {
-		return nil, err
-	}
-	return &Learner{
-		Critic: critic, config: c, run: r, trainer: t, net: from, mean: from,
-		pairs: make([][env.MaxSeats]pairs, len(r.Slots)), rows: rows.Rows{Game: r.Game},
-	}, t.SetNet(from)
+	v, err := selfplay.NewValue(r, trainer.Logistic, c.ActorBatch, critic.Mean)
+	return &Learner{Value: v, Critic: critic, config: c, run: r, pairs: make([][env.MaxSeats]pairs, len(r.Slots))}, err
 }
 
 // saved is an actor but for its tensors.
@@ -93,34 +78,25 @@ func Restore(r *selfplay.Run, c Config, critic *lambda.Learner, s *selfplay.Stat
 	if _, err := s.Get("actor", &x); err != nil {
 		return nil, err
 	}
-	mean, err := s.NeedNet(meanPrefix, r.Options.Sizes(r.Game))
+	l, err := New(r, c, critic)
 	if err != nil {
 		return nil, err
-	}
-	l, err := begin(r, c, critic, mean)
-	if err != nil {
-		return nil, err
-	}
-	if err := s.SetTrainer(trainerPrefix, l.trainer, x.Steps); err != nil {
-		return nil, fmt.Errorf("the actor: %w", err)
 	}
 	l.fits = x.Fits
-	l.net, err = l.trainer.Net()
-	return l, err
+	if err := l.Value.Restore(s, trainerPrefix, meanPrefix, x.Steps); err != nil {
+		return nil, fmt.Errorf("the actor: %w", err)
+	}
+	return l, nil
 }
 
 // Save implements selfplay.Learner.
 func (l *Learner) Save(s *selfplay.State) error {
-	x := saved{Steps: s.AddTrainer(trainerPrefix, l.trainer), Fits: l.fits}
-	s.AddNet(meanPrefix, l.mean)
+	x := saved{Steps: l.Value.Save(s, trainerPrefix, meanPrefix), Fits: l.fits}
 	return errors.Join(l.Critic.Save(s), s.Put("actor", x))
 }
 
 // Close implements selfplay.Learner.
-func (l *Learner) Close() error { return errors.Join(l.Critic.Close(), l.trainer.Close()) }
-
-// Net implements selfplay.Learner.
-func (l *Learner) Net() *mlp.Net { return l.mean }
+func (l *Learner) Close() error { return errors.Join(l.Critic.Close(), l.Value.Close()) }
 
 // Gated implements selfplay.Learner.
 func (l *Learner) Gated() error { return nil }
@@ -132,7 +108,7 @@ func (l *Learner) Rollout() selfplay.Rollout {
 	}
 	ro := l.Critic.Shared()
 	for _, p := range l.policies {
-		p.Net, p.TwoPly = l.net.Clone(), l.Critic.TwoPly()
+		p.Net, p.TwoPly = l.Now.Clone(), l.Critic.TwoPly()
 		ro.Policies = append(ro.Policies, p)
 	}
 	return ro
@@ -140,39 +116,34 @@ func (l *Learner) Rollout() selfplay.Rollout {
 
 // Fit implements selfplay.Learner: one pass of the critic, then one of the actor.
 func (l *Learner) Fit() error {
-	l.rows.Cut(0)
+	l.Rows.Cut(0)
 	l.gains = l.gains[:0]
 	l.Critic.Collect(func(slot, seat int, p *lambda.Path, returns []float32) {
 		l.add(&l.pairs[slot][seat], p.Steps, returns)
 	})
 	l.setTargets()
-	o, rate := l.run.Options, lambda.Fall(l.config.ActorFrom, l.config.ActorTo, l.config.begins, l.run.Progress())
+	rate := lambda.Fall(l.config.ActorFrom, l.config.ActorTo, l.config.begins, l.run.Progress())
 	shuffle := l.run.Shuffle()
-	if err := l.Critic.Pass(shuffle, rate); err != nil {
+	if err := l.Critic.FitRows(shuffle, rate); err != nil {
 		return err
 	}
 	l.run.Counts.Pairs += len(l.gains)
-	if _, err := l.rows.Pass(l.trainer, shuffle, l.config.ActorBatch, rate); err != nil {
-		return err
-	}
-	var err error
-	if l.net, err = l.trainer.Net(); err != nil {
+	if _, err := l.Pass(shuffle, rate); err != nil {
 		return err
 	}
 	l.fits++ // the net that the actor began as counts as one fit more
-	l.mean, err = selfplay.RunningMean(l.mean, l.net, l.fits+1, o.Mean)
-	return err
+	return l.Fitted(l.fits + 1)
 }
 
 // add appends a path's pairs, given the λ-returns of its steps. A pair counts only if
 // something is known of what came of it and of the step before it.
 func (l *Learner) add(p *pairs, steps []lambda.Step, returns []float32) {
-	n := 2 * len(l.rows.Game.Features)
+	n := 2 * len(l.Rows.Game.Features)
 	for i, t := range p.at {
 		if t == 0 || steps[t-1].Ended || returns[t] != returns[t] {
 			continue
 		}
-		l.rows.X = append(l.rows.X, p.x[i*n:(i+1)*n]...)
+		l.Rows.X = append(l.Rows.X, p.x[i*n:(i+1)*n]...)
 		l.gains = append(l.gains, returns[t]-steps[t-1].Value)
 	}
 }
@@ -186,9 +157,9 @@ func (l *Learner) setTargets() {
 	}
 	common := float32(sum / float64(max(1, len(l.gains))))
 	z := make([]float32, 2*len(l.gains))
-	l.net.Forward(l.rows.X, len(z), z)
+	l.Now.Forward(l.Rows.X, len(z), z)
 	for i, g := range l.gains {
 		d := float32(l.config.Step) * (g - common)
-		l.rows.Y = append(l.rows.Y, lambda.Odds(z[2*i])+d, lambda.Odds(z[2*i+1])-d)
+		l.Rows.Y = append(l.Rows.Y, lambda.Odds(z[2*i])+d, lambda.Odds(z[2*i+1])-d)
 	}
 }

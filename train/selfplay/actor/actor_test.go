@@ -6,6 +6,7 @@ import (
 
 	"blockyard/agents/mlp"
 	"blockyard/train/rows"
+	"blockyard/train/selfplay"
 	"blockyard/train/selfplay/lambda"
 	"blockyard/train/task"
 	"blockyard/train/trainer"
@@ -31,7 +32,8 @@ func TestPairsAreThePolicyGradient(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, trainer.SetNet(net))
 
-	l := &Learner{trainer: trainer, net: net, rows: rows.Rows{Game: game}, config: Config{Step: length}}
+	v := &selfplay.Value{Trainer: trainer, Now: net, Rows: rows.Rows{Game: game}}
+	l := &Learner{Value: v, config: Config{Step: length}}
 	one := func(i int) []float32 { x := make([]float32, 4); x[i] = 1; return x }
 	for i, w := range weight {
 		for j, v := range weight {
@@ -45,8 +47,8 @@ func TestPairsAreThePolicyGradient(t *testing.T) {
 		}
 	}
 	l.setTargets()
-	require.Len(t, l.rows.Y, 2*70)
-	_, got, err := trainer.Gradients(l.rows.X, l.rows.Y)
+	require.Len(t, l.Rows.Y, 2*70)
+	_, got, err := trainer.Gradients(l.Rows.X, l.Rows.Y)
 	require.NoError(t, err)
 
 	mean := 0.0
@@ -62,12 +64,12 @@ func TestPairsAreThePolicyGradient(t *testing.T) {
 
 func TestActorPassesOverWhatItCannotTell(t *testing.T) {
 	game := &task.Game{Features: []string{"a"}}
-	l := &Learner{rows: rows.Rows{Game: game}}
+	l := &Learner{Value: &selfplay.Value{Rows: rows.Rows{Game: game}}}
 	nan := float32(math.NaN())
 	steps := []lambda.Step{{Value: .1}, {Value: .2, Ended: true}, {Value: .3}, {Value: .4}, {Value: .5}}
 	p := &pairs{at: []int{0, 1, 2, 3, 4}, x: []float32{0, 0, 1, 10, 2, 20, 3, 30, 4, 40}}
 	l.add(p, steps, []float32{.9, .8, .7, .6, nan})
-	require.Equal(t, []float32{1, 10, 3, 30}, l.rows.X, "not the first of a rollout or a game, not the unknown")
+	require.Equal(t, []float32{1, 10, 3, 30}, l.Rows.X, "not the first of a rollout or a game, not the unknown")
 	require.InDeltaSlice(t, []float32{.7, .3}, l.gains, 1e-6)
 }
 
@@ -79,7 +81,7 @@ func TestFitForgets(t *testing.T) {
 	require.NotZero(t, pairs)
 	require.NoError(t, r.Step())
 	require.Equal(t, r.Counts.Pairs-pairs, len(l.gains))
-	require.Equal(t, 2*len(l.gains), l.rows.Len())
+	require.Equal(t, 2*len(l.gains), l.Rows.Len())
 }
 
 // An actor learns to take the most, from the pairs alone and whichever net it begins as.
@@ -112,8 +114,8 @@ func TestActorLearns(t *testing.T) {
 // The actor begins as the critic.
 func TestActorBeginsAsItsCritic(t *testing.T) {
 	r, l, _ := start(t, takes, nil)
-	require.Same(t, l.Critic.Net(), r.Net())
-	now, err := l.trainer.Net()
+	require.Equal(t, l.Critic.Net().Tensors(), r.Net().Tensors())
+	now, err := l.Trainer.Net()
 	require.NoError(t, err)
 	require.Equal(t, l.Critic.Net().Tensors(), now.Tensors())
 }

@@ -23,7 +23,7 @@ type policy struct {
 
 func newPolicy(l *Learner) *policy {
 	return &policy{
-		Search: afterstate.New(l.run.Game, l.net, l.Critic.Config.DeepWidth),
+		Search: afterstate.New(l.run.Game, l.Now, l.Critic.Config.DeepWidth),
 		Notes:  l.Critic.Notes, learner: l,
 	}
 }

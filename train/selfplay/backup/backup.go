@@ -19,7 +19,6 @@ import (
 	"math"
 
 	"blockyard/agents/mlp"
-	"blockyard/train/rows"
 	"blockyard/train/selfplay"
 	"blockyard/train/trainer"
 )
@@ -34,31 +33,23 @@ const (
 	basePrefix  = "base."
 )
 
-// A Learner is a net, its trainer and its base.
+// A Learner is a net in training and its base.
 type Learner struct {
-	config  Config
-	run     *selfplay.Run
-	trainer *trainer.Trainer
-	mean    *mlp.Net // of the trainer's weights over the last fits of the stage
-	base    *mlp.Net // plays, and its values are improved on
+	*selfplay.Value
+	config Config
+	run    *selfplay.Run
+	base   *mlp.Net // plays, and its values are improved on
 
-	average  float64 // running mean of what a ply more changes
-	fits     int     // of this stage
-	samples  []samples
-	rows     rows.Rows
+	average  float64   // running mean of what a ply more changes
+	fits     int       // of this stage
+	samples  []samples // by slot
 	policies []*policy
 }
 
 // New begins with a net.
 func New(r *selfplay.Run, c Config, from *mlp.Net) (*Learner, error) {
-	o := r.Options
-	t, err := trainer.New(trainer.Config{Sizes: o.Sizes(r.Game), Batch: o.Batch, Loss: trainer.Square, Seed: o.Seed})
-	if err != nil {
-		return nil, err
-	}
-	l := &Learner{config: c, run: r, trainer: t, mean: from, base: from}
-	l.samples, l.rows = make([]samples, len(r.Slots)), rows.Rows{Game: r.Game}
-	return l, t.SetNet(from)
+	v, err := selfplay.NewValue(r, trainer.Square, r.Options.Batch, from)
+	return &Learner{Value: v, config: c, run: r, base: from, samples: make([]samples, len(r.Slots))}, err
 }
 
 // saved is a backup but for its nets.
@@ -84,35 +75,21 @@ func Restore(r *selfplay.Run, c Config, s *selfplay.State) (*Learner, error) {
 		return nil, err
 	}
 	var x saved
-	var steps int
 	_, err = s.Get("backup", &x)
-	_, also := s.Get("steps", &steps)
-	if err = errors.Join(err, also, s.SetTrainer("", l.trainer, steps)); err != nil {
-		return nil, err
-	}
 	l.average, l.fits = x.Average, x.Fits
-	l.mean, err = s.NeedNet(netPrefix, r.Options.Sizes(r.Game))
-	return l, err
+	return l, errors.Join(err, l.RestoreMain(s, netPrefix))
 }
 
 // Save implements selfplay.Learner.
 func (l *Learner) Save(s *selfplay.State) error {
-	steps := s.AddTrainer("", l.trainer)
-	s.AddNet(netPrefix, l.mean)
 	s.AddNet(basePrefix, l.base)
-	return errors.Join(s.Put("steps", steps), s.Put("backup", saved{l.average, l.fits}))
+	return errors.Join(l.SaveMain(s, netPrefix), s.Put("backup", saved{l.average, l.fits}))
 }
-
-// Close implements selfplay.Learner.
-func (l *Learner) Close() error { return l.trainer.Close() }
-
-// Net implements selfplay.Learner.
-func (l *Learner) Net() *mlp.Net { return l.mean }
 
 // Gated implements selfplay.Learner: it begins a stage with the net as the base.
 func (l *Learner) Gated() error {
-	l.base, l.average, l.fits = l.mean, 0, 0
-	return l.trainer.SetNet(l.mean)
+	l.base, l.average, l.fits = l.Mean, 0, 0
+	return l.Trainer.SetNet(l.Mean)
 }
 
 // Rollout implements selfplay.Learner.
@@ -134,33 +111,28 @@ func (l *Learner) Fit() error {
 	l.collect()
 	counts, shuffle := &l.run.Counts, l.run.Shuffle()
 	for pass := range passes {
-		loss, err := l.rows.Pass(l.trainer, shuffle, l.run.Options.Batch, l.rate())
+		loss, err := l.Pass(shuffle, l.rate())
 		if err != nil {
 			return err
 		}
-		if pass == 0 && l.rows.Len() > 0 {
+		if pass == 0 && l.Rows.Len() > 0 {
 			counts.Loss = loss
 		}
 	}
-	counts.Rows += l.rows.Len()
-	now, err := l.trainer.Net()
-	if err != nil {
-		return err
-	}
+	counts.Rows += l.Rows.Len()
 	l.fits++
-	l.mean, err = selfplay.RunningMean(l.mean, now, l.fits, l.run.Options.Mean)
-	return err
+	return l.Fitted(l.fits)
 }
 
 // collect turns the samples of all slots into rows with targets.
 func (l *Learner) collect() {
-	l.rows.Cut(0)
+	l.Rows.Cut(0)
 	var changes []float32
 	sum := 0.0
 	for i := range l.samples {
 		s := &l.samples[i]
-		l.rows.X = append(l.rows.X, s.x...)
-		l.rows.Y = append(l.rows.Y, s.base...)
+		l.Rows.X = append(l.Rows.X, s.x...)
+		l.Rows.Y = append(l.Rows.Y, s.base...)
 		changes = append(changes, s.change...)
 	}
 	for i, g := range changes {
@@ -171,7 +143,7 @@ func (l *Learner) collect() {
 		l.average += (sum/float64(len(changes)) - l.average) / float64(min(l.fits+1, averageOver))
 	}
 	for i, g := range changes {
-		l.rows.Y[i] += min(max(g-float32(l.average), -maxChange), maxChange)
+		l.Rows.Y[i] += min(max(g-float32(l.average), -maxChange), maxChange)
 	}
 }
 

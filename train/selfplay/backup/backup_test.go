@@ -61,20 +61,20 @@ func TestBackupLearns(t *testing.T) {
 	require.Same(t, base, l.base, "it stands still until a gate")
 	r.Play(l.Rollout())
 	l.collect()
-	before, after := make([]float32, l.rows.Len()), make([]float32, l.rows.Len())
-	base.Forward(l.rows.X, len(before), before)
-	l.mean.Forward(l.rows.X, len(after), after)
+	before, after := make([]float32, l.Rows.Len()), make([]float32, l.Rows.Len())
+	base.Forward(l.Rows.X, len(before), before)
+	l.Mean.Forward(l.Rows.X, len(after), after)
 	residual := func(values []float32) (sum float64) {
 		for i, v := range values {
-			d := float64(v - l.rows.Y[i])
+			d := float64(v - l.Rows.Y[i])
 			sum += d * d
 		}
 		return sum
 	}
-	require.Greater(t, l.rows.Len(), 100)
+	require.Greater(t, l.Rows.Len(), 100)
 	require.Less(t, residual(after), 0.9*residual(before))
 	require.NoError(t, l.Gated())
-	require.Same(t, l.mean, l.base, "a gate ends the stage")
+	require.Same(t, l.Mean, l.base, "a gate ends the stage")
 }
 
 // The mean over draws is that of the search written out.

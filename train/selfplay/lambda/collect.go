@@ -3,7 +3,7 @@ package lambda
 // Collect turns the paths of all slots into rows with targets. visit, if not nil, is
 // called for each path with the λ-returns of its steps, NaN where nothing is known.
 func (l *Learner) Collect(visit func(slot, seat int, p *Path, returns []float32)) {
-	l.rows.Cut(0)
+	l.Rows.Cut(0)
 	warm := l.Warm() && l.run.Game.Worth != nil
 	if warm {
 		l.rescale()
@@ -18,9 +18,9 @@ func (l *Learner) Collect(visit func(slot, seat int, p *Path, returns []float32)
 				}
 				l.add(p, targets, warm)
 			}
-			l.rows.X = append(l.rows.X, p.otherX...)
+			l.Rows.X = append(l.Rows.X, p.otherX...)
 			for _, w := range p.otherWorth {
-				l.rows.Y = append(l.rows.Y, l.opinion(w))
+				l.Rows.Y = append(l.Rows.Y, l.opinion(w))
 			}
 		}
 	}
@@ -47,6 +47,6 @@ func (l *Learner) add(p *Path, targets []float32, warm bool) {
 		if warm {
 			y += share * (l.opinion(p.Steps[i].worth) - y)
 		}
-		l.rows.X, l.rows.Y = append(l.rows.X, p.X[i*n:(i+1)*n]...), append(l.rows.Y, y)
+		l.Rows.X, l.Rows.Y = append(l.Rows.X, p.X[i*n:(i+1)*n]...), append(l.Rows.Y, y)
 	}
 }

@@ -5,43 +5,27 @@ import (
 	"math/rand/v2"
 
 	"blockyard/agents/mlp"
-	"blockyard/train/rows"
 	"blockyard/train/selfplay"
 	"blockyard/train/trainer"
 )
 
-// NetPrefix marks the mean net in a state file.
-const NetPrefix = "net."
+const netPrefix = "net."
 
-// A Learner is a value net and its trainer.
+// A Learner is a value net in training. Its mean plays.
 type Learner struct {
-	Config  Config
-	Trainer *trainer.Trainer
-	Mean    *mlp.Net // of the trainer's weights over the last fits: it plays
-	After   float64  // progress at which the learning rate begins to fall from RateFrom
-
-	Notes *Notes // of the current rollout
+	*selfplay.Value
+	Config Config
+	After  float64 // progress at which the learning rate begins to fall from RateFrom
+	Notes  *Notes  // of the current rollout
 
 	run      *selfplay.Run
-	rows     rows.Rows
 	policies []*policy
 }
 
 // New begins with a net, or with random weights if from is nil.
 func New(r *selfplay.Run, c Config, from *mlp.Net) (*Learner, error) {
-	o := r.Options
-	t, err := trainer.New(trainer.Config{Sizes: o.Sizes(r.Game), Batch: o.Batch, Loss: trainer.Logistic, Seed: o.Seed})
-	if err != nil {
-		return nil, err
-	}
-	if from != nil {
-		if err := t.SetNet(from); err != nil {
-			return nil, err
-		}
-	}
-	l := &Learner{Config: c, Trainer: t, After: c.Warm, Notes: NewNotes(r.Game, len(r.Slots)), run: r, rows: rows.Rows{Game: r.Game}}
-	l.Mean, err = t.Net()
-	return l, err
+	v, err := selfplay.NewValue(r, trainer.Logistic, r.Options.Batch, from)
+	return &Learner{Value: v, Config: c, After: c.Warm, Notes: NewNotes(r.Game, len(r.Slots)), run: r}, err
 }
 
 // Restore returns the learner that Save added to a state.
@@ -50,28 +34,11 @@ func Restore(r *selfplay.Run, c Config, s *selfplay.State) (*Learner, error) {
 	if err != nil {
 		return nil, err
 	}
-	var steps int
-	if _, err = s.Get("steps", &steps); err == nil {
-		err = s.SetTrainer("", l.Trainer, steps)
-	}
-	if err == nil {
-		l.Mean, err = s.NeedNet(NetPrefix, r.Options.Sizes(r.Game))
-	}
-	return l, err
+	return l, l.RestoreMain(s, netPrefix)
 }
 
 // Save implements selfplay.Learner.
-func (l *Learner) Save(s *selfplay.State) error {
-	steps := s.AddTrainer("", l.Trainer)
-	s.AddNet(NetPrefix, l.Mean)
-	return s.Put("steps", steps)
-}
-
-// Close implements selfplay.Learner.
-func (l *Learner) Close() error { return l.Trainer.Close() }
-
-// Net implements selfplay.Learner.
-func (l *Learner) Net() *mlp.Net { return l.Mean }
+func (l *Learner) Save(s *selfplay.State) error { return l.SaveMain(s, netPrefix) }
 
 // Gated implements selfplay.Learner.
 func (l *Learner) Gated() error { return nil }
@@ -106,26 +73,21 @@ func (l *Learner) TwoPly() bool { return l.run.Progress() >= 1-l.Config.Deep }
 // Fit implements selfplay.Learner.
 func (l *Learner) Fit() error {
 	l.Collect(nil)
-	return l.Pass(l.run.Shuffle(), l.rate())
+	return l.FitRows(l.run.Shuffle(), l.rate())
 }
 
-// Pass fits the collected rows once, counts them and moves the mean of the nets on.
-func (l *Learner) Pass(shuffle *rand.Rand, rate float64) error {
-	r := l.run
-	loss, err := l.rows.Pass(l.Trainer, shuffle, r.Options.Batch, rate)
+// FitRows fits the collected rows once and counts them.
+func (l *Learner) FitRows(shuffle *rand.Rand, rate float64) error {
+	counts := &l.run.Counts
+	loss, err := l.Pass(shuffle, rate)
 	if err != nil {
 		return err
 	}
-	if l.rows.Len() > 0 {
-		r.Counts.Loss = loss
+	if l.Rows.Len() > 0 {
+		counts.Loss = loss
 	}
-	r.Counts.Rows += l.rows.Len()
-	now, err := l.Trainer.Net()
-	if err != nil {
-		return err
-	}
-	l.Mean, err = selfplay.RunningMean(l.Mean, now, r.Counts.Iterations+1, r.Options.Mean)
-	return err
+	counts.Rows += l.Rows.Len()
+	return l.Fitted(counts.Iterations + 1)
 }
 
 func (l *Learner) rate() float64 {

@@ -51,7 +51,7 @@ func (l *Learner) gateGames(ctx context.Context) []result {
 	c, over := l.config, l.run.GateTimer(0.5)
 	stop := l.run.GateTimer(1)
 	all, played := make([]result, c.GateGames), make([]bool, c.GateGames)
-	policies := l.use(l.mean, false)
+	policies := l.use(l.Mean, false)
 	var reporting sync.Mutex
 	done := 0
 	l.run.Share(len(policies), c.GateGames, func(worker, i int) {

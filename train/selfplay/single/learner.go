@@ -7,7 +7,6 @@ import (
 	"strconv"
 
 	"blockyard/agents/mlp"
-	"blockyard/train/rows"
 	"blockyard/train/selfplay"
 	"blockyard/train/task"
 	"blockyard/train/trainer"
@@ -15,18 +14,16 @@ import (
 
 const meanPrefix = "mean."
 
-// A Learner is a value net, its trainer, and the steps of the rollouts that it keeps.
+// A Learner is a value net in training, and the steps of the rollouts that it keeps. The
+// net as of the last fit plays, the mean is gated and saved.
 type Learner struct {
-	config  Config
-	run     *selfplay.Run
-	trainer *trainer.Trainer
-	net     *mlp.Net // as of the last fit: it plays
-	mean    *mlp.Net // of net over the last fits: it is gated and saved
+	*selfplay.Value
+	config Config
+	run    *selfplay.Run
 
 	steps    []steps // of the last rollout, by slot
 	points   []int   // by slot: before the last choice, or where the last plan ended
 	kept     []steps // of the last rollouts, the oldest first
-	rows     rows.Rows
 	policies []*policy
 }
 
@@ -86,21 +83,12 @@ func (a algorithm) Start(r *selfplay.Run, from *mlp.Net) (selfplay.Learner, erro
 }
 
 func (a algorithm) learner(r *selfplay.Run, from *mlp.Net) (*Learner, error) {
-	o := r.Options
-	t, err := trainer.New(trainer.Config{Sizes: o.Sizes(r.Game), Batch: o.Batch, Loss: trainer.Square, Seed: o.Seed})
+	v, err := selfplay.NewValue(r, trainer.Square, r.Options.Batch, from)
 	if err != nil {
 		return nil, err
 	}
-	l := &Learner{config: a.config, run: r, trainer: t, rows: rows.Rows{Game: r.Game}}
-	l.steps, l.points = make([]steps, len(r.Slots)), make([]int, len(r.Slots))
-	if from != nil {
-		err = t.SetNet(from)
-	}
-	if err == nil {
-		l.net, err = t.Net()
-	}
-	l.mean = l.net
-	return l, err
+	v.Computed = true // as in runs that were saved before
+	return &Learner{Value: v, config: a.config, run: r, steps: make([]steps, len(r.Slots)), points: make([]int, len(r.Slots))}, nil
 }
 
 // Restore implements selfplay.Algorithm.
@@ -109,17 +97,9 @@ func (a algorithm) Restore(r *selfplay.Run, s *selfplay.State) (selfplay.Learner
 	if err != nil {
 		return nil, err
 	}
-	var steps int
 	var kept []int
-	_, err = s.Get("steps", &steps)
-	_, also := s.Get("kept", &kept)
-	if err := errors.Join(err, also, s.SetTrainer("", l.trainer, steps)); err != nil {
-		return nil, err
-	}
-	if l.net, err = l.trainer.Net(); err != nil {
-		return nil, err
-	}
-	if l.mean, err = s.NeedNet(meanPrefix, r.Options.Sizes(r.Game)); err != nil {
+	_, err = s.Get("kept", &kept)
+	if err := errors.Join(err, l.RestoreMain(s, meanPrefix)); err != nil {
 		return nil, err
 	}
 	l.kept, err = unpack(s.Tensors, kept, len(r.Game.Features))
@@ -128,8 +108,6 @@ func (a algorithm) Restore(r *selfplay.Run, s *selfplay.State) (selfplay.Learner
 
 // Save implements selfplay.Learner.
 func (l *Learner) Save(s *selfplay.State) error {
-	steps := s.AddTrainer("", l.trainer)
-	s.AddNet(meanPrefix, l.mean)
 	again := l.kept[len(l.kept)-min(len(l.kept), (l.config.Keep-1)*l.config.Games):]
 	if len(again) > 0 {
 		tensors, lengths := pack(again, len(l.run.Game.Features))
@@ -138,14 +116,8 @@ func (l *Learner) Save(s *selfplay.State) error {
 			return err
 		}
 	}
-	return s.Put("steps", steps)
+	return l.SaveMain(s, meanPrefix)
 }
-
-// Close implements selfplay.Learner.
-func (l *Learner) Close() error { return l.trainer.Close() }
-
-// Net implements selfplay.Learner.
-func (l *Learner) Net() *mlp.Net { return l.mean }
 
 // Gated implements selfplay.Learner.
 func (l *Learner) Gated() error { return nil }
@@ -154,7 +126,7 @@ func (l *Learner) Gated() error { return nil }
 func (l *Learner) Rollout() selfplay.Rollout {
 	o := l.run.Options
 	ro := selfplay.Rollout{Steps: o.Rounds, Late: o.Late, Longest: l.config.Longest}
-	for _, p := range l.use(l.net, l.run.Progress() < l.config.Warm) {
+	for _, p := range l.use(l.Now, l.run.Progress() < l.config.Warm) {
 		ro.Policies = append(ro.Policies, p)
 	}
 	return ro
@@ -182,17 +154,13 @@ func (l *Learner) use(net *mlp.Net, baseline bool) []*policy {
 // Fit implements selfplay.Learner.
 func (l *Learner) Fit() error {
 	l.collect()
-	r := l.run
-	loss, err := l.rows.Pass(l.trainer, r.Shuffle(), r.Options.Batch, l.rate())
+	counts := &l.run.Counts
+	loss, err := l.Pass(l.run.Shuffle(), l.rate())
 	if err != nil {
 		return err
 	}
-	r.Counts.Loss = loss
-	if l.net, err = l.trainer.Net(); err != nil {
-		return err
-	}
-	l.mean, err = selfplay.Blend(l.mean, l.net, 1/float32(min(r.Counts.Iterations+1, r.Options.Mean)))
-	return err
+	counts.Loss = loss
+	return l.Fitted(counts.Iterations + 1)
 }
 
 // collect turns what was noted into rows. The current net evaluates older rollouts again.
@@ -204,19 +172,19 @@ func (l *Learner) collect() {
 	if most := l.config.Keep * l.config.Games; len(l.kept) > most {
 		l.kept = append(l.kept[:0], l.kept[len(l.kept)-most:]...)
 	}
-	l.rows.Cut(0)
+	l.Rows.Cut(0)
 	n := len(l.run.Game.Features)
 	y, ok := make([]float32, l.config.Rounds), make([]bool, l.config.Rounds)
 	var out []float32
 	for k := range l.kept {
 		s := &l.kept[k]
 		if k < len(l.kept)-len(l.steps) {
-			out = s.evaluate(l.net, out)
+			out = s.evaluate(l.Now, out)
 		}
 		s.returns(float32(l.config.Lambda), float32(l.run.Game.Solo.Discount), y, ok)
 		for i := range s.list {
 			if ok[i] {
-				l.rows.X, l.rows.Y = append(l.rows.X, s.x[i*n:(i+1)*n]...), append(l.rows.Y, y[i])
+				l.Rows.X, l.Rows.Y = append(l.Rows.X, s.x[i*n:(i+1)*n]...), append(l.Rows.Y, y[i])
 			}
 		}
 	}

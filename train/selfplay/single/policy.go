@@ -18,7 +18,7 @@ type policy struct {
 
 func newPolicy(l *Learner) *policy {
 	g := l.run.Game
-	return &policy{Search: afterstate.New(g, l.net, 1), learner: l, x: make([]float32, len(g.Features))}
+	return &policy{Search: afterstate.New(g, l.Now, 1), learner: l, x: make([]float32, len(g.Features))}
 }
 
 // TakeVisited implements selfplay.Policy. A plan counts as one evaluation.

@@ -1,0 +1,117 @@
+package selfplay
+
+import (
+	"errors"
+	"math/rand/v2"
+
+	"blockyard/agents/mlp"
+	"blockyard/train/rows"
+	"blockyard/train/trainer"
+)
+
+// A Value is a net in training: its trainer and the running mean of its weights.
+type Value struct {
+	Trainer *trainer.Trainer
+	Rows    rows.Rows // of the current fit
+	Now     *mlp.Net  // as of the last fit
+	Mean    *mlp.Net  // of Now over the last Options.Mean fits
+
+	// Computed says that the mean of one net is computed like any other, with its rounding.
+	Computed bool
+
+	run   *Run
+	batch int
+}
+
+// NewValue begins with the net from, or with random weights if from is nil.
+func NewValue(r *Run, loss trainer.Loss, batch int, from *mlp.Net) (*Value, error) {
+	o := r.Options
+	t, err := trainer.New(trainer.Config{Sizes: o.Sizes(r.Game), Batch: batch, Loss: loss, Seed: o.Seed})
+	if err != nil {
+		return nil, err
+	}
+	v := &Value{Trainer: t, Rows: rows.Rows{Game: r.Game}, run: r, batch: batch}
+	if from != nil {
+		err = t.SetNet(from)
+	}
+	if err == nil {
+		v.Now, err = t.Net()
+	}
+	v.Mean = v.Now
+	return v, err
+}
+
+// Close frees the trainer.
+func (v *Value) Close() error { return v.Trainer.Close() }
+
+// Net is the mean.
+func (v *Value) Net() *mlp.Net { return v.Mean }
+
+// Pass fits Rows once, in the order that shuffle gives them, and returns the mean loss.
+func (v *Value) Pass(shuffle *rand.Rand, rate float64) (float64, error) {
+	return v.Rows.Pass(v.Trainer, shuffle, v.batch, rate)
+}
+
+// Fitted is to be called after the n-th fit. It updates Now and Mean.
+func (v *Value) Fitted(n int) (err error) {
+	if v.Now, err = v.Trainer.Net(); err != nil {
+		return err
+	}
+	if n = min(n, v.run.Options.Mean); n == 1 && !v.Computed {
+		v.Mean = v.Now
+		return nil
+	}
+	v.Mean, err = blend(v.Mean, v.Now, 1/float32(n))
+	return err
+}
+
+// blend returns a net of which every weight lies a share of the way from before to now.
+func blend(before, now *mlp.Net, share float32) (*mlp.Net, error) {
+	between := func(a, b []float32) []float32 {
+		out := make([]float32, len(a))
+		for i := range a {
+			out[i] = a[i] + share*(b[i]-a[i])
+		}
+		return out
+	}
+	var layers []mlp.Layer
+	for i, l := range now.Layers() {
+		b := before.Layers()[i]
+		layers = append(layers, mlp.Layer{In: l.In, Out: l.Out, W: between(b.W, l.W), B: between(b.B, l.B)})
+	}
+	return mlp.New(layers)
+}
+
+// Save adds the trainer and the mean to a state under prefixes of their own, and returns
+// the trainer's steps, which are to be saved too.
+func (v *Value) Save(s *State, prefix, meanPrefix string) (steps int) {
+	tensors, steps := v.Trainer.State()
+	s.add(prefix, tensors)
+	s.AddNet(meanPrefix, v.Mean)
+	return steps
+}
+
+// Restore sets what Save added.
+func (v *Value) Restore(s *State, prefix, meanPrefix string, steps int) error {
+	if err := v.Trainer.SetState(s.under(prefix), steps); err != nil {
+		return err
+	}
+	var errs [2]error
+	v.Now, errs[0] = v.Trainer.Net()
+	v.Mean, errs[1] = s.NeedNet(meanPrefix, v.run.Options.Sizes(v.run.Game))
+	return errors.Join(errs[:]...)
+}
+
+// SaveMain is Save for a learner's first or only net.
+func (v *Value) SaveMain(s *State, meanPrefix string) error {
+	return s.Put("steps", v.Save(s, "", meanPrefix))
+}
+
+// RestoreMain sets what SaveMain added.
+func (v *Value) RestoreMain(s *State, meanPrefix string) error {
+	var steps int
+	if _, err := s.Get("steps", &steps); err != nil {
+		return err
+	}
+	return v.Restore(s, "", meanPrefix, steps)
+}
