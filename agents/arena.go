@@ -131,8 +131,10 @@ func (c *arenaCmd) check(g *env.Game) error {
 			return errors.New("--sprt is for two seats")
 		case c.Seats > 1:
 			return fmt.Errorf("--seats %d: the game is for one", c.Seats)
-		case c.Games < 1 || c.Cap < 0 || c.Skip < 0 || c.Steps < 0:
-			return errors.New("--games counts from 1, --cap, --skip and --steps from 0")
+		case c.Games < 1:
+			return fmt.Errorf("--games %d: want a number from 1", c.Games)
+		case c.Cap < 0 || c.Skip < 0 || c.Steps < 0:
+			return fmt.Errorf("--cap %d, --skip %d, --steps %d: want none below 0", c.Cap, c.Skip, c.Steps)
 		}
 		return nil
 	}

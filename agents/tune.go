@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -87,12 +86,18 @@ func (c *tuneCmd) tuner() (*tuner, []float32, error) {
 		t.with = "ply=1"
 	}
 	switch {
-	case c.Pairs < 1 || c.Check < 0 || c.Check%2 != 0:
-		return nil, nil, errors.New("--pairs counts from 1, --check is an even number from 0")
-	case !(c.Spread > 0 && c.Spread < 1) || !(c.Gain > 0 && c.Gain < 10):
-		return nil, nil, errors.New("--spread is between 0 and 1, --gain between 0 and 10")
-	case c.Cap < 0 || c.Steps < 0 || g.MaxSeats > 1 && c.Cap+c.Steps > 0:
-		return nil, nil, errors.New("--cap and --steps count from 0, in games of one seat")
+	case c.Pairs < 1:
+		return nil, nil, fmt.Errorf("--pairs %d: want a number from 1", c.Pairs)
+	case c.Check < 0 || c.Check%2 != 0:
+		return nil, nil, fmt.Errorf("--check %d: want an even number from 0", c.Check)
+	case !(c.Spread > 0 && c.Spread < 1):
+		return nil, nil, fmt.Errorf("--spread %g: want a number between 0 and 1", c.Spread)
+	case !(c.Gain > 0 && c.Gain < 10):
+		return nil, nil, fmt.Errorf("--gain %g: want a number between 0 and 10", c.Gain)
+	case g.MaxSeats > 1 && (c.Cap != 0 || c.Steps != 0):
+		return nil, nil, fmt.Errorf("--cap and --steps are for games of one seat, %s has more", g.Name)
+	case c.Cap < 0 || c.Steps < 0:
+		return nil, nil, fmt.Errorf("--cap %d, --steps %d: want none below 0", c.Cap, c.Steps)
 	}
 	w, err := t.base.Load(c.From)
 	if err != nil {

@@ -152,12 +152,12 @@ func TestTuneRefuses(t *testing.T) {
 		"tune chess --out x":                             "chess",
 		"tune blockbattle --out x --with ply=9":          "ply",
 		"tune blockbattle --out x --with weights=a.json": "the weights are given",
-		"tune blockbattle --out x --cap 5":               "--cap",
+		"tune blockbattle --out x --cap 5":               "--cap and --steps are for games of one seat",
 		"tune wintetris --out x --with ply=1":            "unknown option",
-		"tune blockbattle --out x --pairs 0":             "--pairs",
-		"tune blockbattle --out x --spread 2":            "--spread",
+		"tune blockbattle --out x --pairs 0":             "--pairs 0: want a number from 1",
+		"tune blockbattle --out x --spread 2":            "--spread 2: want a number between 0 and 1",
 		"tune blockbattle --out x --from none.json":      "none.json",
-		"tune blockbattle --out x --check 3 --seed 1":    "--check",
+		"tune blockbattle --out x --check 3 --seed 1":    "--check 3: want an even number",
 		"tune blockbattle":                               "--out",
 	} {
 		status, _, errs := agents(context.Background(), line)
