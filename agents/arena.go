@@ -93,6 +93,9 @@ func (c *arenaCmd) match() (match.Match, error) {
 	if err != nil {
 		return m, err
 	}
+	if c.Seats == 0 && g.MinSeats > 2 {
+		c.Seats, m.Seats = g.MinSeats, g.MinSeats
+	}
 	if err := c.check(g); err != nil {
 		return m, err
 	}

@@ -1,0 +1,45 @@
+package main
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"blockyard/env/blockbattle"
+	"blockyard/env/wintetris"
+)
+
+// What a client may not name is decided by what a spec does, not by the letters in it.
+func TestUntrustedOpponents(t *testing.T) {
+	const refused = "serve --trust-specs allows it"
+	for spec, want := range map[string]string{
+		"random":                     "",
+		"hand:ply=1,width=3":         "",
+		"learned:time=5ms":           "",
+		"exec:true":                  refused,
+		"exec:":                      refused,
+		"exec":                       refused,
+		"hand:weights=/etc/passwd":   refused,
+		"learned:ply=1,weights=x":    refused,
+		"executive":                  `unknown player "executive"`,
+		"exec2:true":                 `unknown player "exec2"`,
+		"weights":                    `unknown player "weights"`,
+		"hand:lightweights=3":        `unknown option "lightweights"; there are ply, time, weights, width`,
+		"hand:ply=weights":           `option ply: "weights" is not a number`,
+		"random:weights=/etc/passwd": "random takes no options",
+	} {
+		f, err := opponents(false)(blockbattle.Game, spec)
+		if want == "" {
+			require.NoError(t, err, spec)
+			require.NotNil(t, f)
+			continue
+		}
+		require.ErrorContains(t, err, want, spec)
+	}
+	_, err := opponents(false)(wintetris.Game, "exec:true")
+	require.ErrorContains(t, err, `unknown player "exec"`, "WinTetris has no contest in lines")
+	_, err = opponents(true)(blockbattle.Game, "exec:true")
+	require.NoError(t, err)
+	_, err = opponents(true)(blockbattle.Game, "hand:weights=/no/such")
+	require.ErrorContains(t, err, "no such file")
+}
