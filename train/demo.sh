@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# What `make demo` runs: a Python policy trained over the socket, a net trained by self-play
-# in Go, that net as a contest bot, and the bot against the hand-tuned player through the
-# contest's own protocol. Everything it makes lies in $OUT.
+# What `make demo` runs: it trains a Python policy over the socket and a net by self-play in Go,
+# exports that net as a contest bot, and plays the bot against the hand-tuned baseline through
+# the contest protocol. All output goes to $OUT.
 set -euo pipefail
 PY=${PY:-.venv/bin/python} GO=${GO:-go} OUT=${OUT:-demo-out}
 PYTHON_SECONDS=${PYTHON_SECONDS:-60} SELFPLAY=${SELFPLAY:-2m} GAMES=${GAMES:-10}
@@ -11,12 +11,12 @@ step() { printf '\n== %s\n' "$1"; }
 step "1 of 5: a policy in Python, on 1,024 games over a socket ($PYTHON_SECONDS s)"
 "$PY" rpc/python/examples/demo_policy.py --seconds "$PYTHON_SECONDS" --out "$OUT/policy.npz"
 
-step "2 of 5: self-play in Go, the net in gorgonia ($SELFPLAY)"
+step "2 of 5: self-play in Go, the net trained with gorgonia ($SELFPLAY)"
 "$GO" build -o "$OUT/bin/" ./agents ./train ./datasets
 rm -rf "$OUT/selfplay"
 "$OUT/bin/train" selfplay blockbattle --for "$SELFPLAY" --workers 0 --out "$OUT/selfplay"
 
-step "3 of 5: the net as a contest bot, one file, compiled alone"
+step "3 of 5: the net as a contest bot: one file, compiled on its own"
 "$OUT/bin/train" export blockbattle --weights "$OUT/selfplay/best.safetensors" --out "$OUT/bot.go"
 alone=$(mktemp -d)
 trap 'rm -rf "$alone"' EXIT
@@ -24,13 +24,13 @@ cp "$OUT/bot.go" "$alone/main.go"
 bot=$PWD/$OUT/bin/bot
 (cd "$alone" && printf 'module bot\n\ngo 1.17\n' >go.mod && GOFLAGS= "$GO" build -o "$bot" .)
 
-step "4 of 5: the bot against the hand-tuned player, through the contest's protocol"
+step "4 of 5: the bot against the hand-tuned baseline, through the contest protocol"
 rm -f "$OUT/games.jsonl.gz"
 "$OUT/bin/agents" host blockbattle --bot "$OUT/bin/bot" --bot "$OUT/bin/agents bot blockbattle --agent hand" \
   --games "$GAMES" --seed 20260 --record "$OUT/games.jsonl.gz" --log "$OUT/logs" --json --quiet >"$OUT/contest.json"
 "$OUT/bin/datasets" check "$OUT/games.jsonl.gz"
 
-step "5 of 5: what came of it"
+step "5 of 5: results"
 "$OUT/bin/agents" arena blockbattle --a "learned:weights=$OUT/selfplay/best.safetensors" --b hand \
   --games 200 --seed 31337 --json >"$OUT/arena.json"
 "$PY" - "$OUT" <<'TABLE'
@@ -47,9 +47,9 @@ for row in rows:
         row = (name, *(r[k] for k in ("games", "wins", "draws", "losses")), f"{100 * r['score']:.1f} %")
     print("{:<36}{:>7}{:>7}{:>7}{:>8}{:>9}".format(*map(str, row)))
 print()
-for what, path in (("the Python policy", "policy.npz"), ("weights", "selfplay/best.safetensors"),
+for what, path in (("Python policy", "policy.npz"), ("weights", "selfplay/best.safetensors"),
                    ("learning curve", "selfplay/curve.png"), ("contest bot", "bot.go"),
-                   ("recorded games", "games.jsonl.gz"), ("logs of the contest", "logs/")):
+                   ("recorded games", "games.jsonl.gz"), ("contest logs", "logs/")):
     print(f"{what:<20} {out}/{path}")
 print(f"\nwatch a game:        go run ./datasets view {out}/games.jsonl.gz#1")
 TABLE

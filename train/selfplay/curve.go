@@ -65,7 +65,7 @@ func (a rowAxis) of(rows int) float64 { return float64(rows) / a.unit }
 
 // fit makes the axis end a little after the last row.
 func (a rowAxis) fit(p *plot.Plot) {
-	p.X.Min, p.X.Max = 0, 1.01*a.end
+	p.X.Min, p.X.Max = 0, 1.02*a.end
 	p.X.Tick.Marker, p.Y.Tick.Marker = plot.TickerFunc(roundTicks), plot.TickerFunc(roundTicks)
 }
 
@@ -78,7 +78,7 @@ func roundTicks(least, most float64) (ticks []plot.Tick) {
 			break
 		}
 	}
-	for i := math.Ceil(least / step); i*step <= most; i++ {
+	for i := math.Ceil(least/step) + 0; i*step <= most; i++ { // + 0: never -0
 		ticks = append(ticks, plot.Tick{Value: i * step, Label: strconv.FormatFloat(i*step, 'g', 4, 64)})
 	}
 	return ticks
