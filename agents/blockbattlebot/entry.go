@@ -37,5 +37,7 @@ var Entry = &entry.Entry{
 			return contest.External(NewCodec(dialect, nil), argv...)
 		},
 	},
-	Submission: &entry.Submission{Folder: "agents/submissions/blockbattle", MaxPly: 4},
+	Submission: &entry.Submission{
+		Folder: "agents/submissions/blockbattle", MaxPly: 4, Start: entry.Lines, Replay: Replay(0),
+	},
 }

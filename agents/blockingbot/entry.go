@@ -30,5 +30,7 @@ var Entry = &entry.Entry{
 		Bot:      func(_, _ io.Writer) contest.Codec { return NewCodec() },
 		External: func(_ *env.Game, argv []string) env.Agent { return contest.External(NewCodec(), argv...) },
 	},
-	Submission: &entry.Submission{Folder: "agents/submissions/blocking", MaxPly: search.MaxPly},
+	Submission: &entry.Submission{
+		Folder: "agents/submissions/blocking", MaxPly: search.MaxPly, Start: entry.Lines, Replay: Replay(ReplaySlack),
+	},
 }

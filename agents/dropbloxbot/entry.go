@@ -28,7 +28,10 @@ var Entry = &entry.Entry{
 		Options: []entry.Option{{Name: "width", Max: MaxWidth}, {Name: "depth", Max: dropblox.Known}, entry.Time},
 		New:     newAgent,
 	},
-	Submission: &entry.Submission{Folder: "agents/submissions/dropblox"},
+	Submission: &entry.Submission{
+		Folder: "agents/submissions/dropblox", Replay: Replay("60"),
+		Start: "It is started for every block, with state and seconds left as arguments, as dropblox_ai.",
+	},
 }
 
 // newAgent returns a beam search whose judge is a Rater.

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"blockyard/agents/contest"
+	"blockyard/agents/contest/replay"
 	"blockyard/agents/features"
 	"blockyard/agents/mlp"
 	"blockyard/agents/search"
@@ -83,8 +84,13 @@ type Contest struct {
 type Submission struct {
 	Folder string // of the program, from the module's root; empty if the contest takes no source file
 	MaxPly int    // the deepest search that the program can be built with; 0 if it has one search only
-	Build  string // how it is built where it is no source file
+	Start  string // a sentence about how the contest starts the program and talks to it
+	Replay replay.Script
+	Build  string // how it is built if it is not a source file
 }
+
+// Lines is Submission.Start of contests in lines of text.
+const Lines = "It talks to the contest on standard input and output, in lines."
 
 // Base is a game's name without its variant.
 func Base(g *env.Game) string {

@@ -1,6 +1,7 @@
 package submit
 
 import (
+	"context"
 	"testing"
 	"time"
 
@@ -8,6 +9,7 @@ import (
 
 	"blockyard/agents/blockbattlebot"
 	"blockyard/agents/contest"
+	"blockyard/agents/contest/replay"
 	"blockyard/agents/mlp"
 	"blockyard/agents/search"
 	"blockyard/env"
@@ -42,7 +44,7 @@ func TestBlockBattleBotPlaysAsItsAgent(t *testing.T) {
 			agent := blockBattleAgent(t, net, c.ply)
 			view := blockbattle.Game.New(2)
 			positions := 0
-			same := func(a Answer) {
+			same := func(a replay.Answer) {
 				env.View(view, a.State, a.Seat, 99)
 				want, err := agent.Act(t.Context(), view, a.Seat)
 				require.NoError(t, err)
@@ -51,12 +53,15 @@ func TestBlockBattleBotPlaysAsItsAgent(t *testing.T) {
 				positions++
 			}
 			if c.logs {
-				got, err := blockBattleScript(ample).replay(t.Context(), argv, same)
+				got, err := blockbattlebot.Replay(ample).Play(t.Context(), argv, same)
 				require.NoError(t, err)
 				require.Equal(t, 9, got.Logs)
 				require.Equal(t, 547, got.Answers)
 			}
-			askSeeded(t, &trial{argv: argv, each: same}, c.positions-positions)
+			seeded := func(ctx context.Context, tr *replay.Trial) error { return askSeeded(t, tr, c.positions-positions) }
+			script := func() ([]replay.Game, error) { return []replay.Game{seeded}, nil }
+			_, err := replay.Script(script).Play(t.Context(), argv, same)
+			require.NoError(t, err)
 			require.GreaterOrEqual(t, positions, c.positions)
 		})
 	}
@@ -77,9 +82,9 @@ func blockBattleAgent(t *testing.T, net *mlp.Net, ply int) env.Agent {
 }
 
 // askSeeded asks the bot in n positions of seeded games. Random moves among the games' moves make boards ragged.
-func askSeeded(t *testing.T, tr *trial, n int) {
+func askSeeded(t *testing.T, tr *replay.Trial, n int) error {
 	t.Helper()
-	bot, err := tr.start()
+	bot, err := tr.Start()
 	require.NoError(t, err)
 	defer bot.Close()
 	greedy := search.NewGreedy(blockbattle.Game, blockbattlebot.NewHand())
@@ -93,7 +98,12 @@ func askSeeded(t *testing.T, tr *trial, n int) {
 		ref.State.Reset(seed)
 		for !ref.State.Over && tr.Answers < n {
 			lines := ref.Request(0, ample).Lines
-			require.NoError(t, askBlockBattle(t.Context(), bot, lines, ample, ref.State, 0))
+			line, _, _, err := bot.Ask(t.Context(), lines, ample)
+			require.NoError(t, err)
+			a, odd := blockbattlebot.Judge(blockbattlebot.ClassicDialect, ref.State, 0, line)
+			require.Empty(t, odd)
+			require.Contains(t, ref.State.Legal(0, nil), a)
+			tr.Answered(ref.State, 0, a)
 			moves := env.NoMoves
 			for seat := 0; seat < 2; seat++ {
 				env.View(view, ref.State, seat, seed)
@@ -107,8 +117,7 @@ func askSeeded(t *testing.T, tr *trial, n int) {
 			require.NoError(t, env.Apply(blockbattle.Game, ref.State, moves))
 		}
 	}
-	require.NoError(t, bot.Close())
-	require.Empty(t, tr.complaint)
+	return bot.Close()
 }
 
 func TestCheckRefusesABotThatWritesNonsense(t *testing.T) {
@@ -134,7 +143,7 @@ func main() {
 }
 
 func TestReplayRefusesABotThatWritesToStandardError(t *testing.T) {
-	_, err := blockBattleScript(0).replay(t.Context(), []string{"sh", "-c",
+	_, err := blockbattlebot.Replay(0).Play(t.Context(), []string{"sh", "-c",
 		"echo lost >&2; while read -r w x; do case $w in action) echo drop;; esac; done"}, nil)
 	require.ErrorContains(t, err, "replay game 1: the bot writes to standard error: lost")
 }

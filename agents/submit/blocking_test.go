@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"blockyard/agents/blockingbot"
+	"blockyard/agents/contest/replay"
 	"blockyard/agents/mlp"
 	"blockyard/agents/search"
 	"blockyard/env/blocking"
@@ -33,7 +34,7 @@ func TestBlockingBotPlaysAsItsAgent(t *testing.T) {
 			}
 			agent, err := search.New(blocking.Game, e, search.Options{Ply: c.ply})
 			require.NoError(t, err)
-			got, err := blockingScript(ample).replay(t.Context(), argv, func(a Answer) {
+			got, err := blockingbot.Replay(ample).Play(t.Context(), argv, func(a replay.Answer) {
 				view := *a.State.(*blocking.State)
 				view.PlayOut = true // as in the bot
 				want, err := agent.Act(t.Context(), &view, a.Seat)
@@ -56,6 +57,6 @@ func withAmpleTime(t *testing.T, src []byte) []byte {
 }
 
 func TestReplayRefusesABlockingBotThatWritesNonsense(t *testing.T) {
-	_, err := blockingScript(ample).replay(t.Context(), []string{"sh", "-c", "while read -r x; do echo nonsense; done"}, nil)
+	_, err := blockingbot.Replay(ample).Play(t.Context(), []string{"sh", "-c", "while read -r x; do echo nonsense; done"}, nil)
 	require.ErrorContains(t, err, "replay game 1: seat 0 of 2: eliminated: illegal")
 }

@@ -11,25 +11,26 @@ import (
 	"path/filepath"
 	"strings"
 
+	"blockyard/agents/contest/replay"
 	"blockyard/agents/flatten"
 )
 
 // Check tests a bot as its contest would: it compiles the source alone, then replays the contest to it.
-func Check(ctx context.Context, game string, src []byte) (Replayed, error) {
-	c, err := Lookup(game)
+func Check(ctx context.Context, game string, src []byte) (r replay.Result, err error) {
+	_, e, err := lookup(game)
 	if err != nil {
-		return Replayed{}, err
+		return r, err
 	}
 	dir, err := os.MkdirTemp("", "bot-")
 	if err != nil {
-		return Replayed{}, err
+		return r, err
 	}
 	defer os.RemoveAll(dir)
 	exe := filepath.Join(dir, "bot")
 	if err := Compile(ctx, src, exe); err != nil {
-		return Replayed{}, err
+		return r, err
 	}
-	return c.script.replay(ctx, []string{exe}, nil)
+	return e.Submission.Replay.Play(ctx, []string{exe}, nil)
 }
 
 // Compile builds src alone into the executable exe: in an empty folder, as a module of language version

@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"blockyard/agents/contest/replay"
 	"blockyard/agents/dropbloxbot"
 	"blockyard/agents/mlp"
 	"blockyard/env/dropblox"
@@ -24,7 +25,7 @@ func TestDropbloxBotPlaysAsItsAgent(t *testing.T) {
 				r = learned
 			}
 			beam := dropbloxbot.NewBeam(r)
-			got, err := dropbloxScript("0").replay(t.Context(), compiled(t, src), func(a Answer) {
+			got, err := dropbloxbot.Replay("0").Play(t.Context(), compiled(t, src), func(a replay.Answer) {
 				s := a.State.(*dropblox.State)
 				at, ok := beam.Fit(dropbloxbot.Of(s), time.Time{}.Add(1))
 				require.True(t, ok)
@@ -47,7 +48,7 @@ func TestReplayRefusesADropbloxBotThatWritesNonsense(t *testing.T) {
 		"echo left >&2":            "the bot writes to standard error: left",
 		"for i in 1 2 3 4 5 6 7 8 9; do echo left; done": `the bot writes "left" where it is not legal`,
 	} {
-		_, err := dropbloxScript("1").replay(t.Context(), []string{"sh", "-c", script}, nil)
+		_, err := dropbloxbot.Replay("1").Play(t.Context(), []string{"sh", "-c", script}, nil)
 		require.ErrorContains(t, err, want)
 		require.ErrorContains(t, err, "game 1: turn 0: ")
 	}

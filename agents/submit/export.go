@@ -6,10 +6,10 @@ import (
 	"path/filepath"
 	"strings"
 
+	"blockyard/agents/contest/replay"
 	"blockyard/agents/flatten"
 	"blockyard/agents/mlp"
 	"blockyard/agents/submissions/netpack"
-	"blockyard/env/games"
 )
 
 // Export holds the arguments that the commands "agents bundle" and "train export" have in common.
@@ -30,13 +30,9 @@ of the contest. In turn-based games --ply counts the opponents' moves too. Run t
 // Bot loads the network. With baseline set, the bot has none and plays with hand-tuned weights.
 func (e *Export) Bot(baseline bool) (Bot, error) {
 	b := Bot{Game: e.Game, Ply: e.Ply}
-	c, err := Lookup(e.Game)
-	if err != nil || baseline {
-		return b, err
-	}
-	g, err := games.Lookup(e.Game)
-	if err == nil {
-		b.Net, err = c.LoadNet(g, e.Weights)
+	g, offers, err := lookup(e.Game)
+	if err == nil && !baseline {
+		b.Net, err = offers.LoadNet(g, e.Weights)
 	}
 	return b, err
 }
@@ -67,7 +63,7 @@ func (e *Export) Write(ctx context.Context, b Bot, out string) (report string, e
 }
 
 // describe is the report about a file that passed its checks.
-func (f *File) describe(b Bot, out string, r Replayed) string {
+func (f *File) describe(b Bot, out string, r replay.Result) string {
 	weights := "hand-tuned"
 	switch {
 	case b.Net != nil && f.Bits == netpack.Exact:

@@ -67,7 +67,7 @@ func TestSourceRefuses(t *testing.T) {
 		{Bot{Game: "blockbattle", Net: randomNet(t, blockbattlebot.Len, 512, 1)}, "a smaller net is needed"},
 		{Bot{Game: "dropblox", Ply: 3}, "searches in one way only"},
 		{Bot{Game: "wintetris"}, "has no bot in one file: its contest loads a shared library"},
-		{Bot{Game: "blockbattle:port"}, "has no bot in one file: want blockbattle, blocking, dropblox, tetrisduel"},
+		{Bot{Game: "blockbattle:port"}, "has no bot in one file: want blockbattle, tetrisduel, blocking, dropblox"},
 		{Bot{Game: "chess"}, `no game "chess"`},
 	} {
 		_, err := c.b.Source()

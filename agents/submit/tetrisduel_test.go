@@ -5,6 +5,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"blockyard/agents/contest/replay"
 	"blockyard/agents/mlp"
 	"blockyard/agents/search"
 	"blockyard/agents/tetrisduelbot"
@@ -30,7 +31,7 @@ func TestDuelBotPlaysAsItsAgent(t *testing.T) {
 			}
 			agent, err := search.New(tetrisduel.Game, e, search.Options{Ply: c.ply})
 			require.NoError(t, err)
-			got, err := duelScript(ample).replay(t.Context(), compiled(t, src), func(a Answer) {
+			got, err := tetrisduelbot.Replay(ample).Play(t.Context(), compiled(t, src), func(a replay.Answer) {
 				view := *a.State.(*tetrisduel.State)
 				want, err := agent.Act(t.Context(), &view, a.Seat)
 				require.NoError(t, err)
@@ -48,7 +49,7 @@ func TestReplayRefusesADuelBotThatWritesNonsense(t *testing.T) {
 		"while read -r w x; do case $w in blocks) echo ready;; moves) echo 0 0 0;; esac; done": "illegal at half-turn 1",
 		"exit 0": "missing",
 	} {
-		_, err := duelScript(tetrisduelbot.DefaultTime).replay(t.Context(), []string{"sh", "-c", script}, nil)
+		_, err := tetrisduelbot.Replay(tetrisduelbot.DefaultTime).Play(t.Context(), []string{"sh", "-c", script}, nil)
 		require.ErrorContains(t, err, "game 1: lost by "+want)
 	}
 }

@@ -29,5 +29,7 @@ var Entry = &entry.Entry{
 		Bot:      func(out, _ io.Writer) contest.Codec { return NewCodec(out) },
 		External: func(_ *env.Game, argv []string) env.Agent { return contest.External(NewCodec(io.Discard), argv...) },
 	},
-	Submission: &entry.Submission{Folder: "agents/submissions/tetrisduel", MaxPly: search.MaxPly},
+	Submission: &entry.Submission{
+		Folder: "agents/submissions/tetrisduel", MaxPly: search.MaxPly, Start: entry.Lines, Replay: Replay(DefaultTime),
+	},
 }

@@ -1,4 +1,4 @@
-package submit
+package tetrisduelbot
 
 import (
 	"context"
@@ -7,34 +7,36 @@ import (
 	"time"
 
 	"blockyard/agents/contest"
+	"blockyard/agents/contest/replay"
 	"blockyard/agents/search"
-	"blockyard/agents/tetrisduelbot"
 	"blockyard/env"
 	"blockyard/env/tetrisduel"
 )
 
-// duelScript has the bot play two whole games against the baseline, one on each seat, one with and one
+// Replay has a bot play two whole games against the baseline, one on each seat, one with and one
 // without the list of legal placements in the requests. budget is the bot's time for a game.
-func duelScript(budget time.Duration) script {
-	return func() (games []game, err error) {
+func Replay(budget time.Duration) replay.Script {
+	return func() (games []replay.Game, err error) {
 		for seat := range 2 {
-			games = append(games, func(ctx context.Context, t *trial) error { return playDuel(ctx, t, seat, budget) })
+			games = append(games, func(ctx context.Context, t *replay.Trial) error {
+				return replayGame(ctx, t, seat, budget)
+			})
 		}
 		return games, nil
 	}
 }
 
-func playDuel(ctx context.Context, t *trial, seat int, budget time.Duration) error {
-	ref := &tetrisduelbot.Referee{State: new(tetrisduel.State), Time: budget, NoList: seat == 1}
+func replayGame(ctx context.Context, t *replay.Trial, seat int, budget time.Duration) error {
+	ref := &Referee{State: new(tetrisduel.State), Time: budget, NoList: seat == 1}
 	ref.State.Reset(uint64(1 + seat))
 	ref.Watch = func(s *tetrisduel.State, a env.Action) {
 		if s.Mover() == seat && a != env.None {
-			t.answered(s, seat, a)
+			t.Answered(s, seat, a)
 		}
 	}
-	baseline := search.NewGreedy(tetrisduel.Game, tetrisduelbot.NewHand())
+	baseline := search.NewGreedy(tetrisduel.Game, NewHand())
 	host := contest.Host{Referee: ref, Limits: contest.TotalBudget(budget)}
-	err := t.host(ctx, host, seat, func(lines []string) (string, error) {
+	err := t.Host(ctx, host, seat, func(lines []string) (string, error) {
 		if !strings.HasPrefix(lines[0], "turn ") {
 			return "ready", nil
 		}

@@ -1,4 +1,4 @@
-package submit
+package dropbloxbot
 
 import (
 	"bytes"
@@ -8,46 +8,49 @@ import (
 	"strings"
 	"time"
 
+	"blockyard/agents/contest/replay"
 	"blockyard/env"
 	"blockyard/env/dropblox"
 )
 
-// dropbloxTurns is how many turns of each game a replay plays.
-const dropbloxTurns = 20
+// replayTurns is how many turns of each game a replay plays.
+const replayTurns = 20
 
-// dropbloxScript has the bot play the first turns of two games as the contest does: it starts the bot anew for
+// Replay has a bot play the first turns of two games as the contest does: it starts the bot anew for
 // every block. The bot must exit without an error and write nothing but legal commands.
 // seconds is the time left that the bot is told; 60 make about 40 ms per turn.
-func dropbloxScript(seconds string) script {
-	return func() (games []game, err error) {
+func Replay(seconds string) replay.Script {
+	return func() (games []replay.Game, err error) {
 		for seed := uint64(1); seed <= 2; seed++ {
-			games = append(games, func(ctx context.Context, t *trial) error { return playDropblox(ctx, t, seed, seconds) })
+			games = append(games, func(ctx context.Context, t *replay.Trial) error {
+				return replayGame(ctx, t, seed, seconds)
+			})
 		}
 		return games, nil
 	}
 }
 
-func playDropblox(ctx context.Context, t *trial, seed uint64, seconds string) error {
+func replayGame(ctx context.Context, t *replay.Trial, seed uint64, seconds string) error {
 	var s dropblox.State
 	s.Reset(seed)
-	for turn := 0; turn < dropbloxTurns && !s.Failed; turn++ {
+	for turn := 0; turn < replayTurns && !s.Failed; turn++ {
 		begun := time.Now()
-		text, err := runDropblox(ctx, t.argv, seconds, &s)
-		t.last = Answer{Text: text, Elapsed: time.Since(begun)}
+		text, err := runOnce(ctx, t.Argv, seconds, &s)
+		t.Wrote(text, time.Since(begun))
 		var commands []dropblox.Command
 		if err == nil {
-			commands, err = judgeDropblox(&s, text)
+			commands, err = judge(&s, text)
 		}
 		if err != nil {
 			return fmt.Errorf("turn %d: %w", turn, err)
 		}
-		t.answered(&s, 0, env.None)
+		t.Answered(&s, 0, env.None)
 		s.Play(commands)
 	}
 	return nil
 }
 
-func runDropblox(ctx context.Context, argv []string, seconds string, s *dropblox.State) (string, error) {
+func runOnce(ctx context.Context, argv []string, seconds string, s *dropblox.State) (string, error) {
 	p := s.Position()
 	args := append(append([]string{}, argv[1:]...), string(p.AppendJSON(nil)), seconds)
 	cmd := exec.CommandContext(ctx, argv[0], args...)
@@ -60,7 +63,7 @@ func runDropblox(ctx context.Context, argv []string, seconds string, s *dropblox
 	return out.String(), err
 }
 
-func judgeDropblox(s *dropblox.State, text string) ([]dropblox.Command, error) {
+func judge(s *dropblox.State, text string) ([]dropblox.Command, error) {
 	commands, foreign := dropblox.ReadOutput(text)
 	if len(foreign) > 0 {
 		return nil, fmt.Errorf("the bot writes %.40q, which is no command", foreign[0])

@@ -1,0 +1,136 @@
+// Package replay tests a bot's executable before it is handed in: it sends the bot what a contest sends, from
+// stored logs or in whole games, and judges the answers. Each game brings a Script.
+package replay
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"blockyard/agents/contest"
+	"blockyard/env"
+)
+
+// A Script lists the games that test a bot for one contest.
+type Script func() ([]Game, error)
+
+// A Game plays itself to the bot of a trial. A breach of the protocol is an error.
+type Game func(ctx context.Context, t *Trial) error
+
+// A Result sums up how a bot answered.
+type Result struct {
+	Logs, Answers int
+	Longest       time.Duration // the first answer of every game included
+	Mean          time.Duration // per answer
+}
+
+// An Answer is one answer of the bot.
+type Answer struct {
+	State   env.State // in which the bot was asked; valid during the call only
+	Seat    int
+	Action  env.Action // env.None for Dropblox, whose answers are commands
+	Text    string     // what the bot wrote
+	Elapsed time.Duration
+}
+
+// Play plays the games to the bot that argv starts. An error, a breach of the protocol, or anything on the
+// bot's standard error ends it. each receives every answer; it may be nil.
+func (s Script) Play(ctx context.Context, argv []string, each func(Answer)) (Result, error) {
+	games, err := s()
+	if err != nil {
+		return Result{}, err
+	}
+	t := &Trial{Argv: argv, each: each}
+	for i, play := range games {
+		err := play(ctx, t)
+		if err == nil && t.complaint != "" {
+			err = errors.New("the bot writes to standard error: " + t.complaint)
+		}
+		if err != nil {
+			return t.Result, fmt.Errorf("replay game %d: %w", i+1, err)
+		}
+		t.Logs++
+	}
+	if t.Answers > 0 {
+		t.Mean = t.used / time.Duration(t.Answers)
+	}
+	return t.Result, nil
+}
+
+// A Trial is a replay in progress.
+type Trial struct {
+	Result
+	Argv      []string // starts the bot
+	each      func(Answer)
+	used      time.Duration
+	complaint string // the first line of the bot's standard error
+	last      Answer
+}
+
+// Start starts the bot.
+func (t *Trial) Start() (contest.Asker, error) {
+	p, err := contest.Start(t.Argv, func(line string) {
+		if t.complaint == "" {
+			t.complaint = line
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &subject{p, t}, nil
+}
+
+// A subject is the process of the bot. It keeps the last answer for its trial.
+type subject struct {
+	contest.Asker
+	trial *Trial
+}
+
+// Ask implements contest.Asker.
+func (b *subject) Ask(ctx context.Context, lines []string, limit time.Duration) (string, bool, time.Duration, error) {
+	line, cut, elapsed, err := b.Asker.Ask(ctx, lines, limit)
+	b.trial.Wrote(line, elapsed)
+	return line, cut, elapsed, err
+}
+
+// Wrote keeps what the bot wrote. A game that does not use Start calls it.
+func (t *Trial) Wrote(text string, elapsed time.Duration) {
+	t.last = Answer{Text: text, Elapsed: elapsed}
+}
+
+// Answered counts what the bot wrote last, which is the action a of seat in s.
+func (t *Trial) Answered(s env.State, seat int, a env.Action) {
+	t.last.State, t.last.Seat, t.last.Action = s, seat, a
+	t.Answers++
+	t.used += t.last.Elapsed
+	t.Longest = max(t.Longest, t.last.Elapsed)
+	if t.each != nil {
+		t.each(t.last)
+	}
+}
+
+// Host plays a whole game of h: the bot plays seat own, and opponent the others.
+func (t *Trial) Host(ctx context.Context, h contest.Host, own int, opponent Opponent) error {
+	h.Start = func(seat int) (contest.Asker, error) {
+		if seat == own {
+			return t.Start()
+		}
+		return opponent, nil
+	}
+	h.MustStart = true
+	_, err := h.Play(ctx)
+	return err
+}
+
+// An Opponent answers the lines of a request in this process.
+type Opponent func(lines []string) (string, error)
+
+// Ask implements contest.Asker.
+func (o Opponent) Ask(_ context.Context, lines []string, _ time.Duration) (string, bool, time.Duration, error) {
+	line, err := o(lines)
+	return line, false, 0, err
+}
+
+// Close implements contest.Asker.
+func (Opponent) Close() error { return nil }
