@@ -9,14 +9,14 @@ import (
 	"strings"
 )
 
-// A Source is a file of records that was exported.
+// A Source is an exported file of records.
 type Source struct {
 	File   string `json:"file"`
 	Games  int64  `json:"games"`
-	SHA256 string `json:"sha256"` // of the file as it lies
+	SHA256 string `json:"sha256"` // of the file as it is, compressed or not
 }
 
-// About is what holds for every row of an export.
+// About is the metadata of an export, the same for all rows.
 type About struct {
 	Game     string          `json:"game"`
 	ID       string          `json:"id"` // of the Gymnasium environment
@@ -39,7 +39,7 @@ func (s *Shards) about() About {
 		Observed: finite(observationSpace(g)), Chosen: json.RawMessage(actionSpace(g)), Revision: revision()}
 }
 
-// revision is that of the sources the program was built from, if it knows.
+// revision is the revision of the sources of this program, if it is known.
 func revision() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
@@ -63,32 +63,32 @@ configs:
 ---
 # %[1]s, recorded games
 
-%[2]d games, %[3]d choices. A row is one choice of one seat; meta/info.json says what planes and
-globals are called, and which records the rows come from.
+%[2]d games, %[3]d choices. A row is one decision of one seat. meta/info.json has the names of the planes
+and globals and the files of records that were exported.
 
-| column | type | |
+| column | type | meaning |
 |---|---|---|
-| episode | int64 | which game, from 0 |
-| step | int32 | moves played before in the game |
-| seat | uint8 | who chose |
-| obs | %[4]d bytes | what the seat saw: planes %[5]v, %[6]d bits a cell, lowest bits of a byte first |
-| globals | list of %[7]d float32 | the numbers beside |
-| mask | %[8]d bytes | its legal actions: bit a & 7 of byte a >> 3 |
-| action | uint16 | its choice; 65535: it made none |
-| score | int32 | its points when it chose |
-| reward | float32 | what its standing changed until it chose again or the game ended: -1 to 1 |
-| points | int32 | likewise, its points |
-| terminated | bool | its last choice of a game that came to its end |
-| truncated | bool | its last choice of a game that was broken off |
-| seed | uint64 | of the game |
-| policy_id | string | who played |
-| value | float32 or null | what its search thought of the choice |
+| episode | int64 | number of the game, from 0 |
+| step | int32 | steps played before in the game |
+| seat | uint8 | the seat that acts |
+| obs | %[4]d bytes | observed planes %[5]v, packed with %[6]d bits per cell, lowest bits of a byte first |
+| globals | list of %[7]d float32 | observed globals |
+| mask | %[8]d bytes | legal actions: bit a & 7 of byte a >> 3 |
+| action | uint16 | action; 65535 is no action |
+| score | int32 | points of the seat before the action |
+| reward | float32 | change of the seat's result until its next decision or the end: -1 to 1 |
+| points | int32 | change of the seat's points until then |
+| terminated | bool | the seat's last decision, and the game ended |
+| truncated | bool | the seat's last decision, and the game was stopped |
+| seed | uint64 | seed of the game |
+| policy_id | string | agent of the seat |
+| value | float32 or null | the search's evaluation of the action |
 
-Rows of a seat are in order of play. In pandas, planes of a row are
+The rows of a seat are in order of play. In pandas, the planes of a row are
 
     numpy.unpackbits(numpy.frombuffer(row.obs, "u1"), bitorder="little")
 
-for cells of one bit, and ` + "`blockyard.unpack(bits, facts)`" + ` for any.
+for cells of one bit; ` + "`blockyard.unpack(bits, facts)`" + ` unpacks any cells.
 `
 
 // card writes README.md and meta/info.json.

@@ -1,46 +1,46 @@
-// Package export writes recorded games in forms that learners read without playing them
-// again: shards of Parquet, and datasets as Minari reads them.
+// Package export writes recorded games in formats that training code can read without replaying them:
+// Parquet shards and Minari datasets.
 //
-// A row is one choice of one seat: what the seat saw, what it might have chosen, what it
-// chose, and what became of that until it chose again or the game ended.
+// A Walker replays records and sends rows to a Sink. A row is one decision of one seat: its observation,
+// legal actions and action, and the change of result and points until its next decision or the end.
 package export
 
 import "blockyard/env"
 
-// A Row is one choice of one seat. Its slices are used again: whoever keeps them copies.
+// A Row is one decision of one seat. Its slices are reused for the next row.
 type Row struct {
-	Game    int64     // of the export, from 0
-	Step    int       // joint moves played before in its game
-	Seat    int       // who chose
-	Planes  []uint8   // what it saw, [C, H, W]
-	Globals []float32 // likewise, [Globals]
+	Game    int64     // number of the game in the export, from 0
+	Step    int       // steps played before in the game
+	Seat    int       // the seat that acts
+	Planes  []uint8   // its observation, [C, H, W]
+	Globals []float32 // its observation, [Globals]
 	Mask    []uint8   // its legal actions: bit a&7 of byte a>>3
 	Action  env.Action
-	Score   int // its points when it chose
+	Score   int // its points before the action
 
-	// Until its next choice, or the end of the game:
-	Reward     float32 // change of its standing
+	// Until its next decision, or the end of the game:
+	Reward     float32 // change of its result
 	Points     int     // change of its points
-	Terminated bool    // it never chose again, for the game was over
-	Truncated  bool    // it never chose again, for the game was broken off
+	Terminated bool    // it had no other decision because the game ended
+	Truncated  bool    // it had no other decision because the game was stopped
 
-	Value    float32 // what its search thought of the choice
+	Value    float32 // the search's evaluation of the action
 	HasValue bool
 }
 
-// A Game is what rows of one game have in common.
+// A Game is what the rows of one game have in common.
 type Game struct {
-	Number int64 // of the export, from 0
+	Number int64 // in the export, from 0
 	Seed   uint64
-	Agents []string // who played, by seat
+	Agents []string // by seat
 }
 
-// A Sink takes rows, game after game. Within a game every seat's rows come in order of
-// play; those of different seats come as soon as what became of them is known.
+// A Sink receives rows, game by game. The rows of a seat come in order of play. Rows of different seats
+// come when the outcome of their decision is known.
 type Sink interface {
-	// Begin says whose rows follow.
+	// Begin starts the game of the rows that follow.
 	Begin(g *Game) error
 	Row(r *Row) error
-	// End says that the game is done, s being its last position; s is not to be kept.
+	// End ends the game with its last position s, which the Sink must not keep.
 	End(s env.State) error
 }

@@ -13,20 +13,20 @@ import (
 	"github.com/parquet-go/parquet-go/compress/zstd"
 )
 
-// minariVersion is the version of Minari whose layout is written.
+// minariVersion is the version of Minari whose format is written.
 const minariVersion = "0.5.3"
 
-// minariSteps is the longest episode Minari reads as one: pyarrow hands rows out in batches
-// of 131,072, and the last observation is one more.
+// minariSteps is the longest episode that Minari can read: pyarrow returns rows in batches of 131,072, and
+// the last observation is one more row.
 const minariSteps = 131071
 
-// Minari writes episodes as Minari's Parquet storage reads them: a folder for each, with one
-// file of a row a step and one for the last observation. An episode is one seat's game.
-// Observations are dicts of planes and globals, actions ids, rewards the change of standing;
-// infos have action_mask and score. Episodes in which a choice was not made are left out,
-// for the space of actions has no id for that, and so are those longer than 131,071 choices.
+// Minari writes episodes for Minari's Parquet storage: one folder per episode, with a file that has one row
+// per step and one row for the last observation. An episode is one seat's game. Observations are dicts of
+// planes and globals, actions are ids, and rewards are changes of the result; infos have action_mask and
+// score. Two sorts of episodes are left out: those with a decision without an action, because the action
+// space has no id for it, and those with more than 131,071 steps.
 type Minari struct {
-	folder, id string // the folder is that of the data
+	folder, id string // folder of the data, name of the dataset
 	game       *env.Game
 
 	schema *parquet.Schema
@@ -35,7 +35,7 @@ type Minari struct {
 	seats  [env.MaxSeats]*minariEpisode
 
 	Episodes, Steps int64
-	Missing, Long   int64 // left out, and why
+	Missing, Long   int64 // episodes left out: without an action, too long
 	bytes           int64
 
 	planes  []uint8
@@ -55,15 +55,15 @@ type minariEpisode struct {
 
 var minariID = regexp.MustCompile(`^([-_\w]+/)*[-_\w]+-v\d+$`)
 
-// CheckMinariID refuses a name that Minari would not read: NAMESPACE/NAME-vN.
+// CheckMinariID returns an error for a name that Minari cannot read.
 func CheckMinariID(id string) error {
 	if !minariID.MatchString(id) {
-		return fmt.Errorf("%q is no name of a Minari dataset: want NAMESPACE/NAME-v0", id)
+		return fmt.Errorf("%q is not the name of a Minari dataset, want NAMESPACE/NAME-v0", id)
 	}
 	return nil
 }
 
-// NewMinari begins a dataset of g, to be called id, in an empty folder.
+// NewMinari starts a dataset of g with the name id in an empty folder.
 func NewMinari(folder, id string, g *env.Game) (*Minari, error) {
 	if err := CheckMinariID(id); err != nil {
 		return nil, err
@@ -81,14 +81,14 @@ func NewMinari(folder, id string, g *env.Game) (*Minari, error) {
 	return m, os.MkdirAll(m.folder, 0o755)
 }
 
-// Begin begins a game.
+// Begin implements Sink.
 func (m *Minari) Begin(g *Game) error {
 	m.now = *g
 	m.seats = [env.MaxSeats]*minariEpisode{}
 	return nil
 }
 
-// Row writes a step.
+// Row implements Sink.
 func (m *Minari) Row(r *Row) error {
 	e := m.seats[r.Seat]
 	if e == nil {
@@ -125,7 +125,7 @@ func (m *Minari) open(seat int) (*minariEpisode, error) {
 	return e, nil
 }
 
-// spoil gives an episode up.
+// spoil drops an episode.
 func (e *minariEpisode) spoil() error {
 	e.bad = true
 	err := e.file.Close()
@@ -159,7 +159,7 @@ func (m *Minari) write(e *minariEpisode, r *Row) error {
 	return err
 }
 
-// End ends the episodes of a game with what their seats see in s, and gives them their numbers.
+// End implements Sink. It ends the episodes with the seats' observations of s and gives them their numbers.
 func (m *Minari) End(s env.State) error {
 	for seat, e := range m.seats {
 		if e == nil || e.bad {
@@ -206,7 +206,7 @@ func (m *Minari) end(e *minariEpisode, seat int, last *Row) error {
 	return nil
 }
 
-// Close writes what the dataset is.
+// Close writes the metadata of the dataset.
 func (m *Minari) Close([]Source) error {
 	g := m.game
 	spec := fmt.Sprintf(`{"id": "blockyard/%[1]s", "entry_point": "blockyard.single:BlockEnv", "reward_threshold": null, `+
@@ -220,7 +220,7 @@ func (m *Minari) Close([]Source) error {
 	})
 }
 
-// Discard closes what is open; the folder is of no use then.
+// Discard closes all files. The folder is incomplete then.
 func (m *Minari) Discard() {
 	for _, e := range m.seats {
 		if e != nil && e.file != nil {

@@ -13,27 +13,20 @@ import (
 	"github.com/parquet-go/parquet-go/compress/zstd"
 )
 
-// Limits of shards. A row group holds whole games unless one alone is several times larger
-// than a group.
+// Sizes of a row group. It holds whole games unless one game is several times larger.
 const (
 	groupRows  = 64 << 10
 	groupBytes = 64 << 20 // before compression
-	groupsMost = 4        // a game longer than so many groups is cut
+	groupsMost = 4        // a longer game, in groups, is split
 )
 
-// Shards writes rows to files data/shard-00000.parquet, … of a folder, and beside them a
-// card, README.md, and what the columns mean, meta/info.json. What lies in the folder
-// before Close is not whole.
-//
-// Columns: episode, step, seat (of which a row is), obs (the planes, CellBits bits a cell),
-// globals, mask (bit a&7 of byte a>>3), action (65535 where none was made), score, reward,
-// points, terminated, truncated, seed, policy_id (who played), value (of the search, null
-// where it told none).
+// Shards writes rows to the files data/shard-00000.parquet, … of a folder, with a dataset card (README.md)
+// and metadata (meta/info.json), which describe the columns. The folder is incomplete until Close.
 type Shards struct {
 	folder string
 	game   *env.Game
-	most   int // rows of a file, about
-	group  int // rows of a row group, about
+	most   int // approximate rows of a file
+	group  int // approximate rows of a row group
 
 	schema *parquet.Schema
 	at     map[string]int // column indices
@@ -49,7 +42,7 @@ type Shards struct {
 	games              int64
 }
 
-// NewShards begins an export of g to an empty folder, about rows rows a file.
+// NewShards starts an export of g to an empty folder, with approximately rows rows per file.
 func NewShards(folder string, g *env.Game, rows int) (*Shards, error) {
 	for _, sub := range []string{"data", "meta"} {
 		if err := os.MkdirAll(filepath.Join(folder, sub), 0o755); err != nil {
@@ -74,8 +67,8 @@ func NewShards(folder string, g *env.Game, rows int) (*Shards, error) {
 	return s, nil
 }
 
-// columnsOf numbers the leaves of a schema by the first of their path's names and, within a
-// group, by both: "observations.planes".
+// columnsOf returns the column numbers of a schema by the first name of their paths and, within a group,
+// by the first two names: "observations.planes".
 func columnsOf(schema *parquet.Schema) map[string]int {
 	at := map[string]int{}
 	for k, path := range schema.Columns() {
@@ -87,7 +80,7 @@ func columnsOf(schema *parquet.Schema) map[string]int {
 	return at
 }
 
-// Begin begins a game, and a new row group or file if the last one is full.
+// Begin implements Sink. It starts a new row group or file if the current one is full.
 func (s *Shards) Begin(g *Game) error {
 	s.now = *g
 	switch {
@@ -123,7 +116,7 @@ func (s *Shards) flush() error {
 	return s.out.Flush()
 }
 
-// Row writes a row.
+// Row implements Sink.
 func (s *Shards) Row(r *Row) error {
 	if s.inGroup >= groupsMost*s.group || s.sizeGroup >= groupsMost*groupBytes {
 		if err := s.flush(); err != nil {
@@ -149,7 +142,7 @@ func (s *Shards) Row(r *Row) error {
 	return nil
 }
 
-// cell is what a row has in a column that is no list.
+// cell is the value of a row in a column that is not a list.
 func (s *Shards) cell(column string, r *Row) parquet.Value {
 	switch column {
 	case "episode":
@@ -185,7 +178,7 @@ func (s *Shards) cell(column string, r *Row) parquet.Value {
 	return parquet.FloatValue(r.Value)
 }
 
-// definition is the definition level of a cell: 1 where something optional is there.
+// definition is the definition level of a cell: 1 for an optional value that is present.
 func definition(column string, r *Row) int {
 	if column == "value" && r.HasValue {
 		return 1
@@ -204,7 +197,7 @@ func appendList(row parquet.Row, column, n int, at func(i int) parquet.Value) pa
 	return row
 }
 
-// End ends a game.
+// End implements Sink.
 func (s *Shards) End(env.State) error {
 	s.games++
 	return nil
@@ -223,7 +216,7 @@ func (s *Shards) closeFile() error {
 	return err
 }
 
-// Close ends the last file and writes the card; sources name the records and what they hold.
+// Close ends the last file and writes the card; sources are the files that were exported.
 func (s *Shards) Close(sources []Source) error {
 	if err := s.closeFile(); err != nil {
 		return err
@@ -231,7 +224,7 @@ func (s *Shards) Close(sources []Source) error {
 	return s.card(sources)
 }
 
-// Discard closes what is open; the folder is of no use then.
+// Discard closes all files. The folder is incomplete then.
 func (s *Shards) Discard() {
 	if s.file != nil {
 		s.file.Close()

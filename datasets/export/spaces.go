@@ -8,8 +8,8 @@ import (
 	"blockyard/env"
 )
 
-// observationSpace is what a seat sees as Minari writes spaces, Dict(planes, globals). It
-// writes endless bounds as JSON does not know them, Infinity.
+// observationSpace is the space of observations, Dict(planes, globals), in Minari's format. Like Minari it
+// writes infinite bounds as Infinity, which is not JSON; see finite.
 func observationSpace(g *env.Game) string {
 	p := g.Planes
 	box := func(dtype, shape, low, high string) string {
@@ -21,12 +21,12 @@ func observationSpace(g *env.Game) string {
 		box("float32", fmt.Sprintf("[%d]", g.Globals()), nested("-Infinity", g.Globals()), nested("Infinity", g.Globals())))
 }
 
-// actionSpace is what a seat may choose, likewise.
+// actionSpace is the space of actions in Minari's format.
 func actionSpace(g *env.Game) string {
 	return fmt.Sprintf(`{"type": "Discrete", "dtype": "int64", "start": 0, "n": %d}`, g.Actions)
 }
 
-// nested is a list of lists of one value, as deep as there are sizes.
+// nested is an array of one value with the given sizes.
 func nested(value string, sizes ...int) string {
 	for k := len(sizes) - 1; k >= 0; k-- {
 		value = "[" + strings.TrimSuffix(strings.Repeat(value+", ", sizes[k]), ", ") + "]"
@@ -34,7 +34,7 @@ func nested(value string, sizes ...int) string {
 	return value
 }
 
-// finite makes JSON proper of a space: endless bounds become strings.
+// finite makes a space valid JSON: infinite bounds become strings.
 func finite(space string) json.RawMessage {
 	space = strings.ReplaceAll(space, "-Infinity", `"-inf"`)
 	return json.RawMessage(strings.ReplaceAll(space, "Infinity", `"inf"`))

@@ -9,26 +9,26 @@ import (
 	"blockyard/env"
 )
 
-// A Walker plays recorded games again and hands their choices to a sink, in memory that
-// does not grow with the games' lengths.
+// A Walker replays recorded games and sends their decisions to a sink. Its memory does not grow with the
+// length of the games.
 type Walker struct {
 	sink Sink
 	game *env.Game
 
-	Others      bool  // pass over games of other kinds; else they are an error
-	Games, Rows int64 // done so far
+	Others      bool  // skip other games; by default they are an error
+	Games, Rows int64 // exported so far
 
 	seats [env.MaxSeats]pending
 	legal []env.Action
 }
 
-// pending is a seat's last choice, of which it is not yet known what becomes.
+// pending is the last decision of a seat, whose outcome is not known yet.
 type pending struct {
 	row  Row
 	open bool
 }
 
-// NewWalker makes one for games of g.
+// NewWalker returns a Walker for games of g.
 func NewWalker(g *env.Game, sink Sink) *Walker {
 	w := &Walker{sink: sink, game: g}
 	for k := range w.seats {
@@ -38,8 +38,8 @@ func NewWalker(g *env.Game, sink Sink) *Walker {
 	return w
 }
 
-// Next exports the next game of r: io.EOF says that there is none. A game of other rules
-// or that ends otherwise than recorded is an error; the sink then has a part of it.
+// Next exports the next game of r; io.EOF means that there is none. A game with another version of the
+// rules, or that does not replay as recorded, is an error. The sink then has received a part of it.
 func (w *Walker) Next(ctx context.Context, r *record.Reader) error {
 	head, err := w.head(r)
 	if err != nil {
@@ -62,7 +62,7 @@ func (w *Walker) Next(ctx context.Context, r *record.Reader) error {
 	return nil
 }
 
-// head reads the first line of the next game to be exported.
+// head reads the first line of the next game to export.
 func (w *Walker) head(r *record.Reader) (*record.Record, error) {
 	for {
 		head := new(record.Record)
@@ -73,7 +73,7 @@ func (w *Walker) head(r *record.Reader) (*record.Record, error) {
 			return head, nil
 		}
 		if !w.Others {
-			return nil, fmt.Errorf("a game of %s among those of %s: an export holds games of one kind", head.Game, w.game.Name)
+			return nil, fmt.Errorf("a record of %s, want %s: an export has one game only, so select it with --game", head.Game, w.game.Name)
 		}
 		for rest := *head; rest.More; {
 			if err := r.ReadPart(&rest); err != nil {
@@ -83,7 +83,7 @@ func (w *Walker) head(r *record.Reader) (*record.Record, error) {
 	}
 }
 
-// play hands on every choice that is followed by another of the same seat.
+// play exports every decision that is followed by another one of the same seat.
 func (w *Walker) play(ctx context.Context, rp *record.Replay) error {
 	step := 0
 	for s, m := range rp.All() {
@@ -107,7 +107,7 @@ func (w *Walker) play(ctx context.Context, rp *record.Replay) error {
 	return rp.Err()
 }
 
-// choose settles a seat's choice before and notes the one it makes in s.
+// choose exports the seat's previous decision and stores its decision in s.
 func (w *Walker) choose(s env.State, seat int, a env.Action, step int) error {
 	p := &w.seats[seat]
 	if err := w.settle(p, s); err != nil {
@@ -126,7 +126,7 @@ func (w *Walker) choose(s env.State, seat int, a env.Action, step int) error {
 	return nil
 }
 
-// settle hands on what is pending, s being what it led to.
+// settle exports a pending decision with its outcome s.
 func (w *Walker) settle(p *pending, s env.State) error {
 	if !p.open {
 		return nil
@@ -138,7 +138,7 @@ func (w *Walker) settle(p *pending, s env.State) error {
 	return w.sink.Row(&p.row)
 }
 
-// finish hands on the last choice of every seat, in order of play.
+// finish exports the last decision of every seat, in order of play.
 func (w *Walker) finish(s env.State) error {
 	var left []*pending
 	for k := range w.seats {

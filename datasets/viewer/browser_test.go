@@ -22,7 +22,7 @@ import (
 )
 
 // patience is how long the browser may take to come to what is expected of it.
-const patience = 20 * time.Second
+const patience = 2 * time.Minute
 
 // chromium finds the browser. The page is not tested without one, so there must be one.
 func chromium(t *testing.T) string {

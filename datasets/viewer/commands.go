@@ -10,25 +10,25 @@ import (
 	"blockyard/env/dropblox"
 )
 
-// commandPace is how long a command stays, in milliseconds.
+// commandPace is the duration of a command's frame in milliseconds.
 const commandPace = 40
 
-// window is how many commands of a turn a frame names before and after the last.
+// window is how many commands of a turn a frame lists before and after the current one.
 const window = 24
 
-// turns are a Dropblox game, turn by turn.
+// turns is a Dropblox game, turn by turn.
 type turns interface {
-	// grow reads on until deadline. What it finds goes into the steps.
+	// grow reads until deadline and adds the turns it finds to the steps.
 	grow(deadline time.Time, into *steps)
 	// turn returns the position before turn t and the commands given in it.
 	turn(t int) (*dropblox.Position, []string, error)
-	// state says whether there is more to be read, whether the game is being written, and
-	// what is wrong with it.
+	// state returns whether there is more to read, whether the game is being written, and the error
+	// that ends it.
 	state() (reading, live bool, err error)
 	close()
 }
 
-// steps count the frames of a game's turns: one before and one after every command.
+// steps counts the frames of a game's turns: one before the first command and one after each.
 type steps struct {
 	starts []int // first frame of each turn
 	frames int
@@ -42,7 +42,7 @@ func (s *steps) add(score int) {
 	s.scores.Note([]int{score})
 }
 
-// extend gives the last turn its commands.
+// extend sets the number of commands of the last turn.
 func (s *steps) extend(commands int) { s.frames = s.starts[len(s.starts)-1] + 1 + commands }
 
 // turn returns the turn that frame n belongs to and how many commands precede it.
@@ -51,14 +51,14 @@ func (s *steps) turn(n int) (t, made int) {
 	return t, n - s.starts[t]
 }
 
-// commands is a Dropblox game as a film: a frame before each command of a turn and one
-// after the last (rules §11). The drop has no frame of its own.
+// commands is a Dropblox game as a film: a frame before each command of a turn and one after the last
+// (rules §11). The drop has no frame of its own.
 type commands struct {
 	of    turns
 	steps steps
 
-	at    int // the turn that was painted last, -1 if none
-	made  int // commands carried out in it
+	at    int // the turn painted last, -1 if none
+	made  int // commands executed in it
 	pos   *dropblox.Position
 	words []string
 	block dropblox.Block
@@ -113,7 +113,7 @@ func (c *commands) frame(n int) (Frame, error) {
 	return out, nil
 }
 
-// ending says how a game came to its end, the position before turn t.
+// ending describes the end of a game, the position before turn t.
 func (c *commands) ending(t int) string {
 	why := "The board is full"
 	if t > 0 {
@@ -124,8 +124,7 @@ func (c *commands) ending(t int) string {
 	return fmt.Sprintf("%s · %s", why, points(c.pos.Score))
 }
 
-// paint draws the rows people are shown, the block where the commands led it, where it would
-// land, and the blocks to come.
+// paint paints the visible rows, the block at its current place, where it would land, and the next blocks.
 func (c *commands) paint(out *Frame) {
 	var f env.Frame
 	b := f.Add("", dropblox.Cols, dropblox.Rows)
@@ -159,8 +158,7 @@ func lay(on *env.Board, b *dropblox.Block, kind env.CellKind) {
 	}
 }
 
-// ink is a block's colour: by type up to five squares, then by size. A type that is not in
-// the table has none of its own.
+// ink is a block's colour: by type up to five squares, by size above, and one for unknown types.
 func ink(t int) uint8 {
 	small := [...]uint8{1, 2, 3, 4, 5, 6, 7, 15}
 	switch {

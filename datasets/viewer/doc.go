@@ -1,22 +1,21 @@
-// Package viewer shows recorded games in a web browser: one page, served from memory with
-// everything it needs, that knows cells, pieces and notes but no game. It reads files of
-// records, folders of them, and Dropblox history folders, also while they are written.
+// Package viewer shows recorded games in a web browser. It serves one page from memory, which knows boards,
+// pieces and notes but no game. It reads files of records, folders of them, and Dropblox history
+// folders, and follows them while they are being written.
 //
 // # Addresses
 //
-//	GET  /                the page; #GAME/FRAME in its address leads to a frame
-//	GET  /api/games       ?q=WORDS&from=N&count=N  the list: games
-//	GET  /api/game        ?id=GAME                 what there is of a game: info
-//	GET  /api/frames      ?id=GAME&from=N&count=N  frames, 256 at most at once
-//	POST /post_game       a Dropblox game in the form of the contest's own viewer; answers a number
-//	GET  /view_game       ?id=NUMBER               leads to the page of a game posted so
+//	GET  /                the page; #GAME/FRAME opens a game at a frame
+//	GET  /api/games       ?q=WORDS&from=N&count=N  the list of games
+//	GET  /api/game        ?id=GAME                 description of a game: info
+//	GET  /api/frames      ?id=GAME&from=N&count=N  frames, at most 256 per request
+//	POST /post_game       a Dropblox game in the format of the contest's own viewer; returns a number
+//	GET  /view_game       ?id=NUMBER               redirects to the page of a posted game
 //
-// A game is named by a list's own words, never by a path: what is not in the list does not
-// exist, and nothing a browser says becomes the name of a file.
+// A game has an id in the list, never a path. A request cannot name a file, only a game in the list.
 //
 // # Time and memory
 //
-// Every answer reads for a fraction of a second at most and says whether there is more;
-// the page asks again. A few games are held open, each with its choices (a million at
-// most) and a few thousand positions; frames are painted when they are asked for.
+// Every response reads files for at most a fraction of a second and says whether there is more; the page
+// then asks again. A few games stay open, each with its choices (at most a million) and a few thousand
+// positions. Frames are painted on request.
 package viewer

@@ -20,16 +20,16 @@ type entry struct {
 
 	file, path string // as shown, and on the disk
 	number     int    // of the game in its file, from 1
-	line       int    // where it begins, from 1
+	line       int    // its first line, from 1
 	offset     int64
-	part       int // of a game in parts: the last one read
+	part       int // of a game with several lines: the last one read
 	open       bool
 	history    texts // of a history folder
-	version    int   // changes when the place of the entry holds another game
+	version    int   // changes when another game takes this place
 	changed    time.Time
 }
 
-// fresh reports whether what the entry was read from may still be being written.
+// fresh reports whether the entry's file may still be being written.
 func (e *entry) fresh() bool { return time.Since(e.changed) < quiet }
 
 // film opens the entry's game.
@@ -43,7 +43,7 @@ func (e *entry) film() (film, error) {
 	return newReplay(e)
 }
 
-// short is a text of at most n bytes, cut between characters.
+// short cuts a text to at most n bytes, between characters.
 func short(s string, n int) string {
 	if len(s) <= n {
 		return s

@@ -5,27 +5,27 @@ import (
 	"sync"
 )
 
-// maxFilms is how many games are held open: the one not looked at for longest makes room.
+// maxFilms is how many games are kept open. The least recently used one is closed first.
 const maxFilms = 6
 
-// films are the games that are open.
+// films are the open games.
 type films struct {
 	mu   sync.Mutex
-	held []*held // the one used last comes last
+	held []*held // most recently used last
 }
 
-// A held is an open film, for one request at a time.
+// A held is an open film. One request at a time uses it.
 type held struct {
 	id    string
 	gen   string
 	mu    sync.Mutex
 	film  film
 	entry *entry
-	shown entry // what the page is told of it
+	shown entry // for the page
 	err   error
 }
 
-// open returns the entry's film with its lock held.
+// open returns the entry's film, locked.
 func (o *films) open(l *Library, e *entry) (*held, error) {
 	l.mu.Lock()
 	now := *e
@@ -38,7 +38,7 @@ func (o *films) open(l *Library, e *entry) (*held, error) {
 	}
 	if h.err != nil {
 		h.mu.Unlock()
-		o.drop(h) // it is tried again when it is asked for again
+		o.drop(h) // the next request tries again
 		return nil, h.err
 	}
 	h.entry.changed, h.entry.open, h.shown = now.changed, now.open, now

@@ -10,52 +10,51 @@ import (
 
 // A film is a game as frames.
 type film interface {
-	// advance reads on until deadline at the latest, and looks whether a game that is
-	// being written has grown.
+	// advance reads until deadline, and checks whether a game that is being written has grown.
 	advance(deadline time.Time)
 	info() info
-	// frame paints frame n of those info counts.
+	// frame paints frame n, below info().Frames.
 	frame(n int) (Frame, error)
 	close()
 }
 
-// info is what is known of a film.
+// info describes a film.
 type info struct {
 	Frames  int     `json:"frames"`
-	Reading bool    `json:"reading"`          // more frames will be known when asked again
+	Reading bool    `json:"reading"`          // there are more frames: ask again
 	Live    bool    `json:"live"`             // the game is being written
-	Error   string  `json:"error,omitempty"`  // why the film ends where it does, or is none
-	Pace    int     `json:"pace"`             // milliseconds a frame
-	Turns   bool    `json:"turns,omitempty"`  // a turn has several frames
-	Scores  [][]int `json:"scores,omitempty"` // of each seat, at even distances through the game
+	Error   string  `json:"error,omitempty"`  // the error that ends the film
+	Pace    int     `json:"pace"`             // milliseconds per frame
+	Turns   bool    `json:"turns,omitempty"`  // turns have several frames
+	Scores  [][]int `json:"scores,omitempty"` // of each seat, sampled at equal distances
 }
 
 // A Frame is what the page draws.
 type Frame struct {
-	Label  string   `json:"label"`           // "Position 3", "Turn 3, moves: "
-	Moves  []string `json:"moves,omitempty"` // commands of the turn, those around the last one carried out
-	First  int      `json:"first,omitempty"` // how many come before Moves
-	Of     int      `json:"of,omitempty"`    // how many the turn has
-	Made   int      `json:"made,omitempty"`  // how many have been carried out
+	Label  string   `json:"label"`           // "Position 3", "Turn 3"
+	Moves  []string `json:"moves,omitempty"` // commands of the turn, around the current one
+	First  int      `json:"first,omitempty"` // number of commands before Moves
+	Of     int      `json:"of,omitempty"`    // number of commands of the turn
+	Made   int      `json:"made,omitempty"`  // number of commands executed
 	Turn   int      `json:"turn"`
 	Seats  []Seat   `json:"seats"`
 	Boards []Board  `json:"boards"`
 	Trays  []Tray   `json:"trays,omitempty"`
 	Notes  []string `json:"notes,omitempty"`
-	Over   string   `json:"over,omitempty"` // how the game ended, in its last frame
-	Red    bool     `json:"red,omitempty"`  // the boards are tinted
+	Over   string   `json:"over,omitempty"` // how the game ended, in the last frame
+	Red    bool     `json:"red,omitempty"`  // tint the boards
 }
 
 // A Seat is a player in a frame.
 type Seat struct {
 	Score  int      `json:"score"`
-	Act    string   `json:"act,omitempty"` // the choice about to be played
+	Act    string   `json:"act,omitempty"` // the action about to be played
 	Turn   bool     `json:"turn,omitempty"`
 	Result *float32 `json:"result,omitempty"`
 	Value  *float32 `json:"value,omitempty"`
 }
 
-// A Board is a grid: a glyph and an ink, as a hexadecimal digit, for each cell.
+// A Board is a grid with a glyph and an ink, a hexadecimal digit, for each cell.
 type Board struct {
 	Name  string `json:"name,omitempty"`
 	W     int    `json:"w"`
@@ -64,14 +63,14 @@ type Board struct {
 	Ink   string `json:"ink"`
 }
 
-// A Tray is a row of pieces beside the boards; seat is -1 if it is everybody's.
+// A Tray is a row of pieces beside the boards; Seat is -1 if no seat owns it.
 type Tray struct {
 	Name   string  `json:"name"`
 	Seat   int     `json:"seat"`
 	Pieces []Board `json:"pieces"`
 }
 
-// board takes over rows top and below of b.
+// board converts b without the rows above top.
 func board(b *env.Board, top int) Board {
 	const digits = "0123456789abcdef"
 	var ink strings.Builder
@@ -81,8 +80,8 @@ func board(b *env.Board, top int) Board {
 	return Board{Name: b.Name, W: b.W, H: b.H - top, Cells: string(b.Glyphs()[top*b.W:]), Ink: ink.String()}
 }
 
-// paint takes over everything of f but its notes. Boards after the first whose name begins
-// with "next" hold a piece to come each, and become a tray.
+// paint converts everything of f except its notes. Boards after the first whose name begins with "next" hold
+// one piece each and become a tray.
 func (out *Frame) paint(f *env.Frame) {
 	next := Tray{Name: "next", Seat: env.Everybody}
 	for k := range f.Boards {
@@ -105,7 +104,7 @@ func (out *Frame) paint(f *env.Frame) {
 	}
 }
 
-// trim is the smallest part of a board that holds all its cells with a colour.
+// trim is the smallest part of a board with all its coloured cells.
 func trim(b *env.Board) (Board, bool) {
 	var f env.Frame
 	t := f.Tray("", env.Everybody)
@@ -122,7 +121,7 @@ func trim(b *env.Board) (Board, bool) {
 	return board(&t.Pieces[0], 0), true
 }
 
-// seats fills in the players of the position r stands at.
+// seats sets the players of r's current position.
 func (out *Frame) seats(r *playback.Reel, over bool) {
 	s, m := r.State(), r.Moves()
 	for seat := range r.Rec.Seats {
@@ -134,7 +133,7 @@ func (out *Frame) seats(r *playback.Reel, over bool) {
 		case p.Turn && m[seat] != env.None:
 			p.Act = r.Game.Text(m[seat])
 		case p.Turn && !r.Last():
-			p.Act = "no choice"
+			p.Act = "no action"
 		}
 		if v, ok := r.Value(seat); ok {
 			p.Value = &v

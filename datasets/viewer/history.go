@@ -13,24 +13,24 @@ import (
 	"blockyard/env/dropblox"
 )
 
-// How much of a history folder is read.
+// Limits of a history folder.
 const (
 	maxTurns = 1 << 20
 	maxText  = 4 << 20 // bytes of a state or a move file
 )
 
-// settling is how long a file that makes no sense may be one half written, and quiet how
-// long a game may stand still and yet be running.
+// settling is how long an invalid file may be one that is still being written, and quiet how long a
+// running game may take between changes.
 const (
 	settling = 3 * time.Second
 	quiet    = 305 * time.Second
 )
 
-// texts are the files of a history folder (rules §10), wherever they are.
+// texts are the files of a history folder (rules §10), on disk or posted.
 type texts interface {
 	// text returns a file's text, or an error that wraps fs.ErrNotExist.
 	text(name string) ([]byte, error)
-	// changed is when the last of it was written.
+	// changed is the time of the last change.
 	changed() time.Time
 	name() string
 }
@@ -45,7 +45,7 @@ type history struct {
 	err     error
 }
 
-// grow adds the states and the moves that are there.
+// grow implements turns with the states and moves found so far.
 func (h *history) grow(deadline time.Time, into *steps) {
 	h.reading = false
 	for n := 0; h.err == nil && h.known < maxTurns; n++ {
@@ -62,7 +62,7 @@ func (h *history) grow(deadline time.Time, into *steps) {
 	}
 }
 
-// next adds the state of the turn after the known ones, and reports whether there was one.
+// next adds the next state and reports whether there is one.
 func (h *history) next(into *steps) bool {
 	p, err := h.position(h.known)
 	switch {
@@ -79,7 +79,7 @@ func (h *history) next(into *steps) bool {
 	return false
 }
 
-// moves gives the last known turn its commands, if they are there.
+// moves adds the commands of the last known turn, if they exist.
 func (h *history) moves(into *steps) {
 	words, err := h.commands(h.known - 1)
 	switch {
@@ -152,7 +152,7 @@ func (d *folder) text(name string) ([]byte, error) {
 		return nil, err
 	}
 	if !st.Mode().IsRegular() || st.Size() > maxText {
-		return nil, fmt.Errorf("%s/%s is not a file of %d bytes at most", d.shown, name, maxText)
+		return nil, fmt.Errorf("%s/%s: want a regular file of at most %d bytes", d.shown, name, maxText)
 	}
 	f, err := os.Open(path)
 	if err != nil {

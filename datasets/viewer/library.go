@@ -12,39 +12,39 @@ import (
 	"time"
 )
 
-// What a list holds at most.
+// Limits of a list.
 const (
 	maxEntries = 100_000
 	maxFiles   = 10_000 // files of records and history folders
 	maxDepth   = 12     // folders within folders
 )
 
-// walkEvery is how often folders are looked through for new files.
+// walkEvery is how often folders are searched for new files.
 const walkEvery = time.Second
 
-// A Library is the list of games in some files and folders, kept up to date with them.
+// A Library is the list of games in some files and folders, which it keeps up to date.
 type Library struct {
 	mu     sync.Mutex
 	roots  []string
-	shown  []string // how the names of each root's files begin
+	shown  []string // prefix of the names of each root's files
 	files  []*file
 	dirs   []*dir
 	posted posts
-	notes  []string // what was left out of the folders
+	notes  []string // what was left out, for the page
 	walked time.Time
 	byID   map[string]*entry
 	kinds  kinds // of the games that were asked for
 }
 
-// A dir is a history folder and the one entry it makes.
+// A dir is a history folder with its entry.
 type dir struct {
 	folder
 	changed time.Time
 	entry   *entry
 }
 
-// NewLibrary lists the games in files of records, folders of them, and history folders or
-// folders of those. It fails if one of them is not there.
+// NewLibrary lists the games in files of records, history folders, and folders of these. Every path must
+// exist.
 func NewLibrary(paths []string) (*Library, error) {
 	l := &Library{kinds: kinds{}}
 	for _, path := range paths {
@@ -53,7 +53,7 @@ func NewLibrary(paths []string) (*Library, error) {
 			return nil, err
 		}
 		if !st.IsDir() && !st.Mode().IsRegular() {
-			return nil, fmt.Errorf("%s is neither a file nor a folder", path)
+			return nil, fmt.Errorf("%s: want a file or a folder", path)
 		}
 		shown := ""
 		if !st.IsDir() || holdsHistory(path) {
@@ -68,13 +68,13 @@ func NewLibrary(paths []string) (*Library, error) {
 	return l, nil
 }
 
-// holdsHistory reports whether a folder is a game's history: its first state is in it.
+// holdsHistory reports whether a folder is a history folder: it has a first state.
 func holdsHistory(path string) bool {
 	st, err := os.Lstat(filepath.Join(path, "state0"))
 	return err == nil && st.Mode().IsRegular()
 }
 
-// Refresh brings the list up to date until deadline, and reports whether it is complete.
+// Refresh updates the list until deadline, and reports whether it is complete.
 func (l *Library) Refresh(deadline time.Time) (done bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -93,7 +93,7 @@ func (l *Library) refresh(deadline time.Time) (done bool) {
 	done = true
 	for _, f := range l.files {
 		if f.look() != nil {
-			f.reset() // it is gone; the next walk leaves it out
+			f.reset() // it is gone; the next walk drops it
 			continue
 		}
 		before := len(f.entries)
@@ -110,8 +110,7 @@ func (l *Library) refresh(deadline time.Time) (done bool) {
 	return done
 }
 
-// walk finds the files and history folders there are now, and keeps what is known of those
-// that were there before.
+// walk finds all files and history folders, and keeps the entries of known ones.
 func (l *Library) walk() {
 	files, dirs := map[string]*file{}, map[string]*dir{}
 	for _, f := range l.files {
@@ -155,8 +154,8 @@ func (l *Library) walk() {
 	}
 }
 
-// find calls found for every file of records and every history folder under root. Links
-// and names that begin with a dot are passed over.
+// find calls found for every file of records and every history folder below root. It skips links and names
+// that begin with a dot.
 func (l *Library) find(root, shown string, found func(path, shown string, history bool)) {
 	n := 0
 	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
@@ -168,7 +167,7 @@ func (l *Library) find(root, shown string, found func(path, shown string, histor
 		hidden := path != root && strings.HasPrefix(d.Name(), ".")
 		switch {
 		case n >= maxFiles:
-			l.note("there are more than %d files: the rest is left out", maxFiles)
+			l.note("More than %d files: the others are left out", maxFiles)
 			return fs.SkipAll
 		case d.IsDir() && (hidden || strings.Count(rel, string(filepath.Separator)) >= maxDepth):
 			return fs.SkipDir
@@ -193,12 +192,12 @@ func (l *Library) note(format string, args ...any) {
 	}
 }
 
-// isRecords reports whether a file in a folder is taken for one of records.
+// isRecords reports whether a file in a folder counts as a file of records.
 func isRecords(name string) bool {
 	return strings.HasSuffix(name, ".jsonl") || strings.HasSuffix(name, ".jsonl.gz")
 }
 
-// look brings the entry of a history folder up to date.
+// look updates the entry of a history folder.
 func (d *dir) look() {
 	st, err := os.Stat(d.path)
 	if err != nil {
@@ -220,8 +219,7 @@ func (d *dir) look() {
 	}
 }
 
-// index makes the list searchable. Games being played come first, then those of files in
-// the order of their names, then history folders, the last one first.
+// index makes the entries available by id.
 func (l *Library) index() {
 	l.byID = map[string]*entry{}
 	for _, e := range l.list() {
@@ -229,6 +227,8 @@ func (l *Library) index() {
 	}
 }
 
+// list returns all entries: games being played first, then those of files in the order of their names, then
+// history folders, the newest first.
 func (l *Library) list() []*entry {
 	var out []*entry
 	for _, f := range l.files {
@@ -257,7 +257,7 @@ func rank(e *entry) int {
 	return 1
 }
 
-// game returns a game of the list by its ID, nil if there is none.
+// game returns an entry by its id, or nil.
 func (l *Library) game(id string) *entry {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// read makes the entry of a history folder. settled says that its newest state could be
-// read, so that there is no need to look again before the folder changes.
+// read creates the entry of a history folder. settled means that its newest state was readable, so that it
+// need not be read again before the folder changes.
 func (d *dir) read(changed time.Time) (e *entry, settled bool) {
 	e = &entry{ID: d.shown, Game: "dropblox", Players: []string{"dropblox_ai"}, Time: changed.UnixMilli(),
 		file: d.shown, path: d.path, number: 1, history: &d.folder, changed: changed, open: true}
@@ -36,7 +36,7 @@ func (d *dir) read(changed time.Time) (e *entry, settled bool) {
 	return e, true
 }
 
-// states counts the states of the folder, from state0 on without a gap.
+// states counts the states of the folder, from state0 without a gap.
 func (d *dir) states() int {
 	f, err := os.Open(d.path)
 	if err != nil {
@@ -64,7 +64,7 @@ func (d *dir) states() int {
 	return n
 }
 
-// meta reads who played, from the file beside the states if there is one.
+// meta reads the player's name from the file meta, if it exists.
 func (d *dir) meta(e *entry) {
 	text, err := d.text("meta")
 	if err != nil {
@@ -88,7 +88,7 @@ func (d *dir) meta(e *entry) {
 	e.Players = []string{name}
 }
 
-// startOf reads when a game began from its folder's name, "<id>_<unix time>".
+// startOf reads the start of a game from its folder's name, "<id>_<unix time>".
 func startOf(name string) (time.Time, bool) {
 	at := strings.LastIndexByte(name, '_')
 	if at < 0 {

@@ -10,7 +10,7 @@ import (
 	"github.com/klauspost/compress/gzip"
 )
 
-// An opened is a file of records, decompressed, from somewhere in it.
+// An opened is a file of records from some offset, decompressed unless the offset is 0.
 type opened struct {
 	io.Reader
 	file *os.File
@@ -18,11 +18,10 @@ type opened struct {
 
 func (o *opened) Close() error { return o.file.Close() }
 
-// openAt opens a file so that reading begins offset bytes into its data, uncompressed. A
-// file that is shorter reads as empty.
+// openAt opens a file at an offset of its uncompressed data. A shorter file reads as empty.
 func openAt(path string, offset int64) (io.ReadCloser, error) {
 	if st, err := os.Stat(path); err == nil && !st.Mode().IsRegular() {
-		return nil, fmt.Errorf("%s is not a file", path)
+		return nil, fmt.Errorf("%s: want a regular file", path)
 	}
 	f, err := os.Open(path)
 	if err != nil {
@@ -37,7 +36,7 @@ func openAt(path string, offset int64) (io.ReadCloser, error) {
 		}
 		return &opened{f, f}, nil
 	}
-	if offset == 0 { // whoever reads sees the compressed beginning
+	if offset == 0 { // the caller detects the compression
 		if _, err := f.Seek(0, io.SeekStart); err != nil {
 			f.Close()
 			return nil, err

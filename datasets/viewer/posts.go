@@ -8,19 +8,19 @@ import (
 	"time"
 )
 
-// How much is kept of games that were posted: the oldest make room.
+// Limits of posted games. The oldest one is dropped first.
 const (
 	maxPosts     = 8
 	maxPostBytes = 24 << 20
 )
 
-// posts are Dropblox games handed over by the contest's own viewer (rules §11).
+// posts are Dropblox games that the contest's own viewer has posted (rules §11).
 type posts struct {
 	entries []*entry
 	last    int
 }
 
-// A post is one of them: the texts of its files.
+// A post is one posted game: the texts of its files.
 type post struct {
 	id    string
 	files map[string]string
@@ -39,10 +39,10 @@ func (p *post) text(name string) ([]byte, error) {
 
 func (p *post) changed() time.Time { return p.at }
 
-// postID is the ID of a game by the number it was given.
+// postID is the id of the posted game with a number.
 func postID(number string) string { return "posted-" + number }
 
-// take makes an entry of a posted game and returns its number.
+// take adds a posted game and returns its number.
 func (p *posts) take(body []byte, now time.Time) (int, error) {
 	var game struct {
 		States []struct {

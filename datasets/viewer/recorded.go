@@ -7,8 +7,8 @@ import (
 	"blockyard/env/dropblox"
 )
 
-// recorded is a record of Dropblox, whose choices are resting places, as turns of commands:
-// the shortest that lead there.
+// recorded is a record of Dropblox as turns of commands. The actions of a record are resting places; the
+// commands are the shortest ones that lead there.
 type recorded struct {
 	*replay
 	known int // turns in the steps
@@ -17,7 +17,7 @@ type recorded struct {
 
 func (r *recorded) grow(deadline time.Time, into *steps) {
 	r.advance(deadline)
-	// What is played from the last position is known once there is a next.
+	// The action from the last position is known when there is a next one.
 	for n := 0; r.known < r.ready() && (n < 8 || time.Now().Before(deadline)); n++ {
 		r.reel.Seek(r.known)
 		into.add(r.reel.State().Score(0))
@@ -26,7 +26,7 @@ func (r *recorded) grow(deadline time.Time, into *steps) {
 	}
 }
 
-// ready is how many turns are known with their commands.
+// ready is the number of turns whose commands are known.
 func (r *recorded) ready() int {
 	if r.reel.Done() && !r.cut {
 		return r.reel.Len()
@@ -34,7 +34,7 @@ func (r *recorded) ready() int {
 	return r.reel.Len() - 1
 }
 
-// words are the commands of the turn that the reel stands at.
+// words are the commands of the reel's current turn.
 func (r *recorded) words() []string {
 	s, a := r.reel.State().(*dropblox.State), r.reel.Moves()[0]
 	if a == env.None {
@@ -65,7 +65,7 @@ func (r *recorded) state() (reading, live bool, err error) {
 	return in.Reading || r.known < r.ready(), in.Live, err
 }
 
-// errorText is a sentence that is an error.
+// errorText is an error with a fixed text.
 type errorText string
 
 func (e errorText) Error() string { return string(e) }

@@ -16,18 +16,18 @@ import (
 	"blockyard/env/games"
 )
 
-// maxChoices is how much of a game is shown.
+// maxChoices is the largest number of choices of a game that are shown.
 const maxChoices = 1 << 20
 
-// replayPace is how long a position stays, in milliseconds.
+// replayPace is the duration of a position's frame in milliseconds.
 const replayPace = 300
 
-// A replay is a record as a film, a frame for every position.
+// A replay is a record as a film with one frame per position.
 type replay struct {
 	entry *entry
 	reel  *playback.Reel
 	size  int64  // of the file when it was read
-	note  string // about how the game is shown
+	note  string // about a game that is not shown completely
 	cut   bool   // the file ends before the game does
 	err   error
 	frm   env.Frame
@@ -44,7 +44,7 @@ func newReplay(e *entry) (film, error) {
 	return p, nil
 }
 
-// read reads the record, as much of it as the file holds, and begins to unroll it.
+// read reads the record as far as it is complete, and starts a reel with as many positions as before.
 func (p *replay) read() error {
 	rec, cut, size, err := p.entry.read()
 	if err != nil {
@@ -59,7 +59,7 @@ func (p *replay) read() error {
 	short := len(rec.Choices) > maxChoices
 	if short {
 		rec.Choices = rec.Choices[:maxChoices]
-		p.note = fmt.Sprintf("the game goes on: its first %d choices are shown", maxChoices)
+		p.note = fmt.Sprintf("the game continues: only its first %d choices are shown", maxChoices)
 		p.cut = false
 	}
 	was := 0
@@ -75,7 +75,7 @@ func (p *replay) read() error {
 	return nil
 }
 
-// read reads the entry's game from its file. cut says that the file ends before the game.
+// read reads the entry's game from its file. cut means that the file ends before the game does.
 func (e *entry) read() (rec *record.Record, cut bool, size int64, err error) {
 	st, err := os.Stat(e.path)
 	if err != nil {
@@ -93,7 +93,7 @@ func (e *entry) read() (rec *record.Record, cut bool, size int64, err error) {
 	rec = new(record.Record)
 	if err := r.ReadPart(rec); err != nil {
 		if errors.Is(err, io.EOF) {
-			err = fmt.Errorf("%s: game %d is no longer there", e.file, e.number)
+			err = fmt.Errorf("%s: game %d no longer exists", e.file, e.number)
 		}
 		return nil, false, 0, err
 	}
@@ -132,7 +132,7 @@ func (p *replay) info() info {
 	case p.err != nil:
 		out.Error = p.err.Error()
 	case p.reel.Err() != nil:
-		out.Error = "The record does not hold: " + p.reel.Err().Error()
+		out.Error = "The record does not replay: " + p.reel.Err().Error()
 	}
 	return out
 }
@@ -151,14 +151,14 @@ func (p *replay) frame(n int) (Frame, error) {
 	case over:
 		out.Over = verdict(r)
 	case r.Done() && r.Last() && r.Rec.Stopped:
-		out.Over = "Broken off here"
+		out.Over = "Stopped here"
 	case r.Done() && r.Last() && p.note != "":
 		out.Over = p.note
 	}
 	return out, nil
 }
 
-// verdict says how the game r stands at the end of came out.
+// verdict describes the result of the game at whose end r is.
 func verdict(r *playback.Reel) string {
 	s, seats := r.State(), r.Rec.Seats
 	if seats == 1 {
@@ -189,7 +189,7 @@ func points(n int) string {
 	return fmt.Sprintf("%d points", n)
 }
 
-// player names who sits on seat so that two of the same name can be told apart.
+// player names the player on seat, with the seat's number if another player has the same name.
 func player(agents []string, seat int) string {
 	for other, name := range agents {
 		if other != seat && name == agents[seat] {

@@ -13,24 +13,24 @@ import (
 	"blockyard/env"
 )
 
-// maxName is how many bytes of a player's or a game's name are kept.
+// maxName is the largest length of a player's or a game's name in bytes; longer ones are cut.
 const maxName = 120
 
-// A file is a file of records and what of its games has been listed.
+// A file is a file of records with the entries of its games.
 type file struct {
 	shown, path string
 	size        int64
 	changed     time.Time
 	entries     []*entry
-	offset      int64 // read as far as this, at the end of a line
+	offset      int64 // end of the last line that was read
 	line        int
 	in          *jsonl.Reader // open while there is more to read
-	whole       bool          // read as far as it went when it was last looked at
+	whole       bool          // read to the end, as of the last look
 	version     int
-	bad         bool // read no further: the last entry says why
+	bad         bool // unreadable from here: the last entry has the error
 }
 
-// head is what the list needs of a record; the rest is skipped.
+// head is the fields of a record that the list needs.
 type head struct {
 	Game    string            `json:"game"`
 	Seats   int               `json:"seats"`
@@ -44,7 +44,7 @@ type head struct {
 	Meta    map[string]string `json:"meta"`
 }
 
-// look notes whether the file has changed, and begins anew if it is another one.
+// look checks whether the file has changed, and starts again if another file has replaced it.
 func (f *file) look() error {
 	st, err := os.Stat(f.path)
 	if err != nil {
@@ -78,8 +78,8 @@ func (f *file) stop() {
 	}
 }
 
-// scan lists games until deadline or the end of the file. room is how many entries more
-// the library may hold.
+// scan lists games until deadline or the end of the file. room is the number of entries that the file may
+// have.
 func (f *file) scan(deadline time.Time, room int) (done bool) {
 	if f.whole || f.bad {
 		return true
@@ -114,7 +114,7 @@ func (f *file) scan(deadline time.Time, room int) (done bool) {
 	}
 }
 
-// begin opens the file where reading stopped.
+// begin opens the file where the last scan stopped.
 func (f *file) begin() error {
 	if f.in != nil {
 		return nil
@@ -134,7 +134,7 @@ func (f *file) begin() error {
 	return nil
 }
 
-// fail ends the list of the file's games with one that says what is wrong with it.
+// fail ends the list of the file's games with an entry that has the error.
 func (f *file) fail(err error) {
 	f.stop()
 	f.bad = true
@@ -144,10 +144,10 @@ func (f *file) fail(err error) {
 
 var (
 	errHalf = errors.New("the last line has no end yet")
-	errRoom = fmt.Errorf("the list is full: the games from here on are left out (a list holds %d)", maxEntries)
+	errRoom = fmt.Errorf("the list is full: the games after the first %d are left out", maxEntries)
 )
 
-// add lists the game, or continues the one, that a line holds.
+// add lists the game of a line, or continues the last game.
 func (f *file) add(line []byte, room int) error {
 	var h head
 	if err := json.Unmarshal(line, &h); err != nil {
@@ -162,9 +162,9 @@ func (f *file) add(line []byte, room int) error {
 	}
 	switch {
 	case last == nil && h.Part != 0:
-		return f.in.Errorf("%w: part %d of a game whose beginning is missing", record.ErrInvalid, h.Part)
+		return f.in.Errorf("%w: part %d of a long game without the parts before it", record.ErrInvalid, h.Part)
 	case last != nil && h.Part != last.part+1:
-		return f.in.Errorf("%w: part %d of a long game where part %d belongs", record.ErrInvalid, h.Part, last.part+1)
+		return f.in.Errorf("%w: part %d of a long game, want part %d", record.ErrInvalid, h.Part, last.part+1)
 	case last == nil && room <= 0:
 		return errRoom
 	case last == nil:
@@ -183,7 +183,7 @@ func (f *file) add(line []byte, room int) error {
 	return nil
 }
 
-// enter makes the entry of the game that begins with h.
+// enter creates the entry of the game whose first line is h.
 func (f *file) enter(h *head) (*entry, error) {
 	rec := record.Record{Game: h.Game, Seats: h.Seats, Agents: h.Agents, Scores: h.Scores, Results: h.Results}
 	if h.More && h.Seats > 0 && h.Seats <= env.MaxSeats {
@@ -204,7 +204,7 @@ func (f *file) enter(h *head) (*entry, error) {
 	return e, nil
 }
 
-// count is how many numbers a JSON array holds.
+// count is the number of elements of a JSON array of numbers.
 func count(list json.RawMessage) int {
 	n, any := 0, false
 	for _, c := range list {

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Serve answers browsers on listener until ctx is done.
+// Serve serves the page on listener until ctx is done.
 func Serve(ctx context.Context, listener net.Listener, l *Library) error {
 	addr, ok := listener.Addr().(*net.TCPAddr)
 	server := &http.Server{

@@ -19,18 +19,18 @@ import (
 //go:embed page
 var page embed.FS
 
-// pause is how long an answer may go on reading, and pageSize how much one holds.
+// pause is how long a response may read files; the other two are the largest sizes of a response.
 const (
 	pause     = 250 * time.Millisecond
 	pageSize  = 500 // games
 	chunkSize = 256 // frames
 )
 
-// policy lets the page load from here alone.
+// policy allows the page to load from this server only.
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
 	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
-// A Server answers a browser.
+// A Server serves the page and its data.
 type Server struct {
 	library *Library
 	films   films
@@ -38,8 +38,8 @@ type Server struct {
 	routes  http.Handler
 }
 
-// NewServer serves the games of a library. A local server answers only to names of this
-// machine, so that no page from elsewhere can talk to it under a name of its own.
+// NewServer serves the games of a library. A local server accepts only requests to localhost, so that a page
+// from elsewhere cannot reach it under a host name of its own (DNS rebinding).
 func NewServer(l *Library, local bool) *Server {
 	s := &Server{library: l, local: local}
 	static, err := fs.Sub(page, "page")
@@ -48,7 +48,7 @@ func NewServer(l *Library, local bool) *Server {
 	}
 	mux := http.NewServeMux()
 	mux.Handle("GET /", http.FileServerFS(static))
-	mux.Handle("GET /favicon.ico", http.RedirectHandler("/icon.svg", http.StatusMovedPermanently)) // asked for beside replies that are no page
+	mux.Handle("GET /favicon.ico", http.RedirectHandler("/icon.svg", http.StatusMovedPermanently)) // browsers request it for responses that are not pages
 	mux.HandleFunc("GET /api/games", s.games)
 	mux.HandleFunc("GET /api/game", s.game)
 	mux.HandleFunc("GET /api/frames", s.frames)
@@ -66,13 +66,13 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.Set("Referrer-Policy", "no-referrer")
 	h.Set("Cache-Control", "no-cache")
 	if s.local && !loopback(r.Host) {
-		http.Error(w, "this viewer answers on 127.0.0.1 and localhost only", http.StatusForbidden)
+		http.Error(w, "this viewer accepts requests to 127.0.0.1 and localhost only", http.StatusForbidden)
 		return
 	}
 	s.routes.ServeHTTP(w, r)
 }
 
-// loopback reports whether a Host header names this machine.
+// loopback reports whether a Host header names the local machine.
 func loopback(host string) bool {
 	name, _, err := net.SplitHostPort(host)
 	if err != nil {
@@ -82,9 +82,9 @@ func loopback(host string) bool {
 	return strings.EqualFold(name, "localhost") || ip != nil && ip.IsLoopback()
 }
 
-// list is the answer of /api/games.
+// list is the response to /api/games.
 type list struct {
-	Total   int      `json:"total"` // that match
+	Total   int      `json:"total"` // games that match
 	All     int      `json:"all"`
 	From    int      `json:"from"`
 	Reading bool     `json:"reading"`
@@ -119,7 +119,7 @@ func (s *Server) games(w http.ResponseWriter, r *http.Request) {
 	answer(w, &out)
 }
 
-// matches reports whether the entry holds every word.
+// matches reports whether the entry contains every word.
 func (e *entry) matches(words []string) bool {
 	if len(words) == 0 {
 		return true
@@ -133,12 +133,12 @@ func (e *entry) matches(words []string) bool {
 	return true
 }
 
-// details is the answer of /api/game.
+// details is the response to /api/game.
 type details struct {
 	Game entry  `json:"game"`
 	Kind kind   `json:"kind"`
 	Film info   `json:"film"`
-	Gen  string `json:"gen"` // another one: what was loaded of the game is worth nothing
+	Gen  string `json:"gen"` // changes when frames loaded before are obsolete
 }
 
 func (s *Server) game(w http.ResponseWriter, r *http.Request) {
@@ -152,11 +152,11 @@ func (s *Server) game(w http.ResponseWriter, r *http.Request) {
 	answer(w, &out)
 }
 
-// open returns the film that a request is about, locked; nil after having refused.
+// open returns the film of a request, locked, or responds with an error and returns nil.
 func (s *Server) open(w http.ResponseWriter, r *http.Request) *held {
 	id := r.FormValue("id")
 	e := s.library.game(id)
-	if e == nil { // a link into a list that has not been read yet
+	if e == nil { // perhaps the list has not been read yet
 		for k := 0; e == nil && k < 20 && r.Context().Err() == nil; k++ {
 			done := s.library.Refresh(time.Now().Add(pause))
 			if e = s.library.game(id); done {
@@ -176,7 +176,7 @@ func (s *Server) open(w http.ResponseWriter, r *http.Request) *held {
 	return f
 }
 
-// chunk is the answer of /api/frames.
+// chunk is the response to /api/frames.
 type chunk struct {
 	From   int     `json:"from"`
 	Gen    string  `json:"gen"`
@@ -210,7 +210,7 @@ func (s *Server) frames(w http.ResponseWriter, r *http.Request) {
 
 func (s *Server) postGame(w http.ResponseWriter, r *http.Request) {
 	if r.Header.Get("Origin") != "" {
-		refuse(w, http.StatusForbidden, errors.New("games are posted by programs, not by pages"))
+		refuse(w, http.StatusForbidden, errors.New("only programs may post games, not web pages"))
 		return
 	}
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxPostBytes))
@@ -238,7 +238,7 @@ func (s *Server) viewGame(w http.ResponseWriter, r *http.Request) {
 	http.Redirect(w, r, "/#"+postID(strconv.Itoa(n))+"/0", http.StatusFound)
 }
 
-// number reads a number from the query.
+// number reads a number from lo to hi from the query, by default without.
 func number(r *http.Request, name string, without, lo, hi int) (int, error) {
 	text := r.FormValue(name)
 	if text == "" && without >= lo {
@@ -246,14 +246,14 @@ func number(r *http.Request, name string, without, lo, hi int) (int, error) {
 	}
 	n, err := strconv.Atoi(text)
 	if err != nil || n < lo || n > hi {
-		return 0, fmt.Errorf("%s: %q is not a number from %d to %d", name, short(text, 40), lo, hi)
+		return 0, fmt.Errorf("%s: %q, want a number from %d to %d", name, short(text, 40), lo, hi)
 	}
 	return n, nil
 }
 
 func answer(w http.ResponseWriter, v any) {
 	w.Header().Set("Content-Type", "application/json")
-	_ = json.NewEncoder(w).Encode(v) // the browser may be gone
+	_ = json.NewEncoder(w).Encode(v) // an error means that the browser is gone
 }
 
 func refuse(w http.ResponseWriter, status int, err error) {

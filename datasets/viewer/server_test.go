@@ -100,7 +100,7 @@ type listed struct {
 
 func (c *client) list(q string) (out listed) {
 	c.Helper()
-	for deadline := time.Now().Add(20 * time.Second); ; {
+	for deadline := time.Now().Add(2 * time.Minute); ; {
 		out = listed{}
 		require.Equal(c, 200, c.get("/api/games?q="+url.QueryEscape(q), &out))
 		if !out.Reading {
@@ -112,7 +112,7 @@ func (c *client) list(q string) (out listed) {
 
 func (c *client) game(id string) (out details) {
 	c.Helper()
-	for deadline := time.Now().Add(20 * time.Second); ; {
+	for deadline := time.Now().Add(2 * time.Minute); ; {
 		out = details{}
 		require.Equal(c, 200, c.get("/api/game?id="+url.QueryEscape(id), &out), id)
 		if !out.Film.Reading {

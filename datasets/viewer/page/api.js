@@ -1,17 +1,17 @@
-// What the page asks of the server, and the frames it keeps.
+// Requests to the server, and the cache of frames.
 
 const chunkSize = 128, keptChunks = 48;
 const troubleBox = document.getElementById("trouble");
 
-// ask returns the answer to a question; it throws what the server says is wrong. While the
-// server cannot be reached the page says so, and nothing is thrown: null comes back.
+// ask sends a request and returns the response. It throws the server's error. If the server cannot be
+// reached, it shows that on the page and returns null.
 export async function ask(path, params, signal) {
   let reply;
   try {
     reply = await fetch(path + "?" + new URLSearchParams(params), {signal});
   } catch (err) {
     if (err.name === "AbortError") throw err;
-    trouble("The viewer’s program cannot be reached. Trying again …");
+    trouble("The viewer cannot be reached: is “datasets view --web” still running? Retrying …");
     return null;
   }
   trouble("");
@@ -19,9 +19,9 @@ export async function ask(path, params, signal) {
   try {
     body = await reply.json();
   } catch {
-    throw new Error(`The answer cannot be read (status ${reply.status}).`);
+    throw new Error(`The response cannot be read (status ${reply.status}). Reload the page.`);
   }
-  if (!reply.ok) throw new Error(body.error || `The server answers with status ${reply.status}.`);
+  if (!reply.ok) throw new Error(body.error || `The server responded with status ${reply.status}.`);
   return body;
 }
 
@@ -32,7 +32,7 @@ function trouble(text) {
 
 export const wait = (ms) => new Promise((done) => setTimeout(done, ms));
 
-// A Reel is the frames of one game, fetched by the chunk. The chunks used last are kept.
+// A Reel is the frames of one game, fetched in chunks. It keeps the most recently used chunks.
 export class Reel {
   constructor(id) {
     this.id = id;
@@ -42,7 +42,7 @@ export class Reel {
     this.under = new Map();
   }
 
-  // take notes what /api/game says; it reports whether the game is another one now.
+  // take stores the response to /api/game, and reports whether another game has replaced this one.
   take(details) {
     const other = this.gen !== null && this.gen !== details.gen;
     if (other) {
@@ -54,13 +54,13 @@ export class Reel {
     return other;
   }
 
-  // has returns a frame if it is here.
+  // has returns a frame if it is in the cache.
   has(n) {
     const k = Math.floor(n / chunkSize), chunk = this.chunks.get(k);
     return chunk && chunk[n - k * chunkSize];
   }
 
-  // frame fetches a frame if need be. It returns undefined if there is none yet.
+  // frame returns a frame and fetches it if necessary; undefined if it does not exist yet.
   async frame(n) {
     if (this.has(n)) return this.has(n);
     const k = Math.floor(n / chunkSize);
@@ -88,8 +88,7 @@ export class Reel {
     if (soon >= 0 && soon < this.count && !this.has(soon)) this.frame(soon).catch(() => {});
   }
 
-  // stale forgets the last chunk if it was fetched before the game grew, so that its frames
-  // are those of the game as it is.
+  // stale drops the last chunk if the game has grown since it was fetched, because its last frame has changed.
   stale(before) {
     if (before > 0 && this.count > before) this.chunks.delete(Math.floor((before - 1) / chunkSize));
   }

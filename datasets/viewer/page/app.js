@@ -1,4 +1,4 @@
-// The page: either the list of games or one game, as its address says.
+// The page shows either the list of games or one game, depending on its address.
 
 import * as list from "./list.js";
 import * as game from "./game.js";
@@ -7,7 +7,7 @@ import {theme} from "./draw.js";
 const views = {list: document.getElementById("list"), game: document.getElementById("game")};
 let inside = null;
 
-// route reads the address: "#GAME/FRAME", where GAME may hold slashes.
+// route reads the address: "#GAME/FRAME", where GAME may contain slashes.
 function route() {
   let text = location.hash.slice(1);
   try {

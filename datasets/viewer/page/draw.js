@@ -1,8 +1,8 @@
-// Boards and pieces on canvases, sharp at any density of pixels.
+// Paints boards and pieces on canvases, sharp at any pixel density.
 
 let colours = {};
 
-// theme reads the colours of the style sheet, which follow the light or dark theme.
+// theme reads the colours of the style sheet, which depend on the light or dark theme.
 export function theme() {
   const style = getComputedStyle(document.documentElement);
   const get = (name) => style.getPropertyValue(name).trim();
@@ -13,7 +13,7 @@ export function theme() {
 
 export const seatColour = (seat) => colours.seat[seat & 3];
 
-// inkOf is the colour of a cell. Where inks are seats, 1 to 4, they have the seats' colours.
+// inkOf is the colour of a cell: with seats, inks 1 to 4 have the colours of the seats.
 const inkOf = (digit, seats) => {
   const k = parseInt(digit, 16) || 0;
   return seats && k >= 1 && k <= 4 ? colours.seat[k - 1] : colours.ink[k];
@@ -22,8 +22,8 @@ const inkOf = (digit, seats) => {
 const isGhost = (glyph) => glyph >= "a" && glyph <= "z" && glyph !== "x";
 const isSolid = (glyph, ink) => glyph !== "." && !isGhost(glyph) && ink !== "0";
 
-// size gives a canvas room for w by h cells of cell CSS pixels, a whole number of device
-// pixels each, and returns that number.
+// size sets the size of a canvas for w by h cells of about cell CSS pixels. It returns the size of a cell in
+// device pixels, a whole number.
 function size(canvas, w, h, cell) {
   const density = window.devicePixelRatio || 1, px = Math.max(2, Math.floor(cell * density));
   if (canvas.width !== w * px || canvas.height !== h * px) {
@@ -35,7 +35,7 @@ function size(canvas, w, h, cell) {
   return px;
 }
 
-// drawBoard paints a board. With seats, cells of one seat that touch are one piece.
+// drawBoard paints a board. With seats, adjacent cells of one seat are one piece.
 export function drawBoard(canvas, board, cell, seats) {
   const {w, h, cells, ink} = board, px = size(canvas, w, h, cell), g = canvas.getContext("2d");
   g.fillStyle = colours.well;
@@ -69,7 +69,7 @@ export function drawPiece(canvas, piece, cell, seats) {
   }
 }
 
-// block paints one cell that is taken. A letter is a piece in play: it is lighter at the rim.
+// block paints one filled cell. A letter is a piece in play, which has a light rim.
 function block(g, board, x, y, px, gap, round, colour, seats, plain) {
   const {w, h, cells} = board, glyph = cells[y * w + x];
   const same = (dx, dy) => seats && x + dx >= 0 && x + dx < w && y + dy >= 0 && y + dy < h && cells[(y + dy) * w + x + dx] === glyph;
@@ -104,7 +104,7 @@ function block(g, board, x, y, px, gap, round, colour, seats, plain) {
   }
 }
 
-// ghost paints one cell of where a piece will come to lie: hatched, with a line around all.
+// ghost paints one cell of the place where a piece will land: hatched, with an outline around the piece.
 function ghost(g, board, x, y, px, colour) {
   const {w, h, cells} = board, glyph = cells[y * w + x];
   const same = (dx, dy) => x + dx >= 0 && x + dx < w && y + dy >= 0 && y + dy < h && cells[(y + dy) * w + x + dx] === glyph;
@@ -137,7 +137,7 @@ function ghost(g, board, x, y, px, colour) {
   g.restore();
 }
 
-// hint paints a cell that a game marks without anything lying there.
+// hint paints an empty cell that a game marks.
 function hint(g, x, y, px, gap, round) {
   g.fillStyle = colours.shade;
   g.globalAlpha = .55;
@@ -147,7 +147,7 @@ function hint(g, x, y, px, gap, round) {
   g.globalAlpha = 1;
 }
 
-// drawChart paints how the scores went, and where in the game we are (0 to 1).
+// drawChart paints the scores through the game and a line at the current position (0 to 1).
 export function drawChart(canvas, scores, at, solo) {
   const density = window.devicePixelRatio || 1, w = canvas.clientWidth, h = canvas.clientHeight;
   canvas.width = Math.round(w * density);

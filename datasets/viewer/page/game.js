@@ -1,4 +1,4 @@
-// One game: fetching, winding, playing, following.
+// One game: fetching and playing frames, and following a game that is being written.
 
 import {Reel, ask, wait} from "./api.js";
 import {address, el} from "./list.js";
@@ -20,7 +20,7 @@ for (const s of speeds) {
   speedBox.append(option);
 }
 
-// enter opens a game, or winds the one that is open.
+// enter opens a game, or moves to another frame of the open game.
 export function enter(game, frame) {
   if (id === game && reel) {
     if (frame !== at) goTo(frame);
@@ -55,7 +55,7 @@ export function redraw() {
 
 const scene = () => ({details, at, count: reel.count});
 
-// follow asks how far the game goes, and again while it grows or is being read.
+// follow requests the number of frames, and repeats that while the game grows or is being read.
 async function follow(mine) {
   let got = null;
   try {
@@ -117,13 +117,13 @@ function numbers() {
   $("next").disabled = $("last").disabled = at >= last;
 }
 
-// show paints frame n as soon as it is here; the frame asked for last wins.
+// show paints frame n as soon as it has been fetched; the frame requested last wins.
 async function show(n) {
   want = n;
   const mine = visit;
   while (mine === visit && want === n && reel) {
     const reading = details && details.film.reading;
-    if (reel.count === 0 || n >= reel.count && reading) return; // follow comes back to it
+    if (reel.count === 0 || n >= reel.count && reading) return; // follow calls it again
     const to = Math.max(0, Math.min(n, reel.count - 1));
     let frame;
     try {
@@ -151,7 +151,7 @@ function paint(n, frame) {
   link();
 }
 
-// link makes the address lead to the frame shown, unless it leads away from the game already.
+// link sets the address to the current frame, unless the address has left the game already.
 function link() {
   clearTimeout(linkTimer);
   const set = () => {
@@ -171,7 +171,7 @@ export function goTo(n) {
 
 const step = (by) => goTo(Math.max(0, Math.max(at, 0) + by));
 
-// turn winds to the beginning of another turn, or by ten where frames are turns.
+// turn moves to the start of another turn, or by ten frames if a turn is one frame.
 function turn(by) {
   const here = reel && reel.has(at);
   if (!here) return;

@@ -62,12 +62,12 @@ function show(list) {
   more.hidden = list.games.length >= list.total;
   const lines = list.notes ? [...list.notes] : [];
   if (list.reading) lines.push("Reading …");
-  else if (!list.all) lines.push("No games here yet.");
-  else if (!list.total) lines.push("No game matches.");
+  else if (!list.all) lines.push("No games yet: the list updates when files of records appear.");
+  else if (!list.total) lines.push("No game matches the search.");
   note.textContent = lines.join(" · ");
 }
 
-// row shows one game; kind says how its game is called, counted and pictured.
+// row creates the row of a game; kind has the title, unit and picture of its kind.
 function row(game, kind) {
   const a = el("a", "row");
   a.href = address(game.id, 0);

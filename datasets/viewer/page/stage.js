@@ -1,4 +1,4 @@
-// What a frame looks like: boards, pieces, players, notes.
+// The elements of a frame: boards, pieces, players, notes.
 
 import {drawBoard, drawPiece, drawChart, seatColour} from "./draw.js";
 import {el} from "./list.js";
@@ -16,11 +16,11 @@ export function clear() {
   caption.replaceChildren();
 }
 
-// inksAreSeats reports whether a frame's cells are named after seats: then pieces have the
-// colours of those who laid them.
+// inksAreSeats reports whether a frame's cells are digits of seats: then pieces have the colours of their
+// seats.
 const inksAreSeats = (frame) => [...frame.boards, ...(frame.trays || []).flatMap((t) => t.pieces)].some((b) => /\d/.test(b.cells));
 
-// draw shows a frame; what is there already is used again.
+// draw shows a frame and reuses existing elements.
 export function draw(frame, {details, at, count}) {
   if (!frame || !details) return;
   build(frame, details);
@@ -39,13 +39,13 @@ export function draw(frame, {details, at, count}) {
   if (details.film.scores && details.film.scores.length) drawChart($("chart"), details.film.scores, at / last, details.film.scores.length === 1);
 }
 
-// build makes the elements that frames of one kind need.
+// build creates the elements for frames of one kind.
 function build(frame, details) {
   const trays = frame.trays || [];
   const solo = frame.seats.length === 1, roomy = innerWidth > 640;
   const kind = JSON.stringify([solo && roomy, frame.boards.map((b) => [b.name, b.w, b.h]), trays.map((t) => [t.name, t.seat]), frame.seats.length, details.game.players]);
   if (kind === made) return;
-  if (parts && frame.over && trays.length < parts.trays.length) return; // the end has no pieces to come: their place stays
+  if (parts && frame.over && trays.length < parts.trays.length) return; // the last frame has no next pieces: keep their place
   clear();
   made = kind;
   const own = frame.boards.length === frame.seats.length;
@@ -116,7 +116,7 @@ function players(frame, details) {
   });
 }
 
-// standing says how a seat came off: won, lost or drawn, or which place of several.
+// standing is the result of a seat: won, lost or drawn, or its place among several.
 function standing(seats, s) {
   if (seats.length === 2) return s.result > 0 ? el("span", "good", "won") : s.result < 0 ? el("span", "bad", "lost") : el("span", "", "drawn");
   const place = 1 + seats.filter((o) => o.result > s.result).length;
@@ -134,7 +134,7 @@ function notes(lines) {
   parts.notes.replaceChildren(...text.map((l) => el("p", "", l.trim())));
 }
 
-// describe writes the line below the boards.
+// describe writes the caption below the boards.
 function describe(frame, details) {
   const out = [];
   if (details.film.turns && !frame.red) {
@@ -157,7 +157,7 @@ function describe(frame, details) {
   caption.replaceChildren(...out);
 }
 
-// words is a frame as a sentence.
+// words describes a frame for screen readers.
 export function words(frame, details) {
   const out = [frame.over || frame.label];
   frame.seats.forEach((s, seat) => out.push(`${details.game.players[seat]}: ${s.score}${s.act ? ", " + s.act : ""}`));
@@ -209,7 +209,7 @@ function pieces(tray, frame, cell, seats) {
   });
 }
 
-// fit is how large a cell is so that the boards fill the window and no more.
+// fit is the size of a cell with which the boards just fill the window.
 function fit(frame) {
   const phone = innerWidth <= 640, wide = innerWidth > 900, gap = phone ? 12 : 26;
   const across = frame.boards.reduce((n, b) => n + b.w, 0), down = Math.max(...frame.boards.map((b) => b.h));
