@@ -1,0 +1,161 @@
+package search
+
+import (
+	"context"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"blockyard/env"
+	"blockyard/env/blockbattle"
+)
+
+// hashed is an evaluator without meaning: a hash of the boards and points of a position, as a
+// number in [-100, 100], so that no two searches agree by accident. Few levels give many ties.
+type hashed struct {
+	levels uint64
+	calls  *int
+}
+
+func (h hashed) Evaluate(states []env.State, seat int, out []float32) {
+	if h.calls != nil {
+		*h.calls++
+	}
+	for i, s := range states {
+		b := s.(*blockbattle.State)
+		word := uint64(b.Sides[seat].Points)<<8 + uint64(b.Sides[1-seat].Pending)
+		for _, column := range b.Sides[seat].Cells {
+			word = env.Mix(word ^ column)
+		}
+		out[i] = 200*float32(word%h.levels)/float32(h.levels-1) - 100
+	}
+}
+
+// tidy is a sensible evaluator: it prefers low stacks without holes. Games played by it last.
+type tidy struct{}
+
+func (tidy) Evaluate(states []env.State, seat int, out []float32) {
+	for i, s := range states {
+		out[i] = 0
+		for _, column := range s.(*blockbattle.State).Sides[seat].Cells {
+			for y, seen := 0, false; y < blockbattle.Height; y++ {
+				taken := column>>uint(y)&1 != 0
+				seen = seen || taken
+				if taken {
+					out[i] -= float32(blockbattle.Height-y) * 0.2
+				} else if seen {
+					out[i]--
+				}
+			}
+		}
+	}
+}
+
+// positions returns n positions of games in progress, at all heights and near the end too. One
+// seat plays well, the other at random, and now and then both play at random.
+func positions(t testing.TB, n int) []env.State {
+	t.Helper()
+	g := blockbattle.Game
+	good, bad := NewGreedy(g, tidy{}), NewRandom(7)
+	view := g.New(2)
+	var list []env.State
+	for seed := uint64(1); len(list) < n; seed++ {
+		s := g.New(2)
+		s.Reset(seed)
+		var whole []env.State
+		for ply := uint64(0); s.Acting() != 0 && ply < 60; ply++ {
+			p := g.New(2)
+			p.CopyFrom(s)
+			whole = append(whole, p)
+			m := env.NoMoves
+			for seat := range 2 {
+				env.View(view, s, seat, ply)
+				var a env.Agent = good
+				if seat == 1 || env.Mix(ply+seed)%4 == 0 {
+					a = bad
+				}
+				var err error
+				m[seat], err = a.Act(context.Background(), view, seat)
+				require.NoError(t, err)
+			}
+			s.Step(m)
+		}
+		for i := range whole {
+			if i%7 == int(seed%7) || i >= len(whole)-3 {
+				list = append(list, whole[i])
+			}
+		}
+	}
+	return list[:n]
+}
+
+func act(t testing.TB, a env.Agent, s env.State, seat int) env.Action {
+	t.Helper()
+	c := blockbattle.Game.New(2)
+	c.CopyFrom(s)
+	got, err := a.Act(context.Background(), c, seat)
+	require.NoError(t, err)
+	return got
+}
+
+// exhaust is the reference: the plain full search over own actions, in new memory, one
+// position at a time.
+type exhaust struct {
+	eval     Evaluator
+	outcomes int       // number of values of the first draw after an action
+	drawn    int       // average over the draws after so many actions; later draws are 0
+	game     *env.Game // nil is Block Battle
+}
+
+func (x exhaust) fresh(s env.State) env.State {
+	g := x.game
+	if g == nil {
+		g = blockbattle.Game
+	}
+	c := g.New(2)
+	c.CopyFrom(s)
+	return c
+}
+
+// best returns the first of the best actions in s, searching depth plies ahead, and its value.
+// s is ply plies from the root.
+func (x exhaust) best(s env.State, seat, ply, depth int) (env.Action, float32) {
+	choice, most := env.None, float32(0)
+	for _, a := range s.Legal(seat, nil) {
+		if v := x.value(s, seat, a, ply, depth); choice == env.None || v > most {
+			choice, most = a, v
+		}
+	}
+	return choice, most
+}
+
+func (x exhaust) value(s env.State, seat int, a env.Action, ply, depth int) float32 {
+	if ply >= x.drawn {
+		return x.after(s, seat, a, 0, ply, depth)
+	}
+	var sum float32
+	for o := range x.outcomes {
+		sum += x.after(s, seat, a, o, ply, depth)
+	}
+	return sum / float32(x.outcomes)
+}
+
+func (x exhaust) after(s env.State, seat int, a env.Action, draw, ply, depth int) float32 {
+	c := x.fresh(s)
+	c.Force([]uint16{uint16(draw)})
+	env.After(c, seat, a)
+	switch {
+	case c.Acting() == 0 && c.Result(seat) > 0:
+		return Win - float32(ply+1)
+	case c.Acting() == 0 && c.Result(seat) < 0:
+		return -Win + float32(ply+1)
+	case c.Acting() == 0:
+		return 0
+	case depth > 1:
+		_, v := x.best(c, seat, ply+1, depth-1)
+		return v
+	}
+	var out [1]float32
+	x.eval.Evaluate([]env.State{c}, seat, out[:])
+	return out[0]
+}
