@@ -1,165 +1,123 @@
 package dropblox
 
 import (
-	"errors"
+	"encoding/json"
 	"fmt"
 )
 
-// ParsePosition reads a position in the contest's form (rules §7): an object with keys in
-// any order, unknown ones ignored. Every block has 1 to MaxSize squares in a box of no more
-// rows and columns, the centre in it; that its type is in the table, or its squares are the
-// table's, is not asked, so that a program can play blocks it does not know.
+// The contest's form of a position (rules §7). Pointers tell what is missing from 0.
+type (
+	jsonPosition struct {
+		State   *string
+		Score   *int
+		Bitmap  [][]uint16
+		Block   *jsonBlock
+		Preview []jsonBlock
+	}
+	jsonBlock struct {
+		Type    *int32
+		Center  *jsonCell
+		Offsets []jsonCell
+	}
+	jsonCell struct{ I, J *int8 }
+)
+
+// ParsePosition reads a position in the contest's form. Keys may be in any order, and unknown
+// keys are ignored. Every block must have 1 to MaxSize squares in a box of at most MaxSize rows
+// and columns that contains its centre. ParsePosition does not look the block up in the table,
+// so that a program can play blocks that it does not know.
 func ParsePosition(text []byte) (*Position, error) {
-	p, err := parsePosition(text)
+	var in jsonPosition
+	p := &Position{}
+	err := json.Unmarshal(text, &in)
+	if err == nil {
+		err = in.read(p)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("dropblox: state: %w", err)
 	}
 	return p, nil
 }
 
-func parsePosition(text []byte) (*Position, error) {
-	p, s := &Position{}, &scanner{text: text}
-	var seen struct{ state, score, bitmap, block, preview bool }
-	s.object(func(key string) {
-		switch key {
-		case "state":
-			p.Failed, seen.state = s.status(), true
-		case "score":
-			p.Score, seen.score = s.integer("score", 0, maxPoints), true
-		case "bitmap":
-			s.bitmap(&p.Bitmap)
-			seen.bitmap = true
-		case "block":
-			s.block(&p.Block)
-			seen.block = true
-		case "preview":
-			s.preview(&p.Preview)
-			seen.preview = true
-		default:
-			s.skip(0)
-		}
-	})
-	if s.err == nil && s.peek() != 0 {
-		s.fail("more after the end")
-	}
-	if s.err != nil {
-		return nil, s.err
-	}
-	for _, need := range []struct {
-		name string
-		seen bool
-	}{{"state", seen.state}, {"score", seen.score}, {"bitmap", seen.bitmap}, {"block", seen.block}, {"preview", seen.preview}} {
-		if !need.seen {
-			return nil, fmt.Errorf("no %q", need.name)
+func (in *jsonPosition) read(p *Position) error {
+	for k, missing := range [...]bool{in.State == nil, in.Score == nil, in.Bitmap == nil, in.Block == nil, in.Preview == nil} {
+		if missing {
+			return fmt.Errorf("no %q", [...]string{"state", "score", "bitmap", "block", "preview"}[k])
 		}
 	}
-	return p, nil
-}
-
-func (s *scanner) status() (failed bool) {
-	switch word := s.str(); word {
-	case "playing":
-	case "failed":
-		failed = true
-	default:
-		s.fail(`state is %.20q, want "playing" or "failed"`, word)
+	switch {
+	case *in.State != "playing" && *in.State != "failed":
+		return fmt.Errorf(`state is %.20q, want "playing" or "failed"`, *in.State)
+	case *in.Score < 0 || *in.Score > maxPoints:
+		return fmt.Errorf("score is %d, want 0 to %d", *in.Score, maxPoints)
+	case len(in.Bitmap) != Rows:
+		return fmt.Errorf("bitmap has %d rows, want %d", len(in.Bitmap), Rows)
+	case len(in.Preview) != Preview:
+		return fmt.Errorf("preview has %d blocks, want %d", len(in.Preview), Preview)
 	}
-	return failed
-}
-
-func (s *scanner) bitmap(b *[Rows][Cols]uint16) {
-	rows := 0
-	s.array(func(i int) {
-		cols := 0
-		s.array(func(j int) {
-			v := s.integer("a square", 0, Types)
-			if i < Rows && j < Cols {
-				b[i][j] = uint16(v)
+	p.Failed, p.Score = *in.State == "failed", *in.Score
+	for i, row := range in.Bitmap {
+		if len(row) != Cols {
+			return fmt.Errorf("bitmap row %d has %d squares, want %d", i, len(row), Cols)
+		}
+		for j, v := range row {
+			if v > Types {
+				return fmt.Errorf("bitmap row %d, column %d is %d, want 0 to %d", i, j, v, Types)
 			}
-			cols++
-		})
-		if cols != Cols {
-			s.fail("row %d has %d squares, want %d", i, cols, Cols)
+			p.Bitmap[i][j] = v
 		}
-		rows++
-	})
-	if rows != Rows {
-		s.fail("bitmap has %d rows, want %d", rows, Rows)
 	}
+	for k := range in.Preview {
+		if err := in.Preview[k].read(&p.Preview[k]); err != nil {
+			return fmt.Errorf("preview block %d: %w", k, err)
+		}
+	}
+	if err := in.Block.read(&p.Block); err != nil {
+		return fmt.Errorf("block: %w", err)
+	}
+	return nil
 }
 
-func (s *scanner) preview(p *[Preview]Block) {
-	n := 0
-	s.array(func(k int) {
-		var b Block
-		s.block(&b)
-		if k < Preview {
-			p[k] = b
-		}
-		n++
-	})
-	if n != Preview {
-		s.fail("%d preview blocks, want %d", n, Preview)
+func (in *jsonBlock) read(b *Block) error {
+	if in.Type == nil || in.Center == nil || len(in.Offsets) < 1 || len(in.Offsets) > MaxSize {
+		return fmt.Errorf(`want "type", "center" and 1 to %d "offsets"`, MaxSize)
 	}
-}
-
-func (s *scanner) block(b *Block) {
-	*b = Block{}
-	var seen struct{ kind, center bool }
-	s.object(func(key string) {
-		switch key {
-		case "type":
-			b.Type, seen.kind = int32(s.integer("type", 0, maxPoints)), true
-		case "center":
-			b.Center, seen.center = s.cell(0, Rows-1), true
-		case "offsets":
-			b.Size = 0
-			s.array(func(k int) {
-				c := s.cell(-MaxSize, MaxSize)
-				if k < MaxSize {
-					b.Offsets[k] = c
-					b.Size = int8(k + 1)
-				} else {
-					s.fail("more than %d offsets", MaxSize)
-				}
-			})
-		default:
-			s.skip(0)
+	if *in.Type < 0 || *in.Type > maxPoints {
+		return fmt.Errorf("type is %d, want 0 to %d", *in.Type, maxPoints)
+	}
+	b.Type, b.Size = *in.Type, int8(len(in.Offsets))
+	if err := in.Center.read(&b.Center, 0, Rows-1); err != nil {
+		return fmt.Errorf("center: %w", err)
+	}
+	for k := range in.Offsets {
+		if err := in.Offsets[k].read(&b.Offsets[k], -MaxSize, MaxSize); err != nil {
+			return fmt.Errorf("offset %d: %w", k, err)
 		}
-	})
-	if !seen.kind || !seen.center || b.Size == 0 {
-		s.fail(`a block wants "type", "center" and "offsets"`)
-		return
 	}
 	box := Turn{Offsets: b.Offsets}
 	box.box(int(b.Size))
 	if box.Low.I > 0 || box.Low.J > 0 || box.High.I < 0 || box.High.J < 0 ||
 		box.High.I-box.Low.I >= MaxSize || box.High.J-box.Low.J >= MaxSize {
-		s.fail("a block in a box of more than %d rows or columns, or away from its centre", MaxSize)
+		return fmt.Errorf("offsets from %v to %v, want a box of at most %d rows and columns around the centre",
+			box.Low, box.High, MaxSize)
 	}
+	return nil
 }
 
-func (s *scanner) cell(lo, hi int) (c Cell) {
-	var i, j bool
-	s.object(func(key string) {
-		switch key {
-		case "i":
-			c.I, i = int8(s.integer("i", lo, hi)), true
-		case "j":
-			c.J, j = int8(s.integer("j", lo, hi)), true
-		default:
-			s.skip(0)
-		}
-	})
-	if !i || !j {
-		s.fail(`a point wants "i" and "j"`)
+func (in *jsonCell) read(c *Cell, low, high int8) error {
+	if in.I == nil || in.J == nil {
+		return fmt.Errorf(`a point lacks a coordinate, want "i" and "j"`)
 	}
-	return c
+	*c = Cell{*in.I, *in.J}
+	if c.I < low || c.I > high || c.J < low || c.J > high {
+		return fmt.Errorf("i %d and j %d, want %d to %d", c.I, c.J, low, high)
+	}
+	return nil
 }
 
-// Adopt makes the game stand at a position from elsewhere, with nothing known of its
-// generator: blocks to come are drawn from seed. It refuses, and changes nothing, a
-// position that no game of the table's blocks has.
+// Adopt sets the game to a position from elsewhere. Nothing is known of that game's generator,
+// so blocks to come are drawn from seed. If no game with the table's blocks can have the
+// position, Adopt returns an error and changes nothing.
 func (s *State) Adopt(p *Position, seed uint64) error {
 	next := State{Veiled: true, Failed: p.Failed, Points: int32(p.Score), Cells: p.Bitmap}
 	next.Seed(seed)
@@ -169,12 +127,12 @@ func (s *State) Adopt(p *Position, seed uint64) error {
 			b = &p.Preview[k-1]
 		}
 		if b.Type < 0 || b.Type >= Types || BlockOf(int(b.Type)) != *b {
-			return fmt.Errorf("dropblox: block %d, of type %d, is not the table's where it appears", k, b.Type)
+			return fmt.Errorf("dropblox: block %d is not as the table has type %d where it appears", k, b.Type)
 		}
 		next.Blocks[k] = uint16(b.Type)
 	}
 	if p.Score < 0 || p.Score > maxPoints {
-		return errors.New("dropblox: score out of range")
+		return fmt.Errorf("dropblox: score is %d, want 0 to %d", p.Score, maxPoints)
 	}
 	next.Taken = p.Field()
 	if err := next.Check(); err != nil {
