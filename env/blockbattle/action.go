@@ -7,14 +7,7 @@ import (
 	"blockyard/env"
 )
 
-// The action space: a resting place of the piece's cells, with or without a T-spin, or a
-// skip from the stock.
-//
-//	id = spin*800 + rot*200 + x*20 + y
-//
-// x is the leftmost column and y the lowest row of the cells, rot the orientation (0..3,
-// one turn right each). I, S and Z take the same cells in two pairs of orientations and
-// O in all four; those ids use rot 0 and 1, and 0.
+// SkipAction discards the piece. Ids below it are resting places; see the package comment.
 const SkipAction env.Action = 1600
 
 const (
@@ -26,7 +19,7 @@ func action(spin, rot, x, y int) env.Action {
 	return env.Action(spin*spinBase + rot*200 + x*20 + y)
 }
 
-// landing turns an action, legal or None, into what it does to seat's piece.
+// landing returns what an action, legal or None, does to seat's piece.
 func (s *State) landing(seat int, a env.Action) Landing {
 	piece := int(s.Piece)
 	if a < SkipAction {
@@ -47,8 +40,7 @@ func (s *State) landing(seat int, a env.Action) Landing {
 	return Landing{Piece: piece, X: w.at.x, Y: w.at.y, Loose: w.at.y != -1}
 }
 
-// ActionOf returns the id of what an answer did: an action the landing's round has in its
-// legal list.
+// ActionOf returns the id of a landing. It is a legal action in the round of the landing.
 func ActionOf(l Landing) env.Action {
 	if l.Skipped {
 		return SkipAction

@@ -1,54 +1,57 @@
-// Package blockbattle is AI Block Battle: two players, each on a 10x20 board, get the same
-// falling pieces; clearing rows earns points, three points push a garbage row into the
-// other board, and every 15 rounds an unclearable row rises under both until somebody
-// tops out. "Rules §n" in comments is section n of the rules this package was written to.
+// Package blockbattle is AI Block Battle. Two players, each with a board of 10x20 cells, get
+// the same falling pieces at the same time. Clearing rows scores points; every three points
+// push a garbage row into the other player's board; every 15 rounds a solid row, which cannot
+// be cleared, rises under both boards until a player tops out. "Rules §n" in comments is
+// section n of the rules that this package implements.
 //
 // # Coordinates
 //
-//	x 0..9 left to right, y 0..19 top to bottom; (0,0) top left, (9,19) bottom right
-//	y < 0 is above the board: never blocked, but a piece that locks there loses
+//	x   column, 0 (left) to 9 (right)
+//	y   row, 0 (top) to 19 (bottom); y < 0 is above the board, where nothing blocks a piece,
+//	    but a piece that locks there loses the game
 //
 // # Seats and rounds
 //
-// Two seats act at once in every round, with the same piece; neither sees the other's
-// choice. Order of a round: both place, both clear, seat 0 scores and sends, seat 1
-// scores and sends, solid rows, next piece, spawn test.
+// Both seats act at once in every round and do not see each other's choice. A round goes: both
+// place their piece, both clear rows, seat 0 scores and sends garbage, seat 1 scores and sends
+// garbage, solid rows rise, the next piece appears, and a player whose piece has no room loses.
 //
 // # Actions (1601)
 //
-//	spin*800 + rot*200 + x*20 + y   place: x leftmost column, y lowest row of the cells,
-//	                                rot 0..3 quarter turns right, spin 1 for a T-spin
-//	1600                            skip: throw the piece away, when one is in stock
+//	spin*800 + rot*200 + x*20 + y   place the piece: x is the leftmost column and y the lowest
+//	                                row of its cells, rot 0..3 the quarter turns to the right,
+//	                                spin 1 for a T-spin
+//	1600                            skip: discard the piece, if a skip is in stock
 //
-// Ids below 1600 are [2,4,10,20] = [spin, rot, x, y] row-major, for policy networks. I, S
-// and Z use rot 0 and 1, O rot 0: the others take the same cells. Legal lists hold every
-// place an answer of at most 41 tokens can lead to, at most 512 (a column of one
-// orientation has at most 10 places to rest; random play shows at most about 70). None is
-// an answer without tokens: the piece falls where it spawned.
+// The ids below 1600 are the row-major index of [2,4,10,20] = [spin, rot, x, y], for policy
+// networks. Of orientations with the same cells only the first has ids: I, S and Z have rot 0
+// and 1, and O has rot 0. The legal actions are all places that an answer of at most 41 tokens
+// can reach. There are at most 512 (each column of one orientation has at most 10 resting
+// places; random games have at most about 70). None is an answer without tokens: the piece
+// falls where it appeared.
 //
 // # Observation
 //
-//	plane 0  own board, [20,10]: 0 empty, 1 block, 2 solid
-//	plane 1  the opponent's, likewise
+//	plane 0         own board, [20,10]: 0 empty, 1 block, 2 solid
+//	plane 1         the opponent's board
+//	globals 0..6    piece of this round, one-hot in the order I J L O S T Z
+//	globals 7..13   next piece, one-hot
+//	globals 14..20  own points, points mod 3, combo, skips in stock, solid rows (0..20), pending
+//	                garbage rows (0..20, only in afterstates), height of the stack
+//	globals 21..27  the same of the opponent
+//	global 28       rounds until the next solid row: 0 (this round) to 14
 //
-//	global 0..6    this round's piece, one-hot in the order I J L O S T Z
-//	global 7..13   the next one
-//	global 14..20  own points, points mod 3, combo, skips in stock, solid rows (0..20),
-//	               pending garbage rows (0..20, only in afterstates), height of the stack
-//	global 21..27  the opponent's
-//	global 28      rounds until the next solid row, 0 (this round) to 14
+// Globals are unscaled counts. Hidden from both seats are the pieces after the next one and
+// the holes of garbage to come.
 //
-// Globals are unscaled counts. Hidden from both seats: pieces after the next, and holes of
-// garbage to come.
+// # Score, result and end
 //
-// # Reward and end
+// Score is row_points, the running total. Result is 1 for the winner, -1 for the loser and 0
+// for a draw. A player loses in one of four phases: spawn, overflow, garbage or solid (rules
+// §10). Solid rows end every game.
 //
-// Score is row_points, the running total. Result is 1 for the winner, -1 for the loser,
-// 0 for a draw. A side loses by phase spawn, overflow, garbage or solid (rules §10);
-// solid rows end every game.
+// # Variants
 //
-// # Rules
-//
-// Game plays the published rules, ClassicGame and PortGame what the two engines played;
-// rules.go has the switches. Rules version 1.
+// Game follows the published rules. ClassicGame and PortGame follow what the two engines of
+// the contest played; rules.go lists the differences. Rules version 1.
 package blockbattle

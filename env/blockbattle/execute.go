@@ -2,20 +2,20 @@ package blockbattle
 
 import "blockyard/env/falling"
 
-// A Landing is what an answer did to a piece: where it came to rest, or was skipped.
+// A Landing is the effect of an answer on a piece: where it came to rest, or that it was skipped.
 type Landing struct {
 	Piece   int
 	Rot     int  // orientation 0..3
 	X, Y    int  // the box's top left corner
 	TSpin   bool // judged by rules §6
-	Skipped bool // the piece is gone; X, Y, Rot say where it was
+	Skipped bool // the piece was discarded at X, Y, Rot
 	Loose   bool // the answer ended above the resting place and the piece fell
 }
 
-// A Refusal is a shift or turn that met something: the index of its token.
+// A Refusal is the index of a token whose shift or turn was blocked.
 type Refusal = int
 
-// done is a token that was executed and the box before and after it.
+// done is an executed token with the box before and after it.
 type done struct {
 	token         Token
 	before, after box
@@ -23,8 +23,8 @@ type done struct {
 
 type box struct{ x, y, o int }
 
-// A walker executes tokens on one side (rules §4.2, §4.3). It is the slow, literal reading
-// of the rules that the list of legal actions is judged by.
+// A walker executes tokens on one side, token by token, as the rules are written (rules §4.2,
+// §4.3). Tests compare the list of legal actions with it.
 type walker struct {
 	side   *Side
 	piece  int
@@ -55,7 +55,7 @@ func (w *walker) down() {
 	}
 }
 
-// A run is what the tokens of an answer did.
+// A run is the effect of an answer's tokens.
 type run struct {
 	trace   []done
 	refused []Refusal
@@ -113,8 +113,8 @@ func (w *walker) run(tokens []Token) (r run) {
 	return r
 }
 
-// Execute plays an answer's tokens on side with piece. refused lists the indices of the
-// shifts and turns that met something.
+// Execute plays an answer's tokens on side with piece. refused lists the indices of tokens whose
+// shift or turn was blocked.
 func Execute(side *Side, piece int, tokens []Token, rules Rules) (land Landing, refused []Refusal) {
 	w := walker{side: side, piece: piece, at: box{spawnX(piece), -1, 0}}
 	r := w.run(tokens)
@@ -140,7 +140,7 @@ func corners(f *falling.Field, x, y int) int {
 	return n
 }
 
-// spun judges conditions 2 and 4 of rules §6 on the executed tokens.
+// spun reports whether the executed tokens meet conditions 2 and 4 of rules §6.
 func spun(trace []done, rest box, surplus bool, rules Rules) bool {
 	if surplus && rules&PortTokens != 0 {
 		return false

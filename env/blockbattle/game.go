@@ -6,13 +6,13 @@ import (
 	"blockyard/env"
 )
 
-// Game is AI Block Battle by the published rules.
+// Game is AI Block Battle with the published rules.
 var Game = game("blockbattle", "BlockBattle-v0", Document)
 
-// ClassicGame is played by the rules of the contest's engine of 2015.
+// ClassicGame has the rules of the contest's engine of 2015.
 var ClassicGame = game("blockbattle:classic", "BlockBattleClassic-v0", Classic)
 
-// PortGame is played by the rules of the engine of the successor site.
+// PortGame has the rules of the successor site's engine.
 var PortGame = game("blockbattle:port", "BlockBattlePort-v0", Port)
 
 func game(name, id string, rules Rules) *env.Game {

@@ -2,9 +2,9 @@ package blockbattle
 
 import "blockyard/env"
 
-// Answer returns the shortest tokens that play a, a legal action of seat, appended to dst:
-// what a bot writes. ok is false when a is not legal. It searches breadth first over the
-// positions of the box, told apart by whether a turn led there.
+// Answer appends to dst the shortest list of tokens that plays seat's legal action a, which is
+// what a bot writes. ok is false if a is not legal. It is a breadth-first search over the places
+// of the box; a place reached by a turn differs from the same place reached otherwise.
 func (s *State) Answer(seat int, a env.Action, dst []Token) (tokens []Token, ok bool) {
 	if a == SkipAction {
 		return append(dst, Skip), s.Sides[seat].Skips > 0
@@ -42,21 +42,21 @@ func (s *State) Answer(seat int, a env.Action, dst []Token) (tokens []Token, ok 
 	return dst, false
 }
 
-// A pose is a place of the box and, if a turn led there, the orientation before the run of
-// turns that ended in it.
+// A pose is a place of the box. If a turn led there, it includes the orientation before that
+// sequence of turns.
 type pose struct {
 	at     box
 	turned bool
 	before int
 }
 
-// A step is how a pose was reached first.
+// A step is the last step of the shortest way to a pose.
 type step struct {
 	from  pose
 	token Token
 }
 
-// A finder looks for the shortest answer to one action.
+// A finder searches for the shortest answer that plays one action.
 type finder struct {
 	state *State
 	side  *Side
@@ -64,7 +64,7 @@ type finder struct {
 	from  map[pose]step
 }
 
-// ends tries the endings that turn a way to p into an answer that plays the wanted action.
+// ends tries the endings that make the tokens to p an answer that plays the wanted action.
 func (f *finder) ends(p pose) ([]Token, bool) {
 	piece := int(f.state.Piece)
 	w := walker{side: f.side, piece: piece, at: p.at}
@@ -85,7 +85,7 @@ func (f *finder) ends(p pose) ([]Token, bool) {
 			return tokens, true
 		}
 	}
-	// The last resort is a loose answer, a token shorter.
+	// Otherwise an answer without its last token, which leaves the piece to fall, may do.
 	if land, _ := Execute(f.side, piece, way, f.state.Rules); len(way) <= MaxTokens && ActionOf(land) == f.want {
 		return way, true
 	}
@@ -107,7 +107,7 @@ func (f *finder) way(p pose) []Token {
 	return out
 }
 
-// Write joins tokens to an answer line without its line feed; "no_moves" for none.
+// Write joins tokens to an answer line without its line feed: "no_moves" for no tokens.
 func Write(tokens []Token) string {
 	if len(tokens) == 0 {
 		return "no_moves"

@@ -7,12 +7,12 @@ import (
 	"blockyard/env/falling"
 )
 
-// Legal implements env.State: every resting place some answer leads to, a T-spin and a
-// plain arrival kept apart, and a skip when one is in stock.
+// Legal implements env.State: every resting place that some answer leads to, with and without a
+// T-spin as two actions, and the skip if one is in stock.
 //
-// A plain arrival is always possible where the piece can rest: where it can only be turned
-// in, three corners of its box are blocks, so that a shift to one side is refused, steps
-// down instead and locks the piece without a turn as its last token.
+// Every resting place can be reached without a T-spin. Where the piece can only be turned into
+// its place, three corners of its box are blocks. A blocked shift then steps down instead and
+// locks the piece, so that the last token is not a turn.
 func (s *State) Legal(seat int, dst []env.Action) []env.Action {
 	if s.Over {
 		return dst
@@ -48,7 +48,7 @@ func (s *State) Legal(seat int, dst []env.Action) []env.Action {
 	return dst
 }
 
-// emit appends the ids of a set of resting poses in ascending order.
+// emit appends the ids of a set of resting places in ascending order.
 func emit(dst []env.Action, set *falling.Poses, piece, turns, spin int) []env.Action {
 	for o := 0; o < turns; o++ {
 		left := falling.Pad + -minX[piece][o]
@@ -65,7 +65,7 @@ func emit(dst []env.Action, set *falling.Poses, piece, turns, spin int) []env.Ac
 	return dst
 }
 
-// flood finds the free poses of a piece and those an answer can reach from spawn.
+// flood finds the free poses of a piece and those that an answer can reach.
 func (s *Side) flood(piece int, free, reach *falling.Poses) {
 	occ := s.Cells
 	ground := ^uint64(0) << uint(s.floor()+head)
@@ -78,11 +78,11 @@ func (s *Side) flood(piece int, free, reach *falling.Poses) {
 	}
 }
 
-// spins finds the poses a T-spin can end in (rules §6), leaves them in reach and reports
-// whether there are any. Without the demand for a net turn, any resting place with three
-// blocks in its corners will do: a turn and its undoing, or a refused turn, may end the
-// answer. With it the T must have come to the place in another orientation, by a shift or
-// a step, and have been turned on the spot.
+// spins replaces reach by the poses that a T-spin can end in (rules §6), and reports whether
+// there are any. Without the rule NetTurn, any resting place with blocks in three corners of the
+// box qualifies, because an answer can end with a turn and its reverse, or with a blocked turn.
+// With NetTurn, the T must have come to the place in another orientation, by a shift or a step
+// down, and have been turned there.
 func (s *Side) spins(free, reach, rest *falling.Poses, rules Rules) bool {
 	var three [len(free[0])]uint64
 	found := uint64(0)
@@ -95,7 +95,7 @@ func (s *Side) spins(free, reach, rest *falling.Poses, rules Rules) bool {
 		return false
 	}
 	found = 0
-	var came falling.Poses // by something else than a turn
+	var came falling.Poses // poses reached by something other than a turn
 	for o := range came {
 		for x := 1; x+1 < len(came[o]); x++ {
 			came[o][x] = free[o][x] & (reach[o][x-1] | reach[o][x+1] | reach[o][x]<<1)

@@ -7,14 +7,14 @@ import (
 	"blockyard/env"
 )
 
-// Cell codes in observation planes.
+// Values of cells in observation planes.
 const (
 	CellEmpty = 0
 	CellBlock = 1
 	CellSolid = 2
 )
 
-// globals of an observation, in order; see doc.go.
+// numGlobals is the number of globals; the package comment lists them.
 const numGlobals = 2*Pieces + 2*7 + 1
 
 var globalNames = names()
@@ -70,7 +70,7 @@ func (s *Side) numbers(out []float32) {
 	out[6] = float32(s.Height())
 }
 
-// Height is the height of the stack over the solid rows, in rows.
+// Height returns the height in rows of the stack above the solid rows.
 func (s *Side) Height() int {
 	any := s.Cells.Any()
 	if any == 0 {
@@ -79,7 +79,7 @@ func (s *Side) Height() int {
 	return s.floor() - bits.TrailingZeros64(any)
 }
 
-// spread turns 8 cells as bits into 8 cells as bytes.
+// spread maps 8 cells as bits to 8 cells as bytes.
 var spread = func() (t [256]uint64) {
 	for i := range t {
 		for b := 0; b < 8; b++ {
@@ -89,8 +89,8 @@ var spread = func() (t [256]uint64) {
 	return t
 }()
 
-// paint writes the board row by row, a byte a cell: columns to rows eight rows at a time,
-// by transposing an 8x8 block of bits.
+// paint writes the board row by row, one byte per cell. It turns columns into rows by
+// transposing blocks of 8x8 bits.
 func (s *Side) paint(out []uint8) {
 	out = out[:Width*Height]
 	c := &s.Cells
@@ -111,7 +111,7 @@ func (s *Side) paint(out []uint8) {
 	}
 }
 
-// transpose turns an 8x8 matrix of bits, a byte a row, by swapping ever larger blocks.
+// transpose transposes an 8x8 matrix of bits, one byte per row, by swapping blocks.
 func transpose(m uint64) uint64 {
 	t := (m ^ m>>7) & 0x00AA00AA00AA00AA
 	m ^= t ^ t<<7

@@ -11,22 +11,22 @@ const (
 	S
 	T
 	Z
-	Pieces // how many kinds there are
+	Pieces // number of kinds
 )
 
 // Letters names the pieces in that order.
 const Letters = "IJLOSTZ"
 
-// The board and the clock of rising rows (rules §1).
+// The size of the board, and when rows rise (rules §1).
 const (
 	Width         = 10
 	Height        = 20
 	SolidInterval = 15 // rounds between solid rows
-	PerGarbage    = 3  // points that send one garbage row
+	PerGarbage    = 3  // points per garbage row sent
 	head          = 1  // rows above the board a box can be in: spawn is at y = -1
 )
 
-// boxes are the spawn orientations (rules §3): side of the box, then its cells.
+// boxes holds the orientation in which each piece appears (rules §3): side of the box, cells.
 var boxes = [Pieces]struct {
 	n     int
 	cells [4]falling.Cell
@@ -40,8 +40,8 @@ var boxes = [Pieces]struct {
 	Z: {3, [4]falling.Cell{{X: 0, Y: 0}, {X: 1, Y: 0}, {X: 1, Y: 1}, {X: 2, Y: 1}}},
 }
 
-// pieces are the orientations of every piece; minX and maxY of each orientation turn a
-// box corner into the anchor an action names.
+// pieces holds the orientations of every piece. minX is the leftmost column and maxY the lowest
+// row of an orientation's cells in the box.
 var pieces, minX, maxY = orient()
 
 func orient() (pieces [Pieces]falling.Piece, minX, maxY [Pieces][4]int) {
@@ -74,5 +74,6 @@ func orient() (pieces [Pieces]falling.Piece, minX, maxY [Pieces][4]int) {
 	return pieces, minX, maxY
 }
 
-// spawnX is the column of the box's left edge at spawn; its top edge is in row -1.
+// spawnX returns the column of the box's left edge where a piece appears. Its top edge is in
+// row -1.
 func spawnX(piece int) int { return (Width - boxes[piece].n) / 2 }

@@ -5,8 +5,8 @@ import (
 	"encoding/binary"
 )
 
-// A PortStream is the seeded random stream of the port (rules §17): from the same seed
-// string it draws the same pieces and holes in the same order.
+// A PortStream is the random generator of the port (rules §17): from the same seed string it
+// draws the same pieces and holes in the same order.
 type PortStream struct {
 	state [sha1.Size]byte
 	out   [sha1.Size]byte
@@ -45,7 +45,7 @@ func (p *PortStream) refill() {
 	}
 }
 
-// Draw returns a number below n; n is no power of two.
+// Draw returns a number below n, which must not be a power of two.
 func (p *PortStream) Draw(n uint32) uint16 {
 	for {
 		u := p.next()
@@ -59,8 +59,7 @@ func (p *PortStream) Draw(n uint32) uint16 {
 // Piece draws a piece.
 func (p *PortStream) Piece() uint16 { return p.Draw(Pieces) }
 
-// Row draws the holes of one garbage row, with two holes or one, as the draws a State
-// takes.
+// Row draws the one or two holes of a garbage row, as draws for State.Force.
 func (p *PortStream) Row(dst []uint16, two bool) []uint16 {
 	dst = append(dst, p.Draw(10))
 	if two {

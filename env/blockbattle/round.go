@@ -2,21 +2,21 @@ package blockbattle
 
 import "blockyard/env/falling"
 
-// A Report is what a round did, in the terms of the rules, for hosts, records and tests.
+// A Report is what happened in a round, in the terms of the rules, for hosts, records and tests.
 type Report struct {
 	Sides  [2]SideReport
-	Losses []Loss // in the order the engine notices them
+	Losses []Loss // in the order in which the engine notices them
 }
 
 // A SideReport is one side's part of a Report.
 type SideReport struct {
-	Locked      falling.Field // blocks after both answers, before clearing
+	Locked      falling.Field // blocks after both answers, before rows are cleared
 	Rows        int           // rows cleared
 	Cleared     bool          // no block was left on the board
 	Gain        int           // points of this round
-	Lines       int           // garbage rows sent, as many as were earned
-	FirstSingle bool          // whether row 1 of a batch has one hole
-	Holes       []uint16      // of the rows that fitted, lowest row first: one bit a hole column
+	Lines       int           // garbage rows sent, including those that did not fit
+	FirstSingle bool          // whether the first of these rows has a single hole
+	Holes       []uint16      // of the rows that fitted, lowest row first: one bit per column with a hole
 }
 
 // A Loss is a side losing in a phase.
@@ -25,8 +25,8 @@ type Loss struct {
 	Seat  int
 }
 
-// Play is a round after both answers were executed (rules §9, steps 4 to 8, and the start
-// of the next round). rep may be nil.
+// Play plays the rest of a round after both answers have been executed: steps 4 to 8 of rules
+// §9, and the start of the next round. rep may be nil.
 func (s *State) Play(lands *[2]Landing, rep *Report) {
 	s.Begin()
 	var rows [2]int
@@ -69,7 +69,7 @@ func (s *State) Play(lands *[2]Landing, rep *Report) {
 	s.End()
 }
 
-// award scores a cleared board (rules §7) and returns the points of the round.
+// award scores cleared rows (rules §7) and returns the points of the round.
 func (s *Side) award(rows int, empty bool, l *Landing, rules Rules) int {
 	gain := 0
 	if l.TSpin {
@@ -99,8 +99,8 @@ func (s *Side) award(rows int, empty bool, l *Landing, rules Rules) int {
 	return gain
 }
 
-// garbage sends rows to the opponent of seat (rules §8.2). total is the sender's lifetime
-// count of rows after this award.
+// garbage sends rows to the opponent of seat (rules §8.2). total is the number of rows that seat
+// has sent in the whole game, including these.
 func (s *State) garbage(seat, lines, total int, rep *Report) {
 	to := &s.Sides[1-seat]
 	lines, fits := to.raise(lines)
@@ -124,14 +124,14 @@ func (s *State) garbage(seat, lines, total int, rep *Report) {
 	}
 }
 
-// solid raises the floor by a row (rules §8.3) and reports whether the side survived.
+// solid raises the floor by a row (rules §8.3) and reports whether it fitted.
 func (s *Side) solid() bool {
 	rows, fits := s.raise(1)
 	s.Solid += uint8(rows)
 	return fits
 }
 
-// deal opens the next round (rules §9, steps 1 and 2).
+// deal starts the next round (rules §9, steps 1 and 2).
 func (s *State) deal(rep *Report) {
 	s.Round++
 	s.Piece, s.Next = s.Next, uint8(s.Draw(Pieces))
@@ -146,7 +146,7 @@ func (s *State) deal(rep *Report) {
 	}
 }
 
-// lose notes a loss and what it makes of the running winner (rules §12, item 16).
+// lose records a loss and updates Winner (rules §12, item 16).
 func (s *State) lose(seat int, p Phase, rep *Report) {
 	s.Sides[seat].lose(p)
 	switch other := int8(1 - seat); {

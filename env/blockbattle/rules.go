@@ -1,6 +1,6 @@
 package blockbattle
 
-// Rules is a set of switches (rules §11): which engine's reading of the page is played.
+// Rules is a set of switches (rules §11) for the points in which the contest's engines differ.
 type Rules uint8
 
 // The switches.
@@ -8,12 +8,12 @@ const (
 	NetTurn      Rules = 1 << iota // T_NET_TURN: a T-spin's turns must change the orientation
 	LateToken                      // T_LATE_TOKEN: a moving drop is forgiven if a surplus token follows
 	PCNeedsClear                   // PC_NEEDS_CLEAR: a perfect clear needs a cleared row
-	DrawBySet                      // DRAW_BY_SET: whoever else lost in the round, two losers draw
+	DrawBySet                      // DRAW_BY_SET: if both players lose in a round, the game is a draw
 	PortTokens                     // a token after locking costs the T-spin (rules §16)
 	PortSpawn                      // player 1's failed spawn ends the game at once (rules §16)
 )
 
-// The three sets of rules that engines have played.
+// The three sets of rules in use.
 const (
 	Document = NetTurn | PCNeedsClear | DrawBySet
 	Classic  = LateToken

@@ -6,7 +6,7 @@ import (
 	"blockyard/env"
 )
 
-// Inks of a shown board: 1..7 for the piece in the order of Letters, then these.
+// Inks are 1..7 for the pieces in the order of Letters, and these.
 const (
 	inkBlock = 8
 	inkSolid = 9
@@ -32,7 +32,7 @@ func (s *Side) show(b *env.Board, st *State, seat int) {
 	}
 }
 
-// summary is one line: round, pieces, points, result.
+// summary returns one line with round, pieces, points and result.
 func (s *State) summary() string {
 	text := fmt.Sprintf("round %d  piece %c  next %c", s.Round, Letters[s.Piece], Letters[s.Next])
 	for i := range s.Sides {
@@ -67,7 +67,7 @@ func cell(kind env.CellKind, piece int) env.Cell {
 	return env.Cell{Kind: kind, Letter: Letters[piece], Ink: uint8(piece + 1)}
 }
 
-// tray shows a piece to come.
+// tray adds a tray of pieces.
 func tray(f *env.Frame, name string, pieces ...int) {
 	t := f.Tray(name, env.Everybody)
 	for _, p := range pieces {

@@ -2,7 +2,7 @@ package blockbattle
 
 import "blockyard/env"
 
-// Nobody is State.Winner while nobody has won, and after a draw.
+// Nobody is State.Winner until a seat has won, and after a draw.
 const Nobody int8 = -1
 
 // A State is a position at the start of a round: both pieces have spawned and both seats
@@ -11,8 +11,8 @@ type State struct {
 	env.Rand
 	Sides  [2]Side
 	Round  int32 // 1, 2, …
-	Piece  uint8 // both sides' piece of this round
-	Next   uint8 // announced for the next
+	Piece  uint8 // piece of this round, the same for both seats
+	Next   uint8 // piece of the next round
 	Rules  Rules
 	Over   bool
 	Winner int8 // seat, or Nobody
@@ -24,7 +24,7 @@ var (
 	_ env.Marker      = (*State)(nil)
 )
 
-// Reset implements env.State: seed decides every piece and every hole.
+// Reset implements env.State. The seed decides every piece and every hole.
 func (s *State) Reset(seed uint64) {
 	*s = State{Rand: s.Rand, Rules: s.Rules, Winner: Nobody}
 	s.Restart(seed)
@@ -33,7 +33,7 @@ func (s *State) Reset(seed uint64) {
 	s.End()
 }
 
-// Hide implements env.State: pieces after the next and holes to come are unknown.
+// Hide implements env.State. Pieces after the next one and holes to come are hidden.
 func (s *State) Hide(_ env.Seats, seed uint64) {
 	s.Seed(seed)
 	s.End()
@@ -45,7 +45,7 @@ func (s *State) CopyFrom(src env.State) { *s = *src.(*State) }
 // SeatCount implements env.State.
 func (s *State) SeatCount() int { return 2 }
 
-// Acting implements env.State: both seats choose at once, every round.
+// Acting implements env.State. Both seats act in every round.
 func (s *State) Acting() env.Seats {
 	if s.Over {
 		return 0
@@ -54,7 +54,7 @@ func (s *State) Acting() env.Seats {
 }
 
 // Step implements env.State. None is an answer without tokens: the piece falls where it
-// spawned.
+// appeared.
 func (s *State) Step(m env.Moves) {
 	var lands [2]Landing
 	for i := range lands {
@@ -63,9 +63,9 @@ func (s *State) Step(m env.Moves) {
 	s.Play(&lands, nil)
 }
 
-// After implements env.Afterstater. The rows sent are noted as pending on the opponent's side,
-// whose board stays as it is; the mover's clears, points, solid row, next piece and spawn
-// test happen.
+// After implements env.Afterstater. The seat's rows are cleared and scored, its solid row rises
+// and the next piece appears. Garbage that the seat sends becomes Pending on the opponent's side,
+// whose board does not change.
 func (s *State) After(seat int, a env.Action) {
 	s.Begin()
 	land := s.landing(seat, a)
@@ -96,7 +96,7 @@ func (s *State) After(seat int, a env.Action) {
 	s.End()
 }
 
-// Score implements env.State: row_points.
+// Score implements env.State with row_points.
 func (s *State) Score(seat int) int { return int(s.Sides[seat].Points) }
 
 // Result implements env.State.

@@ -16,15 +16,15 @@ const (
 	Skip
 )
 
-// MaxTokens is how many parts of an answer are read; later ones are not (rules §4.4).
+// MaxTokens is the number of parts of an answer that are read (rules §4.4).
 const MaxTokens = 41
 
 var words = [...]string{"left", "right", "down", "turnleft", "turnright", "drop", "skip"}
 
-// String returns the word a bot writes.
+// String returns the word that a bot writes.
 func (t Token) String() string { return words[t] }
 
-// ParseToken reads one word, in letters of any case.
+// ParseToken reads one word, ignoring case.
 func ParseToken(word string) (Token, bool) {
 	for i, w := range words {
 		if strings.EqualFold(w, word) {
@@ -34,9 +34,8 @@ func ParseToken(word string) (Token, bool) {
 	return 0, false
 }
 
-// ParseAnswer reads an answer line as the contest engine of the page and of the classic
-// profile does (rules §4.4), appending to dst. odd lists the parts that were passed over
-// or that ended the reading; "" stands for an empty part.
+// ParseAnswer reads an answer line as Game and ClassicGame do (rules §4.4) and appends its tokens
+// to dst. odd lists the parts that were skipped and the empty part "" that ended the reading.
 func ParseAnswer(line string, dst []Token) (tokens []Token, odd []string) {
 	line = strings.TrimSuffix(strings.TrimSuffix(line, "\n"), "\r")
 	if line == "" || strings.EqualFold(line, "no_moves") {
@@ -61,8 +60,8 @@ func ParseAnswer(line string, dst []Token) (tokens []Token, odd []string) {
 	return dst, odd
 }
 
-// ParsePortAnswer reads an answer line as the port does (rules §16): "pass" is "down", a
-// line that is just "pass" or "no_moves" is one "down", and one bad part voids the whole.
+// ParsePortAnswer reads an answer line as PortGame does (rules §16): "pass" means "down", the
+// line "no_moves" is one "down", and a single bad part, returned in odd, voids the whole line.
 func ParsePortAnswer(line string, dst []Token) (tokens []Token, odd []string) {
 	line = strings.TrimSuffix(strings.TrimSuffix(line, "\n"), "\r")
 	if strings.EqualFold(line, "no_moves") {

@@ -2,9 +2,9 @@ package blockbattle
 
 import "blockyard/env/falling"
 
-// within keeps of reach the poses that an answer of at most MaxTokens tokens leads to: a
-// breadth-first search, one token a wave, on whole columns. A resting pose takes no token
-// more, since a piece left where it rests locks by itself.
+// within removes from reach the poses that need more than MaxTokens tokens. It is a breadth-first
+// search on whole columns, one token per wave. Locking takes no token: a piece left where it
+// rests locks by itself.
 func (s *Side) within(free, reach *falling.Poses, turns, spawn int) {
 	var seen, wave falling.Poses
 	seen[0][spawn+falling.Pad] = 1
@@ -26,7 +26,7 @@ func (s *Side) within(free, reach *falling.Poses, turns, spawn int) {
 		}
 		wave = next
 	}
-	// A refused shift is no way to a pose of its own: it steps down, as the token down does.
+	// A blocked shift leads to no other pose: it steps down, as the token down does.
 	for o := range reach {
 		for x := range reach[o] {
 			reach[o][x] &= seen[o][x] | falling.Fall(seen[o][x], free[o][x]) // an answer that ends in the air falls

@@ -1,28 +1,28 @@
-// Package falling is what the falling-block games share: boards as columns of bits, and
-// where a piece can come to rest. Sizes, pieces and spawn points are data, so that no
-// game's habits are forced on another.
+// Package falling has what games of falling blocks share: boards as columns of bits, and the
+// search for the places that a piece can reach. Board sizes, pieces and spawn points are
+// arguments, so that no game depends on the rules of another.
 package falling
 
 import "math/bits"
 
-// MaxWidth is the widest board a Field holds.
+// MaxWidth is the largest width of a Field.
 const MaxWidth = 12
 
 // A Field is a board as columns of bits: bit y of Field[x] is the cell in column x, row y,
 // with row 0 on top. Columns beyond the board's width stay zero.
 //
-// Columns, not rows, because everything that is done most often to a board is then a few
-// word operations a column: flooding downwards is one addition (see Flood), heights and
-// holes are bit counts, a rising row is a shift, and full rows are one AND.
+// With columns instead of rows, frequent operations take a few word operations per column:
+// falling is one addition (see Fall), heights and holes are bit counts, a rising row is a
+// shift, and full rows are one AND.
 type Field [MaxWidth]uint64
 
-// At reports whether the cell in column x, row y is taken.
+// At reports whether the cell in column x, row y is filled.
 func (f *Field) At(x, y int) bool { return f[x]>>uint(y)&1 != 0 }
 
-// Set takes the cell in column x, row y.
+// Set fills the cell in column x, row y.
 func (f *Field) Set(x, y int) { f[x] |= 1 << uint(y) }
 
-// Full returns the rows, as bits, that are taken in all of the first width columns.
+// Full returns, as bits, the rows that are filled in all of the first width columns.
 func (f *Field) Full(width int) uint64 {
 	rows := ^uint64(0)
 	for _, c := range f[:width] {
@@ -31,7 +31,7 @@ func (f *Field) Full(width int) uint64 {
 	return rows
 }
 
-// Any returns the rows, as bits, that are taken in some column.
+// Any returns, as bits, the rows that have a filled cell.
 func (f *Field) Any() uint64 {
 	rows := uint64(0)
 	for _, c := range f {
@@ -40,10 +40,10 @@ func (f *Field) Any() uint64 {
 	return rows
 }
 
-// Clear removes the rows given as bits; what is above each moves down by one.
+// Clear removes the rows given as bits. The cells above each of them move down by one.
 func (f *Field) Clear(rows uint64) {
 	for ; rows != 0; rows &= rows - 1 {
-		above := rows&-rows - 1 // bits of the rows above the topmost row to go
+		above := rows&-rows - 1 // bits of the rows above the topmost row to remove
 		below := ^above << 1
 		for x, c := range f {
 			f[x] = c&below | c&above<<1
@@ -51,7 +51,7 @@ func (f *Field) Clear(rows uint64) {
 	}
 }
 
-// Raise moves every row up by k; what passes row 0 is gone and the rows at the bottom are
+// Raise moves every row up by k. Cells that pass row 0 are lost; the rows at the bottom become
 // empty.
 func (f *Field) Raise(k int) {
 	for x, c := range f {
@@ -59,7 +59,7 @@ func (f *Field) Raise(k int) {
 	}
 }
 
-// Count returns how many cells are taken.
+// Count returns the number of filled cells.
 func (f *Field) Count() int {
 	n := 0
 	for _, c := range f {

@@ -2,20 +2,20 @@ package falling
 
 import "math/bits"
 
-// A Cell is a place in a piece's box: column and row, from the top left.
+// A Cell is a column and a row in a piece's box, from the top left.
 type Cell struct{ X, Y int8 }
 
-// A Piece is its orientations in a square box: orientation 0 is how it spawns, o+1 is o
-// turned right once. Make one with NewPiece.
+// A Piece holds the cells of each orientation in a square box. Orientation 0 is how the piece
+// appears; o+1 is o turned right once. Create a Piece with NewPiece.
 type Piece struct {
-	Turns int       // how many orientations are told apart: 1, 2 or 4
+	Turns int       // number of different orientations: 1, 2 or 4
 	Size  int       // side of the box
 	Cells [4][]Cell // by orientation
 	left  [4]int    // leftmost and rightmost column of the cells, by orientation
 	right [4]int
 }
 
-// NewPiece makes a piece of its orientations.
+// NewPiece creates a piece from the cells of its orientations.
 func NewPiece(size int, orientations ...[]Cell) Piece {
 	p := Piece{Turns: len(orientations), Size: size}
 	for o, cells := range orientations {
@@ -33,25 +33,26 @@ func NewPiece(size int, orientations ...[]Cell) Piece {
 	return p
 }
 
-// Pad is how far a box may stick out beyond the left wall.
+// Pad is how many columns a box may reach beyond the left wall.
 const Pad = 3
 
-// Poses is a set of places of a piece's box, one word for each orientation and column:
-// bit i of Poses[o][x+Pad] is the box with its left edge in column x and its top edge in
-// row i-head, where head is the number of rows above the board that are in play.
+// Poses is a set of places of a piece's box, one word per orientation and column: bit i of
+// Poses[o][x+Pad] is the box with its left edge in column x and its top edge in row i-head,
+// where head is the number of rows above the board that are in play.
 type Poses [4][MaxWidth + Pad + 1]uint64
 
-// span returns the indices of Poses[o] that are within the walls.
+// span returns the range of indices x of Poses[o][x] that are within the walls.
 func (p *Piece) span(o, width int) (lo, hi int) {
 	return Pad - p.left[o], Pad + width - p.right[o]
 }
 
-// Reach finds where p collides with nothing (free) and where shifts, turns and steps down
-// lead to from its spawn in orientation 0, column spawn, bit 0 (reach); both must be zero
-// on entry. occ holds the taken cells, bit i being row i-head; every bit from the floor on
-// must be set. Walls are the edges of the first width columns. The spawn must be free.
+// Reach finds the poses of p that cover no filled cell (free) and those of them that shifts,
+// turns and steps down lead to (reach), starting in orientation 0, column spawn, bit 0. Both
+// sets must be empty on entry, and the start must be free. occ holds the filled cells, bit i
+// being row i-head; all bits from the floor on must be set. The walls are the edges of the
+// first width columns.
 //
-// steps is a bound: no way takes more shifts and turns than that, besides its steps down.
+// No pose in reach needs more than steps shifts and turns, not counting steps down.
 func (p *Piece) Reach(occ *Field, width, spawn int, free, reach *Poses) (steps int) {
 	taken := uint64(0)
 	for _, c := range occ[:width] {
@@ -62,7 +63,7 @@ func (p *Piece) Reach(occ *Field, width, spawn int, free, reach *Poses) (steps i
 	for o := 0; o < p.Turns; o++ {
 		lo, hi := p.span(o, width)
 		p.free(occ, o, lo, hi, &free[o])
-		if open { // every column can be reached in the top rows, and what is straight below
+		if open { // every column can be reached in the top rows, and from there straight down
 			f, r := &free[o], &reach[o]
 			for x := lo; x < hi; x++ {
 				r[x] = Fall(1, f[x])
@@ -82,7 +83,7 @@ func (p *Piece) Reach(occ *Field, width, spawn int, free, reach *Poses) (steps i
 	return steps + p.flood(width, free, reach, dirty)
 }
 
-// free finds where orientation o collides with nothing.
+// free finds where orientation o covers no filled cell.
 func (p *Piece) free(occ *Field, o, lo, hi int, out *[MaxWidth + Pad + 1]uint64) {
 	cells := p.Cells[o]
 	if len(cells) == 4 { // a tetromino
@@ -103,8 +104,8 @@ func (p *Piece) free(occ *Field, o, lo, hi int, out *[MaxWidth + Pad + 1]uint64)
 	}
 }
 
-// flood grows reach until nothing changes, orientation by orientation, and returns a bound
-// on the shifts and turns that took.
+// flood extends reach until nothing changes. dirty holds, as bits, the orientations to extend
+// from. It returns a bound on the number of shifts and turns that this took.
 func (p *Piece) flood(width int, free, reach *Poses, dirty uint) (steps int) {
 	for dirty != 0 {
 		for o := 0; o < p.Turns; o++ {
@@ -128,8 +129,8 @@ func (p *Piece) flood(width int, free, reach *Poses, dirty uint) (steps int) {
 	return steps
 }
 
-// sweep spreads one orientation's poses sideways and down until nothing changes, and
-// returns how many columns, counted again each time, it found more in.
+// sweep extends one orientation's poses sideways and down until nothing changes. It returns how
+// many times it added poses to a column.
 func sweep(free, reach []uint64) (steps int) {
 	reach = reach[:len(free)]
 	for {
@@ -159,12 +160,12 @@ func sweep(free, reach []uint64) (steps int) {
 	}
 }
 
-// Fall adds to r, a subset of f, every pose of f straight below one of r: adding r to f
-// carries through each run of free poses from its topmost reached one down.
+// Fall adds to r, a subset of f, every pose of f straight below a pose of r. It uses the carry
+// of an addition: r+f carries through each run of free poses from the topmost reached one down.
 func Fall(r, f uint64) uint64 { return f&^(f+r) | r }
 
-// turn adds to reach the poses of from that are free in the new orientation, with what is
-// straight below them, and reports whether any of them is new.
+// turn adds to reach the poses of from that are free in the new orientation, and those straight
+// below them. It reports whether any of them is new.
 func turn(from, free, reach *[MaxWidth + Pad + 1]uint64, lo, hi int) bool {
 	fresh := uint64(0)
 	for x := lo; x < hi; x++ {
