@@ -53,7 +53,7 @@ func (m *analysis) place(s *blocking.State, seat int) {
 	if d.connected.Empty() {
 		return
 	}
-	m.fit.Look(&d.allowed, &d.connected)
+	m.fit.Open(&d.allowed, &d.connected)
 	m.cover = blocking.Cover{}
 	t := s.Table()
 	for left := s.May(seat); left != 0; left &= left - 1 {

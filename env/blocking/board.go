@@ -2,11 +2,11 @@ package blocking
 
 import "math/bits"
 
-// stride is how many bits a row takes: 13 cells and 3 that stay empty, so that a shift by
-// a cell never carries from one row into the next.
+// stride is the number of bits per row: 13 cells and 3 bits that stay empty, so that a shift by
+// one cell never carries into the next row.
 const stride = 16
 
-// A Board is a set of cells: bit y*16+x of 256 bits, four words of four rows.
+// A Board is a set of cells: bit y*16+x of 256 bits, in four words of four rows.
 type Board [4]uint64
 
 const inRow = 0x1FFF1FFF1FFF1FFF // the cells of four rows
@@ -25,7 +25,7 @@ func (b *Board) Count() int {
 	return bits.OnesCount64(b[0]) + bits.OnesCount64(b[1]) + bits.OnesCount64(b[2]) + bits.OnesCount64(b[3])
 }
 
-// Empty reports whether no cell is.
+// Empty reports whether the set has no cells.
 func (b *Board) Empty() bool { return b[0]|b[1]|b[2]|b[3] == 0 }
 
 // Or adds the cells of c.
@@ -33,7 +33,7 @@ func (b *Board) Or(c *Board) {
 	b[0], b[1], b[2], b[3] = b[0]|c[0], b[1]|c[1], b[2]|c[2], b[3]|c[3]
 }
 
-// And keeps the cells that c has too.
+// And removes the cells that c does not have.
 func (b *Board) And(c *Board) {
 	b[0], b[1], b[2], b[3] = b[0]&c[0], b[1]&c[1], b[2]&c[2], b[3]&c[3]
 }
@@ -43,8 +43,7 @@ func (b *Board) Without(c *Board) {
 	b[0], b[1], b[2], b[3] = b[0]&^c[0], b[1]&^c[1], b[2]&^c[2], b[3]&^c[3]
 }
 
-// toward returns the set moved up and left: cell (x, y) of b is cell (x-dx, y-dy) of the
-// result, by = dy*16+dx below 128.
+// toward returns the set moved up and left by (dx, dy), where by = dy*16+dx is below 128.
 func (b *Board) toward(by uint) Board {
 	if by >= 64 {
 		s := by - 64
@@ -62,7 +61,7 @@ func (b *Board) away(by uint) Board {
 	return Board{b[0] << by, b[1]<<by | b[0]>>(64-by), b[2]<<by | b[1]>>(64-by), b[3]<<by | b[2]>>(64-by)}
 }
 
-// Sides returns the cells that touch the set along a side, the set itself perhaps included.
+// Sides returns the cells that touch a cell of the set along a side, which may be in the set.
 func (b *Board) Sides() Board {
 	out := b.toward(1)
 	others := [3]Board{b.away(1), b.toward(stride), b.away(stride)}
@@ -73,7 +72,7 @@ func (b *Board) Sides() Board {
 	return out
 }
 
-// Corners returns the cells that touch the set diagonally.
+// Corners returns the cells that touch a cell of the set diagonally, which may be in the set.
 func (b *Board) Corners() Board {
 	out := b.toward(stride + 1)
 	others := [3]Board{b.toward(stride - 1), b.away(stride + 1), b.away(stride - 1)}

@@ -1,11 +1,11 @@
 package blocking
 
-// spread is how many different offsets the squares of polyominoes have in their boxes:
+// numOffsets is the number of different offsets (dx, dy) of squares in the boxes of polyominoes:
 // those with dx+dy up to 4.
-const spread = 15
+const numOffsets = 15
 
-// offsets are these as shifts of a Board, row by row; see offset.
-var offsets = func() (out [spread]uint) {
+// offsets holds them as shifts of a Board, row by row; see offset.
+var offsets = func() (out [numOffsets]uint) {
 	for dy := 0; dy < maxSquares; dy++ {
 		for dx := 0; dx+dy < maxSquares; dx++ {
 			out[offset(dx, dy)] = uint(dy*stride + dx)
@@ -14,24 +14,24 @@ var offsets = func() (out [spread]uint) {
 	return out
 }()
 
-// offset numbers an offset: 5 with dy = 0, then 4 with dy = 1, and so on.
+// offset returns the index of an offset: five have dy = 0, the next four dy = 1, and so on.
 func offset(dx, dy int) uint8 { return uint8(dy*(2*maxSquares+1-dy)/2 + dx) }
 
-// A Fit tells where oriented pieces fit a seat's open cells, in all places at once: each
-// square of a piece asks the board moved by its offset.
+// A Fit finds where oriented pieces fit a seat's open cells, for all places at once: it combines
+// the board shifted by the offset of each square of the piece.
 type Fit struct {
-	allowed, touch [spread]Board
+	allowed, touch [numOffsets]Board
 }
 
-// Look takes the cells that may be covered and those of which one at least must be; see
+// Open sets the cells that a piece may cover, and those of which it must cover at least one; see
 // State.Open.
-func (f *Fit) Look(allowed, connected *Board) {
+func (f *Fit) Open(allowed, connected *Board) {
 	for i, by := range offsets {
 		f.allowed[i], f.touch[i] = allowed.toward(by), connected.toward(by)
 	}
 }
 
-// Places returns where the top left corner of o's box can be.
+// Places returns the cells where the top left corner of o's box can be.
 func (f *Fit) Places(o *Oriented) Board {
 	i := o.offsets[0]
 	at, touch := f.allowed[i], f.touch[i]
@@ -44,17 +44,17 @@ func (f *Fit) Places(o *Oriented) Board {
 	return at
 }
 
-// A Cover gathers the cells that placements cover. Its zero value is empty.
-type Cover struct{ at [spread]Board }
+// A Cover collects the cells that placements cover. The zero value is empty.
+type Cover struct{ at [numOffsets]Board }
 
-// Add adds the placements of o with the corners of their boxes at places.
+// Add adds the placements of o whose boxes have their top left corners at places.
 func (c *Cover) Add(o *Oriented, places *Board) {
 	for _, i := range o.offsets {
 		c.at[i].Or(places)
 	}
 }
 
-// Cells returns what is covered.
+// Cells returns the covered cells.
 func (c *Cover) Cells() (out Board) {
 	for i, by := range offsets {
 		b := c.at[i].away(by)

@@ -10,8 +10,7 @@ import (
 // Game is Blocking with the default shape table.
 var Game = newGame("blocking", "Blocking-v0", DefaultTable, 0)
 
-// With returns Blocking with another shape table, named "blocking:NAME". It puts the table
-// in use; see Use.
+// With returns Blocking with another shape table, under the name "blocking:NAME". It calls Use.
 func With(name string, t *Table) (*env.Game, error) {
 	id, err := Use(t)
 	if err != nil {
@@ -42,7 +41,7 @@ func newGame(name, id string, t *Table, table uint8) *env.Game {
 	}
 }
 
-// New returns a game for 2 to 4 seats with a table in use, after Reset(0).
+// New returns a position for 2 to 4 seats after Reset(0). table is an id that Use returned.
 func New(seats int, table uint8) *State {
 	if seats < 2 || seats > 4 {
 		panic(fmt.Sprintf("blocking: %d seats, want 2 to 4", seats))
@@ -52,7 +51,7 @@ func New(seats int, table uint8) *State {
 	return s
 }
 
-// Text writes an id as a letter's form and the corner of its box: "Q01 at 4,5".
+// Text returns an id as letter, flip, rotation and the corner of the box: "Q01 at 4,5".
 func (t *Table) Text(a env.Action) string {
 	o, x, y := t.Placement(a)
 	return fmt.Sprintf("%c%d%d at %d,%d", 'A'+o.Letter, o.Flip, o.Turn, x, y)

@@ -6,14 +6,14 @@ import (
 	"blockyard/env"
 )
 
-// starts are the seats' corners (rules §1).
+// starts holds the seats' corners (rules §1).
 var starts = [env.MaxSeats][2]int{{0, 0}, {Size - 1, Size - 1}, {0, Size - 1}, {Size - 1, 0}}
 
-// opening are the letters seats 0 and 1 of three may begin with (rules §4.2, 6).
+// opening is the set of letters with which seats 0 and 1 of three may begin (rules §4.2, 6).
 const opening = 1<<4 - 1
 
-// Open returns where seat may lay squares (free cells that touch none of its own along a
-// side) and, among them, the well-connected cells (rules §4.1).
+// Open returns the cells where seat may lay squares, which are the free cells that touch none of
+// its own along a side, and the well-connected ones among them (rules §4.1).
 func (s *State) Open(seat int) (allowed, connected Board) {
 	own := &s.Cells[seat]
 	allowed = all
@@ -32,7 +32,7 @@ func (s *State) Open(seat int) (allowed, connected Board) {
 	return allowed, connected
 }
 
-// May returns the letters that seat may lay at its next turn, as bits.
+// May returns, as bits, the letters that seat may lay at its next turn.
 func (s *State) May(seat int) uint32 {
 	left := s.Left[seat]
 	if s.Seats == 3 && seat < 2 && s.Cells[seat].Empty() {
@@ -48,7 +48,7 @@ func (s *State) Legal(seat int, dst []env.Action) []env.Action {
 	}
 	var f Fit
 	allowed, connected := s.Open(seat)
-	f.Look(&allowed, &connected)
+	f.Open(&allowed, &connected)
 	t := s.Table()
 	for m := s.May(seat); m != 0; m &= m - 1 {
 		letter := bits.TrailingZeros32(m)
@@ -67,14 +67,14 @@ func (s *State) Legal(seat int, dst []env.Action) []env.Action {
 	return dst
 }
 
-// CanPlace reports whether seat has a legal placement, whoever's turn it is.
+// CanPlace reports whether seat has a legal placement, even if it is not its turn.
 func (s *State) CanPlace(seat int) bool {
 	allowed, connected := s.Open(seat)
 	if connected.Empty() {
 		return false
 	}
 	var f Fit
-	f.Look(&allowed, &connected)
+	f.Open(&allowed, &connected)
 	t := s.Table()
 	for m := s.May(seat); m != 0; m &= m - 1 {
 		letter := bits.TrailingZeros32(m)
@@ -87,7 +87,7 @@ func (s *State) CanPlace(seat int) bool {
 	return false
 }
 
-// List returns the contest's list of seat's placements, each once, in its order (rules §4.3).
+// List returns seat's placements, each once, in the order of the contest's list (rules §4.3).
 func (s *State) List(seat int) []Code {
 	t := s.Table()
 	_, connected := s.Open(seat)
@@ -107,8 +107,8 @@ func (s *State) List(seat int) []Code {
 	return out
 }
 
-// collect appends the codes of one letter, flip and rotation whose placement is still in
-// left, and takes them out of it.
+// collect appends the codes of one letter, flip and rotation whose placement is in left, and
+// removes these placements from left.
 func (t *Table) collect(out []Code, c Code, connected *Board, left map[env.Action]bool) []Code {
 	for c.Y = 0; c.Y < Size; c.Y++ {
 		for c.X = 0; c.X < Size; c.X++ {
@@ -126,8 +126,7 @@ func (t *Table) collect(out []Code, c Code, connected *Board, left map[env.Actio
 	return out
 }
 
-// Anchored reports whether a code stands on a well-connected cell, as an answer must
-// (rules §4.2, 3).
+// Anchored reports whether a code names a well-connected cell, as an answer must (rules §4.2, 3).
 func (s *State) Anchored(seat int, c Code) bool {
 	_, connected := s.Open(seat)
 	return connected.Has(c.X, c.Y)

@@ -31,7 +31,7 @@ func names() []string {
 
 func globalRanges() []env.Range {
 	out := env.Flag.Times(env.MaxSeats*Letters, nil)
-	out = env.Range{Low: -1, High: Size * Size}.Times(env.MaxSeats, out) // points: squares, -1 for who is out
+	out = env.Range{Low: -1, High: Size * Size}.Times(env.MaxSeats, out) // points: squares, or -1 if eliminated
 	return env.Flag.Times(numGlobals-len(out), out)
 }
 
@@ -67,7 +67,7 @@ func (s *State) Observe(seat int, planes []uint8, globals []float32) {
 	}
 }
 
-// paint writes a set as a plane, a byte a cell.
+// paint writes a set as a plane, one byte per cell.
 func (b *Board) paint(out []uint8) {
 	out = out[:Size*Size]
 	for y := 0; y < Size; y++ {
@@ -117,7 +117,7 @@ func cell(seat int) env.Cell {
 	return env.Cell{Kind: env.CellSeat, Letter: '0' + byte(seat), Ink: uint8(seat + 1)}
 }
 
-// tray shows the pieces that a seat has not laid.
+// tray adds the pieces that a seat has not laid.
 func (s *State) tray(t *env.Tray, seat int) {
 	for l := 0; l < Letters; l++ {
 		if s.Left[seat]>>uint(l)&1 != 0 {
@@ -127,7 +127,7 @@ func (s *State) tray(t *env.Tray, seat int) {
 	}
 }
 
-// Mark implements env.Marker. The cells get the letter of the piece.
+// Mark implements env.Marker. The ghost has the letter of the piece.
 func (s *State) Mark(f *env.Frame, seat int, a env.Action) {
 	o, x, y := s.Table().Placement(a)
 	for _, c := range o.Cells {

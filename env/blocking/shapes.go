@@ -10,10 +10,10 @@ import (
 // Size is the side of the board.
 const Size = 13
 
-// Letters is how many shapes a table has: A..U.
+// Letters is the number of shapes in a table: A..U.
 const Letters = 21
 
-// maxSquares is how many squares a shape has at most.
+// maxSquares is the largest number of squares in a shape.
 const maxSquares = 5
 
 // A Cell is a column and a row.
@@ -35,14 +35,14 @@ func SameCells(a, b []Cell) bool {
 	return true
 }
 
-// A Shape is one letter's definition (rules §2); square n stands at Squares[n-1].
+// A Shape is the definition of one letter (rules §2). Square n is at Squares[n-1].
 type Shape struct {
 	Cols, Rows int
 	Text       string // Cols*Rows of '#' and '.', row by row
 	Squares    []Cell
 }
 
-// defaultShapes is the table of rules §2.
+// defaultShapes is the shape table of rules §2.
 const defaultShapes = `A 1 1 #
 B 2 1 ##
 C 3 1 ###
@@ -66,9 +66,9 @@ T 3 3 ##..##.#.
 U 3 3 .#.###.#.
 `
 
-// ReadShapes reads 21 lines "letter cols rows string", in any order. It refuses, naming the
-// line, a letter outside A..U or given twice, a string of another length, a shape of no
-// square or more than five, and one whose squares do not hang together by their sides.
+// ReadShapes reads 21 lines "letter cols rows string" in any order. It returns an error that names
+// the line if a letter is outside A..U or defined twice, the string has another length than
+// cols*rows, the shape has no square or more than five, or its squares are not connected by sides.
 func ReadShapes(r io.Reader) (shapes [Letters]Shape, err error) {
 	lines := bufio.NewScanner(r)
 	n, seen := 0, 0
@@ -96,7 +96,7 @@ func ReadShapes(r io.Reader) (shapes [Letters]Shape, err error) {
 	return shapes, nil
 }
 
-// ParseShape reads one such line.
+// ParseShape reads one line of ReadShapes.
 func ParseShape(line string) (letter int, s Shape, err error) {
 	var name string
 	if n, err := fmt.Sscanf(line, "%s %d %d %s", &name, &s.Cols, &s.Rows, &s.Text); n != 4 || err != nil {
@@ -121,12 +121,12 @@ func ParseShape(line string) (letter int, s Shape, err error) {
 		return 0, s, fmt.Errorf("%s: %d squares, want 1 to %d", name, len(s.Squares), maxSquares)
 	}
 	if !s.connected() {
-		return 0, s, fmt.Errorf("%s: the squares do not hang together", name)
+		return 0, s, fmt.Errorf("%s: squares that are not connected by their sides", name)
 	}
 	return int(name[0] - 'A'), s, nil
 }
 
-// connected reports whether each square is reached from the first by sides.
+// connected reports whether all squares are connected by their sides.
 func (s *Shape) connected() bool {
 	reached := uint(1)
 	for again := true; again; {
@@ -144,8 +144,8 @@ func (s *Shape) connected() bool {
 	return reached == 1<<uint(len(s.Squares))-1
 }
 
-// turned returns the squares after flip transpositions and then rotations clockwise (rules
-// §3.2), moved so that their box starts at (0,0). Square numbers keep their place.
+// turned returns the squares after flip transpositions followed by clockwise rotations (rules
+// §3.2), moved so that their box starts at (0,0). The order of the squares does not change.
 func (s *Shape) turned(flip, rotations int) (squares []Cell, w, h int) {
 	squares = append(squares, s.Squares...)
 	for i := range squares {

@@ -16,19 +16,19 @@ const (
 // String returns the reason's name.
 func (r Reason) String() string { return [...]string{"", "blocked", "decided", "elimination"}[r] }
 
-// A State is a position before a seat's turn, or the end of a game.
+// A State is a position before a seat's turn, or the final position.
 type State struct {
 	env.Rand
 	Cells   [env.MaxSeats]Board
-	Left    [env.MaxSeats]uint32 // letters not laid yet, as bits
+	Left    [env.MaxSeats]uint32 // letters not yet laid, as bits
 	Points  [env.MaxSeats]int16  // squares laid
-	Letters uint32               // of the game
-	Out     env.Seats            // eliminated
-	Stuck   env.Seats            // found without a placement: final
+	Letters uint32               // letters of the game, as bits
+	Out     env.Seats            // eliminated seats
+	Stuck   env.Seats            // seats that had no placement at their turn, for the rest of the game
 	Seats   uint8
 	Turn    uint8 // seat to move
 	Reason  Reason
-	PlayOut bool  // no early end: play decided games out
+	PlayOut bool  // continue a game that is decided
 	TableID uint8 // names the shape table, see Use; 0 is the default table
 }
 
@@ -37,7 +37,7 @@ var (
 	_ env.Marker = (*State)(nil)
 )
 
-// Reset implements env.State: seed decides the letters.
+// Reset implements env.State. The seed decides the letters.
 func (s *State) Reset(seed uint64) {
 	*s = State{Rand: s.Rand, Seats: s.Seats, PlayOut: s.PlayOut, TableID: s.TableID}
 	s.Restart(seed)
@@ -57,10 +57,10 @@ func (s *State) Reset(seed uint64) {
 	s.End()
 }
 
-// drawn is how many letters beside A..D a game of so many seats has.
+// drawn is the number of letters besides A..D, by number of seats.
 var drawn = [env.MaxSeats + 1]int{2: 14, 3: 9, 4: 6}
 
-// Deal makes the draws that give a game these letters.
+// Deal returns the draws that give a game these letters.
 func Deal(letters uint32) (draws []uint16) {
 	var pool []int
 	for l := 4; l < Letters; l++ {
@@ -78,7 +78,7 @@ func Deal(letters uint32) (draws []uint16) {
 	return draws
 }
 
-// Hide implements env.State: nothing is hidden.
+// Hide implements env.State. Nothing is hidden.
 func (s *State) Hide(env.Seats, uint64) {}
 
 // CopyFrom implements env.State.
@@ -109,8 +109,8 @@ func (s *State) Step(m env.Moves) {
 	s.End()
 }
 
-// pass gives the turn to the next seat that can place, or ends the game. A seat counts as
-// able until its turn finds it stuck; the early end looks at no more than that.
+// pass gives the turn to the next seat that can place a piece, or ends the game. A seat counts as
+// able to place until its turn shows that it cannot; the early end considers nothing more.
 func (s *State) pass() {
 	seats := env.Seats(1)<<s.Seats - 1
 	if (seats &^ s.Out).Len() <= 1 {
@@ -137,7 +137,7 @@ func (s *State) pass() {
 	s.Reason = Blocked
 }
 
-// ahead reports whether seat has more points than every other that is not eliminated.
+// ahead reports whether seat has more points than every other seat that is not eliminated.
 func (s *State) ahead(seat int) bool {
 	for i := 0; i < int(s.Seats); i++ {
 		if i != seat && !s.Out.Has(i) && s.Points[i] >= s.Points[seat] {

@@ -8,29 +8,29 @@ import (
 	"blockyard/env"
 )
 
-// An Oriented is a letter in one of the forms it can be laid in.
+// An Oriented is a letter in one of its forms: flipped and rotated.
 type Oriented struct {
 	Letter     int
-	Flip, Turn int        // the first pair that shows this form
-	W, H       int        // its box
+	Flip, Turn int        // the first pair that gives this form
+	W, H       int        // size of its box
 	Cells      []Cell     // in the box, by row then column
-	Base       env.Action // id of the placement at (0,0)
+	Base       env.Action // id of the placement with the box at (0,0)
 	offsets    []uint8    // of the cells
 }
 
-// A Table is everything that follows from 21 definitions.
+// A Table is everything that follows from the definitions of 21 shapes.
 type Table struct {
 	Shapes   [Letters]Shape
 	Oriented []Oriented // by letter, then by first flip and rotation
 	Actions  int
 
-	first [Letters + 1]int      // Oriented of letter l: first[l]..first[l+1]
-	form  [Letters][2][4]int    // Oriented of letter, flip, rotation
-	at    [Letters][2][4][]Cell // squares of letter, flip, rotation, in number order
-	owner []uint8               // Oriented of every id
+	first [Letters + 1]int      // the forms of letter l are Oriented[first[l]:first[l+1]]
+	form  [Letters][2][4]int    // index in Oriented by letter, flip, rotation
+	at    [Letters][2][4][]Cell // squares by letter, flip, rotation, in the order of their numbers
+	owner []uint8               // index in Oriented of every id
 }
 
-// DefaultTable is the table of rules §2.
+// DefaultTable is the shape table of rules §2.
 var DefaultTable = func() *Table {
 	shapes, err := ReadShapes(strings.NewReader(defaultShapes))
 	if err != nil {
@@ -39,7 +39,7 @@ var DefaultTable = func() *Table {
 	return NewTable(shapes)
 }()
 
-// NewTable numbers the placements of 21 definitions.
+// NewTable creates the table of 21 definitions and numbers the placements.
 func NewTable(shapes [Letters]Shape) *Table {
 	t := &Table{Shapes: shapes}
 	for l := range shapes {
@@ -58,7 +58,7 @@ func NewTable(shapes [Letters]Shape) *Table {
 	return t
 }
 
-// add returns the index of a form, appending it if the letter does not have it yet.
+// add returns the index of a form. It appends the form if the letter does not have it yet.
 func (t *Table) add(o Oriented) int {
 	for i := t.first[o.Letter]; i < len(t.Oriented); i++ {
 		if SameCells(t.Oriented[i].Cells, o.Cells) {
@@ -77,7 +77,7 @@ func (t *Table) add(o Oriented) int {
 	return len(t.Oriented) - 1
 }
 
-// same reports whether two tables come from equal definitions.
+// same reports whether two tables have equal definitions.
 func (t *Table) same(u *Table) bool {
 	for l := range t.Shapes {
 		a, b := &t.Shapes[l], &u.Shapes[l]
@@ -91,24 +91,24 @@ func (t *Table) same(u *Table) bool {
 // Forms returns the oriented pieces of a letter.
 func (t *Table) Forms(letter int) []Oriented { return t.Oriented[t.first[letter]:t.first[letter+1]] }
 
-// Placement returns what an id lays and where its box starts.
+// Placement returns the oriented piece of an id and the top left corner of its box.
 func (t *Table) Placement(a env.Action) (o *Oriented, x, y int) {
 	o = &t.Oriented[t.owner[a]]
 	at, across := int(a-o.Base), Size+1-o.W
 	return o, at % across, at / across
 }
 
-// A Code is a move as the contest writes it (rules §3.1): square N of letter L, flipped F
-// times and then turned R times, on the cell (X, Y).
+// A Code is a move as the contest writes it (rules §3.1): square N of letter L, flipped F times
+// and then rotated R times, lies on cell (X, Y).
 type Code struct{ X, Y, L, F, R, N int }
 
-// String writes "column row code".
+// String returns "column row code".
 func (c Code) String() string { return fmt.Sprintf("%d %d %s", c.X, c.Y, c.Name()) }
 
-// Name writes the four characters.
+// Name returns the four characters of the code.
 func (c Code) Name() string { return fmt.Sprintf("%c%d%d%d", 'A'+c.L, c.F, c.R, c.N) }
 
-// ParseCode reads the three tokens of an answer (rules §6.3). It checks ranges, not rules.
+// ParseCode reads the three tokens of an answer (rules §6.3). It checks ranges only.
 func (t *Table) ParseCode(line string) (Code, error) {
 	fields := strings.Fields(line)
 	var c Code
@@ -133,7 +133,7 @@ func (t *Table) ParseCode(line string) (Code, error) {
 	return c, nil
 }
 
-// Action returns the id of a code, or None when a square is off the board.
+// Action returns the id of a code, or None if a square is off the board.
 func (t *Table) Action(c Code) env.Action {
 	o := &t.Oriented[t.form[c.L][c.F][c.R]]
 	anchor := t.at[c.L][c.F][c.R][c.N-1]

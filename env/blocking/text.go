@@ -7,8 +7,8 @@ import (
 	"blockyard/env"
 )
 
-// Rows returns the board as seat is shown it (rules §6.2): owners as digits, 'x' where a
-// piece of the seat can join its others, '.' elsewhere. Nobody's view, seat -1, has no 'x'.
+// Rows returns the board as the contest shows it to seat (rules §6.2): the owners of cells as
+// digits, 'x' for the seat's well-connected cells, and '.' elsewhere. For seat -1 there is no 'x'.
 func (s *State) Rows(seat int) (rows [Size]string) {
 	var connected Board
 	if seat >= 0 {
@@ -32,7 +32,7 @@ func (s *State) Rows(seat int) (rows [Size]string) {
 	return rows
 }
 
-// Rank returns seat's place: one more than how many others have a higher score (rules §5.4).
+// Rank returns one more than the number of seats with a higher score (rules §5.4).
 func (s *State) Rank(seat int) int {
 	rank := 1
 	for i := 0; i < int(s.Seats); i++ {
@@ -43,7 +43,7 @@ func (s *State) Rank(seat int) int {
 	return rank
 }
 
-// LetterText writes a set of letters in alphabetical order.
+// LetterText returns a set of letters in alphabetical order.
 func LetterText(set uint32) string {
 	var out []byte
 	for ; set != 0; set &= set - 1 {
@@ -52,8 +52,8 @@ func LetterText(set uint32) string {
 	return string(out)
 }
 
-// ParseLetters reads the letters of a game for so many seats, in alphabetical order: A to D
-// and as many others as rules §1 says.
+// ParseLetters reads the letters of a game in alphabetical order: A to D and as many others as
+// rules §1 gives to that number of seats.
 func ParseLetters(text string, seats int) (set uint32, err error) {
 	if seats < 2 || seats > 4 {
 		return 0, fmt.Errorf("%d players, want 2 to 4", seats)
@@ -71,12 +71,12 @@ func ParseLetters(text string, seats int) (set uint32, err error) {
 	return set, nil
 }
 
-// Squares returns the squares of a letter, flipped and turned, in the order of their
-// numbers; their box starts at (0,0).
+// Squares returns the squares of a letter, flipped and rotated, in the order of their numbers.
+// Their box starts at (0,0).
 func (t *Table) Squares(letter, flip, turn int) []Cell { return t.at[letter][flip][turn] }
 
-// Judge reads seat's answer line (rules §6.3): the placement it comes to, or None and false
-// if it is not legal (rules §4.2). Any of a placement's codes will do.
+// Judge reads seat's answer line (rules §6.3). It returns the action, or None and false if the
+// answer is not legal (rules §4.2). Any of the codes of a placement is accepted.
 func (s *State) Judge(seat int, line string) (a env.Action, legal bool) {
 	c, err := s.Table().ParseCode(line)
 	if err != nil || !s.Anchored(seat, c) {

@@ -6,11 +6,11 @@ import (
 	"blockyard/env/falling"
 )
 
-// The board and the sequence (rules §2, §4).
+// The sizes of the board and of the sequence (rules §2, §4).
 const (
 	Width      = 10
 	Height     = 25
-	Reachable  = 15 // rows of the mover's frame a block can be in
+	Reachable  = 15 // rows of the mover's frame that a block can reach
 	Peace      = 10 // rows of a peace zone
 	Kinds      = 7
 	Packages   = 80
@@ -18,11 +18,11 @@ const (
 	Directions = 4
 )
 
-// Letters names the blocks in the order of their numbers, which count from 1 in the rules
-// and from 0 here.
+// Letters names the blocks in the order of their numbers, which start at 1 in the rules and at 0
+// here.
 const Letters = "IJLOSTZ"
 
-// offsets are the cells of every block and direction around its centre (rules §3).
+// offsets holds the cells of every block and direction, relative to its centre (rules §3).
 var offsets = [Kinds][Directions][4]falling.Cell{
 	{
 		{{X: -1, Y: 0}, {X: 0, Y: 0}, {X: 1, Y: 0}, {X: 2, Y: 0}}, {{X: 0, Y: -1}, {X: 0, Y: 0}, {X: 0, Y: 1}, {X: 0, Y: 2}},
@@ -48,8 +48,8 @@ var offsets = [Kinds][Directions][4]falling.Cell{
 	},
 }
 
-// twins says where a direction's cells stand again under direction 0 or 1 (rules §3): the
-// centre moves by {X, Y} to the direction to.
+// twins says for each direction which first direction covers the same cells (rules §3): direction
+// to, with the centre moved by move.
 var twins = [Kinds][Directions]struct {
 	to   int
 	move falling.Cell
@@ -63,7 +63,7 @@ var twins = [Kinds][Directions]struct {
 	6: {{to: 0}, {to: 1}, {0, falling.Cell{Y: 1}}, {1, falling.Cell{X: -1}}},
 }
 
-// extent is how far a block's cells reach from the centre.
+// An extent is how far a block's cells reach from its centre.
 type extent struct{ left, right, up int }
 
 var extents = func() (out [Kinds][Directions]extent) {
@@ -86,7 +86,8 @@ var extents = func() (out [Kinds][Directions]extent) {
 	return out
 }()
 
-// permutations are the orders of a package, in lexicographic order: a draw names one.
+// permutations holds the orders of a bag (a package in the rules) in lexicographic order. A draw
+// is an index into it.
 var permutations = func() (out [5040][Kinds]uint8) {
 	n := 0
 	var fill func(i int, left uint8)
@@ -106,8 +107,8 @@ var permutations = func() (out [5040][Kinds]uint8) {
 	return out
 }()
 
-// Draws turns a sequence of blocks, 0..6, into the draws that deal it: one a package. ok is
-// false when it is not made of packages.
+// Draws returns the draws that produce a sequence of blocks, 0..6: one per bag. ok is false if
+// the sequence does not consist of bags.
 func Draws(blocks []uint8) (draws []uint16, ok bool) {
 	for ; len(blocks) >= Kinds; blocks = blocks[Kinds:] {
 		left, rank := uint32(1<<Kinds-1), 0

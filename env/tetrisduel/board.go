@@ -6,7 +6,7 @@ import (
 	"blockyard/env/falling"
 )
 
-// Turned returns a board turned by half: one seat's frame from the other's.
+// Turned returns a board turned by 180 degrees: one seat's frame from the other's.
 func Turned(b *falling.Field) (out falling.Field) {
 	for x := 0; x < Width; x++ {
 		out[Width-1-x] = bits.Reverse64(b[x]) >> (64 - Height)
@@ -14,15 +14,15 @@ func Turned(b *falling.Field) (out falling.Field) {
 	return out
 }
 
-// Put fills the cells of a block on a board in the mover's frame.
+// Put fills the cells of a block. The board is in the mover's frame.
 func Put(board *falling.Field, kind int, p Placement) {
 	for _, c := range offsets[kind][p.D] {
 		board.Set(p.X+int(c.X), p.Y+int(c.Y))
 	}
 }
 
-// Clear takes full rows out of a board in the mover's frame (rules §6) and returns how many
-// were in the peace and in the battle zone.
+// Clear removes full rows (rules §6) and returns how many were in the peace zone and in the
+// battle zone. The board is in the mover's frame.
 func Clear(board *falling.Field) (peace, battle int) {
 	full := board.Full(Width) & within
 	if full == 0 {
@@ -37,7 +37,7 @@ func Clear(board *falling.Field) (peace, battle int) {
 	return peace, battle
 }
 
-// Gain is what cleared rows score, before the combo (rules §7).
+// Gain returns the points for cleared rows, without the combo (rules §7).
 func Gain(peace, battle int) int {
 	return peacePoints[peace] + battlePoints[battle]
 }
@@ -47,5 +47,5 @@ var (
 	battlePoints = [5]int{0, 1, 2, 4, 8}
 )
 
-// Cells are the cells of block kind in direction d around its centre (rules §3).
+// Cells returns the cells of block kind in direction d, relative to its centre (rules §3).
 func Cells(kind, d int) [4]falling.Cell { return offsets[kind][d] }

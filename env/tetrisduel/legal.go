@@ -10,11 +10,11 @@ import (
 const (
 	actions  = Directions * Reachable * Width
 	maxLegal = 300
-	within   = 1<<Reachable - 1 // rows the mover's blocks can be in, as bits
-	above    = 2                // rows above row 0 that a cell can be in
+	within   = 1<<Reachable - 1 // rows that the mover's blocks can reach, as bits
+	above    = 2                // rows above row 0 that a block's cells can be in
 )
 
-// A Placement is where a block rests, in the mover's frame.
+// A Placement is the resting place of a block's centre, in the mover's frame.
 type Placement struct{ Y, X, D int }
 
 // Action returns the placement's id.
@@ -22,21 +22,21 @@ func (p Placement) Action() env.Action {
 	return env.Action(p.D*Width*Reachable + p.X*Reachable + p.Y)
 }
 
-// At returns the placement an id names.
+// At returns the placement of an id.
 func At(a env.Action) Placement {
 	rest := int(a) % (Reachable * Width)
 	return Placement{rest % Reachable, rest / Reachable, int(a) / (Reachable * Width)}
 }
 
-// poses is a set of centres: bit y of poses[d][x] is row y, column x, direction d.
+// poses is a set of places of a centre: bit y of poses[d][x] is row y, column x, direction d.
 type poses [Directions][Width]uint32
 
-// Placements returns where block kind (0..6) can come to rest on a board in the mover's
-// frame (rules §5), before or after those that cover the same cells are listed once, as
-// ids in ascending order, appended to dst.
+// Placements appends to dst, in ascending order, the ids of the places where block kind (0..6) can
+// come to rest on a board in the mover's frame (rules §5). Unless repeat is true, it lists
+// placements that cover the same cells once.
 func Placements(board *falling.Field, kind int, repeat bool, dst []env.Action) []env.Action {
 	var fit, reach poses
-	spread(board, kind, &fit, &reach)
+	flood(board, kind, &fit, &reach)
 	var seen poses
 	for d := range reach {
 		low := ^uint32(0) << uint(extents[kind][d].up)
@@ -70,9 +70,9 @@ func shift(rows uint32, by int) uint32 {
 	return rows << uint(by)
 }
 
-// spread finds where the block fits and, from any column and direction of row 0, where it
-// can get by steps down, sideways and turns.
-func spread(board *falling.Field, kind int, fit, reach *poses) {
+// flood finds the places where the block fits, and those of them that steps down, sideways and
+// turns lead to from any column and direction in row 0.
+func flood(board *falling.Field, kind int, fit, reach *poses) {
 	var occ [Width]uint32
 	for x := range occ {
 		occ[x] = (uint32(board[x]) | ^uint32(within)) << above
@@ -100,8 +100,8 @@ func spread(board *falling.Field, kind int, fit, reach *poses) {
 	}
 }
 
-// open reports whether block kind can come to rest at all: straight down as a rule, else
-// by all the ways there are.
+// open reports whether block kind can come to rest anywhere. It tries straight falls first, which
+// nearly always succeed.
 func open(board *falling.Field, kind int) bool {
 	for d := range offsets[kind] {
 		e, cells := extents[kind][d], &offsets[kind][d]
@@ -111,7 +111,7 @@ func open(board *falling.Field, kind int) bool {
 				hit |= (board[x+int(c.X)] | ^uint64(within)) << above >> uint(c.Y+above)
 			}
 			if f := ^uint32(hit) & within; fall(f&1, f)>>uint(e.up) != 0 {
-				return true // what is reached that low, or what it rests on, is a placement
+				return true // it rests there or on a lower row
 			}
 		}
 	}
@@ -119,7 +119,7 @@ func open(board *falling.Field, kind int) bool {
 	return len(Placements(board, kind, false, buf[:0])) > 0
 }
 
-// grow adds to column x what comes in from column side and by turning.
+// grow adds to column x the places reached from column side and by turning.
 func grow(fit, reach *poses, x, side int) bool {
 	all := reach[0][x] | reach[1][x] | reach[2][x] | reach[3][x]
 	changed := false
@@ -136,10 +136,11 @@ func grow(fit, reach *poses, x, side int) bool {
 	return changed
 }
 
-// fall adds what is straight below: the carry of an addition runs down a free stretch.
+// fall adds the places straight below: the carry of an addition runs through free rows.
 func fall(r, f uint32) uint32 { return f&^(f+r) | r }
 
-// Ordered sorts ids into the order of the contest's list: y descending, x, d ascending.
+// Ordered returns placements in the order of the contest's list: y descending, then x and d
+// ascending.
 func Ordered(ids []env.Action) []Placement {
 	var rows [Reachable][Width]uint8
 	for _, a := range ids {

@@ -6,7 +6,7 @@ import (
 	"blockyard/env"
 )
 
-// ahead is how many blocks after the current one an observation shows.
+// ahead is the number of blocks after the current one in an observation.
 const ahead = 8
 
 const numGlobals = (1+ahead)*Kinds + 7
@@ -91,7 +91,7 @@ func cell(kind env.CellKind, block int) env.Cell {
 	return env.Cell{Kind: kind, Letter: Letters[block], Ink: uint8(block + 1)}
 }
 
-// trayAhead is how many blocks after the current one are shown.
+// trayAhead is the number of blocks after the current one in the tray.
 const trayAhead = 4
 
 // Mark implements env.Marker.

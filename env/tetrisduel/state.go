@@ -5,13 +5,13 @@ import (
 	"blockyard/env/falling"
 )
 
-// Nobody is State.Winner while nobody has won, and after a draw.
+// Nobody is State.Winner until a seat has won, and after a draw.
 const Nobody int8 = -1
 
 // A Reason is how a game ended (rules §8).
 type Reason uint8
 
-// The reasons a game of rules alone can end for.
+// The reasons that follow from the rules alone.
 const (
 	Running Reason = iota
 	Limit
@@ -22,15 +22,15 @@ const (
 // String returns the contest's code.
 func (r Reason) String() string { return [...]string{"", "limit", "overflow", "illegal"}[r] }
 
-// A State is a position before a half-turn, or the end of a game.
+// A State is a position before a half-turn, or the final position.
 type State struct {
 	env.Rand
-	Cells  falling.Field // filled cells in seat 0's frame
-	Deal   [Packages]uint16
+	Cells  falling.Field    // filled cells in seat 0's frame
+	Deal   [Packages]uint16 // order of each bag, an index into permutations
 	Points [2]int32
 	Turn   int16 // half-turn, 1..560
 	Combo  int16
-	Last   [2]env.Action // each seat's last placement in its own frame, or env.None
+	Last   [2]env.Action // last placement of each seat in its own frame, or env.None
 	Flag   bool          // battle rows were cleared in this round
 	Reason Reason
 	Winner int8
@@ -41,7 +41,7 @@ var (
 	_ env.Marker = (*State)(nil)
 )
 
-// Reset implements env.State: seed decides the 80 packages.
+// Reset implements env.State. The seed decides the order of the 80 bags.
 func (s *State) Reset(seed uint64) {
 	*s = State{Rand: s.Rand, Turn: 1, Winner: Nobody, Last: [2]env.Action{env.None, env.None}}
 	s.Restart(seed)
@@ -51,7 +51,7 @@ func (s *State) Reset(seed uint64) {
 	s.End()
 }
 
-// Hide implements env.State: nothing is hidden.
+// Hide implements env.State. Nothing is hidden.
 func (s *State) Hide(env.Seats, uint64) {}
 
 // CopyFrom implements env.State.
@@ -62,7 +62,7 @@ func (s *State) Block(t int) int {
 	return int(permutations[s.Deal[(t-1)/Kinds]][(t-1)%Kinds])
 }
 
-// Mover returns the seat of half-turn Turn.
+// Mover returns the seat that acts in half-turn Turn.
 func (s *State) Mover() int { return int(s.Turn-1) & 1 }
 
 // Board returns the board in seat's frame.
