@@ -102,7 +102,7 @@ func TestCoverAgreesWithPlacements(t *testing.T) {
 		var c Cover
 		var want Board
 		allowed, connected := s.Open(seat)
-		f.Look(&allowed, &connected)
+		f.Open(&allowed, &connected)
 		for _, a := range legal {
 			o, x, y := s.Table().Placement(a)
 			for _, cell := range o.Cells {
