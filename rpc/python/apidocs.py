@@ -1,9 +1,9 @@
-"""Writes the reference of the package's API as HTML.
+"""Writes the API reference of the package as HTML.
 
     python rpc/python/apidocs.py [--out DIR]
 
-Needs ``pip install pdoc``, and no library that has an adapter: the pages are the same whether it is installed or
-not. It fails, and writes nothing, if there is a warning or a public name says nothing about itself.
+Needs ``pip install pdoc``. The adapters' libraries need not be installed; the pages are the same either way. If
+there is a warning or a public name without documentation, it fails and writes nothing.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from typing import Any
 
 HERE = Path(__file__).resolve().parent
 
-# What users import; other modules are the package's own.
+# The modules that users import; the others are private.
 PUBLIC = (
     "blockyard",
     "blockyard.features",
@@ -33,10 +33,10 @@ PUBLIC = (
     "blockyard.torchrl",
     "blockyard.rllib",
 )
-# Libraries that adapters import: stand-ins take their place.
+# Libraries of the adapters, which are replaced by stubs.
 LIBRARIES = ("torch", "stable_baselines3", "sb3_contrib", "pettingzoo", "tensordict", "torchrl", "ray")
 
-# What libraries call the parts of their environments: they say themselves what these are.
+# Attributes that the libraries define and document.
 THEIRS = {
     "metadata", "render_mode", "closed", "num_envs", "agents", "possible_agents", "observation_space", "action_space",
     "observation_spaces", "action_spaces", "single_observation_space", "single_action_space", "batch_locked",
@@ -44,8 +44,8 @@ THEIRS = {
 }  # fmt: skip
 
 
-class _StandIn(ModuleType):
-    """In the place of a library: every name in it is a class of that name."""
+class _Stub(ModuleType):
+    """A stub of a library: every name in it is a class of that name."""
 
     __path__: Sequence[str] = ()
 
@@ -57,21 +57,21 @@ class _StandIn(ModuleType):
         return made
 
 
-class _StandIns(MetaPathFinder, Loader):
+class _Stubs(MetaPathFinder, Loader):
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
-        """Find a stand-in for a library and what is below it."""
+        """Return the spec of the stub of a library or of a module in it."""
         return ModuleSpec(name, self, is_package=True) if name.partition(".")[0] in LIBRARIES else None
 
     def create_module(self, spec: ModuleSpec) -> ModuleType:
-        """Make the stand-in."""
-        return _StandIn(spec.name)
+        """Create the stub."""
+        return _Stub(spec.name)
 
     def exec_module(self, module: ModuleType) -> None:
-        """Do nothing: there is nothing in it."""
+        """Do nothing: a stub has no code."""
 
 
 def undocumented(name: str) -> Iterator[str]:
-    """Yield the public names of a module, and of its classes, that say nothing about themselves."""
+    """Yield the public names of a module, and of its classes, that have no documentation."""
     import pdoc.doc
 
     module = pdoc.doc.Module.from_name(name)
@@ -79,17 +79,19 @@ def undocumented(name: str) -> Iterator[str]:
         yield name
     for member in module.members.values():
         home = getattr(member.obj, "__module__", name)
-        ours = home.partition(".")[0] == "blockyard" if name == "blockyard" else home == name  # else imported there
+        ours = (
+            home.partition(".")[0] == "blockyard" if name == "blockyard" else home == name
+        )  # otherwise it was imported
         if member.name.startswith("_") or member.kind == "module" or not ours:
             continue
         if not member.docstring and not isinstance(member, pdoc.doc.Variable):
             yield member.fullname
         if isinstance(member, pdoc.doc.Class):
-            yield from _silent(member)
+            yield from _undocumented_members(member)
 
 
-def _silent(cls: Any) -> Iterator[str]:
-    """Yield what a class has of its own and says nothing of: neither there nor in the class's own text."""
+def _undocumented_members(cls: Any) -> Iterator[str]:
+    """Yield the members of a class that neither they nor the Attributes of the class document."""
     attributes = {name for base in inspect.getmro(cls.obj) for name in _words(base.__doc__ or "")}
     for member in cls.members.values():
         taken_from = member.taken_from[0].partition(".")[0]
@@ -101,7 +103,7 @@ def _silent(cls: Any) -> Iterator[str]:
 
 
 def _words(text: str) -> set[str]:
-    """Return the names that the Attributes part of a docstring explains."""
+    """Return the names in the Attributes section of a docstring."""
     names: set[str] = set()
     for line in inspect.cleandoc(text).partition("Attributes:\n")[2].splitlines():
         before, colon, _ = line.partition(":")
@@ -111,11 +113,11 @@ def _words(text: str) -> set[str]:
 
 
 def write(folder: Path) -> list[str]:
-    """Write the pages and return what is wrong with them."""
+    """Write the pages, and return their problems."""
     import pdoc
     import pdoc.render
 
-    finder = _StandIns()
+    finder = _Stubs()
     sys.meta_path.insert(0, finder)
     sys.path.insert(0, str(HERE))
     try:
@@ -123,19 +125,17 @@ def write(folder: Path) -> list[str]:
             warnings.simplefilter("always")
             pdoc.render.configure(docformat="google", show_source=False, footer_text="blockyard")
             pdoc.pdoc(PUBLIC[0], f"!{PUBLIC[0]}.", *PUBLIC[1:], output_directory=folder)
-            silent = [f"{name} says nothing" for module in PUBLIC for name in undocumented(module)]
+            missing = [f"{name} has no documentation" for module in PUBLIC for name in undocumented(module)]
     finally:
         sys.path.remove(str(HERE))
         sys.meta_path.remove(finder)
-    return [str(w.message) for w in said if "pdoc" in w.filename or "blockyard" in str(w.message)] + silent
+    return [str(w.message) for w in said if "pdoc" in w.filename or "blockyard" in str(w.message)] + missing
 
 
 def main() -> int:
-    """Write what the command line asks for; return the exit status."""
-    parser = argparse.ArgumentParser(description="Write the reference of blockyard's API as HTML.")
-    parser.add_argument(
-        "--out", type=Path, default=HERE / "site", metavar="DIR", help="a folder to write (%(default)s)"
-    )
+    """Write the reference; return the exit status."""
+    parser = argparse.ArgumentParser(description="Write the API reference of blockyard as HTML.")
+    parser.add_argument("--out", type=Path, default=HERE / "site", metavar="DIR", help="folder to write (%(default)s)")
     args = parser.parse_args()
     if importlib.util.find_spec("pdoc") is None:
         parser.error(f"{sys.executable} has no pdoc: pip install pdoc")

@@ -1,12 +1,12 @@
-"""Build hook: compiles the Go server and puts it into the wheel.
+"""Build hook: compiles the Go server and adds it to the wheel.
 
-The server is the Go package ``./rpc`` of the module this folder lies in. A wheel carries it
-as ``blockyard/_bin/blockyard-server``; an editable install gets it in the source folder; a
-source distribution carries the Go files it needs under ``_go`` and so builds anywhere.
+The server is the package ``./rpc`` of the Go module that contains this folder. A wheel has it as
+``blockyard/_bin/blockyard-server``, an editable install in the source folder. A source distribution has
+the Go files that the server needs under ``_go``, so it can be built anywhere.
 
-Environment:
+Environment variables:
     GOOS, GOARCH               build the wheel for another platform
-    BLOCKYARD_BUILD_SERVER=0   leave the server out (a client for remote servers only)
+    BLOCKYARD_BUILD_SERVER=0   leave the server out; the client then needs the address of a server
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 NAME = "blockyard-server"
 
-# What a wheel of a static binary may call itself, by GOOS and GOARCH.
+# Platform tags of wheels with a static program, by GOOS and GOARCH.
 PLATFORMS = {
     ("linux", "amd64"): "manylinux_2_17_x86_64.manylinux2014_x86_64.musllinux_1_1_x86_64",
     ("linux", "arm64"): "manylinux_2_17_aarch64.manylinux2014_aarch64.musllinux_1_1_aarch64",
@@ -39,14 +39,13 @@ class BuildError(Exception):
 
 
 def module_root(here: Path) -> Path:
-    """Return the folder of the Go module: ``_go`` of a source distribution, or above us."""
+    """Return the folder of the Go module: ``_go`` of a source distribution, or a parent folder."""
     for folder in (here / "_go", *here.parents):
         if (folder / "go.mod").is_file() and (folder / "rpc" / "main.go").is_file():
             return folder
     raise BuildError(
-        f"no Go module with the server's sources above {here}: build inside a checkout of the whole "
-        "repository or from a source distribution, or set BLOCKYARD_BUILD_SERVER=0 for a client "
-        "without a server"
+        f"no Go module with the server's sources in a parent folder of {here}: build in a checkout of the whole "
+        "repository or from a source distribution, or set BLOCKYARD_BUILD_SERVER=0 for a client without a server"
     )
 
 
@@ -89,7 +88,7 @@ def build_server(root: Path, folder: Path) -> tuple[Path, str]:
 
 
 def server_sources(root: Path) -> list[Path]:
-    """List the files of the module that building ./rpc reads, on any platform."""
+    """Return the files of the module that ./rpc needs on any platform."""
     out, decoder, files = run_go(root, "list", "-deps", "-json", "./rpc"), json.JSONDecoder(), []
     kinds = ("GoFiles", "SFiles", "HFiles", "EmbedFiles", "IgnoredGoFiles", "IgnoredOtherFiles")
     while out := out.lstrip():
@@ -103,7 +102,7 @@ def server_sources(root: Path) -> list[Path]:
 class ServerHook(BuildHookInterface):  # type: ignore[type-arg,misc]
     """Adds the server to a wheel, or its sources to a source distribution."""
 
-    made: Path | None = None  # a folder of our own
+    made: Path | None = None  # a temporary folder
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         here = Path(self.root)
@@ -115,7 +114,7 @@ class ServerHook(BuildHookInterface):  # type: ignore[type-arg,misc]
                 self.made = Path(tempfile.mkdtemp(prefix="blockyard-sources-"))
                 for file in server_sources(root):
                     source, place = file, file.relative_to(root)
-                    if here in file.parents:  # in the package as well: what is named here would be missing there
+                    if here in file.parents:  # it is in the package too, and a file can be included only once
                         source = self.made / place
                         source.parent.mkdir(parents=True, exist_ok=True)
                         shutil.copy(file, source)

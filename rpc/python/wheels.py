@@ -1,10 +1,10 @@
-"""Builds a wheel with the Go server inside for every platform, on any one of them, and looks into each.
+"""Builds a wheel with the Go server inside for every platform, on any of them, and checks each.
 
     python rpc/python/wheels.py [--out DIR] [PLATFORM ...]
 
-A wheel takes its name in the folder only once it was found in order: the server is a program of the
-platform that the name says, can be run, needs no library, and the wheel is small enough. What is asked
-for besides Python is Go and ``pip install hatchling``; with ``twine`` there, its check is made as well.
+A wheel appears in the folder only after it passed the checks: the server is an executable for the platform in
+the name, it needs no shared library, and the wheel is small enough. This needs Go and ``pip install hatchling``;
+if ``twine`` is installed, its check is run too.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ import zipfile
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-MOST = 15_000_000  # bytes of a wheel
+MOST = 15_000_000  # bytes, largest size of a wheel
 
-# What a wheel is called, by GOOS/GOARCH, and what the server in it begins with.
+# By GOOS/GOARCH: the platform tag of the wheel, and the kind of the server program in it.
 PLATFORMS = {
     "linux/amd64": ("manylinux_2_17_x86_64", "ELF 62"),
     "linux/arm64": ("manylinux_2_17_aarch64", "ELF 183"),
@@ -34,11 +34,11 @@ PLATFORMS = {
 
 
 class WheelError(Exception):
-    """A wheel could not be built, or is not in order; the message says which and why."""
+    """A wheel could not be built or failed a check; the message says which one and why."""
 
 
 def kind(program: bytes) -> str:
-    """Return for which machine a program is: ``"ELF 62"``, ``"Mach-O 0x100000c"``, ``"PE 0x8664"``."""
+    """Return the format and machine of a program: ``"ELF 62"``, ``"Mach-O 0x100000c"``, ``"PE 0x8664"``."""
     try:
         if program[:6] == b"\x7fELF\x02\x01":
             return f"ELF {struct.unpack_from('<H', program, 18)[0]}"
@@ -54,14 +54,14 @@ def kind(program: bytes) -> str:
 
 
 def static(program: bytes) -> bool:
-    """Whether an ELF program asks for no interpreter and so for no library."""
+    """Return whether an ELF program is static: it asks for no interpreter, so it needs no shared library."""
     at, size, count = *struct.unpack_from("<Q", program, 32), *struct.unpack_from("<HH", program, 54)
     interpreter = 3
     return all(struct.unpack_from("<I", program, at + k * size)[0] != interpreter for k in range(count))
 
 
 def check(wheel: Path, platform: str) -> list[str]:
-    """Return what is wrong with a wheel."""
+    """Return the problems of a wheel; none if it is in order."""
     tag, wanted = PLATFORMS[platform]
     wrong = []
     if tag not in wheel.name:
@@ -80,16 +80,16 @@ def check(wheel: Path, platform: str) -> list[str]:
         if (is_ := kind(program)) != wanted:
             wrong.append(f"the server is {is_}, want {wanted}")
         elif is_.startswith("ELF") and not static(program):
-            wrong.append("the server needs a library")
+            wrong.append("the server needs a shared library")
         if not files[expected].external_attr >> 16 & 0o111:
-            wrong.append("the server may not be run")
-        needed = ("blockyard/py.typed", "blockyard/__init__.py", "blockyard/VERSION")
+            wrong.append("the server is not executable")
+        needed = ("blockyard/py.typed", "blockyard/__init__.py", "blockyard/VERSION", "blockyard/env_ids.json")
         wrong += [f"there is no {name}" for name in needed if name not in files]
         wrong += [f"{name} does not belong there" for name in files if "test" in name or "__pycache__" in name]
         info = next((name for name in files if name.endswith(".dist-info/WHEEL")), None)
         tags = archive.read(info).decode() if info else ""
         if f"-{tag}" not in tags or "Root-Is-Purelib: false" not in tags:
-            wrong.append("its WHEEL file does not say so")
+            wrong.append(f"its WHEEL file lacks the tag {tag} or Root-Is-Purelib: false")
     return wrong
 
 
@@ -104,12 +104,12 @@ def build(platform: str, folder: Path) -> Path:
         raise WheelError(f"{platform}: {done.stdout.strip()}\n{done.stderr.strip()}".rstrip())
     wheels = list(folder.glob("*.whl"))
     if len(wheels) != 1:
-        raise WheelError(f"{platform}: {len(wheels)} wheels were made, want 1")
+        raise WheelError(f"{platform}: got {len(wheels)} wheels, want 1")
     return wheels[0]
 
 
 def make(platform: str, out: Path) -> Path:
-    """Build, check and put into out the wheel of a platform."""
+    """Build and check the wheel of a platform, and move it to the folder out."""
     out.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=".wheel-", dir=out) as folder:
         made = build(platform, Path(folder))
@@ -127,12 +127,14 @@ def main() -> int:
     """Build what the command line asks for; return the exit status."""
     parser = argparse.ArgumentParser(description="Build wheels of blockyard with the Go server inside.")
     parser.add_argument("platforms", nargs="*", metavar="PLATFORM", help="such as linux/arm64; all of them by default")
-    parser.add_argument("--out", type=Path, default=HERE / "dist", metavar="DIR", help="where wheels go (%(default)s)")
+    parser.add_argument(
+        "--out", type=Path, default=HERE / "dist", metavar="DIR", help="folder of the wheels (%(default)s)"
+    )
     args = parser.parse_args()
     if unknown := [name for name in args.platforms if name not in PLATFORMS]:
         parser.error(f"unknown {', '.join(unknown)}; there are {', '.join(PLATFORMS)}")
     if not shutil.which("go"):
-        parser.error("no `go` on PATH: the servers are compiled with it")
+        parser.error("no `go` on PATH: install Go, which compiles the servers")
     if not importlib.util.find_spec("hatchling"):
         parser.error(f"{sys.executable} has no hatchling: pip install hatchling")
     chosen = args.platforms or list(PLATFORMS)

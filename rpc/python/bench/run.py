@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Benchmarks side by side, in one run, on the same cores, in turns.
+"""Benchmarks of our environments and other libraries in one run, on the same cores, in interleaved bursts.
 
-    python rpc/python/bench/run.py                     # everything; the first time installs the peers
+    python rpc/python/bench/run.py                     # everything; the first run installs the peers
     python rpc/python/bench/run.py --only ours,floors --envs 64 --rounds 2 --burst 0.02 --out /tmp/x
 
-Results go to results.json, results.md and results.png. README.md beside this file says how to read them.
+Results go to results.json, results.md and results.png. README.md explains them.
 """
 
 from __future__ import annotations
@@ -27,37 +27,37 @@ ROOT = PACKAGE.parent.parent
 sys.path[:0] = [str(HERE), str(PACKAGE)]
 
 from sides import figures, machine, plan, plot, table, venvs  # noqa: E402
-from sides.crew import Worker  # noqa: E402
 from sides.race import Entrant, calibrate, open_all, race  # noqa: E402
+from sides.workers import Worker  # noqa: E402
 
 PARTS = ("ours", "floors", "gymnasium", "peers")
-FEW, MANY = 16, 64  # of environments that are slow to open or to step one by one
+FEW, MANY = 16, 64  # numbers of environments where opening or stepping is slow
 
 
 def arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     """Read the command line."""
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    p.add_argument("--envs", type=_sizes, default=[1, 64, 1024, 4096], help="numbers of games at once (1,64,1024,4096)")
-    p.add_argument("--games", type=_names(plan.ENV_IDS), default=list(plan.ENV_IDS), help="which of ours (all five)")
-    p.add_argument("--only", type=_names(PARTS), default=list(PARTS), help=f"which parts of {','.join(PARTS)} (all)")
+    p.add_argument("--envs", type=_sizes, default=[1, 64, 1024, 4096], help="numbers of games (1,64,1024,4096)")
+    p.add_argument("--games", type=_names(plan.ENV_IDS), default=list(plan.ENV_IDS), help="games of ours (all five)")
+    p.add_argument("--only", type=_names(PARTS), default=list(PARTS), help=f"parts to run, of {','.join(PARTS)} (all)")
     p.add_argument(
         "--peers",
         type=_names([x.side for x in plan.PEERS]),
         default=[x.side for x in plan.PEERS],
-        help="which peers (all)",
+        help="peers to run (all)",
     )
-    p.add_argument("--rounds", type=_positive(int), default=7, help="bursts of everything (7)")
-    p.add_argument("--burst", type=_positive(float), default=0.15, help="seconds of a burst (0.15)")
-    p.add_argument("--cores", type=_positive(int), help="keep everything on the first so many cores (all)")
-    p.add_argument("--seed", type=int, default=1, help="of games and of the order of the bursts (1)")
+    p.add_argument("--rounds", type=_positive(int), default=7, help="bursts of each entrant (7)")
+    p.add_argument("--burst", type=_positive(float), default=0.15, help="seconds per burst (0.15)")
+    p.add_argument("--cores", type=_positive(int), help="use only the first so many cores (all)")
+    p.add_argument("--seed", type=int, default=1, help="seed of the games and of the order of the bursts (1)")
     p.add_argument("--out", type=Path, default=HERE / "results", help="folder of the results (bench/results)")
     p.add_argument(
         "--cache",
         type=Path,
         default=Path.home() / ".cache" / "blockyard-bench",
-        help="folder of the peers' environments",
+        help="folder of the peers' virtual environments",
     )
-    p.add_argument("--python", default=sys.executable, help="interpreter that the peers' environments are made with")
+    p.add_argument("--python", default=sys.executable, help="interpreter for the peers' virtual environments")
     p.add_argument("--quiet", action="store_true", help="no progress bars")
     return p.parse_args(argv)
 
@@ -91,10 +91,10 @@ def _names(known: Sequence[str]) -> Any:
 
 
 def programs(folder: Path) -> tuple[dict[str, str], str | None]:
-    """Build the server and the in-process stepper of this checkout; without one the package's server is used.
+    """Build the server and the in-process stepper of this checkout; elsewhere use the server of the package.
 
     Returns:
-        What the workers' environment has, and the stepper, if there is one.
+        Environment variables for the workers, and the path of the stepper or None.
     """
     if not (ROOT / "go.mod").is_file():
         return {}, None
@@ -109,7 +109,7 @@ def programs(folder: Path) -> tuple[dict[str, str], str | None]:
 
 
 def entrants(args: argparse.Namespace, threads: int) -> list[Entrant]:
-    """Return who takes part."""
+    """Return the chosen entrants."""
     chosen: list[Entrant] = []
     if {"ours", "floors"} & set(args.only):
         chosen += plan.ours(args.envs, args.games, threads, args.seed)
@@ -123,11 +123,11 @@ def entrants(args: argparse.Namespace, threads: int) -> list[Entrant]:
 
 
 @contextmanager
-def crew_for(chosen: list[Entrant], args: argparse.Namespace, folder: Path) -> Iterator[dict[str, Worker]]:
-    """Start the workers that are needed; the entrants of one that cannot be keep the error."""
+def start_workers(chosen: list[Entrant], args: argparse.Namespace, folder: Path) -> Iterator[dict[str, Worker]]:
+    """Start the workers that are needed; if one cannot be installed, its entrants keep the error."""
     env, stepper = programs(folder)
     env |= {"PYTHONPATH": str(PACKAGE), "GOMAXPROCS": str(len(machine.pin(args.cores)))}
-    crew: dict[str, Worker] = {}
+    workers: dict[str, Worker] = {}
     adapters = {"ours": "ours", "floors": "floors", "gym": "gym"}
     with (folder / "log").open("wb") as log:
         try:
@@ -136,25 +136,25 @@ def crew_for(chosen: list[Entrant], args: argparse.Namespace, folder: Path) -> I
                     if side == "inprocess":
                         if stepper is None:
                             raise venvs.InstallError("this is not a checkout of the sources")
-                        crew[side] = Worker([stepper], env, log)
+                        workers[side] = Worker([stepper], env, log)
                     elif side in adapters:
-                        crew[side] = Worker(
+                        workers[side] = Worker(
                             [sys.executable, str(HERE / "sides" / "worker.py"), adapters[side]], env, log
                         )
                     else:
-                        crew[side] = peer_worker(side, args, folder, log)
+                        workers[side] = peer_worker(side, args, folder, log)
                 except venvs.InstallError as error:
                     for e in chosen:
                         if e.side == side:
                             e.error = f"cannot be installed: {error}"
-            yield crew
+            yield workers
         finally:
-            for worker in crew.values():
+            for worker in workers.values():
                 worker.close()
 
 
 def peer_worker(side: str, args: argparse.Namespace, folder: Path, log: Any) -> Worker:
-    """Start the worker of a peer in an environment of its own."""
+    """Start the worker of a peer in its own virtual environment."""
     peer = next(p for p in plan.PEERS if p.side == side)
     build = [str(HERE / "sides" / peer.build[0]), *peer.build[1:]] if peer.build else []
     if not args.quiet:
@@ -169,17 +169,20 @@ def measure(args: argparse.Namespace) -> dict[str, Any]:
     cores = machine.pin(args.cores)
     about, chosen, complete = machine.describe(len(cores)), entrants(args, len(cores)), True
     by_key = {e.key: e for e in chosen}
-    with tempfile.TemporaryDirectory(prefix="blockyard-bench-") as name, crew_for(chosen, args, Path(name)) as crew:
+    with (
+        tempfile.TemporaryDirectory(prefix="blockyard-bench-") as name,
+        start_workers(chosen, args, Path(name)) as workers,
+    ):
         bar = progress(len(chosen) * (args.rounds + 2), args.quiet)
         try:
-            for e in open_all(chosen, crew, lambda e: plan.with_lengths(e, by_key)):
+            for e in open_all(chosen, workers, lambda e: plan.with_lengths(e, by_key)):
                 bar.set_description_str(f"open {e.label}"[:40])
                 bar.update()
-            for e in calibrate(chosen, crew, args.burst):
+            for e in calibrate(chosen, workers, args.burst):
                 bar.set_description_str(f"warm {e.label}"[:40])
                 bar.update()
             bar.set_description_str("bursts")
-            race(chosen, crew, args.rounds, args.seed, bar.update)
+            race(chosen, workers, args.rounds, args.seed, bar.update)
         except KeyboardInterrupt:
             complete = False
         bar.close()
@@ -198,7 +201,7 @@ def measure(args: argparse.Namespace) -> dict[str, Any]:
 
 
 def shown_arguments(args: argparse.Namespace) -> list[str]:
-    """Return the arguments that decide what is measured, without folders."""
+    """Return the arguments that affect the results, without folders."""
     said = [f"--envs {','.join(map(str, args.envs))}", f"--rounds {args.rounds}", f"--burst {args.burst:g}"]
     if args.games != list(plan.ENV_IDS):
         said.append(f"--games {','.join(args.games)}")
@@ -218,13 +221,13 @@ class NoBar:
     """A progress bar that shows nothing."""
 
     def set_description_str(self, text: str) -> None:
-        """Say what is under way."""
+        """Set the description."""
 
     def update(self) -> None:
-        """Count one."""
+        """Advance by one."""
 
     def close(self) -> None:
-        """End."""
+        """Remove the bar."""
 
 
 def progress(total: int, quiet: bool) -> Any:
@@ -237,7 +240,7 @@ def progress(total: int, quiet: bool) -> Any:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Measure and write; 0 unless nothing could be measured."""
+    """Measure and write the results; return 0 unless nothing could be measured."""
     args = arguments(argv)
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # saves too
     try:

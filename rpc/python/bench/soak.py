@@ -1,13 +1,12 @@
-"""Play for an hour beside clients that are killed, and look whether anything suffered.
+"""Play for an hour beside clients that are killed, and check that nothing else is affected.
 
     python bench/soak.py [--minutes 60] [--envs 1024] [--steps 300] [--victims 2] [--log FILE]
 
-A server is started. First every game is played on it undisturbed, over the socket and over
-shared memory, by random legal actions of a fixed seed, and everything it answers is hashed.
-Then the same games are played over and over, while other clients, processes of their own,
-open games, step them and are killed after half a second to four. It fails if a hash ever
-differs, a step takes longer than --patience seconds, or the server is left with sessions,
-open files, threads or memory that it had not before.
+It starts a server and first plays every game undisturbed, over the socket and over shared memory, with random legal
+actions from a fixed seed, and hashes all answers. Then it plays the same games again and again, while other clients, in
+processes of their own, open games, step them, and are killed after 0.5 to 4 seconds. It fails if a hash differs, if a
+step takes longer than --patience seconds, or if the server keeps sessions, open files, threads or memory that it did
+not have before.
 """
 
 from __future__ import annotations
@@ -36,7 +35,7 @@ ROADS = ("socket", "shm")
 
 @dataclass
 class Use:
-    """What a server process holds."""
+    """The resources of a server process."""
 
     sessions: int
     files: int
@@ -45,7 +44,7 @@ class Use:
 
 
 def use(server: LocalServer) -> Use:
-    """Look at the server from outside, and ask it for its sessions, ours included."""
+    """Return the resources of the server; its sessions include ours."""
     with blockyard.Client(server.address) as client:
         sessions = int(client.stats()["sessions"])
     proc = Path(f"/proc/{server.pid}")
@@ -55,13 +54,13 @@ def use(server: LocalServer) -> Use:
 
 
 def more(now: Use, before: Use, spare_mebibytes: float) -> bool:
-    """Whether there is more in use than before, but for some memory."""
+    """Return whether more is in use than before, apart from some memory."""
     grown = now.mebibytes > before.mebibytes + spare_mebibytes
     return grown or now.sessions > before.sessions or now.files > before.files
 
 
 def settled(server: LocalServer, before: Use, spare_mebibytes: float) -> Use:
-    """Wait up to ten seconds until the server holds no more than before; return what it holds then."""
+    """Wait up to ten seconds until the server uses no more than before; return what it uses then."""
     for _ in range(100):
         now = use(server)
         if not more(now, before, spare_mebibytes):
@@ -71,7 +70,7 @@ def settled(server: LocalServer, before: Use, spare_mebibytes: float) -> Use:
 
 
 def play(address: str, game: str, road: Any, envs: int, steps: int, patience: float) -> str:
-    """Play a batch by random legal actions and return the hash of all that came back."""
+    """Play a batch with random legal actions, and return the hash of all answers."""
     digest, rng = hashlib.blake2b(digest_size=16), np.random.default_rng(5)
     with blockyard.make_vec(game, envs, address=address, transport=road, seed=11) as env:
         obs, _ = env.reset()
@@ -99,14 +98,14 @@ def victim(address: str, seed: int) -> None:
 
 @dataclass
 class Killed:
-    """How many clients were."""
+    """Number of clients that were killed."""
 
     clients: int = 0
 
 
 @contextlib.contextmanager
 def disturbed(address: str, victims: int, killed: Killed) -> Iterator[None]:
-    """Keep so many victims alive, and kill them at random, until the block ends."""
+    """Keep this many victims running, and kill them at random times, until the block ends."""
     stop = multiprocessing.get_context("spawn").Event()
     count = multiprocessing.get_context("spawn").Value("i", 0)
     reaper = multiprocessing.get_context("spawn").Process(target=reap, args=(address, victims, stop, count))
@@ -120,7 +119,7 @@ def disturbed(address: str, victims: int, killed: Killed) -> Iterator[None]:
 
 
 def reap(address: str, victims: int, stop: Any, count: Any) -> None:
-    """Start victims and kill each after half a second to four of play."""
+    """Start victims, and kill each after 0.5 to 4 seconds."""
     chance, alive, seed = random.Random(3), [], 0
     fork = multiprocessing.get_context("fork")
     while not stop.is_set():
@@ -142,15 +141,15 @@ def reap(address: str, victims: int, stop: Any, count: Any) -> None:
 
 
 def main() -> None:
-    """Soak."""
+    """Run the test."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--minutes", type=float, default=60, help="how long (default 60)")
-    parser.add_argument("--envs", type=int, default=1024, help="games at once (default 1024)")
-    parser.add_argument("--steps", type=int, default=300, help="steps of each batch (default 300)")
-    parser.add_argument("--victims", type=int, default=2, help="clients to be killed that live at a time (default 2)")
-    parser.add_argument("--patience", type=float, default=30, help="seconds a step may take (default 30)")
-    parser.add_argument("--spare", type=float, default=64, help="MiB the server may keep after all (default 64)")
-    parser.add_argument("--log", type=Path, help="append a line of JSON a round to this file")
+    parser.add_argument("--minutes", type=float, default=60, help="minutes to run (default 60)")
+    parser.add_argument("--envs", type=int, default=1024, help="number of games (default 1024)")
+    parser.add_argument("--steps", type=int, default=300, help="steps per batch (default 300)")
+    parser.add_argument("--victims", type=int, default=2, help="clients to kill that run at the same time (default 2)")
+    parser.add_argument("--patience", type=float, default=30, help="largest duration of a step in seconds (default 30)")
+    parser.add_argument("--spare", type=float, default=64, help="MiB that the server may keep at the end (default 64)")
+    parser.add_argument("--log", type=Path, help="append a line of JSON per round to this file")
     args = parser.parse_args()
     server = LocalServer()
     try:
@@ -161,7 +160,7 @@ def main() -> None:
 
 
 def say(args: argparse.Namespace, **facts: Any) -> None:
-    """Print a line, and log it."""
+    """Print a line of JSON, and append it to the log."""
     line = json.dumps(facts)
     print(line, flush=True)
     if args.log:
@@ -170,7 +169,7 @@ def say(args: argparse.Namespace, **facts: Any) -> None:
 
 
 def soak(args: argparse.Namespace, server: LocalServer) -> bool:
-    """Do it; return whether anything suffered."""
+    """Run the rounds; return whether anything failed."""
     turns = [(game, road) for game in ENV_IDS for road in ROADS]
     want = {turn: play(server.address, *turn, args.envs, args.steps, args.patience) for turn in turns}
     if alike := [game for game in ENV_IDS if len({want[game, road] for road in ROADS}) > 1]:

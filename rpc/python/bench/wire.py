@@ -1,10 +1,10 @@
-"""What a step costs in Python over each road to the same server, in one run.
+"""The cost of a step in Python over each transport to the same server, in one run.
 
     python bench/wire.py [--game BlockBattle-v0] [--envs 4096] [--rounds 15] [--json]
 
-One trace of legal actions is played over and over, in bursts that take turns in shuffled
-order, so that ratios hold on a busy machine. The floor is a bare socket that exchanges
-messages of the same lengths with another process. The last table is the round trip of one game.
+One trace of legal actions is played again and again, in bursts that are interleaved in shuffled order, so that
+ratios hold on a busy machine. The floor is a bare socket that exchanges messages of the same lengths with another
+process. The last table has the round trip of one game.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def trace(game: str, envs: int, address: str, opponents: Any) -> list[np.ndarray
 
 
 def roads(game: str, envs: int, unix: str, tcp: str, moves: list[Any], opponents: Any) -> dict[str, Any]:
-    """Return for each road what plays the trace once; resets are apart."""
+    """Return for each transport an environment, its reset, and a function that plays the trace once."""
     made: dict[str, Any] = {}
 
     def vector(name: str, buffered: bool = False, **kwargs: Any) -> None:
@@ -72,7 +72,7 @@ def roads(game: str, envs: int, unix: str, tcp: str, moves: list[Any], opponents
 
 
 def blocks(pool: blockyard.BlockPool, moves: list[Any]) -> None:
-    """Play the trace in two blocks: one is stepped while the other's answer is read."""
+    """Play the trace double-buffered: one block is stepped while the other's answer is read."""
     turn = [0] * len(pool.blocks)
     while min(turn) < len(moves) or pool._under_way:
         batch = pool.recv(None, pool.rows)
@@ -83,7 +83,7 @@ def blocks(pool: blockyard.BlockPool, moves: list[Any]) -> None:
 
 
 def floor(program: Path, folder: str, ask: int, answer: int) -> tuple[Any, Callable[[], None], Callable[[], None]]:
-    """Return the road that no server can beat."""
+    """Return the transport that no server can beat."""
     path = f"{folder}/floor{ask}-{answer}"
     process = subprocess.Popen([program, "floor", path, str(ask), str(answer)], stdout=subprocess.PIPE)
     assert process.stdout is not None
@@ -107,7 +107,7 @@ def floor(program: Path, folder: str, ask: int, answer: int) -> tuple[Any, Calla
 
 
 def race(made: dict[str, Any], rounds: int, stats: Any) -> dict[str, tuple[float, float]]:
-    """Return wall and processor seconds a step by road: the quiet quarter, the median."""
+    """Return wall-clock (first quartile) and CPU seconds (median) per step by transport."""
     walls: dict[str, list[float]] = {name: [] for name in made}
     cpus: dict[str, list[float]] = {name: [] for name in made}
     order = list(made)
@@ -147,8 +147,8 @@ def main() -> None:
     parser.add_argument("--game", default="BlockBattle-v0")
     parser.add_argument("--envs", type=int, default=4096)
     parser.add_argument("--rounds", type=int, default=15)
-    parser.add_argument("--drive", choices=["one", "all"], default="one", help="seats driven from here")
-    parser.add_argument("--json", action="store_true", help="a line of JSON for each row")
+    parser.add_argument("--drive", choices=["one", "all"], default="one", help="seats that the client drives")
+    parser.add_argument("--json", action="store_true", help="print a line of JSON for each row")
     args = parser.parse_args()
     program, opponents = find_server(), "random" if args.drive == "one" else None
     with tempfile.TemporaryDirectory() as folder:
@@ -166,8 +166,8 @@ def main() -> None:
             for road in made.values():
                 road[0].close()
             rows, best = len(moves[0]), times["shm, buffer"]
-            print(f"{args.game}, {rows} rows, {size} bytes a step, {os.cpu_count()} cores")
-            print(f"{'road':>20} {'µs/step':>10} {'CPU µs':>10} {'rows/s':>12} {'to shm':>7} {'by CPU':>7}")
+            print(f"{args.game}, {rows} rows, {size} bytes per step, {os.cpu_count()} cores")
+            print(f"{'road':>20} {'µs/step':>10} {'CPU µs':>10} {'rows/s':>12} {'to shm':>7} {'CPU':>7}")
             for name, (wall, cpu) in times.items():
                 if args.json:
                     print(json.dumps({"road": name, "us": wall * 1e6, "cpu_us": cpu * 1e6, "rows_per_s": rows / wall}))

@@ -154,7 +154,7 @@ class Policy:
         self.inputs = 2 * BOARD_FEATURES + len(self.numbers)
 
     def choose(self, planes: NDArray[np.uint8], explore: float) -> tuple[NDArray[np.int64], Floats, Floats]:
-        """Return actions (rows,), and features and values of the next positions; explore: fraction of random actions."""
+        """Return actions (rows,), and features and values of the next positions; explore: share of random actions."""
         assert self.net is not None
         after = self.env.afterstates()
         opponent = board_features(planes[:, 1])

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import json
 import os
+import socket
+import ssl
+import struct
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,6 +18,7 @@ import numpy as np
 import pytest
 
 from blockyard.server.binary import find_server
+from blockyard.transport.connection import Connection
 
 # Ray gives a node half a minute to come up, which a busy machine exceeds.
 os.environ.setdefault("RAY_raylet_start_wait_time_s", "240")
@@ -59,6 +63,20 @@ def server(program: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
     """A server that all tests of a process share."""
     with serving(program, tmp_path_factory.mktemp("s")) as running:
         yield running
+
+
+def shorten(connection: Connection, seconds: float) -> None:
+    """Let a connection wait only this long for bytes from now on.
+
+    A test of silence opens with a time-out that no slow machine exceeds, and shortens it when the other side has
+    gone silent.
+    """
+    connection.timeout = seconds
+    if isinstance(connection._sock, ssl.SSLSocket):
+        connection._sock.settimeout(seconds)
+    else:
+        limit = struct.pack("ll", int(seconds), int(seconds % 1 * 1e6))
+        connection._sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, limit)
 
 
 def play(env: Any, steps: int, seed: int = 0) -> list[tuple[Any, ...]]:

@@ -6,7 +6,6 @@ import json
 import os
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +15,8 @@ BENCH = Path(__file__).resolve().parent.parent / "bench"
 sys.path.insert(0, str(BENCH))
 
 from sides import clock, figures, plan, race, stepper, table, venvs  # noqa: E402
-from sides.crew import Worker, WorkerError  # noqa: E402
 from sides.race import Entrant  # noqa: E402
+from sides.workers import Worker, WorkerError  # noqa: E402
 
 
 def entrant(key: str, wall: list[float], envs: int = 1, **more: Any) -> Entrant:
@@ -48,7 +47,7 @@ def test_verdicts_say_met_missed_and_not_measured() -> None:
         entrant(plan.key(game, "in process", 4), [1.0], envs=4, side="inprocess"),
         entrant(plan.key(game, "socket, buffer", 4), [1.1], envs=4),
         entrant(plan.key(game, "shm, buffer", 4), [1.1], envs=4),
-        entrant(plan.key(game, "shm, halves", 4), [], envs=4),
+        entrant(plan.key(game, "shm, two blocks", 4), [], envs=4),
         entrant(plan.key(game, "shm", 1), [1.0], trips=True),
     ]
     rows[-1].trip = [20e-6, 30e-6, 40e-6]
@@ -101,30 +100,38 @@ class Counting(stepper.Stepper):
 
     done = 0
 
+    now = 0.0
+
     def prepare(self, want: int) -> int:
-        time.sleep(0.02)
+        self.now += 100
         return 3
 
     def play(self, steps: int) -> None:
+        self.now += steps
         self.done += steps
 
 
-def test_a_burst_times_play_alone() -> None:
+def test_a_burst_times_play_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     s = Counting()
+    monkeypatch.setattr(stepper.time, "perf_counter", lambda: s.now)
+    monkeypatch.setattr(stepper, "seconds", lambda others: s.now / 2)
     steps, wall, cpu = stepper.burst(s, 7)
     assert steps == s.done == 9
-    assert 0 < wall < 0.02
-    assert 0 < cpu < 0.02
+    assert (wall, cpu) == (9, 4.5)
     assert len(stepper.round_trips(s, 4)) == 6
 
 
 def test_the_clock_of_another_process_runs() -> None:
-    code = "import time\nwhile time.process_time() < 0.2: pass\nprint(flush=True)\ninput()"
+    code = "import time\nfor _ in 'ab':\n print(time.process_time(), flush=True)\n input()"
     with subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as other:
         assert other.stdout is not None
-        other.stdout.readline()
-        assert 0.2 <= clock.process_seconds(other.pid) < 2
-        assert clock.seconds([other.pid]) > clock.process_seconds(other.pid)
+        assert other.stdin is not None
+        before = float(other.stdout.readline())
+        seen, both = clock.process_seconds(other.pid), clock.seconds([other.pid])
+        other.stdin.write(b"\n")
+        other.stdin.flush()
+        assert 0 < before <= seen <= float(other.stdout.readline())
+        assert both > seen
     with pytest.raises(ProcessLookupError, match=str(other.pid)):
         clock.process_seconds(other.pid)
 

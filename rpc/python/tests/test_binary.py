@@ -70,19 +70,19 @@ def test_built_in_a_checkout(nowhere, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("text", "what"),
+    ("text", "timeout", "what"),
     [
-        ("echo cannot listen >&2; exit 3", "(?s)exit status 3.*cannot listen"),
-        ("echo hello", "hello"),
-        ("echo '{\"ready\": []}'", "unknown way"),
-        ("exec sleep 60", "in time"),
+        ("echo cannot listen >&2; exit 3", 60, "(?s)exit status 3.*cannot listen"),
+        ("echo hello", 60, "hello"),
+        ("echo '{\"ready\": []}'", 60, "unknown way"),
+        ("exec sleep 600", 0.5, "in time"),
     ],
 )
-def test_programs_that_are_no_server(nowhere, monkeypatch, text, what):
+def test_programs_that_are_no_server(nowhere, monkeypatch, text, timeout, what):
     monkeypatch.setenv("PATH", os.defpath)
     monkeypatch.setenv("BLOCKYARD_SERVER", str(program(nowhere / "odd", f"#!/bin/sh\n{text}\n")))
     with pytest.raises(blockyard.ServerStartError, match=what):
-        LocalServer(timeout=0.5)
+        LocalServer(timeout)
     monkeypatch.setenv("BLOCKYARD_SERVER", str(program(nowhere / "odd", "not a program")))
     with pytest.raises(blockyard.ServerStartError, match="cannot be started"):
-        LocalServer(timeout=0.5)
+        LocalServer(timeout)

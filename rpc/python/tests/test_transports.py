@@ -228,7 +228,7 @@ def test_killed_clients_leave_nothing(server):
         for _ in range(5):
             done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=False)
             assert done.returncode == -signal.SIGKILL, done.stderr
-        end = time.monotonic() + 5
+        end = time.monotonic() + 60
         while time.monotonic() < end and in_use() > before:
             time.sleep(0.01)
         assert in_use() <= before

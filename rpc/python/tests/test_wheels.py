@@ -42,7 +42,12 @@ MACH = b"\xcf\xfa\xed\xfe" + struct.pack("<I", 0x100000C)
 def made(folder, server=None, mode=0o755, tag=TAG, without=(), extra=()):
     """Write a wheel that is in order, but for what is asked."""
     path = folder / f"blockyard-1-{tag}.whl"
-    files = {"blockyard/__init__.py": b"", "blockyard/py.typed": b"", "blockyard/VERSION": b"1\n"}
+    files = {
+        "blockyard/__init__.py": b"",
+        "blockyard/py.typed": b"",
+        "blockyard/VERSION": b"1\n",
+        "blockyard/env_ids.json": b"[]",
+    }
     files["blockyard-1.dist-info/WHEEL"] = f"Root-Is-Purelib: false\nTag: {tag}\n".encode()
     files |= dict.fromkeys(extra, b"")
     with zipfile.ZipFile(path, "w") as archive:
@@ -72,8 +77,8 @@ def test_wheel_in_order(tmp_path):
     [
         ({"server": elf(183)}, "the server is ELF 183, want ELF 62"),
         ({"server": PE}, "the server is PE 0x8664, want ELF 62"),
-        ({"server": elf(interpreter=True)}, "the server needs a library"),
-        ({"mode": 0o644}, "the server may not be run"),
+        ({"server": elf(interpreter=True)}, "the server needs a shared library"),
+        ({"mode": 0o644}, "the server is not executable"),
         ({"tag": "py3-none-any"}, "its name lacks manylinux_2_17_x86_64"),
         ({"without": ["blockyard/py.typed"]}, "there is no blockyard/py.typed"),
         ({"without": ["blockyard/VERSION"]}, "there is no blockyard/VERSION"),

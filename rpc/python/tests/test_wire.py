@@ -11,6 +11,7 @@ import time
 import msgpack
 import numpy as np
 import pytest
+from conftest import shorten
 
 import blockyard
 from blockyard.transport.address import Address
@@ -28,6 +29,7 @@ class Script:
         self._listener.listen()
         self.address = Address.parse(f"unix:{path}")
         self._answers = answers
+        self._received = threading.Semaphore(0)
         self._thread = threading.Thread(target=self._serve)
         self._thread.start()
 
@@ -35,6 +37,7 @@ class Script:
         with self._listener, self._listener.accept()[0] as sock:
             for answer in self._answers:
                 self.requests.append(sock.recv(65536))
+                self._received.release()
                 for piece in answer(self.requests[-1]) if callable(answer) else answer:
                     sock.sendall(piece)
                     time.sleep(0.002)
@@ -43,8 +46,12 @@ class Script:
             with contextlib.suppress(ConnectionResetError):
                 sock.recv(1)
 
+    def wait_for_request(self) -> None:
+        """Wait until one more request has come, so that the next comes by itself."""
+        assert self._received.acquire(timeout=60)
+
     def join(self) -> None:
-        self._thread.join(5)
+        self._thread.join(60)
         assert not self._thread.is_alive()
 
 
@@ -55,7 +62,7 @@ HANG: list[bytes] = []
 def script(tmp_path):
     made = []
 
-    def make(*answers, timeout=2.0):
+    def make(*answers, timeout=60.0):
         server = Script(tmp_path / f"s{len(made)}", list(answers))
         connection = Connection(server.address, timeout)
         made.append((server, connection))
@@ -137,10 +144,10 @@ def test_refused_steps(script, size, room, way):
 
 def test_pipelined_answers_in_one_piece(script):
     """Two steps under way: the first is refused, both answers come as one piece, collected in the other order."""
-    _, connection = script([], [refusal(1) + slab(2, b"12345678")])
+    server, connection = script([], [refusal(1) + slab(2, b"12345678")])
     first, second = bytearray(64), bytearray(8)
     a = connection.post_step(1, memoryview(b"\x00\x00"), memoryview(first))
-    time.sleep(0.05)
+    server.wait_for_request()
     b = connection.post_step(2, memoryview(b"\x00\x00"), memoryview(second))
     connection.wait(b)
     assert bytes(second) == b"12345678"
@@ -149,10 +156,10 @@ def test_pipelined_answers_in_one_piece(script):
 
 
 def test_refusal_overtakes(script):
-    _, connection = script([], [refusal(2, 500, "busy"), slab(1, b"1234")])
+    server, connection = script([], [refusal(2, 500, "busy"), slab(1, b"1234")])
     out = bytearray(4)
     a = connection.post_step(1, memoryview(b"\x00\x00"), memoryview(out))
-    time.sleep(0.05)
+    server.wait_for_request()
     b = connection.post_step(2, memoryview(b"\x00\x00"), memoryview(bytearray(4)))
     connection.wait(a)
     assert bytes(out) == b"1234"
@@ -194,7 +201,11 @@ def test_cut_off(script, cut, way):
 @ways
 @pytest.mark.parametrize("cut", [0, 5, 60])
 def test_silence(script, cut, way):
-    _, connection = script([slab(1, bytes(100))[:cut]], HANG, timeout=0.2)
+    def answer(request):
+        shorten(connection, 0.2)
+        return [slab(1, bytes(100))[:cut]] if cut else []
+
+    _, connection = script(answer, HANG, timeout=60 if cut else 0.2)
     with pytest.raises(blockyard.ServerTimeoutError, match=rf"step: after {cut} of 113 bytes.*0\.2 s"):
         way(connection, 100)
 
@@ -238,10 +249,10 @@ def test_slots(script, size):
 
 def test_a_step_at_once_while_another_is_under_way(script):
     """The answer to the first comes first, and is kept."""
-    _, connection = script([], [slab(1, b"1234") + slab(2, b"12345678")])
+    server, connection = script([], [slab(1, b"1234") + slab(2, b"12345678")])
     out, frame = bytearray(4), memoryview(bytearray(HEAD + 8))
     pending = connection.post_step(1, ACTIONS, memoryview(out))
-    time.sleep(0.05)
+    server.wait_for_request()
     connection.step(2, ACTIONS, [frame[HEAD:]], frame)
     assert bytes(frame[HEAD:]) == b"12345678"
     connection.wait(pending)

@@ -1,4 +1,4 @@
-"""Processor time of processes, of this one or others, with the resolution of the scheduler."""
+"""CPU time of this process or others, with the resolution of the scheduler."""
 
 from __future__ import annotations
 
@@ -8,10 +8,9 @@ from collections.abc import Iterable
 
 
 def process_seconds(pid: int) -> float:
-    """Return the processor seconds that all threads of a process have used, running ones included.
+    """Return the CPU seconds of all threads of a process.
 
-    On Linux the scheduler keeps them in ns for every process; elsewhere psutil is asked, whose clock ticks
-    in hundredths of seconds.
+    On Linux the kernel has them in nanoseconds; elsewhere they come from psutil, with a resolution of 10 ms.
 
     Raises:
         ProcessLookupError: there is no such process.
@@ -20,16 +19,16 @@ def process_seconds(pid: int) -> float:
         try:
             return time.clock_gettime((~pid << 3) | 2)
         except OSError as error:
-            raise ProcessLookupError(f"no process {pid} to read the clock of") from error
+            raise ProcessLookupError(f"no process {pid}, so it has no CPU time") from error
     import psutil
 
     try:
         used = psutil.Process(pid).cpu_times()
     except psutil.NoSuchProcess as error:
-        raise ProcessLookupError(f"no process {pid} to read the clock of") from error
+        raise ProcessLookupError(f"no process {pid}, so it has no CPU time") from error
     return float(used.user + used.system)
 
 
 def seconds(others: Iterable[int]) -> float:
-    """Return the processor seconds of this process and of others together."""
+    """Return the CPU seconds of this process and of others together."""
     return time.process_time() + sum(map(process_seconds, others))

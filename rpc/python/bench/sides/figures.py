@@ -1,4 +1,4 @@
-"""What the bursts say: rates, ratios within rounds, aims met and missed."""
+"""Results of the bursts: rates, ratios within rounds, and whether the aims were met."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .race import Entrant
 
 
 def quantile(values: Sequence[float], q: float) -> float:
-    """Return the value below which the part q of values lies, between neighbours in proportion."""
+    """Return the q-quantile of values, with linear interpolation."""
     ordered = sorted(values)
     at = q * (len(ordered) - 1)
     low = int(at)
@@ -21,7 +21,7 @@ def quantile(values: Sequence[float], q: float) -> float:
 
 
 def row(e: Entrant) -> dict[str, Any]:
-    """Return what there is to say of an entrant, as JSON."""
+    """Return the results of an entrant, as JSON."""
     said: dict[str, Any] = {"key": e.key, "group": e.group, "label": e.label, "n": e.options["envs"]}
     if e.error is not None or not e.wall:
         return said | {"error": e.error or "no burst was measured"}
@@ -49,7 +49,7 @@ def _micro(values: Sequence[float]) -> list[float]:
 
 
 def ratio(a: Entrant, b: Entrant, of: str) -> float | None:
-    """Return how many times as fast a is as b: the median over the rounds of the ratio within each.
+    """Return the speed of a relative to b: the median over the rounds of the ratio within each round.
 
     of is ``"wall"`` or ``"cpu"``. None if one of them was not measured.
     """
@@ -62,15 +62,15 @@ def ratio(a: Entrant, b: Entrant, of: str) -> float | None:
 
 @dataclass(frozen=True)
 class Verdict:
-    """How an aim came out.
+    """Whether an aim was met.
 
     Attributes:
         aim: in words.
-        what: what is measured by what.
-        want: the least that is wanted; the most, if it is a time.
-        wall: the ratio by the clock, or the time in µs.
-        cpu: the ratio by processor time.
-        met: whether that is enough; None if something was not measured.
+        what: the two entrants that are compared.
+        want: the smallest ratio, or the largest time, that meets the aim.
+        wall: ratio of wall-clock times, or a time in µs.
+        cpu: ratio of CPU times.
+        met: whether the aim was met; None if something was not measured.
     """
 
     aim: str
@@ -82,7 +82,7 @@ class Verdict:
 
 
 def verdicts(by_key: dict[str, Entrant], games: Sequence[str], top: int) -> list[Verdict]:
-    """Return every aim with what was measured."""
+    """Return every aim and whether it was met."""
     said = []
 
     def compare(aim: str, want: float, a: str, b: str, by: str = "wall", times: float = 1.0) -> None:
@@ -95,10 +95,10 @@ def verdicts(by_key: dict[str, Entrant], games: Sequence[str], top: int) -> list
         said.append(Verdict(aim, what, want, wall, cpu, None if decides is None else decides >= want))
 
     for road, want, aim in (
-        ("socket, buffer", 0.80, "socket in lock-step, 0.80 of in process"),
-        ("socket, halves", 0.90, "socket in two halves, 0.90 of in process"),
-        ("shm, buffer", 0.97, "shared memory, 0.97 of in process"),
-        ("shm, halves", 0.97, "shared memory in two halves, 0.97 of in process"),
+        ("socket, buffer", 0.80, "socket, synchronous, 0.80 of in process"),
+        ("socket, two blocks", 0.90, "socket, double-buffered, 0.90 of in process"),
+        ("shm, buffer", 0.97, "shared memory, synchronous, 0.97 of in process"),
+        ("shm, two blocks", 0.97, "shared memory, double-buffered, 0.97 of in process"),
     ):
         for game in games:
             compare(aim, want, key(game, road, top), key(game, "in process", top))

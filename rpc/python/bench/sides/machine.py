@@ -1,4 +1,4 @@
-"""What the figures were measured on."""
+"""The machine on which the figures are measured."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 
 
 def pin(cores: int | None) -> list[int]:
-    """Keep this process, and all that it starts, on the first so many of the cores it may use; return them."""
+    """Restrict this process and its children to the first so many cores; return these cores."""
     if not hasattr(os, "sched_setaffinity"):
         return list(range(cores or os.cpu_count() or 1))
     allowed = sorted(os.sched_getaffinity(0))
@@ -22,7 +22,7 @@ def pin(cores: int | None) -> list[int]:
 
 
 def cpu_model() -> str:
-    """Return the processor's name."""
+    """Return the name of the processor."""
     try:
         for line in Path("/proc/cpuinfo").read_text().splitlines():
             if line.startswith("model name"):
@@ -33,7 +33,7 @@ def cpu_model() -> str:
 
 
 def describe(cores: int) -> dict[str, Any]:
-    """Return what is worth knowing of the machine: nothing that names it."""
+    """Return facts about the machine, none of which identifies it."""
     return {
         "cpu": cpu_model(),
         "cores": os.cpu_count(),
@@ -45,5 +45,5 @@ def describe(cores: int) -> dict[str, Any]:
 
 
 def load() -> float | None:
-    """Return how many threads want a core, on the average of a minute; None where that is unknown."""
+    """Return the load average of the last minute; None where it is unknown."""
     return round(os.getloadavg()[0], 1) if hasattr(os, "getloadavg") else None

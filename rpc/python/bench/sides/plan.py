@@ -1,4 +1,4 @@
-"""Who takes part."""
+"""The entrants."""
 
 from __future__ import annotations
 
@@ -9,23 +9,23 @@ from typing import Any
 from .race import Entrant
 
 ENV_IDS = ("BlockBattle-v0", "TetrisDuel-v0", "Blocking-v0", "WinTetris-v0", "Dropblox-v0")
-SOLO = "WinTetris-v0"  # Tetris with one seat, a piece a step: what peers' Tetrises are compared with
-KEYS = "WinTetrisTick-v0"  # the same by keys
+SOLO = "WinTetris-v0"  # Tetris with one seat and one piece per step, which is compared with the peers' Tetrises
+KEYS = "WinTetrisTick-v0"  # the same with one key per step
 
-# Lengths of what goes around a step's actions and its answer on our socket.
+# Bytes before the actions of a step, and before its answer, on the socket.
 ASK_HEAD, ANSWER_HEAD = 23, 13
 NULL_SIZES = (1, 64, 1024, 4096, 16384)
 
 
 @dataclass(frozen=True)
 class Peer:
-    """A package of somebody else's that is measured.
+    """Another library that is measured.
 
     Attributes:
-        side: which worker steps it.
-        adapter: the module in ``adapters``.
-        pinned: what pip is told to install.
-        build: a program of ours that installs the rest, with its arguments; empty for none.
+        side: the worker that steps it.
+        adapter: its module in ``adapters``.
+        pinned: the packages that pip installs.
+        build: a program here that installs the rest, and its arguments; empty if there is none.
     """
 
     side: str
@@ -49,7 +49,7 @@ PEERS = (
 
 
 def ours(sizes: Sequence[int], games: Sequence[str], threads: int, seed: int) -> list[Entrant]:
-    """Return our games by every road, and in process."""
+    """Return our games over every transport, and in process."""
     all_of_them, top = [], max(sizes)
 
     def add(game: str, n: int, road: str, side: str = "ours") -> None:
@@ -63,8 +63,8 @@ def ours(sizes: Sequence[int], games: Sequence[str], threads: int, seed: int) ->
             for road in ("shm", "socket"):
                 add(game, n, road)
             add(game, n, "in process", "inprocess")
-        for road in ("shm, buffer", "socket, buffer", "shm, halves", "socket, halves"):
-            if "halves" not in road or top > 1:
+        for road in ("shm, buffer", "socket, buffer", "shm, two blocks", "socket, two blocks"):
+            if "two blocks" not in road or top > 1:
                 add(game, top, road)
     if SOLO in games:
         add(KEYS, top, "shm")
@@ -77,9 +77,9 @@ def key(what: str, road: str, n: int) -> str:
 
 
 def floors(sizes: Sequence[int], game: str, threads: int) -> list[Entrant]:
-    """Return what the machine can do: a bare socket and memory for the bytes of a game, and a game that costs nothing.
+    """Return the limits of the machine: a bare socket and a copy of as many bytes as a game has, and a null game.
 
-    ``like`` in their options names the entrant whose lengths they take over, by ``with_lengths``.
+    ``like`` in their options names the entrant whose message lengths ``with_lengths`` copies.
     """
     made = []
     for n in sizes:
@@ -109,14 +109,14 @@ def floors(sizes: Sequence[int], game: str, threads: int) -> list[Entrant]:
 
 
 def with_lengths(e: Entrant, by_key: dict[str, Entrant]) -> dict[str, Any]:
-    """Return the options of a floor with the lengths of the messages that it is like."""
+    """Return the options of a floor, with the message lengths of the entrant that it is like."""
     like = by_key[e.options["like"]]
     lengths = {"ask": ASK_HEAD + 2 * like.rows, "answer": ANSWER_HEAD + like.size}
     return {k: v for k, v in e.options.items() if k != "like"} | lengths
 
 
 def gymnasium(threads: int, seed: int, few: int, many: int) -> list[Entrant]:
-    """Return Gymnasium's vectors of our single environment."""
+    """Return Gymnasium's vector environments of our single environment."""
     options = {"game": SOLO, "seed": seed, "threads": threads}
     return [
         Entrant(
@@ -131,7 +131,7 @@ def gymnasium(threads: int, seed: int, few: int, many: int) -> list[Entrant]:
 
 
 def peers(sizes: Sequence[int], threads: int, few: int) -> list[Entrant]:
-    """Return what others made, at the sizes that it is made for."""
+    """Return the other libraries, at the sizes that they are made for."""
     many = [n for n in sizes if n > 1] or list(sizes)
     made = []
 
@@ -142,11 +142,11 @@ def peers(sizes: Sequence[int], threads: int, few: int) -> list[Entrant]:
     add("envpool", "tetris", "EnvPool Jumanji/Tetris-v0", many)
     add("envpool", "cartpole", "EnvPool CartPole-v1", many[-1:])
     add("envpool", "cartpole, async", "EnvPool CartPole-v1, asynchronous", many[-1:])
-    add("pufferlib", "keys", "PufferLib Tetris (a key a step)", many)
+    add("pufferlib", "keys", "PufferLib Tetris (one key per step)", many)
     add("jumanji", "step", "Jumanji Tetris-v0, jit", many[-2:])
     add("jumanji", "scan", "Jumanji Tetris-v0, jit, 32 steps in one scan", many[-2:])
-    add("tetris-gymnasium", "sync tetris", "tetris-gymnasium in SyncVectorEnv (a key a step)", [few])
-    add("tetris-gymnasium", "async tetris", "tetris-gymnasium in AsyncVectorEnv (a key a step)", [few])
+    add("tetris-gymnasium", "sync tetris", "tetris-gymnasium in SyncVectorEnv (one key per step)", [few])
+    add("tetris-gymnasium", "async tetris", "tetris-gymnasium in AsyncVectorEnv (one key per step)", [few])
     add("openspiel", "vector", "OpenSpiel Othello in its SyncVectorEnv", many[:1])
     add("openspiel", "states", "OpenSpiel Othello, bare loop over states", many[:1])
     return made

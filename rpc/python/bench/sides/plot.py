@@ -1,4 +1,4 @@
-"""The picture: environment steps a core-second of everything, and our roads by in-process stepping."""
+"""The picture: environment steps per core-second, and our transports relative to in-process stepping."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def save(report: dict[str, Any], path: Path) -> None:
 
 
 def shown(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return the rows for the left part: ours at the largest size, all others at their best; fastest first."""
+    """Return the rows of the left part: the best size of each entrant, fastest first."""
     measured = [r for r in rows if "error" not in r and r["group"] in COLOURS]
     best: dict[str, dict[str, Any]] = {}
     for r in measured:
@@ -53,15 +53,15 @@ def shown(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def roads(axes: Any, some: list[dict[str, Any]]) -> None:
-    """Draw our roads as parts of in-process throughput, with what is wanted of each."""
+    """Draw the throughput of our transports relative to in-process stepping, and the aims."""
     names = [v["what"].partition(", N=")[0] for v in some]
     places = range(len(some))
-    axes.barh(places, [v["wall"] for v in some], 0.7, color="#1f77b4", label="by wall")
-    axes.scatter([v["cpu"] for v in some], places, color="black", s=14, zorder=3, label="by CPU")
+    axes.barh(places, [v["wall"] for v in some], 0.7, color="#1f77b4", label="wall-clock time")
+    axes.scatter([v["cpu"] for v in some], places, color="black", s=14, zorder=3, label="CPU time")
     axes.scatter([v["want"] for v in some], places, color="#c0392b", marker="|", s=130, zorder=3, label="wanted")
     axes.set_yticks(list(places), names)
     axes.invert_yaxis()
     axes.margins(y=0.02)
-    axes.set_xlabel("throughput as a part of in-process stepping")
+    axes.set_xlabel("throughput relative to in-process stepping")
     axes.grid(axis="x", alpha=0.3)
     axes.legend(fontsize=8)

@@ -1,11 +1,10 @@
-"""Installs PufferLib's Tetris into the environment this runs in, from its source package.
+"""Installs PufferLib's Tetris from its source package into the current virtual environment.
 
     python puffer_build.py VERSION
 
-The package as a whole does not build without a CUDA toolchain's torch and files that its setup fetches from
-elsewhere; its Tetris needs neither. The source package is fetched by pip, told by a stand-in
-for the build part of torch that there is nothing to compile, and the one game is then compiled with the optimisation
-that the package's own setup asks for.
+The whole package does not build without a CUDA version of torch and files that its setup downloads; its Tetris needs
+neither. pip downloads the source package, a stub of torch's build module makes its setup compile nothing, and this
+program then compiles the one game with the optimisation flags of the package's own setup.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ import numpy
 STAND_IN = """
 import os
 for folder in ("raylib-5.5_webassembly", "box2d-web", "box2d-linux-amd64"):
-    os.makedirs(folder, exist_ok=True)  # of other games: what is there is not fetched
+    os.makedirs(folder, exist_ok=True)  # for other games: the setup does not download what exists
 from setuptools.command.build_ext import build_ext as BuildExtension
 from setuptools import Extension as CppExtension, Extension as CUDAExtension
 CUDA_HOME = None

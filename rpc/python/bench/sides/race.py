@@ -1,4 +1,4 @@
-"""Bursts in turns: A B C A B C, so that what disturbs the machine disturbs all alike."""
+"""Interleaved bursts (A B C A B C), so that other load on the machine affects all entrants alike."""
 
 from __future__ import annotations
 
@@ -8,29 +8,30 @@ from dataclasses import dataclass, field
 from statistics import median
 from typing import Any
 
-from .crew import Worker, WorkerError
+from .workers import Worker, WorkerError
 
 
 @dataclass
 class Entrant:
-    """One thing that is measured, and what was measured of it.
+    """One thing that is measured, and its measurements.
 
     Attributes:
-        key: its name, unlike all others.
-        group: the part of the table that it belongs to.
-        label: what the table calls it.
-        side: which worker steps it.
-        name: what the worker's adapter calls it.
+        key: its unique name.
+        group: the section of the table that it belongs to.
+        label: its name in the table.
+        side: the worker that steps it.
+        name: its name in the worker's adapter.
         options: for the adapter.
-        trips: whether the times of single steps are taken too.
-        envs: environment steps of a step.
-        rows: observations of a step.
-        size: bytes that a step shows.
-        steps: steps of a burst.
-        wall: wall seconds a step, a number a burst.
-        cpu: processor seconds a step, of all processes, a number a burst.
-        trip: seconds of the middle one of some single steps, a number a burst.
-        error: why it was not measured.
+        trips: whether to time single steps too.
+        envs: environment steps per step.
+        rows: observations per step.
+        size: bytes per step.
+        about: facts for the reader of the table, by name.
+        steps: steps per burst.
+        wall: wall-clock seconds per step, one number per burst.
+        cpu: CPU seconds per step of all processes, one number per burst.
+        trip: median seconds of single steps, one number per burst.
+        error: why it was not measured; None if it was.
     """
 
     key: str
@@ -56,33 +57,33 @@ _MOST_STEPS = 1 << 16
 
 
 def open_all(
-    entrants: list[Entrant], crew: dict[str, Worker], with_lengths: Callable[[Entrant], dict[str, Any]]
+    entrants: list[Entrant], workers: dict[str, Worker], with_lengths: Callable[[Entrant], dict[str, Any]]
 ) -> Iterator[Entrant]:
-    """Open every entrant at its worker; one that cannot be keeps its error. Yields each.
+    """Open every entrant in its worker, and yield each; one that fails keeps the error.
 
-    with_lengths gives the options of one that is ``like`` another, which is open by then.
+    with_lengths returns the options of an entrant that is ``like`` another one, which is open by then.
     """
     for ident, e in enumerate(entrants):
         if e.error is None:
             try:
                 if "like" in e.options:
                     e.options = with_lengths(e)
-                told = crew[e.side].ask(do="open", id=ident, name=e.name, options=e.options)
-                e.envs, e.rows, e.size, e.about = told["envs"], told["rows"], told["size"], told["about"]
+                answer = workers[e.side].ask(do="open", id=ident, name=e.name, options=e.options)
+                e.envs, e.rows, e.size, e.about = answer["envs"], answer["rows"], answer["size"], answer["about"]
             except WorkerError as error:
                 e.error = str(error)
         yield e
 
 
-def calibrate(entrants: list[Entrant], crew: dict[str, Worker], seconds: float) -> Iterator[Entrant]:
-    """Find how many steps of each take about so many seconds; that warms them up as well. Yields each."""
+def calibrate(entrants: list[Entrant], workers: dict[str, Worker], seconds: float) -> Iterator[Entrant]:
+    """Find how many steps of each entrant take this many seconds, which also warms it up; yield each."""
     for ident, e in enumerate(entrants):
         try:
             steps = 2
             while e.error is None:
-                told = crew[e.side].ask(do="burst", id=ident, steps=steps)
-                if told["wall"] >= seconds / 3 or steps >= _MOST_STEPS:
-                    each = max(told["wall"] / told["steps"], 1e-9)
+                answer = workers[e.side].ask(do="burst", id=ident, steps=steps)
+                if answer["wall"] >= seconds / 3 or steps >= _MOST_STEPS:
+                    each = max(answer["wall"] / answer["steps"], 1e-9)
                     e.steps = max(2, min(_MOST_STEPS, round(seconds / each)))
                     break
                 steps = min(_MOST_STEPS, 4 * steps)
@@ -92,11 +93,15 @@ def calibrate(entrants: list[Entrant], crew: dict[str, Worker], seconds: float) 
 
 
 def race(
-    entrants: list[Entrant], crew: dict[str, Worker], rounds: int, seed: int, tick: Callable[[], object] = lambda: None
+    entrants: list[Entrant],
+    workers: dict[str, Worker],
+    rounds: int,
+    seed: int,
+    tick: Callable[[], object] = lambda: None,
 ) -> None:
-    """Let every entrant have a burst in every round, in an order that each round shuffles anew.
+    """Measure one burst of every entrant in every round, in an order that is shuffled for each round.
 
-    An entrant that fails keeps its error and takes no further part.
+    An entrant that fails keeps the error and is skipped from then on.
     """
     order, turns = random.Random(seed), list(enumerate(entrants))
     for _ in range(rounds):
@@ -104,7 +109,7 @@ def race(
         for ident, e in turns:
             if e.error is None:
                 try:
-                    one_burst(e, ident, crew[e.side])
+                    one_burst(e, ident, workers[e.side])
                 except WorkerError as error:
                     e.error = str(error)
             tick()
@@ -112,8 +117,8 @@ def race(
 
 def one_burst(e: Entrant, ident: int, worker: Worker) -> None:
     """Measure one burst of an entrant."""
-    told = worker.ask(do="burst", id=ident, steps=e.steps)
-    e.wall.append(told["wall"] / told["steps"])
-    e.cpu.append(told["cpu"] / told["steps"])
+    answer = worker.ask(do="burst", id=ident, steps=e.steps)
+    e.wall.append(answer["wall"] / answer["steps"])
+    e.cpu.append(answer["cpu"] / answer["steps"])
     if e.trips:
         e.trip.append(median(worker.ask(do="trips", id=ident, steps=_TRIPS)["wall"]))

@@ -1,4 +1,4 @@
-"""What every adapter provides: something that is stepped."""
+"""The interface that every adapter implements."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from .clock import seconds
 
 
 class Stepper:
-    """Games that are stepped together, and the actions they are given.
+    """Games that are stepped together, and their actions.
 
     A step is one action in each of the games. ``prepare`` is not timed, ``play`` is.
 
     Attributes:
-        envs: environment steps that one step makes: how many games are stepped.
-        rows: how many seats are given an observation by it; envs where one seat is driven.
-        size: bytes that a step shows, 0 if unknown.
-        about: what a reader of the table should know of it, by name.
-        others: processes whose work counts besides this one's.
+        envs: number of games, which is the number of environment steps per step.
+        rows: number of observations per step; the same as envs if one seat per game is driven.
+        size: bytes of the result of a step, 0 if unknown.
+        about: facts for the reader of the table, by name.
+        others: ids of other processes whose CPU time counts.
     """
 
     envs = 1
@@ -30,22 +30,22 @@ class Stepper:
         self.others: list[int] = []
 
     def prepare(self, want: int) -> int:
-        """Make ready for about want steps and return for how many, at least 1."""
+        """Prepare about want steps, and return the number prepared, at least 1."""
         raise NotImplementedError
 
     def play(self, steps: int) -> None:
-        """Make the steps that prepare has made ready."""
+        """Play the prepared steps."""
         raise NotImplementedError
 
     def close(self) -> None:
-        """Give everything back."""
+        """Free everything."""
 
 
 def burst(s: Stepper, steps: int) -> tuple[int, float, float]:
-    """Make so many steps, or a few more if they come in lots.
+    """Play this many steps, or a few more if prepare returns more.
 
     Returns:
-        How many were made, and their wall and processor seconds, without what prepare takes.
+        The number of steps, and their wall-clock and CPU seconds, without the time in prepare.
     """
     wall = cpu = 0.0
     done = 0
@@ -61,7 +61,7 @@ def burst(s: Stepper, steps: int) -> tuple[int, float, float]:
 
 
 def round_trips(s: Stepper, steps: int) -> list[float]:
-    """Return the seconds of each of so many single steps."""
+    """Return the seconds of each of this many single steps."""
     times: list[float] = []
     while len(times) < steps:
         for _ in range(s.prepare(1)):

@@ -8,9 +8,9 @@ from typing import Any
 
 TITLES = {
     "games": "Our games, `env.step(actions)`",
-    "roads": "Our games in process, into a rollout buffer, and in two halves",
-    "floors": "What the machine can do",
-    "gymnasium": "Gymnasium's vectors of our single environment",
+    "roads": "Our games in process, into a rollout buffer, and double-buffered",
+    "floors": "Limits of the machine",
+    "gymnasium": "Gymnasium's vector environments of our single environment",
     "peers": "Peers",
 }
 
@@ -21,16 +21,16 @@ def markdown(report: dict[str, Any]) -> str:
     lines = ["# Side by side", ""]
     lines.append(
         f"{m['cpu']}, {m['cores_used']} of {m['cores']} cores, {m['system']}, Python {m['python']}; "
-        f"{report['rounds']} rounds of bursts of about {report['burst_s']:g} s in turns; load average "
+        f"{report['rounds']} rounds of interleaved bursts of about {report['burst_s']:g} s; load average "
         f"{m['load']} before and {report['load_after']} after. Command: `{report['command']}`."
     )
     if not report["complete"]:
-        lines.append("\n**The run was ended early: these are its first rounds.**")
+        lines.append("\n**The run was ended early: these are its complete rounds.**")
     lines += [
         "",
         "## Aims",
         "",
-        "| aim | what : by what | wanted | by wall | by CPU | |",
+        "| aim | ratio of | wanted | wall-clock time | CPU time | |",
         "|---|---|---:|---:|---:|---|",
     ]
     for v in report["aims"]:
@@ -47,7 +47,7 @@ def markdown(report: dict[str, Any]) -> str:
 
 def _rows(some: list[dict[str, Any]]) -> list[str]:
     lines = [
-        "| | N | env steps/s | quartiles | per core-second | µs a step | CPU µs | bytes | p50 of one, µs |",
+        "| | N | env steps/s | quartiles | per core-second | µs per step | CPU µs | bytes per step | p50 round trip, µs |",
         "|---|---:|---:|---|---:|---:|---:|---:|---:|",
     ]
     for r in some:
@@ -80,7 +80,7 @@ def _number(x: float | None) -> str:
 
 
 def write(path: Path, text: str) -> None:
-    """Write a file so that a reader finds the old one or the whole new one."""
+    """Replace a file in one step."""
     partial = path.with_name(f".{path.name}.partial")
     partial.write_text(text)
     partial.replace(path)

@@ -1,4 +1,4 @@
-"""An environment of its own for each peer: their requirements contradict each other."""
+"""A virtual environment for each peer, because their requirements conflict."""
 
 from __future__ import annotations
 
@@ -11,20 +11,19 @@ from pathlib import Path
 
 
 class InstallError(Exception):
-    """A peer could not be installed; the message is the installer's last words."""
+    """A peer could not be installed; the message is the installer's error."""
 
 
 def ready_python(
     cache: Path, name: str, python: str, pinned: Sequence[str], build: Sequence[str] = (), timeout: float = 1800.0
 ) -> Path:
-    """Return the interpreter of an environment with these packages, made now unless it is there.
+    """Return the interpreter of a virtual environment with these packages; create it if it does not exist.
 
-    build is a program, with its arguments, that the new interpreter runs to install the rest.
-
-    What failed is remembered beside it, with the error, and not tried again until that note is deleted.
+    build is a program and its arguments, which the new interpreter runs to install the rest. After a failure the
+    error is saved in a file in cache, and raised again until that file is deleted.
 
     Raises:
-        InstallError: it cannot be made.
+        InstallError: the installation failed, now or before.
     """
     recipe = hashlib.sha256(json.dumps([*pinned, *(Path(part).name for part in build)]).encode()).hexdigest()[:12]
     folder, note = cache / f"{name}-{recipe}", cache / f"{name}-{recipe}.error"
@@ -58,7 +57,7 @@ def _run(command: Sequence[str], timeout: float) -> None:
 
 
 def last_words(text: str, most: int = 300) -> str:
-    """Return the line of an installer's output that says most: the last that names an error."""
+    """Return the most informative line of an installer's output: the last one that names an error."""
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     telling = [line for line in lines if "error" in line.lower() and not line.startswith(("note:", "hint:"))]
     return (telling or lines or [""])[-1][:most]

@@ -1,4 +1,4 @@
-"""A process that steps what it is told to: a line of JSON in, a line of JSON out.
+"""A process that steps environments on request: a line of JSON in, a line of JSON out.
 
     python worker.py ADAPTER
 
@@ -9,8 +9,8 @@
 ``{"do": "close", "id"}``                    ``{}``
 ==========================================  ==================================================================
 
-An error is answered with ``{"error": "TypeName: message"}``; the process goes on. It ends when its input does.
-Adapters may print: what they do goes to standard error.
+An error is answered with ``{"error": "TypeName: message"}``, and the process continues. It exits at the end of its
+input. What adapters print goes to standard error.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from typing import Any
 
 
 def answer(request: dict[str, Any], module: Any, open_ones: dict[int, Any]) -> dict[str, Any]:
-    """Do what a request says."""
+    """Carry out a request, and return the answer."""
     from sides.stepper import burst, round_trips
 
     do, ident = request["do"], request["id"]
@@ -40,13 +40,13 @@ def answer(request: dict[str, Any], module: Any, open_ones: dict[int, Any]) -> d
         if ident in open_ones:
             open_ones.pop(ident).close()
         return {}
-    raise ValueError(f"do: {do!r} is none of open, burst, trips, close")
+    raise ValueError(f"do: {do!r}: want open, burst, trips or close")
 
 
 def main(adapter: str) -> None:
-    """Answer until the input ends."""
+    """Answer requests until the input ends."""
     replies = os.fdopen(os.dup(1), "w", buffering=1)
-    os.dup2(2, 1)  # whatever a library prints is no answer
+    os.dup2(2, 1)  # what a library prints must not mix with the answers
     open_ones: dict[int, Any] = {}
     module: Any = None
     for line in sys.stdin:
@@ -65,5 +65,5 @@ def main(adapter: str) -> None:
 
 if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-    sys.path.pop(1)  # the folder of this file, whose names would hide others
+    sys.path.pop(1)  # the folder of this file, whose modules would hide others of the same name
     main(sys.argv[1])

@@ -1,8 +1,8 @@
 """EnvPool: its port of Jumanji's Tetris, a step of which is one piece placed, and CartPole.
 
-Names are ``tetris`` and ``cartpole``, in lock-step, and ``cartpole, async``: in its own asynchronous manner two
-batches are under way and whichever is done first is received. (Of Tetris the legal choices must be read off each
-answer, and what runs while they are, untimed, would count for nothing.) As many threads as cores.
+``tetris`` and ``cartpole`` are stepped synchronously. ``cartpole, async`` uses EnvPool's asynchronous mode: two batches
+are in flight, and the first that is done is received. (Tetris has no such entrant: its legal actions have to be chosen
+between the steps, which is not timed, and steps that run meanwhile would cost nothing.) It uses one thread per core.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ TASKS = {"tetris": "Jumanji/Tetris-v0", "cartpole": "CartPole-v1"}
 
 
 class Pool(Stepper):
-    """Games in EnvPool, started again as they end."""
+    """Games in EnvPool, which resets them when they end."""
 
     def __init__(self, task: str, envs: int, threads: int, batch: int) -> None:
         super().__init__()

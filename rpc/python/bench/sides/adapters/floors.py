@@ -1,8 +1,7 @@
-"""What this machine can do at all: a bare socket, memory copied, and a game that costs nothing.
+"""The limits of the machine: a bare socket, a copy of memory, and a null game.
 
-``socket``: a request and an answer of given lengths go between two processes, nothing is done with them.
-``memcpy``: as many bytes are copied into the next of four places. ``null``: a game whose step
-costs nothing, over our socket, that shows as much as given.
+``socket``: two processes exchange a request and an answer of given lengths. ``memcpy``: as many bytes are copied to the
+next of four places. ``null``: a game whose step costs nothing, over our protocol.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ from blockyard.server.binary import find_server
 from ..stepper import Stepper
 
 ROOM = 4
-_BUFFER = 4 << 20  # as the client asks of its own sockets
+_BUFFER = 4 << 20  # bytes, as on the sockets of the client
 
 
 class Bare(Stepper):

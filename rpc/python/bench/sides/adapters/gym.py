@@ -1,6 +1,6 @@
-"""Gymnasium's own vector environments: over our single environment, over a peer's.
+"""Gymnasium's own vector environments, of our single environment and of a peer's.
 
-The single environment of ours is opened once for each place of the vector, all on one server.
+All our single environments use one server.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Jumanji's Tetris, compiled by JAX for the processor.
 
-``step``: one compiled call a step of all games, as a trainer outside JAX makes it; the choice is a compiled
-call of its own between the steps. ``scan``: 32 steps and their choices in one compiled call, nothing leaves it:
-the way JAX is fastest. A step is one piece placed, in both.
+``step``: one compiled call per step of all games, as in a trainer outside of JAX; another compiled call chooses actions
+between the steps. ``scan``: 32 steps and their choices in one compiled call, the fastest way for JAX. In both, a
+step is one piece placed.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def choose(key: Any, mask: Any) -> Any:
 
 
 class Compiled(Stepper):
-    """Games under vmap and jit, started again as they end."""
+    """Games under vmap and jit, which are reset when they end."""
 
     def __init__(self, envs: int, scanned: bool) -> None:
         super().__init__()

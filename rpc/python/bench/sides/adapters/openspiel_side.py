@@ -1,7 +1,7 @@
-"""OpenSpiel's Othello: a board and a mask of like size, rules in C++, stepped from Python.
+"""OpenSpiel's Othello: a board and a mask of similar size, rules in C++, stepped from Python.
 
-``vector``: its own SyncVectorEnv. ``states``: the lightest loop over its states that shows as much: an action is
-applied, the observation of whoever is to move is written into a row, its legal actions into a mask.
+``vector``: its own SyncVectorEnv. ``states``: the shortest loop over its states with the same results: it applies an
+action, writes the observation of the seat to move into a row, and its legal actions into a mask.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ GAME = "othello"
 
 
 class Vector(Stepper):
-    """Its vector environment; games that end are started again within the step."""
+    """OpenSpiel's vector environment, which resets games within the step in which they end."""
 
     def __init__(self, envs: int) -> None:
         super().__init__()

@@ -1,8 +1,8 @@
-"""Our games through this package: over shared memory and over a socket, in one piece and in two.
+"""Our games through this package, over shared memory and over a socket.
 
-Names are those of the roads: ``shm`` and ``socket`` are the plain ``env.step(actions)``; with ``, buffer`` every
-answer goes into a rollout buffer, ``env.step(actions, out=buffer[t])``; with ``, halves`` one half of the games is
-stepped while the other half's answer is read.
+``shm`` and ``socket`` call ``env.step(actions)``. With ``, buffer`` every result goes into a rollout buffer,
+``env.step(actions, out=buffer[t])``. With ``, two blocks`` stepping is double-buffered: one half of the games is
+stepped while the answer of the other half is read.
 """
 
 from __future__ import annotations
@@ -19,21 +19,21 @@ from blockyard.server.process import LocalServer
 
 from ..stepper import Stepper
 
-TRACE = 64  # steps that are recorded; long enough that random play loses games, which start again
-ROOM = 4  # steps in a rollout buffer: enough that none is in the cache by right
+TRACE = 64  # recorded steps; enough that games end and are reset
+ROOM = 4  # steps in a rollout buffer; enough that it does not stay in the cache
 
 Actions = NDArray[np.uint16]
 
 
 @functools.cache
 def server() -> LocalServer:
-    """The server that all games of this process are played on."""
+    """Return the server of all games of this process."""
     return LocalServer()
 
 
 @functools.cache
 def trace(game: str, envs: int, seed: int) -> list[Actions]:
-    """Record legal actions of every seat, TRACE steps from the reset with this seed on."""
+    """Record random legal actions of every seat in the first TRACE steps after a reset with this seed."""
     rng = np.random.default_rng(seed)
     with blockyard.make_vec(game, envs, address=server().address, seed=seed, opponents=None) as env:
         env.reset()
@@ -44,8 +44,8 @@ def trace(game: str, envs: int, seed: int) -> list[Actions]:
         return moves
 
 
-class Lockstep(Stepper):
-    """One vector environment that plays the trace over and over; resets between are not timed."""
+class Synchronous(Stepper):
+    """One vector environment that plays the trace again and again; resets are not timed."""
 
     def __init__(self, road: Any, game: str, envs: int, seed: int) -> None:
         super().__init__()
@@ -76,8 +76,8 @@ class Lockstep(Stepper):
         self.env.close()
 
 
-class Halves(Stepper):
-    """Two halves that take turns, so that the server plays one while we read the other's answer."""
+class DoubleBuffered(Stepper):
+    """Two blocks of games: the server steps one while the client reads the answer of the other."""
 
     def __init__(self, road: Any, game: str, envs: int, seed: int) -> None:
         super().__init__()
@@ -124,8 +124,8 @@ class Halves(Stepper):
 
 
 def start(name: str, options: dict[str, Any]) -> Stepper:
-    """Open games on one road: options are game, envs, seed and threads."""
-    os.environ["GOMAXPROCS"] = str(options["threads"])  # of the server, when it is started
+    """Open games over one transport; options are game, envs, seed and threads."""
+    os.environ["GOMAXPROCS"] = str(options["threads"])  # for the server that is started
     road, _, extra = name.partition(", ")
-    kind: type[Lockstep] | type[Halves] = Halves if extra == "halves" else Lockstep
-    return kind(road if extra == "halves" else name, options["game"], options["envs"], options["seed"])
+    kind: type[Synchronous] | type[DoubleBuffered] = DoubleBuffered if extra == "two blocks" else Synchronous
+    return kind(road if extra == "two blocks" else name, options["game"], options["envs"], options["seed"])

@@ -1,7 +1,7 @@
-"""PufferLib's Tetris, in C, stepped on one thread as its vector does in a worker.
+"""PufferLib's Tetris, in C, stepped on one thread, as PufferLib's vector environment does in a worker.
 
-A step is one key of a falling piece, not a piece placed: with random keys, one of seven of which drops the piece, it
-takes several steps a piece. Every key is legal at all times, so that the choices are made before the steps.
+A step is one key, not one piece: with random keys, one of seven of which drops the piece, a piece takes several steps.
+Every key is always legal, so the actions are chosen before the steps.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from ..stepper import Stepper
 TRACE = 64
 
 
-HOLD, BOARD, NUMBERS = 6, 200, 6  # a key; parts of an observation, before the pieces to come
+HOLD, BOARD, NUMBERS = 6, 200, 6  # a key; parts of an observation before the next pieces
 
 
 @functools.cache
 def keys_per_piece() -> float:
-    """Return how many of its steps with random keys it takes to place a piece.
+    """Return the number of steps with random keys per placed piece.
 
-    Counted without the key that swaps pieces, by how often the pieces to come change; that key then has its share.
+    It is counted without the key that swaps pieces, by changes of the next pieces, and then corrected for that key.
     """
     games, steps = 256, 500
     env = Tetris(num_envs=games)

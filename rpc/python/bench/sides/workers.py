@@ -1,4 +1,4 @@
-"""Worker processes, spoken to in lines of JSON."""
+"""Worker processes, which read requests and write answers as lines of JSON."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from typing import Any
 
 
 class WorkerError(Exception):
-    """A worker refused, went silent or ended; the message says which."""
+    """A worker refused a request, did not answer, or exited; the message says which."""
 
 
 class Worker:
-    """One process that steps things."""
+    """A process that steps environments."""
 
     def __init__(
         self, command: Sequence[str], env: Mapping[str, str], log: Any, patience: float = 120.0, cwd: Any = None
     ) -> None:
-        """Start it in the folder cwd; patience is how many seconds it may be silent when asked."""
+        """Start it in the folder cwd; patience is the number of seconds to wait for an answer."""
         self.patience = patience
         self._process = subprocess.Popen(
             command,
@@ -31,7 +31,7 @@ class Worker:
             stderr=log,
             env={**os.environ, **env},
             cwd=cwd,
-            start_new_session=True,  # so that Ctrl-C reaches only the one who asks, and saves
+            start_new_session=True,  # so that Ctrl-C reaches only the main process, which saves
         )
         self._rest = b""
 
@@ -39,14 +39,14 @@ class Worker:
         """Send a request and return the answer.
 
         Raises:
-            WorkerError: there is none, or it is a refusal.
+            WorkerError: there is no answer, or the worker refused.
         """
         assert self._process.stdin is not None
         try:
             self._process.stdin.write(json.dumps(request).encode() + b"\n")
             self._process.stdin.flush()
         except OSError as error:
-            raise WorkerError(f"the process has ended ({self._status()})") from error
+            raise WorkerError(f"the process ended ({self._status()})") from error
         reply: dict[str, Any] = json.loads(self._line(time.monotonic() + self.patience))
         if "error" in reply:
             raise WorkerError(reply["error"])
@@ -73,11 +73,11 @@ class Worker:
             return "still running"
 
     def kill(self) -> None:
-        """End it at once."""
+        """Kill it."""
         self._process.kill()
 
     def close(self) -> None:
-        """Close its input, which ends it, and wait."""
+        """Close its standard input, on which it exits, and wait."""
         assert self._process.stdin is not None
         with contextlib.suppress(OSError):
             self._process.stdin.close()
