@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"runtime"
 	"sync"
 	"testing"
 	"time"
@@ -13,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"blockyard/agents/blockbattlebot"
+	"blockyard/agents/entry"
 	"blockyard/agents/mlp"
 	"blockyard/agents/search"
 	"blockyard/env"
@@ -129,16 +131,43 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
+// A late evaluator spends the time limit in its first call and counts the calls after that.
+type late struct {
+	limit time.Duration
+	begun time.Time
+	calls int
+}
+
+func (l *late) Evaluate(_ []env.State, _ int, out []float32) {
+	if l.begun.IsZero() {
+		l.begun = time.Now()
+		for time.Since(l.begun) <= l.limit { // the limit began before the first call
+			runtime.Gosched()
+		}
+	}
+	l.calls++
+	clear(out)
+}
+
+// A search whose time is up evaluates next to nothing more, where without a limit it would
+// evaluate hundreds of times.
 func TestTimeLimitEndsTheSearch(t *testing.T) {
-	g := blockbattle.Game
-	f, err := Parse(g, "hand:ply=3,width=10000,time=3ms")
-	require.NoError(t, err)
-	a, err := f(1)
-	require.NoError(t, err)
-	began := time.Now()
-	_, err = a.Act(context.Background(), g.New(2), 0)
-	require.NoError(t, err)
-	require.Less(t, time.Since(began), time.Second, "the whole search takes far longer")
+	g, e := blockbattle.Game, &late{limit: 3 * time.Millisecond}
+	calls := func(options string) int {
+		s := searchOf(&entry.Entry{Outcomes: blockbattle.Pieces})
+		o, err := s.ParseOptions(options)
+		require.NoError(t, err)
+		e.begun, e.calls = time.Time{}, 0
+		f, err := searcher(g, s, func() (entry.Judge, error) { return e, nil }, o)
+		require.NoError(t, err)
+		a, err := f(1)
+		require.NoError(t, err)
+		_, err = a.Act(context.Background(), g.New(2), 0)
+		require.NoError(t, err)
+		return e.calls
+	}
+	require.Greater(t, calls("ply=3,width=100"), 500)
+	require.Less(t, calls("ply=3,width=100,time=3ms"), 10)
 }
 
 func TestAgentsOfOneFactoryMayThinkAtOnce(t *testing.T) {

@@ -48,11 +48,6 @@ type Game struct {
 	// Start, if set, makes a net of one hidden layer that prefers as Hand does, its other
 	// units random by seed.
 	Start func(hidden int, seed uint64) (*mlp.Net, error)
-	// Folder is that of the game's contest bot, from the module's root; empty if its contest
-	// takes no source file.
-	Folder string
-	// Export says how its bot is built where it is no source file.
-	Export string
 	// Solo, if set, is what a game of one seat is learnt by instead of results. Then Hand,
 	// Learned, Worth, Chance and Start may be missing.
 	Solo *Solo

@@ -70,9 +70,6 @@ func New(g *env.Game, e *entry.Entry) *Game {
 		},
 		Damage: func(env.State, *env.Rand) {},
 	}
-	if e.Submission != nil {
-		t.Folder, t.Export = e.Submission.Folder, e.Submission.Build
-	}
 	if g.MaxSeats == 1 {
 		t.Solo = &Solo{Rules: g, Discount: 0.99, Unit: 0.01}
 	}
