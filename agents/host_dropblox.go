@@ -178,23 +178,23 @@ func (c *hostDropbloxCmd) remote(ctx context.Context, con *console, bot *program
 		return usage{err}
 	}
 	server := dropbloxcontest.NewContest(c.Server, team)
-	var table *dropbloxcontest.Remote
+	var game *dropbloxcontest.Remote
 	if c.Mode == "practice" {
-		table, err = server.Practice(ctx)
+		game, err = server.Practice(ctx)
 	} else {
-		table, err = server.Compete(ctx, func() { fmt.Fprintln(con.out, "waiting for the competition to begin") })
+		game, err = server.Compete(ctx, func() { fmt.Fprintln(con.out, "waiting for the competition to begin") })
 	}
 	if err != nil {
 		return err
 	}
-	fmt.Fprintln(con.out, "Game:", table.ID)
-	meta := history.Meta{ID: table.ID, Program: bot.Name, Team: team.Team, Mode: c.Mode, Started: time.Now()}
+	fmt.Fprintln(con.out, "Game:", game.ID)
+	meta := history.Meta{ID: game.ID, Program: bot.Name, Team: team.Team, Mode: c.Mode, Started: time.Now()}
 	f, err := history.Create(c.history("history"), meta)
 	if err != nil {
 		return err
 	}
 	bot.Errors = con.err
-	p := dropbloxcontest.Player{Program: bot, Table: table, History: f, Console: c.console(con), Margin: dropbloxcontest.Margin}
+	p := dropbloxcontest.Player{Program: bot, Game: game, History: f, Console: c.console(con), Margin: dropbloxcontest.Margin}
 	r, err := p.Play(ctx)
 	return c.ended(con, r, err)
 }

@@ -106,7 +106,7 @@ func (p *plumber) connect(s *Spec) {
 	}
 }
 
-// pipe opens a pipe. It returns the end that stays here, if kept says which, and the other.
+// pipe opens a pipe. Both ends are nil if this fails, now or earlier.
 func (p *plumber) pipe() (r, w *os.File) {
 	if p.err == nil {
 		r, w, p.err = os.Pipe()
@@ -177,7 +177,7 @@ func (c *Child) kill() {
 	c.closeFiles()
 }
 
-// collect frees the process's number and says how it ended.
+// collect waits for the process, which frees its ID, and says how it ended.
 func (c *Child) collect() (err error) {
 	if c.state == nil {
 		if c.state, err = c.cmd.Process.Wait(); err != nil {

@@ -16,8 +16,8 @@ func confine(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: tr
 // elsewhere.
 func giveFrames(cmd *exec.Cmd, in, out *os.File) { cmd.ExtraFiles = []*os.File{in, out} }
 
-// signalGroup ends, or with kill false asks to end, p's process group and p itself, which may
-// have left the group. Nobody has waited for p, so that its number is still its own.
+// signalGroup kills p's process group and p itself, which may have left the group. With kill
+// false it asks them to end. p has not been waited for, so its process ID is still valid.
 func signalGroup(p *os.Process, kill bool) {
 	signal := syscall.SIGTERM
 	if kill {

@@ -7,8 +7,8 @@ import "time"
 type Limits struct {
 	Bank      time.Duration // at the start
 	PerMove   time.Duration // added after every answer
-	Most      time.Duration // the most that a bank can gain time to; 0 means Bank
-	Tolerance time.Duration // an answer may be late by this much; requests do not show it
+	Most      time.Duration // upper limit of a bank that gains time; 0 means Bank
+	Tolerance time.Duration // extra time for an answer, which requests do not show
 	Timeouts  int           // a bot is ended after this many time-outs; 0 leaves that to the Referee
 }
 
@@ -35,8 +35,8 @@ func NewBank(l Limits) *Bank { return &Bank{Limits: l, Left: l.Bank} }
 // Limit is how long the host waits for the next answer.
 func (b *Bank) Limit() time.Duration { return b.Left + b.Tolerance }
 
-// Charge books an answer that took elapsed, or a time-out, and reports whether the bot
-// has now timed out as often as it may.
+// Charge subtracts an answer's time, or books a time-out, and reports whether the bot has
+// reached the limit of time-outs.
 func (b *Bank) Charge(elapsed time.Duration, late bool) (out bool) {
 	elapsed = max(elapsed, 0)
 	b.Used += elapsed

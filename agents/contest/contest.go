@@ -1,9 +1,12 @@
-// Package contest is both ends of a contest played by programs that talk in lines: the
-// bot's loop (Play), and the referee's side, which runs other people's programs on a time
-// bank (Process, Host, External).
+// Package contest implements both sides of a contest between programs that exchange lines of
+// text:
 //
-// A game brings a Codec, which turns its dialogue into positions and actions, and, to be
-// hosted, a Referee.
+//   - The bot's side: Bot reads requests, asks an agent for an action and writes its answer.
+//     A game supplies a Codec, which translates between the protocol and positions.
+//   - The host's side: Host starts the bots as child processes (Process, Child), asks them and
+//     measures their time. A game supplies a Referee, which knows its rules and protocol.
+//
+// External makes a bot available as an env.Agent. Package series plays many games.
 package contest
 
 import (
@@ -16,40 +19,39 @@ import (
 	"blockyard/env"
 )
 
-// MaxLine is the longest line either end takes, in bytes; the rest of a longer one is
-// thrown away.
+// MaxLine is the longest line that either side reads, in bytes. The rest of a longer line is
+// discarded.
 const MaxLine = 16 << 10
 
 // A Turn is a request to move.
 type Turn struct {
 	Seat    int
-	Budget  time.Duration // what is left in the time bank; 0 if the contest did not say
-	PerMove time.Duration // what the bank gains with every answer
-	Turns   int           // how many answers, this one among them, the budget is for; 0 if nobody knows
+	Budget  time.Duration // time left in the time bank; 0 if unknown
+	PerMove time.Duration // added to the bank with every answer
+	Turns   int           // number of answers that the budget is for, this one included; 0 if unknown
 }
 
-// A Codec speaks one contest's dialogue, both ends of it: what one end writes the other
-// reads back as the same observation and the same action. It belongs to one game in
-// progress.
+// A Codec implements the protocol of one contest for both sides: what one side writes, the
+// other reads as the same observation or action. It keeps the state of one game in progress.
 type Codec interface {
-	// ReadTurn brings s up to date from what the contest tells the bot, up to the next
-	// request. io.EOF ends the match. ErrOutOfSync means that an answer is due all the
-	// same, though s cannot be relied on; Turn.Seat then is the best guess.
+	// ReadTurn reads up to and including the next request and updates s. The error io.EOF
+	// ends the match. ErrOutOfSync means that the request must be answered although s may be
+	// wrong; Turn.Seat then is the best guess.
 	ReadTurn(r *bufio.Reader, s env.State) (Turn, error)
-	// WriteMove writes the bot's answer; env.None is the answer without a move.
+	// WriteMove writes the bot's answer; env.None is an answer without a move.
 	WriteMove(w io.Writer, s env.State, seat int, a env.Action) error
-	// WriteTurn and ReadMove are the referee's end. ReadMove takes the first line for
-	// the answer, whatever it says.
+	// WriteTurn and ReadMove are the host's side. ReadMove takes the first line as the answer,
+	// whatever it contains.
 	WriteTurn(w io.Writer, s env.State, t Turn) error
 	ReadMove(r *bufio.Reader, s env.State, seat int) (env.Action, error)
 }
 
-// ErrOutOfSync says that what the contest told makes no sense, before a request that does.
-// Errors that wrap it say what is wrong.
+// ErrOutOfSync says that lines before a valid request contradict each other or cannot be
+// parsed. Errors that wrap it say what is wrong.
 var ErrOutOfSync = errors.New("out of sync with the contest")
 
 // ReadLine returns the next line without its line feed and carriage return. cut says that
-// it was longer than MaxLine and is not whole. An unfinished line at the end counts.
+// the line was longer than MaxLine and was cut. The last line needs no line feed.
 func ReadLine(r *bufio.Reader) (line string, cut bool, err error) {
 	var text []byte
 	for {
@@ -67,10 +69,10 @@ func ReadLine(r *bufio.Reader) (line string, cut bool, err error) {
 	}
 }
 
-// Allowance is how long an answer may take to think: at the pace at which the bank fills,
-// and a tenth of what is in it beyond that, or this answer's share if their number is known,
-// but never more than a third of it, or half if it is for this answer alone. It leaves the
-// rest to the pipe, the operating system and bad luck.
+// Allowance returns the time that an agent should take for an answer: four fifths of the time
+// that the bank gains per answer, plus a tenth of the time beyond that (or an equal share, if
+// the number of answers is known). It is at most a third of the bank, or half if the bank is
+// for this answer alone. The rest is for the pipe and the operating system.
 func Allowance(t Turn) time.Duration {
 	if t.Budget <= 0 {
 		return 100 * time.Millisecond

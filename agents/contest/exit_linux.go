@@ -5,8 +5,8 @@ import (
 	"syscall"
 )
 
-// awaitExit waits for p to end and leaves it to be collected, so that its number stays
-// its own until its group has been killed.
+// awaitExit waits for p to end without collecting it, so that its process ID stays valid until
+// its group has been killed.
 func awaitExit(p *os.Process) *os.ProcessState {
 	const byPid = 1 // P_PID of waitid
 	for {

@@ -24,8 +24,8 @@ const (
 	Note                // the host's own
 )
 
-// A Host plays one game between bots: it starts them, asks them one after the other, so
-// that none pays for another's thinking, and measures their time.
+// A Host plays one game between bots. It starts them, asks them one after the other, so that
+// they do not compete for the processor, and measures their time.
 type Host struct {
 	Referee Referee
 	Limits  Limits
@@ -127,8 +127,8 @@ func (h *Host) log(k Kind, seat int, text string) {
 	}
 }
 
-// turn asks a seat and hands its reply to the referee. The error is that of ctx; all else
-// is the bot's loss.
+// turn asks a seat and gives its reply to the referee. The error is that of ctx; all other
+// failures are the bot's.
 func (h *Host) turn(ctx context.Context, seat int) error {
 	s := &h.seats[seat]
 	reply := Reply{Fault: Out, Bank: s.bank}

@@ -11,22 +11,22 @@ import (
 	"blockyard/env"
 )
 
-// A Bot is a player in a contest: a codec, an agent, and two positions to work in.
+// A Bot plays in a contest with an agent.
 type Bot struct {
 	Codec Codec
 	Agent env.Agent
-	State env.State // what the contest told
-	View  env.State // the agent's own copy: another position of the same game and seats
-	Notes io.Writer // standard error, as a rule
+	State env.State // as the contest described it
+	View  env.State // a copy for the agent: another State of the same game and number of seats
+	Notes io.Writer // gets remarks; usually standard error
 
 	legal []env.Action
 	line  bytes.Buffer
 	turns uint64
 }
 
-// Play reads a turn, lets the agent choose, writes its move, until r ends, which is no
-// error. Whatever it did not expect is noted and answered with a safe move: the first
-// legal one, or none.
+// Play reads requests from r and writes the agent's answers to w until r ends, which is no
+// error. It notes everything unexpected, and answers it with a safe move: the first legal one,
+// or none.
 func (b *Bot) Play(ctx context.Context, r io.Reader, w io.Writer) error {
 	in := bufio.NewReaderSize(r, MaxLine)
 	for ctx.Err() == nil {
@@ -66,7 +66,7 @@ func (b *Bot) turn(ctx context.Context, in *bufio.Reader, w io.Writer) error {
 	return err
 }
 
-// choose asks the agent, within the time allowed, and makes sure of a legal action.
+// choose asks the agent, within its allowance, and makes sure that the action is legal.
 func (b *Bot) choose(ctx context.Context, t Turn) (action env.Action) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -75,7 +75,7 @@ func (b *Bot) choose(ctx context.Context, t Turn) (action env.Action) {
 		}
 	}()
 	if !b.State.Acting().Has(t.Seat) {
-		b.note("asked to move where there is nothing to choose")
+		b.note("asked to move, but this seat has no action to choose")
 		return env.None
 	}
 	ctx, cancel := context.WithTimeout(ctx, Allowance(t))
@@ -100,7 +100,7 @@ func (b *Bot) choose(ctx context.Context, t Turn) (action env.Action) {
 	return b.first(t.Seat)
 }
 
-// first is the first legal action of a position that may be anything.
+// first returns the first legal action of a position that may be invalid, or None.
 func (b *Bot) first(seat int) (action env.Action) {
 	defer func() {
 		if recover() != nil {

@@ -58,9 +58,9 @@ func Start(argv []string, errs func(line string)) (*Process, error) {
 	return p, nil
 }
 
-// Ask writes lines and waits, at most limit from then on, for the first line that begins
-// and ends after they were written; whatever came before is thrown away. cut says that
-// the line was longer than MaxLine. The error is ErrLate, ErrGone or that of ctx.
+// Ask writes lines and then waits, for at most limit, for the first line that begins and ends
+// after that. Earlier output is discarded. cut says that the line was longer than MaxLine. The
+// error is ErrLate, ErrGone or that of ctx.
 func (p *Process) Ask(ctx context.Context, lines []string, limit time.Duration) (line string, cut bool, elapsed time.Duration, err error) {
 	select {
 	case <-p.answer:
@@ -127,7 +127,7 @@ func (p *Process) signal() {
 	}
 }
 
-// A listener puts chunks of output together to lines.
+// A listener assembles chunks of output into lines.
 type listener struct {
 	p     *Process
 	text  []byte

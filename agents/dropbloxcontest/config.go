@@ -10,13 +10,13 @@ import (
 	"blockyard/agents/dropbloxcontest/protocol"
 )
 
-// A Config is who plays in a contest: the two lines of config.txt.
+// A Config is a team's name and password, the two lines of config.txt.
 type Config struct {
 	Team     string
 	Password string
 }
 
-// maxConfig is how much of a config file is looked at, in bytes.
+// maxConfig is the number of bytes read of a config file.
 const maxConfig = 4 << 10
 
 // ReadConfig reads a config file.
@@ -33,8 +33,8 @@ func ReadConfig(path string) (Config, error) {
 	return c, nil
 }
 
-// parseConfig reads team name and password, a line each; space around them and what
-// follows them counts for nothing.
+// parseConfig reads the team's name and password, one per line. It ignores space around them
+// and further lines.
 func parseConfig(r io.Reader) (c Config, err error) {
 	text, err := io.ReadAll(io.LimitReader(r, maxConfig))
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"blockyard/agents/dropbloxcontest/programs"
 )
 
-// A Console writes what the original client shows (rules §9). A nil one writes nothing.
+// A Console prints what the original client prints (rules §9). A nil Console prints nothing.
 type Console struct {
 	W      io.Writer
 	Colour bool
@@ -28,10 +28,10 @@ func (c *Console) line(colour, text string) {
 
 const red, cyan = "31", "36"
 
-// foreign shows a line of output that is no command.
+// foreign prints a line of output that is not a command.
 func (c *Console) foreign(line string) { c.line("", "INVALID COMMAND: "+line) }
 
-// received shows what a program said in its turn.
+// received prints the commands of a turn.
 func (c *Console) received(t programs.Turn) {
 	if c == nil {
 		return
@@ -47,16 +47,16 @@ func (c *Console) received(t programs.Turn) {
 	c.line(cyan, "commands received: ["+b.String()+"]")
 }
 
-// made shows where the game stands after a turn.
-func (c *Console) made(t Table) {
+// made prints turns, score and time after a turn.
+func (c *Console) made(g Game) {
 	if c != nil {
-		left := strconv.FormatFloat(t.Left().Round(time.Microsecond).Seconds(), 'f', -1, 64)
-		c.line("", fmt.Sprintf("moves_made: %d score: %d seconds_remaining: %s", t.Turns(), t.Score(), left))
+		left := strconv.FormatFloat(g.Left().Round(time.Microsecond).Seconds(), 'f', -1, 64)
+		c.line("", fmt.Sprintf("moves_made: %d score: %d seconds_remaining: %s", g.Turns(), g.Score(), left))
 	}
 }
 
-// Results shows the end of a game. The number of turns is told without the last one, as
-// the original does.
+// Results prints the result of a game. As in the original, the number of turns leaves out the
+// last one.
 func (c *Console) Results(r Result) {
 	c.line("", fmt.Sprintf("Game over! Your score was: %d", r.Score))
 	c.line("", fmt.Sprintf("RESULTS: %d", r.Score))

@@ -14,25 +14,25 @@ import (
 	"blockyard/agents/dropbloxcontest/protocol"
 )
 
-// ErrDenied says that a server does not take the team's name and password.
+// ErrDenied says that the server rejects the team's name or password.
 var ErrDenied = errors.New("wrong team name or password")
 
-// How a client asks.
+// How a client sends requests.
 const (
 	tries       = 3 // of one request
 	pause       = 500 * time.Millisecond
 	patience    = 20 * time.Second // for one answer
-	longestWait = time.Minute      // between two questions whether the game begins
+	longestWait = time.Minute      // between two requests while waiting for the game
 )
 
-// A Contest is a contest's server as one team sees it.
+// A Contest is a client of a contest's server for one team.
 type Contest struct {
 	URL    string // without a path
 	Config Config
 	HTTP   *http.Client
 }
 
-// NewContest makes a client of the server at url.
+// NewContest returns a client of the server at url.
 func NewContest(url string, config Config) *Contest {
 	return &Contest{
 		URL: strings.TrimRight(url, "/"), Config: config,
@@ -43,7 +43,7 @@ func NewContest(url string, config Config) *Contest {
 	}
 }
 
-// Practice starts a game of the team's own.
+// Practice starts a practice game of the team.
 func (c *Contest) Practice(ctx context.Context) (*Remote, error) {
 	reply, err := c.ask(ctx, protocol.CreatePractice, protocol.Request{})
 	if err != nil {
@@ -55,8 +55,8 @@ func (c *Contest) Practice(ctx context.Context) (*Remote, error) {
 	return newRemote(c, reply)
 }
 
-// Compete waits for the common game. waiting is called once if there is a wait; it may be
-// nil.
+// Compete waits for the team's game of the next round. waiting is called once if the team has
+// to wait; it may be nil.
 func (c *Contest) Compete(ctx context.Context, waiting func()) (*Remote, error) {
 	for {
 		reply, err := c.ask(ctx, protocol.GetCompete, protocol.Request{})
@@ -83,7 +83,7 @@ func (c *Contest) Compete(ctx context.Context, waiting func()) (*Remote, error) 
 	}
 }
 
-// refused is the error of a reply that says no.
+// refused returns the error of a negative reply.
 func refused(r *protocol.Reply) error {
 	return fmt.Errorf("the server refuses: %.200q (code %d)", r.Reason, r.Code)
 }
@@ -106,7 +106,7 @@ func (c *Contest) ask(ctx context.Context, path string, req protocol.Request) (*
 	}
 }
 
-// post sends a request once; again says that it makes sense to repeat it.
+// post sends a request once; again says whether to repeat it.
 func (c *Contest) post(ctx context.Context, path string, body []byte) (reply *protocol.Reply, again bool, err error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, c.URL+path, bytes.NewReader(body))
 	if err != nil {

@@ -1,9 +1,10 @@
-// Package dropbloxcontest plays Dropblox with programs against the clock: games dealt here
-// (Local) and games of a contest's server (Remote), turn by turn, with the console lines
-// and history folders of the original client.
+// Package dropbloxcontest plays the Dropblox contest: a Player lets a program play a Game
+// against the clock, turn by turn, with the console lines and history folders of the original
+// client. A Game is Local, on this machine, or Remote, at a contest's server.
 //
-// Below it: programs runs one turn of a program, history writes folders, protocol is what
-// server and clients say to each other, teams who may play, server the contest's server.
+// Its packages: programs runs one turn of a program; history writes a game's folder;
+// tournament compares programs on the same seeds; protocol defines the messages between server
+// and clients; teams stores names and passwords; server implements the contest's server.
 package dropbloxcontest
 
 import (
@@ -16,7 +17,7 @@ import (
 // The contest's time (rules §1).
 const (
 	Clock  = 300 * time.Second // of a game, from its creation
-	Margin = time.Second       // taken off what a program is told
+	Margin = time.Second       // subtracted from the time that a program gets
 )
 
 // A Reason is why a game was over.
@@ -26,12 +27,12 @@ type Reason string
 const (
 	Blocked Reason = "blocked" // the next block found no room
 	Time    Reason = "time"    // the clock ran out
-	Turns   Reason = "turns"   // as many turns were played as were asked for
-	Stopped Reason = "stopped" // somebody ended it
+	Turns   Reason = "turns"   // the limit on turns was reached
+	Stopped Reason = "stopped" // the player or the server was stopped
 	Failed  Reason = "failed"  // the program could not be run, or the server not be reached
 )
 
-// RandomSeed draws a seed of 64 bits, in decimal.
+// RandomSeed returns a random 64-bit seed in decimal.
 func RandomSeed() string {
 	var b [8]byte
 	_, _ = rand.Read(b[:]) // never fails

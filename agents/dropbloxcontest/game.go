@@ -22,22 +22,22 @@ type LocalGame struct {
 
 // Play plays the game. The record of a game that has begun is returned also with an error.
 func (g LocalGame) Play(ctx context.Context) (Result, *Recorder, error) {
-	table, err := NewLocal(g.Seed, g.Clock)
+	game, err := NewLocal(g.Seed, g.Clock)
 	if err != nil {
 		return Result{Reason: Failed}, nil, err
 	}
 	f, err := history.Create(g.History, history.Meta{
-		ID: g.ID, Seed: g.Seed, Program: g.Program.Name, Mode: "local", Started: table.Began,
+		ID: g.ID, Seed: g.Seed, Program: g.Program.Name, Mode: "local", Started: game.Began,
 	})
 	if err != nil {
 		return Result{Reason: Failed}, nil, err
 	}
-	rec, err := Record(table, g.Seed, "exec:"+g.Program.Name)
+	rec, err := Record(game, g.Seed, "exec:"+g.Program.Name)
 	if err != nil {
 		return Result{Reason: Failed}, nil, err
 	}
 	p := Player{
-		Program: g.Program, Table: table, History: f, Console: g.Console,
+		Program: g.Program, Game: game, History: f, Console: g.Console,
 		Turns: g.Turns, Margin: Margin, Each: g.Each,
 	}
 	r, err := p.Play(ctx)

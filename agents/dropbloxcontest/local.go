@@ -7,37 +7,37 @@ import (
 	"blockyard/env/dropblox"
 )
 
-// A Table is where one game is played.
-type Table interface {
-	// State is the state as the program is shown it.
+// A Game is one game in progress.
+type Game interface {
+	// State returns the state as JSON, as the program gets it.
 	State() []byte
-	// Turns is how many turns were carried out, Score what they brought.
+	// Turns returns the number of turns played, and Score their points.
 	Turns() int
 	Score() int
 	// Over reports whether the game is over, and why.
 	Over() (Reason, bool)
-	// Left is what is left of the game's clock.
+	// Left returns the time left on the game's clock.
 	Left() time.Duration
-	// Hand hands in the commands of a turn. Late ones end the game instead.
-	Hand(ctx context.Context, commands []dropblox.Command) error
+	// Submit plays the commands of a turn. Commands that come too late end the game instead.
+	Submit(ctx context.Context, commands []dropblox.Command) error
 	// Expire ends the game because its time is over.
 	Expire()
 }
 
-// A Local is a game dealt here.
+// A Local is a game on this machine.
 type Local struct {
 	Game  dropblox.State
 	Began time.Time
 	Clock time.Duration
-	// Watch sees every turn before it is carried out. It may be nil.
+	// Watch is called with every turn before it is played. It may be nil.
 	Watch func(s *dropblox.State, commands []dropblox.Command)
 
 	expired bool
 }
 
-var _ Table = (*Local)(nil)
+var _ Game = (*Local)(nil)
 
-// NewLocal deals the game of a seed, any decimal integer, and starts its clock.
+// NewLocal creates the game of a seed, any decimal integer, and starts its clock.
 func NewLocal(seed string, clock time.Duration) (*Local, error) {
 	l := &Local{Began: time.Now(), Clock: clock}
 	if err := l.Game.ResetSeed(seed); err != nil {
@@ -46,7 +46,7 @@ func NewLocal(seed string, clock time.Duration) (*Local, error) {
 	return l, nil
 }
 
-// State implements Table.
+// State implements Game.
 func (l *Local) State() []byte { return text(&l.Game) }
 
 // text is a state as JSON.
@@ -55,13 +55,13 @@ func text(s *dropblox.State) []byte {
 	return p.AppendJSON(make([]byte, 0, 4096))
 }
 
-// Turns implements Table.
+// Turns implements Game.
 func (l *Local) Turns() int { return int(l.Game.Turns) }
 
-// Score implements Table.
+// Score implements Game.
 func (l *Local) Score() int { return l.Game.Score(0) }
 
-// Over implements Table.
+// Over implements Game.
 func (l *Local) Over() (Reason, bool) {
 	if l.expired {
 		return Time, true
@@ -69,11 +69,11 @@ func (l *Local) Over() (Reason, bool) {
 	return Blocked, l.Game.Failed
 }
 
-// Left implements Table.
+// Left implements Game.
 func (l *Local) Left() time.Duration { return l.Clock - time.Since(l.Began) }
 
-// Hand implements Table.
-func (l *Local) Hand(_ context.Context, commands []dropblox.Command) error {
+// Submit implements Game.
+func (l *Local) Submit(_ context.Context, commands []dropblox.Command) error {
 	if l.Left() < 0 {
 		l.Expire()
 		return nil
@@ -85,7 +85,7 @@ func (l *Local) Hand(_ context.Context, commands []dropblox.Command) error {
 	return nil
 }
 
-// Expire implements Table.
+// Expire implements Game.
 func (l *Local) Expire() {
 	l.expired = true
 	l.Game.Expire()

@@ -11,25 +11,25 @@ import (
 // A Player plays a game with a program.
 type Player struct {
 	Program *programs.Program
-	Table   Table
-	History *history.Folder // nil keeps none
-	Console *Console        // nil says nothing
-	Margin  time.Duration   // taken off what the program is told
-	Turns   int             // the game ends after so many; 0 is no limit
+	Game    Game
+	History *history.Folder // nil writes no history
+	Console *Console        // nil prints nothing
+	Margin  time.Duration   // subtracted from the time that the program gets
+	Turns   int             // the game ends after this many; 0 is no limit
 	Each    func(t Result)  // called after every turn; may be nil
 }
 
-// A Result is how far a game came.
+// A Result is how far a game has come.
 type Result struct {
 	Score   int
-	Turns   int // the program was started for
+	Turns   int // for which the program was started
 	Reason  Reason
 	Used    time.Duration // by the program, in all turns together
 	Longest time.Duration // turn
 }
 
-// Play plays to the end of the game. The error is that of ctx, of a program that cannot be
-// started, of the server or of the history's files; the result then is what was reached.
+// Play plays to the end of the game. It fails if ctx ends, the program cannot be started, the
+// server fails or the history cannot be written; the result then describes the unfinished game.
 func (p *Player) Play(ctx context.Context) (Result, error) {
 	r := Result{}
 	if p.Console != nil && p.Program.Foreign == nil {
@@ -37,33 +37,33 @@ func (p *Player) Play(ctx context.Context) (Result, error) {
 		defer func() { p.Program.Foreign = nil }()
 	}
 	err := p.play(ctx, &r)
-	r.Score = p.Table.Score()
+	r.Score = p.Game.Score()
 	switch {
 	case err != nil && ctx.Err() != nil:
 		r.Reason = Stopped
 	case err != nil:
 		r.Reason = Failed
 	}
-	if e := p.History.End(p.Table.Turns(), r.Score, string(r.Reason)); err == nil {
+	if e := p.History.End(p.Game.Turns(), r.Score, string(r.Reason)); err == nil {
 		err = e
 	}
 	return r, err
 }
 
-// play plays turn after turn, in the order of the rules §9: state file, program, move file,
-// carrying out.
+// play plays turn after turn, each in the order of rules §9: write the state file, run the
+// program, write the move file, play the commands.
 func (p *Player) play(ctx context.Context, r *Result) error {
-	for turn := p.Table.Turns(); ; turn++ {
-		reason, over := p.Table.Over()
-		left := p.Table.Left() - p.Margin
-		if !over && left <= 0 { // no program is started for nothing
-			p.Table.Expire()
+	for turn := p.Game.Turns(); ; turn++ {
+		reason, over := p.Game.Over()
+		left := p.Game.Left() - p.Margin
+		if !over && left <= 0 { // too little time to start the program
+			p.Game.Expire()
 			reason, over = Time, true
 		}
 		if !over && p.Turns > 0 && r.Turns >= p.Turns {
 			reason, over = Turns, true
 		}
-		state := p.Table.State()
+		state := p.Game.State()
 		if err := p.History.State(turn, state); err != nil {
 			return err
 		}
@@ -81,12 +81,12 @@ func (p *Player) play(ctx context.Context, r *Result) error {
 			return err
 		}
 		p.Console.received(t)
-		if err := p.Table.Hand(ctx, t.Commands); err != nil {
+		if err := p.Game.Submit(ctx, t.Commands); err != nil {
 			return err
 		}
 		r.Turns++
-		r.Score = p.Table.Score()
-		p.Console.made(p.Table)
+		r.Score = p.Game.Score()
+		p.Console.made(p.Game)
 		if p.Each != nil {
 			p.Each(*r)
 		}

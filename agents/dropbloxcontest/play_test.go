@@ -81,14 +81,14 @@ func TestHistoryOfTheOriginal(t *testing.T) {
 			for k, text := range o.Said {
 				require.NoError(t, os.WriteFile(filepath.Join(p.Dir, "said"+strconv.Itoa(k)), []byte(text), 0o600))
 			}
-			table, err := NewLocal(strconv.Itoa(o.Seed), time.Hour)
+			game, err := NewLocal(strconv.Itoa(o.Seed), time.Hour)
 			require.NoError(t, err)
-			rec, err := Record(table, strconv.Itoa(o.Seed), "x")
+			rec, err := Record(game, strconv.Itoa(o.Seed), "x")
 			require.NoError(t, err)
-			folder, err := history.Create(t.TempDir(), history.Meta{ID: "0", Started: table.Began})
+			folder, err := history.Create(t.TempDir(), history.Meta{ID: "0", Started: game.Began})
 			require.NoError(t, err)
 			var out bytes.Buffer
-			r, err := (&Player{Program: p, Table: table, History: folder, Console: &Console{W: &out}, Margin: Margin}).Play(t.Context())
+			r, err := (&Player{Program: p, Game: game, History: folder, Console: &Console{W: &out}, Margin: Margin}).Play(t.Context())
 			require.NoError(t, err)
 			require.Equal(t, Result{o.Result, o.Turns, Blocked, r.Used, r.Longest}, r)
 			got := files(t, folder.Path)
@@ -119,12 +119,12 @@ func TestHistoryOfTheOriginal(t *testing.T) {
 func play(t *testing.T, text string, clock, margin time.Duration) (Result, map[string]string, string) {
 	t.Helper()
 	p := script(t, text)
-	table, err := NewLocal("5", clock)
+	game, err := NewLocal("5", clock)
 	require.NoError(t, err)
-	folder, err := history.Create(t.TempDir(), history.Meta{ID: "0", Started: table.Began})
+	folder, err := history.Create(t.TempDir(), history.Meta{ID: "0", Started: game.Began})
 	require.NoError(t, err)
 	var out bytes.Buffer
-	r, err := (&Player{Program: p, Table: table, History: folder, Console: &Console{W: &out}, Margin: margin}).Play(t.Context())
+	r, err := (&Player{Program: p, Game: game, History: folder, Console: &Console{W: &out}, Margin: margin}).Play(t.Context())
 	require.NoError(t, err)
 	return r, files(t, folder.Path), out.String()
 }
@@ -166,11 +166,11 @@ func TestNoTimeAtAll(t *testing.T) {
 }
 
 func TestTurnLimit(t *testing.T) {
-	table, err := NewLocal("5", time.Minute)
+	game, err := NewLocal("5", time.Minute)
 	require.NoError(t, err)
 	calls := 0
-	p := Player{Program: script(t, `echo right`), Table: table, Turns: 3, Each: func(Result) { calls++ }}
-	rec, err := Record(table, "5", "x")
+	p := Player{Program: script(t, `echo right`), Game: game, Turns: 3, Each: func(Result) { calls++ }}
+	rec, err := Record(game, "5", "x")
 	require.NoError(t, err)
 	r, err := p.Play(t.Context())
 	require.NoError(t, err)
@@ -185,15 +185,15 @@ func TestTurnLimit(t *testing.T) {
 
 // A game that is stopped leaves whole files: the last state without a move.
 func TestStop(t *testing.T) {
-	table, err := NewLocal("123456789012345678901234567890", time.Minute)
+	game, err := NewLocal("123456789012345678901234567890", time.Minute)
 	require.NoError(t, err)
-	folder, err := history.Create(t.TempDir(), history.Meta{ID: "0", Started: table.Began})
+	folder, err := history.Create(t.TempDir(), history.Meta{ID: "0", Started: game.Began})
 	require.NoError(t, err)
-	rec, err := Record(table, "123456789012345678901234567890", "x")
+	rec, err := Record(game, "123456789012345678901234567890", "x")
 	require.NoError(t, err)
 	ctx, cancel := context.WithCancel(t.Context())
 	p := Player{
-		Program: script(t, `if [ -e second ]; then sleep 60; fi; touch second; echo left`), Table: table, History: folder,
+		Program: script(t, `if [ -e second ]; then sleep 60; fi; touch second; echo left`), Game: game, History: folder,
 		Each: func(Result) { time.AfterFunc(100*time.Millisecond, cancel) },
 	}
 	before := time.Now()
@@ -213,10 +213,10 @@ func TestStop(t *testing.T) {
 }
 
 func TestProgramThatIsGone(t *testing.T) {
-	table, err := NewLocal("5", time.Minute)
+	game, err := NewLocal("5", time.Minute)
 	require.NoError(t, err)
 	p := script(t, `rm dropblox_ai`)
-	r, err := (&Player{Program: p, Table: table}).Play(t.Context())
+	r, err := (&Player{Program: p, Game: game}).Play(t.Context())
 	require.ErrorContains(t, err, "no such file")
 	require.Equal(t, Failed, r.Reason)
 	require.Equal(t, 1, r.Turns)

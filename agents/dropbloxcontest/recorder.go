@@ -9,16 +9,15 @@ import (
 	"blockyard/env/dropblox"
 )
 
-// A Recorder keeps a local game as a record of actions.
+// A Recorder turns a local game into a record of actions.
 type Recorder struct {
 	rec  *record.Record
 	err  error
-	last dropblox.State // as it would be without the clock
+	last dropblox.State // without the effects of the clock
 	buf  []env.Action
 }
 
-// Record makes a recorder of a game in which nothing has happened yet; who names its
-// program.
+// Record returns a recorder for a game that has not begun. who names the program in the record.
 func Record(l *Local, seed, who string) (*Recorder, error) {
 	n, ok := new(big.Int).SetString(seed, 10)
 	if !ok {
@@ -27,7 +26,7 @@ func Record(l *Local, seed, who string) (*Recorder, error) {
 	r := &Recorder{last: l.Game}
 	if n.Abs(n).IsUint64() {
 		r.rec = record.New(dropblox.Game, n.Uint64(), []string{who})
-	} else { // which no record's seed can hold
+	} else { // too large for the seed of a record
 		start, err := env.Encode(nil, &l.Game)
 		if err != nil {
 			return nil, err
@@ -39,7 +38,7 @@ func Record(l *Local, seed, who string) (*Recorder, error) {
 	return r, nil
 }
 
-// watch notes a turn as the action that it is.
+// watch records a turn as an action.
 func (r *Recorder) watch(s *dropblox.State, commands []dropblox.Command) {
 	a, err := r.action(s, commands)
 	if err != nil && r.err == nil {
@@ -50,7 +49,7 @@ func (r *Recorder) watch(s *dropblox.State, commands []dropblox.Command) {
 	r.last.Play(commands)
 }
 
-// action finds the action that covers the squares where commands and drop bring the block.
+// action finds the action that puts the block where the commands and the drop put it.
 func (r *Recorder) action(s *dropblox.State, commands []dropblox.Command) (env.Action, error) {
 	b := s.Block(0)
 	for _, c := range commands {
@@ -74,7 +73,7 @@ func (r *Recorder) action(s *dropblox.State, commands []dropblox.Command) (env.A
 	return env.None, fmt.Errorf("turn %d: no action covers the squares of %s", s.Turns, b.String())
 }
 
-// squares is where a block is.
+// squares returns the squares of a block.
 func squares(b *dropblox.Block) (set dropblox.Field) {
 	for _, o := range b.Cells() {
 		set[b.Center.J+o.J] |= 1 << uint(b.Center.I+o.I)

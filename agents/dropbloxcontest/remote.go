@@ -23,7 +23,7 @@ type Remote struct {
 	expired bool
 }
 
-var _ Table = (*Remote)(nil)
+var _ Game = (*Remote)(nil)
 
 func newRemote(c *Contest, reply *protocol.Reply) (*Remote, error) {
 	r := &Remote{contest: c}
@@ -37,10 +37,10 @@ func newRemote(c *Contest, reply *protocol.Reply) (*Remote, error) {
 	return r, r.take(reply.Game, reply.Game.State, reply.Seconds)
 }
 
-// maxTurns bounds the number of turns a server may tell.
+// maxTurns is the largest number of turns that is accepted from a server.
 const maxTurns = 1 << 30
 
-// take brings the game to where a reply says it is.
+// take updates the game from a reply.
 func (r *Remote) take(g *protocol.Game, state json.RawMessage, seconds *float64) error {
 	if g == nil || string(g.ID) != r.ID || g.Moves < 0 || g.Moves > maxTurns {
 		return fmt.Errorf("the server's reply holds no game %s", r.ID)
@@ -53,26 +53,26 @@ func (r *Remote) take(g *protocol.Game, state json.RawMessage, seconds *float64)
 		return errors.New("the server's reply does not say how many seconds remain")
 	}
 	r.game, r.turns = p, g.Moves
-	// Whole seconds are told, rounded up: the earliest end there was word of is the best.
+	// The server sends whole seconds, rounded up: the earliest end so far is the best estimate.
 	if ends := time.Now().Add(time.Duration(*seconds * float64(time.Second))); r.ends.IsZero() || ends.Before(r.ends) {
 		r.ends = ends
 	}
 	return nil
 }
 
-// State implements Table.
+// State implements Game.
 func (r *Remote) State() []byte { return r.game.AppendJSON(make([]byte, 0, 4096)) }
 
-// Turns implements Table.
+// Turns implements Game.
 func (r *Remote) Turns() int { return r.turns }
 
-// Score implements Table.
+// Score implements Game.
 func (r *Remote) Score() int { return r.game.Score }
 
-// Left implements Table.
+// Left implements Game.
 func (r *Remote) Left() time.Duration { return time.Until(r.ends) }
 
-// Over implements Table.
+// Over implements Game.
 func (r *Remote) Over() (Reason, bool) {
 	if r.expired {
 		return Time, true
@@ -80,11 +80,11 @@ func (r *Remote) Over() (Reason, bool) {
 	return Blocked, r.game.Failed
 }
 
-// Expire implements Table. The server ends the game by itself.
+// Expire implements Game. The server ends the game by itself.
 func (r *Remote) Expire() { r.game.Failed, r.expired = true, true }
 
-// Hand implements Table.
-func (r *Remote) Hand(ctx context.Context, commands []dropblox.Command) error {
+// Submit implements Game.
+func (r *Remote) Submit(ctx context.Context, commands []dropblox.Command) error {
 	id, moves, made := protocol.ID(r.ID), make([]string, len(commands)), r.turns
 	for k, c := range commands {
 		moves[k] = c.String()
@@ -104,7 +104,7 @@ func (r *Remote) Hand(ctx context.Context, commands []dropblox.Command) error {
 	return refused(reply)
 }
 
-// state is the state in a reply, wherever it is.
+// state returns the state in a reply, which has two places for it.
 func state(reply *protocol.Reply) json.RawMessage {
 	if reply.Game != nil && len(reply.Game.State) > 0 {
 		return reply.Game.State
@@ -112,8 +112,8 @@ func state(reply *protocol.Reply) json.RawMessage {
 	return reply.State
 }
 
-// over takes the reply that the game was over before this turn: by its time, unless the
-// turn was carried out when it was handed in first.
+// over handles the reply that the game was over before this turn. Its time has run out, unless
+// the turn was played when it was submitted first.
 func (r *Remote) over(reply *protocol.Reply, made int) error {
 	p, err := dropblox.ParsePosition(state(reply))
 	if err != nil {

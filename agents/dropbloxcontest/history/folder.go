@@ -1,8 +1,8 @@
-// Package history writes games of Dropblox as folders of one small file a state and a move,
-// the form of section 10 of the rules, and a file meta beside them.
+// Package history writes the history of a Dropblox game: a folder with one file for each state
+// and each move (section 10 of the rules) and a file meta.
 //
-// Every file appears whole: it is written under another name, which no reader looks for,
-// and renamed. A folder is readable at every moment while its game goes on.
+// Files are written under a temporary name and renamed, so the folder can be read at any time
+// during the game.
 package history
 
 import (
@@ -17,21 +17,21 @@ import (
 	"blockyard/env/dropblox"
 )
 
-// Meta is what the file meta says.
+// Meta is the content of the file meta.
 type Meta struct {
 	Game    string    `json:"game"`              // "dropblox"
 	ID      string    `json:"id"`                // "0" for a game played locally
-	Seed    string    `json:"seed,omitempty"`    // decimal; left out where it is not known
-	Program string    `json:"program,omitempty"` // as it was asked for
+	Seed    string    `json:"seed,omitempty"`    // decimal; left out if unknown
+	Program string    `json:"program,omitempty"` // as the user gave it
 	Team    string    `json:"team,omitempty"`
 	Mode    string    `json:"mode,omitempty"` // local, practice, compete
 	Started time.Time `json:"started"`
 	Turns   int       `json:"turns"`
 	Score   int       `json:"score"`
-	Reason  string    `json:"reason,omitempty"` // of the end; left out while the game goes on
+	Reason  string    `json:"reason,omitempty"` // why the game ended; left out during the game
 }
 
-// A Folder is the history of one game. A nil one keeps nothing. It is not safe for
+// A Folder is the history of one game. A nil Folder writes nothing. It is not safe for
 // concurrent use.
 type Folder struct {
 	Path string
@@ -41,7 +41,7 @@ type Folder struct {
 // MaxID is the longest game id, in bytes.
 const MaxID = 64
 
-// CheckID refuses an id that is not letters and digits alone.
+// CheckID returns an error unless an id consists of letters and digits.
 func CheckID(id string) error {
 	if id == "" || len(id) > MaxID {
 		return fmt.Errorf("game id of %d characters, want 1 to %d", len(id), MaxID)
@@ -91,7 +91,7 @@ func (f *Folder) Move(turn int, commands []dropblox.Command) error {
 	return f.write("move"+strconv.Itoa(turn), dropblox.AppendMoves(nil, commands))
 }
 
-// End writes meta again, with the end.
+// End writes meta again, with the result.
 func (f *Folder) End(turns, score int, reason string) error {
 	if f == nil {
 		return nil

@@ -1,7 +1,8 @@
-// Package programs runs a Dropblox player: a program started anew for every turn, with the
-// state as JSON and the seconds left as its two arguments, which writes one command a line.
+// Package programs runs the programs that play Dropblox. A program is started for every turn,
+// with the state as JSON and the remaining seconds as arguments, and writes one command per
+// line. Section 8 of the rules says when a turn ends and which output counts.
 //
-// What a turn is, when it ends and what counts of its output follows section 8 of the
-// rules. Nothing a program does can hang its host or make it grow: commands, shown lines
-// and output as a whole are bounded, and the program's process group is ended with the turn.
+// A program cannot block its host or make it use unlimited memory: the time, the number of
+// commands and the size of the output are limited, and the program's process group is killed
+// at the end of the turn.
 package programs

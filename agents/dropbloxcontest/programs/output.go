@@ -6,16 +6,16 @@ import (
 	"blockyard/env/dropblox"
 )
 
-// Bounds of one turn's output. Who goes beyond MaxCommands or maxOutput is ended.
+// Limits of one turn's output. A program that exceeds MaxCommands or maxOutput is ended.
 const (
 	MaxCommands = 1 << 16  // commands
 	maxOutput   = 16 << 20 // bytes in all
-	maxShown    = 64 << 10 // bytes of lines that are no command
+	maxShown    = 64 << 10 // bytes of lines that are not commands
 )
 
-// An output takes a program's output apart.
+// An output parses a program's output.
 type output struct {
-	foreign  func(line string) // gets the lines that are no command; may be nil
+	foreign  func(line string) // gets the lines that are not commands; may be nil
 	commands []dropblox.Command
 	flooded  bool
 
@@ -24,7 +24,7 @@ type output struct {
 	shown int
 }
 
-// read takes everything there is to read, up to the bounds.
+// read reads to the end, or up to the limits.
 func (o *output) read(r io.Reader) {
 	buf := make([]byte, 4096)
 	for !o.flooded {

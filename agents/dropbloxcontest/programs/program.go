@@ -10,22 +10,21 @@ import (
 	"strings"
 )
 
-// A Program is how a player is started.
+// A Program says how to start a player.
 type Program struct {
-	Name string   // as it was asked for
+	Name string   // as the user gave it
 	Argv []string // without the two arguments of a turn; Argv[0] is absolute
 	Dir  string   // working directory; "" is the host's
-	// Errors gets standard error. A file is handed to the program itself; nil throws it
-	// away.
+	// Errors gets standard error. The program writes directly to a file; nil discards it.
 	Errors io.Writer
-	// Foreign gets every line of output that is no command, from another goroutine, though
-	// never after Turn has returned. It may be nil.
+	// Foreign is called with every line of output that is not a command, from another
+	// goroutine, but never after Turn has returned. It may be nil.
 	Foreign func(line string)
 }
 
-// Find finds the program that a command line names: an executable file with exactly this
-// name, or else a file or a command of the search path and its first arguments, separated
-// by spaces. No shell is asked.
+// Find returns the program of a command line, which is either the name of an executable file,
+// spaces included, or a file or a command of the search path followed by arguments. No shell
+// is involved.
 func Find(line string) (*Program, error) {
 	argv := strings.Fields(line)
 	if info, err := os.Stat(line); err == nil && !info.IsDir() {
@@ -50,5 +49,5 @@ func Find(line string) (*Program, error) {
 	return &Program{Name: line, Argv: append([]string{found}, argv[1:]...)}, nil
 }
 
-// Home makes the program run in the folder it lies in.
+// Home makes the program run in its own folder.
 func (p *Program) Home() { p.Dir = filepath.Dir(p.Argv[0]) }

@@ -13,32 +13,28 @@ import (
 )
 
 const (
-	parting   = 50 * time.Millisecond  // to end by itself after closing its output
+	exitTime  = 50 * time.Millisecond  // to end by itself after closing its output
 	Grace     = 500 * time.Millisecond // between being asked to end and being killed
 	maxErrors = 1 << 20                // bytes of standard error that are passed on in a turn
 )
 
-// An Ending is why a turn was over.
+// An Ending says why a turn was over.
 type Ending int
 
 // The endings.
 const (
 	Exited  Ending = iota // the program ended
-	Closed                // it closed its output and went on; it was ended
-	Late                  // its time was up
-	Flooded               // it wrote more than anybody needs
-	Stopped               // the host was told to stop
+	Closed                // it closed its output but did not exit
+	Late                  // its time had run out
+	Flooded               // it wrote too much
+	Stopped               // ctx ended
 )
 
-var endings = [...]string{"exited", "closed its output", "out of time", "too much output", "stopped"}
-
-func (e Ending) String() string { return endings[e] }
-
-// A Turn is what came of one turn.
+// A Turn is the result of one turn.
 type Turn struct {
 	Commands []dropblox.Command
 	Ending   Ending
-	Elapsed  time.Duration // until nothing of the program was left
+	Elapsed  time.Duration // until its processes had ended
 }
 
 // Turn runs the program for one turn, with the state as JSON and the time left as arguments,
@@ -79,7 +75,7 @@ func (p *Program) Turn(ctx context.Context, state []byte, left time.Duration) (T
 		t.Ending = Closed
 		if out.flooded {
 			t.Ending = Flooded
-		} else if child.Exit(parting) {
+		} else if child.Exit(exitTime) {
 			t.Ending = Exited
 		}
 	case <-clock.C:
@@ -91,10 +87,10 @@ func (p *Program) Turn(ctx context.Context, state []byte, left time.Duration) (T
 		child.Terminate()
 		child.Exit(Grace)
 	}
-	_ = child.Kill() // the exit status of a program means nothing
+	_ = child.Kill() // the exit status has no meaning
 	t.Commands, t.Elapsed = out.commands, time.Since(began)
 	return t, err
 }
 
-// Seconds is how the time left is told: a JSON number with a decimal point.
+// Seconds formats the time left as a program gets it: a JSON number with a decimal point.
 func Seconds(left time.Duration) string { return strconv.FormatFloat(left.Seconds(), 'f', 6, 64) }

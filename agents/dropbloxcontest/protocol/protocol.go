@@ -1,5 +1,5 @@
-// Package protocol is what a Dropblox contest's server and its clients say to each other:
-// JSON by HTTP POST, section 15 of the rules.
+// Package protocol defines the messages between a Dropblox contest's server and its clients:
+// JSON over HTTP POST (section 15 of the rules).
 package protocol
 
 import (
@@ -17,14 +17,14 @@ const (
 	SubmitMove     = "/submit_game_move"
 )
 
-// What a reply's ret says.
+// The values of a reply's ret.
 const (
 	OK   = "ok"
 	Wait = "wait"
 	Fail = "fail"
 )
 
-// The codes of a reply that says Fail.
+// The codes of a Fail reply.
 const (
 	NoSuchGame = 1002
 	NotYours   = 1003
@@ -32,7 +32,7 @@ const (
 	GameOver   = 1005
 )
 
-// Bounds of what is read.
+// Limits on what is read.
 const (
 	MaxRequest = 1 << 20 // bytes
 	MaxReply   = 1 << 20 // bytes
@@ -41,7 +41,7 @@ const (
 	MaxSecret  = 256     // bytes of a password
 )
 
-// An ID names a game. It is written as a string; a number is read as well.
+// An ID identifies a game. It is written as a string, and read from a string or a number.
 type ID string
 
 // UnmarshalJSON implements json.Unmarshaler.
@@ -58,7 +58,7 @@ func (id *ID) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// A Request is any of the requests. Fields a request does not need are not looked at.
+// A Request is any of the requests. Fields that a request does not need are ignored.
 type Request struct {
 	Team      string    `json:"team_name"`
 	Password  string    `json:"password"`
@@ -67,7 +67,7 @@ type Request struct {
 	MovesMade *int      `json:"moves_made,omitempty"`
 }
 
-// A Game is one game as a reply tells it.
+// A Game is a game in a reply.
 type Game struct {
 	ID    ID              `json:"id"`
 	Moves int             `json:"number_moves_made"`
@@ -85,7 +85,7 @@ type Reply struct {
 	State    json.RawMessage `json:"game_state,omitempty"` // of a game that is over
 }
 
-// ReadRequest reads a request. The errors say what is wrong with it.
+// ReadRequest reads a request and checks its limits.
 func ReadRequest(r io.Reader) (*Request, error) {
 	var req Request
 	if err := one(r, &req); err != nil {
@@ -102,7 +102,7 @@ func ReadRequest(r io.Reader) (*Request, error) {
 	return &req, nil
 }
 
-// CheckMove says what a request to submit a move lacks.
+// CheckMove returns an error if a field for submitting a move is missing.
 func (r *Request) CheckMove() error {
 	switch {
 	case r.Game == nil:
@@ -128,7 +128,7 @@ func ReadReply(r io.Reader) (*Reply, error) {
 	return nil, fmt.Errorf("ret %q, want ok, wait or fail", reply.Ret)
 }
 
-// one decodes the one JSON object that r holds.
+// one decodes r, which must hold one JSON object.
 func one(r io.Reader, into any) error {
 	text, err := io.ReadAll(r)
 	if err != nil {

@@ -83,7 +83,7 @@ func TestTwoTeamsCompete(t *testing.T) {
 				t.Error(err)
 				return
 			}
-			r, err := (&dropbloxcontest.Player{Program: p, Table: game, History: f, Margin: time.Second}).Play(t.Context())
+			r, err := (&dropbloxcontest.Player{Program: p, Game: game, History: f, Margin: time.Second}).Play(t.Context())
 			if err != nil {
 				t.Error(err)
 			}
@@ -132,7 +132,7 @@ func TestPractiseAgainstTheClock(t *testing.T) {
 	s, url, _ := open(t, Config{Clock: 3 * time.Second})
 	game, err := client(url, blue).Practice(t.Context())
 	require.NoError(t, err)
-	r, err := (&dropbloxcontest.Player{Program: script(t, `exec sleep 1.2`), Table: game, Margin: time.Second}).Play(t.Context())
+	r, err := (&dropbloxcontest.Player{Program: script(t, `exec sleep 1.2`), Game: game, Margin: time.Second}).Play(t.Context())
 	require.NoError(t, err)
 	require.Equal(t, dropbloxcontest.Time, r.Reason)
 	require.Equal(t, 2, r.Turns, "one that was in time, one that was ended within the margin")
@@ -150,7 +150,7 @@ func TestLateTurn(t *testing.T) {
 	game, err := client(url, blue).Practice(t.Context())
 	require.NoError(t, err)
 	time.Sleep(600 * time.Millisecond)
-	require.NoError(t, game.Hand(t.Context(), nil))
+	require.NoError(t, game.Submit(t.Context(), nil))
 	reason, over := game.Over()
 	require.True(t, over)
 	require.Equal(t, dropbloxcontest.Time, reason)
@@ -210,9 +210,9 @@ func TestClientRepeatsItself(t *testing.T) {
 			})
 			game, err := client(url, blue).Practice(t.Context())
 			require.NoError(t, err)
-			require.NoError(t, game.Hand(t.Context(), nil), "the server is one turn ahead: that very turn")
+			require.NoError(t, game.Submit(t.Context(), nil), "the server is one turn ahead: that very turn")
 			require.Equal(t, 1, game.Turns())
-			require.NoError(t, game.Hand(t.Context(), nil))
+			require.NoError(t, game.Submit(t.Context(), nil))
 			require.Equal(t, 2, game.Turns())
 		})
 	}
@@ -287,6 +287,6 @@ func TestServerStops(t *testing.T) {
 	require.NoError(t, err)
 	before := time.Now()
 	stop()
-	require.Less(t, time.Since(before), farewell+3*time.Second)
+	require.Less(t, time.Since(before), shutdownTime+3*time.Second)
 	require.Contains(t, folder(t, root, ".", game.ID)["state0"], `"failed"`)
 }

@@ -22,11 +22,11 @@ type game struct {
 	mu     sync.Mutex
 	state  dropblox.State
 	reason dropbloxcontest.Reason // why it is over; "" while it goes on
-	folder *history.Folder        // nil once it could not be written
-	failed func(error)            // gets what went wrong with the folder
+	folder *history.Folder        // nil after an error
+	failed func(error)            // is called with an error of the folder
 }
 
-// newID draws twelve letters and digits.
+// newID returns twelve random letters and digits.
 func newID() string {
 	const letters = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789" // 32: every byte counts evenly
 	var b [12]byte
@@ -37,7 +37,7 @@ func newID() string {
 	return string(b[:])
 }
 
-// newGame deals the game of a seed. root is where histories go, "" for nowhere.
+// newGame creates the game of a seed. root is the folder for histories, "" for none.
 func newGame(team, mode, seed, root string, began time.Time, clock time.Duration, failed func(error)) (*game, error) {
 	g := &game{id: newID(), team: team, began: began, clock: clock, failed: failed}
 	if err := g.state.ResetSeed(seed); err != nil {
@@ -53,8 +53,8 @@ func newGame(team, mode, seed, root string, began time.Time, clock time.Duration
 	return g, nil
 }
 
-// wrote takes the outcome of writing to the folder. A folder that cannot be written is
-// given up; the game goes on.
+// wrote handles the result of writing to the folder. After an error there is no further history,
+// but the game goes on.
 func (g *game) wrote(err error) {
 	if err != nil {
 		g.folder = nil
@@ -77,7 +77,7 @@ func (g *game) over(now time.Time) bool {
 	return g.reason != ""
 }
 
-// end ends the game where it stands.
+// end ends a running game.
 func (g *game) end(why dropbloxcontest.Reason) {
 	if g.reason == "" {
 		g.state.Expire()
@@ -91,8 +91,8 @@ func (g *game) finish(why dropbloxcontest.Reason) {
 	g.wrote(g.folder.End(int(g.state.Turns), g.state.Score(0), string(why)))
 }
 
-// move carries out a turn. Words that are no command are passed over, and "drop" ends the
-// list, as the rules have it.
+// move plays a turn. By the rules, words that are not commands are skipped, and "drop" ends the
+// list.
 func (g *game) move(list []string) {
 	var commands []dropblox.Command
 	for _, word := range list {
@@ -125,7 +125,7 @@ func (g *game) running(now time.Time) bool {
 	return !g.over(now)
 }
 
-// reply is the game in a reply that says ret.
+// reply returns a reply with the game.
 func (g *game) reply(ret string, now time.Time) *protocol.Reply {
 	left := math.Max(0, math.Ceil((g.clock - now.Sub(g.began)).Seconds()))
 	return &protocol.Reply{
@@ -134,7 +134,7 @@ func (g *game) reply(ret string, now time.Time) *protocol.Reply {
 	}
 }
 
-// submit is the reply to a turn handed in.
+// submit plays a turn and returns the reply.
 func (g *game) submit(req *protocol.Request, now time.Time) *protocol.Reply {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -152,7 +152,7 @@ func (g *game) submit(req *protocol.Request, now time.Time) *protocol.Reply {
 	return g.reply(protocol.OK, now)
 }
 
-// show is the reply that tells how the game stands.
+// show returns a reply with the current state.
 func (g *game) show(now time.Time) *protocol.Reply {
 	g.mu.Lock()
 	defer g.mu.Unlock()

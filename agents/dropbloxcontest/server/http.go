@@ -13,26 +13,26 @@ import (
 	"blockyard/agents/dropbloxcontest/teams"
 )
 
-// How the server treats those who connect.
+// Limits on connections, and times.
 const (
-	maxConns  = 512
-	readTime  = 10 * time.Second // for one request
-	writeTime = 30 * time.Second // for it and its answer
-	idleTime  = 2 * time.Minute
-	beat      = 100 * time.Millisecond
-	linger    = 3 * time.Second // after the last round, so that all hear of its end
-	farewell  = time.Second     // for requests in progress when the server ends
+	maxConns     = 512
+	readTime     = 10 * time.Second // for one request
+	writeTime    = 30 * time.Second // for a request and its answer
+	idleTime     = 2 * time.Minute
+	tickTime     = 100 * time.Millisecond
+	lingerTime   = 3 * time.Second // after the last round, so that all clients learn of its end
+	shutdownTime = time.Second     // for requests in progress when the server stops
 )
 
-// Serve holds the contest on a listener until ctx or the last round ends, and ends all
+// Serve runs the contest on a listener until ctx or the last round ends, and then ends all
 // games. The error is the listener's.
 func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	h := &http.Server{
 		Handler: s, ReadTimeout: readTime, WriteTimeout: writeTime, IdleTimeout: idleTime, MaxHeaderBytes: 16 << 10,
 	}
 	ended := make(chan error, 1)
-	go func() { ended <- h.Serve(&gate{l, make(chan struct{}, maxConns)}) }()
-	clock := time.NewTicker(beat)
+	go func() { ended <- h.Serve(&limitListener{l, make(chan struct{}, maxConns)}) }()
+	clock := time.NewTicker(tickTime)
 	defer clock.Stop()
 	var over <-chan time.Time
 	done := s.done
@@ -42,7 +42,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 			s.Tick()
 			continue
 		case <-done:
-			over, done = time.After(linger), nil
+			over, done = time.After(lingerTime), nil
 			continue
 		case err := <-ended:
 			s.Close()
@@ -53,7 +53,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 		break
 	}
 	s.Close()
-	leave, cancel := context.WithTimeout(context.WithoutCancel(ctx), farewell)
+	leave, cancel := context.WithTimeout(context.WithoutCancel(ctx), shutdownTime)
 	defer cancel()
 	if h.Shutdown(leave) != nil {
 		_ = h.Close()
@@ -61,33 +61,33 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	return nil
 }
 
-// A gate lets so many connections be open at a time.
-type gate struct {
+// A limitListener limits the number of open connections.
+type limitListener struct {
 	net.Listener
 	places chan struct{}
 }
 
 // Accept implements net.Listener.
-func (g *gate) Accept() (net.Conn, error) {
+func (g *limitListener) Accept() (net.Conn, error) {
 	g.places <- struct{}{}
 	c, err := g.Listener.Accept()
 	if err != nil {
 		<-g.places
 		return nil, err
 	}
-	return &guest{Conn: c, gate: g}, nil
+	return &limitedConn{Conn: c, limitListener: g}, nil
 }
 
-// A guest is a connection that gives its place back, once.
-type guest struct {
+// A limitedConn is a connection that frees its place when it is closed.
+type limitedConn struct {
 	net.Conn
-	gate *gate
-	gone sync.Once
+	limitListener *limitListener
+	gone          sync.Once
 }
 
 // Close implements net.Conn.
-func (g *guest) Close() error {
-	g.gone.Do(func() { <-g.gate.places })
+func (g *limitedConn) Close() error {
+	g.gone.Do(func() { <-g.limitListener.places })
 	return g.Conn.Close()
 }
 
@@ -134,13 +134,13 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	reply, err := answer(q)
 	if err != nil {
 		s.log("%s: %v", r.URL.Path, err)
-		refuse(w, http.StatusInternalServerError, "the game cannot be made")
+		refuse(w, http.StatusInternalServerError, "the game cannot be created")
 		return
 	}
 	write(w, http.StatusOK, reply)
 }
 
-// refuse answers a request that cannot be taken.
+// refuse answers an invalid request.
 func refuse(w http.ResponseWriter, status int, why string) {
 	write(w, status, fail(status, why))
 }

@@ -12,23 +12,23 @@ import (
 )
 
 const (
-	fresh    = 5 * time.Second        // who asked within this time is waiting
-	nextWait = 500 * time.Millisecond // between two questions of one who waits
-	soonest  = 10 * time.Millisecond
+	waitingTime = 5 * time.Second        // a team that asked within this time is waiting
+	askAgain    = 500 * time.Millisecond // between two requests of a waiting team
+	minWait     = 10 * time.Millisecond
 )
 
-// A round is the competition's current one: teams gather, it begins, it is closed.
+// A round is the current round of the competition: teams wait for it, it begins, it is closed.
 type round struct {
 	number  int
 	waiting map[string]time.Time // when a team asked last
-	begins  time.Time            // zero while there is no date
+	begins  time.Time            // zero if not scheduled yet
 	seed    string
-	games   map[string]*game // by team; nil before the beginning
-	last    map[string]*game // of the round before
+	games   map[string]*game // by team; nil before the round begins
+	last    map[string]*game // of the previous round
 	over    bool             // there are no more rounds
 }
 
-// A Round is how a round ended.
+// A Round is the result of a round.
 type Round struct {
 	Number int        `json:"round"`
 	Seed   string     `json:"seed"`
@@ -46,9 +46,9 @@ func (r Round) String() string {
 	return b.String()
 }
 
-// A Standing is one team's end of a round.
+// A Standing is one team's result of a round.
 type Standing struct {
-	Rank   int                    `json:"rank"` // equal scores share one
+	Rank   int                    `json:"rank"` // equal scores have equal ranks
 	Team   string                 `json:"team"`
 	Score  int                    `json:"score"`
 	Turns  int                    `json:"turns"`
@@ -56,12 +56,12 @@ type Standing struct {
 	Game   string                 `json:"game"`
 }
 
-// compete answers a team that wants the common game.
+// compete returns the team's game of the round, or tells it to wait.
 func (s *Server) compete(team string) (*protocol.Reply, error) {
 	now := s.now()
 	s.mu.Lock()
 	r := &s.round
-	closed := s.turnRound(now)
+	closed := s.advanceRound(now)
 	defer func() {
 		s.mu.Unlock()
 		s.tell(closed)
@@ -71,7 +71,7 @@ func (s *Server) compete(team string) (*protocol.Reply, error) {
 		return fail(protocol.NoSuchGame, "the competition is over"), nil
 	case r.games == nil:
 		r.waiting[team] = now
-		s.summon(now)
+		s.schedule(now)
 		return wait(s.untilRound(now)), nil
 	}
 	g := r.games[team]
@@ -83,8 +83,8 @@ func (s *Server) compete(team string) (*protocol.Reply, error) {
 		}
 		r.games[team], s.games[g.id] = g, g
 	}
-	if !g.running(now) { // it waits for the next round
-		return wait(nextWait), nil
+	if !g.running(now) { // its game is over: wait for the next round
+		return wait(askAgain), nil
 	}
 	return g.show(now), nil
 }
@@ -94,14 +94,14 @@ func wait(d time.Duration) *protocol.Reply {
 	return &protocol.Reply{Ret: protocol.Wait, WaitTime: &seconds}
 }
 
-// summon gives the round a date when enough teams are waiting.
-func (s *Server) summon(now time.Time) {
+// schedule sets the time of the round if enough teams are waiting.
+func (s *Server) schedule(now time.Time) {
 	r := &s.round
 	if !r.begins.IsZero() {
 		return
 	}
 	for team, asked := range r.waiting {
-		if now.Sub(asked) > fresh {
+		if now.Sub(asked) > waitingTime {
 			delete(r.waiting, team)
 		}
 	}
@@ -111,18 +111,18 @@ func (s *Server) summon(now time.Time) {
 	}
 }
 
-// untilRound is how long a team that waits should wait before it asks again, so that all
-// ask when the round begins.
+// untilRound returns how long a waiting team should wait before it asks again, so that all
+// teams ask when the round begins.
 func (s *Server) untilRound(now time.Time) time.Duration {
-	if left := s.round.begins.Sub(now); !s.round.begins.IsZero() && left < nextWait {
-		return max(left, soonest)
+	if left := s.round.begins.Sub(now); !s.round.begins.IsZero() && left < askAgain {
+		return max(left, minWait)
 	}
-	return nextWait
+	return askAgain
 }
 
-// turnRound begins or closes the round if its time has come; it returns the one it closed.
-// s.mu is held.
-func (s *Server) turnRound(now time.Time) *Round {
+// advanceRound begins or closes the round if its time has come, and returns a closed round.
+// The caller holds s.mu.
+func (s *Server) advanceRound(now time.Time) *Round {
 	r := &s.round
 	if r.over || r.begins.IsZero() || now.Before(r.begins) {
 		return nil
@@ -135,14 +135,14 @@ func (s *Server) turnRound(now time.Time) *Round {
 		s.log("round %d begins", r.number)
 		return nil
 	}
-	if now.Sub(r.begins) <= s.c.Clock && !s.allOver(now) {
+	if now.Sub(r.begins) <= s.c.Clock && !s.allFinished(now) {
 		return nil
 	}
 	return s.closeRound(dropbloxcontest.Time)
 }
 
-// allOver reports whether all who were waiting, or came, are through.
-func (s *Server) allOver(now time.Time) bool {
+// allFinished reports whether all teams that waited or joined have finished.
+func (s *Server) allFinished(now time.Time) bool {
 	r := &s.round
 	if len(r.games) == 0 {
 		return false
@@ -160,7 +160,7 @@ func (s *Server) allOver(now time.Time) bool {
 	return true
 }
 
-// closeRound ends the games of the round and makes room for the next. s.mu is held.
+// closeRound ends the games of the round and prepares the next. The caller holds s.mu.
 func (s *Server) closeRound(why dropbloxcontest.Reason) *Round {
 	r := &s.round
 	out := &Round{Number: r.number, Seed: r.seed, Began: r.begins, Ranks: []Standing{}}

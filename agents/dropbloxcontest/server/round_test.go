@@ -102,7 +102,7 @@ func TestRoundsFollowEachOther(t *testing.T) {
 func TestWaitingMeansAsking(t *testing.T) {
 	h := newHall(t, Config{Players: 2})
 	h.waits(blue)
-	h.pass(fresh + time.Second)
+	h.pass(waitingTime + time.Second)
 	h.waits(red)
 	h.pass(time.Second)
 	h.waits(red)

@@ -1,10 +1,9 @@
-// Package server is a Dropblox contest's server (section 15 of the rules): practice games
-// whenever a team wants one, and rounds in which all teams play the same blocks at the same
-// time.
+// Package server implements the server of a Dropblox contest (section 15 of the rules). A team
+// can play practice games at any time, and all teams play the rounds of the competition, with
+// the same blocks at the same time.
 //
-// Every reply is JSON. Wrong names or passwords are answered with status 401, requests that
-// make no sense with a status from 400 that says what is wrong with them; everything else
-// is status 200 and says ret ok, wait or fail.
+// Every reply is JSON. The status is 401 for a wrong name or password, 4xx for an invalid
+// request, with the reason, and otherwise 200, with ret ok, wait or fail.
 package server
 
 import (
@@ -21,29 +20,29 @@ import (
 	"blockyard/agents/dropbloxcontest/teams"
 )
 
-// Bounds of what is kept of a team.
+// Limits on the practice games of a team.
 const (
-	running = 4 // practice games at once; one more ends the oldest
-	kept    = 8 // practice games in all, finished ones included
+	running = 4 // at the same time; one more ends the oldest
+	kept    = 8 // in all, finished games included
 )
 
-// Config is how a contest is held.
+// Config configures a contest.
 type Config struct {
 	Teams   *teams.Guard
 	Clock   time.Duration // of a game
 	History string        // folder for the games; "" keeps none
-	Rounds  int           // of the competition; 0 is no end of them
-	Players int           // teams that must be waiting for a round to begin
-	Start   time.Time     // or the time at which the first one begins, if not zero
-	Notice  time.Duration // between the last team's coming and the round
-	Seed    func() string // of a round; nil draws from -2^31 to 2^31-1
-	// Round gets every round that was closed, Log everything else worth knowing. They are
-	// called from several goroutines, never two at once, and may be nil.
+	Rounds  int           // of the competition; 0 is no limit
+	Players int           // number of waiting teams that begins a round
+	Start   time.Time     // when the first round begins in any case, if not zero
+	Notice  time.Duration // time between the arrival of the last team and the round
+	Seed    func() string // returns the seed of a round; nil draws from -2^31 to 2^31-1
+	// Round is called after every round, and Log with other events. They are called from
+	// several goroutines, one at a time, and may be nil.
 	Round func(Round)
 	Log   func(text string)
 }
 
-// A Server holds a contest. It is safe for concurrent use.
+// A Server runs a contest. It is safe for concurrent use.
 type Server struct {
 	c    Config
 	now  func() time.Time
@@ -57,7 +56,7 @@ type Server struct {
 	out sync.Mutex // of Round and Log
 }
 
-// New makes a server. Tick must be called about ten times a second.
+// New returns a server. Call Serve, or Tick about ten times per second.
 func New(c Config) *Server {
 	if c.Seed == nil {
 		c.Seed = randomSeed
@@ -75,7 +74,7 @@ func randomSeed() string {
 	return strconv.Itoa(int(int32(binary.LittleEndian.Uint32(b[:]))))
 }
 
-// Done is closed when the last round is.
+// Done is closed after the last round.
 func (s *Server) Done() <-chan struct{} { return s.done }
 
 func (s *Server) log(format string, args ...any) {
@@ -86,7 +85,7 @@ func (s *Server) log(format string, args ...any) {
 	}
 }
 
-// historyFailed is told when a folder cannot be written.
+// historyFailed logs that a history folder cannot be written.
 func (s *Server) historyFailed(err error) { s.log("history: %v", err) }
 
 // create starts a practice game.
@@ -114,7 +113,7 @@ func (s *Server) create(team string) (*protocol.Reply, error) {
 	return g.show(now), nil
 }
 
-// split parts games that go on from those that are over, each the oldest first.
+// split separates running games from finished ones, each with the oldest first.
 func split(list []*game, now time.Time) (going, over []*game) {
 	for _, g := range list {
 		if g.running(now) {
@@ -126,7 +125,7 @@ func split(list []*game, now time.Time) (going, over []*game) {
 	return going, over
 }
 
-// submit takes a turn.
+// submit plays a turn.
 func (s *Server) submit(req *protocol.Request) *protocol.Reply {
 	s.mu.Lock()
 	g := s.games[string(*req.Game)]
@@ -144,11 +143,11 @@ func fail(code int, reason string) *protocol.Reply {
 	return &protocol.Reply{Ret: protocol.Fail, Code: code, Reason: reason}
 }
 
-// Tick does what is due by the clock: it begins and closes rounds and ends games.
+// Tick begins and closes rounds and ends games whose time has come.
 func (s *Server) Tick() {
 	now := s.now()
 	s.mu.Lock()
-	closed := s.turnRound(now)
+	closed := s.advanceRound(now)
 	for _, g := range s.games {
 		g.running(now)
 	}
@@ -156,7 +155,7 @@ func (s *Server) Tick() {
 	s.tell(closed)
 }
 
-// Close ends all games and the round there is.
+// Close ends all games and the current round.
 func (s *Server) Close() {
 	s.mu.Lock()
 	var closed *Round
@@ -170,7 +169,7 @@ func (s *Server) Close() {
 	s.tell(closed)
 }
 
-// tell hands on a round that was closed.
+// tell reports a closed round.
 func (s *Server) tell(r *Round) {
 	if r != nil && s.c.Round != nil {
 		s.out.Lock()

@@ -12,21 +12,21 @@ import (
 
 // A Guard checks names and passwords. It is safe for concurrent use.
 //
-// The slow hash is taken once a team: what was right before is remembered under a keyed
-// fast one, so that a right password costs no time in a game. Others are checked one at a
-// time, so that guessing leaves a core to the teams, and not too many of them wait.
+// The slow hash is computed once per team: a correct password is remembered under a fast keyed
+// hash, so that checking it takes no time during a game. Other passwords are checked one at a
+// time, and only a limited number may wait, so that guessing does not slow down the teams.
 type Guard struct {
 	teams map[string]Team
 	decoy Team
 	key   [32]byte
 
 	slow    sync.Mutex
-	waiting atomic.Int32 // for slow, or holding it
+	waiting atomic.Int32 // number of goroutines that hold slow or wait for it
 	mu      sync.RWMutex
 	seen    map[string][sha256.Size]byte
 }
 
-// NewGuard makes a guard for these teams.
+// NewGuard returns a guard for these teams.
 func NewGuard(list []Team) *Guard {
 	g := &Guard{teams: map[string]Team{}, seen: map[string][sha256.Size]byte{}}
 	g.decoy = Team{Iterations: 1, Salt: make([]byte, saltLen), Hash: make([]byte, sha256.Size)}
@@ -38,17 +38,17 @@ func NewGuard(list []Team) *Guard {
 	return g
 }
 
-// Len is how many teams there are.
+// Len returns the number of teams.
 func (g *Guard) Len() int { return len(g.teams) }
 
-// ErrBusy says that too many passwords wait to be checked: try again.
-var ErrBusy = errors.New("too many passwords to check")
+// ErrBusy says that too many passwords are waiting to be checked.
+var ErrBusy = errors.New("too many passwords are waiting to be checked: try again later")
 
-// maxWaiting is how many of them may wait.
+// maxWaiting is the number of passwords that may wait.
 const maxWaiting = 32
 
-// Check reports whether this is the team's password. An unknown team takes as long as a
-// wrong password. The error is ErrBusy.
+// Check reports whether this is the team's password. For an unknown team it takes as long as
+// for a wrong password. The only error is ErrBusy.
 func (g *Guard) Check(name, password string) (bool, error) {
 	mac := hmac.New(sha256.New, g.key[:])
 	mac.Write([]byte(password))

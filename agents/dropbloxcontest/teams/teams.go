@@ -1,7 +1,8 @@
-// Package teams knows who may play in a contest: a file of names and hashed passwords.
+// Package teams stores the teams of a contest in a file of names and hashed passwords, and
+// checks passwords.
 //
-// A line is NAME:pbkdf2-sha256:ITERATIONS:SALT:HASH with salt and hash in base64; empty
-// lines and those that begin with # count for nothing.
+// A line is NAME:pbkdf2-sha256:ITERATIONS:SALT:HASH, with salt and hash in base64. Empty lines
+// and lines that begin with # are ignored.
 package teams
 
 import (
@@ -21,7 +22,7 @@ import (
 	"blockyard/agents/dropbloxcontest/protocol"
 )
 
-// Bounds of a file of teams.
+// Limits of a file of teams.
 const (
 	MaxTeams      = 10_000
 	maxIterations = 10_000_000
@@ -37,7 +38,7 @@ type Team struct {
 	Salt, Hash []byte
 }
 
-// New makes a team with a fresh salt.
+// New returns a team with a random salt.
 func New(name, password string) (Team, error) {
 	t := Team{Name: name, Iterations: iterations, Salt: make([]byte, saltLen)}
 	if err := CheckName(name); err != nil {
@@ -51,7 +52,7 @@ func New(name, password string) (Team, error) {
 	return t, nil
 }
 
-// CheckName refuses a name that cannot stand in the file.
+// CheckName returns an error if the file cannot hold the name.
 func CheckName(name string) error {
 	if name == "" || len(name) > protocol.MaxName {
 		return fmt.Errorf("a team's name of %d bytes, want 1 to %d", len(name), protocol.MaxName)
@@ -63,11 +64,11 @@ func CheckName(name string) error {
 	return nil
 }
 
-// derive is the hash of a password.
+// derive returns the hash of a password.
 func (t *Team) derive(password string) []byte {
 	sum, err := pbkdf2.Key(sha256.New, password, t.Salt, t.Iterations, sha256.Size)
 	if err != nil {
-		panic("teams: " + err.Error()) // a length or a count of ours is not allowed
+		panic("teams: " + err.Error()) // only for invalid lengths or counts, which Read refuses
 	}
 	return sum
 }
@@ -78,7 +79,7 @@ func (t *Team) String() string {
 	return strings.Join([]string{t.Name, scheme, strconv.Itoa(t.Iterations), b(t.Salt), b(t.Hash)}, ":")
 }
 
-// Read reads a file of teams; name stands for it in errors.
+// Read reads a file of teams. Errors contain its name.
 func Read(name string, r io.Reader) ([]Team, error) {
 	var list []Team
 	seen := map[string]bool{}

@@ -6,13 +6,13 @@ import (
 	"blockyard/env/wintetris"
 )
 
-// ABI is the version of the interface that is spoken.
+// ABI is the version of the interface.
 const ABI = 1
 
-// Codes that wt_update answers instead of bits.
+// The error codes of wt_update.
 var codeNames = map[int32]string{-1: "bad handle", -2: "bad argument", -3: "internal error"}
 
-// cells is how many cells a field has.
+// cells is the number of cells of a field.
 const cells = wintetris.Width * wintetris.Height
 
 // A block is wt_block: rows count from the top.
@@ -21,14 +21,14 @@ type block struct {
 	kind, rot, x, row int32
 }
 
-// A call is what wt_update is asked.
+// A call holds the arguments of wt_update.
 type call struct {
 	cells         [cells]uint8 // the top row first
 	current, next block
 	fresh         bool
 }
 
-// set fills the call from the engine's terms.
+// set converts the engine's types.
 func (c *call) set(f *wintetris.Field, now, next wintetris.Block, fresh bool) {
 	for y := range wintetris.Height {
 		row := c.cells[(wintetris.Height-1-y)*wintetris.Width:][:wintetris.Width]
@@ -46,7 +46,7 @@ func flat(b wintetris.Block) block {
 	}
 }
 
-// An Answer is negative: the solver refused a call, or failed in it.
+// An Answer is a negative answer: the solver refused a call or failed.
 type Answer struct {
 	Code int32
 	Text string // of wt_last_error

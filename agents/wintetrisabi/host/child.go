@@ -12,9 +12,9 @@ import (
 // ServeArgument is the first argument of the child process; the library's file follows.
 const ServeArgument = "plugin-serve"
 
-// Serve is the child process: it loads a library and answers the frames of the parent until
-// that is gone, which ends the process. It returns only if it fails; the parent knows why, and
-// the process must end. It must be called from main's goroutine.
+// Serve runs the child process: it loads a library and answers the parent's frames. When the
+// parent ends, so does the process. Serve returns only after an error, which it has sent to the
+// parent; the process must then exit. Call it from main's goroutine.
 func Serve(file string) error {
 	runtime.LockOSThread()
 	in, out, err := childPipes()
@@ -25,8 +25,8 @@ func Serve(file string) error {
 }
 
 func serve(in io.Reader, out io.Writer, file string) error {
-	// Frames are read beside the calls, so that a child in a call that never ends sees its
-	// parent go.
+	// Frames are read in a goroutine of their own, so that a child in an endless call notices
+	// the end of its parent.
 	frames := make(chan []byte)
 	go func() {
 		for {
@@ -51,7 +51,7 @@ func serve(in io.Reader, out io.Writer, file string) error {
 	return err
 }
 
-// A server is the child's end.
+// A server is the child's side.
 type server struct {
 	lib    *library
 	out    io.Writer

@@ -12,7 +12,7 @@ import (
 
 // stop ends the process and all that it has started, and says how it ended.
 func (p *Process) stop() error {
-	go func() { // what is still answered is discarded, so that listen ends
+	go func() { // discard further answers, so that listen ends
 		for range p.answers {
 		}
 	}()
@@ -34,10 +34,10 @@ func (p *Process) ended() error {
 	return &Fault{fmt.Sprintf("%s in %s", kind, p.doing)}
 }
 
-// keep is half of how much of what a process prints is kept at most.
+// keep is half the number of bytes kept of a process's output.
 const keep = 4 << 10
 
-// A tail passes what a process prints on, and keeps the last of it or, of a crash, the first.
+// A tail passes a process's output on, and keeps the end of it or, after a crash, its beginning.
 type tail struct {
 	to   io.Writer
 	mu   sync.Mutex
@@ -45,7 +45,7 @@ type tail struct {
 	sent int
 }
 
-// mostPrinted is how much of what a process prints is passed on.
+// mostPrinted is the number of bytes of output that are passed on.
 const mostPrinted = 1 << 20
 
 // Write implements io.Writer; it never fails.
@@ -64,7 +64,7 @@ func (t *tail) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// shorten keeps the first of the text from where it tells a crash, or the last.
+// shorten keeps the text from the first line about a crash on, or else its end.
 func (t *tail) shorten() {
 	from := len(t.text) - 2*keep
 	if at := causes.FindIndex(t.text); at != nil {
@@ -74,11 +74,11 @@ func (t *tail) shorten() {
 	t.text = t.text[:min(len(t.text), 2*keep)]
 }
 
-// causes are lines by which runtimes and C libraries tell a crash.
+// causes matches lines in which runtimes and C libraries report a crash.
 var causes = regexp.MustCompile(`(?m)^(SIG[A-Z]+: .*|fatal error: .*|panic: .*|runtime: .*|terminate called .*|` +
 	`.*: Assertion .*|\*\*\* .* \*\*\*.*|free\(\): .*|malloc.*\(\): .*|double free .*|.*AddressSanitizer.*)$`)
 
-// cause is the line of what was printed last that tells a crash, "" if there is none.
+// cause returns the line of the kept output that reports a crash, or "".
 func (t *tail) cause() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()

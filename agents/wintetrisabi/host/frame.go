@@ -9,16 +9,16 @@ import (
 	"unicode"
 )
 
-// A frame is a byte that says what it is, the length of the rest as 16 bits, and the rest;
-// all numbers are little-endian.
+// A frame is a byte for its kind, the length of its body in 16 bits, and the body. Numbers are
+// little-endian.
 //
 //	to the child    'o' options          open a solver
-//	                'u' a call           ask it: fresh, 8 numbers, the cells
-//	                'c'                  close it
-//	from the child  'r' code, text       the answer: bits or 0, or a failure and its reason
+//	                'u' a call           fresh, 8 numbers, the cells
+//	                'c'                  close the solver
+//	from the child  'r' code, text       bits or 0, or a failure and its reason
 //	                'x' text             the library cannot be loaded; the child ends
 //
-// A child answers 'r' once more when it has loaded the library.
+// A child also sends 'r' when it has loaded the library.
 const (
 	opOpen   = 'o'
 	opUpdate = 'u'
@@ -42,7 +42,7 @@ func writeFrame(w io.Writer, buf []byte, op byte, body []byte) ([]byte, error) {
 	return buf, err
 }
 
-// readFrame reads a frame; body is good until buf is used again.
+// readFrame reads a frame. body is valid until buf is used again.
 func readFrame(r io.Reader, buf []byte) (op byte, body []byte, err error) {
 	head := buf[:frameHead]
 	if _, err := io.ReadFull(r, head); err != nil {
@@ -56,7 +56,7 @@ func readFrame(r io.Reader, buf []byte) (op byte, body []byte, err error) {
 	return op, body, nil
 }
 
-// frameBuffer is room for any frame.
+// frameBuffer returns a buffer for the largest frame.
 func frameBuffer() []byte { return make([]byte, maxFrame) }
 
 // append appends the call as a frame's body.
@@ -100,7 +100,7 @@ func parseAnswer(body []byte) (code int32, text string, err error) {
 	return int32(binary.LittleEndian.Uint32(body)), printable(body[4:]), nil
 }
 
-// printable is a library's text on one line, without what a terminal might obey.
+// printable returns a library's text as one line without control characters.
 func printable(text []byte) string {
 	return strings.Map(func(r rune) rune {
 		if !unicode.IsPrint(r) {

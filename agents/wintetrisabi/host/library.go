@@ -21,11 +21,11 @@ type field struct {
 const (
 	blockSize = uint32(unsafe.Sizeof(block{}))
 	fieldSize = uint32(unsafe.Sizeof(field{}))
-	maxText   = 512 // bytes of an error's text that are asked for
+	maxText   = 512 // bytes of an error text
 )
 
-// A library is a loaded one. It stays loaded as long as the process lives. Its methods make
-// C calls, from whatever thread they are called on.
+// A library is a loaded library. It stays loaded until the process ends. Its methods make C
+// calls on the current thread.
 type library struct {
 	version, open, update, close, lastError uintptr
 	pin                                     runtime.Pinner
@@ -81,7 +81,7 @@ func (l *library) begin(options string) (handle int64, err error) {
 	return int64(r), nil
 }
 
-// ask asks for bits, with what is in l.c.
+// ask calls wt_update with l.c.
 func (l *library) ask(handle int64) int32 {
 	fresh := uintptr(0)
 	if l.c.fresh {
@@ -94,7 +94,7 @@ func (l *library) ask(handle int64) int32 {
 // end closes a solver.
 func (l *library) end(handle int64) int32 { return l.call(l.close, uintptr(handle)) }
 
-// why is the text of what went wrong last with a solver; 0 is for begin.
+// why returns the text of a solver's last error; 0 stands for begin.
 func (l *library) why(handle int64) string {
 	buf := make([]byte, maxText)
 	var pin runtime.Pinner
@@ -102,10 +102,10 @@ func (l *library) why(handle int64) string {
 	defer pin.Unpin()
 	n := l.call(l.lastError, uintptr(handle), uintptr(unsafe.Pointer(&buf[0])), uintptr(len(buf)))
 	if n < 0 {
-		return fmt.Sprintf("no reason is told: wt_last_error answered %d", n)
+		return fmt.Sprintf("no reason is given: wt_last_error answered %d", n)
 	}
 	if n == 0 {
-		return "no reason is told"
+		return "no reason is given"
 	}
 	return printable(buf[:min(int(n), len(buf)-1)])
 }

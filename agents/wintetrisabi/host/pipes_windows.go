@@ -8,7 +8,7 @@ import (
 
 const framesOnStdout = true
 
-// childPipes takes standard input and output for the frames; what a library prints goes to
+// childPipes uses standard input and output for the frames. What a library prints goes to
 // standard error instead.
 func childPipes() (in, out *os.File, err error) {
 	in, out = os.Stdin, os.Stdout

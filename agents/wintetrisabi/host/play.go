@@ -14,11 +14,11 @@ type Player struct {
 	Config  Config
 	Options string
 	Strict  bool // a conflict loses the game
-	Cap     int  // lines after which a game is stopped; 0 for none
+	Cap     int  // a game stops after this many lines; 0 for no limit
 	process *Process
 }
 
-// A Result is what a game came to. A game that a Fault ended keeps what it had reached.
+// A Result is the result of a game, which a Fault may have ended early.
 type Result struct {
 	Seed      uint64 `json:"seed"`
 	Lines     int    `json:"lines"`
@@ -35,7 +35,7 @@ type Result struct {
 	Fault     string `json:"fault,omitempty"` // why the library's process ended
 }
 
-// Play plays one game. The error is that of ctx, with the game so far; or says why no game
+// Play plays one game. The error is that of ctx, with the result so far, or says why no game
 // could begin: the library does not load or refuses the options.
 func (p *Player) Play(ctx context.Context, seed uint64) (Result, error) {
 	if err := p.open(ctx); err != nil {
@@ -67,7 +67,7 @@ func (p *Player) Play(ctx context.Context, seed uint64) (Result, error) {
 	return r, stop
 }
 
-// ask asks for a tick's bits and counts the answers that are none.
+// ask returns a tick's bits and counts ticks without an answer.
 func (p *Player) ask(ctx context.Context, e *wintetris.Engine, r *Result) (wintetris.Bits, error) {
 	bits, err := p.process.Update(ctx, &e.Field, e.Piece, e.Upcoming(), e.New)
 	var answer *Answer
@@ -87,7 +87,7 @@ func (p *Player) ask(ctx context.Context, e *wintetris.Engine, r *Result) (winte
 	return 0, err
 }
 
-// open opens a solver, in a new process where there is none in order.
+// open opens a solver, in a new process if there is none that works.
 func (p *Player) open(ctx context.Context) (err error) {
 	if p.process != nil && p.process.dead == nil {
 		err = p.process.Open(ctx, p.Options)

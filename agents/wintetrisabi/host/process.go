@@ -13,7 +13,7 @@ import (
 	"blockyard/env/wintetris"
 )
 
-// A Fault says that the library's process is of no more use, and why.
+// A Fault says why the library's process can no longer be used.
 type Fault struct{ Why string }
 
 // Error implements error.
@@ -24,8 +24,8 @@ type Config struct {
 	File     string        // the library
 	Program  []string      // the command that calls Serve; the file is added. nil means this program with ServeArgument
 	Limit    time.Duration // for an answer; 0 for none
-	Patience time.Duration // for a call to end, or the library to load; 0 for ever
-	Output   io.Writer     // what the library prints, from another goroutine; nil throws it away
+	Patience time.Duration // for a call, or for loading the library; 0 for no limit
+	Output   io.Writer     // gets what the library prints, from another goroutine; nil discards it
 }
 
 // A Process runs a library. It is not safe for concurrent use.
@@ -36,10 +36,10 @@ type Process struct {
 	printed *tail
 	timer   *time.Timer
 
-	doing string    // the function that was called last
+	doing string    // the function of the last call
 	since time.Time // when
-	out   bool      // its answer has not come
-	owed  bool      // a piece's first tick was not asked about
+	out   bool      // it has not been answered
+	owed  bool      // a piece's first tick was late
 	dead  error
 	call  call
 	body  []byte
@@ -49,13 +49,12 @@ type Process struct {
 type answer struct {
 	code int32
 	text string
-	err  error // the process said that it cannot go on, or nonsense
+	err  error // the process cannot go on, or sent an invalid frame
 }
 
-// Start starts the process and loads the library. The error is a *Fault if it is the
-// library's, or of ctx.
+// Start starts the process and loads the library. An error of the library is a *Fault.
 func Start(ctx context.Context, c Config) (*Process, error) {
-	file, err := filepath.Abs(c.File) // a bare name would be looked for in the system's folders
+	file, err := filepath.Abs(c.File) // a name without a folder would be searched in the system's folders
 	if err != nil {
 		return nil, err
 	}
@@ -128,7 +127,7 @@ func (p *Process) send(op byte, what string, body []byte) error {
 	return nil
 }
 
-// await waits for the answer that is out: at most for limit if that is not 0, else until
+// await waits for the outstanding answer: at most for limit if that is not 0, otherwise until
 // patience ends.
 func (p *Process) await(ctx context.Context, limit time.Duration) (answer, error) {
 	hung := limit == 0
@@ -160,20 +159,20 @@ func (p *Process) await(ctx context.Context, limit time.Duration) (answer, error
 	}
 }
 
-// fail ends the process; every later call returns the same.
+// fail ends the process; every later call returns err.
 func (p *Process) fail(err error) error {
 	p.dead = err
 	_ = p.stop()
 	return err
 }
 
-// Open opens a solver for one game, and closes the one before. The error is a *Fault, or
-// that of ctx, or says why the library refuses the options.
+// Open closes the solver of the previous game and opens one. The error is a *Fault, or that of
+// ctx, or says why the library refuses the options.
 func (p *Process) Open(ctx context.Context, options string) error {
 	if p.dead != nil {
 		return p.dead
 	}
-	if p.out { // of the game before
+	if p.out { // of the previous game
 		if _, err := p.await(ctx, 0); err != nil {
 			return err
 		}
@@ -189,15 +188,15 @@ func (p *Process) Open(ctx context.Context, options string) error {
 	return err
 }
 
-// Update asks for the bits of a tick. With an error there are none: contest.ErrLate and *Answer
-// concern this tick alone, *Fault and that of ctx all to come.
+// Update returns the bits of a tick. With an error there are none: after contest.ErrLate and
+// *Answer the game can go on; after *Fault and the error of ctx it cannot.
 func (p *Process) Update(ctx context.Context, f *wintetris.Field, now, next wintetris.Block, fresh bool) (wintetris.Bits, error) {
 	if p.dead != nil {
 		return 0, p.dead
 	}
 	asked := time.Now()
 	limit := p.config.Limit
-	if p.out { // an answer that is late
+	if p.out { // to an earlier tick, which is late
 		if _, err := p.await(ctx, limit); err != nil {
 			p.owed = p.owed || fresh
 			return 0, err

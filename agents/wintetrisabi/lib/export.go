@@ -5,7 +5,7 @@ package main
 /*
 #include "wintetris.h"
 
-// What cgo writes for the exported functions says const only by such names.
+// cgo declares the arguments of exported functions as const only with such types.
 typedef const char wt_text;
 typedef const wt_field wt_field_in;
 typedef const wt_block wt_block_in;
@@ -22,12 +22,12 @@ import (
 	"blockyard/env/wintetris"
 )
 
-// maxStruct is the largest size a struct may claim: far beyond what later versions add.
+// maxStruct is the largest accepted size of a struct, far beyond any later version.
 const maxStruct = 4096
 
 var solvers = handles.NewTable(newSolver)
 
-// guard makes a fault at an address of the caller's a panic, and a panic the code. Every
+// guard turns a panic, such as a fault at an address of the caller, into an error code. Every
 // exported function defers it.
 func guard(code *C.int32_t, as handles.Code) {
 	if r := recover(); r != nil {

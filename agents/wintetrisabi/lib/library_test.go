@@ -242,7 +242,7 @@ func (b build) probe(t *testing.T) {
 		want = append(want, "bad-handle -1 -1 -1", "bad-both -1")
 	}
 	want = append(want, "two 1 0", "close 0", "again -1", "closed -1 -1",
-		"open-unknown 0 option colour: there is none of that name; there are evaluator",
+		"open-unknown 0 option colour: unknown; want evaluator",
 		"open-file 0 stat /no/such/file", "open-long 0 options: longer than 4096 bytes", "open-wild 0 options: runtime error",
 		"text-cut 1 opt 5", "text-bad -2 -2 -2", "threads 0 1")
 	holds(t, output(t, b.program(t, "testdata/probe.c")), want)

@@ -9,8 +9,8 @@ import (
 	"blockyard/env/wintetris"
 )
 
-// newSolver is a library for tests of what becomes of crashes: "crash=nil", "crash=index" and
-// "crash=panic" make solvers that fail in every piece's first tick, "crash=open" fails at once.
+// newSolver is for tests of crashes: the options "crash=nil", "crash=index" and "crash=panic"
+// make solvers that fail in every piece's first tick; "crash=open" fails at once.
 func newSolver(options string) (wintetris.Solver, error) {
 	how, ok := strings.CutPrefix(options, "crash=")
 	if !ok {

@@ -1,6 +1,6 @@
-// Package handles keeps WinTetris solvers under numbers, for callers that must not hold Go
-// pointers: a table of solvers, the checks of what is asked of them, and the option text
-// that makes one. It is the library of package lib without the C around it.
+// Package handles is the library of package lib without its C interface: a table that gives
+// callers numbers in place of pointers to solvers, checks of all arguments, and the options
+// from which solvers are created.
 package handles
 
 import (
@@ -12,21 +12,21 @@ import (
 	"blockyard/env/wintetris"
 )
 
-// A Code is a failure as the caller gets it; 0 is none.
+// A Code is an error code for the caller; 0 is none.
 type Code int32
 
-// The failures.
+// The error codes.
 const (
 	BadHandle   Code = -1 // no such solver, or it has been closed
 	BadArgument Code = -2
 	Internal    Code = -3 // the solver failed; it may be called again
 )
 
-// MaxOpen is how many solvers a table holds at once.
+// MaxOpen is the number of solvers that a table can hold.
 const MaxOpen = 4096
 
-// A Table is solvers under handles. Its methods are safe for concurrent use; calls on one
-// solver happen one after the other. No method panics.
+// A Table maps handles to solvers. Its methods are safe for concurrent use; calls of the same
+// solver wait for each other. No method panics.
 type Table struct {
 	new     func(options string) (wintetris.Solver, error)
 	mu      sync.RWMutex
@@ -43,14 +43,14 @@ type entry struct {
 	failure atomic.Pointer[string]
 }
 
-// NewTable returns an empty table whose solvers are made by newSolver from their options.
-// A solver and newSolver may panic; that fails the call and nothing else.
+// NewTable returns an empty table, which creates solvers with newSolver. If a solver or
+// newSolver panics, only the call fails.
 func NewTable(newSolver func(options string) (wintetris.Solver, error)) *Table {
 	return &Table{new: newSolver, open: make(map[int64]*entry)}
 }
 
-// Open makes a solver and returns its handle, or 0; LastError(0) then says why. A handle is
-// never given again.
+// Open creates a solver and returns its handle, or 0; LastError(0) then says why. Handles are
+// never reused.
 func (t *Table) Open(options string) int64 {
 	solver, err := t.make(options)
 	if err == nil {
@@ -61,7 +61,7 @@ func (t *Table) Open(options string) int64 {
 			t.open[t.last] = &entry{solver: solver, options: options}
 			return t.last
 		}
-		err = fmt.Errorf("%d solvers are open, which is the most", MaxOpen)
+		err = fmt.Errorf("%d solvers are open: close one first", MaxOpen)
 	}
 	t.FailOpen(err)
 	return 0
@@ -82,7 +82,7 @@ func (t *Table) make(options string) (solver wintetris.Solver, err error) {
 	return t.new(options)
 }
 
-// Update asks a solver for its bits, or returns a failure below 0.
+// Update returns a solver's bits, or a negative code.
 func (t *Table) Update(handle int64, q *Request) int32 {
 	e := t.find(handle)
 	if e == nil {
@@ -125,7 +125,7 @@ func ask(s wintetris.Solver, f *wintetris.Field, now, next wintetris.Block, fres
 	return bits, nil
 }
 
-// Refuse records why the arguments of a call on a solver are bad, and returns its code.
+// Refuse records why the arguments of a call are invalid, and returns the code.
 func (t *Table) Refuse(handle int64, err error) int32 {
 	if e := t.find(handle); e != nil {
 		return e.fail(BadArgument, err)
@@ -133,7 +133,7 @@ func (t *Table) Refuse(handle int64, err error) int32 {
 	return int32(BadHandle)
 }
 
-// Close ends a solver, after the call on it that is under way. It returns 0 or a failure.
+// Close closes a solver, after a call in progress. It returns 0 or a code.
 func (t *Table) Close(handle int64) int32 {
 	t.mu.Lock()
 	e := t.open[handle]
@@ -148,8 +148,8 @@ func (t *Table) Close(handle int64) int32 {
 	return 0
 }
 
-// LastError returns what went wrong last with a solver, or with Open for 0; "" if nothing
-// did. ok is false if there is no such solver.
+// LastError returns the last error of a solver, or of Open for handle 0; "" if there is none.
+// ok is false if there is no such solver.
 func (t *Table) LastError(handle int64) (text string, ok bool) {
 	p := t.failure.Load()
 	if handle != 0 {

@@ -72,7 +72,7 @@ func TestOptions(t *testing.T) {
 		"holes=nan":                       `option holes: "nan": want a number within ±1000000`,
 		"holes=1e7":                       `option holes: "1e7": want a number`,
 		"weights=":                        "option weights: want a file",
-		"hole=3":                          "option hole: there is none of that name; there are evaluator, weights, parts, holes,",
+		"hole=3":                          "option hole: unknown; want evaluator, weights, parts, holes,",
 		"evaluator=learned;top=1":         "evaluator learned has no single weights",
 		strings.Repeat(";", MaxOptions+1): "options: longer than 4096 bytes",
 	} {

@@ -14,25 +14,25 @@ import (
 // MaxOptions is the longest option text, in bytes.
 const MaxOptions = 4096
 
-// maxWeight is the greatest weight, of either sign, that an option may give a term.
+// maxWeight is the largest absolute value of a weight.
 const maxWeight = 1e6
 
-// settings is what an option text says.
+// settings are parsed options.
 type settings struct {
 	evaluator, weights string
 	parts              int
 	terms              map[wintetrisbot.Term]float32
 }
 
-// NewSolver makes a demo solver from options:
+// NewSolver creates a demo solver from options:
 //
-//	evaluator=hand|learned    who rates; hand is the default
+//	evaluator=hand|learned    the evaluator; by default hand
 //	weights=FILE              weights instead of the shipped ones
-//	parts=4                   over how many ticks the work is split
+//	parts=4                   number of ticks over which the work is split
 //	holes=-500;slots=0;row=200;rows=500;top=-150;bottom=-75;chasms=400
-//	                          single weights of hand
+//	                          weights of hand
 //
-// separated by semicolons, in any order, each once. Blanks around them do not count.
+// separated by semicolons, in any order, each at most once. Spaces around them are ignored.
 func NewSolver(options string) (wintetris.Solver, error) {
 	s, err := parse(options)
 	if err != nil {
@@ -95,7 +95,7 @@ func (s *settings) set(name, value string) error {
 	default:
 		t := slices.Index(wintetrisbot.TermNames[:], name)
 		if t < 0 {
-			return fmt.Errorf("there is none of that name; there are evaluator, weights, parts, %s",
+			return fmt.Errorf("unknown; want evaluator, weights, parts, %s",
 				strings.Join(wintetrisbot.TermNames[:], ", "))
 		}
 		v, err := strconv.ParseFloat(value, 32)

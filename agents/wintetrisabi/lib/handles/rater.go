@@ -5,7 +5,7 @@ import (
 	"blockyard/env/wintetris"
 )
 
-// rater makes the evaluator that the settings ask for, reading its weights.
+// rater creates the evaluator of the settings and loads its weights.
 func (s *settings) rater() (wintetrisbot.Rater, error) {
 	if s.evaluator == "learned" {
 		net, err := wintetrisbot.Entry.LoadNet(wintetris.Game, s.weights)

@@ -6,22 +6,22 @@ import (
 	"blockyard/env/wintetris"
 )
 
-// Cells is how many cells a field has.
+// Cells is the number of cells of a field.
 const Cells = wintetris.Width * wintetris.Height
 
-// A Block is a piece as callers give it: box's left column and top row, rows counted from
-// the top.
+// A Block is a piece in the caller's terms: the left column and top row of its box. Rows count
+// from the top.
 type Block struct{ Kind, Rotation, X, Y int32 }
 
-// A Request is what a solver is asked with: the settled cells row by row, the top row first,
-// 0 being empty; the piece in play and the next one.
+// A Request holds the arguments of Update: the settled cells, row by row from the top, 0 for
+// empty; the piece in play and the next one.
 type Request struct {
 	Cells         [Cells]uint8
 	Current, Next Block
 	NewPiece      bool
 }
 
-// position returns the request in the engine's terms, or what is wrong in it.
+// position converts the request to the engine's types, or says what is wrong with it.
 func (q *Request) position() (f wintetris.Field, now, next wintetris.Block, err error) {
 	for i, c := range q.Cells {
 		if c != 0 {
@@ -34,8 +34,8 @@ func (q *Request) position() (f wintetris.Field, now, next wintetris.Block, err 
 	return f, now, next, err
 }
 
-// inside returns the block in the engine's terms. It must not reach through a wall or the
-// floor, nor begin more than its box above the field.
+// inside converts the block to the engine's type. The block must be within the walls and the
+// floor, and at most the height of its box above the field.
 func (b Block) inside(name string) (wintetris.Block, error) {
 	var empty wintetris.Field
 	switch {
