@@ -17,16 +17,16 @@ import (
 )
 
 type fit struct {
-	Files  []string `arg:"" name:"file" help:"Records of games, as the arena, the host and 'datasets' write them." type:"existingfile"`
-	Game   string   `help:"Game to learn." default:"blockbattle"`
-	Out    string   `help:"Where the weights go." default:"fit.safetensors" placeholder:"FILE"`
-	From   string   `help:"Net to go on from instead of random weights." placeholder:"FILE"`
+	Files  []string `arg:"" name:"file" help:"Records of games." type:"existingfile"`
+	Game   string   `help:"Game of the records." default:"blockbattle"`
+	Out    string   `help:"Weights file to write." default:"fit.safetensors" placeholder:"FILE"`
+	From   string   `help:"Net to start from instead of random weights." placeholder:"FILE"`
 	Hidden []int    `help:"Sizes of the hidden layers of a new net." default:"32"`
 	Epochs int      `help:"Passes over the rows." default:"8"`
 	Batch  int      `help:"Rows per step of the optimiser." default:"256"`
 	Rate   float64  `help:"Learning rate at the start; it falls to a twentieth." default:"0.001"`
-	Held   float64  `help:"Share of the games held back to measure by." default:"0.1"`
-	Seed   uint64   `help:"Everything random follows from it." default:"1"`
+	Held   float64  `help:"Share of the games held back for validation." default:"0.1"`
+	Seed   uint64   `help:"Seed of everything random." default:"1"`
 }
 
 // Run implements the command.
@@ -58,7 +58,10 @@ func (c *fit) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	notes := map[string]string{"seed": strconv.FormatUint(c.Seed, 10), "rows": strconv.Itoa(train.Len()), "epochs": strconv.Itoa(c.Epochs), "activation": "leaky_relu 0.01", "output": "log odds of winning"}
+	notes := map[string]string{
+		"seed": strconv.FormatUint(c.Seed, 10), "rows": strconv.Itoa(train.Len()), "epochs": strconv.Itoa(c.Epochs),
+		"activation": "leaky_relu 0.01", "output": "log odds of winning",
+	}
 	return mlp.Save(c.Out, net, g.Facts(notes))
 }
 

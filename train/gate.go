@@ -13,12 +13,12 @@ import (
 )
 
 type gate struct {
-	A, B    string `arg:"" help:"Players: a file of weights, 'learned' for the shipped ones, or 'hand'."`
+	A, B    string `arg:"" help:"Agents: a weights file, 'learned' for the shipped one, or 'hand' for the baseline."`
 	Game    string `help:"Game to play." default:"blockbattle"`
-	Ply     int    `help:"How many choices ahead both look." default:"2"`
-	Pairs   int    `help:"Pairs of games: each seed is played twice, seats swapped." default:"200"`
-	Seed    uint64 `help:"Of the games." default:"1000"`
-	Workers int    `help:"Games played at once; no influence on the outcome. 0: one per core." default:"0"`
+	Ply     int    `help:"Plies that both search." default:"2"`
+	Pairs   int    `help:"Pairs of games: each seed is played twice, with the seats swapped." default:"200"`
+	Seed    uint64 `help:"Seed of the games." default:"1000"`
+	Workers int    `help:"Games played at once; they do not influence the outcome. 0: one per core." default:"0"`
 }
 
 // Run implements the command.
@@ -45,8 +45,8 @@ func (c *gate) Run(ctx context.Context) error {
 		return err
 	}
 	low, high := res.Pairs.Interval()
-	fmt.Printf("%s against %s, %d plies: %d wins, %d draws, %d losses: %.1f%% (95%%: %.1f to %.1f), %+.0f Elo\n", t.A.Name, t.B.Name, c.Ply,
-		res.Wins, res.Draws, res.Losses, 100*res.Pairs.Score(), 100*low, 100*high, match.EloWithin(res.Pairs.Score(), res.Games))
+	fmt.Printf("%s against %s, %d plies: %d wins, %d draws, %d losses: %.1f%% (95%%: %.1f to %.1f), %+.0f Elo\n",
+		t.A.Name, t.B.Name, c.Ply, res.Wins, res.Draws, res.Losses, 100*res.Pairs.Score(), 100*low, 100*high, match.EloWithin(res.Pairs.Score(), res.Games))
 	return nil
 }
 

@@ -11,11 +11,12 @@ var helps = kong.Vars{
 		"Gates play fewer games if theirs would take more than a quarter of it. Such a run cannot be repeated exactly.",
 	"hidden":  "Sizes of the hidden layers. Default: 48 with --backup, else 32.",
 	"games":   "Games played side by side. Default: 64.",
-	"rounds":  "Steps of each game in a rollout; with --backup a 16th, because each of its rows costs a search. Default: 64.",
+	"rounds":  "Steps of each game in a rollout; with --backup a 16th, because each row costs a search. Default: 64.",
 	"batch":   "Rows per step of the optimiser. Default: 256 with --backup and for one seat, else 512.",
 	"mean":    "Iterations over which weights are averaged. Default: 30.",
 	"explore": "Probability of a random choice; an actor explores by itself. Default: 0.02, for one seat 0.",
-	"late":    "Share of games that start from a late or damaged position. Default: 0.25 with --backup, 0.3 for one seat, else 0.1.",
+	"late": "Share of games that start from a late or damaged position. " +
+		"Default: 0.25 with --backup, 0.3 for one seat, else 0.1.",
 	"gates": "How often the net is evaluated and saved. Default: 6 with --backup, else 10, " +
 		"and with --for one per minute at most.",
 
@@ -36,14 +37,15 @@ var helps = kong.Vars{
 
 	"warm": "Share of the budget in which the baseline evaluator plays. " +
 		"Default: 0.15 if the budget has no --backup and the game several seats, else 0.",
-	"rate_warm":  "Learning rate of the warm start. Default: 0.001.",
-	"imitate":    "Weight of the baseline evaluator's opinion in the targets of the warm start. Default: 0.5.",
-	"others":     "Choices not made that are learned as well in the warm start. Default: 2.",
-	"lambda":     "λ of the returns, 0 to 1. Default: 0.9, for one seat 0.5.",
-	"rate":       "Learning rate after the warm start, without an actor. Default: 0.0002, for one seat 0.001.",
-	"rate_end":   "Learning rate at the end. Default: 0.00001, for one seat 0.00002.",
-	"deep":       "Share of the budget, the last, in which games are played two plies deep. Default: 0.",
-	"deep_width": "First choices searched two plies deep with --backup and --deep; in Dropblox the width of the search that plays. Default: 8 with --backup, else 4, in Dropblox 6.",
+	"rate_warm": "Learning rate of the warm start. Default: 0.001.",
+	"imitate":   "Weight of the baseline evaluator's opinion in the targets of the warm start. Default: 0.5.",
+	"others":    "Choices not made that are learned as well in the warm start. Default: 2.",
+	"lambda":    "λ of the returns, 0 to 1. Default: 0.9, for one seat 0.5.",
+	"rate":      "Learning rate after the warm start, without an actor. Default: 0.0002, for one seat 0.001.",
+	"rate_end":  "Learning rate at the end. Default: 0.00001, for one seat 0.00002.",
+	"deep":      "Share of the budget, the last, in which games are played two plies deep. Default: 0.",
+	"deep_width": "First choices searched two plies deep with --backup and --deep; in Dropblox the width of the search. " +
+		"Default: 8 with --backup, else 4, in Dropblox 6.",
 
 	"temperature":    "Of the softmax that the actor draws its choices from; the lower, the greedier. Default: 0.05.",
 	"step":           "How far an advantage moves the actor. Default: 1.",

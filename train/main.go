@@ -1,9 +1,9 @@
-// Command train teaches a value net to play.
+// Command train trains nets that evaluate positions and choices.
 //
-//	go run ./train selfplay blockbattle    play, fit, gate, again
+//	go run ./train selfplay blockbattle    train a net by self-play
 //	go run ./train fit FILE...             fit a net to recorded games
-//	go run ./train gate A B                let two players meet in pairs of games
-//	go run ./train export blockbattle      a net as a contest bot in one source file
+//	go run ./train gate A B                play two agents against each other
+//	go run ./train export blockbattle      write a net as a contest bot in one source file
 package main
 
 import (
@@ -22,7 +22,7 @@ import (
 type program struct {
 	Selfplay selfplayCmd `cmd:"" help:"Train a net by self-play."`
 	Fit      fit         `cmd:"" help:"Fit a net to recorded games."`
-	Gate     gate        `cmd:"" help:"Let two players meet in pairs of games and say which is better."`
+	Gate     gate        `cmd:"" help:"Play two agents against each other in pairs of games and report which is better."`
 	Export   export      `cmd:"" help:"Write a net as a contest bot in one source file."`
 }
 
@@ -31,7 +31,7 @@ func main() {
 	defer stop()
 	var p program
 	k := kong.Parse(&p, kong.Name("train"), kong.UsageOnError(), kong.BindTo(ctx, (*context.Context)(nil)), helps,
-		kong.Description("Teach a value net to play. Every command takes --help."))
+		kong.Description("Train nets by self-play or from records. Every command takes --help."))
 	err := k.Run()
 	stop()
 	if err != nil {
@@ -49,7 +49,7 @@ func subject(name string) (*task.Game, error) {
 	return task.Of(g)
 }
 
-// errSolo refuses what is for games with a result.
+// errSolo refuses a command that is for games of several seats.
 func errSolo(g *task.Game) error {
 	return fmt.Errorf("%[1]s has one seat: train it with train selfplay %[1]s, "+
 		"compare agents with agents arena %[1]s --a AGENT --b AGENT", g.Rules.Name)

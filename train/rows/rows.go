@@ -1,5 +1,5 @@
-// Package rows holds rows to learn from: the features of afterstates with a chance of
-// winning as the target of each. It also makes them of recorded games.
+// Package rows holds training rows: features of afterstates and a target for each. It also
+// makes rows from recorded games, with the result as the target.
 package rows
 
 import (
@@ -30,14 +30,14 @@ func (s *Rows) Row(i int) []float32 {
 // Cut keeps the first n rows.
 func (s *Rows) Cut(n int) { s.X, s.Y = s.X[:n*len(s.Game.Features)], s.Y[:n] }
 
-// A Fitter takes one step on a batch at a learning rate and returns its loss; see
-// value.Trainer.
+// A Fitter takes one step on a batch at a learning rate and returns its loss, as
+// trainer.Trainer does.
 type Fitter interface {
 	Fit(x, y []float32, rate float64) (float64, error)
 }
 
-// Pass fits all rows once in random order, half of them mirrored where the game has
-// mirror images, and returns the mean loss, 0 for no rows.
+// Pass fits all rows once in random order and returns the mean loss, 0 for no rows. It mirrors
+// half of the rows if the game has mirror images.
 func (s *Rows) Pass(t Fitter, r *rand.Rand, batch int, rate float64) (float64, error) {
 	s.order = s.order[:0]
 	for i := range s.Y {

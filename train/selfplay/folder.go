@@ -76,8 +76,9 @@ func (f *Folder) Close() error {
 // Summary tells what a run has done and where its files are.
 func (f *Folder) Summary() string {
 	c := f.run.Counts
-	return fmt.Sprintf("%d games, %d choices, %d evaluations in %v of training and %v of gates\nthe best net: %s\nthe curve:    %s\n",
-		c.Games, c.Moves, c.Visited, c.Spent.Round(time.Second), c.Gating.Round(time.Second), f.path(BestFile), f.path(CurveFile))
+	return fmt.Sprintf("%d games, %d choices, %d evaluations in %v of training and %v of gates\n"+
+		"the best net: %s\nthe curve:    %s\n", c.Games, c.Moves, c.Visited,
+		c.Spent.Round(time.Second), c.Gating.Round(time.Second), f.path(BestFile), f.path(CurveFile))
 }
 
 func (f *Folder) path(name string) string { return filepath.Join(f.dir, name) }

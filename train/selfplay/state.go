@@ -108,7 +108,8 @@ func resume(g *task.Game, data []byte, workers int, open func(*State) (Algorithm
 		return nil, err
 	}
 	if game != g.Rules.Name || rules != g.Rules.Rules {
-		return nil, fmt.Errorf("a run of %s, rules version %d, not of %s, version %d", game, rules, g.Rules.Name, g.Rules.Rules)
+		return nil, fmt.Errorf("a run of %s, rules version %d; want %s, version %d",
+			game, rules, g.Rules.Name, g.Rules.Rules)
 	}
 	a, o, err := open(s)
 	if err != nil {
@@ -139,12 +140,12 @@ func (r *Run) restore(s *State) error {
 	old := struct { // the count of evaluations, as some states name it
 		Seen uint64 `json:"seen"`
 	}{}
-	into := map[string]any{"curve": &r.Curve, "losses": &r.Losses, "slots": &slots}
-	if err := errors.Join(s.getAll(into), s.getAll(map[string]any{"counts": &r.Counts}), s.getAll(map[string]any{"counts": &old})); err != nil {
+	into := map[string]any{"counts": &r.Counts, "curve": &r.Curve, "losses": &r.Losses, "slots": &slots}
+	_, err := s.Get("counts", &old)
+	if err := errors.Join(err, s.getAll(into)); err != nil {
 		return err
 	}
 	r.Counts.Visited += old.Seen
-	var err error
 	if r.Best, err = s.Net(bestPrefix, r.Options.Sizes(r.Game)); err != nil {
 		return err
 	}

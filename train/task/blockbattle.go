@@ -18,8 +18,7 @@ var BlockBattle = merge(New(blockbattle.Game, blockbattlebot.Entry), Game{
 	Start:  startBlockBattle,
 })
 
-// worthInBlockBattle counts the points this choice brought and no older ones, which no
-// feature tells.
+// worthInBlockBattle counts the points of this choice only. No feature shows older ones.
 func worthInBlockBattle() func(before, after env.State, seat int) float32 {
 	hand, states, out := blockbattlebot.NewHand(), []env.State{new(blockbattle.State)}, make([]float32, 1)
 	s := states[0].(*blockbattle.State)
@@ -34,8 +33,8 @@ func worthInBlockBattle() func(before, after env.State, seat int) float32 {
 	}
 }
 
-// damageBlockBattle moves the clock on by up to nine solid rows and puts garbage rows and
-// rubbish, up to a little over half of the room left, on each board on its own.
+// damageBlockBattle advances the clock by up to nine solid rows and fills up to a little over
+// half of each board's remaining rows with garbage rows and random cells.
 func damageBlockBattle(state env.State, r *env.Rand) {
 	s := state.(*blockbattle.State)
 	solid := below(r, 10)
@@ -50,7 +49,7 @@ func damageBlockBattle(state env.State, r *env.Rand) {
 		garbage := below(r, rows+1)
 		for k := range rows {
 			y := blockbattle.Height - solid - 1 - k
-			holes := 1 + k&1 // garbage rows have one and two by turns
+			holes := 1 + k&1 // garbage rows alternate between one and two
 			if k >= garbage {
 				holes = 2 + below(r, 6)
 			}
@@ -64,8 +63,8 @@ func damageBlockBattle(state env.State, r *env.Rand) {
 	}
 }
 
-// mirrorBlockBattle is mirrorColumns, where what fits S and J also fits Z and L in the
-// mirror. The bumps stay, though of several lowest columns they pass over the leftmost.
+// mirrorBlockBattle is mirrorColumns, and exchanges the features of S and Z and of J and L.
+// It leaves the bumps alone, though they skip the leftmost of several lowest columns.
 func mirrorBlockBattle() func([]float32) {
 	columns := mirrorColumns(blockbattlebot.FeatureNames, blockbattle.Width)
 	index := map[string]int{}

@@ -5,9 +5,8 @@ import (
 	"blockyard/agents/mlp"
 )
 
-// handTerms are the evaluator's terms as features: the feature, what its weight is a sum
-// of, and how much of the term one of the feature is. Points count as rows sent, 3 each,
-// and what is over.
+// handTerms are the evaluator's terms as features: the feature, the term's weight, and how
+// much of the term one of the feature is. Points count as rows sent, 3 each, and the rest.
 var handTerms = []handTerm{
 	{"own holes", bot.Tuned[bot.Holes], 8},
 	{"own covers", bot.Tuned[bot.Covers], 10},
@@ -38,8 +37,8 @@ var handTerms = []handTerm{
 	{"own exposure squared", bot.Tuned[bot.Exposed], 50},
 }
 
-// startBlockBattle is the hand-tuned evaluator as a net: within one decision, its values
-// differ as the evaluator's do, times handUnit (but for combos past 8).
+// startBlockBattle is the baseline evaluator as a net: within one decision, its values
+// differ as the evaluator's do, times handUnit, except for combos beyond 8.
 func startBlockBattle(hidden int, seed uint64) (*mlp.Net, error) {
 	return startAsHand(bot.FeatureNames, handTerms, hidden, seed)
 }

@@ -8,7 +8,7 @@ import (
 	"blockyard/env/blocking"
 )
 
-// Blocking is the game for two to four seats; one net serves all, and gates are games for two.
+// Blocking is the game for two to four seats. One net serves all; gates are games of two.
 var Blocking = merge(New(blocking.Game, blockingbot.Entry), Game{
 	Worth:  worthInBlocking,
 	Damage: scatterBlocking,
@@ -24,8 +24,8 @@ func worthInBlocking() func(before, after env.State, seat int) float32 {
 	}
 }
 
-// chanceInBlocking is half the result and half a squashed margin, which tells more of a
-// game than who won it: ten squares ahead are 0.96, one is 0.79.
+// chanceInBlocking is half the result and half a sigmoid of the margin, which says more about
+// a game than its winner: ten squares ahead give 0.96, one square 0.79.
 func chanceInBlocking(state env.State, seat int) float32 {
 	s := state.(*blocking.State)
 	best := math.Inf(-1)
@@ -38,8 +38,8 @@ func chanceInBlocking(state env.State, seat int) float32 {
 	return float32(margin)/2 + (1+s.Result(seat))/4
 }
 
-// scatterBlocking makes it a game for three or four in two of five cases, and lets the seats
-// place up to eight pieces at random, more often few.
+// scatterBlocking makes two of five games ones of three or four seats, and has the seats place
+// up to eight pieces at random, more often few.
 func scatterBlocking(state env.State, r *env.Rand) {
 	s := state.(*blocking.State)
 	s.Seats = [...]uint8{2, 2, 2, 3, 4}[below(r, 5)]

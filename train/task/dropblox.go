@@ -9,18 +9,18 @@ import (
 	"blockyard/env/dropblox"
 )
 
-// Dropblox is learnt from the plans of a narrow beam: what a board is worth to a
-// player that looks one block ahead is not what it is worth to one that looks six.
+// Dropblox is trained on the plans of a narrow beam search: a board is worth something else
+// to a search of one block than to one of six.
 var Dropblox = merge(New(dropblox.Game, dropbloxbot.Entry), Game{
 	Damage: raiseDropblox,
 	Mirror: mirrorColumns(dropbloxbot.FeatureNames, dropblox.Cols),
 	Solo: &Solo{
-		Rules: dropblox.Game, Discount: 1, Unit: dropbloxbot.Unit,
+		Discount: 1, Unit: dropbloxbot.Unit,
 		Planner: func(net *mlp.Net, width int) Planner { return newDropbloxPlanner(net, width) },
 	},
 })
 
-// A dropbloxPlanner plans for all blocks that are known.
+// A dropbloxPlanner plans for all known blocks.
 type dropbloxPlanner struct {
 	beam  *dropbloxbot.Beam
 	width int
@@ -32,7 +32,7 @@ func newDropbloxPlanner(net *mlp.Net, width int) *dropbloxPlanner {
 	}
 	r, err := dropbloxbot.NewLearned(net)
 	if err != nil {
-		panic(err) // the trainer makes nets of these features alone
+		panic(err) // the trainer only makes nets over these features
 	}
 	return &dropbloxPlanner{dropbloxbot.NewBeam(r), width}
 }
@@ -51,8 +51,8 @@ func (p *dropbloxPlanner) Plan(s env.State, x []float32) (env.Action, int, bool)
 	return at.Action(), int(leaf.Points), true
 }
 
-// raiseDropblox begins a game where blocks grow: at a score of 250 to 649, with blocks drawn
-// at it, on up to 12 rows that lack a few squares each.
+// raiseDropblox starts at a score of 250 to 649, where blocks grow, with blocks drawn for that
+// score, on up to 12 rows that lack a few squares each.
 func raiseDropblox(state env.State, r *env.Rand) {
 	s := state.(*dropblox.State)
 	s.Points = int32(250 + below(r, 400))

@@ -29,42 +29,40 @@ type Game struct {
 	Hand func() search.Evaluator
 	// Learned creates the evaluator that plays by a network.
 	Learned func(*mlp.Net) (search.Evaluator, error)
-	// Worth, if set, makes a function that says what the hand-tuned evaluator makes of
-	// after, reached from before by a choice of seat: seat's worth less the opponent's,
-	// as a number that depends on nothing the features cannot show. Nets imitate it
-	// before they learn from results.
+	// Worth, if set, makes a function that returns the baseline evaluator's worth of after,
+	// reached from before by a choice of seat: seat's worth less the opponent's, from nothing
+	// that the features cannot show. The warm start imitates it.
 	Worth func() func(before, after env.State, seat int) float32
-	// Chance, if set, is what a seat learns from a finished game, 0 to 1; else it is its
-	// Result on that scale.
+	// Chance, if set, is the target that a finished game gives a seat, 0 to 1. By default it
+	// is the seat's Result on that scale.
 	Chance func(s env.State, seat int) float32
-	// Damage turns a fresh position into a late or a hard one; r is its only source of
-	// chance. The position stays one that Check accepts and that is not over.
+	// Damage turns a fresh position into a late or a hard one, at random by r alone. Check
+	// accepts the position, and its game is not over.
 	Damage func(s env.State, r *env.Rand)
-	// Mirror, if set, turns a row of features into that of the position's mirror image,
-	// which is worth the same.
+	// Mirror, if set, turns a row of features into that of the mirror image of the position,
+	// which has the same value.
 	Mirror func(row []float32)
-	// Outcomes is how many draws, equally likely, a third ply tells apart.
+	// Outcomes is how many equally likely draws a search of three plies enumerates.
 	Outcomes int
-	// Start, if set, makes a net of one hidden layer that prefers as Hand does, its other
-	// units random by seed.
+	// Start, if set, makes a net of one hidden layer with the preferences of Hand. Its other
+	// units are random by seed.
 	Start func(hidden int, seed uint64) (*mlp.Net, error)
-	// Solo, if set, is what a game of one seat is learnt by instead of results. Then Hand,
-	// Learned, Worth, Chance and Start may be missing.
+	// Solo, if set, replaces results in a game of one seat. Then Hand, Learned, Worth, Chance
+	// and Start may be missing.
 	Solo *Solo
 }
 
-// A Solo says what the choices of a game of one seat earn.
+// A Solo says what rewards the choices of a game of one seat bring.
 type Solo struct {
-	Rules    *env.Game // what is played to learn, the game or a variant of it
-	Discount float64   // of what a choice later brings
-	Unit     float64   // worth of a point of Score
-	// Planner, if set, makes the player that is learnt from, instead of the greedy choice;
-	// of no net the hand-tuned one. The wider, the more plans it compares.
+	Discount float64 // per choice
+	Unit     float64 // reward of a point of Score
+	// Planner, if set, makes the policy that replaces greedy choices in training; by the
+	// baseline evaluator if net is nil. A wider planner compares more plans.
 	Planner func(net *mlp.Net, width int) Planner
 }
 
-// A Planner is a player that looks ahead by a net. Values are then learnt of the positions
-// that its plans lead to, which are those that it judges.
+// A Planner is a policy that searches by a net. Training then learns the values of the
+// positions in which its plans end, because these are what it evaluates.
 type Planner interface {
 	// Plan returns what to choose in s. It writes the features of the position where the
 	// plan ends to x and returns the points there; ok is false, and x untouched, if every

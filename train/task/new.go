@@ -13,7 +13,7 @@ import (
 	"blockyard/env/games"
 )
 
-// ErrNone is wrapped where a game cannot be trained.
+// ErrNone is wrapped if a game cannot be trained.
 var ErrNone = errors.New("there is nothing to train for this game")
 
 // tuned are the games with more than New gives them.
@@ -71,7 +71,7 @@ func New(g *env.Game, e *entry.Entry) *Game {
 		Damage: func(env.State, *env.Rand) {},
 	}
 	if g.MaxSeats == 1 {
-		t.Solo = &Solo{Rules: g, Discount: 0.99, Unit: 0.01}
+		t.Solo = &Solo{Discount: 0.99, Unit: 0.01}
 	}
 	return t
 }

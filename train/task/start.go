@@ -7,10 +7,10 @@ import (
 	"blockyard/agents/mlp"
 )
 
-// handUnit is what one of a hand-tuned evaluator's units counts in a net that is it.
+// handUnit is the output of a net for one unit of the baseline evaluator that it stands for.
 const handUnit = 0.01
 
-// A handTerm is a term of a hand-tuned evaluator as a feature of the net.
+// A handTerm is a term of a baseline evaluator as a feature of the net.
 type handTerm struct {
 	feature string
 	weight  float32 // of the term
@@ -18,8 +18,8 @@ type handTerm struct {
 }
 
 // startAsHand is the sum of terms, times handUnit, as a net of one hidden layer over
-// features: two units carry the sum and its negative, of which the leaky ReLUs leave 1 and
-// 0.01 either way; the others have random weights of seed and do not count yet.
+// features. Two units carry the sum and its negative, because leaky ReLUs pass 1 or 0.01 of
+// either. The others have random weights by seed and do not count yet.
 func startAsHand(features []string, terms []handTerm, hidden int, seed uint64) (*mlp.Net, error) {
 	if hidden < 2 {
 		return nil, fmt.Errorf("a hidden layer of %d, want at least 2 to hold the hand-tuned evaluator", hidden)

@@ -16,8 +16,8 @@ var TetrisDuel = merge(New(tetrisduel.Game, tetrisduelbot.Entry), Game{
 	Start:  startTetrisDuel,
 })
 
-// worthInTetrisDuel is the hand-tuned evaluator's worth: one seat's is the other's loss, and
-// the features show all it reads.
+// worthInTetrisDuel is the baseline evaluator's worth: a gain for one seat is the other's loss,
+// and the features show everything it reads.
 func worthInTetrisDuel() func(before, after env.State, seat int) float32 {
 	hand, states, out := tetrisduelbot.NewHand(), make([]env.State, 1), make([]float32, 1)
 	return func(_, after env.State, seat int) float32 {
@@ -27,8 +27,8 @@ func worthInTetrisDuel() func(before, after env.State, seat int) float32 {
 	}
 }
 
-// damageTetrisDuel moves the clock on to any half-turn, shares out points, and fills the
-// middle and some rows of each end with rows that lack a few cells.
+// damageTetrisDuel advances the clock to any half-turn, gives both seats points, and fills the
+// middle and some rows at each end except for a few cells per row.
 func damageTetrisDuel(state env.State, r *env.Rand) {
 	s := state.(*tetrisduel.State)
 	fresh := *s
@@ -57,8 +57,7 @@ func damageTetrisDuel(state env.State, r *env.Rand) {
 	}
 }
 
-// mirrorDuel is mirrorColumns, where mirrored blocks change their kinds too: J and L, S and
-// Z.
+// mirrorDuel is mirrorColumns, and exchanges the block kinds J and L, and S and Z.
 func mirrorDuel() func([]float32) {
 	columns := mirrorColumns(tetrisduelbot.FeatureNames, tetrisduel.Width)
 	index := map[string]int{}

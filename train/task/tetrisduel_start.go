@@ -5,8 +5,8 @@ import (
 	bot "blockyard/agents/tetrisduelbot"
 )
 
-// duelBoard are the terms of the board, which a seat has more of than the opponent: of the
-// two halves the feature, the term's weight and how much of the term one of it is.
+// duelBoard are the terms of the board. The evaluator takes the difference of the two
+// seats' halves, so that each term stands for two features.
 var duelBoard = []handTerm{
 	{"holes", bot.Tuned[bot.Holes], 10},
 	{"covers", bot.Tuned[bot.Covers], 10},
@@ -38,9 +38,9 @@ var duelPromise = []handTerm{
 	{"combo", bot.Tuned[bot.Carry], 5},
 }
 
-// startTetrisDuel is the hand-tuned evaluator as a net: its values are the evaluator's times
-// handUnit, and times what the lead counts more than the rest over the last half-turns (but
-// for leads past what the features tell).
+// startTetrisDuel is the baseline evaluator as a net: its values are the evaluator's times
+// handUnit, except for the growing weight of the lead in the last half-turns and for leads
+// beyond the range of the features.
 func startTetrisDuel(hidden int, seed uint64) (*mlp.Net, error) {
 	terms := duelPromise
 	for _, t := range duelBoard {

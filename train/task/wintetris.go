@@ -6,15 +6,14 @@ import (
 	"blockyard/env/wintetris"
 )
 
-// WinTetris is learnt by lines, with the clock's obstacles on the way of every piece.
+// WinTetris is trained on lines, with the clock's obstacles in the way of every piece.
 var WinTetris = merge(New(wintetris.Game, wintetrisbot.Entry), Game{
 	Damage: litterWinTetris,
-	Solo:   &Solo{Rules: wintetris.Game, Discount: wintetrisbot.Discount, Unit: wintetrisbot.Unit},
+	Solo:   &Solo{Discount: wintetrisbot.Discount, Unit: wintetrisbot.Unit},
 })
 
-// litterWinTetris fills up to 13 rows, each but for a few cells, or none, and lets up to 15
-// pieces come down anywhere: towers, shafts and overhangs that a net never builds as long as
-// it knows no better.
+// litterWinTetris fills up to 13 rows except for a few cells each, or no rows, and drops up to
+// 15 pieces anywhere. That makes towers, shafts and overhangs, which a net does not build itself.
 func litterWinTetris(state env.State, r *env.Rand) {
 	s := state.(*wintetris.State)
 	gaps := 1 + below(r, 4)
@@ -26,7 +25,7 @@ func litterWinTetris(state env.State, r *env.Rand) {
 		s.Field[y] = row
 	}
 	var legal []env.Action
-	from := below(r, 6) // where above 0, they come down near each other, so that towers grow
+	from := below(r, 6) // above 0: pieces come down near each other, so that towers grow
 	for n := 1 + below(r, 15); n > 0; n-- {
 		legal = s.Legal(0, legal[:0])
 		next := *s
@@ -39,7 +38,7 @@ func litterWinTetris(state env.State, r *env.Rand) {
 	s.Lines, s.Points, s.Pieces, s.Ticks, s.Blocked = 0, 0, 0, 0, 0
 }
 
-// place draws one of n places: any, or, where from is above 0, one of a stretch of them.
+// place draws one of n places: any if from is 0, else one of the six from there on.
 func place(r *env.Rand, n, from int) int {
 	if from == 0 || n < 12 {
 		return below(r, n)

@@ -30,15 +30,15 @@ func (a *adam) Step(model []gorgonia.ValueGrad) error {
 	for i, node := range model {
 		w, ok := node.Value().Data().([]float32)
 		if !ok {
-			return fmt.Errorf("value: weights %d are %T", i, node.Value().Data())
+			return fmt.Errorf("trainer: weights %d are %T", i, node.Value().Data())
 		}
 		grad, err := node.Grad()
 		if err != nil {
-			return fmt.Errorf("value: gradient %d: %w", i, err)
+			return fmt.Errorf("trainer: gradient %d: %w", i, err)
 		}
 		g, ok := grad.Data().([]float32)
 		if !ok || len(g) != len(w) || len(a.m[i]) != len(w) || len(a.v[i]) != len(w) {
-			return fmt.Errorf("value: gradient %d does not fit %d weights", i, len(w))
+			return fmt.Errorf("trainer: gradient %d does not fit %d weights", i, len(w))
 		}
 		update(w, g, a.m[i], a.v[i], rate, float32(c2))
 	}

@@ -8,7 +8,7 @@ import (
 	"gorgonia.org/gorgonia"
 )
 
-// A BLAS is gonum's, but for Sgemm on machines with AVX2 and FMA.
+// A BLAS is gonum's, except for Sgemm on machines with AVX2 and FMA.
 type BLAS struct{ gonum.Implementation }
 
 // useOnce makes gorgonia multiply with BLAS.
@@ -22,8 +22,10 @@ var panels = sync.Pool{New: func() any { return new([]float32) }}
 
 // Sgemm is C = alpha·op(A)·op(B) + beta·C, row-major, op being the transpose where asked:
 // op(A) is m×k, op(B) k×n, C m×n.
-func (b BLAS) Sgemm(tA, tB blas.Transpose, m, n, k int, alpha float32, a []float32, lda int, bb []float32, ldb int, beta float32, c []float32, ldc int) {
-	if !hasFMA || m == 0 || n == 0 || k == 0 || !fits(tA, m, k, a, lda) || !fits(tB, k, n, bb, ldb) || ldc < n || len(c) < (m-1)*ldc+n {
+func (b BLAS) Sgemm(tA, tB blas.Transpose, m, n, k int, alpha float32, a []float32, lda int, bb []float32, ldb int,
+	beta float32, c []float32, ldc int) {
+	empty := m == 0 || n == 0 || k == 0
+	if !hasFMA || empty || !fits(tA, m, k, a, lda) || !fits(tB, k, n, bb, ldb) || ldc < n || len(c) < (m-1)*ldc+n {
 		b.Implementation.Sgemm(tA, tB, m, n, k, alpha, a, lda, bb, ldb, beta, c, ldc)
 		return
 	}

@@ -1,6 +1,6 @@
-// Package trainer trains a value net with gorgonia and hands it over as a mlp.Net. It
-// is the only package that imports gorgonia: the graph is built once, run batch by
-// batch, and never asked for a value in play.
+// Package trainer trains a net with gorgonia and returns it as a mlp.Net. It is the only
+// package that imports gorgonia. The graph is built once and run batch by batch; games are
+// played by mlp.Net, which is much faster.
 //
 //	graph.go   the graph: layers, loss, gradients
 //	net.go     Trainer: one batch at a time, weights out, state in and out

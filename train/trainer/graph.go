@@ -36,7 +36,7 @@ func column(g *G.ExprGraph, name string, rows, cols int, memory []float32) *G.No
 func build(sizes []int, batch int, loss Loss, weights [][]float32) (r *graph, err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			err = fmt.Errorf("value: graph of %v: %v", sizes, p)
+			err = fmt.Errorf("trainer: graph of %v: %v", sizes, p)
 		}
 	}()
 	g := G.NewGraph()
@@ -60,13 +60,13 @@ func build(sizes []int, batch int, loss Loss, weights [][]float32) (r *graph, er
 	case Square:
 		l = G.Must(G.Square(G.Must(G.Sub(h, y))))
 	default:
-		return nil, fmt.Errorf("value: no loss named %q", loss)
+		return nil, fmt.Errorf("trainer: no loss named %q", loss)
 	}
 	cost := G.Must(G.Sum(G.Must(G.HadamardProd(share, l))))
 	G.Read(cost, &r.cost)
 	G.Read(h, &r.out)
 	if _, err = G.Grad(cost, r.weights...); err != nil {
-		return nil, fmt.Errorf("value: gradients of %v: %w", sizes, err)
+		return nil, fmt.Errorf("trainer: gradients of %v: %w", sizes, err)
 	}
 	r.vm = G.NewTapeMachine(g, G.BindDualValues(r.weights...))
 	return r, nil

@@ -35,11 +35,11 @@ func New(c Config) (*Trainer, error) {
 		c.Loss = Logistic
 	}
 	if len(c.Sizes) < 2 || c.Sizes[len(c.Sizes)-1] != 1 || c.Batch < 1 {
-		return nil, fmt.Errorf("value: sizes %v and batches of %d, want at least two sizes, the last 1", c.Sizes, c.Batch)
+		return nil, fmt.Errorf("trainer: sizes %v and batches of %d, want at least two sizes, the last 1", c.Sizes, c.Batch)
 	}
 	for _, s := range c.Sizes {
 		if s < 1 {
-			return nil, fmt.Errorf("value: sizes %v", c.Sizes)
+			return nil, fmt.Errorf("trainer: sizes %v", c.Sizes)
 		}
 	}
 	useOnce()
@@ -80,7 +80,7 @@ func (t *Trainer) Fit(x, y []float32, rate float64) (float64, error) {
 	}
 	cost := float64(t.graph.cost.Data().(float32))
 	if math.IsNaN(cost) || math.IsInf(cost, 0) {
-		return 0, errors.New("value: the loss is no longer a finite number")
+		return 0, errors.New("trainer: the loss is no longer a finite number")
 	}
 	t.adam.rate = rate
 	err := t.adam.Step(t.model)
@@ -109,7 +109,7 @@ func (t *Trainer) Gradients(x, y []float32) (float64, [][]float32, error) {
 	for _, n := range t.graph.weights {
 		g, err := n.Grad()
 		if err != nil {
-			return 0, nil, fmt.Errorf("value: %w", err)
+			return 0, nil, fmt.Errorf("trainer: %w", err)
 		}
 		all = append(all, append([]float32(nil), g.Data().([]float32)...))
 	}
@@ -123,7 +123,7 @@ func (t *Trainer) Gradients(x, y []float32) (float64, [][]float32, error) {
 func (t *Trainer) run(x, y []float32) error {
 	g, in, rows := t.graph, t.config.Sizes[0], len(y)
 	if rows < 1 || rows > t.config.Batch || len(x) != rows*in {
-		return fmt.Errorf("value: %d targets and %d inputs, want up to %d rows of %d", rows, len(x), t.config.Batch, in)
+		return fmt.Errorf("trainer: %d targets and %d inputs, want up to %d rows of %d", rows, len(x), t.config.Batch, in)
 	}
 	clear(g.x[copy(g.x, x):])
 	clear(g.y[copy(g.y, y):])
@@ -134,7 +134,7 @@ func (t *Trainer) run(x, y []float32) error {
 		}
 	}
 	if err := g.vm.RunAll(); err != nil {
-		return fmt.Errorf("value: %w", err)
+		return fmt.Errorf("trainer: %w", err)
 	}
 	return nil
 }
@@ -143,7 +143,7 @@ func (t *Trainer) clearGradients() error {
 	for _, n := range t.graph.weights {
 		g, err := n.Grad()
 		if err != nil {
-			return fmt.Errorf("value: %w", err)
+			return fmt.Errorf("trainer: %w", err)
 		}
 		clear(g.Data().([]float32))
 	}
@@ -166,11 +166,11 @@ func (t *Trainer) Net() (*mlp.Net, error) {
 func (t *Trainer) SetNet(n *mlp.Net) error {
 	layers := n.Layers()
 	if len(layers) != len(t.config.Sizes)-1 {
-		return fmt.Errorf("value: a net of %d layers, want sizes %v", len(layers), t.config.Sizes)
+		return fmt.Errorf("trainer: a net of %d layers, want sizes %v", len(layers), t.config.Sizes)
 	}
 	for i, l := range layers {
 		if l.In != t.config.Sizes[i] || l.Out != t.config.Sizes[i+1] {
-			return fmt.Errorf("value: layer %d is %d to %d, want sizes %v", i, l.In, l.Out, t.config.Sizes)
+			return fmt.Errorf("trainer: layer %d is %d to %d, want sizes %v", i, l.In, l.Out, t.config.Sizes)
 		}
 	}
 	for i, l := range layers {

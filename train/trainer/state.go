@@ -12,7 +12,8 @@ func (t *Trainer) State() ([]mlp.Tensor, int) {
 	var all []mlp.Tensor
 	add := func(kind string, data [][]float32) {
 		for i, d := range data {
-			all = append(all, mlp.Tensor{Name: fmt.Sprintf("%s.%d", kind, i), Shape: []int{len(d)}, Data: append([]float32(nil), d...)})
+			name := fmt.Sprintf("%s.%d", kind, i)
+			all = append(all, mlp.Tensor{Name: name, Shape: []int{len(d)}, Data: append([]float32(nil), d...)})
 		}
 	}
 	add("weights", t.weights)
@@ -32,7 +33,7 @@ func (t *Trainer) SetState(tensors []mlp.Tensor, steps int) error {
 			name := fmt.Sprintf("%s.%d", kind, i)
 			from, ok := byName[name]
 			if !ok || len(from) != len(d) {
-				return fmt.Errorf("value: the state has %d numbers as %s, want %d", len(from), name, len(d))
+				return fmt.Errorf("trainer: the state has %d numbers as %s, want %d", len(from), name, len(d))
 			}
 			copy(d, from)
 		}

@@ -88,7 +88,8 @@ func (a algorithm) learner(r *selfplay.Run, from *mlp.Net) (*Learner, error) {
 		return nil, err
 	}
 	v.Computed = true // as in runs that were saved before
-	return &Learner{Value: v, config: a.config, run: r, steps: make([]steps, len(r.Slots)), points: make([]int, len(r.Slots))}, nil
+	n := len(r.Slots)
+	return &Learner{Value: v, config: a.config, run: r, steps: make([]steps, n), points: make([]int, n)}, nil
 }
 
 // Restore implements selfplay.Algorithm.
