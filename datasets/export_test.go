@@ -31,7 +31,7 @@ func TestExportChoosesGames(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "out")
 	status, _, errs := call("export", "--parquet", dir, mixed)
 	require.Equal(t, 1, status)
-	require.Contains(t, errs, mixed+":2: a game of wintetris:instant among those of wintetris")
+	require.Contains(t, errs, mixed+":2: a record of wintetris:instant, want wintetris")
 	require.NoFileExists(t, dir)
 	status, out, errs := call("export", "--parquet", dir, "--game", "wintetris:tick", mixed)
 	require.Zero(t, status, errs)
@@ -57,7 +57,7 @@ func TestExportLeavesNothing(t *testing.T) {
 		{[]string{"--parquet", "DIR", sample, "missing.jsonl"}, "missing.jsonl"},
 		{[]string{"--parquet", "DIR", "--rows", "0", sample}, "--rows 0"},
 		{[]string{"--parquet", "DIR", "--id", "a-v0", sample}, "--id without --minari"},
-		{[]string{"--minari", "DIR", "--id", "../a-v0", sample}, "no name of a Minari dataset"},
+		{[]string{"--minari", "DIR", "--id", "../a-v0", sample}, "not the name of a Minari dataset"},
 		{[]string{"--parquet", "DIR", "--game", "chess", sample}, "chess"},
 		{[]string{"--parquet", "DIR", "-"}, "--game"},
 		{[]string{sample}, "--parquet"},

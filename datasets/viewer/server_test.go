@@ -209,7 +209,7 @@ func TestRefusals(t *testing.T) {
 	for _, path := range []string{"/../server.go", "/page/index.html", "/..%2f..%2fgo.mod", "/api", "/api/games/x"} {
 		require.Contains(t, []int{404, 405, 301, 400, 307}, c.get(path, nil), path)
 	}
-	for query, want := range map[string]string{"from=-1": "not a number from 0", "from=x": "not a number", "count=0": "from 1 to 256", "count=999": "from 1 to 256"} {
+	for query, want := range map[string]string{"from=-1": "want a number from 0", "from=x": "want a number from 0", "count=0": "from 1 to 256", "count=999": "from 1 to 256"} {
 		require.Contains(t, c.refused("/api/frames?id=blocking.jsonl:1&"+query, 400), want)
 	}
 	require.Contains(t, c.refused("/api/games?count=100000", 400), "from 1 to 500")
