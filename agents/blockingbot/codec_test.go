@@ -133,7 +133,7 @@ func TestBotAnswersWhateverItHears(t *testing.T) {
 		{"carriage returns", strings.ReplaceAll(text(start, turn), "\n", "\r\n"), ""},
 		{"blanks at line ends", strings.ReplaceAll(text(start, turn), "\n", "  \n"), ""},
 		{"no line feed at the end", strings.TrimSuffix(text(start, turn), "\n"), ""},
-		{"an odd shape", text(change(start, 5, "E 4 1 #.##"), turn), "hang together"},
+		{"an odd shape", text(change(start, 5, "E 4 1 #.##"), turn), "not connected"},
 		{"a shape twice", text(change(start, 5, "D 2 2 ###."), turn), "defined twice"},
 		{"a letter without shape", text(change(start, 5, "H 2 2 ####"), turn), "letters E have no shape"},
 		{"odd letters", text(change(start, 22, "ABCD"), turn), "A to D and 14 others"},

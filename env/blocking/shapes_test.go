@@ -69,7 +69,7 @@ func TestReadShapesRefuses(t *testing.T) {
 		line(1, "B 2 1 #?"):                `'?'`,
 		line(1, "B 2 1 .."):                "0 squares",
 		line(1, "B 3 2 ######"):            "6 squares",
-		line(1, "B 3 1 #.#"):               "hang together",
+		line(1, "B 3 1 #.#"):               "not connected",
 		line(1, "V 1 1 #"):                 `no letter "V"`,
 		line(1, "b 1 1 #"):                 `no letter "b"`,
 		line(1, "B one 1 #"):               "want letter cols rows string",

@@ -6,20 +6,20 @@ import "fmt"
 const (
 	Rows    = 33
 	Cols    = 12
-	Hidden  = 9 // rows on top that people are not shown
+	Hidden  = 9 // rows at the top that viewers do not show
 	MaxSize = 10
-	Known   = 6 // blocks the player knows: the one in play and the preview
+	Known   = 6 // blocks that the player knows: the one in play and the preview
 	Preview = Known - 1
 	Types   = 12678
 )
 
-// A Cell is a row and a column, or the way from one square to another.
+// A Cell is a row and a column, or the difference of two such.
 type Cell struct{ I, J int8 }
 
 // Turned returns c after a quarter turn clockwise (rules §3).
 func (c Cell) Turned() Cell { return Cell{c.J, -c.I} }
 
-// A Block is a block where it appears: 1 to MaxSize squares at Center + Offsets[:Size].
+// A Block is a block in a place: 1 to MaxSize squares at Center + Offsets[:Size].
 type Block struct {
 	Type    int32 // 0..12677
 	Size    int8
@@ -27,10 +27,10 @@ type Block struct {
 	Offsets [MaxSize]Cell // in the table's order; Cell{} after Size
 }
 
-// Cells returns the offsets in use.
+// Cells returns the offsets of the block's squares.
 func (b *Block) Cells() []Cell { return b.Offsets[:b.Size] }
 
-// drawn is the blocks of up to five squares, turned as they appear (rules §5).
+// drawn holds the blocks of up to five squares, turned as they appear (rules §5).
 var drawn = [...][]Cell{
 	{{0, 0}},
 	{{0, 0}, {-1, 0}},
@@ -63,13 +63,13 @@ var drawn = [...][]Cell{
 	{{0, 0}, {0, -1}, {0, 1}, {-1, 1}, {1, -1}},
 }
 
-// limits is how many types there are of up to 5, 6, … 10 squares (rules §6.2).
+// limits holds the numbers of types of up to 5, 6, … 10 squares (rules §6.2).
 var limits = [6]int{29, 89, 285, 989, 3489, Types}
 
-// outlines is the table from type 29 on.
+// outlines holds the types from 29 on.
 var outlines = growAll()
 
-// BlockOf returns the block of a type, 0 ≤ t < Types, where it appears.
+// BlockOf returns the block of type t, 0 ≤ t < Types, where it appears.
 func BlockOf(t int) Block {
 	b := Block{Type: int32(t)}
 	if t < len(drawn) {
@@ -90,7 +90,7 @@ func BlockOf(t int) Block {
 	return b
 }
 
-// SizeOf returns how many squares blocks of type t have.
+// SizeOf returns the number of squares of blocks of type t.
 func SizeOf(t int) int {
 	if t < len(drawn) {
 		return len(drawn[t])
@@ -102,7 +102,7 @@ func SizeOf(t int) int {
 	return size
 }
 
-// String names the block for people: its type and a picture of it as it appears.
+// String returns the block's type and a picture of it as it appears.
 func (b *Block) String() string {
 	lo, hi := Cell{MaxSize, MaxSize}, Cell{-MaxSize, -MaxSize}
 	for _, c := range b.Cells() {

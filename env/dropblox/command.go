@@ -1,6 +1,6 @@
 package dropblox
 
-// A Command is a word that leads a block (rules §3).
+// A Command moves or turns a block (rules §3).
 type Command uint8
 
 // The five commands.
@@ -17,7 +17,7 @@ var commandWords = [...]string{"left", "right", "up", "down", "rotate"}
 // String returns the command's word.
 func (c Command) String() string { return commandWords[c] }
 
-// ParseCommand reads a command's word, exactly.
+// ParseCommand reads the word of a command. Case and spaces matter.
 func ParseCommand(word string) (c Command, ok bool) {
 	for k, w := range commandWords {
 		if w == word {
@@ -27,8 +27,8 @@ func ParseCommand(word string) (c Command, ok bool) {
 	return 0, false
 }
 
-// Carry carries out a command on a block on a board (rules §3) and reports whether it was
-// legal; if not, the block stays as it is.
+// Carry carries out a command on a block (rules §3) and reports whether it was legal. If not, the
+// block does not change.
 func (c Command) Carry(b *Block, taken *Field) bool {
 	moved := *b
 	switch c {
@@ -63,7 +63,7 @@ func (b *Block) Fits(taken *Field) bool {
 	return true
 }
 
-// Drop moves the block down as far as it goes and returns how many rows that was.
+// Drop moves the block down as far as possible and returns the number of rows.
 func (b *Block) Drop(taken *Field) (rows int) {
 	for Down.Carry(b, taken) {
 		rows++

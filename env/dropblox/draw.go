@@ -2,7 +2,7 @@ package dropblox
 
 import "math"
 
-// Draw turns two uniform numbers into the type drawn at a score (rules §6.2).
+// Draw returns the type that two uniform numbers select at a score (rules §6.2).
 func Draw(p, u float64, score int) int {
 	return int(u * float64(limits[levelAt(p, score)]))
 }
@@ -10,13 +10,13 @@ func Draw(p, u float64, score int) int {
 // Level bounds (rules §1).
 const ratioLow, ratioHigh, ratioStep, levelStep = 0.1, 0.9, 480, 60
 
-// sigma is the rules' curve from 0 to 1. Every product and sum is rounded by itself, so
-// that all machines agree.
+// sigma is a curve of the rules from 0 to 1. Every product and sum is rounded separately, so that
+// all machines agree.
 func sigma(x float64) float64 {
 	return (x/math.Sqrt(float64(x*x)+1) + 1) / 2
 }
 
-// ratio is the rules' r at a score.
+// ratio returns the r of the rules at a score.
 func ratio(score int) float64 {
 	return float64((ratioHigh-ratioLow)*sigma(float64(2*(score-ratioStep))/ratioStep)) + ratioLow
 }
@@ -32,13 +32,13 @@ func levelAt(p float64, score int) int {
 	return 5
 }
 
-// Chances returns the probability of each level at a score: level k draws evenly among all
-// blocks of up to k+5 squares.
+// Chances returns the probability of each level at a score. Level k draws uniformly from all blocks
+// of up to k+5 squares.
 func Chances(score int) (out [6]float64) {
 	r, power, above := ratio(score), 1.0, 1.0
 	for k := 1; k <= 5; k++ {
 		power *= r
-		// A level is reached only past all before it.
+		// A level is reached only if all lower levels are passed.
 		next := math.Min(above, power*sigma(float64(2*(score-levelStep*k))/levelStep))
 		out[k-1], above = above-next, next
 	}
@@ -46,7 +46,7 @@ func Chances(score int) (out [6]float64) {
 	return out
 }
 
-// MeanSize returns how many squares a block drawn at a score has on average.
+// MeanSize returns the mean number of squares of a block drawn at a score.
 func MeanSize(score int) float64 {
 	mean := 0.0
 	for k, p := range Chances(score) {
@@ -55,7 +55,7 @@ func MeanSize(score int) float64 {
 	return mean
 }
 
-// levelMean is the mean size of the blocks of each level.
+// levelMean holds the mean size of the blocks of each level.
 var levelMean = func() (out [6]float64) {
 	sum, t := 0, 0
 	for k, limit := range limits {

@@ -34,7 +34,7 @@ var Game = &env.Game{
 	Parse: Parse,
 }
 
-// Text returns an action as "row column turns": where the block's centre rests.
+// Text returns an action as "row column turns" of the block's centre.
 func Text(a env.Action) string {
 	p := At(a)
 	return fmt.Sprintf("%d %d %d", p.I, p.J, p.R)

@@ -5,20 +5,20 @@ import (
 	"slices"
 )
 
-// An outline is a block of 6 to 10 squares in a box not wider than high, as one number in
-// the order of the table (rules §5): from the top, the offset of its first column plus 8
-// (4 bits) and, for each of five columns, 10 bits that say from the top row down which
-// squares are missing. Numbers then compare as the rules compare lists of squares: the
-// first square that only one of two blocks has makes that one the smaller.
+// An outline is a block of 6 to 10 squares, in a box that is not wider than high, as one number.
+// From the highest bit down it holds the offset of the block's first column plus 8 (4 bits) and,
+// for each of five columns, 10 bits that are set where a square is missing, from the top row down.
+// Outlines compare in the order of the block table (rules §5), in which the first square that only
+// one of two blocks has makes that block the smaller one.
 type outline uint64
 
-// A figure is a set of squares as columns of bits, in a box at the upper left.
+// A figure is a set of squares, as columns of bits, in a box of w columns and h rows.
 type figure struct {
 	column [MaxSize]uint16
 	w, h   int
 }
 
-// key returns the figure's outline, for n squares.
+// key returns the outline of the figure, which has n squares.
 func (f *figure) key(n int) outline {
 	sum := 0
 	for x, c := range f.column[:f.w] {
@@ -51,8 +51,8 @@ func (f *figure) upended() figure {
 	return out
 }
 
-// spawns reports whether the figure, not wider than high, is turned as its block appears:
-// of all its turns in such a box it has the smallest key.
+// spawns reports whether the figure, whose box is not wider than high, is turned as its block
+// appears: it has the smallest key of all its turns in such a box.
 func (f *figure) spawns(n int, k outline) bool {
 	if g := f.upended(); g.key(n) < k {
 		return false
@@ -68,7 +68,7 @@ func (f *figure) spawns(n int, k outline) bool {
 	return g.key(n) >= k
 }
 
-// spell writes the block's squares: columns from the left, each from the top.
+// spell sets the block's squares: columns from the left, each from the top.
 func (o outline) spell(b *Block) {
 	left := int8(o>>50) - 8
 	sum, n := 0, int8(0)
@@ -88,10 +88,10 @@ func (o outline) spell(b *Block) {
 	}
 }
 
-// growAll lists the blocks of 6 to 10 squares in the order of their types. Every set of
-// connected squares is met once (Redelmeier): squares are added from a list of neighbours
-// found so far, and one that was passed over is never added later. The first square is the
-// leftmost of the top row, so that no set is met in two places.
+// growAll returns the blocks of 6 to 10 squares in the order of their types. It visits every set of
+// connected squares once, by Redelmeier's algorithm: squares are added from a list of neighbours
+// found so far, and a square that was skipped is never added later. The first square is the
+// leftmost one of the top row, so that no set is visited in two places.
 func growAll() []outline {
 	var g grower
 	g.open[0] = square(MaxSize)
@@ -142,7 +142,7 @@ func (g *grower) grow(from, to, n int) {
 	}
 }
 
-// keep takes note of the n squares chosen if they stand as a block appears.
+// keep records the n squares chosen if they are turned as a block appears.
 func (g *grower) keep(n int) {
 	if n <= len(drawn[11]) {
 		return

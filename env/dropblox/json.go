@@ -2,8 +2,8 @@ package dropblox
 
 import "strconv"
 
-// A Position is a state as the contest shows it to a program (rules §7): all that is known,
-// nothing of the generator.
+// A Position is a state as the contest shows it to a program (rules §7), without the random
+// generator.
 type Position struct {
 	Failed  bool
 	Score   int
@@ -12,7 +12,7 @@ type Position struct {
 	Preview [Preview]Block
 }
 
-// Position returns what the contest shows of a game.
+// Position returns the position as the contest shows it.
 func (s *State) Position() Position {
 	p := Position{Failed: s.Failed, Score: int(s.Points), Bitmap: s.Cells, Block: s.Block(0)}
 	for k := range p.Preview {
@@ -21,8 +21,8 @@ func (s *State) Position() Position {
 	return p
 }
 
-// AppendJSON appends the position in the contest's form, byte for byte (rules §7): one
-// line of ASCII without a line end.
+// AppendJSON appends the position exactly as the contest writes it (rules §7): one line of ASCII
+// without a line end.
 func (p *Position) AppendJSON(dst []byte) []byte {
 	status := "playing"
 	if p.Failed {
@@ -79,8 +79,7 @@ func (c Cell) appendJSON(dst []byte) []byte {
 	return append(dst, '}')
 }
 
-// AppendMoves appends the text of a move file (rules §10): the commands of a turn as a list
-// of words.
+// AppendMoves appends the text of a move file (rules §10): the commands of a turn as a JSON list.
 func AppendMoves(dst []byte, commands []Command) []byte {
 	dst = append(dst, '[')
 	for k, c := range commands {

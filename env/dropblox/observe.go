@@ -50,8 +50,8 @@ func (s *State) Observe(_ int, planes []uint8, globals []float32) {
 	globals[2+Known] = float32(MeanSize(int(s.Points)))
 }
 
-// Show implements env.State: the rows people are shown, and above them what of the board is
-// in use. A block's letter is its size: A for one square, J for ten.
+// Show implements env.State. Free squares of the hidden rows are drawn as CellZone. The letter of a
+// block is its size: A for one square, J for ten.
 func (s *State) Show(f *env.Frame) {
 	board := f.Add("dropblox", Cols, Rows)
 	for i := range s.Cells {
@@ -80,7 +80,7 @@ func (s *State) Show(f *env.Frame) {
 	}
 }
 
-// paint puts a block on a board where it is, or, boxed, in the upper left corner.
+// paint draws a block in its place or, if boxed is not 0, in the upper left corner.
 func paint(board *env.Board, b *Block, boxed int, kind env.CellKind) {
 	top, left := int(b.Center.I), int(b.Center.J)
 	if boxed != 0 {
@@ -94,7 +94,7 @@ func paint(board *env.Board, b *Block, boxed int, kind env.CellKind) {
 	}
 }
 
-// Ink is a block's colour, 1 to 15: of small blocks by type, of larger ones by size.
+// Ink returns a block's colour, 1 to 15: by type for small blocks and by size for larger ones.
 func Ink(t int) uint8 {
 	if t < limits[0] {
 		return uint8(1 + t%10)

@@ -2,18 +2,18 @@ package dropblox
 
 import "bytes"
 
-// MaxLine is how many bytes of a line of a program's output are kept.
+// MaxLine is the number of bytes of an output line that are kept.
 const MaxLine = 4096
 
-// An Output cuts what a program writes into lines (rules §8): LF, CR and CR LF end a line,
-// and what is left at the end counts as one. The zero value is ready.
+// An Output splits what a program writes into lines (rules §8). LF, CR and CR LF end a line; text
+// after the last line end is a line too. The zero value is ready to use.
 type Output struct {
 	line []byte
-	cr   bool // the last byte was CR: an LF to follow belongs to it
+	cr   bool // the last byte was CR: an LF that follows belongs to it
 }
 
-// Write takes a piece of the output and calls line for every line that ends in it. Of a
-// line longer than MaxLine the rest is left out.
+// Write takes the next part of the output and calls line for every line that ends in it. Lines are
+// cut to MaxLine bytes.
 func (o *Output) Write(piece []byte, line func(text string)) {
 	for len(piece) > 0 {
 		if o.cr {
@@ -43,7 +43,7 @@ func (o *Output) keep(text []byte) {
 	o.line = append(o.line, text...)
 }
 
-// Close ends the output: calls line for a last line without an end.
+// Close ends the output. It calls line for a last line without a line end.
 func (o *Output) Close(line func(text string)) {
 	if len(o.line) > 0 {
 		line(string(o.line))
@@ -51,8 +51,8 @@ func (o *Output) Close(line func(text string)) {
 	*o = Output{}
 }
 
-// ReadOutput returns the commands in a program's whole output of a turn and, in order, the
-// lines that are none, which a host shows and does not pass on.
+// ReadOutput returns the commands in a program's output of a whole turn, and the lines that are not
+// commands, which a host shows and does not pass on.
 func ReadOutput(text string) (commands []Command, foreign []string) {
 	take := func(line string) {
 		if c, ok := ParseCommand(line); ok {

@@ -1,8 +1,8 @@
 package dropblox
 
-// Path appends the shortest list of commands after which a drop leaves the shape covering
-// the squares of placement p, and reports whether there is one. Of lists of equal length it
-// is the first in the order of the commands.
+// Path appends the shortest list of commands after which a drop leaves the shape on the squares of
+// placement p, and reports whether there is one. Of lists of equal length it returns the first in
+// the order of the commands.
 func (s *Shape) Path(taken *Field, p Placement, dst []Command) ([]Command, bool) {
 	var fit, goal Poses
 	if p.R < 0 || p.R >= Turns || p.J < 0 || p.J >= Cols || p.I < 0 || p.I >= Rows {
@@ -44,7 +44,7 @@ func (s *Shape) Path(taken *Field, p Placement, dst []Command) ([]Command, bool)
 	return dst, false
 }
 
-// goals finds the poses from which a drop covers the squares of p.
+// goals finds the poses from which a drop leads to the squares of p.
 func (s *Shape) goals(fit *Poses, p Placement, goal *Poses) {
 	want := &s.Turn[p.R]
 	for r := range s.Turn {
@@ -63,10 +63,10 @@ func (s *Shape) goals(fit *Poses, p Placement, goal *Poses) {
 	}
 }
 
-// A walk is a breadth-first search over poses, named by their ids.
+// A walk is a breadth-first search over poses, which are identified by their action ids.
 type walk struct {
 	queue [numActions]uint16
-	from  [numActions]uint16 // the pose before, plus 1; 0 has not been met
+	from  [numActions]uint16 // the pose before plus 1, or 0 if not visited
 	by    [numActions]Command
 	n     int
 }
@@ -79,7 +79,7 @@ func (w *walk) come(at, from int, by Command) {
 	}
 }
 
-// commands appends the way from start to at.
+// commands appends the commands that lead from start to at.
 func (w *walk) commands(start, at int, dst []Command) []Command {
 	n := len(dst)
 	for ; at != start; at = int(w.from[at]) - 1 {

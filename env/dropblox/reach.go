@@ -10,27 +10,26 @@ const (
 	numActions = Turns * Cols * Rows
 	maxLegal   = Turns * (Cols - 1) * (Rows - 1) / 2 // 704: see doc.go
 	within     = 1<<Rows - 1
-	margin     = MaxSize // rows above row 0 that a square of a pose tried can be in
+	margin     = MaxSize // rows above row 0 that squares of the poses tried can be in
 )
 
-// A Placement is where a block rests: row and column of its centre, turned R times.
+// A Placement is a resting place: row and column of the block's centre, and R quarter turns.
 type Placement struct{ R, J, I int }
 
 // Action returns the placement's id.
 func (p Placement) Action() env.Action { return env.Action((p.R*Cols+p.J)*Rows + p.I) }
 
-// At returns the placement an id names.
+// At returns the placement of an id.
 func At(a env.Action) Placement {
 	return Placement{int(a) / (Cols * Rows), int(a) / Rows % Cols, int(a) % Rows}
 }
 
-// Poses is a set of centres: bit i of Poses[r][j] is row i, column j, turned r times.
+// Poses is a set of places of a centre: bit i of Poses[r][j] is row i, column j, turned r times.
 type Poses [Turns][Cols]uint64
 
-// Rest finds where a shape can come to rest on a board, from where it appears, by the five
-// commands (rules §3): the poses that cannot fall further, those that cover the same
-// squares once, under the first of their turns. ok is false, and rest empty, if it cannot
-// appear.
+// Rest finds the places where a shape can come to rest by the five commands (rules §3), from where
+// it appears. Of turns that cover the same squares it returns the first. ok is false, and rest is
+// empty, if the shape has no room where it appears.
 func (s *Shape) Rest(taken *Field, rest *Poses) (ok bool) {
 	var fit Poses
 	s.fits(taken, &fit)
@@ -66,7 +65,7 @@ func (s *Shape) Rest(taken *Field, rest *Poses) (ok bool) {
 
 // fits finds the legal positions of every turn.
 func (s *Shape) fits(taken *Field, fit *Poses) {
-	var wall Field // bit i+margin is row i; all outside the board is taken
+	var wall Field // bit i+margin is row i; squares outside the board are taken
 	for j, c := range taken {
 		wall[j] = (c|^uint64(within))<<margin | 1<<margin - 1
 	}
@@ -82,7 +81,7 @@ func (s *Shape) fits(taken *Field, fit *Poses) {
 	}
 }
 
-// flood finds what can be reached from where the shape appears, all of it legal.
+// flood finds the poses of fit that can be reached from where the shape appears.
 func (s *Shape) flood(fit, reach *Poses) {
 	spawn := uint64(1) << uint(s.Spawn.I)
 	reach[0][s.Spawn.J] = along(spawn, fit[0][s.Spawn.J])
@@ -105,7 +104,7 @@ func (s *Shape) flood(fit, reach *Poses) {
 	}
 }
 
-// sweep spreads one turn's poses sideways, up and down until nothing changes.
+// sweep extends one turn's poses sideways, up and down until nothing changes.
 func sweep(fit, reach *[Cols]uint64) {
 	for changed := true; changed; {
 		changed = false
@@ -124,8 +123,8 @@ func sweep(fit, reach *[Cols]uint64) {
 	}
 }
 
-// along returns the runs of f that hold a bit of r, a subset of f: adding carries from the
-// first bit of r to the end of its run, and mirrored from the last to the beginning.
+// along returns the runs of f that contain a bit of r, a subset of f. The carry of an addition
+// runs from the first bit of r to the end of its run; a mirrored one runs to the beginning.
 func along(r, f uint64) uint64 {
 	r |= f &^ (f + r)
 	f = bits.Reverse64(f)

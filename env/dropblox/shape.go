@@ -4,32 +4,32 @@ import (
 	"blockyard/env/falling"
 )
 
-// A Field is taken squares: bit i of column j is row i.
+// A Field is a set of taken squares: bit i of column j is row i.
 type Field = falling.Field
 
-// Turns is how many ways a block can be turned.
+// Turns is the number of quarter turns.
 const Turns = 4
 
-// A Shape is a block made ready for a search: its four turns, and which of them cover the
-// same squares as an earlier one.
+// A Shape is a block prepared for a search: its four turns, and which of them cover the same
+// squares as an earlier one.
 type Shape struct {
 	Size  int
-	Spawn Cell // the centre where it appears
+	Spawn Cell // centre where the block appears
 	Turn  [Turns]Turn
-	cycle int // turns after which it is as before, in place: 1, 2 or 4
+	cycle int // turns after which it covers the same squares again: 1, 2 or 4
 }
 
 // A Turn is a block turned 0 to 3 times.
 type Turn struct {
-	Offsets   [MaxSize]Cell // of the squares, in the order of the block's
-	Low, High Cell          // the least and the greatest offsets
+	Offsets   [MaxSize]Cell // of the squares, in the order of the block's offsets
+	Low, High Cell          // smallest and largest offsets
 	Column    [MaxSize]uint16
 	Twin      int8 // the first turn that covers the same squares
-	TwinI     int8 // where the twin's centre is, seen from this one's
+	TwinI     int8 // offset of the twin's centre from this one's
 	TwinJ     int8
 }
 
-// NewShape makes a block ready. Its squares are within MaxSize of its centre.
+// NewShape returns the Shape of a block whose squares are within MaxSize of its centre.
 func NewShape(b *Block) Shape {
 	s := Shape{Size: int(b.Size), Spawn: b.Center}
 	cells := b.Offsets
@@ -57,7 +57,7 @@ func NewShape(b *Block) Shape {
 	return s
 }
 
-// box finds the least and the greatest offsets.
+// box finds the smallest and the largest offsets.
 func (t *Turn) box(size int) {
 	t.Low, t.High = t.Offsets[0], t.Offsets[0]
 	for _, c := range t.Offsets[1:size] {
@@ -84,7 +84,7 @@ func (t *Turn) measure(size int) {
 	}
 }
 
-// Put takes the squares of the shape turned r times with its centre at row i, column j.
+// Put adds the squares of the shape, turned r times, with its centre in row i, column j.
 func (s *Shape) Put(taken *Field, r, i, j int) {
 	t := &s.Turn[r]
 	top, left := uint(i+int(t.Low.I))&63, j+int(t.Low.J)

@@ -6,22 +6,22 @@ import (
 	"blockyard/env"
 )
 
-// A State is a position before a turn, or the end of a game.
+// A State is a position before a turn, or the final position.
 type State struct {
 	env.Rand
-	Twister Twister            // the contest's generator; all zero in a copy with the future hidden
-	Veiled  bool               // blocks to come are drawn from Rand instead
+	Twister Twister            // the contest's random generator; all zero after Hide
+	Veiled  bool               // Rand draws the blocks to come instead of Twister
 	Failed  bool               // the game is over
-	Blocks  [Known]uint16      // types: the block in play and those after it
+	Blocks  [Known]uint16      // types of the block in play and of those after it
 	Points  int32              // score
 	Turns   int32              // turns played
-	Cells   [Rows][Cols]uint16 // the rules' bitmap: 0, or 1 + the type of the block that left a square
+	Cells   [Rows][Cols]uint16 // bitmap of the rules: 0, or 1 + type of the block that the square is from
 	Taken   Field              // where Cells is not 0
 }
 
 var _ env.State = (*State)(nil)
 
-// Reset implements env.State: the contest's game of that seed.
+// Reset implements env.State with the contest's game of that seed.
 func (s *State) Reset(seed uint64) {
 	key, n := [2]uint32{uint32(seed), uint32(seed >> 32)}, 2
 	if key[1] == 0 {
@@ -30,7 +30,7 @@ func (s *State) Reset(seed uint64) {
 	s.begin(key[:n])
 }
 
-// ResetSeed is Reset for a seed of any size, as decimal digits with or without a sign.
+// ResetSeed is Reset for a seed of any size: decimal digits with or without a sign.
 func (s *State) ResetSeed(seed string) error {
 	key, err := Key(seed)
 	if err == nil {
@@ -39,7 +39,7 @@ func (s *State) ResetSeed(seed string) error {
 	return err
 }
 
-// begin deals a new game: of seven draws the second is thrown away (rules §6.3).
+// begin starts a new game. Of its seven draws the second is discarded (rules §6.3).
 func (s *State) begin(key []uint32) {
 	*s = State{Rand: s.Rand}
 	s.Restart(0)
@@ -52,8 +52,8 @@ func (s *State) begin(key []uint32) {
 	s.End()
 }
 
-// draw returns the type of the next block at the score there is: the forced one if there
-// is one, else one of the generator.
+// draw returns the type of the next block at the current score: the forced one if there is one,
+// otherwise one from the generator.
 func (s *State) draw() uint16 {
 	r := &s.Rand
 	var t uint16
@@ -80,7 +80,7 @@ func (s *State) deal() uint16 {
 	return uint16(Draw(p, u, int(s.Points)))
 }
 
-// Hide implements env.State: blocks after the known ones are drawn anew, from seed.
+// Hide implements env.State. Blocks after the known ones are hidden.
 func (s *State) Hide(_ env.Seats, seed uint64) {
 	s.Twister, s.Veiled, s.Forced = Twister{}, true, 0
 	s.Seed(seed)
@@ -100,7 +100,7 @@ func (s *State) Acting() env.Seats {
 	return 1
 }
 
-// Block returns the k-th known block as it appears, 0 being the one in play.
+// Block returns the k-th known block where it appears. Block 0 is the one in play.
 func (s *State) Block(k int) Block { return BlockOf(int(s.Blocks[k])) }
 
 // Legal implements env.State.
@@ -134,8 +134,8 @@ func (s *State) Step(m env.Moves) {
 	s.End()
 }
 
-// settle ends a turn with the block where it rests (rules §4, from step 3) and returns the
-// rows removed.
+// settle ends a turn with the block in its resting place (rules §4, from step 3) and returns the
+// number of rows removed.
 func (s *State) settle(b *Block) (rows int) {
 	for _, o := range b.Cells() {
 		i, j := b.Center.I+o.I, b.Center.J+o.J
@@ -156,7 +156,7 @@ func (s *State) settle(b *Block) (rows int) {
 	return rows
 }
 
-// remove takes full rows out; what is above moves down.
+// remove removes full rows. The squares above them move down.
 func (s *State) remove(full uint64) {
 	s.Taken.Clear(full)
 	to := Rows - 1
@@ -174,10 +174,10 @@ func (s *State) remove(full uint64) {
 // Score implements env.State.
 func (s *State) Score(int) int { return int(s.Points) }
 
-// Result implements env.State: nobody is there to win or lose against.
+// Result implements env.State. There is no opponent.
 func (s *State) Result(int) float32 { return 0 }
 
-// Bounds of what a State from elsewhere may hold: a game never comes near them.
+// Bounds of values in a State from elsewhere. A game never comes near them.
 const maxPoints, maxTurns = 1 << 30, 1 << 30
 
 // Check implements env.State.

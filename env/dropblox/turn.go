@@ -6,25 +6,25 @@ import (
 	"blockyard/env"
 )
 
-// A Played is what a turn led by commands came to.
+// A Played is the outcome of a turn of commands.
 type Played struct {
-	Moved   Block // after the commands, before the drop
-	Applied []int8
-	Fall    int // rows of the drop
-	Rows    int // rows removed
+	Moved   Block  // after the commands, before the drop
+	Applied []int8 // what became of each word
+	Fall    int    // rows of the drop
+	Rows    int    // rows removed
 }
 
 // What became of a word, in Played.Applied.
 const (
-	Unknown int8 = iota - 1 // no command: passed over
+	Unknown int8 = iota - 1 // not a command: skipped
 	Ignored                 // the position after it would not be legal
 	Applied
 	Dropped // the word "drop", which ends the list
 )
 
-// Turn plays a turn from a list of words (rules §4): commands are carried out one by one,
-// words that are none passed over, and "drop" or the end of the list drops the block. A
-// game that is over stays as it is.
+// Turn plays a turn from a list of words (rules §4). It carries out the commands one by one and
+// skips words that are not commands; "drop" or the end of the list drops the block. Nothing
+// happens if the game is over.
 func (s *State) Turn(words ...string) Played {
 	if s.Failed {
 		return Played{Moved: s.Block(0)}
@@ -57,7 +57,7 @@ func lead(b *Block, taken *Field, word string) int8 {
 	return Ignored
 }
 
-// Play plays a turn from commands and returns the rows removed. It allocates nothing.
+// Play plays a turn of commands and returns the number of rows removed. It does not allocate.
 func (s *State) Play(commands []Command) (rows int) {
 	if s.Failed {
 		return 0
@@ -73,10 +73,10 @@ func (s *State) Play(commands []Command) (rows int) {
 	return rows
 }
 
-// Expire ends the game because its time is over (rules §8): the board is not touched.
+// Expire ends the game because its time is up (rules §8). The board does not change.
 func (s *State) Expire() { s.Failed = true }
 
-// Path appends to dst the shortest list of commands, without the drop, for a legal action.
+// Path appends to dst the shortest list of commands, without the drop, that plays a legal action.
 func (s *State) Path(a env.Action, dst []Command) ([]Command, error) {
 	b := s.Block(0)
 	shape := NewShape(&b)
@@ -87,15 +87,15 @@ func (s *State) Path(a env.Action, dst []Command) ([]Command, error) {
 	return dst, nil
 }
 
-// A Deal gives a game its blocks from a list of types, for tests and fair contests: the
-// block in play, the preview and what is drawn after each turn.
+// A Deal gives a game its blocks from a list of types, for tests and fair contests: the block in
+// play, the preview and the draw of each turn.
 type Deal struct {
 	Types []uint16
 	next  int
 }
 
-// Start begins a game with the first blocks of the list: Known types at least, all below
-// Types.
+// Start begins a game with the first blocks of the list, which must have at least Known elements,
+// all below Types.
 func (d *Deal) Start(s *State) error {
 	if len(d.Types) < Known {
 		return fmt.Errorf("dropblox: a list of %d types, want at least %d", len(d.Types), Known)
@@ -112,8 +112,8 @@ func (d *Deal) Start(s *State) error {
 	return nil
 }
 
-// Ready makes the coming turn draw the list's next block; call it before every turn. When
-// the list is used up it reports false, and the game's generator goes on.
+// Ready makes the coming turn draw the next block of the list. Call it before every turn. It
+// returns false when the list is used up; the generator then draws.
 func (d *Deal) Ready(s *State) bool {
 	if d.next >= len(d.Types) {
 		return false

@@ -7,13 +7,13 @@ import (
 
 const words, middle = 624, 397
 
-// A Twister is the contest's generator (rules §6.1), MT19937, held by value.
+// A Twister is the contest's random generator (rules §6.1), MT19937, held by value.
 type Twister struct {
 	Word [words]uint32
-	At   uint32 // how many of Word are used up
+	At   uint32 // number of elements of Word that are used up
 }
 
-// fresh is the state that seeding starts from.
+// fresh is the state from which seeding starts.
 var fresh = func() (w [words]uint32) {
 	w[0] = 19650218
 	for k := uint32(1); k < words; k++ {
@@ -22,8 +22,8 @@ var fresh = func() (w [words]uint32) {
 	return w
 }()
 
-// Seed starts the generator from a key, the words of a number from the lowest; none count
-// as one word 0.
+// Seed starts the generator from a key: the words of a number, the lowest first. An empty key
+// counts as one word 0.
 func (t *Twister) Seed(key []uint32) {
 	if len(key) == 0 {
 		key = zeroKey[:]
@@ -73,7 +73,7 @@ func (t *Twister) next() uint32 {
 	return y ^ y>>18
 }
 
-// turn makes the next 624 words.
+// turn computes the next 624 words.
 func (t *Twister) turn() {
 	w := &t.Word
 	for k := range w {
@@ -90,11 +90,11 @@ func (t *Twister) turn() {
 	t.At = 0
 }
 
-// maxDigits bounds the length of a seed.
+// maxDigits is the largest number of digits of a seed.
 const maxDigits = 4000
 
-// Key reads a seed, a decimal integer of any size with or without a sign, as the words of
-// its absolute value from the lowest: a seed and its negative are the same game.
+// Key returns the words, the lowest first, of the absolute value of a seed: a decimal integer of any
+// size with or without a sign. A seed and its negative give the same game.
 func Key(seed string) ([]uint32, error) {
 	digits := strings.TrimSpace(seed)
 	if digits != "" && (digits[0] == '-' || digits[0] == '+') {

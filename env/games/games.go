@@ -1,5 +1,5 @@
-// Package games lists every game there is. Programs import it; games and their bots do
-// not, so that a bot holds one game alone.
+// Package games lists every game. Programs import it. Games and their bots do not, so that a bot
+// contains a single game.
 package games
 
 import (
@@ -14,7 +14,7 @@ import (
 	"blockyard/env/wintetris"
 )
 
-// All is every game and variant, a game before its variants.
+// All holds every game and variant, each game before its variants.
 var All = []*env.Game{
 	blockbattle.Game,
 	blockbattle.ClassicGame,

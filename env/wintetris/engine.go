@@ -13,16 +13,15 @@ const (
 	Conflict     // a strict engine was given bits that exclude each other
 )
 
-// String names the end in two words at most.
+// String returns the end's name.
 func (e End) String() string { return [...]string{"", "block out", "lock out", "conflict"}[e] }
 
-// An Engine is a game of WinTetris between two ticks: the piece in play is there already.
-// It is flat: a copy is one assignment.
+// An Engine is a game of WinTetris between two ticks. It is flat, so a copy is one assignment.
 type Engine struct {
 	env.Rand
 	Field     Field
-	Piece     Block  // in play, where it is now
-	Next      uint8  // kind of the piece after it
+	Piece     Block  // piece in play
+	Next      uint8  // kind of the next piece
 	New       bool   // the coming tick is the piece's first
 	Strict    bool   // a conflict loses the game
 	Over      End    // Running while it goes on
@@ -31,10 +30,10 @@ type Engine struct {
 	Lines     int32
 	Pieces    int32  // locked
 	Conflicts uint32 // ticks whose bits excluded each other
-	Blocked   uint32 // turns and shifts that were asked for and blocked
+	Blocked   uint32 // turns and shifts that were blocked
 }
 
-// Start begins a new game; it keeps Strict, and draws that were forced.
+// Start begins a new game. It keeps Strict and forced draws.
 func (e *Engine) Start(seed uint64) {
 	*e = Engine{Rand: e.Rand, Strict: e.Strict}
 	e.Restart(seed)
@@ -49,8 +48,8 @@ func (e *Engine) Level() int { return 1 + int(e.Lines)/10 }
 // Upcoming returns the next piece where it will appear.
 func (e *Engine) Upcoming() Block { return Spawn(e.Next) }
 
-// Tick plays one tick with a solver's bits (rules §4); nothing happens once the game is
-// over. It reports whether the piece locked.
+// Tick plays one tick with a solver's bits (rules §4) and reports whether the piece locked. It does
+// nothing once the game is over.
 func (e *Engine) Tick(b Bits) (locked bool) {
 	e.Begin()
 	locked = e.Over == Running && e.tick(b)
@@ -95,7 +94,7 @@ func (e *Engine) tick(b Bits) (locked bool) {
 	return true
 }
 
-// resolve counts a conflict and takes the bits that exclude each other away.
+// resolve counts a conflict and returns b without the bits that exclude each other.
 func (e *Engine) resolve(b Bits) Bits {
 	e.Conflicts++
 	if e.Strict {
@@ -144,7 +143,7 @@ func (e *Engine) spawn() {
 	}
 }
 
-// draw draws a kind from the rules' generator (rules §3), or the one forced.
+// draw returns the next forced kind, or one from the generator of the rules (rules §3).
 func (e *Engine) draw() uint8 {
 	if e.Used < e.Forced || e.Used >= env.MaxDraws {
 		return uint8(e.Draw(Kinds))
@@ -156,8 +155,8 @@ func (e *Engine) draw() uint8 {
 	return uint8(kind)
 }
 
-// Place carries a piece just come to a target, as the demo solver does: nothing for parts-1
-// ticks, then the placer's bits until the piece locks, wherever that is.
+// Place moves a piece that has just appeared to a target, as the demo solver does: bits 0 for
+// parts-1 ticks, then the placer's bits until the piece locks, wherever that is.
 func (e *Engine) Place(target Block, parts int) {
 	ticks, locked := e.glide(target, parts)
 	for k := ticks + 1; !locked && e.Over == Running; k++ {
@@ -169,14 +168,14 @@ func (e *Engine) Place(target Block, parts int) {
 	}
 }
 
-// glide plays the ticks of Place in which all rows the piece comes through are empty, at
-// once, and returns how many these were; if that takes it to its target, it drops, too.
+// glide plays at once those ticks of Place in which all rows that the piece passes are empty, and
+// returns their number. If the piece then is above its target, glide also drops it.
 func (e *Engine) glide(target Block, parts int) (ticks int, locked bool) {
 	p := e.Piece
 	turns, dx := int(target.Rot-p.Rot)&3, int(target.X-p.X)
-	way := most(most(dx, -dx), turns)
+	way := maxInt(maxInt(dx, -dx), turns)
 	if turns == 3 {
-		way = most(most(dx, -dx), 1)
+		way = maxInt(maxInt(dx, -dx), 1)
 	}
 	top := e.Field.Top()
 	free := int(p.Y) - top
@@ -196,7 +195,7 @@ func (e *Engine) glide(target Block, parts int) (ticks int, locked bool) {
 		if turns == 3 {
 			turns = -1
 		}
-		p = p.Turned(least(turns, moves)).Moved(most(least(dx, moves), -moves), 0)
+		p = p.Turned(minInt(turns, moves)).Moved(maxInt(minInt(dx, moves), -moves), 0)
 	}
 	e.Piece = p.Moved(0, -free)
 	e.Ticks += uint64(free)
@@ -204,7 +203,7 @@ func (e *Engine) glide(target Block, parts int) (ticks int, locked bool) {
 	return free, false
 }
 
-// Wait lets a piece come down by itself.
+// Wait plays ticks with bits 0 until the piece locks.
 func (e *Engine) Wait() {
 	for e.Over == Running && !e.tick(0) {
 	}

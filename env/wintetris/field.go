@@ -2,8 +2,8 @@ package wintetris
 
 import "math/bits"
 
-// A Field is the settled cells: bit x of element y is column x of row y, the floor being
-// row 0. The four rows above the field stand for the open space and are always empty.
+// A Field is the settled cells: bit x of element y is column x of row y, where row 0 is at the
+// floor. The four rows above the field are the open space and always empty.
 type Field [Height + 4]uint16
 
 const fullRow = 1<<Width - 1
@@ -16,7 +16,8 @@ func (f *Field) At(x, y int) bool {
 // Set fills a cell of the field.
 func (f *Field) Set(x, y int) { f[y] |= 1 << uint(x) }
 
-// Window returns rows y..y+3, -4 ≤ y ≤ 20, the lowest in the low bits; nothing is below.
+// Window returns rows y..y+3, -4 ≤ y ≤ 20, 16 bits each, the lowest row in the low bits. Rows
+// below the floor are empty.
 func (f *Field) Window(y int) uint64 {
 	under := uint(0)
 	if y < 0 {
@@ -26,8 +27,8 @@ func (f *Field) Window(y int) uint64 {
 	return (uint64(r[0]) | uint64(r[1])<<16 | uint64(r[2])<<32 | uint64(r[3])<<48) << under
 }
 
-// Fits reports whether the block covers empty cells alone, within the walls and above the
-// floor. The space above the field is open.
+// Fits reports whether all cells of the block are empty, between the walls and above the floor.
+// The space above the field is open.
 func (f *Field) Fits(b Block) bool {
 	s := &shapes[b.Kind][b.Rot]
 	if b.X < s.lo || b.X > s.hi || b.Y < -s.low {
@@ -36,7 +37,7 @@ func (f *Field) Fits(b Block) bool {
 	return b.Y > Height || f.Window(int(b.Y))&s.at(b.X) == 0
 }
 
-// Fall returns the block, which fits, as far down as it can go.
+// Fall returns the block moved down as far as possible. The block must fit.
 func (f *Field) Fall(b Block) Block {
 	s := &shapes[b.Kind][b.Rot]
 	cells := s.at(b.X)
@@ -57,8 +58,8 @@ func (f *Field) Fall(b Block) Block {
 	return b
 }
 
-// Put fills the block's cells, takes full rows out and returns how many (rules §4.5). A
-// block with a cell above the field must not be put.
+// Put fills the block's cells, removes full rows and returns their number (rules §4.5). No cell of
+// the block may be above the field.
 func (f *Field) Put(b Block) (rows int) {
 	cells := shapes[b.Kind][b.Rot].at(b.X)
 	y := int(b.Y)
@@ -78,7 +79,7 @@ func (f *Field) Put(b Block) (rows int) {
 	return f.clear(y)
 }
 
-// clear takes full rows out, the lowest being y at the lowest.
+// clear removes full rows, none of which is below row y.
 func (f *Field) clear(y int) (rows int) {
 	to := y
 	for ; y < Height; y++ {
@@ -95,7 +96,7 @@ func (f *Field) clear(y int) (rows int) {
 	return rows
 }
 
-// Heights returns, by column, the row of the highest filled cell plus one; 0 if none.
+// Heights returns for each column the row of its highest filled cell plus one, or 0.
 func (f *Field) Heights() (h [Width]int8) {
 	seen := uint16(0)
 	for y := f.Top() - 1; y >= 0 && seen != fullRow; y-- {
@@ -127,7 +128,8 @@ func (f *Field) Low(y int) bool {
 	return true
 }
 
-// Chasms counts the empty cells between two filled ones; walls are not filled (rules §8.2).
+// Chasms returns the number of empty cells between two filled cells of a row. Walls do not count
+// as filled (rules §8.2).
 func (f *Field) Chasms() (n int) {
 	for _, row := range f[:Height] {
 		n += bits.OnesCount16(row << 1 & (row >> 1) &^ row)

@@ -7,13 +7,13 @@ import (
 	"blockyard/env"
 )
 
-// Game is WinTetris by resting places, carried out by the clock.
+// Game is WinTetris with resting places as actions, reached tick by tick.
 var Game = game("wintetris", "WinTetris-v0", Placement)
 
-// InstantGame is WinTetris by resting places, taken at once.
+// InstantGame is WinTetris with resting places as actions, reached at once.
 var InstantGame = game("wintetris:instant", "WinTetrisInstant-v0", Instant)
 
-// TickGame is WinTetris by the bits of every tick.
+// TickGame is WinTetris with the bits of a tick as actions.
 var TickGame = game("wintetris:tick", "WinTetrisTick-v0", Ticks)
 
 func game(name, id string, mode Mode) *env.Game {

@@ -8,7 +8,7 @@ import (
 )
 
 const (
-	columns = Width + 1 // that a box can be in, from minX
+	columns = Width + 1 // columns that a box can be in, from minX
 	minX    = -2
 	actions = Rotations * columns
 )
@@ -16,17 +16,17 @@ const (
 // Action returns the id of a block's rotation and column.
 func (b Block) Action() env.Action { return env.Action(int(b.Rot)*columns + int(b.X) - minX) }
 
-// target returns a piece as an action turns and moves it.
+// target returns b with the rotation and column of an action.
 func target(b Block, a env.Action) Block {
 	b.Rot, b.X = uint8(a/columns), int8(a%columns)+minX
 	return b
 }
 
-// A layout is a set of resting places: bit x-minX of an element is column x in that rotation.
+// A layout is a set of resting places: bit x-minX of element r is column x in rotation r.
 type layout [Rotations]uint16
 
-// open is what is legal while nothing is in the way, by kind, or of that what covers
-// distinct cells.
+// open holds, by kind, the resting places in an empty field; openOnce those of them that cover
+// different cells.
 var open, openOnce = func() (all, once [Kinds]layout) {
 	var f Field
 	for k := range all {
@@ -36,8 +36,8 @@ var open, openOnce = func() (all, once [Kinds]layout) {
 	return all, once
 }()
 
-// places are the resting places, within the field, of a piece where it appears; with
-// distinct, of those that cover the same cells only that of the smallest rotation.
+// places returns the resting places within the field of a piece that has just appeared. If
+// distinct is true, only the smallest rotation of places that cover the same cells is included.
 func places(f *Field, b Block, distinct bool) (out layout) {
 	var seen layout
 	for t := 0; t < Rotations; t++ {
@@ -49,12 +49,12 @@ func places(f *Field, b Block, distinct bool) (out layout) {
 		s := &shapes[b.Kind][t]
 		first, last := f.run(b)
 		set := uint32(1)<<uint(last+margin+1) - 1<<uint(first+margin)
-		if b.Y+s.high >= Height { // it must come down a row at least
+		if b.Y+s.high >= Height { // it must come down at least one row
 			set &= f.fits(s, int(b.Y)-1)
 		}
 		out[t] = uint16(set >> (margin + minX))
 		if twin := &twins[b.Kind][t]; distinct {
-			// Where a smaller rotation rests, this one would cover the same cells.
+			// Remove places where a smaller rotation covers the same cells.
 			moved := uint32(out[t]) << 8 >> uint(8-twin.dx) &^ uint32(seen[twin.of])
 			seen[twin.of] |= uint16(moved)
 			out[t] = uint16(moved << 8 >> uint(8+twin.dx))
@@ -63,7 +63,7 @@ func places(f *Field, b Block, distinct bool) (out layout) {
 	return out
 }
 
-// layout is what is legal, in a mode of places.
+// layout returns the legal resting places. Mode must not be Ticks.
 func (s *State) layout() layout {
 	switch once := s.Mode == Instant; {
 	case !s.Field.Low(openFrom):

@@ -2,7 +2,7 @@ package wintetris
 
 import "blockyard/env"
 
-// Mark implements env.Marker: where the piece is to rest. A choice of bits has no such place.
+// Mark implements env.Marker with the resting place. The actions of Ticks have none.
 func (s *State) Mark(f *env.Frame, _ int, a env.Action) {
 	if s.Mode == Ticks {
 		return

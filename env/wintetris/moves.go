@@ -2,27 +2,27 @@ package wintetris
 
 import "math/bits"
 
-// MaxMoves is the longest move list there is: four rotations of an O in nine columns.
+// MaxMoves is the length of the longest move list: four rotations of an O in nine columns.
 const MaxMoves = 36
 
-// openFrom is the lowest row that must be empty, with all above it, for a piece that appears
-// to turn and step freely; it leaves room for every piece to rest within the field, too.
+// If row openFrom and all rows above it are empty, a piece that has just appeared can turn and step
+// freely, and every piece can come to rest within the field.
 const openFrom = Height - 4
 
-// Moves appends the demo solver's move list to dst (rules §8.1): for each number of turns
-// clockwise that b can make where it is, from its leftmost column to its rightmost, where it
-// comes to rest. Entries of equal cells are kept. b fits.
+// Moves appends the demo solver's move list to dst (rules §8.1): for each number of clockwise turns
+// that b can make where it is, and each column from the leftmost to the rightmost that it can step
+// to, the place where it comes to rest. Entries that cover the same cells are kept. b must fit.
 func (f *Field) Moves(b Block, dst []Block) []Block {
 	if b == spawns[b.Kind] && f.Low(openFrom) {
 		return f.openMoves(b, false, dst)
 	}
-	if b.Y > Height { // as good as the highest row that is looked at
+	if b.Y > Height { // the rows above are empty, too
 		b.Y = Height
 	}
 	for t := 0; t < Rotations; t++ {
 		if t > 0 {
 			if b = b.Turned(1); !f.Fits(b) {
-				break // so are more turns
+				break // further turns are blocked, too
 			}
 		}
 		c := b
@@ -34,7 +34,7 @@ func (f *Field) Moves(b Block, dst []Block) []Block {
 	return dst
 }
 
-// run returns the first and the last column that the block, which fits, can step to.
+// run returns the first and the last column that the block can step to. The block must fit.
 func (f *Field) run(b Block) (first, last int8) {
 	fits := f.fits(&shapes[b.Kind][b.Rot], int(b.Y))
 	at := uint(b.X + margin)
@@ -43,11 +43,11 @@ func (f *Field) run(b Block) (first, last int8) {
 	return int8(left) - margin, b.X + int8(right) - 1
 }
 
-// margin is what is added to a box's column so that none is negative.
+// margin is added to the column of a box so that it is not negative.
 const margin = 3
 
-// fits returns the columns that a box with its bottom edge in row y, -2 ≤ y ≤ Height, can be
-// in: bit x+margin is column x.
+// fits returns the columns where a box with its bottom edge in row y, -2 ≤ y ≤ Height, fits: bit
+// x+margin is column x.
 func (f *Field) fits(s *shape, y int) uint32 {
 	const walls = ^uint32(fullRow << margin)
 	hit := uint32(0)
@@ -57,8 +57,8 @@ func (f *Field) fits(s *shape, y int) uint32 {
 	return ^hit
 }
 
-// Distinct is Moves without the entries that cover the same cells as an earlier one. b is
-// where it appears.
+// Distinct is Moves without entries that cover the same cells as an earlier entry. b must be where
+// it appears.
 func (f *Field) Distinct(b Block, dst []Block) []Block {
 	if f.Low(openFrom) {
 		return f.openMoves(b, true, dst)
@@ -78,8 +78,7 @@ func (f *Field) Distinct(b Block, dst []Block) []Block {
 	return kept
 }
 
-// openMoves is Moves where nothing is in the way but what a piece comes to rest on, or
-// Distinct.
+// openMoves is Moves, or Distinct, for a piece that can turn and step freely: see openFrom.
 func (f *Field) openMoves(b Block, distinct bool, dst []Block) []Block {
 	h := f.Heights()
 	for t := range shapes[b.Kind] {
@@ -102,11 +101,11 @@ func (f *Field) openMoves(b Block, distinct bool, dst []Block) []Block {
 	return dst
 }
 
-// Inside reports whether all of a resting block is within the field.
+// Inside reports whether a resting block has no cell above the field.
 func (b Block) Inside() bool { return b.Top() < Height }
 
-// twins says under which smaller rotation a rotation's cells stand as well, that box being
-// moved by (dx, dy); itself, not moved, if there is none.
+// twins says for each rotation which smallest rotation covers the same cells, and by how much its
+// box is moved. It is the rotation itself if no smaller one does.
 var twins = func() (out [Kinds][Rotations]twin) {
 	for k := range out {
 		for r := range out[k] {

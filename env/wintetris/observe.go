@@ -35,7 +35,7 @@ func globalRanges(ticks bool) []env.Range {
 	return out
 }
 
-// bytesOf is eight cells as bytes, the lowest bit in the lowest byte.
+// bytesOf maps eight cells as bits to eight cells as bytes.
 var bytesOf = func() (out [256]uint64) {
 	for cells := range out {
 		for x := 0; x < 8; x++ {
@@ -69,13 +69,14 @@ func (s *State) Observe(_ int, planes []uint8, globals []float32) {
 	}
 	corner := (Height-1-int(s.Piece.Y))*Width + int(s.Piece.X)
 	for _, c := range &shapes[s.Piece.Kind][s.Piece.Rot&3].cells {
-		if k := corner - int(c>>2)*Width + int(c&3); k >= 0 { // the rest is above the field
+		if k := corner - int(c>>2)*Width + int(c&3); k >= 0 { // other cells are above the field
 			piece[k] = 1
 		}
 	}
 }
 
-// paint writes a plane, the top row first: four rows are forty cells, five times eight.
+// paint writes a plane, the top row first. Four rows are forty cells, which are five groups of
+// eight.
 func paint(plane []uint8, f *Field) {
 	y := Height - 4
 	for ; y >= 0 && f.Window(y) == 0; y -= 4 {

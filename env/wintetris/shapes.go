@@ -11,7 +11,7 @@ const (
 // Letters names the kinds in the order of their numbers.
 const Letters = "IJLOSTZ"
 
-// drawings are the boxes in rotation 0, top row first (rules §2).
+// drawings holds the boxes in rotation 0, top row first (rules §2).
 var drawings = [Kinds][]string{
 	{"....", "XXXX", "....", "...."},
 	{"X..", "XXX", "..."},
@@ -24,15 +24,15 @@ var drawings = [Kinds][]string{
 
 // A shape is one kind in one rotation.
 type shape struct {
-	mask      uint64   // the box's rows from the bottom, 16 bits each, column 0 lowest
-	lo, hi    int8     // columns the box's corner can be in
+	mask      uint64   // rows of the box from the bottom, 16 bits each, column 0 in the lowest bit
+	lo, hi    int8     // first and last column of the box's corner
 	low, high int8     // rows of the lowest and the highest cell in the box
-	wide      int8     // columns with cells, which are neighbours
-	foot      [4]int8  // by such column from the left: the row of its lowest cell
+	wide      int8     // number of columns with cells, which are adjacent
+	foot      [4]int8  // for each such column from the left, the row of its lowest cell
 	cells     [4]uint8 // the cells, row*4 + column
 }
 
-// shapes is every kind and rotation.
+// shapes holds every kind in every rotation.
 var shapes = func() (out [Kinds][Rotations]shape) {
 	for k, rows := range drawings {
 		n := len(rows)
@@ -51,7 +51,7 @@ var shapes = func() (out [Kinds][Rotations]shape) {
 	return out
 }()
 
-// clockwise turns a box, rows from the bottom: what was on the left comes on top.
+// clockwise returns a box, whose rows start at the bottom, turned clockwise.
 func clockwise(box [][]bool) [][]bool {
 	n := len(box)
 	out := make([][]bool, n)
@@ -76,8 +76,8 @@ func measure(box [][]bool) (s shape) {
 			s.cells[count] = uint8(y*4 + x)
 			count++
 			s.mask |= 1 << uint(16*y+x)
-			left, right = least(left, x), most(right, x)
-			low, high = least(low, y), most(high, y)
+			left, right = minInt(left, x), maxInt(right, x)
+			low, high = minInt(low, y), maxInt(high, y)
 		}
 	}
 	s.low, s.high = int8(low), int8(high)
@@ -92,21 +92,21 @@ func measure(box [][]bool) (s shape) {
 	return s
 }
 
-func least(a, b int) int {
+func minInt(a, b int) int {
 	if a < b {
 		return a
 	}
 	return b
 }
 
-func most(a, b int) int {
+func maxInt(a, b int) int {
 	if a > b {
 		return a
 	}
 	return b
 }
 
-// at returns the cells of a box in column x, lo ≤ x ≤ hi.
+// at returns the mask of a box in column x, lo ≤ x ≤ hi.
 func (s *shape) at(x int8) uint64 {
 	if x < 0 {
 		return s.mask >> uint(-x)
@@ -114,11 +114,11 @@ func (s *shape) at(x int8) uint64 {
 	return s.mask << uint(x)
 }
 
-// Mask returns the block's cells, 16 bits a row from row b.Y up, column 0 lowest. A box that
-// reaches below the floor has no cells there.
+// Mask returns the block's cells, 16 bits per row from row b.Y upwards, column 0 in the lowest
+// bit.
 func (b Block) Mask() uint64 { return shapes[b.Kind][b.Rot].at(b.X) }
 
-// A Block is a piece somewhere: kind, rotation and the lower left corner of its box.
+// A Block is a piece in a place: kind, rotation and the lower left corner of its box.
 type Block struct {
 	Kind, Rot uint8
 	X, Y      int8
@@ -127,7 +127,7 @@ type Block struct {
 // Size returns the side of the kind's box.
 func Size(kind uint8) int { return len(drawings[kind]) }
 
-// Spawn returns where a piece of that kind appears (rules §3).
+// Spawn returns a piece of that kind where it appears (rules §3).
 func Spawn(kind uint8) Block { return spawns[kind] }
 
 var spawns = func() (out [Kinds]Block) {
@@ -137,13 +137,13 @@ var spawns = func() (out [Kinds]Block) {
 	return out
 }()
 
-// Turned returns the block after that many quarter turns clockwise; -1 is one the other way.
+// Turned returns the block after that many quarter turns clockwise; -1 is one counter-clockwise.
 func (b Block) Turned(by int) Block {
 	b.Rot = (b.Rot + uint8(by)) & 3
 	return b
 }
 
-// Moved returns the block so many columns to the right and rows up.
+// Moved returns the block moved by dx columns to the right and dy rows up.
 func (b Block) Moved(dx, dy int) Block {
 	b.X += int8(dx)
 	b.Y += int8(dy)
@@ -162,7 +162,7 @@ func (b Block) Cells() (out [4][2]int) {
 	return out
 }
 
-// First returns the block of the smallest rotation that covers the same cells as b.
+// First returns the block with the smallest rotation that covers the same cells as b.
 func (b Block) First() Block {
 	t := &twins[b.Kind][b.Rot]
 	return Block{b.Kind, t.of, b.X + t.dx, b.Y + t.dy}

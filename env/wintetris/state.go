@@ -2,17 +2,17 @@ package wintetris
 
 import "blockyard/env"
 
-// A Mode is what one choice is.
+// A Mode says what an action is.
 type Mode uint8
 
-// The modes, one a variant.
+// The modes, one per variant.
 const (
 	Placement Mode = iota
 	Instant
 	Ticks
 )
 
-// A State is a position where the player must choose, or the end of a game.
+// A State is a position in which the player must act, or the final position.
 type State struct {
 	Engine
 	Mode Mode
@@ -24,10 +24,10 @@ var (
 	_ env.Marker = (*State)(nil)
 )
 
-// Reset implements env.State: seed is where the rules' generator starts.
+// Reset implements env.State. The seed is that of the generator of the rules.
 func (s *State) Reset(seed uint64) { s.Start(seed) }
 
-// Hide implements env.State: the pieces after the next one are hidden.
+// Hide implements env.State. The pieces after the next one are hidden.
 func (s *State) Hide(_ env.Seats, seed uint64) { s.Seed(seed) }
 
 // CopyFrom implements env.State.
@@ -44,8 +44,8 @@ func (s *State) Acting() env.Seats {
 	return 1
 }
 
-// Step implements env.State. None lets the piece come down by itself, a tick of it in the
-// mode of ticks.
+// Step implements env.State. None lets the piece come down by itself; in the mode Ticks, for one
+// tick.
 func (s *State) Step(m env.Moves) {
 	s.Begin()
 	a := m[0]
@@ -69,7 +69,7 @@ func (s *State) Step(m env.Moves) {
 	s.End()
 }
 
-// Score implements env.State: lines.
+// Score implements env.State with the number of lines.
 func (s *State) Score(int) int { return int(s.Lines) }
 
 // Result implements env.State.
