@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"math/rand/v2"
 	"os"
 	"strconv"
@@ -65,7 +64,7 @@ func (c *fit) Run(ctx context.Context) error {
 	return mlp.Save(c.Out, net, g.Facts(notes))
 }
 
-// read turns the records into rows. Whole games are held back, by a draw of their own.
+// read turns the records into rows. A random choice of whole games is held back.
 func (c *fit) read(g *task.Game) (train, held *rows.Set, err error) {
 	train, held = rows.New(g), rows.New(g)
 	choose := rand.New(rand.NewPCG(c.Seed, 1))
@@ -92,11 +91,7 @@ func each(name string, f func(*record.Record) error) error {
 		return err
 	}
 	defer func() { _ = r.Close() }() // it was only read from
-	for {
-		rec, err := r.Read()
-		if err == io.EOF {
-			return nil
-		}
+	for rec, err := range r.All() {
 		if err != nil {
 			return err
 		}
@@ -104,6 +99,7 @@ func each(name string, f func(*record.Record) error) error {
 			return fmt.Errorf("%s:%d: %w", name, r.Line(), err)
 		}
 	}
+	return nil
 }
 
 // trainer starts from random weights or from a net.
@@ -128,8 +124,8 @@ func (c *fit) trainer(g *task.Game) (*trainer.Trainer, error) {
 	return t, err
 }
 
-// fit passes over the rows and tells the loss of each pass. When ctx ends it stops after
-// the pass under way; what was learnt so far is saved.
+// fit passes over the rows and prints the loss of each pass. When ctx ends it stops after
+// the current pass; the net so far is saved.
 func (c *fit) fit(ctx context.Context, t *trainer.Trainer, train, held *rows.Set) error {
 	shuffle := rand.New(rand.NewPCG(c.Seed, 2))
 	for epoch := range c.Epochs {

@@ -7,7 +7,7 @@ import (
 	"blockyard/agents/mlp"
 )
 
-// Nets in a state file are told apart by what the names of their tensors begin with.
+// The names of a net's tensors in a state file begin with a prefix of its own.
 const bestPrefix = "best."
 
 // AddNet adds a net under a prefix.

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Within a decision, and two choices deep in it, the first net's values are the hand-tuned
+// Within a decision, and two choices deep in it, the first net's values are the baseline
 // evaluator's but for a constant.
 func TestStartIsHand(t *testing.T) {
 	net, err := BlockBattle.Start(5, 1)

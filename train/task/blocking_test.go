@@ -39,7 +39,7 @@ func TestScatterLeavesGoodPositions(t *testing.T) {
 	require.Len(t, pieces, 9)
 }
 
-// What is learnt from a game is within 0 and 1, the higher the better a seat did, and with
+// The target of a game is within 0 and 1, the higher the better a seat did, and with
 // two seats what one gains the other loses.
 func TestBlockingChance(t *testing.T) {
 	s := blocking.New(2, 0)

@@ -32,7 +32,7 @@ func TestRaisedDropblox(t *testing.T) {
 	require.Greater(t, large, 60)
 }
 
-// The player that is learnt from plays by the net it is given: one that likes high stacks
+// The planner plays by the net it is given: one that prefers high stacks
 // soon has one.
 func TestDropbloxIsPlayedByTheNet(t *testing.T) {
 	const peak = 7 // "peak"

@@ -22,7 +22,7 @@ type handTerm struct {
 // either. The others have random weights by seed and do not count yet.
 func startAsHand(features []string, terms []handTerm, hidden int, seed uint64) (*mlp.Net, error) {
 	if hidden < 2 {
-		return nil, fmt.Errorf("a hidden layer of %d, want at least 2 to hold the hand-tuned evaluator", hidden)
+		return nil, fmt.Errorf("a hidden layer of %d, want at least 2 to hold the baseline evaluator", hidden)
 	}
 	index, n := map[string]int{}, len(features)
 	for i, name := range features {

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The first net's values are the hand-tuned evaluator's, stretched over the last half-turns.
+// The first net's values are the baseline evaluator's, scaled up over the last half-turns.
 func TestStartOfDuelIsHand(t *testing.T) {
 	net, err := TetrisDuel.Start(5, 1)
 	require.NoError(t, err)
@@ -34,18 +34,18 @@ func TestStartOfDuelIsHand(t *testing.T) {
 			d := next.(*tetrisduel.State)
 			left := tetrisduel.HalfTurns - int(d.Turn) + 1
 			lead := d.Points[seat] - d.Points[1-seat]
-			stretch := float32(1)
+			scale := float32(1)
 			if left < 40 {
-				stretch = 40 / float32(left)
+				scale = 40 / float32(left)
 				late++
 			}
-			if v := float32(lead) * stretch; v > 160 || v < -160 {
+			if v := float32(lead) * scale; v > 160 || v < -160 {
 				continue
 			}
 			want, got := make([]float32, 1), make([]float32, 1)
 			hand.Evaluate([]env.State{next}, seat, want)
 			learned.Evaluate([]env.State{next}, seat, got)
-			require.InDelta(t, handUnit*want[0]*stretch, got[0], 2e-3)
+			require.InDelta(t, handUnit*want[0]*scale, got[0], 2e-3)
 			compared++
 		}
 	}

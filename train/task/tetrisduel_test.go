@@ -65,7 +65,7 @@ func TestDuelMirror(t *testing.T) {
 	})
 }
 
-// What the hand-tuned evaluator thinks is one seat's gain and the other's loss.
+// The baseline evaluator's worth is one seat's gain and the other's loss.
 func TestDuelWorth(t *testing.T) {
 	worth := TetrisDuel.Worth()
 	duels(t, 100, func(s *tetrisduel.State) {

@@ -88,18 +88,6 @@ func (t *Trainer) Fit(x, y []float32, rate float64) (float64, error) {
 	return cost, err
 }
 
-// Predict writes the graph's own outputs for up to Batch rows, to judge other paths by.
-// It leaves the weights alone.
-func (t *Trainer) Predict(x, out []float32) error {
-	if err := t.run(x, make([]float32, len(out))); err != nil {
-		return err
-	}
-	copy(out, t.graph.out.Data().([]float32))
-	err := t.clearGradients()
-	t.graph.vm.Reset()
-	return err
-}
-
 // Gradients returns copies of the loss's gradients at up to Batch rows, by weight tensor.
 func (t *Trainer) Gradients(x, y []float32) (float64, [][]float32, error) {
 	if err := t.run(x, y); err != nil {

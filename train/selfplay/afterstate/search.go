@@ -1,5 +1,5 @@
 // Package afterstate evaluates the choices of one decision: it plays each of them out and
-// has a net, or the game's baseline evaluator, judge the position right after it.
+// has a net, or the game's baseline evaluator, evaluate the position right after it.
 //
 // A net is asked about unfinished games only. A finished game is worth ±Certain to whoever
 // won or lost it, more than any net says.
