@@ -118,14 +118,19 @@ func (w *walker) run(tokens []Token) (r run) {
 func Execute(side *Side, piece int, tokens []Token, rules Rules) (land Landing, refused []Refusal) {
 	w := walker{side: side, piece: piece, at: box{spawnX(piece), -1, 0}}
 	r := w.run(tokens)
+	return w.land(&r, rules), r.refused
+}
+
+// land lets the piece fall after the tokens of r, which are all of an answer.
+func (w *walker) land(r *run, rules Rules) Landing {
 	y := w.at.y
 	for !w.locked {
 		w.down()
 	}
-	land = Landing{Piece: piece, Rot: w.at.o, X: w.at.x, Y: w.at.y, Skipped: r.skipped, Loose: w.at.y != y}
-	land.TSpin = piece == T && !r.skipped && !land.Loose && len(r.trace) >= 2 &&
-		corners(&side.Cells, w.at.x, w.at.y) == 3 && spun(r.trace, w.at, r.surplus, rules)
-	return land, r.refused
+	l := Landing{Piece: w.piece, Rot: w.at.o, X: w.at.x, Y: w.at.y, Skipped: r.skipped, Loose: w.at.y != y}
+	l.TSpin = l.Piece == T && !r.skipped && !l.Loose && len(r.trace) >= 2 &&
+		corners(&w.side.Cells, l.X, l.Y) == 3 && spun(r.trace, w.at, r.surplus, rules)
+	return l
 }
 
 // corners counts the blocks in the corners of a 3x3 box (rules §6, condition 3).

@@ -11,39 +11,54 @@ import (
 	"blockyard/env"
 )
 
-// slowLegal is the judge of Legal: it spells every answer, as far as the rules can tell
-// answers apart, and plays each through Execute.
-func slowLegal(s *State, seat int) []env.Action {
+// slowLegal is the judge of Legal: it plays every answer, as far as the rules can tell answers
+// apart, token by token. For each outcome it plays one answer again through Execute.
+func slowLegal(t *testing.T, s *State, seat int) []env.Action {
 	type key struct {
 		at     box
 		turned bool // the last token was a turn
 		before int  // the orientation before the run of turns
 	}
+	type answer struct {
+		tokens []Token
+		w      walker // after the tokens
+		trace  []done // of the tokens
+	}
 	side, piece := &s.Sides[seat], int(s.Piece)
 	found := map[env.Action]bool{}
 	seen := map[key]bool{}
-	for queue := [][]Token{nil}; len(queue) > 0; queue = queue[1:] {
-		land, _ := Execute(side, piece, queue[0], s.Rules)
-		found[ActionOf(land)] = true
-		if len(queue[0]) == MaxTokens {
+	play := func(a answer, r run) {
+		land := a.w.land(&r, s.Rules)
+		if !found[ActionOf(land)] {
+			found[ActionOf(land)] = true
+			again, _ := Execute(side, piece, a.tokens, s.Rules)
+			require.Equal(t, again, land)
+		}
+	}
+	start := answer{w: walker{side: side, piece: piece, at: box{spawnX(piece), -1, 0}}}
+	play(start, run{})
+	var next answer // overwritten again and again
+	for queue := []answer{start}; len(queue) > 0; queue = queue[1:] {
+		if len(queue[0].tokens) == MaxTokens {
 			continue
 		}
-		for t := Left; t <= Skip; t++ {
-			tokens := append(slices.Clone(queue[0]), t)
-			land, _ := Execute(side, piece, tokens, s.Rules)
-			found[ActionOf(land)] = true
-			w := walker{side: side, piece: piece, at: box{spawnX(piece), -1, 0}}
-			r := w.run(tokens)
-			if w.locked || t == Skip {
+		for token := Left; token <= Skip; token++ {
+			next.w = queue[0].w
+			next.tokens = append(append(next.tokens[:0], queue[0].tokens...), token)
+			r := next.w.run(next.tokens[len(next.tokens)-1:])
+			next.trace = append(append(next.trace[:0], queue[0].trace...), r.trace...)
+			r.trace = next.trace
+			play(next, r)
+			if next.w.locked || token == Skip {
 				continue
 			}
-			k := key{at: w.at}
+			k := key{at: next.w.at}
 			for i := len(r.trace) - 1; i >= 0 && (r.trace[i].token == TurnLeft || r.trace[i].token == TurnRight); i-- {
 				k.turned, k.before = true, r.trace[i].before.o
 			}
 			if !seen[k] {
 				seen[k] = true
-				queue = append(queue, tokens)
+				queue = append(queue, answer{slices.Clone(next.tokens), next.w, slices.Clone(next.trace)})
 			}
 		}
 	}
@@ -114,7 +129,7 @@ func TestLegalIsEveryOutcomeOfEveryAnswer(t *testing.T) {
 		for range 80 {
 			s := randomState(r, rules)
 			for seat := range s.Sides {
-				want := slowLegal(s, seat)
+				want := slowLegal(t, s, seat)
 				got := s.Legal(seat, nil)
 				require.Equal(t, texts(want), texts(got), "rules %b seat %d\n%s", rules, seat, show(s))
 				for _, a := range got {
@@ -151,7 +166,7 @@ func TestLegalCountsTokensWhereTheWayWinds(t *testing.T) {
 	s := draw(t, T, strings.Repeat("xxxxxxx...\n..........\n..........\n...xxxxxxx\n..........\n..........\n", 3))
 	for p := range Pieces {
 		s.Piece = uint8(p)
-		require.Equal(t, texts(slowLegal(s, 0)), texts(s.Legal(0, nil)), "piece %c", Letters[p])
+		require.Equal(t, texts(slowLegal(t, s, 0)), texts(s.Legal(0, nil)), "piece %c", Letters[p])
 	}
 }
 
@@ -196,7 +211,7 @@ func TestLegalInAShaft(t *testing.T) {
 	s := draw(t, I, strings.Repeat("xxx....xxx\n", 20))
 	for p := range Pieces {
 		s.Piece = uint8(p)
-		require.Equal(t, texts(slowLegal(s, 0)), texts(s.Legal(0, nil)), "piece %c", Letters[p])
+		require.Equal(t, texts(slowLegal(t, s, 0)), texts(s.Legal(0, nil)), "piece %c", Letters[p])
 		require.NotEmpty(t, s.Legal(0, nil))
 	}
 }
