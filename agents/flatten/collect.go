@@ -1,38 +1,39 @@
 package flatten
 
 import (
-	"fmt"
 	"go/ast"
 	"go/token"
-	"strings"
 
 	"golang.org/x/tools/go/packages"
 )
 
-// collect lists the declarations of one package.
-func (p *program) collect(pkg *packages.Package) error {
-	for _, f := range pkg.Syntax {
-		for _, im := range f.Imports {
-			if im.Name != nil && im.Name.Name == "." {
-				return fmt.Errorf("%s: dot import: name the package", p.at(im.Pos()))
-			}
-		}
-		for _, d := range f.Decls {
-			switch d := d.(type) {
-			case *ast.FuncDecl:
-				if d.Recv == nil && d.Name.Name == "init" {
-					return fmt.Errorf("%s: func init: initialize the variables where they are declared", p.at(d.Pos()))
+// collect lists the declarations of all packages.
+func (p *program) collect() {
+	for _, pkg := range p.pkgs {
+		for _, f := range pkg.Syntax {
+			embeds := false
+			for _, im := range f.Imports {
+				embeds = embeds || im.Path.Value == `"embed"`
+				if im.Name != nil && im.Name.Name == "." {
+					p.refuse(im.Pos(), "dot import: name the package")
 				}
-				p.add(&decl{pkg: pkg, fn: d}, d.Name)
-			case *ast.GenDecl:
-				p.collectGroup(pkg, d)
+			}
+			for _, d := range f.Decls {
+				switch d := d.(type) {
+				case *ast.FuncDecl:
+					if d.Recv == nil && d.Name.Name == "init" {
+						p.refuse(d.Pos(), "func init: initialize the variables where they are declared")
+					}
+					p.add(&decl{pkg: pkg, fn: d}, d.Name)
+				case *ast.GenDecl:
+					p.collectGroup(pkg, d, embeds)
+				}
 			}
 		}
 	}
-	return nil
 }
 
-func (p *program) collectGroup(pkg *packages.Package, g *ast.GenDecl) {
+func (p *program) collectGroup(pkg *packages.Package, g *ast.GenDecl, embeds bool) {
 	group := g.Tok == token.CONST && inSequence(g)
 	for _, s := range g.Specs {
 		d := &decl{pkg: pkg, gen: g, spec: s, group: group}
@@ -40,6 +41,7 @@ func (p *program) collectGroup(pkg *packages.Package, g *ast.GenDecl) {
 		case *ast.TypeSpec:
 			p.add(d, s.Name)
 		case *ast.ValueSpec:
+			d.embed = embeds && g.Tok == token.VAR && len(s.Values) == 0
 			p.add(d, s.Names...)
 		}
 	}
@@ -70,23 +72,4 @@ func (p *program) add(d *decl, names ...*ast.Ident) {
 		}
 	}
 	p.order = append(p.order, d)
-}
-
-// embedsFile reports whether d has a //go:embed directive.
-func embedsFile(d *decl) bool {
-	docs := []*ast.CommentGroup{d.gen.Doc}
-	if v, ok := d.spec.(*ast.ValueSpec); ok {
-		docs = append(docs, v.Doc)
-	}
-	for _, g := range docs {
-		if g == nil {
-			continue
-		}
-		for _, c := range g.List {
-			if strings.HasPrefix(c.Text, "//go:embed ") {
-				return true
-			}
-		}
-	}
-	return false
 }

@@ -57,9 +57,9 @@ func (p *program) flatten(header []string) ([]byte, error) {
 			p.foldTypes(pkg.TypesInfo, f)
 		}
 	}
-	for _, step := range []func() error{p.reach, p.checkLibrary, p.checkLanguage} {
-		if err := step(); err != nil {
-			return nil, err
+	for _, step := range []func(){p.collect, p.reach, p.checkLibrary, p.checkLanguage} {
+		if step(); p.err != nil {
+			return nil, p.err
 		}
 	}
 	p.name()

@@ -2,7 +2,6 @@ package flatten
 
 import (
 	"errors"
-	"fmt"
 	"go/ast"
 	"go/token"
 	"go/types"
@@ -40,7 +39,7 @@ func (p *program) findNewerLanguage() {
 // checkLanguage refuses language newer than Lang in needed declarations. It also refuses loop variables
 // that outlive their iteration: before Go 1.22 all iterations share one variable, so the flattened
 // program would compile and behave differently.
-func (p *program) checkLanguage() error {
+func (p *program) checkLanguage() {
 	for _, d := range p.order {
 		if !p.kept(d) {
 			continue
@@ -48,17 +47,16 @@ func (p *program) checkLanguage() error {
 		node := d.node()
 		for _, e := range p.newer {
 			if node.Pos() <= e.Pos && e.Pos < node.End() {
-				return fmt.Errorf("%s: %s, and a flattened program is in %s: write it out", p.at(e.Pos), e.Msg, Lang)
+				p.refuse(e.Pos, "%s, and a flattened program is in %s: write it out", e.Msg, Lang)
 			}
 		}
 		l := loops{info: d.pkg.TypesInfo}
 		ast.Inspect(node, l.visit)
 		if l.shared != nil {
-			return fmt.Errorf("%s: loop variable %s is captured or its address is taken, and in %s all iterations share it: "+
-				"copy it to another variable first", p.at(l.shared.Pos()), l.shared.Name, Lang)
+			p.refuse(l.shared.Pos(), "loop variable %s is captured or its address is taken, and in %s all iterations share it: "+
+				"copy it to another variable first", l.shared.Name, Lang)
 		}
 	}
-	return nil
 }
 
 // loops finds a loop variable that can outlive its iteration.

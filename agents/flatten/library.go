@@ -23,18 +23,17 @@ type stdlibUse struct {
 // checkLibrary refuses functions, types and variables that the standard library gained after Lang. It reads the
 // lists of additions in the folder api of the Go distribution. If that folder is missing, nothing is
 // refused; then only a compiler of version Lang can tell.
-func (p *program) checkLibrary() error {
+func (p *program) checkLibrary() {
 	since, err := additions()
-	if err != nil || len(since) == 0 {
-		return err
+	if p.err = err; err != nil {
+		return
 	}
 	for _, u := range p.stdlibUses {
 		if version := since[libraryName(u.obj)]; version != "" {
-			return fmt.Errorf("%s: %s came with %s, and a flattened program is in %s: write it out",
-				p.at(u.pos), libraryName(u.obj), version, Lang)
+			p.refuse(u.pos, "%s came with %s, and a flattened program is in %s: write it out",
+				libraryName(u.obj), version, Lang)
 		}
 	}
-	return nil
 }
 
 // libraryName is "path.Name", or "path.Type.Name" of a method or field.

@@ -33,6 +33,15 @@ type program struct {
 	imports    map[string]string       // standard packages in use: import path → name in the flattened program
 	stdlibUses []stdlibUse
 	newer      []types.Error // where Lang's compiler refuses a source file
+
+	err error // the first refusal
+}
+
+// refuse notes why the program cannot be flattened, and where.
+func (p *program) refuse(pos token.Pos, format string, args ...any) {
+	if p.err == nil {
+		p.err = fmt.Errorf("%s: "+format, append([]any{p.at(pos)}, args...)...)
+	}
 }
 
 // A decl is one declaration: a function, a method, or one spec of a group.
@@ -43,6 +52,7 @@ type decl struct {
 	spec  ast.Spec
 	objs  []types.Object
 	group bool // a constant whose value depends on its place in its group (iota, repeated values)
+	embed bool // a variable that may be an embedded file
 }
 
 // node is the syntax of the declaration.
@@ -92,7 +102,7 @@ func load(o Options) (*program, error) {
 		if content, ok := replaced[path]; ok {
 			text = content
 		}
-		return parser.ParseFile(fset, path, text, parser.AllErrors|parser.ParseComments)
+		return parser.ParseFile(fset, path, text, parser.AllErrors) // without comments
 	}
 	loaded, err := packages.Load(&cfg, paths...)
 	if err == nil {

@@ -77,8 +77,6 @@ func (p *program) printPackage(out *bytes.Buffer, pkg *types.Package) error {
 		if d.fn == nil {
 			done[d.gen] = true
 			node = p.prune(d.gen)
-		} else {
-			d.fn.Doc = nil
 		}
 		p.rename(d.pkg.TypesInfo, node)
 		out.WriteString("\n")
@@ -123,8 +121,8 @@ func (p *program) prune(g *ast.GenDecl) *ast.GenDecl {
 	return out
 }
 
-// rename gives every identifier its new name, and removes the comments. It writes raw strings of several lines as
-// interpreted ones, so that an empty line is never part of a string.
+// rename gives every identifier its new name. It writes raw strings of several lines as interpreted ones, so that
+// an empty line is never part of a string.
 func (p *program) rename(info *types.Info, node ast.Node) {
 	astutil.Apply(node, func(c *astutil.Cursor) bool {
 		switch n := c.Node().(type) {
@@ -150,14 +148,6 @@ func (p *program) rename(info *types.Info, node ast.Node) {
 			}
 		case *ast.InterfaceType:
 			n.Methods = p.calledMethods(n.Methods)
-		case *ast.Field:
-			n.Doc, n.Comment = nil, nil
-		case *ast.ValueSpec:
-			n.Doc, n.Comment = nil, nil
-		case *ast.TypeSpec:
-			n.Doc, n.Comment = nil, nil
-		case *ast.GenDecl:
-			n.Doc = nil
 		}
 		return true
 	}, nil)
