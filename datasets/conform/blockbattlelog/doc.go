@@ -1,6 +1,6 @@
-// Package blockbattlelog reads transcripts of the original engines of AI Block Battle and
-// holds the rules of this house against them. A file is JSON lines of four kinds, told
-// apart by their keys:
+// Package blockbattlelog compares transcripts of the original engines of AI Block Battle
+// with the rules of package blockbattle. A file is JSON lines of four kinds, distinguished by
+// their keys:
 //
 //	game       a whole game of the classic engine or the port: "rounds"
 //	round      a single round of the classic engine from a given position: "in" and "res"

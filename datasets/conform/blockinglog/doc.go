@@ -1,5 +1,5 @@
-// Package blockinglog reads reference cases of Blocking and holds the rules of this house
-// against them. A file is JSON lines of three sorts, told apart by their keys:
+// Package blockinglog compares reference cases of Blocking with the rules of package
+// blocking. A file is JSON lines of three sorts, distinguished by their keys:
 //
 //	game, turn, skip, end   whole games, line after line: "type"
 //	opening                 a first move and every code for it: "equivalent"

@@ -1,5 +1,5 @@
-// Package dropbloxlog reads transcripts of the original engine of Dropblox and holds the
-// rules of this house against them. A file is JSON lines of these sorts, told apart by
+// Package dropbloxlog compares transcripts of the original engine of Dropblox with the rules
+// of package dropblox. A file is JSON lines of these sorts, distinguished by
 // their keys:
 //
 //	game, turn, end   whole games, line after line: "kind"

@@ -1,6 +1,6 @@
-// Package tetrisduellog reads transcripts of the original engine of the Tetris duel and
-// holds the rules of this house against them. A file is JSON lines of three sorts, told
-// apart by their keys:
+// Package tetrisduellog compares transcripts of the original engine of the Tetris duel
+// with the rules of package tetrisduel. A file is JSON lines of three sorts, distinguished by
+// their keys:
 //
 //	game, turn, end   whole games, line after line: "type"
 //	list              a board and a block with all their placements: "all" and "valid"
