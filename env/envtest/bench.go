@@ -29,9 +29,9 @@ func moments(g *env.Game, seats int) []moment {
 	return out
 }
 
-// Bench measures one call each of Legal, Step (with the copy it needs), Observe, CopyFrom
-// and After (with the copy) over the positions of random games, and a whole random game as
-// Playout, which also reports ns/ply.
+// Bench measures Legal, Step (including a CopyFrom), Observe, CopyFrom and After (including a
+// CopyFrom) on the positions of random games, and as Playout a whole random game, for which it also
+// reports ns/ply.
 func Bench(b *testing.B, g *env.Game) {
 	seats := g.MinSeats
 	all := moments(g, seats)

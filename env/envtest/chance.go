@@ -6,8 +6,8 @@ import (
 	"blockyard/env"
 )
 
-// forcedDraws: a game whose draws are forced into another seed is the same game. A step
-// that draws more than the queue holds shows as a game that differs.
+// forcedDraws checks that forcing the draws of one game on a game with another seed makes it the
+// same game. A step that draws more than the queue holds makes the games differ.
 func forcedDraws(g *env.Game, seats int, seed uint64) error {
 	w := newWalker(g, seats, seed)
 	for k := range uint64(games) {
@@ -38,9 +38,9 @@ func forcedDraws(g *env.Game, seats int, seed uint64) error {
 	return nil
 }
 
-// afterstates: After follows from state and choice, leaves the seat something to choose
-// or the game over, and in a game of turns is Step. Check may refuse an afterstate, which
-// is a position for looking at.
+// afterstates checks that After depends only on state and action, that the seat then has an action or
+// the game is over, and that After is Step in a game of turns. Check may refuse an afterstate, which
+// is only for evaluation.
 func afterstates(g *env.Game, seats int, seed uint64) error {
 	w := newWalker(g, seats, seed)
 	return w.each(seed, func(s env.State, _ int) error {

@@ -5,10 +5,10 @@
 //	func FuzzDecode(f *testing.F)     { envtest.Fuzz(f, Game) }
 //	func BenchmarkGame(b *testing.B)  { envtest.Bench(b, Game) }
 //
-// Run plays random games with an invariant check after every move, one subtest for each
-// promise, and compares one seeded game, all that can be observed of it, with the text
-// in testdata/playthrough.txt (playthrough-<variant>.txt for a variant).
+// Run plays random games and checks one promise per subtest. It also compares everything that can
+// be observed of one seeded game with the recorded text in testdata/playthrough.txt
+// (playthrough-<variant>.txt for a variant).
 //
-// BLOCKYARD_SEED=n in the environment plays other games than the usual ones;
-// BLOCKYARD_UPDATE=1 rewrites the playthroughs, whose diff is then the review.
+// The environment variable BLOCKYARD_SEED=n selects other random games; BLOCKYARD_UPDATE=1
+// rewrites the recorded texts.
 package envtest

@@ -7,7 +7,7 @@ import (
 	"blockyard/env"
 )
 
-// facts checks that a Game's plain facts fit each other.
+// facts checks that the fields of a Game are consistent.
 func facts(g *env.Game, _ int, _ uint64) error {
 	switch {
 	case g.Name == "" || g.ID == "" || g.Rules < 1:
@@ -40,7 +40,7 @@ func facts(g *env.Game, _ int, _ uint64) error {
 	return nil
 }
 
-// flat checks that a state is one flat piece of memory.
+// flat checks that a State has no pointers and only exported fields of fixed size.
 func flat(g *env.Game, seats int, _ uint64) error {
 	t := reflect.TypeOf(g.New(seats))
 	if t.Kind() != reflect.Pointer || t.Elem().Kind() != reflect.Struct {

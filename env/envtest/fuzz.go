@@ -6,7 +6,7 @@ import (
 	"blockyard/env"
 )
 
-// Fuzz feeds bytes to Decode and plays on from what it lets through.
+// Fuzz passes bytes to Decode and plays on from the positions that it accepts.
 func Fuzz(f *testing.F, g *env.Game) {
 	seats := g.MinSeats
 	w := newWalker(g, seats, 1)

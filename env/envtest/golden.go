@@ -11,7 +11,7 @@ import (
 	"blockyard/env"
 )
 
-const goldenPlies = 40 // of the playthrough; the rest of the game is its end alone
+const goldenPlies = 40 // plies written in full; of the rest only the final position is written
 
 // playthrough compares one seeded random game, as text, with the recorded one.
 func playthrough(t *testing.T, g *env.Game) {
@@ -59,7 +59,7 @@ func firstDifference(want, got string) string {
 	return ""
 }
 
-// transcript plays one game and writes down everything that can be observed of it.
+// transcript plays one game and returns everything that can be observed of it as text.
 func transcript(g *env.Game) string {
 	var out strings.Builder
 	fmt.Fprintf(&out, "game %s %s rules %d\nseats %d to %d, rows %d\n", g.Name, g.ID, g.Rules, g.MinSeats, g.MaxSeats, g.Rows)

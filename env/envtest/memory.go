@@ -9,7 +9,7 @@ import (
 	"blockyard/env"
 )
 
-// copies: CopyFrom makes an equal state out of any other, and the two are then independent.
+// copies checks that CopyFrom makes any State equal to another, and that both are then independent.
 func copies(g *env.Game, seats int, seed uint64) error {
 	w := newWalker(g, seats, seed)
 	dirty := g.New(seats)
@@ -34,7 +34,7 @@ func copies(g *env.Game, seats int, seed uint64) error {
 	})
 }
 
-// roundTrip: Decode reads what Encode wrote, and refuses any other length.
+// roundTrip checks that Decode reads what Encode wrote and refuses any other length.
 func roundTrip(g *env.Game, seats int, seed uint64) error {
 	w := newWalker(g, seats, seed)
 	back, scratch := g.New(seats), g.New(seats)
@@ -64,8 +64,8 @@ func roundTrip(g *env.Game, seats int, seed uint64) error {
 	})
 }
 
-// foreignBytes: a state that Decode lets through can be used without harm, wherever its
-// bytes came from.
+// foreignBytes checks that every State that Decode accepts can be used safely, and that Check names a
+// field for every State that it refuses.
 func foreignBytes(g *env.Game, seats int, seed uint64) error {
 	w := newWalker(g, seats, seed)
 	err := w.each(seed, func(s env.State, ply int) error {
@@ -101,8 +101,8 @@ func foreignBytes(g *env.Game, seats int, seed uint64) error {
 // telling matches an error of Check that names a field and says what its value should be.
 var telling = regexp.MustCompile(`: [A-Z]\w*(\.\w+|\[\d+\])* .*, want `)
 
-// exercise decodes data and, if that is let through, looks at the state from all sides and
-// plays on. It returns an error on a panic or a move that breaks the state.
+// exercise decodes data. If Decode accepts it, exercise calls all methods of the State and plays on.
+// It returns an error on a panic, or if a move leads to a State that Check refuses.
 func exercise(g *env.Game, seats int, data []byte, seed uint64) error {
 	s := g.New(seats)
 	if err := env.Decode(s, g.New(seats), data); err != nil {
@@ -131,7 +131,7 @@ func exercise(g *env.Game, seats int, data []byte, seed uint64) error {
 	return nil
 }
 
-// poke looks at s from all sides, hides and looks ahead.
+// poke calls the methods of s that do not change it, and Hide and After on copies.
 func (w *walker) poke(s env.State, seed uint64) error {
 	acting := s.Acting()
 	if acting>>w.seats != 0 || acting.Len() > w.g.Rows {
@@ -160,7 +160,7 @@ func (w *walker) poke(s env.State, seed uint64) error {
 	return nil
 }
 
-// noAllocation: looking, stepping and copying need no memory of their own.
+// noAllocation checks that observing, stepping and copying do not allocate.
 func noAllocation(g *env.Game, seats int, seed uint64) error {
 	w := newWalker(g, seats, seed)
 	s, other := g.New(seats), g.New(seats)

@@ -11,8 +11,8 @@ import (
 	"blockyard/env"
 )
 
-// legalMoves: ascending, at least one for a seat that acts and none for others, within
-// MaxLegal and Actions, appended to what dst holds.
+// legalMoves checks that Legal appends actions in ascending order, within MaxLegal and Actions: at
+// least one for an acting seat and none for others.
 func legalMoves(g *env.Game, seats int, seed uint64) error {
 	return newWalker(g, seats, seed).each(seed, func(s env.State, _ int) error {
 		acting := s.Acting()
@@ -56,7 +56,7 @@ func legalOf(g *env.Game, s env.State, seat int, acts bool) error {
 	return nil
 }
 
-// maskOf: a mask has the bits of what is legal and no others.
+// maskOf checks that MaskLegal sets the bits of the legal actions and no others.
 func maskOf(g *env.Game, s env.State, m env.Masker, seat int) error {
 	got, want := make([]byte, (g.MaskLen()+7)&^7), make([]byte, (g.MaskLen()+7)&^7)
 	m.MaskLegal(seat, got)
@@ -69,7 +69,8 @@ func maskOf(g *env.Game, s env.State, m env.Masker, seat int) error {
 	return nil
 }
 
-// actionText: Parse undoes Text for every action, no two share a text, nonsense is an error.
+// actionText checks that Parse is the inverse of Text, that no two actions share a text, and that
+// Parse refuses other texts.
 func actionText(g *env.Game, _ int, _ uint64) error {
 	seen := map[string]env.Action{}
 	for a := range env.Action(g.Actions) {
@@ -91,7 +92,7 @@ func actionText(g *env.Game, _ int, _ uint64) error {
 	return nil
 }
 
-// stepAndCheck: Check passes at every position, with seats making no choice as well.
+// stepAndCheck checks that Check accepts every position, also when seats play None.
 func stepAndCheck(g *env.Game, seats int, seed uint64) error {
 	for _, none := range []float64{0, 0.1, 1} {
 		w := newWalker(g, seats, seed)
@@ -104,7 +105,7 @@ func stepAndCheck(g *env.Game, seats int, seed uint64) error {
 	return nil
 }
 
-// illegalInput: Apply refuses what is not legal, says what and where, and changes nothing.
+// illegalInput checks that Apply refuses illegal actions, names them, and changes nothing.
 func illegalInput(g *env.Game, seats int, seed uint64) error {
 	w := newWalker(g, seats, seed)
 	return w.each(seed, func(s env.State, _ int) error {
@@ -133,7 +134,7 @@ func illegalInput(g *env.Game, seats int, seed uint64) error {
 	})
 }
 
-// result: 0 until the game is over, then within [-1, 1].
+// result checks that Result is 0 until the game is over, and then within [-1, 1].
 func result(g *env.Game, seats int, seed uint64) error {
 	return newWalker(g, seats, seed).each(seed, func(s env.State, _ int) error {
 		for seat := range seats {
@@ -149,13 +150,13 @@ func result(g *env.Game, seats int, seed uint64) error {
 	})
 }
 
-// ends: a random game comes to an end.
+// ends checks that random games end.
 func ends(g *env.Game, seats int, seed uint64) error {
 	return newWalker(g, seats, seed).each(seed, func(env.State, int) error { return nil })
 }
 
-// determinism: the same seed and choices give the same game, in a state used before as in
-// a new one, and another seed gives another.
+// determinism checks that the same seed and actions give the same game, in a new State and in one that
+// was used before.
 func determinism(g *env.Game, seats int, seed uint64) error {
 	a, b := newWalker(g, seats, seed), newWalker(g, seats, seed)
 	used := g.New(seats)

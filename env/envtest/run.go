@@ -9,14 +9,14 @@ import (
 	"blockyard/env"
 )
 
-// A promise is one thing every game keeps. check plays games from seed and returns how
-// the promise was broken, nil if it was not.
+// A promise is one requirement of package env. check plays random games, which follow from seed, and
+// returns an error that says how a game broke the promise.
 type promise struct {
 	name  string
 	check func(g *env.Game, seats int, seed uint64) error
 }
 
-// promises lists what Run checks, beside the playthrough.
+// promises lists what Run checks besides the playthrough.
 var promises = []promise{
 	{"facts", facts},
 	{"flat state", flat},
@@ -58,7 +58,7 @@ func Run(t *testing.T, g *env.Game) {
 	t.Run("playthrough", func(t *testing.T) { playthrough(t, g) })
 }
 
-// Seed returns the seed of this run's random games: BLOCKYARD_SEED, or 1.
+// Seed returns the seed of the random games: BLOCKYARD_SEED, or 1 by default.
 func Seed(t testing.TB) uint64 {
 	text := os.Getenv("BLOCKYARD_SEED")
 	if text == "" {

@@ -9,8 +9,8 @@ import (
 	"blockyard/env"
 )
 
-// observation: every element is written, planes stay within PlaneMax, globals are
-// finite and within their ranges.
+// observation checks that Observe writes every element, that planes are within PlaneMax, and that
+// globals are finite and within their ranges.
 func observation(g *env.Game, seats int, seed uint64) error {
 	a := view{planes: make([]uint8, g.Planes.Len()), globals: make([]float32, g.Globals())}
 	b := view{planes: make([]uint8, g.Planes.Len()), globals: make([]float32, g.Globals())}
@@ -53,7 +53,7 @@ func (v view) poison(p uint8, q float32) {
 	}
 }
 
-// lookingOnly: what only looks leaves the state equal.
+// lookingOnly checks that methods which must not change the State do not change it.
 func lookingOnly(g *env.Game, seats int, seed uint64) error {
 	w := newWalker(g, seats, seed)
 	return w.each(seed, func(s env.State, _ int) error {
@@ -78,8 +78,8 @@ func lookingOnly(g *env.Game, seats int, seed uint64) error {
 	})
 }
 
-// frames: boards have a glyph that env.Board knows and an ink in range for every cell, and a
-// ghost is that of a piece on the same board.
+// frames checks that every cell of a frame has a valid kind, letter and ink, and that the piece of every
+// ghost is on the same board.
 func frames(g *env.Game, seats int, seed uint64) error {
 	return newWalker(g, seats, seed).each(seed, func(s env.State, _ int) error {
 		var f env.Frame
@@ -105,7 +105,7 @@ func frames(g *env.Game, seats int, seed uint64) error {
 	})
 }
 
-// drawable reports whether letter and ink are such as env.Cell says of the cell's kind.
+// drawable reports whether letter and ink are possible for the cell's kind: see env.Cell.
 func drawable(c env.Cell) bool {
 	low, high := byte(0), byte(0)
 	switch c.Kind {
@@ -122,8 +122,8 @@ func drawable(c env.Cell) bool {
 	return c.Letter >= low && c.Letter <= high && c.Ink >= 1 && c.Ink <= 15
 }
 
-// hidden: Hide keeps what a seat sees and may do, follows from its seed, and, in a game
-// that draws while it is played, redraws the future. What Reset alone draws may be public.
+// hidden checks that Hide changes nothing that the seat observes, depends only on its seed and, in a game
+// that draws while it is played, redraws the future. What only Reset draws may be public.
 func hidden(g *env.Game, seats int, seed uint64) error {
 	w := newWalker(g, seats, seed)
 	varied, drawn := false, false
@@ -155,8 +155,8 @@ func hidden(g *env.Game, seats int, seed uint64) error {
 	return err
 }
 
-// unfold plays the same random choices in copies of a and b for some plies and says when
-// seat first sees a difference, "" if it does not.
+// unfold plays the same random actions in copies of a and b for some plies. It returns where seat first
+// observes a difference, or "".
 func (w *walker) unfold(a, b env.State, seat int, seed uint64) string {
 	a, b = w.clone(a), w.clone(b)
 	same := newWalker(w.g, w.seats, seed)
@@ -179,8 +179,8 @@ func (w *walker) unfold(a, b env.State, seat int, seed uint64) string {
 	return ""
 }
 
-// leaks: of two games that differ in nothing a seat has seen, Hide with one seed leaves
-// nothing different to come. The two part in one draw that the seat cannot see yet.
+// leaks checks that hidden information does not pass through Hide. Two games differ in one draw that a
+// seat cannot observe yet; after a Hide with the same seed they must continue alike for that seat.
 func leaks(g *env.Game, seats int, seed uint64) error {
 	w := newWalker(g, seats, seed)
 	return w.each(seed, func(s env.State, ply int) error {

@@ -10,27 +10,27 @@ import (
 )
 
 const (
-	games    = 12      // random games that a promise is checked on
-	maxPlies = 100_000 // a random game that goes on longer does not end
+	games    = 12      // random games per promise
+	maxPlies = 100_000 // a longer random game counts as endless
 )
 
-// A walker plays random legal games. Uniformly random players spread their moves, and meet
-// only some of the positions there are; with a bias they prefer the first or the last.
+// A walker plays random legal games. Uniformly random actions lead to only some kinds of positions, so a
+// walker can also prefer the first or the last legal action.
 type walker struct {
 	g     *env.Game
 	seats int
 	rng   *rand.Rand
 	legal []env.Action
-	none  float64 // how often a seat makes no choice
+	none  float64 // probability that a seat plays None
 	bias  int     // -1 to the first legal action, 1 to the last
-	plain bool    // no game is biased
+	plain bool    // without bias in any game
 }
 
 func newWalker(g *env.Game, seats int, seed uint64) *walker {
 	return &walker{g: g, seats: seats, rng: rand.New(rand.NewPCG(seed, 7))}
 }
 
-// moves returns a random legal choice for every acting seat.
+// moves returns a random legal action for every acting seat.
 func (w *walker) moves(s env.State) env.Moves {
 	m := env.NoMoves
 	for set := s.Acting(); set != 0; set = set.Rest() {
@@ -53,8 +53,8 @@ func (w *walker) pick() env.Action {
 	return w.legal[k]
 }
 
-// each plays games from seeds derived from seed and calls visit at every position, the
-// last included. Every other pair of games is biased.
+// each plays games with seeds derived from seed and calls visit for every position, including the final
+// one. Half of the games are biased.
 func (w *walker) each(seed uint64, visit func(s env.State, ply int) error) error {
 	for k := range uint64(games) {
 		s := w.g.New(w.seats)
@@ -90,7 +90,7 @@ func same(a, b env.State) bool {
 	return reflect.ValueOf(a).Elem().Interface() == reflect.ValueOf(b).Elem().Interface()
 }
 
-// A view is what one seat can see of a position.
+// A view is everything that one seat can observe of a position.
 type view struct {
 	planes  []uint8
 	globals []float32
@@ -104,7 +104,7 @@ func look(g *env.Game, s env.State, seat int) view {
 	return v
 }
 
-// differs says in what two views differ, "" if in nothing.
+// differs returns in what two views differ, or "".
 func (v view) differs(o view) string {
 	if !bytes.Equal(v.planes, o.planes) {
 		return "planes"
@@ -120,7 +120,7 @@ func (v view) differs(o view) string {
 	return ""
 }
 
-// apart says how two positions differ for anybody who looks, "" if they do not.
+// apart returns in what two positions differ for any seat, or "".
 func (w *walker) apart(a, b env.State) string {
 	if a.Acting() != b.Acting() {
 		return "who acts"

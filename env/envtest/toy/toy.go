@@ -1,16 +1,16 @@
-// Package toy holds two games small enough to follow by hand, for tests of everything
-// that is built on the contract of package env and should not depend on a real contest.
+// Package toy has two games that are small enough to follow on paper. They are for tests of packages
+// that work with every game.
 //
-// A card of value 1, 2 or 3 lies open and the next one is hidden. A seat's choice on card
-// c is one of c numbers, 1 … c, which are its points; it has the action id (c-1)*3 +
-// number-1. In Pick both seats choose at once and equal numbers score nothing. In Turns
-// three seats choose one after the other, each on a card of its own. The game ends after
-// Length cards, or as soon as a seat has Target points.
+// A card of value 1, 2 or 3 lies open, and the next card is hidden. On card c a seat chooses one of the
+// numbers 1 … c and scores that many points; the action id is (c-1)*3 + number-1. In Pick both seats
+// choose at once, and equal numbers score nothing. In Turns three seats choose in turn, each on its own
+// card. The game ends after Length cards, or when a seat has Target points.
 //
-//	planes    2x2x3: plane 0 marks the numbers the card offers in row 0, plane 1 the last
-//	          number of this seat (row 0) and of the next (row 1)
+//	planes    2x2x3: row 0 of plane 0 has 1 for each number that the card offers; plane 1 has the
+//	          last number of this seat (row 0) and of the next seat (row 1)
 //	globals   own points / Target, the best other seat's points / Target, cards / Length
-//	score     points; result +1 for the only best, -1 for the others, 0 in a tie for best
+//	score     points
+//	result    1 for the only seat with the most points, -1 for the others, 0 in a tie for the most
 package toy
 
 import (
@@ -46,7 +46,7 @@ func game(name, id string, seats, rows int, turns bool) *env.Game {
 	}
 }
 
-// Text writes an action as "card 3 take 1".
+// Text returns an action as "card 3 take 1".
 func Text(a env.Action) string { return fmt.Sprintf("card %d take %d", a/cards+1, a%cards+1) }
 
 // Parse reads what Text writes.
@@ -64,11 +64,11 @@ type State struct {
 	env.Rand
 	Seats  uint8
 	Turns  bool
-	Played uint8 // cards so far
-	Card   uint8 // open: 1 … 3
-	Next   uint8 // hidden
+	Played uint8 // cards played
+	Card   uint8 // the open card: 1 … 3
+	Next   uint8 // the hidden card
 	Points [env.MaxSeats]uint8
-	Last   [env.MaxSeats]uint8 // numbers last chosen, 0 for none
+	Last   [env.MaxSeats]uint8 // number last chosen, 0 for none
 }
 
 var _ env.State = (*State)(nil)
@@ -82,7 +82,7 @@ func (s *State) Reset(seed uint64) {
 	s.End()
 }
 
-// Hide implements env.State: the next card and all later ones are unknown.
+// Hide implements env.State. The next card and all later ones are hidden.
 func (s *State) Hide(_ env.Seats, seed uint64) {
 	s.Seed(env.Mix(seed))
 	s.Next = 1 + uint8(s.Rand.Next()%cards)
@@ -137,7 +137,7 @@ func (s *State) Legal(seat int, dst []env.Action) []env.Action {
 	return dst
 }
 
-// Step implements env.State. None takes nothing.
+// Step implements env.State. None scores nothing.
 func (s *State) Step(m env.Moves) {
 	acting := s.Acting()
 	if acting == 0 {
@@ -157,7 +157,7 @@ func (s *State) Step(m env.Moves) {
 	s.turn()
 }
 
-// After implements env.State: in Pick the number counts, whatever the other takes.
+// After implements env.Afterstater. In Pick the number scores, whatever the other seat takes.
 func (s *State) After(seat int, a env.Action) {
 	if s.Turns {
 		s.Step(env.Alone(seat, a))
