@@ -69,7 +69,7 @@ var uses = map[string]struct{ name, hint string }{
 	"single":  {"games of one seat", "this game has several"},
 	"planner": {"games with a planner (Dropblox)", ""},
 	"backup":  {"fitted value iteration", "give --backup a share above 0, if the game has several seats"},
-	"values":  {"TD(λ) on the results of games", "--backup has the whole budget, or the game has one seat"},
+	"values":  {"TD(λ) on the results of games", "--backup has the whole budget (lower it), or the game has one seat"},
 	"lambda":  {"TD(λ) without an actor", "lower --actor or --backup"},
 	"warm":    {"the warm start of games of several seats", "give --warm a share above 0"},
 	"deep":    {"two-ply TD(λ)", "give --deep a share above 0"},
