@@ -37,9 +37,9 @@ func (o Options) Check() error {
 		return fmt.Errorf("a budget of %d iterations and %v: set one of the two, above 0", o.Iterations, o.For)
 	}
 	return cmp.Or(
-		Count("batch", o.Batch, 1<<20), Count("games", o.Games, 1<<20), Count("rounds", o.Rounds, 1<<20),
-		Count("mean", o.Mean, 1<<20), Count("gates", o.Gates, 1<<20),
-		Share("explore", o.Explore), Share("late", o.Late),
+		CheckCount("batch", o.Batch, 1<<20), CheckCount("games", o.Games, 1<<20), CheckCount("rounds", o.Rounds, 1<<20),
+		CheckCount("mean", o.Mean, 1<<20), CheckCount("gates", o.Gates, 1<<20),
+		CheckShare("explore", o.Explore), CheckShare("late", o.Late),
 	)
 }
 
@@ -48,24 +48,24 @@ func (o Options) Sizes(g *task.Game) []int {
 	return append(append([]int{len(g.Features)}, o.Hidden...), 1)
 }
 
-// Share requires 0 to 1.
-func Share(name string, v float64) error {
+// CheckShare requires 0 to 1.
+func CheckShare(name string, v float64) error {
 	if v >= 0 && v <= 1 {
 		return nil
 	}
 	return fmt.Errorf("%s is %v, want 0 to 1", name, v)
 }
 
-// Count requires 1 to most.
-func Count(name string, v, most int) error {
+// CheckCount requires 1 to most.
+func CheckCount(name string, v, most int) error {
 	if v >= 1 && v <= most {
 		return nil
 	}
 	return fmt.Errorf("%s is %d, want 1 to %d", name, v, most)
 }
 
-// Rate requires a learning rate above 0 and below 1.
-func Rate(name string, v float64) error {
+// CheckRate requires a learning rate above 0 and below 1.
+func CheckRate(name string, v float64) error {
 	if v > 0 && v < 1 {
 		return nil
 	}

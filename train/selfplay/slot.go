@@ -105,7 +105,7 @@ func (s *Slot) newRecord(seed uint64, late, baseline bool) *record.Record {
 // Play plays a rollout, the slots shared out among the workers.
 func (r *Run) Play(ro Rollout) {
 	ro.record = r.Record != nil
-	r.Share(len(ro.Policies), len(r.Slots), func(worker, i int) {
+	r.Parallel(len(ro.Policies), len(r.Slots), func(worker, i int) {
 		r.Slots[i].play(ro.Policies[worker], &ro)
 	})
 	for _, s := range r.Slots {
@@ -117,8 +117,8 @@ func (r *Run) Play(ro Rollout) {
 	}
 }
 
-// Share calls do for i from 0 to n-1, each on one of the workers.
-func (r *Run) Share(workers, n int, do func(worker, i int)) {
+// Parallel calls do for i from 0 to n-1, each on one of the workers.
+func (r *Run) Parallel(workers, n int, do func(worker, i int)) {
 	next := make(chan int, n)
 	for i := range n {
 		next <- i

@@ -106,7 +106,7 @@ func (l *Learner) Rollout() selfplay.Rollout {
 	for len(l.policies) < l.run.Workers {
 		l.policies = append(l.policies, newPolicy(l))
 	}
-	ro := l.Critic.Shared()
+	ro := l.Critic.BaseRollout()
 	for _, p := range l.policies {
 		p.Net, p.TwoPly = l.Now.Clone(), l.Critic.TwoPly()
 		ro.Policies = append(ro.Policies, p)

@@ -27,7 +27,7 @@ func (c Config) Beginning(progress float64) Config {
 
 // Check reports the first setting that is out of range. Without an actor only its share counts.
 func (c Config) Check() error {
-	if err := selfplay.Share("actor", c.Actor); err != nil || c.Actor == 0 {
+	if err := selfplay.CheckShare("actor", c.Actor); err != nil || c.Actor == 0 {
 		return err
 	}
 	switch {
@@ -36,6 +36,6 @@ func (c Config) Check() error {
 	case !(c.Step > 0 && c.Step <= 1e3):
 		return fmt.Errorf("step is %v, want above 0 and at most 1000", c.Step)
 	}
-	return cmp.Or(selfplay.Count("actor batch", c.ActorBatch, 1<<20),
-		selfplay.Rate("actor rate", c.ActorFrom), selfplay.Rate("actor rate end", c.ActorTo))
+	return cmp.Or(selfplay.CheckCount("actor batch", c.ActorBatch, 1<<20),
+		selfplay.CheckRate("actor rate", c.ActorFrom), selfplay.CheckRate("actor rate end", c.ActorTo))
 }

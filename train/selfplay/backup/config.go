@@ -29,7 +29,7 @@ func (c Config) With(width int, versus float64) Config {
 
 // Check reports the first setting that is out of range. Without a backup only its share counts.
 func (c Config) Check(g *task.Game) error {
-	if err := selfplay.Share("backup", c.Backup); err != nil || c.Backup == 0 {
+	if err := selfplay.CheckShare("backup", c.Backup); err != nil || c.Backup == 0 {
 		return err
 	}
 	if c.Look < 0 || c.Look > 64 {
@@ -39,7 +39,7 @@ func (c Config) Check(g *task.Game) error {
 		return errors.New("no backup: the game has no draws that a search can enumerate, " +
 			"nor two seats that take turns; use --backup 0")
 	}
-	return cmp.Or(selfplay.Count("samples", c.Samples, 64), selfplay.Rate("rate backup", c.RateBackup))
+	return cmp.Or(selfplay.CheckCount("samples", c.Samples, 64), selfplay.CheckRate("rate backup", c.RateBackup))
 }
 
 // FirstNet is the net that a backup starts from by default: the game's baseline evaluator.

@@ -19,6 +19,14 @@ type Config struct {
 	Deep      float64 // share of the budget, at its end, in which choices are searched two plies deep
 	DeepWidth int     // first choices that a two-ply decision searches
 	Versus    float64 // share of games after the warm start with the baseline evaluator in one seat
+
+	fallFrom float64 // progress at which the learning rate begins to fall from RateFrom
+}
+
+// Falling returns the settings of a learning rate that begins to fall at a given progress.
+func (c Config) Falling(progress float64) Config {
+	c.fallFrom = progress
+	return c
 }
 
 // Check reports the first setting that is out of range.
@@ -27,9 +35,9 @@ func (c Config) Check() error {
 		return fmt.Errorf("others is %d, want 0 to 16 choices", c.Others)
 	}
 	return cmp.Or(
-		selfplay.Share("lambda", c.Lambda), selfplay.Share("warm", c.Warm), selfplay.Share("imitate", c.Imitate),
-		selfplay.Share("deep", c.Deep), selfplay.Share("versus", c.Versus),
-		selfplay.Count("deep width", c.DeepWidth, 1<<20),
-		selfplay.Rate("rate warm", c.RateWarm), selfplay.Rate("rate", c.RateFrom), selfplay.Rate("rate end", c.RateTo),
+		selfplay.CheckShare("lambda", c.Lambda), selfplay.CheckShare("warm", c.Warm), selfplay.CheckShare("imitate", c.Imitate),
+		selfplay.CheckShare("deep", c.Deep), selfplay.CheckShare("versus", c.Versus),
+		selfplay.CheckCount("deep width", c.DeepWidth, 1<<20),
+		selfplay.CheckRate("rate warm", c.RateWarm), selfplay.CheckRate("rate", c.RateFrom), selfplay.CheckRate("rate end", c.RateTo),
 	)
 }

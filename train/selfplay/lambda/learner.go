@@ -15,8 +15,7 @@ const netPrefix = "net."
 type Learner struct {
 	*selfplay.Value
 	Config Config
-	After  float64 // progress at which the learning rate begins to fall from RateFrom
-	Notes  *Notes  // of the current rollout
+	Notes  *Notes // of the current rollout
 
 	run      *selfplay.Run
 	policies []*policy
@@ -25,7 +24,7 @@ type Learner struct {
 // New begins with a net, or with random weights if from is nil.
 func New(r *selfplay.Run, c Config, from *mlp.Net) (*Learner, error) {
 	v, err := selfplay.NewValue(r, trainer.Logistic, r.Options.Batch, from)
-	return &Learner{Value: v, Config: c, After: c.Warm, Notes: NewNotes(r.Game, len(r.Slots)), run: r}, err
+	return &Learner{Value: v, Config: c, Notes: NewNotes(r.Game, len(r.Slots)), run: r}, err
 }
 
 // Restore returns the learner that Save added to a state.
@@ -51,7 +50,7 @@ func (l *Learner) Rollout() selfplay.Rollout {
 	for len(l.policies) < l.run.Workers {
 		l.policies = append(l.policies, newPolicy(l))
 	}
-	ro := l.Shared()
+	ro := l.BaseRollout()
 	for _, p := range l.policies {
 		p.Net = l.Mean.Clone()
 		p.TwoPly = l.TwoPly()
@@ -61,8 +60,8 @@ func (l *Learner) Rollout() selfplay.Rollout {
 	return ro
 }
 
-// Shared is a rollout without policies.
-func (l *Learner) Shared() selfplay.Rollout {
+// BaseRollout is a rollout without policies.
+func (l *Learner) BaseRollout() selfplay.Rollout {
 	o := l.run.Options
 	return selfplay.Rollout{Steps: o.Rounds, Late: o.Late, Versus: l.Config.Versus, Baseline: l.Warm()}
 }
@@ -94,7 +93,7 @@ func (l *Learner) rate() float64 {
 	if l.Warm() {
 		return l.Config.RateWarm
 	}
-	return Fall(l.Config.RateFrom, l.Config.RateTo, l.After, l.run.Progress())
+	return Fall(l.Config.RateFrom, l.Config.RateTo, l.Config.fallFrom, l.run.Progress())
 }
 
 // Fall is a learning rate that falls along half a cosine, from one rate at the progress

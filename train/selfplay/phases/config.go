@@ -64,5 +64,5 @@ func (c Config) Check(g *task.Game) error {
 		return errors.New("a backup begins with a net that plays already: no warm start before it; use --warm 0")
 	}
 	return cmp.Or(c.Options.Check(), c.LambdaConfig.Check(), c.ActorConfig.Check(), c.BackupConfig.Check(g),
-		selfplay.Count("gate pairs", c.GatePairs, 1<<20), selfplay.Count("gate ply", c.GatePly, 3))
+		selfplay.CheckCount("gate pairs", c.GatePairs, 1<<20), selfplay.CheckCount("gate ply", c.GatePly, 3))
 }

@@ -70,7 +70,7 @@ func (a algorithm) GameStream() uint64 { return 0x67616d65 }
 func (a algorithm) Start(r *selfplay.Run, from *mlp.Net) (selfplay.Learner, error) {
 	c := a.config
 	if c.Backup == 0 {
-		return a.critic(r, from)
+		return lambda.New(r, a.lambda(), from)
 	}
 	if from == nil {
 		var err error
@@ -85,7 +85,7 @@ func (a algorithm) Start(r *selfplay.Run, from *mlp.Net) (selfplay.Learner, erro
 func (a algorithm) Next(r *selfplay.Run, last selfplay.Learner) (selfplay.Learner, error) {
 	c, p := a.config, r.Progress()
 	if b, ok := last.(*backup.Learner); ok && p >= c.Backup {
-		critic, err := a.critic(r, b.Net())
+		critic, err := lambda.New(r, a.lambda(), b.Net())
 		if err != nil {
 			return nil, err
 		}
@@ -107,23 +107,18 @@ func (a algorithm) Restore(r *selfplay.Run, s *selfplay.State) (selfplay.Learner
 	} else if saved {
 		return backup.Restore(r, a.backup(), s)
 	}
-	critic, err := lambda.Restore(r, a.config.LambdaConfig, s)
+	critic, err := lambda.Restore(r, a.lambda(), s)
 	if err != nil {
 		return nil, err
 	}
-	critic.After = max(a.config.Warm, a.config.Backup)
 	if saved, err := actor.Saved(s); err != nil || !saved {
 		return critic, err
 	}
 	return actor.Restore(r, a.actor(), critic, s)
 }
 
-func (a algorithm) critic(r *selfplay.Run, from *mlp.Net) (*lambda.Learner, error) {
-	l, err := lambda.New(r, a.config.LambdaConfig, from)
-	if err == nil {
-		l.After = max(a.config.Warm, a.config.Backup)
-	}
-	return l, err
+func (a algorithm) lambda() lambda.Config {
+	return a.config.LambdaConfig.Falling(max(a.config.Warm, a.config.Backup))
 }
 
 func (a algorithm) backup() backup.Config {

@@ -41,11 +41,11 @@ const maxRows = 1 << 19
 func (c Config) Check() error {
 	const most = 1 << 20
 	if err := cmp.Or(c.Options.Check(),
-		selfplay.Share("lambda", c.Lambda), selfplay.Share("warm", c.Warm),
-		selfplay.Rate("rate", c.Rate), selfplay.Rate("last rate", c.RateEnd),
-		selfplay.Count("keep", c.Keep, most), selfplay.Count("width", c.Width, most),
-		selfplay.Count("longest game", c.Longest, most), selfplay.Count("gate games", c.GateGames, most),
-		selfplay.Count("gate steps", c.GateSteps, most),
+		selfplay.CheckShare("lambda", c.Lambda), selfplay.CheckShare("warm", c.Warm),
+		selfplay.CheckRate("rate", c.Rate), selfplay.CheckRate("last rate", c.RateEnd),
+		selfplay.CheckCount("keep", c.Keep, most), selfplay.CheckCount("width", c.Width, most),
+		selfplay.CheckCount("longest game", c.Longest, most), selfplay.CheckCount("gate games", c.GateGames, most),
+		selfplay.CheckCount("gate steps", c.GateSteps, most),
 	); err != nil {
 		return err
 	}

@@ -54,7 +54,7 @@ func (l *Learner) gateGames(ctx context.Context) []result {
 	policies := l.use(l.Mean, false)
 	var reporting sync.Mutex
 	done := 0
-	l.run.Share(len(policies), c.GateGames, func(worker, i int) {
+	l.run.Parallel(len(policies), c.GateGames, func(worker, i int) {
 		if i > 0 && over() {
 			return
 		}
