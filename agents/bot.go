@@ -18,7 +18,7 @@ type botCmd struct {
 	Seed  uint64 `default:"1" help:"Seed of the agent's random choices. Default ${default}."`
 }
 
-// Help tells more about the command.
+// Help is printed with the flags.
 func (*botCmd) Help() string {
 	return `The contest's protocol runs over standard input and output; the dialect is recognised
 from the first lines. Anything odd is noted on standard error and answered with a safe

@@ -191,9 +191,9 @@ func (c *hostTetrisduelCmd) series(con *console) (*series.Series, error) {
 	}
 	switch {
 	case c.Games < 1:
-		return nil, errors.New("--games and --pairs count from 1")
+		return nil, errors.New("--games and --pairs count from 1: want at least one game")
 	case c.Budget <= 0:
-		return nil, errors.New("--budget is above 0")
+		return nil, fmt.Errorf("--budget %v: --budget is above 0", c.Budget)
 	}
 	s, err := c.hostFlags.series(con, 2, 2, "twice")
 	if err != nil {
@@ -241,7 +241,8 @@ func (c *hostBlockingCmd) series(con *console) (*series.Series, error) {
 	case err != nil:
 		return nil, err
 	case c.FirstTime <= 0 || c.Time <= 0 || c.Tolerance < 0:
-		return nil, errors.New("--first-time and --time are above 0, --tolerance from 0")
+		return nil, fmt.Errorf("--first-time %v, --time %v, --tolerance %v: the first two are above 0, the third from 0",
+			c.FirstTime, c.Time, c.Tolerance)
 	case c.Shapes != "" && c.Record != "":
 		return nil, errors.New("--shapes and --record do not go together: a record is of the default shapes")
 	}

@@ -20,20 +20,20 @@ import (
 var defaultProgram = map[bool]string{true: "dropblox_ai.bat", false: "dropblox_ai"}[runtime.GOOS == "windows"]
 
 type hostDropbloxCmd struct {
-	Mode    string   `arg:"" optional:"" enum:"local,practice,compete" default:"local" help:"local: a game dealt here; practice: one at a contest's server; compete: wait for its common game. Default ${default}."`
+	Mode    string   `arg:"" optional:"" enum:"local,practice,compete" default:"local" help:"local: a game on this machine; practice: a game at a contest's server; compete: the next round of its competition. Default ${default}."`
 	Number  string   `arg:"" optional:"" name:"seed" help:"Seed of a local game, like --seed."`
-	Bot     []string `sep:"none" placeholder:"PROGRAM" help:"Executable file, with further arguments if it takes any; several make a tournament. Default: ${dropblox_ai} in the current directory."`
+	Bot     []string `sep:"none" placeholder:"PROGRAM" help:"Executable file and its arguments; several programs make a tournament. Default: ${dropblox_ai} in the current directory."`
 	Seed    string   `placeholder:"N" help:"Seed, a whole number of any size; by default a random one, which is printed."`
-	Games   int      `default:"1" help:"Seeds to play, --seed and those that follow it. More than one makes a tournament. Default ${default}."`
-	Seeds   []string `placeholder:"N,..." help:"Just these seeds."`
+	Games   int      `default:"1" help:"Number of seeds to play, from --seed on. More than one makes a tournament. Default ${default}."`
+	Seeds   []string `placeholder:"N,..." help:"Play these seeds."`
 	Seconds float64  `default:"300" help:"Clock of a local game. Default ${default}."`
-	Turns   int      `help:"End a local game after so many turns; 0 is no limit."`
-	History *string  `placeholder:"DIR" help:"Folder for the games' folders of states and moves; empty for none. Default: history, in a tournament none."`
+	Turns   int      `help:"End a local game after this many turns; 0 is no limit."`
+	History *string  `placeholder:"DIR" help:"Folder for the histories of the games; empty for none. Default: history, in a tournament none."`
 	Record  string   `placeholder:"FILE" help:"Write local games to this file of records, compressed if it ends in .gz."`
-	OwnDir  bool     `help:"Run every program in the folder it lies in."`
+	OwnDir  bool     `help:"Run every program in its own folder."`
 
-	Log     string `group:"tournament" placeholder:"DIR" help:"Write what is said in a game, standard error included, to one file a game in this folder."`
-	Workers int    `group:"tournament" default:"1" help:"Games at once; they share the machine, and so the time. Default ${default}."`
+	Log     string `group:"tournament" placeholder:"DIR" help:"Write all output of a game, standard error included, to one file per game in this folder."`
+	Workers int    `group:"tournament" default:"1" help:"Games at the same time, which share the processor. Default ${default}."`
 	JSON    bool   `name:"json" group:"tournament" help:"Print one line of JSON and nothing else."`
 	Quiet   bool   `short:"q" group:"tournament" help:"No progress bar."`
 
@@ -41,20 +41,21 @@ type hostDropbloxCmd struct {
 	Config string `group:"contest" default:"config.txt" help:"File with the team's name in its first line and the password in its second. Default ${default}."`
 }
 
-// Help tells more about the command.
+// Help is printed with the flags.
 func (*hostDropbloxCmd) Help() string {
-	return `The program is started anew for every turn, with the state as JSON and the seconds left
-as its two arguments, and writes left, right, up, down and rotate, one a line; then the
-block drops. A game has 300 seconds in all. When they are used up but for one, the program
-is ended, and what it has said until then counts.
+	return `The program is started for every turn, with the state as JSON and the remaining seconds
+as its two arguments. It writes left, right, up, down and rotate, one per line; then the
+block drops. A game has 300 seconds in all. One second before their end the program is
+ended, and the commands that it has written until then count.
 
-A game fills a folder history/<id>_<time> with files state0, move0, state1, ... and meta.
-"agents host dropblox local 50" plays seed 50 with ./dropblox_ai. A tournament prints the
-mean score of every program with its 95 % interval, and its gain over the first program,
-seed by seed. Ctrl-C ends a game with whole files, and a tournament with what was played.`
+The history of a game is a folder history/<id>_<time> with files state0, move0, state1,
+... and meta. "agents host dropblox local 50" plays seed 50 with ./dropblox_ai. A
+tournament prints the mean score of every program with its 95 % interval, and its gain
+over the first program on the same seeds. Ctrl-C ends a game with complete files, and a
+tournament with the result of the games played.`
 }
 
-// Run plays.
+// Run plays the game or the tournament.
 func (c *hostDropbloxCmd) Run(ctx context.Context, con *console) error {
 	bots, err := c.check()
 	if err != nil {
@@ -69,18 +70,18 @@ func (c *hostDropbloxCmd) Run(ctx context.Context, con *console) error {
 	return c.local(ctx, con, bots[0])
 }
 
-// check looks at what was asked for, makes Seeds the list of seeds and finds the programs.
+// check checks the flags, sets Seeds to the list of seeds and finds the programs.
 func (c *hostDropbloxCmd) check() ([]*programs.Program, error) {
 	remote := c.Mode != "local"
 	switch {
 	case c.Number != "" && c.Seed != "":
-		return nil, errors.New("the seed is given twice")
+		return nil, errors.New("the seed is given twice: want it as an argument or with --seed")
 	case c.Seed == "":
 		c.Seed = c.Number
 	}
 	switch {
 	case c.Games < 1 || c.Workers < 1 || c.Turns < 0:
-		return nil, errors.New("--games and --workers are numbers from 1, --turns from 0")
+		return nil, errors.New("want --games and --workers as numbers from 1, --turns from 0")
 	case !(c.Seconds > 0 && c.Seconds <= 1e6):
 		return nil, fmt.Errorf("--seconds %g: want more than 0, at most a million", c.Seconds)
 	case len(c.Seeds) > 0 && (c.Seed != "" || c.Games != 1):
@@ -110,7 +111,7 @@ func (c *hostDropbloxCmd) check() ([]*programs.Program, error) {
 	return bots, nil
 }
 
-// listSeeds makes Seeds the seeds to play.
+// listSeeds sets Seeds to the seeds to play.
 func (c *hostDropbloxCmd) listSeeds() error {
 	if len(c.Seeds) == 0 {
 		first := strings.TrimSpace(c.Seed)

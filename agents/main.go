@@ -18,7 +18,7 @@ import (
 	"blockyard/env/games"
 )
 
-// table is the program's commands.
+// table lists the commands.
 type table struct {
 	Arena  arenaCmd   `cmd:"" help:"Play many paired games between two players and say which is stronger."`
 	Play   playCmd    `cmd:"" help:"Play one game, to watch it or to record it."`
@@ -128,8 +128,8 @@ func firstWord(args []string, i int) int {
 	return min(i, len(args))
 }
 
-// signedSeeds rewrites a command line of Dropblox so that a negative seed is not taken for
-// a flag.
+// signedSeeds rewrites a command line of host dropblox so that a negative seed is not parsed
+// as a flag.
 func signedSeeds(args []string) []string {
 	if len(args) < 2 || args[0] != "host" || args[1] != "dropblox" {
 		return args

@@ -12,7 +12,7 @@ import (
 	"blockyard/env/blockbattle"
 )
 
-// Names are what the seats are called in d.
+// Names returns the names of the seats in d.
 func (d Dialect) Names() []string {
 	if d == PortDialect {
 		return []string{"player0", "player1"}
@@ -20,7 +20,7 @@ func (d Dialect) Names() []string {
 	return []string{"player1", "player2"}
 }
 
-// settings are the lines seat gets once (rules §13.1).
+// settings returns the lines that a seat gets once (rules §13.1).
 func (d Dialect) settings(seat int, l contest.Limits) []string {
 	names := d.Names()
 	bank := "settings timebank " + millis(l.Bank)
@@ -37,7 +37,7 @@ func (d Dialect) settings(seat int, l contest.Limits) []string {
 
 func millis(d time.Duration) string { return strconv.FormatInt(d.Milliseconds(), 10) }
 
-// request is what seat gets in a round (rules §13.2, §16), the request itself last.
+// request returns the lines for a seat in a round (rules §13.2, §16), the request itself last.
 func (d Dialect) request(s *blockbattle.State, seat int, bank time.Duration) []string {
 	lines := []string{
 		"update game round " + strconv.Itoa(int(s.Round)),
@@ -57,7 +57,7 @@ func (d Dialect) request(s *blockbattle.State, seat int, bank time.Duration) []s
 
 func letter(piece uint8) string { return blockbattle.Letters[piece : piece+1] }
 
-// side is one player's counters and board.
+// side returns the lines with one player's counters and board.
 func (d Dialect) side(s *blockbattle.State, seat int) []string {
 	side := &s.Sides[seat]
 	who := "update " + d.Names()[seat]

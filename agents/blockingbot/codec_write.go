@@ -11,7 +11,7 @@ import (
 	"blockyard/env/blocking"
 )
 
-// Greeting are the lines seat gets at the start of a game (rules §6.1).
+// Greeting returns the lines for a seat at the start of a game (rules §6.1).
 func Greeting(s *blocking.State, seat int) []string {
 	letters := blocking.LetterText(s.Letters)
 	lines := []string{fmt.Sprint(len(letters))}
@@ -22,8 +22,8 @@ func Greeting(s *blocking.State, seat int) []string {
 	return append(lines, fmt.Sprint(s.Seats), fmt.Sprint(seat), fmt.Sprint(blocking.Size), letters)
 }
 
-// Request are the lines seat gets at its turn (rules §6.2), with the moves that others made
-// since the one before, as they wrote them.
+// Request returns the lines for a seat at its turn (rules §6.2), with the moves that others made
+// since its last turn, as they wrote them.
 func Request(s *blocking.State, seat int, others []string) []string {
 	rows := s.Rows(seat)
 	lines := append([]string{}, rows[:]...)
@@ -36,13 +36,13 @@ func Request(s *blocking.State, seat int, others []string) []string {
 	return lines
 }
 
-// Move is the line that tells others of an answer: the player and what it wrote.
+// Move returns the line about a move for the other seats: the player and its answer.
 func Move(seat int, answer string) string {
 	return fmt.Sprintf("%d %s", seat, strings.Join(strings.Fields(answer), " "))
 }
 
-// WriteTurn implements contest.Codec. What others moved is seen from the position and the
-// one of the turn before.
+// WriteTurn implements contest.Codec. It finds the moves of the others by comparing the position
+// with that of the previous turn.
 func (c *Codec) WriteTurn(w io.Writer, state env.State, t contest.Turn) error {
 	s := state.(*blocking.State)
 	var lines []string
@@ -63,7 +63,7 @@ func (c *Codec) WriteTurn(w io.Writer, state env.State, t contest.Turn) error {
 	return err
 }
 
-// seen returns the moves that seat has made since the last request, one as a rule.
+// seen returns the moves that a seat has made since the last request, usually one.
 func (c *Codec) seen(s *blocking.State, seat int) (moves []string) {
 	before := blocking.State{Seats: s.Seats, TableID: s.TableID}
 	before.Cells[seat] = c.board[seat]
@@ -77,8 +77,8 @@ func (c *Codec) seen(s *blocking.State, seat int) (moves []string) {
 	return moves
 }
 
-// codeWithin finds a code for letter l whose cells are all in a set and which the seat could
-// write in s.
+// codeWithin finds a code for letter l that is legal for the seat in s and whose cells are all
+// in a set.
 func codeWithin(s *blocking.State, seat, l int, set *blocking.Board) (blocking.Code, bool) {
 	for c := (blocking.Code{L: l}); c.Y < blocking.Size; c.Y++ {
 		for c.X = 0; c.X < blocking.Size; c.X++ {
@@ -107,7 +107,7 @@ func covers(t *blocking.Table, a env.Action, set *blocking.Board) bool {
 	return true
 }
 
-// ReadMove implements contest.Codec: None is an answer that is not legal.
+// ReadMove implements contest.Codec. It returns env.None for an illegal answer.
 func (c *Codec) ReadMove(r *bufio.Reader, s env.State, seat int) (env.Action, error) {
 	line, _, err := contest.ReadLine(r)
 	if err != nil {

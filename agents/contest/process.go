@@ -61,7 +61,8 @@ func Start(argv []string, errs func(line string)) (*Process, error) {
 // Ask writes lines and then waits, for at most limit, for the first line that begins and ends
 // after that. Earlier output is discarded. cut says that the line was longer than MaxLine. The
 // error is ErrLate, ErrGone or that of ctx.
-func (p *Process) Ask(ctx context.Context, lines []string, limit time.Duration) (line string, cut bool, elapsed time.Duration, err error) {
+func (p *Process) Ask(ctx context.Context, lines []string, limit time.Duration) (
+	line string, cut bool, elapsed time.Duration, err error) {
 	select {
 	case <-p.answer:
 	default:

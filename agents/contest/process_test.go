@@ -67,7 +67,8 @@ func TestAskTakesTheFirstLineAfterTheRequest(t *testing.T) {
 
 func TestAskDiscardsALateAnswer(t *testing.T) {
 	leave := filepath.Join(t.TempDir(), "leave")
-	p, _ := start(t, `read x; while [ ! -e `+leave+` ]; do sleep 0.01; done; echo "late $x"; read x; echo "$x"; cat >/dev/null`)
+	p, _ := start(t, `read x; while [ ! -e `+leave+` ]; do sleep 0.01; done; echo "late $x"
+		read x; echo "$x"; cat >/dev/null`)
 	_, err := ask(t, p, "one", 50*time.Millisecond)
 	require.ErrorIs(t, err, ErrLate)
 	require.NoError(t, os.WriteFile(leave, nil, 0o600))
@@ -145,7 +146,8 @@ func TestAskOfAProgramThatFloods(t *testing.T) {
 }
 
 func TestStandardErrorIsKeptWithinBounds(t *testing.T) {
-	p, said := start(t, `echo one >&2; head -c 20000 /dev/zero | tr '\0' e >&2; echo >&2; echo two >&2; read x; yes error | head -c 3000000 >&2; echo ok; printf last >&2`)
+	p, said := start(t, `echo one >&2; head -c 20000 /dev/zero | tr '\0' e >&2; echo >&2; echo two >&2
+		read x; yes error | head -c 3000000 >&2; echo ok; printf last >&2`)
 	got, err := ask(t, p, "one", hang)
 	require.NoError(t, err)
 	require.Equal(t, "ok", got)

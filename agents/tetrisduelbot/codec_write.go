@@ -14,7 +14,7 @@ import (
 	"blockyard/env/tetrisduel"
 )
 
-// Greeting are the lines seat gets at the start of a game; the bot then says that it is
+// Greeting returns the lines for a seat at the start of a game. The bot then answers that it is
 // ready.
 func Greeting(s *tetrisduel.State, seat int, budget time.Duration) []string {
 	digits := make([]byte, tetrisduel.HalfTurns)
@@ -35,8 +35,8 @@ const ReadyTime = 10 * time.Second
 // Ready reports whether a line says that a bot is ready.
 func Ready(line string) bool { return line == wordReady }
 
-// Request are the lines the seat to move gets, which shows what is left of its budget;
-// with list they hold its legal placements.
+// Request returns the lines for the seat to move. left is the rest of its budget. With list,
+// they contain its legal placements.
 func Request(s *tetrisduel.State, left time.Duration, list bool) []string {
 	seat := s.Mover()
 	flag := 0
@@ -86,15 +86,15 @@ func boardLines(f *falling.Field) []string {
 	return lines
 }
 
-// End is the line both bots get when the game is over; winner is a seat, or -1.
+// End returns the line for both bots at the end of the game. winner is a seat, or -1.
 func End(s *tetrisduel.State, winner int, reason string) string {
 	return strings.Join([]string{
 		wordEnd, strconv.Itoa(winner + 1), reason, strconv.Itoa(s.Score(0)), strconv.Itoa(s.Score(1)),
 	}, " ")
 }
 
-// Judge reads an answer of the seat to move: ok is false unless it is three decimal
-// integers, parted by blanks, that name a placement of the list.
+// Judge parses an answer of the seat to move. ok is false unless the answer is three decimal
+// integers, separated by blanks, that are a legal placement.
 func Judge(s *tetrisduel.State, line string) (a env.Action, ok bool) {
 	words := strings.Fields(line)
 	var v [3]int
@@ -139,7 +139,7 @@ func (c *Codec) WriteTurn(w io.Writer, s env.State, t contest.Turn) error {
 	return err
 }
 
-// ReadMove implements contest.Codec: env.None is an answer that is not in the list.
+// ReadMove implements contest.Codec. It returns env.None for an illegal answer.
 func (c *Codec) ReadMove(r *bufio.Reader, s env.State, _ int) (env.Action, error) {
 	line, _, err := contest.ReadLine(r)
 	if err != nil {

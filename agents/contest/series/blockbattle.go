@@ -53,10 +53,10 @@ func (h *BlockBattleReport) String() string {
 	for i, g := range h.played {
 		winner := "draw"
 		if w := g.winner(); w != contest.Nobody {
-			winner = letter(w)
+			winner = Letter(w)
 		}
 		first := g.Seating[0]
-		fmt.Fprintf(&b, "%4d  %-20d  %s      %6d  %4d : %-4d  %s\n", i+1, g.Seed, letter(first), g.Rounds,
+		fmt.Fprintf(&b, "%4d  %-20d  %s      %6d  %4d : %-4d  %s\n", i+1, g.Seed, Letter(first), g.Rounds,
 			g.Points[first], g.Points[1-first], winner)
 	}
 	b.WriteString("\n" + botColumns + "  time-outs  remarks  ended  ms a move  longest ms\n")

@@ -96,7 +96,7 @@ func (h *BlockingReport) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s, seed %d\n", h.Game, h.Seed)
 	for i, t := range h.Bots {
-		fmt.Fprintf(&b, "%s: %s\n", letter(i), t.Name)
+		fmt.Fprintf(&b, "%s: %s\n", Letter(i), t.Name)
 	}
 	if h.Stopped {
 		b.WriteString("stopped early\n")
@@ -113,7 +113,7 @@ func (h *BlockingReport) String() string {
 			faults += n
 		}
 		fmt.Fprintf(&b, "%s    %9.3f  %5d  %11.2f  %7d  %9.1f  %10.1f  %6d",
-			letter(i), t.Rank, t.First, t.Points, t.Answers, t.MeanMS, t.MostMS, faults)
+			Letter(i), t.Rank, t.First, t.Points, t.Answers, t.MeanMS, t.MostMS, faults)
 		if faults > 0 {
 			fmt.Fprintf(&b, "  %v", strings.TrimPrefix(fmt.Sprint(t.Faults), "map"))
 		}

@@ -58,7 +58,7 @@ func name(bot int) string {
 	if bot == contest.Nobody {
 		return "none"
 	}
-	return letter(bot)
+	return Letter(bot)
 }
 
 // winner returns the bot that won more games or, if both won as many, has more time left.
@@ -79,7 +79,7 @@ func (h *DuelReport) winner() int {
 // add adds a game.
 func (h *DuelReport) add(g *game) {
 	winner := g.winner()
-	row := DuelGame{Seed: g.Seed, First: letter(g.Seating[0]), Turns: g.Rounds, Winner: name(winner), Reason: g.Reason}
+	row := DuelGame{Seed: g.Seed, First: Letter(g.Seating[0]), Turns: g.Rounds, Winner: name(winner), Reason: g.Reason}
 	for seat, b := range g.Seating {
 		row.Points[b] = g.Points[seat]
 		bot, t := &h.Bots[b], g.Tallies[seat]

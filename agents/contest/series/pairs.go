@@ -74,8 +74,13 @@ func (g *game) halfPoints() int {
 	return 1
 }
 
-// letter names a bot.
-func letter(bot int) string { return string(rune('A' + bot)) }
+// Letter names a bot: A to Z, then AA, AB, ...
+func Letter(bot int) string {
+	if bot < 26 {
+		return string(rune('A' + bot))
+	}
+	return Letter(bot/26-1) + Letter(bot%26)
+}
 
 // writeHead prints who played what.
 func (h *Standing) writeHead(b *strings.Builder, stopped bool) {
@@ -94,5 +99,5 @@ func (h *Standing) writeBot(b *strings.Builder, bot, points int) {
 	if bot == 1 {
 		wins, losses, score = h.Losses, h.Wins, 1-h.Score
 	}
-	fmt.Fprintf(b, "%s    %4d  %5d  %6d  %5.1f %%  %6d", letter(bot), wins, h.Draws, losses, 100*score, points)
+	fmt.Fprintf(b, "%s    %4d  %5d  %6d  %5.1f %%  %6d", Letter(bot), wins, h.Draws, losses, 100*score, points)
 }

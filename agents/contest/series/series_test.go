@@ -1,6 +1,7 @@
 package series
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -40,7 +41,8 @@ func TestDuelWinner(t *testing.T) {
 		{3, 2, [2]float64{1, 9}, "A"}, {2, 3, [2]float64{9, 1}, "B"},
 		{2, 2, [2]float64{9, 1}, "A"}, {2, 2, [2]float64{1, 9}, "B"}, {2, 2, [2]float64{1, 1}, "none"},
 	} {
-		h := DuelReport{Standing: Standing{Wins: c.wins, Losses: c.losses}, Bots: [2]DuelBot{{LeftS: c.left[0]}, {LeftS: c.left[1]}}}
+		h := DuelReport{Standing: Standing{Wins: c.wins, Losses: c.losses}}
+		h.Bots[0].LeftS, h.Bots[1].LeftS = c.left[0], c.left[1]
 		require.Equal(t, c.want, name(h.winner()))
 	}
 	played := func(seating []int, winner int, reason string) game {
@@ -67,4 +69,8 @@ func TestTimes(t *testing.T) {
 	all.add(contest.Tally{Used: 30e6, Longest: 20e6, Answers: 2})
 	all.add(contest.Tally{Used: 10e6, Longest: 10e6, Answers: 2})
 	require.Equal(t, []float64{10, 20}, []float64{all.MeanMS, all.MostMS})
+}
+
+func TestLetters(t *testing.T) {
+	require.Equal(t, "A Z AA AZ BA", strings.Join([]string{Letter(0), Letter(25), Letter(26), Letter(51), Letter(52)}, " "))
 }

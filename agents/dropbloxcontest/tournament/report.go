@@ -123,7 +123,7 @@ func (r *Report) String() string {
 	b.WriteString("\n\nseed                  program  score  turns  ms a turn  longest ms  end\n")
 	for _, g := range r.Played {
 		fmt.Fprintf(&b, "%-20.20s  %-7s  %5d  %5d  %9.1f  %10.1f  %s",
-			g.Seed, letter(g.Bot), g.Score, g.Turns, g.MeanMS, g.MostMS, g.Reason)
+			g.Seed, series.Letter(g.Bot), g.Score, g.Turns, g.MeanMS, g.MostMS, g.Reason)
 		if g.Fault != "" {
 			fmt.Fprintf(&b, ": %s", g.Fault)
 		}
@@ -131,12 +131,12 @@ func (r *Report) String() string {
 	}
 	b.WriteString("\nprogram  games  mean score (95 % interval)  best  turns   ms a turn  longest ms  ends\n")
 	for i, t := range r.Bots {
-		fmt.Fprintf(&b, "%-7s  %5d  %-26s  %4d  %6.1f  %9.1f  %10.1f  %s\n", letter(i), t.Games,
+		fmt.Fprintf(&b, "%-7s  %5d  %-26s  %4d  %6.1f  %9.1f  %10.1f  %s\n", series.Letter(i), t.Games,
 			t.Score.format("%.1f"), t.Best, t.Turns, t.MeanMS, t.MostMS, series.Counts(t.Ends, nil))
 	}
 	b.WriteString("\n")
 	for i, t := range r.Bots {
-		fmt.Fprintf(&b, "%s is %s", letter(i), t.Name)
+		fmt.Fprintf(&b, "%s is %s", series.Letter(i), t.Name)
 		if t.Gain != nil && len(t.gains) > 0 {
 			fmt.Fprintf(&b, ": %s a seed over A", t.Gain.format("%+.1f"))
 		}

@@ -1,7 +1,6 @@
 package tournament
 
 import (
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -12,8 +11,4 @@ func TestEstimate(t *testing.T) {
 	require.Equal(t, "7.0", estimateOf([]float64{7}).format("%.1f"))
 	// The mean of 1..5 is 3, s²/n is 0.5, and Student's t for 4 degrees of freedom 2.776.
 	require.Equal(t, "3.00 (1.04 to 4.96)", estimateOf([]float64{1, 2, 3, 4, 5}).format("%.2f"))
-}
-
-func TestLetters(t *testing.T) {
-	require.Equal(t, "A Z AA AZ BA", strings.Join([]string{letter(0), letter(25), letter(26), letter(51), letter(52)}, " "))
 }

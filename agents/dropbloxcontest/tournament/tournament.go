@@ -83,12 +83,12 @@ func (t *Tournament) game(ctx context.Context, seed, bot int) (a attempt, err er
 	if ctx.Err() != nil {
 		return a, nil
 	}
-	id := fmt.Sprintf("%s%d", letter(bot), seed+1)
+	id := fmt.Sprintf("%s%d", series.Letter(bot), seed+1)
 	program := *t.Programs[bot]
 	g := dropbloxcontest.LocalGame{
 		ID: id, Seed: t.Seeds[seed], Clock: t.Clock, Program: &program, History: t.History, Turns: t.Turns,
 		Each: func(r dropbloxcontest.Result) {
-			t.Tell("%s, seed %.12s: turn %d, %d points", letter(bot), t.Seeds[seed], r.Turns, r.Score)
+			t.Tell("%s, seed %.12s: turn %d, %d points", series.Letter(bot), t.Seeds[seed], r.Turns, r.Score)
 		},
 	}
 	log, err := series.CreateLog(t.LogDir, id)
@@ -121,12 +121,4 @@ func (t *Tournament) game(ctx context.Context, seed, bot int) (a attempt, err er
 		a.game.Fault = err.Error()
 	}
 	return a, nil
-}
-
-// letter names a program: A to Z, then AA, AB, ...
-func letter(bot int) string {
-	if bot < 26 {
-		return string(rune('A' + bot))
-	}
-	return letter(bot/26-1) + letter(bot%26)
 }

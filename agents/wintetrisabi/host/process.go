@@ -190,7 +190,8 @@ func (p *Process) Open(ctx context.Context, options string) error {
 
 // Update returns the bits of a tick. With an error there are none: after contest.ErrLate and
 // *Answer the game can go on; after *Fault and the error of ctx it cannot.
-func (p *Process) Update(ctx context.Context, f *wintetris.Field, now, next wintetris.Block, fresh bool) (wintetris.Bits, error) {
+func (p *Process) Update(
+	ctx context.Context, f *wintetris.Field, now, next wintetris.Block, fresh bool) (wintetris.Bits, error) {
 	if p.dead != nil {
 		return 0, p.dead
 	}
