@@ -93,19 +93,24 @@ def _names(known: Sequence[str]) -> Any:
 def programs(folder: Path) -> tuple[dict[str, str], str | None]:
     """Build the server and the in-process stepper of this checkout; elsewhere use the server of the package.
 
+    A server that ``BLOCKYARD_SERVER`` names is used as it is.
+
     Returns:
         Environment variables for the workers, and the path of the stepper or None.
     """
     if not (ROOT / "go.mod").is_file():
         return {}, None
-    for name, package in (("server", "./rpc"), ("inprocess", "./rpc/python/bench/inprocess")):
+    packages = {"server": "./rpc", "inprocess": "./rpc/python/bench/inprocess"}
+    if named := os.environ.get("BLOCKYARD_SERVER"):
+        del packages["server"]
+    for name, package in packages.items():
         command = ["go", "build", "-trimpath", "-o", str(folder / name), package]
         done = subprocess.run(
             command, cwd=ROOT, env=os.environ | {"CGO_ENABLED": "0"}, capture_output=True, text=True, check=False
         )
         if done.returncode != 0:
             raise SystemExit(f"building {package} failed:\n{done.stderr}")
-    return {"BLOCKYARD_SERVER": str(folder / "server")}, str(folder / "inprocess")
+    return {"BLOCKYARD_SERVER": named or str(folder / "server")}, str(folder / "inprocess")
 
 
 def entrants(args: argparse.Namespace, threads: int) -> list[Entrant]:

@@ -1,4 +1,4 @@
-"""A real server for the tests, and ways to play."""
+"""A real server for the tests, and helpers to play and compare."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def program() -> Path:
 
 @contextmanager
 def serving(program: Path, folder: Path) -> Iterator[Server]:
-    """Run a server on a Unix socket in folder and on TCP; it must end in order."""
+    """Run a server on a Unix socket in folder and on TCP; it must exit without an error."""
     path = folder / "s.sock"
     command = [program, "serve", "--listen", f"unix:{path}", "--listen", "tcp:127.0.0.1:0", "--parent-death"]
     process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
@@ -80,7 +80,7 @@ def shorten(connection: Connection, seconds: float) -> None:
 
 
 def play(env: Any, steps: int, seed: int = 0) -> list[tuple[Any, ...]]:
-    """Play random legal actions, resetting what DISABLED leaves ended; return everything that was seen."""
+    """Play random legal actions, with resets of ended games in DISABLED mode; return everything that was returned."""
     rng = np.random.default_rng(seed)
     obs, infos = env.reset(seed=100 + seed)
     trace: list[tuple[Any, ...]] = [(copied(obs), copied(infos))]
@@ -156,5 +156,5 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """Leave tests of large libraries out unless they are asked for; then a library that is missing is an error."""
+    """Exclude tests of large libraries by default; with --libraries a missing library is an error."""
     return True if collection_path.name == "libraries" and not config.getoption("--libraries") else None

@@ -16,7 +16,7 @@ def snippets(page: str) -> list[str]:
 
 
 def run(page: str, cwd: Path) -> None:
-    """Run a page's snippets, each as a program of its own."""
+    """Run each snippet of a page as a separate program."""
     found = snippets(page)
     assert found, page
     for code in found:

@@ -1,4 +1,4 @@
-"""The reference can be written, without a warning, and every public name says what it is."""
+"""The API reference builds without a warning, and every public name has documentation."""
 
 from __future__ import annotations
 

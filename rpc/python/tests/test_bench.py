@@ -1,4 +1,4 @@
-"""The benchmarks side by side: what they compute, and a run of a moment without peers."""
+"""The benchmarks: their computations, and a very short run without peers."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def test_every_peer_is_pinned() -> None:
 
 
 class Counting(stepper.Stepper):
-    """Steps in lots of three; what is not timed takes long."""
+    """Prepares three steps at a time, on a clock of its own on which preparing takes long."""
 
     done = 0
 
@@ -181,7 +181,8 @@ def test_what_cannot_be_installed_is_told_and_remembered(tmp_path: Path) -> None
 def test_a_run_of_a_moment(program: Path, tmp_path: Path) -> None:
     command = [sys.executable, str(BENCH / "run.py"), "--only", "ours,floors", "--games", "WinTetris-v0", "--quiet"]
     command += ["--envs", "1,64", "--rounds", "1", "--burst", "0.005", "--out", str(tmp_path)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False, env=dict(os.environ))
+    env = os.environ | {"BLOCKYARD_SERVER": str(program)}
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False, env=env)
     assert done.returncode == 0, done.stderr
     report = json.loads((tmp_path / "results.json").read_text())
     errors = {r["key"]: r["error"] for r in report["rows"] if "error" in r and not r["key"].count("in process")}

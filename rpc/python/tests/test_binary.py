@@ -1,4 +1,4 @@
-"""Where the server program is looked for."""
+"""Finding, building and starting the server program."""
 
 from __future__ import annotations
 

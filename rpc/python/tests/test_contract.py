@@ -1,4 +1,4 @@
-"""What gymnasium.vector.VectorEnv promises."""
+"""The contract of gymnasium.vector.VectorEnv."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def test_copies_are_never_changed(server, mode):
 
 
 def test_reused_memory(server):
-    """copy=False hands out the same few arrays in turn, with the same contents."""
+    """copy=False returns the same few arrays in turn, with the same contents."""
     with (
         blockyard.make_vec(GAME, 4, address=server.unix, copy=False, slots=3) as ring,
         blockyard.make_vec(GAME, 4, address=server.unix) as fresh,

@@ -1,4 +1,4 @@
-"""The snippets of the pages run as they stand."""
+"""The snippets in docs/ run unchanged."""
 
 from __future__ import annotations
 

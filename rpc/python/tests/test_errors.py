@@ -1,4 +1,4 @@
-"""Bad input: the right exception, a message that names what, and nothing changed."""
+"""Invalid input raises the right exception with a message that names it, and changes nothing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The examples run as they stand."""
+"""The examples run unchanged."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def test_quickstart(tmp_path):
 
 
 def test_demo_policy(tmp_path):
-    args = ["--seconds", "3", "--games", "64", "--eval-games", "32", "--out", "w.npz"]
+    args = ["--seconds", "1", "--games", "64", "--eval-games", "32", "--out", "w.npz"]
     out = run("demo_policy.py", *args, cwd=tmp_path)
     assert "after training" in out
     weights = np.load(tmp_path / "w.npz")
@@ -36,7 +36,7 @@ def test_demo_policy(tmp_path):
 
 
 def test_demo_features(monkeypatch):
-    """The tabulated features of a drawn board, counted by hand and by a slow twin on random ones."""
+    """The tabulated features of one board, counted by hand, and of random boards, computed slowly."""
     monkeypatch.syspath_prepend(str(EXAMPLES))
     import demo_policy as demo
 

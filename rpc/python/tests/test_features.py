@@ -1,4 +1,4 @@
-"""Features of afterstates, and a net of one's own as a player of the server."""
+"""Features of afterstates, and a network trained here as an opponent on the server."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ import blockyard
 from blockyard.features import Features, FeatureSpec, feature_spec, features
 
 
-def told(server: Server) -> list[str]:
-    """The games in which players are told features."""
+def games_with_features(server: Server) -> list[str]:
+    """Return the games that define features."""
     games = []
     with blockyard.connect(server.unix) as client:
         for game in blockyard.ENV_IDS:
@@ -28,8 +28,8 @@ def told(server: Server) -> list[str]:
 
 
 def test_beside_afterstates(server: Server):
-    """The same actions, rewards and ends in the same compressed rows; zero where a game is over."""
-    games = told(server)
+    """The same actions, rewards and ends in the same CSR rows as afterstates; zero where a game is over."""
+    games = games_with_features(server)
     assert {"BlockBattle-v0", "TetrisDuel-v0", "Blocking-v0", "WinTetris-v0", "Dropblox-v0"} <= set(games)
     assert "WinTetrisTick-v0" not in games
     for game in games:
@@ -54,7 +54,7 @@ def test_beside_afterstates(server: Server):
 
 
 def test_pages(server: Server, monkeypatch):
-    """Answers that come in several pages are one."""
+    """An answer in several messages is joined."""
     with blockyard.make_vec("BlockBattle-v0", 6, address=server.unix) as env:
         env.reset(seed=1)
         whole = features(env, seed=1)
@@ -74,7 +74,7 @@ def test_pages(server: Server, monkeypatch):
 
 
 def save(path, facts: FeatureSpec, tensors: dict[str, np.ndarray]) -> None:
-    """Write safetensors by hand: the header's length, the header, the numbers."""
+    """Write a safetensors file without the library: length of the header, header, numbers."""
     header, data = {"__metadata__": facts.metadata(made="by hand")}, b""
     for name, tensor in tensors.items():
         raw = tensor.astype("<f4").tobytes()
@@ -86,7 +86,7 @@ def save(path, facts: FeatureSpec, tensors: dict[str, np.ndarray]) -> None:
 
 @pytest.mark.parametrize("game", ["BlockBattle-v0", "TetrisDuel-v0", "Blocking-v0"])
 def test_a_net_plays_alike_here_and_there(game, tmp_path):
-    """Seat 0 chooses by a random net over features; its twin on the server, one choice deep, chooses the same."""
+    """Seat 0 plays a random network over features; the server's one-ply search with the same network plays the same."""
     rng = np.random.default_rng(0)
     with blockyard.make_vec(game, 1, opponents=None, seed=3) as env:
         facts = feature_spec(env)
@@ -122,7 +122,7 @@ def test_a_net_plays_alike_here_and_there(game, tmp_path):
 
 
 def test_a_net_plays_alone(tmp_path):
-    """A random net's choices over features are those of the server's player that reads it, one block deep.
+    """A random network over features chooses the same as the server's one-block search with that network.
 
     Its numbers are so large that points, 0.01 each, and the classic terms that the player adds decide nothing.
     """

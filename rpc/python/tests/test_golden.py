@@ -1,4 +1,4 @@
-"""Every game in every autoreset mode against Gymnasium's own vector of single environments, to the last byte.
+"""Every game in every autoreset mode is bit-exact the same in Gymnasium's own vector of single environments.
 
 Games are those of the list, so that one added to it is judged too.
 """
@@ -70,7 +70,7 @@ def test_wrappers_that_a_mode_permits(server: Server, game, mode):
 
 
 def test_final_observations_are_ones_own(server: Server, game):
-    """What SAME_STEP hands out of an ended episode stays as it was, whatever comes later."""
+    """What SAME_STEP returns of an ended episode is never overwritten."""
     with blockyard.make_vec(game, 4, address=server.unix, autoreset_mode="SameStep", max_episode_steps=4) as env:
         env.reset(seed=1)
         rng, kept = np.random.default_rng(0), []

@@ -1,4 +1,4 @@
-"""Gymnasium's own checks, its registry and its wrappers, on the real thing."""
+"""Gymnasium's own checks, its registry and its wrappers."""
 
 from __future__ import annotations
 
@@ -135,7 +135,7 @@ def test_wrappers(server: Server, mode, name):
 
 
 def test_reset_mask_is_left_in_the_options(server: Server):
-    """Otherwise statistics of games that were not reset would start anew."""
+    """Otherwise the statistics of games that were not reset would restart."""
     with blockyard.make_vec(GAME, 2, address=server.unix, autoreset_mode="Disabled") as base:
         env = wrappers.RecordEpisodeStatistics(base)
         env.reset(seed=1)
@@ -172,7 +172,7 @@ def test_equals_a_vector_of_singles(server: Server, mode, limit):
 
 
 def forgive(step, limit):
-    """Take out what infos say of rows they do not speak of, and what is documented as unknown."""
+    """Remove the values of infos in rows where they are not valid, and values documented as unknown."""
     infos = copied(step[-1])
     if "final_info" in infos and limit:  # the last mask of a truncated episode
         final = infos["final_info"]

@@ -1,4 +1,4 @@
-"""Servers and connections: how they begin, and that nothing is left when they end."""
+"""The life of servers and connections; nothing is left when they end."""
 
 from __future__ import annotations
 
@@ -298,7 +298,7 @@ def test_two_clients_do_not_disturb_each_other(server: Server):
 
 
 def test_many_singles_of_one_process():
-    """More environments than a server grants to strangers."""
+    """More environments than a server allows other clients by default."""
     envs = [blockyard.make(GAME) for _ in range(80)]
     assert len({e.vector.client.server_pid for e in envs}) == 1
     for e in envs:
@@ -314,7 +314,7 @@ def test_nothing_is_left():
 
 
 def test_plain_client(server: Server):
-    """A script with nothing but msgpack and socket plays a game."""
+    """A script with only msgpack and socket plays a game."""
     script = Path(__file__).parents[2] / "testdata" / "plain_client.py"
     for address in (server.unix, server.tcp):
         done = subprocess.run(

@@ -1,4 +1,4 @@
-"""Memory that is handed out again: only when nobody holds any of it."""
+"""Step memory is reused only when nobody refers to any part of it."""
 
 from __future__ import annotations
 
@@ -22,20 +22,20 @@ def opened(server, road, **kwargs):
 
 # What of a step somebody might hold on to, without holding the rest.
 HELD = {
-    "planes": lambda env, told: told[0]["planes"],
-    "a board": lambda env, told: told[0]["planes"][1, 0],
-    "a view of a view": lambda env, told: told[0]["planes"].reshape(-1)[5:].view(np.int8)[::2],
-    "globals": lambda env, told: told[0]["globals"][:, 1:],
-    "terminated": lambda env, told: told[2],
-    "truncated": lambda env, told: told[3],
-    "score": lambda env, told: told[4]["score"],
-    "scores of all": lambda env, told: env.scores,
-    "rewards of all": lambda env, told: env.seat_rewards[:, :1],
-    "packed masks": lambda env, told: env.packed_masks[1],
-    "masks": lambda env, told: env.action_masks,
-    "bytes": lambda env, told: np.frombuffer(memoryview(told[0]["planes"]), np.uint8),
-    "infos": lambda env, told: told[4],
-    "infos, masks unread": lambda env, told: {"lazy": told[4]},
+    "planes": lambda env, result: result[0]["planes"],
+    "a board": lambda env, result: result[0]["planes"][1, 0],
+    "a view of a view": lambda env, result: result[0]["planes"].reshape(-1)[5:].view(np.int8)[::2],
+    "globals": lambda env, result: result[0]["globals"][:, 1:],
+    "terminated": lambda env, result: result[2],
+    "truncated": lambda env, result: result[3],
+    "score": lambda env, result: result[4]["score"],
+    "scores of all": lambda env, result: env.scores,
+    "rewards of all": lambda env, result: env.seat_rewards[:, :1],
+    "packed masks": lambda env, result: env.packed_masks[1],
+    "masks": lambda env, result: env.action_masks,
+    "bytes": lambda env, result: np.frombuffer(memoryview(result[0]["planes"]), np.uint8),
+    "infos": lambda env, result: result[4],
+    "infos, masks unread": lambda env, result: {"lazy": result[4]},
 }
 
 
@@ -58,17 +58,17 @@ def test_one_thing_held(server, road, opponents, what):
         held, copies = [], []
         for _ in range(40):
             actions = twin.sample_actions(rng)
-            told = env.step(actions)
-            held.append(HELD[what](env, told))
+            result = env.step(actions)
+            held.append(HELD[what](env, result))
             copies.append(content(HELD[what](twin, twin.step(actions))).copy())
-            del told
+            del result
         for thing, copy in zip(held, copies, strict=True):
             np.testing.assert_array_equal(content(thing), copy)
 
 
 @pytest.mark.parametrize("road", ROADS)
 def test_memory_is_used_again(server, road):
-    """A learner that keeps the last step only has few pieces of memory, one that keeps 50 has them back."""
+    """A learner that keeps one step uses few pieces of memory; that of 50 kept steps is reused after they are dropped."""
     with opened(server, road, seed=1) as env:
         env.reset()
         rng = np.random.default_rng(0)
@@ -89,7 +89,7 @@ def test_memory_is_used_again(server, road):
 
 @pytest.mark.parametrize("road", ROADS)
 def test_without_reference_counts(server, road, monkeypatch):
-    """A Python that does not count gets other memory every step, and over the socket where slots have run out."""
+    """Without reference counts, every step gets new memory, and private memory when the slots have run out."""
     monkeypatch.setattr("blockyard.transport.memory_pool._references", None)
     with opened(server, road, seed=1) as env, opened(server, "socket", seed=1) as twin:
         env.reset()
@@ -104,7 +104,7 @@ def test_without_reference_counts(server, road, monkeypatch):
 
 @pytest.mark.parametrize("road", ["socket", "split"])
 def test_memory_goes_back(server, road):
-    """Memory of our own that many steps were kept in is not kept for ever."""
+    """Private memory of many kept steps is released at last."""
     with opened(server, road, seed=1) as env:
         env.reset()
         actions = env.sample_actions(np.random.default_rng(0))
@@ -118,7 +118,7 @@ def test_memory_goes_back(server, road):
 
 
 def test_slabs_over_memory_of_any_kind(server):
-    """Who holds a view of an array over an array holds the one at the bottom."""
+    """A view of a view refers to the array at the bottom."""
     with opened(server, "socket") as env:
         for slab in (StepMemory(env._handle), StepMemory(env._handle, bytearray(env._handle.slab_len))):
             everything = {id(a) for a in slab.all_views()}

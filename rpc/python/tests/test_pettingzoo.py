@@ -1,4 +1,4 @@
-"""PettingZoo's own tests, warnings as errors, and what they do not look at."""
+"""PettingZoo's own tests, with warnings as errors, and what they do not cover."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from blockyard.pettingzoo import aec_env, parallel_env
 
 
 def several_seats() -> list[tuple[str, int]]:
-    """Every game of more than one seat, with the fewest and the most."""
+    """Return every game of several seats, with its smallest and largest number of seats."""
     with blockyard.connect() as client:
         facts = [client.describe(game["id"]) for game in client.games() if game["id"] in blockyard.ENV_IDS]
     return [(f.id, seats) for f in facts if f.max_seats > 1 for seats in sorted({max(2, f.min_seats), f.max_seats})]
@@ -32,7 +32,7 @@ def several_seats() -> list[tuple[str, int]]:
 
 @pytest.fixture(params=several_seats(), ids=lambda p: f"{p[0]}x{p[1]}")
 def make(request: pytest.FixtureRequest, server: Server):
-    """What opens a game; the library's tests choose without masks, so illegal choices have a meaning."""
+    """Return a constructor of a game. PettingZoo's tests ignore masks, so illegal actions must be allowed."""
     game, seats = request.param
 
     def open_(kind, **kwargs):
@@ -70,7 +70,7 @@ def test_renders(make, capsys):
 
 @pytest.mark.parametrize("observation", ["flat", "masked", "planes"])
 def test_whole_games(make, observation):
-    """Agents play by their masks to the end, one by one and at once alike: the same rewards, scores and sights."""
+    """Agents that act one by one and at the same time get the same rewards, scores and observations."""
     one, all_ = (
         make(kind, observation=observation, illegal="error", reward="score") for kind in (aec_env, parallel_env)
     )
@@ -117,7 +117,7 @@ def assert_equal(a, b):
 
 
 def test_opponents_on_the_server(server: Server):
-    """Seats that the server plays are no agents."""
+    """Seats that the server plays are not agents."""
     env = aec_env("Blocking-v0", seats=3, opponents={1: "first"}, address=server.unix)
     assert env.possible_agents == ["player_0", "player_2"]
     env.reset(seed=1)

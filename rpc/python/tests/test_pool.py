@@ -1,4 +1,4 @@
-"""Blocks of games that are stepped apart."""
+"""Blocks of games that are stepped independently."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import blockyard
 
 
 def choose(masks, ids, turn):
-    """Choices that follow from the row and its turn alone, in whatever order blocks come."""
+    """Actions that depend only on the row and its step, in whatever order blocks come."""
     out = np.zeros(len(ids), np.int64)
     for k, row in enumerate(ids):
         legal = np.flatnonzero(masks[k])
@@ -84,8 +84,8 @@ def test_refused_actions_can_be_sent_again(server):
         assert sorted(pool.recv(2).env_ids) == [0, 1]
 
 
-def test_blocks_come_back_as_they_were_handed_out(server):
-    """Rows are sent by the very array that recv gave, a copy, other integers, or in two parts: all the same."""
+def test_env_ids_may_take_any_form(server):
+    """Rows may be named by the array that recv returned, a copy, other integers, or in two parts, with one result."""
     ways = (
         lambda ids, actions: [(actions, ids)],
         lambda ids, actions: [(actions, ids.copy())],

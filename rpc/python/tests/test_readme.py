@@ -1,4 +1,4 @@
-"""The README says what the server says, and its snippets run."""
+"""The tables of the README match the server, and its snippets run."""
 
 from __future__ import annotations
 

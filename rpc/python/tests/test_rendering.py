@@ -1,4 +1,4 @@
-"""Pictures: what they show, in every game and every way, and that a look never fails."""
+"""Pictures of every game in every mode; displaying an environment never fails."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def colours(text):
 
 
 def frame(rows, ink, name="", notes=(), trays=()):
-    """A frame of one board, given as rows of glyphs; ink says the colour of a glyph."""
+    """Return a frame of one board, given as rows of glyphs; ink maps glyphs to colours."""
     cells = "".join(rows).encode()
     board = {
         "name": name,

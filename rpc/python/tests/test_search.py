@@ -65,7 +65,7 @@ def test_samples_are_uniform():
 
 
 def test_afterstates_are_what_steps_show(env):
-    """The own board after a choice is what the step shows, unless the opponent or the round sends rows."""
+    """The own board of an afterstate is that of the step, unless the opponent or the round adds rows."""
     advance(env, 6)
     after, legal = env.afterstates(), env.legal_actions()
     np.testing.assert_array_equal(after.actions, legal.actions)
@@ -110,7 +110,7 @@ def test_best_of_each_row():
 
 
 def test_answers_in_several_parts(program, tmp_path):
-    """A server that sends little at a time gives the same."""
+    """A server that sends small messages gives the same results."""
     import json
     import subprocess
 
@@ -212,7 +212,7 @@ def test_rollout(server: Server):
 
 
 def test_rows_of_self_play(env):
-    """Row i is game i // 2, seat i % 2: what one plays the other sees."""
+    """Row i is game i // 2, seat i % 2: each observes what the other plays."""
     assert env.num_envs == 16
     assert env.num_games == 8
     assert env.rows_per_game == 2

@@ -1,4 +1,4 @@
-"""Which seed gives which game."""
+"""Seeds determine games."""
 
 from __future__ import annotations
 

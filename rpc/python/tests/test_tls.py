@@ -1,4 +1,4 @@
-"""TLS: who trusts whom, and that the bytes are the same. The certificates in tls/ are for these tests alone."""
+"""TLS: certificates that are trusted or not, and the same results. The certificates in tls/ are only for tests."""
 
 from __future__ import annotations
 

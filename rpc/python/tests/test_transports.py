@@ -1,4 +1,4 @@
-"""Every road to the games says the same bytes: socket, shared memory, TCP, arrays of one's own, several servers."""
+"""Every transport gives the same results: socket, shared memory, TCP, the caller's arrays, several servers."""
 
 from __future__ import annotations
 
@@ -208,7 +208,7 @@ def test_illegal_over_several_servers(server):
 
 @pytest.mark.skipif(not LINUX, reason="memory is shared on Linux only")
 def test_killed_clients_leave_nothing(server):
-    """Processes that share memory and are killed in the midst: the server has none of it left."""
+    """After clients with shared memory are killed in the middle of a step, the server has freed all of it."""
     code = (
         "import blockyard, os, signal, sys, numpy as np\n"
         f"e = blockyard.make_vec({GAME!r}, 64, address={server.unix!r}, transport='shm'); e.reset(); e.buffer(16)\n"
@@ -235,7 +235,7 @@ def test_killed_clients_leave_nothing(server):
 
 
 def test_memory_outlives_the_server(program, tmp_path):
-    """What was handed out can be read after the server is killed."""
+    """Returned arrays can be read after the server is killed."""
     env = blockyard.make_vec(GAME, 4)
     obs, _ = env.reset(seed=1)
     content = obs["planes"].copy()

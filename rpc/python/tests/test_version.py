@@ -1,4 +1,4 @@
-"""The version stands in one file."""
+"""The version is in one file."""
 
 from __future__ import annotations
 

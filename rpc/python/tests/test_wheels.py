@@ -1,4 +1,4 @@
-"""What wheels.py finds wrong with a wheel; building them takes minutes and is `make wheels`."""
+"""The checks of wheels.py; building wheels takes minutes and is `make wheels`."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ MACH = b"\xcf\xfa\xed\xfe" + struct.pack("<I", 0x100000C)
 
 
 def made(folder, server=None, mode=0o755, tag=TAG, without=(), extra=()):
-    """Write a wheel that is in order, but for what is asked."""
+    """Write a wheel that is in order except for the arguments."""
     path = folder / f"blockyard-1-{tag}.whl"
     files = {
         "blockyard/__init__.py": b"",

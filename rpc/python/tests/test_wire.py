@@ -1,4 +1,4 @@
-"""The connection against servers that misbehave: a script of bytes stands in for each."""
+"""The connection against servers that misbehave, each simulated by a script of bytes."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from blockyard.transport.memory import HEAD
 
 
 class Script:
-    """Accepts one connection; for each request, in turn, sends what answer(request) returns, piece by piece."""
+    """Accepts one connection, and answers each request with answer(request), piece by piece."""
 
     def __init__(self, path, answers) -> None:
         self.requests: list[bytes] = []
@@ -90,14 +90,14 @@ ACTIONS = memoryview(b"\x00\x00")
 
 
 def in_pieces(connection, size):
-    """Step into memory of its own."""
+    """Step into separate memory."""
     out = bytearray(size)
     connection.wait(connection.post_step(1, ACTIONS, memoryview(out)))
     return bytes(out)
 
 
 def at_once(connection, size):
-    """Step into memory that the answer's head lies before, sent and waited for in one."""
+    """Step into memory with room for the head of the answer, in one call."""
     frame = memoryview(bytearray(HEAD + size))
     connection.step(1, ACTIONS, [frame[HEAD:]], frame)
     return bytes(frame[HEAD:])
@@ -143,7 +143,7 @@ def test_refused_steps(script, size, room, way):
 
 
 def test_pipelined_answers_in_one_piece(script):
-    """Two steps under way: the first is refused, both answers come as one piece, collected in the other order."""
+    """Two steps in flight: the first is refused, both answers come as one piece and are read in the other order."""
     server, connection = script([], [refusal(1) + slab(2, b"12345678")])
     first, second = bytearray(64), bytearray(8)
     a = connection.post_step(1, memoryview(b"\x00\x00"), memoryview(first))
@@ -232,7 +232,7 @@ def word(ident: int) -> bytes:
 
 @pytest.mark.parametrize("size", [1, 8, 100])
 def test_slots(script, size):
-    """A word in pieces, a refusal in its place, and the end."""
+    """A short answer in pieces, an error instead of it, and the end of the connection."""
 
     def pieces(message):
         return [message[i : i + size] for i in range(0, len(message), size)]
@@ -248,7 +248,7 @@ def test_slots(script, size):
 
 
 def test_a_step_at_once_while_another_is_under_way(script):
-    """The answer to the first comes first, and is kept."""
+    """The answer to the first step comes first and is kept."""
     server, connection = script([], [slab(1, b"1234") + slab(2, b"12345678")])
     out, frame = bytearray(4), memoryview(bytearray(HEAD + 8))
     pending = connection.post_step(1, ACTIONS, memoryview(out))

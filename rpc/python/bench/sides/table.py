@@ -47,7 +47,7 @@ def markdown(report: dict[str, Any]) -> str:
 
 def _rows(some: list[dict[str, Any]]) -> list[str]:
     lines = [
-        "| | N | env steps/s | quartiles | per core-second | µs per step | CPU µs | bytes per step | p50 round trip, µs |",
+        "| | N | env steps/s | quartiles | per core-second | µs per step | CPU µs | bytes per step | p50 of one, µs |",
         "|---|---:|---:|---|---:|---:|---:|---:|---:|",
     ]
     for r in some:

@@ -1,4 +1,4 @@
-"""The snippets of the pages on large libraries run as they stand."""
+"""The snippets of the pages on large libraries run unchanged."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The examples on large libraries run as they stand, to the end."""
+"""The examples on large libraries run unchanged, to the end."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def test_ppo_same_step(tmp_path):
 
 
 def test_weights_from_python_reach_the_contest(tmp_path):
-    """A net learnt in PyTorch plays in the arena and becomes a contest bot, without a line of Go."""
+    """A network trained in PyTorch plays in the arena and becomes a contest bot, without a line of Go."""
     net = tmp_path / "mine.safetensors"
     out = example("td_afterstates.py", "--updates", 20, "--num-envs", 64, "--eval-games", 40, cwd=tmp_path)
     assert "won" in out

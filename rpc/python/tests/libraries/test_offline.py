@@ -1,4 +1,4 @@
-"""Exported games, read by the libraries that people train offline with."""
+"""Exported games can be read by libraries for offline training."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""RLlib's own runners and PPO on native vector environments."""
+"""RLlib's env runners and PPO on native vector environments."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def test_what_runners_see(server: Server, game):
 
 @pytest.mark.parametrize("runners", [0, 1])
 def test_ppo(runners):
-    """Two rounds of training; every choice in the episodes is legal, or the server had refused it."""
+    """Two rounds of training; an illegal action would make the server refuse the step."""
     config = ppo_config(
         "BlockBattle-v0", num_env_runners=runners, num_envs_per_env_runner=4, opponents=None, max_episode_steps=15
     )
@@ -60,7 +60,7 @@ def test_ppo(runners):
 
 
 def test_episodes():
-    """The step that starts the next game is no part of an episode."""
+    """The step that resets a game is not part of an episode."""
     algorithm = ppo_config(
         "BlockBattle-v0", num_envs_per_env_runner=4, opponents=None, max_episode_steps=15
     ).build_algo()

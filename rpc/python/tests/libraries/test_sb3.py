@@ -1,4 +1,4 @@
-"""The adapter to Stable-Baselines3, beside its own DummyVecEnv and under its own algorithms."""
+"""The adapter to Stable-Baselines3: the same as DummyVecEnv, and usable by its algorithms."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def game(request: pytest.FixtureRequest) -> str:
 
 @pytest.mark.parametrize("limit", [None, 9])
 def test_equals_dummy_vec_env(server: Server, game, limit):
-    """Step for step what DummyVecEnv makes of single environments, with seeds, ends and what followed."""
+    """Every step is the same as with DummyVecEnv of single environments, with seeds and resets."""
     n, kwargs = 4, {"address": server.unix, "max_episode_steps": limit}
     ours = SB3VecEnv(game, n, **kwargs)
     dummy = theirs.DummyVecEnv([lambda: blockyard.make(game, **kwargs) for _ in range(n)])
@@ -86,7 +86,7 @@ def test_statistics_are_a_monitors(server: Server):
 
 
 def test_masks_in_microseconds(server: Server):
-    """What sb3-contrib does each step costs nothing beyond unpacking the masks once."""
+    """What sb3-contrib does in each step only unpacks the masks once."""
     with blockyard.make_vec("Blocking-v0", 256, address=server.unix, autoreset_mode="SameStep") as env:
         vec = SB3VecEnv(env)
         vec.reset()

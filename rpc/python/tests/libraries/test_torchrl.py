@@ -1,4 +1,4 @@
-"""The adapter to TorchRL, under its own checks, transforms, collector and losses."""
+"""The adapter to TorchRL, with TorchRL's checks, transforms, collector and losses."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def test_specs(server: Server, game):
 
 
 def test_equals_the_vector_environment(server: Server):
-    """The same games, seen and rewarded alike, each reset when it ends and not before."""
+    """The same games with the same observations and rewards, each reset when it ends and not before."""
     how = {"address": server.unix, "max_episode_steps": 9}
     ours = BlockEnv("BlockBattle-v0", 4, **how)
     theirs = blockyard.make_vec("BlockBattle-v0", 4, autoreset_mode="Disabled", **how)
