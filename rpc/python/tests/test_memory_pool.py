@@ -68,7 +68,7 @@ def test_one_thing_held(server, road, opponents, what):
 
 @pytest.mark.parametrize("road", ROADS)
 def test_memory_is_used_again(server, road):
-    """A learner that keeps one step uses few pieces of memory; that of 50 kept steps is reused after they are dropped."""
+    """A learner that keeps one step uses little memory; that of 50 kept steps is reused once they are dropped."""
     with opened(server, road, seed=1) as env:
         env.reset()
         rng = np.random.default_rng(0)
