@@ -45,5 +45,5 @@
 // Write env/<game> with the rules (a Game and a State) and agents/<game>bot with everything
 // about its contest (features, search, protocol). Package env/envtest checks every promise
 // made here. List the game in env/games and its agents in agents/registry, record one game
-// in datasets/games, and name the game in rpc/python. Tests fail for each list that lacks it.
+// in datasets/games, and run "python rpc/python/environments.py --write". Tests fail for each list that lacks it.
 package env
