@@ -51,8 +51,8 @@ func TestSourceBehavesAsTheProgram(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, string(clean), string(src))
 	require.True(t, bytes.HasPrefix(src, []byte("// Code generated; DO NOT EDIT.\n//\n// More.\n\npackage main\n")))
-	for _, gone := range []string{"neverReached", "must not be", "Dropped", "Forgotten", "neverUsed", "no text", "the third",
-		"unused", "sample/rules\""} {
+	for _, gone := range []string{"neverReached", "must not be", "Dropped", "Forgotten", "neverUsed", "no text",
+		"the third", "unused", "sample/rules\""} {
 		require.NotContains(t, string(src), gone)
 	}
 	require.Regexp(t, `^rules \d+, moves \d+, bot \d+$`, Sizes(src))
@@ -97,8 +97,8 @@ func TestSourceRefusesNewerLanguage(t *testing.T) {
 		{"type set", "type number interface{ int | ~string }", "requires go1.18"},
 		{"slice to array", "println([2]int([]int{n, 2})[0])", "requires go1.20"},
 		{"closure", "var fs []func() int; for x := 0; x < n; x++ { fs = append(fs, func() int { return x }) }", loopVariable},
-		{"closure over a range", "var fs []func() int; for _, x := range []int{n} { fs = append(fs, func() int { return x }) }",
-			loopVariable},
+		{"closure over a range",
+			"var fs []func() int; for _, x := range []int{n} { fs = append(fs, func() int { return x }) }", loopVariable},
 		{"address", "var ps []*int; for x := range []int{n} { ps = append(ps, &x) }", loopVariable},
 		{"address of a field", "var ps []*int; for _, x := range []stack{{}} { ps = append(ps, &x.cells[1]) }", loopVariable},
 		{"slice of an array", "var ps [][]int; for _, x := range [][4]int{{}} { ps = append(ps, x[:]) }", loopVariable},

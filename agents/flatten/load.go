@@ -29,7 +29,6 @@ type program struct {
 	called map[string]bool // names of methods that are called through interfaces of the module
 
 	names      map[types.Object]string // package-level objects: the name in the flattened program
-	ambiguous  map[types.Object]bool   // see findAmbiguous
 	imports    map[string]string       // standard packages in use: import path → name in the flattened program
 	stdlibUses []stdlibUse
 	newer      []types.Error // where Lang's compiler refuses a source file
@@ -117,7 +116,7 @@ func load(o Options) (*program, error) {
 func newProgram(fset *token.FileSet, paths []string, loaded []*packages.Package) *program {
 	p := &program{fset: fset, info: map[*types.Package]*types.Info{}, decls: map[types.Object]*decl{},
 		live: map[types.Object]bool{}, called: map[string]bool{},
-		names: map[types.Object]string{}, ambiguous: map[types.Object]bool{}, imports: map[string]string{}}
+		names: map[types.Object]string{}, imports: map[string]string{}}
 	byPath := map[string]*packages.Package{}
 	for _, pkg := range loaded {
 		byPath[pkg.PkgPath] = pkg

@@ -18,16 +18,16 @@ func (p *program) name() {
 	for _, n := range types.Universe.Names() {
 		taken[n] = true
 	}
-	p.nameImports(taken)
-	local := p.localNames()
+	local, ambiguous := map[string]bool{}, map[types.Object]bool{}
 	for _, d := range p.order {
 		if p.kept(d) {
-			p.findAmbiguous(d)
+			findNames(d, local, p.decls, ambiguous)
 		}
 	}
+	p.nameImports(taken, local)
 	for _, o := range p.byUse() {
 		name := o.Name()
-		if taken[name] || p.ambiguous[o] {
+		if taken[name] || ambiguous[o] {
 			base := prefixed(o)
 			name = base
 			for i := 2; taken[name] || local[name]; i++ {
@@ -63,28 +63,30 @@ func (p *program) byUse() []types.Object {
 	return objs
 }
 
-// findAmbiguous finds objects of other packages that their bare names would not denote where d mentions them.
-func (p *program) findAmbiguous(d *decl) {
-	info := d.pkg.TypesInfo
+// findNames adds to local the names that are declared inside d: no package-level object may be renamed to one of
+// them. It adds to ambiguous the objects of other packages whose bare names mean something else where d mentions
+// them.
+func findNames(d *decl, local map[string]bool, decls map[types.Object]*decl, ambiguous map[types.Object]bool) {
+	info, own := d.pkg.TypesInfo, d.pkg.Types.Scope()
 	ast.Inspect(d.node(), func(n ast.Node) bool {
-		sel, ok := n.(*ast.SelectorExpr)
-		if !ok {
-			return true
-		}
-		x, ok := sel.X.(*ast.Ident)
-		if !ok {
-			return true
-		}
-		if _, ok := info.Uses[x].(*types.PkgName); !ok || p.decls[info.Uses[sel.Sel]] == nil {
-			return true
-		}
-		scope := d.pkg.Types.Scope().Innermost(sel.Pos())
-		if scope == nil {
-			return true
-		}
-		if at, _ := scope.LookupParent(sel.Sel.Name, sel.Pos()); at != nil && at != types.Universe &&
-			at != d.pkg.Types.Scope() && at.Parent() != d.pkg.Types.Scope() {
-			p.ambiguous[info.Uses[sel.Sel]] = true
+		switch n := n.(type) {
+		case *ast.Ident:
+			if obj := info.Defs[n]; obj != nil && obj.Parent() != own {
+				local[n.Name] = true
+			}
+		case *ast.SelectorExpr:
+			x, ok := n.X.(*ast.Ident)
+			if !ok || decls[info.Uses[n.Sel]] == nil {
+				break
+			}
+			scope := own.Innermost(n.Pos())
+			if _, ok := info.Uses[x].(*types.PkgName); !ok || scope == nil {
+				break
+			}
+			at, _ := scope.LookupParent(n.Sel.Name, n.Pos())
+			if at != nil && at != types.Universe && at != own && at.Parent() != own {
+				ambiguous[info.Uses[n.Sel]] = true
+			}
 		}
 		return true
 	})
@@ -102,8 +104,7 @@ func prefixed(o types.Object) string {
 }
 
 // nameImports chooses the name under which each standard package is imported.
-func (p *program) nameImports(taken map[string]bool) {
-	local := p.localNames()
+func (p *program) nameImports(taken, local map[string]bool) {
 	var paths []string
 	for path := range p.imports {
 		paths = append(paths, path)
@@ -120,26 +121,6 @@ func (p *program) nameImports(taken map[string]bool) {
 		taken[name] = true
 		p.imports[path] = name
 	}
-}
-
-// localNames returns the names that are declared inside needed functions. A package-level object must not be
-// renamed to one of them.
-func (p *program) localNames() map[string]bool {
-	names := map[string]bool{}
-	for _, d := range p.order {
-		if !p.kept(d) {
-			continue
-		}
-		ast.Inspect(d.node(), func(n ast.Node) bool {
-			if id, ok := n.(*ast.Ident); ok {
-				if obj := d.pkg.TypesInfo.Defs[id]; obj != nil && obj.Parent() != d.pkg.Types.Scope() {
-					names[id.Name] = true
-				}
-			}
-			return true
-		})
-	}
-	return names
 }
 
 // kept reports whether any object of d is needed.

@@ -39,7 +39,8 @@ func TestBlockingBotPlaysAsItsAgent(t *testing.T) {
 				view.PlayOut = true // as in the bot
 				want, err := agent.Act(t.Context(), &view, a.Seat)
 				require.NoError(t, err)
-				require.Equal(t, blocking.Game.Text(want), blocking.Game.Text(a.Action), "seat %d of %d", a.Seat, view.Seats)
+				text := blocking.Game.Text
+				require.Equal(t, text(want), text(a.Action), "seat %d of %d", a.Seat, view.Seats)
 			})
 			require.NoError(t, err)
 			require.Equal(t, 9, got.Logs)
@@ -57,6 +58,7 @@ func withAmpleTime(t *testing.T, src []byte) []byte {
 }
 
 func TestReplayRefusesABlockingBotThatWritesNonsense(t *testing.T) {
-	_, err := blockingbot.Replay(ample).Play(t.Context(), []string{"sh", "-c", "while read -r x; do echo nonsense; done"}, nil)
+	argv := []string{"sh", "-c", "while read -r x; do echo nonsense; done"}
+	_, err := blockingbot.Replay(ample).Play(t.Context(), argv, nil)
 	require.ErrorContains(t, err, "replay game 1: seat 0 of 2: eliminated: illegal")
 }

@@ -16,7 +16,7 @@ import (
 type Export struct {
 	Game    string `arg:"" help:"Game of the contest: blockbattle, blocking, dropblox or tetrisduel."`
 	Weights string `placeholder:"FILE" help:"Network to build in, a safetensors file. Default: the shipped one."`
-	Ply     int    `placeholder:"N" help:"Moves to look ahead: 2 (default) to 4 in Block Battle, to 6 in turn-based games."`
+	Ply     int    `placeholder:"N" help:"Moves to look ahead, 2 by default; at most 4 in Block Battle, 6 in the others."`
 	Zip     bool   `help:"Also write the upload, an archive with main.go in it, to the same name ending in .zip."`
 }
 
@@ -24,7 +24,8 @@ type Export struct {
 func (*Export) Help() string {
 	return fmt.Sprintf(`The file needs nothing but the standard library and Go %s, and has at most %d characters.
 Before it is written, it is compiled alone, and the program answers stored logs or whole games
-of the contest. In turn-based games --ply counts the opponents' moves too. Run this inside the source tree, because the bot is made of its packages.`, flatten.Lang[2:], MaxChars)
+of the contest. Run this inside the source tree, because the bot is made of its packages.
+In turn-based games --ply counts the opponents' moves too. The Dropblox bot has no --ply.`, flatten.Lang[2:], MaxChars)
 }
 
 // Bot loads the network. With baseline set, the bot has none and plays with hand-tuned weights.
