@@ -81,7 +81,7 @@ func TestBotAnswersWhateverItHears(t *testing.T) {
 		{"cells of an unknown kind", dialogue("update player1 field", "update player1 field 7"+field[1:]), "row 0, column 0"},
 		{"a half solid row", dialogue("update player1 field", "update player1 field "+field[:len(field)-1]+"3"), "solid only in part"},
 		{"air under solid cells", dialogue("update player1 field", "update player1 field "+strings.Repeat("3,", 9)+"3;"+field[20:]), "not solid"},
-		{"a full board", dialogue("update player1 field", "update player1 field "+strings.ReplaceAll(field, "0", "2")), "cannot spawn"},
+		{"a full board", dialogue("update player1 field", "update player1 field "+strings.ReplaceAll(field, "0", "2")), "block the spawn"},
 		{"no piece", dialogue("update game this_piece", ""), "without piece"},
 		{"an unknown piece", dialogue("update game this_piece_type", "update game this_piece_type X"), "is no piece"},
 		{"another board size", dialogue("settings field_width", "settings field_width 12"), "knows only 10"},

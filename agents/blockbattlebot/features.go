@@ -1,8 +1,7 @@
 package blockbattlebot
 
 import (
-	"strconv"
-
+	"blockyard/agents/features"
 	"blockyard/env"
 	"blockyard/env/blockbattle"
 )
@@ -37,15 +36,7 @@ func featureNames() []string {
 }
 
 func halfNames(names []string, whose string) []string {
-	for x := 0; x < columns; x++ {
-		names = append(names, whose+"height "+strconv.Itoa(x))
-	}
-	for x := 1; x < columns; x++ {
-		names = append(names, whose+"step "+strconv.Itoa(x))
-	}
-	for x := 1; x < columns; x++ {
-		names = append(names, whose+"step size "+strconv.Itoa(x))
-	}
+	names = append(names, features.ColumnNames(whose, columns)...)
 	for _, n := range [...]string{
 		"holes", "covers", "hole rows", "overhangs", "row edges", "column edges", "wells",
 		"highest", "cells", "room", "spawn room", "spawn room below 4", "spawn room below 2",
@@ -58,31 +49,10 @@ func halfNames(names []string, whose string) []string {
 	return names
 }
 
-// stepMax is the greatest step between neighbouring columns that is told apart.
-const stepMax = 6
-
 // half writes the features of one side, halfLen of them.
 func half(s *shape, side *blockbattle.Side, out []float32) {
 	out = out[:halfLen]
-	for x, t := range s.top {
-		out[x] = float32(s.floor-t) * (1. / 10)
-	}
-	steps, sizes := out[columns:2*columns-1], out[2*columns-1:3*columns-2]
-	for i := range steps {
-		d := s.top[i] - s.top[i+1]
-		if d > stepMax {
-			d = stepMax
-		}
-		if d < -stepMax {
-			d = -stepMax
-		}
-		steps[i] = float32(d) * (1. / 3)
-		if d < 0 {
-			d = -d
-		}
-		sizes[i] = float32(d) * (1. / 3)
-	}
-	rest := out[3*columns-2 : 3*columns+25]
+	rest := features.Columns(s.floor, s.top[:], 1./10, 1./3, out)
 	rest[0] = float32(s.holes) * (1. / 8)
 	rest[1] = float32(s.covers) * (1. / 10)
 	rest[2] = float32(s.holeRows) * (1. / 5)

@@ -116,7 +116,7 @@ func slowFeatures(f *Field, points int) []float32 {
 	for j, h := range height {
 		out = append(out, float32(h)*0.06)
 		if j > 0 {
-			step := min(max(h-height[j-1], -steepest), steepest)
+			step := min(max(h-height[j-1], -6), 6)
 			steps, edges = append(steps, float32(step)*0.2), append(edges, float32(max(step, -step))*0.2)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/bits"
 
+	"blockyard/agents/features"
 	"blockyard/env"
 	"blockyard/env/dropblox"
 )
@@ -20,20 +21,17 @@ var FeatureNames = func() (out []string) {
 	out = append(out, "row edges", "column edges", "holes", "wells", "rows with holes", "covers", "covered",
 		"peak", "heap", "heap squared", "bumps", "cliffs", "middle", "taken", "tower", "alarm", "beside",
 		"score", "mean size", "small", "large")
-	list := func(name string, from, to int) {
-		for k := from; k <= to; k++ {
+	list := func(name string, to int) {
+		for k := 1; k <= to; k++ {
 			out = append(out, fmt.Sprintf("%s %d", name, k))
 		}
 	}
-	list("short of", 1, lacking)
-	list("rows but for", 1, lacking)
-	list("slot", 1, windows)
-	list("slot points", 1, windows)
-	list("slot squares", 1, windows)
-	list("column height", 0, dropblox.Cols-1)
-	list("column step", 1, dropblox.Cols-1)
-	list("column step size", 1, dropblox.Cols-1)
-	return out
+	list("short of", lacking)
+	list("rows but for", lacking)
+	list("slot", windows)
+	list("slot points", windows)
+	list("slot squares", windows)
+	return append(out, features.ColumnNames("column ", dropblox.Cols)...)
 }()
 
 // Len is how many features there are.
@@ -41,9 +39,6 @@ const Len = 21 + 2*lacking + 3*windows + 3*dropblox.Cols - 2
 
 // edgeScale and holeScale are what an edge, a square of a well and a hole count.
 const edgeScale, holeScale = 0.03, 0.1
-
-// steepest is what a step from a column to the next counts at most.
-const steepest = 6
 
 // A FeatureReader is a features.Reader. It keeps nothing.
 type FeatureReader struct{}
@@ -103,29 +98,11 @@ func Features(f *Field, points int, out []float32) {
 		out[lacking+k-1] = float32(bits.OnesCount64(v.used&^v.lacks[k])) * 0.15
 	}
 	v.slots(f, out[2*lacking:])
-	v.outline(out[2*lacking+3*windows:])
-}
-
-// outline writes the heights and the steps.
-func (v *view) outline(out []float32) {
-	const n = dropblox.Cols - 1
+	var tops [dropblox.Cols]int
 	for j, h := range v.heights {
-		out[j] = float32(h) * 0.06
-		if j == 0 {
-			continue
-		}
-		step := h - v.heights[j-1]
-		if step > steepest {
-			step = steepest
-		} else if step < -steepest {
-			step = -steepest
-		}
-		out[n+j] = float32(step) * 0.2
-		if step < 0 {
-			step = -step
-		}
-		out[2*n+j] = float32(step) * 0.2
+		tops[j] = -h
 	}
+	features.Columns(0, tops[:], 0.06, 0.2, out[2*lacking+3*windows:])
 }
 
 func above(v, limit int) float32 {

@@ -5,6 +5,7 @@
 package entry
 
 import (
+	"fmt"
 	"io"
 	"io/fs"
 	"strings"
@@ -125,17 +126,22 @@ func (e *Entry) FeaturesOf(g *env.Game) *features.Set {
 	return &e.Learned.Features
 }
 
-// Evaluator returns the tuned baseline, or the evaluator of net if that is not nil, for the
-// searches of package search. ok is false if the game has a search of its own or no such
-// evaluator.
-func (e *Entry) Evaluator(net *mlp.Net) (ev search.Evaluator, ok bool) {
+// Evaluator returns the evaluator of net, or the tuned baseline if net is nil, for the searches
+// of package search.
+func (e *Entry) Evaluator(net *mlp.Net) (search.Evaluator, error) {
 	var j Judge
+	var err error
 	switch {
 	case net == nil && e.Baseline != nil:
 		j = e.Baseline.New(e.Baseline.Weights)
 	case net != nil && e.Learned != nil:
-		j, _ = e.Learned.New(net)
+		j, err = e.Learned.New(net)
 	}
-	ev, ok = j.(search.Evaluator)
-	return ev, ok && e.Search == nil
+	if err != nil {
+		return nil, err
+	}
+	if judge, ok := j.(search.Evaluator); ok {
+		return judge, nil
+	}
+	return nil, fmt.Errorf("%s has no such evaluator for the common searches", e.Game)
 }

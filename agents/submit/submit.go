@@ -120,11 +120,14 @@ func (b Bot) build(src string) (bits int, out string, err error) {
 			return 0, "", fmt.Errorf("%d characters of code leave %d for the network, which takes %d with all its bits: "+
 				"a smaller net is needed", code, MaxChars-code, len(exact))
 		}
-		text, err := netpack.Encode(b.Net, bits)
-		if err != nil {
-			return 0, "", err
+		for out = ""; out == "" || len(out) > MaxChars; bits-- { // the first try may be a few characters too long
+			text, err := netpack.Encode(b.Net, bits)
+			if err != nil {
+				return 0, "", err
+			}
+			out = b.with(src, text, bits)
 		}
-		out = b.with(src, text, bits)
+		bits++
 	}
 	return bits, out, nil
 }

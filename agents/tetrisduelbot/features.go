@@ -4,6 +4,7 @@ import (
 	"math"
 	"strconv"
 
+	"blockyard/agents/features"
 	"blockyard/env"
 	"blockyard/env/tetrisduel"
 )
@@ -46,15 +47,7 @@ func featureNames() []string {
 }
 
 func halfNames(names []string, whose string) []string {
-	for x := 0; x < columns; x++ {
-		names = append(names, whose+"height "+strconv.Itoa(x))
-	}
-	for x := 1; x < columns; x++ {
-		names = append(names, whose+"step "+strconv.Itoa(x))
-	}
-	for x := 1; x < columns; x++ {
-		names = append(names, whose+"step size "+strconv.Itoa(x))
-	}
+	names = append(names, features.ColumnNames(whose, columns)...)
 	for _, n := range [...]string{
 		"holes", "covers", "row edges", "column edges", "wells", "highest", "lowest", "over 10", "over 12", "open",
 		"clean lacking 1", "clean lacking 2", "clean lacking 3", "clean lacking 4",
@@ -69,32 +62,11 @@ func halfNames(names []string, whose string) []string {
 	return names
 }
 
-// stepMax is the greatest step between neighbouring columns that is told apart.
-const stepMax = 6
-
 // half writes the features of one seat's view, halfLen of them; blocks are the kinds it
 // plays next, -1 after the last.
 func half(s *shape, blocks *[soon]int, out []float32) {
 	out = out[:halfLen]
-	for x, t := range s.top {
-		out[x] = float32(rows-t) * (1. / 10)
-	}
-	steps, sizes := out[columns:2*columns-1], out[2*columns-1:3*columns-2]
-	for i := range steps {
-		d := s.top[i] - s.top[i+1]
-		if d > stepMax {
-			d = stepMax
-		}
-		if d < -stepMax {
-			d = -stepMax
-		}
-		steps[i] = float32(d) * (1. / 3)
-		if d < 0 {
-			d = -d
-		}
-		sizes[i] = float32(d) * (1. / 3)
-	}
-	rest := out[3*columns-2 : 3*columns+22]
+	rest := features.Columns(rows, s.top[:], 1./10, 1./3, out)
 	rest[0] = float32(s.holes) * (1. / 10)
 	rest[1] = float32(s.covers) * (1. / 10)
 	rest[2] = float32(s.rowEdges) * (1. / 30)

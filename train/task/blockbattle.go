@@ -2,8 +2,6 @@ package task
 
 import (
 	"fmt"
-	"strconv"
-	"strings"
 
 	"blockyard/agents/blockbattlebot"
 	"blockyard/env"
@@ -63,66 +61,14 @@ func damageBlockBattle(state env.State, r *env.Rand) {
 	}
 }
 
-// mirrorBlockBattle is mirrorColumns, and exchanges the features of S and Z and of J and L.
-// It leaves the bumps alone, though they skip the leftmost of several lowest columns.
+// mirrorBlockBattle is mirrorColumns that also exchanges what fits S and Z, J and L. The bumps
+// stay, although of several lowest columns they leave out the leftmost.
 func mirrorBlockBattle() func([]float32) {
-	columns := mirrorColumns(blockbattlebot.FeatureNames, blockbattle.Width)
-	index := map[string]int{}
-	for i, n := range blockbattlebot.FeatureNames {
-		index[n] = i
-	}
-	var swap [][2]int
+	var pairs [][2]string
 	for _, form := range []string{"own %s fits", "own no %s"} {
-		for _, pair := range [][2]string{{"S", "Z"}, {"J", "L"}} {
-			swap = append(swap, [2]int{index[fmt.Sprintf(form, pair[0])], index[fmt.Sprintf(form, pair[1])]})
+		for _, p := range [][2]string{{"S", "Z"}, {"J", "L"}} {
+			pairs = append(pairs, [2]string{fmt.Sprintf(form, p[0]), fmt.Sprintf(form, p[1])})
 		}
 	}
-	return func(row []float32) {
-		columns(row)
-		for _, p := range swap {
-			row[p[0]], row[p[1]] = row[p[1]], row[p[0]]
-		}
-	}
+	return mirrorColumns(blockbattlebot.FeatureNames, blockbattle.Width, pairs...)
 }
-
-// mirrorColumns makes a Mirror for features named "… height X", "… step X" (between
-// columns X-1 and X, falling to the right counting as positive or negative) and "… step
-// size X"; all others are the same on both sides.
-func mirrorColumns(names []string, width int) func([]float32) {
-	index := map[string]int{}
-	for i, n := range names {
-		index[n] = i
-	}
-	from, sign := make([]int, len(names)), make([]float32, len(names))
-	for i, n := range names {
-		from[i], sign[i] = i, 1
-		cut := strings.LastIndexByte(n, ' ')
-		if cut < 0 {
-			continue
-		}
-		x, err := strconv.Atoi(n[cut+1:])
-		if err != nil {
-			continue
-		}
-		switch what := n[:cut]; {
-		case strings.HasSuffix(what, " height"):
-			from[i] = index[fmt.Sprintf("%s %d", what, width-1-x)]
-		case strings.HasSuffix(what, " step"):
-			from[i], sign[i] = index[fmt.Sprintf("%s %d", what, width-x)], -1
-		case strings.HasSuffix(what, " step size"):
-			from[i] = index[fmt.Sprintf("%s %d", what, width-x)]
-		}
-	}
-	return func(row []float32) {
-		for i, j := range from { // pairs change places
-			if j < i {
-				row[i], row[j] = sign[i]*row[j], sign[j]*row[i]
-			} else if j == i {
-				row[i] *= sign[i]
-			}
-		}
-	}
-}
-
-// below draws a number from 0 to n-1.
-func below(r *env.Rand, n int) int { return int(r.Next() >> 33 % uint64(n)) }

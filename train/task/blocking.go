@@ -10,19 +10,10 @@ import (
 
 // Blocking is the game for two to four seats. One net serves all; gates are games of two.
 var Blocking = merge(New(blocking.Game, blockingbot.Entry), Game{
-	Worth:  worthInBlocking,
+	Worth:  zeroSum(blockingbot.Entry),
 	Damage: scatterBlocking,
 	Chance: chanceInBlocking,
 })
-
-func worthInBlocking() func(before, after env.State, seat int) float32 {
-	hand, states, out := blockingbot.NewHand(), make([]env.State, 1), make([]float32, 1)
-	return func(_, after env.State, seat int) float32 {
-		states[0] = after
-		hand.Evaluate(states, seat, out)
-		return out[0]
-	}
-}
 
 // chanceInBlocking is half the result and half a sigmoid of the margin, which says more about
 // a game than its winner: ten squares ahead give 0.96, one square 0.79.

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"blockyard/agents/entry"
-	"blockyard/agents/mlp"
 	"blockyard/agents/registry"
 	"blockyard/agents/search"
 	"blockyard/env"
@@ -58,17 +57,11 @@ func New(g *env.Game, e *entry.Entry) *Game {
 	t := &Game{
 		Rules: g, Features: f.Names, Own: f.Own, Reader: f.New, entry: e, Outcomes: e.Outcomes,
 		Hand: func() search.Evaluator {
-			judge, _ := e.Evaluator(nil)
-			return judge
+			hand, _ := e.Evaluator(nil)
+			return hand
 		},
-		Learned: func(n *mlp.Net) (search.Evaluator, error) {
-			judge, err := e.Learned.New(n)
-			if err != nil {
-				return nil, err
-			}
-			return judge.(search.Evaluator), nil
-		},
-		Damage: func(env.State, *env.Rand) {},
+		Learned: e.Evaluator,
+		Damage:  func(env.State, *env.Rand) {},
 	}
 	if g.MaxSeats == 1 {
 		t.Solo = &Solo{Discount: 0.99, Unit: 0.01}
@@ -84,3 +77,20 @@ func merge(t *Game, add Game) *Game {
 	}
 	return t
 }
+
+// zeroSum is Game.Worth of a baseline whose evaluation is one seat's gain and the other's loss,
+// and reads only what the features show.
+func zeroSum(e *entry.Entry) func() func(before, after env.State, seat int) float32 {
+	return func() func(before, after env.State, seat int) float32 {
+		hand, _ := e.Evaluator(nil)
+		states, out := make([]env.State, 1), make([]float32, 1)
+		return func(_, after env.State, seat int) float32 {
+			states[0] = after
+			hand.Evaluate(states, seat, out)
+			return out[0]
+		}
+	}
+}
+
+// below draws a number from 0 to n-1.
+func below(r *env.Rand, n int) int { return int(r.Next() >> 33 % uint64(n)) }

@@ -10,22 +10,11 @@ import (
 
 // TetrisDuel is the Tetris duel.
 var TetrisDuel = merge(New(tetrisduel.Game, tetrisduelbot.Entry), Game{
-	Worth:  worthInTetrisDuel,
+	Worth:  zeroSum(tetrisduelbot.Entry),
 	Damage: damageTetrisDuel,
 	Mirror: mirrorDuel(),
 	Start:  startTetrisDuel,
 })
-
-// worthInTetrisDuel is the baseline evaluator's worth: a gain for one seat is the other's loss,
-// and the features show everything it reads.
-func worthInTetrisDuel() func(before, after env.State, seat int) float32 {
-	hand, states, out := tetrisduelbot.NewHand(), make([]env.State, 1), make([]float32, 1)
-	return func(_, after env.State, seat int) float32 {
-		states[0] = after
-		hand.Evaluate(states, seat, out)
-		return out[0]
-	}
-}
 
 // damageTetrisDuel advances the clock to any half-turn, gives both seats points, and fills the
 // middle and some rows at each end except for a few cells per row.
@@ -57,24 +46,14 @@ func damageTetrisDuel(state env.State, r *env.Rand) {
 	}
 }
 
-// mirrorDuel is mirrorColumns, and exchanges the block kinds J and L, and S and Z.
+// mirrorDuel is mirrorColumns that also exchanges the kinds of blocks: J and L, S and Z.
 func mirrorDuel() func([]float32) {
-	columns := mirrorColumns(tetrisduelbot.FeatureNames, tetrisduel.Width)
-	index := map[string]int{}
-	for i, n := range tetrisduelbot.FeatureNames {
-		index[n] = i
-	}
-	var swap [][2]int
-	for n, i := range index {
-		base, last := n[:len(n)-1], n[len(n)-1:]
-		if other, ok := map[string]string{"J": "L", "S": "Z"}[last]; ok && strings.HasPrefix(n, "block ") {
-			swap = append(swap, [2]int{i, index[base+other]})
+	var pairs [][2]string
+	for _, name := range tetrisduelbot.FeatureNames {
+		base, last := name[:len(name)-1], name[len(name)-1:]
+		if other, ok := map[string]string{"J": "L", "S": "Z"}[last]; ok && strings.HasPrefix(name, "block ") {
+			pairs = append(pairs, [2]string{name, base + other})
 		}
 	}
-	return func(row []float32) {
-		columns(row)
-		for _, p := range swap {
-			row[p[0]], row[p[1]] = row[p[1]], row[p[0]]
-		}
-	}
+	return mirrorColumns(tetrisduelbot.FeatureNames, tetrisduel.Width, pairs...)
 }
