@@ -286,8 +286,3 @@ type hostMatchCmd struct{}
 func (*hostMatchCmd) Help() string {
 	return "agents host GAME --help lists the flags of a game's contest."
 }
-
-// Run says what is missing.
-func (*hostMatchCmd) Run() error {
-	return usage{errors.New("no game: want agents host match GAME --bot CMD --bot CMD")}
-}

@@ -216,14 +216,11 @@ func TestHostPlaysVariants(t *testing.T) {
 	for line, want := range map[string]string{
 		"blockbattle:port --profile classic":  "--profile classic conflicts with blockbattle:port",
 		"blockbattle:port --profile document": "--profile document conflicts with blockbattle:port",
-		"match":                               "no game: want agents host match GAME",
+		"":                                    "no game: want agents host GAME",
+		"match":                               "no game: want agents host GAME",
 		"wintetris":                           "wintetris has no contest between programs",
 	} {
-		bots := " --bot a --bot b"
-		if line == "match" {
-			bots = ""
-		}
-		status, _, errs := agents(t.Context(), "host "+line+bots)
+		status, _, errs := agents(t.Context(), "host "+line+" --bot a --bot b")
 		require.Equal(t, 2, status, line)
 		require.Contains(t, errs, want, line)
 	}

@@ -101,8 +101,13 @@ func hostArgs(args []string) ([]string, error) {
 			at = next - 1
 		}
 	}
-	if at == len(args) || args[at] == "match" || args[at] == "dropblox" {
+	none := at == len(args) || args[at] == "match"
+	help := slices.Contains(args, "--help") || slices.Contains(args, "-h")
+	switch {
+	case none && help, !none && args[at] == "dropblox":
 		return args, nil
+	case none:
+		return nil, errors.New("no game: want agents host GAME with blockbattle, tetrisduel, blocking or dropblox")
 	}
 	g, err := games.Lookup(args[at])
 	if err != nil {
