@@ -135,6 +135,6 @@ func (e *Env) resume(i int) error {
 		e.broken = fmt.Errorf("vec %s: environment %d: %w; reset all environments to go on", e.g.Name, i, err)
 		return e.broken
 	}
-	e.assign(w, i)
+	e.assign(w, e.states[i], &e.slots[i], i)
 	return nil
 }

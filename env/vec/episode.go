@@ -40,7 +40,7 @@ func (e *Env) begin(w *worker, i int) error {
 			return err
 		}
 		if !sl.over {
-			e.assign(w, i)
+			e.assign(w, e.states[i], sl, i)
 			return nil
 		}
 		sl.episode++
@@ -144,7 +144,7 @@ func (e *Env) step(w *worker, i int, j *job) error {
 	}
 	sl.steps++
 	sl.cut = !sl.over && e.c.StepLimit > 0 && int(sl.steps) >= e.c.StepLimit
-	e.assign(w, i)
+	e.assign(w, s, sl, i)
 	e.account(s, sl, i, out, &w.before)
 	if sl.over || sl.cut {
 		sl.length = sl.steps

@@ -142,9 +142,10 @@ func (p *pool) do(w *worker, lo, hi int) {
 			w.fail(fmt.Errorf("panic: %v\n%s", r, debug.Stack()))
 		}
 	}()
+	e, j := p.e, &p.job
 	for i := lo; i < hi; i++ {
 		w.at = i
-		if err := p.job.do(p.e, w, i, &p.job); err != nil {
+		if err := j.do(e, w, i, j); err != nil {
 			w.fail(err)
 			return
 		}

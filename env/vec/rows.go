@@ -9,8 +9,7 @@ import (
 
 // assign gives the rows of environment i to the driven seats that must act, and writes what
 // these may play. Once the game is over, the rows keep their seats and have empty masks.
-func (e *Env) assign(w *worker, i int) {
-	sl := &e.slots[i]
+func (e *Env) assign(w *worker, s env.State, sl *slot, i int) {
 	set := sl.acting & e.driven
 	if sl.over && sl.seats == emptyRows { // no driven seat has acted: the rows show all of them
 		set = e.driven
@@ -35,7 +34,7 @@ func (e *Env) assign(w *worker, i int) {
 		case e.maskers != nil:
 			e.maskers[i].MaskLegal(seat, mask)
 		default:
-			w.legal = e.states[i].Legal(seat, w.legal[:0])
+			w.legal = s.Legal(seat, w.legal[:0])
 			pack(mask, w.legal)
 		}
 	}
