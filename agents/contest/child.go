@@ -58,12 +58,12 @@ func StartChild(s Spec) (*Child, error) {
 	c := &Child{cmd: exec.Command(s.Argv[0], s.Argv[1:]...), exited: make(chan struct{})}
 	c.cmd.Dir = s.Dir
 	confine(c.cmd)
-	p := plumber{child: c}
+	p := pipes{child: c}
 	p.connect(&s)
 	if p.err == nil {
 		p.err = c.cmd.Start()
 	}
-	for _, f := range p.theirs {
+	for _, f := range p.childEnds {
 		f.Close()
 	}
 	if p.err != nil {
@@ -80,15 +80,15 @@ func StartChild(s Spec) (*Child, error) {
 	return c, nil
 }
 
-// A plumber opens the pipes between this process and a child.
-type plumber struct {
-	child  *Child
-	theirs []*os.File          // the child's ends
-	reads  []func(r io.Reader) // of child.outs
-	err    error
+// pipes opens the pipes between this process and a child.
+type pipes struct {
+	child     *Child
+	childEnds []*os.File          // to close in this process
+	reads     []func(r io.Reader) // of child.outs
+	err       error
 }
 
-func (p *plumber) connect(s *Spec) {
+func (p *pipes) connect(s *Spec) {
 	c := p.child
 	if s.Input {
 		c.cmd.Stdin = p.in()
@@ -107,7 +107,7 @@ func (p *plumber) connect(s *Spec) {
 }
 
 // pipe opens a pipe. Both ends are nil if this fails, now or earlier.
-func (p *plumber) pipe() (r, w *os.File) {
+func (p *pipes) pipe() (r, w *os.File) {
 	if p.err == nil {
 		r, w, p.err = os.Pipe()
 	}
@@ -115,19 +115,19 @@ func (p *plumber) pipe() (r, w *os.File) {
 }
 
 // in opens a pipe that the child reads and returns the child's end.
-func (p *plumber) in() *os.File {
+func (p *pipes) in() *os.File {
 	r, w := p.pipe()
 	if r != nil {
-		p.child.In, p.theirs = w, append(p.theirs, r)
+		p.child.In, p.childEnds = w, append(p.childEnds, r)
 	}
 	return r
 }
 
 // out opens a pipe that the child writes and returns the child's end.
-func (p *plumber) out(read func(r io.Reader)) *os.File {
+func (p *pipes) out(read func(r io.Reader)) *os.File {
 	r, w := p.pipe()
 	if r != nil {
-		p.child.outs, p.theirs, p.reads = append(p.child.outs, r), append(p.theirs, w), append(p.reads, read)
+		p.child.outs, p.childEnds, p.reads = append(p.child.outs, r), append(p.childEnds, w), append(p.reads, read)
 	}
 	return w
 }
