@@ -26,16 +26,20 @@ func (s *State) Put(name string, v any) error {
 	return err
 }
 
-// Get reads a value of the JSON object into v and reports whether there is one.
-func (s *State) Get(name string, v any) (bool, error) {
-	data, ok := s.values[name]
-	if !ok || string(data) == "null" {
-		return false, nil
+// Get reads a value of the JSON object into v. It leaves v alone if there is none.
+func (s *State) Get(name string, v any) error {
+	if !s.Has(name) {
+		return nil
 	}
-	if err := json.Unmarshal(data, v); err != nil {
-		return false, fmt.Errorf("%q of the saved run: %w", name, err)
+	if err := json.Unmarshal(s.values[name], v); err != nil {
+		return fmt.Errorf("%q of the saved run: %w", name, err)
 	}
-	return true, nil
+	return nil
+}
+
+// Has reports whether there is a value of that name.
+func (s *State) Has(name string) bool {
+	return len(s.values[name]) > 0 && string(s.values[name]) != "null"
 }
 
 // savedSlot is a game in progress.
@@ -128,8 +132,7 @@ func resume(g *task.Game, data []byte, workers int, open func(*State) (Algorithm
 func (s *State) getAll(into map[string]any) error {
 	var errs []error
 	for name, v := range into {
-		_, err := s.Get(name, v)
-		errs = append(errs, err)
+		errs = append(errs, s.Get(name, v))
 	}
 	return errors.Join(errs...)
 }
@@ -141,7 +144,7 @@ func (r *Run) restore(s *State) error {
 		Seen uint64 `json:"seen"`
 	}{}
 	into := map[string]any{"counts": &r.Counts, "curve": &r.Curve, "losses": &r.Losses, "slots": &slots}
-	_, err := s.Get("counts", &old)
+	err := s.Get("counts", &old)
 	if err := errors.Join(err, s.getAll(into)); err != nil {
 		return err
 	}

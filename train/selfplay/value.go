@@ -110,7 +110,7 @@ func (v *Value) SaveMain(s *State, meanPrefix string) error {
 // RestoreMain sets what SaveMain added.
 func (v *Value) RestoreMain(s *State, meanPrefix string) error {
 	var steps int
-	if _, err := s.Get("steps", &steps); err != nil {
+	if err := s.Get("steps", &steps); err != nil {
 		return err
 	}
 	return v.Restore(s, "", meanPrefix, steps)

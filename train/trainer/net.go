@@ -88,25 +88,6 @@ func (t *Trainer) Fit(x, y []float32, rate float64) (float64, error) {
 	return cost, err
 }
 
-// Gradients returns copies of the loss's gradients at up to Batch rows, by weight tensor.
-func (t *Trainer) Gradients(x, y []float32) (float64, [][]float32, error) {
-	if err := t.run(x, y); err != nil {
-		return 0, nil, err
-	}
-	var all [][]float32
-	for _, n := range t.graph.weights {
-		g, err := n.Grad()
-		if err != nil {
-			return 0, nil, fmt.Errorf("trainer: %w", err)
-		}
-		all = append(all, append([]float32(nil), g.Data().([]float32)...))
-	}
-	cost := float64(t.graph.cost.Data().(float32))
-	err := t.clearGradients()
-	t.graph.vm.Reset()
-	return cost, all, err
-}
-
 // run fills the batch, pads it with rows that count for nothing, and computes it.
 func (t *Trainer) run(x, y []float32) error {
 	g, in, rows := t.graph, t.config.Sizes[0], len(y)
@@ -123,17 +104,6 @@ func (t *Trainer) run(x, y []float32) error {
 	}
 	if err := g.vm.RunAll(); err != nil {
 		return fmt.Errorf("trainer: %w", err)
-	}
-	return nil
-}
-
-func (t *Trainer) clearGradients() error {
-	for _, n := range t.graph.weights {
-		g, err := n.Grad()
-		if err != nil {
-			return fmt.Errorf("trainer: %w", err)
-		}
-		clear(g.Data().([]float32))
 	}
 	return nil
 }

@@ -24,6 +24,36 @@ func (t *Trainer) predict(x, out []float32) error {
 	return err
 }
 
+// gradients returns copies of the loss's gradients at up to Batch rows, by weight tensor.
+func (t *Trainer) gradients(x, y []float32) (float64, [][]float32, error) {
+	if err := t.run(x, y); err != nil {
+		return 0, nil, err
+	}
+	var all [][]float32
+	for _, n := range t.graph.weights {
+		g, err := n.Grad()
+		if err != nil {
+			return 0, nil, fmt.Errorf("trainer: %w", err)
+		}
+		all = append(all, append([]float32(nil), g.Data().([]float32)...))
+	}
+	cost := float64(t.graph.cost.Data().(float32))
+	err := t.clearGradients()
+	t.graph.vm.Reset()
+	return cost, all, err
+}
+
+func (t *Trainer) clearGradients() error {
+	for _, n := range t.graph.weights {
+		g, err := n.Grad()
+		if err != nil {
+			return fmt.Errorf("trainer: %w", err)
+		}
+		clear(g.Data().([]float32))
+	}
+	return nil
+}
+
 // batch draws rows of inputs and targets in 0 to 1.
 func batch(seed uint64, rows, in int) (x, y []float32) {
 	r := rand.New(rand.NewPCG(seed, 3))
@@ -103,7 +133,7 @@ func TestGradientsAgreeWithDifferences(t *testing.T) {
 		for _, rows := range []int{12, 7} { // a full batch and a padded one
 			tr := trainer(t, Config{Sizes: []int{6, 8, 5, 1}, Batch: 12, Loss: loss, Seed: 2})
 			x, y := batch(4, rows, 6)
-			got, grads, err := tr.Gradients(x, y)
+			got, grads, err := tr.gradients(x, y)
 			require.NoError(t, err)
 			require.InDelta(t, cost(t, tr, x, y), got, 1e-5)
 			for i, w := range tr.weights {
@@ -125,10 +155,10 @@ func TestGradientsAgreeWithDifferences(t *testing.T) {
 func TestGradientsDoNotPileUp(t *testing.T) {
 	tr := trainer(t, Config{Sizes: []int{4, 3, 1}, Batch: 8, Seed: 2})
 	x, y := batch(4, 8, 4)
-	_, first, err := tr.Gradients(x, y)
+	_, first, err := tr.gradients(x, y)
 	require.NoError(t, err)
 	require.NoError(t, tr.predict(x, make([]float32, 8)))
-	_, second, err := tr.Gradients(x, y)
+	_, second, err := tr.gradients(x, y)
 	require.NoError(t, err)
 	require.Equal(t, first, second)
 }

@@ -66,16 +66,13 @@ type saved struct {
 	Fits  int `json:"fits"`
 }
 
-// Saved reports whether the state has an actor.
-func Saved(s *selfplay.State) (bool, error) { return s.Get("actor", new(saved)) }
-
 // Restore returns the actor that Save added to a state.
 func Restore(r *selfplay.Run, c Config, critic *lambda.Learner, s *selfplay.State) (*Learner, error) {
 	if c.Actor == 0 {
 		return nil, errors.New("the saved run has an actor, but its settings have none")
 	}
 	var x saved
-	if _, err := s.Get("actor", &x); err != nil {
+	if err := s.Get("actor", &x); err != nil {
 		return nil, err
 	}
 	l, err := New(r, c, critic)

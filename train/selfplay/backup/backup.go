@@ -58,9 +58,6 @@ type saved struct {
 	Fits    int     `json:"fits"`
 }
 
-// Saved reports whether the state has a backup.
-func Saved(s *selfplay.State) (bool, error) { return s.Get("backup", new(saved)) }
-
 // Restore returns the learner that Save added to a state.
 func Restore(r *selfplay.Run, c Config, s *selfplay.State) (*Learner, error) {
 	if c.Backup == 0 {
@@ -75,7 +72,7 @@ func Restore(r *selfplay.Run, c Config, s *selfplay.State) (*Learner, error) {
 		return nil, err
 	}
 	var x saved
-	_, err = s.Get("backup", &x)
+	err = s.Get("backup", &x)
 	l.average, l.fits = x.Average, x.Fits
 	return l, errors.Join(err, l.RestoreMain(s, netPrefix))
 }

@@ -37,7 +37,7 @@ func New(g *task.Game, c Config, from *mlp.Net, workers int) (*selfplay.Run, err
 func Resume(g *task.Game, path string, workers int) (*selfplay.Run, error) {
 	return selfplay.Resume(g, path, workers, func(s *selfplay.State) (selfplay.Algorithm, selfplay.Options, error) {
 		var c Config
-		_, err := s.Get("config", &c)
+		err := s.Get("config", &c)
 		if err == nil {
 			err = c.Check(g)
 		}
@@ -102,17 +102,15 @@ func (a algorithm) Next(r *selfplay.Run, last selfplay.Learner) (selfplay.Learne
 
 // Restore implements selfplay.Algorithm.
 func (a algorithm) Restore(r *selfplay.Run, s *selfplay.State) (selfplay.Learner, error) {
-	if saved, err := backup.Saved(s); err != nil {
-		return nil, err
-	} else if saved {
+	if s.Has("backup") {
 		return backup.Restore(r, a.backup(), s)
 	}
 	critic, err := lambda.Restore(r, a.lambda(), s)
 	if err != nil {
 		return nil, err
 	}
-	if saved, err := actor.Saved(s); err != nil || !saved {
-		return critic, err
+	if !s.Has("actor") {
+		return critic, nil
 	}
 	return actor.Restore(r, a.actor(), critic, s)
 }

@@ -45,7 +45,7 @@ func New(g *task.Game, c Config, from *mlp.Net, workers int) (*selfplay.Run, err
 func Resume(g *task.Game, path string, workers int) (*selfplay.Run, error) {
 	return selfplay.Resume(g, path, workers, func(s *selfplay.State) (selfplay.Algorithm, selfplay.Options, error) {
 		var c Config
-		_, err := s.Get("config", &c)
+		err := s.Get("config", &c)
 		return algorithm{c}, c.Options, errors.Join(err, check(g, c))
 	})
 }
@@ -99,7 +99,7 @@ func (a algorithm) Restore(r *selfplay.Run, s *selfplay.State) (selfplay.Learner
 		return nil, err
 	}
 	var kept []int
-	_, err = s.Get("kept", &kept)
+	err = s.Get("kept", &kept)
 	if err := errors.Join(err, l.RestoreMain(s, meanPrefix)); err != nil {
 		return nil, err
 	}
