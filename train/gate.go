@@ -46,7 +46,8 @@ func (c *gate) Run(ctx context.Context) error {
 	}
 	low, high := res.Pairs.Interval()
 	fmt.Printf("%s against %s, %d plies: %d wins, %d draws, %d losses: %.1f%% (95%%: %.1f to %.1f), %+.0f Elo\n",
-		t.A.Name, t.B.Name, c.Ply, res.Wins, res.Draws, res.Losses, 100*res.Pairs.Score(), 100*low, 100*high, match.EloWithin(res.Pairs.Score(), res.Games))
+		t.A.Name, t.B.Name, c.Ply, res.Wins, res.Draws, res.Losses,
+		100*res.Pairs.Score(), 100*low, 100*high, match.EloWithin(res.Pairs.Score(), res.Games))
 	return nil
 }
 

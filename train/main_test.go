@@ -34,7 +34,8 @@ func commandUntil(t *testing.T, ctx context.Context, args ...string) error {
 	return c.Run()
 }
 
-var tiny = []string{"--backup=0.1", "--games=4", "--rounds=24", "--iterations=6", "--batch=32", "--hidden=6", "--gates=2", "--gate-pairs=2", "--gate-ply=1"}
+var tiny = []string{"--backup=0.1", "--games=4", "--rounds=24", "--iterations=6", "--batch=32",
+	"--hidden=6", "--gates=2", "--gate-pairs=2", "--gate-ply=1"}
 
 func TestSelfplay(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "run")

@@ -71,7 +71,8 @@ func TestFlagsSetTheirFields(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, []float64{.3, .2}, []float64{c.RateFrom, c.RateTo})
 
-	alone, err := parse(t, "dropblox", "--for=1m", "--rate=0.5", "--lambda=0.1", "--deep-width=9", "--warm=1").single(task.Dropblox)
+	s := parse(t, "dropblox", "--for=1m", "--rate=0.5", "--lambda=0.1", "--deep-width=9", "--warm=1")
+	alone, err := s.single(task.Dropblox)
 	require.NoError(t, err)
 	require.Equal(t, []float64{0.5, 0.1, 1}, []float64{alone.Rate, alone.Lambda, alone.Warm})
 	require.Equal(t, 9, alone.Width)
@@ -84,11 +85,13 @@ func TestFlagsOfOtherAlgorithmsAreRefused(t *testing.T) {
 		says string
 		args []string
 	}{
-		{"--backup belongs to games of several seats, which this run does not use", []string{"wintetris", "--backup=.5", "--versus=.3"}},
+		{"--backup belongs to games of several seats, which this run does not use",
+			[]string{"wintetris", "--backup=.5", "--versus=.3"}},
 		{"--versus belongs to games of several seats", []string{"wintetris", "--versus=.3"}},
 		{"--gate-ply belongs to games of several seats", []string{"dropblox", "--gate-ply=1"}},
 		{"--temperature belongs to the actor", []string{"dropblox", "--temperature=1"}},
-		{"--deep-width belongs to fitted value iteration or two-ply TD(λ) or games with a planner", []string{"wintetris", "--deep-width=3"}},
+		{"--deep-width belongs to fitted value iteration or two-ply TD(λ) or games with a planner",
+			[]string{"wintetris", "--deep-width=3"}},
 		{"--warm belongs to", []string{"wintetris", "--warm=.1"}},
 		{"--rate-warm belongs to the warm start", []string{"dropblox", "--warm=.1", "--rate-warm=.1"}},
 		{"--keep belongs to games of one seat", []string{"blockbattle", "--keep=3"}},

@@ -252,7 +252,10 @@ func TestSetNet(t *testing.T) {
 }
 
 func TestRefuses(t *testing.T) {
-	for _, c := range []Config{{}, {Sizes: []int{3}, Batch: 1}, {Sizes: []int{3, 2}, Batch: 1}, {Sizes: []int{3, 0, 1}, Batch: 1}, {Sizes: []int{3, 1}}, {Sizes: []int{3, 1}, Batch: 1, Loss: "x"}} {
+	for _, c := range []Config{
+		{}, {Sizes: []int{3}, Batch: 1}, {Sizes: []int{3, 2}, Batch: 1}, {Sizes: []int{3, 0, 1}, Batch: 1},
+		{Sizes: []int{3, 1}}, {Sizes: []int{3, 1}, Batch: 1, Loss: "x"},
+	} {
 		_, err := New(c)
 		require.Error(t, err, "%+v", c)
 	}

@@ -68,7 +68,8 @@ func (w whole) Notes(*selfplay.Run) map[string]string { return nil }
 func (w whole) Config() any                           { return nil }
 
 var smallOptions = selfplay.Options{
-	Seed: 1, Hidden: []int{8}, Batch: 64, Games: 16, Rounds: 48, Iterations: 60, Mean: 1, Explore: 0.1, Late: 0.3, Gates: 2,
+	Seed: 1, Hidden: []int{8}, Batch: 64, Games: 16, Rounds: 48, Iterations: 60,
+	Mean: 1, Explore: 0.1, Late: 0.3, Gates: 2,
 }
 
 var smallWhole = whole{

@@ -39,7 +39,8 @@ func (w whole) Config() any                           { return nil }
 func start(t *testing.T, seed uint64) (*selfplay.Run, *Learner, *policy) {
 	t.Helper()
 	o := selfplay.Options{
-		Seed: seed, Hidden: []int{16}, Batch: 32, Games: 16, Rounds: 64, Iterations: 24, Mean: 5, Explore: 0.1, Late: 0.3, Gates: 1,
+		Seed: seed, Hidden: []int{16}, Batch: 32, Games: 16, Rounds: 64, Iterations: 24,
+		Mean: 5, Explore: 0.1, Late: 0.3, Gates: 1,
 	}
 	c := Config{Backup: 1, Samples: 2, Look: 1, RateBackup: 1e-3}.With(3, 0.5)
 	r, err := selfplay.New(task.BlockBattle, o, whole{c}, nil, 2)

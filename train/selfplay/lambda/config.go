@@ -35,9 +35,10 @@ func (c Config) Check() error {
 		return fmt.Errorf("others is %d, want 0 to 16 choices", c.Others)
 	}
 	return cmp.Or(
-		selfplay.CheckShare("lambda", c.Lambda), selfplay.CheckShare("warm", c.Warm), selfplay.CheckShare("imitate", c.Imitate),
-		selfplay.CheckShare("deep", c.Deep), selfplay.CheckShare("versus", c.Versus),
-		selfplay.CheckCount("deep width", c.DeepWidth, 1<<20),
-		selfplay.CheckRate("rate warm", c.RateWarm), selfplay.CheckRate("rate", c.RateFrom), selfplay.CheckRate("rate end", c.RateTo),
+		selfplay.CheckShare("lambda", c.Lambda), selfplay.CheckShare("warm", c.Warm),
+		selfplay.CheckShare("imitate", c.Imitate), selfplay.CheckShare("deep", c.Deep),
+		selfplay.CheckShare("versus", c.Versus), selfplay.CheckCount("deep width", c.DeepWidth, 1<<20),
+		selfplay.CheckRate("rate warm", c.RateWarm), selfplay.CheckRate("rate", c.RateFrom),
+		selfplay.CheckRate("rate end", c.RateTo),
 	)
 }

@@ -257,7 +257,8 @@ func TestLearns(t *testing.T) {
 	first := r.Net()
 	require.NoError(t, r.Go(context.Background(), nil))
 	a, b := Net(r.Game, r.Net(), 1), Net(r.Game, first, 1)
-	res, err := match.Match{Rules: r.Game.Rules, A: a, B: b, Units: 30, Seed: 9, Workers: 2}.TwoPlayer(context.Background())
+	m := match.Match{Rules: r.Game.Rules, A: a, B: b, Units: 30, Seed: 9, Workers: 2}
+	res, err := m.TwoPlayer(context.Background())
 	require.NoError(t, err)
 	require.Greater(t, res.Pairs.Score(), 0.9)
 }
