@@ -42,8 +42,23 @@
 //
 // # Adding a game
 //
-// Write env/<game> with the rules (a Game and a State) and agents/<game>bot with everything
-// about its contest (features, search, protocol). Package env/envtest checks every promise
-// made here. List the game in env/games and its agents in agents/registry, record one game
-// in datasets/games, and run "python rpc/python/environments.py --write". Tests fail for each list that lacks it.
+// Two folders and two lines make a game that every program can step, serve, play, record,
+// check, view, export and train:
+//
+//	env/<game>                   the rules: a Game and a State, checked by package envtest
+//	agents/<game>bot             its Entry (package agents/entry): evaluators and features
+//	env/games/games.go           one line: the Game and its variants
+//	agents/registry/registry.go  one line: the Entry
+//
+// The test of package rpc that is called TestSixthGame adds the games of envtest/toy in this way,
+// with agents/entry/toybot as their Entry, and runs all programs.
+//
+// For a game that is part of the repository, tests also ask for a recorded game in
+// datasets/games and for its line in agents/signatures.txt (make sign shows it). The Gymnasium
+// ids are written by "python rpc/python/environments.py --write".
+//
+// Some things are work of their own, and a game may go without: weights of a trained network
+// (agents/<game>bot/weights) and what speeds up its training (train/task), a contest (a codec,
+// a referee in agents/host.go, a program in agents/submissions), transcripts of the original
+// engine (datasets/conform) and a picture for the list of the web viewer.
 package env
