@@ -46,8 +46,12 @@ type Algorithm interface {
 	GameStream() uint64
 	// Notes are what a weights file says about the learner's net.
 	Notes(r *Run) map[string]string
-	// Config returns all settings, Options among them, for the saved state.
+	// Config returns a pointer to all settings, which are saved with the run and loaded.
 	Config() any
+	// Options returns the settings that every algorithm has.
+	Options() Options
+	// Check reports the first setting that is out of range or does not fit the game.
+	Check(g *task.Game) error
 }
 
 // A Run is a training run in progress.
@@ -92,8 +96,11 @@ type Counts struct {
 const rowStream = 0x726f7773
 
 // New begins a run; see Algorithm.Start for from.
-func New(g *task.Game, o Options, a Algorithm, from *mlp.Net, workers int) (*Run, error) {
-	r := newRun(g, o, a, workers)
+func New(g *task.Game, a Algorithm, from *mlp.Net, workers int) (*Run, error) {
+	if err := a.Check(g); err != nil {
+		return nil, fmt.Errorf("%s: %w", g.Rules.Name, err)
+	}
+	r := newRun(g, a, workers)
 	var err error
 	if r.Learner, err = a.Start(r, from); err != nil {
 		return nil, fmt.Errorf("%s: %w", g.Rules.Name, err)
@@ -105,7 +112,8 @@ func New(g *task.Game, o Options, a Algorithm, from *mlp.Net, workers int) (*Run
 	return r, nil
 }
 
-func newRun(g *task.Game, o Options, a Algorithm, workers int) *Run {
+func newRun(g *task.Game, a Algorithm, workers int) *Run {
+	o := a.Options()
 	r := &Run{Game: g, Options: o, Workers: max(1, workers), algorithm: a, now: time.Now}
 	for i := range o.Games {
 		r.Slots = append(r.Slots, newSlot(g, i, env.Derive(o.Seed^a.GameStream(), uint64(i))))

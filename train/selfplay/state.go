@@ -2,6 +2,7 @@ package selfplay
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/base64"
 	"encoding/json"
 	"errors"
@@ -83,20 +84,20 @@ func (r *Run) Save(path string) error {
 	return mlp.WriteFile(path, b.Bytes())
 }
 
-// Resume goes on with a saved run. open makes the algorithm that its config asks for.
-func Resume(g *task.Game, path string, workers int, open func(*State) (Algorithm, Options, error)) (*Run, error) {
+// Resume goes on with a saved run of an algorithm, whose settings it loads.
+func Resume(g *task.Game, path string, a Algorithm, workers int) (*Run, error) {
 	data, err := mlp.ReadFile(path)
 	if err != nil {
 		return nil, err
 	}
-	r, err := resume(g, data, workers, open)
+	r, err := resume(g, data, a, workers)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	return r, nil
 }
 
-func resume(g *task.Game, data []byte, workers int, open func(*State) (Algorithm, Options, error)) (*Run, error) {
+func resume(g *task.Game, data []byte, a Algorithm, workers int) (*Run, error) {
 	s := &State{}
 	var meta map[string]string
 	var err error
@@ -115,11 +116,10 @@ func resume(g *task.Game, data []byte, workers int, open func(*State) (Algorithm
 		return nil, fmt.Errorf("a run of %s, rules version %d; want %s, version %d",
 			game, rules, g.Rules.Name, g.Rules.Rules)
 	}
-	a, o, err := open(s)
-	if err != nil {
+	if err := cmp.Or(s.Get("config", a.Config()), a.Check(g)); err != nil {
 		return nil, err
 	}
-	r := newRun(g, o, a, workers)
+	r := newRun(g, a, workers)
 	if err := r.restore(s); err != nil {
 		return nil, err
 	}

@@ -20,6 +20,7 @@ type stub struct {
 	games   int // of a gate
 	played  []int
 	net     *mlp.Net
+	options Options
 }
 
 func (s *stub) now() time.Time { return s.clock }
@@ -40,6 +41,9 @@ func (s *stub) Cut(*Slot)                                  {}
 func (s *stub) TakeVisited() uint64                        { return 0 }
 func (s *stub) Choose(slot *Slot, seat int) (a env.Action) { return slot.State.Legal(seat, nil)[0] }
 func (s *stub) Rollout() Rollout                           { return Rollout{Policies: []Policy{s}, Steps: 1} }
+
+func (s *stub) Options() Options       { return s.options }
+func (s *stub) Check(*task.Game) error { return nil }
 
 func (s *stub) Fit() error {
 	s.clock = s.clock.Add(time.Second)
@@ -62,7 +66,8 @@ func startStub(t *testing.T, s *stub, o Options) *Run {
 	var err error
 	s.net, err = task.BlockBattle.Start(2, 1)
 	require.NoError(t, err)
-	r, err := New(task.BlockBattle, o, s, nil, 1)
+	s.options = o
+	r, err := New(task.BlockBattle, s, nil, 1)
 	require.NoError(t, err)
 	r.now = s.now
 	return r

@@ -66,6 +66,8 @@ func (w whole) Gate(context.Context, *selfplay.Run, *selfplay.Point) (bool, erro
 func (w whole) GameStream() uint64                    { return 1 }
 func (w whole) Notes(*selfplay.Run) map[string]string { return nil }
 func (w whole) Config() any                           { return nil }
+func (w whole) Options() selfplay.Options             { return smallOptions }
+func (w whole) Check(*task.Game) error                { return nil }
 
 var smallOptions = selfplay.Options{
 	Seed: 1, Hidden: []int{8}, Batch: 64, Games: 16, Rounds: 48, Iterations: 60,
@@ -80,7 +82,7 @@ var smallWhole = whole{
 // start begins a run of g, and returns its learner and a policy.
 func start(t *testing.T, g *task.Game, from *mlp.Net) (*selfplay.Run, *Learner, *policy) {
 	t.Helper()
-	r, err := selfplay.New(g, smallOptions, smallWhole, from, 1)
+	r, err := selfplay.New(g, smallWhole, from, 1)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, r.Close()) })
 	l := r.Learner.(*Learner)

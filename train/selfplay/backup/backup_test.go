@@ -14,7 +14,10 @@ import (
 )
 
 // whole is an algorithm in which a backup has the whole budget.
-type whole struct{ c Config }
+type whole struct {
+	c Config
+	o selfplay.Options
+}
 
 func (w whole) Start(r *selfplay.Run, _ *mlp.Net) (selfplay.Learner, error) {
 	from, err := FirstNet(r.Game, r.Options)
@@ -34,6 +37,8 @@ func (w whole) Gate(context.Context, *selfplay.Run, *selfplay.Point) (bool, erro
 func (w whole) GameStream() uint64                    { return 1 }
 func (w whole) Notes(*selfplay.Run) map[string]string { return nil }
 func (w whole) Config() any                           { return nil }
+func (w whole) Options() selfplay.Options             { return w.o }
+func (w whole) Check(*task.Game) error                { return nil }
 
 // start begins a small run, and returns its learner and a policy.
 func start(t *testing.T, seed uint64) (*selfplay.Run, *Learner, *policy) {
@@ -43,7 +48,7 @@ func start(t *testing.T, seed uint64) (*selfplay.Run, *Learner, *policy) {
 		Mean: 5, Explore: 0.1, Late: 0.3, Gates: 1,
 	}
 	c := Config{Backup: 1, Samples: 2, Look: 1, RateBackup: 1e-3}.With(3, 0.5)
-	r, err := selfplay.New(task.BlockBattle, o, whole{c}, nil, 2)
+	r, err := selfplay.New(task.BlockBattle, whole{c, o}, nil, 2)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, r.Close()) })
 	l := r.Learner.(*Learner)

@@ -22,31 +22,27 @@ import (
 )
 
 // algorithm implements selfplay.Algorithm.
-type algorithm struct{ config Config }
+type algorithm struct{ config *Config }
 
 // New begins a run from a net of the same sizes. If from is nil it begins from the baseline
 // evaluator as a net if there is to be a backup, else from random weights.
 func New(g *task.Game, c Config, from *mlp.Net, workers int) (*selfplay.Run, error) {
-	if err := c.Check(g); err != nil {
-		return nil, fmt.Errorf("%s: %w", g.Rules.Name, err)
-	}
-	return selfplay.New(g, c.Options, algorithm{c}, from, workers)
+	return selfplay.New(g, algorithm{&c}, from, workers)
 }
 
 // Resume goes on with a saved run.
 func Resume(g *task.Game, path string, workers int) (*selfplay.Run, error) {
-	return selfplay.Resume(g, path, workers, func(s *selfplay.State) (selfplay.Algorithm, selfplay.Options, error) {
-		var c Config
-		err := s.Get("config", &c)
-		if err == nil {
-			err = c.Check(g)
-		}
-		return algorithm{c}, c.Options, err
-	})
+	return selfplay.Resume(g, path, algorithm{new(Config)}, workers)
 }
 
 // Config implements selfplay.Algorithm.
 func (a algorithm) Config() any { return a.config }
+
+// Options implements selfplay.Algorithm.
+func (a algorithm) Options() selfplay.Options { return a.config.Options }
+
+// Check implements selfplay.Algorithm.
+func (a algorithm) Check(g *task.Game) error { return a.config.Check(g) }
 
 // Notes implements selfplay.Algorithm.
 func (a algorithm) Notes(r *selfplay.Run) map[string]string {

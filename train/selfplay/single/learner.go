@@ -28,37 +28,34 @@ type Learner struct {
 }
 
 // algorithm implements selfplay.Algorithm: one learner has the whole budget.
-type algorithm struct{ config Config }
+type algorithm struct{ config *Config }
 
 // ErrNotSingle is wrapped if the game is not of one seat, or does not say what points are worth.
 var ErrNotSingle = errors.New("not a game of one seat that says what its points are worth")
 
 // New begins a run from a net of the same sizes, or from random weights if from is nil.
 func New(g *task.Game, c Config, from *mlp.Net, workers int) (*selfplay.Run, error) {
-	if err := check(g, c); err != nil {
-		return nil, fmt.Errorf("%s: %w", g.Rules.Name, err)
-	}
-	return selfplay.New(g, c.Options, algorithm{c}, from, workers)
+	return selfplay.New(g, algorithm{&c}, from, workers)
 }
 
 // Resume goes on with a saved run.
 func Resume(g *task.Game, path string, workers int) (*selfplay.Run, error) {
-	return selfplay.Resume(g, path, workers, func(s *selfplay.State) (selfplay.Algorithm, selfplay.Options, error) {
-		var c Config
-		err := s.Get("config", &c)
-		return algorithm{c}, c.Options, errors.Join(err, check(g, c))
-	})
+	return selfplay.Resume(g, path, algorithm{new(Config)}, workers)
 }
 
-func check(g *task.Game, c Config) error {
+// Check implements selfplay.Algorithm.
+func (a algorithm) Check(g *task.Game) error {
 	if g.Solo == nil || g.Rules.MaxSeats != 1 {
 		return ErrNotSingle
 	}
-	return c.Check()
+	return a.config.Check()
 }
 
 // Config implements selfplay.Algorithm.
 func (a algorithm) Config() any { return a.config }
+
+// Options implements selfplay.Algorithm.
+func (a algorithm) Options() selfplay.Options { return a.config.Options }
 
 // GameStream implements selfplay.Algorithm.
 func (a algorithm) GameStream() uint64 { return 0x736f6c6f }
@@ -89,7 +86,7 @@ func (a algorithm) learner(r *selfplay.Run, from *mlp.Net) (*Learner, error) {
 	}
 	v.Computed = true // as in runs that were saved before
 	n := len(r.Slots)
-	return &Learner{Value: v, config: a.config, run: r, steps: make([]steps, n), points: make([]int, n)}, nil
+	return &Learner{Value: v, config: *a.config, run: r, steps: make([]steps, n), points: make([]int, n)}, nil
 }
 
 // Restore implements selfplay.Algorithm.

@@ -174,7 +174,7 @@ func TestItLearns(t *testing.T) {
 	c.Batch, c.Rate, c.Lambda, c.Late = 64, 3e-3, 0.8, 0.8
 	r := open(t, task.WinTetris, c, 2)
 	before := selfplay.Point{}
-	ok, err := algorithm{c}.Gate(t.Context(), r, &before)
+	ok, err := algorithm{&c}.Gate(t.Context(), r, &before)
 	require.True(t, ok)
 	require.NoError(t, err)
 	require.NoError(t, r.Go(t.Context(), nil))
