@@ -53,9 +53,9 @@
 // The test of package rpc that is called TestSixthGame adds the games of envtest/toy in this way,
 // with agents/entry/toybot as their Entry, and runs all programs.
 //
-// For a game that is part of the repository, tests also ask for a recorded game in
-// datasets/games and for its line in agents/signatures.txt (make sign shows it). The Gymnasium
-// ids are written by "python rpc/python/environments.py --write".
+// For a game that is part of the repository, a test also asks for a recorded game in
+// datasets/games, and "make sign" for its lines in agents/signatures.txt. The Gymnasium ids are
+// written by "python rpc/python/environments.py --write".
 //
 // Some things are work of their own, and a game may go without: weights of a trained network
 // (agents/<game>bot/weights) and what speeds up its training (train/task), a contest (a codec,

@@ -60,9 +60,9 @@ func half(s *shape, side *blockbattle.Side, out []float32) {
 	rest[4] = float32(s.rowEdges) * (1. / 30)
 	rest[5] = float32(s.colEdges) * (1. / 20)
 	rest[6] = float32(s.wells) * (1. / 10)
-	rest[7] = float32(s.floor-s.least) * (1. / 10)
+	rest[7] = float32(s.floor-s.minFree) * (1. / 10)
 	rest[8] = float32(s.cells) * (1. / 60)
-	rest[9] = float32(s.least) * (1. / 10)
+	rest[9] = float32(s.minFree) * (1. / 10)
 	rest[10] = float32(s.spawn) * (1. / 10)
 	rest[11] = yes(s.spawn < 4)
 	rest[12] = yes(s.spawn < 2)
@@ -145,21 +145,21 @@ func (r *FeatureReader) Own(state env.State, seat int, out []float32) {
 	out = out[halfLen:OwnLen]
 	sent := int(s.Sides[1-seat].Pending)
 	out[0] = float32(sent) * (1. / 3)
-	out[1] = float32(r.shape.least-sent) * (1. / 10)
-	out[2] = yes(sent > r.shape.least)
-	out[3] = float32(own.least-r.threat) * (1. / 10)
-	out[4] = yes(r.threat > own.least)
+	out[1] = float32(r.shape.minFree-sent) * (1. / 10)
+	out[2] = yes(sent > r.shape.minFree)
+	out[3] = float32(own.minFree-r.threat) * (1. / 10)
+	out[4] = yes(r.threat > own.minFree)
 	out[5] = float32(own.bumps()) * (1. / 20)
-	out[6] = squared(10-own.least) * (1. / 50)
+	out[6] = squared(10-own.minFree) * (1. / 50)
 	out[7] = squared(4-own.spawn) * (1. / 8)
 	out[8] = yes(own.ready == 4)
 	out[9] = yes(own.doubles > 0)
 	out[10] = capped(side.Skips, 4) * (1. / 2)
 	out[11] = 0
-	if room := r.shape.least; room < 10 {
+	if room := r.shape.minFree; room < 10 {
 		out[11] = float32(sent*(10-room)) * (1. / 30)
 	}
-	out[12] = squared(r.threat+3-own.least) * (1. / 50)
+	out[12] = squared(r.threat+3-own.minFree) * (1. / 50)
 	own.fits(out[13:])
 }
 

@@ -2,11 +2,11 @@ package blockbattlebot
 
 import "math/bits"
 
-// fitLen is how many features tell what the surface is ready for.
+// fitLen is how many features describe which pieces the surface is ready for.
 const fitLen = 13
 
-// fitNames names them: in how many places each piece fits, and for all but the I whether
-// it is none.
+// fitNames appends their names: in how many places each piece fits, and for all but the I
+// whether it fits nowhere.
 func fitNames(names []string) []string {
 	names = append(names, "own I flat")
 	for _, piece := range [...]string{"O", "S", "Z", "T", "J", "L"} {

@@ -88,7 +88,7 @@ func (h *Hand) measure(s *blockbattle.State, seat int) {
 	t[Wells] = float32(own.wells)
 	t[Bumps] = float32(own.bumps())
 	t[Cells] = float32(own.cells)
-	t[Peak] = squared(10 - own.least)
+	t[Peak] = squared(10 - own.minFree)
 	t[Spawn] = squared(4 - own.spawn)
 	t[GapOpen] = float32(own.gapOpen)
 	t[GapClosed] = float32(own.gapClosed)
@@ -102,9 +102,9 @@ func (h *Hand) measure(s *blockbattle.State, seat int) {
 	t[Points] = float32(side.Points)
 	t[Combo] = float32(side.Combo)
 	t[Skips] = capped(side.Skips, 4)
-	t[Exposed] = squared(h.opp.threat + 3 - own.least)
+	t[Exposed] = squared(h.opp.threat + 3 - own.minFree)
 
-	sent, room := int(s.Sides[1-seat].Pending), h.opp.shape.least
+	sent, room := int(s.Sides[1-seat].Pending), h.opp.shape.minFree
 	t[Sent] = float32(sent)
 	t[Pressed], t[Buried] = 0, yes(sent > room)
 	if room < 10 {

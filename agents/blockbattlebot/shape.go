@@ -7,13 +7,13 @@ import (
 	"blockyard/env/falling"
 )
 
-// A shape is what one board looks like, as counts. A column's open cells are the empty
+// A shape describes one board by counts. A column's open cells are the empty
 // ones with nothing above them; a hole is any other empty cell. Rows are those above the
 // solid ones: the lowest is on the floor.
 type shape struct {
 	floor   int                    // how many rows are not solid
 	top     [blockbattle.Width]int // open cells of each column
-	least   int                    // open cells of the highest column: rows free everywhere
+	minFree int                    // open cells of the highest column: rows free everywhere
 	spawn   int                    // rows free in all spawn columns, 3 to 6
 	deepest int                    // open cells of the lowest column
 	second  int                    // open cells of the second lowest one
@@ -74,7 +74,7 @@ func (s *shape) measure(f *falling.Field, solid int) {
 		s.covers = count(above(w0, h0), above(w1, h1), above(w2, h2), above(w3, h3))
 		s.holeRows = bits.OnesCount64(fold(h0 | h1 | h2 | h3))
 	}
-	s.rowEdges = count(w0^w1, w1^w2, w2^w3, (w3^right3)&inner) + bits.OnesCount64(rows&^w0) - 2*s.least
+	s.rowEdges = count(w0^w1, w1^w2, w2^w3, (w3^right3)&inner) + bits.OnesCount64(rows&^w0) - 2*s.minFree
 	s.colEdges = count(w0<<1^(w0|guard), w1<<1^(w1|guard), w2<<1^(w2|guard), w3<<1^(w3|guard)) - 2
 	s.wells = depths(o0&left0&w1, o1&w0&w2, o2&w1&w3, o3&w2&right3)
 
@@ -131,7 +131,7 @@ func (s *shape) tops(o0, o1, o2, o3 uint64) {
 	// Open cells are runs from row 0 on, so AND and OR are the least and the greatest.
 	low2, low3 := o2&(o2>>lane), o3&(o3>>lane)
 	mid0, mid1 := o0&(o0>>lane)&(o0>>(2*lane)), o1&(o1>>lane)&(o1>>(2*lane))
-	s.least = bits.Len32(uint32(low2 & low3 & mid0 & mid1 & m))
+	s.minFree = bits.Len32(uint32(low2 & low3 & mid0 & mid1 & m))
 	s.spawn = bits.Len32(uint32(o3 & (o0 >> lane) & (o1 >> lane) & (o2 >> lane) & m))
 	some, many := o0|o1, o0&o1
 	many, some = many|some&o2, some|o2
@@ -175,7 +175,7 @@ type notch struct {
 	slots, singles, doubles, notches, halves int
 }
 
-// column looks at the columns of one word: pit says where the row below the bar is open;
+// column examines the columns of one word: pit says where the row below the bar is open;
 // for the columns to the left and right, l and r are the taken cells, lo and ro the open
 // ones, lb and rb where the cell below is taken.
 func (n *notch) column(pit, l, lo, lb, r, ro, rb uint64) {

@@ -19,13 +19,13 @@ func slowShape(f *falling.Field, solid int) shape {
 	h := blockbattle.Height - solid
 	taken := func(x, y int) bool { return y >= 0 && (x < 0 || x >= w || y >= h || f.At(x, y)) }
 	block := func(x, y int) bool { return x >= 0 && x < w && y >= 0 && y < h && f.At(x, y) }
-	s := shape{floor: h, least: h, spawn: h}
+	s := shape{floor: h, minFree: h, spawn: h}
 	for x := 0; x < w; x++ {
 		for s.top[x] < h && !f.At(x, s.top[x]) {
 			s.top[x]++
 		}
 		t := s.top[x]
-		s.least = min(s.least, t)
+		s.minFree = min(s.minFree, t)
 		if x >= 3 && x <= 6 {
 			s.spawn = min(s.spawn, t)
 		}
@@ -78,7 +78,7 @@ func slowShape(f *falling.Field, solid int) shape {
 				hole = hole || !isOpen(x, y)
 			}
 		}
-		for x := 0; y >= s.least && x <= w; x++ {
+		for x := 0; y >= s.minFree && x <= w; x++ {
 			if taken(x, y) != taken(x-1, y) {
 				s.rowEdges++
 			}

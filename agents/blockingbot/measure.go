@@ -1,5 +1,6 @@
-// Package blockingbot plays Blocking: the features of a position, evaluators over them, and
-// the dialogue of the contest. "Rules §n" in comments is section n of the rules of the game.
+// Package blockingbot plays Blocking (package env/blocking): the features of a position,
+// evaluators, and the protocol of the contest. "Rules §n" in comments is section n of the rules of
+// the game.
 package blockingbot
 
 import (
@@ -46,7 +47,7 @@ func (m *analysis) flood(s *blocking.State, seat int) {
 	}
 }
 
-// place looks at where a seat's pieces fit; flood comes first.
+// place finds where a seat's pieces fit; flood comes first.
 func (m *analysis) place(s *blocking.State, seat int) {
 	d := &m.sides[seat]
 	d.playable, d.places, d.cover = 0, 0, blocking.Board{}

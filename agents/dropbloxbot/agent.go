@@ -8,7 +8,7 @@ import (
 	"blockyard/env/dropblox"
 )
 
-// Width is how many boards a Beam keeps unless told otherwise.
+// Width is how many boards a Beam keeps by default.
 const Width = 50
 
 // An Agent plays by a Beam: of a fixed width, or as wide as the time allows if the width is
@@ -19,8 +19,8 @@ type Agent struct {
 	depth int
 }
 
-// NewAgent returns an Agent of a width, 0 for one that fits the clock, that looks at depth
-// of the known blocks, 0 for all.
+// NewAgent returns an Agent. width is how many boards its beam keeps, or 0 for as many as the
+// time allows; depth is how many of the known blocks it searches, or 0 for all.
 func NewAgent(r Rater, width, depth int) *Agent {
 	return &Agent{beam: NewBeam(r), width: width, depth: depth}
 }

@@ -32,10 +32,10 @@ type Kid struct {
 
 // A Rater says how good boards are. It belongs to one Beam.
 type Rater interface {
-	// Rate writes to worth what lines that come from to each of kids are worth, all after
-	// the same number of placements, higher being better; points made count there. It may
-	// set Line of kids from that of from. left is how many of the known blocks are still to
-	// be placed.
+	// Rate writes to worth the value of each of kids, boards after the same number of
+	// placements that were reached through from: higher is better, and includes the points
+	// made. It may set Line of kids from that of from. left is how many of the known blocks
+	// are still to be placed.
 	Rate(from *Board, kids []Kid, left int, worth []float32)
 }
 
@@ -60,15 +60,15 @@ type Beam struct {
 	seen   int     // kids rated by the last search
 }
 
-// NewBeam returns a Beam that goes by rater.
+// NewBeam returns a Beam that rates boards with rater.
 func NewBeam(rater Rater) *Beam { return &Beam{rater: rater} }
 
-// A Problem is what a Beam is asked: the board, the score and the known blocks.
+// A Problem is the input of a Beam: the board, the score and the known blocks.
 type Problem struct {
 	Field  Field
 	Points int32
 	Blocks [dropblox.Known]dropblox.Block
-	Depth  int // blocks to look at, 1 to Known; 0 is all
+	Depth  int // blocks to search, 1 to Known; 0 is all
 }
 
 // Of returns the problem of a game.

@@ -112,8 +112,8 @@ func above(v, limit int) float32 {
 	return float32(v - limit)
 }
 
-// Scores that the features tell apart. Below lowScore blocks hardly grow, and what keeps a
-// game going is the same; none is known to reach highScore.
+// Scores that the features distinguish. Below lowScore blocks hardly grow, and what keeps a game
+// going is the same; no game is known to reach highScore.
 const lowScore, highScore = 250, 1599
 
 func inRange(points int) int {
@@ -126,7 +126,7 @@ func inRange(points int) int {
 	return points
 }
 
-// drawnAt is what the features say of the score alone, from lowScore on.
+// drawnAt are the features that depend on the score alone, from lowScore on.
 var drawnAt = func() (out [highScore + 1][4]float32) {
 	for s := lowScore; s <= highScore; s++ {
 		c := dropblox.Chances(s)

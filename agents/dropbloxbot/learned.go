@@ -5,13 +5,13 @@ import (
 	"blockyard/agents/mlp"
 )
 
-// Unit is what a point is worth in the units of the net, which gives the worth of a board at
-// a score: the points that the game still brings.
+// Unit is the value of a point in the units of the network, whose output is the value of a board
+// at a score: the points that the game still brings.
 const Unit = 0.01
 
-// prior is how much of the classic terms is added to that. Of two boards that a net has much
-// the same opinion of, a search is led to the one it errs about; these terms keep it to boards
-// such as the net knows.
+// prior is how much of the classic terms is added to that. Among boards that a network values
+// alike, a search prefers those that it overrates; these terms keep the search to boards like
+// those that the network was trained on.
 const prior = 0.0005
 
 // A Learned is a Rater by a trained net: the points of a line, the worth of the board it

@@ -72,10 +72,10 @@ func half(s *shape, blocks *[soon]int, out []float32) {
 	rest[2] = float32(s.rowEdges) * (1. / 30)
 	rest[3] = float32(s.colEdges) * (1. / 20)
 	rest[4] = float32(s.wells) * (1. / 10)
-	rest[5] = float32(rows-s.least) * (1. / 10)
-	rest[6] = float32(rows-s.most) * (1. / 10)
-	rest[7] = float32(over(rows-s.least, 10)) * (1. / 3)
-	rest[8] = float32(over(rows-s.least, 12))
+	rest[5] = float32(rows-s.minFree) * (1. / 10)
+	rest[6] = float32(rows-s.maxFree) * (1. / 10)
+	rest[7] = float32(over(rows-s.minFree, 10)) * (1. / 3)
+	rest[8] = float32(over(rows-s.minFree, 12))
 	rest[9] = float32(s.open) * (1. / 100)
 	for i, n := range s.clean {
 		rest[10+i] = float32(n) * (1. / 2)
@@ -96,8 +96,8 @@ func half(s *shape, blocks *[soon]int, out []float32) {
 	rest[18] = float32(one) * (1. / 4)
 	rest[19] = float32(two) * (1. / 2)
 	rest[20] = float32(s.heap) * (1. / 500)
-	rest[21] = squared(10-s.least) * (1. / 30)
-	rest[22] = squared(4-s.least) * (1. / 10)
+	rest[21] = squared(10-s.minFree) * (1. / 30)
+	rest[22] = squared(4-s.minFree) * (1. / 10)
 	rest[23] = float32(s.bumps) * (1. / 20)
 	next := out[3*columns+22 : halfLen]
 	for i, k := range blocks {

@@ -15,17 +15,17 @@ const (
 	battle  = reach &^ (1<<tetrisduel.Peace - 1)
 )
 
-// A shape is what the board looks like to one seat, as counts over the rows its blocks can
+// A shape describes the board from one seat's end by counts over the rows that its blocks can
 // reach. A column's open cells are the empty ones with nothing above them; a hole is any
 // other empty cell. A row is clean when it lacks open cells only.
 type shape struct {
-	top    [columns]int // open cells of each column
-	least  int          // of the highest column: rows free everywhere
-	most   int          // of the lowest column
-	open   int          // of all columns
-	heap   int          // squares of the columns' heights
-	holes  int
-	covers int // taken cells above the lowest hole of their column
+	top     [columns]int // open cells of each column
+	minFree int          // of the highest column: rows free everywhere
+	maxFree int          // of the lowest column
+	open    int          // of all columns
+	heap    int          // squares of the columns' heights
+	holes   int
+	covers  int // taken cells above the lowest hole of their column
 
 	rowEdges int // changes between taken and empty along the rows that are not free, walls being taken
 	colEdges int // changes down the columns, from empty sky to taken floor
@@ -47,18 +47,18 @@ type shape struct {
 // measure fills in s for a board in the seat's frame.
 func (s *shape) measure(f *falling.Field) {
 	var empty, shut [columns]uint32 // empty cells, and those that are holes
-	s.least, s.most, s.open, s.heap, s.holes, s.covers, s.colEdges = rows, 0, 0, 0, 0, 0, 0
+	s.minFree, s.maxFree, s.open, s.heap, s.holes, s.covers, s.colEdges = rows, 0, 0, 0, 0, 0, 0
 	for x := 0; x < columns; x++ {
 		c := uint32(f[x]) & reach
 		t := bits.TrailingZeros32(c | 1<<rows)
 		s.top[x] = t
 		s.open += t
 		s.heap += (rows - t) * (rows - t)
-		if t < s.least {
-			s.least = t
+		if t < s.minFree {
+			s.minFree = t
 		}
-		if t > s.most {
-			s.most = t
+		if t > s.maxFree {
+			s.maxFree = t
 		}
 		empty[x] = ^c & reach
 		shut[x] = empty[x] >> uint(t) << uint(t)
@@ -74,7 +74,7 @@ func (s *shape) measure(f *falling.Field) {
 
 // edges counts along the rows.
 func (s *shape) edges(empty *[columns]uint32) {
-	used := uint32(reach) >> uint(s.least) << uint(s.least)
+	used := uint32(reach) >> uint(s.minFree) << uint(s.minFree)
 	s.rowEdges = bits.OnesCount32(empty[0]&used) + bits.OnesCount32(empty[columns-1]&used)
 	s.wells, s.bumps = 0, 0
 	for x := 0; x < columns; x++ {
@@ -104,7 +104,7 @@ func (s *shape) edges(empty *[columns]uint32) {
 	}
 }
 
-// lines sorts the rows by the cells they lack and looks at what could fill them.
+// lines sorts the rows by the cells they lack and counts what could fill them.
 func (s *shape) lines(empty, shut *[columns]uint32) {
 	var k1, k2, k3, k4, k5, foul uint32 // rows that lack at least so many; rows with a hole
 	for x := 0; x < columns; x++ {
@@ -209,7 +209,7 @@ func known(list []fit, f *fit, length int) bool {
 	return false
 }
 
-// chances looks at the rows given as bits, clean ones that lack one to four cells, and
+// chances examines the rows given as bits, clean ones that lack one to four cells, and
 // notes what each kind of block, dropped straight, could take out.
 func (s *shape) chances(empty *[columns]uint32, few uint32) {
 	var lack [rows]uint32 // cells that a row lacks, bit x being column x; 0 for all other rows

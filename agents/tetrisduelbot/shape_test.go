@@ -13,14 +13,14 @@ import (
 // slowShape is what a shape says it is, cell by cell.
 func slowShape(f *falling.Field) (s shape) {
 	taken := func(x, y int) bool { return x < 0 || x >= columns || y >= rows || y >= 0 && f.At(x, y) }
-	s.least = rows
+	s.minFree = rows
 	for x := range columns {
 		for s.top[x] < rows && !taken(x, s.top[x]) {
 			s.top[x]++
 		}
 		s.open += s.top[x]
 		s.heap += (rows - s.top[x]) * (rows - s.top[x])
-		s.least, s.most = min(s.least, s.top[x]), max(s.most, s.top[x])
+		s.minFree, s.maxFree = min(s.minFree, s.top[x]), max(s.maxFree, s.top[x])
 		lowest := -1
 		for y := range rows {
 			if y >= s.top[x] && !taken(x, y) {
@@ -71,7 +71,7 @@ func slowRows(s *shape, taken func(x, y int) bool) {
 		case holes == 0:
 			s.calm[at]++
 		}
-		for x := 0; x <= columns && y >= s.least; x++ {
+		for x := 0; x <= columns && y >= s.minFree; x++ {
 			if taken(x, y) != taken(x-1, y) {
 				s.rowEdges++
 			}

@@ -25,7 +25,7 @@ type Game struct {
 
 	// Reader creates a feature reader for one goroutine.
 	Reader func() features.Reader
-	// Hand creates the baseline evaluator, which plays the warm start and is the yardstick.
+	// Hand creates the baseline evaluator, which plays the warm start and is the opponent in gates.
 	Hand func() search.Evaluator
 	// Learned creates the evaluator that plays by a network.
 	Learned func(*mlp.Net) (search.Evaluator, error)

@@ -1,6 +1,6 @@
 // Package toybot plays the toy games of package env/envtest/toy. It is the smallest entry that
-// offers evaluators, features and training: tests use it as the game that nobody has planned
-// for, and it shows what a new game needs.
+// offers evaluators, features and training: tests use it as a game that no
+// program was written for, and it shows what a new game needs.
 package toybot
 
 import (
