@@ -39,8 +39,11 @@ race: ## Go tests under the race detector, where goroutines meet
 	$(GO) test -race -short -vet=off -timeout 15m ./env/vec ./rpc/server ./rpc/wire ./agents/match ./agents/contest ./agents/dropbloxcontest/... ./train/selfplay/...
 
 python: $(VENV)/test ## the Python client on real Gymnasium, PettingZoo and Stable-Baselines3, and a real server
-	cd rpc/python/tests && OMP_NUM_THREADS=1 $(abspath $(PY)) -m pytest -q -n 2 --dist worksteal --libraries \
-	  libraries/test_learning.py libraries/test_sb3.py test_*.py
+	@log=$$(mktemp); trap 'rm -f $$log' EXIT; failed=0; \
+	OMP_NUM_THREADS=1 $(PY) -m pytest -q --libraries rpc/python/tests/libraries/test_sb3.py \
+	  rpc/python/tests/libraries/test_learning.py >$$log 2>&1 & learners=$$!; \
+	$(PY) -m pytest -q rpc/python/tests || failed=1; \
+	wait $$learners || failed=1; cat $$log; exit $$failed
 	$(PY) -m mypy --strict --config-file rpc/python/pyproject.toml rpc/python/blockyard
 
 # The client is installed again whenever its sources or the server's change.

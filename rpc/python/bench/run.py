@@ -104,7 +104,7 @@ def programs(folder: Path) -> tuple[dict[str, str], str | None]:
     if named := os.environ.get("BLOCKYARD_SERVER"):
         del packages["server"]
     for name, package in packages.items():
-        command = ["go", "build", "-trimpath", "-o", str(folder / name), package]
+        command = ["go", "build", "-trimpath", "-ldflags", "-s -w", "-o", str(folder / name), package]
         done = subprocess.run(
             command, cwd=ROOT, env=os.environ | {"CGO_ENABLED": "0"}, capture_output=True, text=True, check=False
         )
