@@ -43,7 +43,8 @@ def toys(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     (folder / "games.go").write_text(text, encoding="utf-8")
     (folder / "overlay.json").write_text(json.dumps({"Replace": {str(games): str(folder / "games.go")}}))
     program = folder / "server"
-    command = [go, "build", "-trimpath", "-ldflags", "-s -w", "-overlay", folder / "overlay.json", "-o", program, "./rpc"]
+    flags = ["-trimpath", "-ldflags", "-s -w", "-overlay", folder / "overlay.json", "-o", program]
+    command = [go, "build", *flags, "./rpc"]
     done = subprocess.run(command, cwd=ROOT, env=os.environ | {"CGO_ENABLED": "0"}, capture_output=True, check=False)
     assert done.returncode == 0, done.stderr.decode()
     with serving(program, folder) as server:
