@@ -53,7 +53,8 @@ func TestFeaturesAreWhatPlayersRead(t *testing.T) {
 					if len(legal) == 0 {
 						continue
 					}
-					require.InDeltaSlice(t, valuesByPlayer(g, judge, view, seat, legal), valuesByFeatures(g, net, view, seat, legal), 1e-3)
+					want, got := valuesByPlayer(g, judge, view, seat, legal), valuesByFeatures(g, net, view, seat, legal)
+					require.InDeltaSlice(t, want, got, 1e-3)
 					moves[seat] = legal[int(step*7)%len(legal)]
 				}
 				state.Step(moves)
@@ -82,7 +83,8 @@ func randomNet(t *testing.T, in int) *mlp.Net {
 		}
 		return v
 	}
-	net, err := mlp.New([]mlp.Layer{{In: in, Out: 8, W: numbers(8 * in), B: numbers(8)}, {In: 8, Out: 1, W: numbers(8), B: numbers(1)}})
+	first := mlp.Layer{In: in, Out: 8, W: numbers(8 * in), B: numbers(8)}
+	net, err := mlp.New([]mlp.Layer{first, {In: 8, Out: 1, W: numbers(8), B: numbers(1)}})
 	require.NoError(t, err)
 	return net
 }

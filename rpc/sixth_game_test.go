@@ -69,8 +69,8 @@ func (h house) build(t *testing.T) {
 	require.NoError(t, err)
 	file := filepath.Join(h.dir, "overlay.json")
 	require.NoError(t, os.WriteFile(file, text, 0o600))
-	cmd := exec.CommandContext(t.Context(), "go", "build", "-overlay", file, "-ldflags=-s -w", "-o", h.dir+string(filepath.Separator),
-		"blockyard/agents", "blockyard/datasets", "blockyard/train", "blockyard/rpc")
+	cmd := exec.CommandContext(t.Context(), "go", "build", "-overlay", file, "-ldflags=-s -w",
+		"-o", h.dir+string(filepath.Separator), "blockyard/agents", "blockyard/datasets", "blockyard/train", "blockyard/rpc")
 	out, err := cmd.CombinedOutput()
 	require.NoError(t, err, "%s", out)
 }
@@ -105,7 +105,8 @@ func (h house) share(t *testing.T, args ...string) float64 {
 
 // weights tunes the baseline a little and returns the file of weights.
 func (h house) weights(t *testing.T) string {
-	require.Contains(t, h.run(t, "agents", "tune", "toy:pick", "--out", "w.json", "--pairs", "20", "--check", "0"), "20 pairs")
+	out := h.run(t, "agents", "tune", "toy:pick", "--out", "w.json", "--pairs", "20", "--check", "0")
+	require.Contains(t, out, "20 pairs")
 	return filepath.Join(h.dir, "w.json")
 }
 
@@ -123,7 +124,8 @@ func (h house) records(t *testing.T) {
 
 // web asks the web viewer for the games and the first position of one.
 func (h house) web(t *testing.T) {
-	cmd := exec.Command(filepath.Join(h.dir, "datasets"), "view", "--web", "--listen", "127.0.0.1:0", "games.jsonl", "turns.jsonl")
+	cmd := exec.Command(filepath.Join(h.dir, "datasets"), "view", "--web", "--listen", "127.0.0.1:0",
+		"games.jsonl", "turns.jsonl")
 	cmd.Dir = h.dir
 	out, err := cmd.StdoutPipe()
 	require.NoError(t, err)

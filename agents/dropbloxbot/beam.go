@@ -124,7 +124,8 @@ func placement(action int32) dropblox.Placement {
 		return dropblox.Placement{}
 	}
 	const turn = dropblox.Cols * dropblox.Rows
-	return dropblox.Placement{R: int(action) / turn, J: int(action) / dropblox.Rows % dropblox.Cols, I: int(action) % dropblox.Rows}
+	row, column := int(action)%dropblox.Rows, int(action)/dropblox.Rows%dropblox.Cols
+	return dropblox.Placement{R: int(action) / turn, J: column, I: row}
 }
 
 // Leaf returns the board that the line last chosen leads to; ok is false if that line ends

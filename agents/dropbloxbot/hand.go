@@ -41,7 +41,8 @@ func (h *Hand) Rate(from *Board, kids []Kid, _ int, worth []float32) {
 		w := &h.Weights
 		sum := w[Landing]*(dropblox.Rows-k.Row) + w[Eroded]*float32(k.Rows*k.Eroded)
 		k.Line = from.Line + sum
-		worth[i] = k.Line + w[RowEdges]*float32(rows) + w[ColEdges]*float32(cols) + w[Holes]*float32(holes) + w[Wells]*float32(wells)
+		worth[i] = k.Line + w[RowEdges]*float32(rows) + w[ColEdges]*float32(cols) +
+			w[Holes]*float32(holes) + w[Wells]*float32(wells)
 	}
 }
 

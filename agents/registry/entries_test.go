@@ -56,9 +56,10 @@ func TestWeightsAreChecked(t *testing.T) {
 			"missing":      {strings.Replace(good, `"`+last+`"`, `"luck"`, 1), `weights: term "` + last + `" is missing`},
 			"unknown":      {strings.Replace(good, "{", `{"luck": 1,`, 1), `weights: no term is named "luck"`},
 			"null":         {`{"` + first + `": null}`, `weights: term "` + first + `" is missing`},
-			"huge":         {strings.Replace(good, `"`+first+`": `, `"`+first+`": 1e9, "x": `, 1), "weights: term \"" + first + "\" has weight 1e+09, want at most ±1000"},
-			"more":         {good + "1", "weights: something follows the object"},
-			"a list":       {"[1, 2]", "weights: json"},
+			"huge": {strings.Replace(good, `"`+first+`": `, `"`+first+`": 1e9, "x": `, 1),
+				`weights: term "` + first + `" has weight 1e+09, want at most ±1000`},
+			"more":   {good + "1", "weights: something follows the object"},
+			"a list": {"[1, 2]", "weights: json"},
 		} {
 			path := filepath.Join(t.TempDir(), "w.json")
 			require.NoError(t, os.WriteFile(path, []byte(c.text), 0o600))

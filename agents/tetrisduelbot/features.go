@@ -51,7 +51,8 @@ func halfNames(names []string, whose string) []string {
 	for _, n := range [...]string{
 		"holes", "covers", "row edges", "column edges", "wells", "highest", "lowest", "over 10", "over 12", "open",
 		"clean lacking 1", "clean lacking 2", "clean lacking 3", "clean lacking 4",
-		"foul lacking 1", "foul lacking 2", "calm lacking 1", "calm lacking 2", "kinds that take", "kinds that take 2", "heap", "peak", "danger", "bumps",
+		"foul lacking 1", "foul lacking 2", "calm lacking 1", "calm lacking 2", "kinds that take", "kinds that take 2",
+		"heap", "peak", "danger", "bumps",
 	} {
 		names = append(names, whose+n)
 	}

@@ -23,7 +23,8 @@ var FeatureNames = func() (out []string) {
 	for x := 1; x < wintetris.Width; x++ {
 		out = append(out, fmt.Sprintf("edge %d", x))
 	}
-	return append(out, "holes", "buried", "rows with holes", "row changes", "column changes", "wells", "peak", "heap", "tower")
+	return append(out, "holes", "buried", "rows with holes", "row changes", "column changes",
+		"wells", "peak", "heap", "tower")
 }()
 
 // steepest is what a step from a column to the next counts at most.

@@ -82,7 +82,8 @@ func (s *session) features(f *wire.Frame) error {
 		return refusal("features", err)
 	}
 	return s.reply(f.ID, wire.Fields{
-		{Name: "count", Value: len(sp.games)}, {Name: "indptr", Value: bytesOf(sp.indptr)}, {Name: "actions", Value: bytesOf(a.actions)},
+		{Name: "count", Value: len(sp.games)}, {Name: "indptr", Value: bytesOf(sp.indptr)},
+		{Name: "actions", Value: bytesOf(a.actions)},
 		{Name: "features", Value: bytesOf(a.rows)}, {Name: "reward", Value: bytesOf(a.reward)}, {Name: "done", Value: a.done},
 	})
 }
