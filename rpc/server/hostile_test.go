@@ -283,7 +283,7 @@ func TestKilledClients(t *testing.T) {
 			time.Sleep(time.Duration(r.IntN(3000)) * time.Microsecond)
 		}
 		require.NoError(t, conn.Close())
-		for inUse(t).files > before.files+100 { // do not count refusals for too many sessions
+		for inUse(t).files > before.files+30 { // as many sessions at once on any machine
 			time.Sleep(time.Millisecond)
 		}
 	}
