@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// A Checker checks the lines of one contest's transcripts in order. It belongs to one reading of
-// them, because a line may continue the game of the lines before it.
+// A Checker checks the lines of one contest's transcripts in order. It has state, because a line may
+// continue the game of the lines before it, so every reading needs a new one.
 type Checker struct {
 	// Tag is the key whose text says of which kind a line is. Lines of other kinds lack it.
 	Tag   string
@@ -47,13 +47,13 @@ func decoded[T any](check func(*Tally, *T) error) func(*Tally, []byte) error {
 
 // Check checks one line and returns the name of its kind. An error says that the line is malformed.
 func (c *Checker) Check(t *Tally, line []byte) (kind string, err error) {
-	var keys map[string]brief
+	var keys map[string]json.RawMessage
 	if err := json.Unmarshal(line, &keys); err != nil {
 		return "", fmt.Errorf("malformed record: %w", err)
 	}
 	tag := ""
 	if text, ok := keys[c.Tag]; ok {
-		if err := json.Unmarshal([]byte(text), &tag); err != nil {
+		if err := json.Unmarshal(text, &tag); err != nil {
 			return "", fmt.Errorf("malformed record: %s: %w", c.Tag, err)
 		}
 	}
@@ -69,49 +69,42 @@ func (c *Checker) Check(t *Tally, line []byte) (kind string, err error) {
 	return "", c.unknown()
 }
 
-// A brief is a JSON value if it is short, as tags are; long ones are not worth a copy.
-type brief string
-
-// UnmarshalJSON implements json.Unmarshaler.
-func (b *brief) UnmarshalJSON(text []byte) error {
-	*b = brief(text[:min(len(text), 64)])
-	return nil
-}
-
-// unknown says which lines there are.
+// unknown is the error for a line of no kind. It lists the kinds.
 func (c *Checker) unknown() error {
-	var tags, others []string
+	var tags, want []string
 	for _, k := range c.Kinds {
 		if k.Tag != "" {
 			tags = append(tags, k.Tag)
 		} else {
-			others = append(others, fmt.Sprintf("%q (a %s)", k.Key, k.Name))
+			want = append(want, fmt.Sprintf("the key %q (a %s)", k.Key, k.Name))
 		}
 	}
 	if len(tags) > 0 {
-		others = append([]string{fmt.Sprintf("want a %q of %s", c.Tag, strings.Join(tags, ", "))}, others...)
-	} else {
-		others[0] = "want the key " + others[0]
+		want = append([]string{fmt.Sprintf("a %q of %s", c.Tag, strings.Join(tags, ", "))}, want...)
 	}
-	return errors.New("malformed record: " + strings.Join(others, ", or "))
+	return errors.New("malformed record: want " + strings.Join(want, ", or "))
 }
 
-// A Series keeps the game that the lines of a transcript describe one after the other, from its
-// first line to its end.
+// A Series holds the game that consecutive lines of a transcript describe, from its first line to
+// its last.
 type Series[G any] struct {
 	game *G
 	id   string
 }
 
-// Begin makes g the game of the lines that follow. A game still open is a difference.
+// At names a place in the open game for the comparisons that follow.
+func (s *Series[G]) At(t *Tally, format string, args ...any) {
+	t.At("game %s, "+format, append([]any{s.id}, args...)...)
+}
+
+// Begin makes g the open game. If another game is still open, that is a difference.
 func (s *Series[G]) Begin(t *Tally, id any, g *G) {
 	if s.game != nil {
-		last := s.id
-		t.At(func() string { return "game " + last })
+		t.At("game %s", s.id)
 		Same(t, "the next game begins before its end", true, false)
 	}
 	s.game, s.id = g, fmt.Sprint(id)
-	t.At(func() string { return "game " + s.id })
+	t.At("game %s", s.id)
 }
 
 // Game returns the open game.
@@ -129,7 +122,10 @@ func (s *Series[G]) End(t *Tally, id any) (*G, error) {
 		return nil, err
 	}
 	s.game = nil
-	t.At(func() string { return fmt.Sprintf("game %s, end", s.id) })
-	Same(t, "id", fmt.Sprint(id), s.id)
+	s.At(t, "end")
+	s.SameID(t, id)
 	return g, nil
 }
+
+// SameID compares the id of a line with that of the open game.
+func (s *Series[G]) SameID(t *Tally, id any) { Same(t, "id", fmt.Sprint(id), s.id) }

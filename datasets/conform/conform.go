@@ -5,23 +5,20 @@
 // each contest whose own engine left transcripts) says what its lines are; see Checker.
 // This package reads the files, counts the comparisons and keeps the first difference.
 //
-// A game without such a package has no transcripts to check, which is no fault: the table of
-// checkers in the program datasets is separate from the list of games, and since this layer may
-// not import agents it cannot stand in the registry of agents either.
+// A game needs such a package only if its original engine left transcripts. The table of checkers is
+// therefore not part of the list of games: it is in the program datasets.
 package conform
 
 import (
-	"errors"
 	"fmt"
-	"io"
 	"sort"
 	"strings"
 
 	"blockyard/datasets/jsonl"
 )
 
-// Index lets c read a file for checks that need records of other files. It ignores what cannot be
-// read: File reports that.
+// Index lets c read a file for checks that need records of other files. It ignores errors: File
+// reports them.
 func Index(c *Checker, path string) {
 	if c.Index == nil {
 		return
@@ -31,12 +28,10 @@ func Index(c *Checker, path string) {
 		return
 	}
 	defer in.Close()
-	for {
-		line, err := in.Next()
-		if err != nil {
-			return
+	for line, err := range in.All() {
+		if err == nil {
+			c.Index(line)
 		}
-		c.Index(line)
 	}
 }
 
@@ -47,32 +42,20 @@ type Report struct {
 	Tally
 }
 
-// File checks one file. At a malformed line it stops with an error that names file and line.
+// File checks the file at path; "-" is standard input.
 func File(c *Checker, path string) (*Report, error) {
 	in, err := jsonl.Open(path)
 	if err != nil {
 		return nil, err
 	}
 	defer in.Close()
-	return read(c, in)
+	return Read(c, in)
 }
 
-// Read is File for an open file; errors call it name.
-func Read(c *Checker, name string, r io.Reader) (*Report, error) {
-	in, err := jsonl.New(name, r)
-	if err != nil {
-		return nil, err
-	}
-	return read(c, in)
-}
-
-func read(c *Checker, in *jsonl.Reader) (*Report, error) {
+// Read checks the lines of in. At a malformed line it stops with an error that names file and line.
+func Read(c *Checker, in *jsonl.Reader) (*Report, error) {
 	rep := &Report{File: in.Name(), Kinds: map[string]int{}}
-	for {
-		line, err := in.Next()
-		if errors.Is(err, io.EOF) {
-			return rep, nil
-		}
+	for line, err := range in.All() {
 		if err != nil {
 			return rep, err
 		}
@@ -89,6 +72,7 @@ func read(c *Checker, in *jsonl.Reader) (*Report, error) {
 		}
 		rep.Kinds[kind]++
 	}
+	return rep, nil
 }
 
 // parts are the kinds of lines that follow a game's first line.
@@ -99,14 +83,14 @@ var parts = map[string]bool{"turn": true, "skip": true, "end": true}
 func (r *Report) String() string {
 	var kinds []string
 	for kind, n := range r.Kinds {
-		if r.Kinds["game"] > 0 && parts[kind] {
-			continue
+		if r.Kinds["game"] == 0 || !parts[kind] {
+			kinds = append(kinds, fmt.Sprintf("%d %ss", n, kind))
 		}
-		kinds = append(kinds, fmt.Sprintf("%d %ss", n, kind))
 	}
 	sort.Strings(kinds)
 	if len(kinds) == 0 {
 		kinds = []string{"0 games"}
 	}
-	return fmt.Sprintf("%s: %s, %d values compared, %d differ\n%s", r.File, strings.Join(kinds, ", "), r.Compared, r.Differ, r.First)
+	return fmt.Sprintf("%s: %s, %d values compared, %d differ\n%s",
+		r.File, strings.Join(kinds, ", "), r.Compared, r.Differ, r.First)
 }

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"os"
 
 	"github.com/klauspost/compress/gzip"
@@ -87,6 +88,18 @@ func (r *Reader) Next() ([]byte, error) {
 		}
 		if line = bytes.TrimSpace(line); len(line) > 0 {
 			return line, nil
+		}
+	}
+}
+
+// All yields the lines that Next returns. It ends at the end of the file or after an error.
+func (r *Reader) All() iter.Seq2[[]byte, error] {
+	return func(yield func([]byte, error) bool) {
+		for {
+			line, err := r.Next()
+			if errors.Is(err, io.EOF) || !yield(line, err) || err != nil {
+				return
+			}
 		}
 	}
 }

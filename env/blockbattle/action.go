@@ -19,8 +19,8 @@ func action(spin, rot, x, y int) env.Action {
 	return env.Action(spin*spinBase + rot*200 + x*20 + y)
 }
 
-// landing returns what an action, legal or None, does to seat's piece.
-func (s *State) landing(seat int, a env.Action) Landing {
+// Landing returns what an action, legal or None, does to seat's piece.
+func (s *State) Landing(seat int, a env.Action) Landing {
 	piece := int(s.Piece)
 	if a < SkipAction {
 		spin, rest := a/spinBase, int(a%spinBase)
@@ -31,9 +31,9 @@ func (s *State) landing(seat int, a env.Action) Landing {
 		}
 	}
 	if a == SkipAction {
-		return Landing{Piece: piece, X: spawnX(piece), Y: -1, Skipped: true}
+		return Landing{Piece: piece, X: SpawnX(piece), Y: -1, Skipped: true}
 	}
-	w := walker{side: &s.Sides[seat], piece: piece, at: box{spawnX(piece), -1, 0}}
+	w := walker{side: &s.Sides[seat], piece: piece, at: box{SpawnX(piece), -1, 0}}
 	for !w.locked {
 		w.down()
 	}

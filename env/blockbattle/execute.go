@@ -116,7 +116,7 @@ func (w *walker) run(tokens []Token) (r run) {
 // Execute plays an answer's tokens on side with piece. refused lists the indices of tokens whose
 // shift or turn was blocked.
 func Execute(side *Side, piece int, tokens []Token, rules Rules) (land Landing, refused []Refusal) {
-	w := walker{side: side, piece: piece, at: box{spawnX(piece), -1, 0}}
+	w := walker{side: side, piece: piece, at: box{SpawnX(piece), -1, 0}}
 	r := w.run(tokens)
 	return w.land(&r, rules), r.refused
 }

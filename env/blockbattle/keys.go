@@ -14,7 +14,7 @@ func (s *State) Answer(seat int, a env.Action, dst []Token) (tokens []Token, ok 
 	}
 	f := finder{state: s, side: &s.Sides[seat], want: a}
 	f.from = make(map[pose]step, 512)
-	start := pose{at: box{spawnX(int(s.Piece)), -1, 0}}
+	start := pose{at: box{SpawnX(int(s.Piece)), -1, 0}}
 	f.from[start] = step{}
 	for queue := []pose{start}; len(queue) > 0; queue = queue[1:] {
 		p := queue[0]
@@ -95,7 +95,7 @@ func (f *finder) ends(p pose) ([]Token, bool) {
 // way returns the tokens that led to p.
 func (f *finder) way(p pose) []Token {
 	n := 0
-	start := pose{at: box{spawnX(int(f.state.Piece)), -1, 0}}
+	start := pose{at: box{SpawnX(int(f.state.Piece)), -1, 0}}
 	for q := p; q != start; q = f.from[q].from {
 		n++
 	}

@@ -73,8 +73,8 @@ func (s *Side) flood(piece int, free, reach *falling.Poses) {
 		occ[x] = occ[x]<<head | ground
 	}
 	p := &pieces[piece]
-	if Height+p.Reach(&occ, Width, spawnX(piece), free, reach) > MaxTokens {
-		s.within(free, reach, p.Turns, spawnX(piece))
+	if Height+p.Reach(&occ, Width, SpawnX(piece), free, reach) > MaxTokens {
+		s.within(free, reach, p.Turns, SpawnX(piece))
 	}
 }
 
@@ -101,7 +101,7 @@ func (s *Side) spins(free, reach, rest *falling.Poses, rules Rules) bool {
 			came[o][x] = free[o][x] & (reach[o][x-1] | reach[o][x+1] | reach[o][x]<<1)
 		}
 	}
-	came[0][spawnX(T)+falling.Pad] |= 1
+	came[0][SpawnX(T)+falling.Pad] |= 1
 	for o := range came {
 		l, r, across := (o+3)%4, (o+1)%4, (o+2)%4
 		for x := range three {

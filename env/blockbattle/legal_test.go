@@ -35,7 +35,7 @@ func slowLegal(t *testing.T, s *State, seat int) []env.Action {
 			require.Equal(t, again, land)
 		}
 	}
-	start := answer{w: walker{side: side, piece: piece, at: box{spawnX(piece), -1, 0}}}
+	start := answer{w: walker{side: side, piece: piece, at: box{SpawnX(piece), -1, 0}}}
 	play(start, run{})
 	var next answer // overwritten again and again
 	for queue := []answer{start}; len(queue) > 0; queue = queue[1:] {

@@ -74,6 +74,13 @@ func orient() (pieces [Pieces]falling.Piece, minX, maxY [Pieces][4]int) {
 	return pieces, minX, maxY
 }
 
-// spawnX returns the column of the box's left edge where a piece appears. Its top edge is in
+// SpawnX returns the column of the box's left edge where a piece appears. Its top edge is in
 // row -1.
-func spawnX(piece int) int { return (Width - boxes[piece].n) / 2 }
+func SpawnX(piece int) int { return (Width - boxes[piece].n) / 2 }
+
+// Box returns piece's orientation rot, 0..3: the side of its box and its cells in the box, which the
+// caller must not change.
+func Box(piece, rot int) (side int, cells []falling.Cell) {
+	p := &pieces[piece]
+	return p.Size, p.Cells[rot%p.Turns]
+}

@@ -136,7 +136,7 @@ func (s *State) deal(rep *Report) {
 	s.Round++
 	s.Piece, s.Next = s.Next, uint8(s.Draw(Pieces))
 	for i := range s.Sides {
-		if s.Sides[i].spawnHits(int(s.Piece)) {
+		if s.Sides[i].SpawnHits(int(s.Piece)) {
 			s.lose(i, LostSpawn, rep)
 			s.Over = true
 			if s.Rules&PortSpawn != 0 {

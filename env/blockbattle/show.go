@@ -28,7 +28,7 @@ func (s *Side) show(b *env.Board, st *State, seat int) {
 	}
 	p := int(st.Piece)
 	for _, c := range pieces[p].Cells[0] {
-		b.Set(spawnX(p)+int(c.X), int(c.Y)-1, cell(env.CellPiece, p))
+		b.Set(SpawnX(p)+int(c.X), int(c.Y)-1, cell(env.CellPiece, p))
 	}
 }
 
@@ -56,7 +56,7 @@ func (s *State) Mark(f *env.Frame, seat int, a env.Action) {
 	if a >= SkipAction {
 		return
 	}
-	l := s.landing(seat, a)
+	l := s.Landing(seat, a)
 	for _, c := range pieces[l.Piece].Cells[l.Rot%pieces[l.Piece].Turns] {
 		f.Boards[seat].Set(l.X+int(c.X), l.Y+int(c.Y), cell(env.CellGhost, l.Piece))
 	}

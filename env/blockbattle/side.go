@@ -67,8 +67,8 @@ func (s *Side) lose(p Phase) {
 	}
 }
 
-// spawnHits reports whether a block is in the way of a new piece (rules §3).
-func (s *Side) spawnHits(piece int) bool {
+// SpawnHits reports whether a block is in the way of a new piece (rules §3).
+func (s *Side) SpawnHits(piece int) bool {
 	w := walker{side: s, piece: piece}
-	return w.hits(box{spawnX(piece), -1, 0}, false)
+	return w.hits(box{SpawnX(piece), -1, 0}, false)
 }

@@ -58,7 +58,7 @@ func (s *State) Acting() env.Seats {
 func (s *State) Step(m env.Moves) {
 	var lands [2]Landing
 	for i := range lands {
-		lands[i] = s.landing(i, m[i])
+		lands[i] = s.Landing(i, m[i])
 	}
 	s.Play(&lands, nil)
 }
@@ -68,7 +68,7 @@ func (s *State) Step(m env.Moves) {
 // whose board does not change.
 func (s *State) After(seat int, a env.Action) {
 	s.Begin()
-	land := s.landing(seat, a)
+	land := s.Landing(seat, a)
 	me := &s.Sides[seat]
 	if me.lock(&land) {
 		s.lose(seat, LostOverflow, nil)
@@ -88,7 +88,7 @@ func (s *State) After(seat int, a env.Action) {
 	if me.Lost == NotLost {
 		s.Round++
 		s.Piece, s.Next = s.Next, uint8(s.Draw(Pieces))
-		if me.spawnHits(int(s.Piece)) {
+		if me.SpawnHits(int(s.Piece)) {
 			s.lose(seat, LostSpawn, nil)
 		}
 	}
@@ -136,7 +136,7 @@ func (s *State) Check() error {
 			}
 		}
 		if c.Err == nil && !s.Over {
-			c.Want(!d.spawnHits(int(s.Piece)), "Cells block the spawn of piece %d, want Over to be true", s.Piece)
+			c.Want(!d.SpawnHits(int(s.Piece)), "Cells block the spawn of piece %d, want Over to be true", s.Piece)
 		}
 	}
 	return c.Err

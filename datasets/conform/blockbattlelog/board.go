@@ -1,108 +1,65 @@
 package blockbattlelog
 
 import (
+	"bytes"
 	"fmt"
 	"strings"
 
 	"blockyard/env/blockbattle"
 )
 
-// spawnRows are the pieces' boxes as they spawn, in the order of blockbattle.Letters.
-var spawnRows = [blockbattle.Pieces]string{
-	"0000/1111/0000/0000",
-	"100/111/000",
-	"001/111/000",
-	"11/11",
-	"011/110/000",
-	"010/111/000",
-	"110/011/000",
-}
-
-// box is piece's box after rot turns right: its rows joined by '/', 1 a cell.
+// box is piece's box after rot turns to the right: its rows joined by '/', with 1 for a cell.
 func box(piece, rot int) string {
-	rows := strings.Split(spawnRows[piece], "/")
-	for ; rot > 0; rot-- {
-		n := len(rows)
-		turned := make([]string, n)
-		for y := range turned {
-			for x := range n {
-				turned[y] += string(rows[n-1-x][y])
-			}
-		}
-		rows = turned
+	side, cells := blockbattle.Box(piece, rot)
+	rows := bytes.Repeat(append(bytes.Repeat([]byte("0"), side), '/'), side)
+	for _, c := range cells {
+		rows[int(c.Y)*(side+1)+int(c.X)] = '1'
 	}
-	return strings.Join(rows, "/")
+	return string(rows[:len(rows)-1])
 }
 
-// corner is the column of the left edge of piece's box when it spawns; its top edge is in
-// row -1.
-func corner(piece int) int {
-	return (blockbattle.Width - strings.Count(spawnRows[piece], "/") - 1) / 2
-}
-
-// spawnCells calls visit with each cell of a freshly spawned piece that is on the board,
-// until it returns false, and reports whether it never did.
-func spawnCells(piece int, visit func(x, y int) bool) bool {
-	for i, row := range strings.Split(spawnRows[piece], "/") {
-		for j := range row {
-			if row[j] == '1' && i > 0 && !visit(corner(piece)+j, i-1) {
-				return false
-			}
-		}
-	}
-	return true
-}
-
-// spawns is the spawn test.
-func spawns(side *blockbattle.Side, piece int) bool {
-	return spawnCells(piece, func(x, y int) bool {
-		return y < blockbattle.Height-int(side.Solid) && !side.Cells.At(x, y)
-	})
-}
-
-// field paints a board as transcripts do: rows from the top joined by ';', ten codes a row.
-// A piece that is falling is painted over it; -1 is none.
+// field is a side's board as in a transcript: rows from the top joined by ';', with ten codes per row.
+// The falling piece is painted over it; -1 is none.
 func field(side *blockbattle.Side, piece int) string {
-	var out strings.Builder
-	board := paint(side, piece)
-	for y, row := range board {
-		if y > 0 {
-			out.WriteByte(';')
-		}
-		out.Write(row[:])
-	}
-	return out.String()
-}
-
-func paint(side *blockbattle.Side, piece int) (board [blockbattle.Height][blockbattle.Width]byte) {
-	for y := range board {
-		for x := range board[y] {
-			switch {
-			case y >= blockbattle.Height-int(side.Solid):
-				board[y][x] = '3'
-			case side.Cells.At(x, y):
-				board[y][x] = '2'
-			default:
-				board[y][x] = '0'
+	const stride = blockbattle.Width + 1
+	board := bytes.Repeat([]byte("0000000000;"), blockbattle.Height)
+	for y := range blockbattle.Height {
+		for x := range blockbattle.Width {
+			if y >= blockbattle.Height-int(side.Solid) {
+				board[y*stride+x] = '3'
+			} else if side.Cells.At(x, y) {
+				board[y*stride+x] = '2'
 			}
 		}
 	}
 	if piece >= 0 {
-		spawnCells(piece, func(x, y int) bool { board[y][x] = '1'; return true })
+		_, cells := blockbattle.Box(piece, 0)
+		for _, c := range cells {
+			if c.Y > 0 { // the top row of the box is above the board
+				board[int(c.Y-1)*stride+blockbattle.SpawnX(piece)+int(c.X)] = '1'
+			}
+		}
 	}
-	return board
+	return string(board[:len(board)-1])
+}
+
+// startField is a side's board at the start of a round. The piece of a side that has lost is not on it.
+func startField(side *blockbattle.Side, piece, seat int, lost []blockbattle.Loss) string {
+	for _, l := range lost {
+		if l.Seat == seat {
+			piece = -1
+		}
+	}
+	return field(side, piece)
 }
 
 // commas turns a transcript's board into the protocol's, with commas between the codes of a row.
 func commas(board string) string {
-	out := make([]byte, 0, 2*len(board))
-	for i := range len(board) {
-		if i > 0 && board[i] != ';' && board[i-1] != ';' {
-			out = append(out, ',')
-		}
-		out = append(out, board[i])
+	rows := strings.Split(board, ";")
+	for i, row := range rows {
+		rows[i] = strings.Join(strings.Split(row, ""), ",")
 	}
-	return string(out)
+	return strings.Join(rows, ";")
 }
 
 // parseField reads a board of codes 0, 2 and 3, and 1, which counts as empty. The solid
@@ -130,7 +87,7 @@ func parseField(text string) (side blockbattle.Side, err error) {
 			case '2':
 				side.Cells.Set(x, y)
 			default:
-				return side, fmt.Errorf("board row %d: no cell has code %q", y, row[x])
+				return side, fmt.Errorf("board row %d: cell %q, want 0 to 3", y, row[x])
 			}
 		}
 	}
@@ -142,7 +99,7 @@ func parseProtocolField(text string) (blockbattle.Side, error) {
 	plain := strings.ReplaceAll(text, ",", "")
 	side, err := parseField(plain)
 	if err == nil && commas(plain) != text {
-		err = fmt.Errorf("a board whose cells are not parted by single commas")
+		err = fmt.Errorf("board %q, want single commas between the cells", text)
 	}
 	return side, err
 }
@@ -152,7 +109,7 @@ func pieceOf(letter string) (int, error) {
 	if i := strings.Index(blockbattle.Letters, letter); i >= 0 && len(letter) == 1 {
 		return i, nil
 	}
-	return 0, fmt.Errorf("no piece %q", letter)
+	return -1, fmt.Errorf("piece %q, want one of %s", letter, blockbattle.Letters)
 }
 
 // player is a seat's name in a transcript.

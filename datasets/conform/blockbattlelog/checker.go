@@ -19,13 +19,13 @@ func New() *conform.Checker {
 	}}
 }
 
-// comparing is check, but a record that states no value to compare is malformed.
+// comparing makes check return an error for a record that states no value to compare.
 func comparing[T any](check func(*conform.Tally, *T) error) func(*conform.Tally, *T) error {
 	return func(t *conform.Tally, rec *T) error {
 		before := t.Compared
 		err := check(t, rec)
 		if err == nil && t.Compared == before {
-			err = errors.New("it states no value to compare")
+			err = errors.New("no value to compare, want at least one")
 		}
 		return err
 	}

@@ -2,6 +2,7 @@ package blockbattlelog
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"blockyard/datasets/conform"
@@ -10,26 +11,24 @@ import (
 
 // checkSettings compares the settings, whose order is the dialect's.
 func (d *dialogue) checkSettings(t *conform.Tally) {
-	me := d.names()[d.me]
-	names := "settings player_names " + strings.Join([]string{d.names()[0], d.names()[1]}, ",")
+	names := d.names()
+	players := "settings player_names " + names[0] + "," + names[1]
+	me := "settings your_bot " + names[d.me]
 	bank := fmt.Sprintf("settings timebank %d", d.bank)
 	perMove := fmt.Sprintf("settings time_per_move %d", d.perMove)
-	want := []string{bank, perMove, names, "settings your_bot " + me, "settings field_width 10", "settings field_height 20"}
-	got := d.settings
+	width, height := "settings field_width 10", "settings field_height 20"
+	want, got := []string{bank, perMove, players, me, width, height}, d.settings
 	if d.port {
-		want = []string{names, "settings your_bot " + me, bank, perMove, "settings field_height 20", "settings field_width 10"}
-		got = nil
-		for _, line := range d.settings { // sent only where a limit is set
-			if !strings.HasPrefix(line, "settings max_rounds ") {
-				got = append(got, line)
-			}
-		}
+		want = []string{players, me, bank, perMove, height, width}
+		got = slices.DeleteFunc(got, func(line string) bool { // sent only if there is a limit
+			return strings.HasPrefix(line, "settings max_rounds ")
+		})
 	}
-	t.At(func() string { return fmt.Sprintf("log of %s, settings", d.name) })
+	t.At("log of %s, settings", d.name)
 	sameLines(t, got, want)
 }
 
-// expect writes the lines of a turn in the dialect's order, from what our side knows.
+// expect returns the lines of a turn that our side would send, in the dialect's order.
 func (d *dialogue) expect(round, piece, next int, sides *[2]blockbattle.Side, time int) []string {
 	if piece < 0 || next < 0 {
 		return nil
@@ -38,26 +37,17 @@ func (d *dialogue) expect(round, piece, next int, sides *[2]blockbattle.Side, ti
 		fmt.Sprintf("update game round %d", round),
 		fmt.Sprintf("update game this_piece_type %c", blockbattle.Letters[piece]),
 		fmt.Sprintf("update game next_piece_type %c", blockbattle.Letters[next]),
-		fmt.Sprintf("update game this_piece_position %d,-1", corner(piece)),
+		fmt.Sprintf("update game this_piece_position %d,-1", blockbattle.SpawnX(piece)),
 	}
 	about := func(name string, side *blockbattle.Side, keys ...string) {
+		values := map[string]any{"row_points": side.Points, "combo": side.Combo, "skips": side.Skips,
+			"field": commas(field(side, piece))}
 		for _, key := range keys {
-			value := ""
-			switch key {
-			case "row_points":
-				value = fmt.Sprint(side.Points)
-			case "combo":
-				value = fmt.Sprint(side.Combo)
-			case "skips":
-				value = fmt.Sprint(side.Skips)
-			case "field":
-				value = commas(field(side, piece))
-			}
-			out = append(out, "update "+name+" "+key+" "+value)
+			out = append(out, fmt.Sprintf("update %s %s %v", name, key, values[key]))
 		}
 	}
 	names := d.names()
-	if d.port { // both under the receiver's own values: so did the port
+	if d.port { // the port sends the receiver's own values for both players
 		for _, name := range names {
 			about(name, &sides[d.me], "row_points", "combo", "skips", "field")
 		}

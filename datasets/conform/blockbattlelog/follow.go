@@ -1,24 +1,22 @@
 package blockbattlelog
 
 import (
-	"math/bits"
+	"slices"
 
 	"blockyard/datasets/conform"
 	"blockyard/env"
 	"blockyard/env/blockbattle"
 )
 
-// checkTurns plays the game on from the bot's answers and compares the lines of every
-// turn with those our side would have sent.
+// checkTurns replays the game with the bot's answers and compares the lines of every turn with those
+// that our side would have sent.
 func (d *dialogue) checkTurns(t *conform.Tally) {
-	s := &blockbattle.State{Round: 1, Winner: blockbattle.Nobody, Rules: blockbattle.Classic}
-	if d.port {
-		s.Rules = blockbattle.Port
-	}
+	s := &blockbattle.State{Round: 1, Winner: blockbattle.Nobody, Rules: d.rules()}
 	for i := range d.turns {
 		now := &d.turns[i]
 		d.at(t, now, "")
-		if len(d.turns[i].lines) == 0 || now.piece < 0 || now.next < 0 || now.bad[d.me] != nil || !d.port && now.bad[1-d.me] != nil {
+		badBoard := now.bad[d.me] != nil || !d.port && now.bad[1-d.me] != nil
+		if len(now.lines) == 0 || now.piece < 0 || now.next < 0 || badBoard {
 			conform.Same(t, "the updates can be read", false, true)
 			return
 		}
@@ -30,18 +28,18 @@ func (d *dialogue) checkTurns(t *conform.Tally) {
 		sameLines(t, now.lines, d.expect(int(s.Round), now.piece, now.next, &s.Sides, now.time))
 		for seat := range s.Sides {
 			if seat == d.me || !d.port {
-				conform.Same(t, "the game goes on: "+player(seat)+" can spawn", true, spawns(&s.Sides[seat], now.piece))
+				conform.Same(t, "the game goes on: "+player(seat)+" can spawn", true, !s.Sides[seat].SpawnHits(now.piece))
 			}
 		}
 		s.Piece, s.Next = uint8(now.piece), uint8(now.next)
 	}
 }
 
-// said are the answers that a turn can have been played with: the bot's line; nothing, if
-// the host remarked a time-out or got no line; and, once an answer was late, the line of the
-// turn before, since the classic engine takes a late line for the next answer.
+// said are the answers that the engine can have used in a turn: the bot's line; an empty one if the host
+// noted a time-out or got no line; and the line of the turn before if an answer was late before, because
+// the classic engine takes a late line as the next answer.
 func (d *dialogue) said(i int) []string {
-	out := append([]string(nil), d.turns[i].answers...)
+	out := slices.Clone(d.turns[i].answers)
 	if d.turns[i].late || len(out) == 0 {
 		out = append(out, "")
 	}
@@ -53,28 +51,21 @@ func (d *dialogue) said(i int) []string {
 
 // lateBefore reports whether an answer was late before turn i.
 func (d *dialogue) lateBefore(i int) bool {
-	for n := range d.turns[:i] {
-		if d.turns[n].late {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(d.turns[:i], func(t turn) bool { return t.late })
 }
 
-// advance plays the turn before turn i, and leaves s at turn i. Where several lines may
-// have been the answer, the first that fits is.
+// advance plays the turn before turn i. If several lines may have been the answer, it takes the first
+// one that leads to the board of turn i.
 func (d *dialogue) advance(t *conform.Tally, s *blockbattle.State, i int) {
 	now := &d.turns[i]
 	var best blockbattle.State
 	for n, out := range d.said(i - 1) {
 		land, _ := blockbattle.Execute(&s.Sides[d.me], int(s.Piece), tokens(out, s.Rules), s.Rules)
-		after, fits := *s, false
+		after, explain := *s, d.together
 		if d.port {
-			fits = d.alone(&after, land, now)
-		} else {
-			fits = d.together(&after, land, now)
+			explain = d.alone
 		}
-		fits = fits && after.Sides[d.me] == now.sides[d.me]
+		fits := explain(&after, land, now) && after.Sides[d.me] == now.sides[d.me]
 		if n == 0 || fits {
 			best = after
 		}
@@ -86,17 +77,17 @@ func (d *dialogue) advance(t *conform.Tally, s *blockbattle.State, i int) {
 	if d.port {
 		return
 	}
-	// What the opponent did is known from what became of it; together has seen whether
-	// some answer explains that.
+	// The log does not have the opponent's answer, so the replay continues with the opponent's side as
+	// shown. together has looked for an answer that leads to it.
 	d.at(t, now, ", "+player(1-d.me))
 	them := 1 - d.me
-	conform.Same(t, "an answer explains the opponent's board, points, combo and skips", true, s.Sides[them] == now.sides[them])
+	explained := s.Sides[them] == now.sides[them]
+	conform.Same(t, "an answer explains the opponent's board, points, combo and skips", true, explained)
 	s.Sides[them] = now.sides[them]
 }
 
-// together plays a round in which the opponent gave the answer that leads to what now
-// shows of it, and reports whether there is one. Losing sides are no explanation: the game
-// went on.
+// together plays a round with the opponent's action that leads to the opponent's side in now, and reports
+// whether there is one. An action that ends the game is not one, because the game went on.
 func (d *dialogue) together(s *blockbattle.State, land blockbattle.Landing, now *turn) bool {
 	them := 1 - d.me
 	start := *s
@@ -106,7 +97,7 @@ func (d *dialogue) together(s *blockbattle.State, land blockbattle.Landing, now 
 	for _, a := range append([]env.Action{env.None}, start.Legal(them, nil)...) {
 		after := start
 		var lands [2]blockbattle.Landing
-		lands[d.me], lands[them] = land, landing(&start, them, a)
+		lands[d.me], lands[them] = land, start.Landing(them, a)
 		p := settle(&after, lands, holes, now.next)
 		after.Over, after.Winner = false, blockbattle.Nobody
 		for i := range after.Sides {
@@ -123,8 +114,8 @@ func (d *dialogue) together(s *blockbattle.State, land blockbattle.Landing, now 
 	return false
 }
 
-// rowsIn are the holes of the rows above the solid ones, the lowest first, as far as they
-// can be rows that were sent. A batch may be cut from them.
+// rowsIn are the holes of the rows above the solid ones, the lowest row first, up to the first row that
+// cannot be a garbage row.
 func rowsIn(side *blockbattle.Side) [][]int {
 	var out [][]int
 	for y := blockbattle.Height - int(side.Solid) - 1; y >= 0; y-- {
@@ -142,18 +133,15 @@ func rowsIn(side *blockbattle.Side) [][]int {
 	return out
 }
 
-// alone plays a round of which only the bot's own side is known: as few rows arrived as
-// explain the board that now shows.
+// alone plays a round in which only the bot's own side is known. It assumes the smallest number of
+// garbage rows that explains the board in now.
 func (d *dialogue) alone(s *blockbattle.State, land blockbattle.Landing, now *turn) bool {
 	them, sent := 1-d.me, s.Sides[1-d.me].Points/blockbattle.PerGarbage
 	s.Sides[them] = blockbattle.Side{}
 	var lands [2]blockbattle.Landing
-	lands[d.me], lands[them] = land, landing(s, them, env.None)
+	lands[d.me], lands[them] = land, s.Landing(them, env.None)
 	p := settle(s, lands, [2][][]int{}, now.next)
-	lost := false
-	for _, l := range p.losses {
-		lost = lost || l.Seat == d.me
-	}
+	lost := slices.ContainsFunc(p.losses, func(l blockbattle.Loss) bool { return l.Seat == d.me })
 	own := s.Sides[d.me]
 	own.Lost = blockbattle.NotLost
 	s.Over, s.Winner = false, blockbattle.Nobody
@@ -164,9 +152,10 @@ func (d *dialogue) alone(s *blockbattle.State, land blockbattle.Landing, now *tu
 		if side.Cells.Any()&(1<<k-1) != 0 {
 			break
 		}
-		if insert(&side, rows[:k], total) && side.Cells == now.sides[d.me].Cells && side.Solid == now.sides[d.me].Solid {
+		shown := &now.sides[d.me]
+		if insert(&side, rows[:k], total) && side.Cells == shown.Cells && side.Solid == shown.Solid {
 			s.Sides[d.me] = side
-			// The opponent is known by the rows it has sent alone.
+			// Nothing but the number of rows that it has sent is known of the opponent.
 			s.Sides[them].Points = int32(total * blockbattle.PerGarbage)
 			return true
 		}
@@ -174,8 +163,8 @@ func (d *dialogue) alone(s *blockbattle.State, land blockbattle.Landing, now *tu
 	return false
 }
 
-// insert puts rows with these holes above the solid ones, and reports whether they have
-// as many holes as rows have of a sender that has then sent total.
+// insert adds rows with these holes above the solid ones. It reports whether they have as many holes as
+// the rules want of a sender that has sent total rows, including these.
 func insert(side *blockbattle.Side, rows [][]int, total int) bool {
 	side.Cells.Raise(len(rows))
 	y := blockbattle.Height - int(side.Solid)
@@ -195,36 +184,4 @@ func insert(side *blockbattle.Side, rows [][]int, total int) bool {
 		}
 	}
 	return true
-}
-
-// landing is what an action, legal or None, does to seat's piece.
-func landing(s *blockbattle.State, seat int, a env.Action) blockbattle.Landing {
-	piece := int(s.Piece)
-	switch {
-	case a == env.None:
-		land, _ := blockbattle.Execute(&s.Sides[seat], piece, nil, s.Rules)
-		return land
-	case a == blockbattle.SkipAction:
-		return blockbattle.Landing{Piece: piece, X: corner(piece), Y: -1, Skipped: true}
-	}
-	rot, x, y := int(a)%800/200, int(a)%200/20, int(a)%20
-	left, low := extent(box(piece, rot))
-	return blockbattle.Landing{Piece: piece, Rot: rot, X: x - left, Y: y - low, TSpin: a >= 800}
-}
-
-// extent is the leftmost column and the lowest row of a box's cells.
-func extent(cells string) (left, low int) {
-	columns, x, y := uint(0), 0, 0
-	for _, c := range cells {
-		switch c {
-		case '/':
-			x, y = 0, y+1
-			continue
-		case '1':
-			columns |= 1 << x
-			low = y
-		}
-		x++
-	}
-	return bits.TrailingZeros(columns), low
 }

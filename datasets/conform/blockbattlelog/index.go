@@ -8,10 +8,9 @@ import (
 	"blockyard/env/blockbattle"
 )
 
-// A seen is what logs need of a game in another file.
+// A seen is a game in another file, as far as logs are compared with it.
 type seen struct {
-	rules  string
-	parse  blockbattle.Rules
+	port   bool
 	rounds []seenRound
 }
 
@@ -27,16 +26,15 @@ func (all games) index(line []byte) {
 	if json.Unmarshal(line, &rec) != nil || len(rec.Rounds) == 0 {
 		return
 	}
-	g := &seen{rules: rec.Rules, parse: blockbattle.Classic}
-	if rec.Rules == "port" {
-		g.parse = blockbattle.Port
-	}
+	g := &seen{port: rec.Rules == "port"}
 	for i := range rec.Rounds {
 		r := &rec.Rounds[i]
 		if r.check() != nil {
 			return
 		}
-		one := seenRound{round: r.Round, piece: letter(r.Piece), next: letter(r.Next)}
+		one := seenRound{round: r.Round}
+		one.piece, _ = pieceOf(r.Piece)
+		one.next, _ = pieceOf(r.Next)
 		for seat := range r.P {
 			p := &r.P[seat]
 			if p.Start == nil || p.Out == nil || p.Pts0 == nil || p.Combo0 == nil || p.Skips0 == nil {
@@ -56,10 +54,10 @@ func (all games) index(line []byte) {
 	all[id(rec.ID)] = g
 }
 
-// checkGame holds the lines of a log against the values of its game, and the answers too.
+// checkGame compares the lines and the answers of a log with its game.
 func (d *dialogue) checkGame(t *conform.Tally, g *seen) {
-	t.At(func() string { return "log of " + d.name })
-	conform.Same(t, "the game of that name is the port's", d.port, g.rules == "port")
+	t.At("log of %s", d.name)
+	conform.Same(t, "the game of that name is the port's", d.port, g.port)
 	for i := range d.turns {
 		now := &d.turns[i]
 		d.at(t, now, ", as in the game")
@@ -70,7 +68,8 @@ func (d *dialogue) checkGame(t *conform.Tally, g *seen) {
 		r := &g.rounds[i]
 		sameLines(t, now.lines, d.expect(r.round, r.piece, r.next, &r.sides, now.time))
 		if len(now.answers) == 1 && !now.late && !d.lateBefore(i) {
-			conform.Same(t, "answer", fmt.Sprint(tokens(now.answers[0], g.parse)), fmt.Sprint(tokens(r.outs[d.me], g.parse)))
+			answer, played := tokens(now.answers[0], d.rules()), tokens(r.outs[d.me], d.rules())
+			conform.Same(t, "answer", fmt.Sprint(answer), fmt.Sprint(played))
 		}
 	}
 }

@@ -2,6 +2,7 @@ package blockbattlelog
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -9,7 +10,7 @@ import (
 	"blockyard/env/blockbattle"
 )
 
-// A dialogue is a log taken apart: what was said once, and turn by turn.
+// A dialogue is the content of a log: the settings, and the lines of every turn.
 type dialogue struct {
 	port     bool
 	me       int // the receiver's seat
@@ -30,8 +31,19 @@ type turn struct {
 	bad     [2]error // why a side's board cannot be read
 	time    int
 	answers []string // lines from the bot before the next update
-	late    bool     // the host remarked a time-out
+	late    bool     // the host noted a time-out
 }
+
+// rules are the rules of the engine that wrote the log.
+func (d *dialogue) rules() blockbattle.Rules {
+	if d.port {
+		return blockbattle.Port
+	}
+	return blockbattle.Classic
+}
+
+// noTurn is a turn before its first line.
+var noTurn = turn{piece: -1, next: -1}
 
 // names are the players' names in the dialect.
 func (d *dialogue) names() [2]string {
@@ -41,10 +53,9 @@ func (d *dialogue) names() [2]string {
 	return [2]string{"player1", "player2"}
 }
 
-// takeApart reads a log. Only what makes it no log at all is an error; lines that are not
-// as they should be are left for the comparison.
-func takeApart(rec *logRecord) (*dialogue, error) {
-	d := &dialogue{name: id(rec.Game), me: -1, bank: 10000, perMove: 500}
+// parseLog reads a log. Wrong lines are not an error here: the comparison finds them.
+func parseLog(rec *logRecord) (*dialogue, error) {
+	d := &dialogue{name: id(rec.Game), bank: 10000, perMove: 500}
 	switch rec.Dialect {
 	case "classic":
 	case "port":
@@ -52,16 +63,11 @@ func takeApart(rec *logRecord) (*dialogue, error) {
 	default:
 		return nil, fmt.Errorf("log of %s: dialect %q, want classic or port", d.name, rec.Dialect)
 	}
-	for i, n := range d.names() {
-		if n == rec.Player {
-			d.me = i
-		}
+	names := d.names()
+	if d.me = slices.Index(names[:], rec.Player); d.me < 0 {
+		return nil, fmt.Errorf("log of %s: player %q, want one of %v", d.name, rec.Player, names)
 	}
-	if d.me < 0 {
-		return nil, fmt.Errorf("log of %s: player %q, want one of %v", d.name, rec.Player, d.names())
-	}
-	var now turn
-	now.clear()
+	now := noTurn
 	for _, entry := range rec.Log {
 		switch who, text := entry[0], entry[1]; {
 		case who == "host" && strings.HasPrefix(text, "settings "):
@@ -70,7 +76,7 @@ func takeApart(rec *logRecord) (*dialogue, error) {
 			now.lines = append(now.lines, text)
 			if d.read(&now, text) {
 				d.turns = append(d.turns, now)
-				now.clear()
+				now = noTurn
 			}
 		case len(d.turns) == 0:
 		case who == "bot":
@@ -78,11 +84,12 @@ func takeApart(rec *logRecord) (*dialogue, error) {
 			last.answers = append(last.answers, text)
 		case who == "note":
 			last := &d.turns[len(d.turns)-1]
-			last.late = last.late || strings.Contains(text, "timed out") || strings.Contains(text, "before the time-out")
+			timeout := strings.Contains(text, "timed out") || strings.Contains(text, "before the time-out")
+			last.late = last.late || timeout
 		}
 	}
 	if len(d.turns) == 0 {
-		return nil, fmt.Errorf("log of %s: no request to the bot", d.name)
+		return nil, fmt.Errorf("log of %s: no request to the bot, want at least one", d.name)
 	}
 	if len(now.lines) > 0 { // updates without a request
 		d.turns = append(d.turns, now)
@@ -90,15 +97,13 @@ func takeApart(rec *logRecord) (*dialogue, error) {
 	return d, nil
 }
 
-func (t *turn) clear() { *t = turn{piece: -1, next: -1} }
-
 func (d *dialogue) setting(text string) {
 	d.settings = append(d.settings, text)
 	fmt.Sscanf(text, "settings timebank %d", &d.bank)
 	fmt.Sscanf(text, "settings time_per_move %d", &d.perMove)
 }
 
-// read takes what a line says into t and reports whether it is the request.
+// read sets the values of t that a line states, and reports whether the line is the request.
 func (d *dialogue) read(t *turn, text string) (request bool) {
 	words := strings.Split(text, " ")
 	if len(words) == 3 && words[0] == "action" {
@@ -114,9 +119,9 @@ func (d *dialogue) read(t *turn, text string) (request bool) {
 		case "round":
 			t.round = n
 		case "this_piece_type":
-			t.piece = letter(words[3])
+			t.piece, _ = pieceOf(words[3])
 		case "next_piece_type":
-			t.next = letter(words[3])
+			t.next, _ = pieceOf(words[3])
 		}
 		return false
 	}
@@ -125,13 +130,14 @@ func (d *dialogue) read(t *turn, text string) (request bool) {
 			continue
 		}
 		side := &t.sides[seat]
+		count := int32(min(max(n, 0), greatest))
 		switch words[2] {
 		case "row_points":
-			side.Points = int32(min(max(n, 0), greatest))
+			side.Points = count
 		case "combo":
-			side.Combo = int32(min(max(n, 0), greatest))
+			side.Combo = count
 		case "skips":
-			side.Skips = int32(min(max(n, 0), greatest))
+			side.Skips = count
 		case "field":
 			var board blockbattle.Side
 			board, t.bad[seat] = parseProtocolField(words[3])
@@ -141,16 +147,9 @@ func (d *dialogue) read(t *turn, text string) (request bool) {
 	return false
 }
 
-func letter(s string) int {
-	if p, err := pieceOf(s); err == nil {
-		return p
-	}
-	return -1
-}
-
-// checkLog compares a log, and if its game is known, holds it against the game.
+// checkLog compares a log with the rules and, if its game is known, with the game.
 func (all games) checkLog(t *conform.Tally, rec *logRecord) error {
-	d, err := takeApart(rec)
+	d, err := parseLog(rec)
 	if err != nil {
 		return err
 	}
@@ -163,8 +162,8 @@ func (all games) checkLog(t *conform.Tally, rec *logRecord) error {
 	return nil
 }
 
-// checkTimes holds the time banks against the rule: what an answer takes is its own
-// affair, so a bank can lie between two bounds.
+// checkTimes compares the time banks with the rule. A bank depends on the time that the bot used, which
+// is not in the log, so it may have any value between two bounds.
 func (d *dialogue) checkTimes(t *conform.Tally) {
 	for i := range d.turns {
 		now := &d.turns[i]
@@ -182,9 +181,7 @@ func (d *dialogue) checkTimes(t *conform.Tally) {
 }
 
 func (d *dialogue) at(t *conform.Tally, now *turn, what string) {
-	t.At(func() string {
-		return fmt.Sprintf("log of %s, %s, round %d%s", d.name, d.names()[d.me], now.round, what)
-	})
+	t.At("log of %s, %s, round %d%s", d.name, d.names()[d.me], now.round, what)
 	for _, a := range now.answers {
 		t.Note(fmt.Sprintf("answer %q", a))
 	}

@@ -23,23 +23,28 @@ type played struct {
 	winner  string             // after this round, before that test
 }
 
-// play plays a round of s with the answers, the hole columns of the rows each seat sends
-// and the piece that is announced next. Holes are not taken from where rows ought not to
-// be sent, nor more of them than a row ought to have.
-func play(s *blockbattle.State, outs [2]string, holes [2][][]int, next int) *played {
+// inputs are the inputs of a round.
+type inputs struct {
+	outs  [2]string  // the answers
+	holes [2][][]int // hole columns of the rows that each seat sends; those that do not fit the rules are ignored
+	next  int        // the piece that is announced next
+}
+
+// play plays a round of s.
+func play(s *blockbattle.State, in *inputs) *played {
 	var lands [2]blockbattle.Landing
 	var words [2][]blockbattle.Token
 	var refused [2][]int
-	for i := range outs {
-		words[i] = tokens(outs[i], s.Rules)
+	for i, out := range in.outs {
+		words[i] = tokens(out, s.Rules)
 		lands[i], refused[i] = blockbattle.Execute(&s.Sides[i], int(s.Piece), words[i], s.Rules)
 	}
-	p := settle(s, lands, holes, next)
+	p := settle(s, lands, in.holes, in.next)
 	p.tokens, p.refused = words, refused
 	return p
 }
 
-// settle is the rest of a round, from where the pieces landed.
+// settle plays the rest of a round after the pieces have landed. A trial shows which rows are sent.
 func settle(s *blockbattle.State, lands [2]blockbattle.Landing, holes [2][][]int, next int) *played {
 	p := &played{before: s.Sides, lands: lands}
 	var rough blockbattle.Report
@@ -78,8 +83,7 @@ func winnerOf(s *blockbattle.State) string {
 	return player(int(s.Winner))
 }
 
-// draws are the random outcomes of a round, in the order of the rules: a trial has shown
-// which rows are sent.
+// draws are the random draws of a round, in the order of the rules.
 func draws(trial *blockbattle.Report, holes [2][][]int, next int) []uint16 {
 	var out []uint16
 	for i := range trial.Sides {
@@ -88,8 +92,11 @@ func draws(trial *blockbattle.Report, holes [2][][]int, next int) []uint16 {
 			if n < len(holes[i]) {
 				row = holes[i][n]
 			}
-			for len(row) < 2 {
-				row = append(row, (len(row)+first(row))%blockbattle.Width)
+			if len(row) == 0 {
+				row = []int{0}
+			}
+			if len(row) == 1 {
+				row = []int{row[0], (row[0] + 1) % blockbattle.Width}
 			}
 			out = append(out, uint16(row[0]))
 			if mask&(mask-1) != 0 {
@@ -101,48 +108,38 @@ func draws(trial *blockbattle.Report, holes [2][][]int, next int) []uint16 {
 	return out[:min(len(out), env.MaxDraws)]
 }
 
-func first(row []int) int {
-	if len(row) == 0 {
-		return 0
-	}
-	return row[0]
-}
-
-// compare holds what the transcript says of one player's round against p.
-func (p *played) compare(t *conform.Tally, seat int, r *playerRecord) {
+// compare compares the stated values of one player's round. Their names get the prefix.
+func (p *played) compare(t *conform.Tally, seat int, prefix string, r *playerRecord) {
 	land, rep := &p.lands[seat], &p.rep.Sides[seat]
 	var words []string
 	for _, tok := range p.tokens[seat] {
 		words = append(words, tok.String())
 	}
-	if r.Parsed != nil {
-		conform.Same(t, "parsed", strings.Join(*r.Parsed, ","), strings.Join(words, ","))
-	}
-	if r.Illegal != nil {
-		conform.Same(t, "illegal", fmt.Sprint(*r.Illegal), fmt.Sprint(p.refused[seat]))
-	}
-	conform.Given(t, "rest", r.Rest, fmt.Sprintf("%d,%d", land.X, land.Y))
+	conform.GivenList(t, prefix+"parsed", r.Parsed, words)
+	conform.GivenList(t, prefix+"illegal", r.Illegal, p.refused[seat])
+	conform.Given(t, prefix+"rest", r.Rest, fmt.Sprintf("%d,%d", land.X, land.Y))
 	shape := box(land.Piece, land.Rot)
 	if land.Skipped {
 		shape = strings.ReplaceAll(shape, "1", "0")
 	}
-	conform.Given(t, "shape", r.Shape, shape)
-	conform.Given(t, "tspin", r.TSpin, land.TSpin)
-	conform.Given(t, "skipped", r.Skipped, land.Skipped)
-	conform.Given(t, "locked", r.Locked, field(&blockbattle.Side{Cells: rep.Locked, Solid: p.before[seat].Solid}, -1))
-	conform.Given(t, "rows", r.Rows, rep.Rows)
-	conform.Given(t, "cleared", r.Cleared, rep.Cleared)
-	conform.Given(t, "gain", r.Gain, rep.Gain)
-	conform.Given(t, "lines", r.Lines, rep.Lines)
-	conform.Given(t, "first_single", r.FirstSingle, rep.FirstSingle)
+	conform.Given(t, prefix+"shape", r.Shape, shape)
+	conform.Given(t, prefix+"tspin", r.TSpin, land.TSpin)
+	conform.Given(t, prefix+"skipped", r.Skipped, land.Skipped)
+	locked := blockbattle.Side{Cells: rep.Locked, Solid: p.before[seat].Solid}
+	conform.Given(t, prefix+"locked", r.Locked, field(&locked, -1))
+	conform.Given(t, prefix+"rows", r.Rows, rep.Rows)
+	conform.Given(t, prefix+"cleared", r.Cleared, rep.Cleared)
+	conform.Given(t, prefix+"gain", r.Gain, rep.Gain)
+	conform.Given(t, prefix+"lines", r.Lines, rep.Lines)
+	conform.Given(t, prefix+"first_single", r.FirstSingle, rep.FirstSingle)
 	if r.Holes != nil {
-		conform.Same(t, "holes", recordedHoles(*r.Holes), replayedHoles(rep.Holes))
+		conform.Same(t, prefix+"holes", recordedHoles(r.Holes), replayedHoles(rep.Holes))
 	}
 	after := &p.after[seat]
-	conform.Given(t, "pts", r.Pts, int(after.Points))
-	conform.Given(t, "combo", r.Combo, int(after.Combo))
-	conform.Given(t, "skips", r.Skips, int(after.Skips))
-	conform.Given(t, "end", r.End, field(after, -1))
+	conform.Given(t, prefix+"pts", r.Pts, int(after.Points))
+	conform.Given(t, prefix+"combo", r.Combo, int(after.Combo))
+	conform.Given(t, prefix+"skips", r.Skips, int(after.Skips))
+	conform.Given(t, prefix+"end", r.End, field(after, -1))
 }
 
 // recordedHoles and replayedHoles are the hole columns of a batch as text, each row's in
@@ -177,17 +174,27 @@ func lossText(list []blockbattle.Loss) string {
 	return strings.Join(out, ", ")
 }
 
-// compareEnd holds what the transcript says of a round's outcome against ours.
+// compareEnd compares the stated end of a round.
 func compareEnd(t *conform.Tally, r *roundRecord, losses []blockbattle.Loss, won string) {
 	if r.Losses != nil {
 		out := []string{}
-		for _, l := range *r.Losses {
+		for _, l := range r.Losses {
 			out = append(out, l[0]+" "+l[1])
 		}
 		conform.Same(t, "losses", strings.Join(out, ", "), lossText(losses))
 	}
 	conform.Given(t, "over", r.Over, len(losses) > 0)
-	if r.Winner.given {
-		conform.Same(t, "winner", r.Winner.name, won)
+	r.Winner.compare(t, "winner", won)
+}
+
+// compareSpawnLoss compares the boards of a round that a failed spawn ended before the answers.
+func compareSpawnLoss(t *conform.Tally, r *roundRecord, s *blockbattle.State, lost []blockbattle.Loss,
+	at func(seat int)) {
+	for i := range r.P {
+		at(i)
+		conform.Given(t, "end", r.P[i].End, startField(&s.Sides[i], int(s.Piece), i, lost))
+		if r.P[i].Out != nil || r.P[i].Rest != nil {
+			conform.Same(t, "the round was played", true, false)
+		}
 	}
 }

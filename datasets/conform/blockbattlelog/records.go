@@ -4,10 +4,11 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"blockyard/datasets/conform"
 	"blockyard/env/blockbattle"
 )
 
-// The records as they stand in a transcript. A nil pointer is a value not given.
+// The records of a transcript. A nil pointer or slice means that the value is not given.
 type (
 	gameRecord struct {
 		ID       json.RawMessage `json:"id"`
@@ -24,34 +25,34 @@ type (
 		Piece  string         `json:"piece"`
 		Next   string         `json:"next"`
 		P      []playerRecord `json:"p"`
-		Losses *[][2]string   `json:"losses"`
+		Losses [][2]string    `json:"losses"`
 		Over   *bool          `json:"over"`
 		Winner winner         `json:"winner"`
 	}
 	playerRecord struct {
-		Start       *string   `json:"start"`
-		Pos         *string   `json:"pos"`
-		Pts0        *int      `json:"pts0"`
-		Combo0      *int      `json:"combo0"`
-		Skips0      *int      `json:"skips0"`
-		Out         *string   `json:"out"`
-		Parsed      *[]string `json:"parsed"`
-		Illegal     *[]int    `json:"illegal"`
-		Rest        *string   `json:"rest"`
-		Shape       *string   `json:"shape"`
-		TSpin       *bool     `json:"tspin"`
-		Skipped     *bool     `json:"skipped"`
-		Locked      *string   `json:"locked"`
-		Rows        *int      `json:"rows"`
-		Cleared     *bool     `json:"cleared"`
-		Gain        *int      `json:"gain"`
-		Lines       *int      `json:"lines"`
-		FirstSingle *bool     `json:"first_single"`
-		Holes       *[][]int  `json:"holes"`
-		Pts         *int      `json:"pts"`
-		Combo       *int      `json:"combo"`
-		Skips       *int      `json:"skips"`
-		End         *string   `json:"end"`
+		Start       *string  `json:"start"`
+		Pos         *string  `json:"pos"`
+		Pts0        *int     `json:"pts0"`
+		Combo0      *int     `json:"combo0"`
+		Skips0      *int     `json:"skips0"`
+		Out         *string  `json:"out"`
+		Parsed      []string `json:"parsed"`
+		Illegal     []int    `json:"illegal"`
+		Rest        *string  `json:"rest"`
+		Shape       *string  `json:"shape"`
+		TSpin       *bool    `json:"tspin"`
+		Skipped     *bool    `json:"skipped"`
+		Locked      *string  `json:"locked"`
+		Rows        *int     `json:"rows"`
+		Cleared     *bool    `json:"cleared"`
+		Gain        *int     `json:"gain"`
+		Lines       *int     `json:"lines"`
+		FirstSingle *bool    `json:"first_single"`
+		Holes       [][]int  `json:"holes"`
+		Pts         *int     `json:"pts"`
+		Combo       *int     `json:"combo"`
+		Skips       *int     `json:"skips"`
+		End         *string  `json:"end"`
 	}
 	singleRecord struct {
 		ID    json.RawMessage `json:"id"`
@@ -76,10 +77,10 @@ type (
 	}
 )
 
-// A winner is a player's name, or none, or not given.
+// A winner is the name of the player who won.
 type winner struct {
 	given bool
-	name  string // "none" if there is none
+	name  string // "none" if nobody won
 }
 
 func (w *winner) UnmarshalJSON(text []byte) error {
@@ -94,7 +95,14 @@ func (w *winner) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// documentDiffers says where the published rules part from the engine's, if at all.
+// compare compares the winner if the transcript states it.
+func (w *winner) compare(t *conform.Tally, key, replayed string) {
+	if w.given {
+		conform.Same(t, key, w.name, replayed)
+	}
+}
+
+// documentDiffers says in which round the published rules first have another outcome, if any, and why.
 type documentDiffers struct {
 	given bool
 	Round *int     `json:"round"`
@@ -114,7 +122,7 @@ func (d *documentDiffers) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// documentResult is what the published rules make of a single round, if that differs.
+// documentResult is the outcome of a single round by the published rules, if that differs.
 type documentResult struct {
 	given, differs bool
 	Why            []string       `json:"why"`
@@ -139,7 +147,7 @@ func (d *documentResult) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// check refuses a round that cannot be replayed.
+// check returns an error for a round that cannot be replayed.
 func (r *roundRecord) check() error {
 	if _, err := pieceOf(r.Piece); err != nil {
 		return fmt.Errorf("round %d: %w", r.Round, err)
@@ -150,21 +158,21 @@ func (r *roundRecord) check() error {
 	return r.checkPlayers()
 }
 
+// holes are the stated hole columns of the rows that each seat sends.
+func (r *roundRecord) holes() [2][][]int { return [2][][]int{r.P[0].Holes, r.P[1].Holes} }
+
 func (r *roundRecord) checkPlayers() error {
 	if len(r.P) != 2 {
 		return fmt.Errorf("round %d: %d players, want 2", r.Round, len(r.P))
 	}
 	for i := range r.P {
-		if r.P[i].Holes == nil {
-			continue
-		}
-		for _, row := range *r.P[i].Holes {
+		for _, row := range r.P[i].Holes {
 			if len(row) < 1 || len(row) > 2 || row[0] == row[len(row)-1] && len(row) == 2 {
 				return fmt.Errorf("round %d, %s: holes %v, want one column or two", r.Round, player(i), row)
 			}
 			for _, x := range row {
 				if x < 0 || x >= blockbattle.Width {
-					return fmt.Errorf("round %d, %s: hole in column %d", r.Round, player(i), x)
+					return fmt.Errorf("round %d, %s: hole in column %d, want 0 to %d", r.Round, player(i), x, blockbattle.Width-1)
 				}
 			}
 		}

@@ -10,7 +10,7 @@ import (
 	"blockyard/env/blocking"
 )
 
-// A replay holds the game that lines continue.
+// A replay holds the open game.
 type replay struct{ conform.Series[game] }
 
 // New returns a checker of Blocking reference cases.
@@ -26,14 +26,14 @@ func New() *conform.Checker {
 	}}
 }
 
-// openingRecord is a first move with all letters to choose from.
+// openingRecord is a first move, with all letters available.
 type openingRecord struct {
 	Player     int      `json:"player"`
 	Col        int      `json:"col"`
 	Row        int      `json:"row"`
 	Code       string   `json:"code"`
 	Equivalent []string `json:"equivalent"`
-	Cells      *[][]int `json:"cells"`
+	Cells      [][]int  `json:"cells"`
 }
 
 func checkOpening(t *conform.Tally, r *openingRecord) error {
@@ -46,7 +46,7 @@ func checkOpening(t *conform.Tally, r *openingRecord) error {
 	if r.Player < 0 || r.Player > 3 {
 		return fmt.Errorf("player %d, want 0 to 3", r.Player)
 	}
-	t.At(func() string { return fmt.Sprintf("player %d, opening %s", r.Player, listed) })
+	t.At("player %d, opening %s", r.Player, listed)
 	s := blocking.New(4, 0)
 	s.Letters = 1<<blocking.Letters - 1
 	s.Left = [env.MaxSeats]uint32{s.Letters, s.Letters, s.Letters, s.Letters}
@@ -71,12 +71,12 @@ func checkOpening(t *conform.Tally, r *openingRecord) error {
 	}
 	conform.Same(t, "equivalent", strings.Join(r.Equivalent, " "), strings.Join(same, " "))
 	if r.Cells != nil {
-		conform.Same(t, "cells", fmt.Sprint(*r.Cells), fmt.Sprint(cellsOf(table, action)))
+		conform.Same(t, "cells", fmt.Sprint(r.Cells), fmt.Sprint(cellsOf(table, action)))
 	}
 	return nil
 }
 
-// cellsOf lists what a placement covers, by row then column.
+// cellsOf lists the [column, row] of the cells that a placement covers, row by row.
 func cellsOf(table *blocking.Table, a env.Action) [][]int {
 	o, x, y := table.Placement(a)
 	var out [][]int
@@ -100,13 +100,13 @@ func checkShapes(t *conform.Tally, r *map[string]shapeRecord) error {
 	table := blocking.DefaultTable
 	for name := range *r {
 		if len(name) != 1 || name[0] < 'A' || name[0] >= 'A'+blocking.Letters {
-			return fmt.Errorf("no letter %q", name)
+			return fmt.Errorf("no letter %q, want A to %c", name, 'A'+blocking.Letters-1)
 		}
 	}
 	for l := range blocking.Letters {
 		name := string(rune('A' + l))
 		rec, ok := (*r)[name]
-		t.At(func() string { return "letter " + name })
+		t.At("letter %s", name)
 		if !conform.Same(t, "is given", ok, true) {
 			continue
 		}

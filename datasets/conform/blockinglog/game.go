@@ -17,14 +17,13 @@ type gameRecord struct {
 	Letters string `json:"letters"`
 }
 
-// A game is one being replayed.
+// A game is the state of the open game.
 type game struct {
-	id     string
 	state  *blocking.State
 	turns  int                    // answers so far
 	others [env.MaxSeats][]string // moves of others since each player's last turn
 	passed []int                  // players found without a placement and not yet reported
-	lost   bool                   // it cannot be replayed further: what follows is not compared
+	lost   bool                   // it cannot be replayed further: the rest is not compared
 }
 
 // begin opens a game.
@@ -33,7 +32,7 @@ func (c *replay) begin(t *conform.Tally, r *gameRecord) error {
 	if err != nil {
 		return err
 	}
-	g := &game{id: fmt.Sprint(r.ID), state: blocking.New(r.Players, 0)}
+	g := &game{state: blocking.New(r.Players, 0)}
 	c.Begin(t, r.ID, g)
 	g.state.Force(blocking.Deal(letters))
 	g.state.Reset(0)
@@ -41,20 +40,20 @@ func (c *replay) begin(t *conform.Tally, r *gameRecord) error {
 	return nil
 }
 
-// turnRecord is an answer and what it was given to.
+// turnRecord is a turn: what the player was sent, the answer and its outcome.
 type turnRecord struct {
-	T      *int      `json:"t"`
-	P      int       `json:"p"`
-	Rows   *[]string `json:"rows"`
-	Others *[]string `json:"others"`
-	Valid  *[]string `json:"valid"`
-	Out    *string   `json:"out"`
-	OK     *bool     `json:"ok"`
-	Cells  *[][]int  `json:"cells"`
-	Scores *[]int    `json:"scores"`
+	T      *int     `json:"t"`
+	P      int      `json:"p"`
+	Rows   []string `json:"rows"`
+	Others []string `json:"others"`
+	Valid  []string `json:"valid"`
+	Out    *string  `json:"out"`
+	OK     *bool    `json:"ok"`
+	Cells  [][]int  `json:"cells"`
+	Scores []int    `json:"scores"`
 }
 
-// turn plays an answer.
+// turn compares what the player was sent and plays the answer.
 func (c *replay) turn(t *conform.Tally, r *turnRecord) error {
 	g, err := c.Game()
 	if err != nil {
@@ -68,7 +67,7 @@ func (c *replay) turn(t *conform.Tally, r *turnRecord) error {
 	}
 	g.turns++
 	s := g.state
-	t.At(func() string { return fmt.Sprintf("game %s, turn %d", g.id, g.turns) })
+	c.At(t, "turn %d", g.turns)
 	t.Note("answer: " + *r.Out)
 	g.reported(t)
 	if g.lost = !conform.Same(t, "the game goes on", true, s.Reason == blocking.Running); g.lost {
@@ -91,20 +90,17 @@ func (c *replay) turn(t *conform.Tally, r *turnRecord) error {
 	return nil
 }
 
-// answer plays what a player wrote and compares what it came to.
+// answer plays the answer of a player and compares its outcome.
 func (g *game) answer(t *conform.Tally, r *turnRecord) {
 	s, p := g.state, int(g.state.Turn)
 	a, ok := s.Judge(p, *r.Out)
 	conform.Given(t, "ok", r.OK, ok)
+	var covered [][]int
+	if ok {
+		covered = cellsOf(s.Table(), a)
+	}
 	if r.Cells != nil || ok {
-		var recorded, covered [][]int
-		if r.Cells != nil {
-			recorded = *r.Cells
-		}
-		if ok {
-			covered = cellsOf(s.Table(), a)
-		}
-		conform.Same(t, "cells", fmt.Sprint(recorded), fmt.Sprint(covered))
+		conform.Same(t, "cells", fmt.Sprint(r.Cells), fmt.Sprint(covered))
 	}
 	g.others[p] = nil
 	if ok {
@@ -125,7 +121,7 @@ func (g *game) answer(t *conform.Tally, r *turnRecord) {
 }
 
 // scores compares the points of all players.
-func (g *game) scores(t *conform.Tally, recorded *[]int) {
+func (g *game) scores(t *conform.Tally, recorded []int) {
 	points := make([]int, g.state.Seats)
 	for i := range points {
 		points[i] = int(g.state.Points[i])
@@ -133,16 +129,16 @@ func (g *game) scores(t *conform.Tally, recorded *[]int) {
 	conform.GivenList(t, "scores", recorded, points)
 }
 
-// reported compares that everybody who was passed over has been told of.
+// reported compares that every player who was passed over had a record.
 func (g *game) reported(t *conform.Tally) {
 	conform.Same(t, "passed over without a record", "[]", fmt.Sprint(g.passed))
 	g.passed = nil
 }
 
-// skipRecord is a player passed over for good.
+// skipRecord says that a player has no placement left and is passed over from now on.
 type skipRecord struct {
-	P      int    `json:"p"`
-	Scores *[]int `json:"scores"`
+	P      int   `json:"p"`
+	Scores []int `json:"scores"`
 }
 
 func (c *replay) skip(t *conform.Tally, r *skipRecord) error {
@@ -150,7 +146,7 @@ func (c *replay) skip(t *conform.Tally, r *skipRecord) error {
 	if err != nil || g.lost {
 		return err
 	}
-	t.At(func() string { return fmt.Sprintf("game %s, after turn %d", g.id, g.turns) })
+	c.At(t, "after turn %d", g.turns)
 	next := -1
 	if len(g.passed) > 0 {
 		next, g.passed = g.passed[0], g.passed[1:]
@@ -162,11 +158,11 @@ func (c *replay) skip(t *conform.Tally, r *skipRecord) error {
 
 // endRecord closes a game.
 type endRecord struct {
-	ID     any       `json:"id"`
-	Reason *string   `json:"reason"`
-	Scores *[]int    `json:"scores"`
-	Ranks  *[]int    `json:"ranks"`
-	Final  *[]string `json:"final"`
+	ID     any      `json:"id"`
+	Reason *string  `json:"reason"`
+	Scores []int    `json:"scores"`
+	Ranks  []int    `json:"ranks"`
+	Final  []string `json:"final"`
 }
 
 func (c *replay) end(t *conform.Tally, r *endRecord) error {

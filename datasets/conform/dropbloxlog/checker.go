@@ -9,7 +9,7 @@ import (
 	"blockyard/env/dropblox"
 )
 
-// A replay holds the game that lines continue.
+// A replay holds the open game.
 type replay struct{ conform.Series[game] }
 
 // New returns a checker of Dropblox transcripts.
@@ -51,13 +51,13 @@ func checkBlock(t *conform.Tally, r *blockRecord) error {
 		return errors.New(`no "center"`)
 	}
 	b := dropblox.BlockOf(r.Type)
-	t.At(func() string { return fmt.Sprintf("block %d", r.Type) })
+	t.At("block %d", r.Type)
 	conform.Same(t, "center", *r.Center, point(b.Center))
-	conform.Same(t, "offsets", fmt.Sprint(r.Offsets), offsets(&b))
+	conform.Same(t, "offsets", fmt.Sprint(r.Offsets), fmt.Sprint(offsets(&b)))
 	return nil
 }
 
-// known refuses types that are not in the table.
+// known returns an error for a type that is not in the table.
 func known(types ...int) error {
 	for _, n := range types {
 		if n < 0 || n >= dropblox.Types {
@@ -69,13 +69,12 @@ func known(types ...int) error {
 
 func point(c dropblox.Cell) [2]int { return [2]int{int(c.I), int(c.J)} }
 
-// offsets is a block's offsets as text.
-func offsets(b *dropblox.Block) string {
-	var out [][2]int
+// offsets are the cells of a block as [row, column] relative to its center.
+func offsets(b *dropblox.Block) (out [][2]int) {
 	for _, c := range b.Cells() {
 		out = append(out, point(c))
 	}
-	return fmt.Sprint(out)
+	return out
 }
 
 // status is the contest's word for whether a game goes on.

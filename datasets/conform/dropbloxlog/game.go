@@ -17,14 +17,13 @@ type gameRecord struct {
 	Preview   *[dropblox.Preview]int `json:"preview"`
 }
 
-// A game is one being replayed.
+// A game is the state of the open game.
 type game struct {
-	id     string
 	state  dropblox.State
 	totals totals
 }
 
-// totals are a game's counts of what became of commands.
+// totals count the outcomes of a game's commands, and its cleared rows.
 type totals struct {
 	Illegal        int `json:"illegal"`
 	Legal          int `json:"legal"`
@@ -36,39 +35,36 @@ type totals struct {
 
 // begin opens a game.
 func (c *replay) begin(t *conform.Tally, r *gameRecord) error {
-	g := &game{id: fmt.Sprint(r.ID)}
+	g := new(game)
 	if err := g.state.ResetSeed(string(r.Seed)); err != nil {
 		return err
 	}
 	c.Begin(t, r.ID, g)
-	t.At(func() string { return fmt.Sprintf("game %s, start", g.id) })
+	c.At(t, "start")
 	draws := g.state.Draws(nil)
 	conform.Given(t, "block", r.Block, int(draws[0]))
 	conform.Given(t, "discarded", r.Discarded, int(draws[1]))
-	if r.Preview != nil {
-		var preview [dropblox.Preview]int
-		for k := range preview {
-			preview[k] = int(g.state.Blocks[1+k])
-		}
-		conform.Same(t, "preview", *r.Preview, preview)
+	var preview [dropblox.Preview]int
+	for k := range preview {
+		preview[k] = int(g.state.Blocks[1+k])
 	}
+	conform.Given(t, "preview", r.Preview, preview)
 	if r.Start != nil {
 		if *r.Start < 0 || *r.Start > 1<<20 {
-			return fmt.Errorf("start_score %d is out of range", *r.Start)
+			return fmt.Errorf("start_score %d, want 0 to %d", *r.Start, 1<<20)
 		}
 		g.state.Points = int32(*r.Start)
 	}
 	return nil
 }
 
-// moveRecord is what turns and cases have in common: a block, how it was led, what came of
-// it.
+// moveRecord is what turns and cases have in common: a block, the commands and their effect.
 type moveRecord struct {
 	Type       *int     `json:"type"`
 	At         *[2]int  `json:"at"`
 	Offsets    [][2]int `json:"offsets"`
 	Commands   []string `json:"cmds"`
-	Applied    []int    `json:"applied"`
+	Applied    []int8   `json:"applied"`
 	Pre        *[2]int  `json:"pre"`
 	PreOffsets [][2]int `json:"pre_offsets"`
 	Fall       *int     `json:"fall"`
@@ -81,23 +77,15 @@ func (r *moveRecord) compare(t *conform.Tally, s *dropblox.State) dropblox.Playe
 	b := s.Block(0)
 	conform.Given(t, "type", r.Type, int(b.Type))
 	conform.Given(t, "at", r.At, point(b.Center))
-	points(t, "offsets", r.Offsets, &b)
+	conform.GivenList(t, "offsets", r.Offsets, offsets(&b))
 	p := s.Turn(r.Commands...)
-	if r.Applied != nil {
-		conform.Same(t, "applied", fmt.Sprint(r.Applied), fmt.Sprint(p.Applied))
-	}
+	conform.GivenList(t, "applied", r.Applied, p.Applied)
 	conform.Given(t, "pre", r.Pre, point(p.Moved.Center))
-	points(t, "pre_offsets", r.PreOffsets, &p.Moved)
+	conform.GivenList(t, "pre_offsets", r.PreOffsets, offsets(&p.Moved))
 	conform.Given(t, "fall", r.Fall, p.Fall)
 	conform.Given(t, "state", r.State, status(s))
 	conform.Given(t, "next", r.Next, int(s.Blocks[0]))
 	return p
-}
-
-func points(t *conform.Tally, key string, recorded [][2]int, b *dropblox.Block) {
-	if recorded != nil {
-		conform.Same(t, key, fmt.Sprint(recorded), offsets(b))
-	}
 }
 
 // turnRecord is a turn of the open game.
@@ -119,9 +107,9 @@ func (c *replay) turn(t *conform.Tally, r *turnRecord) error {
 	}
 	s := &g.state
 	n := int(s.Turns)
-	t.At(func() string { return fmt.Sprintf("game %s, turn %d", g.id, n) })
+	c.At(t, "turn %d", n)
 	t.Note(fmt.Sprintf("commands: %q", r.Commands))
-	conform.Same(t, "id", fmt.Sprint(r.ID), g.id)
+	c.SameID(t, r.ID)
 	conform.Given(t, "t", r.Turn, n)
 	if s.Failed {
 		conform.Same(t, "state before the turn", "playing", "failed")
@@ -139,22 +127,22 @@ func (c *replay) turn(t *conform.Tally, r *turnRecord) error {
 	return nil
 }
 
-// count adds what became of a turn's commands.
+// count adds the outcomes of a turn's commands.
 func (n *totals) count(words []string, applied []int8) {
 	for k, a := range applied {
 		switch {
-		case a == dropblox.Unknown || a == dropblox.Dropped: // a word of no use but to the engine
+		case a == dropblox.Unknown || a == dropblox.Dropped:
 			n.Unknown++
-		case a == dropblox.Ignored && words[k] == dropblox.Rotate.String():
-			n.IllegalRotates++
-			n.Illegal++
 		case a == dropblox.Ignored:
 			n.Illegal++
-		case a == dropblox.Applied && words[k] == dropblox.Up.String():
-			n.Ups++
-			n.Legal++
+			if words[k] == dropblox.Rotate.String() {
+				n.IllegalRotates++
+			}
 		case a == dropblox.Applied:
 			n.Legal++
+			if words[k] == dropblox.Up.String() {
+				n.Ups++
+			}
 		}
 	}
 }

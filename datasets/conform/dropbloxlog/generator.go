@@ -25,7 +25,7 @@ func checkUniform(t *conform.Tally, r *uniformRecord) error {
 		if err != nil {
 			return fmt.Errorf("random: %w", err)
 		}
-		t.At(func() string { return fmt.Sprintf("seed %s, number %d", r.Seed, k) })
+		t.At("seed %s, number %d", r.Seed, k)
 		conform.Same(t, "random", want, g.Uniform())
 	}
 	return nil
@@ -67,7 +67,7 @@ func checkDraws(t *conform.Tally, r *drawsRecord) error {
 				score *= k - openingDraws
 			}
 		}
-		t.At(func() string { return fmt.Sprintf("seed %s, %s, draw %d", r.Seed, r.Trajectory, k) })
+		t.At("seed %s, %s, draw %d", r.Seed, r.Trajectory, k)
 		p := g.Uniform()
 		conform.Same(t, "types", want, dropblox.Draw(p, g.Uniform(), score))
 	}

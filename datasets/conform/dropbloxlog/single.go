@@ -9,7 +9,7 @@ import (
 	"blockyard/env/dropblox"
 )
 
-// caseRecord is one turn on a board made up for it.
+// caseRecord is one turn from a given position.
 type caseRecord struct {
 	moveRecord
 	ID     any     `json:"id"`
@@ -32,9 +32,9 @@ func checkCase(t *conform.Tally, r *caseRecord) error {
 		return err
 	}
 	if b := s.Block(0); !b.Fits(&s.Taken) {
-		return errors.New("the block has no room where it appears")
+		return errors.New("the block has no room where it appears: want a board with room for it")
 	}
-	t.At(func() string { return fmt.Sprintf("case %v", r.ID) })
+	t.At("case %v", r.ID)
 	t.Note(fmt.Sprintf("commands: %q", r.Commands))
 	r.compare(t, &s)
 	conform.Given(t, "gained", r.Gained, int(s.Points))
@@ -44,7 +44,7 @@ func checkCase(t *conform.Tally, r *caseRecord) error {
 	return nil
 }
 
-// stack puts rows at the bottom of an empty board.
+// stack fills the lowest rows of an empty board.
 func stack(s *dropblox.State, rows [][]int) error {
 	if len(rows) > dropblox.Rows {
 		return fmt.Errorf("a board of %d rows, want at most %d", len(rows), dropblox.Rows)
@@ -64,7 +64,7 @@ func stack(s *dropblox.State, rows [][]int) error {
 		}
 	}
 	if s.Taken.Full(dropblox.Cols) != 0 {
-		return errors.New("a full row on the board")
+		return errors.New("a full row on the board, want none")
 	}
 	return nil
 }
@@ -90,8 +90,8 @@ type historyRecord struct {
 	Files      map[string]string `json:"files"`
 }
 
-// firstSeconds is the second argument of the first turn, as the original writes it (rules
-// §8): the clock less the margin.
+// firstSeconds is the second argument of the program in the first turn, as the original engine writes
+// it (rules §8): the time limit minus the margin, in seconds.
 const firstSeconds = "299"
 
 func checkHistory(t *conform.Tally, r *historyRecord) error {
@@ -114,7 +114,7 @@ func checkHistory(t *conform.Tally, r *historyRecord) error {
 	}
 	turns := 0
 	for _, text := range r.Output {
-		t.At(func() string { return fmt.Sprintf("history of seed %s, turn %d", r.Seed, turns) })
+		t.At("history of seed %s, turn %d", r.Seed, turns)
 		t.Note(fmt.Sprintf("output: %q", text))
 		if s.Failed {
 			break
@@ -125,7 +125,7 @@ func checkHistory(t *conform.Tally, r *historyRecord) error {
 		s.Play(commands)
 		turns++
 	}
-	t.At(func() string { return fmt.Sprintf("history of seed %s, end", r.Seed) })
+	t.At("history of seed %s, end", r.Seed)
 	state(turns)
 	conform.Same(t, "number of outputs", len(r.Output), turns)
 	conform.Same(t, "number of files", len(r.Files), compared)

@@ -1,14 +1,13 @@
 package tetrisduellog
 
 import (
-	"fmt"
 	"strings"
 
 	"blockyard/datasets/conform"
 	"blockyard/env/tetrisduel"
 )
 
-// A replay holds the game that lines continue.
+// A replay holds the open game.
 type replay struct{ conform.Series[game] }
 
 // New returns a checker of Tetris duel transcripts.
@@ -40,7 +39,7 @@ func checkList(t *conform.Tally, r *listRecord) error {
 	if err != nil {
 		return err
 	}
-	t.At(func() string { return fmt.Sprintf("block %c on %s", tetrisduel.Letters[k], r.Board) })
+	t.At("block %c on %s", tetrisduel.Letters[k], r.Board)
 	conform.Same(t, "valid", strings.Join(r.Valid, " "), listText(tetrisduel.Placements(&board, k, false, nil)))
 	if r.All != nil {
 		conform.Same(t, "all", strings.Join(r.All, " "), listText(tetrisduel.Placements(&board, k, true, nil)))
@@ -64,7 +63,7 @@ func checkClear(t *conform.Tally, r *clearRecord) error {
 	if _, err := parseBoard(r.After); err != nil {
 		return err
 	}
-	t.At(func() string { return "board " + r.Before })
+	t.At("board %s", r.Before)
 	peace, battle := tetrisduel.Clear(&board)
 	conform.Same(t, "after", strings.ToLower(r.After), boardText(&board))
 	conform.Given(t, "peace", r.Peace, peace)

@@ -1,6 +1,7 @@
 package tetrisduellog
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -9,7 +10,7 @@ import (
 	"blockyard/env/tetrisduel"
 )
 
-// bad notes why no placement was made: what the answer was, and by it the fault.
+// bad derives the fault of a mover who made no placement from the answer.
 func (g *game) bad(t *conform.Tally, answer string, list []env.Action) {
 	p, tuple := parseTuple(answer)
 	switch {
@@ -17,7 +18,7 @@ func (g *game) bad(t *conform.Tally, answer string, list []env.Action) {
 		g.fault = "overflow"
 	case answer == "exception":
 		g.fault = "exception"
-	case tuple && holds(list, p.Action()):
+	case tuple && slices.Contains(list, p.Action()):
 		g.fault = "timeout" // there was nothing else wrong with it
 	default:
 		g.fault = "illegal"
@@ -75,8 +76,12 @@ func (c *replay) end(t *conform.Tally, r *endRecord) error {
 	}
 	conform.Given(t, "reason", r.Reason, reason)
 	conform.Given(t, "winner", r.Winner, winner)
-	if want, known := wordings[r.State]; known {
-		conform.Same(t, "state", want, [2]string{reason, loser(reason, winner)})
+	if want, known := endings[r.State]; known {
+		got := ending{reason: reason}
+		if want.loser != 0 {
+			got.loser = 3 - winner
+		}
+		conform.Same(t, "state", want, got)
 	}
 	conform.Given(t, "s1", r.S1, s.Score(0))
 	conform.Given(t, "s2", r.S2, s.Score(1))
@@ -87,20 +92,17 @@ func (c *replay) end(t *conform.Tally, r *endRecord) error {
 	return nil
 }
 
-// wordings are the original engine's words for how a game ended: our reason and, where
-// they name one, the player who lost.
-var wordings = map[string][2]string{
-	"round limit":  {"limit", ""},
-	"judge to end": {"illegal", ""},
-	"p1 overflow":  {"overflow", "1"}, "p2 overflow": {"overflow", "2"},
-	"p1 error": {"exception", "1"}, "p2 error": {"exception", "2"},
-	"p1 overtime": {"timeout", "1"}, "p2 overtime": {"timeout", "2"},
+// An ending is our reason for the end of a game and the player who lost; 0 if the text names nobody.
+type ending struct {
+	reason string
+	loser  int
 }
 
-// loser is the player whom the wording of reason names.
-func loser(reason string, winner int) string {
-	if reason == "limit" || reason == "illegal" {
-		return ""
-	}
-	return strconv.Itoa(3 - winner)
+// endings are the meanings of the original engine's texts for the end of a game.
+var endings = map[string]ending{
+	"round limit":  {"limit", 0},
+	"judge to end": {"illegal", 0},
+	"p1 overflow":  {"overflow", 1}, "p2 overflow": {"overflow", 2},
+	"p1 error": {"exception", 1}, "p2 error": {"exception", 2},
+	"p1 overtime": {"timeout", 1}, "p2 overtime": {"timeout", 2},
 }

@@ -3,6 +3,7 @@ package tetrisduellog
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"blockyard/datasets/conform"
@@ -16,13 +17,12 @@ type gameRecord struct {
 	Blocks []int `json:"blocks"`
 }
 
-// A game is one being replayed.
+// A game is the state of the open game.
 type game struct {
-	id    string
 	state tetrisduel.State
 	stats stats
-	lost  bool // it cannot be replayed further: what follows is not compared
-	fault string
+	lost  bool   // it cannot be replayed further: the rest is not compared
+	fault string // why a player made no placement; "" so far
 }
 
 // begin opens a game.
@@ -38,7 +38,7 @@ func (c *replay) begin(t *conform.Tally, r *gameRecord) error {
 		}
 		blocks[i] = uint8(k)
 	}
-	g := &game{id: fmt.Sprint(r.ID)}
+	g := new(game)
 	c.Begin(t, r.ID, g)
 	draws, ok := tetrisduel.Draws(blocks)
 	if g.lost = !conform.Same(t, "blocks come in packages of seven", true, ok); g.lost {
@@ -65,7 +65,7 @@ type turnRecord struct {
 	S2     *int        `json:"s2"`
 	Combo  *int        `json:"combo"`
 	Flag   *bool       `json:"flag"`
-	Steal  *int        `json:"steal"`
+	Steal  int         `json:"steal"`
 	Bad    *string     `json:"bad"`
 }
 
@@ -76,7 +76,7 @@ type seenRecord struct {
 	Opp     *int    `json:"opp"`
 	Combo   *int    `json:"combo"`
 	Cleared *bool   `json:"cleared"`
-	Last    *[]int  `json:"last"`
+	Last    []int   `json:"last"`
 	Board   *string `json:"board"`
 }
 
@@ -87,15 +87,15 @@ func (c *replay) turn(t *conform.Tally, r *turnRecord) error {
 		return err
 	}
 	if r.Act == nil && r.Bad == nil {
-		return errors.New(`neither "act" nor "bad"`)
+		return errors.New(`neither "act" nor "bad", want one of them`)
 	}
 	if g.lost {
 		return nil
 	}
 	s := &g.state
-	t.At(func() string { return fmt.Sprintf("game %s, half-turn %d", g.id, r.T) })
-	// A position without a placement ends the game before the mover is asked, so the list
-	// is asked of the board, not of the state.
+	c.At(t, "half-turn %d", r.T)
+	// The state is over when there is no placement, but the transcript still has a half-turn then. So the
+	// list comes from the board.
 	over := s.Reason == tetrisduel.Limit || g.fault != ""
 	if g.lost = !conform.Same(t, "the game goes on", true, !over); g.lost {
 		return nil
@@ -130,7 +130,7 @@ func (g *game) seen(t *conform.Tally, r *seenRecord) {
 	conform.Given(t, "seen cleared", r.Cleared, seat == 1 && s.Flag)
 	last := "none"
 	if r.Last != nil {
-		last = fmt.Sprint(*r.Last)
+		last = fmt.Sprint(r.Last)
 	}
 	conform.Same(t, "seen last", last, placementText(s.Last[1-seat]))
 	if r.Board != nil {
@@ -139,14 +139,14 @@ func (g *game) seen(t *conform.Tally, r *seenRecord) {
 	}
 }
 
-// act plays the recorded placement and compares what it came to.
+// act plays the recorded placement and compares its outcome.
 func (g *game) act(t *conform.Tally, r *turnRecord, list []env.Action) error {
 	p, err := parsePlacement(r.Act)
 	if err != nil {
 		return err
 	}
 	s := &g.state
-	if g.lost = !conform.Same(t, "act is in the list", true, holds(list, p.Action())); g.lost {
+	if g.lost = !conform.Same(t, "act is in the list", true, slices.Contains(list, p.Action())); g.lost {
 		return nil
 	}
 	steal := g.stats.place(s, p)
@@ -161,10 +161,6 @@ func (g *game) act(t *conform.Tally, r *turnRecord, list []env.Action) error {
 	conform.Given(t, "s2", r.S2, s.Score(1))
 	conform.Given(t, "combo", r.Combo, int(s.Combo))
 	conform.Given(t, "flag", r.Flag, s.Flag)
-	recorded := 0
-	if r.Steal != nil {
-		recorded = *r.Steal
-	}
-	conform.Same(t, "steal", recorded, steal)
+	conform.Same(t, "steal", r.Steal, steal)
 	return nil
 }

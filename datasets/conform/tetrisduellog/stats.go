@@ -9,64 +9,48 @@ import (
 
 // stats are the statistics of rules §11.
 type stats struct {
-	first     falling.Field // the cells that seat 0 laid, in its frame
-	leader    int           // seat 0 or 1, counted from 1; 0 while nobody has led
+	cells     [2]falling.Field // the cells that each seat placed, in its frame
+	leader    int              // the leading seat, 1 or 2; 0 while nobody has led
 	maxCombo  int
 	steals    int
 	overtakes int
 }
 
-// most cells of its own that a mover has in a row it steals.
+// stealMost is the largest number of the mover's own cells in a battle row that it steals.
 const stealMost = 3
 
-// place follows who laid which cell through the placement p, about to be played in s, and
-// returns how many battle rows it steals.
-func (st *stats) place(s *tetrisduel.State, p tetrisduel.Placement) int {
-	seat := s.Mover()
-	board, own := s.Board(seat), st.first
-	if seat == 1 {
-		own = tetrisduel.Turned(&st.first)
-		for x := 0; x < tetrisduel.Width; x++ { // seat 1's cells are the others
-			own[x] = board[x] &^ own[x]
-		}
-	}
-	kind := s.Block(int(s.Turn))
+// place updates the cells of both seats for placement p, which is about to be played in s. It returns
+// the number of battle rows that p steals.
+func (st *stats) place(s *tetrisduel.State, p tetrisduel.Placement) (steals int) {
+	const reachable, peace = 1<<tetrisduel.Reachable - 1, 1<<tetrisduel.Peace - 1
+	seat, kind := s.Mover(), s.Block(int(s.Turn))
+	board, own := s.Board(seat), st.cells[seat]
 	tetrisduel.Put(&board, kind, p)
 	tetrisduel.Put(&own, kind, p)
-	const battle = 1<<tetrisduel.Reachable - 1<<tetrisduel.Peace
-	steals := 0
-	for rows := board.Full(tetrisduel.Width) & battle; rows != 0; rows &= rows - 1 {
+	cleared := board.Full(tetrisduel.Width) & reachable
+	battle := cleared &^ peace
+	for rows := battle; rows != 0; rows &= rows - 1 {
 		mine := 0
-		for x := 0; x < tetrisduel.Width; x++ {
-			mine += int(own[x] >> uint(bits.TrailingZeros64(rows)) & 1)
+		for x := range tetrisduel.Width {
+			mine += int(own[x] >> bits.TrailingZeros64(rows) & 1)
 		}
 		if mine <= stealMost {
 			steals++
 		}
 	}
-	st.clear(board, own, seat)
+	if battle != 0 {
+		cleared |= reachable &^ board.Any()
+	}
+	board.Clear(cleared)
+	own.Clear(cleared)
+	for x := range own {
+		board[x] &^= own[x]
+	}
+	st.cells[seat], st.cells[1-seat] = own, tetrisduel.Turned(&board)
 	return steals
 }
 
-// clear takes the rows out that the rules take out of board, and keeps who laid the rest.
-func (st *stats) clear(board, own falling.Field, seat int) {
-	rows := board.Full(tetrisduel.Width) & (1<<tetrisduel.Reachable - 1)
-	if rows>>tetrisduel.Peace != 0 {
-		rows |= (1<<tetrisduel.Reachable - 1) &^ board.Any()
-	}
-	board.Clear(rows)
-	own.Clear(rows)
-	if seat == 0 {
-		st.first = own
-		return
-	}
-	for x := 0; x < tetrisduel.Width; x++ {
-		own[x] = board[x] &^ own[x]
-	}
-	st.first = tetrisduel.Turned(&own)
-}
-
-// count follows combo and lead after a placement was played in s.
+// count updates the other statistics after a placement was played in s.
 func (st *stats) count(s *tetrisduel.State, steals int) {
 	st.steals += steals
 	st.maxCombo = max(st.maxCombo, int(s.Combo))

@@ -2,6 +2,7 @@ package tetrisduellog
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 
 	"blockyard/env"
@@ -9,10 +10,8 @@ import (
 	"blockyard/env/tetrisduel"
 )
 
-const (
-	hexDigits = "0123456789abcdef"
-	rowDigits = 3 // of a board
-)
+// rowDigits is the number of hex digits of a board's row.
+const rowDigits = 3
 
 // parseBoard reads a board.
 func parseBoard(text string) (falling.Field, error) {
@@ -21,13 +20,10 @@ func parseBoard(text string) (falling.Field, error) {
 		return f, fmt.Errorf("a board of %d digits, want %d", len(text), rowDigits*tetrisduel.Height)
 	}
 	for y := 0; y < tetrisduel.Height; y++ {
-		row := 0
-		for _, c := range strings.ToLower(text[rowDigits*y : rowDigits*(y+1)]) {
-			d := strings.IndexRune(hexDigits, c)
-			if d < 0 {
-				return f, fmt.Errorf("board row %d: %q is no hex digit", y, c)
-			}
-			row = row<<4 | d
+		digits := text[rowDigits*y : rowDigits*(y+1)]
+		row, err := strconv.ParseUint(digits, 16, 16)
+		if err != nil {
+			return f, fmt.Errorf("board row %d: %q, want %d hex digits", y, digits, rowDigits)
 		}
 		if row>>tetrisduel.Width != 0 {
 			return f, fmt.Errorf("board row %d: %x is wider than %d cells", y, row, tetrisduel.Width)
@@ -91,13 +87,4 @@ func placementText(a env.Action) string {
 	}
 	p := tetrisduel.At(a)
 	return fmt.Sprint([]int{p.Y, p.X, p.D})
-}
-
-func holds(list []env.Action, a env.Action) bool {
-	for _, l := range list {
-		if l == a {
-			return true
-		}
-	}
-	return false
 }

@@ -1,4 +1,4 @@
-package blockbattlelog_test
+package conform_test
 
 import (
 	"encoding/json"
@@ -9,20 +9,20 @@ import (
 
 // A game cut short agrees as far as it goes, unless our rules know that it is over; one
 // that goes on after its end does not.
-func TestGamesOfOtherLengths(t *testing.T) {
+func TestBlockbattleGamesOfOtherLengths(t *testing.T) {
 	spawns := 0
 	for _, name := range []string{"classic_games", "port_games"} {
-		for _, line := range records(t, name) {
+		for _, line := range blockbattleLines(t, name) {
 			var rec map[string]any
-			require.NoError(t, json.Unmarshal(line, &rec))
+			require.NoError(t, json.Unmarshal([]byte(line), &rec))
 			rounds := rec["rounds"].([]any)
 			differ := func(rounds []any) int {
 				cut := map[string]any{"id": "cut", "rules": rec["rules"], "rounds": rounds}
 				text, err := json.Marshal(cut)
 				require.NoError(t, err)
-				tally, err := check(t, text)
+				found, err := tally(t, string(text))
 				require.NoError(t, err)
-				return tally.Differ
+				return found.Differ
 			}
 			last := rounds[len(rounds)-1].(map[string]any)
 			_, played := last["p"].([]any)[0].(map[string]any)["out"]

@@ -1,4 +1,4 @@
-package blockbattlelog_test
+package conform_test
 
 import (
 	"bytes"
@@ -13,52 +13,43 @@ import (
 
 	"blockyard/datasets/conform"
 	"blockyard/datasets/conform/blockbattlelog"
-	"blockyard/datasets/jsonl"
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/stretchr/testify/require"
 )
 
-const data = "../../testdata/blockbattle/"
+const blockbattleData = "../testdata/blockbattle/"
 
-var files = []string{"classic_games", "classic_rounds", "port_games", "protocol_logs"}
+var blockbattleFiles = []string{"classic_games", "classic_rounds", "port_games", "protocol_logs"}
 
-// records are the lines of a file.
-func records(t testing.TB, name string) [][]byte {
+// blockbattleLines returns the lines of a given file.
+func blockbattleLines(t testing.TB, name string) []string {
 	t.Helper()
-	in, err := jsonl.Open(data + name + ".jsonl.gz")
-	require.NoError(t, err)
-	defer in.Close()
-	var out [][]byte
-	for {
-		line, err := in.Next()
-		if err != nil {
-			return out
-		}
-		out = append(out, bytes.Clone(line))
-	}
+	return lines(t, blockbattleData+name+".jsonl.gz")
 }
 
-func check(t testing.TB, line []byte) (*conform.Tally, error) {
+// tally checks one line of a transcript of AI Block Battle.
+func tally(t testing.TB, line string) (*conform.Tally, error) {
 	t.Helper()
-	tally := new(conform.Tally)
-	_, err := blockbattlelog.New().Check(tally, line)
-	return tally, err
+	out := new(conform.Tally)
+	_, err := blockbattlelog.New().Check(out, []byte(line))
+	return out, err
 }
 
-func TestOriginalsConform(t *testing.T) {
+func TestBlockbattleGivenFilesConform(t *testing.T) {
 	want := map[string]string{
-		"classic_games": "10 games, ", "classic_rounds": "178 rounds, ", "port_games": "6 games, ", "protocol_logs": "6 logs, ",
+		"classic_games": "10 games, ", "classic_rounds": "178 rounds, ",
+		"port_games": "6 games, ", "protocol_logs": "6 logs, ",
 	}
 	for _, indexed := range []bool{false, true} {
 		c := blockbattlelog.New()
 		if indexed {
-			for _, name := range files {
-				conform.Index(c, data+name+".jsonl.gz")
+			for _, name := range blockbattleFiles {
+				conform.Index(c, blockbattleData+name+".jsonl.gz")
 			}
 		}
-		for _, name := range files {
-			rep, err := conform.File(c, data+name+".jsonl.gz")
+		for _, name := range blockbattleFiles {
+			rep, err := conform.File(c, blockbattleData+name+".jsonl.gz")
 			require.NoError(t, err)
 			require.Zero(t, rep.Differ, rep.First)
 			require.Greater(t, rep.Compared, 4000)
@@ -71,8 +62,8 @@ func TestOriginalsConform(t *testing.T) {
 // What a line is and whether it is compressed is seen from the content, whatever the name.
 func TestAnyNameAnyMixture(t *testing.T) {
 	var text []byte
-	for _, name := range files {
-		text = append(append(text, records(t, name)[0]...), '\n')
+	for _, name := range blockbattleFiles {
+		text = append(append(text, blockbattleLines(t, name)[0]...), '\n')
 	}
 	plain := filepath.Join(t.TempDir(), "x.gz")
 	require.NoError(t, os.WriteFile(plain, text, 0o644))
@@ -168,13 +159,13 @@ func uncompared(path string) bool {
 // Every value but the inputs and what is not of the game is compared, once. The values of a round
 // do not depend on those of another one, so the same value is altered in all rounds of a game at
 // once, and as many differences are to be found.
-func TestEveryAlteredValueIsFound(t *testing.T) {
+func TestBlockbattleEveryAlteredValueIsFound(t *testing.T) {
 	altered := 0
 	for name, ids := range map[string][]string{
 		"classic_games": {`"c036"`, `"c042"`}, "port_games": {`"r032"`, `"r036"`}, "classic_rounds": nil,
 	} {
-		for i, line := range records(t, name) {
-			known := func(id string) bool { return bytes.Contains(line, []byte(id)) }
+		for i, line := range blockbattleLines(t, name) {
+			known := func(id string) bool { return strings.Contains(line, id) }
 			if ids != nil && !slices.ContainsFunc(ids, known) || ids == nil && i%12 != 0 {
 				continue
 			}
@@ -186,9 +177,9 @@ func TestEveryAlteredValueIsFound(t *testing.T) {
 
 // alterAll checks a record once for every group of its values, with the group altered, and returns
 // how many values there were.
-func alterAll(t *testing.T, name string, line []byte) (altered int) {
+func alterAll(t *testing.T, name, line string) (altered int) {
 	var rec any
-	dec := json.NewDecoder(bytes.NewReader(line))
+	dec := json.NewDecoder(strings.NewReader(line))
 	dec.UseNumber()
 	require.NoError(t, dec.Decode(&rec))
 	groups := map[string][]leaf{}
@@ -210,7 +201,7 @@ func alterAll(t *testing.T, name string, line []byte) (altered int) {
 		}
 		text, err := json.Marshal(rec)
 		require.NoError(t, err)
-		tally, err := check(t, text)
+		found, err := tally(t, string(text))
 		for _, restore := range restores {
 			restore()
 		}
@@ -218,21 +209,21 @@ func alterAll(t *testing.T, name string, line []byte) (altered int) {
 		case err != nil: // it was empty and became something else
 			require.Contains(t, []string{".document", ".document_differs"}, key, "%s: %v", name, err)
 		case key == ".document":
-			require.Positive(t, tally.Differ, "%s %s", name, key)
+			require.Positive(t, found.Differ, "%s %s", name, key)
 		default:
-			require.Equal(t, len(group), tally.Differ, "%s %.20s %s: %s", name, line, key, tally.First)
+			require.Equal(t, len(group), found.Differ, "%s %.20s %s: %s", name, line, key, found.First)
 		}
 	}
 	return altered
 }
 
 func TestAlteredLinesOfALogAreFound(t *testing.T) {
-	for _, line := range records(t, "protocol_logs") {
+	for _, line := range blockbattleLines(t, "protocol_logs") {
 		var rec struct {
 			Dialect, Game, Player string
 			Log                   [][2]string `json:"log"`
 		}
-		require.NoError(t, json.Unmarshal(line, &rec))
+		require.NoError(t, json.Unmarshal([]byte(line), &rec))
 		step := 1 + len(rec.Log)/50
 		for i := 0; i < len(rec.Log); i += step {
 			text := rec.Log[i][1]
@@ -255,17 +246,17 @@ func TestAlteredLinesOfALogAreFound(t *testing.T) {
 				changed.Log = log
 				text, err := json.Marshal(changed)
 				require.NoError(t, err)
-				tally, err := check(t, text)
+				found, err := tally(t, string(text))
 				require.NoError(t, err)
-				require.Positive(t, tally.Differ, "log of %s, line %d %s: %.80s", rec.Game, i, kind, rec.Log[i][1])
+				require.Positive(t, found.Differ, "log of %s, line %d %s: %.80s", rec.Game, i, kind, rec.Log[i][1])
 			}
 		}
 	}
 }
 
-func TestMalformedRecordsAreRefused(t *testing.T) {
-	game := string(records(t, "port_games")[2])
-	single := string(records(t, "classic_rounds")[0])
+func TestBlockbattleMalformedRecordsAreRefused(t *testing.T) {
+	game := blockbattleLines(t, "port_games")[2]
+	single := blockbattleLines(t, "classic_rounds")[0]
 	for name, text := range map[string]string{
 		"no JSON":         `{"rounds":`,
 		"no known kind":   `{"id":"c000"}`,
@@ -287,16 +278,16 @@ func TestMalformedRecordsAreRefused(t *testing.T) {
 		"other player":    `{"dialect":"classic","game":"g","player":"player0","log":[["host","action moves 1"]]}`,
 		"empty log":       `{"dialect":"classic","game":"g","player":"player1","log":[]}`,
 	} {
-		_, err := conform.Read(blockbattlelog.New(), "odd", strings.NewReader("\n"+text+"\n"))
-		require.ErrorContains(t, err, "odd:2: ", name)
+		_, err := check(t, blockbattlelog.New(), []string{"", text})
+		require.ErrorContains(t, err, "file:2: ", name)
 	}
 }
 
-// short is a record with the beginning of its list alone: the fuzzer takes long over long
-// ones.
-func short(t testing.TB, line []byte, list string, n int) []byte {
+// short returns a record with only the first n elements of its list, because the fuzzer is slow on
+// long lines.
+func short(t testing.TB, line, list string, n int) []byte {
 	var rec map[string]json.RawMessage
-	require.NoError(t, json.Unmarshal(line, &rec))
+	require.NoError(t, json.Unmarshal([]byte(line), &rec))
 	var all []json.RawMessage
 	require.NoError(t, json.Unmarshal(rec[list], &all))
 	text, err := json.Marshal(all[:min(n, len(all))])
@@ -307,15 +298,19 @@ func short(t testing.TB, line []byte, list string, n int) []byte {
 	return out
 }
 
-func FuzzCheck(f *testing.F) {
-	f.Add(short(f, records(f, "classic_games")[3], "rounds", 1))
-	f.Add(short(f, records(f, "port_games")[2], "rounds", 1))
-	f.Add(short(f, records(f, "protocol_logs")[1], "log", 22))
-	f.Add(short(f, records(f, "protocol_logs")[5], "log", 22))
-	f.Add(records(f, "classic_rounds")[0])
-	f.Add([]byte(`{"round":30,"piece":"T","in":[{"field":"` + strings.Repeat("0000000000;", 19) + `2220222222","out":"drop"},` +
-		`{"field":"` + strings.Repeat("0000000000;", 19) + `3333333333","skips":1,"out":"skip"}],"res":{"p":[{},{"holes":[[1],[2,3]]}]},"document":null}`))
-	f.Add([]byte(`{"dialect":"classic","game":"g","player":"player2","log":[["host","update game round 1"],["host","action moves 1"],["bot","drop"]]}`))
+func FuzzBlockbattle(f *testing.F) {
+	f.Add(short(f, blockbattleLines(f, "classic_games")[3], "rounds", 1))
+	f.Add(short(f, blockbattleLines(f, "port_games")[2], "rounds", 1))
+	f.Add(short(f, blockbattleLines(f, "protocol_logs")[1], "log", 22))
+	f.Add(short(f, blockbattleLines(f, "protocol_logs")[5], "log", 22))
+	f.Add([]byte(blockbattleLines(f, "classic_rounds")[0]))
+	empty := strings.Repeat("0000000000;", 19)
+	f.Add([]byte(`{"round":30,"piece":"T",` +
+		`"in":[{"field":"` + empty + `2220222222","out":"drop"},` +
+		`{"field":"` + empty + `3333333333","skips":1,"out":"skip"}],` +
+		`"res":{"p":[{},{"holes":[[1],[2,3]]}]},"document":null}`))
+	f.Add([]byte(`{"dialect":"classic","game":"g","player":"player2",` +
+		`"log":[["host","update game round 1"],["host","action moves 1"],["bot","drop"]]}`))
 	f.Fuzz(func(t *testing.T, line []byte) {
 		c := blockbattlelog.New()
 		c.Index(line)

@@ -1,30 +1,22 @@
-package dropbloxlog
+package conform_test
 
 import (
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"blockyard/datasets/conform"
-	"blockyard/datasets/conform/conformtest"
+	"blockyard/datasets/conform/dropbloxlog"
 )
 
-const given = "../../testdata/dropblox"
-
-// load returns the lines of a given file.
-func load(t testing.TB, name string) []string {
+// dropbloxLines returns the lines of a given file.
+func dropbloxLines(t testing.TB, name string) []string {
 	t.Helper()
-	return conformtest.Lines(t, filepath.Join(given, name))
+	return lines(t, "../testdata/dropblox/"+name)
 }
 
-func check(t testing.TB, text []string) (*conform.Report, error) {
-	t.Helper()
-	return conformtest.Check(t, New(), text)
-}
-
-var files = map[string]map[string]int{
+var dropbloxFiles = map[string]map[string]int{
 	"games.jsonl.gz":     {"game": 14, "end": 14},
 	"cases.jsonl.gz":     {"case": 108},
 	"generator.jsonl.gz": {"seed": 10, "draw list": 11},
@@ -32,9 +24,9 @@ var files = map[string]map[string]int{
 	"history.jsonl.gz":   {"folder": 1},
 }
 
-func TestGivenFilesConform(t *testing.T) {
-	for name, want := range files {
-		rep, err := check(t, load(t, name))
+func TestDropbloxGivenFilesConform(t *testing.T) {
+	for name, want := range dropbloxFiles {
+		rep, err := check(t, dropbloxlog.New(), dropbloxLines(t, name))
 		require.NoError(t, err)
 		require.Zero(t, rep.Differ, rep.First)
 		for kind, n := range want {
@@ -44,29 +36,29 @@ func TestGivenFilesConform(t *testing.T) {
 }
 
 // Every value that a record documents is compared: altered, it is found.
-func TestEveryAlteredValueIsFound(t *testing.T) {
-	a := conformtest.Alteration{
-		New: New,
-		Spared: map[string]bool{
+func TestDropbloxEveryAlteredValueIsFound(t *testing.T) {
+	a := alteration{
+		checker: dropbloxlog.New,
+		spared: map[string]bool{
 			"kind": true, "player": true, "mode": true, "tag": true, "trajectory": true, "cmds": true,
 		},
-		Change: change,
+		change: changeDropblox,
 	}
-	games := load(t, "games.jsonl.gz")
+	games := dropbloxLines(t, "games.jsonl.gz")
 	for k, line := range games { // the first game is enough, and the shortest
 		if strings.Contains(line, `"kind":"end"`) {
 			games = games[:k+1]
 			break
 		}
 	}
-	require.Greater(t, a.Run(t, games), 40)
-	a.Spared["next"] = true // in a case it is an input
-	cases := load(t, "cases.jsonl.gz")
+	require.Greater(t, a.run(t, games), 40)
+	a.spared["next"] = true // in a case it is an input
+	cases := dropbloxLines(t, "cases.jsonl.gz")
 	for name, text := range map[string][]string{
-		"cases": withoutID(cases[:1]), "blocks": load(t, "blocks.jsonl.gz")[60:61],
-		"generator": {load(t, "generator.jsonl.gz")[3], load(t, "generator.jsonl.gz")[15]},
+		"cases": withoutID(cases[:1]), "blocks": dropbloxLines(t, "blocks.jsonl.gz")[60:61],
+		"generator": {dropbloxLines(t, "generator.jsonl.gz")[3], dropbloxLines(t, "generator.jsonl.gz")[15]},
 	} {
-		require.Greater(t, a.Run(t, text), 2, name)
+		require.Greater(t, a.run(t, text), 2, name)
 	}
 }
 
@@ -75,8 +67,8 @@ func withoutID(text []string) []string {
 	return []string{strings.Replace(text[0], `"id":0,`, "", 1)}
 }
 
-// change makes a value another that could stand in its place.
-func change(v any) any {
+// changeDropblox makes a value another that could stand in its place.
+func changeDropblox(v any) any {
 	switch v := v.(type) {
 	case []any:
 		if len(v) > 1 {
@@ -96,8 +88,8 @@ func change(v any) any {
 }
 
 // A history is compared byte by byte, and so are the names of its files.
-func TestAlteredHistoriesAreFound(t *testing.T) {
-	line := load(t, "history.jsonl.gz")[0]
+func TestDropbloxAlteredHistoriesAreFound(t *testing.T) {
+	line := dropbloxLines(t, "history.jsonl.gz")[0]
 	for old, other := range map[string]string{
 		`"result":27`:           `"result":28`,
 		`"result_time":126`:     `"result_time":127`,
@@ -111,16 +103,16 @@ func TestAlteredHistoriesAreFound(t *testing.T) {
 		`\"preview\": [`:        `\"preview\":[`,
 	} {
 		require.Contains(t, line, old)
-		rep, err := check(t, []string{strings.Replace(line, old, other, 1)})
+		rep, err := check(t, dropbloxlog.New(), []string{strings.Replace(line, old, other, 1)})
 		require.NoError(t, err)
 		require.NotZero(t, rep.Differ, other)
 	}
-	rep, err := check(t, []string{strings.Replace(line, `"files":{`, `"files":{"extra":"",`, 1)})
+	rep, err := check(t, dropbloxlog.New(), []string{strings.Replace(line, `"files":{`, `"files":{"extra":"",`, 1)})
 	require.NoError(t, err)
 	require.Contains(t, rep.First, "number of files")
 }
 
-func TestMalformedLinesAreErrors(t *testing.T) {
+func TestDropbloxMalformedLinesAreErrors(t *testing.T) {
 	for _, c := range []struct{ line, want string }{
 		{"{", "malformed record"},
 		{"{}", `want a "kind"`},
@@ -141,22 +133,22 @@ func TestMalformedLinesAreErrors(t *testing.T) {
 		{`{"offsets":[[0,0]],"type":-1}`, "type -1"},
 		{`{"offsets":[[0,0]],"type":1}`, `no "center"`},
 	} {
-		_, err := check(t, []string{c.line})
+		_, err := check(t, dropbloxlog.New(), []string{c.line})
 		require.ErrorContains(t, err, c.want, c.line)
 		require.ErrorContains(t, err, "file:1: ")
 	}
 }
 
 // A game that does not follow the rules is followed as far as it goes.
-func TestGamesThatBreakOff(t *testing.T) {
-	text := load(t, "games.jsonl.gz")
-	rep, err := check(t, append([]string{text[0], text[1]}, text...))
+func TestDropbloxGamesThatBreakOff(t *testing.T) {
+	text := dropbloxLines(t, "games.jsonl.gz")
+	rep, err := check(t, dropbloxlog.New(), append([]string{text[0], text[1]}, text...))
 	require.NoError(t, err)
 	require.Equal(t, 1, rep.Differ)
 	require.Contains(t, rep.First, "the next game begins before its end")
 	for k, line := range text {
 		if strings.Contains(line, `"kind":"end"`) {
-			rep, err = check(t, append(text[:k:k], text[k-1], line))
+			rep, err = check(t, dropbloxlog.New(), append(text[:k:k], text[k-1], line))
 			require.NoError(t, err)
 			require.Equal(t, 2, rep.Differ, "the number of the turn, and that there is none")
 			return
@@ -164,16 +156,16 @@ func TestGamesThatBreakOff(t *testing.T) {
 	}
 }
 
-func FuzzCheck(f *testing.F) {
-	for name := range files {
-		for _, line := range load(f, name)[:1] {
+func FuzzDropblox(f *testing.F) {
+	for name := range dropbloxFiles {
+		for _, line := range dropbloxLines(f, name)[:1] {
 			f.Add(line)
 		}
 	}
-	f.Add(load(f, "games.jsonl.gz")[1])
-	head := load(f, "games.jsonl.gz")[0]
+	f.Add(dropbloxLines(f, "games.jsonl.gz")[1])
+	head := dropbloxLines(f, "games.jsonl.gz")[0]
 	f.Fuzz(func(t *testing.T, line string) {
-		c, tally := New(), &conform.Tally{}
+		c, tally := dropbloxlog.New(), &conform.Tally{}
 		for _, l := range []string{line, head, line, line} {
 			_, _ = c.Check(tally, []byte(l))
 		}

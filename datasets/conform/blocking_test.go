@@ -1,35 +1,27 @@
-package blockinglog
+package conform_test
 
 import (
 	"fmt"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"blockyard/datasets/conform"
-	"blockyard/datasets/conform/conformtest"
+	"blockyard/datasets/conform/blockinglog"
 
 	"github.com/stretchr/testify/require"
 )
 
-const given = "../../testdata/blocking"
-
-// load returns the lines of a given file.
-func load(t testing.TB, name string) []string {
+// blockingLines returns the lines of a given file.
+func blockingLines(t testing.TB, name string) []string {
 	t.Helper()
-	return conformtest.Lines(t, filepath.Join(given, name))
+	return lines(t, "../testdata/blocking/"+name)
 }
 
-func check(t testing.TB, text []string) (*conform.Report, error) {
-	t.Helper()
-	return conformtest.Check(t, New(), text)
-}
-
-// gameWith returns the lines of the first game of the file that has a line with part.
-func gameWith(t testing.TB, part string) []string {
+// blockingGameWith returns the lines of the first game of the file that has a line with part.
+func blockingGameWith(t testing.TB, part string) []string {
 	var out []string
 	found := false
-	for _, line := range load(t, "games.jsonl.gz") {
+	for _, line := range blockingLines(t, "games.jsonl.gz") {
 		out = append(out, line)
 		found = found || strings.Contains(line, part)
 		if strings.Contains(line, `"type":"end"`) {
@@ -43,13 +35,13 @@ func gameWith(t testing.TB, part string) []string {
 	return nil
 }
 
-func TestGivenFilesConform(t *testing.T) {
+func TestBlockingGivenFilesConform(t *testing.T) {
 	for name, want := range map[string]map[string]int{
 		"games.jsonl.gz":      {"game": 6, "end": 6},
 		"firstmoves.jsonl.gz": {"opening": 29},
 		"orient.json.gz":      {"shape table": 1},
 	} {
-		rep, err := check(t, load(t, name))
+		rep, err := check(t, blockinglog.New(), blockingLines(t, name))
 		require.NoError(t, err)
 		require.Zero(t, rep.Differ, rep.First)
 		for kind, n := range want {
@@ -59,27 +51,27 @@ func TestGivenFilesConform(t *testing.T) {
 }
 
 // Every value that a record documents is compared: altered, it is found.
-func TestEveryAlteredValueIsFound(t *testing.T) {
-	a := conformtest.Alteration{
-		New:    New,
-		Spared: map[string]bool{"type": true, "bots": true}, // not values of the rules
-		Change: change,
+func TestBlockingEveryAlteredValueIsFound(t *testing.T) {
+	a := alteration{
+		checker: blockinglog.New,
+		spared:  map[string]bool{"type": true, "bots": true}, // not values of the rules
+		change:  changeBlocking,
 	}
 	altered := 0
 	for _, text := range [][]string{
-		gameWith(t, `"decided"`), gameWith(t, `"elimination"`),
-		load(t, "firstmoves.jsonl.gz")[:5], load(t, "orient.json.gz"),
+		blockingGameWith(t, `"decided"`), blockingGameWith(t, `"elimination"`),
+		blockingLines(t, "firstmoves.jsonl.gz")[:5], blockingLines(t, "orient.json.gz"),
 	} {
-		altered += a.Run(t, text)
+		altered += a.run(t, text)
 	}
 	require.Greater(t, altered, 250)
 }
 
-// change makes a value another of its kind.
-func change(v any) any {
+// changeBlocking makes a value another of its kind.
+func changeBlocking(v any) any {
 	switch v := v.(type) {
 	case string:
-		return swap(v)
+		return swapBlocking(v)
 	case []any:
 		return shuffled(v)
 	}
@@ -97,8 +89,8 @@ func shuffled(v []any) []any {
 	return append([]any{v[1], v[0]}, v[2:]...)
 }
 
-// swap makes a text another of its kind.
-func swap(v string) string {
+// swapBlocking makes a text another of its kind.
+func swapBlocking(v string) string {
 	switch v {
 	case "decided", "elimination":
 		return "blocked"
@@ -111,7 +103,7 @@ func swap(v string) string {
 	return v + "1"
 }
 
-func TestMalformedLinesAreErrors(t *testing.T) {
+func TestBlockingMalformedLinesAreErrors(t *testing.T) {
 	for _, c := range []struct{ line, want string }{
 		{"{", "malformed record"},
 		{"[]", "malformed record"},
@@ -130,27 +122,27 @@ func TestMalformedLinesAreErrors(t *testing.T) {
 		{`{"A":{},"X":{}}`, `no letter "X"`},
 		{`{"A":5}`, "malformed shape table"},
 	} {
-		_, err := check(t, []string{c.line})
+		_, err := check(t, blockinglog.New(), []string{c.line})
 		require.ErrorContains(t, err, c.want, c.line)
 		require.ErrorContains(t, err, "file:1: ")
 	}
-	_, err := check(t, []string{gameWith(t, "end")[0], `{"type":"turn","p":0}`})
+	_, err := check(t, blockinglog.New(), []string{blockingGameWith(t, "end")[0], `{"type":"turn","p":0}`})
 	require.ErrorContains(t, err, `no "out"`)
 }
 
 // A game that does not follow the rules is followed as far as it goes.
-func TestGamesThatBreakOff(t *testing.T) {
-	text := gameWith(t, `"decided"`)
-	rep, err := check(t, append([]string{text[0], text[1]}, text...))
+func TestBlockingGamesThatBreakOff(t *testing.T) {
+	text := blockingGameWith(t, `"decided"`)
+	rep, err := check(t, blockinglog.New(), append([]string{text[0], text[1]}, text...))
 	require.NoError(t, err)
 	require.Equal(t, 1, rep.Differ)
 	require.Contains(t, rep.First, "the next game begins before its end")
 
-	rep, err = check(t, []string{text[0], text[len(text)-1]})
+	rep, err = check(t, blockinglog.New(), []string{text[0], text[len(text)-1]})
 	require.NoError(t, err)
 	require.Contains(t, rep.First, "none: the game is not over")
 
-	rep, err = check(t, append(append([]string{}, text[:len(text)-1]...), text[1], text[1]))
+	rep, err = check(t, blockinglog.New(), append(append([]string{}, text[:len(text)-1]...), text[1], text[1]))
 	require.NoError(t, err)
 	require.Equal(t, 1, rep.Differ)
 	require.Contains(t, rep.First, "the game goes on")
@@ -165,22 +157,22 @@ func TestGamesThatBreakOff(t *testing.T) {
 		}
 		left = append(left, line)
 	}
-	rep, err = check(t, left)
+	rep, err = check(t, blockinglog.New(), left)
 	require.NoError(t, err)
 	require.Positive(t, skips)
 	require.Contains(t, rep.First, "passed over without a record")
 }
 
-func FuzzCheck(f *testing.F) {
-	text := gameWith(f, `"elimination"`)
+func FuzzBlocking(f *testing.F) {
+	text := blockingGameWith(f, `"elimination"`)
 	head := text[0]
 	for _, line := range text[1:] {
 		f.Add(line)
 	}
-	f.Add(load(f, "firstmoves.jsonl.gz")[0])
-	f.Add(load(f, "orient.json.gz")[0])
+	f.Add(blockingLines(f, "firstmoves.jsonl.gz")[0])
+	f.Add(blockingLines(f, "orient.json.gz")[0])
 	f.Fuzz(func(t *testing.T, line string) {
-		c, tally := New(), &conform.Tally{}
+		c, tally := blockinglog.New(), &conform.Tally{}
 		for _, l := range []string{line, head, line, line} {
 			_, _ = c.Check(tally, []byte(l))
 		}

@@ -1,11 +1,9 @@
-// Package conformtest helps to test a conform.Checker: it reads the given records and
-// alters them, one value at a time.
-package conformtest
+package conform_test
 
 import (
 	"encoding/json"
 	"fmt"
-	"io"
+	"slices"
 	"strings"
 	"testing"
 
@@ -15,52 +13,50 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Lines returns the lines of the file at path, compressed or not.
-func Lines(t testing.TB, path string) []string {
+// lines returns the lines of the file at path, compressed or not.
+func lines(t testing.TB, path string) (out []string) {
 	t.Helper()
 	in, err := jsonl.Open(path)
 	require.NoError(t, err)
 	defer in.Close()
-	var out []string
-	for {
-		line, err := in.Next()
-		if err != nil {
-			require.ErrorIs(t, err, io.EOF)
-			return out
-		}
+	for line, err := range in.All() {
+		require.NoError(t, err)
 		out = append(out, string(line))
 	}
+	return out
 }
 
-// Check lets c read the lines as a file named "file".
-func Check(t testing.TB, c *conform.Checker, text []string) (*conform.Report, error) {
+// check lets c read the lines as a file named "file".
+func check(t testing.TB, c *conform.Checker, text []string) (*conform.Report, error) {
 	t.Helper()
-	return conform.Read(c, "file", strings.NewReader(strings.Join(text, "\n")+"\n"))
+	in, err := jsonl.New("file", strings.NewReader(strings.Join(text, "\n")+"\n"))
+	require.NoError(t, err)
+	return conform.Read(c, in)
 }
 
-// Alteration says how records are altered.
-type Alteration struct {
-	New    func() *conform.Checker
-	Spared map[string]bool // paths of values that are not compared: "type", "seen.board"
-	Change func(v any) any // another value for a text, a list or null
+// An alteration checks records with one value altered at a time.
+type alteration struct {
+	checker func() *conform.Checker
+	spared  map[string]bool // paths of values that are not compared: "type", "seen.board"
+	change  func(v any) any // another value for a text, a list or null
 }
 
-// Run checks the lines once for every value of theirs with that value altered, at most
-// twice for a path in a type of record. An alteration must be found or be an error. It
-// returns how many there were.
-func (a Alteration) Run(t *testing.T, text []string) (altered int) {
+// run checks the lines once for each of their values, with that value altered, but at most twice for
+// the same path in the same type of record. Each time it wants a difference or an error. It returns
+// the number of altered values.
+func (a alteration) run(t *testing.T, text []string) (altered int) {
 	t.Helper()
 	seen := map[string]int{}
 	for i, line := range text {
 		rec := decode(t, line)
 		for _, path := range paths(rec, "") {
 			key := fmt.Sprint(rec["type"]) + path
-			if seen[key]++; seen[key] > 2 || a.Spared[path] {
+			if seen[key]++; seen[key] > 2 || a.spared[path] {
 				continue
 			}
 			other := a.alter(t, line, path)
-			changed := append(append(append([]string{}, text[:i]...), other), text[i+1:]...)
-			rep, err := Check(t, a.New(), changed)
+			changed := slices.Concat(text[:i], []string{other}, text[i+1:])
+			rep, err := check(t, a.checker(), changed)
 			if err == nil {
 				require.NotZero(t, rep.Differ, "line %d, %s: %s", i+1, path, other)
 			}
@@ -92,7 +88,7 @@ func paths(rec map[string]any, under string) []string {
 }
 
 // alter returns the record as a line with one value changed.
-func (a Alteration) alter(t *testing.T, line, path string) string {
+func (a alteration) alter(t *testing.T, line, path string) string {
 	rec := decode(t, line)
 	m, keys := rec, strings.Split(path, ".")
 	for _, k := range keys[:len(keys)-1] {
@@ -107,7 +103,7 @@ func (a Alteration) alter(t *testing.T, line, path string) string {
 	case bool:
 		m[key] = !v
 	default:
-		m[key] = a.Change(v)
+		m[key] = a.change(v)
 	}
 	text, err := json.Marshal(rec)
 	require.NoError(t, err)
