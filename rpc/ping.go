@@ -2,12 +2,14 @@ package main
 
 import (
 	"context"
+	"crypto/tls"
 	"encoding/json"
 	"fmt"
 	"os"
 	"time"
 
 	"blockyard/rpc/client"
+	"blockyard/rpc/server"
 )
 
 type pingCmd struct {
@@ -18,9 +20,13 @@ type pingCmd struct {
 
 // Run prints the round-trip time and the statistics of the server.
 func (c *pingCmd) Run(ctx context.Context) error {
-	trust, err := client.Trust(c.CA)
-	if err != nil {
-		return err
+	var trust *tls.Config
+	if c.CA != "" {
+		pool, err := server.Authorities(c.CA)
+		if err != nil {
+			return err
+		}
+		trust = &tls.Config{RootCAs: pool}
 	}
 	conn, err := client.DialTLS(ctx, c.Address, c.Token, trust)
 	if err != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"runtime"
+	"slices"
 
 	"blockyard/env"
 )
@@ -12,9 +13,8 @@ import (
 const MaxEnvs = 1 << 20
 
 // An AgentFactory creates the agent for one seat of one environment. All randomness of the
-// agent must follow from seed. The factory is called from several goroutines at once. An agent
-// that has a method NewGame(seed uint64) is kept for the next episode; any other is replaced,
-// after a call to Close if it is an io.Closer.
+// agent must follow from seed. The factory is called from several goroutines at once. See Renew
+// for what happens to the agent when the next episode starts.
 type AgentFactory func(seed uint64) (env.Agent, error)
 
 // Config configures an Env. Only Envs is required; every other field has a useful zero value.
@@ -80,34 +80,24 @@ func (a Autoreset) String() string { return autoresets[a] }
 func (r Reward) String() string    { return rewards[r] }
 func (i Illegal) String() string   { return illegals[i] }
 
-// ParseAutoreset reads "NextStep", "SameStep" or "Disabled"; "" is NextStep.
-func ParseAutoreset(s string) (Autoreset, error) {
-	n, err := choice("autoreset mode", s, autoresets)
-	return Autoreset(n), err
+// UnmarshalText reads "NextStep", "SameStep" or "Disabled"; "" is NextStep.
+func (a *Autoreset) UnmarshalText(s []byte) error { return read(a, "autoreset mode", s, autoresets) }
+
+// UnmarshalText reads "result" or "score"; "" is "result".
+func (r *Reward) UnmarshalText(s []byte) error { return read(r, "reward", s, rewards) }
+
+// UnmarshalText reads "error", "penalty" or "random"; "" is "error", which is Refuse.
+func (i *Illegal) UnmarshalText(s []byte) error {
+	return read(i, "illegal-action policy", s, illegals)
 }
 
-// ParseReward reads "result" or "score"; "" is "result".
-func ParseReward(s string) (Reward, error) {
-	n, err := choice("reward", s, rewards)
-	return Reward(n), err
-}
-
-// ParseIllegal reads "error", "penalty" or "random"; "" is "error", which is Refuse.
-func ParseIllegal(s string) (Illegal, error) {
-	n, err := choice("illegal-action policy", s, illegals)
-	return Illegal(n), err
-}
-
-func choice(what, s string, names []string) (int, error) {
-	if s == "" {
-		return 0, nil
+func read[T ~uint8](into *T, what string, s []byte, names []string) error {
+	n := slices.Index(names, string(s))
+	if n < 0 && len(s) > 0 {
+		return fmt.Errorf("%s %q: want one of %q", what, s, names)
 	}
-	for n, name := range names {
-		if s == name {
-			return n, nil
-		}
-	}
-	return 0, fmt.Errorf("%s %q: want one of %q", what, s, names)
+	*into = T(max(n, 0))
+	return nil
 }
 
 // check returns c with defaults filled in, or an error that names game and field.
@@ -131,7 +121,7 @@ func (c Config) check(g *env.Game) (Config, error) {
 		return bad("%d seats, want %d to %d", c.Seats, g.MinSeats, g.MaxSeats)
 	case len(c.Agents) > c.Seats:
 		return bad("%d agents for %d seats, want at most one per seat", len(c.Agents), c.Seats)
-	case c.driven() == 0:
+	case c.Driven() == 0:
 		return bad("every seat has an agent, want at least one driven by the caller")
 	case c.StepLimit < 0:
 		return bad("step limit %d, want 0 (none) or more", c.StepLimit)
@@ -143,8 +133,8 @@ func (c Config) check(g *env.Game) (Config, error) {
 	return c, nil
 }
 
-// driven returns the seats for which the caller chooses actions.
-func (c *Config) driven() env.Seats {
+// Driven returns the seats for which the caller chooses actions.
+func (c *Config) Driven() env.Seats {
 	var set env.Seats
 	for seat := range c.Seats {
 		if seat >= len(c.Agents) || c.Agents[seat] == nil {

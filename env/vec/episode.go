@@ -2,8 +2,6 @@ package vec
 
 import (
 	"fmt"
-	"io"
-	"slices"
 
 	"blockyard/env"
 )
@@ -59,54 +57,6 @@ func (e *Env) settle(w *worker, i int) error {
 		s.Step(moves)
 	}
 	sl.over = sl.acting == 0
-	return nil
-}
-
-func (e *Env) askAgents(w *worker, i int, set env.Seats, moves *env.Moves) error {
-	s := e.states[i]
-	for ; set != 0; set = set.Rest() {
-		seat := set.First()
-		env.View(w.view, s, seat, e.slots[i].next())
-		a, err := e.agents[i*e.c.Seats+seat].Act(e.c.Context, w.view, seat)
-		if err != nil {
-			return fmt.Errorf("seat %d: %w", seat, err)
-		}
-		w.legal = s.Legal(seat, w.legal[:0])
-		if _, ok := slices.BinarySearch(w.legal, a); !ok && a != env.None {
-			return fmt.Errorf("seat %d: its agent answers %w: %d", seat, env.ErrIllegal, a)
-		}
-		moves[seat] = a
-	}
-	return nil
-}
-
-// renewAgents creates or resets the agents of environment i for a new episode.
-func (e *Env) renewAgents(i int) error {
-	for seat, factory := range e.c.Agents {
-		if factory == nil {
-			continue
-		}
-		own, seed := &e.agents[i*e.c.Seats+seat], e.slots[i].agentSeed(seat)
-		if a, ok := (*own).(interface{ NewGame(seed uint64) }); ok {
-			a.NewGame(seed)
-			continue
-		}
-		if err := closeAgent(*own); err != nil {
-			return fmt.Errorf("seat %d: %w", seat, err)
-		}
-		a, err := factory(seed)
-		if err != nil {
-			return fmt.Errorf("seat %d: %w", seat, err)
-		}
-		*own = a
-	}
-	return nil
-}
-
-func closeAgent(a env.Agent) error {
-	if c, ok := a.(io.Closer); ok {
-		return c.Close()
-	}
 	return nil
 }
 

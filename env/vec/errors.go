@@ -64,10 +64,10 @@ func (e *Env) refuse(actions []env.Action) error {
 			illegal.blame(i)
 		}
 	}
-	if needs != nil {
+	switch {
+	case needs != nil:
 		return needs
-	}
-	if illegal != nil {
+	case illegal != nil:
 		return illegal
 	}
 	return nil

@@ -2,6 +2,8 @@ package vec
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 	"unsafe"
 
 	"blockyard/env"
@@ -12,7 +14,7 @@ type Field struct {
 	Name   string // "planes", "final_globals", …: the Batch field in lower case
 	DType  string // numpy's name: "|u1", "<f4" or "<i4"
 	Shape  []int
-	Offset int // bytes from the start, a multiple of 8
+	Offset int // bytes from the start, a multiple of 64
 	Len    int // bytes
 }
 
@@ -23,26 +25,27 @@ type Layout struct {
 	Len    int // bytes of the block, a multiple of 8
 }
 
+// A slab is one field of a Batch.
 type slab struct {
 	name, dtype string
-	final       bool
 	shape       func(g *env.Game, envs, rows, seats int) []int
+	of          func(b *Batch) any // the address of the field
 }
 
 // slabs lists the slabs in the order of Batch's fields, which is their order in a block.
 var slabs = []slab{
-	{"planes", "|u1", false, planesShape},
-	{"globals", "<f4", false, globalsShape},
-	{"legal", "|u1", false, legalShape},
-	{"seat", "|u1", false, rowShape},
-	{"reward", "<f4", false, seatShape},
-	{"terminated", "|u1", false, envShape},
-	{"truncated", "|u1", false, envShape},
-	{"score", "<i4", false, seatShape},
-	{"final_planes", "|u1", true, planesShape},
-	{"final_globals", "<f4", true, globalsShape},
-	{"final_legal", "|u1", true, legalShape},
-	{"final_seat", "|u1", true, rowShape},
+	{"planes", "|u1", planesShape, func(b *Batch) any { return &b.Planes }},
+	{"globals", "<f4", globalsShape, func(b *Batch) any { return &b.Globals }},
+	{"legal", "|u1", legalShape, func(b *Batch) any { return &b.Legal }},
+	{"seat", "|u1", rowShape, func(b *Batch) any { return &b.Seat }},
+	{"reward", "<f4", seatShape, func(b *Batch) any { return &b.Reward }},
+	{"terminated", "|u1", envShape, func(b *Batch) any { return &b.Terminated }},
+	{"truncated", "|u1", envShape, func(b *Batch) any { return &b.Truncated }},
+	{"score", "<i4", seatShape, func(b *Batch) any { return &b.Score }},
+	{"final_planes", "|u1", planesShape, func(b *Batch) any { return &b.FinalPlanes }},
+	{"final_globals", "<f4", globalsShape, func(b *Batch) any { return &b.FinalGlobals }},
+	{"final_legal", "|u1", legalShape, func(b *Batch) any { return &b.FinalLegal }},
+	{"final_seat", "|u1", rowShape, func(b *Batch) any { return &b.FinalSeat }},
 }
 
 func planesShape(g *env.Game, n, r, _ int) []int {
@@ -58,23 +61,21 @@ func envShape(_ *env.Game, n, _, _ int) []int     { return []int{n} }
 // the Batch field in lower case: "planes", "final_seat". Without names, Layout places every
 // slab that the autoreset mode writes.
 func (e *Env) Layout(names ...string) (Layout, error) {
-	wanted := map[string]bool{}
-	for _, name := range names {
-		wanted[name] = true
-	}
 	var l Layout
+	var written []string
 	for _, s := range slabs {
-		if s.final && e.c.Autoreset != SameStep || len(names) > 0 && !wanted[s.name] {
+		if strings.HasPrefix(s.name, "final_") && e.c.Autoreset != SameStep {
 			continue
 		}
-		delete(wanted, s.name)
-		f := Field{Name: s.name, DType: s.dtype, Shape: s.shape(e.g, e.c.Envs, e.rows, e.c.Seats), Offset: l.Len}
-		f.Len = product(f.Shape) * width(s.dtype)
-		l.Len += (f.Len + 7) &^ 7
-		l.Fields = append(l.Fields, f)
+		written = append(written, s.name)
+		if len(names) == 0 || slices.Contains(names, s.name) {
+			l.Add(s.name, s.dtype, s.shape(e.g, e.c.Envs, e.rows, e.c.Seats)...)
+		}
 	}
-	for name := range wanted {
-		return Layout{}, fmt.Errorf("vec %s: no slab %q under %v", e.g.Name, name, e.c.Autoreset)
+	for _, name := range names {
+		if !slices.Contains(written, name) {
+			return Layout{}, fmt.Errorf("vec %s: no slab %q under %v: want some of %q", e.g.Name, name, e.c.Autoreset, written)
+		}
 	}
 	return l, nil
 }
@@ -87,7 +88,17 @@ func product(shape []int) int {
 	return n
 }
 
-func width(dtype string) int { return int(dtype[2] - '0') }
+// align rounds n up to a multiple of to, a power of two.
+func align(n, to int) int { return (n + to - 1) &^ (to - 1) }
+
+// Add places one more field after the others, also one that View does not know.
+func (l *Layout) Add(name, dtype string, shape ...int) {
+	const cacheLine = 64
+	width := int(dtype[len(dtype)-1] - '0')
+	f := Field{Name: name, DType: dtype, Shape: shape, Offset: align(l.Len, cacheLine), Len: product(shape) * width}
+	l.Fields = append(l.Fields, f)
+	l.Len = f.Offset + align(f.Len, 8)
+}
 
 // Alloc returns a zeroed block of the layout's length, aligned to 8 bytes.
 func (l Layout) Alloc() []byte {
@@ -113,44 +124,21 @@ func (l Layout) View(block []byte) (*Batch, error) {
 		return nil, fmt.Errorf("vec layout: block at address %#x is not aligned to 8 bytes", p)
 	}
 	for _, f := range l.Fields {
+		k := slices.IndexFunc(slabs, func(s slab) bool { return s.name == f.Name })
+		if k < 0 {
+			return nil, fmt.Errorf("vec layout: no slab %q", f.Name)
+		}
 		part := block[f.Offset : f.Offset+f.Len : f.Offset+f.Len]
-		if err := b.point(f.Name, part); err != nil {
-			return nil, err
+		switch field := slabs[k].of(b).(type) {
+		case *[]uint8:
+			*field = part
+		case *[]float32:
+			*field = view[float32](part)
+		case *[]int32:
+			*field = view[int32](part)
 		}
 	}
 	return b, nil
-}
-
-func (b *Batch) point(name string, part []byte) error {
-	switch name {
-	case "planes":
-		b.Planes = part
-	case "globals":
-		b.Globals = view[float32](part)
-	case "legal":
-		b.Legal = part
-	case "seat":
-		b.Seat = part
-	case "reward":
-		b.Reward = view[float32](part)
-	case "terminated":
-		b.Terminated = part
-	case "truncated":
-		b.Truncated = part
-	case "score":
-		b.Score = view[int32](part)
-	case "final_planes":
-		b.FinalPlanes = part
-	case "final_globals":
-		b.FinalGlobals = view[float32](part)
-	case "final_legal":
-		b.FinalLegal = part
-	case "final_seat":
-		b.FinalSeat = part
-	default:
-		return fmt.Errorf("vec layout: no slab %q", name)
-	}
-	return nil
 }
 
 func view[T float32 | int32](part []byte) []T {

@@ -15,20 +15,20 @@ func TestLayout(t *testing.T) {
 	e, _, _ := start(t, toy.Pick, vec.Config{Envs: 3})
 	l, err := e.Layout()
 	require.NoError(t, err)
-	require.Equal(t, vec.Layout{Len: 232, Fields: []vec.Field{
+	require.Equal(t, vec.Layout{Len: 600, Fields: []vec.Field{
 		{Name: "planes", DType: "|u1", Shape: []int{6, 2, 2, 3}, Offset: 0, Len: 72},
-		{Name: "globals", DType: "<f4", Shape: []int{6, 3}, Offset: 72, Len: 72},
-		{Name: "legal", DType: "|u1", Shape: []int{6, 2}, Offset: 144, Len: 12},
-		{Name: "seat", DType: "|u1", Shape: []int{6}, Offset: 160, Len: 6},
-		{Name: "reward", DType: "<f4", Shape: []int{3, 2}, Offset: 168, Len: 24},
-		{Name: "terminated", DType: "|u1", Shape: []int{3}, Offset: 192, Len: 3},
-		{Name: "truncated", DType: "|u1", Shape: []int{3}, Offset: 200, Len: 3},
-		{Name: "score", DType: "<i4", Shape: []int{3, 2}, Offset: 208, Len: 24},
+		{Name: "globals", DType: "<f4", Shape: []int{6, 3}, Offset: 128, Len: 72},
+		{Name: "legal", DType: "|u1", Shape: []int{6, 2}, Offset: 256, Len: 12},
+		{Name: "seat", DType: "|u1", Shape: []int{6}, Offset: 320, Len: 6},
+		{Name: "reward", DType: "<f4", Shape: []int{3, 2}, Offset: 384, Len: 24},
+		{Name: "terminated", DType: "|u1", Shape: []int{3}, Offset: 448, Len: 3},
+		{Name: "truncated", DType: "|u1", Shape: []int{3}, Offset: 512, Len: 3},
+		{Name: "score", DType: "<i4", Shape: []int{3, 2}, Offset: 576, Len: 24},
 	}}, l)
 
 	l, err = e.Layout("reward", "planes")
 	require.NoError(t, err)
-	require.Equal(t, 96, l.Len)
+	require.Equal(t, 152, l.Len)
 	require.Equal(t, "planes", l.Fields[0].Name, "in the order of Batch")
 	_, err = e.Layout("planes", "colour")
 	require.ErrorContains(t, err, `no slab "colour" under NextStep`)
@@ -42,7 +42,7 @@ func TestLayout(t *testing.T) {
 	require.Equal(t, "final_legal", l.Fields[10].Name)
 	require.Equal(t, "final_seat", l.Fields[11].Name)
 	for _, f := range l.Fields {
-		require.Zero(t, f.Offset%8)
+		require.Zero(t, f.Offset%64)
 	}
 }
 

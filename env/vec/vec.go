@@ -3,6 +3,7 @@ package vec
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"blockyard/env"
 )
@@ -24,6 +25,7 @@ type Env struct {
 	slots   []slot
 	masks   []byte      // legal actions of every row, [Envs*rows, stride]
 	agents  []env.Agent // [envs, seats]; nil where driven
+	stale   []bool      // [envs, seats]: SetAgent has replaced the factory of this agent
 	pool    pool
 	broken  error // a step failed half-way: only a Reset of all environments is possible
 }
@@ -31,13 +33,13 @@ type Env struct {
 // New creates the environments and starts the goroutines that step them. Call Reset before
 // the first Step, and Close at the end.
 func New(g *env.Game, c Config) (*Env, error) {
+	c.Agents = slices.Clone(c.Agents) // SetAgent changes it
 	c, err := c.check(g)
 	if err != nil {
 		return nil, err
 	}
-	e := &Env{g: g, c: c, driven: c.driven(), planes: g.Planes.Len(), stride: (g.MaskLen() + 7) &^ 7}
-	e.rows = min(g.Rows, e.driven.Len())
-	e.globals, e.maskLen = g.Globals(), g.MaskLen()
+	e := &Env{g: g, c: c, driven: c.Driven(), planes: g.Planes.Len(), globals: g.Globals(), maskLen: g.MaskLen()}
+	e.rows, e.stride = min(g.Rows, e.driven.Len()), align(e.maskLen, 8)
 	for _, s := range slabs {
 		e.sizes = append(e.sizes, product(s.shape(g, c.Envs, e.rows, c.Seats)))
 	}
@@ -56,7 +58,7 @@ func New(g *env.Game, c Config) (*Env, error) {
 		e.slots[i].seats = emptyRows
 	}
 	e.masks = make([]byte, c.Envs*e.rows*e.stride)
-	e.agents = make([]env.Agent, c.Envs*c.Seats)
+	e.agents, e.stale = make([]env.Agent, c.Envs*c.Seats), make([]bool, c.Envs*c.Seats)
 	e.pool.start(e, c.Workers)
 	return e, nil
 }
@@ -64,12 +66,9 @@ func New(g *env.Game, c Config) (*Env, error) {
 // Close ends the goroutines and closes the agents. The Env cannot be used afterwards.
 func (e *Env) Close() error {
 	e.pool.stop()
-	var errs []error
-	for _, a := range e.agents {
-		errs = append(errs, closeAgent(a))
-	}
-	e.agents, e.broken = nil, errClosed
-	return errors.Join(errs...)
+	err := CloseAgents(e.agents)
+	e.broken = errClosed
+	return err
 }
 
 var errClosed = errors.New("vec: the Env is closed")
@@ -115,14 +114,8 @@ func (e *Env) checkReset(seeds Seeds, mask []bool, out *Batch) error {
 	if err := seeds.check(e.c.Envs); err != nil {
 		return fmt.Errorf("vec %s: %w", e.g.Name, err)
 	}
-	if mask != nil {
-		some := false
-		for _, m := range mask {
-			some = some || m
-		}
-		if len(mask) != e.c.Envs || !some {
-			return fmt.Errorf("vec %s: reset mask of %d, want %d with at least one true", e.g.Name, len(mask), e.c.Envs)
-		}
+	if mask != nil && (len(mask) != e.c.Envs || !slices.Contains(mask, true)) {
+		return fmt.Errorf("vec %s: reset mask of %d, want %d with at least one true", e.g.Name, len(mask), e.c.Envs)
 	}
 	return e.checkBatch(out)
 }

@@ -58,22 +58,24 @@ func TestConfigRefused(t *testing.T) {
 
 func TestNames(t *testing.T) {
 	for _, m := range []vec.Autoreset{vec.NextStep, vec.SameStep, vec.Disabled} {
-		got, err := vec.ParseAutoreset(m.String())
-		require.NoError(t, err)
+		got := vec.Autoreset(99)
+		require.NoError(t, got.UnmarshalText([]byte(m.String())))
 		require.Equal(t, m, got)
 	}
 	for _, r := range []vec.Reward{vec.RewardResult, vec.RewardScore} {
-		got, err := vec.ParseReward(r.String())
-		require.NoError(t, err)
+		got := vec.Reward(99)
+		require.NoError(t, got.UnmarshalText([]byte(r.String())))
 		require.Equal(t, r, got)
 	}
 	for _, p := range []vec.Illegal{vec.Refuse, vec.Penalty, vec.Random} {
-		got, err := vec.ParseIllegal(p.String())
-		require.NoError(t, err)
+		got := vec.Illegal(99)
+		require.NoError(t, got.UnmarshalText([]byte(p.String())))
 		require.Equal(t, p, got)
 	}
-	_, err := vec.ParseAutoreset("nextstep")
-	require.ErrorContains(t, err, `"nextstep": want one of ["NextStep" "SameStep" "Disabled"]`)
+	m := vec.Disabled
+	require.NoError(t, m.UnmarshalText(nil))
+	require.Equal(t, vec.NextStep, m)
+	require.ErrorContains(t, m.UnmarshalText([]byte("nextstep")), `"nextstep": want one of ["NextStep" "SameStep" "Disabled"]`)
 }
 
 // A refused step changes no environment, whichever is to blame.

@@ -34,7 +34,7 @@ func Dial(ctx context.Context, address, token string) (*Client, error) {
 }
 
 // DialTLS is Dial for addresses that may also be "tls:HOST:PORT". A nil config trusts the
-// certificate authorities of the system; see Trust.
+// certificate authorities of the system.
 func DialTLS(ctx context.Context, address, token string, config *tls.Config) (*Client, error) {
 	network, rest, ok := strings.Cut(address, ":")
 	var conn net.Conn

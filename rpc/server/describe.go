@@ -21,17 +21,13 @@ func (s *session) describe(f *wire.Frame) error {
 		return err
 	}
 	return s.reply(f.ID, wire.Fields{
-		{Name: "name", Value: g.Name}, {Name: "id", Value: g.ID}, {Name: "rules", Value: g.Rules},
-		{Name: "variants", Value: s.srv.variants(g)},
-		{Name: "seats", Value: [2]int{g.MinSeats, g.MaxSeats}}, {Name: "rows", Value: g.Rows}, {Name: "turn", Value: turn(g)},
-		{Name: "actions", Value: g.Actions}, {Name: "max_legal", Value: g.MaxLegal}, {Name: "mask_len", Value: g.MaskLen()},
-		{Name: "no_action", Value: int(env.None)},
-		{Name: "planes", Value: map[string]any{
-			"shape": [3]int{g.Planes.C, g.Planes.H, g.Planes.W}, "dtype": "|u1", "low": 0, "high": int(g.PlaneMax), "names": g.PlaneNames,
-			"bits": g.CellBits(),
-		}},
-		{Name: "globals", Value: globalFacts(g)},
-		{Name: "opponents", Value: s.srv.opponents(g)}, {Name: "max_episode_steps", Value: 0},
+		"name", g.Name, "id", g.ID, "rules", g.Rules, "variants", s.srv.variants(g),
+		"seats", [2]int{g.MinSeats, g.MaxSeats}, "rows", g.Rows, "turn", turn(g), "actions", g.Actions,
+		"max_legal", g.MaxLegal, "mask_len", g.MaskLen(), "no_action", int(env.None), "planes", map[string]any{
+			"shape": [3]int{g.Planes.C, g.Planes.H, g.Planes.W}, "dtype": "|u1", "low": 0, "high": int(g.PlaneMax),
+			"names": g.PlaneNames, "bits": g.CellBits(),
+		},
+		"globals", globalFacts(g), "opponents", s.srv.opponents(g), "max_episode_steps", 0,
 	})
 }
 

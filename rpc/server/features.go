@@ -28,91 +28,42 @@ func (s *session) featureNames(f *wire.Frame) error {
 		return err
 	}
 	return s.reply(f.ID, wire.Fields{
-		{Name: "game", Value: entry.Base(g)}, {Name: "rules", Value: g.Rules},
-		{Name: "features", Value: have.Names}, {Name: "own", Value: have.Own},
+		"game", entry.Base(g), "rules", g.Rules, "features", have.Names, "own", have.Own,
 	})
 }
 
-// afterFeatures are the features of the afterstates of some rows.
-type afterFeatures struct {
-	afters
-	have    *features.Set
-	readers []features.Reader // by worker
-	rows    []float32
-}
-
-// features replies with the features of afterstates instead of their observations.
-func (s *session) features(f *wire.Frame) error {
-	h, err := s.handle(f)
-	if err != nil {
-		return err
-	}
+// features replies with the features of afterstates instead of their observations. Those that end the
+// game have none: they remain zeros.
+func (s *session) features(f *wire.Frame, h *handle) error {
 	have, err := s.srv.featuresOf(h.game, "features")
 	if err != nil {
 		return err
 	}
-	size := 4*len(have.Names) + 4 + 1 + 2
-	h, sp, err := s.legalRowsParam(f, size)
-	if err != nil {
-		return err
-	}
-	h.asked++
-	o := struct {
-		Seed *uint64 `msgpack:"seed"`
-	}{}
-	if err := f.Options(2, &o); err != nil {
-		return err
-	}
-	a := afterFeatures{afters: afters{h: h, sp: sp, seed: env.Derive(uint64(h.id), h.asked)}, have: have}
-	if o.Seed != nil {
-		a.seed = *o.Seed
-	}
-	m := sp.total()
-	release, err := s.srv.borrow(m*size + 4*len(sp.indptr))
+	n := len(have.Names)
+	a, release, err := s.newAfters(f, h, 4*n)
 	if err != nil {
 		return err
 	}
 	defer release()
-	a.actions, a.rows = make([]env.Action, m), make([]float32, m*len(have.Names))
-	a.reward, a.done = make([]float32, m), make([]uint8, m)
+	rows := make([]float32, len(a.actions)*n)
+	var readers []features.Reader // by worker
 	for range h.c.Workers {
-		a.readers = append(a.readers, have.New())
+		readers = append(readers, have.New())
 	}
-	if err := h.eachRow(&a.sp, a.read); err != nil {
-		return refusal("features", err)
-	}
-	return s.reply(f.ID, wire.Fields{
-		{Name: "count", Value: len(sp.games)}, {Name: "indptr", Value: bytesOf(sp.indptr)},
-		{Name: "actions", Value: bytesOf(a.actions)},
-		{Name: "features", Value: bytesOf(a.rows)}, {Name: "reward", Value: bytesOf(a.reward)}, {Name: "done", Value: a.done},
+	err = a.each(func(after *afterstate) {
+		if a.done[after.at] != 0 {
+			return
+		}
+		row, reader := rows[after.at*n:(after.at+1)*n], readers[after.worker]
+		if after.alike >= 0 {
+			copy(row[have.Own:], rows[after.alike*n+have.Own:(after.alike+1)*n])
+		} else {
+			reader.Shared(after.State, after.seat, row[have.Own:])
+		}
+		reader.Own(after.State, after.seat, row[:have.Own])
 	})
-}
-
-// read plays the actions of row r of game i, row k of sp, as afters.row does.
-func (a *afterFeatures) read(w, i, r, k int) {
-	h, first, end := a.h, int(a.sp.indptr[k]), int(a.sp.indptr[k+1])
-	if first == end {
-		return
+	if err != nil {
+		return err
 	}
-	seat, view, after, reader := h.env.Seat(i, r), h.scratch[2*w], h.scratch[2*w+1], a.readers[w]
-	h.env.Legal(i, r, a.actions[first:first:end])
-	env.View(view, h.env.State(i), seat, h.drawSeed(a.seed, i, r))
-	n, own, before := len(a.have.Names), a.have.Own, h.measure(view, seat)
-	var shared []float32 // as the first afterstate that is not the end has them
-	for m := first; m < end; m++ {
-		after.CopyFrom(view)
-		env.After(after, seat, a.actions[m])
-		a.reward[m] = h.measure(after, seat) - before
-		if after.Acting() == 0 {
-			a.done[m] = 1 // and no features: nothing judges a finished game
-			continue
-		}
-		row := a.rows[m*n : (m+1)*n]
-		if shared == nil {
-			shared = row[own:]
-			reader.Shared(after, seat, shared)
-		}
-		copy(row[own:], shared)
-		reader.Own(after, seat, row[:own])
-	}
+	return s.reply(f.ID, a.fields("features", bytesOf(rows)))
 }

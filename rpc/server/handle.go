@@ -3,7 +3,6 @@ package server
 import (
 	"errors"
 	"time"
-	"unsafe"
 
 	"blockyard/env"
 	"blockyard/env/vec"
@@ -20,10 +19,9 @@ type handle struct {
 	rows   int // of all games together
 	memory int64
 	layout layout
-	swaps  []*seatSwap // by seat; nil for a seat that the client drives
-	seeds  vec.Seeds   // of the first reset
-	first  uint64      // the number of game 0 when games are split over several handles
-	began  bool        // the games have been reset
+	seeds  vec.Seeds // of the first reset
+	first  uint64    // the number of game 0 when games are split over several handles
+	began  bool      // the games have been reset
 
 	message []byte // a response as it is sent: the head, then the slab of own
 	own     *place
@@ -49,15 +47,10 @@ type handle struct {
 // slabStart is the offset of the slab in a handle's memory; the head of the response ends there.
 const slabStart = 64
 
-// always are the fields that every slab has, whatever the client selects.
-var always = []string{"reward", "terminated", "truncated", "score"}
-
-var wireNames = map[string]string{"legal": "mask"}
-
 func newHandle(g *env.Game, c vec.Config, fields []string, packed bool) (*handle, error) {
 	e, err := vec.New(g, c)
 	if err != nil {
-		return nil, badOpen(err)
+		return nil, wire.Errorf(wire.BadParams, "open: %v", err)
 	}
 	h := &handle{game: g, env: e, c: e.Config(), rows: c.Envs * e.Rows()}
 	if err := errors.Join(h.layOut(fields, packed), h.allocate()); err != nil {
@@ -76,11 +69,10 @@ func (h *handle) allocate() (err error) {
 		}
 	}
 	h.private.terminated, h.private.truncated = make([]uint8, h.c.Envs), make([]uint8, h.c.Envs)
-	if h.layout.bits != nil {
+	if h.layout.bits.Name != "" {
 		h.private.planes = make([]uint8, h.rows*h.game.Planes.Len())
 	}
-	words := make([]uint64, (slabStart+h.layout.Len)/8)
-	memory := unsafe.Slice((*byte)(unsafe.Pointer(&words[0])), slabStart+h.layout.Len)
+	memory := vec.Layout{Len: slabStart + h.layout.length}.Alloc()
 	h.message = memory[slabStart-wire.HeadLen:]
 	h.own, err = h.place(memory[slabStart:])
 	h.now = h.own
@@ -94,10 +86,9 @@ func (h *handle) facts() wire.Fields {
 		players = append(players, set.First())
 	}
 	return wire.Fields{
-		{Name: "h", Value: h.id}, {Name: "game", Value: h.game.Name}, {Name: "num_envs", Value: h.c.Envs}, {Name: "seats", Value: h.c.Seats},
-		{Name: "players", Value: players}, {Name: "rows_per_env", Value: h.env.Rows()}, {Name: "rows", Value: h.rows},
-		{Name: "layout", Value: h.layout.announce()}, {Name: "slab_len", Value: len(h.own.slab)}, {Name: "reply_len", Value: len(h.message)},
-		{Name: "state_len", Value: h.stateLen()}, {Name: "memory", Value: h.memory},
+		"h", h.id, "game", h.game.Name, "num_envs", h.c.Envs, "seats", h.c.Seats, "players", players,
+		"rows_per_env", h.env.Rows(), "rows", h.rows, "layout", h.layout.announce(), "slab_len", len(h.own.slab),
+		"reply_len", len(h.message), "state_len", h.stateLen(), "memory", h.memory,
 	}
 }
 
@@ -105,10 +96,10 @@ func (h *handle) facts() wire.Fields {
 func (s *session) closeHandle(id uint32) {
 	h := s.handles[id]
 	delete(s.handles, id)
-	if err := errors.Join(h.env.Close(), h.policy.close(), h.unshare()); err != nil {
+	if err := errors.Join(h.env.Close(), s.dropPolicy(h), h.unshare()); err != nil {
 		s.srv.log.Warn("close", "session", s.id, "handle", id, "err", err)
 	}
-	s.srv.give(h.c.Envs, h.memory)
+	s.srv.account(-1, -h.c.Envs, -h.memory)
 	s.sizeSteps()
 }
 
@@ -122,8 +113,13 @@ func (s *session) sizeSteps() {
 	s.stepLimit.Store(int64(wire.StepHeadLen + 8*most))
 }
 
-// refusal converts an error of package vec into an error for the client.
-func refusal(method string, err error) error {
+// refusal converts an error of a method into an error for the client. Those of package vec that blame
+// no action are failures of agents.
+func refusal(method []byte, err error) *wire.Error {
+	var known *wire.Error
+	if errors.As(err, &known) {
+		return known
+	}
 	var blamed *vec.EnvError
 	if !errors.As(err, &blamed) {
 		return wire.Errorf(wire.Opponent, "%s: %v", method, err)

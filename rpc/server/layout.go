@@ -1,86 +1,67 @@
 package server
 
 import (
+	"slices"
+
 	"blockyard/env/vec"
 	"blockyard/rpc/wire"
 )
 
 // A layout says where the fields of a slab are.
 type layout struct {
-	vec.Layout
-	bits *vec.Field // packed boards; package vec does not know this field
+	vec.Layout           // the fields that package vec writes
+	bits       vec.Field // packed boards, after those; without a name if there are none
+	length     int       // bytes of the slab
 }
 
-// view returns slices of slab for the fields that package vec writes.
-func (l *layout) view(slab []byte) (*vec.Batch, error) { return l.Layout.View(slab) }
-
-// fieldAlign divides the offset of every field.
-const fieldAlign = 64
+// always are the fields that every slab has, whatever the client selects.
+var always = []string{"reward", "terminated", "truncated", "score"}
 
 // layOut places the selected fields, nil for all, in the slab.
 func (h *handle) layOut(fields []string, packed bool) error {
-	names := append([]string{}, always...)
+	names := slices.Clone(always)
 	if fields == nil {
 		fields = []string{"planes", "globals", "mask", "seat"}
 	}
-	planes := false
 	for _, name := range fields {
-		switch name {
-		case "planes":
-			planes = true
-		case "globals", "seat":
+		switch {
+		case name == "globals" || name == "seat" || name == "planes" && !packed:
 			names = append(names, name)
-		case "mask":
+		case name == "mask":
 			names = append(names, "legal")
-		case "reward", "terminated", "truncated", "score":
-		default:
+		case name != "planes" && !slices.Contains(always, name):
 			return wire.Errorf(wire.BadParams, "open: fields names %.32q: want planes, globals, mask or seat", name)
 		}
 	}
-	if planes && !packed {
-		names = append(names, "planes")
-	}
 	l, err := h.env.Layout(names...)
 	if err != nil {
-		return badOpen(err)
+		return err
 	}
 	h.layout = layout{Layout: l}
-	if planes && packed {
-		h.layout.bits = &vec.Field{Name: "bits", DType: "|u1", Shape: []int{h.rows, h.game.PackedLen()}, Len: h.rows * h.game.PackedLen()}
-		h.layout.Fields = append(h.layout.Fields, *h.layout.bits)
+	if packed && slices.Contains(fields, "planes") {
+		l.Add("bits", "|u1", h.rows, h.game.PackedLen())
+		h.layout.bits = l.Fields[len(l.Fields)-1]
 	}
-	h.layout.Len = 0
-	for i := range h.layout.Fields {
-		f := &h.layout.Fields[i]
-		f.Offset = (h.layout.Len + fieldAlign - 1) &^ (fieldAlign - 1)
-		h.layout.Len = f.Offset + (f.Len+7)&^7
-	}
-	if h.layout.bits != nil {
-		last := len(h.layout.Fields) - 1
-		*h.layout.bits = h.layout.Fields[last]
-		h.layout.Fields = h.layout.Fields[:last] // vec does not know it
-	}
-	if h.layout.Len >= 1<<32-slabStart {
-		return wire.Exceeds("slab bytes", 1<<32-slabStart, int64(h.layout.Len), "")
+	h.layout.length = l.Len
+	if l.Len >= 1<<32-slabStart {
+		return wire.Exceeds("slab bytes", 1<<32-slabStart, int64(l.Len), "")
 	}
 	return nil
 }
 
 // announce is the layout in the result of open.
-func (l *layout) announce() []map[string]any {
-	out := []map[string]any{}
-	add := func(f *vec.Field) {
-		name := f.Name
-		if other, ok := wireNames[name]; ok {
-			name = other
+func (l *layout) announce() (out []map[string]any) {
+	fields := l.Fields
+	if l.bits.Name != "" {
+		fields = append(slices.Clone(fields), l.bits)
+	}
+	for _, f := range fields {
+		if f.Name == "legal" {
+			f.Name = "mask" // its name on the wire
 		}
-		out = append(out, map[string]any{"name": name, "dtype": f.DType, "shape": f.Shape, "off": f.Offset, "len": f.Len})
-	}
-	for i := range l.Fields {
-		add(&l.Fields[i])
-	}
-	if l.bits != nil {
-		add(l.bits)
+		out = append(out, map[string]any{
+			"name": f.Name, "dtype": f.DType, "shape": f.Shape, "off": f.Offset, "len": f.Len,
+		})
 	}
 	return out
 }

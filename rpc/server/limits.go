@@ -42,37 +42,26 @@ const (
 	maxControl     = 64 << 10
 )
 
-// bulk reports whether requests of a method may have up to MaxMessage bytes.
-func bulk(method []byte) bool {
-	switch string(method) {
-	case "reset", "restore", "clone", "legal", "afterstates", "features", "observe", "snapshot", "open":
-		return true
-	}
-	return false
-}
-
-// take counts environments and their memory towards the limits, or counts nothing and fails.
-func (s *Server) take(envs int, memory int64) error {
+// account adds to the counts of what is open, in environments and estimated bytes of memory, or adds
+// nothing and fails if that exceeds a limit. Negative numbers never fail.
+func (s *Server) account(handles, envs int, memory int64) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if have := s.envs + envs; have > s.limits.MaxEnvs {
+	if have := s.envs + envs; envs > 0 && have > s.limits.MaxEnvs {
 		return wire.Exceeds("max_envs", int64(s.limits.MaxEnvs), int64(have), "--max-envs")
 	}
-	if have := s.memory + memory; have > s.limits.MaxMemory {
+	if have := s.memory + memory; memory > 0 && have > s.limits.MaxMemory {
 		return wire.Exceeds("max_memory", s.limits.MaxMemory, have, "--max-memory")
 	}
+	s.handles += handles
 	s.envs += envs
 	s.memory += memory
-	s.handles++
 	return nil
 }
 
-func (s *Server) give(envs int, memory int64) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.envs -= envs
-	s.memory -= memory
-	s.handles--
+// exceedsReply is the error for a response of size bytes.
+func (s *Server) exceedsReply(size int) error {
+	return wire.Exceeds("max_reply", int64(s.limits.MaxReply), int64(size), "--max-reply")
 }
 
 // mostGarbage is how many bytes of dropped messages may wait for the garbage collector. On its own
@@ -101,8 +90,7 @@ func (s *Server) hold(n int) error {
 	s.collect()
 	if have := s.buffered.Add(int64(n)); have > s.limits.MaxBuffered {
 		s.buffered.Add(int64(-n))
-		e := wire.Errorf(wire.TooLarge, "limit max_buffered is %d bytes for the requests of all connections together; start the server with --max-buffered to raise it", s.limits.MaxBuffered)
-		return e.With("limit", "max_buffered").With("value", s.limits.MaxBuffered).With("asked", have)
+		return wire.Exceeds("max_buffered", s.limits.MaxBuffered, have, "--max-buffered").Recode(wire.TooLarge, 0)
 	}
 	return nil
 }
@@ -110,11 +98,9 @@ func (s *Server) hold(n int) error {
 // borrow counts n bytes of a response being built, until release.
 func (s *Server) borrow(n int) (release func(), err error) {
 	s.collect()
-	if s.replies.Add(int64(n)) > s.limits.MaxReplies {
+	if have := s.replies.Add(int64(n)); have > s.limits.MaxReplies {
 		s.replies.Add(int64(-n))
-		e := wire.Errorf(wire.Busy, "limit max_replies is %d bytes of answers in the making, of all connections together; start the server with --max-replies to raise it", s.limits.MaxReplies)
-		e.RetryMS = 50
-		return nil, e.With("limit", "max_replies").With("value", s.limits.MaxReplies).With("asked", n).With("raise", "--max-replies")
+		return nil, wire.Exceeds("max_replies", s.limits.MaxReplies, have, "--max-replies").Recode(wire.Busy, 50)
 	}
 	return func() {
 		s.discard(n)
@@ -128,9 +114,10 @@ func (l *Limits) Check() error {
 		flag       string
 		have, want int64
 	}{
-		{"--max-message", int64(l.MaxMessage), 1 << 10}, {"--max-reply", int64(l.MaxReply), 64 << 10}, {"--max-buffered", l.MaxBuffered, 64 << 10}, {"--max-replies", l.MaxReplies, int64(l.MaxReply)},
-		{"--max-inflight", int64(l.MaxInflight), 1}, {"--max-sessions", int64(l.MaxSessions), 1}, {"--max-handles", int64(l.MaxHandles), 1},
-		{"--max-envs", int64(l.MaxEnvs), 1}, {"--max-memory", l.MaxMemory, 1},
+		{"--max-message", int64(l.MaxMessage), 1 << 10}, {"--max-reply", int64(l.MaxReply), 64 << 10},
+		{"--max-buffered", l.MaxBuffered, 64 << 10}, {"--max-replies", l.MaxReplies, int64(l.MaxReply)},
+		{"--max-inflight", int64(l.MaxInflight), 1}, {"--max-sessions", int64(l.MaxSessions), 1},
+		{"--max-handles", int64(l.MaxHandles), 1}, {"--max-envs", int64(l.MaxEnvs), 1}, {"--max-memory", l.MaxMemory, 1},
 	} {
 		if v.have < v.want {
 			return fmt.Errorf("%s is %d, want at least %d", v.flag, v.have, v.want)

@@ -1,7 +1,6 @@
 package server
 
 import (
-	"context"
 	"crypto/tls"
 	"errors"
 	"fmt"
@@ -23,18 +22,36 @@ const bufferSize = 256 << 10
 // socket has mode 0600, replaces a stale socket file, and is removed when the listener is closed.
 func Listen(address, token string, c Credentials) (net.Listener, error) {
 	network, rest, ok := strings.Cut(address, ":")
+	var l *listener
+	var err error
 	switch {
 	case ok && network == "unix" && rest != "":
-		return listenUnix(rest)
+		l, err = listenUnix(rest)
 	case ok && network == "tcp":
-		return listenTCP(rest, token)
+		l, err = listenTCP(rest, token != "", "set a token (--token-file)")
 	case ok && network == "tls":
-		return listenTLS(rest, token, c)
+		var config *tls.Config
+		if config, err = c.Config(); err == nil {
+			l, err = listenTCP(rest, token != "" || c.ClientCA != "",
+				"set a token (--token-file) or require certificates (--client-ca)")
+		}
+		if err == nil {
+			l.tls = config
+		}
+	default:
+		err = errors.New("want unix:PATH, tcp:HOST:PORT or tls:HOST:PORT")
 	}
-	return nil, fmt.Errorf("listen %q: want unix:PATH, tcp:HOST:PORT or tls:HOST:PORT", address)
+	if err != nil {
+		return nil, fmt.Errorf("listen %s: %w", address, err)
+	}
+	l.name = network + ":" + l.Addr().String()
+	if network == "unix" {
+		l.name = address
+	}
+	return l, nil
 }
 
-func listenUnix(path string) (net.Listener, error) {
+func listenUnix(path string) (*listener, error) {
 	if err := removeStale(path); err != nil {
 		return nil, err
 	}
@@ -42,7 +59,7 @@ func listenUnix(path string) (net.Listener, error) {
 	temporary := fmt.Sprintf("%s.%d", path, os.Getpid())
 	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: temporary, Net: "unix"})
 	if err != nil {
-		return nil, fmt.Errorf("listen unix:%s: %w", path, err)
+		return nil, err
 	}
 	l.SetUnlinkOnClose(false)
 	if err := errors.Join(os.Chmod(temporary, 0o600), os.Rename(temporary, path)); err != nil {
@@ -52,7 +69,7 @@ func listenUnix(path string) (net.Listener, error) {
 	if err != nil {
 		return nil, errors.Join(err, l.Close())
 	}
-	return &listener{Listener: l, name: "unix:" + path, path: path, made: info}, nil
+	return &listener{Listener: l, path: path, made: info}, nil
 }
 
 // removeStale removes a socket file on which no server listens. Any other file at path is an error.
@@ -64,31 +81,32 @@ func removeStale(path string) error {
 	case err != nil:
 		return err
 	case info.Mode().Type() != fs.ModeSocket:
-		return fmt.Errorf("listen unix:%s: a file that is not a socket is in the way: remove it or choose another path", path)
+		return errors.New("a file that is not a socket is in the way: remove it or choose another path")
 	}
 	conn, err := net.DialTimeout("unix", path, time.Second)
 	switch {
 	case err == nil:
-		return errors.Join(fmt.Errorf("listen unix:%s: another server listens there: stop it or choose another path", path), conn.Close())
+		return errors.Join(errors.New("another server listens there: stop it or choose another path"), conn.Close())
 	case errors.Is(err, syscall.ECONNREFUSED):
 		return os.Remove(path)
 	}
-	return fmt.Errorf("listen unix:%s: %w", path, err)
+	return err
 }
 
-func listenTCP(address, token string) (net.Listener, error) {
+// listenTCP listens on an address that other machines can reach only if clients prove who they are.
+func listenTCP(address string, closed bool, advice string) (*listener, error) {
 	addr, err := net.ResolveTCPAddr("tcp", address)
-	if err != nil {
-		return nil, fmt.Errorf("listen tcp:%s: %w", address, err)
-	}
-	if token == "" && !addr.IP.IsLoopback() {
-		return nil, fmt.Errorf("listen tcp:%s: other machines can reach this address: set a token (--token-file) or use 127.0.0.1", address)
-	}
-	l, err := (&net.ListenConfig{}).Listen(context.Background(), "tcp", address)
 	if err != nil {
 		return nil, err
 	}
-	return &listener{Listener: l, name: "tcp:" + l.Addr().String()}, nil
+	if !closed && !addr.IP.IsLoopback() {
+		return nil, fmt.Errorf("other machines can reach this address: %s or use 127.0.0.1", advice)
+	}
+	l, err := net.Listen("tcp", address)
+	if err != nil {
+		return nil, err
+	}
+	return &listener{Listener: l}, nil
 }
 
 // A listener remembers its address as clients write it, and tunes the connections it accepts.

@@ -17,23 +17,13 @@ import (
 var Protocol = [2]int{1, 1}
 
 // capabilities are what a client may ask for beyond stepping; hello lists them.
-var capabilities = []string{"afterstates", "clone", "features", "fields", "final", "first", "observe", "packed", "policy", "rollout", "set_opponent", "snapshot", "text"}
+var capabilities = []string{"afterstates", "clone", "features", "fields", "final", "first", "observe", "packed",
+	"policy", "rollout", "set_opponent", "snapshot", "text"}
 
 // call answers one request, or returns an error for the client.
 func (s *session) call(f *wire.Frame) error {
-	if s.greeted.Load() {
-		switch string(f.Method) {
-		case "step":
-			return s.step(f)
-		case "step_slot":
-			return s.stepSlot(f)
-		}
-	} else {
-		switch string(f.Method) {
-		case "hello", "ping":
-		default:
-			return wire.Errorf(wire.AuthRequired, "the first request of a connection is hello, not %.32q", f.Method)
-		}
+	if name := string(f.Method); !s.greeted.Load() && name != "hello" && name != "ping" {
+		return wire.Errorf(wire.AuthRequired, "the first request of a connection is hello, not %.32q", f.Method)
 	}
 	do, ok := methods[string(f.Method)]
 	if !ok {
@@ -45,39 +35,52 @@ func (s *session) call(f *wire.Frame) error {
 	return do.answer(s, f)
 }
 
-// methods are the methods of the protocol, each with its largest number of params.
-var methods map[string]struct {
-	params int
+// A method is a method of the protocol.
+type method struct {
+	params int  // largest number of them
+	bulk   bool // a request may have up to MaxMessage bytes
 	answer func(*session, *wire.Frame) error
 }
 
-func init() {
-	methods = map[string]struct {
-		params int
-		answer func(*session, *wire.Frame) error
-	}{
-		"hello":         {1, (*session).hello},
-		"ping":          {0, func(s *session, f *wire.Frame) error { return s.reply(f.ID, true) }},
-		"games":         {0, (*session).games},
-		"describe":      {1, (*session).describe},
-		"text":          {2, (*session).text},
-		"open":          {2, (*session).open},
-		"reset":         {2, (*session).reset},
-		"final":         {1, (*session).final},
-		"legal":         {2, (*session).legal},
-		"afterstates":   {3, (*session).afterstates},
-		"features":      {3, (*session).features},
-		"feature_names": {1, (*session).featureNames},
-		"observe":       {2, (*session).observe},
-		"snapshot":      {2, (*session).snapshot},
-		"restore":       {4, (*session).restore},
-		"clone":         {4, (*session).clone},
-		"share":         {2, (*session).share},
-		"rollout":       {3, (*session).rollout},
-		"set_opponent":  {3, (*session).setOpponent},
-		"render":        {3, (*session).render},
-		"stats":         {0, (*session).stats},
-		"close":         {1, (*session).close},
+var methods = map[string]method{
+	"hello":         {1, false, (*session).hello},
+	"ping":          {0, false, func(s *session, f *wire.Frame) error { return s.reply(f.ID, true) }},
+	"games":         {0, false, (*session).games},
+	"describe":      {1, false, (*session).describe},
+	"text":          {2, false, (*session).text},
+	"open":          {2, true, (*session).open},
+	"reset":         {2, true, with((*session).reset)},
+	"step":          {2, false, with((*session).step)},
+	"step_slot":     {2, false, with((*session).stepSlot)},
+	"final":         {1, false, with((*session).final)},
+	"legal":         {2, true, with((*session).legal)},
+	"afterstates":   {3, true, with((*session).afterstates)},
+	"features":      {3, true, with((*session).features)},
+	"feature_names": {1, false, (*session).featureNames},
+	"observe":       {2, true, with((*session).observe)},
+	"snapshot":      {2, true, with((*session).snapshot)},
+	"restore":       {4, true, with((*session).restore)},
+	"clone":         {4, true, with((*session).clone)},
+	"share":         {2, false, with((*session).share)},
+	"rollout":       {3, false, with((*session).rollout)},
+	"set_opponent":  {3, false, with((*session).setOpponent)},
+	"render":        {3, false, with((*session).render)},
+	"stats":         {0, false, (*session).stats},
+	"close":         {1, false, with((*session).close)},
+}
+
+// with is the answer of a method whose param 0 is a handle.
+func with(answer func(*session, *wire.Frame, *handle) error) func(*session, *wire.Frame) error {
+	return func(s *session, f *wire.Frame) error {
+		id, err := f.Int(0, "the handle", 0, math.MaxUint32)
+		if err != nil {
+			return err
+		}
+		h, ok := s.handles[uint32(id)]
+		if !ok {
+			return wire.Errorf(wire.BadHandle, "%s: no open handle %d in this session", f.Method, id).With("h", id)
+		}
+		return answer(s, f, h)
 	}
 }
 
@@ -115,12 +118,11 @@ func (s *session) hello(f *wire.Frame) error {
 	}
 	l := &s.srv.limits
 	return s.reply(f.ID, wire.Fields{
-		{Name: "proto", Value: Protocol}, {Name: "server", Value: "blockyard " + s.srv.c.Version}, {Name: "session", Value: s.id},
-		{Name: "features", Value: can}, {Name: "games", Value: names},
-		{Name: "limits", Value: map[string]any{
-			"max_message": l.MaxMessage, "max_reply": l.MaxReply, "max_inflight": l.MaxInflight, "max_sessions": l.MaxSessions,
-			"max_handles": l.MaxHandles, "max_envs": l.MaxEnvs, "max_memory": l.MaxMemory,
-		}},
+		"proto", Protocol, "server", "blockyard " + s.srv.c.Version, "session", s.id, "features", can, "games", names,
+		"limits", map[string]any{
+			"max_message": l.MaxMessage, "max_reply": l.MaxReply, "max_inflight": l.MaxInflight,
+			"max_sessions": l.MaxSessions, "max_handles": l.MaxHandles, "max_envs": l.MaxEnvs, "max_memory": l.MaxMemory,
+		},
 	})
 }
 
@@ -174,35 +176,18 @@ func (s *session) stats(f *wire.Frame) error {
 	srv.mu.Unlock()
 	cpu, err := CPU()
 	if err != nil {
-		return err
+		return wire.Errorf(wire.Internal, "stats: %v", err)
 	}
 	return s.reply(f.ID, wire.Fields{
-		{Name: "uptime_s", Value: time.Since(srv.begun).Seconds()}, {Name: "cpu_s", Value: cpu.Seconds()},
-		{Name: "sessions", Value: sessions}, {Name: "handles", Value: handles}, {Name: "envs", Value: envs}, {Name: "memory", Value: memory},
-		{Name: "requests", Value: srv.requests.Load()}, {Name: "steps", Value: srv.steps.Load()},
-		{Name: "seat_steps", Value: srv.rows.Load()}, {Name: "errors", Value: srv.failures.Load()},
-		{Name: "session", Value: map[string]any{"id": s.id, "handles": len(s.handles), "requests": s.requests, "errors": s.errors}},
+		"uptime_s", time.Since(srv.begun).Seconds(), "cpu_s", cpu.Seconds(), "sessions", sessions, "handles", handles,
+		"envs", envs, "memory", memory, "requests", srv.requests.Load(), "steps", srv.steps.Load(),
+		"seat_steps", srv.rows.Load(), "errors", srv.failures.Load(), "session", map[string]any{
+			"id": s.id, "handles": len(s.handles), "requests": s.requests, "errors": s.errors,
+		},
 	})
 }
 
-func (s *session) close(f *wire.Frame) error {
-	h, err := s.handle(f)
-	if err != nil {
-		return err
-	}
+func (s *session) close(f *wire.Frame, h *handle) error {
 	s.closeHandle(h.id)
 	return s.reply(f.ID, true)
-}
-
-// handle returns the handle that param 0 names.
-func (s *session) handle(f *wire.Frame) (*handle, error) {
-	id, err := f.Int(0, "the handle", 0, math.MaxUint32)
-	if err != nil {
-		return nil, err
-	}
-	h, ok := s.handles[uint32(id)]
-	if !ok {
-		return nil, wire.Errorf(wire.BadHandle, "%s: no open handle %d in this session", f.Method, id).With("h", id)
-	}
-	return h, nil
 }

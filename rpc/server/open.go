@@ -1,9 +1,9 @@
 package server
 
 import (
+	"cmp"
 	"encoding/binary"
 	"math"
-	"math/bits"
 
 	"blockyard/env"
 	"blockyard/env/vec"
@@ -15,10 +15,10 @@ type openOptions struct {
 	NumEnvs   int64            `msgpack:"num_envs"`
 	Seats     int64            `msgpack:"seats"`
 	Opponents map[int64]string `msgpack:"opponents"`
-	Autoreset string           `msgpack:"autoreset"`
-	Reward    string           `msgpack:"reward"`
+	Autoreset vec.Autoreset    `msgpack:"autoreset"`
+	Reward    vec.Reward       `msgpack:"reward"`
 	MaxSteps  int64            `msgpack:"max_episode_steps"`
-	Illegal   string           `msgpack:"illegal"`
+	Illegal   vec.Illegal      `msgpack:"illegal"`
 	Fields    []string         `msgpack:"fields"`
 	Seed      uint64           `msgpack:"seed"`
 	Seeds     []byte           `msgpack:"seeds"`
@@ -49,22 +49,21 @@ func (s *session) open(f *wire.Frame) error {
 	if err != nil {
 		return err
 	}
-	swaps, err := s.srv.seat(g, &c, o.Opponents)
-	if err != nil {
+	if err := s.srv.seat(g, &c, o.Opponents); err != nil {
 		return err
 	}
 	memory := estimate(g, &c, o.Packed)
-	if err := s.srv.take(c.Envs, memory); err != nil {
+	if err := s.srv.account(1, c.Envs, memory); err != nil {
 		return err
 	}
 	c.Workers, c.Context = s.srv.c.Workers, s.ctx
 	h, err := newHandle(g, c, o.Fields, o.Packed)
 	if err != nil {
-		s.srv.give(c.Envs, memory)
+		s.srv.account(-1, -c.Envs, -memory)
 		return err
 	}
 	s.next++
-	h.id, h.seeds, h.swaps, h.memory, h.first = s.next, seeds, swaps, memory, o.First
+	h.id, h.seeds, h.memory, h.first = s.next, seeds, memory, o.First
 	h.took, h.alone = quickStep, len(o.Opponents) == 0 // until it is known
 	s.handles[h.id] = h
 	s.sizeSteps()
@@ -84,23 +83,9 @@ func (o *openOptions) config(g *env.Game) (c vec.Config, err error) {
 	case o.MaxSteps < 0 || o.MaxSteps > math.MaxInt32:
 		return c, bad("max_episode_steps", o.MaxSteps, 0, math.MaxInt32)
 	}
-	c = vec.Config{Envs: int(o.NumEnvs), Seats: int(o.Seats), StepLimit: int(o.MaxSteps)}
-	if c.Seats == 0 {
-		c.Seats = g.MinSeats
-	}
-	if c.Autoreset, err = vec.ParseAutoreset(o.Autoreset); err != nil {
-		return c, badOpen(err)
-	}
-	if c.Reward, err = vec.ParseReward(o.Reward); err != nil {
-		return c, badOpen(err)
-	}
-	if c.Illegal, err = vec.ParseIllegal(o.Illegal); err != nil {
-		return c, badOpen(err)
-	}
-	return c, nil
+	return vec.Config{Envs: int(o.NumEnvs), Seats: cmp.Or(int(o.Seats), g.MinSeats), Autoreset: o.Autoreset,
+		StepLimit: int(o.MaxSteps), Reward: o.Reward, Illegal: o.Illegal}, nil
 }
-
-func badOpen(err error) error { return wire.Errorf(wire.BadParams, "open: %v", err) }
 
 // seeds returns the seeds of the first reset.
 func (o *openOptions) seeds() (vec.Seeds, error) {
@@ -113,7 +98,8 @@ func (o *openOptions) seeds() (vec.Seeds, error) {
 // seedList reads one 64-bit seed per game.
 func seedList(method string, b []byte, envs int) (vec.Seeds, error) {
 	if len(b) != 8*envs {
-		return vec.Seeds{}, wire.Errorf(wire.BadParams, "%s: seeds has %d bytes, want %d: 8 for each of the %d games", method, len(b), 8*envs, envs)
+		return vec.Seeds{}, wire.Errorf(wire.BadParams, "%s: seeds has %d bytes, want %d: 8 for each of the %d games",
+			method, len(b), 8*envs, envs)
 	}
 	list := make([]uint64, envs)
 	for i := range list {
@@ -127,12 +113,7 @@ const agentMemory = 16 << 10
 
 // estimate is the estimated size of the games of c, in bytes.
 func estimate(g *env.Game, c *vec.Config, packed bool) int64 {
-	var driven env.Seats
-	for seat := range c.Seats {
-		if seat >= len(c.Agents) || c.Agents[seat] == nil {
-			driven |= 1 << seat
-		}
-	}
+	driven := c.Driven()
 	rows := int64(min(g.Rows, driven.Len()))
 	view := int64(g.Planes.Len() + 4*g.Globals() + 1)
 	if c.Autoreset == vec.SameStep {
@@ -142,7 +123,7 @@ func estimate(g *env.Game, c *vec.Config, packed bool) int64 {
 		view += int64(g.PackedLen())
 	}
 	row := view + 2*int64(g.MaskLen()) + 2
-	agents := int64(c.Seats - bits.OnesCount8(uint8(driven)))
+	agents := int64(c.Seats - driven.Len())
 	one := int64(env.EncodedLen(g.New(c.Seats))) + 256 + rows*row + int64(c.Seats)*24 + agents*agentMemory
 	return int64(c.Envs) * one
 }

@@ -25,16 +25,17 @@ type private struct {
 
 // place returns the place with the given slab, which must be aligned to 8 bytes.
 func (h *handle) place(slab []byte) (*place, error) {
-	batch, err := h.layout.view(slab)
+	batch, err := h.layout.View(slab)
 	if err != nil {
 		return nil, err
 	}
 	p := &place{slab: slab, batch: batch, terminated: batch.Terminated, truncated: batch.Truncated}
 	batch.Terminated, batch.Truncated = h.private.terminated, h.private.truncated
-	if f := h.layout.bits; f != nil {
+	if f := h.layout.bits; f.Name != "" {
 		p.bits, batch.Planes = slab[f.Offset:f.Offset+f.Len], h.private.planes
 	}
-	batch.FinalPlanes, batch.FinalGlobals, batch.FinalSeat, batch.FinalLegal = h.final.FinalPlanes, h.final.FinalGlobals, h.final.FinalSeat, h.final.FinalLegal
+	batch.FinalPlanes, batch.FinalGlobals = h.final.FinalPlanes, h.final.FinalGlobals
+	batch.FinalSeat, batch.FinalLegal = h.final.FinalSeat, h.final.FinalLegal
 	return p, nil
 }
 
@@ -55,7 +56,8 @@ func (h *handle) to(method string, slot *int64) (*place, error) {
 		return h.own, nil
 	}
 	if *slot < 0 || *slot >= int64(len(h.slots)) {
-		return nil, wire.Errorf(wire.BadParams, "%s: slot %d, but the handle has %d: call share first", method, *slot, len(h.slots))
+		return nil, wire.Errorf(wire.BadParams, "%s: slot %d, but the handle has %d: call share first",
+			method, *slot, len(h.slots))
 	}
 	return h.slots[*slot], nil
 }
@@ -67,5 +69,5 @@ func (s *session) show(id uint32, h *handle, p *place) {
 		s.writeOne(h.message)
 		return
 	}
-	s.writeOne(wire.PutDone(s.brief[:0], id))
+	s.writeOne(wire.AppendDone(s.brief[:0], id))
 }

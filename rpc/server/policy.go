@@ -3,7 +3,6 @@ package server
 import (
 	"context"
 	"errors"
-	"io"
 
 	"blockyard/env"
 	"blockyard/env/vec"
@@ -18,18 +17,16 @@ type policy struct {
 	h       *handle
 	memory  int64 // counted towards the limit
 	ctx     context.Context
-	players []policyPlayer // [games, seats]
+	agents  []env.Agent    // [games, seats]
+	episode []agentEpisode // of each agent
 	views   []env.State    // by worker
 	errs    []error        // by worker
 }
 
-// A policyPlayer is the agent of one seat of one game.
-type policyPlayer struct {
-	agent     env.Agent
-	seed      uint64 // of the game
-	episode   uint64
-	decisions uint64 // made in this episode
-	made      bool
+// An agentEpisode is the episode that an agent plays.
+type agentEpisode struct {
+	seed, episode uint64 // of the game
+	decisions     uint64 // made in this episode
 }
 
 // Streams of a game's seed for policies, distinct from those of package vec.
@@ -49,30 +46,38 @@ func (s *session) policyFor(h *handle, text string) (*policy, error) {
 	case h.policy != nil && h.policy.text == text:
 		return h.policy, nil
 	}
-	factory, err := s.srv.player(h.game, text)
+	factory, err := s.srv.agent(h.game, text)
 	if err != nil {
 		return nil, err
 	}
-	if err := h.policy.close(); err != nil {
-		return nil, wire.Errorf(wire.Opponent, "rollout: %v", err)
+	if err := s.dropPolicy(h); err != nil {
+		return nil, err
 	}
-	if h.policy != nil {
-		h.memory -= h.policy.memory
-		_ = s.srv.enlarge(-h.policy.memory) // giving memory back never fails
-		h.policy = nil
-	}
-	p := &policy{text: text, factory: factory, h: h, ctx: s.ctx, memory: int64(h.c.Envs*h.env.Driven().Len()) * agentMemory}
-	if err := s.srv.enlarge(p.memory); err != nil {
+	seats := h.c.Envs * h.c.Seats
+	p := &policy{text: text, factory: factory, h: h, ctx: s.ctx, agents: make([]env.Agent, seats),
+		episode: make([]agentEpisode, seats), errs: make([]error, h.c.Workers)}
+	p.memory = int64(h.c.Envs*h.env.Driven().Len()) * agentMemory
+	if err := s.srv.account(0, 0, p.memory); err != nil {
 		return nil, err
 	}
 	h.memory += p.memory
-	p.players = make([]policyPlayer, h.c.Envs*h.c.Seats)
 	for range h.c.Workers {
 		p.views = append(p.views, h.game.New(h.c.Seats))
 	}
-	p.errs = make([]error, h.c.Workers)
 	h.policy = p
 	return p, nil
+}
+
+// dropPolicy closes the agents of the handle's policy, if it has one.
+func (s *session) dropPolicy(h *handle) error {
+	p := h.policy
+	if p == nil {
+		return nil
+	}
+	h.policy = nil
+	h.memory -= p.memory
+	s.srv.account(0, 0, -p.memory)
+	return vec.CloseAgents(p.agents)
 }
 
 // choose fills h.actions. If an agent fails, it returns an error before any game is stepped.
@@ -103,54 +108,17 @@ func (p *policy) game(worker, i int) {
 }
 
 func (p *policy) act(worker, i, seat int) (env.Action, error) {
-	one := &p.players[i*p.h.c.Seats+seat]
 	seed, episode := p.h.env.Seed(i)
-	if !one.made || seed != one.seed || episode != one.episode {
-		if err := one.begin(p.factory, seed, episode, seat); err != nil {
+	stream := func(kind uint64) uint64 { return env.Derive(env.Derive(seed, kind+episode), uint64(seat)) }
+	k := i*p.h.c.Seats + seat
+	at, agent := &p.episode[k], &p.agents[k]
+	if *agent == nil || seed != at.seed || episode != at.episode {
+		if err := vec.Renew(agent, p.factory, stream(policyAgents)); err != nil {
 			return env.None, err
 		}
+		*at = agentEpisode{seed: seed, episode: episode}
 	}
-	one.decisions++
-	draws := env.Derive(env.Derive(env.Derive(seed, policyViews+episode), uint64(seat)), one.decisions)
-	env.View(p.views[worker], p.h.env.State(i), seat, draws)
-	return one.agent.Act(p.ctx, p.views[worker], seat)
-}
-
-// begin prepares the agent for an episode.
-func (one *policyPlayer) begin(factory vec.AgentFactory, seed, episode uint64, seat int) error {
-	own := env.Derive(env.Derive(seed, policyAgents+episode), uint64(seat))
-	if again, ok := one.agent.(interface{ NewGame(uint64) }); ok {
-		again.NewGame(own)
-	} else {
-		if err := closeOne(one.agent); err != nil {
-			return err
-		}
-		agent, err := factory(own)
-		if err != nil {
-			return err
-		}
-		one.agent = agent
-	}
-	one.seed, one.episode, one.decisions, one.made = seed, episode, 0, true
-	return nil
-}
-
-// close closes all agents. A nil policy has none.
-func (p *policy) close() error {
-	if p == nil {
-		return nil
-	}
-	var errs []error
-	for i := range p.players {
-		errs = append(errs, closeOne(p.players[i].agent))
-		p.players[i] = policyPlayer{}
-	}
-	return errors.Join(errs...)
-}
-
-func closeOne(a env.Agent) error {
-	if c, ok := a.(io.Closer); ok {
-		return c.Close()
-	}
-	return nil
+	at.decisions++
+	env.View(p.views[worker], p.h.env.State(i), seat, env.Derive(stream(policyViews), at.decisions))
+	return (*agent).Act(p.ctx, p.views[worker], seat)
 }

@@ -6,11 +6,7 @@ import (
 	"blockyard/rpc/wire"
 )
 
-func (s *session) render(f *wire.Frame) error {
-	h, err := s.handle(f)
-	if err != nil {
-		return err
-	}
+func (s *session) render(f *wire.Frame, h *handle) error {
 	i, err := f.Int(1, "game", 0, int64(h.c.Envs-1))
 	if err != nil {
 		return err
@@ -45,7 +41,7 @@ func frameFields(frame *env.Frame) wire.Fields {
 	for _, t := range frame.Trays {
 		trays = append(trays, map[string]any{"name": t.Name, "seat": t.Seat, "pieces": boardFields(t.Pieces)})
 	}
-	return wire.Fields{{Name: "boards", Value: boardFields(frame.Boards)}, {Name: "notes", Value: notes}, {Name: "trays", Value: trays}}
+	return wire.Fields{"boards", boardFields(frame.Boards), "notes", notes, "trays", trays}
 }
 
 func boardFields(list []env.Board) []map[string]any {

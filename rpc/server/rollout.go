@@ -1,6 +1,8 @@
 package server
 
 import (
+	"slices"
+
 	"blockyard/env/vec"
 	"blockyard/rpc/wire"
 )
@@ -16,11 +18,7 @@ type rolloutOptions struct {
 }
 
 // rollout plays several steps with a policy of the server.
-func (s *session) rollout(f *wire.Frame) error {
-	h, err := s.handle(f)
-	if err != nil {
-		return err
-	}
+func (s *session) rollout(f *wire.Frame, h *handle) error {
 	steps, err := f.Int(1, "steps", 1, mostRollout)
 	if err != nil {
 		return err
@@ -50,9 +48,11 @@ func (o *rolloutOptions) check(h *handle, steps int64) error {
 	case o.Keep != "all" && o.Keep != "last":
 		return wire.Errorf(wire.BadParams, `rollout: keep is %.32q, want "all" or "last"`, o.Keep)
 	case o.Slot != nil && o.Keep != "all":
-		return wire.Errorf(wire.BadParams, `rollout: keep is "last" and slot is given: slots hold every step, so leave out one of the two`)
+		return wire.Errorf(wire.BadParams,
+			`rollout: keep is "last" and slot is given: slots hold every step, so leave out one of the two`)
 	case o.Slot != nil && (*o.Slot < 0 || *o.Slot > int64(len(h.slots))-steps):
-		return wire.Errorf(wire.BadParams, "rollout: slots %d to %d, but the handle has %d: call share first", *o.Slot, *o.Slot+steps-1, len(h.slots))
+		return wire.Errorf(wire.BadParams, "rollout: slots %d to %d, but the handle has %d: call share first",
+			*o.Slot, *o.Slot+steps-1, len(h.slots))
 	}
 	return nil
 }
@@ -65,7 +65,7 @@ func (s *session) rolloutSlots(f *wire.Frame, h *handle, p *policy, slots []*pla
 		}
 		copy(at.actions, bytesOf(h.actions))
 	}
-	return s.reply(f.ID, wire.Fields{{Name: "steps", Value: len(slots)}})
+	return s.reply(f.ID, wire.Fields{"steps", len(slots)})
 }
 
 // rolloutAway responds with the slabs and actions of all steps, or of the last step.
@@ -74,11 +74,11 @@ func (s *session) rolloutAway(f *wire.Frame, h *handle, p *policy, steps int, al
 	if all {
 		kept = steps
 	}
-	if most := (s.srv.limits.MaxReply - replyRoom) / (slab + 2*h.rows); kept > most {
-		size := int64(kept)*int64(slab+2*h.rows) + replyRoom
-		return wire.Exceeds("max_reply", int64(s.srv.limits.MaxReply), size, "--max-reply")
+	size := kept*(slab+2*h.rows) + replyRoom
+	if size > s.srv.limits.MaxReply {
+		return s.srv.exceedsReply(size)
 	}
-	release, err := s.srv.borrow(kept*(slab+2*h.rows) + replyRoom)
+	release, err := s.srv.borrow(size)
 	if err != nil {
 		return err
 	}
@@ -95,7 +95,7 @@ func (s *session) rolloutAway(f *wire.Frame, h *handle, p *policy, steps int, al
 		slabs = append(slabs, h.own.slab...)
 		actions = append(actions, bytesOf(h.actions)...)
 	}
-	return s.reply(f.ID, wire.Fields{{Name: "steps", Value: steps}, {Name: "slabs", Value: slabs}, {Name: "actions", Value: actions}})
+	return s.reply(f.ID, wire.Fields{"steps", steps, "slabs", slabs, "actions", actions})
 }
 
 // playAlone plays one step of a rollout into at and restarts the games that ended. A nil p plays random
@@ -104,21 +104,18 @@ func (s *session) playAlone(h *handle, p *policy, at *place) error {
 	if s.ctx.Err() != nil {
 		return wire.Errorf(wire.Draining, "the session ended during the rollout")
 	}
-	err := h.renew(at)
-	switch {
-	case err != nil:
-	case p == nil:
-		err = h.env.Sample(h.actions)
-	default:
-		if err = p.choose(); err != nil {
-			return err
-		}
+	choose := func() error { return h.env.Sample(h.actions) }
+	if p != nil {
+		choose = p.choose
 	}
-	if err == nil {
-		err = h.step(at)
+	if err := h.renew(at); err != nil {
+		return err
 	}
-	if err != nil {
-		return refusal("rollout", err)
+	if err := choose(); err != nil {
+		return err
+	}
+	if err := h.step(at); err != nil {
+		return err
 	}
 	s.srv.steps.Add(1)
 	s.srv.rows.Add(uint64(h.rows))
@@ -130,16 +127,11 @@ func (h *handle) renew(at *place) error {
 	if h.c.Autoreset != vec.Disabled {
 		return nil
 	}
-	var mask []bool
-	for i := range h.c.Envs {
-		if h.env.Ended(i) {
-			if mask == nil {
-				mask = make([]bool, h.c.Envs)
-			}
-			mask[i] = true
-		}
+	mask := make([]bool, h.c.Envs)
+	for i := range mask {
+		mask[i] = h.env.Ended(i)
 	}
-	if mask == nil {
+	if !slices.Contains(mask, true) {
 		return nil
 	}
 	return h.reset(vec.Seeds{}, mask, at)

@@ -63,7 +63,8 @@ func New(c Config) *Server {
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
-	return &Server{c: c, limits: c.Limits, log: c.Log, begun: time.Now(), quiet: time.Now(), sessions: map[*session]struct{}{}}
+	return &Server{c: c, limits: c.Limits, log: c.Log, begun: time.Now(), quiet: time.Now(),
+		sessions: map[*session]struct{}{}}
 }
 
 // Serve accepts connections from l until it is closed. It may be called for several

@@ -56,15 +56,16 @@ func (s *session) end() {
 func (s *session) run() {
 	defer s.srv.wg.Done()
 	defer s.srv.forget(s)
-	answered := make(chan struct{})
-	go func() {
-		defer close(answered)
-		s.answerAll()
-	}()
+	var answering sync.WaitGroup
+	answering.Go(func() {
+		for f := range s.queue { // after the session's end, this only empties the queue
+			s.finish(f)
+		}
+	})
 	err := s.readAll()
 	s.end()
 	close(s.queue)
-	<-answered
+	answering.Wait()
 	for h := range s.handles {
 		s.closeHandle(h)
 	}
@@ -108,24 +109,17 @@ func (s *session) readAll() error {
 			s.fail(f.ID, wire.Errorf(wire.Draining, "the server is shutting down: connect again later"))
 			s.recycle(f)
 		case int(s.inflight.Load()) > s.srv.limits.MaxInflight: // the one being answered does not count
-			s.fail(f.ID, s.busy())
+			most := int64(s.srv.limits.MaxInflight)
+			s.fail(f.ID, wire.Exceeds("max_inflight", most, most+1, "--max-inflight").Recode(wire.Busy, 10))
 			s.recycle(f)
 		default:
-			idle := s.inflight.Add(1) == 1
-			if idle && s.quick(f) {
+			if idle := s.inflight.Add(1) == 1; idle && s.quick(f) {
 				s.finish(f)
-				continue
+			} else {
+				s.queue <- f
 			}
-			s.queue <- f
 		}
 	}
-}
-
-func (s *session) busy() *wire.Error {
-	n := s.srv.limits.MaxInflight
-	e := wire.Errorf(wire.Busy, "limit max_inflight is %d unanswered requests; start the server with --max-inflight to raise it", n)
-	e.RetryMS = 10
-	return e.With("limit", "max_inflight").With("value", n).With("raise", "--max-inflight")
 }
 
 // limit is the largest length of a request for a method, nil while it is not known.
@@ -135,18 +129,10 @@ func (s *session) limit(method []byte) int {
 		return maxBeforeHello
 	case string(method) == "step":
 		return max(maxControl, int(s.stepLimit.Load()))
-	case bulk(method):
+	case methods[string(method)].bulk:
 		return s.srv.limits.MaxMessage
 	}
 	return min(maxControl, s.srv.limits.MaxMessage)
-}
-
-// answerAll answers queued requests until the queue is closed. After the session's end it only empties
-// the queue.
-func (s *session) answerAll() {
-	for f := range s.queue {
-		s.finish(f)
-	}
 }
 
 // finish answers a request, unless the session has ended, and recycles its frame.
@@ -180,7 +166,8 @@ func (s *session) quick(f *wire.Frame) bool {
 func (s *session) answer(f *wire.Frame) {
 	defer func() {
 		if p := recover(); p != nil {
-			s.srv.log.Error("panic", "session", s.id, "request", s.requests, "method", string(f.Method), "panic", p, "stack", string(debug.Stack()))
+			s.srv.log.Error("panic", "session", s.id, "request", s.requests, "method", string(f.Method),
+				"panic", p, "stack", string(debug.Stack()))
 			s.fail(f.ID, wire.Errorf(wire.Internal, "a bug in the server: see session %d, request %d in its log", s.id, s.requests).
 				With("session", s.id).With("request", s.requests))
 			s.end()
@@ -189,21 +176,12 @@ func (s *session) answer(f *wire.Frame) {
 	s.requests++
 	if err := s.call(f); err != nil {
 		s.errors++
-		refusal := asRefusal(err)
+		refusal := refusal(f.Method, err)
 		s.fail(f.ID, refusal)
 		if refusal.Fatal() {
 			s.end()
 		}
 	}
-}
-
-// asRefusal converts any error to one for the client.
-func asRefusal(err error) *wire.Error {
-	var refusal *wire.Error
-	if errors.As(err, &refusal) {
-		return refusal
-	}
-	return wire.Errorf(wire.Internal, "%v", err)
 }
 
 // frame returns a frame to read into: the most recently used one, which is likely to be in cache.

@@ -267,7 +267,7 @@ func TestOpponentsAndSwaps(t *testing.T) {
 	require.Equal(t, wire.BadParams, code(t, g.Call("set_opponent", nil, 0, "first")))
 	require.Equal(t, wire.BadParams, code(t, g.Call("set_opponent", nil, 1, "nobody")))
 	require.NoError(t, g.Call("set_opponent", nil, 1, "broken"))
-	require.NoError(t, g.CallSlab("reset"))
+	require.Equal(t, wire.Opponent, code(t, g.CallSlab("reset")))
 	for range 2 {
 		require.Equal(t, wire.Opponent, code(t, g.Step(u16(65535, 65535, 65535, 65535))))
 	}

@@ -12,6 +12,7 @@ const (
 	mostSlots   = 1 << 14 // of a handle
 	mostShares  = 64      // mappings of a handle
 	pageSize    = 4096
+	cacheLine   = 64
 	errNoShares = "this connection cannot share memory: connect over a unix socket on Linux"
 )
 
@@ -23,11 +24,7 @@ func (s *session) shares() bool {
 
 // share allocates slots in shared memory and sends its file descriptor with the response. The size is
 // sealed before the client gets it.
-func (s *session) share(f *wire.Frame) error {
-	h, err := s.handle(f)
-	if err != nil {
-		return err
-	}
+func (s *session) share(f *wire.Frame, h *handle) error {
 	slots, err := f.Int(1, "slots", 1, mostSlots)
 	if err != nil {
 		return err
@@ -40,15 +37,16 @@ func (s *session) share(f *wire.Frame) error {
 	case len(h.shared) >= mostShares:
 		return wire.Exceeds("shares of a handle", mostShares, mostShares+1, "")
 	}
-	actionsAt := (len(h.own.slab) + fieldAlign - 1) &^ (fieldAlign - 1)
-	stride := (actionsAt + 2*h.rows + pageSize - 1) &^ (pageSize - 1)
+	up := func(n, unit int) int { return (n + unit - 1) / unit * unit }
+	actionsAt := up(len(h.own.slab), cacheLine)
+	stride := up(actionsAt+2*h.rows, pageSize)
 	size := int64(stride) * slots
-	if err := s.srv.enlarge(size); err != nil {
+	if err := s.srv.account(0, 0, size); err != nil {
 		return err
 	}
 	memory, file, err := newShared(size)
 	if err != nil {
-		s.srv.enlarge(-size)
+		s.srv.account(0, 0, -size)
 		return wire.Errorf(wire.Limit, "share: allocating %d bytes: %v", size, err)
 	}
 	h.memory += size
@@ -64,8 +62,8 @@ func (s *session) share(f *wire.Frame) error {
 		h.slots = append(h.slots, p)
 	}
 	return s.pass(f.ID, file, wire.Fields{
-		{Name: "first", Value: first}, {Name: "slots", Value: slots}, {Name: "stride", Value: stride},
-		{Name: "actions", Value: actionsAt}, {Name: "len", Value: size},
+		"first", first, "slots", slots, "stride", stride,
+		"actions", actionsAt, "len", size,
 	})
 }
 
@@ -77,15 +75,4 @@ func (h *handle) unshare() error {
 	}
 	h.shared, h.slots, h.now = nil, nil, h.own
 	return errors.Join(errs...)
-}
-
-// enlarge counts memory of open environments towards the limit; a negative number gives it back.
-func (s *Server) enlarge(memory int64) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if have := s.memory + memory; memory > 0 && have > s.limits.MaxMemory {
-		return wire.Exceeds("max_memory", s.limits.MaxMemory, have, "--max-memory")
-	}
-	s.memory += memory
-	return nil
 }

@@ -31,14 +31,21 @@ func (h *handle) kind() uint64 {
 	return sum.Sum64()
 }
 
-func (h *handle) appendState(dst []byte, i int) ([]byte, error) {
-	dst = append(dst, 'B', 'Y', 'S', stateVersion)
-	dst = binary.LittleEndian.AppendUint64(dst, h.kind())
-	dst = binary.LittleEndian.AppendUint32(dst, uint32(h.env.Steps(i)))
-	return h.env.Snapshot(i, dst)
+// states returns the states of games, one after the other.
+func (h *handle) states(list []int) (dst []byte, err error) {
+	dst = make([]byte, 0, len(list)*h.stateLen())
+	for _, i := range list {
+		dst = append(dst, 'B', 'Y', 'S', stateVersion)
+		dst = binary.LittleEndian.AppendUint64(dst, h.kind())
+		dst = binary.LittleEndian.AppendUint32(dst, uint32(h.env.Steps(i)))
+		if dst, err = h.env.Snapshot(i, dst); err != nil {
+			return nil, err
+		}
+	}
+	return dst, nil
 }
 
-// setState restores game i from the bytes that appendState wrote.
+// setState restores game i from its part of the bytes that states wrote.
 func (h *handle) setState(i int, b []byte) error {
 	switch {
 	case string(b[:3]) != "BYS":
@@ -49,14 +56,6 @@ func (h *handle) setState(i int, b []byte) error {
 		return errors.New("a state of another game, rules version or number of seats")
 	}
 	return h.env.Restore(i, b[stateHead:])
-}
-
-// wake resets the handle if that has not been done.
-func (h *handle) wake() error {
-	if h.began {
-		return nil
-	}
-	return h.reset(h.seeds, nil, h.own)
 }
 
 // awake returns an error if the games have not been reset.
@@ -82,7 +81,8 @@ func (h *handle) selected(f *wire.Frame, i int, name string, once bool) ([]int, 
 		return all, nil
 	}
 	if len(b)%4 != 0 || len(b)/4 > n {
-		return nil, wire.Errorf(wire.BadParams, "%s: %s has %d bytes, want 4 for each of at most %d games", f.Method, name, len(b), n)
+		return nil, wire.Errorf(wire.BadParams, "%s: %s has %d bytes, want 4 for each of at most %d games",
+			f.Method, name, len(b), n)
 	}
 	list, seen := make([]int, len(b)/4), make([]bool, n)
 	for k := range list {
@@ -101,43 +101,42 @@ func (h *handle) selected(f *wire.Frame, i int, name string, once bool) ([]int, 
 // replyRoom is the space that a response needs beside its bulk data.
 const replyRoom = 1024
 
-// fitting returns how many of n items of this size fit into one response. If none fits, it fails.
-func (s *session) fitting(n, size int) (int, error) {
-	room := s.srv.limits.MaxReply - replyRoom
-	if n > 0 && size > room {
-		return 0, wire.Exceeds("max_reply", int64(s.srv.limits.MaxReply), int64(size+replyRoom), "--max-reply")
-	}
-	return min(n, room/max(1, size)), nil
-}
-
-func (s *session) snapshot(f *wire.Frame) error {
-	h, err := s.handle(f)
-	if err != nil {
-		return err
-	}
+// begunGames reads the set of games in param 1, each once. They must have been reset.
+func (h *handle) begunGames(f *wire.Frame) ([]int, error) {
 	list, err := h.selected(f, 1, "games", true)
 	if err == nil {
-		err = h.awake("snapshot")
+		err = h.awake(string(f.Method))
 	}
+	return list, err
+}
+
+// fitting reads the games in param 1, of which the response has size bytes each, and returns the first of
+// them that fit into one. The caller must call release when the response is sent.
+func (s *session) fitting(f *wire.Frame, h *handle, size int) (list []int, release func(), err error) {
+	list, err = h.begunGames(f)
 	if err != nil {
-		return err
+		return nil, nil, err
 	}
-	count, err := s.fitting(len(list), h.stateLen())
-	if err != nil {
-		return err
+	count := (s.srv.limits.MaxReply - replyRoom) / size
+	if count < 1 && len(list) > 0 {
+		return nil, nil, s.srv.exceedsReply(size + replyRoom)
 	}
-	release, err := s.srv.borrow(count * h.stateLen())
+	list = list[:min(count, len(list))]
+	release, err = s.srv.borrow(len(list) * size)
+	return list, release, err
+}
+
+func (s *session) snapshot(f *wire.Frame, h *handle) error {
+	list, release, err := s.fitting(f, h, h.stateLen())
 	if err != nil {
 		return err
 	}
 	defer release()
-	states := make([]byte, 0, count*h.stateLen())
-	for _, i := range list[:count] {
-		if states, err = h.appendState(states, i); err != nil {
-			return refusal("snapshot", err)
-		}
+	states, err := h.states(list)
+	if err != nil {
+		return err
 	}
-	return s.reply(f.ID, wire.Fields{{Name: "count", Value: count}, {Name: "state_len", Value: h.stateLen()}, {Name: "states", Value: states}})
+	return s.reply(f.ID, wire.Fields{"count", len(list), "state_len", h.stateLen(), "states", states})
 }
 
 // putOptions are the named arguments of restore and clone.
@@ -146,11 +145,7 @@ type putOptions struct {
 	Slot   *int64  `msgpack:"slot"`
 }
 
-func (s *session) restore(f *wire.Frame) error {
-	h, err := s.handle(f)
-	if err != nil {
-		return err
-	}
+func (s *session) restore(f *wire.Frame, h *handle) error {
 	list, err := h.selected(f, 1, "games", true)
 	if err != nil {
 		return err
@@ -160,7 +155,8 @@ func (s *session) restore(f *wire.Frame) error {
 		return err
 	}
 	if len(states) != len(list)*h.stateLen() {
-		return wire.Errorf(wire.BadParams, "restore: states has %d bytes, want %d: %d for each of %d games", len(states), len(list)*h.stateLen(), h.stateLen(), len(list))
+		return wire.Errorf(wire.BadParams, "restore: states has %d bytes, want %d: %d for each of %d games",
+			len(states), len(list)*h.stateLen(), h.stateLen(), len(list))
 	}
 	var o putOptions
 	if err := f.Options(3, &o); err != nil {
@@ -170,8 +166,10 @@ func (s *session) restore(f *wire.Frame) error {
 	if err != nil {
 		return err
 	}
-	if err := h.wake(); err != nil {
-		return refusal("restore", err)
+	if !h.began {
+		if err := h.reset(h.seeds, nil, h.own); err != nil {
+			return err
+		}
 	}
 	if err := h.setStates(list, states); err != nil {
 		return err
@@ -181,12 +179,9 @@ func (s *session) restore(f *wire.Frame) error {
 
 // setStates restores all games or none.
 func (h *handle) setStates(list []int, states []byte) error {
-	var before []byte
-	var err error
-	for _, i := range list {
-		if before, err = h.appendState(before, i); err != nil {
-			return refusal("restore", err)
-		}
+	before, err := h.states(list)
+	if err != nil {
+		return err
 	}
 	n := h.stateLen()
 	for k, i := range list {
@@ -196,7 +191,7 @@ func (h *handle) setStates(list []int, states []byte) error {
 		}
 		for k, i := range list[:k] {
 			if err := h.setState(i, before[k*n:(k+1)*n]); err != nil {
-				return refusal("restore", err)
+				return err
 			}
 		}
 		return wire.Errorf(wire.BadState, "restore: state %d: %v", k, bad).With("index", k)
@@ -207,29 +202,25 @@ func (h *handle) setStates(list []int, states []byte) error {
 // put redraws what is hidden in the restored or cloned games, if the client wants that, and responds
 // with the slab. The draws of a game depend on its own number, not on the other games of the request.
 func (s *session) put(f *wire.Frame, h *handle, list []int, o putOptions, p *place) error {
-	for _, i := range list {
-		if o.Reseed != nil {
+	if o.Reseed != nil {
+		for _, i := range list {
 			if err := h.env.Reseed(i, env.Derive(*o.Reseed, h.first+uint64(i))); err != nil {
-				return refusal(string(f.Method), err)
+				return err
 			}
 		}
 	}
 	h.ended = h.ended[:0]
 	if err := h.env.Observe(p.batch); err != nil {
-		return refusal(string(f.Method), err)
+		return err
 	}
 	if err := h.finish(p); err != nil {
-		return refusal(string(f.Method), err)
+		return err
 	}
 	s.show(f.ID, h, p)
 	return nil
 }
 
-func (s *session) clone(f *wire.Frame) error {
-	h, err := s.handle(f)
-	if err != nil {
-		return err
-	}
+func (s *session) clone(f *wire.Frame, h *handle) error {
 	src, err := h.selected(f, 1, "src", false)
 	if err != nil {
 		return err
@@ -253,7 +244,7 @@ func (s *session) clone(f *wire.Frame) error {
 		return err
 	}
 	if err := h.copyGames(src, dst); err != nil {
-		return refusal("clone", err)
+		return err
 	}
 	return s.put(f, h, dst, o, p)
 }
@@ -269,7 +260,7 @@ func (h *handle) copyGames(src, dst []int) error {
 		if !written[i] || kept[i] != nil {
 			continue
 		}
-		b, err := h.appendState(nil, i)
+		b, err := h.states([]int{i})
 		if err != nil {
 			return err
 		}

@@ -2,6 +2,7 @@ package server
 
 import (
 	"encoding/binary"
+	"slices"
 	"time"
 	"unsafe"
 
@@ -11,29 +12,23 @@ import (
 )
 
 // step is the hot path. It allocates nothing.
-func (s *session) step(f *wire.Frame) error {
-	h, err := s.handle(f)
-	if err != nil {
-		return err
-	}
+func (s *session) step(f *wire.Frame, h *handle) error {
 	raw, err := f.Bin(1, "actions")
 	if err != nil {
 		return err
 	}
-	if err := h.setActions(f, raw); err != nil {
-		return err
+	if len(raw) != 2*h.rows {
+		return wire.Errorf(wire.BadParams, "step: %d bytes of actions, want %d: 2 for each of the %d rows",
+			len(raw), 2*h.rows, h.rows)
 	}
+	h.takeActions(raw)
 	return s.play(f, h, h.own)
 }
 
 // stepSlot is step with the actions and the slab in a slot.
-func (s *session) stepSlot(f *wire.Frame) error {
-	h, err := s.handle(f)
-	if err != nil {
-		return err
-	}
-	if len(h.slots) == 0 || f.NArgs() != 2 {
-		return wire.Errorf(wire.BadParams, "step_slot: %d params, want 2; the handle has %d slots: call share first", f.NArgs(), len(h.slots))
+func (s *session) stepSlot(f *wire.Frame, h *handle) error {
+	if len(h.slots) == 0 {
+		return wire.Errorf(wire.BadParams, "step_slot: the handle has no slots: call share first")
 	}
 	slot, err := f.Int(1, "slot", 0, int64(len(h.slots)-1))
 	if err != nil {
@@ -48,7 +43,7 @@ func (s *session) stepSlot(f *wire.Frame) error {
 func (s *session) play(f *wire.Frame, h *handle, p *place) error {
 	begun := time.Now()
 	if err := h.step(p); err != nil {
-		return refusal("step", err)
+		return refusal([]byte("step"), err)
 	}
 	h.took = time.Since(begun)
 	s.srv.steps.Add(1)
@@ -57,18 +52,8 @@ func (s *session) play(f *wire.Frame, h *handle, p *place) error {
 	return nil
 }
 
-// setActions reads the actions of a request. Like this machine they are little endian.
-func (h *handle) setActions(f *wire.Frame, raw []byte) error {
-	if len(raw) != 2*h.rows || f.NArgs() != 2 {
-		return wire.Errorf(wire.BadParams, "step: %d params and %d bytes of actions, want 2 and %d: 2 for each of the %d rows", f.NArgs(), len(raw), 2*h.rows, h.rows)
-	}
-	h.takeActions(raw)
-	return nil
-}
-
-func (h *handle) takeActions(raw []byte) {
-	copy(unsafe.Slice((*byte)(unsafe.Pointer(&h.actions[0])), 2*h.rows), raw)
-}
+// takeActions copies the actions of a step, which are little endian like this machine.
+func (h *handle) takeActions(raw []byte) { copy(bytesOf(h.actions), raw) }
 
 // step plays h.actions and writes the result to p.
 func (h *handle) step(p *place) error {
@@ -88,11 +73,7 @@ func (h *handle) step(p *place) error {
 	return nil
 }
 
-func (s *session) reset(f *wire.Frame) error {
-	h, err := s.handle(f)
-	if err != nil {
-		return err
-	}
+func (s *session) reset(f *wire.Frame, h *handle) error {
 	var o struct {
 		Seed  *uint64 `msgpack:"seed"`
 		Seeds []byte  `msgpack:"seeds"`
@@ -120,14 +101,14 @@ func (s *session) reset(f *wire.Frame) error {
 		seeds = h.seeds
 	}
 	mask, err := h.mask(o.Mask)
+	if err == nil && mask != nil {
+		err = h.awake("reset with a mask")
+	}
 	if err != nil {
 		return err
 	}
-	if mask != nil && !h.began {
-		return h.awake("reset with a mask")
-	}
 	if err := h.reset(seeds, mask, p); err != nil {
-		return refusal("reset", err)
+		return err
 	}
 	s.show(f.ID, h, p)
 	return nil
@@ -139,14 +120,14 @@ func (h *handle) mask(b []byte) ([]bool, error) {
 		return nil, nil
 	}
 	if len(b) != h.c.Envs {
-		return nil, wire.Errorf(wire.BadParams, "reset: mask has %d bytes, want one for each of the %d games", len(b), h.c.Envs)
+		return nil, wire.Errorf(wire.BadParams, "reset: mask has %d bytes, want one for each of the %d games",
+			len(b), h.c.Envs)
 	}
-	mask, some := make([]bool, len(b)), false
+	mask := make([]bool, len(b))
 	for i := range b {
 		mask[i] = b[i] != 0
-		some = some || mask[i]
 	}
-	if !some {
+	if !slices.Contains(mask, true) {
 		return nil, wire.Errorf(wire.BadParams, "reset: mask selects no game, want at least one byte that is not 0")
 	}
 	return mask, nil
@@ -165,11 +146,7 @@ func (h *handle) reset(seeds vec.Seeds, mask []bool, p *place) error {
 }
 
 // final returns the last observations of the games that ended in the last step.
-func (s *session) final(f *wire.Frame) error {
-	h, err := s.handle(f)
-	if err != nil {
-		return err
-	}
+func (s *session) final(f *wire.Frame, h *handle) error {
 	b := h.now.batch
 	planes, globals, legal, seat := b.Planes, b.Globals, b.Legal, b.Seat
 	if h.c.Autoreset == vec.SameStep {
@@ -191,8 +168,8 @@ func (s *session) final(f *wire.Frame) error {
 		out.scores = append(out.scores, bytesOf(part(b.Score, i, 1, h.c.Seats))...)
 	}
 	return s.reply(f.ID, wire.Fields{
-		{Name: "envs", Value: out.envs}, {Name: "planes", Value: out.planes}, {Name: "globals", Value: out.globals}, {Name: "mask", Value: out.mask},
-		{Name: "seat", Value: out.seat}, {Name: "scores", Value: out.scores}, {Name: "lengths", Value: out.lengths},
+		"envs", out.envs, "planes", out.planes, "globals", out.globals, "mask", out.mask,
+		"seat", out.seat, "scores", out.scores, "lengths", out.lengths,
 	})
 }
 

@@ -1,12 +1,10 @@
 package server
 
 import (
-	"context"
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
 	"fmt"
-	"net"
 	"os"
 )
 
@@ -30,12 +28,12 @@ func (c Credentials) Config() (*tls.Config, error) {
 		return out, nil
 	}
 	out.ClientAuth = tls.RequireAndVerifyClientCert
-	out.ClientCAs, err = authorities(c.ClientCA)
+	out.ClientCAs, err = Authorities(c.ClientCA)
 	return out, err
 }
 
-// authorities loads a PEM file of certificates to trust.
-func authorities(path string) (*x509.CertPool, error) {
+// Authorities loads a PEM file of certificates to trust.
+func Authorities(path string) (*x509.CertPool, error) {
 	pem, err := os.ReadFile(path)
 	if err != nil {
 		return nil, err
@@ -45,25 +43,4 @@ func authorities(path string) (*x509.CertPool, error) {
 		return nil, fmt.Errorf("%s: no certificate found, want a PEM file", path)
 	}
 	return pool, nil
-}
-
-// listenTLS listens for TLS. On an address that other machines can reach, clients need a token or a
-// certificate.
-func listenTLS(address, token string, c Credentials) (net.Listener, error) {
-	config, err := c.Config()
-	if err != nil {
-		return nil, fmt.Errorf("listen tls:%s: %w", address, err)
-	}
-	addr, err := net.ResolveTCPAddr("tcp", address)
-	if err != nil {
-		return nil, fmt.Errorf("listen tls:%s: %w", address, err)
-	}
-	if token == "" && c.ClientCA == "" && !addr.IP.IsLoopback() {
-		return nil, fmt.Errorf("listen tls:%s: other machines can reach this address: set a token (--token-file) or require certificates (--client-ca), or use 127.0.0.1", address)
-	}
-	l, err := (&net.ListenConfig{}).Listen(context.Background(), "tcp", address)
-	if err != nil {
-		return nil, err
-	}
-	return &listener{Listener: l, name: "tls:" + l.Addr().String(), tls: config}, nil
 }

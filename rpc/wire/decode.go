@@ -23,7 +23,7 @@ func ReadResponse(r *bufio.Reader, into any) (id uint32, failure *Error, err err
 		return 0, nil, err
 	}
 	if n != 4 || kind != Response {
-		return 0, nil, fmt.Errorf("received an array of %d elements that begins with %d, want a response: 4 elements and 1", n, kind)
+		return 0, nil, fmt.Errorf("received an array of %d elements that begins with %d, want a response (4 and 1)", n, kind)
 	}
 	if id, err = d.DecodeUint32(); err != nil {
 		return 0, nil, err

@@ -3,6 +3,7 @@ package wire
 import (
 	"bytes"
 	"encoding/binary"
+	"errors"
 	"fmt"
 
 	"github.com/vmihailenco/msgpack/v5"
@@ -19,29 +20,27 @@ const aside = 4096
 
 // PutHead writes the head of a successful response with a slab of n bytes to dst[:HeadLen].
 func PutHead(dst []byte, id uint32, n int) {
-	_ = dst[HeadLen-1]
-	dst[0], dst[1], dst[2] = 0x94, Response, 0xce
-	binary.BigEndian.PutUint32(dst[3:], id)
-	dst[7], dst[8] = 0xc0, 0xc6
-	binary.BigEndian.PutUint32(dst[9:], uint32(n))
+	appendBinHead(append(appendHead(dst[:0], 0x94, Response, id), 0xc0), n)
 }
 
 // DoneLen is the length of a response that is true.
 const DoneLen = 9
 
-// PutDone appends the successful response true.
-func PutDone(dst []byte, id uint32) []byte {
+// AppendDone appends the successful response true.
+func AppendDone(dst []byte, id uint32) []byte {
 	return append(appendHead(dst, 0x94, Response, id), 0xc0, 0xc3)
 }
 
 // ReadHead reads what PutHead wrote. It returns the length of the slab and whether b is such a head with
 // this id.
 func ReadHead(b []byte, id uint32) (n int, ok bool) {
-	ok = len(b) >= HeadLen && b[0] == 0x94 && b[1] == Response && b[2] == 0xce && binary.BigEndian.Uint32(b[3:]) == id && b[7] == 0xc0 && b[8] == 0xc6
-	if !ok {
+	if len(b) < HeadLen {
 		return 0, false
 	}
-	return int(binary.BigEndian.Uint32(b[9:])), true
+	var want [HeadLen]byte
+	n = int(binary.BigEndian.Uint32(b[9:]))
+	PutHead(want[:], id, n)
+	return n, [HeadLen]byte(b) == want
 }
 
 // AppendStep appends a step request for handle h; actions are little-endian uint16s.
@@ -49,7 +48,7 @@ func AppendStep(dst []byte, id, h uint32, actions []byte) []byte {
 	dst = appendHead(dst, 0x94, Request, id)
 	dst = append(dst, 0xa4, 's', 't', 'e', 'p', 0x92, 0xce)
 	dst = binary.BigEndian.AppendUint32(dst, h)
-	return append(AppendBinHead(dst, len(actions)), actions...)
+	return append(appendBinHead(dst, len(actions)), actions...)
 }
 
 // AppendStepSlot appends a step request for handle h whose actions are in a slot.
@@ -60,8 +59,7 @@ func AppendStepSlot(dst []byte, id, h, slot uint32) []byte {
 	return binary.BigEndian.AppendUint32(dst, slot)
 }
 
-// AppendBinHead appends the head of a bin of n bytes.
-func AppendBinHead(dst []byte, n int) []byte {
+func appendBinHead(dst []byte, n int) []byte {
 	return binary.BigEndian.AppendUint32(append(dst, 0xc6), uint32(n))
 }
 
@@ -69,15 +67,9 @@ func appendHead(dst []byte, array, kind byte, id uint32) []byte {
 	return binary.BigEndian.AppendUint32(append(dst, array, kind, 0xce), id)
 }
 
-// A Field is one entry of Fields.
-type Field struct {
-	Name  string
-	Value any
-}
-
-// Fields is a result that is a map with its entries in this order. A []byte becomes a bin; a long one is
-// not copied.
-type Fields []Field
+// Fields is a result that is a map: names and values in turn, in the order of the map. A []byte becomes
+// a bin; a long one is not copied.
+type Fields []any
 
 // AppendRequest appends a request with the params that the msgpack library encodes.
 func AppendRequest(dst []byte, id uint32, method string, params ...any) ([]byte, error) {
@@ -86,13 +78,8 @@ func AppendRequest(dst []byte, id uint32, method string, params ...any) ([]byte,
 	if params == nil {
 		params = []any{}
 	}
-	if err := out.plain(method); err != nil {
-		return nil, err
-	}
-	if err := out.plain(params); err != nil {
-		return nil, err
-	}
-	return out.tail, nil
+	err := errors.Join(out.plain(method), out.plain(params))
+	return out.tail, err
 }
 
 // Result returns the bytes of a successful response as pieces to be sent one after the other.
@@ -103,22 +90,16 @@ func Result(id uint32, result any) ([][]byte, error) {
 		err := out.plain(result)
 		return out.flush(), err
 	}
-	if len(fields) > 15 {
-		return nil, fmt.Errorf("a result of %d fields", len(fields))
+	if len(fields) > 2*15 || len(fields)%2 != 0 {
+		return nil, fmt.Errorf("a result of %d names and values, want at most 15 pairs", len(fields))
 	}
-	out.tail = append(out.tail, 0x80|byte(len(fields)))
-	for _, f := range fields {
-		if err := out.plain(f.Name); err != nil {
-			return nil, err
+	out.tail = append(out.tail, 0x80|byte(len(fields)/2))
+	for k, v := range fields {
+		if b, ok := v.([]byte); ok {
+			out.bin(b)
+		} else if err := out.plain(v); err != nil {
+			return nil, fmt.Errorf("field %v: %w", fields[k&^1], err)
 		}
-		b, ok := f.Value.([]byte)
-		if !ok {
-			if err := out.plain(f.Value); err != nil {
-				return nil, fmt.Errorf("field %s: %w", f.Name, err)
-			}
-			continue
-		}
-		out.bin(b)
 	}
 	return out.flush(), nil
 }
@@ -142,7 +123,7 @@ type encoder struct {
 }
 
 func (out *encoder) bin(b []byte) {
-	out.tail = AppendBinHead(out.tail, len(b))
+	out.tail = appendBinHead(out.tail, len(b))
 	if len(b) < aside {
 		out.tail = append(out.tail, b...)
 		return

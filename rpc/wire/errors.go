@@ -60,15 +60,22 @@ func (e *Error) With(key string, value any) *Error {
 	return e
 }
 
+// Recode changes the error's code. The client may try again after retryMS milliseconds; 0 is never.
+func (e *Error) Recode(code, retryMS int) *Error {
+	e.Code, e.Name, e.RetryMS = code, names[code], retryMS
+	return e
+}
+
 // Exceeds returns the error for a limit: its name and value, what was asked for, and the server flag
-// that raises it.
+// that raises it, "" if there is none.
 func Exceeds(limit string, value, asked int64, raise string) *Error {
-	e := Errorf(Limit, "limit %s is %d, asked for %d", limit, value, asked)
+	e := Errorf(Limit, "limit %s is %d, asked for %d", limit, value, asked).
+		With("limit", limit).With("value", value).With("asked", asked)
 	if raise != "" {
 		e.Msg += "; start the server with " + raise + " to raise it"
 		e.With("raise", raise)
 	}
-	return e.With("limit", limit).With("value", value).With("asked", asked)
+	return e
 }
 
 func badFrame(format string, args ...any) *Error { return Errorf(BadFrame, format, args...) }

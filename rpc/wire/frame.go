@@ -3,7 +3,9 @@ package wire
 import (
 	"bytes"
 	"encoding/binary"
+	"fmt"
 	"math"
+	"strings"
 
 	"github.com/vmihailenco/msgpack/v5"
 )
@@ -40,9 +42,6 @@ func (f *Frame) Len() int { return f.size }
 // Cap returns the size of the frame's memory.
 func (f *Frame) Cap() int { return cap(f.buf) }
 
-// NArgs returns the number of params.
-func (f *Frame) NArgs() int { return f.nargs }
-
 // peek reads kind, id and method from the start of a message that may still be incomplete; ok is false
 // until they have arrived.
 func (f *Frame) peek(b []byte) (rest []byte, ok bool, err error) {
@@ -73,7 +72,8 @@ func (f *Frame) peek(b []byte) (rest []byte, ok bool, err error) {
 	case f.Kind == Notification && count == 3:
 		f.ID = 0
 	default:
-		return nil, false, badFrame("an array of %d elements that begins with %d, want a request (4 and 0) or a notification (3 and 2)", count, f.Kind)
+		return nil, false, badFrame("an array of %d elements that begins with %d, want a request (4 and 0) "+
+			"or a notification (3 and 2)", count, f.Kind)
 	}
 	t, whole = readToken(b)
 	switch {
@@ -115,12 +115,11 @@ func (f *Frame) split() error {
 // Int returns param i, which must be an integer from low to high.
 func (f *Frame) Int(i int, name string, low, high int64) (int64, error) {
 	if i >= f.nargs {
-		return 0, Errorf(BadParams, "%s: params[%d] is missing, want %s", f.Method, i, name)
+		return 0, f.bad("params[%d] is missing, want %s", i, name)
 	}
-	b := f.args[i]
-	v, err := readUint(b)
+	v, err := readUint(f.args[i])
 	if err != nil || v > uint64(high) || int64(v) < low {
-		return 0, Errorf(BadParams, "%s: %s is not an integer from %d to %d", f.Method, name, low, high)
+		return 0, f.bad("%s is not an integer from %d to %d", name, low, high)
 	}
 	return int64(v), nil
 }
@@ -128,11 +127,11 @@ func (f *Frame) Int(i int, name string, low, high int64) (int64, error) {
 // Str returns param i, which must be a string.
 func (f *Frame) Str(i int, name string) (string, error) {
 	if i >= f.nargs {
-		return "", Errorf(BadParams, "%s: params[%d] is missing, want %s", f.Method, i, name)
+		return "", f.bad("params[%d] is missing, want %s", i, name)
 	}
 	b := f.args[i]
 	if !isStr(b[0]) {
-		return "", Errorf(BadParams, "%s: %s is not a string", f.Method, name)
+		return "", f.bad("%s is not a string", name)
 	}
 	t, _ := readToken(b)
 	return string(b[t.head:]), nil
@@ -140,12 +139,12 @@ func (f *Frame) Str(i int, name string) (string, error) {
 
 // Bin returns the bytes of param i, which must be a bin; nil if it is nil or missing. The frame owns them.
 func (f *Frame) Bin(i int, name string) ([]byte, error) {
-	if i >= f.nargs || f.args[i][0] == 0xc0 {
+	if f.absent(i) {
 		return nil, nil
 	}
 	b := f.args[i]
 	if b[0] < 0xc4 || b[0] > 0xc6 {
-		return nil, Errorf(BadParams, "%s: %s is not a bin", f.Method, name)
+		return nil, f.bad("%s is not a bin", name)
 	}
 	t, _ := readToken(b)
 	return b[t.head:], nil
@@ -154,27 +153,34 @@ func (f *Frame) Bin(i int, name string) ([]byte, error) {
 // Options decodes param i, a map, into the struct that into points to. Fields without an entry in the map
 // keep their values. A missing or nil param is an empty map. An entry without a field is an error.
 func (f *Frame) Options(i int, into any) error {
-	if i >= f.nargs || f.args[i][0] == 0xc0 {
+	if f.absent(i) {
 		return nil
 	}
 	b := f.args[i]
 	if b[0]>>4 != 8 && b[0] != 0xde && b[0] != 0xdf {
-		return Errorf(BadParams, "%s: params[%d] is not a map, want the options", f.Method, i)
+		return f.bad("params[%d] is not a map, want the options", i)
 	}
 	d := msgpack.GetDecoder()
 	defer msgpack.PutDecoder(d)
 	d.Reset(bytes.NewReader(b))
 	d.DisallowUnknownFields(true)
 	if err := d.Decode(into); err != nil {
-		return Errorf(BadParams, "%s: options: %s", f.Method, trimDecoder(err))
+		return f.bad("options: %s", strings.TrimPrefix(err.Error(), "msgpack: "))
 	}
 	return nil
+}
+
+// absent reports whether param i is missing or nil.
+func (f *Frame) absent(i int) bool { return i >= f.nargs || f.args[i][0] == 0xc0 }
+
+func (f *Frame) bad(format string, args ...any) *Error {
+	return Errorf(BadParams, "%s: %s", f.Method, fmt.Sprintf(format, args...))
 }
 
 // Most returns an error if there are more than n params.
 func (f *Frame) Most(n int) error {
 	if f.nargs > n {
-		return Errorf(BadParams, "%s: %d params, want at most %d", f.Method, f.nargs, n)
+		return f.bad("%d params, want at most %d", f.nargs, n)
 	}
 	return nil
 }

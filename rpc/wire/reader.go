@@ -1,9 +1,6 @@
 package wire
 
-import (
-	"io"
-	"strings"
-)
+import "io"
 
 // firstRead is the number of bytes read of a message before its length is known.
 const firstRead = 4096
@@ -106,9 +103,4 @@ func (r *Reader) fill(f *Frame, need, limit int) error {
 		return io.ErrNoProgress
 	}
 	return err
-}
-
-// trimDecoder removes the library's prefix from a decoding error.
-func trimDecoder(err error) string {
-	return strings.TrimPrefix(err.Error(), "msgpack: ")
 }
