@@ -92,7 +92,7 @@ def test_token_over_tls(program):
 @pytest.mark.parametrize(
     ("flags", "says"),
     [
-        (["--listen=tls:127.0.0.1:0"], "--cert, --key"),
+        (["--listen=tls:127.0.0.1:0"], "set --cert and --key"),
         (["--listen=tls:0.0.0.0:0", "--cert", KEYS / "server.pem", "--key", KEYS / "server.key"], "--client-ca"),
         (["--listen=tls:127.0.0.1:0", "--cert", KEYS / "server.pem", "--key", KEYS / "client.key"], "certificate"),
         (["--listen=tcp:0.0.0.0:0"], "token"),
