@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"blockyard/agents/contest/series"
+	"blockyard/agents/wintetrisabi/compile"
 	"blockyard/datasets/record"
 	"blockyard/env/games"
 )
@@ -34,7 +35,7 @@ func hostMatch(t *testing.T, ctx context.Context, a, b string, flags ...string) 
 // program builds this program.
 func program(t *testing.T) string {
 	t.Helper()
-	return built.Once("agents", func(path string) {
+	return compile.Once("agents", func(path string) {
 		out, err := exec.Command("go", "build", "-o", path, ".").CombinedOutput()
 		require.NoError(t, err, string(out))
 	})

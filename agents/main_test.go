@@ -21,11 +21,8 @@ func TestMain(m *testing.M) {
 	if status, asked := servePlugin(os.Args[1:]); asked {
 		os.Exit(status)
 	}
-	compile.Run(m, &built)
+	compile.Run(m)
 }
-
-// built is what the tests have built.
-var built compile.Dir
 
 // agents runs a command line and returns its status, output and errors.
 func agents(ctx context.Context, line string) (int, string, string) {

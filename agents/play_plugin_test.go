@@ -17,7 +17,7 @@ import (
 
 // solver compiles a solver in C.
 func solver(t *testing.T, source string) string {
-	return built.Once(filepath.Base(source)+".so", func(path string) {
+	return compile.Once(filepath.Base(source)+".so", func(path string) {
 		compile.C(t, "-shared", "-fPIC", "-o", path, "wintetrisabi/"+source)
 	})
 }

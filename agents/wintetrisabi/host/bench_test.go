@@ -35,15 +35,14 @@ func BenchmarkProcess(b *testing.B) {
 func BenchmarkLibrary(b *testing.B) {
 	l, err := load(benchSolver(b))
 	require.NoError(b, err)
-	h, err := l.begin("")
-	require.NoError(b, err)
+	require.NoError(b, l.begin(""))
 	var e wintetris.Engine
 	e.Start(1)
 	b.ReportAllocs()
 	for b.Loop() {
-		l.c.set(&e.Field, e.Piece, e.Upcoming(), false)
-		if l.ask(h) < 0 {
-			b.Fatal(l.why(h))
+		l.set(&request{Field: e.Field, Now: e.Piece, Next: e.Upcoming()})
+		if l.ask() < 0 {
+			b.Fatal(l.why())
 		}
 	}
 }

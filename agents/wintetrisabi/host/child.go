@@ -1,9 +1,7 @@
 package host
 
 import (
-	"encoding/binary"
-	"errors"
-	"fmt"
+	"encoding/gob"
 	"io"
 	"os"
 	"runtime"
@@ -12,7 +10,7 @@ import (
 // ServeArgument is the first argument of the child process; the library's file follows.
 const ServeArgument = "plugin-serve"
 
-// Serve runs the child process: it loads a library and answers the parent's frames. When the
+// Serve runs the child process: it loads a library and answers the parent's requests. When the
 // parent ends, so does the process. Serve returns only after an error, which it has sent to the
 // parent; the process must then exit. Call it from main's goroutine.
 func Serve(file string) error {
@@ -21,78 +19,52 @@ func Serve(file string) error {
 	if err != nil {
 		return err
 	}
-	return serve(in, out, file)
-}
-
-func serve(in io.Reader, out io.Writer, file string) error {
-	// Frames are read in a goroutine of their own, so that a child in an endless call notices
+	// Requests are read in a goroutine of their own, so that a child in an endless call notices
 	// the end of its parent.
-	frames := make(chan []byte)
+	requests := make(chan *request)
 	go func() {
-		for {
-			buf := frameBuffer()
-			op, body, err := readFrame(in, buf)
-			if err != nil {
+		for from := gob.NewDecoder(in); ; {
+			q := new(request)
+			if from.Decode(q) != nil {
 				os.Exit(0)
 			}
-			frames <- append([]byte{op}, body...)
+			requests <- q
 		}
 	}()
-	s := &server{out: out}
-	var err error
-	if s.lib, err = load(file); err != nil {
-		_, _ = writeFrame(out, nil, opFailed, []byte(err.Error()))
+	return answer(file, requests, out)
+}
+
+// answer answers requests until an error.
+func answer(file string, requests <-chan *request, out io.Writer) error {
+	to := gob.NewEncoder(out)
+	lib, err := load(file)
+	if err != nil {
+		_ = to.Encode(Answer{Text: err.Error(), Failed: true})
 		return err
 	}
-	for err = s.answer(0, ""); err == nil; {
-		f := <-frames
-		err = s.handle(f[0], f[1:])
+	for err = to.Encode(Answer{}); err == nil; {
+		err = to.Encode(lib.answer(<-requests))
 	}
 	return err
 }
 
-// A server is the child's side.
-type server struct {
-	lib    *library
-	out    io.Writer
-	solver int64
-	body   []byte
-	buf    []byte
-}
-
-func (s *server) handle(op byte, body []byte) error {
-	switch op {
-	case opOpen:
-		if s.solver != 0 {
-			s.lib.end(s.solver)
-			s.solver = 0
+// answer calls the function that a request names.
+func (l *library) answer(q *request) (a Answer) {
+	switch q.Function {
+	case "wt_open":
+		if l.solver != 0 {
+			l.end()
 		}
-		h, err := s.lib.begin(string(body))
-		if err != nil {
-			return s.answer(-1, err.Error())
+		if err := l.begin(q.Options); err != nil {
+			return Answer{Code: -1, Text: err.Error()}
 		}
-		s.solver = h
-		return s.answer(0, "")
-	case opUpdate:
-		if err := s.lib.c.parse(body); err != nil {
-			return err
+	case "wt_update":
+		l.set(q)
+		if a.Code = l.ask(); a.Code < 0 {
+			a.Text = l.why()
 		}
-		code := s.lib.ask(s.solver)
-		if code < 0 {
-			return s.answer(code, s.lib.why(s.solver))
-		}
-		return s.answer(code, "")
-	case opClose:
-		return s.answer(s.lib.end(s.solver), "")
+	case "wt_close":
+		a.Code = l.end()
 	}
-	return fmt.Errorf("frame %q", op)
-}
-
-func (s *server) answer(code int32, text string) (err error) {
-	if len(text) > maxFrame-4 {
-		return errors.New("answer too long")
-	}
-	s.body = append(binary.LittleEndian.AppendUint32(s.body[:0], uint32(code)), text...)
-	s.buf, err = writeFrame(s.out, s.buf, opAnswer, s.body)
-	return err
+	return a
 }

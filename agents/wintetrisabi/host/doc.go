@@ -3,8 +3,8 @@
 //
 // The library runs in a child process: this program, started with ServeArgument. A library
 // that crashes, hangs, exits or corrupts memory therefore ends one game and not the series.
-// Parent and child exchange frames over two pipes (see frame.go), which adds some tens of
-// microseconds to a call. The child loads the library without cgo and makes all calls from one
+// Parent and child exchange messages over two pipes, which adds some tens of microseconds to
+// a call. The child loads the library without cgo and makes all calls from one
 // thread.
 //
 // # Limits

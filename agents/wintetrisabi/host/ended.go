@@ -31,7 +31,7 @@ func (p *Process) ended() error {
 	if line := p.printed.cause(); line != "" {
 		kind = fmt.Sprintf("crashed (%s)", line)
 	}
-	return &Fault{fmt.Sprintf("%s in %s", kind, p.doing)}
+	return &Fault{fmt.Sprintf("%s in %s", kind, p.last.Function)}
 }
 
 // keep is half the number of bytes kept of a process's output.

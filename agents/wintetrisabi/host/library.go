@@ -11,11 +11,20 @@ import (
 	"blockyard/env/wintetris"
 )
 
+// ABI is the version of the interface.
+const ABI = 1
+
 // A field is wt_field.
 type field struct {
 	size          uint32
 	width, height int32
 	cells         *uint8
+}
+
+// A block is wt_block: rows count from the top.
+type block struct {
+	size              uint32
+	kind, rot, x, row int32
 }
 
 const (
@@ -28,9 +37,13 @@ const (
 // calls on the current thread.
 type library struct {
 	version, open, update, close, lastError uintptr
-	pin                                     runtime.Pinner
-	f                                       field
-	c                                       call
+	solver                                  int64 // 0 if none is open
+
+	pin           runtime.Pinner
+	f             field
+	cells         [wintetris.Width * wintetris.Height]uint8 // the top row first
+	current, next block
+	fresh         uintptr // 1 in a piece's first tick
 }
 
 // load opens a shared library and finds the functions of the interface in it.
@@ -57,7 +70,7 @@ func load(file string) (*library, error) {
 	if got := l.call(l.version); got != ABI {
 		return nil, fmt.Errorf("load: its interface has version %d, want %d", got, ABI)
 	}
-	l.f = field{size: fieldSize, width: wintetris.Width, height: wintetris.Height, cells: &l.c.cells[0]}
+	l.f = field{size: fieldSize, width: wintetris.Width, height: wintetris.Height, cells: &l.cells[0]}
 	l.pin.Pin(l)
 	return l, nil
 }
@@ -69,38 +82,59 @@ func (l *library) call(function uintptr, args ...uintptr) int32 {
 }
 
 // begin opens a solver.
-func (l *library) begin(options string) (handle int64, err error) {
+func (l *library) begin(options string) error {
 	text := append([]byte(options), 0)
 	var pin runtime.Pinner
 	pin.Pin(&text[0])
 	defer pin.Unpin()
 	r, _, _ := purego.SyscallN(l.open, uintptr(unsafe.Pointer(&text[0])))
-	if r == 0 {
-		return 0, fmt.Errorf("wt_open: %s", l.why(0))
+	if l.solver = int64(r); r == 0 {
+		return fmt.Errorf("wt_open: %s", l.why())
 	}
-	return int64(r), nil
+	return nil
 }
 
-// ask calls wt_update with l.c.
-func (l *library) ask(handle int64) int32 {
-	fresh := uintptr(0)
-	if l.c.fresh {
-		fresh = 1
+// set converts the arguments of wt_update.
+func (l *library) set(q *request) {
+	for y := range wintetris.Height {
+		row := l.cells[(wintetris.Height-1-y)*wintetris.Width:][:wintetris.Width]
+		for x := range row {
+			row[x] = uint8(q.Field[y] >> x & 1)
+		}
 	}
-	return l.call(l.update, uintptr(handle), uintptr(unsafe.Pointer(&l.f)), uintptr(unsafe.Pointer(&l.c.current)),
-		uintptr(unsafe.Pointer(&l.c.next)), fresh)
+	l.current, l.next, l.fresh = flat(q.Now), flat(q.Next), 0
+	if q.Fresh {
+		l.fresh = 1
+	}
 }
 
-// end closes a solver.
-func (l *library) end(handle int64) int32 { return l.call(l.close, uintptr(handle)) }
+func flat(b wintetris.Block) block {
+	return block{
+		size: blockSize, kind: int32(b.Kind), rot: int32(b.Rot), x: int32(b.X),
+		row: int32(wintetris.Height - int(b.Y) - wintetris.Size(b.Kind)),
+	}
+}
 
-// why returns the text of a solver's last error; 0 stands for begin.
-func (l *library) why(handle int64) string {
+// ask calls wt_update with what set has converted.
+func (l *library) ask() int32 {
+	return l.call(l.update, uintptr(l.solver), uintptr(unsafe.Pointer(&l.f)), uintptr(unsafe.Pointer(&l.current)),
+		uintptr(unsafe.Pointer(&l.next)), l.fresh)
+}
+
+// end closes the solver.
+func (l *library) end() int32 {
+	code := l.call(l.close, uintptr(l.solver))
+	l.solver = 0
+	return code
+}
+
+// why returns the text of the solver's last error, or, if none is open, why none could be opened.
+func (l *library) why() string {
 	buf := make([]byte, maxText)
 	var pin runtime.Pinner
 	pin.Pin(&buf[0])
 	defer pin.Unpin()
-	n := l.call(l.lastError, uintptr(handle), uintptr(unsafe.Pointer(&buf[0])), uintptr(len(buf)))
+	n := l.call(l.lastError, uintptr(l.solver), uintptr(unsafe.Pointer(&buf[0])), uintptr(len(buf)))
 	if n < 0 {
 		return fmt.Sprintf("no reason is given: wt_last_error answered %d", n)
 	}

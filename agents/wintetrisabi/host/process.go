@@ -2,9 +2,11 @@ package host
 
 import (
 	"context"
+	"encoding/gob"
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"time"
@@ -32,24 +34,16 @@ type Config struct {
 type Process struct {
 	config  Config
 	child   *contest.Child
-	answers chan answer // closed when the process has closed its pipe
+	asks    *gob.Encoder
+	answers chan Answer // closed when the process has closed its pipe
 	printed *tail
 	timer   *time.Timer
 
-	doing string    // the function of the last call
-	since time.Time // when
+	last  request
+	since time.Time // when it was sent
 	out   bool      // it has not been answered
 	owed  bool      // a piece's first tick was late
 	dead  error
-	call  call
-	body  []byte
-	buf   []byte
-}
-
-type answer struct {
-	code int32
-	text string
-	err  error // the process cannot go on, or sent an invalid frame
 }
 
 // Start starts the process and loads the library. An error of the library is a *Fault.
@@ -69,7 +63,7 @@ func Start(ctx context.Context, c Config) (*Process, error) {
 		}
 		argv = []string{self, ServeArgument}
 	}
-	p := &Process{config: c, answers: make(chan answer, 1), printed: &tail{to: c.Output}}
+	p := &Process{config: c, answers: make(chan Answer, 1), printed: &tail{to: c.Output}}
 	keep := func(r io.Reader) { _, _ = io.Copy(p.printed, r) }
 	spec := contest.Spec{Argv: append(argv[:len(argv):len(argv)], file), Stderr: keep, Frames: p.listen}
 	if !framesOnStdout {
@@ -78,8 +72,8 @@ func Start(ctx context.Context, c Config) (*Process, error) {
 	if p.child, err = contest.StartChild(spec); err != nil {
 		return nil, fmt.Errorf("start the library's process: %w", err)
 	}
-	p.timer = time.NewTimer(time.Hour)
-	p.began("loading")
+	p.asks, p.timer = gob.NewEncoder(p.child.In), time.NewTimer(time.Hour)
+	p.last.Function, p.since, p.out = "loading", time.Now(), true
 	if _, err := p.await(ctx, 0); err != nil {
 		_ = p.stop()
 		return nil, err
@@ -90,38 +84,27 @@ func Start(ctx context.Context, c Config) (*Process, error) {
 // listen passes answers on until the process ends.
 func (p *Process) listen(r io.Reader) {
 	defer close(p.answers)
-	for buf := frameBuffer(); ; {
-		op, body, err := readFrame(r, buf)
-		if err != nil {
-			break
+	for from := gob.NewDecoder(r); ; {
+		var a Answer
+		err := from.Decode(&a)
+		switch {
+		case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.As(err, new(*fs.PathError)):
+			return
+		case err != nil:
+			a = Answer{Failed: true, Text: "invalid answer from the library's process: " + err.Error()}
 		}
-		var a answer
-		switch op {
-		case opAnswer:
-			a.code, a.text, a.err = parseAnswer(body)
-		case opFailed:
-			a.err = errors.New(printable(body))
-		default:
-			a.err = fmt.Errorf("frame %q from the library's process", op)
-		}
+		a.Text = printable([]byte(a.Text))
 		p.answers <- a
-		if a.err != nil {
-			break
+		if a.Failed {
+			return
 		}
 	}
 }
 
-func (p *Process) began(what string) { p.doing, p.since, p.out = what, time.Now(), true }
-
-// send makes a call.
-func (p *Process) send(op byte, what string, body []byte) error {
-	p.began(what)
-	var err error
-	if p.buf, err = writeFrame(p.child.In, p.buf, op, body); err != nil {
-		if len(body) > maxFrame {
-			p.out = false
-			return err
-		}
+// send asks the process to call a function.
+func (p *Process) send(q request) error {
+	p.last, p.since, p.out = q, time.Now(), true
+	if p.asks.Encode(&p.last) != nil {
 		return p.fail(p.ended())
 	}
 	return nil
@@ -129,7 +112,7 @@ func (p *Process) send(op byte, what string, body []byte) error {
 
 // await waits for the outstanding answer: at most for limit if that is not 0, otherwise until
 // patience ends.
-func (p *Process) await(ctx context.Context, limit time.Duration) (answer, error) {
+func (p *Process) await(ctx context.Context, limit time.Duration) (Answer, error) {
 	hung := limit == 0
 	if left := p.config.Patience - time.Since(p.since); p.config.Patience > 0 && (limit == 0 || left <= limit) {
 		limit, hung = max(left, 1), true
@@ -145,17 +128,17 @@ func (p *Process) await(ctx context.Context, limit time.Duration) (answer, error
 		switch {
 		case !ok:
 			return a, p.fail(p.ended())
-		case a.err != nil:
-			return a, p.fail(&Fault{a.err.Error()})
+		case a.Failed:
+			return a, p.fail(&Fault{a.Text})
 		}
 		return a, nil
 	case <-clock:
 		if !hung {
-			return answer{}, contest.ErrLate
+			return Answer{}, contest.ErrLate
 		}
-		return answer{}, p.fail(&Fault{fmt.Sprintf("hung in %s for %v", p.doing, p.config.Patience)})
+		return Answer{}, p.fail(&Fault{fmt.Sprintf("hung in %s for %v", p.last.Function, p.config.Patience)})
 	case <-ctx.Done():
-		return answer{}, ctx.Err()
+		return Answer{}, ctx.Err()
 	}
 }
 
@@ -178,12 +161,12 @@ func (p *Process) Open(ctx context.Context, options string) error {
 		}
 	}
 	p.owed = false
-	if err := p.send(opOpen, "wt_open", []byte(options)); err != nil {
+	if err := p.send(request{Function: "wt_open", Options: options}); err != nil {
 		return err
 	}
 	a, err := p.await(ctx, 0)
-	if err == nil && a.code < 0 {
-		err = errors.New(a.text)
+	if err == nil && a.Code < 0 {
+		err = errors.New(a.Text)
 	}
 	return err
 }
@@ -206,20 +189,19 @@ func (p *Process) Update(
 			limit = max(limit-time.Since(asked), 1)
 		}
 	}
-	p.call.set(f, now, next, fresh || p.owed)
+	q := request{Function: "wt_update", Field: *f, Now: now, Next: next, Fresh: fresh || p.owed}
 	p.owed = false
-	p.body = p.call.append(p.body[:0])
-	if err := p.send(opUpdate, "wt_update", p.body); err != nil {
+	if err := p.send(q); err != nil {
 		return 0, err
 	}
 	a, err := p.await(ctx, limit)
 	switch {
 	case err != nil:
 		return 0, err
-	case a.code < 0:
-		return 0, &Answer{a.code, a.text}
+	case a.Code < 0:
+		return 0, &a
 	}
-	return wintetris.Bits(a.code), nil
+	return wintetris.Bits(a.Code), nil
 }
 
 // Close closes the solver if the library lets it, and ends the process.
@@ -227,7 +209,7 @@ func (p *Process) Close() error {
 	if p.dead != nil {
 		return nil
 	}
-	if !p.out && p.send(opClose, "wt_close", nil) == nil {
+	if !p.out && p.send(request{Function: "wt_close"}) == nil {
 		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 		defer cancel()
 		_, _ = p.await(ctx, 0)

@@ -35,18 +35,15 @@ func TestMain(m *testing.M) {
 		_ = host.Serve(os.Args[2])
 		os.Exit(1)
 	}
-	compile.Run(m, &libraries)
+	compile.Run(m)
 }
-
-// libraries are what the tests have built.
-var libraries compile.Dir
 
 // A build is the library, built as its users do, and the programs around it.
 type build struct{ dir, library string }
 
 // newBuild returns the library built with flags, once for the run of the tests.
 func newBuild(t testing.TB, flags ...string) build {
-	dir := libraries.Once("build"+strings.Join(flags, ""), func(path string) {
+	dir := compile.Once("build"+strings.Join(flags, ""), func(path string) {
 		compile.Library(t, ".", filepath.Join(path, libraryName), flags...)
 	})
 	return build{dir, filepath.Join(dir, libraryName)}

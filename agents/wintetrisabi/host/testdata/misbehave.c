@@ -77,7 +77,7 @@ static int32_t act(const wt_field *f, int32_t new_piece) {
 		for (;;)
 			sleep(1);
 	if (is("scribble"))
-		return (int32_t)write(4, "q\0\0", 3);
+		return (int32_t)write(4, "\200", 1);
 	return WT_DROP;
 }
 

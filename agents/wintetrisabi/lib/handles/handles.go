@@ -4,7 +4,6 @@
 package handles
 
 import (
-	"errors"
 	"fmt"
 	"sync"
 	"sync/atomic"
@@ -110,19 +109,14 @@ func (t *Table) Update(handle int64, q *Request) int32 {
 	return int32(bits)
 }
 
-func ask(s wintetris.Solver, f *wintetris.Field, now, next wintetris.Block, fresh bool) (bits wintetris.Bits, err error) {
-	returned := false
+func ask(s wintetris.Solver, f *wintetris.Field, now, next wintetris.Block, fresh bool) (
+	bits wintetris.Bits, err error) {
 	defer func() {
-		switch r := recover(); {
-		case r != nil:
+		if r := recover(); r != nil {
 			err = fmt.Errorf("the solver failed: %v", r)
-		case !returned: // recover sees nothing of panic(nil) under old rules
-			err = errors.New("the solver failed")
 		}
 	}()
-	bits = s.Update(f, now, next, fresh)
-	returned = true
-	return bits, nil
+	return s.Update(f, now, next, fresh), nil
 }
 
 // Refuse records why the arguments of a call are invalid, and returns the code.

@@ -1,0 +1,70 @@
+package host
+
+import (
+	"bytes"
+	"encoding/gob"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"blockyard/env/wintetris"
+)
+
+func TestArgumentsOfTheLibrary(t *testing.T) {
+	var f wintetris.Field
+	f.Set(3, 0)
+	f.Set(9, 19)
+	var l library
+	l.set(&request{Field: f, Now: wintetris.Block{Kind: 0, Rot: 1, X: -2, Y: 7}, Next: wintetris.Spawn(3), Fresh: true})
+	require.Equal(t, block{size: blockSize, kind: 0, rot: 1, x: -2, row: 9}, l.current)
+	require.Equal(t, block{size: blockSize, kind: 3, rot: 0, x: 4, row: 0}, l.next)
+	require.Equal(t, []uint8{1, 1}, []uint8{l.cells[9], l.cells[19*10+3]})
+	require.Equal(t, 2, bytes.Count(l.cells[:], []byte{1}))
+	require.EqualValues(t, 1, l.fresh)
+	require.EqualValues(t, 24, fieldSize)
+	require.EqualValues(t, 20, blockSize)
+}
+
+// FuzzAnswers: whatever a library writes in the place of an answer, the process goes on or fails,
+// and a text has no control characters.
+func FuzzAnswers(f *testing.F) {
+	var whole bytes.Buffer
+	require.NoError(f, gob.NewEncoder(&whole).Encode(Answer{Code: -1, Text: "a\x1b[1mtext\n"}))
+	f.Add(whole.Bytes())
+	f.Add(whole.Bytes()[:whole.Len()-3])
+	f.Add([]byte{128})
+	f.Add([]byte("q\x00\x00"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		p := &Process{answers: make(chan Answer, 1)}
+		go p.listen(bytes.NewReader(data))
+		for a := range p.answers {
+			require.NotContains(t, a.Text, "\n")
+			require.NotContains(t, a.Text, "\x1b")
+		}
+	})
+}
+
+func TestCauses(t *testing.T) {
+	for text, want := range map[string]string{
+		"hello\nfree(): invalid pointer\n":                              "free(): invalid pointer",
+		"host: solver.c:12: act: Assertion `calls < 3' failed.\n":       "host: solver.c:12: act: Assertion `calls < 3' failed.",
+		"terminate called after throwing an instance of 'int'\nAborted": "terminate called after throwing an instance of 'int'",
+		"just talk\n": "",
+	} {
+		tail := &tail{}
+		for _, b := range []byte(text) {
+			_, _ = tail.Write([]byte{b})
+		}
+		require.Equal(t, want, tail.cause())
+	}
+	long := &tail{}
+	for range 100 {
+		_, _ = long.Write(bytes.Repeat([]byte("talk\n"), 1000))
+	}
+	_, _ = long.Write([]byte("panic: oh\n"))
+	for range 100 {
+		_, _ = long.Write(bytes.Repeat([]byte("trace\n"), 1000))
+	}
+	require.Equal(t, "panic: oh", long.cause())
+	require.LessOrEqual(t, len(long.text), 2*keep)
+}
