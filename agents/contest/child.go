@@ -25,8 +25,6 @@ type Spec struct {
 	// Stdout and Stderr read the program's output to its end, each in a goroutine of its own.
 	// A nil reader discards the output.
 	Stdout, Stderr func(r io.Reader)
-	// StderrFile, if not nil, receives standard error directly, instead of Stderr.
-	StderrFile *os.File
 	// Input opens a pipe to standard input, Child.In; otherwise standard input is empty. It does
 	// not go together with Frames.
 	Input bool
@@ -58,19 +56,48 @@ func StartChild(s Spec) (*Child, error) {
 	c := &Child{cmd: exec.Command(s.Argv[0], s.Argv[1:]...), exited: make(chan struct{})}
 	c.cmd.Dir = s.Dir
 	confine(c.cmd)
-	p := pipes{child: c}
-	p.connect(&s)
-	if p.err == nil {
-		p.err = c.cmd.Start()
+	var err error
+	var ends []*os.File           // the child's ends of the pipes
+	var reads []func(r io.Reader) // of c.outs
+	pipe := func() (r, w *os.File) {
+		if err == nil {
+			r, w, err = os.Pipe()
+		}
+		return r, w
 	}
-	for _, f := range p.childEnds {
+	in := func() *os.File {
+		r, w := pipe()
+		c.In, ends = w, append(ends, r)
+		return r
+	}
+	out := func(read func(r io.Reader)) *os.File {
+		r, w := pipe()
+		c.outs, ends, reads = append(c.outs, r), append(ends, w), append(reads, read)
+		return w
+	}
+	if s.Input {
+		c.cmd.Stdin = in()
+	}
+	if s.Stdout != nil {
+		c.cmd.Stdout = out(s.Stdout)
+	}
+	if s.Stderr != nil {
+		c.cmd.Stderr = out(s.Stderr)
+	}
+	if s.Frames != nil {
+		giveFrames(c.cmd, in(), out(s.Frames))
+	}
+	if err == nil {
+		err = c.cmd.Start()
+	}
+	for _, f := range ends {
 		f.Close()
 	}
-	if p.err != nil {
+	if err != nil {
 		c.closeFiles()
-		return nil, p.err
+		return nil, err
 	}
-	for i, read := range p.reads {
+	for i, read := range reads {
 		c.readers.Go(func() { read(c.outs[i]) })
 	}
 	go func() {
@@ -78,58 +105,6 @@ func StartChild(s Spec) (*Child, error) {
 		close(c.exited)
 	}()
 	return c, nil
-}
-
-// pipes opens the pipes between this process and a child.
-type pipes struct {
-	child     *Child
-	childEnds []*os.File          // to close in this process
-	reads     []func(r io.Reader) // of child.outs
-	err       error
-}
-
-func (p *pipes) connect(s *Spec) {
-	c := p.child
-	if s.Input {
-		c.cmd.Stdin = p.in()
-	}
-	if s.Stdout != nil {
-		c.cmd.Stdout = p.out(s.Stdout)
-	}
-	if s.StderrFile != nil {
-		c.cmd.Stderr = s.StderrFile
-	} else if s.Stderr != nil {
-		c.cmd.Stderr = p.out(s.Stderr)
-	}
-	if s.Frames != nil {
-		giveFrames(c.cmd, p.in(), p.out(s.Frames))
-	}
-}
-
-// pipe opens a pipe. Both ends are nil if this fails, now or earlier.
-func (p *pipes) pipe() (r, w *os.File) {
-	if p.err == nil {
-		r, w, p.err = os.Pipe()
-	}
-	return r, w
-}
-
-// in opens a pipe that the child reads and returns the child's end.
-func (p *pipes) in() *os.File {
-	r, w := p.pipe()
-	if r != nil {
-		p.child.In, p.childEnds = w, append(p.childEnds, r)
-	}
-	return r
-}
-
-// out opens a pipe that the child writes and returns the child's end.
-func (p *pipes) out(read func(r io.Reader)) *os.File {
-	r, w := p.pipe()
-	if r != nil {
-		p.child.outs, p.childEnds, p.reads = append(p.child.outs, r), append(p.childEnds, w), append(p.reads, read)
-	}
-	return w
 }
 
 // Exited is closed when the program has ended; what it started may still run.
@@ -190,11 +165,10 @@ func (c *Child) collect() (err error) {
 	return &exec.ExitError{ProcessState: c.state}
 }
 
+// closeFiles closes the pipes; Close of a nil file does nothing.
 func (c *Child) closeFiles() {
-	for _, f := range append([]*os.File{c.In}, c.outs...) {
-		if f != nil {
-			f.Close()
-		}
+	for _, f := range append(c.outs, c.In) {
+		f.Close()
 	}
 }
 

@@ -29,8 +29,8 @@ type Bank struct {
 	Longest  time.Duration // for one answer
 }
 
-// NewBank opens a full bank.
-func NewBank(l Limits) *Bank { return &Bank{Limits: l, Left: l.Bank} }
+// NewBank returns a full bank.
+func NewBank(l Limits) Bank { return Bank{Limits: l, Left: l.Bank} }
 
 // Limit is how long the host waits for the next answer.
 func (b *Bank) Limit() time.Duration { return b.Left + b.Tolerance }

@@ -42,25 +42,19 @@ type Host struct {
 	seats []seatState
 }
 
-// A seatState is what the host knows about one seat.
-type seatState struct {
-	bot     Asker // nil if it is not started
-	bank    *Bank
-	started bool // or failed to
-	out     bool
-	remarks int
-	answers int
-}
-
 // A Tally is how one bot came through a game.
 type Tally struct {
-	Answers  int
-	Timeouts int
-	Remarks  int  // about its answers
-	Gone     bool // it ended early, or was ended
-	Used     time.Duration
-	Longest  time.Duration
-	Left     time.Duration // in its bank
+	Bank
+	Answers int
+	Remarks int  // about its answers
+	Gone    bool // it ended early, or was ended
+}
+
+// A seatState is what the host knows about one seat.
+type seatState struct {
+	Tally
+	bot     Asker // nil if it is not started
+	started bool  // or failed to
 }
 
 // Play plays the game to its end and closes the bots. The error is that of ctx, or of a
@@ -69,7 +63,7 @@ func (h *Host) Play(ctx context.Context) ([]Tally, error) {
 	h.seats = make([]seatState, len(h.Referee.Names()))
 	var err error
 	for seat := range h.seats {
-		h.seats[seat].bank = NewBank(h.Limits)
+		h.seats[seat].Bank = NewBank(h.Limits)
 		if err == nil && !h.StartOnTurn {
 			err = h.start(seat)
 		}
@@ -82,7 +76,7 @@ func (h *Host) Play(ctx context.Context) ([]Tally, error) {
 		if s.bot != nil {
 			_ = s.bot.Close()
 		}
-		tallies[i] = Tally{s.answers, s.bank.Timeouts, s.remarks, s.out, s.bank.Used, s.bank.Longest, s.bank.Left}
+		tallies[i] = s.Tally
 	}
 	return tallies, err
 }
@@ -131,9 +125,9 @@ func (h *Host) log(k Kind, seat int, text string) {
 // failures are the bot's.
 func (h *Host) turn(ctx context.Context, seat int) error {
 	s := &h.seats[seat]
-	reply := Reply{Fault: Out, Bank: s.bank}
-	if !s.out {
-		req := h.Referee.Request(seat, s.bank.Left)
+	reply := Reply{Fault: Out, Bank: &s.Bank}
+	if !s.Gone {
+		req := h.Referee.Request(seat, s.Left)
 		var err error
 		if reply, err = h.ask(ctx, seat, req); err != nil || req.Last {
 			return err
@@ -143,11 +137,11 @@ func (h *Host) turn(ctx context.Context, seat int) error {
 	}
 	remarks, out := h.Referee.Answer(seat, reply)
 	for _, text := range remarks {
-		s.remarks++
+		s.Remarks++
 		h.log(Remark, seat, text)
 	}
-	if (out || reply.Ended) && !s.out {
-		s.out = true
+	if (out || reply.Ended) && !s.Gone {
+		s.Gone = true
 		if s.bot != nil {
 			_ = s.bot.Close()
 		}
@@ -166,9 +160,9 @@ func (h *Host) ask(ctx context.Context, seat int, req Request) (r Reply, err err
 		}
 		starting = time.Since(began)
 	}
-	r = Reply{Limit: req.Limit, Bank: s.bank}
+	r = Reply{Limit: req.Limit, Bank: &s.Bank}
 	if r.Limit == 0 && !req.Last {
-		r.Limit = s.bank.Limit()
+		r.Limit = s.Limit()
 	}
 	if s.bot == nil {
 		r.Fault = Missing
@@ -197,9 +191,9 @@ func (h *Host) ask(ctx context.Context, seat int, req Request) (r Reply, err err
 	}
 	if req.Limit == 0 {
 		if r.Fault == NoFault || r.Fault == TooLong {
-			s.answers++
+			s.Answers++
 		}
-		r.Ended = s.bank.Charge(r.Elapsed, r.Fault == Late)
+		r.Ended = s.Charge(r.Elapsed, r.Fault == Late)
 	}
 	return r, nil
 }

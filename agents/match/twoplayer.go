@@ -1,27 +1,56 @@
 package match
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
 	"blockyard/datasets/record"
 )
 
-// A TwoPlayerResult counts games and pairs from the view of A. It marshals to JSON; String is a
-// table for people. The Elo numbers are finite: see EloWithin.
+// A Standing is the result of games between two players from the view of the first, A.
+type Standing struct {
+	Game   string  `json:"game"`
+	A      string  `json:"a"`
+	B      string  `json:"b"`
+	Seed   uint64  `json:"seed"`
+	Games  int     `json:"games"`
+	Wins   int     `json:"wins"`
+	Draws  int     `json:"draws"`
+	Losses int     `json:"losses"`
+	Score  float64 `json:"score"` // wins and half the draws, as a fraction
+	Low    float64 `json:"low"`   // 95 % interval of the score
+	High   float64 `json:"high"`
+	Elo    float64 `json:"elo"` // finite: see EloWithin
+}
+
+// Count adds a game in which A won 2, 1 or 0 half points.
+func (s *Standing) Count(halves int) {
+	s.Games++
+	switch halves {
+	case 2:
+		s.Wins++
+	case 1:
+		s.Draws++
+	default:
+		s.Losses++
+	}
+}
+
+// Estimate computes the score, its interval from the pairs, and Elo.
+func (s *Standing) Estimate(p Pairs) {
+	s.Score = 0.5
+	if s.Games > 0 {
+		s.Score = (float64(s.Wins) + float64(s.Draws)/2) / float64(s.Games)
+	}
+	s.Low, s.High = p.Interval()
+	s.Elo = EloWithin(s.Score, s.Games)
+}
+
+// A TwoPlayerResult is the standing after pairs of games. It marshals to JSON; String is a table
+// for people.
 type TwoPlayerResult struct {
-	Game    string   `json:"game"`
-	A       string   `json:"a"`
-	B       string   `json:"b"`
-	Seed    uint64   `json:"seed"`
-	Games   int      `json:"games"`
-	Wins    int      `json:"wins"`
-	Draws   int      `json:"draws"`
-	Losses  int      `json:"losses"`
-	Score   float64  `json:"score"` // wins and half the draws, as a fraction
-	Low     float64  `json:"low"`   // 95 % interval of the score
-	High    float64  `json:"high"`
-	Elo     float64  `json:"elo"`
+	Standing
 	EloLow  float64  `json:"elo_low"`
 	EloHigh float64  `json:"elo_high"`
 	Pairs   Pairs    `json:"pairs"`
@@ -35,7 +64,7 @@ type TwoPlayerResult struct {
 // TwoPlayer plays pairs of games between A and B: A has seat 0 in the first game of a pair and
 // seat 1 in the second.
 func (m Match) TwoPlayer(ctx context.Context) (TwoPlayerResult, error) {
-	r := TwoPlayerResult{Game: m.Rules.Name, A: m.A.Name, B: m.B.Name, Seed: m.Seed, test: m.SPRT}
+	r := TwoPlayerResult{Standing: Standing{Game: m.Rules.Name, A: m.A.Name, B: m.B.Name, Seed: m.Seed}, test: m.SPRT}
 	if err := m.check(2); err != nil {
 		return r, err
 	}
@@ -55,9 +84,8 @@ func (m Match) TwoPlayer(ctx context.Context) (TwoPlayerResult, error) {
 		}
 	}
 	r.Stopped = ctx.Err() != nil
-	r.Score = r.Pairs.Score()
-	r.Low, r.High = r.Pairs.Interval()
-	r.Elo, r.EloLow, r.EloHigh = EloWithin(r.Score, r.Games), EloWithin(r.Low, r.Games), EloWithin(r.High, r.Games)
+	r.Estimate(r.Pairs)
+	r.EloLow, r.EloHigh = EloWithin(r.Low, r.Games), EloWithin(r.High, r.Games)
 	return r, failed
 }
 
@@ -65,18 +93,10 @@ func (m Match) TwoPlayer(ctx context.Context) (TwoPlayerResult, error) {
 func (r *TwoPlayerResult) add(pair []*record.Record) {
 	halves := 0
 	for k, rec := range pair {
-		switch a, b := rec.Results[k], rec.Results[1-k]; {
-		case a > b:
-			r.Wins++
-			halves += 2
-		case a < b:
-			r.Losses++
-		default:
-			r.Draws++
-			halves++
-		}
+		won := 1 + cmp.Compare(rec.Results[k], rec.Results[1-k])
+		halves += won
+		r.Count(won)
 	}
-	r.Games += len(pair)
 	r.Pairs[halves]++
 	r.Score = r.Pairs.Score()
 	if r.test != nil {

@@ -5,11 +5,12 @@ import (
 	"strings"
 
 	"blockyard/agents/contest"
+	"blockyard/agents/match"
 )
 
 // A BlockBattleReport is the result of a series of Block Battle, from the view of the first bot.
 type BlockBattleReport struct {
-	Standing
+	match.Standing
 	Bots    [2]BlockBattleBot `json:"bots"`
 	Stopped bool              `json:"stopped,omitempty"`
 
@@ -48,7 +49,7 @@ func (s *Series) BlockBattle(stopped bool) *BlockBattleReport {
 // String is a table for people.
 func (h *BlockBattleReport) String() string {
 	var b strings.Builder
-	h.writeHead(&b, h.Stopped)
+	writeHead(&b, &h.Standing, h.Stopped)
 	b.WriteString("game  seed                  first  rounds  points A:B   winner\n")
 	for i, g := range h.played {
 		winner := "draw"
@@ -61,7 +62,7 @@ func (h *BlockBattleReport) String() string {
 	}
 	b.WriteString("\n" + botColumns + "  time-outs  remarks  ended  ms a move  longest ms\n")
 	for i, t := range h.Bots {
-		h.writeBot(&b, i, t.Points)
+		writeBot(&b, &h.Standing, i, t.Points)
 		fmt.Fprintf(&b, "  %9d  %7d  %5d  %9.1f  %10.1f\n", t.Timeouts, t.Remarks, t.Ended, t.MeanMS, t.MostMS)
 	}
 	return b.String()

@@ -6,12 +6,13 @@ import (
 	"strings"
 
 	"blockyard/agents/contest"
+	"blockyard/agents/match"
 )
 
 // A DuelReport is the result of a series of the Tetris duel. A is the first bot; wins and losses
 // are its.
 type DuelReport struct {
-	Standing
+	match.Standing
 	Winner  string     `json:"winner"` // of the match: more games, then more time left; A, B or none
 	Bots    [2]DuelBot `json:"bots"`
 	Played  []DuelGame `json:"played"`
@@ -97,7 +98,7 @@ func (h *DuelReport) add(g *game) {
 // String is a table for people.
 func (h *DuelReport) String() string {
 	var b strings.Builder
-	h.writeHead(&b, h.Stopped)
+	writeHead(&b, &h.Standing, h.Stopped)
 	b.WriteString("game  seed                  first  half-turns  points A:B   winner  reason\n")
 	for i, r := range h.Played {
 		fmt.Fprintf(&b, "%4d  %-20d  %s      %10d  %4d : %-4d  %-6s  %s\n",
@@ -105,7 +106,7 @@ func (h *DuelReport) String() string {
 	}
 	b.WriteString("\n" + botColumns + "  time left s  ms a move  longest ms  lost by\n")
 	for i, t := range h.Bots {
-		h.writeBot(&b, i, t.Points)
+		writeBot(&b, &h.Standing, i, t.Points)
 		fmt.Fprintf(&b, "  %11.1f  %9.1f  %10.1f  %s\n", t.LeftS, t.MeanMS, t.MostMS, Counts(t.Lost, h.reasons))
 	}
 	fmt.Fprintf(&b, "match won by %s: more games, then more time left\n", h.Winner)

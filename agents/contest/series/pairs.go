@@ -8,45 +8,16 @@ import (
 	"blockyard/agents/match"
 )
 
-// A Standing is the result of games between two bots in pairs, from the view of the first, A.
-type Standing struct {
-	Game   string  `json:"game"`
-	A      string  `json:"a"`
-	B      string  `json:"b"`
-	Seed   uint64  `json:"seed"`
-	Games  int     `json:"games"`
-	Wins   int     `json:"wins"`
-	Draws  int     `json:"draws"`
-	Losses int     `json:"losses"`
-	Score  float64 `json:"score"`
-	Low    float64 `json:"low"`
-	High   float64 `json:"high"`
-	Elo    float64 `json:"elo"`
-}
-
-// standing returns the result of the games so far.
-func (s *Series) standing() Standing {
-	n := len(s.played)
-	out := Standing{Game: s.Rules.Name, A: s.Bots[0].Name, B: s.Bots[1].Name, Seed: s.Seed, Games: n}
+// standing returns the result of the games so far between two bots.
+func (s *Series) standing() match.Standing {
+	out := match.Standing{Game: s.Rules.Name, A: s.Bots[0].Name, B: s.Bots[1].Name, Seed: s.Seed}
 	var halves []int
 	for i := range s.played {
 		half := s.played[i].halfPoints()
 		halves = append(halves, half)
-		switch half {
-		case 2:
-			out.Wins++
-		case 1:
-			out.Draws++
-		default:
-			out.Losses++
-		}
+		out.Count(half)
 	}
-	out.Score = 0.5
-	if n > 0 {
-		out.Score = (float64(out.Wins) + float64(out.Draws)/2) / float64(n)
-	}
-	out.Low, out.High = pairs(halves).Interval()
-	out.Elo = match.EloWithin(out.Score, max(1, n))
+	out.Estimate(pairs(halves))
 	return out
 }
 
@@ -83,7 +54,7 @@ func Letter(bot int) string {
 }
 
 // writeHead prints who played what.
-func (h *Standing) writeHead(b *strings.Builder, stopped bool) {
+func writeHead(b *strings.Builder, h *match.Standing, stopped bool) {
 	fmt.Fprintf(b, "%s, seed %d\nA: %s\nB: %s\n\n", h.Game, h.Seed, h.A, h.B)
 	if stopped {
 		b.WriteString("stopped early\n")
@@ -94,7 +65,7 @@ func (h *Standing) writeHead(b *strings.Builder, stopped bool) {
 const botColumns = "bot  wins  draws  losses  score    points"
 
 // writeBot prints the first columns of the line of a bot.
-func (h *Standing) writeBot(b *strings.Builder, bot, points int) {
+func writeBot(b *strings.Builder, h *match.Standing, bot, points int) {
 	wins, losses, score := h.Wins, h.Losses, h.Score
 	if bot == 1 {
 		wins, losses, score = h.Losses, h.Wins, 1-h.Score

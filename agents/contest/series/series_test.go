@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"blockyard/agents/contest"
+	"blockyard/agents/match"
 	"blockyard/env/tetrisduel"
 )
 
@@ -41,7 +42,7 @@ func TestDuelWinner(t *testing.T) {
 		{3, 2, [2]float64{1, 9}, "A"}, {2, 3, [2]float64{9, 1}, "B"},
 		{2, 2, [2]float64{9, 1}, "A"}, {2, 2, [2]float64{1, 9}, "B"}, {2, 2, [2]float64{1, 1}, "none"},
 	} {
-		h := DuelReport{Standing: Standing{Wins: c.wins, Losses: c.losses}}
+		h := DuelReport{Standing: match.Standing{Wins: c.wins, Losses: c.losses}}
 		h.Bots[0].LeftS, h.Bots[1].LeftS = c.left[0], c.left[1]
 		require.Equal(t, c.want, name(h.winner()))
 	}
@@ -66,8 +67,8 @@ func TestTimes(t *testing.T) {
 	var all Times
 	all.add(contest.Tally{})
 	require.Zero(t, all.MeanMS)
-	all.add(contest.Tally{Used: 30e6, Longest: 20e6, Answers: 2})
-	all.add(contest.Tally{Used: 10e6, Longest: 10e6, Answers: 2})
+	all.add(contest.Tally{Bank: contest.Bank{Used: 30e6, Longest: 20e6}, Answers: 2})
+	all.add(contest.Tally{Bank: contest.Bank{Used: 10e6, Longest: 10e6}, Answers: 2})
 	require.Equal(t, []float64{10, 20}, []float64{all.MeanMS, all.MostMS})
 }
 

@@ -12,11 +12,10 @@ import (
 
 // A Program says how to start a player.
 type Program struct {
-	Name string   // as the user gave it
-	Argv []string // without the two arguments of a turn; Argv[0] is absolute
-	Dir  string   // working directory; "" is the host's
-	// Errors gets standard error. The program writes directly to a file; nil discards it.
-	Errors io.Writer
+	Name   string    // as the user gave it
+	Argv   []string  // without the two arguments of a turn; Argv[0] is absolute
+	Dir    string    // working directory; "" is the host's
+	Errors io.Writer // gets standard error, up to a limit in every turn; nil discards it
 	// Foreign is called with every line of output that is not a command, from another
 	// goroutine, but never after Turn has returned. It may be nil.
 	Foreign func(line string)

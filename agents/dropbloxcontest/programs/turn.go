@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"os"
 	"strconv"
 	"time"
 
@@ -54,12 +53,8 @@ func (p *Program) Turn(ctx context.Context, state []byte, left time.Duration) (T
 			close(closed)
 		},
 	}
-	switch to := p.Errors.(type) {
-	case nil:
-	case *os.File:
-		spec.StderrFile = to
-	default:
-		spec.Stderr = contest.PassOn(to, maxErrors)
+	if p.Errors != nil {
+		spec.Stderr = contest.PassOn(p.Errors, maxErrors)
 	}
 	child, err := contest.StartChild(spec)
 	if err != nil {
