@@ -69,16 +69,16 @@ class MaskedVectorEnv(VectorEnv[Obs, NDArray[Any], NDArray[Any]]):
     def reset(self, *, seed: Any = None, options: dict[str, Any] | None = None) -> tuple[Obs, dict[str, Any]]:
         """Start new episodes; see :meth:`blockyard.BlockVectorEnv.reset`."""
         obs, infos = self.env.reset(seed=seed, options=options)
-        return self._observation(obs), self._infos(infos)
+        return self._to_observation(obs), self._infos(infos)
 
     def step(
         self, actions: Any
     ) -> tuple[Obs, NDArray[np.float64], NDArray[np.bool_], NDArray[np.bool_], dict[str, Any]]:
         """Step every row; see :meth:`blockyard.BlockVectorEnv.step`."""
         obs, rewards, terminated, truncated, infos = self.env.step(np.asarray(actions))
-        return self._observation(obs), rewards, terminated, truncated, self._infos(infos)
+        return self._to_observation(obs), rewards, terminated, truncated, self._infos(infos)
 
-    def _observation(self, obs: Obs) -> Obs:
+    def _to_observation(self, obs: Obs) -> Obs:
         planes = obs["planes"].reshape(self.num_envs, -1).astype(np.float32) / self.env.game_spec.planes_high
         masks = self.env.action_masks
         idle = ~masks.any(axis=1, keepdims=True)

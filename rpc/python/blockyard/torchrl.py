@@ -75,7 +75,7 @@ class BlockEnv(EnvBase):
         )
         self._seed: int | None = None
 
-    def _observation(self, obs: Obs, scores: NDArray[np.int32]) -> dict[str, torch.Tensor]:
+    def _to_observation(self, obs: Obs, scores: NDArray[np.int32]) -> dict[str, torch.Tensor]:
         masks = self.env.action_masks
         if (idle := ~masks.any(axis=1, keepdims=True)).any():
             masks = masks | idle
@@ -99,7 +99,7 @@ class BlockEnv(EnvBase):
         self._seed = None
         flags = torch.zeros(self.env.num_envs, 1, dtype=torch.bool)
         done = {"done": flags, "terminated": flags.clone(), "truncated": flags.clone()}
-        return self._tensors(self._observation(obs, infos["score"]) | done)
+        return self._tensors(self._to_observation(obs, infos["score"]) | done)
 
     def _step(self, tensordict: TensorDictBase) -> TensorDict:
         """Step every row with its action."""
@@ -108,7 +108,7 @@ class BlockEnv(EnvBase):
         flags = {"terminated": terminated, "truncated": truncated, "done": terminated | truncated}
         result = {key: torch.as_tensor(flag)[:, None] for key, flag in flags.items()}
         result["reward"] = torch.as_tensor(rewards.astype(np.float32))[:, None]
-        return self._tensors(self._observation(obs, infos["score"]) | result)
+        return self._tensors(self._to_observation(obs, infos["score"]) | result)
 
     def _set_seed(self, seed: int | None) -> None:
         """Seed the next reset: game i gets seed + i."""

@@ -80,7 +80,7 @@ def test_weights_from_python_reach_the_contest(tmp_path):
 def test_ray_survives_the_loss_of_a_node(tmp_path):
     args = ["--nodes", 2, "--updates", 10, "--num-envs", 8, "--num-steps", 32, "--kill-node-at", 3, "--hidden", 32]
     out = example("ray_selfplay.py", *args, "--eval-games", 8, cwd=tmp_path)
-    assert "is taken out" in out
+    assert "is killed" in out
     assert "update 10/10" in out
     assert "won" in out
     assert (tmp_path / "selfplay.pt").exists()

@@ -83,7 +83,7 @@ def test_refuses(server: Server):
         create({"game": "BlockBattle-v0"})
     with pytest.raises(ValueError, match="'game'"):
         create({"num_envs": 2})
-    with pytest.raises(ValueError, match="multiple of the 2"):
+    with pytest.raises(ValueError, match="multiple of 2"):
         create({"game": "BlockBattle-v0", "num_envs": 3, "opponents": None, "address": server.unix})
     with (
         blockyard.make_vec("BlockBattle-v0", address=server.unix, autoreset_mode="SameStep") as env,
