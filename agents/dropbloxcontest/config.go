@@ -3,7 +3,6 @@ package dropbloxcontest
 import (
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"strings"
 
@@ -16,31 +15,23 @@ type Config struct {
 	Password string
 }
 
-// maxConfig is the number of bytes read of a config file.
-const maxConfig = 4 << 10
-
 // ReadConfig reads a config file.
 func ReadConfig(path string) (Config, error) {
-	f, err := os.Open(path)
+	text, err := os.ReadFile(path)
 	if err != nil {
 		return Config{}, err
 	}
-	defer f.Close()
-	c, err := parseConfig(f)
+	c, err := parseConfig(string(text))
 	if err != nil {
-		return c, fmt.Errorf("%s: %w", path, err)
+		err = fmt.Errorf("%s: %w", path, err)
 	}
-	return c, nil
+	return c, err
 }
 
 // parseConfig reads the team's name and password, one per line. It ignores space around them
 // and further lines.
-func parseConfig(r io.Reader) (c Config, err error) {
-	text, err := io.ReadAll(io.LimitReader(r, maxConfig))
-	if err != nil {
-		return c, err
-	}
-	lines := strings.Split(strings.TrimPrefix(string(text), "\ufeff"), "\n")
+func parseConfig(text string) (c Config, err error) {
+	lines := strings.Split(strings.TrimPrefix(text, "\ufeff"), "\n")
 	if len(lines) < 2 {
 		return c, errors.New("want two lines: team name and password")
 	}

@@ -39,11 +39,11 @@ func FuzzConfig(f *testing.F) {
 	f.Add("a\nb\n")
 	f.Add("\xff\n\n")
 	f.Fuzz(func(t *testing.T, text string) {
-		c, err := parseConfig(strings.NewReader(text))
+		c, err := parseConfig(text)
 		if err != nil {
 			return
 		}
-		again, err := parseConfig(strings.NewReader(c.Team + "\r\n" + c.Password))
+		again, err := parseConfig(c.Team + "\r\n" + c.Password)
 		require.NoError(t, err)
 		require.Equal(t, c, again)
 	})

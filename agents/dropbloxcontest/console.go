@@ -33,26 +33,18 @@ func (c *Console) foreign(line string) { c.line("", "INVALID COMMAND: "+line) }
 
 // received prints the commands of a turn.
 func (c *Console) received(t programs.Turn) {
-	if c == nil {
-		return
-	}
 	c.line(red, "Terminating process")
-	var b strings.Builder
-	for i, command := range t.Commands {
-		if i > 0 {
-			b.WriteString(", ")
-		}
-		b.WriteString("'" + command.String() + "'")
+	var commands []string
+	for _, command := range t.Commands {
+		commands = append(commands, "'"+command.String()+"'")
 	}
-	c.line(cyan, "commands received: ["+b.String()+"]")
+	c.line(cyan, "commands received: ["+strings.Join(commands, ", ")+"]")
 }
 
 // made prints turns, score and time after a turn.
-func (c *Console) made(g Game) {
-	if c != nil {
-		left := strconv.FormatFloat(g.Left().Round(time.Microsecond).Seconds(), 'f', -1, 64)
-		c.line("", fmt.Sprintf("moves_made: %d score: %d seconds_remaining: %s", g.Turns(), g.Score(), left))
-	}
+func (c *Console) made(s Status) {
+	left := strconv.FormatFloat(s.Left.Round(time.Microsecond).Seconds(), 'f', -1, 64)
+	c.line("", fmt.Sprintf("moves_made: %d score: %d seconds_remaining: %s", s.Turns, s.Score, left))
 }
 
 // Results prints the result of a game. As in the original, the number of turns leaves out the

@@ -8,8 +8,7 @@
 package dropbloxcontest
 
 import (
-	"crypto/rand"
-	"encoding/binary"
+	"math/rand/v2"
 	"strconv"
 	"time"
 )
@@ -33,8 +32,4 @@ const (
 )
 
 // RandomSeed returns a random 64-bit seed in decimal.
-func RandomSeed() string {
-	var b [8]byte
-	_, _ = rand.Read(b[:]) // never fails
-	return strconv.FormatUint(binary.LittleEndian.Uint64(b[:]), 10)
-}
+func RandomSeed() string { return strconv.FormatUint(rand.Uint64(), 10) }

@@ -9,19 +9,22 @@ import (
 
 // A Game is one game in progress.
 type Game interface {
-	// State returns the state as JSON, as the program gets it.
-	State() []byte
-	// Turns returns the number of turns played, and Score their points.
-	Turns() int
-	Score() int
-	// Over reports whether the game is over, and why.
-	Over() (Reason, bool)
-	// Left returns the time left on the game's clock.
-	Left() time.Duration
+	// Status returns how far the game has come.
+	Status() Status
 	// Submit plays the commands of a turn. Commands that come too late end the game instead.
 	Submit(ctx context.Context, commands []dropblox.Command) error
 	// Expire ends the game because its time is over.
 	Expire()
+}
+
+// A Status is how far a game has come.
+type Status struct {
+	State  []byte // as JSON, as the program gets it
+	Turns  int    // played
+	Score  int
+	Over   bool
+	Reason Reason // why it is over
+	Left   time.Duration
 }
 
 // A Local is a game on this machine.
@@ -46,35 +49,30 @@ func NewLocal(seed string, clock time.Duration) (*Local, error) {
 	return l, nil
 }
 
-// State implements Game.
-func (l *Local) State() []byte { return text(&l.Game) }
+// Status implements Game.
+func (l *Local) Status() Status {
+	return Status{
+		JSON(&l.Game), int(l.Game.Turns), l.Game.Score(0), l.Game.Failed, why(l.expired), l.Clock - time.Since(l.Began),
+	}
+}
 
-// text is a state as JSON.
-func text(s *dropblox.State) []byte {
+// why returns why a game is over.
+func why(expired bool) Reason {
+	if expired {
+		return Time
+	}
+	return Blocked
+}
+
+// JSON returns a state as a program gets it.
+func JSON(s *dropblox.State) []byte {
 	p := s.Position()
 	return p.AppendJSON(make([]byte, 0, 4096))
 }
 
-// Turns implements Game.
-func (l *Local) Turns() int { return int(l.Game.Turns) }
-
-// Score implements Game.
-func (l *Local) Score() int { return l.Game.Score(0) }
-
-// Over implements Game.
-func (l *Local) Over() (Reason, bool) {
-	if l.expired {
-		return Time, true
-	}
-	return Blocked, l.Game.Failed
-}
-
-// Left implements Game.
-func (l *Local) Left() time.Duration { return l.Clock - time.Since(l.Began) }
-
 // Submit implements Game.
 func (l *Local) Submit(_ context.Context, commands []dropblox.Command) error {
-	if l.Left() < 0 {
+	if time.Since(l.Began) > l.Clock {
 		l.Expire()
 		return nil
 	}

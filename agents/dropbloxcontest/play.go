@@ -37,14 +37,15 @@ func (p *Player) Play(ctx context.Context) (Result, error) {
 		defer func() { p.Program.Foreign = nil }()
 	}
 	err := p.play(ctx, &r)
-	r.Score = p.Game.Score()
+	end := p.Game.Status()
+	r.Score = end.Score
 	switch {
 	case err != nil && ctx.Err() != nil:
 		r.Reason = Stopped
 	case err != nil:
 		r.Reason = Failed
 	}
-	if e := p.History.End(p.Game.Turns(), r.Score, string(r.Reason)); err == nil {
+	if e := p.History.End(end.Turns, end.Score, string(r.Reason)); err == nil {
 		err = e
 	}
 	return r, err
@@ -53,25 +54,26 @@ func (p *Player) Play(ctx context.Context) (Result, error) {
 // play plays turn after turn, each in the order of rules §9: write the state file, run the
 // program, write the move file, play the commands.
 func (p *Player) play(ctx context.Context, r *Result) error {
-	for turn := p.Game.Turns(); ; turn++ {
-		reason, over := p.Game.Over()
-		left := p.Game.Left() - p.Margin
-		if !over && left <= 0 { // too little time to start the program
+	for turn := p.Game.Status().Turns; ; turn++ {
+		now := p.Game.Status()
+		left := now.Left - p.Margin
+		switch {
+		case now.Over:
+		case left <= 0: // too little time to start the program
 			p.Game.Expire()
-			reason, over = Time, true
+			now = p.Game.Status()
+			now.Over, now.Reason = true, Time
+		case p.Turns > 0 && r.Turns >= p.Turns:
+			now.Over, now.Reason = true, Turns
 		}
-		if !over && p.Turns > 0 && r.Turns >= p.Turns {
-			reason, over = Turns, true
-		}
-		state := p.Game.State()
-		if err := p.History.State(turn, state); err != nil {
+		if err := p.History.State(turn, now.State); err != nil {
 			return err
 		}
-		if over {
-			r.Reason = reason
+		if now.Over {
+			r.Reason = now.Reason
 			return nil
 		}
-		t, err := p.Program.Turn(ctx, state, left)
+		t, err := p.Program.Turn(ctx, now.State, left)
 		if err != nil {
 			return err
 		}
@@ -85,8 +87,9 @@ func (p *Player) play(ctx context.Context, r *Result) error {
 			return err
 		}
 		r.Turns++
-		r.Score = p.Game.Score()
-		p.Console.made(p.Game)
+		made := p.Game.Status()
+		r.Score = made.Score
+		p.Console.made(made)
 		if p.Each != nil {
 			p.Each(*r)
 		}

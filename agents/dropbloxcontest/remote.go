@@ -60,24 +60,10 @@ func (r *Remote) take(g *protocol.Game, state json.RawMessage, seconds *float64)
 	return nil
 }
 
-// State implements Game.
-func (r *Remote) State() []byte { return r.game.AppendJSON(make([]byte, 0, 4096)) }
-
-// Turns implements Game.
-func (r *Remote) Turns() int { return r.turns }
-
-// Score implements Game.
-func (r *Remote) Score() int { return r.game.Score }
-
-// Left implements Game.
-func (r *Remote) Left() time.Duration { return time.Until(r.ends) }
-
-// Over implements Game.
-func (r *Remote) Over() (Reason, bool) {
-	if r.expired {
-		return Time, true
-	}
-	return Blocked, r.game.Failed
+// Status implements Game.
+func (r *Remote) Status() Status {
+	state := r.game.AppendJSON(make([]byte, 0, 4096))
+	return Status{state, r.turns, r.game.Score, r.game.Failed, why(r.expired), time.Until(r.ends)}
 }
 
 // Expire implements Game. The server ends the game by itself.

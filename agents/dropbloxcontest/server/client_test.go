@@ -151,10 +151,10 @@ func TestLateTurn(t *testing.T) {
 	require.NoError(t, err)
 	time.Sleep(600 * time.Millisecond)
 	require.NoError(t, game.Submit(t.Context(), nil))
-	reason, over := game.Over()
-	require.True(t, over)
-	require.Equal(t, dropbloxcontest.Time, reason)
-	require.Zero(t, game.Turns())
+	end := game.Status()
+	require.True(t, end.Over)
+	require.Equal(t, dropbloxcontest.Time, end.Reason)
+	require.Zero(t, end.Turns)
 }
 
 func TestClientIsDenied(t *testing.T) {
@@ -211,9 +211,9 @@ func TestClientRepeatsItself(t *testing.T) {
 			game, err := client(url, blue).Practice(t.Context())
 			require.NoError(t, err)
 			require.NoError(t, game.Submit(t.Context(), nil), "the server is one turn ahead: that very turn")
-			require.Equal(t, 1, game.Turns())
+			require.Equal(t, 1, game.Status().Turns)
 			require.NoError(t, game.Submit(t.Context(), nil))
-			require.Equal(t, 2, game.Turns())
+			require.Equal(t, 2, game.Status().Turns)
 		})
 	}
 }

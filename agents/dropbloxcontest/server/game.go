@@ -2,7 +2,6 @@ package server
 
 import (
 	"crypto/rand"
-	"encoding/json"
 	"math"
 	"sync"
 	"time"
@@ -26,30 +25,20 @@ type game struct {
 	failed func(error)            // is called with an error of the folder
 }
 
-// newID returns twelve random letters and digits.
-func newID() string {
-	const letters = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789" // 32: every byte counts evenly
-	var b [12]byte
-	_, _ = rand.Read(b[:]) // never fails
-	for i := range b {
-		b[i] = letters[b[i]%32]
+// newGame creates a team's game of a seed.
+func (s *Server) newGame(team, mode, seed string, began time.Time) (*game, error) {
+	g := &game{
+		id: rand.Text()[:12], team: team, began: began, clock: s.c.Clock,
+		failed: func(err error) { s.log("history: %v", err) },
 	}
-	return string(b[:])
-}
-
-// newGame creates the game of a seed. root is the folder for histories, "" for none.
-func newGame(team, mode, seed, root string, began time.Time, clock time.Duration, failed func(error)) (*game, error) {
-	g := &game{id: newID(), team: team, began: began, clock: clock, failed: failed}
 	if err := g.state.ResetSeed(seed); err != nil {
 		return nil, err
 	}
-	if root != "" {
-		meta := history.Meta{ID: g.id, Seed: seed, Team: team, Mode: mode, Started: began}
-		f, err := history.Create(root, meta)
-		g.folder = f
-		g.wrote(err)
-		g.save()
-	}
+	meta := history.Meta{ID: g.id, Seed: seed, Team: team, Mode: mode, Started: began}
+	var err error
+	g.folder, err = history.Create(s.c.History, meta)
+	g.wrote(err)
+	g.save()
 	return g, nil
 }
 
@@ -62,12 +51,7 @@ func (g *game) wrote(err error) {
 	}
 }
 
-func (g *game) text() []byte {
-	p := g.state.Position()
-	return p.AppendJSON(make([]byte, 0, 4096))
-}
-
-func (g *game) save() { g.wrote(g.folder.State(int(g.state.Turns), g.text())) }
+func (g *game) save() { g.wrote(g.folder.State(int(g.state.Turns), dropbloxcontest.JSON(&g.state))) }
 
 // over reports whether the game is over at that time, and ends it if its clock has run out.
 func (g *game) over(now time.Time) bool {
@@ -130,7 +114,7 @@ func (g *game) reply(ret string, now time.Time) *protocol.Reply {
 	left := math.Max(0, math.Ceil((g.clock - now.Sub(g.began)).Seconds()))
 	return &protocol.Reply{
 		Ret: ret, Seconds: &left,
-		Game: &protocol.Game{ID: protocol.ID(g.id), Moves: int(g.state.Turns), State: json.RawMessage(g.text())},
+		Game: &protocol.Game{ID: protocol.ID(g.id), Moves: int(g.state.Turns), State: dropbloxcontest.JSON(&g.state)},
 	}
 }
 

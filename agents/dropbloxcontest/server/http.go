@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"blockyard/agents/dropbloxcontest/protocol"
-	"blockyard/agents/dropbloxcontest/teams"
 )
 
 // Limits on connections, and times.
@@ -75,77 +74,24 @@ func (g *limitListener) Accept() (net.Conn, error) {
 		<-g.places
 		return nil, err
 	}
-	return &limitedConn{Conn: c, limitListener: g}, nil
+	return limitedConn{c, sync.OnceFunc(func() { <-g.places })}, nil
 }
 
 // A limitedConn is a connection that frees its place when it is closed.
 type limitedConn struct {
 	net.Conn
-	limitListener *limitListener
-	gone          sync.Once
+	free func()
 }
 
 // Close implements net.Conn.
-func (g *limitedConn) Close() error {
-	g.gone.Do(func() { <-g.limitListener.places })
-	return g.Conn.Close()
+func (c limitedConn) Close() error {
+	c.free()
+	return c.Conn.Close()
 }
 
 // ServeHTTP implements http.Handler.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	answer, known := map[string]func(*protocol.Request) (*protocol.Reply, error){
-		protocol.CreatePractice: func(q *protocol.Request) (*protocol.Reply, error) { return s.create(q.Team) },
-		protocol.GetCompete:     func(q *protocol.Request) (*protocol.Reply, error) { return s.compete(q.Team) },
-		protocol.SubmitMove:     func(q *protocol.Request) (*protocol.Reply, error) { return s.submit(q), nil },
-	}[r.URL.Path]
-	switch {
-	case !known:
-		refuse(w, http.StatusNotFound, "no such request: "+r.URL.Path)
-		return
-	case r.Method != http.MethodPost:
-		w.Header().Set("Allow", http.MethodPost)
-		refuse(w, http.StatusMethodNotAllowed, "want POST")
-		return
-	}
-	q, err := protocol.ReadRequest(http.MaxBytesReader(w, r.Body, protocol.MaxRequest))
-	if err != nil {
-		status := http.StatusBadRequest
-		if errors.As(err, new(*http.MaxBytesError)) {
-			status = http.StatusRequestEntityTooLarge
-		}
-		refuse(w, status, err.Error())
-		return
-	}
-	ok, err := s.c.Teams.Check(q.Team, q.Password)
-	switch {
-	case errors.Is(err, teams.ErrBusy):
-		refuse(w, http.StatusServiceUnavailable, err.Error())
-		return
-	case !ok:
-		refuse(w, http.StatusUnauthorized, "wrong team name or password")
-		return
-	}
-	if r.URL.Path == protocol.SubmitMove {
-		if err := q.CheckMove(); err != nil {
-			refuse(w, http.StatusBadRequest, err.Error())
-			return
-		}
-	}
-	reply, err := answer(q)
-	if err != nil {
-		s.log("%s: %v", r.URL.Path, err)
-		refuse(w, http.StatusInternalServerError, "the game cannot be created")
-		return
-	}
-	write(w, http.StatusOK, reply)
-}
-
-// refuse answers an invalid request.
-func refuse(w http.ResponseWriter, status int, why string) {
-	write(w, status, fail(status, why))
-}
-
-func write(w http.ResponseWriter, status int, reply *protocol.Reply) {
+	status, reply := s.answer(w, r)
 	text, err := json.Marshal(reply)
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusInternalServerError)
@@ -154,4 +100,47 @@ func write(w http.ResponseWriter, status int, reply *protocol.Reply) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
 	_, _ = w.Write(append(text, '\n'))
+}
+
+// answer checks a request and returns the status and the reply to it.
+func (s *Server) answer(w http.ResponseWriter, r *http.Request) (status int, reply *protocol.Reply) {
+	refuse := func(status int, why string) (int, *protocol.Reply) { return status, fail(status, why) }
+	path := r.URL.Path
+	switch {
+	case path != protocol.CreatePractice && path != protocol.GetCompete && path != protocol.SubmitMove:
+		return refuse(http.StatusNotFound, "no such request: "+path)
+	case r.Method != http.MethodPost:
+		w.Header().Set("Allow", http.MethodPost)
+		return refuse(http.StatusMethodNotAllowed, "want POST")
+	}
+	q, err := protocol.ReadRequest(http.MaxBytesReader(w, r.Body, protocol.MaxRequest))
+	switch {
+	case errors.As(err, new(*http.MaxBytesError)):
+		return refuse(http.StatusRequestEntityTooLarge, err.Error())
+	case err != nil:
+		return refuse(http.StatusBadRequest, err.Error())
+	}
+	ok, err := s.c.Teams.Check(q.Team, q.Password)
+	switch {
+	case err != nil: // teams.ErrBusy
+		return refuse(http.StatusServiceUnavailable, err.Error())
+	case !ok:
+		return refuse(http.StatusUnauthorized, "wrong team name or password")
+	}
+	switch path {
+	case protocol.CreatePractice:
+		reply, err = s.create(q.Team)
+	case protocol.GetCompete:
+		reply, err = s.compete(q.Team)
+	default:
+		if err := q.CheckMove(); err != nil {
+			return refuse(http.StatusBadRequest, err.Error())
+		}
+		reply = s.submit(q)
+	}
+	if err != nil {
+		s.log("%s: %v", path, err)
+		return refuse(http.StatusInternalServerError, "the game cannot be created")
+	}
+	return http.StatusOK, reply
 }

@@ -77,8 +77,7 @@ func (s *Server) compete(team string) (*protocol.Reply, error) {
 	g := r.games[team]
 	if g == nil {
 		var err error
-		g, err = newGame(team, "compete", r.seed, s.c.History, r.begins, s.c.Clock, s.historyFailed)
-		if err != nil {
+		if g, err = s.newGame(team, "compete", r.seed, r.begins); err != nil {
 			return nil, err
 		}
 		r.games[team], s.games[g.id] = g, g

@@ -7,9 +7,8 @@
 package server
 
 import (
-	"crypto/rand"
-	"encoding/binary"
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"strconv"
 	"sync"
@@ -68,11 +67,7 @@ func New(c Config) *Server {
 	}
 }
 
-func randomSeed() string {
-	var b [4]byte
-	_, _ = rand.Read(b[:]) // never fails
-	return strconv.Itoa(int(int32(binary.LittleEndian.Uint32(b[:]))))
-}
+func randomSeed() string { return strconv.Itoa(int(int32(rand.Uint32()))) }
 
 // Done is closed after the last round.
 func (s *Server) Done() <-chan struct{} { return s.done }
@@ -85,13 +80,10 @@ func (s *Server) log(format string, args ...any) {
 	}
 }
 
-// historyFailed logs that a history folder cannot be written.
-func (s *Server) historyFailed(err error) { s.log("history: %v", err) }
-
 // create starts a practice game.
 func (s *Server) create(team string) (*protocol.Reply, error) {
 	now := s.now()
-	g, err := newGame(team, "practice", dropbloxcontest.RandomSeed(), s.c.History, now, s.c.Clock, s.historyFailed)
+	g, err := s.newGame(team, "practice", dropbloxcontest.RandomSeed(), now)
 	if err != nil {
 		return nil, err
 	}
