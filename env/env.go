@@ -1,6 +1,9 @@
 package env
 
-import "math/bits"
+import (
+	"fmt"
+	"math/bits"
+)
 
 // MaxSeats is the largest number of seats that a game can have.
 const MaxSeats = 4
@@ -94,6 +97,16 @@ func (g *Game) CellBits() int {
 
 // PackedLen returns the length in bytes of packed planes, CellBits bits per cell.
 func (g *Game) PackedLen() int { return (g.Planes.Len()*g.CellBits() + 7) / 8 }
+
+// Start resets s, a new State of a game for low to high seats, and returns it: what Game.New does.
+// It panics on any other number of seats.
+func Start(s State, seats, low, high int) State {
+	if seats < low || seats > high {
+		panic(fmt.Sprintf("%T: %d seats, want %d to %d", s, seats, low, high))
+	}
+	s.Reset(0)
+	return s
+}
 
 // A State is a position. It is a pointer to a struct of exported fields of fixed size,
 // without pointers, slices, maps, strings or platform-sized integers. A copy is therefore

@@ -77,19 +77,17 @@ func Text(a env.Action) string {
 
 // Parse implements env.Game.
 func Parse(text string) (env.Action, error) {
-	if text == "skip" {
-		return SkipAction, nil
-	}
-	var rot, x, y int
-	plain := strings.TrimSuffix(text, " spin")
-	_, err := fmt.Sscanf(plain, "r%d x%d y%d", &rot, &x, &y)
-	if err != nil || rot < 0 || rot > 3 || x < 0 || x >= Width || y < 0 || y >= Height ||
-		plain != fmt.Sprintf("r%d x%d y%d", rot, x, y) {
-		return env.None, fmt.Errorf("blockbattle: action %q: want skip, or rR xX yY with or without spin", text)
-	}
-	spin := 0
-	if plain != text {
+	var spin, rot, x, y int
+	fmt.Sscanf(text, "r%d x%d y%d", &rot, &x, &y)
+	if strings.HasSuffix(text, " spin") {
 		spin = 1
 	}
-	return action(spin, rot, x, y), nil
+	a := action(spin, rot, x, y)
+	if text == "skip" {
+		a = SkipAction
+	}
+	if a < actions && Text(a) == text {
+		return a, nil
+	}
+	return env.None, fmt.Errorf("blockbattle: action %q: want skip, or rR xX yY with or without spin", text)
 }

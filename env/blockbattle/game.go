@@ -1,10 +1,6 @@
 package blockbattle
 
-import (
-	"fmt"
-
-	"blockyard/env"
-)
+import "blockyard/env"
 
 // Game is AI Block Battle with the published rules.
 var Game = game("blockbattle", "BlockBattle-v0", Document)
@@ -31,15 +27,8 @@ func game(name, id string, rules Rules) *env.Game {
 		PlaneNames:   []string{"own", "opponent"},
 		GlobalNames:  globalNames,
 		GlobalRanges: globalRanges(),
-		New: func(seats int) env.State {
-			if seats != 2 {
-				panic(fmt.Sprintf("blockbattle: %d seats, want 2", seats))
-			}
-			s := &State{Rules: rules}
-			s.Reset(0)
-			return s
-		},
-		Text:  Text,
-		Parse: Parse,
+		New:          func(seats int) env.State { return env.Start(&State{Rules: rules}, seats, 2, 2) },
+		Text:         Text,
+		Parse:        Parse,
 	}
 }

@@ -43,11 +43,8 @@ func newGame(name, id string, t *Table, table uint8) *env.Game {
 
 // New returns a position for 2 to 4 seats after Reset(0). table is an id that Use returned.
 func New(seats int, table uint8) *State {
-	if seats < 2 || seats > 4 {
-		panic(fmt.Sprintf("blocking: %d seats, want 2 to 4", seats))
-	}
 	s := &State{Seats: uint8(seats), TableID: table}
-	s.Reset(0)
+	env.Start(s, seats, 2, 4)
 	return s
 }
 
@@ -66,9 +63,9 @@ func (t *Table) Parse(text string) (env.Action, error) {
 			continue
 		}
 		var x, y int
-		if n, err := fmt.Sscanf(at, "%d,%d", &x, &y); n == 2 && err == nil && x >= 0 && y >= 0 &&
-			x+o.W <= Size && y+o.H <= Size && at == fmt.Sprintf("%d,%d", x, y) {
-			return o.Base + env.Action(y*(Size+1-o.W)+x), nil
+		fmt.Sscanf(at, "%d,%d", &x, &y)
+		if a := o.Base + env.Action(y*(Size+1-o.W)+x); int(a) < t.Actions && t.Text(a) == text {
+			return a, nil
 		}
 	}
 	return env.None, fmt.Errorf("blocking: placement %q: want a form and its corner, such as Q01 at 4,5", text)

@@ -2,6 +2,7 @@ package tetrisduel
 
 import (
 	"math/bits"
+	"sort"
 
 	"blockyard/env/falling"
 )
@@ -22,46 +23,53 @@ const (
 // here.
 const Letters = "IJLOSTZ"
 
-// offsets holds the cells of every block and direction, relative to its centre (rules §3).
-var offsets = [Kinds][Directions][4]falling.Cell{
-	{
-		{{X: -1, Y: 0}, {X: 0, Y: 0}, {X: 1, Y: 0}, {X: 2, Y: 0}}, {{X: 0, Y: -1}, {X: 0, Y: 0}, {X: 0, Y: 1}, {X: 0, Y: 2}},
-		{{X: -2, Y: 0}, {X: -1, Y: 0}, {X: 0, Y: 0}, {X: 1, Y: 0}}, {{X: 0, Y: -2}, {X: 0, Y: -1}, {X: 0, Y: 0}, {X: 0, Y: 1}},
-	}, {
-		{{X: -1, Y: -1}, {X: -1, Y: 0}, {X: 0, Y: 0}, {X: 1, Y: 0}}, {{X: 0, Y: -1}, {X: 1, Y: -1}, {X: 0, Y: 0}, {X: 0, Y: 1}},
-		{{X: -1, Y: 0}, {X: 0, Y: 0}, {X: 1, Y: 0}, {X: 1, Y: 1}}, {{X: 0, Y: -1}, {X: 0, Y: 0}, {X: -1, Y: 1}, {X: 0, Y: 1}},
-	}, {
-		{{X: 1, Y: -1}, {X: -1, Y: 0}, {X: 0, Y: 0}, {X: 1, Y: 0}}, {{X: 0, Y: -1}, {X: 0, Y: 0}, {X: 0, Y: 1}, {X: 1, Y: 1}},
-		{{X: -1, Y: 0}, {X: 0, Y: 0}, {X: 1, Y: 0}, {X: -1, Y: 1}}, {{X: -1, Y: -1}, {X: 0, Y: -1}, {X: 0, Y: 0}, {X: 0, Y: 1}},
-	}, {
-		{{X: 0, Y: -1}, {X: 1, Y: -1}, {X: 0, Y: 0}, {X: 1, Y: 0}}, {{X: 0, Y: 0}, {X: 1, Y: 0}, {X: 0, Y: 1}, {X: 1, Y: 1}},
-		{{X: -1, Y: 0}, {X: 0, Y: 0}, {X: -1, Y: 1}, {X: 0, Y: 1}}, {{X: -1, Y: -1}, {X: 0, Y: -1}, {X: -1, Y: 0}, {X: 0, Y: 0}},
-	}, {
-		{{X: 0, Y: -1}, {X: 1, Y: -1}, {X: -1, Y: 0}, {X: 0, Y: 0}}, {{X: 0, Y: -1}, {X: 0, Y: 0}, {X: 1, Y: 0}, {X: 1, Y: 1}},
-		{{X: 0, Y: 0}, {X: 1, Y: 0}, {X: -1, Y: 1}, {X: 0, Y: 1}}, {{X: -1, Y: -1}, {X: -1, Y: 0}, {X: 0, Y: 0}, {X: 0, Y: 1}},
-	}, {
-		{{X: 0, Y: -1}, {X: -1, Y: 0}, {X: 0, Y: 0}, {X: 1, Y: 0}}, {{X: 0, Y: -1}, {X: 0, Y: 0}, {X: 1, Y: 0}, {X: 0, Y: 1}},
-		{{X: -1, Y: 0}, {X: 0, Y: 0}, {X: 1, Y: 0}, {X: 0, Y: 1}}, {{X: 0, Y: -1}, {X: -1, Y: 0}, {X: 0, Y: 0}, {X: 0, Y: 1}},
-	}, {
-		{{X: -1, Y: -1}, {X: 0, Y: -1}, {X: 0, Y: 0}, {X: 1, Y: 0}}, {{X: 1, Y: -1}, {X: 0, Y: 0}, {X: 1, Y: 0}, {X: 0, Y: 1}},
-		{{X: -1, Y: 0}, {X: 0, Y: 0}, {X: 0, Y: 1}, {X: 1, Y: 1}}, {{X: 0, Y: -1}, {X: -1, Y: 0}, {X: 0, Y: 0}, {X: -1, Y: 1}},
-	},
-}
+// offsets holds the cells of every block and direction, relative to its centre (rules §3), by row
+// and then column. A direction is the one before it turned clockwise about the centre.
+var offsets = func() (out [Kinds][Directions][4]falling.Cell) {
+	for k, cells := range [Kinds][4]falling.Cell{
+		{{X: -1}, {}, {X: 1}, {X: 2}},
+		{{X: -1, Y: -1}, {X: -1}, {}, {X: 1}},
+		{{X: 1, Y: -1}, {X: -1}, {}, {X: 1}},
+		{{Y: -1}, {X: 1, Y: -1}, {}, {X: 1}},
+		{{Y: -1}, {X: 1, Y: -1}, {X: -1}, {}},
+		{{Y: -1}, {X: -1}, {}, {X: 1}},
+		{{X: -1, Y: -1}, {Y: -1}, {}, {X: 1}},
+	} {
+		for d := range out[k] {
+			sort.Slice(cells[:], func(i, j int) bool { return cells[i].Y*8+cells[i].X < cells[j].Y*8+cells[j].X })
+			out[k][d] = cells
+			for i, c := range cells {
+				cells[i] = falling.Cell{X: -c.Y, Y: c.X}
+			}
+		}
+	}
+	return out
+}()
 
-// twins says for each direction which first direction covers the same cells (rules §3): direction
-// to, with the centre moved by move.
-var twins = [Kinds][Directions]struct {
+// A twin is the first direction that covers the same cells (rules §3) if the centre is moved.
+type twin struct {
 	to   int
 	move falling.Cell
-}{
-	0: {{0, falling.Cell{}}, {1, falling.Cell{}}, {0, falling.Cell{X: -1}}, {1, falling.Cell{Y: -1}}},
-	1: {{to: 0}, {to: 1}, {to: 2}, {to: 3}},
-	2: {{to: 0}, {to: 1}, {to: 2}, {to: 3}},
-	3: {{to: 0}, {0, falling.Cell{Y: 1}}, {0, falling.Cell{X: -1, Y: 1}}, {0, falling.Cell{X: -1}}},
-	4: {{to: 0}, {to: 1}, {0, falling.Cell{Y: 1}}, {1, falling.Cell{X: -1}}},
-	5: {{to: 0}, {to: 1}, {to: 2}, {to: 3}},
-	6: {{to: 0}, {to: 1}, {0, falling.Cell{Y: 1}}, {1, falling.Cell{X: -1}}},
 }
+
+var twins = func() (out [Kinds][Directions]twin) {
+	for k := range offsets {
+		for d, cells := range offsets[k] {
+			for to := d; to >= 0; to-- {
+				moved := offsets[k][to]
+				by := falling.Cell{X: cells[0].X - moved[0].X, Y: cells[0].Y - moved[0].Y}
+				for i := range moved {
+					moved[i].X += by.X
+					moved[i].Y += by.Y
+				}
+				if moved == cells {
+					out[k][d] = twin{to, by}
+				}
+			}
+		}
+	}
+	return out
+}()
 
 // An extent is how far a block's cells reach from its centre.
 type extent struct{ left, right, up int }

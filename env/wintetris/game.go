@@ -32,16 +32,9 @@ func game(name, id string, mode Mode) *env.Game {
 		PlaneNames:   []string{"filled"},
 		GlobalNames:  globalNames(mode == Ticks),
 		GlobalRanges: globalRanges(mode == Ticks),
-		New: func(seats int) env.State {
-			if seats != 1 {
-				panic(fmt.Sprintf("%s: %d seats, want 1", name, seats))
-			}
-			s := &State{Mode: mode}
-			s.Reset(0)
-			return s
-		},
-		Text:  placeText,
-		Parse: parsePlace,
+		New:          func(seats int) env.State { return env.Start(&State{Mode: mode}, seats, 1, 1) },
+		Text:         placeText,
+		Parse:        parsePlace,
 	}
 	switch mode {
 	case Instant:
