@@ -12,9 +12,6 @@ type Landing struct {
 	Loose   bool // the answer ended above the resting place and the piece fell
 }
 
-// A Refusal is the index of a token whose shift or turn was blocked.
-type Refusal = int
-
 // done is an executed token with the box before and after it.
 type done struct {
 	token         Token
@@ -58,7 +55,7 @@ func (w *walker) down() {
 // A run is the effect of an answer's tokens.
 type run struct {
 	trace   []done
-	refused []Refusal
+	refused []int // indices of tokens whose shift or turn was blocked
 	skipped bool
 	surplus bool // a token followed after the piece had locked
 }
@@ -115,7 +112,7 @@ func (w *walker) run(tokens []Token) (r run) {
 
 // Execute plays an answer's tokens on side with piece. refused lists the indices of tokens whose
 // shift or turn was blocked.
-func Execute(side *Side, piece int, tokens []Token, rules Rules) (land Landing, refused []Refusal) {
+func Execute(side *Side, piece int, tokens []Token, rules Rules) (land Landing, refused []int) {
 	w := walker{side: side, piece: piece, at: box{SpawnX(piece), -1, 0}}
 	r := w.run(tokens)
 	return w.land(&r, rules), r.refused

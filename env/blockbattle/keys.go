@@ -94,15 +94,10 @@ func (f *finder) ends(p pose) ([]Token, bool) {
 
 // way returns the tokens that led to p.
 func (f *finder) way(p pose) []Token {
-	n := 0
+	var out []Token
 	start := pose{at: box{SpawnX(int(f.state.Piece)), -1, 0}}
-	for q := p; q != start; q = f.from[q].from {
-		n++
-	}
-	out := make([]Token, n)
-	for q := p; q != start; q = f.from[q].from {
-		n--
-		out[n] = f.from[q].token
+	for ; p != start; p = f.from[p].from {
+		out = append([]Token{f.from[p].token}, out...)
 	}
 	return out
 }

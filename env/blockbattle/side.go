@@ -1,6 +1,10 @@
 package blockbattle
 
-import "blockyard/env/falling"
+import (
+	"math/bits"
+
+	"blockyard/env/falling"
+)
 
 // A Side is one player's half of the position.
 type Side struct {
@@ -39,14 +43,10 @@ func (s *Side) lock(l *Landing) (over bool) {
 // clear removes full rows and returns their number.
 func (s *Side) clear() int {
 	full := s.Cells.Full(Width) & s.rows()
-	n := 0
-	for r := full; r != 0; r &= r - 1 {
-		n++
-	}
-	if n > 0 {
+	if full != 0 {
 		s.Cells.Clear(full)
 	}
-	return n
+	return bits.OnesCount64(full)
 }
 
 // raise inserts k empty rows above the solid rows (rules §8.1) and returns how many fitted. fits

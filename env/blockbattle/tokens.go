@@ -38,14 +38,11 @@ func ParseToken(word string) (Token, bool) {
 // to dst. odd lists the parts that were skipped and the empty part "" that ended the reading.
 func ParseAnswer(line string, dst []Token) (tokens []Token, odd []string) {
 	line = strings.TrimSuffix(strings.TrimSuffix(line, "\n"), "\r")
-	if line == "" || strings.EqualFold(line, "no_moves") {
+	parts := strings.TrimRight(line, ",")
+	if parts == "" || strings.EqualFold(line, "no_moves") {
 		return dst, nil
 	}
-	line = strings.TrimRight(line, ",")
-	if line == "" {
-		return dst, nil
-	}
-	for i, rest, more := 0, line, true; more && i < MaxTokens; i++ {
+	for i, rest, more := 0, parts, true; more && i < MaxTokens; i++ {
 		var part string
 		part, rest, more = cut(rest)
 		if part == "" {

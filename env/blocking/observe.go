@@ -92,17 +92,11 @@ func (s *State) Show(f *env.Frame) {
 		}
 	}
 	for seat := 0; seat < int(s.Seats); seat++ {
-		left := ""
-		for l := 0; l < Letters; l++ {
-			if s.Left[seat]>>uint(l)&1 != 0 {
-				left += string(rune('A' + l))
-			}
-		}
 		mark := " "
 		if s.Acting().Has(seat) {
 			mark = ">"
 		}
-		f.Note(fmt.Sprintf("%s%d: %d points, has %s", mark, seat, s.Score(seat), left))
+		f.Note(fmt.Sprintf("%s%d: %d points, has %s", mark, seat, s.Score(seat), LetterText(s.Left[seat])))
 	}
 	if s.Reason != Running {
 		f.Note("over: " + s.Reason.String())
@@ -131,6 +125,7 @@ func (s *State) tray(t *env.Tray, seat int) {
 func (s *State) Mark(f *env.Frame, seat int, a env.Action) {
 	o, x, y := s.Table().Placement(a)
 	for _, c := range o.Cells {
-		f.Boards[0].Set(x+int(c.X), y+int(c.Y), env.Cell{Kind: env.CellGhost, Letter: 'A' + byte(o.Letter), Ink: uint8(seat + 1)})
+		ghost := env.Cell{Kind: env.CellGhost, Letter: 'A' + byte(o.Letter), Ink: uint8(seat + 1)}
+		f.Boards[0].Set(x+int(c.X), y+int(c.Y), ghost)
 	}
 }

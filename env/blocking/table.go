@@ -79,13 +79,7 @@ func (t *Table) add(o Oriented) int {
 
 // same reports whether two tables have equal definitions.
 func (t *Table) same(u *Table) bool {
-	for l := range t.Shapes {
-		a, b := &t.Shapes[l], &u.Shapes[l]
-		if a.Cols != b.Cols || a.Rows != b.Rows || a.Text != b.Text {
-			return false
-		}
-	}
-	return true
+	return fmt.Sprint(t.Shapes) == fmt.Sprint(u.Shapes)
 }
 
 // Forms returns the oriented pieces of a letter.

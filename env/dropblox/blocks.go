@@ -1,6 +1,9 @@
 package dropblox
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+)
 
 // The board and the blocks (rules §1).
 const (
@@ -104,35 +107,17 @@ func SizeOf(t int) int {
 
 // String returns the block's type and a picture of it as it appears.
 func (b *Block) String() string {
-	lo, hi := Cell{MaxSize, MaxSize}, Cell{-MaxSize, -MaxSize}
-	for _, c := range b.Cells() {
-		if c.I < lo.I {
-			lo.I = c.I
-		}
-		if c.J < lo.J {
-			lo.J = c.J
-		}
-		if c.I > hi.I {
-			hi.I = c.I
-		}
-		if c.J > hi.J {
-			hi.J = c.J
-		}
-	}
-	var picture []byte
-	for i := lo.I; i <= hi.I; i++ {
-		if i > lo.I {
-			picture = append(picture, '/')
-		}
-		for j := lo.J; j <= hi.J; j++ {
-			glyph := byte('.')
-			for _, c := range b.Cells() {
-				if c.I == i && c.J == j {
-					glyph = '#'
-				}
+	t := NewShape(b).Turn[0]
+	wide := int(t.High.J-t.Low.J) + 1
+	rows := make([]string, t.High.I-t.Low.I+1)
+	for i := range rows {
+		row := strings.Repeat(".", wide)
+		for j := range row {
+			if t.Column[j]>>uint(i)&1 != 0 {
+				row = row[:j] + "#" + row[j+1:]
 			}
-			picture = append(picture, glyph)
 		}
+		rows[i] = row
 	}
-	return fmt.Sprintf("%d %s", b.Type, picture)
+	return fmt.Sprintf("%d %s", b.Type, strings.Join(rows, "/"))
 }

@@ -1,6 +1,10 @@
 package dropblox
 
-import "strconv"
+import (
+	"encoding/json"
+	"strconv"
+	"strings"
+)
 
 // A Position is a state as the contest shows it to a program (rules §7), without the random
 // generator.
@@ -28,65 +32,35 @@ func (p *Position) AppendJSON(dst []byte) []byte {
 	if p.Failed {
 		status = "failed"
 	}
-	dst = append(append(append(dst, `{"state": "`...), status...), `", "preview": [`...)
+	block := p.Block.toJSON()
+	out := jsonPosition{State: &status, Score: &p.Score, Block: &block}
 	for k := range p.Preview {
-		if k > 0 {
-			dst = append(dst, ", "...)
-		}
-		dst = p.Preview[k].appendJSON(dst)
+		out.Preview = append(out.Preview, p.Preview[k].toJSON())
 	}
-	dst = append(dst, `], "score": `...)
-	dst = strconv.AppendInt(dst, int64(p.Score), 10)
-	dst = append(dst, `, "block": `...)
-	dst = p.Block.appendJSON(dst)
-	dst = append(dst, `, "bitmap": [`...)
 	for i := range p.Bitmap {
-		if i > 0 {
-			dst = append(dst, ", "...)
-		}
-		dst = append(dst, '[')
-		for j, v := range p.Bitmap[i] {
-			if j > 0 {
-				dst = append(dst, ", "...)
-			}
-			dst = strconv.AppendUint(dst, uint64(v), 10)
-		}
-		dst = append(dst, ']')
+		out.Bitmap = append(out.Bitmap, p.Bitmap[i][:])
 	}
-	return append(dst, "]}"...)
+	text, err := json.Marshal(out)
+	if err != nil {
+		panic(err) // numbers and one word always have a JSON form
+	}
+	// The contest's keys are in lower case, with a space after every comma and colon.
+	return append(dst, strings.NewReplacer(",", ", ", ":", ": ").Replace(strings.ToLower(string(text)))...)
 }
 
-func (b *Block) appendJSON(dst []byte) []byte {
-	dst = append(dst, `{"type": `...)
-	dst = strconv.AppendInt(dst, int64(b.Type), 10)
-	dst = append(dst, `, "center": `...)
-	dst = b.Center.appendJSON(dst)
-	dst = append(dst, `, "offsets": [`...)
-	for k, c := range b.Cells() {
-		if k > 0 {
-			dst = append(dst, ", "...)
-		}
-		dst = c.appendJSON(dst)
+func (b *Block) toJSON() jsonBlock {
+	out := jsonBlock{Type: &b.Type, Center: &jsonCell{&b.Center.I, &b.Center.J}}
+	for k := range b.Cells() {
+		out.Offsets = append(out.Offsets, jsonCell{&b.Offsets[k].I, &b.Offsets[k].J})
 	}
-	return append(dst, "]}"...)
-}
-
-func (c Cell) appendJSON(dst []byte) []byte {
-	dst = append(dst, `{"i": `...)
-	dst = strconv.AppendInt(dst, int64(c.I), 10)
-	dst = append(dst, `, "j": `...)
-	dst = strconv.AppendInt(dst, int64(c.J), 10)
-	return append(dst, '}')
+	return out
 }
 
 // AppendMoves appends the text of a move file (rules §10): the commands of a turn as a JSON list.
 func AppendMoves(dst []byte, commands []Command) []byte {
-	dst = append(dst, '[')
+	words := make([]string, len(commands))
 	for k, c := range commands {
-		if k > 0 {
-			dst = append(dst, ", "...)
-		}
-		dst = append(append(append(dst, '"'), c.String()...), '"')
+		words[k] = strconv.Quote(c.String())
 	}
-	return append(dst, ']')
+	return append(dst, "["+strings.Join(words, ", ")+"]"...)
 }

@@ -5,14 +5,15 @@ import (
 	"fmt"
 )
 
-// The contest's form of a position (rules §7). Pointers tell what is missing from 0.
+// The contest's form of a position (rules §7), with the keys in its order. A nil pointer is a
+// missing key.
 type (
 	jsonPosition struct {
 		State   *string
-		Score   *int
-		Bitmap  [][]uint16
-		Block   *jsonBlock
 		Preview []jsonBlock
+		Score   *int
+		Block   *jsonBlock
+		Bitmap  [][]uint16
 	}
 	jsonBlock struct {
 		Type    *int32
@@ -40,8 +41,10 @@ func ParsePosition(text []byte) (*Position, error) {
 }
 
 func (in *jsonPosition) read(p *Position) error {
-	for k, missing := range [...]bool{in.State == nil, in.Score == nil, in.Bitmap == nil, in.Block == nil, in.Preview == nil} {
-		if missing {
+	for k, found := range [...]bool{
+		in.State != nil, in.Score != nil, in.Bitmap != nil, in.Block != nil, in.Preview != nil,
+	} {
+		if !found {
 			return fmt.Errorf("no %q", [...]string{"state", "score", "bitmap", "block", "preview"}[k])
 		}
 	}
@@ -112,33 +115,6 @@ func (in *jsonCell) read(c *Cell, low, high int8) error {
 	if c.I < low || c.I > high || c.J < low || c.J > high {
 		return fmt.Errorf("i %d and j %d, want %d to %d", c.I, c.J, low, high)
 	}
-	return nil
-}
-
-// Adopt sets the game to a position from elsewhere. Nothing is known of that game's generator,
-// so blocks to come are drawn from seed. If no game with the table's blocks can have the
-// position, Adopt returns an error and changes nothing.
-func (s *State) Adopt(p *Position, seed uint64) error {
-	next := State{Veiled: true, Failed: p.Failed, Points: int32(p.Score), Cells: p.Bitmap}
-	next.Seed(seed)
-	for k := range next.Blocks {
-		b := &p.Block
-		if k > 0 {
-			b = &p.Preview[k-1]
-		}
-		if b.Type < 0 || b.Type >= Types || BlockOf(int(b.Type)) != *b {
-			return fmt.Errorf("dropblox: block %d is not as the table has type %d where it appears", k, b.Type)
-		}
-		next.Blocks[k] = uint16(b.Type)
-	}
-	if p.Score < 0 || p.Score > maxPoints {
-		return fmt.Errorf("dropblox: score is %d, want 0 to %d", p.Score, maxPoints)
-	}
-	next.Taken = p.Field()
-	if err := next.Check(); err != nil {
-		return err
-	}
-	*s = next
 	return nil
 }
 

@@ -308,22 +308,6 @@ func TestTurn(t *testing.T) {
 	require.Equal(t, before, s)
 }
 
-func TestDeal(t *testing.T) {
-	list := []uint16{5, 4, 3, 2, 1, 0, 12677, 9}
-	var s State
-	d := Deal{Types: list}
-	require.NoError(t, d.Start(&s))
-	for turn := 0; turn+Known <= len(list); turn++ {
-		for k := range Known {
-			require.Equal(t, list[turn+k], s.Blocks[k])
-		}
-		require.Equal(t, turn+Known < len(list), d.Ready(&s))
-		s.Turn()
-	}
-	require.ErrorContains(t, (&Deal{Types: list[:5]}).Start(&s), "at least 6")
-	require.ErrorContains(t, (&Deal{Types: []uint16{1, 1, 1, 12678, 1, 1}}).Start(&s), "type 12678 in place 3")
-}
-
 func ExampleBlock_String() {
 	b := BlockOf(20)
 	fmt.Println(b.String())

@@ -36,7 +36,13 @@ func (s *State) Turn(words ...string) Played {
 			out.Applied = append(out.Applied, Dropped)
 			break
 		}
-		out.Applied = append(out.Applied, lead(&b, &s.Taken, word))
+		became := Unknown
+		if c, ok := ParseCommand(word); ok && c.Carry(&b, &s.Taken) {
+			became = Applied
+		} else if ok {
+			became = Ignored
+		}
+		out.Applied = append(out.Applied, became)
 	}
 	out.Moved = b
 	s.Begin()
@@ -44,17 +50,6 @@ func (s *State) Turn(words ...string) Played {
 	out.Rows = s.settle(&b)
 	s.End()
 	return out
-}
-
-func lead(b *Block, taken *Field, word string) int8 {
-	c, ok := ParseCommand(word)
-	switch {
-	case !ok:
-		return Unknown
-	case c.Carry(b, taken):
-		return Applied
-	}
-	return Ignored
 }
 
 // Play plays a turn of commands and returns the number of rows removed. It does not allocate.
@@ -85,40 +80,4 @@ func (s *State) Path(a env.Action, dst []Command) ([]Command, error) {
 		return dst, fmt.Errorf("dropblox: no commands lead to %s", Text(a))
 	}
 	return dst, nil
-}
-
-// A Deal gives a game its blocks from a list of types, for tests and fair contests: the block in
-// play, the preview and the draw of each turn.
-type Deal struct {
-	Types []uint16
-	next  int
-}
-
-// Start begins a game with the first blocks of the list, which must have at least Known elements,
-// all below Types.
-func (d *Deal) Start(s *State) error {
-	if len(d.Types) < Known {
-		return fmt.Errorf("dropblox: a list of %d types, want at least %d", len(d.Types), Known)
-	}
-	for k, t := range d.Types {
-		if t >= Types {
-			return fmt.Errorf("dropblox: type %d in place %d of the list, want 0 to %d", t, k, Types-1)
-		}
-	}
-	first := append([]uint16{d.Types[0], 0}, d.Types[1:Known]...)
-	s.Force(first)
-	s.Reset(0)
-	d.next = Known
-	return nil
-}
-
-// Ready makes the coming turn draw the next block of the list. Call it before every turn. It
-// returns false when the list is used up; the generator then draws.
-func (d *Deal) Ready(s *State) bool {
-	if d.next >= len(d.Types) {
-		return false
-	}
-	s.Force(d.Types[d.next : d.next+1])
-	d.next++
-	return true
 }

@@ -3,8 +3,6 @@
 // arguments, so that no game depends on the rules of another.
 package falling
 
-import "math/bits"
-
 // MaxWidth is the largest width of a Field.
 const MaxWidth = 12
 
@@ -57,13 +55,4 @@ func (f *Field) Raise(k int) {
 	for x, c := range f {
 		f[x] = c >> uint(k)
 	}
-}
-
-// Count returns the number of filled cells.
-func (f *Field) Count() int {
-	n := 0
-	for _, c := range f {
-		n += bits.OnesCount64(c)
-	}
-	return n
 }

@@ -26,7 +26,7 @@ const Letters = "IJLOSTZ"
 // offsets holds the cells of every block and direction, relative to its centre (rules §3), by row
 // and then column. A direction is the one before it turned clockwise about the centre.
 var offsets = func() (out [Kinds][Directions][4]falling.Cell) {
-	for k, cells := range [Kinds][4]falling.Cell{
+	for k, first := range [Kinds][4]falling.Cell{
 		{{X: -1}, {}, {X: 1}, {X: 2}},
 		{{X: -1, Y: -1}, {X: -1}, {}, {X: 1}},
 		{{X: 1, Y: -1}, {X: -1}, {}, {X: 1}},
@@ -35,6 +35,7 @@ var offsets = func() (out [Kinds][Directions][4]falling.Cell) {
 		{{Y: -1}, {X: -1}, {}, {X: 1}},
 		{{X: -1, Y: -1}, {Y: -1}, {}, {X: 1}},
 	} {
+		cells := first
 		for d := range out[k] {
 			sort.Slice(cells[:], func(i, j int) bool { return cells[i].Y*8+cells[i].X < cells[j].Y*8+cells[j].X })
 			out[k][d] = cells

@@ -173,9 +173,9 @@ func (e *Engine) Place(target Block, parts int) {
 func (e *Engine) glide(target Block, parts int) (ticks int, locked bool) {
 	p := e.Piece
 	turns, dx := int(target.Rot-p.Rot)&3, int(target.X-p.X)
-	way := maxInt(maxInt(dx, -dx), turns)
+	way := max(max(dx, -dx), turns)
 	if turns == 3 {
-		way = maxInt(maxInt(dx, -dx), 1)
+		way = max(max(dx, -dx), 1)
 	}
 	top := e.Field.Top()
 	free := int(p.Y) - top
@@ -195,7 +195,7 @@ func (e *Engine) glide(target Block, parts int) (ticks int, locked bool) {
 		if turns == 3 {
 			turns = -1
 		}
-		p = p.Turned(minInt(turns, moves)).Moved(maxInt(minInt(dx, moves), -moves), 0)
+		p = p.Turned(min(turns, moves)).Moved(max(min(dx, moves), -moves), 0)
 	}
 	e.Piece = p.Moved(0, -free)
 	e.Ticks += uint64(free)

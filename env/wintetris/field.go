@@ -41,10 +41,7 @@ func (f *Field) Fits(b Block) bool {
 func (f *Field) Fall(b Block) Block {
 	s := &shapes[b.Kind][b.Rot]
 	cells := s.at(b.X)
-	y := b.Y
-	if y > Height {
-		y = Height
-	}
+	y := min(b.Y, Height)
 	for w := f.Window(int(y)); y > -s.low; y-- {
 		w <<= 16
 		if y > 0 {
@@ -90,9 +87,7 @@ func (f *Field) clear(y int) (rows int) {
 		f[to] = f[y]
 		to++
 	}
-	for ; to < Height; to++ {
-		f[to] = 0
-	}
+	clear(f[to:Height])
 	return rows
 }
 
@@ -126,13 +121,4 @@ func (f *Field) Low(y int) bool {
 		}
 	}
 	return true
-}
-
-// Chasms returns the number of empty cells between two filled cells of a row. Walls do not count
-// as filled (rules §8.2).
-func (f *Field) Chasms() (n int) {
-	for _, row := range f[:Height] {
-		n += bits.OnesCount16(row << 1 & (row >> 1) &^ row)
-	}
-	return n
 }

@@ -52,15 +52,6 @@ func placeText(a env.Action) string {
 	return fmt.Sprintf("r%d x%d", b.Rot, b.X)
 }
 
-func parsePlace(text string) (env.Action, error) {
-	for a := env.Action(0); a < actions; a++ {
-		if placeText(a) == text {
-			return a, nil
-		}
-	}
-	return env.None, fmt.Errorf("wintetris: resting place %.40q: want rR xX with R 0..3, X -2..8", text)
-}
-
 var bitNames = [5]string{"left", "right", "cw", "ccw", "drop"}
 
 func tickText(a env.Action) string {
@@ -76,11 +67,20 @@ func tickText(a env.Action) string {
 	return strings.Join(on, "+")
 }
 
-func parseTick(text string) (env.Action, error) {
-	for a := env.Action(0); a < bitSets; a++ {
-		if tickText(a) == text {
+func parsePlace(s string) (env.Action, error) {
+	return parse(s, actions, placeText, "resting place", "rR xX with R 0..3, X -2..8")
+}
+
+func parseTick(s string) (env.Action, error) {
+	return parse(s, bitSets, tickText, "bits", "wait, or left, right, cw, ccw, drop joined by +")
+}
+
+// parse returns the action below n that text writes as s.
+func parse(s string, n env.Action, text func(env.Action) string, what, want string) (env.Action, error) {
+	for a := range n {
+		if text(a) == s {
 			return a, nil
 		}
 	}
-	return env.None, fmt.Errorf("wintetris: bits %.40q: want wait, or left, right, cw, ccw, drop joined by +", text)
+	return env.None, fmt.Errorf("wintetris: %s %.40q: want %s", what, s, want)
 }

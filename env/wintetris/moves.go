@@ -16,9 +16,7 @@ func (f *Field) Moves(b Block, dst []Block) []Block {
 	if b == spawns[b.Kind] && f.Low(openFrom) {
 		return f.openMoves(b, false, dst)
 	}
-	if b.Y > Height { // the rows above are empty, too
-		b.Y = Height
-	}
+	b.Y = min(b.Y, Height) // the rows above are empty, too
 	for t := 0; t < Rotations; t++ {
 		if t > 0 {
 			if b = b.Turned(1); !f.Fits(b) {
@@ -91,9 +89,7 @@ func (f *Field) openMoves(b Block, distinct bool, dst []Block) []Block {
 			b.Y = -s.low
 			over := h[b.X-s.lo : b.X-s.lo+s.wide]
 			for c := range over {
-				if y := over[c] - s.foot[c]; y > b.Y {
-					b.Y = y
-				}
+				b.Y = max(b.Y, over[c]-s.foot[c])
 			}
 			dst = append(dst, b)
 		}

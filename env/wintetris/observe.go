@@ -48,9 +48,7 @@ var bytesOf = func() (out [256]uint64) {
 // Observe implements env.State.
 func (s *State) Observe(_ int, planes []uint8, globals []float32) {
 	paint(planes[:Height*Width], &s.Field)
-	for i := range globals {
-		globals[i] = 0
-	}
+	clear(globals)
 	globals[s.Piece.Kind] = 1
 	globals[Kinds+s.Next] = 1
 	globals[2*Kinds] = float32(s.Level())
@@ -64,9 +62,7 @@ func (s *State) Observe(_ int, planes []uint8, globals []float32) {
 		rest[6] = 1
 	}
 	piece := planes[Height*Width : 2*Height*Width]
-	for i := range piece {
-		piece[i] = 0
-	}
+	clear(piece)
 	corner := (Height-1-int(s.Piece.Y))*Width + int(s.Piece.X)
 	for _, c := range &shapes[s.Piece.Kind][s.Piece.Rot&3].cells {
 		if k := corner - int(c>>2)*Width + int(c&3); k >= 0 { // other cells are above the field
@@ -82,9 +78,7 @@ func paint(plane []uint8, f *Field) {
 	for ; y >= 0 && f.Window(y) == 0; y -= 4 {
 	}
 	empty := plane[:(Height-4-y)*Width]
-	for i := range empty {
-		empty[i] = 0
-	}
+	clear(empty)
 	for plane = plane[len(empty):]; y >= 0; y -= 4 {
 		rows, part := f[y:y+4], plane[:4*Width]
 		cells := uint64(rows[3]) | uint64(rows[2])<<Width | uint64(rows[1])<<(2*Width) | uint64(rows[0])<<(3*Width)
@@ -129,4 +123,15 @@ func (s *State) Show(f *env.Frame) {
 // cell draws one cell of a piece.
 func cell(kind env.CellKind, piece uint8) env.Cell {
 	return env.Cell{Kind: kind, Letter: Letters[piece], Ink: piece + 1}
+}
+
+// Mark implements env.Marker with the resting place. The actions of Ticks have none.
+func (s *State) Mark(f *env.Frame, _ int, a env.Action) {
+	if s.Mode == Ticks {
+		return
+	}
+	b := &f.Boards[0]
+	for _, c := range s.Field.Fall(target(s.Piece, a)).Cells() {
+		b.Set(c[0], Height-1-c[1], cell(env.CellGhost, s.Piece.Kind))
+	}
 }

@@ -34,76 +34,47 @@ type shape struct {
 
 // shapes holds every kind in every rotation.
 var shapes = func() (out [Kinds][Rotations]shape) {
-	for k, rows := range drawings {
-		n := len(rows)
-		box := make([][]bool, n) // from the bottom
-		for y := range box {
-			box[y] = make([]bool, n)
-			for x := range box[y] {
-				box[y][x] = rows[n-1-y][x] == 'X'
-			}
-		}
+	for k := range out {
 		for r := range out[k] {
-			out[k][r] = measure(box)
-			box = clockwise(box)
+			out[k][r] = measure(k, r)
 		}
 	}
 	return out
 }()
 
-// clockwise returns a box, whose rows start at the bottom, turned clockwise.
-func clockwise(box [][]bool) [][]bool {
-	n := len(box)
-	out := make([][]bool, n)
-	for y := range out {
-		out[y] = make([]bool, n)
-		for x := range out[y] {
-			out[y][x] = box[x][n-1-y]
-		}
+// drawn reports whether column x, row y (from the bottom) of a box holds a cell.
+func drawn(kind, rot, x, y int) bool {
+	rows := drawings[kind]
+	for ; rot > 0; rot-- {
+		x, y = len(rows)-1-y, x
 	}
-	return out
+	return rows[len(rows)-1-y][x] == 'X'
 }
 
-func measure(box [][]bool) (s shape) {
-	n := len(box)
+func measure(kind, rot int) (s shape) {
+	n := len(drawings[kind])
 	left, right, low, high := n, 0, n, 0
 	count := 0
-	for y := range box {
-		for x, filled := range box[y] {
-			if !filled {
+	var lowest [4]int8
+	for y := 0; y < n; y++ {
+		for x := 0; x < n; x++ {
+			if !drawn(kind, rot, x, y) {
 				continue
+			}
+			if s.mask>>uint(x)&(1<<48|1<<32|1<<16|1) == 0 {
+				lowest[x] = int8(y)
 			}
 			s.cells[count] = uint8(y*4 + x)
 			count++
 			s.mask |= 1 << uint(16*y+x)
-			left, right = minInt(left, x), maxInt(right, x)
-			low, high = minInt(low, y), maxInt(high, y)
+			left, right = min(left, x), max(right, x)
+			low, high = min(low, y), max(high, y)
 		}
 	}
 	s.low, s.high = int8(low), int8(high)
 	s.lo, s.hi, s.wide = int8(-left), int8(Width-1-right), int8(right-left+1)
-	for x := left; x <= right; x++ {
-		for y := n - 1; y >= 0; y-- {
-			if box[y][x] {
-				s.foot[x-left] = int8(y)
-			}
-		}
-	}
+	copy(s.foot[:], lowest[left:right+1])
 	return s
-}
-
-func minInt(a, b int) int {
-	if a < b {
-		return a
-	}
-	return b
-}
-
-func maxInt(a, b int) int {
-	if a > b {
-		return a
-	}
-	return b
 }
 
 // at returns the mask of a box in column x, lo ≤ x ≤ hi.
