@@ -46,8 +46,22 @@ func (s *State) Legal(seat int, dst []env.Action) []env.Action {
 	if s.Acting()>>uint(seat)&1 == 0 {
 		return dst
 	}
-	var f Fit
+	return s.placements(seat, dst, false)
+}
+
+// CanPlace reports whether seat has a legal placement, even if it is not its turn.
+func (s *State) CanPlace(seat int) bool {
+	var one [1]env.Action
+	return len(s.placements(seat, one[:0], true)) > 0
+}
+
+// placements appends to dst the placements that seat has, or only the first of them.
+func (s *State) placements(seat int, dst []env.Action, first bool) []env.Action {
 	allowed, connected := s.Open(seat)
+	if connected.Empty() {
+		return dst
+	}
+	var f Fit
 	f.Open(&allowed, &connected)
 	t := s.Table()
 	for m := s.May(seat); m != 0; m &= m - 1 {
@@ -60,31 +74,14 @@ func (s *State) Legal(seat int, dst []env.Action) []env.Action {
 					bit := bits.TrailingZeros64(word)
 					x, y := bit%stride, w*4+bit/stride
 					dst = append(dst, o.Base+env.Action(y*(Size+1-o.W)+x))
+					if first {
+						return dst
+					}
 				}
 			}
 		}
 	}
 	return dst
-}
-
-// CanPlace reports whether seat has a legal placement, even if it is not its turn.
-func (s *State) CanPlace(seat int) bool {
-	allowed, connected := s.Open(seat)
-	if connected.Empty() {
-		return false
-	}
-	var f Fit
-	f.Open(&allowed, &connected)
-	t := s.Table()
-	for m := s.May(seat); m != 0; m &= m - 1 {
-		letter := bits.TrailingZeros32(m)
-		for i := t.first[letter]; i < t.first[letter+1]; i++ {
-			if at := f.Places(&t.Oriented[i]); !at.Empty() {
-				return true
-			}
-		}
-	}
-	return false
 }
 
 // List returns seat's placements, each once, in the order of the contest's list (rules §4.3).
