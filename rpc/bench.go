@@ -11,17 +11,14 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
-	"strings"
 	"text/tabwriter"
 	"time"
-
-	"blockyard/env"
-	"blockyard/env/vec"
 )
 
 type benchCmd struct {
-	Game   string        `default:"blockbattle" help:"Game to step. null is one game without computation whose slab is as large as that of N rows of other games, so that only the transport is measured."`
+	Game   string        `default:"blockbattle" help:"${bench_game_help}"`
 	Envs   []int         `default:"64,1024,4096" help:"Numbers of games per handle."`
 	Rounds int           `default:"15" help:"Bursts of each transport, in shuffled order."`
 	Burst  time.Duration `default:"150ms" help:"Approximate duration of a burst in process."`
@@ -31,13 +28,18 @@ type benchCmd struct {
 
 // A way is one of the transports that are compared.
 type way struct {
-	name  string
-	reset func() error
-	step  func(k int) error // plays the k-th actions of the trace
-	flush func() error      // waits for the steps in flight
-	cpu   func() (time.Duration, error)
-	wall  []float64 // wall-clock seconds per step, by burst
-	used  []float64 // total CPU seconds of client and server per step, by burst
+	name string
+	player
+	wall []float64 // wall-clock seconds per step, by burst
+	used []float64 // total CPU seconds of client and server per step, by burst
+}
+
+// A player steps games over a transport.
+type player interface {
+	reset() error
+	step(k int) error            // plays the k-th actions of the trace
+	flush() error                // waits for the steps in flight
+	cpu() (time.Duration, error) // total CPU time of client and server so far
 }
 
 // Run replays one recorded trace of random legal actions in process and, with a server in another
@@ -58,7 +60,7 @@ func (c *benchCmd) Run(ctx context.Context) error {
 		return err
 	}
 	defer stop()
-	out := report{json: c.JSON, cores: cores(), w: os.Stdout}
+	out := report{json: c.JSON, w: os.Stdout}
 	out.head(c.Game)
 	for _, n := range c.Envs {
 		ways, f, err := c.ways(ctx, n, dir, addresses)
@@ -75,25 +77,17 @@ func (c *benchCmd) Run(ctx context.Context) error {
 
 // race lets every way play the trace Rounds times, in shuffled order.
 func (c *benchCmd) race(ctx context.Context, ways []*way) error {
+	first := ways[0] // calibrates the number of steps per burst
+	if err := first.burst(traceLen); err != nil {
+		return err
+	}
+	steps := max(4, int(c.Burst.Seconds()/first.wall[0]))
+	first.wall, first.used = nil, nil
 	order := rand.New(rand.NewPCG(c.Seed, 1))
-	steps := 0
-	for round := range c.Rounds + 1 {
-		for _, w := range shuffled(ways, order) {
-			if err := ctx.Err(); err != nil {
-				return err
-			}
-			if round == 0 {
-				if w.name == "in process" { // calibrates the number of steps per burst
-					begun := time.Now()
-					if err := w.play(traceLen); err != nil {
-						return err
-					}
-					steps = max(4, int(float64(c.Burst)/float64(time.Since(begun))*traceLen))
-				}
-				continue
-			}
-			if err := w.burst(steps); err != nil {
-				return fmt.Errorf("%s: %w", w.name, err)
+	for range c.Rounds {
+		for _, k := range order.Perm(len(ways)) {
+			if err := errors.Join(ctx.Err(), ways[k].burst(steps)); err != nil {
+				return fmt.Errorf("%s: %w", ways[k].name, err)
 			}
 		}
 	}
@@ -102,20 +96,6 @@ func (c *benchCmd) race(ctx context.Context, ways []*way) error {
 
 // traceLen is the number of recorded steps. A longer burst plays them again.
 const traceLen = 32
-
-func (w *way) play(steps int) error {
-	for k := range steps {
-		if k%traceLen == 0 {
-			if err := w.reset(); err != nil {
-				return err
-			}
-		}
-		if err := w.step(k % traceLen); err != nil {
-			return err
-		}
-	}
-	return nil
-}
 
 // burst plays and measures wall-clock and CPU time per step, without the resets.
 func (w *way) burst(steps int) error {
@@ -149,97 +129,79 @@ func (w *way) burst(steps int) error {
 	return nil
 }
 
-func shuffled(ways []*way, order *rand.Rand) []*way {
-	ways = slices.Clone(ways)
-	order.Shuffle(len(ways), func(i, j int) { ways[i], ways[j] = ways[j], ways[i] })
-	return ways
-}
-
-// trace records random legal actions of traceLen steps, one slice of all rows per step.
-func trace(game *env.Game, n int, seed uint64) ([][]env.Action, error) {
-	e, err := vec.New(game, vec.Config{Envs: n})
-	if err != nil {
-		return nil, err
-	}
-	defer e.Close()
-	out, err := e.NewBatch("reward")
-	if err != nil {
-		return nil, err
-	}
-	if err := e.Reset(vec.From(seed), nil, out); err != nil {
-		return nil, err
-	}
-	all := make([][]env.Action, traceLen)
-	for k := range all {
-		all[k] = make([]env.Action, n*e.Rows())
-		if err := errors.Join(e.Sample(all[k]), e.Step(all[k], out)); err != nil {
-			return nil, err
-		}
-	}
-	return all, nil
-}
-
 // spawn starts this program as a server and returns its addresses, unix first.
 func spawn(ctx context.Context, socket string) (addresses []string, stop func(), err error) {
-	self, err := os.Executable()
+	cmd, in, line, err := child(ctx, "serve", "--listen", "unix:"+socket, "--listen", "tcp:127.0.0.1:0",
+		"--parent-death", "--toy")
 	if err != nil {
-		return nil, nil, err
-	}
-	cmd := exec.CommandContext(ctx, self, "serve", "--listen", "unix:"+socket, "--listen", "tcp:127.0.0.1:0", "--parent-death", "--toy")
-	cmd.Stderr = os.Stderr
-	in, err := cmd.StdinPipe()
-	if err != nil {
-		return nil, nil, err
-	}
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		return nil, nil, err
-	}
-	if err := cmd.Start(); err != nil {
 		return nil, nil, err
 	}
 	stop = func() {
 		_ = in.Close()
 		_ = cmd.Wait() // it exits because its standard input has ended
 	}
-	var line struct{ Ready []string }
-	if err := json.NewDecoder(bufio.NewReader(out)).Decode(&line); err != nil || len(line.Ready) != 2 {
+	var said struct{ Ready []string }
+	if err := json.Unmarshal(line, &said); err != nil || len(said.Ready) != 2 {
 		stop()
-		return nil, nil, fmt.Errorf("the server did not start: %w", err)
+		return nil, nil, fmt.Errorf("the server says %q, want its two addresses", line)
 	}
-	return line.Ready, stop, nil
+	return said.Ready, stop, nil
+}
+
+// child starts this program with other arguments and reads the first line that it prints.
+func child(ctx context.Context, args ...string) (cmd *exec.Cmd, in io.Closer, line []byte, err error) {
+	self, err := os.Executable()
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	cmd = exec.CommandContext(ctx, self, args...)
+	cmd.Stderr = os.Stderr
+	in, inErr := cmd.StdinPipe()
+	out, outErr := cmd.StdoutPipe()
+	if err := errors.Join(inErr, outErr); err != nil {
+		return nil, nil, nil, err
+	}
+	if err := cmd.Start(); err != nil {
+		return nil, nil, nil, err
+	}
+	if line, err = bufio.NewReader(out).ReadBytes('\n'); err != nil {
+		return nil, nil, nil, errors.Join(fmt.Errorf("%s did not start: %w", args[0], err), cmd.Process.Kill(), cmd.Wait())
+	}
+	return cmd, in, line, nil
 }
 
 // A report prints the measurements.
 type report struct {
-	json  bool
-	cores int
-	w     io.Writer
-	tab   *tabwriter.Writer
+	json bool
+	w    io.Writer
+	tab  *tabwriter.Writer
 }
 
 func (r *report) head(game string) {
 	if r.json {
 		return
 	}
-	fmt.Fprintf(r.w, "%s, every seat driven, with observation and mask; %d cores; wall-clock time: lower quartile of the bursts; CPU time of client and server: median\n", game, r.cores)
+	fmt.Fprintf(r.w, "%s, every seat driven, with observation and mask; %d cores; "+
+		"wall-clock time: lower quartile of the bursts; CPU time of client and server: median\n",
+		game, runtime.GOMAXPROCS(0))
 	r.tab = tabwriter.NewWriter(r.w, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(r.tab, strings.Join([]string{"N", "way", "µs/step", "CPU µs/step", "seat-steps/s", "per core-second", "relative", "CPU relative", ""}, "\t"))
+	fmt.Fprintln(r.tab, "N\tway\tµs/step\tCPU µs/step\tseat-steps/s\tper core-second\trelative\tCPU relative\t")
 }
 
 func (r *report) rows(n, rows int, ways []*way) {
 	first := ways[0]
 	for _, w := range ways {
 		wall, used := quantile(w.wall, 0.25), quantile(w.used, 0.5)
-		line := map[string]any{"n": n, "way": w.name, "us": wall * 1e6, "cpu_us": used * 1e6, "seat_steps_per_s": float64(rows) / wall,
-			"per_core_second": float64(rows) / used, "ratio": quantile(first.wall, 0.25) / wall, "cpu_ratio": quantile(first.used, 0.5) / used}
+		perSecond, perCore := float64(rows)/wall, float64(rows)/used
+		ratio, cpuRatio := quantile(first.wall, 0.25)/wall, quantile(first.used, 0.5)/used
 		if r.json {
-			b, _ := json.Marshal(line) // numbers and strings
-			fmt.Fprintf(r.w, "%s\n", b)
+			b, _ := json.Marshal(map[string]any{"n": n, "way": w.name, "us": wall * 1e6, "cpu_us": used * 1e6,
+				"seat_steps_per_s": perSecond, "per_core_second": perCore, "ratio": ratio, "cpu_ratio": cpuRatio})
+			fmt.Fprintf(r.w, "%s\n", b) // numbers and strings are never refused
 			continue
 		}
-		fmt.Fprintf(r.tab, "%d\t%s\t%.1f\t%.1f\t%.0f\t%.0f\t%.3f\t%.3f\t\n", n, w.name, line["us"], line["cpu_us"], line["seat_steps_per_s"],
-			line["per_core_second"], line["ratio"], line["cpu_ratio"])
+		fmt.Fprintf(r.tab, "%d\t%s\t%.1f\t%.1f\t%.0f\t%.0f\t%.3f\t%.3f\t\n",
+			n, w.name, wall*1e6, used*1e6, perSecond, perCore, ratio, cpuRatio)
 	}
 }
 

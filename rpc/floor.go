@@ -1,14 +1,12 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
 	"net"
-	"os"
 	"os/exec"
 	"time"
 
@@ -65,28 +63,21 @@ type bareSocket struct {
 }
 
 func bare(ctx context.Context, path string, ask, answer int) (*bareSocket, error) {
-	self, err := os.Executable()
+	cmd, _, _, err := child(ctx, "floor", path, fmt.Sprint(ask), fmt.Sprint(answer))
 	if err != nil {
 		return nil, err
 	}
-	b := &bareSocket{cmd: exec.CommandContext(ctx, self, "floor", path, fmt.Sprint(ask), fmt.Sprint(answer)), ask: make([]byte, ask), got: make([]byte, answer)}
-	out, err := b.cmd.StdoutPipe()
-	if err != nil {
-		return nil, err
-	}
-	if err := b.cmd.Start(); err != nil {
-		return nil, err
-	}
-	_, err = bufio.NewReader(out).ReadString('\n')
-	if err == nil {
-		b.conn, err = net.Dial("unix", path)
-	}
-	if err != nil {
-		return nil, errors.Join(err, b.cmd.Process.Kill(), b.cmd.Wait())
+	b := &bareSocket{cmd: cmd, ask: make([]byte, ask), got: make([]byte, answer)}
+	if b.conn, err = net.Dial("unix", path); err != nil {
+		return nil, errors.Join(err, cmd.Process.Kill(), cmd.Wait())
 	}
 	server.Tune(b.conn)
 	return b, nil
 }
+
+func (b *bareSocket) reset() error     { return nil }
+func (b *bareSocket) flush() error     { return nil }
+func (b *bareSocket) step(k int) error { return b.exchange() }
 
 func (b *bareSocket) exchange() error {
 	if _, err := b.conn.Write(b.ask); err != nil {
@@ -96,7 +87,6 @@ func (b *bareSocket) exchange() error {
 	return err
 }
 
-// cpu is the total CPU time of client and server.
 func (b *bareSocket) cpu() (time.Duration, error) {
 	b.ask[0] = 0xff
 	err := b.exchange()
@@ -104,7 +94,7 @@ func (b *bareSocket) cpu() (time.Duration, error) {
 	if err != nil {
 		return 0, err
 	}
-	own, err := ownCPU()
+	own, err := server.CPU()
 	return own + time.Duration(binary.LittleEndian.Uint64(b.got)), err
 }
 

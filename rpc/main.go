@@ -12,6 +12,8 @@ import (
 	"syscall"
 
 	"github.com/alecthomas/kong"
+
+	"blockyard/rpc/server"
 )
 
 // versionFile is the version of the server and of its Python client.
@@ -43,12 +45,12 @@ func main() {
 
 // run runs a command line and returns the exit status: 0 done, 1 failed, 2 bad usage.
 func run(ctx context.Context, args []string) int {
-	var t table
+	t := table{Serve: serveCmd{Limits: server.DefaultLimits()}}
 	status := -1
 	parser, err := kong.New(&t,
 		kong.Name("rpc"), kong.Description(about), kong.UsageOnError(),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
-		kong.BindTo(ctx, (*context.Context)(nil)), kong.Vars(vars()),
+		kong.BindTo(ctx, (*context.Context)(nil)), vars(),
 		kong.Exit(func(code int) { status = code }),
 	)
 	if err != nil {

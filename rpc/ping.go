@@ -14,7 +14,7 @@ import (
 
 type pingCmd struct {
 	Address string `arg:"" help:"Address of the server: unix:PATH, tcp:HOST:PORT or tls:HOST:PORT."`
-	CA      string `name:"ca" type:"existingfile" placeholder:"FILE" help:"Certificate authorities to trust over tls:, in PEM format; by default those of the system."`
+	CA      string `name:"ca" type:"existingfile" placeholder:"FILE" help:"${ca_help}"`
 	Token   string `env:"BLOCKYARD_TOKEN" placeholder:"TEXT" help:"Token that the server requires."`
 }
 

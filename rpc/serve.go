@@ -10,10 +10,13 @@ import (
 	"log/slog"
 	"net"
 	"os"
+	"reflect"
 	"runtime/debug"
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/alecthomas/kong"
 
 	"blockyard/agents/registry"
 	"blockyard/env/games"
@@ -21,12 +24,12 @@ import (
 )
 
 type serveCmd struct {
-	Listen      []string      `required:"" placeholder:"ADDRESS" help:"Address: unix:PATH, tcp:HOST:PORT or tls:HOST:PORT. May be repeated. Port 0 selects a free port; the first line of output has it."`
-	Token       string        `env:"BLOCKYARD_TOKEN" placeholder:"TEXT" help:"Token that clients must send. Prefer BLOCKYARD_TOKEN or --token-file, because other users can read command lines."`
+	Listen      []string      `required:"" placeholder:"ADDRESS" help:"${listen_help}"`
+	Token       string        `env:"BLOCKYARD_TOKEN" placeholder:"TEXT" help:"${token_help}"`
 	TokenFile   string        `type:"existingfile" placeholder:"FILE" help:"File whose first line is the token."`
-	Cert        string        `type:"existingfile" placeholder:"FILE" help:"Certificate of this server for tls:, in PEM format."`
-	Key         string        `type:"existingfile" placeholder:"FILE" help:"Private key of the certificate, in PEM format."`
-	ClientCA    string        `name:"client-ca" type:"existingfile" placeholder:"FILE" help:"Certificate authorities, in PEM format: clients over tls: need a certificate signed by one of them."`
+	Cert        string        `type:"existingfile" placeholder:"FILE" help:"${cert_help}"`
+	Key         string        `type:"existingfile" placeholder:"FILE" help:"${key_help}"`
+	ClientCA    string        `name:"client-ca" type:"existingfile" placeholder:"FILE" help:"${client_ca_help}"`
 	ParentDeath bool          `help:"Exit when standard input ends, as it does when the parent process dies."`
 	IdleExit    time.Duration `placeholder:"DURATION" help:"Exit after this time without a connection."`
 	TrustSpecs  bool          `help:"Allow clients to name opponents that read files or run commands on this machine."`
@@ -34,39 +37,36 @@ type serveCmd struct {
 	Toy         bool          `hidden:"" help:"Also serve the games of the tests."`
 	Verbose     bool          `short:"v" help:"Also log sessions."`
 
-	MaxMessage  int   `default:"${max_message}" help:"Largest request, in bytes."`
-	MaxReply    int   `default:"${max_reply}" help:"Largest response other than that of a step, in bytes."`
-	MaxBuffered int64 `default:"${max_buffered}" help:"Bytes of requests being received over all connections together."`
-	MaxReplies  int64 `default:"${max_replies}" help:"Bytes of such responses being built for all connections together."`
-	MaxInflight int   `default:"${max_inflight}" help:"Unanswered requests of one connection."`
-	MaxSessions int   `default:"${max_sessions}" help:"Connections."`
-	MaxHandles  int   `default:"${max_handles}" help:"Open handles of one connection."`
-	MaxEnvs     int   `default:"${max_envs}" help:"Open games of all connections together."`
-	MaxMemory   int64 `default:"${max_memory}" help:"Estimated bytes of all open games."`
+	server.Limits
 }
 
-// vars are the default limits, for the help.
-func vars() map[string]string {
-	l := server.DefaultLimits()
-	text := func(v any) string { return fmt.Sprint(v) }
-	return map[string]string{
-		"max_message": text(l.MaxMessage), "max_reply": text(l.MaxReply), "max_buffered": text(l.MaxBuffered), "max_inflight": text(l.MaxInflight), "max_replies": text(l.MaxReplies),
-		"max_sessions": text(l.MaxSessions), "max_handles": text(l.MaxHandles), "max_envs": text(l.MaxEnvs), "max_memory": text(l.MaxMemory),
+// vars are the longer help texts, and the default limits by name.
+func vars() kong.Vars {
+	v := kong.Vars{
+		"listen_help": "Address: unix:PATH, tcp:HOST:PORT or tls:HOST:PORT. May be repeated. " +
+			"Port 0 selects a free port; the first line of output has it.",
+		"token_help": "Token that clients must send. " +
+			"Prefer BLOCKYARD_TOKEN or --token-file, because other users can read command lines.",
+		"cert_help": "Certificate of this server for tls:, in PEM format.",
+		"key_help":  "Private key of the certificate, in PEM format.",
+		"client_ca_help": "Certificate authorities, in PEM format: " +
+			"clients over tls: need a certificate signed by one of them.",
+		"ca_help": "Certificate authorities to trust over tls:, in PEM format; by default those of the system.",
+		"bench_game_help": "Game to step. null is one game without computation whose slab is as large as that of N rows " +
+			"of other games, so that only the transport is measured.",
 	}
-}
-
-func (c *serveCmd) limits() (server.Limits, error) {
-	l := server.DefaultLimits()
-	l.MaxMessage, l.MaxReply, l.MaxBuffered, l.MaxInflight = c.MaxMessage, c.MaxReply, c.MaxBuffered, c.MaxInflight
-	l.MaxReplies = c.MaxReplies
-	l.MaxSessions, l.MaxHandles, l.MaxEnvs, l.MaxMemory = c.MaxSessions, c.MaxHandles, c.MaxEnvs, c.MaxMemory
-	return l, l.Check()
+	limits := reflect.ValueOf(server.DefaultLimits())
+	for i := range limits.NumField() {
+		v[limits.Type().Field(i).Name] = fmt.Sprint(limits.Field(i))
+	}
+	return v
 }
 
 // Run serves until ctx ends, a listener fails, or --parent-death or --idle-exit applies.
 func (c *serveCmd) Run(ctx context.Context) error {
 	if binary.NativeEndian.Uint16([]byte{1, 0}) != 1 {
-		return errors.New("this machine is big endian, but slabs are little endian and sent without conversion: run the server on a little-endian machine")
+		return errors.New("this machine is big endian, but slabs are little endian and sent without conversion: " +
+			"run the server on a little-endian machine")
 	}
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(30) // there is little garbage, in large pieces
@@ -75,8 +75,7 @@ func (c *serveCmd) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	limits, err := c.limits()
-	if err != nil {
+	if err := c.Check(); err != nil {
 		return err
 	}
 	level := slog.LevelInfo
@@ -88,8 +87,9 @@ func (c *serveCmd) Run(ctx context.Context) error {
 		served = slices.Concat(games.All, toys)
 	}
 	srv := server.New(server.Config{
-		Games: served, Version: version, Agents: opponents(c.TrustSpecs), Opponents: registry.Names, Features: registry.Features,
-		Token: token, Workers: c.Workers, Limits: limits,
+		Games: served, Version: version,
+		Agents: opponents(c.TrustSpecs), Opponents: registry.Names, Features: registry.Features,
+		Token: token, Workers: c.Workers, Limits: c.Limits,
 		Log: slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: level})),
 	})
 	listeners, err := listenAll(c.Listen, token, server.Credentials{Cert: c.Cert, Key: c.Key, ClientCA: c.ClientCA})

@@ -38,14 +38,12 @@ func sized(name string, n int) (g *env.Game, envs int, err error) {
 	return g, envs, err
 }
 
-func cores() int { return runtime.GOMAXPROCS(0) }
-
 // A field is what the ways of one comparison have in common.
 type field struct {
 	game    *env.Game
 	envs    int
 	seed    uint64
-	moves   [][]env.Action
+	moves   [][]env.Action // the trace: the actions of all rows at each step
 	closers []io.Closer
 }
 
@@ -68,44 +66,54 @@ func (c *benchCmd) ways(ctx context.Context, n int, dir string, addresses []stri
 	if f.game, f.envs, err = sized(c.Game, n); err != nil {
 		return nil, f, err
 	}
-	if f.moves, err = trace(f.game, f.envs, c.Seed); err != nil {
-		return nil, f, err
-	}
 	direct, err := f.inProcess()
 	if err != nil {
 		return nil, f, err
 	}
-	ways, size := []*way{direct}, 0
-	for _, road := range []struct {
-		name, address string
-		kind          roadKind
-	}{
-		{"shm", addresses[0], roadKind{shm: true}}, {"shm, two halves", addresses[0], roadKind{shm: true, halves: true}},
-		{"unix", addresses[0], roadKind{}}, {"unix, two halves", addresses[0], roadKind{halves: true}},
-		{"unix, packed", addresses[0], roadKind{packed: true}}, {"tcp", addresses[1], roadKind{}},
+	ways, size := []*way{{name: "in process", player: direct}}, 0
+	for _, kind := range []roadKind{
+		{name: "shm", shm: true}, {name: "shm, two halves", shm: true, halves: true}, {name: "unix"},
+		{name: "unix, two halves", halves: true}, {name: "unix, packed", packed: true}, {name: "tcp", tcp: true},
 	} {
-		if road.kind.halves && f.envs < 2 || road.kind.shm && !canShare {
+		if kind.halves && f.envs < 2 || kind.shm && runtime.GOOS != "linux" {
 			continue
 		}
-		w, length, err := f.overWire(ctx, road.name, road.address, road.kind)
+		address := addresses[0]
+		if kind.tcp {
+			address = addresses[1]
+		}
+		r, err := f.overWire(ctx, address, kind)
 		if err != nil {
-			return nil, f, fmt.Errorf("%s: %w", road.name, err)
+			return nil, f, fmt.Errorf("%s: %w", kind.name, err)
 		}
-		if road.name == "unix" {
-			size = length
+		if kind.name == "unix" {
+			size = r.lanes[0].g.Len
 		}
-		ways = append(ways, w)
+		ways = append(ways, &way{name: kind.name, player: r})
 	}
-	raw, err := bare(ctx, filepath.Join(dir, fmt.Sprintf("raw%d", n)), wire.StepHeadLen+2*len(f.moves[0]), wire.HeadLen+size)
+	socket := filepath.Join(dir, fmt.Sprintf("raw%d", n))
+	raw, err := bare(ctx, socket, wire.StepHeadLen+2*len(f.moves[0]), wire.HeadLen+size)
 	if err != nil {
 		return nil, f, err
 	}
 	f.closers = append(f.closers, raw)
-	nothing := func() error { return nil }
-	return append(ways, &way{name: "bare socket", reset: nothing, flush: nothing, step: func(int) error { return raw.exchange() }, cpu: raw.cpu}), f, nil
+	return append(ways, &way{name: "bare socket", player: raw}), f, nil
 }
 
-func (f *field) inProcess() (*way, error) {
+// direct steps games in this process.
+type direct struct {
+	*field
+	e   *vec.Env
+	out *vec.Batch
+}
+
+func (d *direct) reset() error                { return d.e.Reset(vec.From(d.seed), nil, d.out) }
+func (d *direct) step(k int) error            { return d.e.Step(d.moves[k], d.out) }
+func (d *direct) flush() error                { return nil }
+func (d *direct) cpu() (time.Duration, error) { return server.CPU() }
+
+// inProcess opens the games in this process and records the trace: random legal actions.
+func (f *field) inProcess() (*direct, error) {
 	e, err := vec.New(f.game, vec.Config{Envs: f.envs})
 	if err != nil {
 		return nil, err
@@ -115,41 +123,49 @@ func (f *field) inProcess() (*way, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &way{
-		name:  "in process",
-		reset: func() error { return e.Reset(vec.From(f.seed), nil, out) },
-		step:  func(k int) error { return e.Step(f.moves[k], out) },
-		flush: func() error { return nil },
-		cpu:   ownCPU,
-	}, nil
+	d := &direct{f, e, out}
+	if err := d.reset(); err != nil {
+		return nil, err
+	}
+	for range traceLen {
+		moves := make([]env.Action, f.envs*e.Rows())
+		if err := errors.Join(e.Sample(moves), e.Step(moves, out)); err != nil {
+			return nil, err
+		}
+		f.moves = append(f.moves, moves)
+	}
+	return d, nil
 }
 
 // roadKind selects how steps are sent.
 type roadKind struct {
-	shm, packed bool
-	halves      bool // double-buffered: one half of the games steps while the other half's response is read
+	name             string
+	shm, packed, tcp bool
+	halves           bool // double-buffered: one half of the games steps while the other half's response is read
 }
 
 // overWire opens the games on a server, as one handle or as two on connections of their own.
-func (f *field) overWire(ctx context.Context, name, address string, kind roadKind) (*way, int, error) {
+func (f *field) overWire(ctx context.Context, address string, kind roadKind) (*road, error) {
 	parts := 1
 	if kind.halves {
 		parts = 2
 	}
-	r := &road{kind: kind}
+	r := &road{kind: kind, seed: f.seed}
 	for part := range parts {
 		conn, err := client.Dial(ctx, address, "")
 		if err != nil {
-			return nil, 0, err
+			return nil, err
 		}
 		f.closers = append(f.closers, conn)
 		lo, hi := f.envs*part/parts, f.envs*(part+1)/parts
-		g, err := conn.Open(f.game.Name, map[string]any{"num_envs": hi - lo, "seed": f.seed, "first": lo, "packed": kind.packed})
+		g, err := conn.Open(f.game.Name, map[string]any{
+			"num_envs": hi - lo, "seed": f.seed, "first": lo, "packed": kind.packed,
+		})
 		if err == nil && kind.shm {
 			err = g.Share(2)
 		}
 		if err != nil {
-			return nil, 0, err
+			return nil, err
 		}
 		l := &lane{g: g, shm: kind.shm}
 		for _, m := range f.moves {
@@ -158,18 +174,13 @@ func (f *field) overWire(ctx context.Context, name, address string, kind roadKin
 		}
 		r.lanes = append(r.lanes, l)
 	}
-	return &way{
-		name:  name,
-		reset: func() error { return r.reset(f.seed) },
-		step:  r.step,
-		flush: r.flush,
-		cpu:   func() (time.Duration, error) { return bothCPU(r.lanes[0].g.Client()) },
-	}, r.lanes[0].g.Len, nil
+	return r, nil
 }
 
 // A road is the one or two connections over which a step goes.
 type road struct {
 	kind  roadKind
+	seed  uint64
 	lanes []*lane
 }
 
@@ -181,9 +192,9 @@ type lane struct {
 	busy  bool // a response is outstanding
 }
 
-func (r *road) reset(seed uint64) error {
+func (r *road) reset() error {
 	for _, l := range r.lanes {
-		if err := errors.Join(l.wait(), l.g.CallSlab("reset", map[string]any{"seed": seed})); err != nil {
+		if err := errors.Join(l.wait(), l.g.Reset(map[string]any{"seed": r.seed})); err != nil {
 			return err
 		}
 	}
@@ -211,6 +222,18 @@ func (r *road) flush() error {
 	return nil
 }
 
+func (r *road) cpu() (time.Duration, error) {
+	own, err := server.CPU()
+	if err != nil {
+		return 0, err
+	}
+	var stats struct {
+		CPU float64 `msgpack:"cpu_s"`
+	}
+	err = r.lanes[0].g.Client().Call("stats", &stats)
+	return own + time.Duration(stats.CPU*1e9), err
+}
+
 func (l *lane) post(k int) error {
 	l.busy = true
 	if !l.shm {
@@ -230,21 +253,3 @@ func (l *lane) wait() error {
 	}
 	return l.g.StepWait()
 }
-
-// bothCPU is the total CPU time of this process and the server so far.
-func bothCPU(conn *client.Client) (time.Duration, error) {
-	own, err := ownCPU()
-	if err != nil {
-		return 0, err
-	}
-	var stats struct {
-		CPU float64 `msgpack:"cpu_s"`
-	}
-	err = conn.Call("stats", &stats)
-	return own + time.Duration(stats.CPU*1e9), err
-}
-
-// ownCPU is the CPU time of this process so far.
-func ownCPU() (time.Duration, error) { return server.CPU() }
-
-const canShare = runtime.GOOS == "linux"

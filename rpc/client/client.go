@@ -81,20 +81,24 @@ func (c *Client) Close() error {
 // Call sends a request, waits for the response and decodes its result into the value that into
 // points to, unless into is nil. An error from the server is a *wire.Error.
 func (c *Client) Call(method string, into any, params ...any) error {
-	c.id++
-	b, err := wire.AppendRequest(c.buf[:0], c.id, method, params...)
-	if err != nil {
-		return err
-	}
-	c.buf = b
-	if err := c.send(); err != nil {
+	if err := c.ask(method, params...); err != nil {
 		return err
 	}
 	return c.receive(into)
 }
 
+// ask sends a request.
+func (c *Client) ask(method string, params ...any) (err error) {
+	c.id++
+	if c.buf, err = wire.AppendRequest(c.buf[:0], c.id, method, params...); err != nil {
+		return err
+	}
+	return c.send()
+}
+
+// send sends the request in buf. It moves the deadline, but not every time, because that is slow.
 func (c *Client) send() error {
-	if now := time.Now(); c.Timeout > 0 && c.until.Sub(now) < c.Timeout { // not for every request: setting a deadline takes time
+	if now := time.Now(); c.Timeout > 0 && c.until.Sub(now) < c.Timeout {
 		c.until = now.Add(c.Timeout + c.Timeout/4)
 		if err := c.conn.SetDeadline(c.until); err != nil {
 			return err
@@ -193,7 +197,29 @@ func (g *Games) StepAsync(actions []byte) error {
 }
 
 // StepWait waits for the response to StepAsync and fills Slab.
-func (g *Games) StepWait() error { return g.receive() }
+func (g *Games) StepWait() error {
+	c := g.c
+	if err := c.failed(); err != nil {
+		return err
+	}
+	if _, err := io.ReadFull(c.r, g.mem); err != nil {
+		return err
+	}
+	if n, ok := wire.ReadHead(g.mem, c.id); !ok || n != g.Len {
+		return fmt.Errorf("response to request %d begins with % x, want a slab of %d bytes",
+			c.id, g.mem[:wire.HeadLen], g.Len)
+	}
+	return nil
+}
+
+// failed waits for a response and returns its error, if it is one. Otherwise it reads nothing.
+func (c *Client) failed() error {
+	head, err := c.r.Peek(8)
+	if err == nil && head[7] != 0xc0 {
+		err = c.receive(nil)
+	}
+	return err
+}
 
 // StepSlot plays the actions in slot k, whose slab the server fills. It allocates nothing.
 func (g *Games) StepSlot(k int) error {
@@ -213,54 +239,24 @@ func (g *Games) StepSlotAsync(k int) error {
 
 // StepSlotWait waits for the response to StepSlotAsync.
 func (g *Games) StepSlotWait() error {
-	c := g.c
-	head, err := c.r.Peek(8)
-	if err != nil {
+	if err := g.c.failed(); err != nil {
 		return err
 	}
-	if head[7] != 0xc0 {
-		return c.receive(nil)
-	}
-	_, err = c.r.Discard(wire.DoneLen)
+	_, err := g.c.r.Discard(wire.DoneLen)
 	return err
 }
 
 // CallSlab calls a method whose result is the slab, such as restore, and fills Slab.
 func (g *Games) CallSlab(method string, params ...any) error {
-	c := g.c
-	c.id++
-	b, err := wire.AppendRequest(c.buf[:0], c.id, method, append([]any{g.H}, params...)...)
-	if err != nil {
+	if err := g.c.ask(method, append([]any{g.H}, params...)...); err != nil {
 		return err
 	}
-	c.buf = b
-	if err := c.send(); err != nil {
-		return err
-	}
-	return g.receive()
+	return g.StepWait()
 }
 
 // Call calls any other method whose first parameter is the handle.
 func (g *Games) Call(method string, into any, params ...any) error {
 	return g.c.Call(method, into, append([]any{g.H}, params...)...)
-}
-
-// receive reads a response with a slab, or with an error instead.
-func (g *Games) receive() error {
-	head, err := g.c.r.Peek(8)
-	if err != nil {
-		return err
-	}
-	if head[7] != 0xc0 {
-		return g.c.receive(nil)
-	}
-	if _, err := io.ReadFull(g.c.r, g.mem); err != nil {
-		return err
-	}
-	if n, ok := wire.ReadHead(g.mem, g.c.id); !ok || n != g.Len {
-		return fmt.Errorf("response to request %d begins with % x, want a slab of %d bytes", g.c.id, g.mem[:wire.HeadLen], g.Len)
-	}
-	return nil
 }
 
 // Client returns the connection over which the games were opened.

@@ -15,17 +15,17 @@ import (
 // Share appends to Slots memory that the server maps too: it reads actions there and writes slabs.
 // The connection must be a unix socket.
 func (g *Games) Share(slots int) error {
-	var told struct {
+	var layout struct {
 		Stride  int `msgpack:"stride"`
 		Actions int `msgpack:"actions"`
 		Len     int `msgpack:"len"`
 	}
-	fd, err := g.c.callForFile("share", &told, g.H, slots)
+	fd, err := g.c.callForFile("share", &layout, g.H, slots)
 	if err != nil {
 		return err
 	}
 	defer unix.Close(fd)
-	memory, err := unix.Mmap(fd, 0, told.Len, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
+	memory, err := unix.Mmap(fd, 0, layout.Len, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
 	if err != nil {
 		return fmt.Errorf("mmap: %w", err)
 	}
@@ -33,8 +33,9 @@ func (g *Games) Share(slots int) error {
 		g.c.sharing = append(g.c.sharing, g)
 	}
 	g.shared = append(g.shared, memory)
-	for at := 0; at < told.Len; at += told.Stride {
-		g.Slots = append(g.Slots, Slot{Slab: memory[at : at+g.Len], Actions: memory[at+told.Actions : at+told.Actions+2*g.Rows]})
+	for at := 0; at < layout.Len; at += layout.Stride {
+		slot := memory[at : at+layout.Stride]
+		g.Slots = append(g.Slots, Slot{Slab: slot[:g.Len], Actions: slot[layout.Actions : layout.Actions+2*g.Rows]})
 	}
 	return nil
 }
@@ -54,11 +55,7 @@ func (c *Client) callForFile(method string, into any, params ...any) (fd int, er
 	if !ok {
 		return -1, errors.New("share: file descriptors can be passed over a unix socket only: dial unix:PATH")
 	}
-	c.id++
-	if c.buf, err = wire.AppendRequest(c.buf[:0], c.id, method, params...); err != nil {
-		return -1, err
-	}
-	if err := c.send(); err != nil {
+	if err := c.ask(method, params...); err != nil {
 		return -1, err
 	}
 	fd = -1

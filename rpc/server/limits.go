@@ -8,22 +8,23 @@ import (
 	"blockyard/rpc/wire"
 )
 
-// Limits bound the memory and time that clients can make a server spend.
+// Limits bound the memory and time that clients can make a server spend. The tags are those of kong: a
+// program can embed Limits in its command line.
 type Limits struct {
-	MaxMessage  int   // bytes of one request
-	MaxBuffered int64 // bytes of partly received requests of all sessions together
-	MaxReply    int   // bytes of one response that is not a slab
-	MaxReplies  int64 // bytes of such responses being built for all sessions together
-	MaxInflight int   // unanswered requests of one session
-	MaxSessions int   // connections
-	MaxHandles  int   // open handles of one session
-	MaxEnvs     int   // open environments of the server
-	MaxMemory   int64 // bytes of all open environments, estimated
+	MaxMessage  int   `default:"${MaxMessage}" help:"Largest request, in bytes."`
+	MaxReply    int   `default:"${MaxReply}" help:"Largest response other than that of a step, in bytes."`
+	MaxBuffered int64 `default:"${MaxBuffered}" help:"Bytes of partly received requests of all connections together."`
+	MaxReplies  int64 `default:"${MaxReplies}" help:"Bytes of responses being built for all connections together."`
+	MaxInflight int   `default:"${MaxInflight}" help:"Unanswered requests of one connection."`
+	MaxSessions int   `default:"${MaxSessions}" help:"Connections."`
+	MaxHandles  int   `default:"${MaxHandles}" help:"Open handles of one connection."`
+	MaxEnvs     int   `default:"${MaxEnvs}" help:"Open games of all connections together."`
+	MaxMemory   int64 `default:"${MaxMemory}" help:"Estimated bytes of all open games."`
 
-	HelloTimeout time.Duration // from the connection to a complete hello
-	FrameTimeout time.Duration // from the first byte of a request to its last
-	WriteTimeout time.Duration // for the client to read a response
-	DrainTimeout time.Duration // for the requests in flight at shutdown
+	HelloTimeout time.Duration `kong:"-"` // from the connection to a complete hello
+	FrameTimeout time.Duration `kong:"-"` // from the first byte of a request to its last
+	WriteTimeout time.Duration `kong:"-"` // for the client to read a response
+	DrainTimeout time.Duration `kong:"-"` // for the requests in flight at shutdown
 }
 
 // DefaultLimits suit a machine that also runs other programs.

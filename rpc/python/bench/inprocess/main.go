@@ -1,7 +1,7 @@
-// Command inprocess steps games in its own memory, for the benchmarks beside it: what
-// the wire is measured by.
+// Command inprocess steps games without a server, for the benchmarks in the folder above: the difference
+// to a server's speed is the cost of the transport.
 //
-// It speaks the protocol of sides/worker.py: a line of JSON in, a line of JSON out.
+// It reads a request per line of JSON and answers with a line of JSON, as sides/worker.py does.
 package main
 
 import (
@@ -23,8 +23,8 @@ import (
 // traceLen is how many steps are recorded, as in sides/adapters/ours.py.
 const traceLen = 64
 
-// room is how many batches are written in turns, as in sides/adapters/ours.py: a trainer
-// that keeps what it sees has none of it in the cache either.
+// room is how many batches are written in turn, as in sides/adapters/ours.py: a trainer that keeps its
+// observations does not find them in the cache either.
 const room = 4
 
 func main() {
@@ -101,51 +101,50 @@ type entrant struct {
 }
 
 // start opens games and records random legal actions of every seat.
-func start(q *request) (*entrant, error) {
+func start(q *request) (e *entrant, err error) {
 	g, err := games.Lookup(q.Options.Game)
 	if err != nil {
 		return nil, err
 	}
-	e := &entrant{seed: q.Options.Seed, at: traceLen}
+	e = &entrant{seed: q.Options.Seed}
 	if e.games, err = vec.New(g, vec.Config{Envs: q.Options.Envs}); err != nil {
 		return nil, err
 	}
+	defer func(games *vec.Env) {
+		if err != nil {
+			err = errors.Join(err, games.Close())
+		}
+	}(e.games)
 	for k := range e.out {
 		if e.out[k], err = e.games.NewBatch(); err != nil {
-			break
+			return nil, err
 		}
 	}
-	if err == nil {
-		err = e.record(q.Options.Envs * e.games.Rows())
-	}
-	if err != nil {
-		return nil, errors.Join(err, e.games.Close())
-	}
-	return e, nil
-}
-
-func (e *entrant) record(rows int) error {
-	if err := e.games.Reset(vec.From(e.seed), nil, e.out[0]); err != nil {
-		return err
+	if err := e.reset(); err != nil {
+		return nil, err
 	}
 	for range traceLen {
-		moves := make([]env.Action, rows)
+		moves := make([]env.Action, q.Options.Envs*e.games.Rows())
 		if err := errors.Join(e.games.Sample(moves), e.games.Step(moves, e.out[0])); err != nil {
-			return err
+			return nil, err
 		}
 		e.moves = append(e.moves, moves)
 	}
-	return nil
+	return e, e.reset()
+}
+
+func (e *entrant) reset() error {
+	e.at = 0
+	return e.games.Reset(vec.From(e.seed), nil, e.out[0])
 }
 
 // burst plays steps of the trace, which begins again as often as needed; resets are not timed.
 func (e *entrant) burst(steps int) (wall, cpu time.Duration, err error) {
 	for left := steps; left > 0; {
 		if e.at == traceLen {
-			if err := e.games.Reset(vec.From(e.seed), nil, e.out[0]); err != nil {
+			if err := e.reset(); err != nil {
 				return 0, 0, err
 			}
-			e.at = 0
 		}
 		some := min(left, traceLen-e.at)
 		before, err := server.CPU()
