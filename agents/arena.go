@@ -19,9 +19,9 @@ type arenaCmd struct {
 	Game    string `arg:"" help:"Name of the game, such as blockbattle or blockbattle:classic."`
 	A       string `required:"" placeholder:"PLAYER" help:"First player; the score is its score."`
 	B       string `placeholder:"PLAYER" help:"Second player; optional in a game of one seat."`
-	Games   int    `default:"400" help:"Number of games. It is even, because games come in pairs of equal seed with the seats swapped; in a game of one seat it is the number for each player. Default ${default}."`
+	Games   int    `default:"400" help:"Number of games. It is even, because games come in pairs of equal seed with the seats swapped; in a game of one seat it is the number for each player."`
 	Seats   int    `help:"Number of seats, in a game that allows several. Above 2, A has one seat and B all others; games come in sets in which A has every seat once."`
-	Seed    uint64 `default:"1" help:"Seed of the whole match. Default ${default}."`
+	Seed    uint64 `default:"1" help:"Seed of the whole match."`
 	SPRT    string `name:"sprt" placeholder:"ELO0,ELO1[,ALPHA,BETA]" help:"Stop as soon as a sequential test decides between these two Elo differences. Both error probabilities are 0.05 by default."`
 	Workers int    `help:"Games played at once; by default one per core. The result does not depend on it."`
 	Record  string `placeholder:"FILE" help:"Write every game to this file, compressed if it ends in .gz."`

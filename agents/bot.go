@@ -15,7 +15,7 @@ import (
 type botCmd struct {
 	Game  string `arg:"" help:"Name of a game whose contest talks in lines, such as blockbattle."`
 	Agent string `placeholder:"AGENT" help:"The agent; by default learned, or hand if no network is shipped."`
-	Seed  uint64 `default:"1" help:"Seed of the agent's random choices. Default ${default}."`
+	Seed  uint64 `default:"1" help:"Seed of the agent's random choices."`
 }
 
 // Help is printed with the flags.

@@ -26,7 +26,7 @@ type hostTable struct {
 	Blockbattle hostBlockbattleCmd `cmd:"" help:"Play Block Battle between two programs."`
 	Tetrisduel  hostTetrisduelCmd  `cmd:"" help:"Play the Tetris duel between two programs."`
 	Blocking    hostBlockingCmd    `cmd:"" help:"Play Blocking between two to four programs."`
-	Dropblox    hostDropbloxCmd    `cmd:"" help:"Play Dropblox with a program, or with several on the same seeds, here or at a contest's server."`
+	Dropblox    hostDropbloxCmd    `cmd:"" help:"Play Dropblox with programs, here or at a contest's server."`
 	Match       hostMatchCmd       `cmd:"" help:"agents host match GAME is another form of agents host GAME."`
 }
 
@@ -34,10 +34,10 @@ type hostTable struct {
 type hostFlags struct {
 	Game   string   `hidden:"" help:"The game or variant that hostArgs has found."`
 	Bot    []string `required:"" sep:"none" placeholder:"CMD" help:"Command line of a bot; give one for each bot."`
-	Games  int      `default:"2" help:"Number of games; those of equal seed follow each other, with the seats changed. Default ${default}."`
-	Seed   uint64   `default:"1" help:"Seed of the whole match. Default ${default}."`
-	Record string   `placeholder:"FILE" help:"Write the records of the games to this file, compressed if it ends in .gz."`
-	Log    string   `placeholder:"DIR" help:"Write all that is said, standard error included, to one file per game in this folder."`
+	Games  int      `default:"2" help:"Number of games; those of equal seed follow each other, seats changed."`
+	Seed   uint64   `default:"1" help:"Seed of the whole match."`
+	Record string   `placeholder:"FILE" help:"Write the games' records to this file, compressed if it ends in .gz."`
+	Log    string   `placeholder:"DIR" help:"Folder for a log of each game, with all that is said."`
 	JSON   bool     `name:"json" help:"Print one line of JSON and nothing else."`
 	Quiet  bool     `short:"q" help:"No progress bar, and no standard error of the bots, on standard error."`
 }
@@ -72,9 +72,14 @@ func (c *hostFlags) series(con *console, least, most int, want string) (*series.
 	return s, err
 }
 
-// play plays the match and prints its report.
-func (c *hostFlags) play(ctx context.Context, con *console, s *series.Series, report func(stopped bool) fmt.Stringer) error {
-	err := con.playGames(ctx, output{c.Record, c.Quiet || c.JSON}, s.Games,
+// playSeries plays the match that prepare returns and prints its report.
+func playSeries[R fmt.Stringer](ctx context.Context, con *console, c *hostFlags,
+	prepare func(*console) (*series.Series, error), report func(s *series.Series, stopped bool) R) error {
+	s, err := prepare(con)
+	if err != nil {
+		return usage{err}
+	}
+	err = con.playGames(ctx, output{c.Record, c.Quiet || c.JSON}, s.Games,
 		func(w *record.Writer, bar *progress) (int, error) {
 			s.Record, s.Done = w, bar.set
 			return s.Play(ctx)
@@ -82,36 +87,35 @@ func (c *hostFlags) play(ctx context.Context, con *console, s *series.Series, re
 	if err != nil {
 		return err
 	}
-	return con.print(c.JSON, report(ctx.Err() != nil))
+	return con.print(c.JSON, report(s, ctx.Err() != nil))
 }
 
 type hostBlockbattleCmd struct {
 	hostFlags
-	Dialect  string        `enum:"classic,port" default:"classic" help:"Dialect of the protocol: classic or port. Default ${default}."`
-	Profile  string        `placeholder:"NAME" enum:",document,classic,port" default:"" help:"Rules: document, classic or port; by default those of the game's name, which are document's for blockbattle."`
-	Timebank time.Duration `default:"10s" help:"Time bank at the start, and the most there can be. Default ${default}."`
-	PerMove  time.Duration `name:"time-per-move" default:"500ms" help:"Added after every answer. Default ${default}."`
+	Dialect  string        `enum:"classic,port" default:"classic" help:"Dialect of the protocol: classic or port."`
+	Profile  string        `enum:",document,classic,port" default:"" help:"Rules: document, classic, port."`
+	Timebank time.Duration `default:"10s" help:"Time bank at the start, and the most there can be."`
+	PerMove  time.Duration `name:"time-per-move" default:"500ms" help:"Added after every answer."`
 	Timeouts int           `help:"This many time-outs end a bot; by default 2, classic 3, port 1."`
 }
 
 // Help is printed with the flags.
 func (*hostBlockbattleCmd) Help() string {
 	return common + `A late answer is discarded and counts as none. A bot that ends, or is ended, loses its
-moves but not the game.`
+moves but not the game. Without --profile the rules are those of the game's name: blockbattle stands for
+--profile document, blockbattle:port for --profile port.`
 }
 
 var (
 	timeouts = map[string]int{"document": 2, "classic": 3, "port": 1}
-	dialects = map[string]blockbattlebot.Dialect{"classic": blockbattlebot.ClassicDialect, "port": blockbattlebot.PortDialect}
+	dialects = map[string]blockbattlebot.Dialect{
+		"classic": blockbattlebot.ClassicDialect, "port": blockbattlebot.PortDialect,
+	}
 )
 
 // Run plays the match.
 func (c *hostBlockbattleCmd) Run(ctx context.Context, con *console) error {
-	s, err := c.series(con)
-	if err != nil {
-		return usage{err}
-	}
-	return c.play(ctx, con, s, func(stopped bool) fmt.Stringer { return s.BlockBattle(stopped) })
+	return playSeries(ctx, con, &c.hostFlags, c.series, (*series.Series).BlockBattle)
 }
 
 func (c *hostBlockbattleCmd) series(con *console) (*series.Series, error) {
@@ -157,16 +161,16 @@ func (c *hostBlockbattleCmd) profile() (string, error) {
 
 type hostTetrisduelCmd struct {
 	hostFlags
-	Pairs  int           `help:"Pairs of games of equal seed, instead of --games; the original tournament's match is 10."`
-	Budget time.Duration `default:"20s" help:"Time of a bot for all its half-turns of a game. Default ${default}."`
-	Moves  string        `enum:"on,off" default:"on" help:"Whether requests list the legal placements: on or off. Default ${default}."`
-	Tie    string        `enum:"draw,time" default:"draw" help:"Equal points: a draw, or the bot that used less time wins. Default ${default}."`
+	Pairs  int           `help:"Pairs of games of equal seed, instead of --games."`
+	Budget time.Duration `default:"20s" help:"Time of a bot for all its half-turns of a game."`
+	Moves  string        `enum:"on,off" default:"on" help:"Whether requests list the legal placements: on or off."`
+	Tie    string        `enum:"draw,time" default:"draw" help:"Equal points: draw, or time: less time used wins."`
 }
 
 // Help is printed with the flags.
 func (*hostTetrisduelCmd) Help() string {
 	return common + `A fault loses the game at once: illegal, exception, timeout, missing. A match is won by
-more games, then by more time left. An original Python bot plays as:
+more games, then by more time left; the original tournament's match was --pairs 10. An original Python bot plays as:
 python3 agents/tetrisduelbot/pybot.py BOT.py`
 }
 
@@ -178,11 +182,8 @@ var lossReasons = []string{
 
 // Run plays the match.
 func (c *hostTetrisduelCmd) Run(ctx context.Context, con *console) error {
-	s, err := c.series(con)
-	if err != nil {
-		return usage{err}
-	}
-	return c.play(ctx, con, s, func(stopped bool) fmt.Stringer { return s.Duel(stopped, lossReasons) })
+	report := func(s *series.Series, stopped bool) *series.DuelReport { return s.Duel(stopped, lossReasons) }
+	return playSeries(ctx, con, &c.hostFlags, c.series, report)
 }
 
 func (c *hostTetrisduelCmd) series(con *console) (*series.Series, error) {
@@ -212,27 +213,25 @@ func (c *hostTetrisduelCmd) series(con *console) (*series.Series, error) {
 
 type hostBlockingCmd struct {
 	hostFlags
-	FirstTime time.Duration `default:"1s" help:"Limit of a bot's first answer, its start included. Default ${default}."`
-	Time      time.Duration `default:"200ms" help:"Limit of the later answers. Default ${default}."`
-	Tolerance time.Duration `default:"50ms" help:"Added to both limits, for a busy machine. Default ${default}."`
-	Seatings  string        `enum:"cyclic,all" default:"cyclic" help:"Games of equal letters: every bot in every seat (cyclic) or every order of the bots (all). Default ${default}."`
-	EarlyEnd  string        `enum:"on,off" default:"on" help:"Whether a game ends when it is decided: on or off. Default ${default}."`
-	Shapes    string        `placeholder:"FILE" help:"Other shapes than the default ones: 21 lines of letter, columns, rows and squares."`
+	FirstTime time.Duration `default:"1s" help:"Limit of a bot's first answer, its start included."`
+	Time      time.Duration `default:"200ms" help:"Limit of the later answers."`
+	Tolerance time.Duration `default:"50ms" help:"Added to both limits, for a busy machine."`
+	Seatings  string        `enum:"cyclic,all" default:"cyclic" help:"Bots in games of equal letters: cyclic or all."`
+	EarlyEnd  string        `enum:"on,off" default:"on" help:"Whether a game ends when it is decided: on or off."`
+	Shapes    string        `placeholder:"FILE" help:"Other shapes than the default ones: 21 lines."`
 }
 
 // Help is printed with the flags.
 func (*hostBlockingCmd) Help() string {
 	return common + `A bot that is late, ends, or answers anything but a legal placement is eliminated.
---games counts all games; those of equal letters follow each other.`
+--games counts all games; those of equal letters follow each other: with --seatings
+cyclic, every bot in every seat; with all, every order of the bots. A line of --shapes
+is a letter, the numbers of columns and rows, and the squares.`
 }
 
 // Run plays the match.
 func (c *hostBlockingCmd) Run(ctx context.Context, con *console) error {
-	s, err := c.series(con)
-	if err != nil {
-		return usage{err}
-	}
-	return c.play(ctx, con, s, func(stopped bool) fmt.Stringer { return s.Blocking(stopped) })
+	return playSeries(ctx, con, &c.hostFlags, c.series, (*series.Series).Blocking)
 }
 
 func (c *hostBlockingCmd) series(con *console) (*series.Series, error) {

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -28,7 +29,8 @@ func hostBlocking(t *testing.T, bots []string, flags ...string) (int, string, st
 	for _, b := range bots {
 		args = append(args, "--bot", b)
 	}
-	status := run(t.Context(), append(append(args, "--tolerance", "5s"), flags...), &console{strings.NewReader(""), &out, &errs})
+	args = append(append(args, "--tolerance", "5s"), flags...)
+	status := run(t.Context(), args, &console{strings.NewReader(""), &out, &errs})
 	return status, out.String(), errs.String()
 }
 
@@ -38,7 +40,8 @@ func TestHostBlocking(t *testing.T) {
 		for _, flags := range [][]string{{}, {"--early-end", "off"}} {
 			dir := t.TempDir()
 			file := filepath.Join(dir, "games.jsonl.gz")
-			status, out, errs := hostBlocking(t, bots, append(flags, "--games", "4", "--json", "--record", file, "--log", dir)...)
+			flags = append(flags, "--games", "4", "--json", "--record", file, "--log", dir)
+			status, out, errs := hostBlocking(t, bots, flags...)
 			require.Zero(t, status, errs)
 			require.Empty(t, errs)
 			var got series.BlockingReport
@@ -55,7 +58,9 @@ func TestHostBlocking(t *testing.T) {
 			checkRecords(t, file, 4)
 			log, err := os.ReadFile(filepath.Join(dir, "game-001.log"))
 			require.NoError(t, err)
-			for _, want := range []string{"player0 < ABCD", "player1 > 12 12 ", "player1 ! I am 1\n", "Turn 2\n", "player0 is " + ours} {
+			for _, want := range []string{
+				"player0 < ABCD", "player1 > 12 12 ", "player1 ! I am 1\n", "Turn 2\n", "player0 is " + ours,
+			} {
 				require.Contains(t, string(log), want)
 			}
 		}
@@ -78,7 +83,7 @@ func TestHostBlockingWithOtherShapes(t *testing.T) {
 		if l == 4 { // E stands up
 			cols, rows, squares = 1, 4, "####"
 		}
-		text.WriteString(string(rune('A'+l)) + " " + string(rune('0'+cols)) + " " + string(rune('0'+rows)) + " " + squares + "\n")
+		fmt.Fprintf(&text, "%c %d %d %s\n", 'A'+l, cols, rows, squares)
 	}
 	file := filepath.Join(t.TempDir(), "shapes.txt")
 	require.NoError(t, os.WriteFile(file, []byte(text.String()), 0o600))

@@ -20,30 +20,34 @@ import (
 var defaultProgram = map[bool]string{true: "dropblox_ai.bat", false: "dropblox_ai"}[runtime.GOOS == "windows"]
 
 type hostDropbloxCmd struct {
-	Mode    string   `arg:"" optional:"" enum:"local,practice,compete" default:"local" help:"local: a game on this machine; practice: a game at a contest's server; compete: the next round of its competition. Default ${default}."`
+	Mode    string   `arg:"" optional:"" enum:"local,practice,compete" default:"local" help:"local, practice or compete."`
 	Number  string   `arg:"" optional:"" name:"seed" help:"Seed of a local game, like --seed."`
-	Bot     []string `sep:"none" placeholder:"PROGRAM" help:"Executable file and its arguments; several programs make a tournament. Default: ${dropblox_ai} in the current directory."`
+	Bot     []string `sep:"none" placeholder:"PROGRAM" help:"Program and its arguments. Default: ${dropblox_ai}."`
 	Seed    string   `placeholder:"N" help:"Seed, a whole number of any size; by default a random one, which is printed."`
-	Games   int      `default:"1" help:"Number of seeds to play, from --seed on. More than one makes a tournament. Default ${default}."`
+	Games   int      `default:"1" help:"Number of seeds to play, from --seed on."`
 	Seeds   []string `placeholder:"N,..." help:"Play these seeds."`
-	Seconds float64  `default:"300" help:"Clock of a local game. Default ${default}."`
+	Seconds float64  `default:"300" help:"Clock of a local game."`
 	Turns   int      `help:"End a local game after this many turns; 0 is no limit."`
-	History *string  `placeholder:"DIR" help:"Folder for the histories of the games; empty for none. Default: history, in a tournament none."`
-	Record  string   `placeholder:"FILE" help:"Write local games to this file of records, compressed if it ends in .gz."`
+	History *string  `placeholder:"DIR" help:"Folder for the games' histories; by default history."`
+	Record  string   `placeholder:"FILE" help:"Write local games to this file, compressed if it ends in .gz."`
 	OwnDir  bool     `help:"Run every program in its own folder."`
 
-	Log     string `group:"tournament" placeholder:"DIR" help:"Write all output of a game, standard error included, to one file per game in this folder."`
-	Workers int    `group:"tournament" default:"1" help:"Games at the same time, which share the processor. Default ${default}."`
+	Log     string `group:"tournament" placeholder:"DIR" help:"Folder for one file per game with all its output."`
+	Workers int    `group:"tournament" default:"1" help:"Games at the same time, which share the processor."`
 	JSON    bool   `name:"json" group:"tournament" help:"Print one line of JSON and nothing else."`
 	Quiet   bool   `short:"q" group:"tournament" help:"No progress bar."`
 
 	Server string `group:"contest" placeholder:"URL" help:"Address of the contest's server, for practice and compete."`
-	Config string `group:"contest" default:"config.txt" help:"File with the team's name in its first line and the password in its second. Default ${default}."`
+	Config string `group:"contest" default:"config.txt" help:"File of two lines: the team's name and its password."`
 }
 
 // Help is printed with the flags.
 func (*hostDropbloxCmd) Help() string {
-	return `The program is started for every turn, with the state as JSON and the remaining seconds
+	return `local is a game on this machine, practice one at a contest's server, and compete
+the next round of the server's competition. Several programs or seeds make a tournament
+on this machine, which keeps no histories by default; --history "" keeps none in any mode.
+
+The program is started for every turn, with the state as JSON and the remaining seconds
 as its two arguments. It writes left, right, up, down and rotate, one per line; then the
 block drops. A game has 300 seconds in all. One second before their end the program is
 ended, and the commands that it has written until then count.
@@ -86,7 +90,8 @@ func (c *hostDropbloxCmd) check() ([]*programs.Program, error) {
 		return nil, fmt.Errorf("--seconds %g: want more than 0, at most a million", c.Seconds)
 	case len(c.Seeds) > 0 && (c.Seed != "" || c.Games != 1):
 		return nil, errors.New("--seeds does not go with another seed or --games")
-	case remote && (c.Seed != "" || len(c.Seeds) > 0 || c.Games > 1 || len(c.Bot) > 1 || c.JSON || c.Record != "" || c.Turns > 0):
+	case remote && (c.Seed != "" || len(c.Seeds) > 0 || c.Games > 1 || len(c.Bot) > 1),
+		remote && (c.JSON || c.Record != "" || c.Turns > 0):
 		return nil, fmt.Errorf("%s takes one program and no seed, --games, --turns, --record or --json", c.Mode)
 	case remote && c.Server == "":
 		return nil, fmt.Errorf("%s needs --server=URL", c.Mode)
@@ -156,7 +161,8 @@ func (c *hostDropbloxCmd) local(ctx context.Context, con *console, bot *programs
 	}
 	bot.Errors = con.err
 	g := dropbloxcontest.LocalGame{
-		ID: "0", Seed: seed, Clock: c.clock(), Program: bot, History: c.history("history"), Console: c.console(con), Turns: c.Turns,
+		ID: "0", Seed: seed, Clock: c.clock(), Program: bot,
+		History: c.history("history"), Console: c.console(con), Turns: c.Turns,
 	}
 	return con.playGames(ctx, output{c.Record, true}, 1, func(w *record.Writer, _ *progress) (int, error) {
 		r, rec, err := g.Play(ctx)
@@ -195,7 +201,9 @@ func (c *hostDropbloxCmd) remote(ctx context.Context, con *console, bot *program
 		return err
 	}
 	bot.Errors = con.err
-	p := dropbloxcontest.Player{Program: bot, Game: game, History: f, Console: c.console(con), Margin: dropbloxcontest.Margin}
+	p := dropbloxcontest.Player{
+		Program: bot, Game: game, History: f, Console: c.console(con), Margin: dropbloxcontest.Margin,
+	}
 	r, err := p.Play(ctx)
 	return c.ended(con, r, err)
 }
@@ -218,7 +226,8 @@ func (c *hostDropbloxCmd) ended(con *console, r dropbloxcontest.Result, err erro
 // tournament plays every seed with every program and prints the result.
 func (c *hostDropbloxCmd) tournament(ctx context.Context, con *console, bots []*programs.Program) error {
 	t := tournament.Tournament{
-		Programs: bots, Seeds: c.Seeds, Clock: c.clock(), Turns: c.Turns, Workers: c.Workers, LogDir: c.Log, History: c.history(""),
+		Programs: bots, Seeds: c.Seeds, Clock: c.clock(), Turns: c.Turns, Workers: c.Workers,
+		LogDir: c.Log, History: c.history(""),
 	}
 	err := con.playGames(ctx, output{c.Record, c.Quiet || c.JSON}, len(c.Seeds)*len(bots),
 		func(w *record.Writer, bar *progress) (int, error) {

@@ -42,7 +42,9 @@ func TestHostDropbloxLocal(t *testing.T) {
 	host := dropblox(t, `echo left; echo hello; echo "to you" >&2`)
 	status, out, errs := host("local", "-77", "--record", "games.jsonl")
 	require.Zero(t, status, errs)
-	require.True(t, strings.HasPrefix(out, "INVALID COMMAND: hello\nTerminating process\ncommands received: ['left']\nmoves_made: 1 score: 0 seconds_remaining: 2"), out)
+	const begins = "INVALID COMMAND: hello\nTerminating process\ncommands received: ['left']\n" +
+		"moves_made: 1 score: 0 seconds_remaining: 2"
+	require.True(t, strings.HasPrefix(out, begins), out)
 	require.Regexp(t, `\nGame over! Your score was: 0\nRESULTS: 0\nRESULTS_TIME: \d+\n$`, out)
 	require.Contains(t, errs, "to you\n")
 	meta, err := filepath.Glob("history/0_*/meta")
@@ -109,7 +111,8 @@ func TestHostDropbloxTournament(t *testing.T) {
 	require.Len(t, folders, 9)
 
 	place(t, "gone", `rm -f "$0"`)
-	status, out, errs = host("--bot", "./dropblox_ai", "--bot", "idle", "--bot", "./gone", "--seeds", "-9,+10", "--turns", "4", "--workers", "2")
+	status, out, errs = host("--bot", "./dropblox_ai", "--bot", "idle", "--bot", "./gone",
+		"--seeds", "-9,+10", "--turns", "4", "--workers", "2")
 	require.Zero(t, status, errs)
 	require.Contains(t, out, "dropblox: 3 programs on 2 seeds, 300 s a game, at most 4 turns\n")
 	require.Contains(t, out, "-9                    A            0      4  ")

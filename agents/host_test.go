@@ -69,7 +69,9 @@ func TestHostPlaysTwoPrograms(t *testing.T) {
 			checkRecords(t, file, 4)
 			log, err := os.ReadFile(filepath.Join(dir, "game-001.log"))
 			require.NoError(t, err)
-			for _, want := range []string{" < settings timebank 10000\n", " > drop\n", " ! asked move", "Game over: ", " is " + ours + "\n", "\nRound 2\n"} {
+			for _, want := range []string{
+				" < settings timebank 10000\n", " > drop\n", " ! asked move", "Game over: ", " is " + ours + "\n", "\nRound 2\n",
+			} {
 				require.Contains(t, string(log), want)
 			}
 		})
@@ -94,7 +96,8 @@ func checkRecords(t *testing.T, file string, n int) {
 
 func TestHostEndsABotThatIsSlow(t *testing.T) {
 	slow := `while read -r who x; do case "$who" in action) sleep 0.2; echo drop;; esac; done`
-	status, out, errs := hostMatch(t, t.Context(), dropper, slow, "--games", "2", "--json", "--timebank", "20ms", "--time-per-move", "20ms", "--timeouts", "2")
+	status, out, errs := hostMatch(t, t.Context(), dropper, slow, "--games", "2", "--json",
+		"--timebank", "20ms", "--time-per-move", "20ms", "--timeouts", "2")
 	require.Zero(t, status, errs)
 	var got series.BlockBattleReport
 	require.NoError(t, json.Unmarshal([]byte(out), &got))

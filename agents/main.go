@@ -53,7 +53,7 @@ func run(ctx context.Context, args []string, con *console) int {
 	parser, err := kong.New(&t,
 		kong.Name("agents"), kong.Description(about), kong.Writers(con.out, con.err),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
-		kong.Vars{"dropblox_ai": defaultProgram},
+		kong.Vars{"dropblox_ai": defaultProgram}, kong.ValueFormatter(flagHelp),
 		kong.BindTo(ctx, (*context.Context)(nil)), kong.Bind(con),
 		kong.Exit(func(code int) { status = code }),
 	)
@@ -80,6 +80,14 @@ func run(ctx context.Context, args []string, con *console) int {
 		return 1
 	}
 	return 0
+}
+
+// flagHelp is a flag's help text with its default value.
+func flagHelp(v *kong.Value) string {
+	if v.Default == "" {
+		return v.Help
+	}
+	return v.Help + " Default " + v.Default + "."
 }
 
 // usage is an error in the command line.
@@ -125,9 +133,9 @@ func hostArgs(args []string) ([]string, error) {
 // flag's value, or len(args).
 func firstWord(args []string, i int) int {
 	for ; i < len(args) && strings.HasPrefix(args[i], "-"); i++ {
-		alone := strings.Contains(args[i], "=") || slices.Contains([]string{"--json", "--quiet", "-q", "--help", "-h"}, args[i])
-		if !alone {
-			i++
+		alone := []string{"--json", "--quiet", "-q", "--help", "-h"}
+		if !strings.Contains(args[i], "=") && !slices.Contains(alone, args[i]) {
+			i++ // the flag's value
 		}
 	}
 	return min(i, len(args))

@@ -19,9 +19,9 @@ type playCmd struct {
 	Game   string        `arg:"" help:"Name of the game."`
 	Agent  []string      `short:"a" sep:"none" placeholder:"PLAYER" help:"Player of each seat, in order; a single one plays all seats."`
 	Seats  int           `help:"Number of seats, in a game that allows several; by default the number of players."`
-	Seed   uint64        `default:"1" help:"Seed of the game. Default ${default}."`
+	Seed   uint64        `default:"1" help:"Seed of the game."`
 	Show   bool          `help:"Show every position as it is played."`
-	Pause  time.Duration `default:"100ms" help:"Time between positions on a terminal. Default ${default}."`
+	Pause  time.Duration `default:"100ms" help:"Time between positions on a terminal."`
 	Record string        `placeholder:"FILE" help:"Append the game to this file of records."`
 	pluginFlags
 }

@@ -13,15 +13,15 @@ import (
 
 // pluginFlags are what play takes for a solver in a shared library.
 type pluginFlags struct {
-	Plugin   string         `placeholder:"FILE" help:"WinTetris: play with the solver in this shared library, which runs in a process of its own."`
+	Plugin   string         `placeholder:"FILE" help:"WinTetris: play with the solver in this shared library."`
 	Options  string         `placeholder:"TEXT" help:"With --plugin: options that the solver is opened with."`
-	Games    int            `placeholder:"N" help:"With --plugin: number of games, with the seeds from --seed on. Default 1."`
+	Games    int            `placeholder:"N" help:"With --plugin: number of games, seeds from --seed on. Default 1."`
 	Strict   bool           `help:"With --plugin: bits that exclude each other lose the game."`
 	CapLines int            `placeholder:"N" help:"With --plugin: stop a game after this many lines."`
-	LimitMS  *int           `name:"limit-ms" placeholder:"MS" help:"With --plugin: a later answer counts as none; 0 for no limit. Default 1000."`
-	Patience *time.Duration `placeholder:"TIME" help:"With --plugin: a call that takes longer ends its game; 0 for no limit. Default 10s."`
+	LimitMS  *int           `name:"limit-ms" placeholder:"MS" help:"With --plugin: an answer's limit, or 0. Default 1000."`
+	Patience *time.Duration `placeholder:"TIME" help:"With --plugin: limit of a call; 0 for none. Default 10s."`
 	JSON     bool           `name:"json" help:"With --plugin: print one line of JSON and nothing else."`
-	Quiet    bool           `short:"q" help:"With --plugin: no progress bar, and nothing that the library prints, on standard error."`
+	Quiet    bool           `short:"q" help:"With --plugin: nothing on standard error."`
 }
 
 // Help is printed with the flags.
@@ -30,8 +30,10 @@ func (*playCmd) Help() string {
 
   agents play wintetris --plugin ./solver.so --options "parts=4" --games 20 --seed 1
 
-A solver that crashes, exits or hangs ends that game; the next game begins with a new
-process, and the exit status is 1.`
+An answer after --limit-ms counts as none; a call that takes longer than --patience ends
+its game. What the library prints goes to standard error, unless --quiet is set. A solver
+that crashes, exits or hangs ends that game; the next game begins with a new process, and
+the exit status is 1.`
 }
 
 // servePlugin runs a library for the parent process if args ask for it. The parent is told

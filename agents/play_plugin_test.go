@@ -33,7 +33,8 @@ func TestPlayWithALibrary(t *testing.T) {
        2      19      2      77      1260         0        0      0         0  block out
 2 games, 32.5 lines on average
 `, out)
-	status, out, errs = agents(ctx, "play wintetris --games 1 --seed 2 --strict --limit-ms 0 --json --cap-lines 5 --plugin "+file)
+	const strict = "play wintetris --games 1 --seed 2 --strict --limit-ms 0 --json --cap-lines 5 --plugin "
+	status, out, errs = agents(ctx, strict+file)
 	require.Zero(t, status, errs)
 	var got host.Report
 	require.NoError(t, json.Unmarshal([]byte(out), &got))

@@ -22,19 +22,19 @@ import (
 
 // serveTable lists the servers.
 type serveTable struct {
-	Dropblox serveDropbloxCmd `cmd:"" help:"Run a Dropblox contest: practice games at any time, and rounds in which all teams play the same blocks at the same time."`
+	Dropblox serveDropbloxCmd `cmd:"" help:"Run a Dropblox contest: practice games, and rounds of all teams."`
 }
 
 type serveDropbloxCmd struct {
 	Teams   string        `required:"" placeholder:"FILE" help:"File of the teams and their hashed passwords."`
-	Add     string        `placeholder:"NAME" help:"Only add this team to the file, or change its password, which is read from the terminal or the first line of standard input."`
-	Listen  string        `default:"127.0.0.1:8888" placeholder:"HOST:PORT" help:"Address to listen on; port 0 is any free port. Default ${default}."`
-	Seconds float64       `default:"300" help:"Clock of a game. Default ${default}."`
-	Rounds  int           `help:"Rounds of the competition, after which the server ends; 0 is no limit. Default 0."`
+	Add     string        `placeholder:"NAME" help:"Only add this team to the file, or change its password."`
+	Listen  string        `default:"127.0.0.1:8888" placeholder:"HOST:PORT" help:"Address; port 0 is any free port."`
+	Seconds float64       `default:"300" help:"Clock of a game."`
+	Rounds  int           `help:"Rounds of the competition, after which the server ends; by default no limit."`
 	Players int           `help:"A round begins when this many teams wait for it; by default all."`
-	StartIn time.Duration `help:"Begin the first round after this time, with the teams that wait for it."`
-	Notice  time.Duration `default:"2s" help:"Time between the arrival of the last team and the round. Default ${default}."`
-	History string        `default:"history" placeholder:"DIR" help:"Folder for the games' folders; empty for none. Default ${default}."`
+	StartIn time.Duration `help:"Begin the first round after this time, whoever waits for it."`
+	Notice  time.Duration `default:"2s" help:"Time between the last team's arrival and the round."`
+	History string        `default:"history" placeholder:"DIR" help:"Folder for the games' folders; empty for none."`
 	JSON    bool          `name:"json" help:"Print every round as a line of JSON and nothing else."`
 }
 
@@ -44,6 +44,8 @@ func (*serveDropbloxCmd) Help() string {
 
   agents serve dropblox --teams teams.txt --add "Blue Whales"
 
+The password is read from the terminal or the first line of standard input. In a round
+all teams play the same blocks at the same time; practice games are possible at any time.
 Clients play with agents host dropblox practice|compete --server http://HOST:PORT. A
 round ends when all teams have finished or its clock has run out; then its ranking is
 printed, and teams can wait for the next one. Passwords are sent unencrypted: for

@@ -18,7 +18,7 @@ import (
 
 type signCmd struct {
 	Game  string `arg:"" optional:"" help:"Only this game."`
-	Games int    `default:"4" help:"Games per line. Default ${default}."`
+	Games int    `default:"4" help:"Games per line."`
 }
 
 // Help tells more about the command.

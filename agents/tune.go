@@ -19,13 +19,13 @@ type tuneCmd struct {
 	Out    string  `required:"" placeholder:"FILE" help:"Write the weights here, for hand:weights=FILE."`
 	From   string  `placeholder:"FILE" help:"Start from these weights; by default from those of hand."`
 	With   string  `placeholder:"OPTIONS" help:"Search options of both players, as after hand: in a PLAYER, such as width=5 in Dropblox. Default ply=1 in a game of several seats."`
-	Pairs  int     `default:"12000" help:"Pairs of games to play. Default ${default}."`
+	Pairs  int     `default:"12000" help:"Pairs of games to play."`
 	Cap    int     `help:"In a game of one seat: stop a game at this score. By default there is no limit."`
 	Steps  int     `help:"In a game of one seat: stop a game after this many actions. By default there is no limit."`
-	Seed   uint64  `default:"1" help:"Seed of all games and perturbations. Default ${default}."`
-	Spread float64 `default:"0.15" help:"Size of the perturbations, as a fraction of each weight. Default ${default}."`
-	Gain   float64 `default:"0.3" help:"How far the weights move if one player wins both games of a pair, as a fraction of the perturbation. Default ${default}."`
-	Check  int     `default:"400" help:"Games against the starting weights at the end, with other seeds; 0 for none. Default ${default}."`
+	Seed   uint64  `default:"1" help:"Seed of all games and perturbations."`
+	Spread float64 `default:"0.15" help:"Size of the perturbations, as a fraction of each weight."`
+	Gain   float64 `default:"0.3" help:"How far the weights move if one player wins both games of a pair, as a fraction of the perturbation."`
+	Check  int     `default:"400" help:"Games against the starting weights at the end, with other seeds; 0 for none."`
 	Quiet  bool    `short:"q" help:"No progress bar on standard error."`
 }
 
