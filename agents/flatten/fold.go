@@ -3,25 +3,26 @@ package flatten
 import (
 	"go/ast"
 	"go/constant"
+	"go/token"
 	"go/types"
 
 	"golang.org/x/tools/go/ast/astutil"
 )
 
-// foldFile replaces every if statement whose condition is a constant by the branch that is taken, so that
-// reach does not find what only the other branch needs.
+// foldFile replaces every if statement whose condition is decided by constants by the branch that is taken, so
+// that reach does not find what only the other branch needs.
 func foldFile(info *types.Info, f *ast.File) {
 	astutil.Apply(f, nil, func(c *astutil.Cursor) bool {
 		s, ok := c.Node().(*ast.IfStmt)
 		if !ok || s.Init != nil {
 			return true
 		}
-		v := info.Types[s.Cond].Value
-		if v == nil || v.Kind() != constant.Bool {
+		holds, known := decide(info, s.Cond)
+		if !known {
 			return true
 		}
 		var taken ast.Stmt = s.Body
-		if !constant.BoolVal(v) {
+		if !holds {
 			taken = s.Else
 		}
 		if taken == nil {
@@ -39,6 +40,18 @@ func foldFile(info *types.Info, f *ast.File) {
 		}
 		return true
 	})
+}
+
+// decide returns the value of a condition, if it is a constant or its first operand decides it.
+func decide(info *types.Info, cond ast.Expr) (holds, known bool) {
+	if v := info.Types[cond].Value; v != nil && v.Kind() == constant.Bool {
+		return constant.BoolVal(v), true
+	}
+	if b, ok := cond.(*ast.BinaryExpr); ok && (b.Op == token.LAND || b.Op == token.LOR) {
+		holds, known = decide(info, b.X)
+		return holds, known && holds == (b.Op == token.LOR)
+	}
+	return false, false
 }
 
 // spliced removes the braces of inner blocks that declare nothing, and the statements after a return.
@@ -65,7 +78,7 @@ func declares(b *ast.BlockStmt) bool {
 		case *ast.DeclStmt:
 			return true
 		case *ast.AssignStmt:
-			if s.Tok.String() == ":=" {
+			if s.Tok == token.DEFINE {
 				return true
 			}
 		}

@@ -52,8 +52,6 @@ func New(layers []Layer) (*Net, error) {
 	if len(layers) == 0 || len(layers) > maxDepth {
 		return nil, fmt.Errorf("mlp: %d layers, want 1 to %d", len(layers), maxDepth)
 	}
-	n := &Net{layers: layers}
-	widest := 0
 	for i, l := range layers {
 		if l.In < 1 || l.Out < 1 || l.In > maxWidth || l.Out > maxWidth {
 			return nil, fmt.Errorf("mlp: layer %d is %d to %d, want 1 to %d", i, l.In, l.Out, maxWidth)
@@ -68,6 +66,15 @@ func New(layers []Layer) (*Net, error) {
 		if !finite(l.W) || !finite(l.B) {
 			return nil, errors.New("mlp: a weight is not a finite number")
 		}
+	}
+	return Trusted(layers), nil
+}
+
+// Trusted is New without its checks, which would make a one-file bot longer.
+func Trusted(layers []Layer) *Net {
+	n := &Net{layers: layers}
+	widest := 0
+	for i, l := range layers {
 		p := pack(l, i == len(layers)-1 && l.Out == 1)
 		if p.wide > widest {
 			widest = p.wide
@@ -77,7 +84,7 @@ func New(layers []Layer) (*Net, error) {
 	for i := range n.hidden {
 		n.hidden[i] = make([]float32, blockRows*widest)
 	}
-	return n, nil
+	return n
 }
 
 // Layers returns the layers of n, which must not be changed.
@@ -167,7 +174,7 @@ func (n *Net) single(p *packed, acc, x []float32, i, own, stride, k int, out []f
 			continue
 		}
 		h := x[r*stride : r*stride+len(p.w)]
-		if vectorDot != nil {
+		if hasVector && vectorDot != nil {
 			out[r] = p.b[0] + vectorDot(h, p.w)
 		} else {
 			out[r] = p.b[0] + leakyDot(h, p.w)
@@ -186,7 +193,7 @@ func (n *Net) add(p *packed, dst, x []float32, from, in, stride, rows int) {
 		return
 	}
 	w := p.w[from*p.wide : (from+in)*p.wide]
-	if vectorAdd != nil {
+	if hasVector && vectorAdd != nil {
 		vectorAdd(dst, x, w, rows, in, stride, p.wide)
 		return
 	}

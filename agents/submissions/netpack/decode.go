@@ -2,7 +2,6 @@ package netpack
 
 import (
 	"encoding/base64"
-	"errors"
 	"fmt"
 	"math"
 	"strconv"
@@ -11,64 +10,69 @@ import (
 	"blockyard/agents/mlp"
 )
 
-// most is the greatest number of weights that a text can hold.
+// most is the greatest number of inputs, outputs or weights of a layer that a text can hold.
 const most = 1 << 22
 
-// Decode returns the network that Encode wrote.
+// Decode returns the network that Encode wrote, or an error if text is anything else.
 func Decode(text string) (*mlp.Net, error) {
-	end := strings.IndexByte(text, '\n')
-	if end < 0 {
-		return nil, errors.New("netpack: no first line")
-	}
-	var sizes []int
-	for _, word := range strings.Fields(text[:end]) {
-		n, err := strconv.Atoi(word)
-		if err != nil || n < 1 || n > most {
-			return nil, fmt.Errorf("netpack: size %q", word)
-		}
-		sizes = append(sizes, n)
-	}
-	if len(sizes) < 3 || len(sizes)%2 == 0 || sizes[0] < Fewest || sizes[0] > Exact {
-		return nil, fmt.Errorf("netpack: first line %.60q", text[:end])
-	}
-	data, err := base64.RawStdEncoding.DecodeString(text[end+1:]) // line feeds are skipped
+	sizes, data, err := split(text)
 	if err != nil {
 		return nil, fmt.Errorf("netpack: %w", err)
 	}
-	r := reader{data: data, bits: uint(sizes[0])}
-	var layers []mlp.Layer
+	if len(sizes) < 3 || len(sizes)%2 == 0 || sizes[0] < Fewest || sizes[0] > Exact {
+		return nil, fmt.Errorf("netpack: first line %.60q, want bits per weight, then inputs and outputs of every layer", text)
+	}
+	weights := 0
 	for i := 1; i < len(sizes); i += 2 {
-		l := mlp.Layer{In: sizes[i], Out: sizes[i+1]}
-		if l.In > most/l.Out || (l.In+1)*l.Out*sizes[0] > 8*len(r.data)+int(r.held) {
-			return nil, fmt.Errorf("netpack: the text ends before layer %d", len(layers)+1)
+		in, out := sizes[i], sizes[i+1]
+		if in < 1 || in > most || out < 1 || in > most/out {
+			return nil, fmt.Errorf("netpack: layer %d is %d to %d, want at most %d weights", i/2, in, out, most)
 		}
-		l.W, l.B = r.take(l.In*l.Out), r.take(l.Out)
-		layers = append(layers, l)
+		weights += (in + 1) * out
 	}
-	if len(r.data) > 0 {
-		return nil, errors.New("netpack: something follows the last weight")
+	if want := (weights*sizes[0] + 7) / 8; len(data) != want {
+		return nil, fmt.Errorf("netpack: %d bytes of weights, want %d", len(data), want)
 	}
-	return mlp.New(layers)
+	return mlp.New(unpack(sizes, data))
 }
 
-// A reader takes weights from the front of data.
-type reader struct {
-	data []byte
-	bits uint
-	hold uint64 // its last held bits are taken from data, but not part of a weight yet
-	held uint
+// Trusted is Decode without its checks, which would make a one-file bot longer. A text that Encode did not write
+// gives a useless network or a panic.
+func Trusted(text string) *mlp.Net {
+	sizes, data, _ := split(text)
+	return mlp.Trusted(unpack(sizes, data))
 }
 
-func (r *reader) take(n int) []float32 {
-	out := make([]float32, n)
-	for i := range out {
-		for r.held < r.bits {
-			r.hold = r.hold<<8 | uint64(r.data[0])
-			r.data = r.data[1:]
-			r.held += 8
-		}
-		r.held -= r.bits
-		out[i] = math.Float32frombits(uint32(r.hold>>r.held) & (1<<r.bits - 1) << (Exact - r.bits))
+// split returns the numbers of the first line and the bytes of the weights. A word that is no number becomes 0.
+func split(text string) (sizes []int, data []byte, err error) {
+	lines := strings.SplitN(text, "\n", 2)
+	for _, word := range strings.Fields(lines[0]) {
+		n, _ := strconv.Atoi(word)
+		sizes = append(sizes, n)
 	}
-	return out
+	data, err = base64.RawStdEncoding.DecodeString(lines[len(lines)-1]) // line feeds are skipped
+	return sizes, data, err
+}
+
+// unpack takes the weights of every layer from data.
+func unpack(sizes []int, data []byte) (layers []mlp.Layer) {
+	bits := uint(sizes[0])
+	hold, held := uint64(0), uint(0) // the last held bits of hold are not part of a weight yet
+	take := func(n int) []float32 {
+		out := make([]float32, n)
+		for i := range out {
+			for ; held < bits; held += 8 {
+				hold = hold<<8 | uint64(data[0])
+				data = data[1:]
+			}
+			held -= bits
+			out[i] = math.Float32frombits(uint32(hold>>held) & (1<<bits - 1) << (Exact - bits))
+		}
+		return out
+	}
+	for i := 1; i < len(sizes); i += 2 {
+		in, out := sizes[i], sizes[i+1]
+		layers = append(layers, mlp.Layer{In: in, Out: out, W: take(in * out), B: take(out)})
+	}
+	return layers
 }
