@@ -5,8 +5,9 @@
 // Source works in these steps:
 //
 //   - load.go reads and type-checks the packages; language.go type-checks them again as Lang.
-//   - fold.go replaces an if statement under a constant condition by the branch that is taken.
-//   - reach.go finds the declarations that func main needs; all others are dropped.
+//   - fold.go replaces an if statement whose condition constants decide by the branch that is taken.
+//   - reach.go finds the declarations that func main needs, and fields.go the fields of structs that these mention;
+//     all others are dropped.
 //   - language.go and library.go refuse language and library functions newer than Lang.
 //   - names.go gives every package-level declaration a unique name.
 //   - print.go prints the declarations without comments, as gofmt would.

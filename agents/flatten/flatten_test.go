@@ -52,7 +52,7 @@ func TestSourceBehavesAsTheProgram(t *testing.T) {
 	require.Equal(t, string(clean), string(src))
 	require.True(t, bytes.HasPrefix(src, []byte("// Code generated; DO NOT EDIT.\n//\n// More.\n\npackage main\n")))
 	for _, gone := range []string{"neverReached", "must not be", "Dropped", "Forgotten", "neverUsed", "no text",
-		"the third", "unused", "sample/rules\""} {
+		"the third", "unused", "Unset", "Unneeded", "sample/rules\""} {
 		require.NotContains(t, string(src), gone)
 	}
 	require.Regexp(t, `^rules \d+, moves \d+, bot \d+$`, Sizes(src))

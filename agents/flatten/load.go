@@ -24,7 +24,9 @@ type program struct {
 
 	decls map[types.Object]*decl // every package-level object and method of pkgs
 	order []*decl                // in source order, dependencies first
-	live  map[types.Object]bool  // objects that main needs
+	live  map[types.Object]bool  // objects that main needs, and fields that they mention
+
+	reflects bool // a needed declaration uses a package that finds fields by reflection
 
 	called map[string]bool // names of methods that are called through interfaces of the module
 

@@ -146,6 +146,10 @@ func (p *program) rename(info *types.Info, node ast.Node) {
 				text, _ := strconv.Unquote(n.Value) // it was parsed, so it is valid
 				n.Value = strconv.Quote(text)
 			}
+		case *ast.StructType:
+			if _, named := c.Parent().(*ast.TypeSpec); named {
+				n.Fields = p.mentionedFields(info, n.Fields)
+			}
 		case *ast.InterfaceType:
 			n.Methods = p.calledMethods(n.Methods)
 		}

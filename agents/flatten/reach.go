@@ -12,7 +12,8 @@ import (
 // and the method is called through a needed interface that the type implements. Interface methods of
 // the module that are never called are left out of their interfaces too.
 func (p *program) reach() {
-	r := &reacher{program: p, walked: map[ast.Node]bool{}, uncalled: map[string][]signature{}}
+	r := &reacher{program: p, walked: map[ast.Node]bool{}, uncalled: map[string][]part{},
+		unmentioned: map[types.Object]part{}}
 	r.stdlibInterfaces()
 	r.mark(p.pkgs[len(p.pkgs)-1].Types.Scope().Lookup("main"))
 	for before := -1; before != len(p.live)+len(p.called); {
@@ -23,14 +24,15 @@ func (p *program) reach() {
 
 type reacher struct {
 	*program
-	named    []*types.TypeName  // needed types of the module
-	ifaces   []*types.Interface // needed interfaces, of the module and of the standard library
-	walked   map[ast.Node]bool
-	uncalled map[string][]signature // methods of the module's needed interfaces, by name, until they are called
+	named       []*types.TypeName  // needed types of the module
+	ifaces      []*types.Interface // needed interfaces, of the module and of the standard library
+	walked      map[ast.Node]bool
+	uncalled    map[string][]part     // methods of the module's needed interfaces, by name, until they are called
+	unmentioned map[types.Object]part // fields of needed structs, until they are mentioned
 }
 
-// A signature is one method in the source of an interface.
-type signature struct {
+// A part is one method in the source of an interface, or one field in that of a struct.
+type part struct {
 	pkg   *packages.Package
 	field *ast.Field
 }
@@ -80,6 +82,17 @@ func (r *reacher) walk(pkg *packages.Package, node ast.Node) {
 		case *ast.InterfaceType:
 			r.walkInterface(pkg, n)
 			return false
+		case *ast.TypeSpec:
+			if s, ok := n.Type.(*ast.StructType); ok {
+				r.walkStruct(pkg, s)
+				return false
+			}
+		case *ast.CompositeLit:
+			if len(n.Elts) > 0 {
+				if _, named := n.Elts[0].(*ast.KeyValueExpr); !named {
+					r.mentionAll(info.TypeOf(n))
+				}
+			}
 		case *ast.TypeAssertExpr:
 			r.callAll(info.TypeOf(n.Type))
 		case *ast.CaseClause:
@@ -102,7 +115,7 @@ func (r *reacher) walkInterface(pkg *packages.Package, n *ast.InterfaceType) {
 	}
 	for _, f := range n.Methods.List {
 		if len(f.Names) == 1 && !r.called[f.Names[0].Name] {
-			r.uncalled[f.Names[0].Name] = append(r.uncalled[f.Names[0].Name], signature{pkg, f})
+			r.uncalled[f.Names[0].Name] = append(r.uncalled[f.Names[0].Name], part{pkg, f})
 		} else {
 			r.walk(pkg, f)
 		}
@@ -146,6 +159,16 @@ func (r *reacher) use(info *types.Info, id *ast.Ident) {
 	default:
 		if pkg := obj.Pkg(); pkg != nil && r.info[pkg] == nil {
 			r.stdlibUses = append(r.stdlibUses, stdlibUse{obj, id.Pos()})
+			if reflects[pkg.Path()] && !r.reflects {
+				r.reflects = true
+				for _, p := range r.unmentioned {
+					r.walk(p.pkg, p.field)
+				}
+			}
+			return
+		}
+		if v, ok := obj.(*types.Var); ok && v.IsField() {
+			r.mention(v)
 			return
 		}
 		if f, ok := obj.(*types.Func); ok {

@@ -128,7 +128,7 @@ func (c *Codec) turn(r *bufio.Reader, rest string, s *tetrisduel.State) (contest
 			continue
 		}
 		n, err := strconv.Atoi(count)
-		if err != nil || n < 0 || n > tetrisduel.Game.Actions {
+		if err != nil || n < 0 || n > tetrisduel.Actions {
 			n = 0
 		}
 		for ; n > 0; n-- { // the list is made here as well
@@ -234,14 +234,14 @@ func parseLast(line string) (env.Action, error) {
 	if rest == noPlacement {
 		return env.None, nil
 	}
-	return tetrisduel.Game.Parse(rest)
+	return tetrisduel.Parse(rest)
 }
 
 // WriteMove implements contest.Codec.
 func (c *Codec) WriteMove(w io.Writer, _ env.State, _ int, a env.Action) error {
 	text := "none"
 	if a != env.None {
-		text, c.own = tetrisduel.Game.Text(a), a
+		text, c.own = tetrisduel.Text(a), a
 	}
 	_, err := io.WriteString(w, text+"\n")
 	return err

@@ -83,7 +83,7 @@ func TestRequestIsAsDocumented(t *testing.T) {
 	a := s.Legal(0, nil)[3]
 	s.Step(env.Alone(0, a))
 	lines = Request(s, time.Second, false)
-	require.Equal(t, "last "+tetrisduel.Game.Text(a), lines[1])
+	require.Equal(t, "last "+tetrisduel.Text(a), lines[1])
 	require.Equal(t, "moves 0", lines[len(lines)-1])
 	require.Contains(t, strings.Join(lines[2+10:2+15], ""), "#")
 	require.Equal(t, "end 2 timeout 0 0", End(s, 1, "timeout"))
@@ -93,7 +93,7 @@ func TestRequestIsAsDocumented(t *testing.T) {
 func TestJudge(t *testing.T) {
 	s := &tetrisduel.State{}
 	s.Reset(1)
-	good := tetrisduel.Game.Text(s.Legal(0, nil)[0])
+	good := tetrisduel.Text(s.Legal(0, nil)[0])
 	for _, line := range []string{good, " " + good + " ", strings.ReplaceAll(good, " ", "\t")} {
 		_, ok := Judge(s, line)
 		require.True(t, ok, line)

@@ -59,7 +59,7 @@ func Request(s *tetrisduel.State, left time.Duration, list bool) []string {
 	legal := tetrisduel.Ordered(s.Legal(seat, nil))
 	lines = append(lines, wordMoves+" "+strconv.Itoa(len(legal)))
 	for _, p := range legal {
-		lines = append(lines, tetrisduel.Game.Text(p.Action()))
+		lines = append(lines, tetrisduel.Text(p.Action()))
 	}
 	return lines
 }
@@ -68,7 +68,7 @@ func lastLine(a env.Action) string {
 	if a == env.None {
 		return wordLast + " " + noPlacement
 	}
-	return wordLast + " " + tetrisduel.Game.Text(a)
+	return wordLast + " " + tetrisduel.Text(a)
 }
 
 func boardLines(f *falling.Field) []string {

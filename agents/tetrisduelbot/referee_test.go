@@ -39,7 +39,7 @@ func (c *partner) Ask(_ context.Context, lines []string, limit time.Duration) (s
 		if err != nil {
 			return "", false, 0, err
 		}
-		good = tetrisduel.Game.Text(a)
+		good = tetrisduel.Text(a)
 	}
 	if c.answer == nil {
 		return good, false, time.Millisecond, nil

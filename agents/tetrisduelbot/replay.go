@@ -42,7 +42,7 @@ func replayGame(ctx context.Context, t *replay.Trial, seat int, budget time.Dura
 		}
 		s := *ref.State
 		a, err := baseline.Act(ctx, &s, s.Mover())
-		return tetrisduel.Game.Text(a), err
+		return tetrisduel.Text(a), err
 	})
 	out := ref.Outcome()
 	if err == nil && out.Winner != seat && out.Reason != "limit" && out.Reason != "overflow" {

@@ -15,7 +15,7 @@ var Game = &env.Game{
 	MinSeats:     2,
 	MaxSeats:     2,
 	Rows:         1,
-	Actions:      actions,
+	Actions:      Actions,
 	MaxLegal:     maxLegal,
 	Planes:       env.Shape{C: 1, H: Height, W: Width},
 	PlaneMax:     1,
@@ -37,7 +37,7 @@ func Text(a env.Action) string {
 func Parse(text string) (env.Action, error) {
 	var p Placement
 	fmt.Sscanf(text, "%d %d %d", &p.Y, &p.X, &p.D)
-	if a := p.Action(); a < actions && Text(a) == text {
+	if a := p.Action(); a < Actions && Text(a) == text {
 		return a, nil
 	}
 	return env.None, fmt.Errorf("tetrisduel: placement %q: want y x d with y 0..14, x 0..9, d 0..3", text)

@@ -8,7 +8,7 @@ import (
 )
 
 const (
-	actions  = Directions * Reachable * Width
+	Actions  = Directions * Reachable * Width // the number of action ids
 	maxLegal = 300
 	within   = 1<<Reachable - 1 // rows that the mover's blocks can reach, as bits
 	above    = 2                // rows above row 0 that a block's cells can be in

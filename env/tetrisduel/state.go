@@ -178,7 +178,7 @@ func (s *State) Check() error {
 		}
 	}
 	for seat, a := range s.Last {
-		c.Want(a == env.None || a < actions, "Last[%d] is %d, want an action or %d", seat, a, env.None)
+		c.Want(a == env.None || a < Actions, "Last[%d] is %d, want an action or %d", seat, a, env.None)
 		c.Want(s.Points[seat] >= 0 && s.Points[seat] <= 1<<30, "Points[%d] is %d, want 0 to %d", seat, s.Points[seat], 1<<30)
 	}
 	for x, column := range s.Cells {

@@ -19,7 +19,7 @@ import (
 // Breadth is how many moves of each position a deep search examines further: the default of the searches.
 const Breadth = 12
 
-// Network decodes NetText, which package agents/submit wrote and checked.
+// Network decodes NetText, which package agents/submit wrote.
 func Network() *mlp.Net { return netpack.Trusted(NetText) }
 
 // TurnSearch returns the search for a turn-based game. If time runs out, it plays the best move found so far.

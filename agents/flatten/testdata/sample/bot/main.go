@@ -18,9 +18,11 @@ const poem = `one
 `
 
 func main() {
-	if debug {
+	if debug && len(os.Args) > 1 {
 		neverReached()
 	}
+	o := rules.Options{Kept: 4, Second: 5}
+	fmt.Println(o.Kept, o.Second, rules.Pair{1, 2}.First)
 	if text == "" {
 		fmt.Println("no text")
 		return

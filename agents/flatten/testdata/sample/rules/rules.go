@@ -22,6 +22,19 @@ const Size, Depth = 10, 1 << 4
 // A Shower shows.
 type Shower interface{ Show() string }
 
+// Options have a field that nobody mentions, of a type that nothing else needs.
+type Options struct {
+	Kept          int
+	Unset         *Unneeded
+	First, Second int
+}
+
+// Unneeded is in no one's way.
+type Unneeded struct{}
+
+// A Pair is written without the names of its fields.
+type Pair struct{ First, Rest int }
+
 // A Bumper is every Shower of this program.
 type Bumper interface{ Bump() int }
 
