@@ -2,6 +2,7 @@ package envtest
 
 import (
 	"fmt"
+	"slices"
 
 	"blockyard/env"
 )
@@ -10,32 +11,28 @@ import (
 // same game. A step that draws more than the queue holds makes the games differ.
 func forcedDraws(g *env.Game, seats int, seed uint64) error {
 	w := newWalker(g, seats, seed)
-	for k := range uint64(games) {
-		a, b := g.New(seats), g.New(seats)
-		a.Reset(env.Derive(seed, k))
-		draws := a.Draws(nil)
-		b.Force(draws)
-		b.Reset(env.Derive(seed, k+1000))
-		for ply := 0; ; ply++ {
-			if again := b.Draws(nil); fmt.Sprint(again) != fmt.Sprint(draws) {
-				return fmt.Errorf("game %d, ply %d: draws %d were forced, %d made", k, ply, draws, again)
-			}
-			if d := w.apart(a, b); d != "" {
-				return fmt.Errorf("game %d with its draws forced differs at ply %d in %s", k, ply, d)
-			}
-			if a.Acting() == 0 {
-				break
-			}
-			m := w.moves(a)
-			a.Step(m)
-			draws = a.Draws(draws[:0])
-			if n := b.Force(draws); n != len(draws) {
-				return fmt.Errorf("game %d, ply %d: Force takes %d of %d draws", k, ply, n, len(draws))
-			}
-			b.Step(m)
+	var other env.State
+	return w.each(seed, func(s env.State, ply int) error {
+		if ply == 0 {
+			other = g.New(seats)
 		}
-	}
-	return nil
+		draws := s.Draws(nil)
+		if n := other.Force(draws); n != len(draws) {
+			return fmt.Errorf("calling Force takes %d of %d draws", n, len(draws))
+		}
+		if ply == 0 {
+			other.Reset(w.seed + 1)
+		} else {
+			other.Step(w.played)
+		}
+		if again := other.Draws(nil); !slices.Equal(again, draws) {
+			return fmt.Errorf("draws %d were forced, %d made", draws, again)
+		}
+		if d := w.apart(s, other); d != "" {
+			return fmt.Errorf("with draws forced, another game differs in %s", d)
+		}
+		return nil
+	})
 }
 
 // afterstates checks that After depends only on state and action, that the seat then has an action or

@@ -1,6 +1,7 @@
 package envtest
 
 import (
+	"errors"
 	"fmt"
 	"hash/fnv"
 	"os"
@@ -21,7 +22,7 @@ func playthrough(t *testing.T, g *env.Game) {
 	}
 	got := transcript(g)
 	if Updating() {
-		if err := record(file, got); err != nil {
+		if err := errors.Join(os.MkdirAll("testdata", 0o755), os.WriteFile(file, []byte(got), 0o644)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -32,16 +33,6 @@ func playthrough(t *testing.T, g *env.Game) {
 	if d := firstDifference(string(want), got); d != "" {
 		t.Errorf("%s: %s\nraise Game.Rules if the rules changed; BLOCKYARD_UPDATE=1 rewrites", file, d)
 	}
-}
-
-func record(file, text string) error {
-	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-		return err
-	}
-	if err := os.WriteFile(file+".new", []byte(text), 0o644); err != nil {
-		return err
-	}
-	return os.Rename(file+".new", file)
 }
 
 func firstDifference(want, got string) string {
@@ -62,7 +53,8 @@ func firstDifference(want, got string) string {
 // transcript plays one game and returns everything that can be observed of it as text.
 func transcript(g *env.Game) string {
 	var out strings.Builder
-	fmt.Fprintf(&out, "game %s %s rules %d\nseats %d to %d, rows %d\n", g.Name, g.ID, g.Rules, g.MinSeats, g.MaxSeats, g.Rows)
+	fmt.Fprintf(&out, "game %s %s rules %d\n", g.Name, g.ID, g.Rules)
+	fmt.Fprintf(&out, "seats %d to %d, rows %d\n", g.MinSeats, g.MaxSeats, g.Rows)
 	fmt.Fprintf(&out, "actions %d, at most %d legal\n", g.Actions, g.MaxLegal)
 	fmt.Fprintf(&out, "planes %v up to %d: %q\nglobals %q\n", g.Planes, g.PlaneMax, g.PlaneNames, g.GlobalNames)
 	fmt.Fprintf(&out, "encoded %d bytes\n", env.EncodedLen(g.New(g.MinSeats)))
@@ -93,7 +85,8 @@ func (w *walker) describe(out *strings.Builder, s env.State, ply int) {
 		v := look(w.g, s, seat)
 		h := fnv.New32a()
 		h.Write(v.planes)
-		fmt.Fprintf(out, "seat %d: score %d, result %v, planes %08x, globals %v\n", seat, s.Score(seat), s.Result(seat), h.Sum32(), v.globals)
+		fmt.Fprintf(out, "seat %d: score %d, result %v, planes %08x, globals %v\n",
+			seat, s.Score(seat), s.Result(seat), h.Sum32(), v.globals)
 		fmt.Fprintf(out, "  legal %d: %d\n", len(v.legal), v.legal)
 	}
 }

@@ -133,16 +133,12 @@ func exercise(g *env.Game, seats int, data []byte, seed uint64) error {
 
 // poke calls the methods of s that do not change it, and Hide and After on copies.
 func (w *walker) poke(s env.State, seed uint64) error {
-	acting := s.Acting()
-	if acting>>w.seats != 0 || acting.Len() > w.g.Rows {
-		return fmt.Errorf("acting %b of %d seats, %d rows", acting, w.seats, w.g.Rows)
+	if err := w.legalIn(s); err != nil {
+		return err
 	}
 	paint(s)
 	s.Draws(nil)
 	for seat := range w.seats {
-		if err := legalOf(w.g, s, seat, acting.Has(seat)); err != nil {
-			return fmt.Errorf("seat %d: %w", seat, err)
-		}
 		look(w.g, s, seat)
 		s.Score(seat)
 		s.Result(seat)

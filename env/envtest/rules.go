@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -14,23 +15,25 @@ import (
 // legalMoves checks that Legal appends actions in ascending order, within MaxLegal and Actions: at
 // least one for an acting seat and none for others.
 func legalMoves(g *env.Game, seats int, seed uint64) error {
-	return newWalker(g, seats, seed).each(seed, func(s env.State, _ int) error {
-		acting := s.Acting()
-		if acting>>seats != 0 || acting.Len() > g.Rows {
-			return fmt.Errorf("acting %b of %d seats, %d rows", acting, seats, g.Rows)
+	w := newWalker(g, seats, seed)
+	return w.each(seed, func(s env.State, _ int) error { return w.legalIn(s) })
+}
+
+func (w *walker) legalIn(s env.State) error {
+	acting := s.Acting()
+	if acting>>w.seats != 0 || acting.Len() > w.g.Rows {
+		return fmt.Errorf("acting %b of %d seats, %d rows", acting, w.seats, w.g.Rows)
+	}
+	for seat := range w.seats {
+		err := legalOf(w.g, s, seat, acting.Has(seat))
+		if m, ok := s.(env.Masker); ok && err == nil && acting.Has(seat) {
+			err = maskOf(w.g, s, m, seat)
 		}
-		for seat := range seats {
-			if err := legalOf(g, s, seat, acting.Has(seat)); err != nil {
-				return fmt.Errorf("seat %d: %w", seat, err)
-			}
-			if m, ok := s.(env.Masker); ok && acting.Has(seat) {
-				if err := maskOf(g, s, m, seat); err != nil {
-					return fmt.Errorf("seat %d: %w", seat, err)
-				}
-			}
+		if err != nil {
+			return fmt.Errorf("seat %d: %w", seat, err)
 		}
-		return nil
-	})
+	}
+	return nil
 }
 
 func legalOf(g *env.Game, s env.State, seat int, acts bool) error {
@@ -84,7 +87,8 @@ func actionText(g *env.Game, _ int, _ uint64) error {
 			return fmt.Errorf("action %d is %q, which is read as %d, %v", a, text, b, err)
 		}
 	}
-	for _, text := range []string{"", " ", "\x00", "nonsense", "-1", "99999999999999999999", strings.Repeat("r2 x4 ", 1000)} {
+	long := strings.Repeat("r2 x4 ", 1000)
+	for _, text := range []string{"", " ", "\x00", "nonsense", "-1", "99999999999999999999", long} {
 		if a, err := g.Parse(text); err == nil {
 			return fmt.Errorf("%q is read as action %d, want an error", text, a)
 		}
@@ -112,18 +116,15 @@ func illegalInput(g *env.Game, seats int, seed uint64) error {
 		before := w.clone(s)
 		for range 8 {
 			seat, a := w.rng.IntN(seats), env.Action(w.rng.IntN(g.Actions+2))
-			legal := false
-			for _, b := range s.Legal(seat, nil) {
-				legal = legal || a == b
-			}
-			if legal {
+			if slices.Contains(s.Legal(seat, nil), a) {
 				continue
 			}
 			err := env.Apply(g, s, env.Alone(seat, a))
 			if !errors.Is(err, env.ErrIllegal) {
 				return fmt.Errorf("seat %d playing %d: error %v, want ErrIllegal", seat, a, err)
 			}
-			if s.Acting() != 0 && !strings.Contains(err.Error(), "seat "+strconv.Itoa(seat)) || !strings.Contains(err.Error(), g.Name) {
+			named := s.Acting() == 0 || strings.Contains(err.Error(), "seat "+strconv.Itoa(seat))
+			if !named || !strings.Contains(err.Error(), g.Name) {
 				return fmt.Errorf("%q does not name %s and seat %d", err, g.Name, seat)
 			}
 			if !same(before, s) {
@@ -158,22 +159,17 @@ func ends(g *env.Game, seats int, seed uint64) error {
 // determinism checks that the same seed and actions give the same game, in a new State and in one that
 // was used before.
 func determinism(g *env.Game, seats int, seed uint64) error {
-	a, b := newWalker(g, seats, seed), newWalker(g, seats, seed)
+	w := newWalker(g, seats, seed)
 	used := g.New(seats)
-	for k := range uint64(games) {
-		fresh := g.New(seats)
-		fresh.Reset(env.Derive(seed, k))
-		used.Reset(env.Derive(seed, k))
-		for ply := 0; ; ply++ {
-			if d := a.apart(fresh, used); d != "" {
-				return fmt.Errorf("game %d played twice differs at ply %d in %s", k, ply, d)
-			}
-			if fresh.Acting() == 0 {
-				break
-			}
-			fresh.Step(a.moves(fresh))
-			used.Step(b.moves(used))
+	return w.each(seed, func(s env.State, ply int) error {
+		if ply == 0 {
+			used.Reset(w.seed)
+		} else {
+			used.Step(w.played)
 		}
-	}
-	return nil
+		if d := w.apart(s, used); d != "" {
+			return fmt.Errorf("played twice, the game differs in %s", d)
+		}
+		return nil
+	})
 }

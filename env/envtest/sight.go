@@ -35,8 +35,11 @@ func observation(g *env.Game, seats int, seed uint64) error {
 				if v != b.globals[k] {
 					return fmt.Errorf("seat %d: Observe leaves global %q unwritten", seat, g.GlobalNames[k])
 				}
-				if g.GlobalRanges != nil && !(v >= g.GlobalRanges[k].Low && v <= g.GlobalRanges[k].High) {
-					return fmt.Errorf("seat %d: global %q is %v, its range %v", seat, g.GlobalNames[k], v, g.GlobalRanges[k])
+				if g.GlobalRanges == nil {
+					continue
+				}
+				if r := g.GlobalRanges[k]; !(v >= r.Low && v <= r.High) {
+					return fmt.Errorf("seat %d: global %q is %v, its range %v", seat, g.GlobalNames[k], v, r)
 				}
 			}
 		}
@@ -201,18 +204,14 @@ func leaks(g *env.Game, seats int, seed uint64) error {
 				if a.Acting() != b.Acting() || look(g, a, seat).differs(look(g, b, seat)) != "" {
 					continue
 				}
-				if d := w.leak(a, b, seat, uint64(ply)); d != "" {
+				x, y := w.clone(a), w.clone(b)
+				x.Hide(1<<seat, uint64(ply))
+				y.Hide(1<<seat, uint64(ply))
+				if d := w.unfold(x, y, seat, uint64(ply)); d != "" {
 					return fmt.Errorf("draw %d, unseen by seat %d, shows through Hide: %s", k, seat, d)
 				}
 			}
 		}
 		return nil
 	})
-}
-
-func (w *walker) leak(a, b env.State, seat int, seed uint64) string {
-	a, b = w.clone(a), w.clone(b)
-	a.Hide(1<<seat, seed)
-	b.Hide(1<<seat, seed)
-	return w.unfold(a, b, seat, seed)
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"reflect"
+	"slices"
 
 	"blockyard/env"
 )
@@ -24,6 +25,9 @@ type walker struct {
 	none  float64 // probability that a seat plays None
 	bias  int     // -1 to the first legal action, 1 to the last
 	plain bool    // without bias in any game
+
+	seed   uint64    // of the game that each is playing
+	played env.Moves // the moves that led to the position that each visits
 }
 
 func newWalker(g *env.Game, seats int, seed uint64) *walker {
@@ -58,7 +62,8 @@ func (w *walker) pick() env.Action {
 func (w *walker) each(seed uint64, visit func(s env.State, ply int) error) error {
 	for k := range uint64(games) {
 		s := w.g.New(w.seats)
-		s.Reset(env.Derive(seed, k))
+		w.seed = env.Derive(seed, k)
+		s.Reset(w.seed)
 		if !w.plain {
 			w.bias = [4]int{0, 0, -1, 1}[k%4]
 		}
@@ -72,7 +77,8 @@ func (w *walker) each(seed uint64, visit func(s env.State, ply int) error) error
 			if ply == maxPlies {
 				return fmt.Errorf("game %d goes on after %d plies", k, ply)
 			}
-			s.Step(w.moves(s))
+			w.played = w.moves(s)
+			s.Step(w.played)
 		}
 	}
 	return nil
@@ -109,12 +115,10 @@ func (v view) differs(o view) string {
 	if !bytes.Equal(v.planes, o.planes) {
 		return "planes"
 	}
-	for k := range v.globals {
-		if v.globals[k] != o.globals[k] {
-			return "globals"
-		}
+	if !slices.Equal(v.globals, o.globals) {
+		return "globals"
 	}
-	if fmt.Sprint(v.legal) != fmt.Sprint(o.legal) {
+	if !slices.Equal(v.legal, o.legal) {
 		return "legal moves"
 	}
 	return ""
