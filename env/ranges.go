@@ -14,10 +14,15 @@ var (
 	Count = Range{0, Inf} // counts without an upper bound
 )
 
-// Times appends r to list n times.
-func (r Range) Times(n int, list []Range) []Range {
-	for ; n > 0; n-- {
-		list = append(list, r)
+// Globals collects the names and ranges of a Game's globals.
+type Globals struct {
+	Names  []string
+	Ranges []Range
+}
+
+// Add appends globals that have the same range.
+func (g *Globals) Add(r Range, names ...string) {
+	for _, name := range names {
+		g.Names, g.Ranges = append(g.Names, name), append(g.Ranges, r)
 	}
-	return list
 }

@@ -17,31 +17,21 @@ const (
 // numGlobals is the number of globals; the package comment lists them.
 const numGlobals = 2*Pieces + 2*7 + 1
 
-var globalNames = names()
-
-func names() []string {
-	var out []string
-	for _, which := range []string{"piece", "next"} {
+var allGlobals = func() (g env.Globals) {
+	for _, which := range []string{"piece_", "next_"} {
 		for _, l := range Letters {
-			out = append(out, which+"_"+string(l))
+			g.Add(env.Flag, which+string(l))
 		}
 	}
-	for _, who := range []string{"own", "opponent"} {
-		for _, what := range []string{"points", "points_mod3", "combo", "skips", "solid", "pending", "height"} {
-			out = append(out, who+"_"+what)
-		}
+	for _, who := range []string{"own_", "opponent_"} {
+		g.Add(env.Count, who+"points")
+		g.Add(env.Range{High: PerGarbage - 1}, who+"points_mod3")
+		g.Add(env.Count, who+"combo", who+"skips")
+		g.Add(env.Range{High: Height}, who+"solid", who+"pending", who+"height")
 	}
-	return append(out, "rounds_to_solid")
-}
-
-func globalRanges() []env.Range {
-	out := env.Flag.Times(2*Pieces, nil)
-	for seat := 0; seat < 2; seat++ {
-		out = append(out, env.Count, env.Range{High: PerGarbage - 1}, env.Count, env.Count) // points to skips
-		out = env.Range{High: Height}.Times(3, out)
-	}
-	return append(out, env.Range{High: SolidInterval - 1})
-}
+	g.Add(env.Range{High: SolidInterval - 1}, "rounds_to_solid")
+	return g
+}()
 
 // Observe implements env.State.
 func (s *State) Observe(seat int, planes []uint8, globals []float32) {

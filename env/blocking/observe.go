@@ -11,29 +11,22 @@ const (
 	numGlobals = env.MaxSeats*(Letters+3) + 3 + 1
 )
 
-var globalNames = names()
-
-func names() []string {
-	who := []string{"own", "second", "third", "fourth"}
-	var out []string
-	for _, w := range who {
+var allGlobals = func() (g env.Globals) {
+	order := []string{"own_", "second_", "third_", "fourth_"}
+	for _, who := range order {
 		for l := 0; l < Letters; l++ {
-			out = append(out, fmt.Sprintf("%s_%c", w, 'A'+l))
+			g.Add(env.Flag, who+string(rune('A'+l)))
 		}
 	}
-	for _, what := range []string{"points", "active"} {
-		for _, w := range who {
-			out = append(out, w+"_"+what)
-		}
+	for _, who := range order {
+		g.Add(env.Range{Low: -1, High: Size * Size}, who+"points") // squares, or -1 if eliminated
 	}
-	return append(out, "seat_0", "seat_1", "seat_2", "seat_3", "seats_2", "seats_3", "seats_4", "to_move")
-}
-
-func globalRanges() []env.Range {
-	out := env.Flag.Times(env.MaxSeats*Letters, nil)
-	out = env.Range{Low: -1, High: Size * Size}.Times(env.MaxSeats, out) // points: squares, or -1 if eliminated
-	return env.Flag.Times(numGlobals-len(out), out)
-}
+	for _, who := range order {
+		g.Add(env.Flag, who+"active")
+	}
+	g.Add(env.Flag, "seat_0", "seat_1", "seat_2", "seat_3", "seats_2", "seats_3", "seats_4", "to_move")
+	return g
+}()
 
 // Observe implements env.State.
 func (s *State) Observe(seat int, planes []uint8, globals []float32) {

@@ -41,15 +41,20 @@ func (c Command) Carry(b *Block, taken *Field) bool {
 	case Down:
 		moved.Center.I++
 	case Rotate:
-		for k, o := range b.Cells() {
-			moved.Offsets[k] = o.Turned()
-		}
+		moved.rotate()
 	}
 	if !moved.Fits(taken) {
 		return false
 	}
 	*b = moved
 	return true
+}
+
+// rotate turns the block clockwise by a quarter.
+func (b *Block) rotate() {
+	for k, o := range b.Cells() {
+		b.Offsets[k] = o.Turned()
+	}
 }
 
 // Fits reports whether the block is in a legal position (rules §2).

@@ -6,25 +6,16 @@ import (
 	"blockyard/env"
 )
 
-var planeNames = func() []string {
-	out := []string{"taken", "block"}
-	for k := 1; k < Known; k++ {
-		out = append(out, fmt.Sprintf("preview%d", k))
-	}
-	return out
-}()
+var planeNames = [1 + Known]string{"taken", "block", "preview1", "preview2", "preview3", "preview4", "preview5"}
 
-var globalNames = func() []string {
-	out := []string{"score", "turns"}
+var allGlobals = func() (g env.Globals) {
+	g.Add(env.Count, "score", "turns")
 	for k := 0; k < Known; k++ {
-		out = append(out, fmt.Sprintf("size%d", k))
+		g.Add(env.Range{High: MaxSize}, fmt.Sprintf("size%d", k))
 	}
-	return append(out, "mean_size")
+	g.Add(env.Range{High: MaxSize}, "mean_size")
+	return g
 }()
-
-func globalRanges() []env.Range {
-	return env.Range{High: MaxSize}.Times(Known+1, []env.Range{env.Count, env.Count})
-}
 
 // Observe implements env.State.
 func (s *State) Observe(_ int, planes []uint8, globals []float32) {

@@ -1,5 +1,7 @@
 package dropblox
 
+import "blockyard/env"
+
 // Path appends the shortest list of commands after which a drop leaves the shape on the squares of
 // placement p, and reports whether there is one. Of lists of equal length it returns the first in
 // the order of the commands.
@@ -14,35 +16,32 @@ func (s *Shape) Path(taken *Field, p Placement, dst []Command) ([]Command, bool)
 	}
 	s.goals(&fit, p, &goal)
 	start := int(Placement{0, int(s.Spawn.J), int(s.Spawn.I)}.Action())
-	if fit[0][s.Spawn.J]>>uint(s.Spawn.I)&1 == 0 {
+	if !fit.has(At(env.Action(start))) {
 		return dst, false
 	}
 	var w walk
 	w.come(start, start, 0)
 	for head := 0; head < w.n; head++ {
 		at := int(w.queue[head])
-		r, j, i := at/(Cols*Rows), at/Rows%Cols, at%Rows
-		if goal[r][j]>>uint(i)&1 != 0 {
+		here := At(env.Action(at))
+		if goal.has(here) {
 			return w.commands(start, at, dst), true
 		}
-		if j > 0 && fit[r][j-1]>>uint(i)&1 != 0 {
-			w.come(at-Rows, at, Left)
-		}
-		if j < Cols-1 && fit[r][j+1]>>uint(i)&1 != 0 {
-			w.come(at+Rows, at, Right)
-		}
-		if i > 0 && fit[r][j]>>uint(i-1)&1 != 0 {
-			w.come(at-1, at, Up)
-		}
-		if i < Rows-1 && fit[r][j]>>uint(i+1)&1 != 0 {
-			w.come(at+1, at, Down)
-		}
-		if next := (r + 1) % Turns; fit[next][j]>>uint(i)&1 != 0 {
-			w.come(at+(next-r)*Cols*Rows, at, Rotate)
+		for c, by := range steps {
+			next := Placement{(here.R + by.R) % Turns, here.J + by.J, here.I + by.I}
+			if next.J >= 0 && next.J < Cols && fit.has(next) {
+				w.come(int(next.Action()), at, Command(c))
+			}
 		}
 	}
 	return dst, false
 }
+
+// steps holds by how much each command changes a place.
+var steps = [...]Placement{Left: {J: -1}, Right: {J: 1}, Up: {I: -1}, Down: {I: 1}, Rotate: {R: 1}}
+
+// has reports whether p is in the set. Rows off the board are not.
+func (s *Poses) has(p Placement) bool { return s[p.R][p.J]>>uint(p.I)&1 != 0 }
 
 // goals finds the poses from which a drop leads to the squares of p.
 func (s *Shape) goals(fit *Poses, p Placement, goal *Poses) {

@@ -19,8 +19,6 @@ type State struct {
 	Taken   Field              // where Cells is not 0
 }
 
-var _ env.State = (*State)(nil)
-
 // Reset implements env.State with the contest's game of that seed.
 func (s *State) Reset(seed uint64) {
 	key, n := [2]uint32{uint32(seed), uint32(seed >> 32)}, 2
@@ -125,9 +123,7 @@ func (s *State) Step(m env.Moves) {
 		p := At(a)
 		b.Center = Cell{int8(p.I), int8(p.J)}
 		for r := 0; r < p.R; r++ {
-			for k, c := range b.Cells() {
-				b.Offsets[k] = c.Turned()
-			}
+			b.rotate()
 		}
 	}
 	s.settle(&b)

@@ -3,6 +3,7 @@ package envtest
 import (
 	"errors"
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -75,9 +76,9 @@ func mutate(g *env.Game, f fault) *env.Game {
 	case planeNames:
 		m.PlaneNames = m.PlaneNames[:1]
 	case rangesFew:
-		m.GlobalRanges = env.Count.Times(m.Globals()-1, nil)
+		m.GlobalRanges = make([]env.Range, m.Globals()-1)
 	case rangesNarrow:
-		m.GlobalRanges = env.Range{High: 0.01}.Times(m.Globals(), nil)
+		m.GlobalRanges = slices.Repeat([]env.Range{{High: 0.01}}, m.Globals())
 	}
 	return &m
 }

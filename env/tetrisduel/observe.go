@@ -11,23 +11,21 @@ const ahead = 8
 
 const numGlobals = (1+ahead)*Kinds + 7
 
-var globalNames = names()
-
-func names() []string {
-	var out []string
+var allGlobals = func() (g env.Globals) {
 	for i := 0; i <= ahead; i++ {
 		for _, l := range Letters {
-			out = append(out, fmt.Sprintf("block%d_%c", i, l))
+			g.Add(env.Flag, fmt.Sprintf("block%d_%c", i, l))
 		}
 	}
-	return append(out, "to_move", "own_points", "opponent_points", "combo", "battle_cleared", "half_turns_left", "first")
-}
-
-func globalRanges() []env.Range {
-	out := env.Flag.Times((1+ahead)*Kinds+1, nil)
 	half := env.Range{High: HalfTurns}
-	return append(out, env.Count, env.Count, half, env.Flag, half, env.Flag)
-}
+	g.Add(env.Flag, "to_move")
+	g.Add(env.Count, "own_points", "opponent_points")
+	g.Add(half, "combo")
+	g.Add(env.Flag, "battle_cleared")
+	g.Add(half, "half_turns_left")
+	g.Add(env.Flag, "first")
+	return g
+}()
 
 // Observe implements env.State.
 func (s *State) Observe(seat int, planes []uint8, globals []float32) {

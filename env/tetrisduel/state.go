@@ -36,10 +36,7 @@ type State struct {
 	Winner int8
 }
 
-var (
-	_ env.State  = (*State)(nil)
-	_ env.Marker = (*State)(nil)
-)
+var _ env.Marker = (*State)(nil)
 
 // Reset implements env.State. The seed decides the order of the 80 bags.
 func (s *State) Reset(seed uint64) {

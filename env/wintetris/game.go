@@ -17,6 +17,7 @@ var InstantGame = game("wintetris:instant", "WinTetrisInstant-v0", Instant)
 var TickGame = game("wintetris:tick", "WinTetrisTick-v0", Ticks)
 
 func game(name, id string, mode Mode) *env.Game {
+	of := globals(mode == Ticks)
 	g := &env.Game{
 		Name:         name,
 		ID:           id,
@@ -30,8 +31,8 @@ func game(name, id string, mode Mode) *env.Game {
 		Planes:       env.Shape{C: 1, H: Height, W: Width},
 		PlaneMax:     1,
 		PlaneNames:   []string{"filled"},
-		GlobalNames:  globalNames(mode == Ticks),
-		GlobalRanges: globalRanges(mode == Ticks),
+		GlobalNames:  of.Names,
+		GlobalRanges: of.Ranges,
 		New:          func(seats int) env.State { return env.Start(&State{Mode: mode}, seats, 1, 1) },
 		Text:         placeText,
 		Parse:        parsePlace,

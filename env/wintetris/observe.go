@@ -12,27 +12,20 @@ const (
 	tickGlobals  = placeGlobals + Rotations + 3
 )
 
-func globalNames(ticks bool) []string {
-	var out []string
-	for _, of := range []string{"piece", "next"} {
+func globals(ticks bool) (g env.Globals) {
+	for _, of := range []string{"piece_", "next_"} {
 		for _, l := range Letters {
-			out = append(out, fmt.Sprintf("%s_%c", of, l))
+			g.Add(env.Flag, of+string(l))
 		}
 	}
-	out = append(out, "level")
+	g.Add(env.Count, "level")
 	if ticks {
-		out = append(out, "rotation0", "rotation1", "rotation2", "rotation3", "x", "y", "new_piece")
+		g.Add(env.Flag, "rotation0", "rotation1", "rotation2", "rotation3")
+		g.Add(env.Range{Low: minX, High: Width - 2}, "x")
+		g.Add(env.Range{Low: -2, High: Height}, "y")
+		g.Add(env.Flag, "new_piece")
 	}
-	return out
-}
-
-func globalRanges(ticks bool) []env.Range {
-	out := append(env.Flag.Times(2*Kinds, nil), env.Count)
-	if ticks {
-		out = env.Flag.Times(Rotations, out)
-		out = append(out, env.Range{Low: minX, High: Width - 2}, env.Range{Low: -2, High: Height}, env.Flag)
-	}
-	return out
+	return g
 }
 
 // bytesOf maps eight cells as bits to eight cells as bytes.

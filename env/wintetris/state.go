@@ -19,7 +19,6 @@ type State struct {
 }
 
 var (
-	_ env.State  = (*State)(nil)
 	_ env.Masker = (*State)(nil)
 	_ env.Marker = (*State)(nil)
 )
