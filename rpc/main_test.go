@@ -107,7 +107,8 @@ func TestServeUntilSIGTERM(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, fs.ModeSocket|0o600, info.Mode())
 	for _, address := range p.ready {
-		g, err := dial(t, address).Open("BlockBattle-v0", map[string]any{"num_envs": 32, "opponents": map[int]string{1: "random"}})
+		options := map[string]any{"num_envs": 32, "opponents": map[int]string{1: "random"}}
+		g, err := dial(t, address).Open("BlockBattle-v0", options)
 		require.NoError(t, err)
 		require.NoError(t, g.CallSlab("reset"))
 		go func() { _ = g.Call("rollout", nil, 1_000_000, map[string]any{"keep": "last"}) }()
@@ -123,7 +124,8 @@ func TestServeUntilSIGTERM(t *testing.T) {
 func TestStaleSockets(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "s.sock")
 	first := serve(t, "--listen", "unix:"+path)
-	require.Equal(t, 1, run(context.Background(), []string{"serve", "--listen", "unix:" + path}), "another server answers there")
+	again := []string{"serve", "--listen", "unix:" + path}
+	require.Equal(t, 1, run(context.Background(), again), "another server answers there")
 	require.NoError(t, first.Process.Kill())
 	<-first.ended
 	_, err := os.Stat(path)
@@ -137,7 +139,7 @@ func TestStaleSockets(t *testing.T) {
 	b, err := os.ReadFile(path)
 	require.NoError(t, err, "a file that took the place stays")
 	require.Equal(t, "mine", string(b))
-	require.Equal(t, 1, run(context.Background(), []string{"serve", "--listen", "unix:" + path}))
+	require.Equal(t, 1, run(context.Background(), again))
 }
 
 func TestParentDeath(t *testing.T) {
@@ -170,7 +172,10 @@ func TestTokenFile(t *testing.T) {
 func TestUsage(t *testing.T) {
 	for status, args := range map[int][][]string{
 		0: {{"--help"}, {"serve", "--help"}, {"bench", "--help"}},
-		1: {{"serve", "--listen", "tcp:0.0.0.0:0"}, {"serve", "--listen", "unix:x", "--max-envs", "0"}, {"ping", "tcp:127.0.0.1:1"}},
+		1: {
+			{"serve", "--listen", "tcp:0.0.0.0:0"}, {"serve", "--listen", "unix:x", "--max-envs", "0"},
+			{"ping", "tcp:127.0.0.1:1"},
+		},
 		2: {{}, {"serve"}, {"serve", "--listen", "unix:x", "--max-envs", "many"}, {"fly"}},
 	} {
 		for _, a := range args {
@@ -209,7 +214,10 @@ func TestMemoryUnderAttack(t *testing.T) {
 		for _, r := range []struct {
 			method string
 			params []any
-		}{{"open", []any{"blockbattle", map[string]any{"num_envs": 300}}}, {"reset", []any{1}}, {"rollout", []any{1, 8}}, {"afterstates", []any{1}}, {"afterstates", []any{1}}} {
+		}{
+			{"open", []any{"blockbattle", map[string]any{"num_envs": 300}}}, {"reset", []any{1}},
+			{"rollout", []any{1, 8}}, {"afterstates", []any{1}}, {"afterstates", []any{1}},
+		} {
 			b, err := wire.AppendRequest(nil, 2, r.method, r.params...)
 			require.NoError(t, err)
 			_, _ = conn.Write(b) // and nobody reads the answers
@@ -245,6 +253,7 @@ func highWater(t *testing.T, pid int) int64 {
 func TestBench(t *testing.T) {
 	t.Setenv("BLOCKYARD_RPC_PROGRAM", "1") // the server that it starts is this program
 	for _, more := range [][]string{nil, {"--json"}} {
-		require.Zero(t, run(context.Background(), append([]string{"bench", "--game", "toy:pick", "--envs", "3", "--rounds", "2", "--burst", "1ms"}, more...)))
+		args := append([]string{"bench", "--game", "toy:pick", "--envs", "3", "--rounds", "2", "--burst", "1ms"}, more...)
+		require.Zero(t, run(context.Background(), args))
 	}
 }

@@ -168,7 +168,8 @@ func (h house) web(t *testing.T) {
 func (h house) training(t *testing.T) {
 	h.run(t, "train", "selfplay", "toy:pick", "--out", "run", "--iterations", "100", "--games", "32", "--rounds", "24",
 		"--batch", "64", "--gates", "1", "--gate-pairs", "10")
-	require.Greater(t, h.share(t, "arena", "toy:pick", "--a", "learned:weights=run/best.safetensors", "--b", "random"), 0.7)
+	share := h.share(t, "arena", "toy:pick", "--a", "learned:weights=run/best.safetensors", "--b", "random")
+	require.Greater(t, share, 0.7)
 }
 
 // server steps the games through the wire, against an opponent of theirs, and reads features.

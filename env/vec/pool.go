@@ -20,6 +20,9 @@ type pool struct {
 	wake    []chan struct{} // one per worker but the first
 	done    sync.WaitGroup
 	ended   sync.WaitGroup
+	errMu   sync.Mutex
+	err     error // of errAt, the lowest environment that failed
+	errAt   int
 }
 
 // A worker is the memory that one goroutine has to itself.
@@ -32,8 +35,6 @@ type worker struct {
 	globals []float32
 	before  [env.MaxSeats]int // scores before a step
 	at      int               // the environment it works on
-	err     error             // of the lowest environment that failed
-	errAt   int               // that environment
 }
 
 // A job is what run does on each environment, with its arguments.
@@ -100,60 +101,41 @@ func (p *pool) run(j job) error {
 	p.drain(p.workers[0])
 	p.done.Wait()
 	p.job = job{}
-	return p.verdict(j.changes)
-}
-
-func (p *pool) verdict(changes bool) error {
-	var first *worker
-	for _, w := range p.workers {
-		if w.err != nil && (first == nil || w.errAt < first.errAt) {
-			first = w
-		}
-	}
-	if first == nil {
+	if p.err == nil {
 		return nil
 	}
-	err := fmt.Errorf("vec %s: environment %d: %w", p.e.g.Name, first.errAt, first.err)
-	for _, w := range p.workers {
-		w.err = nil
-	}
-	if changes {
+	err := fmt.Errorf("vec %s: environment %d: %w", p.e.g.Name, p.errAt, p.err)
+	p.err = nil
+	if j.changes {
 		p.e.broken = fmt.Errorf("%w; reset all environments to go on", err)
 	}
 	return err
 }
 
-// drain takes chunks until none are left.
+// drain takes chunks until none are left or an environment fails. Chunks are taken in ascending order:
+// the lowest environment that fails is reached in any case.
 func (p *pool) drain(w *worker) {
-	for {
-		hi := int(p.next.Add(int64(p.chunk)))
-		lo := hi - p.chunk
-		if lo >= len(p.e.slots) {
-			return
-		}
-		p.do(w, lo, min(hi, len(p.e.slots)))
-	}
-}
-
-// do does the job on environments lo … hi-1 and stops at the first that fails.
-func (p *pool) do(w *worker, lo, hi int) {
 	defer func() {
 		if r := recover(); r != nil {
-			w.fail(fmt.Errorf("panic: %v\n%s", r, debug.Stack()))
+			p.fail(w.at, fmt.Errorf("panic: %v\n%s", r, debug.Stack()))
 		}
 	}()
-	e, j := p.e, &p.job
-	for i := lo; i < hi; i++ {
-		w.at = i
-		if err := j.do(e, w, i, j); err != nil {
-			w.fail(err)
-			return
+	for hi, n := 0, len(p.e.slots); hi < n; {
+		hi = int(p.next.Add(int64(p.chunk)))
+		for i := hi - p.chunk; i < min(hi, n); i++ {
+			w.at = i
+			if err := p.job.do(p.e, w, i, &p.job); err != nil {
+				p.fail(i, err)
+				return
+			}
 		}
 	}
 }
 
-func (w *worker) fail(err error) {
-	if w.err == nil { // chunks are taken in ascending order: the first error is the lowest
-		w.err, w.errAt = err, w.at
+func (p *pool) fail(i int, err error) {
+	p.errMu.Lock()
+	defer p.errMu.Unlock()
+	if p.err == nil || i < p.errAt {
+		p.err, p.errAt = err, i
 	}
 }

@@ -27,7 +27,7 @@ func (s *session) describe(f *wire.Frame) error {
 			"shape": [3]int{g.Planes.C, g.Planes.H, g.Planes.W}, "dtype": "|u1", "low": 0, "high": int(g.PlaneMax),
 			"names": g.PlaneNames, "bits": g.CellBits(),
 		},
-		"globals", globalFacts(g), "opponents", s.srv.opponents(g), "max_episode_steps", 0,
+		"globals", globalFacts(g), "opponents", s.srv.c.Opponents(g), "max_episode_steps", 0,
 	})
 }
 
@@ -65,12 +65,4 @@ func (s *Server) variants(g *env.Game) []string {
 		}
 	}
 	return names
-}
-
-// opponents lists specs of agents that this server certainly accepts for g.
-func (s *Server) opponents(g *env.Game) []string {
-	if s.c.Opponents == nil {
-		return []string{}
-	}
-	return s.c.Opponents(g)
 }

@@ -9,10 +9,8 @@ import (
 
 // featuresOf returns the features of g, or refuses the request.
 func (s *Server) featuresOf(g *env.Game, method string) (*features.Set, error) {
-	if s.c.Features != nil {
-		if have := s.c.Features(g); have != nil {
-			return have, nil
-		}
+	if have := s.c.Features(g); have != nil {
+		return have, nil
 	}
 	return nil, wire.Errorf(wire.BadParams, "%s: %s defines no features", method, g.Name).With("game", g.Name)
 }

@@ -155,7 +155,8 @@ func TestGoldenBytes(t *testing.T) {
 	var document strings.Builder
 	for i, e := range exchanges(state) {
 		text := dump(">", asked[i]) + dump("<", answered[i])
-		name := filepath.Join("testdata", fmt.Sprintf("%02d_%s.golden", i+1, strings.NewReplacer(" ", "_", ",", "", ":", "").Replace(e.title)))
+		title := strings.NewReplacer(" ", "_", ",", "", ":", "").Replace(e.title)
+		name := filepath.Join("testdata", fmt.Sprintf("%02d_%s.golden", i+1, title))
 		compare(t, name, text)
 		fmt.Fprintf(&document, "\n**%s**\n\n```\n%s```\n", e.title, text)
 	}

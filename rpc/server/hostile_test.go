@@ -201,9 +201,12 @@ func TestRandomFrames(t *testing.T) {
 		hello(t), request(t, "open", "toy:pick", map[string]any{"num_envs": 3, "opponents": map[int]string{1: "first"}}),
 		request(t, "open", "blockbattle", map[string]any{"num_envs": 2, "autoreset": "SameStep"}),
 		request(t, "reset", 1, map[string]any{"seed": 1, "mask": []byte{1, 0, 1}}), request(t, "legal", 1, nil),
-		wire.AppendStep(nil, 7, 1, make([]byte, 6)), request(t, "afterstates", 1, nil), request(t, "snapshot", 1, nil), request(t, "final", 1),
-		request(t, "restore", 1, u32(0), make([]byte, 200)), request(t, "clone", 1, u32(0), u32(1)), request(t, "rollout", 1, 3),
-		request(t, "render", 1, 0), request(t, "set_opponent", 1, 1, "first"), request(t, "close", 1), request(t, "text", "toy:pick", u16(1)),
+		wire.AppendStep(nil, 7, 1, make([]byte, 6)), request(t, "afterstates", 1, nil), request(t, "snapshot", 1, nil),
+		request(t, "final", 1),
+		request(t, "restore", 1, u32(0), make([]byte, 200)), request(t, "clone", 1, u32(0), u32(1)),
+		request(t, "rollout", 1, 3),
+		request(t, "render", 1, 0), request(t, "set_opponent", 1, 1, "first"), request(t, "close", 1),
+		request(t, "text", "toy:pick", u16(1)),
 	}
 	var wg sync.WaitGroup
 	for worker := range 4 {
@@ -267,7 +270,8 @@ func TestKilledClients(t *testing.T) {
 	before, high := inUse(t), peak()
 	script := bytes.Join([][]byte{
 		hello(t), request(t, "open", "blockbattle", map[string]any{"num_envs": 16, "opponents": map[int]string{1: "first"}}),
-		request(t, "reset", 1), request(t, "rollout", 1, 1000, map[string]any{"keep": "last"}), request(t, "afterstates", 1, nil),
+		request(t, "reset", 1), request(t, "rollout", 1, 1000, map[string]any{"keep": "last"}),
+		request(t, "afterstates", 1, nil),
 		wire.AppendStep(nil, 7, 1, make([]byte, 32)), request(t, "snapshot", 1, nil),
 	}, nil)
 	r := rand.New(rand.NewPCG(5, 6))
@@ -305,7 +309,8 @@ func TestKilledClients(t *testing.T) {
 // TestSlowClients neither finish a request, nor say hello, nor take an answer.
 func TestSlowClients(t *testing.T) {
 	p := start(t, func(c *server.Config) {
-		c.Limits.FrameTimeout, c.Limits.HelloTimeout, c.Limits.WriteTimeout = 200*time.Millisecond, time.Second, 300*time.Millisecond
+		c.Limits.FrameTimeout, c.Limits.HelloTimeout = 200*time.Millisecond, time.Second
+		c.Limits.WriteTimeout = 300 * time.Millisecond
 	})
 	before := inUse(t)
 	silent, half, deaf := raw(t, p.tcp), raw(t, p.tcp), raw(t, p.unix)
@@ -316,7 +321,9 @@ func TestSlowClients(t *testing.T) {
 	}
 	_, err := half.Write(request(t, "open", "toy:pick")[:9])
 	require.NoError(t, err)
-	for _, b := range [][]byte{request(t, "open", "blockbattle", map[string]any{"num_envs": 8192}), request(t, "reset", 1), request(t, "reset", 1)} {
+	for _, b := range [][]byte{
+		request(t, "open", "blockbattle", map[string]any{"num_envs": 8192}), request(t, "reset", 1), request(t, "reset", 1),
+	} {
 		_, err = deaf.Write(b)
 		require.NoError(t, err)
 	}

@@ -147,7 +147,10 @@ func TestToken(t *testing.T) {
 }
 
 func TestListenRefuses(t *testing.T) {
-	for _, address := range []string{"", "unix:", "tcp:", "tcp:0.0.0.0:0", "tcp::0", "tcp:[::]:0", "udp:127.0.0.1:0", "tcp:127.0.0.1:99999", "unix:/no/such/folder/s"} {
+	for _, address := range []string{
+		"", "unix:", "tcp:", "tcp:0.0.0.0:0", "tcp::0", "tcp:[::]:0", "udp:127.0.0.1:0", "tcp:127.0.0.1:99999",
+		"unix:/no/such/folder/s",
+	} {
 		_, err := server.Listen(address, "", server.Credentials{})
 		require.Error(t, err, address)
 	}

@@ -118,13 +118,8 @@ type listener struct {
 	tls  *tls.Config
 }
 
-// Name returns the address as a client writes it.
-func Name(l net.Listener) string {
-	if named, ok := l.(*listener); ok {
-		return named.name
-	}
-	return l.Addr().Network() + ":" + l.Addr().String()
-}
+// Name returns the address of a listener that Listen returned, as a client writes it.
+func Name(l net.Listener) string { return l.(*listener).name }
 
 // Accept implements net.Listener.
 func (l *listener) Accept() (net.Conn, error) {

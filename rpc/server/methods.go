@@ -95,7 +95,8 @@ func (s *session) hello(f *wire.Frame) error {
 		return err
 	}
 	if len(o.Proto) == 0 || o.Proto[0] != int64(Protocol[0]) {
-		return wire.Errorf(wire.Version, "the client speaks protocol %v, the server %v", o.Proto, Protocol).With("proto", Protocol)
+		return wire.Errorf(wire.Version, "the client speaks protocol %v, the server %v", o.Proto, Protocol).
+			With("proto", Protocol)
 	}
 	if s.srv.c.Token != "" {
 		want, have := sha256.Sum256([]byte(s.srv.c.Token)), sha256.Sum256([]byte(o.Token))
@@ -139,7 +140,8 @@ func (s *session) gameParam(f *wire.Frame) (*env.Game, error) {
 		}
 		known = append(known, g.Name)
 	}
-	return nil, wire.Errorf(wire.UnknownGame, "no game %.64q; there are %s", name, strings.Join(known, ", ")).With("game", name)
+	return nil, wire.Errorf(wire.UnknownGame, "no game %.64q; there are %s", name, strings.Join(known, ", ")).
+		With("game", name)
 }
 
 func (s *session) text(f *wire.Frame) error {

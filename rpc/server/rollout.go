@@ -1,8 +1,6 @@
 package server
 
 import (
-	"slices"
-
 	"blockyard/env/vec"
 	"blockyard/rpc/wire"
 )
@@ -104,17 +102,16 @@ func (s *session) playAlone(h *handle, p *policy, at *place) error {
 	if s.ctx.Err() != nil {
 		return wire.Errorf(wire.Draining, "the session ended during the rollout")
 	}
-	choose := func() error { return h.env.Sample(h.actions) }
-	if p != nil {
-		choose = p.choose
+	err := h.renew(at)
+	if err == nil && p == nil {
+		err = h.env.Sample(h.actions)
+	} else if err == nil {
+		err = p.choose()
 	}
-	if err := h.renew(at); err != nil {
-		return err
+	if err == nil {
+		err = h.step(at)
 	}
-	if err := choose(); err != nil {
-		return err
-	}
-	if err := h.step(at); err != nil {
+	if err != nil {
 		return err
 	}
 	s.srv.steps.Add(1)
@@ -127,11 +124,16 @@ func (h *handle) renew(at *place) error {
 	if h.c.Autoreset != vec.Disabled {
 		return nil
 	}
-	mask := make([]bool, h.c.Envs)
-	for i := range mask {
-		mask[i] = h.env.Ended(i)
+	var mask []bool
+	for i := range h.c.Envs {
+		if h.env.Ended(i) {
+			if mask == nil {
+				mask = make([]bool, h.c.Envs)
+			}
+			mask[i] = true
+		}
 	}
-	if !slices.Contains(mask, true) {
+	if mask == nil {
 		return nil
 	}
 	return h.reset(vec.Seeds{}, mask, at)

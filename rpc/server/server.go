@@ -63,6 +63,12 @@ func New(c Config) *Server {
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
+	if c.Opponents == nil {
+		c.Opponents = func(*env.Game) []string { return []string{} }
+	}
+	if c.Features == nil {
+		c.Features = func(*env.Game) *features.Set { return nil }
+	}
 	return &Server{c: c, limits: c.Limits, log: c.Log, begun: time.Now(), quiet: time.Now(),
 		sessions: map[*session]struct{}{}}
 }

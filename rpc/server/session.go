@@ -168,8 +168,8 @@ func (s *session) answer(f *wire.Frame) {
 		if p := recover(); p != nil {
 			s.srv.log.Error("panic", "session", s.id, "request", s.requests, "method", string(f.Method),
 				"panic", p, "stack", string(debug.Stack()))
-			s.fail(f.ID, wire.Errorf(wire.Internal, "a bug in the server: see session %d, request %d in its log", s.id, s.requests).
-				With("session", s.id).With("request", s.requests))
+			bug := wire.Errorf(wire.Internal, "a bug in the server: see session %d, request %d in its log", s.id, s.requests)
+			s.fail(f.ID, bug.With("session", s.id).With("request", s.requests))
 			s.end()
 		}
 	}()

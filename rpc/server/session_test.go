@@ -184,7 +184,8 @@ func TestAfterstates(t *testing.T) {
 				for x, v := range globals {
 					require.Equal(t, v, math.Float32frombits(binary.LittleEndian.Uint32(a.Globals[4*(m*len(globals)+x):])))
 				}
-				require.Equal(t, float32(after.Score(seat)-view.Score(seat)), math.Float32frombits(binary.LittleEndian.Uint32(a.Reward[4*m:])))
+				reward := math.Float32frombits(binary.LittleEndian.Uint32(a.Reward[4*m:]))
+				require.Equal(t, float32(after.Score(seat)-view.Score(seat)), reward)
 				require.Equal(t, after.Acting() == 0, a.Done[m] == 1)
 				m++
 			}
@@ -214,7 +215,9 @@ type finals struct {
 // TestFinal plays the same games under each autoreset mode: they end alike.
 func TestFinal(t *testing.T) {
 	ends := func(mode string) (all []finals) {
-		g := opened(t, "blockbattle", map[string]any{"num_envs": 8, "seed": 4, "autoreset": mode, "max_episode_steps": 30, "reward": "score"})
+		g := opened(t, "blockbattle", map[string]any{
+			"num_envs": 8, "seed": 4, "autoreset": mode, "max_episode_steps": 30, "reward": "score",
+		})
 		require.NoError(t, g.CallSlab("reset"))
 		none := bytes.Repeat([]byte{0xff}, 2*g.Rows)
 		over := make([]bool, 8)
@@ -257,7 +260,9 @@ func TestFinal(t *testing.T) {
 }
 
 func TestOpponentsAndSwaps(t *testing.T) {
-	g := opened(t, "blockbattle", map[string]any{"num_envs": 4, "opponents": map[int]string{1: "first"}, "max_episode_steps": 3})
+	g := opened(t, "blockbattle", map[string]any{
+		"num_envs": 4, "opponents": map[int]string{1: "first"}, "max_episode_steps": 3,
+	})
 	require.Equal(t, 4, g.Rows)
 	require.NoError(t, g.CallSlab("reset"))
 	future(t, g, 10)
@@ -300,7 +305,8 @@ func TestBadRequests(t *testing.T) {
 		method string
 		params []any
 	}{
-		{wire.UnknownMethod, "nothing", nil}, {wire.UnknownMethod, "", nil}, {wire.BadParams, "ping", []any{1}}, {wire.Version, "hello", []any{map[string]any{"proto": []int{2, 0}}}},
+		{wire.UnknownMethod, "nothing", nil}, {wire.UnknownMethod, "", nil}, {wire.BadParams, "ping", []any{1}},
+		{wire.Version, "hello", []any{map[string]any{"proto": []int{2, 0}}}},
 	} {
 		require.Equal(t, r.want, code(t, dial(t, p.unix).Call(r.method, nil, r.params...)), r.method)
 	}
@@ -310,19 +316,33 @@ func TestBadRequests(t *testing.T) {
 		method string
 		params []any
 	}{
-		{wire.UnknownGame, "open", []any{"chess"}}, {wire.UnknownGame, "describe", []any{""}}, {wire.BadParams, "describe", []any{5}}, {wire.BadParams, "open", nil},
-		{wire.BadParams, "open", option("num_env", 3)}, {wire.BadParams, "open", option("num_envs", 0)}, {wire.BadParams, "open", option("num_envs", -1)},
-		{wire.BadParams, "open", option("num_envs", uint64(math.MaxUint64))}, {wire.BadParams, "open", option("num_envs", 1<<40)},
-		{wire.BadParams, "open", option("num_envs", "many")}, {wire.BadParams, "open", option("seats", 3)}, {wire.BadParams, "open", option("autoreset", "Never")},
-		{wire.BadParams, "open", option("reward", "money")}, {wire.BadParams, "open", option("illegal", "maybe")}, {wire.BadParams, "open", option("max_episode_steps", -5)},
-		{wire.BadParams, "open", option("fields", []string{"colour"})}, {wire.BadParams, "open", option("seeds", []byte{1})}, {wire.BadParams, "open", option("opponents", map[int]string{2: "first"})},
-		{wire.BadParams, "open", option("opponents", map[int]string{0: "first", 1: "first"})}, {wire.BadParams, "open", option("opponents", map[int]string{1: "nobody"})},
-		{wire.BadHandle, "reset", []any{9}}, {wire.BadParams, "reset", nil}, {wire.BadParams, "reset", []any{-1}}, {wire.BadParams, "reset", []any{1, map[string]any{"mask": []byte{1}}}},
-		{wire.BadParams, "reset", []any{1, map[string]any{"mask": []byte{0, 0}}}}, {wire.BadParams, "reset", []any{1, map[string]any{"seed": 1, "seeds": make([]byte, 16)}}},
-		{wire.BadParams, "legal", []any{1, []byte{1, 2}}}, {wire.BadParams, "legal", []any{1, u32(2)}}, {wire.BadParams, "legal", []any{1, u32(1, 1)}}, {wire.BadParams, "legal", []any{1, "all"}},
-		{wire.BadParams, "clone", []any{1, u32(0), u32(0, 1)}}, {wire.BadParams, "render", []any{1, 2}}, {wire.BadParams, "render", []any{1, 0, map[string]any{"mode": "video"}}},
-		{wire.BadParams, "rollout", []any{1, 0}}, {wire.BadParams, "rollout", []any{1, 1 << 40}}, {wire.BadParams, "rollout", []any{1, 1, map[string]any{"keep": "some"}}},
-		{wire.BadParams, "text", []any{"toy:pick", []byte{1}}}, {wire.BadParams, "text", []any{"toy:pick", u16(9)}}, {wire.BadParams, "set_opponent", []any{1, 7, "first"}},
+		{wire.UnknownGame, "open", []any{"chess"}}, {wire.UnknownGame, "describe", []any{""}},
+		{wire.BadParams, "describe", []any{5}}, {wire.BadParams, "open", nil},
+		{wire.BadParams, "open", option("num_env", 3)}, {wire.BadParams, "open", option("num_envs", 0)},
+		{wire.BadParams, "open", option("num_envs", -1)},
+		{wire.BadParams, "open", option("num_envs", uint64(math.MaxUint64))},
+		{wire.BadParams, "open", option("num_envs", 1<<40)},
+		{wire.BadParams, "open", option("num_envs", "many")}, {wire.BadParams, "open", option("seats", 3)},
+		{wire.BadParams, "open", option("autoreset", "Never")},
+		{wire.BadParams, "open", option("reward", "money")}, {wire.BadParams, "open", option("illegal", "maybe")},
+		{wire.BadParams, "open", option("max_episode_steps", -5)},
+		{wire.BadParams, "open", option("fields", []string{"colour"})},
+		{wire.BadParams, "open", option("seeds", []byte{1})},
+		{wire.BadParams, "open", option("opponents", map[int]string{2: "first"})},
+		{wire.BadParams, "open", option("opponents", map[int]string{0: "first", 1: "first"})},
+		{wire.BadParams, "open", option("opponents", map[int]string{1: "nobody"})},
+		{wire.BadHandle, "reset", []any{9}}, {wire.BadParams, "reset", nil}, {wire.BadParams, "reset", []any{-1}},
+		{wire.BadParams, "reset", []any{1, map[string]any{"mask": []byte{1}}}},
+		{wire.BadParams, "reset", []any{1, map[string]any{"mask": []byte{0, 0}}}},
+		{wire.BadParams, "reset", []any{1, map[string]any{"seed": 1, "seeds": make([]byte, 16)}}},
+		{wire.BadParams, "legal", []any{1, []byte{1, 2}}}, {wire.BadParams, "legal", []any{1, u32(2)}},
+		{wire.BadParams, "legal", []any{1, u32(1, 1)}}, {wire.BadParams, "legal", []any{1, "all"}},
+		{wire.BadParams, "clone", []any{1, u32(0), u32(0, 1)}}, {wire.BadParams, "render", []any{1, 2}},
+		{wire.BadParams, "render", []any{1, 0, map[string]any{"mode": "video"}}},
+		{wire.BadParams, "rollout", []any{1, 0}}, {wire.BadParams, "rollout", []any{1, 1 << 40}},
+		{wire.BadParams, "rollout", []any{1, 1, map[string]any{"keep": "some"}}},
+		{wire.BadParams, "text", []any{"toy:pick", []byte{1}}}, {wire.BadParams, "text", []any{"toy:pick", u16(9)}},
+		{wire.BadParams, "set_opponent", []any{1, 7, "first"}},
 	} {
 		require.Equal(t, r.want, code(t, c.Call(r.method, nil, r.params...)), "%s %v", r.method, r.params)
 	}

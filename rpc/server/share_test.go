@@ -37,7 +37,9 @@ func TestSlotsSayTheSame(t *testing.T) {
 	for _, mode := range []string{"NextStep", "SameStep", "Disabled"} {
 		for _, packed := range []bool{false, true} {
 			t.Run(fmt.Sprint(mode, packed), func(t *testing.T) {
-				plain, slotted := shared(t, map[string]any{"num_envs": 6, "autoreset": mode, "seed": 3, "packed": packed, "max_episode_steps": 40}, 3)
+				plain, slotted := shared(t, map[string]any{
+					"num_envs": 6, "autoreset": mode, "seed": 3, "packed": packed, "max_episode_steps": 40,
+				}, 3)
 				require.NoError(t, plain.CallSlab("reset"))
 				require.NoError(t, slotted.Call("reset", nil, map[string]any{"slot": 0}))
 				require.Equal(t, plain.Slab, slotted.Slots[0].Slab)
@@ -200,7 +202,8 @@ func TestKilledSharersLeaveNothing(t *testing.T) {
 		require.NoError(t, err)
 		require.NoError(t, g.Share(3))
 		require.NoError(t, g.Call("reset", nil, map[string]any{"slot": 0}))
-		_, err = conn.Write(append(wire.AppendStepSlot(nil, 9, g.H, 1), request(t, "rollout", g.H, 1_000_000, map[string]any{"keep": "last"})...))
+		rollout := request(t, "rollout", g.H, 1_000_000, map[string]any{"keep": "last"})
+		_, err = conn.Write(append(wire.AppendStepSlot(nil, 9, g.H, 1), rollout...))
 		require.NoError(t, err)
 		require.NoError(t, c.Close())
 	}

@@ -55,7 +55,9 @@ func FuzzMessage(f *testing.F) {
 	f.Add(AppendStep(nil, 1, 1, []byte{1, 2}))
 	for _, params := range [][]any{
 		{map[string]any{"proto": []int{1, 0}, "client": "x"}},
-		{"blockbattle", map[string]any{"num_envs": 5, "opponents": map[int]string{1: "random"}, "seeds": []byte{1}, "fields": []string{"mask"}}},
+		{"blockbattle", map[string]any{
+			"num_envs": 5, "opponents": map[int]string{1: "random"}, "seeds": []byte{1}, "fields": []string{"mask"},
+		}},
 		{1, nil, []byte{1, 2, 3}, map[string]any{"reseed": 7}},
 	} {
 		b, err := AppendRequest(nil, 1, "open", params...)

@@ -141,7 +141,8 @@ func TestReaderSplitsRequests(t *testing.T) {
 	stream = append(stream, 0x93, Notification, 0xa1, 'n', 0x90)
 	stream = AppendStep(stream, 4_000_000_000, 3, []byte{9, 8})
 	for name, from := range map[string]io.Reader{
-		"at once": bytes.NewReader(stream), "byte by byte": iotest.OneByteReader(bytes.NewReader(stream)), "by halves": iotest.HalfReader(bytes.NewReader(stream)),
+		"at once": bytes.NewReader(stream), "byte by byte": iotest.OneByteReader(bytes.NewReader(stream)),
+		"by halves": iotest.HalfReader(bytes.NewReader(stream)),
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := NewReader(from)
@@ -210,7 +211,8 @@ func TestReaderRefuses(t *testing.T) {
 }
 
 func TestParamsAreChecked(t *testing.T) {
-	b, err := AppendRequest(nil, 1, "m", -1, "text", []byte{1}, map[string]any{"known": 5}, []int{1}, 1.5, map[string]any{"unknown": 1})
+	b, err := AppendRequest(nil, 1, "m", -1, "text", []byte{1}, map[string]any{"known": 5}, []int{1}, 1.5,
+		map[string]any{"unknown": 1})
 	require.NoError(t, err)
 	var f Frame
 	require.NoError(t, NewReader(bytes.NewReader(b)).Next(&f))
