@@ -2,7 +2,6 @@ package contest
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -33,7 +32,8 @@ type Process struct {
 	answer chan struct{} // signalled when line is set or the output ends
 
 	mu      sync.Mutex
-	waiting bool
+	asked   int // number of requests
+	waiting int // number of the request that has no answer yet; 0 for none
 	line    string
 	cut     bool
 	arrived time.Time
@@ -68,7 +68,8 @@ func (p *Process) Ask(ctx context.Context, lines []string, limit time.Duration) 
 	default:
 	}
 	p.mu.Lock()
-	p.waiting = true
+	p.asked++
+	p.waiting = p.asked
 	p.line, p.cut = "", false
 	gone := p.gone
 	p.mu.Unlock()
@@ -95,8 +96,8 @@ func (p *Process) Ask(ctx context.Context, lines []string, limit time.Duration) 
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.waiting { // no line
-		p.waiting = false
+	if p.waiting != 0 { // no line
+		p.waiting = 0
 		if err == nil {
 			err = ErrGone
 		}
@@ -107,13 +108,17 @@ func (p *Process) Ask(ctx context.Context, lines []string, limit time.Duration) 
 
 // listen keeps the answer to each request and discards all other output.
 func (p *Process) listen(r io.Reader) {
-	buf := make([]byte, 4096)
-	l := listener{p: p}
-	for {
-		n, err := r.Read(buf)
-		if total := l.take(buf[:n]); err != nil || total >= maxChatter {
-			break
+	from := &chunks{p: p, r: r}
+	for in := bufio.NewReader(from); from.err == nil; {
+		_, _ = in.Peek(1)
+		begun := from.request // the last chunk is that in which the line begins
+		line, cut, _ := ReadLine(in)
+		p.mu.Lock()
+		if from.err == nil && begun != 0 && begun == p.waiting {
+			p.waiting, p.line, p.cut, p.arrived = 0, line, cut, from.arrived
+			p.signal()
 		}
+		p.mu.Unlock()
 	}
 	p.mu.Lock()
 	p.gone = true
@@ -128,48 +133,26 @@ func (p *Process) signal() {
 	}
 }
 
-// A listener assembles chunks of output into lines.
-type listener struct {
-	p     *Process
-	text  []byte
-	cut   bool
-	begun bool // part of a line has come
-	stale bool // it came before the request
+// chunks reads a bot's output up to maxChatter, and notes when the last chunk arrived and which
+// request had no answer then, so that output from before a request is not taken for its answer.
+type chunks struct {
+	p       *Process
+	r       io.Reader
+	arrived time.Time
+	request int
+	err     error
 }
 
-// take handles one chunk, which as a whole came before or after a request, and returns the number
-// of bytes so far.
-func (l *listener) take(chunk []byte) int {
-	now := time.Now()
-	l.p.mu.Lock()
-	defer l.p.mu.Unlock()
-	l.p.total += len(chunk)
-	for len(chunk) > 0 {
-		if !l.begun {
-			l.begun, l.stale, l.cut, l.text = true, !l.p.waiting, false, l.text[:0]
-		}
-		part, ended := chunk, false
-		if i := bytes.IndexByte(chunk, '\n'); i >= 0 {
-			part, ended = chunk[:i], true
-			chunk = chunk[i+1:]
-		} else {
-			chunk = nil
-		}
-		if room := MaxLine - len(l.text); len(part) > room {
-			part, l.cut = part[:room], true
-		}
-		l.text = append(l.text, part...)
-		if !ended {
-			break
-		}
-		l.begun = false
-		if l.p.waiting && !l.stale {
-			l.p.waiting = false
-			l.p.line, l.p.cut, l.p.arrived = strings.TrimSuffix(string(l.text), "\r"), l.cut, now
-			l.p.signal()
-		}
+// Read implements io.Reader.
+func (c *chunks) Read(b []byte) (n int, err error) {
+	n, c.err = c.r.Read(b)
+	c.p.mu.Lock()
+	defer c.p.mu.Unlock()
+	c.arrived, c.request = time.Now(), c.p.waiting
+	if c.p.total += n; c.p.total >= maxChatter {
+		c.err = io.EOF
 	}
-	return l.p.total
+	return n, c.err
 }
 
 // passLines calls each for every line of r, cut to maxErrLine bytes, until there were maxErrors

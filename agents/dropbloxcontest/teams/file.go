@@ -1,6 +1,7 @@
 package teams
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -23,11 +24,11 @@ func ReadFile(path string) ([]Team, error) {
 // Put adds a team to a file, which it creates if need be, or changes the team's password. It
 // keeps all other lines.
 func Put(path, name, password string) error {
-	if _, err := ReadFile(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
 	text, err := os.ReadFile(path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if _, err := Read(path, bytes.NewReader(text)); err != nil {
 		return err
 	}
 	t, err := New(name, password)
