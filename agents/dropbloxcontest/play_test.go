@@ -88,7 +88,8 @@ func TestHistoryOfTheOriginal(t *testing.T) {
 			folder, err := history.Create(t.TempDir(), history.Meta{ID: "0", Started: game.Began})
 			require.NoError(t, err)
 			var out bytes.Buffer
-			r, err := (&Player{Program: p, Game: game, History: folder, Console: &Console{W: &out}, Margin: Margin}).Play(t.Context())
+			player := Player{Program: p, Game: game, History: folder, Console: &Console{W: &out}, Margin: Margin}
+			r, err := player.Play(t.Context())
 			require.NoError(t, err)
 			require.Equal(t, Result{o.Result, o.Turns, Blocked, r.Used, r.Longest}, r)
 			got := files(t, folder.Path)
@@ -98,7 +99,8 @@ func TestHistoryOfTheOriginal(t *testing.T) {
 
 			(&Console{W: &out}).Results(r)
 			for _, want := range []string{
-				"Terminating process\ncommands received: [", "\ncommands received: []\nmoves_made: 1 score: 0 seconds_remaining: 35",
+				"Terminating process\ncommands received: [",
+				"\ncommands received: []\nmoves_made: 1 score: 0 seconds_remaining: 35",
 				fmt.Sprintf("\nGame over! Your score was: %d\nRESULTS: %d\nRESULTS_TIME: %d\n", o.Result, o.Result, o.Time),
 			} {
 				if name == "clean" || !strings.Contains(want, "[]") {
@@ -124,7 +126,8 @@ func play(t *testing.T, text string, clock, margin time.Duration) (Result, map[s
 	folder, err := history.Create(t.TempDir(), history.Meta{ID: "0", Started: game.Began})
 	require.NoError(t, err)
 	var out bytes.Buffer
-	r, err := (&Player{Program: p, Game: game, History: folder, Console: &Console{W: &out}, Margin: margin}).Play(t.Context())
+	player := Player{Program: p, Game: game, History: folder, Console: &Console{W: &out}, Margin: margin}
+	r, err := player.Play(t.Context())
 	require.NoError(t, err)
 	return r, files(t, folder.Path), out.String()
 }
@@ -226,5 +229,6 @@ func TestConsoleColours(t *testing.T) {
 	var out bytes.Buffer
 	c := &Console{W: &out, Colour: true}
 	c.received(programs.Turn{Commands: []dropblox.Command{dropblox.Left, dropblox.Up}})
-	require.Equal(t, "\x1b[31mTerminating process\x1b[0m\n\x1b[36mcommands received: ['left', 'up']\x1b[0m\n", out.String())
+	const want = "\x1b[31mTerminating process\x1b[0m\n\x1b[36mcommands received: ['left', 'up']\x1b[0m\n"
+	require.Equal(t, want, out.String())
 }

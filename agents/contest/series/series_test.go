@@ -1,7 +1,6 @@
 package series
 
 import (
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -73,5 +72,7 @@ func TestTimes(t *testing.T) {
 }
 
 func TestLetters(t *testing.T) {
-	require.Equal(t, "A Z AA AZ BA", strings.Join([]string{Letter(0), Letter(25), Letter(26), Letter(51), Letter(52)}, " "))
+	for bot, want := range map[int]string{0: "A", 25: "Z", 26: "AA", 51: "AZ", 52: "BA"} {
+		require.Equal(t, want, Letter(bot))
+	}
 }

@@ -45,11 +45,13 @@ func TestTurn(t *testing.T) {
 		want    string
 		foreign string
 	}{
-		"nothing":           {`exit 3`, "", ""},
-		"all words":         {`printf 'left\nright\nup\ndown\nrotate\n'`, "left right up down rotate", ""},
-		"unfinished":        {`printf 'left\nright'`, "left right", ""},
-		"carriage returns":  {`printf 'left\r\nright\rup\r\r\ndown\r'`, "left right up down", ""},
-		"other words":       {`printf 'Left\nleft\n left\ndrop\nhold\n\nright \nright'`, "left right", "Left, left,drop,hold,,right "},
+		"nothing":          {`exit 3`, "", ""},
+		"all words":        {`printf 'left\nright\nup\ndown\nrotate\n'`, "left right up down rotate", ""},
+		"unfinished":       {`printf 'left\nright'`, "left right", ""},
+		"carriage returns": {`printf 'left\r\nright\rup\r\r\ndown\r'`, "left right up down", ""},
+		"other words": {
+			`printf 'Left\nleft\n left\ndrop\nhold\n\nright \nright'`, "left right", "Left, left,drop,hold,,right ",
+		},
 		"crash":             {`echo left; kill -9 $$`, "left", ""},
 		"reads its input":   {`read x || echo rotate`, "rotate", ""},
 		"standard error":    {`echo left >&2; echo right`, "right", ""},
@@ -135,7 +137,9 @@ func TestTurnEndsWithOutputOrProgram(t *testing.T) {
 		"closes its output":   {`echo left; exec >&-; sleep 600`, Closed},
 		"leaves a child":      {`sleep 600 & echo $! >pid; echo left`, Exited},
 		"leaves a deaf child": {`(trap '' TERM; sleep 60) & echo $! >pid; echo left`, Exited},
-		"leaves a stranger":   {`setsid sh -c 'echo $$ >pid; exec sleep 600' & while [ ! -s pid ]; do sleep 0.01; done; echo left`, Exited},
+		"leaves a stranger": {
+			`setsid sh -c 'echo $$ >pid; exec sleep 600' & while [ ! -s pid ]; do sleep 0.01; done; echo left`, Exited,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -174,7 +178,9 @@ func gone(pid int) bool {
 }
 
 func TestTurnOfAProgramThatFloods(t *testing.T) {
-	for name, text := range map[string]string{"commands": `yes left`, "lines": `yes lefT`, "a line": `tr '\0' a </dev/zero`} {
+	for name, text := range map[string]string{
+		"commands": `yes left`, "lines": `yes lefT`, "a line": `tr '\0' a </dev/zero`,
+	} {
 		t.Run(name, func(t *testing.T) {
 			p := script(t, text)
 			shown := 0

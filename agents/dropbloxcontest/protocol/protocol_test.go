@@ -9,7 +9,8 @@ import (
 )
 
 func TestReadRequest(t *testing.T) {
-	r, err := ReadRequest(strings.NewReader(` {"team_name": "a", "password": "b", "game_id": 17, "move_list": [], "moves_made": 0, "more": [1]} `))
+	const request = ` {"team_name": "a", "password": "b", "game_id": 17, "move_list": [], "moves_made": 0, "more": [1]} `
+	r, err := ReadRequest(strings.NewReader(request))
 	require.NoError(t, err)
 	require.NoError(t, r.CheckMove())
 	require.Equal(t, ID("17"), *r.Game)
@@ -48,11 +49,14 @@ func TestReadRequest(t *testing.T) {
 }
 
 func TestReadReply(t *testing.T) {
-	r, err := ReadReply(strings.NewReader(`{"ret": "ok", "game": {"id": "A1", "number_moves_made": 3, "game_state": {"score": 1}, "x": 1}, "competition_seconds_remaining": 299}`))
+	r, err := ReadReply(strings.NewReader(`{"ret": "ok", "game":
+		{"id": "A1", "number_moves_made": 3, "game_state": {"score": 1}, "x": 1}, "competition_seconds_remaining": 299}`))
 	require.NoError(t, err)
 	require.Equal(t, 299.0, *r.Seconds)
 	require.Equal(t, `{"score": 1}`, string(r.Game.State))
-	for _, text := range []string{``, `{}`, `{"ret": "no"}`, `{"ret": 1}`, strings.Repeat(" ", MaxReply) + `{"ret": "ok"}`} {
+	for _, text := range []string{
+		``, `{}`, `{"ret": "no"}`, `{"ret": 1}`, strings.Repeat(" ", MaxReply) + `{"ret": "ok"}`,
+	} {
 		_, err := ReadReply(strings.NewReader(text))
 		require.Error(t, err)
 	}

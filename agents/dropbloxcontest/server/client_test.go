@@ -132,7 +132,8 @@ func TestPractiseAgainstTheClock(t *testing.T) {
 	s, url, _ := open(t, Config{Clock: 3 * time.Second})
 	game, err := client(url, blue).Practice(t.Context())
 	require.NoError(t, err)
-	r, err := (&dropbloxcontest.Player{Program: script(t, `exec sleep 1.2`), Game: game, Margin: time.Second}).Play(t.Context())
+	p := dropbloxcontest.Player{Program: script(t, `exec sleep 1.2`), Game: game, Margin: time.Second}
+	r, err := p.Play(t.Context())
 	require.NoError(t, err)
 	require.Equal(t, dropbloxcontest.Time, r.Reason)
 	require.Equal(t, 2, r.Turns, "one that was in time, one that was ended within the margin")
@@ -247,19 +248,26 @@ func TestClientOfAStrangeServer(t *testing.T) {
 		require.NoError(t, err)
 		return string(r.Game.State)
 	}()
+	seconds := func(n string) string { return `, "competition_seconds_remaining": ` + n + `}` }
+	game := func(fields, state string) string {
+		return `{"ret": "ok", "game": {` + fields + `"game_state": ` + state + `}`
+	}
 	for reply, want := range map[string]string{
 		``:                 "want a JSON object",
 		`{"ret": "maybe"}`: `ret "maybe"`,
 		`{"ret": "ok"}`:    "holds no game",
-		`{"ret": "fail", "reason": "no\u001b[2J", "code": 7}`:                                                                          `"no\x1b[2J" (code 7)`,
-		`{"ret": "ok", "game": {"id": "../x", "game_state": ` + state + `}, "competition_seconds_remaining": 1}`:                       "letters and digits",
-		`{"ret": "ok", "game": {"id": "x", "game_state": ` + state + `}}`:                                                              "how many seconds remain",
-		`{"ret": "ok", "game": {"id": "x", "game_state": ` + state + `}, "competition_seconds_remaining": 1e300}`:                      "how many seconds remain",
-		`{"ret": "ok", "game": {"id": "x", "number_moves_made": -1, "game_state": ` + state + `}, "competition_seconds_remaining": 1}`: "holds no game x",
-		`{"ret": "ok", "game": {"id": "x", "game_state": {"state": "playing"}}, "competition_seconds_remaining": 1}`:                   `no "score"`,
-		`{"ret": "ok", "game": {"id": "x", "game_state": ` + strings.Repeat(" ", protocol.MaxReply) + `{}}}`:                           "unexpected end",
+		`{"ret": "fail", "reason": "no\u001b[2J", "code": 7}`: `"no\x1b[2J" (code 7)`,
+
+		game(`"id": "../x", `, state) + seconds("1"):                       "letters and digits",
+		game(`"id": "x", `, state) + `}`:                                   "how many seconds remain",
+		game(`"id": "x", `, state) + seconds("1e300"):                      "how many seconds remain",
+		game(`"id": "x", "number_moves_made": -1, `, state) + seconds("1"): "holds no game x",
+		game(`"id": "x", `, `{"state": "playing"}`) + seconds("1"):         `no "score"`,
+		game(`"id": "x", `, strings.Repeat(" ", protocol.MaxReply)+`{}}`):  "unexpected end",
 	} {
-		h := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, reply) }))
+		h := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			_, _ = io.WriteString(w, reply)
+		}))
 		_, err := client(h.URL, blue).Practice(t.Context())
 		require.ErrorContains(t, err, want, "%.100s", reply)
 		h.Close()

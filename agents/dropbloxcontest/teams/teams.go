@@ -59,7 +59,7 @@ func CheckName(name string) error {
 	}
 	if strings.TrimSpace(name) != name || name[0] == '#' || strings.Contains(name, ":") || !utf8.ValidString(name) ||
 		strings.ContainsFunc(name, unicode.IsControl) {
-		return fmt.Errorf("a team's name %q: it has no colon, no control character, no space around it and no # in front", name)
+		return fmt.Errorf("a team's name %q: want no colon, no control character, no space around it, no # in front", name)
 	}
 	return nil
 }

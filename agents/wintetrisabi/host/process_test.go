@@ -37,7 +37,8 @@ func built(t testing.TB, source string, flags ...string) string {
 func misbehaving(t testing.TB) string { return built(t, "testdata/misbehave.c") }
 
 func player(t *testing.T, options string) *Player {
-	p := &Player{Options: options, Config: Config{File: misbehaving(t), Limit: 5 * time.Second, Patience: 10 * time.Second}}
+	c := Config{File: misbehaving(t), Limit: 5 * time.Second, Patience: 10 * time.Second}
+	p := &Player{Options: options, Config: c}
 	t.Cleanup(func() { require.NoError(t, p.Close()) })
 	return p
 }
@@ -264,7 +265,9 @@ func TestExampleSolver(t *testing.T) {
 	p.Cap = 0
 	r, err = p.Play(context.Background(), 1)
 	require.NoError(t, err)
-	require.Equal(t, Result{Seed: 1, Lines: 46, Level: 5, Pieces: 146, Ticks: 512, Score: 11880, Blocked: 5, End: "block out"}, r)
+	require.Equal(t, Result{
+		Seed: 1, Lines: 46, Level: 5, Pieces: 146, Ticks: 512, Score: 11880, Blocked: 5, End: "block out",
+	}, r)
 }
 
 // TestOrphans: a process whose parent is gone ends, in a call that never does, too.
