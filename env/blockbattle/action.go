@@ -24,10 +24,10 @@ func (s *State) Landing(seat int, a env.Action) Landing {
 	piece := int(s.Piece)
 	if a < SkipAction {
 		spin, rest := a/spinBase, int(a%spinBase)
-		rot := rest / 200
+		p, rot := &pieces[piece], rest/200
 		return Landing{
 			Piece: piece, Rot: rot, TSpin: spin == 1,
-			X: rest/20%10 - minX[piece][rot], Y: rest%20 - maxY[piece][rot],
+			X: rest/20%10 - p.Left[rot], Y: rest%20 - p.Low[rot],
 		}
 	}
 	if a == SkipAction {
@@ -45,7 +45,7 @@ func ActionOf(l Landing) env.Action {
 	if l.Skipped {
 		return SkipAction
 	}
-	rot, x, y := l.Rot, l.X+minX[l.Piece][l.Rot], l.Y+maxY[l.Piece][l.Rot]
+	rot, x, y := l.Rot, l.X+pieces[l.Piece].Left[l.Rot], l.Y+pieces[l.Piece].Low[l.Rot]
 	switch l.Piece {
 	case I, S, Z:
 		rot %= 2

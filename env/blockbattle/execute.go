@@ -30,7 +30,7 @@ type walker struct {
 }
 
 func (w *walker) hits(b box, walls bool) bool {
-	for _, c := range pieces[w.piece].Cells[b.o%pieces[w.piece].Turns] {
+	for _, c := range pieces[w.piece].Cells[b.o] {
 		x, y := b.x+int(c.X), b.y+int(c.Y)
 		if walls && (x < 0 || x >= Width) || y >= w.side.floor() {
 			return true

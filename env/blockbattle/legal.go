@@ -51,8 +51,8 @@ func (s *State) Legal(seat int, dst []env.Action) []env.Action {
 // emit appends the ids of a set of resting places in ascending order.
 func emit(dst []env.Action, set *falling.Poses, piece, turns, spin int) []env.Action {
 	for o := 0; o < turns; o++ {
-		left := falling.Pad + -minX[piece][o]
-		low := maxY[piece][o] - head
+		left := falling.Pad - pieces[piece].Left[o]
+		low := pieces[piece].Low[o] - head
 		for x := 0; x < Width; x++ {
 			if x+left < 0 || x+left >= len(set[o]) {
 				continue

@@ -40,39 +40,17 @@ var boxes = [Pieces]struct {
 	Z: {3, [4]falling.Cell{{X: 0, Y: 0}, {X: 1, Y: 0}, {X: 1, Y: 1}, {X: 2, Y: 1}}},
 }
 
-// pieces holds the orientations of every piece. minX is the leftmost column and maxY the lowest
-// row of an orientation's cells in the box.
-var pieces, minX, maxY = orient()
-
-func orient() (pieces [Pieces]falling.Piece, minX, maxY [Pieces][4]int) {
-	for p, b := range boxes {
+// pieces holds the orientations of every piece (rules §3).
+var pieces = func() (out [Pieces]falling.Piece) {
+	for p := range boxes {
 		turns := 4
 		if p == O {
 			turns = 1
 		}
-		var oriented [][]falling.Cell
-		cells := b.cells
-		for o := 0; o < 4; o++ {
-			if o < turns {
-				oriented = append(oriented, append([]falling.Cell(nil), cells[:]...))
-			}
-			minX[p][o], maxY[p][o] = 9, 0
-			for i, c := range cells {
-				if int(c.X) < minX[p][o] {
-					minX[p][o] = int(c.X)
-				}
-				if int(c.Y) > maxY[p][o] {
-					maxY[p][o] = int(c.Y)
-				}
-				if p != O {
-					cells[i] = falling.Cell{X: int8(b.n) - 1 - c.Y, Y: c.X} // clockwise, rules §3
-				}
-			}
-		}
-		pieces[p] = falling.NewPiece(b.n, oriented...)
+		out[p] = falling.NewPiece(boxes[p].n, turns, boxes[p].cells[:])
 	}
-	return pieces, minX, maxY
-}
+	return out
+}()
 
 // SpawnX returns the column of the box's left edge where a piece appears. Its top edge is in
 // row -1.
@@ -82,5 +60,5 @@ func SpawnX(piece int) int { return (Width - boxes[piece].n) / 2 }
 // caller must not change.
 func Box(piece, rot int) (side int, cells []falling.Cell) {
 	p := &pieces[piece]
-	return p.Size, p.Cells[rot%p.Turns]
+	return p.Size, p.Cells[rot]
 }

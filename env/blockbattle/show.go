@@ -57,7 +57,7 @@ func (s *State) Mark(f *env.Frame, seat int, a env.Action) {
 		return
 	}
 	l := s.Landing(seat, a)
-	for _, c := range pieces[l.Piece].Cells[l.Rot%pieces[l.Piece].Turns] {
+	for _, c := range pieces[l.Piece].Cells[l.Rot] {
 		f.Boards[seat].Set(l.X+int(c.X), l.Y+int(c.Y), cell(env.CellGhost, l.Piece))
 	}
 }

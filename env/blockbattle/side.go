@@ -29,7 +29,7 @@ func (s *Side) lock(l *Landing) (over bool) {
 	if l.Skipped {
 		return false
 	}
-	for _, c := range pieces[l.Piece].Cells[l.Rot%pieces[l.Piece].Turns] {
+	for _, c := range pieces[l.Piece].Cells[l.Rot] {
 		x, y := l.X+int(c.X), l.Y+int(c.Y)
 		if y < 0 {
 			over = true

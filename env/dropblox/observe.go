@@ -58,12 +58,14 @@ func (s *State) Show(f *env.Frame) {
 	ghost := block
 	if !s.Failed {
 		ghost.Drop(&s.Taken)
-		paint(board, &ghost, 0, env.CellGhost)
+		paint(board, &ghost, env.CellGhost)
 	}
-	paint(board, &block, 0, env.CellPiece)
+	paint(board, &block, env.CellPiece)
 	for k := 1; k < Known; k++ {
 		b := s.Block(k)
-		paint(f.Add(fmt.Sprintf("next %d", k), 10, 10), &b, 1, env.CellPiece)
+		low := NewShape(&b).Turn[0].Low
+		b.Center = Cell{-low.I, -low.J}
+		paint(f.Add(fmt.Sprintf("next %d", k), 10, 10), &b, env.CellPiece)
 	}
 	f.Note(fmt.Sprintf("turn %d  score %d  block %s", s.Turns, s.Points, block.String()))
 	if s.Failed {
@@ -71,17 +73,12 @@ func (s *State) Show(f *env.Frame) {
 	}
 }
 
-// paint draws a block in its place or, if boxed is not 0, in the upper left corner.
-func paint(board *env.Board, b *Block, boxed int, kind env.CellKind) {
-	top, left := int(b.Center.I), int(b.Center.J)
-	if boxed != 0 {
-		shape := NewShape(b)
-		top, left = -int(shape.Turn[0].Low.I), -int(shape.Turn[0].Low.J)
-	}
+// paint draws a block in its place.
+func paint(board *env.Board, b *Block, kind env.CellKind) {
 	t := int(b.Type)
 	cell := env.Cell{Kind: kind, Letter: byte('A' + SizeOf(t) - 1), Ink: Ink(t)}
 	for _, o := range b.Cells() {
-		board.Set(left+int(o.J), top+int(o.I), cell)
+		board.Set(int(b.Center.J+o.J), int(b.Center.I+o.I), cell)
 	}
 }
 

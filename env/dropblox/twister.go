@@ -22,12 +22,9 @@ var fresh = func() (w [words]uint32) {
 	return w
 }()
 
-// Seed starts the generator from a key: the words of a number, the lowest first. An empty key
-// counts as one word 0.
+// Seed starts the generator from a key: the words of a number, the lowest first. There is at least
+// one.
 func (t *Twister) Seed(key []uint32) {
-	if len(key) == 0 {
-		key = zeroKey[:]
-	}
 	t.Word, t.At = fresh, words
 	w := &t.Word
 	steps := words
@@ -52,8 +49,6 @@ func (t *Twister) Seed(key []uint32) {
 	}
 	w[0] = 1 << 31
 }
-
-var zeroKey [1]uint32
 
 // Uniform returns the next number in [0, 1), of 53 bits.
 func (t *Twister) Uniform() float64 {

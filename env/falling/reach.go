@@ -8,26 +8,35 @@ type Cell struct{ X, Y int8 }
 // A Piece holds the cells of each orientation in a square box. Orientation 0 is how the piece
 // appears; o+1 is o turned right once. Create a Piece with NewPiece.
 type Piece struct {
-	Turns int       // number of different orientations: 1, 2 or 4
+	Turns int       // number of orientations that a search tells apart: 1 or 4
 	Size  int       // side of the box
 	Cells [4][]Cell // by orientation
-	left  [4]int    // leftmost and rightmost column of the cells, by orientation
+	Left  [4]int    // leftmost column of the cells, by orientation
+	Low   [4]int    // lowest row
 	right [4]int
 }
 
-// NewPiece creates a piece from the cells of its orientations.
-func NewPiece(size int, orientations ...[]Cell) Piece {
-	p := Piece{Turns: len(orientations), Size: size}
-	for o, cells := range orientations {
-		p.Cells[o] = cells
-		p.left[o] = size
+// NewPiece creates a piece from the cells of orientation 0. A piece with one turn has these cells in
+// all orientations.
+func NewPiece(size, turns int, cells []Cell) Piece {
+	p := Piece{Turns: turns, Size: size}
+	for o := range p.Cells {
+		p.Left[o] = size
+		var turned []Cell
 		for _, c := range cells {
-			if int(c.X) < p.left[o] {
-				p.left[o] = int(c.X)
+			if int(c.X) < p.Left[o] {
+				p.Left[o] = int(c.X)
 			}
 			if int(c.X) > p.right[o] {
 				p.right[o] = int(c.X)
 			}
+			if int(c.Y) > p.Low[o] {
+				p.Low[o] = int(c.Y)
+			}
+			turned = append(turned, Cell{int8(size) - 1 - c.Y, c.X})
+		}
+		if p.Cells[o] = cells; turns > 1 {
+			cells = turned
 		}
 	}
 	return p
@@ -43,7 +52,7 @@ type Poses [4][MaxWidth + Pad + 1]uint64
 
 // span returns the range of indices x of Poses[o][x] that are within the walls.
 func (p *Piece) span(o, width int) (lo, hi int) {
-	return Pad - p.left[o], Pad + width - p.right[o]
+	return Pad - p.Left[o], Pad + width - p.right[o]
 }
 
 // Reach finds the poses of p that cover no filled cell (free) and those of them that shifts,

@@ -202,9 +202,3 @@ func (e *Engine) glide(target Block, parts int) (ticks int, locked bool) {
 	e.New = false
 	return free, false
 }
-
-// Wait plays ticks with bits 0 until the piece locks.
-func (e *Engine) Wait() {
-	for e.Over == Running && !e.tick(0) {
-	}
-}

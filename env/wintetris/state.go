@@ -61,7 +61,8 @@ func (s *State) Step(m env.Moves) {
 		s.Piece = s.Field.Fall(s.Piece)
 		s.lock()
 	case a == env.None:
-		s.Wait()
+		for s.Over == Running && !s.tick(0) {
+		}
 	default:
 		s.Place(target(s.Piece, a), Parts)
 	}
