@@ -19,7 +19,9 @@ func TestOutputsAreNoPackages(t *testing.T) {
 		require.NoError(t, err)
 		require.NoError(t, os.WriteFile(filepath.Join(root, path), text, 0o600))
 	}
-	for _, folder := range []string{"env", "demo-out", "demo-out/bin", "bin", "runs/BlockBattle-v0", "rpc/python/build", ".venv/lib"} {
+	for _, folder := range []string{
+		"env", "demo-out", "demo-out/bin", "bin", "runs/BlockBattle-v0", "rpc/python/build", ".venv/lib",
+	} {
 		require.NoError(t, os.MkdirAll(filepath.Join(root, folder), 0o700))
 		require.NoError(t, os.WriteFile(filepath.Join(root, folder, "bot.go"), []byte("package main\n"), 0o600))
 	}
@@ -126,9 +128,11 @@ func TestSetup(t *testing.T) {
 			[]string{"installing a C compiler", "installing a C++ compiler"}, install + "gcc libc6-dev g++ -q\n"},
 		"no package manager": {machine{has: without("c++", "apt-get"), root: true}, "test", 1,
 			[]string{"missing: a C++ compiler", "make test again"}, ""},
-		"no Go":                  {machine{has: without("go"), root: true}, "test", 1, []string{"Go is missing", "https://go.dev/dl"}, ""},
-		"no Python for the demo": {machine{has: without("python3")}, "demo", 1, []string{"missing: Python 3.10", "python3-venv"}, ""},
-		"the demo needs less":    {machine{has: without("chromium", "cc", "c++")}, "demo", 0, nil, ""},
+		"no Go": {machine{has: without("go"), root: true}, "test", 1,
+			[]string{"Go is missing", "https://go.dev/dl"}, ""},
+		"no Python for the demo": {machine{has: without("python3")}, "demo", 1,
+			[]string{"missing: Python 3.10", "python3-venv"}, ""},
+		"the demo needs less": {machine{has: without("chromium", "cc", "c++")}, "demo", 0, nil, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			status, printed, installed := c.setup(t, c.goal)

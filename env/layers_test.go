@@ -32,8 +32,8 @@ type layer struct {
 // rulesStd is what the rules of a game need of the standard library: no files, clocks,
 // goroutines or reflection of their own.
 var rulesStd = []string{
-	"bufio", "bytes", "context", "crypto/sha1", "encoding/binary", "encoding/json", "errors", "fmt", "hash/fnv", "io", "math",
-	"math/bits", "slices", "sort", "strconv", "strings", "sync/atomic",
+	"bufio", "bytes", "context", "crypto/sha1", "encoding/binary", "encoding/json", "errors", "fmt",
+	"hash/fnv", "io", "math", "math/bits", "slices", "sort", "strconv", "strings", "sync/atomic",
 }
 
 var layers = []layer{
@@ -129,7 +129,8 @@ func breaches(all []pkg) []string {
 		folder := strings.TrimPrefix(p.ImportPath, module+"/")
 		at := layerOf(folder)
 		if at == nil {
-			out = append(out, fmt.Sprintf("%s has no layer: folders are env, datasets, agents, train, rpc and what is below", folder))
+			out = append(out, fmt.Sprintf(
+				"%s has no layer: folders are env, datasets, agents, train, rpc and what is below", folder))
 			continue
 		}
 		for _, dep := range p.Imports {
@@ -161,7 +162,8 @@ func (l *layer) refuses(dep, folder string) string {
 	case foreign(dep):
 		return l.refusesForeign(dep, folder)
 	case l.std != nil && !slices.Contains(l.std, dep):
-		return fmt.Sprintf("of the standard library %s may import %s only, because %s", l.who, strings.Join(l.std, ", "), l.why)
+		return fmt.Sprintf("of the standard library %s may import %s only, because %s",
+			l.who, strings.Join(l.std, ", "), l.why)
 	}
 	return ""
 }

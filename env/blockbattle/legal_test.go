@@ -74,7 +74,8 @@ func slowLegal(t *testing.T, s *State, seat int) []env.Action {
 // rows, T-slots now and then.
 func randomState(r *rand.Rand, rules Rules) *State {
 	for {
-		s := &State{Rules: rules, Winner: Nobody, Round: 1 + r.Int32N(40), Piece: uint8(r.IntN(Pieces)), Next: uint8(r.IntN(Pieces))}
+		s := &State{Rules: rules, Winner: Nobody, Round: 1 + r.Int32N(40)}
+		s.Piece, s.Next = uint8(r.IntN(Pieces)), uint8(r.IntN(Pieces))
 		if r.IntN(3) == 0 {
 			s.Piece = T
 		}

@@ -36,8 +36,10 @@ func rows(empty int, rest ...string) string {
 // TestExampleExchange is the exchange of rules §15, computed by hand there.
 func TestExampleExchange(t *testing.T) {
 	s := &State{Rules: Document, Winner: Nobody, Round: 23, Piece: T, Next: I}
-	field(t, &s.Sides[0], rows(16, "0,0,0,0,0,0,2,0,0,0", "2,2,2,2,0,0,0,2,2,2", "2,2,2,2,2,0,2,2,2,2", "3,3,3,3,3,3,3,3,3,3"))
-	field(t, &s.Sides[1], rows(16, "2,0,0,0,0,0,0,0,0,0", "2,2,0,0,0,0,0,0,0,0", "2,2,2,0,0,0,2,2,0,0", "3,3,3,3,3,3,3,3,3,3"))
+	field(t, &s.Sides[0], rows(16,
+		"0,0,0,0,0,0,2,0,0,0", "2,2,2,2,0,0,0,2,2,2", "2,2,2,2,2,0,2,2,2,2", "3,3,3,3,3,3,3,3,3,3"))
+	field(t, &s.Sides[1], rows(16,
+		"2,0,0,0,0,0,0,0,0,0", "2,2,0,0,0,0,0,0,0,0", "2,2,2,0,0,0,2,2,0,0", "3,3,3,3,3,3,3,3,3,3"))
 	s.Sides[0].Points, s.Sides[0].Combo = 4, 1
 	s.Sides[1].Points, s.Sides[1].Skips = 9, 1
 	require.NoError(t, s.Check())
@@ -120,7 +122,8 @@ func TestAfterIsStepForOne(t *testing.T) {
 			step.Step(env.Moves{a, SkipAction, env.None, env.None})
 			me, full := &after.Sides[0], &step.Sides[0]
 			require.Equal(t, full.Cells, me.Cells)
-			require.Equal(t, [4]int32{full.Points, full.Combo, full.Skips, int32(full.Solid)}, [4]int32{me.Points, me.Combo, me.Skips, int32(me.Solid)})
+			require.Equal(t, [4]int32{full.Points, full.Combo, full.Skips, int32(full.Solid)},
+				[4]int32{me.Points, me.Combo, me.Skips, int32(me.Solid)})
 			if step.Sides[1].Lost == NotLost {
 				require.Equal(t, step.Over, after.Over)
 				require.Equal(t, step.Result(0), after.Result(0))

@@ -95,7 +95,8 @@ func TestWrongAnswers(t *testing.T) {
 	s := fresh(2)
 	for _, answer := range []string{
 		"0 0 A002", "0 0 A401", "1 0 A001", "0 0 Q002", "0 0 U001", "0 0 A0011", "PASS",
-		"", "0 0", "0 0 A001 x", "-1 0 A001", "0 13 A001", "+0 0 A001", "0x0 0 A001", "000 0 A001", "0 0 a001", "0 0 V001", "0 0 A041", "0 0 A000",
+		"", "0 0", "0 0 A001 x", "-1 0 A001", "0 13 A001", "+0 0 A001", "0x0 0 A001", "000 0 A001",
+		"0 0 a001", "0 0 V001", "0 0 A041", "0 0 A000",
 	} {
 		require.False(t, accepts(s, answer), answer)
 	}
@@ -148,7 +149,8 @@ func TestFaults(t *testing.T) {
 	four.Step(env.NoMoves)
 	require.Equal(t, Elimination, four.Reason)
 	require.Equal(t, []int{1, -1, -1, -1}, []int{four.Score(0), four.Score(1), four.Score(2), four.Score(3)})
-	require.Equal(t, []float32{1, -1. / 3, -1. / 3, -1. / 3}, []float32{four.Result(0), four.Result(1), four.Result(2), four.Result(3)})
+	require.Equal(t, []float32{1, -1. / 3, -1. / 3, -1. / 3},
+		[]float32{four.Result(0), four.Result(1), four.Result(2), four.Result(3)})
 }
 
 // A game is decided early unless it is played out, and then ends no earlier and not otherwise.

@@ -2,23 +2,35 @@ package dropblox
 
 import (
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 )
 
+// blockText is a block as rules §7 spell it.
+func blockText(kind, i, j int, offsets ...Cell) string {
+	var cells []string
+	for _, c := range offsets {
+		cells = append(cells, fmt.Sprintf(`{"i": %d, "j": %d}`, c.I, c.J))
+	}
+	return fmt.Sprintf(`{"type": %d, "center": {"i": %d, "j": %d}, "offsets": [%s]}`, kind, i, j, strings.Join(cells, ", "))
+}
+
 // first is the text of seed 0's first state, spelled as rules §7 have it.
 func first() string {
+	last := blockText(21, 8, 6, Cell{}, Cell{-1, 0}, Cell{1, 0}, Cell{0, 1}, Cell{1, -1})
+	preview := []string{
+		blockText(11, 7, 6, Cell{}, Cell{-1, 0}, Cell{-2, 0}, Cell{1, 0}, Cell{2, 0}),
+		blockText(8, 8, 5, Cell{}, Cell{-1, 0}, Cell{0, 1}, Cell{1, 1}),
+		blockText(16, 8, 6, Cell{}, Cell{-1, 0}, Cell{1, 0}, Cell{0, 1}, Cell{1, 1}),
+		blockText(14, 7, 6, Cell{}, Cell{-1, 0}, Cell{0, 1}, Cell{1, 0}, Cell{2, 0}),
+		last,
+	}
 	empty := "[" + strings.TrimSuffix(strings.Repeat("0, ", Cols), ", ") + "]"
-	return `{"state": "playing", "preview": [` +
-		`{"type": 11, "center": {"i": 7, "j": 6}, "offsets": [{"i": 0, "j": 0}, {"i": -1, "j": 0}, {"i": -2, "j": 0}, {"i": 1, "j": 0}, {"i": 2, "j": 0}]}, ` +
-		`{"type": 8, "center": {"i": 8, "j": 5}, "offsets": [{"i": 0, "j": 0}, {"i": -1, "j": 0}, {"i": 0, "j": 1}, {"i": 1, "j": 1}]}, ` +
-		`{"type": 16, "center": {"i": 8, "j": 6}, "offsets": [{"i": 0, "j": 0}, {"i": -1, "j": 0}, {"i": 1, "j": 0}, {"i": 0, "j": 1}, {"i": 1, "j": 1}]}, ` +
-		`{"type": 14, "center": {"i": 7, "j": 6}, "offsets": [{"i": 0, "j": 0}, {"i": -1, "j": 0}, {"i": 0, "j": 1}, {"i": 1, "j": 0}, {"i": 2, "j": 0}]}, ` +
-		`{"type": 21, "center": {"i": 8, "j": 6}, "offsets": [{"i": 0, "j": 0}, {"i": -1, "j": 0}, {"i": 1, "j": 0}, {"i": 0, "j": 1}, {"i": 1, "j": -1}]}], ` +
-		`"score": 0, "block": {"type": 21, "center": {"i": 8, "j": 6}, "offsets": [{"i": 0, "j": 0}, {"i": -1, "j": 0}, {"i": 1, "j": 0}, {"i": 0, "j": 1}, {"i": 1, "j": -1}]}, ` +
-		`"bitmap": [` + strings.TrimSuffix(strings.Repeat(empty+", ", Rows), ", ") + `]}`
+	return `{"state": "playing", "preview": [` + strings.Join(preview, ", ") + `], "score": 0, "block": ` + last +
+		`, "bitmap": [` + strings.TrimSuffix(strings.Repeat(empty+", ", Rows), ", ") + `]}`
 }
 
 func TestJSON(t *testing.T) {
@@ -54,7 +66,7 @@ func TestJSONRoundTrip(t *testing.T) {
 }
 
 func TestMalformedPositions(t *testing.T) {
-	good := first()
+	good, deep := first(), strings.Repeat("[", 1e5)+strings.Repeat("]", 1e5)
 	for old, c := range map[string]struct{ other, want string }{
 		`"score": 0, `:       {"", `no "score"`},
 		`"playing"`:          {`"over"`, `state is "over"`},
@@ -69,7 +81,7 @@ func TestMalformedPositions(t *testing.T) {
 		`0]]}`:               {`0]]} x`, "invalid character 'x' after top-level value"},
 		`{"state"`:           {`["state"`, `invalid character ':' after array element`},
 		`"center": {"i": 7`:  {`"centre": {"i": 7`, `want "type", "center" and 1 to 10 "offsets"`},
-		`{"state":`:          {`{"x": ` + strings.Repeat("[", 1e5) + strings.Repeat("]", 1e5) + `, "state":`, "exceeded max depth"},
+		`{"state":`:          {`{"x": ` + deep + `, "state":`, "exceeded max depth"},
 		`{"state": "playing`: {`{"state": "play` + "\n", "in string literal"},
 	} {
 		require.Contains(t, good, old)

@@ -103,6 +103,7 @@ func (s *State) Check() error {
 	}
 	at := Spawn(s.Piece.Kind)
 	c.Want(s.Mode == Ticks || s.Piece == at, "Piece is %v, want it where it appears: %v", s.Piece, at)
-	c.Want(s.Piece.Y <= at.Y && s.Field.Fits(s.Piece), "Piece is %v, want it on empty cells at or below y %d", s.Piece, at.Y)
+	c.Want(s.Piece.Y <= at.Y && s.Field.Fits(s.Piece),
+		"Piece is %v, want it on empty cells at or below y %d", s.Piece, at.Y)
 	return c.Err
 }
