@@ -7,7 +7,7 @@ import (
 	"io"
 	"path/filepath"
 	"runtime"
-	"strings"
+	"slices"
 	"time"
 	"unsafe"
 
@@ -22,20 +22,16 @@ import (
 // sized returns the game and the number of environments for n games; null is one game as large as n.
 func sized(name string, n int) (g *env.Game, envs int, err error) {
 	if name == "null" {
-		name, envs = fmt.Sprintf("null:%d", n), 1
-	} else {
-		envs = n
-	}
-	for _, g := range toys {
-		if g.Name == name {
-			return g, envs, nil
+		if !slices.Contains(nullSizes, n) {
+			return nil, 0, fmt.Errorf("game null has no size %d, want one of %v", n, nullSizes)
 		}
+		return null(n), 1, nil
 	}
-	if strings.HasPrefix(name, "null:") {
-		return nil, 0, fmt.Errorf("game null has no size %d, want one of %v", n, nullSizes)
+	if k := slices.IndexFunc(toys, func(g *env.Game) bool { return g.Name == name }); k >= 0 {
+		return toys[k], n, nil
 	}
 	g, err = games.Lookup(name)
-	return g, envs, err
+	return g, n, err
 }
 
 // A field is what the ways of one comparison have in common.

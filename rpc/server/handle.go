@@ -53,7 +53,10 @@ func newHandle(g *env.Game, c vec.Config, fields []string, packed bool) (*handle
 		return nil, wire.Errorf(wire.BadParams, "open: %v", err)
 	}
 	h := &handle{game: g, env: e, c: e.Config(), rows: c.Envs * e.Rows()}
-	if err := errors.Join(h.layOut(fields, packed), h.allocate()); err != nil {
+	if err = h.layOut(fields, packed); err == nil {
+		err = h.allocate()
+	}
+	if err != nil {
 		return nil, errors.Join(err, e.Close())
 	}
 	h.actions = make([]env.Action, h.rows)

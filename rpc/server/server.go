@@ -17,7 +17,7 @@ import (
 
 // Config configures a Server.
 type Config struct {
-	Games   []*env.Game // a game before its variants
+	Games   []*env.Game // each game comes before its variants
 	Version string      // for the response to hello
 	// Agents parses the spec of an opponent or policy, which comes from a client and must not be
 	// trusted. Opponents lists specs that it certainly accepts. Without Agents the server has none.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"slices"
 
 	"golang.org/x/sys/unix"
 
@@ -41,10 +42,7 @@ func (s *session) pass(id uint32, file *os.File, result any) error {
 	if err != nil {
 		return err
 	}
-	var b []byte
-	for _, p := range parts {
-		b = append(b, p...)
-	}
+	b := slices.Concat(parts...)
 	s.writeMu.Lock()
 	defer s.writeMu.Unlock()
 	s.extend()

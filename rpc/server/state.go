@@ -139,10 +139,19 @@ func (s *session) snapshot(f *wire.Frame, h *handle) error {
 	return s.reply(f.ID, wire.Fields{"count", len(list), "state_len", h.stateLen(), "states", states})
 }
 
-// putOptions are the named arguments of restore and clone.
+// putOptions are the named arguments of restore and clone, which are param 3.
 type putOptions struct {
 	Reseed *uint64 `msgpack:"reseed"`
 	Slot   *int64  `msgpack:"slot"`
+	at     *place  // that Slot selects
+}
+
+func (o *putOptions) read(f *wire.Frame, h *handle) error {
+	err := f.Options(3, o)
+	if err == nil {
+		o.at, err = h.to(string(f.Method), o.Slot)
+	}
+	return err
 }
 
 func (s *session) restore(f *wire.Frame, h *handle) error {
@@ -159,11 +168,7 @@ func (s *session) restore(f *wire.Frame, h *handle) error {
 			len(states), len(list)*h.stateLen(), h.stateLen(), len(list))
 	}
 	var o putOptions
-	if err := f.Options(3, &o); err != nil {
-		return err
-	}
-	p, err := h.to("restore", o.Slot)
-	if err != nil {
+	if err := o.read(f, h); err != nil {
 		return err
 	}
 	if !h.began {
@@ -174,7 +179,7 @@ func (s *session) restore(f *wire.Frame, h *handle) error {
 	if err := h.setStates(list, states); err != nil {
 		return err
 	}
-	return s.put(f, h, list, o, p)
+	return s.put(f, h, list, o)
 }
 
 // setStates restores all games or none.
@@ -201,7 +206,7 @@ func (h *handle) setStates(list []int, states []byte) error {
 
 // put redraws what is hidden in the restored or cloned games, if the client wants that, and responds
 // with the slab. The draws of a game depend on its own number, not on the other games of the request.
-func (s *session) put(f *wire.Frame, h *handle, list []int, o putOptions, p *place) error {
+func (s *session) put(f *wire.Frame, h *handle, list []int, o putOptions) error {
 	if o.Reseed != nil {
 		for _, i := range list {
 			if err := h.env.Reseed(i, env.Derive(*o.Reseed, h.first+uint64(i))); err != nil {
@@ -210,13 +215,13 @@ func (s *session) put(f *wire.Frame, h *handle, list []int, o putOptions, p *pla
 		}
 	}
 	h.ended = h.ended[:0]
-	if err := h.env.Observe(p.batch); err != nil {
+	if err := h.env.Observe(o.at.batch); err != nil {
 		return err
 	}
-	if err := h.finish(p); err != nil {
+	if err := h.finish(o.at); err != nil {
 		return err
 	}
-	s.show(f.ID, h, p)
+	s.show(f.ID, h, o.at)
 	return nil
 }
 
@@ -233,11 +238,7 @@ func (s *session) clone(f *wire.Frame, h *handle) error {
 		return wire.Errorf(wire.BadParams, "clone: src has %d games and dst %d, want as many", len(src), len(dst))
 	}
 	var o putOptions
-	if err := f.Options(3, &o); err != nil {
-		return err
-	}
-	p, err := h.to("clone", o.Slot)
-	if err != nil {
+	if err := o.read(f, h); err != nil {
 		return err
 	}
 	if err := h.awake("clone"); err != nil {
@@ -246,7 +247,7 @@ func (s *session) clone(f *wire.Frame, h *handle) error {
 	if err := h.copyGames(src, dst); err != nil {
 		return err
 	}
-	return s.put(f, h, dst, o, p)
+	return s.put(f, h, dst, o)
 }
 
 // copyGames copies game src[k] to game dst[k], for all k at once.
