@@ -42,8 +42,8 @@ func closeAgent(agent *env.Agent) error {
 	return c.Close()
 }
 
-// SetAgent replaces the factory of a seat that has an agent. Episodes that start later use it;
-// those in progress keep their agents.
+// SetAgent replaces the factory of a seat that has an agent. An environment keeps its agent
+// until its next episode, or until a method such as Restore or Clone gives it new agents.
 func (e *Env) SetAgent(seat int, factory AgentFactory) error {
 	if factory == nil || seat < 0 || seat >= e.c.Seats || e.driven.Has(seat) {
 		return fmt.Errorf("vec %s: no agent for seat %d: want a factory and a seat that has an agent", e.g.Name, seat)

@@ -1,5 +1,5 @@
 // Package vec steps many environments of one game side by side, on all cores, and writes what
-// the seats see into flat slabs of memory that the caller owns.
+// the seats see into flat slabs of memory that the caller owns. The example shows the loop.
 //
 // # Terms
 //

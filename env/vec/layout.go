@@ -18,8 +18,8 @@ type Field struct {
 	Len    int // bytes
 }
 
-// A Layout is the offset of each slab of a Batch in one block of memory, so that a step can be
-// written into shared memory or sent with one write.
+// A Layout says where each slab of a Batch is in one block of memory. A step can then write into
+// memory shared with another process, or be sent with one write.
 type Layout struct {
 	Fields []Field
 	Len    int // bytes of the block, a multiple of 8
@@ -91,7 +91,8 @@ func product(shape []int) int {
 // align rounds n up to a multiple of to, a power of two.
 func align(n, to int) int { return (n + to - 1) &^ (to - 1) }
 
-// Add places one more field after the others, also one that View does not know.
+// Add places one more field after the others, on a cache line of its own. View refuses a layout
+// with fields that Batch does not have.
 func (l *Layout) Add(name, dtype string, shape ...int) {
 	const cacheLine = 64
 	width := int(dtype[len(dtype)-1] - '0')

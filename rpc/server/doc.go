@@ -8,5 +8,6 @@
 //
 // Two rules keep a step fast. It allocates nothing. And each slab is written once, in the memory from
 // which it is sent, or in memory that the client maps too. A client may write to shared memory at any
-// time; the server therefore never reads it, but keeps what it needs again in private memory (see place).
+// time; the server therefore copies actions out of it before using them, and keeps what it needs after
+// writing a slab in private memory as well (see type place).
 package server

@@ -36,9 +36,6 @@ type Frame struct {
 	scan   scanner
 }
 
-// Len returns the length of the message in bytes.
-func (f *Frame) Len() int { return f.size }
-
 // Cap returns the size of the frame's memory.
 func (f *Frame) Cap() int { return cap(f.buf) }
 

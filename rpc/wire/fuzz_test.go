@@ -76,7 +76,7 @@ func FuzzMessage(f *testing.F) {
 				return
 			}
 			require.NoError(t, err)
-			total += frame.Len()
+			total += frame.size
 			require.LessOrEqual(t, total, len(b))
 			ask(t, &frame)
 		}

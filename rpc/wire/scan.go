@@ -139,7 +139,7 @@ var kinds = [32]struct{ head, payload, per uint8 }{
 	0x1e: {3, 0, 2}, 0x1f: {5, 0, 2}, // map
 }
 
-// Whole reports whether b begins with a complete value that a scanner accepts.
+// Whole reports whether b begins with a complete and valid message.
 func Whole(b []byte) bool {
 	var s scanner
 	done, _, err := s.next(b, len(b))
