@@ -1,13 +1,17 @@
 package host
 
 import (
-	"bytes"
+	"bufio"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
 	"os/exec"
 	"regexp"
+	"strings"
 	"sync"
+
+	"blockyard/agents/contest"
 )
 
 // stop ends the process and all that it has started, and says how it ended.
@@ -28,59 +32,51 @@ func (p *Process) ended() error {
 	if errors.As(err, &exit) {
 		kind = fmt.Sprintf("the library's process ended: %v", exit)
 	}
-	if line := p.printed.cause(); line != "" {
-		kind = fmt.Sprintf("crashed (%s)", line)
+	if p.printed.cause != "" { // stop has waited for the readers
+		kind = fmt.Sprintf("crashed (%s)", p.printed.cause)
 	}
 	return &Fault{fmt.Sprintf("%s in %s", kind, p.last.Function)}
-}
-
-// keep is half the number of bytes kept of a process's output.
-const keep = 4 << 10
-
-// A tail passes a process's output on, and keeps the end of it or, after a crash, its beginning.
-type tail struct {
-	to   io.Writer
-	mu   sync.Mutex
-	text []byte
-	sent int
 }
 
 // mostPrinted is the number of bytes of output that are passed on.
 const mostPrinted = 1 << 20
 
-// Write implements io.Writer; it never fails.
-func (t *tail) Write(b []byte) (int, error) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.to != nil && t.sent < mostPrinted {
-		n := min(len(b), mostPrinted-t.sent)
-		_, _ = t.to.Write(b[:n])
-		t.sent += n
+// An output is what a process prints: it is passed on, and the first line that reports a crash is
+// kept.
+type output struct {
+	to    io.Writer // nil discards it
+	mu    sync.Mutex
+	sent  int
+	cause string
+}
+
+// read reads one of the process's two outputs to its end.
+func (o *output) read(r io.Reader) {
+	in := bufio.NewReader(io.TeeReader(r, o))
+	for {
+		line, _, err := contest.ReadLine(in)
+		if err != nil {
+			return
+		}
+		if causes.MatchString(line) {
+			o.mu.Lock()
+			o.cause = cmp.Or(o.cause, printable([]byte(strings.TrimSpace(line))))
+			o.mu.Unlock()
+		}
 	}
-	t.text = append(t.text, b...)
-	if len(t.text) > 2*keep {
-		t.shorten()
+}
+
+// Write implements io.Writer; it never fails.
+func (o *output) Write(b []byte) (int, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.to != nil {
+		n, _ := o.to.Write(b[:min(len(b), mostPrinted-o.sent)])
+		o.sent += n
 	}
 	return len(b), nil
 }
 
-// shorten keeps the text from the first line about a crash on, or else its end.
-func (t *tail) shorten() {
-	from := len(t.text) - 2*keep
-	if at := causes.FindIndex(t.text); at != nil {
-		from = at[0]
-	}
-	t.text = append(t.text[:0], t.text[from:]...)
-	t.text = t.text[:min(len(t.text), 2*keep)]
-}
-
 // causes matches lines in which runtimes and C libraries report a crash.
-var causes = regexp.MustCompile(`(?m)^(SIG[A-Z]+: .*|fatal error: .*|panic: .*|runtime: .*|terminate called .*|` +
+var causes = regexp.MustCompile(`^(SIG[A-Z]+: .*|fatal error: .*|panic: .*|runtime: .*|terminate called .*|` +
 	`.*: Assertion .*|\*\*\* .* \*\*\*.*|free\(\): .*|malloc.*\(\): .*|double free .*|.*AddressSanitizer.*)$`)
-
-// cause returns the line of the kept output that reports a crash, or "".
-func (t *tail) cause() string {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return printable(bytes.TrimSpace(causes.Find(t.text)))
-}

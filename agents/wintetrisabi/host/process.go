@@ -36,7 +36,7 @@ type Process struct {
 	child   *contest.Child
 	asks    *gob.Encoder
 	answers chan Answer // closed when the process has closed its pipe
-	printed *tail
+	printed *output
 	timer   *time.Timer
 
 	last  request
@@ -63,11 +63,10 @@ func Start(ctx context.Context, c Config) (*Process, error) {
 		}
 		argv = []string{self, ServeArgument}
 	}
-	p := &Process{config: c, answers: make(chan Answer, 1), printed: &tail{to: c.Output}}
-	keep := func(r io.Reader) { _, _ = io.Copy(p.printed, r) }
-	spec := contest.Spec{Argv: append(argv[:len(argv):len(argv)], file), Stderr: keep, Frames: p.listen}
+	p := &Process{config: c, answers: make(chan Answer, 1), printed: &output{to: c.Output}}
+	spec := contest.Spec{Argv: append(argv[:len(argv):len(argv)], file), Stderr: p.printed.read, Frames: p.listen}
 	if !framesOnStdout {
-		spec.Stdout = keep
+		spec.Stdout = p.printed.read
 	}
 	if p.child, err = contest.StartChild(spec); err != nil {
 		return nil, fmt.Errorf("start the library's process: %w", err)
