@@ -39,17 +39,17 @@ type hostFlags struct {
 	Record string   `placeholder:"FILE" help:"Write the games' records to this file, compressed if it ends in .gz."`
 	Log    string   `placeholder:"DIR" help:"Folder for a log of each game, with all that is said."`
 	JSON   bool     `name:"json" help:"Print one line of JSON and nothing else."`
-	Quiet  bool     `short:"q" help:"No progress bar, and no standard error of the bots, on standard error."`
+	Quiet  bool     `short:"q" help:"No progress bar, and nothing of the bots' standard error."`
 }
 
 // common describes what the contests have in common.
-const common = `The bots are programs in any language that talk the contest's protocol on standard
+const common = `The bots are programs in any language that speak the contest's protocol on standard
 input and output. A command line with characters that are special to a shell is run by
-one. Every game starts the bots anew. Ctrl-C ends the match; its result is about the
-games played so far.
+a shell. The bots are started again for every game. Ctrl-C ends the match; the result is
+then that of the games played so far.
 
-In a log, "player1 <" is what a bot was told, ">" what it answered, "!" a line of its
-standard error, "*" the host's remark about it; other lines are the host's own.
+In a log, "player1 <" marks what was sent to a bot, ">" its answer, "!" a line of its
+standard error, and "*" the host's remark about it; other lines are the host's own.
 
 `
 
@@ -93,7 +93,7 @@ func playSeries[R fmt.Stringer](ctx context.Context, con *console, c *hostFlags,
 type hostBlockbattleCmd struct {
 	hostFlags
 	Dialect  string        `enum:"classic,port" default:"classic" help:"Dialect of the protocol: classic or port."`
-	Profile  string        `enum:",document,classic,port" default:"" help:"Rules: document, classic, port."`
+	Profile  string        `placeholder:"NAME" enum:",document,classic,port" default:"" help:"document, classic or port."`
 	Timebank time.Duration `default:"10s" help:"Time bank at the start, and the most there can be."`
 	PerMove  time.Duration `name:"time-per-move" default:"500ms" help:"Added after every answer."`
 	Timeouts int           `help:"This many time-outs end a bot; by default 2, classic 3, port 1."`
@@ -102,8 +102,8 @@ type hostBlockbattleCmd struct {
 // Help is printed with the flags.
 func (*hostBlockbattleCmd) Help() string {
 	return common + `A late answer is discarded and counts as none. A bot that ends, or is ended, loses its
-moves but not the game. Without --profile the rules are those of the game's name: blockbattle stands for
---profile document, blockbattle:port for --profile port.`
+moves but not the game. --profile selects the rules. By default they follow from the game's name: document for
+blockbattle, port for blockbattle:port.`
 }
 
 var (

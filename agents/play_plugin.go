@@ -18,8 +18,8 @@ type pluginFlags struct {
 	Games    int            `placeholder:"N" help:"With --plugin: number of games, seeds from --seed on. Default 1."`
 	Strict   bool           `help:"With --plugin: bits that exclude each other lose the game."`
 	CapLines int            `placeholder:"N" help:"With --plugin: stop a game after this many lines."`
-	LimitMS  *int           `name:"limit-ms" placeholder:"MS" help:"With --plugin: an answer's limit, or 0. Default 1000."`
-	Patience *time.Duration `placeholder:"TIME" help:"With --plugin: limit of a call; 0 for none. Default 10s."`
+	LimitMS  *int           `name:"limit-ms" placeholder:"MS" help:"With --plugin: limit of an answer. Default 1000."`
+	Patience *time.Duration `placeholder:"TIME" help:"With --plugin: limit of a call. Default 10s."`
 	JSON     bool           `name:"json" help:"With --plugin: print one line of JSON and nothing else."`
 	Quiet    bool           `short:"q" help:"With --plugin: nothing on standard error."`
 }
@@ -31,7 +31,7 @@ func (*playCmd) Help() string {
   agents play wintetris --plugin ./solver.so --options "parts=4" --games 20 --seed 1
 
 An answer after --limit-ms counts as none; a call that takes longer than --patience ends
-its game. What the library prints goes to standard error, unless --quiet is set. A solver
+its game; 0 removes a limit. What the library prints goes to standard error, unless --quiet is set. A solver
 that crashes, exits or hangs ends that game; the next game begins with a new process, and
 the exit status is 1.`
 }

@@ -34,7 +34,7 @@ type serveDropbloxCmd struct {
 	Players int           `help:"A round begins when this many teams wait for it; by default all."`
 	StartIn time.Duration `help:"Begin the first round after this time, whoever waits for it."`
 	Notice  time.Duration `default:"2s" help:"Time between the last team's arrival and the round."`
-	History string        `default:"history" placeholder:"DIR" help:"Folder for the games' folders; empty for none."`
+	History string        `default:"history" placeholder:"DIR" help:"Folder for the games' histories; empty for none."`
 	JSON    bool          `name:"json" help:"Print every round as a line of JSON and nothing else."`
 }
 

@@ -1,8 +1,8 @@
 // Package series plays a contest: a series of games between the same programs, in which they
 // change seats. It keeps logs and records and reports the result as a table or as JSON.
 //
-// A series needs to know only how to make the referee of one game; the reports are one for
-// each of the contests: Block Battle, Blocking and the Tetris duel.
+// A Series works for any contest: Series.New creates the host of a game. The reports differ:
+// there is one each for Block Battle, Blocking and the Tetris duel.
 package series
 
 import (
