@@ -38,19 +38,16 @@ type Options struct {
 }
 
 // Source returns the flattened, gofmt-clean program. It does not compile it.
-func Source(o Options) ([]byte, error) {
+func Source(o Options) (src []byte, err error) {
+	defer func() {
+		if err != nil {
+			src, err = nil, fmt.Errorf("flatten %s: %w", o.Package, err)
+		}
+	}()
 	p, err := load(o)
-	var src []byte
-	if err == nil {
-		src, err = p.flatten(o.Header)
-	}
 	if err != nil {
-		return nil, fmt.Errorf("flatten %s: %w", o.Package, err)
+		return nil, err
 	}
-	return src, nil
-}
-
-func (p *program) flatten(header []string) ([]byte, error) {
 	p.findNewerLanguage()
 	for _, pkg := range p.pkgs {
 		for _, f := range pkg.Syntax {
@@ -64,7 +61,7 @@ func (p *program) flatten(header []string) ([]byte, error) {
 		}
 	}
 	p.name()
-	return p.print(header)
+	return p.print(o.Header)
 }
 
 // Sizes describes how many bytes of a flattened program come from each package, for an error about its length.

@@ -5,6 +5,7 @@ import (
 	"go/constant"
 	"go/token"
 	"go/types"
+	"slices"
 
 	"golang.org/x/tools/go/ast/astutil"
 )
@@ -58,39 +59,27 @@ func decide(info *types.Info, cond ast.Expr) (holds, known bool) {
 func spliced(list []ast.Stmt) []ast.Stmt {
 	var out []ast.Stmt
 	for _, s := range list {
-		if b, ok := s.(*ast.BlockStmt); ok && !declares(b) {
+		if b, ok := s.(*ast.BlockStmt); ok && !slices.ContainsFunc(b.List, declares) {
 			out = append(out, b.List...)
 		} else {
 			out = append(out, s)
 		}
 	}
 	for i, s := range out {
-		if _, ok := s.(*ast.ReturnStmt); ok && !labelled(out[i+1:]) {
+		if _, ok := s.(*ast.ReturnStmt); ok && !slices.ContainsFunc(out[i+1:], labelled) {
 			return out[:i+1]
 		}
 	}
 	return out
 }
 
-func declares(b *ast.BlockStmt) bool {
-	for _, s := range b.List {
-		switch s := s.(type) {
-		case *ast.DeclStmt:
-			return true
-		case *ast.AssignStmt:
-			if s.Tok == token.DEFINE {
-				return true
-			}
-		}
-	}
-	return false
+func declares(s ast.Stmt) bool {
+	_, decl := s.(*ast.DeclStmt)
+	a, assign := s.(*ast.AssignStmt)
+	return decl || assign && a.Tok == token.DEFINE
 }
 
-func labelled(list []ast.Stmt) bool {
-	for _, s := range list {
-		if _, ok := s.(*ast.LabeledStmt); ok {
-			return true
-		}
-	}
-	return false
+func labelled(s ast.Stmt) bool {
+	_, ok := s.(*ast.LabeledStmt)
+	return ok
 }

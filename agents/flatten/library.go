@@ -1,7 +1,6 @@
 package flatten
 
 import (
-	"bufio"
 	"fmt"
 	"go/token"
 	"go/types"
@@ -56,7 +55,7 @@ func libraryName(obj types.Object) string {
 
 // addition matches a line such as "pkg strings, func Cut(string, string) (string, string, bool) #46336".
 var addition = regexp.MustCompile(
-	`^pkg ([^ ,]+)(?: \([^)]*\))?, (func|method|type|var|const) (?:\(\*?(\w+)[^)]*\) )?(\w+)`)
+	`(?m)^pkg ([^ ,]+)(?: \([^)]*\))?, (func|method|type|var|const) (?:\(\*?(\w+)[^)]*\) )?(\w+)`)
 
 // additions maps the names that came after Lang to the version that added them.
 var additions = sync.OnceValues(func() (map[string]string, error) {
@@ -76,14 +75,20 @@ var additions = sync.OnceValues(func() (map[string]string, error) {
 	for _, file := range files {
 		version := strings.TrimSuffix(filepath.Base(file), ".txt")
 		minor, _ := strconv.Atoi(strings.TrimPrefix(strings.TrimPrefix(version, "go1"), "."))
-		if err := eachAddition(file, func(name string) {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			return nil, err
+		}
+		for _, m := range addition.FindAllStringSubmatch(string(text), -1) {
+			name := m[1] + "." + m[4]
+			if m[3] != "" {
+				name = m[1] + "." + m[3] + "." + m[4]
+			}
 			if minor <= newest {
 				old[name] = true
 			} else if since[name] == "" {
 				since[name] = version
 			}
-		}); err != nil {
-			return nil, err
 		}
 	}
 	for name := range old {
@@ -91,21 +96,3 @@ var additions = sync.OnceValues(func() (map[string]string, error) {
 	}
 	return since, nil
 })
-
-func eachAddition(file string, add func(name string)) error {
-	f, err := os.Open(file)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	lines := bufio.NewScanner(f)
-	for lines.Scan() {
-		if m := addition.FindStringSubmatch(lines.Text()); m != nil {
-			if m[3] != "" {
-				m[4] = m[3] + "." + m[4]
-			}
-			add(m[1] + "." + m[4])
-		}
-	}
-	return lines.Err()
-}

@@ -4,7 +4,8 @@ import (
 	"fmt"
 	"go/ast"
 	"go/types"
-	"sort"
+	"maps"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -59,7 +60,7 @@ func (p *program) byUse() []types.Object {
 		}
 	}
 	cost := func(o types.Object) int { return uses[o] * len(o.Pkg().Name()) } // of a prefix
-	sort.SliceStable(objs, func(i, j int) bool { return cost(objs[i]) > cost(objs[j]) })
+	slices.SortStableFunc(objs, func(a, b types.Object) int { return cost(b) - cost(a) })
 	return objs
 }
 
@@ -105,12 +106,7 @@ func prefixed(o types.Object) string {
 
 // nameImports chooses the name under which each standard package is imported.
 func (p *program) nameImports(taken, local map[string]bool) {
-	var paths []string
-	for path := range p.imports {
-		paths = append(paths, path)
-	}
-	sort.Strings(paths)
-	for _, path := range paths {
+	for _, path := range slices.Sorted(maps.Keys(p.imports)) {
 		name := p.imports[path]
 		for i := 2; taken[name]; i++ {
 			name = fmt.Sprintf("%s%d", p.imports[path], i)
@@ -125,10 +121,5 @@ func (p *program) nameImports(taken, local map[string]bool) {
 
 // kept reports whether any object of d is needed.
 func (p *program) kept(d *decl) bool {
-	for _, o := range d.objs {
-		if p.live[o] {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(d.objs, func(o types.Object) bool { return p.live[o] })
 }

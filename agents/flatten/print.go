@@ -8,7 +8,7 @@ import (
 	"go/token"
 	"go/types"
 	"regexp"
-	"sort"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -50,13 +50,13 @@ var emptyLine = regexp.MustCompile(`\n\n+([\t)}])`)
 func (p *program) printImports(out *bytes.Buffer) {
 	var lines []string
 	for path, name := range p.imports {
-		line := fmt.Sprintf("%q", path)
+		line := strconv.Quote(path)
 		if base := path[strings.LastIndex(path, "/")+1:]; base != name {
 			line = name + " " + line
 		}
 		lines = append(lines, line)
 	}
-	sort.Strings(lines)
+	slices.Sort(lines)
 	if len(lines) > 0 {
 		out.WriteString("\nimport (\n" + strings.Join(lines, "\n") + "\n)\n")
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"blockyard/agents/search"
 	"blockyard/datasets/record"
@@ -127,10 +128,8 @@ func (p *play) ask(ctx context.Context, seat int) (env.Action, error) {
 		return a, nil
 	}
 	p.legal = p.state.Legal(seat, p.legal[:0])
-	for _, l := range p.legal {
-		if l == a {
-			return a, nil
-		}
+	if slices.Contains(p.legal, a) {
+		return a, nil
 	}
 	if int(a) < p.Rules.Actions {
 		return a, fmt.Errorf("%w: %s", env.ErrIllegal, p.Rules.Text(a))

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"iter"
 
 	"blockyard/datasets/record"
 	"blockyard/env"
@@ -55,9 +54,9 @@ type entrant struct {
 // from a game's seed.
 const agentStream = 0x6167656e74
 
-// play yields the records of each unit in order, after recording them. Each lineup is a game
-// of the unit.
-func (m Match) play(ctx context.Context, lineups [][]entrant) iter.Seq2[[]*record.Record, error] {
+// play plays the units and calls each with the records of every unit in order, after recording them, until it
+// returns false. Each lineup is a game of the unit. stopped reports whether ctx ended.
+func (m Match) play(ctx context.Context, lineups [][]entrant, each func([]*record.Record) bool) (stopped bool, err error) {
 	unit := func(ctx context.Context, i int) ([]*record.Record, error) {
 		var games []*record.Record
 		for _, lineup := range lineups {
@@ -69,16 +68,15 @@ func (m Match) play(ctx context.Context, lineups [][]entrant) iter.Seq2[[]*recor
 		}
 		return games, nil
 	}
-	return func(yield func([]*record.Record, error) bool) {
-		for games, err := range InOrder(ctx, m.Workers, m.Units, unit) {
-			for k := 0; k < len(games) && err == nil && m.Record != nil; k++ {
-				err = m.Record(games[k])
-			}
-			if !yield(games, err) || err != nil {
-				return
-			}
+	for games, err := range InOrder(ctx, m.Workers, m.Units, unit) {
+		for k := 0; k < len(games) && err == nil && m.Record != nil; k++ {
+			err = m.Record(games[k])
+		}
+		if err != nil || !each(games) {
+			return ctx.Err() != nil, err
 		}
 	}
+	return ctx.Err() != nil, nil
 }
 
 // game plays one game with new agents and closes those that can be closed.

@@ -36,28 +36,22 @@ func (m Match) MultiPlayer(ctx context.Context) (MultiPlayerResult, error) {
 	}
 	var lineups [][]entrant
 	for seat := range m.Seats {
-		var lineup []entrant
-		for k := range m.Seats {
-			p := m.B
-			if k == seat {
-				p = m.A
-			}
-			lineup = append(lineup, entrant{p, uint64(seat*m.Seats + k)})
+		lineup := make([]entrant, m.Seats)
+		for k := range lineup {
+			lineup[k] = entrant{m.B, uint64(seat*m.Seats + k)}
 		}
+		lineup[seat].Player = m.A
 		lineups = append(lineups, lineup)
 	}
-	var failed error
 	var ranks []float64 // mean rank of A in every set
-	for set, err := range m.play(ctx, lineups) {
-		if failed = err; err != nil {
-			break
-		}
+	var err error
+	r.Stopped, err = m.play(ctx, lineups, func(set []*record.Record) bool {
 		ranks = append(ranks, r.add(set))
 		m.progress(r.Games, "")
-	}
-	r.Stopped = ctx.Err() != nil
+		return true
+	})
 	r.divide(ranks)
-	return r, failed
+	return r, err
 }
 
 // add adds a set to the sums and returns the mean rank of A in it.

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"strings"
+
+	"blockyard/datasets/record"
 )
 
 // A Run is the result of one player with one seed.
@@ -53,20 +55,17 @@ func (m Match) SinglePlayer(ctx context.Context) (SinglePlayerResult, error) {
 		lineups = append(lineups, []entrant{{m.B, 0}})
 	}
 	r.Runs = make([][]Run, len(lineups))
-	var failed error
 	total := 0
-	for games, err := range m.play(ctx, lineups) {
-		if failed = err; err != nil {
-			break
-		}
+	var err error
+	r.Stopped, err = m.play(ctx, lineups, func(games []*record.Record) bool {
 		for k, rec := range games {
 			r.Runs[k] = append(r.Runs[k], Run{rec.Scores[0], len(rec.Choices), !rec.Stopped})
 		}
 		r.Games++
 		total += games[0].Scores[0]
 		m.progress(r.Games, "mean %.0f", float64(total)/float64(r.Games))
-	}
-	r.Stopped = ctx.Err() != nil
+		return true
+	})
 	if r.Games > 0 {
 		r.AStats = statsOf(r.Runs[0])
 	}
@@ -75,7 +74,7 @@ func (m Match) SinglePlayer(ctx context.Context) (SinglePlayerResult, error) {
 		r.BStats = &b
 		r.compare(r.Runs[0], r.Runs[1])
 	}
-	return r, failed
+	return r, err
 }
 
 // compare compares the runs of A and B.

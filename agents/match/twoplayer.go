@@ -71,22 +71,16 @@ func (m Match) TwoPlayer(ctx context.Context) (TwoPlayerResult, error) {
 	if m.SPRT != nil {
 		r.LLR, r.Verdict = new(float64), Undecided
 	}
-	var failed error
+	var err error
 	lineups := [][]entrant{{{m.A, 0}, {m.B, 1}}, {{m.B, 3}, {m.A, 2}}}
-	for pair, err := range m.play(ctx, lineups) {
-		if failed = err; err != nil {
-			break
-		}
+	r.Stopped, err = m.play(ctx, lineups, func(pair []*record.Record) bool {
 		r.add(pair)
 		m.progress(r.Games, "score %.1f %%", 100*r.Score)
-		if r.Verdict == AcceptH0 || r.Verdict == AcceptH1 {
-			break
-		}
-	}
-	r.Stopped = ctx.Err() != nil
+		return r.Verdict != AcceptH0 && r.Verdict != AcceptH1
+	})
 	r.Estimate(r.Pairs)
 	r.EloLow, r.EloHigh = EloWithin(r.Low, r.Games), EloWithin(r.High, r.Games)
-	return r, failed
+	return r, err
 }
 
 // add counts a pair: A has seat k in game k.
