@@ -19,29 +19,33 @@ type arenaCmd struct {
 	Game    string `arg:"" help:"Name of the game, such as blockbattle or blockbattle:classic."`
 	A       string `required:"" placeholder:"PLAYER" help:"First player; the score is its score."`
 	B       string `placeholder:"PLAYER" help:"Second player; optional in a game of one seat."`
-	Games   int    `default:"400" help:"Number of games. It is even, because games come in pairs of equal seed with the seats swapped; in a game of one seat it is the number for each player."`
-	Seats   int    `help:"Number of seats, in a game that allows several. Above 2, A has one seat and B all others; games come in sets in which A has every seat once."`
+	Games   int    `default:"400" help:"Number of games, even; in a game of one seat, of each player."`
+	Seats   int    `help:"Number of seats, if the game allows several; above 2, B has all but one."`
 	Seed    uint64 `default:"1" help:"Seed of the whole match."`
-	SPRT    string `name:"sprt" placeholder:"ELO0,ELO1[,ALPHA,BETA]" help:"Stop as soon as a sequential test decides between these two Elo differences. Both error probabilities are 0.05 by default."`
-	Workers int    `help:"Games played at once; by default one per core. The result does not depend on it."`
+	SPRT    string `name:"sprt" placeholder:"ELO0,ELO1[,ALPHA,BETA]" help:"Stop when a test decides."`
+	Workers int    `help:"Games played at once; by default one per core. They do not change the result."`
 	Record  string `placeholder:"FILE" help:"Write every game to this file, compressed if it ends in .gz."`
 	JSON    bool   `name:"json" help:"Print one line of JSON and nothing else."`
 	Quiet   bool   `short:"q" help:"No progress bar on standard error."`
-	Cap     int    `aliases:"cap-lines,cap-score" help:"In a game of one seat: stop a game at this score; WinTetris scores lines. By default there is no limit."`
-	Skip    int    `help:"In a game of one seat: leave out this many seeds of the match, to play a long match in parts."`
-	Steps   int    `help:"In a game of one seat: stop a game after this many actions. By default there is no limit."`
+	Cap     int    `aliases:"cap-lines,cap-score" help:"In a game of one seat: stop a game at this score."`
+	Skip    int    `help:"In a game of one seat: skip this many seeds."`
+	Steps   int    `help:"In a game of one seat: stop a game after this many actions."`
 }
 
 // Help tells more about the command.
 func (*arenaCmd) Help() string {
-	return `The pair of games is the unit of the statistics: the 95 % interval comes from the
-variance of the pairs' scores. With more than two seats, the result is the mean rank of A
-(1 is the best), and the unit is the set of games in which A has every seat once. Ctrl-C
-ends the match; the result is that of the pairs completed before.
+	return `Games come in pairs of equal seed with the seats swapped. The pair is the unit of the statistics:
+the 95 % interval comes from the variance of the pairs' scores. With more than two seats, A has
+one seat and B all others, and games come in sets in which A has every seat once. The result is
+then the mean rank of A (1 is the best), and the set is the unit. Ctrl-C ends the match; the
+result is that of the pairs completed before.
 
-In a game of one seat, both players play the same seeds, each alone, and the seed is the
-unit. If games are stopped by --cap or --steps, the score per end says more than the mean
-score.`
+--sprt stops the match as soon as a sequential probability ratio test decides between two Elo
+differences. Both error probabilities are 0.05 by default.
+
+In a game of one seat, both players play the same seeds, each alone, and the seed is the unit.
+--skip leaves out the first seeds, to play a long match in parts. If games are stopped by --cap
+or --steps, the score per end says more than the mean score. WinTetris scores lines.`
 }
 
 // Run plays the match and prints the result.
@@ -56,7 +60,7 @@ func (c *arenaCmd) Run(ctx context.Context, con *console) error {
 func (c *arenaCmd) play(ctx context.Context, con *console, m match.Match) error {
 	var result fmt.Stringer
 	o := output{c.Record, c.Quiet}
-	err := con.playGames(ctx, o, c.Games, func(w *record.Writer, bar *progress) (int, error) {
+	err := con.playGames(ctx, o, c.Games, func(w *record.Writer, bar progress) (int, error) {
 		m.Progress = bar.show
 		if w != nil {
 			m.Record = w.Write

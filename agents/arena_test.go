@@ -117,16 +117,16 @@ func TestArenaOfOneSeat(t *testing.T) {
 
 func TestArenaOfOneSeatRefuses(t *testing.T) {
 	for line, want := range map[string]string{
-		"arena wintetris --a hand --games 0":                                    "--games 0: want a number from 1",
-		"arena wintetris --a hand --cap=-1":                                     "--cap -1, --skip 0",
-		"arena wintetris --a hand --seats 2":                                    "the game is for one",
-		"arena wintetris --a hand --sprt 0,5":                                   "--sprt is for two seats",
-		"arena wintetris --a hand:parts=1":                                      "wintetris:tick leaves it to the agent",
-		"arena wintetris:tick --a hand:parts=0":                                 "not a number from 1 to 100",
-		"arena wintetris --a hand:ply=2":                                        `unknown option "ply"; there are parts, weights`,
-		"arena wintetris --a learned:weights=/no/such":                          "/no/such",
-		"arena blockbattle --a first --b first --games 2 --steps 4":             "are for games of one seat",
-		"arena tetrisduel --a first --b first --games 2 --cap 4 --workers 1 -q": "tetrisduel has more",
+		"arena wintetris --a hand --games 0":                        "--games 0: want a number from 1",
+		"arena wintetris --a hand --cap=-1":                         "--cap -1, --skip 0",
+		"arena wintetris --a hand --seats 2":                        "the game is for one",
+		"arena wintetris --a hand --sprt 0,5":                       "--sprt is for two seats",
+		"arena wintetris --a hand:parts=1":                          "wintetris:tick leaves it to the agent",
+		"arena wintetris:tick --a hand:parts=0":                     "not a number from 1 to 100",
+		"arena wintetris --a hand:ply=2":                            `unknown option "ply"; there are parts, weights`,
+		"arena wintetris --a learned:weights=/no/such":              "/no/such",
+		"arena blockbattle --a first --b first --games 2 --steps 4": "are for games of one seat",
+		"arena tetrisduel --a first --b first --games 2 --cap 4":    "tetrisduel has more",
 	} {
 		status, out, errs := agents(context.Background(), line)
 		require.Equal(t, 2, status, line)

@@ -31,7 +31,7 @@ type output struct {
 // bar up to total games. play returns how many games it has completed. The file is kept if
 // there is at least one, or no error; otherwise it is removed. The end of ctx is no error.
 func (con *console) playGames(ctx context.Context, o output, total int,
-	play func(*record.Writer, *progress) (int, error)) error {
+	play func(*record.Writer, progress) (int, error)) error {
 	var file *record.Writer
 	if o.record != "" {
 		var err error
@@ -63,16 +63,14 @@ func (con *console) print(asJSON bool, result fmt.Stringer) error {
 	return err
 }
 
-// A progress is a progress bar on standard error. A nil one shows nothing.
-type progress struct{ bar *progressbar.ProgressBar }
+// A progress is a progress bar on standard error.
+type progress struct{ *progressbar.ProgressBar }
 
-// progress starts a progress bar up to total units, such as "games". It is nil if quiet is
-// set or standard error is not a terminal.
-func (con *console) progress(quiet bool, total int, unit string) *progress {
-	if quiet || !terminal(con.err) {
-		return nil
-	}
-	return &progress{progressbar.NewOptions(total,
+// progress starts a progress bar up to total units, such as "games". It shows nothing if quiet is set or standard
+// error is not a terminal.
+func (con *console) progress(quiet bool, total int, unit string) progress {
+	return progress{progressbar.NewOptions(total,
+		progressbar.OptionSetVisibility(!quiet && terminal(con.err)),
 		progressbar.OptionSetWriter(con.err),
 		progressbar.OptionShowCount(), progressbar.OptionShowIts(), progressbar.OptionSetItsString(unit),
 		progressbar.OptionThrottle(100*time.Millisecond), progressbar.OptionClearOnFinish(),
@@ -81,31 +79,19 @@ func (con *console) progress(quiet bool, total int, unit string) *progress {
 }
 
 // set shows that n units are done.
-func (p *progress) set(n int) {
-	if p != nil {
-		_ = p.bar.Set(n)
-	}
-}
+func (p progress) set(n int) { _ = p.Set(n) }
 
 // describe shows a text before the bar.
-func (p *progress) describe(format string, args ...any) {
-	if p != nil {
-		p.bar.Describe(fmt.Sprintf(format, args...))
-	}
-}
+func (p progress) describe(format string, args ...any) { p.Describe(fmt.Sprintf(format, args...)) }
 
 // show is describe and set.
-func (p *progress) show(n int, text string) {
-	p.describe("%s", text)
+func (p progress) show(n int, text string) {
+	p.Describe(text)
 	p.set(n)
 }
 
 // close removes the bar.
-func (p *progress) close() {
-	if p != nil {
-		_ = p.bar.Finish()
-	}
-}
+func (p progress) close() { _ = p.Finish() }
 
 // terminal reports whether w is a terminal.
 func terminal(w io.Writer) bool {

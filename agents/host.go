@@ -80,7 +80,7 @@ func playSeries[R fmt.Stringer](ctx context.Context, con *console, c *hostFlags,
 		return usage{err}
 	}
 	err = con.playGames(ctx, output{c.Record, c.Quiet || c.JSON}, s.Games,
-		func(w *record.Writer, bar *progress) (int, error) {
+		func(w *record.Writer, bar progress) (int, error) {
 			s.Record, s.Done = w, bar.set
 			return s.Play(ctx)
 		})

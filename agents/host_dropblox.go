@@ -164,7 +164,7 @@ func (c *hostDropbloxCmd) local(ctx context.Context, con *console, bot *programs
 		ID: "0", Seed: seed, Clock: c.clock(), Program: bot,
 		History: c.history("history"), Console: c.console(con), Turns: c.Turns,
 	}
-	return con.playGames(ctx, output{c.Record, true}, 1, func(w *record.Writer, _ *progress) (int, error) {
+	return con.playGames(ctx, output{c.Record, true}, 1, func(w *record.Writer, _ progress) (int, error) {
 		r, rec, err := g.Play(ctx)
 		err = c.ended(con, r, err)
 		if w == nil || rec == nil {
@@ -230,7 +230,7 @@ func (c *hostDropbloxCmd) tournament(ctx context.Context, con *console, bots []*
 		LogDir: c.Log, History: c.history(""),
 	}
 	err := con.playGames(ctx, output{c.Record, c.Quiet || c.JSON}, len(c.Seeds)*len(bots),
-		func(w *record.Writer, bar *progress) (int, error) {
+		func(w *record.Writer, bar progress) (int, error) {
 			t.Record, t.Done, t.Tell = w, bar.set, bar.describe
 			return t.Play(ctx)
 		})

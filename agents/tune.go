@@ -18,14 +18,14 @@ type tuneCmd struct {
 	Game   string  `arg:"" help:"Name of the game, or of a variant of it."`
 	Out    string  `required:"" placeholder:"FILE" help:"Write the weights here, for hand:weights=FILE."`
 	From   string  `placeholder:"FILE" help:"Start from these weights; by default from those of hand."`
-	With   string  `placeholder:"OPTIONS" help:"Search options of both players, as after hand: in a PLAYER, such as width=5 in Dropblox. Default ply=1 in a game of several seats."`
+	With   string  `placeholder:"OPTIONS" help:"Search options of both; by default ply=1 in a game of several seats."`
 	Pairs  int     `default:"12000" help:"Pairs of games to play."`
-	Cap    int     `help:"In a game of one seat: stop a game at this score. By default there is no limit."`
-	Steps  int     `help:"In a game of one seat: stop a game after this many actions. By default there is no limit."`
+	Cap    int     `help:"In a game of one seat: stop a game at this score."`
+	Steps  int     `help:"In a game of one seat: stop a game after this many actions."`
 	Seed   uint64  `default:"1" help:"Seed of all games and perturbations."`
 	Spread float64 `default:"0.15" help:"Size of the perturbations, as a fraction of each weight."`
-	Gain   float64 `default:"0.3" help:"How far the weights move if one player wins both games of a pair, as a fraction of the perturbation."`
-	Check  int     `default:"400" help:"Games against the starting weights at the end, with other seeds; 0 for none."`
+	Gain   float64 `default:"0.3" help:"Step after a pair that one player won twice, as a fraction of the perturbation."`
+	Check  int     `default:"400" help:"Games against the starting weights at the end; 0 for none."`
 	Quiet  bool    `short:"q" help:"No progress bar on standard error."`
 }
 
@@ -37,7 +37,9 @@ take a step towards the player that scored more. A pair is two games from one se
 seats swapped; in a game of one seat, one game of each player from the same seed. The
 result is the mean over the second half of the steps. The pairs run one after another on
 one core, so the same seed gives the same weights. Ctrl-C ends early and writes the weights
-reached so far.
+reached so far. The games at the end have other seeds.
+
+--with takes the options that follow hand: in a PLAYER, such as width=5 in Dropblox.
 
   agents tune blockbattle --out mine.json
   agents tune wintetris --cap 2000 --out mine.json

@@ -56,7 +56,8 @@ const agentStream = 0x6167656e74
 
 // play plays the units and calls each with the records of every unit in order, after recording them, until it
 // returns false. Each lineup is a game of the unit. stopped reports whether ctx ended.
-func (m Match) play(ctx context.Context, lineups [][]entrant, each func([]*record.Record) bool) (stopped bool, err error) {
+func (m Match) play(ctx context.Context, lineups [][]entrant,
+	each func([]*record.Record) bool) (stopped bool, err error) {
 	unit := func(ctx context.Context, i int) ([]*record.Record, error) {
 		var games []*record.Record
 		for _, lineup := range lineups {

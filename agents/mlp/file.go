@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -49,14 +50,12 @@ func (f Facts) Check(game string, rules int, features []string) error {
 // Write writes n in the safetensors format with f as metadata. The tensors are fc0.weight
 // [out, in], fc0.bias [out], fc1.weight and so on.
 func Write(w io.Writer, n *Net, f Facts) error {
-	meta := map[string]string{}
-	for k, v := range f.Notes {
-		meta[k] = v
-	}
 	names, err := json.Marshal(f.Features)
 	if err != nil {
 		return err
 	}
+	meta := map[string]string{}
+	maps.Copy(meta, f.Notes)
 	meta["game"], meta["rules"], meta["features"] = f.Game, strconv.Itoa(f.Rules), string(names)
 	return WriteTensors(w, n.Tensors(), meta)
 }
@@ -75,27 +74,28 @@ func (n *Net) Tensors() []Tensor {
 // Parse reads a network from the bytes of a safetensors file. It refuses a file with other
 // tensors, without metadata, or with another number of features than inputs.
 func Parse(file []byte) (*Net, Facts, error) {
+	var f Facts
+	var n *Net
 	tensors, meta, err := ParseTensors(file)
+	if err == nil {
+		f, err = facts(meta)
+	}
+	if err == nil {
+		byName := map[string]Tensor{}
+		for _, t := range tensors {
+			byName[t.Name] = t
+		}
+		n, err = Assemble(byName)
+	}
+	switch {
+	case err != nil:
+	case len(tensors) > 2*len(n.layers):
+		err = fmt.Errorf("weights: %d tensors: want only the %d of the network", len(tensors), 2*len(n.layers))
+	case len(f.Features) != n.In():
+		err = fmt.Errorf("weights: %d feature names for %d inputs", len(f.Features), n.In())
+	}
 	if err != nil {
 		return nil, Facts{}, err
-	}
-	f, err := facts(meta)
-	if err != nil {
-		return nil, Facts{}, err
-	}
-	byName := map[string]Tensor{}
-	for _, t := range tensors {
-		byName[t.Name] = t
-	}
-	n, err := Assemble(byName)
-	if err != nil {
-		return nil, Facts{}, err
-	}
-	if len(byName) > 2*len(n.layers) {
-		return nil, Facts{}, fmt.Errorf("weights: %d tensors: want only the %d of the network", len(byName), 2*len(n.layers))
-	}
-	if len(f.Features) != n.In() {
-		return nil, Facts{}, fmt.Errorf("weights: %d feature names for %d inputs", len(f.Features), n.In())
 	}
 	return n, f, nil
 }
@@ -125,24 +125,19 @@ func Assemble(tensors map[string]Tensor) (*Net, error) {
 }
 
 func facts(meta map[string]string) (Facts, error) {
-	f := Facts{Notes: map[string]string{}}
+	f := Facts{Game: meta["game"], Notes: maps.Clone(meta)}
 	for _, key := range []string{"game", "rules", "features"} {
 		if _, ok := meta[key]; !ok {
 			return f, fmt.Errorf("weights: the metadata has no %q", key)
 		}
+		delete(f.Notes, key)
 	}
-	f.Game = meta["game"]
 	var err error
 	if f.Rules, err = strconv.Atoi(meta["rules"]); err != nil {
 		return f, fmt.Errorf("weights: rules version %q is not a number", meta["rules"])
 	}
 	if err := json.Unmarshal([]byte(meta["features"]), &f.Features); err != nil {
 		return f, fmt.Errorf("weights: features are not a JSON list of names: %w", err)
-	}
-	for k, v := range meta {
-		if k != "game" && k != "rules" && k != "features" {
-			f.Notes[k] = v
-		}
 	}
 	return f, nil
 }
@@ -191,14 +186,8 @@ func WriteFile(path string, data []byte) error {
 	}
 	defer func() { _ = os.Remove(tmp.Name()) }() // fails if it was renamed
 	_, err = tmp.Write(data)
-	if err == nil {
-		err = tmp.Chmod(0o644)
+	if err = errors.Join(err, tmp.Chmod(0o644), tmp.Close()); err != nil {
+		return err
 	}
-	if e := tmp.Close(); err == nil {
-		err = e
-	}
-	if err == nil {
-		err = os.Rename(tmp.Name(), path)
-	}
-	return err
+	return os.Rename(tmp.Name(), path)
 }

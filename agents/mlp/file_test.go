@@ -146,7 +146,8 @@ func many(n int) []byte {
 
 func TestWriteTensorsRefuses(t *testing.T) {
 	var b bytes.Buffer
-	require.ErrorContains(t, WriteTensors(&b, []Tensor{{"a", []int{2}, make([]float32, 3)}}, nil), "3 numbers for shape [2]")
+	bad := Tensor{"a", []int{2}, make([]float32, 3)}
+	require.ErrorContains(t, WriteTensors(&b, []Tensor{bad}, nil), "3 numbers for shape [2]")
 	one := Tensor{"a", []int{1}, make([]float32, 1)}
 	require.ErrorContains(t, WriteTensors(&b, []Tensor{one, one}, nil), "two tensors")
 }

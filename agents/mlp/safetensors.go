@@ -2,12 +2,14 @@ package mlp
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"math"
-	"sort"
+	"slices"
 )
 
 // Limits of a safetensors file. They are far above what any network here needs; a malicious
@@ -119,16 +121,9 @@ func ParseTensors(file []byte) ([]Tensor, map[string]string, error) {
 
 // unpack copies the tensors out of data. They must fill it without a gap or an overlap.
 func unpack(entries map[string]entry, data []byte) ([]Tensor, error) {
-	names := make([]string, 0, len(entries))
-	for name := range entries {
-		names = append(names, name)
-	}
-	sort.Slice(names, func(i, j int) bool {
-		a, b := entries[names[i]].Offsets, entries[names[j]].Offsets
-		if a != b {
-			return a[0] < b[0] || a[0] == b[0] && a[1] < b[1]
-		}
-		return names[i] < names[j]
+	names := slices.SortedFunc(maps.Keys(entries), func(m, n string) int {
+		a, b := entries[m].Offsets, entries[n].Offsets
+		return cmp.Or(slices.Compare(a[:], b[:]), cmp.Compare(m, n))
 	})
 	var tensors []Tensor
 	at := 0

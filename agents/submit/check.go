@@ -9,7 +9,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
 
 	"blockyard/agents/contest/replay"
 	"blockyard/agents/flatten"
@@ -48,7 +47,7 @@ func Compile(ctx context.Context, src []byte, exe string) error {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	mod := "module bot\n\ngo " + strings.TrimPrefix(flatten.Lang, "go") + "\n"
+	mod := "module bot\n\ngo " + flatten.Lang[2:] + "\n"
 	for name, text := range map[string][]byte{"go.mod": []byte(mod), "main.go": src} {
 		if err := os.WriteFile(filepath.Join(dir, name), text, 0o600); err != nil {
 			return err
@@ -61,7 +60,8 @@ func Compile(ctx context.Context, src []byte, exe string) error {
 		cmd := exec.CommandContext(ctx, "go", args...)
 		cmd.Dir = dir
 		// Without the folder's name in the result, the same source is compiled once and then found in the cache.
-		cmd.Env = append(os.Environ(), "GOWORK=off", "GOFLAGS=-trimpath", "GOPROXY=off", "CGO_ENABLED=0", "GOTOOLCHAIN=local")
+		cmd.Env = append(os.Environ(), "GOWORK=off", "GOFLAGS=-trimpath", "GOPROXY=off", "CGO_ENABLED=0",
+			"GOTOOLCHAIN=local")
 		if out, err := cmd.CombinedOutput(); err != nil {
 			return fmt.Errorf("compile bot: go %s: %w\n%s", args[0], err, out)
 		}

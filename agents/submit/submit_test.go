@@ -13,6 +13,7 @@ import (
 
 	"blockyard/agents/blockbattlebot"
 	"blockyard/agents/mlp"
+	"blockyard/agents/submissions/netpack"
 )
 
 // ample is more time than any search needs, so that no bot plays the best it has found when time runs out.
@@ -45,7 +46,9 @@ func source(t *testing.T, b Bot) (src []byte, net *mlp.Net) {
 	if b.Net == nil {
 		return f.Source, nil
 	}
-	net, err = Rounded(b.Net, f.Bits)
+	text, err := netpack.Encode(b.Net, f.Bits)
+	require.NoError(t, err)
+	net, err = netpack.Decode(text)
 	require.NoError(t, err)
 	return f.Source, net
 }

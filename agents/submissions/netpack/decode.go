@@ -20,7 +20,7 @@ func Decode(text string) (*mlp.Net, error) {
 		return nil, fmt.Errorf("netpack: %w", err)
 	}
 	if len(sizes) < 3 || len(sizes)%2 == 0 || sizes[0] < Fewest || sizes[0] > Exact {
-		return nil, fmt.Errorf("netpack: first line %.60q, want bits per weight, then inputs and outputs of every layer", text)
+		return nil, fmt.Errorf("netpack: first line %.60q, want bits per weight and the sizes of the layers", text)
 	}
 	weights := 0
 	for i := 1; i < len(sizes); i += 2 {
