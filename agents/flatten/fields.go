@@ -60,14 +60,3 @@ func (p *program) keepsField(info *types.Info, f *ast.Field) bool {
 	}
 	return keep
 }
-
-// mentionedFields returns the needed fields of a struct.
-func (p *program) mentionedFields(info *types.Info, fields *ast.FieldList) *ast.FieldList {
-	out := &ast.FieldList{Opening: fields.Opening, Closing: fields.Closing}
-	for _, f := range fields.List {
-		if p.keepsField(info, f) {
-			out.List = append(out.List, f)
-		}
-	}
-	return out
-}

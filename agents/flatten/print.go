@@ -148,20 +148,20 @@ func (p *program) rename(info *types.Info, node ast.Node) {
 			}
 		case *ast.StructType:
 			if _, named := c.Parent().(*ast.TypeSpec); named {
-				n.Fields = p.mentionedFields(info, n.Fields)
+				n.Fields = filter(n.Fields, func(f *ast.Field) bool { return p.keepsField(info, f) })
 			}
 		case *ast.InterfaceType:
-			n.Methods = p.calledMethods(n.Methods)
+			n.Methods = filter(n.Methods, func(f *ast.Field) bool { return len(f.Names) != 1 || p.called[f.Names[0].Name] })
 		}
 		return true
 	}, nil)
 }
 
-// calledMethods returns the methods of an interface without those that are never called.
-func (p *program) calledMethods(methods *ast.FieldList) *ast.FieldList {
-	out := &ast.FieldList{Opening: methods.Opening, Closing: methods.Closing}
-	for _, f := range methods.List {
-		if len(f.Names) != 1 || p.called[f.Names[0].Name] {
+// filter returns the fields of a struct, or the methods of an interface, that are kept.
+func filter(fields *ast.FieldList, keep func(*ast.Field) bool) *ast.FieldList {
+	out := &ast.FieldList{Opening: fields.Opening, Closing: fields.Closing}
+	for _, f := range fields.List {
+		if keep(f) {
 			out.List = append(out.List, f)
 		}
 	}

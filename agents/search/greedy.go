@@ -20,11 +20,9 @@ func NewGreedy(g *env.Game, e Evaluator) *Greedy {
 
 // Act implements env.Agent. It calls the evaluator once and ignores the deadline.
 func (g *Greedy) Act(ctx context.Context, s env.State, seat int) (env.Action, error) {
-	g.root.expand(s, seat, 1)
-	if len(g.root.legal) == 0 {
-		return env.None, stuck(seat)
+	if err := g.root.open(g.eval, s, seat); err != nil {
+		return env.None, err
 	}
-	g.root.evaluate(g.eval, seat)
 	i := g.root.best()
 	g.value = g.root.value[i]
 	return g.root.legal[i], nil

@@ -14,6 +14,17 @@ type level struct {
 
 	states []env.State
 	out    []float32 // out[k] is what the evaluator said of states[k]
+	order  []int     // indices of the live children in search order; see arrange
+}
+
+// open expands s at the root of a search and evaluates the children.
+func (l *level) open(e Evaluator, s env.State, seat int) error {
+	l.expand(s, seat, 1)
+	if len(l.legal) == 0 {
+		return stuck(seat)
+	}
+	l.evaluate(e, seat)
+	return nil
 }
 
 // expand makes the children of s by every action of seat, ply plies from the root, and sets
@@ -59,17 +70,16 @@ func (l *level) evaluate(e Evaluator, seat int) {
 	}
 }
 
-// arrange fills order with the indices of the live children, ascending or, if byValue is set,
-// the best first according to the evaluator, equal ones ascending.
-func (l *level) arrange(order []int, byValue bool) []int {
-	order = order[:0]
+// arrange sets order, ascending or, if byValue is set, the best first according to the evaluator, equal ones ascending.
+func (l *level) arrange(byValue bool) {
+	order := l.order[:0]
 	for k := 0; k < l.live; k++ {
 		order = append(order, k)
 		for j := k; byValue && j > 0 && l.out[k] > l.out[order[j-1]]; j-- {
 			order[j], order[j-1] = order[j-1], k
 		}
 	}
-	return order
+	l.order = order
 }
 
 // top returns the value of the best action, ply plies from the root. A seat that must act and

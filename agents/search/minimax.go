@@ -21,21 +21,15 @@ type Minimax struct {
 	eval  Evaluator
 	width int
 	many  *Reply // for more than two seats
-	ply   []minimaxLevel
+	ply   []level
 	limit int // levels in use
 	clock clock
 	cut   bool // the time was up before the current root action was searched completely
 }
 
-// A minimaxLevel is a level and its live children in search order.
-type minimaxLevel struct {
-	level
-	order []int
-}
-
 // NewMinimax returns a Minimax of ply plies for g with the evaluator e, ply ≥ 1, width ≥ 1.
 func NewMinimax(g *env.Game, e Evaluator, ply, width int) *Minimax {
-	m := &Minimax{eval: e, width: width, ply: make([]minimaxLevel, ply)}
+	m := &Minimax{eval: e, width: width, ply: make([]level, ply)}
 	for i := range m.ply {
 		m.ply[i].game = g
 	}
@@ -54,12 +48,10 @@ func (m *Minimax) Act(ctx context.Context, s env.State, seat int) (env.Action, e
 	}
 	m.clock, m.cut = newClock(ctx), false
 	l := &m.ply[0]
-	l.expand(s, seat, 1)
-	if len(l.legal) == 0 {
-		return env.None, stuck(seat)
+	if err := l.open(m.eval, s, seat); err != nil {
+		return env.None, err
 	}
-	l.evaluate(m.eval, seat)
-	l.order = l.arrange(l.order, true)
+	l.arrange(true)
 	i := l.best()
 	m.limit = len(m.ply)
 	if m.clock.timed && m.limit > 2 {
@@ -116,7 +108,7 @@ func (m *Minimax) deepen(seat int) int {
 // only a bound.
 func (m *Minimax) descend(seat, d int, alpha, beta float32) float32 {
 	l := &m.ply[d]
-	l.order = l.arrange(l.order, true)
+	l.arrange(true)
 	best := l.finished()
 	for n, k := range l.order {
 		if n >= m.width || best >= beta {
@@ -161,7 +153,7 @@ func (m *Minimax) after(s env.State, seat, d int, alpha, beta float32) float32 {
 }
 
 // finished returns the value of the best action that ends the game, or less than any value.
-func (l *minimaxLevel) finished() float32 {
+func (l *level) finished() float32 {
 	best := -2 * Win
 	k := 0
 	for i := range l.legal { // the slots of the live children ascend
@@ -175,14 +167,14 @@ func (l *minimaxLevel) finished() float32 {
 }
 
 // drop excludes the actions from order[n] on.
-func (l *minimaxLevel) drop(n int) {
+func (l *level) drop(n int) {
 	for _, k := range l.order[n:] {
 		l.value[l.slot[k]] = -2 * Win
 	}
 }
 
 // rank sorts the live children by the values of their actions.
-func (l *minimaxLevel) rank() {
+func (l *level) rank() {
 	for n := range l.order {
 		for j := n; j > 0 && l.value[l.slot[l.order[j]]] > l.value[l.slot[l.order[j-1]]]; j-- {
 			l.order[j], l.order[j-1] = l.order[j-1], l.order[j]

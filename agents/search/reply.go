@@ -20,7 +20,6 @@ type Reply struct {
 	width int
 	root  level
 	reply level
-	order []int // live children of the root, in search order
 	out   [1]float32
 }
 
@@ -32,14 +31,12 @@ func NewReply(g *env.Game, e Evaluator, width int) *Reply {
 
 // Act implements env.Agent.
 func (r *Reply) Act(ctx context.Context, s env.State, seat int) (env.Action, error) {
-	r.root.expand(s, seat, 1)
-	if len(r.root.legal) == 0 {
-		return env.None, stuck(seat)
-	}
 	c := newClock(ctx)
-	r.root.evaluate(r.eval, seat)
-	r.order = r.root.arrange(r.order, true)
-	for n, k := range r.order {
+	if err := r.root.open(r.eval, s, seat); err != nil {
+		return env.None, err
+	}
+	r.root.arrange(true)
+	for n, k := range r.root.order {
 		i := r.root.slot[k]
 		if n >= r.width || n > 0 && c.up() {
 			r.root.value[i] = -Win // not searched: excluded

@@ -18,8 +18,7 @@ type TwoPly struct {
 	eval  Evaluator
 	root  level
 	leaf  level
-	order []int // live children of the root, in search order
-	width int   // how many of them to search, the best at one ply; 0 for all
+	width int // how many of them to search, the best at one ply; 0 for all
 	pairs bestPairs
 }
 
@@ -51,8 +50,8 @@ func (t *TwoPly) search(c *clock, s env.State, seat int) (int, error) {
 	if ranked {
 		t.root.evaluate(t.eval, seat)
 	}
-	t.order = t.root.arrange(t.order, ranked)
-	for n, k := range t.order {
+	t.root.arrange(ranked)
+	for n, k := range t.root.order {
 		i := t.root.slot[k]
 		if n > 0 && (c.up() || t.width > 0 && n >= t.width) {
 			t.root.value[i] = -Win // not searched: excluded
