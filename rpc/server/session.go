@@ -79,7 +79,7 @@ func (s *session) run() {
 func (s *session) readAll() error {
 	r := wire.NewReader(s.conn)
 	r.Limit = s.limit
-	r.Grow = func(f *wire.Frame, n int) error { return s.srv.hold(n) }
+	r.Grow = s.srv.hold
 	r.Partial = func(more bool) {
 		if !s.greeted.Load() {
 			return

@@ -16,7 +16,7 @@ type Reader struct {
 	// largest length of the part of a message up to its method.
 	Limit func(method []byte) int
 	// Grow is called before a frame's memory grows by n bytes beyond firstRead. An error refuses it.
-	Grow func(f *Frame, n int) error
+	Grow func(n int) error
 	// Partial is called with true when the first bytes of a message have arrived but not all, and
 	// with false when the message is complete.
 	Partial func(bool)
@@ -24,7 +24,8 @@ type Reader struct {
 
 // NewReader returns a Reader for r.
 func NewReader(r io.Reader) *Reader {
-	return &Reader{r: r, Limit: func([]byte) int { return firstRead }}
+	return &Reader{r: r, Limit: func([]byte) int { return firstRead },
+		Grow: func(int) error { return nil }, Partial: func(bool) {}}
 }
 
 // Next reads the next message into f. It returns io.EOF if the connection ends between messages,
@@ -41,7 +42,7 @@ func (r *Reader) Next(f *Frame) error {
 	limit, partial := r.Limit(nil), false
 	named := false
 	defer func() {
-		if partial && r.Partial != nil {
+		if partial {
 			r.Partial(false)
 		}
 	}()
@@ -66,9 +67,7 @@ func (r *Reader) Next(f *Frame) error {
 		}
 		if len(f.buf) > 0 && !partial {
 			partial = true
-			if r.Partial != nil {
-				r.Partial(true)
-			}
+			r.Partial(true)
 		}
 		if err := r.fill(f, need, limit); err != nil {
 			return err
@@ -80,14 +79,10 @@ func (r *Reader) Next(f *Frame) error {
 // so that a claimed size alone allocates nothing.
 func (r *Reader) fill(f *Frame, need, limit int) error {
 	if room := min(need, max(2*len(f.buf), firstRead)); room > cap(f.buf) {
-		if r.Grow != nil {
-			if err := r.Grow(f, room-cap(f.buf)); err != nil {
-				return err
-			}
+		if err := r.Grow(room - cap(f.buf)); err != nil {
+			return err
 		}
-		grown := make([]byte, len(f.buf), room)
-		copy(grown, f.buf)
-		f.buf = grown
+		f.buf = append(make([]byte, 0, room), f.buf...)
 	}
 	// At most firstRead bytes after the message may be read too, because they must fit into rest.
 	end := min(cap(f.buf), max(need, len(f.buf))+firstRead)
