@@ -64,8 +64,8 @@ func half(s *shape, side *blockbattle.Side, out []float32) {
 	rest[8] = float32(s.cells) * (1. / 60)
 	rest[9] = float32(s.minFree) * (1. / 10)
 	rest[10] = float32(s.spawn) * (1. / 10)
-	rest[11] = yes(s.spawn < 4)
-	rest[12] = yes(s.spawn < 2)
+	rest[11] = features.Yes(s.spawn < 4)
+	rest[12] = features.Yes(s.spawn < 2)
 	rest[13] = float32(s.gapOpen) * (1. / 4)
 	rest[14] = float32(s.gapClosed) * (1. / 4)
 	rest[15] = float32(s.gapTwo) * (1. / 4)
@@ -78,16 +78,9 @@ func half(s *shape, side *blockbattle.Side, out []float32) {
 	rest[22] = float32(s.halves)
 	over := uint32(side.Points) % blockbattle.PerGarbage
 	rest[23] = float32(over) * (1. / 2)
-	rest[24] = yes(over == blockbattle.PerGarbage-1)
+	rest[24] = features.Yes(over == blockbattle.PerGarbage-1)
 	rest[25] = capped(side.Combo, 8) * (1. / 4)
 	rest[26] = capped(side.Skips, 6) * (1. / 3)
-}
-
-func yes(b bool) float32 {
-	if b {
-		return 1
-	}
-	return 0
 }
 
 func capped(n, most int32) float32 {
@@ -146,20 +139,17 @@ func (r *FeatureReader) Own(state env.State, seat int, out []float32) {
 	sent := int(s.Sides[1-seat].Pending)
 	out[0] = float32(sent) * (1. / 3)
 	out[1] = float32(r.shape.minFree-sent) * (1. / 10)
-	out[2] = yes(sent > r.shape.minFree)
+	out[2] = features.Yes(sent > r.shape.minFree)
 	out[3] = float32(own.minFree-r.threat) * (1. / 10)
-	out[4] = yes(r.threat > own.minFree)
+	out[4] = features.Yes(r.threat > own.minFree)
 	out[5] = float32(own.bumps()) * (1. / 20)
-	out[6] = squared(10-own.minFree) * (1. / 50)
-	out[7] = squared(4-own.spawn) * (1. / 8)
-	out[8] = yes(own.ready == 4)
-	out[9] = yes(own.doubles > 0)
+	out[6] = features.OverSquared(10, own.minFree) * (1. / 50)
+	out[7] = features.OverSquared(4, own.spawn) * (1. / 8)
+	out[8] = features.Yes(own.ready == 4)
+	out[9] = features.Yes(own.doubles > 0)
 	out[10] = capped(side.Skips, 4) * (1. / 2)
-	out[11] = 0
-	if room := r.shape.minFree; room < 10 {
-		out[11] = float32(sent*(10-room)) * (1. / 30)
-	}
-	out[12] = squared(r.threat+3-own.minFree) * (1. / 50)
+	out[11] = float32(sent*features.Over(10, r.shape.minFree)) * (1. / 30)
+	out[12] = features.OverSquared(r.threat+3, own.minFree) * (1. / 50)
 	own.fits(out[13:])
 }
 
@@ -173,7 +163,7 @@ func (r *FeatureReader) Shared(state env.State, seat int, out []float32) {
 	const interval = blockbattle.SolidInterval
 	left := (interval - s.Round%interval) % interval // 0: one rises at the end of this round
 	out[1] = float32(left) * (1. / interval)
-	out[2] = yes(left == 0)
+	out[2] = features.Yes(left == 0)
 	out[3] = float32(s.Sides[1-seat].Solid) * (1. / 10)
 	out[4] = capped(s.Round, 200) * (1. / 100)
 }

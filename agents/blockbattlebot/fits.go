@@ -1,6 +1,10 @@
 package blockbattlebot
 
-import "math/bits"
+import (
+	"math/bits"
+
+	"blockyard/agents/features"
+)
 
 // fitLen is how many features describe which pieces the surface is ready for.
 const fitLen = 13
@@ -9,11 +13,12 @@ const fitLen = 13
 // whether it fits nowhere.
 func fitNames(names []string) []string {
 	names = append(names, "own I flat")
-	for _, piece := range [...]string{"O", "S", "Z", "T", "J", "L"} {
-		names = append(names, "own "+piece+" fits")
+	const others = "OSZTJL"
+	for _, piece := range others {
+		names = append(names, "own "+string(piece)+" fits")
 	}
-	for _, piece := range [...]string{"O", "S", "Z", "T", "J", "L"} {
-		names = append(names, "own no "+piece)
+	for _, piece := range others {
+		names = append(names, "own no "+string(piece))
 	}
 	return names
 }
@@ -50,7 +55,7 @@ func (s *shape) fits(out []float32) {
 	}
 	for i, n := range counts {
 		if i > 0 {
-			out[6+i] = yes(n == 0)
+			out[6+i] = features.Yes(n == 0)
 		}
 		if n > 4 {
 			n = 4

@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"blockyard/agents/features"
 	"blockyard/env/blockbattle"
 	"blockyard/env/falling"
 )
@@ -108,7 +109,7 @@ func TestFitsAgainstTwin(t *testing.T) {
 			n := slowFits(&f, blockbattle.Height-solid, piece)
 			require.Equal(t, float32(min(n, 4))/2, out[piece], "seed %d, position %d, piece %d\n%v", *seed, i, piece, drawn(&f, solid))
 			if piece > 0 {
-				require.Equal(t, yes(n == 0), out[6+piece])
+				require.Equal(t, features.Yes(n == 0), out[6+piece])
 			}
 			if n > 0 {
 				some[piece]++

@@ -1,6 +1,7 @@
 package blockbattlebot
 
 import (
+	"blockyard/agents/features"
 	"blockyard/agents/search"
 	"blockyard/env"
 	"blockyard/env/blockbattle"
@@ -88,28 +89,26 @@ func (h *Hand) measure(s *blockbattle.State, seat int) {
 	t[Wells] = float32(own.wells)
 	t[Bumps] = float32(own.bumps())
 	t[Cells] = float32(own.cells)
-	t[Peak] = squared(10 - own.minFree)
-	t[Spawn] = squared(4 - own.spawn)
+	t[Peak] = features.OverSquared(10, own.minFree)
+	t[Spawn] = features.OverSquared(4, own.spawn)
 	t[GapOpen] = float32(own.gapOpen)
 	t[GapClosed] = float32(own.gapClosed)
 	t[Ready] = float32(own.ready)
-	t[Quad] = yes(own.ready == 4)
+	t[Quad] = features.Yes(own.ready == 4)
 	t[Slots] = float32(own.slots)
 	t[Singles] = float32(own.singles)
-	t[Doubles] = yes(own.doubles > 0)
+	t[Doubles] = features.Yes(own.doubles > 0)
 	t[Notches] = float32(own.notches)
 	t[Halves] = float32(own.halves)
 	t[Points] = float32(side.Points)
 	t[Combo] = float32(side.Combo)
 	t[Skips] = capped(side.Skips, 4)
-	t[Exposed] = squared(h.opp.threat + 3 - own.minFree)
+	t[Exposed] = features.OverSquared(h.opp.threat+3, own.minFree)
 
 	sent, room := int(s.Sides[1-seat].Pending), h.opp.shape.minFree
 	t[Sent] = float32(sent)
-	t[Pressed], t[Buried] = 0, yes(sent > room)
-	if room < 10 {
-		t[Pressed] = float32(sent * (10 - room))
-	}
+	t[Pressed] = float32(sent * features.Over(10, room))
+	t[Buried] = features.Yes(sent > room)
 }
 
 // bumps is the sum of the steps between neighbouring columns, the lowest column being
@@ -131,12 +130,4 @@ func (s *shape) bumps() int {
 		last = t
 	}
 	return sum
-}
-
-// squared is n·n, or 0 for a negative n.
-func squared(n int) float32 {
-	if n < 0 {
-		return 0
-	}
-	return float32(n * n)
 }

@@ -5,6 +5,7 @@ import (
 	"math/bits"
 	"strings"
 
+	"blockyard/agents/features"
 	"blockyard/env"
 	"blockyard/env/blocking"
 )
@@ -104,8 +105,7 @@ func (r *FeatureReader) rival(s *blocking.State, seat int) int {
 // soon as another.
 func (r *FeatureReader) side(s *blocking.State, seat, other int, out []float32) (tied int) {
 	d := &r.m.sides[seat]
-	left, fit := 0, 0
-	most, fives := 0, 0
+	left, fit, most, fives := 0, 0, 0, 0
 	t := s.Table()
 	has, fits := out[20:20+blocking.Letters], out[20+blocking.Letters:sideLen]
 	for i := range has {
@@ -153,10 +153,7 @@ func (r *FeatureReader) side(s *blocking.State, seat, other int, out []float32) 
 	out[16] = logs[d.places&(len(logs)-1)]
 	out[17] = float32(most) * (1. / 5)
 	out[18] = float32(fives) * (1. / 6)
-	out[19] = 0
-	if d.playable == 0 {
-		out[19] = 1
-	}
+	out[19] = features.Yes(d.playable == 0)
 	return tied
 }
 

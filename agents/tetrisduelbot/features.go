@@ -75,8 +75,8 @@ func half(s *shape, blocks *[soon]int, out []float32) {
 	rest[4] = float32(s.wells) * (1. / 10)
 	rest[5] = float32(rows-s.minFree) * (1. / 10)
 	rest[6] = float32(rows-s.maxFree) * (1. / 10)
-	rest[7] = float32(over(rows-s.minFree, 10)) * (1. / 3)
-	rest[8] = float32(over(rows-s.minFree, 12))
+	rest[7] = float32(features.Over(rows-s.minFree, 10)) * (1. / 3)
+	rest[8] = float32(features.Over(rows-s.minFree, 12))
 	rest[9] = float32(s.open) * (1. / 100)
 	for i, n := range s.clean {
 		rest[10+i] = float32(n) * (1. / 2)
@@ -85,46 +85,20 @@ func half(s *shape, blocks *[soon]int, out []float32) {
 	rest[15] = float32(s.foul[1]) * (1. / 2)
 	rest[16] = float32(s.calm[0]) * (1. / 2)
 	rest[17] = float32(s.calm[1]) * (1. / 2)
-	one, two := 0, 0
-	for _, w := range s.takes {
-		if w > 0 {
-			one++
-		}
-		if w > 1 {
-			two++
-		}
-	}
-	rest[18] = float32(one) * (1. / 4)
-	rest[19] = float32(two) * (1. / 2)
+	rest[18] = float32(s.taking(1)) * (1. / 4)
+	rest[19] = float32(s.taking(2)) * (1. / 2)
 	rest[20] = float32(s.heap) * (1. / 500)
-	rest[21] = squared(10-s.minFree) * (1. / 30)
-	rest[22] = squared(4-s.minFree) * (1. / 10)
+	rest[21] = features.OverSquared(10, s.minFree) * (1. / 30)
+	rest[22] = features.OverSquared(4, s.minFree) * (1. / 10)
 	rest[23] = float32(s.bumps) * (1. / 20)
 	next := out[3*columns+22 : halfLen]
 	for i, k := range blocks {
-		w, g := 0, 0
-		if k >= 0 {
-			w, g = s.takes[k], s.gains[k]
-		}
-		next[4*i] = yes(w > 0)
-		next[4*i+1] = yes(w > 1)
-		next[4*i+2] = yes(w > 2)
+		w, g := s.take(k)
+		next[4*i] = features.Yes(w > 0)
+		next[4*i+1] = features.Yes(w > 1)
+		next[4*i+2] = features.Yes(w > 2)
 		next[4*i+3] = float32(g) * (1. / 3)
 	}
-}
-
-func over(n, most int) int {
-	if n > most {
-		return n - most
-	}
-	return 0
-}
-
-func yes(b bool) float32 {
-	if b {
-		return 1
-	}
-	return 0
 }
 
 // within keeps v between -most and most.
@@ -178,12 +152,19 @@ func (r *FeatureReader) measure(s *tetrisduel.State) {
 	r.opp.measure(opp)
 }
 
-// takes is how many battle rows a seat takes with a block, dropped straight, at once.
+// take returns what a seat gets with a block, dropped straight, at once: the battle rows that it
+// takes out, and the points.
 func (s *shape) take(kind int) (battle, points int) {
 	if kind < 0 {
 		return 0, 0
 	}
 	return s.takes[kind], s.gains[kind]
+}
+
+// takesAny returns 1 if a seat takes out a battle row with a block, dropped straight, at once.
+func (s *shape) takesAny(kind int) float32 {
+	rows, _ := s.take(kind)
+	return features.Yes(rows > 0)
 }
 
 // Own implements features.Reader: the boards, the points and the combo.
@@ -201,17 +182,15 @@ func (r *FeatureReader) Own(state env.State, _ int, out []float32) {
 	out[0] = within(lead*(1./20), 4)
 	out[1] = within(lead*(1./5), 1)
 	out[2] = within(lead/(1+float32(math.Sqrt(float64(left)))), 4)
-	out[3] = yes(lead > 0) - yes(lead < 0)
-	out[4] = float32(s.Combo) * (1. / 5)
-	out[5] = float32(over(int(s.Combo), 4)) * (1. / 5)
-	out[6] = yes(s.Flag)
-	w, _ := r.opp.take(r.oppBlocks[0])
-	out[7] = yes(w > 0) * float32(s.Combo) * (1. / 5)
-	w, _ = r.own.take(r.ownBlocks[0])
-	out[8] = yes(w > 0) * float32(s.Combo) * (1. / 5)
-	out[9] = yes(s.Flag && r.seat == 0)
-	w, _ = r.opp.take(r.oppBlocks[1])
-	out[10] = yes(w > 0) * float32(s.Combo) * (1. / 5)
+	out[3] = within(lead, 1)
+	combo := float32(s.Combo) * (1. / 5)
+	out[4] = combo
+	out[5] = float32(features.Over(int(s.Combo), 4)) * (1. / 5)
+	out[6] = features.Yes(s.Flag)
+	out[7] = combo * r.opp.takesAny(r.oppBlocks[0])
+	out[8] = combo * r.own.takesAny(r.ownBlocks[0])
+	out[9] = features.Yes(s.Flag && r.seat == 0)
+	out[10] = combo * r.opp.takesAny(r.oppBlocks[1])
 	if left < fade {
 		lead *= fade / float32(left)
 	}
@@ -228,9 +207,9 @@ func (r *FeatureReader) Shared(state env.State, _ int, out []float32) {
 	out = out[:ConstLen]
 	left := halfTurnsLeft(s)
 	out[0] = float32(left) * (1. / tetrisduel.HalfTurns)
-	out[1] = float32(over(80, left)) * (1. / 80)
-	out[2] = float32(over(20, left)) * (1. / 20)
-	out[3] = yes(r.seat == 0)
+	out[1] = float32(features.Over(80, left)) * (1. / 80)
+	out[2] = float32(features.Over(20, left)) * (1. / 20)
+	out[3] = features.Yes(r.seat == 0)
 	out = out[4:]
 	for i := range out {
 		out[i] = 0

@@ -1,6 +1,7 @@
 package tetrisduelbot
 
 import (
+	"blockyard/agents/features"
 	"blockyard/agents/search"
 	"blockyard/env"
 	"blockyard/env/tetrisduel"
@@ -94,14 +95,14 @@ func (h *Hand) measure(s *tetrisduel.State) {
 	t[Bumps] = float32(a.bumps - b.bumps)
 	t[Open] = float32(a.open - b.open)
 	t[Heap] = float32(a.heap - b.heap)
-	t[Peak] = squared(10-a.minFree) - squared(10-b.minFree)
-	t[Danger] = squared(4-a.minFree) - squared(4-b.minFree)
+	t[Peak] = features.OverSquared(10, a.minFree) - features.OverSquared(10, b.minFree)
+	t[Danger] = features.OverSquared(4, a.minFree) - features.OverSquared(4, b.minFree)
 	t[Clean1] = float32(a.clean[0] - b.clean[0])
 	t[Clean2] = float32(a.clean[1] - b.clean[1])
 	t[Clean3] = float32(a.clean[2] - b.clean[2])
 	t[Clean4] = float32(a.clean[3] - b.clean[3])
 	t[Calm] = float32(a.calm[0] - b.calm[0])
-	t[Kinds] = float32(a.taking() - b.taking())
+	t[Kinds] = float32(a.taking(1) - b.taking(1))
 	t[Now] = -promise(b, r.oppBlocks[0], int(s.Combo))
 	t[Next] = promise(a, r.ownBlocks[0], int(s.Combo))
 	t[Later] = -promise(b, r.oppBlocks[1], int(s.Combo))
@@ -120,21 +121,12 @@ func promise(s *shape, kind, combo int) float32 {
 	return float32(points)
 }
 
-// taking is how many kinds of block could take a battle row at once.
-func (s *shape) taking() int {
-	n := 0
+// taking is how many kinds of block could take so many battle rows at once.
+func (s *shape) taking(battle int) (n int) {
 	for _, w := range s.takes {
-		if w > 0 {
+		if w >= battle {
 			n++
 		}
 	}
 	return n
-}
-
-// squared is n·n, or 0 for a negative n.
-func squared(n int) float32 {
-	if n < 0 {
-		return 0
-	}
-	return float32(n * n)
 }
