@@ -51,13 +51,8 @@ func NewCodec(d Dialect, notes io.Writer) *Codec {
 	return &Codec{Dialect: d, Notes: notes, told: told{piece: -1, next: -1}}
 }
 
-// WriteMove implements contest.Codec: the shortest tokens that play a, "no_moves" for
-// None.
-func (c *Codec) WriteMove(w io.Writer, s env.State, seat int, a env.Action) error {
-	tokens, ok := s.(*blockbattle.State).Answer(seat, a, nil)
-	if !ok {
-		return illegal(a)
-	}
-	_, err := io.WriteString(w, blockbattle.Write(tokens)+"\n")
-	return err
+// Answer implements contest.Codec: the shortest tokens that play a, "no_moves" for None.
+func (c *Codec) Answer(s env.State, seat int, a env.Action) string {
+	tokens, _ := s.(*blockbattle.State).Answer(seat, a, nil)
+	return blockbattle.Write(tokens)
 }

@@ -16,10 +16,6 @@ import (
 // A number in the dialogue is never greater than this.
 const greatest = 1 << 24
 
-func illegal(a env.Action) error {
-	return fmt.Errorf("blockbattle: action %d is not legal", a)
-}
-
 // ReadTurn implements contest.Codec. It takes lines in any order, notes unknown ones, and
 // leaves alone what a line does not mention.
 func (c *Codec) ReadTurn(r *bufio.Reader, s env.State) (contest.Turn, error) {
@@ -83,9 +79,9 @@ func (c *Codec) setting(words []string) {
 	case "your_bot":
 		c.told.me = value
 	case "time_per_move":
-		if n, ok := c.number(words[0], value); ok {
-			c.told.perMove = time.Duration(n) * time.Millisecond
-		}
+		ms := int32(c.told.perMove / time.Millisecond)
+		c.count(&ms, words[0], value)
+		c.told.perMove = time.Duration(ms) * time.Millisecond
 	case "field_width":
 		c.mustBe(words[0], value, blockbattle.Width)
 	case "field_height":
@@ -97,19 +93,20 @@ func (c *Codec) setting(words []string) {
 }
 
 func (c *Codec) mustBe(key, value string, want int) {
-	if n, ok := c.number(key, value); ok && n != want {
+	n := int32(want)
+	if c.count(&n, key, value); n != int32(want) {
 		c.amiss("%s is %d, this bot knows only %d", key, n, want)
 	}
 }
 
-// number reads a count.
-func (c *Codec) number(key, value string) (int, bool) {
-	n, err := strconv.Atoi(value)
-	if err != nil || n < 0 || n > greatest {
+// count reads a number into n, which keeps its value if there is none.
+func (c *Codec) count(n *int32, key, value string) {
+	v, err := strconv.Atoi(value)
+	if err != nil || v < 0 || v > greatest {
 		c.amiss("%s %.40q is not a count", key, value)
-		return 0, false
+		return
 	}
-	return n, true
+	*n = int32(v)
 }
 
 // seat finds whose name it is. A bot that was not told the names takes the first it hears
@@ -158,7 +155,6 @@ func (c *Codec) update(words []string) {
 		return
 	}
 	side := &c.told.sides[seat]
-	n := 0
 	switch key {
 	case "field":
 		if err := readField(side, value); err != nil {
@@ -166,30 +162,21 @@ func (c *Codec) update(words []string) {
 			return
 		}
 		c.told.fields[seat] = true
-		return
-	case "row_points", "combo", "skips":
-		if n, ok = c.number(key, value); !ok {
-			return
-		}
+	case "row_points":
+		c.count(&side.Points, key, value)
+	case "combo":
+		c.count(&side.Combo, key, value)
+	case "skips":
+		c.count(&side.Skips, key, value)
 	default:
 		c.note("unknown update %.60q", words)
-	}
-	switch key {
-	case "row_points":
-		side.Points = int32(n)
-	case "combo":
-		side.Combo = int32(n)
-	case "skips":
-		side.Skips = int32(n)
 	}
 }
 
 func (c *Codec) updateGame(key, value string) {
 	switch key {
 	case "round":
-		if n, ok := c.number(key, value); ok {
-			c.told.round = int32(n)
-		}
+		c.count(&c.told.round, key, value)
 	case "this_piece_type":
 		c.told.piece = c.piece(key, value)
 	case "next_piece_type":

@@ -1,10 +1,7 @@
 package blockbattlebot
 
 import (
-	"bufio"
-	"io"
 	"strconv"
-	"strings"
 	"time"
 
 	"blockyard/agents/contest"
@@ -69,25 +66,18 @@ func (d Dialect) side(s *blockbattle.State, seat int) []string {
 	}
 }
 
-// WriteTurn implements contest.Codec.
-func (c *Codec) WriteTurn(w io.Writer, s env.State, t contest.Turn) error {
-	var lines []string
+// Request implements contest.Codec.
+func (c *Codec) Request(s env.State, t contest.Turn) (lines []string) {
 	if !c.opened {
 		c.opened = true
 		lines = c.Dialect.settings(t.Seat, contest.Limits{Bank: t.Budget, PerMove: t.PerMove})
 	}
-	lines = append(lines, c.Dialect.request(s.(*blockbattle.State), t.Seat, t.Budget)...)
-	_, err := io.WriteString(w, strings.Join(lines, "\n")+"\n")
-	return err
+	return append(lines, c.Dialect.request(s.(*blockbattle.State), t.Seat, t.Budget)...)
 }
 
-// ReadMove implements contest.Codec. An answer is never refused: the rules make a move of
-// every line.
-func (c *Codec) ReadMove(r *bufio.Reader, s env.State, seat int) (env.Action, error) {
-	line, _, err := contest.ReadLine(r)
-	if err != nil {
-		return env.None, err
-	}
-	a := readAnswer(c.Dialect, s.(*blockbattle.State), seat, line)
-	return blockbattle.ActionOf(a.land), nil
+// Judge implements contest.Codec. An answer is never refused: the rules make a move of every
+// line.
+func (c *Codec) Judge(s env.State, seat int, answer string) env.Action {
+	a, _ := Judge(c.Dialect, s.(*blockbattle.State), seat, answer)
+	return a
 }

@@ -2,7 +2,6 @@ package blockingbot
 
 import (
 	"bufio"
-	"errors"
 	"fmt"
 	"io"
 	"strconv"
@@ -54,21 +53,17 @@ const most = 4096
 // more what a line stands for.
 func (c *Codec) ReadTurn(r *bufio.Reader, state env.State) (contest.Turn, error) {
 	if !c.opened {
-		if err := c.readStart(r); err != nil {
-			return contest.Turn{}, err
+		start := reader{in: r}
+		if c.readStart(&start); start.err != nil {
+			return contest.Turn{}, start.err
 		}
 		c.opened = true
 	}
-	rows, err := readLines(r, c.told.size)
-	if err != nil {
-		return contest.Turn{}, err
-	}
-	others, err := readList(r)
-	if err != nil {
-		return contest.Turn{}, err
-	}
-	if c.listed, err = readList(r); err != nil {
-		return contest.Turn{}, err
+	request := reader{in: r}
+	rows, others := request.lines(c.told.size), request.list()
+	c.listed = request.list()
+	if request.err != nil {
+		return contest.Turn{}, request.err
 	}
 	t := contest.Turn{Seat: c.told.seat, Budget: LaterTime, Turns: 1}
 	if c.asked == 0 {
@@ -84,76 +79,61 @@ func (c *Codec) ReadTurn(r *bufio.Reader, state env.State) (contest.Turn, error)
 	return t, nil
 }
 
-// readCount reads a line with a number from 0 to top.
-func readCount(r *bufio.Reader, what string, top int) (int, error) {
-	line, _, err := contest.ReadLine(r)
-	if err != nil {
-		return 0, err
+// A reader reads lines that belong together, up to its first error, which is io.EOF only where
+// the first of them is missing. After an error everything it reads is empty.
+type reader struct {
+	in   *bufio.Reader
+	some bool // at least one line was read
+	err  error
+}
+
+func (r *reader) line() (line string) {
+	if r.err != nil {
+		return ""
 	}
+	line, _, r.err = contest.ReadLine(r.in)
+	if r.err == io.EOF && r.some {
+		r.err = io.ErrUnexpectedEOF
+	}
+	r.some = true
+	return line
+}
+
+// count reads a line with a number from 0 to top.
+func (r *reader) count(what string, top int) int {
+	line := r.line()
 	n, err := strconv.Atoi(strings.TrimSpace(line))
-	if err != nil || n < 0 || n > top {
-		return 0, fmt.Errorf("%.40q, want %s, a number from 0 to %d", line, what, top)
+	if r.err == nil && (err != nil || n < 0 || n > top) {
+		r.err = fmt.Errorf("%.40q, want %s, a number from 0 to %d", line, what, top)
 	}
-	return n, nil
+	if r.err != nil {
+		return 0
+	}
+	return n
 }
 
-func readLines(r *bufio.Reader, n int) ([]string, error) {
-	lines := make([]string, 0, n)
-	for ; n > 0; n-- {
-		line, _, err := contest.ReadLine(r)
-		if errors.Is(err, io.EOF) && len(lines) > 0 {
-			err = io.ErrUnexpectedEOF
-		}
-		if err != nil {
-			return nil, err
-		}
-		lines = append(lines, line)
+func (r *reader) lines(n int) (lines []string) {
+	for ; n > 0 && r.err == nil; n-- {
+		lines = append(lines, r.line())
 	}
-	return lines, nil
+	return lines
 }
 
-// readList reads a count and as many lines.
-func readList(r *bufio.Reader) ([]string, error) {
-	n, err := readCount(r, "the length of a list", most)
-	if errors.Is(err, io.EOF) {
-		err = io.ErrUnexpectedEOF
-	}
-	if err != nil {
-		return nil, err
-	}
-	return readLines(r, n)
-}
+// list reads a count and as many lines.
+func (r *reader) list() []string { return r.lines(r.count("the length of a list", most)) }
 
 // readStart reads what comes once (rules §6.1). What it says may be odd, as long as it is
 // clear where it ends.
-func (c *Codec) readStart(r *bufio.Reader) error {
-	k, err := readCount(r, "the number of shapes", 1000)
-	if err != nil {
-		return err
-	}
-	shapes, err := readLines(r, k)
-	if err != nil {
-		return err
-	}
+func (c *Codec) readStart(r *reader) {
+	const top = 1000 // of every number
+	shapes := r.lines(r.count("the number of shapes", top))
 	t := &c.told
-	for _, p := range []struct {
-		to   *int
-		what string
-		top  int
-	}{{&t.seats, "the number of players", 1000}, {&t.seat, "the player's id", 1000}, {&t.size, "the board's size", 1000}} {
-		if *p.to, err = readCount(r, p.what, p.top); err != nil {
-			return err
-		}
-	}
-	letters, _, err := contest.ReadLine(r)
-	if err != nil {
-		return err
-	}
-	t.odd = t.understand(shapes, strings.TrimSpace(letters))
+	t.seats, t.seat = r.count("the number of players", top), r.count("the player's id", top)
+	t.size = r.count("the board's size", top)
+	t.odd = t.understand(shapes, strings.TrimSpace(r.line()))
 	if t.odd != nil { // the seat is a guess, too, and no index must be out of range
 		t.seat &= env.MaxSeats - 1
 	}
-	return nil
 }
 
 // understand puts the shapes of the game in use.
@@ -203,7 +183,7 @@ func (c *Codec) position(s *blocking.State, rows, others []string) error {
 	c.table = s.Table()
 	moved := uint(1) << uint(t.seat)
 	for _, line := range others {
-		who, rest := cut(line)
+		who, rest := contest.Word(strings.TrimSpace(line))
 		code, err := c.table.ParseCode(rest)
 		p, e := strconv.Atoi(who)
 		if err != nil || e != nil || p < 0 || p >= t.seats {
@@ -234,15 +214,6 @@ func (c *Codec) position(s *blocking.State, rows, others []string) error {
 	return s.Check()
 }
 
-// cut splits a line at its first blank.
-func cut(line string) (word, rest string) {
-	line = strings.TrimSpace(line)
-	if i := strings.IndexByte(line, ' '); i >= 0 {
-		return line[:i], line[i+1:]
-	}
-	return line, ""
-}
-
 // paint reads the rows of a board.
 func paint(s *blocking.State, rows []string) error {
 	for y, row := range rows {
@@ -261,9 +232,9 @@ func paint(s *blocking.State, rows []string) error {
 	return nil
 }
 
-// WriteMove implements contest.Codec: the listed code of a, or the first of the list if a
-// is None or not in it.
-func (c *Codec) WriteMove(w io.Writer, _ env.State, seat int, a env.Action) error {
+// Answer implements contest.Codec: the listed code of a, or the first of the list if a is
+// None or not in it.
+func (c *Codec) Answer(_ env.State, seat int, a env.Action) string {
 	answer := "-" // no list was sent
 	for i := len(c.listed) - 1; i >= 0; i-- {
 		if i == 0 {
@@ -282,6 +253,5 @@ func (c *Codec) WriteMove(w io.Writer, _ env.State, seat int, a env.Action) erro
 			c.told.used[seat&(env.MaxSeats-1)] |= 1 << uint(code.L)
 		}
 	}
-	_, err := io.WriteString(w, answer+"\n")
-	return err
+	return answer
 }

@@ -84,10 +84,9 @@ func TestBothEndsAgree(t *testing.T) {
 		s := blocking.New(seats, 0)
 		for s.Reset(uint64(seats)); s.Acting() != 0; {
 			seat := s.Acting().First()
-			var said, answer bytes.Buffer
-			require.NoError(t, hosts[seat].WriteTurn(&said, s, contest.Turn{Seat: seat}))
+			said := text(hosts[seat].Request(s, contest.Turn{Seat: seat}))
 			got := blocking.New(2, 0)
-			turn, err := bots[seat].ReadTurn(bufio.NewReader(&said), got)
+			turn, err := bots[seat].ReadTurn(bufio.NewReader(strings.NewReader(said)), got)
 			require.NoError(t, err)
 			require.Equal(t, seat, turn.Seat)
 			require.Equal(t, s.Cells, got.Cells)
@@ -99,10 +98,8 @@ func TestBothEndsAgree(t *testing.T) {
 			require.Zero(t, got.Out)
 			legal := s.Legal(seat, nil)
 			a := legal[rng.IntN(len(legal))]
-			require.NoError(t, bots[seat].WriteMove(&answer, got, seat, sameIn(got, s, a)))
-			read, err := hosts[seat].ReadMove(bufio.NewReader(&answer), s, seat)
-			require.NoError(t, err)
-			require.Equal(t, a, read)
+			answer := bots[seat].Answer(got, seat, sameIn(got, s, a))
+			require.Equal(t, a, hosts[seat].Judge(s, seat, answer))
 			s.Step(env.Alone(seat, a))
 		}
 	}
@@ -249,8 +246,7 @@ func FuzzHostEnd(f *testing.F) {
 	f.Fuzz(func(t *testing.T, line string, at uint8) {
 		s := states[int(at)%len(states)]
 		before := s
-		a, err := NewCodec().ReadMove(bufio.NewReader(strings.NewReader(line+"\n")), &s, int(s.Turn))
-		require.NoError(t, err)
+		a := NewCodec().Judge(&s, int(s.Turn), line)
 		require.Equal(t, before, s)
 		if a != env.None {
 			require.NoError(t, env.Apply(blocking.Game, &s, env.Alone(int(s.Turn), a)))

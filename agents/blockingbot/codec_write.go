@@ -1,9 +1,7 @@
 package blockingbot
 
 import (
-	"bufio"
 	"fmt"
-	"io"
 	"strings"
 
 	"blockyard/agents/contest"
@@ -41,11 +39,10 @@ func Move(seat int, answer string) string {
 	return fmt.Sprintf("%d %s", seat, strings.Join(strings.Fields(answer), " "))
 }
 
-// WriteTurn implements contest.Codec. It finds the moves of the others by comparing the position
+// Request implements contest.Codec. It finds the moves of the others by comparing the position
 // with that of the previous turn.
-func (c *Codec) WriteTurn(w io.Writer, state env.State, t contest.Turn) error {
+func (c *Codec) Request(state env.State, t contest.Turn) (lines []string) {
 	s := state.(*blocking.State)
-	var lines []string
 	if !c.opened {
 		c.opened = true
 		lines = Greeting(s, t.Seat)
@@ -58,9 +55,7 @@ func (c *Codec) WriteTurn(w io.Writer, state env.State, t contest.Turn) error {
 		}
 		c.board[seat], c.told.used[seat] = s.Cells[seat], s.Letters&^s.Left[seat]
 	}
-	lines = append(lines, Request(s, t.Seat, others)...)
-	_, err := io.WriteString(w, strings.Join(lines, "\n")+"\n")
-	return err
+	return append(lines, Request(s, t.Seat, others)...)
 }
 
 // seen returns the moves that a seat has made since the last request, usually one.
@@ -107,12 +102,8 @@ func covers(t *blocking.Table, a env.Action, set *blocking.Board) bool {
 	return true
 }
 
-// ReadMove implements contest.Codec. It returns env.None for an illegal answer.
-func (c *Codec) ReadMove(r *bufio.Reader, s env.State, seat int) (env.Action, error) {
-	line, _, err := contest.ReadLine(r)
-	if err != nil {
-		return env.None, err
-	}
-	a, _ := s.(*blocking.State).Judge(seat, line)
-	return a, nil
+// Judge implements contest.Codec. It returns env.None for an illegal answer.
+func (c *Codec) Judge(s env.State, seat int, answer string) env.Action {
+	a, _ := s.(*blocking.State).Judge(seat, answer)
+	return a
 }

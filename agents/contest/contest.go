@@ -38,12 +38,12 @@ type Codec interface {
 	// ends the match. ErrOutOfSync means that the request must be answered although s may be
 	// wrong; Turn.Seat then is the best guess.
 	ReadTurn(r *bufio.Reader, s env.State) (Turn, error)
-	// WriteMove writes the bot's answer; env.None is an answer without a move.
-	WriteMove(w io.Writer, s env.State, seat int, a env.Action) error
-	// WriteTurn and ReadMove are the host's side. ReadMove takes the first line as the answer,
-	// whatever it contains.
-	WriteTurn(w io.Writer, s env.State, t Turn) error
-	ReadMove(r *bufio.Reader, s env.State, seat int) (env.Action, error)
+	// Answer returns the bot's answer, a line: the legal action a, or no move for env.None.
+	Answer(s env.State, seat int, a env.Action) string
+	// Request and Judge are the host's side: the lines of a request, and the action that an
+	// answer comes to, whatever it contains. They do not change s.
+	Request(s env.State, t Turn) []string
+	Judge(s env.State, seat int, answer string) env.Action
 }
 
 // ErrOutOfSync says that lines before a valid request contradict each other or cannot be
@@ -67,6 +67,14 @@ func ReadLine(r *bufio.Reader) (line string, cut bool, err error) {
 			return "", cut, err
 		}
 	}
+}
+
+// Word splits a line at its first blank.
+func Word(line string) (word, rest string) {
+	if i := strings.IndexByte(line, ' '); i >= 0 {
+		return line[:i], line[i+1:]
+	}
+	return line, ""
 }
 
 // Allowance returns the time that an agent should take for an answer: four fifths of the time

@@ -1,8 +1,6 @@
 package contest
 
 import (
-	"bufio"
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -29,7 +27,6 @@ type ExternalAgent struct {
 	codec   Codec
 	argv    []string
 	process *Process
-	sent    bytes.Buffer
 }
 
 var _ env.Agent = (*ExternalAgent)(nil)
@@ -49,11 +46,7 @@ func (e *ExternalAgent) Act(ctx context.Context, s env.State, seat int) (env.Act
 	if at, ok := ctx.Deadline(); ok {
 		limit = time.Until(at)
 	}
-	e.sent.Reset()
-	if err := e.codec.WriteTurn(&e.sent, s, Turn{Seat: seat, Budget: limit, PerMove: limit}); err != nil {
-		return env.None, err
-	}
-	lines := strings.Split(strings.TrimSuffix(e.sent.String(), "\n"), "\n")
+	lines := e.codec.Request(s, Turn{Seat: seat, Budget: limit, PerMove: limit})
 	line, _, _, err := e.process.Ask(ctx, lines, limit)
 	if errors.Is(err, ErrLate) || errors.Is(err, context.DeadlineExceeded) {
 		return env.None, nil
@@ -61,7 +54,7 @@ func (e *ExternalAgent) Act(ctx context.Context, s env.State, seat int) (env.Act
 	if err != nil {
 		return env.None, e.failed(err)
 	}
-	return e.codec.ReadMove(bufio.NewReader(strings.NewReader(line+"\n")), s, seat)
+	return e.codec.Judge(s, seat, line), nil
 }
 
 // start starts the bot and waits until it is ready.

@@ -2,7 +2,6 @@ package contest
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -20,7 +19,6 @@ type Bot struct {
 	Notes io.Writer // gets remarks; usually standard error
 
 	legal []env.Action
-	line  bytes.Buffer
 	turns uint64
 }
 
@@ -54,15 +52,7 @@ func (b *Bot) turn(ctx context.Context, in *bufio.Reader, w io.Writer) error {
 	default:
 		action = b.choose(ctx, t)
 	}
-	b.line.Reset()
-	if err := b.Codec.WriteMove(&b.line, b.State, t.Seat, action); err != nil {
-		b.note("%v", err)
-		b.line.Reset()
-		if err := b.Codec.WriteMove(&b.line, b.State, t.Seat, env.None); err != nil {
-			return err
-		}
-	}
-	_, err = w.Write(b.line.Bytes())
+	_, err = io.WriteString(w, b.Codec.Answer(b.State, t.Seat, action)+"\n")
 	return err
 }
 

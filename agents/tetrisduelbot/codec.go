@@ -54,7 +54,7 @@ func (c *Codec) ReadTurn(r *bufio.Reader, state env.State) (contest.Turn, error)
 		if err != nil {
 			return contest.Turn{}, err
 		}
-		word, rest, _ := cut(line)
+		word, rest := contest.Word(line)
 		switch word {
 		case wordEnd:
 			return contest.Turn{}, io.EOF
@@ -69,14 +69,6 @@ func (c *Codec) ReadTurn(r *bufio.Reader, state env.State) (contest.Turn, error)
 			c.setting(word, rest)
 		}
 	}
-}
-
-// cut splits a line at its first blank.
-func cut(line string) (word, rest string, ok bool) {
-	if i := strings.IndexByte(line, ' '); i >= 0 {
-		return line[:i], line[i+1:], true
-	}
-	return line, "", false
 }
 
 // setting takes a line of the start. What makes no sense is passed over, and shows at the
@@ -115,28 +107,22 @@ func (c *Codec) blocks(digits string) {
 func (c *Codec) turn(r *bufio.Reader, rest string, s *tetrisduel.State) (contest.Turn, error) {
 	t := contest.Turn{Seat: c.seat, Budget: c.time}
 	var lines []string
-	for {
+	for listed := -1; listed != 0; { // lines left of the list of placements, which is not needed
 		line, _, err := contest.ReadLine(r)
 		if err != nil {
 			return t, err
 		}
-		word, count, _ := cut(line)
-		if word != wordMoves {
-			if len(lines) <= tetrisduel.Height+1 {
-				lines = append(lines, line)
+		word, count := contest.Word(line)
+		switch {
+		case listed > 0:
+			listed--
+		case word == wordMoves:
+			if listed, err = strconv.Atoi(count); err != nil || listed < 0 || listed > tetrisduel.Actions {
+				listed = 0
 			}
-			continue
+		case len(lines) <= tetrisduel.Height+1:
+			lines = append(lines, line)
 		}
-		n, err := strconv.Atoi(count)
-		if err != nil || n < 0 || n > tetrisduel.Actions {
-			n = 0
-		}
-		for ; n > 0; n-- { // the list is made here as well
-			if _, _, err := contest.ReadLine(r); err != nil {
-				return t, err
-			}
-		}
-		break
 	}
 	next := *s
 	left, err := c.position(&next, rest, lines)
@@ -227,7 +213,7 @@ func parseBoard(lines []string) (f falling.Field, err error) {
 
 // parseLast reads the opponent's last placement.
 func parseLast(line string) (env.Action, error) {
-	word, rest, _ := cut(line)
+	word, rest := contest.Word(line)
 	if word != wordLast {
 		return env.None, fmt.Errorf("%q, want the last placement", line)
 	}
@@ -237,12 +223,11 @@ func parseLast(line string) (env.Action, error) {
 	return tetrisduel.Parse(rest)
 }
 
-// WriteMove implements contest.Codec.
-func (c *Codec) WriteMove(w io.Writer, _ env.State, _ int, a env.Action) error {
-	text := "none"
-	if a != env.None {
-		text, c.own = tetrisduel.Text(a), a
+// Answer implements contest.Codec.
+func (c *Codec) Answer(_ env.State, _ int, a env.Action) string {
+	if a == env.None {
+		return "none"
 	}
-	_, err := io.WriteString(w, text+"\n")
-	return err
+	c.own = a
+	return tetrisduel.Text(a)
 }

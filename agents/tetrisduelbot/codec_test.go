@@ -44,9 +44,7 @@ func TestDialogueThereAndBack(t *testing.T) {
 			a, err := random.Act(context.Background(), &view, s.Mover())
 			require.NoError(t, err)
 			if s.Mover() == seat {
-				var out bytes.Buffer
-				require.NoError(t, codec.WriteMove(&out, got, seat, a))
-				b, ok := Judge(s, strings.TrimSuffix(out.String(), "\n"))
+				b, ok := Judge(s, codec.Answer(got, seat, a))
 				require.True(t, ok)
 				require.Equal(t, a, b)
 			}
@@ -106,9 +104,7 @@ func TestJudge(t *testing.T) {
 		require.False(t, ok, line)
 		require.Equal(t, env.None, a)
 	}
-	var out bytes.Buffer
-	require.NoError(t, NewCodec(io.Discard).WriteMove(&out, s, 0, env.None))
-	_, ok := Judge(s, strings.TrimSpace(out.String()))
+	_, ok := Judge(s, NewCodec(io.Discard).Answer(s, 0, env.None))
 	require.False(t, ok, "no move is no legal answer")
 }
 

@@ -1,9 +1,7 @@
 package tetrisduelbot
 
 import (
-	"bufio"
 	"fmt"
-	"io"
 	"strconv"
 	"strings"
 	"time"
@@ -101,17 +99,15 @@ func Judge(s *tetrisduel.State, line string) (a env.Action, ok bool) {
 	if len(words) != len(v) {
 		return env.None, false
 	}
+	limits := [...]int{tetrisduel.Reachable, tetrisduel.Width, tetrisduel.Directions}
 	for i, w := range words {
 		n, err := strconv.Atoi(w)
-		if err != nil {
+		if err != nil || n < 0 || n >= limits[i] {
 			return env.None, false
 		}
 		v[i] = n
 	}
 	p := tetrisduel.Placement{Y: v[0], X: v[1], D: v[2]}
-	if p.Y < 0 || p.Y >= tetrisduel.Reachable || p.X < 0 || p.X >= tetrisduel.Width || p.D < 0 || p.D >= tetrisduel.Directions {
-		return env.None, false
-	}
 	for _, l := range s.Legal(s.Mover(), nil) {
 		if l == p.Action() {
 			return l, true
@@ -133,18 +129,13 @@ func (c *Codec) Greeted(line string) error {
 	return nil
 }
 
-// WriteTurn implements contest.Codec: the host's request, without a greeting.
-func (c *Codec) WriteTurn(w io.Writer, s env.State, t contest.Turn) error {
-	_, err := io.WriteString(w, strings.Join(Request(s.(*tetrisduel.State), t.Budget, true), "\n")+"\n")
-	return err
+// Request implements contest.Codec: a request without a greeting.
+func (c *Codec) Request(s env.State, t contest.Turn) []string {
+	return Request(s.(*tetrisduel.State), t.Budget, true)
 }
 
-// ReadMove implements contest.Codec. It returns env.None for an illegal answer.
-func (c *Codec) ReadMove(r *bufio.Reader, s env.State, _ int) (env.Action, error) {
-	line, _, err := contest.ReadLine(r)
-	if err != nil {
-		return env.None, err
-	}
-	a, _ := Judge(s.(*tetrisduel.State), line)
-	return a, nil
+// Judge implements contest.Codec. It returns env.None for an illegal answer.
+func (c *Codec) Judge(s env.State, _ int, answer string) env.Action {
+	a, _ := Judge(s.(*tetrisduel.State), answer)
+	return a
 }
