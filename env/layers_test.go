@@ -40,7 +40,7 @@ var layers = []layer{
 	{who: "env/envtest", own: []string{"env", "env/envtest/..."}, why: "it serves every game alike and knows none"},
 	{who: "env/vec", own: []string{"env"}, why: "it steps every game alike and knows none"},
 	{who: "env/games", own: []string{"env/..."}, std: rulesStd, why: "it is the list of games and nothing more"},
-	{who: "env", own: []string{"env", "env/falling", "env/shapes"}, std: rulesStd,
+	{who: "env", own: []string{"env", "env/falling"}, std: rulesStd,
 		why: "the rules compile into a contest bot with nothing around them, and know no other game"},
 	{who: "datasets", own: []string{"env/...", "datasets/..."}, other: true,
 		why: "a record must be readable without any player, trainer or server"},
@@ -223,7 +223,7 @@ func TestBreaches(t *testing.T) {
 		folder, dep, says string
 	}{
 		{"env", "fmt", ""},
-		{"env", "blockyard/env/blockbattle", "may import env, env/falling, env/shapes only"},
+		{"env", "blockyard/env/blockbattle", "may import env, env/falling only"},
 		{"env/blockbattle", "blockyard/env/falling", ""},
 		{"env/blockbattle", "blockyard/env/blocking", "know no other game"},
 		{"env/blockbattle", "time", "of the standard library env may import"},

@@ -15,7 +15,8 @@ func blockText(kind, i, j int, offsets ...Cell) string {
 	for _, c := range offsets {
 		cells = append(cells, fmt.Sprintf(`{"i": %d, "j": %d}`, c.I, c.J))
 	}
-	return fmt.Sprintf(`{"type": %d, "center": {"i": %d, "j": %d}, "offsets": [%s]}`, kind, i, j, strings.Join(cells, ", "))
+	list := strings.Join(cells, ", ")
+	return fmt.Sprintf(`{"type": %d, "center": {"i": %d, "j": %d}, "offsets": [%s]}`, kind, i, j, list)
 }
 
 // first is the text of seed 0's first state, spelled as rules §7 have it.
