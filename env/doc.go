@@ -21,6 +21,7 @@
 //	globals       the numbers of an observation that belong to no cell
 //	score         points, as the contest counts them
 //	result        -1 (lost) to 1 (won), once the game is over
+//	reward        by how much a step changes a seat's result or, if so chosen, its score
 //	episode       one game, from its reset to its end
 //	terminated    the episode ended because the game is over
 //	truncated     the episode ended because a step limit cut it off

@@ -62,7 +62,7 @@ type Game struct {
 	Rules int    // version; raised whenever an old record would replay differently
 
 	MinSeats, MaxSeats int
-	Rows               int      // largest number of seats that ever act at once
+	Rows               int      // largest number of seats that act at once, each a row of a batch
 	Actions            int      // size of the action space
 	MaxLegal           int      // largest number of actions that Legal returns
 	Planes             Shape    // of the observation's planes, one byte per cell

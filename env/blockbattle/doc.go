@@ -12,9 +12,12 @@
 //
 // # Seats and rounds
 //
-// Both seats act at once in every round and do not see each other's choice. A round goes: both
-// place their piece, both clear rows, seat 0 scores and sends garbage, seat 1 scores and sends
-// garbage, solid rows rise, the next piece appears, and a player whose piece has no room loses.
+// Both seats act at once in every round and do not see each other's choice. In a round
+//
+//  1. both place their piece, and both clear full rows;
+//  2. seat 0 scores, sends garbage and, in every 15th round, gets a solid row;
+//  3. seat 1 does the same;
+//  4. the next piece appears, and a player whose piece has no room loses.
 //
 // # Actions (1601)
 //
@@ -24,8 +27,8 @@
 //	1600                            skip: discard the piece, if a skip is in stock
 //
 // The ids below 1600 are the row-major index of [2,4,10,20] = [spin, rot, x, y], for policy
-// networks. Of orientations with the same cells only the first has ids: I, S and Z have rot 0
-// and 1, and O has rot 0. The legal actions are all places that an answer of at most 41 tokens
+// networks. If several orientations cover the same cells, only the first one is legal: I, S and Z
+// have rot 0 and 1, and O has rot 0. The legal actions are all places that an answer of at most 41 tokens
 // can reach. There are at most 512 (each column of one orientation has at most 10 resting
 // places; random games have at most about 70). None is an answer without tokens: the piece
 // falls where it appeared.
@@ -43,6 +46,14 @@
 //
 // Globals are unscaled counts. Hidden from both seats are the pieces after the next one and
 // the holes of garbage to come.
+//
+// # Draws
+//
+//	Reset   the first two pieces, 0..6 in the order I J L O S T Z
+//	Step    for each garbage row, from the lowest: the column of its hole, 0..9, and in a row with
+//	        two holes a number d, 0..8: the other hole is d+1 columns to the right, continued at
+//	        the left edge. First the rows that seat 0 sends, then those of seat 1, then the piece
+//	        after the next one
 //
 // # Score, result and end
 //

@@ -37,6 +37,11 @@
 //	globals 96..98  2, 3 or 4 seats, one-hot
 //	global 99       1 if the seat is to move
 //
+// # Draws
+//
+// Reset draws 14, 9 or 6 numbers for 2, 3 or 4 seats: which of the letters that are left joins A
+// to D. Deal returns the draws for given letters. A step draws nothing.
+//
 // # Score, result and end
 //
 // Score is the number of squares laid, or -1 once eliminated. Result is the mean over the

@@ -24,9 +24,9 @@
 //	                   row-major [4,12,33] = [r, j, i]
 //
 // The legal actions are all resting places that the five commands can reach from where the
-// block appears, including places under overhangs and ways that lead up. Of turns that cover
-// the same squares only the smallest has ids, so an id is a set of squares. Path returns the
-// shortest list of commands for an action. At most 704 actions are legal: a block with four
+// block appears, including places under overhangs and ways that lead up. If several turns cover
+// the same squares, only the smallest is legal, so no two actions lead to the same board.
+// State.Path returns the shortest list of commands for an action. At most 704 actions are legal: a block with four
 // turns is at least 2 wide and 2 high, and each column of one turn has a gap below each resting
 // place.
 //
@@ -48,5 +48,5 @@
 // # Score, result and end
 //
 // Score is points. Result is always 0: there is no opponent. The game is over when the next
-// block has no room, or when the host says that time is up. Rules version 1.
+// block has no room, or when its time is up (Expire). Rules version 1.
 package dropblox

@@ -38,6 +38,11 @@
 //	global 68       half-turns left, including this one
 //	global 69       1 for seat 0
 //
+// # Draws
+//
+// Reset draws 80 numbers, one per bag: the index (0..5039) of its order among all orders of
+// I J L O S T Z, in lexicographic order. A step draws nothing.
+//
 // # Score, result and end
 //
 // Score is points. Result is 1, -1, or 0 for a draw. The game ends by limit (after 560

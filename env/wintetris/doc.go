@@ -1,6 +1,6 @@
-// Package wintetris is WinTetris, a Tetris clone that asks a plug-in for its moves. One player
-// acts tick by tick with five action bits. "Rules §n" in comments is section n of the rules
-// that this package implements.
+// Package wintetris is WinTetris, a Tetris clone in which a plug-in plays. In every tick of the
+// clock the plug-in may move, turn and drop the piece, one bit for each. "Rules §n" in comments is
+// section n of the rules that this package implements.
 //
 // # Variants
 //
@@ -28,8 +28,8 @@
 // The legal resting places are those of the demo solver's move list (rules §8.1), at most 36,
 // without those that have a cell above the field. At least one is legal. In wintetris:instant,
 // places that cover the same cells are listed once, under the smallest rotation: at most 34. In
-// wintetris:tick all 32 actions are legal. None is bits 0 until the piece locks; in
-// wintetris:instant it drops the piece where it appears.
+// wintetris:tick all 32 actions are legal. None lets the piece fall by itself until it locks; in
+// wintetris:tick it is action 0, in wintetris:instant it drops the piece where it appears.
 //
 // # Observation
 //
