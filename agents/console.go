@@ -27,9 +27,9 @@ type output struct {
 	quiet  bool   // no progress bar
 }
 
-// playGames calls play with the file of records, nil if none is wanted, and with a progress
-// bar up to total games. play returns how many games it has completed. The file is kept if
-// there is at least one, or no error; otherwise it is removed. The end of ctx is no error.
+// playGames calls play with the file of records, nil if none is wanted, and with a progress bar up to total games.
+// play returns how many games it has completed. The file is kept if there is at least one, or no error; otherwise it
+// is removed. The end of ctx is no error.
 func (con *console) playGames(ctx context.Context, o output, total int,
 	play func(*record.Writer, progress) (int, error)) error {
 	var file *record.Writer

@@ -93,8 +93,8 @@ func (c *playCmd) match() (match.Game, error) {
 	return match.Game{Rules: g, Seed: c.Seed, Names: names}, nil
 }
 
-// watch returns a function that shows each position and the actions chosen in it: on a terminal
-// in place, otherwise one below the other.
+// watch returns a function that shows each position and the actions chosen in it: on a terminal in place, otherwise
+// one below the other.
 func (c *playCmd) watch(ctx context.Context, w io.Writer, g *env.Game) func(env.State, env.Moves) error {
 	live := terminal(w)
 	var f env.Frame
@@ -130,8 +130,8 @@ func appendTo(path string, rec *record.Record) error {
 	if err != nil {
 		return err
 	}
+	defer w.Discard()
 	if err := w.Write(rec); err != nil {
-		w.Discard()
 		return err
 	}
 	return w.Close()

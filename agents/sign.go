@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -51,8 +50,8 @@ func (c *signCmd) Run(ctx context.Context, con *console) error {
 	return nil
 }
 
-// signSteps is the number of actions after which a game of one seat is stopped: with a good
-// player it might never end.
+// signSteps is the number of actions after which a game of one seat is stopped: with a good player it might never
+// end.
 const signSteps = 2000
 
 // signature prints the line of one player of g.
@@ -90,6 +89,6 @@ func signature(ctx context.Context, w io.Writer, g *env.Game, name string, n int
 		}
 		fmt.Fprintln(sum, rec.Scores, rec.Results)
 	}
-	_, err = fmt.Fprintf(w, "%-24s %-10s %7d choices  %s\n", g.Name, name, choices, hex.EncodeToString(sum.Sum(nil)[:8]))
+	_, err = fmt.Fprintf(w, "%-24s %-10s %7d choices  %.8x\n", g.Name, name, choices, sum.Sum(nil))
 	return err
 }

@@ -119,8 +119,8 @@ type tuner struct {
 	with  string
 }
 
-// meet plays pairs of games between the weights a and b. It returns the number of games played
-// and the share that a won, draws counting half.
+// meet plays pairs of games between the weights a and b. It returns the number of games played and the share that a
+// won, draws counting half.
 func (t *tuner) meet(ctx context.Context, a, b []float32, pairs int, seed uint64) (int, match.Estimate, error) {
 	var players [2]match.Player
 	for k, w := range [][]float32{a, b} {
@@ -141,8 +141,8 @@ func (t *tuner) meet(ctx context.Context, a, b []float32, pairs int, seed uint64
 	return r.Games, match.Estimate{Value: r.Score, Low: r.Low, High: r.High}, err
 }
 
-// climb takes a step for each of t.Pairs pairs of games. It returns the mean weights over the
-// second half of the steps, and the number of pairs played.
+// climb takes a step for each of t.Pairs pairs of games. It returns the mean weights over the second half of the
+// steps, and the number of pairs played.
 func (t *tuner) climb(ctx context.Context, from []float32, report func(int)) ([]float32, int, error) {
 	w, mean, scale := slices.Clone(from), slices.Clone(from), scales(from)
 	up, down, sign := make([]float32, len(w)), make([]float32, len(w)), make([]float32, len(w))
@@ -184,8 +184,8 @@ func randomSigns(coin *env.Rand, signs []float32) {
 	}
 }
 
-// scales are the perturbation scales of the weights: their sizes, or for weights near 0 a
-// small fraction of the mean size.
+// scales are the perturbation scales of the weights: their sizes, or for weights near 0 a small fraction of the mean
+// size.
 func scales(w []float32) []float32 {
 	sum := 0.0
 	for _, v := range w {

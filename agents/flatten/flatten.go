@@ -1,6 +1,6 @@
-// Package flatten turns a program of this module, together with every package of the module that it
-// imports, into one Go source file. The file imports the standard library only, contains no unused
-// declarations, and uses no language newer than Lang. Programming contests take a bot in this form.
+// Package flatten turns a program of this module, together with every package of the module that it imports, into one
+// Go source file. The file imports the standard library only, contains no unused declarations, and uses no language
+// newer than Lang. Programming contests take a bot in this form.
 //
 // Source works in these steps:
 //
@@ -12,8 +12,8 @@
 //   - names.go gives every package-level declaration a unique name.
 //   - print.go prints the declarations without comments, as gofmt would.
 //
-// Assembly, embedded files, packages of other modules and init functions, which one package would run at another
-// time than several packages do, are refused too. Every refusal names the place.
+// Assembly, embedded files, packages of other modules and init functions, which one package would run at another time
+// than several packages do, are refused too. Every refusal names the place.
 package flatten
 
 import (

@@ -10,8 +10,8 @@ import (
 	"golang.org/x/tools/go/ast/astutil"
 )
 
-// foldFile replaces every if statement whose condition is decided by constants by the branch that is taken, so
-// that reach does not find what only the other branch needs.
+// foldFile replaces every if statement whose condition is decided by constants by the branch that is taken, so that
+// reach does not find what only the other branch needs.
 func foldFile(info *types.Info, f *ast.File) {
 	astutil.Apply(f, nil, func(c *astutil.Cursor) bool {
 		s, ok := c.Node().(*ast.IfStmt)

@@ -6,9 +6,9 @@ import (
 	"slices"
 )
 
-// foldTypes removes the default clauses of type switches that no value can take: the switch is
-// over an interface, and every type in the program that implements it also implements the
-// interface of another clause. What only the default clause needs is then not reached.
+// foldTypes removes the default clauses of type switches that no value can take: the switch is over an interface, and
+// every type in the program that implements it also implements the interface of another clause. What only the default
+// clause needs is then not reached.
 func (p *program) foldTypes(info *types.Info, f *ast.File) {
 	ast.Inspect(f, func(n ast.Node) bool {
 		s, ok := n.(*ast.TypeSwitchStmt)
@@ -40,8 +40,8 @@ func operand(s *ast.TypeSwitchStmt) ast.Expr {
 	return x.(*ast.TypeAssertExpr).X
 }
 
-// always reports whether every type of the program that implements the interface from also
-// implements the interface to.
+// always reports whether every type of the program that implements the interface from also implements the interface
+// to.
 func (p *program) always(from, to types.Type) bool {
 	all, ok := from.Underlying().(*types.Interface)
 	one, ok2 := to.Underlying().(*types.Interface)

@@ -12,9 +12,9 @@ type importerFunc func(path string) (*types.Package, error)
 
 func (f importerFunc) Import(path string) (*types.Package, error) { return f(path) }
 
-// findNewerLanguage type-checks every package again as a compiler of Lang would. The packages are
-// correct in the module's own language version, so whatever is wrong now is newer than Lang.
-// The syntax must still be as it was parsed.
+// findNewerLanguage type-checks every package again as a compiler of Lang would. The packages are correct in the
+// module's own language version, so whatever is wrong now is newer than Lang. The syntax must still be as it was
+// parsed.
 func (p *program) findNewerLanguage() {
 	for _, pkg := range p.pkgs {
 		again := types.Config{
@@ -36,9 +36,9 @@ func (p *program) findNewerLanguage() {
 	}
 }
 
-// checkLanguage refuses language newer than Lang in needed declarations. It also refuses loop variables
-// that outlive their iteration: before Go 1.22 all iterations share one variable, so the flattened
-// program would compile and behave differently.
+// checkLanguage refuses language newer than Lang in needed declarations. It also refuses loop variables that outlive
+// their iteration: before Go 1.22 all iterations share one variable, so the flattened program would compile and
+// behave differently.
 func (p *program) checkLanguage() {
 	for _, d := range p.order {
 		if !p.kept(d) {

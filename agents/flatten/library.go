@@ -19,9 +19,9 @@ type stdlibUse struct {
 	pos token.Pos
 }
 
-// checkLibrary refuses functions, types and variables that the standard library gained after Lang. It reads the
-// lists of additions in the folder api of the Go distribution. If that folder is missing, nothing is
-// refused; then only a compiler of version Lang can tell.
+// checkLibrary refuses functions, types and variables that the standard library gained after Lang. It reads the lists
+// of additions in the folder api of the Go distribution. If that folder is missing, nothing is refused; then only a
+// compiler of version Lang can tell.
 func (p *program) checkLibrary() {
 	since, err := additions()
 	if p.err = err; err != nil {

@@ -11,9 +11,8 @@ import (
 	"unicode/utf8"
 )
 
-// name gives every needed package-level object a unique name in the flattened program. Of several objects
-// with one name, the most used one keeps it; the others get their package's name in front.
-// Exported names stay exported.
+// name gives every needed package-level object a unique name in the flattened program. Of several objects with one
+// name, the most used one keeps it; the others get their package's name in front. Exported names stay exported.
 func (p *program) name() {
 	taken := map[string]bool{"_": true}
 	for _, n := range types.Universe.Names() {
@@ -40,8 +39,8 @@ func (p *program) name() {
 	}
 }
 
-// byUse lists the needed package-level objects: main, then those whose names would cost the most
-// characters with the name of their package in front.
+// byUse lists the needed package-level objects: main, then those whose names would cost the most characters with the
+// name of their package in front.
 func (p *program) byUse() []types.Object {
 	uses := map[types.Object]int{}
 	for _, pkg := range p.pkgs {

@@ -121,8 +121,8 @@ func (p *program) prune(g *ast.GenDecl) *ast.GenDecl {
 	return out
 }
 
-// rename gives every identifier its new name. It writes raw strings of several lines as interpreted ones, so that
-// an empty line is never part of a string.
+// rename gives every identifier its new name. It writes raw strings of several lines as interpreted ones, so that an
+// empty line is never part of a string.
 func (p *program) rename(info *types.Info, node ast.Node) {
 	astutil.Apply(node, func(c *astutil.Cursor) bool {
 		switch n := c.Node().(type) {

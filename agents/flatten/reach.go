@@ -8,9 +8,9 @@ import (
 	"golang.org/x/tools/go/packages"
 )
 
-// reach finds the declarations that main needs. A method is needed if it is called, or if its type is needed
-// and the method is called through a needed interface that the type implements. Interface methods of
-// the module that are never called are left out of their interfaces too.
+// reach finds the declarations that main needs. A method is needed if it is called, or if its type is needed and the
+// method is called through a needed interface that the type implements. Interface methods of the module that are
+// never called are left out of their interfaces too.
 func (p *program) reach() {
 	r := &reacher{program: p, walked: map[ast.Node]bool{}, uncalled: map[string][]part{},
 		unmentioned: map[types.Object]part{}}

@@ -18,23 +18,21 @@ type Game struct {
 	Seed   uint64
 	Names  []string    // one per seat, for the record
 	Agents []env.Agent // one per seat
-	// Watch, if set, is called before every step with the position, which it must not
-	// change or keep, and the joint move to be played. After the last step it is called
-	// with env.NoMoves. An error ends the game with that error.
+	// Watch, if set, is called before every step with the position, which it must not change or keep, and the joint
+	// move to be played. After the last step it is called with env.NoMoves. An error ends the game with that error.
 	Watch func(s env.State, m env.Moves) error
 	// Enough, if set, is called before every step; if it returns true, the game stops.
 	Enough func(s env.State) bool
 }
 
-// viewStream separates the seeds of the agents' hidden copies from those of everything else
-// that follows from a game's seed.
+// viewStream separates the seeds of the agents' hidden copies from those of everything else that follows from a
+// game's seed.
 const viewStream = 0x76696577
 
-// Play plays g to its end. An agent sees only its own copy of each position, in which
-// everything hidden from its seat is drawn anew (env.View); the copy depends only on the
-// seed, the step and the seat. An error names the agent and its seat; it may be the error of
-// ctx. The record then holds the game so far, marked as stopped. Play does not close agents
-// that implement io.Closer.
+// Play plays g to its end. An agent sees only its own copy of each position, in which everything hidden from its seat
+// is drawn anew (env.View); the copy depends only on the seed, the step and the seat. An error names the agent and
+// its seat; it may be the error of ctx. The record then holds the game so far, marked as stopped. Play does not close
+// agents that implement io.Closer.
 func Play(ctx context.Context, g Game) (*record.Record, error) {
 	p, err := start(g)
 	if err != nil {

@@ -16,14 +16,14 @@ type Player struct {
 	New  func(seed uint64) (env.Agent, error)
 }
 
-// A Match is many games between two players, or of one player alone. The methods TwoPlayer,
-// MultiPlayer and SinglePlayer play it. The games come in units: a pair, a set or a seed. All
-// games of a unit have the same seed, and the unit is the sample of all statistics, so that
-// the advantage of a seed or of a seat cancels out. Every game has new agents.
+// A Match is many games between two players, or of one player alone. The methods TwoPlayer, MultiPlayer and
+// SinglePlayer play it. The games come in units: a pair, a set or a seed. All games of a unit have the same seed, and
+// the unit is the sample of all statistics, so that the advantage of a seed or of a seat cancels out. Every game has
+// new agents.
 //
-// The result is the same for any number of workers. If the context of a method ends, the
-// method returns the units before the first unfinished one and no error. If an agent or
-// Record fails, it returns that error and the units before.
+// The result is the same for any number of workers. If the context of a method ends, the method returns the units
+// before the first unfinished one and no error. If an agent or Record fails, it returns that error and the units
+// before.
 type Match struct {
 	Rules   *env.Game
 	A, B    Player // SinglePlayer can do without B
@@ -31,9 +31,9 @@ type Match struct {
 	Seed    uint64
 	Workers int // units played at once; below 1 counts as 1
 
-	// Record, if set, is called with the record of every game in order: unit by unit.
-	// Progress, if set, is called after every unit with the number of games played so far and
-	// a few words about them. Both are called from the goroutine that called the method.
+	// Record, if set, is called with the record of every game in order: unit by unit. Progress, if set, is called
+	// after every unit with the number of games played so far and a few words about them. Both are called from the
+	// goroutine that called the method.
 	Record   func(*record.Record) error
 	Progress func(games int, text string)
 
@@ -50,12 +50,11 @@ type entrant struct {
 	stream uint64 // tells apart the seeds of the unit's agents
 }
 
-// agentStream separates the seeds of agents from those of everything else that follows
-// from a game's seed.
+// agentStream separates the seeds of agents from those of everything else that follows from a game's seed.
 const agentStream = 0x6167656e74
 
-// play plays the units and calls each with the records of every unit in order, after recording them, until it
-// returns false. Each lineup is a game of the unit. stopped reports whether ctx ended.
+// play plays the units and calls each with the records of every unit in order, after recording them, until it returns
+// false. Each lineup is a game of the unit. stopped reports whether ctx ended.
 func (m Match) play(ctx context.Context, lineups [][]entrant,
 	each func([]*record.Record) bool) (stopped bool, err error) {
 	unit := func(ctx context.Context, i int) ([]*record.Record, error) {

@@ -7,8 +7,8 @@ import (
 	"blockyard/datasets/record"
 )
 
-// A MultiPlayerResult says how A did among several seats of B. The rank of a seat is 1 plus the
-// number of seats with a higher score. It marshals to JSON; String is a table for people.
+// A MultiPlayerResult says how A did among several seats of B. The rank of a seat is 1 plus the number of seats with
+// a higher score. It marshals to JSON; String is a table for people.
 type MultiPlayerResult struct {
 	Game        string  `json:"game"`
 	A           string  `json:"a"`
@@ -27,8 +27,8 @@ type MultiPlayerResult struct {
 	Stopped     bool    `json:"stopped,omitempty"` // the context ended
 }
 
-// MultiPlayer plays sets of games with m.Seats seats, of which A has one and B all others. In
-// the games of a set A has every seat once, beginning with seat 0.
+// MultiPlayer plays sets of games with m.Seats seats, of which A has one and B all others. In the games of a set A
+// has every seat once, beginning with seat 0.
 func (m Match) MultiPlayer(ctx context.Context) (MultiPlayerResult, error) {
 	r := MultiPlayerResult{Game: m.Rules.Name, A: m.A.Name, B: m.B.Name, Seats: m.Seats, Seed: m.Seed}
 	if err := m.check(max(2, m.Seats)); err != nil {

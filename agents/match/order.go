@@ -7,13 +7,12 @@ import (
 	"sync/atomic"
 )
 
-// InOrder runs work(ctx, 0) to work(ctx, n-1) on the given number of workers, at least one,
-// and yields the results in this order. A result that is ready early is kept until its turn.
+// InOrder runs work(ctx, 0) to work(ctx, n-1) on the given number of workers, at least one, and yields the results in
+// this order. A result that is ready early is kept until its turn.
 //
-// The sequence ends after the first error. It ends without an error if ctx ends, with the
-// results before the first that is missing. When the loop over the sequence is left, the
-// context of the work still in progress is cancelled, and the loop waits for its end: no
-// work outlives the loop.
+// The sequence ends after the first error. It ends without an error if ctx ends, with the results before the first
+// that is missing. When the loop over the sequence is left, the context of the work still in progress is cancelled,
+// and the loop waits for its end: no work outlives the loop.
 func InOrder[T any](ctx context.Context, workers, n int,
 	work func(context.Context, int) (T, error)) iter.Seq2[T, error] {
 	type result struct {

@@ -15,9 +15,8 @@ type RunStats struct {
 	Stopped int      `json:"stopped"` // games that were stopped by a limit
 	Deaths  int      `json:"deaths"`  // games that ended
 	Total   int      `json:"total"`   // score of all games together
-	// PerDeath is Total over Deaths. It assumes that a game is equally likely to end at any
-	// point (a Poisson process). Without a death, Value is a lower bound at 95 % and High is
-	// 0, which means none.
+	// PerDeath is Total over Deaths. It assumes that a game is equally likely to end at any point (a Poisson
+	// process). Without a death, Value is a lower bound at 95 % and High is 0, which means none.
 	PerDeath Estimate `json:"per_death"`
 	Steps    int      `json:"steps"` // actions in all games together
 }

@@ -15,9 +15,8 @@ type Run struct {
 	Ended bool // false if the game was stopped by Match.Cap or Match.Steps
 }
 
-// A SinglePlayerResult says how A did, and how B did with the same seeds, if there is a B. Wins,
-// draws and losses then count seeds by score from the view of A. It marshals to JSON; String
-// is a table for people.
+// A SinglePlayerResult says how A did, and how B did with the same seeds, if there is a B. Wins, draws and losses
+// then count seeds by score from the view of A. It marshals to JSON; String is a table for people.
 type SinglePlayerResult struct {
 	Game       string    `json:"game"`
 	A          string    `json:"a"`
@@ -41,8 +40,7 @@ type SinglePlayerResult struct {
 	Runs [][]Run `json:"-"` // by player, seed by seed
 }
 
-// SinglePlayer plays a game of one seat: A, and B if there is one, play the same seeds, each
-// alone.
+// SinglePlayer plays a game of one seat: A, and B if there is one, play the same seeds, each alone.
 func (m Match) SinglePlayer(ctx context.Context) (SinglePlayerResult, error) {
 	r := SinglePlayerResult{
 		Game: m.Rules.Name, A: m.A.Name, B: m.B.Name, Seed: m.Seed, Cap: m.Cap, Steps: m.Steps, Skip: m.Skip,

@@ -5,8 +5,8 @@ import (
 	"math"
 )
 
-// An SPRT is a sequential probability ratio test between two rating differences: it
-// stops a match as soon as one of them is much more likely than the other.
+// An SPRT is a sequential probability ratio test between two rating differences: it stops a match as soon as one of
+// them is much more likely than the other.
 type SPRT struct {
 	Elo0, Elo1  float64 // the hypotheses, Elo0 < Elo1, logistic Elo
 	Alpha, Beta float64 // probabilities to accept H1 under H0, and H0 under H1
@@ -50,10 +50,9 @@ func (t SPRT) Verdict(p Pairs) Verdict {
 	return Undecided
 }
 
-// LLR is the generalised log likelihood ratio of H1 to H0. Each hypothesis stands for the
-// most likely distribution of pair scores among those whose mean is the expected score of
-// its rating difference. Outcomes that never occurred count as a thousandth of a pair, so
-// that no outcome is impossible.
+// LLR is the generalised log likelihood ratio of H1 to H0. Each hypothesis stands for the most likely distribution of
+// pair scores among those whose mean is the expected score of its rating difference. Outcomes that never occurred
+// count as a thousandth of a pair, so that no outcome is impossible.
 func (t SPRT) LLR(p Pairs) float64 {
 	if p.N() == 0 {
 		return 0
@@ -75,10 +74,10 @@ func (t SPRT) LLR(p Pairs) float64 {
 	return total * llr
 }
 
-// constrained is the distribution over the five pair scores that has the given mean, in
-// (0, 1), and makes counts in the proportions w most likely. With a Lagrange multiplier θ it
-// is w[i]/(1+θ·(i/4-mean)); θ is the root of Σ w[i]·(i/4-mean)/(1+θ·(i/4-mean)), which falls
-// from +∞ to -∞ between the two poles around 0, so that bisection finds it.
+// constrained is the distribution over the five pair scores that has the given mean, in (0, 1), and makes counts in
+// the proportions w most likely. With a Lagrange multiplier θ it is w[i]/(1+θ·(i/4-mean)); θ is the root of Σ
+// w[i]·(i/4-mean)/(1+θ·(i/4-mean)), which falls from +∞ to -∞ between the two poles around 0, so that bisection finds
+// it.
 func constrained(w [5]float64, mean float64) [5]float64 {
 	low, high := -1/(1-mean), 1/mean
 	for range 200 {

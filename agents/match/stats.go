@@ -15,8 +15,8 @@ type Estimate struct {
 	High  float64 `json:"high"`
 }
 
-// halfWidth is half the width of the interval of Student's t for the mean of the samples, of
-// which there are at least two. Weights say how often each sample occurs; nil means once.
+// halfWidth is half the width of the interval of Student's t for the mean of the samples, of which there are at least
+// two. Weights say how often each sample occurs; nil means once.
 func halfWidth(samples, weights []float64) float64 {
 	n := count(samples, weights)
 	t := distuv.StudentsT{Mu: 0, Sigma: 1, Nu: n - 1}.Quantile(0.975)
@@ -31,8 +31,8 @@ func count(samples, weights []float64) float64 {
 	return floats.Sum(weights)
 }
 
-// meanWithin estimates a mean that is known to lie from low to high. The interval is cut off
-// at these bounds, which are the whole interval if there are fewer than two samples.
+// meanWithin estimates a mean that is known to lie from low to high. The interval is cut off at these bounds, which
+// are the whole interval if there are fewer than two samples.
 func meanWithin(samples, weights []float64, low, high float64) Estimate {
 	e := Estimate{stat.Mean(samples, weights), low, high}
 	if count(samples, weights) >= 2 {
@@ -50,9 +50,8 @@ func meanOf(samples []float64) Estimate {
 	return meanWithin(samples, nil, math.Inf(-1), math.Inf(1))
 }
 
-// shareOf estimates the mean of scores from 0 to 1. If all scores are 0, or all are 1, the
-// variance is 0 and says nothing: then the interval ends at the share for which n such scores
-// in a row still have a probability of 2.5 %.
+// shareOf estimates the mean of scores from 0 to 1. If all scores are 0, or all are 1, the variance is 0 and says
+// nothing: then the interval ends at the share for which n such scores in a row still have a probability of 2.5 %.
 func shareOf(scores, weights []float64) Estimate {
 	e := meanWithin(scores, weights, 0, 1)
 	switch n := count(scores, weights); {
@@ -65,9 +64,8 @@ func shareOf(scores, weights []float64) Estimate {
 	return e
 }
 
-// perEvent estimates the mean distance between events, given their number in total,
-// with the exact interval of a Poisson count. Without an event, Value is a lower bound at
-// 95 % and High is 0, which means none.
+// perEvent estimates the mean distance between events, given their number in total, with the exact interval of a
+// Poisson count. Without an event, Value is a lower bound at 95 % and High is 0, which means none.
 func perEvent(total, events int) Estimate {
 	quantile := func(p float64, n int) float64 { return distuv.ChiSquared{K: float64(2 * n)}.Quantile(p) }
 	t := float64(total)

@@ -47,8 +47,7 @@ func (s *Standing) Estimate(p Pairs) {
 	s.Elo = EloWithin(s.Score, s.Games)
 }
 
-// A TwoPlayerResult is the standing after pairs of games. It marshals to JSON; String is a table
-// for people.
+// A TwoPlayerResult is the standing after pairs of games. It marshals to JSON; String is a table for people.
 type TwoPlayerResult struct {
 	Standing
 	EloLow  float64  `json:"elo_low"`
@@ -61,8 +60,7 @@ type TwoPlayerResult struct {
 	test *SPRT
 }
 
-// TwoPlayer plays pairs of games between A and B: A has seat 0 in the first game of a pair and
-// seat 1 in the second.
+// TwoPlayer plays pairs of games between A and B: A has seat 0 in the first game of a pair and seat 1 in the second.
 func (m Match) TwoPlayer(ctx context.Context) (TwoPlayerResult, error) {
 	r := TwoPlayerResult{Standing: Standing{Game: m.Rules.Name, A: m.A.Name, B: m.B.Name, Seed: m.Seed}, test: m.SPRT}
 	if err := m.check(2); err != nil {

@@ -1,5 +1,5 @@
-// Package mlp evaluates a small trained network: dense layers of float32, leaky ReLU (slope
-// 0.01) between them, a linear output.
+// Package mlp evaluates a small trained network: dense layers of float32, leaky ReLU (slope 0.01) between them, a
+// linear output.
 //
 // # Files
 //
@@ -11,14 +11,13 @@
 //
 // # The same bits on every machine
 //
-// A value decides a move, and a contest bot must choose the same moves as the agent it was
-// made from. So plain Go, AVX2 and every other machine add the same products in the same
-// order, each product and each sum rounded to float32, and give the same bits. That excludes
-// fused multiply-add, which would make the AVX2 kernel a third faster.
+// A value decides a move, and a contest bot must choose the same moves as the agent it was made from. So plain Go,
+// AVX2 and every other machine add the same products in the same order, each product and each sum rounded to float32,
+// and give the same bits. That excludes fused multiply-add, which would make the AVX2 kernel a third faster.
 //
 // # Shared inputs
 //
-// All afterstates of one decision share the inputs that the action does not change, such as
-// the opponent's. The inputs that it does change come first, the shared ones after them. Base adds up
-// the shared part of the first layer once; ForwardFrom adds the own part of each afterstate.
+// All afterstates of one decision share the inputs that the action does not change, such as the opponent's. The
+// inputs that it does change come first, the shared ones after them. Base adds up the shared part of the first layer
+// once; ForwardFrom adds the own part of each afterstate.
 package mlp

@@ -40,7 +40,7 @@ func ExampleNet_ForwardFrom() {
 }
 
 // A file says what its network is for.
-func ExampleLoad() {
+func ExampleParse() {
 	dir, err := os.MkdirTemp("", "mlp")
 	if err != nil {
 		fmt.Println(err)
@@ -53,7 +53,12 @@ func ExampleLoad() {
 		fmt.Println(err)
 		return
 	}
-	net, facts, err := mlp.Load(path)
+	file, err := mlp.ReadFile(path)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	net, facts, err := mlp.Parse(file)
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -13,13 +13,12 @@ import (
 	"strconv"
 )
 
-// ErrNotShipped is wrapped by the error of a caller that asked for the weights that come with
-// a program, if there are none.
+// ErrNotShipped is wrapped by the error of a caller that asked for the weights that come with a program, if there are
+// none.
 var ErrNotShipped = errors.New("no weights shipped")
 
-// Facts say what a network is for. A file keeps them in its metadata, under the keys game,
-// rules and features (a JSON list of names). Notes are all other keys, such as how the
-// network was trained.
+// Facts say what a network is for. A file keeps them in its metadata, under the keys game, rules and features (a JSON
+// list of names). Notes are all other keys, such as how the network was trained.
 type Facts struct {
 	Game     string
 	Rules    int
@@ -27,8 +26,8 @@ type Facts struct {
 	Notes    map[string]string
 }
 
-// Check returns an error that names the first difference if the network is for another game,
-// for other rules or for other features.
+// Check returns an error that names the first difference if the network is for another game, for other rules or for
+// other features.
 func (f Facts) Check(game string, rules int, features []string) error {
 	if f.Game != game {
 		return fmt.Errorf("weights are for game %q, not %q", f.Game, game)
@@ -47,8 +46,8 @@ func (f Facts) Check(game string, rules int, features []string) error {
 	return nil
 }
 
-// Write writes n in the safetensors format with f as metadata. The tensors are fc0.weight
-// [out, in], fc0.bias [out], fc1.weight and so on.
+// Write writes n in the safetensors format with f as metadata. The tensors are fc0.weight [out, in], fc0.bias [out],
+// fc1.weight and so on.
 func Write(w io.Writer, n *Net, f Facts) error {
 	names, err := json.Marshal(f.Features)
 	if err != nil {
@@ -71,8 +70,8 @@ func (n *Net) Tensors() []Tensor {
 	return ts
 }
 
-// Parse reads a network from the bytes of a safetensors file. It refuses a file with other
-// tensors, without metadata, or with another number of features than inputs.
+// Parse reads a network from the bytes of a safetensors file. It refuses a file with other tensors, without metadata,
+// or with another number of features than inputs.
 func Parse(file []byte) (*Net, Facts, error) {
 	var f Facts
 	var n *Net
@@ -142,19 +141,6 @@ func facts(meta map[string]string) (Facts, error) {
 	return f, nil
 }
 
-// Load reads a network from a file.
-func Load(path string) (*Net, Facts, error) {
-	data, err := ReadFile(path)
-	if err != nil {
-		return nil, Facts{}, err
-	}
-	n, f, err := Parse(data)
-	if err != nil {
-		return nil, Facts{}, fmt.Errorf("%s: %w", path, err)
-	}
-	return n, f, nil
-}
-
 // ReadFile is os.ReadFile for regular files that are not larger than weights can be.
 func ReadFile(path string) ([]byte, error) {
 	info, err := os.Stat(path)
@@ -177,8 +163,7 @@ func Save(path string, n *Net, f Facts) error {
 	return WriteFile(path, b.Bytes())
 }
 
-// WriteFile writes a file by renaming a temporary one: if it fails, a file of that name stays
-// as it was.
+// WriteFile writes a file by renaming a temporary one: if it fails, a file of that name stays as it was.
 func WriteFile(path string, data []byte) error {
 	tmp, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*")
 	if err != nil {

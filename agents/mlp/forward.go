@@ -21,8 +21,8 @@ type Layer struct {
 	W, B    []float32
 }
 
-// A Net is a network with the memory for a forward pass. It is not safe for concurrent use:
-// make a Clone for every goroutine.
+// A Net is a network with the memory for a forward pass. It is not safe for concurrent use: make a Clone for every
+// goroutine.
 type Net struct {
 	layers []Layer
 	packed []packed
@@ -40,8 +40,8 @@ type packed struct {
 // blockRows is the number of rows that pass through all layers together.
 const blockRows = 16
 
-// vectorAdd and vectorDot are addRows and leakyDot in vector instructions, with the same bits.
-// They are set before any network is used, or nil if the machine does not have them.
+// vectorAdd and vectorDot are addRows and leakyDot in vector instructions, with the same bits. They are set before
+// any network is used, or nil if the machine does not have them.
 var (
 	vectorAdd func(dst, x, w []float32, rows, in, stride, wide int)
 	vectorDot func(h, w []float32) float32
@@ -111,8 +111,8 @@ func (n *Net) Forward(x []float32, rows int, out []float32) {
 	n.ForwardFrom(n.packed[0].b, x, n.In(), rows, out)
 }
 
-// Base adds up the shared part of an input: x holds the inputs from the given index to In, and
-// acc, of length AccLen, becomes the biases of the first layer plus the products of x.
+// Base adds up the shared part of an input: x holds the inputs from the given index to In, and acc, of length AccLen,
+// becomes the biases of the first layer plus the products of x.
 func (n *Net) Base(x []float32, from int, acc []float32) {
 	p := &n.packed[0]
 	copy(acc[:p.wide], p.b)
@@ -121,8 +121,8 @@ func (n *Net) Base(x []float32, from int, acc []float32) {
 	}
 }
 
-// ForwardFrom evaluates inputs whose shared part is in acc, from Base: x is [rows][own], the
-// first own inputs of every row. The result is in out, [rows][Out].
+// ForwardFrom evaluates inputs whose shared part is in acc, from Base: x is [rows][own], the first own inputs of
+// every row. The result is in out, [rows][Out].
 func (n *Net) ForwardFrom(acc, x []float32, own, rows int, out []float32) {
 	for at := 0; at < rows; at += blockRows {
 		k := rows - at
@@ -200,8 +200,8 @@ func (n *Net) add(p *packed, dst, x []float32, from, in, stride, rows int) {
 	addRows(dst, x, w, rows, in, stride, p.wide)
 }
 
-// addRows adds x·w to dst. x has rows of in numbers, stride apart, w is [in][wide], dst is
-// [rows][wide]. wide is a multiple of 8.
+// addRows adds x·w to dst. x has rows of in numbers, stride apart, w is [in][wide], dst is [rows][wide]. wide is a
+// multiple of 8.
 func addRows(dst, x, w []float32, rows, in, stride, wide int) {
 	for r := 0; r < rows; r++ {
 		d := dst[r*wide : r*wide+wide]
@@ -225,8 +225,8 @@ func addRows(dst, x, w []float32, rows, in, stride, wide int) {
 	}
 }
 
-// leakyDot is the sum of w·leaky(h), as eight partial sums that are then added in halves. Both
-// slices have the same length, a multiple of 8.
+// leakyDot is the sum of w·leaky(h), as eight partial sums that are then added in halves. Both slices have the same
+// length, a multiple of 8.
 func leakyDot(h, w []float32) float32 {
 	var s [8]float32
 	for i := 0; i+8 <= len(h) && i+8 <= len(w); i += 8 {

@@ -17,8 +17,7 @@ func setVector(on bool) {
 	}
 }
 
-// add2x32 adds x0·w and x1·w to 32 columns of two rows of dst. w has in rows, wide floats
-// apart.
+// add2x32 adds x0·w and x1·w to 32 columns of two rows of dst. w has in rows, wide floats apart.
 //
 //go:noescape
 func add2x32(dst0, dst1, x0, x1, w *float32, in, wide int)

@@ -12,8 +12,8 @@ import (
 	"slices"
 )
 
-// Limits of a safetensors file. They are far above what any network here needs; a malicious
-// file cannot make the reader use much more memory than its own length.
+// Limits of a safetensors file. They are far above what any network here needs; a malicious file cannot make the
+// reader use much more memory than its own length.
 const (
 	maxHeader  = 1 << 20
 	maxFile    = 256 << 20
@@ -34,9 +34,8 @@ type entry struct {
 	Offsets [2]int `json:"data_offsets"`
 }
 
-// WriteTensors writes tensors and metadata in the safetensors format: the length of the header
-// as eight bytes (little endian), a JSON header, the data in the given order. The same
-// arguments give the same bytes.
+// WriteTensors writes tensors and metadata in the safetensors format: the length of the header as eight bytes (little
+// endian), a JSON header, the data in the given order. The same arguments give the same bytes.
 func WriteTensors(w io.Writer, tensors []Tensor, meta map[string]string) error {
 	header, at := map[string]any{}, 0
 	if len(meta) > 0 {
@@ -74,9 +73,9 @@ func WriteTensors(w io.Writer, tensors []Tensor, meta map[string]string) error {
 	return err
 }
 
-// ParseTensors reads a safetensors file, by WriteTensors or any other writer, that holds only
-// float32. It returns the tensors in the order of their data, and the metadata. It refuses a
-// file with any defect; memory stays within a small multiple of len(file).
+// ParseTensors reads a safetensors file, by WriteTensors or any other writer, that holds only float32. It returns the
+// tensors in the order of their data, and the metadata. It refuses a file with any defect; memory stays within a
+// small multiple of len(file).
 func ParseTensors(file []byte) ([]Tensor, map[string]string, error) {
 	bad := func(format string, a ...any) ([]Tensor, map[string]string, error) {
 		return nil, nil, fmt.Errorf("safetensors: "+format, a...)

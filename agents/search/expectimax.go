@@ -6,19 +6,17 @@ import (
 	"blockyard/env"
 )
 
-// Expectimax is an agent that searches three or four of its own actions ahead. TwoPly finds
-// the best pairs of actions. For each of them and each value of the draw after the first
-// action, all equally likely, Expectimax searches every third action. The value of a first
-// action is the mean, over the draws, of its best pair. This is exact for games in which the
-// first draw of an afterstate is the piece that the seat places two actions later and changes
-// nothing before.
+// Expectimax is an agent that searches three or four of its own actions ahead. TwoPly finds the best pairs of
+// actions. For each of them and each value of the draw after the first action, all equally likely, Expectimax
+// searches every third action. The value of a first action is the mean, over the draws, of its best pair. This is
+// exact for games in which the first draw of an afterstate is the piece that the seat places two actions later and
+// changes nothing before.
 //
-// With a fourth ply, it also averages over the draw after the second action. It then knows
-// both draws, as it will in play, and searches the fourth action after each of the few third
-// actions that are best at one ply.
+// With a fourth ply, it also averages over the draw after the second action. It then knows both draws, as it will in
+// play, and searches the fourth action after each of the few third actions that are best at one ply.
 //
-// When the time is up, it plays the best of the first actions that it has searched
-// completely; the first of them is the one that TwoPly would play.
+// When the time is up, it plays the best of the first actions that it has searched completely; the first of them is
+// the one that TwoPly would play.
 type Expectimax struct {
 	reported
 	two      TwoPly
@@ -32,8 +30,8 @@ type Expectimax struct {
 // tailWidth is the number of third actions after which the fourth is searched.
 const tailWidth = 4
 
-// NewExpectimax returns an Expectimax of three plies for g with the evaluator e. It goes on
-// from the best width pairs, width ≥ 1, and averages over draws 0 to outcomes-1, outcomes ≥ 1.
+// NewExpectimax returns an Expectimax of three plies for g with the evaluator e. It goes on from the best width
+// pairs, width ≥ 1, and averages over draws 0 to outcomes-1, outcomes ≥ 1.
 func NewExpectimax(g *env.Game, e Evaluator, width, outcomes int) *Expectimax {
 	x := &Expectimax{
 		two:  *NewTwoPly(g, e),
@@ -79,8 +77,7 @@ func (x *Expectimax) Act(ctx context.Context, s env.State, seat int) (env.Action
 	return root.legal[at], nil
 }
 
-// mean returns the value of first action i as the mean over all draws; done is false if the
-// time is up before that.
+// mean returns the value of first action i as the mean over all draws; done is false if the time is up before that.
 func (x *Expectimax) mean(c *clock, s env.State, seat, i int) (v float32, done bool) {
 	var sum float32
 	for o := 0; o < x.outcomes; o++ {
@@ -96,8 +93,7 @@ func (x *Expectimax) mean(c *clock, s env.State, seat, i int) (v float32, done b
 	return sum / float32(x.outcomes), true
 }
 
-// second returns the value of the best pair with first action i, from mid, the position after
-// that action.
+// second returns the value of the best pair with first action i, from mid, the position after that action.
 func (x *Expectimax) second(seat, i int) float32 {
 	if v, ended := over(x.mid, seat, 1); ended {
 		return v
@@ -114,8 +110,7 @@ func (x *Expectimax) second(seat, i int) float32 {
 	return best
 }
 
-// after returns the value of a second action in mid: with a fourth ply, the mean over all
-// draws.
+// after returns the value of a second action in mid: with a fourth ply, the mean over all draws.
 func (x *Expectimax) after(seat int, second env.Action) float32 {
 	draws := 1
 	if x.tail != nil {

@@ -2,9 +2,9 @@ package search
 
 import "blockyard/env"
 
-// A level is the memory for one ply of a search: the legal actions of one seat in one
-// position, the positions they lead to (children) and their values. A child is live if its
-// game is not finished. The memory grows and never shrinks.
+// A level is the memory for one ply of a search: the legal actions of one seat in one position, the positions they
+// lead to (children) and their values. A child is live if its game is not finished. The memory grows and never
+// shrinks.
 type level struct {
 	game  *env.Game
 	legal []env.Action // ascending
@@ -27,8 +27,8 @@ func (l *level) open(e Evaluator, s env.State, seat int) error {
 	return nil
 }
 
-// expand makes the children of s by every action of seat, ply plies from the root, and sets
-// the values of those that are finished games. It forces the draws of s.
+// expand makes the children of s by every action of seat, ply plies from the root, and sets the values of those that
+// are finished games. It forces the draws of s.
 func (l *level) expand(s env.State, seat, ply int) {
 	s.Force(zeros[:])
 	l.legal = s.Legal(seat, l.legal[:0])
@@ -82,8 +82,8 @@ func (l *level) arrange(byValue bool) {
 	l.order = order
 }
 
-// top returns the value of the best action, ply plies from the root. A seat that must act and
-// has no legal action has lost.
+// top returns the value of the best action, ply plies from the root. A seat that must act and has no legal action has
+// lost.
 func (l *level) top(ply int) float32 {
 	if len(l.legal) == 0 {
 		return -Win + float32(ply)

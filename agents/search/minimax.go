@@ -7,15 +7,15 @@ import (
 	"blockyard/env"
 )
 
-// Minimax is an agent for positions of two seats that take turns. It looks several plies
-// ahead, its own and the opponent's. At every level it goes on from the actions that are best
-// at one ply, at most width of them, and cuts off what cannot change the result (alpha-beta).
-// The value for one seat is taken to be minus the value for the other. A seat may have several
-// turns in a row while the other one passes. If more than two play, Minimax is a Reply.
+// Minimax is an agent for positions of two seats that take turns. It looks several plies ahead, its own and the
+// opponent's. At every level it goes on from the actions that are best at one ply, at most width of them, and cuts
+// off what cannot change the result (alpha-beta). The value for one seat is taken to be minus the value for the
+// other. A seat may have several turns in a row while the other one passes. If more than two play, Minimax is a
+// Reply.
 //
-// With a deadline, it deepens iteratively: two plies, then three, and so on, each time in the
-// order of the previous values. When the time is up, it plays the best of the actions that it
-// has searched to the current depth, or the best of the previous depth if there is none.
+// With a deadline, it deepens iteratively: two plies, then three, and so on, each time in the order of the previous
+// values. When the time is up, it plays the best of the actions that it has searched to the current depth, or the
+// best of the previous depth if there is none.
 type Minimax struct {
 	reported
 	eval  Evaluator
@@ -71,10 +71,9 @@ func (m *Minimax) Act(ctx context.Context, s env.State, seat int) (env.Action, e
 	return l.legal[i], nil
 }
 
-// deepen searches the root's actions limit plies deep and replaces their values. It returns the
-// number of live children it has dealt with before the time was up: all of them if it was
-// not, including those beyond width. If that is at least one, the others are excluded; if
-// none, all values are as before.
+// deepen searches the root's actions limit plies deep and replaces their values. It returns the number of live
+// children it has dealt with before the time was up: all of them if it was not, including those beyond width. If that
+// is at least one, the others are excluded; if none, all values are as before.
 func (m *Minimax) deepen(seat int) int {
 	l := &m.ply[0]
 	alpha := l.finished()
@@ -103,9 +102,8 @@ func (m *Minimax) deepen(seat int) int {
 	return len(l.order)
 }
 
-// descend searches the actions of seat at depth d, which are evaluated already, and returns the
-// value of the best. Actions beyond width are excluded. A value outside of alpha to beta is
-// only a bound.
+// descend searches the actions of seat at depth d, which are evaluated already, and returns the value of the best.
+// Actions beyond width are excluded. A value outside of alpha to beta is only a bound.
 func (m *Minimax) descend(seat, d int, alpha, beta float32) float32 {
 	l := &m.ply[d]
 	l.arrange(true)

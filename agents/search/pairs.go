@@ -9,8 +9,8 @@ type pair struct {
 	value  float32
 }
 
-// ahead reports whether p is better than q. Ties are broken by the actions, so that the order
-// of any two pairs is defined.
+// ahead reports whether p is better than q. Ties are broken by the actions, so that the order of any two pairs is
+// defined.
 func (p pair) ahead(q pair) bool {
 	if p.value != q.value {
 		return better(p.value, q.value)
@@ -18,8 +18,7 @@ func (p pair) ahead(q pair) bool {
 	return p.first < q.first || p.first == q.first && p.second < q.second
 }
 
-// bestPairs keeps the best pairs that were offered, at most width, the best first. The zero
-// value keeps none.
+// bestPairs keeps the best pairs that were offered, at most width, the best first. The zero value keeps none.
 type bestPairs struct {
 	width int
 	list  []pair

@@ -6,12 +6,12 @@ import (
 	"blockyard/env"
 )
 
-// Reply is an agent for games in which seats take turns. It searches the best of its own
-// actions at one ply. For each it finds the reply that is best for the next seat at one ply,
-// and it plays the action after whose reply its own value is greatest.
+// Reply is an agent for games in which seats take turns. It searches the best of its own actions at one ply. For each
+// it finds the reply that is best for the next seat at one ply, and it plays the action after whose reply its own
+// value is greatest.
 //
-// In a game of two whose evaluator is zero-sum this is minimax of two plies. With more seats,
-// each is assumed to play for itself.
+// In a game of two whose evaluator is zero-sum this is minimax of two plies. With more seats, each is assumed to play
+// for itself.
 //
 // When the time is up, it plays the best of the actions whose reply it has searched.
 type Reply struct {
@@ -23,8 +23,7 @@ type Reply struct {
 	out   [1]float32
 }
 
-// NewReply returns a Reply for g with the evaluator e. It searches the replies to the best
-// width actions, width ≥ 1.
+// NewReply returns a Reply for g with the evaluator e. It searches the replies to the best width actions, width ≥ 1.
 func NewReply(g *env.Game, e Evaluator, width int) *Reply {
 	return &Reply{eval: e, width: width, root: level{game: g}, reply: level{game: g}}
 }

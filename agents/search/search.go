@@ -1,5 +1,5 @@
-// Package search chooses actions by looking ahead, in any game, through env.State alone. An
-// Evaluator says how good a position is.
+// Package search chooses actions by looking ahead, in any game, through env.State alone. An Evaluator says how good a
+// position is.
 //
 //	Greedy      1 ply: the action with the best afterstate
 //	TwoPly      2 plies: every pair of own actions (seats act at once or alone)
@@ -7,17 +7,14 @@
 //	Reply       2 plies: own action, best reply of the next seat (seats take turns)
 //	Minimax     3 to 6 plies with alpha-beta, for two seats that take turns
 //
-// New chooses the search that fits a game and a number of plies. Random and First need no
-// evaluator.
+// New chooses the search that fits a game and a number of plies. Random and First need no evaluator.
 //
-// Every search is deterministic. Among equally good actions it plays the one with the lowest
-// id. A draw that a search does not average over is taken to be 0, so hidden draws make no
-// difference. The value of a finished game comes from its Result, never from the evaluator;
-// a later loss is better than an earlier one.
+// Every search is deterministic. Among equally good actions it plays the one with the lowest id. A draw that a search
+// does not average over is taken to be 0, so hidden draws make no difference. The value of a finished game comes from
+// its Result, never from the evaluator; a later loss is better than an earlier one.
 //
-// Agents keep positions in pools that grow and never shrink: after the first few moves Act
-// allocates nothing. The package imports the standard library only and uses the language of
-// Go 1.17, because contest bots carry its code.
+// Agents keep positions in pools that grow and never shrink: after the first few moves Act allocates nothing. The
+// package imports the standard library only and uses the language of Go 1.17, because contest bots carry its code.
 package search
 
 import (
@@ -28,22 +25,21 @@ import (
 	"blockyard/env"
 )
 
-// An Evaluator says how good positions are for a seat. It belongs to one agent and need not
-// be safe for concurrent use.
+// An Evaluator says how good positions are for a seat. It belongs to one agent and need not be safe for concurrent
+// use.
 type Evaluator interface {
-	// Evaluate writes the value of states[i] for seat into out[i]: higher is better, 0 is
-	// even. All states of one call are the children of one position, reached by actions of
-	// one seat; everything that this seat's action does not change is equal in all of them
-	// and need be computed only once. None of them is a finished game. Values of the calls
-	// during one decision are comparable and lie within ±Limit. len(out) == len(states) ≥ 1.
-	// Evaluate must not change or keep the states.
+	// Evaluate writes the value of states[i] for seat into out[i]: higher is better, 0 is even. All states of one
+	// call are the children of one position, reached by actions of one seat; everything that this seat's action does
+	// not change is equal in all of them and need be computed only once. None of them is a finished game. Values of
+	// the calls during one decision are comparable and lie within ±Limit. len(out) == len(states) ≥ 1. Evaluate must
+	// not change or keep the states.
 	Evaluate(states []env.State, seat int, out []float32)
 }
 
 // A Reporter is an agent that reports the value of its last action.
 type Reporter interface {
-	// Value is the value of the last action in the units of the evaluator, or within Far of
-	// ±Win if the search saw the end of the game.
+	// Value is the value of the last action in the units of the evaluator, or within Far of ±Win if the search saw
+	// the end of the game.
 	Value() float32
 }
 
@@ -73,8 +69,8 @@ func Clamp(v float32) float32 {
 	return v
 }
 
-// over returns the value of s for seat if s is a finished game, ply plies from the root. A
-// Result above or below 0 gives a value beyond Limit on that side, the further the larger.
+// over returns the value of s for seat if s is a finished game, ply plies from the root. A Result above or below 0
+// gives a value beyond Limit on that side, the further the larger.
 func over(s env.State, seat int, ply int) (float32, bool) {
 	if s.Acting() != 0 {
 		return 0, false
@@ -92,8 +88,8 @@ func over(s env.State, seat int, ply int) (float32, bool) {
 // zeros are the draws that a search forces if it does not average over draws.
 var zeros [env.MaxDraws]uint16
 
-// better reports whether an action of value v should replace the best one so far. An equal
-// value does not; neither does NaN.
+// better reports whether an action of value v should replace the best one so far. An equal value does not; neither
+// does NaN.
 func better(v, best float32) bool { return v > best || best != best }
 
 // stuck is the error of an agent whose seat has no legal action.
@@ -113,8 +109,8 @@ func newClock(ctx context.Context) clock {
 	return clock{end: end, timed: timed, done: ctx.Done()}
 }
 
-// up reports whether the time is up. It also compares the time itself, because on a busy
-// machine a context may close its channel long after its deadline.
+// up reports whether the time is up. It also compares the time itself, because on a busy machine a context may close
+// its channel long after its deadline.
 func (c *clock) up() bool {
 	select {
 	case <-c.done:

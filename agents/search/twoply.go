@@ -7,12 +7,11 @@ import (
 	"blockyard/env"
 )
 
-// TwoPly is an agent that evaluates every pair of its own next two actions and plays the first
-// action of the best pair. It is for games in which seats act at once or alone, so that the
-// afterstate of a seat is its next decision.
+// TwoPly is an agent that evaluates every pair of its own next two actions and plays the first action of the best
+// pair. It is for games in which seats act at once or alone, so that the afterstate of a seat is its next decision.
 //
-// With a deadline, it searches first the actions that are best at one ply. When the time is
-// up, it plays the best of those whose second actions it has evaluated.
+// With a deadline, it searches first the actions that are best at one ply. When the time is up, it plays the best of
+// those whose second actions it has evaluated.
 type TwoPly struct {
 	reported
 	eval  Evaluator
@@ -38,8 +37,7 @@ func (t *TwoPly) Act(ctx context.Context, s env.State, seat int) (env.Action, er
 	return t.root.legal[i], nil
 }
 
-// search gives every first action the value of its best second action and returns the index
-// of the best one.
+// search gives every first action the value of its best second action and returns the index of the best one.
 func (t *TwoPly) search(c *clock, s env.State, seat int) (int, error) {
 	t.root.expand(s, seat, 1)
 	if len(t.root.legal) == 0 {

@@ -32,8 +32,8 @@ func Check(ctx context.Context, game string, src []byte) (r replay.Result, err e
 	return e.Submission.Replay.Play(ctx, []string{exe}, nil)
 }
 
-// Compile builds src alone into the executable exe: in an empty folder, as a module of language version
-// flatten.Lang, without network. Before that, gofmt and go vet must find nothing.
+// Compile builds src alone into the executable exe: in an empty folder, as a module of language version flatten.Lang,
+// without network. Before that, gofmt and go vet must find nothing.
 func Compile(ctx context.Context, src []byte, exe string) error {
 	clean, err := format.Source(src)
 	if err != nil {
@@ -69,8 +69,8 @@ func Compile(ctx context.Context, src []byte, exe string) error {
 	return nil
 }
 
-// Zip returns src as an upload: an archive with main.go at its top and nothing else. A contest server that
-// builds Go programs finds one package main there.
+// Zip returns src as an upload: an archive with main.go at its top and nothing else. A contest server that builds Go
+// programs finds one package main there.
 func Zip(src []byte) ([]byte, error) {
 	var b bytes.Buffer
 	z := zip.NewWriter(&b)

@@ -1,6 +1,6 @@
-// Package submit makes contest bots: one Go source file per bot, with a network built in, that needs
-// nothing but the standard library. The programs are in agents/submissions; package flatten turns
-// one into a single file. A Bot is written in three steps:
+// Package submit makes contest bots: one Go source file per bot, with a network built in, that needs nothing but the
+// standard library. The programs are in agents/submissions; package flatten turns one into a single file. A Bot is
+// written in three steps:
 //
 //   - Source flattens the program and builds the network in, rounded as far as the limit on the length asks for.
 //   - Compile builds the file alone, as the contest does (check.go).
@@ -43,8 +43,8 @@ type File struct {
 	Bits   int // kept of each weight; netpack.Exact for all; 0 without a network
 }
 
-// Source writes the bot. Weights keep as many bits as fit into MaxChars; if that is not all of them, the bot plays with
-// the rounded network. The result is not compiled yet: see Check.
+// Source writes the bot. Weights keep as many bits as fit into MaxChars; if that is not all of them, the bot plays
+// with the rounded network. The result is not compiled yet: see Check.
 func (b Bot) Source() (f *File, err error) {
 	defer func() {
 		if err != nil {
@@ -78,8 +78,8 @@ func (b Bot) Source() (f *File, err error) {
 	return &File{[]byte(src), bits}, nil
 }
 
-// The flattened program holds these two in place of the network, whose number of bits depends on the
-// length of the rest.
+// The flattened program holds these two in place of the network, whose number of bits depends on the length of the
+// rest.
 const (
 	textMark   = "the text of the network"
 	headerMark = "the name of the network"

@@ -1,5 +1,5 @@
-// Package replay tests a bot's executable before it is handed in: it sends the bot what a contest sends, from
-// stored logs or in whole games, and judges the answers. Each game brings a Script.
+// Package replay tests a bot's executable before it is handed in: it sends the bot what a contest sends, from stored
+// logs or in whole games, and judges the answers. Each game brings a Script.
 package replay
 
 import (
@@ -34,8 +34,8 @@ type Answer struct {
 	Elapsed time.Duration
 }
 
-// Play plays the games to the bot that argv starts. An error, a breach of the protocol, or anything on the
-// bot's standard error ends it. each receives every answer; it may be nil.
+// Play plays the games to the bot that argv starts. An error, a breach of the protocol, or anything on the bot's
+// standard error ends it. each receives every answer; it may be nil.
 func (s Script) Play(ctx context.Context, argv []string, each func(Answer)) (Result, error) {
 	games, err := s()
 	if err != nil {

@@ -1,6 +1,6 @@
-// Blockbattle is the program for the AI Block Battle contest. It reads the contest's requests from standard
-// input and answers each with the best placement that its search finds. Package agents/submit turns it
-// into the single file that the contest takes.
+// Blockbattle is the program for the AI Block Battle contest. It reads the contest's requests from standard input and
+// answers each with the best placement that its search finds. Package agents/submit turns it into the single file
+// that the contest takes.
 package main
 
 import (

@@ -1,6 +1,6 @@
-// Blocking is the program for the Blocking contest. It reads the contest's requests from standard input and
-// answers each with the best placement that its search finds. Package agents/submit turns it into
-// the single file that the contest takes.
+// Blocking is the program for the Blocking contest. It reads the contest's requests from standard input and answers
+// each with the best placement that its search finds. Package agents/submit turns it into the single file that the
+// contest takes.
 package main
 
 import (

@@ -1,6 +1,6 @@
-// Dropblox is the program for the Dropblox contest. The contest starts it under the name dropblox_ai for every
-// block, with the state of the game and the seconds left as arguments, and reads commands from its
-// standard output. Package agents/submit turns it into the single file that the contest takes.
+// Dropblox is the program for the Dropblox contest. The contest starts it under the name dropblox_ai for every block,
+// with the state of the game and the seconds left as arguments, and reads commands from its standard output. Package
+// agents/submit turns it into the single file that the contest takes.
 package main
 
 import (

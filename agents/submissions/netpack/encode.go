@@ -1,12 +1,12 @@
-// Package netpack encodes a value network as text that fits into a source file, and decodes it.
-// The text is base64 of the leading bits of every weight:
+// Package netpack encodes a value network as text that fits into a source file, and decodes it. The text is base64 of
+// the leading bits of every weight:
 //
 //	24 122 64 64 1
 //	<RFC 4648, standard alphabet, without padding, in lines of 120 characters>
 //
-// The first line holds the number of bits per weight (1 sign, 8 exponent, the rest mantissa), then the
-// inputs and outputs of every layer. The weights follow layer by layer, most significant bit first:
-// the matrix row by row, then the biases.
+// The first line holds the number of bits per weight (1 sign, 8 exponent, the rest mantissa), then the inputs and
+// outputs of every layer. The weights follow layer by layer, most significant bit first: the matrix row by row, then
+// the biases.
 package netpack
 
 import (
@@ -27,8 +27,8 @@ const (
 // width is the number of characters per line.
 const width = 120
 
-// Round rounds x to the nearest number with the given number of leading bits. A number that would become
-// infinite is truncated instead. Rounding a rounded number does not change it.
+// Round rounds x to the nearest number with the given number of leading bits. A number that would become infinite is
+// truncated instead. Rounding a rounded number does not change it.
 func Round(x float32, bits int) float32 {
 	drop := uint(Exact - bits)
 	if drop == 0 {

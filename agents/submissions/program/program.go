@@ -1,5 +1,5 @@
-// Package program holds what the contest programs in the folders beside it share: the network and the search
-// depth that are built in, and playing on standard input and output.
+// Package program holds what the contest programs in the folders beside it share: the network and the search depth
+// that are built in, and playing on standard input and output.
 //
 // It is written in Go 1.17, because package flatten makes it part of every one-file bot.
 package program
