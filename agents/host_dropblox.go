@@ -161,8 +161,8 @@ func (c *hostDropbloxCmd) local(ctx context.Context, con *console, bot *programs
 	}
 	bot.Errors = con.err
 	g := dropbloxcontest.LocalGame{
-		ID: "0", Seed: seed, Clock: c.clock(), Program: bot,
-		History: c.history("history"), Console: c.console(con), Turns: c.Turns,
+		Player: dropbloxcontest.Player{Program: bot, Console: c.console(con), Turns: c.Turns},
+		ID:     "0", Seed: seed, Clock: c.clock(), Folders: c.history("history"),
 	}
 	return con.playGames(ctx, output{c.Record, true}, 1, func(w *record.Writer, _ progress) (int, error) {
 		r, rec, err := g.Play(ctx)

@@ -2,6 +2,7 @@ package series
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -116,10 +117,7 @@ func (h *DuelReport) String() string {
 // Counts lists how often each reason occurred, in the given order, or sorted if order is nil.
 func Counts(counts map[string]int, order []string) string {
 	if order == nil {
-		for reason := range counts {
-			order = append(order, reason)
-		}
-		slices.Sort(order)
+		order = slices.Sorted(maps.Keys(counts))
 	}
 	var parts []string
 	for _, reason := range order {

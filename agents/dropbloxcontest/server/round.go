@@ -3,6 +3,7 @@ package server
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -99,11 +100,7 @@ func (s *Server) schedule(now time.Time) {
 	if !r.begins.IsZero() {
 		return
 	}
-	for team, asked := range r.waiting {
-		if now.Sub(asked) > waitingTime {
-			delete(r.waiting, team)
-		}
-	}
+	maps.DeleteFunc(r.waiting, func(_ string, asked time.Time) bool { return now.Sub(asked) > waitingTime })
 	if len(r.waiting) >= s.c.Players {
 		r.begins = now.Add(s.c.Notice)
 		s.log("round %d begins in %v", r.number, s.c.Notice)

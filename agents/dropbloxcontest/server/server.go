@@ -89,8 +89,9 @@ func (s *Server) create(team string) (*protocol.Reply, error) {
 	}
 	s.mu.Lock()
 	s.games[g.id] = g
-	list := append(append([]*game(nil), s.practice[team]...), g)
-	going, over := split(list, now)
+	list := append(slices.Clone(s.practice[team]), g) // the oldest first, as are its parts
+	going := slices.DeleteFunc(slices.Clone(list), func(g *game) bool { return !g.running(now) })
+	over := slices.DeleteFunc(slices.Clone(list), func(g *game) bool { return slices.Contains(going, g) })
 	for ; len(going) > running; going = going[1:] {
 		going[0].close(dropbloxcontest.Stopped)
 		over = append(over, going[0])
@@ -103,18 +104,6 @@ func (s *Server) create(team string) (*protocol.Reply, error) {
 	s.mu.Unlock()
 	s.log("%s practises: game %s", team, g.id)
 	return g.show(now), nil
-}
-
-// split separates running games from finished ones, each with the oldest first.
-func split(list []*game, now time.Time) (going, over []*game) {
-	for _, g := range list {
-		if g.running(now) {
-			going = append(going, g)
-		} else {
-			over = append(over, g)
-		}
-	}
-	return going, over
 }
 
 // submit plays a turn.

@@ -3,7 +3,6 @@ package teams
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -50,12 +49,10 @@ func replaceFile(path, text string) error {
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprint(f, text)
-	if err = errors.Join(err, f.Close()); err == nil {
-		err = os.Rename(f.Name(), path)
+	defer os.Remove(f.Name()) // if it has not been renamed
+	_, err = f.WriteString(text)
+	if err = errors.Join(err, f.Close()); err != nil {
+		return err
 	}
-	if err != nil {
-		return errors.Join(err, os.Remove(f.Name()))
-	}
-	return nil
+	return os.Rename(f.Name(), path)
 }

@@ -85,11 +85,10 @@ func (t *Tournament) game(ctx context.Context, seed, bot int) (a attempt, err er
 	}
 	id := fmt.Sprintf("%s%d", series.Letter(bot), seed+1)
 	program := *t.Programs[bot]
-	g := dropbloxcontest.LocalGame{
-		ID: id, Seed: t.Seeds[seed], Clock: t.Clock, Program: &program, History: t.History, Turns: t.Turns,
-		Each: func(r dropbloxcontest.Result) {
-			t.Tell("%s, seed %.12s: turn %d, %d points", series.Letter(bot), t.Seeds[seed], r.Turns, r.Score)
-		},
+	g := dropbloxcontest.LocalGame{ID: id, Seed: t.Seeds[seed], Clock: t.Clock, Folders: t.History}
+	g.Program, g.Turns = &program, t.Turns
+	g.Each = func(r dropbloxcontest.Result) {
+		t.Tell("%s, seed %.12s: turn %d, %d points", series.Letter(bot), t.Seeds[seed], r.Turns, r.Score)
 	}
 	log, err := series.CreateLog(t.LogDir, id)
 	if err != nil {
