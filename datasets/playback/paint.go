@@ -1,6 +1,7 @@
 package playback
 
 import (
+	"bytes"
 	"slices"
 	"strings"
 
@@ -41,9 +42,7 @@ func (p *paint) place(s env.State, m env.Moves) {
 	if !ok {
 		return
 	}
-	p.frame.Reset()
-	s.Show(&p.frame)
-	p.fit(&p.frame)
+	p.show(s)
 	for k := range p.frame.Boards {
 		b, g := &p.frame.Boards[k], &p.boards[k]
 		b.Unghost()
@@ -69,9 +68,7 @@ func (p *paint) settle(s env.State) {
 	if _, ok := s.(env.Marker); !ok {
 		return
 	}
-	p.frame.Reset()
-	s.Show(&p.frame)
-	p.fit(&p.frame)
+	p.show(s)
 	for k := range p.frame.Boards {
 		p.boards[k].follow(&p.frame.Boards[k])
 	}
@@ -92,13 +89,14 @@ func (p *paint) colour(f *env.Frame) {
 	}
 }
 
-// fit makes the grids match the boards of f. If the boards have changed, it drops all colours.
-func (p *paint) fit(f *env.Frame) {
-	same := len(p.boards) == len(f.Boards)
-	for k := 0; same && k < len(p.boards); k++ {
-		same = p.boards[k].w == f.Boards[k].W && p.boards[k].h == f.Boards[k].H
-	}
-	if same {
+// show paints s into the scratch frame and makes the grids match its boards. If the boards have changed, it
+// drops all colours.
+func (p *paint) show(s env.State) {
+	f := &p.frame
+	f.Reset()
+	s.Show(f)
+	same := func(g grid, b env.Board) bool { return g.w == b.W && g.h == b.H }
+	if slices.EqualFunc(p.boards, f.Boards, same) {
 		return
 	}
 	p.boards = nil
@@ -119,9 +117,8 @@ func (p *paint) fit(f *env.Frame) {
 func (g *grid) follow(b *env.Board) {
 	is := make([]string, g.h)
 	for y := range g.h {
-		row := make([]byte, g.w)
-		for x := range g.w {
-			row[x] = '.'
+		row := bytes.Repeat([]byte("."), g.w)
+		for x := range row {
 			switch c := b.Cells[y*g.w+x]; {
 			case c.Ink == settled:
 				row[x] = 'x'
@@ -146,9 +143,8 @@ func (g *grid) follow(b *env.Board) {
 func (g *grid) carry(from []uint8, is []string, grown bool) (ink []uint8, plain int) {
 	was := make([]string, g.h)
 	for y := range g.h {
-		row := make([]byte, g.w)
-		for x := range g.w {
-			row[x] = '.'
+		row := bytes.Repeat([]byte("."), g.w)
+		for x := range row {
 			if from[y*g.w+x] != 0 {
 				row[x] = 'x'
 			}

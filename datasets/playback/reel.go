@@ -95,7 +95,11 @@ func (r *Reel) reach(s env.State, m env.Moves) {
 	if r.reached%r.spacing == 0 {
 		r.keep(s)
 	}
-	r.scores.add(s, r.Rec.Seats)
+	var scores [env.MaxSeats]int
+	for seat := range r.Rec.Seats {
+		scores[seat] = s.Score(seat)
+	}
+	r.scores.Note(scores[:r.Rec.Seats])
 	r.ahead.ply += s.Acting().Len()
 	r.ahead.paint.place(s, m)
 	r.moves = append(r.moves, m)
@@ -109,12 +113,7 @@ func (r *Reel) keep(s env.State) {
 	if len(r.marks) <= maxMarks {
 		return
 	}
-	half := r.marks[:0]
-	for k := 0; k < len(r.marks); k += 2 {
-		half = append(half, r.marks[k])
-	}
-	clear(r.marks[len(half):])
-	r.marks, r.spacing = half, 2*r.spacing
+	r.marks, r.spacing = everyOther(r.marks), 2*r.spacing
 }
 
 // Len is the number of positions reached.

@@ -1,21 +1,10 @@
 package playback
 
-import "blockyard/env"
-
 // Scores are the scores of every seat, sampled at equal distances through a game.
 type Scores struct {
 	Every int     // positions from one sample to the next
 	Seats [][]int // [seat][sample]
 	n     int     // positions seen
-}
-
-// add adds the scores in the next position.
-func (c *Scores) add(s env.State, seats int) {
-	var now [env.MaxSeats]int
-	for seat := range seats {
-		now[seat] = s.Score(seat)
-	}
-	c.Note(now[:seats])
 }
 
 // Note adds the scores in the next position, one per seat.
@@ -33,11 +22,17 @@ func (c *Scores) Note(now []int) {
 		return
 	}
 	for seat, all := range c.Seats {
-		half := all[:0]
-		for k := 0; k < len(all); k += 2 {
-			half = append(half, all[k])
-		}
-		c.Seats[seat] = half
+		c.Seats[seat] = everyOther(all)
 	}
 	c.Every *= 2
+}
+
+// everyOther keeps the elements 0, 2, 4, … of a list in its memory.
+func everyOther[T any](list []T) []T {
+	half := list[:0]
+	for k := 0; k < len(list); k += 2 {
+		half = append(half, list[k])
+	}
+	clear(list[len(half):])
+	return half
 }

@@ -4,10 +4,7 @@ import (
 	"errors"
 	"io"
 	"os"
-	"path/filepath"
 	"strings"
-
-	"blockyard/datasets/jsonl"
 )
 
 // Append opens a file of records for writing at its end, or creates it. If the last writer was killed in
@@ -32,31 +29,25 @@ func Append(path string) (*Writer, error) {
 
 // examine reads the whole file and reports whether it is complete and whether it is compressed.
 func examine(path string) (whole, compressed bool, err error) {
-	f, err := os.Open(path)
+	r, err := Open(path)
 	if err != nil {
 		return false, false, err
 	}
-	defer f.Close()
-	in, err := jsonl.New(path, f)
-	if err != nil {
-		return false, false, err
-	}
-	compressed = in.Compressed()
-	if in.Blank() {
+	defer r.Close()
+	compressed = r.in.Compressed()
+	if r.in.Blank() {
 		compressed = strings.HasSuffix(path, ".gz")
 	}
-	r := Reader{in: in}
-	for {
-		var rec Record
-		switch err := r.ReadPart(&rec); {
-		case errors.Is(err, io.EOF):
-			return true, compressed, nil
-		case errors.Is(err, ErrPartial) || err == nil && in.Cut():
+	for err == nil {
+		err = r.ReadPart(new(Record))
+		if errors.Is(err, ErrPartial) || err == nil && r.in.Cut() {
 			return false, compressed, nil
-		case err != nil:
-			return false, compressed, err
 		}
 	}
+	if errors.Is(err, io.EOF) {
+		return true, compressed, nil
+	}
+	return false, compressed, err
 }
 
 // mend rewrites a file without its incomplete last record.
@@ -67,16 +58,11 @@ func mend(path string, compressed bool) error {
 	}
 	defer in.Close()
 	in.AllowPartial = true
-	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
+	w, err := create(path, compressed)
 	if err != nil {
 		return err
 	}
-	w := onFile(f, compressed)
-	w.temp, w.path = f.Name(), path
 	defer w.Discard()
-	if err := f.Chmod(0o644); err != nil {
-		return err
-	}
 	for rec, err := range in.All() {
 		if err != nil {
 			return err

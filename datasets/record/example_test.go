@@ -60,9 +60,11 @@ func Example() {
 		for range rp.All() {
 			positions++
 		}
-		fmt.Println(positions-len(rec.Choices), "position more than choices,", rp.State().Score(0)-rec.Scores[0], "points more than recorded")
+		fmt.Println(positions-len(rec.Choices), "position more than choices")
+		fmt.Println(rp.State().Score(0)-rec.Scores[0], "points more than recorded")
 	}
 	// Output:
 	// differs: <nil>
-	// 1 position more than choices, 0 points more than recorded
+	// 1 position more than choices
+	// 0 points more than recorded
 }

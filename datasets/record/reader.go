@@ -28,17 +28,12 @@ type Reader struct {
 }
 
 // Open opens a file of records; "-" is standard input.
-func Open(path string) (*Reader, error) {
-	in, err := jsonl.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	return &Reader{in: in}, nil
-}
+func Open(path string) (*Reader, error) { return reader(jsonl.Open(path)) }
 
 // NewReader returns a Reader for r; errors call it name.
-func NewReader(name string, r io.Reader) (*Reader, error) {
-	in, err := jsonl.New(name, r)
+func NewReader(name string, r io.Reader) (*Reader, error) { return reader(jsonl.New(name, r)) }
+
+func reader(in *jsonl.Reader, err error) (*Reader, error) {
 	if err != nil {
 		return nil, err
 	}
@@ -53,8 +48,7 @@ func (r *Reader) Read() (*Record, error) {
 	}
 	for r.open {
 		var part Record
-		err := r.ReadPart(&part)
-		if err != nil {
+		if err := r.ReadPart(&part); err != nil {
 			return nil, err
 		}
 		rec.Join(&part)
@@ -111,10 +105,7 @@ func (r *Reader) All() iter.Seq2[*Record, error] {
 	return func(yield func(*Record, error) bool) {
 		for {
 			rec, err := r.Read()
-			if errors.Is(err, io.EOF) {
-				return
-			}
-			if !yield(rec, err) || err != nil {
+			if errors.Is(err, io.EOF) || !yield(rec, err) || err != nil {
 				return
 			}
 		}

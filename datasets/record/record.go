@@ -16,7 +16,7 @@ import (
 type Record struct {
 	Game    string       `json:"game"`              // Game.Name, with its variant
 	Rules   int          `json:"rules"`             // Game.Rules when it was played
-	Seed    uint64       `json:"seed,string"`       // given to Reset; a string, because many JSON readers keep only 53 bits of a number
+	Seed    uint64       `json:"seed,string"`       // of Reset; a string, as many JSON readers keep only 53 bits
 	Seats   int          `json:"seats"`             // number of seats
 	Agents  []string     `json:"agents"`            // one name per seat, by convention the spec of the agent
 	Choices []env.Action `json:"choices"`           // in order of play, within a step by seat; env.None is 65535
@@ -90,7 +90,8 @@ func (rec *Record) Validate() error {
 	case len(rec.Results) != rec.Seats:
 		return fmt.Errorf("%w: %d results, want one for each of the %d seats", ErrInvalid, len(rec.Results), rec.Seats)
 	case len(rec.Values) != 0 && len(rec.Values) != len(rec.Choices):
-		return fmt.Errorf("%w: %d values, want none or one for each of the %d choices", ErrInvalid, len(rec.Values), len(rec.Choices))
+		return fmt.Errorf("%w: %d values, want none or one for each of the %d choices",
+			ErrInvalid, len(rec.Values), len(rec.Choices))
 	}
 	for _, r := range rec.Results {
 		if !(r >= -1 && r <= 1) {

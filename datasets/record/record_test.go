@@ -162,7 +162,7 @@ func TestPartialLine(t *testing.T) {
 	w := record.NewWriter(&text)
 	require.NoError(t, w.Write(play(toy.Pick, 1, false)))
 	require.NoError(t, w.Write(play(toy.Pick, 2, false)))
-	require.NoError(t, w.Flush())
+	require.NoError(t, w.Close())
 	r, err := record.NewReader("half", bytes.NewReader(text.Bytes()[:text.Len()-10]))
 	require.NoError(t, err)
 	_, err = r.Read()
@@ -203,7 +203,7 @@ func TestWritersAtOnce(t *testing.T) {
 		seen[rec.Seed] = true
 	}
 	require.Len(t, seen, 160)
-	require.ErrorIs(t, errors.Join(w.Write(play(toy.Pick, 1, false)), w.Flush()), os.ErrClosed)
+	require.ErrorIs(t, errors.Join(w.Write(play(toy.Pick, 1, false)), w.Close()), os.ErrClosed)
 }
 
 func TestInvalidRecords(t *testing.T) {

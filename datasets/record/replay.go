@@ -33,7 +33,10 @@ type Replay struct {
 
 // NewReplay starts a replay of rec, which must be of game g and its version of the rules.
 func NewReplay(g *env.Game, rec *Record) *Replay {
-	rp := &Replay{game: g, seats: rec.Seats, last: rec, choices: rec.Choices, draws: rec.Draws, values: rec.Values, drawn: len(rec.Draws) > 0}
+	rp := &Replay{
+		game: g, seats: rec.Seats, last: rec,
+		choices: rec.Choices, draws: rec.Draws, values: rec.Values, drawn: len(rec.Draws) > 0,
+	}
 	rp.err = rp.begin(rec)
 	return rp
 }
@@ -141,7 +144,8 @@ func (rp *Replay) moves() (env.Moves, bool) {
 	n := acting.Len()
 	if !rp.have(func() bool { return len(rp.choices) >= n }) {
 		if rp.err == nil && len(rp.choices) > 0 {
-			rp.err = fmt.Errorf("%s: ply %d: %d seats choose, %d choices are left", rp.game.Name, rp.ply, n, len(rp.choices))
+			rp.err = fmt.Errorf("%s: ply %d: %d choices are left, want one for each of the %d acting seats",
+				rp.game.Name, rp.ply, len(rp.choices), n)
 		}
 		return m, false
 	}

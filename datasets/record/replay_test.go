@@ -143,27 +143,31 @@ func (e *endless) Result(int) float32              { return 0 }
 func (e *endless) Observe(int, []uint8, []float32) {}
 func (e *endless) Show(*env.Frame)                 {}
 
-// writeEndless plays and writes a game of half a million choices without holding it.
+// writeEndless plays and writes a game of half a million choices.
 func writeEndless(t *testing.T, out io.Writer, draws bool) {
-	w := record.NewWriter(out)
 	s := &endless{}
 	s.Reset(3)
-	long, err := w.Begin(&record.Record{Game: "endless", Rules: 1, Seed: 3, Seats: 1, Agents: []string{"a"}, Meta: map[string]string{"k": "v"}})
-	require.NoError(t, err)
+	long := record.New(endlessGame, 3, []string{"a"})
+	long.Meta = map[string]string{"k": "v"}
 	if draws {
-		require.NoError(t, long.Add(nil, [][]uint16{{}}, nil))
+		long.AddDraws(s)
 	}
 	for s.Acting() != 0 {
-		a := env.Action(s.Word >> 63)
-		s.Step(env.Alone(0, a))
+		a := env.Alone(0, env.Action(s.Word>>63))
+		long.Add(s.Acting(), a)
+		s.Step(a)
 		if draws {
-			require.NoError(t, long.Add([]env.Action{a}, [][]uint16{s.Draws(nil)}, nil))
+			long.AddDraws(s)
 		} else {
-			require.NoError(t, long.Add([]env.Action{a}, nil, []float32{0.5}))
+			long.Values = append(long.Values, 0.5)
 		}
 	}
-	require.NoError(t, long.End([]int{s.Score(0)}, []float32{0}, false))
-	require.NoError(t, w.Write(&record.Record{Game: "endless", Rules: 1, Seats: 1, Agents: []string{"a"}, Scores: []int{0}, Results: []float32{0}, Stopped: true}))
+	long.End(s)
+	short := record.New(endlessGame, 0, []string{"a"})
+	short.Scores, short.Results, short.Stopped = []int{0}, []float32{0}, true
+	w := record.NewWriter(out)
+	require.NoError(t, w.Write(long))
+	require.NoError(t, w.Write(short))
 	require.NoError(t, w.Close())
 }
 
