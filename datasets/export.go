@@ -7,10 +7,8 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"time"
 
 	"blockyard/datasets/export"
@@ -23,12 +21,12 @@ import (
 
 type exportCmd struct {
 	input
-	Parquet string `xor:"form" required:"" placeholder:"DIR" help:"Write Parquet shards to this folder, which must not exist."`
-	Minari  string `xor:"form" required:"" placeholder:"ROOT" help:"Write a Minari dataset below this folder, such as ~/.minari/datasets."`
+	Parquet string `xor:"form" required:"" placeholder:"DIR" help:"${export_parquet}"`
+	Minari  string `xor:"form" required:"" placeholder:"ROOT" help:"${export_minari}"`
 
-	Game string `help:"Export only the games of this name. By default every game must be the same as the first." placeholder:"NAME"`
+	Game string `help:"${export_game}" placeholder:"NAME"`
 	ID   string `help:"Name of the Minari dataset. By default blockyard/GAME/records-v0." placeholder:"NAME"`
-	Rows int    `help:"Approximate number of rows per shard; a shard holds whole games. Default ${default}." default:"1000000"`
+	Rows int    `help:"${export_rows} Default ${default}." default:"1000000"`
 
 	Quiet bool `short:"q" help:"Print no progress bar."`
 }
@@ -51,7 +49,7 @@ type target interface {
 }
 
 func (c *exportCmd) Run(std *streams) error {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, stop := interruptible()
 	defer stop()
 	return c.run(ctx, std)
 }
@@ -179,16 +177,18 @@ func leftOut(to target) string {
 	if !ok || m.Missing+m.Long == 0 {
 		return ""
 	}
-	return fmt.Sprintf(", %d episodes; left out: %d with a decision without an action, %d too long", m.Episodes, m.Missing, m.Long)
+	return fmt.Sprintf(", %d episodes; left out: %d with a decision without an action, %d too long",
+		m.Episodes, m.Missing, m.Long)
 }
 
 // file exports one file.
-func (c *exportCmd) file(ctx context.Context, std *streams, w *export.Walker, bar *progressbar.ProgressBar, file string) (export.Source, error) {
+func (c *exportCmd) file(ctx context.Context, std *streams, w *export.Walker, bar *progressbar.ProgressBar,
+	file string) (src export.Source, err error) {
 	in, name := std.in, "standard input"
 	if file != "-" {
 		f, err := os.Open(file)
 		if err != nil {
-			return export.Source{}, err
+			return src, err
 		}
 		defer f.Close()
 		in, name = f, file
@@ -197,30 +197,28 @@ func (c *exportCmd) file(ctx context.Context, std *streams, w *export.Walker, ba
 	in = io.TeeReader(in, io.MultiWriter(sum, bar))
 	r, err := record.NewReader(name, in)
 	if err != nil {
-		return export.Source{}, err
+		return src, err
 	}
 	r.AllowPartial = c.AllowPartial
 	before := w.Games
-	for {
-		err := w.Next(ctx, r)
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if errors.Is(err, context.Canceled) {
-			return export.Source{}, errors.New("interrupted: nothing was written")
-		}
-		if err != nil && !strings.HasPrefix(err.Error(), name+":") {
-			err = fmt.Errorf("%s:%d: %w", name, r.Line(), err)
-		}
-		if err != nil {
-			return export.Source{}, err
-		}
+	for err == nil {
+		err = w.Next(ctx, r)
 		bar.Describe(fmt.Sprintf("%d games, %d choices", w.Games, w.Rows))
 	}
-	if _, err := io.Copy(io.Discard, in); err != nil { // bytes after the end of compressed data
-		return export.Source{}, err
+	switch {
+	case errors.Is(err, io.EOF):
+	case errors.Is(err, context.Canceled):
+		return src, errors.New("interrupted: nothing was written")
+	case strings.HasPrefix(err.Error(), name+":"):
+		return src, err
+	default:
+		return src, fmt.Errorf("%s:%d: %w", name, r.Line(), err)
 	}
-	return export.Source{File: filepath.Base(name), Games: w.Games - before, SHA256: fmt.Sprintf("%x", sum.Sum(nil))}, nil
+	if _, err := io.Copy(io.Discard, in); err != nil { // bytes after the end of compressed data
+		return src, err
+	}
+	text := fmt.Sprintf("%x", sum.Sum(nil))
+	return export.Source{File: filepath.Base(name), Games: w.Games - before, SHA256: text}, nil
 }
 
 // bar is the progress in bytes, with the total if that is known.
@@ -238,6 +236,8 @@ func (c *exportCmd) bar(std *streams) *progressbar.ProgressBar {
 	if c.Quiet || !terminal(out) {
 		out = io.Discard
 	}
-	return progressbar.NewOptions64(total, progressbar.OptionSetWriter(out), progressbar.OptionShowBytes(true), progressbar.OptionFullWidth(),
-		progressbar.OptionThrottle(200*time.Millisecond), progressbar.OptionClearOnFinish(), progressbar.OptionSetPredictTime(true))
+	return progressbar.NewOptions64(total,
+		progressbar.OptionSetWriter(out), progressbar.OptionShowBytes(true), progressbar.OptionFullWidth(),
+		progressbar.OptionThrottle(200*time.Millisecond), progressbar.OptionClearOnFinish(),
+		progressbar.OptionSetPredictTime(true))
 }

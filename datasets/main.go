@@ -4,10 +4,13 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
+	"os/signal"
+	"syscall"
 
 	"github.com/alecthomas/kong"
 )
@@ -29,6 +32,11 @@ type streams struct {
 // errFound means that a command ran, found differences and printed them. The exit status is then 1.
 var errFound = errors.New("differences were found")
 
+// interruptible returns a context that ends when the process is interrupted.
+func interruptible() (context.Context, context.CancelFunc) {
+	return signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+}
+
 func main() { os.Exit(run(os.Args[1:], &streams{os.Stdin, os.Stdout, os.Stderr})) }
 
 // run runs a command line and returns the exit status: 0, 1 if games differ or cannot be read, 2 if the
@@ -38,7 +46,16 @@ func run(args []string, std *streams) int {
 	left := -1
 	parser, err := kong.New(&p,
 		kong.Name("datasets"),
-		kong.Description("Check, view, summarise and export recorded games, and compare the rules with transcripts of the original engines."),
+		kong.Description("Check, view, summarise and export recorded games, "+
+			"and compare the rules with transcripts of the original engines."),
+		kong.Vars{
+			"export_game":    "Export only the games of this name. By default every game must be the same as the first.",
+			"export_parquet": "Write Parquet shards to this folder, which must not exist.",
+			"export_minari":  "Write a Minari dataset below this folder, such as ~/.minari/datasets.",
+			"export_rows":    "Approximate number of rows per shard; a shard holds whole games.",
+			"view_games": "File of records and number of the game, from 1 (the default). " +
+				"With --web: files, folders of files, and Dropblox history folders.",
+		},
 		kong.UsageOnError(),
 		kong.Writers(std.out, std.err),
 		kong.Exit(func(code int) { left = code }),

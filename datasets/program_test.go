@@ -83,7 +83,8 @@ func TestCheckReportsDifferences(t *testing.T) {
 
 func TestConformExitStatusAndFirstDifference(t *testing.T) {
 	const dir = "testdata/blockbattle/"
-	given := []string{dir + "classic_games.jsonl.gz", dir + "classic_rounds.jsonl.gz", dir + "port_games.jsonl.gz", dir + "protocol_logs.jsonl.gz"}
+	given := []string{dir + "classic_games.jsonl.gz", dir + "classic_rounds.jsonl.gz",
+		dir + "port_games.jsonl.gz", dir + "protocol_logs.jsonl.gz"}
 	status, out, errs := call(append([]string{"conform", "blockbattle"}, given...)...)
 	require.Zero(t, status, out+errs)
 	require.Empty(t, errs)

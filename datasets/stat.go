@@ -1,8 +1,6 @@
 package main
 
-import (
-	"fmt"
-)
+import "fmt"
 
 type statCmd struct {
 	input
@@ -13,15 +11,13 @@ type statCmd struct {
 func (c *statCmd) Run(std *streams) error {
 	all := newSummary(c.Quick)
 	for _, file := range c.Files {
-		if c.Each {
-			all = newSummary(c.Quick)
-		}
 		if err := all.file(&c.input, file); err != nil {
 			return err
 		}
 		if c.Each {
-			fmt.Fprintf(std.out, "%s\n", file)
+			fmt.Fprintln(std.out, file)
 			all.write(std.out)
+			all = newSummary(c.Quick)
 		}
 	}
 	if !c.Each {

@@ -3,21 +3,17 @@ package main
 import (
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 	"text/tabwriter"
 )
 
 func (s *summary) write(w io.Writer) {
-	names := []string{}
-	for name := range s.byGame {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	if len(names) == 0 {
+	if len(s.byGame) == 0 {
 		fmt.Fprintln(w, "no games")
 	}
-	for _, name := range names {
+	for _, name := range slices.Sorted(maps.Keys(s.byGame)) {
 		s.byGame[name].write(w, name)
 	}
 }
@@ -30,9 +26,9 @@ func (c *counted) write(w io.Writer, name string) {
 	fmt.Fprintf(w, "%s: %d games, %d plies\n", name, len(c.plies), total)
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(t, "\tmean\tmin\t10 %\t25 %\tmedian\t75 %\t90 %\tmax\t")
-	spread(t, "plies per game", c.plies)
+	distribution(t, "plies per game", c.plies)
 	if len(c.lengths) > 0 {
-		spread(t, "steps per game", c.lengths)
+		distribution(t, "steps per game", c.lengths)
 	}
 	t.Flush()
 	if c.choices > 0 {
@@ -51,8 +47,8 @@ func (c *counted) write(w io.Writer, name string) {
 	t.Flush()
 }
 
-// spread writes the distribution of some numbers.
-func spread(w io.Writer, name string, of []int) {
+// distribution writes the mean and percentiles of some numbers.
+func distribution(w io.Writer, name string, of []int) {
 	cells := []string{name, fmt.Sprintf("%.1f", mean(of))}
 	sorted := slices.Sorted(slices.Values(of))
 	for _, p := range []int{0, 10, 25, 50, 75, 90, 100} {
@@ -63,12 +59,7 @@ func spread(w io.Writer, name string, of []int) {
 
 // table writes one line per agent or seat.
 func table(w io.Writer, lines map[string]*line) {
-	names := []string{}
-	for name := range lines {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	for _, name := range names {
+	for _, name := range slices.Sorted(maps.Keys(lines)) {
 		l := lines[name]
 		sorted := slices.Sorted(slices.Values(l.scores))
 		fmt.Fprintf(w, "%s\t%d\t%d\t%d\t%d\t%+.3f\t%.1f\t%d\t%d\t%d\t\n", name, l.games, l.won, l.drawn, l.lost,

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"blockyard/datasets/playback"
+	"blockyard/datasets/record"
 	"blockyard/env"
 	"blockyard/env/ansi"
 	"blockyard/env/games"
@@ -17,7 +18,7 @@ import (
 )
 
 type viewCmd struct {
-	Games   []string `arg:"" name:"file#n" help:"File of records and number of the game, from 1 (the default). With --web: files, folders of files, and Dropblox history folders."`
+	Games   []string `arg:"" name:"file#n" help:"${view_games}"`
 	All     bool     `help:"Print every position and exit, which is the default if the output is not a terminal."`
 	From    int      `help:"Start at this position." placeholder:"N"`
 	NoColor bool     `help:"Print without colours." env:"NO_COLOR"`
@@ -43,8 +44,7 @@ func (c *viewCmd) Run(std *streams) error {
 	if len(c.Games) != 1 {
 		return errors.New("the terminal viewer shows one game: name one, or use --web")
 	}
-	game := c.Games[0]
-	file, n, err := fileAndNumber(game)
+	file, n, err := fileAndNumber(c.Games[0])
 	if err != nil {
 		return err
 	}
@@ -52,25 +52,32 @@ func (c *viewCmd) Run(std *streams) error {
 	if err != nil {
 		return err
 	}
+	if err := c.show(std, rec, fmt.Sprintf("%s#%d", file, n)); err != nil {
+		return fmt.Errorf("%s: %w", c.Games[0], err)
+	}
+	return nil
+}
+
+// show shows one game, which is called name, in the terminal.
+func (c *viewCmd) show(std *streams, rec *record.Record, name string) error {
 	g, err := games.Lookup(rec.Game)
 	if err != nil {
-		return fmt.Errorf("%s: %w", game, err)
+		return err
 	}
 	r, err := playback.Whole(g, rec)
 	if err != nil {
-		return fmt.Errorf("%s: %w", game, err)
+		return err
 	}
-	v := &screen{reel: r, name: fmt.Sprintf("%s#%d", file, n), colour: terminal(std.out) && !c.NoColor}
+	v := &screen{reel: r, name: name, colour: terminal(std.out) && !c.NoColor}
 	r.Seek(c.From)
+	show := v.interact
 	if c.All || !terminal(std.in) || !terminal(std.out) {
-		err = v.printAll(std.out)
-	} else {
-		err = v.interact(std)
+		show = v.printAll
 	}
-	if err == nil && r.Err() != nil {
-		return fmt.Errorf("%s: %w", game, r.Err())
+	if err := show(std); err != nil {
+		return err
 	}
-	return err
+	return r.Err()
 }
 
 // fileAndNumber splits "file#n"; n is 1 by default.
@@ -79,8 +86,7 @@ func fileAndNumber(game string) (file string, n int, err error) {
 	if at < 0 {
 		return game, 1, nil
 	}
-	n, err = strconv.Atoi(game[at+1:])
-	if err != nil || n < 1 {
+	if n, err = strconv.Atoi(game[at+1:]); err != nil || n < 1 {
 		return "", 0, fmt.Errorf("%s: want the number of a game, from 1, after #", game)
 	}
 	return game[:at], n, nil
@@ -125,13 +131,13 @@ func (v *screen) show(w io.Writer) error {
 }
 
 // printAll writes every position from the current one.
-func (v *screen) printAll(w io.Writer) error {
+func (v *screen) printAll(std *streams) error {
 	for n := v.reel.At(); n < v.reel.Len(); n++ {
 		v.reel.Seek(n)
-		if err := v.show(w); err != nil {
+		if err := v.show(std.out); err != nil {
 			return err
 		}
-		if _, err := fmt.Fprintln(w); err != nil {
+		if _, err := fmt.Fprintln(std.out); err != nil {
 			return err
 		}
 	}

@@ -16,17 +16,17 @@ func notes(r *playback.Reel) []string {
 	var out []string
 	s, last := r.State(), r.Last()
 	for seat := range r.Rec.Seats {
-		who := fmt.Sprintf("seat %d (%s): ", seat+1, r.Rec.Agents[seat])
-		switch {
+		line := fmt.Sprintf("seat %d (%s): score %d", seat+1, r.Rec.Agents[seat], s.Score(seat))
+		switch a := r.Moves()[seat]; {
 		case last:
-			out = append(out, fmt.Sprintf("%sscore %d, result %+g", who, s.Score(seat), s.Result(seat)))
+			line += fmt.Sprintf(", result %+g", s.Result(seat))
 		case !s.Acting().Has(seat):
-			out = append(out, who+fmt.Sprintf("score %d", s.Score(seat)))
-		case r.Moves()[seat] == env.None:
-			out = append(out, who+fmt.Sprintf("score %d, no action", s.Score(seat)))
+		case a == env.None:
+			line += ", no action"
 		default:
-			out = append(out, who+fmt.Sprintf("score %d, plays %s", s.Score(seat), r.Game.Text(r.Moves()[seat])))
+			line += ", plays " + r.Game.Text(a)
 		}
+		out = append(out, line)
 	}
 	if last && r.Rec.Stopped {
 		out = append(out, "the game was stopped here")
@@ -39,7 +39,8 @@ func notes(r *playback.Reel) []string {
 
 // title names the game and the position.
 func title(r *playback.Reel, name string) string {
-	return fmt.Sprintf("%s  %s  %s  position %d of %d", name, r.Rec.Game, strings.Join(r.Rec.Agents, " – "), r.At(), r.Len()-1)
+	players := strings.Join(r.Rec.Agents, " – ")
+	return fmt.Sprintf("%s  %s  %s  position %d of %d", name, r.Rec.Game, players, r.At(), r.Len()-1)
 }
 
 // find reads game n (from 1) of a file.
@@ -52,7 +53,7 @@ func find(file string, n int) (*record.Record, error) {
 	for i := 1; ; i++ {
 		rec, err := r.Read()
 		if errors.Is(err, io.EOF) {
-			return nil, fmt.Errorf("%s holds %d games, there is no game %d", file, i-1, n)
+			return nil, fmt.Errorf("%s: no game %d, want 1 to %d", file, n, i-1)
 		}
 		if err != nil || i == n {
 			return rec, err

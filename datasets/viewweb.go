@@ -1,18 +1,15 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"net"
 	"net/url"
 	"os"
 	"os/exec"
-	"os/signal"
 	"path/filepath"
 	"runtime"
 	"strings"
-	"syscall"
 
 	"blockyard/datasets/viewer"
 )
@@ -34,7 +31,7 @@ func (c *viewCmd) web(std *streams) error {
 	if err != nil {
 		return err
 	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, stop := interruptible()
 	defer stop()
 	address := "http://" + listener.Addr().String() + "/" + fragment
 	fmt.Fprintln(std.out, address)

@@ -32,7 +32,8 @@ func TestViewWeb(t *testing.T) {
 	in, out := io.Pipe()
 	status := make(chan int)
 	go func() {
-		status <- run([]string{"view", "--web", sample + "#1", "--from", "7"}, &streams{strings.NewReader(""), out, io.Discard})
+		args := []string{"view", "--web", sample + "#1", "--from", "7"}
+		status <- run(args, &streams{strings.NewReader(""), out, io.Discard})
 	}()
 	line, err := bufio.NewReader(in).ReadString('\n')
 	require.NoError(t, err)

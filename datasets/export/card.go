@@ -34,7 +34,8 @@ type About struct {
 
 func (s *Shards) about() About {
 	g := s.game
-	return About{Game: g.Name, ID: g.ID, Rules: g.Rules, Shape: [3]int{g.Planes.C, g.Planes.H, g.Planes.W}, CellBits: g.CellBits(),
+	return About{Game: g.Name, ID: g.ID, Rules: g.Rules,
+		Shape: [3]int{g.Planes.C, g.Planes.H, g.Planes.W}, CellBits: g.CellBits(),
 		Planes: g.PlaneNames, Globals: g.GlobalNames, Actions: g.Actions, None: 65535,
 		Observed: finite(observationSpace(g)), Chosen: json.RawMessage(actionSpace(g)), Revision: revision()}
 }
@@ -94,8 +95,9 @@ for cells of one bit; ` + "`blockyard.unpack(bits, facts)`" + ` unpacks any cell
 // card writes README.md and meta/info.json.
 func (s *Shards) card(sources []Source) error {
 	g := s.game
-	text := fmt.Sprintf(card, g.ID, s.games, s.rows, g.PackedLen(), strings.ReplaceAll(fmt.Sprint(s.about().Shape), " ", ", "), g.CellBits(),
-		g.Globals(), g.MaskLen())
+	about := s.about()
+	shape := strings.ReplaceAll(fmt.Sprint(about.Shape), " ", ", ")
+	text := fmt.Sprintf(card, g.ID, s.games, s.rows, g.PackedLen(), shape, g.CellBits(), g.Globals(), g.MaskLen())
 	if err := os.WriteFile(filepath.Join(s.folder, "README.md"), []byte(text), 0o644); err != nil {
 		return err
 	}
@@ -105,7 +107,7 @@ func (s *Shards) card(sources []Source) error {
 		Rows    int64    `json:"rows"`
 		Files   []string `json:"files"`
 		Sources []Source `json:"sources"`
-	}{s.about(), s.games, s.rows, s.files, sources})
+	}{about, s.games, s.rows, s.files, sources})
 }
 
 func writeJSON(path string, v any) error {

@@ -109,8 +109,9 @@ func plainly(t testing.TB, g *env.Game, episode int, rec *record.Record) map[str
 				mask[a/8] |= 1 << (a % 8)
 			}
 			row := shardRow{
-				Episode: int64(episode), Step: int32(at.step), Seat: uint8(seat), Obs: planes, Globals: globals, Mask: mask, Action: uint16(at.a),
-				Score: int32(at.s.Score(seat)), Points: int32(next.Score(seat) - at.s.Score(seat)),
+				Episode: int64(episode), Step: int32(at.step), Seat: uint8(seat), Obs: planes, Globals: globals, Mask: mask,
+				Action: uint16(at.a),
+				Score:  int32(at.s.Score(seat)), Points: int32(next.Score(seat) - at.s.Score(seat)),
 				Terminated: last && s.Acting() == 0, Truncated: last && s.Acting() != 0, Seed: rec.Seed, Policy: rec.Agents[seat],
 			}
 			if row.Terminated {
@@ -292,7 +293,8 @@ func checkEpisode(t *testing.T, dir string, g *env.Game, recs []*record.Record) 
 
 func TestMinariNames(t *testing.T) {
 	for id, good := range map[string]bool{
-		"blockyard/blocking/records-v0": true, "records-v12": true, "a/b": false, "../x-v0": false, "/etc/x-v0": false, "": false, "a//b-v0": false,
+		"blockyard/blocking/records-v0": true, "records-v12": true,
+		"a/b": false, "../x-v0": false, "/etc/x-v0": false, "": false, "a//b-v0": false,
 	} {
 		require.Equal(t, good, CheckMinariID(id) == nil, id)
 	}

@@ -10,7 +10,6 @@ import (
 	"blockyard/env"
 
 	"github.com/parquet-go/parquet-go"
-	"github.com/parquet-go/parquet-go/compress/zstd"
 )
 
 // minariVersion is the version of Minari whose format is written.
@@ -29,10 +28,9 @@ type Minari struct {
 	folder, id string // folder of the data, name of the dataset
 	game       *env.Game
 
-	schema *parquet.Schema
-	at     map[string]int
-	now    Game
-	seats  [env.MaxSeats]*minariEpisode
+	columns *columns
+	now     Game
+	seats   [env.MaxSeats]*minariEpisode
 
 	Episodes, Steps int64
 	Missing, Long   int64 // episodes left out: without an action, too long
@@ -42,13 +40,11 @@ type Minari struct {
 	globals []float32
 	mask    []uint8
 	legal   []env.Action
-	row     parquet.Row
 }
 
 type minariEpisode struct {
 	folder string
-	file   *os.File
-	out    *parquet.GenericWriter[any]
+	file   *file
 	steps  int64
 	bad    bool
 }
@@ -70,14 +66,23 @@ func NewMinari(folder, id string, g *env.Game) (*Minari, error) {
 	}
 	m := &Minari{folder: filepath.Join(folder, "data"), id: id, game: g,
 		planes: make([]uint8, g.Planes.Len()), globals: make([]float32, g.Globals()), mask: make([]uint8, g.MaskLen())}
-	m.schema = parquet.NewSchema("step", parquet.Group{
-		"observations": parquet.Group{"planes": parquet.List(parquet.Uint(8)), "globals": parquet.List(parquet.Leaf(parquet.FloatType))},
-		"actions":      parquet.Int(64),
-		"rewards":      parquet.Leaf(parquet.DoubleType),
-		"terminations": parquet.Leaf(parquet.BooleanType), "truncations": parquet.Leaf(parquet.BooleanType),
-		"infos": parquet.Group{"action_mask": parquet.List(parquet.Int(8)), "score": parquet.Int(32)},
+	type value = parquet.Value
+	flag := parquet.Leaf(parquet.BooleanType)
+	m.columns = newColumns("step", []column{
+		{path: "observations.planes", node: parquet.List(parquet.Uint(8)), list: func(r *Row) (int, func(int) value) {
+			return len(r.Planes), func(i int) value { return integer(int(r.Planes[i])) }
+		}},
+		{path: "observations.globals", node: parquet.List(parquet.Leaf(parquet.FloatType)), list: globals},
+		{path: "actions", node: parquet.Int(64), value: func(r *Row) value { return parquet.Int64Value(int64(r.Action)) }},
+		{path: "rewards", node: parquet.Leaf(parquet.DoubleType),
+			value: func(r *Row) value { return parquet.DoubleValue(float64(r.Reward)) }},
+		{path: "terminations", node: flag, value: func(r *Row) value { return boolean(r.Terminated) }},
+		{path: "truncations", node: flag, value: func(r *Row) value { return boolean(r.Truncated) }},
+		{path: "infos.action_mask", node: parquet.List(parquet.Int(8)), list: func(r *Row) (int, func(int) value) {
+			return g.Actions, func(i int) value { return integer(int(r.Mask[i>>3] >> (i & 7) & 1)) }
+		}},
+		{path: "infos.score", node: parquet.Int(32), value: func(r *Row) value { return integer(r.Score) }},
 	})
-	m.at = columnsOf(m.schema)
 	return m, os.MkdirAll(m.folder, 0o755)
 }
 
@@ -109,7 +114,7 @@ func (m *Minari) Row(r *Row) error {
 		return e.spoil()
 	}
 	e.steps++
-	return m.write(e, r)
+	return m.columns.write(e.file, r)
 }
 
 func (m *Minari) open(seat int) (*minariEpisode, error) {
@@ -118,45 +123,17 @@ func (m *Minari) open(seat int) (*minariEpisode, error) {
 		return nil, err
 	}
 	var err error
-	if e.file, err = os.Create(filepath.Join(e.folder, "part-0.parquet")); err != nil {
-		return nil, err
-	}
-	e.out = parquet.NewGenericWriter[any](e.file, m.schema, parquet.Compression(&zstd.Codec{Level: zstd.SpeedDefault}), parquet.MaxRowsPerRowGroup(minariSteps+1))
-	return e, nil
+	path := filepath.Join(e.folder, "part-0.parquet")
+	e.file, err = m.columns.create(path, parquet.MaxRowsPerRowGroup(minariSteps+1))
+	return e, err
 }
 
 // spoil drops an episode.
 func (e *minariEpisode) spoil() error {
 	e.bad = true
 	err := e.file.Close()
-	e.file, e.out = nil, nil
+	e.file = nil
 	return errors.Join(err, os.RemoveAll(e.folder))
-}
-
-func (m *Minari) write(e *minariEpisode, r *Row) error {
-	m.row = m.row[:0]
-	for k, path := range m.schema.Columns() {
-		switch path[0] + "." + path[min(1, len(path)-1)] {
-		case "observations.planes":
-			m.row = appendList(m.row, k, len(r.Planes), func(i int) parquet.Value { return parquet.Int32Value(int32(r.Planes[i])) })
-		case "observations.globals":
-			m.row = appendList(m.row, k, len(r.Globals), func(i int) parquet.Value { return parquet.FloatValue(r.Globals[i]) })
-		case "infos.action_mask":
-			m.row = appendList(m.row, k, m.game.Actions, func(i int) parquet.Value { return parquet.Int32Value(int32(r.Mask[i>>3] >> (i & 7) & 1)) })
-		case "infos.score":
-			m.row = append(m.row, parquet.Int32Value(int32(r.Score)).Level(0, 0, k))
-		case "actions.actions":
-			m.row = append(m.row, parquet.Int64Value(int64(r.Action)).Level(0, 0, k))
-		case "rewards.rewards":
-			m.row = append(m.row, parquet.DoubleValue(float64(r.Reward)).Level(0, 0, k))
-		case "terminations.terminations":
-			m.row = append(m.row, parquet.BooleanValue(r.Terminated).Level(0, 0, k))
-		default:
-			m.row = append(m.row, parquet.BooleanValue(r.Truncated).Level(0, 0, k))
-		}
-	}
-	_, err := e.out.WriteRows([]parquet.Row{m.row})
-	return err
 }
 
 // End implements Sink. It ends the episodes with the seats' observations of s and gives them their numbers.
@@ -166,13 +143,11 @@ func (m *Minari) End(s env.State) error {
 			continue
 		}
 		s.Observe(seat, m.planes, m.globals)
-		clear(m.mask)
+		m.legal = m.legal[:0]
 		if s.Acting().Has(seat) {
-			m.legal = s.Legal(seat, m.legal[:0])
-			for _, l := range m.legal {
-				m.mask[l>>3] |= 1 << (l & 7)
-			}
+			m.legal = s.Legal(seat, m.legal)
 		}
+		setMask(m.mask, m.legal)
 		last := Row{Planes: m.planes, Globals: m.globals, Mask: m.mask, Score: s.Score(seat)}
 		if err := m.end(e, seat, &last); err != nil {
 			return err
@@ -182,10 +157,10 @@ func (m *Minari) End(s env.State) error {
 }
 
 func (m *Minari) end(e *minariEpisode, seat int, last *Row) error {
-	if err := m.write(e, last); err != nil {
+	if err := m.columns.write(e.file, last); err != nil {
 		return err
 	}
-	if err := e.out.Close(); err != nil {
+	if err := e.file.out.Close(); err != nil {
 		return err
 	}
 	info, err := e.file.Stat()
@@ -194,7 +169,8 @@ func (m *Minari) end(e *minariEpisode, seat int, last *Row) error {
 	}
 	e.file = nil
 	m.bytes += info.Size()
-	about := map[string]any{"id": m.Episodes, "total_steps": e.steps, "seed": m.now.Seed, "seat": seat, "policy": m.now.Agents[seat], "game": m.now.Number}
+	about := map[string]any{"id": m.Episodes, "total_steps": e.steps,
+		"seed": m.now.Seed, "seat": seat, "policy": m.now.Agents[seat], "game": m.now.Number}
 	if err := writeJSON(filepath.Join(e.folder, "metadata.json"), about); err != nil {
 		return err
 	}
@@ -211,7 +187,8 @@ func (m *Minari) Close([]Source) error {
 	g := m.game
 	spec := fmt.Sprintf(`{"id": "blockyard/%[1]s", "entry_point": "blockyard.single:BlockEnv", "reward_threshold": null, `+
 		`"nondeterministic": false, "max_episode_steps": null, "order_enforce": true, "disable_env_checker": false, `+
-		`"kwargs": {"game": %[2]q}, "additional_wrappers": [], "vector_entry_point": "blockyard.vector:BlockVectorEnv"}`, g.ID, g.Name)
+		`"kwargs": {"game": %[2]q}, "additional_wrappers": [], "vector_entry_point": "blockyard.vector:BlockVectorEnv"}`,
+		g.ID, g.Name)
 	return writeJSON(filepath.Join(m.folder, "metadata.json"), map[string]any{
 		"dataset_id": m.id, "minari_version": minariVersion, "data_format": "parquet", "jpeg_encoding": false,
 		"total_episodes": m.Episodes, "total_steps": m.Steps, "dataset_size": float64(m.bytes/100_000) / 10,
@@ -225,7 +202,7 @@ func (m *Minari) Discard() {
 	for _, e := range m.seats {
 		if e != nil && e.file != nil {
 			e.file.Close()
-			e.file, e.out = nil, nil
+			e.file = nil
 		}
 	}
 }

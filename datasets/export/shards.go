@@ -10,7 +10,6 @@ import (
 	"blockyard/env"
 
 	"github.com/parquet-go/parquet-go"
-	"github.com/parquet-go/parquet-go/compress/zstd"
 )
 
 // Sizes of a row group. It holds whole games unless one game is several times larger.
@@ -28,13 +27,10 @@ type Shards struct {
 	most   int // approximate rows of a file
 	group  int // approximate rows of a row group
 
-	schema *parquet.Schema
-	at     map[string]int // column indices
-	file   *os.File
-	out    *parquet.GenericWriter[any]
-	now    Game
-	obs    []byte
-	row    parquet.Row
+	columns *columns
+	file    *file // nil before the first game and after Close
+	now     Game
+	obs     []byte
 
 	files              []string
 	rows, inFile       int64
@@ -50,41 +46,48 @@ func NewShards(folder string, g *env.Game, rows int) (*Shards, error) {
 		}
 	}
 	s := &Shards{folder: folder, game: g, most: rows, group: groupRows, obs: make([]byte, g.PackedLen())}
-	s.schema = parquet.NewSchema("row", parquet.Group{
-		"episode": parquet.Encoded(parquet.Int(64), &parquet.DeltaBinaryPacked),
-		"step":    parquet.Encoded(parquet.Int(32), &parquet.DeltaBinaryPacked),
-		"seat":    parquet.Uint(8),
-		"obs":     parquet.Leaf(parquet.FixedLenByteArrayType(g.PackedLen())),
-		"globals": parquet.List(parquet.Leaf(parquet.FloatType)),
-		"mask":    parquet.Leaf(parquet.FixedLenByteArrayType(g.MaskLen())),
-		"action":  parquet.Uint(16), "score": parquet.Int(32),
-		"reward": parquet.Leaf(parquet.FloatType), "points": parquet.Int(32),
-		"terminated": parquet.Leaf(parquet.BooleanType), "truncated": parquet.Leaf(parquet.BooleanType),
-		"seed": parquet.Encoded(parquet.Uint(64), &parquet.RLEDictionary), "policy_id": parquet.Encoded(parquet.String(), &parquet.RLEDictionary),
-		"value": parquet.Optional(parquet.Leaf(parquet.FloatType)),
+	var (
+		delta    = &parquet.DeltaBinaryPacked
+		few      = &parquet.RLEDictionary // values that repeat
+		float    = parquet.Leaf(parquet.FloatType)
+		flag     = parquet.Leaf(parquet.BooleanType)
+		obsBytes = parquet.Leaf(parquet.FixedLenByteArrayType(g.PackedLen()))
+		mask     = parquet.Leaf(parquet.FixedLenByteArrayType(g.MaskLen()))
+	)
+	type value = parquet.Value
+	s.columns = newColumns("row", []column{
+		{path: "episode", node: parquet.Encoded(parquet.Int(64), delta),
+			value: func(r *Row) value { return parquet.Int64Value(r.Game) }},
+		{path: "step", node: parquet.Encoded(parquet.Int(32), delta), value: func(r *Row) value { return integer(r.Step) }},
+		{path: "seat", node: parquet.Uint(8), value: func(r *Row) value { return integer(r.Seat) }},
+		{path: "obs", node: obsBytes, value: func(*Row) value { return parquet.FixedLenByteArrayValue(s.obs) }},
+		{path: "globals", node: parquet.List(float), list: globals},
+		{path: "mask", node: mask, value: func(r *Row) value { return parquet.FixedLenByteArrayValue(r.Mask) }},
+		{path: "action", node: parquet.Uint(16), value: func(r *Row) value { return integer(int(r.Action)) }},
+		{path: "score", node: parquet.Int(32), value: func(r *Row) value { return integer(r.Score) }},
+		{path: "reward", node: float, value: func(r *Row) value { return number(r.Reward) }},
+		{path: "points", node: parquet.Int(32), value: func(r *Row) value { return integer(r.Points) }},
+		{path: "terminated", node: flag, value: func(r *Row) value { return boolean(r.Terminated) }},
+		{path: "truncated", node: flag, value: func(r *Row) value { return boolean(r.Truncated) }},
+		{path: "seed", node: parquet.Encoded(parquet.Uint(64), few),
+			value: func(*Row) value { return parquet.Int64Value(int64(s.now.Seed)) }},
+		{path: "policy_id", node: parquet.Encoded(parquet.String(), few),
+			value: func(r *Row) value { return parquet.ByteArrayValue([]byte(s.now.Agents[r.Seat])) }},
+		{path: "value", node: parquet.Optional(float), value: func(r *Row) value {
+			if !r.HasValue {
+				return parquet.NullValue()
+			}
+			return number(r.Value)
+		}},
 	})
-	s.at = columnsOf(s.schema)
 	return s, nil
-}
-
-// columnsOf returns the column numbers of a schema by the first name of their paths and, within a group,
-// by the first two names: "observations.planes".
-func columnsOf(schema *parquet.Schema) map[string]int {
-	at := map[string]int{}
-	for k, path := range schema.Columns() {
-		at[path[0]] = k
-		if len(path) > 1 {
-			at[path[0]+"."+path[1]] = k
-		}
-	}
-	return at
 }
 
 // Begin implements Sink. It starts a new row group or file if the current one is full.
 func (s *Shards) Begin(g *Game) error {
 	s.now = *g
 	switch {
-	case s.out == nil || s.inFile >= int64(s.most):
+	case s.file == nil || s.inFile >= int64(s.most):
 		return s.open()
 	case s.inGroup >= s.group || s.sizeGroup >= groupBytes:
 		return s.flush()
@@ -96,24 +99,23 @@ func (s *Shards) open() error {
 	if err := s.closeFile(); err != nil {
 		return err
 	}
-	name := fmt.Sprintf("data/shard-%05d.parquet", len(s.files))
-	f, err := os.Create(filepath.Join(s.folder, name))
-	if err != nil {
-		return err
-	}
-	s.files, s.file, s.inFile = append(s.files, name), f, 0
 	about, err := json.Marshal(s.about())
 	if err != nil {
 		return err
 	}
-	s.out = parquet.NewGenericWriter[any](f, s.schema, parquet.Compression(&zstd.Codec{Level: zstd.SpeedDefault}),
+	name := fmt.Sprintf("data/shard-%05d.parquet", len(s.files))
+	s.file, err = s.columns.create(filepath.Join(s.folder, name),
 		parquet.KeyValueMetadata("blockyard", string(about)), parquet.MaxRowsPerRowGroup(1<<40))
+	if err != nil {
+		return err
+	}
+	s.files, s.inFile = append(s.files, name), 0
 	return nil
 }
 
 func (s *Shards) flush() error {
 	s.inGroup, s.sizeGroup = 0, 0
-	return s.out.Flush()
+	return s.file.out.Flush()
 }
 
 // Row implements Sink.
@@ -124,15 +126,7 @@ func (s *Shards) Row(r *Row) error {
 		}
 	}
 	pack(s.obs, r.Planes, s.game.CellBits())
-	s.row = s.row[:0]
-	for k, path := range s.schema.Columns() {
-		if path[0] == "globals" {
-			s.row = appendList(s.row, k, len(r.Globals), func(i int) parquet.Value { return parquet.FloatValue(r.Globals[i]) })
-			continue
-		}
-		s.row = append(s.row, s.cell(path[0], r).Level(0, definition(path[0], r), k))
-	}
-	if _, err := s.out.WriteRows([]parquet.Row{s.row}); err != nil {
+	if err := s.columns.write(s.file, r); err != nil {
 		return err
 	}
 	s.rows++
@@ -142,61 +136,6 @@ func (s *Shards) Row(r *Row) error {
 	return nil
 }
 
-// cell is the value of a row in a column that is not a list.
-func (s *Shards) cell(column string, r *Row) parquet.Value {
-	switch column {
-	case "episode":
-		return parquet.Int64Value(r.Game)
-	case "step":
-		return parquet.Int32Value(int32(r.Step))
-	case "seat":
-		return parquet.Int32Value(int32(r.Seat))
-	case "obs":
-		return parquet.FixedLenByteArrayValue(s.obs)
-	case "mask":
-		return parquet.FixedLenByteArrayValue(r.Mask)
-	case "action":
-		return parquet.Int32Value(int32(r.Action))
-	case "score":
-		return parquet.Int32Value(int32(r.Score))
-	case "reward":
-		return parquet.FloatValue(r.Reward)
-	case "points":
-		return parquet.Int32Value(int32(r.Points))
-	case "terminated":
-		return parquet.BooleanValue(r.Terminated)
-	case "truncated":
-		return parquet.BooleanValue(r.Truncated)
-	case "seed":
-		return parquet.Int64Value(int64(s.now.Seed))
-	case "policy_id":
-		return parquet.ByteArrayValue([]byte(s.now.Agents[r.Seat]))
-	}
-	if !r.HasValue {
-		return parquet.NullValue()
-	}
-	return parquet.FloatValue(r.Value)
-}
-
-// definition is the definition level of a cell: 1 for an optional value that is present.
-func definition(column string, r *Row) int {
-	if column == "value" && r.HasValue {
-		return 1
-	}
-	return 0
-}
-
-// appendList appends n values of a list column.
-func appendList(row parquet.Row, column, n int, at func(i int) parquet.Value) parquet.Row {
-	if n == 0 {
-		return append(row, parquet.NullValue().Level(0, 0, column))
-	}
-	for i := range n {
-		row = append(row, at(i).Level(min(i, 1), 1, column))
-	}
-	return row
-}
-
 // End implements Sink.
 func (s *Shards) End(env.State) error {
 	s.games++
@@ -204,15 +143,15 @@ func (s *Shards) End(env.State) error {
 }
 
 func (s *Shards) closeFile() error {
-	if s.out == nil {
+	if s.file == nil {
 		return nil
 	}
-	err := s.out.Close()
+	err := s.file.out.Close()
 	if err == nil {
 		err = s.file.Sync()
 	}
 	err = errors.Join(err, s.file.Close())
-	s.out, s.file, s.inGroup, s.sizeGroup = nil, nil, 0, 0
+	s.file, s.inGroup, s.sizeGroup = nil, 0, 0
 	return err
 }
 
@@ -228,6 +167,6 @@ func (s *Shards) Close(sources []Source) error {
 func (s *Shards) Discard() {
 	if s.file != nil {
 		s.file.Close()
-		s.out, s.file = nil, nil
+		s.file = nil
 	}
 }

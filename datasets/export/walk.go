@@ -49,17 +49,17 @@ func (w *Walker) Next(ctx context.Context, r *record.Reader) error {
 	if err := w.sink.Begin(&Game{Number: w.Games, Seed: head.Seed, Agents: head.Agents}); err != nil {
 		return err
 	}
-	if err := w.play(ctx, rp); err != nil {
-		return err
+	err = w.play(ctx, rp)
+	if err == nil {
+		err = rp.Compare()
 	}
-	if err := rp.Compare(); err != nil {
-		return err
+	if err == nil {
+		err = w.finish(rp.State())
 	}
-	if err := w.finish(rp.State()); err != nil {
-		return err
+	if err == nil {
+		w.Games++
 	}
-	w.Games++
-	return nil
+	return err
 }
 
 // head reads the first line of the next game to export.
@@ -73,7 +73,8 @@ func (w *Walker) head(r *record.Reader) (*record.Record, error) {
 			return head, nil
 		}
 		if !w.Others {
-			return nil, fmt.Errorf("a record of %s, want %s: an export has one game only, so select it with --game", head.Game, w.game.Name)
+			return nil, fmt.Errorf("a record of %s, want %s: an export has one game only, so select it with --game",
+				head.Game, w.game.Name)
 		}
 		for rest := *head; rest.More; {
 			if err := r.ReadPart(&rest); err != nil {
@@ -116,10 +117,7 @@ func (w *Walker) choose(s env.State, seat int, a env.Action, step int) error {
 	r := &p.row
 	s.Observe(seat, r.Planes, r.Globals)
 	w.legal = s.Legal(seat, w.legal[:0])
-	clear(r.Mask)
-	for _, l := range w.legal {
-		r.Mask[l>>3] |= 1 << (l & 7)
-	}
+	setMask(r.Mask, w.legal)
 	r.Game, r.Step, r.Seat, r.Action, r.Score = w.Games, step, seat, a, s.Score(seat)
 	r.Terminated, r.Truncated = false, false
 	p.open = true

@@ -1,0 +1,96 @@
+package export
+
+import (
+	"os"
+	"strings"
+
+	"github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/compress/zstd"
+)
+
+// A column is a column of an export. It has either one value per row or a list of values.
+type column struct {
+	path  string // "reward", or "infos.score" in a group
+	node  parquet.Node
+	value func(r *Row) parquet.Value
+	list  func(r *Row) (n int, at func(i int) parquet.Value)
+}
+
+// columns are the columns of an export in the order of their schema.
+type columns struct {
+	schema  *parquet.Schema
+	ordered []column
+	row     parquet.Row
+}
+
+func newColumns(name string, all []column) *columns {
+	root, byPath := parquet.Group{}, map[string]column{}
+	for _, c := range all {
+		byPath[c.path] = c
+		group, leaf, nested := strings.Cut(c.path, ".")
+		if !nested {
+			root[c.path] = c.node
+			continue
+		}
+		if root[group] == nil {
+			root[group] = parquet.Group{}
+		}
+		root[group].(parquet.Group)[leaf] = c.node
+	}
+	out := &columns{schema: parquet.NewSchema(name, root)}
+	for _, path := range out.schema.Columns() {
+		c, ok := byPath[path[0]]
+		if !ok {
+			c = byPath[path[0]+"."+path[1]]
+		}
+		out.ordered = append(out.ordered, c)
+	}
+	return out
+}
+
+// A file is a Parquet file of rows.
+type file struct {
+	*os.File
+	out *parquet.GenericWriter[any]
+}
+
+func (c *columns) create(path string, options ...parquet.WriterOption) (*file, error) {
+	f, err := os.Create(path)
+	if err != nil {
+		return nil, err
+	}
+	options = append(options, c.schema, parquet.Compression(&zstd.Codec{Level: zstd.SpeedDefault}))
+	return &file{f, parquet.NewGenericWriter[any](f, options...)}, nil
+}
+
+// write writes one row to f.
+func (c *columns) write(f *file, r *Row) error {
+	c.row = c.row[:0]
+	for k, col := range c.ordered {
+		if col.value != nil {
+			v, definition := col.value(r), 0
+			if col.node.Optional() && !v.IsNull() {
+				definition = 1
+			}
+			c.row = append(c.row, v.Level(0, definition, k))
+			continue
+		}
+		n, at := col.list(r)
+		if n == 0 {
+			c.row = append(c.row, parquet.NullValue().Level(0, 0, k))
+		}
+		for i := range n {
+			c.row = append(c.row, at(i).Level(min(i, 1), 1, k))
+		}
+	}
+	_, err := f.out.WriteRows([]parquet.Row{c.row})
+	return err
+}
+
+// Values of columns.
+func boolean(b bool) parquet.Value   { return parquet.BooleanValue(b) }
+func integer(n int) parquet.Value    { return parquet.Int32Value(int32(n)) }
+func number(x float32) parquet.Value { return parquet.FloatValue(x) }
+func globals(r *Row) (n int, at func(i int) parquet.Value) {
+	return len(r.Globals), func(i int) parquet.Value { return number(r.Globals[i]) }
+}
