@@ -139,7 +139,7 @@ func TestHostRefuses(t *testing.T) {
 		{"host blockbattle --bot a --bot b --dialect dutch", 2, "dutch"},
 		{"host blockbattle --bot /no/such/bot --bot true", 1, "bot 1: start bot"},
 		{"bot chess", 2, `no game "chess"`},
-		{"bot blockbattle --agent nobody", 2, `unknown player "nobody"`},
+		{"bot blockbattle --agent nobody", 2, `unknown agent "nobody"`},
 		{"bundle chess --out x.go", 2, `no game "chess"`},
 		{"bundle blockbattle --out x.go --hand --weights x", 2, "do not go together"},
 		{"bundle blockbattle --out x.go --weights /no/such/file", 2, "/no/such/file"},

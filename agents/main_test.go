@@ -50,7 +50,7 @@ func TestBadUsageIsStatus2AndSaysWhy(t *testing.T) {
 		"arne":                                 "unexpected argument arne",
 		"arena blockbattle --a first":          "missing flags: --b=PLAYER",
 		"arena tetris --a first --b first":     `no game "tetris"; there are blockbattle`,
-		"arena blockbattle --a fist --b first": `unknown player "fist"; blockbattle has`,
+		"arena blockbattle --a fist --b first": `unknown agent "fist"; blockbattle has`,
 		"arena blockbattle --a first --b first --games 3":            "want an even number",
 		"arena blockbattle --a first --b first --games 0":            "want an even number",
 		"arena blockbattle --a first --b first --workers -1":         "--workers",
@@ -60,7 +60,7 @@ func TestBadUsageIsStatus2AndSaysWhy(t *testing.T) {
 		"arena blockbattle --a first --b first --sprt 0,5,0.05,0.7":  "alpha 0.05 and beta 0.7",
 		"play blockbattle --agent first --agent first --agent first": "3 seats, want 2 to 2",
 		"play blockbattle --seats 2 -a first -a first -a random":     "3 players for 2 seats",
-		"play blockbattle --agent nobody":                            `unknown player "nobody"`,
+		"play blockbattle --agent nobody":                            `unknown agent "nobody"`,
 		"sign chess":                                                 `no game "chess"`,
 		"sign blockbattle --games 0":                                 "want a number from 1",
 	} {

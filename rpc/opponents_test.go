@@ -21,9 +21,9 @@ func TestUntrustedOpponents(t *testing.T) {
 		"exec":                       refused,
 		"hand:weights=/etc/passwd":   refused,
 		"learned:ply=1,weights=x":    refused,
-		"executive":                  `unknown player "executive"`,
-		"exec2:true":                 `unknown player "exec2"`,
-		"weights":                    `unknown player "weights"`,
+		"executive":                  `unknown agent "executive"`,
+		"exec2:true":                 `unknown agent "exec2"`,
+		"weights":                    `unknown agent "weights"`,
 		"hand:lightweights=3":        `unknown option "lightweights"; there are ply, time, weights, width`,
 		"hand:ply=weights":           `option ply: "weights" is not a number`,
 		"random:weights=/etc/passwd": "random takes no options",
@@ -37,7 +37,7 @@ func TestUntrustedOpponents(t *testing.T) {
 		require.ErrorContains(t, err, want, spec)
 	}
 	_, err := opponents(false)(wintetris.Game, "exec:true")
-	require.ErrorContains(t, err, `unknown player "exec"`, "WinTetris has no contest in lines")
+	require.ErrorContains(t, err, `unknown agent "exec"`, "WinTetris has no contest in lines")
 	_, err = opponents(true)(blockbattle.Game, "exec:true")
 	require.NoError(t, err)
 	_, err = opponents(true)(blockbattle.Game, "hand:weights=/no/such")

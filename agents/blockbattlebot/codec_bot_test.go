@@ -45,7 +45,8 @@ func dialogue(changes ...string) string {
 	s := blockbattle.Game.New(2).(*blockbattle.State)
 	s.Reset(4)
 	d := ClassicDialect
-	lines := append(d.settings(0, contest.Limits{Bank: 10 * time.Second, PerMove: 500 * time.Millisecond}), d.request(s, 0, 10*time.Second)...)
+	limits := contest.Limits{Bank: 10 * time.Second, PerMove: 500 * time.Millisecond}
+	lines := append(d.settings(0, limits), d.request(s, 0, limits.Bank)...)
 	var out []string
 	for _, l := range lines {
 		for i := 0; i+1 < len(changes); i += 2 {
@@ -61,6 +62,7 @@ func dialogue(changes ...string) string {
 }
 
 func TestBotAnswersWhateverItHears(t *testing.T) {
+	board := func(field string) string { return dialogue("update player1 field", "update player1 field "+field) }
 	field := strings.TrimSuffix(strings.Repeat(strings.Repeat("0,", 9)+"0;", 20), ";")
 	for _, c := range []struct {
 		name, said, note string
@@ -69,24 +71,26 @@ func TestBotAnswersWhateverItHears(t *testing.T) {
 		{"carriage returns", strings.ReplaceAll(dialogue(), "\n", "\r\n"), ""},
 		{"no line feed at the end", strings.TrimSuffix(dialogue(), "\n"), ""},
 		{"blanks", strings.ReplaceAll(dialogue(), " ", "   "), ""},
-		{"unknown lines", "hello\nsettings colour red\nupdate game weather fine\nupdate player1 mood good\nupdate\nsettings\naction dance 5\n" + dialogue(), "unknown"},
+		{"unknown lines", "hello\nsettings colour red\nupdate game weather fine\nupdate player1 mood good\n" +
+			"update\nsettings\naction dance 5\n" + dialogue(), "unknown"},
 		{"no settings", dialogue("settings", ""), ""},
 		{"no time", dialogue("action", "action moves"), ""},
 		{"an odd time", dialogue("action", "action moves -5"), "time bank"},
 		{"no opponent", dialogue("update player2", ""), ""},
 		{"a third player", "update player3 combo 1\n" + dialogue(), ""},
 		{"no board", dialogue("update player1 field", ""), "without a board"},
-		{"a short board", dialogue("update player1 field", "update player1 field 0,0;0,0"), "7 characters"},
-		{"a broken board", dialogue("update player1 field", "update player1 field "+strings.Replace(field, ";", "!", 1)), "after row 0"},
-		{"cells of an unknown kind", dialogue("update player1 field", "update player1 field 7"+field[1:]), "row 0, column 0"},
-		{"a half solid row", dialogue("update player1 field", "update player1 field "+field[:len(field)-1]+"3"), "solid only in part"},
-		{"air under solid cells", dialogue("update player1 field", "update player1 field "+strings.Repeat("3,", 9)+"3;"+field[20:]), "not solid"},
-		{"a full board", dialogue("update player1 field", "update player1 field "+strings.ReplaceAll(field, "0", "2")), "block the spawn"},
+		{"a short board", board("0,0;0,0"), "7 characters"},
+		{"a broken board", board(strings.Replace(field, ";", "!", 1)), "after row 0"},
+		{"cells of an unknown kind", board("7" + field[1:]), "row 0, column 0"},
+		{"a half solid row", board(field[:len(field)-1] + "3"), "solid only in part"},
+		{"air under solid cells", board(strings.Repeat("3,", 9) + "3;" + field[20:]), "not solid"},
+		{"a full board", board(strings.ReplaceAll(field, "0", "2")), "block the spawn"},
 		{"no piece", dialogue("update game this_piece", ""), "without piece"},
 		{"an unknown piece", dialogue("update game this_piece_type", "update game this_piece_type X"), "is no piece"},
 		{"another board size", dialogue("settings field_width", "settings field_width 12"), "knows only 10"},
 		{"negative points", dialogue("update player1 row_points", "update player1 row_points -1"), "not a count"},
-		{"absurd points", dialogue("update player1 row_points", "update player1 row_points 99999999999999999999"), "not a count"},
+		{"absurd points", dialogue("update player1 row_points", "update player1 row_points 99999999999999999999"),
+			"not a count"},
 		{"an endless line", strings.Repeat("x", 1<<20) + "\n" + dialogue(), "more than"},
 		{"an unknown self", dialogue("settings your_bot", "settings your_bot nobody"), "nobody"},
 	} {
@@ -128,19 +132,21 @@ func TestBotCoversForItsAgent(t *testing.T) {
 		require.Equal(t, want, answers, name)
 		require.NotEmpty(t, notes, name)
 	}
-	answers, _ := talk(t, dialogue(), agentFunc(func(context.Context, env.State, int) (env.Action, error) { return env.None, nil }))
+	none := agentFunc(func(context.Context, env.State, int) (env.Action, error) { return env.None, nil })
+	answers, _ := talk(t, dialogue(), none)
 	require.Equal(t, []string{"no_moves"}, answers)
 }
 
 func TestBotGivesItsAgentADeadlineWithinTheBank(t *testing.T) {
 	for _, bank := range []string{"10000", "500", "60", "1"} {
 		var left time.Duration
-		_, _ = talk(t, dialogue("action", "action moves "+bank), agentFunc(func(ctx context.Context, s env.State, seat int) (env.Action, error) {
+		agent := agentFunc(func(ctx context.Context, _ env.State, _ int) (env.Action, error) {
 			at, ok := ctx.Deadline()
 			require.True(t, ok)
 			left = time.Until(at)
 			return env.None, nil
-		}))
+		})
+		_, _ = talk(t, dialogue("action", "action moves "+bank), agent)
 		most, err := time.ParseDuration(bank + "ms")
 		require.NoError(t, err)
 		require.Less(t, left, most/2)

@@ -34,7 +34,8 @@ func FuzzBotEnd(f *testing.F) {
 		asked := 0
 		for _, line := range strings.Split(said, "\n") {
 			words := strings.Fields(line)
-			if len(words) > 1 && words[0] == "action" && (words[1] == "move" || words[1] == "moves") && len(line) <= contest.MaxLine {
+			request := len(words) > 1 && words[0] == "action" && (words[1] == "move" || words[1] == "moves")
+			if request && len(line) <= contest.MaxLine {
 				asked++
 			}
 		}

@@ -107,7 +107,8 @@ func TestFitsAgainstTwin(t *testing.T) {
 		s.fits(out[:])
 		for piece := range pieceCells {
 			n := slowFits(&f, blockbattle.Height-solid, piece)
-			require.Equal(t, float32(min(n, 4))/2, out[piece], "seed %d, position %d, piece %d\n%v", *seed, i, piece, drawn(&f, solid))
+			require.Equal(t, float32(min(n, 4))/2, out[piece],
+				"seed %d, position %d, piece %d\n%v", *seed, i, piece, drawn(&f, solid))
 			if piece > 0 {
 				require.Equal(t, features.Yes(n == 0), out[6+piece])
 			}

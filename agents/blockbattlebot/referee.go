@@ -61,7 +61,9 @@ func (r *Referee) Request(seat int, left time.Duration) contest.Request {
 func (r *Referee) Answer(seat int, reply contest.Reply) (remarks []string, out bool) {
 	switch reply.Fault {
 	case contest.Late:
-		remarks = []string{fmt.Sprintf("no answer within %d ms: time-out %d", reply.Limit.Milliseconds(), reply.Bank.Timeouts)}
+		remarks = []string{
+			fmt.Sprintf("no answer within %d ms: time-out %d", reply.Limit.Milliseconds(), reply.Bank.Timeouts),
+		}
 		if reply.Ended {
 			remarks = append(remarks, "no more time-outs are allowed: the bot is ended")
 		}

@@ -191,8 +191,8 @@ func TestMeasureAgainstTwin(t *testing.T) {
 		total.halves += slow.halves
 		total.ready += slow.ready
 	}
-	require.True(t, total.slots > 100 && total.doubles > 100 && total.singles > 100 && total.halves > 100 && total.ready > 100,
-		"too few patterns among the positions: %+v", total)
+	rarest := min(total.slots, total.doubles, total.singles, total.halves, total.ready)
+	require.Greater(t, rarest, 100, "too few patterns among the positions: %+v", total)
 }
 
 func BenchmarkMeasure(b *testing.B) {

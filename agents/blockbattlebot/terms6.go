@@ -7,8 +7,8 @@ import (
 	"blockyard/env/blockbattle"
 )
 
-// Terms6 is an agents/search.Evaluator made of the six terms of WinTetris's demo solver,
-// an opponent to measure others by. The original rates a placement; here the same terms
+// Terms6 is a search.Evaluator made of the six terms of WinTetris's demo solver. It serves as
+// an opponent to measure other agents by. The original rates a placement; here the same terms
 // rate the board it leads to, so that the sum over a line of placements differs from the
 // original's sum by what is the same for all lines:
 //

@@ -20,9 +20,9 @@ const (
 )
 
 // A Codec is Blocking's dialogue, both ends (rules §6), an agents/contest.Codec. It belongs
-// to one game. The bot's end takes the shapes from what it is told, and its answers from
-// the list it is sent: whatever it did not understand of the rest, it answers with the
-// first of these.
+// to one game. The bot's end takes the shapes from the start of the game, and its answers from
+// the list in each request. If it cannot understand the rest of a request, it answers with the
+// first placement of the list.
 type Codec struct {
 	told   told
 	opened bool // the start has been read, or written

@@ -1,6 +1,7 @@
 package blockingbot
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -182,7 +183,7 @@ func TestFeaturesKnowFormsNotLetters(t *testing.T) {
 		if l > 3 {
 			from = blocking.DefaultTable.Shapes[4+blocking.Letters-1-l]
 		}
-		text.WriteString(string(rune('A'+l)) + " " + string(rune('0'+from.Cols)) + " " + string(rune('0'+from.Rows)) + " " + from.Text + "\n")
+		fmt.Fprintf(&text, "%c %d %d %s\n", 'A'+l, from.Cols, from.Rows, from.Text)
 	}
 	shapes, err := blocking.ReadShapes(strings.NewReader(text.String()))
 	require.NoError(t, err)

@@ -5,10 +5,9 @@ import (
 	"blockyard/env/blocking"
 )
 
-// Greedy is an agents/search.Evaluator that wants squares on the board before everything,
-// so that looked at one choice ahead it lays its largest pieces first. Among equals it
-// wants many placements for its next turn, and few for the others. It is an opponent to
-// measure others by.
+// Greedy is a search.Evaluator that counts squares on the board first: with a search of one ply
+// it places the largest pieces first. Among equals it prefers many placements for its next turn
+// and few for the others. It serves as an opponent to measure other agents by.
 type Greedy struct{ m analysis }
 
 // large is more than any number of placements.

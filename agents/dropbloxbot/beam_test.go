@@ -27,8 +27,10 @@ func slowFeatures(f *Field, points int) []float32 {
 		return false
 	}
 	var n struct {
-		rowEdges, colEdges, holes, wells, holed, covers, columns, peak, heap, squares, bumps, cliffs, middle, taken, beside int
-		short, but                                                                                                          [lacking + 1]int
+		rowEdges, colEdges, holes, wells, holed, covers, columns  int
+		peak, heap, squares, bumps, cliffs, middle, taken, beside int
+
+		short, but [lacking + 1]int
 	}
 	var height [cols]int
 	for i := range rows {
@@ -100,7 +102,8 @@ func slowFeatures(f *Field, points int) []float32 {
 		float32(n.rowEdges-2*rows) * 0.03, float32(n.colEdges-cols) * 0.03, float32(n.holes) * 0.1, float32(n.wells) * 0.03,
 		float32(n.holed) * 0.2, float32(n.covers) * 0.04, float32(n.columns) * 0.2, float32(n.peak) * 0.06,
 		float32(n.heap) * 0.008, float32(n.squares) * 0.0006, float32(n.bumps) * 0.05, float32(n.cliffs) * 0.1,
-		float32(n.middle) * 0.06, float32(n.taken) * 0.01, float32(max(0, n.peak-14)) * 0.15, float32(max(0, n.peak-19)) * 0.3,
+		float32(n.middle) * 0.06, float32(n.taken) * 0.01,
+		float32(max(0, n.peak-14)) * 0.15, float32(max(0, n.peak-19)) * 0.3,
 	}
 	c, score := dropblox.Chances(max(points, lowScore)), max(points, lowScore)
 	out = append(out, float32(n.beside)*0.1)
@@ -158,7 +161,9 @@ func slowSlots(at, covered func(i, j int) bool) []float32 {
 				length, missing = most, lack
 			}
 		}
-		out[w-1], out[windows+w-1], out[2*windows+w-1] = float32(length)*0.2, float32(int(1)<<length-1)*0.008, float32(missing)*0.1
+		out[w-1] = float32(length) * 0.2
+		out[windows+w-1] = float32(int(1)<<length-1) * 0.008
+		out[2*windows+w-1] = float32(missing) * 0.1
 	}
 	return out
 }
@@ -329,7 +334,8 @@ func TestBudget(t *testing.T) {
 	}
 	require.Zero(t, Budget(600, -time.Second))
 	const whole = 300 * time.Second
-	require.Greater(t, Budget(500, whole/2), 3*Budget(0, whole), "a turn that may be the last gets more than the first ones")
+	require.Greater(t, Budget(500, whole/2), 3*Budget(0, whole),
+		"a turn that may be the last gets more than the first ones")
 }
 
 // A program's turn: commands that lead somewhere, one write each; no word about what cannot

@@ -17,7 +17,7 @@ const (
 	calmCare    = 0.1
 )
 
-// care is what a turn at a score deserves of the time, next to one in which all is at stake.
+// care is the relative time weight of a turn at a score: 1 where the game is at stake.
 func care(score int) float64 {
 	switch {
 	case score <= calm:
@@ -34,7 +34,7 @@ func Budget(score int, left time.Duration) time.Duration {
 	if left < 0 {
 		return 0
 	}
-	turns := 0.0 // that are left, each counted as what it deserves
+	turns := 0.0 // left in the game, each with its weight
 	for s := score; s < lastScore; s++ {
 		turns += turnsAPoint * care(s)
 	}

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"slices"
 	"strings"
 
 	"blockyard/agents/contest"
@@ -36,8 +37,8 @@ type Entry struct {
 	Submission *Submission
 }
 
-// A Judge is what a search judges positions by: a search.Evaluator for the searches of
-// package search, otherwise what Entry.Search asks for.
+// A Judge evaluates positions for a search: a search.Evaluator for the searches of package
+// search, otherwise the type that Entry.Search expects.
 type Judge any
 
 // A Baseline is a hand-tuned judge: a sum of named terms, each with a weight.
@@ -115,13 +116,8 @@ func (e *Entry) Names() (names []string) {
 
 // FeaturesOf returns the features of g, or nil if it has none.
 func (e *Entry) FeaturesOf(g *env.Game) *features.Set {
-	if e.Learned == nil {
+	if e.Learned == nil || slices.Contains(e.Learned.Except, g.Name) {
 		return nil
-	}
-	for _, name := range e.Learned.Except {
-		if name == g.Name {
-			return nil
-		}
 	}
 	return &e.Learned.Features
 }

@@ -17,32 +17,19 @@ func (e *Entry) LoadNet(g *env.Game, path string) (*mlp.Net, error) {
 	if e.Learned == nil {
 		return nil, fmt.Errorf("%s: %w: it defines no features", g.Name, mlp.ErrNotShipped)
 	}
-	if path == "" {
-		return e.loadShipped(g)
-	}
-	data, err := mlp.ReadFile(path)
-	if err != nil {
-		return nil, err
-	}
-	return e.parseNet(g, path, data)
-}
-
-func (e *Entry) loadShipped(g *env.Game) (*mlp.Net, error) {
-	err := fs.ErrNotExist
 	var data []byte
-	if e.Learned.Files != nil {
-		data, err = fs.ReadFile(e.Learned.Files, e.Learned.File)
+	err, shipped := fs.ErrNotExist, path == ""
+	if !shipped {
+		data, err = mlp.ReadFile(path)
+	} else if path = e.Learned.File; e.Learned.Files != nil {
+		data, err = fs.ReadFile(e.Learned.Files, path)
 	}
-	if errors.Is(err, fs.ErrNotExist) {
+	if shipped && errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("%s: %w: train some, or name a file", g.Name, mlp.ErrNotShipped)
 	}
 	if err != nil {
 		return nil, err
 	}
-	return e.parseNet(g, e.Learned.File, data)
-}
-
-func (e *Entry) parseNet(g *env.Game, path string, data []byte) (*mlp.Net, error) {
 	net, facts, err := mlp.Parse(data)
 	if err == nil {
 		err = facts.Check(e.Game, g.Rules, e.Learned.Features.Names)

@@ -48,31 +48,31 @@ func (s *Search) ParseOptions(text string) (Options, error) {
 }
 
 func (s *Search) parse(o *Options, key, value string) (err error) {
-	known := make([]string, 0, len(s.Options)+1)
-	for _, option := range append(s.Options[:len(s.Options):len(s.Options)], Option{Name: weightsOption}) {
-		known = append(known, option.Name)
-		if option.Name != key {
-			continue
+	options := append([]Option{{Name: weightsOption}}, s.Options...)
+	i := slices.IndexFunc(options, func(option Option) bool { return option.Name == key })
+	switch {
+	case i < 0:
+		known := make([]string, len(options))
+		for k, option := range options {
+			known[k] = option.Name
 		}
-		switch key {
-		case weightsOption:
-			if o.Weights = value; value == "" {
-				err = errors.New("no file is named")
-			}
-		case timeOption:
-			if o.Time, err = time.ParseDuration(value); err == nil && o.Time <= 0 {
-				err = fmt.Errorf("%v: want more than 0", o.Time)
-			}
-		default:
-			o.Numbers[key], err = number(value, option.Max)
+		slices.Sort(known)
+		return fmt.Errorf("unknown option %.40q; there are %s", key, strings.Join(known, ", "))
+	case key == weightsOption:
+		if o.Weights = value; value == "" {
+			err = errors.New("no file is named")
 		}
-		if err != nil {
-			err = fmt.Errorf("option %s: %w", key, err)
+	case key == timeOption:
+		if o.Time, err = time.ParseDuration(value); err == nil && o.Time <= 0 {
+			err = fmt.Errorf("%v: want more than 0", o.Time)
 		}
-		return err
+	default:
+		o.Numbers[key], err = number(value, options[i].Max)
 	}
-	slices.Sort(known)
-	return fmt.Errorf("unknown option %.40q; there are %s", key, strings.Join(known, ", "))
+	if err != nil {
+		err = fmt.Errorf("option %s: %w", key, err)
+	}
+	return err
 }
 
 // number reads a whole number from 1 to most.

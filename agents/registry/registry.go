@@ -26,6 +26,8 @@
 package registry
 
 import (
+	"slices"
+
 	"blockyard/agents/blockbattlebot"
 	"blockyard/agents/blockingbot"
 	"blockyard/agents/dropbloxbot"
@@ -48,10 +50,8 @@ var All = []*entry.Entry{
 // Of returns the entry of g. A game without one has an empty entry.
 func Of(g *env.Game) *entry.Entry {
 	name := entry.Base(g)
-	for _, e := range All {
-		if e.Game == name {
-			return e
-		}
+	if i := slices.IndexFunc(All, func(e *entry.Entry) bool { return e.Game == name }); i >= 0 {
+		return All[i]
 	}
 	return &entry.Entry{Game: name}
 }

@@ -95,8 +95,8 @@ func TestWeightsAreRead(t *testing.T) {
 
 func TestBadTextIsNamed(t *testing.T) {
 	for text, want := range map[string]string{
-		"":                       `unknown player ""; blockbattle has random, first, hand, learned, terms6`,
-		"hnad":                   `agent "hnad": unknown player "hnad"; blockbattle has random, first, hand`,
+		"":                       `unknown agent ""; blockbattle has random, first, hand, learned, terms6`,
+		"hnad":                   `agent "hnad": unknown agent "hnad"; blockbattle has random, first, hand`,
 		"random:seed=1":          "random takes no options",
 		"first:":                 "first takes no options",
 		"hand:plies=2":           `unknown option "plies"; there are ply, time, weights, width`,

@@ -58,7 +58,7 @@ func open(g *env.Game, spec string, trusted bool) (Factory, error) {
 		if e.Contest != nil {
 			known = append(known, "exec:CMD")
 		}
-		return nil, fmt.Errorf("unknown player %.40q; %s has %s", name, g.Name, strings.Join(known, ", "))
+		return nil, fmt.Errorf("unknown agent %.40q; %s has %s", name, g.Name, strings.Join(known, ", "))
 	}
 	s := searchOf(e)
 	o, err := s.ParseOptions(rest)

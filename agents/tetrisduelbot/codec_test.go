@@ -144,7 +144,8 @@ func TestOddDialogueIsOutOfSync(t *testing.T) {
 		require.ErrorIs(t, err, contest.ErrOutOfSync, name)
 		require.ErrorContains(t, err, c.want, name)
 	}
-	_, err := NewCodec(io.Discard).ReadTurn(bufio.NewReader(strings.NewReader("end 1 limit 3 2\n"+good)), &tetrisduel.State{})
+	in := bufio.NewReader(strings.NewReader("end 1 limit 3 2\n" + good))
+	_, err := NewCodec(io.Discard).ReadTurn(in, &tetrisduel.State{})
 	require.ErrorIs(t, err, io.EOF)
 }
 

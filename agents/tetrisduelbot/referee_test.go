@@ -78,7 +78,9 @@ func (g *game) play(ctx context.Context) (out contest.Outcome, err error) {
 }
 
 // play plays a game between bots with these answers; nil answers well.
-func play(t *testing.T, change func(g *game), answers ...func(turn int, good string) (string, time.Duration, error)) (contest.Outcome, *game) {
+func play(
+	t *testing.T, change func(g *game), answers ...func(turn int, good string) (string, time.Duration, error),
+) (contest.Outcome, *game) {
 	t.Helper()
 	g := newGame(11)
 	for seat, answer := range answers {
@@ -180,13 +182,15 @@ func TestStopping(t *testing.T) {
 	defer stop()
 	g := newGame(1)
 	for seat := range g.bots {
-		g.bots[seat] = &partner{game: g, agent: search.NewFirst(), answer: func(turn int, good string) (string, time.Duration, error) {
+		bot := &partner{game: g, agent: search.NewFirst()}
+		g.bots[seat] = bot
+		bot.answer = func(turn int, good string) (string, time.Duration, error) {
 			if turn == 4 {
 				stop()
 				return "", 0, ctx.Err()
 			}
 			return good, 0, nil
-		}}
+		}
 	}
 	_, err := g.play(ctx)
 	require.ErrorIs(t, err, context.Canceled)
@@ -220,7 +224,8 @@ func TestPythonBots(t *testing.T) {
 		{"list", file("list", "return list(a)"), 0, "illegal"},
 		{"nothing", file("nothing", "return None"), 1, "illegal"},
 		{"fractions", file("fractions", "return (a[0], a[1] + 0.5, a[2])"), 0, "illegal"},
-		{"equal floats are equal", file("floats", "return (float(a[0]), a[1], a[2]) if matchData.getCurrentRound() < 4 else None"), 0, "illegal"},
+		{"equal floats are equal", file("floats",
+			"return (float(a[0]), a[1], a[2]) if matchData.getCurrentRound() < 4 else None"), 0, "illegal"},
 		{"exception", file("exception", "return a if matchData.getCurrentRound() < 3 else 1 / 0"), 1, Exception},
 		{"sleeper", file("sleeper", "time.sleep(5)"), 0, Timeout},
 		{"no class", func() string {

@@ -84,8 +84,9 @@ func slowFeatures(f *wintetris.Field) map[string]float32 {
 	}
 	for name, v := range map[string]float32{
 		"holes": float32(holes) * 0.1, "buried": float32(buried) * 0.03, "rows with holes": float32(rows) * 0.2,
-		"row changes": float32(rowChanges) * 0.03, "column changes": float32(columnChanges) * 0.03, "wells": float32(wells) * 0.05,
-		"peak": float32(peak) * 0.1, "heap": float32(heap) * 0.01, "tower": float32(max(0, peak-10)) * 0.2,
+		"row changes": float32(rowChanges) * 0.03, "column changes": float32(columnChanges) * 0.03,
+		"wells": float32(wells) * 0.05,
+		"peak":  float32(peak) * 0.1, "heap": float32(heap) * 0.01, "tower": float32(max(0, peak-10)) * 0.2,
 	} {
 		out[name] = v
 	}
