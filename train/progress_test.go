@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"blockyard/train/selfplay"
 	"blockyard/train/selfplay/phases"
 	"blockyard/train/task"
 
@@ -15,7 +16,7 @@ import (
 func TestPlainLinesWithoutTerminal(t *testing.T) {
 	c := phases.Default()
 	c.Games, c.Rounds, c.Iterations, c.Hidden, c.Batch, c.Gates, c.GatePairs, c.GatePly = 2, 8, 100, []int{4}, 32, 1, 30, 1
-	run, err := phases.New(task.BlockBattle, c, nil, 1)
+	run, err := selfplay.New(task.BlockBattle, &c, nil, 1)
 	require.NoError(t, err)
 	defer func() { require.NoError(t, run.Close()) }()
 	var out strings.Builder

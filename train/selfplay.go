@@ -84,10 +84,11 @@ func (c *selfplayCmd) train(ctx context.Context, run *selfplay.Run, folder *self
 func (c *selfplayCmd) open(g *task.Game) (*selfplay.Run, error) {
 	state := filepath.Join(c.Out, selfplay.StateFile)
 	if c.Resume {
+		var saved selfplay.Algorithm = new(phases.Config)
 		if g.Solo != nil {
-			return single.Resume(g, state, c.Workers)
+			saved = new(single.Config)
 		}
-		return phases.Resume(g, state, c.Workers)
+		return selfplay.Resume(g, state, saved, c.Workers)
 	}
 	if _, err := os.Stat(state); err == nil {
 		return nil, fmt.Errorf("%s holds a run already: go on with it by --resume, or name another folder with --out", c.Out)
@@ -101,16 +102,9 @@ func (c *selfplayCmd) open(g *task.Game) (*selfplay.Run, error) {
 			return nil, err
 		}
 	}
-	if g.Solo != nil {
-		conf, err := c.single(g)
-		if err != nil {
-			return nil, err
-		}
-		return single.New(g, conf, from, c.Workers)
-	}
-	conf, err := c.phases(g)
+	config, err := c.algorithm(g)
 	if err != nil {
 		return nil, err
 	}
-	return phases.New(g, conf, from, c.Workers)
+	return selfplay.New(g, config, from, c.Workers)
 }

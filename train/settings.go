@@ -1,12 +1,15 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
+	"iter"
 	"reflect"
 	"slices"
 	"strings"
 	"time"
 
+	"blockyard/train/selfplay"
 	"blockyard/train/selfplay/phases"
 	"blockyard/train/selfplay/single"
 	"blockyard/train/task"
@@ -76,9 +79,19 @@ var uses = map[string]struct{ name, hint string }{
 	"actor":   {"the actor", "give --actor a share above 0, of what --backup and --warm leave"},
 }
 
+// algorithm is the run that the flags ask for.
+func (s *settings) algorithm(g *task.Game) (selfplay.Algorithm, error) {
+	if g.Solo != nil {
+		c := single.Default()
+		s.apply("single", &c)
+		return &c, s.refuse(map[string]bool{"single": true, "planner": g.Solo.Planner != nil})
+	}
+	return s.phases(g)
+}
+
 // phases is the run of a game of several seats that the flags ask for. What they leave open
 // depends on whether there is a backup, and that on the game.
-func (s *settings) phases(g *task.Game) (phases.Config, error) {
+func (s *settings) phases(g *task.Game) (*phases.Config, error) {
 	c := phases.Default()
 	backup := 0.0
 	if g.Start != nil {
@@ -91,48 +104,34 @@ func (s *settings) phases(g *task.Game) (phases.Config, error) {
 		c = phases.DefaultBackup()
 		c.Backup, c.Actor = backup, max(0, 1-backup)
 	}
-	s.budget(&c.Iterations, &c.Gates)
 	s.apply("phases", &c)
 	if err := c.Check(g); err != nil {
-		return c, fmt.Errorf("%s: %w", g.Rules.Name, err)
+		return nil, fmt.Errorf("%s: %w", g.Rules.Name, err)
 	}
 	values, begins := c.Backup < 1, max(c.Warm, c.Backup, 1-c.Actor)
-	return c, s.refuse(map[string]bool{
+	return &c, s.refuse(map[string]bool{
 		"seats": true, "backup": c.Backup > 0, "values": values, "warm": c.Warm > 0,
 		"lambda": values && begins > max(c.Warm, c.Backup), "deep": values && c.Deep > 0,
 		"actor": c.Actor > 0 && begins < 1,
 	})
 }
 
-// single is the run of a game of one seat that the flags ask for.
-func (s *settings) single(g *task.Game) (single.Config, error) {
-	c := single.Default()
-	s.budget(&c.Iterations, &c.Gates)
-	s.apply("single", &c)
-	return c, s.refuse(map[string]bool{"single": true, "planner": g.Solo.Planner != nil})
-}
-
-// budget sets the defaults of a budget of time: a gate per minute at most.
-func (s *settings) budget(iterations, gates *int) {
-	if s.For != nil && *s.For > 0 {
-		*iterations, *gates = 0, min(*gates, max(1, int(*s.For/time.Minute)))
+// apply sets the fields of an algorithm for which flags were given. With a budget of time
+// there is a gate per minute at most by default.
+func (s *settings) apply(pkg string, config selfplay.Algorithm) {
+	timed := s.For != nil && *s.For > 0
+	o := config.Common()
+	if timed {
+		o.Gates = min(o.Gates, max(1, int(*s.For/time.Minute)))
 	}
-}
-
-// apply sets the fields of a Config for which flags were given.
-func (s *settings) apply(pkg string, config any) {
 	to := reflect.ValueOf(config).Elem()
 	for f, v := range s.given() {
-		name := f.Name
-		if other := f.Tag.Get(pkg); other != "" {
-			name = other
-		}
-		if field := to.FieldByName(name); field.IsValid() {
+		if field := to.FieldByName(cmp.Or(f.Tag.Get(pkg), f.Name)); field.IsValid() {
 			field.Set(v)
 		}
 	}
-	if s.For != nil && *s.For > 0 {
-		to.FieldByName("Iterations").SetInt(0)
+	if timed {
+		o.Iterations = 0
 	}
 }
 
@@ -154,7 +153,7 @@ func (s *settings) refuse(parts map[string]bool) error {
 }
 
 // given yields the flags that were given, with their values.
-func (s *settings) given() func(yield func(reflect.StructField, reflect.Value) bool) {
+func (s *settings) given() iter.Seq2[reflect.StructField, reflect.Value] {
 	return func(yield func(reflect.StructField, reflect.Value) bool) {
 		all := reflect.ValueOf(s).Elem()
 		for i := range all.NumField() {

@@ -37,11 +37,12 @@ func TestDefaults(t *testing.T) {
 	} {
 		got, err := parse(t, append([]string{c.g.Rules.ID}, c.args...)...).phases(c.g)
 		require.NoError(t, err)
-		require.Equal(t, c.want, got)
+		require.Equal(t, &c.want, got)
 	}
-	alone, err := parse(t, "wintetris").single(task.WinTetris)
+	alone, err := parse(t, "wintetris").algorithm(task.WinTetris)
 	require.NoError(t, err)
-	require.Equal(t, single.Default(), alone)
+	want := single.Default()
+	require.Equal(t, &want, alone)
 }
 
 func TestBudgetOfTime(t *testing.T) {
@@ -72,8 +73,9 @@ func TestFlagsSetTheirFields(t *testing.T) {
 	require.Equal(t, []float64{.3, .2}, []float64{c.RateFrom, c.RateTo})
 
 	s := parse(t, "dropblox", "--for=1m", "--rate=0.5", "--lambda=0.1", "--deep-width=9", "--warm=1")
-	alone, err := s.single(task.Dropblox)
+	config, err := s.algorithm(task.Dropblox)
 	require.NoError(t, err)
+	alone := config.(*single.Config)
 	require.Equal(t, []float64{0.5, 0.1, 1}, []float64{alone.Rate, alone.Lambda, alone.Warm})
 	require.Equal(t, 9, alone.Width)
 	require.Zero(t, alone.Iterations)

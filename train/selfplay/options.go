@@ -43,6 +43,9 @@ func (o Options) Check() error {
 	)
 }
 
+// Common returns o. An algorithm has it by embedding Options.
+func (o *Options) Common() *Options { return o }
+
 // Sizes are the layer sizes of a run's nets.
 func (o Options) Sizes(g *task.Game) []int {
 	return append(append([]int{len(g.Features)}, o.Hidden...), 1)

@@ -24,12 +24,13 @@ type Learner interface {
 	// Net is the net that gates evaluate and save. It never changes; Fit makes a new one.
 	Net() *mlp.Net
 	// Save adds what Restore of the algorithm needs.
-	Save(s *State) error
+	Save(s *State)
 	// Close frees the trainers.
 	Close() error
 }
 
 // An Algorithm is a learner, or several with a share of the budget each, and an evaluation.
+// It is a pointer to all settings, which are saved with the run as JSON, and embeds Options.
 type Algorithm interface {
 	// Start returns the learner of a new run. It begins with the net from, or by its own
 	// rule if from is nil.
@@ -42,14 +43,10 @@ type Algorithm interface {
 	// Gate evaluates the learner's net and sets the scores and Kept of p. It returns false
 	// if ctx ended first.
 	Gate(ctx context.Context, r *Run, p *Point) (bool, error)
-	// GameStream separates the seeds of games from those of everything else.
-	GameStream() uint64
 	// Notes are what a weights file says about the learner's net.
 	Notes(r *Run) map[string]string
-	// Config returns a pointer to all settings, which are saved with the run and loaded.
-	Config() any
-	// Options returns the settings that every algorithm has.
-	Options() Options
+	// Common returns the settings that every algorithm has.
+	Common() *Options
 	// Check reports the first setting that is out of range or does not fit the game.
 	Check(g *task.Game) error
 }
@@ -93,7 +90,12 @@ type Counts struct {
 	LastGate   time.Duration `json:"last_gate"`
 }
 
-const rowStream = 0x726f7773
+// Streams separate the seeds of games and of the order of rows from all others.
+const (
+	gameStream = 0x67616d65
+	soloStream = 0x736f6c6f // games of one seat
+	rowStream  = 0x726f7773
+)
 
 // New begins a run; see Algorithm.Start for from.
 func New(g *task.Game, a Algorithm, from *mlp.Net, workers int) (*Run, error) {
@@ -113,10 +115,13 @@ func New(g *task.Game, a Algorithm, from *mlp.Net, workers int) (*Run, error) {
 }
 
 func newRun(g *task.Game, a Algorithm, workers int) *Run {
-	o := a.Options()
+	o, stream := *a.Common(), uint64(gameStream)
+	if g.Solo != nil {
+		stream = soloStream
+	}
 	r := &Run{Game: g, Options: o, Workers: max(1, workers), algorithm: a, now: time.Now}
 	for i := range o.Games {
-		r.Slots = append(r.Slots, newSlot(g, i, env.Derive(o.Seed^a.GameStream(), uint64(i))))
+		r.Slots = append(r.Slots, newSlot(g, i, env.Derive(o.Seed^stream, uint64(i))))
 	}
 	return r
 }

@@ -2,7 +2,6 @@ package selfplay
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/base64"
 	"encoding/json"
 	"errors"
@@ -14,37 +13,43 @@ import (
 	"blockyard/train/task"
 )
 
-// A State is a saved run: tensors, and a JSON object in the metadata "run" of their file.
+// A State is a saved run: tensors, and the other fields as JSON in the metadata "run" of
+// their file.
 type State struct {
-	Tensors []mlp.Tensor
-	values  map[string]json.RawMessage
+	Tensors []mlp.Tensor `json:"-"`
+
+	Actor  *ActorState  `json:"actor,omitempty"`  // nil if there is none at this time
+	Backup *BackupState `json:"backup,omitempty"` // likewise
+	Config Algorithm    `json:"config"`
+	Counts stateCounts  `json:"counts"`
+	Curve  []Point      `json:"curve"`
+	Game   string       `json:"game"`
+	Kept   []int        `json:"kept,omitempty"` // lengths of the rollouts that are kept in tensors, by slot
+	Losses []LossPoint  `json:"losses"`
+	Rules  int          `json:"rules"`
+	Slots  []slotState  `json:"slots"`
+	Steps  int          `json:"steps"` // of the optimiser of the first or only net
 }
 
-// Put sets a value of the JSON object.
-func (s *State) Put(name string, v any) error {
-	data, err := json.Marshal(v)
-	s.values[name] = data
-	return err
+// An ActorState is an actor but for its tensors.
+type ActorState struct {
+	Steps int `json:"steps"` // of its optimiser
+	Fits  int `json:"fits"`
 }
 
-// Get reads a value of the JSON object into v. It leaves v alone if there is none.
-func (s *State) Get(name string, v any) error {
-	if !s.Has(name) {
-		return nil
-	}
-	if err := json.Unmarshal(s.values[name], v); err != nil {
-		return fmt.Errorf("%q of the saved run: %w", name, err)
-	}
-	return nil
+// A BackupState is the stage of a fitted value iteration.
+type BackupState struct {
+	Average float64 `json:"drift"` // of what a ply more changes
+	Fits    int     `json:"fits"`
 }
 
-// Has reports whether there is a value of that name.
-func (s *State) Has(name string) bool {
-	return len(s.values[name]) > 0 && string(s.values[name]) != "null"
+type stateCounts struct {
+	Counts
+	Seen uint64 `json:"seen,omitempty"` // Visited, as older states name it
 }
 
-// savedSlot is a game in progress.
-type savedSlot struct {
+// slotState is a game in progress.
+type slotState struct {
 	State    string  `json:"state"` // env.Encode, in base64
 	Word     string  `json:"word"`  // of the slot's generator
 	Baseline []uint8 `json:"who,omitempty"`
@@ -54,27 +59,23 @@ type savedSlot struct {
 // Save writes the run as it stands between two steps. A run that Resume reads goes on as
 // this one would have.
 func (r *Run) Save(path string) error {
-	s := &State{values: map[string]json.RawMessage{}}
-	var slots []savedSlot
+	s := &State{
+		Game: r.Game.Rules.Name, Rules: r.Game.Rules.Rules, Config: r.algorithm,
+		Counts: stateCounts{Counts: r.Counts}, Curve: r.Curve, Losses: r.Losses,
+	}
 	for _, x := range r.Slots {
 		saved, err := x.save()
 		if err != nil {
 			return err
 		}
-		slots = append(slots, saved)
+		s.Slots = append(s.Slots, saved)
 	}
-	errs := []error{r.Learner.Save(s)}
+	r.Learner.Save(s)
 	if r.Best != nil {
 		s.AddNet(bestPrefix, r.Best)
 	}
-	for name, v := range map[string]any{
-		"game": r.Game.Rules.Name, "rules": r.Game.Rules.Rules, "config": r.algorithm.Config(),
-		"counts": r.Counts, "curve": r.Curve, "losses": r.Losses, "slots": slots,
-	} {
-		errs = append(errs, s.Put(name, v))
-	}
-	text, err := json.Marshal(s.values)
-	if err := errors.Join(append(errs, err)...); err != nil {
+	text, err := json.Marshal(s)
+	if err != nil {
 		return err
 	}
 	var b bytes.Buffer
@@ -98,64 +99,42 @@ func Resume(g *task.Game, path string, a Algorithm, workers int) (*Run, error) {
 }
 
 func resume(g *task.Game, data []byte, a Algorithm, workers int) (*Run, error) {
-	s := &State{}
-	var meta map[string]string
-	var err error
-	if s.Tensors, meta, err = mlp.ParseTensors(data); err != nil {
+	tensors, meta, err := mlp.ParseTensors(data)
+	if err != nil {
 		return nil, err
 	}
-	if err := json.Unmarshal([]byte(meta["run"]), &s.values); err != nil {
+	s := &State{Tensors: tensors, Config: a}
+	if err := json.Unmarshal([]byte(meta["run"]), s); err != nil {
 		return nil, fmt.Errorf("not a saved run: %w", err)
 	}
-	var game string
-	var rules int
-	if err := s.getAll(map[string]any{"game": &game, "rules": &rules}); err != nil {
-		return nil, err
-	}
-	if game != g.Rules.Name || rules != g.Rules.Rules {
+	if s.Game != g.Rules.Name || s.Rules != g.Rules.Rules {
 		return nil, fmt.Errorf("a run of %s, rules version %d; want %s, version %d",
-			game, rules, g.Rules.Name, g.Rules.Rules)
+			s.Game, s.Rules, g.Rules.Name, g.Rules.Rules)
 	}
-	if err := cmp.Or(s.Get("config", a.Config()), a.Check(g)); err != nil {
+	if err := a.Check(g); err != nil {
 		return nil, err
 	}
 	r := newRun(g, a, workers)
 	if err := r.restore(s); err != nil {
 		return nil, err
 	}
-	if r.Learner, err = a.Restore(r, s); err != nil {
-		return nil, err
-	}
-	return r, nil
-}
-
-func (s *State) getAll(into map[string]any) error {
-	var errs []error
-	for name, v := range into {
-		errs = append(errs, s.Get(name, v))
-	}
-	return errors.Join(errs...)
+	r.Learner, err = a.Restore(r, s)
+	return r, err
 }
 
 // restore fills in all but the learner.
-func (r *Run) restore(s *State) error {
-	var slots []savedSlot
-	old := struct { // the count of evaluations, as some states name it
-		Seen uint64 `json:"seen"`
-	}{}
-	into := map[string]any{"counts": &r.Counts, "curve": &r.Curve, "losses": &r.Losses, "slots": &slots}
-	err := s.Get("counts", &old)
-	if err := errors.Join(err, s.getAll(into)); err != nil {
-		return err
+func (r *Run) restore(s *State) (err error) {
+	r.Counts, r.Curve, r.Losses = s.Counts.Counts, s.Curve, s.Losses
+	r.Counts.Visited += s.Counts.Seen
+	if len(s.under(bestPrefix)) > 0 {
+		if r.Best, err = s.Net(bestPrefix, r.Options.Sizes(r.Game)); err != nil {
+			return err
+		}
 	}
-	r.Counts.Visited += old.Seen
-	if r.Best, err = s.Net(bestPrefix, r.Options.Sizes(r.Game)); err != nil {
-		return err
+	if len(s.Slots) != len(r.Slots) {
+		return fmt.Errorf("%d games in progress, want %d", len(s.Slots), len(r.Slots))
 	}
-	if len(slots) != len(r.Slots) {
-		return fmt.Errorf("%d games in progress, want %d", len(slots), len(r.Slots))
-	}
-	for i, x := range slots {
+	for i, x := range s.Slots {
 		if err := r.Slots[i].restore(x); err != nil {
 			return fmt.Errorf("game %d: %w", i, err)
 		}
@@ -163,7 +142,7 @@ func (r *Run) restore(s *State) error {
 	return nil
 }
 
-func (s *Slot) save() (savedSlot, error) {
+func (s *Slot) save() (slotState, error) {
 	b, err := env.Encode(nil, s.State)
 	seats := make([]uint8, len(s.Baseline))
 	for i, baseline := range s.Baseline {
@@ -171,10 +150,10 @@ func (s *Slot) save() (savedSlot, error) {
 			seats[i] = 1
 		}
 	}
-	return savedSlot{base64.StdEncoding.EncodeToString(b), strconv.FormatUint(s.Rand.Word, 16), seats, s.age}, err
+	return slotState{base64.StdEncoding.EncodeToString(b), strconv.FormatUint(s.Rand.Word, 16), seats, s.age}, err
 }
 
-func (s *Slot) restore(x savedSlot) error {
+func (s *Slot) restore(x slotState) error {
 	b, err := base64.StdEncoding.DecodeString(x.State)
 	if err != nil {
 		return err

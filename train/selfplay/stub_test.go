@@ -28,12 +28,10 @@ func (s *stub) now() time.Time { return s.clock }
 func (s *stub) Start(*Run, *mlp.Net) (Learner, error)      { return s, nil }
 func (s *stub) Next(_ *Run, l Learner) (Learner, error)    { return l, nil }
 func (s *stub) Restore(*Run, *State) (Learner, error)      { return s, nil }
-func (s *stub) GameStream() uint64                         { return 1 }
 func (s *stub) Notes(*Run) map[string]string               { return map[string]string{} }
-func (s *stub) Config() any                                { return nil }
 func (s *stub) Gated() error                               { return nil }
 func (s *stub) Net() *mlp.Net                              { return s.net }
-func (s *stub) Save(*State) error                          { return nil }
+func (s *stub) Save(*State)                                {}
 func (s *stub) Close() error                               { return nil }
 func (s *stub) Begin(*Slot)                                {}
 func (s *stub) End(*Slot)                                  {}
@@ -42,7 +40,7 @@ func (s *stub) TakeVisited() uint64                        { return 0 }
 func (s *stub) Choose(slot *Slot, seat int) (a env.Action) { return slot.State.Legal(seat, nil)[0] }
 func (s *stub) Rollout() Rollout                           { return Rollout{Policies: []Policy{s}, Steps: 1} }
 
-func (s *stub) Options() Options       { return s.options }
+func (s *stub) Common() *Options       { return &s.options }
 func (s *stub) Check(*task.Game) error { return nil }
 
 func (s *stub) Fit() error {

@@ -41,6 +41,9 @@ func NewValue(r *Run, loss trainer.Loss, batch int, from *mlp.Net) (*Value, erro
 	return v, err
 }
 
+// Gated implements Learner for those who go on after a gate as before.
+func (v *Value) Gated() error { return nil }
+
 // Close frees the trainer.
 func (v *Value) Close() error { return v.Trainer.Close() }
 
@@ -98,20 +101,6 @@ func (v *Value) Restore(s *State, prefix, meanPrefix string, steps int) error {
 	}
 	var errs [2]error
 	v.Now, errs[0] = v.Trainer.Net()
-	v.Mean, errs[1] = s.NeedNet(meanPrefix, v.run.Options.Sizes(v.run.Game))
+	v.Mean, errs[1] = s.Net(meanPrefix, v.run.Options.Sizes(v.run.Game))
 	return errors.Join(errs[:]...)
-}
-
-// SaveMain is Save for a learner's first or only net.
-func (v *Value) SaveMain(s *State, meanPrefix string) error {
-	return s.Put("steps", v.Save(s, "", meanPrefix))
-}
-
-// RestoreMain sets what SaveMain added.
-func (v *Value) RestoreMain(s *State, meanPrefix string) error {
-	var steps int
-	if err := s.Get("steps", &steps); err != nil {
-		return err
-	}
-	return v.Restore(s, "", meanPrefix, steps)
 }

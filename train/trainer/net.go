@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"blockyard/agents/mlp"
 
@@ -114,7 +115,7 @@ func (t *Trainer) Net() (*mlp.Net, error) {
 	for i := 0; i+1 < len(t.config.Sizes); i++ {
 		l := mlp.Layer{In: t.config.Sizes[i], Out: t.config.Sizes[i+1]}
 		l.W = turn(t.weights[2*i], l.In, l.Out)
-		l.B = append([]float32(nil), t.weights[2*i+1]...)
+		l.B = slices.Clone(t.weights[2*i+1])
 		layers = append(layers, l)
 	}
 	return mlp.New(layers)
@@ -122,16 +123,10 @@ func (t *Trainer) Net() (*mlp.Net, error) {
 
 // SetNet goes on from a net of the same sizes; the optimiser starts afresh.
 func (t *Trainer) SetNet(n *mlp.Net) error {
-	layers := n.Layers()
-	if len(layers) != len(t.config.Sizes)-1 {
-		return fmt.Errorf("trainer: a net of %d layers, want sizes %v", len(layers), t.config.Sizes)
+	if got := Sizes(n); !slices.Equal(got, t.config.Sizes) {
+		return fmt.Errorf("trainer: a net of sizes %v, want %v", got, t.config.Sizes)
 	}
-	for i, l := range layers {
-		if l.In != t.config.Sizes[i] || l.Out != t.config.Sizes[i+1] {
-			return fmt.Errorf("trainer: layer %d is %d to %d, want sizes %v", i, l.In, l.Out, t.config.Sizes)
-		}
-	}
-	for i, l := range layers {
+	for i, l := range n.Layers() {
 		copy(t.weights[2*i], turn(l.W, l.Out, l.In))
 		copy(t.weights[2*i+1], l.B)
 	}
@@ -141,6 +136,15 @@ func (t *Trainer) SetNet(n *mlp.Net) error {
 		clear(t.adam.v[i])
 	}
 	return nil
+}
+
+// Sizes are the layer sizes of a net: inputs, hidden layers, outputs.
+func Sizes(n *mlp.Net) []int {
+	sizes := []int{n.In()}
+	for _, l := range n.Layers() {
+		sizes = append(sizes, l.Out)
+	}
+	return sizes
 }
 
 // turn transposes a [rows][cols] matrix.

@@ -2,23 +2,29 @@ package trainer
 
 import (
 	"fmt"
+	"slices"
 
 	"blockyard/agents/mlp"
 )
 
+// tensors are the weights and the optimiser's means, in the trainer's own memory.
+func (t *Trainer) tensors() (all []mlp.Tensor) {
+	for k, data := range [][][]float32{t.weights, t.adam.m, t.adam.v} {
+		kind := []string{"weights", "adam.mean", "adam.square"}[k]
+		for i, d := range data {
+			all = append(all, mlp.Tensor{Name: fmt.Sprintf("%s.%d", kind, i), Shape: []int{len(d)}, Data: d})
+		}
+	}
+	return all
+}
+
 // State returns all that training goes on from: weights and the optimiser's means, as
 // tensors, and the optimiser's number of steps.
 func (t *Trainer) State() ([]mlp.Tensor, int) {
-	var all []mlp.Tensor
-	add := func(kind string, data [][]float32) {
-		for i, d := range data {
-			name := fmt.Sprintf("%s.%d", kind, i)
-			all = append(all, mlp.Tensor{Name: name, Shape: []int{len(d)}, Data: append([]float32(nil), d...)})
-		}
+	all := t.tensors()
+	for i := range all {
+		all[i].Data = slices.Clone(all[i].Data)
 	}
-	add("weights", t.weights)
-	add("adam.mean", t.adam.m)
-	add("adam.square", t.adam.v)
 	return all, t.adam.steps
 }
 
@@ -28,15 +34,12 @@ func (t *Trainer) SetState(tensors []mlp.Tensor, steps int) error {
 	for _, x := range tensors {
 		byName[x.Name] = x.Data
 	}
-	for kind, data := range map[string][][]float32{"weights": t.weights, "adam.mean": t.adam.m, "adam.square": t.adam.v} {
-		for i, d := range data {
-			name := fmt.Sprintf("%s.%d", kind, i)
-			from, ok := byName[name]
-			if !ok || len(from) != len(d) {
-				return fmt.Errorf("trainer: the state has %d numbers as %s, want %d", len(from), name, len(d))
-			}
-			copy(d, from)
+	for _, x := range t.tensors() {
+		from := byName[x.Name]
+		if len(from) != len(x.Data) {
+			return fmt.Errorf("trainer: the state has %d numbers as %s, want %d", len(from), x.Name, len(x.Data))
 		}
+		copy(x.Data, from)
 	}
 	t.adam.steps = steps
 	return nil

@@ -3,27 +3,38 @@ package phases
 import (
 	"cmp"
 	"errors"
+	"fmt"
 
 	"blockyard/train/selfplay"
-	"blockyard/train/selfplay/actor"
-	"blockyard/train/selfplay/backup"
-	"blockyard/train/selfplay/lambda"
 	"blockyard/train/task"
 )
 
-// The settings of the learners, by names that a Config can embed side by side.
-type (
-	LambdaConfig = lambda.Config
-	ActorConfig  = actor.Config
-	BackupConfig = backup.Config
-)
-
-// A Config is all settings of a run.
+// A Config is all settings of a run, and its selfplay.Algorithm.
 type Config struct {
 	selfplay.Options
-	LambdaConfig
-	ActorConfig
-	BackupConfig
+
+	Lambda    float64 // of the returns
+	RateWarm  float64 // learning rate of the warm start
+	RateFrom  float64 // learning rate after it
+	RateTo    float64 // learning rate at the end of the budget
+	Warm      float64 // share of the budget in which the baseline evaluator plays
+	Imitate   float64 // weight of the baseline evaluator's opinion in the targets of the warm start
+	Others    int     // choices not made, drawn at random, that are learned as well in the warm start
+	Deep      float64 // share of the budget, at its end, in which choices are searched two plies deep
+	DeepWidth int     // first choices that a two-ply decision searches
+	Versus    float64 // share of games after the warm start with the baseline evaluator in one seat
+
+	Actor       float64 // share of the budget, at its end but not in the warm start, in which an actor learns and plays
+	Temperature float64 // of the softmax it draws its choices from, in units of its net's outputs
+	Step        float64 // how far an advantage moves the chances that its outputs are the log odds of
+	ActorBatch  int     // rows, two per pair, per step of its optimiser
+	ActorFrom   float64 // learning rate, its own and the critic's, when it begins
+	ActorTo     float64 // and at the end of the budget
+
+	Backup     float64 // share of the budget, at its beginning, for fitted value iteration
+	Samples    int     // positions per decision that are searched further and learned from
+	Look       int     // plies that each of them is searched further; 0 is 1
+	RateBackup float64 // learning rate at the beginning of a stage
 
 	GatePairs int // pairs of games per gate and opponent
 	GatePly   int // how many plies both sides search in a gate
@@ -36,13 +47,11 @@ func Default() Config {
 			Seed: 1, Hidden: []int{32}, Batch: 512, Games: 64, Rounds: 64, Iterations: 3000,
 			Mean: 30, Explore: 0.02, Late: 0.1, Gates: 10,
 		},
-		LambdaConfig: LambdaConfig{
-			Lambda: 0.9, RateWarm: 1e-3, RateFrom: 2e-4, RateTo: 1e-5,
-			Warm: 0.15, Imitate: 0.5, Others: 2, DeepWidth: 4,
-		},
-		ActorConfig:  ActorConfig{Actor: 1, Temperature: 0.05, Step: 1, ActorBatch: 1024, ActorFrom: 5e-4, ActorTo: 1e-4},
-		BackupConfig: BackupConfig{Samples: 4, Look: 1, RateBackup: 1e-3},
-		GatePairs:    200, GatePly: 2,
+		Lambda: 0.9, RateWarm: 1e-3, RateFrom: 2e-4, RateTo: 1e-5,
+		Warm: 0.15, Imitate: 0.5, Others: 2, DeepWidth: 4,
+		Actor: 1, Temperature: 0.05, Step: 1, ActorBatch: 1024, ActorFrom: 5e-4, ActorTo: 1e-4,
+		Samples: 4, Look: 1, RateBackup: 1e-3,
+		GatePairs: 200, GatePly: 2,
 	}
 }
 
@@ -55,14 +64,55 @@ func DefaultBackup() Config {
 	return c
 }
 
-// actorFrom is the progress at which the actor begins, if there is to be one.
-func (c Config) actorFrom() float64 { return max(c.Warm, c.Backup, 1-c.Actor) }
+// fallFrom is the progress at which the learning rate of TD(λ) begins to fall.
+func (c *Config) fallFrom() float64 { return max(c.Warm, c.Backup) }
 
-// Check reports the first setting that is out of range or does not fit the game.
-func (c Config) Check(g *task.Game) error {
+// actorFrom is the progress at which the actor begins, if there is to be one.
+func (c *Config) actorFrom() float64 { return max(c.Warm, c.Backup, 1-c.Actor) }
+
+// Check implements selfplay.Algorithm. Without an actor or a backup only its share counts.
+func (c *Config) Check(g *task.Game) error {
 	if c.Backup > 0 && c.Warm > 0 {
 		return errors.New("a backup begins with a net that plays already: no warm start before it; use --warm 0")
 	}
-	return cmp.Or(c.Options.Check(), c.LambdaConfig.Check(), c.ActorConfig.Check(), c.BackupConfig.Check(g),
-		selfplay.CheckCount("gate pairs", c.GatePairs, 1<<20), selfplay.CheckCount("gate ply", c.GatePly, 3))
+	if c.Others < 0 || c.Others > 16 {
+		return fmt.Errorf("others is %d, want 0 to 16 choices", c.Others)
+	}
+	if err := cmp.Or(
+		c.Options.Check(), selfplay.CheckShare("actor", c.Actor), selfplay.CheckShare("backup", c.Backup),
+		selfplay.CheckShare("lambda", c.Lambda), selfplay.CheckShare("warm", c.Warm),
+		selfplay.CheckShare("imitate", c.Imitate), selfplay.CheckShare("deep", c.Deep),
+		selfplay.CheckShare("versus", c.Versus), selfplay.CheckCount("deep width", c.DeepWidth, 1<<20),
+		selfplay.CheckRate("rate warm", c.RateWarm), selfplay.CheckRate("rate", c.RateFrom),
+		selfplay.CheckRate("rate end", c.RateTo),
+		selfplay.CheckCount("gate pairs", c.GatePairs, 1<<20), selfplay.CheckCount("gate ply", c.GatePly, 3),
+	); err != nil {
+		return err
+	}
+	if c.Actor > 0 {
+		switch {
+		case !(c.Temperature >= 1e-3 && c.Temperature <= 1e3):
+			return fmt.Errorf("temperature is %v, want 0.001 to 1000", c.Temperature)
+		case !(c.Step > 0 && c.Step <= 1e3):
+			return fmt.Errorf("step is %v, want above 0 and at most 1000", c.Step)
+		}
+		if err := cmp.Or(selfplay.CheckCount("actor batch", c.ActorBatch, 1<<20),
+			selfplay.CheckRate("actor rate", c.ActorFrom), selfplay.CheckRate("actor rate end", c.ActorTo)); err != nil {
+			return err
+		}
+	}
+	if c.Backup == 0 {
+		return nil
+	}
+	if c.Look < 0 || c.Look > 64 {
+		return fmt.Errorf("look is %d, want 1 to 64 plies", c.Look)
+	}
+	if g.Outcomes < 1 && !takesTurns(g) {
+		return errors.New("no backup: the game has no draws that a search can enumerate, " +
+			"nor two seats that take turns; use --backup 0")
+	}
+	return cmp.Or(selfplay.CheckCount("samples", c.Samples, 64), selfplay.CheckRate("rate backup", c.RateBackup))
 }
+
+// takesTurns reports whether g is a game in which two seats take turns.
+func takesTurns(g *task.Game) bool { return g.Rules.Rows == 1 && g.Rules.MinSeats == 2 }

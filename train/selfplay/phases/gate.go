@@ -16,17 +16,17 @@ const gateStream = 0x67617465
 // Gate implements selfplay.Algorithm. It plays the net against the baseline evaluator and
 // against the best net so far, in pairs of games on seeds used for nothing else, the same for
 // every gate. It keeps the better net.
-func (a algorithm) Gate(ctx context.Context, r *selfplay.Run, p *selfplay.Point) (bool, error) {
-	net, ply := r.Net().Clone(), a.config.GatePly
+func (c *Config) Gate(ctx context.Context, r *selfplay.Run, p *selfplay.Point) (bool, error) {
+	net, ply := r.Net().Clone(), c.GatePly
 	opponents := []match.Player{Hand(r.Game, ply)}
 	if r.Best != nil {
 		opponents = append(opponents, Net(r.Game, r.Best, ply))
 	}
 	p.VersusBest, p.Kept = 0.5, true
 	for i, b := range opponents {
-		res, err := a.games(ctx, r, i, len(opponents), match.Match{
-			Rules: r.Game.Rules, Units: a.config.GatePairs, Workers: r.Workers,
-			Seed: env.Derive(a.config.Seed^gateStream, uint64(i)), A: Net(r.Game, net, ply), B: b,
+		res, err := c.games(ctx, r, i, len(opponents), match.Match{
+			Rules: r.Game.Rules, Units: c.GatePairs, Workers: r.Workers,
+			Seed: env.Derive(c.Seed^gateStream, uint64(i)), A: Net(r.Game, net, ply), B: b,
 		})
 		if err != nil || ctx.Err() != nil {
 			return false, err
@@ -42,7 +42,7 @@ func (a algorithm) Gate(ctx context.Context, r *selfplay.Run, p *selfplay.Point)
 }
 
 // games plays the i-th of n matches of a gate, for its part of the gate's time at most.
-func (a algorithm) games(ctx context.Context, r *selfplay.Run, i, n int, m match.Match) (match.TwoPlayerResult, error) {
+func (c *Config) games(ctx context.Context, r *selfplay.Run, i, n int, m match.Match) (match.TwoPlayerResult, error) {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	over := r.GateTimer(1 / float64(n))

@@ -7,116 +7,124 @@
 //
 // Each begins with the net of the one before. A gate plays the net against the baseline
 // evaluator and against the best net so far.
+//
+// # TD(λ) on afterstates
+//
+// In each step every seat that learns plays the afterstate that the net values most. The
+// features of that afterstate become a row. Its target is the λ-return: (1-λ) times the
+// net's value of the seat's next afterstate plus λ times the next row's target, ending in
+// the game's result. The rows of a rollout are shuffled, fitted once and dropped.
+//
+// In the warm start the baseline evaluator plays all seats. Its opinion of a position,
+// scaled to log odds of winning, is part of the targets, and some choices that it did not
+// make are learned as well, by its opinion alone.
+//
+// # Policy gradient
+//
+// The actor is a net that learns to choose. The net of TD(λ) is its critic: it learns values
+// from the same games and says how the choices turned out.
+//
+// For each decision the actor draws two options a and b from π, the softmax of its outputs z
+// over the temperature, and plays a. The advantage A is the λ-return after a less the
+// critic's value of the seat's position before it. Both options are fitted by the
+// logistic loss softplus(z) − y·z, whose gradient by z is σ(z) − y, with the targets
+//
+//	y(a) = σ(z(a)) + step·A    y(b) = σ(z(b)) − step·A
+//
+// At the weights that played, the gradient is −step·A·(∇z(a) − ∇z(b)), and the mean of
+// A·(∇z(a) − ∇z(b)) over a and b is that of A·(∇z(a) − Σ π∇z): the temperature times the
+// policy gradient. Away from these weights the loss pulls both outputs back to where
+// they were, so that the passes over one rollout go no further than its advantages.
+//
+// # Fitted value iteration
+//
+// The net learns what a search with the net before it finds, stage by stage. The base net
+// stands still for a stage. It plays two plies deep; the learner's net is fitted to the
+// base's values plus what searching one ply further changes. A gate ends the stage: then
+// the learner's net becomes the base.
+//
+// A ply more changes something in every position, and only differences matter to play.
+// So the average change is subtracted: relative value iteration.
 package phases
 
 import (
+	"errors"
 	"fmt"
 	"strconv"
 
 	"blockyard/agents/mlp"
 	"blockyard/train/selfplay"
-	"blockyard/train/selfplay/actor"
-	"blockyard/train/selfplay/backup"
-	"blockyard/train/selfplay/lambda"
 	"blockyard/train/task"
 )
 
-// algorithm implements selfplay.Algorithm.
-type algorithm struct{ config *Config }
-
-// New begins a run from a net of the same sizes. If from is nil it begins from the baseline
-// evaluator as a net if there is to be a backup, else from random weights.
-func New(g *task.Game, c Config, from *mlp.Net, workers int) (*selfplay.Run, error) {
-	return selfplay.New(g, algorithm{&c}, from, workers)
-}
-
-// Resume goes on with a saved run.
-func Resume(g *task.Game, path string, workers int) (*selfplay.Run, error) {
-	return selfplay.Resume(g, path, algorithm{new(Config)}, workers)
-}
-
-// Config implements selfplay.Algorithm.
-func (a algorithm) Config() any { return a.config }
-
-// Options implements selfplay.Algorithm.
-func (a algorithm) Options() selfplay.Options { return a.config.Options }
-
-// Check implements selfplay.Algorithm.
-func (a algorithm) Check(g *task.Game) error { return a.config.Check(g) }
-
 // Notes implements selfplay.Algorithm.
-func (a algorithm) Notes(r *selfplay.Run) map[string]string {
+func (c *Config) Notes(r *selfplay.Run) map[string]string {
 	output := "log odds of winning"
 	switch r.Learner.(type) {
-	case *backup.Learner:
+	case *backupLearner:
 		output = "worth of a position, to be compared within a decision"
-	case *actor.Learner:
-		output = fmt.Sprintf("preference; choices were drawn from its softmax at temperature %g", a.config.Temperature)
+	case *actorLearner:
+		output = fmt.Sprintf("preference; choices were drawn from its softmax at temperature %g", c.Temperature)
 	}
 	return map[string]string{
-		"lambda": strconv.FormatFloat(a.config.Lambda, 'g', -1, 64),
+		"lambda": strconv.FormatFloat(c.Lambda, 'g', -1, 64),
 		"games":  strconv.Itoa(r.Counts.Games), "output": output,
 	}
 }
 
-// GameStream implements selfplay.Algorithm.
-func (a algorithm) GameStream() uint64 { return 0x67616d65 }
-
-// Start implements selfplay.Algorithm.
-func (a algorithm) Start(r *selfplay.Run, from *mlp.Net) (selfplay.Learner, error) {
-	c := a.config
+// Start implements selfplay.Algorithm. If from is nil a backup begins with the baseline
+// evaluator as a net, and TD(λ) with random weights.
+func (c *Config) Start(r *selfplay.Run, from *mlp.Net) (selfplay.Learner, error) {
 	if c.Backup == 0 {
-		return lambda.New(r, a.lambda(), from)
+		return newLambda(r, c, from)
 	}
 	if from == nil {
 		var err error
-		if from, err = backup.FirstNet(r.Game, c.Options); err != nil {
+		if from, err = c.firstNet(r.Game); err != nil {
 			return nil, err
 		}
 	}
-	return backup.New(r, a.backup(), from)
+	return newBackup(r, c, from)
+}
+
+// firstNet is the game's baseline evaluator as a net.
+func (c *Config) firstNet(g *task.Game) (*mlp.Net, error) {
+	if g.Start == nil {
+		return nil, errors.New("a backup needs a net to start from: name one with --from")
+	}
+	if len(c.Hidden) != 1 {
+		return nil, fmt.Errorf("%d hidden layers: the first net of a backup has one hidden layer", len(c.Hidden))
+	}
+	return g.Start(c.Hidden[0], c.Seed)
 }
 
 // Next implements selfplay.Algorithm.
-func (a algorithm) Next(r *selfplay.Run, last selfplay.Learner) (selfplay.Learner, error) {
-	c, p := a.config, r.Progress()
-	if b, ok := last.(*backup.Learner); ok && p >= c.Backup {
-		critic, err := lambda.New(r, a.lambda(), b.Net())
-		if err != nil {
-			return nil, err
-		}
-		if err := b.Close(); err != nil {
+func (c *Config) Next(r *selfplay.Run, last selfplay.Learner) (selfplay.Learner, error) {
+	p := r.Progress()
+	if b, ok := last.(*backupLearner); ok && p >= c.Backup {
+		critic, err := newLambda(r, c, b.Net())
+		if err := errors.Join(err, b.Close()); err != nil {
 			return nil, err
 		}
 		last = critic
 	}
-	if critic, ok := last.(*lambda.Learner); ok && c.Actor > 0 && p >= c.actorFrom() {
-		return actor.New(r, a.actor(), critic)
+	if critic, ok := last.(*lambdaLearner); ok && c.Actor > 0 && p >= c.actorFrom() {
+		return newActor(r, c, critic)
 	}
 	return last, nil
 }
 
 // Restore implements selfplay.Algorithm.
-func (a algorithm) Restore(r *selfplay.Run, s *selfplay.State) (selfplay.Learner, error) {
-	if s.Has("backup") {
-		return backup.Restore(r, a.backup(), s)
+func (c *Config) Restore(r *selfplay.Run, s *selfplay.State) (selfplay.Learner, error) {
+	if s.Backup != nil {
+		return restoreBackup(r, c, s)
 	}
-	critic, err := lambda.Restore(r, a.lambda(), s)
+	critic, err := newLambda(r, c, nil)
 	if err != nil {
 		return nil, err
 	}
-	if !s.Has("actor") {
-		return critic, nil
+	if err := critic.Restore(s, "", netPrefix, s.Steps); err != nil || s.Actor == nil {
+		return critic, err
 	}
-	return actor.Restore(r, a.actor(), critic, s)
+	return restoreActor(r, c, critic, s)
 }
-
-func (a algorithm) lambda() lambda.Config {
-	return a.config.LambdaConfig.Falling(max(a.config.Warm, a.config.Backup))
-}
-
-func (a algorithm) backup() backup.Config {
-	return a.config.BackupConfig.With(a.config.DeepWidth, a.config.Versus)
-}
-
-func (a algorithm) actor() actor.Config { return a.config.ActorConfig.Beginning(a.config.actorFrom()) }

@@ -14,8 +14,6 @@ import (
 	"blockyard/agents/mlp"
 	"blockyard/datasets/record"
 	"blockyard/train/selfplay"
-	"blockyard/train/selfplay/actor"
-	"blockyard/train/selfplay/backup"
 	"blockyard/train/task"
 
 	"github.com/stretchr/testify/require"
@@ -42,7 +40,7 @@ func backed(seed uint64) Config {
 
 func open(t *testing.T, c Config, workers int) *selfplay.Run {
 	t.Helper()
-	r, err := New(task.BlockBattle, c, nil, workers)
+	r, err := selfplay.New(task.BlockBattle, &c, nil, workers)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, r.Close()) })
 	return r
@@ -113,7 +111,7 @@ func TestResumeLosesNothing(t *testing.T) {
 			cancel()
 			require.NoError(t, r.Save(path))
 			var err error
-			r, err = Resume(task.BlockBattle, path, 2)
+			r, err = selfplay.Resume(task.BlockBattle, path, new(Config), 2)
 			require.NoError(t, err)
 			defer func(r *selfplay.Run) { require.NoError(t, r.Close()) }(r)
 			parts++
@@ -156,13 +154,13 @@ func TestLearnersHaveTheirShares(t *testing.T) {
 	c.Warm, c.Actor = 0.25, 0.5
 	r := open(t, c, 1)
 	for i := range c.Iterations {
-		_, acts := r.Learner.(*actor.Learner)
+		_, acts := r.Learner.(*actorLearner)
 		require.Equal(t, i > 4, acts, "iteration %d", i)
 		require.Equal(t, i < 2, r.Learner.Rollout().Baseline)
 		require.NoError(t, r.Step())
 	}
 	require.NotZero(t, r.Counts.Pairs)
-	require.NotEqual(t, r.Learner.(*actor.Learner).Critic.Net().Tensors(), r.Net().Tensors())
+	require.NotEqual(t, r.Learner.(*actorLearner).critic.Net().Tensors(), r.Net().Tensors())
 
 	c.Warm, c.Actor = 0.5, 1 // the warm start goes before
 	require.InDelta(t, 0.5, c.actorFrom(), 0)
@@ -171,13 +169,13 @@ func TestLearnersHaveTheirShares(t *testing.T) {
 	for range c.Iterations {
 		require.NoError(t, r.Step())
 	}
-	_, acts := r.Learner.(*actor.Learner)
+	_, acts := r.Learner.(*actorLearner)
 	require.False(t, acts)
 	require.Zero(t, r.Counts.Pairs)
 
 	r = open(t, backed(1), 1)
 	for i := range r.Options.Iterations {
-		_, backs := r.Learner.(*backup.Learner)
+		_, backs := r.Learner.(*backupLearner)
 		require.Equal(t, i <= 6, backs, "iteration %d", i)
 		require.NoError(t, r.Step())
 	}
@@ -185,7 +183,7 @@ func TestLearnersHaveTheirShares(t *testing.T) {
 
 func TestResumeRefuses(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "state")
-	_, err := Resume(task.BlockBattle, path, 1)
+	_, err := selfplay.Resume(task.BlockBattle, path, new(Config), 1)
 	require.ErrorIs(t, err, os.ErrNotExist)
 	r := open(t, small(1), 1)
 	for r.Counts.Pairs == 0 {
@@ -206,11 +204,11 @@ func TestResumeRefuses(t *testing.T) {
 	} {
 		require.Contains(t, string(good), c.from, name)
 		require.NoError(t, os.WriteFile(path, bytes.ReplaceAll(good, []byte(c.from), []byte(c.to)), 0o600))
-		_, err := Resume(task.BlockBattle, path, 1)
+		_, err := selfplay.Resume(task.BlockBattle, path, new(Config), 1)
 		require.ErrorContains(t, err, c.says, name)
 	}
 	require.NoError(t, os.WriteFile(path, good[:len(good)-1], 0o600))
-	_, err = Resume(task.BlockBattle, path, 1)
+	_, err = selfplay.Resume(task.BlockBattle, path, new(Config), 1)
 	require.ErrorContains(t, err, "truncated")
 }
 
@@ -240,12 +238,12 @@ func TestConfigRefuses(t *testing.T) {
 	} {
 		c := small(1)
 		f(&c)
-		_, err := New(task.BlockBattle, c, nil, 1)
+		_, err := selfplay.New(task.BlockBattle, &c, nil, 1)
 		require.ErrorContains(t, err, says)
 	}
-	alone := *task.BlockBattle
+	alone, noDraws := *task.BlockBattle, backed(1)
 	alone.Outcomes = 0
-	_, err := New(&alone, backed(1), nil, 1)
+	_, err := selfplay.New(&alone, &noDraws, nil, 1)
 	require.ErrorContains(t, err, "no draws")
 }
 

@@ -3,6 +3,7 @@ package phases
 import (
 	"testing"
 
+	"blockyard/train/selfplay"
 	"blockyard/train/task"
 
 	"github.com/stretchr/testify/require"
@@ -14,7 +15,7 @@ func BenchmarkStep(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			c := Default()
 			c.Warm, c.Actor = share.warm, share.actor
-			r, err := New(task.BlockBattle, c, nil, 1)
+			r, err := selfplay.New(task.BlockBattle, &c, nil, 1)
 			require.NoError(b, err)
 			defer func() { require.NoError(b, r.Close()) }()
 			for b.Loop() {

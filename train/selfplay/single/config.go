@@ -2,12 +2,14 @@ package single
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 
 	"blockyard/train/selfplay"
+	"blockyard/train/task"
 )
 
-// A Config is all settings of a run.
+// A Config is all settings of a run, and its selfplay.Algorithm.
 type Config struct {
 	selfplay.Options
 
@@ -37,8 +39,11 @@ func Default() Config {
 // maxRows bounds the rows of all rollouts that are kept.
 const maxRows = 1 << 19
 
-// Check reports the first setting that is out of range.
-func (c Config) Check() error {
+// Check implements selfplay.Algorithm.
+func (c *Config) Check(g *task.Game) error {
+	if g.Solo == nil || g.Rules.MaxSeats != 1 {
+		return errors.New("not a game of one seat that says what its points are worth")
+	}
 	const most = 1 << 20
 	if err := cmp.Or(c.Options.Check(),
 		selfplay.CheckShare("lambda", c.Lambda), selfplay.CheckShare("warm", c.Warm),

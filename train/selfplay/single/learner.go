@@ -1,14 +1,12 @@
 package single
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"strconv"
 
 	"blockyard/agents/mlp"
 	"blockyard/train/selfplay"
-	"blockyard/train/task"
 	"blockyard/train/trainer"
 )
 
@@ -18,7 +16,7 @@ const meanPrefix = "mean."
 // net as of the last fit plays, the mean is gated and saved.
 type Learner struct {
 	*selfplay.Value
-	config Config
+	config *Config
 	run    *selfplay.Run
 
 	steps    []steps // of the last rollout, by slot
@@ -27,98 +25,58 @@ type Learner struct {
 	policies []*policy
 }
 
-// algorithm implements selfplay.Algorithm: one learner has the whole budget.
-type algorithm struct{ config *Config }
-
-// ErrNotSingle is wrapped if the game is not of one seat, or does not say what points are worth.
-var ErrNotSingle = errors.New("not a game of one seat that says what its points are worth")
-
-// New begins a run from a net of the same sizes, or from random weights if from is nil.
-func New(g *task.Game, c Config, from *mlp.Net, workers int) (*selfplay.Run, error) {
-	return selfplay.New(g, algorithm{&c}, from, workers)
-}
-
-// Resume goes on with a saved run.
-func Resume(g *task.Game, path string, workers int) (*selfplay.Run, error) {
-	return selfplay.Resume(g, path, algorithm{new(Config)}, workers)
-}
-
-// Check implements selfplay.Algorithm.
-func (a algorithm) Check(g *task.Game) error {
-	if g.Solo == nil || g.Rules.MaxSeats != 1 {
-		return ErrNotSingle
-	}
-	return a.config.Check()
-}
-
-// Config implements selfplay.Algorithm.
-func (a algorithm) Config() any { return a.config }
-
-// Options implements selfplay.Algorithm.
-func (a algorithm) Options() selfplay.Options { return a.config.Options }
-
-// GameStream implements selfplay.Algorithm.
-func (a algorithm) GameStream() uint64 { return 0x736f6c6f }
-
 // Notes implements selfplay.Algorithm.
-func (a algorithm) Notes(r *selfplay.Run) map[string]string {
+func (c *Config) Notes(r *selfplay.Run) map[string]string {
 	return map[string]string{
-		"lambda":   strconv.FormatFloat(a.config.Lambda, 'g', -1, 64),
+		"lambda":   strconv.FormatFloat(c.Lambda, 'g', -1, 64),
 		"discount": strconv.FormatFloat(r.Game.Solo.Discount, 'g', -1, 64),
 		"output":   fmt.Sprintf("discounted points to come, each %g", r.Game.Solo.Unit),
 	}
 }
 
 // Next implements selfplay.Algorithm.
-func (a algorithm) Next(_ *selfplay.Run, last selfplay.Learner) (selfplay.Learner, error) {
+func (c *Config) Next(_ *selfplay.Run, last selfplay.Learner) (selfplay.Learner, error) {
 	return last, nil
 }
 
-// Start implements selfplay.Algorithm.
-func (a algorithm) Start(r *selfplay.Run, from *mlp.Net) (selfplay.Learner, error) {
-	return a.learner(r, from)
+// Start implements selfplay.Algorithm. The net has random weights if from is nil.
+func (c *Config) Start(r *selfplay.Run, from *mlp.Net) (selfplay.Learner, error) {
+	return c.learner(r, from)
 }
 
-func (a algorithm) learner(r *selfplay.Run, from *mlp.Net) (*Learner, error) {
+func (c *Config) learner(r *selfplay.Run, from *mlp.Net) (*Learner, error) {
 	v, err := selfplay.NewValue(r, trainer.Square, r.Options.Batch, from)
 	if err != nil {
 		return nil, err
 	}
 	v.Computed = true // as in runs that were saved before
 	n := len(r.Slots)
-	return &Learner{Value: v, config: *a.config, run: r, steps: make([]steps, n), points: make([]int, n)}, nil
+	return &Learner{Value: v, config: c, run: r, steps: make([]steps, n), points: make([]int, n)}, nil
 }
 
 // Restore implements selfplay.Algorithm.
-func (a algorithm) Restore(r *selfplay.Run, s *selfplay.State) (selfplay.Learner, error) {
-	l, err := a.learner(r, nil)
+func (c *Config) Restore(r *selfplay.Run, s *selfplay.State) (selfplay.Learner, error) {
+	l, err := c.learner(r, nil)
 	if err != nil {
 		return nil, err
 	}
-	var kept []int
-	err = s.Get("kept", &kept)
-	if err := errors.Join(err, l.RestoreMain(s, meanPrefix)); err != nil {
+	if err := l.Value.Restore(s, "", meanPrefix, s.Steps); err != nil {
 		return nil, err
 	}
-	l.kept, err = unpack(s.Tensors, kept, len(r.Game.Features))
+	l.kept, err = unpack(s.Tensors, s.Kept, len(r.Game.Features))
 	return l, err
 }
 
 // Save implements selfplay.Learner.
-func (l *Learner) Save(s *selfplay.State) error {
+func (l *Learner) Save(s *selfplay.State) {
 	again := l.kept[len(l.kept)-min(len(l.kept), (l.config.Keep-1)*l.config.Games):]
 	if len(again) > 0 {
-		tensors, lengths := pack(again, len(l.run.Game.Features))
+		var tensors []mlp.Tensor
+		tensors, s.Kept = pack(again, len(l.run.Game.Features))
 		s.Tensors = append(s.Tensors, tensors...)
-		if err := s.Put("kept", lengths); err != nil {
-			return err
-		}
 	}
-	return l.SaveMain(s, meanPrefix)
+	s.Steps = l.Value.Save(s, "", meanPrefix)
 }
-
-// Gated implements selfplay.Learner.
-func (l *Learner) Gated() error { return nil }
 
 // Rollout implements selfplay.Learner.
 func (l *Learner) Rollout() selfplay.Rollout {

@@ -23,7 +23,7 @@ func tiny() Config {
 
 func open(t *testing.T, g *task.Game, c Config, workers int) *selfplay.Run {
 	t.Helper()
-	r, err := New(g, c, nil, workers)
+	r, err := selfplay.New(g, &c, nil, workers)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, r.Close()) })
 	return r
@@ -71,17 +71,17 @@ func TestAResumedRunGoesOnAsBefore(t *testing.T) {
 	require.False(t, first.Done())
 	path := filepath.Join(t.TempDir(), "state")
 	require.NoError(t, first.Save(path))
-	again, err := Resume(task.WinTetris, path, 2)
+	again, err := selfplay.Resume(task.WinTetris, path, new(Config), 2)
 	require.NoError(t, err)
 	defer func() { require.NoError(t, again.Close()) }()
 	require.NoError(t, again.Go(t.Context(), nil))
 	same(t, whole, again)
 
-	_, err = Resume(task.WinTetris, filepath.Join(t.TempDir(), "none"), 1)
+	_, err = selfplay.Resume(task.WinTetris, filepath.Join(t.TempDir(), "none"), new(Config), 1)
 	require.Error(t, err)
 	net := filepath.Join(t.TempDir(), "net")
 	require.NoError(t, mlp.Save(net, whole.Net(), task.WinTetris.Facts(nil)))
-	_, err = Resume(task.WinTetris, net, 1)
+	_, err = selfplay.Resume(task.WinTetris, net, new(Config), 1)
 	require.ErrorContains(t, err, "not a saved run")
 }
 
@@ -174,7 +174,7 @@ func TestItLearns(t *testing.T) {
 	c.Batch, c.Rate, c.Lambda, c.Late = 64, 3e-3, 0.8, 0.8
 	r := open(t, task.WinTetris, c, 2)
 	before := selfplay.Point{}
-	ok, err := algorithm{&c}.Gate(t.Context(), r, &before)
+	ok, err := c.Gate(t.Context(), r, &before)
 	require.True(t, ok)
 	require.NoError(t, err)
 	require.NoError(t, r.Go(t.Context(), nil))
@@ -208,9 +208,10 @@ func TestBadConfigsAreNamed(t *testing.T) {
 	} {
 		c := tiny()
 		change(&c)
-		_, err := New(task.WinTetris, c, nil, 1)
+		_, err := selfplay.New(task.WinTetris, &c, nil, 1)
 		require.ErrorContains(t, err, says)
 	}
-	_, err := New(task.BlockBattle, tiny(), nil, 1)
-	require.ErrorIs(t, err, ErrNotSingle)
+	c := tiny()
+	_, err := selfplay.New(task.BlockBattle, &c, nil, 1)
+	require.ErrorContains(t, err, "not a game of one seat")
 }

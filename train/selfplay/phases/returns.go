@@ -1,17 +1,17 @@
-package lambda
+package phases
 
 import "math"
 
-// Odds turns log odds into a chance.
-func Odds(z float32) float32 { return float32(1 / (1 + math.Exp(-float64(z)))) }
+// odds turns log odds into a chance.
+func odds(z float32) float32 { return float32(1 / (1 + math.Exp(-float64(z)))) }
 
-// Returns writes the λ-return of every step of a path into y, given the steps' values.
+// returns writes the λ-return of every step of a path into y, given the steps' values.
 // Steps whose successors the end of the rollout cut off get NaN: nothing is known about them.
 //
 // Random choices are treated like any other. Both seats make them, so that the value is
 // that of a game between players who err now and then, even at the start. Returns that
 // stopped at one's own errors, but not at the opponent's, would make every position look good.
-func Returns(steps []Step, lambda float64, y []float32) {
+func returns(steps []step, lambda float64, y []float32) {
 	ahead := math.NaN() // the return of the next step
 	for i := len(steps) - 1; i >= 0; i-- {
 		switch {

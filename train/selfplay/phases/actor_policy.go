@@ -1,4 +1,4 @@
-package actor
+package phases
 
 import (
 	"math"
@@ -6,14 +6,13 @@ import (
 	"blockyard/env"
 	"blockyard/train/selfplay"
 	"blockyard/train/selfplay/afterstate"
-	"blockyard/train/selfplay/lambda"
 )
 
-// A policy draws its choices from the softmax of a net's preferences.
-type policy struct {
+// An actorPolicy draws its choices from the softmax of a net's preferences.
+type actorPolicy struct {
 	*afterstate.Search
-	*lambda.Notes
-	learner *Learner
+	*notes
+	learner *actorLearner
 
 	prefs   []float32   // the preference of each option
 	options []int       // which of Root's live afterstates each leads to first
@@ -21,16 +20,16 @@ type policy struct {
 	sums    []float64   // running sums of the weights of a draw
 }
 
-func newPolicy(l *Learner) *policy {
-	return &policy{
-		Search: afterstate.New(l.run.Game, l.Now, l.Critic.Config.DeepWidth),
-		Notes:  l.Critic.Notes, learner: l,
+func newActorPolicy(l *actorLearner) *actorPolicy {
+	return &actorPolicy{
+		Search: afterstate.New(l.run.Game, l.Now, l.critic.config.DeepWidth),
+		notes:  l.critic.notes, learner: l,
 	}
 }
 
 // Begin implements selfplay.Policy.
-func (p *policy) Begin(s *selfplay.Slot) {
-	p.Notes.Begin(s)
+func (p *actorPolicy) Begin(s *selfplay.Slot) {
+	p.notes.Begin(s)
 	for i := range p.learner.pairs[s.Index] {
 		q := &p.learner.pairs[s.Index][i]
 		q.x, q.at = q.x[:0], q.at[:0]
@@ -40,9 +39,9 @@ func (p *policy) Begin(s *selfplay.Slot) {
 // Choose implements selfplay.Policy. It draws a choice and a second one for comparison,
 // plays the first and notes both if they differ. If there is nothing to draw it plays the
 // best choice.
-func (p *policy) Choose(s *selfplay.Slot, seat int) env.Action {
+func (p *actorPolicy) Choose(s *selfplay.Slot, seat int) env.Action {
 	if s.Baseline[seat] {
-		return lambda.Baseline(p.Search, s, seat, p.learner.run.Options.Explore)
+		return baselineChoice(p.Search, s, seat, p.learner.run.Options.Explore)
 	}
 	p.list(s.State, seat)
 	if len(p.options) == 0 {
@@ -71,7 +70,7 @@ func (p *policy) Choose(s *selfplay.Slot, seat int) env.Action {
 // these, each with the preference and the features of the seat's best second choice after
 // it, or its own if the seat has no second choice at once. There are no options if a
 // choice wins at once or all lose.
-func (p *policy) list(s env.State, seat int) {
+func (p *actorPolicy) list(s env.State, seat int) {
 	p.prefs, p.options = p.prefs[:0], p.options[:0]
 	p.Evaluate(&p.Root, s, seat)
 	if b := afterstate.Best(p.Root.Worth); b < 0 || p.Root.Worth[b] >= afterstate.Certain {
@@ -102,7 +101,7 @@ func (p *policy) list(s env.State, seat int) {
 // second returns the worth of seat's best choice after Root's k-th live afterstate, or the
 // afterstate's own if the seat has none. It writes the features of the position that has
 // this worth, unless the worth is certain.
-func (p *policy) second(k, seat int, x []float32) float32 {
+func (p *actorPolicy) second(k, seat int, x []float32) float32 {
 	s := p.Root.States[k]
 	if !s.Acting().Has(seat) {
 		p.Row(k, seat, x)
@@ -121,7 +120,7 @@ func (p *policy) second(k, seat int, x []float32) float32 {
 
 // draw draws two options, each on its own, from the softmax of prefs over temperature.
 // There is at least one option.
-func (p *policy) draw(temperature float64, r *env.Rand) (a, b int) {
+func (p *actorPolicy) draw(temperature float64, r *env.Rand) (a, b int) {
 	top, sum := float64(p.prefs[afterstate.Best(p.prefs)]), 0.0
 	p.sums = p.sums[:0]
 	for _, v := range p.prefs {
@@ -132,7 +131,7 @@ func (p *policy) draw(temperature float64, r *env.Rand) (a, b int) {
 }
 
 // drawOne draws an option by sums.
-func (p *policy) drawOne(r *env.Rand) int {
+func (p *actorPolicy) drawOne(r *env.Rand) int {
 	last := len(p.sums) - 1
 	u := float64(r.Next()>>11) * (1. / (1 << 53)) * p.sums[last]
 	for i, s := range p.sums[:last] {
@@ -144,7 +143,7 @@ func (p *policy) drawOne(r *env.Rand) int {
 }
 
 // optionRow writes the features of option i.
-func (p *policy) optionRow(i, seat int, out []float32) {
+func (p *actorPolicy) optionRow(i, seat int, out []float32) {
 	if p.TwoPly {
 		copy(out, p.optionX[i])
 		return

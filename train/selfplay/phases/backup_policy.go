@@ -1,10 +1,9 @@
-package backup
+package phases
 
 import (
 	"blockyard/env"
 	"blockyard/train/selfplay"
 	"blockyard/train/selfplay/afterstate"
-	"blockyard/train/selfplay/lambda"
 )
 
 // maxWorth is what a finished game counts in a target, up or down.
@@ -17,10 +16,10 @@ type samples struct {
 	change []float32 // what the further search says, less the value
 }
 
-// A policy plays two plies deep and searches some of the positions it meets further.
-type policy struct {
+// A backupPolicy plays two plies deep and searches some of the positions it meets further.
+type backupPolicy struct {
 	*afterstate.Search
-	learner *Learner
+	learner *backupLearner
 	turns   bool // the game's two seats take turns
 
 	third   afterstate.Ply // the decision two choices after Root
@@ -30,37 +29,37 @@ type policy struct {
 	futures [][]uint16     // see drawFutures
 }
 
-func newPolicy(l *Learner) *policy {
+func newBackupPolicy(l *backupLearner) *backupPolicy {
 	g := l.run.Game
-	return &policy{
-		Search: afterstate.New(g, l.base, l.config.width), learner: l,
+	return &backupPolicy{
+		Search: afterstate.New(g, l.base, l.config.DeepWidth), learner: l,
 		turns: takesTurns(g), scratch: g.Rules.New(g.Rules.MinSeats),
 	}
 }
 
 // Begin implements selfplay.Policy.
-func (p *policy) Begin(s *selfplay.Slot) {
+func (p *backupPolicy) Begin(s *selfplay.Slot) {
 	n := &p.learner.samples[s.Index]
 	n.x, n.base, n.change = n.x[:0], n.base[:0], n.change[:0]
 }
 
 // End implements selfplay.Policy.
-func (p *policy) End(*selfplay.Slot) {}
+func (p *backupPolicy) End(*selfplay.Slot) {}
 
 // Cut implements selfplay.Policy.
-func (p *policy) Cut(*selfplay.Slot) {}
+func (p *backupPolicy) Cut(*selfplay.Slot) {}
 
 // Choose implements selfplay.Policy.
-func (p *policy) Choose(s *selfplay.Slot, seat int) env.Action {
+func (p *backupPolicy) Choose(s *selfplay.Slot, seat int) env.Action {
 	if s.Baseline[seat] {
-		return lambda.Baseline(p.Search, s, seat, p.learner.run.Options.Explore)
+		return baselineChoice(p.Search, s, seat, p.learner.run.Options.Explore)
 	}
 	return p.chooseTwoPly(s, seat)
 }
 
 // chooseTwoPly plays for seat two plies deep: of the Width best first choices, the one with
 // the best second choice. Among these it samples positions to learn from.
-func (p *policy) chooseTwoPly(s *selfplay.Slot, seat int) env.Action {
+func (p *backupPolicy) chooseTwoPly(s *selfplay.Slot, seat int) env.Action {
 	p.Evaluate(&p.Root, s.State, seat)
 	first := afterstate.Best(p.Root.Worth)
 	if first < 0 || p.Root.Live == 0 || p.Root.Worth[first] >= afterstate.Certain {
@@ -99,7 +98,7 @@ func (p *policy) chooseTwoPly(s *selfplay.Slot, seat int) env.Action {
 
 // spread spreads the samples of a decision over its first n choices. If seats take turns a
 // sample costs no more than a second choice does, so that a choice may have several.
-func (p *policy) spread(s *selfplay.Slot, n int) (sampled [65]int) {
+func (p *backupPolicy) spread(s *selfplay.Slot, n int) (sampled [65]int) {
 	for range p.learner.config.Samples {
 		i := s.Rand.Next() % uint64(min(n, len(sampled)-1))
 		if sampled[i]++; !p.turns {
@@ -111,7 +110,7 @@ func (p *policy) spread(s *selfplay.Slot, n int) (sampled [65]int) {
 
 // backupSample notes one of the second choices in Leaf, after the first choice a: the best
 // or, half of the time, any.
-func (p *policy) backupSample(s *selfplay.Slot, seat int, a env.Action) {
+func (p *backupPolicy) backupSample(s *selfplay.Slot, seat int, a env.Action) {
 	if p.Leaf.Live == 0 {
 		return
 	}

@@ -1,4 +1,4 @@
-package actor
+package phases
 
 import (
 	"math"
@@ -7,7 +7,6 @@ import (
 	"blockyard/agents/mlp"
 	"blockyard/train/rows"
 	"blockyard/train/selfplay"
-	"blockyard/train/selfplay/lambda"
 	"blockyard/train/task"
 
 	"github.com/stretchr/testify/require"
@@ -28,7 +27,7 @@ func TestPairsAreThePolicyGradient(t *testing.T) {
 	require.NoError(t, err)
 
 	v := &selfplay.Value{Now: net, Rows: rows.Rows{Game: game}}
-	l := &Learner{Value: v, config: Config{Step: length}}
+	l := &actorLearner{Value: v, config: &Config{Step: length}}
 	one := func(i int) []float32 { x := make([]float32, 4); x[i] = 1; return x }
 	for i, w := range weight {
 		for j, v := range weight {
@@ -37,7 +36,7 @@ func TestPairsAreThePolicyGradient(t *testing.T) {
 			}
 			for range int(w * v) {
 				p := &pairs{at: []int{1}, x: append(one(i), one(j)...)}
-				l.add(p, []lambda.Step{{Value: 0.3}, {}}, []float32{0, float32(0.3 + 0.25 + gain[i])})
+				l.add(p, []step{{Value: 0.3}, {}}, []float32{0, float32(0.3 + 0.25 + gain[i])})
 			}
 		}
 	}
@@ -47,7 +46,7 @@ func TestPairsAreThePolicyGradient(t *testing.T) {
 	for i, y := range l.Rows.Y {
 		var z [1]float32
 		net.Forward(l.Rows.Row(i), 1, z[:])
-		d := float64(lambda.Odds(z[0])-y) / float64(len(l.Rows.Y))
+		d := float64(odds(z[0])-y) / float64(len(l.Rows.Y))
 		for j, x := range l.Rows.Row(i) {
 			got[j] += d * float64(x)
 		}
@@ -67,9 +66,9 @@ func TestPairsAreThePolicyGradient(t *testing.T) {
 
 func TestActorPassesOverWhatItCannotTell(t *testing.T) {
 	game := &task.Game{Features: []string{"a"}}
-	l := &Learner{Value: &selfplay.Value{Rows: rows.Rows{Game: game}}}
+	l := &actorLearner{Value: &selfplay.Value{Rows: rows.Rows{Game: game}}}
 	nan := float32(math.NaN())
-	steps := []lambda.Step{{Value: .1}, {Value: .2, Ended: true}, {Value: .3}, {Value: .4}, {Value: .5}}
+	steps := []step{{Value: .1}, {Value: .2, Ended: true}, {Value: .3}, {Value: .4}, {Value: .5}}
 	p := &pairs{at: []int{0, 1, 2, 3, 4}, x: []float32{0, 0, 1, 10, 2, 20, 3, 30, 4, 40}}
 	l.add(p, steps, []float32{.9, .8, .7, .6, nan})
 	require.Equal(t, []float32{1, 10, 3, 30}, l.Rows.X, "not the first of a rollout or a game, not the unknown")
@@ -117,8 +116,8 @@ func TestActorLearns(t *testing.T) {
 // The actor begins as the critic.
 func TestActorBeginsAsItsCritic(t *testing.T) {
 	r, l, _ := start(t, takes, nil)
-	require.Equal(t, l.Critic.Net().Tensors(), r.Net().Tensors())
+	require.Equal(t, l.critic.Net().Tensors(), r.Net().Tensors())
 	now, err := l.Trainer.Net()
 	require.NoError(t, err)
-	require.Equal(t, l.Critic.Net().Tensors(), now.Tensors())
+	require.Equal(t, l.critic.Net().Tensors(), now.Tensors())
 }

@@ -1,18 +1,4 @@
-// Package backup trains a net by fitted value iteration: the net learns what a search with
-// the net before it finds, stage by stage.
-//
-// The base net stands still for a stage. It plays two plies deep; the learner's net is fitted
-// to the base's values plus what searching one ply further changes. A gate ends the stage:
-// then the learner's net becomes the base.
-//
-// A ply more changes something in every position, and only differences matter to play.
-// So the average change is subtracted: relative value iteration.
-//
-//	config.go   settings
-//	backup.go   Learner: nets, targets, stages
-//	policy.go   one decision, two plies deep, and the positions noted of it
-//	ahead.go    what searching further changes
-package backup
+package phases
 
 import (
 	"errors"
@@ -29,73 +15,64 @@ const (
 	maxChange   = 1.5 // how far a target may be from the base's value
 	outlier     = 3   // a change beyond it counts as this in the average
 	averageOver = 200 // fits that the average change is taken over
-	netPrefix   = "net."
-	basePrefix  = "base."
 )
 
-// A Learner is a net in training and its base.
-type Learner struct {
+// A backupLearner is a net in training and its base.
+type backupLearner struct {
 	*selfplay.Value
-	config Config
+	config *Config
 	run    *selfplay.Run
 	base   *mlp.Net // plays, and its values are improved on
 
 	average  float64   // running mean of what a ply more changes
 	fits     int       // of this stage
 	samples  []samples // by slot
-	policies []*policy
+	policies []*backupPolicy
 }
 
-// New begins with a net.
-func New(r *selfplay.Run, c Config, from *mlp.Net) (*Learner, error) {
+// newBackup begins with a net.
+func newBackup(r *selfplay.Run, c *Config, from *mlp.Net) (*backupLearner, error) {
 	v, err := selfplay.NewValue(r, trainer.Square, r.Options.Batch, from)
-	return &Learner{Value: v, config: c, run: r, base: from, samples: make([]samples, len(r.Slots))}, err
+	return &backupLearner{Value: v, config: c, run: r, base: from, samples: make([]samples, len(r.Slots))}, err
 }
 
-// saved is a backup but for its nets.
-type saved struct {
-	Average float64 `json:"drift"`
-	Fits    int     `json:"fits"`
-}
-
-// Restore returns the learner that Save added to a state.
-func Restore(r *selfplay.Run, c Config, s *selfplay.State) (*Learner, error) {
+// restoreBackup returns the learner that Save added to a state.
+func restoreBackup(r *selfplay.Run, c *Config, s *selfplay.State) (*backupLearner, error) {
 	if c.Backup == 0 {
 		return nil, errors.New("the saved run has a backup, but its settings have none")
 	}
-	base, err := s.NeedNet(basePrefix, r.Options.Sizes(r.Game))
+	base, err := s.Net(basePrefix, r.Options.Sizes(r.Game))
 	if err != nil {
 		return nil, err
 	}
-	l, err := New(r, c, base)
+	l, err := newBackup(r, c, base)
 	if err != nil {
 		return nil, err
 	}
-	var x saved
-	err = s.Get("backup", &x)
-	l.average, l.fits = x.Average, x.Fits
-	return l, errors.Join(err, l.RestoreMain(s, netPrefix))
+	l.average, l.fits = s.Backup.Average, s.Backup.Fits
+	return l, l.Restore(s, "", netPrefix, s.Steps)
 }
 
 // Save implements selfplay.Learner.
-func (l *Learner) Save(s *selfplay.State) error {
+func (l *backupLearner) Save(s *selfplay.State) {
 	s.AddNet(basePrefix, l.base)
-	return errors.Join(l.SaveMain(s, netPrefix), s.Put("backup", saved{l.average, l.fits}))
+	s.Steps = l.Value.Save(s, "", netPrefix)
+	s.Backup = &selfplay.BackupState{Average: l.average, Fits: l.fits}
 }
 
 // Gated implements selfplay.Learner: it begins a stage with the net as the base.
-func (l *Learner) Gated() error {
+func (l *backupLearner) Gated() error {
 	l.base, l.average, l.fits = l.Mean, 0, 0
 	return l.Trainer.SetNet(l.Mean)
 }
 
 // Rollout implements selfplay.Learner.
-func (l *Learner) Rollout() selfplay.Rollout {
+func (l *backupLearner) Rollout() selfplay.Rollout {
 	for len(l.policies) < l.run.Workers {
-		l.policies = append(l.policies, newPolicy(l))
+		l.policies = append(l.policies, newBackupPolicy(l))
 	}
 	o := l.run.Options
-	ro := selfplay.Rollout{Steps: max(1, o.Rounds/shorter), Late: o.Late, Versus: l.config.versus}
+	ro := selfplay.Rollout{Steps: max(1, o.Rounds/shorter), Late: o.Late, Versus: l.config.Versus}
 	for _, p := range l.policies {
 		p.Net = l.base.Clone()
 		ro.Policies = append(ro.Policies, p)
@@ -104,7 +81,7 @@ func (l *Learner) Rollout() selfplay.Rollout {
 }
 
 // Fit implements selfplay.Learner.
-func (l *Learner) Fit() error {
+func (l *backupLearner) Fit() error {
 	l.collect()
 	counts, shuffle := &l.run.Counts, l.run.Shuffle()
 	for pass := range passes {
@@ -122,7 +99,7 @@ func (l *Learner) Fit() error {
 }
 
 // collect turns the samples of all slots into rows with targets.
-func (l *Learner) collect() {
+func (l *backupLearner) collect() {
 	l.Rows.Cut(0)
 	var changes []float32
 	sum := 0.0
@@ -145,7 +122,7 @@ func (l *Learner) collect() {
 }
 
 // rate falls in each stage to almost nothing, along half a cosine.
-func (l *Learner) rate() float64 {
+func (l *backupLearner) rate() float64 {
 	r := l.run
 	part := min(1, max(0, r.Progress()*float64(r.Options.Gates)-float64(r.Counts.Gated)))
 	return l.config.RateBackup * (0.02 + 0.98*(1+math.Cos(math.Pi*part))/2)

@@ -1,10 +1,8 @@
-package backup
+package phases
 
 import (
-	"context"
 	"testing"
 
-	"blockyard/agents/mlp"
 	"blockyard/env"
 	"blockyard/train/selfplay"
 	"blockyard/train/selfplay/afterstate"
@@ -13,45 +11,16 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// whole is an algorithm in which a backup has the whole budget.
-type whole struct {
-	c Config
-	o selfplay.Options
-}
-
-func (w whole) Start(r *selfplay.Run, _ *mlp.Net) (selfplay.Learner, error) {
-	from, err := FirstNet(r.Game, r.Options)
-	if err != nil {
-		return nil, err
-	}
-	return New(r, w.c, from)
-}
-
-func (w whole) Next(_ *selfplay.Run, last selfplay.Learner) (selfplay.Learner, error) {
-	return last, nil
-}
-func (w whole) Restore(*selfplay.Run, *selfplay.State) (selfplay.Learner, error) { return nil, nil }
-func (w whole) Gate(context.Context, *selfplay.Run, *selfplay.Point) (bool, error) {
-	return true, nil
-}
-func (w whole) GameStream() uint64                    { return 1 }
-func (w whole) Notes(*selfplay.Run) map[string]string { return nil }
-func (w whole) Config() any                           { return nil }
-func (w whole) Options() selfplay.Options             { return w.o }
-func (w whole) Check(*task.Game) error                { return nil }
-
-// start begins a small run, and returns its learner and a policy.
-func start(t *testing.T, seed uint64) (*selfplay.Run, *Learner, *policy) {
+// startBackup begins a small run that is all backup, and returns its learner and a policy.
+func startBackup(t *testing.T, seed uint64) (*selfplay.Run, *backupLearner, *backupPolicy) {
 	t.Helper()
-	o := selfplay.Options{
-		Seed: seed, Hidden: []int{16}, Batch: 32, Games: 16, Rounds: 64, Iterations: 24,
-		Mean: 5, Explore: 0.1, Late: 0.3, Gates: 1,
-	}
-	c := Config{Backup: 1, Samples: 2, Look: 1, RateBackup: 1e-3}.With(3, 0.5)
-	r, err := selfplay.New(task.BlockBattle, whole{c, o}, nil, 2)
+	c := DefaultBackup()
+	c.Seed, c.Hidden, c.Batch, c.Games, c.Rounds, c.Iterations = seed, []int{16}, 32, 16, 64, 24
+	c.Mean, c.Explore, c.Late, c.Gates, c.Samples, c.DeepWidth, c.Versus = 5, 0.1, 0.3, 1, 2, 3, 0.5
+	r, err := selfplay.New(task.BlockBattle, &c, nil, 2)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, r.Close()) })
-	l := r.Learner.(*Learner)
+	l := r.Learner.(*backupLearner)
 	l.Rollout()
 	return r, l, l.policies[0]
 }
@@ -59,7 +28,7 @@ func start(t *testing.T, seed uint64) (*selfplay.Run, *Learner, *policy) {
 // What searching a ply further changes, beyond what it changes everywhere, is learned: the
 // net comes nearer to it than the base is, on rows it has not seen either.
 func TestBackupLearns(t *testing.T) {
-	r, l, _ := start(t, 4)
+	r, l, _ := startBackup(t, 4)
 	base := l.base
 	for range r.Options.Iterations - 1 {
 		require.NoError(t, r.Step())
@@ -85,7 +54,7 @@ func TestBackupLearns(t *testing.T) {
 
 // The mean over draws is that of the search written out.
 func TestOverDrawsGoesThroughAllDraws(t *testing.T) {
-	r, _, c := start(t, 6)
+	r, _, c := startBackup(t, 6)
 	var rand env.Rand
 	rand.Seed(3)
 	s, third := r.Game.Rules.New(2), r.Game.Rules.New(2)
@@ -112,7 +81,7 @@ func TestOverDrawsGoesThroughAllDraws(t *testing.T) {
 
 // randomPair sets s to a damaged position and returns two choices of seat 0 in it, one
 // after the other.
-func randomPair(c *policy, s env.State, rand *env.Rand) (a, b env.Action, ok bool) {
+func randomPair(c *backupPolicy, s env.State, rand *env.Rand) (a, b env.Action, ok bool) {
 	s.Reset(rand.Next())
 	c.Game.Damage(s, rand)
 	c.Open(&c.Root, s, 0)
@@ -126,7 +95,7 @@ func randomPair(c *policy, s env.State, rand *env.Rand) (a, b env.Action, ok boo
 
 // The futures of a decision hold every outcome of every draw once.
 func TestDrawFuturesGivesEveryOutcomeOnce(t *testing.T) {
-	_, _, c := start(t, 1)
+	_, _, c := startBackup(t, 1)
 	var rand env.Rand
 	rand.Seed(2)
 	for look := 2; look < 5; look++ {
@@ -141,7 +110,7 @@ func TestDrawFuturesGivesEveryOutcomeOnce(t *testing.T) {
 // A search of two plies further is the mean, over the futures, of a two-ply search written
 // out; one of three plays the first of these and searches again.
 func TestOverFuturesIsTheSearchWrittenOut(t *testing.T) {
-	r, _, c := start(t, 6)
+	r, _, c := startBackup(t, 6)
 	var rand env.Rand
 	rand.Seed(5)
 	s, then := r.Game.Rules.New(2), r.Game.Rules.New(2)
@@ -184,7 +153,7 @@ func TestOverFuturesIsTheSearchWrittenOut(t *testing.T) {
 
 // slowTwoPly is twoPly without its shortcuts: all first choices are evaluated and ordered,
 // and the first few of them searched.
-func slowTwoPly(c *policy, s env.State) (env.Action, float32) {
+func slowTwoPly(c *backupPolicy, s env.State) (env.Action, float32) {
 	var l afterstate.Ply
 	c.Evaluate(&l, s, 0)
 	if len(l.Legal) == 0 {

@@ -1,22 +1,22 @@
-package lambda
+package phases
 
 import "math"
 
 // opinion is the chance of winning that goes with the baseline evaluator's worth.
-func (l *Learner) opinion(worth float32) float32 {
-	return Odds(worth * float32(l.run.Counts.Scale))
+func (l *lambdaLearner) opinion(worth float32) float32 {
+	return odds(worth * float32(l.run.Counts.Scale))
 }
 
 // rescale fits Counts.Scale to the results of the games that the baseline played: the most
 // likely factor for this rollout, averaged over rollouts.
-func (l *Learner) rescale() {
+func (l *lambdaLearner) rescale() {
 	counts := &l.run.Counts
 	scale := counts.Scale
 	for range 8 { // Newton's method on the logistic loss
 		slope, bend := 0.0, 1e-9
-		for slot := range l.Notes.paths {
-			for seat := range l.Notes.paths[slot] {
-				slopes(&l.Notes.paths[slot][seat], scale, &slope, &bend)
+		for slot := range l.notes.paths {
+			for seat := range l.notes.paths[slot] {
+				slopes(&l.notes.paths[slot][seat], scale, &slope, &bend)
 			}
 		}
 		scale -= min(max(slope/bend, -1), 1)
@@ -28,9 +28,9 @@ func (l *Learner) rescale() {
 
 // slopes adds the first and second derivative of the loss by scale over a path's steps
 // whose game has ended.
-func slopes(p *Path, scale float64, slope, bend *float64) {
+func slopes(p *seatPath, scale float64, slope, bend *float64) {
 	targets := make([]float32, len(p.Steps))
-	Returns(p.Steps, 1, targets)
+	returns(p.Steps, 1, targets)
 	known := false
 	for i := len(p.Steps) - 1; i >= 0; i-- {
 		known = known || p.Steps[i].Ended

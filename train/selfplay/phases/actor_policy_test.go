@@ -1,4 +1,4 @@
-package actor
+package phases
 
 import (
 	"math"
@@ -7,7 +7,6 @@ import (
 	"blockyard/env"
 	"blockyard/env/envtest/toy"
 	"blockyard/train/selfplay/afterstate"
-	"blockyard/train/selfplay/lambda"
 	"blockyard/train/task"
 
 	"github.com/stretchr/testify/require"
@@ -28,7 +27,7 @@ func softmax(prefs []float32, temperature float64) []float64 {
 // Draws come as often as the softmax says, the two of a pair independently.
 func TestDrawsFollowSoftmax(t *testing.T) {
 	const n = 20000
-	c := &policy{prefs: []float32{0.1, -0.3, 0.4, 0.35, -2}}
+	c := &actorPolicy{prefs: []float32{0.1, -0.3, 0.4, 0.35, -2}}
 	p := softmax(c.prefs, 0.25)
 	var r env.Rand
 	r.Seed(3)
@@ -121,6 +120,6 @@ func TestCertainChoicesAreNotDrawn(t *testing.T) {
 		require.Empty(t, c.options)
 		require.Equal(t, "card 3 take 3", toy.Text(c.Choose(slot, 0)))
 		require.Empty(t, l.pairs[0][0].at)
-		l.Critic.Collect(func(int, int, *lambda.Path, []float32) { t.Fatal("a choice that ends the game has no row") })
+		l.critic.collect(func(int, int, *seatPath, []float32) { t.Fatal("a choice that ends the game has no row") })
 	}
 }

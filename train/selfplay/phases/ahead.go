@@ -1,4 +1,4 @@
-package backup
+package phases
 
 import (
 	"blockyard/env"
@@ -13,7 +13,7 @@ func clamp(worth float32) float32 { return min(max(worth, -maxWorth), maxWorth) 
 
 // playOn is for games of turns. Both seats play on from leaf for look plies, each by the
 // choice that the net prefers. It returns the mean worth to seat of what is reached.
-func (p *policy) playOn(leaf env.State, seat, look int) float32 {
+func (p *backupPolicy) playOn(leaf env.State, seat, look int) float32 {
 	s := p.scratch
 	s.CopyFrom(leaf)
 	sum, worth := float32(0), float32(0)
@@ -43,7 +43,7 @@ func (p *policy) playOn(leaf env.State, seat, look int) float32 {
 
 // overDraws is the mean, over all outcomes of the draw after the first of seat's choices
 // pair in s, of the worth of seat's best third choice.
-func (p *policy) overDraws(s env.State, seat int, pair [2]env.Action) float32 {
+func (p *backupPolicy) overDraws(s env.State, seat int, pair [2]env.Action) float32 {
 	sum := float32(0)
 	for draw := range p.Game.Outcomes {
 		t := p.scratch
@@ -66,7 +66,7 @@ func (p *policy) overDraws(s env.State, seat int, pair [2]env.Action) float32 {
 // drawFutures draws the futures that all samples of one decision share: futures[k][f] is
 // what the k-th choice from here on draws in future f. Every outcome of a draw comes up
 // once over the futures, so that luck counts the same for each of the choices compared.
-func (p *policy) drawFutures(r *env.Rand, look int) {
+func (p *backupPolicy) drawFutures(r *env.Rand, look int) {
 	for len(p.futures) < look {
 		p.futures = append(p.futures, make([]uint16, p.Game.Outcomes))
 	}
@@ -83,7 +83,7 @@ func (p *policy) drawFutures(r *env.Rand, look int) {
 // s are worth at last: len(futures)-1 of them, each two plies deep, as in play. A choice that
 // considered the current piece alone would be another policy's, and its values favour
 // other boards.
-func (p *policy) overFutures(s env.State, seat int, pair [2]env.Action) float32 {
+func (p *backupPolicy) overFutures(s env.State, seat int, pair [2]env.Action) float32 {
 	sum, t := float32(0), p.scratch
 	for f := range p.Game.Outcomes {
 		t.CopyFrom(s)
@@ -107,7 +107,7 @@ func (p *policy) overFutures(s env.State, seat int, pair [2]env.Action) float32 
 }
 
 // take makes seat's choice a in s, with what it draws; nothing in a finished game.
-func (p *policy) take(s env.State, seat int, a env.Action, draw uint16) {
+func (p *backupPolicy) take(s env.State, seat int, a env.Action, draw uint16) {
 	if s.Acting() == 0 {
 		return
 	}
@@ -118,7 +118,7 @@ func (p *policy) take(s env.State, seat int, a env.Action, draw uint16) {
 
 // twoPly is seat's choice in s by the best second choices after the best few first ones, and
 // its worth; None and the least worth if there is no choice. It leaves Root and Leaf alone.
-func (p *policy) twoPly(s env.State, seat int) (env.Action, float32) {
+func (p *backupPolicy) twoPly(s env.State, seat int) (env.Action, float32) {
 	l := &p.third
 	p.Evaluate(l, s, seat)
 	first := afterstate.Best(l.Worth)

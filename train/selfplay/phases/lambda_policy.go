@@ -1,4 +1,4 @@
-package lambda
+package phases
 
 import (
 	"blockyard/env"
@@ -6,17 +6,17 @@ import (
 	"blockyard/train/selfplay/afterstate"
 )
 
-// A policy plays the net's best choice, or the baseline's, and notes it.
-type policy struct {
+// A lambdaPolicy plays the net's best choice, or the baseline's, and notes it.
+type lambdaPolicy struct {
 	*afterstate.Search
-	*Notes
-	learner *Learner
+	*notes
+	learner *lambdaLearner
 	warm    bool
 	worth   func(before, after env.State, seat int) float32 // nil if the game has none
 }
 
-func newPolicy(l *Learner) *policy {
-	p := &policy{Search: afterstate.New(l.run.Game, l.Mean, l.Config.DeepWidth), Notes: l.Notes, learner: l}
+func newLambdaPolicy(l *lambdaLearner) *lambdaPolicy {
+	p := &lambdaPolicy{Search: afterstate.New(l.run.Game, l.Mean, l.config.DeepWidth), notes: l.notes, learner: l}
 	if l.run.Game.Worth != nil {
 		p.worth = l.run.Game.Worth()
 	}
@@ -24,10 +24,10 @@ func newPolicy(l *Learner) *policy {
 }
 
 // Choose implements selfplay.Policy.
-func (p *policy) Choose(s *selfplay.Slot, seat int) env.Action {
+func (p *lambdaPolicy) Choose(s *selfplay.Slot, seat int) env.Action {
 	explore := p.learner.run.Options.Explore
 	if s.Baseline[seat] {
-		return Baseline(p.Search, s, seat, explore)
+		return baselineChoice(p.Search, s, seat, explore)
 	}
 	var i int
 	if p.warm {
@@ -45,8 +45,8 @@ func (p *policy) Choose(s *selfplay.Slot, seat int) env.Action {
 	return p.Root.Legal[i]
 }
 
-// Baseline is the choice of a seat that the baseline plays against the learner.
-func Baseline(c *afterstate.Search, s *selfplay.Slot, seat int, explore float64) env.Action {
+// baselineChoice is the choice of a seat that the baseline plays against the learner.
+func baselineChoice(c *afterstate.Search, s *selfplay.Slot, seat int, explore float64) env.Action {
 	i := c.Baseline(s.State, seat)
 	if i >= 0 && s.Chance(explore) {
 		i = c.Random(i, &s.Rand)
@@ -55,7 +55,7 @@ func Baseline(c *afterstate.Search, s *selfplay.Slot, seat int, explore float64)
 }
 
 // note notes the choice i and, in a warm start, some of the others.
-func (p *policy) note(s *selfplay.Slot, seat, i int) {
+func (p *lambdaPolicy) note(s *selfplay.Slot, seat, i int) {
 	path := p.Append(p.Search, s, seat, i)
 	if !p.warm || p.worth == nil {
 		return
@@ -63,7 +63,7 @@ func (p *policy) note(s *selfplay.Slot, seat, i int) {
 	if k := p.Root.Find(i); k >= 0 {
 		path.Steps[len(path.Steps)-1].worth = p.worth(s.State, p.Root.States[k], seat)
 	}
-	for range min(p.learner.Config.Others, p.Root.Live-1) {
+	for range min(p.learner.config.Others, p.Root.Live-1) {
 		k := int(s.Rand.Next() % uint64(p.Root.Live))
 		path.otherX = p.AppendRow(path.otherX, k, seat)
 		path.otherWorth = append(path.otherWorth, p.worth(s.State, p.Root.States[k], seat))

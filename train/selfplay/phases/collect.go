@@ -1,16 +1,16 @@
-package lambda
+package phases
 
-// Collect turns the paths of all slots into rows with targets. visit, if not nil, is
+// collect turns the paths of all slots into rows with targets. visit, if not nil, is
 // called for each path with the λ-returns of its steps, NaN where nothing is known.
-func (l *Learner) Collect(visit func(slot, seat int, p *Path, returns []float32)) {
+func (l *lambdaLearner) collect(visit func(slot, seat int, p *seatPath, returns []float32)) {
 	l.Rows.Cut(0)
-	warm := l.Warm() && l.run.Game.Worth != nil
+	warm := l.warm() && l.run.Game.Worth != nil
 	if warm {
 		l.rescale()
 	}
-	for slot := range l.Notes.paths {
-		for seat := range l.Notes.paths[slot] {
-			p := &l.Notes.paths[slot][seat]
+	for slot := range l.notes.paths {
+		for seat := range l.notes.paths[slot] {
+			p := &l.notes.paths[slot][seat]
 			if len(p.Steps) > 0 {
 				targets := l.targets(p)
 				if visit != nil {
@@ -27,19 +27,19 @@ func (l *Learner) Collect(visit func(slot, seat int, p *Path, returns []float32)
 }
 
 // targets has the mean net evaluate a path's steps and returns their λ-returns.
-func (l *Learner) targets(p *Path) []float32 {
+func (l *lambdaLearner) targets(p *seatPath) []float32 {
 	values, targets := make([]float32, len(p.Steps)), make([]float32, len(p.Steps))
 	l.Mean.Forward(p.X, len(p.Steps), values)
 	for i := range p.Steps {
-		p.Steps[i].Value = Odds(values[i])
+		p.Steps[i].Value = odds(values[i])
 	}
-	Returns(p.Steps, l.Config.Lambda, targets)
+	returns(p.Steps, l.config.Lambda, targets)
 	return targets
 }
 
 // add appends the rows of a path.
-func (l *Learner) add(p *Path, targets []float32, warm bool) {
-	n, share := len(l.run.Game.Features), float32(l.Config.Imitate)
+func (l *lambdaLearner) add(p *seatPath, targets []float32, warm bool) {
+	n, share := len(l.run.Game.Features), float32(l.config.Imitate)
 	for i, y := range targets {
 		if y != y { // nothing is known
 			continue
