@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"slices"
 	"strconv"
 
 	"blockyard/agents/mlp"
@@ -104,19 +105,15 @@ func each(name string, f func(*record.Record) error) error {
 
 // trainer starts from random weights or from a net.
 func (c *fit) trainer(g *task.Game) (*trainer.Trainer, error) {
-	hidden := c.Hidden
+	sizes := slices.Concat([]int{len(g.Features)}, c.Hidden, []int{1})
 	var from *mlp.Net
 	if c.From != "" {
 		var err error
 		if from, err = g.Load(c.From); err != nil {
 			return nil, err
 		}
-		hidden = nil
-		for _, l := range from.Layers()[1:] {
-			hidden = append(hidden, l.In)
-		}
+		sizes = trainer.Sizes(from)
 	}
-	sizes := append(append([]int{len(g.Features)}, hidden...), 1)
 	t, err := trainer.New(trainer.Config{Sizes: sizes, Batch: c.Batch, Seed: c.Seed})
 	if err == nil && from != nil {
 		err = t.SetNet(from)

@@ -3,12 +3,11 @@ package main
 import (
 	"context"
 	"fmt"
+	"os"
 	"runtime"
-	"strings"
 
 	"blockyard/agents/match"
-	"blockyard/agents/mlp"
-	"blockyard/train/selfplay/phases"
+	"blockyard/agents/registry"
 	"blockyard/train/task"
 )
 
@@ -53,22 +52,13 @@ func (c *gate) Run(ctx context.Context) error {
 
 // player is one side of a gate.
 func player(g *task.Game, name string, ply int) (match.Player, error) {
-	var net *mlp.Net
-	var err error
-	switch {
-	case name == "hand":
-		return phases.Hand(g, ply), nil
-	case name == "learned":
-		net, err = g.Load("")
-	case strings.TrimSpace(name) == "":
-		err = fmt.Errorf("a player without a name")
-	default:
-		net, err = g.Load(name)
+	spec := fmt.Sprintf("%s:ply=%d", name, ply)
+	if name != "hand" && name != "learned" {
+		if _, err := os.Stat(name); err != nil {
+			return match.Player{}, err
+		}
+		spec = fmt.Sprintf("learned:ply=%d,weights=%s", ply, name)
 	}
-	if err != nil {
-		return match.Player{}, err
-	}
-	p := phases.Net(g, net, ply)
-	p.Name = name
-	return p, nil
+	f, err := registry.Parse(g.Rules, spec)
+	return match.Player{Name: name, New: f}, err
 }

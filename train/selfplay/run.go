@@ -1,3 +1,14 @@
+// Package selfplay trains nets by self-play. It has what every algorithm shares: a Run plays
+// rollouts and fits nets until its budget is spent, evaluates the net at gates, and keeps the
+// files of its folder. What it trains by is an Algorithm. There are two, in the packages phases,
+// for games of several seats, and single, for games of one.
+//
+// A rollout is a fixed number of steps of many games played side by side. A Policy per worker
+// chooses and notes what is to be learned; then the Learner fits its nets once.
+//
+// Without a budget of time, nothing depends on clocks or on the number of workers: games have
+// their own generators, a net stands still while games are played, and rows are put together
+// in the order of games.
 package selfplay
 
 import (

@@ -6,11 +6,14 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
+	"strings"
 
 	"blockyard/agents/mlp"
 	"blockyard/env"
 	"blockyard/train/task"
+	"blockyard/train/trainer"
 )
 
 // A State is a saved run: tensors, and the other fields as JSON in the metadata "run" of
@@ -173,4 +176,48 @@ func (s *Slot) restore(x slotState) error {
 	s.age = x.Age
 	s.Rand.Word, err = strconv.ParseUint(x.Word, 16, 64)
 	return err
+}
+
+// The names of a net's tensors in a state file begin with a prefix of its own.
+const bestPrefix = "best."
+
+// AddNet adds a net under a prefix.
+func (s *State) AddNet(prefix string, n *mlp.Net) { s.add(prefix, n.Tensors()) }
+
+func (s *State) add(prefix string, tensors []mlp.Tensor) {
+	for _, t := range tensors {
+		t.Name = prefix + t.Name
+		s.Tensors = append(s.Tensors, t)
+	}
+}
+
+// Net reads the net under a prefix, of the given layer sizes.
+func (s *State) Net(prefix string, sizes []int) (*mlp.Net, error) {
+	found := map[string]mlp.Tensor{}
+	for _, t := range s.under(prefix) {
+		found[t.Name] = t
+	}
+	if len(found) == 0 {
+		return nil, fmt.Errorf("the saved run has no net %q", prefix)
+	}
+	n, err := mlp.Assemble(found)
+	if err != nil {
+		return nil, fmt.Errorf("the net %q: %w", prefix, err)
+	}
+	if got := trainer.Sizes(n); !slices.Equal(got, sizes) {
+		return nil, fmt.Errorf("the net %q has layers of sizes %v, want %v", prefix, got, sizes)
+	}
+	return n, nil
+}
+
+// under returns the tensors with a prefix, without it.
+func (s *State) under(prefix string) []mlp.Tensor {
+	var all []mlp.Tensor
+	for _, t := range s.Tensors {
+		if name, ok := strings.CutPrefix(t.Name, prefix); ok {
+			t.Name = name
+			all = append(all, t)
+		}
+	}
+	return all
 }

@@ -7,10 +7,9 @@ import (
 	"gorgonia.org/gorgonia"
 )
 
-// An adam is Adam (Kingma and Ba 2015) as a gorgonia.Solver whose state can be read and
-// put back, which gorgonia's own cannot.
+// An adam is Adam (Kingma and Ba 2015), whose state can be read and put back, which that of
+// gorgonia's own cannot.
 type adam struct {
-	rate  float64 // learning rate of the next step
 	steps int
 	m, v  [][]float32 // running means of gradients and their squares, one pair per weight tensor
 }
@@ -21,26 +20,17 @@ const (
 	epsilon = 1e-8
 )
 
-// Step implements gorgonia.Solver: it moves the weights and clears the gradients.
-func (a *adam) Step(model []gorgonia.ValueGrad) error {
+// step moves the weights of nodes at a learning rate and clears their gradients.
+func (a *adam) step(weights [][]float32, nodes gorgonia.Nodes, rate float64) error {
 	a.steps++
 	c1 := 1 / (1 - math.Pow(beta1, float64(a.steps)))
 	c2 := 1 / (1 - math.Pow(beta2, float64(a.steps)))
-	rate := float32(a.rate * c1)
-	for i, node := range model {
-		w, ok := node.Value().Data().([]float32)
-		if !ok {
-			return fmt.Errorf("trainer: weights %d are %T", i, node.Value().Data())
-		}
-		grad, err := node.Grad()
+	for i, w := range weights {
+		grad, err := nodes[i].Grad()
 		if err != nil {
 			return fmt.Errorf("trainer: gradient %d: %w", i, err)
 		}
-		g, ok := grad.Data().([]float32)
-		if !ok || len(g) != len(w) || len(a.m[i]) != len(w) || len(a.v[i]) != len(w) {
-			return fmt.Errorf("trainer: gradient %d does not fit %d weights", i, len(w))
-		}
-		update(w, g, a.m[i], a.v[i], rate, float32(c2))
+		update(w, grad.Data().([]float32), a.m[i], a.v[i], float32(rate*c1), float32(c2))
 	}
 	return nil
 }

@@ -1,3 +1,6 @@
+// Package trainer trains a net with gorgonia and returns it as a mlp.Net. It is the only
+// package that imports gorgonia. The graph is built once and run batch by batch; games are
+// played by mlp.Net, which is much faster.
 package trainer
 
 import (
@@ -8,8 +11,6 @@ import (
 	"slices"
 
 	"blockyard/agents/mlp"
-
-	G "gorgonia.org/gorgonia"
 )
 
 // A Config is what a Trainer is made of.
@@ -26,7 +27,6 @@ type Trainer struct {
 	config  Config
 	graph   *graph
 	adam    adam
-	model   []G.ValueGrad
 	weights [][]float32 // what the graph computes with: [in][out], [1][out], by layers
 }
 
@@ -35,13 +35,8 @@ func New(c Config) (*Trainer, error) {
 	if c.Loss == "" {
 		c.Loss = Logistic
 	}
-	if len(c.Sizes) < 2 || c.Sizes[len(c.Sizes)-1] != 1 || c.Batch < 1 {
+	if len(c.Sizes) < 2 || slices.Min(c.Sizes) < 1 || c.Sizes[len(c.Sizes)-1] != 1 || c.Batch < 1 {
 		return nil, fmt.Errorf("trainer: sizes %v and batches of %d, want at least two sizes, the last 1", c.Sizes, c.Batch)
-	}
-	for _, s := range c.Sizes {
-		if s < 1 {
-			return nil, fmt.Errorf("trainer: sizes %v", c.Sizes)
-		}
 	}
 	useOnce()
 	t := &Trainer{config: c}
@@ -62,11 +57,8 @@ func New(c Config) (*Trainer, error) {
 		t.adam.v = append(t.adam.v, make([]float32, len(w)))
 	}
 	var err error
-	if t.graph, err = build(c.Sizes, c.Batch, c.Loss, t.weights); err != nil {
-		return nil, err
-	}
-	t.model = G.NodesToValueGrads(t.graph.weights)
-	return t, nil
+	t.graph, err = build(c.Sizes, c.Batch, c.Loss, t.weights)
+	return t, err
 }
 
 // Close frees the graph's machine.
@@ -83,8 +75,7 @@ func (t *Trainer) Fit(x, y []float32, rate float64) (float64, error) {
 	if math.IsNaN(cost) || math.IsInf(cost, 0) {
 		return 0, errors.New("trainer: the loss is no longer a finite number")
 	}
-	t.adam.rate = rate
-	err := t.adam.Step(t.model)
+	err := t.adam.step(t.weights, t.graph.weights, rate)
 	t.graph.vm.Reset() // without it the next run would be none
 	return cost, err
 }

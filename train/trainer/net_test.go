@@ -173,7 +173,7 @@ func TestAdamAgreesWithGorgonia(t *testing.T) {
 		_, err := ours.Fit(x, y, 1e-2)
 		require.NoError(t, err)
 		require.NoError(t, theirs.run(x, y))
-		require.NoError(t, solver.Step(theirs.model))
+		require.NoError(t, solver.Step(G.NodesToValueGrads(theirs.graph.weights)))
 		theirs.graph.vm.Reset()
 	}
 	for i := range ours.weights {

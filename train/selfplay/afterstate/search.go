@@ -6,7 +6,9 @@
 package afterstate
 
 import (
+	"cmp"
 	"math"
+	"slices"
 
 	"blockyard/agents/features"
 	"blockyard/agents/mlp"
@@ -176,10 +178,9 @@ func (c *Search) Rank() {
 	c.Order = c.Order[:0]
 	for k := range c.Root.Live {
 		c.Order = append(c.Order, k)
-		for j := k; j > 0 && c.Root.Worth[c.Root.Choice[k]] > c.Root.Worth[c.Root.Choice[c.Order[j-1]]]; j-- {
-			c.Order[j], c.Order[j-1] = c.Order[j-1], k
-		}
 	}
+	worth, choice := c.Root.Worth, c.Root.Choice
+	slices.SortStableFunc(c.Order, func(a, b int) int { return cmp.Compare(worth[choice[b]], worth[choice[a]]) })
 }
 
 // Row writes the features of the k-th live afterstate of Root.

@@ -3,6 +3,7 @@ package single
 import (
 	"context"
 	"math"
+	"slices"
 	"sync"
 
 	"blockyard/env"
@@ -17,8 +18,8 @@ type result struct {
 	ended  bool
 }
 
-// Gate implements selfplay.Algorithm. It plays one ply deep, or by plans, on seeds that are used for
-// nothing else and are the same for every gate. It keeps the net if none did better.
+// Gate implements selfplay.Algorithm. It plays one ply deep, or by plans, on seeds that are used
+// for nothing else and are the same for every gate. It keeps the net if none did better.
 func (c *Config) Gate(ctx context.Context, r *selfplay.Run, p *selfplay.Point) (bool, error) {
 	l := r.Learner.(*Learner)
 	results := l.gateGames(ctx)
@@ -47,10 +48,10 @@ func (c *Config) Gate(ctx context.Context, r *selfplay.Run, p *selfplay.Point) (
 
 // gateGames plays the games of a gate. When the gate's time is over no game begins, but
 // the first.
-func (l *Learner) gateGames(ctx context.Context) []result {
+func (l *Learner) gateGames(ctx context.Context) []*result {
 	c, over := l.config, l.run.GateTimer(0.5)
 	stop := l.run.GateTimer(1)
-	all, played := make([]result, c.GateGames), make([]bool, c.GateGames)
+	all := make([]*result, c.GateGames)
 	policies := l.use(l.Mean, false)
 	var reporting sync.Mutex
 	done := 0
@@ -63,25 +64,19 @@ func (l *Learner) gateGames(ctx context.Context) []result {
 		for n := 0; n < c.GateSteps && s.Acting() != 0 && ctx.Err() == nil && !stop(); n++ {
 			s.Step(env.Alone(0, policies[worker].pick(s)))
 		}
-		all[i], played[i] = result{s.Score(0), s.Acting() == 0}, true
+		all[i] = &result{s.Score(0), s.Acting() == 0}
 		reporting.Lock()
 		defer reporting.Unlock()
 		if done++; l.run.OnGate != nil {
 			l.run.OnGate(done, c.GateGames)
 		}
 	})
-	results := all[:0]
-	for i, x := range all {
-		if played[i] {
-			results = append(results, x)
-		}
-	}
-	return results
+	return slices.DeleteFunc(all, func(x *result) bool { return x == nil })
 }
 
 // interval is the 95 % interval of points per game that ended, by the delta method on the
 // logarithm. The upper bound is 0, for none, if no game ended.
-func interval(results []result, perGame float64) (low, high float64) {
+func interval(results []*result, perGame float64) (low, high float64) {
 	n, ends, sum := float64(len(results)), 0.0, 0.0
 	for _, x := range results {
 		d := float64(x.points)

@@ -185,13 +185,13 @@ func TestItLearns(t *testing.T) {
 
 // The interval of points per game holds the truth, that of games which end by chance too.
 func TestInterval(t *testing.T) {
-	low, high := interval([]result{{100, true}, {110, true}, {90, true}, {100, true}}, 100)
+	low, high := interval([]*result{{100, true}, {110, true}, {90, true}, {100, true}}, 100)
 	require.InDelta(t, 92, low, 1)
 	require.InDelta(t, 108, high, 1.5)
-	low, high = interval([]result{{1000, false}, {1000, false}, {500, true}, {1000, false}}, 3500)
+	low, high = interval([]*result{{1000, false}, {1000, false}, {500, true}, {1000, false}}, 3500)
 	require.Less(t, low, 1000.)
 	require.Greater(t, high, 10000.)
-	_, high = interval([]result{{1000, false}, {1000, false}}, 2000)
+	_, high = interval([]*result{{1000, false}, {1000, false}}, 2000)
 	require.Zero(t, high, "no end, no upper bound")
 }
 

@@ -78,11 +78,12 @@ const (
 // pack turns the steps of slots into tensors and their lengths.
 func pack(kept []steps, features int) (tensors []mlp.Tensor, lengths []int) {
 	var x, about []float32
+	one := map[bool]float32{true: 1}
 	for _, s := range kept {
 		lengths = append(lengths, len(s.list))
 		x = append(x, s.x...)
 		for _, t := range s.list {
-			about = append(about, t.reward, t.last, number(t.ended), number(t.cut))
+			about = append(about, t.reward, t.last, one[t.ended], one[t.cut])
 		}
 	}
 	n := len(about) / stepColumns
@@ -116,11 +117,4 @@ func unpack(tensors []mlp.Tensor, lengths []int, features int) ([]steps, error) 
 		}
 	}
 	return kept, nil
-}
-
-func number(on bool) float32 {
-	if on {
-		return 1
-	}
-	return 0
 }
