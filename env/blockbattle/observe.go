@@ -114,7 +114,7 @@ func transpose(m uint64) uint64 {
 // Show implements env.State.
 func (s *State) Show(f *env.Frame) {
 	for i := range s.Sides {
-		s.Sides[i].show(f.Add([2]string{"player1", "player2"}[i], Width, Height), s, i)
+		s.Sides[i].show(f.Add([2]string{"player1", "player2"}[i], Width, Height), s)
 	}
 	f.Note(s.summary())
 	if !s.Over {

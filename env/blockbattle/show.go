@@ -12,7 +12,7 @@ const (
 	inkSolid = 9
 )
 
-func (s *Side) show(b *env.Board, st *State, seat int) {
+func (s *Side) show(b *env.Board, st *State) {
 	for y := 0; y < Height; y++ {
 		for x := 0; x < Width; x++ {
 			switch {
