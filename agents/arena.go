@@ -17,13 +17,13 @@ import (
 
 type arenaCmd struct {
 	Game    string `arg:"" help:"Name of the game, such as blockbattle or blockbattle:classic."`
-	A       string `required:"" placeholder:"PLAYER" help:"First player; the score is its score."`
+	A       string `required:"" placeholder:"PLAYER" help:"First player, such as hand:ply=2; the score is its score."`
 	B       string `placeholder:"PLAYER" help:"Second player; optional in a game of one seat."`
 	Games   int    `default:"400" help:"Number of games, even; in a game of one seat, of each player."`
-	Seats   int    `help:"Number of seats, if the game allows several; above 2, B has all but one."`
+	Seats   int    `help:"Number of seats, in a game that allows several; above 2, A has one and B the others."`
 	Seed    uint64 `default:"1" help:"Seed of the whole match."`
-	SPRT    string `name:"sprt" placeholder:"ELO0,ELO1[,ALPHA,BETA]" help:"Stop when a test decides."`
-	Workers int    `help:"Games played at once; by default one per core. They do not change the result."`
+	SPRT    string `name:"sprt" placeholder:"ELO0,ELO1[,ALPHA,BETA]" help:"Stop when a sequential test decides."`
+	Workers int    `help:"Games played at once, by default one per core. The result does not depend on it."`
 	Record  string `placeholder:"FILE" help:"Write every game to this file, compressed if it ends in .gz."`
 	JSON    bool   `name:"json" help:"Print one line of JSON and nothing else."`
 	Quiet   bool   `short:"q" help:"No progress bar on standard error."`

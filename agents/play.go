@@ -17,7 +17,7 @@ import (
 
 type playCmd struct {
 	Game   string        `arg:"" help:"Name of the game."`
-	Agent  []string      `short:"a" sep:"none" placeholder:"PLAYER" help:"Player of each seat; a single one plays all."`
+	Agent  []string      `short:"a" sep:"none" placeholder:"PLAYER" help:"Players of the seats, in order; one plays all."`
 	Seats  int           `help:"Number of seats, in a game that allows several; by default the number of players."`
 	Seed   uint64        `default:"1" help:"Seed of the game."`
 	Show   bool          `help:"Show every position as it is played."`

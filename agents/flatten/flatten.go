@@ -5,7 +5,7 @@
 // Source works in these steps:
 //
 //   - load.go reads and type-checks the packages; language.go type-checks them again as Lang.
-//   - fold.go replaces an if statement whose condition constants decide by the branch that is taken.
+//   - fold.go removes the branches of if statements that are never taken, because their conditions are constants.
 //   - reach.go finds the declarations that func main needs, and fields.go the fields of structs that these mention;
 //     all others are dropped.
 //   - language.go and library.go refuse language and library functions newer than Lang.

@@ -10,8 +10,8 @@ import (
 	"golang.org/x/tools/go/ast/astutil"
 )
 
-// foldFile replaces every if statement whose condition is decided by constants by the branch that is taken, so that
-// reach does not find what only the other branch needs.
+// foldFile replaces every if statement whose condition is known by the branch that is taken, so that reach does not
+// find what only the other branch needs. See decide.
 func foldFile(info *types.Info, f *ast.File) {
 	astutil.Apply(f, nil, func(c *astutil.Cursor) bool {
 		s, ok := c.Node().(*ast.IfStmt)
@@ -43,7 +43,8 @@ func foldFile(info *types.Info, f *ast.File) {
 	})
 }
 
-// decide returns the value of a condition, if it is a constant or its first operand decides it.
+// decide returns the value of a condition, if it is known: it is a constant, or the first operand of its && or || is
+// known and decides it.
 func decide(info *types.Info, cond ast.Expr) (holds, known bool) {
 	if v := info.Types[cond].Value; v != nil && v.Kind() == constant.Bool {
 		return constant.BoolVal(v), true

@@ -11,9 +11,9 @@
 //
 // # The same bits on every machine
 //
-// A value decides a move, and a contest bot must choose the same moves as the agent it was made from. So plain Go,
-// AVX2 and every other machine add the same products in the same order, each product and each sum rounded to float32,
-// and give the same bits. That excludes fused multiply-add, which would make the AVX2 kernel a third faster.
+// A contest bot must choose the same moves as the agent it was made from, so the values must not depend on the machine.
+// Plain Go and AVX2 add the same products in the same order and round each product and each sum to float32. That
+// excludes fused multiply-add, which would make the AVX2 kernel a third faster.
 //
 // # Shared inputs
 //
