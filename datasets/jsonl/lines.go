@@ -53,6 +53,31 @@ func Open(path string) (*Reader, error) {
 	return r, nil
 }
 
+// OpenAt opens the regular file at path behind its first lines, which have so many bytes uncompressed. A
+// shorter file reads as empty. Errors call the file name.
+func OpenAt(name, path string, lines int, bytes int64) (*Reader, error) {
+	if st, err := os.Stat(path); err == nil && !st.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s: want a regular file", name)
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	r, err := New(name, f)
+	if err == nil && r.zipped {
+		_, err = io.CopyN(io.Discard, r.in, bytes)
+	} else if err == nil {
+		_, err = f.Seek(bytes, io.SeekStart)
+		r.in.Reset(f)
+	}
+	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
+		f.Close()
+		return nil, err
+	}
+	r.closer, r.line, r.offset = f, lines, bytes
+	return r, nil
+}
+
 // New returns a Reader for in; errors call it name.
 func New(name string, in io.Reader) (*Reader, error) {
 	plain := bufio.NewReaderSize(in, 64<<10)
@@ -153,12 +178,6 @@ func (r *Reader) Line() int { return r.line }
 
 // Offset is the number of uncompressed bytes of the lines read so far.
 func (r *Reader) Offset() int64 { return r.offset }
-
-// Before sets the number of lines and bytes of the file before the start of the Reader.
-func (r *Reader) Before(lines int, bytes int64) { r.line, r.offset = lines, bytes }
-
-// Owns makes Close close c too.
-func (r *Reader) Owns(c io.Closer) { r.closer = c }
 
 // Name is the file's name.
 func (r *Reader) Name() string { return r.name }

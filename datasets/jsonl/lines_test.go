@@ -108,13 +108,24 @@ func TestOffset(t *testing.T) {
 			require.Equal(t, want, r.Offset())
 		}
 	}
-	r, err := jsonl.New("f", strings.NewReader(text[2:]))
-	require.NoError(t, err)
-	r.Before(1, 2)
-	line, err := r.Next()
-	require.NoError(t, err)
-	require.Equal(t, "bb", string(line))
-	require.Equal(t, 3, r.Line())
-	require.Equal(t, int64(7), r.Offset())
-	require.EqualError(t, r.Errorf("odd"), "f:3: odd")
+	for name, file := range map[string][]byte{"plain": []byte(text), "zipped": zip(text)} {
+		path := filepath.Join(t.TempDir(), name)
+		require.NoError(t, os.WriteFile(path, file, 0o644))
+		r, err := jsonl.OpenAt("f", path, 1, 2)
+		require.NoError(t, err)
+		line, err := r.Next()
+		require.NoError(t, err)
+		require.Equal(t, "bb", string(line))
+		require.Equal(t, 3, r.Line())
+		require.Equal(t, int64(7), r.Offset())
+		require.EqualError(t, r.Errorf("odd"), "f:3: odd")
+		require.NoError(t, r.Close())
+		r, err = jsonl.OpenAt("f", path, 5, 100)
+		require.NoError(t, err)
+		_, err = r.Next()
+		require.ErrorIs(t, err, io.EOF, "a shorter file reads as empty")
+		require.NoError(t, r.Close())
+	}
+	_, err := jsonl.OpenAt("f", t.TempDir(), 0, 0)
+	require.EqualError(t, err, "f: want a regular file")
 }

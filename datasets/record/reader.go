@@ -33,6 +33,9 @@ func Open(path string) (*Reader, error) { return reader(jsonl.Open(path)) }
 // NewReader returns a Reader for r; errors call it name.
 func NewReader(name string, r io.Reader) (*Reader, error) { return reader(jsonl.New(name, r)) }
 
+// ReadLines returns a Reader for the records in lines.
+func ReadLines(lines *jsonl.Reader) *Reader { return &Reader{in: lines} }
+
 func reader(in *jsonl.Reader, err error) (*Reader, error) {
 	if err != nil {
 		return nil, err

@@ -25,7 +25,6 @@ type turns interface {
 	// state returns whether there is more to read, whether the game is being written, and the error
 	// that ends it.
 	state() (reading, live bool, err error)
-	close()
 }
 
 // steps counts the frames of a game's turns: one before the first command and one after each.
@@ -66,8 +65,6 @@ type commands struct {
 }
 
 func newCommands(of turns) *commands { return &commands{of: of, at: -1} }
-
-func (c *commands) close() { c.of.close() }
 
 func (c *commands) advance(deadline time.Time) {
 	before := c.steps.frames
@@ -117,7 +114,8 @@ func (c *commands) frame(n int) (Frame, error) {
 func (c *commands) ending(t int) string {
 	why := "The board is full"
 	if t > 0 {
-		if before, _, err := c.of.turn(t - 1); err == nil && before.Bitmap == c.pos.Bitmap && before.Preview == c.pos.Preview {
+		before, _, err := c.of.turn(t - 1)
+		if err == nil && before.Bitmap == c.pos.Bitmap && before.Preview == c.pos.Preview {
 			why = "Time is up"
 		}
 	}
@@ -145,7 +143,8 @@ func (c *commands) paint(out *Frame) {
 	for k := range c.pos.Preview {
 		p := &c.pos.Preview[k]
 		cells := p.Cells()
-		next.Add(env.Cell{Kind: env.CellPiece, Letter: 'B', Ink: ink(int(p.Type))}, len(cells), func(k int) (x, y int) { return int(cells[k].J), int(cells[k].I) })
+		at := func(k int) (x, y int) { return int(cells[k].J), int(cells[k].I) }
+		next.Add(env.Cell{Kind: env.CellPiece, Letter: 'B', Ink: ink(int(p.Type))}, len(cells), at)
 	}
 	out.paint(&f)
 	out.Boards[0] = board(b, dropblox.Hidden)

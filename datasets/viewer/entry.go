@@ -1,6 +1,7 @@
 package viewer
 
 import (
+	"errors"
 	"time"
 	"unicode/utf8"
 )
@@ -35,7 +36,7 @@ func (e *entry) fresh() bool { return time.Since(e.changed) < quiet }
 // film opens the entry's game.
 func (e *entry) film() (film, error) {
 	if e.Error != "" {
-		return nil, errorText(e.Error)
+		return nil, errors.New(e.Error)
 	}
 	if e.history != nil {
 		return newCommands(&history{texts: e.history}), nil

@@ -2,6 +2,7 @@ package viewer
 
 import (
 	"fmt"
+	"slices"
 	"sync"
 )
 
@@ -59,8 +60,7 @@ func (o *films) find(e *entry) *held {
 	}
 	h := &held{id: e.ID, gen: gen}
 	if o.held = append(o.held, h); len(o.held) > maxFilms {
-		o.held[0] = nil
-		o.held = o.held[1:]
+		o.held = slices.Delete(o.held, 0, 1)
 	}
 	return h
 }
@@ -68,10 +68,5 @@ func (o *films) find(e *entry) *held {
 func (o *films) drop(h *held) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	for k := range o.held {
-		if o.held[k] == h {
-			o.held = append(o.held[:k], o.held[k+1:]...)
-			return
-		}
-	}
+	o.held = slices.DeleteFunc(o.held, func(other *held) bool { return other == h })
 }

@@ -15,7 +15,6 @@ type film interface {
 	info() info
 	// frame paints frame n, below info().Frames.
 	frame(n int) (Frame, error)
-	close()
 }
 
 // info describes a film.

@@ -138,8 +138,6 @@ func (h *history) state() (reading, live bool, err error) {
 	return h.reading, live, h.err
 }
 
-func (h *history) close() {}
-
 // A folder is a history folder on the disk.
 type folder struct{ path, shown string }
 

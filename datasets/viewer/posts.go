@@ -75,8 +75,10 @@ func (p *posts) take(body []byte, now time.Time) (int, error) {
 		return 0, err
 	}
 	p.last = number
-	p.entries = append(p.entries, &entry{ID: out.id, Game: "dropblox", Players: []string{"posted game"}, Scores: []int{last.Score},
-		Length: len(game.States) - 1, Time: now.UnixMilli(), file: out.id, number: 1, history: out, changed: now})
+	p.entries = append(p.entries, &entry{
+		ID: out.id, Game: "dropblox", Players: []string{"posted game"}, Scores: []int{last.Score},
+		Length: len(game.States) - 1, Time: now.UnixMilli(), file: out.id, number: 1, history: out, changed: now,
+	})
 	if len(p.entries) > maxPosts {
 		p.entries = append([]*entry(nil), p.entries[1:]...)
 	}

@@ -1,6 +1,7 @@
 package viewer
 
 import (
+	"errors"
 	"time"
 
 	"blockyard/env"
@@ -60,12 +61,7 @@ func (r *recorded) turn(t int) (*dropblox.Position, []string, error) {
 func (r *recorded) state() (reading, live bool, err error) {
 	in := r.info()
 	if in.Error != "" {
-		err = errorText(in.Error)
+		err = errors.New(in.Error)
 	}
 	return in.Reading || r.known < r.ready(), in.Live, err
 }
-
-// errorText is an error with a fixed text.
-type errorText string
-
-func (e errorText) Error() string { return string(e) }

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"blockyard/datasets/jsonl"
 	"blockyard/datasets/playback"
 	"blockyard/datasets/record"
 	"blockyard/env"
@@ -81,15 +82,12 @@ func (e *entry) read() (rec *record.Record, cut bool, size int64, err error) {
 	if err != nil {
 		return nil, false, 0, err
 	}
-	in, err := openAt(e.path, e.offset)
+	in, err := jsonl.OpenAt(e.file, e.path, e.line-1, e.offset)
 	if err != nil {
 		return nil, false, 0, err
 	}
 	defer in.Close()
-	r, err := record.NewReader(fmt.Sprintf("%s, from line %d", e.file, e.line), in)
-	if err != nil {
-		return nil, false, 0, err
-	}
+	r := record.ReadLines(in)
 	rec = new(record.Record)
 	if err := r.ReadPart(rec); err != nil {
 		if errors.Is(err, io.EOF) {
@@ -136,8 +134,6 @@ func (p *replay) info() info {
 	}
 	return out
 }
-
-func (p *replay) close() {}
 
 func (p *replay) frame(n int) (Frame, error) {
 	r := p.reel

@@ -93,20 +93,15 @@ func (f *file) scan(deadline time.Time, room int) (done bool) {
 			return false
 		}
 		line, err := f.in.Next()
-		if errors.Is(err, io.EOF) || errors.Is(err, jsonl.ErrCut) {
-			f.whole = true
-			f.stop()
-			return true
-		}
 		if err == nil {
 			err = f.add(line, room-len(f.entries))
 		}
-		switch {
-		case err == errHalf:
+		if err == errHalf || errors.Is(err, io.EOF) || errors.Is(err, jsonl.ErrCut) {
 			f.whole = true
 			f.stop()
 			return true
-		case err != nil:
+		}
+		if err != nil {
 			f.fail(err)
 			return true
 		}
@@ -119,27 +114,20 @@ func (f *file) begin() error {
 	if f.in != nil {
 		return nil
 	}
-	in, err := openAt(f.path, f.offset)
-	if err != nil {
-		return err
+	in, err := jsonl.OpenAt(f.shown, f.path, f.line, f.offset)
+	if err == nil {
+		f.in = in
 	}
-	r, err := jsonl.New(f.shown, in)
-	if err != nil {
-		in.Close()
-		return err
-	}
-	r.Before(f.line, f.offset)
-	r.Owns(in)
-	f.in = r
-	return nil
+	return err
 }
 
 // fail ends the list of the file's games with an entry that has the error.
 func (f *file) fail(err error) {
 	f.stop()
 	f.bad = true
-	f.entries = append(f.entries, &entry{ID: fmt.Sprintf("%s:%d", f.shown, len(f.entries)+1), Game: "unreadable",
-		Players: []string{}, Error: short(err.Error(), 1000), Time: f.changed.UnixMilli(), file: f.shown, path: f.path, version: f.version})
+	e := f.entry("unreadable")
+	e.Players, e.Error = []string{}, short(err.Error(), 1000)
+	f.entries = append(f.entries, e)
 }
 
 var (
@@ -183,6 +171,13 @@ func (f *file) add(line []byte, room int) error {
 	return nil
 }
 
+// entry returns a new entry for the next line of the file.
+func (f *file) entry(game string) *entry {
+	n := len(f.entries) + 1
+	return &entry{ID: fmt.Sprintf("%s:%d", f.shown, n), Game: game, Time: f.changed.UnixMilli(),
+		file: f.shown, path: f.path, number: n, line: f.line + 1, offset: f.offset, version: f.version}
+}
+
 // enter creates the entry of the game whose first line is h.
 func (f *file) enter(h *head) (*entry, error) {
 	rec := record.Record{Game: h.Game, Seats: h.Seats, Agents: h.Agents, Scores: h.Scores, Results: h.Results}
@@ -192,9 +187,7 @@ func (f *file) enter(h *head) (*entry, error) {
 	if err := rec.Validate(); err != nil {
 		return nil, err
 	}
-	n := len(f.entries) + 1
-	e := &entry{ID: fmt.Sprintf("%s:%d", f.shown, n), Game: short(h.Game, maxName), Time: f.changed.UnixMilli(),
-		file: f.shown, path: f.path, number: n, line: f.line + 1, offset: f.offset, version: f.version}
+	e := f.entry(short(h.Game, maxName))
 	for _, a := range h.Agents {
 		e.Players = append(e.Players, short(a, maxName))
 	}

@@ -48,7 +48,8 @@ func NewServer(l *Library, local bool) *Server {
 	}
 	mux := http.NewServeMux()
 	mux.Handle("GET /", http.FileServerFS(static))
-	mux.Handle("GET /favicon.ico", http.RedirectHandler("/icon.svg", http.StatusMovedPermanently)) // browsers request it for responses that are not pages
+	// Browsers request this icon for responses that are not pages.
+	mux.Handle("GET /favicon.ico", http.RedirectHandler("/icon.svg", http.StatusMovedPermanently))
 	mux.HandleFunc("GET /api/games", s.games)
 	mux.HandleFunc("GET /api/game", s.game)
 	mux.HandleFunc("GET /api/frames", s.frames)
