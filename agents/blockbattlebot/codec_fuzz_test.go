@@ -24,7 +24,7 @@ func FuzzBotEnd(f *testing.F) {
 	f.Add(dialogue() + dialogue("update player1 field", "update player1 field 3,3"))
 	f.Add(dialogue("settings", ""))
 	for _, l := range allLogs(f) {
-		text := l.ToBot()
+		text := toBot(&l)
 		if end := strings.Index(text, "game round 4"); end > 0 {
 			text = text[:end]
 		}

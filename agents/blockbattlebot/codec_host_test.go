@@ -208,7 +208,7 @@ func TestHostSaysWhatThePortSaid(t *testing.T) {
 	var log []string
 	for _, l := range allLogs(t) {
 		if l.Game == "r008" {
-			log = strings.Split(strings.TrimSuffix(l.ToBot(), "\n"), "\n")
+			log = strings.Split(strings.TrimSuffix(toBot(&l), "\n"), "\n")
 		}
 	}
 	state := blockbattle.PortGame.New(2).(*blockbattle.State)

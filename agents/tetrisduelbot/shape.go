@@ -78,7 +78,7 @@ func (s *shape) edges(empty *[columns]uint32) {
 	s.rowEdges = bits.OnesCount32(empty[0]&used) + bits.OnesCount32(empty[columns-1]&used)
 	s.wells, s.bumps = 0, 0
 	for x := 0; x < columns; x++ {
-		left, right := rows, rows
+		left, right := 0, 0 // walls
 		if x > 0 {
 			left = s.top[x-1]
 			s.rowEdges += bits.OnesCount32((empty[x] ^ empty[x-1]) & used)
@@ -87,13 +87,9 @@ func (s *shape) edges(empty *[columns]uint32) {
 				d = -d
 			}
 			s.bumps += d
-		} else {
-			left = 0
 		}
 		if x < columns-1 {
 			right = s.top[x+1]
-		} else {
-			right = 0
 		}
 		if right > left {
 			left = right // the lower neighbour is where the well begins

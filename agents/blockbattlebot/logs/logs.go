@@ -1,15 +1,15 @@
-// Package logs holds what two contest engines once said to a bot, line by line, and what
-// the bot answered, for tests of either end and of bots about to be handed in.
+// Package logs contains games that two contest engines played with bots: every line in both
+// directions. Tests of both sides of the protocol and of bots to be submitted replay them.
 package logs
 
 import (
-	"bufio"
 	"bytes"
 	"compress/gzip"
 	_ "embed" // for the logs
 	"encoding/json"
+	"errors"
 	"fmt"
-	"strings"
+	"io"
 )
 
 //go:embed protocol_logs.jsonl.gz
@@ -45,37 +45,16 @@ func All() ([]Log, error) {
 	if err != nil {
 		return nil, fmt.Errorf("protocol logs: %w", err)
 	}
-	lines := bufio.NewScanner(z)
-	lines.Buffer(nil, 16<<20)
 	var out []Log
-	for lines.Scan() {
+	for d := json.NewDecoder(z); ; {
 		var l Log
-		if err := json.Unmarshal(lines.Bytes(), &l); err != nil {
+		err := d.Decode(&l)
+		if errors.Is(err, io.EOF) {
+			return out, nil
+		}
+		if err != nil {
 			return nil, fmt.Errorf("protocol logs: %w", err)
 		}
 		out = append(out, l)
 	}
-	return out, lines.Err()
-}
-
-// ToBot is everything the host said, as a bot reads it.
-func (l *Log) ToBot() string {
-	var b strings.Builder
-	for _, e := range l.Lines {
-		if e.Who == "host" {
-			b.WriteString(e.Text + "\n")
-		}
-	}
-	return b.String()
-}
-
-// Requests counts the answers that were asked for.
-func (l *Log) Requests() int {
-	n := 0
-	for _, e := range l.Lines {
-		if e.Who == "host" && strings.HasPrefix(e.Text, "action ") {
-			n++
-		}
-	}
-	return n
 }
