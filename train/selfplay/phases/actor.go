@@ -31,7 +31,9 @@ type pairs struct {
 // newActor begins with an actor that is a copy of the critic's net.
 func newActor(r *selfplay.Run, c *Config, critic *lambdaLearner) (*actorLearner, error) {
 	v, err := selfplay.NewValue(r, trainer.Logistic, c.ActorBatch, critic.Mean)
-	return &actorLearner{Value: v, critic: critic, config: c, run: r, pairs: make([][env.MaxSeats]pairs, len(r.Slots))}, err
+	l := &actorLearner{Value: v, critic: critic, config: c, run: r}
+	l.pairs = make([][env.MaxSeats]pairs, len(r.Slots))
+	return l, err
 }
 
 // restoreActor returns the actor that Save added to a state.
@@ -50,16 +52,13 @@ func restoreActor(r *selfplay.Run, c *Config, critic *lambdaLearner, s *selfplay
 	return l, nil
 }
 
-// Save implements selfplay.Learner.
 func (l *actorLearner) Save(s *selfplay.State) {
-	l.critic.Save(s)
 	s.Actor = &selfplay.ActorState{Steps: l.Value.Save(s, actorPrefix, actorMeanPrefix), Fits: l.fits}
+	l.critic.Save(s)
 }
 
-// Close implements selfplay.Learner.
 func (l *actorLearner) Close() error { return errors.Join(l.critic.Close(), l.Value.Close()) }
 
-// Rollout implements selfplay.Learner.
 func (l *actorLearner) Rollout() selfplay.Rollout {
 	for len(l.policies) < l.run.Workers {
 		l.policies = append(l.policies, newActorPolicy(l))

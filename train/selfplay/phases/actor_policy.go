@@ -27,7 +27,6 @@ func newActorPolicy(l *actorLearner) *actorPolicy {
 	}
 }
 
-// Begin implements selfplay.Policy.
 func (p *actorPolicy) Begin(s *selfplay.Slot) {
 	p.notes.Begin(s)
 	for i := range p.learner.pairs[s.Index] {

@@ -53,7 +53,6 @@ func restoreBackup(r *selfplay.Run, c *Config, s *selfplay.State) (*backupLearne
 	return l, l.Restore(s, "", netPrefix, s.Steps)
 }
 
-// Save implements selfplay.Learner.
 func (l *backupLearner) Save(s *selfplay.State) {
 	s.AddNet(basePrefix, l.base)
 	s.Steps = l.Value.Save(s, "", netPrefix)
@@ -66,7 +65,6 @@ func (l *backupLearner) Gated() error {
 	return l.Trainer.SetNet(l.Mean)
 }
 
-// Rollout implements selfplay.Learner.
 func (l *backupLearner) Rollout() selfplay.Rollout {
 	for len(l.policies) < l.run.Workers {
 		l.policies = append(l.policies, newBackupPolicy(l))
@@ -80,7 +78,6 @@ func (l *backupLearner) Rollout() selfplay.Rollout {
 	return ro
 }
 
-// Fit implements selfplay.Learner.
 func (l *backupLearner) Fit() error {
 	l.collect()
 	counts, shuffle := &l.run.Counts, l.run.Shuffle()

@@ -37,19 +37,15 @@ func newBackupPolicy(l *backupLearner) *backupPolicy {
 	}
 }
 
-// Begin implements selfplay.Policy.
 func (p *backupPolicy) Begin(s *selfplay.Slot) {
 	n := &p.learner.samples[s.Index]
 	n.x, n.base, n.change = n.x[:0], n.base[:0], n.change[:0]
 }
 
-// End implements selfplay.Policy.
 func (p *backupPolicy) End(*selfplay.Slot) {}
 
-// Cut implements selfplay.Policy.
 func (p *backupPolicy) Cut(*selfplay.Slot) {}
 
-// Choose implements selfplay.Policy.
 func (p *backupPolicy) Choose(s *selfplay.Slot, seat int) env.Action {
 	if s.Baseline[seat] {
 		return baselineChoice(p.Search, s, seat, p.learner.run.Options.Explore)

@@ -33,13 +33,11 @@ func newLambda(r *selfplay.Run, c *Config, from *mlp.Net) (*lambdaLearner, error
 	return &lambdaLearner{Value: v, config: c, notes: newNotes(r.Game, len(r.Slots)), run: r}, err
 }
 
-// Save implements selfplay.Learner.
 func (l *lambdaLearner) Save(s *selfplay.State) { s.Steps = l.Value.Save(s, "", netPrefix) }
 
 // warm reports whether the next rollout belongs to the warm start.
 func (l *lambdaLearner) warm() bool { return l.run.Progress() < l.config.Warm }
 
-// Rollout implements selfplay.Learner.
 func (l *lambdaLearner) Rollout() selfplay.Rollout {
 	for len(l.policies) < l.run.Workers {
 		l.policies = append(l.policies, newLambdaPolicy(l))
@@ -63,7 +61,6 @@ func (l *lambdaLearner) baseRollout() selfplay.Rollout {
 // twoPly reports whether the next rollout searches two plies deep.
 func (l *lambdaLearner) twoPly() bool { return l.run.Progress() >= 1-l.config.Deep }
 
-// Fit implements selfplay.Learner.
 func (l *lambdaLearner) Fit() error {
 	l.collect(nil)
 	return l.fitRows(l.run.Shuffle(), l.rate())

@@ -23,7 +23,6 @@ func newLambdaPolicy(l *lambdaLearner) *lambdaPolicy {
 	return p
 }
 
-// Choose implements selfplay.Policy.
 func (p *lambdaPolicy) Choose(s *selfplay.Slot, seat int) env.Action {
 	explore := p.learner.run.Options.Explore
 	if s.Baseline[seat] {

@@ -37,7 +37,6 @@ func newNotes(g *task.Game, slots int) *notes {
 	return &notes{g, make([][env.MaxSeats]seatPath, slots)}
 }
 
-// Begin implements selfplay.Policy.
 func (n *notes) Begin(s *selfplay.Slot) {
 	for i := range n.paths[s.Index] {
 		p := &n.paths[s.Index][i]
@@ -56,7 +55,6 @@ func (n *notes) Append(c *afterstate.Search, s *selfplay.Slot, seat, i int) *sea
 	return path
 }
 
-// End implements selfplay.Policy.
 func (n *notes) End(s *selfplay.Slot) {
 	for seat := range n.paths[s.Index] {
 		p := &n.paths[s.Index][seat]

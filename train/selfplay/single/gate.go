@@ -21,7 +21,7 @@ type result struct {
 // Gate implements selfplay.Algorithm. It plays one ply deep, or by plans, on seeds that are used
 // for nothing else and are the same for every gate. It keeps the net if none did better.
 func (c *Config) Gate(ctx context.Context, r *selfplay.Run, p *selfplay.Point) (bool, error) {
-	l := r.Learner.(*Learner)
+	l := r.Learner.(*learner)
 	results := l.gateGames(ctx)
 	for _, x := range l.policies {
 		x.TakeVisited() // evaluations of training alone are counted
@@ -48,7 +48,7 @@ func (c *Config) Gate(ctx context.Context, r *selfplay.Run, p *selfplay.Point) (
 
 // gateGames plays the games of a gate. When the gate's time is over no game begins, but
 // the first.
-func (l *Learner) gateGames(ctx context.Context) []*result {
+func (l *learner) gateGames(ctx context.Context) []*result {
 	c, over := l.config, l.run.GateTimer(0.5)
 	stop := l.run.GateTimer(1)
 	all := make([]*result, c.GateGames)

@@ -12,9 +12,9 @@ import (
 
 const meanPrefix = "mean."
 
-// A Learner is a value net in training, and the steps of the rollouts that it keeps. The
+// A learner is a value net in training, and the steps of the rollouts that it keeps. The
 // net as of the last fit plays, the mean is gated and saved.
-type Learner struct {
+type learner struct {
 	*selfplay.Value
 	config *Config
 	run    *selfplay.Run
@@ -41,22 +41,22 @@ func (c *Config) Next(_ *selfplay.Run, last selfplay.Learner) (selfplay.Learner,
 
 // Start implements selfplay.Algorithm. The net has random weights if from is nil.
 func (c *Config) Start(r *selfplay.Run, from *mlp.Net) (selfplay.Learner, error) {
-	return c.learner(r, from)
+	return c.newLearner(r, from)
 }
 
-func (c *Config) learner(r *selfplay.Run, from *mlp.Net) (*Learner, error) {
+func (c *Config) newLearner(r *selfplay.Run, from *mlp.Net) (*learner, error) {
 	v, err := selfplay.NewValue(r, trainer.Square, r.Options.Batch, from)
 	if err != nil {
 		return nil, err
 	}
 	v.Computed = true // as in runs that were saved before
 	n := len(r.Slots)
-	return &Learner{Value: v, config: c, run: r, steps: make([]steps, n), points: make([]int, n)}, nil
+	return &learner{Value: v, config: c, run: r, steps: make([]steps, n), points: make([]int, n)}, nil
 }
 
 // Restore implements selfplay.Algorithm.
 func (c *Config) Restore(r *selfplay.Run, s *selfplay.State) (selfplay.Learner, error) {
-	l, err := c.learner(r, nil)
+	l, err := c.newLearner(r, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -67,8 +67,7 @@ func (c *Config) Restore(r *selfplay.Run, s *selfplay.State) (selfplay.Learner, 
 	return l, err
 }
 
-// Save implements selfplay.Learner.
-func (l *Learner) Save(s *selfplay.State) {
+func (l *learner) Save(s *selfplay.State) {
 	again := l.kept[len(l.kept)-min(len(l.kept), (l.config.Keep-1)*l.config.Games):]
 	if len(again) > 0 {
 		var tensors []mlp.Tensor
@@ -78,8 +77,7 @@ func (l *Learner) Save(s *selfplay.State) {
 	s.Steps = l.Value.Save(s, "", meanPrefix)
 }
 
-// Rollout implements selfplay.Learner.
-func (l *Learner) Rollout() selfplay.Rollout {
+func (l *learner) Rollout() selfplay.Rollout {
 	o := l.run.Options
 	ro := selfplay.Rollout{Steps: o.Rounds, Late: o.Late, Longest: l.config.Longest}
 	for _, p := range l.use(l.Now, l.run.Progress() < l.config.Warm) {
@@ -90,7 +88,7 @@ func (l *Learner) Rollout() selfplay.Rollout {
 
 // use returns a policy per worker that plays by net. If the game has a planner, it plans
 // by net, or by the baseline evaluator.
-func (l *Learner) use(net *mlp.Net, baseline bool) []*policy {
+func (l *learner) use(net *mlp.Net, baseline bool) []*policy {
 	for len(l.policies) < l.run.Workers {
 		l.policies = append(l.policies, newPolicy(l))
 	}
@@ -107,8 +105,7 @@ func (l *Learner) use(net *mlp.Net, baseline bool) []*policy {
 	return l.policies
 }
 
-// Fit implements selfplay.Learner.
-func (l *Learner) Fit() error {
+func (l *learner) Fit() error {
 	l.collect()
 	counts := &l.run.Counts
 	loss, err := l.Pass(l.run.Shuffle(), l.rate())
@@ -120,7 +117,7 @@ func (l *Learner) Fit() error {
 }
 
 // collect turns what was noted into rows. The current net evaluates older rollouts again.
-func (l *Learner) collect() {
+func (l *learner) collect() {
 	for i := range l.steps {
 		l.run.Counts.Rows += len(l.steps[i].list)
 		l.kept = append(l.kept, l.steps[i])
@@ -146,7 +143,7 @@ func (l *Learner) collect() {
 	}
 }
 
-func (l *Learner) rate() float64 {
+func (l *learner) rate() float64 {
 	c := l.config
 	return c.RateEnd + (c.Rate-c.RateEnd)*(1+math.Cos(math.Pi*l.run.Progress()))/2
 }

@@ -10,13 +10,13 @@ import (
 // A policy chooses greedily by a net, or by a planner if the game has one.
 type policy struct {
 	*afterstate.Search
-	learner *Learner
+	learner *learner
 	plan    task.Planner // nil if the game has none
 	x       []float32    // features of the position in which a plan ends
 	plans   uint64
 }
 
-func newPolicy(l *Learner) *policy {
+func newPolicy(l *learner) *policy {
 	g := l.run.Game
 	return &policy{Search: afterstate.New(g, l.Now, 1), learner: l, x: make([]float32, len(g.Features))}
 }
@@ -28,13 +28,10 @@ func (p *policy) TakeVisited() uint64 {
 	return n + p.Search.TakeVisited()
 }
 
-// Begin implements selfplay.Policy.
 func (p *policy) Begin(s *selfplay.Slot) { p.learner.steps[s.Index] = steps{} }
 
-// Cut implements selfplay.Policy.
 func (p *policy) Cut(s *selfplay.Slot) { p.learner.steps[s.Index].cut() }
 
-// End implements selfplay.Policy.
 func (p *policy) End(s *selfplay.Slot) {
 	p.learner.steps[s.Index].end(p.reward(s.State.Score(0) - p.learner.points[s.Index]))
 }

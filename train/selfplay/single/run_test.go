@@ -29,7 +29,7 @@ func open(t *testing.T, g *task.Game, c Config, workers int) *selfplay.Run {
 	return r
 }
 
-func learner(r *selfplay.Run) *Learner { return r.Learner.(*Learner) }
+func learnerOf(r *selfplay.Run) *learner { return r.Learner.(*learner) }
 
 // same requires that two runs have come to the same.
 func same(t *testing.T, a, b *selfplay.Run) {
@@ -127,12 +127,12 @@ func TestPlans(t *testing.T) {
 	for k := range runs {
 		r := open(t, task.Dropblox, c, 1+k)
 		require.NoError(t, r.Step())
-		for _, s := range learner(r).steps {
+		for _, s := range learnerOf(r).steps {
 			require.NotEmpty(t, s.list)
 			require.Len(t, s.x, len(s.list)*len(task.Dropblox.Features))
 		}
 		require.NoError(t, r.Go(t.Context(), nil))
-		require.Len(t, learner(r).kept, c.Keep*c.Games)
+		require.Len(t, learnerOf(r).kept, c.Keep*c.Games)
 		runs[k] = r
 	}
 	same(t, runs[0], runs[1])
@@ -143,7 +143,7 @@ func TestFollowsPlans(t *testing.T) {
 	c := tiny()
 	c.Explore, c.Games, c.Width, c.Warm = 0, 1, 4, 1
 	r := open(t, task.Dropblox, c, 1)
-	l, slot, unit, leaf := learner(r), r.Slots[0], task.Dropblox.Solo.Unit, 0
+	l, slot, unit, leaf := learnerOf(r), r.Slots[0], task.Dropblox.Solo.Unit, 0
 	l.Rollout()
 	p := l.policies[0]
 	p.Begin(slot)
