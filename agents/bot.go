@@ -20,9 +20,9 @@ type botCmd struct {
 
 // Help is printed with the flags.
 func (*botCmd) Help() string {
-	return `The contest's protocol runs over standard input and output; the dialect is recognised
-from the first lines. Anything odd is noted on standard error and answered with a safe
-move. The agent gets a share of the time bank for every answer.`
+	return `The bot speaks the contest's protocol on standard input and output. It recognises the
+dialect from the first lines, reports unexpected input on standard error and answers it
+with a safe move. The agent gets a share of the time bank for every answer.`
 }
 
 // Run plays until standard input ends.
@@ -33,7 +33,7 @@ func (c *botCmd) Run(ctx context.Context, con *console) error {
 	}
 	protocol := registry.Of(g).Contest
 	if protocol == nil {
-		return usage{fmt.Errorf("%s has no contest of lines", g.Name)}
+		return usage{fmt.Errorf("%s has no contest in lines of text", g.Name)}
 	}
 	factory, err := c.agent(g, con)
 	if err != nil {
@@ -57,7 +57,7 @@ func (c *botCmd) agent(g *env.Game, con *console) (registry.Factory, error) {
 	}
 	f, err := registry.Parse(g, "learned")
 	if errors.Is(err, mlp.ErrNotShipped) {
-		fmt.Fprintln(con.err, "no network is shipped: the baseline, hand, plays")
+		fmt.Fprintln(con.err, "no network is shipped: playing with the baseline, hand")
 		return registry.Parse(g, "hand")
 	}
 	return f, err

@@ -110,8 +110,8 @@ func threat(s *shape, side *blockbattle.Side) int {
 	return int((uint32(side.Points)%blockbattle.PerGarbage + uint32(gain) + uint32(side.Combo)) / blockbattle.PerGarbage)
 }
 
-// An opponent is what a seat's own choices do not touch, as of one decision: the board of the
-// other seat.
+// An opponent describes the board of the other seat at one decision: what a seat's own choices do
+// not change.
 type opponent struct {
 	shape  shape
 	threat int // rows it may send next

@@ -59,8 +59,8 @@ func (FeatureReader) Own(state env.State, _ int, out []float32) {
 // Covers are taken squares above the lowest hole of their column; covered is columns with
 // holes; beside is holes with an open square next to them. The peak is the highest column,
 // the heap all heights together, the middle the highest of the columns where blocks appear,
-// the tower and the alarm what the peak has above 14 and 19 rows. Bumps are steps between
-// columns; cliffs what they have above 3.
+// the tower and the alarm the rows of the peak above 14 and above 19. Bumps are the steps between
+// columns; cliffs the part of each step above 3.
 //
 // Blocks drawn at the score have a mean size; small and large are the chances that one is
 // drawn among those of up to five, and of up to ten squares.

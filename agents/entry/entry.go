@@ -1,7 +1,7 @@
-// Package entry says what one game offers beyond its rules: evaluators for agents, the
-// features and the weights of a value network, a contest and a program for it. Each
-// agents/<game>bot package has one Entry; package registry lists them, and whatever ranges
-// over games reads it there.
+// Package entry describes what one game offers beyond its rules: evaluators for agents, the
+// features and weights of a value network, the protocol of its contest and the program that is
+// submitted to it. Each agents/<game>bot package has one Entry. Package registry lists them all;
+// code that works for every game starts from that list.
 package entry
 
 import (
@@ -41,25 +41,25 @@ type Entry struct {
 // search, otherwise the type that Entry.Search expects.
 type Judge any
 
-// A Baseline is a hand-tuned judge: a sum of named terms, each with a weight.
+// A Baseline is a hand-tuned Judge: the sum of named terms, each times a weight.
 type Baseline struct {
 	Terms   []string
 	Weights []float32 // tuned ones, by term
 	New     func(weights []float32) Judge
 }
 
-// Learned is a judge that is a value network.
+// Learned is a Judge that is a value network.
 type Learned struct {
 	Features features.Set
 	// Except are variants whose actions are too small for features of afterstates, such as
 	// keys instead of placements. The network judges their positions all the same.
 	Except []string
-	Files  fs.FS  // the weights that are shipped with the programs
-	File   string // their place in Files; there may be no such file
+	Files  fs.FS  // contains the weights that are shipped with the programs
+	File   string // path of the weights in Files; the file may be missing
 	New    func(*mlp.Net) (Judge, error)
 }
 
-// An Other is a judge without weights, under the name of its agent.
+// An Other is a further agent: the name in specs, and a Judge without weights.
 type Other struct {
 	Name string
 	New  func() Judge
@@ -76,13 +76,14 @@ type Search struct {
 
 // A Contest is the dialogue of a game's contest in lines of text.
 type Contest struct {
-	// Bot returns the bot's end; it may write to standard output and note oddities.
+	// Bot returns the bot's side. It may write to standard output and report unexpected input
+	// to notes.
 	Bot func(out, notes io.Writer) contest.Codec
 	// External returns an agent that is an external program, started with argv.
 	External func(g *env.Game, argv []string) env.Agent
 }
 
-// A Submission is what is handed in to a game's contest.
+// A Submission is the program that is submitted to a game's contest.
 type Submission struct {
 	Folder string // of the program, from the module's root; empty if the contest takes no source file
 	MaxPly int    // the deepest search that the program can be built with; 0 if it has one search only
@@ -139,5 +140,5 @@ func (e *Entry) Evaluator(net *mlp.Net) (search.Evaluator, error) {
 	if judge, ok := j.(search.Evaluator); ok {
 		return judge, nil
 	}
-	return nil, fmt.Errorf("%s has no such evaluator for the common searches", e.Game)
+	return nil, fmt.Errorf("%s has no such evaluator for the searches of package search", e.Game)
 }

@@ -1,6 +1,6 @@
 // Package features describes positions to value networks. A game lists its features by name
-// and brings a Reader that computes them; a Learned is a network over them. Contest bots
-// carry this package, so it keeps to the language of Go 1.17.
+// and supplies a Reader that computes them; Learned evaluates positions by a network over them.
+// Contest bots contain this package, so it uses the language of Go 1.17 only.
 package features
 
 import "blockyard/env"
