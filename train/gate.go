@@ -55,7 +55,7 @@ func player(g *task.Game, name string, ply int) (match.Player, error) {
 	spec := fmt.Sprintf("%s:ply=%d", name, ply)
 	if name != "hand" && name != "learned" {
 		if _, err := os.Stat(name); err != nil {
-			return match.Player{}, err
+			return match.Player{}, fmt.Errorf("agent %q: want 'hand', 'learned' or a weights file: %w", name, err)
 		}
 		spec = fmt.Sprintf("learned:ply=%d,weights=%s", ply, name)
 	}

@@ -3,6 +3,7 @@ package task
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"blockyard/agents/entry"
@@ -27,10 +28,8 @@ func Of(g *env.Game) (*Game, error) {
 			known = append(known, first.Name)
 			continue
 		}
-		for _, t := range tuned {
-			if t.Rules == g {
-				return t, nil
-			}
+		if i := slices.IndexFunc(tuned, func(t *Game) bool { return t.Rules == g }); i >= 0 {
+			return tuned[i], nil
 		}
 		return New(g, registry.Of(g)), nil
 	}

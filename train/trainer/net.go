@@ -1,4 +1,4 @@
-// Package trainer trains a net with gorgonia and returns it as a mlp.Net. It is the only
+// Package trainer trains a net with gorgonia and returns it as an mlp.Net. It is the only
 // package that imports gorgonia. The graph is built once and run batch by batch; games are
 // played by mlp.Net, which is much faster.
 package trainer
