@@ -26,7 +26,8 @@ const patience = 2 * time.Minute
 
 // chromium finds the browser. The page is not tested without one, so there must be one.
 func chromium(t *testing.T) string {
-	for _, name := range []string{os.Getenv("CHROMIUM"), "chromium", "chromium-browser", "google-chrome", "chrome", "headless-shell"} {
+	names := []string{os.Getenv("CHROMIUM"), "chromium", "chromium-browser", "google-chrome", "chrome", "headless-shell"}
+	for _, name := range names {
 		if path, err := exec.LookPath(name); name != "" && err == nil {
 			return path
 		}
@@ -157,12 +158,14 @@ func (b *tab) await(script string) {
 	ctx, stop := context.WithTimeout(b.ctx, patience)
 	defer stop()
 	for {
-		ok, err := chromedp.Run(ctx, chromedp.Evaluate[bool]("(() => { try { return Boolean("+script+"); } catch { return false; } })()"))
+		safe := "(() => { try { return Boolean(" + script + "); } catch { return false; } })()"
+		ok, err := chromedp.Run(ctx, chromedp.Evaluate[bool](safe))
 		if ok && err == nil {
 			return
 		}
 		if ctx.Err() != nil {
-			require.Failf(b, "the page does not come to "+script, "it shows %q, %q", b.text("document.body.innerText"), b.text("location.hash"))
+			require.Failf(b, "the page does not come to "+script, "it shows %q, %q",
+				b.text("document.body.innerText"), b.text("location.hash"))
 		}
 		require.NoError(b, err)
 		time.Sleep(25 * time.Millisecond)

@@ -72,7 +72,8 @@ func TestCommands(t *testing.T) {
 			require.Equal(t, fmt.Sprintf("Turn %d", f.Turn), f.Label)
 			if f.Turn == before.Turn && f.Made > 0 {
 				require.Equal(t, before.Made+1, f.Made)
-				require.Equal(t, strings.ReplaceAll(strings.Map(settledOnly, before.Boards[0].Cells), "b", "."), strings.Map(settledOnly, f.Boards[0].Cells))
+				was := strings.ReplaceAll(strings.Map(settledOnly, before.Boards[0].Cells), "b", ".")
+				require.Equal(t, was, strings.Map(settledOnly, f.Boards[0].Cells))
 			} else if f.Made != 0 || f.Turn != 0 {
 				require.Equal(t, before.Of, before.Made, "all commands of turn %d were seen", before.Turn)
 				require.Equal(t, before.Turn+1, f.Turn)
@@ -132,7 +133,8 @@ func TestRecordsGrow(t *testing.T) {
 	part := func(part, from, to int, more bool) string {
 		p := map[string]any{"choices": rec.Choices[from:to], "part": part, "more": more}
 		if part == 0 {
-			p["game"], p["rules"], p["seed"], p["seats"], p["agents"] = rec.Game, rec.Rules, fmt.Sprint(rec.Seed), rec.Seats, rec.Agents
+			p["game"], p["rules"], p["seed"] = rec.Game, rec.Rules, fmt.Sprint(rec.Seed)
+			p["seats"], p["agents"] = rec.Seats, rec.Agents
 		}
 		if !more {
 			p["scores"], p["results"] = rec.Scores, rec.Results

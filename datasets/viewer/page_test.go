@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strings"
 	"testing"
 
 	"github.com/chromedp/chromedp"
@@ -44,7 +45,8 @@ func (b *tab) list() {
 	b.shot("list")
 	b.do(chromedp.SendKeys("#search", "blocking4"))
 	b.await("document.querySelectorAll('.row').length === 1")
-	require.Regexp(b, `(?s)Blocking.*hand.*\d+.*hand.*hand.*hand.*32 moves`, b.text("document.querySelector('.row').innerText"))
+	row := b.text("document.querySelector('.row').innerText")
+	require.Regexp(b, `(?s)Blocking.*hand.*\d+.*hand.*hand.*hand.*32 moves`, row)
 	b.do(chromedp.Click(".row"))
 	b.counter("0 / 32")
 	require.Equal(b, "#blocking4.jsonl:1/0", b.text("location.hash"))
@@ -68,7 +70,8 @@ func (b *tab) games() {
 		}
 		for seat, score := range g.Scores {
 			if !g.Live {
-				require.Equal(b, fmt.Sprint(score), b.text(fmt.Sprintf("document.querySelectorAll('.seat .score')[%d].textContent.replaceAll(',', '')", seat)))
+				shown := b.text(fmt.Sprintf("document.querySelectorAll('.seat .score')[%d].textContent", seat))
+				require.Equal(b, fmt.Sprint(score), strings.ReplaceAll(shown, ",", ""))
 			}
 		}
 		b.shot("end-" + word(g.ID))
@@ -83,8 +86,10 @@ func (b *tab) keys() {
 	b.visit("#blockbattle.jsonl:1/0")
 	b.counter("0 / 63")
 	for _, step := range []struct{ key, counter string }{
-		{kb.ArrowRight, "1 / 63"}, {kb.ArrowRight, "2 / 63"}, {kb.ArrowLeft, "1 / 63"}, {kb.ArrowDown, "11 / 63"}, {kb.ArrowUp, "1 / 63"},
-		{kb.End, "63 / 63"}, {kb.ArrowRight, "63 / 63"}, {kb.ArrowLeft, "62 / 63"}, {kb.Home, "0 / 63"}, {kb.ArrowLeft, "0 / 63"},
+		{kb.ArrowRight, "1 / 63"}, {kb.ArrowRight, "2 / 63"}, {kb.ArrowLeft, "1 / 63"},
+		{kb.ArrowDown, "11 / 63"}, {kb.ArrowUp, "1 / 63"},
+		{kb.End, "63 / 63"}, {kb.ArrowRight, "63 / 63"}, {kb.ArrowLeft, "62 / 63"},
+		{kb.Home, "0 / 63"}, {kb.ArrowLeft, "0 / 63"},
 	} {
 		b.press(step.key)
 		b.counter(step.counter)
@@ -109,7 +114,9 @@ func (b *tab) keys() {
 	b.counter("31 / 63")
 	b.await("location.hash === '#blockbattle.jsonl:1/31'")
 	require.Equal(b, "2", b.text("document.querySelectorAll('.frame canvas').length"))
-	require.Equal(b, "0", b.text("[...document.querySelectorAll('button, input, select, canvas[role=img], a')].filter(e => !(e.getAttribute('aria-label') || e.textContent.trim() || e.labels && e.labels.length)).length"), "everything has a name")
+	require.Equal(b, "0", b.text("[...document.querySelectorAll('button, input, select, canvas[role=img], a')]"+
+		".filter(e => !(e.getAttribute('aria-label') || e.textContent.trim() || e.labels && e.labels.length))"+
+		".length"), "everything has a name")
 }
 
 func (b *tab) links() {
@@ -195,9 +202,13 @@ func (b *tab) sizes() {
 		w, h    int64
 		density float64
 		dark    bool
-	}{{"phone", 390, 844, 3, false}, {"phone-dark", 390, 844, 3, true}, {"tablet", 820, 1180, 2, false}, {"dark", 1280, 800, 2, true}, {"large", 1920, 1080, 1, false}} {
+	}{
+		{"phone", 390, 844, 3, false}, {"phone-dark", 390, 844, 3, true}, {"tablet", 820, 1180, 2, false},
+		{"dark", 1280, 800, 2, true}, {"large", 1920, 1080, 1, false},
+	} {
 		b.size(s.w, s.h, s.density, s.dark)
-		pages := []string{"", "#blockbattle.jsonl:1/40", "#tetrisduel.jsonl:1/200", "#blocking4.jsonl:1/22", "#history/0_1360540800/300"}
+		pages := []string{"", "#blockbattle.jsonl:1/40", "#tetrisduel.jsonl:1/200", "#blocking4.jsonl:1/22",
+			"#history/0_1360540800/300"}
 		if s.name != "phone" && os.Getenv("BLOCKYARD_SHOTS") == "" {
 			pages = pages[1:2]
 		}

@@ -201,20 +201,28 @@ func TestRefusals(t *testing.T) {
 	defer os.Remove(secret)
 	require.NoError(t, os.Symlink(secret, filepath.Join(dir, "link.jsonl")))
 	c := serve(t, dir)
-	for _, id := range []string{"../secret.jsonl:1", "secret.jsonl:1", "link.jsonl:1", "..%2fsecret.jsonl:1", "/etc/passwd", "", "blocking.jsonl:2",
-		"blocking.jsonl:1/../..", "history/0_1360540800/state0", strings.Repeat("x", 5000)} {
+	for _, id := range []string{
+		"../secret.jsonl:1", "secret.jsonl:1", "link.jsonl:1", "..%2fsecret.jsonl:1", "/etc/passwd", "",
+		"blocking.jsonl:2", "blocking.jsonl:1/../..", "history/0_1360540800/state0", strings.Repeat("x", 5000),
+	} {
 		require.Contains(t, c.refused("/api/game?id="+url.QueryEscape(id), 404), "there is no game")
 		c.refused("/api/frames?id="+url.QueryEscape(id), 404)
 	}
 	for _, path := range []string{"/../server.go", "/page/index.html", "/..%2f..%2fgo.mod", "/api", "/api/games/x"} {
 		require.Contains(t, []int{404, 405, 301, 400, 307}, c.get(path, nil), path)
 	}
-	for query, want := range map[string]string{"from=-1": "want a number from 0", "from=x": "want a number from 0", "count=0": "from 1 to 256", "count=999": "from 1 to 256"} {
+	for query, want := range map[string]string{
+		"from=-1": "want a number from 0", "from=x": "want a number from 0",
+		"count=0": "from 1 to 256", "count=999": "from 1 to 256",
+	} {
 		require.Contains(t, c.refused("/api/frames?id=blocking.jsonl:1&"+query, 400), want)
 	}
 	require.Contains(t, c.refused("/api/games?count=100000", 400), "from 1 to 500")
 	require.Empty(t, c.frames("blocking.jsonl:1", 1<<30, 256).Frames)
-	for host, status := range map[string]int{"evil.example": 403, "evil.example:80": 403, "localhost:1": 200, "127.0.0.1": 200, "[::1]:9": 200, "127.0.0.1.evil.example": 403} {
+	for host, status := range map[string]int{
+		"evil.example": 403, "evil.example:80": 403, "127.0.0.1.evil.example": 403,
+		"localhost:1": 200, "127.0.0.1": 200, "[::1]:9": 200,
+	} {
 		r := httptest.NewRequest("GET", "/api/games", nil)
 		r.Host = host
 		w := httptest.NewRecorder()
@@ -271,9 +279,11 @@ func TestMalformed(t *testing.T) {
 		}
 	}
 	for id, want := range map[string]string{
-		"json.jsonl:2": "json.jsonl:2: invalid character", "packed.jsonl:1": "gzip: invalid", "head.jsonl:1": "head.jsonl:1: invalid record",
-		"chess.jsonl:1": `no game "chess"`, "rules.jsonl:1": "version 99 of the rules", "illegal.jsonl:1": "illegal", "scores.jsonl:1": "scores [60 63], recorded [1 2]",
-		"0_7": "0_7/state0", "0_8": "0_8/move0", "0_9": "0_9/state0",
+		"json.jsonl:2": "json.jsonl:2: invalid character", "packed.jsonl:1": "gzip: invalid",
+		"head.jsonl:1": "head.jsonl:1: invalid record", "chess.jsonl:1": `no game "chess"`,
+		"rules.jsonl:1": "version 99 of the rules", "illegal.jsonl:1": "illegal",
+		"scores.jsonl:1": "scores [60 63], recorded [1 2]",
+		"0_7":            "0_7/state0", "0_8": "0_8/move0", "0_9": "0_9/state0",
 	} {
 		require.Contains(t, says[id], want, id)
 		delete(says, id)
