@@ -3,6 +3,7 @@ package host
 import (
 	"bytes"
 	"encoding/gob"
+	"io"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -45,6 +46,23 @@ func FuzzAnswers(f *testing.F) {
 		}
 	})
 }
+
+// An answer that announces more than an answer may have is refused before it has arrived.
+func TestAnswersAreBounded(t *testing.T) {
+	p := &Process{answers: make(chan Answer, 1)}
+	announced := []byte{0xfd, 0x30, 0, 0} // gob's way to say 3 MiB
+	r := &io.LimitedReader{R: io.MultiReader(bytes.NewReader(announced), endless{}), N: 1 << 30}
+	p.listen(r)
+	a := <-p.answers
+	require.True(t, a.Failed)
+	require.Contains(t, a.Text, "longer than 1048576 bytes")
+	require.Greater(t, r.N, int64(1<<30-2*mostAnswer))
+}
+
+// endless never ends.
+type endless struct{}
+
+func (endless) Read(b []byte) (int, error) { return len(b), nil }
 
 func TestCauses(t *testing.T) {
 	for text, want := range map[string]string{

@@ -80,13 +80,21 @@ func Start(ctx context.Context, c Config) (*Process, error) {
 	return p, nil
 }
 
+// mostAnswer is how long an answer may be, in bytes. What the library writes in its place could
+// announce a gigabyte.
+const mostAnswer = 1 << 20
+
 // listen passes answers on until the process ends.
 func (p *Process) listen(r io.Reader) {
 	defer close(p.answers)
-	for from := gob.NewDecoder(r); ; {
+	bounded := &io.LimitedReader{R: r}
+	for from := gob.NewDecoder(bounded); ; {
 		var a Answer
+		bounded.N = mostAnswer
 		err := from.Decode(&a)
 		switch {
+		case err != nil && bounded.N == 0:
+			a = Answer{Failed: true, Text: fmt.Sprintf("an answer from the library's process is longer than %d bytes", mostAnswer)}
 		case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.As(err, new(*fs.PathError)):
 			return
 		case err != nil:
