@@ -1,4 +1,4 @@
-# Every chore is one word; `make help` lists them.
+# `make help` lists the targets.
 SHELL  := bash
 .SHELLFLAGS := -eu -o pipefail -c
 GO     ?= go
@@ -16,15 +16,15 @@ export CGO_ENABLED ?= 1
 CHECKS := python go race vet sign bundle plugin
 JOBS   ?= 2
 
-help: ## list the chores
+help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
 
-test: setup ## everything: linters, Go tests, races, Python on a real server, play unchanged, bundle, plug-in
+test: setup ## all tests: linters, Go, race detector, Python on a real server, signatures, bundles, plug-in
 	@echo 'make test: $(CHECKS), $(JOBS) at a time; each prints its output when it ends'
 	@$(MAKE) --no-print-directory --output-sync=target -j$(JOBS) $(CHECKS)
 	@echo 'make test: all of $(CHECKS) passed'
 
-setup: ## find what the machine lacks for the tests; install it as root or in CI, else name it
+setup: ## look for what the tests need; install it as root or in CI, otherwise print the command
 	@.ci/setup test
 
 vet: ## gofmt, go vet and staticcheck
@@ -35,7 +35,7 @@ vet: ## gofmt, go vet and staticcheck
 go: ## Go tests
 	$(GO) test -vet=off -timeout 15m ./...
 
-race: ## Go tests under the race detector, where goroutines meet
+race: ## Go tests of concurrent packages under the race detector
 	$(GO) test -race -short -vet=off -timeout 15m ./env/vec ./rpc/server ./rpc/wire ./agents/match ./agents/contest ./agents/dropbloxcontest/... ./train/selfplay/...
 
 python: $(VENV)/test ## the Python client on real Gymnasium, PettingZoo and Stable-Baselines3, and a real server
@@ -55,26 +55,26 @@ $(VENV)/ok $(VENV)/test: $(shell git ls-files 'rpc/*' 'env/*.go' 'agents/*.go' g
 	$(PY) -m uv pip install --quiet --python $(PY) './rpc/python[$(EXTRAS)]' || $(PY) -m pip install --quiet './rpc/python[$(EXTRAS)]'
 	touch $@
 
-# RLlib pulls an older Gymnasium in: what is large has a place of its own.
-libraries: ## the client on TorchRL, RLlib, Ray, pandas and Minari too, in a venv of its own: 6 GB, 7 minutes
+# RLlib installs an older Gymnasium, so the large libraries have their own virtual environment.
+libraries: ## tests with TorchRL, RLlib, Ray, pandas and Minari, in a separate virtual environment: 6 GB, 7 minutes
 	test -x $(VENV)-libraries/bin/python || $(PYTHON) -m venv $(VENV)-libraries
 	$(VENV)-libraries/bin/python -m pip install --quiet uv
 	$(VENV)-libraries/bin/python -m uv pip install --quiet --python $(VENV)-libraries/bin/python './rpc/python[demo,test-libraries]'
 	OMP_NUM_THREADS=1 $(VENV)-libraries/bin/python -m pytest -q --libraries rpc/python/tests
 
-demo: ## a Python trainer, self-play in Go, a contest bot from it: five minutes, everything in demo-out/
+demo: ## train in Python, train by self-play in Go, export a contest bot: five minutes, results in demo-out/
 	@.ci/setup demo
 	@$(MAKE) --no-print-directory $(VENV)/ok
 	PY=$(PY) GO=$(GO) OUT=$(OUT) bash train/demo.sh
 
-bench: ## named benchmarks, and the wire against in-process stepping
+bench: ## Go benchmarks, and the transports compared with in-process stepping
 	$(GO) test -run '^$$' -bench . -benchmem -cpu 1 ./env/... ./agents/...
 	$(GO) run ./rpc bench
 
-bench-python: $(VENV)/test ## our environments beside other libraries', in one run, with a table and a plot
+bench-python: $(VENV)/test ## benchmark against other libraries, in one run, with a table and a plot
 	$(PY) -m pip install --quiet 'matplotlib>=3.8' 'tqdm>=4.60' && $(PY) rpc/python/bench/run.py
 
-soak: $(VENV)/ok ## an hour of play beside clients that are killed
+soak: $(VENV)/ok ## one hour of play while other clients are killed
 	$(PY) rpc/python/bench/soak.py
 
 fuzz: ## every fuzz target for FUZZ each (30s)
@@ -82,13 +82,13 @@ fuzz: ## every fuzz target for FUZZ each (30s)
 	  for f in $$($(GO) test -list '^Fuzz' $$p 2>/dev/null | grep '^Fuzz' || true); do \
 	    echo "== $$p $$f"; $(GO) test -run '^$$' -fuzz "^$$f$$" -fuzztime $(FUZZ) $$p; done; done
 
-golden: ## record the playthroughs and the messages on the wire again: the diff is the review
+golden: ## write the golden playthroughs and protocol messages again; review the diff
 	BLOCKYARD_UPDATE=1 $(GO) test ./env/... ./rpc/server
 
-sign: ## compare agents/signatures.txt, a line per game and player, with how they play now
+sign: ## compare agents/signatures.txt, one line per game and agent, with how the agents play now
 	$(GO) run ./agents sign | diff agents/signatures.txt - && echo 'no change in play'
 
-bundle: ## the shipped nets as contest bots, one file each, in bin/
+bundle: ## the shipped networks as contest bots, one file each, in bin/
 	mkdir -p bin && $(GO) run ./agents bundle blockbattle --out bin/blockbattle_bot.go
 
 plugin: ## the WinTetris solver as a shared library, with its header, in bin/
@@ -104,5 +104,5 @@ docs: $(VENV)/ok ## the Python package's reference as HTML, in rpc/python/site/
 serve: ## a server on tcp:127.0.0.1:7777
 	$(GO) run ./rpc serve --listen tcp:127.0.0.1:7777
 
-clean: ## remove what the chores made
+clean: ## remove what the other targets made
 	rm -rf $(VENV) $(VENV)-libraries bin $(OUT) runs rpc/python/dist rpc/python/site

@@ -54,7 +54,7 @@ def kind(program: bytes) -> str:
 
 
 def static(program: bytes) -> bool:
-    """Return whether an ELF program is static: it asks for no interpreter, so it needs no shared library."""
+    """Return whether an ELF program is static: it names no interpreter, so it needs no shared library."""
     at, size, count = *struct.unpack_from("<Q", program, 32), *struct.unpack_from("<HH", program, 54)
     interpreter = 3
     return all(struct.unpack_from("<I", program, at + k * size)[0] != interpreter for k in range(count))
@@ -124,7 +124,7 @@ def make(platform: str, out: Path) -> Path:
 
 
 def main() -> int:
-    """Build what the command line asks for; return the exit status."""
+    """Build what the command line requests; return the exit status."""
     parser = argparse.ArgumentParser(description="Build wheels of blockyard with the Go server inside.")
     parser.add_argument("platforms", nargs="*", metavar="PLATFORM", help="such as linux/arm64; all of them by default")
     parser.add_argument(

@@ -173,7 +173,7 @@ def soak(args: argparse.Namespace, server: LocalServer) -> bool:
     turns = [(game, road) for game in ENV_IDS for road in ROADS]
     want = {turn: play(server.address, *turn, args.envs, args.steps, args.patience) for turn in turns}
     if alike := [game for game in ENV_IDS if len({want[game, road] for road in ROADS}) > 1]:
-        say(args, failed=f"the roads differ undisturbed in {alike}")
+        say(args, failed=f"the transports differ even without other clients in {alike}")
         return True
     before = use(server)
     say(args, undisturbed={game: want[game, "socket"] for game in ENV_IDS}, use=asdict(before))

@@ -125,12 +125,12 @@ def make_vec(
             ``"blockbattle:classic"``.
         num_envs: number of games, at least 1. If the client drives several seats that act at the same time, the
             environment's own ``num_envs`` is a multiple of it: one row per such seat.
-        address: of a running server: ``"unix:PATH"``, ``"tcp:HOST:PORT"`` or ``"tls:HOST:PORT"``. None: a local
-            server, started for this process and shared by all its environments. A list spreads the games over
-            several servers; the results are bit-exact those of one server.
-        token: the token that a server on TCP asks for; by default the environment variable ``BLOCKYARD_TOKEN``.
-        tls: which certificates of a ``tls:`` server to trust. None: those of the system's authorities; a path: those
-            in that file or folder; False: any; or an ``ssl.SSLContext``.
+        address: address of a running server, ``"unix:PATH"``, ``"tcp:HOST:PORT"`` or ``"tls:HOST:PORT"``. None: a local
+            server, started for this process and shared by all its environments. A list distributes the games
+            over several servers; the results are bit-exact the same as with one.
+        token: the token that a server on TCP requires; by default the environment variable ``BLOCKYARD_TOKEN``.
+        tls: which certificates of a ``tls:`` server to trust. None: those signed by the system's certificate
+            authorities; a path: those in that file or folder; False: any; or an ``ssl.SSLContext``.
         seed: used by the first ``reset`` without a seed. An int s, 0 <= s < 2**64, seeds game i with s + i; a list
             seeds each game separately.
         seats: seats of each game; by default the smallest number that the game allows.

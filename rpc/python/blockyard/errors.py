@@ -47,7 +47,7 @@ class ProtocolError(BlockyardError):
 
 
 class AuthError(BlockyardError, PermissionError):
-    """The server asks for a token, or the token is wrong; pass ``token=``."""
+    """The server requires a token, or the token is wrong; pass ``token=``."""
 
 
 class RequestError(BlockyardError, ValueError):
@@ -162,7 +162,7 @@ def from_wire(error: object, method: str) -> BlockyardError:
     """Return the exception for the error in the server's answer to a method.
 
     An error without a class of its own, of a newer server, gets the class of its hundred. An error that
-    does not have the shape the protocol asks for becomes a ProtocolError.
+    does not have the form that the protocol requires becomes a ProtocolError.
     """
     if not isinstance(error, dict) or not isinstance(error.get("code"), int):
         return ProtocolError(f"{method}: the server answered with an error of unknown shape: {error!r:.200}")

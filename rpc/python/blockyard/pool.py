@@ -1,4 +1,4 @@
-"""Pipelined stepping: blocks of games on connections of their own; whichever is ready comes first."""
+"""Pipelined stepping: blocks of games, each on its own connection, returned in the order in which they finish."""
 
 from __future__ import annotations
 
@@ -58,12 +58,12 @@ class PoolBatch:
 
 
 class BlockPool:
-    """Many games in blocks of ``batch_size`` games, each on a connection of its own.
+    """Many games in blocks of ``batch_size`` games, each on its own connection.
 
     ``recv`` returns the blocks whose step is done, in the order in which they finish. ``send`` takes actions
     for their rows, and a block is stepped as soon as each of its rows has an action. While the policy is
     evaluated on one block, the server steps the others; two blocks are double buffering. The games are
-    bit-exact those of one environment of all games, whatever the order.
+    bit-exact the same as in one environment with all games, in whatever order blocks finish.
 
     Attributes:
         num_envs: number of rows of all blocks.
@@ -92,7 +92,7 @@ class BlockPool:
             num_envs: number of games of all blocks.
             batch_size: number of games of a block; divides num_envs.
             seed: game i of all games is seeded with seed + i; None: from the operating system's entropy.
-            address: of a server, or of several, to which blocks are assigned in turn.
+            address: address of a server; or a list of addresses, to which blocks are assigned in turn.
             token, tls, timeout: as in :func:`blockyard.make_vec`.
             **kwargs: other arguments of :func:`blockyard.make_vec`.
         """

@@ -1,4 +1,4 @@
-"""Results of questions about positions: legal actions, afterstates, final positions, rollouts."""
+"""Results of queries: legal actions, afterstates, final positions, rollouts."""
 
 from __future__ import annotations
 
@@ -51,8 +51,8 @@ class LegalActions:
 class Afterstates:
     """For each legal action of each row: the position after that seat alone has played it.
 
-    The arrays may be read-only. What an action draws at random (such as the next piece) is independent
-    of what the game will really draw.
+    The arrays may be read-only. The random draws of an action (such as the next piece) are independent
+    of those that the game itself will make.
 
     Attributes:
         indptr: uint32 (rows + 1,), CSR offsets: row k has entries ``indptr[k]:indptr[k + 1]`` of the other arrays.
@@ -60,7 +60,7 @@ class Afterstates:
         planes: uint8 (m, C, H, W), as the seat observes them.
         globals: float32 (m, G).
         reward: float32 (m,), the reward of the seat for the action.
-        done: bool (m,), whether the game is over then.
+        done: bool (m,), whether the action ends the game.
     """
 
     indptr: NDArray[np.uint32]
@@ -98,8 +98,8 @@ class FinalStep:
         seat: uint8 (k * rows_per_game,), the seat of each row.
         scores: int32 (k, seats), in points of the contest.
         lengths: uint32 (k,), in steps.
-        mask: uint8 (k * rows_per_game, ceil(actions / 8)), packed masks of the actions that were legal at the end,
-            which are none unless the game was truncated. None with ``mask=False``.
+        mask: uint8 (k * rows_per_game, ceil(actions / 8)), packed masks of the actions that were legal at the end:
+            all zero unless the game was truncated. The attribute is None with ``mask=False``.
     """
 
     games: NDArray[np.int64]
@@ -116,8 +116,8 @@ class Rollout:
     """Steps that the server played without a message per step.
 
     Attributes:
-        buffer: the steps that were kept, as arrays with a first axis of time.
-        steps: number of steps played, which is more than were kept with ``keep="last"``.
+        buffer: the steps that were kept, as arrays whose first axis is time.
+        steps: number of steps played; with ``keep="last"`` the buffer has only the last one.
     """
 
     buffer: RolloutBuffer
@@ -149,7 +149,7 @@ def best_of_rows(indptr: NDArray[np.uint32], values: NDArray[Any]) -> NDArray[np
 
 
 def join_indptr(parts: list[NDArray[np.uint32]]) -> NDArray[np.uint32]:
-    """Return the CSR offsets of several answers one after another."""
+    """Return the CSR offsets of the concatenation of several results."""
     out, base = [np.zeros(1, np.uint32)], np.uint32(0)
     for indptr in parts:
         out.append(indptr[1:] + base)

@@ -1,4 +1,4 @@
-"""From the memory of a step to what Gymnasium's ``step`` returns, row by row."""
+"""Converts the memory of a step into what Gymnasium's ``step`` returns, with one entry per row."""
 
 from __future__ import annotations
 
@@ -46,7 +46,8 @@ class Rows:
         self._varying = self.rows_per_game != len(self.players)
         # Index of each row's game, and offset of a seat, in flattened arrays of (games, seats).
         self._starts = np.repeat(np.arange(self.num_games) * self.seats, self.rows_per_game)
-        self._column = np.minimum(np.arange(256), self.seats - 1)  # 255 means nobody acts: any seat will do
+        # A seat of 255 means that no seat acts: then any column will do.
+        self._column = np.minimum(np.arange(256), self.seats - 1)
 
     def final(self) -> FinalStep:
         """Return the final positions of the games that ended in the last step."""
@@ -160,9 +161,9 @@ class Rows:
 
 
 def _masks(memory: StepMemory, generation: int, actions: int) -> NDArray[np.int8]:
-    """Return the masks of a step, unless its memory has been reused since."""
+    """Return the masks of a step; raise RuntimeError if its memory has been reused since."""
     if memory.generation != generation:
         raise RuntimeError(
-            "infos['action_mask']: its memory was used again by a later step; read it before that, or pass copy=True"
+            "infos['action_mask']: a later step has overwritten its memory; read it earlier, or pass copy=True"
         )
     return memory.masks(actions).view(np.int8)

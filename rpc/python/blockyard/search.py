@@ -1,4 +1,4 @@
-"""What a vector environment offers to searches and value learners: legal actions, afterstates, states, rollouts."""
+"""Methods for search and value learning: legal actions, afterstates, states, rollouts, pictures."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Search(Rows):
         raise NotImplementedError
 
     def _pages(self, method: str, env_ids: Ids, *options: dict[str, Any]) -> Iterator[dict[str, Any]]:
-        """Ask about games, and yield an answer for as many at a time as fit into one message."""
+        """Send a request about games; yield the responses, each for as many games as fit into one message."""
         self._refuse_pending(method)
         return self._transport.pages(method, game_ids(env_ids, self.num_games), *options)
 
@@ -66,13 +66,14 @@ class Search(Rows):
     def afterstates(self, env_ids: Ids = None, *, seed: int | None = None) -> Afterstates:
         """Return the position after each legal action of the rows of these games.
 
-        The result is large: Block Battle has about 35 positions per row. If memory matters, ask for a part
-        of the games at a time.
+        The result is large: Block Battle has about 35 positions per row. To use less memory, request a
+        part of the games at a time.
 
         Args:
             env_ids: indices of games; None means all.
-            seed: of random draws such as the next piece. They are the same for all actions of a row, different
-                for every row, and do not depend on the other games asked for. None: different in each call.
+            seed: seed of random draws such as the next piece. The draws are the same for all actions of a row,
+                different for every row, and do not depend on the other games in env_ids. None: different draws
+                in each call.
         """
         self._afterstate_calls += 1
         options = {"seed": self._afterstate_calls if seed is None else check_seed(seed)}
@@ -119,7 +120,7 @@ class Search(Rows):
         """Return the complete state of these games, uint8 (games, state_len).
 
         A state may be saved to a file and restored by another environment or server with the same game,
-        rules version and number of seats. The memory of opponents on the server is not part of it.
+        rules version and number of seats. The internal state of the server's opponents is not part of it.
         """
         pages = [np.frombuffer(d["states"], np.uint8) for d in self._pages("snapshot", env_ids)]
         return np.concatenate(pages).reshape(-1, self._handle.state_len)
@@ -132,15 +133,15 @@ class Search(Rows):
         Args:
             states: uint8 (len(env_ids), state_len), rows of :meth:`snapshot`.
             env_ids: indices of games; None means all.
-            reseed: draw everything hidden anew, from this seed and the game's index, so that copies of a position
+            reseed: redraw everything hidden, from this seed and the game's index, so that copies of a position
                 have different futures. None: the future is that of the snapshot.
 
         Returns:
             The observations and infos of all rows.
 
         Raises:
-            BadStateError: a row is not a state of this game. Then no game has changed, unless the states did not
-                fit into one message.
+            BadStateError: a row is not a state of this game. No game has changed, unless the states needed more
+                than one message.
             ValueError: states has the wrong dtype or shape.
         """
         ids = game_ids(env_ids, self.num_games)
@@ -160,7 +161,7 @@ class Search(Rows):
 
         Args:
             src: indices of games; an index may appear more than once.
-            dst: indices of as many games.
+            dst: indices of games, as many as src; without duplicates.
             reseed: as in :meth:`restore`.
 
         Returns:
@@ -189,8 +190,8 @@ class Search(Rows):
     ) -> Rollout:
         """Let the server play the driven seats too, without a message per step.
 
-        Games that end are reset, whatever the autoreset mode. What is played depends on the seeds of the games
-        alone: one long rollout plays the same as several short ones.
+        Games that end are reset, in every autoreset mode. The actions depend on the seeds of the games only, so one
+        long rollout plays the same as several short ones.
 
         Args:
             steps: number of steps, 1 to 1,000,000; or a buffer to fill.

@@ -55,7 +55,7 @@ class BlockEnv(gymnasium.Env[Obs, np.int64]):
         mask: bool = True,
         render_mode: str | None = None,
     ) -> None:
-        """Create it; arguments as in :func:`blockyard.make`."""
+        """Create the environment; arguments as in :func:`blockyard.make`."""
         self.vector = BlockVectorEnv(
             game,
             1,
@@ -78,8 +78,8 @@ class BlockEnv(gymnasium.Env[Obs, np.int64]):
             rows = self.vector.num_envs
             self.vector.close()
             raise ValueError(
-                f"opponents: they leave {rows} seats to drive at once, and a gymnasium.Env drives one; give every "
-                "other seat an opponent, or use blockyard.make_vec, which has a row for each seat"
+                f"opponents: {rows} seats without one act at the same time, but a gymnasium.Env drives one seat; give "
+                "every other seat an opponent, or use blockyard.make_vec, which has a row for each seat"
             )
         self.game_spec = self.vector.game_spec
         self.render_mode = render_mode
@@ -97,7 +97,7 @@ class BlockEnv(gymnasium.Env[Obs, np.int64]):
             The observation and infos.
         """
         if options:
-            raise ValueError(f"options: unknown {sorted(options)}, there are no options")
+            raise ValueError(f"options: unknown {sorted(options)}; a single environment has no options")
         super().reset(seed=seed)
         obs, infos = self.vector.reset(seed=seed)
         return self._first(obs), self._info(infos)

@@ -51,8 +51,9 @@ class BlockVectorEnv(Search, VectorEnv[Obs, NDArray[Any], NDArray[Any]]):
     ``final_info``   dict                        SAME_STEP only: its ``action_mask`` and ``score``
     ===============  ==========================  =========================================================
 
-    each with its boolean ``_key`` array. The ``action_mask`` in ``final_info`` is all zero for a terminated
-    episode; for a truncated one it has the actions that were legal.
+    Each ``key`` comes with a boolean array ``_key`` of the rows in which it is valid. The ``action_mask``
+    in ``final_info`` is all zero for a terminated episode; for a truncated one it has the actions that were
+    legal.
 
     Attributes:
         game_spec: the game's specification.
@@ -61,7 +62,7 @@ class BlockVectorEnv(Search, VectorEnv[Obs, NDArray[Any], NDArray[Any]]):
         players: the seats that the client drives, ascending.
         seats: seats of each game.
         client: the session with the server; with several servers, the first.
-        autoreset_mode: what happens to a game that ended.
+        autoreset_mode: when a game that ended is reset.
         packed: whether observations have ``bits`` instead of ``planes``.
     """
 
@@ -90,11 +91,12 @@ class BlockVectorEnv(Search, VectorEnv[Obs, NDArray[Any], NDArray[Any]]):
         first: int = 0,
         render_mode: str | None = None,
     ) -> None:
-        """Create it; arguments as in :func:`blockyard.make_vec`.
+        """Create the environment; arguments as in :func:`blockyard.make_vec`.
 
         Args:
             client: a session to use instead of a new connection.
-            first: index of the first game; draws depend on it, as if the games were a part of a larger environment.
+            first: index of the first game, if these games are a part of a larger environment; seeds and draws
+                depend on it.
         """
         if render_mode is not None and render_mode not in RENDER_MODES:
             raise ValueError(f"render_mode {render_mode!r}: want None or one of {RENDER_MODES}")
@@ -174,9 +176,9 @@ class BlockVectorEnv(Search, VectorEnv[Obs, NDArray[Any], NDArray[Any]]):
         """Start new episodes.
 
         Args:
-            seed: an int s seeds game i with s + i; a list seeds each game separately, with None for no seed. A game
-                without a seed continues its own sequence if it was seeded before; otherwise it is seeded from
-                the operating system's entropy.
+            seed: an int s seeds game i with s + i; a list seeds each game separately, with None for a game without a
+                seed. A game without a seed continues its own sequence if it was seeded before; otherwise it is
+                seeded from the operating system's entropy.
             options: ``{"reset_mask": bool (num_envs,)}`` resets only the selected rows. The dict is not modified.
 
         Returns:
@@ -187,7 +189,7 @@ class BlockVectorEnv(Search, VectorEnv[Obs, NDArray[Any], NDArray[Any]]):
         """
         self._refuse_pending("reset")
         if unknown := set(options or ()) - {"reset_mask"}:
-            raise ValueError(f"options: unknown {sorted(unknown)}, the only option is 'reset_mask'")
+            raise ValueError(f"options: unknown {sorted(unknown)}; the only option is 'reset_mask'")
         chosen = np.ones(self.num_games, np.bool_)
         if options and "reset_mask" in options:
             chosen = reset_mask(options["reset_mask"], self.num_envs, self.rows_per_game)
@@ -210,8 +212,8 @@ class BlockVectorEnv(Search, VectorEnv[Obs, NDArray[Any], NDArray[Any]]):
             actions: integers (num_envs,). The actions of rows that need not act, such as those of games that
                 NEXT_STEP is about to reset, are ignored.
             out: where to put the result: ``buffer[t]`` of :meth:`buffer`, or a dict of C-contiguous arrays by
-                field, with the names, dtypes and shapes of ``buffer[t].arrays``; some fields may be left out. The
-                returned arrays are then these.
+                field, with the names, dtypes and shapes of ``buffer[t].arrays``; some fields may be left out. step
+                then returns these arrays.
 
         Returns:
             Observations, rewards, terminated, truncated, infos; see the class.
@@ -235,7 +237,7 @@ class BlockVectorEnv(Search, VectorEnv[Obs, NDArray[Any], NDArray[Any]]):
     def step_wait(self) -> StepResult:
         """Wait for the step that :meth:`step_async` sent, and return what :meth:`step` returns."""
         if self._pending is None:
-            raise RuntimeError("step_wait: no step is under way, call step_async first")
+            raise RuntimeError("step_wait: no step is in progress; call step_async first")
         (future, memory, before), self._pending = self._pending, None
         self._transport.wait(future)
         self._memory = memory
@@ -255,9 +257,9 @@ class BlockVectorEnv(Search, VectorEnv[Obs, NDArray[Any], NDArray[Any]]):
 
     def _refuse_pending(self, method: str) -> None:
         if self._pending is not None:
-            raise RuntimeError(f"{method}: a step is under way, call step_wait first")
+            raise RuntimeError(f"{method}: a step is in progress; call step_wait first")
         if self.closed:
-            raise BlockyardError(f"{method}: the environment is closed, create a new one")
+            raise BlockyardError(f"{method}: the environment is closed; create a new one")
 
     def _memory_over(self, out: StepMemory | Mapping[str, NDArray[Any]]) -> StepMemory:
         return out.reuse() if isinstance(out, StepMemory) else StepMemory.over_arrays(self._handle, out)
@@ -268,11 +270,11 @@ class BlockVectorEnv(Search, VectorEnv[Obs, NDArray[Any], NDArray[Any]]):
         self._turn = (self._turn + 1) % len(self._ring)
         return self._ring[self._turn].reuse()
 
-    # -- the rest -------------------------------------------------------------------
+    # -- opponents, pictures, closing -------------------------------------------------------------------
 
     @property
     def transport(self) -> str:
-        """How steps travel: ``"shm"``, ``"socket"``, or ``"split"`` for several servers."""
+        """Transport of steps: ``"shm"``, ``"socket"``, or ``"split"`` for several servers."""
         return self._transport.name
 
     def set_opponent(self, seat: int, spec: str) -> None:

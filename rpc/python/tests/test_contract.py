@@ -108,18 +108,18 @@ def test_reused_memory(server):
         old = ring.step(fresh.sample_actions(rng))[4]
         for _ in range(3):
             ring.step(ring.sample_actions(rng))
-        with pytest.raises(RuntimeError, match="used again"):
+        with pytest.raises(RuntimeError, match="overwritten its memory"):
             old["action_mask"]
 
 
 def test_async(env):
     env.reset(seed=5)
     first = env.sample_actions(np.random.default_rng(0))
-    with pytest.raises(RuntimeError, match="no step is under way"):
+    with pytest.raises(RuntimeError, match="no step is in progress"):
         env.step_wait()
     env.step_async(first)
     for refused in (lambda: env.step_async(first), env.reset, env.legal_actions):
-        with pytest.raises(RuntimeError, match="under way"):
+        with pytest.raises(RuntimeError, match="in progress"):
             refused()
     a = env.step_wait()
     env.reset(seed=5)

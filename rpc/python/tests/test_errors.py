@@ -116,7 +116,7 @@ def test_needs_reset(server: Server):
 
 
 def test_single(server: Server):
-    with pytest.raises(ValueError, match=r"2 seats to drive at once.*make_vec"):
+    with pytest.raises(ValueError, match=r"2 seats without one act at the same time.*make_vec"):
         blockyard.make(GAME, address=server.unix, opponents=None)
     env = blockyard.make(GAME, address=server.unix)
     with pytest.raises(blockyard.NeedsResetError):

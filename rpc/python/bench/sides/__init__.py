@@ -1,5 +1,5 @@
-"""Benchmarks side by side: who takes part, how they are run in turns, and what comes out.
+"""Benchmarks side by side: the entrants, how they are run in turns, and the results.
 
 What runs in a peer's own environment (``worker``, ``clock`` and the module of that peer in
-``adapters``) needs the standard library and that peer alone.
+``adapters``) may import only the standard library and that peer.
 """

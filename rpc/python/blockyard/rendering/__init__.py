@@ -1,1 +1,1 @@
-"""Pictures of positions: pixels, SVG, and what notebooks show."""
+"""Renders positions as RGB arrays, as SVG, and as HTML for notebooks."""

@@ -1,4 +1,4 @@
-"""Pictures of positions as SVG, which notebooks display."""
+"""Renders positions as SVG, which notebooks display."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Svg(str):
 
 
 def svg(frame: Frame, title: str = "", theme: Theme = LIGHT, height: int = _HIGH) -> Svg:
-    """Return a picture of a frame.
+    """Return a frame as an SVG picture.
 
     Args:
         frame: the position.
@@ -184,7 +184,7 @@ class _Drawing:
     # -- pieces beside the boards ---------------------------------------------------
 
     def trays(self, trays: list[Tray], left: float, top: float) -> None:
-        """Draw pieces in a column to the right of the boards; those of a seat in rows."""
+        """Draw pieces to the right of the boards: those of a seat in rows, others in a column."""
         y = top
         for tray in trays:
             if tray.seat < 0:
@@ -205,11 +205,11 @@ class _Drawing:
         return y + 8
 
     def rows(self, tray: Tray, left: float, y: float) -> float:
-        size, most = max(5.0, min(8.0, self.cell * 0.4)), 190.0
+        size, max_width = max(5.0, min(8.0, self.cell * 0.4)), 190.0
         x, high = left, 0.0
         for piece in tray.pieces:
             w, h = piece.w * size, piece.h * size
-            if x > left and x + w > left + most:
+            if x > left and x + w > left + max_width:
                 x, y, high = left, y + high + size, 0.0
             self.cells(piece, x, y, size, plain=True)
             self.width = max(self.width, x + w)
@@ -223,7 +223,10 @@ def _n(v: float) -> str:
 
 
 def _rounded(x: float, y: float, w: float, h: float, r: float | tuple[float, ...]) -> str:
-    """Return the path of a rectangle with round corners: top left, top right, bottom right, bottom left."""
+    """Return the path of a rectangle with round corners.
+
+    r is the radius of all corners, or of each: top left, top right, bottom right, bottom left.
+    """
     a, b, c, d = (r, r, r, r) if isinstance(r, float) else r
     arc = [f"a{_n(k)} {_n(k)} 0 0 1 {dx}{_n(k)} {dy}{_n(k)}" if k else "" for k, dx, dy in
            ((b, "", ""), (c, "-", ""), (d, "-", "-"), (a, "", "-"))]  # fmt: skip

@@ -36,7 +36,7 @@ class LocalServer:
     Attributes:
         address: ``"unix:PATH"``.
         pid: the process.
-        token: the token it asks for, where other users could reach it; None on a Unix socket.
+        token: the token that it requires if other users could connect to it; None on a Unix socket.
     """
 
     def __init__(self, timeout: float = 30.0) -> None:

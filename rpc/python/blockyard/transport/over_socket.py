@@ -75,7 +75,7 @@ class SocketTransport:
         self.client.connection.step(self.handle.number, actions.view(np.uint8).data, memory.pieces, memory.frame)
 
     def pages(self, method: str, ids: NDArray[np.uint32], *options: dict[str, Any]) -> Iterator[dict[str, Any]]:
-        """Ask about games, and yield an answer for as many at a time as fit into one message."""
+        """Send a request about games; yield the responses, each for as many games as fit into one message."""
         done = 0
         while True:
             page = self.call(method, ids[done:].tobytes(), *options)

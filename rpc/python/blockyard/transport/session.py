@@ -39,7 +39,7 @@ class Session:
         Args:
             address: ``"unix:PATH"``, ``"tcp:HOST:PORT"`` or ``"tls:HOST:PORT"``. None: the local server of this
                 process, which is started if it is not running and stops with its last client.
-            token: the token that a server on TCP asks for; by default the environment variable
+            token: the token that a server on TCP requires; by default the environment variable
                 ``BLOCKYARD_TOKEN``.
             timeout: seconds without an answer after which the server counts as gone.
             tls: which certificates of a ``tls:`` server to trust. None: those of the system's authorities; a path:

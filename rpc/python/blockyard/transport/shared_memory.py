@@ -133,10 +133,10 @@ class SharedMemoryTransport(SocketTransport):
 
 
 def choose_transport(client: Session, handle: Handle, transport: str) -> SocketTransport:
-    """Return the transport that is asked for: ``"socket"``, ``"shm"``, or ``"auto"``, the fastest possible.
+    """Return the requested transport: ``"socket"``, ``"shm"``, or ``"auto"``, the fastest possible.
 
     Raises:
-        RequestError: shared memory is asked for and not possible; the message says why.
+        RequestError: shared memory was requested and is not possible; the message says why.
     """
     if transport == "socket":
         return SocketTransport(client, handle)
