@@ -63,18 +63,22 @@ func (b *Board) away(by uint) Board {
 
 // Sides returns the cells that touch a cell of the set along a side, which may be in the set.
 func (b *Board) Sides() Board {
-	return onBoard(&[4]Board{b.toward(1), b.away(1), b.toward(stride), b.away(stride)})
+	out := b.toward(1)
+	others := [3]Board{b.away(1), b.toward(stride), b.away(stride)}
+	for i := range others {
+		out.Or(&others[i])
+	}
+	out.And(&all)
+	return out
 }
 
 // Corners returns the cells that touch a cell of the set diagonally, which may be in the set.
+// It repeats Sides because one function for both slows the searches down by a tenth.
 func (b *Board) Corners() Board {
-	return onBoard(&[4]Board{b.toward(stride + 1), b.toward(stride - 1), b.away(stride + 1), b.away(stride - 1)})
-}
-
-// onBoard returns the cells of the board that are in one of the sets.
-func onBoard(sets *[4]Board) (out Board) {
-	for i := range sets {
-		out.Or(&sets[i])
+	out := b.toward(stride + 1)
+	others := [3]Board{b.toward(stride - 1), b.away(stride + 1), b.away(stride - 1)}
+	for i := range others {
+		out.Or(&others[i])
 	}
 	out.And(&all)
 	return out
