@@ -13,6 +13,7 @@ import (
 	"os/signal"
 	"syscall"
 
+	"blockyard/agents/submit"
 	"blockyard/env/games"
 	"blockyard/train/task"
 
@@ -53,4 +54,22 @@ func subject(name string) (*task.Game, error) {
 func errSolo(g *task.Game) error {
 	return fmt.Errorf("%[1]s has one seat: train it with train selfplay %[1]s, "+
 		"compare agents with agents arena %[1]s --a AGENT --b AGENT", g.Rules.Name)
+}
+
+type export struct {
+	submit.Export
+	Out string `help:"Source file to write." default:"bot.go" placeholder:"FILE"`
+}
+
+// Run implements the command.
+func (c *export) Run(ctx context.Context) error {
+	bot, err := c.Bot(false)
+	if err != nil {
+		return err
+	}
+	report, err := c.Write(ctx, bot, c.Out)
+	if err == nil {
+		fmt.Print(report)
+	}
+	return err
 }

@@ -4,6 +4,8 @@ import (
 	"os"
 	"strings"
 
+	"blockyard/env"
+
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/compress/zstd"
 )
@@ -93,4 +95,21 @@ func integer(n int) parquet.Value    { return parquet.Int32Value(int32(n)) }
 func number(x float32) parquet.Value { return parquet.FloatValue(x) }
 func globals(r *Row) (n int, at func(i int) parquet.Value) {
 	return len(r.Globals), func(i int) parquet.Value { return number(r.Globals[i]) }
+}
+
+// pack writes cells with so many bits each, the lowest bits of a byte first.
+func pack(dst, cells []uint8, bits int) {
+	clear(dst)
+	per := 8 / bits
+	for k, c := range cells {
+		dst[k/per] |= c << (k % per * bits)
+	}
+}
+
+// setMask writes legal actions as bits, the lowest bit of a byte first.
+func setMask(dst []uint8, legal []env.Action) {
+	clear(dst)
+	for _, a := range legal {
+		dst[a>>3] |= 1 << (a & 7)
+	}
 }

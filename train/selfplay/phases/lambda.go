@@ -92,3 +92,121 @@ func (l *lambdaLearner) rate() float64 {
 func fall(from, to, since, progress float64) float64 {
 	return to + (from-to)*(1+math.Cos(math.Pi*(progress-since)/(1-since+1e-9)))/2
 }
+
+// collect turns the paths of all slots into rows with targets. visit, if not nil, is
+// called for each path with the λ-returns of its steps, NaN where nothing is known.
+func (l *lambdaLearner) collect(visit func(slot, seat int, p *seatPath, returns []float32)) {
+	l.Rows.Cut(0)
+	warm := l.warm() && l.run.Game.Worth != nil
+	if warm {
+		l.rescale()
+	}
+	for slot := range l.notes.paths {
+		for seat := range l.notes.paths[slot] {
+			p := &l.notes.paths[slot][seat]
+			if len(p.Steps) > 0 {
+				targets := l.targets(p)
+				if visit != nil {
+					visit(slot, seat, p, targets)
+				}
+				l.add(p, targets, warm)
+			}
+			l.Rows.X = append(l.Rows.X, p.otherX...)
+			for _, w := range p.otherWorth {
+				l.Rows.Y = append(l.Rows.Y, l.opinion(w))
+			}
+		}
+	}
+}
+
+// targets has the mean net evaluate a path's steps and returns their λ-returns.
+func (l *lambdaLearner) targets(p *seatPath) []float32 {
+	values, targets := make([]float32, len(p.Steps)), make([]float32, len(p.Steps))
+	l.Mean.Forward(p.X, len(p.Steps), values)
+	for i := range p.Steps {
+		p.Steps[i].Value = odds(values[i])
+	}
+	returns(p.Steps, l.config.Lambda, targets)
+	return targets
+}
+
+// add appends the rows of a path.
+func (l *lambdaLearner) add(p *seatPath, targets []float32, warm bool) {
+	n, share := len(l.run.Game.Features), float32(l.config.Imitate)
+	for i, y := range targets {
+		if y != y { // nothing is known
+			continue
+		}
+		if warm {
+			y += share * (l.opinion(p.Steps[i].worth) - y)
+		}
+		l.Rows.X, l.Rows.Y = append(l.Rows.X, p.X[i*n:(i+1)*n]...), append(l.Rows.Y, y)
+	}
+}
+
+// odds turns log odds into a chance.
+func odds(z float32) float32 { return float32(1 / (1 + math.Exp(-float64(z)))) }
+
+// returns writes the λ-return of every step of a path into y, given the steps' values.
+// Steps whose successors the end of the rollout cut off get NaN: nothing is known about them.
+//
+// Random choices are treated like any other. Both seats make them, so that the value is
+// that of a game between players who err now and then, even at the start. Returns that
+// stopped at one's own errors, but not at the opponent's, would make every position look good.
+func returns(steps []step, lambda float64, y []float32) {
+	ahead := math.NaN() // the return of the next step
+	for i := len(steps) - 1; i >= 0; i-- {
+		switch {
+		case steps[i].Ended:
+			ahead = float64(steps[i].Result)
+		case i+1 == len(steps):
+		case math.IsNaN(ahead):
+			ahead = float64(steps[i+1].Value)
+		default:
+			ahead = (1-lambda)*float64(steps[i+1].Value) + lambda*ahead
+		}
+		y[i] = float32(ahead)
+	}
+}
+
+// opinion is the chance of winning that goes with the baseline evaluator's worth.
+func (l *lambdaLearner) opinion(worth float32) float32 {
+	return odds(worth * float32(l.run.Counts.Scale))
+}
+
+// rescale fits Counts.Scale to the results of the games that the baseline played: the most
+// likely factor for this rollout, averaged over rollouts.
+func (l *lambdaLearner) rescale() {
+	counts := &l.run.Counts
+	scale := counts.Scale
+	for range 8 { // Newton's method on the logistic loss
+		slope, bend := 0.0, 1e-9
+		for slot := range l.notes.paths {
+			for seat := range l.notes.paths[slot] {
+				slopes(&l.notes.paths[slot][seat], scale, &slope, &bend)
+			}
+		}
+		scale -= min(max(slope/bend, -1), 1)
+	}
+	if scale > 0 && !math.IsInf(scale, 0) {
+		counts.Scale += (scale - counts.Scale) / float64(1+min(counts.Iterations, 50))
+	}
+}
+
+// slopes adds the first and second derivative of the loss by scale over a path's steps
+// whose game has ended.
+func slopes(p *seatPath, scale float64, slope, bend *float64) {
+	targets := make([]float32, len(p.Steps))
+	returns(p.Steps, 1, targets)
+	known := false
+	for i := len(p.Steps) - 1; i >= 0; i-- {
+		known = known || p.Steps[i].Ended
+		if !known || targets[i] != targets[i] {
+			continue
+		}
+		w := float64(p.Steps[i].worth)
+		q := 1 / (1 + math.Exp(-scale*w))
+		*slope += w * (q - float64(targets[i]))
+		*bend += w * w * q * (1 - q)
+	}
+}
