@@ -18,7 +18,8 @@ class Infos(dict[str, Any]):
     of 1601 actions are 0.8 MB, unpacked 6.5 MB, and many learners need only the legal actions.
     """
 
-    _lazy: dict[str, Callable[[], Any]] = {}  # noqa: RUF012  (never modified: instances with lazy values have their own)
+    # Never modified: instances with lazy values have a dict of their own.
+    _lazy: dict[str, Callable[[], Any]] = {}  # noqa: RUF012
 
     def set_lazy(self, key: str, make: Callable[[], Any]) -> None:
         """Let make() compute the value of a key when it is first read; the key must already be set."""

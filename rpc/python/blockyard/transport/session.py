@@ -57,7 +57,8 @@ class Session:
             raise ValueError(f"timeout: want a positive number of seconds, got {timeout}")
         self._lease = Lease(timeout) if address is None else None
         try:
-            where = Address.parse(address if self._lease is None else self._lease.server.address)  # type: ignore[arg-type]
+            text = address if self._lease is None else self._lease.server.address
+            where = Address.parse(text)  # type: ignore[arg-type]
             exit_note = self._lease.server.exit_note if self._lease else (lambda: "")
             self.connection = Connection(where, timeout, exit_note, tls)
             self._hello(token if token is not None else self._default_token())
