@@ -1,6 +1,41 @@
 package env
 
-import "fmt"
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"slices"
+)
+
+// Encode appends s as bytes: its fields in order, little-endian, without padding. The bytes
+// are valid for one version of Game.Rules.
+func Encode(dst []byte, s State) ([]byte, error) {
+	dst, err := binary.Append(dst, binary.LittleEndian, s)
+	if err != nil {
+		return dst, fmt.Errorf("encode %T: %w", s, err)
+	}
+	return dst, nil
+}
+
+// EncodedLen returns how many bytes Encode appends for s.
+func EncodedLen(s State) int { return binary.Size(s) }
+
+// Decode sets s to the position that Encode wrote. It returns an error, and leaves s
+// unchanged, if src has the wrong length or Check refuses the position. scratch is a State of
+// the same type to decode into.
+func Decode(s, scratch State, src []byte) error {
+	if want := binary.Size(s); len(src) != want {
+		return fmt.Errorf("decode %T: %d bytes, want %d", s, len(src), want)
+	}
+	if _, err := binary.Decode(src, binary.LittleEndian, scratch); err != nil {
+		return fmt.Errorf("decode %T: %w", s, err)
+	}
+	if err := scratch.Check(); err != nil {
+		return fmt.Errorf("decode %T: %w", s, err)
+	}
+	s.CopyFrom(scratch)
+	return nil
+}
 
 // A Checker collects the first error of a State.Check: which field has which value, and which
 // values it may have. After an error its methods do nothing.
@@ -31,4 +66,39 @@ func (c *Checker) Bits(field string, v, all uint64) {
 func (c *Checker) Draws(r *Rand) {
 	c.Range("Forced", int(r.Forced), 0, MaxDraws)
 	c.Range("Used", int(r.Used), 0, MaxDraws)
+}
+
+// ErrIllegal is wrapped by every error about an action that is not legal.
+var ErrIllegal = errors.New("illegal action")
+
+// Apply is Step for moves from an untrusted source. If an acting seat's choice is neither
+// legal nor None, or a seat that is not acting makes a choice, Apply returns an error that
+// wraps ErrIllegal and names game, seat and action. It then leaves s unchanged.
+func Apply(g *Game, s State, m Moves) error {
+	acting := s.Acting()
+	if acting == 0 {
+		return fmt.Errorf("%s: the game is over: %w", g.Name, ErrIllegal)
+	}
+	var legal []Action
+	for seat, a := range m {
+		if a == None {
+			continue
+		}
+		if !acting.Has(seat) {
+			return fmt.Errorf("%s: seat %d is not to move: %w: %s", g.Name, seat, ErrIllegal, name(g, a))
+		}
+		legal = s.Legal(seat, legal[:0])
+		if _, ok := slices.BinarySearch(legal, a); !ok {
+			return fmt.Errorf("%s: seat %d: %w: %s", g.Name, seat, ErrIllegal, name(g, a))
+		}
+	}
+	s.Step(m)
+	return nil
+}
+
+func name(g *Game, a Action) string {
+	if int(a) < g.Actions {
+		return g.Text(a)
+	}
+	return fmt.Sprintf("%d, want 0 to %d", a, g.Actions-1)
 }

@@ -1,7 +1,9 @@
 package env
 
 import (
+	"context"
 	"fmt"
+	"math"
 	"math/bits"
 )
 
@@ -184,4 +186,46 @@ type Masker interface {
 	// is acting. The caller passes an empty mask whose length is that of Game.MaskLen rounded
 	// up to a multiple of 8.
 	MaskLegal(seat int, mask []byte)
+}
+
+// A Range is an interval of numbers that includes both ends.
+type Range struct{ Low, High float32 }
+
+// Inf is the High of a Range without an upper bound.
+var Inf = float32(math.Inf(1))
+
+// Ranges that many globals share.
+var (
+	Flag  = Range{0, 1}   // one-hot encodings, and yes or no
+	Count = Range{0, Inf} // counts without an upper bound
+)
+
+// Globals collects the names and ranges of a Game's globals.
+type Globals struct {
+	Names  []string
+	Ranges []Range
+}
+
+// Add appends globals that have the same range.
+func (g *Globals) Add(r Range, names ...string) {
+	for _, name := range names {
+		g.Names, g.Ranges = append(g.Names, name), append(g.Ranges, r)
+	}
+}
+
+// An Agent chooses actions. It belongs to one game in progress and is not safe for concurrent
+// use.
+type Agent interface {
+	// Act returns a legal action for seat, which is acting. s is a copy in which everything
+	// hidden from the seat has been redrawn (see View). The agent may play on it during the
+	// call but must not keep it. ctx carries the time limit: an agent that runs out of time
+	// returns the best action it has found so far.
+	Act(ctx context.Context, s State, seat int) (Action, error)
+}
+
+// View makes dst a copy of s in which everything hidden from seat is redrawn from seed. Every
+// position that an agent receives goes through View.
+func View(dst, s State, seat int, seed uint64) {
+	dst.CopyFrom(s)
+	dst.Hide(1<<uint(seat), seed)
 }

@@ -64,5 +64,5 @@
 // # Variants
 //
 // Game follows the published rules. ClassicGame and PortGame follow what the two engines of
-// the contest played; rules.go lists the differences. Rules version 1.
+// the contest played; type Rules lists the differences. Rules version 1.
 package blockbattle

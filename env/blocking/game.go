@@ -70,3 +70,120 @@ func (t *Table) Parse(text string) (env.Action, error) {
 	}
 	return env.None, fmt.Errorf("blocking: placement %q: want a form and its corner, such as Q01 at 4,5", text)
 }
+
+const (
+	numPlanes  = env.MaxSeats + 1
+	numGlobals = env.MaxSeats*(Letters+3) + 3 + 1
+)
+
+var allGlobals = func() (g env.Globals) {
+	order := []string{"own_", "second_", "third_", "fourth_"}
+	for _, who := range order {
+		for l := 0; l < Letters; l++ {
+			g.Add(env.Flag, who+string(rune('A'+l)))
+		}
+	}
+	for _, who := range order {
+		g.Add(env.Range{Low: -1, High: Size * Size}, who+"points") // squares, or -1 if eliminated
+	}
+	for _, who := range order {
+		g.Add(env.Flag, who+"active")
+	}
+	g.Add(env.Flag, "seat_0", "seat_1", "seat_2", "seat_3", "seats_2", "seats_3", "seats_4", "to_move")
+	return g
+}()
+
+// Observe implements env.State.
+func (s *State) Observe(seat int, planes []uint8, globals []float32) {
+	globals = globals[:numGlobals]
+	for i := range globals {
+		globals[i] = 0
+	}
+	rest := globals[env.MaxSeats*Letters:]
+	for i := 0; i < env.MaxSeats; i++ {
+		plane := planes[i*Size*Size : (i+1)*Size*Size]
+		if i >= int(s.Seats) {
+			(&Board{}).paint(plane)
+			continue
+		}
+		who := (seat + i) % int(s.Seats)
+		s.Cells[who].paint(plane)
+		for l := 0; l < Letters; l++ {
+			globals[i*Letters+l] = float32(s.Left[who] >> uint(l) & 1)
+		}
+		rest[i] = float32(s.Score(who))
+		if s.Reason == Running && !(s.Out | s.Stuck).Has(who) {
+			rest[env.MaxSeats+i] = 1
+		}
+	}
+	_, connected := s.Open(seat)
+	connected.paint(planes[env.MaxSeats*Size*Size:])
+	rest[2*env.MaxSeats+seat] = 1
+	rest[3*env.MaxSeats+int(s.Seats)-2] = 1
+	if s.Acting().Has(seat) {
+		rest[3*env.MaxSeats+3] = 1
+	}
+}
+
+// paint writes a set as a plane, one byte per cell.
+func (b *Board) paint(out []uint8) {
+	out = out[:Size*Size]
+	for y := 0; y < Size; y++ {
+		row := b[y/4] >> uint(y%4*stride)
+		for i := y * Size; i < y*Size+Size; i++ {
+			out[i] = uint8(row & 1)
+			row >>= 1
+		}
+	}
+}
+
+// Show implements env.State.
+func (s *State) Show(f *env.Frame) {
+	b := f.Add("board", Size, Size)
+	for seat := range s.Cells {
+		for y := 0; y < Size; y++ {
+			for x := 0; x < Size; x++ {
+				if s.Cells[seat].Has(x, y) {
+					b.Set(x, y, cell(seat))
+				}
+			}
+		}
+	}
+	for seat := 0; seat < int(s.Seats); seat++ {
+		mark := " "
+		if s.Acting().Has(seat) {
+			mark = ">"
+		}
+		f.Note(fmt.Sprintf("%s%d: %d points, has %s", mark, seat, s.Score(seat), LetterText(s.Left[seat])))
+	}
+	if s.Reason != Running {
+		f.Note("over: " + s.Reason.String())
+	}
+	for seat := 0; seat < int(s.Seats); seat++ {
+		s.tray(f.Tray("left", seat), seat)
+	}
+}
+
+// cell draws one cell of a seat.
+func cell(seat int) env.Cell {
+	return env.Cell{Kind: env.CellSeat, Letter: '0' + byte(seat), Ink: uint8(seat + 1)}
+}
+
+// tray adds the pieces that a seat has not laid.
+func (s *State) tray(t *env.Tray, seat int) {
+	for l := 0; l < Letters; l++ {
+		if s.Left[seat]>>uint(l)&1 != 0 {
+			cells := s.Table().Forms(l)[0].Cells
+			t.Add(cell(seat), len(cells), func(k int) (x, y int) { return int(cells[k].X), int(cells[k].Y) })
+		}
+	}
+}
+
+// Mark implements env.Marker. The ghost has the letter of the piece.
+func (s *State) Mark(f *env.Frame, seat int, a env.Action) {
+	o, x, y := s.Table().Placement(a)
+	for _, c := range o.Cells {
+		ghost := env.Cell{Kind: env.CellGhost, Letter: 'A' + byte(o.Letter), Ink: uint8(seat + 1)}
+		f.Boards[0].Set(x+int(c.X), y+int(c.Y), ghost)
+	}
+}

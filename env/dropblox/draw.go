@@ -1,6 +1,10 @@
 package dropblox
 
-import "math"
+import (
+	"fmt"
+	"math"
+	"strings"
+)
 
 // Draw returns the type that two uniform numbers select at a score (rules §6.2).
 func Draw(p, u float64, score int) int {
@@ -66,3 +70,114 @@ var levelMean = func() (out [6]float64) {
 	}
 	return out
 }()
+
+const words, middle = 624, 397
+
+// A Twister is the contest's random generator (rules §6.1), MT19937, held by value.
+type Twister struct {
+	Word [words]uint32
+	At   uint32 // number of elements of Word that are used up
+}
+
+// fresh is the state from which seeding starts.
+var fresh = func() (w [words]uint32) {
+	w[0] = 19650218
+	for k := uint32(1); k < words; k++ {
+		w[k] = 1812433253*(w[k-1]^w[k-1]>>30) + k
+	}
+	return w
+}()
+
+// Seed starts the generator from a key: the words of a number, the lowest first. There is at least
+// one.
+func (t *Twister) Seed(key []uint32) {
+	t.Word, t.At = fresh, words
+	w := &t.Word
+	steps := words
+	if len(key) > steps {
+		steps = len(key)
+	}
+	i, j := 1, 0
+	for ; steps > 0; steps-- {
+		w[i] = (w[i] ^ (w[i-1]^w[i-1]>>30)*1664525) + key[j] + uint32(j)
+		if i++; i == words {
+			w[0], i = w[words-1], 1
+		}
+		if j++; j == len(key) {
+			j = 0
+		}
+	}
+	for steps = words - 1; steps > 0; steps-- {
+		w[i] = (w[i] ^ (w[i-1]^w[i-1]>>30)*1566083941) - uint32(i)
+		if i++; i == words {
+			w[0], i = w[words-1], 1
+		}
+	}
+	w[0] = 1 << 31
+}
+
+// Uniform returns the next number in [0, 1), of 53 bits.
+func (t *Twister) Uniform() float64 {
+	a, b := t.next()>>5, t.next()>>6
+	return (float64(float64(a)*(1<<26)) + float64(b)) / (1 << 53)
+}
+
+func (t *Twister) next() uint32 {
+	if t.At >= words {
+		t.turn()
+	}
+	y := t.Word[t.At]
+	t.At++
+	y ^= y >> 11
+	y ^= y << 7 & 0x9d2c5680
+	y ^= y << 15 & 0xefc60000
+	return y ^ y>>18
+}
+
+// turn computes the next 624 words.
+func (t *Twister) turn() {
+	w := &t.Word
+	for k := range w {
+		next, far := k+1, k+middle
+		if next >= words {
+			next -= words
+		}
+		if far >= words {
+			far -= words
+		}
+		y := w[k]&(1<<31) | w[next]&(1<<31-1)
+		w[k] = w[far] ^ y>>1 ^ -(y&1)&0x9908b0df
+	}
+	t.At = 0
+}
+
+// maxDigits is the largest number of digits of a seed.
+const maxDigits = 4000
+
+// Key returns the words, the lowest first, of the absolute value of a seed: a decimal integer of any
+// size with or without a sign. A seed and its negative give the same game.
+func Key(seed string) ([]uint32, error) {
+	digits := strings.TrimSpace(seed)
+	if digits != "" && (digits[0] == '-' || digits[0] == '+') {
+		digits = digits[1:]
+	}
+	if digits == "" || len(digits) > maxDigits {
+		return nil, fmt.Errorf("dropblox: seed %.20q: want a decimal integer of at most %d digits", seed, maxDigits)
+	}
+	key := []uint32{0}
+	for _, d := range []byte(digits) {
+		if d < '0' || d > '9' {
+			return nil, fmt.Errorf("dropblox: seed %.20q: want a decimal integer", seed)
+		}
+		carry := uint64(d - '0')
+		for k, w := range key {
+			carry += uint64(w) * 10
+			key[k] = uint32(carry)
+			carry >>= 32
+		}
+		if carry > 0 {
+			key = append(key, uint32(carry))
+		}
+	}
+	return key, nil
+}

@@ -42,3 +42,87 @@ func Parse(text string) (env.Action, error) {
 	}
 	return env.None, fmt.Errorf("dropblox: placement %q: want row 0..32, column 0..11, turns 0..3", text)
 }
+
+var planeNames = [1 + Known]string{"taken", "block", "preview1", "preview2", "preview3", "preview4", "preview5"}
+
+var allGlobals = func() (g env.Globals) {
+	g.Add(env.Count, "score", "turns")
+	for k := 0; k < Known; k++ {
+		g.Add(env.Range{High: MaxSize}, fmt.Sprintf("size%d", k))
+	}
+	g.Add(env.Range{High: MaxSize}, "mean_size")
+	return g
+}()
+
+// Observe implements env.State.
+func (s *State) Observe(_ int, planes []uint8, globals []float32) {
+	planes = planes[:(1+Known)*Rows*Cols]
+	for k := range planes {
+		planes[k] = 0
+	}
+	for j, c := range s.Taken {
+		for k := j; c != 0; k, c = k+Cols, c>>1 {
+			planes[k] = uint8(c & 1)
+		}
+	}
+	globals = globals[:2+Known+1]
+	globals[0], globals[1] = float32(s.Points), float32(s.Turns)
+	for k := range s.Blocks {
+		b := s.Block(k)
+		plane := planes[(1+k)*Rows*Cols:]
+		for _, o := range b.Cells() {
+			plane[int(b.Center.I+o.I)*Cols+int(b.Center.J+o.J)] = 1
+		}
+		globals[2+k] = float32(b.Size)
+	}
+	globals[2+Known] = float32(MeanSize(int(s.Points)))
+}
+
+// Show implements env.State. Free squares of the hidden rows are drawn as CellZone. The letter of a
+// block is its size: A for one square, J for ten.
+func (s *State) Show(f *env.Frame) {
+	board := f.Add("dropblox", Cols, Rows)
+	for i := range s.Cells {
+		for j, v := range s.Cells[i] {
+			if v != 0 {
+				board.Set(j, i, env.Cell{Kind: env.CellSettled, Ink: Ink(int(v) - 1)})
+			} else if i < Hidden {
+				board.Set(j, i, env.Cell{Kind: env.CellZone})
+			}
+		}
+	}
+	block := s.Block(0)
+	ghost := block
+	if !s.Failed {
+		ghost.Drop(&s.Taken)
+		paint(board, &ghost, env.CellGhost)
+	}
+	paint(board, &block, env.CellPiece)
+	for k := 1; k < Known; k++ {
+		b := s.Block(k)
+		low := NewShape(&b).Turn[0].Low
+		b.Center = Cell{-low.I, -low.J}
+		paint(f.Add(fmt.Sprintf("next %d", k), 10, 10), &b, env.CellPiece)
+	}
+	f.Note(fmt.Sprintf("turn %d  score %d  block %s", s.Turns, s.Points, block.String()))
+	if s.Failed {
+		f.Note("over")
+	}
+}
+
+// paint draws a block in its place.
+func paint(board *env.Board, b *Block, kind env.CellKind) {
+	t := int(b.Type)
+	cell := env.Cell{Kind: kind, Letter: byte('A' + SizeOf(t) - 1), Ink: Ink(t)}
+	for _, o := range b.Cells() {
+		board.Set(int(b.Center.J+o.J), int(b.Center.I+o.I), cell)
+	}
+}
+
+// Ink returns a block's colour, 1 to 15: by type for small blocks and by size for larger ones.
+func Ink(t int) uint8 {
+	if t < limits[0] {
+		return uint8(1 + t%10)
+	}
+	return uint8(5 + SizeOf(t))
+}

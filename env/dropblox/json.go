@@ -2,6 +2,7 @@ package dropblox
 
 import (
 	"encoding/json"
+	"fmt"
 	"strconv"
 	"strings"
 )
@@ -63,4 +64,129 @@ func AppendMoves(dst []byte, commands []Command) []byte {
 		words[k] = strconv.Quote(c.String())
 	}
 	return append(dst, "["+strings.Join(words, ", ")+"]"...)
+}
+
+// The contest's form of a position (rules §7), with the keys in its order. A nil pointer is a
+// missing key.
+type (
+	jsonPosition struct {
+		State   *string
+		Preview []jsonBlock
+		Score   *int
+		Block   *jsonBlock
+		Bitmap  [][]uint16
+	}
+	jsonBlock struct {
+		Type    *int32
+		Center  *jsonCell
+		Offsets []jsonCell
+	}
+	jsonCell struct{ I, J *int8 }
+)
+
+// ParsePosition reads a position in the contest's form. Keys may be in any order, and unknown
+// keys are ignored. Every block must have 1 to MaxSize squares in a box of at most MaxSize rows
+// and columns that contains its centre. ParsePosition does not look the block up in the table,
+// so that a program can play blocks that it does not know.
+func ParsePosition(text []byte) (*Position, error) {
+	var in jsonPosition
+	p := &Position{}
+	err := json.Unmarshal(text, &in)
+	if err == nil {
+		err = in.read(p)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("dropblox: state: %w", err)
+	}
+	return p, nil
+}
+
+func (in *jsonPosition) read(p *Position) error {
+	for k, found := range [...]bool{
+		in.State != nil, in.Score != nil, in.Bitmap != nil, in.Block != nil, in.Preview != nil,
+	} {
+		if !found {
+			return fmt.Errorf("no %q", [...]string{"state", "score", "bitmap", "block", "preview"}[k])
+		}
+	}
+	switch {
+	case *in.State != "playing" && *in.State != "failed":
+		return fmt.Errorf(`state is %.20q, want "playing" or "failed"`, *in.State)
+	case *in.Score < 0 || *in.Score > maxPoints:
+		return fmt.Errorf("score is %d, want 0 to %d", *in.Score, maxPoints)
+	case len(in.Bitmap) != Rows:
+		return fmt.Errorf("bitmap has %d rows, want %d", len(in.Bitmap), Rows)
+	case len(in.Preview) != Preview:
+		return fmt.Errorf("preview has %d blocks, want %d", len(in.Preview), Preview)
+	}
+	p.Failed, p.Score = *in.State == "failed", *in.Score
+	for i, row := range in.Bitmap {
+		if len(row) != Cols {
+			return fmt.Errorf("bitmap row %d has %d squares, want %d", i, len(row), Cols)
+		}
+		for j, v := range row {
+			if v > Types {
+				return fmt.Errorf("bitmap row %d, column %d is %d, want 0 to %d", i, j, v, Types)
+			}
+			p.Bitmap[i][j] = v
+		}
+	}
+	for k := range in.Preview {
+		if err := in.Preview[k].read(&p.Preview[k]); err != nil {
+			return fmt.Errorf("preview block %d: %w", k, err)
+		}
+	}
+	if err := in.Block.read(&p.Block); err != nil {
+		return fmt.Errorf("block: %w", err)
+	}
+	return nil
+}
+
+func (in *jsonBlock) read(b *Block) error {
+	if in.Type == nil || in.Center == nil || len(in.Offsets) < 1 || len(in.Offsets) > MaxSize {
+		return fmt.Errorf(`want "type", "center" and 1 to %d "offsets"`, MaxSize)
+	}
+	if *in.Type < 0 || *in.Type > maxPoints {
+		return fmt.Errorf("type is %d, want 0 to %d", *in.Type, maxPoints)
+	}
+	b.Type, b.Size = *in.Type, int8(len(in.Offsets))
+	if err := in.Center.read(&b.Center, 0, Rows-1); err != nil {
+		return fmt.Errorf("center: %w", err)
+	}
+	for k := range in.Offsets {
+		if err := in.Offsets[k].read(&b.Offsets[k], -MaxSize, MaxSize); err != nil {
+			return fmt.Errorf("offset %d: %w", k, err)
+		}
+	}
+	box := Turn{Offsets: b.Offsets}
+	box.box(int(b.Size))
+	if box.Low.I > 0 || box.Low.J > 0 || box.High.I < 0 || box.High.J < 0 ||
+		box.High.I-box.Low.I >= MaxSize || box.High.J-box.Low.J >= MaxSize {
+		return fmt.Errorf("offsets from %v to %v, want a box of at most %d rows and columns around the centre",
+			box.Low, box.High, MaxSize)
+	}
+	return nil
+}
+
+func (in *jsonCell) read(c *Cell, low, high int8) error {
+	if in.I == nil || in.J == nil {
+		return fmt.Errorf(`a point lacks a coordinate, want "i" and "j"`)
+	}
+	*c = Cell{*in.I, *in.J}
+	if c.I < low || c.I > high || c.J < low || c.J > high {
+		return fmt.Errorf("i %d and j %d, want %d to %d", c.I, c.J, low, high)
+	}
+	return nil
+}
+
+// Field returns the position's taken squares.
+func (p *Position) Field() (taken Field) {
+	for i := range p.Bitmap {
+		for j, v := range p.Bitmap[i] {
+			if v != 0 {
+				taken[j] |= 1 << uint(i)
+			}
+		}
+	}
+	return taken
 }

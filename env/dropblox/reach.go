@@ -143,3 +143,91 @@ func (rest *Poses) Actions(dst []env.Action) []env.Action {
 	}
 	return dst
 }
+
+// Path appends the shortest list of commands after which a drop leaves the shape on the squares of
+// placement p, and reports whether there is one. Of lists of equal length it returns the first in
+// the order of the commands.
+func (s *Shape) Path(taken *Field, p Placement, dst []Command) ([]Command, bool) {
+	var fit, goal Poses
+	if p.R < 0 || p.R >= Turns || p.J < 0 || p.J >= Cols || p.I < 0 || p.I >= Rows {
+		return dst, false
+	}
+	s.fits(taken, &fit)
+	for r := s.cycle; r < Turns; r++ {
+		fit[r] = fit[r-s.cycle]
+	}
+	s.goals(&fit, p, &goal)
+	start := int(Placement{0, int(s.Spawn.J), int(s.Spawn.I)}.Action())
+	if !fit.has(At(env.Action(start))) {
+		return dst, false
+	}
+	var w walk
+	w.come(start, start, 0)
+	for head := 0; head < w.n; head++ {
+		at := int(w.queue[head])
+		here := At(env.Action(at))
+		if goal.has(here) {
+			return w.commands(start, at, dst), true
+		}
+		for c, by := range steps {
+			next := Placement{(here.R + by.R) % Turns, here.J + by.J, here.I + by.I}
+			if next.J >= 0 && next.J < Cols && fit.has(next) {
+				w.come(int(next.Action()), at, Command(c))
+			}
+		}
+	}
+	return dst, false
+}
+
+// steps holds by how much each command changes a place.
+var steps = [...]Placement{Left: {J: -1}, Right: {J: 1}, Up: {I: -1}, Down: {I: 1}, Rotate: {R: 1}}
+
+// has reports whether p is in the set. Rows off the board are not.
+func (s *Poses) has(p Placement) bool { return s[p.R][p.J]>>uint(p.I)&1 != 0 }
+
+// goals finds the poses from which a drop leads to the squares of p.
+func (s *Shape) goals(fit *Poses, p Placement, goal *Poses) {
+	want := &s.Turn[p.R]
+	for r := range s.Turn {
+		t := &s.Turn[r]
+		if t.Column != want.Column {
+			continue
+		}
+		i := p.I + int(want.Low.I) - int(t.Low.I)
+		j := p.J + int(want.Low.J) - int(t.Low.J)
+		if j < 0 || j >= Cols || i < 0 || i >= Rows || fit[r][j]>>uint(i)&1 == 0 || fit[r][j]>>uint(i+1)&1 != 0 {
+			continue
+		}
+		for ; i >= 0 && fit[r][j]>>uint(i)&1 != 0; i-- {
+			goal[r][j] |= 1 << uint(i)
+		}
+	}
+}
+
+// A walk is a breadth-first search over poses, which are identified by their action ids.
+type walk struct {
+	queue [numActions]uint16
+	from  [numActions]uint16 // the pose before plus 1, or 0 if not visited
+	by    [numActions]Command
+	n     int
+}
+
+func (w *walk) come(at, from int, by Command) {
+	if w.from[at] == 0 {
+		w.from[at], w.by[at] = uint16(from+1), by
+		w.queue[w.n] = uint16(at)
+		w.n++
+	}
+}
+
+// commands appends the commands that lead from start to at.
+func (w *walk) commands(start, at int, dst []Command) []Command {
+	n := len(dst)
+	for ; at != start; at = int(w.from[at]) - 1 {
+		dst = append(dst, w.by[at])
+	}
+	for a, b := n, len(dst)-1; a < b; a, b = a+1, b-1 {
+		dst[a], dst[b] = dst[b], dst[a]
+	}
+	return dst
+}

@@ -1,6 +1,7 @@
 package dropblox
 
 import (
+	"bytes"
 	"fmt"
 
 	"blockyard/env"
@@ -80,4 +81,145 @@ func (s *State) Path(a env.Action, dst []Command) ([]Command, error) {
 		return dst, fmt.Errorf("dropblox: no commands lead to %s", Text(a))
 	}
 	return dst, nil
+}
+
+// A Command moves or turns a block (rules §3).
+type Command uint8
+
+// The five commands.
+const (
+	Left Command = iota
+	Right
+	Up
+	Down
+	Rotate
+)
+
+var commandWords = [...]string{"left", "right", "up", "down", "rotate"}
+
+// String returns the command's word.
+func (c Command) String() string { return commandWords[c] }
+
+// ParseCommand reads the word of a command. Case and spaces matter.
+func ParseCommand(word string) (c Command, ok bool) {
+	for k, w := range commandWords {
+		if w == word {
+			return Command(k), true
+		}
+	}
+	return 0, false
+}
+
+// Carry carries out a command on a block (rules §3) and reports whether it was legal. If not, the
+// block does not change.
+func (c Command) Carry(b *Block, taken *Field) bool {
+	moved := *b
+	switch c {
+	case Left:
+		moved.Center.J--
+	case Right:
+		moved.Center.J++
+	case Up:
+		moved.Center.I--
+	case Down:
+		moved.Center.I++
+	case Rotate:
+		moved.rotate()
+	}
+	if !moved.Fits(taken) {
+		return false
+	}
+	*b = moved
+	return true
+}
+
+// rotate turns the block clockwise by a quarter.
+func (b *Block) rotate() {
+	for k, o := range b.Cells() {
+		b.Offsets[k] = o.Turned()
+	}
+}
+
+// Fits reports whether the block is in a legal position (rules §2).
+func (b *Block) Fits(taken *Field) bool {
+	for _, o := range b.Cells() {
+		i, j := int(b.Center.I)+int(o.I), int(b.Center.J)+int(o.J)
+		if i < 0 || i >= Rows || j < 0 || j >= Cols || taken[j]>>uint(i)&1 != 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// Drop moves the block down as far as possible and returns the number of rows.
+func (b *Block) Drop(taken *Field) (rows int) {
+	for Down.Carry(b, taken) {
+		rows++
+	}
+	return rows
+}
+
+// MaxLine is the number of bytes of an output line that are kept.
+const MaxLine = 4096
+
+// An Output splits what a program writes into lines (rules §8). LF, CR and CR LF end a line; text
+// after the last line end is a line too. The zero value is ready to use.
+type Output struct {
+	line []byte
+	cr   bool // the last byte was CR: an LF that follows belongs to it
+}
+
+// Write takes the next part of the output and calls line for every line that ends in it. Lines are
+// cut to MaxLine bytes.
+func (o *Output) Write(piece []byte, line func(text string)) {
+	for len(piece) > 0 {
+		if o.cr {
+			o.cr = false
+			if piece[0] == '\n' {
+				piece = piece[1:]
+				continue
+			}
+		}
+		end := bytes.IndexAny(piece, "\r\n")
+		if end < 0 {
+			o.keep(piece)
+			return
+		}
+		o.keep(piece[:end])
+		o.cr = piece[end] == '\r'
+		piece = piece[end+1:]
+		line(string(o.line))
+		o.line = o.line[:0]
+	}
+}
+
+func (o *Output) keep(text []byte) {
+	if room := MaxLine - len(o.line); len(text) > room {
+		text = text[:room]
+	}
+	o.line = append(o.line, text...)
+}
+
+// Close ends the output. It calls line for a last line without a line end.
+func (o *Output) Close(line func(text string)) {
+	if len(o.line) > 0 {
+		line(string(o.line))
+	}
+	*o = Output{}
+}
+
+// ReadOutput returns the commands in a program's output of a whole turn, and the lines that are not
+// commands, which a host shows and does not pass on.
+func ReadOutput(text string) (commands []Command, foreign []string) {
+	take := func(line string) {
+		if c, ok := ParseCommand(line); ok {
+			commands = append(commands, c)
+		} else {
+			foreign = append(foreign, line)
+		}
+	}
+	var o Output
+	o.Write([]byte(text), take)
+	o.Close(take)
+	return commands, foreign
 }

@@ -42,3 +42,101 @@ func Parse(text string) (env.Action, error) {
 	}
 	return env.None, fmt.Errorf("tetrisduel: placement %q: want y x d with y 0..14, x 0..9, d 0..3", text)
 }
+
+// ahead is the number of blocks after the current one in an observation.
+const ahead = 8
+
+const numGlobals = (1+ahead)*Kinds + 7
+
+var allGlobals = func() (g env.Globals) {
+	for i := 0; i <= ahead; i++ {
+		for _, l := range Letters {
+			g.Add(env.Flag, fmt.Sprintf("block%d_%c", i, l))
+		}
+	}
+	half := env.Range{High: HalfTurns}
+	g.Add(env.Flag, "to_move")
+	g.Add(env.Count, "own_points", "opponent_points")
+	g.Add(half, "combo")
+	g.Add(env.Flag, "battle_cleared")
+	g.Add(half, "half_turns_left")
+	g.Add(env.Flag, "first")
+	return g
+}()
+
+// Observe implements env.State.
+func (s *State) Observe(seat int, planes []uint8, globals []float32) {
+	board := s.Board(seat)
+	planes = planes[:Width*Height]
+	for x := 0; x < Width; x++ {
+		c := board[x]
+		for i := x; i < len(planes); i += Width {
+			planes[i] = uint8(c & 1)
+			c >>= 1
+		}
+	}
+	globals = globals[:numGlobals]
+	for i := range globals {
+		globals[i] = 0
+	}
+	for i := 0; i <= ahead && int(s.Turn)+i <= HalfTurns; i++ {
+		globals[i*Kinds+s.Block(int(s.Turn)+i)] = 1
+	}
+	rest := globals[(1+ahead)*Kinds:]
+	if s.Acting().Has(seat) {
+		rest[0] = 1
+	}
+	rest[1], rest[2] = float32(s.Points[seat]), float32(s.Points[1-seat])
+	rest[3] = float32(s.Combo)
+	if s.Flag {
+		rest[4] = 1
+	}
+	rest[5] = float32(HalfTurns - s.Turn + 1)
+	rest[6] = float32(1 - seat)
+}
+
+// Show implements env.State.
+func (s *State) Show(f *env.Frame) {
+	b := f.Add("seat 0 falls down, seat 1 up", Width, Height)
+	for y := 0; y < Height; y++ {
+		for x := 0; x < Width; x++ {
+			switch {
+			case s.Cells.At(x, y):
+				b.Set(x, y, env.Cell{Kind: env.CellSettled, Ink: 8})
+			case y >= Peace && y < Reachable:
+				b.Set(x, y, env.Cell{Kind: env.CellZone})
+			}
+		}
+	}
+	f.Note(fmt.Sprintf("half-turn %d  seat %d plays %c  points %d:%d  combo %d",
+		s.Turn, s.Mover(), Letters[s.Block(int(s.Turn))], s.Points[0], s.Points[1], s.Combo))
+	if s.Reason != Running {
+		f.Note(fmt.Sprintf("over by %s, winner %d", s.Reason, s.Winner))
+	}
+	t := f.Tray("now and next", env.Everybody)
+	for i := 0; s.Reason == Running && i <= trayAhead && int(s.Turn)+i <= HalfTurns; i++ {
+		kind := s.Block(int(s.Turn) + i)
+		cells := Cells(kind, 0)
+		t.Add(cell(env.CellPiece, kind), len(cells), func(k int) (x, y int) { return int(cells[k].X), int(cells[k].Y) })
+	}
+}
+
+// cell draws one cell of a block.
+func cell(kind env.CellKind, block int) env.Cell {
+	return env.Cell{Kind: kind, Letter: Letters[block], Ink: uint8(block + 1)}
+}
+
+// trayAhead is the number of blocks after the current one in the tray.
+const trayAhead = 4
+
+// Mark implements env.Marker.
+func (s *State) Mark(f *env.Frame, seat int, a env.Action) {
+	p, kind := At(a), s.Block(int(s.Turn))
+	for _, c := range Cells(kind, p.D) {
+		x, y := p.X+int(c.X), p.Y+int(c.Y)
+		if seat == 1 {
+			x, y = Width-1-x, Height-1-y
+		}
+		f.Boards[0].Set(x, y, cell(env.CellGhost, kind))
+	}
+}

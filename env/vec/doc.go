@@ -12,11 +12,10 @@
 //	              i*Rows()+r of every slab
 //	slab          one array of a Batch, such as the planes of all rows
 //
-// The driven seats that must act take the rows in ascending order. In a simultaneous game,
-// row r is always the r-th driven seat. In a turn-based game there is one row, and Batch.Seat
-// holds the seat whose turn it is. A row without a seat has Seat 0xFF, an empty mask and an
-// observation of zeros, and its action is ignored. A row needs an action exactly when its
-// mask is not empty.
+// The driven seats that must act take the rows in ascending order. In a simultaneous game, row r is
+// always the r-th driven seat. In a turn-based game there is one row, and Batch.Seat holds the seat
+// whose turn it is. A row without a seat has Seat 0xFF, an empty mask and an observation of zeros,
+// and its action is ignored. A row needs an action exactly when its mask is not empty.
 //
 // # What a step does
 //

@@ -1,6 +1,7 @@
 package wintetris
 
 import (
+	"encoding/binary"
 	"fmt"
 	"strings"
 
@@ -84,4 +85,126 @@ func parse(s string, n env.Action, text func(env.Action) string, what, want stri
 		}
 	}
 	return env.None, fmt.Errorf("wintetris: %s %.40q: want %s", what, s, want)
+}
+
+const (
+	placeGlobals = 2*Kinds + 1
+	tickGlobals  = placeGlobals + Rotations + 3
+)
+
+func globals(ticks bool) (g env.Globals) {
+	for _, of := range []string{"piece_", "next_"} {
+		for _, l := range Letters {
+			g.Add(env.Flag, of+string(l))
+		}
+	}
+	g.Add(env.Count, "level")
+	if ticks {
+		g.Add(env.Flag, "rotation0", "rotation1", "rotation2", "rotation3")
+		g.Add(env.Range{Low: minX, High: Width - 2}, "x")
+		g.Add(env.Range{Low: -2, High: Height}, "y")
+		g.Add(env.Flag, "new_piece")
+	}
+	return g
+}
+
+// bytesOf maps eight cells as bits to eight cells as bytes.
+var bytesOf = func() (out [256]uint64) {
+	for cells := range out {
+		for x := 0; x < 8; x++ {
+			out[cells] |= uint64(cells>>uint(x)&1) << uint(8*x)
+		}
+	}
+	return out
+}()
+
+// Observe implements env.State.
+func (s *State) Observe(_ int, planes []uint8, globals []float32) {
+	paint(planes[:Height*Width], &s.Field)
+	clear(globals)
+	globals[s.Piece.Kind] = 1
+	globals[Kinds+s.Next] = 1
+	globals[2*Kinds] = float32(s.Level())
+	if s.Mode != Ticks {
+		return
+	}
+	rest := globals[placeGlobals:tickGlobals]
+	rest[s.Piece.Rot&3] = 1
+	rest[4], rest[5] = float32(s.Piece.X), float32(s.Piece.Y)
+	if s.New {
+		rest[6] = 1
+	}
+	piece := planes[Height*Width : 2*Height*Width]
+	clear(piece)
+	corner := (Height-1-int(s.Piece.Y))*Width + int(s.Piece.X)
+	for _, c := range &shapes[s.Piece.Kind][s.Piece.Rot&3].cells {
+		if k := corner - int(c>>2)*Width + int(c&3); k >= 0 { // other cells are above the field
+			piece[k] = 1
+		}
+	}
+}
+
+// paint writes a plane, the top row first. Four rows are forty cells, which are five groups of
+// eight.
+func paint(plane []uint8, f *Field) {
+	y := Height - 4
+	for ; y >= 0 && f.Window(y) == 0; y -= 4 {
+	}
+	empty := plane[:(Height-4-y)*Width]
+	clear(empty)
+	for plane = plane[len(empty):]; y >= 0; y -= 4 {
+		rows, part := f[y:y+4], plane[:4*Width]
+		cells := uint64(rows[3]) | uint64(rows[2])<<Width | uint64(rows[1])<<(2*Width) | uint64(rows[0])<<(3*Width)
+		binary.LittleEndian.PutUint64(part, bytesOf[uint8(cells)])
+		binary.LittleEndian.PutUint64(part[8:], bytesOf[uint8(cells>>8)])
+		binary.LittleEndian.PutUint64(part[16:], bytesOf[uint8(cells>>16)])
+		binary.LittleEndian.PutUint64(part[24:], bytesOf[uint8(cells>>24)])
+		binary.LittleEndian.PutUint64(part[32:], bytesOf[uint8(cells>>32)])
+		plane = plane[4*Width:]
+	}
+}
+
+// Show implements env.State.
+func (s *State) Show(f *env.Frame) {
+	b := f.Add("", Width, Height)
+	for y := 0; y < Height; y++ {
+		for x := 0; x < Width; x++ {
+			if s.Field.At(x, y) {
+				b.Set(x, Height-1-y, env.Cell{Kind: env.CellSettled, Ink: 8})
+			}
+		}
+	}
+	if s.Over == Running {
+		for _, c := range s.Field.Fall(s.Piece).Cells() {
+			b.Set(c[0], Height-1-c[1], cell(env.CellGhost, s.Piece.Kind))
+		}
+	}
+	for _, c := range s.Piece.Cells() {
+		b.Set(c[0], Height-1-c[1], cell(env.CellPiece, s.Piece.Kind))
+	}
+	next := f.Add("next", 4, 4)
+	at := Block{Kind: s.Next, Y: int8(4 - Size(s.Next))}
+	for _, c := range at.Cells() {
+		next.Set(c[0], 3-c[1], cell(env.CellPiece, s.Next))
+	}
+	f.Note(fmt.Sprintf("piece %d  lines %d  level %d  points %d", s.Pieces+1, s.Lines, s.Level(), s.Points))
+	if s.Over != Running {
+		f.Note("over by " + s.Over.String())
+	}
+}
+
+// cell draws one cell of a piece.
+func cell(kind env.CellKind, piece uint8) env.Cell {
+	return env.Cell{Kind: kind, Letter: Letters[piece], Ink: piece + 1}
+}
+
+// Mark implements env.Marker with the resting place. The actions of Ticks have none.
+func (s *State) Mark(f *env.Frame, _ int, a env.Action) {
+	if s.Mode == Ticks {
+		return
+	}
+	b := &f.Boards[0]
+	for _, c := range s.Field.Fall(target(s.Piece, a)).Cells() {
+		b.Set(c[0], Height-1-c[1], cell(env.CellGhost, s.Piece.Kind))
+	}
 }

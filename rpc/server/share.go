@@ -1,9 +1,12 @@
 package server
 
 import (
+	"encoding/binary"
 	"errors"
 	"net"
+	"slices"
 
+	"blockyard/env/vec"
 	"blockyard/rpc/wire"
 )
 
@@ -75,4 +78,172 @@ func (h *handle) unshare() error {
 	}
 	h.shared, h.slots, h.now = nil, nil, h.own
 	return errors.Join(errs...)
+}
+
+// A place is the memory to which a step of a handle is written: the handle's own slab, which is sent
+// over the connection, or a slot in memory shared with the client.
+type place struct {
+	slab    []byte
+	batch   *vec.Batch
+	actions []byte // of a slot: one little-endian uint16 per row
+
+	// The server reads these arrays again after a step, when a client could already have changed
+	// them. It therefore writes them to private memory, and finish copies them here.
+	bits, terminated, truncated []byte
+}
+
+// private is memory that is never shared with a client.
+type private struct {
+	planes                []uint8 // if the boards are packed: before packing
+	terminated, truncated []uint8
+}
+
+// place returns the place with the given slab, which must be aligned to 8 bytes.
+func (h *handle) place(slab []byte) (*place, error) {
+	batch, err := h.layout.View(slab)
+	if err != nil {
+		return nil, err
+	}
+	p := &place{slab: slab, batch: batch, terminated: batch.Terminated, truncated: batch.Truncated}
+	batch.Terminated, batch.Truncated = h.private.terminated, h.private.truncated
+	if f := h.layout.bits; f.Name != "" {
+		p.bits, batch.Planes = slab[f.Offset:f.Offset+f.Len], h.private.planes
+	}
+	batch.FinalPlanes, batch.FinalGlobals = h.final.FinalPlanes, h.final.FinalGlobals
+	batch.FinalSeat, batch.FinalLegal = h.final.FinalSeat, h.final.FinalLegal
+	return p, nil
+}
+
+// finish completes p after the games were written to it, and makes it the handle's current place.
+func (h *handle) finish(p *place) error {
+	copy(p.terminated, h.private.terminated)
+	copy(p.truncated, h.private.truncated)
+	h.now = p
+	if p.bits == nil {
+		return nil
+	}
+	return h.pack(p.bits, h.private.planes)
+}
+
+// to returns the place that the option slot selects: the handle's own slab without it.
+func (h *handle) to(method string, slot *int64) (*place, error) {
+	if slot == nil {
+		return h.own, nil
+	}
+	if *slot < 0 || *slot >= int64(len(h.slots)) {
+		return nil, wire.Errorf(wire.BadParams, "%s: slot %d, but the handle has %d: call share first",
+			method, *slot, len(h.slots))
+	}
+	return h.slots[*slot], nil
+}
+
+// show responds with the slab of p, or with true if p is shared with the client.
+func (s *session) show(id uint32, h *handle, p *place) {
+	if p == h.own {
+		wire.PutHead(h.message, id, len(p.slab))
+		s.writeOne(h.message)
+		return
+	}
+	s.writeOne(wire.AppendDone(s.brief[:0], id))
+}
+
+// pack writes planes with as few bits a cell as hold it: cell j of a row in bits j*b …
+// j*b+b-1, the lowest bit of the first byte being bit 0. On all cores.
+func (h *handle) pack(dst, planes []byte) error {
+	if h.packRow == nil {
+		width, each, per, bits := h.game.Planes.Len(), h.game.PackedLen(), h.env.Rows(), h.game.CellBits()
+		h.packRow = func(_, i int) {
+			for row := i * per; row < (i+1)*per; row++ {
+				packCells(h.packTo[row*each:(row+1)*each], h.packFrom[row*width:(row+1)*width], bits)
+			}
+		}
+	}
+	h.packTo, h.packFrom = dst, planes
+	return h.env.Each(h.packRow)
+}
+
+// packCells packs cells of bits bits each (1, 2, 4 or 8), eight at a time.
+func packCells(dst, cells []byte, bits int) {
+	for ; len(cells) >= 8; cells, dst = cells[8:], dst[bits:] {
+		x := binary.LittleEndian.Uint64(cells)
+		switch bits {
+		case 1:
+			x = (x | x>>7) & 0x0003_0003_0003_0003
+			x = (x | x>>14) & 0x0000_000F_0000_000F
+			dst[0] = byte(x | x>>28)
+		case 2:
+			x = (x | x>>6) & 0x000F_000F_000F_000F
+			x = (x | x>>12) & 0x0000_00FF_0000_00FF
+			binary.LittleEndian.PutUint16(dst, uint16(x|x>>24))
+		case 4:
+			x = (x | x>>4) & 0x00FF_00FF_00FF_00FF
+			x = (x | x>>8) & 0x0000_FFFF_0000_FFFF
+			binary.LittleEndian.PutUint32(dst, uint32(x|x>>16))
+		default:
+			binary.LittleEndian.PutUint64(dst, x)
+		}
+	}
+	clear(dst)
+	for j, c := range cells {
+		dst[j*bits/8] |= c << (j * bits % 8)
+	}
+}
+
+// A layout says where the fields of a slab are.
+type layout struct {
+	vec.Layout           // the fields that package vec writes
+	bits       vec.Field // packed boards, after those; without a name if there are none
+	length     int       // bytes of the slab
+}
+
+// always are the fields that every slab has, whatever the client selects.
+var always = []string{"reward", "terminated", "truncated", "score"}
+
+// layOut places the selected fields, nil for all, in the slab.
+func (h *handle) layOut(fields []string, packed bool) error {
+	names := slices.Clone(always)
+	if fields == nil {
+		fields = []string{"planes", "globals", "mask", "seat"}
+	}
+	for _, name := range fields {
+		switch {
+		case name == "globals" || name == "seat" || name == "planes" && !packed:
+			names = append(names, name)
+		case name == "mask":
+			names = append(names, "legal")
+		case name != "planes" && !slices.Contains(always, name):
+			return wire.Errorf(wire.BadParams, "open: fields names %.32q: want planes, globals, mask or seat", name)
+		}
+	}
+	l, err := h.env.Layout(names...)
+	if err != nil {
+		return err
+	}
+	h.layout = layout{Layout: l}
+	if packed && slices.Contains(fields, "planes") {
+		l.Add("bits", "|u1", h.rows, h.game.PackedLen())
+		h.layout.bits = l.Fields[len(l.Fields)-1]
+	}
+	h.layout.length = l.Len
+	if l.Len >= 1<<32-slabStart {
+		return wire.Exceeds("slab bytes", 1<<32-slabStart, int64(l.Len), "")
+	}
+	return nil
+}
+
+// announce is the layout in the result of open.
+func (l *layout) announce() (out []map[string]any) {
+	fields := l.Fields
+	if l.bits.Name != "" {
+		fields = append(slices.Clone(fields), l.bits)
+	}
+	for _, f := range fields {
+		if f.Name == "legal" {
+			f.Name = "mask" // its name on the wire
+		}
+		out = append(out, map[string]any{
+			"name": f.Name, "dtype": f.DType, "shape": f.Shape, "off": f.Offset, "len": f.Len,
+		})
+	}
+	return out
 }

@@ -94,7 +94,8 @@ func (p *Process) listen(r io.Reader) {
 		err := from.Decode(&a)
 		switch {
 		case err != nil && bounded.N == 0:
-			a = Answer{Failed: true, Text: fmt.Sprintf("an answer from the library's process is longer than %d bytes", mostAnswer)}
+			text := fmt.Sprintf("an answer from the library's process is longer than %d bytes", mostAnswer)
+			a = Answer{Failed: true, Text: text}
 		case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.As(err, new(*fs.PathError)):
 			return
 		case err != nil:

@@ -1,3 +1,6 @@
+// Package falling has what games of falling blocks share: boards as columns of bits, and the
+// search for the places that a piece can reach. Board sizes, pieces and spawn points are
+// arguments, so that no game depends on the rules of another.
 package falling
 
 import "math/bits"
@@ -55,11 +58,10 @@ func (p *Piece) span(o, width int) (lo, hi int) {
 	return Pad - p.Left[o], Pad + width - p.right[o]
 }
 
-// Reach finds the poses of p that cover no filled cell (free) and those of them that shifts,
-// turns and steps down lead to (reach), starting in orientation 0, column spawn, bit 0. Both
-// sets must be empty on entry, and the start must be free. occ holds the filled cells, bit i
-// being row i-head; all bits from the floor on must be set. The walls are the edges of the
-// first width columns.
+// Reach finds the poses of p that cover no filled cell (free) and those of them that shifts, turns
+// and steps down lead to (reach), starting in orientation 0, column spawn, bit 0. Both sets must be
+// empty on entry, and the start must be free. occ holds the filled cells, bit i being row i-head;
+// all bits from the floor on must be set. The walls are the edges of the first width columns.
 //
 // No pose in reach needs more than steps shifts and turns, not counting steps down.
 func (p *Piece) Reach(occ *Field, width, spawn int, free, reach *Poses) (steps int) {
@@ -184,4 +186,58 @@ func turn(from, free, reach *[MaxWidth + Pad + 1]uint64, lo, hi int) bool {
 		}
 	}
 	return fresh != 0
+}
+
+// MaxWidth is the largest width of a Field.
+const MaxWidth = 12
+
+// A Field is a board as columns of bits: bit y of Field[x] is the cell in column x, row y,
+// with row 0 on top. Columns beyond the board's width stay zero.
+//
+// With columns instead of rows, frequent operations take a few word operations per column:
+// falling is one addition (see Fall), heights and holes are bit counts, a rising row is a
+// shift, and full rows are one AND.
+type Field [MaxWidth]uint64
+
+// At reports whether the cell in column x, row y is filled.
+func (f *Field) At(x, y int) bool { return f[x]>>uint(y)&1 != 0 }
+
+// Set fills the cell in column x, row y.
+func (f *Field) Set(x, y int) { f[x] |= 1 << uint(y) }
+
+// Full returns, as bits, the rows that are filled in all of the first width columns.
+func (f *Field) Full(width int) uint64 {
+	rows := ^uint64(0)
+	for _, c := range f[:width] {
+		rows &= c
+	}
+	return rows
+}
+
+// Any returns, as bits, the rows that have a filled cell.
+func (f *Field) Any() uint64 {
+	rows := uint64(0)
+	for _, c := range f {
+		rows |= c
+	}
+	return rows
+}
+
+// Clear removes the rows given as bits. The cells above each of them move down by one.
+func (f *Field) Clear(rows uint64) {
+	for ; rows != 0; rows &= rows - 1 {
+		above := rows&-rows - 1 // bits of the rows above the topmost row to remove
+		below := ^above << 1
+		for x, c := range f {
+			f[x] = c&below | c&above<<1
+		}
+	}
+}
+
+// Raise moves every row up by k. Cells that pass row 0 are lost; the rows at the bottom become
+// empty.
+func (f *Field) Raise(k int) {
+	for x, c := range f {
+		f[x] = c >> uint(k)
+	}
 }
