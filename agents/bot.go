@@ -8,6 +8,7 @@ import (
 	"blockyard/agents/contest"
 	"blockyard/agents/mlp"
 	"blockyard/agents/registry"
+	"blockyard/agents/submit"
 	"blockyard/env"
 	"blockyard/env/games"
 )
@@ -61,4 +62,26 @@ func (c *botCmd) agent(g *env.Game, con *console) (registry.Factory, error) {
 		return registry.Parse(g, "hand")
 	}
 	return f, err
+}
+
+type bundleCmd struct {
+	submit.Export
+	Out  string `required:"" placeholder:"FILE" help:"Source file to write, such as bin/bot.go."`
+	Hand bool   `help:"Build in the baseline, a hand-tuned evaluator, instead of a network."`
+}
+
+// Run writes the bot.
+func (c *bundleCmd) Run(ctx context.Context, con *console) error {
+	if c.Hand && c.Weights != "" {
+		return usage{errors.New("--hand and --weights do not go together: leave one out")}
+	}
+	bot, err := c.Bot(c.Hand)
+	if err != nil {
+		return usage{err}
+	}
+	report, err := c.Write(ctx, bot, c.Out)
+	if err == nil {
+		_, err = fmt.Fprint(con.out, report)
+	}
+	return err
 }

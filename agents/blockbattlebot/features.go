@@ -2,6 +2,7 @@ package blockbattlebot
 
 import (
 	"blockyard/agents/features"
+	"blockyard/agents/mlp"
 	"blockyard/env"
 	"blockyard/env/blockbattle"
 )
@@ -166,4 +167,11 @@ func (r *FeatureReader) Shared(state env.State, seat int, out []float32) {
 	out[2] = features.Yes(left == 0)
 	out[3] = float32(s.Sides[1-seat].Solid) * (1. / 10)
 	out[4] = capped(s.Round, 200) * (1. / 100)
+}
+
+// NewLearned returns the evaluator that is net over the features. Its output is the log odds
+// that the seat wins, or anything else that is higher where the seat's position is better.
+func NewLearned(net *mlp.Net) (*features.Learned, error) {
+	side := func(_ env.State, seat int) int { return seat }
+	return &features.Learned{Net: net, Reader: &FeatureReader{}, Own: OwnLen, Side: side}, features.Check(net, Len)
 }

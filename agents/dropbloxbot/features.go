@@ -134,3 +134,61 @@ var drawnAt = func() (out [highScore + 1][4]float32) {
 	}
 	return out
 }()
+
+// longestSlot bounds the rows that a slot counts.
+const longestSlot = 9
+
+// slots writes, for windows of 1, 2, … neighbouring columns, how many rows the longest slot
+// has, what removing them at once would make, and how many squares are missing in it. Of
+// slots as long the one that lacks the fewest counts, and in one place the lowest.
+func (v *view) slots(f *Field, out []float32) {
+	const n = dropblox.Cols
+	for k := range out[:3*windows] {
+		out[k] = 0
+	}
+	rows := v.used &^ v.holed &^ v.lacks[windows]
+	if rows == 0 {
+		return
+	}
+	var left, right [n + 1]uint64 // rows that are full up to, and from, a column
+	left[0], right[n] = rows, within
+	for j := 0; j < n; j++ {
+		left[j+1] = left[j] & f[j]
+		right[n-1-j] = right[n-j] & f[n-1-j]
+	}
+	for w := 1; w <= windows; w++ {
+		length, missing := 0, 0
+		for j := 0; j+w <= n && left[j] != 0; j++ {
+			m := left[j] & right[j+w]
+			if m == 0 || bits.OnesCount64(m) < length {
+				continue
+			}
+			k, slot := lowestRun(m)
+			if k < length {
+				continue
+			}
+			lack := 0
+			for _, c := range f[j : j+w] {
+				lack += bits.OnesCount64(slot &^ c)
+			}
+			if k > length || lack < missing {
+				length, missing = k, lack
+			}
+		}
+		out[w-1] = float32(length) * 0.2
+		out[windows+w-1] = float32(int(1)<<uint(length)-1) * 0.008
+		out[2*windows+w-1] = float32(missing) * 0.1
+	}
+}
+
+// lowestRun returns the longest run of ones in m, which is not 0, and its length: of runs as
+// long the one of the highest bits, of a run longer than longestSlot its highest bits.
+func lowestRun(m uint64) (length int, run uint64) {
+	end := m
+	for ; m != 0 && length < longestSlot; m &= m << 1 {
+		end = m
+		length++
+	}
+	last := uint(63 - bits.LeadingZeros64(end))
+	return length, uint64(1<<uint(length)-1) << (last + 1 - uint(length))
+}

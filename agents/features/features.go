@@ -3,7 +3,14 @@
 // Contest bots contain this package, so it uses the language of Go 1.17 only.
 package features
 
-import "blockyard/env"
+import (
+	"fmt"
+	"strconv"
+
+	"blockyard/agents/mlp"
+	"blockyard/agents/search"
+	"blockyard/env"
+)
 
 // A Set is the features of one game.
 type Set struct {
@@ -29,4 +36,111 @@ type Reader interface {
 func (f *Set) Row(r Reader, s env.State, seat int, out []float32) {
 	r.Shared(s, seat, out[f.Own:])
 	r.Own(s, seat, out[:f.Own])
+}
+
+// A Learned is a search.Evaluator: a value network over features. What the afterstates of one
+// decision share enters the first layer once for all of them. It belongs to one agent.
+type Learned struct {
+	Net    *mlp.Net // from all features to one value; see Check
+	Reader Reader
+	Own    int // how many features Reader.Own writes
+	// Side returns the seat whose features of s the network reads when the worth of s for seat
+	// is wanted. If that is another seat, s is worth the negative of what the network says.
+	Side func(s env.State, seat int) int
+
+	shared []float32
+	acc    []float32 // the first layer's sums over shared
+	x      []float32 // [states][Own], grows to the most states seen
+}
+
+// Check refuses a network that is not one from so many features to one value.
+func Check(net *mlp.Net, inputs int) error {
+	if net.In() != inputs || net.Out() != 1 {
+		return fmt.Errorf("a net of %d inputs and %d outputs, want %d and 1", net.In(), net.Out(), inputs)
+	}
+	return nil
+}
+
+// Evaluate implements search.Evaluator.
+func (l *Learned) Evaluate(states []env.State, seat int, out []float32) {
+	own, n, net := l.Own, len(states), l.Net
+	if len(l.x) < n*own {
+		l.x, l.shared, l.acc = make([]float32, n*own), make([]float32, net.In()-own), make([]float32, net.AccLen())
+	}
+	l.Reader.Shared(states[0], seat, l.shared)
+	net.Base(l.shared, own, l.acc)
+	for i, s := range states {
+		l.Reader.Own(s, l.Side(s, seat), l.x[i*own:(i+1)*own])
+	}
+	net.ForwardFrom(l.acc, l.x, own, n, out)
+	for i, s := range states {
+		if out[i] = search.Clamp(out[i]); l.Side(s, seat) != seat {
+			out[i] = -out[i]
+		}
+	}
+}
+
+// stepMax is the greatest step between neighbouring columns that features distinguish.
+const stepMax = 6
+
+// ColumnNames names what Columns writes for so many columns, with prefix before each name.
+func ColumnNames(prefix string, columns int) (names []string) {
+	for i, what := range [...]string{"height ", "step ", "step size "} {
+		first := 1
+		if i == 0 {
+			first = 0
+		}
+		for x := first; x < columns; x++ {
+			names = append(names, prefix+what+strconv.Itoa(x))
+		}
+	}
+	return names
+}
+
+// Columns writes the features of a surface whose columns begin at rows tops, counted downwards,
+// above row floor: the heights of the columns times height, then the steps from one column to the
+// next times step, then the sizes of these steps. It returns the rest of out.
+func Columns(floor int, tops []int, height, step float32, out []float32) []float32 {
+	n := len(tops)
+	for x, t := range tops {
+		out[x] = float32(floor-t) * height
+		if x == 0 {
+			continue
+		}
+		d := tops[x-1] - t
+		if d > stepMax {
+			d = stepMax
+		}
+		if d < -stepMax {
+			d = -stepMax
+		}
+		out[n+x-1] = float32(d) * step
+		if d < 0 {
+			d = -d
+		}
+		out[2*n+x-2] = float32(d) * step
+	}
+	return out[3*n-2:]
+}
+
+// Yes returns 1 for true and 0 for false.
+func Yes(b bool) float32 {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// Over returns how much n is above limit, or 0.
+func Over(n, limit int) int {
+	if n > limit {
+		return n - limit
+	}
+	return 0
+}
+
+// OverSquared returns the square of Over.
+func OverSquared(n, limit int) float32 {
+	n = Over(n, limit)
+	return float32(n * n)
 }

@@ -1,3 +1,13 @@
+// Package match plays games between agents and measures which agent is stronger.
+//
+// Play plays one game and returns its record. A Match plays many on several goroutines:
+//
+//	TwoPlayer     two players; pairs of games with the seats swapped
+//	MultiPlayer   one player against copies of another; sets in which it has every seat once
+//	SinglePlayer  one or two players alone on the same seeds
+//
+// Results have 95 % confidence intervals; they print as JSON and as text. A match of two players can stop as soon as
+// a sequential test (SPRT) decides.
 package match
 
 import (
@@ -5,6 +15,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
+	"sync"
+	"sync/atomic"
 
 	"blockyard/datasets/record"
 	"blockyard/env"
@@ -128,5 +141,58 @@ func (m Match) check(seats int) error {
 func (m Match) progress(games int, format string, args ...any) {
 	if m.Progress != nil {
 		m.Progress(games, fmt.Sprintf(format, args...))
+	}
+}
+
+// InOrder runs work(ctx, 0) to work(ctx, n-1) on the given number of workers, at least one, and yields the results in
+// this order. A result that is ready early is kept until its turn.
+//
+// The sequence ends after the first error. It ends without an error if ctx ends, with the results before the first
+// that is missing. When the loop over the sequence is left, the context of the work still in progress is cancelled,
+// and the loop waits for its end: no work outlives the loop.
+func InOrder[T any](ctx context.Context, workers, n int,
+	work func(context.Context, int) (T, error)) iter.Seq2[T, error] {
+	type result struct {
+		index int
+		value T
+		err   error
+	}
+	return func(yield func(T, error) bool) {
+		workCtx, cancel := context.WithCancel(ctx)
+		results := make(chan result)
+		var started atomic.Int64
+		var running sync.WaitGroup
+		for range max(1, workers) {
+			running.Go(func() {
+				for i := int(started.Add(1)) - 1; i < n; i = int(started.Add(1)) - 1 {
+					v, err := work(workCtx, i)
+					results <- result{i, v, err}
+					if err != nil {
+						return
+					}
+				}
+			})
+		}
+		go func() {
+			running.Wait()
+			close(results)
+		}()
+		defer func() {
+			cancel()
+			for range results {
+			}
+		}()
+		early := map[int]result{}
+		next := 0
+		for r := range results {
+			early[r.index] = r
+			for r, ready := early[next]; ready; r, ready = early[next] {
+				delete(early, next)
+				next++
+				if ctx.Err() != nil && Stopped(r.err) || !yield(r.value, r.err) || r.err != nil {
+					return
+				}
+			}
+		}
 	}
 }

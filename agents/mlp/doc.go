@@ -1,14 +1,6 @@
 // Package mlp evaluates a small trained network: dense layers of float32, leaky ReLU (slope 0.01) between them, a
 // linear output.
 //
-// # Files
-//
-//	forward.go       the network and its forward pass in plain Go, standard library only and
-//	                 complete in itself, so that a contest bot can carry a copy
-//	kernel_amd64.go  the same sums with AVX2, on machines that have it
-//	safetensors.go   reads and writes tensors in the safetensors format
-//	file.go          reads and writes a network with metadata that says what it is for
-//
 // # The same bits on every machine
 //
 // A contest bot must choose the same moves as the agent it was made from, so the values must not depend on the machine.

@@ -27,3 +27,41 @@ func (g *Greedy) Act(ctx context.Context, s env.State, seat int) (env.Action, er
 	g.value = g.root.value[i]
 	return g.root.legal[i], nil
 }
+
+// Random is an agent that plays a legal action at random, all with the same probability.
+type Random struct {
+	rand  env.Rand
+	legal []env.Action
+}
+
+// NewRandom returns a Random whose actions follow from seed.
+func NewRandom(seed uint64) *Random {
+	r := new(Random)
+	r.rand.Seed(seed)
+	return r
+}
+
+// Act implements env.Agent.
+func (r *Random) Act(ctx context.Context, s env.State, seat int) (env.Action, error) {
+	r.legal = s.Legal(seat, r.legal[:0])
+	if len(r.legal) == 0 {
+		return env.None, stuck(seat)
+	}
+	r.rand.Begin()
+	return r.legal[r.rand.Draw(uint32(len(r.legal)))], nil
+}
+
+// First is an agent that plays the legal action with the lowest id.
+type First struct{ legal []env.Action }
+
+// NewFirst returns a First.
+func NewFirst() *First { return new(First) }
+
+// Act implements env.Agent.
+func (f *First) Act(ctx context.Context, s env.State, seat int) (env.Action, error) {
+	f.legal = s.Legal(seat, f.legal[:0])
+	if len(f.legal) == 0 {
+		return env.None, stuck(seat)
+	}
+	return f.legal[0], nil
+}
