@@ -32,10 +32,9 @@ type Kid struct {
 
 // A Rater says how good boards are. It belongs to one Beam.
 type Rater interface {
-	// Rate writes to worth the value of each of kids, boards after the same number of
-	// placements that were reached through from: higher is better, and includes the points
-	// made. It may set Line of kids from that of from. left is how many of the known blocks
-	// are still to be placed.
+	// Rate writes to worth the value of each of kids, boards after the same number of placements
+	// that were reached through from: higher is better, and includes the points made. It may set
+	// Line of kids from that of from. left is how many of the known blocks are still to be placed.
 	Rate(from *Board, kids []Kid, left int, worth []float32)
 }
 
@@ -80,10 +79,9 @@ func Of(s *dropblox.State) *Problem {
 	return p
 }
 
-// Choose returns the first placement of the best line found with width boards kept after
-// every placement, and its worth. ok is false if the block has no room. Past the deadline,
-// if it is not zero, the search ends at once: done is then false and the answer that of the
-// depth reached.
+// Choose returns the first placement of the best line found with width boards kept after every
+// placement, and its worth. ok is false if the block has no room. Past the deadline, if it is not
+// zero, the search ends at once: done is then false and the answer that of the depth reached.
 func (b *Beam) Choose(p *Problem, width int, deadline time.Time) (at dropblox.Placement, done, ok bool) {
 	depth := p.Depth
 	if depth < 1 || depth > dropblox.Known {

@@ -1,11 +1,10 @@
 // Package host plays WinTetris with a solver in a shared library, through the C interface of
 // agents/wintetrisabi/lib/wintetris.h.
 //
-// The library runs in a child process: this program, started with ServeArgument. A library
-// that crashes, hangs, exits or corrupts memory therefore ends one game and not the series.
-// Parent and child exchange messages over two pipes, which adds some tens of microseconds to
-// a call. The child loads the library without cgo and makes all calls from one
-// thread.
+// The library runs in a child process: this program, started with ServeArgument. A library that
+// crashes, hangs, exits or corrupts memory therefore ends one game and not the series. Parent and
+// child exchange messages over two pipes, which adds some tens of microseconds to a call. The child
+// loads the library without cgo and makes all calls from one thread.
 //
 // # Limits
 //
