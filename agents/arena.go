@@ -32,7 +32,7 @@ type arenaCmd struct {
 	Steps   int    `help:"In a game of one seat: stop a game after this many actions."`
 }
 
-// Help tells more about the command.
+// Help is printed with the flags.
 func (*arenaCmd) Help() string {
 	return `Games come in pairs of equal seed with the seats swapped. The pair is the unit of the statistics:
 the 95 % interval comes from the variance of the pairs' scores. With more than two seats, A has

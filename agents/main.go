@@ -69,7 +69,7 @@ func run(ctx context.Context, args []string, con *console) int {
 	case status >= 0: // help was asked for
 		return status
 	case err != nil:
-		fmt.Fprintf(con.err, "agents: %v\nagents --help tells more\n", err)
+		fmt.Fprintf(con.err, "agents: %v\nagents --help lists the commands\n", err)
 		return 2
 	}
 	if err := command.Run(); err != nil {

@@ -20,7 +20,7 @@ type signCmd struct {
 	Games int    `default:"4" help:"Games per line."`
 }
 
-// Help tells more about the command.
+// Help is printed with the flags.
 func (*signCmd) Help() string {
 	return `Each line is a hash of the actions and scores of games with fixed seeds and the same
 player in every seat. Games of one seat are stopped after 2,000 actions. A change that is

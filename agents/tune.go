@@ -29,7 +29,7 @@ type tuneCmd struct {
 	Quiet  bool    `short:"q" help:"No progress bar on standard error."`
 }
 
-// Help tells more about the command.
+// Help is printed with the flags.
 func (*tuneCmd) Help() string {
 	return `The method is simultaneous perturbation (SPSA). For each pair of games, every weight is moved
 up or down at random for one player and the opposite way for the other; then the weights

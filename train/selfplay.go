@@ -25,7 +25,7 @@ import (
 type selfplayCmd struct {
 	Game    string `arg:"" help:"Game to train on, such as blockbattle."`
 	Out     string `help:"Folder of the run: weights, state, curve. Default: runs/GAME." placeholder:"DIR"`
-	Resume  bool   `help:"Go on with the run in --out. It keeps its settings: the flags below do not count."`
+	Resume  bool   `help:"Continue the run in --out. It keeps its settings: the flags below do not count."`
 	Workers int    `help:"Goroutines that play; they do not influence the outcome. 0: one per core." default:"1"`
 	Record  string `help:"Also append the games of self-play to this file." placeholder:"FILE"`
 	settings
@@ -59,7 +59,7 @@ func (c *selfplayCmd) Run(ctx context.Context) error {
 		return err
 	}
 	if !run.Done() {
-		fmt.Printf("stopped and saved; go on with: train selfplay %s --out %s --resume\n", c.Game, c.Out)
+		fmt.Printf("stopped and saved; continue with: train selfplay %s --out %s --resume\n", c.Game, c.Out)
 		return nil
 	}
 	_, err = fmt.Print(folder.Summary())
@@ -85,7 +85,7 @@ func (c *selfplayCmd) train(ctx context.Context, run *selfplay.Run, folder *self
 	return errors.Join(err, finish())
 }
 
-// open begins a new run or goes on with a saved one.
+// open begins a new run or continues a saved one.
 func (c *selfplayCmd) open(g *task.Game) (*selfplay.Run, error) {
 	state := filepath.Join(c.Out, selfplay.StateFile)
 	if c.Resume {
@@ -96,7 +96,7 @@ func (c *selfplayCmd) open(g *task.Game) (*selfplay.Run, error) {
 		return selfplay.Resume(g, state, saved, c.Workers)
 	}
 	if _, err := os.Stat(state); err == nil {
-		return nil, fmt.Errorf("%s holds a run already: go on with it by --resume, or name another folder with --out", c.Out)
+		return nil, fmt.Errorf("%s holds a run already: continue it with --resume, or name another folder with --out", c.Out)
 	} else if !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}

@@ -165,6 +165,9 @@ func Save(path string, n *Net, f Facts) error {
 
 // WriteFile writes a file by renaming a temporary one: if it fails, a file of that name stays as it was.
 func WriteFile(path string, data []byte) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return err
+	}
 	tmp, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*")
 	if err != nil {
 		return err

@@ -68,7 +68,9 @@ func TestSaveLoadIsExact(t *testing.T) {
 }
 
 func TestSaveFailsWhole(t *testing.T) {
-	require.Error(t, Save(filepath.Join(t.TempDir(), "no", "such", "dir"), random(t, 1, 3, 1), toyFacts()))
+	file := filepath.Join(t.TempDir(), "file")
+	require.NoError(t, os.WriteFile(file, nil, 0o600))
+	require.Error(t, Save(filepath.Join(file, "below"), random(t, 1, 3, 1), toyFacts()))
 	_, _, err := load(t.TempDir())
 	require.ErrorContains(t, err, "not a regular file")
 	_, _, err = load(filepath.Join(t.TempDir(), "none"))
@@ -190,4 +192,13 @@ func FuzzParse(f *testing.F) {
 		require.Equal(t, n.layers, m.layers)
 		require.Equal(t, facts, again)
 	})
+}
+
+// A file may be written to a folder that does not exist yet.
+func TestWriteFileMakesTheFolder(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "new", "folder", "file")
+	require.NoError(t, WriteFile(path, []byte("text")))
+	text, err := os.ReadFile(path)
+	require.NoError(t, err)
+	require.Equal(t, "text", string(text))
 }

@@ -49,7 +49,7 @@ func (s *session) legal(f *wire.Frame, h *handle) error {
 	if err != nil {
 		return err
 	}
-	release, err := s.srv.borrow(2*l.total() + 4*len(l.indptr))
+	release, err := s.srv.reserve(2*l.total() + 4*len(l.indptr))
 	if err != nil {
 		return err
 	}
@@ -91,7 +91,7 @@ func (s *session) newAfters(f *wire.Frame, h *handle, size int) (a *afters, rele
 		return nil, nil, err
 	}
 	m := l.total()
-	release, err = s.srv.borrow(m*size + 4*len(l.indptr))
+	release, err = s.srv.reserve(m*size + 4*len(l.indptr))
 	if err != nil {
 		return nil, nil, err
 	}

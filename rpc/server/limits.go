@@ -96,8 +96,8 @@ func (s *Server) hold(n int) error {
 	return nil
 }
 
-// borrow counts n bytes of a response being built, until release.
-func (s *Server) borrow(n int) (release func(), err error) {
+// reserve counts n bytes of a response being built, until release.
+func (s *Server) reserve(n int) (release func(), err error) {
 	s.collect()
 	if have := s.replies.Add(int64(n)); have > s.limits.MaxReplies {
 		s.replies.Add(int64(-n))

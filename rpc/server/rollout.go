@@ -76,7 +76,7 @@ func (s *session) rolloutAway(f *wire.Frame, h *handle, p *policy, steps int, al
 	if size > s.srv.limits.MaxReply {
 		return s.srv.exceedsReply(size)
 	}
-	release, err := s.srv.borrow(size)
+	release, err := s.srv.reserve(size)
 	if err != nil {
 		return err
 	}

@@ -122,7 +122,7 @@ func (s *session) fitting(f *wire.Frame, h *handle, size int) (list []int, relea
 		return nil, nil, s.srv.exceedsReply(size + replyRoom)
 	}
 	list = list[:min(count, len(list))]
-	release, err = s.srv.borrow(len(list) * size)
+	release, err = s.srv.reserve(len(list) * size)
 	return list, release, err
 }
 

@@ -59,7 +59,7 @@ type slotState struct {
 	Age      int     `json:"age,omitempty"`
 }
 
-// Save writes the run as it stands between two steps. A run that Resume reads goes on as
+// Save writes the run as it stands between two steps. A run that Resume reads continues as
 // this one would have.
 func (r *Run) Save(path string) error {
 	s := &State{
@@ -88,7 +88,7 @@ func (r *Run) Save(path string) error {
 	return mlp.WriteFile(path, b.Bytes())
 }
 
-// Resume goes on with a saved run of an algorithm, whose settings it loads.
+// Resume continues a saved run of an algorithm, whose settings it loads.
 func Resume(g *task.Game, path string, a Algorithm, workers int) (*Run, error) {
 	data, err := mlp.ReadFile(path)
 	if err != nil {

@@ -112,7 +112,7 @@ func (t *Trainer) Net() (*mlp.Net, error) {
 	return mlp.New(layers)
 }
 
-// SetNet goes on from a net of the same sizes; the optimiser starts afresh.
+// SetNet continues from a net of the same sizes; the optimiser starts afresh.
 func (t *Trainer) SetNet(n *mlp.Net) error {
 	if got := Sizes(n); !slices.Equal(got, t.config.Sizes) {
 		return fmt.Errorf("trainer: a net of sizes %v, want %v", got, t.config.Sizes)
@@ -160,7 +160,7 @@ func (t *Trainer) tensors() (all []mlp.Tensor) {
 	return all
 }
 
-// State returns all that training goes on from: weights and the optimiser's means, as
+// State returns all that training continues from: weights and the optimiser's means, as
 // tensors, and the optimiser's number of steps.
 func (t *Trainer) State() ([]mlp.Tensor, int) {
 	all := t.tensors()
@@ -170,7 +170,7 @@ func (t *Trainer) State() ([]mlp.Tensor, int) {
 	return all, t.adam.steps
 }
 
-// SetState goes on from a State of a trainer of the same sizes, exactly.
+// SetState continues from a State of a trainer of the same sizes, exactly.
 func (t *Trainer) SetState(tensors []mlp.Tensor, steps int) error {
 	byName := map[string][]float32{}
 	for _, x := range tensors {

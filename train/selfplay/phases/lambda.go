@@ -152,7 +152,7 @@ func odds(z float32) float32 { return float32(1 / (1 + math.Exp(-float64(z)))) }
 //
 // Random choices are treated like any other. Both seats make them, so that the value is
 // that of a game between players who err now and then, even at the start. Returns that
-// stopped at one's own errors, but not at the opponent's, would make every position look good.
+// stopped at the agent's own errors, but not at the opponent's, would make every position look good.
 func returns(steps []step, lambda float64, y []float32) {
 	ahead := math.NaN() // the return of the next step
 	for i := len(steps) - 1; i >= 0; i-- {
