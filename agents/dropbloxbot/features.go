@@ -89,8 +89,8 @@ func Features(f *Field, points int, out []float32) {
 	out[11] = float32(v.cliffs) * 0.1
 	out[12] = float32(v.middle) * 0.06
 	out[13] = float32(v.taken) * 0.01
-	out[14] = above(v.peak, 14) * 0.15
-	out[15] = above(v.peak, 19) * 0.3
+	out[14] = float32(features.Over(v.peak, 14)) * 0.15
+	out[15] = float32(features.Over(v.peak, 19)) * 0.3
 	out[16] = float32(v.beside(f)) * 0.1
 	copy(out[17:], drawnAt[inRange(points)][:])
 	out = out[21:]
@@ -104,13 +104,6 @@ func Features(f *Field, points int, out []float32) {
 		tops[j] = -h
 	}
 	features.Columns(0, tops[:], 0.06, 0.2, out[2*lacking+3*windows:])
-}
-
-func above(v, limit int) float32 {
-	if v <= limit {
-		return 0
-	}
-	return float32(v - limit)
 }
 
 // Scores that the features distinguish. Below lowScore blocks hardly grow, and what keeps a game
