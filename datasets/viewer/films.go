@@ -3,7 +3,9 @@ package viewer
 import (
 	"errors"
 	"fmt"
+	"net/http"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 	"unicode/utf8"
@@ -27,6 +29,30 @@ type held struct {
 	entry *entry
 	shown entry // for the page
 	err   error
+}
+
+// open returns the film of a request, locked, or responds with an error and returns nil.
+func (s *Server) open(w http.ResponseWriter, r *http.Request) *held {
+	id := r.FormValue("id")
+	e := s.library.game(id)
+	if e == nil { // perhaps the list has not been read yet
+		for k := 0; e == nil && k < 20 && r.Context().Err() == nil; k++ {
+			done := s.library.Refresh(time.Now().Add(pause))
+			if e = s.library.game(id); done {
+				break
+			}
+		}
+	}
+	if e == nil {
+		refuse(w, http.StatusNotFound, fmt.Errorf("there is no game %q in the list", short(id, 200)))
+		return nil
+	}
+	f, err := s.films.open(s.library, e)
+	if err != nil {
+		refuse(w, http.StatusUnprocessableEntity, err)
+		return nil
+	}
+	return f
 }
 
 // open returns the entry's film, locked.
@@ -56,8 +82,7 @@ func (o *films) find(e *entry) *held {
 	gen := fmt.Sprintf("%d.%d", e.version, e.offset)
 	for k, h := range o.held {
 		if h.id == e.ID && h.gen == gen {
-			copy(o.held[k:], o.held[k+1:])
-			o.held[len(o.held)-1] = h
+			o.held = append(slices.Delete(o.held, k, k+1), h)
 			return h
 		}
 	}
@@ -100,6 +125,12 @@ type entry struct {
 
 // fresh reports whether the entry's file may still be being written.
 func (e *entry) fresh() bool { return time.Since(e.changed) < quiet }
+
+// matches reports whether the entry contains every word.
+func (e *entry) matches(words []string) bool {
+	text := strings.ToLower(e.ID + " " + e.Game + " " + strings.Join(e.Players, " "))
+	return !slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(text, w) })
+}
 
 // film opens the entry's game.
 func (e *entry) film() (film, error) {

@@ -25,8 +25,7 @@ const walkEvery = time.Second
 // A Library is the list of games in some files and folders, which it keeps up to date.
 type Library struct {
 	mu     sync.Mutex
-	roots  []string
-	shown  []string // prefix of the names of each root's files
+	roots  []folder // shown is the prefix of the names of a root's files
 	files  []*file
 	dirs   []*dir
 	posted posts
@@ -63,7 +62,7 @@ func NewLibrary(paths []string) (*Library, error) {
 			}
 			shown = filepath.Base(full)
 		}
-		l.roots, l.shown = append(l.roots, path), append(l.shown, shown)
+		l.roots = append(l.roots, folder{path, shown})
 	}
 	return l, nil
 }
@@ -121,32 +120,20 @@ func (l *Library) walk() {
 	}
 	l.files, l.dirs, l.notes = nil, nil, nil
 	taken := map[string]bool{}
-	name := func(shown string) string {
-		plain := shown
-		for k := 2; taken[shown]; k++ {
-			shown = fmt.Sprintf("%s (%d)", plain, k)
-		}
-		taken[shown] = true
-		return shown
-	}
-	for k, root := range l.roots {
-		l.find(root, l.shown[k], func(path, shown string, history bool) {
-			shown = name(filepath.ToSlash(shown))
+	for _, root := range l.roots {
+		l.find(root, func(path, plain string, history bool) {
+			shown := plain
+			for k := 2; taken[shown]; k++ {
+				shown = fmt.Sprintf("%s (%d)", plain, k)
+			}
+			taken[shown] = true
 			if history {
-				d := dirs[path]
-				if d == nil {
-					d = &dir{folder: folder{path, shown}}
-				}
+				l.dirs = append(l.dirs, cmp.Or(dirs[path], &dir{folder: folder{path, shown}}))
 				delete(dirs, path)
-				l.dirs = append(l.dirs, d)
-				return
+			} else {
+				l.files = append(l.files, cmp.Or(files[path], &file{path: path, shown: shown, size: -1}))
+				delete(files, path)
 			}
-			f := files[path]
-			if f == nil {
-				f = &file{path: path, shown: shown, size: -1}
-			}
-			delete(files, path)
-			l.files = append(l.files, f)
 		})
 	}
 	for _, gone := range files {
@@ -156,15 +143,17 @@ func (l *Library) walk() {
 
 // find calls found for every file of records and every history folder below root. It skips links and names
 // that begin with a dot.
-func (l *Library) find(root, shown string, found func(path, shown string, history bool)) {
+func (l *Library) find(root folder, found func(path, shown string, history bool)) {
 	n := 0
-	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
-		rel, bad := filepath.Rel(root, path)
+	err := filepath.WalkDir(root.path, func(path string, d fs.DirEntry, err error) error {
+		rel, bad := filepath.Rel(root.path, path)
 		if err != nil || bad != nil {
 			l.note("%s: %v", filepath.ToSlash(rel), err)
 			return nil
 		}
-		hidden := path != root && strings.HasPrefix(d.Name(), ".")
+		hidden := path != root.path && strings.HasPrefix(d.Name(), ".")
+		records := path == root.path || strings.HasSuffix(strings.TrimSuffix(d.Name(), ".gz"), ".jsonl")
+		shown := filepath.ToSlash(filepath.Join(root.shown, rel))
 		switch {
 		case n >= maxFiles:
 			l.note("More than %d files: the others are left out", maxFiles)
@@ -173,11 +162,11 @@ func (l *Library) find(root, shown string, found func(path, shown string, histor
 			return fs.SkipDir
 		case d.IsDir() && holdsHistory(path):
 			n++
-			found(path, filepath.Join(shown, rel), true)
+			found(path, shown, true)
 			return fs.SkipDir
-		case d.Type().IsRegular() && !hidden && (path == root || isRecords(d.Name())):
+		case d.Type().IsRegular() && !hidden && records:
 			n++
-			found(path, filepath.Join(shown, rel), false)
+			found(path, shown, false)
 		}
 		return nil
 	})
@@ -192,11 +181,6 @@ func (l *Library) note(format string, args ...any) {
 	}
 }
 
-// isRecords reports whether a file in a folder counts as a file of records.
-func isRecords(name string) bool {
-	return strings.HasSuffix(name, ".jsonl") || strings.HasSuffix(name, ".jsonl.gz")
-}
-
 // look updates the entry of a history folder.
 func (d *dir) look() {
 	st, err := os.Stat(d.path)
@@ -204,14 +188,14 @@ func (d *dir) look() {
 		return
 	}
 	if d.entry != nil && st.ModTime().Equal(d.changed) {
-		d.entry.Live = d.entry.open && d.entry.fresh()
 		return
 	}
 	e, settled := d.read(st.ModTime())
-	if d.entry != nil && e.Length < d.entry.Length {
-		e.version = d.entry.version + 1
-	} else if d.entry != nil {
+	if d.entry != nil {
 		e.version = d.entry.version
+		if e.Length < d.entry.Length {
+			e.version++
+		}
 	}
 	d.entry = e
 	if settled {
@@ -234,27 +218,22 @@ func (l *Library) list() []*entry {
 	for _, f := range l.files {
 		out = append(out, f.entries...)
 	}
-	var played []*entry
+	inFiles := len(out)
 	for _, d := range l.dirs {
 		if d.entry != nil {
-			played = append(played, d.entry)
+			out = append(out, d.entry)
 		}
 	}
-	slices.SortStableFunc(played, func(a, b *entry) int { return cmp.Compare(b.Time, a.Time) })
-	out = append(out, played...)
-	out = append(out, l.posted.entries...)
-	for _, e := range out {
-		e.Live = e.open && e.fresh()
+	slices.SortStableFunc(out[inFiles:], func(a, b *entry) int { return cmp.Compare(b.Time, a.Time) })
+	var live, others []*entry
+	for _, e := range append(out, l.posted.entries...) {
+		if e.Live = e.open && e.fresh(); e.Live {
+			live = append(live, e)
+		} else {
+			others = append(others, e)
+		}
 	}
-	slices.SortStableFunc(out, func(a, b *entry) int { return cmp.Compare(rank(a), rank(b)) })
-	return out
-}
-
-func rank(e *entry) int {
-	if e.Live {
-		return 0
-	}
-	return 1
+	return append(live, others...)
 }
 
 // game returns an entry by its id, or nil.

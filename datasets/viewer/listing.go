@@ -1,6 +1,7 @@
 package viewer
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -13,11 +14,9 @@ import (
 // read creates the entry of a history folder. settled means that its newest state was readable, so that it
 // need not be read again before the folder changes.
 func (d *dir) read(changed time.Time) (e *entry, settled bool) {
-	e = &entry{ID: d.shown, Game: "dropblox", Players: []string{"dropblox_ai"}, Time: changed.UnixMilli(),
+	e = &entry{ID: d.shown, Game: "dropblox", Players: []string{"dropblox_ai"},
+		Time: cmp.Or(startOf(filepath.Base(d.path)), changed.UnixMilli()),
 		file: d.shown, path: d.path, number: 1, history: &d.folder, changed: changed, open: true}
-	if t, ok := startOf(filepath.Base(d.path)); ok {
-		e.Time = t.UnixMilli()
-	}
 	d.meta(e)
 	e.Length = d.states()
 	if e.Length == 0 {
@@ -43,14 +42,12 @@ func (d *dir) states() int {
 		return 0
 	}
 	defer f.Close()
-	seen := map[int]bool{}
+	seen := map[string]bool{}
 	for len(seen) < maxTurns {
 		names, err := f.Readdirnames(1024)
 		for _, name := range names {
-			if digits, ok := strings.CutPrefix(name, "state"); ok {
-				if t, err := strconv.Atoi(digits); err == nil && strconv.Itoa(t) == digits {
-					seen[t] = true
-				}
+			if strings.HasPrefix(name, "state") {
+				seen[name] = true
 			}
 		}
 		if err != nil {
@@ -58,7 +55,7 @@ func (d *dir) states() int {
 		}
 	}
 	n := 0
-	for seen[n] {
+	for seen[fmt.Sprintf("state%d", n)] {
 		n++
 	}
 	return n
@@ -66,14 +63,9 @@ func (d *dir) states() int {
 
 // meta reads the player's name from the file meta, if it exists.
 func (d *dir) meta(e *entry) {
-	text, err := d.text("meta")
-	if err != nil {
-		return
-	}
+	text, _ := d.text("meta")
 	var meta map[string]any
-	if json.Unmarshal(text, &meta) != nil {
-		return
-	}
+	_ = json.Unmarshal(text, &meta) // without a program's name, or any, the entry stays as it is
 	name, _ := meta["program"].(string)
 	if name == "" {
 		return
@@ -88,15 +80,13 @@ func (d *dir) meta(e *entry) {
 	e.Players = []string{name}
 }
 
-// startOf reads the start of a game from its folder's name, "<id>_<unix time>".
-func startOf(name string) (time.Time, bool) {
+// startOf reads the start of a game from its folder's name, "<id>_<unix time>", and returns it in
+// milliseconds, 0 if the name has none.
+func startOf(name string) int64 {
 	at := strings.LastIndexByte(name, '_')
-	if at < 0 {
-		return time.Time{}, false
-	}
 	sec, err := strconv.ParseInt(name[at+1:], 10, 64)
-	if err != nil || sec <= 0 || sec > 1<<40 {
-		return time.Time{}, false
+	if at < 0 || err != nil || sec <= 0 || sec > 1<<40 {
+		return 0
 	}
-	return time.Unix(sec, 0), true
+	return 1000 * sec
 }

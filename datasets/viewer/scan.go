@@ -1,6 +1,7 @@
 package viewer
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -84,9 +85,13 @@ func (f *file) scan(deadline time.Time, room int) (done bool) {
 	if f.whole || f.bad {
 		return true
 	}
-	if err := f.begin(); err != nil {
-		f.fail(err)
-		return true
+	if f.in == nil { // go on where the last scan stopped
+		in, err := jsonl.OpenAt(f.shown, f.path, f.line, f.offset)
+		if err != nil {
+			f.fail(err)
+			return true
+		}
+		f.in = in
 	}
 	for n := 0; ; n++ {
 		if n > 0 && time.Now().After(deadline) {
@@ -109,18 +114,6 @@ func (f *file) scan(deadline time.Time, room int) (done bool) {
 	}
 }
 
-// begin opens the file where the last scan stopped.
-func (f *file) begin() error {
-	if f.in != nil {
-		return nil
-	}
-	in, err := jsonl.OpenAt(f.shown, f.path, f.line, f.offset)
-	if err == nil {
-		f.in = in
-	}
-	return err
-}
-
 // fail ends the list of the file's games with an entry that has the error.
 func (f *file) fail(err error) {
 	f.stop()
@@ -130,10 +123,7 @@ func (f *file) fail(err error) {
 	f.entries = append(f.entries, e)
 }
 
-var (
-	errHalf = errors.New("the last line has no end yet")
-	errRoom = fmt.Errorf("the list is full: the games after the first %d are left out", maxEntries)
-)
+var errHalf = errors.New("the last line has no end yet")
 
 // add lists the game of a line, or continues the last game.
 func (f *file) add(line []byte, room int) error {
@@ -154,7 +144,7 @@ func (f *file) add(line []byte, room int) error {
 	case last != nil && h.Part != last.part+1:
 		return f.in.Errorf("%w: part %d of a long game, want part %d", record.ErrInvalid, h.Part, last.part+1)
 	case last == nil && room <= 0:
-		return errRoom
+		return fmt.Errorf("the list is full: the games after the first %d are left out", maxEntries)
 	case last == nil:
 		e, err := f.enter(&h)
 		if err != nil {
@@ -165,7 +155,7 @@ func (f *file) add(line []byte, room int) error {
 	}
 	last.Length += count(h.Choices)
 	last.part, last.open, last.changed = h.Part, h.More, f.changed
-	if last.Live = h.More; !h.More {
+	if !h.More {
 		last.Scores, last.Results, last.Stopped = h.Scores, h.Results, h.Stopped
 	}
 	return nil
@@ -199,16 +189,8 @@ func (f *file) enter(h *head) (*entry, error) {
 
 // count is the number of elements of a JSON array of numbers.
 func count(list json.RawMessage) int {
-	n, any := 0, false
-	for _, c := range list {
-		switch {
-		case c == ',':
-			n++
-		case c >= '0' && c <= '9':
-			any = true
-		}
-	}
-	if any {
+	n := bytes.Count(list, []byte(","))
+	if bytes.ContainsAny(list, "0123456789") {
 		n++
 	}
 	return n

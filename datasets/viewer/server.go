@@ -1,6 +1,7 @@
 package viewer
 
 import (
+	"context"
 	"embed"
 	"encoding/json"
 	"errors"
@@ -109,7 +110,7 @@ func (s *Server) games(w http.ResponseWriter, r *http.Request) {
 	out.All = len(all)
 	words := strings.Fields(strings.ToLower(short(r.FormValue("q"), 200)))
 	for _, e := range all {
-		if !e.matches(words) {
+		if len(words) > 0 && !e.matches(words) {
 			continue
 		}
 		if out.Total++; out.Total > from && len(out.Games) < count {
@@ -118,20 +119,6 @@ func (s *Server) games(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	answer(w, &out)
-}
-
-// matches reports whether the entry contains every word.
-func (e *entry) matches(words []string) bool {
-	if len(words) == 0 {
-		return true
-	}
-	text := strings.ToLower(e.ID + " " + e.Game + " " + strings.Join(e.Players, " "))
-	for _, w := range words {
-		if !strings.Contains(text, w) {
-			return false
-		}
-	}
-	return true
 }
 
 // details is the response to /api/game.
@@ -149,32 +136,7 @@ func (s *Server) game(w http.ResponseWriter, r *http.Request) {
 	}
 	defer f.mu.Unlock()
 	f.film.advance(time.Now().Add(pause))
-	out := details{Game: f.shown, Kind: kindOf(f.shown.Game), Film: f.film.info(), Gen: f.gen}
-	answer(w, &out)
-}
-
-// open returns the film of a request, locked, or responds with an error and returns nil.
-func (s *Server) open(w http.ResponseWriter, r *http.Request) *held {
-	id := r.FormValue("id")
-	e := s.library.game(id)
-	if e == nil { // perhaps the list has not been read yet
-		for k := 0; e == nil && k < 20 && r.Context().Err() == nil; k++ {
-			done := s.library.Refresh(time.Now().Add(pause))
-			if e = s.library.game(id); done {
-				break
-			}
-		}
-	}
-	if e == nil {
-		refuse(w, http.StatusNotFound, fmt.Errorf("there is no game %q in the list", short(id, 200)))
-		return nil
-	}
-	f, err := s.films.open(s.library, e)
-	if err != nil {
-		refuse(w, http.StatusUnprocessableEntity, err)
-		return nil
-	}
-	return f
+	answer(w, &details{Game: f.shown, Kind: kindOf(f.shown.Game), Film: f.film.info(), Gen: f.gen})
 }
 
 // chunk is the response to /api/frames.
@@ -261,4 +223,29 @@ func refuse(w http.ResponseWriter, status int, err error) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
 	_ = json.NewEncoder(w).Encode(map[string]string{"error": err.Error()})
+}
+
+// Serve serves the page on listener until ctx is done.
+func Serve(ctx context.Context, listener net.Listener, l *Library) error {
+	addr, ok := listener.Addr().(*net.TCPAddr)
+	server := &http.Server{
+		Handler:           NewServer(l, ok && addr.IP.IsLoopback()),
+		ReadHeaderTimeout: 10 * time.Second,
+		ReadTimeout:       time.Minute,
+		WriteTimeout:      2 * time.Minute,
+		IdleTimeout:       2 * time.Minute,
+		MaxHeaderBytes:    32 << 10,
+	}
+	stop := context.AfterFunc(ctx, func() {
+		soon, cancel := context.WithTimeout(context.Background(), time.Second)
+		defer cancel()
+		if server.Shutdown(soon) != nil {
+			server.Close()
+		}
+	})
+	defer stop()
+	if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
+		return err
+	}
+	return nil
 }
