@@ -11,13 +11,16 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"runtime"
 	"syscall"
 
+	"github.com/alecthomas/kong"
+
+	"blockyard/agents/match"
+	"blockyard/agents/registry"
 	"blockyard/agents/submit"
 	"blockyard/env/games"
 	"blockyard/train/task"
-
-	"github.com/alecthomas/kong"
 )
 
 type program struct {
@@ -72,4 +75,56 @@ func (c *export) Run(ctx context.Context) error {
 		fmt.Print(report)
 	}
 	return err
+}
+
+type gate struct {
+	A, B    string `arg:"" help:"Agents: a weights file, 'learned' for the shipped one, or 'hand' for the baseline."`
+	Game    string `help:"Game to play." default:"blockbattle"`
+	Ply     int    `help:"Plies that both search." default:"2"`
+	Pairs   int    `help:"Pairs of games: each seed is played twice, with the seats swapped." default:"200"`
+	Seed    uint64 `help:"Seed of the games." default:"1000"`
+	Workers int    `help:"Games played at once; they do not influence the outcome. 0: one per core." default:"0"`
+}
+
+// Run implements the command.
+func (c *gate) Run(ctx context.Context) error {
+	g, err := subject(c.Game)
+	if err != nil {
+		return err
+	}
+	if g.Solo != nil {
+		return errSolo(g)
+	}
+	if c.Workers < 1 {
+		c.Workers = runtime.GOMAXPROCS(0)
+	}
+	t := match.Match{Rules: g.Rules, Units: c.Pairs, Seed: c.Seed, Workers: c.Workers}
+	if t.A, err = player(g, c.A, c.Ply); err != nil {
+		return err
+	}
+	if t.B, err = player(g, c.B, c.Ply); err != nil {
+		return err
+	}
+	res, err := t.TwoPlayer(ctx)
+	if err != nil {
+		return err
+	}
+	low, high := res.Pairs.Interval()
+	fmt.Printf("%s against %s, %d plies: %d wins, %d draws, %d losses: %.1f%% (95%%: %.1f to %.1f), %+.0f Elo\n",
+		t.A.Name, t.B.Name, c.Ply, res.Wins, res.Draws, res.Losses,
+		100*res.Pairs.Score(), 100*low, 100*high, match.EloWithin(res.Pairs.Score(), res.Games))
+	return nil
+}
+
+// player is one side of a gate.
+func player(g *task.Game, name string, ply int) (match.Player, error) {
+	spec := fmt.Sprintf("%s:ply=%d", name, ply)
+	if name != "hand" && name != "learned" {
+		if _, err := os.Stat(name); err != nil {
+			return match.Player{}, fmt.Errorf("agent %q: want 'hand', 'learned' or a weights file: %w", name, err)
+		}
+		spec = fmt.Sprintf("learned:ply=%d,weights=%s", ply, name)
+	}
+	f, err := registry.Parse(g.Rules, spec)
+	return match.Player{Name: name, New: f}, err
 }

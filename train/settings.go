@@ -17,10 +17,9 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// settings are the flags of a new run. One that is nil was not given. The tag "uses" names
-// the parts of a run of which one must be there for the flag to count; see uses. The tags
-// "phases" and "single" name the field of that package's Config, if it has another name
-// than the flag's field.
+// settings are the flags of a new run. One that is nil was not given. The tag "uses" names the
+// parts of a run of which one must be there for the flag to count; see uses. The tags "phases" and
+// "single" name the field of that package's Config, if it has another name than the flag's field.
 type settings struct {
 	From       string         `help:"${from}" placeholder:"FILE" group:"Any run"`
 	Seed       *uint64        `help:"${seed}" placeholder:"N" group:"Any run"`

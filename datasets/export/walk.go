@@ -5,7 +5,14 @@
 // legal actions and action, and the change of result and points until its next decision or the end.
 package export
 
-import "blockyard/env"
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"blockyard/datasets/record"
+	"blockyard/env"
+)
 
 // A Row is one decision of one seat. Its slices are reused for the next row.
 type Row struct {
@@ -43,4 +50,149 @@ type Sink interface {
 	Row(r *Row) error
 	// End ends the game with its last position s, which the Sink must not keep.
 	End(s env.State) error
+}
+
+// A Walker replays recorded games and sends their decisions to a sink. Its memory does not grow with the
+// length of the games.
+type Walker struct {
+	sink Sink
+	game *env.Game
+
+	Others      bool  // skip other games; by default they are an error
+	Games, Rows int64 // exported so far
+
+	seats [env.MaxSeats]pending
+	legal []env.Action
+}
+
+// pending is the last decision of a seat, whose outcome is not known yet.
+type pending struct {
+	row  Row
+	open bool
+}
+
+// NewWalker returns a Walker for games of g.
+func NewWalker(g *env.Game, sink Sink) *Walker {
+	w := &Walker{sink: sink, game: g}
+	for k := range w.seats {
+		r := &w.seats[k].row
+		r.Planes, r.Globals, r.Mask = make([]uint8, g.Planes.Len()), make([]float32, g.Globals()), make([]uint8, g.MaskLen())
+	}
+	return w
+}
+
+// Next exports the next game of r; io.EOF means that there is none. A game with another version of the
+// rules, or that does not replay as recorded, is an error. The sink then has received a part of it.
+func (w *Walker) Next(ctx context.Context, r *record.Reader) error {
+	head, err := w.head(r)
+	if err != nil {
+		return err
+	}
+	rp := r.Replay(w.game, head)
+	if err := w.sink.Begin(&Game{Number: w.Games, Seed: head.Seed, Agents: head.Agents}); err != nil {
+		return err
+	}
+	err = w.play(ctx, rp)
+	if err == nil {
+		err = rp.Compare()
+	}
+	if err == nil {
+		err = w.finish(rp.State())
+	}
+	if err == nil {
+		w.Games++
+	}
+	return err
+}
+
+// head reads the first line of the next game to export.
+func (w *Walker) head(r *record.Reader) (*record.Record, error) {
+	for {
+		head := new(record.Record)
+		if err := r.ReadPart(head); err != nil {
+			return nil, err
+		}
+		if head.Game == w.game.Name {
+			return head, nil
+		}
+		if !w.Others {
+			return nil, fmt.Errorf("a record of %s, want %s: an export has one game only, so select it with --game",
+				head.Game, w.game.Name)
+		}
+		for rest := *head; rest.More; {
+			if err := r.ReadPart(&rest); err != nil {
+				return nil, err
+			}
+		}
+	}
+}
+
+// play exports every decision that is followed by another one of the same seat.
+func (w *Walker) play(ctx context.Context, rp *record.Replay) error {
+	step := 0
+	for s, m := range rp.All() {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if rp.Last() {
+			break
+		}
+		k := 0
+		for set := s.Acting(); set != 0; set = set.Rest() {
+			if err := w.choose(s, set.First(), m[set.First()], step); err != nil {
+				return err
+			}
+			r := &w.seats[set.First()].row
+			r.Value, r.HasValue = rp.Value(k)
+			k++
+		}
+		step++
+	}
+	return rp.Err()
+}
+
+// choose exports the seat's previous decision and stores its decision in s.
+func (w *Walker) choose(s env.State, seat int, a env.Action, step int) error {
+	p := &w.seats[seat]
+	if err := w.settle(p, s); err != nil {
+		return err
+	}
+	r := &p.row
+	s.Observe(seat, r.Planes, r.Globals)
+	w.legal = s.Legal(seat, w.legal[:0])
+	setMask(r.Mask, w.legal)
+	r.Game, r.Step, r.Seat, r.Action, r.Score = w.Games, step, seat, a, s.Score(seat)
+	r.Terminated, r.Truncated = false, false
+	p.open = true
+	return nil
+}
+
+// settle exports a pending decision with its outcome s.
+func (w *Walker) settle(p *pending, s env.State) error {
+	if !p.open {
+		return nil
+	}
+	p.open = false
+	p.row.Points = s.Score(p.row.Seat) - p.row.Score
+	p.row.Reward = s.Result(p.row.Seat)
+	w.Rows++
+	return w.sink.Row(&p.row)
+}
+
+// finish exports the last decision of every seat, in order of play.
+func (w *Walker) finish(s env.State) error {
+	var left []*pending
+	for k := range w.seats {
+		if w.seats[k].open {
+			left = append(left, &w.seats[k])
+		}
+	}
+	slices.SortStableFunc(left, func(a, b *pending) int { return a.row.Step - b.row.Step })
+	for _, p := range left {
+		p.row.Terminated, p.row.Truncated = s.Acting() == 0, s.Acting() != 0
+		if err := w.settle(p, s); err != nil {
+			return err
+		}
+	}
+	return w.sink.End(s)
 }

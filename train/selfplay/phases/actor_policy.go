@@ -64,11 +64,10 @@ func (p *actorPolicy) Choose(s *selfplay.Slot, seat int) env.Action {
 	return p.Root.Legal[i]
 }
 
-// list lists what seat's choice in s is drawn from: prefs and options. One ply deep these
-// are the afterstates in which the game goes on. Two plies deep they are the Width best of
-// these, each with the preference and the features of the seat's best second choice after
-// it, or its own if the seat has no second choice at once. There are no options if a
-// choice wins at once or all lose.
+// list lists what seat's choice in s is drawn from: prefs and options. One ply deep these are the
+// afterstates in which the game goes on. Two plies deep they are the Width best of these, each with
+// the preference and the features of the seat's best second choice after it, or its own if the seat
+// has no second choice at once. There are no options if a choice wins at once or all lose.
 func (p *actorPolicy) list(s env.State, seat int) {
 	p.prefs, p.options = p.prefs[:0], p.options[:0]
 	p.Evaluate(&p.Root, s, seat)

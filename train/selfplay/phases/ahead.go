@@ -79,10 +79,9 @@ func (p *backupPolicy) drawFutures(r *env.Rand, look int) {
 	}
 }
 
-// overFutures is the mean, over the futures, of what seat's next choices after the pair in
-// s are worth at last: len(futures)-1 of them, each two plies deep, as in play. A choice that
-// considered the current piece alone would be another policy's, and its values favour
-// other boards.
+// overFutures is the mean, over the futures, of what seat's next choices after the pair in s are
+// worth at last: len(futures)-1 of them, each two plies deep, as in play. A choice that considered
+// the current piece alone would be another policy's, and its values favour other boards.
 func (p *backupPolicy) overFutures(s env.State, seat int, pair [2]env.Action) float32 {
 	sum, t := float32(0), p.scratch
 	for f := range p.Game.Outcomes {

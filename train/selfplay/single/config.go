@@ -7,10 +7,9 @@
 //
 //	G = r + γ·((1-λ)·V(next) + λ·G(next)),   0 beyond the end of a game
 //
-// Every afterstate that was chosen is learned from once, or as often as its rollout is kept;
-// then by the current net's values of the next ones. Pieces are random enough to
-// explore by. Some games start from a damaged position, and a game that goes on for long is
-// left for a new one.
+// Every afterstate that was chosen is learned from once, or as often as its rollout is kept; then
+// by the current net's values of the next ones. Pieces are random enough to explore by. Some games
+// start from a damaged position, and a game that goes on for long is left for a new one.
 //
 // If the game has a planner, V is learned of the positions in which its plans end. A search
 // evaluates those positions, which differ from the ones that games pass through. Of two plans
