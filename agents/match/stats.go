@@ -1,6 +1,7 @@
 package match
 
 import (
+	"fmt"
 	"math"
 
 	"gonum.org/v1/gonum/floats"
@@ -74,4 +75,156 @@ func perEvent(total, events int) Estimate {
 		return Estimate{Value: low, Low: low}
 	}
 	return Estimate{t / float64(events), 2 * t / quantile(0.975, events+1), 2 * t / quantile(0.025, events)}
+}
+
+// An SPRT is a sequential probability ratio test between two rating differences: it stops a match as soon as one of
+// them is much more likely than the other.
+type SPRT struct {
+	Elo0, Elo1  float64 // the hypotheses, Elo0 < Elo1, logistic Elo
+	Alpha, Beta float64 // probabilities to accept H1 under H0, and H0 under H1
+}
+
+// A Verdict is the state of an SPRT. It is empty if there is no test.
+type Verdict string
+
+// The verdicts.
+const (
+	Undecided Verdict = "undecided"
+	AcceptH0  Verdict = "H0" // the first player is not Elo1 stronger
+	AcceptH1  Verdict = "H1" // the first player is more than Elo0 stronger
+)
+
+// Check returns an error if the test makes no sense.
+func (t SPRT) Check() error {
+	switch {
+	case !(t.Elo0 < t.Elo1) || math.IsInf(t.Elo0, 0) || math.IsInf(t.Elo1, 0):
+		return fmt.Errorf("sprt: Elo %v and %v: want the first below the second", t.Elo0, t.Elo1)
+	case !(t.Alpha > 0 && t.Alpha < 0.5) || !(t.Beta > 0 && t.Beta < 0.5):
+		return fmt.Errorf("sprt: alpha %v and beta %v: want both between 0 and 0.5", t.Alpha, t.Beta)
+	}
+	return nil
+}
+
+// Bounds are the log likelihood ratios at which H0 and H1 are accepted (Wald).
+func (t SPRT) Bounds() (lower, upper float64) {
+	return math.Log(t.Beta / (1 - t.Alpha)), math.Log((1 - t.Beta) / t.Alpha)
+}
+
+// Verdict is the decision after the pairs played so far.
+func (t SPRT) Verdict(p Pairs) Verdict {
+	lower, upper := t.Bounds()
+	switch llr := t.LLR(p); {
+	case llr <= lower:
+		return AcceptH0
+	case llr >= upper:
+		return AcceptH1
+	}
+	return Undecided
+}
+
+// LLR is the generalised log likelihood ratio of H1 to H0. Each hypothesis stands for the most likely distribution of
+// pair scores among those whose mean is the expected score of its rating difference. Outcomes that never occurred
+// count as a thousandth of a pair, so that no outcome is impossible.
+func (t SPRT) LLR(p Pairs) float64 {
+	if p.N() == 0 {
+		return 0
+	}
+	var w [5]float64
+	total := 0.0
+	for i, c := range p {
+		w[i] = math.Max(float64(c), 1e-3)
+		total += w[i]
+	}
+	for i := range w {
+		w[i] /= total
+	}
+	q0, q1 := constrained(w, Expected(t.Elo0)), constrained(w, Expected(t.Elo1))
+	llr := 0.0
+	for i := range w {
+		llr += w[i] * math.Log(q1[i]/q0[i])
+	}
+	return total * llr
+}
+
+// constrained is the distribution over the five pair scores that has the given mean, in (0, 1), and makes counts in
+// the proportions w most likely. With a Lagrange multiplier θ it is w[i]/(1+θ·(i/4-mean)); θ is the root of Σ
+// w[i]·(i/4-mean)/(1+θ·(i/4-mean)), which falls from +∞ to -∞ between the two poles around 0, so that bisection finds
+// it.
+func constrained(w [5]float64, mean float64) [5]float64 {
+	low, high := -1/(1-mean), 1/mean
+	for range 200 {
+		theta := (low + high) / 2
+		sum := 0.0
+		for i := range w {
+			d := float64(i)/4 - mean
+			sum += w[i] * d / (1 + theta*d)
+		}
+		if sum > 0 {
+			low = theta
+		} else {
+			high = theta
+		}
+	}
+	theta := (low + high) / 2
+	var q [5]float64
+	for i := range w {
+		q[i] = w[i] / (1 + theta*(float64(i)/4-mean))
+	}
+	return q
+}
+
+// Pairs counts pairs of games by the half points that the first player won in both games together: Pairs[0] lost
+// both, Pairs[2] drew on balance, Pairs[4] won both.
+type Pairs [5]int
+
+// N is the number of pairs.
+func (p Pairs) N() int {
+	n := 0
+	for _, c := range p {
+		n += c
+	}
+	return n
+}
+
+// Score is the mean score per game, from 0 to 1: wins and half the draws. It is ½ if there is no pair.
+func (p Pairs) Score() float64 {
+	n := p.N()
+	if n == 0 {
+		return 0.5
+	}
+	sum := 0
+	for i, c := range p {
+		sum += i * c
+	}
+	return float64(sum) / float64(4*n)
+}
+
+// Interval is the 95 % confidence interval of the score, within [0, 1]: mean ± t·s/√n, where s is the standard
+// deviation of the pairs' scores and t the quantile of Student's t with n-1 degrees of freedom. If every pair was
+// won, or every one lost, s is 0 and says nothing: the interval then ends at the score for which n such pairs in a
+// row still have a probability of 2.5 %. Fewer than two pairs say nothing: [0, 1].
+func (p Pairs) Interval() (low, high float64) {
+	weights := make([]float64, len(p))
+	for i, c := range p {
+		weights[i] = float64(c)
+	}
+	e := shareOf([]float64{0, 0.25, 0.5, 0.75, 1}, weights)
+	return e.Low, e.High
+}
+
+// Elo is the rating difference that belongs to an expected score on the logistic scale, ±∞ at the ends.
+func Elo(score float64) float64 {
+	return 400 * math.Log10(score/(1-score))
+}
+
+// Expected is the expected score that belongs to a rating difference: the inverse of Elo.
+func Expected(elo float64) float64 {
+	return 1 / (1 + math.Pow(10, -elo/400))
+}
+
+// EloWithin is Elo with the score kept half a game of n away from 0 and 1, so that it is finite: n games cannot show
+// a larger difference.
+func EloWithin(score float64, n int) float64 {
+	edge := 0.5 / float64(max(n, 1))
+	return Elo(min(max(score, edge), 1-edge))
 }
