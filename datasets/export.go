@@ -181,7 +181,6 @@ func leftOut(to target) string {
 		m.Episodes, m.Missing, m.Long)
 }
 
-// file exports one file.
 func (c *exportCmd) file(ctx context.Context, std *streams, w *export.Walker, bar *progressbar.ProgressBar,
 	file string) (src export.Source, err error) {
 	in, name := std.in, "standard input"

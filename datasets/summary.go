@@ -37,7 +37,6 @@ type line struct {
 
 func newSummary(quick bool) *summary { return &summary{quick: quick, byGame: map[string]*counted{}} }
 
-// file adds the games of a file.
 func (s *summary) file(in *input, path string) error {
 	r, err := in.open(path)
 	if err != nil {

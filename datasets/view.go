@@ -116,14 +116,16 @@ type screen struct {
 // show writes the reel's current position.
 func (v *screen) show(w io.Writer) error {
 	var out strings.Builder
-	fmt.Fprintln(&out, title(v.reel, v.name))
-	v.reel.Show(&v.frame)
+	r := v.reel
+	players := strings.Join(r.Rec.Agents, " – ")
+	fmt.Fprintf(&out, "%s  %s  %s  position %d of %d\n", v.name, r.Rec.Game, players, r.At(), r.Len()-1)
+	r.Show(&v.frame)
 	if v.colour {
 		out.WriteString(ansi.Frame(&v.frame))
 	} else {
 		out.WriteString(v.frame.String())
 	}
-	for _, line := range notes(v.reel) {
+	for _, line := range notes(r) {
 		fmt.Fprintln(&out, line)
 	}
 	_, err := io.WriteString(w, out.String())

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strings"
 
 	"blockyard/datasets/playback"
 	"blockyard/datasets/record"
@@ -35,12 +34,6 @@ func notes(r *playback.Reel) []string {
 		out = append(out, "the record does not replay: "+r.Err().Error())
 	}
 	return out
-}
-
-// title names the game and the position.
-func title(r *playback.Reel, name string) string {
-	players := strings.Join(r.Rec.Agents, " – ")
-	return fmt.Sprintf("%s  %s  %s  position %d of %d", name, r.Rec.Game, players, r.At(), r.Len()-1)
 }
 
 // find reads game n (from 1) of a file.

@@ -29,7 +29,6 @@ type fit struct {
 	Seed   uint64   `help:"Seed of everything random." default:"1"`
 }
 
-// Run implements the command.
 func (c *fit) Run(ctx context.Context) error {
 	g, err := subject(c.Game)
 	if err != nil {

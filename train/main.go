@@ -64,7 +64,6 @@ type export struct {
 	Out string `help:"Source file to write." default:"bot.go" placeholder:"FILE"`
 }
 
-// Run implements the command.
 func (c *export) Run(ctx context.Context) error {
 	bot, err := c.Bot(false)
 	if err != nil {
@@ -86,7 +85,6 @@ type gate struct {
 	Workers int    `help:"Games played at once; they do not influence the outcome. 0: one per core." default:"0"`
 }
 
-// Run implements the command.
 func (c *gate) Run(ctx context.Context) error {
 	g, err := subject(c.Game)
 	if err != nil {

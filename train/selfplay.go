@@ -31,7 +31,6 @@ type selfplayCmd struct {
 	settings
 }
 
-// Run implements the command.
 func (c *selfplayCmd) Run(ctx context.Context) error {
 	g, err := subject(c.Game)
 	if err != nil {

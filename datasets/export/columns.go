@@ -65,7 +65,6 @@ func (c *columns) create(path string, options ...parquet.WriterOption) (*file, e
 	return &file{f, parquet.NewGenericWriter[any](f, options...)}, nil
 }
 
-// write writes one row to f.
 func (c *columns) write(f *file, r *Row) error {
 	c.row = c.row[:0]
 	for k, col := range c.ordered {

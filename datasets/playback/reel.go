@@ -145,7 +145,6 @@ func (r *Reel) Seek(n int) {
 	}
 }
 
-// step goes to the next position.
 func (r *Reel) step() {
 	s, m := r.here.state, r.moves[r.at]
 	r.here.paint.place(s, m)

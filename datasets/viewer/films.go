@@ -68,7 +68,9 @@ func (o *films) open(l *Library, e *entry) (*held, error) {
 	}
 	if h.err != nil {
 		h.mu.Unlock()
-		o.drop(h) // the next request tries again
+		o.mu.Lock() // the next request tries again
+		defer o.mu.Unlock()
+		o.held = slices.DeleteFunc(o.held, func(other *held) bool { return other == h })
 		return nil, h.err
 	}
 	h.entry.changed, h.entry.open, h.shown = now.changed, now.open, now
@@ -91,12 +93,6 @@ func (o *films) find(e *entry) *held {
 		o.held = slices.Delete(o.held, 0, 1)
 	}
 	return h
-}
-
-func (o *films) drop(h *held) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	o.held = slices.DeleteFunc(o.held, func(other *held) bool { return other == h })
 }
 
 // An entry is a game in the list.

@@ -132,7 +132,9 @@ func newRun(g *task.Game, a Algorithm, workers int) *Run {
 	}
 	r := &Run{Game: g, Options: o, Workers: max(1, workers), algorithm: a, now: time.Now}
 	for i := range o.Games {
-		r.Slots = append(r.Slots, newSlot(g, i, env.Derive(o.Seed^stream, uint64(i))))
+		s := &Slot{Index: i, game: g, State: g.Rules.New(g.Rules.MinSeats)}
+		s.Rand.Seed(env.Derive(o.Seed^stream, uint64(i)))
+		r.Slots = append(r.Slots, s)
 	}
 	return r
 }

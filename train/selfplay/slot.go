@@ -50,18 +50,11 @@ type Slot struct {
 	played []*record.Record // games that ended in this rollout
 }
 
-func newSlot(g *task.Game, index int, seed uint64) *Slot {
-	s := &Slot{Index: index, game: g, State: g.Rules.New(g.Rules.MinSeats)}
-	s.Rand.Seed(seed)
-	return s
-}
-
 // Chance is true with probability p. It draws nothing if p is 0.
 func (s *Slot) Chance(p float64) bool {
 	return p > 0 && float64(s.Rand.Next()>>11)*(1./(1<<53)) < p
 }
 
-// start begins a game.
 func (s *Slot) start(ro *Rollout) {
 	seed := s.Rand.Next()
 	s.State.Reset(seed)

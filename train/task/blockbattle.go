@@ -1,8 +1,6 @@
 package task
 
 import (
-	"fmt"
-
 	bot "blockyard/agents/blockbattlebot"
 	"blockyard/agents/mlp"
 	"blockyard/env"
@@ -13,8 +11,11 @@ import (
 var BlockBattle = merge(New(blockbattle.Game, bot.Entry), Game{
 	Worth:  worthInBlockBattle,
 	Damage: damageBlockBattle,
-	Mirror: mirrorBlockBattle(),
-	Start:  startBlockBattle,
+	// Pieces change places. The bumps stay, although of several lowest columns they leave out the
+	// leftmost.
+	Mirror: mirrorColumns(bot.FeatureNames, blockbattle.Width, [2]string{"own S fits", "own Z fits"},
+		[2]string{"own J fits", "own L fits"}, [2]string{"own no S", "own no Z"}, [2]string{"own no J", "own no L"}),
+	Start: startBlockBattle,
 })
 
 // worthInBlockBattle counts the points of this choice only. No feature shows older ones.
@@ -60,18 +61,6 @@ func damageBlockBattle(state env.State, r *env.Rand) {
 			}
 		}
 	}
-}
-
-// mirrorBlockBattle is mirrorColumns that also exchanges what fits S and Z, J and L. The bumps
-// stay, although of several lowest columns they leave out the leftmost.
-func mirrorBlockBattle() func([]float32) {
-	var pairs [][2]string
-	for _, form := range []string{"own %s fits", "own no %s"} {
-		for _, p := range [][2]string{{"S", "Z"}, {"J", "L"}} {
-			pairs = append(pairs, [2]string{fmt.Sprintf(form, p[0]), fmt.Sprintf(form, p[1])})
-		}
-	}
-	return mirrorColumns(bot.FeatureNames, blockbattle.Width, pairs...)
 }
 
 // handTerms are the evaluator's terms as features: the feature, the term's weight, and how

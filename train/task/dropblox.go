@@ -14,10 +14,7 @@ import (
 var Dropblox = merge(New(dropblox.Game, dropbloxbot.Entry), Game{
 	Damage: raiseDropblox,
 	Mirror: mirrorColumns(dropbloxbot.FeatureNames, dropblox.Cols),
-	Solo: &Solo{
-		Discount: 1, Unit: dropbloxbot.Unit,
-		Planner: func(net *mlp.Net, width int) Planner { return newDropbloxPlanner(net, width) },
-	},
+	Solo:   &Solo{Discount: 1, Unit: dropbloxbot.Unit, Planner: newDropbloxPlanner},
 })
 
 // A dropbloxPlanner plans for all known blocks.
@@ -26,7 +23,7 @@ type dropbloxPlanner struct {
 	width int
 }
 
-func newDropbloxPlanner(net *mlp.Net, width int) *dropbloxPlanner {
+func newDropbloxPlanner(net *mlp.Net, width int) Planner {
 	if net == nil {
 		return &dropbloxPlanner{dropbloxbot.NewBeam(&dropbloxbot.Hand{Weights: dropbloxbot.Classic}), width}
 	}

@@ -58,7 +58,6 @@ func (d *dialogue) expect(round, piece, next int, sides *[2]blockbattle.Side, ti
 	return append(out, fmt.Sprintf("action moves %d", time))
 }
 
-// sameLines compares lines one by one.
 func sameLines(t *conform.Tally, recorded, ours []string) {
 	for i := range max(len(recorded), len(ours)) {
 		a, b := "(no line)", "(no line)"

@@ -71,7 +71,9 @@ func parseLog(rec *logRecord) (*dialogue, error) {
 	for _, entry := range rec.Log {
 		switch who, text := entry[0], entry[1]; {
 		case who == "host" && strings.HasPrefix(text, "settings "):
-			d.setting(text)
+			d.settings = append(d.settings, text)
+			fmt.Sscanf(text, "settings timebank %d", &d.bank)
+			fmt.Sscanf(text, "settings time_per_move %d", &d.perMove)
 		case who == "host":
 			now.lines = append(now.lines, text)
 			if d.read(&now, text) {
@@ -95,12 +97,6 @@ func parseLog(rec *logRecord) (*dialogue, error) {
 		d.turns = append(d.turns, now)
 	}
 	return d, nil
-}
-
-func (d *dialogue) setting(text string) {
-	d.settings = append(d.settings, text)
-	fmt.Sscanf(text, "settings timebank %d", &d.bank)
-	fmt.Sscanf(text, "settings time_per_move %d", &d.perMove)
 }
 
 // read sets the values of t that a line states, and reports whether the line is the request.

@@ -26,7 +26,6 @@ type game struct {
 	lost   bool                   // it cannot be replayed further: the rest is not compared
 }
 
-// begin opens a game.
 func (c *replay) begin(t *conform.Tally, r *gameRecord) error {
 	letters, err := blocking.ParseLetters(r.Letters, r.Players)
 	if err != nil {
@@ -120,7 +119,6 @@ func (g *game) answer(t *conform.Tally, r *turnRecord) {
 	g.scores(t, r.Scores)
 }
 
-// scores compares the points of all players.
 func (g *game) scores(t *conform.Tally, recorded []int) {
 	points := make([]int, g.state.Seats)
 	for i := range points {

@@ -45,7 +45,6 @@ func New() *conform.Checker {
 // A seed is a whole number of any size, written as a number or as text.
 type seed string
 
-// UnmarshalJSON implements json.Unmarshaler.
 func (s *seed) UnmarshalJSON(text []byte) error {
 	*s = seed(strings.Trim(string(text), `"`))
 	return nil

@@ -33,7 +33,6 @@ type totals struct {
 	Ups            int `json:"up"`
 }
 
-// begin opens a game.
 func (c *replay) begin(t *conform.Tally, r *gameRecord) error {
 	g := new(game)
 	if err := g.state.ResetSeed(string(r.Seed)); err != nil {
@@ -99,7 +98,6 @@ type turnRecord struct {
 	Tail    *int    `json:"tail"`
 }
 
-// turn plays a turn of the open game.
 func (c *replay) turn(t *conform.Tally, r *turnRecord) error {
 	g, err := c.Game()
 	if err != nil {
@@ -157,7 +155,6 @@ type endRecord struct {
 	Totals *totals `json:"totals"`
 }
 
-// end compares how the game ended.
 func (c *replay) end(t *conform.Tally, r *endRecord) error {
 	g, err := c.End(t, r.ID)
 	if err != nil {

@@ -154,7 +154,6 @@ func (st *stats) count(s *tetrisduel.State, steals int) {
 // rowDigits is the number of hex digits of a board's row.
 const rowDigits = 3
 
-// parseBoard reads a board.
 func parseBoard(text string) (falling.Field, error) {
 	var f falling.Field
 	if len(text) != rowDigits*tetrisduel.Height {

@@ -60,7 +60,6 @@ type endRecord struct {
 	Overtakes *int    `json:"overtakes"`
 }
 
-// end compares how the game ended.
 func (c *replay) end(t *conform.Tally, r *endRecord) error {
 	g, err := c.End(t, r.ID)
 	if err != nil || g.lost {

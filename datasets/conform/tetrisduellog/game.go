@@ -25,7 +25,6 @@ type game struct {
 	fault string // why a player made no placement; "" so far
 }
 
-// begin opens a game.
 func (c *replay) begin(t *conform.Tally, r *gameRecord) error {
 	if len(r.Blocks) != tetrisduel.HalfTurns {
 		return fmt.Errorf("%d blocks, want %d", len(r.Blocks), tetrisduel.HalfTurns)
@@ -80,7 +79,6 @@ type seenRecord struct {
 	Board   *string `json:"board"`
 }
 
-// turn plays a half-turn.
 func (c *replay) turn(t *conform.Tally, r *turnRecord) error {
 	g, err := c.Game()
 	if err != nil {
@@ -119,7 +117,6 @@ func (c *replay) turn(t *conform.Tally, r *turnRecord) error {
 	return g.act(t, r, list)
 }
 
-// seen compares what the mover was shown.
 func (g *game) seen(t *conform.Tally, r *seenRecord) {
 	s := &g.state
 	seat := s.Mover()

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 
 	"blockyard/agents/mlp"
+	"blockyard/env"
 	"blockyard/train/selfplay"
 	"blockyard/train/trainer"
 )
@@ -30,7 +31,8 @@ type lambdaLearner struct {
 // newLambda begins with a net, or with random weights if from is nil.
 func newLambda(r *selfplay.Run, c *Config, from *mlp.Net) (*lambdaLearner, error) {
 	v, err := selfplay.NewValue(r, trainer.Logistic, r.Options.Batch, from)
-	return &lambdaLearner{Value: v, config: c, notes: newNotes(r.Game, len(r.Slots)), run: r}, err
+	n := &notes{r.Game, make([][env.MaxSeats]seatPath, len(r.Slots))}
+	return &lambdaLearner{Value: v, config: c, notes: n, run: r}, err
 }
 
 func (l *lambdaLearner) Save(s *selfplay.State) { s.Steps = l.Value.Save(s, "", netPrefix) }

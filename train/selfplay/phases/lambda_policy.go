@@ -95,11 +95,6 @@ type step struct {
 	worth  float32 // the baseline evaluator's opinion of it, in a warm start
 }
 
-// newNotes returns notes of no steps.
-func newNotes(g *task.Game, slots int) *notes {
-	return &notes{g, make([][env.MaxSeats]seatPath, slots)}
-}
-
 func (n *notes) Begin(s *selfplay.Slot) {
 	for i := range n.paths[s.Index] {
 		p := &n.paths[s.Index][i]
