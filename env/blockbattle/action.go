@@ -100,9 +100,7 @@ const (
 	spinBase = 800
 )
 
-func action(spin, rot, x, y int) env.Action {
-	return env.Action(spin*spinBase + rot*200 + x*20 + y)
-}
+func action(spin, rot, x, y int) env.Action { return env.Action(spin*spinBase + rot*200 + x*20 + y) }
 
 // Landing returns what an action, legal or None, does to seat's piece.
 func (s *State) Landing(seat int, a env.Action) Landing {

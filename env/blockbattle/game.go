@@ -69,9 +69,7 @@ const (
 )
 
 // String returns the phase's name in the rules.
-func (p Phase) String() string {
-	return [...]string{"", "spawn", "overflow", "garbage", "solid"}[p]
-}
+func (p Phase) String() string { return [...]string{"", "spawn", "overflow", "garbage", "solid"}[p] }
 
 // Pieces in the order of the draw (rules §17).
 const (

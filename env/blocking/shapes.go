@@ -7,14 +7,12 @@ import (
 	"strings"
 )
 
-// Size is the side of the board.
-const Size = 13
-
-// Letters is the number of shapes in a table: A..U.
-const Letters = 21
-
-// maxSquares is the largest number of squares in a shape.
-const maxSquares = 5
+// The sizes of the rules.
+const (
+	Size       = 13 // side of the board
+	Letters    = 21 // shapes in a table: A..U
+	maxSquares = 5  // largest number of squares in a shape
+)
 
 // A Cell is a column and a row.
 type Cell struct{ X, Y int8 }

@@ -81,9 +81,7 @@ func (t *Table) add(o Oriented) int {
 }
 
 // same reports whether two tables have equal definitions.
-func (t *Table) same(u *Table) bool {
-	return fmt.Sprint(t.Shapes) == fmt.Sprint(u.Shapes)
-}
+func (t *Table) same(u *Table) bool { return fmt.Sprint(t.Shapes) == fmt.Sprint(u.Shapes) }
 
 // Forms returns the oriented pieces of a letter.
 func (t *Table) Forms(letter int) []Oriented { return t.Oriented[t.first[letter]:t.first[letter+1]] }

@@ -7,18 +7,14 @@ import (
 )
 
 // Draw returns the type that two uniform numbers select at a score (rules §6.2).
-func Draw(p, u float64, score int) int {
-	return int(u * float64(limits[levelAt(p, score)]))
-}
+func Draw(p, u float64, score int) int { return int(u * float64(limits[levelAt(p, score)])) }
 
 // Level bounds (rules §1).
 const ratioLow, ratioHigh, ratioStep, levelStep = 0.1, 0.9, 480, 60
 
 // sigma is a curve of the rules from 0 to 1. Every product and sum is rounded separately, so that
 // all machines agree.
-func sigma(x float64) float64 {
-	return (x/math.Sqrt(float64(x*x)+1) + 1) / 2
-}
+func sigma(x float64) float64 { return (x/math.Sqrt(float64(x*x)+1) + 1) / 2 }
 
 // ratio returns the r of the rules at a score.
 func ratio(score int) float64 {

@@ -54,9 +54,7 @@ const Pad = 3
 type Poses [4][MaxWidth + Pad + 1]uint64
 
 // span returns the range of indices x of Poses[o][x] that are within the walls.
-func (p *Piece) span(o, width int) (lo, hi int) {
-	return Pad - p.Left[o], Pad + width - p.right[o]
-}
+func (p *Piece) span(o, width int) (lo, hi int) { return Pad - p.Left[o], Pad + width - p.right[o] }
 
 // Reach finds the poses of p that cover no filled cell (free) and those of them that shifts, turns
 // and steps down lead to (reach), starting in orientation 0, column spawn, bit 0. Both sets must be

@@ -165,9 +165,7 @@ func Clear(board *falling.Field) (peace, battle int) {
 }
 
 // Gain returns the points for cleared rows, without the combo (rules §7).
-func Gain(peace, battle int) int {
-	return peacePoints[peace] + battlePoints[battle]
-}
+func Gain(peace, battle int) int { return peacePoints[peace] + battlePoints[battle] }
 
 var (
 	peacePoints  = [5]int{0, 0, 1, 2, 4}

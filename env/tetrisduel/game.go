@@ -43,10 +43,11 @@ func Parse(text string) (env.Action, error) {
 	return env.None, fmt.Errorf("tetrisduel: placement %q: want y x d with y 0..14, x 0..9, d 0..3", text)
 }
 
-// ahead is the number of blocks after the current one in an observation.
-const ahead = 8
-
-const numGlobals = (1+ahead)*Kinds + 7
+const (
+	ahead      = 8 // blocks after the current one in an observation
+	trayAhead  = 4 // and in the tray
+	numGlobals = (1+ahead)*Kinds + 7
+)
 
 var allGlobals = func() (g env.Globals) {
 	for i := 0; i <= ahead; i++ {
@@ -125,9 +126,6 @@ func (s *State) Show(f *env.Frame) {
 func cell(kind env.CellKind, block int) env.Cell {
 	return env.Cell{Kind: kind, Letter: Letters[block], Ink: uint8(block + 1)}
 }
-
-// trayAhead is the number of blocks after the current one in the tray.
-const trayAhead = 4
 
 // Mark implements env.Marker.
 func (s *State) Mark(f *env.Frame, seat int, a env.Action) {

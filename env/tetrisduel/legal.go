@@ -18,9 +18,7 @@ const (
 type Placement struct{ Y, X, D int }
 
 // Action returns the placement's id.
-func (p Placement) Action() env.Action {
-	return env.Action(p.D*Width*Reachable + p.X*Reachable + p.Y)
-}
+func (p Placement) Action() env.Action { return env.Action(p.D*Width*Reachable + p.X*Reachable + p.Y) }
 
 // At returns the placement of an id.
 func At(a env.Action) Placement {

@@ -55,9 +55,7 @@ func (s *State) Hide(env.Seats, uint64) {}
 func (s *State) CopyFrom(src env.State) { *s = *src.(*State) }
 
 // Block returns the block of half-turn t, 1..560.
-func (s *State) Block(t int) int {
-	return int(permutations[s.Deal[(t-1)/Kinds]][(t-1)%Kinds])
-}
+func (s *State) Block(t int) int { return int(permutations[s.Deal[(t-1)/Kinds]][(t-1)%Kinds]) }
 
 // Mover returns the seat that acts in half-turn Turn.
 func (s *State) Mover() int { return int(s.Turn-1) & 1 }

@@ -88,9 +88,7 @@ func (a *Autoreset) UnmarshalText(s []byte) error { return read(a, "autoreset mo
 func (r *Reward) UnmarshalText(s []byte) error { return read(r, "reward", s, rewards) }
 
 // UnmarshalText reads "error", "penalty" or "random"; "" is "error", which is Refuse.
-func (i *Illegal) UnmarshalText(s []byte) error {
-	return read(i, "illegal-action policy", s, illegals)
-}
+func (i *Illegal) UnmarshalText(s []byte) error { return read(i, "illegal-action policy", s, illegals) }
 
 func read[T ~uint8](into *T, what string, s []byte, names []string) error {
 	n := slices.Index(names, string(s))

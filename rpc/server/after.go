@@ -60,9 +60,7 @@ func (s *session) legal(f *wire.Frame, h *handle) error {
 			actions = h.env.Legal(i, r, actions)
 		}
 	}
-	return s.reply(f.ID, wire.Fields{
-		"count", len(l.games), "indptr", bytesOf(l.indptr), "actions", bytesOf(actions),
-	})
+	return s.reply(f.ID, wire.Fields{"count", len(l.games), "indptr", bytesOf(l.indptr), "actions", bytesOf(actions)})
 }
 
 // afters are the legal actions of some rows and their afterstates.

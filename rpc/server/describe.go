@@ -135,9 +135,7 @@ func (s *session) featureNames(f *wire.Frame) error {
 	if err != nil {
 		return err
 	}
-	return s.reply(f.ID, wire.Fields{
-		"game", entry.Base(g), "rules", g.Rules, "features", have.Names, "own", have.Own,
-	})
+	return s.reply(f.ID, wire.Fields{"game", entry.Base(g), "rules", g.Rules, "features", have.Names, "own", have.Own})
 }
 
 // features replies with the features of afterstates instead of their observations. Those that end the

@@ -69,9 +69,6 @@ func (s *Server) exceedsReply(size int) error {
 // the collector would let them grow in proportion to the open games.
 const mostGarbage = 8 << 20
 
-// discard counts n bytes as garbage.
-func (s *Server) discard(n int) { s.garbage.Add(int64(n)) }
-
 // collect runs the garbage collector if there is much garbage. Other sessions that need memory wait.
 func (s *Server) collect() {
 	if s.garbage.Load() < mostGarbage {
@@ -87,7 +84,7 @@ func (s *Server) collect() {
 
 // hold counts n more bytes of requests being received. The smaller buffer they replace is garbage.
 func (s *Server) hold(n int) error {
-	s.discard(n)
+	s.garbage.Add(int64(n))
 	s.collect()
 	if have := s.buffered.Add(int64(n)); have > s.limits.MaxBuffered {
 		s.buffered.Add(int64(-n))
@@ -104,7 +101,7 @@ func (s *Server) reserve(n int) (release func(), err error) {
 		return nil, wire.Exceeds("max_replies", s.limits.MaxReplies, have, "--max-replies").Recode(wire.Busy, 50)
 	}
 	return func() {
-		s.discard(n)
+		s.garbage.Add(int64(n))
 		s.replies.Add(int64(-n))
 	}, nil
 }

@@ -210,6 +210,6 @@ func (s *session) recycle(f *wire.Frame) {
 // release drops a frame's memory.
 func (s *session) release(f *wire.Frame) {
 	n := f.Drop()
-	s.srv.discard(n)
+	s.srv.garbage.Add(int64(n))
 	s.srv.buffered.Add(int64(-n))
 }

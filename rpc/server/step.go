@@ -21,7 +21,7 @@ func (s *session) step(f *wire.Frame, h *handle) error {
 		return wire.Errorf(wire.BadParams, "step: %d bytes of actions, want %d: 2 for each of the %d rows",
 			len(raw), 2*h.rows, h.rows)
 	}
-	h.takeActions(raw)
+	copy(bytesOf(h.actions), raw)
 	return s.play(f, h, h.own)
 }
 
@@ -35,7 +35,7 @@ func (s *session) stepSlot(f *wire.Frame, h *handle) error {
 		return err
 	}
 	p := h.slots[slot]
-	h.takeActions(p.actions) // a copy, because the client may still change them
+	copy(bytesOf(h.actions), p.actions) // a copy, because the client may still change them
 	return s.play(f, h, p)
 }
 
@@ -51,9 +51,6 @@ func (s *session) play(f *wire.Frame, h *handle, p *place) error {
 	s.show(f.ID, h, p)
 	return nil
 }
-
-// takeActions copies the actions of a step, which are little endian like this machine.
-func (h *handle) takeActions(raw []byte) { copy(bytesOf(h.actions), raw) }
 
 // step plays h.actions and writes the result to p.
 func (h *handle) step(p *place) error {
@@ -207,7 +204,5 @@ func (s *session) observe(f *wire.Frame, h *handle) error {
 			state.Observe(seat, p[at*planes:(at+1)*planes], g[at*globals:(at+1)*globals])
 		}
 	}
-	return s.reply(f.ID, wire.Fields{
-		"count", len(list), "planes", p, "globals", bytesOf(g),
-	})
+	return s.reply(f.ID, wire.Fields{"count", len(list), "planes", p, "globals", bytesOf(g)})
 }

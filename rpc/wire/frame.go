@@ -24,12 +24,6 @@ const (
 	Notification = 2
 )
 
-// MaxArgs is the largest number of params.
-const MaxArgs = 8
-
-// MaxMethod is the longest name of a method, in bytes.
-const MaxMethod = 32
-
 // A Frame is one received message, complete and split into its parts. It owns its memory, which
 // Reader.Next reuses when it gets the same Frame again.
 type Frame struct {

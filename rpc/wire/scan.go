@@ -4,8 +4,10 @@ import "encoding/binary"
 
 // Bounds on a message that no method may exceed.
 const (
-	MaxDepth = 16   // nested containers
-	MaxNodes = 4096 // values, including containers
+	MaxArgs   = 8    // params
+	MaxMethod = 32   // bytes of a method's name
+	MaxDepth  = 16   // nested containers
+	MaxNodes  = 4096 // values, including containers
 )
 
 // A scanner walks one MessagePack value as its bytes arrive, without recursion or allocation. It fails as
