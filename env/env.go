@@ -55,6 +55,16 @@ type Shape struct{ C, H, W int }
 // Len returns the number of cells, which is the number of bytes that the planes take.
 func (s Shape) Len() int { return s.C * s.H * s.W }
 
+// CellBytes maps eight cells as bits to eight cells as bytes, the lowest bit first.
+var CellBytes = func() (out [256]uint64) {
+	for cells := range out {
+		for x := 0; x < 8; x++ {
+			out[cells] |= uint64(cells>>uint(x)&1) << uint(8*x)
+		}
+	}
+	return out
+}()
+
 // A Game is the rules of one contest with one set of options: plain facts, and how to create
 // a position. A variant of a game is a Game of its own, named "<game>:<variant>".
 type Game struct {
@@ -129,9 +139,8 @@ type State interface {
 	Hide(viewers Seats, seed uint64)
 	// CopyFrom makes the receiver equal to src, a State of the same type.
 	CopyFrom(src State)
-	// Check returns an error that names the first field whose value is impossible. A State
-	// that passes can be stepped, observed and shown safely, even if its bytes came from an
-	// untrusted source.
+	// Check returns an error that names the first field whose value is impossible. A State that passes
+	// can be stepped, observed and shown safely, even if its bytes came from an untrusted source.
 	Check() error
 
 	// SeatCount returns the number of seats in this game.
@@ -141,8 +150,7 @@ type State interface {
 	// Legal appends seat's legal actions to dst in ascending order: at least one if seat is
 	// acting, none otherwise.
 	Legal(seat int, dst []Action) []Action
-	// Step plays one choice per acting seat, each legal or None. It does not check them; see
-	// Apply.
+	// Step plays one choice per acting seat, each legal or None. It does not check them; see Apply.
 	Step(m Moves)
 
 	// Score returns seat's points so far, as the contest counts them.
@@ -167,9 +175,8 @@ type Afterstater interface {
 	After(seat int, a Action)
 }
 
-// After turns s into seat's afterstate: the position after seat's legal action a, before any
-// other seat chooses. In a game of turns or of one seat this is Step; see Afterstater for
-// the others.
+// After turns s into seat's afterstate: the position after seat's legal action a, before any other seat
+// chooses. In a game of turns or of one seat this is Step; see Afterstater for the others.
 func After(s State, seat int, a Action) {
 	switch s := s.(type) {
 	case Afterstater:
@@ -179,8 +186,7 @@ func After(s State, seat int, a Action) {
 	}
 }
 
-// A Masker is a State that can write its legal actions as bits, faster than listing and
-// packing them.
+// A Masker is a State that can write its legal actions as bits, faster than listing and packing them.
 type Masker interface {
 	// MaskLegal sets, for each legal action a of seat, bit a&7 of byte a>>3 of mask. The seat
 	// is acting. The caller passes an empty mask whose length is that of Game.MaskLen rounded
@@ -213,8 +219,7 @@ func (g *Globals) Add(r Range, names ...string) {
 	}
 }
 
-// An Agent chooses actions. It belongs to one game in progress and is not safe for concurrent
-// use.
+// An Agent chooses actions. It belongs to one game in progress and is not safe for concurrent use.
 type Agent interface {
 	// Act returns a legal action for seat, which is acting. s is a copy in which everything
 	// hidden from the seat has been redrawn (see View). The agent may play on it during the

@@ -8,7 +8,6 @@ import (
 	"io"
 	"net"
 	"os/exec"
-	"slices"
 	"time"
 
 	"blockyard/env"
@@ -131,11 +130,10 @@ func null(n int) *env.Game {
 var nullSizes = []int{1, 64, 1024, 4096, 16384}
 
 // toys are games that take almost no time, to measure everything else.
-var toys = slices.Concat([]*env.Game{toy.Pick, toy.Turns}, nulls())
-
-func nulls() (all []*env.Game) {
+var toys = func() []*env.Game {
+	all := []*env.Game{toy.Pick, toy.Turns}
 	for _, n := range nullSizes {
 		all = append(all, null(n))
 	}
 	return all
-}
+}()

@@ -26,12 +26,11 @@
 //	                                spin 1 for a T-spin
 //	1600                            skip: discard the piece, if a skip is in stock
 //
-// The ids below 1600 are the row-major index of [2,4,10,20] = [spin, rot, x, y], for policy
-// networks. If several orientations cover the same cells, only the first one is legal: I, S and Z
-// have rot 0 and 1, and O has rot 0. The legal actions are all places that an answer of at most 41 tokens
-// can reach. There are at most 512 (each column of one orientation has at most 10 resting
-// places; random games have at most about 70). None is an answer without tokens: the piece
-// falls where it appeared.
+// The ids below 1600 are the row-major index of [2,4,10,20] = [spin, rot, x, y], for policy networks.
+// If several orientations cover the same cells, only the first one is legal: I, S and Z have rot 0 and
+// 1, and O has rot 0. The legal actions are all places that an answer of at most 41 tokens can reach.
+// There are at most 512 (each column of one orientation has at most 10 resting places; random games
+// have at most about 70). None is an answer without tokens: the piece falls where it appeared.
 //
 // # Observation
 //

@@ -121,8 +121,7 @@ var pieces = func() (out [Pieces]falling.Piece) {
 	return out
 }()
 
-// SpawnX returns the column of the box's left edge where a piece appears. Its top edge is in
-// row -1.
+// SpawnX returns the column of the box's left edge where a piece appears. Its top edge is in row -1.
 func SpawnX(piece int) int { return (Width - boxes[piece].n) / 2 }
 
 // Box returns piece's orientation rot, 0..3: the side of its box and its cells in the box, which the

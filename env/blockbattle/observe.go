@@ -70,16 +70,6 @@ func (s *Side) Height() int {
 	return s.floor() - bits.TrailingZeros64(any)
 }
 
-// spread maps 8 cells as bits to 8 cells as bytes.
-var spread = func() (t [256]uint64) {
-	for i := range t {
-		for b := 0; b < 8; b++ {
-			t[i] |= uint64(i>>b&1) << (8 * b)
-		}
-	}
-	return t
-}()
-
 // paint writes the board row by row, one byte per cell. It turns columns into rows by
 // transposing blocks of 8x8 bits.
 func (s *Side) paint(out []uint8) {
@@ -92,7 +82,7 @@ func (s *Side) paint(out []uint8) {
 		block = transpose(block)
 		for i := y; i < y+8 && i < Height; i++ {
 			row := out[i*Width : i*Width+Width : i*Width+Width]
-			binary.LittleEndian.PutUint64(row, spread[block&0xFF])
+			binary.LittleEndian.PutUint64(row, env.CellBytes[block&0xFF])
 			row[8], row[9] = uint8(c8&1), uint8(c9&1)
 			block, c8, c9 = block>>8, c8>>1, c9>>1
 		}

@@ -57,8 +57,7 @@ func (s *State) Acting() env.Seats {
 	return 3
 }
 
-// Step implements env.State. None is an answer without tokens: the piece falls where it
-// appeared.
+// Step implements env.State. None is an answer without tokens: the piece falls where it appeared.
 func (s *State) Step(m env.Moves) {
 	var lands [2]Landing
 	for i := range lands {

@@ -22,12 +22,11 @@
 //	r*396 + j*33 + i   the centre comes to rest in row i and column j, turned r times:
 //	                   row-major [4,12,33] = [r, j, i]
 //
-// The legal actions are all resting places that the five commands can reach from where the
-// block appears, including places under overhangs and ways that lead up. If several turns cover
-// the same squares, only the smallest is legal, so no two actions lead to the same board.
-// State.Path returns the shortest list of commands for an action. At most 704 actions are legal: a block with four
-// turns is at least 2 wide and 2 high, and each column of one turn has a gap below each resting
-// place.
+// The legal actions are all resting places that the five commands can reach from where the block
+// appears, including places under overhangs and ways that lead up. If several turns cover the same
+// squares, only the smallest is legal, so no two actions lead to the same board. State.Path returns the
+// shortest list of commands for an action. At most 704 actions are legal: a block with four turns is at
+// least 2 wide and 2 high, and each column of one turn has a gap below each resting place.
 //
 // # Observation
 //

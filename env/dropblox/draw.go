@@ -84,8 +84,7 @@ var fresh = func() (w [words]uint32) {
 	return w
 }()
 
-// Seed starts the generator from a key: the words of a number, the lowest first. There is at least
-// one.
+// Seed starts the generator from a key: the words of a number, the lowest first. There is at least one.
 func (t *Twister) Seed(key []uint32) {
 	t.Word, t.At = fresh, words
 	w := &t.Word

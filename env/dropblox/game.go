@@ -19,7 +19,7 @@ var Game = &env.Game{
 	MaxLegal:     maxLegal,
 	Planes:       env.Shape{C: 1 + Known, H: Rows, W: Cols},
 	PlaneMax:     1,
-	PlaneNames:   planeNames[:],
+	PlaneNames:   []string{"taken", "block", "preview1", "preview2", "preview3", "preview4", "preview5"},
 	GlobalNames:  allGlobals.Names,
 	GlobalRanges: allGlobals.Ranges,
 	New:          func(seats int) env.State { return env.Start(&State{}, seats, 1, 1) },
@@ -42,8 +42,6 @@ func Parse(text string) (env.Action, error) {
 	}
 	return env.None, fmt.Errorf("dropblox: placement %q: want row 0..32, column 0..11, turns 0..3", text)
 }
-
-var planeNames = [1 + Known]string{"taken", "block", "preview1", "preview2", "preview3", "preview4", "preview5"}
 
 var allGlobals = func() (g env.Globals) {
 	g.Add(env.Count, "score", "turns")

@@ -7,8 +7,7 @@ import (
 	"strings"
 )
 
-// A Position is a state as the contest shows it to a program (rules §7), without the random
-// generator.
+// A Position is a state as the contest shows it to a program (rules §7), without the random generator.
 type Position struct {
 	Failed  bool
 	Score   int

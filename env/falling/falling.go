@@ -232,8 +232,7 @@ func (f *Field) Clear(rows uint64) {
 	}
 }
 
-// Raise moves every row up by k. Cells that pass row 0 are lost; the rows at the bottom become
-// empty.
+// Raise moves every row up by k. Cells that pass row 0 are lost; the rows at the bottom become empty.
 func (f *Field) Raise(k int) {
 	for x, c := range f {
 		f[x] = c >> uint(k)

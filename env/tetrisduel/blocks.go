@@ -19,8 +19,7 @@ const (
 	Directions = 4
 )
 
-// Letters names the blocks in the order of their numbers, which start at 1 in the rules and at 0
-// here.
+// Letters names the blocks in the order of their numbers, which start at 1 in the rules and at 0 here.
 const Letters = "IJLOSTZ"
 
 // offsets holds the cells of every block and direction, relative to its centre (rules §3), by row

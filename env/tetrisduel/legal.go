@@ -137,8 +137,7 @@ func grow(fit, reach *poses, x, side int) bool {
 // fall adds the places straight below: the carry of an addition runs through free rows.
 func fall(r, f uint32) uint32 { return f&^(f+r) | r }
 
-// Ordered returns placements in the order of the contest's list: y descending, then x and d
-// ascending.
+// Ordered returns placements in the order of the contest's list: y descending, then x and d ascending.
 func Ordered(ids []env.Action) []Placement {
 	var rows [Reachable][Width]uint8
 	for _, a := range ids {

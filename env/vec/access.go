@@ -78,8 +78,7 @@ func (e *Env) Restore(i int, src []byte) error {
 	return nil
 }
 
-// State returns the position of environment i. It is read-only and valid until the next Step
-// or Reset.
+// State returns the position of environment i. It is read-only and valid until the next Step or Reset.
 func (e *Env) State(i int) env.State { return e.states[i] }
 
 // Seed returns the seed of environment i and the number of its current episode.

@@ -110,9 +110,8 @@ func (l Layout) Alloc() []byte {
 	return unsafe.Slice((*byte)(unsafe.Pointer(&words[0])), l.Len)
 }
 
-// View returns the Batch whose slabs are parts of block, without copying. Numbers are in the
-// machine's byte order. It returns an error if block is shorter than Len or not aligned to 8
-// bytes.
+// View returns the Batch whose slabs are parts of block, without copying. Numbers are in the machine's
+// byte order. It returns an error if block is shorter than Len or not aligned to 8 bytes.
 func (l Layout) View(block []byte) (*Batch, error) {
 	if len(block) < l.Len {
 		return nil, fmt.Errorf("vec layout: block of %d bytes, want %d", len(block), l.Len)

@@ -124,9 +124,8 @@ func (e *Env) choose(sl *slot, row int, a env.Action) env.Action {
 	return env.None
 }
 
-// Renew prepares *agent, nil at first, for a new episode. An agent with a method
-// NewGame(seed uint64) is kept; any other is closed, if it is an io.Closer, and replaced by
-// one from the factory.
+// Renew prepares *agent, nil at first, for a new episode. An agent with a method NewGame(seed uint64)
+// is kept; any other is closed, if it is an io.Closer, and replaced by one from the factory.
 func Renew(agent *env.Agent, factory AgentFactory, seed uint64) error {
 	if a, ok := (*agent).(interface{ NewGame(seed uint64) }); ok {
 		a.NewGame(seed)

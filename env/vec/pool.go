@@ -63,16 +63,12 @@ func (p *pool) start(e *Env, workers int) {
 		}
 		wake := make(chan struct{}, 1)
 		p.wake = append(p.wake, wake)
-		p.ended.Add(1)
-		go p.loop(w, wake)
-	}
-}
-
-func (p *pool) loop(w *worker, wake chan struct{}) {
-	defer p.ended.Done()
-	for range wake {
-		p.drain(w)
-		p.done.Done()
+		p.ended.Go(func() {
+			for range wake {
+				p.drain(w)
+				p.done.Done()
+			}
+		})
 	}
 }
 

@@ -142,8 +142,7 @@ func (e *Env) Step(actions []env.Action, out *Batch) error {
 	return e.pool.run(job{do: (*Env).step, changes: true, actions: actions, out: out})
 }
 
-// Observe writes the current observations and flags of every environment to out, with
-// reward 0.
+// Observe writes the current observations and flags of every environment to out, with reward 0.
 func (e *Env) Observe(out *Batch) error {
 	if e.broken != nil {
 		return e.broken

@@ -36,7 +36,7 @@ func game(name, id string, mode Mode) *env.Game {
 		GlobalRanges: of.Ranges,
 		New:          func(seats int) env.State { return env.Start(&State{Mode: mode}, seats, 1, 1) },
 		Text:         placeText,
-		Parse:        parsePlace,
+		Parse:        parser(actions, placeText, "resting place", "rR xX with R 0..3, X -2..8"),
 	}
 	switch mode {
 	case Instant:
@@ -44,7 +44,8 @@ func game(name, id string, mode Mode) *env.Game {
 	case Ticks:
 		g.Actions, g.MaxLegal = bitSets, bitSets
 		g.Planes.C, g.PlaneNames = 2, []string{"filled", "piece"}
-		g.Text, g.Parse = tickText, parseTick
+		g.Text = tickText
+		g.Parse = parser(bitSets, tickText, "bits", "wait, or left, right, cw, ccw, drop joined by +")
 	}
 	return g
 }
@@ -69,22 +70,16 @@ func tickText(a env.Action) string {
 	return strings.Join(on, "+")
 }
 
-func parsePlace(s string) (env.Action, error) {
-	return parse(s, actions, placeText, "resting place", "rR xX with R 0..3, X -2..8")
-}
-
-func parseTick(s string) (env.Action, error) {
-	return parse(s, bitSets, tickText, "bits", "wait, or left, right, cw, ccw, drop joined by +")
-}
-
-// parse returns the action below n that text writes as s.
-func parse(s string, n env.Action, text func(env.Action) string, what, want string) (env.Action, error) {
-	for a := range n {
-		if text(a) == s {
-			return a, nil
+// parser returns the inverse of text for the actions below n.
+func parser(n env.Action, text func(env.Action) string, what, want string) func(string) (env.Action, error) {
+	return func(s string) (env.Action, error) {
+		for a := range n {
+			if text(a) == s {
+				return a, nil
+			}
 		}
+		return env.None, fmt.Errorf("wintetris: %s %.40q: want %s", what, s, want)
 	}
-	return env.None, fmt.Errorf("wintetris: %s %.40q: want %s", what, s, want)
 }
 
 const (
@@ -107,16 +102,6 @@ func globals(ticks bool) (g env.Globals) {
 	}
 	return g
 }
-
-// bytesOf maps eight cells as bits to eight cells as bytes.
-var bytesOf = func() (out [256]uint64) {
-	for cells := range out {
-		for x := 0; x < 8; x++ {
-			out[cells] |= uint64(cells>>uint(x)&1) << uint(8*x)
-		}
-	}
-	return out
-}()
 
 // Observe implements env.State.
 func (s *State) Observe(_ int, planes []uint8, globals []float32) {
@@ -144,8 +129,7 @@ func (s *State) Observe(_ int, planes []uint8, globals []float32) {
 	}
 }
 
-// paint writes a plane, the top row first. Four rows are forty cells, which are five groups of
-// eight.
+// paint writes a plane, the top row first. Four rows are forty cells, which are five groups of eight.
 func paint(plane []uint8, f *Field) {
 	y := Height - 4
 	for ; y >= 0 && f.Window(y) == 0; y -= 4 {
@@ -155,11 +139,11 @@ func paint(plane []uint8, f *Field) {
 	for plane = plane[len(empty):]; y >= 0; y -= 4 {
 		rows, part := f[y:y+4], plane[:4*Width]
 		cells := uint64(rows[3]) | uint64(rows[2])<<Width | uint64(rows[1])<<(2*Width) | uint64(rows[0])<<(3*Width)
-		binary.LittleEndian.PutUint64(part, bytesOf[uint8(cells)])
-		binary.LittleEndian.PutUint64(part[8:], bytesOf[uint8(cells>>8)])
-		binary.LittleEndian.PutUint64(part[16:], bytesOf[uint8(cells>>16)])
-		binary.LittleEndian.PutUint64(part[24:], bytesOf[uint8(cells>>24)])
-		binary.LittleEndian.PutUint64(part[32:], bytesOf[uint8(cells>>32)])
+		binary.LittleEndian.PutUint64(part, env.CellBytes[uint8(cells)])
+		binary.LittleEndian.PutUint64(part[8:], env.CellBytes[uint8(cells>>8)])
+		binary.LittleEndian.PutUint64(part[16:], env.CellBytes[uint8(cells>>16)])
+		binary.LittleEndian.PutUint64(part[24:], env.CellBytes[uint8(cells>>24)])
+		binary.LittleEndian.PutUint64(part[32:], env.CellBytes[uint8(cells>>32)])
 		plane = plane[4*Width:]
 	}
 }

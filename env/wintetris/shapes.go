@@ -85,8 +85,7 @@ func (s *shape) at(x int8) uint64 {
 	return s.mask << uint(x)
 }
 
-// Mask returns the block's cells, 16 bits per row from row b.Y upwards, column 0 in the lowest
-// bit.
+// Mask returns the block's cells, 16 bits per row from row b.Y upwards, column 0 in the lowest bit.
 func (b Block) Mask() uint64 { return shapes[b.Kind][b.Rot].at(b.X) }
 
 // A Block is a piece in a place: kind, rotation and the lower left corner of its box.

@@ -43,8 +43,7 @@ func (s *State) Acting() env.Seats {
 	return 1
 }
 
-// Step implements env.State. None lets the piece come down by itself; in the mode Ticks, for one
-// tick.
+// Step implements env.State. None lets the piece come down by itself; in the mode Ticks, for one tick.
 func (s *State) Step(m env.Moves) {
 	s.Begin()
 	a := m[0]

@@ -85,8 +85,7 @@ func New(c Config) *Server {
 		sessions: map[*session]struct{}{}}
 }
 
-// Serve accepts connections from l until it is closed. It may be called for several
-// listeners at once.
+// Serve accepts connections from l until it is closed. It may be called for several listeners at once.
 func (s *Server) Serve(l net.Listener) error {
 	pause := time.Millisecond
 	for {

@@ -9,22 +9,18 @@ import (
 	"github.com/vmihailenco/msgpack/v5"
 )
 
-// HeadLen is the length of the head of a response with a slab.
-const HeadLen = 13
-
-// StepHeadLen is the length of a step request before its actions, as AppendStep writes it.
-const StepHeadLen = 23
-
-// aside is the length from which a bin is sent from its own memory instead of being copied.
-const aside = 4096
+// Lengths in bytes.
+const (
+	HeadLen     = 13   // of the head of a response with a slab
+	StepHeadLen = 23   // of a step request before its actions, as AppendStep writes it
+	DoneLen     = 9    // of a response that is true
+	aside       = 4096 // from which a bin is sent from its own memory instead of being copied
+)
 
 // PutHead writes the head of a successful response with a slab of n bytes to dst[:HeadLen].
 func PutHead(dst []byte, id uint32, n int) {
 	appendBinHead(append(appendHead(dst[:0], 0x94, Response, id), 0xc0), n)
 }
-
-// DoneLen is the length of a response that is true.
-const DoneLen = 9
 
 // AppendDone appends the successful response true.
 func AppendDone(dst []byte, id uint32) []byte {
