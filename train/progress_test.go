@@ -22,7 +22,7 @@ func TestPlainLinesWithoutTerminal(t *testing.T) {
 	var out strings.Builder
 	p := newProgress(run, &out)
 	now := time.Now()
-	p.start, p.told = now, now
+	p.start, p.printed = now, now
 	p.now = func() time.Time { now = now.Add(time.Second); return now }
 	require.NoError(t, run.Go(t.Context(), func(gated bool) error { p.after(gated); return nil }))
 	p.clear()

@@ -115,19 +115,19 @@ func (c *selfplayCmd) open(g *task.Game) (*selfplay.Run, error) {
 
 // A progress shows a run: as a bar on a terminal, else as a line now and then.
 type progress struct {
-	run   *selfplay.Run
-	out   io.Writer
-	bar   *progressbar.ProgressBar // nil without a terminal
-	start time.Time
-	told  time.Time // of the last line
-	began selfplay.Counts
-	now   func() time.Time
+	run     *selfplay.Run
+	out     io.Writer
+	bar     *progressbar.ProgressBar // nil without a terminal
+	start   time.Time
+	printed time.Time // of the last line
+	began   selfplay.Counts
+	now     func() time.Time
 }
 
 const barSteps = 10000
 
 func newProgress(run *selfplay.Run, out io.Writer) *progress {
-	p := &progress{run: run, out: out, began: run.Counts, start: time.Now(), told: time.Now(), now: time.Now}
+	p := &progress{run: run, out: out, began: run.Counts, start: time.Now(), printed: time.Now(), now: time.Now}
 	if f, ok := out.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
 		p.bar = progressbar.NewOptions(barSteps, progressbar.OptionSetWriter(out), progressbar.OptionSetWidth(20),
 			progressbar.OptionThrottle(200*time.Millisecond), progressbar.OptionSetElapsedTime(true),
@@ -148,7 +148,7 @@ func (p *progress) after(gated bool) {
 	if gated {
 		p.clear()
 		fmt.Fprintln(p.out, p.run.LastGate())
-		p.told = p.now()
+		p.printed = p.now()
 	}
 	c, b := p.run.Counts, p.began
 	if s := (c.Spent - b.Spent).Seconds(); s > 0 {
@@ -167,8 +167,8 @@ func (p *progress) show(text string) {
 		return
 	}
 	now := p.now()
-	if every := min(max(now.Sub(p.start)/10, 10*time.Second), 5*time.Minute); now.Sub(p.told) >= every {
-		p.told = now
+	if every := min(max(now.Sub(p.start)/10, 10*time.Second), 5*time.Minute); now.Sub(p.printed) >= every {
+		p.printed = now
 		fmt.Fprintf(p.out, "%3.0f%% %s\n", 100*p.run.Progress(), text)
 	}
 }

@@ -31,20 +31,20 @@ type Codec struct {
 	// Notes gets a line about everything the bot's end did not understand; nil for none.
 	Notes io.Writer
 
-	told   told
-	opened bool // the referee's end has sent the settings
+	received received
+	opened   bool // the referee's end has sent the settings
 }
 
 var _ contest.Codec = (*Codec)(nil)
 
-// told is what the bot's end has heard so far.
-type told struct {
+// received is what the bot's end has read so far.
+type received struct {
 	names   [2]string // by seat
 	me      string
 	perMove time.Duration
 
 	round       int32
-	piece, next int // -1 before they were told
+	piece, next int // -1 before they were received
 	sides       [2]blockbattle.Side
 	fields      [2]bool // whether the board came in this round
 	odd         string  // the first thing in this round that made no sense
@@ -52,7 +52,7 @@ type told struct {
 
 // NewCodec returns a codec whose referee's end speaks d.
 func NewCodec(d Dialect, notes io.Writer) *Codec {
-	return &Codec{Dialect: d, Notes: notes, told: told{piece: -1, next: -1}}
+	return &Codec{Dialect: d, Notes: notes, received: received{piece: -1, next: -1}}
 }
 
 // Answer implements contest.Codec: the shortest tokens that play a, "no_moves" for None.

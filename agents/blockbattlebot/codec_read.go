@@ -57,8 +57,8 @@ func (c *Codec) note(format string, args ...interface{}) {
 func (c *Codec) amiss(format string, args ...interface{}) {
 	text := fmt.Sprintf(format, args...)
 	c.note("%s", text)
-	if c.told.odd == "" {
-		c.told.odd = text
+	if c.received.odd == "" {
+		c.received.odd = text
 	}
 }
 
@@ -75,13 +75,13 @@ func (c *Codec) setting(words []string) {
 			c.note("player_names %.60q are not two", value)
 			return
 		}
-		copy(c.told.names[:], names)
+		copy(c.received.names[:], names)
 	case "your_bot":
-		c.told.me = value
+		c.received.me = value
 	case "time_per_move":
-		ms := int32(c.told.perMove / time.Millisecond)
+		ms := int32(c.received.perMove / time.Millisecond)
 		c.count(&ms, words[0], value)
-		c.told.perMove = time.Duration(ms) * time.Millisecond
+		c.received.perMove = time.Duration(ms) * time.Millisecond
 	case "field_width":
 		c.mustBe(words[0], value, blockbattle.Width)
 	case "field_height":
@@ -109,10 +109,10 @@ func (c *Codec) count(n *int32, key, value string) {
 	*n = int32(v)
 }
 
-// seat finds whose name it is. A bot that was not told the names takes the first it hears
+// seat finds whose name it is. A bot that was not given the names takes the first it reads
 // for its own.
 func (c *Codec) seat(name string) (int, bool) {
-	t := &c.told
+	t := &c.received
 	if t.names[0] == "" && t.names[1] == "" {
 		switch name {
 		case "player0", "player1", "player2":
@@ -154,14 +154,14 @@ func (c *Codec) update(words []string) {
 		c.note("an update of %.40q, who does not play", who)
 		return
 	}
-	side := &c.told.sides[seat]
+	side := &c.received.sides[seat]
 	switch key {
 	case "field":
 		if err := readField(side, value); err != nil {
 			c.amiss("field of %.40s: %v", who, err)
 			return
 		}
-		c.told.fields[seat] = true
+		c.received.fields[seat] = true
 	case "row_points":
 		c.count(&side.Points, key, value)
 	case "combo":
@@ -176,11 +176,11 @@ func (c *Codec) update(words []string) {
 func (c *Codec) updateGame(key, value string) {
 	switch key {
 	case "round":
-		c.count(&c.told.round, key, value)
+		c.count(&c.received.round, key, value)
 	case "this_piece_type":
-		c.told.piece = c.piece(key, value)
+		c.received.piece = c.piece(key, value)
 	case "next_piece_type":
-		c.told.next = c.piece(key, value)
+		c.received.next = c.piece(key, value)
 	case "this_piece_position":
 	default:
 		c.note("unknown update of the game %.40q", key)
@@ -206,7 +206,7 @@ func (c *Codec) action(words []string) (contest.Turn, bool) {
 	if words[0] == "move" {
 		c.Dialect = PortDialect
 	}
-	t := contest.Turn{PerMove: c.told.perMove}
+	t := contest.Turn{PerMove: c.received.perMove}
 	if len(words) > 1 {
 		if n, err := strconv.Atoi(words[1]); err == nil && n > 0 && n <= greatest {
 			t.Budget = time.Duration(n) * time.Millisecond
@@ -214,19 +214,19 @@ func (c *Codec) action(words []string) (contest.Turn, bool) {
 			c.note("a time bank of %.40q", words[1])
 		}
 	}
-	if c.told.me != "" {
-		if seat, ok := c.seat(c.told.me); ok {
+	if c.received.me != "" {
+		if seat, ok := c.seat(c.received.me); ok {
 			t.Seat = seat
 		} else {
-			c.amiss("your_bot %.40q does not play", c.told.me)
+			c.amiss("your_bot %.40q does not play", c.received.me)
 		}
 	}
 	return t, true
 }
 
-// settle makes s the position that was told, or says why it cannot be.
+// settle makes s the position that was received, or says why it cannot be.
 func (c *Codec) settle(s *blockbattle.State, seat int) error {
-	t := &c.told
+	t := &c.received
 	odd := t.odd
 	if odd == "" && !t.fields[seat] {
 		odd = "a request without a board"

@@ -20,7 +20,7 @@ import (
 type Referee struct {
 	Dialect Dialect
 	State   *blockbattle.State
-	Limits  contest.Limits // which the bots are told
+	Limits  contest.Limits // which the bots are given
 	// Deal, if set, is called before a round is closed, to force its draws.
 	Deal func(s *blockbattle.State)
 	// Watch, if set, is called with the position and the joint move of every round, before

@@ -24,16 +24,16 @@ const (
 // the list in each request. If it cannot understand the rest of a request, it answers with the
 // first placement of the list.
 type Codec struct {
-	told   told
-	opened bool // the start has been read, or written
-	asked  int  // requests read
-	listed []string
-	table  *blocking.Table
-	board  [env.MaxSeats]blocking.Board // as the host's end has shown them
+	received received
+	opened   bool // the start has been read, or written
+	asked    int  // requests read
+	listed   []string
+	table    *blocking.Table
+	board    [env.MaxSeats]blocking.Board // as the host's end has shown them
 }
 
-// told is what the start of a game says.
-type told struct {
+// received is what the start of a game says.
+type received struct {
 	seats, seat, size int
 	letters           uint32
 	table             uint8
@@ -60,12 +60,12 @@ func (c *Codec) ReadTurn(r *bufio.Reader, state env.State) (contest.Turn, error)
 		c.opened = true
 	}
 	request := reader{in: r}
-	rows, others := request.lines(c.told.size), request.list()
+	rows, others := request.lines(c.received.size), request.list()
 	c.listed = request.list()
 	if request.err != nil {
 		return contest.Turn{}, request.err
 	}
-	t := contest.Turn{Seat: c.told.seat, Budget: LaterTime, Turns: 1}
+	t := contest.Turn{Seat: c.received.seat, Budget: LaterTime, Turns: 1}
 	if c.asked == 0 {
 		t.Budget = FirstTime
 	}
@@ -127,7 +127,7 @@ func (r *reader) list() []string { return r.lines(r.count("the length of a list"
 func (c *Codec) readStart(r *reader) {
 	const top = 1000 // of every number
 	shapes := r.lines(r.count("the number of shapes", top))
-	t := &c.told
+	t := &c.received
 	t.seats, t.seat = r.count("the number of players", top), r.count("the player's id", top)
 	t.size = r.count("the board's size", top)
 	t.odd = t.understand(shapes, strings.TrimSpace(r.line()))
@@ -137,7 +137,7 @@ func (c *Codec) readStart(r *reader) {
 }
 
 // understand puts the shapes of the game in use.
-func (t *told) understand(shapes []string, letters string) error {
+func (t *received) understand(shapes []string, letters string) error {
 	if t.size != blocking.Size || t.seat >= t.seats {
 		return fmt.Errorf("player %d of %d on a board of size %d", t.seat, t.seats, t.size)
 	}
@@ -172,7 +172,7 @@ func (t *told) understand(shapes []string, letters string) error {
 
 // position makes s the position that a request shows.
 func (c *Codec) position(s *blocking.State, rows, others []string) error {
-	t := &c.told
+	t := &c.received
 	if t.odd != nil {
 		return t.odd
 	}
@@ -250,7 +250,7 @@ func (c *Codec) Answer(_ env.State, seat int, a env.Action) string {
 	}
 	if c.table != nil {
 		if code, err := c.table.ParseCode(answer); err == nil {
-			c.told.used[seat&(env.MaxSeats-1)] |= 1 << uint(code.L)
+			c.received.used[seat&(env.MaxSeats-1)] |= 1 << uint(code.L)
 		}
 	}
 	return answer

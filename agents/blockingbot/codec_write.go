@@ -53,7 +53,7 @@ func (c *Codec) Request(state env.State, t contest.Turn) (lines []string) {
 		if k > 0 {
 			others = append(others, c.seen(s, seat)...)
 		}
-		c.board[seat], c.told.used[seat] = s.Cells[seat], s.Letters&^s.Left[seat]
+		c.board[seat], c.received.used[seat] = s.Cells[seat], s.Letters&^s.Left[seat]
 	}
 	return append(lines, Request(s, t.Seat, others)...)
 }
@@ -64,7 +64,7 @@ func (c *Codec) seen(s *blocking.State, seat int) (moves []string) {
 	before.Cells[seat] = c.board[seat]
 	fresh := s.Cells[seat]
 	fresh.Without(&c.board[seat])
-	for _, l := range blocking.LetterText(s.Letters &^ s.Left[seat] &^ c.told.used[seat]) {
+	for _, l := range blocking.LetterText(s.Letters &^ s.Left[seat] &^ c.received.used[seat]) {
 		if code, ok := codeWithin(&before, seat, int(l-'A'), &fresh); ok {
 			moves = append(moves, Move(seat, code.String()))
 		}
