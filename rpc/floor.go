@@ -115,14 +115,12 @@ func (s *nullState) Observe(seat int, _ []uint8, globals []float32) {
 	s.State.Observe(seat, planes[:], globals)
 }
 
-// nullBytes is the size of a row of a typical game on the wire.
-const nullBytes = 245
-
-// null is one game with observations as large as those of n rows of other games.
+// null is one game with observations as large as those of n rows of other games: 245 bytes per row are
+// typical on the wire.
 func null(n int) *env.Game {
 	g := *toy.Pick
 	g.Name, g.ID = fmt.Sprintf("null:%d", n), fmt.Sprintf("Null%d-v0", n)
-	g.Planes, g.PlaneNames = env.Shape{C: 1, H: max(1, n/2), W: nullBytes}, []string{"nothing"} // for two rows
+	g.Planes, g.PlaneNames = env.Shape{C: 1, H: max(1, n/2), W: 245}, []string{"nothing"} // for two rows
 	g.New = func(seats int) env.State { return &nullState{*toy.Pick.New(seats).(*toy.State)} }
 	return &g
 }

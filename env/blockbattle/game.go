@@ -80,11 +80,9 @@ const (
 	S
 	T
 	Z
-	Pieces // number of kinds
+	Pieces              // number of kinds
+	Letters = "IJLOSTZ" // their names
 )
-
-// Letters names the pieces in that order.
-const Letters = "IJLOSTZ"
 
 // The size of the board, and when rows rise (rules §1).
 const (

@@ -17,11 +17,8 @@ const (
 	flagsAt = 28
 	seatsAt = 32
 	headLen = seatsAt + env.MaxSeats
-)
 
-const (
-	flagCut = 1 << iota
-	flagLive
+	flagCut, flagLive = 1, 2
 )
 
 // SnapshotLen returns the length in bytes of every snapshot.

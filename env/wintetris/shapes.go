@@ -6,10 +6,8 @@ const (
 	Height    = 20
 	Kinds     = 7
 	Rotations = 4
+	Letters   = "IJLOSTZ" // of the kinds, in the order of their numbers
 )
-
-// Letters names the kinds in the order of their numbers.
-const Letters = "IJLOSTZ"
 
 // drawings holds the boxes in rotation 0, top row first (rules §2).
 var drawings = [Kinds][]string{

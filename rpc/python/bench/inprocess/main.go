@@ -20,12 +20,12 @@ import (
 	"blockyard/rpc/server"
 )
 
-// traceLen is how many steps are recorded, as in sides/adapters/ours.py.
-const traceLen = 64
-
-// room is how many batches are written in turn, as in sides/adapters/ours.py: a trainer that keeps its
-// observations does not find them in the cache either.
-const room = 4
+// As in sides/adapters/ours.py. A trainer that keeps its observations does not find them in the cache
+// either, hence several batches.
+const (
+	traceLen = 64 // steps that are recorded
+	room     = 4  // batches that are written in turn
+)
 
 func main() {
 	signal.Ignore(os.Interrupt) // the end of the input is what ends it
