@@ -17,11 +17,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from gymnasium.vector import AutoresetMode
 
-from .client import Client
 from .errors import (
     AuthError,
     BadStateError,
@@ -42,15 +41,17 @@ from .errors import (
     ServerTimeoutError,
     UnknownGameError,
 )
+from .infos import FinalStep
 from .packing import pack, unpack, unpack_torch
 from .pool import BlockPool, PoolBatch
 from .registration import ENV_IDS, register
-from .results import Afterstates, FinalStep, LegalActions, Rollout
+from .results import Afterstates, LegalActions, Rollout
 from .seeding import Seed
 from .single import BlockEnv
 from .spec import GameSpec
 from .transport.address import Tls
 from .transport.buffer import RolloutBuffer
+from .transport.session import Session
 from .vector import BlockVectorEnv
 
 __version__ = (Path(__file__).parent / "VERSION").read_text(encoding="ascii").strip()
@@ -94,6 +95,39 @@ __all__ = [
     "unpack",
     "unpack_torch",
 ]
+
+
+class Client(Session):
+    """A connection to a server, and the environments opened on it.
+
+    Create it with :func:`blockyard.connect`. Several environments can share it; the server answers their
+    requests in turn. Several threads can use it, forked processes cannot. Closing it closes its
+    environments.
+
+    Attributes:
+        server: name and version of the server.
+        protocol: version of the protocol that the server speaks.
+        features: what the server can do beyond the first version of the protocol.
+        limits: the server's limits by name, such as ``max_envs``.
+    """
+
+    def make_vec(self, game: str, num_envs: int = 1, **kwargs: Any) -> BlockVectorEnv:
+        """Create a vector environment on this connection; arguments as in :func:`blockyard.make_vec`."""
+        _refuse_connection_arguments(kwargs)
+        return BlockVectorEnv(game, num_envs, client=self, **kwargs)
+
+    def make(self, game: str, **kwargs: Any) -> BlockEnv:
+        """Create a single environment on this connection; arguments as in :func:`blockyard.make`."""
+        _refuse_connection_arguments(kwargs)
+        return BlockEnv(game, client=self, **kwargs)
+
+    def __enter__(self) -> Client:
+        return self
+
+
+def _refuse_connection_arguments(kwargs: dict[str, Any]) -> None:
+    if fixed := kwargs.keys() & {"address", "token", "timeout", "tls"}:
+        raise RequestError(f"{sorted(fixed)}: the client is connected already; pass them to blockyard.connect")
 
 
 def make_vec(

@@ -1,8 +1,9 @@
-"""The infos of a vector environment, whose action masks are unpacked only when they are read."""
+"""The infos of a step, whose masks are unpacked only when they are read, and the final positions of games."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -93,3 +94,27 @@ class Infos(dict[str, Any]):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return (dict, (self.copy(),))
+
+
+@dataclass(frozen=True)
+class FinalStep:
+    """The final positions of the games that ended in the last step.
+
+    Attributes:
+        games: int64 (k,), indices of these games, ascending.
+        planes: uint8 (k * rows_per_game, C, H, W), final observations.
+        globals: float32 (k * rows_per_game, G).
+        seat: uint8 (k * rows_per_game,), the seat of each row.
+        scores: int32 (k, seats), in points of the contest.
+        lengths: uint32 (k,), in steps.
+        mask: uint8 (k * rows_per_game, ceil(actions / 8)), packed masks of the actions that were legal at the end:
+            all zero unless the game was truncated. The attribute is None with ``mask=False``.
+    """
+
+    games: NDArray[np.int64]
+    planes: NDArray[np.uint8]
+    globals: NDArray[np.float32]
+    seat: NDArray[np.uint8]
+    scores: NDArray[np.int32]
+    lengths: NDArray[np.uint32]
+    mask: NDArray[np.uint8] | None = None

@@ -1,4 +1,4 @@
-"""Results of queries: legal actions, afterstates, final positions, rollouts."""
+"""Results of queries: legal actions, afterstates, rollouts."""
 
 from __future__ import annotations
 
@@ -85,30 +85,6 @@ class Afterstates:
             values: (m,), one value per entry. Among equal values the first wins.
         """
         return best_of_rows(self.indptr, values)
-
-
-@dataclass(frozen=True)
-class FinalStep:
-    """The final positions of the games that ended in the last step.
-
-    Attributes:
-        games: int64 (k,), indices of these games, ascending.
-        planes: uint8 (k * rows_per_game, C, H, W), final observations.
-        globals: float32 (k * rows_per_game, G).
-        seat: uint8 (k * rows_per_game,), the seat of each row.
-        scores: int32 (k, seats), in points of the contest.
-        lengths: uint32 (k,), in steps.
-        mask: uint8 (k * rows_per_game, ceil(actions / 8)), packed masks of the actions that were legal at the end:
-            all zero unless the game was truncated. The attribute is None with ``mask=False``.
-    """
-
-    games: NDArray[np.int64]
-    planes: NDArray[np.uint8]
-    globals: NDArray[np.float32]
-    seat: NDArray[np.uint8]
-    scores: NDArray[np.int32]
-    lengths: NDArray[np.uint32]
-    mask: NDArray[np.uint8] | None = None
 
 
 @dataclass(frozen=True)

@@ -10,9 +10,8 @@ from gymnasium.vector import AutoresetMode
 from numpy.typing import NDArray
 
 from .errors import NeedsResetError
-from .infos import Infos
+from .infos import FinalStep, Infos
 from .packing import pack, unpack
-from .results import FinalStep
 from .spec import GameSpec
 from .transport.layout import Handle
 from .transport.memory import StepMemory

@@ -9,11 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .arguments import Ids, game_ids, positive
+from .infos import FinalStep
 from .rendering.frames import Frame
 from .rendering.notebook import game_picture, page
 from .rendering.rgb import rgb
 from .rendering.svg import Svg, svg
-from .results import Afterstates, FinalStep, LegalActions, Rollout, join_indptr
+from .results import Afterstates, LegalActions, Rollout, join_indptr
 from .rows import Obs, Rows
 from .seeding import check_seed
 from .transport.buffer import RolloutBuffer

@@ -32,7 +32,7 @@ LAYERS: list[tuple[str, set[str], set[str], str]] = [
     ),
     (
         "surfaces",
-        {"single", "pool", "client", "features", "registration", "multiagent"}
+        {"single", "pool", "features", "registration", "multiagent"}
         | {"sb3", "pettingzoo", "torchrl", "rllib"},
         {"base", "values", "transport", "rendering", "environment"},
         "other forms of the vector environment, none of which it needs to know",
