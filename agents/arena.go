@@ -17,7 +17,7 @@ import (
 
 type arenaCmd struct {
 	Game    string `arg:"" help:"Name of the game, such as blockbattle or blockbattle:classic."`
-	A       string `required:"" placeholder:"PLAYER" help:"First player, such as hand:ply=2; the score is its score."`
+	A       string `required:"" placeholder:"PLAYER" help:"First player, such as hand:ply=2. The result is its score."`
 	B       string `placeholder:"PLAYER" help:"Second player; optional in a game of one seat."`
 	Games   int    `default:"400" help:"Number of games, even; in a game of one seat, of each player."`
 	Seats   int    `help:"Number of seats, in a game that allows several; above 2, A has one and B the others."`
@@ -34,18 +34,19 @@ type arenaCmd struct {
 
 // Help is printed with the flags.
 func (*arenaCmd) Help() string {
-	return `Games come in pairs of equal seed with the seats swapped. The pair is the unit of the statistics:
+	return `The two games of a pair have the same seed, with the seats swapped. The pair is the unit of the statistics:
 the 95 % interval comes from the variance of the pairs' scores. With more than two seats, A has
 one seat and B all others, and games come in sets in which A has every seat once. The result is
-then the mean rank of A (1 is the best), and the set is the unit. Ctrl-C ends the match; the
-result is that of the pairs completed before.
+then the mean rank of A (1 is the best), and the set is the unit. Ctrl-C ends the match;
+the result covers the completed pairs.
 
 --sprt stops the match as soon as a sequential probability ratio test decides between two Elo
 differences. Both error probabilities are 0.05 by default.
 
 In a game of one seat, both players play the same seeds, each alone, and the seed is the unit.
---skip leaves out the first seeds, to play a long match in parts. If games are stopped by --cap
-or --steps, the score per end says more than the mean score. WinTetris scores lines.`
+--skip leaves out the first seeds, to play a long match in parts. If --cap or --steps stops
+games, compare the score per end instead of the mean score: it is the total score divided by the
+number of games that ended by themselves. In WinTetris, the score is the number of lines.`
 }
 
 // Run plays the match and prints the result.

@@ -14,16 +14,16 @@ import (
 )
 
 type botCmd struct {
-	Game  string `arg:"" help:"Name of a game whose contest talks in lines, such as blockbattle."`
+	Game  string `arg:"" help:"Name of a game whose contest has a text protocol, such as blockbattle."`
 	Agent string `placeholder:"AGENT" help:"The agent; by default learned, or hand if no network is shipped."`
 	Seed  uint64 `default:"1" help:"Seed of the agent's random choices."`
 }
 
 // Help is printed with the flags.
 func (*botCmd) Help() string {
-	return `The bot speaks the contest's protocol on standard input and output. It recognises the
-dialect from the first lines, reports unexpected input on standard error and answers it
-with a safe move. The agent gets a share of the time bank for every answer.`
+	return `The bot recognises the dialect of the contest's protocol from the first lines, reports
+unexpected input on standard error and answers it with a safe move. The agent gets a share
+of the time bank for every answer.`
 }
 
 // Run plays until standard input ends.

@@ -27,26 +27,26 @@ type hostTable struct {
 	Tetrisduel  hostTetrisduelCmd  `cmd:"" help:"Play the Tetris duel between two programs."`
 	Blocking    hostBlockingCmd    `cmd:"" help:"Play Blocking between two to four programs."`
 	Dropblox    hostDropbloxCmd    `cmd:"" help:"Play Dropblox with programs, here or at a contest's server."`
-	Match       hostMatchCmd       `cmd:"" help:"agents host match GAME is another form of agents host GAME."`
+	Match       hostMatchCmd       `cmd:"" help:"Another form of agents host: agents host match GAME is agents host GAME."`
 }
 
 // hostFlags are the flags of every contest between programs that talk in lines.
 type hostFlags struct {
 	Game   string   `hidden:"" help:"The game or variant that hostArgs has found."`
 	Bot    []string `required:"" sep:"none" placeholder:"CMD" help:"Command line of a bot; give one for each bot."`
-	Games  int      `default:"2" help:"Number of games; those of equal seed follow each other, seats changed."`
+	Games  int      `default:"2" help:"Number of games. Consecutive games share a seed, with the bots in other seats."`
 	Seed   uint64   `default:"1" help:"Seed of the whole match."`
 	Record string   `placeholder:"FILE" help:"Write the games' records to this file, compressed if it ends in .gz."`
-	Log    string   `placeholder:"DIR" help:"Folder for a log of each game, with all that is said."`
+	Log    string   `placeholder:"DIR" help:"Folder for a log of each game, with every line sent and received."`
 	JSON   bool     `name:"json" help:"Print one line of JSON and nothing else."`
-	Quiet  bool     `short:"q" help:"No progress bar, and nothing of the bots' standard error."`
+	Quiet  bool     `short:"q" help:"Show neither a progress bar nor the bots' standard error."`
 }
 
-// common describes what the contests have in common.
+// common is the help text that the contests share.
 const common = `The bots are programs in any language that speak the contest's protocol on standard
 input and output. A command line with characters that are special to a shell is run by
-a shell. The bots are started again for every game. Ctrl-C ends the match; the result is
-then that of the games played so far.
+a shell. The bots are restarted for every game. Ctrl-C ends the match; the result then
+covers the games played so far.
 
 In a log, "player1 <" marks what was sent to a bot, ">" its answer, "!" a line of its
 standard error, and "*" the host's remark about it; other lines are the host's own.
@@ -94,15 +94,15 @@ type hostBlockbattleCmd struct {
 	hostFlags
 	Dialect  string        `enum:"classic,port" default:"classic" help:"Dialect of the protocol: classic or port."`
 	Profile  string        `placeholder:"NAME" enum:",document,classic,port" default:"" help:"document, classic or port."`
-	Timebank time.Duration `default:"10s" help:"Time bank at the start, and the most there can be."`
-	PerMove  time.Duration `name:"time-per-move" default:"500ms" help:"Added after every answer."`
-	Timeouts int           `help:"This many time-outs end a bot; by default 2, classic 3, port 1."`
+	Timebank time.Duration `default:"10s" help:"Time bank at the start, and its upper limit."`
+	PerMove  time.Duration `name:"time-per-move" default:"500ms" help:"Time added to the bank after every answer."`
+	Timeouts int           `help:"End a bot after this many time-outs; by default 2, or by --profile classic 3, port 1."`
 }
 
 // Help is printed with the flags.
 func (*hostBlockbattleCmd) Help() string {
-	return common + `A late answer is discarded and counts as none. A bot that ends, or is ended, loses its
-moves but not the game. --profile selects the rules. By default they follow from the game's name: document for
+	return common + `A late answer is discarded and counts as no moves. A bot that exits, or is ended, makes no more moves, but
+does not lose the game for that. --profile names the rules; the default depends on the game's name: document for
 blockbattle, port for blockbattle:port.`
 }
 
@@ -161,17 +161,18 @@ func (c *hostBlockbattleCmd) profile() (string, error) {
 
 type hostTetrisduelCmd struct {
 	hostFlags
-	Pairs  int           `help:"Pairs of games of equal seed, instead of --games."`
-	Budget time.Duration `default:"20s" help:"Time of a bot for all its half-turns of a game."`
+	Pairs  int           `help:"Number of pairs of games with the same seed, instead of --games."`
+	Budget time.Duration `default:"20s" help:"Time that a bot has for all its answers of a game."`
 	Moves  string        `enum:"on,off" default:"on" help:"Whether requests list the legal placements: on or off."`
-	Tie    string        `enum:"draw,time" default:"draw" help:"Equal points: draw, or time: less time used wins."`
+	Tie    string        `enum:"draw,time" default:"draw" help:"At equal points: draw, or time (less time used wins)."`
 }
 
 // Help is printed with the flags.
 func (*hostTetrisduelCmd) Help() string {
-	return common + `A fault loses the game at once: illegal, exception, timeout, missing. A match is won by
-more games, then by more time left; the original tournament's match was --pairs 10. An original Python bot plays as:
-python3 agents/tetrisduelbot/pybot.py BOT.py`
+	return common + `A bot loses the game at once by an illegal placement (illegal), if its process ends
+(exception), if its time is used up (timeout) or if it does not start (missing). The bot that won more games wins
+the match; at equal games, the one with more time left. A match of the original tournament was --pairs 10. Use
+"python3 agents/tetrisduelbot/pybot.py BOT.py" as the command of an original Python bot.`
 }
 
 // lossReasons are the reasons for losing, in the order of the table.
@@ -213,20 +214,21 @@ func (c *hostTetrisduelCmd) series(con *console) (*series.Series, error) {
 
 type hostBlockingCmd struct {
 	hostFlags
-	FirstTime time.Duration `default:"1s" help:"Limit of a bot's first answer, its start included."`
-	Time      time.Duration `default:"200ms" help:"Limit of the later answers."`
+	FirstTime time.Duration `default:"1s" help:"Time limit of a bot's first answer, including its start."`
+	Time      time.Duration `default:"200ms" help:"Time limit of the later answers."`
 	Tolerance time.Duration `default:"50ms" help:"Added to both limits, for a busy machine."`
-	Seatings  string        `enum:"cyclic,all" default:"cyclic" help:"Bots in games of equal letters: cyclic or all."`
+	Seatings  string        `enum:"cyclic,all" default:"cyclic" help:"How the bots change seats: cyclic or all."`
 	EarlyEnd  string        `enum:"on,off" default:"on" help:"Whether a game ends when it is decided: on or off."`
-	Shapes    string        `placeholder:"FILE" help:"Other shapes than the default ones: 21 lines."`
+	Shapes    string        `placeholder:"FILE" help:"File of 21 lines: the shapes to use instead of the default ones."`
 }
 
 // Help is printed with the flags.
 func (*hostBlockingCmd) Help() string {
 	return common + `A bot that is late, ends, or answers anything but a legal placement is eliminated.
---games counts all games; those of equal letters follow each other: with --seatings
-cyclic, every bot in every seat; with all, every order of the bots. A line of --shapes
-is a letter, the numbers of columns and rows, and the squares.`
+--games counts all games. Games with the same letters (the shapes drawn) are
+played one after another: --seatings cyclic puts every bot in every seat once, and all
+plays every order of the bots. A line of --shapes is a letter, the numbers of columns
+and rows, and the squares.`
 }
 
 // Run plays the match.

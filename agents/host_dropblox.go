@@ -24,9 +24,9 @@ type hostDropbloxCmd struct {
 	Number  string   `arg:"" optional:"" name:"seed" help:"Seed of a local game, like --seed."`
 	Bot     []string `sep:"none" placeholder:"PROGRAM" help:"Program and its arguments. Default: ${dropblox_ai}."`
 	Seed    string   `placeholder:"N" help:"Seed, a whole number of any size; by default a random one, which is printed."`
-	Games   int      `default:"1" help:"Number of seeds to play, from --seed on."`
+	Games   int      `default:"1" help:"Number of seeds to play, counted up from --seed."`
 	Seeds   []string `placeholder:"N,..." help:"Play these seeds."`
-	Seconds float64  `default:"300" help:"Clock of a local game."`
+	Seconds float64  `default:"300" help:"Time of a local game, in seconds."`
 	Turns   int      `help:"End a local game after this many turns; 0 is no limit."`
 	History *string  `placeholder:"DIR" help:"Folder for the games' histories; by default history."`
 	Record  string   `placeholder:"FILE" help:"Write local games to this file, compressed if it ends in .gz."`
@@ -43,20 +43,20 @@ type hostDropbloxCmd struct {
 
 // Help is printed with the flags.
 func (*hostDropbloxCmd) Help() string {
-	return `local is a game on this machine, practice one at a contest's server, and compete
-the next round of the server's competition. Several programs or seeds make a tournament
+	return `Mode local plays a game on this machine, practice a practice game at a contest's
+server, and compete the next round of that server's competition. Several programs or seeds make a tournament
 on this machine, which keeps no histories by default; --history "" keeps none in any mode.
 
 The program is started for every turn, with the state as JSON and the remaining seconds
 as its two arguments. It writes left, right, up, down and rotate, one per line; then the
-block drops. A game has 300 seconds in all. One second before their end the program is
-ended, and the commands that it has written until then count.
+block drops. A game has 300 seconds in all. One second before the time runs out, the
+program is ended; the commands that it has written until then count.
 
 The history of a game is a folder history/<id>_<time> with files state0, move0, state1,
 ... and meta. "agents host dropblox local 50" plays seed 50 with ./dropblox_ai. A
 tournament prints the mean score of every program with its 95 % interval, and its gain
-over the first program on the same seeds. Ctrl-C ends a game with complete files, and a
-tournament with the result of the games played.`
+over the first program on the same seeds. After Ctrl-C, the files of a game are
+complete, and a tournament prints the result of the games played.`
 }
 
 // Run plays the game or the tournament.

@@ -22,8 +22,8 @@ import (
 type table struct {
 	Arena  arenaCmd   `cmd:"" help:"Play many paired games between two players and say which is stronger."`
 	Play   playCmd    `cmd:"" help:"Play one game, to watch it or to record it."`
-	Sign   signCmd    `cmd:"" help:"Print one line per game and player that changes if the player plays differently."`
-	Bot    botCmd     `cmd:"" help:"Play in a contest that talks in lines on standard input and output."`
+	Sign   signCmd    `cmd:"" help:"Print a hash of every player's games, to see whether a change alters its play."`
+	Bot    botCmd     `cmd:"" help:"Play in a contest with a text protocol on standard input and output."`
 	Host   hostTable  `cmd:"" help:"Play a contest between programs in any language."`
 	Serve  serveTable `cmd:"" help:"Run the server of a contest whose teams play over the network."`
 	Bundle bundleCmd  `cmd:"" help:"Write a contest bot as one self-contained source file."`
@@ -32,9 +32,10 @@ type table struct {
 
 const about = `Agents plays block games and measures who plays them best.
 
-A PLAYER is a name with options: random, first, hand, learned, hand:ply=1,
-learned:ply=3,width=8,weights=FILE,time=50ms, or exec:CMD for a program that
-talks the contest's protocol. The error for an unknown name lists the known ones.`
+A PLAYER is the name of an agent: random, first (the first legal action), hand (the
+hand-tuned baseline) or learned (with the trained network). Options follow a colon, as in
+hand:ply=1 or learned:ply=3,width=8,weights=FILE,time=50ms. exec:CMD is a program that
+speaks the contest's protocol. The error for an unknown name lists the known ones.`
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)

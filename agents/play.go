@@ -19,7 +19,7 @@ import (
 
 type playCmd struct {
 	Game   string        `arg:"" help:"Name of the game."`
-	Agent  []string      `short:"a" sep:"none" placeholder:"PLAYER" help:"Players of the seats, in order; one plays all."`
+	Agent  []string      `short:"a" sep:"none" placeholder:"PLAYER" help:"Player of each seat, in order; one plays all."`
 	Seats  int           `help:"Number of seats, in a game that allows several; by default the number of players."`
 	Seed   uint64        `default:"1" help:"Seed of the game."`
 	Show   bool          `help:"Show every position as it is played."`
@@ -156,23 +156,24 @@ func ending(w io.Writer, rec *record.Record) error {
 // pluginFlags are what play takes for a solver in a shared library.
 type pluginFlags struct {
 	Plugin   string         `placeholder:"FILE" help:"WinTetris: play with the solver in this shared library."`
-	Options  string         `placeholder:"TEXT" help:"With --plugin: options that the solver is opened with."`
-	Games    int            `placeholder:"N" help:"With --plugin: number of games, seeds from --seed on. Default 1."`
-	Strict   bool           `help:"With --plugin: bits that exclude each other lose the game."`
+	Options  string         `placeholder:"TEXT" help:"With --plugin: options to open the solver with."`
+	Games    int            `placeholder:"N" help:"With --plugin: number of games, seeds count up from --seed. Default 1."`
+	Strict   bool           `help:"With --plugin: an answer with conflicting bits loses the game."`
 	CapLines int            `placeholder:"N" help:"With --plugin: stop a game after this many lines."`
-	LimitMS  *int           `name:"limit-ms" placeholder:"MS" help:"With --plugin: limit of an answer. Default 1000."`
-	Patience *time.Duration `placeholder:"TIME" help:"With --plugin: limit of a call. Default 10s."`
+	LimitMS  *int           `name:"limit-ms" placeholder:"MS" help:"With --plugin: time limit of an answer. Default 1000."`
+	Patience *time.Duration `placeholder:"TIME" help:"With --plugin: time limit of a call. Default 10s."`
 	JSON     bool           `name:"json" help:"With --plugin: print one line of JSON and nothing else."`
 	Quiet    bool           `short:"q" help:"With --plugin: nothing on standard error."`
 }
 
 // Help is printed with the flags.
 func (*playCmd) Help() string {
-	return `A solver's library has the C interface of agents/wintetrisabi/lib/wintetris.h:
+	return `With --plugin, a solver in a shared library plays WinTetris. The library has the C
+interface of agents/wintetrisabi/lib/wintetris.h:
 
   agents play wintetris --plugin ./solver.so --options "parts=4" --games 20 --seed 1
 
-An answer after --limit-ms counts as none; a call that takes longer than --patience ends
+An answer after --limit-ms is ignored; a call that takes longer than --patience ends
 its game; 0 removes a limit. What the library prints goes to standard error, unless --quiet is set. A solver
 that crashes, exits or hangs ends that game; the next game begins with a new process, and
 the exit status is 1.`

@@ -29,18 +29,18 @@ type serveDropbloxCmd struct {
 	Teams   string        `required:"" placeholder:"FILE" help:"File of the teams and their hashed passwords."`
 	Add     string        `placeholder:"NAME" help:"Only add this team to the file, or change its password."`
 	Listen  string        `default:"127.0.0.1:8888" placeholder:"HOST:PORT" help:"Address; port 0 is any free port."`
-	Seconds float64       `default:"300" help:"Clock of a game."`
+	Seconds float64       `default:"300" help:"Time of a game, in seconds."`
 	Rounds  int           `help:"Rounds of the competition, after which the server ends; by default no limit."`
 	Players int           `help:"A round begins when this many teams wait for it; by default all."`
-	StartIn time.Duration `help:"Begin the first round after this time, whoever waits for it."`
-	Notice  time.Duration `default:"2s" help:"Time between the last team's arrival and the round."`
+	StartIn time.Duration `help:"Begin the first round after this time, however many teams wait for it."`
+	Notice  time.Duration `default:"2s" help:"Time between the last team's arrival and the start of the round."`
 	History string        `default:"history" placeholder:"DIR" help:"Folder for the games' histories; empty for none."`
 	JSON    bool          `name:"json" help:"Print every round as a line of JSON and nothing else."`
 }
 
 // Help is printed with the flags.
 func (*serveDropbloxCmd) Help() string {
-	return `Teams are added first:
+	return `Add the teams first:
 
   agents serve dropblox --teams teams.txt --add "Blue Whales"
 

@@ -16,9 +16,9 @@ import (
 
 type tuneCmd struct {
 	Game   string  `arg:"" help:"Name of the game, or of a variant of it."`
-	Out    string  `required:"" placeholder:"FILE" help:"Write the weights here, for hand:weights=FILE."`
+	Out    string  `required:"" placeholder:"FILE" help:"Write the weights to this file, for hand:weights=FILE."`
 	From   string  `placeholder:"FILE" help:"Start from these weights; by default from those of hand."`
-	With   string  `placeholder:"OPTIONS" help:"Search options of both; by default ply=1 in a game of several seats."`
+	With   string  `placeholder:"OPTIONS" help:"Search options of both players; ply=1 by default with several seats."`
 	Pairs  int     `default:"12000" help:"Pairs of games to play."`
 	Cap    int     `help:"In a game of one seat: stop a game at this score."`
 	Steps  int     `help:"In a game of one seat: stop a game after this many actions."`
@@ -37,7 +37,7 @@ take a step towards the player that scored more. A pair is two games from one se
 seats swapped; in a game of one seat, one game of each player from the same seed. The
 result is the mean over the second half of the steps. The pairs run one after another on
 one core, so the same seed gives the same weights. Ctrl-C ends early and writes the weights
-reached so far. The games at the end have other seeds.
+reached so far. The games of --check have other seeds.
 
 --with takes the options that follow hand: in a PLAYER, such as width=5 in Dropblox.
 

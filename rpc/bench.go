@@ -20,7 +20,7 @@ import (
 type benchCmd struct {
 	Game   string        `default:"blockbattle" help:"${bench_game_help}"`
 	Envs   []int         `default:"64,1024,4096" help:"Numbers of games per handle."`
-	Rounds int           `default:"15" help:"Bursts of each transport, in shuffled order."`
+	Rounds int           `default:"15" help:"Number of bursts (timed runs) per transport, in shuffled order."`
 	Burst  time.Duration `default:"150ms" help:"Approximate duration of a burst in process."`
 	Seed   uint64        `default:"1" help:"Seed of the games and of the order of the bursts."`
 	JSON   bool          `help:"Print one line of JSON per row instead of a table."`

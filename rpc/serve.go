@@ -37,7 +37,7 @@ type serveCmd struct {
 	TrustSpecs  bool          `help:"Allow clients to name opponents that read files or run commands on this machine."`
 	Workers     int           `help:"Goroutines that step the games of one handle; 0 is one per core." default:"0"`
 	Toy         bool          `hidden:"" help:"Also serve the games of the tests."`
-	Verbose     bool          `short:"v" help:"Also log sessions."`
+	Verbose     bool          `short:"v" help:"Also log the sessions of clients."`
 
 	server.Limits
 }
@@ -54,8 +54,8 @@ func vars() kong.Vars {
 		"client_ca_help": "Certificate authorities, in PEM format: " +
 			"clients over tls: need a certificate signed by one of them.",
 		"ca_help": "Certificate authorities to trust over tls:, in PEM format; by default those of the system.",
-		"bench_game_help": "Game to step. null is one game without computation whose slab is as large as that of N rows " +
-			"of other games, so that only the transport is measured.",
+		"bench_game_help": "Game to step. null does not compute anything and its slab is as large as that of N rows of " +
+			"other games, so that only the transport is measured.",
 	}
 	limits := reflect.ValueOf(server.DefaultLimits())
 	for i := range limits.NumField() {

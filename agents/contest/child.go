@@ -29,7 +29,7 @@ type Spec struct {
 	// not go together with Frames.
 	Input bool
 	// Frames, if not nil, opens two more pipes: the program reads Child.In as file 3 and
-	// writes file 4, which Frames reads. Windows has standard input and output for this.
+	// writes file 4, which Frames reads. On Windows they are standard input and output.
 	Frames func(r io.Reader)
 }
 
@@ -107,7 +107,7 @@ func StartChild(s Spec) (*Child, error) {
 	return c, nil
 }
 
-// Exited is closed when the program has ended; what it started may still run.
+// Exited returns a channel that is closed when the program has ended. Processes that it started may still run.
 func (c *Child) Exited() <-chan struct{} { return c.exited }
 
 // Exit waits at most d for the program to end by itself and reports whether it did.
@@ -172,7 +172,8 @@ func (c *Child) closeFiles() {
 	}
 }
 
-// PassOn returns a reader that copies the first most bytes to w and discards the rest.
+// PassOn returns a function for Spec.Stdout or Spec.Stderr: it copies at most that many bytes to w
+// and discards the rest.
 func PassOn(w io.Writer, most int64) func(r io.Reader) {
 	return func(r io.Reader) {
 		_, _ = io.CopyN(w, r, most)

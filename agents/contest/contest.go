@@ -42,8 +42,8 @@ type Codec interface {
 	ReadTurn(r *bufio.Reader, s env.State) (Turn, error)
 	// Answer returns the bot's answer, a line: the legal action a, or no move for env.None.
 	Answer(s env.State, seat int, a env.Action) string
-	// Request and Judge are the host's side: the lines of a request, and the action that an
-	// answer comes to, whatever it contains. They do not change s.
+	// Request and Judge are the host's side: the lines of a request, and the action that any
+	// answer, valid or not, stands for. They do not change s.
 	Request(s env.State, t Turn) []string
 	Judge(s env.State, seat int, answer string) env.Action
 }
@@ -80,9 +80,10 @@ func Word(line string) (word, rest string) {
 }
 
 // Allowance returns the time that an agent should take for an answer: four fifths of the time
-// that the bank gains per answer, plus a tenth of the time beyond that (or an equal share, if
-// the number of answers is known). It is at most a third of the bank, or half if the bank is
-// for this answer alone. The rest is for the pipe and the operating system.
+// that the bank gains per answer, plus a tenth of the rest of the bank or, if the number of
+// answers is known, nine tenths of an equal share of that rest. It is at most a third of the
+// bank, or half if the bank is for this answer alone, because the pipe and the operating system
+// need time too. If the bank is unknown, it is 100 ms.
 func Allowance(t Turn) time.Duration {
 	if t.Budget <= 0 {
 		return 100 * time.Millisecond

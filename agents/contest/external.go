@@ -10,7 +10,7 @@ import (
 	"blockyard/env"
 )
 
-// externalTime is what an external agent has for a choice if ctx has no deadline.
+// externalTime is the time that an external agent has for an answer if ctx has no deadline.
 const externalTime = 10 * time.Second
 
 // A Greeter is a Codec of a contest in which a bot gets ready before the first request.
@@ -21,7 +21,7 @@ type Greeter interface {
 	Greeted(line string) error
 }
 
-// An ExternalAgent is an env.Agent that asks a bot, which it starts with the first choice.
+// An ExternalAgent is an env.Agent that asks a bot. The first call of Act starts the bot.
 // If the bot misses the deadline, the agent plays None; if the bot has ended, Act fails.
 type ExternalAgent struct {
 	codec   Codec
@@ -31,8 +31,8 @@ type ExternalAgent struct {
 
 var _ env.Agent = (*ExternalAgent)(nil)
 
-// External returns an agent that runs the bot with the command argv. The bot talks through
-// c, which the agent owns. Close the agent after use.
+// External returns an agent that runs the bot with the command argv. The agent
+// talks to it through c, which nothing else may use. Close the agent after use.
 func External(c Codec, argv ...string) *ExternalAgent { return &ExternalAgent{codec: c, argv: argv} }
 
 // Act implements env.Agent.

@@ -31,10 +31,10 @@ type Host struct {
 	Limits  Limits
 	// Start starts the bot of a seat.
 	Start func(seat int) (Asker, error)
-	// StartOnTurn starts a bot with its first request, in the time for its first answer;
-	// otherwise all bots start before the game.
+	// StartOnTurn starts a bot when its first request is due, as part of the time for its
+	// answer. Otherwise all bots start before the game.
 	StartOnTurn bool
-	// MustStart makes it an error, and not a Fault, if a bot does not start.
+	// MustStart makes Play fail if a bot does not start. Otherwise that is a Fault.
 	MustStart bool
 	// Log receives every line, from the goroutine of Play; seat is -1 for a Note. It may be nil.
 	Log func(kind Kind, seat int, text string)
@@ -42,7 +42,7 @@ type Host struct {
 	seats []seatState
 }
 
-// A Tally is how one bot came through a game.
+// A Tally sums up one bot's part in a game.
 type Tally struct {
 	Bank
 	Answers int
@@ -206,18 +206,18 @@ type Limits struct {
 	Timeouts  int           // a bot is ended after this many time-outs; 0 leaves that to the Referee
 }
 
-// FixedPerMove gives first for the first answer and later for each of the others.
+// FixedPerMove returns Limits with one time for the first answer and another for each later one.
 func FixedPerMove(first, later, tolerance time.Duration) Limits {
 	return Limits{Bank: first, PerMove: later, Most: later, Tolerance: tolerance}
 }
 
-// TotalBudget gives d for all answers of a game together.
+// TotalBudget returns Limits with one time for all answers of a game together.
 func TotalBudget(d time.Duration) Limits { return Limits{Bank: d} }
 
 // A Bank is one bot's time in one game.
 type Bank struct {
 	Limits
-	Left     time.Duration // what the next request shows
+	Left     time.Duration // time left, as the next request shows it
 	Timeouts int           // so far
 	Used     time.Duration // for all answers
 	Longest  time.Duration // for one answer
@@ -229,7 +229,7 @@ func NewBank(l Limits) Bank { return Bank{Limits: l, Left: l.Bank} }
 // Limit is how long the host waits for the next answer.
 func (b *Bank) Limit() time.Duration { return b.Left + b.Tolerance }
 
-// Charge subtracts an answer's time, or books a time-out, and reports whether the bot has
+// Charge subtracts an answer's time, or counts a time-out, and reports whether the bot has
 // reached the limit of time-outs.
 func (b *Bank) Charge(elapsed time.Duration, late bool) (out bool) {
 	elapsed = max(elapsed, 0)

@@ -19,7 +19,7 @@ const (
 	readTime   = time.Second // for the bot to read a request, beside the time to answer
 )
 
-// The ways in which a program that is asked does not answer.
+// The reasons why a program does not answer a request.
 var (
 	ErrLate = errors.New("no answer in time")
 	ErrGone = errors.New("the program has ended") // or closed its output

@@ -18,7 +18,7 @@ type Referee interface {
 	Answer(seat int, r Reply) (remarks []string, out bool)
 	// Close ends the round after all answers and returns remarks about its outcome.
 	Close() []Comment
-	// Outcome returns how the game ended, or how far it came.
+	// Outcome returns how the game ended, or how it stands so far.
 	Outcome() Outcome
 }
 
@@ -27,11 +27,11 @@ type Request struct {
 	Lines []string
 	// Limit, if not 0, is the time for the answer instead of the bot's bank, which is not charged.
 	Limit time.Duration
-	// Last says that no answer is wanted.
+	// Last says that no answer is expected.
 	Last bool
 }
 
-// A Fault is a way of not answering.
+// A Fault is why a bot has no valid answer.
 type Fault int
 
 // The faults.
@@ -40,7 +40,7 @@ const (
 	Missing       // the bot could not be started
 	Late          // no answer in time
 	Gone          // the bot has ended or closed its output
-	Out           // the bot was taken out of the game before
+	Out           // the bot was removed from the game earlier
 	TooLong       // the answer is longer than MaxLine and was cut
 )
 
@@ -48,10 +48,10 @@ const (
 type Reply struct {
 	Line    string // set with NoFault and TooLong
 	Fault   Fault
-	Limit   time.Duration // the bot had for it
+	Limit   time.Duration // time that the bot had for the answer
 	Elapsed time.Duration
 	Bank    *Bank // the bot's, after the reply was charged
-	Ended   bool  // with this time-out it has had all that Limits allow, and is out of the game
+	Ended   bool  // this time-out was the last that Limits allow: the bot is out of the game
 }
 
 // A Comment is a remark about a seat.

@@ -94,9 +94,9 @@ func (l *Local) Expire() {
 	l.Game.Expire()
 }
 
-// A LocalGame is a program's game of one seed on this machine.
+// A LocalGame describes a game of one program and one seed on this machine.
 type LocalGame struct {
-	Player         // without Game, History and Margin
+	Player         // Play sets Game, History and Margin
 	ID      string // in the game's history
 	Seed    string // any decimal integer
 	Clock   time.Duration
@@ -197,7 +197,7 @@ func squares(b *dropblox.Block) (set dropblox.Field) {
 	return set
 }
 
-// End returns the record of a game that is over, or broken off.
+// End returns the record of a game that is over, or was stopped early.
 func (r *Recorder) End(reason Reason) (*record.Record, error) {
 	r.rec.End(&r.last)
 	r.rec.Meta = map[string]string{"reason": string(reason)}

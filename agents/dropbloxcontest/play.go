@@ -1,5 +1,5 @@
 // Package dropbloxcontest plays the Dropblox contest: a Player lets a program play a Game
-// against the clock, turn by turn, with the console lines and history folders of the original
+// with a time limit, turn by turn, with the console lines and history folders of the original
 // client. A Game is Local, on this machine, or Remote, at a contest's server.
 //
 // Its packages: programs runs one turn of a program; history writes a game's folder;
@@ -37,7 +37,7 @@ type Result struct {
 	Turns   int // for which the program was started
 	Reason  Reason
 	Used    time.Duration // by the program, in all turns together
-	Longest time.Duration // turn
+	Longest time.Duration // by the program, in one turn
 }
 
 // Play plays to the end of the game. It fails if ctx ends, the program cannot be started, the
@@ -153,7 +153,7 @@ func (c *Console) Results(r Result) {
 	c.line("", fmt.Sprintf("RESULTS_TIME: %d", max(0, r.Turns-1)))
 }
 
-// The contest's time (rules §1).
+// The time limits of the original contest.
 const (
 	Clock  = 300 * time.Second // of a game, from its creation
 	Margin = time.Second       // subtracted from the time that a program gets

@@ -10,6 +10,6 @@
 // # Shared inputs
 //
 // All afterstates of one decision share the inputs that the action does not change, such as the opponent's. The
-// inputs that it does change come first, the shared ones after them. Base adds up the shared part of the first layer
-// once; ForwardFrom adds the own part of each afterstate.
+// inputs that it does change come first, the shared ones after them. Base computes the part of the first layer
+// that depends on shared inputs, once per decision; ForwardFrom adds the rest for each afterstate.
 package mlp

@@ -13,8 +13,7 @@ import (
 	"strconv"
 )
 
-// ErrNotShipped is wrapped by the error of a caller that asked for the weights that come with a program, if there are
-// none.
+// ErrNotShipped says that a program comes without trained weights. Errors of callers that asked for them wrap it.
 var ErrNotShipped = errors.New("no weights shipped")
 
 // Facts say what a network is for. A file keeps them in its metadata, under the keys game, rules and features (a JSON
@@ -71,7 +70,7 @@ func (n *Net) Tensors() []Tensor {
 }
 
 // Parse reads a network from the bytes of a safetensors file. It refuses a file with other tensors, without metadata,
-// or with another number of features than inputs.
+// or whose number of features differs from its number of inputs.
 func Parse(file []byte) (*Net, Facts, error) {
 	var f Facts
 	var n *Net
@@ -154,7 +153,7 @@ func ReadFile(path string) ([]byte, error) {
 	return os.ReadFile(path)
 }
 
-// Save writes a network to a file. If it fails, a file of that name stays as it was.
+// Save writes a network to a file. If it fails, an existing file of that name is unchanged.
 func Save(path string, n *Net, f Facts) error {
 	var b bytes.Buffer
 	if err := Write(&b, n, f); err != nil {
@@ -163,7 +162,7 @@ func Save(path string, n *Net, f Facts) error {
 	return WriteFile(path, b.Bytes())
 }
 
-// WriteFile writes a file by renaming a temporary one: if it fails, a file of that name stays as it was.
+// WriteFile writes a file by renaming a temporary one: if it fails, an existing file is unchanged.
 func WriteFile(path string, data []byte) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err

@@ -111,8 +111,8 @@ func (n *Net) Forward(x []float32, rows int, out []float32) {
 	n.ForwardFrom(n.packed[0].b, x, n.In(), rows, out)
 }
 
-// Base adds up the shared part of an input: x holds the inputs from the given index to In, and acc, of length AccLen,
-// becomes the biases of the first layer plus the products of x.
+// Base computes the part of the first layer that depends on shared inputs: x holds the inputs from the given index
+// to In, and acc, of length AccLen, is set to the biases plus the products of x with the weights.
 func (n *Net) Base(x []float32, from int, acc []float32) {
 	p := &n.packed[0]
 	copy(acc[:p.wide], p.b)

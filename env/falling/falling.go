@@ -1,4 +1,4 @@
-// Package falling has what games of falling blocks share: boards as columns of bits, and the
+// Package falling holds what falling-block games share: boards as columns of bits, and the
 // search for the places that a piece can reach. Board sizes, pieces and spawn points are
 // arguments, so that no game depends on the rules of another.
 package falling
@@ -15,7 +15,7 @@ type Piece struct {
 	Size  int       // side of the box
 	Cells [4][]Cell // by orientation
 	Left  [4]int    // leftmost column of the cells, by orientation
-	Low   [4]int    // lowest row
+	Low   [4]int    // lowest row of the cells, by orientation
 	right [4]int
 }
 
@@ -48,9 +48,9 @@ func NewPiece(size, turns int, cells []Cell) Piece {
 // Pad is how many columns a box may reach beyond the left wall.
 const Pad = 3
 
-// Poses is a set of places of a piece's box, one word per orientation and column: bit i of
-// Poses[o][x+Pad] is the box with its left edge in column x and its top edge in row i-head,
-// where head is the number of rows above the board that are in play.
+// Poses is a set of poses, that is, orientations and positions of a piece's box. It has one word
+// per orientation and column: bit i of Poses[o][x+Pad] is the box with its left edge in column x
+// and its top edge in row i-head, where head is the number of rows above the board that are in play.
 type Poses [4][MaxWidth + Pad + 1]uint64
 
 // span returns the range of indices x of Poses[o][x] that are within the walls.
@@ -61,7 +61,7 @@ func (p *Piece) span(o, width int) (lo, hi int) { return Pad - p.Left[o], Pad + 
 // empty on entry, and the start must be free. occ holds the filled cells, bit i being row i-head;
 // all bits from the floor on must be set. The walls are the edges of the first width columns.
 //
-// No pose in reach needs more than steps shifts and turns, not counting steps down.
+// Every pose in reach can be reached with at most steps shifts and turns, not counting steps down.
 func (p *Piece) Reach(occ *Field, width, spawn int, free, reach *Poses) (steps int) {
 	taken := uint64(0)
 	for _, c := range occ[:width] {

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// CPU returns the processor time of this process so far.
+// CPU returns the total CPU time of this process so far.
 func CPU() (time.Duration, error) {
 	var u syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {

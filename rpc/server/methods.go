@@ -13,7 +13,7 @@ import (
 	"blockyard/rpc/wire"
 )
 
-// Protocol is the version of the protocol. Clients with another first number are refused.
+// Protocol is the protocol version, major and minor. Clients with another major version are refused.
 var Protocol = [2]int{1, 1}
 
 // capabilities are what a client may ask for beyond stepping; hello lists them.

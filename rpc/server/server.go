@@ -6,10 +6,10 @@
 // handle is a vec.Env, that is, many games that a client opened together, and its slab: the memory that
 // holds the result of one step of all of them.
 //
-// Two rules keep a step fast. It allocates nothing. And each slab is written once, in the memory from
-// which it is sent, or in memory that the client maps too. A client may write to shared memory at any
-// time; the server therefore copies actions out of it before using them, and keeps what it needs after
-// writing a slab in private memory as well (see type place).
+// Two rules keep a step fast. First, it allocates no memory. Second, each slab is written only once:
+// directly in the memory from which it is sent, or in memory that is shared with the client. A client
+// may write to shared memory at any time; the server therefore copies actions out of it before using
+// them, and keeps what it needs after writing a slab in private memory as well (see share.go).
 package server
 
 import (
@@ -32,7 +32,7 @@ type Config struct {
 	Games   []*env.Game // each game comes before its variants
 	Version string      // for the response to hello
 	// Agents parses the spec of an opponent or policy, which comes from a client and must not be
-	// trusted. Opponents lists specs that it certainly accepts. Without Agents the server has none.
+	// trusted. Opponents lists some specs that it accepts. If Agents is nil, clients cannot name any.
 	Agents    func(g *env.Game, spec string) (vec.AgentFactory, error)
 	Opponents func(g *env.Game) []string
 	Features  func(g *env.Game) *features.Set // inputs of networks for g; nil if it defines none

@@ -8,7 +8,7 @@ import (
 	"gorgonia.org/gorgonia"
 )
 
-// A BLAS is gonum's, except for Sgemm on machines with AVX2 and FMA.
+// A BLAS is gonum's implementation, except for a faster Sgemm on machines with AVX2 and FMA.
 type BLAS struct{ gonum.Implementation }
 
 // useOnce makes gorgonia multiply with BLAS.
@@ -20,8 +20,8 @@ const columns = 16
 // panels keeps packed right-hand matrices between calls.
 var panels = sync.Pool{New: func() any { return new([]float32) }}
 
-// Sgemm is C = alpha·op(A)·op(B) + beta·C, row-major, op being the transpose where asked:
-// op(A) is m×k, op(B) k×n, C m×n.
+// Sgemm computes C = alpha·op(A)·op(B) + beta·C for row-major matrices. op is the transpose if tA or tB
+// asks for it, or else the matrix itself: op(A) is m×k, op(B) k×n, C m×n.
 func (b BLAS) Sgemm(tA, tB blas.Transpose, m, n, k int, alpha float32, a []float32, lda int, bb []float32, ldb int,
 	beta float32, c []float32, ldc int) {
 	empty := m == 0 || n == 0 || k == 0

@@ -8,11 +8,11 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// A Loss says what the net's output means.
+// A Loss is the loss function, which determines what the net's output z means.
 type Loss string
 
-// The losses. With Logistic the output is the logit of the chance to win and targets lie
-// in 0 to 1: softplus(z) − y·z. With Square it is the number itself: (z − y)².
+// With Logistic, z is the logit of the probability of winning, targets y lie in 0 to 1, and the loss
+// is softplus(z) − y·z. With Square, z is the predicted number itself, and the loss is (z − y)².
 const (
 	Logistic Loss = "logistic"
 	Square   Loss = "square"

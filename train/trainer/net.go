@@ -13,12 +13,12 @@ import (
 	"blockyard/agents/mlp"
 )
 
-// A Config is what a Trainer is made of.
+// A Config holds the settings of a Trainer.
 type Config struct {
 	Sizes []int  // inputs, hidden layers, 1
 	Batch int    // rows of a full batch; learning is fastest at 256 and more
 	Loss  Loss   // Logistic if empty
-	Seed  uint64 // of the first weights
+	Seed  uint64 // of the initial weights
 }
 
 // A Trainer fits one net. It is not safe for concurrent use. The same configuration and
@@ -30,7 +30,7 @@ type Trainer struct {
 	weights [][]float32 // what the graph computes with: [in][out], [1][out], by layers
 }
 
-// New makes a trainer with random first weights of seed.
+// New returns a trainer with random initial weights.
 func New(c Config) (*Trainer, error) {
 	if c.Loss == "" {
 		c.Loss = Logistic
@@ -61,12 +61,12 @@ func New(c Config) (*Trainer, error) {
 	return t, err
 }
 
-// Close frees the graph's machine.
+// Close frees the graph.
 func (t *Trainer) Close() error { return t.graph.vm.Close() }
 
-// Fit takes one step at a learning rate on up to Batch rows, x [rows][inputs] and targets
-// y [rows], and returns their mean loss before it. A batch that is not full counts as
-// one: its rows share the weight of a full one.
+// Fit takes one optimiser step with the given learning rate on up to Batch rows, x [rows][inputs]
+// and targets y [rows], and returns their mean loss before the step. The loss is the mean over the
+// given rows, also if they are fewer than Batch.
 func (t *Trainer) Fit(x, y []float32, rate float64) (float64, error) {
 	if err := t.run(x, y); err != nil {
 		return 0, err
@@ -100,7 +100,7 @@ func (t *Trainer) run(x, y []float32) error {
 	return nil
 }
 
-// Net returns the net as it is now, for play.
+// Net returns a copy of the net as it is now.
 func (t *Trainer) Net() (*mlp.Net, error) {
 	var layers []mlp.Layer
 	for i := 0; i+1 < len(t.config.Sizes); i++ {
@@ -129,7 +129,7 @@ func (t *Trainer) SetNet(n *mlp.Net) error {
 	return nil
 }
 
-// Sizes are the layer sizes of a net: inputs, hidden layers, outputs.
+// Sizes returns the layer sizes of a net: inputs, hidden layers, outputs.
 func Sizes(n *mlp.Net) []int {
 	sizes := []int{n.In()}
 	for _, l := range n.Layers() {
@@ -160,8 +160,8 @@ func (t *Trainer) tensors() (all []mlp.Tensor) {
 	return all
 }
 
-// State returns all that training continues from: weights and the optimiser's means, as
-// tensors, and the optimiser's number of steps.
+// State returns all that is needed to continue training: the weights and Adam's moment estimates,
+// as tensors, and the number of steps taken.
 func (t *Trainer) State() ([]mlp.Tensor, int) {
 	all := t.tensors()
 	for i := range all {
@@ -170,7 +170,7 @@ func (t *Trainer) State() ([]mlp.Tensor, int) {
 	return all, t.adam.steps
 }
 
-// SetState continues from a State of a trainer of the same sizes, exactly.
+// SetState restores the State of a trainer of the same sizes; training continues bit for bit.
 func (t *Trainer) SetState(tensors []mlp.Tensor, steps int) error {
 	byName := map[string][]float32{}
 	for _, x := range tensors {

@@ -1,5 +1,5 @@
-// Package program holds what the contest programs in the folders beside it share: the network and the search depth
-// that are built in, and playing on standard input and output.
+// Package program holds what the contest programs in the folders beside it share: the built-in network and
+// search depth, and the loop that plays on standard input and output.
 //
 // It is written in Go 1.17, because package flatten makes it part of every one-file bot.
 package program
@@ -16,7 +16,7 @@ import (
 	"blockyard/env"
 )
 
-// Breadth is how many moves of each position a deep search examines further: the default of the searches.
+// Breadth is the number of moves per position that a deep search follows further. It is the searches' default.
 const Breadth = 12
 
 // Network decodes NetText, which package agents/submit wrote.

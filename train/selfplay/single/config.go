@@ -1,21 +1,21 @@
 // Package single trains a value net for a game of one seat, by TD(λ) on the points that its
-// choices make: V of an afterstate is the points made from there on, each worth a unit, and
-// multiplied by a discount γ for every choice they are later.
+// choices make: V of an afterstate is the expected sum of all later rewards, discounted by γ per
+// choice. The reward of a choice is its points times the game's unit.
 //
-// The net plays greedily: the choice with the highest reward plus discounted V. The value of
-// an afterstate follows from the choice after it,
+// The net plays greedily: it selects the choice with the highest reward plus discounted V. The
+// target G of an afterstate follows from the next choice, its reward r and its afterstate:
 //
 //	G = r + γ·((1-λ)·V(next) + λ·G(next)),   0 beyond the end of a game
 //
-// Every afterstate that was chosen is learned from once, or as often as its rollout is kept; then
-// by the current net's values of the next ones. Pieces are random enough to explore by. Some games
-// start from a damaged position, and a game that goes on for long is left for a new one.
+// A chosen afterstate is a training row once, or, with Keep above 1, in several iterations; the
+// current net then computes V(next) again. Random pieces provide exploration. Some games start from
+// a damaged position, and a game that gets too long is replaced by a new one.
 //
-// If the game has a planner, V is learned of the positions in which its plans end. A search
-// evaluates those positions, which differ from the ones that games pass through. Of two plans
-// made one after the other, r is the points that the second promises beyond the first.
-// A search finds the positions that a net overestimates, so the net has to learn from
-// plans made with itself. At first it may learn from plans of the baseline evaluator.
+// If the game has a planner, V is trained on the positions in which its plans end. A search
+// evaluates those positions, which differ from the ones that games pass through. For two
+// consecutive plans, r is the reward that the second promises beyond the first. A search finds
+// the positions that a net overestimates, so the net has to learn from plans made with itself. At
+// first it may learn from plans of the baseline evaluator.
 package single
 
 import (
@@ -27,22 +27,23 @@ import (
 	"blockyard/train/task"
 )
 
-// A Config is all settings of a run, and its selfplay.Algorithm.
+// A Config holds all settings of a run. It implements selfplay.Algorithm. A gate is the evaluation
+// of the current net that decides whether it becomes the best one.
 type Config struct {
 	selfplay.Options
 
-	Keep      int     // rollouts that every fit learns from, the last ones
+	Keep      int     // number of latest rollouts that every iteration trains on
 	Lambda    float64 // of the returns
 	Rate      float64 // learning rate at first
 	RateEnd   float64 // and at the end; it falls along half a cosine
 	Width     int     // of the search that a planner makes
 	Warm      float64 // share of the budget in which the baseline plans, if the game has a planner
-	Longest   int     // choices after which a game is left for a new one
-	GateGames int     // games a gate plays, always the same
+	Longest   int     // choices after which a game is replaced by a new one
+	GateGames int     // games per gate, always from the same seeds
 	GateSteps int     // choices after which such a game is stopped
 }
 
-// Default is a run of some minutes on one core.
+// Default returns the settings of a run of some minutes on one core.
 func Default() Config {
 	return Config{
 		Options: selfplay.Options{

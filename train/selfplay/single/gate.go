@@ -19,7 +19,7 @@ type result struct {
 }
 
 // Gate implements selfplay.Algorithm. It plays one ply deep, or by plans, on seeds that are used
-// for nothing else and are the same for every gate. It keeps the net if none did better.
+// for nothing else and are the same for every gate. It keeps the net if no earlier one scored higher.
 func (c *Config) Gate(ctx context.Context, r *selfplay.Run, p *selfplay.Point) (bool, error) {
 	l := r.Learner.(*learner)
 	results := l.gateGames(ctx)
