@@ -101,9 +101,9 @@ type hostBlockbattleCmd struct {
 
 // Help is printed with the flags.
 func (*hostBlockbattleCmd) Help() string {
-	return common + `A late answer is discarded and counts as no moves. A bot that exits, or is ended, makes no more moves, but
-does not lose the game for that. --profile names the rules; the default depends on the game's name: document for
-blockbattle, port for blockbattle:port.`
+	return common + `A late answer is discarded and counts as no moves. A bot that exits, or is ended, makes no more
+moves, but does not lose the game for that. --profile names the rules; the default depends on the game's name:
+document for blockbattle, port for blockbattle:port.`
 }
 
 var (

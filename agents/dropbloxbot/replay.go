@@ -18,7 +18,7 @@ const replayTurns = 20
 
 // Replay has a bot play the first turns of two games as the contest does: it starts the bot anew for
 // every block. The bot must exit without an error and write nothing but legal commands.
-// seconds is the time left that the bot is told; 60 make about 40 ms per turn.
+// seconds is the time left that the bot receives; 60 make about 40 ms per turn.
 func Replay(seconds string) replay.Script {
 	return func() (games []replay.Game, err error) {
 		for seed := uint64(1); seed <= 2; seed++ {
