@@ -179,8 +179,8 @@ that crashes, exits or hangs ends that game; the next game begins with a new pro
 the exit status is 1.`
 }
 
-// servePlugin runs a library for the parent process if args ask for it. The parent receives
-// about errors.
+// servePlugin runs a library for the parent process if args ask for it. Errors go to
+// the parent.
 func servePlugin(args []string) (status int, asked bool) {
 	if len(args) != 2 || args[0] != host.ServeArgument {
 		return 0, false
