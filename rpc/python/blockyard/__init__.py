@@ -161,7 +161,7 @@ def make_vec(
             environment's own ``num_envs`` is a multiple of it: one row per such seat.
         address: address of a running server, ``"unix:PATH"``, ``"tcp:HOST:PORT"`` or ``"tls:HOST:PORT"``. None: a local
             server, started for this process and shared by all its environments. A list distributes the games
-            over several servers; the results are bit-exact the same as with one.
+            over several servers; the results are bit-identical to those of one.
         token: the token that a server on TCP requires; by default the environment variable ``BLOCKYARD_TOKEN``.
         tls: which certificates of a ``tls:`` server to trust. None: those signed by the system's certificate
             authorities; a path: those in that file or folder; False: any; or an ``ssl.SSLContext``.

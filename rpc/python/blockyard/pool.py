@@ -63,7 +63,7 @@ class BlockPool:
     ``recv`` returns the blocks whose step is done, in the order in which they finish. ``send`` takes actions
     for their rows, and a block is stepped as soon as each of its rows has an action. While the policy is
     evaluated on one block, the server steps the others; two blocks are double buffering. The games are
-    bit-exact the same as in one environment with all games, in whatever order blocks finish.
+    bit-identical to those of one environment with all games, in whatever order blocks finish.
 
     Attributes:
         num_envs: number of rows of all blocks.

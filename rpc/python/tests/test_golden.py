@@ -1,4 +1,4 @@
-"""Every game in every autoreset mode is bit-exact the same in Gymnasium's own vector of single environments.
+"""Every game in every autoreset mode is bit-identical in Gymnasium's own vector of single environments.
 
 Games are those of the list, so that one added to it is judged too.
 """
