@@ -64,6 +64,7 @@ func (e *Env) Restore(i int, src []byte) error {
 	if err := e.adopt(i, s); err != nil {
 		return err
 	}
+	e.traceDrop(i)
 	word := func(k int) uint64 { return binary.LittleEndian.Uint64(src[8*k:]) }
 	sl := &e.slots[i]
 	*sl = slot{root: word(0), episode: word(1), word: word(2), steps: binary.LittleEndian.Uint32(src[stepsAt:]),
@@ -138,6 +139,7 @@ func (e *Env) SetState(i int, s env.State) error {
 	if err := e.adopt(i, s); err != nil {
 		return err
 	}
+	e.traceDrop(i)
 	sl := &e.slots[i]
 	sl.live, sl.cut, sl.seats = true, false, emptyRows
 	return e.resume(i)
@@ -152,8 +154,10 @@ func (e *Env) Clone(dst, src int) error {
 	if dst == src {
 		return nil
 	}
+	e.traceDrop(dst)
 	e.states[dst].CopyFrom(e.states[src])
 	e.slots[dst] = e.slots[src]
+	e.slots[dst].traced = false
 	return e.resume(dst)
 }
 
@@ -164,6 +168,7 @@ func (e *Env) Reseed(i int, seed uint64) error {
 	if err := e.usable(i); err != nil {
 		return err
 	}
+	e.traceDrop(i)
 	e.states[i].Hide(e.driven, env.Derive(seed, uint64(e.c.Seats-1)))
 	sl := &e.slots[i]
 	sl.root, sl.word = seed, env.Derive(seed, ownStream)

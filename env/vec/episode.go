@@ -19,6 +19,7 @@ type slot struct {
 	live    bool   // has been reset
 	over    bool   // the game is over: terminated
 	cut     bool   // the step limit ended the episode: truncated
+	traced  bool   // the tracer follows the episode
 	acting  env.Seats
 	seats   [env.MaxSeats]uint8 // the seat of each row, NoSeat for none
 }
@@ -34,6 +35,7 @@ func (e *Env) begin(w *worker, i int) error {
 	for range tries {
 		e.states[i].Reset(sl.gameSeed())
 		sl.steps, sl.live, sl.over, sl.cut, sl.seats = 0, true, false, false, emptyRows
+		e.traceBegin(i)
 		if err := e.renewAgents(i); err != nil {
 			return err
 		}
@@ -44,6 +46,7 @@ func (e *Env) begin(w *worker, i int) error {
 			e.assign(w, e.states[i], sl, i)
 			return nil
 		}
+		e.traceDrop(i)
 		sl.episode++
 	}
 	return fmt.Errorf("%d episodes in a row ended before a driven seat could act", tries)
@@ -56,6 +59,9 @@ func (e *Env) settle(w *worker, i int) error {
 		moves := env.NoMoves
 		if err := e.askAgents(w, i, sl.acting, &moves); err != nil {
 			return err
+		}
+		if sl.traced {
+			e.tracer.Move(i, sl.acting, moves)
 		}
 		s.Step(moves)
 	}
@@ -89,6 +95,9 @@ func (e *Env) step(w *worker, i int, j *job) error {
 			w.before[seat] = s.Score(seat)
 		}
 	}
+	if sl.traced {
+		e.tracer.Move(i, sl.acting, moves)
+	}
 	s.Step(moves)
 	if sl.acting = s.Acting(); sl.acting&e.driven == 0 {
 		if err := e.settle(w, i); err != nil {
@@ -101,6 +110,7 @@ func (e *Env) step(w *worker, i int, j *job) error {
 	e.account(s, sl, i, out, &w.before)
 	if sl.over || sl.cut {
 		sl.length = sl.steps
+		e.traceEnd(i)
 		if e.c.Autoreset == SameStep {
 			e.show(w, s, sl, i, &j.final)
 			sl.episode++

@@ -27,6 +27,7 @@ type Env struct {
 	agents  []env.Agent // [envs, seats]; nil where driven
 	stale   []bool      // [envs, seats]: SetAgent has replaced the factory of this agent
 	pool    pool
+	tracer  Tracer
 	broken  error // a step failed half-way: only a Reset of all environments is possible
 }
 
