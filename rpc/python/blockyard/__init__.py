@@ -186,7 +186,8 @@ def make_vec(
         transport: ``"auto"``: shared memory if the server is on this machine (Linux, Unix socket), otherwise the
             socket; ``"shm"`` or ``"socket"``: that one, or an error.
         timeout: seconds without an answer after which the server counts as gone.
-        render_mode: None, ``"ansi"`` or ``"rgb_array"``.
+        render_mode: None; ``"ansi"`` or ``"rgb_array"``, what ``render()`` returns; or ``"human"``: the first game is
+            displayed after every reset and step, in a terminal or a notebook.
 
     Raises:
         UnknownGameError, RequestError, LimitError: the server refuses a parameter; the message names it.

@@ -118,3 +118,6 @@ class FinalStep:
     scores: NDArray[np.int32]
     lengths: NDArray[np.uint32]
     mask: NDArray[np.uint8] | None = None
+
+    def __repr__(self) -> str:
+        return f"FinalStep({len(self.games)} games, {len(self.seat)} rows)"

@@ -32,6 +32,9 @@ class LegalActions:
             raise IndexError(f"row {row}: want 0 <= row < {len(self)}")
         return self.actions[self.indptr[row] : self.indptr[row + 1]]
 
+    def __repr__(self) -> str:
+        return f"LegalActions({len(self)} rows, {len(self.actions)} actions)"
+
     @property
     def counts(self) -> NDArray[np.int64]:
         """int64 (rows,): number of legal actions of each row."""
@@ -73,6 +76,10 @@ class Afterstates:
     def __len__(self) -> int:
         return len(self.actions)
 
+    def __repr__(self) -> str:
+        shape = self.planes.shape[1:]
+        return f"Afterstates({len(self.indptr) - 1} rows, {len(self)} afterstates of planes {shape})"
+
     @property
     def row(self) -> NDArray[np.int64]:
         """int64 (m,): the row of each entry."""
@@ -98,6 +105,9 @@ class Rollout:
 
     buffer: RolloutBuffer
     steps: int
+
+    def __repr__(self) -> str:
+        return f"Rollout(steps={self.steps}, kept={len(self.buffer)}, rows={self.actions.shape[1]})"
 
     @property
     def actions(self) -> NDArray[np.uint16]:

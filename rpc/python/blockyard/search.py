@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from .arguments import Ids, game_ids, positive
 from .infos import FinalStep
 from .rendering.frames import Frame
+from .rendering.human import Display
 from .rendering.notebook import game_picture, page
 from .rendering.rgb import rgb
 from .rendering.svg import Svg, svg
@@ -32,6 +33,7 @@ class Search(Rows):
     render_mode: str | None
     _transport: SocketTransport
     _afterstate_calls: int
+    _screen: Display | None = None
 
     def _call(self, method: str, *params: Any) -> Any:
         self._refuse_pending(method)
@@ -227,13 +229,20 @@ class Search(Rows):
                 3); ``"svg"``: a str that notebooks display as a picture. By default the ``render_mode`` of the
                 environment, or ``"ansi"``.
         """
-        mode = mode or self.render_mode or "ansi"
+        if mode is None:
+            mode = self.render_mode if self.render_mode in ("rgb_array", "svg") else "ansi"
         if mode not in ("svg", "rgb_array"):
             return self._call("render", game, {"mode": mode})
         frame = Frame.from_wire(self._call("render", game, {"mode": "frame"}))
         if mode == "rgb_array":
             return rgb(frame)
         return svg(frame, self.game_spec.id if self.num_games == 1 else f"{self.game_spec.id} · game {game}")
+
+    def _display(self) -> None:
+        """Show the first game; for ``render_mode="human"``."""
+        if self._screen is None:
+            self._screen = Display(fps=4)
+        self._screen.show(lambda mode: self.picture(0, mode))
 
     def _repr_html_(self) -> str:
         """Return what a notebook displays: the game and its size, and pictures of the first games."""

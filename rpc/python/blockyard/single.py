@@ -149,9 +149,16 @@ class BlockEnv(gymnasium.Env[Obs, np.int64]):
         return self._first(obs), self._info(infos)
 
     def render(self) -> RenderFrame | list[RenderFrame] | None:
-        """Return text for ``"ansi"``, uint8 (height, width, 3) for ``"rgb_array"``, None without a ``render_mode``."""
-        frame: RenderFrame | None = None if self.render_mode is None else self.vector.picture(0)
+        """Return text for ``"ansi"``, uint8 (height, width, 3) for ``"rgb_array"``; otherwise None.
+
+        ``"human"`` displays the position after every reset and step, in a terminal or a notebook.
+        """
+        frame: RenderFrame | None = None if self.render_mode in (None, "human") else self.vector.picture(0)
         return frame
+
+    def __repr__(self) -> str:
+        seats = f"seat {self.vector.players[0]} of {self.vector.seats}"
+        return f"{type(self).__name__}({self.game_spec.id}, {seats}{', closed' if self.vector.closed else ''})"
 
     def _repr_svg_(self) -> str | None:
         """Return what a notebook displays: the position; None before the first reset and after close."""

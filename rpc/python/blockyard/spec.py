@@ -93,6 +93,13 @@ class GameSpec:
         except (KeyError, TypeError, ValueError, IndexError) as error:
             raise ProtocolError(f"describe: the server's description of a game lacks an entry: {error!r}") from error
 
+    def __repr__(self) -> str:
+        seats = str(self.min_seats) if self.min_seats == self.max_seats else f"{self.min_seats} to {self.max_seats}"
+        return (
+            f"GameSpec({self.id}, seats={seats}, {self.turn}, actions={self.actions}, planes={self.planes_shape}, "
+            f"globals={len(self.global_names)})"
+        )
+
     @property
     def packed_len(self) -> int:
         """Bytes of the packed boards of one row."""

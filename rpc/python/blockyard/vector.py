@@ -13,10 +13,10 @@ from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
 from .arguments import copy_actions, game_name, opponents_by_seat, positive, reset_mask
+from .attributes import Attributes
 from .errors import BlockyardError
 from .rows import Obs as Obs
 from .rows import StepResult
-from .search import Search
 from .seeding import Seed, check_seeds, reset_requests
 from .transport.address import Tls
 from .transport.memory import StepMemory
@@ -28,10 +28,10 @@ from .transport.shared_memory import TRANSPORTS, choose_transport
 # Where a step's result goes, if the caller chooses: ``buffer[t]``, or arrays by field.
 Out = StepMemory | Mapping[str, NDArray[Any]] | None
 
-RENDER_MODES = ["ansi", "rgb_array"]
+RENDER_MODES = ["ansi", "rgb_array", "human"]
 
 
-class BlockVectorEnv(Search, VectorEnv[Obs, NDArray[Any], NDArray[Any]]):
+class BlockVectorEnv(Attributes, VectorEnv[Obs, NDArray[Any], NDArray[Any]]):
     """Many games that the server steps together; a ``gymnasium.vector.VectorEnv``.
 
     One row is one seat that the client drives. By default each game has one driven seat, so there are as
@@ -168,6 +168,7 @@ class BlockVectorEnv(Search, VectorEnv[Obs, NDArray[Any], NDArray[Any]]):
         self._afterstate_calls = 0
         self._seeded = np.zeros(h.games, np.bool_)
         self._memory: StepMemory | None = None
+        self._extra = {}
         self._pending: tuple[Any, StepMemory, NDArray[np.intp] | None] | None = None
 
     # -- resetting ------------------------------------------------------------------
@@ -201,6 +202,8 @@ class BlockVectorEnv(Search, VectorEnv[Obs, NDArray[Any], NDArray[Any]]):
         self._seeded |= chosen
         super().reset(seed=seed if isinstance(seed, int) else None)
         self._memory = memory
+        if self.render_mode == "human":
+            self._display()
         return memory.observation(), self._infos(memory, self._rows_of(chosen))
 
     # -- stepping -------------------------------------------------------------------
@@ -227,6 +230,8 @@ class BlockVectorEnv(Search, VectorEnv[Obs, NDArray[Any], NDArray[Any]]):
         memory, row, before = self._prepare("step", actions, out)
         self._transport.step(row, memory)
         self._memory = memory
+        if self.render_mode == "human":
+            self._display()
         return self._step_result(memory, before)
 
     def step_async(self, actions: Any, *, out: Out = None) -> None:
@@ -241,6 +246,8 @@ class BlockVectorEnv(Search, VectorEnv[Obs, NDArray[Any], NDArray[Any]]):
         (future, memory, before), self._pending = self._pending, None
         self._transport.wait(future)
         self._memory = memory
+        if self.render_mode == "human":
+            self._display()
         return self._step_result(memory, before)
 
     def _prepare(
@@ -286,12 +293,12 @@ class BlockVectorEnv(Search, VectorEnv[Obs, NDArray[Any], NDArray[Any]]):
         self._call("set_opponent", seat, spec)
 
     def render(self) -> tuple[RenderFrame, ...] | None:
-        """Return a picture of every game, num_games of them; None without a ``render_mode``.
+        """Return a picture of every game, num_games of them; None without a ``render_mode`` and with ``"human"``.
 
         ``"ansi"`` gives text, ``"rgb_array"`` uint8 (height, width, 3). Each game is a request to the server;
-        :meth:`picture` renders a single game.
+        :meth:`picture` renders a single game. ``"human"`` displays the first game after every reset and step.
         """
-        if self.render_mode is None:
+        if self.render_mode in (None, "human"):
             return None
         return tuple(self.picture(i) for i in range(self.num_games))
 
@@ -313,6 +320,13 @@ class BlockVectorEnv(Search, VectorEnv[Obs, NDArray[Any], NDArray[Any]]):
 
     def __del__(self) -> None:
         """Do nothing, unlike Gymnasium before 1.4: closing here could interrupt another environment's request."""
+
+    def __repr__(self) -> str:
+        rows = f"num_envs={self.num_envs}" + (f", num_games={self.num_games}" if self.rows_per_game > 1 else "")
+        players = ", ".join(map(str, self.players))
+        state = f"{self.autoreset_mode.value}, {self.transport}" + (", closed" if self.closed else "")
+        name = self.spec.id if self.spec else self.game_spec.id
+        return f"{type(self).__name__}({name}, {rows}, seats driven: {players} of {self.seats}, {state})"
 
     def __enter__(self) -> BlockVectorEnv:
         return self

@@ -26,7 +26,7 @@ LAYERS: list[tuple[str, set[str], set[str], str]] = [
     ("rendering", {"rendering"}, {"base"}, "it draws what it is given, from an environment or from a file"),
     (
         "environment",
-        {"results", "rows", "search", "vector"},
+        {"results", "rows", "search", "attributes", "vector"},
         {"base", "values", "transport", "rendering"},
         "the vector environment reaches servers only through the transport",
     ),

@@ -57,6 +57,9 @@ class RolloutBuffer:
     def __len__(self) -> int:
         return self.steps
 
+    def __repr__(self) -> str:
+        return f"RolloutBuffer({self.steps} steps, {self.actions.shape[1]} rows of {', '.join(self.arrays)})"
+
     def __getitem__(self, t: int) -> StepMemory:
         """Return the memory of step t, to be passed as ``out=``."""
         return self._memories[t].reuse()
