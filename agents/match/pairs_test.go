@@ -22,7 +22,8 @@ func TestScoreAndIntervalByHand(t *testing.T) {
 		{"two pairs", Pairs{0, 1, 0, 1, 0}, 0.5, 0, 1},
 		// 50 times ¼, 50 times ½: mean 3/8, variance 100/64/99, t of 99 degrees 1.984217.
 		{"hundred pairs", Pairs{0, 50, 50, 0, 0}, 0.375, 0.375 - 1.984217/8/math.Sqrt(99), 0.375 + 1.984217/8/math.Sqrt(99)},
-		{"even, no spread", Pairs{0, 0, 7, 0, 0}, 0.5, 0.5, 0.5},
+		{"even, no spread", Pairs{0, 0, 7, 0, 0}, 0.5, 0.5 * math.Pow(0.025, 1./7), 1 - 0.5*math.Pow(0.025, 1./7)},
+		{"two equal pairs", Pairs{0, 0, 2, 0, 0}, 0.5, 0.5 * math.Sqrt(0.025), 1 - 0.5*math.Sqrt(0.025)},
 		{"all won", Pairs{0, 0, 0, 0, 10}, 1, math.Pow(0.025, 0.1), 1},
 		{"all lost", Pairs{10, 0, 0, 0, 0}, 0, 0, 1 - math.Pow(0.025, 0.1)},
 		{"one pair", Pairs{0, 0, 0, 1, 0}, 0.75, 0, 1},

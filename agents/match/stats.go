@@ -34,13 +34,39 @@ func count(samples, weights []float64) float64 {
 
 // meanWithin estimates a mean that is known to lie from low to high. The interval is cut off at these bounds, which
 // are the whole interval if there are fewer than two samples.
+//
+// If all n samples are equal, their variance is 0 and says nothing. Other values then have a probability of at most
+// q = 1 - 0.025^(1/n), since otherwise n equal samples in a row would have one below 2.5 %. The interval allows for
+// that probability at one bound or the other.
 func meanWithin(samples, weights []float64, low, high float64) Estimate {
 	e := Estimate{stat.Mean(samples, weights), low, high}
-	if count(samples, weights) >= 2 {
+	n := count(samples, weights)
+	switch q := 1 - math.Pow(0.025, 1/n); {
+	case n < 2:
+	case !equal(samples, weights):
 		half := halfWidth(samples, weights)
 		e.Low, e.High = max(low, e.Value-half), min(high, e.Value+half)
+	case math.IsInf(low, 0) || math.IsInf(high, 0):
+		e.Low, e.High = e.Value, e.Value
+	default:
+		e.Low, e.High = e.Value-q*(e.Value-low), e.Value+q*(high-e.Value)
 	}
 	return e
+}
+
+// equal reports whether all samples that occur are equal.
+func equal(samples, weights []float64) bool {
+	first := math.NaN()
+	for i, v := range samples {
+		switch {
+		case weights != nil && weights[i] == 0:
+		case math.IsNaN(first):
+			first = v
+		case v != first:
+			return false
+		}
+	}
+	return true
 }
 
 // meanOf estimates a mean without bounds. A single sample is its own interval.
@@ -51,19 +77,8 @@ func meanOf(samples []float64) Estimate {
 	return meanWithin(samples, nil, math.Inf(-1), math.Inf(1))
 }
 
-// shareOf estimates the mean of scores from 0 to 1. If all scores are 0, or all are 1, the variance is 0 and says
-// nothing: then the interval ends at the share for which n such scores in a row still have a probability of 2.5 %.
-func shareOf(scores, weights []float64) Estimate {
-	e := meanWithin(scores, weights, 0, 1)
-	switch n := count(scores, weights); {
-	case n < 2:
-	case e.Value == 1:
-		e.Low = math.Pow(0.025, 1/n)
-	case e.Value == 0:
-		e.High = 1 - math.Pow(0.025, 1/n)
-	}
-	return e
-}
+// shareOf estimates the mean of scores from 0 to 1.
+func shareOf(scores, weights []float64) Estimate { return meanWithin(scores, weights, 0, 1) }
 
 // perEvent estimates the mean distance between events, given their number in total, with the exact interval of a
 // Poisson count. Without an event, Value is a lower bound at 95 % and High is 0, which means none.
@@ -200,9 +215,9 @@ func (p Pairs) Score() float64 {
 }
 
 // Interval is the 95 % confidence interval of the score, within [0, 1]: mean ± t·s/√n, where s is the standard
-// deviation of the pairs' scores and t the quantile of Student's t with n-1 degrees of freedom. If every pair was
-// won, or every one lost, s is 0 and says nothing: the interval then ends at the score for which n such pairs in a
-// row still have a probability of 2.5 %. Fewer than two pairs say nothing: [0, 1].
+// deviation of the pairs' scores and t the quantile of Student's t with n-1 degrees of freedom. If all pairs have the
+// same score, s is 0 and says nothing: the interval then holds the scores for which n such pairs in a row still have
+// a probability of 2.5 % or more. Fewer than two pairs say nothing: [0, 1].
 func (p Pairs) Interval() (low, high float64) {
 	weights := make([]float64, len(p))
 	for i, c := range p {

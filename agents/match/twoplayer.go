@@ -206,11 +206,8 @@ func (r *MultiPlayerResult) divide(ranks []float64) {
 	n, seats := float64(r.Games), float64(r.Seats)
 	r.Rank, r.Score = r.Rank/n, r.Score/n
 	r.OthersRank, r.OthersScore = r.OthersRank/n/(seats-1), r.OthersScore/n/(seats-1)
-	r.Low, r.High = 1, seats
-	if r.Sets > 1 {
-		half := halfWidth(ranks, nil)
-		r.Low, r.High = max(1, r.Rank-half), min(seats, r.Rank+half)
-	}
+	e := meanWithin(ranks, nil, 1, seats)
+	r.Low, r.High = e.Low, e.High
 }
 
 // String implements fmt.Stringer.
