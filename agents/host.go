@@ -34,11 +34,11 @@ type hostTable struct {
 type hostFlags struct {
 	Game   string   `hidden:"" help:"The game or variant that hostArgs has found."`
 	Bot    []string `required:"" sep:"none" placeholder:"CMD" help:"Command line of a bot; give one for each bot."`
-	Games  int      `default:"2" help:"Number of games. Consecutive games share a seed, with the bots in other seats."`
+	Games  int      `default:"2" help:"Number of games. The bots change seats after every game."`
 	Seed   uint64   `default:"1" help:"Seed of the whole match."`
 	Record string   `placeholder:"FILE" help:"Write the games' records to this file, compressed if it ends in .gz."`
-	Log    string   `placeholder:"DIR" help:"Folder for a log of each game, with every line sent and received."`
-	JSON   bool     `name:"json" help:"Print one line of JSON and nothing else."`
+	Log    string   `placeholder:"DIR" help:"Folder for a log per game: all lines, and the time of every answer."`
+	JSON   bool     `name:"json" help:"Print one line of JSON and nothing else; agents/JSON.md describes it."`
 	Quiet  bool     `short:"q" help:"Show neither a progress bar nor the bots' standard error."`
 }
 
@@ -48,13 +48,17 @@ input and output. A command line with characters that are special to a shell is 
 a shell. The bots are restarted for every game. Ctrl-C ends the match; the result then
 covers the games played so far.
 
-In a log, "player1 <" marks what was sent to a bot, ">" its answer, "!" a line of its
-standard error, and "*" the host's remark about it; other lines are the host's own.
+In a log, "player1 <" marks what was sent to a bot, ">" its answer, "@" the time that the
+answer took and the limit, "!" a line of its standard error, and "*" the host's remark about
+it; other lines are the host's own.
+
+The result says how many of the games were distinct. Deterministic bots that meet again with
+the same seed may play the same game again, which says nothing new.
 
 `
 
 // series is the match that the flags ask for, without Rules and New.
-func (c *hostFlags) series(con *console, least, most int, want string) (*series.Series, error) {
+func (c *hostFlags) series(con *console, least, most int, want, newSeed string) (*series.Series, error) {
 	n := len(c.Bot)
 	switch {
 	case n < least || n > most:
@@ -64,7 +68,8 @@ func (c *hostFlags) series(con *console, least, most int, want string) (*series.
 	}
 	bots, err := series.Bots(c.Bot)
 	s := &series.Series{
-		Bots: bots, Seatings: series.Seatings(n, false), Games: c.Games, Seed: c.Seed, LogDir: c.Log,
+		Bots: bots, Seatings: series.Seatings(n, false), Games: c.Games, Seed: c.Seed,
+		NewSeeds: newSeed == "game", LogDir: c.Log,
 	}
 	if !c.Quiet && !c.JSON {
 		s.Errors = con.err
@@ -97,12 +102,15 @@ type hostBlockbattleCmd struct {
 	Timebank time.Duration `default:"10s" help:"Time bank at the start, and its upper limit."`
 	PerMove  time.Duration `name:"time-per-move" default:"500ms" help:"Time added to the bank after every answer."`
 	Timeouts int           `help:"End a bot after this many time-outs; by default 2, or by --profile classic 3, port 1."`
+	NewSeed  string        `enum:"game,pair" default:"game" help:"A new seed for every game, or every pair of games."`
 }
 
 // Help is printed with the flags.
 func (*hostBlockbattleCmd) Help() string {
 	return common + `A late answer is discarded and counts as no moves. A bot that exits, or is ended, makes no more
-moves, but does not lose the game for that. --profile names the rules; the default depends on the game's name:
+moves, but does not lose the game for that. Both bots get the same pieces and answer at the same
+time, so deterministic bots play the same game again if only their seats are swapped: by default,
+every game has a new seed. --profile names the rules; the default depends on the game's name:
 document for blockbattle, port for blockbattle:port.`
 }
 
@@ -119,7 +127,7 @@ func (c *hostBlockbattleCmd) Run(ctx context.Context, con *console) error {
 }
 
 func (c *hostBlockbattleCmd) series(con *console) (*series.Series, error) {
-	s, err := c.hostFlags.series(con, 2, 2, "twice")
+	s, err := c.hostFlags.series(con, 2, 2, "twice", c.NewSeed)
 	if err != nil {
 		return nil, err
 	}
@@ -161,17 +169,19 @@ func (c *hostBlockbattleCmd) profile() (string, error) {
 
 type hostTetrisduelCmd struct {
 	hostFlags
-	Pairs  int           `help:"Number of pairs of games with the same seed, instead of --games."`
-	Budget time.Duration `default:"20s" help:"Time that a bot has for all its answers of a game."`
-	Moves  string        `enum:"on,off" default:"on" help:"Whether requests list the legal placements: on or off."`
-	Tie    string        `enum:"draw,time" default:"draw" help:"At equal points: draw, or time (less time used wins)."`
+	Pairs   int           `help:"Number of pairs of games, instead of --games."`
+	Budget  time.Duration `default:"20s" help:"Time that a bot has for all its answers of a game."`
+	Moves   string        `enum:"on,off" default:"on" help:"Whether requests list the legal placements: on or off."`
+	Tie     string        `enum:"draw,time" default:"draw" help:"At equal points: draw, or time (less time used wins)."`
+	NewSeed string        `enum:"game,pair" default:"pair" help:"A new seed for every game, or every pair of games."`
 }
 
 // Help is printed with the flags.
 func (*hostTetrisduelCmd) Help() string {
 	return common + `A bot loses the game at once by an illegal placement (illegal), if its process ends
-(exception), if its time is used up (timeout) or if it does not start (missing). The bot that won more games wins
-the match; at equal games, the one with more time left. A match of the original tournament was --pairs 10. Use
+(exception), if its time is used up (timeout) or if it does not get ready (missing). The bot that won more games
+wins the match; at equal games, the one with more time left. It matters who begins, so by default both games of a
+pair have the same seed, and each bot begins one of them. A match of the original tournament was --pairs 10. Use
 "python3 agents/tetrisduelbot/pybot.py BOT.py" as the command of an original Python bot.`
 }
 
@@ -197,7 +207,7 @@ func (c *hostTetrisduelCmd) series(con *console) (*series.Series, error) {
 	case c.Budget <= 0:
 		return nil, fmt.Errorf("--budget %v: --budget is above 0", c.Budget)
 	}
-	s, err := c.hostFlags.series(con, 2, 2, "twice")
+	s, err := c.hostFlags.series(con, 2, 2, "twice", c.NewSeed)
 	if err != nil {
 		return nil, err
 	}
@@ -219,16 +229,17 @@ type hostBlockingCmd struct {
 	Tolerance time.Duration `default:"50ms" help:"Added to both limits, for a busy machine."`
 	Seatings  string        `enum:"cyclic,all" default:"cyclic" help:"How the bots change seats: cyclic or all."`
 	EarlyEnd  string        `enum:"on,off" default:"on" help:"Whether a game ends when it is decided: on or off."`
+	NewSeed   string        `enum:"game,set" default:"set" help:"A new seed for every game, or set of seatings."`
 	Shapes    string        `placeholder:"FILE" help:"File of 21 lines: the shapes to use instead of the default ones."`
 }
 
 // Help is printed with the flags.
 func (*hostBlockingCmd) Help() string {
 	return common + `A bot that is late, ends, or answers anything but a legal placement is eliminated.
---games counts all games. Games with the same letters (the shapes drawn) are
-played one after another: --seatings cyclic puts every bot in every seat once, and all
-plays every order of the bots. A line of --shapes is a letter, the numbers of columns
-and rows, and the squares.`
+--games counts all games. A set of games has every seating once: --seatings cyclic puts
+every bot in every seat, and all plays every order of the bots. The order of the seats
+matters, so by default the games of a set have the same letters (the shapes drawn). A line
+of --shapes is a letter, the numbers of columns and rows, and the squares.`
 }
 
 // Run plays the match.
@@ -237,7 +248,7 @@ func (c *hostBlockingCmd) Run(ctx context.Context, con *console) error {
 }
 
 func (c *hostBlockingCmd) series(con *console) (*series.Series, error) {
-	s, err := c.hostFlags.series(con, 2, 4, "two to four times")
+	s, err := c.hostFlags.series(con, 2, 4, "two to four times", c.NewSeed)
 	switch {
 	case err != nil:
 		return nil, err

@@ -32,7 +32,7 @@ type hostDropbloxCmd struct {
 	Record  string   `placeholder:"FILE" help:"Write local games to this file, compressed if it ends in .gz."`
 	OwnDir  bool     `help:"Run every program in its own folder."`
 
-	Log     string `group:"tournament" placeholder:"DIR" help:"Folder for one file per game with all its output."`
+	Log     string `group:"tournament" placeholder:"DIR" help:"Folder for a file per game: output, time of answers."`
 	Workers int    `group:"tournament" default:"1" help:"Games at the same time, which share the processor."`
 	JSON    bool   `name:"json" group:"tournament" help:"Print one line of JSON and nothing else."`
 	Quiet   bool   `short:"q" group:"tournament" help:"No progress bar."`

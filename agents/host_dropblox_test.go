@@ -106,6 +106,8 @@ func TestHostDropbloxTournament(t *testing.T) {
 	require.NoError(t, err)
 	require.Contains(t, string(log), "some words\nTerminating process\ncommands received: ['left']\n")
 	require.Contains(t, string(log), "RESULTS: 0\n")
+	times := regexp.MustCompile(`(?m)^answer_ms: \d+\.\d{3}$`).FindAllString(string(log), -1)
+	require.Len(t, times, got.Played[0].Turns, "every answer has its time")
 	folders, err := filepath.Glob("h/[ABC][123]_*/state0")
 	require.NoError(t, err)
 	require.Len(t, folders, 9)

@@ -4,10 +4,12 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -78,6 +80,37 @@ func TestHostPlaysTwoPrograms(t *testing.T) {
 	}
 }
 
+// Deterministic bots with swapped seats repeat a game of Block Battle, so every game has a new seed by default. In a
+// game of turns the seat matters, and both games of a pair have one seed.
+func TestHostCountsDistinctGames(t *testing.T) {
+	ours := program(t) + " bot blockbattle --agent "
+	for flags, want := range map[string][2]int{ // seeds and distinct games
+		"":                {4, 4},
+		"--new-seed game": {4, 4},
+		"--new-seed pair": {2, 2},
+	} {
+		args := append([]string{"--games", "4", "-q"}, strings.Fields(flags)...)
+		status, out, errs := hostMatch(t, t.Context(), ours+"hand:ply=1", ours+"terms6:ply=1", args...)
+		require.Zero(t, status, errs)
+		seeds := map[string]bool{}
+		for _, row := range regexp.MustCompile(`(?m)^ +\d+  (\d{15,})`).FindAllStringSubmatch(out, -1) {
+			seeds[row[1]] = true
+		}
+		require.Len(t, seeds, want[0], out)
+		require.Contains(t, out, fmt.Sprintf("\ndistinct games: %d of 4", want[1]))
+		require.Equal(t, want[1] < 4, strings.Contains(out, "--new-seed game"))
+	}
+	duel := program(t) + " bot tetrisduel --agent "
+	for flag, want := range map[string]int{"pair": 1, "game": 2} {
+		status, out, errs := hostDuel(t, duel+"hand:ply=1", duel+"hand:ply=1", "--new-seed", flag, "-q")
+		require.Zero(t, status, errs)
+		require.Contains(t, out, fmt.Sprintf("distinct games: %d of 2", want), "the same program on both seats")
+	}
+	status, out, errs := hostDuel(t, duel+"hand:ply=1", duel+"first", "-q")
+	require.Zero(t, status, errs)
+	require.Contains(t, out, "distinct games: 2 of 2", "it matters who begins")
+}
+
 func checkRecords(t *testing.T, file string, n int) {
 	t.Helper()
 	r, err := record.Open(file)
@@ -137,7 +170,9 @@ func TestHostRefuses(t *testing.T) {
 		{"host blockbattle --bot a --bot b --games 0", 2, "want a number from 1"},
 		{"host blockbattle --bot a --bot b --timebank=-1s", 2, "not negative"},
 		{"host blockbattle --bot a --bot b --dialect dutch", 2, "dutch"},
-		{"host blockbattle --bot /no/such/bot --bot true", 1, "bot 1: start bot"},
+		{"host blockbattle --bot /no/such/bot --bot true", 1, "bot 1 (/no/such/bot): start bot"},
+		{"host tetrisduel --bot true --bot /no/such/bot", 1, "bot 2 (/no/such/bot): start bot"},
+		{"host blocking --bot /no/such/bot --bot true", 1, "bot 1 (/no/such/bot): start bot"},
 		{"bot chess", 2, `no game "chess"`},
 		{"bot blockbattle --agent nobody", 2, `unknown agent "nobody"`},
 		{"bundle chess --out x.go", 2, `no game "chess"`},
@@ -181,6 +216,9 @@ func TestHostRefusesFlagsOfOtherGames(t *testing.T) {
 		require.Equal(t, 2, status, line)
 		require.Empty(t, out, line)
 		require.Contains(t, errs, "unknown flag "+flag, line)
+		game, _, _ := strings.Cut(strings.ToLower(regexp.MustCompile(`(?i)blockbattle|tetrisduel|blocking`).FindString(line)), ":")
+		require.Regexp(t, "the flags of agents host "+game+" are --bot .*--games .*--seed", errs, line)
+		require.NotContains(t, strings.SplitN(errs, "\n", 2)[1], flag+" ", line)
 	}
 }
 

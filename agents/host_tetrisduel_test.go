@@ -60,7 +60,8 @@ func TestHostPlaysTheDuel(t *testing.T) {
 	}
 	text, err := os.ReadFile(filepath.Join(dir, "game-001.log"))
 	require.NoError(t, err)
-	require.Contains(t, string(text), "player1 > ready\n")
+	require.Regexp(t, `player1 > ready\nplayer1 @ \d+\.\d{3} ms of 10000\.000 ms\n`, string(text))
+	require.Equal(t, strings.Count(string(text), " > "), strings.Count(string(text), " @ "), "every answer has its time")
 	require.Contains(t, string(text), "player2 ! this must not disturb the dialogue\n")
 	require.Regexp(t, `player1 < end [012] (limit|overflow) \d+ \d+\n`, string(text))
 }
@@ -79,9 +80,9 @@ func TestHostDuelFaults(t *testing.T) {
 	require.Equal(t, "illegal", rec.Meta["reason"])
 	require.Equal(t, []float32{1, -1}, rec.Results)
 
-	_, out, _ = hostDuel(t, "/no/such/bot", lister, "--games", "2")
+	_, out, _ = hostDuel(t, "exit 0;", lister, "--games", "2")
 	require.Contains(t, out, "missing 2\n")
-	_, out, _ = hostDuel(t, lister, "exit 0", "--games", "1", "--json")
+	_, out, _ = hostDuel(t, lister, "exit 0;", "--games", "1", "--json")
 	var got series.DuelReport
 	require.NoError(t, json.Unmarshal([]byte(out), &got))
 	require.Equal(t, "missing", got.Played[0].Reason)

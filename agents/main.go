@@ -70,7 +70,7 @@ func run(ctx context.Context, args []string, con *console) int {
 	case status >= 0: // help was asked for
 		return status
 	case err != nil:
-		fmt.Fprintf(con.err, "agents: %v\nagents --help lists the commands\n", err)
+		fmt.Fprintf(con.err, "agents: %v\n%s\n", err, helpFor(err))
 		return 2
 	}
 	if err := command.Run(); err != nil {
@@ -81,6 +81,26 @@ func run(ctx context.Context, args []string, con *console) int {
 		return 1
 	}
 	return 0
+}
+
+// helpFor says where to look after a wrong command line. For an unknown flag it lists those of the command.
+func helpFor(err error) string {
+	var wrong *kong.ParseError
+	if !errors.As(err, &wrong) || wrong.Context.Selected() == nil {
+		return "agents --help lists the commands"
+	}
+	command := wrong.Context.Selected()
+	if !strings.HasPrefix(err.Error(), "unknown flag") {
+		return command.FullPath() + " --help explains the flags"
+	}
+	var known []string
+	for _, f := range command.Flags {
+		if !f.Hidden {
+			known = append(known, "--"+f.Name)
+		}
+	}
+	slices.Sort(known)
+	return fmt.Sprintf("the flags of %s are %s", command.FullPath(), strings.Join(known, " "))
 }
 
 // flagHelp is a flag's help text with its default value.

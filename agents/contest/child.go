@@ -165,6 +165,15 @@ func (c *Child) collect() (err error) {
 	return &exec.ExitError{ProcessState: c.state}
 }
 
+// CPU is the processor time that the program has used, with the children that it has waited for. It is known after
+// Kill, and 0 before.
+func (c *Child) CPU() time.Duration {
+	if c.state == nil {
+		return 0
+	}
+	return c.state.UserTime() + c.state.SystemTime()
+}
+
 // closeFiles closes the pipes; Close of a nil file does nothing.
 func (c *Child) closeFiles() {
 	for _, f := range append(c.outs, c.In) {

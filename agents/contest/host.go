@@ -3,6 +3,7 @@ package contest
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 )
 
@@ -19,6 +20,7 @@ type Kind int
 const (
 	ToBot   Kind = iota // sent to a bot
 	FromBot             // its answer
+	Time                // how long the bot took, and how long it was given
 	Error               // a line of its standard error
 	Remark              // the host's own, about one bot
 	Note                // the host's own
@@ -187,6 +189,7 @@ func (h *Host) ask(ctx context.Context, seat int, req Request) (r Reply, err err
 	if r.Fault == NoFault || r.Fault == TooLong {
 		h.log(FromBot, seat, line)
 	}
+	h.log(Time, seat, fmt.Sprintf("%.3f ms of %.3f ms", 1000*r.Elapsed.Seconds(), 1000*r.Limit.Seconds()))
 	if req.Limit == 0 {
 		if r.Fault == NoFault || r.Fault == TooLong {
 			s.Answers++

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os/exec"
 	"strings"
 	"sync"
 	"time"
@@ -184,10 +185,32 @@ func (p *Process) Close() error {
 	return nil
 }
 
+// Find returns an error if the program of a command, as Command returns it, does not exist. Of a line of shell, only
+// the first word is looked up, and only if it is a plain word.
+func Find(argv []string) error {
+	if len(argv) == 3 && argv[0] == "/bin/sh" {
+		word, _, _ := strings.Cut(strings.TrimSpace(argv[2]), " ")
+		if !strings.ContainsAny(word, special) && exec.Command(argv[0], "-c", "command -v "+word).Run() != nil {
+			return fmt.Errorf("start bot: %q is neither a program nor a command of the shell", word)
+		}
+		return nil
+	}
+	if _, err := exec.LookPath(argv[0]); err != nil {
+		return fmt.Errorf("start bot: %w", err)
+	}
+	return nil
+}
+
+// special are the characters that make a command line one for a shell.
+const special = "\"'`$|&;<>()*?[]#~=%{}\\\n"
+
+// CPU is the processor time that the bot has used, with the children that it has waited for. It is known after Close.
+func (p *Process) CPU() time.Duration { return p.child.CPU() }
+
 // Command splits a command line into arguments. A line with characters that are special to a
 // shell is run by one.
 func Command(line string) []string {
-	if strings.ContainsAny(line, "\"'`$|&;<>()*?[]#~=%{}\\\n") {
+	if strings.ContainsAny(line, special) {
 		return shell(line)
 	}
 	return strings.Fields(line)

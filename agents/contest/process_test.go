@@ -222,3 +222,21 @@ func TestCommand(t *testing.T) {
 	require.Equal(t, []string{"/bin/sh", "-c", "A=1 ./bot 'a b'"}, Command("A=1 ./bot 'a b'"))
 	require.Empty(t, Command("  "))
 }
+
+// A program that does not exist is found out before a game, in a line of shell too.
+func TestFind(t *testing.T) {
+	for line, want := range map[string]string{
+		"true": "", "sh -c true": "", "cat 'a b'": "", "while true; do echo x; done": "", "X=1 cat": "", "cd /tmp && ls": "",
+		"no-such-bot":             `exec: "no-such-bot"`,
+		"/no/such/bot x":          "no such file",
+		"no-such-bot --level=3":   `"no-such-bot" is neither a program nor a command of the shell`,
+		"./no-such-bot 'a' | cat": `"./no-such-bot" is neither`,
+	} {
+		err := Find(Command(line))
+		if want == "" {
+			require.NoError(t, err, line)
+		} else {
+			require.ErrorContains(t, err, want, line)
+		}
+	}
+}

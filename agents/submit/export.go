@@ -29,7 +29,8 @@ type Export struct {
 func (*Export) Help() string {
 	return fmt.Sprintf(`The file needs nothing but the standard library and Go %s, and has at most %d characters.
 Before it is written, it is compiled alone, and the program answers stored logs or whole games
-of the contest. Run this inside the source tree, because the bot is made of its packages.
+of the contest. Run this inside the source tree, because the bot is made of its packages. If the
+bot is too slow only because the machine is busy, the error says so, with what was measured.
 In turn-based games --ply counts the opponents' moves too. The Dropblox bot has no --ply.`, flatten.Lang[2:], MaxChars)
 }
 

@@ -10,7 +10,9 @@ package submit
 import (
 	"crypto/sha256"
 	"fmt"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"unicode/utf8"
 
@@ -61,6 +63,9 @@ func (b Bot) Source() (f *File, err error) {
 	if b.Ply, err = ply(e.Submission, b.Ply); err != nil {
 		return nil, err
 	}
+	if err := inTree(b.Dir); err != nil {
+		return nil, err
+	}
 	if _, err := exec.LookPath("go"); err != nil {
 		return nil, fmt.Errorf("%w: the Go tools read the program's packages", err)
 	}
@@ -79,6 +84,24 @@ func (b Bot) Source() (f *File, err error) {
 			n, n-MaxChars, MaxChars, flatten.Sizes([]byte(src)))
 	}
 	return &File{[]byte(src), bits}, nil
+}
+
+// inTree returns an error if dir is not inside the source tree of this module.
+func inTree(dir string) error {
+	from, err := filepath.Abs(dir)
+	if err != nil {
+		return err
+	}
+	for at := from; ; at = filepath.Dir(at) {
+		text, err := os.ReadFile(filepath.Join(at, "go.mod"))
+		if err == nil && strings.HasPrefix(string(text), "module blockyard\n") {
+			return nil
+		}
+		if at == filepath.Dir(at) {
+			return fmt.Errorf("%s is outside the source tree of Blockyard: the bot is made of the packages there, "+
+				"so run this in the folder that has Blockyard's go.mod, or below it", from)
+		}
+	}
 }
 
 // The flattened program holds these two in place of the network, whose number of bits depends on the length of the

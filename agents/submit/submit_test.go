@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"io"
 	"math/rand"
+	"os"
 	"path/filepath"
 	"testing"
 	"time"
@@ -77,6 +78,18 @@ func TestSourceRefuses(t *testing.T) {
 		require.ErrorContains(t, err, c.want)
 		require.ErrorContains(t, err, "bot for "+c.b.Game)
 	}
+}
+
+// Outside of the source tree there is nothing to make a bot of, and the error says where to go.
+func TestSourceOutsideTheTree(t *testing.T) {
+	dir := t.TempDir()
+	_, err := Bot{Game: "blocking", Dir: dir}.Source()
+	require.EqualError(t, err, "bot for blocking: "+dir+" is outside the source tree of Blockyard: the bot is made of "+
+		"the packages there, so run this in the folder that has Blockyard's go.mod, or below it")
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "go.mod"), []byte("module other\n"), 0o600))
+	require.ErrorContains(t, inTree(dir), "outside the source tree")
+	require.NoError(t, inTree(""))
+	require.NoError(t, inTree("../.."))
 }
 
 func TestCompileRefuses(t *testing.T) {

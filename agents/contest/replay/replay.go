@@ -6,6 +6,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"runtime"
 	"time"
 
 	"blockyard/agents/contest"
@@ -43,9 +45,13 @@ func (s Script) Play(ctx context.Context, argv []string, each func(Answer)) (Res
 	}
 	t := &Trial{Argv: argv, each: each}
 	for i, play := range games {
+		t.late, t.waited, t.cpu = nil, 0, 0
 		err := play(ctx, t)
 		if err == nil && t.complaint != "" {
 			err = errors.New("the bot writes to standard error: " + t.complaint)
+		}
+		if err != nil && t.late != nil {
+			err = fmt.Errorf("%w: %s", err, t.slowness(machineLoad()))
 		}
 		if err != nil {
 			return t.Result, fmt.Errorf("replay game %d: %w", i+1, err)
@@ -66,6 +72,9 @@ type Trial struct {
 	used      time.Duration
 	complaint string // the first line of the bot's standard error
 	last      Answer
+
+	late        *lateAnswer   // of this game
+	waited, cpu time.Duration // for answers of this game, and processor time that the bot used in it
 }
 
 // Start starts the bot.
@@ -81,6 +90,44 @@ func (t *Trial) Start() (contest.Asker, error) {
 	return &subject{p, t}, nil
 }
 
+// A lateAnswer is an answer that took longer than it may.
+type lateAnswer struct{ elapsed, limit time.Duration }
+
+// A load is how much the processors of this machine have to do.
+type load struct {
+	known   bool
+	running float64 // mean number of programs that want a processor, over the last minute
+	cores   int
+}
+
+// machineLoad measures the load of this machine, where the operating system tells it.
+func machineLoad() load {
+	l := load{cores: runtime.NumCPU()}
+	if text, err := os.ReadFile("/proc/loadavg"); err == nil {
+		_, err = fmt.Sscan(string(text), &l.running)
+		l.known = err == nil
+	}
+	return l
+}
+
+// slowness says why an answer was late: the bot was slow, or other programs had the processors. A bot of ours computes
+// while it is asked, so it was kept waiting if it had the processor for less than half of the time.
+func (t *Trial) slowness(l load) string {
+	measured := fmt.Sprintf("the answer took %.1f s of the allowed %.1f s; in this game the bot was asked for %.1f s "+
+		"and had a processor for %.1f s of them", t.late.elapsed.Seconds(), t.late.limit.Seconds(),
+		t.waited.Seconds(), t.cpu.Seconds())
+	if l.known {
+		measured += fmt.Sprintf("; the load of the machine is %.1f on %d processors", l.running, l.cores)
+	}
+	switch {
+	case t.cpu >= t.waited/2:
+		return measured + ". The bot itself is too slow: use a smaller network or a smaller --ply"
+	case l.known && l.running <= float64(l.cores):
+		return measured + ". The machine is not busy: the bot waits for something else"
+	}
+	return measured + ". The load of the machine is the cause, not the bot: run this again when other programs have ended"
+}
+
 // A subject is the process of the bot. It keeps the last answer for its trial.
 type subject struct {
 	contest.Asker
@@ -91,7 +138,20 @@ type subject struct {
 func (b *subject) Ask(ctx context.Context, lines []string, limit time.Duration) (string, bool, time.Duration, error) {
 	line, cut, elapsed, err := b.Asker.Ask(ctx, lines, limit)
 	b.trial.Wrote(line, elapsed)
+	b.trial.waited += elapsed
+	if errors.Is(err, contest.ErrLate) || err == nil && elapsed > limit {
+		b.trial.late = &lateAnswer{elapsed, limit}
+	}
 	return line, cut, elapsed, err
+}
+
+// Close implements contest.Asker.
+func (b *subject) Close() error {
+	err := b.Asker.Close()
+	if p, ok := b.Asker.(*contest.Process); ok {
+		b.trial.cpu = p.CPU()
+	}
+	return err
 }
 
 // Wrote keeps what the bot wrote. A game that does not use Start calls it.

@@ -7,15 +7,16 @@ import (
 
 // A BlockingReport is the result of a series of Blocking. Slices are by bot.
 type BlockingReport struct {
-	Game    string         `json:"game"`
-	Seed    uint64         `json:"seed"`
-	Games   int            `json:"games"`
-	Bots    []BlockingBot  `json:"bots"`
-	Score   *float64       `json:"score,omitempty"` // of the first of two bots
-	Low     *float64       `json:"low,omitempty"`
-	High    *float64       `json:"high,omitempty"`
-	Played  []BlockingGame `json:"played"`
-	Stopped bool           `json:"stopped,omitempty"`
+	Game     string         `json:"game"`
+	Seed     uint64         `json:"seed"`
+	Games    int            `json:"games"`
+	Distinct int            `json:"distinct"` // games, not counting repeated ones
+	Bots     []BlockingBot  `json:"bots"`
+	Score    *float64       `json:"score,omitempty"` // of the first of two bots
+	Low      *float64       `json:"low,omitempty"`
+	High     *float64       `json:"high,omitempty"`
+	Played   []BlockingGame `json:"played"`
+	Stopped  bool           `json:"stopped,omitempty"`
 }
 
 // A BlockingBot is how one bot came through.
@@ -41,7 +42,8 @@ type BlockingGame struct {
 // Blocking returns the report of a series of Blocking; stopped says that it ended early.
 func (s *Series) Blocking(stopped bool) *BlockingReport {
 	out := &BlockingReport{
-		Game: s.Rules.Name, Seed: s.Seed, Games: len(s.played), Stopped: stopped, Played: []BlockingGame{},
+		Game: s.Rules.Name, Seed: s.Seed, Games: len(s.played), Distinct: s.distinct(), Stopped: stopped,
+		Played: []BlockingGame{},
 	}
 	for _, b := range s.Bots {
 		out.Bots = append(out.Bots, BlockingBot{Name: b.Name, Faults: map[string]int{}})
@@ -106,6 +108,7 @@ func (h *BlockingReport) String() string {
 		fmt.Fprintf(&b, "%4d  %-20d  %-7s  %-11s  %-7s  %s\n",
 			i+1, g.Seed, list(g.Seats), list(g.Scores), list(g.Ranks), g.Reason)
 	}
+	writeDistinct(&b, h.Games, h.Distinct)
 	b.WriteString("\nbot  mean rank  first  mean points  answers  ms a move  longest ms  faults\n")
 	for i, t := range h.Bots {
 		faults := 0

@@ -14,10 +14,11 @@ import (
 // are its.
 type DuelReport struct {
 	match.Standing
-	Winner  string     `json:"winner"` // of the match: more games, then more time left; A, B or none
-	Bots    [2]DuelBot `json:"bots"`
-	Played  []DuelGame `json:"played"`
-	Stopped bool       `json:"stopped,omitempty"`
+	Winner   string     `json:"winner"`   // of the match: more games, then more time left; A, B or none
+	Distinct int        `json:"distinct"` // games, not counting repeated ones
+	Bots     [2]DuelBot `json:"bots"`
+	Played   []DuelGame `json:"played"`
+	Stopped  bool       `json:"stopped,omitempty"`
 
 	reasons []string // in the order of the table
 }
@@ -44,7 +45,7 @@ type DuelGame struct {
 // Duel returns the report of a series of the Tetris duel; stopped says that it ended early. The
 // table lists reasons for losing in the given order.
 func (s *Series) Duel(stopped bool, reasons []string) *DuelReport {
-	out := &DuelReport{Standing: s.standing(), Stopped: stopped, reasons: reasons}
+	out := &DuelReport{Standing: s.standing(), Distinct: s.distinct(), Stopped: stopped, reasons: reasons}
 	for i := range out.Bots {
 		out.Bots[i].Lost = map[string]int{}
 	}
@@ -105,6 +106,7 @@ func (h *DuelReport) String() string {
 		fmt.Fprintf(&b, "%4d  %-20d  %s      %10d  %4d : %-4d  %-6s  %s\n",
 			i+1, r.Seed, r.First, r.Turns, r.Points[0], r.Points[1], r.Winner, r.Reason)
 	}
+	writeDistinct(&b, len(h.Played), h.Distinct)
 	b.WriteString("\n" + botColumns + "  time left s  ms a move  longest ms  lost by\n")
 	for i, t := range h.Bots {
 		writeBot(&b, &h.Standing, i, t.Points)

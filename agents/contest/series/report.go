@@ -62,6 +62,15 @@ func writeHead(b *strings.Builder, h *match.Standing, stopped bool) {
 	}
 }
 
+// writeDistinct prints how many of the games were distinct, and how to get more of them.
+func writeDistinct(b *strings.Builder, games, distinct int) {
+	fmt.Fprintf(b, "distinct games: %d of %d", distinct, games)
+	if distinct < games {
+		b.WriteString("; the others repeat one of them move for move (--new-seed game: a new seed for every game)")
+	}
+	b.WriteByte('\n')
+}
+
 // botColumns is the head of the columns that writeBot prints.
 const botColumns = "bot  wins  draws  losses  score    points"
 
@@ -105,8 +114,9 @@ func (t *Times) add(g contest.Tally) { t.Add(TimesOf(g.Used, g.Longest, g.Answer
 // A BlockBattleReport is the result of a series of Block Battle, from the view of the first bot.
 type BlockBattleReport struct {
 	match.Standing
-	Bots    [2]BlockBattleBot `json:"bots"`
-	Stopped bool              `json:"stopped,omitempty"`
+	Distinct int               `json:"distinct"` // games, not counting repeated ones
+	Bots     [2]BlockBattleBot `json:"bots"`
+	Stopped  bool              `json:"stopped,omitempty"`
 
 	played []game
 }
@@ -123,7 +133,7 @@ type BlockBattleBot struct {
 
 // BlockBattle returns the report of a series of Block Battle; stopped says that it ended early.
 func (s *Series) BlockBattle(stopped bool) *BlockBattleReport {
-	out := &BlockBattleReport{Standing: s.standing(), Stopped: stopped, played: s.played}
+	out := &BlockBattleReport{Standing: s.standing(), Distinct: s.distinct(), Stopped: stopped, played: s.played}
 	for _, g := range s.played {
 		for seat, t := range g.Tallies {
 			b := &out.Bots[g.Seating[seat]]
@@ -154,6 +164,7 @@ func (h *BlockBattleReport) String() string {
 		fmt.Fprintf(&b, "%4d  %-20d  %s      %6d  %4d : %-4d  %s\n", i+1, g.Seed, Letter(first), g.Rounds,
 			g.Points[first], g.Points[1-first], winner)
 	}
+	writeDistinct(&b, len(h.played), h.Distinct)
 	b.WriteString("\n" + botColumns + "  time-outs  remarks  ended  ms a move  longest ms\n")
 	for i, t := range h.Bots {
 		writeBot(&b, &h.Standing, i, t.Points)

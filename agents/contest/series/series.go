@@ -8,11 +8,13 @@ package series
 import (
 	"bufio"
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 
 	"blockyard/agents/contest"
@@ -39,13 +41,15 @@ func Bots(lines []string) (bots []Bot, err error) {
 }
 
 // A Series is a number of games between the same bots. Game i has the seating i modulo the
-// number of seatings; games with the same seed follow each other, one for each seating.
+// number of seatings. Each has a seed of its own if NewSeeds is set; otherwise games with the
+// same seed follow each other, one for each seating.
 type Series struct {
 	Rules    *env.Game
 	Bots     []Bot
 	Seatings [][]int // for each, the bot of every seat; see Seatings
 	Games    int
 	Seed     uint64
+	NewSeeds bool
 	// New returns the host of a game that begins in s, without Start and Log. It may change
 	// s and rec before the game, and must add the moves to rec.
 	New func(s env.State, rec *record.Record) (contest.Host, error)
@@ -65,6 +69,7 @@ type game struct {
 	Seating []int // bot
 	contest.Outcome
 	Tallies []contest.Tally
+	print   [sha256.Size]byte // equal for equal games; see fingerprint
 }
 
 // Seatings lists the seatings of n bots in games of the same seed: each bot in each seat
@@ -94,7 +99,14 @@ func Seatings(n int, all bool) (out [][]int) {
 
 // Play plays the games and returns how many of them are in Record. The error may be that of
 // ctx; the reports then are about the games that ended.
+//
+// If the program of a bot does not exist, Play fails before the first game.
 func (s *Series) Play(ctx context.Context) (kept int, err error) {
+	for i, b := range s.Bots {
+		if err := contest.Find(b.Argv); err != nil {
+			return 0, fmt.Errorf("bot %d (%s): %w", i+1, b.Name, err)
+		}
+	}
 	for i := range s.Games {
 		if err := ctx.Err(); err != nil {
 			return s.kept, err
@@ -111,6 +123,9 @@ func (s *Series) Play(ctx context.Context) (kept int, err error) {
 func (s *Series) game(ctx context.Context, i int) (err error) {
 	n := len(s.Seatings)
 	g := game{Seed: env.Derive(s.Seed, uint64(i/n)), Seating: s.Seatings[i%n]}
+	if s.NewSeeds {
+		g.Seed = env.Derive(s.Seed, uint64(i))
+	}
 	state := s.Rules.New(len(s.Bots))
 	state.Reset(g.Seed)
 	var players []string
@@ -147,9 +162,36 @@ func (s *Series) game(ctx context.Context, i int) (err error) {
 		err = e
 	}
 	if err == nil {
+		g.print = s.fingerprint(rec)
 		s.played = append(s.played, g)
 	}
 	return err
+}
+
+// fingerprint is a hash of a game: its seed, and who chose what in every step. Two games in which the bots have
+// different seats are equal if every bot made the same choices.
+func (s *Series) fingerprint(rec *record.Record) (sum [sha256.Size]byte) {
+	h := sha256.New()
+	fmt.Fprintln(h, rec.Seed)
+	for state, m := range record.NewReplay(s.Rules, rec).All() {
+		var step []string
+		for set := state.Acting(); set != 0; set = set.Rest() {
+			seat := set.First()
+			step = append(step, fmt.Sprintf("%q %d", rec.Agents[seat], m[seat]))
+		}
+		slices.Sort(step)
+		fmt.Fprintln(h, step)
+	}
+	return [sha256.Size]byte(h.Sum(nil))
+}
+
+// distinct counts the games that differ from all games before them.
+func (s *Series) distinct() int {
+	seen := map[[sha256.Size]byte]bool{}
+	for _, g := range s.played {
+		seen[g.print] = true
+	}
+	return len(seen)
 }
 
 // keep records a game, one that was broken off included.
@@ -190,7 +232,8 @@ func (s *Series) openLog(i int, names []string) (*gameLog, error) {
 	return &gameLog{names: names, errors: s.Errors, file: f, out: bufio.NewWriter(f)}, err
 }
 
-var marks = map[contest.Kind]string{contest.ToBot: "<", contest.FromBot: ">", contest.Error: "!", contest.Remark: "*"}
+var marks = map[contest.Kind]string{contest.ToBot: "<", contest.FromBot: ">", contest.Error: "!", contest.Remark: "*",
+	contest.Time: "@"}
 
 // line writes one line. It may be called from several goroutines.
 func (l *gameLog) line(k contest.Kind, seat int, text string) {

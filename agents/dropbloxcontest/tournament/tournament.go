@@ -96,6 +96,12 @@ func (t *Tournament) game(ctx context.Context, seed, bot int) (a attempt, err er
 	}
 	if log != nil {
 		defer log.Close()
+		tell, used := g.Each, time.Duration(0)
+		g.Each = func(r dropbloxcontest.Result) {
+			fmt.Fprintf(log, "answer_ms: %.3f\n", 1000*(r.Used-used).Seconds())
+			used = r.Used
+			tell(r)
+		}
 		g.Console, program.Errors = &dropbloxcontest.Console{W: log}, log
 	}
 	r, rec, err := g.Play(ctx)
