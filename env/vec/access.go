@@ -36,7 +36,11 @@ func (e *Env) Snapshot(i int, dst []byte) ([]byte, error) {
 	}
 	dst = binary.LittleEndian.AppendUint32(dst, sl.steps)
 	dst = append(dst, bit(sl.cut)*flagCut|bit(sl.live)*flagLive, 0, 0, 0)
-	dst = append(dst, sl.seats[:]...)
+	seats := sl.seats
+	if e.players != nil { // they follow from the position
+		seats = emptyRows
+	}
+	dst = append(dst, seats[:]...)
 	return env.Encode(dst, e.states[i])
 }
 
@@ -82,7 +86,7 @@ func (e *Env) State(i int) env.State { return e.states[i] }
 // Seed returns the seed of environment i and the number of its current episode.
 func (e *Env) Seed(i int) (seed, episode uint64) { return e.slots[i].root, e.slots[i].episode }
 
-// Seat returns the seat that row r of environment i belongs to, or NoSeat.
+// Seat returns the seat of row r of environment i, or NoSeat if the row need not act.
 func (e *Env) Seat(i, r int) int { return int(e.slots[i].seats[r]) }
 
 // Ended reports whether environment i's episode has ended and awaits its reset.
@@ -105,7 +109,7 @@ func (e *Env) Legal(i, r int, dst []env.Action) []env.Action {
 }
 
 // Sample fills actions, one per row, with legal actions drawn uniformly by the environments'
-// own random generators, and with None for rows that have nothing to choose.
+// own random generators, and with 0, which is ignored, for rows that need not act.
 func (e *Env) Sample(actions []env.Action) error {
 	if e.broken != nil {
 		return e.broken
@@ -119,7 +123,7 @@ func (e *Env) Sample(actions []env.Action) error {
 func (e *Env) sample(_ *worker, i int, j *job) error {
 	sl := &e.slots[i]
 	for r, row := 0, i*e.rows; r < e.rows; r, row = r+1, row+1 {
-		j.actions[row] = env.None
+		j.actions[row] = 0
 		if sl.seats[r] != NoSeat && !sl.over {
 			j.actions[row] = e.random(row, sl.next())
 		}

@@ -153,7 +153,7 @@ func TestSetState(t *testing.T) {
 	require.NotEqual(t, s, e.State(1), "seat 0's agent has moved")
 	require.Equal(t, 1, e.Seat(1, 0))
 	require.NoError(t, e.Observe(out))
-	require.Equal(t, []uint8{1, 1}, out.Seat)
+	require.Equal(t, []uint8{1, vec.NoSeat, 1, vec.NoSeat}, out.Seat)
 	s.Card = 9
 	require.ErrorContains(t, e.SetState(1, s), "Card is 9, want 1 to 3")
 	require.ErrorContains(t, e.SetState(7, s), "environment 7 of 2")

@@ -42,6 +42,7 @@ var slabs = []slab{
 	{"terminated", "|u1", envShape, func(b *Batch) any { return &b.Terminated }},
 	{"truncated", "|u1", envShape, func(b *Batch) any { return &b.Truncated }},
 	{"score", "<i4", seatShape, func(b *Batch) any { return &b.Score }},
+	{"illegal", "|u1", rowShape, func(b *Batch) any { return &b.Illegal }},
 	{"final_planes", "|u1", planesShape, func(b *Batch) any { return &b.FinalPlanes }},
 	{"final_globals", "<f4", globalsShape, func(b *Batch) any { return &b.FinalGlobals }},
 	{"final_legal", "|u1", legalShape, func(b *Batch) any { return &b.FinalLegal }},
@@ -59,12 +60,13 @@ func envShape(_ *env.Game, n, _, _ int) []int     { return []int{n} }
 
 // Layout places the named slabs one after the other, in the order of Batch's fields. A name is
 // the Batch field in lower case: "planes", "final_seat". Without names, Layout places every
-// slab that the autoreset mode writes.
+// slab that the Config lets a step write.
 func (e *Env) Layout(names ...string) (Layout, error) {
 	var l Layout
 	var written []string
 	for _, s := range slabs {
-		if strings.HasPrefix(s.name, "final_") && e.c.Autoreset != SameStep {
+		if strings.HasPrefix(s.name, "final_") && e.c.Autoreset != SameStep ||
+			s.name == "illegal" && e.c.Illegal == Refuse {
 			continue
 		}
 		written = append(written, s.name)
@@ -148,7 +150,7 @@ func view[T float32 | int32](part []byte) []T {
 	return unsafe.Slice((*T)(unsafe.Pointer(&part[0])), len(part)/4)
 }
 
-// NoSeat in Batch.Seat marks a row without a seat.
+// NoSeat in Batch.Seat marks a row that need not act.
 const NoSeat = 0xFF
 
 // A Batch is where a step writes its results: flat, row-major slabs that the caller owns. In
@@ -158,11 +160,12 @@ type Batch struct {
 	Planes     []uint8   // [N*R, C, H, W]
 	Globals    []float32 // [N*R, Game.Globals()]
 	Legal      []uint8   // [N*R, Game.MaskLen()]: bit a&7 of byte a>>3 is action a
-	Seat       []uint8   // [N*R]: the seat that the row belongs to, or NoSeat
+	Seat       []uint8   // [N*R]: the row's seat, or NoSeat if the row need not act
 	Reward     []float32 // [N, S]: reward of every seat, see Config.Reward
 	Terminated []uint8   // [N]: 1 where the game is over
 	Truncated  []uint8   // [N]: 1 where the step limit ended the episode; never together with Terminated
 	Score      []int32   // [N, S]: points at the end of the step, before an autoreset
+	Illegal    []uint8   // [N*R]: 1 where the row's action was illegal and was replaced; not under Refuse
 
 	// Under SameStep, the last observation of each episode that this step ended. Rows of other
 	// environments keep their bytes.
@@ -187,7 +190,7 @@ func (e *Env) checkBatch(b *Batch) error {
 		return fmt.Errorf("vec %s: no batch to write to", e.g.Name)
 	}
 	have := [...]int{len(b.Planes), len(b.Globals), len(b.Legal), len(b.Seat), len(b.Reward), len(b.Terminated),
-		len(b.Truncated), len(b.Score), len(b.FinalPlanes), len(b.FinalGlobals), len(b.FinalLegal), len(b.FinalSeat)}
+		len(b.Truncated), len(b.Score), len(b.Illegal), len(b.FinalPlanes), len(b.FinalGlobals), len(b.FinalLegal), len(b.FinalSeat)}
 	for k, n := range have {
 		if n != 0 && n != e.sizes[k] {
 			return fmt.Errorf("vec %s: slab %s has %d elements, want %d", e.g.Name, slabs[k].name, n, e.sizes[k])

@@ -24,6 +24,7 @@ type Config struct {
 	Seats     int            // seats per environment; 0 means Game.MinSeats
 	Agents    []AgentFactory // by seat; a seat without one is driven by the caller; at least one must be
 	Autoreset Autoreset      // what happens when an episode ends
+	Rows      RowForm        // which rows a batch has
 	StepLimit int            // steps after which an episode is truncated; 0 means never
 	Reward    Reward         // meaning of Batch.Reward
 	Illegal   Illegal        // what Step does with an illegal action
@@ -46,6 +47,19 @@ const (
 	SameStep
 	// Disabled: stepping an environment whose episode has ended returns ErrNeedsReset.
 	Disabled
+)
+
+// RowForm says which rows an environment has. Simultaneous games, and games with one driven seat,
+// have the same rows in both forms.
+type RowForm uint8
+
+const (
+	// SeatRows: every driven seat has a row, also while other seats act. Learners need no care for
+	// whose turn it is: what follows in a row is what happened to its seat.
+	SeatRows RowForm = iota
+	// ActingRows: as many rows as seats act at once. In turn-based games this is the compact form:
+	// one row for the seat whose turn it is, and a row's next observation is of another seat.
+	ActingRows
 )
 
 // Reward says what a step's reward is, for every seat.
@@ -73,16 +87,21 @@ const (
 
 var (
 	autoresets = []string{"NextStep", "SameStep", "Disabled"}
+	rowForms   = []string{"seat", "acting"}
 	rewards    = []string{"result", "score"}
 	illegals   = []string{"error", "penalty", "random"}
 )
 
 func (a Autoreset) String() string { return autoresets[a] }
+func (f RowForm) String() string   { return rowForms[f] }
 func (r Reward) String() string    { return rewards[r] }
 func (i Illegal) String() string   { return illegals[i] }
 
 // UnmarshalText reads "NextStep", "SameStep" or "Disabled"; "" is NextStep.
 func (a *Autoreset) UnmarshalText(s []byte) error { return read(a, "autoreset mode", s, autoresets) }
+
+// UnmarshalText reads "seat" or "acting"; "" is "seat".
+func (f *RowForm) UnmarshalText(s []byte) error { return read(f, "row form", s, rowForms) }
 
 // UnmarshalText reads "result" or "score"; "" is "result".
 func (r *Reward) UnmarshalText(s []byte) error { return read(r, "reward", s, rewards) }
@@ -126,8 +145,9 @@ func (c Config) check(g *env.Game) (Config, error) {
 		return bad("step limit %d, want 0 (none) or more", c.StepLimit)
 	case c.Workers < 1 || c.Workers > 1024:
 		return bad("%d workers, want 1 to 1024", c.Workers)
-	case c.Autoreset > Disabled || c.Reward > RewardScore || c.Illegal > Random:
-		return bad("unknown autoreset mode %d, reward %d or illegal-action policy %d", c.Autoreset, c.Reward, c.Illegal)
+	case c.Autoreset > Disabled || c.Rows > ActingRows || c.Reward > RewardScore || c.Illegal > Random:
+		return bad("unknown autoreset mode %d, row form %d, reward %d or illegal-action policy %d",
+			c.Autoreset, c.Rows, c.Reward, c.Illegal)
 	}
 	return c, nil
 }
@@ -141,6 +161,14 @@ func (c *Config) Driven() env.Seats {
 		}
 	}
 	return set
+}
+
+// RowsOf returns how many rows an environment of g has under c, whose Seats are set.
+func (c *Config) RowsOf(g *env.Game) int {
+	if c.Rows == ActingRows {
+		return min(g.Rows, c.Driven().Len())
+	}
+	return c.Driven().Len()
 }
 
 // Seeds says how a Reset seeds the environments. With the zero value each environment keeps

@@ -7,22 +7,29 @@
 //
 //	environment   one of the Config.Envs games in progress, i = 0 … Envs-1
 //	driven seat   a seat whose actions come from the caller; each other seat has an agent
-//	row           the observation, mask and action of one driven seat; an environment has
-//	              Rows() = min(Game.Rows, driven seats) rows, and its row r is row
-//	              i*Rows()+r of every slab
+//	row           the observation, mask and action of one driven seat; row r of environment
+//	              i is row i*Rows()+r of every slab
 //	slab          one array of a Batch, such as the planes of all rows
 //
-// The driven seats that must act take the rows in ascending order. In a simultaneous game, row r is
-// always the r-th driven seat. In a turn-based game there is one row, and Batch.Seat holds the seat
-// whose turn it is. A row without a seat has Seat 0xFF, an empty mask and an observation of zeros,
-// and its action is ignored. A row needs an action exactly when its mask is not empty.
+// # Rows
+//
+// Config.Rows chooses between two forms, which differ in turn-based games only:
+//
+//	SeatRows     every driven seat has a row: row r is always the r-th driven seat, and shows what
+//	             that seat observes, also while others act and when the game is over
+//	ActingRows   an environment has as many rows as seats act at once; those that must act take
+//	             them in ascending order. In a turn-based game there is one row, of the seat whose
+//	             turn it is. A row that nobody takes shows zeros.
+//
+// Batch.Seat holds the seat of a row that must act, and 0xFF for a row that need not act. Such a row
+// has an empty mask, and its action is ignored. (Under ActingRows, rows keep their seats when the
+// game is over, so that the final position is that of the seats that acted last.)
 //
 // # What a step does
 //
 // A step plays the actions of the driven seats and of the agents that act at the same time.
 // Agents then play alone until a driven seat must act or the game is over. The reward covers
-// all of that. When the game is over, the rows show the final position to the seats they
-// belonged to, with empty masks. When Config.StepLimit truncates the episode, the rows show
+// all of that. When the game is over, the rows show the final position, with empty masks. When Config.StepLimit truncates the episode, the rows show
 // the position as it is, with its masks.
 //
 // # Randomness

@@ -85,6 +85,9 @@ func (e *Env) step(w *worker, i int, j *job) error {
 			moves[seat] = e.choose(sl, row, j.actions[row])
 		}
 	}
+	if e.c.Illegal != Refuse {
+		e.countIllegal(w, sl, i, j)
+	}
 	if others := sl.acting &^ e.driven; others != 0 {
 		if err := e.askAgents(w, i, others, &moves); err != nil {
 			return err
@@ -132,6 +135,20 @@ func (e *Env) choose(sl *slot, row int, a env.Action) env.Action {
 		return e.random(row, sl.next())
 	}
 	return env.None
+}
+
+// countIllegal marks the rows of environment i whose action was illegal, and counts them.
+func (e *Env) countIllegal(w *worker, sl *slot, i int, j *job) {
+	for r, row := 0, i*e.rows; r < e.rows; r, row = r+1, row+1 {
+		a := j.actions[row]
+		bad := sl.seats[r] != NoSeat && a != env.None && !e.allows(row, a)
+		if bad {
+			w.illegal++
+		}
+		if j.out.Illegal != nil {
+			j.out.Illegal[row] = bit(bad)
+		}
+	}
 }
 
 // Renew prepares *agent, nil at first, for a new episode. An agent with a method NewGame(seed uint64)

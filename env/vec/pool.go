@@ -35,6 +35,7 @@ type worker struct {
 	globals []float32
 	before  [env.MaxSeats]int // scores before a step
 	at      int               // the environment it works on
+	illegal uint64            // illegal actions that were replaced
 }
 
 // A job is what run does on each environment, with its arguments.

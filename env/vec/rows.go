@@ -8,10 +8,10 @@ import (
 )
 
 // assign gives the rows of environment i to the driven seats that must act, and writes what
-// these may play. Once the game is over, the rows keep their seats and have empty masks.
+// these may play. Once the game is over, masks are empty, and under ActingRows rows keep their seats.
 func (e *Env) assign(w *worker, s env.State, sl *slot, i int) {
 	set := sl.acting & e.driven
-	if sl.over && sl.seats == emptyRows { // no driven seat has acted: the rows show all of them
+	if sl.over && e.players == nil && sl.seats == emptyRows { // no driven seat has acted: the rows show all of them
 		set = e.driven
 	}
 	for r, row := 0, i*e.rows; r < e.rows; r, row = r+1, row+1 {
@@ -22,10 +22,15 @@ func (e *Env) assign(w *worker, s env.State, sl *slot, i int) {
 			clear(mask)
 		}
 		seat := NoSeat
-		if set != 0 {
+		switch {
+		case e.players != nil:
+			if own := int(e.players[r]); set.Has(own) {
+				seat = own
+			}
+		case set != 0:
 			seat = set.First()
 			set = set.Rest()
-		} else if sl.over {
+		case sl.over:
 			continue
 		}
 		sl.seats[r] = uint8(seat)
@@ -118,6 +123,9 @@ func (e *Env) show(w *worker, s env.State, sl *slot, i int, v *rowSlabs) {
 		if v.seats != nil {
 			v.seats[row] = seat
 		}
+		if e.players != nil {
+			seat = e.players[r]
+		}
 		if v.planes != nil || v.globals != nil {
 			p, q := w.planes, w.globals
 			if n := e.planes; v.planes != nil {
@@ -145,6 +153,9 @@ func (e *Env) observe(w *worker, i int, j *job) error {
 	s, sl := e.states[i], &e.slots[i]
 	e.account(s, sl, i, out, nil)
 	e.show(w, s, sl, i, &j.rows)
+	if out.Illegal != nil {
+		clear(out.Illegal[i*e.rows : (i+1)*e.rows])
+	}
 	return nil
 }
 

@@ -35,7 +35,7 @@ type twin struct {
 	s             env.State
 	agents        []env.Agent
 	steps         int
-	seats         []int // by row, -1 for none
+	seats         []int // by row: the seat that must act, -1 for none
 	cut           bool
 }
 
@@ -70,12 +70,34 @@ func (w *twin) play() {
 				driven = append(driven, seat)
 			}
 		}
+		if len(driven) > 0 && w.c.Rows == vec.SeatRows {
+			w.seats = w.players()
+			for r, seat := range w.seats {
+				if !slices.Contains(driven, seat) {
+					w.seats[r] = -1
+				}
+			}
+			return
+		}
 		if len(driven) > 0 {
 			w.seats = append(driven, slices.Repeat([]int{-1}, w.rows-len(driven))...)
 			return
 		}
 		w.s.Step(w.fill(env.NoMoves))
 	}
+	if w.c.Rows == vec.SeatRows {
+		w.seats = slices.Repeat([]int{-1}, w.rows)
+	}
+}
+
+// players returns the driven seats.
+func (w *twin) players() (seats []int) {
+	for seat := range w.c.Seats {
+		if w.agents[seat] == nil {
+			seats = append(seats, seat)
+		}
+	}
+	return seats
 }
 
 // fill adds the agents' choices to m.
@@ -96,9 +118,15 @@ func (w *twin) step(actions []env.Action, out *vec.Batch) {
 		return
 	}
 	m := env.NoMoves
+	bad := make([]uint8, w.rows)
 	for r, seat := range w.seats {
-		if a := actions[w.at*w.rows+r]; seat >= 0 && slices.Contains(w.s.Legal(seat, nil), a) {
+		a := actions[w.at*w.rows+r]
+		switch {
+		case seat < 0 || a == env.None:
+		case slices.Contains(w.s.Legal(seat, nil), a):
 			m[seat] = a
+		default:
+			bad[r] = 1
 		}
 	}
 	before := w.scores()
@@ -114,6 +142,9 @@ func (w *twin) step(actions []env.Action, out *vec.Batch) {
 		}
 	}
 	w.write(out, reward)
+	if out.Illegal != nil {
+		copy(out.Illegal[w.at*w.rows:], bad)
+	}
 	if w.c.Autoreset == vec.SameStep && (w.cut || w.s.Acting() == 0) {
 		w.look(out.FinalPlanes, out.FinalGlobals, out.FinalSeat)
 		w.masks(out.FinalLegal)
@@ -136,6 +167,9 @@ func (w *twin) write(out *vec.Batch, reward []float32) {
 	w.masks(out.Legal)
 	copy(out.Reward[w.at*w.c.Seats:], reward)
 	copy(out.Score[w.at*w.c.Seats:], w.scores())
+	if out.Illegal != nil {
+		clear(out.Illegal[w.at*w.rows : (w.at+1)*w.rows])
+	}
 	out.Terminated[w.at], out.Truncated[w.at] = 0, 0
 	if w.s.Acting() == 0 {
 		out.Terminated[w.at] = 1
@@ -151,6 +185,11 @@ func (w *twin) look(planes []uint8, globals []float32, seats []uint8) {
 		seats[row] = 0xFF
 		if seat >= 0 {
 			seats[row] = uint8(seat)
+		}
+		if w.c.Rows == vec.SeatRows {
+			seat = w.players()[r]
+		}
+		if seat >= 0 {
 			w.s.Observe(seat, p, q)
 		}
 		copy(planes[row*len(p):], p)
@@ -220,16 +259,26 @@ func twinConfigs(g *env.Game) map[string]vec.Config {
 	}
 }
 
+// seatCounts returns the fewest and the most seats of a game, and one more than the fewest.
+func seatCounts(g *env.Game) []int {
+	counts := []int{g.MinSeats, min(g.MinSeats+1, g.MaxSeats), g.MaxSeats}
+	return slices.Compact(counts)
+}
+
 // TestTwin plays random games, every way there is, beside the obvious implementation:
 // every slab is equal after every step.
 func TestTwin(t *testing.T) {
 	seed := envtest.Seed(t)
 	for _, g := range allGames() {
 		for name, c := range twinConfigs(g) {
-			t.Run(g.Name+"/"+name, func(t *testing.T) {
-				c.Envs, c.Seats, c.Workers = 5, g.MinSeats, 3
-				compare(t, g, c, seed)
-			})
+			for _, seats := range seatCounts(g) {
+				for _, c.Rows = range []vec.RowForm{vec.SeatRows, vec.ActingRows} {
+					t.Run(fmt.Sprintf("%s/%s/%d seats/%v rows", g.Name, name, seats, c.Rows), func(t *testing.T) {
+						c.Envs, c.Seats, c.Workers = 5, seats, 3
+						compare(t, g, c, seed)
+					})
+				}
+			}
 		}
 	}
 }

@@ -15,6 +15,7 @@ type Env struct {
 	c       Config
 	driven  env.Seats
 	rows    int
+	players []uint8 // under SeatRows: the seat of each row
 	stride  int          // bytes from one row's mask to the next
 	sizes   []int        // elements of each slab, in the order of slabs
 	planes  int          // bytes of one row's planes
@@ -40,7 +41,10 @@ func New(g *env.Game, c Config) (*Env, error) {
 		return nil, err
 	}
 	e := &Env{g: g, c: c, driven: c.Driven(), planes: g.Planes.Len(), globals: g.Globals(), maskLen: g.MaskLen()}
-	e.rows, e.stride = min(g.Rows, e.driven.Len()), align(e.maskLen, 8)
+	e.rows, e.stride = c.RowsOf(g), align(e.maskLen, 8)
+	for set := e.driven; set != 0 && c.Rows == SeatRows; set = set.Rest() {
+		e.players = append(e.players, uint8(set.First()))
+	}
 	for _, s := range slabs {
 		e.sizes = append(e.sizes, product(s.shape(g, c.Envs, e.rows, c.Seats)))
 	}
@@ -82,6 +86,14 @@ func (e *Env) Config() Config { return e.c }
 
 // Rows returns the number of rows per environment.
 func (e *Env) Rows() int { return e.rows }
+
+// IllegalActions returns how many illegal actions have been replaced so far, see Config.Illegal.
+func (e *Env) IllegalActions() (n uint64) {
+	for _, w := range e.pool.workers {
+		n += w.illegal
+	}
+	return n
+}
 
 // Driven returns the seats for which the caller chooses actions.
 func (e *Env) Driven() env.Seats { return e.driven }
