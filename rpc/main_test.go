@@ -63,7 +63,7 @@ func serve(t *testing.T, args ...string) *process {
 	}
 	require.NoError(t, json.Unmarshal(line, &ready))
 	require.Equal(t, p.Process.Pid, ready.PID)
-	require.Equal(t, [2]int{1, 1}, ready.Proto)
+	require.Equal(t, [2]int{2, 0}, ready.Proto)
 	p.ready = ready.Ready
 	go func() { p.ended <- p.Wait() }()
 	return p
@@ -196,7 +196,7 @@ func TestClientsMayNotNameFiles(t *testing.T) {
 func TestMemoryUnderAttack(t *testing.T) {
 	p := serve(t, "--listen", "tcp:127.0.0.1:0")
 	address := strings.TrimPrefix(p.ready[0], "tcp:")
-	hello, err := wire.AppendRequest(nil, 1, "hello", map[string]any{"proto": []int{1, 0}})
+	hello, err := wire.AppendRequest(nil, 1, "hello", map[string]any{"proto": []int{2, 0}})
 	require.NoError(t, err)
 	chunk := make([]byte, 1<<20)
 	var conns []net.Conn

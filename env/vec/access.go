@@ -89,6 +89,14 @@ func (e *Env) Seed(i int) (seed, episode uint64) { return e.slots[i].root, e.slo
 // Seat returns the seat of row r of environment i, or NoSeat if the row need not act.
 func (e *Env) Seat(i, r int) int { return int(e.slots[i].seats[r]) }
 
+// Shows returns the seat whose observation row r of environment i shows, or NoSeat if it shows zeros.
+func (e *Env) Shows(i, r int) int {
+	if e.players != nil {
+		return int(e.players[r])
+	}
+	return e.Seat(i, r)
+}
+
 // Ended reports whether environment i's episode has ended and awaits its reset.
 func (e *Env) Ended(i int) bool { return e.slots[i].ended() }
 

@@ -66,11 +66,21 @@ const (
 type Reward uint8
 
 const (
+	// RewardDefault is RewardScore in games of one seat, which nobody wins, else RewardResult.
+	RewardDefault Reward = iota
 	// RewardResult is the change of Result: 0 until the end, then -1 … 1.
-	RewardResult Reward = iota
+	RewardResult
 	// RewardScore is the change of the seat's own Score, in the contest's points.
 	RewardScore
 )
+
+// DefaultReward returns what RewardDefault means in a game.
+func DefaultReward(g *env.Game) Reward {
+	if g.MaxSeats == 1 {
+		return RewardScore
+	}
+	return RewardResult
+}
 
 // Illegal says what Step does with a driven seat's action that is not in its mask. None is
 // always accepted: it stands for a seat that makes no move.
@@ -88,7 +98,7 @@ const (
 var (
 	autoresets = []string{"NextStep", "SameStep", "Disabled"}
 	rowForms   = []string{"seat", "acting"}
-	rewards    = []string{"result", "score"}
+	rewards    = []string{"default", "result", "score"}
 	illegals   = []string{"error", "penalty", "random"}
 )
 
@@ -103,7 +113,7 @@ func (a *Autoreset) UnmarshalText(s []byte) error { return read(a, "autoreset mo
 // UnmarshalText reads "seat" or "acting"; "" is "seat".
 func (f *RowForm) UnmarshalText(s []byte) error { return read(f, "row form", s, rowForms) }
 
-// UnmarshalText reads "result" or "score"; "" is "result".
+// UnmarshalText reads "default", "result" or "score"; "" is "default".
 func (r *Reward) UnmarshalText(s []byte) error { return read(r, "reward", s, rewards) }
 
 // UnmarshalText reads "error", "penalty" or "random"; "" is "error", which is Refuse.
@@ -131,6 +141,9 @@ func (c Config) check(g *env.Game) (Config, error) {
 	}
 	if c.Workers == 0 {
 		c.Workers = runtime.GOMAXPROCS(0)
+	}
+	if c.Reward == RewardDefault {
+		c.Reward = DefaultReward(g)
 	}
 	switch {
 	case c.Envs < 1 || c.Envs > MaxEnvs:

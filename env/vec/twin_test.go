@@ -295,6 +295,7 @@ func compare(t *testing.T, g *env.Game, c vec.Config, seed uint64) {
 		require.Nil(t, got.FinalPlanes)
 	}
 	twins := make([]*twin, c.Envs)
+	c.Reward = e.Config().Reward
 	for i := range twins {
 		twins[i] = &twin{g: g, c: c, at: i, rows: e.Rows()}
 		twins[i].reset(seed + uint64(i))

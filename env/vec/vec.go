@@ -15,7 +15,7 @@ type Env struct {
 	c       Config
 	driven  env.Seats
 	rows    int
-	players []uint8 // under SeatRows: the seat of each row
+	players []uint8      // under SeatRows: the seat of each row
 	stride  int          // bytes from one row's mask to the next
 	sizes   []int        // elements of each slab, in the order of slabs
 	planes  int          // bytes of one row's planes

@@ -55,7 +55,7 @@ func DialTLS(ctx context.Context, address, token string, config *tls.Config) (*C
 	}
 	c := New(conn)
 	c.Timeout = 30 * time.Second
-	hello := map[string]any{"proto": [2]int{1, 1}, "client": "blockyard-go"}
+	hello := map[string]any{"proto": [2]int{2, 0}, "client": "blockyard-go"}
 	if token != "" {
 		hello["token"] = token
 	}

@@ -29,7 +29,7 @@ func (s *session) legalRows(f *wire.Frame, h *handle, size int) (l legalRows, er
 	for k, i := range list {
 		start := len(l.indptr)
 		for r := range rows {
-			buf = h.env.Legal(i, r, buf[:0])
+			buf = h.legal(i, r, buf[:0])
 			total += len(buf)
 			l.indptr = append(l.indptr, uint32(total))
 		}
@@ -42,6 +42,21 @@ func (s *session) legalRows(f *wire.Frame, h *handle, size int) (l legalRows, er
 		return l, s.srv.exceedsReply(rows * h.game.MaxLegal * size)
 	}
 	return l, nil
+}
+
+// legal appends the legal actions of row r of game i: the action 0, which is ignored, if the row need not
+// act, so that every row has one.
+func (h *handle) legal(i, r int, dst []env.Action) []env.Action {
+	n := len(dst)
+	if dst = h.env.Legal(i, r, dst); len(dst) == n {
+		dst = append(dst, 0)
+	}
+	return dst
+}
+
+// idle reports whether row r of game i need not act.
+func (h *handle) idle(i, r int) bool {
+	return h.env.Seat(i, r) == vec.NoSeat || h.env.State(i).Acting() == 0
 }
 
 func (s *session) legal(f *wire.Frame, h *handle) error {
@@ -57,7 +72,7 @@ func (s *session) legal(f *wire.Frame, h *handle) error {
 	actions := make([]env.Action, 0, l.total())
 	for _, i := range l.games {
 		for r := range h.env.Rows() {
-			actions = h.env.Legal(i, r, actions)
+			actions = h.legal(i, r, actions)
 		}
 	}
 	return s.reply(f.ID, wire.Fields{"count", len(l.games), "indptr", bytesOf(l.indptr), "actions", bytesOf(actions)})
@@ -106,9 +121,10 @@ func (a *afters) fields(more ...any) wire.Fields {
 // An afterstate is one element of afters.
 type afterstate struct {
 	env.State
-	seat   int // whose action led to it
-	at     int // its index
-	alike  int // index of an earlier one of the same row in which the game goes on too; -1 for none
+	seat   int  // whose action led to it
+	idle   bool // the seat need not act: the position is as it was, and the seat may be vec.NoSeat
+	at     int  // its index
+	alike  int  // index of an earlier one of the same row in which the game goes on too; -1 for none
 	worker int
 }
 
@@ -122,6 +138,9 @@ func (s *session) afterstates(f *wire.Frame, h *handle) error {
 	defer release()
 	p, g := make([]uint8, len(a.actions)*planes), make([]float32, len(a.actions)*globals)
 	err = a.each(func(after *afterstate) {
+		if after.seat == vec.NoSeat {
+			return
+		}
 		m := after.at
 		after.Observe(after.seat, p[m*planes:(m+1)*planes], g[m*globals:(m+1)*globals])
 	})
@@ -159,10 +178,16 @@ func (a *afters) each(do func(*afterstate)) error {
 // on the number of the game, not on the other games of the request.
 func (a *afters) row(worker, i, r, k int, do func(*afterstate)) {
 	h, first, end := a.h, int(a.indptr[k]), int(a.indptr[k+1])
-	if first == end {
+	if h.idle(i, r) {
+		now := h.env.State(i)
+		if now.Acting() == 0 {
+			a.done[first] = 1
+		}
+		do(&afterstate{State: now, seat: h.env.Shows(i, r), idle: true, at: first, alike: -1, worker: worker})
 		return
 	}
-	view, after := h.scratch[2*worker], afterstate{h.scratch[2*worker+1], h.env.Seat(i, r), 0, -1, worker}
+	view := h.scratch[2*worker]
+	after := afterstate{State: h.scratch[2*worker+1], seat: h.env.Seat(i, r), alike: -1, worker: worker}
 	h.env.Legal(i, r, a.actions[first:first:end])
 	draws := env.Derive(a.seed, (h.first+uint64(i))*uint64(h.env.Rows())+uint64(r))
 	env.View(view, h.env.State(i), after.seat, draws)

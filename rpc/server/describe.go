@@ -7,6 +7,7 @@ import (
 	"blockyard/agents/features"
 	"blockyard/env"
 	"blockyard/env/ansi"
+	"blockyard/env/vec"
 	"blockyard/rpc/wire"
 )
 
@@ -30,7 +31,8 @@ func (s *session) describe(f *wire.Frame) error {
 			"shape": [3]int{g.Planes.C, g.Planes.H, g.Planes.W}, "dtype": "|u1", "low": 0, "high": int(g.PlaneMax),
 			"names": g.PlaneNames, "bits": g.CellBits(),
 		},
-		"globals", globalFacts(g), "opponents", s.srv.c.Opponents(g), "max_episode_steps", 0,
+		"globals", globalFacts(g), "opponents", s.srv.c.Opponents(g), "reward", vec.DefaultReward(g).String(),
+		"max_episode_steps", 0,
 	})
 }
 
@@ -139,7 +141,7 @@ func (s *session) featureNames(f *wire.Frame) error {
 }
 
 // features replies with the features of afterstates instead of their observations. Those that end the
-// game have none: they remain zeros.
+// game, and rows that need not act, have none: they remain zeros.
 func (s *session) features(f *wire.Frame, h *handle) error {
 	have, err := s.srv.featuresOf(h.game, "features")
 	if err != nil {
@@ -157,7 +159,7 @@ func (s *session) features(f *wire.Frame, h *handle) error {
 		readers = append(readers, have.New())
 	}
 	err = a.each(func(after *afterstate) {
-		if a.done[after.at] != 0 {
+		if after.idle || a.done[after.at] != 0 {
 			return
 		}
 		row, reader := rows[after.at*n:(after.at+1)*n], readers[after.worker]

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"crypto/subtle"
 	"encoding/binary"
+	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -14,7 +15,7 @@ import (
 )
 
 // Protocol is the protocol version, major and minor. Clients with another major version are refused.
-var Protocol = [2]int{1, 1}
+var Protocol = [2]int{2, 0}
 
 // capabilities are what a client may ask for beyond stepping; hello lists them.
 var capabilities = []string{"afterstates", "clone", "features", "fields", "final", "first", "observe", "packed",
@@ -95,7 +96,8 @@ func (s *session) hello(f *wire.Frame) error {
 		return err
 	}
 	if len(o.Proto) == 0 || o.Proto[0] != int64(Protocol[0]) {
-		return wire.Errorf(wire.Version, "the client speaks protocol %v, the server %v", o.Proto, Protocol).
+		return wire.Errorf(wire.Version, "the client speaks protocol %s, this server (blockyard %s) %s: "+
+			"install a client of the server's version", dotted(o.Proto), s.srv.c.Version, dotted(Protocol[:])).
 			With("proto", Protocol)
 	}
 	if s.srv.c.Token != "" {
@@ -125,6 +127,18 @@ func (s *session) hello(f *wire.Frame) error {
 			"max_sessions": l.MaxSessions, "max_handles": l.MaxHandles, "max_envs": l.MaxEnvs, "max_memory": l.MaxMemory,
 		},
 	})
+}
+
+// dotted returns a protocol version as text: "2.0".
+func dotted[T int | int64](version []T) string {
+	if len(version) == 0 {
+		return "of no version"
+	}
+	parts := make([]string, len(version))
+	for k, v := range version {
+		parts[k] = fmt.Sprint(v)
+	}
+	return strings.Join(parts, ".")
 }
 
 // gameParam returns the game that param 0 names.
@@ -183,8 +197,9 @@ func (s *session) stats(f *wire.Frame) error {
 	return s.reply(f.ID, wire.Fields{
 		"uptime_s", time.Since(srv.begun).Seconds(), "cpu_s", cpu.Seconds(), "sessions", sessions, "handles", handles,
 		"envs", envs, "memory", memory, "requests", srv.requests.Load(), "steps", srv.steps.Load(),
-		"seat_steps", srv.rows.Load(), "errors", srv.failures.Load(), "session", map[string]any{
-			"id": s.id, "handles": len(s.handles), "requests": s.requests, "errors": s.errors,
+		"seat_steps", srv.rows.Load(), "illegal", srv.illegal.Load(), "errors", srv.failures.Load(),
+		"session", map[string]any{
+			"id": s.id, "handles": len(s.handles), "requests": s.requests, "illegal": s.illegal, "errors": s.errors,
 		},
 	})
 }

@@ -15,6 +15,7 @@ type openOptions struct {
 	NumEnvs   int64            `msgpack:"num_envs"`
 	Seats     int64            `msgpack:"seats"`
 	Opponents map[int64]string `msgpack:"opponents"`
+	Rows      vec.RowForm      `msgpack:"rows"`
 	Autoreset vec.Autoreset    `msgpack:"autoreset"`
 	Reward    vec.Reward       `msgpack:"reward"`
 	MaxSteps  int64            `msgpack:"max_episode_steps"`
@@ -83,8 +84,8 @@ func (o *openOptions) config(g *env.Game) (c vec.Config, err error) {
 	case o.MaxSteps < 0 || o.MaxSteps > math.MaxInt32:
 		return c, bad("max_episode_steps", o.MaxSteps, 0, math.MaxInt32)
 	}
-	return vec.Config{Envs: int(o.NumEnvs), Seats: cmp.Or(int(o.Seats), g.MinSeats), Autoreset: o.Autoreset,
-		StepLimit: int(o.MaxSteps), Reward: o.Reward, Illegal: o.Illegal}, nil
+	return vec.Config{Envs: int(o.NumEnvs), Seats: cmp.Or(int(o.Seats), g.MinSeats), Rows: o.Rows,
+		Autoreset: o.Autoreset, StepLimit: int(o.MaxSteps), Reward: o.Reward, Illegal: o.Illegal}, nil
 }
 
 // seeds returns the seeds of the first reset.
@@ -114,7 +115,7 @@ const agentMemory = 16 << 10
 // estimate is the estimated size of the games of c, in bytes.
 func estimate(g *env.Game, c *vec.Config, packed bool) int64 {
 	driven := c.Driven()
-	rows := int64(min(g.Rows, driven.Len()))
+	rows := int64(c.RowsOf(g))
 	view := int64(g.Planes.Len() + 4*g.Globals() + 1)
 	if c.Autoreset == vec.SameStep {
 		view *= 2
@@ -122,7 +123,7 @@ func estimate(g *env.Game, c *vec.Config, packed bool) int64 {
 	if packed {
 		view += int64(g.PackedLen())
 	}
-	row := view + 2*int64(g.MaskLen()) + 2
+	row := view + 2*int64(g.MaskLen()) + 3
 	agents := int64(c.Seats - driven.Len())
 	one := int64(env.EncodedLen(g.New(c.Seats))) + 256 + rows*row + int64(c.Seats)*24 + agents*agentMemory
 	return int64(c.Envs) * one

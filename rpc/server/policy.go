@@ -94,7 +94,7 @@ func (p *policy) game(worker, i int) {
 	h := p.h
 	rows := h.env.Rows()
 	for r := range rows {
-		h.actions[i*rows+r] = env.None
+		h.actions[i*rows+r] = 0 // ignored
 		seat := h.env.Seat(i, r)
 		if seat == vec.NoSeat || h.env.Ended(i) || p.errs[worker] != nil {
 			continue

@@ -21,7 +21,8 @@ func TestBadRequests(t *testing.T) {
 		params []any
 	}{
 		{wire.UnknownMethod, "nothing", nil}, {wire.UnknownMethod, "", nil}, {wire.BadParams, "ping", []any{1}},
-		{wire.Version, "hello", []any{map[string]any{"proto": []int{2, 0}}}},
+		{wire.Version, "hello", []any{map[string]any{"proto": []int{1, 1}}}},
+		{wire.Version, "hello", []any{map[string]any{"proto": []int{3, 0}}}},
 	} {
 		require.Equal(t, r.want, code(t, dial(t, p.unix).Call(r.method, nil, r.params...)), r.method)
 	}
@@ -38,7 +39,7 @@ func TestBadRequests(t *testing.T) {
 		{wire.BadParams, "open", option("num_envs", uint64(math.MaxUint64))},
 		{wire.BadParams, "open", option("num_envs", 1<<40)},
 		{wire.BadParams, "open", option("num_envs", "many")}, {wire.BadParams, "open", option("seats", 3)},
-		{wire.BadParams, "open", option("autoreset", "Never")},
+		{wire.BadParams, "open", option("autoreset", "Never")}, {wire.BadParams, "open", option("rows", "game")},
 		{wire.BadParams, "open", option("reward", "money")}, {wire.BadParams, "open", option("illegal", "maybe")},
 		{wire.BadParams, "open", option("max_episode_steps", -5)},
 		{wire.BadParams, "open", option("fields", []string{"colour"})},

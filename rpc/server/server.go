@@ -67,6 +67,7 @@ type Server struct {
 	requests   atomic.Uint64
 	steps      atomic.Uint64 // of handles
 	rows       atomic.Uint64 // steps times rows
+	illegal    atomic.Uint64 // illegal actions of clients that were replaced
 	failures   atomic.Uint64
 }
 

@@ -37,6 +37,7 @@ type session struct {
 	handles  map[uint32]*handle
 	next     uint32
 	requests uint64
+	illegal  uint64 // illegal actions that were replaced
 	errors   uint64
 }
 

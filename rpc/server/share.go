@@ -196,12 +196,16 @@ type layout struct {
 	length     int       // bytes of the slab
 }
 
-// always are the fields that every slab has, whatever the client selects.
+// always are the fields that every slab has, whatever the client selects. There is also "illegal" unless
+// illegal actions are refused.
 var always = []string{"reward", "terminated", "truncated", "score"}
 
 // layOut places the selected fields, nil for all, in the slab.
 func (h *handle) layOut(fields []string, packed bool) error {
 	names := slices.Clone(always)
+	if h.c.Illegal != vec.Refuse {
+		names = append(names, "illegal")
+	}
 	if fields == nil {
 		fields = []string{"planes", "globals", "mask", "seat"}
 	}

@@ -197,7 +197,7 @@ func TestKilledSharersLeaveNothing(t *testing.T) {
 		conn, err := net.Dial("unix", strings.TrimPrefix(p.unix, "unix:"))
 		require.NoError(t, err)
 		c := client.New(conn)
-		require.NoError(t, c.Call("hello", nil, map[string]any{"proto": []int{1, 0}}))
+		require.NoError(t, c.Call("hello", nil, map[string]any{"proto": []int{2, 0}}))
 		g, err := c.Open("toy:pick", map[string]any{"num_envs": 4})
 		require.NoError(t, err)
 		require.NoError(t, g.Share(3))

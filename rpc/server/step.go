@@ -46,6 +46,11 @@ func (s *session) play(f *wire.Frame, h *handle, p *place) error {
 		return refusal([]byte("step"), err)
 	}
 	h.took = time.Since(begun)
+	if n := h.env.IllegalActions() - h.illegal; n != 0 {
+		h.illegal += n
+		s.illegal += n
+		s.srv.illegal.Add(n)
+	}
 	s.srv.steps.Add(1)
 	s.srv.rows.Add(uint64(h.rows))
 	s.show(f.ID, h, p)

@@ -86,10 +86,14 @@ func Result(id uint32, result any) ([][]byte, error) {
 		err := out.plain(result)
 		return out.flush(), err
 	}
-	if len(fields) > 2*15 || len(fields)%2 != 0 {
-		return nil, fmt.Errorf("a result of %d names and values, want at most 15 pairs", len(fields))
+	if len(fields)%2 != 0 {
+		return nil, fmt.Errorf("a result of %d names and values, want pairs", len(fields))
 	}
-	out.tail = append(out.tail, 0x80|byte(len(fields)/2))
+	if pairs := len(fields) / 2; pairs < 16 {
+		out.tail = append(out.tail, 0x80|byte(pairs)) // fixmap
+	} else {
+		out.tail = append(out.tail, 0xde, byte(pairs>>8), byte(pairs)) // map 16
+	}
 	for k, v := range fields {
 		if b, ok := v.([]byte); ok {
 			out.bin(b)

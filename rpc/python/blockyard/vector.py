@@ -142,7 +142,7 @@ class BlockVectorEnv(Attributes, VectorEnv[Obs, NDArray[Any], NDArray[Any]]):
     ) -> dict[str, Any]:
         """Return the options of the request ``open``, after checking that the server supports them."""
         count = self.game_spec.min_seats if seats is None else seats
-        options = options | {"seats": count, "opponents": opponents_by_seat(opponents, count)}
+        options = options | {"seats": count, "rows": "acting", "opponents": opponents_by_seat(opponents, count)}
         if not self._with_mask and "fields" in session.features:
             options["fields"] = ["planes", "globals", "seat"]
         if self.packed:

@@ -18,7 +18,7 @@ from .address import Address, Tls
 from .connection import Connection
 from .layout import Handle
 
-PROTOCOL = (1, 1)
+PROTOCOL = (2, 0)
 
 
 class Session:
