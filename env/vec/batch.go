@@ -190,7 +190,8 @@ func (e *Env) checkBatch(b *Batch) error {
 		return fmt.Errorf("vec %s: no batch to write to", e.g.Name)
 	}
 	have := [...]int{len(b.Planes), len(b.Globals), len(b.Legal), len(b.Seat), len(b.Reward), len(b.Terminated),
-		len(b.Truncated), len(b.Score), len(b.Illegal), len(b.FinalPlanes), len(b.FinalGlobals), len(b.FinalLegal), len(b.FinalSeat)}
+		len(b.Truncated), len(b.Score), len(b.Illegal), len(b.FinalPlanes), len(b.FinalGlobals), len(b.FinalLegal),
+		len(b.FinalSeat)}
 	for k, n := range have {
 		if n != 0 && n != e.sizes[k] {
 			return fmt.Errorf("vec %s: slab %s has %d elements, want %d", e.g.Name, slabs[k].name, n, e.sizes[k])

@@ -29,8 +29,8 @@
 //
 // A step plays the actions of the driven seats and of the agents that act at the same time.
 // Agents then play alone until a driven seat must act or the game is over. The reward covers
-// all of that. When the game is over, the rows show the final position, with empty masks. When Config.StepLimit truncates the episode, the rows show
-// the position as it is, with its masks.
+// all of that. When the game is over, the rows show the final position, with empty masks. When
+// Config.StepLimit truncates the episode, the rows show the position as it is, with its masks.
 //
 // # Randomness
 //
