@@ -59,7 +59,7 @@ func (c *fit) Run(ctx context.Context) error {
 	}
 	notes := map[string]string{
 		"seed": strconv.FormatUint(c.Seed, 10), "rows": strconv.Itoa(train.Len()), "epochs": strconv.Itoa(c.Epochs),
-		"activation": "leaky_relu 0.01", "output": "log odds of winning",
+		"output": "log odds of winning",
 	}
 	return mlp.Save(c.Out, net, g.Facts(notes))
 }

@@ -16,8 +16,12 @@ import (
 // ErrNotShipped says that a program comes without trained weights. Errors of callers that asked for them wrap it.
 var ErrNotShipped = errors.New("no weights shipped")
 
+// Activation names, in the metadata of a file, what a Net computes between its layers: torch.nn.LeakyReLU(0.01).
+const Activation = "leaky_relu 0.01"
+
 // Facts say what a network is for. A file keeps them in its metadata, under the keys game, rules and features (a JSON
-// list of names). Notes are all other keys, such as how the network was trained.
+// list of names). The key activation, which a file may leave out, is Activation. Notes are all other keys, such as how
+// the network was trained.
 type Facts struct {
 	Game     string
 	Rules    int
@@ -55,6 +59,7 @@ func Write(w io.Writer, n *Net, f Facts) error {
 	meta := map[string]string{}
 	maps.Copy(meta, f.Notes)
 	meta["game"], meta["rules"], meta["features"] = f.Game, strconv.Itoa(f.Rules), string(names)
+	meta["activation"] = Activation
 	return WriteTensors(w, n.Tensors(), meta)
 }
 
@@ -70,7 +75,7 @@ func (n *Net) Tensors() []Tensor {
 }
 
 // Parse reads a network from the bytes of a safetensors file. It refuses a file with other tensors, without metadata,
-// or whose number of features differs from its number of inputs.
+// with another activation, or whose number of features differs from its number of inputs.
 func Parse(file []byte) (*Net, Facts, error) {
 	var f Facts
 	var n *Net
@@ -130,6 +135,11 @@ func facts(meta map[string]string) (Facts, error) {
 		}
 		delete(f.Notes, key)
 	}
+	if a, ok := meta["activation"]; ok && a != Activation {
+		return f, fmt.Errorf("weights: the metadata has activation %.40q, want %q: train with torch.nn.LeakyReLU(0.01) "+
+			"between the layers, see rpc/python/docs/contest.md", a, Activation)
+	}
+	delete(f.Notes, "activation")
 	var err error
 	if f.Rules, err = strconv.Atoi(meta["rules"]); err != nil {
 		return f, fmt.Errorf("weights: rules version %q is not a number", meta["rules"])

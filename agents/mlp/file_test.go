@@ -107,11 +107,20 @@ func TestParseRefuses(t *testing.T) {
 	stray := `,"x":{"dtype":"F32","shape":[],"data_offsets":[12,16]}}`
 	nan := append([]byte{}, good...)
 	binary.LittleEndian.PutUint32(nan[len(nan)-8:], math.Float32bits(float32(math.NaN())))
+	says := func(activation string) []byte {
+		return file(`{"__metadata__":{"activation":"`+activation+`",`+strings.TrimPrefix(meta+","+fc0+"}", `"__metadata__":{`), 12)
+	}
+	_, f, err := Parse(says("leaky_relu 0.01"))
+	require.NoError(t, err)
+	require.Empty(t, f.Notes)
 	for name, c := range map[string]struct {
 		file []byte
 		says string
 	}{
 		"empty":             {nil, "too short"},
+		"activation":        {says("relu"), `activation "relu", want "leaky_relu 0.01": train with torch.nn.LeakyReLU(0.01)`},
+		"torch.save":        {[]byte("PK\x03\x04policy/data.pkl"), "torch.save (.pt) and numpy.savez (.npz) write: save the network with blockyard.save_weights"},
+		"old torch.save":    {[]byte("\x80\x02\x8a\x0alist"), "old versions of torch.save"},
 		"truncated data":    {good[:len(good)-1], "truncated"},
 		"truncated header":  {good[:40], "truncated"},
 		"header bomb":       {binary.LittleEndian.AppendUint64(nil, 1<<40), "header of 1099511627776 bytes"},

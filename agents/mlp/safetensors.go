@@ -80,6 +80,12 @@ func ParseTensors(file []byte) ([]Tensor, map[string]string, error) {
 	bad := func(format string, a ...any) ([]Tensor, map[string]string, error) {
 		return nil, nil, fmt.Errorf("safetensors: "+format, a...)
 	}
+	for start, what := range foreign {
+		if bytes.HasPrefix(file, []byte(start)) {
+			return bad("this is %s: save the network with blockyard.save_weights in Python, see "+
+				"rpc/python/docs/contest.md", what)
+		}
+	}
 	if len(file) < 8 {
 		return bad("%d bytes are too short for a header", len(file))
 	}
@@ -116,6 +122,14 @@ func ParseTensors(file []byte) ([]Tensor, map[string]string, error) {
 	}
 	tensors, err := unpack(entries, file[8+n:])
 	return tensors, meta, err
+}
+
+// foreign are the first bytes of other files of weights. No safetensors file begins with them: as the length of its
+// header they would exceed maxHeader.
+var foreign = map[string]string{
+	"PK\x03\x04":        "a zip archive, such as torch.save (.pt) and numpy.savez (.npz) write",
+	"\x80\x02\x8a\x0a":  "a pickle, as old versions of torch.save (.pt) write",
+	"\x89HDF\r\n\x1a\n": "an HDF5 file (.h5)",
 }
 
 // unpack copies the tensors out of data. They must fill it without a gap or an overlap.

@@ -78,6 +78,9 @@ func (f *File) describe(b Bot, out string, r replay.Result) string {
 	case b.Net != nil:
 		weights = fmt.Sprintf("net %s, rounded to %d bits each", Hash(b.Net), f.Bits)
 	}
+	if b.Net != nil {
+		weights += fmt.Sprintf("\nroom: %d characters for a network: %s", f.Room, fitting(b.Net, f.Room))
+	}
 	return fmt.Sprintf("%s: %d of at most %d characters, Go %s, compiled alone\nweights: %s\n"+
 		"replay: %d logs, %d answers, no breach of protocol, %.1f ms an answer, %.1f ms at most\n",
 		out, len(f.Source), MaxChars, flatten.Lang[2:], weights,

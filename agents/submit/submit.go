@@ -46,6 +46,7 @@ type Bot struct {
 type File struct {
 	Source []byte
 	Bits   int // kept of each weight; netpack.Exact for all; 0 without a network
+	Room   int // characters that the code leaves for a network; 0 without one
 }
 
 // Source writes the bot. Weights keep as many bits as fit into MaxChars; if that is not all of them, the bot plays
@@ -73,9 +74,9 @@ func (b Bot) Source() (f *File, err error) {
 	if err != nil {
 		return nil, err
 	}
-	bits := 0
+	f = new(File)
 	if b.Net != nil {
-		if bits, src, err = b.build(src); err != nil {
+		if f.Bits, f.Room, src, err = b.build(src); err != nil {
 			return nil, err
 		}
 	}
@@ -83,7 +84,8 @@ func (b Bot) Source() (f *File, err error) {
 		return nil, fmt.Errorf("%d characters, %d more than the limit of %d (%s)",
 			n, n-MaxChars, MaxChars, flatten.Sizes([]byte(src)))
 	}
-	return &File{[]byte(src), bits}, nil
+	f.Source = []byte(src)
+	return f, nil
 }
 
 // inTree returns an error if dir is not inside the source tree of this module.
@@ -138,30 +140,32 @@ func (b Bot) flatten(s *entry.Submission) (string, error) {
 	return string(src), err
 }
 
-// build puts the network into a flattened program, with as many bits per weight as fit.
-func (b Bot) build(src string) (bits int, out string, err error) {
+// build puts the network into a flattened program, with as many bits per weight as fit into the room that the code
+// leaves.
+func (b Bot) build(src string) (bits, room int, out string, err error) {
 	exact, err := netpack.Encode(b.Net, netpack.Exact)
 	if err != nil {
-		return 0, "", err
+		return 0, 0, "", err
 	}
 	bits = netpack.Exact
 	out = b.with(src, exact, bits)
-	code := len(out) - len(exact)
+	room = MaxChars - (len(out) - len(exact))
 	if len(out) > MaxChars {
-		bits = netpack.Exact*(MaxChars-code)/len(exact) + 1 // the first tries may be a few characters too long
+		bits = netpack.Exact*room/len(exact) + 1 // the first tries may be a few characters too long
 	}
 	for len(out) > MaxChars {
 		if bits--; bits < fewestBits {
-			return 0, "", fmt.Errorf("%d characters of code leave %d for the network, which takes %d with all its bits: "+
-				"a smaller net is needed", code, MaxChars-code, len(exact))
+			return 0, 0, "", fmt.Errorf("the network takes %d characters with all its bits and %d with %d bits per weight, "+
+				"but %d characters of code leave %d: train one with %s", len(exact), textLen(widths(b.Net), fewestBits),
+				fewestBits, MaxChars-room, room, fitting(b.Net, room))
 		}
 		text, err := netpack.Encode(b.Net, bits)
 		if err != nil {
-			return 0, "", err
+			return 0, 0, "", err
 		}
 		out = b.with(src, text, bits)
 	}
-	return bits, out, nil
+	return bits, room, out, nil
 }
 
 func (b Bot) with(src, text string, bits int) string {

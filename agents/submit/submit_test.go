@@ -68,7 +68,7 @@ func TestSourceRefuses(t *testing.T) {
 		want string
 	}{
 		{Bot{Game: "blockbattle", Ply: 5}, "ply 5, want 2 to 4"},
-		{Bot{Game: "blockbattle", Net: randomNet(t, blockbattlebot.Len, 512, 1)}, "a smaller net is needed"},
+		{Bot{Game: "blockbattle", Net: randomNet(t, blockbattlebot.Len, 512, 1)}, "train one with at most"},
 		{Bot{Game: "dropblox", Ply: 3}, "searches in one way only"},
 		{Bot{Game: "wintetris"}, "has no bot in one file: its contest loads a shared library"},
 		{Bot{Game: "blockbattle:port"}, "has no bot in one file: want blockbattle, tetrisduel, blocking, dropblox"},

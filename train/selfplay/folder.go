@@ -114,7 +114,6 @@ func (f *Folder) saveNet(now time.Time) error {
 	notes := r.algorithm.Notes(r)
 	notes["seed"] = strconv.FormatUint(r.Options.Seed, 10)
 	notes["iterations"], notes["rows"] = strconv.Itoa(p.Iterations), strconv.Itoa(p.Rows)
-	notes["activation"] = "leaky_relu 0.01"
 	names := []string{fmt.Sprintf("net-%03d.safetensors", r.Counts.Gated)}
 	if p.Kept {
 		names = append(names, BestFile)

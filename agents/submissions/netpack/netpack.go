@@ -25,8 +25,8 @@ const (
 	Fewest = 12
 )
 
-// width is the number of characters per line.
-const width = 120
+// LineLen is the number of characters per line of base64.
+const LineLen = 120
 
 // Round rounds x to the nearest number with the given number of leading bits. A number that would become infinite is
 // truncated instead. Rounding a rounded number does not change it.
@@ -70,8 +70,8 @@ func Encode(net *mlp.Net, bits int) (string, error) {
 	}
 	out.WriteByte('\n')
 	text := base64.RawStdEncoding.EncodeToString(data)
-	for ; len(text) > width; text = text[width:] {
-		out.WriteString(text[:width] + "\n")
+	for ; len(text) > LineLen; text = text[LineLen:] {
+		out.WriteString(text[:LineLen] + "\n")
 	}
 	return out.String() + text, nil
 }

@@ -53,7 +53,7 @@ func TestDecodeReadsWhatEncodeWrites(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, text, again)
 		for _, line := range strings.Split(text, "\n") {
-			require.LessOrEqual(t, len(line), width)
+			require.LessOrEqual(t, len(line), LineLen)
 		}
 	}
 }
