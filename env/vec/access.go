@@ -25,7 +25,7 @@ const (
 func (e *Env) SnapshotLen() int { return headLen + env.EncodedLen(e.states[0]) }
 
 // Snapshot appends environment i as bytes that Restore reads under the same Game.Rules. The
-// memories of agents are not part of it.
+// memories of agents are not part of it: see Resumable.
 func (e *Env) Snapshot(i int, dst []byte) ([]byte, error) {
 	if err := e.usable(i); err != nil {
 		return dst, err
@@ -47,6 +47,14 @@ func (e *Env) Snapshot(i int, dst []byte) ([]byte, error) {
 // Restore sets environment i to what Snapshot wrote, with new agents. If src is not a snapshot
 // for this Env, it returns an error and changes nothing.
 func (e *Env) Restore(i int, src []byte) error {
+	if err := e.decode(i, src); err != nil {
+		return err
+	}
+	return e.put(i, src, e.renewAgents)
+}
+
+// decode reads the position of a snapshot for environment i into the view of the first worker.
+func (e *Env) decode(i int, src []byte) error {
 	if err := e.usable(i); err != nil {
 		return err
 	}
@@ -65,15 +73,18 @@ func (e *Env) Restore(i int, src []byte) error {
 	if err := env.Decode(s, s, src[headLen:]); err != nil {
 		return fmt.Errorf("vec %s: snapshot: %w", e.g.Name, err)
 	}
-	if err := e.adopt(i, s); err != nil {
-		return err
-	}
+	return e.fits(i, s)
+}
+
+// put sets environment i to a snapshot that decode has just read. renew gives it its agents.
+func (e *Env) put(i int, src []byte, renew func(i int) error) error {
 	e.traceDrop(i)
+	e.states[i].CopyFrom(e.pool.workers[0].view)
 	word := func(k int) uint64 { return binary.LittleEndian.Uint64(src[8*k:]) }
 	sl := &e.slots[i]
 	*sl = slot{root: word(0), episode: word(1), word: word(2), steps: binary.LittleEndian.Uint32(src[stepsAt:]),
 		live: src[flagsAt]&flagLive != 0, seats: [env.MaxSeats]uint8(src[seatsAt:headLen])}
-	if err := e.resume(i); err != nil {
+	if err := e.resume(i, renew); err != nil {
 		return err
 	}
 	sl.cut = src[flagsAt]&flagCut != 0 && !sl.over
@@ -148,13 +159,14 @@ func (e *Env) SetState(i int, s env.State) error {
 	if err := s.Check(); err != nil {
 		return fmt.Errorf("vec %s: environment %d: %w", e.g.Name, i, err)
 	}
-	if err := e.adopt(i, s); err != nil {
+	if err := e.fits(i, s); err != nil {
 		return err
 	}
 	e.traceDrop(i)
+	e.states[i].CopyFrom(s)
 	sl := &e.slots[i]
 	sl.live, sl.cut, sl.seats = true, false, emptyRows
-	return e.resume(i)
+	return e.resume(i, e.renewAgents)
 }
 
 // Clone makes environment dst a copy of src, including seed and random generator, but with
@@ -170,7 +182,7 @@ func (e *Env) Clone(dst, src int) error {
 	e.states[dst].CopyFrom(e.states[src])
 	e.slots[dst] = e.slots[src]
 	e.slots[dst].traced = false
-	return e.resume(dst)
+	return e.resume(dst, e.renewAgents)
 }
 
 // Reseed gives environment i another future: everything that none of the driven seats may
@@ -184,15 +196,14 @@ func (e *Env) Reseed(i int, seed uint64) error {
 	e.states[i].Hide(e.driven, env.Derive(seed, uint64(e.c.Seats-1)))
 	sl := &e.slots[i]
 	sl.root, sl.word = seed, env.Derive(seed, ownStream)
-	return e.resume(i)
+	return e.resume(i, e.renewAgents)
 }
 
-// adopt copies a position that has passed Check, if it has as many seats as the environments.
-func (e *Env) adopt(i int, s env.State) error {
+// fits returns an error if a position has another number of seats than the environments.
+func (e *Env) fits(i int, s env.State) error {
 	if n := s.SeatCount(); n != e.c.Seats {
 		return fmt.Errorf("vec %s: environment %d: a position with %d seats, want %d", e.g.Name, i, n, e.c.Seats)
 	}
-	e.states[i].CopyFrom(s)
 	return nil
 }
 
@@ -207,10 +218,10 @@ func (e *Env) usable(i int) error {
 	return nil
 }
 
-// resume continues environment i from a position that was put there, with new agents.
-func (e *Env) resume(i int) error {
+// resume continues environment i from a position that was put there, with the agents that renew gives it.
+func (e *Env) resume(i int, renew func(i int) error) error {
 	w := e.pool.workers[0]
-	err := e.renewAgents(i)
+	err := renew(i)
 	if err == nil {
 		err = e.settle(w, i)
 	}

@@ -1,0 +1,65 @@
+package vec
+
+import (
+	"fmt"
+
+	"blockyard/env"
+)
+
+// A Resumable is an agent that can go on elsewhere: what it keeps from one call of Act to the next can be
+// written as bytes. An agent whose choices follow from the position that Act gets keeps nothing and writes
+// no bytes. An agent without these methods cannot be part of a checkpoint.
+type Resumable interface {
+	env.Agent
+	// AppendMemory appends what the agent keeps to dst. It returns an error if the agent's choices depend
+	// on anything else, such as the time.
+	AppendMemory(dst []byte) ([]byte, error)
+	// RestoreMemory sets what an agent keeps to what AppendMemory of an agent of the same kind wrote. It
+	// returns an error for any other bytes, which may come from an untrusted source.
+	RestoreMemory(src []byte) error
+}
+
+// A Seated is the agent that plays a seat of an environment.
+type Seated struct {
+	Agent env.Agent // nil if the seat is driven, or if the environment has never been reset
+	// Leaving means that SetAgent has replaced the agent's factory: it plays on to the end of the episode.
+	Leaving bool
+}
+
+// Seated returns the agent of a seat of environment i. The Env keeps using it.
+func (e *Env) Seated(i, seat int) Seated {
+	k := i*e.c.Seats + seat
+	return Seated{e.agents[k], e.stale[k]}
+}
+
+// Live reports whether environment i has been reset or restored.
+func (e *Env) Live(i int) bool { return e.slots[i].live }
+
+// CheckSnapshot returns the error with which Restore and Resume would refuse src for environment i.
+func (e *Env) CheckSnapshot(i int, src []byte) error { return e.decode(i, src) }
+
+// Resume is Restore with the agents that are to play on, one for each seat; those of driven seats are nil.
+// Unless it returns an error, the Env owns the agents and has closed those that they replace.
+func (e *Env) Resume(i int, src []byte, agents []Seated) error {
+	if err := e.decode(i, src); err != nil {
+		return err
+	}
+	if len(agents) != e.c.Seats {
+		return fmt.Errorf("vec %s: environment %d: %d agents to resume, want one for each of %d seats",
+			e.g.Name, i, len(agents), e.c.Seats)
+	}
+	for seat, a := range agents {
+		if (a.Agent == nil) != e.driven.Has(seat) {
+			return fmt.Errorf("vec %s: environment %d, seat %d: want an agent for every seat that is not driven, "+
+				"and none for one that is", e.g.Name, i, seat)
+		}
+	}
+	return e.put(i, src, func(i int) error {
+		first := i * e.c.Seats
+		err := CloseAgents(e.agents[first : first+e.c.Seats])
+		for seat, a := range agents {
+			e.agents[first+seat], e.stale[first+seat] = a.Agent, a.Leaving
+		}
+		return err
+	})
+}

@@ -1,0 +1,114 @@
+package vec_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"blockyard/env"
+	"blockyard/env/envtest/toy"
+	"blockyard/env/vec"
+)
+
+// moved returns copies of the agents of environment i.
+func moved(e *vec.Env, i int) []vec.Seated {
+	all := make([]vec.Seated, e.Config().Seats)
+	for seat := range all {
+		if all[seat] = e.Seated(i, seat); all[seat].Agent != nil {
+			twin := *all[seat].Agent.(*die)
+			all[seat].Agent = &twin
+		}
+	}
+	return all
+}
+
+// Environments that are resumed elsewhere, in another order and by another number of workers, play on as the
+// first ones do. Restore gives them new agents instead, which choose otherwise.
+func TestResume(t *testing.T) {
+	const n = 6
+	for _, g := range []*env.Game{toy.Pick, toy.Turns} {
+		for _, mode := range []vec.Autoreset{vec.NextStep, vec.SameStep} {
+			c := vec.Config{Envs: n, Autoreset: mode, StepLimit: 7, Workers: 1, Agents: []vec.AgentFactory{nil, newDie}}
+			e, _, _ := start(t, g, c)
+			future(t, e, 3)
+			c.Workers = 3
+			f, err := vec.New(g, c)
+			require.NoError(t, err)
+			defer f.Close()
+			differ := false
+			for range 20 {
+				future(t, e, 2)
+				snaps := positions(t, e)
+				for i, snap := range snaps {
+					require.NoError(t, f.Resume(i, snap, moved(e, i)))
+					require.True(t, f.Live(i))
+				}
+				want := future(t, e, 9)
+				require.Equal(t, want, future(t, f, 9))
+				require.Equal(t, positions(t, e), positions(t, f))
+				for i, snap := range snaps {
+					require.NoError(t, f.Restore(i, snap))
+				}
+				differ = differ || !assertEqual(want, future(t, f, 9))
+			}
+			require.True(t, differ, "%s: new agents play otherwise", g.Name)
+		}
+	}
+}
+
+func assertEqual(a, b []vec.Batch) bool {
+	for k := range a {
+		for i := range a[k].Planes {
+			if a[k].Planes[i] != b[k].Planes[i] {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// An agent whose factory has been replaced plays on to the end of its episode after Resume too.
+func TestResumeKeepsLeavingAgents(t *testing.T) {
+	c := vec.Config{Envs: 4, Agents: []vec.AgentFactory{nil, newDie}}
+	e, _, _ := start(t, toy.Pick, c)
+	other := func(seed uint64) (env.Agent, error) { return newDie(^seed) }
+	require.NoError(t, e.SetAgent(1, other))
+	require.True(t, e.Seated(0, 1).Leaving)
+	f, _, _ := start(t, toy.Pick, vec.Config{Envs: 4, Agents: []vec.AgentFactory{nil, other}})
+	for i, snap := range positions(t, e) {
+		require.NoError(t, f.Resume(i, snap, moved(e, i)))
+		require.True(t, f.Seated(i, 1).Leaving)
+	}
+	require.Equal(t, future(t, e, 60), future(t, f, 60))
+	require.False(t, f.Seated(0, 1).Leaving)
+}
+
+func TestResumeRefuses(t *testing.T) {
+	closed := 0
+	mine := func(uint64) (env.Agent, error) { return &counted{acts: new(int), closes: &closed}, nil }
+	e, _, _ := start(t, toy.Pick, vec.Config{Envs: 2, Agents: []vec.AgentFactory{nil, mine}})
+	snaps, none, some := positions(t, e), vec.Seated{}, vec.Seated{Agent: &die{}}
+	bad := append([]byte{}, snaps[0]...)
+	bad[28] = 0xff
+	for _, c := range []struct {
+		i      int
+		snap   []byte
+		agents []vec.Seated
+		says   string
+	}{
+		{2, snaps[0], []vec.Seated{none, some}, "environment 2 of 2"},
+		{0, snaps[0][1:], []vec.Seated{none, some}, "snapshot of"},
+		{0, bad, []vec.Seated{none, some}, "unknown flags"},
+		{0, snaps[0], []vec.Seated{some}, "1 agents to resume, want one for each of 2 seats"},
+		{0, snaps[0], []vec.Seated{none, none}, "seat 1: want an agent for every seat that is not driven"},
+		{0, snaps[0], []vec.Seated{some, some}, "seat 0: want an agent"},
+	} {
+		require.ErrorContains(t, e.Resume(c.i, c.snap, c.agents), c.says)
+		require.Equal(t, snaps, positions(t, e))
+	}
+	require.ErrorContains(t, e.CheckSnapshot(0, bad), "unknown flags")
+	require.NoError(t, e.CheckSnapshot(0, snaps[1]))
+	require.Zero(t, closed)
+	require.NoError(t, e.Resume(0, snaps[1], []vec.Seated{none, some}))
+	require.Equal(t, 1, closed, "the agent that was replaced")
+}
