@@ -119,6 +119,7 @@ func (s *Solver) twice(i int) bool {
 type Agent struct {
 	solver *Solver
 	value  float64
+	ticks  bool // it has answered a tick, so that the solver follows a piece
 }
 
 // NewAgent returns an Agent that plays by s.
@@ -128,6 +129,7 @@ func NewAgent(s *Solver) *Agent { return &Agent{solver: s} }
 func (a *Agent) Act(_ context.Context, state env.State, _ int) (env.Action, error) {
 	s := state.(*wintetris.State)
 	if s.Mode == wintetris.Ticks {
+		a.ticks = true
 		bits := a.solver.Update(&s.Field, s.Piece, s.Upcoming(), s.New)
 		_, a.value, _ = a.solver.Target()
 		return env.Action(bits), nil
