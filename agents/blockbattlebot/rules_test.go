@@ -1,0 +1,70 @@
+package blockbattlebot
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"blockyard/agents/contest"
+	"blockyard/env/blockbattle"
+	"blockyard/env/envtest/rulebook"
+)
+
+// A speaker is a bot that says its lines of a dialogue of RULES.md and compares what it is sent. The game
+// ends where the dialogue does.
+type speaker struct {
+	rulebook.Script
+	end func()
+}
+
+// Ask implements contest.Asker.
+func (s *speaker) Ask(_ context.Context, lines []string, limit time.Duration) (string, bool, time.Duration, error) {
+	answer, ok := s.Hear(lines)
+	switch {
+	case !ok:
+		s.end()
+		return "", false, 0, context.Canceled
+	case answer.Elapsed > limit:
+		return "", false, limit, contest.ErrLate
+	}
+	return answer.Text, false, answer.Elapsed, nil
+}
+
+// Close implements contest.Asker.
+func (s *speaker) Close() error { return nil }
+
+// A dropper answers drop.
+type dropper struct{}
+
+func (dropper) Ask(context.Context, []string, time.Duration) (string, bool, time.Duration, error) {
+	return "drop", false, 0, nil
+}
+
+func (dropper) Close() error { return nil }
+
+// TestRulesDialogue hosts the game of each dialogue of RULES.md: the host sends what they show.
+func TestRulesDialogue(t *testing.T) {
+	book := rulebook.Open(t, "../../env/blockbattle")
+	for name, d := range map[string]Dialect{"dialogue": ClassicDialect, "dialogue-port": PortDialect} {
+		for _, block := range book.Blocks(t, name) {
+			ctx, end := context.WithCancel(t.Context())
+			s := &speaker{rulebook.Script{T: t, Lines: rulebook.Dialogue(t, block)}, end}
+			limits := contest.Limits{Bank: 10 * time.Second, PerMove: 500 * time.Millisecond, Timeouts: 2}
+			ref := &Referee{Dialect: d, State: blockbattle.Game.New(2).(*blockbattle.State), Limits: limits}
+			ref.State.Reset(1)
+			h := contest.Host{Referee: ref, Limits: limits, Start: seated(s, dropper{})}
+			_, err := h.Play(ctx)
+			require.ErrorIs(t, err, context.Canceled, "the dialogue is longer than the game")
+			require.Empty(t, s.Lines)
+		}
+	}
+}
+
+// TestRulesTimes compares the limits that RULES.md states with those of the host.
+func TestRulesTimes(t *testing.T) {
+	book := rulebook.Open(t, "../../env/blockbattle")
+	require.Equal(t, 16384, contest.MaxLine)
+	require.Contains(t, book.Section("9").Text, "16,384 bytes")
+}

@@ -1,0 +1,111 @@
+package blockbattle
+
+import (
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"blockyard/env/envtest/rulebook"
+)
+
+// drawn makes a position from the lowest rows of the first side, as RULES.md draws boards: '#' block,
+// '=' solid, '.' empty.
+func drawn(t *testing.T, piece, picture string) *State {
+	t.Helper()
+	s := &State{Rules: Document, Winner: Nobody, Round: 1, Piece: uint8(strings.Index(Letters, piece))}
+	rows := strings.Fields(picture)
+	d := &s.Sides[0]
+	for i, row := range rows {
+		require.Len(t, row, Width)
+		y := Height - len(rows) + i
+		if row[0] == '=' {
+			d.Solid++
+		}
+		for x, c := range row {
+			if c == '#' {
+				d.Cells.Set(x, y)
+			}
+		}
+	}
+	require.NoError(t, s.Check())
+	return s
+}
+
+var times = regexp.MustCompile(`(\w+)\*(\d+)`)
+
+// written replaces "down*3" by "down,down,down".
+func written(answer string) string {
+	return times.ReplaceAllStringFunc(answer, func(part string) string {
+		m := times.FindStringSubmatch(part)
+		n, _ := strconv.Atoi(m[2])
+		return strings.TrimSuffix(strings.Repeat(m[1]+",", n), ",")
+	})
+}
+
+// counts reads "4 1 0" into a side.
+func counts(t *testing.T, text string) (c [3]int32) {
+	t.Helper()
+	n, err := fmt.Sscan(text, &c[0], &c[1], &c[2])
+	require.NoError(t, err, "%q: want points, combo and skips", text)
+	require.Equal(t, 3, n)
+	return c
+}
+
+// TestRulesExamples plays the worked examples of RULES.md, and wants one of them for every entry of its
+// table of points.
+func TestRulesExamples(t *testing.T) {
+	book := rulebook.Open(t, ".")
+	points, seen := map[string]string{}, map[string]bool{} // by rows, with " spin" after a T-spin
+	for _, row := range book.Table(t, "points") {
+		points[row["rows cleared at once"]] = row["points"]
+		points[row["rows cleared at once"]+" spin"] = row["points with a T-spin"]
+	}
+	for _, row := range book.Table(t, "examples") {
+		t.Run(row["case"], func(t *testing.T) {
+			s := drawn(t, row["piece"], row["board"])
+			d := &s.Sides[0]
+			before, after := counts(t, row["P c s"]), counts(t, row["P c s after"])
+			d.Points, d.Combo, d.Skips = before[0], before[1], before[2]
+			land, end, rep := play(t, s, written(row["answer"]))
+			d = &end.Sides[0]
+			require.Equal(t, row["rows"], fmt.Sprint(rep.Sides[0].Rows), "rows")
+			require.Equal(t, row["gain"], fmt.Sprint(rep.Sides[0].Gain), "gain")
+			require.Equal(t, after, [3]int32{d.Points, d.Combo, d.Skips}, "points, combo and skips")
+			require.Equal(t, row["garbage sent"], fmt.Sprint(rep.Sides[0].Lines), "garbage rows")
+			require.Empty(t, rep.Losses)
+
+			entry := row["rows"]
+			if land.TSpin {
+				entry += " spin"
+			}
+			if before[1] == 0 && !rep.Sides[0].Cleared {
+				want := row["gain"]
+				if after[2] > before[2] {
+					want += " and a skip"
+				}
+				require.Equal(t, points[entry], want, "the table of points")
+			}
+			require.Contains(t, points, entry)
+			seen[entry] = true
+		})
+	}
+	for entry, text := range points {
+		require.True(t, seen[entry] || text == "impossible", "no example shows %s", entry)
+	}
+}
+
+// TestRulesAnswers reads the answers of RULES.md.
+func TestRulesAnswers(t *testing.T) {
+	for _, row := range rulebook.Open(t, ".").Table(t, "answers") {
+		tokens, _ := ParseAnswer(row["answer"], nil)
+		var words []string
+		for _, token := range tokens {
+			words = append(words, token.String())
+		}
+		require.Equal(t, row["tokens"], strings.Join(words, " "), "answer %q", row["answer"])
+	}
+}

@@ -1,0 +1,206 @@
+// Package picture draws the pictures of a game's rules as small SVG files: boards and pieces as grids of
+// cells, readable on light and on dark pages. A test of the game draws them from the game's own tables
+// and calls Keep, which compares them with the files or, with BLOCKYARD_UPDATE=1, writes the files.
+package picture
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"blockyard/env/envtest"
+)
+
+// A Look is how a cell is drawn: the name of a class of the style sheet.
+type Look string
+
+// The looks. Those of pieces have the colours of the viewer in a light tint.
+const (
+	Empty                      Look = "e"
+	Filled                     Look = "x"
+	Solid                      Look = "s"
+	Red                        Look = "z"
+	Blue                       Look = "j"
+	Green                      Look = "t"
+	RedZone, MidZone, BlueZone Look = "zr", "zm", "zb"
+	Shade                      Look = "h" // hidden rows, or room outside the board
+	Ghost                      Look = "g" // an outline
+)
+
+// Inks are the looks of the seven tetrominoes, I J L O S T Z.
+var Inks = [7]Look{"i", "j", "l", "o", "t", "v", "z"}
+
+// A Panel is a grid of cells with a caption. Rows draws them, a character per cell; a blank is no cell.
+type Panel struct {
+	Caption string
+	Rows    []string
+	Looks   map[byte]Look     // of characters other than those of Usual
+	Texts   map[[2]int]string // texts in cells, by column and row
+	Left    []string          // a label before each row
+	Lines   []int             // rows with a strong line above
+	Columns bool              // numbers under the columns
+}
+
+// Usual are the looks of the usual characters.
+var Usual = map[byte]Look{'.': Empty, '#': Filled, '=': Solid, ':': Shade, 'o': Ghost}
+
+const (
+	side    = 12 // of a cell, in pixels
+	gap     = 14 // between panels
+	caption = 15 // height of a caption
+	style   = `text{font:10px sans-serif;fill:#24292f}.m,.n{font-size:9px;text-anchor:middle}.n{fill:#111}.k{fill:#fff}` +
+		`.e{fill:#eaeef2}.x{fill:#9aa4af}.s{fill:#454c54}.h{fill:#fff6dc}.g{fill:none;stroke:#24292f;stroke-width:1.5}` +
+		`.i{fill:#63c7d6}.j{fill:#7ba4f4}.l{fill:#f0aa5c}.o{fill:#e7cf4f}.t{fill:#7cc884}.v{fill:#c391e8}.z{fill:#f08a86}` +
+		`.zr{fill:#fbe3e1}.zm{fill:#eaeef2}.zb{fill:#e0eafc}.w{stroke:#fff}.b{stroke:#24292f;stroke-width:1.5}` +
+		`@media(prefers-color-scheme:dark){text{fill:#e6edf3}.n{fill:#111}.k{fill:#0d1117}.e,.zm{fill:#262c36}.x{fill:#7d8590}` +
+		`.s{fill:#d0d7de}.h{fill:#3a3320}.g{stroke:#e6edf3}.zr{fill:#4a2529}.zb{fill:#1d3157}.w{stroke:#0d1117}.b{stroke:#e6edf3}}`
+)
+
+// SVG draws rows of panels, under a title that readers without pictures get.
+func SVG(title string, rows ...[]Panel) string {
+	var body strings.Builder
+	width, y := 0, gap/2
+	for _, row := range rows {
+		x, height := gap/2, 0
+		for k := range row {
+			w, h := row[k].draw(&body, x, y)
+			x += w + gap
+			height = max(height, h)
+		}
+		width = max(width, x-gap/2)
+		y += height + gap/2
+	}
+	return fmt.Sprintf(`<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" viewBox="0 0 %[1]d %d" role="img">`+
+		"<title>%s</title><style>%s</style>\n<rect class=\"k\" width=\"100%%\" height=\"100%%\" rx=\"4\"/>\n%s</svg>\n",
+		width, y, escape(title), style, body.String())
+}
+
+var escape = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;").Replace
+
+// draw appends a panel and returns its size.
+func (p *Panel) draw(out *strings.Builder, x, y int) (w, h int) {
+	const letter = 6 // about the width of a letter of a caption
+	if p.Caption != "" {
+		fmt.Fprintf(out, `<text x="%d" y="%d">%s</text>`+"\n", x, y+10, escape(p.Caption))
+		w, y = letter*len([]rune(p.Caption)), y+caption
+		h = caption
+	}
+	for r, text := range p.Left {
+		if text != "" {
+			fmt.Fprintf(out, `<text x="%d" y="%d">%s</text>`, x, y+r*side+10, escape(text))
+		}
+	}
+	if len(p.Left) > 0 {
+		x += 2 * side
+	}
+	columns := 0
+	var order []Look
+	paths := map[Look]string{}
+	for r, row := range p.Rows {
+		columns = max(columns, len(row))
+		for c := 0; c < len(row); {
+			n := 1
+			for c+n < len(row) && row[c+n] == row[c] {
+				n++
+			}
+			if look := p.look(row[c]); look != "" {
+				if paths[look] == "" {
+					order = append(order, look)
+				}
+				paths[look] += fmt.Sprintf("M%d %dh%dv%dh-%dz", c*side, r*side, n*side, side, n*side)
+			}
+			c += n
+		}
+	}
+	fmt.Fprintf(out, `<g transform="translate(%d %d)">`, x, y)
+	for _, look := range order {
+		if look != Ghost {
+			fmt.Fprintf(out, `<path class="%s" d="%s"/>`, look, paths[look])
+		}
+	}
+	fmt.Fprintf(out, `<path class="w" d="%s"/>`, p.grid())
+	if paths[Ghost] != "" {
+		fmt.Fprintf(out, `<path class="g" d="%s"/>`, paths[Ghost])
+	}
+	for _, r := range p.Lines {
+		fmt.Fprintf(out, `<path class="b" d="M0 %dh%d"/>`, r*side, columns*side)
+	}
+	for r, row := range p.Rows {
+		for c := range len(row) {
+			if text := p.Texts[[2]int{c, r}]; text != "" {
+				class := "n" // on a coloured cell
+				if p.look(row[c]) == Empty || p.look(row[c]) == Ghost || p.look(row[c]) == "" {
+					class = "m"
+				}
+				fmt.Fprintf(out, `<text class="%s" x="%d" y="%d">%s</text>`, class, c*side+side/2, r*side+9, escape(text))
+			}
+		}
+	}
+	if p.Columns {
+		for c := range columns {
+			fmt.Fprintf(out, `<text class="m" x="%d" y="%d">%d</text>`, c*side+side/2, len(p.Rows)*side+10, c)
+		}
+		h += side
+	}
+	out.WriteString("</g>\n")
+	if len(p.Left) > 0 {
+		columns += 2
+	}
+	return max(w, columns*side), h + len(p.Rows)*side
+}
+
+func (p *Panel) look(c byte) Look {
+	if look, ok := p.Looks[c]; ok {
+		return look
+	}
+	return Usual[c]
+}
+
+// grid returns the lines between the cells.
+func (p *Panel) grid() string {
+	var d strings.Builder
+	columns := 0
+	for _, row := range p.Rows {
+		columns = max(columns, len(row))
+	}
+	for r := 1; r < len(p.Rows); r++ {
+		fmt.Fprintf(&d, "M0 %dh%d", r*side, columns*side)
+	}
+	for c := 1; c < columns; c++ {
+		fmt.Fprintf(&d, "M%d 0v%d", c*side, len(p.Rows)*side)
+	}
+	if d.Len() == 0 {
+		return "M0 0"
+	}
+	return d.String()
+}
+
+// most is how large a picture may be, in bytes.
+const most = 24 << 10
+
+// Keep compares a picture with the file of that name in the folder pictures. With BLOCKYARD_UPDATE=1
+// it writes the file.
+func Keep(t *testing.T, name, svg string) {
+	t.Helper()
+	if len(svg) > most {
+		t.Errorf("picture %s has %d bytes, want at most %d", name, len(svg), most)
+	}
+	path := filepath.Join("pictures", name+".svg")
+	if envtest.Updating() {
+		if err := os.MkdirAll("pictures", 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(svg), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	kept, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatalf("%v (BLOCKYARD_UPDATE=1 draws it)", err)
+	}
+	if string(kept) != svg {
+		t.Errorf("%s is not what the code draws now: look at it and draw it again with BLOCKYARD_UPDATE=1", path)
+	}
+}

@@ -1,0 +1,67 @@
+package rulebook
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+const text = `# A game
+
+## 1. Board
+
+Cells.
+
+### 1.1 Corners
+
+Four.
+
+<!-- points -->
+| rows | points |
+|---|---|
+| ` + "`1`" + ` | 10 |
+
+## 2. Pieces
+
+<!-- talk -->
+` + "```" + `
+host: a
+bot (12 ms): b
+` + "```" + `
+`
+
+func TestBook(t *testing.T) {
+	b := Parse("RULES.md", text)
+	require.Len(t, b.Sections, 3)
+	require.Equal(t, "Corners", b.Section("1.1").Title)
+	require.Contains(t, b.Section("1").Text, "Four.")
+	require.NotContains(t, b.Section("1").Text, "Pieces")
+	require.Nil(t, b.Section("1.2"))
+	require.Equal(t, []map[string]string{{"rows": "1", "points": "10"}}, b.Table(t, "points"))
+	require.Equal(t, [][]string{{"host: a", "bot (12 ms): b"}}, b.Blocks(t, "talk"))
+}
+
+func TestDialogue(t *testing.T) {
+	lines := Dialogue(t, []string{"host: one", "host: two…", "host: …", "host: four", "bot (12 ms): b", "host: end"})
+	require.Equal(t, Line{true, "b", 12 * time.Millisecond}, lines[4])
+	s := Script{T: t, Lines: lines}
+	answer, ok := s.Hear([]string{"one", "two and more", "three", "four"})
+	require.True(t, ok)
+	require.Equal(t, "b", answer.Text)
+	_, ok = s.Hear([]string{"end"})
+	require.False(t, ok)
+	for _, c := range []struct {
+		sent []string
+		want string
+	}{
+		{[]string{"one", "two", "four"}, ""},
+		{[]string{"one", "too", "four"}, `the rules have "two…", the host sends "too"`},
+		{[]string{"one", "two", "three"}, "no line after … agrees"},
+		{[]string{"one"}, `the host does not send "two…"`},
+		{[]string{"one", "two", "four", "five"}, "no line after … agrees"},
+	} {
+		require.Equal(t, c.want, difference(lines[:4], c.sent), c.sent)
+	}
+	require.Equal(t, `the host also sends "two"`, difference(lines[:1], []string{"one", "two"}))
+}
