@@ -13,7 +13,7 @@ import (
 	"blockyard/env/blockbattle"
 )
 
-// A Dialect is how the lines look: the contest's own, or those of the port (rules §16).
+// A Dialect is how the lines look: the contest's own, or those of the port (rules §13.2).
 // The game behind them is the same.
 type Dialect int
 
@@ -23,7 +23,7 @@ const (
 	PortDialect
 )
 
-// A Codec is Block Battle's dialogue, both ends (rules §13, §16), an agents/contest.Codec.
+// A Codec is Block Battle's dialogue, both ends (rules §8, §13.2), an agents/contest.Codec.
 // The bot's end finds out which dialect is spoken. It belongs to one game.
 type Codec struct {
 	// Dialect is what the referee's end speaks, and the bot's end has recognised.
@@ -167,7 +167,7 @@ var (
 
 const fieldLen = 2*blockbattle.Width*blockbattle.Height - 1
 
-// readField makes side's board the one a field string tells (rules §13.3), without the
+// readField makes side's board the one a field string tells (rules §8.3), without the
 // falling piece. On an error the board stays as it was.
 func readField(side *blockbattle.Side, text string) error {
 	if len(text) != fieldLen {

@@ -17,7 +17,7 @@ func (d Dialect) Names() []string {
 	return []string{"player1", "player2"}
 }
 
-// settings returns the lines that a seat gets once (rules §13.1).
+// settings returns the lines that a seat gets once (rules §8.1).
 func (d Dialect) settings(seat int, l contest.Limits) []string {
 	names := d.Names()
 	bank := "settings timebank " + millis(l.Bank)
@@ -34,7 +34,7 @@ func (d Dialect) settings(seat int, l contest.Limits) []string {
 
 func millis(d time.Duration) string { return strconv.FormatInt(d.Milliseconds(), 10) }
 
-// request returns the lines for a seat in a round (rules §13.2, §16), the request itself last.
+// request returns the lines for a seat in a round (rules §8.2, §13.2), the request itself last.
 func (d Dialect) request(s *blockbattle.State, seat int, bank time.Duration) []string {
 	lines := []string{
 		"update game round " + strconv.Itoa(int(s.Round)),

@@ -1,6 +1,6 @@
 // Package blockbattlebot plays AI Block Battle (package env/blockbattle): the features of a
 // position, evaluators, and the protocol of the contest. "Rules §n" in comments is section n of
-// the rules of the game.
+// env/blockbattle/RULES.md.
 package blockbattlebot
 
 import (

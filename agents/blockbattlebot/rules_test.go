@@ -12,29 +12,6 @@ import (
 	"blockyard/env/envtest/rulebook"
 )
 
-// A speaker is a bot that says its lines of a dialogue of RULES.md and compares what it is sent. The game
-// ends where the dialogue does.
-type speaker struct {
-	rulebook.Script
-	end func()
-}
-
-// Ask implements contest.Asker.
-func (s *speaker) Ask(_ context.Context, lines []string, limit time.Duration) (string, bool, time.Duration, error) {
-	answer, ok := s.Hear(lines)
-	switch {
-	case !ok:
-		s.end()
-		return "", false, 0, context.Canceled
-	case answer.Elapsed > limit:
-		return "", false, limit, contest.ErrLate
-	}
-	return answer.Text, false, answer.Elapsed, nil
-}
-
-// Close implements contest.Asker.
-func (s *speaker) Close() error { return nil }
-
 // A dropper answers drop.
 type dropper struct{}
 
@@ -50,7 +27,7 @@ func TestRulesDialogue(t *testing.T) {
 	for name, d := range map[string]Dialect{"dialogue": ClassicDialect, "dialogue-port": PortDialect} {
 		for _, block := range book.Blocks(t, name) {
 			ctx, end := context.WithCancel(t.Context())
-			s := &speaker{rulebook.Script{T: t, Lines: rulebook.Dialogue(t, block)}, end}
+			s := &rulebook.Script{T: t, Lines: rulebook.Dialogue(t, block), Late: contest.ErrLate, End: end}
 			limits := contest.Limits{Bank: 10 * time.Second, PerMove: 500 * time.Millisecond, Timeouts: 2}
 			ref := &Referee{Dialect: d, State: blockbattle.Game.New(2).(*blockbattle.State), Limits: limits}
 			ref.State.Reset(1)

@@ -14,7 +14,7 @@ import (
 	"blockyard/env/tetrisduel"
 )
 
-// Words of the dialogue (rules §13).
+// Words of the dialogue (rules §8).
 const (
 	wordHello   = "tetrisduel 1"
 	wordSeat    = "seat"
@@ -31,7 +31,7 @@ const (
 // DefaultTime is a bot's budget for a game (rules §9).
 const DefaultTime = 20 * time.Second
 
-// A Codec is the bot's end of the dialogue of rules §13. It belongs to one game.
+// A Codec is the bot's end of the dialogue of rules §8. It belongs to one game.
 type Codec struct {
 	ready io.Writer // gets the line that says that the bot is ready
 	seat  int

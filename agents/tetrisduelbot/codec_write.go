@@ -27,7 +27,7 @@ func Greeting(s *tetrisduel.State, seat int, budget time.Duration) []string {
 	}
 }
 
-// ReadyTime is how long a bot may take to say that it is ready (rules §13).
+// ReadyTime is how long a bot may take to say that it is ready (rules §8.1).
 const ReadyTime = 10 * time.Second
 
 // Ready reports whether a line says that a bot is ready.

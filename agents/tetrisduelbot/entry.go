@@ -1,6 +1,6 @@
 // Package tetrisduelbot plays the Tetris duel (package env/tetrisduel): the features of a
 // position, a hand-tuned and a learned evaluator, and the protocol of the contest. "Rules §n" in
-// comments is section n of the rules of the game.
+// comments is section n of env/tetrisduel/RULES.md.
 package tetrisduelbot
 
 import (

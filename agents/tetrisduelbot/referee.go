@@ -13,7 +13,7 @@ import (
 	"blockyard/env/tetrisduel"
 )
 
-// The reasons a game ends for, beyond those of the rules alone (rules §8).
+// The reasons a game ends for, beyond those of the rules alone (rules §7).
 const (
 	Exception = "exception" // a bot's process ended or closed its output
 	Timeout   = "timeout"   // an answer came after the budget was spent, or not at all
@@ -38,7 +38,7 @@ var notReady = map[contest.Fault]string{
 const notListed = "this is not a placement of the list"
 
 // A Referee conducts one game of the Tetris duel between two programs, as
-// agents/contest.Referee, by the process protocol (rules §13). Its host's time control is
+// agents/contest.Referee, by the process protocol (rules §8). Its host's time control is
 // contest.TotalBudget(Time).
 type Referee struct {
 	State *tetrisduel.State // after Reset

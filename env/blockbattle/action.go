@@ -62,7 +62,7 @@ func ParseAnswer(line string, dst []Token) (tokens []Token, odd []string) {
 	return dst, odd
 }
 
-// ParsePortAnswer reads an answer line as PortGame does (rules §16): "pass" means "down", the
+// ParsePortAnswer reads an answer line as PortGame does (rules §13.2): "pass" means "down", the
 // line "no_moves" is one "down", and a single bad part, returned in odd, voids the whole line.
 func ParsePortAnswer(line string, dst []Token) (tokens []Token, odd []string) {
 	line = strings.TrimSuffix(strings.TrimSuffix(line, "\n"), "\r")

@@ -7,7 +7,7 @@ type Landing struct {
 	Piece   int
 	Rot     int  // orientation 0..3
 	X, Y    int  // the box's top left corner
-	TSpin   bool // judged by rules §6
+	TSpin   bool // judged by rules §6.2
 	Skipped bool // the piece was discarded at X, Y, Rot
 	Loose   bool // the answer ended above the resting place and the piece fell
 }
@@ -130,7 +130,7 @@ func (w *walker) land(r *run, rules Rules) Landing {
 	return l
 }
 
-// corners counts the blocks in the corners of a 3x3 box (rules §6, condition 3).
+// corners counts the blocks in the corners of a 3x3 box (rules §6.2, condition 3).
 func corners(f *falling.Field, x, y int) int {
 	n := 0
 	for _, c := range [4][2]int{{0, 0}, {2, 0}, {0, 2}, {2, 2}} {
@@ -142,7 +142,7 @@ func corners(f *falling.Field, x, y int) int {
 	return n
 }
 
-// spun reports whether the executed tokens meet conditions 2 and 4 of rules §6.
+// spun reports whether the executed tokens meet conditions 2 and 4 of rules §6.2.
 func spun(trace []done, rest box, surplus bool, rules Rules) bool {
 	if surplus && rules&PortTokens != 0 {
 		return false

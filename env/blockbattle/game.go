@@ -36,7 +36,7 @@ func game(name, id string, rules Rules) *env.Game {
 	}
 }
 
-// Rules is a set of switches (rules §11) for the points in which the contest's engines differ.
+// Rules is a set of switches (rules §13.1) for the points in which the contest's engines differ.
 type Rules uint8
 
 // The switches.
@@ -45,8 +45,8 @@ const (
 	LateToken                      // T_LATE_TOKEN: a moving drop is forgiven if a surplus token follows
 	PCNeedsClear                   // PC_NEEDS_CLEAR: a perfect clear needs a cleared row
 	DrawBySet                      // DRAW_BY_SET: if both players lose in a round, the game is a draw
-	PortTokens                     // a token after locking costs the T-spin (rules §16)
-	PortSpawn                      // player 1's failed spawn ends the game at once (rules §16)
+	PortTokens                     // a token after locking costs the T-spin
+	PortSpawn                      // player 1's failed spawn ends the game at once
 )
 
 // The three sets of rules in use.
@@ -56,7 +56,7 @@ const (
 	Port     = PortTokens | PortSpawn
 )
 
-// A Phase is how a side lost (rules §10).
+// A Phase is how a side lost (rules §7).
 type Phase uint8
 
 // The phases, NotLost first.
@@ -71,7 +71,7 @@ const (
 // String returns the phase's name in the rules.
 func (p Phase) String() string { return [...]string{"", "spawn", "overflow", "garbage", "solid"}[p] }
 
-// Pieces in the order of the draw (rules §17).
+// Pieces in the order of the draw (rules §11).
 const (
 	I = iota
 	J

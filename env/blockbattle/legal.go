@@ -78,7 +78,7 @@ func (s *Side) flood(piece int, free, reach *falling.Poses) {
 	}
 }
 
-// spins replaces reach by the poses that a T-spin can end in (rules §6), and reports whether
+// spins replaces reach by the poses that a T-spin can end in (rules §6.2), and reports whether
 // there are any. Without the rule NetTurn, any resting place with blocks in three corners of the
 // box qualifies, because an answer can end with a turn and its reverse, or with a blocked turn.
 // With NetTurn, the T must have come to the place in another orientation, by a shift or a step

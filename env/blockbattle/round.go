@@ -31,7 +31,7 @@ type Loss struct {
 }
 
 // Play plays the rest of a round after both answers have been executed: steps 4 to 8 of rules
-// §9, and the start of the next round. rep may be nil.
+// §5.1, and the start of the next round. rep may be nil.
 func (s *State) Play(lands *[2]Landing, rep *Report) {
 	s.Begin()
 	var rows [2]int
@@ -74,7 +74,7 @@ func (s *State) Play(lands *[2]Landing, rep *Report) {
 	s.End()
 }
 
-// award scores cleared rows (rules §7) and returns the points of the round.
+// award scores cleared rows (rules §6) and returns the points of the round.
 func (s *Side) award(rows int, empty bool, l *Landing, rules Rules) int {
 	gain := 0
 	if l.TSpin {
@@ -104,7 +104,7 @@ func (s *Side) award(rows int, empty bool, l *Landing, rules Rules) int {
 	return gain
 }
 
-// garbage sends rows to the opponent of seat (rules §8.2). total is the number of rows that seat
+// garbage sends rows to the opponent of seat (rules §5.4). total is the number of rows that seat
 // has sent in the whole game, including these.
 func (s *State) garbage(seat, lines, total int, rep *Report) {
 	to := &s.Sides[1-seat]
@@ -129,14 +129,14 @@ func (s *State) garbage(seat, lines, total int, rep *Report) {
 	}
 }
 
-// solid raises the floor by a row (rules §8.3) and reports whether it fitted.
+// solid raises the floor by a row (rules §5.5) and reports whether it fitted.
 func (s *Side) solid() bool {
 	rows, fits := s.raise(1)
 	s.Solid += uint8(rows)
 	return fits
 }
 
-// deal starts the next round (rules §9, steps 1 and 2).
+// deal starts the next round (rules §5.1, steps 1 and 2).
 func (s *State) deal(rep *Report) {
 	s.Round++
 	s.Piece, s.Next = s.Next, uint8(s.Draw(Pieces))
@@ -170,7 +170,7 @@ func (s *State) lose(seat int, p Phase, rep *Report) {
 	}
 }
 
-// A PortStream is the random generator of the port (rules §17): from the same seed string it
+// A PortStream is the random generator of the port (rules §13.3): from the same seed string it
 // draws the same pieces and holes in the same order.
 type PortStream struct {
 	state [sha1.Size]byte

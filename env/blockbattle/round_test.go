@@ -11,7 +11,7 @@ import (
 	"blockyard/env/falling"
 )
 
-// field reads a board as the protocol sends it (rules §13.3).
+// field reads a board as the protocol sends it (rules §8.3).
 func field(t *testing.T, d *Side, text string) {
 	t.Helper()
 	d.Cells, d.Solid = [12]uint64{}, 0
@@ -33,7 +33,7 @@ func rows(empty int, rest ...string) string {
 	return strings.Repeat("0,0,0,0,0,0,0,0,0,0;", empty) + strings.Join(rest, ";")
 }
 
-// TestExampleExchange is the exchange of rules §15, computed by hand there.
+// TestExampleExchange plays a round that was computed by hand.
 func TestExampleExchange(t *testing.T) {
 	s := &State{Rules: Document, Winner: Nobody, Round: 23, Piece: T, Next: I}
 	field(t, &s.Sides[0], rows(16,

@@ -148,7 +148,7 @@ func (s *State) Check() error {
 // A Side is one player's half of the position.
 type Side struct {
 	Cells   falling.Field // blocks: bit y of column x; solid rows are not part of it
-	Points  int32         // row_points, never reduced (rules §7.5)
+	Points  int32         // row_points, never reduced (rules §6.6)
 	Combo   int32
 	Skips   int32 // skips in stock
 	Solid   uint8 // number of solid rows: rows 20-Solid and below
@@ -163,7 +163,7 @@ func (s *Side) floor() int { return Height - int(s.Solid) }
 func (s *Side) rows() uint64 { return 1<<uint(s.floor()) - 1 }
 
 // lock writes a landed piece into the board and reports whether a part of it is above the board
-// (rules §5).
+// (rules §5.2).
 func (s *Side) lock(l *Landing) (over bool) {
 	if l.Skipped {
 		return false
@@ -188,7 +188,7 @@ func (s *Side) clear() int {
 	return bits.OnesCount64(full)
 }
 
-// raise inserts k empty rows above the solid rows (rules §8.1) and returns how many fitted. fits
+// raise inserts k empty rows above the solid rows (rules §5.3) and returns how many fitted. fits
 // is false if not all rows fitted or a block was pushed over the top.
 func (s *Side) raise(k int) (rows int, fits bool) {
 	fits = s.Cells.Any()&(1<<uint(k)-1) == 0

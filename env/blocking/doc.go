@@ -1,7 +1,7 @@
 // Package blocking is CodinGame's Blocking, a game of the Blokus family. Two to four players
 // lay polyominoes on one board of 13x13 cells. Each new piece must touch the player's own
-// pieces at a corner and never along a side. Every square counts one point. "Rules §n" in
-// comments is section n of the rules that this package implements.
+// pieces at a corner and never along a side. Every square counts one point. RULES.md
+// has the rules and the protocol; "rules §n" in comments is its section n.
 //
 // # Coordinates
 //

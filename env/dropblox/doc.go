@@ -1,6 +1,6 @@
 // Package dropblox is Dropblox. One player moves blocks of 1 to 10 squares on a board of 33 rows
 // and 12 columns. There is no gravity while the player moves. Removing n rows at once scores 2^n-1
-// points. "Rules §n" in comments is section n of the rules that this package implements.
+// points. RULES.md has the rules and the protocol; "rules §n" in comments is its section n.
 //
 // # Coordinates
 //

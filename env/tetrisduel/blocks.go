@@ -7,7 +7,7 @@ import (
 	"blockyard/env/falling"
 )
 
-// The sizes of the board and of the sequence (rules §2, §4).
+// The sizes of the board and of the sequence (rules §2, §11).
 const (
 	Width      = 10
 	Height     = 25
@@ -147,7 +147,7 @@ func Put(board *falling.Field, kind int, p Placement) {
 	}
 }
 
-// Clear removes full rows (rules §6) and returns how many were in the peace zone and in the
+// Clear removes full rows (rules §5.2) and returns how many were in the peace zone and in the
 // battle zone. The board is in the mover's frame.
 func Clear(board *falling.Field) (peace, battle int) {
 	full := board.Full(Width) & within
@@ -163,7 +163,7 @@ func Clear(board *falling.Field) (peace, battle int) {
 	return peace, battle
 }
 
-// Gain returns the points for cleared rows, without the combo (rules §7).
+// Gain returns the points for cleared rows, without the combo (rules §6).
 func Gain(peace, battle int) int { return peacePoints[peace] + battlePoints[battle] }
 
 var (

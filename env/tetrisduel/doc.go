@@ -1,7 +1,7 @@
 // Package tetrisduel is the Tetris duel (方块大战) of 2022. Two players take turns dropping one
 // known sequence of 560 blocks from the two ends of a shared board of 25x10 cells. A player
 // scores rows completed in the peace zone at the own end or in the battle zone in the middle.
-// "Rules §n" in comments is section n of the rules that this package implements.
+// RULES.md has the rules and the protocol; "rules §n" in comments is its section n.
 //
 // # Coordinates
 //

@@ -30,7 +30,7 @@ func At(a env.Action) Placement {
 type poses [Directions][Width]uint32
 
 // Placements appends to dst, in ascending order, the ids of the places where block kind (0..6) can
-// come to rest on a board in the mover's frame (rules §5). Unless repeat is true, it lists
+// come to rest on a board in the mover's frame (rules §4). Unless repeat is true, it lists
 // placements that cover the same cells once.
 func Placements(board *falling.Field, kind int, repeat bool, dst []env.Action) []env.Action {
 	var fit, reach poses

@@ -10,7 +10,7 @@ import (
 	"blockyard/env/falling"
 )
 
-// slowPlacements is rules §5 read cell by cell: the judge of Placements.
+// slowPlacements is rules §4 read cell by cell: the judge of Placements.
 func slowPlacements(board *falling.Field, kind int, repeat bool) []Placement {
 	fits := func(p Placement) bool {
 		for _, c := range offsets[kind][p.D] {
@@ -102,7 +102,7 @@ func TestPlacementsAgainstCellByCell(t *testing.T) {
 	}
 }
 
-func TestEmptyBoardCounts(t *testing.T) { // rules §5
+func TestEmptyBoardCounts(t *testing.T) { // rules §4
 	var board falling.Field
 	for kind, want := range [Kinds][2]int{{34, 17}, {34, 34}, {34, 34}, {36, 9}, {34, 17}, {34, 34}, {34, 17}} {
 		require.Len(t, Placements(&board, kind, true, nil), want[0])

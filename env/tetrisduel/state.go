@@ -8,7 +8,7 @@ import (
 // Nobody is State.Winner until a seat has won, and after a draw.
 const Nobody int8 = -1
 
-// A Reason is how a game ended (rules §8).
+// A Reason is how a game ended (rules §7).
 type Reason uint8
 
 // The reasons that follow from the rules alone.

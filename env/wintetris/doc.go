@@ -1,6 +1,6 @@
 // Package wintetris is WinTetris, a Tetris clone in which a plug-in plays. In every tick of the
-// clock the plug-in may move, turn and drop the piece, one bit for each. "Rules §n" in comments is
-// section n of the rules that this package implements.
+// clock the plug-in may move, turn and drop the piece, one bit for each. RULES.md has the
+// rules and the plug-in's interface; "rules §n" in comments is its section n.
 //
 // # Variants
 //

@@ -91,7 +91,7 @@ func checkClear(t *conform.Tally, r *clearRecord) error {
 	return nil
 }
 
-// stats are the statistics of rules §11.
+// stats are the statistics of rules §13.
 type stats struct {
 	cells     [2]falling.Field // the cells that each seat placed, in its frame
 	leader    int              // the leading seat, 1 or 2; 0 while nobody has led

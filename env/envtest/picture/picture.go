@@ -39,6 +39,7 @@ type Panel struct {
 	Looks   map[byte]Look     // of characters other than those of Usual
 	Texts   map[[2]int]string // texts in cells, by column and row
 	Left    []string          // a label before each row
+	Right   []string          // and after it
 	Lines   []int             // rows with a strong line above
 	Columns bool              // numbers under the columns
 }
@@ -54,8 +55,9 @@ const (
 		`.e{fill:#eaeef2}.x{fill:#9aa4af}.s{fill:#454c54}.h{fill:#fff6dc}.g{fill:none;stroke:#24292f;stroke-width:1.5}` +
 		`.i{fill:#63c7d6}.j{fill:#7ba4f4}.l{fill:#f0aa5c}.o{fill:#e7cf4f}.t{fill:#7cc884}.v{fill:#c391e8}.z{fill:#f08a86}` +
 		`.zr{fill:#fbe3e1}.zm{fill:#eaeef2}.zb{fill:#e0eafc}.w{stroke:#fff}.b{stroke:#24292f;stroke-width:1.5}` +
-		`@media(prefers-color-scheme:dark){text{fill:#e6edf3}.n{fill:#111}.k{fill:#0d1117}.e,.zm{fill:#262c36}.x{fill:#7d8590}` +
-		`.s{fill:#d0d7de}.h{fill:#3a3320}.g{stroke:#e6edf3}.zr{fill:#4a2529}.zb{fill:#1d3157}.w{stroke:#0d1117}.b{stroke:#e6edf3}}`
+		`@media(prefers-color-scheme:dark){text{fill:#e6edf3}.n{fill:#111}.k{fill:#0d1117}.e,.zm{fill:#262c36}` +
+		`.x{fill:#7d8590}.s{fill:#d0d7de}.h{fill:#3a3320}.g{stroke:#e6edf3}.zr{fill:#4a2529}.zb{fill:#1d3157}` +
+		`.w{stroke:#0d1117}.b{stroke:#e6edf3}}`
 )
 
 // SVG draws rows of panels, under a title that readers without pictures get.
@@ -138,6 +140,11 @@ func (p *Panel) draw(out *strings.Builder, x, y int) (w, h int) {
 			}
 		}
 	}
+	for r, text := range p.Right {
+		if text != "" {
+			fmt.Fprintf(out, `<text x="%d" y="%d">%s</text>`, columns*side+5, r*side+10, escape(text))
+		}
+	}
 	if p.Columns {
 		for c := range columns {
 			fmt.Fprintf(out, `<text class="m" x="%d" y="%d">%d</text>`, c*side+side/2, len(p.Rows)*side+10, c)
@@ -147,6 +154,9 @@ func (p *Panel) draw(out *strings.Builder, x, y int) (w, h int) {
 	out.WriteString("</g>\n")
 	if len(p.Left) > 0 {
 		columns += 2
+	}
+	if len(p.Right) > 0 {
+		columns += 4
 	}
 	return max(w, columns*side), h + len(p.Rows)*side
 }

@@ -1,6 +1,7 @@
 package rulebook
 
 import (
+	"context"
 	"strconv"
 	"strings"
 	"testing"
@@ -38,12 +39,30 @@ func Dialogue(t testing.TB, block []string) (lines []Line) {
 	return lines
 }
 
-// A Script is a bot that says its lines of a dialogue and compares what it is sent with the
-// host's lines.
+// A Script is a bot, an agents/contest.Asker, that says its lines of a dialogue and compares what it is
+// sent with the host's lines.
 type Script struct {
 	T     testing.TB
 	Lines []Line // left to say and to read
+	Late  error  // returned where the bot takes longer than it may
+	End   func() // called at the end of the dialogue
 }
+
+// Ask implements agents/contest.Asker.
+func (s *Script) Ask(_ context.Context, lines []string, limit time.Duration) (string, bool, time.Duration, error) {
+	answer, ok := s.Hear(lines)
+	switch {
+	case !ok:
+		s.End()
+		return "", false, 0, context.Canceled
+	case answer.Elapsed > limit:
+		return "", false, limit, s.Late
+	}
+	return answer.Text, false, answer.Elapsed, nil
+}
+
+// Close implements agents/contest.Asker.
+func (s *Script) Close() error { return nil }
 
 // Hear compares the lines of a request with the host's next lines, and returns the bot's next
 // line. ok is false at the end of the dialogue.

@@ -1,0 +1,123 @@
+package tetrisduel
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"blockyard/env"
+	"blockyard/env/envtest/rulebook"
+	"blockyard/env/falling"
+)
+
+// drawn makes a board of the rows that end with row 14: '#' filled, '.' empty.
+func drawn(t *testing.T, picture string) (board falling.Field) {
+	t.Helper()
+	rows := strings.Fields(picture)
+	for i, row := range rows {
+		require.Len(t, row, Width)
+		for x, c := range row {
+			if c == '#' {
+				board.Set(x, Reachable-len(rows)+i)
+			}
+		}
+	}
+	return board
+}
+
+// ready returns a board on which an I in column 9 clears p rows of the peace zone and w of the battle
+// zone, and that placement.
+func ready(p, w int) (board falling.Field, at Placement) {
+	for y := Peace - p; y < Peace+w; y++ {
+		for x := range Width - 1 {
+			board.Set(x, y)
+		}
+	}
+	end := Peace + w // the row below the I
+	board.Set(Width-1, end)
+	return board, Placement{Y: end - 3, X: Width - 1, D: 1}
+}
+
+// TestRulesExamples plays the rounds of RULES.md, and compares its table of points.
+func TestRulesExamples(t *testing.T) {
+	book := rulebook.Open(t, ".")
+	shown := map[string]bool{} // "p+0" and "0+w"
+	for _, row := range book.Table(t, "examples") {
+		combo, err := strconv.Atoi(row["combo"])
+		require.NoError(t, err)
+		s := &State{}
+		s.Reset(1)
+		s.Combo = int16(combo)
+		for seat := range 2 {
+			var p, w int
+			clears := row[fmt.Sprintf("seat %d clears", seat+1)]
+			_, err := fmt.Sscanf(clears, "%d+%d", &p, &w)
+			require.NoError(t, err)
+			board, at := ready(p, w)
+			if s.Deal[0] = 0; seat == 1 { // I J L O S T Z
+				s.Deal[0] = 720 // J I L O S T Z
+				board = Turned(&board)
+			}
+			s.Cells = board
+			require.Contains(t, s.Legal(seat, nil), at.Action(), "%v", row)
+			s.Step(env.Alone(seat, at.Action()))
+			require.Equal(t, row[fmt.Sprintf("seat %d gains", seat+1)], fmt.Sprint(s.Score(seat)), "%v", row)
+			shown[clears] = true
+		}
+		require.Equal(t, row["combo afterwards"], fmt.Sprint(s.Combo), "%v", row)
+	}
+	for zone, points := range book.Table(t, "points") {
+		for n := range 5 {
+			clears, gain := fmt.Sprintf("%d+0", n), Gain(n, 0)
+			if zone == 1 {
+				clears, gain = fmt.Sprintf("0+%d", n), Gain(0, n)
+			}
+			require.Equal(t, points[fmt.Sprint(n)], fmt.Sprint(gain))
+			require.True(t, shown[clears], "no example clears %s", clears)
+		}
+	}
+}
+
+// TestRulesPlacements compares the lists, the counts and the equal placements of RULES.md.
+func TestRulesPlacements(t *testing.T) {
+	book := rulebook.Open(t, ".")
+	for _, row := range book.Table(t, "lists") {
+		board := drawn(t, row["board"])
+		var list []string
+		for _, p := range Ordered(Placements(&board, strings.Index(Letters, row["block"]), false, nil)) {
+			list = append(list, Text(p.Action()))
+		}
+		require.Equal(t, row["legal placements"], strings.Join(list, ", "))
+	}
+	var empty falling.Field
+	for k, row := range book.Table(t, "counts") {
+		for kind := range Kinds {
+			list := Placements(&empty, kind, k == 0, nil)
+			require.Equal(t, row[Letters[kind:kind+1]], fmt.Sprint(len(list)))
+		}
+	}
+	said := map[[2]int]string{}
+	for _, row := range book.Table(t, "twins") {
+		d, err := strconv.Atoi(strings.TrimPrefix(row["the placement"], "y x "))
+		require.NoError(t, err)
+		said[[2]int{strings.Index(Letters, row["block"]), d}] = row["covers the same cells as"]
+	}
+	shift := func(name string, by int8) string {
+		if by == 0 {
+			return name
+		}
+		return fmt.Sprintf("%s%+d", name, by)
+	}
+	for kind := range Kinds {
+		for d := range Directions {
+			want := ""
+			if twin := twins[kind][d]; twin.to != d {
+				want = fmt.Sprintf("%s %s %d", shift("y", twin.move.Y), shift("x", twin.move.X), twin.to)
+			}
+			require.Equal(t, want, said[[2]int{kind, d}], "block %c, direction %d", Letters[kind], d)
+		}
+	}
+}
