@@ -35,10 +35,10 @@ func (e *Env) begin(w *worker, i int) error {
 	for range tries {
 		e.states[i].Reset(sl.gameSeed())
 		sl.steps, sl.live, sl.over, sl.cut, sl.seats = 0, true, false, false, emptyRows
-		e.traceBegin(i)
 		if err := e.renewAgents(i); err != nil {
 			return err
 		}
+		e.traceBegin(i)
 		if err := e.settle(w, i); err != nil {
 			return err
 		}

@@ -33,6 +33,9 @@ type handle struct {
 	actions []env.Action
 	policy  *policy // plays rollouts; nil for random actions
 
+	opponents map[int64]string // specs by seat
+	recorder  *recorder        // nil if no episode is recorded
+
 	alone bool          // the server plays no seat
 	took  time.Duration // duration of the last step
 

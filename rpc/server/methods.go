@@ -19,7 +19,7 @@ var Protocol = [2]int{2, 0}
 
 // capabilities are what a client may ask for beyond stepping; hello lists them.
 var capabilities = []string{"afterstates", "clone", "features", "fields", "final", "first", "observe", "packed",
-	"policy", "rollout", "set_opponent", "snapshot", "text"}
+	"policy", "record", "rollout", "set_opponent", "snapshot", "text"}
 
 // call answers one request, or returns an error for the client.
 func (s *session) call(f *wire.Frame) error {
@@ -63,6 +63,8 @@ var methods = map[string]method{
 	"restore":       {4, true, with((*session).restore)},
 	"clone":         {4, true, with((*session).clone)},
 	"share":         {2, false, with((*session).share)},
+	"record":        {2, true, with((*session).record)},
+	"records":       {2, false, with((*session).records)},
 	"rollout":       {3, false, with((*session).rollout)},
 	"set_opponent":  {3, false, with((*session).setOpponent)},
 	"render":        {3, false, with((*session).render)},

@@ -66,6 +66,7 @@ func (s *session) open(f *wire.Frame) error {
 	s.next++
 	h.id, h.seeds, h.memory, h.first = s.next, seeds, memory, o.First
 	h.took, h.alone = quickStep, len(o.Opponents) == 0 // until it is known
+	h.opponents = o.Opponents
 	s.handles[h.id] = h
 	s.sizeSteps()
 	return s.reply(f.ID, h.facts())

@@ -172,5 +172,6 @@ func (s *session) setOpponent(f *wire.Frame, h *handle) error {
 	if err := h.env.SetAgent(int(seat), factory); err != nil {
 		return err
 	}
+	h.opponents[seat] = text
 	return s.reply(f.ID, true)
 }

@@ -69,7 +69,7 @@ func config() server.Config {
 		Limits:  server.DefaultLimits(),
 		Agents: func(g *env.Game, text string) (vec.AgentFactory, error) {
 			switch text {
-			case "first":
+			case "first", "second":
 				return func(uint64) (env.Agent, error) { return &first{}, nil }, nil
 			case "broken":
 				return func(uint64) (env.Agent, error) { return nil, fmt.Errorf("no such engine") }, nil

@@ -72,6 +72,11 @@ func (h *handle) selected(f *wire.Frame, i int, name string, once bool) ([]int, 
 	if err != nil {
 		return nil, err
 	}
+	return h.gamesIn(string(f.Method), name, b, once)
+}
+
+// gamesIn reads a set of games: nil is all, in order. If once, no game may repeat.
+func (h *handle) gamesIn(method, name string, b []byte, once bool) ([]int, error) {
 	n := h.c.Envs
 	if b == nil {
 		all := make([]int, n)
@@ -82,16 +87,16 @@ func (h *handle) selected(f *wire.Frame, i int, name string, once bool) ([]int, 
 	}
 	if len(b)%4 != 0 || len(b)/4 > n {
 		return nil, wire.Errorf(wire.BadParams, "%s: %s has %d bytes, want 4 for each of at most %d games",
-			f.Method, name, len(b), n)
+			method, name, len(b), n)
 	}
 	list, seen := make([]int, len(b)/4), make([]bool, n)
 	for k := range list {
 		v := binary.LittleEndian.Uint32(b[4*k:])
 		switch {
 		case v >= uint32(n):
-			return nil, wire.Errorf(wire.BadParams, "%s: %s names game %d, want 0 to %d", f.Method, name, v, n-1)
+			return nil, wire.Errorf(wire.BadParams, "%s: %s names game %d, want 0 to %d", method, name, v, n-1)
 		case seen[v] && once:
-			return nil, wire.Errorf(wire.BadParams, "%s: %s names game %d twice", f.Method, name, v)
+			return nil, wire.Errorf(wire.BadParams, "%s: %s names game %d twice", method, name, v)
 		}
 		list[k], seen[v] = int(v), true
 	}

@@ -65,6 +65,9 @@ func (h *handle) step(p *place) error {
 	if err := h.finish(p); err != nil {
 		return err
 	}
+	if h.recorder != nil {
+		h.recorder.settle()
+	}
 	h.ended = h.ended[:0]
 	truncated := h.private.truncated
 	for i, over := range h.private.terminated {
