@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"time"
@@ -52,13 +53,13 @@ func run(ctx context.Context, args []string) int {
 	t := table{Serve: serveCmd{Limits: server.DefaultLimits()}}
 	status := -1
 	parser, err := kong.New(&t,
-		kong.Name("rpc"), kong.Description(about), kong.UsageOnError(),
+		kong.Name(name()), kong.Description(about), kong.UsageOnError(),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
 		kong.BindTo(ctx, (*context.Context)(nil)), vars(),
 		kong.Exit(func(code int) { status = code }),
 	)
 	if err != nil {
-		fmt.Fprintln(os.Stderr, "rpc:", err)
+		fmt.Fprintln(os.Stderr, name()+":", err)
 		return 1
 	}
 	command, err := parser.Parse(args)
@@ -66,14 +67,23 @@ func run(ctx context.Context, args []string) int {
 	case status >= 0: // help was asked for
 		return status
 	case err != nil:
-		fmt.Fprintf(os.Stderr, "rpc: %v (see rpc --help)\n", err)
+		fmt.Fprintf(os.Stderr, "%s: %v (see %[1]s --help)\n", name(), err)
 		return 2
 	}
 	if err := command.Run(); err != nil {
-		fmt.Fprintln(os.Stderr, "rpc:", err)
+		fmt.Fprintln(os.Stderr, name()+":", err)
 		return 1
 	}
 	return 0
+}
+
+// name is the program's name in help and errors: "rpc", or that of the Python package, whose
+// command line starts the server under its own name.
+func name() string {
+	if base := filepath.Base(os.Args[0]); strings.HasPrefix(base, "blockyard") {
+		return strings.TrimSuffix(base, ".exe")
+	}
+	return "rpc"
 }
 
 type pingCmd struct {

@@ -32,16 +32,15 @@ LAYERS: list[tuple[str, set[str], set[str], str]] = [
     ),
     (
         "surfaces",
-        {"single", "pool", "features", "registration", "multiagent"}
-        | {"sb3", "pettingzoo", "torchrl", "rllib"},
+        {"single", "pool", "features", "registration", "multiagent"} | {"sb3", "pettingzoo", "torchrl", "rllib"},
         {"base", "values", "transport", "rendering", "environment"},
         "other forms of the vector environment, none of which it needs to know",
     ),
     (
         "package",
-        {"__init__"},
-        {"base", "values", "transport", "environment", "surfaces"},
-        "the names that users import",
+        {"__init__", "__main__", "commands"},
+        {"base", "values", "server", "transport", "environment", "surfaces"},
+        "the names that users import, and the command line",
     ),
 ]
 

@@ -1,0 +1,150 @@
+"""``blockyard bench``: how many steps per second an environment makes here."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from .. import BlockVectorEnv, make_vec
+from .games import add_connection, connection
+
+HELP = "measure steps per second of a game, with random legal actions that the server draws"
+
+REPLACED = 0xFFFE  # no action of any game: with illegal="random" the server draws a legal one instead
+DETAILS = """\
+step: env.step of all games at once.
+rollout: the same on the server alone, without a message per step.
+A decision is the action of one row. CPU time is that of this process and of the server; it is exact only if the
+server has no other clients. Compare ratios of runs on the same idle machine, not bare times."""
+
+
+@dataclass
+class Figures:
+    """Measurements of one way of stepping.
+
+    Attributes:
+        way: ``"step"`` or ``"rollout"``.
+        steps: number of steps of all games.
+        seconds: wall-clock time of these steps.
+        cpu_seconds: CPU time of client and server in these steps.
+        decisions: actions of rows that had to act.
+    """
+
+    way: str
+    steps: int
+    seconds: float
+    cpu_seconds: float
+    decisions: int
+
+
+def add(commands: Any) -> None:
+    """Add the command to the parser."""
+    form = argparse.RawDescriptionHelpFormatter  # keeps the lines of the epilog
+    about = HELP.capitalize() + "."
+    parser = commands.add_parser("bench", help=HELP, description=about, epilog=DETAILS, formatter_class=form)
+    parser.add_argument("game", nargs="?", default="BlockBattle-v0", metavar="GAME", help="id or name (%(default)s)")
+    parser.add_argument("--num-envs", type=int, default=1024, metavar="N", help="number of games (%(default)s)")
+    parser.add_argument("--seats", type=int, metavar="N", help="seats of each game; by default the fewest")
+    parser.add_argument(
+        "--opponents", default="random", metavar="SPEC", help='opponents; "none": this client drives all (%(default)s)'
+    )
+    parser.add_argument("--seconds", type=float, default=3.0, metavar="S", help="time of each way (%(default)s)")
+    parser.add_argument("--seed", type=int, default=0, metavar="N", help="seed of the games (%(default)s)")
+    parser.add_argument("--packed", action="store_true", help="packed boards instead of planes")
+    parser.add_argument("--no-mask", action="store_true", help="without action masks")
+    parser.add_argument("--transport", choices=["auto", "shm", "socket"], default="auto", help="(%(default)s)")
+    add_connection(parser)
+    parser.add_argument("--json", action="store_true", help="one JSON object per line instead of a table")
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Measure and print."""
+    if not args.seconds > 0:
+        raise ValueError(f"--seconds: want more than 0, got {args.seconds:g}")
+    with make_vec(
+        args.game,
+        args.num_envs,
+        seats=args.seats,
+        opponents=None if args.opponents == "none" else args.opponents,
+        seed=args.seed,
+        packed=args.packed,
+        mask=not args.no_mask,
+        transport=args.transport,
+        illegal="random",
+        copy=False,
+        **connection(args),
+    ) as env:
+        env.reset()
+        if not args.json:
+            print(f"{env}, opponents {args.opponents}, {os.cpu_count()} cores\n")
+            print(f"{'':<8}{'steps/s':>10}{'decisions/s':>14}{'ms/step':>10}{'CPU ms/step':>13}{'per core-second':>17}")
+        for measure in (step, rollout):
+            _print(measure(env, args.seconds), env, args.json)
+    return 0
+
+
+def step(env: BlockVectorEnv, seconds: float) -> Figures:
+    """Measure env.step."""
+    anything = np.full(env.num_envs, REPLACED, np.uint16)
+
+    def play(steps: int) -> int:
+        decisions = 0
+        for _ in range(steps):
+            decisions += _acting(env)
+            env.step(anything)
+        return decisions
+
+    return _measure("step", env, seconds, play)
+
+
+def rollout(env: BlockVectorEnv, seconds: float) -> Figures:
+    """Measure rollouts on the server."""
+
+    def play(steps: int) -> int:
+        env.rollout(steps, keep="last")
+        return steps * _acting(env)
+
+    return _measure("rollout", env, seconds, play)
+
+
+def _measure(way: str, env: BlockVectorEnv, seconds: float, play: Callable[[int], int]) -> Figures:
+    """Call play(steps), which returns the number of decisions, for this long, with ever more steps at a time."""
+    figures, end, some = Figures(way, 0, 0.0, 0.0, 0), time.monotonic() + seconds, 1
+    while not figures.steps or time.monotonic() < end:
+        used, begun = _cpu(env), time.perf_counter()
+        figures.decisions += play(some)
+        took = time.perf_counter() - begun
+        figures.seconds += took
+        figures.cpu_seconds += _cpu(env) - used
+        figures.steps += some
+        if took < seconds / 8:
+            some *= 2
+    return figures
+
+
+def _acting(env: BlockVectorEnv) -> int:
+    """Return how many rows must act now."""
+    return int(np.count_nonzero(env._current().seat != 255))
+
+
+def _cpu(env: BlockVectorEnv) -> float:
+    """Return the CPU seconds of this process and of the server so far."""
+    return time.process_time() + float(env.stats()["cpu_s"])
+
+
+def _print(f: Figures, env: BlockVectorEnv, as_json: bool) -> None:
+    if as_json:
+        sizes = {"game": env.game_spec.id, "num_games": env.num_games, "num_envs": env.num_envs}
+        print(json.dumps(sizes | {"transport": env.transport} | asdict(f)), flush=True)
+        return
+    rate, wall, cpu = f.decisions / f.seconds, 1e3 * f.seconds / f.steps, 1e3 * f.cpu_seconds / f.steps
+    core = f.decisions / f.cpu_seconds if f.cpu_seconds else float("nan")
+    print(f"{f.way:<8}{f.steps / f.seconds:>10,.1f}{rate:>14,.0f}{wall:>10.3f}{cpu:>13.3f}{core:>17,.0f}", flush=True)

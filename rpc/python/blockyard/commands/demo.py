@@ -1,0 +1,172 @@
+"""``blockyard demo``: a policy learns Block Battle by self-play within half a minute, then plays in the terminal."""
+
+from __future__ import annotations
+
+import argparse
+import time
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import BlockVectorEnv, make, make_vec
+from ..features import feature_spec, features
+from .games import add_connection, connection
+
+HELP = "watch a policy learn Block Battle by self-play in 20 seconds, and then play"
+GAME = "BlockBattle-v0"
+Array = NDArray[Any]
+
+HORIZON, KEEP, EXPLORE, RATE = 8, 0.8, 0.05, 3e-3  # steps of a rollout, lambda of TD(lambda), random moves, Adam
+
+
+def add(commands: Any) -> None:
+    """Add the command to the parser."""
+    parser = commands.add_parser(
+        "demo",
+        help=HELP,
+        description="Train a policy for Block Battle by self-play, with numpy alone, and let it play a game in the "
+        "terminal. Another GAME is not trained: the server's `learned` policy plays it.",
+    )
+    parser.add_argument("game", nargs="?", default=GAME, metavar="GAME", help="id or name (%(default)s)")
+    parser.add_argument("--seconds", type=float, default=20.0, metavar="S", help="time of the training (%(default)s)")
+    parser.add_argument("--games", type=int, default=256, metavar="N", help="games that learn at once (%(default)s)")
+    parser.add_argument("--opponent", default="random", metavar="SPEC", help="its opponent in the end (%(default)s)")
+    parser.add_argument("--moves", type=int, default=80, metavar="N", help="moves to show (%(default)s)")
+    parser.add_argument("--seed", type=int, default=1, metavar="N", help="seed of everything random (%(default)s)")
+    add_connection(parser)
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Train, and show a game."""
+    server = connection(args)
+    if args.game.removeprefix("blockyard/") not in (GAME, "blockbattle"):
+        return watch_learned(args, server)
+    net = train(args.seconds, args.games, args.seed, server)
+    show(net, args, server)
+    return 0
+
+
+class Values:
+    """Expected results, -1 to 1, of positions: a linear function of their features, trained with Adam."""
+
+    def __init__(self, inputs: int) -> None:
+        self.weights, self.updates = np.zeros(inputs), 0
+        self.mean, self.scale = np.zeros(inputs), np.ones(inputs)
+        self._moments = np.zeros((2, inputs))
+        self._sums, self._count = np.zeros((2, inputs)), 0
+
+    def __call__(self, x: Array) -> Array:
+        """Return the values of features (n, F)."""
+        value: Array = np.tanh((x - self.mean) * self.scale @ self.weights)
+        return value
+
+    def fit(self, x: Array, target: Array, rng: np.random.Generator) -> None:
+        """Train on positions and what became of them, in minibatches of about 512."""
+        if self.updates < 50:  # until then the features are also brought to mean 0 and variance 1
+            self._sums += x.sum(0), (x**2).sum(0)
+            self._count += len(x)
+            self.mean, square = self._sums / self._count
+            self.scale = 1 / (np.sqrt(np.maximum(square - self.mean**2, 0)) + 0.1)
+        for batch in np.array_split(rng.permutation(len(x)), max(1, len(x) // 512)):
+            value = self(x[batch])
+            slope = (value - target[batch]) * (1 - value**2) / len(batch)
+            gradient = slope @ ((x[batch] - self.mean) * self.scale)
+            self.updates += 1
+            self._moments[0] += 0.1 * (gradient - self._moments[0])
+            self._moments[1] += 0.001 * (gradient**2 - self._moments[1])
+            mean, square = self._moments[0] / (1 - 0.9**self.updates), self._moments[1] / (1 - 0.999**self.updates)
+            self.weights = self.weights - RATE * mean / (np.sqrt(square) + 1e-8)
+
+
+def choose(env: BlockVectorEnv, values: Values, rng: np.random.Generator, explore: float) -> tuple[Array, Array, Array]:
+    """Return the best action of each row by the values; and features and values of the positions after it."""
+    after = features(env)
+    worth = np.where(after.done, after.reward, values(after.features))
+    best = after.best(worth)
+    acting = best >= 0
+    random = acting & (rng.random(len(best)) < explore)
+    best[random] = after.indptr[:-1][random] + (rng.random(int(random.sum())) * after.counts[random]).astype(np.int64)
+    chosen = np.maximum(best, 0)
+    return np.where(acting, after.actions[chosen], 0).astype(np.int64), after.features[chosen], worth[chosen]
+
+
+def train(seconds: float, games: int, seed: int, server: dict[str, Any]) -> Values:
+    """Train by TD(lambda) in games of self-play; print a line for every few seconds."""
+    rng = np.random.default_rng(seed)
+    print(f"{games} games of {GAME}, both seats played by a value function that knows nothing yet")
+    print(f"{'seconds':>8}{'games played':>14}{'won of 64 against random':>27}", flush=True)
+    with (
+        make_vec(GAME, games, opponents=None, autoreset_mode="NextStep", seed=seed, **server) as env,
+        make_vec(GAME, 64, opponents="random", autoreset_mode="Disabled", **server) as trial,
+    ):
+        values = Values(len(feature_spec(env).names))
+        env.reset()
+        over, finished, begun, due = np.zeros(env.num_envs, bool), 0, time.monotonic(), 0.0
+        while True:
+            spent = time.monotonic() - begun
+            if spent >= due or spent >= seconds:
+                print(f"{spent:>8.0f}{finished:>14,}{evaluate(trial, values, rng):>26.0%}", flush=True)
+                due = spent + seconds / 6
+            if spent >= seconds:
+                return values
+            trace: list[tuple[Array, ...]] = []
+            for _ in range(HORIZON):
+                actions, x, worth = choose(env, values, rng, EXPLORE)
+                _, rewards, terminated, _, _ = env.step(actions)
+                trace.append((x, worth, over, rewards, terminated))
+                over = terminated
+                finished += int(terminated.sum()) // env.rows_per_game
+            values.fit(*returns(trace), rng)
+
+
+def returns(trace: list[tuple[Array, ...]]) -> tuple[Array, Array]:
+    """Return features of positions (n, F), and their lambda-returns (n,)."""
+    target, xs, ys = trace[-1][1], [], []
+    for (x, _, over, rewards, terminated), (_, following, *_) in zip(trace[-2::-1], trace[:0:-1], strict=True):
+        target = np.where(terminated, rewards, (1 - KEEP) * following + KEEP * target)
+        xs.append(x[~over])
+        ys.append(target[~over])
+    return np.concatenate(xs), np.concatenate(ys)
+
+
+def evaluate(env: BlockVectorEnv, values: Values, rng: np.random.Generator) -> float:
+    """Play one game per row; return the share of games won, a draw being half."""
+    env.reset(seed=1_000_000)
+    result, over = np.zeros(env.num_envs), np.zeros(env.num_envs, bool)
+    while not over.all():
+        _, rewards, terminated, truncated, _ = env.step(choose(env, values, rng, 0.0)[0])
+        ended = terminated | truncated
+        result += np.where(over, 0, rewards)
+        over |= ended
+        if ended.any() and not over.all():
+            env.reset(options={"reset_mask": ended})
+    return float((result + 1).mean() / 2)
+
+
+def show(values: Values, args: argparse.Namespace, server: dict[str, Any]) -> None:
+    """Let the trained policy play one game in the terminal."""
+    rng = np.random.default_rng(args.seed)
+    with make(GAME, opponents=args.opponent, seed=args.seed, render_mode="human", **server) as env:
+        env.reset()
+        for _ in range(args.moves):
+            _, reward, terminated, truncated, _ = env.step(int(choose(env.vector, values, rng, 0.0)[0][0]))
+            if terminated or truncated:
+                break
+        said = {1: "won", -1: "lost"}.get(int(reward), "a draw" if terminated or truncated else "not over yet")
+        print(f"player1 is the policy trained just now, player2 is {args.opponent}: {said}")
+
+
+def watch_learned(args: argparse.Namespace, server: dict[str, Any]) -> int:
+    """Let the server's trained policy play a game in the terminal."""
+    with make_vec(args.game, 1, opponents=None, seed=args.seed, render_mode="human", **server) as env:
+        policy = "learned" if "learned" in env.game_spec.opponents else "random"
+        env.reset()
+        for _ in range(args.moves):
+            env.rollout(1, policy)
+            env._display()
+            if env.final().games.size:
+                break
+        print(f"every seat is played by {policy}")
+    return 0

@@ -1,0 +1,65 @@
+"""``blockyard games``: the environments of a server."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from typing import Any
+
+from .. import connect
+from ..spec import GameSpec
+
+HELP = "list the environments: ids, seats, observations, actions, opponents"
+TURNS = {"simultaneous": "at once", "alternating": "in turn", "single": "alone"}
+HEAD = ("id", "name", "seats", "planes", "globals", "actions", "an action", "opponents")
+
+
+def add(commands: Any) -> None:
+    """Add the command to the parser."""
+    parser = commands.add_parser("games", help=HELP, description=HELP.capitalize() + ".")
+    add_connection(parser)
+    parser.add_argument("--json", action="store_true", help="one JSON object per line, as the method describe gives it")
+    parser.set_defaults(run=run)
+
+
+def add_connection(parser: argparse.ArgumentParser) -> None:
+    """Add the options that say where the server is."""
+    parser.add_argument(
+        "--address",
+        metavar="ADDRESS",
+        help="unix:PATH, tcp:HOST:PORT or tls:HOST:PORT of a running server; by default a local one is started",
+    )
+    parser.add_argument("--ca", metavar="FILE", help="certificates to trust over tls:; by default the system's")
+    parser.add_argument(
+        "--token", metavar="TEXT", help="token that the server requires; by default the variable BLOCKYARD_TOKEN"
+    )
+
+
+def connection(args: argparse.Namespace) -> dict[str, Any]:
+    """Return what :func:`add_connection` read, as arguments of make_vec or connect."""
+    return {"address": args.address, "tls": args.ca, "token": args.token}
+
+
+def run(args: argparse.Namespace) -> int:
+    """Print the table."""
+    with connect(**connection(args)) as client:
+        specs = [client.describe(game["name"]) for game in client.games()]
+        if args.json:
+            for spec in specs:
+                print(json.dumps(spec.raw))
+            return 0
+        rows = [HEAD, *(_row(spec, client.text(spec.name, [spec.actions // 3])[0]) for spec in specs)]
+        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+        for row in rows:
+            print("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
+        print(
+            f"\n{client.server} at {client.connection.address}; blockyard.make_vec(id, num_envs) creates an environment"
+        )
+    return 0
+
+
+def _row(spec: GameSpec, action: str) -> tuple[str, ...]:
+    seats = str(spec.min_seats) if spec.min_seats == spec.max_seats else f"{spec.min_seats}-{spec.max_seats}"
+    planes, globals_ = "x".join(map(str, spec.planes_shape)), str(len(spec.global_names))
+    opponents = ", ".join(spec.opponents)
+    return (spec.id, spec.name, f"{seats} {TURNS[spec.turn]}", planes, globals_, f"{spec.actions:,}", action, opponents)

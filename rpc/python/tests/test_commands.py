@@ -1,0 +1,174 @@
+"""The command line: every command runs from this source tree, and from an installed wheel alone."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+import blockyard
+from blockyard.commands import bench, main
+
+ROOT = Path(__file__).resolve().parents[1]
+COMMAND = [sys.executable, "-m", "blockyard"]
+
+
+def ran(*arguments, command=COMMAND, timeout=120, **kwargs):
+    return subprocess.run(
+        [*command, *arguments], capture_output=True, text=True, timeout=timeout, check=False, **kwargs
+    )
+
+
+def test_help_of_each():
+    assert all(word in ran("--help").stdout for word in ("serve", "games", "bench", "demo"))
+    for word in ("games", "bench", "demo"):
+        done = ran(word, "--help")
+        assert done.returncode == 0
+        assert f"usage: blockyard {word}" in done.stdout
+        assert "--address" in done.stdout
+    done = ran("serve", "--help")
+    assert done.returncode == 0
+    assert "Usage: blockyard serve" in done.stdout
+    assert "--token-file" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status", "said"),
+    [
+        ([], 2, "COMMAND"),
+        (["gams"], 2, "invalid choice: 'gams'"),
+        (["bench", "Chess-v0", "--seconds", "0.1"], 1, 'no game "Chess-v0"; there are blockbattle'),
+        (["bench", "--seconds", "-1"], 1, "--seconds: want more than 0, got -1"),
+        (["games", "--address", "here"], 1, "address 'here': want 'unix:PATH'"),
+        (["games", "--address", "tcp:127.0.0.1:9"], 1, "no server answers at tcp:127.0.0.1:9"),
+        (["serve", "--lisen=x"], 2, "blockyard: unknown flag --lisen"),
+        (["serve", "--listen", "here"], 1, "blockyard: "),
+    ],
+)
+def test_wrong_arguments(arguments, status, said):
+    done = ran(*arguments)
+    assert done.returncode == status, done
+    assert said in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_games(server, capsys):
+    assert main(["games", "--address", server.unix]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].split()[:3] == ["id", "name", "seats"]
+    assert [line.split()[0] for line in lines[1 : 1 + len(blockyard.ENV_IDS)]] == list(blockyard.ENV_IDS)
+    assert max(map(len, lines)) <= 150
+    assert main(["games", "--address", server.unix, "--json"]) == 0
+    specs = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert [spec["id"] for spec in specs] == list(blockyard.ENV_IDS)
+    closed = subprocess.run(
+        f"{sys.executable} -m blockyard games --address {server.unix} | head -n 1",
+        shell=True, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert "Traceback" not in closed.stderr
+
+
+def test_bench(server, capsys):
+    options = ["bench", "Blocking-v0", "--num-envs", "8", "--seats", "3", "--seconds", "0.2", "--address", server.unix]
+    assert main([*options, "--opponents", "none", "--no-mask", "--packed"]) == 0
+    first, _, head, *rows = capsys.readouterr().out.splitlines()
+    assert "Blocking-v0" in first
+    assert "per core-second" in head
+    assert [row.split()[0] for row in rows] == ["step", "rollout"]
+    assert main([*options, "--json", "--transport", "socket"]) == 0
+    for line in capsys.readouterr().out.splitlines():
+        figures = json.loads(line)
+        assert figures["transport"] == "socket"
+        assert figures["num_games"] == 8
+        assert 0 < figures["decisions"] <= figures["steps"] * figures["num_envs"]
+        assert 0 < figures["seconds"] < 60
+
+
+def test_bench_counts_what_was_played(server):
+    """Every step and every decision that it reports is one that the server counted."""
+    with blockyard.make_vec("TetrisDuel-v0", 8, address=server.unix, illegal="random", opponents=None) as env:
+        env.reset(seed=1)
+        for measure in (bench.step, bench.rollout):
+            before = env.stats()
+            figures = measure(env, 0.1)
+            after = env.stats()
+            assert figures.steps <= after["steps"] - before["steps"]  # other tests may use the server
+            assert figures.decisions <= figures.steps * env.num_envs
+
+
+def test_demo_learns(server, capsys):
+    options = ["demo", "--address", server.unix, "--seconds", "8", "--games", "128", "--moves", "5"]
+    assert main(options) == 0
+    out = capsys.readouterr().out
+    shares = [int(line.split()[-1].rstrip("%")) for line in out.splitlines() if line.endswith("%")]
+    assert len(shares) >= 3
+    assert shares[0] < 60, "it knows nothing yet"
+    assert shares[-1] >= 80, shares
+    assert out.count("player1     player2") == 6
+    assert "player2 is random: not over yet" in out
+
+
+def test_demo_of_another_game(server, capsys):
+    assert main(["demo", "wintetris", "--address", server.unix, "--moves", "4"]) == 0
+    out = capsys.readouterr().out
+    assert out.count("level") == 5
+    assert "every seat is played by learned" in out
+
+
+def test_serve_is_the_server_itself(tmp_path):
+    """Its process is replaced, so that a signal reaches the server, and other processes can use it meanwhile."""
+    address = f"unix:{tmp_path}/s.sock"
+    env = {**os.environ, "BLOCKYARD_TOKEN": "secret"}
+    with subprocess.Popen(
+        [*COMMAND, "serve", "--listen", address], stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=env
+    ) as serving:
+        ready = json.loads(serving.stdout.readline())
+        assert (ready["pid"], ready["ready"]) == (serving.pid, [address])
+        assert ran("games", "--address", address, env=env).returncode == 0
+        refused = ran("games", "--address", address, "--token", "other")
+        assert refused.returncode == 1
+        assert "wrong token" in refused.stderr
+        serving.send_signal(signal.SIGTERM)
+        assert serving.wait(30) == 0
+
+
+def test_serve_without_arguments_listens_on_this_machine(monkeypatch):
+    given = []
+    monkeypatch.setattr(os, "execv", lambda program, arguments: given.append(arguments[1:]) or 1 / 0)
+    for arguments in ([], ["-v"], ["--listen", "unix:x"], ["--listen=unix:x"], ["--help"]):
+        with pytest.raises(ZeroDivisionError):
+            main(["serve", *arguments])
+    default = "--listen=tcp:127.0.0.1:7777"
+    assert given == [
+        ["serve", default],
+        ["serve", default, "-v"],
+        ["serve", "--listen", "unix:x"],
+        ["serve", "--listen=unix:x"],
+        ["serve", "--help"],
+    ]
+
+
+def test_from_the_wheel_alone(tmp_path):
+    """Install the wheel in a new virtual environment, and run the console script far from the sources."""
+    folder, uv = tmp_path / "venv", find_spec("uv")
+    python = str(folder / "bin" / "python")
+    subprocess.run([sys.executable, "-m", *(["uv", "venv", "-q"] if uv else ["venv"]), str(folder)], check=True)
+    install = [sys.executable, "-m", "uv", "pip", "install", "-q", "--python", python] if uv else []
+    env = {k: v for k, v in os.environ.items() if not k.startswith(("BLOCKYARD", "PYTHON"))}
+    installed = ran(str(ROOT), command=install or [python, "-m", "pip", "install", "-q"], env=env, timeout=600)
+    assert installed.returncode == 0, installed.stderr
+    for command in ([str(folder / "bin" / "blockyard")], [python, "-m", "blockyard"]):
+        kwargs = {"command": command, "env": env, "cwd": tmp_path}
+        assert "blockyard 0." in ran("--version", **kwargs).stdout
+        assert "Usage: blockyard serve" in ran("serve", "--help", **kwargs).stdout
+        games = ran("games", **kwargs)
+        assert games.stdout.count("\nBlockBattle") == 3, games.stderr
+        assert "rollout" in ran("bench", "--seconds", "0.1", "--num-envs", "16", **kwargs).stdout
+        demo = ran("demo", "--seconds", "1", "--games", "16", "--moves", "2", **kwargs)
+        assert "player2 is random" in demo.stdout, demo.stderr
