@@ -27,7 +27,6 @@ HERE = Path(__file__).resolve().parent
 # The modules that users import; the others are private.
 PUBLIC = (
     "blockyard",
-    "blockyard.features",
     "blockyard.sb3",
     "blockyard.pettingzoo",
     "blockyard.torchrl",

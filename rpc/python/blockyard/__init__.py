@@ -21,6 +21,7 @@ from typing import Any, Literal
 
 from gymnasium.vector import AutoresetMode
 
+from .afterstate_features import FeatureFacts, Features, feature_facts, features
 from .errors import (
     AuthError,
     BadStateError,
@@ -40,6 +41,7 @@ from .errors import (
     ServerStartError,
     ServerTimeoutError,
     UnknownGameError,
+    WeightsError,
 )
 from .infos import FinalStep
 from .packing import pack, unpack, unpack_torch
@@ -53,6 +55,7 @@ from .transport.address import Tls
 from .transport.buffer import RolloutBuffer
 from .transport.session import Session
 from .vector import BlockVectorEnv
+from .weights import Weights, load_weights, save_weights
 
 __version__ = (Path(__file__).parent / "VERSION").read_text(encoding="ascii").strip()
 
@@ -69,6 +72,8 @@ __all__ = [
     "BusyError",
     "Client",
     "DrainingError",
+    "FeatureFacts",
+    "Features",
     "FinalStep",
     "ForkError",
     "GameSpec",
@@ -88,10 +93,16 @@ __all__ = [
     "ServerStartError",
     "ServerTimeoutError",
     "UnknownGameError",
+    "Weights",
+    "WeightsError",
     "connect",
+    "feature_facts",
+    "features",
+    "load_weights",
     "make",
     "make_vec",
     "pack",
+    "save_weights",
     "unpack",
     "unpack_torch",
 ]

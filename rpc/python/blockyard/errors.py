@@ -128,6 +128,10 @@ class ServerStartError(BlockyardError, RuntimeError):
     """The server program did not start; the message has the end of its log."""
 
 
+class WeightsError(BlockyardError, ValueError):
+    """A network, or a file of weights, is not one that an evaluator can load; the message says why and what to do."""
+
+
 class ForkError(BlockyardError, RuntimeError):
     """An environment was used in a forked process; create a new one there."""
 

@@ -2,40 +2,39 @@
 
     python td_afterstates.py --out mine.safetensors        # five minutes on one core
     go run ./agents arena blockbattle --a learned:weights=mine.safetensors --b hand --games 200
-    go run ./train export blockbattle --weights mine.safetensors --out bot.go
+    go run ./agents bundle blockbattle --weights mine.safetensors --out bot.go
 
 The network sees the features of the position after each legal action, the same ones that the server's ``learned``
 evaluator uses, and predicts who wins: its output is the log odds. It plays all seats of many games against itself,
-takes the action with the best prediction (sometimes a random one) and learns TD(lambda) returns. The file has the
-layout and the names that ``learned`` expects. After 48,415 games it won 36 % (30 to 43) of 200 against ``hand:ply=1``;
-the second command, where both search two actions ahead, reported 40 % (32 to 49).
+takes the action with the best prediction (sometimes a random one) and learns TD(lambda) returns. After 48,415 games
+it won 36 % (30 to 43) of 200 against ``hand:ply=1``; the second command, where both search two actions ahead, reported
+40 % (32 to 49).
 """
 
 from __future__ import annotations
 
 import argparse
-import os
 from collections import OrderedDict
 from pathlib import Path
 
 import numpy as np
 import torch
-from safetensors.torch import save_file
 from torch import nn
 from tqdm import tqdm
 
 import blockyard
-from blockyard.features import Features, FeatureSpec, acting_seats, feature_spec, features
+from blockyard import FeatureFacts, Features, feature_facts, features
+from blockyard.afterstate_features import acting_seats
 
 
 class Learner:
     """The network, and the random numbers of its exploration."""
 
-    def __init__(self, spec: FeatureSpec, hidden: int, seed: int) -> None:
+    def __init__(self, facts: FeatureFacts, hidden: int, seed: int) -> None:
         torch.manual_seed(seed)
         self.rng = np.random.default_rng(seed)
         layers = (
-            ("fc0", nn.Linear(len(spec.names), hidden)),
+            ("fc0", nn.Linear(len(facts), hidden)),
             ("act", nn.LeakyReLU(0.01)),
             ("fc1", nn.Linear(hidden, 1)),
         )
@@ -131,17 +130,10 @@ def evaluate(learner: Learner, game: str, opponent: str, games: int, seed: int) 
     return float(won.mean()), float(1.96 * won.std() / np.sqrt(games))
 
 
-def save(learner: Learner, spec: FeatureSpec, path: Path) -> None:
-    """Write the network to a file, completely or not at all."""
-    partial = path.with_name(path.name + ".partial")
-    save_file(learner.net.state_dict(), partial, metadata=spec.metadata(made="td_afterstates.py"))
-    os.replace(partial, path)
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--game", default="BlockBattle-v0", help="a game that defines features (default %(default)s)")
-    parser.add_argument("--updates", type=int, default=600, help="rolloutes to learn from (default %(default)s)")
+    parser.add_argument("--updates", type=int, default=600, help="rollouts to learn from (default %(default)s)")
     parser.add_argument("--num-envs", type=int, default=256, help="number of games (default %(default)s)")
     parser.add_argument("--horizon", type=int, default=16, help="steps of a rollout (default %(default)s)")
     parser.add_argument("--batch", type=int, default=512, help="positions per gradient step (default %(default)s)")
@@ -167,13 +159,13 @@ def main() -> None:
     with blockyard.make_vec(args.game, args.num_envs, seed=args.seed, opponents=None) as env:
         if env.seats == 1:
             raise SystemExit(f"{args.game} has one seat, this script learns who wins")
-        spec = feature_spec(env)
-        learner = Learner(spec, args.hidden, args.seed)
+        facts = feature_facts(env)
+        learner = Learner(facts, args.hidden, args.seed)
         try:
             train(learner, env, args)
         except KeyboardInterrupt:
             print("interrupted: saving the weights trained so far")
-        save(learner, spec, args.out)
+        blockyard.save_weights(args.out, learner.net, facts, {"made": "td_afterstates.py"})
     for opponent in ("random", "hand:ply=1"):
         won, margin = evaluate(learner, args.game, opponent, args.eval_games, 2_000_000)
         print(f"won {won:.1%} ± {margin:.1%} of {args.eval_games} games against {opponent}")

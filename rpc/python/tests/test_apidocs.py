@@ -15,7 +15,7 @@ def test_reference(tmp_path):
     assert done.returncode == 0, done.stdout + done.stderr
     text = (tmp_path / "site" / "blockyard.html").read_text()
     assert "Step every row with an action, and wait for the result" in text
-    for module in ("features", "sb3", "pettingzoo", "torchrl", "rllib"):
+    for module in ("sb3", "pettingzoo", "torchrl", "rllib"):
         assert (tmp_path / "site" / "blockyard" / f"{module}.html").is_file()
     assert [path.name for path in tmp_path.iterdir()] == ["site"]
 

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import json
-import struct
-
 import numpy as np
 import pytest
 from conftest import Server
 
 import blockyard
-from blockyard.features import Features, FeatureSpec, feature_spec, features
+from blockyard import Features, feature_facts, features
 
 
 def games_with_features(server: Server) -> list[str]:
@@ -20,7 +17,7 @@ def games_with_features(server: Server) -> list[str]:
         for game in blockyard.ENV_IDS:
             try:
                 with client.make_vec(game) as env:
-                    feature_spec(env)
+                    feature_facts(env)
                 games.append(game)
             except blockyard.RequestError:
                 continue
@@ -36,15 +33,15 @@ def test_beside_afterstates(server: Server):
         with blockyard.make_vec(game, 5, address=server.unix, opponents=None, reward="score") as env:
             env.reset(seed=1)
             rng = np.random.default_rng(0)
-            facts = feature_spec(env)
-            assert 0 < facts.own <= len(facts.names)
-            assert (facts.own == len(facts.names)) == (env.seats == 1)
+            facts = feature_facts(env)
+            assert 0 < facts.own <= len(facts)
+            assert (facts.own == len(facts)) == (env.seats == 1)
             for _ in range(20):
                 env.step(env.sample_actions(rng))
             a, f = env.afterstates([3, 1], seed=5), features(env, [3, 1], seed=5)
             for key in ("indptr", "actions", "reward", "done"):
                 np.testing.assert_array_equal(getattr(a, key), getattr(f, key))
-            assert f.features.shape == (len(a), len(facts.names))
+            assert f.features.shape == (len(a), len(facts))
             assert not f.features[f.done].any()
             assert np.isfinite(f.features).all()
             np.testing.assert_array_equal(a.row, f.row)
@@ -73,26 +70,15 @@ def test_pages(server: Server, monkeypatch):
         assert len(whole) == sum(map(len, parts))
 
 
-def save(path, facts: FeatureSpec, tensors: dict[str, np.ndarray]) -> None:
-    """Write a safetensors file without the library: length of the header, header, numbers."""
-    header, data = {"__metadata__": facts.metadata(made="by hand")}, b""
-    for name, tensor in tensors.items():
-        raw = tensor.astype("<f4").tobytes()
-        header[name] = {"dtype": "F32", "shape": tensor.shape, "data_offsets": [len(data), len(data) + len(raw)]}
-        data += raw
-    text = json.dumps(header).encode()
-    path.write_bytes(struct.pack("<Q", len(text)) + text + data)
-
-
 @pytest.mark.parametrize("game", ["BlockBattle-v0", "TetrisDuel-v0", "Blocking-v0"])
 def test_a_net_plays_alike_here_and_there(game, tmp_path):
     """Seat 0 plays a random network over features; the server's one-ply search with the same network plays the same."""
     rng = np.random.default_rng(0)
     with blockyard.make_vec(game, 1, opponents=None, seed=3) as env:
-        facts = feature_spec(env)
-        shapes = {"fc0.weight": (8, len(facts.names)), "fc0.bias": (8,), "fc1.weight": (1, 8), "fc1.bias": (1,)}
+        facts = feature_facts(env)
+        shapes = {"fc0.weight": (8, len(facts)), "fc0.bias": (8,), "fc1.weight": (1, 8), "fc1.bias": (1,)}
         net = {name: rng.normal(size=shape).astype(np.float32) for name, shape in shapes.items()}
-        save(tmp_path / "net.safetensors", facts, net)
+        blockyard.save_weights(tmp_path / "net.safetensors", net, facts)
 
         def values(f: Features):
             hidden = f.features @ net["fc0.weight"].T + net["fc0.bias"]
@@ -108,10 +94,8 @@ def test_a_net_plays_alike_here_and_there(game, tmp_path):
             chosen = f.actions[f.best(values(f))].astype(np.int64)
             mine = int(chosen[0])
             np.testing.assert_array_equal(twin.action_masks[0], env.action_masks[0])
-            if env.rows_per_game == 2:
-                env.step(chosen)
-            else:  # in turn: seat 1 answers
-                env.step(chosen)
+            env.step(chosen)
+            if env.game_spec.turn == "alternating":  # seat 1 answers
                 f = features(env, seed=1)
                 env.step(f.actions[f.best(values(f))].astype(np.int64))
             _, _, terminated, _, _ = twin.step([mine])
@@ -128,11 +112,11 @@ def test_a_net_plays_alone(tmp_path):
     """
     rng = np.random.default_rng(0)
     with blockyard.make_vec("Dropblox-v0", 3, seed=3, reward="score") as env:
-        facts = feature_spec(env)
-        shapes = {"fc0.weight": (8, len(facts.names)), "fc0.bias": (8,), "fc1.weight": (1, 8), "fc1.bias": (1,)}
+        facts = feature_facts(env)
+        shapes = {"fc0.weight": (8, len(facts)), "fc0.bias": (8,), "fc1.weight": (1, 8), "fc1.bias": (1,)}
         net = {name: rng.normal(size=shape).astype(np.float32) for name, shape in shapes.items()}
         net["fc1.weight"] *= 1000
-        save(tmp_path / "net.safetensors", facts, net)
+        blockyard.save_weights(tmp_path / "net.safetensors", net, facts)
         env.reset()
         for _ in range(12):
             f = features(env)
@@ -147,7 +131,7 @@ def test_of_no_game(server: Server):
     with blockyard.make_vec("BlockBattle-v0", 1, address=server.unix) as env:
         env.reset(seed=1)
         f = features(env, [])
-        assert f.features.shape == (0, len(feature_spec(env).names))
+        assert f.features.shape == (0, len(feature_facts(env).names))
         assert len(f) == len(f.best(np.zeros(0))) == 0
 
 

@@ -17,7 +17,7 @@ LAYERS: list[tuple[str, set[str], set[str], str]] = [
     ("base", {"errors", "progress", "optional"}, set(), "everything else may fail and report"),
     (
         "values",
-        {"spec", "packing", "arguments", "seeding", "infos"},
+        {"spec", "packing", "arguments", "seeding", "infos", "perceptron", "weights_file", "torch_modules"},
         {"base"},
         "checking arguments and describing games needs no server",
     ),
@@ -32,7 +32,8 @@ LAYERS: list[tuple[str, set[str], set[str], str]] = [
     ),
     (
         "surfaces",
-        {"single", "pool", "features", "registration", "multiagent"} | {"sb3", "pettingzoo", "torchrl", "rllib"},
+        {"single", "pool", "afterstate_features", "weights", "registration", "multiagent"}
+        | {"sb3", "pettingzoo", "torchrl", "rllib"},
         {"base", "values", "transport", "rendering", "environment"},
         "other forms of the vector environment, none of which it needs to know",
     ),
@@ -52,7 +53,7 @@ ONLY = {
     "torchrl": ({"torchrl"}, "an adapter's library is optional"),
     "tensordict": ({"torchrl"}, "an adapter's library is optional"),
     "ray": ({"rllib"}, "an adapter's library is optional"),
-    "torch": ({"torchrl", "packing"}, "numpy is enough for everything else"),
+    "torch": ({"torchrl", "packing", "torch_modules"}, "numpy is enough for everything else"),
     "tqdm": ({"progress"}, "it is optional"),
 }
 

@@ -19,8 +19,7 @@ from conftest import Server, assert_same, copied, play, serving
 from gymnasium.utils.env_checker import check_env
 
 import blockyard
-from blockyard import registration
-from blockyard.features import feature_spec
+from blockyard import feature_facts, registration
 
 ROOT = Path(__file__).resolve().parents[3]
 PICK, TURNS = "ToyPick-v0", "ToyTurns-v0"  # two seats at the same time; three seats in turn
@@ -78,7 +77,7 @@ def test_spec(toys: Server):
         assert pick.action_space().n == 9
         assert client.text(PICK, [0, 4]) == ["card 1 take 1", "card 2 take 2"]
         with client.make_vec(PICK) as env, pytest.raises(blockyard.RequestError, match="defines no features"):
-            feature_spec(env)
+            feature_facts(env)
 
 
 @pytest.mark.parametrize("game", [PICK, TURNS])

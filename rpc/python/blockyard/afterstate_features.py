@@ -1,9 +1,9 @@
 """The features that the server's ``learned`` evaluators use, for networks that are to become such evaluators.
 
-:func:`feature_spec` lists the features of a game by name, :func:`features` computes them for the
-position after each legal action. A network over them, saved as safetensors with
-:meth:`FeatureSpec.metadata`, loads as ``learned:weights=FILE``: ``agents arena`` plays it, and
-``train export`` turns it into a contest bot. See ``examples/td_afterstates.py``.
+:func:`feature_facts` lists the features of a game by name, :func:`features` computes them for the
+position after each legal action. :func:`blockyard.save_weights` writes a network over them, which loads as
+``learned:weights=FILE``: ``agents arena`` plays it, and ``agents bundle`` makes a contest bot of it. See
+docs/contest.md.
 """
 
 from __future__ import annotations
@@ -15,14 +15,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .arguments import Ids
+from .arguments import Ids, game_name
+from .perceptron import ACTIVATION
 from .results import best_of_rows, join_indptr, row_counts
 from .seeding import check_seed
+from .transport.address import Tls
+from .transport.session import Session
 from .vector import BlockVectorEnv
 
 
-@dataclass(frozen=True)
-class FeatureSpec:
+@dataclass(frozen=True, repr=False)
+class FeatureFacts:
     """The features of a game: the inputs of its ``learned`` evaluator.
 
     Attributes:
@@ -37,14 +40,16 @@ class FeatureSpec:
     names: tuple[str, ...]
     own: int
 
-    def metadata(self, **notes: str) -> dict[str, str]:
-        """Return the metadata for a safetensors file of weights; notes are added to it.
+    def __len__(self) -> int:
+        return len(self.names)
 
-        The file has the float32 tensors ``fc0.weight`` [out, in], ``fc0.bias`` [out], ``fc1.weight`` and so on:
-        a multilayer perceptron with leaky ReLUs of slope 0.01 between the layers, and one output, which is
-        higher for a better position of the seat.
-        """
-        return {"game": self.game, "rules": str(self.rules), "features": json.dumps(self.names)} | notes
+    def metadata(self, **notes: str) -> dict[str, str]:
+        """Return the metadata for a safetensors file of weights; notes are added to it."""
+        facts = {"game": self.game, "rules": str(self.rules), "features": json.dumps(self.names)}
+        return notes | facts | {"activation": ACTIVATION}
+
+    def __repr__(self) -> str:
+        return f"FeatureFacts({self.game!r}, rules {self.rules}, {len(self)} features, the first {self.own} own)"
 
 
 @dataclass(frozen=True)
@@ -83,15 +88,32 @@ class Features:
         return best_of_rows(self.indptr, values)
 
 
-def feature_spec(env: BlockVectorEnv) -> FeatureSpec:
-    """Return the features of an environment's game.
+def feature_facts(
+    game: str | BlockVectorEnv, *, address: str | None = None, token: str | None = None, tls: Tls = None
+) -> FeatureFacts:
+    """Return the features of a game.
+
+    Args:
+        game: an id such as ``"BlockBattle-v0"``, or an environment, whose server is asked.
+        address, token, tls: the server to ask about an id, as in :func:`blockyard.make_vec`.
 
     Raises:
+        UnknownGameError: the server has no such game.
         RequestError: the game defines no features, or the server is too old.
     """
-    _check(env)
-    d = env.client.connection.call("feature_names", env.game_spec.name)
-    return FeatureSpec(d["game"], d["rules"], tuple(d["features"]), d["own"])
+    if not isinstance(game, str):
+        return _facts(game.client, game.game_spec.name)
+    session = Session(address, token=token, tls=tls)
+    try:
+        return _facts(session, session.describe(game_name(game)).name)
+    finally:
+        session.close()
+
+
+def _facts(session: Session, name: str) -> FeatureFacts:
+    session.require("features", "feature_facts")
+    d = session.connection.call("feature_names", name)
+    return FeatureFacts(d["game"], d["rules"], tuple(d["features"]), d["own"])
 
 
 def acting_seats(env: BlockVectorEnv) -> NDArray[np.uint8]:
@@ -110,7 +132,7 @@ def features(env: BlockVectorEnv, env_ids: Ids = None, *, seed: int | None = Non
     Raises:
         RequestError: the game defines no features, or the server is too old.
     """
-    _check(env)
+    env.client.require("features", "features")
     options = [] if seed is None else [{"seed": check_seed(seed)}]
     pages = [_page(env, d) for d in env._pages("features", env_ids, *options)]
     if len(pages) == 1:
@@ -121,7 +143,7 @@ def features(env: BlockVectorEnv, env_ids: Ids = None, *, seed: int | None = Non
 
 def _page(env: BlockVectorEnv, d: dict[str, Any]) -> Features:
     m = len(d["actions"]) // 2
-    width = -1 if m else len(feature_spec(env).names)
+    width = -1 if m else len(feature_facts(env))
     return Features(
         np.frombuffer(d["indptr"], "<u4"),
         np.frombuffer(d["actions"], "<u2"),
@@ -129,7 +151,3 @@ def _page(env: BlockVectorEnv, d: dict[str, Any]) -> Features:
         np.frombuffer(d["reward"], "<f4"),
         np.frombuffer(d["done"], np.bool_),
     )
-
-
-def _check(env: BlockVectorEnv) -> None:
-    env.client.require("features", "features")
