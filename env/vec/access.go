@@ -50,7 +50,7 @@ func (e *Env) Restore(i int, src []byte) error {
 	if err := e.decode(i, src); err != nil {
 		return err
 	}
-	return e.put(i, src, e.renewAgents)
+	return e.put(i, src, func(i int) error { return errors.Join(e.draw(i), e.renewAgents(i)) })
 }
 
 // decode reads the position of a snapshot for environment i into the view of the first worker.
@@ -182,6 +182,12 @@ func (e *Env) Clone(dst, src int) error {
 	e.states[dst].CopyFrom(e.states[src])
 	e.slots[dst] = e.slots[src]
 	e.slots[dst].traced = false
+	for set := e.agentSeats(); set != 0; set = set.Rest() {
+		seat := set.First()
+		if err := e.seat(dst, seat, e.playing[src*e.c.Seats+seat]); err != nil {
+			return err
+		}
+	}
 	return e.resume(dst, e.renewAgents)
 }
 

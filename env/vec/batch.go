@@ -12,7 +12,7 @@ import (
 // A Field is one slab inside a Layout.
 type Field struct {
 	Name   string // "planes", "final_globals", …: the Batch field in lower case
-	DType  string // numpy's name: "|u1", "<f4" or "<i4"
+	DType  string // numpy's name: "|u1", "<u2", "<f4" or "<i4"
 	Shape  []int
 	Offset int // bytes from the start, a multiple of 64
 	Len    int // bytes
@@ -43,10 +43,12 @@ var slabs = []slab{
 	{"truncated", "|u1", envShape, func(b *Batch) any { return &b.Truncated }},
 	{"score", "<i4", seatShape, func(b *Batch) any { return &b.Score }},
 	{"illegal", "|u1", rowShape, func(b *Batch) any { return &b.Illegal }},
+	{"opponent", "<u2", seatShape, func(b *Batch) any { return &b.Opponent }},
 	{"final_planes", "|u1", planesShape, func(b *Batch) any { return &b.FinalPlanes }},
 	{"final_globals", "<f4", globalsShape, func(b *Batch) any { return &b.FinalGlobals }},
 	{"final_legal", "|u1", legalShape, func(b *Batch) any { return &b.FinalLegal }},
 	{"final_seat", "|u1", rowShape, func(b *Batch) any { return &b.FinalSeat }},
+	{"final_opponent", "<u2", seatShape, func(b *Batch) any { return &b.FinalOpponent }},
 }
 
 func planesShape(g *env.Game, n, r, _ int) []int {
@@ -66,7 +68,8 @@ func (e *Env) Layout(names ...string) (Layout, error) {
 	var written []string
 	for _, s := range slabs {
 		if strings.HasPrefix(s.name, "final_") && e.c.Autoreset != SameStep ||
-			s.name == "illegal" && e.c.Illegal == Refuse {
+			s.name == "illegal" && e.c.Illegal == Refuse ||
+			strings.HasSuffix(s.name, "opponent") && e.agentSeats() == 0 {
 			continue
 		}
 		written = append(written, s.name)
@@ -138,16 +141,18 @@ func (l Layout) View(block []byte) (*Batch, error) {
 			*field = view[float32](part)
 		case *[]int32:
 			*field = view[int32](part)
+		case *[]uint16:
+			*field = view[uint16](part)
 		}
 	}
 	return b, nil
 }
 
-func view[T float32 | int32](part []byte) []T {
+func view[T float32 | int32 | uint16](part []byte) []T {
 	if len(part) == 0 {
 		return nil
 	}
-	return unsafe.Slice((*T)(unsafe.Pointer(&part[0])), len(part)/4)
+	return unsafe.Slice((*T)(unsafe.Pointer(&part[0])), len(part)/int(unsafe.Sizeof(*new(T))))
 }
 
 // NoSeat in Batch.Seat marks a row that need not act.
@@ -166,13 +171,15 @@ type Batch struct {
 	Truncated  []uint8   // [N]: 1 where the step limit ended the episode; never together with Terminated
 	Score      []int32   // [N, S]: points at the end of the step, before an autoreset
 	Illegal    []uint8   // [N*R]: 1 where the row's action was illegal and was replaced; not under Refuse
+	Opponent   []uint16  // [N, S]: Choice.ID of the agent of every seat, or NoOpponent
 
 	// Under SameStep, the last observation of each episode that this step ended. Rows of other
 	// environments keep their bytes.
-	FinalPlanes  []uint8   // [N*R, C, H, W]
-	FinalGlobals []float32 // [N*R, Game.Globals()]
-	FinalLegal   []uint8   // [N*R, Game.MaskLen()]: empty if terminated, not if truncated
-	FinalSeat    []uint8   // [N*R]
+	FinalPlanes   []uint8   // [N*R, C, H, W]
+	FinalGlobals  []float32 // [N*R, Game.Globals()]
+	FinalLegal    []uint8   // [N*R, Game.MaskLen()]: empty if terminated, not if truncated
+	FinalSeat     []uint8   // [N*R]
+	FinalOpponent []uint16  // [N, S]
 }
 
 // NewBatch allocates the named slabs in one block of memory. See Layout for the names.
@@ -190,8 +197,8 @@ func (e *Env) checkBatch(b *Batch) error {
 		return fmt.Errorf("vec %s: no batch to write to", e.g.Name)
 	}
 	have := [...]int{len(b.Planes), len(b.Globals), len(b.Legal), len(b.Seat), len(b.Reward), len(b.Terminated),
-		len(b.Truncated), len(b.Score), len(b.Illegal), len(b.FinalPlanes), len(b.FinalGlobals), len(b.FinalLegal),
-		len(b.FinalSeat)}
+		len(b.Truncated), len(b.Score), len(b.Illegal), len(b.Opponent), len(b.FinalPlanes), len(b.FinalGlobals),
+		len(b.FinalLegal), len(b.FinalSeat), len(b.FinalOpponent)}
 	for k, n := range have {
 		if n != 0 && n != e.sizes[k] {
 			return fmt.Errorf("vec %s: slab %s has %d elements, want %d", e.g.Name, slabs[k].name, n, e.sizes[k])

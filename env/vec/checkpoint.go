@@ -22,14 +22,19 @@ type Resumable interface {
 // A Seated is the agent that plays a seat of an environment.
 type Seated struct {
 	Agent env.Agent // nil if the seat is driven, or if the environment has never been reset
-	// Leaving means that SetAgent has replaced the agent's factory: it plays on to the end of the episode.
-	Leaving bool
+	// Choice is where the agent comes from. After SetMixtures it may be one that is not in the seat's mixture
+	// any more: the agent plays on to the end of the episode. Its weight does not matter.
+	Choice Choice
 }
 
 // Seated returns the agent of a seat of environment i. The Env keeps using it.
 func (e *Env) Seated(i, seat int) Seated {
 	k := i*e.c.Seats + seat
-	return Seated{e.agents[k], e.stale[k]}
+	seated := Seated{Agent: e.agents[k]}
+	if c := e.playing[k]; c != nil {
+		seated.Choice = *c
+	}
+	return seated
 }
 
 // Live reports whether environment i has been reset or restored.
@@ -53,12 +58,19 @@ func (e *Env) Resume(i int, src []byte, agents []Seated) error {
 			return fmt.Errorf("vec %s: environment %d, seat %d: want an agent for every seat that is not driven, "+
 				"and none for one that is", e.g.Name, i, seat)
 		}
+		if a.Agent != nil && (a.Choice.Agent == nil || int(a.Choice.ID) >= len(e.tallies)) {
+			return fmt.Errorf("vec %s: environment %d, seat %d: the agent comes from choice %d, which no mixture has had",
+				e.g.Name, i, seat, a.Choice.ID)
+		}
 	}
 	return e.put(i, src, func(i int) error {
 		first := i * e.c.Seats
 		err := CloseAgents(e.agents[first : first+e.c.Seats])
 		for seat, a := range agents {
-			e.agents[first+seat], e.stale[first+seat] = a.Agent, a.Leaving
+			e.agents[first+seat], e.playing[first+seat] = a.Agent, nil
+			if a.Agent != nil {
+				e.playing[first+seat] = &a.Choice
+			}
 		}
 		return err
 	})

@@ -67,27 +67,30 @@ func assertEqual(a, b []vec.Batch) bool {
 	return true
 }
 
-// An agent whose factory has been replaced plays on to the end of its episode after Resume too.
+// An agent that has left its seat's mixture plays on to the end of its episode after Resume too.
 func TestResumeKeepsLeavingAgents(t *testing.T) {
-	c := vec.Config{Envs: 4, Agents: []vec.AgentFactory{nil, newDie}}
-	e, _, _ := start(t, toy.Pick, c)
 	other := func(seed uint64) (env.Agent, error) { return newDie(^seed) }
-	require.NoError(t, e.SetAgent(1, other))
-	require.True(t, e.Seated(0, 1).Leaving)
-	f, _, _ := start(t, toy.Pick, vec.Config{Envs: 4, Agents: []vec.AgentFactory{nil, other}})
+	both := []vec.Mixture{nil, {{newDie, 1, 0}, {other, 1, 1}}}
+	e, _, _ := start(t, toy.Pick, vec.Config{Envs: 4, Mixtures: only(newDie, 0)})
+	f, _, _ := start(t, toy.Pick, vec.Config{Envs: 4, Mixtures: both})
+	for _, x := range []*vec.Env{e, f} {
+		require.NoError(t, x.SetMixtures(only(other, 1)))
+	}
 	for i, snap := range positions(t, e) {
 		require.NoError(t, f.Resume(i, snap, moved(e, i)))
-		require.True(t, f.Seated(i, 1).Leaving)
+		require.Zero(t, f.Opponent(i, 1))
+		require.NoError(t, f.Clone(i, i))
 	}
 	require.Equal(t, future(t, e, 60), future(t, f, 60))
-	require.False(t, f.Seated(0, 1).Leaving)
+	require.Equal(t, uint16(1), f.Opponent(0, 1))
 }
 
 func TestResumeRefuses(t *testing.T) {
 	closed := 0
 	mine := func(uint64) (env.Agent, error) { return &counted{acts: new(int), closes: &closed}, nil }
 	e, _, _ := start(t, toy.Pick, vec.Config{Envs: 2, Agents: []vec.AgentFactory{nil, mine}})
-	snaps, none, some := positions(t, e), vec.Seated{}, vec.Seated{Agent: &die{}}
+	snaps, none := positions(t, e), vec.Seated{}
+	some := vec.Seated{Agent: &die{}, Choice: vec.Choice{Agent: mine, ID: 1}}
 	bad := append([]byte{}, snaps[0]...)
 	bad[28] = 0xff
 	for _, c := range []struct {
@@ -102,6 +105,8 @@ func TestResumeRefuses(t *testing.T) {
 		{0, snaps[0], []vec.Seated{some}, "1 agents to resume, want one for each of 2 seats"},
 		{0, snaps[0], []vec.Seated{none, none}, "seat 1: want an agent for every seat that is not driven"},
 		{0, snaps[0], []vec.Seated{some, some}, "seat 0: want an agent"},
+		{0, snaps[0], []vec.Seated{none, {Agent: &die{}}}, "choice 0, which no mixture has had"},
+		{0, snaps[0], []vec.Seated{none, {&die{}, vec.Choice{Agent: mine, ID: 2}}}, "choice 2, which no mixture has had"},
 	} {
 		require.ErrorContains(t, e.Resume(c.i, c.snap, c.agents), c.says)
 		require.Equal(t, snaps, positions(t, e))

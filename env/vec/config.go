@@ -23,6 +23,7 @@ type Config struct {
 	Envs      int            // number of environments, 1 … MaxEnvs
 	Seats     int            // seats per environment; 0 means Game.MinSeats
 	Agents    []AgentFactory // by seat; a seat without one is driven by the caller; at least one must be
+	Mixtures  []Mixture      // by seat, instead of Agents: agents of which one is drawn for each episode
 	Autoreset Autoreset      // what happens when an episode ends
 	Rows      RowForm        // which rows a batch has
 	StepLimit int            // steps after which an episode is truncated; 0 means never
@@ -131,7 +132,7 @@ func read[T ~uint8](into *T, what string, s []byte, names []string) error {
 // check returns c with defaults filled in, or an error that names game and field.
 func (c Config) check(g *env.Game) (Config, error) {
 	bad := func(format string, args ...any) (Config, error) {
-		return c, fmt.Errorf("vec %s: %s", g.Name, fmt.Sprintf(format, args...))
+		return c, fmt.Errorf("vec %s: %w", g.Name, fmt.Errorf(format, args...))
 	}
 	if c.Seats == 0 {
 		c.Seats = g.MinSeats
@@ -152,6 +153,8 @@ func (c Config) check(g *env.Game) (Config, error) {
 		return bad("%d seats, want %d to %d", c.Seats, g.MinSeats, g.MaxSeats)
 	case len(c.Agents) > c.Seats:
 		return bad("%d agents for %d seats, want at most one per seat", len(c.Agents), c.Seats)
+	case c.Agents != nil && c.Mixtures != nil:
+		return bad("both Agents and Mixtures are set, want one of them")
 	case c.Driven() == 0:
 		return bad("every seat has an agent, want at least one driven by the caller")
 	case c.StepLimit < 0:
@@ -162,6 +165,12 @@ func (c Config) check(g *env.Game) (Config, error) {
 		return bad("unknown autoreset mode %d, row form %d, reward %d or illegal-action policy %d",
 			c.Autoreset, c.Rows, c.Reward, c.Illegal)
 	}
+	if c.Mixtures == nil {
+		c.Mixtures = mixturesOf(c.Agents, c.Seats)
+	}
+	if err := checkMixtures(c.Mixtures, c.Seats); err != nil {
+		return bad("%w", err)
+	}
 	return c, nil
 }
 
@@ -169,7 +178,9 @@ func (c Config) check(g *env.Game) (Config, error) {
 func (c *Config) Driven() env.Seats {
 	var set env.Seats
 	for seat := range c.Seats {
-		if seat >= len(c.Agents) || c.Agents[seat] == nil {
+		single := seat < len(c.Agents) && c.Agents[seat] != nil
+		mixed := seat < len(c.Mixtures) && len(c.Mixtures[seat]) > 0
+		if !single && !mixed {
 			set |= 1 << seat
 		}
 	}

@@ -98,6 +98,8 @@ func TestBatchSplit(t *testing.T) {
 	}{
 		{toy.Turns, vec.Config{Envs: 4096, Agents: []vec.AgentFactory{nil, newDie}}},
 		{blockbattle.Game, vec.Config{Envs: 4096, Agents: []vec.AgentFactory{nil, newDie}, Autoreset: vec.SameStep}},
+		{toy.Turns, vec.Config{Envs: 4096, StepLimit: 6, Autoreset: vec.SameStep,
+			Mixtures: []vec.Mixture{{{newDie, 1, 0}, {newLow, 2, 1}}, nil, {{newLow, 1, 1}, {newDie, 0.1, 2}}}}},
 	} {
 		whole := digest(t, c.g, c.c, 1, 20, 99)
 		require.Equal(t, whole, digest(t, c.g, c.c, 4, 20, 99), c.g.Name)

@@ -35,7 +35,7 @@ func (e *Env) begin(w *worker, i int) error {
 	for range tries {
 		e.states[i].Reset(sl.gameSeed())
 		sl.steps, sl.live, sl.over, sl.cut, sl.seats = 0, true, false, false, emptyRows
-		if err := e.renewAgents(i); err != nil {
+		if err := errors.Join(e.draw(i), e.renewAgents(i)); err != nil {
 			return err
 		}
 		e.traceBegin(i)
@@ -114,8 +114,10 @@ func (e *Env) step(w *worker, i int, j *job) error {
 	if sl.over || sl.cut {
 		sl.length = sl.steps
 		e.traceEnd(i)
+		e.tally(i)
 		if e.c.Autoreset == SameStep {
 			e.show(w, s, sl, i, &j.final)
+			e.showOpponents(i, out.FinalOpponent)
 			sl.episode++
 			if err := e.begin(w, i); err != nil {
 				return err
@@ -123,6 +125,7 @@ func (e *Env) step(w *worker, i int, j *job) error {
 		}
 	}
 	e.show(w, s, sl, i, &j.rows)
+	e.showOpponents(i, out.Opponent)
 	return nil
 }
 
@@ -183,34 +186,16 @@ func closeAgent(agent *env.Agent) error {
 	return c.Close()
 }
 
-// SetAgent replaces the factory of a seat that has an agent. An environment keeps its agent
-// until its next episode, or until a method such as Restore or Clone gives it new agents.
-func (e *Env) SetAgent(seat int, factory AgentFactory) error {
-	if factory == nil || seat < 0 || seat >= e.c.Seats || e.driven.Has(seat) {
-		return fmt.Errorf("vec %s: no agent for seat %d: want a factory and a seat that has an agent", e.g.Name, seat)
-	}
-	e.c.Agents[seat] = factory
-	for k := seat; k < len(e.stale); k += e.c.Seats {
-		e.stale[k] = true
-	}
-	return nil
-}
-
-// renewAgents prepares the agents of environment i for a new episode.
+// renewAgents prepares the agents of environment i for its episode: those drawn for it, or, if none
+// have been drawn yet, new ones.
 func (e *Env) renewAgents(i int) error {
-	for seat, factory := range e.c.Agents {
-		if factory == nil {
-			continue
-		}
+	for set := e.agentSeats(); set != 0; set = set.Rest() {
+		seat := set.First()
 		k := i*e.c.Seats + seat
-		var err error
-		if e.stale[k] {
-			e.stale[k], err = false, closeAgent(&e.agents[k])
+		if e.playing[k] == nil {
+			e.playing[k] = e.pools[seat].draw(e.slots[i].drawSeed(seat))
 		}
-		if err == nil {
-			err = Renew(&e.agents[k], factory, e.slots[i].agentSeed(seat))
-		}
-		if err != nil {
+		if err := Renew(&e.agents[k], e.playing[k].Agent, e.slots[i].agentSeed(seat)); err != nil {
 			return fmt.Errorf("seat %d: %w", seat, err)
 		}
 	}

@@ -153,6 +153,7 @@ func (e *Env) observe(w *worker, i int, j *job) error {
 	s, sl := e.states[i], &e.slots[i]
 	e.account(s, sl, i, out, nil)
 	e.show(w, s, sl, i, &j.rows)
+	e.showOpponents(i, out.Opponent)
 	if out.Illegal != nil {
 		clear(out.Illegal[i*e.rows : (i+1)*e.rows])
 	}

@@ -26,6 +26,8 @@ func (d *die) Act(_ context.Context, s env.State, seat int) (env.Action, error) 
 	return legal[d.rng.Next()%uint64(len(legal))], nil
 }
 
+func newLow(uint64) (env.Agent, error) { return firstLegal{}, nil }
+
 // A twin is one environment done the obvious way: the judge of the fast one.
 type twin struct {
 	g             *env.Game
@@ -34,6 +36,7 @@ type twin struct {
 	seed, episode uint64
 	s             env.State
 	agents        []env.Agent
+	opponents     []uint16 // IDs of the agents
 	steps         int
 	seats         []int // by row: the seat that must act, -1 for none
 	cut           bool
@@ -51,11 +54,22 @@ func (w *twin) begin() {
 	} else {
 		w.s.Reset(env.Derive(w.seed, w.episode))
 	}
-	w.agents = make([]env.Agent, w.c.Seats)
-	for seat, f := range w.c.Agents {
-		if f != nil {
-			w.agents[seat], _ = f(env.Derive(env.Derive(w.seed, 1<<62+w.episode), uint64(seat)))
+	w.agents, w.opponents = make([]env.Agent, w.c.Seats), slices.Repeat([]uint16{vec.NoOpponent}, w.c.Seats)
+	for seat, m := range w.c.Mixtures {
+		if len(m) == 0 {
+			continue
 		}
+		stream := func(kind uint64) uint64 { return env.Derive(env.Derive(w.seed, kind+w.episode), uint64(seat)) }
+		total := 0.0
+		for _, c := range m {
+			total += c.Weight
+		}
+		k := 0
+		for at := float64(stream(1<<59)>>11) / (1 << 53) * total; at >= m[k].Weight; k++ {
+			at -= m[k].Weight
+		}
+		w.opponents[seat] = m[k].ID
+		w.agents[seat], _ = m[k].Agent(stream(1 << 62))
 	}
 	w.steps, w.cut, w.seats = 0, false, slices.Repeat([]int{-1}, w.rows)
 	w.play()
@@ -148,10 +162,12 @@ func (w *twin) step(actions []env.Action, out *vec.Batch) {
 	if w.c.Autoreset == vec.SameStep && (w.cut || w.s.Acting() == 0) {
 		w.look(out.FinalPlanes, out.FinalGlobals, out.FinalSeat)
 		w.masks(out.FinalLegal)
+		w.who(out.FinalOpponent)
 		w.episode++
 		w.begin()
 		w.look(out.Planes, out.Globals, out.Seat)
 		w.masks(out.Legal)
+		w.who(out.Opponent)
 	}
 }
 
@@ -165,6 +181,7 @@ func (w *twin) scores() (scores []int32) {
 func (w *twin) write(out *vec.Batch, reward []float32) {
 	w.look(out.Planes, out.Globals, out.Seat)
 	w.masks(out.Legal)
+	w.who(out.Opponent)
 	copy(out.Reward[w.at*w.c.Seats:], reward)
 	copy(out.Score[w.at*w.c.Seats:], w.scores())
 	if out.Illegal != nil {
@@ -175,6 +192,13 @@ func (w *twin) write(out *vec.Batch, reward []float32) {
 		out.Terminated[w.at] = 1
 	} else if w.cut {
 		out.Truncated[w.at] = 1
+	}
+}
+
+// who writes the IDs of the agents, if there are any.
+func (w *twin) who(slab []uint16) {
+	if slab != nil {
+		copy(slab[w.at*w.c.Seats:], w.opponents)
 	}
 }
 
@@ -245,8 +269,15 @@ func twinConfigs(g *env.Game) map[string]vec.Config {
 	if g.MinSeats == 1 { // the caller has the only seat
 		first, last = nil, nil
 	}
+	var mixed []vec.Mixture
+	if g.MinSeats > 1 {
+		mixed = make([]vec.Mixture, g.MinSeats)
+		mixed[0] = vec.Mixture{{newDie, 0.5, 9}, {newLow, 2, 300}, {newDie, 1.5, 2}}
+	}
 	return map[string]vec.Config{
 		"all driven":        {},
+		"mixture":           {Mixtures: mixed, StepLimit: 6},
+		"mixture, at once":  {Mixtures: mixed, StepLimit: 3, Autoreset: vec.SameStep},
 		"score":             {Reward: vec.RewardScore, Autoreset: vec.SameStep},
 		"same step":         {Autoreset: vec.SameStep},
 		"limit":             {StepLimit: 5},
@@ -294,6 +325,7 @@ func compare(t *testing.T, g *env.Game, c vec.Config, seed uint64) {
 	if c.Autoreset != vec.SameStep {
 		require.Nil(t, got.FinalPlanes)
 	}
+	c.Mixtures = e.Config().Mixtures
 	twins := make([]*twin, c.Envs)
 	c.Reward = e.Config().Reward
 	for i := range twins {

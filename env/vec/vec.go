@@ -26,7 +26,9 @@ type Env struct {
 	slots   []slot
 	masks   []byte      // legal actions of every row, [Envs*rows, stride]
 	agents  []env.Agent // [envs, seats]; nil where driven
-	stale   []bool      // [envs, seats]: SetAgent has replaced the factory of this agent
+	playing []*Choice   // [envs, seats]: what agents come from; nil before the first episode
+	pools   [env.MaxSeats]seatPool
+	tallies []Tally // by Choice.ID
 	pool    pool
 	tracer  Tracer
 	broken  error // a step failed half-way: only a Reset of all environments is possible
@@ -35,7 +37,6 @@ type Env struct {
 // New creates the environments and starts the goroutines that step them. Call Reset before
 // the first Step, and Close at the end.
 func New(g *env.Game, c Config) (*Env, error) {
-	c.Agents = slices.Clone(c.Agents) // SetAgent changes it
 	c, err := c.check(g)
 	if err != nil {
 		return nil, err
@@ -63,7 +64,8 @@ func New(g *env.Game, c Config) (*Env, error) {
 		e.slots[i].seats = emptyRows
 	}
 	e.masks = make([]byte, c.Envs*e.rows*e.stride)
-	e.agents, e.stale = make([]env.Agent, c.Envs*c.Seats), make([]bool, c.Envs*c.Seats)
+	e.agents, e.playing = make([]env.Agent, c.Envs*c.Seats), make([]*Choice, c.Envs*c.Seats)
+	e.setMixtures(c.Mixtures)
 	e.pool.start(e, c.Workers)
 	return e, nil
 }

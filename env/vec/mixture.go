@@ -1,0 +1,208 @@
+package vec
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"sort"
+	"sync/atomic"
+
+	"blockyard/env"
+)
+
+// NoOpponent in Batch.Opponent stands for a seat without an agent.
+const NoOpponent = 0xFFFF
+
+// A Mixture is the agents that may play a seat. One of them is drawn for each episode, with a
+// probability proportional to its weight. The draw follows from the seed of the environment,
+// the number of the episode and the seat.
+type Mixture []Choice
+
+// A Choice is one agent of a Mixture.
+type Choice struct {
+	Agent  AgentFactory
+	Weight float64 // above 0; the weights of a mixture need not sum to 1
+	ID     uint16  // stands for the agent in Batch.Opponent and Env.Tallies; below NoOpponent
+}
+
+// Check returns an error that names the first choice that is not valid, counted from 1.
+func (m Mixture) Check() error {
+	sum := 0.0
+	for k, c := range m {
+		switch sum += c.Weight; {
+		case c.Agent == nil:
+			return fmt.Errorf("entry %d has no agent", k+1)
+		case !(c.Weight > 0) || math.IsInf(c.Weight, 0):
+			return fmt.Errorf("entry %d has weight %v, want a finite number above 0", k+1, c.Weight)
+		case math.IsInf(sum, 0):
+			return fmt.Errorf("the weights up to entry %d have no finite sum", k+1)
+		case c.ID == NoOpponent:
+			return fmt.Errorf("entry %d has ID %d, want less", k+1, c.ID)
+		}
+	}
+	return nil
+}
+
+// A seatPool draws from the mixture of one seat. The zero value belongs to a driven seat.
+type seatPool struct {
+	choices []Choice
+	sums    []float64 // of the weights up to and including each choice
+}
+
+func newSeatPool(m Mixture) seatPool {
+	p := seatPool{choices: slices.Clone(m)}
+	sum := 0.0
+	for _, c := range m {
+		sum += c.Weight
+		p.sums = append(p.sums, sum)
+	}
+	return p
+}
+
+// draw chooses by 64 random bits. Only a product and comparisons of float64 decide, so that the result
+// is the same on every processor.
+func (p *seatPool) draw(r uint64) *Choice {
+	last := len(p.sums) - 1
+	at := float64(r>>11) * 0x1p-53 * p.sums[last]
+	return &p.choices[sort.Search(last, func(k int) bool { return at < p.sums[k] })]
+}
+
+// opponentStreams are the seed streams of the draws from mixtures, by episode.
+const opponentStreams = 1 << 59
+
+// drawSeed returns the random bits that draw seat's agent in this episode.
+func (sl *slot) drawSeed(seat int) uint64 {
+	return env.Derive(env.Derive(sl.root, opponentStreams+sl.episode), uint64(seat))
+}
+
+// SetMixtures replaces the mixtures of all seats: by seat, empty for those that the caller drives, which
+// must remain the same. An environment draws from the new mixtures when its next episode
+// starts, or when Restore puts another episode there. SetMixtures must not be called during a step.
+func (e *Env) SetMixtures(mixtures []Mixture) error {
+	if err := checkMixtures(mixtures, e.c.Seats); err != nil {
+		return fmt.Errorf("vec %s: %w", e.g.Name, err)
+	}
+	for seat := range e.c.Seats {
+		if none := seat >= len(mixtures) || len(mixtures[seat]) == 0; none != e.driven.Has(seat) {
+			return fmt.Errorf("vec %s: seat %d: want agents exactly for the seats that have them already", e.g.Name, seat)
+		}
+	}
+	e.setMixtures(mixtures)
+	return nil
+}
+
+// mixturesOf returns the mixtures of Config.Agents; the ID of an agent is its seat.
+func mixturesOf(agents []AgentFactory, seats int) []Mixture {
+	mixtures := make([]Mixture, seats)
+	for seat, agent := range agents {
+		if agent != nil {
+			mixtures[seat] = Mixture{{Agent: agent, Weight: 1, ID: uint16(seat)}}
+		}
+	}
+	return mixtures
+}
+
+func checkMixtures(mixtures []Mixture, seats int) error {
+	if len(mixtures) > seats {
+		return fmt.Errorf("%d mixtures for %d seats, want at most one per seat", len(mixtures), seats)
+	}
+	for seat, m := range mixtures {
+		if err := m.Check(); err != nil {
+			return fmt.Errorf("seat %d: %w", seat, err)
+		}
+	}
+	return nil
+}
+
+func (e *Env) setMixtures(mixtures []Mixture) {
+	for seat, m := range mixtures {
+		e.pools[seat] = newSeatPool(m)
+		for _, c := range m {
+			for len(e.tallies) <= int(c.ID) {
+				e.tallies = append(e.tallies, Tally{})
+			}
+		}
+	}
+}
+
+// draw chooses the agents of environment i for its episode.
+func (e *Env) draw(i int) error {
+	for set := e.agentSeats(); set != 0; set = set.Rest() {
+		seat := set.First()
+		if err := e.seat(i, seat, e.pools[seat].draw(e.slots[i].drawSeed(seat))); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// seat lets c play a seat of environment i, and closes the agent there unless it is one of c's.
+func (e *Env) seat(i, seat int, c *Choice) error {
+	k := i*e.c.Seats + seat
+	if e.playing[k] == c {
+		return nil
+	}
+	e.playing[k] = c
+	return closeAgent(&e.agents[k])
+}
+
+// agentSeats returns the seats that have agents.
+func (e *Env) agentSeats() env.Seats { return (1<<e.c.Seats - 1) &^ e.driven }
+
+// Opponent returns the ID of the agent that plays a seat of environment i in its current episode, or
+// NoOpponent if the seat has none or no episode has started.
+func (e *Env) Opponent(i, seat int) uint16 {
+	if c := e.playing[i*e.c.Seats+seat]; c != nil {
+		return c.ID
+	}
+	return NoOpponent
+}
+
+// showOpponents writes the IDs of environment i's agents to ids, [N, S], unless it is nil.
+func (e *Env) showOpponents(i int, ids []uint16) {
+	if ids == nil {
+		return
+	}
+	for seat := range e.c.Seats {
+		ids[i*e.c.Seats+seat] = e.Opponent(i, seat)
+	}
+}
+
+// A Tally counts the finished episodes in which a seat of the caller met an agent. An episode counts
+// once for each driven seat and each seat that has the agent: once in a game of two seats.
+type Tally struct {
+	Wins, Draws, Losses uint64 // of the driven seat, by comparing the Results of both seats
+	Truncated           uint64 // ended by the step limit, without a result
+}
+
+// Tallies appends the tallies of all agents since New or since they were last reset, by ID. If reset,
+// it sets them to zero. It must not be called during a step.
+func (e *Env) Tallies(dst []Tally, reset bool) []Tally {
+	dst = append(dst, e.tallies...)
+	if reset {
+		clear(e.tallies)
+	}
+	return dst
+}
+
+// tally counts the episode of environment i, which has just ended.
+func (e *Env) tally(i int) {
+	s, sl := e.states[i], &e.slots[i]
+	for others := e.agentSeats(); others != 0; others = others.Rest() {
+		other := others.First()
+		t := &e.tallies[e.Opponent(i, other)]
+		for own := e.driven; own != 0; own = own.Rest() {
+			a, b := s.Result(own.First()), s.Result(other)
+			switch {
+			case sl.cut:
+				atomic.AddUint64(&t.Truncated, 1)
+			case a > b:
+				atomic.AddUint64(&t.Wins, 1)
+			case a < b:
+				atomic.AddUint64(&t.Losses, 1)
+			default:
+				atomic.AddUint64(&t.Draws, 1)
+			}
+		}
+	}
+}
