@@ -17,13 +17,19 @@ import (
 // MaxWeight is the greatest weight, of either sign, that a file may give a term.
 const MaxWeight = 1000
 
+// A Reader returns the bytes of a file of weights; mlp.ReadFile is one.
+type Reader func(path string) ([]byte, error)
+
 // Load reads the weights of a baseline from a JSON file as Parse does, or returns a copy of
 // the tuned ones if path is empty.
-func (b *Baseline) Load(path string) ([]float32, error) {
+func (b *Baseline) Load(path string) ([]float32, error) { return b.LoadFrom(mlp.ReadFile, path) }
+
+// LoadFrom is Load with another source of files.
+func (b *Baseline) LoadFrom(read Reader, path string) ([]float32, error) {
 	if path == "" {
 		return slices.Clone(b.Weights), nil
 	}
-	data, err := mlp.ReadFile(path)
+	data, err := read(path)
 	if err != nil {
 		return nil, err
 	}
@@ -85,13 +91,18 @@ func (b *Baseline) Format(weights []float32) []byte {
 // empty; the error then wraps mlp.ErrNotShipped if there is none. Otherwise the error says
 // why a file does not fit: another game, rules version, list of features or shape.
 func (e *Entry) LoadNet(g *env.Game, path string) (*mlp.Net, error) {
+	return e.LoadNetFrom(g, mlp.ReadFile, path)
+}
+
+// LoadNetFrom is LoadNet with another source of files than this machine's.
+func (e *Entry) LoadNetFrom(g *env.Game, read Reader, path string) (*mlp.Net, error) {
 	if e.Learned == nil {
 		return nil, fmt.Errorf("%s: %w: it defines no features", g.Name, mlp.ErrNotShipped)
 	}
 	var data []byte
 	err, shipped := fs.ErrNotExist, path == ""
 	if !shipped {
-		data, err = mlp.ReadFile(path)
+		data, err = read(path)
 	} else if path = e.Learned.File; e.Learned.Files != nil {
 		data, err = fs.ReadFile(e.Learned.Files, path)
 	}

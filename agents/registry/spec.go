@@ -8,6 +8,7 @@ import (
 
 	"blockyard/agents/contest"
 	"blockyard/agents/entry"
+	"blockyard/agents/mlp"
 	"blockyard/agents/search"
 	"blockyard/env"
 )
@@ -22,21 +23,28 @@ var ErrUntrusted = errors.New("reads files or runs commands on this machine")
 
 // Parse turns a spec into agents of g. An error says what is wrong with the spec and lists
 // what is known instead.
-func Parse(g *env.Game, spec string) (Factory, error) { return parse(g, spec, true) }
+func Parse(g *env.Game, spec string) (Factory, error) {
+	return Access{Weights: mlp.ReadFile, Commands: true}.Parse(g, spec)
+}
 
-// ParseUntrusted is Parse for specs from untrusted sources: it refuses, with ErrUntrusted,
-// what would read files or run commands on this machine.
-func ParseUntrusted(g *env.Game, spec string) (Factory, error) { return parse(g, spec, false) }
+// Access is what a spec may use of this machine. With the zero value it is safe to parse specs of
+// strangers.
+type Access struct {
+	// Weights returns the bytes that the option weights names. nil refuses all with ErrUntrusted.
+	Weights  entry.Reader
+	Commands bool // whether the agent exec may start programs
+}
 
-func parse(g *env.Game, spec string, trusted bool) (Factory, error) {
-	f, err := open(g, spec, trusted)
+// Parse is the function Parse within the access. It returns ErrUntrusted for what is not allowed.
+func (a Access) Parse(g *env.Game, spec string) (Factory, error) {
+	f, err := a.open(g, spec)
 	if err != nil {
 		return nil, fmt.Errorf("agent %.80q: %w", spec, err)
 	}
 	return f, nil
 }
 
-func open(g *env.Game, spec string, trusted bool) (Factory, error) {
+func (a Access) open(g *env.Game, spec string) (Factory, error) {
 	name, rest, colon := strings.Cut(spec, ":")
 	e := Of(g)
 	switch {
@@ -47,12 +55,12 @@ func open(g *env.Game, spec string, trusted bool) (Factory, error) {
 	case name == "first":
 		return func(uint64) (env.Agent, error) { return search.NewFirst(), nil }, nil
 	case name == "exec" && e.Contest != nil:
-		if !trusted {
+		if !a.Commands {
 			return nil, ErrUntrusted
 		}
 		return external(g, e.Contest, rest)
 	}
-	source, ok := sources(g, e)[name]
+	source, ok := a.sources(g, e)[name]
 	if !ok {
 		known := Names(g)
 		if e.Contest != nil {
@@ -65,7 +73,7 @@ func open(g *env.Game, spec string, trusted bool) (Factory, error) {
 	if err != nil {
 		return nil, err
 	}
-	if o.Weights != "" && !trusted {
+	if o.Weights != "" && a.Weights == nil {
 		return nil, ErrUntrusted
 	}
 	judge, err := source(o.Weights)
@@ -89,7 +97,7 @@ type maker func() (entry.Judge, error)
 
 // sources returns, by the name of an agent, what reads the weights of its judge from a file,
 // or takes the game's own if no file is named.
-func sources(g *env.Game, e *entry.Entry) map[string]func(file string) (maker, error) {
+func (a Access) sources(g *env.Game, e *entry.Entry) map[string]func(file string) (maker, error) {
 	all := map[string]func(string) (maker, error){}
 	for _, other := range e.Others {
 		all[other.Name] = func(file string) (maker, error) {
@@ -101,13 +109,13 @@ func sources(g *env.Game, e *entry.Entry) map[string]func(file string) (maker, e
 	}
 	if e.Baseline != nil {
 		all["hand"] = func(file string) (maker, error) {
-			w, err := e.Baseline.Load(file)
+			w, err := e.Baseline.LoadFrom(a.Weights, file)
 			return func() (entry.Judge, error) { return e.Baseline.New(w), nil }, err
 		}
 	}
 	if e.Learned != nil {
 		all["learned"] = func(file string) (maker, error) {
-			net, err := e.LoadNet(g, file)
+			net, err := e.LoadNetFrom(g, a.Weights, file)
 			return func() (entry.Judge, error) { return e.Learned.New(net.Clone()) }, err
 		}
 	}
