@@ -1,6 +1,8 @@
 package main
 
 import (
+	"errors"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -12,23 +14,31 @@ import (
 // What a client may not name is decided by what a spec does, not by the letters in it.
 func TestUntrustedOpponents(t *testing.T) {
 	const refused = "serve --trust-specs allows it"
+	name := "sha256:" + strings.Repeat("0", 64)
+	uploads := func(asked string) ([]byte, error) {
+		require.Equal(t, name, asked)
+		return nil, errors.New("not there")
+	}
 	for spec, want := range map[string]string{
-		"random":                     "",
-		"hand:ply=1,width=3":         "",
-		"learned:time=5ms":           "",
-		"exec:true":                  refused,
-		"exec:":                      refused,
-		"exec":                       refused,
-		"hand:weights=/etc/passwd":   refused,
-		"learned:ply=1,weights=x":    refused,
-		"executive":                  `unknown agent "executive"`,
-		"exec2:true":                 `unknown agent "exec2"`,
-		"weights":                    `unknown agent "weights"`,
-		"hand:lightweights=3":        `unknown option "lightweights"; there are ply, time, weights, width`,
-		"hand:ply=weights":           `option ply: "weights" is not a number`,
-		"random:weights=/etc/passwd": "random takes no options",
+		"random":                      "",
+		"hand:ply=1,width=3":          "",
+		"learned:time=5ms":            "",
+		"exec:true":                   refused,
+		"exec:":                       refused,
+		"exec":                        refused,
+		"hand:weights=/etc/passwd":    refused,
+		"learned:ply=1,weights=x":     refused,
+		"learned:weights=" + name:     "not there",
+		"hand:weights=" + name:        "not there",
+		"exec:true --weights=" + name: refused,
+		"executive":                   `unknown agent "executive"`,
+		"exec2:true":                  `unknown agent "exec2"`,
+		"weights":                     `unknown agent "weights"`,
+		"hand:lightweights=3":         `unknown option "lightweights"; there are ply, time, weights, width`,
+		"hand:ply=weights":            `option ply: "weights" is not a number`,
+		"random:weights=/etc/passwd":  "random takes no options",
 	} {
-		f, err := opponents(false)(blockbattle.Game, spec)
+		f, err := opponents(false)(blockbattle.Game, spec, uploads)
 		if want == "" {
 			require.NoError(t, err, spec)
 			require.NotNil(t, f)
@@ -36,10 +46,12 @@ func TestUntrustedOpponents(t *testing.T) {
 		}
 		require.ErrorContains(t, err, want, spec)
 	}
-	_, err := opponents(false)(wintetris.Game, "exec:true")
+	_, err := opponents(false)(wintetris.Game, "exec:true", uploads)
 	require.ErrorContains(t, err, `unknown agent "exec"`, "WinTetris has no contest in lines")
-	_, err = opponents(true)(blockbattle.Game, "exec:true")
+	_, err = opponents(true)(blockbattle.Game, "exec:true", uploads)
 	require.NoError(t, err)
-	_, err = opponents(true)(blockbattle.Game, "hand:weights=/no/such")
+	_, err = opponents(true)(blockbattle.Game, "hand:weights=/no/such", uploads)
 	require.ErrorContains(t, err, "no such file")
+	_, err = opponents(true)(blockbattle.Game, "hand:weights="+name, uploads)
+	require.ErrorContains(t, err, "not there")
 }

@@ -18,6 +18,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"blockyard/agents/mlp"
 	"blockyard/agents/registry"
 	"blockyard/env"
 	"blockyard/env/games"
@@ -90,7 +91,7 @@ func (c *serveCmd) Run(ctx context.Context) error {
 	}
 	srv := server.New(server.Config{
 		Games: served, Version: version,
-		Agents: opponents(c.TrustSpecs), Opponents: registry.Names, Features: registry.Features,
+		Agents: opponents(c.TrustSpecs), Trusted: c.TrustSpecs, Opponents: registry.Names, Features: registry.Features,
 		Token: token, Workers: c.Workers, Limits: c.Limits,
 		Log: slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: level})),
 	})
@@ -193,17 +194,23 @@ func announce(w io.Writer, listeners []net.Listener) error {
 	return json.NewEncoder(w).Encode(ready)
 }
 
-// opponents returns what parses the opponents that clients name. Unless clients are trusted,
-// it refuses those that read files or run commands on this machine.
-func opponents(trusted bool) func(g *env.Game, spec string) (vec.AgentFactory, error) {
-	parse := registry.Parse
-	if !trusted {
-		parse = registry.ParseUntrusted
-	}
-	return func(g *env.Game, spec string) (vec.AgentFactory, error) {
-		factory, err := parse(g, spec)
+// opponents returns what parses the opponents that clients name. Unless clients are trusted, it refuses
+// those that read files or run commands on this machine.
+func opponents(trusted bool) func(*env.Game, string, func(string) ([]byte, error)) (vec.AgentFactory, error) {
+	return func(g *env.Game, spec string, uploads func(string) ([]byte, error)) (vec.AgentFactory, error) {
+		access := registry.Access{Commands: trusted, Weights: func(name string) ([]byte, error) {
+			switch {
+			case strings.HasPrefix(name, server.UploadPrefix):
+				return uploads(name)
+			case trusted:
+				return mlp.ReadFile(name)
+			}
+			return nil, registry.ErrUntrusted
+		}}
+		factory, err := access.Parse(g, spec)
 		if errors.Is(err, registry.ErrUntrusted) {
-			err = errors.New("clients may not name files or commands of the server's machine; serve --trust-specs allows it")
+			err = errors.New("clients may not name files or commands of the server's machine, but may upload weights; " +
+				"serve --trust-specs allows it")
 		}
 		return vec.AgentFactory(factory), err
 	}

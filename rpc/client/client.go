@@ -131,6 +131,8 @@ type Games struct {
 	Len        int     `msgpack:"slab_len"`     // bytes of the slab
 	StateLen   int     `msgpack:"state_len"`    // bytes of a game's snapshot
 	Layout     []Field `msgpack:"layout"`
+	// Opponents are the specs that the field opponent counts from 0. set_opponents returns more of them.
+	Opponents []string `msgpack:"opponents"`
 	// Slab holds the result of the last Step or CallSlab, which overwrites it; see Field.
 	Slab []byte `msgpack:"-"`
 	mem  []byte // the head of a response and Slab

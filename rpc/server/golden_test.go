@@ -65,11 +65,12 @@ func exchanges(state []byte) []exchange {
 		{"bytes that are no state", "restore", []any{1, u32(1), make([]byte, len(state))}},
 		{"clone, game 0 into game 1", "clone", []any{1, u32(0), u32(1)}},
 		{"rollout", "rollout", []any{1, 2, map[string]any{"keep": "last"}}},
-		{"set_opponent", "set_opponent", []any{1, 1, "first"}},
+		{"set_opponents", "set_opponents", []any{1, map[int]any{1: []any{[]any{"first", 1}, []any{"last", 0.5}}}}},
 		{"render", "render", []any{1, 0}},
 		{"render, as a frame", "render", []any{1, 0, map[string]any{"mode": "frame"}}},
 		{"stats", "stats", nil},
 		{"more games than the server allows", "open", []any{"toy:pick", map[string]any{"num_envs": 1 << 20}}},
+		{"opponent_stats", "opponent_stats", []any{1}},
 		{"close", "close", []any{1}},
 		{"a method that there is not", "fly", nil},
 	}

@@ -23,18 +23,18 @@ type handle struct {
 	first  uint64    // the number of game 0 when games are split over several handles
 	began  bool      // the games have been reset
 
-	message []byte // a response as it is sent: the head, then the slab of own
-	own     *place
-	slots   []*place // in memory shared with the client
-	shared  [][]byte // that memory
-	now     *place   // the place written last
-	private private
-	final   *vec.Batch
-	actions []env.Action
-	policy  *policy // plays rollouts; nil for random actions
+	message   []byte // a response as it is sent: the head, then the slab of own
+	own       *place
+	slots     []*place // in memory shared with the client
+	shared    [][]byte // that memory
+	now       *place   // the place written last
+	private   private
+	final     *vec.Batch
+	actions   []env.Action
+	policy    *policy // plays rollouts; nil for random actions
+	opponents *lineup
 
-	opponents map[int64]string // specs by seat
-	recorder  *recorder        // nil if no episode is recorded
+	recorder *recorder // nil if no episode is recorded
 
 	alone bool          // the server plays no seat
 	took  time.Duration // duration of the last step
@@ -71,7 +71,11 @@ func newHandle(g *env.Game, c vec.Config, fields []string, packed bool) (*handle
 func (h *handle) allocate() (err error) {
 	h.final = &vec.Batch{}
 	if h.c.Autoreset == vec.SameStep {
-		if h.final, err = h.env.NewBatch("final_planes", "final_globals", "final_legal", "final_seat"); err != nil {
+		names := []string{"final_planes", "final_globals", "final_legal", "final_seat"}
+		if h.env.Driven().Len() < h.c.Seats {
+			names = append(names, "final_opponent")
+		}
+		if h.final, err = h.env.NewBatch(names...); err != nil {
 			return err
 		}
 	}
@@ -95,7 +99,7 @@ func (h *handle) facts() wire.Fields {
 	return wire.Fields{
 		"h", h.id, "game", h.game.Name, "num_envs", h.c.Envs, "seats", h.c.Seats, "players", players,
 		"rows_per_env", h.env.Rows(), "rows", h.rows, "layout", h.layout.announce(), "slab_len", len(h.own.slab),
-		"reply_len", len(h.message), "state_len", h.stateLen(), "memory", h.memory,
+		"reply_len", len(h.message), "state_len", h.stateLen(), "memory", h.memory, "opponents", h.opponents.specs(0),
 	}
 }
 

@@ -18,8 +18,8 @@ import (
 var Protocol = [2]int{2, 0}
 
 // capabilities are what a client may ask for beyond stepping; hello lists them.
-var capabilities = []string{"afterstates", "clone", "features", "fields", "final", "first", "observe", "packed",
-	"policy", "record", "rollout", "set_opponent", "snapshot", "text"}
+var capabilities = []string{"afterstates", "clone", "features", "fields", "final", "first", "mixtures", "observe",
+	"packed", "policy", "record", "rollout", "snapshot", "text", "upload"}
 
 // call answers one request, or returns an error for the client.
 func (s *session) call(f *wire.Frame) error {
@@ -44,32 +44,35 @@ type method struct {
 }
 
 var methods = map[string]method{
-	"hello":         {1, false, (*session).hello},
-	"ping":          {0, false, func(s *session, f *wire.Frame) error { return s.reply(f.ID, true) }},
-	"games":         {0, false, (*session).games},
-	"describe":      {1, false, (*session).describe},
-	"text":          {2, false, (*session).text},
-	"open":          {2, true, (*session).open},
-	"reset":         {2, true, with((*session).reset)},
-	"step":          {2, false, with((*session).step)},
-	"step_slot":     {2, false, with((*session).stepSlot)},
-	"final":         {1, false, with((*session).final)},
-	"legal":         {2, true, with((*session).legal)},
-	"afterstates":   {3, true, with((*session).afterstates)},
-	"features":      {3, true, with((*session).features)},
-	"feature_names": {1, false, (*session).featureNames},
-	"observe":       {2, true, with((*session).observe)},
-	"snapshot":      {2, true, with((*session).snapshot)},
-	"restore":       {4, true, with((*session).restore)},
-	"clone":         {4, true, with((*session).clone)},
-	"share":         {2, false, with((*session).share)},
-	"record":        {2, true, with((*session).record)},
-	"records":       {2, false, with((*session).records)},
-	"rollout":       {3, false, with((*session).rollout)},
-	"set_opponent":  {3, false, with((*session).setOpponent)},
-	"render":        {3, false, with((*session).render)},
-	"stats":         {0, false, (*session).stats},
-	"close":         {1, false, with((*session).close)},
+	"hello":          {1, false, (*session).hello},
+	"ping":           {0, false, func(s *session, f *wire.Frame) error { return s.reply(f.ID, true) }},
+	"games":          {0, false, (*session).games},
+	"describe":       {1, false, (*session).describe},
+	"text":           {2, false, (*session).text},
+	"open":           {2, true, (*session).open},
+	"reset":          {2, true, with((*session).reset)},
+	"step":           {2, false, with((*session).step)},
+	"step_slot":      {2, false, with((*session).stepSlot)},
+	"final":          {1, false, with((*session).final)},
+	"legal":          {2, true, with((*session).legal)},
+	"afterstates":    {3, true, with((*session).afterstates)},
+	"features":       {3, true, with((*session).features)},
+	"feature_names":  {1, false, (*session).featureNames},
+	"observe":        {2, true, with((*session).observe)},
+	"snapshot":       {2, true, with((*session).snapshot)},
+	"restore":        {4, true, with((*session).restore)},
+	"clone":          {4, true, with((*session).clone)},
+	"share":          {2, false, with((*session).share)},
+	"record":         {2, true, with((*session).record)},
+	"records":        {2, false, with((*session).records)},
+	"rollout":        {3, false, with((*session).rollout)},
+	"set_opponents":  {2, true, with((*session).setOpponents)},
+	"opponent_stats": {2, false, with((*session).opponentStats)},
+	"upload":         {3, true, (*session).upload},
+	"drop_upload":    {1, false, (*session).dropUpload},
+	"render":         {3, false, with((*session).render)},
+	"stats":          {0, false, (*session).stats},
+	"close":          {1, false, with((*session).close)},
 }
 
 // with is the answer of a method whose param 0 is a handle.
@@ -117,9 +120,12 @@ func (s *session) hello(f *wire.Frame) error {
 	for _, g := range s.srv.c.Games {
 		names = append(names, g.Name)
 	}
-	can := capabilities
+	can := slices.Clone(capabilities)
 	if s.shares() {
-		can = append(slices.Clone(capabilities), "share")
+		can = append(can, "share")
+	}
+	if s.srv.c.Trusted {
+		can = append(can, "trust_specs")
 	}
 	l := &s.srv.limits
 	return s.reply(f.ID, wire.Fields{

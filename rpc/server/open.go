@@ -12,19 +12,19 @@ import (
 
 // openOptions are the named arguments of open.
 type openOptions struct {
-	NumEnvs   int64            `msgpack:"num_envs"`
-	Seats     int64            `msgpack:"seats"`
-	Opponents map[int64]string `msgpack:"opponents"`
-	Rows      vec.RowForm      `msgpack:"rows"`
-	Autoreset vec.Autoreset    `msgpack:"autoreset"`
-	Reward    vec.Reward       `msgpack:"reward"`
-	MaxSteps  int64            `msgpack:"max_episode_steps"`
-	Illegal   vec.Illegal      `msgpack:"illegal"`
-	Fields    []string         `msgpack:"fields"`
-	Seed      uint64           `msgpack:"seed"`
-	Seeds     []byte           `msgpack:"seeds"`
-	Packed    bool             `msgpack:"packed"`
-	First     uint64           `msgpack:"first"`
+	NumEnvs   int64         `msgpack:"num_envs"`
+	Seats     int64         `msgpack:"seats"`
+	Opponents map[int64]any `msgpack:"opponents"`
+	Rows      vec.RowForm   `msgpack:"rows"`
+	Autoreset vec.Autoreset `msgpack:"autoreset"`
+	Reward    vec.Reward    `msgpack:"reward"`
+	MaxSteps  int64         `msgpack:"max_episode_steps"`
+	Illegal   vec.Illegal   `msgpack:"illegal"`
+	Fields    []string      `msgpack:"fields"`
+	Seed      uint64        `msgpack:"seed"`
+	Seeds     []byte        `msgpack:"seeds"`
+	Packed    bool          `msgpack:"packed"`
+	First     uint64        `msgpack:"first"`
 }
 
 func (s *session) open(f *wire.Frame) error {
@@ -50,13 +50,17 @@ func (s *session) open(f *wire.Frame) error {
 	if err != nil {
 		return err
 	}
-	if err := s.srv.seat(g, &c, o.Opponents); err != nil {
+	opponents, err := s.opponentsOf(g, c.Seats, o.Opponents)
+	if err != nil {
 		return err
 	}
+	c.Mixtures = opponents.mixtures
 	memory := estimate(g, &c, o.Packed)
 	if err := s.srv.account(1, c.Envs, memory); err != nil {
+		s.srv.account(0, 0, -opponents.memory)
 		return err
 	}
+	memory += opponents.memory
 	c.Workers, c.Context = s.srv.c.Workers, s.ctx
 	h, err := newHandle(g, c, o.Fields, o.Packed)
 	if err != nil {
@@ -64,9 +68,8 @@ func (s *session) open(f *wire.Frame) error {
 		return err
 	}
 	s.next++
-	h.id, h.seeds, h.memory, h.first = s.next, seeds, memory, o.First
+	h.id, h.seeds, h.memory, h.first, h.opponents = s.next, seeds, memory, o.First, opponents
 	h.took, h.alone = quickStep, len(o.Opponents) == 0 // until it is known
-	h.opponents = o.Opponents
 	s.handles[h.id] = h
 	s.sizeSteps()
 	return s.reply(f.ID, h.facts())
@@ -110,9 +113,6 @@ func seedList(method string, b []byte, envs int) (vec.Seeds, error) {
 	return vec.List(list), nil
 }
 
-// agentMemory is the estimated size of one agent of the server, in bytes.
-const agentMemory = 16 << 10
-
 // estimate is the estimated size of the games of c, in bytes.
 func estimate(g *env.Game, c *vec.Config, packed bool) int64 {
 	driven := c.Driven()
@@ -126,6 +126,6 @@ func estimate(g *env.Game, c *vec.Config, packed bool) int64 {
 	}
 	row := view + 2*int64(g.MaskLen()) + 3
 	agents := int64(c.Seats - driven.Len())
-	one := int64(env.EncodedLen(g.New(c.Seats))) + 256 + rows*row + int64(c.Seats)*24 + agents*agentMemory
+	one := int64(env.EncodedLen(g.New(c.Seats))) + 256 + rows*row + int64(c.Seats)*28 + agents*agentMemory
 	return int64(c.Envs) * one
 }

@@ -106,7 +106,7 @@ func (h *handle) players(i int, driven []string) []string {
 	names := make([]string, h.c.Seats)
 	for seat := range names {
 		if names[seat] = driven[seat]; !h.env.Driven().Has(seat) {
-			names[seat] = h.opponents[int64(seat)]
+			names[seat] = h.opponents.known[h.env.Opponent(i, seat)].spec
 		}
 	}
 	return names

@@ -173,7 +173,7 @@ func TestRecordChosenGames(t *testing.T) {
 	g := opened(t, "toy:pick", map[string]any{"num_envs": 4, "opponents": map[int]string{1: "first"}, "autoreset": "Disabled"})
 	require.NoError(t, g.Call("record", nil, map[string]any{"every": 1, "games": u32(3, 1)}))
 	require.NoError(t, g.CallSlab("reset"))
-	require.NoError(t, g.Call("set_opponent", nil, 1, "second"), "the episode in progress keeps its opponent")
+	require.NoError(t, g.Call("set_opponents", nil, map[int]any{1: "second"}), "the episode in progress keeps its opponent")
 	for range 2 {
 		require.NoError(t, g.Call("rollout", nil, 14, map[string]any{"keep": "last"}))
 	}

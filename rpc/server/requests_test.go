@@ -58,7 +58,14 @@ func TestBadRequests(t *testing.T) {
 		{wire.BadParams, "rollout", []any{1, 0}}, {wire.BadParams, "rollout", []any{1, 1 << 40}},
 		{wire.BadParams, "rollout", []any{1, 1, map[string]any{"keep": "some"}}},
 		{wire.BadParams, "text", []any{"toy:pick", []byte{1}}}, {wire.BadParams, "text", []any{"toy:pick", u16(9)}},
-		{wire.BadParams, "set_opponent", []any{1, 7, "first"}},
+		{wire.BadParams, "set_opponents", []any{1, map[int]any{7: "first"}}},
+		{wire.BadParams, "set_opponents", []any{1, map[int]any{}}},
+		{wire.BadParams, "set_opponents", []any{1, map[string]any{"one": "first"}}},
+		{wire.BadParams, "opponent_stats", []any{1, map[string]any{"reset": 1}}},
+		{wire.BadParams, "upload", []any{"toy:pick", "net:weights=sha256:00", []byte("good")}},
+		{wire.BadParams, "upload", []any{"toy:pick", "first", []byte("good")}},
+		{wire.BadParams, "upload", []any{"toy:pick", "first"}},
+		{wire.BadParams, "drop_upload", []any{"sha256:00"}},
 	} {
 		require.Equal(t, r.want, code(t, c.Call(r.method, nil, r.params...)), "%s %v", r.method, r.params)
 	}

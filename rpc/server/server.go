@@ -32,8 +32,10 @@ type Config struct {
 	Games   []*env.Game // each game comes before its variants
 	Version string      // for the response to hello
 	// Agents parses the spec of an opponent or policy, which comes from a client and must not be
-	// trusted. Opponents lists some specs that it accepts. If Agents is nil, clients cannot name any.
-	Agents    func(g *env.Game, spec string) (vec.AgentFactory, error)
+	// trusted. uploads returns the weights that the client uploaded under a name. Opponents lists some
+	// specs that Agents accepts. If Agents is nil, clients cannot name any.
+	Agents    func(g *env.Game, spec string, uploads func(name string) ([]byte, error)) (vec.AgentFactory, error)
+	Trusted   bool // Agents accepts specs that read files; clients are told
 	Opponents func(g *env.Game) []string
 	Features  func(g *env.Game) *features.Set // inputs of networks for g; nil if it defines none
 	Token     string                          // clients must send it in hello; "" for no token

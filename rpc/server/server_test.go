@@ -5,11 +5,13 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"log/slog"
 	"math/bits"
 	"net"
 	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
 
@@ -32,6 +34,14 @@ func (a *first) Act(_ context.Context, s env.State, seat int) (env.Action, error
 	return a.legal[0], nil
 }
 
+// last is an agent that plays the highest legal action.
+type last struct{ first }
+
+func (a *last) Act(_ context.Context, s env.State, seat int) (env.Action, error) {
+	a.legal = s.Legal(seat, a.legal[:0])
+	return a.legal[len(a.legal)-1], nil
+}
+
 // A gate is an agent that plays once it is opened, or when its context ends.
 type gate struct {
 	first
@@ -51,26 +61,35 @@ func gated(change func(*server.Config)) (func(*server.Config), chan struct{}) {
 	open := make(chan struct{})
 	return func(c *server.Config) {
 		before := c.Agents
-		c.Agents = func(g *env.Game, text string) (vec.AgentFactory, error) {
+		c.Agents = func(g *env.Game, text string, uploads func(string) ([]byte, error)) (vec.AgentFactory, error) {
 			if text == "gate" {
 				return func(uint64) (env.Agent, error) { return &gate{open: open}, nil }, nil
 			}
-			return before(g, text)
+			return before(g, text, uploads)
 		}
 		change(c)
 	}, open
 }
 
-// config serves small games and one large one, with two opponents.
+// config serves small games and one large one, with some opponents.
 func config() server.Config {
 	return server.Config{
 		Games:   []*env.Game{toy.Pick, toy.Turns, blockbattle.Game, blockbattle.ClassicGame},
 		Version: "test",
 		Limits:  server.DefaultLimits(),
-		Agents: func(g *env.Game, text string) (vec.AgentFactory, error) {
+		Agents: func(g *env.Game, text string, uploads func(string) ([]byte, error)) (vec.AgentFactory, error) {
+			if _, name, ok := strings.Cut(text, "weights="); ok {
+				data, err := uploads(name)
+				if err == nil && string(data[:4]) != "good" {
+					err = errors.New("bad weights")
+				}
+				return func(uint64) (env.Agent, error) { return &first{}, nil }, err
+			}
 			switch text {
-			case "first", "second":
+			case "first", "second", "again":
 				return func(uint64) (env.Agent, error) { return &first{}, nil }, nil
+			case "last":
+				return func(uint64) (env.Agent, error) { return &last{}, nil }, nil
 			case "broken":
 				return func(uint64) (env.Agent, error) { return nil, fmt.Errorf("no such engine") }, nil
 			}

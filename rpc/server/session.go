@@ -35,6 +35,7 @@ type session struct {
 
 	// Only for the goroutine that answers; see quick for the exception.
 	handles  map[uint32]*handle
+	uploads  map[string][]byte // weights by name
 	next     uint32
 	requests uint64
 	illegal  uint64 // illegal actions that were replaced
@@ -44,7 +45,8 @@ type session struct {
 func newSession(srv *Server, conn net.Conn, id uint64) *session {
 	ctx, cancel := context.WithCancel(context.Background())
 	return &session{srv: srv, conn: conn, id: id, ctx: ctx, cancel: cancel,
-		queue: make(chan *wire.Frame, srv.limits.MaxInflight+1), handles: map[uint32]*handle{}}
+		queue: make(chan *wire.Frame, srv.limits.MaxInflight+1), handles: map[uint32]*handle{},
+		uploads: map[string][]byte{}}
 }
 
 // end closes the connection; run then returns. Any goroutine may call it.
@@ -69,6 +71,9 @@ func (s *session) run() {
 	answering.Wait()
 	for h := range s.handles {
 		s.closeHandle(h)
+	}
+	for name := range s.uploads {
+		s.forgetUpload(name)
 	}
 	for _, f := range s.free {
 		s.release(f)

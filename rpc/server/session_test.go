@@ -266,17 +266,17 @@ func TestOpponentsAndSwaps(t *testing.T) {
 	require.Equal(t, 4, g.Rows)
 	require.NoError(t, g.CallSlab("reset"))
 	future(t, g, 10)
-	require.NoError(t, g.Call("set_opponent", nil, 1, "first"))
+	require.NoError(t, g.Call("set_opponents", nil, map[int]string{1: "first"}))
 	require.NoError(t, g.CallSlab("reset"))
 	future(t, g, 10)
-	require.Equal(t, wire.BadParams, code(t, g.Call("set_opponent", nil, 0, "first")))
-	require.Equal(t, wire.BadParams, code(t, g.Call("set_opponent", nil, 1, "nobody")))
-	require.NoError(t, g.Call("set_opponent", nil, 1, "broken"))
+	require.Equal(t, wire.BadParams, code(t, g.Call("set_opponents", nil, map[int]string{0: "first"})))
+	require.Equal(t, wire.BadParams, code(t, g.Call("set_opponents", nil, map[int]string{1: "nobody"})))
+	require.NoError(t, g.Call("set_opponents", nil, map[int]string{1: "broken"}))
 	require.Equal(t, wire.Opponent, code(t, g.CallSlab("reset")))
 	for range 2 {
 		require.Equal(t, wire.Opponent, code(t, g.Step(u16(65535, 65535, 65535, 65535))))
 	}
-	require.NoError(t, g.Call("set_opponent", nil, 1, "first"))
+	require.NoError(t, g.Call("set_opponents", nil, map[int]string{1: "first"}))
 	require.NoError(t, g.CallSlab("reset"))
 	future(t, g, 3)
 }

@@ -110,7 +110,7 @@ func (h *handle) place(slab []byte) (*place, error) {
 		p.bits, batch.Planes = slab[f.Offset:f.Offset+f.Len], h.private.planes
 	}
 	batch.FinalPlanes, batch.FinalGlobals = h.final.FinalPlanes, h.final.FinalGlobals
-	batch.FinalSeat, batch.FinalLegal = h.final.FinalSeat, h.final.FinalLegal
+	batch.FinalSeat, batch.FinalLegal, batch.FinalOpponent = h.final.FinalSeat, h.final.FinalLegal, h.final.FinalOpponent
 	return p, nil
 }
 
@@ -197,7 +197,7 @@ type layout struct {
 }
 
 // always are the fields that every slab has, whatever the client selects. There is also "illegal" unless
-// illegal actions are refused.
+// illegal actions are refused, and "opponent" if the server plays a seat.
 var always = []string{"reward", "terminated", "truncated", "score"}
 
 // layOut places the selected fields, nil for all, in the slab.
@@ -205,6 +205,9 @@ func (h *handle) layOut(fields []string, packed bool) error {
 	names := slices.Clone(always)
 	if h.c.Illegal != vec.Refuse {
 		names = append(names, "illegal")
+	}
+	if h.env.Driven().Len() < h.c.Seats {
+		names = append(names, "opponent")
 	}
 	if fields == nil {
 		fields = []string{"planes", "globals", "mask", "seat"}

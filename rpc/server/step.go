@@ -153,14 +153,14 @@ func (h *handle) reset(seeds vec.Seeds, mask []bool, p *place) error {
 // final returns the last observations of the games that ended in the last step.
 func (s *session) final(f *wire.Frame, h *handle) error {
 	b := h.now.batch
-	planes, globals, legal, seat := b.Planes, b.Globals, b.Legal, b.Seat
+	planes, globals, legal, seat, opponents := b.Planes, b.Globals, b.Legal, b.Seat, b.Opponent
 	if h.c.Autoreset == vec.SameStep {
-		planes, globals, legal, seat = b.FinalPlanes, b.FinalGlobals, b.FinalLegal, b.FinalSeat
+		planes, globals, legal, seat, opponents = b.FinalPlanes, b.FinalGlobals, b.FinalLegal, b.FinalSeat, b.FinalOpponent
 		if b.Legal == nil {
 			legal = nil // masks are not wanted
 		}
 	}
-	var out struct{ envs, planes, globals, mask, seat, scores, lengths []byte }
+	var out struct{ envs, planes, globals, mask, seat, scores, lengths, opponents []byte }
 	rows := h.env.Rows()
 	for _, i := range h.ended {
 		first := i * rows
@@ -171,10 +171,11 @@ func (s *session) final(f *wire.Frame, h *handle) error {
 		out.mask = append(out.mask, part(legal, first, rows, h.game.MaskLen())...)
 		out.seat = append(out.seat, part(seat, first, rows, 1)...)
 		out.scores = append(out.scores, bytesOf(part(b.Score, i, 1, h.c.Seats))...)
+		out.opponents = append(out.opponents, bytesOf(part(opponents, i, 1, h.c.Seats))...)
 	}
 	return s.reply(f.ID, wire.Fields{
 		"envs", out.envs, "planes", out.planes, "globals", out.globals, "mask", out.mask,
-		"seat", out.seat, "scores", out.scores, "lengths", out.lengths,
+		"seat", out.seat, "scores", out.scores, "lengths", out.lengths, "opponents", out.opponents,
 	})
 }
 

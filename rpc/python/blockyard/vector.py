@@ -290,7 +290,7 @@ class BlockVectorEnv(Attributes, VectorEnv[Obs, NDArray[Any], NDArray[Any]]):
         Raises:
             RequestError: the client drives that seat, or the server does not know the spec.
         """
-        self._call("set_opponent", seat, spec)
+        self._call("set_opponents", {seat: spec})
 
     def render(self) -> tuple[RenderFrame, ...] | None:
         """Return a picture of every game, num_games of them; None without a ``render_mode`` and with ``"human"``.

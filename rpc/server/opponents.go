@@ -1,0 +1,244 @@
+package server
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+
+	"blockyard/env"
+	"blockyard/env/vec"
+	"blockyard/rpc/wire"
+)
+
+// Bounds on opponents.
+const (
+	mostChoices   = 256               // opponents of one seat at the same time
+	mostOpponents = vec.NoOpponent    // opponents of a handle in its lifetime
+	mostSpec      = 4096              // bytes of a spec
+	agentMemory   = 16 << 10          // estimated bytes of one agent of the server
+	specMemory    = 32<<10 + mostSpec // estimated bytes of a loaded spec without its weights
+)
+
+// A lineup is the opponents of a handle. Each spec has a number, its index in known, which it keeps as long
+// as the handle is open: results of games against it may be reported much later than it left the mixtures.
+type lineup struct {
+	known    []opponent
+	numbers  map[string]int // of specs
+	mixtures []vec.Mixture  // by seat
+	memory   int64          // of the loaded opponents
+}
+
+type opponent struct {
+	spec    string
+	factory vec.AgentFactory // nil unless it is loaded
+	memory  int64
+}
+
+// readMixture reads what a client says about one seat: a spec, or an array of [spec, weight] pairs.
+// where names the seat in errors.
+func readMixture(where string, v any) (specs []string, weights []float64, err error) {
+	if spec, ok := v.(string); ok {
+		v = []any{[]any{spec, 1}}
+	}
+	list, ok := v.([]any)
+	switch {
+	case !ok:
+		return nil, nil, wire.Errorf(wire.BadParams, "%s is %T, want a spec or an array of [spec, weight]", where, v)
+	case len(list) == 0:
+		return nil, nil, wire.Errorf(wire.BadParams, "%s is an empty mixture, want at least one opponent", where)
+	case len(list) > mostChoices:
+		refused := wire.Exceeds("opponents of a seat", mostChoices, int64(len(list)), "")
+		refused.Msg = where + ": " + refused.Msg
+		return nil, nil, refused
+	}
+	for k, v := range list {
+		pair, _ := v.([]any)
+		if len(pair) != 2 {
+			return nil, nil, wire.Errorf(wire.BadParams, "%s, entry %d: want [spec, weight]", where, k+1)
+		}
+		spec, ok := pair[0].(string)
+		weight, isNumber := number(pair[1])
+		switch {
+		case !ok || len(spec) > mostSpec:
+			return nil, nil, wire.Errorf(wire.BadParams, "%s, entry %d: the spec is not a string of at most %d bytes",
+				where, k+1, mostSpec)
+		case !isNumber:
+			return nil, nil, wire.Errorf(wire.BadParams, "%s, entry %d, %.64q: the weight is not a number", where, k+1, spec)
+		}
+		specs, weights = append(specs, spec), append(weights, weight)
+	}
+	return specs, weights, nil
+}
+
+// number converts a decoded integer or float.
+func number(v any) (float64, bool) {
+	switch r := reflect.ValueOf(v); {
+	case r.CanInt():
+		return float64(r.Int()), true
+	case r.CanUint():
+		return float64(r.Uint()), true
+	case r.CanFloat():
+		return r.Float(), true
+	}
+	return 0, false
+}
+
+// change returns a copy of l in which the seats that opponents names have new mixtures. What the copy needs
+// more memory than l is accounted for.
+func (s *session) change(method string, g *env.Game, l *lineup, opponents map[int64]any) (_ *lineup, err error) {
+	n := &lineup{known: slices.Clone(l.known), numbers: maps.Clone(l.numbers), mixtures: slices.Clone(l.mixtures),
+		memory: l.memory}
+	defer func() {
+		if err != nil {
+			s.srv.account(0, 0, l.memory-n.memory)
+		}
+	}()
+	for _, seat := range slices.Sorted(maps.Keys(opponents)) {
+		if seat < 0 || seat >= int64(len(n.mixtures)) {
+			return nil, wire.Errorf(wire.BadParams, "%s: opponents names seat %d, want 0 to %d", method, seat, len(n.mixtures)-1)
+		}
+		where := fmt.Sprintf("%s: opponents[%d]", method, seat)
+		specs, weights, err := readMixture(where, opponents[seat])
+		if err != nil {
+			return nil, err
+		}
+		mixture := make(vec.Mixture, len(specs))
+		for k, spec := range specs {
+			id, err := n.load(s, g, spec)
+			if refused := (*wire.Error)(nil); err != nil && !errors.As(err, &refused) {
+				err = wire.Errorf(wire.BadParams, "%s, entry %d: %v", where, k+1, err)
+			}
+			if err != nil {
+				return nil, err
+			}
+			mixture[k] = vec.Choice{Agent: n.known[id].factory, Weight: weights[k], ID: uint16(id)}
+		}
+		if err := mixture.Check(); err != nil {
+			return nil, wire.Errorf(wire.BadParams, "%s: %v", where, err)
+		}
+		n.mixtures[seat] = mixture
+	}
+	return n, nil
+}
+
+// load returns the number of a spec, whose opponent it loads unless it is loaded.
+func (l *lineup) load(s *session, g *env.Game, spec string) (int, error) {
+	id, ok := l.numbers[spec]
+	if ok && l.known[id].factory != nil {
+		return id, nil
+	}
+	if !ok && len(l.known) == mostOpponents {
+		return 0, wire.Exceeds("opponents of a handle", mostOpponents, mostOpponents+1, "")
+	}
+	factory, size, err := s.agent(g, spec)
+	if err == nil {
+		err = s.srv.account(0, 0, size)
+	}
+	if err != nil {
+		return 0, err
+	}
+	if !ok {
+		id = len(l.known)
+		l.numbers[spec] = id
+		l.known = append(l.known, opponent{})
+	}
+	l.known[id] = opponent{spec, factory, size}
+	l.memory += size
+	return id, nil
+}
+
+// retire unloads the opponents that no mixture has and that play in no game of e.
+func (l *lineup) retire(e *vec.Env) {
+	used := make([]bool, len(l.known))
+	for _, m := range l.mixtures {
+		for _, c := range m {
+			used[c.ID] = true
+		}
+	}
+	for i := range e.Config().Envs {
+		for seat := range l.mixtures {
+			if id := e.Opponent(i, seat); id != vec.NoOpponent {
+				used[id] = true
+			}
+		}
+	}
+	for id := range l.known {
+		if o := &l.known[id]; !used[id] {
+			l.memory -= o.memory
+			o.factory, o.memory = nil, 0
+		}
+	}
+}
+
+// specs lists the specs from a number on.
+func (l *lineup) specs(first int) []string {
+	list := []string{}
+	for _, o := range l.known[first:] {
+		list = append(list, o.spec)
+	}
+	return list
+}
+
+// opponentsOf returns the opponents of a new handle with the given number of seats.
+func (s *session) opponentsOf(g *env.Game, seats int, opponents map[int64]any) (*lineup, error) {
+	if n := len(opponents); n >= seats {
+		return nil, wire.Errorf(wire.BadParams, "open: opponents has %d of %d seats: leave at least one to the client",
+			n, seats)
+	}
+	return s.change("open", g, &lineup{numbers: map[string]int{}, mixtures: make([]vec.Mixture, seats)}, opponents)
+}
+
+// setOpponents replaces the mixtures of some seats that the server plays, or changes nothing.
+func (s *session) setOpponents(f *wire.Frame, h *handle) error {
+	opponents := map[int64]any{}
+	if err := f.Options(1, &opponents); err != nil {
+		return err
+	}
+	if len(opponents) == 0 {
+		return wire.Errorf(wire.BadParams, "set_opponents: no seat is named, want at least one")
+	}
+	for seat := range opponents {
+		if seat >= 0 && h.env.Driven().Has(int(seat)) && seat < int64(h.c.Seats) {
+			return wire.Errorf(wire.BadParams,
+				"set_opponents: seat %d is played by the client, want seats that open gave opponents", seat)
+		}
+	}
+	next, err := s.change("set_opponents", h.game, h.opponents, opponents)
+	if err != nil {
+		return err
+	}
+	first := len(h.opponents.known)
+	if err := h.env.SetMixtures(next.mixtures); err != nil {
+		s.srv.account(0, 0, h.opponents.memory-next.memory)
+		return err
+	}
+	loaded := next.memory
+	next.retire(h.env)
+	s.srv.account(0, 0, next.memory-loaded)
+	h.memory += next.memory - h.opponents.memory
+	h.opponents = next
+	return s.reply(f.ID, wire.Fields{"first", first, "opponents", next.specs(first)})
+}
+
+// opponentStats replies with the results of the finished episodes against every opponent, by number.
+func (s *session) opponentStats(f *wire.Frame, h *handle) error {
+	var o struct {
+		Reset bool `msgpack:"reset"`
+	}
+	if err := f.Options(1, &o); err != nil {
+		return err
+	}
+	var wins, draws, losses, truncated []byte
+	tallies := h.env.Tallies(nil, o.Reset)
+	for _, t := range tallies {
+		wins = binary.LittleEndian.AppendUint64(wins, t.Wins)
+		draws = binary.LittleEndian.AppendUint64(draws, t.Draws)
+		losses = binary.LittleEndian.AppendUint64(losses, t.Losses)
+		truncated = binary.LittleEndian.AppendUint64(truncated, t.Truncated)
+	}
+	return s.reply(f.ID, wire.Fields{"count", len(tallies), "wins", wins, "draws", draws, "losses", losses,
+		"truncated", truncated})
+}

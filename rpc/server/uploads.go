@@ -1,0 +1,102 @@
+package server
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"strings"
+
+	"blockyard/env"
+	"blockyard/env/vec"
+	"blockyard/rpc/wire"
+)
+
+// UploadPrefix begins the names of uploaded weights; their SHA-256 in hexadecimal follows.
+const UploadPrefix = "sha256:"
+
+// uploadMemory is the estimated size of an upload besides its bytes.
+const uploadMemory = 1 << 10
+
+// errNotUploaded is an error for specs that name weights the session does not have.
+var errNotUploaded = errors.New("no such weights were uploaded in this session: call upload first")
+
+// agent parses the spec of an opponent or policy. It returns the estimated memory of what the spec loads.
+func (s *session) agent(g *env.Game, spec string) (vec.AgentFactory, int64, error) {
+	factory, used, err := s.agentFrom(g, spec, s.uploads)
+	return factory, specMemory + 2*int64(used), err
+}
+
+// agentFrom parses a spec that may name the given uploads, and returns how many bytes of them it used.
+func (s *session) agentFrom(
+	g *env.Game, spec string, uploads map[string][]byte,
+) (f vec.AgentFactory, used int, err error) {
+	if s.srv.c.Agents == nil {
+		return nil, 0, errors.New("this server has no agents: leave out opponents and policy")
+	}
+	f, err = s.srv.c.Agents(g, spec, func(name string) ([]byte, error) {
+		data, ok := uploads[name]
+		if !ok {
+			return nil, fmt.Errorf("%.80s: %w", name, errNotUploaded)
+		}
+		used += len(data)
+		return data, nil
+	})
+	return f, used, err
+}
+
+// upload keeps weights for the session, after checking that they are those that the spec names and that
+// the spec can load them.
+func (s *session) upload(f *wire.Frame) error {
+	g, err := s.gameParam(f)
+	if err != nil {
+		return err
+	}
+	spec, err := f.Str(1, "spec")
+	if err != nil {
+		return err
+	}
+	data, err := f.Bin(2, "weights")
+	if err != nil {
+		return err
+	}
+	sum := sha256.Sum256(data)
+	name := UploadPrefix + hex.EncodeToString(sum[:])
+	if len(spec) > mostSpec || !strings.Contains(spec, "weights="+name) {
+		return wire.Errorf(wire.BadParams, "upload: the %d bytes are %s, but the spec is %.160q: name them there, "+
+			"or read the file again if it has changed", len(data), name, spec)
+	}
+	_, used, err := s.agentFrom(g, spec, map[string][]byte{name: data})
+	if err != nil {
+		return wire.Errorf(wire.BadParams, "upload: %v", err)
+	}
+	if used != len(data) {
+		return wire.Errorf(wire.BadParams, "upload: %.160q does not load the weights", spec)
+	}
+	if s.uploads[name] == nil {
+		if err := s.srv.account(0, 0, int64(len(data))+uploadMemory); err != nil {
+			return err
+		}
+		s.uploads[name] = bytes.Clone(data)
+	}
+	return s.reply(f.ID, true)
+}
+
+// dropUpload frees uploaded weights. Opponents that have been loaded from them play on.
+func (s *session) dropUpload(f *wire.Frame) error {
+	name, err := f.Str(0, "name")
+	if err != nil {
+		return err
+	}
+	if s.uploads[name] == nil {
+		return wire.Errorf(wire.BadParams, "drop_upload: %.100q: %v", name, errNotUploaded)
+	}
+	s.forgetUpload(name)
+	return s.reply(f.ID, true)
+}
+
+func (s *session) forgetUpload(name string) {
+	s.srv.account(0, 0, -int64(len(s.uploads[name]))-uploadMemory)
+	delete(s.uploads, name)
+}
