@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import BlockVectorEnv, make, make_vec
-from ..features import feature_spec, features
+from .. import BlockVectorEnv, feature_facts, features, make, make_vec
 from .games import add_connection, connection
 
 HELP = "watch a policy learn Block Battle by self-play in 20 seconds, and then play"
@@ -101,7 +100,7 @@ def train(seconds: float, games: int, seed: int, server: dict[str, Any]) -> Valu
         make_vec(GAME, games, opponents=None, autoreset_mode="NextStep", seed=seed, **server) as env,
         make_vec(GAME, 64, opponents="random", autoreset_mode="Disabled", **server) as trial,
     ):
-        values = Values(len(feature_spec(env).names))
+        values = Values(len(feature_facts(env)))
         env.reset()
         over, finished, begun, due = np.zeros(env.num_envs, bool), 0, time.monotonic(), 0.0
         while True:
