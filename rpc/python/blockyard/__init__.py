@@ -16,6 +16,7 @@ Gymnasium as ``blockyard/BlockBattle-v0`` and so on.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from os import PathLike
 from pathlib import Path
 from typing import Any, Literal
 
@@ -46,6 +47,7 @@ from .errors import (
 from .infos import FinalStep
 from .packing import pack, unpack, unpack_torch
 from .pool import BlockPool, PoolBatch
+from .recording import Recording
 from .registration import ENV_IDS, register
 from .results import Afterstates, LegalActions, Rollout
 from .seeding import Seed
@@ -85,6 +87,7 @@ __all__ = [
     "OpponentError",
     "PoolBatch",
     "ProtocolError",
+    "Recording",
     "RequestError",
     "Rollout",
     "RolloutBuffer",
@@ -162,6 +165,7 @@ def make_vec(
     transport: Literal["auto", "shm", "socket"] = "auto",
     timeout: float = 30.0,
     render_mode: str | None = None,
+    record: str | PathLike[str] | Mapping[str, Any] | None = None,
 ) -> BlockVectorEnv:
     """Create a vector environment of num_envs games.
 
@@ -199,6 +203,8 @@ def make_vec(
         timeout: seconds without an answer after which the server counts as gone.
         render_mode: None; ``"ansi"`` or ``"rgb_array"``, what ``render()`` returns; or ``"human"``: the first game is
             displayed after every reset and step, in a terminal or a notebook.
+        record: a file for recorded games, such as ``"games.jsonl.gz"``: one in 100 episodes is recorded. Or a dict of
+            the arguments of :meth:`BlockVectorEnv.record`, such as ``{"path": "games.jsonl.gz", "every": 10}``.
 
     Raises:
         UnknownGameError, RequestError, LimitError: the server refuses a parameter; the message names it.
@@ -225,6 +231,7 @@ def make_vec(
         transport=transport,
         timeout=timeout,
         render_mode=render_mode,
+        record=record,
     )
 
 
@@ -243,6 +250,7 @@ def make(
     mask: bool = True,
     timeout: float = 30.0,
     render_mode: str | None = None,
+    record: str | PathLike[str] | Mapping[str, Any] | None = None,
 ) -> BlockEnv:
     """Create a single environment, in which the client drives one seat.
 
@@ -263,6 +271,7 @@ def make(
         mask=mask,
         timeout=timeout,
         render_mode=render_mode,
+        record=record,
     )
 
 

@@ -6,7 +6,7 @@ import operator
 import select
 import time
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from types import TracebackType
 from typing import Any
 
@@ -15,6 +15,8 @@ from numpy.typing import NDArray
 
 from .arguments import copy_actions
 from .errors import ServerTimeoutError
+from .recorder import Path, end, start_with
+from .recording import Recording
 from .rows import Obs, StepResult
 from .seeding import check_seed, fresh_seed
 from .transport.address import Tls
@@ -83,6 +85,7 @@ class BlockPool:
         token: str | None = None,
         tls: Tls = None,
         timeout: float = 30.0,
+        record: Path | Mapping[str, Any] | None = None,
         **kwargs: Any,
     ) -> None:
         """Create the blocks.
@@ -94,6 +97,7 @@ class BlockPool:
             seed: game i of all games is seeded with seed + i; None: from the operating system's entropy.
             address: address of a server; or a list of addresses, to which blocks are assigned in turn.
             token, tls, timeout: as in :func:`blockyard.make_vec`.
+            record: the games of all blocks are recorded into one file; as in :func:`blockyard.make_vec`.
             **kwargs: other arguments of :func:`blockyard.make_vec`.
         """
         games, size = operator.index(num_envs), operator.index(batch_size)
@@ -118,6 +122,8 @@ class BlockPool:
                         **kwargs,
                     )
                 )
+            if record is not None:
+                start_with(self.blocks, record)
         except BaseException:
             self.close()
             raise
@@ -251,6 +257,19 @@ class BlockPool:
             k, result = parts[0]
             return PoolBatch(self._ids[k], [result])
         return PoolBatch(np.concatenate([self._ids[k] for k, _ in parts]), [result for _, result in parts])
+
+    def record(self, path: Path, every: int = 100, **options: Any) -> Recording:
+        """Record games of all blocks into one file; arguments and errors as in :meth:`BlockVectorEnv.record`."""
+        return start_with(self.blocks, {"path": path, "every": every, **options})
+
+    def stop_recording(self) -> Recording:
+        """Write the games that have ended so far, and end the recording; waits for steps that are under way."""
+        return end(self.blocks)
+
+    @property
+    def recording(self) -> Recording | None:
+        """The current or last recording; None if there was none."""
+        return self.blocks[0].recording
 
     def close(self) -> None:
         """Free the games."""

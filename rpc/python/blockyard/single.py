@@ -12,6 +12,8 @@ from gymnasium.core import RenderFrame
 from gymnasium.vector import AutoresetMode
 from numpy.typing import NDArray
 
+from .recorder import Path, start_with
+from .recording import Recording
 from .rendering.notebook import game_picture
 from .results import Afterstates
 from .rows import Obs
@@ -54,6 +56,7 @@ class BlockEnv(gymnasium.Env[Obs, np.int64]):
         max_episode_steps: int | None = None,
         mask: bool = True,
         render_mode: str | None = None,
+        record: Path | Mapping[str, Any] | None = None,
     ) -> None:
         """Create the environment; arguments as in :func:`blockyard.make`."""
         self.vector = BlockVectorEnv(
@@ -81,6 +84,12 @@ class BlockEnv(gymnasium.Env[Obs, np.int64]):
                 f"opponents: {rows} seats without one act at the same time, but a gymnasium.Env drives one seat; give "
                 "every other seat an opponent, or use blockyard.make_vec, which has a row for each seat"
             )
+        if record is not None:
+            try:
+                start_with([self.vector], record)
+            except BaseException:
+                self.vector.close()
+                raise
         self.game_spec = self.vector.game_spec
         self.render_mode = render_mode
         self.observation_space = self.vector.single_observation_space
@@ -147,6 +156,19 @@ class BlockEnv(gymnasium.Env[Obs, np.int64]):
         """Restore a state of :meth:`snapshot`; reseed as in :meth:`BlockVectorEnv.restore`."""
         obs, infos = self.vector.restore(np.asarray(state)[None], reseed=reseed)
         return self._first(obs), self._info(infos)
+
+    def record(self, path: Path, every: int = 100, **options: Any) -> Recording:
+        """Record every so many episodes into a file; arguments and errors as in :meth:`BlockVectorEnv.record`."""
+        return self.vector.record(path, every, **options)
+
+    def stop_recording(self) -> Recording:
+        """Write the episodes that have ended so far, and end the recording."""
+        return self.vector.stop_recording()
+
+    @property
+    def recording(self) -> Recording | None:
+        """The current or last recording; None if there was none."""
+        return self.vector.recording
 
     def render(self) -> RenderFrame | list[RenderFrame] | None:
         """Return text for ``"ansi"``, uint8 (height, width, 3) for ``"rgb_array"``; otherwise None.

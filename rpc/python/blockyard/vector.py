@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from .arguments import copy_actions, game_name, opponents_by_seat, positive, reset_mask
 from .attributes import Attributes
 from .errors import BlockyardError
+from .recorder import Path, Recorded, start_with
 from .rows import Obs as Obs
 from .rows import StepResult
 from .seeding import Seed, check_seeds, reset_requests
@@ -31,7 +32,7 @@ Out = StepMemory | Mapping[str, NDArray[Any]] | None
 RENDER_MODES = ["ansi", "rgb_array", "human"]
 
 
-class BlockVectorEnv(Attributes, VectorEnv[Obs, NDArray[Any], NDArray[Any]]):
+class BlockVectorEnv(Recorded, Attributes, VectorEnv[Obs, NDArray[Any], NDArray[Any]]):
     """Many games that the server steps together; a ``gymnasium.vector.VectorEnv``.
 
     One row is one seat that the client drives. By default each game has one driven seat, so there are as
@@ -90,6 +91,7 @@ class BlockVectorEnv(Attributes, VectorEnv[Obs, NDArray[Any], NDArray[Any]]):
         transport: Literal["auto", "shm", "socket"] = "auto",
         first: int = 0,
         render_mode: str | None = None,
+        record: Path | Mapping[str, Any] | None = None,
     ) -> None:
         """Create the environment; arguments as in :func:`blockyard.make_vec`.
 
@@ -136,6 +138,12 @@ class BlockVectorEnv(Attributes, VectorEnv[Obs, NDArray[Any], NDArray[Any]]):
         self.render_mode = render_mode
         self.metadata = {"render_modes": RENDER_MODES, "render_fps": 4, "autoreset_mode": self.autoreset_mode}
         self._set_sizes()
+        if record is not None:
+            try:
+                start_with([self], record)
+            except BaseException:
+                self.close()
+                raise
 
     def _open_options(
         self, session: Session, options: dict[str, Any], seats: int | None, opponents: Mapping[int, str] | str | None
@@ -256,6 +264,8 @@ class BlockVectorEnv(Attributes, VectorEnv[Obs, NDArray[Any], NDArray[Any]]):
         """Return the memory for the result, the actions to send, and each row's seat now if that varies."""
         if self._pending is not None or self.closed:
             self._refuse_pending(method)
+        if self._sources:
+            self._fetch_records()
         memory = self._next_memory() if out is None else self._memory_over(out)
         row = self._actions if memory.actions is None else memory.actions
         if row is not actions:
@@ -316,6 +326,7 @@ class BlockVectorEnv(Attributes, VectorEnv[Obs, NDArray[Any], NDArray[Any]]):
 
     def close_extras(self, **kwargs: Any) -> None:
         """Free the games; this stops the local server if no other environment uses it."""
+        self._end_recording()
         self._transport.close(self._own_client)
 
     def __del__(self) -> None:

@@ -23,10 +23,10 @@ LAYERS: list[tuple[str, set[str], set[str], str]] = [
     ),
     ("server", {"server"}, {"base"}, "a server process is started without knowing what will be said to it"),
     ("transport", {"transport"}, {"base", "values", "server"}, "it moves the bytes of a step and knows no environment"),
-    ("rendering", {"rendering"}, {"base"}, "it draws what it is given, from an environment or from a file"),
+    ("rendering", {"rendering", "records"}, {"base"}, "pictures and files of games need no environment"),
     (
         "environment",
-        {"results", "rows", "search", "attributes", "vector"},
+        {"results", "rows", "search", "attributes", "recording", "recorder", "vector"},
         {"base", "values", "transport", "rendering"},
         "the vector environment reaches servers only through the transport",
     ),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -30,6 +30,7 @@ class SocketTransport:
 
     def __init__(self, client: Session, handle: Handle) -> None:
         self.client, self.handle = client, handle
+        self.between: Callable[[], None] | None = None  # called between the parts of a rollout
         self._pool = MemoryPool(self._new_memory)
 
     # -- memory ---------------------------------------------------------------------
@@ -109,11 +110,18 @@ class SocketTransport:
             for t in range(steps):
                 buffer.memory(done + t).bytes[:] = arrays[t * self.handle.slab_len :][: self.handle.slab_len]
             buffer.actions[done : done + steps] = actions
+            self.pause()
 
     def skip(self, steps: int, policy: str) -> None:
         """Let the server play steps whose arrays are not returned."""
         for _, some in rollout_parts(steps, steps):
             self.call("rollout", some, policy_options(self.client, policy) | {"keep": "last"})
+            self.pause()
+
+    def pause(self) -> None:
+        """Do what is to be done between the parts of a rollout."""
+        if self.between is not None:
+            self.between()
 
     def finals(self) -> list[tuple[dict[str, Any], int]]:
         """Return the answers to ``final``, each with the index of its server's first game."""

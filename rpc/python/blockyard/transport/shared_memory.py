@@ -130,6 +130,7 @@ class SharedMemoryTransport(SocketTransport):
             return
         for done, steps in rollout_parts(buffer.steps, buffer.steps):
             self.call("rollout", steps, policy_options(self.client, policy) | {"slot": buffer.first_slot + done})
+            self.pause()
 
 
 def choose_transport(client: Session, handle: Handle, transport: str) -> SocketTransport:

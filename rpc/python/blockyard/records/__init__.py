@@ -1,0 +1,1 @@
+"""Files of recorded games, without a server."""

@@ -1,0 +1,188 @@
+"""Writes files of recorded games, so that whatever happens, whole games are in them."""
+
+from __future__ import annotations
+
+import contextlib
+import gzip
+import io
+import json
+import os
+import shutil
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from .lines import MAGIC, DamagedError, Members, whole_games
+
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None  # type: ignore[assignment]
+
+
+class RecordFile:
+    """A file of recorded games that is open for writing at its end.
+
+    Every write adds whole games with one system call: one gzip member if the file is compressed. So at any
+    time the file can be read, also if this process is killed.
+
+    Attributes:
+        path: the file.
+        size: its length in bytes.
+        created: whether the file did not exist before.
+    """
+
+    def __init__(self, path: str | os.PathLike[str], append: bool = False) -> None:
+        """Create the file, compressed if its name ends in .gz, or open an existing one to append to it.
+
+        If the last writer was killed in the middle of a write, the incomplete game is removed first.
+
+        Raises:
+            FileExistsError: the file exists, and append is False.
+            BlockingIOError: another process is writing the file.
+            DamagedError: it is not a file of recorded games.
+            OSError: it cannot be created or opened.
+        """
+        self.path = Path(os.fspath(path))
+        self.created = not (append and self.path.exists())
+        try:
+            self._file: BinaryIO = open(self.path, "xb" if self.created else "r+b", buffering=0)
+        except FileExistsError:
+            raise FileExistsError(
+                f"record: {self.path} exists: pass append=True to add games to it, or choose another name"
+            ) from None
+        try:
+            self._lock()
+            if not self.created and _mend(self.path, self._file):
+                self._file.close()
+                self._file = open(self.path, "r+b", buffering=0)
+                self._lock()
+            self.size = self._file.seek(0, io.SEEK_END)
+            self._file.seek(0)
+            self.compressed = self._file.read(2) == MAGIC if self.size else self.path.suffix == ".gz"
+            self._file.seek(self.size)
+        except BaseException:
+            self._file.close()
+            raise
+
+    def _lock(self) -> None:
+        if fcntl is None:
+            return
+        try:
+            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise BlockingIOError(
+                f"record: {self.path} is being written by another recording: stop that first, or choose another name"
+            ) from None
+
+    def add(self, games: Sequence[bytes], most: int) -> int:
+        """Append whole games as long as the file has at most this many bytes; return how many games were added.
+
+        Raises:
+            OSError: the write failed, for example because the disk is full; the file is as before.
+        """
+        done = 0
+        if games and not self._write(b"".join(games), most):
+            while done < len(games) and self._write(games[done], most):
+                done += 1
+            return done
+        return len(games)
+
+    def _write(self, text: bytes, most: int) -> bool:
+        data = memoryview(gzip.compress(text, 6, mtime=0) if self.compressed else text)
+        if self.size + len(data) > most:
+            return False
+        try:
+            while data:
+                data = data[self._file.write(data) :]
+        except BaseException:
+            with contextlib.suppress(OSError):
+                self._file.truncate(self.size)
+                self._file.seek(self.size)
+            raise
+        self.size = self._file.tell()
+        return True
+
+    def close(self) -> None:
+        """Close the file. May be called again."""
+        self._file.close()
+
+    def discard(self) -> None:
+        """Close the file, and remove it if this object created it."""
+        self.close()
+        if self.created:
+            self.path.unlink(missing_ok=True)
+
+
+def _mend(path: Path, file: BinaryIO) -> bool:
+    """Remove an incomplete game at the end of a file; return whether path is a new file now.
+
+    Raises:
+        DamagedError: it is not a file of recorded games; the message says why.
+    """
+    whole, rest, first = 0, b"", True
+    try:
+        members = Members(file)
+        for piece, ends in members:
+            games, rest = whole_games(rest + piece)
+            if first and games:
+                _check_first(games[0])
+                first = False
+            if ends and not rest:
+                whole = members.member_end
+            if first and len(rest) > 1 << 24:
+                raise DamagedError("it has a line of more than 16 MiB")
+        if first and rest and not rest.startswith(b'{"game":'):  # not even the start of a game
+            _check_first(rest)
+    except DamagedError as error:
+        raise DamagedError(
+            f"record: cannot append to {path}: {error}; choose another name, or see datasets check"
+        ) from None
+    if not rest and not members.cut:
+        return False
+    _rewrite(path, file, whole, members.compressed)
+    return True
+
+
+def _is_game(line: bytes) -> bool:
+    try:
+        record = json.loads(line)
+    except ValueError:
+        return False
+    return isinstance(record, dict) and "game" in record and "choices" in record
+
+
+def _check_first(game: bytes) -> None:
+    line = game.partition(b"\n")[0]
+    if not _is_game(line):
+        raise DamagedError(f"its first line is not a recorded game: {line[:60]!r}")
+
+
+def _rewrite(path: Path, file: BinaryIO, whole: int, compressed: bool) -> None:
+    """Replace the file by its first bytes and the whole games behind them."""
+    fd, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(fd, "wb") as out:
+            shutil.copymode(path, name)
+            file.seek(0)
+            _copy(file, out, whole)
+            target: Any = gzip.GzipFile(fileobj=out, mode="wb", mtime=0) if compressed else out
+            rest = b""
+            for piece, _ in Members(file, whole):
+                games, rest = whole_games(rest + piece)
+                target.write(b"".join(games))
+            if _is_game(rest):  # whole, but without a line end
+                target.write(rest + b"\n")
+            if target is not out:
+                target.close()
+        os.replace(name, path)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
+
+
+def _copy(file: BinaryIO, out: BinaryIO, size: int) -> None:
+    while size and (piece := file.read(min(size, 1 << 20))):
+        out.write(piece)
+        size -= len(piece)

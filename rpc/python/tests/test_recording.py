@@ -1,0 +1,390 @@
+"""Recording from Python: what is in the file, that it is whole whatever happens, and that nothing else changes."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+from conftest import GAME, MODES, assert_same, copied, play, serving
+
+import blockyard
+
+ROOT = Path(__file__).resolve().parents[3]
+
+
+@pytest.fixture(scope="session")
+def datasets(tmp_path_factory):
+    """The program ``datasets``, which knows the format best."""
+    program = tmp_path_factory.mktemp("bin") / "datasets"
+    subprocess.run(["go", "build", "-o", program, "./datasets"], cwd=ROOT, check=True)
+    return program
+
+
+def check(datasets, path, *more):
+    """Let ``datasets check`` replay every game; return how many there are."""
+    done = subprocess.run([datasets, "check", *more, path], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout.endswith(" games, 0 differ\n")
+    return int(done.stdout.split(": ")[1].split(" ")[0])
+
+
+def records(path):
+    data = Path(path).read_bytes()
+    text = gzip.decompress(data) if data[:2] == b"\x1f\x8b" else data
+    return [json.loads(line) for line in text.splitlines()]
+
+
+def random_steps(env, steps, seed=1):
+    rng = np.random.default_rng(seed)
+    env.reset(seed=3)
+    ended = 0
+    for _ in range(steps):
+        _, _, terminated, truncated, _ = env.step(env.sample_actions(rng))
+        ended += int((terminated | truncated).sum()) // env.rows_per_game
+        if env.metadata["autoreset_mode"].value == "Disabled" and (terminated | truncated).any():
+            env.reset(options={"reset_mask": terminated | truncated})
+    return ended
+
+
+def test_the_first_script(server, tmp_path, datasets):
+    path = tmp_path / "games.jsonl.gz"
+    with blockyard.make_vec(GAME, 64, address=server.unix, record=path) as env:
+        random_steps(env, 300)
+    assert env.recording.state == "stopped"
+    assert env.recording.games == check(datasets, path) > 0
+    assert env.recording.size == path.stat().st_size
+    for game in records(path):
+        assert game["agents"] == ["policy", "random"]
+        assert (int(game["meta"]["env"]) + int(game["meta"]["episode"])) % 100 == 0
+
+
+@pytest.mark.parametrize("game", blockyard.ENV_IDS)
+def test_every_game(server, tmp_path, datasets, game):
+    path = tmp_path / "games.jsonl"
+    with blockyard.make_vec(game, 3, address=server.unix, max_episode_steps=9) as env:
+        env.record(path, every=1, players="me")
+        ended = random_steps(env, 100)
+        assert env.stop_recording().games == ended == check(datasets, path)
+    assert all(record["agents"][0] == "me" for record in records(path))
+    assert any(record.get("stopped") for record in records(path))
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("transport", ["shm", "socket"])
+def test_recording_changes_nothing(server, tmp_path, datasets, mode, transport):
+    def trace(record):
+        with blockyard.make_vec(
+            "Blocking-v0", 5, address=server.unix, autoreset_mode=mode, transport=transport, seats=3,
+            opponents={1: "random"}, max_episode_steps=25, record=record,
+        ) as env:  # fmt: skip
+            out = play(env, 120)
+            out.append(env.rollout(50).actions.copy())
+            out.append(copied(env.snapshot()))
+            return out
+
+    path = tmp_path / "games.jsonl.gz"
+    assert_same(trace(None), trace({"path": path, "every": 1}))
+    assert check(datasets, path) > 10
+
+
+@pytest.mark.parametrize("rows", ["seat", "acting"])
+def test_rows_of_either_kind(server, tmp_path, datasets, rows):
+    path = tmp_path / "games.jsonl.gz"
+    try:
+        env = blockyard.make_vec("TetrisDuel-v0", 4, address=server.unix, opponents=None, rows=rows)
+    except TypeError:
+        pytest.skip("this client has no rows yet")
+    with env:
+        env.record(path, every=1, players={0: "left", 1: "right"})
+        random_steps(env, 400)
+    assert check(datasets, path) > 2
+    assert records(path)[0]["agents"] == ["left", "right"]
+
+
+def test_several_servers_record_what_one_does(program, server, tmp_path, datasets):
+    def games(address, name):
+        path = tmp_path / name
+        with blockyard.make_vec("TetrisDuel-v0", 10, address=address, seed=1) as env:
+            env.record(path, 3, envs=[0, 2, 3, 5, 6, 9])
+            random_steps(env, 200)
+            env.rollout(200, keep="last")
+        check(datasets, path)
+        return sorted(map(json.dumps, records(path)))
+
+    folder = tmp_path / "second"
+    folder.mkdir()
+    with serving(program, folder) as other:
+        whole, parts = games(server.unix, "one"), games([server.unix, other.unix, other.tcp], "three")
+    assert whole == parts
+    assert len(whole) > 5
+    assert {json.loads(line)["meta"]["env"] for line in whole} <= set("023569")
+
+
+def test_pool(server, tmp_path, datasets):
+    path = tmp_path / "games.jsonl.gz"
+    options = {"seed": 4, "address": server.unix, "record": {"path": path, "every": 2, "players": "pool"}}
+    with blockyard.BlockPool(GAME, 8, 2, **options) as pool:
+        rng = np.random.default_rng(0)
+        pool.async_reset()
+        for _ in range(900):
+            batch = pool.recv()
+            pool.send((batch.action_masks * rng.random(batch.action_masks.shape)).argmax(1), batch.env_ids)
+        assert pool.recording.state == "recording"
+        done = pool.stop_recording()
+        assert done is pool.recording
+    assert done.games == check(datasets, path) > 0
+    for record in records(path):
+        assert (int(record["meta"]["env"]) + int(record["meta"]["episode"])) % 2 == 0
+    assert {int(record["meta"]["env"]) // 2 for record in records(path)} == {0, 1, 2, 3}
+
+
+def test_single_environment(server, tmp_path, datasets):
+    path = tmp_path / "games.jsonl.gz"
+    with blockyard.connect(server.unix) as client:
+        env = client.make(GAME, record={"path": path, "every": 1}, max_episode_steps=5)
+        for seed in range(3):
+            env.reset(seed=seed)
+            over = False
+            while not over:
+                *_, over, cut, _ = env.step(env.legal_actions()[0])
+                over = over or cut
+        env.recording.flush()
+        assert env.recording.games == 3
+        env.close()
+    assert check(datasets, path) == 3
+    with pytest.raises(ValueError, match="drives one seat"):
+        blockyard.make(GAME, address=server.unix, opponents=None, record=tmp_path / "none.jsonl")
+    assert not (tmp_path / "none.jsonl").exists()
+
+
+def test_who_sat_where(server, tmp_path):
+    path = tmp_path / "games.jsonl"
+    with blockyard.make_vec(GAME, 2, address=server.unix, opponents={0: "hand"}, max_episode_steps=4) as env:
+        env.record(path, every=1, players={1: "my ppo"})
+        random_steps(env, 6)
+        env.set_opponent(0, "random")
+        random_steps(env, 6)
+        done = env.stop_recording()
+    assert done.interrupted == 2
+    assert [record["agents"] for record in records(path)] == [["hand", "my ppo"]] * 2 + [["random", "my ppo"]] * 2
+
+
+# -- bounds -----------------------------------------------------------------------------------
+
+
+def test_bounds(server, tmp_path, datasets):
+    def run(**bounds):
+        path = tmp_path / f"{len(list(tmp_path.iterdir()))}.jsonl.gz"
+        with blockyard.make_vec(GAME, 16, address=server.unix, max_episode_steps=10) as env:
+            recording = env.record(path, every=1, **bounds)
+            for _ in range(4):
+                random_steps(env, 100)
+                recording.flush()
+            assert recording.state != "recording"
+            with pytest.raises(blockyard.RequestError, match="not being recorded"):
+                env._transport.call("records", {})  # the server has forgotten the rest
+            assert env.stop_recording() is recording
+        assert check(datasets, path) == recording.games
+        return recording
+
+    assert run(max_games=7).games == 7
+    assert run(max_games=7).state == "max_games"
+    full = run(max_bytes=5000)
+    assert full.state == "max_bytes"
+    assert 4000 < full.size <= 5000
+    assert "max_bytes" in repr(full)
+    assert run(max_bytes=1).games == 0
+
+
+def test_a_full_server_tells(server, tmp_path, datasets):
+    path = tmp_path / "games.jsonl.gz"
+    with blockyard.make_vec("Blocking-v0", 64, address=server.unix) as env:
+        env.reset(seed=1)
+        recording = env.record(path, every=1, memory=1 << 16)
+        env._transport.between = None  # a client that does not fetch in time
+        env.rollout(2000, keep="last")
+        with pytest.warns(RuntimeWarning, match="games are lost because the server's memory"):
+            recording.flush()
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            recording.flush()
+        lost = recording.dropped
+        assert lost > 100
+        env.stop_recording()
+    assert check(datasets, path) == recording.games > 10
+
+
+def test_long_rollouts_fetch_on_the_way(server, tmp_path, datasets):
+    path = tmp_path / "games.jsonl.gz"
+    with blockyard.make_vec("Blocking-v0", 64, address=server.unix) as env:
+        env.reset(seed=1)
+        recording = env.record(path, every=1)
+        begun = time.monotonic()
+        while time.monotonic() < begun + 3:
+            env.rollout(1000, keep="last")
+        assert recording.games > 100
+        assert env.stop_recording().dropped == 0
+    assert check(datasets, path) == recording.games
+
+
+# -- files ------------------------------------------------------------------------------------
+
+
+def some_games(server, path, **options):
+    with blockyard.make_vec(GAME, 4, address=server.unix, max_episode_steps=5) as env:
+        env.record(path, every=1, **options)
+        random_steps(env, 30)
+        return env.stop_recording()
+
+
+@pytest.mark.parametrize("name", ["games.jsonl", "games.jsonl.gz"])
+def test_existing_files(server, tmp_path, datasets, name):
+    path = tmp_path / name
+    first = some_games(server, path)
+    before = path.read_bytes()
+    with pytest.raises(FileExistsError, match=r"exists: pass append=True .* or choose another name"):
+        some_games(server, path)
+    assert path.read_bytes() == before
+    second = some_games(server, str(path), append=True)
+    assert path.read_bytes().startswith(before)
+    assert check(datasets, path) == first.games + second.games
+    some_games(server, tmp_path / ("new" + name), append=True)
+
+
+@pytest.mark.parametrize("name", ["games.jsonl", "games.jsonl.gz"])
+def test_incomplete_files_are_mended(server, tmp_path, datasets, name):
+    path = tmp_path / name
+    some_games(server, path)
+    whole = path.read_bytes()
+    once = gzip.compress(gzip.decompress(whole)) if name.endswith(".gz") else whole
+    for data in (whole, once):
+        for cut in (len(data) - 1, len(data) // 2 + 1, 40):
+            path.write_bytes(data[:cut])
+            left = check(datasets, path, "--allow-partial")
+            added = some_games(server, path, append=True)
+            assert check(datasets, path) == left + added.games
+    assert not list(tmp_path.glob(".*"))
+
+
+@pytest.mark.parametrize(
+    "data", [b"hello\n", b"hello", b'{"a":1}\n', b"\x1f\x8bnonsense", gzip.compress(b"hello\n") + b"\0\0\0", b"\0" * 9]
+)
+def test_other_files_are_refused(server, tmp_path, data):
+    path = tmp_path / "file"
+    path.write_bytes(data)
+    with pytest.raises(ValueError, match="cannot append"):
+        some_games(server, path, append=True)
+    assert path.read_bytes() == data
+
+
+def test_one_writer_at_a_time(server, tmp_path):
+    path = tmp_path / "games.jsonl"
+    env = blockyard.make_vec(GAME, 1, address=server.unix, record=path)
+    with env, pytest.raises(BlockingIOError, match="being written by another recording"):
+        some_games(server, path, append=True)
+    some_games(server, path, append=True)
+
+
+def test_wrong_arguments(server, tmp_path):
+    path = tmp_path / "games.jsonl"
+    with blockyard.make_vec(GAME, 2, address=server.unix) as env:
+        with pytest.raises(RuntimeError, match="nothing is being recorded"):
+            env.stop_recording()
+        for wrong, error, said in [
+            ({"every": 0}, ValueError, "every: want at least 1"),
+            ({"every": "all"}, TypeError, "str"),
+            ({"envs": [2]}, ValueError, "envs: want indices from 0 to 1"),
+            ({"envs": []}, ValueError, "envs: got an empty list"),
+            ({"max_games": 0}, ValueError, "max_games: want at least 1"),
+            ({"max_bytes": -1}, ValueError, "max_bytes: want at least 1"),
+            ({"memory": 5}, blockyard.RequestError, "memory is 5, want 65536 to"),
+            ({"players": {1: "x"}}, blockyard.RequestError, "seat 1, which the server plays"),
+            ({"players": {7: "x"}}, blockyard.RequestError, "seat 7, want 0 to 1"),
+            ({"players": ""}, blockyard.RequestError, "1 to 200 bytes of text"),
+        ]:
+            with pytest.raises(error, match=said):
+                env.record(path, **wrong)
+            assert not path.exists()
+            assert env.recording is None
+        with pytest.raises(FileNotFoundError):
+            env.record(tmp_path / "no" / "folder.jsonl")
+        env.record(path)
+        with pytest.raises(RuntimeError, match=r"already recording to .*stop_recording first"):
+            env.record(tmp_path / "other.jsonl")
+        assert not (tmp_path / "other.jsonl").exists()
+        env.stop_recording()
+        env.record(path, append=True)
+    for record, said in [(7, "want a path"), ({"every": 3}, "there is no path"), ({"path": "x", "all": 1}, "unknown")]:
+        with pytest.raises(TypeError, match=said):
+            blockyard.make_vec(GAME, address=server.unix, record=record)
+
+
+def test_a_full_disk_ends_the_recording_only(server):
+    if not os.path.exists("/dev/full"):
+        pytest.skip("no /dev/full here")
+    with blockyard.make_vec(GAME, 8, address=server.unix, max_episode_steps=5) as env:
+        env.record(os.devnull, every=1, append=True)
+        env.recording._file._file.close()
+        env.recording._file._file = open("/dev/full", "r+b", buffering=0)
+        random_steps(env, 20)
+        with pytest.warns(RuntimeWarning, match="recording to /dev/null has ended after 0 games: .*No space"):
+            env.recording.flush()
+        assert env.recording.state == "failed"
+        assert isinstance(env.recording.error, OSError)
+        random_steps(env, 20)
+
+
+# -- ends of processes ------------------------------------------------------------------------
+
+SCRIPT = """
+import sys
+import numpy as np
+import blockyard
+import blockyard.recording
+blockyard.recording._SECONDS = float(sys.argv[3])
+rng = np.random.default_rng(0)
+env = blockyard.make_vec("Blocking-v0", 64, seed=1, record={"path": sys.argv[1], "every": 1, "append": True})
+env.reset()
+for k in range(int(sys.argv[2])):
+    env.step(env.sample_actions(rng))
+    if k % 50 == 0:
+        print(env.recording.games, flush=True)
+"""
+
+
+def run_script(path, steps, seconds, **options):
+    command = [sys.executable, "-c", SCRIPT, str(path), str(steps), str(seconds)]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, text=True, **options)
+
+
+def test_a_script_that_closes_nothing(tmp_path, datasets):
+    path = tmp_path / "games.jsonl.gz"
+    process = run_script(path, 200, 1000, stderr=subprocess.PIPE)
+    _, log = process.communicate(timeout=120)
+    assert (process.returncode, log) == (0, "")
+    assert check(datasets, path) > 64
+
+
+def test_a_killed_client_leaves_whole_games(tmp_path, datasets):
+    path = tmp_path / "games.jsonl.gz"
+    before = 0
+    for delay in (0.0, 0.013, 0.037, 0.11):
+        process = run_script(path, 10**9, 0.001)
+        while int(process.stdout.readline()) < 100:
+            pass
+        time.sleep(delay)
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        process.stdout.close()
+        games = check(datasets, path)
+        assert games >= before + 100
+        before = games
