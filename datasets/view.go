@@ -5,11 +5,13 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 
 	"blockyard/datasets/playback"
 	"blockyard/datasets/record"
+	"blockyard/datasets/viewer"
 	"blockyard/env"
 	"blockyard/env/ansi"
 	"blockyard/env/games"
@@ -26,6 +28,8 @@ type viewCmd struct {
 	Web    bool   `help:"Show the games in a web browser: print the address of the page and serve it until interrupted."`
 	Listen string `help:"Address for --web; port 0 selects a free port." default:"127.0.0.1:0" placeholder:"HOST:PORT"`
 	Open   bool   `help:"With --web: open the page in the default browser."`
+
+	HTML string `name:"html" help:"Write one game as a page that needs no server." placeholder:"FILE"`
 }
 
 func (c *viewCmd) Help() string {
@@ -47,6 +51,9 @@ func (c *viewCmd) Run(std *streams) error {
 	file, n, err := fileAndNumber(c.Games[0])
 	if err != nil {
 		return err
+	}
+	if c.HTML != "" {
+		return writeFile(c.HTML, func(w io.Writer) error { return viewer.WriteHTML(w, file, n) })
 	}
 	rec, err := find(file, n)
 	if err != nil {
@@ -78,6 +85,19 @@ func (c *viewCmd) show(std *streams, rec *record.Record, name string) error {
 		return err
 	}
 	return r.Err()
+}
+
+// writeFile writes a file under another name first, so that it is never seen half written.
+func writeFile(path string, write func(io.Writer) error) error {
+	f, err := os.CreateTemp(filepath.Dir(path), ".new-*")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(f.Name()) // fails if it was renamed
+	if err = errors.Join(write(f), f.Chmod(0o644), f.Close()); err != nil {
+		return err
+	}
+	return os.Rename(f.Name(), path)
 }
 
 // fileAndNumber splits "file#n"; n is 1 by default.

@@ -1,0 +1,44 @@
+package viewer
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// TestStaticPage opens the page of one game as a file, without a server, and plays it to its end.
+func TestStaticPage(t *testing.T) {
+	b := browse(t, "../games")
+	for _, game := range []struct {
+		file, title string
+	}{
+		{"testdata/blocking4.jsonl", "Blocking"},
+		{"../games/blockbattle.jsonl", "Block Battle"},
+		{"../games/dropblox.jsonl", "Dropblox"},
+	} {
+		path := filepath.Join(t.TempDir(), "game.html")
+		f, err := os.Create(path)
+		require.NoError(t, err)
+		require.NoError(t, WriteHTML(f, game.file, 1))
+		require.NoError(t, f.Close())
+		b.home = "file://" + path
+		b.requests = nil
+		b.visit("")
+		b.await("document.querySelector('#boards canvas')")
+		require.True(t, strings.HasPrefix(b.text("document.title"), game.title), b.text("document.title"))
+		b.text("document.getElementById('last').click()")
+		b.await("document.getElementById('next').disabled")
+		require.NotEqual(t, "0", b.text("document.getElementById('slider').value"))
+		b.text("location.hash = ''")
+		b.await("document.querySelectorAll('#rows .row').length === 1")
+	}
+	b.clean()
+}
+
+func TestStaticPageOfNoGame(t *testing.T) {
+	require.ErrorContains(t, WriteHTML(&strings.Builder{}, "testdata/blocking4.jsonl", 2), "has no game 2")
+	require.Error(t, WriteHTML(&strings.Builder{}, "testdata/missing.jsonl", 1))
+}
