@@ -9,6 +9,7 @@ there is a warning or a public name without documentation, it fails and writes n
 from __future__ import annotations
 
 import argparse
+import importlib
 import importlib.util
 import inspect
 import shutil
@@ -69,6 +70,17 @@ class _Stubs(MetaPathFinder, Loader):
         """Do nothing: a stub has no code."""
 
 
+def adopt(module: ModuleType) -> None:
+    """Give the public classes of a module what they inherit from private modules, so that it is on their page."""
+    for cls in vars(module).values():
+        if isinstance(cls, type) and cls.__module__.partition(".")[0] == "blockyard":
+            for base in cls.__mro__[1:]:
+                private = base.__module__.startswith("blockyard.") and base.__module__ not in PUBLIC
+                for name, member in vars(base).items() if private else ():
+                    if not name.startswith("_") and name not in vars(cls):
+                        setattr(cls, name, member)
+
+
 def undocumented(name: str) -> Iterator[str]:
     """Yield the public names of a module, and of its classes, that have no documentation."""
     import pdoc.doc
@@ -122,6 +134,7 @@ def write(folder: Path) -> list[str]:
     try:
         with warnings.catch_warnings(record=True) as said:
             warnings.simplefilter("always")
+            adopt(importlib.import_module(PUBLIC[0]))
             pdoc.render.configure(docformat="google", show_source=False, footer_text="blockyard")
             pdoc.pdoc(PUBLIC[0], f"!{PUBLIC[0]}.", *PUBLIC[1:], output_directory=folder)
             missing = [f"{name} has no documentation" for module in PUBLIC for name in undocumented(module)]

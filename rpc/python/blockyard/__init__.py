@@ -23,6 +23,7 @@ from typing import Any, Literal
 from gymnasium.vector import AutoresetMode
 
 from .afterstate_features import FeatureFacts, Features, feature_facts, features
+from .arguments import Illegal, Reward, Rows
 from .errors import (
     AuthError,
     BadStateError,
@@ -154,9 +155,10 @@ def make_vec(
     seed: Seed = None,
     seats: int | None = None,
     opponents: Mapping[int, str] | str | None = "random",
-    autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
-    reward: str = "result",
-    illegal: str = "error",
+    rows: Rows = "seat",
+    autoreset_mode: AutoresetMode | str = AutoresetMode.SAME_STEP,
+    reward: Reward | None = None,
+    illegal: Illegal | None = None,
     max_episode_steps: int | None = None,
     mask: bool = True,
     copy: bool = True,
@@ -172,8 +174,8 @@ def make_vec(
     Args:
         game: a Gymnasium id such as ``"BlockBattle-v0"``, or a name of the server such as
             ``"blockbattle:classic"``.
-        num_envs: number of games, at least 1. If the client drives several seats that act at the same time, the
-            environment's own ``num_envs`` is a multiple of it: one row per such seat.
+        num_envs: number of games, at least 1. If the client drives several seats, the environment's own ``num_envs``
+            is a multiple of it: one row per such seat.
         address: address of a running server, ``"unix:PATH"``, ``"tcp:HOST:PORT"`` or ``"tls:HOST:PORT"``. None: a local
             server, started for this process and shared by all its environments. A list distributes the games
             over several servers; the results are bit-identical to those of one.
@@ -186,11 +188,20 @@ def make_vec(
         opponents: the policies of the other seats, which the server plays. One spec for all seats but seat 0; a dict
             such as ``{1: "hand"}`` by seat; or None: the client drives every seat. Every game has ``"random"``;
             ``env.game_spec.opponents`` lists the others.
-        autoreset_mode: NEXT_STEP, SAME_STEP or DISABLED, as the enum or its value.
+        rows: ``"seat"``: one row per driven seat, in every game. ``"acting"``: the compact form, with as many rows as
+            seats act at the same time: in turn-based games one row per game, of whichever seat is on turn. Its reward
+            is what that seat received in the step; what a seat receives while others act, such as a loss, is only in
+            ``env.seat_rewards``. ``"acting"`` is for those who handle seats themselves; it saves bytes and time.
+        autoreset_mode: SAME_STEP, NEXT_STEP or DISABLED, as the enum, its value or its name. The default is what loops
+            in the style of CleanRL and Stable-Baselines3 expect: every step is a transition of the policy, and the
+            observation after an end is the first of the next episode.
         reward: ``"result"``: the result at the end of the game, 1 for a win, -1 for a loss; ``"score"``: the
-            increase of the contest's points in each step.
-        illegal: the treatment of illegal actions. ``"error"``: the step raises IllegalActionError; ``"penalty"``: the
-            contest's own penalty for a missing move; ``"random"``: a random legal action is played instead.
+            increase of the contest's points in each step. None: ``env.game_spec.reward``, which is ``"score"`` in games
+            of one seat, whose result is always the same, and ``"result"`` in the others.
+        illegal: the treatment of illegal actions. ``"penalty"``: the contest's own penalty for an illegal answer, which
+            costs points or the game; ``"random"``: a random legal action is played instead; ``"error"``: the step
+            raises IllegalActionError. None: ``"penalty"``, and one RuntimeWarning after 1,000 illegal actions.
+            ``infos["illegal"]`` and ``env.stats()["env"]`` count them.
         max_episode_steps: number of steps after which a game is truncated; None: the game's own default.
         mask: whether infos have ``action_mask``. False reduces the traffic; ``env.legal_actions()`` still works.
         copy: True: returned arrays are never overwritten; their memory is reused only after you drop them. False:
@@ -220,6 +231,7 @@ def make_vec(
         seed=seed,
         seats=seats,
         opponents=opponents,
+        rows=rows,
         autoreset_mode=autoreset_mode,
         reward=reward,
         illegal=illegal,
@@ -244,8 +256,8 @@ def make(
     seed: int | None = None,
     seats: int | None = None,
     opponents: Mapping[int, str] | str | None = "random",
-    reward: str = "result",
-    illegal: str = "error",
+    reward: Reward | None = None,
+    illegal: Illegal | None = None,
     max_episode_steps: int | None = None,
     mask: bool = True,
     timeout: float = 30.0,

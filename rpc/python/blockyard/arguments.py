@@ -4,30 +4,70 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Mapping, Sequence
-from typing import Any, SupportsIndex
+from typing import Any, Literal, SupportsIndex
 
 import numpy as np
+from gymnasium.vector import AutoresetMode
 from numpy.typing import NDArray
 
 Ids = Sequence[int] | NDArray[Any] | None
+Rows = Literal["seat", "acting"]
+Reward = Literal["result", "score"]
+Illegal = Literal["penalty", "random", "error"]
 
 
 def game_name(game: str) -> str:
     """Return the name that the server knows: ``"blockyard/X-v0"`` becomes ``"X-v0"``."""
     if not isinstance(game, str):
-        raise TypeError(f"game: want a name such as 'BlockBattle-v0', got {type(game).__name__}")
-    return game.removeprefix("blockyard/")
+        raise TypeError(f"game: want a name such as 'BlockBattle-v0', got {game!r:.100}")
+    return game.removeprefix("blockyard:").removeprefix("blockyard/")
+
+
+def integer(name: str, value: object) -> int:
+    """Return an integer argument.
+
+    Raises:
+        TypeError: it is something else; a bool is.
+    """
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, SupportsIndex):
+        raise TypeError(f"{name}: want an integer, got {value!r:.100}")
+    return operator.index(value)
 
 
 def positive(name: str, value: object) -> int:
     """Return an integer argument that must be at least 1.
 
     Raises:
-        ValueError: it is smaller, or a bool.
+        TypeError: it is not an integer.
+        ValueError: it is smaller.
     """
-    if isinstance(value, bool) or (number := operator.index(value)) < 1:  # type: ignore[arg-type]
+    if (number := integer(name, value)) < 1:
         raise ValueError(f"{name}: want at least 1, got {value}")
     return number
+
+
+def one_of(name: str, value: object, names: Sequence[str]) -> str:
+    """Return an argument that must be one of these names.
+
+    Raises:
+        ValueError: it is something else.
+    """
+    if not isinstance(value, str) or value not in names:
+        raise ValueError(f"{name} {value!r:.100}: want one of {list(names)}")
+    return value
+
+
+def autoreset(mode: AutoresetMode | str) -> AutoresetMode:
+    """Return an autoreset mode given as the enum, its value or its name.
+
+    Raises:
+        ValueError: there is no such mode.
+    """
+    if isinstance(mode, AutoresetMode):
+        return mode
+    if found := [m for m in AutoresetMode if mode in (m.value, m.name)]:
+        return found[0]
+    raise ValueError(f"autoreset_mode {mode!r:.100}: want one of {[m.value for m in AutoresetMode]}")
 
 
 def opponents_by_seat(opponents: Mapping[int, str] | str | None, seats: int) -> dict[int, str]:
@@ -38,13 +78,18 @@ def opponents_by_seat(opponents: Mapping[int, str] | str | None, seats: int) -> 
         seats: seats of the game.
 
     Raises:
-        TypeError: a spec is not a string.
+        TypeError: opponents or a spec has another type.
         ValueError: a seat does not exist, or every seat has an opponent.
     """
     if opponents is None:
         return {}
     if isinstance(opponents, str):
         return dict.fromkeys(range(1, seats), opponents)
+    if not isinstance(opponents, Mapping):
+        raise TypeError(
+            "opponents: want a spec such as 'hand' for all seats but seat 0, a dict such as {1: 'hand'} by seat, or "
+            f"None to drive every seat, got {opponents!r:.100}"
+        )
     out = {}
     for seat, spec in opponents.items():
         if not isinstance(spec, str):

@@ -156,7 +156,7 @@ _BY_HUNDRED: dict[int, type[BlockyardError]] = {
 }
 # What to do next, in terms of this package.
 _ADVICE: dict[type[BlockyardError], str] = {
-    IllegalActionError: 'sample from infos["action_mask"], or pass illegal="random"',
+    IllegalActionError: 'choose from infos["action_mask"], or pass illegal="penalty" or illegal="random"',
     NeedsResetError: "call reset(), or reset(options={'reset_mask': terminated | truncated})",
     BadStateError: "pass rows of snapshot() of an environment with the same game, rules version and seats",
 }

@@ -108,7 +108,7 @@ class FinalStep:
         scores: int32 (k, seats), in points of the contest.
         lengths: uint32 (k,), in steps.
         mask: uint8 (k * rows_per_game, ceil(actions / 8)), packed masks of the actions that were legal at the end:
-            all zero unless the game was truncated. The attribute is None with ``mask=False``.
+            only id 0 unless the game was truncated. The attribute is None with ``mask=False``.
     """
 
     games: NDArray[np.int64]

@@ -11,12 +11,15 @@ from gymnasium import spaces
 from gymnasium.vector import AutoresetMode
 from numpy.typing import NDArray
 
+from .arguments import Illegal, integer, one_of
 from .errors import IllegalActionError
 from .vector import BlockVectorEnv
 
 OBSERVATIONS = ("flat", "masked", "planes")
-# PettingZoo refuses infinite bounds; no global comes near this one.
-BOUND = 1e6
+# Arguments of make_vec that the adapters set.
+FIXED = {"num_envs", "autoreset_mode", "max_episode_steps", "mask", "rows", "copy", "slots", "packed"}
+# Illegal actions that cause a warning: PettingZoo's own tests play thousands without looking at masks.
+WARN_AFTER = 10_000
 
 
 class MultiAgentGame:
@@ -39,15 +42,14 @@ class MultiAgentGame:
         *,
         observation: str = "flat",
         opponents: Mapping[int, str] | str | None = None,
-        illegal: str = "error",
+        illegal: Illegal | None = None,
         **kwargs: Any,
     ) -> None:
         """Create it; max_cycles counts the actions of one seat if one_by_one, otherwise steps."""
-        if observation not in OBSERVATIONS:
-            raise ValueError(f"observation {observation!r}: want one of {list(OBSERVATIONS)}")
-        if max_cycles is not None and operator.index(max_cycles) < 1:
+        one_of("observation", observation, OBSERVATIONS)
+        if max_cycles is not None and integer("max_cycles", max_cycles) < 1:
             raise ValueError(f"max_cycles: want at least 1, got {max_cycles}")
-        if fixed := {"num_envs", "autoreset_mode", "max_episode_steps", "mask"} & kwargs.keys():
+        if fixed := FIXED & kwargs.keys():
             raise TypeError(f"{sorted(fixed)}: cannot be set here; pass max_cycles to truncate episodes")
         self._illegal, self._observation, self._cycles = illegal, observation, max_cycles
         self._turns_per_cycle = 1
@@ -55,15 +57,17 @@ class MultiAgentGame:
             game, 1, autoreset_mode=AutoresetMode.DISABLED, opponents=opponents, illegal=illegal, **kwargs
         )
         self.game_spec, self.players = self.env.game_spec, self.env.players
-        self.in_turn = self.env.rows_per_game < len(self.players)
+        if self.env._illegal.warn_after is not None:
+            self.env._illegal.warn_after = WARN_AFTER
+        self.in_turn = self.game_spec.turn == "alternating" and len(self.players) > 1
         if one_by_one and self.in_turn:
             self._turns_per_cycle = len(self.players)
         self.acting: tuple[int, ...] = ()
         self.terminated = self.truncated = False
         self._steps = 0
-        self._seen: dict[int, dict[str, NDArray[Any]]] = {}
-        self._masks: dict[int, NDArray[np.int8]] = {}
-        self._no_actions = np.zeros(self.game_spec.actions, np.int8)
+        self._row = {seat: row for row, seat in enumerate(self.players)}
+        self._seen: dict[str, NDArray[Any]] = {}
+        self._infos: dict[str, Any] = {}
 
     # -- spaces ---------------------------------------------------------------------
 
@@ -75,8 +79,8 @@ class MultiAgentGame:
         planes, globals_ = seen["planes"], seen["globals"]
         assert isinstance(planes, spaces.Box)
         assert isinstance(globals_, spaces.Box)
-        low = np.concatenate([planes.low.reshape(-1).astype(np.float32), np.maximum(globals_.low, -BOUND)])
-        high = np.concatenate([planes.high.reshape(-1).astype(np.float32), np.minimum(globals_.high, BOUND)])
+        low = np.concatenate([planes.low.reshape(-1).astype(np.float32), globals_.low])
+        high = np.concatenate([planes.high.reshape(-1).astype(np.float32), globals_.high])
         flat = spaces.Box(low, high, dtype=np.float32)
         if self._observation == "flat":
             return flat
@@ -86,16 +90,15 @@ class MultiAgentGame:
 
     def reset(self, seed: int | None) -> None:
         """Start an episode."""
-        self.env.reset(seed=seed)
+        self._seen, self._infos = self.env.reset(seed=seed)
         self.terminated = self.truncated = False
         self._steps = 0
         self._update()
 
     def step(self, chosen: Mapping[int, int]) -> None:
         """Step the game with the action of each acting seat."""
-        seats = self._row_seats()
-        actions = np.array([chosen.get(seat, 0) for seat in seats], np.int64)
-        _, _, terminated, truncated, _ = self.env.step(actions)
+        actions = np.array([chosen.get(seat, self.env.ignored_action) for seat in self.players], np.int64)
+        self._seen, _, terminated, truncated, self._infos = self.env.step(actions)
         self._steps += 1
         cut = self._cycles is not None and self._steps >= self._cycles * self._turns_per_cycle
         self.terminated = bool(terminated[0])
@@ -110,33 +113,24 @@ class MultiAgentGame:
         """
         number = operator.index(action)
         known = 0 <= number < self.game_spec.actions
-        if not known or (self._illegal == "error" and not self._masks[seat][number]):
+        if not known or (self._illegal == "error" and not self.mask(seat)[number]):
             raise IllegalActionError(
-                f"illegal action {number} of seat {seat}: sample from info['action_mask'], or pass illegal=\"random\"",
+                f"illegal action {number} of seat {seat}: choose from info['action_mask'], or pass illegal=\"penalty\" "
+                'or illegal="random"',
                 data={"seat": seat, "action": number},
             )
         return number
 
-    def _row_seats(self) -> list[int]:
-        return [int(seat) for seat in self.env._current().seat]
-
     def _update(self) -> None:
-        """Update the acting seats and their masks."""
-        self._seen = {}
-        masks = self.env.action_masks.view(np.int8)
-        rows = (
-            {} if self.terminated else {seat: row for row, seat in enumerate(self._row_seats()) if seat in self.players}
-        )
-        self._masks = {seat: masks[row] for seat, row in rows.items()}
-        self.acting = tuple(sorted(rows))
+        """Update the acting seats."""
+        over = self.terminated or self.truncated
+        self.acting = () if over else tuple(s for s, row in self._row.items() if self._infos["acting"][row])
 
     # -- observations -----------------------------------------------------------------
 
     def observation(self, seat: int) -> Any:
         """Return the observation of a driven seat now, in new arrays."""
-        if seat not in self._seen:
-            self._fetch()
-        seen = self._seen[seat]
+        seen = {key: value[self._row[seat]] for key, value in self._seen.items()}
         if self._observation == "planes":
             return {key: value.copy() for key, value in seen.items()}
         flat = np.concatenate([seen["planes"].reshape(-1), seen["globals"]]).astype(np.float32)
@@ -144,21 +138,19 @@ class MultiAgentGame:
             return flat
         return {"observation": flat, "action_mask": self.mask(seat).copy()}
 
-    def _fetch(self) -> None:
-        """Ask the server for all seats' observations: in turn-based games the row has only the acting seat's."""
-        d = self.env._call("observe", None)
-        planes = np.frombuffer(d["planes"], np.uint8).reshape(self.env.seats, *self.game_spec.planes_shape)
-        globals_ = np.frombuffer(d["globals"], "<f4").reshape(self.env.seats, len(self.game_spec.global_names))
-        self._seen = {seat: {"planes": planes[seat], "globals": globals_[seat]} for seat in self.players}
-
     def mask(self, seat: int) -> NDArray[np.int8]:
-        """Return a seat's legal actions, int8 (actions,); all 0 if it does not act now."""
-        return self._masks.get(seat, self._no_actions)
+        """Return a seat's legal actions, int8 (actions,); only action 0, which is ignored, if it does not act now."""
+        mask: NDArray[np.int8] = self._infos["action_mask"][self._row[seat]]
+        return mask
 
     def reward(self, seat: int) -> float:
         """Return a seat's reward in the last step."""
         return float(self.env.seat_rewards[0, seat])
 
     def info(self, seat: int) -> dict[str, Any]:
-        """Return the infos of a seat."""
-        return {"action_mask": self.mask(seat), "score": int(self.env.scores[0, seat])}
+        """Return the infos of a seat: ``action_mask``, ``acting``, ``score``; ``illegal`` unless that is an error."""
+        row = self._row[seat]
+        info = {"action_mask": self.mask(seat), "acting": seat in self.acting, "score": int(self._infos["score"][row])}
+        if "illegal" in self._infos:
+            info["illegal"] = bool(self._infos["illegal"][row])
+        return info

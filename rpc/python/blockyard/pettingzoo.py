@@ -43,7 +43,7 @@ class _Agents:
         self.game = MultiAgentGame(game, max_cycles, one_by_one, **kwargs)
         self.render_mode = render_mode
         self.metadata = {
-            "name": f"{self.game.game_spec.name.replace(':', '_')}_v{self.game.game_spec.rules}",
+            "name": f"{self.game.game_spec.name.replace(':', '_')}_v{self.game.game_spec.id.rpartition('-v')[2]}",
             "render_modes": RENDER_MODES,
             "render_fps": 4,
             "is_parallelizable": not self.game.in_turn,
@@ -160,7 +160,7 @@ class BlockParallel(_Agents, ParallelEnv[str, Any, Any]):
     """
 
     def __init__(self, game: str, *, max_cycles: int | None = None, render_mode: str | None = None, **kwargs: Any):
-        """Open it; see :func:`parallel_env` for what the arguments mean."""
+        """Create it; arguments as in :func:`parallel_env`."""
         _Agents.__init__(self, game, max_cycles, render_mode, one_by_one=False, **kwargs)
 
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[dict[str, Any], Infos]:
@@ -222,8 +222,9 @@ def aec_env(
     """Create a game whose agents, ``player_0`` and so on, act one by one.
 
     In games whose seats act at the same time, the agents choose in order, and no agent observes another's action
-    before all have chosen. Infos have ``action_mask``, int8 (actions,), all 0 for an agent that does not act
-    now, and ``score``.
+    before all have chosen. Infos have ``action_mask``, int8 (actions,), with only action 0 for an agent that does not
+    act now; ``acting``, whether it acts now; ``illegal``, whether its last action was illegal and was replaced; and
+    ``score``. ``metadata["name"]`` ends with the version of the Gymnasium id.
 
     Args:
         game: an id such as ``"BlockBattle-v0"``, or a name of the server.
@@ -252,7 +253,7 @@ def parallel_env(
     """Create a game whose agents act at the same time; arguments as in :func:`aec_env`.
 
     In turn-based games every agent is stepped in each turn; the actions of agents whose turn it is not are
-    ignored, and their masks are all 0.
+    ignored, and their masks have only action 0.
     """
     return BlockParallel(
         game, max_cycles=max_cycles, observation=observation, opponents=opponents, render_mode=render_mode, **kwargs

@@ -18,7 +18,8 @@ class LegalActions:
     Attributes:
         indptr: uint32 (rows + 1,), CSR offsets: the legal actions of row k are
             ``actions[indptr[k]:indptr[k + 1]]``, which is also ``legal[k]``.
-        actions: uint16 (m,), ascending within a row. A row that need not act has none.
+        actions: uint16 (m,), ascending within a row, at least one per row: a row that need not act has only 0, which is
+            ignored.
     """
 
     indptr: NDArray[np.uint32]
@@ -53,6 +54,8 @@ class LegalActions:
 @dataclass(frozen=True)
 class Afterstates:
     """For each legal action of each row: the position after that seat alone has played it.
+
+    A row that need not act has one entry: action 0, its observation as it is, reward 0.
 
     The arrays may be read-only. The random draws of an action (such as the next piece) are independent
     of those that the game itself will make.

@@ -39,8 +39,9 @@ class MaskedVectorEnv(VectorEnv[Obs, NDArray[Any], NDArray[Any]]):
     """A vector environment with observations for RLlib's ``ActionMaskingTorchRLModule``.
 
     Observations are dicts of ``observations``, float32 (rows, n), the planes divided by their largest value and
-    then the globals; and ``action_mask``, float32 (rows, actions), all 1 for a row that need not act. Infos
-    have ``score``. The autoreset mode is NEXT_STEP, which RLlib's env runners expect.
+    then the globals; and ``action_mask``, float32 (rows, actions), with only action 0, which is ignored, for a row
+    that need not act. Infos have ``score``, ``acting``, and ``illegal`` unless that is an error. The autoreset
+    mode is NEXT_STEP, which RLlib's env runners expect.
 
     Attributes:
         env: the vector environment that it wraps.
@@ -80,16 +81,14 @@ class MaskedVectorEnv(VectorEnv[Obs, NDArray[Any], NDArray[Any]]):
 
     def _to_observation(self, obs: Obs) -> Obs:
         planes = obs["planes"].reshape(self.num_envs, -1).astype(np.float32) / self.env.game_spec.planes_high
-        masks = self.env.action_masks
-        idle = ~masks.any(axis=1, keepdims=True)
         return {
             "observations": np.concatenate([planes, obs["globals"]], axis=1),
-            "action_mask": (masks | idle).astype(np.float32),
+            "action_mask": self.env.action_masks.astype(np.float32),
         }
 
     @staticmethod
     def _infos(infos: dict[str, Any]) -> dict[str, Any]:
-        return {key: infos[key] for key in ("score", "_score")}
+        return {key: infos[key] for key in infos if not key.endswith("action_mask")}
 
     def render(self) -> Any:
         """Return pictures of the games."""
@@ -111,7 +110,7 @@ def create(config: Mapping[str, Any]) -> MaskedVectorEnv:
     Raises:
         ValueError: ``game`` or ``num_envs`` is missing, or ``num_envs`` is not such a multiple.
     """
-    how = dict(config)
+    how = {"autoreset_mode": AutoresetMode.NEXT_STEP, **config}
     rows = how.pop("num_envs", None)
     if rows is None:
         raise ValueError(

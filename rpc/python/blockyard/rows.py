@@ -10,6 +10,7 @@ from gymnasium.vector import AutoresetMode
 from numpy.typing import NDArray
 
 from .errors import NeedsResetError
+from .illegal import IllegalActions
 from .infos import FinalStep, Infos
 from .packing import pack, unpack
 from .spec import GameSpec
@@ -17,6 +18,7 @@ from .transport.layout import Handle
 from .transport.memory import StepMemory
 
 _FLOAT64 = np.dtype(np.float64)
+_NO_SEAT = 255  # in StepMemory.seat: the row need not act
 
 Obs = dict[str, NDArray[Any]]
 StepResult = tuple[Obs, NDArray[np.float64], NDArray[np.bool_], NDArray[np.bool_], dict[str, Any]]
@@ -36,16 +38,18 @@ class Rows:
     _handle: Handle
     _memory: StepMemory | None
     _with_mask: bool
+    _illegal: IllegalActions
+    _acted: NDArray[np.bool_] | None
 
     def _set_row_indices(self) -> None:
         """Set what follows from the number of rows and their seats."""
         self._all = np.ones(self.num_envs, np.bool_)
         self._all.flags.writeable = False
-        # In turn-based games a row belongs to a different seat at each step.
+        # With rows="acting", the row of a turn-based game belongs to a different seat at each step.
         self._varying = self.rows_per_game != len(self.players)
         # Index of each row's game, and offset of a seat, in flattened arrays of (games, seats).
         self._starts = np.repeat(np.arange(self.num_games) * self.seats, self.rows_per_game)
-        # A seat of 255 means that no seat acts: then any column will do.
+        # A seat of 255 means that the row need not act: then any column will do.
         self._column = np.minimum(np.arange(256), self.seats - 1)
 
     def final(self) -> FinalStep:
@@ -56,12 +60,16 @@ class Rows:
 
     def _step_result(self, memory: StepMemory, before: NDArray[np.intp] | None) -> StepResult:
         """Return what step returns; before is _own_index of the step before, whose seats get the rewards."""
+        reset = self.autoreset_mode is AutoresetMode.SAME_STEP
+        self._complete(memory, reset)
+        if memory.illegal is not None:
+            self._illegal.add(self._acted, memory.illegal)
         reward = memory.own_reward
         if reward is None or before is not None:
             reward = self._per_row(memory.reward, before)
         terminated, truncated = memory.terminated, memory.truncated
         infos = self._infos(memory)
-        if self.autoreset_mode is AutoresetMode.SAME_STEP:
+        if reset:
             ended = terminated | truncated
             if ended.any():
                 self._add_final(infos, ended)
@@ -85,16 +93,38 @@ class Rows:
         """Return each row's entry of an array of (games, seats)."""
         return per_seat[:, self.players].reshape(-1) if index is None else per_seat.take(index)
 
+    def _complete(self, memory: StepMemory, reset: bool) -> NDArray[np.bool_]:
+        """Give every row that need not act one legal action, id 0, and return which rows must act.
+
+        Args:
+            memory: of a step, or of the answer to another request.
+            reset: whether the games that ended have been reset already, so that their rows act again.
+        """
+        if memory.acting is None:
+            acting = memory.seat != _NO_SEAT
+            if not reset and memory.terminated.any():
+                acting &= ~self._rows_of(memory.terminated)
+            if memory.mask is not None and not acting.all():
+                memory.mask[~acting, 0] = 1  # the mask of such a row is empty
+            if not reset and memory.truncated.any():  # a truncated game keeps its masks, for bootstrapping
+                acting &= ~self._rows_of(memory.truncated)
+            memory.acting = acting
+        return memory.acting
+
     def _infos(self, memory: StepMemory, rows: NDArray[np.bool_] | None = None) -> Infos:
         """Return infos that are valid in some rows; None means all rows."""
         valid = self._all if rows is None else rows
+        acting = self._complete(memory, False)
         score = memory.own_score
         if score is None:
             score = self._per_row(memory.score, self._own_index(memory))
-        if not self._with_mask:
-            return Infos({"score": score, "_score": valid})
-        infos = Infos({"action_mask": None, "_action_mask": valid, "score": score, "_score": valid})
-        infos.set_lazy("action_mask", partial(_masks, memory, memory.generation, self.game_spec.actions))
+        infos = Infos({"action_mask": None, "_action_mask": valid} if self._with_mask else {})
+        if self._with_mask:
+            infos.set_lazy("action_mask", partial(_masks, memory, memory.generation, self.game_spec.actions))
+        infos.put("acting", acting, valid)
+        if memory.illegal is not None:
+            infos.put("illegal", memory.illegal, valid)
+        infos.put("score", score, valid)
         return infos
 
     # -- ends of episodes -------------------------------------------------------------
@@ -107,17 +137,22 @@ class Rows:
         for k, row in enumerate(np.flatnonzero(rows)):
             final_obs[row] = {name: boards[k], "globals": final.globals[k]}
         score, last = infos["score"], Infos()
+        nowhere = np.zeros(self.num_envs, np.bool_)
         if self._with_mask:
             last.put("action_mask", None, rows)
             last.set_lazy("action_mask", lambda: self._final_masks(final, rows))
+        last.put("acting", nowhere, rows)
+        if "illegal" in infos:
+            last.put("illegal", infos["illegal"] & rows, rows)
         last.put("score", np.where(rows, score, 0), rows)
         infos.put("score", np.where(rows, 0, score), self._all)
         infos.put("final_obs", final_obs, rows)
         infos.put("final_info", last, rows)
 
     def _final_masks(self, final: FinalStep, rows: NDArray[np.bool_]) -> NDArray[np.int8]:
-        """Return the masks at the end of games: all zero unless the game was truncated."""
+        """Return the masks at the end of games: only id 0, unless the game was truncated."""
         out = np.zeros((self.num_envs, self.game_spec.actions), np.int8)
+        out[:, 0] = 1
         if final.mask is not None:
             out[rows] = np.unpackbits(final.mask, axis=1, count=self.game_spec.actions, bitorder="little")
         return out
@@ -130,7 +165,7 @@ class Rows:
 
     @property
     def action_masks(self) -> NDArray[np.bool_]:
-        """Legal actions now: bool (num_envs, actions), all False for a row that need not act.
+        """Legal actions now: bool (num_envs, actions); only id 0 for a row that need not act.
 
         Raises:
             NeedsResetError: the environment was not reset yet.
@@ -139,8 +174,18 @@ class Rows:
         return self._current().masks(self.game_spec.actions)
 
     @property
+    def acting(self) -> NDArray[np.bool_]:
+        """Which rows must act in the next step: bool (num_envs,)."""
+        memory = self._current()
+        assert memory.acting is not None
+        return memory.acting
+
+    @property
     def packed_masks(self) -> NDArray[np.uint8]:
-        """The action masks as bits: uint8 (num_envs, ceil(actions / 8)), bit a & 7 of byte a >> 3; zero-copy."""
+        """The action masks as bits: uint8 (num_envs, ceil(actions / 8)), bit a & 7 of byte a >> 3; zero-copy.
+
+        Like :attr:`action_masks`, they have only id 0 for a row that need not act.
+        """
         return self._current().packed_masks()
 
     @property

@@ -37,8 +37,9 @@ class SB3VecEnv(VecEnv):
     """Many games; a ``stable_baselines3.common.vec_env.VecEnv``.
 
     Each environment of the VecEnv is one row of a :class:`blockyard.BlockVectorEnv`: one seat that the client
-    drives. Observations are dicts, so use ``"MultiInputPolicy"``. A game that ended is reset in the same step,
-    and its info has what Stable-Baselines3 asks for:
+    drives. In turn-based games the rows of the other seats wait: their mask has one action, which is ignored, so
+    MaskablePPO has no policy gradient there. Observations are dicts, so use ``"MultiInputPolicy"``. A game that ended
+    is reset in the same step, and its info has what Stable-Baselines3 asks for:
 
     ========================  =================================================================
     ``terminal_observation``  the last observation of the episode

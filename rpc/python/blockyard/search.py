@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any, Literal
 
 import numpy as np
+from gymnasium.vector import AutoresetMode
 from numpy.typing import NDArray
 
 from .arguments import Ids, game_ids, positive
@@ -63,7 +64,10 @@ class Search(Rows):
         return LegalActions(join_indptr([p.indptr for p in pages]), np.concatenate([p.actions for p in pages]))
 
     def sample_actions(self, rng: np.random.Generator) -> NDArray[np.int64]:
-        """Return a uniformly random legal action for every row, int64 (num_envs,); 0 for a row that need not act."""
+        """Return a uniformly random legal action for every row, int64 (num_envs,).
+
+        A row that need not act has one legal action, ``ignored_action``.
+        """
         return self.legal_actions().sample(rng)
 
     def afterstates(self, env_ids: Ids = None, *, seed: int | None = None) -> Afterstates:
@@ -107,14 +111,20 @@ class Search(Rows):
         games = np.concatenate([np.frombuffer(d["envs"], "<u4").astype(np.int64) + first for d, first in answers])
         mask = b"".join(d.get("mask", b"") for d, _ in answers)
         rows = len(games) * n
+        seat = np.tile(np.array(self.players, np.uint8), len(games))
+        if self._varying:
+            seat = np.frombuffer(joined["seat"], np.uint8)
+        last = np.frombuffer(mask, np.uint8).reshape(rows, -1).copy() if mask else None
+        if last is not None:
+            last[~last.any(axis=1), 0] = 1
         return FinalStep(
             games,
             np.frombuffer(joined["planes"], np.uint8).reshape(rows, *self.game_spec.planes_shape).copy(),
             np.frombuffer(joined["globals"], "<f4").reshape(rows, len(self.game_spec.global_names)).copy(),
-            np.frombuffer(joined["seat"], np.uint8),
+            seat,
             np.frombuffer(joined["scores"], "<i4").reshape(len(games), self._handle.seats),
             np.frombuffer(joined["lengths"], "<u4"),
-            np.frombuffer(mask, np.uint8).reshape(rows, -1) if mask else None,
+            last,
         )
 
     # -- states -----------------------------------------------------------------------
@@ -215,7 +225,9 @@ class Search(Rows):
                 self._transport.skip(count - 1, policy)
             buffer = self.buffer(1 if keep == "last" else count)
         self._transport.rollout(buffer, policy)
-        self._memory = buffer[len(buffer) - 1]
+        for t in range(len(buffer)):
+            self._complete(buffer[t], self.autoreset_mode is AutoresetMode.SAME_STEP)
+        self._memory = buffer.memory(len(buffer) - 1)
         return Rollout(buffer, count)
 
     # -- pictures ---------------------------------------------------------------------

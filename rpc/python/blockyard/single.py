@@ -12,6 +12,7 @@ from gymnasium.core import RenderFrame
 from gymnasium.vector import AutoresetMode
 from numpy.typing import NDArray
 
+from .arguments import Illegal, Reward
 from .recorder import Path, start_with
 from .recording import Recording
 from .rendering.notebook import game_picture
@@ -27,7 +28,9 @@ class BlockEnv(gymnasium.Env[Obs, np.int64]):
 
     Observations are dicts of ``planes``, uint8 (C, H, W), and ``globals``, float32 (G,). An action is an
     integer, 0 <= action < action_space.n. Infos have ``action_mask``, int8 (actions,), 1 where an action
-    is legal, and ``score``, the points so far.
+    is legal; ``acting``, False once the episode is over; ``illegal``, whether the last action was illegal and
+    was replaced (not with ``illegal="error"``); and ``score``, the points so far. A mask is never all zero: when
+    the episode is over it has only action 0.
 
     With the same seed it plays exactly like a row of a :class:`BlockVectorEnv`. Each step is a round trip
     to the server: to train, use the vector environment.
@@ -51,8 +54,8 @@ class BlockEnv(gymnasium.Env[Obs, np.int64]):
         seed: int | None = None,
         seats: int | None = None,
         opponents: Mapping[int, str] | str | None = "random",
-        reward: str = "result",
-        illegal: str = "error",
+        reward: Reward | None = None,
+        illegal: Illegal | None = None,
         max_episode_steps: int | None = None,
         mask: bool = True,
         render_mode: str | None = None,
@@ -81,8 +84,8 @@ class BlockEnv(gymnasium.Env[Obs, np.int64]):
             rows = self.vector.num_envs
             self.vector.close()
             raise ValueError(
-                f"opponents: {rows} seats without one act at the same time, but a gymnasium.Env drives one seat; give "
-                "every other seat an opponent, or use blockyard.make_vec, which has a row for each seat"
+                f"opponents: {rows} seats have none, but a gymnasium.Env drives one seat; give every other seat an "
+                "opponent, or use blockyard.make_vec, which has a row for each seat, or blockyard.pettingzoo"
             )
         if record is not None:
             try:
@@ -132,7 +135,9 @@ class BlockEnv(gymnasium.Env[Obs, np.int64]):
 
     @staticmethod
     def _info(infos: dict[str, Any]) -> dict[str, Any]:
-        return {key: value[0] for key, value in infos.items() if not key.startswith("_")}
+        first = {key: value[0] for key, value in infos.items() if not key.startswith("_")}
+        # Gymnasium joins infos of several environments by type, and knows only Python's bool.
+        return {key: bool(value) if isinstance(value, np.bool_) else value for key, value in first.items()}
 
     def action_masks(self) -> NDArray[np.bool_]:
         """Return the mask of the legal actions: bool (actions,)."""

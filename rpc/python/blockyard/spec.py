@@ -10,6 +10,9 @@ from gymnasium import spaces
 
 from .errors import ProtocolError
 
+# The bound of numbers that are counted without end, such as points: float32 counts no further.
+MOST = 2.0**24
+
 
 @dataclass(frozen=True)
 class GameSpec:
@@ -34,6 +37,7 @@ class GameSpec:
         global_names: names of the G globals.
         opponents: specs of the opponents that the server offers.
         max_episode_steps: the default step limit; 0 means none.
+        reward: the default reward, ``"result"``; or ``"score"`` in games of one seat, whose result is always the same.
         raw: the whole answer of the server.
     """
 
@@ -56,6 +60,7 @@ class GameSpec:
     global_names: tuple[str, ...]
     opponents: tuple[str, ...]
     max_episode_steps: int
+    reward: str
     raw: dict[str, Any] = field(repr=False, compare=False)
 
     @classmethod
@@ -88,6 +93,7 @@ class GameSpec:
                 global_names=tuple(globals_["names"]),
                 opponents=tuple(d.get("opponents") or ()),
                 max_episode_steps=d.get("max_episode_steps", 0),
+                reward=d["reward"],
                 raw=d,
             )
         except (KeyError, TypeError, ValueError, IndexError) as error:
@@ -108,12 +114,12 @@ class GameSpec:
     def observation_space(self, packed: bool = False) -> spaces.Dict:
         """Return the observation space of one row: ``planes`` uint8 (C, H, W) and ``globals`` float32 (G,).
 
-        With packed=True, ``bits``, uint8 (packed_len,), replaces ``planes``.
+        With packed=True, ``bits``, uint8 (packed_len,), replaces ``planes``. All bounds are finite.
         """
         described = self.raw["globals"]
         low, high = (
-            np.broadcast_to(np.asarray(described.get(key, unbounded), np.float32), (len(self.global_names),))
-            for key, unbounded in (("low", -np.inf), ("high", np.inf))
+            np.clip(np.full(len(self.global_names), described.get(key, end), np.float32), -MOST, MOST)
+            for key, end in (("low", -MOST), ("high", MOST))
         )
         numbers = spaces.Box(low, high, dtype=np.float32)
         if packed:

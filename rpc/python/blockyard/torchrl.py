@@ -35,7 +35,8 @@ class BlockEnv(EnvBase):
     Each row is a row of a :class:`blockyard.BlockVectorEnv`: one seat that the client drives. Observations are
     ``planes``, uint8 (rows, C, H, W), ``globals``, float32 (rows, G), ``score``, int32 (rows, 1), and
     ``action_mask``, bool (rows, actions), which TorchRL's ``ActionMask`` transform and ``MaskedCategorical``
-    read. The mask of a row that need not act is all True, and its action is ignored.
+    read, and ``acting``, bool (rows, 1), whether the row must act. The mask of a row that need not act has one
+    action, 0, which is ignored.
 
     TorchRL resets ended episodes itself (``_reset``), so no step of a collector is spent on a reset.
 
@@ -64,6 +65,7 @@ class BlockEnv(EnvBase):
             planes=Bounded(0, facts.planes_high, shape=planes, dtype=torch.uint8, device=device),
             globals=Unbounded(shape=(rows, len(facts.global_names)), dtype=torch.float32, device=device),
             action_mask=Binary(shape=(rows, facts.actions), dtype=torch.bool, device=device),
+            acting=Binary(shape=(rows, 1), dtype=torch.bool, device=device),
             score=Unbounded(shape=(rows, 1), dtype=torch.int32, device=device),
             shape=(rows,),
         )
@@ -76,13 +78,11 @@ class BlockEnv(EnvBase):
         self._seed: int | None = None
 
     def _to_observation(self, obs: Obs, scores: NDArray[np.int32]) -> dict[str, torch.Tensor]:
-        masks = self.env.action_masks
-        if (idle := ~masks.any(axis=1, keepdims=True)).any():
-            masks = masks | idle
         return {
             "planes": torch.as_tensor(obs["planes"]),
             "globals": torch.as_tensor(obs["globals"]),
-            "action_mask": torch.as_tensor(masks),
+            "action_mask": torch.as_tensor(self.env.action_masks),
+            "acting": torch.as_tensor(self.env.acting)[:, None],
             "score": torch.as_tensor(scores)[:, None],
         }
 

@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 from gymnasium.core import RenderFrame
-from gymnasium.vector import AutoresetMode, VectorEnv
+from gymnasium.vector import AutoresetMode
 from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
-from .arguments import copy_actions, game_name, opponents_by_seat, positive, reset_mask
+from .arguments import Illegal, Reward, Rows, autoreset, game_name, integer, one_of, opponents_by_seat, positive
 from .attributes import Attributes
 from .errors import BlockyardError
-from .recorder import Path, Recorded, start_with
+from .illegal import IllegalActions
+from .recorder import Path, start_with
 from .rows import Obs as Obs
-from .rows import StepResult
-from .seeding import Seed, check_seeds, reset_requests
+from .seeding import Seed, check_seeds
+from .stepping import Stepping
 from .transport.address import Tls
 from .transport.memory import StepMemory
 from .transport.over_socket import SocketTransport
@@ -26,20 +26,21 @@ from .transport.session import Session
 from .transport.sharded import open_shards
 from .transport.shared_memory import TRANSPORTS, choose_transport
 
-# Where a step's result goes, if the caller chooses: ``buffer[t]``, or arrays by field.
-Out = StepMemory | Mapping[str, NDArray[Any]] | None
-
 RENDER_MODES = ["ansi", "rgb_array", "human"]
 
 
-class BlockVectorEnv(Recorded, Attributes, VectorEnv[Obs, NDArray[Any], NDArray[Any]]):
+class BlockVectorEnv(Attributes, Stepping):
     """Many games that the server steps together; a ``gymnasium.vector.VectorEnv``.
 
-    One row is one seat that the client drives. By default each game has one driven seat, so there are as
-    many rows as games. In a game of two seats that act at the same time, ``opponents=None`` gives each game
-    two rows, next to each other in every array: row i is game ``i // rows_per_game``, seat
-    ``players[i % rows_per_game]``, with that seat's observation, action and reward. ``num_envs`` counts
-    rows, ``num_games`` counts games. A policy thus trains against itself on a flat batch.
+    One row is one seat that the client drives, in every game. By default each game has one driven seat, so there
+    are as many rows as games. With ``opponents=None`` a game of two seats has two rows, next to each other in every
+    array: row i is game ``i // rows_per_game``, seat ``players[i % rows_per_game]``, with that seat's observation,
+    action and reward. ``num_envs`` counts rows, ``num_games`` counts games. A policy thus trains against itself on a
+    flat batch.
+
+    In turn-based games the rows of the other seats wait. A waiting row goes on observing the game and receives its
+    seat's rewards, and the end of the game ends the episode of all its rows in the same step. Its only legal action is
+    ``ignored_action``, 0, and whatever action it is given is ignored.
 
     Observations are dicts of ``planes``, uint8 (num_envs, C, H, W), and ``globals``, float32 (num_envs, G).
     With ``packed=True``, ``bits`` replaces ``planes``; :meth:`unpack` converts them. Rewards are float64
@@ -47,16 +48,21 @@ class BlockVectorEnv(Recorded, Attributes, VectorEnv[Obs, NDArray[Any], NDArray[
 
     ===============  ==========================  =========================================================
     ``action_mask``  int8 (num_envs, actions)    1 where an action is legal; unpacked when first read
+    ``acting``       bool (num_envs,)            whether the row's next action is played; False for a row that
+                                                 waits, or whose game NEXT_STEP is about to reset
+    ``illegal``      bool (num_envs,)            whether the row's last action was illegal and was replaced;
+                                                 not with ``illegal="error"``
     ``score``        int32 (num_envs,)           points of the row's seat so far
     ``final_obs``    object (num_envs,)          SAME_STEP only: the last observation of an ended episode
-    ``final_info``   dict                        SAME_STEP only: its ``action_mask`` and ``score``
+    ``final_info``   dict                        SAME_STEP only: its other infos at the end
     ===============  ==========================  =========================================================
 
-    Each ``key`` comes with a boolean array ``_key`` of the rows in which it is valid. The ``action_mask``
-    in ``final_info`` is all zero for a terminated episode; for a truncated one it has the actions that were
-    legal.
+    Each ``key`` comes with a boolean array ``_key`` of the rows in which it is valid. No row of a mask is ever all
+    zero: a row that need not act has ``ignored_action``. So has the ``action_mask`` in ``final_info``, except that a
+    truncated episode keeps the actions that were legal.
 
     Attributes:
+        ignored_action: 0, the only legal action of a row that need not act.
         game_spec: the game's specification.
         num_games: number of games.
         rows_per_game: rows of each game.
@@ -66,6 +72,8 @@ class BlockVectorEnv(Recorded, Attributes, VectorEnv[Obs, NDArray[Any], NDArray[
         autoreset_mode: when a game that ended is reset.
         packed: whether observations have ``bits`` instead of ``planes``.
     """
+
+    ignored_action = 0
 
     def __init__(
         self,
@@ -80,9 +88,10 @@ class BlockVectorEnv(Recorded, Attributes, VectorEnv[Obs, NDArray[Any], NDArray[
         seed: Seed = None,
         seats: int | None = None,
         opponents: Mapping[int, str] | str | None = "random",
-        autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
-        reward: str = "result",
-        illegal: str = "error",
+        rows: Rows = "seat",
+        autoreset_mode: AutoresetMode | str = AutoresetMode.SAME_STEP,
+        reward: Reward | None = None,
+        illegal: Illegal | None = None,
         max_episode_steps: int | None = None,
         mask: bool = True,
         copy: bool = True,
@@ -102,16 +111,22 @@ class BlockVectorEnv(Recorded, Attributes, VectorEnv[Obs, NDArray[Any], NDArray[
         """
         if render_mode is not None and render_mode not in RENDER_MODES:
             raise ValueError(f"render_mode {render_mode!r}: want None or one of {RENDER_MODES}")
-        if not copy and operator.index(slots) < 2:
+        if not copy and integer("slots", slots) < 2:
             raise ValueError(f"slots: want at least 2, got {slots}")
-        if transport not in TRANSPORTS:
-            raise ValueError(f"transport {transport!r}: want one of {TRANSPORTS}")
-        self.autoreset_mode = AutoresetMode(autoreset_mode)
+        one_of("transport", transport, TRANSPORTS)
+        self.autoreset_mode = autoreset(autoreset_mode)
         self._with_mask, self.packed = mask, packed
-        options: dict[str, Any] = {"autoreset": self.autoreset_mode.value, "reward": reward, "illegal": illegal}
+        self._illegal = IllegalActions(None if illegal is None else one_of("illegal", illegal, get_args(Illegal)))
+        options: dict[str, Any] = {
+            "autoreset": self.autoreset_mode.value,
+            "rows": one_of("rows", rows, get_args(Rows)),
+            "illegal": self._illegal.treatment,
+        }
+        if reward is not None:
+            options["reward"] = one_of("reward", reward, get_args(Reward))
         if max_episode_steps is not None:
-            options["max_episode_steps"] = operator.index(max_episode_steps)
-        offset = operator.index(first)
+            options["max_episode_steps"] = integer("max_episode_steps", max_episode_steps)
+        offset = integer("first", first)
 
         def open_one(session: Session, games: int, start: int) -> SocketTransport:
             self.game_spec = session.describe(game_name(game))
@@ -149,8 +164,8 @@ class BlockVectorEnv(Recorded, Attributes, VectorEnv[Obs, NDArray[Any], NDArray[
         self, session: Session, options: dict[str, Any], seats: int | None, opponents: Mapping[int, str] | str | None
     ) -> dict[str, Any]:
         """Return the options of the request ``open``, after checking that the server supports them."""
-        count = self.game_spec.min_seats if seats is None else seats
-        options = options | {"seats": count, "rows": "acting", "opponents": opponents_by_seat(opponents, count)}
+        count = self.game_spec.min_seats if seats is None else integer("seats", seats)
+        options = options | {"seats": count, "opponents": opponents_by_seat(opponents, count)}
         if not self._with_mask and "fields" in session.features:
             options["fields"] = ["planes", "globals", "seat"]
         if self.packed:
@@ -179,114 +194,6 @@ class BlockVectorEnv(Recorded, Attributes, VectorEnv[Obs, NDArray[Any], NDArray[
         self._extra = {}
         self._pending: tuple[Any, StepMemory, NDArray[np.intp] | None] | None = None
 
-    # -- resetting ------------------------------------------------------------------
-
-    def reset(self, *, seed: Seed = None, options: dict[str, Any] | None = None) -> tuple[Obs, dict[str, Any]]:
-        """Start new episodes.
-
-        Args:
-            seed: an int s seeds game i with s + i; a list seeds each game separately, with None for a game without a
-                seed. A game without a seed continues its own sequence if it was seeded before; otherwise it is
-                seeded from the operating system's entropy.
-            options: ``{"reset_mask": bool (num_envs,)}`` resets only the selected rows. The dict is not modified.
-
-        Returns:
-            The observations of all rows, and infos, which are valid in the rows that were reset.
-
-        Raises:
-            TypeError, ValueError: the seed or the mask is malformed; the message says how.
-        """
-        self._refuse_pending("reset")
-        if unknown := set(options or ()) - {"reset_mask"}:
-            raise ValueError(f"options: unknown {sorted(unknown)}; the only option is 'reset_mask'")
-        chosen = np.ones(self.num_games, np.bool_)
-        if options and "reset_mask" in options:
-            chosen = reset_mask(options["reset_mask"], self.num_envs, self.rows_per_game)
-        seed = check_seeds(seed, self.num_games)
-        memory = self._next_memory()
-        for request in reset_requests(self._first_seed if seed is None else seed, chosen, self._seeded):
-            self._transport.show(memory, "reset", request)
-        self._first_seed = None
-        self._seeded |= chosen
-        super().reset(seed=seed if isinstance(seed, int) else None)
-        self._memory = memory
-        if self.render_mode == "human":
-            self._display()
-        return memory.observation(), self._infos(memory, self._rows_of(chosen))
-
-    # -- stepping -------------------------------------------------------------------
-
-    def step(self, actions: Any, *, out: Out = None) -> StepResult:
-        """Step every row with an action, and wait for the result.
-
-        Args:
-            actions: integers (num_envs,). The actions of rows that need not act, such as those of games that
-                NEXT_STEP is about to reset, are ignored.
-            out: where to put the result: ``buffer[t]`` of :meth:`buffer`, or a dict of C-contiguous arrays by
-                field, with the names, dtypes and shapes of ``buffer[t].arrays``; some fields may be left out. step
-                then returns these arrays.
-
-        Returns:
-            Observations, rewards, terminated, truncated, infos; see the class.
-
-        Raises:
-            IllegalActionError: an action is not legal, with ``illegal="error"``; no game was stepped.
-            NeedsResetError: an episode is over (DISABLED) or was never started; no game was stepped.
-            ServerGoneError: the server exited.
-            TypeError, ValueError: the actions have the wrong dtype or shape.
-        """
-        memory, row, before = self._prepare("step", actions, out)
-        self._transport.step(row, memory)
-        self._memory = memory
-        if self.render_mode == "human":
-            self._display()
-        return self._step_result(memory, before)
-
-    def step_async(self, actions: Any, *, out: Out = None) -> None:
-        """Send the actions of a step without waiting; :meth:`step_wait` returns the result."""
-        memory, row, before = self._prepare("step_async", actions, out)
-        self._pending = (self._transport.post_step(row, memory), memory, before)
-
-    def step_wait(self) -> StepResult:
-        """Wait for the step that :meth:`step_async` sent, and return what :meth:`step` returns."""
-        if self._pending is None:
-            raise RuntimeError("step_wait: no step is in progress; call step_async first")
-        (future, memory, before), self._pending = self._pending, None
-        self._transport.wait(future)
-        self._memory = memory
-        if self.render_mode == "human":
-            self._display()
-        return self._step_result(memory, before)
-
-    def _prepare(
-        self, method: str, actions: Any, out: Out
-    ) -> tuple[StepMemory, NDArray[np.uint16], NDArray[np.intp] | None]:
-        """Return the memory for the result, the actions to send, and each row's seat now if that varies."""
-        if self._pending is not None or self.closed:
-            self._refuse_pending(method)
-        if self._sources:
-            self._fetch_records()
-        memory = self._next_memory() if out is None else self._memory_over(out)
-        row = self._actions if memory.actions is None else memory.actions
-        if row is not actions:
-            copy_actions(actions, row)
-        return memory, row, self._own_index(self._memory) if self._varying and self._memory is not None else None
-
-    def _refuse_pending(self, method: str) -> None:
-        if self._pending is not None:
-            raise RuntimeError(f"{method}: a step is in progress; call step_wait first")
-        if self.closed:
-            raise BlockyardError(f"{method}: the environment is closed; create a new one")
-
-    def _memory_over(self, out: StepMemory | Mapping[str, NDArray[Any]]) -> StepMemory:
-        return out.reuse() if isinstance(out, StepMemory) else StepMemory.over_arrays(self._handle, out)
-
-    def _next_memory(self) -> StepMemory:
-        if self._ring is None:
-            return self._transport.memory()
-        self._turn = (self._turn + 1) % len(self._ring)
-        return self._ring[self._turn].reuse()
-
     # -- opponents, pictures, closing -------------------------------------------------------------------
 
     @property
@@ -313,8 +220,12 @@ class BlockVectorEnv(Recorded, Attributes, VectorEnv[Obs, NDArray[Any], NDArray[
         return tuple(self.picture(i) for i in range(self.num_games))
 
     def stats(self) -> dict[str, Any]:
-        """Return the server's counters."""
-        return self.client.stats()
+        """Return counters: those of the server, and as ``env`` those of this environment.
+
+        ``env`` has ``actions``, the number of actions of rows that had to act, and ``illegal``, the number of those
+        that were illegal and were replaced.
+        """
+        return self.client.stats() | {"env": self._illegal.stats()}
 
     def ping(self) -> None:
         """Check that the server answers.

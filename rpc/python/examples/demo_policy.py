@@ -161,15 +161,12 @@ class Policy:
         x = features(after.planes, after.globals[:, self.numbers], opponent[after.row])
         values = self.net(x)
         best = after.best(values)
-        acting = best >= 0
         counts = np.diff(after.indptr.astype(np.int64))
-        random = acting & (self.rng.random(len(best)) < explore)
+        random = self.rng.random(len(best)) < explore
         best[random] = (after.indptr[:-1][random] + self.rng.random(int(random.sum())) * counts[random]).astype(
             np.int64
         )
-        chosen = np.maximum(best, 0)
-        actions = np.where(acting, after.actions[chosen], 0)
-        return actions.astype(np.int64), x[chosen], values[chosen]
+        return after.actions[best].astype(np.int64), x[best], values[best]
 
 
 def evaluate(net: Network | None, opponent: str, games: int, seed: int) -> tuple[float, float]:
@@ -198,7 +195,9 @@ def train(seconds: float, games: int, seed: int, hidden: int) -> Network:
     rng = np.random.default_rng(seed)
     horizon, keep, start = 8, 0.8, time.monotonic()
     with (
-        blockyard.make_vec("BlockBattle-v0", games, seed=seed, opponents=None, copy=False, slots=2) as env,
+        blockyard.make_vec(
+            "BlockBattle-v0", games, seed=seed, opponents=None, autoreset_mode="NextStep", copy=False, slots=2
+        ) as env,
         tqdm(total=round(seconds), unit="s", bar_format="{l_bar}{bar}| {n:.0f}/{total_fmt} s{postfix}") as bar,
     ):
         policy = Policy(env, None, rng)

@@ -55,11 +55,7 @@ class Worker:
     def __init__(self, game: str, num_envs: int, hidden: int, seed: int) -> None:
         torch.set_num_threads(1)
         torch.manual_seed(seed)
-        self.env = blockyard.make_vec(game, num_envs, opponents=None, autoreset_mode="SameStep", seed=seed)
-        if self.env.rows_per_game != len(self.env.players):
-            raise ValueError(
-                f"{game}: its seats act in turn, this script needs a game whose seats act at the same time"
-            )
+        self.env = blockyard.make_vec(game, num_envs, opponents=None, seed=seed)
         spec = self.env.game_spec
         self.size = (int(np.prod(spec.planes_shape)) + len(spec.global_names), spec.actions)
         self.policy = Policy(*self.size, hidden)
@@ -246,7 +242,7 @@ def main() -> None:
     )
     parser.add_argument("--workers", "--islands", type=int, help="actors with a server each (default: one per node)")
     parser.add_argument(
-        "--game", default="BlockBattle-v0", help="a game whose seats act at the same time (default %(default)s)"
+        "--game", default="BlockBattle-v0", help="a game of several seats (default %(default)s)"
     )
     parser.add_argument("--num-envs", type=int, default=32, help="games per worker (default %(default)s)")
     parser.add_argument("--num-steps", type=int, default=64, help="steps per rollout (default %(default)s)")

@@ -24,7 +24,6 @@ from tqdm import tqdm
 
 import blockyard
 from blockyard import FeatureFacts, Features, feature_facts, features
-from blockyard.afterstate_features import acting_seats
 
 
 class Learner:
@@ -47,10 +46,10 @@ class Learner:
         return np.where(f.done, (1 + f.reward) / 2, chance)
 
     def choose(self, f: Features, explore: float) -> tuple[np.ndarray, np.ndarray]:
-        """Return the index of each row's action in f, -1 for a row without one, and all chances."""
+        """Return the index of each row's action in f, and all chances."""
         values = self.values(f)
         best, counts = f.best(values), f.counts
-        random = (counts > 0) & (self.rng.random(len(best)) < explore)
+        random = self.rng.random(len(best)) < explore
         best[random] = f.indptr[:-1][random] + (self.rng.random(random.sum()) * counts[random]).astype(np.int64)
         return best, values
 
@@ -58,50 +57,41 @@ class Learner:
 def train(learner: Learner, env: blockyard.BlockVectorEnv, args) -> None:
     """Collect rollouts by self-play, and train on each."""
     optimizer = torch.optim.Adam(learner.net.parameters(), lr=args.learning_rate)
-    games, seats = env.num_games, env.seats
     env.reset()
-    finished, over = 0, np.zeros(env.num_envs, bool)
+    finished = 0
     with tqdm(range(args.updates), unit="update") as bar:
         for update in bar:
             done = update / args.updates
-            rollout = []  # per step: columns that acted, features, chances, use; columns that ended, results
+            rollout = []  # per step: rows that acted, features, chances, use; rows that ended, results
             for _ in range(args.horizon):
-                f, seat = features(env), acting_seats(env)
+                f, chose = features(env), np.flatnonzero(env.acting)
                 best, values = learner.choose(f, args.explore * (1 - done))
-                chose = np.flatnonzero((best >= 0) & ~over)
-                column = (
-                    chose // env.rows_per_game * seats + seat[chose]
-                )  # one per seat of a game, whichever row the seat has
-                actions = np.zeros(env.num_envs, np.int64)
-                actions[best >= 0] = f.actions[best[best >= 0]]
                 x, value = f.features[best[chose]], values[best[chose]]
                 known = ~f.done[best[chose]]  # the value of an action that ends the game is known
-                _, _, terminated, truncated, _ = env.step(actions)
-                over = terminated | truncated
-                ended = over.reshape(games, -1)[:, 0]
-                result = (1 + env.seat_rewards) / 2  # of every seat, valid where the game ended
-                rollout.append((column, x, value, known, np.repeat(ended, seats), result.reshape(-1)))
-                finished += int(ended.sum())
+                _, rewards, terminated, truncated, _ = env.step(f.actions[best])
+                ended = terminated | truncated
+                rollout.append((chose, x, value, known, ended, (1 + rewards) / 2))  # the reward of an end is the result
+                finished += int(ended.sum()) // env.rows_per_game
             rate = args.learning_rate * (1 - 0.9 * done)
-            loss = learn(learner, optimizer, rollout, games * seats, rate, args)
+            loss = learn(learner, optimizer, rollout, env.num_envs, rate, args)
             bar.set_postfix(games=finished, loss=f"{loss:.3f}")
 
 
-def learn(learner: Learner, optimizer: torch.optim.Optimizer, rollout: list, columns: int, rate: float, args) -> float:
+def learn(learner: Learner, optimizer: torch.optim.Optimizer, rollout: list, rows: int, rate: float, args) -> float:
     """Train the network on the lambda-returns of a rollout; return the mean cross entropy."""
-    after = np.zeros(columns, np.float32)  # the value of each column's next position
-    back = np.zeros(columns, np.float32)  # its lambda-return
-    follows = np.zeros(columns, bool)  # whether it has a next position in the rollout
+    after = np.zeros(rows, np.float32)  # the value of each row's next position in which it acts
+    back = np.zeros(rows, np.float32)  # its lambda-return
+    follows = np.zeros(rows, bool)  # whether it has one in the rollout
     xs, ys = [], []
-    for column, x, value, known, ended, result in reversed(rollout):
+    for row, x, value, known, ended, result in reversed(rollout):
         after[ended] = back[ended] = result[ended]
         follows[ended] = True
-        target = (1 - args.td_lambda) * after[column] + args.td_lambda * back[column]
-        use = follows[column] & known
+        target = (1 - args.td_lambda) * after[row] + args.td_lambda * back[row]
+        use = follows[row] & known
         xs.append(x[use])
         ys.append(target[use])
-        back[column] = np.where(follows[column], target, value)
-        after[column], follows[column] = value, True
+        back[row] = np.where(follows[row], target, value)
+        after[row], follows[row] = value, True
     x, y = torch.as_tensor(np.concatenate(xs)), torch.as_tensor(np.concatenate(ys))
     optimizer.param_groups[0]["lr"] = rate
     losses = []
@@ -121,9 +111,7 @@ def evaluate(learner: Learner, game: str, opponent: str, games: int, seed: int) 
         result = np.full(games, np.nan)
         while np.isnan(result).any():
             f = features(env)
-            best = learner.choose(f, 0.0)[0]
-            actions = np.where(best >= 0, f.actions[np.maximum(best, 0)], 0) if len(f) else np.zeros(games, np.int64)
-            _, rewards, terminated, _, _ = env.step(actions.astype(np.int64))
+            _, rewards, terminated, _, _ = env.step(f.actions[learner.choose(f, 0.0)[0]])
             first = terminated & np.isnan(result)
             result[first] = rewards[first]
     won = (result + 1) / 2

@@ -14,7 +14,7 @@ from blockyard.errors import from_wire
 
 @pytest.fixture
 def env(server: Server):
-    with blockyard.make_vec(GAME, 4, address=server.unix, seed=1) as env:
+    with blockyard.make_vec(GAME, 4, address=server.unix, seed=1, illegal="error") as env:
         env.reset()
         yield env
 
@@ -36,8 +36,18 @@ def env(server: Server):
         ({"opponents": {0: "random", 1: "random"}}, ValueError, "at least one seat"),
         ({"opponents": {1: "exec:rm"}}, blockyard.RequestError, "trust-specs"),
         ({"autoreset_mode": "Sometimes"}, ValueError, "Sometimes"),
-        ({"reward": "praise"}, blockyard.RequestError, "praise"),
-        ({"illegal": "shrug"}, blockyard.RequestError, "shrug"),
+        ({"opponents": [None, "hand"]}, TypeError, r"want a spec such as 'hand'.*got \[None, 'hand'\]"),
+        ({"opponents": 7}, TypeError, "got 7"),
+        ({"game": "BlockBatle-v0"}, blockyard.UnknownGameError, "there are blockbattle"),
+        ({"game": "blockyard/BlockBatle-v0"}, blockyard.UnknownGameError, "there are blockbattle"),
+        ({"num_envs": 2.5}, TypeError, "num_envs: want an integer, got 2.5"),
+        ({"num_envs": "2"}, TypeError, "num_envs: want an integer, got '2'"),
+        ({"seats": "two"}, TypeError, "seats: want an integer, got 'two'"),
+        ({"max_episode_steps": 1.5}, TypeError, "max_episode_steps: want an integer, got 1.5"),
+        ({"autoreset_mode": 3}, ValueError, r"autoreset_mode 3: want one of \['NextStep', 'SameStep', 'Disabled'\]"),
+        ({"rows": "game"}, ValueError, r"rows 'game': want one of \['seat', 'acting'\]"),
+        ({"reward": "praise"}, ValueError, r"reward 'praise': want one of \['result', 'score'\]"),
+        ({"illegal": "shrug"}, ValueError, r"illegal 'shrug': want one of \['penalty', 'random', 'error'\]"),
         ({"max_episode_steps": -1}, blockyard.RequestError, "step"),
         ({"render_mode": "hologram"}, ValueError, "hologram"),
         ({"copy": False, "slots": 1}, ValueError, "slots"),
@@ -49,8 +59,15 @@ def env(server: Server):
     ],
 )
 def test_make_vec(server: Server, kwargs, error, what):
-    with pytest.raises(error, match=what):
+    with pytest.raises(error, match=what) as caught:
         blockyard.make_vec(**{"game": GAME, "num_envs": 2, "address": server.unix} | kwargs)
+    assert "\n" not in str(caught.value)
+
+
+def test_ids_with_and_without_the_namespace(server: Server):
+    for name in ("BlockBattle-v0", "blockyard/BlockBattle-v0", "blockyard:blockyard/BlockBattle-v0", "blockbattle"):
+        with blockyard.make_vec(name, address=server.unix) as env:
+            assert env.game_spec.id == "BlockBattle-v0"
 
 
 def test_illegal_actions_change_nothing(env):
@@ -59,7 +76,7 @@ def test_illegal_actions_change_nothing(env):
     bad = good.copy()
     bad[2] = 1600
     before = env.snapshot()
-    said = r"step: illegal action 1600 \(skip\) in environment 2, seat 0: sample from infos\[.action_mask.\], or pass"
+    said = r"step: illegal action 1600 \(skip\) in environment 2, seat 0: choose from infos\[.action_mask.\], or pass"
     with pytest.raises(blockyard.IllegalActionError, match=said) as caught:
         env.step(bad)
     assert caught.value.env_ids == [2]
@@ -90,7 +107,8 @@ def test_actions_that_make_no_sense(env, actions, error, what):
 
 def test_what_to_do_with_illegal_actions_instead(server: Server):
     for policy in ("penalty", "random"):
-        with blockyard.make_vec(GAME, 4, address=server.unix, seed=1, illegal=policy) as env:
+        how = {"illegal": policy, "autoreset_mode": "NextStep", "address": server.unix}
+        with blockyard.make_vec(GAME, 4, seed=1, **how) as env:
             env.reset()
             for _ in range(10):
                 obs, *_ = env.step(np.full(4, 1600))
@@ -116,14 +134,14 @@ def test_needs_reset(server: Server):
 
 
 def test_single(server: Server):
-    with pytest.raises(ValueError, match=r"2 seats without one act at the same time.*make_vec"):
+    with pytest.raises(ValueError, match=r"2 seats have none.*make_vec"):
         blockyard.make(GAME, address=server.unix, opponents=None)
     env = blockyard.make(GAME, address=server.unix)
     with pytest.raises(blockyard.NeedsResetError):
         env.step(0)
     env.reset(seed=1)
-    with pytest.raises(blockyard.IllegalActionError):
-        env.step(1600)
+    info = env.step(1600)[4]
+    assert (info["illegal"], info["acting"]) == (True, True)
     with pytest.raises(TypeError):
         env.step(0.5)
     with pytest.raises(ValueError, match="options"):

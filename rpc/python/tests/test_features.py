@@ -74,7 +74,7 @@ def test_pages(server: Server, monkeypatch):
 def test_a_net_plays_alike_here_and_there(game, tmp_path):
     """Seat 0 plays a random network over features; the server's one-ply search with the same network plays the same."""
     rng = np.random.default_rng(0)
-    with blockyard.make_vec(game, 1, opponents=None, seed=3) as env:
+    with blockyard.make_vec(game, 1, opponents=None, seed=3, rows="acting") as env:
         facts = feature_facts(env)
         shapes = {"fc0.weight": (8, len(facts)), "fc0.bias": (8,), "fc1.weight": (1, 8), "fc1.bias": (1,)}
         net = {name: rng.normal(size=shape).astype(np.float32) for name, shape in shapes.items()}

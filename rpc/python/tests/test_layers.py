@@ -26,7 +26,7 @@ LAYERS: list[tuple[str, set[str], set[str], str]] = [
     ("rendering", {"rendering", "records"}, {"base"}, "pictures and files of games need no environment"),
     (
         "environment",
-        {"results", "rows", "search", "attributes", "recording", "recorder", "vector"},
+        {"attributes", "illegal", "recorder", "recording", "results", "rows", "search", "stepping", "vector"},
         {"base", "values", "transport", "rendering"},
         "the vector environment reaches servers only through the transport",
     ),

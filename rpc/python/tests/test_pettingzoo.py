@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 import warnings
+from functools import partial
 from types import SimpleNamespace
 
 import numpy as np
@@ -32,11 +33,11 @@ def several_seats() -> list[tuple[str, int]]:
 
 @pytest.fixture(params=several_seats(), ids=lambda p: f"{p[0]}x{p[1]}")
 def make(request: pytest.FixtureRequest, server: Server):
-    """Return a constructor of a game. PettingZoo's tests ignore masks, so illegal actions must be allowed."""
+    """Return a constructor of a game with default arguments; warnings are errors."""
     game, seats = request.param
 
     def open_(kind, **kwargs):
-        return kind(game, **{"seats": seats, "address": server.unix, "illegal": "random"} | kwargs)
+        return kind(game, **{"seats": seats, "address": server.unix} | kwargs)
 
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -58,9 +59,9 @@ def test_seeds(make):
 
 
 def test_max_cycles(make):
-    max_cycles_test(
-        SimpleNamespace(env=lambda **k: make(aec_env, **k), parallel_env=lambda **k: make(parallel_env, **k))
-    )
+    """This test ignores masks and counts on games that go on nevertheless."""
+    kinds = {"env": aec_env, "parallel_env": parallel_env}
+    max_cycles_test(SimpleNamespace(**{name: partial(make, kind, illegal="random") for name, kind in kinds.items()}))
 
 
 def test_renders(make, capsys):
@@ -84,7 +85,7 @@ def test_whole_games(make, observation):
             for agent in all_.agents:
                 assert all_.observation_space(agent).contains(obs[agent])
                 mask = infos[agent]["action_mask"]
-                actions[agent] = int(rng.choice(np.flatnonzero(mask))) if mask.any() else None
+                actions[agent] = int(rng.choice(np.flatnonzero(mask))) if infos[agent]["acting"] else None
             for agent in [a for a in all_.agents if actions[a] is not None]:
                 assert one.agent_selection == agent
                 seen, *_, info = one.last()
@@ -130,7 +131,7 @@ def test_opponents_on_the_server(server: Server):
 
 
 def test_refusals(server: Server):
-    env = aec_env("BlockBattle-v0", address=server.unix)
+    env = aec_env("BlockBattle-v0", address=server.unix, illegal="error")
     with pytest.raises(blockyard.NeedsResetError):
         env.step(0)
     env.reset(seed=1)
@@ -154,6 +155,33 @@ def test_refusals(server: Server):
             aec_env("BlockBattle-v0", address=server.unix, **kwargs)
     with pytest.raises(TypeError, match="num_envs"):
         aec_env("BlockBattle-v0", address=server.unix, num_envs=3)
+
+
+def test_illegal_actions_are_counted(server: Server):
+    """By default an illegal answer loses the duel, as in the contest; an action outside of the space is an error."""
+    env = aec_env("TetrisDuel-v0", address=server.unix)
+    env.reset(seed=1)
+    with pytest.raises(blockyard.IllegalActionError, match="600"):
+        env.step(600)
+    *_, info = env.last()
+    assert info["acting"]
+    env.step(int(np.flatnonzero(info["action_mask"] == 0)[0]))
+    assert env.rewards == {"player_0": -1.0, "player_1": 1.0}
+    assert env.infos["player_0"]["illegal"]
+    assert not env.infos["player_1"]["illegal"]
+    for info in env.infos.values():
+        assert np.flatnonzero(info["action_mask"]).tolist() == [0]
+        assert not info["acting"]
+    env.close()
+
+
+@pytest.mark.parametrize("game", blockyard.ENV_IDS)
+def test_versions_are_gymnasiums(server: Server, game):
+    env = parallel_env(game, address=server.unix)
+    name, version = env.metadata["name"].rsplit("_", 1)
+    assert version == game.rsplit("-", 1)[1]
+    assert name == env.game.game_spec.name.replace(":", "_")
+    env.close()
 
 
 def test_says_what_to_install():

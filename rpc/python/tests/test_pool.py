@@ -72,7 +72,7 @@ def test_how_many(server):
 
 
 def test_refused_actions_can_be_sent_again(server):
-    with blockyard.BlockPool(GAME, 2, 1, seed=1, address=server.unix) as pool:
+    with blockyard.BlockPool(GAME, 2, 1, seed=1, illegal="error", address=server.unix) as pool:
         pool.async_reset()
         batch = pool.recv(2)
         bad = np.array([int(np.flatnonzero(~m)[0]) for m in batch.action_masks])

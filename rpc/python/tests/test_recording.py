@@ -301,7 +301,7 @@ def test_wrong_arguments(server, tmp_path):
             env.stop_recording()
         for wrong, error, said in [
             ({"every": 0}, ValueError, "every: want at least 1"),
-            ({"every": "all"}, TypeError, "str"),
+            ({"every": "all"}, TypeError, "every: want an integer, got 'all'"),
             ({"envs": [2]}, ValueError, "envs: want indices from 0 to 1"),
             ({"envs": []}, ValueError, "envs: got an empty list"),
             ({"max_games": 0}, ValueError, "max_games: want at least 1"),

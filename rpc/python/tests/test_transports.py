@@ -162,7 +162,7 @@ def test_lookahead_everywhere(server, name):
     with (
         blockyard.make_vec(GAME, 7, seed=2, opponents=None, max_episode_steps=9, **kwargs) as env,
         blockyard.make_vec(
-            GAME, 7, seed=2, opponents=None, max_episode_steps=9, address=server.tcp, autoreset_mode="NextStep"
+            GAME, 7, seed=2, opponents=None, max_episode_steps=9, address=server.tcp
         ) as twin,
     ):
         rng, ids = np.random.default_rng(1), [6, 0, 3, 5]
@@ -196,7 +196,7 @@ def test_lookahead_everywhere(server, name):
 
 
 def test_illegal_over_several_servers(server):
-    with blockyard.make_vec(GAME, 6, seed=2, address=[server.unix, server.tcp]) as env:
+    with blockyard.make_vec(GAME, 6, seed=2, illegal="error", address=[server.unix, server.tcp]) as env:
         env.reset()
         actions = env.sample_actions(np.random.default_rng(0))
         actions[4] = 1600 if not env.action_masks[4, 1600] else 0
@@ -249,7 +249,7 @@ def test_memory_outlives_the_server(program, tmp_path):
 
 def test_an_error_names_the_environment_among_all(server):
     """Each server numbers its own games from 0; the error of a user has the index in the user's environment."""
-    with blockyard.make_vec("BlockBattle-v0", 5, address=[server.unix, server.tcp], seed=1) as env:
+    with blockyard.make_vec("BlockBattle-v0", 5, address=[server.unix, server.tcp], seed=1, illegal="error") as env:
         env.reset()
         actions = env.sample_actions(np.random.default_rng(0))
         actions[4] = 1600

@@ -23,7 +23,8 @@ class RolloutBuffer:
         arrays: by field, each with a first axis of time: ``planes`` uint8 (steps, rows, C, H, W) or ``bits`` uint8
             (steps, rows, n), ``globals`` float32 (steps, rows, G), ``mask`` uint8 (steps, rows,
             ceil(actions / 8)), ``seat`` uint8 (steps, rows), ``reward`` float32 and ``score`` int32 (steps, games,
-            seats), ``terminated`` and ``truncated`` bool (steps, games).
+            seats), ``terminated`` and ``truncated`` bool (steps, games); ``illegal`` bool (steps, rows), unless the
+            environment was created with ``illegal="error"``.
         actions: uint16 (steps, rows); row t holds the actions that led to row t of the other arrays.
         first_slot: number of its first slot in shared memory; None for private memory.
     """
@@ -51,7 +52,7 @@ class RolloutBuffer:
         for f in handle.fields:
             inner = np.ndarray(f.shape, f.dtype).strides
             array: NDArray[Any] = np.ndarray((steps, *f.shape), f.dtype, memory, lead + f.offset, (stride, *inner))
-            self.arrays[f.name] = array.view(np.bool_) if f.name in ("terminated", "truncated") else array
+            self.arrays[f.name] = array.view(np.bool_) if f.name in ("terminated", "truncated", "illegal") else array
         self.actions: NDArray[np.uint16] = np.ndarray((steps, handle.rows), "<u2", memory, actions_at, (stride, 2))
 
     def __len__(self) -> int:

@@ -10,10 +10,10 @@ import numpy as np
 
 from ..errors import ProtocolError
 
-# The arrays of every step, beside the boards, which are ``planes`` or ``bits``. ``mask`` is optional.
+# The arrays of every step, beside the boards, which are ``planes`` or ``bits``. ``mask`` and ``illegal`` are optional.
 REQUIRED_FIELDS = ("globals", "seat", "reward", "terminated", "truncated", "score")
 # Fields with one entry per row. The others have one entry per game.
-ROW_FIELDS = ("planes", "bits", "globals", "mask", "seat")
+ROW_FIELDS = ("planes", "bits", "globals", "mask", "seat", "illegal")
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,8 @@ class Handle:
         games: number of games.
         seats: seats of each game.
         players: the seats that this client drives, ascending.
-        rows_per_game: rows of each game: driven seats that act at the same time.
+        rows_per_game: rows of each game: one for each driven seat; with ``rows="acting"``, one for each that acts at
+            the same time.
         rows: games * rows_per_game.
         fields: the arrays of a step.
         slab_len: bytes of a step.

@@ -27,7 +27,9 @@ class StepMemory:
         bits: uint8 (rows, n), packed boards; None without.
         globals: float32 (rows, G).
         mask: uint8 (rows, ceil(actions / 8)), bit a & 7 of byte a >> 3; None with ``mask=False``.
-        seat: uint8 (rows,), the seat of each row; 255 where nobody acts.
+        seat: uint8 (rows,), the seat of each row that must act; 255 for other rows.
+        illegal: bool (rows,), whether the row's action was illegal and was replaced; None with ``illegal="error"``.
+        acting: bool (rows,), cached: whether the row must act in the next step; None if unknown yet.
         reward: float32 (games, seats).
         terminated, truncated: bool (games,).
         score: int32 (games, seats).
@@ -43,12 +45,14 @@ class StepMemory:
 
     __slots__ = (
         "_owner",
+        "acting",
         "actions",
         "arrays",
         "bits",
         "frame",
         "generation",
         "globals",
+        "illegal",
         "mask",
         "own_index",
         "own_reward",
@@ -89,7 +93,9 @@ class StepMemory:
         self.score = arrays["score"]
         self.terminated = arrays["terminated"].view(np.bool_)
         self.truncated = arrays["truncated"].view(np.bool_)
+        self.illegal = arrays["illegal"].view(np.bool_) if "illegal" in arrays else None
         self.own_reward, self.own_score = _own_view(handle, self.reward), _own_view(handle, self.score)
+        self.acting: NDArray[np.bool_] | None = None
         self.unpacked: NDArray[np.bool_] | None = None
         self.own_index: NDArray[np.intp] | None = None
         self.parts: list[StepMemory] | None = None
@@ -133,7 +139,7 @@ class StepMemory:
     def reuse(self) -> StepMemory:
         """Prepare for the next step: drop what was cached, and invalidate lazy values of the last step."""
         self.generation += 1
-        self.unpacked = self.own_index = None
+        self.unpacked = self.own_index = self.acting = None
         return self
 
     def all_views(self) -> list[Any]:
@@ -143,7 +149,8 @@ class StepMemory:
         memory is in use.
         """
         found: dict[int, Any] = {id(self): self}
-        arrays = [self.terminated, self.truncated, self.own_reward, self.own_score, self.actions, *self.arrays.values()]
+        flags = [self.terminated, self.truncated, self.illegal]
+        arrays = [*flags, self.own_reward, self.own_score, self.actions, *self.arrays.values()]
         while arrays:
             if isinstance(array := arrays.pop(), np.ndarray):
                 found[id(array)] = array

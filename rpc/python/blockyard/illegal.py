@@ -1,0 +1,64 @@
+"""Counts the illegal actions of an environment, and warns of many."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+WARN_AFTER = 1000
+
+
+class IllegalActions:
+    """Counts the illegal actions that the server replaced.
+
+    If nobody chose what happens to them, the first :data:`WARN_AFTER` cause one RuntimeWarning: a policy that
+    ignores its masks trains, but on other moves than it chose.
+
+    Attributes:
+        treatment: what the server does with an illegal action: ``"penalty"``, ``"random"`` or ``"error"``.
+        actions: number of actions of rows that had to act.
+        illegal: number of those that were illegal.
+        warn_after: number of illegal actions that causes the warning; None: never.
+    """
+
+    def __init__(self, chosen: str | None, warn_after: int = WARN_AFTER) -> None:
+        """Start at 0; chosen is the argument ``illegal``, None if it was left out."""
+        self.treatment = "penalty" if chosen is None else chosen
+        self.warn_after = warn_after if chosen is None else None
+        self.actions = self.illegal = 0
+
+    def add(self, acting: NDArray[np.bool_] | None, illegal: NDArray[np.bool_]) -> None:
+        """Count a step: which rows had to act, and whose action was illegal."""
+        if acting is not None:
+            self.actions += int(np.count_nonzero(acting))
+        if count := int(np.count_nonzero(illegal)):
+            self.illegal += count
+            if self.warn_after is not None and self.illegal >= self.warn_after:
+                self.warn_after = None
+                self._warn()
+
+    def _warn(self) -> None:
+        share = self.illegal / max(self.actions, self.illegal)
+        text = (
+            f"{self.illegal:,} of {max(self.actions, self.illegal):,} actions ({share:.0%}) were illegal. Each was "
+            "replaced by the contest's penalty for an illegal answer, which costs points or the game. Choose actions "
+            'with infos["action_mask"]; or pass illegal="error" to stop at the first, illegal="random" to play a '
+            'random legal action instead, illegal="penalty" to keep this without a warning'
+        )
+        warnings.warn(text, RuntimeWarning, stacklevel=_outside())
+
+    def stats(self) -> dict[str, Any]:
+        """Return the counts as a dict: ``actions``, ``illegal``."""
+        return {"actions": self.actions, "illegal": self.illegal}
+
+
+def _outside() -> int:
+    """Return the stack level, for a warning of the caller, of the first function outside of this package."""
+    package, frame, level = __name__.rpartition(".")[0], sys._getframe(1), 1
+    while frame.f_back and str(frame.f_globals.get("__name__", "")).startswith(package):
+        frame, level = frame.f_back, level + 1
+    return level

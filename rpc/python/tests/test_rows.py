@@ -1,0 +1,343 @@
+"""A row is a seat: what a row sees and receives is what its seat sees and receives, in every game and mode."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+from conftest import MODES, Server, assert_same, random_actions
+
+import blockyard
+from blockyard.pettingzoo import BlockAEC, aec_env
+
+SEATS = [("TetrisDuel-v0", 2), ("Blocking-v0", 2), ("Blocking-v0", 3), ("Blocking-v0", 4), ("BlockBattle-v0", 2)]
+IN_TURN = [pair for pair in SEATS if pair[0] != "BlockBattle-v0"]
+
+
+def test_both_sides_of_a_duel(server: Server):
+    """The script of a stranger: every win is matched by a loss."""
+    rng = np.random.default_rng(0)
+    with blockyard.make_vec("TetrisDuel-v0", 64, opponents=None, seed=1, address=server.unix) as env:
+        assert env.num_envs == 128
+        _, infos = env.reset()
+        wins = losses = 0
+        for _ in range(200):
+            actions = [rng.choice(np.flatnonzero(mask)) for mask in infos["action_mask"]]
+            _, rewards, terminated, truncated, infos = env.step(np.array(actions))
+            wins, losses = wins + (rewards > 0).sum(), losses + (rewards < 0).sum()
+            np.testing.assert_array_equal(terminated[::2], terminated[1::2])
+            assert not truncated.any()
+        assert wins == losses > 100
+
+
+class AsAgents:
+    """One game of the batch, played by PettingZoo's accounting."""
+
+    def __init__(self, env: BlockAEC, seed: int) -> None:
+        self.env = env
+        self.start(seed)
+
+    def start(self, seed: int | None) -> None:
+        self.env.reset(seed=seed)
+        self.returns = np.zeros(len(self.env.possible_agents))
+        self.row_returns = np.zeros(len(self.env.possible_agents))
+
+    def planes(self) -> np.ndarray:
+        return np.stack([self.env.observe(agent)["planes"] for agent in self.env.possible_agents])
+
+    def acting(self) -> list[bool]:
+        return [seat in self.env.game.acting for seat in self.env.game.players]
+
+    def step(self, actions: np.ndarray) -> list[float]:
+        """Let every acting agent play its row's action; return the rewards of all agents."""
+        before = self.env.game._steps
+        while self.env.game._steps == before:
+            self.env.step(int(actions[self.env.possible_agents.index(self.env.agent_selection)]))
+        rewards = [self.env.rewards[agent] for agent in self.env.possible_agents]
+        self.returns += rewards
+        return rewards
+
+
+@pytest.mark.parametrize("reward", ["result", "score"])
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize(("game", "seats"), SEATS)
+def test_rows_are_what_agents_see(server: Server, game, seats, mode, reward):
+    """Transition by transition, the rows of a game and PettingZoo's agents are the same, and so are their returns."""
+    games, how = 3, {"seats": seats, "address": server.unix, "reward": reward}
+    with blockyard.make_vec(game, games, opponents=None, autoreset_mode=mode, **how) as env:
+        assert (env.num_envs, env.rows_per_game, env.players) == (games * seats, seats, tuple(range(seats)))
+        agents = [AsAgents(aec_env(game, observation="planes", **how), 5 + i) for i in range(games)]
+        rng, ended, steps = np.random.default_rng(0), 0, 250 if game == "BlockBattle-v0" else 120
+        obs, infos = env.reset(seed=5)
+        for _ in range(steps):
+            actions = random_actions(infos["action_mask"], rng)
+            waiting = ~infos["acting"]
+            actions[waiting] = rng.integers(0, 65536, waiting.sum())  # ignored
+            running = [bool(infos["acting"][i * seats : (i + 1) * seats].any()) for i in range(games)]
+            obs, rewards, terminated, truncated, infos = env.step(actions)
+            assert not truncated.any()
+            for i, game_ in enumerate(agents):
+                rows = slice(i * seats, (i + 1) * seats)
+                if not running[i]:  # NEXT_STEP has reset the game in this step
+                    game_.start(None)
+                    assert not rewards[rows].any()
+                    assert not terminated[rows].any()
+                else:
+                    np.testing.assert_array_equal(rewards[rows], game_.step(actions[rows]))
+                    game_.row_returns += rewards[rows]
+                    np.testing.assert_array_equal(terminated[rows], game_.env.game.terminated)
+                if terminated[rows].any():
+                    ended += 1
+                    np.testing.assert_array_equal(game_.row_returns, game_.returns)
+                    if mode == "SameStep":
+                        last = np.stack([infos["final_obs"][row]["planes"] for row in range(env.num_envs)[rows]])
+                        np.testing.assert_array_equal(last, game_.planes())
+                        assert not infos["final_info"]["acting"][rows].any()
+                        scores = [game_.env.infos[agent]["score"] for agent in game_.env.possible_agents]
+                        np.testing.assert_array_equal(infos["final_info"]["score"][rows], scores)
+                        game_.start(None)
+                np.testing.assert_array_equal(obs["planes"][rows], game_.planes())
+                np.testing.assert_array_equal(infos["acting"][rows], game_.acting())
+            if mode == "Disabled" and terminated.any():
+                obs, infos = env.reset(options={"reset_mask": terminated})
+                for i in np.flatnonzero(terminated[::seats]):
+                    agents[i].start(None)
+                    np.testing.assert_array_equal(obs["planes"][i * seats : (i + 1) * seats], agents[i].planes())
+        assert ended >= games
+        for game_ in agents:
+            game_.env.close()
+
+
+@pytest.mark.parametrize(("game", "seats"), IN_TURN)
+def test_waiting_rows_have_one_action(server: Server, game, seats):
+    """They have ``ignored_action``, which changes nothing, everywhere where actions are listed."""
+    with blockyard.make_vec(game, 5, seats=seats, opponents=None, seed=2, address=server.unix) as env:
+        assert env.ignored_action == 0
+        obs, infos = env.reset()
+        for _ in range(40):
+            waiting = np.flatnonzero(~infos["acting"])
+            assert len(waiting) == 5 * (seats - 1)
+            legal, after = env.legal_actions(), env.afterstates()
+            assert (legal.counts >= 1).all()
+            assert_same(legal.actions, after.actions)
+            packed = np.unpackbits(env.packed_masks, axis=1, count=env.game_spec.actions, bitorder="little")
+            np.testing.assert_array_equal(packed, infos["action_mask"])
+            for row in range(env.num_envs):
+                np.testing.assert_array_equal(np.flatnonzero(infos["action_mask"][row]), legal[row])
+            for row in waiting:
+                assert legal[row].tolist() == [0]
+                k = after.indptr[row]
+                np.testing.assert_array_equal(after.planes[k], obs["planes"][row])
+                np.testing.assert_array_equal(after.globals[k], obs["globals"][row])
+                assert (after.reward[k], after.done[k]) == (0, False)
+            best = after.best(np.zeros(len(after)))
+            assert best.shape == (env.num_envs,)
+            assert (best >= 0).all()
+            obs, _, _, _, infos = env.step(after.actions[best])
+            assert not infos["illegal"].any()
+        assert env.stats()["env"] == {"actions": 40 * 5, "illegal": 0}
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize(("game", "seats"), [(g, 0) for g in blockyard.ENV_IDS] + [("Blocking-v0", 4)])
+def test_no_mask_is_ever_empty(server: Server, game, seats, mode):
+    """The two ways in which masks are used run in every game and mode, through terminated and truncated episodes."""
+    play_by_masks(server, game, seats, mode, 300)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize(("game", "seats"), [(g, 0) for g in blockyard.ENV_IDS] + [("Blocking-v0", 4)])
+def test_no_mask_is_empty_in_10_000_steps(server: Server, game, seats, mode):
+    play_by_masks(server, game, seats, mode, 10_000)
+
+
+def play_by_masks(server: Server, game: str, seats: int, mode: str, steps: int) -> None:
+    torch = pytest.importorskip("torch")
+    how = {"seats": seats or None, "max_episode_steps": 37, "autoreset_mode": mode, "address": server.unix}
+    with blockyard.make_vec(game, 1, opponents=None, seed=1, **how) as env, torch.no_grad():
+        rng = np.random.default_rng(0)
+        torch.manual_seed(0)
+        _, infos = env.reset()
+        logits = torch.zeros(env.num_envs, env.game_spec.actions)
+        for t in range(steps):
+            masks = [infos["action_mask"], env.action_masks]
+            if "final_info" in infos:
+                masks.append(infos["final_info"]["action_mask"])
+            for mask in masks:
+                choice = torch.distributions.Categorical(
+                    logits=logits.masked_fill(~torch.as_tensor(mask.astype(bool)), -torch.inf)
+                )
+                actions = choice.sample().numpy()
+                assert mask[np.arange(env.num_envs), actions].all()
+            quiet = torch.as_tensor(~infos["acting"] & (env.action_masks.sum(1) == 1))
+            assert not choice.entropy()[quiet].any() or "final_info" in infos
+            if t % 2:
+                actions = np.array([rng.choice(np.flatnonzero(row)) for row in infos["action_mask"]])
+            else:
+                actions = np.where(env.action_masks[np.arange(env.num_envs), actions], actions, env.sample_actions(rng))
+            _, _, terminated, truncated, infos = env.step(actions)
+            assert not infos["illegal"].any()
+            if mode == "Disabled" and (done := terminated | truncated).any():
+                assert done.all()
+                _, infos = env.reset()
+
+
+def test_rows_that_wait_have_no_gradient(server: Server):
+    """Log-probability and entropy of the only legal action are 0, and so is its policy gradient."""
+    torch = pytest.importorskip("torch")
+    with blockyard.make_vec("TetrisDuel-v0", 4, opponents=None, seed=1, address=server.unix) as env:
+        _, infos = env.reset()
+        logits = torch.randn(env.num_envs, env.game_spec.actions, requires_grad=True)
+        masked = logits.masked_fill(~torch.as_tensor(env.action_masks), -torch.inf)
+        choice = torch.distributions.Categorical(logits=masked)
+        actions = choice.sample()
+        waits = torch.as_tensor(~infos["acting"])
+        assert not choice.log_prob(actions)[waits].any()
+        choice.log_prob(actions).sum().backward()
+        assert not logits.grad[waits].any()
+        assert logits.grad[~waits].any()
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_infos_of_ended_games(server: Server, mode):
+    """A row of a game that NEXT_STEP is about to reset need not act; the final infos of SAME_STEP say what was last."""
+    how = {"opponents": None, "autoreset_mode": mode, "max_episode_steps": 6, "address": server.unix}
+    with blockyard.make_vec("TetrisDuel-v0", 3, seed=4, **how) as env:
+        rng = np.random.default_rng(0)
+        env.reset()
+        for _ in range(6):
+            *_, terminated, truncated, infos = env.step(env.sample_actions(rng))
+        ended = terminated | truncated
+        assert truncated.any()
+        if mode == "SameStep":
+            assert infos["acting"].sum() == 3
+            last = infos["final_info"]
+            assert not last["acting"].any()
+            np.testing.assert_array_equal(last["action_mask"].sum(1)[truncated].reshape(-1, 2).min(1), 1)
+            assert last["action_mask"][truncated].sum(1).max() > 1  # for bootstrapping
+            assert last["action_mask"].any(1).all()
+        else:
+            assert not infos["acting"][ended].any()
+            assert infos["action_mask"].any(1).all()
+        assert infos["illegal"].shape == (6,)
+        assert infos["_acting"].all()
+
+
+@pytest.mark.parametrize(("game", "seats"), SEATS)
+def test_acting_rows_are_the_same_games(server: Server, game, seats):
+    """The compact form has a row per seat that acts at once; what it leaves out is in seat_rewards."""
+    how = {"seats": seats, "opponents": None, "seed": 3, "address": server.unix}
+    with blockyard.make_vec(game, 6, **how) as whole, blockyard.make_vec(game, 6, rows="acting", **how) as compact:
+        at_once = 2 if game == "BlockBattle-v0" else 1
+        assert (whole.rows_per_game, compact.rows_per_game) == (seats, at_once)
+        obs, infos = whole.reset()
+        fewer, few = compact.reset()
+        rng = np.random.default_rng(0)
+        for _ in range(60):
+            acting = infos["acting"]
+            assert few["acting"].all()
+            np.testing.assert_array_equal(obs["planes"][acting], fewer["planes"])
+            np.testing.assert_array_equal(infos["action_mask"][acting], few["action_mask"])
+            np.testing.assert_array_equal(infos["score"][acting], few["score"])
+            actions = compact.sample_actions(rng)
+            every = np.zeros(whole.num_envs, np.int64)
+            every[acting] = actions
+            obs, rewards, terminated, _, infos = whole.step(every)
+            fewer, few_rewards, few_terminated, _, few = compact.step(actions)
+            np.testing.assert_array_equal(rewards[acting], few_rewards)
+            np.testing.assert_array_equal(rewards, whole.seat_rewards.reshape(-1))
+            np.testing.assert_array_equal(whole.seat_rewards, compact.seat_rewards)
+            np.testing.assert_array_equal(terminated[::seats], few_terminated[::at_once])
+
+
+@pytest.mark.parametrize("transport", ["shm", "socket", "split"])
+def test_masks_of_rollouts(server: Server, program, tmp_path, transport):
+    """A buffer that the server fills has the same masks as steps: none is empty."""
+    where = {"address": server.unix, "transport": transport}
+    if transport == "split":
+        where = {"address": [server.unix, server.tcp]}
+    for mode in MODES:
+        with blockyard.make_vec("TetrisDuel-v0", 4, opponents=None, seed=1, autoreset_mode=mode, **where) as env:
+            assert env.transport == transport
+            env.reset()
+            played = env.rollout(60)
+            masks = np.unpackbits(played.buffer.mask, axis=2, count=env.game_spec.actions, bitorder="little")
+            assert masks.any(2).all()
+            rows = np.arange(env.num_envs)
+            for t in range(59):  # with DISABLED, a rollout resets a game before it plays the next action
+                reset = np.repeat(played.buffer.terminated[t] & (mode == "Disabled"), 2)
+                assert (masks[t, rows, played.actions[t + 1]] | reset).all()
+            assert env.action_masks.any(1).all()
+            assert not played.buffer.illegal.any()
+
+
+class TestIllegalActions:
+    def test_default_is_the_penalty_counted(self, server: Server):
+        with blockyard.make_vec("TetrisDuel-v0", 3, opponents=None, seed=1, address=server.unix) as env:
+            _, infos = env.reset()
+            mask = infos["action_mask"]
+            assert "illegal" in infos
+            actions = mask.argmax(1)
+            wrong = int(np.flatnonzero(mask[0] == 0)[0])
+            actions[0] = wrong
+            actions[1] = wrong  # waits: never illegal
+            _, rewards, terminated, _, infos = env.step(actions)
+            assert infos["illegal"].tolist() == [True] + [False] * 5
+            assert rewards[:2].tolist() == [-1, 1]
+            assert terminated[:2].all()
+            assert env.stats()["env"] == {"actions": 3, "illegal": 1}
+            assert env.stats()["session"]["illegal"] == 1
+            assert infos["final_info"]["illegal"].tolist() == [True] + [False] * 5
+
+    def test_warns_once(self, server: Server):
+        with blockyard.make_vec("BlockBattle-v0", 64, seed=1, address=server.unix) as env:
+            env.reset()
+            rng, caught = np.random.default_rng(0), []
+            with warnings.catch_warnings(record=True) as caught:
+                warnings.simplefilter("always")
+                for _ in range(40):
+                    env.step(rng.integers(0, 1601, 64))
+            (warning,) = caught
+            assert warning.category is RuntimeWarning
+            assert warning.filename == __file__
+            text = str(warning.message)
+            for part in (' actions (9', "penalty", 'infos["action_mask"]', 'illegal="error"', 'illegal="random"'):
+                assert part in text, text
+            assert "\n" not in text
+
+    @pytest.mark.parametrize("treatment", ["penalty", "random"])
+    def test_a_choice_is_silent(self, server: Server, treatment):
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            with blockyard.make_vec("BlockBattle-v0", 64, seed=1, illegal=treatment, address=server.unix) as env:
+                env.reset()
+                for _ in range(30):
+                    *_, infos = env.step(np.random.default_rng(0).integers(0, 1601, 64))
+                assert infos["illegal"].mean() > 0.8
+                assert env.stats()["env"]["illegal"] > 1000
+
+    def test_error(self, server: Server):
+        with blockyard.make_vec("BlockBattle-v0", 2, seed=1, illegal="error", address=server.unix) as env:
+            _, infos = env.reset()
+            assert "illegal" not in infos
+            with pytest.raises(blockyard.IllegalActionError, match=r'infos\["action_mask"\].*illegal="penalty"'):
+                env.step([1600, 1600])
+
+
+def test_default_rewards(server: Server):
+    """In games of one seat the result is always the same: their reward is the score."""
+    with blockyard.connect(server.unix) as client:
+        for game in blockyard.ENV_IDS:
+            spec = client.describe(game)
+            assert spec.reward == ("score" if spec.max_seats == 1 else "result")
+    with blockyard.make_vec("Dropblox-v0", 8, seed=1, address=server.unix) as env:
+        env.reset()
+        rng, total, ended = np.random.default_rng(0), np.zeros(8), 0
+        for _ in range(60):
+            _, rewards, terminated, _, _ = env.step(env.sample_actions(rng))
+            total += rewards
+            np.testing.assert_array_equal(total, env.scores[:, 0])
+            ended, total = ended + terminated.sum(), np.where(terminated, 0, total)
+        assert ended >= 8
