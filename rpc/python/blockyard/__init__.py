@@ -45,6 +45,7 @@ from .errors import (
     UnknownGameError,
     WeightsError,
 )
+from .evaluation import evaluate
 from .infos import FinalStep
 from .packing import pack, unpack, unpack_torch
 from .pool import BlockPool, PoolBatch
@@ -54,6 +55,7 @@ from .results import Afterstates, LegalActions, Rollout
 from .seeding import Seed
 from .single import BlockEnv
 from .spec import GameSpec
+from .standings import Evaluation
 from .transport.address import Tls
 from .transport.buffer import RolloutBuffer
 from .transport.session import Session
@@ -75,6 +77,7 @@ __all__ = [
     "BusyError",
     "Client",
     "DrainingError",
+    "Evaluation",
     "FeatureFacts",
     "Features",
     "FinalStep",
@@ -100,6 +103,7 @@ __all__ = [
     "Weights",
     "WeightsError",
     "connect",
+    "evaluate",
     "feature_facts",
     "features",
     "load_weights",

@@ -17,7 +17,8 @@ LAYERS: list[tuple[str, set[str], set[str], str]] = [
     ("base", {"errors", "progress", "optional"}, set(), "everything else may fail and report"),
     (
         "values",
-        {"spec", "packing", "arguments", "seeding", "infos", "perceptron", "weights_file", "torch_modules"},
+        {"spec", "packing", "arguments", "seeding", "infos", "perceptron", "weights_file", "torch_modules"}
+        | {"intervals", "standings"},
         {"base"},
         "checking arguments and describing games needs no server",
     ),
@@ -32,7 +33,7 @@ LAYERS: list[tuple[str, set[str], set[str], str]] = [
     ),
     (
         "surfaces",
-        {"single", "pool", "afterstate_features", "weights", "registration", "multiagent"}
+        {"single", "pool", "afterstate_features", "weights", "evaluation", "registration", "multiagent"}
         | {"sb3", "pettingzoo", "torchrl", "rllib"},
         {"base", "values", "transport", "rendering", "environment"},
         "other forms of the vector environment, none of which it needs to know",

@@ -1,0 +1,217 @@
+"""What evaluate says of a policy is what the arena says of the same policy."""
+
+from __future__ import annotations
+
+import math
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+import blockyard
+from blockyard import evaluation
+from blockyard.intervals import Estimate, elo, mean, mean_within, per_event, t_quantile
+
+ROOT = Path(__file__).resolve().parents[3]
+
+
+def first(obs, mask):
+    """The first legal action: what the arena calls first."""
+    return mask.argmax(1)
+
+
+@pytest.fixture(scope="module")
+def arena(tmp_path_factory):
+    """Return what runs ``agents arena`` with these arguments and returns its output."""
+    program = tmp_path_factory.mktemp("bin") / "agents"
+    subprocess.run(["go", "build", "-o", program, "./agents"], cwd=ROOT, check=True)
+
+    def run(*args: object) -> str:
+        command = [str(a) for a in (program, "arena", *args, "--seed", 5, "--quiet")]
+        return subprocess.run(command, capture_output=True, text=True, check=True, timeout=120).stdout.strip()
+
+    return run
+
+
+# first against a policy of equal strength, in every number of seats: the seed of a game and its seats decide who wins
+@pytest.mark.parametrize(
+    ("game", "opponent", "games", "seats"),
+    [
+        ("blockbattle", "first", 40, 2),
+        ("blockbattle", "terms6:ply=1", 20, 2),
+        ("tetrisduel", "first", 40, 2),
+        ("blocking", "first", 40, 2),
+        ("blocking", "greedy:ply=1", 30, 3),
+        ("blocking", "first", 40, 4),
+    ],
+)
+def test_policy_in_python(server, arena, game, opponent, games, seats):
+    got = blockyard.evaluate(first, opponent, game=game, games=games, seed=5, seats=seats, address=server.unix)
+    said = arena(game, "--a", "first", "--b", opponent, "--games", games, "--seats", seats)
+    assert str(got) == said
+    assert repr(got) == said
+
+
+@pytest.mark.parametrize(
+    ("game", "policy", "limit"),
+    [
+        ("dropblox", first, {}),
+        ("wintetris", "hand", {"cap": 50}),
+        ("wintetris", "hand", {"steps": 80}),
+        ("wintetris:tick", first, {}),
+    ],
+)
+def test_alone(server, arena, game, policy, limit):
+    got = blockyard.evaluate(policy, game=game, games=30, seed=5, address=server.unix, **limit)
+    flags = [f"--{key}={value}" for key, value in limit.items()]
+    name = policy if isinstance(policy, str) else "first"
+    assert str(got) == arena(game, "--a", name, "--games", 30, *flags)
+    assert got.as_dict()["games"] == 30
+    assert (got.stopped > 0) == bool(limit)
+    assert got.ended + got.stopped == 30
+
+
+@pytest.mark.parametrize("game", ["BlockBattle-v0", "TetrisDuel-v0", "Blocking-v0"])
+def test_policy_of_the_server(server, arena, game):
+    """A policy by its spec, with a score that is neither 0 nor 1."""
+    got = blockyard.evaluate("learned:ply=1", "hand:ply=1", game=game, games=60, seed=5, address=server.unix)
+    name = {"BlockBattle-v0": "blockbattle", "TetrisDuel-v0": "tetrisduel", "Blocking-v0": "blocking"}[game]
+    assert str(got) == arena(name, "--a", "learned:ply=1", "--b", "hand:ply=1", "--games", 60)
+    assert 0 < got.low < got.score < got.high < 1
+    assert got.elo_low < got.elo < got.elo_high
+
+
+@pytest.mark.parametrize(("game", "seats"), [("TetrisDuel-v0", 2), ("Blocking-v0", 3), ("Dropblox-v0", 1)])
+def test_number_of_games_at_once_changes_nothing(server, game, seats):
+    """Also with random opponents, which draw from the seed of each game."""
+    how = {"game": game, "games": 24, "seats": seats, "address": server.unix}
+    whole = blockyard.evaluate(first, **how)
+    for num_envs in (1, 5):
+        assert blockyard.evaluate(first, **how, num_envs=num_envs) == whole
+    assert blockyard.evaluate(first, **how, packed=True) == whole
+    assert blockyard.evaluate(first, **how, seed=2) != whole
+
+
+def test_on_the_server_of_an_environment(server):
+    with blockyard.make_vec("Blocking-v0", 2, seats=3, packed=True, address=server.unix, seed=1) as env:
+        seen = set()
+
+        def policy(obs, mask):
+            seen.update(obs)
+            assert len(obs["bits"]) == len(mask) == 4
+            return first(obs, mask)
+
+        env.reset()
+        before = env.snapshot()
+        got = blockyard.evaluate(policy, game=env, games=12)
+        assert (got.seats, got.sets, got.a, got.b) == (3, 4, "policy", "random")
+        np.testing.assert_array_equal(env.snapshot(), before)
+    assert seen == {"bits", "globals"}
+
+
+class Remembering:
+    """A policy that counts its actions in each row."""
+
+    def reset(self, begun):
+        if not hasattr(self, "count"):
+            self.count = np.zeros(len(begun), int)
+            self.ends = []
+        self.ends += self.count[begun & (self.count > 0)].tolist()
+        self.count[begun] = 0
+
+    def __call__(self, obs, mask):
+        assert mask.any(1).all()
+        self.count += 1
+        return first(obs, mask)
+
+
+def test_policy_with_a_memory(server):
+    policy = Remembering()
+    got = blockyard.evaluate(policy, game="Dropblox-v0", games=20, num_envs=6, address=server.unix)
+    assert got.a == "Remembering"
+    policy.reset(np.ones(6, bool))
+    assert sum(sorted(policy.ends)) >= got.choices  # those of games that are played on to the end are no choices
+    assert got.ended == 20
+
+
+def test_progress(server, monkeypatch):
+    seen = []
+
+    class Bar:
+        def __init__(self, what, total, unit):
+            seen.append((what, total, unit))
+
+        def __enter__(self):
+            return lambda n: seen.append(n)
+
+        def __exit__(self, *exc):
+            return None
+
+    monkeypatch.setattr(evaluation, "bar", Bar)
+    blockyard.evaluate(first, game="TetrisDuel-v0", games=10, address=server.unix)
+    assert seen == [("evaluating", 10, "games"), *[1] * 10]
+
+
+def test_torch(server):
+    def policy(obs, mask):
+        scores = torch.as_tensor(mask).float() * torch.arange(mask.shape[1], 0, -1)
+        return scores.requires_grad_().argmax(1)
+
+    how = {"game": "TetrisDuel-v0", "games": 10, "address": server.unix}
+    assert blockyard.evaluate(policy, **how, name="first") == blockyard.evaluate(first, **how)
+    assert blockyard.evaluate(lambda obs, mask: first(obs, mask), **how).a == "policy"
+
+
+@pytest.mark.parametrize(
+    ("policy", "how", "error", "says"),
+    [
+        (
+            lambda o, m: m.argmin(1),
+            {},
+            ValueError,
+            r"policy: it returned action 0 in row 0, .* among the \d+ actions for",
+        ),
+        (lambda o, m: m.argmax(1) - 1000, {}, ValueError, r"returned action -\d+ in row 0, which is not legal"),
+        (lambda o, m: 0, {}, ValueError, r"returned int64 \(\), want one integer per row, \(5,\)"),
+        (lambda o, m: m.argmax(1) * 1.0, {}, ValueError, r"returned float64 \(5,\)"),
+        (7, {}, TypeError, r"policy: want a callable policy\(obs, mask\) or a spec"),
+        ("nobody", {}, blockyard.RequestError, 'unknown agent "nobody"'),
+        (first, {"opponents": "nobody"}, blockyard.RequestError, 'unknown agent "nobody"'),
+        (first, {"opponents": {1: "hand"}}, TypeError, "one spec for all other seats"),
+        (first, {"games": 11}, ValueError, "games: 11, but games come in pairs"),
+        (first, {"games": 11, "game": "Blocking-v0", "seats": 4}, ValueError, "games come in sets of 4"),
+        (first, {"games": 0}, ValueError, "games: want at least 1"),
+        (first, {"game": "Chess-v0"}, blockyard.UnknownGameError, "Chess"),
+        (first, {"cap": 5}, ValueError, "games of one seat, tetrisduel is played by 2"),
+        (first, {"cap": 0, "game": "Dropblox-v0"}, ValueError, "cap: want at least 1"),
+        (first, {"seats": 5}, ValueError, "seats"),
+        (first, {"seed": -1}, ValueError, "seed"),
+    ],
+)
+def test_refuses(server, policy, how, error, says):
+    arguments = {"game": "TetrisDuel-v0", "games": 10, "address": server.unix} | how
+    with pytest.raises(error, match=says):
+        blockyard.evaluate(policy, **arguments)
+
+
+def test_intervals():
+    """Against tables of Student's t and of Poisson's exact interval, and the ends of what a score can be."""
+    for dof, want in {1: 12.706204736, 5: 2.570581836, 30: 2.042272456, 1000: 1.962339081}.items():
+        assert t_quantile(0.975, dof) == pytest.approx(want, rel=1e-9)
+    assert mean([3.0]) == Estimate(3, 3, 3)
+    assert mean([1.0, 2.0, 3.0]) == pytest.approx((2, 2 - 4.302652730 / math.sqrt(3), 2 + 4.302652730 / math.sqrt(3)))
+    assert mean_within([0.25], 0, 1) == (0.25, 0, 1)
+    assert mean_within([1.0] * 10, 0, 1) == pytest.approx((1, 0.025**0.1, 1))
+    assert mean_within([0.5] * 10, 0, 1) == pytest.approx((0.5, 0.5 * 0.025**0.1, 1 - 0.5 * 0.025**0.1))
+    assert per_event(100, 10) == pytest.approx((10, 100 / 18.39036, 100 / 4.795389), rel=1e-6)
+    assert per_event(30, 0) == pytest.approx((10.01425, 10.01425, 0), rel=1e-6)
+    assert elo(0.5, 100) == 0
+    assert elo(1, 100) == pytest.approx(400 * math.log10(199))
+
+
+def test_seeds():
+    """Against what env.Derive of the server and of the arena returns."""
+    seeds = [evaluation.derive_seed(seed, i) for seed, i in ((1, 0), (5, 3), (2**64 - 1, 2**40))]
+    assert seeds == [10036363693062598137, 10475882881754336134, 2363930870545323503]
