@@ -58,8 +58,8 @@ func (e *Env) Resume(i int, src []byte, agents []Seated) error {
 			return fmt.Errorf("vec %s: environment %d, seat %d: want an agent for every seat that is not driven, "+
 				"and none for one that is", e.g.Name, i, seat)
 		}
-		if a.Agent != nil && (a.Choice.Agent == nil || int(a.Choice.ID) >= len(e.tallies)) {
-			return fmt.Errorf("vec %s: environment %d, seat %d: the agent comes from choice %d, which no mixture has had",
+		if a.Agent != nil && (a.Choice.Agent == nil || a.Choice.ID == NoOpponent) {
+			return fmt.Errorf("vec %s: environment %d, seat %d: the agent has the ID %d, want less, and a factory",
 				e.g.Name, i, seat, a.Choice.ID)
 		}
 	}
@@ -69,9 +69,38 @@ func (e *Env) Resume(i int, src []byte, agents []Seated) error {
 		for seat, a := range agents {
 			e.agents[first+seat], e.playing[first+seat] = a.Agent, nil
 			if a.Agent != nil {
-				e.playing[first+seat] = &a.Choice
+				e.playing[first+seat] = e.choice(seat, a.Choice)
 			}
 		}
 		return err
 	})
+}
+
+// choice returns c as it stands in the mixture of a seat, or as it is if the mixture does not have it.
+func (e *Env) choice(seat int, c Choice) *Choice {
+	e.count(c.ID)
+	for k := range e.pools[seat].choices {
+		if own := &e.pools[seat].choices[k]; own.ID == c.ID {
+			return own
+		}
+	}
+	return &c
+}
+
+// Forget makes all environments as New made them: each needs a Reset, or to be restored or resumed, before it
+// can be stepped. Their agents are closed, and the tallies are zero.
+func (e *Env) Forget() error {
+	for i := range e.slots {
+		e.traceDrop(i)
+		e.slots[i] = slot{seats: emptyRows}
+	}
+	clear(e.masks)
+	clear(e.playing)
+	e.tallies = nil
+	for seat := range e.pools {
+		for _, c := range e.pools[seat].choices {
+			e.count(c.ID)
+		}
+	}
+	return CloseAgents(e.agents)
 }

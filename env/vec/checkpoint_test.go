@@ -105,8 +105,8 @@ func TestResumeRefuses(t *testing.T) {
 		{0, snaps[0], []vec.Seated{some}, "1 agents to resume, want one for each of 2 seats"},
 		{0, snaps[0], []vec.Seated{none, none}, "seat 1: want an agent for every seat that is not driven"},
 		{0, snaps[0], []vec.Seated{some, some}, "seat 0: want an agent"},
-		{0, snaps[0], []vec.Seated{none, {Agent: &die{}}}, "choice 0, which no mixture has had"},
-		{0, snaps[0], []vec.Seated{none, {&die{}, vec.Choice{Agent: mine, ID: 2}}}, "choice 2, which no mixture has had"},
+		{0, snaps[0], []vec.Seated{none, {Agent: &die{}}}, "the agent has the ID 0, want less, and a factory"},
+		{0, snaps[0], []vec.Seated{none, {&die{}, vec.Choice{Agent: mine, ID: vec.NoOpponent}}}, "has the ID 65535"},
 	} {
 		require.ErrorContains(t, e.Resume(c.i, c.snap, c.agents), c.says)
 		require.Equal(t, snaps, positions(t, e))
@@ -116,4 +116,36 @@ func TestResumeRefuses(t *testing.T) {
 	require.Zero(t, closed)
 	require.NoError(t, e.Resume(0, snaps[1], []vec.Seated{none, some}))
 	require.Equal(t, 1, closed, "the agent that was replaced")
+}
+
+// What is forgotten must be reset or resumed, and then plays as in a new Env.
+func TestForget(t *testing.T) {
+	closed := 0
+	mine := func(uint64) (env.Agent, error) { return &counted{acts: new(int), closes: &closed}, nil }
+	c := vec.Config{Envs: 3, Agents: []vec.AgentFactory{nil, mine}}
+	e, out, actions := start(t, toy.Pick, c)
+	snap, err := e.Snapshot(0, nil)
+	require.NoError(t, err)
+	future(t, e, 30)
+	require.NotZero(t, e.Tallies(nil, false)[1])
+	n := newNotebook(toy.Pick, 2, 1)
+	e.Trace(n)
+	require.NoError(t, e.Reset(vec.From(1), nil, out))
+	closed = 0
+	require.NoError(t, e.Forget())
+	require.Equal(t, 3, closed)
+	require.Equal(t, 3, n.dropped)
+	require.Zero(t, e.Tallies(nil, false)[1])
+	require.NoError(t, e.Observe(out))
+	require.NotContains(t, out.Opponent, uint16(1))
+	require.ErrorIs(t, e.Step(actions, out), vec.ErrNeedsReset)
+	seated := []vec.Seated{{}, {Agent: &die{}, Choice: vec.Choice{Agent: mine, ID: 7}}}
+	require.NoError(t, e.Resume(0, snap, seated))
+	require.True(t, e.Live(0))
+	require.False(t, e.Live(1))
+	require.Equal(t, uint16(7), e.Opponent(0, 1))
+	require.Len(t, e.Tallies(nil, false), 8)
+	require.NoError(t, e.Reset(vec.From(1), nil, out))
+	f, _, _ := start(t, toy.Pick, c)
+	require.Equal(t, future(t, f, 20), future(t, e, 20))
 }

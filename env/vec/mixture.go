@@ -118,10 +118,15 @@ func (e *Env) setMixtures(mixtures []Mixture) {
 	for seat, m := range mixtures {
 		e.pools[seat] = newSeatPool(m)
 		for _, c := range m {
-			for len(e.tallies) <= int(c.ID) {
-				e.tallies = append(e.tallies, Tally{})
-			}
+			e.count(c.ID)
 		}
+	}
+}
+
+// count makes sure that the agent with this ID has a tally.
+func (e *Env) count(id uint16) {
+	for len(e.tallies) <= int(id) {
+		e.tallies = append(e.tallies, Tally{})
 	}
 }
 

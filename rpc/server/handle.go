@@ -92,15 +92,19 @@ func (h *handle) allocate() (err error) {
 
 // facts is the result of open.
 func (h *handle) facts() wire.Fields {
+	return wire.Fields{
+		"h", h.id, "game", h.game.Name, "num_envs", h.c.Envs, "seats", h.c.Seats, "players", h.drivenSeats(),
+		"rows_per_env", h.env.Rows(), "rows", h.rows, "layout", h.layout.announce(), "slab_len", len(h.own.slab),
+		"reply_len", len(h.message), "state_len", h.stateLen(), "memory", h.memory, "opponents", h.opponents.specs(0),
+	}
+}
+
+func (h *handle) drivenSeats() []int {
 	players := []int{}
 	for set := h.env.Driven(); set != 0; set = set.Rest() {
 		players = append(players, set.First())
 	}
-	return wire.Fields{
-		"h", h.id, "game", h.game.Name, "num_envs", h.c.Envs, "seats", h.c.Seats, "players", players,
-		"rows_per_env", h.env.Rows(), "rows", h.rows, "layout", h.layout.announce(), "slab_len", len(h.own.slab),
-		"reply_len", len(h.message), "state_len", h.stateLen(), "memory", h.memory, "opponents", h.opponents.specs(0),
-	}
+	return players
 }
 
 // closeHandle closes a handle and frees its memory.

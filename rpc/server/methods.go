@@ -18,8 +18,8 @@ import (
 var Protocol = [2]int{2, 0}
 
 // capabilities are what a client may ask for beyond stepping; hello lists them.
-var capabilities = []string{"afterstates", "clone", "features", "fields", "final", "first", "mixtures", "observe",
-	"packed", "policy", "record", "rollout", "snapshot", "text", "upload"}
+var capabilities = []string{"afterstates", "checkpoint", "clone", "features", "fields", "final", "first", "mixtures",
+	"observe", "packed", "policy", "record", "rollout", "snapshot", "text", "upload"}
 
 // call answers one request, or returns an error for the client.
 func (s *session) call(f *wire.Frame) error {
@@ -61,6 +61,8 @@ var methods = map[string]method{
 	"observe":        {2, true, with((*session).observe)},
 	"snapshot":       {2, true, with((*session).snapshot)},
 	"restore":        {4, true, with((*session).restore)},
+	"checkpoint":     {2, true, with((*session).checkpoint)},
+	"resume":         {5, true, with((*session).resume)},
 	"clone":          {4, true, with((*session).clone)},
 	"share":          {2, false, with((*session).share)},
 	"record":         {2, true, with((*session).record)},

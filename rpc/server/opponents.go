@@ -233,6 +233,9 @@ func (s *session) opponentStats(f *wire.Frame, h *handle) error {
 	}
 	var wins, draws, losses, truncated []byte
 	tallies := h.env.Tallies(nil, o.Reset)
+	for len(tallies) < len(h.opponents.known) { // those that a checkpoint knew and no mixture has had since
+		tallies = append(tallies, vec.Tally{})
+	}
 	for _, t := range tallies {
 		wins = binary.LittleEndian.AppendUint64(wins, t.Wins)
 		draws = binary.LittleEndian.AppendUint64(draws, t.Draws)

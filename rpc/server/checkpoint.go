@@ -1,0 +1,85 @@
+package server
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"blockyard/env"
+	"blockyard/env/vec"
+	"blockyard/rpc/wire"
+)
+
+// agentRoom is how many bytes of a savedGame one seat is expected to need, beside the snapshot.
+const agentRoom = 256
+
+// checkpoint responds with games, as many as fit into one response, and their head.
+func (s *session) checkpoint(f *wire.Frame, h *handle) error {
+	list, release, err := s.fitting(f, h, h.stateLen()+h.c.Seats*agentRoom)
+	if err != nil {
+		return err
+	}
+	defer release()
+	head, err := json.Marshal(h.checkpointHead())
+	if err != nil {
+		return err
+	}
+	var games []byte
+	for k, i := range list {
+		g, err := h.save(i)
+		if err != nil {
+			return err
+		}
+		before := len(games)
+		games = g.append(games, h.kind())
+		if size := len(games) + len(head) + replyRoom; size > s.srv.limits.MaxReply {
+			if k == 0 {
+				return s.srv.exceedsReply(size)
+			}
+			games, list = games[:before], list[:k]
+			break
+		}
+	}
+	return s.reply(f.ID, wire.Fields{"count", len(list), "head", head, "games", games})
+}
+
+// save returns game i with the agents that play in it.
+func (h *handle) save(i int) (*savedGame, error) {
+	g := &savedGame{}
+	var err error
+	if g.snapshot, err = h.env.Snapshot(i, nil); err != nil {
+		return nil, err
+	}
+	for seat := range h.c.Seats {
+		if at := h.env.Seated(i, seat); at.Agent != nil {
+			memory, err := memoryOf(at.Agent, fmt.Sprintf("the opponent of seat %d", seat), h.opponents.known[at.Choice.ID].spec)
+			if err != nil {
+				return nil, err
+			}
+			g.opponents = append(g.opponents, savedAgent{seat: seat, number: at.Choice.ID, memory: memory})
+		}
+		k := i*h.c.Seats + seat
+		if h.policy == nil || h.policy.agents[k] == nil {
+			continue
+		}
+		memory, err := memoryOf(h.policy.agents[k], "the rollout policy", h.policy.text)
+		if err != nil {
+			return nil, err
+		}
+		g.policy = append(g.policy, savedAgent{seat: seat, at: h.policy.episode[k], memory: memory})
+	}
+	return g, nil
+}
+
+// memoryOf returns the memory of an agent. who and spec name it in errors.
+func memoryOf(a env.Agent, who, spec string) (memory []byte, err error) {
+	if agent, ok := a.(vec.Resumable); ok {
+		memory, err = agent.AppendMemory(nil)
+	} else {
+		err = errors.New("it is a program of its own, whose memory cannot be read")
+	}
+	if err != nil {
+		return nil, wire.Errorf(wire.BadParams, "checkpoint: %s, %q, cannot be saved: %v", who, spec, err)
+	}
+	return memory, nil
+}

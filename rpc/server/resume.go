@@ -1,0 +1,238 @@
+package server
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"blockyard/env"
+	"blockyard/env/vec"
+	"blockyard/rpc/wire"
+)
+
+// A revival is games being resumed, with the agents that will play in them.
+type revival struct {
+	s         *session
+	h         *handle
+	head      *checkpointHead
+	places    []int // of the games in the handle
+	games     []*savedGame
+	agents    [][]vec.Seated // by game
+	policy    [][]env.Agent  // by game
+	opponents *lineup
+	loaded    int64 // what opponents has been accounted for, besides what those of the handle are
+}
+
+// resume continues games of a checkpoint: all of them or, after an error, none.
+func (s *session) resume(f *wire.Frame, h *handle) error {
+	list, err := h.selected(f, 1, "games", true)
+	if err != nil {
+		return err
+	}
+	head, err := f.Bin(2, "head")
+	if err != nil {
+		return err
+	}
+	games, err := f.Bin(3, "the games of the checkpoint")
+	if err != nil {
+		return err
+	}
+	var o struct {
+		Slot *int64 `msgpack:"slot"`
+	}
+	if err := f.Options(4, &o); err != nil {
+		return err
+	}
+	at, err := h.to("resume", o.Slot)
+	if err != nil {
+		return err
+	}
+	r := &revival{s: s, h: h, places: list}
+	if err := r.read(head, games); err != nil {
+		return err
+	}
+	err = r.create()
+	if err == nil && r.head.Policy != "" {
+		_, err = s.policyFor(h, r.head.Policy)
+	}
+	if err != nil {
+		s.srv.account(0, 0, -r.loaded)
+		return errors.Join(err, r.close())
+	}
+	if err := r.apply(); err != nil {
+		return err
+	}
+	return s.put(f, h, nil, putOptions{at: at})
+}
+
+// read checks the bytes.
+func (r *revival) read(head, games []byte) (err error) {
+	if r.head, err = r.h.readHead(head); err != nil {
+		return badCheckpoint(-1, err)
+	}
+	for k, i := range r.places {
+		var one []byte
+		if one, games, err = cutGame(games); err != nil {
+			return badCheckpoint(k, err)
+		}
+		g, err := parseGame(one, r.h.kind())
+		if err == nil {
+			err = r.h.env.CheckSnapshot(i, g.snapshot)
+		}
+		if err == nil {
+			err = r.checkSeats(g)
+		}
+		if err != nil {
+			return badCheckpoint(k, err)
+		}
+		r.games = append(r.games, g)
+	}
+	if len(games) > 0 {
+		return badCheckpoint(-1, fmt.Errorf("it has %d bytes more than those of %d games", len(games), len(r.places)))
+	}
+	return nil
+}
+
+// checkSeats wants an opponent for every seat that is not driven, and a policy at most for those that are.
+func (r *revival) checkSeats(g *savedGame) error {
+	var opponents, policy env.Seats
+	for _, o := range g.opponents {
+		if opponents.Has(o.seat) || int(o.number) >= len(r.head.Opponents) {
+			return fmt.Errorf("it has opponent %d of %d in seat %d, or two there", o.number, len(r.head.Opponents), o.seat)
+		}
+		opponents |= 1 << o.seat
+	}
+	for _, p := range g.policy {
+		if policy.Has(p.seat) || !r.h.env.Driven().Has(p.seat) || r.head.Policy == "" {
+			return fmt.Errorf("it has a rollout policy for seat %d, which is not expected", p.seat)
+		}
+		policy |= 1 << p.seat
+	}
+	if all := env.Seats(1)<<r.h.c.Seats - 1; opponents != all&^r.h.env.Driven() {
+		return errors.New("it has not one opponent for each seat that is not driven")
+	}
+	return nil
+}
+
+// create loads the opponents and creates the agents of all games.
+func (r *revival) create() (err error) {
+	used := map[uint16]bool{}
+	for _, g := range r.games {
+		for _, o := range g.opponents {
+			used[o.number] = true
+		}
+	}
+	r.opponents = r.head.lineup(r.h)
+	before := r.opponents.memory
+	err = r.opponents.fill(r.s, r.h, r.head, used)
+	if r.loaded = r.opponents.memory - before; err != nil {
+		return err
+	}
+	var policy vec.AgentFactory
+	if r.head.Policy != "" {
+		if policy, _, err = r.s.agent(r.h.game, r.head.Policy); err != nil {
+			return wire.Errorf(wire.BadParams, "resume: the rollout policy: %v", err)
+		}
+	}
+	for k, g := range r.games {
+		agents, players := make([]vec.Seated, r.h.c.Seats), make([]env.Agent, r.h.c.Seats)
+		r.agents, r.policy = append(r.agents, agents), append(r.policy, players)
+		for _, o := range g.opponents {
+			known := &r.opponents.known[o.number]
+			choice := vec.Choice{Agent: known.factory, Weight: 1, ID: o.number}
+			agents[o.seat].Choice = choice
+			if agents[o.seat].Agent, err = recalled(known.factory, o.memory); err != nil {
+				return badCheckpoint(k, fmt.Errorf("the opponent %.80q: %w", known.spec, err))
+			}
+		}
+		for _, p := range g.policy {
+			if players[p.seat], err = recalled(policy, p.memory); err != nil {
+				return badCheckpoint(k, fmt.Errorf("the rollout policy %.80q: %w", r.head.Policy, err))
+			}
+		}
+	}
+	return nil
+}
+
+// recalled returns a new agent with that memory.
+func recalled(factory vec.AgentFactory, memory []byte) (env.Agent, error) {
+	a, err := factory(0) // what matters of the seed is in the memory
+	if err != nil {
+		return nil, err
+	}
+	agent, ok := a.(vec.Resumable)
+	if !ok {
+		return nil, errors.Join(errors.New("it cannot be resumed"), vec.CloseAgents([]env.Agent{a}))
+	}
+	if err := agent.RestoreMemory(memory); err != nil {
+		return nil, errors.Join(err, vec.CloseAgents([]env.Agent{a}))
+	}
+	return a, nil
+}
+
+// close closes agents that were created in vain.
+func (r *revival) close() error {
+	var errs []error
+	for k := range r.agents {
+		for _, a := range r.agents[k] {
+			errs = append(errs, vec.CloseAgents([]env.Agent{a.Agent}))
+		}
+		errs = append(errs, vec.CloseAgents(r.policy[k]))
+	}
+	return errors.Join(errs...)
+}
+
+// apply puts the games and their agents into the handle, and the opponents of episodes to come.
+func (r *revival) apply() error {
+	h := r.h
+	if !slices.Equal(r.head.Opponents, h.opponents.specs(0)) { // the numbers of the games played so far are others
+		if err := h.env.Forget(); err != nil {
+			return err
+		}
+		h.ended = h.ended[:0]
+	}
+	if err := h.env.SetMixtures(r.opponents.mixtures); err != nil {
+		return err
+	}
+	r.s.lineUp(h, r.opponents, r.loaded)
+	for k, i := range r.places {
+		if err := h.env.Resume(i, r.games[k].snapshot, r.agents[k]); err != nil {
+			return err
+		}
+		if h.policy == nil {
+			continue
+		}
+		if err := h.policy.take(i, r.policy[k], r.games[k].policy); err != nil {
+			return err
+		}
+	}
+	before := h.opponents.memory
+	h.opponents.retire(h.env)
+	r.s.srv.account(0, 0, h.opponents.memory-before)
+	h.memory += h.opponents.memory - before
+	h.began = true
+	for i := range h.c.Envs {
+		h.began = h.began && h.env.Live(i)
+	}
+	return nil
+}
+
+// lineUp replaces the opponents of a handle by others that are partly the same: the server has accounted for loaded
+// more bytes than those of the handle.
+func (s *session) lineUp(h *handle, opponents *lineup, loaded int64) {
+	more := opponents.memory - h.opponents.memory
+	s.srv.account(0, 0, more-loaded)
+	h.memory += more
+	h.opponents = opponents
+}
+
+// take replaces the agents of game i.
+func (p *policy) take(i int, agents []env.Agent, saved []savedAgent) error {
+	first := i * p.h.c.Seats
+	err := vec.CloseAgents(p.agents[first : first+p.h.c.Seats])
+	copy(p.agents[first:], agents)
+	for _, s := range saved {
+		p.episode[first+s.seat] = s.at
+	}
+	return err
+}

@@ -1,0 +1,166 @@
+package server_test
+
+import (
+	"bytes"
+	"encoding/binary"
+	"hash/crc32"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"blockyard/rpc/wire"
+)
+
+// saveOne returns a checkpoint of n games of Block Battle against random, and the games.
+func saveOne(t testing.TB, p *place, n int) (a parts, head []byte, all [][]byte) {
+	t.Helper()
+	g, err := dial(t, p.unix).Open("blockbattle", map[string]any{"num_envs": n, "opponents": map[int]string{1: "random"}})
+	require.NoError(t, err)
+	require.NoError(t, g.CallSlab("reset"))
+	require.NoError(t, g.Call("rollout", nil, 9, map[string]any{"policy": "first", "keep": "last"}))
+	var c saved
+	require.NoError(t, g.Call("checkpoint", &c, nil))
+	for rest := c.Games; len(rest) > 0; {
+		n := binary.LittleEndian.Uint32(rest[4:])
+		all, rest = append(all, rest[:n]), rest[n:]
+	}
+	return parts{g}, c.Head, all
+}
+
+func TestCheckpointRefuses(t *testing.T) {
+	p := start(t, real(1))
+	for spec, says := range map[string]string{
+		"hand:time=5ms": `the opponent of seat 1, "hand:time=5ms", cannot be saved: its choices depend on the clock (time=5ms)`,
+		"silent":        `the opponent of seat 1, "silent", cannot be saved: it is a program of its own`,
+	} {
+		a := openParts(t, p, "tetrisduel", 2, map[string]any{"opponents": map[int]string{1: spec}}, 0)
+		var c saved
+		require.Equal(t, wire.NeedsReset, code(t, a[0].Call("checkpoint", &c, nil)), "before the first reset")
+		require.NoError(t, a[0].CallSlab("reset"))
+		err := a[0].Call("checkpoint", &c, nil)
+		require.Equal(t, wire.BadParams, code(t, err))
+		require.ErrorContains(t, err, says)
+	}
+	a := openParts(t, p, "tetrisduel", 2, nil, 0)
+	require.NoError(t, a[0].CallSlab("reset"))
+	rolled(t, a[0], "hand:ply=1,time=5ms")
+	err := a[0].Call("checkpoint", nil, nil)
+	require.ErrorContains(t, err, `the rollout policy, "hand:ply=1,time=5ms", cannot be saved`)
+	rolled(t, a[0], "first")
+	require.NoError(t, a[0].Call("checkpoint", nil, nil))
+}
+
+// Whatever byte is damaged, nothing is resumed, and one error says so.
+func TestResumeRefusesDamage(t *testing.T) {
+	p := start(t, real(1))
+	a, head, all := saveOne(t, p, 3)
+	seen := bytes.Clone(a[0].Slab)
+	_, before := a.checkpoint(t)
+	for at := range all[2] {
+		bad := bytes.Clone(all[2])
+		bad[at] ^= 0x40
+		err := a[0].CallSlab("resume", nil, head, bytes.Join([][]byte{all[0], all[1], bad}, nil))
+		require.Equal(t, wire.BadState, code(t, err), "byte %d", at)
+		require.ErrorContains(t, err, "game 2 of the checkpoint: ")
+	}
+	for cut := range all[2] {
+		err := a[0].CallSlab("resume", nil, head, bytes.Join([][]byte{all[0], all[1], all[2][:cut]}, nil))
+		require.Equal(t, wire.BadState, code(t, err), "cut off after %d", cut)
+	}
+	_, after := a.checkpoint(t)
+	require.Equal(t, before, after)
+	require.Equal(t, seen, a[0].Slab)
+}
+
+// resealed gives a record that was changed a right checksum.
+func resealed(b []byte) []byte {
+	body := len(b) - 4
+	return binary.LittleEndian.AppendUint32(b[:body:body], crc32.Checksum(b[:body], crc32.MakeTable(crc32.Castagnoli)))
+}
+
+func TestResumeRefuses(t *testing.T) {
+	p := start(t, real(1))
+	a, head, all := saveOne(t, p, 2)
+	games := bytes.Join(all, nil)
+	changed := func(old, new string) []byte {
+		require.Contains(t, string(head), old)
+		return []byte(strings.Replace(string(head), old, new, 1))
+	}
+	for _, c := range []struct {
+		head, games []byte
+		code        int
+		says        string
+	}{
+		{nil, games, wire.BadState, "its head is no JSON"},
+		{[]byte("{}"), games, wire.BadState, "it has version 0 of the format of checkpoints, this server reads version 1"},
+		{changed(`"format":1`, `"format":2,"new":1`), games, wire.BadState, "it has version 2 of the format"},
+		{changed(`"format":1`, `"format":1,"new":1`), games, wire.BadState, `unknown field "new"`},
+		{changed(`"game":"blockbattle"`, `"game":"go"`), games, wire.BadState,
+			"game is go in the checkpoint and blockbattle in this environment: they must be equal"},
+		{changed(`"rules":1`, `"rules":9`), games, wire.BadState, "rules version is 9 in the checkpoint and 1"},
+		{changed(`"autoreset":"NextStep"`, `"autoreset":"x"`), games, wire.BadState, "autoreset mode is x"},
+		{changed(`"rows":"seat"`, `"rows":"acting"`), games, wire.BadState, "rows is acting in the checkpoint and seat"},
+		{changed(`"reward":"result"`, `"reward":"score"`), games, wire.BadState, "reward is score"},
+		{changed(`"players":[0]`, `"players":[1]`), games, wire.BadState, "driven seats is [1]"},
+		{changed(`"mixtures":[[],[{"number":0,"weight":1}]]`, `"mixtures":[[],[]]`), games, wire.BadState,
+			"0 opponents for seat 1, want up to 256, and none for a driven seat"},
+		{changed(`"mixtures":[[],`, `"mixtures":[[{"number":0,"weight":1}],`), games, wire.BadState, "1 opponents for seat 0"},
+		{changed(`"mixtures":[[],`, `"mixtures":[`), games, wire.BadState, "mixtures for 1 seats, want 2"},
+		{changed(`{"number":0,"weight":1}`, `{"number":1,"weight":1}`), games, wire.BadState, "opponent 1 for seat 1, want less than 1"},
+		{changed(`{"number":0,"weight":1}`, `{"number":0,"weight":0}`), games, wire.BadState, "weight 0, want a finite number"},
+		{changed(`"opponents":["random"]`, `"opponents":["random","random"]`), games, wire.BadState, "twice"},
+		{changed(`"opponents":["random"]`, `"opponents":[]`), games, wire.BadState, "opponent 0 for seat 1, want less than 0"},
+		{changed(`"opponents":["random"]`, `"opponents":["hnad"]`), games, wire.BadParams, "unknown agent"},
+		{changed(`"opponents":["random"]`, `"opponents":["exec:true"]`), games, wire.BadParams, "runs commands"},
+		{changed(`"opponents":["random"]`, `"opponents":["learned:weights=sha256:00"]`), games, wire.BadParams, "call upload first"},
+		{changed(`"opponents":["random"]`, `"opponents":["first"]`), games, wire.BadState, "memory of 8 bytes, want none"},
+		{changed(`"policy":"first"`, `"policy":""`), games, wire.BadState, "a rollout policy for seat 0, which is not expected"},
+		{changed(`"policy":"first"`, `"policy":"random"`), games, wire.BadState, "memory of 0 bytes, want 8"},
+		{head, games[:len(all[0])], wire.BadState, "game 1 of the checkpoint: these bytes are none"},
+		{head, append(bytes.Clone(games), 1, 2), wire.BadState, "2 bytes more"},
+		{head, bytes.Replace(games, []byte("BYC\x01"), []byte("BYC\x02"), 1), wire.BadState, "version 2 of the format"},
+		{head, append(resealed(bytes.Replace(all[0], []byte("\x01\x01\x00\x00\x08"), []byte("\x01\x01\x07\x00\x08"), 1)),
+			all[1]...), wire.BadState, "opponent 7 of 1 in seat 1"},
+		{head, append(resealed(bytes.Replace(all[0], []byte("\x01\x01\x00\x00\x08"), []byte("\x01\x00\x00\x00\x08"), 1)),
+			all[1]...), wire.BadState, "not one opponent for each seat"},
+		{head, append(resealed(bytes.Replace(all[0], []byte("\x01\x01\x00\x00\x08"), []byte("\x01\x01\x00\x00\x88"), 1)),
+			all[1]...), wire.BadState, "its parts do not fit together"},
+	} {
+		err := a[0].CallSlab("resume", nil, c.head, c.games)
+		require.Equal(t, c.code, code(t, err), "%v\n%s", err, p.logged())
+		require.ErrorContains(t, err, c.says)
+	}
+	for _, game := range []string{"tetrisduel", "blockbattle:classic"} {
+		b := openParts(t, p, game, 2, map[string]any{"opponents": map[int]string{1: "random"}}, 0)
+		require.ErrorContains(t, b[0].CallSlab("resume", nil, head, games), "game is blockbattle in the checkpoint and "+game)
+	}
+	require.Equal(t, wire.BadParams, code(t, a[0].CallSlab("resume", u32(1, 1), head, games)))
+	require.Equal(t, wire.BadParams, code(t, a[0].CallSlab("resume", nil, head, games, map[string]any{"slot": 3})))
+	require.NoError(t, a[0].CallSlab("resume", nil, head, games))
+}
+
+// FuzzResume resumes games whose bytes were changed, with a right checksum: refused, or games that can be played on.
+func FuzzResume(f *testing.F) {
+	p := start(f, real(1))
+	a, head, all := saveOne(f, p, 1)
+	f.Add([]byte{0, 40, 255}, []byte{})
+	f.Add([]byte{1, 200, 1, 1, 220, 3}, []byte{0, 12, '9'})
+	f.Fuzz(func(t *testing.T, game, top []byte) {
+		b, h := bytes.Clone(all[0]), bytes.Clone(head)
+		for ; len(game) >= 3; game = game[3:] {
+			b[(int(game[0])<<8|int(game[1]))%len(b)] = game[2]
+		}
+		for ; len(top) >= 3; top = top[3:] {
+			h[(int(top[0])<<8|int(top[1]))%len(h)] = top[2]
+		}
+		if err := a[0].CallSlab("resume", nil, h, resealed(b)); err != nil {
+			require.Contains(t, []int{wire.BadState, wire.BadParams, wire.Opponent}, code(t, err), err)
+			require.NotContains(t, err.Error(), "a bug in the server")
+		}
+		if err := a[0].Call("rollout", nil, 3, map[string]any{"policy": "first", "keep": "last"}); err != nil {
+			require.Contains(t, []int{wire.NeedsReset, wire.Opponent}, code(t, err), err)
+			require.NoError(t, a[0].CallSlab("reset"))
+		}
+	})
+}
