@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 
 	"blockyard/env"
 	"blockyard/env/vec"
@@ -25,6 +27,15 @@ func (s *session) checkpoint(f *wire.Frame, h *handle) error {
 		return err
 	}
 	var games []byte
+	need := weights{}
+	for _, m := range h.opponents.mixtures {
+		for _, c := range m {
+			maps.Copy(need, h.opponents.known[c.ID].weights)
+		}
+	}
+	if h.policy != nil {
+		maps.Copy(need, h.policy.weights)
+	}
 	for k, i := range list {
 		g, err := h.save(i)
 		if err != nil {
@@ -39,8 +50,42 @@ func (s *session) checkpoint(f *wire.Frame, h *handle) error {
 			games, list = games[:before], list[:k]
 			break
 		}
+		for _, o := range g.opponents {
+			maps.Copy(need, h.opponents.known[o.number].weights)
+		}
 	}
-	return s.reply(f.ID, wire.Fields{"count", len(list), "head", head, "games", games})
+	names := append([]string{}, slices.Sorted(maps.Keys(need))...)
+	return s.reply(f.ID, wire.Fields{"count", len(list), "head", head, "games", games, "weights", names})
+}
+
+// weights responds with uploaded weights that an agent of the handle was loaded from, also if the session has
+// dropped them since.
+func (s *session) weights(f *wire.Frame, h *handle) error {
+	name, err := f.Str(1, "name")
+	if err != nil {
+		return err
+	}
+	var data []byte
+	for _, o := range h.opponents.known {
+		if o.weights[name] != nil {
+			data = o.weights[name]
+		}
+	}
+	if h.policy != nil && h.policy.weights[name] != nil {
+		data = h.policy.weights[name]
+	}
+	if data == nil {
+		return wire.Errorf(wire.BadParams, "weights: no agent of handle %d was loaded from %.80q", h.id, name)
+	}
+	if size := len(data) + replyRoom; size > s.srv.limits.MaxReply {
+		return s.srv.exceedsReply(size)
+	}
+	release, err := s.srv.reserve(len(data))
+	if err != nil {
+		return err
+	}
+	defer release()
+	return s.reply(f.ID, wire.Fields{"weights", data})
 }
 
 // save returns game i with the agents that play in it.

@@ -63,6 +63,7 @@ var methods = map[string]method{
 	"restore":        {4, true, with((*session).restore)},
 	"checkpoint":     {2, true, with((*session).checkpoint)},
 	"resume":         {5, true, with((*session).resume)},
+	"weights":        {2, false, with((*session).weights)},
 	"clone":          {4, true, with((*session).clone)},
 	"share":          {2, false, with((*session).share)},
 	"record":         {2, true, with((*session).record)},

@@ -34,6 +34,7 @@ type lineup struct {
 type opponent struct {
 	spec    string
 	factory vec.AgentFactory // nil unless it is loaded
+	weights weights          // that it was loaded from
 	memory  int64
 }
 
@@ -133,7 +134,8 @@ func (l *lineup) load(s *session, g *env.Game, spec string) (int, error) {
 	if !ok && len(l.known) == mostOpponents {
 		return 0, wire.Exceeds("opponents of a handle", mostOpponents, mostOpponents+1, "")
 	}
-	factory, size, err := s.agent(g, spec)
+	factory, weights, err := s.agent(g, spec)
+	size := weights.memory()
 	if err == nil {
 		err = s.srv.account(0, 0, size)
 	}
@@ -145,7 +147,7 @@ func (l *lineup) load(s *session, g *env.Game, spec string) (int, error) {
 		l.numbers[spec] = id
 		l.known = append(l.known, opponent{})
 	}
-	l.known[id] = opponent{spec, factory, size}
+	l.known[id] = opponent{spec, factory, weights, size}
 	l.memory += size
 	return id, nil
 }
@@ -168,7 +170,7 @@ func (l *lineup) retire(e *vec.Env) {
 	for id := range l.known {
 		if o := &l.known[id]; !used[id] {
 			l.memory -= o.memory
-			o.factory, o.memory = nil, 0
+			o.factory, o.weights, o.memory = nil, nil, 0
 		}
 	}
 }

@@ -14,6 +14,7 @@ import (
 type policy struct {
 	text    string // the spec that the client sent
 	factory vec.AgentFactory
+	weights weights // that it was loaded from
 	h       *handle
 	memory  int64 // counted towards the limit
 	ctx     context.Context
@@ -46,7 +47,7 @@ func (s *session) policyFor(h *handle, text string) (*policy, error) {
 	case h.policy != nil && h.policy.text == text:
 		return h.policy, nil
 	}
-	factory, size, err := s.agent(h.game, text)
+	factory, weights, err := s.agent(h.game, text)
 	if err != nil {
 		return nil, wire.Errorf(wire.BadParams, "rollout: policy: %v", err)
 	}
@@ -54,9 +55,9 @@ func (s *session) policyFor(h *handle, text string) (*policy, error) {
 		return nil, err
 	}
 	seats := h.c.Envs * h.c.Seats
-	p := &policy{text: text, factory: factory, h: h, ctx: s.ctx, agents: make([]env.Agent, seats),
+	p := &policy{text: text, factory: factory, weights: weights, h: h, ctx: s.ctx, agents: make([]env.Agent, seats),
 		episode: make([]agentEpisode, seats), errs: make([]error, h.c.Workers)}
-	p.memory = size + int64(h.c.Envs*h.env.Driven().Len())*agentMemory
+	p.memory = weights.memory() + int64(h.c.Envs*h.env.Driven().Len())*agentMemory
 	if err := s.srv.account(0, 0, p.memory); err != nil {
 		return nil, err
 	}

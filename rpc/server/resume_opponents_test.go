@@ -56,7 +56,22 @@ func TestResumeWithUploads(t *testing.T) {
 	a := parts{g}
 	require.NoError(t, g.CallSlab("reset"))
 	rolled(t, g, spec)
+	name := spec[len("learned:ply=1,weights="):]
+	require.NoError(t, g.Call("set_opponents", nil, map[int]any{1: "random"}), "for later episodes")
+	require.NoError(t, from.Call("drop_upload", nil, name))
 	head, all := a.checkpoint(t)
+	var c struct {
+		Weights []string `msgpack:"weights"`
+	}
+	require.NoError(t, g.Call("checkpoint", &c, nil))
+	require.Equal(t, []string{name}, c.Weights, "of an opponent that leaves and of the policy")
+	var file struct {
+		Weights []byte `msgpack:"weights"`
+	}
+	require.NoError(t, g.Call("weights", &file, name))
+	require.Equal(t, weights, file.Weights)
+	err = g.Call("weights", &file, "sha256:00")
+	require.ErrorContains(t, err, `no agent of handle 1 was loaded from "sha256:00"`)
 
 	other, err := into.Open("tetrisduel", map[string]any{"num_envs": 3, "opponents": map[int]any{1: "first"}})
 	require.NoError(t, err)
@@ -75,7 +90,6 @@ func TestResumeWithUploads(t *testing.T) {
 	require.Equal(t, rolled(t, g, spec), rolled(t, other, spec))
 	require.NoError(t, other.Call("close", nil))
 	require.NoError(t, g.Call("close", nil))
-	require.NoError(t, from.Call("drop_upload", nil, spec[len("learned:ply=1,weights="):]))
-	require.NoError(t, into.Call("drop_upload", nil, spec[len("learned:ply=1,weights="):]))
+	require.NoError(t, into.Call("drop_upload", nil, name))
 	require.Equal(t, start, memory(t, into))
 }

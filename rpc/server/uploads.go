@@ -22,25 +22,35 @@ const uploadMemory = 1 << 10
 // errNotUploaded is an error for specs that name weights the session does not have.
 var errNotUploaded = errors.New("no such weights were uploaded in this session: call upload first")
 
-// agent parses the spec of an opponent or policy. It returns the estimated memory of what the spec loads.
-func (s *session) agent(g *env.Game, spec string) (vec.AgentFactory, int64, error) {
-	factory, used, err := s.agentFrom(g, spec, s.uploads)
-	return factory, specMemory + 2*int64(used), err
+// weights are uploaded files by name.
+type weights map[string][]byte
+
+// memory is the estimated memory of an agent that was loaded from w, and of w.
+func (w weights) memory() int64 {
+	n := int64(specMemory)
+	for _, data := range w {
+		n += 2 * int64(len(data))
+	}
+	return n
 }
 
-// agentFrom parses a spec that may name the given uploads, and returns how many bytes of them it used.
-func (s *session) agentFrom(
-	g *env.Game, spec string, uploads map[string][]byte,
-) (f vec.AgentFactory, used int, err error) {
+// agent parses the spec of an opponent or policy. It returns the uploads that the spec loads.
+func (s *session) agent(g *env.Game, spec string) (vec.AgentFactory, weights, error) {
+	return s.agentFrom(g, spec, s.uploads)
+}
+
+// agentFrom parses a spec that may name the given uploads, and returns those that it loads.
+func (s *session) agentFrom(g *env.Game, spec string, uploads weights) (f vec.AgentFactory, used weights, err error) {
 	if s.srv.c.Agents == nil {
-		return nil, 0, errors.New("this server has no agents: leave out opponents and policy")
+		return nil, nil, errors.New("this server has no agents: leave out opponents and policy")
 	}
+	used = weights{}
 	f, err = s.srv.c.Agents(g, spec, func(name string) ([]byte, error) {
 		data, ok := uploads[name]
 		if !ok {
 			return nil, fmt.Errorf("%.80s: %w", name, errNotUploaded)
 		}
-		used += len(data)
+		used[name] = data
 		return data, nil
 	})
 	return f, used, err
@@ -67,11 +77,11 @@ func (s *session) upload(f *wire.Frame) error {
 		return wire.Errorf(wire.BadParams, "upload: the %d bytes are %s, but the spec is %.160q: name them there, "+
 			"or read the file again if it has changed", len(data), name, spec)
 	}
-	_, used, err := s.agentFrom(g, spec, map[string][]byte{name: data})
+	_, used, err := s.agentFrom(g, spec, weights{name: data})
 	if err != nil {
 		return wire.Errorf(wire.BadParams, "upload: %v", err)
 	}
-	if used != len(data) {
+	if len(used) == 0 {
 		return wire.Errorf(wire.BadParams, "upload: %.160q does not load the weights", spec)
 	}
 	if s.uploads[name] == nil {
