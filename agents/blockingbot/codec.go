@@ -13,13 +13,13 @@ import (
 	"blockyard/env/blocking"
 )
 
-// The contest's time for an answer (rules §6.4).
+// The contest's time for an answer (rules §9).
 const (
 	FirstTime = time.Second
 	LaterTime = 200 * time.Millisecond
 )
 
-// A Codec is Blocking's dialogue, both ends (rules §6), an agents/contest.Codec. It belongs
+// A Codec is Blocking's dialogue, both ends (rules §8), an agents/contest.Codec. It belongs
 // to one game. The bot's end takes the shapes from the start of the game, and its answers from
 // the list in each request. If it cannot understand the rest of a request, it answers with the
 // first placement of the list.
@@ -122,7 +122,7 @@ func (r *reader) lines(n int) (lines []string) {
 // list reads a count and as many lines.
 func (r *reader) list() []string { return r.lines(r.count("the length of a list", most)) }
 
-// readStart reads what comes once (rules §6.1). What it says may be odd, as long as it is
+// readStart reads what comes once (rules §8.1). What it says may be odd, as long as it is
 // clear where it ends.
 func (c *Codec) readStart(r *reader) {
 	const top = 1000 // of every number

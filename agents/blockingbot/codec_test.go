@@ -19,7 +19,7 @@ import (
 	"blockyard/env/blocking"
 )
 
-// example is the game of rules §6.5 before its first turn.
+// example is the game of rules §10 before its first turn.
 func example(t testing.TB) *blocking.State {
 	letters, err := blocking.ParseLetters("ABCDEFGIJKLNOQRSTU", 2)
 	require.NoError(t, err)

@@ -9,7 +9,7 @@ import (
 	"blockyard/env/blocking"
 )
 
-// Greeting returns the lines for a seat at the start of a game (rules §6.1).
+// Greeting returns the lines for a seat at the start of a game (rules §8.1).
 func Greeting(s *blocking.State, seat int) []string {
 	letters := blocking.LetterText(s.Letters)
 	lines := []string{fmt.Sprint(len(letters))}
@@ -20,7 +20,7 @@ func Greeting(s *blocking.State, seat int) []string {
 	return append(lines, fmt.Sprint(s.Seats), fmt.Sprint(seat), fmt.Sprint(blocking.Size), letters)
 }
 
-// Request returns the lines for a seat at its turn (rules §6.2), with the moves that others made
+// Request returns the lines for a seat at its turn (rules §8.2), with the moves that others made
 // since its last turn, as they wrote them.
 func Request(s *blocking.State, seat int, others []string) []string {
 	rows := s.Rows(seat)

@@ -11,7 +11,7 @@ import (
 	"blockyard/env/blocking"
 )
 
-// The faults a bot is eliminated for (rules §5.3).
+// The faults a bot is eliminated for (rules §7.2).
 const (
 	Illegal = "illegal" // an answer that is no legal placement, or cannot be read
 	Timeout = "timeout" // no answer in time
@@ -25,7 +25,7 @@ var faults = map[contest.Fault]string{
 }
 
 // A Referee conducts one game of Blocking between two to four programs, as
-// agents/contest.Referee, by the contest's protocol (rules §6). A bot's first fault
+// agents/contest.Referee, by the contest's protocol (rules §8). A bot's first fault
 // eliminates it.
 type Referee struct {
 	State *blocking.State // after Reset

@@ -7,14 +7,14 @@ import (
 	"blockyard/env"
 )
 
-// starts holds the seats' corners (rules §1).
+// starts holds the seats' corners (rules §2).
 var starts = [env.MaxSeats][2]int{{0, 0}, {Size - 1, Size - 1}, {0, Size - 1}, {Size - 1, 0}}
 
-// opening is the set of letters with which seats 0 and 1 of three may begin (rules §4.2, 6).
+// opening is the set of letters with which seats 0 and 1 of three may begin (rules §4.3, 6).
 const opening = 1<<4 - 1
 
 // Open returns the cells where seat may lay squares, which are the free cells that touch none of
-// its own along a side, and the well-connected ones among them (rules §4.1).
+// its own along a side, and the well-connected ones among them (rules §4.2).
 func (s *State) Open(seat int) (allowed, connected Board) {
 	own := &s.Cells[seat]
 	allowed = all
@@ -85,7 +85,7 @@ func (s *State) placements(seat int, dst []env.Action, first bool) []env.Action 
 	return dst
 }
 
-// List returns seat's placements, each once, in the order of the contest's list (rules §4.3).
+// List returns seat's placements, each once, in the order of the contest's list (rules §4.4).
 func (s *State) List(seat int) []Code {
 	t := s.Table()
 	_, connected := s.Open(seat)
@@ -124,13 +124,13 @@ func (t *Table) collect(out []Code, c Code, connected *Board, left map[env.Actio
 	return out
 }
 
-// Anchored reports whether a code names a well-connected cell, as an answer must (rules §4.2, 3).
+// Anchored reports whether a code names a well-connected cell, as an answer must (rules §4.3, 3).
 func (s *State) Anchored(seat int, c Code) bool {
 	_, connected := s.Open(seat)
 	return connected.Has(c.X, c.Y)
 }
 
-// Rows returns the board as the contest shows it to seat (rules §6.2): the owners of cells as
+// Rows returns the board as the contest shows it to seat (rules §8.2): the owners of cells as
 // digits, 'x' for the seat's well-connected cells, and '.' elsewhere. For seat -1 there is no 'x'.
 func (s *State) Rows(seat int) (rows [Size]string) {
 	var connected Board
@@ -155,7 +155,7 @@ func (s *State) Rows(seat int) (rows [Size]string) {
 	return rows
 }
 
-// Rank returns one more than the number of seats with a higher score (rules §5.4).
+// Rank returns one more than the number of seats with a higher score (rules §7.3).
 func (s *State) Rank(seat int) int {
 	rank := 1
 	for i := 0; i < int(s.Seats); i++ {
@@ -176,7 +176,7 @@ func LetterText(set uint32) string {
 }
 
 // ParseLetters reads the letters of a game in alphabetical order: A to D and as many others as
-// rules §1 gives to that number of seats.
+// rules §11 gives to that number of seats.
 func ParseLetters(text string, seats int) (set uint32, err error) {
 	if seats < 2 || seats > 4 {
 		return 0, fmt.Errorf("%d players, want 2 to 4", seats)
@@ -198,8 +198,8 @@ func ParseLetters(text string, seats int) (set uint32, err error) {
 // Their box starts at (0,0).
 func (t *Table) Squares(letter, flip, turn int) []Cell { return t.at[letter][flip][turn] }
 
-// Judge reads seat's answer line (rules §6.3). It returns the action, or None and false if the
-// answer is not legal (rules §4.2). Any of the codes of a placement is accepted.
+// Judge reads seat's answer line (rules §8.3). It returns the action, or None and false if the
+// answer is not legal (rules §4.3). Any of the codes of a placement is accepted.
 func (s *State) Judge(seat int, line string) (a env.Action, legal bool) {
 	c, err := s.Table().ParseCode(line)
 	if err != nil || !s.Anchored(seat, c) {

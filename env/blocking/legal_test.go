@@ -10,7 +10,7 @@ import (
 	"blockyard/env"
 )
 
-// slowLegal is rules §4.2 read cell by cell: every code of every letter on every cell.
+// slowLegal is rules §4.3 read cell by cell: every code of every letter on every cell.
 func slowLegal(s *State, seat int) []env.Action {
 	t := s.Table()
 	owner := func(x, y int) int {

@@ -8,9 +8,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"blockyard/env"
+	"blockyard/env/envtest/rulebook"
 )
 
-// fresh is a game that has all letters, as the vectors of rules §8 want.
+// fresh is a game that has all letters of rules §3.1.
 func fresh(seats int) *State {
 	s := New(seats, 0)
 	s.Letters = 1<<Letters - 1
@@ -20,7 +21,7 @@ func fresh(seats int) *State {
 	return s
 }
 
-// accepts reports whether an answer is legal for the seat to move (rules §4.2).
+// accepts reports whether an answer is legal for the seat to move (rules §4.3).
 func accepts(s *State, answer string) bool {
 	c, err := s.Table().ParseCode(answer)
 	if err != nil || !s.Anchored(int(s.Turn), c) {
@@ -66,7 +67,7 @@ func TestOpeningsOfQ(t *testing.T) {
 }
 
 func TestOpenings(t *testing.T) {
-	want := []int{1, 2, 2, 3, 2, 6, 2, 1, 2, 2, 6, 4, 6, 4, 4, 3, 2, 2, 2, 2, 0} // rules §2
+	want := []int{1, 2, 2, 3, 2, 6, 2, 1, 2, 2, 6, 4, 6, 4, 4, 3, 2, 2, 2, 2, 0} // rules §3.1
 	for seats, seat := range map[int]int{2: 1, 4: 3, 3: 2} {
 		s := fresh(seats)
 		s.Turn = uint8(seat)
@@ -188,4 +189,82 @@ func seatAhead(s *State) int {
 		}
 	}
 	return best
+}
+
+// TestRulesShapes compares the table of shapes in RULES.md.
+func TestRulesShapes(t *testing.T) {
+	forms, openings := make([]int, Letters), make([]int, Letters)
+	for _, o := range DefaultTable.Oriented {
+		forms[o.Letter]++
+	}
+	for _, c := range fresh(2).List(0) {
+		openings[c.L]++
+	}
+	rows := rulebook.Open(t, ".").Table(t, "shapes")
+	require.Len(t, rows, Letters)
+	for l, row := range rows {
+		s := &DefaultTable.Shapes[l]
+		require.Equal(t, map[string]string{
+			"letter": LetterText(1 << l), "squares": fmt.Sprint(len(s.Squares)), "cols": fmt.Sprint(s.Cols),
+			"rows": fmt.Sprint(s.Rows), "text": s.Text, "different forms": fmt.Sprint(forms[l]),
+			"different openings": fmt.Sprint(openings[l]),
+		}, row)
+	}
+}
+
+// TestRulesAnswers judges the answers in RULES.md.
+func TestRulesAnswers(t *testing.T) {
+	cells := map[string]*State{}
+	for _, row := range rulebook.Open(t, ".").Table(t, "answers") {
+		answer := row["first answer of player 0"]
+		a, legal := fresh(2).Judge(0, answer)
+		require.Equal(t, row["legal"], map[bool]string{true: "yes", false: "no"}[legal], answer)
+		if !legal {
+			continue
+		}
+		cells[answer] = fresh(2)
+		cells[answer].Step(env.Alone(0, a))
+		if same, ok := strings.CutPrefix(row["why"], "the same cells as "); ok {
+			require.Equal(t, cells["0 0 "+same].Cells, cells[answer].Cells)
+		}
+	}
+}
+
+// TestRulesExamples plays the games of RULES.md.
+func TestRulesExamples(t *testing.T) {
+	for _, row := range rulebook.Open(t, ".").Table(t, "examples") {
+		var seats int
+		_, err := fmt.Sscan(row["players"], &seats)
+		require.NoError(t, err)
+		letters, err := ParseLetters("ABCDEFGIJKLNOQRSTU", 2)
+		if seats > 2 {
+			letters, err = ParseLetters("ABCDEFGHIJKLM"[:drawn[seats]+4], seats)
+		}
+		require.NoError(t, err)
+		s := New(seats, 0)
+		s.Force(Deal(letters))
+		s.Reset(0)
+		require.Equal(t, letters, s.Letters)
+		s.PlayOut = row["early end"] == "off"
+		answers, turns := strings.Split(row["answers in turn"], ", "), 0
+		for s.Reason == Running {
+			require.NotEmpty(t, answers, "%v: the game goes on", row)
+			seat, answer := int(s.Turn), answers[0]
+			if answer == "first" {
+				answer = s.List(seat)[0].String()
+			} else {
+				answers = answers[1:]
+			}
+			a, legal := s.Judge(seat, answer)
+			require.Equal(t, answer != "none", legal, answer)
+			s.Step(env.Alone(seat, a))
+			turns++
+		}
+		var scores, ranks []string
+		for seat := range seats {
+			scores, ranks = append(scores, fmt.Sprint(s.Score(seat))), append(ranks, fmt.Sprint(s.Rank(seat)))
+		}
+		require.Equal(t, []string{row["turns"], row["scores"], row["ranks"], row["end"]},
+			[]string{fmt.Sprint(turns), strings.Join(scores, " "), strings.Join(ranks, " "), s.Reason.String()}, "%v", row)
+	}
 }

@@ -33,14 +33,14 @@ func SameCells(a, b []Cell) bool {
 	return true
 }
 
-// A Shape is the definition of one letter (rules §2). Square n is at Squares[n-1].
+// A Shape is the definition of one letter (rules §3.1). Square n is at Squares[n-1].
 type Shape struct {
 	Cols, Rows int
 	Text       string // Cols*Rows of '#' and '.', row by row
 	Squares    []Cell
 }
 
-// defaultShapes is the shape table of rules §2.
+// defaultShapes is the shape table of rules §3.1.
 const defaultShapes = `A 1 1 #
 B 2 1 ##
 C 3 1 ###

@@ -2,7 +2,7 @@ package blocking
 
 import "blockyard/env"
 
-// A Reason is how a game ended (rules §5).
+// A Reason is how a game ended (rules §7).
 type Reason uint8
 
 // The reasons.

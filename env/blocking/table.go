@@ -33,7 +33,7 @@ type Table struct {
 	owner []uint8               // index in Oriented of every id
 }
 
-// DefaultTable is the shape table of rules §2.
+// DefaultTable is the shape table of rules §3.1.
 var DefaultTable = func() *Table {
 	shapes, err := ReadShapes(strings.NewReader(defaultShapes))
 	if err != nil {
@@ -93,7 +93,7 @@ func (t *Table) Placement(a env.Action) (o *Oriented, x, y int) {
 	return o, at % across, at / across
 }
 
-// A Code is a move as the contest writes it (rules §3.1): square N of letter L, flipped F times
+// A Code is a move as the contest writes it (rules §4.1): square N of letter L, flipped F times
 // and then rotated R times, lies on cell (X, Y).
 type Code struct{ X, Y, L, F, R, N int }
 
@@ -103,7 +103,7 @@ func (c Code) String() string { return fmt.Sprintf("%d %d %s", c.X, c.Y, c.Name(
 // Name returns the four characters of the code.
 func (c Code) Name() string { return fmt.Sprintf("%c%d%d%d", 'A'+c.L, c.F, c.R, c.N) }
 
-// ParseCode reads the three tokens of an answer (rules §6.3). It checks ranges only.
+// ParseCode reads the three tokens of an answer (rules §8.3). It checks ranges only.
 func (t *Table) ParseCode(line string) (Code, error) {
 	fields := strings.Fields(line)
 	var c Code

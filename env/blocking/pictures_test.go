@@ -1,0 +1,119 @@
+package blocking
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"blockyard/env"
+	"blockyard/env/envtest/picture"
+)
+
+// looks are those of the players' cells.
+var looks = map[byte]picture.Look{
+	'0': picture.Red, '1': picture.Blue, '2': picture.Green, '3': picture.Inks[2],
+	'S': picture.Inks[3], 'N': picture.Inks[2], 'Y': picture.Green, 'x': picture.Empty,
+}
+
+// form draws a letter, flipped and turned, with the numbers of its squares.
+func form(letter, flip, turn int, caption string) picture.Panel {
+	squares, w, h := DefaultTable.Shapes[letter].turned(flip, turn)
+	rows := make([][]byte, h)
+	for y := range rows {
+		rows[y] = []byte(strings.Repeat(" ", w))
+	}
+	p := picture.Panel{Caption: caption, Looks: looks, Texts: map[[2]int]string{}}
+	for n, c := range squares {
+		rows[c.Y][c.X] = 'S'
+		p.Texts[[2]int{int(c.X), int(c.Y)}] = fmt.Sprint(n + 1)
+	}
+	for _, row := range rows {
+		p.Rows = append(p.Rows, string(row))
+	}
+	return p
+}
+
+func TestPictureShapes(t *testing.T) {
+	rows := make([][]picture.Panel, 3)
+	for l := range Letters {
+		k := l / 7
+		rows[k] = append(rows[k], form(l, 0, 0, LetterText(1<<l)))
+	}
+	picture.Keep(t, "shapes", picture.SVG("The shapes A to U with the numbers of their squares", rows...))
+}
+
+func TestPictureForms(t *testing.T) {
+	rows := make([][]picture.Panel, 2)
+	for f := range rows {
+		for r := range 4 {
+			rows[f] = append(rows[f], form('Q'-'A', f, r, fmt.Sprintf("Q%d%d", f, r)))
+		}
+	}
+	picture.Keep(t, "forms", picture.SVG("Q flipped and rotated: the squares keep their numbers", rows...))
+}
+
+func numbers(n int) (out []string) {
+	for y := range n {
+		out = append(out, fmt.Sprint(y))
+	}
+	return out
+}
+
+func TestPictureCorners(t *testing.T) {
+	rows := make([][]byte, Size)
+	for y := range rows {
+		rows[y] = []byte(strings.Repeat(".", Size))
+	}
+	p := picture.Panel{Looks: looks, Left: numbers(Size), Columns: true, Texts: map[[2]int]string{}}
+	for seat, c := range starts {
+		rows[c[1]][c[0]] = byte('0' + seat)
+		p.Texts[c] = fmt.Sprint(seat)
+	}
+	for _, row := range rows {
+		p.Rows = append(p.Rows, string(row))
+	}
+	picture.Keep(t, "corners", picture.SVG("The start corners of players 0 to 3", []picture.Panel{p}))
+}
+
+// top draws the first rows of the board as player 0 gets it, with the squares of an answer as 'Y' or 'N'.
+func top(s *State, n int, caption, answer string, mark byte) picture.Panel {
+	p := picture.Panel{Caption: caption, Looks: looks, Texts: map[[2]int]string{}}
+	rows := s.Rows(0)
+	for y := range n {
+		p.Rows = append(p.Rows, rows[y][:9])
+		for x := range 9 {
+			if rows[y][x] == 'x' {
+				p.Texts[[2]int{x, y}] = "x"
+			}
+		}
+	}
+	if c, err := s.Table().ParseCode(answer); err == nil {
+		o, x, y := s.Table().Placement(s.Table().Action(c))
+		for _, cell := range o.Cells {
+			at := [2]int{x + int(cell.X), y + int(cell.Y)}
+			row := []byte(p.Rows[at[1]])
+			row[at[0]] = mark
+			p.Rows[at[1]] = string(row)
+		}
+	}
+	return p
+}
+
+func TestPictureLegal(t *testing.T) {
+	s := after(t, fresh(2), "0 0 R001")
+	s.Step(env.Alone(1, s.Legal(1, nil)[0]))
+	for answer, want := range map[string]bool{"3 0 D001": false, "3 3 G011": true, "5 4 H001": false} {
+		_, legal := s.Judge(0, answer)
+		require.Equal(t, want, legal, answer)
+	}
+	first := top(s, 7, "x: well connected", "", 0)
+	first.Left, first.Columns = numbers(7), true
+	picture.Keep(t, "legal", picture.SVG("Which placements are legal for player 0", []picture.Panel{
+		first,
+		top(s, 7, "3 3 G011: legal", "3 3 G011", 'Y'),
+		top(s, 7, "3 0 D001: touches a side", "3 0 D001", 'N'),
+		top(s, 7, "5 4 H001: no corner", "5 4 H001", 'N'),
+	}))
+}
