@@ -16,7 +16,7 @@ import (
 // state, ending it.
 const startup = 8 * time.Millisecond
 
-// Answer is a program's turn in the contest (rules §8): it reads the two arguments, begun
+// Answer is a program's turn in the contest (rules §8.1): it reads the two arguments, begun
 // being when the process started, searches as long as the clock allows, and writes the
 // commands to out, each in a write of its own. The error of arguments that are none leaves
 // the block to drop where it appears, and so do a game that is over and a block without room.

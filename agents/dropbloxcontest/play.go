@@ -63,7 +63,7 @@ func (p *Player) Play(ctx context.Context) (Result, error) {
 	return r, err
 }
 
-// play plays turn after turn, each in the order of rules §9: write the state file, run the
+// play plays turn after turn, each in the order of rules §8.4: write the state file, run the
 // program, write the move file, play the commands.
 func (p *Player) play(ctx context.Context, r *Result) error {
 	for turn := p.Game.Status().Turns; ; turn++ {
@@ -108,7 +108,7 @@ func (p *Player) play(ctx context.Context, r *Result) error {
 	}
 }
 
-// A Console prints what the original client prints (rules §9). A nil Console prints nothing.
+// A Console prints what the original client prints (rules §8.4). A nil Console prints nothing.
 type Console struct {
 	W      io.Writer
 	Colour bool

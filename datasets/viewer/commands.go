@@ -52,7 +52,7 @@ func (s *steps) turn(n int) (t, made int) {
 }
 
 // commands is a Dropblox game as a film: a frame before each command of a turn and one after the last
-// (rules §11). The drop has no frame of its own.
+// (rules §14). The drop has no frame of its own.
 type commands struct {
 	of    turns
 	steps steps

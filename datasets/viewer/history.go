@@ -27,7 +27,7 @@ const (
 	quiet    = 305 * time.Second
 )
 
-// texts are the files of a history folder (rules §10), on disk or posted.
+// texts are the files of a history folder (rules §13), on disk or posted.
 type texts interface {
 	// text returns a file's text, or an error that wraps fs.ErrNotExist.
 	text(name string) ([]byte, error)
@@ -171,7 +171,7 @@ const (
 	maxPostBytes = 24 << 20
 )
 
-// posts are Dropblox games that the contest's own viewer has posted (rules §11).
+// posts are Dropblox games that the contest's own viewer has posted (rules §14).
 type posts struct {
 	entries []*entry
 	last    int

@@ -23,7 +23,7 @@ func aged(t *testing.T, path string, by time.Duration) {
 	require.NoError(t, os.Chtimes(path, at, at))
 }
 
-// A history folder grows by states and moves; its frames are the commands of rules §11.
+// A history folder grows by states and moves; its frames are the commands of rules §14.
 func TestHistoryGrows(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "0_1360540800")
 	write(t, dir, 1)

@@ -96,7 +96,7 @@ func (s *Shape) Put(taken *Field, r, i, j int) {
 	}
 }
 
-// The board and the blocks (rules §1).
+// The board and the blocks (rules §2).
 const (
 	Rows    = 33
 	Cols    = 12
@@ -110,7 +110,7 @@ const (
 // A Cell is a row and a column, or the difference of two such.
 type Cell struct{ I, J int8 }
 
-// Turned returns c after a quarter turn clockwise (rules §3).
+// Turned returns c after a quarter turn clockwise (rules §4.2).
 func (c Cell) Turned() Cell { return Cell{c.J, -c.I} }
 
 // A Block is a block in a place: 1 to MaxSize squares at Center + Offsets[:Size].
@@ -124,7 +124,7 @@ type Block struct {
 // Cells returns the offsets of the block's squares.
 func (b *Block) Cells() []Cell { return b.Offsets[:b.Size] }
 
-// drawn holds the blocks of up to five squares, turned as they appear (rules §5).
+// drawn holds the blocks of up to five squares, turned as they appear (rules §3.2).
 var drawn = [...][]Cell{
 	{{0, 0}},
 	{{0, 0}, {-1, 0}},
@@ -157,7 +157,7 @@ var drawn = [...][]Cell{
 	{{0, 0}, {0, -1}, {0, 1}, {-1, 1}, {1, -1}},
 }
 
-// limits holds the numbers of types of up to 5, 6, … 10 squares (rules §6.2).
+// limits holds the numbers of types of up to 5, 6, … 10 squares (rules §11.2).
 var limits = [6]int{29, 89, 285, 989, 3489, Types}
 
 // outlines holds the types from 29 on.

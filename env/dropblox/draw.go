@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// Draw returns the type that two uniform numbers select at a score (rules §6.2).
+// Draw returns the type that two uniform numbers select at a score (rules §11.2).
 func Draw(p, u float64, score int) int { return int(u * float64(limits[levelAt(p, score)])) }
 
-// Level bounds (rules §1).
+// Level bounds (rules §11.2).
 const ratioLow, ratioHigh, ratioStep, levelStep = 0.1, 0.9, 480, 60
 
 // sigma is a curve of the rules from 0 to 1. Every product and sum is rounded separately, so that
@@ -69,7 +69,7 @@ var levelMean = func() (out [6]float64) {
 
 const words, middle = 624, 397
 
-// A Twister is the contest's random generator (rules §6.1), MT19937, held by value.
+// A Twister is the contest's random generator (rules §11.1), MT19937, held by value.
 type Twister struct {
 	Word [words]uint32
 	At   uint32 // number of elements of Word that are used up

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// A Position is a state as the contest shows it to a program (rules §7), without the random generator.
+// A Position is a state as the contest shows it to a program (rules §8.2), without the random generator.
 type Position struct {
 	Failed  bool
 	Score   int
@@ -25,7 +25,7 @@ func (s *State) Position() Position {
 	return p
 }
 
-// AppendJSON appends the position exactly as the contest writes it (rules §7): one line of ASCII
+// AppendJSON appends the position exactly as the contest writes it (rules §8.2): one line of ASCII
 // without a line end.
 func (p *Position) AppendJSON(dst []byte) []byte {
 	status := "playing"
@@ -56,7 +56,7 @@ func (b *Block) toJSON() jsonBlock {
 	return out
 }
 
-// AppendMoves appends the text of a move file (rules §10): the commands of a turn as a JSON list.
+// AppendMoves appends the text of a move file (rules §13): the commands of a turn as a JSON list.
 func AppendMoves(dst []byte, commands []Command) []byte {
 	words := make([]string, len(commands))
 	for k, c := range commands {
@@ -65,7 +65,7 @@ func AppendMoves(dst []byte, commands []Command) []byte {
 	return append(dst, "["+strings.Join(words, ", ")+"]"...)
 }
 
-// The contest's form of a position (rules §7), with the keys in its order. A nil pointer is a
+// The contest's form of a position (rules §8.2), with the keys in its order. A nil pointer is a
 // missing key.
 type (
 	jsonPosition struct {

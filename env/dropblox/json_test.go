@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// blockText is a block as rules §7 spell it.
+// blockText is a block as rules §8.2 spell it.
 func blockText(kind, i, j int, offsets ...Cell) string {
 	var cells []string
 	for _, c := range offsets {
@@ -19,7 +19,7 @@ func blockText(kind, i, j int, offsets ...Cell) string {
 	return fmt.Sprintf(`{"type": %d, "center": {"i": %d, "j": %d}, "offsets": [%s]}`, kind, i, j, list)
 }
 
-// first is the text of seed 0's first state, spelled as rules §7 have it.
+// first is the text of seed 0's first state, spelled as rules §8.2 have it.
 func first() string {
 	last := blockText(21, 8, 6, Cell{}, Cell{-1, 0}, Cell{1, 0}, Cell{0, 1}, Cell{1, -1})
 	preview := []string{

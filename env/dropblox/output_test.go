@@ -6,7 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// What counts as a command and what is shown (rules §8).
+// What counts as a command and what is shown (rules §8.3).
 func TestReadOutput(t *testing.T) {
 	for text, want := range map[string]struct {
 		commands []Command

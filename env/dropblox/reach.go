@@ -27,7 +27,7 @@ func At(a env.Action) Placement {
 // Poses is a set of places of a centre: bit i of Poses[r][j] is row i, column j, turned r times.
 type Poses [Turns][Cols]uint64
 
-// Rest finds the places where a shape can come to rest by the five commands (rules §3), from where
+// Rest finds the places where a shape can come to rest by the five commands (rules §4.2), from where
 // it appears. Of turns that cover the same squares it returns the first. ok is false, and rest is
 // empty, if the shape has no room where it appears.
 func (s *Shape) Rest(taken *Field, rest *Poses) (ok bool) {

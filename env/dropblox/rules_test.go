@@ -4,14 +4,17 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"blockyard/env"
+	"blockyard/env/envtest/rulebook"
 )
 
-// First uniform numbers of seeds (rules §6.1).
+// First uniform numbers of seeds (rules §11.1).
 func TestUniform(t *testing.T) {
 	for seed, want := range map[string][]float64{
 		"0":          {0.8444218515250481, 0.7579544029403025, 0.420571580830845},
@@ -34,7 +37,7 @@ func TestUniform(t *testing.T) {
 	}
 }
 
-// The first types drawn (rules §6.3), seven at score 0 and the others at another.
+// The first types drawn (rules §11.3), seven at score 0 and the others at another.
 func TestDraws(t *testing.T) {
 	for _, c := range []struct {
 		seed  string
@@ -63,7 +66,7 @@ func TestDraws(t *testing.T) {
 	}
 }
 
-// The table of rules §6.3: chances of the levels and the mean size.
+// The table of rules §11.2: chances of the levels and the mean size.
 func TestChances(t *testing.T) {
 	for score, want := range map[int][7]float64{
 		0:    {.9925, .0072, .0003, 0, 0, 0, 4.39},
@@ -212,7 +215,7 @@ func TestPathRefuses(t *testing.T) {
 	require.ErrorContains(t, err, "5 0 0")
 }
 
-// slowTurn is rules §4 on a plain bitmap.
+// slowTurn is rules §5 on a plain bitmap.
 func slowTurn(cells [Rows][Cols]uint16, b Block) (out [Rows][Cols]uint16, rows int) {
 	for _, o := range b.Cells() {
 		cells[b.Center.I+o.I][b.Center.J+o.J] = uint16(b.Type) + 1
@@ -293,7 +296,7 @@ func rubbleWithWell(rng *rand.Rand) (taken Field) {
 	return taken
 }
 
-// Commands of one turn, words among them that are none (rules §3, §4, §9).
+// Commands of one turn, words among them that are none (rules §4.2, §5, §8.3).
 func TestTurn(t *testing.T) {
 	var s State
 	s.Reset(0) // type 21 at (8, 6)
@@ -312,4 +315,134 @@ func ExampleBlock_String() {
 	b := BlockOf(20)
 	fmt.Println(b.String())
 	// Output: 20 ..#/..#/###
+}
+
+// scene makes a game with a block of a type in play, on a board of its lowest rows: '#' taken, '.' empty.
+func scene(t *testing.T, kind int, picture string) *State {
+	t.Helper()
+	s := &State{}
+	s.Force([]uint16{uint16(kind), 0, 0, 0, 0, 0, 0, 0})
+	s.Reset(1)
+	rows := strings.Fields(picture)
+	for k, row := range rows {
+		require.Len(t, row, Cols)
+		for j, c := range row {
+			if c == '#' {
+				i := Rows - len(rows) + k
+				s.Cells[i][j] = 1
+				s.Taken[j] |= 1 << i
+			}
+		}
+	}
+	require.NoError(t, s.Check())
+	return s
+}
+
+// repeated reads commands such as "left down*3".
+func repeated(t *testing.T, text string) (words []string) {
+	t.Helper()
+	for _, part := range strings.Fields(text) {
+		word, times, many := strings.Cut(part, "*")
+		n := 1
+		if many {
+			var err error
+			n, err = strconv.Atoi(times)
+			require.NoError(t, err)
+		}
+		for range n {
+			words = append(words, word)
+		}
+	}
+	return words
+}
+
+// number reads a number of a table.
+func number(t *testing.T, text string) int {
+	t.Helper()
+	n, err := strconv.Atoi(text)
+	require.NoError(t, err)
+	return n
+}
+
+// TestRulesExamples plays the worked examples of RULES.md, and compares its table of points.
+func TestRulesExamples(t *testing.T) {
+	book := rulebook.Open(t, ".")
+	for _, row := range book.Table(t, "moves") {
+		s := scene(t, number(t, row["type"]), row["board"])
+		b := s.Turn(repeated(t, row["commands"])...).Moved
+		require.Equal(t, row["centre before the drop"], fmt.Sprintf("(%d,%d)", b.Center.I, b.Center.J), "%v", row)
+		s = scene(t, number(t, row["type"]), row["board"])
+		b.Drop(&s.Taken)
+		require.Equal(t, row["centre at rest"], fmt.Sprintf("(%d,%d)", b.Center.I, b.Center.J), "%v", row)
+	}
+	for _, row := range book.Table(t, "examples") {
+		s := scene(t, number(t, row["type"]), row["board"])
+		require.Equal(t, row["rows"], fmt.Sprint(s.Turn(repeated(t, row["commands"])...).Rows), "%v", row)
+		require.Equal(t, row["points"], fmt.Sprint(s.Score(0)), "%v", row)
+	}
+	points := book.Table(t, "points")[0]
+	for n := range MaxSize + 1 {
+		s := scene(t, Types-1, strings.Repeat("###########. ", n))
+		require.Equal(t, n, s.Turn(repeated(t, "right*9")...).Rows)
+		require.Equal(t, points[fmt.Sprint(n)], fmt.Sprint(s.Score(0)))
+	}
+}
+
+// TestRulesBlocks compares the tables of blocks and of draws in RULES.md.
+func TestRulesBlocks(t *testing.T) {
+	book := rulebook.Open(t, ".")
+	from := 0
+	for _, row := range book.Table(t, "types") {
+		many := number(t, row["how many"])
+		require.Equal(t, row["types"], fmt.Sprintf("%d to %d", from, from+many-1))
+		for k := range many {
+			require.Equal(t, row["squares"], fmt.Sprint(SizeOf(from+k)))
+		}
+		from += many
+	}
+	require.Equal(t, Types, from)
+	for _, row := range book.Table(t, "appear") {
+		b := BlockOf(number(t, row["type"]))
+		var offsets []string
+		for _, c := range b.Cells() {
+			offsets = append(offsets, fmt.Sprintf("(%d,%d)", c.I, c.J))
+		}
+		require.Equal(t, row["offsets (i,j)"], strings.Join(offsets, " "))
+		require.Equal(t, row["centre"], fmt.Sprintf("(%d,%d)", b.Center.I, b.Center.J))
+	}
+	for _, row := range book.Table(t, "uniform") {
+		key, err := Key(row["seed"])
+		require.NoError(t, err)
+		var g Twister
+		g.Seed(key)
+		for _, want := range strings.Split(row["first numbers"], ", ") {
+			require.Equal(t, want, strconv.FormatFloat(g.Uniform(), 'g', -1, 64))
+		}
+	}
+	for _, row := range book.Table(t, "chances") {
+		score := number(t, row["score"])
+		for k, p := range Chances(score) {
+			name := map[bool]string{true: "level 0", false: fmt.Sprint(k)}[k == 0]
+			require.Equal(t, row[name], strings.TrimPrefix(fmt.Sprintf("%.4f", p), "0"), "score %d, level %d", score, k)
+		}
+		require.Equal(t, row["mean squares"], fmt.Sprintf("%.2f", MeanSize(score)))
+	}
+	for _, row := range book.Table(t, "first") {
+		var s State
+		require.NoError(t, s.ResetSeed(row["seed"]))
+		require.Equal(t, row["the first seven types"], strings.Trim(fmt.Sprint(s.Queue[:7]), "[]"))
+	}
+}
+
+// TestRulesOutput reads the lines of RULES.md.
+func TestRulesOutput(t *testing.T) {
+	for _, row := range rulebook.Open(t, ".").Table(t, "output") {
+		commands, foreign := ReadOutput(row["line"] + "\n")
+		if row["effect"] == "a command" {
+			require.Len(t, commands, 1, row["line"])
+		} else {
+			require.Equal(t, []string{row["line"]}, foreign)
+			require.Empty(t, commands)
+		}
+	}
 }

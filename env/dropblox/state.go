@@ -37,7 +37,7 @@ func (s *State) ResetSeed(seed string) error {
 	return err
 }
 
-// begin starts a new game. Of its seven draws the second is discarded (rules §6.3).
+// begin starts a new game. Of its seven draws the second is discarded (rules §11.3).
 func (s *State) begin(key []uint32) {
 	*s = State{Rand: s.Rand}
 	s.Restart(0)
@@ -130,7 +130,7 @@ func (s *State) Step(m env.Moves) {
 	s.End()
 }
 
-// settle ends a turn with the block in its resting place (rules §4, from step 3) and returns the
+// settle ends a turn with the block in its resting place (rules §5, from step 3) and returns the
 // number of rows removed.
 func (s *State) settle(b *Block) (rows int) {
 	for _, o := range b.Cells() {

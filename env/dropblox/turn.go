@@ -23,7 +23,7 @@ const (
 	Dropped // the word "drop", which ends the list
 )
 
-// Turn plays a turn from a list of words (rules §4). It carries out the commands one by one and
+// Turn plays a turn from a list of words (rules §5). It carries out the commands one by one and
 // skips words that are not commands; "drop" or the end of the list drops the block. Nothing
 // happens if the game is over.
 func (s *State) Turn(words ...string) Played {
@@ -69,7 +69,7 @@ func (s *State) Play(commands []Command) (rows int) {
 	return rows
 }
 
-// Expire ends the game because its time is up (rules §8). The board does not change.
+// Expire ends the game because its time is up (rules §9). The board does not change.
 func (s *State) Expire() { s.Failed = true }
 
 // Path appends to dst the shortest list of commands, without the drop, that plays a legal action.
@@ -83,7 +83,7 @@ func (s *State) Path(a env.Action, dst []Command) ([]Command, error) {
 	return dst, nil
 }
 
-// A Command moves or turns a block (rules §3).
+// A Command moves or turns a block (rules §4.2).
 type Command uint8
 
 // The five commands.
@@ -110,7 +110,7 @@ func ParseCommand(word string) (c Command, ok bool) {
 	return 0, false
 }
 
-// Carry carries out a command on a block (rules §3) and reports whether it was legal. If not, the
+// Carry carries out a command on a block (rules §4.2) and reports whether it was legal. If not, the
 // block does not change.
 func (c Command) Carry(b *Block, taken *Field) bool {
 	moved := *b
@@ -140,7 +140,7 @@ func (b *Block) rotate() {
 	}
 }
 
-// Fits reports whether the block is in a legal position (rules §2).
+// Fits reports whether the block is in a legal position (rules §4.1).
 func (b *Block) Fits(taken *Field) bool {
 	for _, o := range b.Cells() {
 		i, j := int(b.Center.I)+int(o.I), int(b.Center.J)+int(o.J)
@@ -162,7 +162,7 @@ func (b *Block) Drop(taken *Field) (rows int) {
 // MaxLine is the number of bytes of an output line that are kept.
 const MaxLine = 4096
 
-// An Output splits what a program writes into lines (rules §8). LF, CR and CR LF end a line; text
+// An Output splits what a program writes into lines (rules §8.3). LF, CR and CR LF end a line; text
 // after the last line end is a line too. The zero value is ready to use.
 type Output struct {
 	line []byte

@@ -1,5 +1,5 @@
 // Package history writes the history of a Dropblox game: a folder with one file for each state
-// and each move (section 10 of the rules) and a file meta.
+// and each move (rules §13) and a file meta.
 //
 // Files are written under a temporary name and renamed, so the folder can be read at any time
 // during the game.

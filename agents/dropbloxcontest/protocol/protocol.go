@@ -1,5 +1,5 @@
 // Package protocol defines the messages between a Dropblox contest's server and its clients:
-// JSON over HTTP POST (section 15 of the rules).
+// JSON over HTTP POST (rules §15).
 package protocol
 
 import (

@@ -1,4 +1,4 @@
-// Package server implements the server of a Dropblox contest (section 15 of the rules). A team
+// Package server implements the server of a Dropblox contest (rules §15). A team
 // can play practice games at any time, and all teams play the rounds of the competition, with
 // the same blocks at the same time.
 //

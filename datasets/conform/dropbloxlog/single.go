@@ -91,7 +91,7 @@ type historyRecord struct {
 }
 
 // firstSeconds is the second argument of the program in the first turn, as the original engine writes
-// it (rules §8): the time limit minus the margin, in seconds.
+// it (rules §9): the time limit minus the margin, in seconds.
 const firstSeconds = "299"
 
 func checkHistory(t *conform.Tally, r *historyRecord) error {

@@ -147,6 +147,9 @@ func (p *Panel) draw(out *strings.Builder, x, y int) (w, h int) {
 	}
 	if p.Columns {
 		for c := range columns {
+			if c > 9 && c%2 == 1 { // there is no room for all numbers of two digits
+				continue
+			}
 			fmt.Fprintf(out, `<text class="m" x="%d" y="%d">%d</text>`, c*side+side/2, len(p.Rows)*side+10, c)
 		}
 		h += side

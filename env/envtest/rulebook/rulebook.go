@@ -97,7 +97,7 @@ func (b *Book) Table(t testing.TB, name string) (rows []map[string]string) {
 		}
 		cells := strings.Split(strings.TrimSuffix(strings.TrimPrefix(line, "|"), "|"), "|")
 		for i := range cells {
-			cells[i] = strings.TrimSpace(strings.ReplaceAll(cells[i], "`", ""))
+			cells[i] = strings.ReplaceAll(strings.TrimSpace(cells[i]), "`", "")
 		}
 		switch k {
 		case 0:
