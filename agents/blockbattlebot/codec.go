@@ -61,7 +61,7 @@ func (c *Codec) Answer(s env.State, seat int, a env.Action) string {
 	return blockbattle.Write(tokens)
 }
 
-// An answer is a bot's line and what the rules make of it (rules §4.3, §4.4).
+// An answer is where a bot's line, split into tokens that are executed, puts the piece (rules §4.3, §4.4).
 type answer struct {
 	land    blockbattle.Landing
 	remarks []string

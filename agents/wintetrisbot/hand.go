@@ -6,7 +6,7 @@ import (
 	"blockyard/env/wintetris"
 )
 
-// A Term is one of the numbers that the demo solver's rating weighs (rules §8.2).
+// A Term is one of the numbers that the demo solver's rating weighs (rules §13.2).
 type Term int
 
 // The terms, as they count.
@@ -30,7 +30,7 @@ type Weights [Terms]float32
 // Demo are the demo solver's own weights.
 var Demo = Weights{Holes: -500, Slots: 0, Row: 200, Rows: 500, Top: -150, Bottom: -75, Chasms: 400}
 
-// stuck is what the second placement is worth where there is none (rules §8.3).
+// stuck is what the second placement is worth where there is none (rules §13.3).
 const stuck = -1_000_000
 
 // A Hand is the demo solver's Rater. It belongs to one solver.
@@ -66,7 +66,7 @@ func (h *Hand) Rate(f *wintetris.Field, moves []wintetris.Block, next uint8, out
 	}
 }
 
-// One is the rating of one placement, b, at rest in f (rules §8.2).
+// One is the rating of one placement, b, at rest in f (rules §13.2).
 func (h *Hand) One(f *wintetris.Field, b wintetris.Block) float64 {
 	const lanes = 0x03FF_03FF_03FF_03FF // the columns of four rows
 	cells, was := b.Mask(), f.Window(int(b.Y))

@@ -1,12 +1,16 @@
 package wintetrisbot
 
 import (
+	"fmt"
 	"math/rand/v2"
+	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"blockyard/env/envtest"
+	"blockyard/env/envtest/rulebook"
 	"blockyard/env/wintetris"
 )
 
@@ -31,39 +35,34 @@ func block(f *wintetris.Field, kind byte, r uint8, x int8) wintetris.Block {
 	return f.Fall(wintetris.Block{Kind: k, Rot: r, X: x, Y: wintetris.Height})
 }
 
-// TestRatings is the table of rules §11.
+// number reads a number of a table of RULES.md.
+func number(t *testing.T, text string) int {
+	t.Helper()
+	n, err := strconv.Atoi(text)
+	require.NoError(t, err)
+	return n
+}
+
+// book is the RULES.md of WinTetris.
+func book(t *testing.T) *rulebook.Book { return rulebook.Open(t, "../../env/wintetris") }
+
+// TestRatings is the first table of rules §13.6.
 func TestRatings(t *testing.T) {
-	empty := field()
-	shaft := field("XXXX..XXXX", "XXXX.XXXXX")
-	for _, c := range []struct {
-		f    *wintetris.Field
-		kind byte
-		r    uint8
-		x    int8
-		want float64
-	}{
-		{&empty, 'O', 0, 0, -375},
-		{&empty, 'I', 0, 0, -225},
-		{&empty, 'I', 1, -2, -675},
-		{&empty, 'S', 0, 0, -875},
-		{&empty, 'S', 1, -1, -1025},
-		{&empty, 'T', 2, 0, -1375},
-		{&empty, 'L', 0, 0, -375},
-		{&shaft, 'I', 1, 2, -475},
-		{&shaft, 'J', 1, 3, -825},
-		{&shaft, 'O', 0, 4, -900},
-	} {
-		require.Equal(t, c.want, NewHand(Demo).One(c.f, block(c.f, c.kind, c.r, c.x)), "%c r%d x%d", c.kind, c.r, c.x)
+	for _, row := range book(t).Table(t, "ratings") {
+		f := field(strings.Fields(strings.ReplaceAll(row["board"], "#", "X"))...)
+		b := block(&f, row["piece"][0], uint8(number(t, row["rotation"])), int8(number(t, row["x"])))
+		require.EqualValues(t, number(t, row["rating"]), NewHand(Demo).One(&f, b), "%v", row)
 	}
 }
 
-// TestFirstPiecesOfSeed1 is the table of rules §11: targets, values, ticks and lines.
+// TestFirstPiecesOfSeed1 is the second table of rules §13.6: targets, values, ticks and lines.
 func TestFirstPiecesOfSeed1(t *testing.T) {
-	want := map[int][5]int{ // rotation, x, value, ticks, lines
-		1: {0, 0, -600, 7, 0}, 2: {0, 3, -400, 4, 0}, 3: {0, 6, -400, 7, 1}, 4: {0, 0, -750, 7, 1}, 5: {0, 6, -750, 7, 1},
-		6: {2, 4, -650, 6, 1}, 7: {1, 7, -1250, 8, 2}, 8: {0, 2, -500, 6, 2}, 9: {1, -1, -600, 8, 2}, 10: {1, 6, -450, 7, 3},
-		20: {1, 2, -400, 5, 7}, 30: {2, 1, -1700, 6, 9},
+	want := map[int][5]int{} // rotation, x, value, ticks, lines
+	for _, row := range book(t).Table(t, "targets") {
+		want[number(t, row["piece"])] = [5]int{number(t, row["rotation"]), number(t, row["x"]), number(t, row["value"]),
+			number(t, row["ticks"]), number(t, row["lines"])}
 	}
+	require.Len(t, want, 12)
 	var e wintetris.Engine
 	e.Start(1)
 	s := NewSolver(NewHand(Demo), wintetris.Parts)
@@ -89,25 +88,23 @@ func play(e *wintetris.Engine, seed uint64, s wintetris.Solver) {
 	}
 }
 
-// TestWholeGames are the games of rules §11, with the work split over four ticks and not.
+// TestWholeGames are the games of rules §13.6, with the work split over four ticks and not.
 func TestWholeGames(t *testing.T) {
-	split := []int32{378, 672, 240, 1194, 287, 328, 394, 223, 380, 15, 575, 143}
-	whole := []int32{419, 3390, 330, 2379, 1162, 733, 396, 227, 398, 1761, 1088, 951}
-	for i := range split {
+	games := book(t).Table(t, "games")
+	for seed := uint64(1); seed <= 12; seed++ {
 		var e wintetris.Engine
-		seed := uint64(i + 1)
 		play(&e, seed, NewSolver(NewHand(Demo), wintetris.Parts))
-		require.Equal(t, split[i], e.Lines, "seed %d, four parts", seed)
+		require.EqualValues(t, number(t, games[0][fmt.Sprint(seed)]), e.Lines, "seed %d, four parts", seed)
 		if ticks := map[uint64]uint64{10: 428, 12: 2513}[seed]; ticks != 0 {
 			require.Equal(t, ticks, e.Ticks, "seed %d", seed)
 			require.Equal(t, wintetris.BlockOut, e.Over, "seed %d", seed)
 		}
 		play(&e, seed, NewSolver(NewHand(Demo), 1))
-		require.Equal(t, whole[i], e.Lines, "seed %d, one part", seed)
+		require.EqualValues(t, number(t, games[1][fmt.Sprint(seed)]), e.Lines, "seed %d, one part", seed)
 	}
 }
 
-// slowRating is rules §8.2 term by term, cell by cell.
+// slowRating is rules §13.2 term by term, cell by cell.
 func slowRating(f *wintetris.Field, b wintetris.Block, w Weights) float64 {
 	in := map[[2]int]bool{}
 	top, bottom := 0, wintetris.Height

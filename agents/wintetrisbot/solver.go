@@ -14,7 +14,7 @@ type Rater interface {
 	Rate(f *wintetris.Field, moves []wintetris.Block, next uint8, out []float64)
 }
 
-// A Solver is the demo solver (rules §8): it lists the resting places in a piece's first
+// A Solver is the demo solver (rules §13): it lists the resting places in a piece's first
 // tick, rates a part of them in each of the first ticks and then steers for the first of the
 // best. It is a wintetris.Solver, plays one game, and is not safe for concurrent use.
 type Solver struct {
@@ -39,7 +39,7 @@ const MaxParts = 100
 // number is wintetris.Parts.
 func NewSolver(r Rater, parts int) *Solver { return &Solver{rater: r, parts: parts, best: -1} }
 
-// Update implements wintetris.Solver: the bits for this tick (rules §8.5). A piece whose first
+// Update implements wintetris.Solver: the bits for this tick (rules §13.5). A piece whose first
 // tick the solver has not seen, or which does not fit where it is, is left to itself.
 func (s *Solver) Update(f *wintetris.Field, now, next wintetris.Block, fresh bool) wintetris.Bits {
 	if fresh {

@@ -11,7 +11,7 @@ import (
 	"blockyard/env/envtest/rulebook"
 )
 
-// fresh is a game that has all letters of rules §3.1.
+// fresh is a game that has all definitions of the table of rules §3.1.
 func fresh(seats int) *State {
 	s := New(seats, 0)
 	s.Letters = 1<<Letters - 1
@@ -67,7 +67,7 @@ func TestOpeningsOfQ(t *testing.T) {
 }
 
 func TestOpenings(t *testing.T) {
-	want := []int{1, 2, 2, 3, 2, 6, 2, 1, 2, 2, 6, 4, 6, 4, 4, 3, 2, 2, 2, 2, 0} // rules §3.1
+	want := []int{1, 2, 2, 3, 2, 6, 2, 1, 2, 2, 6, 4, 6, 4, 4, 3, 2, 2, 2, 2, 0} // different openings, rules §3.1
 	for seats, seat := range map[int]int{2: 1, 4: 3, 3: 2} {
 		s := fresh(seats)
 		s.Turn = uint8(seat)
@@ -105,7 +105,7 @@ func TestWrongAnswers(t *testing.T) {
 	require.True(t, accepts(s, " 0  0 A111\r"), "blanks, and another code of the same cells")
 }
 
-// orientations of rules §3.3, rows of square numbers.
+// The eight states of Q (rules §3.3), and of two more letters, as rows of square numbers.
 func TestOrientations(t *testing.T) {
 	for form, want := range map[string]string{
 		"Q00": "123 .4. .5.", "Q01": "..1 542 ..3", "Q02": ".5. .4. 321", "Q03": "3.. 245 1..",

@@ -296,7 +296,7 @@ func rubbleWithWell(rng *rand.Rand) (taken Field) {
 	return taken
 }
 
-// Commands of one turn, words among them that are none (rules §4.2, §5, §8.3).
+// Commands of one turn, some of them ignored, and lines that are none (rules §4.2, §5, §8.3).
 func TestTurn(t *testing.T) {
 	var s State
 	s.Reset(0) // type 21 at (8, 6)

@@ -6,7 +6,7 @@
 //
 //	wintetris          an action is a resting place (rotation, box column). The engine carries
 //	                   it out: three ticks of gravity, then one turn and one step per tick
-//	                   (rules §8.4, §8.5). In a high stack a blocked turn or step makes the
+//	                   (rules §13.4, §13.5). In a high stack a blocked turn or step makes the
 //	                   piece miss its target.
 //	wintetris:instant  an action is a resting place, reached at once
 //	wintetris:tick     an action is the bits of one tick
@@ -25,7 +25,7 @@
 //	bits         in wintetris:tick: 1 left, 2 right, 4 clockwise, 8 counter-clockwise, 16
 //	             drop; text "left+cw", or "wait" for 0
 //
-// The legal resting places are those of the demo solver's move list (rules §8.1), at most 36,
+// The legal resting places are those of the demo solver's move list (rules §13.1), at most 36,
 // without those that have a cell above the field. At least one is legal. In wintetris:instant,
 // places that cover the same cells are listed once, under the smallest rotation: at most 34. In
 // wintetris:tick all 32 actions are legal. None lets the piece fall by itself until it locks; in
@@ -45,7 +45,7 @@
 // # Draws
 //
 // A draw is the kind of a piece, 0..6: two in Reset and one for every piece that locks. The
-// generator is that of the rules (rules §3), so a seed gives the sequence of the rules. Pieces
+// generator is that of the rules (rules §11), so a seed gives the sequence of the rules. Pieces
 // after the next one are hidden.
 //
 // # Score, result and end

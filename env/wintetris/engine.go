@@ -48,7 +48,7 @@ func (e *Engine) Level() int { return 1 + int(e.Lines)/10 }
 // Upcoming returns the next piece where it will appear.
 func (e *Engine) Upcoming() Block { return Spawn(e.Next) }
 
-// Tick plays one tick with a solver's bits (rules §4) and reports whether the piece locked. It does
+// Tick plays one tick with a solver's bits (rules §5) and reports whether the piece locked. It does
 // nothing once the game is over.
 func (e *Engine) Tick(b Bits) (locked bool) {
 	e.Begin()
@@ -143,7 +143,7 @@ func (e *Engine) spawn() {
 	}
 }
 
-// draw returns the next forced kind, or one from the generator of the rules (rules §3).
+// draw returns the next forced kind, or one from the generator of the rules (rules §11).
 func (e *Engine) draw() uint8 {
 	if e.Used < e.Forced || e.Used >= env.MaxDraws {
 		return uint8(e.Draw(Kinds))

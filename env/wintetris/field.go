@@ -60,7 +60,7 @@ func (f *Field) Fall(b Block) Block {
 	return b
 }
 
-// Put fills the block's cells, removes full rows and returns their number (rules §4.5). No cell of
+// Put fills the block's cells, removes full rows and returns their number (rules §5.1). No cell of
 // the block may be above the field.
 func (f *Field) Put(b Block) (rows int) {
 	cells := shapes[b.Kind][b.Rot].at(b.X)

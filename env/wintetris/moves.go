@@ -9,7 +9,7 @@ const MaxMoves = 36
 // freely, and every piece can come to rest within the field.
 const openFrom = Height - 4
 
-// Moves appends the demo solver's move list to dst (rules §8.1): for each number of clockwise turns
+// Moves appends the demo solver's move list to dst (rules §13.1): for each number of clockwise turns
 // that b can make where it is, and each column from the leftmost to the rightmost that it can step
 // to, the place where it comes to rest. Entries that cover the same cells are kept. b must fit.
 func (f *Field) Moves(b Block, dst []Block) []Block {
@@ -122,7 +122,7 @@ type twin struct {
 	dx, dy int8
 }
 
-// Bits is a solver's answer in a tick (rules §5).
+// Bits is a solver's answer in a tick (rules §4).
 type Bits uint8
 
 // The five bits. Left and Right exclude each other, and so do CW and CCW.
@@ -135,11 +135,11 @@ const (
 	bitSets = 1 << iota // number of sets of bits
 )
 
-// Parts is the number of ticks over which the demo solver splits its search (rules §8.5).
+// Parts is the number of ticks over which the demo solver splits its search (rules §13.5).
 const Parts = 4
 
 // Toward returns the placer's bits for a piece on its way to the rotation and column of target
-// (rules §8.4). It ignores obstacles.
+// (rules §13.4). It ignores obstacles.
 func Toward(now, target Block) Bits {
 	var out Bits
 	switch (target.Rot - now.Rot) & 3 {
@@ -160,7 +160,7 @@ func Toward(now, target Block) Bits {
 	return out
 }
 
-// A Solver returns the bits of each tick (rules §5). f holds the settled cells, now is the piece in
+// A Solver returns the bits of each tick (rules §8.1). f holds the settled cells, now is the piece in
 // play, next is the next piece where it will appear, and fresh is true in the first tick of a
 // piece. f is read-only and valid only during the call.
 type Solver interface {

@@ -1,6 +1,6 @@
 package wintetris
 
-// The field and the pieces (rules §1, §2).
+// The columns and rows of the field, and the boxes of the pieces (rules §2, §3).
 const (
 	Width     = 10
 	Height    = 20
@@ -9,7 +9,7 @@ const (
 	Letters   = "IJLOSTZ" // of the kinds, in the order of their numbers
 )
 
-// drawings holds the boxes in rotation 0, top row first (rules §2).
+// drawings holds the boxes in rotation 0, top row first (rules §3).
 var drawings = [Kinds][]string{
 	{"....", "XXXX", "....", "...."},
 	{"X..", "XXX", "..."},

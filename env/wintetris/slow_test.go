@@ -38,7 +38,7 @@ func (f *slowField) fall(b Block) Block {
 	return b
 }
 
-// moves is rules §8.1 word by word.
+// moves is rules §13.1 word by word.
 func (f *slowField) moves(b Block) (out []Block) {
 turns:
 	for t := range 4 {
@@ -90,7 +90,7 @@ func (f *slowField) field() (out Field) {
 	return out
 }
 
-// A slowEngine is rules §4 to §7 word by word.
+// A slowEngine is rules §5 to §7 word by word: ticks, levels and points, block out and lock out.
 type slowEngine struct {
 	f                  slowField
 	word               uint64

@@ -8,6 +8,7 @@ import (
 
 	"blockyard/env"
 	"blockyard/env/envtest"
+	"blockyard/env/envtest/rulebook"
 )
 
 // TestEngineAgainstItsTwin plays ticks of random bits, likely to build and to clear, in both.
@@ -122,11 +123,12 @@ func checkDistinct(t *testing.T, f *Field, all []Block) {
 	require.Equal(t, want, f.Distinct(Spawn(all[0].Kind), nil))
 }
 
-// TestFirstPieces is the sequence of seed 1 (rules §3).
+// TestFirstPieces is the sequence of seed 1 (rules §11).
 func TestFirstPieces(t *testing.T) {
-	const want = "IZITTTIOTIZIJSJJIOTIZSTJSSLJTJLLLZZLOZJL"
+	row := rulebook.Open(t, ".").Table(t, "sequence")[0]
+	want := row["first pieces"]
 	var e Engine
-	e.Start(1)
+	e.Start(uint64(number(t, row["seed"])))
 	got := string(Letters[e.Piece.Kind])
 	for len(got) < len(want) {
 		got += string(Letters[e.Next])
