@@ -243,3 +243,60 @@ func TestCitations(t *testing.T) {
 	require.Empty(t, citations("README.md", "rules and §n")) // no number
 	require.Equal(t, "", citations("README.md", "rules §3")[0].game)
 }
+
+var (
+	link    = regexp.MustCompile(`\]\(([^)]+)\)`)
+	heading = regexp.MustCompile(`(?m)^#+ (.+)$`)
+)
+
+// anchor returns the name by which a link reaches a heading.
+func anchor(title string) string {
+	var out strings.Builder
+	for _, c := range strings.ToLower(title) {
+		switch {
+		case c == ' ':
+			out.WriteByte('-')
+		case c == '-' || c >= 'a' && c <= 'z' || c >= '0' && c <= '9':
+			out.WriteRune(c)
+		}
+	}
+	return out.String()
+}
+
+// TestRulesPages wants the same sections in every RULES.md, links that lead somewhere, and no picture that
+// none of them shows.
+func TestRulesPages(t *testing.T) {
+	alike := []string{"In short", "Board|Field", "Pieces|Shapes|Blocks", "Moves", "A round|A half-turn|A turn|A tick", "Points",
+		"End of the game", "Protocol|Interface", "Time and limits", "Example dialogue", "Random draws", "What we chose"}
+	pages, err := filepath.Glob("*/RULES.md")
+	require.NoError(t, err)
+	require.Len(t, pages, 5)
+	for _, page := range pages {
+		folder := filepath.Dir(page)
+		book := rulebook.Open(t, folder)
+		for k, titles := range alike {
+			s := book.Section(fmt.Sprint(k + 1))
+			require.NotNil(t, s, "%s has no section %d", page, k+1)
+			require.Contains(t, strings.Split(titles, "|"), s.Title, page)
+		}
+		anchors := map[string]bool{}
+		for _, h := range heading.FindAllStringSubmatch(book.Text, -1) {
+			anchors["#"+anchor(h[1])] = true
+		}
+		shown := map[string]bool{}
+		for _, l := range link.FindAllStringSubmatch(book.Text, -1) {
+			if strings.HasPrefix(l[1], "#") {
+				require.True(t, anchors[l[1]], "%s: %s leads nowhere", page, l[1])
+				continue
+			}
+			require.FileExists(t, filepath.Join(folder, l[1]), page)
+			shown[filepath.Base(l[1])] = true
+		}
+		pictures, err := filepath.Glob(filepath.Join(folder, "pictures", "*"))
+		require.NoError(t, err)
+		require.NotEmpty(t, pictures)
+		for _, p := range pictures {
+			require.True(t, shown[filepath.Base(p)], "%s does not show %s", page, p)
+		}
+	}
+}
