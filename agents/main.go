@@ -20,14 +20,15 @@ import (
 
 // table lists the commands.
 type table struct {
-	Arena  arenaCmd   `cmd:"" help:"Play many paired games between two players and say which is stronger."`
-	Play   playCmd    `cmd:"" help:"Play one game, to watch it or to record it."`
-	Sign   signCmd    `cmd:"" help:"Print a hash of every player's games, to see whether a change alters its play."`
-	Bot    botCmd     `cmd:"" help:"Play in a contest with a text protocol on standard input and output."`
-	Host   hostTable  `cmd:"" help:"Play a contest between programs in any language."`
-	Serve  serveTable `cmd:"" help:"Run the server of a contest whose teams play over the network."`
-	Bundle bundleCmd  `cmd:"" help:"Write a contest bot as one self-contained source file."`
-	Tune   tuneCmd    `cmd:"" help:"Tune the weights of a baseline player by games against itself."`
+	Arena      arenaCmd      `cmd:"" help:"Play many paired games between two players and say which is stronger."`
+	Play       playCmd       `cmd:"" help:"Play one game, to watch it or to record it."`
+	Sign       signCmd       `cmd:"" help:"Print a hash of every player's games, to see whether a change alters its play."`
+	Bot        botCmd        `cmd:"" help:"Play in a contest with a text protocol on standard input and output."`
+	Host       hostTable     `cmd:"" help:"Play a contest between programs in any language."`
+	Tournament tournamentCmd `cmd:"" help:"Play a tournament between agents, programs and submissions."`
+	Serve      serveTable    `cmd:"" help:"Run the server of a contest whose teams play over the network."`
+	Bundle     bundleCmd     `cmd:"" help:"Write a contest bot as one self-contained source file."`
+	Tune       tuneCmd       `cmd:"" help:"Tune the weights of a baseline player by games against itself."`
 }
 
 const about = `Agents plays block games and measures who plays them best.

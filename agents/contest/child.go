@@ -11,8 +11,9 @@ import (
 )
 
 const (
-	reapTime  = 10 * time.Second       // for a killed program to vanish
-	drainTime = 250 * time.Millisecond // to read what is left, if other processes hold the pipe open
+	reapTime     = 10 * time.Second       // for a killed program to vanish
+	memoryPeriod = 100 * time.Millisecond // between two looks at the memory of a program
+	drainTime    = 250 * time.Millisecond // to read what is left, if other processes hold the pipe open
 )
 
 // errStuck says that the operating system did not end a program in time.
@@ -22,6 +23,10 @@ var errStuck = errors.New("the program was killed but has not ended")
 type Spec struct {
 	Argv []string
 	Dir  string // working directory; "" is that of this process
+	// Memory is how many bytes the program may use, with all that it starts; 0 is no limit. Past it,
+	// its process group is killed and Excess called. Linux only; elsewhere there is no limit.
+	Memory int64
+	Excess func(used int64) // from another goroutine; may be nil
 	// Stdout and Stderr read the program's output to its end, each in a goroutine of its own.
 	// A nil reader discards the output.
 	Stdout, Stderr func(r io.Reader)
@@ -104,7 +109,25 @@ func StartChild(s Spec) (*Child, error) {
 		c.state = awaitExit(c.cmd.Process)
 		close(c.exited)
 	}()
+	if s.Memory > 0 {
+		c.readers.Go(func() { c.watchMemory(s.Memory, s.Excess) })
+	}
 	return c, nil
+}
+
+// watchMemory kills the process group when it uses more than limit bytes. It returns when the program has ended.
+func (c *Child) watchMemory(limit int64, excess func(used int64)) {
+	for !c.Exit(memoryPeriod) {
+		used := groupMemory(c.cmd.Process.Pid)
+		if used <= limit {
+			continue
+		}
+		if excess != nil {
+			excess(used)
+		}
+		signalGroup(c.cmd.Process, true)
+		return
+	}
 }
 
 // Exited returns a channel that is closed when the program has ended. Processes that it started may still run.

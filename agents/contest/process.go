@@ -42,21 +42,9 @@ type Process struct {
 	gone    bool
 }
 
-// Start starts the bot with the command argv. Each line of its standard error goes to errs,
-// which is called from another goroutine, up to a limit; nil discards them.
+// Start starts the bot with the command argv; see Program.Start.
 func Start(argv []string, errs func(line string)) (*Process, error) {
-	if errs == nil {
-		errs = func(string) {}
-	}
-	p := &Process{answer: make(chan struct{}, 1)}
-	var err error
-	p.child, err = StartChild(Spec{
-		Argv: argv, Input: true, Stdout: p.listen, Stderr: func(r io.Reader) { passLines(r, errs) },
-	})
-	if err != nil {
-		return nil, fmt.Errorf("start bot: %w", err)
-	}
-	return p, nil
+	return Program{Argv: argv}.Start(errs)
 }
 
 // Ask writes lines and then waits, for at most limit, for the first line that begins and ends

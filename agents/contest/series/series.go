@@ -24,8 +24,17 @@ import (
 
 // A Bot is a program of a series.
 type Bot struct {
-	Name string // its command line
-	Argv []string
+	Name string // of a program that the user named: its command line
+	contest.Program
+	Agent string // what the record says that it is; by default "exec:" and the name
+}
+
+// player is what a record says who played.
+func (b *Bot) player() string {
+	if b.Agent != "" {
+		return b.Agent
+	}
+	return "exec:" + b.Name
 }
 
 // Bots returns the bots with these command lines.
@@ -35,7 +44,7 @@ func Bots(lines []string) (bots []Bot, err error) {
 		if len(argv) == 0 {
 			return nil, fmt.Errorf("bot %d: no command", i+1)
 		}
-		bots = append(bots, Bot{line, argv})
+		bots = append(bots, Bot{Name: line, Program: contest.Program{Argv: argv}})
 	}
 	return bots, nil
 }
@@ -67,9 +76,8 @@ type Series struct {
 type game struct {
 	Seed    uint64
 	Seating []int // bot
-	contest.Outcome
-	Tallies []contest.Tally
-	print   [sha256.Size]byte // equal for equal games; see fingerprint
+	Played
+	print [sha256.Size]byte // equal for equal games; see fingerprint
 }
 
 // Seatings lists the seatings of n bots in games of the same seed: each bot in each seat
@@ -126,38 +134,19 @@ func (s *Series) game(ctx context.Context, i int) (err error) {
 	if s.NewSeeds {
 		g.Seed = env.Derive(s.Seed, uint64(i))
 	}
-	state := s.Rules.New(len(s.Bots))
-	state.Reset(g.Seed)
-	var players []string
+	log, err := CreateLog(s.LogDir, fmt.Sprintf("game-%03d", i+1))
+	if err != nil {
+		return err
+	}
+	m := Match{Rules: s.Rules, Seed: g.Seed, New: s.New, Log: log, Errors: s.Errors}
 	for _, b := range g.Seating {
-		players = append(players, "exec:"+s.Bots[b].Name)
+		m.Seats = append(m.Seats, s.Bots[b])
 	}
-	rec := record.New(s.Rules, g.Seed, players)
-	host, err := s.New(state, rec)
-	if err != nil {
+	var rec *record.Record
+	g.Played, rec, err = m.Play(ctx)
+	if rec == nil {
 		return err
 	}
-	log, err := s.openLog(i, host.Referee.Names())
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, log.close()) }()
-	host.Log = log.line
-	for seat, b := range g.Seating {
-		log.line(contest.Note, -1, log.names[seat]+" is "+s.Bots[b].Name)
-	}
-	host.Start = func(seat int) (contest.Asker, error) {
-		b := g.Seating[seat]
-		p, err := contest.Start(s.Bots[b].Argv, func(text string) { log.line(contest.Error, seat, text) })
-		if err != nil {
-			return nil, fmt.Errorf("bot %d: %w", b+1, err)
-		}
-		return p, nil
-	}
-	g.Tallies, err = host.Play(ctx)
-	g.Outcome = host.Referee.Outcome()
-	rec.End(state)
-	rec.Meta = g.Meta
 	if e := s.keep(rec); err == nil {
 		err = e
 	}
@@ -227,9 +216,8 @@ func CreateLog(dir, name string) (*os.File, error) {
 	return os.Create(filepath.Join(dir, name+".log"))
 }
 
-func (s *Series) openLog(i int, names []string) (*gameLog, error) {
-	f, err := CreateLog(s.LogDir, fmt.Sprintf("game-%03d", i+1))
-	return &gameLog{names: names, errors: s.Errors, file: f, out: bufio.NewWriter(f)}, err
+func newLog(names []string, errors io.Writer, f *os.File) *gameLog {
+	return &gameLog{names: names, errors: errors, file: f, out: bufio.NewWriter(f)}
 }
 
 var marks = map[contest.Kind]string{contest.ToBot: "<", contest.FromBot: ">", contest.Error: "!", contest.Remark: "*",

@@ -26,7 +26,8 @@ func TestSeatings(t *testing.T) {
 func TestBotsHaveCommands(t *testing.T) {
 	bots, err := Bots([]string{"a b", "c"})
 	require.NoError(t, err)
-	require.Equal(t, []Bot{{"a b", []string{"a", "b"}}, {"c", []string{"c"}}}, bots)
+	program := func(argv ...string) contest.Program { return contest.Program{Argv: argv} }
+	require.Equal(t, []Bot{{Name: "a b", Program: program("a", "b")}, {Name: "c", Program: program("c")}}, bots)
 	_, err = Bots([]string{"a", " "})
 	require.EqualError(t, err, "bot 2: no command")
 }
@@ -47,8 +48,10 @@ func TestDuelWinner(t *testing.T) {
 	}
 	played := func(seating []int, winner int, reason string) game {
 		return game{
-			Seating: seating, Tallies: make([]contest.Tally, 2),
-			Outcome: contest.Outcome{Winner: winner, Reason: reason, Points: []int{0, 0}},
+			Seating: seating, Played: Played{
+				Tallies: make([]contest.Tally, 2),
+				Outcome: contest.Outcome{Winner: winner, Reason: reason, Points: []int{0, 0}},
+			},
 		}
 	}
 	s := Series{Bots: make([]Bot, 2), Rules: tetrisduel.Game, played: []game{

@@ -28,6 +28,7 @@ type Program struct {
 	Name   string    // as the user gave it
 	Argv   []string  // without the two arguments of a turn; Argv[0] is absolute
 	Dir    string    // working directory; "" is the host's
+	Memory int64     // bytes that it may use; 0 is no limit
 	Errors io.Writer // gets standard error, up to a limit in every turn; nil discards it
 	// Foreign is called with every line of output that is not a command, from another
 	// goroutine, but never after Turn has returned. It may be nil.
@@ -149,7 +150,7 @@ func (p *Program) Turn(ctx context.Context, state []byte, left time.Duration) (T
 	out := output{foreign: p.Foreign}
 	closed := make(chan struct{})
 	spec := contest.Spec{
-		Argv: append(append([]string{}, p.Argv...), string(state), Seconds(left)), Dir: p.Dir,
+		Argv: append(append([]string{}, p.Argv...), string(state), Seconds(left)), Dir: p.Dir, Memory: p.Memory,
 		Stdout: func(r io.Reader) {
 			out.read(r)
 			close(closed)

@@ -1,0 +1,34 @@
+package contest
+
+import (
+	"fmt"
+	"io"
+)
+
+// A Program says how to start a bot.
+type Program struct {
+	Argv   []string
+	Dir    string // working directory; "" is that of this process
+	Memory int64  // bytes that it may use, with all that it starts; 0 is no limit
+}
+
+// Start starts the bot. Each line of its standard error goes to errs, which is called from another
+// goroutine, up to a limit; nil discards them.
+func (p Program) Start(errs func(line string)) (*Process, error) {
+	if errs == nil {
+		errs = func(string) {}
+	}
+	bot := &Process{answer: make(chan struct{}, 1)}
+	spec := Spec{
+		Argv: p.Argv, Dir: p.Dir, Memory: p.Memory, Input: true, Stdout: bot.listen,
+		Stderr: func(r io.Reader) { passLines(r, errs) },
+		Excess: func(used int64) {
+			errs(fmt.Sprintf("ended: it uses %d MiB of memory, want at most %d", used>>20, p.Memory>>20))
+		},
+	}
+	var err error
+	if bot.child, err = StartChild(spec); err != nil {
+		return nil, fmt.Errorf("start bot: %w", err)
+	}
+	return bot, nil
+}

@@ -1,0 +1,68 @@
+package series
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"blockyard/agents/contest"
+	"blockyard/datasets/record"
+	"blockyard/env"
+)
+
+// A Match is one game between programs, each in its seat.
+type Match struct {
+	Rules *env.Game
+	Seed  uint64
+	Seats []Bot // by seat
+	// New returns the host of a game that begins in s; see Series.New.
+	New    func(s env.State, rec *record.Record) (contest.Host, error)
+	Log    *os.File  // gets all that is said; nil keeps nothing. Play closes it
+	Errors io.Writer // gets the bots' standard error; may be nil
+}
+
+// Played is a game that was played to its end.
+type Played struct {
+	contest.Outcome
+	Tallies []contest.Tally // by seat
+}
+
+// Play plays the game. The record is valid, and of an unfinished game, also with an error of ctx or of a bot that
+// did not start.
+func (m *Match) Play(ctx context.Context) (p Played, rec *record.Record, err error) {
+	state := m.Rules.New(len(m.Seats))
+	state.Reset(m.Seed)
+	var names []string
+	for _, b := range m.Seats {
+		names = append(names, b.player())
+	}
+	rec = record.New(m.Rules, m.Seed, names)
+	host, err := m.New(state, rec)
+	if err != nil {
+		if m.Log != nil {
+			err = errors.Join(err, m.Log.Close())
+		}
+		return p, nil, err
+	}
+	log := newLog(host.Referee.Names(), m.Errors, m.Log)
+	host.Log = log.line
+	for seat, b := range m.Seats {
+		log.line(contest.Note, -1, log.names[seat]+" is "+b.Name)
+	}
+	host.Start = func(seat int) (contest.Asker, error) {
+		b := m.Seats[seat]
+		bot, err := contest.Program{Argv: b.Argv, Dir: b.Dir, Memory: b.Memory}.Start(
+			func(text string) { log.line(contest.Error, seat, text) })
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", b.Name, err)
+		}
+		return bot, nil
+	}
+	p.Tallies, err = host.Play(ctx)
+	p.Outcome = host.Referee.Outcome()
+	rec.End(state)
+	rec.Meta = p.Meta
+	return p, rec, errors.Join(err, log.close())
+}

@@ -1,0 +1,186 @@
+package tournament
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+
+	"blockyard/datasets/record"
+)
+
+// The files of a tournament, in its folder.
+const (
+	headFile    = "tournament.json" // what is played, and by whom
+	journalFile = "journal.jsonl"   // a line for every game
+	GamesDir    = "games"           // a record of every game
+	LogsDir     = "logs"            // what was said in every game
+	BuildDir    = "build"           // the compiled submissions
+	PageFile    = "index.html"
+)
+
+// A head is what a tournament must keep when it goes on.
+type head struct {
+	Game     string     `json:"game"`
+	Rules    int        `json:"rules"`
+	Format   Format     `json:"format"`
+	Seats    int        `json:"seats"`
+	Games    int        `json:"games"`
+	Rounds   int        `json:"rounds"`
+	Finals   int        `json:"finals"`
+	Seed     uint64     `json:"seed,string"`
+	Settings string     `json:"settings"` // of the contest, such as its clock
+	Entrants []*Entrant `json:"entrants"`
+}
+
+// A Journal keeps the finished games of a tournament on the disk.
+type Journal struct {
+	Played []Played // the games found when it was opened
+
+	dir  string
+	file *os.File
+}
+
+// OpenJournal opens the journal in a folder, or creates it. If there is one, the tournament must be the same; entrants
+// that were tested before keep what the test found.
+func OpenJournal(dir string, c *Config, settings string, entrants []*Entrant) (*Journal, error) {
+	for _, d := range []string{GamesDir, LogsDir} {
+		if err := os.MkdirAll(filepath.Join(dir, d), 0o755); err != nil {
+			return nil, err
+		}
+	}
+	now := head{c.Rules.Name, c.Rules.Rules, c.Format, c.Seats, c.Games, c.Rounds, c.Finals, c.Seed, settings, entrants}
+	j := &Journal{dir: dir}
+	path := filepath.Join(dir, headFile)
+	text, err := os.ReadFile(path)
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+		if text, err = json.MarshalIndent(now, "", "  "); err == nil {
+			err = replaceFile(path, append(text, '\n'))
+		}
+	case err == nil:
+		err = resume(path, text, now)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return j, j.open()
+}
+
+// Tested reports whether a folder holds a tournament whose entrants have been tested.
+func Tested(dir string) bool {
+	_, err := os.Stat(filepath.Join(dir, headFile))
+	return err == nil
+}
+
+// resume compares the tournament in a folder with the one that is to go on.
+func resume(path string, text []byte, now head) error {
+	var was head
+	if err := json.Unmarshal(text, &was); err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	byPrint := func(list []*Entrant) (all []string) {
+		for _, e := range list {
+			all = append(all, e.Name+" "+e.Print)
+		}
+		return all
+	}
+	if a, b := byPrint(was.Entrants), byPrint(now.Entrants); !slices.Equal(a, b) {
+		return fmt.Errorf("%s is a tournament of other entrants, or one of them has changed: name another folder (--out)",
+			path)
+	}
+	for k, e := range now.Entrants {
+		e.Refused, e.Output = was.Entrants[k].Refused, was.Entrants[k].Output
+	}
+	was.Entrants, now.Entrants = nil, nil
+	if !reflect.DeepEqual(was, now) {
+		return fmt.Errorf("%s is a tournament with other settings: name another folder (--out), or give the same flags", path)
+	}
+	return nil
+}
+
+// open reads the journal and cuts off a last line that was not written to its end.
+func (j *Journal) open() (err error) {
+	path := filepath.Join(j.dir, journalFile)
+	if j.file, err = os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o644); err != nil {
+		return err
+	}
+	in := bufio.NewReader(j.file)
+	var end int64
+	for {
+		line, err := in.ReadBytes('\n')
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return errors.Join(err, j.file.Close())
+		}
+		var p Played
+		if err := json.Unmarshal(line, &p); err != nil || p.Number != len(j.Played) {
+			err = fmt.Errorf("%s: line %d is not game %d: %.100q", path, len(j.Played)+1, len(j.Played), bytes.TrimSpace(line))
+			return errors.Join(err, j.file.Close())
+		}
+		j.Played = append(j.Played, p)
+		end += int64(len(line))
+	}
+	if err = j.file.Truncate(end); err == nil {
+		_, err = j.file.Seek(end, io.SeekStart)
+	}
+	return err
+}
+
+// RecordFile is the name of a game's record in the tournament's folder.
+func RecordFile(number int) string {
+	return filepath.Join(GamesDir, fmt.Sprintf("%04d.jsonl.gz", number+1))
+}
+
+// LogFile is the name of a game's log in the tournament's folder.
+func LogFile(number int) string { return filepath.Join(LogsDir, fmt.Sprintf("%04d.log", number+1)) }
+
+// replaceFile writes a file as a whole: under another name first, so that it is never seen half written.
+func replaceFile(path string, text []byte) error {
+	f, err := os.CreateTemp(filepath.Dir(path), ".new-*")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(f.Name()) // fails if it was renamed
+	_, err = f.Write(text)
+	if err = errors.Join(err, f.Chmod(0o644), f.Sync(), f.Close()); err != nil {
+		return err
+	}
+	return os.Rename(f.Name(), path)
+}
+
+// Add keeps a finished game and its record, if there is one, and returns when they are on the disk.
+func (j *Journal) Add(p Played, rec *record.Record) error {
+	if rec != nil {
+		w, err := record.Create(filepath.Join(j.dir, RecordFile(p.Number)))
+		if err != nil {
+			return err
+		}
+		defer w.Discard()
+		if err := w.Write(rec); err != nil {
+			return err
+		}
+		if err := w.Close(); err != nil {
+			return err
+		}
+	}
+	line, err := json.Marshal(p)
+	if err != nil {
+		return err
+	}
+	if _, err := j.file.Write(append(line, '\n')); err != nil {
+		return err
+	}
+	return j.file.Sync()
+}
+
+// Close closes the journal.
+func (j *Journal) Close() error { return j.file.Close() }

@@ -1,0 +1,183 @@
+package tournament
+
+import (
+	_ "embed"
+	"fmt"
+	"html/template"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"blockyard/datasets/viewer"
+)
+
+//go:embed page/page.html
+var pageText string
+
+//go:embed page/style.css
+var pageStyle string
+
+var pageTemplate = template.Must(template.New("page").Funcs(template.FuncMap{
+	"inc":     func(n int) int { return n + 1 },
+	"percent": func(s Row) string { return fmt.Sprintf("%.1f %%", 100*s.share()) },
+	"bound":   func(elo float64) int { return int(max(-590, min(590, elo))) },
+}).Parse(pageText))
+
+// replayFile is the name of a game's replay in the tournament's folder.
+func replayFile(number int) string {
+	return filepath.Join("replays", fmt.Sprintf("%04d.html", number+1))
+}
+
+// A view is what the page shows.
+type view struct {
+	*Report
+	Title string
+	Style template.CSS
+	Cross []crossRow
+	Final []final
+	Games []gameRow
+}
+
+type crossRow struct {
+	Name  string
+	Cells []crossCell
+}
+
+type crossCell struct{ Text, Title, Class string }
+
+type final struct {
+	Stage string
+	Sides []side
+}
+
+type side struct {
+	Name, Score, Fault string
+	Won                bool
+}
+
+type gameRow struct {
+	Number              int
+	Stage               string
+	Sides               []side
+	Rounds              int
+	Reason              string
+	Replay, Log, Record string
+}
+
+// WritePage writes the page of the tournament to its folder, and the replays that are missing.
+func (t *Tournament) WritePage(dir string) error {
+	if err := os.MkdirAll(filepath.Join(dir, "replays"), 0o755); err != nil {
+		return err
+	}
+	title := t.Rules.Title
+	if title == "" {
+		title = t.Rules.Name
+	}
+	v := &view{Report: t.Report(), Title: title, Style: template.CSS(pageStyle), Final: t.finals()}
+	v.Cross = t.cross(v.Standings)
+	for _, g := range t.Played {
+		row, err := t.gameRow(dir, g)
+		if err != nil {
+			return err
+		}
+		v.Games = append(v.Games, row)
+	}
+	var out strings.Builder
+	if err := pageTemplate.Execute(&out, v); err != nil {
+		return err
+	}
+	return replaceFile(filepath.Join(dir, PageFile), []byte(out.String()))
+}
+
+func (t *Tournament) gameRow(dir string, g Played) (gameRow, error) {
+	row := gameRow{Number: g.Number, Stage: g.Stage, Rounds: g.Rounds, Reason: g.Reason}
+	row.Log = filepath.ToSlash(LogFile(g.Number))
+	best := slices.Min(g.Ranks)
+	for seat, e := range g.Seats {
+		s := side{Name: t.Entrants[e].Name, Score: strconv.Itoa(g.Points[seat])}
+		s.Won = g.Ranks[seat] == best && slices.Max(g.Ranks) > best
+		if seat < len(g.Faults) {
+			s.Fault = g.Faults[seat]
+		}
+		row.Sides = append(row.Sides, s)
+	}
+	record := filepath.Join(dir, RecordFile(g.Number))
+	if _, err := os.Stat(record); err != nil {
+		return row, nil
+	}
+	row.Record = filepath.ToSlash(RecordFile(g.Number))
+	replay := filepath.Join(dir, replayFile(g.Number))
+	if _, err := os.Stat(replay); err != nil {
+		var page strings.Builder
+		if viewer.WriteHTML(&page, record, 1) != nil {
+			return row, nil // too long for a page; the record can be viewed
+		}
+		if err := replaceFile(replay, []byte(page.String())); err != nil {
+			return row, err
+		}
+	}
+	row.Replay = filepath.ToSlash(replayFile(g.Number))
+	return row, nil
+}
+
+// cross is the crosstable, in the order of the table.
+func (t *Tournament) cross(rows []Row) (out []crossRow) {
+	type count struct{ half, games int }
+	counts := map[[2]int]count{}
+	for _, g := range t.Played {
+		for i, a := range g.Seats {
+			for j, b := range g.Seats {
+				if i != j {
+					c := counts[[2]int{a, b}]
+					counts[[2]int{a, b}] = count{c.half + halfPoints(g.Ranks[i], g.Ranks[j]), c.games + 1}
+				}
+			}
+		}
+	}
+	for _, a := range rows {
+		row := crossRow{Name: a.Name}
+		for _, b := range rows {
+			c := counts[[2]int{a.Entrant, b.Entrant}]
+			cell := crossCell{Title: fmt.Sprintf("%s against %s", a.Name, b.Name)}
+			switch {
+			case a.Entrant == b.Entrant:
+				cell = crossCell{Class: "self"}
+			case c.games == 0:
+			default:
+				cell.Text = fmt.Sprintf("%g/%d", float64(c.half)/2, c.games)
+				cell.Class = [...]string{"loss", "draw", "win"}[1+sign(c.half-c.games)]
+			}
+			row.Cells = append(row.Cells, cell)
+		}
+		out = append(out, row)
+	}
+	return out
+}
+
+func sign(n int) int { return max(-1, min(1, n)) }
+
+// finals lists the meetings of the finals so far.
+func (t *Tournament) finals() (out []final) {
+	for k := 0; k < len(t.Played); k++ {
+		g := t.Played[k]
+		if !slices.Contains([]string{"semi-final", "third place", "final"}, g.Stage) {
+			continue
+		}
+		a, b := g.Seats[0], g.Seats[1]
+		half, games := 0, 0
+		for ; k < len(t.Played) && games < t.Finals; k++ {
+			seat := slices.Index(t.Played[k].Seats, a)
+			half += halfPoints(t.Played[k].Ranks[seat], t.Played[k].Ranks[1-seat])
+			games++
+		}
+		k--
+		over := games == t.Finals
+		out = append(out, final{g.Stage, []side{
+			{Name: t.Entrants[a].Name, Score: fmt.Sprintf("%g", float64(half)/2), Won: over && half >= games},
+			{Name: t.Entrants[b].Name, Score: fmt.Sprintf("%g", float64(2*games-half)/2), Won: over && half < games},
+		}})
+	}
+	return out
+}

@@ -1,0 +1,193 @@
+package tournament
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"blockyard/agents/match"
+	"blockyard/env/blocking"
+)
+
+// simulate plays a tournament in which the entrant with the smaller number always wins, or, with luck, mostly.
+func simulate(t *testing.T, c Config, n int, luck *rand.Rand) *Tournament {
+	c.Rules = blocking.Game
+	tour := &Tournament{Config: c}
+	var in []int
+	for k := range n {
+		tour.Entrants = append(tour.Entrants, &Entrant{Name: fmt.Sprint("e", k)})
+		in = append(in, k)
+	}
+	p := newPlan(&tour.Config, in)
+	first := p.expected(nil)
+	for {
+		batch := p.next(tour.Played)
+		if len(batch) == 0 {
+			break
+		}
+		for _, g := range batch {
+			require.Equal(t, len(tour.Played), g.Number)
+			require.Len(t, g.Seats, c.Seats)
+			require.Len(t, slices.Compact(slices.Sorted(slices.Values(g.Seats))), c.Seats, "nobody plays against himself")
+			r := Result{Points: make([]int, c.Seats), UsedMS: make([]int64, c.Seats), MostMS: make([]int64, c.Seats)}
+			strength := slices.Clone(g.Seats)
+			if luck != nil {
+				for k := range strength {
+					strength[k] += luck.IntN(2 * n)
+				}
+			}
+			for k := range strength {
+				rank := 1
+				for _, other := range strength {
+					if other < strength[k] {
+						rank++
+					}
+				}
+				r.Ranks = append(r.Ranks, rank)
+			}
+			tour.Played = append(tour.Played, Played{g, r})
+		}
+		require.Equal(t, first, p.expected(tour.Played), "the number of games does not depend on results")
+	}
+	require.Len(t, tour.Played, first)
+	return tour
+}
+
+func TestRoundRobin(t *testing.T) {
+	tour := simulate(t, Config{Format: RoundRobin, Seats: 2, Games: 2, Finals: 2}, 6, nil)
+	meetings := map[[2]int]int{}
+	seeds := map[uint64]bool{}
+	for _, g := range tour.Played {
+		seeds[g.Seed] = true
+		if g.Stage == "round robin" {
+			meetings[[2]int{g.Seats[0], g.Seats[1]}]++
+		}
+	}
+	require.Len(t, meetings, 6*5, "every pair in both orders")
+	require.Len(t, seeds, len(tour.Played), "a seed of its own for every game")
+	require.Len(t, tour.Played, 30+4+4)
+	for place, s := range tour.Standings() {
+		require.Equal(t, place, s.Entrant)
+	}
+}
+
+func TestSwiss(t *testing.T) {
+	for _, n := range []int{5, 12, 13} {
+		tour := simulate(t, Config{Format: Swiss, Seats: 2, Games: 1}, n, rand.New(rand.NewPCG(1, uint64(n))))
+		games, seen := make([]int, n), map[[2]int]bool{}
+		for _, g := range tour.Played {
+			games[g.Seats[0]]++
+			games[g.Seats[1]]++
+			pair := [2]int{min(g.Seats[0], g.Seats[1]), max(g.Seats[0], g.Seats[1])}
+			require.False(t, seen[pair], "%v met twice among %d", pair, n)
+			seen[pair] = true
+		}
+		require.LessOrEqual(t, slices.Max(games)-slices.Min(games), 1, "sitting out goes around: %v", games)
+	}
+	tour := simulate(t, Config{Format: Swiss, Seats: 2, Games: 2}, 12, nil)
+	require.Equal(t, 0, tour.Standings()[0].Entrant)
+	require.Equal(t, 11, tour.Standings()[11].Entrant)
+}
+
+func TestLadder(t *testing.T) {
+	tour := simulate(t, Config{Format: Ladder, Seats: 2, Games: 2, Rounds: 4}, 5, nil)
+	for place, s := range tour.Standings() {
+		require.Equal(t, place, s.Entrant)
+	}
+	// In the opposite order, each round lifts the best entrant below its place up to it.
+	tour = simulate(t, Config{Format: Ladder, Seats: 2, Games: 1, Rounds: 1}, 4, nil)
+	p := newPlan(&tour.Config, []int{3, 2, 1, 0})
+	tour.Played = nil
+	for batch := p.next(tour.Played); len(batch) > 0; batch = p.next(tour.Played) {
+		for _, g := range batch {
+			r := Result{Points: []int{0, 0}, UsedMS: []int64{0, 0}, MostMS: []int64{0, 0}, Ranks: []int{1, 2}}
+			if g.Seats[0] > g.Seats[1] {
+				r.Ranks = []int{2, 1}
+			}
+			tour.Played = append(tour.Played, Played{g, r})
+		}
+	}
+	require.Equal(t, []int{0, 3, 2, 1}, p.order(tour.Played))
+}
+
+func TestTablesOfFour(t *testing.T) {
+	for _, format := range []Format{RoundRobin, Swiss} {
+		tour := simulate(t, Config{Format: format, Seats: 4, Games: 4}, 9, rand.New(rand.NewPCG(7, 7)))
+		for _, s := range tour.Standings() {
+			require.Positive(t, s.Games)
+			require.Equal(t, 3*s.Games, s.Wins+s.Draws+s.Losses)
+		}
+	}
+}
+
+// TestFinalsTakeTheBestFour: the finals are played by the first four, and decide their order.
+func TestFinalsTakeTheBestFour(t *testing.T) {
+	tour := simulate(t, Config{Format: RoundRobin, Seats: 2, Games: 2, Finals: 2}, 5, nil)
+	n := len(tour.Played)
+	require.Equal(t, []string{"semi-final", "semi-final", "semi-final", "semi-final", "third place", "third place", "final", "final"},
+		stages(tour.Played[n-8:]))
+	require.ElementsMatch(t, []int{0, 3}, tour.Played[n-8].Seats)
+	for k := n - 2; k < n; k++ { // the second wins the final
+		tour.Played[k].Ranks = []int{1 + tour.Played[k].Seats[1], 1 + tour.Played[k].Seats[0]}
+	}
+	var order []int
+	for _, s := range tour.Standings() {
+		order = append(order, s.Entrant)
+	}
+	require.Equal(t, []int{1, 0, 2, 3, 4}, order)
+}
+
+func stages(played []Played) (out []string) {
+	for _, g := range played {
+		out = append(out, g.Stage)
+	}
+	return out
+}
+
+// TestRatings compares the ratings with those from which results were drawn: 95 % of the intervals hold theirs, more or
+// less, and two entrants alone get the difference that belongs to their score.
+func TestRatings(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 4))
+	truth := []float64{150, 60, 0, -60, -150}
+	inside, all := 0, 0
+	for range 40 {
+		var played []Played
+		for range 60 {
+			for a := range truth {
+				for b := range a {
+					r := []int{2, 1}
+					if rng.Float64() < match.Expected(truth[a]-truth[b]) {
+						r = []int{1, 2}
+					}
+					played = append(played, Played{Game{Seats: []int{a, b}},
+						Result{Ranks: r, Points: []int{0, 0}, UsedMS: []int64{0, 0}, MostMS: []int64{0, 0}}})
+				}
+			}
+		}
+		table := standings([]int{0, 1, 2, 3, 4}, played)
+		rate(table, played)
+		for _, s := range table {
+			all++
+			if s.Elo.Low <= truth[s.Entrant] && truth[s.Entrant] <= s.Elo.High {
+				inside++
+			}
+		}
+	}
+	require.InDelta(t, 0.95, float64(inside)/float64(all), 0.04)
+
+	var played []Played
+	for k := range 1000 {
+		r := []int{1, 2}
+		if k%4 == 3 {
+			r = []int{2, 1}
+		}
+		played = append(played, Played{Game{Seats: []int{0, 1}},
+			Result{Ranks: r, Points: []int{0, 0}, UsedMS: []int64{0, 0}, MostMS: []int64{0, 0}}})
+	}
+	table := standings([]int{0, 1}, played)
+	rate(table, played)
+	require.InDelta(t, match.Elo(0.75), table[0].Elo.Value-table[1].Elo.Value, 1)
+}

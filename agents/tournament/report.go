@@ -1,0 +1,69 @@
+package tournament
+
+import (
+	"fmt"
+	"strings"
+	"text/tabwriter"
+)
+
+// A Report is how a tournament stands.
+type Report struct {
+	Game      string     `json:"game"`
+	Format    Format     `json:"format"`
+	Seed      uint64     `json:"seed,string"`
+	Played    int        `json:"played"`
+	Expected  int        `json:"expected"`
+	Over      bool       `json:"over"`
+	Standings []Row      `json:"standings"` // best first
+	Refused   []*Entrant `json:"refused"`   // entrants that do not take part
+}
+
+// A Row is a line of the table.
+type Row struct {
+	Name     string `json:"name"`
+	Language string `json:"language"`
+	Standing
+}
+
+// Report returns how the tournament stands.
+func (t *Tournament) Report() *Report {
+	r := &Report{Game: t.Rules.Name, Format: t.Format, Seed: t.Seed, Played: len(t.Played), Expected: t.Expected,
+		Over: t.Over, Standings: []Row{}, Refused: []*Entrant{}}
+	for _, s := range t.Standings() {
+		e := t.Entrants[s.Entrant]
+		r.Standings = append(r.Standings, Row{e.Name, e.Language, s})
+	}
+	for _, e := range t.Entrants {
+		if e.Refused != "" {
+			r.Refused = append(r.Refused, e)
+		}
+	}
+	return r
+}
+
+// String returns the table.
+func (r *Report) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s, %s, seed %d: %d games", r.Game, r.Format, r.Seed, r.Played)
+	if !r.Over {
+		fmt.Fprintf(&b, " of %d; run the same command again to go on", r.Expected)
+	}
+	b.WriteString("\n\n")
+	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(w, "place\tname\tlanguage\tgames\twins\tdraws\tlosses\tscore\tElo\t95 % interval\t"+
+		"points\tms per game\tfaults\t")
+	for k, s := range r.Standings {
+		fmt.Fprintf(w, "%d\t%s\t%s\t%d\t%d\t%d\t%d\t%.1f %%\t", k+1, s.Name, s.Language,
+			s.Games, s.Wins, s.Draws, s.Losses, 100*s.share())
+		fmt.Fprintf(w, "%+.0f\t%+.0f to %+.0f\t%d\t%.0f\t%d\t\n", s.Elo.Value, s.Elo.Low, s.Elo.High,
+			s.Points, s.MeanMS, s.Faults)
+	}
+	w.Flush()
+	if len(r.Refused) > 0 {
+		b.WriteString("\nnot taking part\n")
+		for _, e := range r.Refused {
+			fmt.Fprintf(&b, "  %s: %s\n", e.Name, e.Refused)
+		}
+	}
+	return b.String()
+}
