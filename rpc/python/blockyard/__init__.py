@@ -47,6 +47,7 @@ from .errors import (
 )
 from .evaluation import evaluate
 from .infos import FinalStep
+from .opponents import Opponents, OpponentStats
 from .packing import pack, unpack, unpack_torch
 from .pool import BlockPool, PoolBatch
 from .recording import Recording
@@ -89,6 +90,7 @@ __all__ = [
     "LimitError",
     "NeedsResetError",
     "OpponentError",
+    "OpponentStats",
     "PoolBatch",
     "ProtocolError",
     "Recording",
@@ -158,7 +160,7 @@ def make_vec(
     tls: Tls = None,
     seed: Seed = None,
     seats: int | None = None,
-    opponents: Mapping[int, str] | str | None = "random",
+    opponents: Opponents = "random",
     rows: Rows = "seat",
     autoreset_mode: AutoresetMode | str = AutoresetMode.SAME_STEP,
     reward: Reward | None = None,
@@ -189,9 +191,11 @@ def make_vec(
         seed: used by the first ``reset`` without a seed. An int s, 0 <= s < 2**64, seeds game i with s + i; a list
             seeds each game separately.
         seats: seats of each game; by default the smallest number that the game allows.
-        opponents: the policies of the other seats, which the server plays. One spec for all seats but seat 0; a dict
-            such as ``{1: "hand"}`` by seat; or None: the client drives every seat. Every game has ``"random"``;
-            ``env.game_spec.opponents`` lists the others.
+        opponents: the policies of the other seats, which the server plays. One spec for all seats but seat 0; a mixture
+            such as ``{"hand": 1, "random": 3}``, from which each episode draws one for each such seat, with these
+            weights and by its seed; a dict such as ``{1: "hand"}`` of specs or mixtures by seat; or None: the client
+            drives every seat. Every game has ``"random"``; ``env.game_spec.opponents`` lists the others. A local file,
+            as in ``"learned:weights=mine.safetensors"``, is uploaded to the server. See docs/leagues.md.
         rows: ``"seat"``: one row per driven seat, in every game. ``"acting"``: the compact form, with as many rows as
             seats act at the same time: in turn-based games one row per game, of whichever seat is on turn. Its reward
             is what that seat received in the step; what a seat receives while others act, such as a loss, is only in
@@ -259,7 +263,7 @@ def make(
     tls: Tls = None,
     seed: int | None = None,
     seats: int | None = None,
-    opponents: Mapping[int, str] | str | None = "random",
+    opponents: Opponents = "random",
     reward: Reward | None = None,
     illegal: Illegal | None = None,
     max_episode_steps: int | None = None,

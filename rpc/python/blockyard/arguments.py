@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, Literal, SupportsIndex
 
 import numpy as np
@@ -68,38 +68,6 @@ def autoreset(mode: AutoresetMode | str) -> AutoresetMode:
     if found := [m for m in AutoresetMode if mode in (m.value, m.name)]:
         return found[0]
     raise ValueError(f"autoreset_mode {mode!r:.100}: want one of {[m.value for m in AutoresetMode]}")
-
-
-def opponents_by_seat(opponents: Mapping[int, str] | str | None, seats: int) -> dict[int, str]:
-    """Return the opponent of each seat that the server plays.
-
-    Args:
-        opponents: one spec for all seats but seat 0, specs by seat, or None: the client drives every seat.
-        seats: seats of the game.
-
-    Raises:
-        TypeError: opponents or a spec has another type.
-        ValueError: a seat does not exist, or every seat has an opponent.
-    """
-    if opponents is None:
-        return {}
-    if isinstance(opponents, str):
-        return dict.fromkeys(range(1, seats), opponents)
-    if not isinstance(opponents, Mapping):
-        raise TypeError(
-            "opponents: want a spec such as 'hand' for all seats but seat 0, a dict such as {1: 'hand'} by seat, or "
-            f"None to drive every seat, got {opponents!r:.100}"
-        )
-    out = {}
-    for seat, spec in opponents.items():
-        if not isinstance(spec, str):
-            raise TypeError(f"opponents[{seat!r}]: want a spec such as 'hand', got {type(spec).__name__}")
-        if isinstance(seat, bool) or not isinstance(seat, SupportsIndex) or not 0 <= operator.index(seat) < seats:
-            raise ValueError(f"opponents: no seat {seat!r}, seats are 0 to {seats - 1}")
-        out[operator.index(seat)] = spec
-    if len(out) == seats:
-        raise ValueError(f"opponents: all {seats} seats have an opponent, leave at least one seat to drive")
-    return out
 
 
 def reset_mask(mask: object, rows: int, rows_per_game: int) -> NDArray[np.bool_]:

@@ -109,6 +109,8 @@ class FinalStep:
         lengths: uint32 (k,), in steps.
         mask: uint8 (k * rows_per_game, ceil(actions / 8)), packed masks of the actions that were legal at the end:
             only id 0 unless the game was truncated. The attribute is None with ``mask=False``.
+        opponents: uint16 (k, seats), indices into ``opponent_specs``; 65535 for driven seats. None if the server plays
+            no seat.
     """
 
     games: NDArray[np.int64]
@@ -118,6 +120,7 @@ class FinalStep:
     scores: NDArray[np.int32]
     lengths: NDArray[np.uint32]
     mask: NDArray[np.uint8] | None = None
+    opponents: NDArray[np.uint16] | None = None
 
     def __repr__(self) -> str:
         return f"FinalStep({len(self.games)} games, {len(self.seat)} rows)"

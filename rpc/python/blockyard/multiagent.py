@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from .arguments import Illegal, integer, one_of
 from .errors import IllegalActionError
+from .opponents import Opponents
 from .vector import BlockVectorEnv
 
 OBSERVATIONS = ("flat", "masked", "planes")
@@ -41,7 +42,7 @@ class MultiAgentGame:
         one_by_one: bool,
         *,
         observation: str = "flat",
-        opponents: Mapping[int, str] | str | None = None,
+        opponents: Opponents = None,
         illegal: Illegal | None = None,
         **kwargs: Any,
     ) -> None:

@@ -21,6 +21,7 @@ from gymnasium import spaces
 
 from .errors import IllegalActionError, NeedsResetError
 from .multiagent import OBSERVATIONS, MultiAgentGame
+from .opponents import Opponents
 from .optional import missing_dependency
 
 try:
@@ -215,7 +216,7 @@ def aec_env(
     *,
     max_cycles: int | None = None,
     observation: str = "flat",
-    opponents: Mapping[int, str] | str | None = None,
+    opponents: Opponents = None,
     render_mode: str | None = None,
     **kwargs: Any,
 ) -> BlockAEC:
@@ -246,7 +247,7 @@ def parallel_env(
     *,
     max_cycles: int | None = None,
     observation: str = "flat",
-    opponents: Mapping[int, str] | str | None = None,
+    opponents: Opponents = None,
     render_mode: str | None = None,
     **kwargs: Any,
 ) -> BlockParallel:

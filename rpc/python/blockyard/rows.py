@@ -49,6 +49,9 @@ class Rows:
         self._varying = self.rows_per_game != len(self.players)
         # Index of each row's game, and offset of a seat, in flattened arrays of (games, seats).
         self._starts = np.repeat(np.arange(self.num_games) * self.seats, self.rows_per_game)
+        # Columns of the server's seats in arrays of (games, seats): one index, or several, or None.
+        others = [seat for seat in range(self.seats) if seat not in self.players]
+        self._others = others[0] if len(others) == 1 else (others or None)
         # A seat of 255 means that the row need not act: then any column will do.
         self._column = np.minimum(np.arange(256), self.seats - 1)
 
@@ -93,6 +96,11 @@ class Rows:
         """Return each row's entry of an array of (games, seats)."""
         return per_seat[:, self.players].reshape(-1) if index is None else per_seat.take(index)
 
+    def _opponents(self, numbers: NDArray[np.uint16]) -> NDArray[np.uint16]:
+        """Return each row's entry of the opponents of games, uint16 (games, seats): those of the server's seats."""
+        mine = numbers[:, self._others]
+        return mine if self.rows_per_game == 1 else mine.repeat(self.rows_per_game, axis=0)
+
     def _complete(self, memory: StepMemory, reset: bool) -> NDArray[np.bool_]:
         """Give every row that need not act one legal action, id 0, and return which rows must act.
 
@@ -125,6 +133,8 @@ class Rows:
         if memory.illegal is not None:
             infos.put("illegal", memory.illegal, valid)
         infos.put("score", score, valid)
+        if self._others is not None:
+            infos.put("opponent", self._opponents(memory.arrays["opponent"]), valid)
         return infos
 
     # -- ends of episodes -------------------------------------------------------------
@@ -145,6 +155,10 @@ class Rows:
         if "illegal" in infos:
             last.put("illegal", infos["illegal"] & rows, rows)
         last.put("score", np.where(rows, score, 0), rows)
+        if final.opponents is not None:
+            opponents = np.zeros_like(infos["opponent"])
+            opponents[rows] = self._opponents(final.opponents)
+            last.put("opponent", opponents, rows)
         infos.put("score", np.where(rows, 0, score), self._all)
         infos.put("final_obs", final_obs, rows)
         infos.put("final_info", last, rows)

@@ -43,6 +43,9 @@ class Search(Rows):
     def _refuse_pending(self, method: str) -> None:
         raise NotImplementedError
 
+    def _send_policy(self, policy: str) -> str:
+        raise NotImplementedError
+
     def _next_memory(self) -> StepMemory:
         raise NotImplementedError
 
@@ -106,7 +109,7 @@ class Search(Rows):
         """Return the final positions of the games that ended in the last step; call it right after that step."""
         self._refuse_pending("final")
         answers, n = self._transport.finals(), self.rows_per_game
-        keys = ("planes", "globals", "seat", "scores", "lengths")
+        keys = ("planes", "globals", "seat", "scores", "lengths", "opponents")
         joined = {key: b"".join(d[key] for d, _ in answers) for key in keys}
         games = np.concatenate([np.frombuffer(d["envs"], "<u4").astype(np.int64) + first for d, first in answers])
         mask = b"".join(d.get("mask", b"") for d, _ in answers)
@@ -125,6 +128,7 @@ class Search(Rows):
             np.frombuffer(joined["scores"], "<i4").reshape(len(games), self._handle.seats),
             np.frombuffer(joined["lengths"], "<u4"),
             last,
+            np.frombuffer(joined["opponents"], "<u2").reshape(len(games), -1) if self._others is not None else None,
         )
 
     # -- states -----------------------------------------------------------------------
@@ -209,7 +213,8 @@ class Search(Rows):
         Args:
             steps: number of steps, 1 to 1,000,000; or a buffer to fill.
             policy: the policy of the driven seats: ``"random"`` plays random legal actions; or a spec such as
-                ``"hand"`` or ``"learned"``; ``game_spec.opponents`` lists the server's policies.
+                ``"hand"`` or ``"learned:weights=FILE"``; ``game_spec.opponents`` lists the server's policies. A local
+                file is uploaded.
             keep: ``"all"`` returns every step, ``"last"`` only the last.
 
         Raises:
@@ -217,6 +222,7 @@ class Search(Rows):
             LimitError: the policy needs more memory than the server allows.
         """
         self._refuse_pending("rollout")
+        policy = self._send_policy(policy)
         if isinstance(steps, RolloutBuffer):
             count, buffer = steps.steps, steps
         else:

@@ -13,6 +13,7 @@ from gymnasium.vector import AutoresetMode
 from numpy.typing import NDArray
 
 from .arguments import Illegal, Reward
+from .opponents import Opponents, OpponentStats
 from .recorder import Path, start_with
 from .recording import Recording
 from .rendering.notebook import game_picture
@@ -53,7 +54,7 @@ class BlockEnv(gymnasium.Env[Obs, np.int64]):
         timeout: float = 30.0,
         seed: int | None = None,
         seats: int | None = None,
-        opponents: Mapping[int, str] | str | None = "random",
+        opponents: Opponents = "random",
         reward: Reward | None = None,
         illegal: Illegal | None = None,
         max_episode_steps: int | None = None,
@@ -174,6 +175,19 @@ class BlockEnv(gymnasium.Env[Obs, np.int64]):
     def recording(self) -> Recording | None:
         """The current or last recording; None if there was none."""
         return self.vector.recording
+
+    def set_opponents(self, opponents: Opponents) -> None:
+        """Replace opponents from the next episode on; as :meth:`BlockVectorEnv.set_opponents`."""
+        self.vector.set_opponents(opponents)
+
+    def opponent_stats(self, *, reset: bool = False) -> dict[str, OpponentStats]:
+        """Return the results against each opponent; as :meth:`BlockVectorEnv.opponent_stats`."""
+        return self.vector.opponent_stats(reset=reset)
+
+    @property
+    def opponent_specs(self) -> tuple[str, ...]:
+        """The opponents, indexed by ``info["opponent"]``; as :attr:`BlockVectorEnv.opponent_specs`."""
+        return self.vector.opponent_specs
 
     def render(self) -> RenderFrame | list[RenderFrame] | None:
         """Return text for ``"ansi"``, uint8 (height, width, 3) for ``"rgb_array"``; otherwise None.

@@ -11,10 +11,12 @@ from gymnasium.vector import AutoresetMode
 from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
-from .arguments import Illegal, Reward, Rows, autoreset, game_name, integer, one_of, opponents_by_seat, positive
+from .arguments import Illegal, Reward, Rows, autoreset, game_name, integer, one_of, positive
 from .attributes import Attributes
 from .errors import BlockyardError
 from .illegal import IllegalActions
+from .opponents import Opponents
+from .opposition import Opposition
 from .recorder import Path, start_with
 from .rows import Obs as Obs
 from .seeding import Seed, check_seeds
@@ -29,7 +31,7 @@ from .transport.shared_memory import TRANSPORTS, choose_transport
 RENDER_MODES = ["ansi", "rgb_array", "human"]
 
 
-class BlockVectorEnv(Attributes, Stepping):
+class BlockVectorEnv(Attributes, Opposition, Stepping):
     """Many games that the server steps together; a ``gymnasium.vector.VectorEnv``.
 
     One row is one seat that the client drives, in every game. By default each game has one driven seat, so there
@@ -53,6 +55,8 @@ class BlockVectorEnv(Attributes, Stepping):
     ``illegal``      bool (num_envs,)            whether the row's last action was illegal and was replaced;
                                                  not with ``illegal="error"``
     ``score``        int32 (num_envs,)           points of the row's seat so far
+    ``opponent``     uint16 (num_envs,)          who plays the other seat: an index into ``opponent_specs``; uint16
+                                                 (num_envs, n) with n > 1 such seats, in their order; absent with none
     ``final_obs``    object (num_envs,)          SAME_STEP only: the last observation of an ended episode
     ``final_info``   dict                        SAME_STEP only: its other infos at the end
     ===============  ==========================  =========================================================
@@ -87,7 +91,7 @@ class BlockVectorEnv(Attributes, Stepping):
         timeout: float = 30.0,
         seed: Seed = None,
         seats: int | None = None,
-        opponents: Mapping[int, str] | str | None = "random",
+        opponents: Opponents = "random",
         rows: Rows = "seat",
         autoreset_mode: AutoresetMode | str = AutoresetMode.SAME_STEP,
         reward: Reward | None = None,
@@ -161,11 +165,11 @@ class BlockVectorEnv(Attributes, Stepping):
                 raise
 
     def _open_options(
-        self, session: Session, options: dict[str, Any], seats: int | None, opponents: Mapping[int, str] | str | None
+        self, session: Session, options: dict[str, Any], seats: int | None, opponents: Opponents
     ) -> dict[str, Any]:
         """Return the options of the request ``open``, after checking that the server supports them."""
         count = self.game_spec.min_seats if seats is None else integer("seats", seats)
-        options = options | {"seats": count, "opponents": opponents_by_seat(opponents, count)}
+        options = options | {"seats": count, "opponents": self._enlist(session, opponents, count)}
         if not self._with_mask and "fields" in session.features:
             options["fields"] = ["planes", "globals", "seat"]
         if self.packed:
@@ -194,20 +198,12 @@ class BlockVectorEnv(Attributes, Stepping):
         self._extra = {}
         self._pending: tuple[Any, StepMemory, NDArray[np.intp] | None] | None = None
 
-    # -- opponents, pictures, closing -------------------------------------------------------------------
+    # -- pictures, closing -------------------------------------------------------------------
 
     @property
     def transport(self) -> str:
         """Transport of steps: ``"shm"``, ``"socket"``, or ``"split"`` for several servers."""
         return self._transport.name
-
-    def set_opponent(self, seat: int, spec: str) -> None:
-        """Replace the opponent of a seat, from the next episode of each game on.
-
-        Raises:
-            RequestError: the client drives that seat, or the server does not know the spec.
-        """
-        self._call("set_opponents", {seat: spec})
 
     def render(self) -> tuple[RenderFrame, ...] | None:
         """Return a picture of every game, num_games of them; None without a ``render_mode`` and with ``"human"``.
@@ -239,6 +235,7 @@ class BlockVectorEnv(Attributes, Stepping):
         """Free the games; this stops the local server if no other environment uses it."""
         self._end_recording()
         self._transport.close(self._own_client)
+        self._dismiss()
 
     def __del__(self) -> None:
         """Do nothing, unlike Gymnasium before 1.4: closing here could interrupt another environment's request."""

@@ -129,7 +129,7 @@ def test_async(env):
 def test_infos_are_a_dict_whose_masks_can_wait(env):
     _, infos = env.reset()
     assert isinstance(infos, dict)
-    keys = ("action_mask", "acting", "illegal", "score")
+    keys = ("action_mask", "acting", "illegal", "score", "opponent")
     assert list(infos) == [name for key in keys for name in (key, f"_{key}")]
     plain = dict(infos)
     assert type(plain) is dict

@@ -32,7 +32,7 @@ def env(server: Server):
         ({"opponents": {1: "nobody"}}, blockyard.RequestError, "nobody"),
         ({"opponents": {1: 5}}, TypeError, r"opponents\[1\]"),
         ({"opponents": {2: "random"}}, ValueError, "no seat 2"),
-        ({"opponents": {"one": "random"}}, ValueError, "no seat 'one'"),
+        ({"opponents": {"one": "random"}}, TypeError, r"opponents\['one'\]: want a number as the weight"),
         ({"opponents": {0: "random", 1: "random"}}, ValueError, "at least one seat"),
         ({"opponents": {1: "exec:rm"}}, blockyard.RequestError, "trust-specs"),
         ({"autoreset_mode": "Sometimes"}, ValueError, "Sometimes"),

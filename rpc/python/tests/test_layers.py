@@ -17,8 +17,8 @@ LAYERS: list[tuple[str, set[str], set[str], str]] = [
     ("base", {"errors", "progress", "optional"}, set(), "everything else may fail and report"),
     (
         "values",
-        {"spec", "packing", "arguments", "seeding", "infos", "perceptron", "weights_file", "torch_modules"}
-        | {"intervals", "standings"},
+        {"spec", "packing", "arguments", "opponents", "seeding", "infos"}
+        | {"perceptron", "weights_file", "torch_modules", "intervals", "standings"},
         {"base"},
         "checking arguments and describing games needs no server",
     ),
@@ -27,7 +27,8 @@ LAYERS: list[tuple[str, set[str], set[str], str]] = [
     ("rendering", {"rendering", "records"}, {"base"}, "pictures and files of games need no environment"),
     (
         "environment",
-        {"attributes", "illegal", "recorder", "recording", "results", "rows", "search", "stepping", "vector"},
+        {"attributes", "illegal", "opposition", "recorder", "recording", "results", "rows", "search", "stepping"}
+        | {"vector"},
         {"base", "values", "transport", "rendering"},
         "the vector environment reaches servers only through the transport",
     ),

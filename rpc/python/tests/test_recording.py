@@ -171,7 +171,7 @@ def test_who_sat_where(server, tmp_path):
     with blockyard.make_vec(GAME, 2, address=server.unix, opponents={0: "hand"}, max_episode_steps=4) as env:
         env.record(path, every=1, players={1: "my ppo"})
         random_steps(env, 6)
-        env.set_opponent(0, "random")
+        env.set_opponents({0: "random"})
         random_steps(env, 6)
         done = env.stop_recording()
     assert done.interrupted == 2

@@ -235,21 +235,6 @@ def test_driving_the_other_seat(server: Server):
         np.testing.assert_array_equal(rewards, env.seat_rewards[:, 1])
 
 
-def test_set_opponent(server: Server):
-    with blockyard.make_vec(GAME, 4, address=server.unix, opponents={1: "first"}, seed=1) as env:
-        env.reset()
-        env.set_opponent(1, "random")
-        with pytest.raises(blockyard.RequestError):
-            env.set_opponent(0, "random")
-        with pytest.raises(blockyard.RequestError, match="nobody"):
-            env.set_opponent(1, "nobody")
-        env.reset(seed=1)
-        a = advance(env, 5)[0]
-    with blockyard.make_vec(GAME, 4, address=server.unix, opponents={1: "random"}, seed=1) as env:
-        env.reset()
-        assert_same(advance(env, 5)[0], a)
-
-
 def test_game_ids_that_make_no_sense(env):
     for bad in ([8], [-1]):
         with pytest.raises(ValueError, match="from 0 to 7"):

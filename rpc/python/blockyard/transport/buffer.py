@@ -24,7 +24,8 @@ class RolloutBuffer:
             (steps, rows, n), ``globals`` float32 (steps, rows, G), ``mask`` uint8 (steps, rows,
             ceil(actions / 8)), ``seat`` uint8 (steps, rows), ``reward`` float32 and ``score`` int32 (steps, games,
             seats), ``terminated`` and ``truncated`` bool (steps, games); ``illegal`` bool (steps, rows), unless the
-            environment was created with ``illegal="error"``.
+            environment was created with ``illegal="error"``; ``opponent`` uint16 (steps, games, seats), if the server
+            plays a seat: indices into ``opponent_specs``, 65535 for driven seats.
         actions: uint16 (steps, rows); row t holds the actions that led to row t of the other arrays.
         first_slot: number of its first slot in shared memory; None for private memory.
     """

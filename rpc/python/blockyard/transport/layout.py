@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -53,6 +53,7 @@ class Handle:
         fields: the arrays of a step.
         slab_len: bytes of a step.
         state_len: bytes of the state of one game.
+        opponents: the specs that the field ``opponent`` counts; grows with ``set_opponents``.
     """
 
     number: int
@@ -64,6 +65,7 @@ class Handle:
     fields: tuple[Field, ...]
     slab_len: int
     state_len: int
+    opponents: list[str] = field(default_factory=list, compare=False)
 
     @classmethod
     def from_wire(cls, d: dict[str, Any]) -> Handle:
@@ -84,6 +86,7 @@ class Handle:
                 fields=fields,
                 slab_len=d["slab_len"],
                 state_len=d["state_len"],
+                opponents=list(d.get("opponents") or ()),
             )
         except (KeyError, TypeError, ValueError) as error:
             raise ProtocolError(f"open: the server's answer lacks an entry: {error!r}") from error
@@ -103,7 +106,8 @@ def joined(handles: Sequence[Handle]) -> Handle:
     fields, at = [], 0
     for f in one.fields:
         shape = (rows if f.name in ROW_FIELDS else games, *f.shape[1:])
-        field = Field(f.name, f.dtype, shape, -(-at // 64) * 64)
-        fields.append(field)
-        at = field.offset + -(-field.nbytes // 8) * 8
-    return Handle(-1, games, one.seats, one.players, one.rows_per_game, rows, tuple(fields), at, one.state_len)
+        placed = Field(f.name, f.dtype, shape, -(-at // 64) * 64)
+        fields.append(placed)
+        at = placed.offset + -(-placed.nbytes // 8) * 8
+    numbers = (one.rows_per_game, rows)
+    return Handle(-1, games, one.seats, one.players, *numbers, tuple(fields), at, one.state_len, one.opponents)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -53,6 +53,11 @@ class SocketTransport:
         return private_buffer(self.handle, steps)
 
     # -- requests -------------------------------------------------------------------
+
+    @property
+    def parts(self) -> Sequence[SocketTransport]:
+        """The transports of the single servers."""
+        return (self,)
 
     def call(self, method: str, *params: Any) -> Any:
         """Call a method of the environment."""

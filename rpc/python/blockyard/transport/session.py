@@ -17,6 +17,7 @@ from ..spec import GameSpec
 from .address import Address, Tls
 from .connection import Connection
 from .layout import Handle
+from .uploads import Uploads
 
 PROTOCOL = (2, 0)
 
@@ -29,6 +30,7 @@ class Session:
         protocol: version of the protocol that the server speaks.
         features: what the server can do beyond the first version of the protocol.
         limits: the server's limits by name, such as ``max_envs``.
+        uploads: the weights that it has uploaded.
     """
 
     def __init__(
@@ -100,6 +102,7 @@ class Session:
         self.features: tuple[str, ...] = tuple(answer.get("features") or ())
         self.limits: dict[str, int] = answer["limits"]
         self.connection.max_reply = self.limits.get("max_reply", self.connection.max_reply)
+        self.uploads = Uploads(self.connection, self.limits)
 
     def require(self, feature: str, what: str) -> None:
         """Check that the server has a feature that older servers lack; what names the caller's request.

@@ -36,6 +36,10 @@ class ShardedTransport(SocketTransport):
         slots = [s.ring(1)[0] if s.name == "shm" else None for s in shards]
         self._slots = [slot if slot is not None and slot.slot is not None else None for slot in slots]
 
+    @property
+    def parts(self) -> Sequence[SocketTransport]:
+        return self.shards
+
     def _new_memory(self) -> StepMemory:
         memory = super()._new_memory()
         self._parts(memory)

@@ -1,0 +1,183 @@
+"""The argument ``opponents=``: specs and mixtures by seat, and weights files by their content."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import operator
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from numbers import Real
+from pathlib import Path
+from typing import Any, SupportsIndex
+
+Mixture = Mapping[str, float]
+Opponents = str | Mixture | Mapping[int, str | Mixture] | None
+
+UPLOADED = "sha256:"  # begins the name of weights that the server has by content
+
+
+def opponents_by_seat(
+    opponents: Opponents, seats: int, other: Iterable[int] | None = None
+) -> dict[int, dict[str, float]]:
+    """Return the mixture of each seat that the server plays: weights by spec.
+
+    Args:
+        opponents: a spec or a mixture (weights by spec) for all seats in ``other``; specs or mixtures by seat; or None.
+        seats: seats of the game.
+        other: by default all seats but seat 0.
+
+    Raises:
+        TypeError: opponents, a spec or a weight has another type.
+        ValueError: a seat does not exist, every seat has an opponent, a mixture is empty, or a weight is not a finite
+            number above 0.
+    """
+    if opponents is None:
+        return {}
+    if isinstance(opponents, str):
+        opponents = {opponents: 1.0}
+    if not isinstance(opponents, Mapping) or len({isinstance(key, str) for key in opponents}) > 1:
+        raise TypeError(
+            "opponents: want a spec such as 'hand' or a mixture such as {'hand': 0.5, 'random': 0.5} for all seats but "
+            "seat 0, a dict such as {1: 'hand'} by seat, or None to drive every seat, "
+            f"got {opponents!r:.100}"
+        )
+    if any(isinstance(key, str) for key in opponents):
+        mixture = _mixture("opponents", opponents)
+        return {seat: dict(mixture) for seat in (range(1, seats) if other is None else other)}
+    out = {}
+    for seat, value in opponents.items():
+        if isinstance(seat, bool) or not isinstance(seat, SupportsIndex) or not 0 <= operator.index(seat) < seats:
+            raise ValueError(f"opponents: no seat {seat!r}, seats are 0 to {seats - 1}")
+        out[operator.index(seat)] = _mixture(f"opponents[{seat}]", value)
+    if len(out) == seats:
+        raise ValueError(f"opponents: all {seats} seats have an opponent, leave at least one seat to drive")
+    return out
+
+
+def _mixture(where: str, value: object) -> dict[str, float]:
+    """Return one seat's spec or mixture as a mixture; where names it in errors."""
+    if isinstance(value, str):
+        return {value: 1.0}
+    if not isinstance(value, Mapping):
+        raise TypeError(
+            f"{where}: want a spec such as 'hand' or a mixture such as {{'hand': 0.5, 'random': 0.5}}, "
+            f"got {value!r:.100}"
+        )
+    if not value:
+        raise ValueError(f"{where}: an empty mixture, want at least one spec with its weight")
+    for spec, weight in value.items():
+        if not isinstance(spec, str):
+            raise TypeError(f"{where}: want specs such as 'hand', got {spec!r:.100}")
+        if isinstance(weight, bool) or not isinstance(weight, Real):
+            raise TypeError(f"{where}[{spec!r}]: want a number as the weight of the spec, got {weight!r:.100}")
+        if not (float(weight) > 0 and math.isfinite(weight)):
+            raise ValueError(f"{where}[{spec!r}]: the weight is {weight}, want a finite number above 0")
+    return {spec: float(weight) for spec, weight in value.items()}
+
+
+@dataclass
+class Lineup:
+    """Opponents in the form in which they are sent.
+
+    Attributes:
+        wire: by seat: a spec, or pairs of a spec and its weight. Weights files are named by content.
+        files: the files by that name: a spec that uses the file, and its bytes.
+        names: what the caller called each spec of ``wire``.
+    """
+
+    wire: dict[int, str | list[tuple[str, float]]] = field(default_factory=dict)
+    files: dict[str, tuple[str, bytes]] = field(default_factory=dict)
+    names: dict[str, str] = field(default_factory=dict)
+
+
+def read_lineup(by_seat: Mapping[int, Mapping[str, float]], trusted: bool) -> Lineup:
+    """Read the weights files that specs name, each once.
+
+    Args:
+        by_seat: from :func:`opponents_by_seat`.
+        trusted: the server lets clients name its own files: a file that is not here may be one of those.
+
+    Raises:
+        OSError: a file cannot be read.
+    """
+    lineup, read = Lineup(), _Files(trusted)
+    for seat, mixture in by_seat.items():
+        entries = [(read.spec(f"opponents[{seat}]", spec, lineup), weight) for spec, weight in mixture.items()]
+        lineup.wire[seat] = entries[0][0] if len(entries) == 1 else entries
+    return lineup
+
+
+def read_policy(spec: str, trusted: bool) -> tuple[str, Lineup]:
+    """Return the spec of a policy as it is sent, and a lineup with its file."""
+    lineup = Lineup()
+    return _Files(trusted).spec("policy", spec, lineup), lineup
+
+
+class _Files:
+    """Weights files by path, each read once."""
+
+    def __init__(self, trusted: bool) -> None:
+        self._trusted = trusted
+        self._data: dict[str, bytes | None] = {}
+
+    def spec(self, where: str, spec: str, lineup: Lineup) -> str:
+        """Return a spec with its file named by content, and add it to lineup."""
+        agent, colon, options = spec.partition(":")
+        parts = options.split(",") if colon and agent != "exec" else []
+        for k, part in enumerate(parts):
+            key, _, path = part.partition("=")
+            if key == "weights" and path and not path.startswith(UPLOADED):
+                data = self._read(path, f"{where}, {spec!r}")
+                if data is not None:
+                    name = UPLOADED + hashlib.sha256(data).hexdigest()
+                    parts[k] = f"weights={name}"
+                    sent = f"{agent}:{','.join(parts)}"
+                    lineup.files[name] = (sent, data)
+                    lineup.names.setdefault(sent, spec)
+                    return sent
+        lineup.names.setdefault(spec, spec)
+        return spec
+
+    def _read(self, path: str, where: str) -> bytes | None:
+        if path not in self._data:
+            try:
+                self._data[path] = Path(path).read_bytes()
+            except OSError as error:
+                if not self._trusted or not isinstance(error, FileNotFoundError):
+                    raise type(error)(error.errno, f"{where}: {error.strerror}", path) from None
+                self._data[path] = None
+        return self._data[path]
+
+
+@dataclass(frozen=True)
+class OpponentStats:
+    """The finished episodes against one opponent.
+
+    In games of more than two seats an episode counts once for each pair of a driven seat and a seat that the opponent
+    played.
+
+    Attributes:
+        wins, draws, losses: of the driven seats.
+        truncated: episodes that the step limit ended, without a result.
+    """
+
+    wins: int = 0
+    draws: int = 0
+    losses: int = 0
+    truncated: int = 0
+
+    @property
+    def games(self) -> int:
+        """The number of finished episodes."""
+        return self.wins + self.draws + self.losses + self.truncated
+
+    @property
+    def score(self) -> float:
+        """Wins and half of the draws per game with a result, 0 to 1; nan if there is none."""
+        decided = self.wins + self.draws + self.losses
+        return (self.wins + self.draws / 2) / decided if decided else math.nan
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return all numbers by name, for a logger."""
+        return {name: getattr(self, name) for name in ("games", "wins", "draws", "losses", "truncated", "score")}
