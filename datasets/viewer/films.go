@@ -9,6 +9,8 @@ import (
 	"sync"
 	"time"
 	"unicode/utf8"
+
+	"blockyard/datasets/record"
 )
 
 // maxFilms is how many games are kept open. The least recently used one is closed first.
@@ -114,8 +116,9 @@ type entry struct {
 	offset     int64
 	part       int // of a game with several lines: the last one read
 	open       bool
-	history    texts // of a history folder
-	version    int   // changes when another game takes this place
+	history    texts          // of a history folder
+	record     *record.Record // of a game that is in no file
+	version    int            // changes when another game takes this place
 	changed    time.Time
 }
 

@@ -78,6 +78,10 @@ func (p *replay) read() error {
 
 // read reads the entry's game from its file. cut means that the file ends before the game does.
 func (e *entry) read() (rec *record.Record, cut bool, size int64, err error) {
+	if e.record != nil {
+		kept := *e.record // the caller may shorten it
+		return &kept, false, 0, e.record.Validate()
+	}
 	st, err := os.Stat(e.path)
 	if err != nil {
 		return nil, false, 0, err

@@ -2,44 +2,38 @@ package viewer
 
 import (
 	"bytes"
-	"compress/gzip"
+	"cmp"
+	"context"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
-	"path"
-	"regexp"
 	"slices"
-	"strings"
 	"time"
+
+	"github.com/klauspost/compress/gzip"
+
+	"blockyard/datasets/record"
 )
 
 // maxStaticFrames is the largest number of frames in a page that holds its game itself.
-const maxStaticFrames = 20_000
-
-// A stored game is what the server would answer about it.
-type stored struct {
-	Games  list    `json:"games"`
-	Game   details `json:"game"`
-	Frames []Frame `json:"frames"`
-}
+const maxStaticFrames = 50_000
 
 // WriteHTML writes a page that shows one game of a file of records: game number, from 1. The page holds the game, the
 // programs and the styles, so that it needs no server and can be opened from anywhere.
 func WriteHTML(w io.Writer, file string, number int) error {
-	game, err := store(file, number)
+	l, err := NewLibrary([]string{file})
 	if err != nil {
 		return err
 	}
-	var packed bytes.Buffer
-	zip := gzip.NewWriter(&packed)
-	if err := json.NewEncoder(zip).Encode(game); err != nil {
-		return err
+	for !l.Refresh(time.Now().Add(time.Second)) {
 	}
-	if err := zip.Close(); err != nil {
-		return err
+	at := slices.IndexFunc(l.list(), func(e *entry) bool { return max(e.number, 1) == number })
+	if at < 0 {
+		return fmt.Errorf("%s has no game %d", file, number)
 	}
-	html, err := inline(base64.StdEncoding.EncodeToString(packed.Bytes()))
+	html, err := l.list()[at].html(context.Background())
 	if err != nil {
 		return err
 	}
@@ -47,130 +41,76 @@ func WriteHTML(w io.Writer, file string, number int) error {
 	return err
 }
 
-// store reads a game with all its frames.
-func store(file string, number int) (*stored, error) {
-	l, err := NewLibrary([]string{file})
-	if err != nil {
-		return nil, err
-	}
-	for !l.Refresh(time.Now().Add(time.Second)) {
-	}
-	at := slices.IndexFunc(l.list(), func(e *entry) bool { return max(e.number, 1) == number })
-	if at < 0 {
-		return nil, fmt.Errorf("%s has no game %d", file, number)
-	}
-	e := l.list()[at]
+// HTML returns the page of WriteHTML for a record, which it calls name. It can also be shown in a frame without an
+// address and without any rights but to run its scripts, as notebooks do. A record that does not replay, or is very
+// long, is shown as far as possible, with the reason. HTML fails if there is no first position, or ctx ends.
+func HTML(ctx context.Context, rec *record.Record, name string) (string, error) {
+	e := &entry{ID: name, Game: rec.Game, Players: rec.Agents, Scores: rec.Scores, Results: rec.Results,
+		Length: len(rec.Choices), Stopped: rec.Stopped, Time: time.Now().UnixMilli(), record: rec}
+	return e.html(ctx)
+}
+
+func (e *entry) html(ctx context.Context) (string, error) {
 	film, err := e.film()
 	if err != nil {
-		return nil, err
-	}
-	for film.info().Reading {
-		film.advance(time.Now().Add(time.Second))
+		return "", err
 	}
 	about := film.info()
+	for ; about.Reading && about.Frames <= maxStaticFrames; about = film.info() {
+		if err := ctx.Err(); err != nil {
+			return "", err
+		}
+		film.advance(time.Now().Add(pause))
+	}
+	if about.Frames == 0 {
+		return "", errors.New(cmp.Or(about.Error, "the record has no positions"))
+	}
 	if about.Frames > maxStaticFrames {
-		return nil, fmt.Errorf("%s, game %d: %d frames, want at most %d: use the viewer with its server",
-			file, number, about.Frames, maxStaticFrames)
+		about.Frames = maxStaticFrames
+		about.Error = fmt.Sprintf("The game continues: this page has only its first %d frames.", maxStaticFrames)
 	}
-	about.Live = false
-	out := &stored{Game: details{Game: *e, Kind: kindOf(e.Game), Film: about, Gen: "0"}, Frames: []Frame{}}
-	out.Games = list{Total: 1, All: 1, Games: []*entry{e}, Kinds: kinds{e.Game: kindOf(e.Game)}}
-	for n := range about.Frames {
-		f, err := film.frame(n)
-		if err != nil {
-			return nil, err
-		}
-		out.Frames = append(out.Frames, f)
-	}
-	return out, nil
-}
-
-// answers is the program that answers the page's requests from the game that the page holds; see api.js.
-const answers = `globalThis.ownGame = (async () => {
-  const bytes = Uint8Array.from(atob(document.getElementById("own").textContent), (c) => c.charCodeAt(0));
-  const text = await new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).text();
-  const own = JSON.parse(text);
-  return (path, params) => {
-    if (path === "api/games") return own.games;
-    if (path === "api/game") return own.game;
-    return {from: params.from, gen: own.game.gen, frames: own.frames.slice(params.from, params.from + params.count)};
-  };
-})();
-if (!location.hash) globalThis.ownGame.then((ask) => {
-  location.replace("#" + encodeURIComponent(ask("api/game").game.id) + "/0");
-});
-`
-
-var (
-	importLine = regexp.MustCompile(`(?m)^import (\*\s*as\s+(\w+)|\{([^}]*)\}) from "\./([\w.]+)";$`)
-	exportWord = regexp.MustCompile(`(?m)^export ((?:async )?function|class|const) (\w+)`)
-	pageScript = regexp.MustCompile(`<script type="module" src="([\w.]+)"></script>`)
-	pageStyle  = regexp.MustCompile(`<link rel="stylesheet" href="([\w.]+)">`)
-	pageIcon   = regexp.MustCompile(`<link rel="icon" href="([\w.]+)"[^>]*>`)
-)
-
-// inline returns the page with its programs and styles, and with data in the element "own".
-func inline(data string) (string, error) {
-	html, err := pageFile("index.html")
+	about.Reading, about.Live = false, false
+	kind := kindOf(e.Game)
+	out := stored{Game: details{Game: *e, Kind: kind, Film: about, Gen: "0"},
+		Games: list{Total: 1, All: 1, Games: []*entry{e}, Kinds: kinds{e.Game: kind}}}
+	data, err := out.pack(ctx, film)
 	if err != nil {
 		return "", err
 	}
-	style, err := pageFile(pageStyle.FindStringSubmatch(html)[1])
+	return inline(data)
+}
+
+// A stored game is what the server would answer about it, except the frames.
+type stored struct {
+	Games list    `json:"games"`
+	Game  details `json:"game"`
+}
+
+// pack returns the game with the frames of film as compressed JSON, in base64.
+func (g *stored) pack(ctx context.Context, film film) (string, error) {
+	about, err := json.Marshal(g)
 	if err != nil {
 		return "", err
 	}
-	start := pageScript.FindStringSubmatch(html)[1]
-	b := bundler{done: map[string]bool{}}
-	if err := b.add(start); err != nil {
-		return "", err
-	}
-	html = pageIcon.ReplaceAllLiteralString(html, "")
-	html = pageScript.ReplaceAllLiteralString(html, "")
-	html = pageStyle.ReplaceAllLiteralString(html, "<style>\n"+style+"</style>")
-	end := `<script type="application/octet-stream" id="own">` + data + "</script>\n<script>\n" + answers +
-		"const modules = {};\n" + b.out.String() + "</script>\n</body>"
-	return strings.Replace(html, "</body>", end, 1), nil
-}
-
-func pageFile(name string) (string, error) {
-	text, err := page.ReadFile(path.Join("page", name))
-	return string(text), err
-}
-
-// A bundler puts the modules of the page into one program: each becomes a function that stores its exports in modules,
-// behind those that it imports.
-type bundler struct {
-	out  strings.Builder
-	done map[string]bool
-}
-
-func (b *bundler) add(name string) error {
-	if b.done[name] {
-		return nil
-	}
-	b.done[name] = true
-	text, err := pageFile(name)
-	if err != nil {
-		return err
-	}
-	for _, m := range importLine.FindAllStringSubmatch(text, -1) {
-		if err := b.add(m[4]); err != nil {
-			return err
+	var packed bytes.Buffer
+	text := base64.NewEncoder(base64.StdEncoding, &packed)
+	zip := gzip.NewWriter(text)
+	frames := json.NewEncoder(zip)
+	between := string(about[:len(about)-1]) + `,"frames":[`
+	for n := range g.Game.Film.Frames { // one after the other: together they may be large
+		frame, err := film.frame(n)
+		if err == nil {
+			_, err = io.WriteString(zip, between)
 		}
-	}
-	text = importLine.ReplaceAllStringFunc(text, func(line string) string {
-		m := importLine.FindStringSubmatch(line)
-		what := m[2]
-		if what == "" {
-			what = "{" + strings.ReplaceAll(m[3], " as ", ": ") + "}"
+		if err == nil {
+			err = frames.Encode(frame)
 		}
-		return fmt.Sprintf("const %s = modules[%q];", what, m[4])
-	})
-	var names []string
-	for _, m := range exportWord.FindAllStringSubmatch(text, -1) {
-		names = append(names, m[2])
+		if err = errors.Join(err, ctx.Err()); err != nil {
+			return "", fmt.Errorf("frame %d: %w", n, err)
+		}
+		between = ","
 	}
-	text = exportWord.ReplaceAllString(text, "$1 $2")
-	fmt.Fprintf(&b.out, "(() => {\n%s\nmodules[%q] = {%s};\n})();\n", text, name, strings.Join(names, ", "))
-	return nil
+	_, err = io.WriteString(zip, "]}")
+	err = errors.Join(err, zip.Close(), text.Close())
+	return packed.String(), err
 }

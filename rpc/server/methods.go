@@ -19,7 +19,7 @@ var Protocol = [2]int{2, 0}
 
 // capabilities are what a client may ask for beyond stepping; hello lists them.
 var capabilities = []string{"afterstates", "checkpoint", "clone", "features", "fields", "final", "first", "mixtures",
-	"observe", "packed", "policy", "record", "rollout", "snapshot", "text", "upload"}
+	"observe", "packed", "policy", "record", "rollout", "snapshot", "text", "upload", "view"}
 
 // call answers one request, or returns an error for the client.
 func (s *session) call(f *wire.Frame) error {
@@ -74,6 +74,7 @@ var methods = map[string]method{
 	"upload":         {3, true, (*session).upload},
 	"drop_upload":    {1, false, (*session).dropUpload},
 	"render":         {3, false, with((*session).render)},
+	"view":           {2, true, (*session).view},
 	"stats":          {0, false, (*session).stats},
 	"close":          {1, false, with((*session).close)},
 }

@@ -1,0 +1,93 @@
+package viewer
+
+import (
+	_ "embed"
+	"fmt"
+	"path"
+	"regexp"
+	"strings"
+)
+
+// answers is the program that answers the page's requests from the game that the page holds.
+//
+//go:embed answers.js
+var answers string
+
+// ownPolicy allows a page that holds its game to run what is in it, and to load nothing.
+const ownPolicy = `<meta http-equiv="Content-Security-Policy" content="default-src 'none'; ` +
+	`script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'">` + "\n"
+
+var (
+	importLine = regexp.MustCompile(`(?m)^import (\*\s*as\s+(\w+)|\{([^}]*)\}) from "\./([\w.]+)";$`)
+	exportWord = regexp.MustCompile(`(?m)^export ((?:async )?function|class|const) (\w+)`)
+	pageScript = regexp.MustCompile(`<script type="module" src="([\w.]+)"></script>`)
+	pageStyle  = regexp.MustCompile(`<link rel="stylesheet" href="([\w.]+)">`)
+	pageIcon   = regexp.MustCompile(`<link rel="icon" href="([\w.]+)"[^>]*>\n?`)
+)
+
+// inline returns the page with its programs and styles, and with data in the element "own".
+func inline(data string) (string, error) {
+	html, err := pageFile("index.html")
+	if err != nil {
+		return "", err
+	}
+	style, err := pageFile(pageStyle.FindStringSubmatch(html)[1])
+	if err != nil {
+		return "", err
+	}
+	start := pageScript.FindStringSubmatch(html)[1]
+	b := bundler{done: map[string]bool{}}
+	if err := b.add(start); err != nil {
+		return "", err
+	}
+	html = pageIcon.ReplaceAllLiteralString(html, "")
+	html = pageScript.ReplaceAllLiteralString(html, "")
+	html = pageStyle.ReplaceAllLiteralString(html, "<style>\n"+style+"</style>")
+	html = strings.Replace(html, "<title>", ownPolicy+"<title>", 1)
+	end := `<script type="application/octet-stream" id="own">` + data + "</script>\n<script>\n" + answers +
+		"const modules = {};\n" + b.out.String() + "</script>\n</body>"
+	return strings.Replace(html, "</body>", end, 1), nil
+}
+
+func pageFile(name string) (string, error) {
+	text, err := page.ReadFile(path.Join("page", name))
+	return string(text), err
+}
+
+// A bundler puts the modules of the page into one program: each becomes a function that stores its exports in modules,
+// behind those that it imports.
+type bundler struct {
+	out  strings.Builder
+	done map[string]bool
+}
+
+func (b *bundler) add(name string) error {
+	if b.done[name] {
+		return nil
+	}
+	b.done[name] = true
+	text, err := pageFile(name)
+	if err != nil {
+		return err
+	}
+	for _, m := range importLine.FindAllStringSubmatch(text, -1) {
+		if err := b.add(m[4]); err != nil {
+			return err
+		}
+	}
+	text = importLine.ReplaceAllStringFunc(text, func(line string) string {
+		m := importLine.FindStringSubmatch(line)
+		what := m[2]
+		if what == "" {
+			what = "{" + strings.ReplaceAll(m[3], " as ", ": ") + "}"
+		}
+		return fmt.Sprintf("const %s = modules[%q];", what, m[4])
+	})
+	var names []string
+	for _, m := range exportWord.FindAllStringSubmatch(text, -1) {
+		names = append(names, m[2])
+	}
+	text = exportWord.ReplaceAllString(text, "$1 $2")
+	fmt.Fprintf(&b.out, "(() => {\n%s\nmodules[%q] = {%s};\n})();\n", text, name, strings.Join(names, ", "))
+	return nil
+}

@@ -1,0 +1,158 @@
+package viewer
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"html"
+	"image/png"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+	"github.com/stretchr/testify/require"
+
+	"blockyard/datasets/record"
+)
+
+// firstOf returns the first record of a file.
+func firstOf(t testing.TB, path string) *record.Record {
+	r, err := record.Open(path)
+	require.NoError(t, err)
+	defer r.Close()
+	rec, err := r.Read()
+	require.NoError(t, err)
+	return rec
+}
+
+// TestStandalone opens a document of every game in the browser: alone, and in a sandboxed frame as a
+// notebook shows it.
+func TestRecordPage(t *testing.T) {
+	dir := t.TempDir()
+	b := browse(t, dir)
+	files, err := filepath.Glob("../games/*.jsonl")
+	require.NoError(t, err)
+	require.Len(t, files, 5)
+	for _, file := range files {
+		name := strings.TrimSuffix(filepath.Base(file), ".jsonl")
+		t.Run(name, func(t *testing.T) {
+			b.on(t)
+			rec := firstOf(t, file)
+			rec.Agents[0] = `</script><b id="bad">x</b>`
+			doc, err := HTML(context.Background(), rec, "my game #1")
+			require.NoError(t, err)
+			require.Less(t, len(doc), 1<<20)
+			path := filepath.Join(dir, name+".html")
+			require.NoError(t, os.WriteFile(path, []byte(doc), 0o644))
+			b.home = "file://" + path
+			b.visit("")
+			b.await(painted)
+			require.Equal(t, "my game #1", b.text("document.querySelector('.where .id').textContent"))
+			require.Equal(t, "null", b.text("document.querySelector('#bad')"))
+			last := b.text("document.querySelector('#slider').max")
+			b.counter("0 / " + last)
+			b.press(kb.ArrowRight)
+			b.counter("1 / " + last)
+			b.press(kb.End)
+			b.counter(fmt.Sprintf("%s / %s", last, last))
+			b.await("document.querySelector('.caption .end, .tint') !== null")
+			for seat, score := range rec.Scores {
+				shown := b.text(fmt.Sprintf("document.querySelectorAll('.seat .score')[%d].textContent", seat))
+				require.Equal(t, fmt.Sprint(score), strings.ReplaceAll(shown, ",", ""))
+			}
+			b.shot("static-" + name)
+			b.press(kb.Escape)
+			b.await("document.querySelectorAll('.row').length === 1")
+			b.text("document.querySelector('.row').click()")
+			b.counter("0 / " + last)
+			b.text("document.querySelector('.brand').click()")
+			b.await("!document.querySelector('#list').hidden")
+			b.framed(filepath.Join(dir, name+"-framed.html"), doc)
+		})
+	}
+	b.home = "file://" + dir
+	b.on(t).clean()
+}
+
+// framed shows doc in a frame without an address or rights, and counts the colours in it.
+func (b *tab) framed(path string, doc string) {
+	frame := `<!doctype html><body style="margin:0;background:#fff"><iframe sandbox="allow-scripts" srcdoc="` +
+		html.EscapeString(doc) + `" style="width:1200px;height:700px;border:0"></iframe>`
+	require.NoError(b, os.WriteFile(path, []byte(frame), 0o644))
+	b.home = "file://" + path
+	b.visit("")
+	b.quietly(func() bool {
+		shot, err := chromedp.Run(b.ctx, chromedp.CaptureScreenshot())
+		require.NoError(b, err)
+		picture, err := png.Decode(bytes.NewReader(shot))
+		require.NoError(b, err)
+		seen := map[[3]uint32]int{}
+		for y := 0; y < picture.Bounds().Dy(); y += 5 {
+			for x := 0; x < picture.Bounds().Dx(); x += 5 {
+				r, g, bl, _ := picture.At(x, y).RGBA()
+				seen[[3]uint32{r >> 12, g >> 12, bl >> 12}]++
+			}
+		}
+		return len(seen) > 8
+	})
+	b.shot("framed-" + word(filepath.Base(path)))
+}
+
+// quietly waits until a condition holds.
+func (b *tab) quietly(holds func() bool) {
+	b.Helper()
+	require.Eventually(b, holds, patience, patience/1000)
+}
+
+// What cannot be shown is refused with the reason, and what can be shown partly is, with the reason.
+func TestPageOfBadRecords(t *testing.T) {
+	good := *firstOf(t, "../games/blockbattle.jsonl")
+	film := func(rec *record.Record) info {
+		doc, err := HTML(context.Background(), rec, "x")
+		require.NoError(t, err)
+		_, data, _ := strings.Cut(doc, `id="own">`)
+		data, _, _ = strings.Cut(data, "</script>")
+		zip, err := gzip.NewReader(base64.NewDecoder(base64.StdEncoding, strings.NewReader(data)))
+		require.NoError(t, err)
+		var out struct {
+			Game   struct{ Film info }
+			Frames []Frame
+		}
+		require.NoError(t, json.NewDecoder(zip).Decode(&out))
+		require.Len(t, out.Frames, out.Game.Film.Frames)
+		return out.Game.Film
+	}
+	whole := film(&good)
+	require.Empty(t, whole.Error)
+	good.Values = nil
+	cut := good
+	cut.Choices = append(cut.Choices[:9:9], 1, 2)
+	some := film(&cut)
+	require.Contains(t, some.Error, "does not replay")
+	require.Less(t, some.Frames, whole.Frames)
+	for said, change := range map[string]func(*record.Record){
+		"version":          func(r *record.Record) { r.Rules++ },
+		"nochess":          func(r *record.Record) { r.Game = "nochess" },
+		"agents":           func(r *record.Record) { r.Agents = nil },
+		"of the 7 seats":   func(r *record.Record) { r.Seats = 7 },
+		"draws":            func(r *record.Record) { r.Draws = [][]uint16{make([]uint16, 9)} },
+		"4 bytes":          func(r *record.Record) { r.Start = []byte("what") },
+		"context canceled": func(r *record.Record) {},
+	} {
+		rec, ctx := good, context.Background()
+		change(&rec)
+		if said == "context canceled" {
+			done, stop := context.WithCancel(ctx)
+			stop()
+			ctx = done
+		}
+		_, err := HTML(ctx, &rec, "x")
+		require.ErrorContains(t, err, said)
+	}
+}
