@@ -366,3 +366,30 @@ func BenchmarkRecording(b *testing.B) {
 		})
 	}
 }
+
+// Of a mixture, the record names the opponent that was drawn for the episode.
+func TestRecordMixture(t *testing.T) {
+	g := opened(t, "toy:pick", map[string]any{"num_envs": 8, "opponents": map[int]any{1: mixed("first", 1, "last", 2)}})
+	require.NoError(t, g.Call("record", nil, map[string]any{"every": 1}))
+	require.NoError(t, g.CallSlab("reset"))
+	require.NoError(t, g.Call("rollout", nil, 300, map[string]any{"keep": "last"}))
+	lines, _ := stopRecording(t, g)
+	drawn := map[string]int{}
+	for _, rec := range recordsIn(t, lines, toy.Pick) {
+		drawn[rec.Agents[1]]++
+		replay := records.NewReplay(toy.Pick, rec)
+		for s, moves := range replay.All() {
+			if legal := s.Legal(1, nil); len(legal) > 0 {
+				want := legal[0]
+				if rec.Agents[1] == "last" {
+					want = legal[len(legal)-1]
+				}
+				require.Equal(t, want, moves[1])
+			}
+		}
+		require.NoError(t, replay.Err())
+	}
+	require.Len(t, drawn, 2)
+	require.Greater(t, drawn["last"], drawn["first"])
+	require.Greater(t, drawn["first"], 20)
+}
