@@ -1,6 +1,9 @@
 package env
 
-import "strings"
+import (
+	"fmt"
+	"strings"
+)
 
 // A Frame is a position drawn for people: boards of cells, trays of pieces and lines of
 // notes. Viewers draw Frames, so that one terminal view and one browser view show every game.
@@ -8,6 +11,14 @@ type Frame struct {
 	Boards []Board  // side by side, from the left
 	Notes  []string // round, scores, what comes next
 	Trays  []Tray   // pieces beside the boards; String leaves them out
+	// Facts are for viewers that show scores and Trays as such: what the Notes say besides. String leaves them out.
+	Facts []Fact
+}
+
+// A Fact is a named value of a position: the round, or a seat's combo.
+type Fact struct {
+	Seat        int // that it is about; Everybody if it is about no single seat
+	Name, Value string
 }
 
 // A Board is a grid of cells, row by row from the top.
@@ -67,7 +78,9 @@ type Marker interface {
 }
 
 // Reset empties the frame and keeps its memory.
-func (f *Frame) Reset() { f.Boards, f.Notes, f.Trays = f.Boards[:0], f.Notes[:0], f.Trays[:0] }
+func (f *Frame) Reset() {
+	f.Boards, f.Notes, f.Trays, f.Facts = f.Boards[:0], f.Notes[:0], f.Trays[:0], f.Facts[:0]
+}
 
 // Add appends a board of empty cells and returns it.
 func (f *Frame) Add(name string, w, h int) *Board {
@@ -83,6 +96,11 @@ func (f *Frame) Tray(name string, seat int) *Tray {
 
 // Note appends a line of notes.
 func (f *Frame) Note(line string) { f.Notes = append(f.Notes, line) }
+
+// Fact appends a fact; seat may be Everybody.
+func (f *Frame) Fact(seat int, name string, value any) {
+	f.Facts = append(f.Facts, Fact{seat, name, fmt.Sprint(value)})
+}
 
 // Add appends a piece of n cells, all drawn as c. Cell k is at column and row at(k), counted
 // from any origin.

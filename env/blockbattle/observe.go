@@ -108,6 +108,15 @@ func (s *State) Show(f *env.Frame) {
 		s.Sides[i].show(f.Add([2]string{"player1", "player2"}[i], Width, Height), s)
 	}
 	f.Note(s.summary())
+	f.Fact(env.Everybody, "round", s.Round)
+	for i := range s.Sides {
+		d := &s.Sides[i]
+		f.Fact(i, "combo", d.Combo)
+		f.Fact(i, "skips", d.Skips)
+		if d.Lost != NotLost {
+			f.Fact(i, "lost by", d.Lost)
+		}
+	}
 	if !s.Over {
 		tray(f, "now and next", int(s.Piece), int(s.Next))
 	}

@@ -2,6 +2,7 @@ package blocking
 
 import (
 	"fmt"
+	"math/bits"
 	"strings"
 
 	"blockyard/env"
@@ -155,9 +156,11 @@ func (s *State) Show(f *env.Frame) {
 			mark = ">"
 		}
 		f.Note(fmt.Sprintf("%s%d: %d points, has %s", mark, seat, s.Score(seat), LetterText(s.Left[seat])))
+		f.Fact(seat, "pieces left", bits.OnesCount32(s.Left[seat]))
 	}
 	if s.Reason != Running {
 		f.Note("over: " + s.Reason.String())
+		f.Fact(env.Everybody, "over by", s.Reason)
 	}
 	for seat := 0; seat < int(s.Seats); seat++ {
 		s.tray(f.Tray("left", seat), seat)

@@ -111,7 +111,10 @@ func (s *State) Show(f *env.Frame) {
 	}
 	f.Note(fmt.Sprintf("half-turn %d  seat %d plays %c  points %d:%d  combo %d",
 		s.Turn, s.Mover(), Letters[s.Block(int(s.Turn))], s.Points[0], s.Points[1], s.Combo))
+	f.Fact(env.Everybody, "half-turn", fmt.Sprintf("%d of %d", s.Turn, HalfTurns))
+	f.Fact(env.Everybody, "combo", s.Combo)
 	if s.Reason != Running {
+		f.Fact(env.Everybody, "over by", s.Reason)
 		f.Note(fmt.Sprintf("over by %s, winner %d", s.Reason, s.Winner))
 	}
 	t := f.Tray("now and next", env.Everybody)

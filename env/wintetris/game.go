@@ -172,7 +172,11 @@ func (s *State) Show(f *env.Frame) {
 		next.Set(c[0], 3-c[1], cell(env.CellPiece, s.Next))
 	}
 	f.Note(fmt.Sprintf("piece %d  lines %d  level %d  points %d", s.Pieces+1, s.Lines, s.Level(), s.Points))
+	f.Fact(env.Everybody, "piece", s.Pieces+1)
+	f.Fact(env.Everybody, "level", s.Level())
+	f.Fact(env.Everybody, "points", s.Points)
 	if s.Over != Running {
+		f.Fact(env.Everybody, "over by", s.Over)
 		f.Note("over by " + s.Over.String())
 	}
 }
