@@ -83,19 +83,7 @@ func Of(s *dropblox.State) *Problem {
 // placement, and its worth. ok is false if the block has no room. Past the deadline, if it is not
 // zero, the search ends at once: done is then false and the answer that of the depth reached.
 func (b *Beam) Choose(p *Problem, width int, deadline time.Time) (at dropblox.Placement, done, ok bool) {
-	depth := p.Depth
-	if depth < 1 || depth > dropblox.Known {
-		depth = dropblox.Known
-	}
-	for k := 0; k < depth; k++ {
-		if !p.Blocks[k].Fits(&Field{}) { // a block that appears outside the board: nothing is known past it
-			depth = k
-			break
-		}
-		b.shapes[k] = dropblox.NewShape(&p.Blocks[k])
-		b.spawn[k] = Field{}
-		b.shapes[k].Put(&b.spawn[k], 0, int(b.shapes[k].Spawn.I), int(b.shapes[k].Spawn.J))
-	}
+	depth := b.prepare(p)
 	b.seen = 0
 	b.now = append(b.now[:0], Board{Field: p.Field, Points: p.Points, first: -1})
 	lost := lastStand{first: -1}
@@ -115,6 +103,23 @@ func (b *Beam) Choose(p *Problem, width int, deadline time.Time) (at dropblox.Pl
 	}
 	b.last = b.keep.best
 	return placement(b.now[0].first), true, true
+}
+
+// prepare sets the shapes of the known blocks and returns how many of them to search.
+func (b *Beam) prepare(p *Problem) (depth int) {
+	depth = p.Depth
+	if depth < 1 || depth > dropblox.Known {
+		depth = dropblox.Known
+	}
+	for k := 0; k < depth; k++ {
+		if !p.Blocks[k].Fits(&Field{}) { // a block that appears outside the board: nothing is known past it
+			return k
+		}
+		b.shapes[k] = dropblox.NewShape(&p.Blocks[k])
+		b.spawn[k] = Field{}
+		b.shapes[k].Put(&b.spawn[k], 0, int(b.shapes[k].Spawn.I), int(b.shapes[k].Spawn.J))
+	}
+	return depth
 }
 
 func placement(action int32) dropblox.Placement {

@@ -25,11 +25,12 @@ var Entry = &entry.Entry{
 	Learned: &entry.Learned{
 		Features: features.Set{Names: FeatureNames, Own: Len, New: func() features.Reader { return FeatureReader{} }},
 		Files:    shipped, File: "weights/dropblox.safetensors",
-		New: func(n *mlp.Net) (entry.Judge, error) { return NewLearned(n) },
+		New:  func(n *mlp.Net) (entry.Judge, error) { return NewLearned(n) },
+		Unit: "0.01 is a point: the score and the points expected until the end of the game",
 	},
 	Search: &entry.Search{
 		Options: []entry.Option{{Name: "width", Max: MaxWidth}, {Name: "depth", Max: dropblox.Known}, entry.Time},
-		New:     newAgent,
+		New:     newAgent, Ranker: newRanker,
 	},
 	Submission: &entry.Submission{
 		Folder: "agents/submissions/dropblox", Replay: Replay("60"),

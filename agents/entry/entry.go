@@ -5,6 +5,7 @@
 package entry
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -60,6 +61,7 @@ type Learned struct {
 	Files  fs.FS  // contains the weights that are shipped with the programs
 	File   string // path of the weights in Files; the file may be missing
 	New    func(*mlp.Net) (Judge, error)
+	Unit   string // what a value of the game's own search with this Judge means; "" if it is what the network gives
 }
 
 // An Other is a further agent: the name in specs, and a Judge without weights.
@@ -75,6 +77,32 @@ type Search struct {
 	// games in turn.
 	New      func(g *env.Game, j Judge, o Options) (env.Agent, error)
 	Stateful bool
+	// Ranker returns what values the actions of a position. It may be nil.
+	Ranker func(g *env.Game, j Judge, o Options) (Ranker, error)
+}
+
+// A Ranker values the actions of a position as the game's search does, each of them where an agent only needs the
+// best one. It is not safe for concurrent use.
+type Ranker interface {
+	// Rank returns the values of seat's legal actions in s, or of the most promising ones and the legal action also.
+	// Higher is better; values of one call are comparable. A value within search.Far of ±search.Win is a game that is
+	// over within the plies of the search. s is the ranker's during the call.
+	Rank(ctx context.Context, s env.State, seat int, also env.Action) ([]Choice, error)
+	// Line returns what the search expects after seat has played a in s: the principal variation, without a. It is
+	// empty if the search has none. s is the ranker's during the call.
+	Line(ctx context.Context, s env.State, seat int, a env.Action) ([]Ply, error)
+}
+
+// A Choice is an action and its value.
+type Choice struct {
+	Action env.Action
+	Value  float32
+}
+
+// A Ply is an action of a seat.
+type Ply struct {
+	Seat   int
+	Action env.Action
 }
 
 // A Contest is the dialogue of a game's contest in lines of text.

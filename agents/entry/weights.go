@@ -96,8 +96,14 @@ func (e *Entry) LoadNet(g *env.Game, path string) (*mlp.Net, error) {
 
 // LoadNetFrom is LoadNet with another source of files than this machine's.
 func (e *Entry) LoadNetFrom(g *env.Game, read Reader, path string) (*mlp.Net, error) {
+	net, _, err := e.ReadNet(g, read, path)
+	return net, err
+}
+
+// ReadNet is LoadNetFrom with what the file says about the network.
+func (e *Entry) ReadNet(g *env.Game, read Reader, path string) (*mlp.Net, mlp.Facts, error) {
 	if e.Learned == nil {
-		return nil, fmt.Errorf("%s: %w: it defines no features", g.Name, mlp.ErrNotShipped)
+		return nil, mlp.Facts{}, fmt.Errorf("%s: %w: it defines no features", g.Name, mlp.ErrNotShipped)
 	}
 	var data []byte
 	err, shipped := fs.ErrNotExist, path == ""
@@ -107,10 +113,10 @@ func (e *Entry) LoadNetFrom(g *env.Game, read Reader, path string) (*mlp.Net, er
 		data, err = fs.ReadFile(e.Learned.Files, path)
 	}
 	if shipped && errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("%s: %w: train some, or name a file", g.Name, mlp.ErrNotShipped)
+		return nil, mlp.Facts{}, fmt.Errorf("%s: %w: train some, or name a file", g.Name, mlp.ErrNotShipped)
 	}
 	if err != nil {
-		return nil, err
+		return nil, mlp.Facts{}, err
 	}
 	net, facts, err := mlp.Parse(data)
 	if err == nil {
@@ -120,9 +126,9 @@ func (e *Entry) LoadNetFrom(g *env.Game, read Reader, path string) (*mlp.Net, er
 		err = features.Check(net, len(e.Learned.Features.Names))
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
+		return nil, facts, fmt.Errorf("%s: %w", path, err)
 	}
-	return net, nil
+	return net, facts, nil
 }
 
 // Facts returns what a file of weights for g says about itself.

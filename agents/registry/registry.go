@@ -27,6 +27,7 @@ package registry
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"sync"
 	"time"
@@ -36,6 +37,7 @@ import (
 	"blockyard/agents/dropbloxbot"
 	"blockyard/agents/entry"
 	"blockyard/agents/features"
+	"blockyard/agents/ranking"
 	"blockyard/agents/search"
 	"blockyard/agents/tetrisduelbot"
 	"blockyard/agents/wintetrisbot"
@@ -71,11 +73,19 @@ func searchOf(e *entry.Entry) *entry.Search {
 	if e.Search != nil {
 		return e.Search
 	}
+	options := func(o entry.Options) search.Options {
+		return search.Options{Ply: o.Numbers["ply"], Width: o.Numbers["width"], Outcomes: e.Outcomes}
+	}
 	return &entry.Search{
 		Options: []entry.Option{{Name: "ply", Max: search.MaxPly}, {Name: "width", Max: 10000}, entry.Time},
 		New: func(g *env.Game, j entry.Judge, o entry.Options) (env.Agent, error) {
-			return search.New(g, j.(search.Evaluator),
-				search.Options{Ply: o.Numbers["ply"], Width: o.Numbers["width"], Outcomes: e.Outcomes})
+			return search.New(g, j.(search.Evaluator), options(o))
+		},
+		Ranker: func(g *env.Game, j entry.Judge, o entry.Options) (entry.Ranker, error) {
+			if o.Time > 0 {
+				return nil, errors.New("option time: an analysis takes as long as it takes; want ply or width")
+			}
+			return ranking.New(g, j.(search.Evaluator), options(o))
 		},
 	}
 }

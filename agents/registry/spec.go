@@ -23,9 +23,10 @@ var ErrUntrusted = errors.New("reads files or runs commands on this machine")
 
 // Parse turns a spec into agents of g. An error says what is wrong with the spec and lists
 // what is known instead.
-func Parse(g *env.Game, spec string) (Factory, error) {
-	return Access{Weights: mlp.ReadFile, Commands: true}.Parse(g, spec)
-}
+func Parse(g *env.Game, spec string) (Factory, error) { return trusted.Parse(g, spec) }
+
+// trusted is the access of the user of this machine.
+var trusted = Access{Weights: mlp.ReadFile, Commands: true}
 
 // Access is what a spec may use of this machine. With the zero value it is safe to parse specs of
 // strangers.
@@ -60,27 +61,33 @@ func (a Access) open(g *env.Game, spec string) (Factory, error) {
 		}
 		return external(g, e.Contest, rest)
 	}
+	judge, o, err := a.judged(g, name, rest)
+	if err != nil {
+		return nil, err
+	}
+	return searcher(g, searchOf(e), judge, o)
+}
+
+// judged reads the spec of an agent that searches: what makes its judge, and its options.
+func (a Access) judged(g *env.Game, name, options string) (maker, entry.Options, error) {
+	e := Of(g)
 	source, ok := a.sources(g, e)[name]
 	if !ok {
 		known := Names(g)
 		if e.Contest != nil {
 			known = append(known, "exec:CMD")
 		}
-		return nil, fmt.Errorf("unknown agent %.40q; %s has %s", name, g.Name, strings.Join(known, ", "))
+		return nil, entry.Options{}, fmt.Errorf("unknown agent %.40q; %s has %s", name, g.Name, strings.Join(known, ", "))
 	}
-	s := searchOf(e)
-	o, err := s.ParseOptions(rest)
+	o, err := searchOf(e).ParseOptions(options)
+	if err == nil && o.Weights != "" && a.Weights == nil {
+		err = ErrUntrusted
+	}
 	if err != nil {
-		return nil, err
-	}
-	if o.Weights != "" && a.Weights == nil {
-		return nil, ErrUntrusted
+		return nil, o, err
 	}
 	judge, err := source(o.Weights)
-	if err != nil {
-		return nil, err
-	}
-	return searcher(g, s, judge, o)
+	return judge, o, err
 }
 
 // external returns agents that are an external program.

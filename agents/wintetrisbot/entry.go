@@ -26,11 +26,13 @@ var Entry = &entry.Entry{
 		Features: features.Set{Names: FeatureNames, Own: Len, New: func() features.Reader { return FeatureReader{} }},
 		Except:   []string{wintetris.TickGame.Name}, // its actions are keys
 		Files:    shipped, File: "weights/wintetris.safetensors",
-		New: func(n *mlp.Net) (entry.Judge, error) { return NewLearned(n) },
+		New:  func(n *mlp.Net) (entry.Judge, error) { return NewLearned(n) },
+		Unit: "0.1 is a completed row; a row counts 3 % less for every piece that it is later",
 	},
 	Search: &entry.Search{
 		Options:  []entry.Option{{Name: "parts", Max: MaxParts}},
 		New:      newAgent,
+		Ranker:   newRanker,
 		Stateful: true, // a solver follows one piece over many ticks
 	},
 	Submission: &entry.Submission{Build: "its contest loads a shared library: " +
