@@ -6,7 +6,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 
 	"blockyard/datasets/playback"
@@ -22,7 +21,7 @@ import (
 type viewCmd struct {
 	Games   []string `arg:"" name:"file#n" help:"${view_games}"`
 	All     bool     `help:"Print every position and exit, which is the default if the output is not a terminal."`
-	From    int      `help:"Start at this position." placeholder:"N"`
+	From    int      `help:"Start at this turn." placeholder:"N"`
 	NoColor bool     `help:"Print without colours." env:"NO_COLOR"`
 
 	Web    bool   `help:"Show the games in a web browser: print the address of the page and serve it until interrupted."`
@@ -33,9 +32,13 @@ type viewCmd struct {
 }
 
 func (c *viewCmd) Help() string {
-	return `Keys in the terminal: right, space, n: next position; left, b: previous; down, up: ten forward, ten
+	return `Turn 0 is the first position; a turn shows a position and the actions that are played from it.
+
+Keys in the terminal: right, space, n: next turn; left, b: previous; down, up: ten forward, ten
 back; home, g: first; end, G: last; q: quit.
-Keys in the browser: space: play or pause; left, right: step; + and -: speed; ?: all keys.`
+Keys in the browser: space: play or pause; left, right: step; + and -: speed; ?: all keys.
+
+"agents analyze FILE --web" shows the same page with the best moves of every position.`
 }
 
 func (c *viewCmd) Run(std *streams) error {
@@ -48,7 +51,7 @@ func (c *viewCmd) Run(std *streams) error {
 	if len(c.Games) != 1 {
 		return errors.New("the terminal viewer shows one game: name one, or use --web")
 	}
-	file, n, err := fileAndNumber(c.Games[0])
+	file, n, err := viewer.FileAndNumber(c.Games[0])
 	if err != nil {
 		return err
 	}
@@ -100,16 +103,15 @@ func writeFile(path string, write func(io.Writer) error) error {
 	return os.Rename(f.Name(), path)
 }
 
-// fileAndNumber splits "file#n"; n is 1 by default.
-func fileAndNumber(game string) (file string, n int, err error) {
-	at := strings.LastIndexByte(game, '#')
-	if at < 0 {
-		return game, 1, nil
+// web serves the page until the process is interrupted.
+func (c *viewCmd) web(std *streams) error {
+	if c.From != 0 && len(c.Games) != 1 {
+		return errors.New("--from with several games: name one game")
 	}
-	if n, err = strconv.Atoi(game[at+1:]); err != nil || n < 1 {
-		return "", 0, fmt.Errorf("%s: want the number of a game, from 1, after #", game)
-	}
-	return game[:at], n, nil
+	ctx, stop := interruptible()
+	defer stop()
+	site := viewer.Site{Games: c.Games, Turn: c.From, Listen: c.Listen, Open: c.Open}
+	return site.Serve(ctx, std.out, std.err)
 }
 
 // Control sequences of a terminal.
@@ -138,7 +140,7 @@ func (v *screen) show(w io.Writer) error {
 	var out strings.Builder
 	r := v.reel
 	players := strings.Join(r.Rec.Agents, " – ")
-	fmt.Fprintf(&out, "%s  %s  %s  position %d of %d\n", v.name, r.Rec.Game, players, r.At(), r.Len()-1)
+	fmt.Fprintf(&out, "%s  %s  %s  turn %d of %d\n", v.name, r.Rec.Game, players, r.At(), r.Len()-1)
 	r.Show(&v.frame)
 	if v.colour {
 		out.WriteString(ansi.Frame(&v.frame))

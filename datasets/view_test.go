@@ -20,8 +20,8 @@ func TestViewPrintsEveryPosition(t *testing.T) {
 	status, out, errs := call("view", sample+"#1")
 	require.Zero(t, status, errs)
 	steps := len(rec.Choices) / 2
-	require.Equal(t, steps+1, strings.Count(out, "  position "))
-	require.Contains(t, out, fmt.Sprintf("position %d of %d", steps, steps))
+	require.Equal(t, steps+1, strings.Count(out, "  turn "))
+	require.Contains(t, out, fmt.Sprintf("turn %d of %d", steps, steps))
 	require.Contains(t, out, fmt.Sprintf("score %d, result %+g", rec.Scores[0], rec.Results[0]))
 	require.NotContains(t, out, "\x1b")
 	g, err := games.Lookup(rec.Game)
@@ -29,7 +29,7 @@ func TestViewPrintsEveryPosition(t *testing.T) {
 	require.Contains(t, out, "plays "+g.Text(rec.Choices[0])+"\n")
 
 	_, tail, _ := call("view", "--from", fmt.Sprint(steps), sample)
-	require.Equal(t, 1, strings.Count(tail, "  position "))
+	require.Equal(t, 1, strings.Count(tail, "  turn "))
 	require.True(t, strings.HasSuffix(out, tail))
 }
 
@@ -86,7 +86,7 @@ func TestBrowseFollowsKeys(t *testing.T) {
 	for _, screen := range strings.Split(out.String(), clearScreen)[1:] {
 		require.Contains(t, screen, "\x1b[7;38;5;")
 		require.NotRegexp(t, "[^\r]\n", screen)
-		_, rest, _ := strings.Cut(screen, "  position ")
+		_, rest, _ := strings.Cut(screen, "  turn ")
 		n, _, _ := strings.Cut(rest, " of ")
 		at = append(at, n)
 	}

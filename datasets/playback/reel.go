@@ -190,15 +190,18 @@ func (r *Reel) Value(seat int) (v float32, ok bool) {
 
 // Show paints the current position as the game does, adds the cells that the actions from it will fill,
 // and paints settled cells in the colours of their pieces.
-func (r *Reel) Show(f *env.Frame) {
+func (r *Reel) Show(f *env.Frame) { r.ShowMoves(f, r.Moves()) }
+
+// ShowMoves is Show with other legal actions instead of those that were played.
+func (r *Reel) ShowMoves(f *env.Frame, moves env.Moves) {
 	f.Reset()
 	r.here.state.Show(f)
 	r.here.paint.colour(f)
-	if m, ok := r.here.state.(env.Marker); ok && r.Moves() != env.NoMoves {
+	if m, ok := r.here.state.(env.Marker); ok && moves != env.NoMoves {
 		for k := range f.Boards {
 			f.Boards[k].Unghost()
 		}
-		each(r.here.state, r.Moves(), func(seat int, a env.Action) { m.Mark(f, seat, a) })
+		each(r.here.state, moves, func(seat int, a env.Action) { m.Mark(f, seat, a) })
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"net/http"
 	"net/http/httptest"
 	"os"
 	"os/exec"
@@ -54,7 +55,12 @@ type tab struct {
 func browse(t *testing.T, paths ...string) *tab {
 	l, err := NewLibrary(paths)
 	require.NoError(t, err)
-	server := httptest.NewServer(NewServer(l, true))
+	return browseAt(t, NewServer(l, nil, true))
+}
+
+// browseAt opens a browser on a server.
+func browseAt(t *testing.T, handler http.Handler) *tab {
+	server := httptest.NewServer(handler)
 	t.Cleanup(server.Close)
 	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(chromium(t)), chromedp.NoSandbox,
 		chromedp.Flag("disable-dev-shm-usage", true), chromedp.WSURLReadTimeout(time.Minute))
@@ -172,10 +178,10 @@ func (b *tab) await(script string) {
 	}
 }
 
-// counter waits until the page shows frame n of last, given without its thousands' commas.
+// counter waits until the page shows turn n of last, given without its thousands' commas.
 func (b *tab) counter(text string) {
 	b.Helper()
-	b.await("document.querySelector('#counter').textContent.replaceAll(',', '') === '" + text + "'")
+	b.await("document.querySelector('#counter').textContent.replaceAll(',', '') === 'Turn " + text + "'")
 }
 
 func (b *tab) press(keys ...string) {

@@ -76,8 +76,8 @@ func (c *commands) advance(deadline time.Time) {
 }
 
 func (c *commands) info() info {
-	out := info{Frames: c.steps.frames, Pace: commandPace}
-	out.Turns, out.Scores = true, c.steps.scores.Seats
+	out := info{Frames: c.steps.frames, Turns: len(c.steps.starts), Starts: c.steps.starts, Pace: commandPace}
+	out.Scores = c.steps.scores.Seats
 	var err error
 	if out.Reading, out.Live, err = c.of.state(); err != nil {
 		out.Error = err.Error()

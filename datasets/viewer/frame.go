@@ -2,6 +2,7 @@ package viewer
 
 import (
 	"hash/crc32"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -25,17 +26,18 @@ type film interface {
 // info describes a film.
 type info struct {
 	Frames  int     `json:"frames"`
+	Turns   int     `json:"turns"`
+	Starts  []int   `json:"starts,omitempty"` // first frame of each turn; nil if every turn has one frame
 	Reading bool    `json:"reading"`          // there are more frames: ask again
 	Live    bool    `json:"live"`             // the game is being written
 	Error   string  `json:"error,omitempty"`  // the error that ends the film
 	Pace    int     `json:"pace"`             // milliseconds per frame
-	Turns   bool    `json:"turns,omitempty"`  // turns have several frames
 	Scores  [][]int `json:"scores,omitempty"` // of each seat, sampled at equal distances
 }
 
 // A Frame is what the page draws.
 type Frame struct {
-	Label  string   `json:"label"`           // "Position 3", "Turn 3"
+	Label  string   `json:"label"`           // "Turn 3"
 	Moves  []string `json:"moves,omitempty"` // commands of the turn, around the current one
 	First  int      `json:"first,omitempty"` // number of commands before Moves
 	Of     int      `json:"of,omitempty"`    // number of commands of the turn
@@ -44,9 +46,10 @@ type Frame struct {
 	Seats  []Seat   `json:"seats"`
 	Boards []Board  `json:"boards"`
 	Trays  []Tray   `json:"trays,omitempty"`
-	Notes  []string `json:"notes,omitempty"`
-	Over   string   `json:"over,omitempty"` // how the game ended, in the last frame
-	Red    bool     `json:"red,omitempty"`  // tint the boards
+	Notes  []string `json:"notes,omitempty"` // lines of text, of a game that has no facts
+	Facts  []Fact   `json:"facts,omitempty"` // about no single seat
+	Over   string   `json:"over,omitempty"`  // how the game ended, in the last frame
+	Red    bool     `json:"red,omitempty"`   // tint the boards
 }
 
 // A Seat is a player in a frame.
@@ -55,7 +58,14 @@ type Seat struct {
 	Act    string   `json:"act,omitempty"` // the action about to be played
 	Turn   bool     `json:"turn,omitempty"`
 	Result *float32 `json:"result,omitempty"`
-	Value  *float32 `json:"value,omitempty"`
+	Value  *float32 `json:"value,omitempty"` // what the player's own search expected of Act
+	Facts  []Fact   `json:"facts,omitempty"`
+}
+
+// A Fact is a named value.
+type Fact struct {
+	Name  string `json:"name"`
+	Value string `json:"value"`
 }
 
 // A Board is a grid with a glyph and an ink, a hexadecimal digit, for each cell.
@@ -74,9 +84,11 @@ type Tray struct {
 	Pieces []Board `json:"pieces"`
 }
 
+// digits stand for inks.
+const digits = "0123456789abcdef"
+
 // board converts b without the rows above top.
 func board(b *env.Board, top int) Board {
-	const digits = "0123456789abcdef"
 	var ink strings.Builder
 	for _, k := range b.Inks()[top*b.W:] {
 		ink.WriteByte(digits[k&15])
@@ -84,7 +96,7 @@ func board(b *env.Board, top int) Board {
 	return Board{Name: b.Name, W: b.W, H: b.H - top, Cells: string(b.Glyphs()[top*b.W:]), Ink: ink.String()}
 }
 
-// paint converts everything of f except its notes. Boards after the first whose name begins with "next" hold
+// paint converts everything of f except its notes and facts. Boards after the first whose name begins with "next" hold
 // one piece each and become a tray.
 func (out *Frame) paint(f *env.Frame) {
 	next := Tray{Name: "next", Seat: env.Everybody}
@@ -143,6 +155,20 @@ func (out *Frame) seats(r *playback.Reel, over bool) {
 			p.Value = &v
 		}
 		out.Seats = append(out.Seats, p)
+	}
+}
+
+// describe sets the facts of f, or its notes if it has none. There must be seats already.
+func (out *Frame) describe(f *env.Frame) {
+	if len(f.Facts) == 0 {
+		out.Notes = slices.Clone(f.Notes)
+	}
+	for _, fact := range f.Facts {
+		if into := (Fact{fact.Name, fact.Value}); fact.Seat == env.Everybody {
+			out.Facts = append(out.Facts, into)
+		} else {
+			out.Seats[fact.Seat].Facts = append(out.Seats[fact.Seat].Facts, into)
+		}
 	}
 }
 

@@ -58,13 +58,13 @@ func (b *tab) list() {
 func (b *tab) games() {
 	c := &client{b.T, b.server}
 	for _, g := range c.list("").Games {
-		frames := c.game(g.ID).Film.Frames
-		b.visit(fmt.Sprintf("#%s/%d", g.ID, frames/2))
-		b.counter(fmt.Sprintf("%d / %d", frames/2, frames-1))
+		turns := c.game(g.ID).Film.Turns
+		b.visit(fmt.Sprintf("#%s/%d", g.ID, turns/2))
+		b.counter(fmt.Sprintf("%d / %d", turns/2, turns-1))
 		b.await(painted)
 		b.shot("mid-" + word(g.ID))
 		b.press(kb.End)
-		b.counter(fmt.Sprintf("%d / %d", frames-1, frames-1))
+		b.counter(fmt.Sprintf("%d / %d", turns-1, turns-1))
 		if !g.Live && !g.Stopped {
 			b.await("document.querySelector('.caption .end, .tint') !== null")
 		}
@@ -103,7 +103,7 @@ func (b *tab) keys() {
 	b.press("-", "-", "-", "-", "-", "-", "-")
 	b.await("document.querySelector('#speed').value === '0.1'")
 	b.press(" ")
-	b.await("document.querySelector('#counter').textContent.startsWith('0 ')")
+	b.await("document.querySelector('#counter').textContent.startsWith('Turn 0 ')")
 	b.press(" ")
 	b.press("?")
 	b.await("!document.querySelector('#keys').hidden")
@@ -138,10 +138,22 @@ func (b *tab) links() {
 func (b *tab) commands() {
 	b.visit("#history/0_1360540800/0")
 	b.await(painted)
-	b.press(kb.ArrowDown, kb.ArrowDown)
+	b.press(kb.ArrowRight, kb.ArrowRight)
 	b.await(`document.querySelector("#caption").textContent.startsWith("Turn 2, moves: [")`)
-	b.press(kb.ArrowUp)
+	b.press(kb.ArrowLeft)
 	b.await(`document.querySelector("#caption").textContent.startsWith("Turn 1, moves: [")`)
+	turns := b.text("document.querySelector('#slider').max")
+	require.Equal(b, "true", b.text("document.querySelector('#counter').textContent.endsWith(' / ' + "+turns+")"))
+	b.press(".", ".") // commands of the turn do not move the slider
+	b.await("document.querySelectorAll('#caption .done').length === 1 && document.querySelector('#caption .now')")
+	b.await("location.hash === '#history/0_1360540800/1.2'")
+	require.Equal(b, "1", b.text("document.querySelector('#slider').value"))
+	b.press(kb.ArrowLeft)
+	b.await("location.hash === '#history/0_1360540800/1'")
+	b.text("(() => { const s = document.querySelector('#slider'); s.value = 9; s.dispatchEvent(new Event('input')); })()")
+	b.await(`document.querySelector("#caption").textContent.startsWith("Turn 9, moves: [")`)
+	b.visit("#history/0_1360540800/9.1")
+	b.await("document.querySelector('#caption .now') && document.querySelector('#counter').textContent.startsWith('Turn 9 ')")
 	b.press(kb.Home)
 	var moves []string
 	require.NoError(b, jsonOf(historyTexts(b.T)["move0"], &moves))
@@ -169,7 +181,7 @@ func (b *tab) live(dir string) {
 	b.await(last + " > " + before)
 	b.await("document.querySelector('#caption').textContent.startsWith('Turn 29')")
 	b.press(kb.Home) // whoever looks elsewhere is left there
-	b.await("document.querySelector('#counter').textContent.startsWith('0 ')")
+	b.await("document.querySelector('#counter').textContent.startsWith('Turn 0 ')")
 	write(b.T, dir, 50)
 	b.await(last + " > 2 * " + before)
 	require.Contains(b, b.text("document.querySelector('#counter').textContent"), "0 / ")
@@ -208,7 +220,7 @@ func (b *tab) sizes() {
 	} {
 		b.size(s.w, s.h, s.density, s.dark)
 		pages := []string{"", "#blockbattle.jsonl:1/40", "#tetrisduel.jsonl:1/200", "#blocking4.jsonl:1/22",
-			"#history/0_1360540800/300"}
+			"#history/0_1360540800/30"}
 		if s.name != "phone" && os.Getenv("BLOCKYARD_SHOTS") == "" {
 			pages = pages[1:2]
 		}
@@ -217,7 +229,7 @@ func (b *tab) sizes() {
 			if at == "" {
 				b.await("document.querySelectorAll('.row').length >= 6")
 			} else {
-				b.await("Number(document.querySelector('#counter').textContent.split(' ')[0]) > 0")
+				b.await("Number(document.querySelector('#counter').textContent.split(' ')[1]) > 0")
 			}
 			require.Equal(b, "true", b.text("document.documentElement.scrollWidth <= innerWidth"), "%s %s", s.name, at)
 			b.shot(s.name + "-" + word(at))

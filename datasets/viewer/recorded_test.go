@@ -38,7 +38,7 @@ func TestDropbloxRecord(t *testing.T) {
 	c := serve(t, path)
 	d := c.game("d.jsonl.gz:1")
 	require.Empty(t, d.Film.Error)
-	require.True(t, d.Film.Turns)
+	require.Len(t, d.Film.Starts, d.Film.Turns)
 	var all []Frame
 	for from := 0; from < d.Film.Frames; from += chunkSize {
 		all = append(all, c.frames("d.jsonl.gz:1", from, chunkSize).Frames...)

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"slices"
 	"strings"
 	"time"
 
@@ -127,7 +126,7 @@ func (p *replay) advance(deadline time.Time) {
 }
 
 func (p *replay) info() info {
-	out := info{Frames: p.reel.Len(), Reading: !p.reel.Done(), Pace: replayPace}
+	out := info{Frames: p.reel.Len(), Turns: p.reel.Len(), Reading: !p.reel.Done(), Pace: replayPace}
 	out.Scores = p.reel.Scores().Seats
 	out.Live = p.cut && p.entry.fresh()
 	switch {
@@ -140,13 +139,19 @@ func (p *replay) info() info {
 }
 
 func (p *replay) frame(n int) (Frame, error) {
+	p.reel.Seek(n)
+	return p.paint(p.reel.Moves()), nil
+}
+
+// paint paints the current position with these actions.
+func (p *replay) paint(moves env.Moves) Frame {
 	r := p.reel
-	r.Seek(n)
-	r.Show(&p.frm)
-	out := Frame{Label: fmt.Sprintf("Position %d", n), Turn: n, Notes: slices.Clone(p.frm.Notes)}
+	r.ShowMoves(&p.frm, moves)
+	out := Frame{Label: fmt.Sprintf("Turn %d", r.At()), Turn: r.At()}
 	over := r.Done() && r.Last() && r.State().Acting() == 0
 	out.paint(&p.frm)
 	out.seats(r, over)
+	out.describe(&p.frm)
 	switch {
 	case over:
 		out.Over = verdict(r)
@@ -155,7 +160,7 @@ func (p *replay) frame(n int) (Frame, error) {
 	case r.Done() && r.Last() && p.note != "":
 		out.Over = p.note
 	}
-	return out, nil
+	return out
 }
 
 // verdict describes the result of the game at whose end r is.
@@ -193,7 +198,7 @@ func points(n int) string {
 func player(agents []string, seat int) string {
 	for other, name := range agents {
 		if other != seat && name == agents[seat] {
-			return fmt.Sprintf("%s (seat %d)", name, seat+1)
+			return fmt.Sprintf("%s (seat %d)", name, seat)
 		}
 	}
 	return agents[seat]

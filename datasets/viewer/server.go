@@ -14,6 +14,8 @@ import (
 	"strings"
 	"time"
 
+	"blockyard/datasets/analysis"
+
 	"github.com/klauspost/compress/gzhttp"
 )
 
@@ -34,15 +36,16 @@ const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src
 // A Server serves the page and its data.
 type Server struct {
 	library *Library
+	analyst analysis.Analyst // nil if there is none
 	films   films
 	local   bool
 	routes  http.Handler
 }
 
-// NewServer serves the games of a library. A local server accepts only requests to localhost, so that a page
-// from elsewhere cannot reach it under a host name of its own (DNS rebinding).
-func NewServer(l *Library, local bool) *Server {
-	s := &Server{library: l, local: local}
+// NewServer serves the games of a library, with analyses if there is an analyst. A local server accepts only
+// requests to localhost, so that a page from elsewhere cannot reach it under a host name of its own (DNS rebinding).
+func NewServer(l *Library, analyst analysis.Analyst, local bool) *Server {
+	s := &Server{library: l, analyst: analyst, local: local}
 	static, err := fs.Sub(page, "page")
 	if err != nil {
 		panic(err) // the folder is compiled in
@@ -54,6 +57,8 @@ func NewServer(l *Library, local bool) *Server {
 	mux.HandleFunc("GET /api/games", s.games)
 	mux.HandleFunc("GET /api/game", s.game)
 	mux.HandleFunc("GET /api/frames", s.frames)
+	mux.HandleFunc("GET /api/marked", s.marked)
+	mux.HandleFunc("GET /api/analysis", s.analysis)
 	mux.HandleFunc("POST /post_game", s.postGame)
 	mux.HandleFunc("GET /view_game", s.viewGame)
 	s.routes = gzhttp.GzipHandler(mux)
@@ -123,20 +128,33 @@ func (s *Server) games(w http.ResponseWriter, r *http.Request) {
 
 // details is the response to /api/game.
 type details struct {
-	Game entry  `json:"game"`
-	Kind kind   `json:"kind"`
-	Film info   `json:"film"`
-	Gen  string `json:"gen"` // changes when frames loaded before are obsolete
+	Game   entry    `json:"game"`
+	Kind   kind     `json:"kind"`
+	Film   info     `json:"film"`
+	Known  int      `json:"known"`            // turns that the request knew; Film.Starts is of the others
+	Agents []string `json:"agents,omitempty"` // that can analyse the game, the default first
+	Gen    string   `json:"gen"`              // changes when frames loaded before are obsolete
 }
 
 func (s *Server) game(w http.ResponseWriter, r *http.Request) {
+	known, err := number(r, "known", 0, 0, 1<<40)
+	if err != nil {
+		refuse(w, http.StatusBadRequest, err)
+		return
+	}
 	f := s.open(w, r)
 	if f == nil {
 		return
 	}
 	defer f.mu.Unlock()
 	f.film.advance(time.Now().Add(pause))
-	answer(w, &details{Game: f.shown, Kind: kindOf(f.shown.Game), Film: f.film.info(), Gen: f.gen})
+	out := details{Game: f.shown, Kind: kindOf(f.shown.Game), Film: f.film.info(), Gen: f.gen}
+	out.Known = min(known, len(out.Film.Starts))
+	out.Film.Starts = out.Film.Starts[out.Known:]
+	if s.analyst != nil && positionsOf(f.film) != nil {
+		out.Agents = s.analyst.Agents(f.shown.Game)
+	}
+	answer(w, &out)
 }
 
 // chunk is the response to /api/frames.
@@ -225,11 +243,11 @@ func refuse(w http.ResponseWriter, status int, err error) {
 	_ = json.NewEncoder(w).Encode(map[string]string{"error": err.Error()})
 }
 
-// Serve serves the page on listener until ctx is done.
-func Serve(ctx context.Context, listener net.Listener, l *Library) error {
+// Serve serves the page on listener until ctx is done. analyst may be nil.
+func Serve(ctx context.Context, listener net.Listener, l *Library, analyst analysis.Analyst) error {
 	addr, ok := listener.Addr().(*net.TCPAddr)
 	server := &http.Server{
-		Handler:           NewServer(l, ok && addr.IP.IsLoopback()),
+		Handler:           NewServer(l, analyst, ok && addr.IP.IsLoopback()),
 		ReadHeaderTimeout: 10 * time.Second,
 		ReadTimeout:       time.Minute,
 		WriteTimeout:      2 * time.Minute,

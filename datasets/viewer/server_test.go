@@ -72,7 +72,11 @@ type client struct {
 func serve(t *testing.T, paths ...string) *client {
 	l, err := NewLibrary(paths)
 	require.NoError(t, err)
-	server := httptest.NewServer(NewServer(l, true))
+	return serveAt(t, NewServer(l, nil, true))
+}
+
+func serveAt(t *testing.T, handler http.Handler) *client {
+	server := httptest.NewServer(handler)
 	t.Cleanup(server.Close)
 	return &client{t, server}
 }
@@ -179,7 +183,7 @@ func TestFramesAreTheGames(t *testing.T) {
 	got := c.frames("blocking.jsonl:1", 0, 256)
 	require.Len(t, got.Frames, 31)
 	first := got.Frames[0]
-	require.Equal(t, "Position 0", first.Label)
+	require.Equal(t, "Turn 0", first.Label)
 	require.True(t, first.Seats[0].Turn)
 	require.NotEmpty(t, first.Seats[0].Act)
 	require.Len(t, first.Trays, 2)
@@ -187,7 +191,7 @@ func TestFramesAreTheGames(t *testing.T) {
 	require.Regexp(t, "[a-w]", first.Boards[0].Cells, "the choice is shown where it will lie")
 	end := got.Frames[30]
 	require.Equal(t, float32(1), *end.Seats[1].Result)
-	require.Equal(t, "hand (seat 2) wins", end.Over)
+	require.Equal(t, "hand (seat 1) wins", end.Over)
 	for k := range got.Frames { // in any order they are the same
 		again := c.frames("blocking.jsonl:1", 30-k, 1)
 		require.Equal(t, got.Frames[30-k], again.Frames[0])

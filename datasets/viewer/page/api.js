@@ -38,7 +38,9 @@ export class Reel {
   constructor(id) {
     this.id = id;
     this.gen = null;
-    this.count = 0;
+    this.count = 0; // frames
+    this.turns = 0;
+    this.starts = []; // first frame of each turn; empty if every turn has one frame
     this.chunks = new Map();
     this.under = new Map();
   }
@@ -49,10 +51,36 @@ export class Reel {
     if (other) {
       this.chunks.clear();
       this.count = 0;
+      this.starts = [];
     }
     this.gen = details.gen;
+    if (details.known === this.starts.length) this.starts.push(...(details.film.starts || []));
     this.count = Math.max(this.count, details.film.frames);
+    this.turns = this.starts.length || this.count;
     return other;
+  }
+
+  // turnOf is the turn of frame n, and stepOf how many frames of the turn precede it.
+  turnOf(n) {
+    if (!this.starts.length) return n;
+    let low = 0, high = this.starts.length - 1; // the last start that is not above n
+    while (low < high) {
+      const mid = Math.ceil((low + high) / 2);
+      if (this.starts[mid] <= n) low = mid;
+      else high = mid - 1;
+    }
+    return low;
+  }
+
+  stepOf(n) {
+    return this.starts.length ? n - this.starts[this.turnOf(n)] : 0;
+  }
+
+  // frameOf is a frame of a turn, or the last one that there is.
+  frameOf(turn, step = 0) {
+    if (!this.starts.length) return Math.min(turn, this.count - 1);
+    const t = Math.min(turn, this.starts.length - 1), end = t + 1 < this.starts.length ? this.starts[t + 1] : this.count;
+    return t < turn ? this.count - 1 : Math.min(this.starts[t] + step, end - 1);
   }
 
   // has returns a frame if it is in the cache.

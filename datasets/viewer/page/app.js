@@ -7,7 +7,7 @@ import {theme} from "./draw.js";
 const views = {list: document.getElementById("list"), game: document.getElementById("game")};
 let inside = null;
 
-// route reads the address: "#GAME/FRAME", where GAME may contain slashes.
+// route reads the address: "#GAME/TURN" or "#GAME/TURN.STEP", where GAME may contain slashes.
 function route() {
   let text = location.hash.slice(1);
   try {
@@ -16,9 +16,9 @@ function route() {
     text = "";
   }
   if (!text) return {view: "list"};
-  const at = text.lastIndexOf("/"), frame = at < 0 ? "" : text.slice(at + 1);
-  if (/^\d{1,12}$/.test(frame)) return {view: "game", id: text.slice(0, at), frame: Number(frame)};
-  return {view: "game", id: text, frame: 0};
+  const at = text.lastIndexOf("/"), place = at < 0 ? null : /^(\d{1,12})(?:\.(\d{1,9}))?$/.exec(text.slice(at + 1));
+  if (place) return {view: "game", id: text.slice(0, at), turn: Number(place[1]), step: Number(place[2] || 0)};
+  return {view: "game", id: text, turn: 0, step: 0};
 }
 
 function go() {
@@ -27,7 +27,7 @@ function go() {
   for (const name in views) views[name].hidden = name !== to.view;
   const came = inside !== to.view;
   inside = to.view;
-  if (to.view === "game") game.enter(to.id, to.frame);
+  if (to.view === "game") game.enter(to.id, to.turn, to.step);
   else if (came) list.enter();
 }
 

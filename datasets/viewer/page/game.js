@@ -1,6 +1,8 @@
-// One game: fetching and playing frames, and following a game that is being written.
+// One game: fetching and playing frames, and following a game that is being written. A turn is a position and what is
+// played from it. Most games have one frame for each turn; Dropblox has one for each command of a turn.
 
 import {Reel, ask, wait} from "./api.js";
+import * as analysis from "./analysis.js";
 import {address, el} from "./list.js";
 import * as stage from "./stage.js";
 
@@ -10,6 +12,7 @@ const speeds = [.1, .25, .5, 1, 2, 4, 8, 16];
 
 let id = null, reel = null, details = null; // the game
 let at = -1, want = 0; // the frame shown, and the one asked for
+let aim = null; // the turn and step of the address, until they are known
 let playing = false, speed = 1, clock = 0, owed = 0;
 let visit = 0, timer = 0, linked = 0, linkTimer = 0;
 
@@ -20,16 +23,18 @@ for (const s of speeds) {
   speedBox.append(option);
 }
 
-// enter opens a game, or moves to another frame of the open game.
-export function enter(game, frame) {
+// enter opens a game, or moves to another turn of the open game.
+export function enter(game, turn, step) {
   if (id === game && reel) {
+    const frame = reel.frameOf(turn, step);
     if (frame !== at) goTo(frame);
     return;
   }
   leave();
   id = game;
   reel = new Reel(game);
-  want = frame;
+  aim = {turn, step};
+  want = 0;
   stage.clear();
   failure.hidden = true;
   $("caption").textContent = "Reading …";
@@ -45,21 +50,22 @@ export function leave() {
   pause();
   id = reel = details = null;
   at = -1;
+  analysis.leave();
   counter.textContent = "";
   toggleKeys(false);
 }
 
 export function redraw() {
-  if (reel && at >= 0) stage.draw(reel.has(at), scene());
+  if (reel && at >= 0 && reel.has(at)) stage.draw(analysis.frame(reel.has(at)), scene());
 }
 
-const scene = () => ({details, at, count: reel.count});
+const scene = () => ({details, at: reel.turnOf(at), count: reel.turns});
 
 // follow requests the number of frames, and repeats that while the game grows or is being read.
 async function follow(mine) {
   let got = null;
   try {
-    got = await ask("api/game", {id});
+    got = await ask("api/game", {id, known: reel.starts.length});
   } catch (err) {
     if (mine === visit) fail(err.message);
     return;
@@ -71,14 +77,19 @@ async function follow(mine) {
     if (reel.take(got)) at = -1;
     reel.stale(before);
     details = got;
+    if (aim && (reel.turns > aim.turn || !got.film.reading)) {
+      want = reel.frameOf(aim.turn, aim.step);
+      aim = null;
+    }
     fail(got.film.error || "");
     head();
     if (reel.count > before || at < 0) {
       if (wasLast && !playing) want = reel.count - 1;
       bounds();
-      if (!playing || at < 0) show(want);
+      if (!aim && (!playing || at < 0)) show(want);
     }
-    again = got.film.reading ? 20 : got.film.live ? 1000 : got.game.error ? 0 : 4000;
+    const behind = got.film.turns < got.film.frames && reel.starts.length < got.film.turns;
+    again = got.film.reading || behind ? 20 : got.film.live ? 1000 : got.game.error ? 0 : 4000;
   }
   if (again) timer = setTimeout(() => follow(mine), again);
 }
@@ -104,17 +115,17 @@ function head() {
 }
 
 function bounds() {
-  slider.max = Math.max(0, reel.count - 1);
+  slider.max = Math.max(0, reel.turns - 1);
   numbers();
 }
 
 function numbers() {
-  const last = Math.max(0, reel.count - 1);
-  counter.replaceChildren(el("b", "", Math.max(0, at).toLocaleString("en")), " / " + last.toLocaleString("en") + (details && details.film.reading ? " …" : ""));
-  slider.value = Math.max(0, at);
-  slider.style.setProperty("--done", last ? 100 * at / last + "%" : "0%");
+  const last = Math.max(0, reel.turns - 1), turn = reel.turnOf(Math.max(0, at));
+  counter.replaceChildren("Turn ", el("b", "", turn.toLocaleString("en")), " / " + last.toLocaleString("en") + (details && details.film.reading ? " …" : ""));
+  slider.value = turn;
+  slider.style.setProperty("--done", last ? 100 * turn / last + "%" : "0%");
   $("first").disabled = $("back").disabled = at <= 0;
-  $("next").disabled = $("last").disabled = at >= last;
+  $("next").disabled = $("last").disabled = at >= reel.count - 1;
 }
 
 // show paints frame n as soon as it has been fetched; the frame requested last wins.
@@ -144,7 +155,9 @@ async function show(n) {
 
 function paint(n, frame) {
   at = n;
-  stage.draw(frame, scene());
+  const turn = reel.turnOf(n);
+  analysis.show({id, details, turn, turns: reel.turns, busy: playing || reel.stepOf(n) > 0});
+  stage.draw(analysis.frame(frame), scene());
   numbers();
   slider.setAttribute("aria-valuetext", frame.label);
   if (!playing) $("spoken").textContent = stage.words(frame, details);
@@ -157,7 +170,7 @@ function link() {
   const set = () => {
     if (!location.hash) return;
     linked = performance.now();
-    history.replaceState(null, "", address(id, at));
+    history.replaceState(null, "", address(id, reel.turnOf(at), reel.stepOf(at)));
   };
   const since = performance.now() - linked;
   if (since > 400) set();
@@ -169,23 +182,15 @@ export function goTo(n) {
   if (reel) show(Math.max(0, n));
 }
 
-const step = (by) => goTo(Math.max(0, Math.max(at, 0) + by));
-
-// turn moves to the start of another turn, or by ten frames if a turn is one frame.
+// turn goes so many turns forward: from the middle of a turn, back to its start first.
 function turn(by) {
-  const here = reel && reel.has(at);
-  if (!here) return;
-  if (!details.film.turns) return step(10 * by);
-  let n = at;
-  const turnAt = (k) => { const f = reel.has(k); return f ? f.turn : NaN; };
-  if (by < 0) {
-    while (n > 0 && turnAt(n - 1) === here.turn) n--;
-    if (n === at && n > 0) for (n--; n > 0 && turnAt(n - 1) === turnAt(n);) n--;
-  } else {
-    while (n < reel.count - 1 && turnAt(n) === here.turn) n++;
-  }
-  goTo(n);
+  const here = reel.turnOf(Math.max(at, 0));
+  if (by < 0 && reel.stepOf(Math.max(at, 0)) > 0) by++;
+  goTo(reel.frameOf(Math.max(0, here + by)));
 }
+
+// step goes so many frames forward.
+const step = (by) => goTo(Math.max(0, Math.min(reel.count - 1, Math.max(at, 0) + by)));
 
 function play() {
   if (!reel || !reel.count) return;
@@ -255,10 +260,12 @@ function toggleKeys(on) {
 
 const keys = {
   " ": toggle, k: toggle,
-  ArrowLeft: () => step(-1), ArrowRight: () => step(1),
-  ArrowUp: () => turn(-1), ArrowDown: () => turn(1), PageUp: () => turn(-1), PageDown: () => turn(1),
+  ArrowLeft: () => turn(-1), ArrowRight: () => turn(1),
+  ArrowUp: () => turn(-10), ArrowDown: () => turn(10), PageUp: () => turn(-10), PageDown: () => turn(10),
+  ",": () => step(-1), ".": () => step(1),
   Home: () => goTo(0), End: () => goTo(details && details.film.reading ? Infinity : reel ? reel.count - 1 : 0),
   "+": () => faster(1), "=": () => faster(1), "-": () => faster(-1), "−": () => faster(-1),
+  a: analysis.toggle,
   "?": () => toggleKeys($("keys").hidden),
   Escape: () => $("keys").hidden ? location.hash = "" : toggleKeys(false),
 };
@@ -274,12 +281,13 @@ addEventListener("keydown", (event) => {
   act();
 });
 
-slider.addEventListener("input", () => goTo(Number(slider.value)));
+slider.addEventListener("input", () => goTo(reel.frameOf(Number(slider.value))));
 speedBox.addEventListener("change", () => { speed = Number(speedBox.value); });
 playKey.addEventListener("click", toggle);
 $("first").addEventListener("click", () => goTo(0));
-$("back").addEventListener("click", () => step(-1));
-$("next").addEventListener("click", () => step(1));
+$("back").addEventListener("click", () => turn(-1));
+$("next").addEventListener("click", () => turn(1));
 $("last").addEventListener("click", keys.End);
 $("help").addEventListener("click", keys["?"]);
+analysis.start({goTo: (turn) => goTo(reel.frameOf(turn)), redraw});
 addEventListener("resize", redraw);

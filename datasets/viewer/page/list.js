@@ -15,7 +15,7 @@ export function el(tag, cls, text) {
   return e;
 }
 
-export const address = (id, frame) => "#" + encodeURIComponent(id).replaceAll("%2F", "/").replaceAll("%3A", ":") + "/" + frame;
+export const address = (id, turn, step = 0) => "#" + encodeURIComponent(id).replaceAll("%2F", "/").replaceAll("%3A", ":") + "/" + turn + (step ? "." + step : "");
 
 export function enter() {
   document.title = "Blockyard replays";

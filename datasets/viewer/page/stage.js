@@ -24,9 +24,10 @@ const inksAreSeats = (frame) => [...frame.boards, ...(frame.trays || []).flatMap
 export function draw(frame, {details, at, count}) {
   if (!frame || !details) return;
   build(frame, details);
+  parts.valued = parts.valued || frame.seats.some((s) => s.value !== undefined);
   const seats = parts.seatInks = parts.seatInks || inksAreSeats(frame);
   players(frame, details);
-  if (frame.notes) notes(frame.notes);
+  notes(frame);
   describe(frame, details);
   const cell = fit(frame);
   frame.boards.forEach((b, k) => {
@@ -52,7 +53,7 @@ function build(frame, details) {
   parts = {boards: [], seats: [], trays: [], notes: null, own};
   stage.classList.toggle("solo", solo);
   document.getElementById("game").classList.toggle("alone", solo);
-  const cards = frame.seats.map((_, seat) => card(details.game.players[seat] || "seat " + (seat + 1), seat));
+  const cards = frame.seats.map((_, seat) => card(details.game.players[seat] || "unknown", seat, solo));
   frame.boards.forEach((b, k) => {
     const column = el("div", "seatboard"), box = el("div", "frame"), canvas = el("canvas");
     canvas.setAttribute("role", "img");
@@ -86,13 +87,18 @@ function build(frame, details) {
   });
 }
 
-function card(name, seat) {
-  const box = el("div", "seat"), score = el("span", "score"), act = el("span", "act"), dot = el("span", "dot"), label = el("span", "name", name);
+function card(name, seat, solo) {
+  const box = el("div", "seat"), score = el("span", "score"), act = el("span", "act"), dot = el("span", "dot"), label = el("span", "name");
+  const facts = el("span", "facts");
   box.style.setProperty("--mine", seatColour(seat));
-  label.title = name;
-  box.append(dot, label, score, act);
-  return {box, score, act};
+  label.append(el("b", "", name));
+  if (!solo) label.append(el("small", "", " seat " + seat));
+  label.title = solo ? name : `${name}, seat ${seat}`;
+  box.append(dot, label, score, act, facts);
+  return {box, score, act, facts};
 }
+
+const factText = (f) => f.name + " " + f.value;
 
 const set = (node, text) => { if (node.textContent !== text) node.textContent = text; };
 
@@ -102,11 +108,15 @@ function players(frame, details) {
     set(c.score, s.score.toLocaleString("en"));
     c.box.classList.toggle("turn", !!s.turn && frame.seats.length > 1);
     c.box.style.setProperty("--mine", seatColour(seat));
-    c.act.hidden = details.film.turns || frame.seats.length === 1 && !s.act && s.value === undefined;
+    c.act.hidden = details.film.turns < details.film.frames || frame.seats.length === 1 && !s.act;
+    const facts = (s.facts || []).map(factText);
+    if (parts.valued) facts.unshift(s.value === undefined ? "value –" : "value " + s.value.toPrecision(3));
+    c.facts.hidden = !facts.length;
+    set(c.facts, facts.join(" · "));
+    c.facts.title = c.facts.textContent;
     const bits = [];
     if (s.result !== undefined && frame.seats.length > 1) bits.push(standing(frame.seats, s));
     else if (s.act) bits.push(el("em", "", s.act));
-    if (s.value !== undefined) bits.push(document.createTextNode(" value " + s.value.toPrecision(3)));
     const key = bits.map((b) => b.textContent).join("");
     if (c.key !== key) {
       c.key = key;
@@ -123,21 +133,27 @@ function standing(seats, s) {
   return el("span", place === 1 ? "good" : "", ["1st", "2nd", "3rd", "4th"][place - 1]);
 }
 
-function notes(lines) {
+const legend = "Value: what the player's own search expected of its move, in units of its own. Compare only values of one player.";
+
+// notes shows what is known beside boards, pieces and players, and what a player's own value is.
+function notes(frame) {
+  const text = frame.facts ? frame.facts.map(factText) : (frame.notes || []).flatMap((l) => l.split(/ {2}\| {1,2}|\n/));
+  for (const k in text) text[k] = text[k].trim().replace(/^./, (c) => c.toUpperCase());
+  if (parts.valued) text.push(legend);
+  if (!text.length) return;
   if (!parts.notes) {
     parts.notes = el("div", "notes");
     (parts.own && innerWidth > 640 ? beside : panel).append(parts.notes);
   }
-  const text = lines.flatMap((l) => l.split("  |  ").join("\n").split("  | ").join("\n").split("\n"));
   if (parts.notes.dataset.text === text.join("\n")) return;
   parts.notes.dataset.text = text.join("\n");
-  parts.notes.replaceChildren(...text.map((l) => el("p", "", l.trim())));
+  parts.notes.replaceChildren(...text.map((l) => el("p", l === legend ? "legend" : "", l)));
 }
 
 // describe writes the caption below the boards.
 function describe(frame, details) {
   const out = [];
-  if (details.film.turns && !frame.red) {
+  if (details.film.turns < details.film.frames && !frame.red) {
     const made = (frame.made || 0) - (frame.first || 0), list = frame.moves || [];
     out.push(el("b", "", frame.label), ", moves: [");
     if (frame.first) out.push("… ");
@@ -160,7 +176,7 @@ function describe(frame, details) {
 // words describes a frame for screen readers.
 export function words(frame, details) {
   const out = [frame.over || frame.label];
-  frame.seats.forEach((s, seat) => out.push(`${details.game.players[seat]}: ${s.score}${s.act ? ", " + s.act : ""}`));
+  frame.seats.forEach((s, seat) => out.push(`${details.game.players[seat]}, seat ${seat}: ${s.score}${s.act ? ", " + s.act : ""}`));
   return out.join(". ");
 }
 
@@ -217,6 +233,8 @@ function fit(frame) {
   let width = stage.clientWidth - padding - (frame.boards.length - 1) * gap - 2 * frame.boards.length;
   if (beside.firstChild && side) width -= Math.max(beside.offsetWidth, phone ? 60 : 110) + gap;
   if (wide && panel.firstChild) width -= panel.offsetWidth + gap;
+  const extra = document.getElementById("analysis");
+  if (wide && !extra.hidden) width -= extra.offsetWidth + gap;
   const card = boards.contains(parts.seats[0].box) ? parts.seats[0].box.offsetHeight + 10 : 0;
   const name = boards.querySelector(".boardname"), above = phone && panel.querySelector(".seats2");
   const used = document.querySelector(".top").offsetHeight + document.querySelector(".deck").offsetHeight + caption.offsetHeight + card + (name ? 30 : 0) + (above ? above.offsetHeight + 12 : 0) + 52;

@@ -1,0 +1,77 @@
+package analyst
+
+import (
+	"context"
+
+	"blockyard/agents/match"
+	"blockyard/agents/search"
+	"blockyard/datasets/analysis"
+	"blockyard/datasets/playback"
+)
+
+// At analyses turn n of a game. agent is a spec, or empty for the default.
+func (a *Analyst) At(ctx context.Context, r *playback.Reel, n int, agent string) (*analysis.Position, error) {
+	r.Seek(n)
+	return a.Analyse(ctx, analysis.Request{Record: r.Rec, Turn: r.At(), State: r.State(), Moves: r.Moves(), Agent: agent})
+}
+
+// Game analyses every turn of a game. done is called after every turn with their number. If ctx ends, the result covers
+// the turns before, and there is no error.
+func (a *Analyst) Game(ctx context.Context, r *playback.Reel, agent string, done func(int)) (*analysis.Game, error) {
+	out := &analysis.Game{Game: r.Rec.Game, Players: []analysis.Player{}, Decisions: []analysis.Decision{}}
+	for seat, name := range r.Rec.Agents {
+		out.Players = append(out.Players, analysis.Player{Seat: seat, Player: name})
+	}
+	losses := make([]sum, len(out.Players))
+	for n := range r.Len() {
+		p, err := a.At(ctx, r, n, agent)
+		if ctx.Err() != nil && (err == nil || match.Stopped(err)) {
+			out.Stopped = true
+			break
+		}
+		if err != nil {
+			return nil, err
+		}
+		out.Agent, out.Unit, out.Turns = p.Agent, p.Unit, n+1
+		for _, s := range p.Seats {
+			m := s.Played
+			if m == nil || m.Rank == 0 {
+				continue
+			}
+			best := s.Moves[0]
+			out.Decisions = append(out.Decisions, analysis.Decision{
+				Turn: n, Seat: s.Seat, Player: s.Player, Legal: s.Legal, Rank: m.Rank, Played: m.Text, Best: best.Text,
+				Value: m.Value, Loss: m.Loss, Worth: m.Worth, Lost: m.Lost,
+			})
+			who := &out.Players[s.Seat]
+			who.Decisions++
+			if m.Loss == 0 {
+				who.Best++
+			}
+			losses[s.Seat].add(m, &best)
+		}
+		done(n + 1)
+	}
+	for seat := range losses {
+		out.Players[seat].MeanLoss = losses[seat].mean()
+	}
+	return out, nil
+}
+
+// A sum adds up losses.
+type sum struct {
+	n     int
+	total float64
+}
+
+// add adds a loss, unless one of the values is the end of a game, which no mean can hold.
+func (s *sum) add(played, best *analysis.Move) {
+	limit := float64(search.Limit)
+	if max(played.Value, best.Value) > limit || min(played.Value, best.Value) < -limit {
+		return
+	}
+	s.n++
+	s.total += played.Loss
+}
+
+func (s *sum) mean() float64 { return s.total / float64(max(s.n, 1)) }

@@ -1,0 +1,183 @@
+package viewer
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"time"
+
+	"blockyard/datasets/analysis"
+	"blockyard/env"
+	"blockyard/env/dropblox"
+)
+
+// positions is a film of a record, whose positions can be analysed.
+type positions interface {
+	// position returns turn n, to be analysed.
+	position(n int) (analysis.Request, error)
+	// marked paints turn n with a legal action of a seat instead of those played.
+	marked(n, seat int, a env.Action) (Frame, error)
+}
+
+// positionsOf returns a film as positions, or nil if it is no record.
+func positionsOf(f film) positions {
+	switch f := f.(type) {
+	case *replay:
+		return f
+	case *commands:
+		if _, ok := f.of.(*recorded); ok {
+			return f
+		}
+	}
+	return nil
+}
+
+// errHistory is the error for a film that is no record.
+var errHistory = errors.New("only a record can be analysed, and this game is a history folder: " +
+	"agents host dropblox --record FILE writes a record as well")
+
+// position implements positions.
+func (p *replay) position(n int) (analysis.Request, error) {
+	r := p.reel
+	if n >= r.Len() {
+		return analysis.Request{}, fmt.Errorf("turn %d: the game has turns 0 to %d", n, r.Len()-1)
+	}
+	r.Seek(n)
+	s := r.Game.New(r.Rec.Seats)
+	s.CopyFrom(r.State())
+	return analysis.Request{Record: r.Rec, Turn: n, State: s, Moves: r.Moves()}, nil
+}
+
+// marked implements positions.
+func (p *replay) marked(n, seat int, a env.Action) (Frame, error) {
+	if err := p.legal(n, seat, a); err != nil {
+		return Frame{}, err
+	}
+	return p.paint(env.Alone(seat, a)), nil
+}
+
+// legal goes to turn n and returns an error if the seat cannot play a there.
+func (p *replay) legal(n, seat int, a env.Action) error {
+	r, err := p.position(n)
+	switch {
+	case err != nil:
+		return err
+	case seat >= r.Record.Seats || !slices.Contains(r.State.Legal(seat, nil), a):
+		return fmt.Errorf("turn %d: action %d is not legal for seat %d", n, a, seat)
+	}
+	return nil
+}
+
+// position implements positions.
+func (c *commands) position(n int) (analysis.Request, error) {
+	return c.of.(*recorded).position(n)
+}
+
+// marked implements positions.
+func (c *commands) marked(n, seat int, a env.Action) (Frame, error) {
+	r := c.of.(*recorded)
+	if err := r.legal(n, seat, a); err != nil {
+		return Frame{}, err
+	}
+	if n >= len(c.steps.starts) {
+		return Frame{}, fmt.Errorf("turn %d is not read yet", n)
+	}
+	out, err := c.frame(c.steps.starts[n])
+	if err != nil {
+		return out, err
+	}
+	s := r.reel.State().(*dropblox.State)
+	at, block := dropblox.At(a), s.Block(0)
+	shape := dropblox.NewShape(&block)
+	var places []dropblox.Cell
+	for _, o := range shape.Turn[at.R].Offsets[:shape.Size] {
+		places = append(places, dropblox.Cell{I: o.I + int8(at.I), J: o.J + int8(at.J)})
+	}
+	out.Boards[0].ghost(places, ink(int(block.Type)))
+	return out, nil
+}
+
+// ghost replaces the ghosts of a board of Dropblox by one in these places.
+func (b *Board) ghost(places []dropblox.Cell, ink uint8) {
+	cells, inks := []byte(b.Cells), []byte(b.Ink)
+	for k, glyph := range cells {
+		if glyph == 'b' {
+			cells[k], inks[k] = '.', '0'
+		}
+	}
+	for _, c := range places {
+		if row := int(c.I) - dropblox.Hidden; row >= 0 {
+			k := row*b.W + int(c.J)
+			cells[k], inks[k] = 'b', digits[ink&15]
+		}
+	}
+	b.Cells, b.Ink = string(cells), string(inks)
+}
+
+// turn opens the film of a request whose positions can be analysed, locked, with the turn that the request names. It
+// responds with an error if there is none, and returns nil.
+func (s *Server) turn(w http.ResponseWriter, r *http.Request) (f *held, p positions, turn int) {
+	turn, err := number(r, "turn", -1, 0, 1<<40)
+	if err != nil {
+		refuse(w, http.StatusBadRequest, err)
+		return nil, nil, 0
+	}
+	if f = s.open(w, r); f == nil {
+		return nil, nil, 0
+	}
+	f.film.advance(time.Now().Add(pause))
+	if p = positionsOf(f.film); p == nil {
+		f.mu.Unlock()
+		refuse(w, http.StatusUnprocessableEntity, errHistory)
+		return nil, nil, 0
+	}
+	return f, p, turn
+}
+
+// marked responds with the frame of a turn that shows another action.
+func (s *Server) marked(w http.ResponseWriter, r *http.Request) {
+	seat, err1 := number(r, "seat", -1, 0, env.MaxSeats-1)
+	action, err2 := number(r, "action", -1, 0, int(env.None)-1)
+	if err := errors.Join(err1, err2); err != nil {
+		refuse(w, http.StatusBadRequest, err)
+		return
+	}
+	f, p, turn := s.turn(w, r)
+	if f == nil {
+		return
+	}
+	defer f.mu.Unlock()
+	frame, err := p.marked(turn, seat, env.Action(action))
+	if err != nil {
+		refuse(w, http.StatusUnprocessableEntity, err)
+		return
+	}
+	answer(w, &frame)
+}
+
+// analysis responds with the analysis of a turn. The film stays free for other requests in the meantime.
+func (s *Server) analysis(w http.ResponseWriter, r *http.Request) {
+	if s.analyst == nil {
+		refuse(w, http.StatusNotFound, errors.New("this viewer has no analyst: start it with agents analyze FILE --web"))
+		return
+	}
+	f, p, turn := s.turn(w, r)
+	if f == nil {
+		return
+	}
+	request, err := p.position(turn)
+	game := f.shown.Game
+	f.mu.Unlock()
+	if request.Agent = r.FormValue("agent"); err == nil && !slices.Contains(s.analyst.Agents(game), request.Agent) {
+		err = fmt.Errorf("agent %.80q: want one of %q", request.Agent, s.analyst.Agents(game))
+	}
+	if err == nil {
+		var out *analysis.Position
+		if out, err = s.analyst.Analyse(r.Context(), request); err == nil {
+			answer(w, out)
+			return
+		}
+	}
+	refuse(w, http.StatusUnprocessableEntity, err)
+}

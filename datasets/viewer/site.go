@@ -1,0 +1,105 @@
+package viewer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+
+	"blockyard/datasets/analysis"
+)
+
+// A Site says what to show in a browser, and where.
+type Site struct {
+	Games   []string         // files of records, folders of them, history folders; "FILE#GAME" is a game of a file
+	Turn    int              // to open the page at, with a single game
+	Listen  string           // address; port 0 selects a free one
+	Open    bool             // open the page in the default browser
+	Analyst analysis.Analyst // nil if there is none
+}
+
+// Serve prints the address of the page on out and serves it until ctx is done.
+func (s *Site) Serve(ctx context.Context, out, errs io.Writer) error {
+	if s.Turn != 0 && len(s.Games) != 1 {
+		return errors.New("a turn of several games: name one game")
+	}
+	paths, fragment, err := s.places()
+	if err != nil {
+		return err
+	}
+	library, err := NewLibrary(paths)
+	if err != nil {
+		return err
+	}
+	listener, err := net.Listen("tcp", s.Listen)
+	if err != nil {
+		return err
+	}
+	address := "http://" + listener.Addr().String() + "/" + fragment
+	fmt.Fprintln(out, address)
+	if s.Open {
+		if err := launch(address); err != nil {
+			fmt.Fprintln(errs, "opening a browser failed:", err)
+		}
+	}
+	return Serve(ctx, listener, library, s.Analyst)
+}
+
+// places returns the paths of the games without their numbers. If the site is one game with a number or a
+// turn, the page opens there by the fragment of the address.
+func (s *Site) places() (paths []string, fragment string, err error) {
+	for _, game := range s.Games {
+		path, n := game, 0
+		if _, missing := os.Stat(game); missing != nil && strings.Contains(game, "#") {
+			if path, n, err = FileAndNumber(game); err != nil {
+				return nil, "", err
+			}
+		}
+		if path == "-" {
+			return nil, "", errors.New("standard input cannot be shown in a browser: save it to a file first")
+		}
+		paths = append(paths, path)
+		if (n > 0 || s.Turn > 0) && len(s.Games) == 1 {
+			at := url.URL{Fragment: fmt.Sprintf("%s:%d/%d", filepath.Base(path), max(n, 1), max(s.Turn, 0))}
+			fragment = at.String()
+		}
+	}
+	return paths, fragment, nil
+}
+
+// FileAndNumber splits "FILE#GAME"; the number of the game is 1 by default.
+func FileAndNumber(game string) (file string, n int, err error) {
+	at := strings.LastIndexByte(game, '#')
+	if at < 0 {
+		return game, 1, nil
+	}
+	if n, err = strconv.Atoi(game[at+1:]); err != nil || n < 1 {
+		return "", 0, fmt.Errorf("%s: want the number of a game, from 1, after #", game)
+	}
+	return game[:at], n, nil
+}
+
+// launch opens an address in the default browser.
+func launch(address string) error {
+	name, args := "xdg-open", []string{address}
+	switch runtime.GOOS {
+	case "darwin":
+		name = "open"
+	case "windows":
+		name, args = "rundll32", []string{"url.dll,FileProtocolHandler", address}
+	}
+	cmd := exec.Command(name, args...)
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	go cmd.Wait()
+	return nil
+}
