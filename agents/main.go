@@ -22,6 +22,7 @@ import (
 type table struct {
 	Arena      arenaCmd      `cmd:"" help:"Play many paired games between two players and say which is stronger."`
 	Play       playCmd       `cmd:"" help:"Play one game, to watch it or to record it."`
+	Analyze    analyzeCmd    `cmd:"" help:"Say what a recorded position's best moves were, and what the move played lost."`
 	Sign       signCmd       `cmd:"" help:"Print a hash of every player's games, to see whether a change alters its play."`
 	Bot        botCmd        `cmd:"" help:"Play in a contest with a text protocol on standard input and output."`
 	Host       hostTable     `cmd:"" help:"Play a contest between programs in any language."`
