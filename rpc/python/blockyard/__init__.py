@@ -29,6 +29,7 @@ from .errors import (
     BadStateError,
     BlockyardError,
     BusyError,
+    CheckpointError,
     DrainingError,
     ForkError,
     IllegalActionError,
@@ -76,6 +77,7 @@ __all__ = [
     "BlockVectorEnv",
     "BlockyardError",
     "BusyError",
+    "CheckpointError",
     "Client",
     "DrainingError",
     "Evaluation",
@@ -174,6 +176,7 @@ def make_vec(
     timeout: float = 30.0,
     render_mode: str | None = None,
     record: str | PathLike[str] | Mapping[str, Any] | None = None,
+    checkpoint: bytes | None = None,
 ) -> BlockVectorEnv:
     """Create a vector environment of num_envs games.
 
@@ -224,10 +227,13 @@ def make_vec(
             displayed after every reset and step, in a terminal or a notebook.
         record: a file for recorded games, such as ``"games.jsonl.gz"``: one in 100 episodes is recorded. Or a dict of
             the arguments of :meth:`BlockVectorEnv.record`, such as ``{"path": "games.jsonl.gz", "every": 10}``.
+        checkpoint: what :meth:`BlockVectorEnv.checkpoint` returned: its games continue. The first ``reset`` without a
+            seed returns their observations instead of starting new episodes.
 
     Raises:
         UnknownGameError, RequestError, LimitError: the server refuses a parameter; the message names it.
         ServerNotFoundError, ServerStartError, ServerGoneError, AuthError: there is no server to use.
+        CheckpointError: the checkpoint is damaged or of another environment.
         TypeError, ValueError: an argument is malformed.
     """
     return BlockVectorEnv(
@@ -252,6 +258,7 @@ def make_vec(
         timeout=timeout,
         render_mode=render_mode,
         record=record,
+        checkpoint=checkpoint,
     )
 
 
@@ -271,6 +278,7 @@ def make(
     timeout: float = 30.0,
     render_mode: str | None = None,
     record: str | PathLike[str] | Mapping[str, Any] | None = None,
+    checkpoint: bytes | None = None,
 ) -> BlockEnv:
     """Create a single environment, in which the client drives one seat.
 
@@ -292,6 +300,7 @@ def make(
         timeout=timeout,
         render_mode=render_mode,
         record=record,
+        checkpoint=checkpoint,
     )
 
 

@@ -92,6 +92,10 @@ class BadStateError(BlockyardError, ValueError):
     """A state to restore was not made by ``snapshot`` of the same game; nothing was restored."""
 
 
+class CheckpointError(BlockyardError, ValueError):
+    """Bytes are no checkpoint, damaged, of another version, or of another environment; the message says which."""
+
+
 class OpponentError(BlockyardError, RuntimeError):
     """An opponent on the server failed in the middle of a step; reset all environments to continue."""
 

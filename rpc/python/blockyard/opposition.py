@@ -6,6 +6,7 @@ import re
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .errors import BlockyardError
 from .opponents import UPLOADED, Lineup, Opponents, OpponentStats, opponents_by_seat, read_lineup, read_policy
@@ -13,6 +14,7 @@ from .search import Search
 from .transport.session import Session
 
 _WEIGHTS = re.compile(rf"weights=({UPLOADED}[0-9a-f]{{64}})")
+_NONE = np.zeros((4, 0), np.uint64)
 
 
 class Opposition(Search):
@@ -21,6 +23,7 @@ class Opposition(Search):
     client: Session
     _lineup: Lineup | None = None
     _policy: Lineup | None = None
+    _counted: NDArray[np.uint64]  # (4, specs): results from before a checkpoint
 
     def _enlist(self, session: Session, opponents: Opponents, seats: int) -> dict[int, Any]:
         """Return opponents as the request ``open`` takes them, after uploading the weights that they name."""
@@ -28,6 +31,7 @@ class Opposition(Search):
             self._lineup = read_lineup(opponents_by_seat(opponents, seats), "trust_specs" in session.features)
             self._names: dict[str, str] = {}  # what the caller calls a spec of the server
             self._user = object()
+            self._counted = _NONE
         session.uploads.use(self._user, self.game_spec.name, self._lineup.files)
         return self._lineup.wire
 
@@ -131,4 +135,7 @@ class Opposition(Search):
             answer = part.call("opponent_stats", {"reset": reset})
             for k, key in enumerate(("wins", "draws", "losses", "truncated")):
                 counts[k, : answer["count"]] += np.frombuffer(answer[key], "<u8")
+        counts[:, : self._counted.shape[1]] += self._counted
+        if reset:
+            self._counted = _NONE
         return {name: OpponentStats(*map(int, counts[:, k])) for k, name in enumerate(names)}

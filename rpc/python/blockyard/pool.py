@@ -14,6 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .arguments import copy_actions
+from .checkpoint_file import Checkpoint
+from .checkpoints import resume, save
 from .errors import ServerTimeoutError
 from .recorder import Path, end, start_with
 from .recording import Recording
@@ -86,6 +88,7 @@ class BlockPool:
         tls: Tls = None,
         timeout: float = 30.0,
         record: Path | Mapping[str, Any] | None = None,
+        checkpoint: bytes | None = None,
         **kwargs: Any,
     ) -> None:
         """Create the blocks.
@@ -98,12 +101,15 @@ class BlockPool:
             address: address of a server; or a list of addresses, to which blocks are assigned in turn.
             token, tls, timeout: as in :func:`blockyard.make_vec`.
             record: the games of all blocks are recorded into one file; as in :func:`blockyard.make_vec`.
+            checkpoint: what :meth:`checkpoint` returned: the first ``async_reset`` without a seed continues its games.
             **kwargs: other arguments of :func:`blockyard.make_vec`.
         """
         games, size = operator.index(num_envs), operator.index(batch_size)
         if size < 1 or games < 1 or games % size:
             raise ValueError(f"batch_size: want a divisor of num_envs={games}, got {size}")
         where = [address] if address is None or isinstance(address, str) else list(address)
+        if checkpoint is not None and seed is not None:
+            raise ValueError("seed: the games of a checkpoint have seeds of their own; leave out seed or checkpoint")
         seed = fresh_seed() % (1 << 32) if seed is None else check_seed(seed)
         self.blocks: list[BlockVectorEnv] = []
         try:
@@ -124,6 +130,8 @@ class BlockPool:
                 )
             if record is not None:
                 start_with(self.blocks, record)
+            if checkpoint is not None:
+                resume(self.blocks, Checkpoint.from_bytes(checkpoint))
         except BaseException:
             self.close()
             raise
@@ -257,6 +265,33 @@ class BlockPool:
             k, result = parts[0]
             return PoolBatch(self._ids[k], [result])
         return PoolBatch(np.concatenate([self._ids[k] for k, _ in parts]), [result for _, result in parts])
+
+    def checkpoint(self) -> bytes:
+        """Return the games of all blocks as bytes, from which they continue exactly.
+
+        The bytes are those of :meth:`BlockVectorEnv.checkpoint` of one environment with all games: a pool with blocks
+        of another size, or such an environment, continues them too.
+
+        Raises:
+            CheckpointError: single blocks were given other opponents or rollout policies.
+            NeedsResetError, RequestError: as in :meth:`BlockVectorEnv.checkpoint`.
+            RuntimeError: a row does not wait for an action: steps are under way, or recv has not returned them.
+        """
+        if len(self._resting) < len(self.blocks) or self._has_action.any():
+            raise RuntimeError("checkpoint: steps are under way; call recv until every row waits for an action")
+        return save(self.blocks).to_bytes()
+
+    def restore_checkpoint(self, data: bytes) -> None:
+        """Continue the games of a checkpoint; recv then returns their observations, with zero rewards and flags.
+
+        Raises:
+            CheckpointError: as in :meth:`BlockVectorEnv.restore_checkpoint`.
+            RuntimeError: steps are under way.
+        """
+        if self._under_way:
+            raise RuntimeError("restore_checkpoint: steps are under way, call recv first")
+        resume(self.blocks, Checkpoint.from_bytes(data))
+        self.async_reset()
 
     def record(self, path: Path, every: int = 100, **options: Any) -> Recording:
         """Record games of all blocks into one file; arguments and errors as in :meth:`BlockVectorEnv.record`."""

@@ -61,6 +61,7 @@ class BlockEnv(gymnasium.Env[Obs, np.int64]):
         mask: bool = True,
         render_mode: str | None = None,
         record: Path | Mapping[str, Any] | None = None,
+        checkpoint: bytes | None = None,
     ) -> None:
         """Create the environment; arguments as in :func:`blockyard.make`."""
         self.vector = BlockVectorEnv(
@@ -80,6 +81,7 @@ class BlockEnv(gymnasium.Env[Obs, np.int64]):
             max_episode_steps=max_episode_steps,
             mask=mask,
             render_mode=render_mode,
+            checkpoint=checkpoint,
         )
         if self.vector.num_envs != 1:
             rows = self.vector.num_envs
@@ -188,6 +190,15 @@ class BlockEnv(gymnasium.Env[Obs, np.int64]):
     def opponent_specs(self) -> tuple[str, ...]:
         """The opponents, indexed by ``info["opponent"]``; as :attr:`BlockVectorEnv.opponent_specs`."""
         return self.vector.opponent_specs
+
+    def checkpoint(self) -> bytes:
+        """Return the game as bytes, from which it continues exactly; as :meth:`BlockVectorEnv.checkpoint`."""
+        return self.vector.checkpoint()
+
+    def restore_checkpoint(self, data: bytes) -> tuple[Obs, dict[str, Any]]:
+        """Continue the game of a checkpoint; errors as in :meth:`BlockVectorEnv.restore_checkpoint`."""
+        obs, infos = self.vector.restore_checkpoint(data)
+        return self._first(obs), self._info(infos)
 
     def render(self) -> RenderFrame | list[RenderFrame] | None:
         """Return text for ``"ansi"``, uint8 (height, width, 3) for ``"rgb_array"``; otherwise None.

@@ -30,6 +30,9 @@ class Stepping(Recorded, Search, VectorEnv[Obs, NDArray[Any], NDArray[Any]]):
     _pending: tuple[Any, StepMemory, NDArray[np.intp] | None] | None
     _ring: list[StepMemory] | None
     _turn: int
+    # The position of a checkpoint, and the generation of its memory: while it is the current one, a reset without
+    # arguments returns it.
+    _resumed: tuple[StepMemory, int] | None = None
 
     # -- resetting ------------------------------------------------------------------
 
@@ -49,6 +52,10 @@ class Stepping(Recorded, Search, VectorEnv[Obs, NDArray[Any], NDArray[Any]]):
             TypeError, ValueError: the seed or the mask is malformed; the message says how.
         """
         self._refuse_pending("reset")
+        if self._resumed is not None and seed is None and not options:
+            (memory, generation), self._resumed = self._resumed, None
+            if memory is self._memory and memory.generation == generation:
+                return memory.observation(), self._infos(memory)
         if unknown := set(options or ()) - {"reset_mask"}:
             raise ValueError(f"options: unknown {sorted(unknown)}; the only option is 'reset_mask'")
         chosen = np.ones(self.num_games, np.bool_)
@@ -58,7 +65,7 @@ class Stepping(Recorded, Search, VectorEnv[Obs, NDArray[Any], NDArray[Any]]):
         memory = self._next_memory()
         for request in reset_requests(self._first_seed if seed is None else seed, chosen, self._seeded):
             self._transport.show(memory, "reset", request)
-        self._first_seed = None
+        self._first_seed = self._resumed = None
         self._seeded |= chosen
         super().reset(seed=seed if isinstance(seed, int) else None)
         self._show(memory)

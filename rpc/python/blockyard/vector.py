@@ -13,10 +13,11 @@ from numpy.typing import NDArray
 
 from .arguments import Illegal, Reward, Rows, autoreset, game_name, integer, one_of, positive
 from .attributes import Attributes
+from .checkpoint_file import Checkpoint
+from .checkpoints import Checkpoints, resume
 from .errors import BlockyardError
 from .illegal import IllegalActions
 from .opponents import Opponents
-from .opposition import Opposition
 from .recorder import Path, start_with
 from .rows import Obs as Obs
 from .seeding import Seed, check_seeds
@@ -31,7 +32,7 @@ from .transport.shared_memory import TRANSPORTS, choose_transport
 RENDER_MODES = ["ansi", "rgb_array", "human"]
 
 
-class BlockVectorEnv(Attributes, Opposition, Stepping):
+class BlockVectorEnv(Attributes, Stepping, Checkpoints):
     """Many games that the server steps together; a ``gymnasium.vector.VectorEnv``.
 
     One row is one seat that the client drives, in every game. By default each game has one driven seat, so there
@@ -105,6 +106,7 @@ class BlockVectorEnv(Attributes, Opposition, Stepping):
         first: int = 0,
         render_mode: str | None = None,
         record: Path | Mapping[str, Any] | None = None,
+        checkpoint: bytes | None = None,
     ) -> None:
         """Create the environment; arguments as in :func:`blockyard.make_vec`.
 
@@ -130,11 +132,13 @@ class BlockVectorEnv(Attributes, Opposition, Stepping):
             options["reward"] = one_of("reward", reward, get_args(Reward))
         if max_episode_steps is not None:
             options["max_episode_steps"] = integer("max_episode_steps", max_episode_steps)
-        offset = integer("first", first)
+        self._first = integer("first", first)
+        if checkpoint is not None and seed is not None:
+            raise ValueError("seed: the games of a checkpoint have seeds of their own; leave out seed or checkpoint")
 
         def open_one(session: Session, games: int, start: int) -> SocketTransport:
             self.game_spec = session.describe(game_name(game))
-            where = {"num_envs": games, "first": offset + start}
+            where = {"num_envs": games, "first": self._first + start}
             handle = session.open(self.game_spec.name, self._open_options(session, options | where, seats, opponents))
             try:
                 return choose_transport(session, handle, transport)
@@ -157,12 +161,14 @@ class BlockVectorEnv(Attributes, Opposition, Stepping):
         self.render_mode = render_mode
         self.metadata = {"render_modes": RENDER_MODES, "render_fps": 4, "autoreset_mode": self.autoreset_mode}
         self._set_sizes()
-        if record is not None:
-            try:
+        try:
+            if record is not None:
                 start_with([self], record)
-            except BaseException:
-                self.close()
-                raise
+            if checkpoint is not None:
+                resume([self], Checkpoint.from_bytes(checkpoint))
+        except BaseException:
+            self.close()
+            raise
 
     def _open_options(
         self, session: Session, options: dict[str, Any], seats: int | None, opponents: Opponents

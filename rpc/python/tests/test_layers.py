@@ -17,7 +17,7 @@ LAYERS: list[tuple[str, set[str], set[str], str]] = [
     ("base", {"errors", "progress", "optional"}, set(), "everything else may fail and report"),
     (
         "values",
-        {"spec", "packing", "arguments", "opponents", "seeding", "infos"}
+        {"spec", "packing", "arguments", "opponents", "seeding", "infos", "checkpoint_file"}
         | {"perceptron", "weights_file", "torch_modules", "intervals", "standings"},
         {"base"},
         "checking arguments and describing games needs no server",
@@ -28,7 +28,7 @@ LAYERS: list[tuple[str, set[str], set[str], str]] = [
     (
         "environment",
         {"attributes", "illegal", "opposition", "recorder", "recording", "results", "rows", "search", "stepping"}
-        | {"vector"},
+        | {"checkpoints", "vector"},
         {"base", "values", "transport", "rendering"},
         "the vector environment reaches servers only through the transport",
     ),

@@ -59,6 +59,10 @@ class SocketTransport:
         """The transports of the single servers."""
         return (self,)
 
+    def places(self, memory: StepMemory) -> Sequence[StepMemory]:
+        """Return each server's part of the arrays of a step."""
+        return (memory,)
+
     def call(self, method: str, *params: Any) -> Any:
         """Call a method of the environment."""
         return self.client.connection.call(method, self.handle.number, *params)

@@ -40,6 +40,9 @@ class ShardedTransport(SocketTransport):
     def parts(self) -> Sequence[SocketTransport]:
         return self.shards
 
+    def places(self, memory: StepMemory) -> Sequence[StepMemory]:
+        return self._parts(memory)
+
     def _new_memory(self) -> StepMemory:
         memory = super()._new_memory()
         self._parts(memory)

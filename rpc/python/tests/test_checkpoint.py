@@ -1,0 +1,411 @@
+"""Environments go on exactly from a checkpoint: on other servers, over other transports, in other splits."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+import struct
+
+import numpy as np
+import pytest
+from conftest import GAME, MODES, Server, random_actions, serving
+
+import blockyard
+from blockyard.checkpoint_file import MAGIC, Checkpoint, Part
+
+N = 6
+
+
+def digest(h, x):
+    """Add everything in x to a hash: names, types, shapes and bytes."""
+    if isinstance(x, dict):
+        for key in sorted(x):
+            h.update(key.encode())
+            digest(h, x[key])
+    elif isinstance(x, np.ndarray) and x.dtype == object:
+        for v in x:
+            digest(h, v)
+    elif x is None:
+        h.update(b"none")
+    else:
+        array = np.ascontiguousarray(x)
+        h.update(f"{array.dtype}{array.shape}".encode() + array.tobytes())
+
+
+def go_on(env, infos, steps, seed):
+    """Play random legal actions; return a hash of each step: observations, rewards, flags, infos, masks."""
+    rng, hashes = np.random.default_rng(seed), []
+    for _ in range(steps):
+        obs, rewards, terminated, truncated, infos = env.step(random_actions(env.action_masks, rng))
+        h = hashlib.sha256()
+        for x in (obs, rewards, terminated, truncated, dict(infos.items()), env.scores, env.seat_rewards):
+            digest(h, x)
+        ended = terminated | truncated
+        if env.autoreset_mode.value == "Disabled" and ended.any():
+            obs, infos = env.reset(options={"reset_mask": ended})
+            digest(h, obs)
+        hashes.append(h.hexdigest())
+    return hashes
+
+
+def same(a, b):
+    x, y = hashlib.sha256(), hashlib.sha256()
+    digest(x, a)
+    digest(y, b)
+    return x.digest() == y.digest()
+
+
+@pytest.fixture(scope="module")
+def other(program, tmp_path_factory):
+    with serving(program, tmp_path_factory.mktemp("o")) as running:
+        yield running
+
+
+def options_of(game):
+    """The opponents to try in a game: other seats of the client, simple ones, searches, mixtures."""
+    seats = next(
+        (n for name, n in (("Blocking", 4), ("BlockBattle", 2), ("TetrisDuel", 2)) if game.startswith(name)), 1
+    )
+    if seats == 1:
+        return seats, ["random"]
+    return seats, [None, "random", "hand:ply=1", "learned:ply=1", {"random": 1, "first": 1, "hand:ply=1": 2}]
+
+
+@pytest.mark.parametrize("game", blockyard.ENV_IDS)
+@pytest.mark.parametrize("mode", MODES)
+def test_goes_on_exactly(server: Server, other: Server, game, mode):
+    seats, opponents = options_of(game)
+    targets = [
+        {"address": other.unix},
+        {"address": other.tcp},
+        {"address": other.unix, "transport": "socket", "copy": False},
+        {"address": [server.tcp, other.unix, other.tcp]},
+    ]
+    for k, opponent in enumerate(opponents):
+        kwargs = {
+            "seats": seats,
+            "autoreset_mode": mode,
+            "rows": ["seat", "acting"][k % 2],
+            "max_episode_steps": 23,
+            "packed": k % 3 == 2,
+        }
+        with blockyard.make_vec(game, N, seed=5, address=server.unix, opponents=opponent, **kwargs) as env:
+            _, infos = env.reset()
+            go_on(env, infos, 31, 1)
+            data = env.checkpoint()
+            here = env.snapshot()
+            want = go_on(env, None, 40, 2)
+            last = env.snapshot()
+            start = opponent if opponent is None else "random"
+            for target in targets:
+                with blockyard.make_vec(game, N, checkpoint=data, opponents=start, **kwargs, **target) as twin:
+                    obs, infos = twin.reset()
+                    assert same(twin.snapshot(), here)
+                    assert infos["action_mask"].any(1).all()
+                    assert go_on(twin, infos, 40, 2) == want, (opponent, target)
+                    assert same(twin.snapshot(), last)
+                    assert twin.opponent_specs == env.opponent_specs
+                    assert twin.opponent_stats() == env.opponent_stats()
+                    assert twin.stats()["env"] == env.stats()["env"]
+            _, infos = env.restore_checkpoint(data)  # back in time
+            assert go_on(env, infos, 40, 2) == want
+
+
+def test_what_the_reset_after_it_does(server: Server):
+    """The first reset without arguments returns the position; others start new episodes, as they would have."""
+    with blockyard.make_vec(GAME, N, seed=5, address=server.unix) as env:
+        env.reset()
+        go_on(env, None, 20, 1)
+        data = env.checkpoint()
+        obs = {k: v.copy() for k, v in env.step(np.zeros(N, int))[0].items()}
+        again, _ = env.reset()
+        with blockyard.make_vec(GAME, N, address=server.unix, checkpoint=data) as twin:
+            first, _ = twin.reset()
+            assert not same(first, obs)
+            assert same(twin.step(np.zeros(N, int))[0], obs)
+            assert same(twin.reset()[0], again)
+        with blockyard.make_vec(GAME, N, address=server.unix, checkpoint=data) as twin:
+            assert same(twin.step(np.zeros(N, int))[0], obs), "a reset is not needed"
+        with blockyard.make_vec(GAME, N, address=server.unix, checkpoint=data) as twin:
+            assert same(twin.reset(seed=5)[0], env.reset(seed=5)[0])
+        with blockyard.make_vec(GAME, N, address=server.unix, checkpoint=data) as twin:
+            mask = np.arange(N) == 2
+            obs, infos = twin.reset(options={"reset_mask": mask})
+            assert (infos["_score"] == mask).all()
+        with pytest.raises(ValueError, match="leave out seed or checkpoint"):
+            blockyard.make_vec(GAME, N, address=server.unix, checkpoint=data, seed=1)
+
+
+def test_client_side_state(server: Server, other: Server):
+    """Draws of afterstates without a seed, counts of illegal actions, results against opponents, rollouts."""
+    kwargs = {"opponents": {"random": 1, "first": 1}, "illegal": "random", "autoreset_mode": "NextStep"}
+    with blockyard.make_vec("TetrisDuel-v0", N, seed=1, address=server.unix, **kwargs) as env:
+        env.reset()
+        env.afterstates()
+        env.step(np.full(N, 700))
+        env.rollout(200, "hand:ply=1")
+        env.set_opponents("first")
+        data = env.checkpoint()
+        with blockyard.make_vec("TetrisDuel-v0", N, address=[other.unix, other.tcp], checkpoint=data, **kwargs) as twin:
+            twin.reset()
+            assert twin.stats()["env"] == env.stats()["env"]
+            assert twin.stats()["env"]["illegal"] == N
+            for _ in range(2):
+                assert same(vars(env.afterstates()), vars(twin.afterstates()))
+                a, b = env.rollout(50, "hand:ply=1"), twin.rollout(50, "hand:ply=1")
+                assert same(a.buffer.arrays, b.buffer.arrays)
+                assert same(a.actions, b.actions)
+                assert env.opponent_stats() == twin.opponent_stats()
+            assert sum(s.games for s in twin.opponent_stats().values()) > N
+            assert twin.opponent_stats(reset=True) == env.opponent_stats(reset=True)
+            env.rollout(90)
+            twin.rollout(90)
+            assert twin.opponent_stats() == env.opponent_stats()
+            assert same(env.snapshot(), twin.snapshot())
+            twin.set_opponents({"random": 2, "hand:ply=1": 1})
+            env.set_opponents({"random": 2, "hand:ply=1": 1})
+            assert go_on(env, None, 60, 3) == go_on(twin, None, 60, 3)
+            assert twin.opponent_specs == env.opponent_specs == ("random", "first", "hand:ply=1")
+
+
+def test_split_differently(server: Server):
+    """The games of several servers fit into one, and the other way round; their draws depend on their numbers."""
+    with blockyard.make_vec(GAME, N, seed=3, address=[server.unix] * 4) as env:
+        env.reset()
+        go_on(env, None, 9, 1)
+        data = env.checkpoint()
+        states = env.snapshot()
+        want = env.restore(states, reseed=4)[0]
+        for where in (server.unix, [server.tcp] * 6):
+            with blockyard.make_vec(GAME, N, address=where, checkpoint=data) as twin:
+                assert same(twin.snapshot(), states)
+                assert same(twin.checkpoint()[-64:-32], data[-64:-32]), "the same bytes of the last game"
+                assert same(twin.restore(twin.snapshot(), reseed=4)[0], want)
+
+
+def play_pool(pool, steps, seed, want=None):
+    """Play random legal actions in whole rounds; return what the rows were told, in order."""
+    rng, told = np.random.default_rng(seed), []
+    for _ in range(steps):
+        rows = {}
+        while len(rows) < pool.num_envs:
+            batch = pool.recv()
+            for k, row in enumerate(batch.env_ids):
+                rows[int(row)] = [
+                    batch.obs["planes"][k].copy(),
+                    batch.rewards[k],
+                    batch.terminated[k],
+                    batch.action_masks[k],
+                ]
+        told.append(rows)
+        masks = np.stack([rows[k][3] for k in range(pool.num_envs)])
+        pool.send(random_actions(masks, rng))
+    while pool._under_way or pool._ready:
+        pool.recv()
+    return told
+
+
+def same_rounds(a, b):
+    return all(
+        same({str(k): np.array(v, object) for k, v in x.items()}, {str(k): np.array(v, object) for k, v in y.items()})
+        for x, y in zip(a, b, strict=True)
+    )
+
+
+def test_pools(server: Server, other: Server):
+    """Blocks of another size, on other servers, or one environment continue the games of a pool."""
+    kwargs = {"opponents": "random", "max_episode_steps": 20}
+    with blockyard.BlockPool(GAME, 6, 2, seed=5, address=server.unix, **kwargs) as pool:
+        with pytest.raises(RuntimeError, match="call recv until every row waits"):
+            pool.checkpoint()
+        pool.async_reset()
+        with pytest.raises(RuntimeError, match="call recv until every row waits"):
+            pool.checkpoint()
+        play_pool(pool, 9, 1)
+        for block in pool.blocks:
+            block.afterstates()
+        data = pool.checkpoint()
+        pool.restore_checkpoint(data)
+        want = play_pool(pool, 12, 2)
+        last = np.concatenate([block.snapshot() for block in pool.blocks])
+        for size, where in ((2, other.unix), (3, [other.tcp, server.unix]), (6, other.unix)):
+            with blockyard.BlockPool(GAME, 6, size, address=where, checkpoint=data, **kwargs) as twin:
+                twin.async_reset()
+                assert same_rounds(play_pool(twin, 12, 2), want)
+                assert same(np.concatenate([block.snapshot() for block in twin.blocks]), last)
+        with blockyard.make_vec(GAME, 6, address=other.unix, checkpoint=data, **kwargs) as env:
+            env.reset()
+            other_data = env.checkpoint()
+            assert same(vars(env.afterstates()), vars(env.afterstates(seed=2)))
+        pool.restore_checkpoint(other_data)
+        assert same_rounds(play_pool(pool, 12, 2), want)
+        pool.blocks[1].afterstates()
+        uneven = pool.checkpoint()
+        with pytest.raises(blockyard.CheckpointError, match="3 blocks that called afterstates"):
+            blockyard.make_vec(GAME, 6, address=other.unix, checkpoint=uneven, **kwargs)
+        pool.restore_checkpoint(uneven)
+        play_pool(pool, 2, 3)
+        pool.blocks[1].set_opponents("first")
+        with pytest.raises(blockyard.CheckpointError, match="the blocks have different opponents"):
+            pool.checkpoint()
+        with pytest.raises(ValueError, match="leave out seed or checkpoint"):
+            blockyard.BlockPool(GAME, 6, 2, seed=1, address=server.unix, checkpoint=data)
+
+
+def test_single_environments(server: Server, other: Server):
+    with blockyard.make(GAME, seed=5, address=server.unix) as env:
+        env.reset()
+        for _ in range(5):
+            env.step(env.legal_actions()[-1])
+        data = env.checkpoint()
+        want = [env.step(env.legal_actions()[0])[0] for _ in range(4)]
+        with blockyard.make(GAME, address=other.tcp, checkpoint=data) as twin:
+            obs, _ = twin.reset()
+            again, _ = env.restore_checkpoint(data)
+            assert same(obs, again)
+            assert same(
+                np.array(want, object), np.array([twin.step(twin.legal_actions()[0])[0] for _ in range(4)], object)
+            )
+
+
+def test_weights_travel(server: Server, other: Server, tmp_path):
+    """Opponents loaded from a file of the client go on where that file does not exist."""
+    source = blockyard.__path__[0] + "/../../../agents/tetrisduelbot/weights/tetrisduel.safetensors"
+    path = tmp_path / "mine.safetensors"
+    shutil.copy(source, path)
+    spec = f"learned:ply=1,weights={path}"
+    with blockyard.make_vec("TetrisDuel-v0", N, seed=5, address=server.unix, opponents={spec: 1, "random": 1}) as env:
+        env.reset()
+        go_on(env, None, 9, 1)
+        env.set_opponents("random")  # the weights are needed by games in progress only
+        data = env.checkpoint()
+        assert len(data) > path.stat().st_size
+        want = go_on(env, None, 60, 2)
+        assert len(env.checkpoint()) < path.stat().st_size, "no game needs them any more"
+        path.unlink()
+        with blockyard.make_vec("TetrisDuel-v0", N, address=[other.unix, other.tcp], checkpoint=data) as twin:
+            assert go_on(twin, None, 60, 2) == want
+            assert twin.opponent_specs == env.opponent_specs == (spec, "random")
+            assert twin.opponent_stats() == env.opponent_stats()
+
+
+def test_refusals(server: Server):
+    with blockyard.make_vec(GAME, 2, seed=3, address=server.unix) as env:
+        with pytest.raises(blockyard.NeedsResetError):
+            env.checkpoint()
+        env.reset()
+        data = env.checkpoint()
+        env.step_async(np.zeros(2, int))
+        for call in (env.checkpoint, lambda: env.restore_checkpoint(data)):
+            with pytest.raises(RuntimeError, match="a step is in progress"):
+                call()
+        env.step_wait()
+    kwargs = {"address": server.unix, "checkpoint": data}
+    for game, n, more, says in (
+        ("TetrisDuel-v0", 2, {}, "game is blockbattle in the checkpoint and tetrisduel in this environment: create it"),
+        ("blockbattle:classic", 2, {}, "game is blockbattle in the checkpoint and blockbattle:classic in this"),
+        (GAME, 3, {}, "num_envs is 2 in the checkpoint and 3 in this environment: create it with num_envs=2"),
+        (GAME, 2, {"reward": "score"}, "reward is result in the checkpoint and score in this environment"),
+        (GAME, 2, {"autoreset_mode": "NextStep"}, "autoreset mode is SameStep in the checkpoint and NextStep in this"),
+        (GAME, 2, {"illegal": "random"}, "illegal is penalty in the checkpoint and random in this environment"),
+        (GAME, 2, {"max_episode_steps": 9}, "max_episode_steps is 0 in the checkpoint and 9 in this environment"),
+        (GAME, 2, {"rows": "acting"}, "rows is seat in the checkpoint and acting in this environment"),
+        (GAME, 2, {"opponents": None}, r"driven seats is \[0\] in the checkpoint and \[0 1\] in this environment"),
+        (GAME, 2, {"opponents": {0: "random"}}, r"driven seats is \[0\] in the checkpoint and \[1\] in this"),
+    ):
+        with pytest.raises(blockyard.CheckpointError, match=says):
+            blockyard.make_vec(game, n, **kwargs, **more)
+    with blockyard.make_vec(GAME, 2, address=server.unix, opponents="hand:time=5ms") as env:
+        env.reset()
+        with pytest.raises(blockyard.RequestError, match="depend on the clock"):
+            env.checkpoint()
+
+
+def test_damage(server: Server):
+    """Whatever bit is wrong, wherever it is cut off: one clear error, and the environment goes on."""
+    with blockyard.make_vec(GAME, 2, seed=3, address=server.unix) as env:
+        env.reset()
+        data = env.checkpoint()
+        assert data[: len(MAGIC)] == MAGIC
+        before = env.snapshot()
+        for at in range(len(data)):
+            bad = bytearray(data)
+            bad[at] ^= 1 << at % 8
+            with pytest.raises(blockyard.CheckpointError):
+                env.restore_checkpoint(bytes(bad))
+        for cut in range(0, len(data), 7):
+            with pytest.raises(blockyard.CheckpointError):
+                env.restore_checkpoint(data[:cut])
+        for wrong, says in (
+            (b"", "no checkpoint"),
+            (b"PK\3\4 something", "no checkpoint"),
+            (data + b"x", "damaged or cut off"),
+            (data[:-1], "damaged or cut off"),
+            (data[:30], "cut off after 30 bytes"),
+        ):
+            with pytest.raises(blockyard.CheckpointError, match=says):
+                env.restore_checkpoint(wrong)
+        with pytest.raises(TypeError, match="want the bytes"):
+            env.restore_checkpoint("text")
+        assert same(env.snapshot(), before)
+        obs, _ = env.restore_checkpoint(bytearray(data))
+        assert len(obs["planes"]) == 2
+
+
+def resealed(data, change):
+    """Return a checkpoint with another header and a right checksum."""
+    (length,) = struct.unpack_from("<Q", data, len(MAGIC))
+    start = len(MAGIC) + 8
+    header = json.loads(data[start : start + length])
+    text = json.dumps(change(header)).encode()
+    body = MAGIC + struct.pack("<Q", len(text)) + text + data[start + length : -32]
+    return body + hashlib.sha256(body).digest()
+
+
+def test_headers(server: Server):
+    """Other versions are named, and a header that fits nothing is refused, not trusted."""
+    with blockyard.make_vec(GAME, 2, seed=3, address=server.unix) as env:
+        env.reset()
+        data = env.checkpoint()
+        before = env.snapshot()
+        env.restore_checkpoint(resealed(data, lambda h: h))
+        newer = resealed(data, lambda h: h | {"version": 2, "package": "9.9.9", "unknown": 1})
+        with pytest.raises(
+            blockyard.CheckpointError, match=r"version 2 .*, written by blockyard 9\.9\.9; .* reads version 1"
+        ):
+            env.restore_checkpoint(newer)
+        values = [None, -1, 1, 10**30, "x", [], {}, [1], 0.5, True, {"a": 1}, [{}], [[1]], "{}"]
+        for key in ("package", "game", "first", "parts", "weights", "client"):
+            for value in values:
+                if (key, value) not in (("package", "x"), ("package", "{}"), ("weights", {})):
+                    refused(env, resealed(data, lambda h, k=key, v=value: h | {k: v}))
+            refused(env, resealed(data, lambda h, k=key: {a: b for a, b in h.items() if a != k}))
+        for where, keys in (
+            ("parts", ("head", "games", "bytes")),
+            ("client", ("afterstate_calls", "actions", "illegal", "opponents", "opponent_stats")),
+        ):
+            for key in keys:
+                for value in values:
+                    if where == "parts" or value != 1 or type(value) is not int:
+                        refused(
+                            env, resealed(data, lambda h, w=where, k=key, v=value: h | {w: [h[w][0] | {k: v}]}), value
+                        )
+        assert same(env.snapshot(), before)
+
+
+def refused(env, data, *what):
+    try:
+        env.restore_checkpoint(data)
+    except blockyard.CheckpointError:
+        return
+    raise AssertionError(f"not refused: {what}")
+
+
+def test_reads_what_it_writes():
+    game = b"BYC\x01" + struct.pack("<I", 24) + bytes(16)
+    client = {"afterstate_calls": 1, "actions": 2, "illegal": 3, "opponents": ["x"], "opponent_stats": [[1, 2, 3, 4]]}
+    one = Checkpoint("toy", 3, "1.2.3", [Part(b'{"opponents":["y"]}', [game] * 2)], {"sha256:1": b"abc"}, [client])
+    again = Checkpoint.from_bytes(one.to_bytes())
+    assert again == one
+    assert again.games == 2
