@@ -93,8 +93,8 @@ func (p progress) show(n int, text string) {
 // close removes the bar.
 func (p progress) close() { _ = p.Finish() }
 
-// terminal reports whether w is a terminal.
-func terminal(w io.Writer) bool {
-	f, ok := w.(*os.File)
+// terminal reports whether a stream is a terminal.
+func terminal(stream any) bool {
+	f, ok := stream.(*os.File)
 	return ok && term.IsTerminal(int(f.Fd()))
 }

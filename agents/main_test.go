@@ -93,11 +93,11 @@ func TestPlayShowsAndRecords(t *testing.T) {
 	status, out, errs := agents(context.Background(), "play blockbattle -a random -a first --seed 4 --show --record "+path)
 	require.Zero(t, status, errs)
 	require.Contains(t, out, "round 1  piece ")
-	require.Contains(t, out, "seat 1 plays r0 x0")
+	require.Contains(t, out, "seat 2 plays r0 x0")
 	list := checked(t, path)
 	require.Len(t, list, 1)
 	require.Equal(t, len(list[0].Choices)/2+1, strings.Count(out, "player1  "), "every position and the last")
-	require.Contains(t, out, "seat 1  score 0  result -1  first\n")
+	require.Contains(t, out, "seat 2  score 0  result -1  first\n")
 
 	status, out, _ = agents(context.Background(), "play blockbattle -a first --seed 4 --record "+path)
 	require.Zero(t, status)

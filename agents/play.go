@@ -8,9 +8,9 @@ import (
 	"strings"
 	"time"
 
+	"blockyard/agents/human"
 	"blockyard/agents/match"
 	"blockyard/agents/registry"
-	"blockyard/agents/wintetrisabi/host"
 	"blockyard/datasets/record"
 	"blockyard/env"
 	"blockyard/env/games"
@@ -20,10 +20,13 @@ import (
 type playCmd struct {
 	Game   string        `arg:"" help:"Name of the game."`
 	Agent  []string      `short:"a" sep:"none" placeholder:"PLAYER" help:"Player of each seat, in order; one plays all."`
+	A      string        `name:"a" placeholder:"PLAYER" help:"Player of the first seat; human is you, at this terminal."`
+	B      string        `name:"b" placeholder:"PLAYER" help:"Player of the other seats. Default learned, with --a."`
 	Seats  int           `help:"Number of seats, in a game that allows several; by default the number of players."`
 	Seed   uint64        `default:"1" help:"Seed of the game."`
 	Show   bool          `help:"Show every position as it is played."`
 	Pause  time.Duration `default:"100ms" help:"Time between positions on a terminal."`
+	Speed  *float64      `placeholder:"X" help:"WinTetris, you or --plugin: speed of the clock; 1 is the rules', 0 none."`
 	Record string        `placeholder:"FILE" help:"Append the game to this file of records."`
 	pluginFlags
 }
@@ -37,7 +40,17 @@ func (c *playCmd) Run(ctx context.Context, con *console) error {
 	if err != nil {
 		return usage{err}
 	}
+	people := c.people(con, g.Rules)
+	defer people.close()
 	for i, name := range g.Names {
+		if name == person {
+			a, err := people.sit()
+			if err != nil {
+				return usage{err}
+			}
+			g.Agents = append(g.Agents, a)
+			continue
+		}
 		f, err := registry.Parse(g.Rules, name)
 		if err != nil {
 			return usage{err}
@@ -51,11 +64,12 @@ func (c *playCmd) Run(ctx context.Context, con *console) error {
 		}
 		g.Agents = append(g.Agents, a)
 	}
-	if c.Show {
+	if c.Show && !people.here() {
 		g.Watch = c.watch(ctx, con.out, g.Rules)
 	}
 	rec, err := match.Play(ctx, g)
-	if err != nil && !match.Stopped(err) {
+	people.close()
+	if err != nil && !match.Stopped(err) && !errors.Is(err, human.ErrQuit) {
 		return err
 	}
 	if c.Record != "" {
@@ -66,17 +80,42 @@ func (c *playCmd) Run(ctx context.Context, con *console) error {
 	return ending(con.out, rec)
 }
 
+// Help is printed with the flags.
+func (*playCmd) Help() string {
+	return `With --a human you play, at this terminal. In games of placements the keys are
+
+  left, right  column      up     turn                 space  place it
+  down         other depth :      type a move          ?      all moves    q  leave
+
+WinTetris is played in real time: left, right, up and z turn, space drops, p pauses. If standard
+input is not a terminal, moves are read from it, one per line, such as "r0 x4 y18".
+
+With --plugin, a solver in a shared library plays WinTetris. The library has the C
+interface of agents/wintetrisabi/lib/wintetris.h:
+
+  agents play wintetris --plugin ./solver.so --options "parts=4" --games 20 --seed 1
+
+An answer after --limit-ms is ignored; a call that takes longer than --patience ends
+its game; 0 removes a limit. What the library prints goes to standard error, unless --quiet is set. A solver
+that crashes, exits or hangs ends that game; the next game begins with a new process, and
+the exit status is 1. --show plays at the speed of the rules, so that a piece hangs while the
+solver thinks longer than a tick; the table counts those ticks and the milliseconds of an answer.`
+}
+
 // match is the game that the flags describe, without its agents.
 func (c *playCmd) match() (match.Game, error) {
 	if c.pluginFlags != (pluginFlags{}) {
 		return match.Game{}, errors.New("--options, --games, --strict, --cap-lines, --limit-ms, --patience, --json " +
 			"and --quiet need --plugin")
 	}
-	if len(c.Agent) == 0 {
-		return match.Game{}, errors.New("missing flags: --agent=PLAYER")
+	if c.A == person && c.Game == wintetris.Game.Name {
+		c.Game = wintetris.TickGame.Name // a person plays with keys, tick by tick
 	}
 	g, err := games.Lookup(c.Game)
 	if err != nil {
+		return match.Game{}, err
+	}
+	if err := c.ab(g); err != nil {
 		return match.Game{}, err
 	}
 	names, seats := c.Agent, c.Seats
@@ -95,6 +134,29 @@ func (c *playCmd) match() (match.Game, error) {
 	return match.Game{Rules: g, Seed: c.Seed, Names: names}, nil
 }
 
+// ab sets Agent from --a and --b.
+func (c *playCmd) ab(g *env.Game) error {
+	switch {
+	case c.A == "" && c.B == "" && len(c.Agent) == 0:
+		return errors.New("missing flags: --a=PLAYER, or --agent=PLAYER for every seat")
+	case c.A == "" && c.B == "":
+		return nil
+	case c.A == "":
+		return errors.New("--b without --a: want --a=PLAYER, the player of the first seat")
+	case len(c.Agent) > 0:
+		return errors.New("--agent does not go with --a and --b: name every seat with one or the other")
+	}
+	seats := max(c.Seats, g.MinSeats)
+	if c.B == "" {
+		c.B = "learned"
+	}
+	c.Agent = []string{c.A}
+	for len(c.Agent) < seats {
+		c.Agent = append(c.Agent, c.B)
+	}
+	return nil
+}
+
 // watch returns a function that shows each position and the actions chosen in it: on a terminal in place, otherwise
 // one below the other.
 func (c *playCmd) watch(ctx context.Context, w io.Writer, g *env.Game) func(env.State, env.Moves) error {
@@ -108,7 +170,7 @@ func (c *playCmd) watch(ctx context.Context, w io.Writer, g *env.Game) func(env.
 			if m[seat] != env.None {
 				text = g.Text(m[seat])
 			}
-			f.Note(fmt.Sprintf("seat %d plays %s", seat, text))
+			f.Note(fmt.Sprintf("seat %d plays %s", seat+1, text))
 		}
 		text := f.String() + "\n"
 		if live {
@@ -146,95 +208,9 @@ func ending(w io.Writer, rec *record.Record) error {
 		b.WriteString("stopped early\n")
 	}
 	for seat, name := range rec.Agents {
-		fmt.Fprintf(&b, "seat %d  score %d  result %+g  %s\n", seat, rec.Scores[seat], rec.Results[seat], name)
+		fmt.Fprintf(&b, "seat %d  score %d  result %+g  %s\n", seat+1, rec.Scores[seat], rec.Results[seat], name)
 	}
 	fmt.Fprintf(&b, "%s, seed %d, %d choices\n", rec.Game, rec.Seed, len(rec.Choices))
 	_, err := io.WriteString(w, b.String())
 	return err
-}
-
-// pluginFlags are what play takes for a solver in a shared library.
-type pluginFlags struct {
-	Plugin   string         `placeholder:"FILE" help:"WinTetris: play with the solver in this shared library."`
-	Options  string         `placeholder:"TEXT" help:"With --plugin: options to open the solver with."`
-	Games    int            `placeholder:"N" help:"With --plugin: number of games, seeds count up from --seed. Default 1."`
-	Strict   bool           `help:"With --plugin: an answer with conflicting bits loses the game."`
-	CapLines int            `placeholder:"N" help:"With --plugin: stop a game after this many lines."`
-	LimitMS  *int           `name:"limit-ms" placeholder:"MS" help:"With --plugin: time limit of an answer. Default 1000."`
-	Patience *time.Duration `placeholder:"TIME" help:"With --plugin: time limit of a call. Default 10s."`
-	JSON     bool           `name:"json" help:"With --plugin: print one line of JSON and nothing else."`
-	Quiet    bool           `short:"q" help:"With --plugin: nothing on standard error."`
-}
-
-// Help is printed with the flags.
-func (*playCmd) Help() string {
-	return `With --plugin, a solver in a shared library plays WinTetris. The library has the C
-interface of agents/wintetrisabi/lib/wintetris.h:
-
-  agents play wintetris --plugin ./solver.so --options "parts=4" --games 20 --seed 1
-
-An answer after --limit-ms is ignored; a call that takes longer than --patience ends
-its game; 0 removes a limit. What the library prints goes to standard error, unless --quiet is set. A solver
-that crashes, exits or hangs ends that game; the next game begins with a new process, and
-the exit status is 1.`
-}
-
-// servePlugin runs a library for the parent process if args ask for it. Errors go to
-// the parent.
-func servePlugin(args []string) (status int, asked bool) {
-	if len(args) != 2 || args[0] != host.ServeArgument {
-		return 0, false
-	}
-	_ = host.Serve(args[1])
-	return 1, true
-}
-
-// plugged plays the games of a library and prints what they came to. A fault is an error.
-func (c *playCmd) plugged(ctx context.Context, con *console) error {
-	p, err := c.player(con)
-	if err != nil {
-		return usage{err}
-	}
-	defer p.Close()
-	bar := con.progress(c.Quiet || c.JSON || c.Games == 1, c.Games, "games")
-	report, err := p.PlayAll(ctx, c.Seed, c.Games, bar.set)
-	bar.close()
-	if err != nil {
-		return err
-	}
-	if err := con.print(c.JSON, report); err != nil {
-		return err
-	}
-	return report.Fault()
-}
-
-// player is the library as it is asked for.
-func (c *playCmd) player(con *console) (*host.Player, error) {
-	limit, patience := 1000, 10*time.Second
-	if c.Patience != nil {
-		patience = *c.Patience
-	}
-	if c.LimitMS != nil {
-		limit = *c.LimitMS
-	}
-	if c.Games == 0 {
-		c.Games = 1
-	}
-	switch {
-	case c.Game != wintetris.Game.Name && c.Game != wintetris.TickGame.Name:
-		return nil, fmt.Errorf("--plugin is for %s, not %s", wintetris.Game.Name, c.Game)
-	case len(c.Agent) > 0 || c.Record != "" || c.Show || c.Seats > 1:
-		return nil, errors.New("--plugin goes without --agent, --seats, --show and --record")
-	case c.Games < 1 || c.CapLines < 0 || limit < 0 || patience < 0:
-		return nil, errors.New("--games is at least 1; --cap-lines, --limit-ms and --patience are not negative")
-	case strings.ContainsRune(c.Options, 0):
-		return nil, errors.New("--options: a zero byte")
-	}
-	p := &host.Player{Options: c.Options, Strict: c.Strict, Cap: c.CapLines, Config: host.Config{
-		File: c.Plugin, Limit: time.Duration(limit) * time.Millisecond, Patience: patience,
-	}}
-	if !c.Quiet && !c.JSON {
-		p.Config.Output = con.err
-	}
-	return p, nil
 }

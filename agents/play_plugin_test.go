@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -28,11 +29,12 @@ func TestPlayWithALibrary(t *testing.T) {
 	status, out, errs := agents(ctx, "play wintetris --games 2 --plugin "+file)
 	require.Zero(t, status, errs)
 	require.Empty(t, errs)
-	require.Equal(t, `    seed   lines  level  pieces     score conflicts  blocked   late  failures  end
-       1      46      5     146     11880         0        5      0         0  block out
-       2      19      2      77      1260         0        0      0         0  block out
+	number := regexp.MustCompile(` +[0-9]+\.[0-9]+( +[0-9]+\.[0-9]+) +[0-9]+ `) // times, and ticks in which they were long
+	require.Equal(t, `    seed   lines  level  pieces     score conflicts  blocked  ms a tick longest ms   hung   late  failures  end
+       1      46      5     146     11880         0        5 …      0         0  block out
+       2      19      2      77      1260         0        0 …      0         0  block out
 2 games, 32.5 lines on average
-`, out)
+`, number.ReplaceAllString(out, " … "))
 	const strict = "play wintetris --games 1 --seed 2 --strict --limit-ms 0 --json --cap-lines 5 --plugin "
 	status, out, errs = agents(ctx, strict+file)
 	require.Zero(t, status, errs)
@@ -55,18 +57,44 @@ func TestPlayWithALibrary(t *testing.T) {
 		require.Empty(t, out)
 	}
 	for line, want := range map[string]string{
-		"play blocking --plugin x":                    "--plugin is for wintetris, not blocking",
-		"play wintetris --plugin x --agent hand":      "--plugin goes without --agent",
-		"play wintetris --plugin x --games=-1":        "--games is at least 1",
-		"play wintetris --plugin x --limit-ms=-1":     "not negative",
-		"play wintetris --agent hand --games 2":       "need --plugin",
-		"play wintetris":                              "missing flags: --agent=PLAYER",
-		"play wintetris --agent hand --limit-ms 1000": "need --plugin",
+		"play blocking --plugin x":                      "--plugin is for wintetris, not blocking",
+		"play wintetris --plugin x --agent hand":        "--plugin goes without --agent",
+		"play wintetris --plugin x --games=-1":          "--games is at least 1",
+		"play wintetris --plugin x --limit-ms=-1":       "not negative",
+		"play wintetris --agent hand --games 2":         "need --plugin",
+		"play wintetris":                                "missing flags: --a=PLAYER",
+		"play wintetris --plugin x --games 2 --show":    "are for one game",
+		"play wintetris --plugin x --speed=-1":          "want 0 to 1000",
+		"play wintetris --plugin x --strict --record y": "records are of games that are not strict",
+		"play wintetris --agent hand --limit-ms 1000":   "need --plugin",
 	} {
 		status, _, errs := agents(ctx, line)
 		require.Equal(t, 2, status, line)
 		require.Contains(t, errs, want, line)
 	}
+}
+
+// TestWatchALibrary shows and records a game of a library: the record replays to the same result.
+func TestWatchALibrary(t *testing.T) {
+	file, games := solver(t, "lib/examples/solver.c"), filepath.Join(t.TempDir(), "g.jsonl")
+	status, out, errs := agents(t.Context(), "play wintetris --cap-lines 3 --show --speed 1000 --record "+games+" --plugin "+file)
+	require.Zero(t, status, errs)
+	require.Contains(t, out, "tick 1: ")
+	require.Regexp(t, `tick 9: \S+, after [0-9.]+ ms of 500\n`, out)
+	recs := checked(t, games)
+	require.Len(t, recs, 1)
+	require.Equal(t, "wintetris:tick", recs[0].Game)
+	require.GreaterOrEqual(t, recs[0].Scores[0], 3)
+	require.Equal(t, []string{"plugin:" + file}, recs[0].Agents)
+
+	// This one thinks for 60 ms in every fourth tick.
+	slow := solver(t, "host/testdata/misbehave.c")
+	status, out, errs = agents(t.Context(), "play wintetris --json --quiet --limit-ms 0 --options slow --plugin "+slow)
+	require.Zero(t, status, errs)
+	var got host.Report
+	require.NoError(t, json.Unmarshal([]byte(out), &got))
+	require.GreaterOrEqual(t, got.Games[0].LongestMS, 60.0)
+	require.Greater(t, got.Games[0].MeanMS, 10.0)
 }
 
 // TestPlayWithALibraryThatCrashes: every game is told of, and the status says it.

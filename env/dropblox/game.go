@@ -108,6 +108,18 @@ func (s *State) Show(f *env.Frame) {
 	}
 }
 
+// Mark implements env.Marker: the block where the action puts it.
+func (s *State) Mark(f *env.Frame, _ int, a env.Action) {
+	p, b := At(a), s.Block(0)
+	b.Center = Cell{I: int8(p.I), J: int8(p.J)}
+	for ; p.R > 0; p.R-- {
+		for k, c := range b.Cells() {
+			b.Offsets[k] = c.Turned()
+		}
+	}
+	paint(&f.Boards[0], &b, env.CellGhost)
+}
+
 // paint draws a block in its place.
 func paint(board *env.Board, b *Block, kind env.CellKind) {
 	t := int(b.Type)

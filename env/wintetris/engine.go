@@ -1,6 +1,10 @@
 package wintetris
 
-import "blockyard/env"
+import (
+	"math"
+
+	"blockyard/env"
+)
 
 // An End is how a game ended (rules §7).
 type End uint8
@@ -202,3 +206,6 @@ func (e *Engine) glide(target Block, parts int) (ticks int, locked bool) {
 	e.New = false
 	return free, false
 }
+
+// TickMS returns how long a tick lasts at a level, in milliseconds (rules §6). Games without a clock ignore it.
+func TickMS(level int) float64 { return math.Max(50, 500*math.Pow(0.9, float64(level-1))) }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"blockyard/agents/contest"
 	"blockyard/env/wintetris"
@@ -17,24 +18,30 @@ type Player struct {
 	Options string
 	Strict  bool // a conflict loses the game
 	Cap     int  // a game stops after this many lines; 0 for no limit
+	// Each, if set, is called in every tick with the position, the bits that are about to be played, and how long
+	// the library took for them. An error ends the game with that error.
+	Each    func(ctx context.Context, e *wintetris.Engine, b wintetris.Bits, took time.Duration) error
 	process *Process
 }
 
 // A Result is the result of a game, which a Fault may have ended early.
 type Result struct {
-	Seed      uint64 `json:"seed"`
-	Lines     int    `json:"lines"`
-	Level     int    `json:"level"`
-	Pieces    int    `json:"pieces"`
-	Ticks     uint64 `json:"ticks"`
-	Score     int64  `json:"score"`
-	Conflicts int    `json:"conflicts"`
-	Blocked   int    `json:"blocked"`
-	Late      int    `json:"late"`            // ticks without an answer in time
-	Failures  int    `json:"failures"`        // negative answers
-	Failure   string `json:"failure"`         // the first of them
-	End       string `json:"end"`             // block out, lock out, conflict, capped, fault, stopped
-	Fault     string `json:"fault,omitempty"` // why the library's process ended
+	Seed      uint64  `json:"seed"`
+	Lines     int     `json:"lines"`
+	Level     int     `json:"level"`
+	Pieces    int     `json:"pieces"`
+	Ticks     uint64  `json:"ticks"`
+	Score     int64   `json:"score"`
+	Conflicts int     `json:"conflicts"`
+	Blocked   int     `json:"blocked"`
+	Late      int     `json:"late"`    // ticks without an answer in time
+	Hung      int     `json:"hung"`    // ticks in which the answer took longer than the level's tick lasts
+	MeanMS    float64 `json:"mean_ms"` // of an answer
+	LongestMS float64 `json:"longest_ms"`
+	Failures  int     `json:"failures"`        // negative answers
+	Failure   string  `json:"failure"`         // the first of them
+	End       string  `json:"end"`             // block out, lock out, conflict, capped, fault, stopped
+	Fault     string  `json:"fault,omitempty"` // why the library's process ended
 }
 
 // Play plays one game. The error is that of ctx, with the result so far, or says why no game
@@ -49,9 +56,21 @@ func (p *Player) Play(ctx context.Context, seed uint64) (Result, error) {
 	var stop error
 	for e.Over == wintetris.Running && stop == nil && (p.Cap == 0 || int(e.Lines) < p.Cap) {
 		var bits wintetris.Bits
-		if bits, stop = p.ask(ctx, &e, &r); stop == nil {
+		asked := time.Now()
+		if bits, stop = p.ask(ctx, &e, &r); stop != nil {
+			break
+		}
+		took := time.Since(asked)
+		r.clock(took, e.Level())
+		if p.Each != nil {
+			stop = p.Each(ctx, &e, bits, took)
+		}
+		if stop == nil {
 			e.Tick(bits)
 		}
+	}
+	if e.Ticks > 0 {
+		r.MeanMS /= float64(e.Ticks)
 	}
 	r.Lines, r.Level, r.Pieces, r.Ticks = int(e.Lines), e.Level(), int(e.Pieces), e.Ticks
 	r.Score, r.Conflicts, r.Blocked = e.Points, int(e.Conflicts), int(e.Blocked)
@@ -67,6 +86,16 @@ func (p *Player) Play(ctx context.Context, seed uint64) (Result, error) {
 		r.End = "capped"
 	}
 	return r, stop
+}
+
+// clock counts the time of an answer at a level.
+func (r *Result) clock(took time.Duration, level int) {
+	ms := 1000 * took.Seconds()
+	r.MeanMS += ms
+	r.LongestMS = max(r.LongestMS, ms)
+	if ms > wintetris.TickMS(level) {
+		r.Hung++
+	}
 }
 
 // ask returns a tick's bits and counts ticks without an answer.
@@ -164,11 +193,11 @@ func (t *Report) Fault() error {
 // String is a table for people.
 func (t *Report) String() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%8s %7s %6s %7s %9s %9s %8s %6s %9s  %s\n",
-		"seed", "lines", "level", "pieces", "score", "conflicts", "blocked", "late", "failures", "end")
+	fmt.Fprintf(&b, "%8s %7s %6s %7s %9s %9s %8s %10s %10s %6s %6s %9s  %s\n", "seed", "lines", "level", "pieces",
+		"score", "conflicts", "blocked", "ms a tick", "longest ms", "hung", "late", "failures", "end")
 	for _, r := range t.Games {
-		fmt.Fprintf(&b, "%8d %7d %6d %7d %9d %9d %8d %6d %9d  %s\n",
-			r.Seed, r.Lines, r.Level, r.Pieces, r.Score, r.Conflicts, r.Blocked, r.Late, r.Failures, r.End)
+		fmt.Fprintf(&b, "%8d %7d %6d %7d %9d %9d %8d %10.3f %10.2f %6d %6d %9d  %s\n", r.Seed, r.Lines, r.Level, r.Pieces,
+			r.Score, r.Conflicts, r.Blocked, r.MeanMS, r.LongestMS, r.Hung, r.Late, r.Failures, r.End)
 	}
 	for _, r := range t.Games {
 		if r.Failure != "" {

@@ -1,0 +1,117 @@
+package human
+
+import (
+	"context"
+	"io"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"blockyard/env"
+	"blockyard/env/games"
+	"blockyard/env/wintetris"
+)
+
+// typist gives one key a read, as a terminal does.
+type typist []string
+
+func (k *typist) Read(b []byte) (int, error) {
+	if len(*k) == 0 {
+		return 0, io.EOF
+	}
+	n := copy(b, (*k)[0])
+	*k = (*k)[1:]
+	return n, nil
+}
+
+// pressed lets a person with these keys act in the first position of a game.
+func pressed(t *testing.T, game string, keys ...string) (env.Action, string, error) {
+	g, err := games.Lookup(game)
+	require.NoError(t, err)
+	s := g.New(g.MinSeats)
+	s.Reset(1)
+	in := typist(keys)
+	var out strings.Builder
+	p := &Player{Game: g, Keys: NewKeys(&in, true), Out: &out, Raw: true}
+	a, err := p.Act(t.Context(), s, s.Acting().First())
+	if err == nil {
+		require.Contains(t, s.Legal(s.Acting().First(), nil), a)
+	}
+	return a, out.String(), err
+}
+
+// TestKeysReachEveryColumn: in every game of placements, the arrows move the preview to the walls and back, and a place
+// that was chosen is played.
+func TestKeysReachEveryColumn(t *testing.T) {
+	for _, game := range []string{"blockbattle", "tetrisduel", "dropblox", "wintetris", "wintetris:instant"} {
+		g, err := games.Lookup(game)
+		require.NoError(t, err)
+		many := func(key string) []string { return strings.Split(strings.Repeat(key+" ", 40), " ")[:40] }
+		left, _, err := pressed(t, game, append(many("\x1b[D"), " ")...)
+		require.NoError(t, err, game)
+		right, _, err := pressed(t, game, append(many("\x1b[C"), " ")...)
+		require.NoError(t, err, game)
+		require.NotEqual(t, left, right, "%s: %s and %s", game, g.Text(left), g.Text(right))
+	}
+	still, _, err := pressed(t, "blocking", "\r")
+	require.NoError(t, err)
+	turned, _, err := pressed(t, "blocking", "\x1b[A", "\r")
+	require.NoError(t, err)
+	require.NotEqual(t, still, turned)
+}
+
+func TestKeysTypeAMove(t *testing.T) {
+	a, out, err := pressed(t, "blockbattle", ":", "r", "0", "x", "\x7f", " ", "x", "3", " ", "y", "1", "9", "\r")
+	require.NoError(t, err)
+	require.Contains(t, out, "move: r0 x3 y1")
+	g, _ := games.Lookup("blockbattle")
+	require.Equal(t, "r0 x3 y19", g.Text(a))
+
+	_, out, err = pressed(t, "blockbattle", ":", "n", "o", "\r", ":", "q", "\x1b", "?", "q")
+	require.ErrorIs(t, err, ErrQuit)
+	require.Contains(t, out, `blockbattle: action "no"`)
+	require.Contains(t, out, "r0 x8 y19", "? lists the moves")
+	_, _, err = pressed(t, "blockbattle", "\x03")
+	require.ErrorIs(t, err, ErrQuit)
+	_, _, err = pressed(t, "blockbattle")
+	require.ErrorIs(t, err, ErrQuit, "the terminal is gone")
+}
+
+func TestLines(t *testing.T) {
+	g, _ := games.Lookup("tetrisduel")
+	s := g.New(2)
+	s.Reset(1)
+	var out strings.Builder
+	p := &Player{Game: g, Keys: NewKeys(strings.NewReader("?\nx\n99 99 9\n"+g.Text(s.Legal(0, nil)[3])), false), Out: &out}
+	a, err := p.Act(t.Context(), s, 0)
+	require.NoError(t, err)
+	require.Equal(t, s.Legal(0, nil)[3], a)
+	require.Contains(t, out.String(), "seat 1, your move")
+	require.NotContains(t, out.String(), "\x1b", "no control sequences without a terminal")
+}
+
+// TestTicks: the keys of a tick become its bits; of two that exclude each other the later counts.
+func TestTicks(t *testing.T) {
+	s := wintetris.TickGame.New(1)
+	r, w := io.Pipe()
+	p := &Ticker{Player: Player{Game: wintetris.TickGame, Keys: NewKeys(r, true), Out: io.Discard}, Speed: 5}
+	done := make(chan env.Action)
+	act := func(keys string) env.Action {
+		go func() {
+			a, err := p.Act(context.Background(), s, 0)
+			if err != nil {
+				a = env.None
+			}
+			done <- a
+		}()
+		_, _ = io.WriteString(w, keys)
+		return <-done
+	}
+	begun := time.Now()
+	require.Equal(t, env.Action(wintetris.Right|wintetris.CW), act("\x1b[D\x1b[C\x1b[A"))
+	require.GreaterOrEqual(t, time.Since(begun), 100*time.Millisecond, "the tick lasts 500 ms at a fifth")
+	require.Equal(t, env.Action(wintetris.Drop|wintetris.CCW), act("z "))
+	require.Equal(t, env.None, act("q"))
+}
