@@ -53,6 +53,7 @@ from .packing import pack, unpack, unpack_torch
 from .pool import BlockPool, PoolBatch
 from .recording import Recording
 from .registration import ENV_IDS, register
+from .replay import GameView, view
 from .results import Afterstates, LegalActions, Rollout
 from .seeding import Seed
 from .single import BlockEnv
@@ -86,6 +87,7 @@ __all__ = [
     "FinalStep",
     "ForkError",
     "GameSpec",
+    "GameView",
     "IllegalActionError",
     "InternalError",
     "LegalActions",
@@ -117,6 +119,7 @@ __all__ = [
     "save_weights",
     "unpack",
     "unpack_torch",
+    "view",
 ]
 
 
