@@ -32,7 +32,7 @@ type Board struct {
 type Cell struct {
 	Kind   CellKind
 	Letter byte  // upper-case letter of a piece or its ghost, or digit of a seat; 0 for other kinds
-	Ink    uint8 // colour, 1 to 15 as the viewer's palette has it; 0 for CellEmpty and CellZone
+	Ink    uint8 // colour, 1 to 15 as the viewer's palette has it; of CellEmpty and CellZone a tint, or 0
 }
 
 // CellKind says what a Cell shows.

@@ -85,7 +85,10 @@ func (r *Referee) Round() (title string, seats []int) {
 		return "", nil
 	case r.reason != "":
 		r.phase = telling
-		return fmt.Sprintf("over by %s, winner %d", r.reason, r.winner+1), []int{0, 1}
+		if r.winner == contest.Nobody {
+			return fmt.Sprintf("over by %s: nobody wins", r.reason), []int{0, 1}
+		}
+		return fmt.Sprintf("over by %s: %s wins", r.reason, r.Names()[r.winner]), []int{0, 1}
 	}
 	r.phase, r.begun = playing, true
 	return "", []int{r.State.Mover()}

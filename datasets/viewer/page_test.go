@@ -121,6 +121,11 @@ func (b *tab) keys() {
 
 func (b *tab) links() {
 	b.visit("#tetrisduel.jsonl:1/300")
+	b.await("document.documentElement.dataset.game === 'tetrisduel'") // whose first seat is red and second is blue
+	for seat, ink := range []string{"--ink15", "--ink2"} {
+		const colour = "getComputedStyle(document.documentElement).getPropertyValue('%s').trim()"
+		require.Equal(b, b.text(fmt.Sprintf(colour, ink)), b.text(fmt.Sprintf(colour, fmt.Sprint("--seat", seat))))
+	}
 	b.counter("300 / 560")
 	b.text("location.hash = '#blocking.jsonl:1/7'") // as a link does
 	b.counter("7 / 30")

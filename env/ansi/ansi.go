@@ -40,11 +40,16 @@ func Frame(f *env.Frame) string {
 	return out.String()
 }
 
-// row paints row y of b: a cell with an ink in reverse video, so that the ink fills it.
+// row paints row y of b: a cell with an ink in reverse video, so that the ink fills it. The ink of an empty
+// cell is that of its glyph.
 func row(out *strings.Builder, b *env.Board, y int) {
 	for _, c := range b.Cells[y*b.W : (y+1)*b.W] {
 		text := string([]byte{c.Glyph(), ' '})
-		if c.Ink != 0 {
+		switch {
+		case c.Ink == 0:
+		case c.Kind == env.CellEmpty || c.Kind == env.CellZone:
+			text = "\x1b[38;5;" + strconv.Itoa(palette[c.Ink&15]) + "m" + text + "\x1b[0m"
+		default:
 			text = "\x1b[7;38;5;" + strconv.Itoa(palette[c.Ink&15]) + "m" + text + "\x1b[0m"
 		}
 		out.WriteString(text)

@@ -113,7 +113,7 @@ func drawable(c env.Cell) bool {
 	low, high := byte(0), byte(0)
 	switch c.Kind {
 	case env.CellEmpty, env.CellZone:
-		return c.Letter == 0 && c.Ink == 0
+		return c.Letter == 0 && c.Ink <= 15
 	case env.CellSettled, env.CellWall:
 	case env.CellPiece, env.CellGhost:
 		low, high = 'A', 'Z'

@@ -98,24 +98,29 @@ func (s *State) Observe(seat int, planes []uint8, globals []float32) {
 
 // Show implements env.State.
 func (s *State) Show(f *env.Frame) {
-	b := f.Add("seat 0 falls down, seat 1 up", Width, Height)
+	b := f.Add("seat 1 (red) falls down, seat 2 (blue) up", Width, Height)
 	for y := 0; y < Height; y++ {
 		for x := 0; x < Width; x++ {
-			switch {
-			case s.Cells.At(x, y):
+			if s.Cells.At(x, y) {
 				b.Set(x, y, env.Cell{Kind: env.CellSettled, Ink: 8})
-			case y >= Peace && y < Reachable:
-				b.Set(x, y, env.Cell{Kind: env.CellZone})
+			} else {
+				b.Set(x, y, zone(y))
 			}
 		}
 	}
-	f.Note(fmt.Sprintf("half-turn %d  seat %d plays %c  points %d:%d  combo %d",
-		s.Turn, s.Mover(), Letters[s.Block(int(s.Turn))], s.Points[0], s.Points[1], s.Combo))
+	f.Note(fmt.Sprintf("half-turn %d  %s plays %c  points %d:%d  combo %d",
+		s.Turn, seatNames[s.Mover()], Letters[s.Block(int(s.Turn))], s.Points[0], s.Points[1], s.Combo))
 	f.Fact(env.Everybody, "half-turn", fmt.Sprintf("%d of %d", s.Turn, HalfTurns))
 	f.Fact(env.Everybody, "combo", s.Combo)
 	if s.Reason != Running {
 		f.Fact(env.Everybody, "over by", s.Reason)
-		f.Note(fmt.Sprintf("over by %s, winner %d", s.Reason, s.Winner))
+	}
+	switch {
+	case s.Reason == Running:
+	case s.Winner == Nobody:
+		f.Note(fmt.Sprintf("over by %s: a draw", s.Reason))
+	default:
+		f.Note(fmt.Sprintf("over by %s: %s wins", s.Reason, seatNames[s.Winner]))
 	}
 	t := f.Tray("now and next", env.Everybody)
 	for i := 0; s.Reason == Running && i <= trayAhead && int(s.Turn)+i <= HalfTurns; i++ {
@@ -125,12 +130,29 @@ func (s *State) Show(f *env.Frame) {
 	}
 }
 
+// People count seats from 1. The first is red and the second blue (rules §2).
+var (
+	seatNames = [2]string{"seat 1 (red)", "seat 2 (blue)"}
+	seatInks  = [2]uint8{15, 2}
+)
+
+// zone draws an empty cell of row y in seat 1's frame: the zone R, M or B (rules §2).
+func zone(y int) env.Cell {
+	switch {
+	case y < Peace:
+		return env.Cell{Ink: seatInks[0]}
+	case y < Reachable:
+		return env.Cell{Kind: env.CellZone}
+	}
+	return env.Cell{Ink: seatInks[1]}
+}
+
 // cell draws one cell of a block.
 func cell(kind env.CellKind, block int) env.Cell {
 	return env.Cell{Kind: kind, Letter: Letters[block], Ink: uint8(block + 1)}
 }
 
-// Mark implements env.Marker.
+// Mark implements env.Marker. The block has the colour of its seat.
 func (s *State) Mark(f *env.Frame, seat int, a env.Action) {
 	p, kind := At(a), s.Block(int(s.Turn))
 	for _, c := range Cells(kind, p.D) {
@@ -138,6 +160,6 @@ func (s *State) Mark(f *env.Frame, seat int, a env.Action) {
 		if seat == 1 {
 			x, y = Width-1-x, Height-1-y
 		}
-		f.Boards[0].Set(x, y, cell(env.CellGhost, kind))
+		f.Boards[0].Set(x, y, env.Cell{Kind: env.CellGhost, Letter: Letters[kind], Ink: seatInks[seat]})
 	}
 }

@@ -20,7 +20,8 @@ const inkOf = (digit, seats) => {
 };
 
 const isGhost = (glyph) => glyph >= "a" && glyph <= "z" && glyph !== "x";
-const isSolid = (glyph, ink) => glyph !== "." && !isGhost(glyph) && ink !== "0";
+const isFree = (glyph) => glyph === "." || glyph === ":";
+const isSolid = (glyph, ink) => !isFree(glyph) && !isGhost(glyph) && ink !== "0";
 
 // size sets the size of a canvas for w by h cells of about cell CSS pixels. It returns the size of a cell in
 // device pixels, a whole number.
@@ -48,12 +49,14 @@ export function drawBoard(canvas, board, cell, seats) {
   for (let y = 0; y < h; y++) {
     for (let x = 0; x < w; x++) {
       const k = y * w + x, glyph = cells[k];
-      if (glyph === ".") continue;
-      if (isGhost(glyph)) ghost(g, board, x, y, px, inkOf(ink[k], seats));
+      if (glyph === "." && ink[k] === "0") continue;
+      if (isFree(glyph) && ink[k] !== "0") hint(g, x * px, y * px, px, gap, round, inkOf(ink[k], seats));
+      else if (isGhost(glyph)) ghost(g, board, x, y, px, inkOf(ink[k], seats));
       else if (ink[k] === "0") hint(g, x * px, y * px, px, gap, round);
       else block(g, board, x, y, px, gap, round, inkOf(ink[k], seats), seats);
     }
   }
+  borders(g, board, px);
 }
 
 // drawPiece paints a small piece without a board.
@@ -137,10 +140,26 @@ function ghost(g, board, x, y, px, colour) {
   g.restore();
 }
 
-// hint paints an empty cell that a game marks.
-function hint(g, x, y, px, gap, round) {
-  g.fillStyle = colours.shade;
-  g.globalAlpha = .55;
+// borders paints a line between rows of different zones: where the marks of their empty cells differ and one of them is a tint.
+function borders(g, board, px) {
+  const {w, h, cells, ink} = board;
+  let above = "";
+  for (let y = 0; y < h; y++) {
+    let zone = above;
+    for (let k = y * w; k < (y + 1) * w; k++) if (isFree(cells[k])) zone = cells[k] + ink[k];
+    if (above && zone !== above && (zone + above).replace(/[.:0]/g, "")) {
+      const line = Math.max(1, Math.round(px * .09));
+      g.fillStyle = colours.muted;
+      g.fillRect(0, y * px - line / 2, w * px, line);
+    }
+    above = zone;
+  }
+}
+
+// hint paints an empty cell that a game marks, or tints with a colour.
+function hint(g, x, y, px, gap, round, colour) {
+  g.fillStyle = colour || colours.shade;
+  g.globalAlpha = colour ? .16 : .55;
   g.beginPath();
   g.roundRect(x + gap / 2, y + gap / 2, px - gap, px - gap, round * .8);
   g.fill();

@@ -3,6 +3,7 @@
 
 import {Reel, ask, wait} from "./api.js";
 import * as analysis from "./analysis.js";
+import {theme} from "./draw.js";
 import {address, el} from "./list.js";
 import * as stage from "./stage.js";
 
@@ -43,12 +44,21 @@ export function enter(game, turn, step) {
   follow(++visit);
 }
 
+// dress gives the page the colours of a game's seats.
+function dress(game) {
+  const root = document.documentElement.dataset;
+  if (root.game === game) return;
+  root.game = game;
+  theme();
+}
+
 export function leave() {
   visit++;
   clearTimeout(timer);
   clearTimeout(linkTimer);
   pause();
   id = reel = details = null;
+  dress("");
   at = -1;
   analysis.leave();
   counter.textContent = "";
@@ -77,6 +87,7 @@ async function follow(mine) {
     if (reel.take(got)) at = -1;
     reel.stale(before);
     details = got;
+    dress(got.game.game);
     if (aim && (reel.turns > aim.turn || !got.film.reading)) {
       want = reel.frameOf(aim.turn, aim.step);
       aim = null;

@@ -96,7 +96,9 @@ function row(game, kind) {
 }
 
 function playerLine(game, player, seat) {
-  const line = el("div"), result = game.results && game.results[seat], solo = game.players.length === 1;
+  const line = el("div");
+  line.dataset.game = game.game;
+  const result = game.results && game.results[seat], solo = game.players.length === 1;
   if (!solo && game.results) line.className = result > 0 && result === Math.max(...game.results) ? "won" : result < 0 ? "lost" : "";
   const dot = el("span", "dot");
   dot.style.background = `var(--seat${seat})`;

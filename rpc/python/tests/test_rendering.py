@@ -74,6 +74,27 @@ def test_cells_look_as_what_they_are():
     assert len({tuple(m) for m in middle.reshape(-1, 3)}) == 6
 
 
+def test_zones_are_tinted_and_separated():
+    d = frame(["rr", ".x", "::", "bb"], {"r": 15, "b": 2, "x": 8})
+    board = d["boards"][0]
+    board["cells"] = board["cells"].replace(b"r", b".").replace(b"b", b".")
+    board["ink"] = bytes([15, 15, 15, 8, 0, 0, 2, 2])
+    seen = Frame.from_wire(d).boards[0]
+    assert [seen.kind(0, y) for y in range(4)] == ["empty", "empty", "hint", "empty"]
+    assert seen.borders == (2, 3)
+    drawn = svg(Frame.from_wire(d))
+    assert drawn.count(f'fill="{LIGHT.ink[15]}" fill-opacity=".16"') == 3
+    assert drawn.count(f'fill="{LIGHT.ink[2]}" fill-opacity=".16"') == 2
+    assert drawn.count(f'stroke="{LIGHT.muted}"') == 2
+    middle = rgb(Frame.from_wire(d))[GAP + CELL // 2 :: CELL, GAP + CELL // 2][:4]
+    red, _, grey, blue = (tuple(int(v) for v in m) for m in middle)
+    assert red[0] > red[2]
+    assert blue[2] > blue[0]
+    assert max(grey) - min(grey) < 16
+    untinted = Frame.from_wire(frame([":.", ".x"], {"x": 8})).boards[0]
+    assert untinted.borders == ()
+
+
 def test_a_seats_cells_are_joined():
     piece = {"name": "", "w": 2, "h": 1, "cells": b"11", "ink": b"\x02\x02"}
     d = frame(["00.", ".11"], {"0": 1, "1": 2}, name="board", trays=[{"name": "left", "seat": 1, "pieces": [piece]}])

@@ -17,7 +17,7 @@ class Board:
         name: title of the board; "" or "board" is not shown.
         w, h: columns and rows.
         cells: one glyph (ASCII) per cell.
-        ink: one colour index per cell; 0 is an empty cell.
+        ink: one colour index per cell; 0 is an empty cell. An empty cell with a colour is tinted with it.
     """
 
     name: str
@@ -33,9 +33,22 @@ class Board:
             return "empty"
         if "a" <= glyph <= "z" and glyph != "x":
             return "ghost"
-        if ink == 0:
+        if ink == 0 or glyph == ":":
             return "hint"
         return "played" if "A" <= glyph <= "Z" else "lying"
+
+    @property
+    def borders(self) -> tuple[int, ...]:
+        """The rows above which a zone begins: the marks of empty cells change there, and one of them is a tint."""
+        found, above = [], b""
+        for y in range(self.h):
+            row = range(y * self.w, (y + 1) * self.w)
+            free = [bytes((self.cells[k], self.ink[k])) for k in row if self.cells[k] in b".:"]
+            zone = free[-1] if free else above
+            if above and zone != above and (zone[1] or above[1]):
+                found.append(y)
+            above = zone
+        return tuple(found)
 
     def same(self, x: int, y: int, dx: int, dy: int) -> bool:
         """Return whether the neighbour at offset (dx, dy) has the same glyph."""

@@ -27,6 +27,8 @@ def rgb(frame: Frame) -> NDArray[np.uint8]:
             for x in range(b.w):
                 at = (GAP + y * CELL, left + x * CELL)
                 out[at[0] : at[0] + CELL, at[1] : at[1] + CELL] = _cell(b, x, y, frame.by_seat)
+        for y in b.borders:
+            out[GAP + y * CELL, left : left + b.w * CELL] = _rgb(LIGHT.muted)
         left += b.w * CELL + GAP
     return out
 
@@ -35,7 +37,8 @@ def _cell(b: Board, x: int, y: int, by_seat: bool) -> NDArray[np.uint8]:
     kind, ink = b.kind(x, y), b.ink[y * b.w + x]
     around = tuple(b.same(x, y, *d) for d in ((0, -1), (0, 1), (-1, 0), (1, 0)))
     joined = around if by_seat or kind == "ghost" else (False,) * 4
-    return _tile(kind, LIGHT.cell(ink, by_seat), joined, by_seat)
+    colour = LIGHT.cell(ink, by_seat) if ink or kind not in ("empty", "hint") else ""
+    return _tile(kind, colour, joined, by_seat)
 
 
 @lru_cache(maxsize=4096)
@@ -44,9 +47,9 @@ def _tile(kind: str, colour: str, joined: tuple[bool, ...], by_seat: bool) -> ND
     paint = np.empty((CELL * _FINE, CELL * _FINE, 3))
     paint[:] = _rgb(LIGHT.well)
     _mix(paint, _shape((False,) * 4, 0.13), _rgb(LIGHT.ink[0]), 1)
-    ink = _rgb(colour)
-    if kind == "hint":
-        _mix(paint, _shape((False,) * 4, 0.13), _rgb(LIGHT.shade), 0.55)
+    ink = _rgb(colour or LIGHT.shade)
+    if kind in ("empty", "hint"):
+        _mix(paint, _shape((False,) * 4, 0.13), ink, 0.16 if colour else 0.55 if kind == "hint" else 0)
     elif kind == "ghost":
         row, column = np.indices(paint.shape[:2])
         _mix(paint, np.ones(paint.shape[:2], np.bool_), ink, 0.22)

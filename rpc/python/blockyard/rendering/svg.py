@@ -117,23 +117,26 @@ class _Drawing:
         ]
         self.path("".join(empty), f'fill="{t.ink[0]}"')
         self.cells(b, x + 3, y + 3, px)
+        for row in b.borders:
+            self.path(f"M{_n(x + 3)} {_n(y + 3 + row * px)}h{_n(b.w * px)}", f'stroke="{t.muted}"')
         return w, h
 
     def cells(self, b: Board, x: float, y: float, px: float, plain: bool = False) -> None:
-        gap = max(1.0, round(px / 22)) if px >= 8 else 0.75
+        gap, t = max(1.0, round(px / 22)) if px >= 8 else 0.75, self.theme
         for v in range(b.h):
             for u in range(b.w):
                 kind, ink = b.kind(u, v), b.ink[v * b.w + u]
                 at = (x + u * px, y + v * px)
                 colour = self.theme.cell(ink, self.frame.by_seat)
                 if plain:
-                    if ink:
+                    if ink and kind not in ("empty", "hint"):
                         self.block(b, u, v, *at, px, gap, colour, rim=False)
                 elif kind == "ghost":
                     self.ghost(b, u, v, *at, px, colour)
-                elif kind == "hint":
+                elif kind in ("empty", "hint") and (ink or kind == "hint"):
                     shape = _rounded(at[0] + gap / 2, at[1] + gap / 2, px - gap, px - gap, px * 0.13)
-                    self.path(shape, f'fill="{self.theme.shade}" fill-opacity=".55"')
+                    tint, opacity = (colour, ".16") if ink else (t.shade, ".55")
+                    self.path(shape, f'fill="{tint}" fill-opacity="{opacity}"')
                 elif kind != "empty":
                     self.block(b, u, v, *at, px, gap, colour, rim=kind == "played")
 
