@@ -51,13 +51,24 @@ type job struct {
 	each    func(worker, i int)
 }
 
+// write lets the job write to out.
+func (j *job) write(out *Batch) {
+	j.out = out
+	j.rows = rowSlabs{out.Planes, out.Globals, out.Seat, out.Legal}
+	j.final = rowSlabs{out.FinalPlanes, out.FinalGlobals, out.FinalSeat, out.FinalLegal}
+}
+
+func (e *Env) newWorker(id int) *worker {
+	return &worker{id: id, legal: make([]env.Action, 0, e.g.MaxLegal), view: e.g.New(e.c.Seats),
+		planes: make([]uint8, e.planes), globals: make([]float32, e.g.Globals())}
+}
+
 func (p *pool) start(e *Env, workers int) {
 	p.e = e
 	workers = min(workers, len(e.slots))
 	p.chunk = max(1, min(64, len(e.slots)/(4*workers)))
 	for id := range workers {
-		w := &worker{id: id, legal: make([]env.Action, 0, e.g.MaxLegal), view: e.g.New(e.c.Seats),
-			planes: make([]uint8, e.planes), globals: make([]float32, e.g.Globals())}
+		w := e.newWorker(id)
 		p.workers = append(p.workers, w)
 		if id == 0 {
 			continue
@@ -84,9 +95,8 @@ func (p *pool) stop() {
 // run does the job on every environment and returns the error of the lowest one that failed.
 func (p *pool) run(j job) error {
 	p.job = j
-	if out := j.out; out != nil {
-		p.job.rows = rowSlabs{out.Planes, out.Globals, out.Seat, out.Legal}
-		p.job.final = rowSlabs{out.FinalPlanes, out.FinalGlobals, out.FinalSeat, out.FinalLegal}
+	if j.out != nil {
+		p.job.write(j.out)
 	}
 	p.next.Store(0)
 	chunks := (len(p.e.slots) + p.chunk - 1) / p.chunk

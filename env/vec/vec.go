@@ -30,6 +30,7 @@ type Env struct {
 	pools   [env.MaxSeats]seatPool
 	tallies []Tally // by Choice.ID
 	pool    pool
+	stream  *Stream // nil if there is none
 	tracer  Tracer
 	broken  error // a step failed half-way: only a Reset of all environments is possible
 }
@@ -72,6 +73,7 @@ func New(g *env.Game, c Config) (*Env, error) {
 
 // Close ends the goroutines and closes the agents. The Env cannot be used afterwards.
 func (e *Env) Close() error {
+	e.stream.stop()
 	e.pool.stop()
 	err := CloseAgents(e.agents)
 	e.broken = errClosed
@@ -94,7 +96,7 @@ func (e *Env) IllegalActions() (n uint64) {
 	for _, w := range e.pool.workers {
 		n += w.illegal
 	}
-	return n
+	return n + e.stream.illegalActions()
 }
 
 // Driven returns the seats for which the caller chooses actions.
@@ -151,7 +153,11 @@ func (e *Env) Step(actions []env.Action, out *Batch) error {
 	if err := e.checkBatch(out); err != nil {
 		return err
 	}
-	if err := e.refuse(actions); err != nil {
+	var r refusals
+	for i := range e.slots {
+		e.refuse(i, actions[i*e.rows:(i+1)*e.rows], &r)
+	}
+	if err := r.err(); err != nil {
 		return err
 	}
 	return e.pool.run(job{do: (*Env).step, changes: true, actions: actions, out: out})
@@ -213,40 +219,43 @@ func (e *EnvError) blame(i int) {
 	}
 }
 
-// refuse returns an error if a step with these actions must not be taken.
-func (e *Env) refuse(actions []env.Action) error {
-	var needs, illegal *EnvError
-	for i := range e.slots {
-		sl := &e.slots[i]
-		if !sl.live || sl.ended() && e.c.Autoreset == Disabled {
-			if needs == nil {
-				needs = &EnvError{Err: ErrNeedsReset, text: fmt.Sprintf("vec %s: environment %d: %v", e.g.Name, i, ErrNeedsReset)}
-			}
-			needs.blame(i)
-			continue
-		}
-		if sl.ended() || e.c.Illegal != Refuse {
-			continue
-		}
-		for r := range e.rows {
-			row := i*e.rows + r
-			a := actions[row]
-			if sl.seats[r] == NoSeat || a == env.None || e.allows(row, a) {
-				continue
-			}
-			if illegal == nil {
-				illegal = e.illegal(i, r, a)
-			}
-			illegal.blame(i)
-		}
-	}
+// refusals says why a step must not be taken.
+type refusals struct{ needs, illegal *EnvError }
+
+// err returns the error of the step, nil if there is none.
+func (r *refusals) err() error {
 	switch {
-	case needs != nil:
-		return needs
-	case illegal != nil:
-		return illegal
+	case r.needs != nil:
+		return r.needs
+	case r.illegal != nil:
+		return r.illegal
 	}
 	return nil
+}
+
+// refuse adds to r why environment i must not be stepped with the actions of its rows.
+func (e *Env) refuse(i int, actions []env.Action, r *refusals) {
+	sl := &e.slots[i]
+	if !sl.live || sl.ended() && e.c.Autoreset == Disabled {
+		if r.needs == nil {
+			text := fmt.Sprintf("vec %s: environment %d: %v", e.g.Name, i, ErrNeedsReset)
+			r.needs = &EnvError{Err: ErrNeedsReset, text: text}
+		}
+		r.needs.blame(i)
+		return
+	}
+	if sl.ended() || e.c.Illegal != Refuse {
+		return
+	}
+	for k, a := range actions {
+		if sl.seats[k] == NoSeat || a == env.None || e.allows(i*e.rows+k, a) {
+			continue
+		}
+		if r.illegal == nil {
+			r.illegal = e.illegal(i, k, a)
+		}
+		r.illegal.blame(i)
+	}
 }
 
 func (e *Env) illegal(i, r int, a env.Action) *EnvError {
