@@ -1,6 +1,7 @@
 package vec
 
 import (
+	"errors"
 	"fmt"
 	"runtime/debug"
 	"sync"
@@ -91,18 +92,18 @@ func (s *Stream) Send(envs []uint32, actions []env.Action) error {
 	case e.broken != nil:
 		return e.broken
 	case len(actions) != len(envs)*e.rows:
-		return fmt.Errorf("vec %s: %d actions for %d environments, want %d each", e.g.Name, len(actions), len(envs), e.rows)
+		return e.misuse("%d actions for %d environments, want %d each", len(actions), len(envs), e.rows)
 	}
 	s.sends++
 	var r refusals
 	for k, i := range envs {
 		switch {
 		case int(i) >= len(s.away):
-			return fmt.Errorf("vec %s: environment %d of %d", e.g.Name, i, len(s.away))
+			return e.misuse("environment %d of %d", i, len(s.away))
 		case s.away[i]:
-			return fmt.Errorf("vec %s: environment %d was sent before and has not been received since", e.g.Name, i)
+			return e.misuse("environment %d was sent before and has not been received since", i)
 		case s.stamp[i] == s.sends:
-			return fmt.Errorf("vec %s: environment %d is named twice", e.g.Name, i)
+			return e.misuse("environment %d is named twice", i)
 		}
 		s.stamp[i] = s.sends
 		e.refuse(int(i), actions[k*e.rows:(k+1)*e.rows], &r)
@@ -122,6 +123,13 @@ func (s *Stream) Send(envs []uint32, actions []env.Action) error {
 		s.work.Signal()
 	}
 	return nil
+}
+
+// ErrMisuse is wrapped by the errors of Send about the environments that it was given.
+var ErrMisuse = errors.New("cannot be sent")
+
+func (e *Env) misuse(format string, args ...any) error {
+	return fmt.Errorf("vec %s: %w: %s", e.g.Name, ErrMisuse, fmt.Sprintf(format, args...))
 }
 
 // Await returns a channel that yields when at least least environments are done, or none is being stepped any more.

@@ -71,6 +71,8 @@ func exchanges(state []byte) []exchange {
 		{"stats", "stats", nil},
 		{"more games than the server allows", "open", []any{"toy:pick", map[string]any{"num_envs": 1 << 20}}},
 		{"opponent_stats", "opponent_stats", []any{1}},
+		{"send, game 1", "send", []any{1, u32(1), u16(65535)}},
+		{"recv", "recv", []any{1, 1, 2, 1000}},
 		{"close", "close", []any{1}},
 		{"a method that there is not", "fly", nil},
 	}

@@ -34,6 +34,8 @@ type handle struct {
 	policy    *policy // plays rollouts; nil for random actions
 	opponents *lineup
 
+	stream *stream // nil before the first send or recv
+
 	recorder *recorder // nil if no episode is recorded
 
 	alone bool          // the server plays no seat

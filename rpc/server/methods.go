@@ -19,7 +19,7 @@ var Protocol = [2]int{2, 0}
 
 // capabilities are what a client may ask for beyond stepping; hello lists them.
 var capabilities = []string{"afterstates", "checkpoint", "clone", "features", "fields", "final", "first", "mixtures",
-	"observe", "packed", "policy", "record", "rollout", "snapshot", "text", "upload", "view"}
+	"observe", "packed", "policy", "record", "rollout", "snapshot", "stream", "text", "upload", "view"}
 
 // call answers one request, or returns an error for the client.
 func (s *session) call(f *wire.Frame) error {
@@ -53,6 +53,9 @@ var methods = map[string]method{
 	"reset":          {2, true, with((*session).reset)},
 	"step":           {2, false, with((*session).step)},
 	"step_slot":      {2, false, with((*session).stepSlot)},
+	"send":           {3, false, with((*session).send)},
+	"recv":           {5, false, with((*session).recv)},
+	"stream_stats":   {1, false, with((*session).streamStats)},
 	"final":          {1, false, with((*session).final)},
 	"legal":          {2, true, with((*session).legal)},
 	"afterstates":    {3, true, with((*session).afterstates)},
@@ -65,7 +68,7 @@ var methods = map[string]method{
 	"resume":         {5, true, with((*session).resume)},
 	"weights":        {2, false, with((*session).weights)},
 	"clone":          {4, true, with((*session).clone)},
-	"share":          {2, false, with((*session).share)},
+	"share":          {3, false, with((*session).share)},
 	"record":         {2, true, with((*session).record)},
 	"records":        {2, false, with((*session).records)},
 	"rollout":        {3, false, with((*session).rollout)},
@@ -89,6 +92,11 @@ func with(answer func(*session, *wire.Frame, *handle) error) func(*session, *wir
 		h, ok := s.handles[uint32(id)]
 		if !ok {
 			return wire.Errorf(wire.BadHandle, "%s: no open handle %d in this session", f.Method, id).With("h", id)
+		}
+		if h.stream != nil {
+			if err := h.pause(f); err != nil {
+				return err
+			}
 		}
 		return answer(s, f, h)
 	}

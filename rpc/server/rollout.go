@@ -51,6 +51,12 @@ func (o *rolloutOptions) check(h *handle, steps int64) error {
 	case o.Slot != nil && (*o.Slot < 0 || *o.Slot > int64(len(h.slots))-steps):
 		return wire.Errorf(wire.BadParams, "rollout: slots %d to %d, but the handle has %d: call share first",
 			*o.Slot, *o.Slot+steps-1, len(h.slots))
+	case o.Slot != nil:
+		for _, p := range h.slots[*o.Slot : *o.Slot+steps] {
+			if err := p.whole("rollout"); err != nil {
+				return err
+			}
+		}
 	}
 	return nil
 }

@@ -22,9 +22,10 @@ type session struct {
 	cancel context.CancelFunc
 
 	queue     chan *wire.Frame
-	inflight  atomic.Int32 // requests read but not yet answered
-	greeted   atomic.Bool  // hello was accepted
-	stepLimit atomic.Int64 // length of the longest step request
+	arrived   chan struct{} // a request has been queued: for a recv that waits
+	inflight  atomic.Int32  // requests read but not yet answered
+	greeted   atomic.Bool   // hello was accepted
+	stepLimit atomic.Int64  // length of the longest step request
 
 	freeMu sync.Mutex
 	free   []*wire.Frame
@@ -45,7 +46,7 @@ type session struct {
 func newSession(srv *Server, conn net.Conn, id uint64) *session {
 	ctx, cancel := context.WithCancel(context.Background())
 	return &session{srv: srv, conn: conn, id: id, ctx: ctx, cancel: cancel,
-		queue: make(chan *wire.Frame, srv.limits.MaxInflight+1), handles: map[uint32]*handle{},
+		queue: make(chan *wire.Frame, srv.limits.MaxInflight+1), arrived: make(chan struct{}, 1), handles: map[uint32]*handle{},
 		uploads: map[string][]byte{}}
 }
 
@@ -123,6 +124,10 @@ func (s *session) readAll() error {
 				s.finish(f)
 			} else {
 				s.queue <- f
+				select {
+				case s.arrived <- struct{}{}:
+				default:
+				}
 			}
 		}
 	}
@@ -133,7 +138,7 @@ func (s *session) limit(method []byte) int {
 	switch {
 	case method == nil || !s.greeted.Load():
 		return maxBeforeHello
-	case string(method) == "step":
+	case string(method) == "step" || string(method) == "send":
 		return max(maxControl, int(s.stepLimit.Load()))
 	case methods[string(method)].bulk:
 		return s.srv.limits.MaxMessage
@@ -205,7 +210,7 @@ func (s *session) frame() *wire.Frame {
 
 // recycle keeps a frame for the next request. It keeps a large buffer only for steps.
 func (s *session) recycle(f *wire.Frame) {
-	if f.Cap() > maxControl && string(f.Method) != "step" {
+	if f.Cap() > maxControl && string(f.Method) != "step" && string(f.Method) != "send" {
 		s.release(f)
 	}
 	s.freeMu.Lock()

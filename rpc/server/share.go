@@ -32,6 +32,12 @@ func (s *session) share(f *wire.Frame, h *handle) error {
 	if err != nil {
 		return err
 	}
+	games := int64(h.c.Envs)
+	if !f.Absent(2) {
+		if games, err = f.Int(2, "games", 1, games); err != nil {
+			return err
+		}
+	}
 	switch {
 	case !s.shares():
 		return wire.Errorf(wire.BadParams, "share: %s", errNoShares)
@@ -40,9 +46,17 @@ func (s *session) share(f *wire.Frame, h *handle) error {
 	case len(h.shared) >= mostShares:
 		return wire.Exceeds("shares of a handle", mostShares, mostShares+1, "")
 	}
+	slab, rows, partial := len(h.own.slab), h.rows, games < int64(h.c.Envs)
+	if partial {
+		st, err := s.streamed(h)
+		if err != nil {
+			return err
+		}
+		slab, rows = st.slabLen(int(games)), int(games)*h.env.Rows()
+	}
 	up := func(n, unit int) int { return (n + unit - 1) / unit * unit }
-	actionsAt := up(len(h.own.slab), cacheLine)
-	stride := up(actionsAt+2*h.rows, pageSize)
+	actionsAt := up(slab, cacheLine)
+	stride := up(actionsAt+2*rows, pageSize)
 	size := int64(stride) * slots
 	if err := s.srv.account(0, 0, size); err != nil {
 		return err
@@ -57,11 +71,13 @@ func (s *session) share(f *wire.Frame, h *handle) error {
 	defer file.Close() // the mapping stays
 	first := len(h.slots)
 	for at := 0; at < len(memory); at += stride {
-		p, err := h.place(memory[at : at+len(h.own.slab)])
-		if err != nil {
-			return err
+		p := &place{slab: memory[at : at+slab], games: int(games)}
+		if !partial {
+			if p, err = h.place(p.slab); err != nil {
+				return err
+			}
+			p.actions = memory[at+actionsAt : at+actionsAt+2*rows]
 		}
-		p.actions = memory[at+actionsAt : at+actionsAt+2*h.rows]
 		h.slots = append(h.slots, p)
 	}
 	return s.pass(f.ID, file, wire.Fields{
@@ -84,8 +100,9 @@ func (h *handle) unshare() error {
 // over the connection, or a slot in memory shared with the client.
 type place struct {
 	slab    []byte
-	batch   *vec.Batch
-	actions []byte // of a slot: one little-endian uint16 per row
+	games   int        // of the slab
+	batch   *vec.Batch // nil if these are not all games: such a place is for recv
+	actions []byte     // of a slot: one little-endian uint16 per row
 
 	// The server reads these arrays again after a step, when a client could already have changed
 	// them. It therefore writes them to private memory, and finish copies them here.
@@ -104,7 +121,7 @@ func (h *handle) place(slab []byte) (*place, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &place{slab: slab, batch: batch, terminated: batch.Terminated, truncated: batch.Truncated}
+	p := &place{slab: slab, games: h.c.Envs, batch: batch, terminated: batch.Terminated, truncated: batch.Truncated}
 	batch.Terminated, batch.Truncated = h.private.terminated, h.private.truncated
 	if f := h.layout.bits; f.Name != "" {
 		p.bits, batch.Planes = slab[f.Offset:f.Offset+f.Len], h.private.planes
@@ -134,7 +151,16 @@ func (h *handle) to(method string, slot *int64) (*place, error) {
 		return nil, wire.Errorf(wire.BadParams, "%s: slot %d, but the handle has %d: call share first",
 			method, *slot, len(h.slots))
 	}
-	return h.slots[*slot], nil
+	return h.slots[*slot], h.slots[*slot].whole(method)
+}
+
+// whole returns an error if p is not a place for all games.
+func (p *place) whole(method string) error {
+	if p.batch != nil {
+		return nil
+	}
+	return wire.Errorf(wire.BadParams, "%s: the slot holds %d games, want one for all of them: share without games",
+		method, p.games)
 }
 
 // show responds with the slab of p, or with true if p is shared with the client.

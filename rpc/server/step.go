@@ -35,6 +35,9 @@ func (s *session) stepSlot(f *wire.Frame, h *handle) error {
 		return err
 	}
 	p := h.slots[slot]
+	if err := p.whole("step_slot"); err != nil {
+		return err
+	}
 	copy(bytesOf(h.actions), p.actions) // a copy, because the client may still change them
 	return s.play(f, h, p)
 }
@@ -46,15 +49,20 @@ func (s *session) play(f *wire.Frame, h *handle, p *place) error {
 		return refusal([]byte("step"), err)
 	}
 	h.took = time.Since(begun)
+	s.countIllegal(h)
+	s.srv.steps.Add(1)
+	s.srv.rows.Add(uint64(h.rows))
+	s.show(f.ID, h, p)
+	return nil
+}
+
+// countIllegal adds the illegal actions since the last call to the counters.
+func (s *session) countIllegal(h *handle) {
 	if n := h.env.IllegalActions() - h.illegal; n != 0 {
 		h.illegal += n
 		s.illegal += n
 		s.srv.illegal.Add(n)
 	}
-	s.srv.steps.Add(1)
-	s.srv.rows.Add(uint64(h.rows))
-	s.show(f.ID, h, p)
-	return nil
 }
 
 // step plays h.actions and writes the result to p.
@@ -111,6 +119,13 @@ func (s *session) reset(f *wire.Frame, h *handle) error {
 	}
 	if err != nil {
 		return err
+	}
+	if h.stream != nil {
+		if sent, _ := h.stream.InFlight(); sent > 0 && mask != nil {
+			return wire.Errorf(wire.BadParams, "reset with a mask: %d games were sent and have not been received: "+
+				"call recv first", sent)
+		}
+		h.stream.Drop()
 	}
 	if err := h.reset(seeds, mask, p); err != nil {
 		return err

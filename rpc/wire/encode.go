@@ -27,6 +27,20 @@ func AppendDone(dst []byte, id uint32) []byte {
 	return append(appendHead(dst, 0x94, Response, id), 0xc0, 0xc3)
 }
 
+// AppendReceived appends a successful response to recv up to its slab of n bytes; n < 0 leaves the slab out.
+func AppendReceived(dst []byte, id uint32, envs []byte, n int) []byte {
+	fields := byte(2)
+	if n < 0 {
+		fields = 1
+	}
+	dst = append(appendHead(dst, 0x94, Response, id), 0xc0, 0x80|fields, 0xa4, 'e', 'n', 'v', 's')
+	dst = append(appendBinHead(dst, len(envs)), envs...)
+	if n >= 0 {
+		dst = appendBinHead(append(dst, 0xa4, 's', 'l', 'a', 'b'), n)
+	}
+	return dst
+}
+
 // ReadHead reads what PutHead wrote. It returns the length of the slab and whether b is such a head with
 // this id.
 func ReadHead(b []byte, id uint32) (n int, ok bool) {

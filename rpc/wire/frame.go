@@ -137,7 +137,7 @@ func (f *Frame) Str(i int, name string) (string, error) {
 
 // Bin returns the bytes of param i, which must be a bin; nil if it is nil or missing. The frame owns them.
 func (f *Frame) Bin(i int, name string) ([]byte, error) {
-	if f.absent(i) {
+	if f.Absent(i) {
 		return nil, nil
 	}
 	b := f.args[i]
@@ -151,7 +151,7 @@ func (f *Frame) Bin(i int, name string) ([]byte, error) {
 // Options decodes param i, a map, into the struct that into points to. Fields without an entry in the map
 // keep their values. A missing or nil param is an empty map. An entry without a field is an error.
 func (f *Frame) Options(i int, into any) error {
-	if f.absent(i) {
+	if f.Absent(i) {
 		return nil
 	}
 	b := f.args[i]
@@ -169,7 +169,8 @@ func (f *Frame) Options(i int, into any) error {
 }
 
 // absent reports whether param i is missing or nil.
-func (f *Frame) absent(i int) bool { return i >= f.nargs || f.args[i][0] == 0xc0 }
+// Absent reports whether param i is nil or missing.
+func (f *Frame) Absent(i int) bool { return i >= f.nargs || f.args[i][0] == 0xc0 }
 
 func (f *Frame) bad(format string, args ...any) *Error {
 	return Errorf(BadParams, "%s: %s", f.Method, fmt.Sprintf(format, args...))
