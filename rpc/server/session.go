@@ -46,7 +46,8 @@ type session struct {
 func newSession(srv *Server, conn net.Conn, id uint64) *session {
 	ctx, cancel := context.WithCancel(context.Background())
 	return &session{srv: srv, conn: conn, id: id, ctx: ctx, cancel: cancel,
-		queue: make(chan *wire.Frame, srv.limits.MaxInflight+1), arrived: make(chan struct{}, 1), handles: map[uint32]*handle{},
+		queue: make(chan *wire.Frame, srv.limits.MaxInflight+1), arrived: make(chan struct{}, 1),
+		handles: map[uint32]*handle{},
 		uploads: map[string][]byte{}}
 }
 
