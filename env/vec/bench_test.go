@@ -43,6 +43,24 @@ func BenchmarkStepBare(b *testing.B) {
 	}
 }
 
+// BenchmarkMixture is BenchmarkStep with 1,024 games in which agents that do not compute anything have all
+// seats but seat 0: the same one in every episode, or one of 16.
+func BenchmarkMixture(b *testing.B) {
+	for _, g := range contests() {
+		if g.MaxSeats == 1 {
+			continue
+		}
+		for _, n := range []int{1, 16} {
+			mixtures := make([]vec.Mixture, g.MinSeats)
+			for id := range n {
+				mixtures[1] = append(mixtures[1], vec.Choice{Agent: newLow, Weight: float64(1 + id), ID: uint16(id)})
+			}
+			c := vec.Config{Envs: 1024, Mixtures: mixtures}
+			b.Run(fmt.Sprintf("%s/opponents=%d", g.Name, n), func(b *testing.B) { benchStep(b, g, c, "opponent") })
+		}
+	}
+}
+
 // contests are the games without their variants.
 func contests() []*env.Game {
 	var out []*env.Game
@@ -54,11 +72,12 @@ func contests() []*env.Game {
 	return out
 }
 
-func benchStep(b *testing.B, g *env.Game, c vec.Config) {
+func benchStep(b *testing.B, g *env.Game, c vec.Config, more ...string) {
 	e, err := vec.New(g, c)
 	require.NoError(b, err)
 	defer e.Close()
-	out, err := e.NewBatch("planes", "globals", "legal", "seat", "reward", "terminated", "truncated")
+	names := append([]string{"planes", "globals", "legal", "seat", "reward", "terminated", "truncated"}, more...)
+	out, err := e.NewBatch(names...)
 	require.NoError(b, err)
 	require.NoError(b, e.Reset(vec.From(1), nil, out))
 	actions := make([]env.Action, c.Envs*e.Rows())

@@ -46,6 +46,7 @@ class SB3VecEnv(VecEnv):
     ``TimeLimit.truncated``   whether the episode was truncated
     ``score``                 points of the row's seat
     ``episode``               ``r``, ``l``, ``t`` as a Monitor writes them, for the log
+    ``opponent``              spec of the opponent, or a list of specs with several; absent with none
     ========================  =================================================================
 
     The info of any other row has only ``TimeLimit.truncated`` and is the same dict in every step: copy it
@@ -108,7 +109,10 @@ class SB3VecEnv(VecEnv):
         rows = self._running_infos.copy()
         done = terminated | truncated
         if done.any():
-            final_obs, score, now = infos["final_obs"], infos["final_info"]["score"], time.monotonic() - self._begun
+            final_obs, last, now = infos["final_obs"], infos["final_info"], time.monotonic() - self._begun
+            score, opponents = last["score"], last.get("opponent")
+            if opponents is not None:
+                opponents = np.array(self.env.opponent_specs, object)[opponents].tolist()
             for i in np.flatnonzero(done).tolist():
                 rows[i] = {
                     "terminal_observation": final_obs[i],
@@ -116,6 +120,8 @@ class SB3VecEnv(VecEnv):
                     "score": int(score[i]),
                     "episode": {"r": float(self._returns[i]), "l": int(self._lengths[i]), "t": round(now, 6)},
                 }
+                if opponents is not None:
+                    rows[i]["opponent"] = opponents[i]
                 self.reset_infos[i] = {"score": 0}
             self._returns[done], self._lengths[done] = 0, 0
         return obs, rewards.astype(np.float32), done, rows

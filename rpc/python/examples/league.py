@@ -1,11 +1,11 @@
-"""A league: a network trains against frozen checkpoints of itself, and arena says how strong each of them is.
+"""A league: a network trains against frozen checkpoints of itself, and the arena says how strong each of them is.
 
     python league.py --minutes 5 --out league
 
 The learner plays one seat. The server plays the other with an opponent drawn for each episode: ``hand:ply=1``, or one
 of the checkpoints that the learner has saved so far. The more often a checkpoint wins, the more often it is drawn
-(prioritised fictitious self-play). At the end, ``agents arena`` plays the last checkpoint against the others; that
-needs Go and a copy of the repository, otherwise the commands are printed.
+(prioritised fictitious self-play). At the end, each checkpoint plays the one before in ``agents arena``; that needs Go
+and a copy of the repository, otherwise the commands are printed.
 
 The learner is TD(lambda) on afterstates, as in td_afterstates.py: the network sees the features of the position after
 each legal action and predicts the chance of winning.
@@ -14,7 +14,9 @@ each legal action and predicts the chance of winning.
 from __future__ import annotations
 
 import argparse
+import itertools
 import json
+import shlex
 import shutil
 import subprocess
 import time
@@ -40,12 +42,12 @@ class Learner:
         self.optimizer = torch.optim.Adam(self.net.parameters(), lr=2e-3)
 
     def choose(self, f: blockyard.Features, explore: float) -> tuple[np.ndarray, np.ndarray]:
-        """Return the index in f of each row's action, -1 for a row that need not act, and the chances of winning."""
+        """Return the index in f of each row's action, and the chances of winning after all actions."""
         with torch.inference_mode():
             chance = torch.sigmoid(self.net(torch.from_numpy(f.features.copy()))[:, 0]).numpy()
         chance = np.where(f.done, (1 + f.reward) / 2, chance)
         best = f.best(chance)
-        random = (best >= 0) & (self.rng.random(len(best)) < explore)
+        random = self.rng.random(len(best)) < explore
         best[random] = f.indptr[:-1][random] + (self.rng.random(random.sum()) * f.counts[random]).astype(np.int64)
         return best, chance
 
@@ -112,37 +114,34 @@ def train(learner: Learner, env: blockyard.BlockVectorEnv, league: League, args:
             for _ in range(16):
                 f = blockyard.features(env)
                 best, chance = learner.choose(f, 0.1 * (1 - share))
-                _, rewards, terminated, truncated, _ = env.step(f.actions[np.maximum(best, 0)].astype(np.int64))
-                x, value = f.features[np.maximum(best, 0)].copy(), chance[np.maximum(best, 0)]
-                use = (best >= 0) & ~f.done[np.maximum(best, 0)]
-                rollout.append((x, value, use, terminated | truncated, (1 + rewards) / 2))
+                _, rewards, terminated, truncated, _ = env.step(f.actions[best])
+                use = ~f.done[best]  # the value of an action that ends the game is known
+                rollout.append((f.features[best], chance[best], use, terminated | truncated, (1 + rewards) / 2))
             learner.learn(rollout)
         league.add(learner)
 
 
 def rate(checkpoints: list[Path], games: int) -> None:
-    """Print the Elo of each checkpoint relative to the first, from matches against the last one in the arena."""
-    *others, last = checkpoints
+    """Let each checkpoint play the one before in the arena, and print their Elo, relative to the first."""
     home = next((p for p in Path(__file__).resolve().parents if (p / "go.mod").exists()), None)
-    runnable = home is not None and shutil.which("go") is not None
-    rows = {}
-    for other in others:
-        match = ["arena", "blockbattle", "--games", str(games), "--json", "--quiet"]
-        match += ["--a", player(last.resolve()), "--b", player(other.resolve())]
-        if not runnable:
-            print("go run ./agents", *match)
-            continue
-        done = subprocess.run(["go", "run", "./agents", *match], cwd=home, capture_output=True, text=True, check=False)
+    matches = [
+        ["go", "run", "./agents", "arena", "blockbattle", "--a", player(new.resolve()), "--b", player(old.resolve())]
+        for old, new in itertools.pairwise(checkpoints)
+    ]
+    if home is None or shutil.which("go") is None:
+        print("to rate the checkpoints, run in a copy of the repository:", *map(shlex.join, matches), sep="\n")
+        return
+    print(f"\n{'checkpoint':<16} {'Elo':>5}   score against the one before, {games} games")
+    print(f"{checkpoints[0].name:<16} {0:>5}")
+    elo = 0.0
+    for match, new in zip(matches, checkpoints[1:], strict=True):
+        command = [*match, "--games", str(games), "--json", "--quiet"]
+        done = subprocess.run(command, cwd=home, capture_output=True, text=True, check=False)
         if done.returncode:
             raise SystemExit(f"agents arena failed: {done.stderr}")
-        rows[other] = json.loads(done.stdout)
-    if not rows:
-        return
-    print(f"\n{'checkpoint':<20} {'Elo':>6}   score of {last.name} against it, {games} games")
-    base = rows[others[0]]["elo"]
-    for other, r in rows.items():
-        print(f"{other.name:<20} {base - r['elo']:>6.0f}   {r['score']:.0%} ({r['low']:.0%} to {r['high']:.0%})")
-    print(f"{last.name:<20} {base:>6.0f}")
+        r = json.loads(done.stdout)
+        elo += r["elo"]
+        print(f"{new.name:<16} {elo:>5.0f}   {r['score']:.0%} ({r['low']:.0%} to {r['high']:.0%})", flush=True)
 
 
 def main() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from snippets import DOCS, run, snippets
 
-SMALL, LARGE = {"gymnasium.md", "pettingzoo.md", "contest.md"}, {"sb3.md", "torchrl.md", "rllib.md"}
+SMALL, LARGE = {"gymnasium.md", "pettingzoo.md", "contest.md", "leagues.md"}, {"sb3.md", "torchrl.md", "rllib.md"}
 
 
 @pytest.mark.parametrize("page", sorted(SMALL))

@@ -174,6 +174,7 @@ def test_weights_go_to_a_server_by_content(server: Server, tmp_path: Path, monke
         for k in range(2, 6):  # the file changes, as a newest checkpoint does: each content is another opponent
             network(tmp_path / "a.safetensors", k)
             env.set_opponents({"random": 1, a: 1})
+            (tmp_path / "a.safetensors").unlink()
             env.rollout(1)
             env.reset()
         env.set_opponents("random")

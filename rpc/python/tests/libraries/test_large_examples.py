@@ -12,7 +12,7 @@ import pytest
 
 HERE = Path(__file__).resolve()
 EXAMPLES, ROOT = HERE.parents[2] / "examples", HERE.parents[4]
-SCRIPTS = ["ppo_masked.py", "ppo_same_step.py", "ray_selfplay.py", "td_afterstates.py"]
+SCRIPTS = ["league.py", "ppo_masked.py", "ppo_same_step.py", "ray_selfplay.py", "td_afterstates.py"]
 
 
 def run(*command: object, cwd: Path, timeout: float = 300) -> str:
@@ -75,6 +75,17 @@ def test_weights_from_python_reach_the_contest(tmp_path):
     bot = tmp_path / "bot.go"
     run("go", "run", "./train", "export", "blockbattle", "--weights", net, "--out", bot, cwd=ROOT)
     assert "package main" in bot.read_text()
+
+
+def test_league(tmp_path):
+    """Checkpoints are frozen, join the pool, and are rated in the arena."""
+    args = ["--minutes", 0.05, "--checkpoints", 2, "--num-envs", 32, "--hidden", 8, "--games", 4, "--pool", 2]
+    out = example("league.py", *args, cwd=tmp_path)
+    assert "002.safetensors: 2 checkpoints in the pool" in out
+    rated = out.partition("checkpoint ")[2].splitlines()[1:]
+    assert [line.split()[0] for line in rated] == [f"00{k}.safetensors" for k in range(3)]
+    assert rated[0].split()[1] == "0"
+    assert sorted(p.name for p in (tmp_path / "league").iterdir()) == [f"00{k}.safetensors" for k in range(3)]
 
 
 def test_ray_survives_the_loss_of_a_node(tmp_path):

@@ -176,3 +176,26 @@ def test_algorithms_run(server: Server, game, seats, tmp_path):
         normal = theirs.VecNormalize(theirs.VecMonitor(env), norm_obs=False)
         PPO("MultiInputPolicy", normal, **SMALL).learn(64)
         normal.close()
+
+
+def test_infos_name_the_opponent(server: Server):
+    """Against whom an episode was, for a callback's statistics."""
+    env = SB3VecEnv("BlockBattle-v0", 16, opponents={"random": 1, "first": 1}, seed=1, address=server.unix)
+    env.reset()
+    seen: dict[str, int] = {}
+    for _ in range(200):
+        actions = env.env.sample_actions(np.random.default_rng(0))
+        for info in env.step(actions)[3]:
+            if "opponent" in info:
+                seen[info["opponent"]] = seen.get(info["opponent"], 0) + 1
+    assert seen == {spec: s.games for spec, s in env.env.opponent_stats().items()}
+    assert seen.keys() == {"random", "first"}
+    env.close()
+    several = SB3VecEnv("Blocking-v0", 2, seats=3, opponents="random", seed=1, address=server.unix)
+    several.reset()
+    while not (
+        ended := [i for i in several.step(several.env.sample_actions(np.random.default_rng(0)))[3] if "score" in i]
+    ):
+        pass
+    assert ended[0]["opponent"] == ["random", "random"]
+    several.close()
