@@ -33,7 +33,7 @@ type hostTable struct {
 // hostFlags are the flags of every contest between programs that talk in lines.
 type hostFlags struct {
 	Game   string   `hidden:"" help:"The game or variant that hostArgs has found."`
-	Bot    []string `required:"" sep:"none" placeholder:"CMD" help:"Command line of a bot; give one for each bot."`
+	Bot    []string `required:"" sep:"none" placeholder:"CMD" help:"Command line or submission of a bot, one for each."`
 	Games  int      `default:"2" help:"Number of games. The bots change seats after every game."`
 	Seed   uint64   `default:"1" help:"Seed of the whole match."`
 	Record string   `placeholder:"FILE" help:"Write the games' records to this file, compressed if it ends in .gz."`
@@ -45,8 +45,9 @@ type hostFlags struct {
 // common is the help text that the contests share.
 const common = `The bots are programs in any language that speak the contest's protocol on standard
 input and output. A command line with characters that are special to a shell is run by
-a shell. The bots are restarted for every game. Ctrl-C ends the match; the result then
-covers the games played so far.
+a shell. An archive (.zip, .tar.gz), a source file or a folder is compiled first. The bots
+are restarted for every game. Ctrl-C ends the match; the result then covers the games
+played so far.
 
 In a log, "player1 <" marks what was sent to a bot, ">" its answer, "@" the time that the
 answer took and the limit, "!" a line of its standard error, and "*" the host's remark about
@@ -83,6 +84,11 @@ func playSeries[R fmt.Stringer](ctx context.Context, con *console, c *hostFlags,
 	s, err := prepare(con)
 	if err != nil {
 		return usage{err}
+	}
+	forget, err := buildBots(ctx, s.Bots)
+	defer forget()
+	if err != nil {
+		return err
 	}
 	err = con.playGames(ctx, output{c.Record, c.Quiet || c.JSON}, s.Games,
 		func(w *record.Writer, bar progress) (int, error) {
