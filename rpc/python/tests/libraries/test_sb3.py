@@ -137,7 +137,8 @@ def test_attributes(server: Server):
 def test_what_it_refuses(server: Server):
     with pytest.raises(TypeError, match="autoreset_mode"):
         SB3VecEnv("BlockBattle-v0", autoreset_mode="NextStep")
-    with blockyard.make_vec("BlockBattle-v0", address=server.unix) as env, pytest.raises(ValueError, match="SameStep"):
+    how = {"autoreset_mode": "NextStep", "address": server.unix}
+    with blockyard.make_vec("BlockBattle-v0", **how) as env, pytest.raises(ValueError, match="SameStep"):
         SB3VecEnv(env)
     unmasked = SB3VecEnv("BlockBattle-v0", 2, address=server.unix, mask=False)
     assert not is_masking_supported(unmasked)
