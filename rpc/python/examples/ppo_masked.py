@@ -7,8 +7,9 @@ The first takes 3 minutes on one core and reached a mean return of 0.98 in 128 g
 has -0.04. The second takes 1 minute and reached 0.68 lines per game; a random policy has 0.02.
 
 With NEXT_STEP, the step after the end of an episode resets the game: its action is ignored, and its observation is the
-first of the next episode. Such steps are no decisions of the policy and are left out of the loss (``live`` below). The
-final observation is an ordinary observation, so a truncated episode is bootstrapped like any other step.
+first of the next episode. Such steps are no decisions of the policy: ``infos["acting"]`` is False before them, and they
+are left out of the loss (``live`` below). The final observation is an ordinary observation, so a truncated episode is
+bootstrapped like any other step. With SAME_STEP, the default, it would be in ``infos["final_obs"]``.
 """
 
 from __future__ import annotations
@@ -45,9 +46,7 @@ class Policy(nn.Module):
 
     def forward(self, x: torch.Tensor, mask: torch.Tensor) -> tuple[Categorical, torch.Tensor]:
         hidden = self.body(x)
-        # A row that need not act has no legal action: allow all, because its action is ignored.
-        allowed = mask | ~mask.any(1, keepdim=True)
-        logits = self.actor(hidden).masked_fill(~allowed, -1e9)
+        logits = self.actor(hidden).masked_fill(~mask, -torch.inf)
         return Categorical(logits=logits, validate_args=False), self.critic(hidden)[:, 0]
 
 
@@ -123,21 +122,21 @@ def train(envs: blockyard.BlockVectorEnv, policy: Policy, optimizer: torch.optim
     rewards, values = torch.zeros(T, N), torch.zeros(T + 1, N)
     terminated, ended, live = torch.zeros(T, N), torch.zeros(T, N), torch.zeros(T, N, dtype=torch.bool)
 
-    obs, _ = envs.reset()
-    x, mask, over = policy.inputs(obs), torch.as_tensor(envs.action_masks), torch.zeros(N, dtype=torch.bool)
+    obs, infos = envs.reset()
+    x, mask = policy.inputs(obs), torch.as_tensor(envs.action_masks)
     returns, recent = np.zeros(N), []
     updates = max(1, args.total_timesteps // (T * N))
     bar = tqdm(range(updates), unit="update")
     for update in bar:
         for t in range(T):
-            xs[t], masks[t], live[t] = x, mask, ~over  # the step after the end of an episode only resets the game
+            xs[t], masks[t], live[t] = x, mask, torch.as_tensor(infos["acting"])
             with torch.no_grad():
                 choice, values[t] = policy(x, mask)
                 actions[t] = choice.sample()
                 logps[t] = choice.log_prob(actions[t])
-            obs, reward, term, trunc, _ = envs.step(actions[t].numpy())
-            x, mask, over = policy.inputs(obs), torch.as_tensor(envs.action_masks), torch.as_tensor(term | trunc)
-            rewards[t], terminated[t], ended[t] = torch.as_tensor(reward).float(), torch.as_tensor(term).float(), over
+            obs, reward, term, trunc, infos = envs.step(actions[t].numpy())
+            x, mask = policy.inputs(obs), torch.as_tensor(envs.action_masks)
+            rewards[t], terminated[t], ended[t] = (torch.as_tensor(v).float() for v in (reward, term, term | trunc))
             returns += reward
             recent += returns[term | trunc].tolist()
             returns[term | trunc] = 0
