@@ -20,8 +20,8 @@ BEGIN, END = "<!-- environments: written by environments.py -->", "<!-- end of e
 
 TURNS = {"simultaneous": "at the same time", "alternating": "in turn", "single": "alone"}
 HEAD = """\
-| id | name | seats | `planes` uint8 | `globals` float32 | actions | an action |
-|---|---|---|---|---|---|---|"""
+| id | name | seats | `planes` uint8 | `globals` float32 | actions | an action | `reward` |
+|---|---|---|---|---|---|---|---|"""
 DETAILS = """\
 | id | planes | bytes per row, `packed=True` | bytes per mask | `opponents` |
 |---|---|---|---|---|"""
@@ -41,7 +41,7 @@ def describe() -> tuple[list[str], str]:
             ids.append(f.id)
             rows.append(
                 f"| `{f.id}` | `{f.name}` | {seats}, {TURNS[f.turn]} | ({shape}), 0 to {f.planes_high} "
-                f"| ({len(f.global_names)},) | {f.actions:,} | `{example}` |"
+                f"| ({len(f.global_names)},) | {f.actions:,} | `{example}` | {f.reward} |"
             )
             names, opponents = ", ".join(f.plane_names), ", ".join(f.opponents)
             planes.append(f"| `{f.id}` | {names} | {f.packed_len} | {f.mask_len} | {opponents} |")

@@ -5,12 +5,21 @@ from __future__ import annotations
 import pytest
 from snippets import DOCS, run, snippets
 
+EXAMPLES = DOCS.parent / "examples"
+LISTINGS = {"selfplay.md": "ppo_selfplay.py", "sb3.md": "sb3_selfplay.py", "pettingzoo.md": "pettingzoo_selfplay.py"}
+
 SMALL, LARGE = {"gymnasium.md", "pettingzoo.md", "contest.md", "leagues.md"}, {"sb3.md", "torchrl.md", "rllib.md"}
 
 
 @pytest.mark.parametrize("page", sorted(SMALL))
 def test_page(page, tmp_path):
     run(page, tmp_path)
+
+
+@pytest.mark.parametrize("page", sorted(LISTINGS))
+def test_listings_are_the_examples(page):
+    listing = (EXAMPLES / LISTINGS[page]).read_text(encoding="utf-8")
+    assert f"```py\n{listing}```" in (DOCS / page).read_text(encoding="utf-8"), "copy the example into the page"
 
 
 def test_every_page_is_tested():

@@ -17,8 +17,10 @@ import blockyard
 ID = "blockyard:blockyard/BlockBattle-v0"
 
 
-def test_check_env(server: Server):
-    env = gymnasium.make(ID, address=server.unix)
+@pytest.mark.parametrize("game", blockyard.ENV_IDS)
+def test_check_env(server: Server, game):
+    """With default arguments, without a warning."""
+    env = gymnasium.make(f"blockyard/{game}", address=server.unix)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         check_env(env.unwrapped, skip_render_check=True)

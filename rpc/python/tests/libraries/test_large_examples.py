@@ -12,7 +12,14 @@ import pytest
 
 HERE = Path(__file__).resolve()
 EXAMPLES, ROOT = HERE.parents[2] / "examples", HERE.parents[4]
-SCRIPTS = ["league.py", "ppo_masked.py", "ppo_same_step.py", "ray_selfplay.py", "td_afterstates.py"]
+SCRIPTS = [
+    "league.py",
+    "pettingzoo_selfplay.py",
+    "ppo_masked.py",
+    "ppo_selfplay.py",
+    "ray_selfplay.py",
+    "td_afterstates.py",
+]
 
 
 def run(*command: object, cwd: Path, timeout: float = 300) -> str:
@@ -42,22 +49,17 @@ def test_ppo_masked(game, tmp_path):
     assert [p.name for p in tmp_path.iterdir()] == ["policy.pt"]
 
 
-def test_ppo_same_step(tmp_path):
-    args = [
-        "--total-timesteps",
-        2048,
-        "--num-envs",
-        8,
-        "--eval-games",
-        8,
-        "--max-episode-steps",
-        10,
-        "--reward",
-        "score",
-    ]
-    out = example("ppo_same_step.py", "--hidden", 32, *args, cwd=tmp_path)
-    assert "against random" in out
-    assert [p.name for p in tmp_path.iterdir()] == ["policy.pt"]
+@pytest.mark.parametrize("game", ["TetrisDuel-v0", "BlockBattle-v0"])
+def test_ppo_selfplay(game, tmp_path):
+    out = example(
+        "ppo_selfplay.py", "--game", game, "--updates", 1, "--num-envs", 4, "--eval-games", 8, cwd=tmp_path
+    )
+    assert "play against random" in out
+
+
+def test_pettingzoo_selfplay(tmp_path):
+    out = example("pettingzoo_selfplay.py", "--games", 40, "--eval-games", 8, cwd=tmp_path)
+    assert "play against random" in out
 
 
 def test_weights_from_python_reach_the_contest(tmp_path):

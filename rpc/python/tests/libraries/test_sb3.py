@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 import time
@@ -15,6 +16,7 @@ from conftest import Server, assert_same, random_actions
 from sb3_contrib import MaskablePPO
 from sb3_contrib.common.maskable.utils import get_action_masks, is_masking_supported
 from stable_baselines3 import PPO
+from stable_baselines3.common.env_checker import check_env
 from stable_baselines3.common.monitor import Monitor
 
 import blockyard
@@ -151,6 +153,18 @@ def test_says_what_to_install():
     code = "import sys; sys.modules['stable_baselines3'] = None; import blockyard.sb3"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert "pip install 'blockyard[sb3]'" in done.stderr
+
+
+@pytest.mark.parametrize("wrapped", [False, True])
+def test_check_env(server: Server, game, wrapped):
+    """With default arguments it warns only that planes are not photographs."""
+    env = gymnasium.make(f"blockyard/{game}", address=server.unix)
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        check_env(env if wrapped else env.unwrapped)
+    env.close()
+    for warning in said:
+        assert re.search("minimal resolution for an image|observation space planes is an image", str(warning.message))
 
 
 @pytest.mark.parametrize("seats", ["against random", "self-play"])

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import warnings
+from functools import partial
 
 import numpy as np
 import pytest
@@ -12,7 +14,7 @@ from conftest import Server
 from tensordict.nn import TensorDictModule
 from torch import nn
 from torchrl.collectors import Collector
-from torchrl.envs import ActionMask, TransformedEnv, check_env_specs
+from torchrl.envs import ActionMask, GymEnv, TransformedEnv, check_env_specs
 from torchrl.modules import MaskedCategorical, ProbabilisticActor, ValueOperator
 from torchrl.objectives import ClipPPOLoss
 from torchrl.objectives.value import GAE
@@ -29,6 +31,32 @@ def game(request: pytest.FixtureRequest) -> str:
 def test_specs(server: Server, game):
     env = TransformedEnv(BlockEnv(game, 3, address=server.unix, seed=1), ActionMask())
     check_env_specs(env)
+    env.close()
+
+
+@pytest.mark.parametrize("make", [GymEnv, partial(BlockEnv, num_envs=3), partial(BlockEnv, num_envs=3, opponents=None)])
+def test_a_strangers_checks(server: Server, game, make):
+    """With default arguments, without a warning: TorchRL's checks, and random actions that know no masks."""
+    name = f"blockyard/{game}"
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        env = make(name, address=server.unix)
+        check_env_specs(env)
+        played = env.rollout(100, break_when_any_done=False)
+        assert played.shape == (*env.batch_size, 100)
+        env.close(raise_if_closed=False)
+
+
+def test_rows_that_wait(server: Server):
+    """Their mask has one action, and they receive their seat's rewards."""
+    env = TransformedEnv(BlockEnv("TetrisDuel-v0", 8, address=server.unix, seed=1, opponents=None), ActionMask())
+    played = env.rollout(200, break_when_any_done=False)
+    acting = played["acting"][..., 0]
+    np.testing.assert_array_equal(acting[::2], ~acting[1::2])
+    assert (played["action_mask"][~acting].sum(-1) == 1).all()
+    assert not played["action"][~acting].any()
+    rewards = played["next", "reward"][..., 0]
+    assert (rewards == 1).sum() == (rewards == -1).sum() > 8
     env.close()
 
 
