@@ -25,7 +25,7 @@ type arenaCmd struct {
 	SPRT    string `name:"sprt" placeholder:"ELO0,ELO1[,ALPHA,BETA]" help:"Stop when a sequential test decides."`
 	Workers int    `help:"Games played at once, by default one per core. The result does not depend on it."`
 	Record  string `placeholder:"FILE" help:"Write every game to this file, compressed if it ends in .gz."`
-	JSON    bool   `name:"json" help:"Print one line of JSON and nothing else."`
+	JSON    bool   `name:"json" help:"Print one line of JSON and nothing else; agents/JSON.md describes it."`
 	Quiet   bool   `short:"q" help:"No progress bar on standard error."`
 	Cap     int    `aliases:"cap-lines,cap-score" help:"In a game of one seat: stop a game at this score."`
 	Skip    int    `help:"In a game of one seat: skip this many seeds."`

@@ -34,7 +34,7 @@ type hostDropbloxCmd struct {
 
 	Log     string `group:"tournament" placeholder:"DIR" help:"Folder for a file per game: output, time of answers."`
 	Workers int    `group:"tournament" default:"1" help:"Games at the same time, which share the processor."`
-	JSON    bool   `name:"json" group:"tournament" help:"Print one line of JSON and nothing else."`
+	JSON    bool   `name:"json" group:"tournament" help:"Print one line of JSON; agents/JSON.md describes it."`
 	Quiet   bool   `short:"q" group:"tournament" help:"No progress bar."`
 
 	Server string `group:"contest" placeholder:"URL" help:"Address of the contest's server, for practice and compete."`

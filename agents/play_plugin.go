@@ -25,7 +25,7 @@ type pluginFlags struct {
 	CapLines int            `placeholder:"N" help:"With --plugin: stop a game after this many lines."`
 	LimitMS  *int           `name:"limit-ms" placeholder:"MS" help:"With --plugin: time limit of an answer. Default 1000."`
 	Patience *time.Duration `placeholder:"TIME" help:"With --plugin: time limit of a call. Default 10s."`
-	JSON     bool           `name:"json" help:"With --plugin: print one line of JSON and nothing else."`
+	JSON     bool           `name:"json" help:"With --plugin: print one line of JSON; agents/JSON.md describes it."`
 	Quiet    bool           `short:"q" help:"With --plugin: nothing on standard error."`
 }
 

@@ -35,7 +35,7 @@ type serveDropbloxCmd struct {
 	StartIn time.Duration `help:"Begin the first round after this time, however many teams wait for it."`
 	Notice  time.Duration `default:"2s" help:"Time between the last team's arrival and the start of the round."`
 	History string        `default:"history" placeholder:"DIR" help:"Folder for the games' histories; empty for none."`
-	JSON    bool          `name:"json" help:"Print every round as a line of JSON and nothing else."`
+	JSON    bool          `name:"json" help:"Print every round as a line of JSON; agents/JSON.md describes it."`
 }
 
 // Help is printed with the flags.
