@@ -72,13 +72,13 @@ func TestAnalysisPanel(t *testing.T) {
 	require.Contains(t, b.text("document.querySelector('#analysis').innerText"), "hand (seat 1)")
 	require.Contains(t, b.text("document.querySelector('#analysis').innerText"), "Value: minus the number")
 	require.Regexp(t, `Played r\d x\d y\d+, move \d+ of \d+`, b.text("document.querySelector('#analysis .aplayed').innerText"))
-	require.Equal(t, "1", b.text("document.querySelectorAll('#analysis .aseat:first-of-type tr.played').length"))
+	require.Equal(t, "1", b.text("document.querySelectorAll('#analysis .aseat:first-of-type .played').length"))
 	b.shot("analysis")
 
 	// Looking at a move paints it in place of those that were played.
 	pixels := "[...document.querySelectorAll('.frame canvas')[0].toDataURL()].reduce((h, c) => h * 31 + c.charCodeAt() | 0, 0)"
 	before := b.text(pixels)
-	b.do(chromedp.Click("#analysis .moves tr:nth-child(3) .look"))
+	b.do(chromedp.Click("#analysis .moves tbody:nth-of-type(2) .look"))
 	b.await(pixels + " !== " + before)
 	require.Equal(t, "true", b.text("document.querySelector('#analysis .here .look').getAttribute('aria-pressed')"))
 	b.do(chromedp.Click("#analysis .here .look"))

@@ -2,7 +2,6 @@ package blocking
 
 import (
 	"fmt"
-	"math/bits"
 	"strings"
 
 	"blockyard/env"
@@ -156,7 +155,9 @@ func (s *State) Show(f *env.Frame) {
 			mark = ">"
 		}
 		f.Note(fmt.Sprintf("%s%d: %d points, has %s", mark, seat, s.Score(seat), LetterText(s.Left[seat])))
-		f.Fact(seat, "pieces left", bits.OnesCount32(s.Left[seat]))
+	}
+	for set := s.Acting(); set != 0; set = set.Rest() {
+		f.Fact(env.Everybody, "to move: seat", set.First())
 	}
 	if s.Reason != Running {
 		f.Note("over: " + s.Reason.String())

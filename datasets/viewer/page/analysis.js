@@ -160,8 +160,9 @@ function seatBox(s) {
   }
   if (s.note) box.append(el("p", "quiet", s.note));
   if (!s.moves.length) return box;
-  const table = el("table", "moves"), top = el("tr");
-  for (const name of ["", "Move", "Value", "Lost"]) top.append(el("th", "", name));
+  const table = el("table", "moves"), top = el("thead"), names = el("tr");
+  for (const name of ["", "Move", "Value", "Lost"]) names.append(el("th", "", name));
+  top.append(names);
   table.append(top);
   const list = m && m.rank > s.moves.length ? [...s.moves, m] : s.moves;
   for (const move of list) table.append(moveRow(s, move, m));
@@ -170,18 +171,24 @@ function seatBox(s) {
 }
 
 function moveRow(s, move, played) {
-  const row = el("tr"), cell = el("td"), look = el("button", "look", move.text);
+  const group = el("tbody"), row = el("tr"), cell = el("td"), look = el("button", "look", move.text);
   const here = marked && marked.seat === s.seat && marked.action === move.action;
-  if (played && played.action === move.action) row.className = "played";
-  if (here) row.classList.add("here");
+  if (played && played.action === move.action) group.className = "played";
+  if (here) group.classList.add("here");
   look.dataset.key = `${s.seat} ${move.action}`;
   look.setAttribute("aria-pressed", String(Boolean(here)));
   look.title = "Show this move on the board" + (move.line.length ? "; expected next: " + line(s, move) : "");
   look.addEventListener("click", () => mark(here ? null : {turn: scene.turn, seat: s.seat, action: move.action}));
   cell.append(look);
-  if (move.line.length) cell.append(el("small", "", "then " + line(s, move)));
   row.append(el("td", "rank", String(move.rank)), cell, el("td", "n", move.worth), el("td", "n lost", move.lost));
-  return row;
+  group.append(row);
+  if (move.line.length) {
+    const then = el("tr", "then"), rest = el("td", "", "then " + line(s, move));
+    rest.colSpan = 3;
+    then.append(el("td"), rest);
+    group.append(then);
+  }
+  return group;
 }
 
 // line is what the search expects after a move.

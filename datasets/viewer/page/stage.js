@@ -88,7 +88,8 @@ function build(frame, details) {
 }
 
 function card(name, seat, solo) {
-  const box = el("div", "seat"), score = el("span", "score"), act = el("span", "act"), dot = el("span", "dot"), label = el("span", "name");
+  const box = el("div", "seat"), score = el("span", "score"), act = el("span", "act"), label = el("span", "name");
+  const dot = el("span", solo ? "dot" : "dot number", solo ? "" : String(seat));
   const facts = el("span", "facts");
   box.style.setProperty("--mine", seatColour(seat));
   label.append(el("b", "", name));
@@ -110,14 +111,14 @@ function players(frame, details) {
     c.box.style.setProperty("--mine", seatColour(seat));
     c.act.hidden = details.film.turns < details.film.frames || frame.seats.length === 1 && !s.act;
     const facts = (s.facts || []).map(factText);
-    if (parts.valued) facts.unshift(s.value === undefined ? "value –" : "value " + s.value.toPrecision(3));
     c.facts.hidden = !facts.length;
     set(c.facts, facts.join(" · "));
     c.facts.title = c.facts.textContent;
     const bits = [];
     if (s.result !== undefined && frame.seats.length > 1) bits.push(standing(frame.seats, s));
     else if (s.act) bits.push(el("em", "", s.act));
-    const key = bits.map((b) => b.textContent).join("");
+    if (s.value !== undefined) bits.push(el("span", "value", "value " + s.value.toPrecision(3)));
+    const key = bits.map((b) => b.textContent).join(", ");
     if (c.key !== key) {
       c.key = key;
       c.act.replaceChildren(...bits);
