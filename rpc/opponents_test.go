@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"blockyard/agents/blockbattlebot"
 	"blockyard/env/blockbattle"
 	"blockyard/env/wintetris"
 )
@@ -54,4 +55,15 @@ func TestUntrustedOpponents(t *testing.T) {
 	require.ErrorContains(t, err, "no such file")
 	_, err = opponents(true)(blockbattle.Game, "hand:weights="+name, uploads)
 	require.ErrorContains(t, err, "not there")
+	tuned := blockbattlebot.Entry.Baseline
+	uploads = func(string) ([]byte, error) { return tuned.Format(tuned.Weights), nil }
+	for spec, want := range map[string]string{"hand:ply=1,weights=" + name: "", "learned:weights=" + name: "safetensors"} {
+		f, err := opponents(false)(blockbattle.Game, spec, uploads)
+		if want != "" {
+			require.ErrorContains(t, err, want)
+			continue
+		}
+		require.NoError(t, err)
+		require.NotNil(t, f)
+	}
 }

@@ -5,6 +5,7 @@ package client
 import (
 	"bufio"
 	"context"
+	"crypto/sha256"
 	"crypto/tls"
 	"errors"
 	"fmt"
@@ -166,6 +167,17 @@ func (c *Client) Open(game string, options map[string]any) (*Games, error) {
 	memory := make([]byte, lead+g.Len)
 	g.mem, g.Slab = memory[lead-wire.HeadLen:], memory[lead:]
 	return g, nil
+}
+
+// Upload sends the weights for a spec without them, such as "learned:ply=1", and returns the spec that names them.
+// The server keeps them until the connection ends, or until "drop_upload" in PROTOCOL.md.
+func (c *Client) Upload(game, spec string, weights []byte) (string, error) {
+	separator := ","
+	if !strings.Contains(spec, ":") {
+		separator = ":"
+	}
+	spec = fmt.Sprintf("%s%sweights=sha256:%x", spec, separator, sha256.Sum256(weights))
+	return spec, c.Call("upload", nil, game, spec, weights)
 }
 
 // Field returns the bytes of the slab's field with this name, nil if there is none.

@@ -19,7 +19,7 @@ type Limits struct {
 	MaxSessions int   `default:"${MaxSessions}" help:"Connections at the same time."`
 	MaxHandles  int   `default:"${MaxHandles}" help:"Open handles of one connection."`
 	MaxEnvs     int   `default:"${MaxEnvs}" help:"Open games of all connections together."`
-	MaxMemory   int64 `default:"${MaxMemory}" help:"Estimated bytes of all open games."`
+	MaxMemory   int64 `default:"${MaxMemory}" help:"Estimated bytes of all open games and of uploaded weights."`
 
 	HelloTimeout time.Duration `kong:"-"` // from the connection to a complete hello
 	FrameTimeout time.Duration `kong:"-"` // from the first byte of a request to its last

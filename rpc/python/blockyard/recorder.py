@@ -108,7 +108,7 @@ class Recorded:
             if (env := ref()) is not None:
                 env._fetch_records()
 
-        for part in getattr(self._transport, "shards", [self._transport]):
+        for part in self._transport.parts:
             part.between = fetch if sources else None
         if sources:
             _recorded.add(self)
@@ -122,7 +122,7 @@ class Recorded:
         names = dict.fromkeys(self.players, players) if isinstance(players, str) else dict(players or {})
         sources: list[Source] = []
         try:
-            for part in getattr(self._transport, "shards", [self._transport]):
+            for part in self._transport.parts:
                 mine, last = dict(options), first + part.handle.games
                 if chosen is not None:
                     some = chosen[(chosen >= first) & (chosen < last)] - first
