@@ -82,7 +82,7 @@ fuzz: ## every fuzz target for FUZZ each (30s)
 	  for f in $$($(GO) test -list '^Fuzz' $$p 2>/dev/null | grep '^Fuzz' || true); do \
 	    echo "== $$p $$f"; $(GO) test -run '^$$' -fuzz "^$$f$$" -fuzztime $(FUZZ) $$p; done; done
 
-golden: ## write the golden playthroughs and protocol messages again; review the diff
+golden: ## write the golden playthroughs, protocol messages and pictures of the rules again; review the diff
 	BLOCKYARD_UPDATE=1 $(GO) test ./env/... ./rpc/server
 
 sign: ## compare agents/signatures.txt, one line per game and agent, with how the agents play now

@@ -54,9 +54,10 @@
 // The test of package rpc that is called TestSixthGame adds the games of envtest/toy in this way,
 // with agents/entry/toybot as their Entry, and runs all programs.
 //
-// For a game that is part of the repository, a test also asks for a recorded game in
-// datasets/games, and "make sign" for its lines in agents/signatures.txt. The Gymnasium ids are
-// written by "python rpc/python/environments.py --write".
+// For a game that is part of the repository, tests also ask for its rules, env/<game>/RULES.md with
+// the sections of the others, and for a recorded game in datasets/games, and "make sign" asks for its
+// lines in agents/signatures.txt. The Gymnasium ids are written by
+// "python rpc/python/environments.py --write".
 //
 // Some things are work of their own, and a game may go without: weights of a trained network
 // (agents/<game>bot/weights) and what speeds up its training (train/task), a contest (a codec,

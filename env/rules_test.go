@@ -268,11 +268,12 @@ func anchor(title string) string {
 func TestRulesPages(t *testing.T) {
 	alike := []string{"In short", "Board|Field", "Pieces|Shapes|Blocks", "Moves", "A round|A half-turn|A turn|A tick", "Points",
 		"End of the game", "Protocol|Interface", "Time and limits", "Example dialogue", "Random draws", "What we chose"}
-	pages, err := filepath.Glob("*/RULES.md")
+	all, err := filepath.Glob("*/game.go")
 	require.NoError(t, err)
-	require.Len(t, pages, 5)
-	for _, page := range pages {
-		folder := filepath.Dir(page)
+	require.GreaterOrEqual(t, len(all), 5)
+	for _, file := range all {
+		folder := filepath.Dir(file)
+		page := filepath.Join(folder, "RULES.md")
 		book := rulebook.Open(t, folder)
 		for k, titles := range alike {
 			s := book.Section(fmt.Sprint(k + 1))
