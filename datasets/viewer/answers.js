@@ -19,6 +19,5 @@ addEventListener("click", (event) => {
   event.preventDefault();
   location.hash = link.getAttribute("href");
 }, true);
-if (!location.hash) globalThis.ownGame.then((ask) => {
-  location.hash = encodeURIComponent(ask("api/game").game.id) + "/0";
-});
+// Now, because a frame without an address does not report later changes of it.
+if (!location.hash) location.hash = encodeURIComponent(document.getElementById("own").dataset.game) + "/0";

@@ -3,6 +3,7 @@ package viewer
 import (
 	_ "embed"
 	"fmt"
+	"html"
 	"path"
 	"regexp"
 	"strings"
@@ -25,28 +26,28 @@ var (
 	pageIcon   = regexp.MustCompile(`<link rel="icon" href="([\w.]+)"[^>]*>\n?`)
 )
 
-// inline returns the page with its programs and styles, and with data in the element "own".
-func inline(data string) (string, error) {
-	html, err := pageFile("index.html")
+// inline returns the page with its programs and styles, and with data about the game id in the element "own".
+func inline(id, data string) (string, error) {
+	text, err := pageFile("index.html")
 	if err != nil {
 		return "", err
 	}
-	style, err := pageFile(pageStyle.FindStringSubmatch(html)[1])
+	style, err := pageFile(pageStyle.FindStringSubmatch(text)[1])
 	if err != nil {
 		return "", err
 	}
-	start := pageScript.FindStringSubmatch(html)[1]
+	start := pageScript.FindStringSubmatch(text)[1]
 	b := bundler{done: map[string]bool{}}
 	if err := b.add(start); err != nil {
 		return "", err
 	}
-	html = pageIcon.ReplaceAllLiteralString(html, "")
-	html = pageScript.ReplaceAllLiteralString(html, "")
-	html = pageStyle.ReplaceAllLiteralString(html, "<style>\n"+style+"</style>")
-	html = strings.Replace(html, "<title>", ownPolicy+"<title>", 1)
-	end := `<script type="application/octet-stream" id="own">` + data + "</script>\n<script>\n" + answers +
-		"const modules = {};\n" + b.out.String() + "</script>\n</body>"
-	return strings.Replace(html, "</body>", end, 1), nil
+	text = pageIcon.ReplaceAllLiteralString(text, "")
+	text = pageScript.ReplaceAllLiteralString(text, "")
+	text = pageStyle.ReplaceAllLiteralString(text, "<style>\n"+style+"</style>")
+	text = strings.Replace(text, "<title>", ownPolicy+"<title>", 1)
+	end := `<script type="application/octet-stream" id="own" data-game="` + html.EscapeString(id) + `">` + data +
+		"</script>\n<script>\n" + answers + "const modules = {};\n" + b.out.String() + "</script>\n</body>"
+	return strings.Replace(text, "</body>", end, 1), nil
 }
 
 func pageFile(name string) (string, error) {

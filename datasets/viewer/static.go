@@ -77,7 +77,7 @@ func (e *entry) html(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return inline(data)
+	return inline(e.ID, data)
 }
 
 // A stored game is what the server would answer about it, except the frames.

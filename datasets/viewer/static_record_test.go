@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"html"
+	"image/color"
 	"image/png"
 	"os"
 	"path/filepath"
@@ -80,7 +81,8 @@ func TestRecordPage(t *testing.T) {
 	b.on(t).clean()
 }
 
-// framed shows doc in a frame without an address or rights, and counts the colours in it.
+// framed shows doc in a frame without an address or rights, and waits for the large blue key that plays the game, and
+// for the players.
 func (b *tab) framed(path string, doc string) {
 	frame := `<!doctype html><body style="margin:0;background:#fff"><iframe sandbox="allow-scripts" srcdoc="` +
 		html.EscapeString(doc) + `" style="width:1200px;height:700px;border:0"></iframe>`
@@ -92,14 +94,18 @@ func (b *tab) framed(path string, doc string) {
 		require.NoError(b, err)
 		picture, err := png.Decode(bytes.NewReader(shot))
 		require.NoError(b, err)
-		seen := map[[3]uint32]int{}
-		for y := 0; y < picture.Bounds().Dy(); y += 5 {
-			for x := 0; x < picture.Bounds().Dx(); x += 5 {
-				r, g, bl, _ := picture.At(x, y).RGBA()
-				seen[[3]uint32{r >> 12, g >> 12, bl >> 12}]++
+		key, seat := 0, 0 // pixels of the key, and of the mark of seat 0
+		for x := range 1200 {
+			for y := 60; y < 700; y++ {
+				switch picture.At(x, y) {
+				case color.RGBA{0x2f, 0x62, 0xd8, 0xff}:
+					key++
+				case color.RGBA{0x2f, 0x6f, 0xd0, 0xff}:
+					seat++
+				}
 			}
 		}
-		return len(seen) > 8
+		return key > 1000 && seat > 30
 	})
 	b.shot("framed-" + word(filepath.Base(path)))
 }
@@ -116,7 +122,7 @@ func TestPageOfBadRecords(t *testing.T) {
 	film := func(rec *record.Record) info {
 		doc, err := HTML(context.Background(), rec, "x")
 		require.NoError(t, err)
-		_, data, _ := strings.Cut(doc, `id="own">`)
+		_, data, _ := strings.Cut(doc, `id="own" data-game="x">`)
 		data, _, _ = strings.Cut(data, "</script>")
 		zip, err := gzip.NewReader(base64.NewDecoder(base64.StdEncoding, strings.NewReader(data)))
 		require.NoError(t, err)

@@ -42,7 +42,7 @@ func TestView(t *testing.T) {
 	require.Equal(t, "blockbattle", out.Game)
 	require.Equal(t, []string{"policy", "first"}, out.Agents)
 	require.True(t, bytes.HasPrefix(out.Page, []byte("<!doctype html>")))
-	require.Contains(t, string(out.Page), `id="own">`)
+	require.Contains(t, string(out.Page), `id="own" data-game="mine">`)
 }
 
 // Whatever a client sends instead of a game is refused, with the reason.
