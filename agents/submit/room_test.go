@@ -1,12 +1,17 @@
 package submit
 
 import (
+	"os"
+	"regexp"
+	"strconv"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"blockyard/agents/blockbattlebot"
+	"blockyard/agents/registry"
 	"blockyard/agents/submissions/netpack"
+	"blockyard/env/games"
 )
 
 func TestTextLen(t *testing.T) {
@@ -45,4 +50,28 @@ func TestTooLargeNetwork(t *testing.T) {
 
 	_, err = Bot{Game: "blockbattle", Net: randomNet(t, in, 300, 300, 1)}.Source()
 	require.ErrorContains(t, err, "hidden units in each of 2 layers")
+}
+
+// The numbers of hidden units that docs/contest.md states fit, and are at most a sixth too low.
+func TestSizesInTheDocs(t *testing.T) {
+	page, err := os.ReadFile("../../rpc/python/docs/contest.md")
+	require.NoError(t, err)
+	row := regexp.MustCompile(`(?m)\| (\d+) \| (\d+) \| .go run ./agents bundle (\w+)(?: --ply (\d))? --out`)
+	rows := row.FindAllSubmatch(page, -1)
+	require.Len(t, rows, 5)
+	for _, r := range rows {
+		g, err := games.Lookup(string(r[3]))
+		require.NoError(t, err)
+		ply, _ := strconv.Atoi(string(r[4]))
+		net := randomNet(t, len(registry.Features(g).Names), 1, 1)
+		f, err := Bot{Game: g.Name, Net: net, Ply: ply}.Source()
+		require.NoError(t, err)
+		for i, bits := range []int{netpack.Exact, fewestBits} {
+			stated, err := strconv.Atoi(string(r[1+i]))
+			require.NoError(t, err)
+			fits := units(net, f.Room, bits)
+			require.LessOrEqual(t, stated, fits, "%s", r[0])
+			require.GreaterOrEqual(t, 6*stated, 5*fits, "%s", r[0])
+		}
+	}
 }

@@ -116,11 +116,6 @@ def _facts(session: Session, name: str) -> FeatureFacts:
     return FeatureFacts(d["game"], d["rules"], tuple(d["features"]), d["own"])
 
 
-def acting_seats(env: BlockVectorEnv) -> NDArray[np.uint8]:
-    """Return the seat of each row now, uint8 (num_envs,); 255 where nobody acts."""
-    return env._current().seat.copy()
-
-
 def features(env: BlockVectorEnv, env_ids: Ids = None, *, seed: int | None = None) -> Features:
     """Return the features of the position after each legal action of the rows of these games.
 

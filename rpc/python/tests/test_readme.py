@@ -45,7 +45,7 @@ def test_the_first_snippet_runs():
 
 def test_the_evaluation_prints_what_the_readme_shows():
     text = (ROOT / "README.md").read_text().split("## Evaluate")[1]
-    code, shown = re.search(r"^```python\n(.*?)^```\n\n((?:    .*\n)+)", text, re.M | re.S).groups()
+    code, shown = re.search(r"^```python\n(.*?)^```\n\n((?:    [^\n]*\n)+)", text, re.M | re.S).groups()
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode == 0, done.stderr
     assert done.stdout == re.sub("^    ", "", shown, flags=re.M)

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-import json
-import struct
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+import torch
+from safetensors import safe_open
+from safetensors.torch import save_file
+
+import blockyard
 
 HERE = Path(__file__).resolve()
-EXAMPLES, ROOT = HERE.parents[2] / "examples", HERE.parents[4]
+EXAMPLES = HERE.parents[2] / "examples"
 SCRIPTS = [
+    "contest_bot.py",
     "league.py",
     "pettingzoo_selfplay.py",
     "ppo_masked.py",
@@ -62,21 +66,27 @@ def test_pettingzoo_selfplay(tmp_path):
     assert "play against random" in out
 
 
-def test_weights_from_python_reach_the_contest(tmp_path):
-    """A network trained in PyTorch plays in the arena and becomes a contest bot, without a line of Go."""
-    net = tmp_path / "mine.safetensors"
+def test_td_afterstates(tmp_path):
+    """The file is read by the safetensors library too."""
     out = example("td_afterstates.py", "--updates", 20, "--num-envs", 64, "--eval-games", 40, cwd=tmp_path)
     assert "won" in out
-    length = struct.unpack("<Q", net.read_bytes()[:8])[0]
-    header = json.loads(net.read_bytes()[8 : 8 + length])
-    assert header["__metadata__"]["game"] == "blockbattle"
-    assert header["fc0.weight"]["shape"][1] == len(json.loads(header["__metadata__"]["features"]))
-    arena = ["arena", "blockbattle", "--a", f"learned:ply=1,weights={net}", "--b", "random", "--games", 20]
-    out = run("go", "run", "./agents", *arena, cwd=ROOT)
-    assert "learned" in out
-    bot = tmp_path / "bot.go"
-    run("go", "run", "./train", "export", "blockbattle", "--weights", net, "--out", bot, cwd=ROOT)
-    assert "package main" in bot.read_text()
+    facts = blockyard.feature_facts("BlockBattle-v0")
+    with safe_open(tmp_path / "mine.safetensors", "numpy") as file:
+        assert file.metadata() == facts.metadata(made="td_afterstates.py")
+        assert file.get_tensor("fc0.weight").shape == (64, len(facts))
+
+
+def test_a_file_of_the_safetensors_library(tmp_path):
+    """What the library writes is read, and plays on the server."""
+    facts = blockyard.feature_facts("BlockBattle-v0")
+    net = torch.nn.Sequential(torch.nn.Linear(len(facts), 4), torch.nn.LeakyReLU(0.01), torch.nn.Linear(4, 1))
+    names = ("fc0.weight", "fc0.bias", "fc1.weight", "fc1.bias")
+    tensors = dict(zip(names, (p.detach() for p in net.parameters()), strict=True))
+    path = tmp_path / "net.safetensors"
+    save_file(tensors, path, metadata=facts.metadata())
+    assert torch.equal(torch.from_numpy(blockyard.load_weights(path).arrays["fc0.weight"].copy()), net[0].weight)
+    got = blockyard.evaluate(f"learned:ply=1,weights={path}", "random", game="BlockBattle-v0", games=2)
+    assert got.games == 2
 
 
 def test_league(tmp_path):
