@@ -69,6 +69,25 @@ def test_built_in_a_checkout(nowhere, monkeypatch):
     assert os.listdir(built.parent) == []
 
 
+def test_built_again_when_a_source_is_newer(nowhere, monkeypatch):
+    root = nowhere / "checkout"
+    package = root / "rpc" / "python" / "blockyard"
+    package.mkdir(parents=True)
+    monkeypatch.setattr(binary, "_PACKAGE", package)
+    (root / "go.mod").write_text("module x\n")
+    (root / "go.sum").write_text("")
+    source = program(root / "rpc" / "main.go")
+    program(nowhere / "bin" / "go", FAKE_GO)
+    built = binary.find_server()
+    built.write_text("kept\n")
+    assert binary.find_server().read_text() == "kept\n"
+    later = built.stat().st_mtime + 10
+    os.utime(source, (later, later))
+    assert binary.find_server().read_text() == "built\n"
+    (nowhere / "bin" / "go").unlink()
+    assert binary.find_server().read_text() == "built\n"  # without Go, what is there is used
+
+
 @pytest.mark.parametrize(
     ("text", "timeout", "what"),
     [

@@ -20,8 +20,8 @@ def find_server() -> Path:
     """Return the path of the server program.
 
     It is, in this order: the file named by the environment variable ``BLOCKYARD_SERVER``; the program inside
-    this package; ``blockyard-server`` on PATH; in a checkout of the sources with Go installed, a program that
-    is built now.
+    this package, unless this is a checkout whose Go sources are newer; ``blockyard-server`` on PATH; in a checkout
+    with Go installed, a program that is built now.
 
     Raises:
         ServerNotFoundError: there is none, or building it failed; the message says what was tried.
@@ -31,11 +31,14 @@ def find_server() -> Path:
             raise ServerNotFoundError(f"BLOCKYARD_SERVER={named!r} is not an executable file: correct it or unset it")
         return Path(named)
     bundled = _PACKAGE / "_bin" / NAME
-    if _executable(bundled):
-        return bundled
-    if found := shutil.which(NAME):
-        return Path(found)
     root, go = _module_root(), shutil.which("go")
+    # A checkout may also hold a virtual environment in which this package is installed: that one stays as it is.
+    own = root if root and _PACKAGE.parent == root / "rpc" / "python" else None
+    stale = go is not None and _executable(bundled) and _older(bundled, own)
+    if _executable(bundled) and not stale:
+        return bundled
+    if not stale and (found := shutil.which(NAME)):
+        return Path(found)
     if root and go:
         return _build(root, go, bundled)
     raise ServerNotFoundError(
@@ -56,6 +59,15 @@ def _module_root() -> Path | None:
         if (folder / "go.mod").is_file():
             return folder if (folder / "rpc" / "main.go").is_file() else None
     return None
+
+
+def _older(program: Path, root: Path | None) -> bool:
+    """Return whether a source of the server in the checkout at root is newer than its program."""
+    if root is None:
+        return False
+    built = program.stat().st_mtime
+    sources = (path for folder in ("env", "datasets", "agents", "rpc") for path in (root / folder).rglob("*.go"))
+    return any(path.stat().st_mtime > built for path in (*sources, root / "go.sum"))
 
 
 def _build(root: Path, go: str, target: Path) -> Path:
