@@ -100,7 +100,7 @@ def test_goes_on_exactly(server: Server, other: Server, game, mode):
             start = opponent if opponent is None else "random"
             for target in targets:
                 with blockyard.make_vec(game, N, checkpoint=data, opponents=start, **kwargs, **target) as twin:
-                    obs, infos = twin.reset()
+                    _, infos = twin.reset()
                     assert same(twin.snapshot(), here)
                     assert infos["action_mask"].any(1).all()
                     assert go_on(twin, infos, 40, 2) == want, (opponent, target)

@@ -8,7 +8,8 @@ from snippets import DOCS, run, snippets
 EXAMPLES = DOCS.parent / "examples"
 LISTINGS = {"selfplay.md": "ppo_selfplay.py", "sb3.md": "sb3_selfplay.py", "pettingzoo.md": "pettingzoo_selfplay.py"}
 
-SMALL, LARGE = {"gymnasium.md", "pettingzoo.md", "contest.md", "leagues.md"}, {"sb3.md", "torchrl.md", "rllib.md"}
+SMALL = {"checkpoint.md", "contest.md", "gymnasium.md", "leagues.md", "pettingzoo.md"}
+LARGE = {"sb3.md", "torchrl.md", "rllib.md"}
 
 
 @pytest.mark.parametrize("page", sorted(SMALL))

@@ -20,6 +20,7 @@ SCRIPTS = [
     "league.py",
     "pettingzoo_selfplay.py",
     "ppo_masked.py",
+    "ppo_resume.py",
     "ppo_selfplay.py",
     "ray_selfplay.py",
     "td_afterstates.py",
@@ -107,3 +108,22 @@ def test_ray_survives_the_loss_of_a_node(tmp_path):
     assert "update 10/10" in out
     assert "won" in out
     assert (tmp_path / "selfplay.pt").exists()
+
+
+def test_ppo_resume(tmp_path):
+    """A run that is killed, in the middle of whatever it does, ends with the losses of one that was not."""
+    args = ["--updates", 6, "--num-envs", 8, "--num-steps", 16]
+    whole = example("ppo_resume.py", *args, "--file", "a.pt", cwd=tmp_path)
+    command = [sys.executable, EXAMPLES / "ppo_resume.py", *map(str, args), "--file", "b.pt"]
+    lines: list[str] = []
+    for last in ("update   2", "update   4", "never"):
+        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=tmp_path) as process:
+            assert process.stdout is not None
+            for line in process.stdout:
+                lines.append(line)
+                if line.startswith(last):
+                    process.kill()
+    losses = {line for line in lines if "loss" in line}
+    assert losses == {line for line in whole.splitlines(keepends=True) if "loss" in line}
+    assert sum("resumed" in line for line in lines) == 2
+    assert lines[-2:] == whole.splitlines(keepends=True)[-2:], "the results against each opponent"

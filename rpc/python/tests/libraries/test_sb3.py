@@ -214,3 +214,25 @@ def test_infos_name_the_opponent(server: Server):
         pass
     assert ended[0]["opponent"] == ["random", "random"]
     several.close()
+
+
+def test_resumes_from_a_checkpoint(server: Server):
+    """What learn() does first, a reset, returns the observations of the checkpoint, and the games go on."""
+    kwargs = {"address": server.unix, "opponents": "random"}
+    env = SB3VecEnv("BlockBattle-v0", 4, seed=1, **kwargs)
+    model = MaskablePPO("MultiInputPolicy", env, **SMALL)
+    model.learn(64)
+    data = env.env.checkpoint()
+    actions = env.env.legal_actions().actions[env.env.legal_actions().indptr[:-1]]
+    before = {key: value.copy() for key, value in env.env._current().observation().items()}
+    want = env.step(actions)
+    twin = SB3VecEnv("BlockBattle-v0", 4, checkpoint=data, **kwargs)
+    assert_same(dict(twin.reset()), before)
+    got = twin.step(actions)
+    for part in range(3):
+        assert_same(got[part], want[part])
+    model.set_env(SB3VecEnv("BlockBattle-v0", 4, checkpoint=data, **kwargs))
+    model.learn(64, reset_num_timesteps=False)
+    env.close()
+    twin.close()
+    model.get_env().close()
