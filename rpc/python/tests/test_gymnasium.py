@@ -58,6 +58,12 @@ def test_registered(server: Server):
     envs.close()
 
 
+def test_the_default_mode_is_ours(server: Server):
+    """gymnasium.make_vec passes no autoreset mode, so both ways of creating an environment have the same default."""
+    with gymnasium.make_vec(ID, num_envs=2, address=server.unix) as envs:
+        assert envs.metadata["autoreset_mode"] is AutoresetMode.SAME_STEP
+
+
 def test_registered_vectorised_by_gymnasium(server: Server):
     envs = gymnasium.make_vec(ID, num_envs=2, vectorization_mode="sync", address=server.unix)
     native = gymnasium.make_vec(ID, num_envs=2, address=server.unix, autoreset_mode="NextStep")

@@ -50,12 +50,12 @@ def test_aec_api(make, cycles):
 
 
 def test_parallel_api(make):
-    parallel_api_test(make(parallel_env), num_cycles=1000)
+    parallel_api_test(make(parallel_env))
 
 
 def test_seeds(make):
-    seed_test(lambda: make(aec_env), num_cycles=200)
-    parallel_seed_test(lambda: make(parallel_env), num_cycles=200)
+    seed_test(lambda: make(aec_env))
+    parallel_seed_test(lambda: make(parallel_env))
 
 
 def test_max_cycles(make):

@@ -1,6 +1,12 @@
-"""MaskablePPO of sb3-contrib learns these games: after a short run it is clearly better than a random policy."""
+"""Training with default arguments learns these games: after a short run it is clearly better than a random policy."""
 
 from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -8,6 +14,34 @@ import torch
 from sb3_contrib import MaskablePPO
 
 from blockyard.sb3 import SB3VecEnv
+
+
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
+
+
+@pytest.mark.parametrize(
+    ("script", "args"),
+    [
+        ("ppo_selfplay.py", ["--updates", "16"]),
+        pytest.param("sb3_selfplay.py", [], marks=pytest.mark.slow),
+        pytest.param("pettingzoo_selfplay.py", [], marks=pytest.mark.slow),
+    ],
+)
+def test_self_play_learns_the_duel(script, args, tmp_path):
+    """Of self-play alone, in a game in turns, and without a line about turns but in the first script."""
+    done = subprocess.run(
+        [sys.executable, EXAMPLES / script, *args],
+        env=os.environ | {"OMP_NUM_THREADS": "1"},
+        capture_output=True,
+        text=True,
+        timeout=1800,
+        cwd=tmp_path,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    print(done.stdout)
+    score = float(re.search(r"score +([\d.]+) %", done.stdout)[1])
+    assert score >= 95
 
 
 def mean_return(game: str, reward: str, model: MaskablePPO | None, games: int = 200) -> tuple[float, float]:
