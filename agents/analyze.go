@@ -53,7 +53,10 @@ options, such as hand:ply=3 or learned:weights=FILE.`
 
 // Run prints the analysis, or serves it.
 func (c *analyzeCmd) Run(ctx context.Context, con *console) error {
-	if c.Web {
+	switch {
+	case c.Web && (c.JSON || c.Game > 0 && len(c.Records) > 1):
+		return usage{errors.New("--web goes without --json, and with --game only for one file")}
+	case c.Web:
 		return c.web(ctx, con)
 	}
 	if len(c.Records) != 1 || c.Open || c.Moves < 1 {
@@ -73,7 +76,7 @@ func (c *analyzeCmd) Run(ctx context.Context, con *console) error {
 		if err != nil {
 			return err
 		}
-		return con.print(c.JSON, &positionText{p, r, place})
+		return errors.Join(con.print(c.JSON, &positionText{p, r, place}), replayed(r))
 	}
 	bar := con.progress(c.Quiet || c.JSON, r.Len(), "turns")
 	defer bar.close()
@@ -82,7 +85,15 @@ func (c *analyzeCmd) Run(ctx context.Context, con *console) error {
 	if err != nil {
 		return err
 	}
-	return con.print(c.JSON, &gameText{g, place, c.Moves})
+	return errors.Join(con.print(c.JSON, &gameText{g, place, c.Moves}), replayed(r))
+}
+
+// replayed returns why a game does not replay to its recorded end, or nil.
+func replayed(r *playback.Reel) error {
+	if r.Err() != nil {
+		return fmt.Errorf("the record does not replay: %w", r.Err())
+	}
+	return nil
 }
 
 // web serves the viewer's page until ctx is done.

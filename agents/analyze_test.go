@@ -104,12 +104,26 @@ func TestAnalyzeRefuses(t *testing.T) {
 		{"/no/such/file#3", 1, "no such file"},
 		{one + "#3 --open", 2, "--open only with --web"},
 		{one + "#3 --moves 0", 2, "--moves from 1"},
+		{one + " --web --json", 2, "--web goes without --json"},
 	} {
 		status, out, errs := agents(t.Context(), "analyze "+c.line)
 		require.Equal(t, c.status, status, c.line)
 		require.Empty(t, out, c.line)
 		require.Contains(t, errs, c.want, c.line)
 	}
+}
+
+// A record that does not replay is analysed as far as it does, and the command fails.
+func TestAnalyzeABrokenRecord(t *testing.T) {
+	text, err := os.ReadFile("../datasets/games/blockbattle.jsonl")
+	require.NoError(t, err)
+	file := filepath.Join(t.TempDir(), "broken.jsonl")
+	broken := bytes.Replace(text, []byte(`"scores":[`), []byte(`"scores":[9`), 1)
+	require.NoError(t, os.WriteFile(file, broken, 0o600))
+	status, out, errs := agents(t.Context(), "analyze "+file+"#5")
+	require.Equal(t, 1, status)
+	require.Contains(t, out, "turn 5 of 63")
+	require.Contains(t, errs, "the record does not replay: the replayed game differs from the record: scores [")
 }
 
 // In a browser, the page gets the same analyses, by the agents of the list only.

@@ -111,6 +111,9 @@ func Seatings(n int, all bool) (out [][]int) {
 // If the program of a bot does not exist, Play fails before the first game.
 func (s *Series) Play(ctx context.Context) (kept int, err error) {
 	for i, b := range s.Bots {
+		if b.Dir != "" {
+			continue // its command may be relative to that folder
+		}
 		if err := contest.Find(b.Argv); err != nil {
 			return 0, fmt.Errorf("bot %d (%s): %w", i+1, b.Name, err)
 		}
