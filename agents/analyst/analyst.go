@@ -23,6 +23,8 @@ type Analyst struct {
 	Moves int    // how many of the best moves a Seat lists; 0 means 5
 	First string // the spec that Agents lists first; may be empty
 
+	names sync.Map // of a game's agents: []string by the game's name
+
 	mu      sync.Mutex // one analysis at a time
 	rankers map[string]*registry.Ranker
 }
@@ -34,6 +36,9 @@ const maxRankers = 16
 
 // Agents implements analysis.Analyst. The default is the trained network, or the baseline if none is shipped.
 func (a *Analyst) Agents(game string) (names []string) {
+	if known, ok := a.names.Load(game); ok {
+		return known.([]string)
+	}
 	g, err := games.Lookup(game)
 	if err != nil {
 		return nil
@@ -46,6 +51,7 @@ func (a *Analyst) Agents(game string) (names []string) {
 			names = append(names, name)
 		}
 	}
+	a.names.Store(game, names)
 	return names
 }
 

@@ -25,7 +25,6 @@ type Ranking struct {
 
 	rest  [search.MaxPly]env.Agent // searches by plies, made when they are needed
 	legal []env.Action
-	out   []float32
 }
 
 var _ entry.Ranker = (*Ranking)(nil)

@@ -4,14 +4,17 @@
 //
 // # Addresses
 //
-//	GET  /                the page; #GAME/FRAME opens a game at a frame
+//	GET  /                the page; #GAME/TURN opens a game at a turn, #GAME/TURN.STEP at a frame of it
 //	GET  /api/games       ?q=WORDS&from=N&count=N  the list of games
-//	GET  /api/game        ?id=GAME                 description of a game: info
+//	GET  /api/game        ?id=GAME&known=N         description of a game: info; the page knows the first N turns
 //	GET  /api/frames      ?id=GAME&from=N&count=N  frames, at most 256 per request
+//	GET  /api/analysis    ?id=GAME&turn=N&agent=A  what the seats could have played: analysis.Position
+//	GET  /api/marked      ?id=GAME&turn=N&seat=N&action=N  the frame of a turn that shows another action
 //	POST /post_game       a Dropblox game in the format of the contest's own viewer; returns a number
 //	GET  /view_game       ?id=NUMBER               redirects to the page of a posted game
 //
-// A game has an id in the list, never a path. A request cannot name a file, only a game in the list.
+// A game has an id in the list, never a path. A request cannot name a file, only a game in the list, and only the
+// agents that the analyst offers. The analyst is handed in: this package knows no agents.
 //
 // # Time and memory
 //

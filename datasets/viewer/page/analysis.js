@@ -37,7 +37,7 @@ export function leave() {
   clearTimeout(timer);
   asked++;
   cache = new Map();
-  scene = marked = null;
+  scene = marked = hunt = null;
   drawn = "";
   panel.replaceChildren();
 }
@@ -78,7 +78,7 @@ async function fetchTurn(turn) {
 
 // request returns the analysis of a turn, or {error}.
 async function request(turn) {
-  const name = nameOf(), into = cache, id = scene.id;
+  const name = nameOf(), into = cache, id = scene.id; // the cache of this game, whatever is shown later
   let got = into.get(turn + " " + name);
   if (got) return got;
   try {
@@ -86,7 +86,9 @@ async function request(turn) {
   } catch (err) {
     got = {error: err.message};
   }
-  if (got) into.set(turn + " " + name, got);
+  if (!got) return {error: "The viewer cannot be reached."};
+  const growing = !scene || scene.details.film.live && turn >= scene.turns - 1; // its move is not known yet
+  if (!growing) into.set(turn + " " + name, got);
   return got;
 }
 
@@ -253,6 +255,7 @@ function huntBox() {
 // search analyses turn after turn.
 async function search() {
   const mine = hunt = {done: 0, total: scene.turns, list: [], stop: false};
+  for (const [key, got] of cache) if (got.error) cache.delete(key);
   for (let turn = 0; turn < mine.total && !mine.stop && scene; turn++) {
     const got = await request(turn);
     if (hunt !== mine || mine.stop || !scene) return;
