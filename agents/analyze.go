@@ -202,7 +202,7 @@ func (t *positionText) String() string {
 
 // writeSeat prints what a seat could have played.
 func writeSeat(b *strings.Builder, s *analysis.Seat) {
-	fmt.Fprintf(b, "\n%s (seat %d), %d legal moves", s.Player, s.Seat, s.Legal)
+	fmt.Fprintf(b, "\n%s (seat %d), %d legal moves", s.Player, s.Seat+1, s.Legal)
 	if s.Ranked < s.Legal {
 		fmt.Fprintf(b, ", of which the search has valued %d", s.Ranked)
 	}
@@ -232,7 +232,7 @@ func writeSeat(b *strings.Builder, s *analysis.Seat) {
 		for _, p := range m.Line {
 			next = append(next, p.Text)
 			if p.Seat != s.Seat {
-				next[len(next)-1] = fmt.Sprintf("(seat %d) %s", p.Seat, p.Text)
+				next[len(next)-1] = fmt.Sprintf("(seat %d) %s", p.Seat+1, p.Text)
 			}
 		}
 		rows = append(rows, []string{mark, strconv.Itoa(m.Rank), m.Text, m.Worth, m.Lost, strings.Join(next, "; ")})
@@ -265,7 +265,7 @@ func (t *gameText) String() string {
 		if p.Decisions > 0 {
 			share = fmt.Sprintf("%.0f %%", 100*float64(p.Best)/float64(p.Decisions))
 		}
-		name := fmt.Sprintf("%s (seat %d)", p.Player, p.Seat)
+		name := fmt.Sprintf("%s (seat %d)", p.Player, p.Seat+1)
 		rows = append(rows, []string{name, strconv.Itoa(p.Decisions), share, fmt.Sprintf("%.3g", p.MeanLoss)})
 	}
 	writeTable(&b, rows)
@@ -274,7 +274,7 @@ func (t *gameText) String() string {
 	rows = [][]string{{"turn", "player", "played", "rank", "value", "lost", "best"}}
 	for _, d := range worst[:min(t.most, len(worst))] {
 		if d.Loss > 0 {
-			name := fmt.Sprintf("%s (seat %d)", d.Player, d.Seat)
+			name := fmt.Sprintf("%s (seat %d)", d.Player, d.Seat+1)
 			rank := fmt.Sprintf("%d of %d", d.Rank, d.Legal)
 			rows = append(rows, []string{strconv.Itoa(d.Turn), name, d.Played, rank, d.Worth, d.Lost, d.Best})
 		}

@@ -33,7 +33,7 @@ func TestAnalyzeATurn(t *testing.T) {
 	require.Zero(t, status, errs)
 	for _, want := range []string{
 		"game 1 of blockbattle, turn 32 of 63", "iiii......", "values by hand: points of the hand-tuned baseline: ",
-		"hand (seat 0), 18 legal moves\nplayed r0 x0 y8: rank 2, -255.4, -3.73 against the best\n", "hand (seat 1), 17 legal moves", "expected next",
+		"hand (seat 1), 18 legal moves\nplayed r0 x0 y8: rank 2, -255.4, -3.73 against the best\n", "hand (seat 2), 17 legal moves", "expected next",
 		"\n>  2     r0 x0 y8   -255.4  -3.73  ",
 	} {
 		require.Contains(t, out, want)
@@ -60,7 +60,7 @@ func TestAnalyzeAGame(t *testing.T) {
 	require.Zero(t, status, errs)
 	status, out, errs := agents(t.Context(), "analyze "+own+" --agent hand:ply=1")
 	require.Zero(t, status, errs)
-	require.Regexp(t, `hand:ply=1 \(seat 0\)  \d+ +100 % +0\n`, out, "an agent plays what it thinks best")
+	require.Regexp(t, `hand:ply=1 \(seat 1\)  \d+ +100 % +0\n`, out, "an agent plays what it thinks best")
 	require.NotContains(t, out, "largest losses")
 	status, out, errs = agents(t.Context(), "analyze "+file+" --moves 2")
 	require.Zero(t, status, errs)

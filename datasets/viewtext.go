@@ -15,7 +15,7 @@ func notes(r *playback.Reel) []string {
 	var out []string
 	s, last := r.State(), r.Last()
 	for seat := range r.Rec.Seats {
-		line := fmt.Sprintf("seat %d (%s): score %d", seat, r.Rec.Agents[seat], s.Score(seat))
+		line := fmt.Sprintf("seat %d (%s): score %d", seat+1, r.Rec.Agents[seat], s.Score(seat))
 		switch a := r.Moves()[seat]; {
 		case last:
 			line += fmt.Sprintf(", result %+g", s.Result(seat))

@@ -69,7 +69,7 @@ func TestAnalysisPanel(t *testing.T) {
 	require.Empty(t, asked.asked, "nothing is analysed unless somebody wants it")
 	b.press("a")
 	b.await("document.querySelectorAll('#analysis .aseat').length === 2")
-	require.Contains(t, b.text("document.querySelector('#analysis').innerText"), "hand (seat 1)")
+	require.Contains(t, b.text("document.querySelector('#analysis').innerText"), "hand (seat 2)")
 	require.Contains(t, b.text("document.querySelector('#analysis').innerText"), "Value: minus the number")
 	require.Regexp(t, `Played r\d x\d y\d+, move \d+ of \d+`, b.text("document.querySelector('#analysis .aplayed').innerText"))
 	require.Equal(t, "1", b.text("document.querySelectorAll('#analysis .aseat:first-of-type .played').length"))

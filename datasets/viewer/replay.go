@@ -194,11 +194,11 @@ func points(n int) string {
 	return fmt.Sprintf("%d points", n)
 }
 
-// player names the player on seat, with the seat's number if another player has the same name.
+// player names the player on seat, with the seat's number, from 1, if another player has the same name.
 func player(agents []string, seat int) string {
 	for other, name := range agents {
 		if other != seat && name == agents[seat] {
-			return fmt.Sprintf("%s (seat %d)", name, seat)
+			return fmt.Sprintf("%s (seat %d)", name, seat+1)
 		}
 	}
 	return agents[seat]

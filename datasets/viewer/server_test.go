@@ -191,7 +191,7 @@ func TestFramesAreTheGames(t *testing.T) {
 	require.Regexp(t, "[a-w]", first.Boards[0].Cells, "the choice is shown where it will lie")
 	end := got.Frames[30]
 	require.Equal(t, float32(1), *end.Seats[1].Result)
-	require.Equal(t, "hand (seat 1) wins", end.Over)
+	require.Equal(t, "hand (seat 2) wins", end.Over)
 	for k := range got.Frames { // in any order they are the same
 		again := c.frames("blocking.jsonl:1", 30-k, 1)
 		require.Equal(t, got.Frames[30-k], again.Frames[0])

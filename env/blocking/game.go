@@ -157,7 +157,7 @@ func (s *State) Show(f *env.Frame) {
 		f.Note(fmt.Sprintf("%s%d: %d points, has %s", mark, seat, s.Score(seat), LetterText(s.Left[seat])))
 	}
 	for set := s.Acting(); set != 0; set = set.Rest() {
-		f.Fact(env.Everybody, "to move: seat", set.First())
+		f.Fact(env.Everybody, "to move: seat", set.First()+1)
 	}
 	if s.Reason != Running {
 		f.Note("over: " + s.Reason.String())

@@ -57,7 +57,7 @@ export const frame = (plain) => marked && marked.frame && open ? marked.frame : 
 const agents = () => scene.details.agents || [];
 const nameOf = () => agents().includes(agent) ? agent : agents()[0];
 const position = (turn) => cache.get(turn + " " + nameOf());
-const who = (seat, player) => scene.details.game.players.length > 1 ? `${player} (seat ${seat})` : player;
+const who = (seat, player) => scene.details.game.players.length > 1 ? `${player} (seat ${seat + 1})` : player;
 
 // update draws the panel, and asks for the analysis of the turn if it is not known.
 function update() {
@@ -194,7 +194,7 @@ function moveRow(s, move, played) {
 }
 
 // line is what the search expects after a move.
-const line = (s, move) => move.line.map((p) => p.seat === s.seat ? p.text : `${p.text} (seat ${p.seat})`).join(", ");
+const line = (s, move) => move.line.map((p) => p.seat === s.seat ? p.text : `${p.text} (seat ${p.seat + 1})`).join(", ");
 
 // mark shows a move on the board, or the moves played.
 async function mark(move) {

@@ -89,12 +89,12 @@ function build(frame, details) {
 
 function card(name, seat, solo) {
   const box = el("div", "seat"), score = el("span", "score"), act = el("span", "act"), label = el("span", "name");
-  const dot = el("span", solo ? "dot" : "dot number", solo ? "" : String(seat));
+  const dot = el("span", solo ? "dot" : "dot number", solo ? "" : String(seat + 1));
   const facts = el("span", "facts");
   box.style.setProperty("--mine", seatColour(seat));
   label.append(el("b", "", name));
-  if (!solo) label.append(el("small", "", " seat " + seat));
-  label.title = solo ? name : `${name}, seat ${seat}`;
+  if (!solo) label.append(el("small", "", " seat " + (seat + 1)));
+  label.title = solo ? name : `${name}, seat ${seat + 1}`;
   box.append(dot, label, score, act, facts);
   return {box, score, act, facts};
 }
@@ -177,7 +177,7 @@ function describe(frame, details) {
 // words describes a frame for screen readers.
 export function words(frame, details) {
   const out = [frame.over || frame.label];
-  frame.seats.forEach((s, seat) => out.push(`${details.game.players[seat]}, seat ${seat}: ${s.score}${s.act ? ", " + s.act : ""}`));
+  frame.seats.forEach((s, seat) => out.push(`${details.game.players[seat]}, seat ${seat + 1}: ${s.score}${s.act ? ", " + s.act : ""}`));
   return out.join(". ");
 }
 
