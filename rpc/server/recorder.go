@@ -171,6 +171,8 @@ func (r *recorder) drop(episodes uint64) {
 
 // settle queues the records of the last step in the order of the games, whichever worker finished first.
 func (r *recorder) settle() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	if len(r.fresh) == 0 {
 		return
 	}

@@ -3,6 +3,7 @@ package server
 import (
 	"encoding/binary"
 	"errors"
+	"slices"
 	"sort"
 	"time"
 
@@ -112,10 +113,11 @@ func (s *session) send(f *wire.Frame, h *handle) error {
 		}
 	}
 	copy(bytesOf(st.actions), actions)
-	h.ended = h.ended[:0] // their last observations may be overwritten
 	if err := st.Send(st.envs, st.actions[:n*h.env.Rows()]); err != nil {
 		return sendRefusal(err)
 	}
+	// Their last observations may be overwritten from now on.
+	h.ended = slices.DeleteFunc(h.ended, func(i int) bool { return !st.Idle(i) })
 	h.now = h.own
 	s.writeOne(wire.AppendDone(s.brief[:0], f.ID))
 	return nil
@@ -216,6 +218,9 @@ func (s *session) received(h *handle, n int) {
 		s.srv.rows.Add(uint64(n * h.env.Rows()))
 	}
 	s.countIllegal(h)
+	if h.recorder != nil {
+		h.recorder.settle()
+	}
 }
 
 // gather writes the slab of the received games to dst. Rows of one game are next to each other in every field.
@@ -265,7 +270,8 @@ const (
 
 var beside = map[string]int{
 	"send": anything, "recv": anything, "stream_stats": anything, "share": anything, "close": anything, "final": anything,
-	"legal": idle, "afterstates": idle, "features": idle, "observe": idle, "snapshot": idle, "render": idle,
+	"records": anything, // it has a lock of its own
+	"legal":   idle, "afterstates": idle, "features": idle, "observe": idle, "snapshot": idle, "render": idle,
 	"step": received, "step_slot": received, "restore": received, "clone": received, "rollout": received,
 	"checkpoint": received, "resume": received,
 }

@@ -64,22 +64,41 @@ def roads(game: str, envs: int, unix: str, tcp: str, moves: list[Any], opponents
     vector("tcp", address=tcp)
     if envs % 2 == 0:
         for name, transport in (("shm, two blocks", "shm"), ("socket, two blocks", "socket")):
-            pool = blockyard.BlockPool(
-                game, envs, envs // 2, seed=1, opponents=opponents, address=unix, transport=transport
+            halves = [
+                blockyard.BlockVectorEnv(
+                    game, envs // 2, first=k * envs // 2, opponents=opponents, address=unix, transport=transport
+                )
+                for k in range(2)
+            ]
+            made[name] = (
+                Halves(halves),
+                lambda halves=halves: [env.reset(seed=1) for env in halves],
+                lambda halves=halves: blocks(halves, moves),
             )
-            made[name] = (pool, lambda pool=pool: pool.async_reset(1), lambda pool=pool: blocks(pool, moves))
     return made
 
 
-def blocks(pool: blockyard.BlockPool, moves: list[Any]) -> None:
-    """Play the trace double-buffered: one block is stepped while the other's answer is read."""
-    turn = [0] * len(pool.blocks)
-    while min(turn) < len(moves) or pool._under_way:
-        batch = pool.recv(None, pool.rows)
-        k = int(batch.env_ids[0]) // pool.rows
-        if turn[k] < len(moves):
-            pool.send(moves[turn[k]][batch.env_ids], batch.env_ids)
-            turn[k] += 1
+class Halves:
+    """Two environments that are closed together."""
+
+    def __init__(self, envs: list[blockyard.BlockVectorEnv]) -> None:
+        self.envs = envs
+
+    def close(self) -> None:
+        for env in self.envs:
+            env.close()
+
+
+def blocks(halves: list[blockyard.BlockVectorEnv], moves: list[Any]) -> None:
+    """Play the trace double-buffered: one half is stepped while the other's answer is read."""
+    cut = halves[0].num_envs
+    for t, move in enumerate(moves):
+        for env, some in zip(halves, (move[:cut], move[cut:]), strict=True):
+            if t:
+                env.step_wait()
+            env.step_async(some)
+    for env in halves:
+        env.step_wait()
 
 
 def floor(program: Path, folder: str, ask: int, answer: int) -> tuple[Any, Callable[[], None], Callable[[], None]]:

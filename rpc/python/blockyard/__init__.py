@@ -50,7 +50,8 @@ from .evaluation import evaluate
 from .infos import FinalStep
 from .opponents import Opponents, OpponentStats
 from .packing import pack, unpack, unpack_torch
-from .pool import BlockPool, PoolBatch
+from .pool import BlockPool
+from .pool_batch import PoolBatch
 from .recording import Recording
 from .registration import ENV_IDS, register
 from .replay import GameView, view

@@ -109,7 +109,7 @@ class Checkpoints(Opposition):
 
 
 def save(envs: Sequence[Checkpoints]) -> Checkpoint:
-    """Return the games of environments whose games follow one another, such as the blocks of a pool."""
+    """Return the games of environments whose games follow one another, such as those of a pool."""
     out = Checkpoint(envs[0].game_spec.name, envs[0]._first, _PACKAGE)
     for env in envs:
         for part in env._transport.parts:
@@ -136,8 +136,7 @@ def _head(data: Checkpoint) -> dict[str, Any]:
     heads: list[dict[str, Any]] = [json.loads(part.head) for part in data.parts]
     if any(head != heads[0] for head in heads[1:]):
         raise CheckpointError(
-            "the blocks have different opponents or rollout policies, given to single blocks: save every block by its "
-            "own checkpoint()"
+            "the environments have different opponents or rollout policies: save each by its own checkpoint()"
         )
     return heads[0]
 
@@ -211,8 +210,8 @@ def _per_env(client: list[dict[str, Any]], count: int) -> list[dict[str, Any]]:
     calls = {one["afterstate_calls"] for one in client}
     if len(calls) != 1:
         raise CheckpointError(
-            f"the checkpoint has {len(client)} blocks that called afterstates() a different number of times: restore "
-            f"it into {len(client)} blocks"
+            f"the checkpoint has {len(client)} environments that called afterstates() a different number of times: "
+            f"restore it into {len(client)} environments"
         )
     names = max((one["opponents"] for one in client), key=len)
     total = np.sum([np.array(one["opponent_stats"], np.int64).reshape(-1, 4) for one in client], axis=0)

@@ -1,8 +1,7 @@
-"""Pipelined stepping: blocks of games, each on its own connection, returned in the order in which they finish."""
+"""Asynchronous stepping: any games are sent, and those that finish first are received."""
 
 from __future__ import annotations
 
-import operator
 import select
 import time
 from collections import deque
@@ -13,67 +12,41 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .arguments import copy_actions
+from .arguments import copy_actions, integer, positive
 from .checkpoint_file import Checkpoint
-from .checkpoints import resume, save
-from .errors import ServerTimeoutError
-from .recorder import Path, end, start_with
-from .recording import Recording
-from .rows import Obs, StepResult
+from .checkpoints import resume
+from .errors import BlockyardError, ServerTimeoutError
+from .pool_batch import Part, PoolBatch, Received, join, split
+from .pool_records import PoolRecords
+from .pool_server import PoolServer, until
+from .pool_stats import PoolClock
+from .recorder import Path, start_with
 from .seeding import check_seed, fresh_seed
 from .transport.address import Tls
 from .vector import BlockVectorEnv
 
 
-class PoolBatch:
-    """The results of the blocks whose step is done.
+class BlockPool(PoolRecords):
+    """Many games that are stepped one by one, like EnvPool's asynchronous mode.
+
+    ``send`` takes actions for any rows that ``recv`` has returned, and ``recv`` returns those whose step finished
+    first. The server steps games while the policy chooses actions for others, and a game with a slow opponent
+    delays no other. A game is stepped as soon as each of its rows has an action. Its observations and rewards depend
+    on its seed and its actions alone: they are bit-identical to those of one environment with all games, in whatever
+    order games are sent and received.
+
+    A pool wins where the time of a step varies from game to game (opponents that search, games that end) or where
+    the policy takes about as long as the server. With opponents of a fixed, small cost, ``step`` of
+    :class:`BlockVectorEnv` is faster: it is one message for all games. ``docs/pool.md`` has a measured comparison.
 
     Attributes:
-        env_ids: int64 (n,), indices of the rows; read-only.
-        obs: dict of arrays (n, ...), as of :class:`BlockVectorEnv`.
-        rewards: float64 (n,).
-        terminated, truncated: bool (n,).
-        infos: one dict for each block, in the order of env_ids, as of :class:`BlockVectorEnv`.
-    """
-
-    __slots__ = ("_masks", "env_ids", "infos", "obs", "rewards", "terminated", "truncated")
-
-    def __init__(self, env_ids: NDArray[np.int64], results: Sequence[StepResult]) -> None:
-        """Join the results of some blocks."""
-        self.env_ids = env_ids
-        self.infos: tuple[dict[str, Any], ...] = tuple(r[4] for r in results)
-        self.obs: Obs = results[0][0]
-        if len(results) > 1:
-            self.obs = {key: np.concatenate([r[0][key] for r in results]) for key in self.obs}
-        self.rewards: NDArray[np.float64] = _joined([r[1] for r in results])
-        self.terminated: NDArray[np.bool_] = _joined([r[2] for r in results])
-        self.truncated: NDArray[np.bool_] = _joined([r[3] for r in results])
-        self._masks: NDArray[np.bool_] | None = None
-
-    @property
-    def action_masks(self) -> NDArray[np.bool_] | None:
-        """Legal actions: bool (n, actions), unpacked when first read; None with ``mask=False``."""
-        if self._masks is None and "action_mask" in self.infos[0]:
-            self._masks = _joined([infos["action_mask"] for infos in self.infos]).view(np.bool_)
-        return self._masks
-
-    def __repr__(self) -> str:
-        return f"PoolBatch({len(self.env_ids)} rows: {self.env_ids})"
-
-
-class BlockPool:
-    """Many games in blocks of ``batch_size`` games, each on its own connection.
-
-    ``recv`` returns the blocks whose step is done, in the order in which they finish. ``send`` takes actions
-    for their rows, and a block is stepped as soon as each of its rows has an action. While the policy is
-    evaluated on one block, the server steps the others; two blocks are double buffering. The games are
-    bit-identical to those of one environment with all games, in whatever order blocks finish.
-
-    Attributes:
-        num_envs: number of rows of all blocks.
-        rows: number of rows of each block.
+        num_envs: number of rows.
+        num_games: number of games.
+        rows_per_game: rows of each game.
+        batch_size: number of games that recv returns by default.
         timeout: seconds that recv waits for a server before it counts as gone.
-        blocks: the vector environments. Between recv and send of a block, all its methods may be used.
+        envs: the vector environments, one per server, each with consecutive games. Their methods, such as
+            ``afterstates(env_ids)``, can be used for games that wait for an action; they must not be stepped.
     """
 
     def __init__(
@@ -91,87 +64,87 @@ class BlockPool:
         checkpoint: bytes | None = None,
         **kwargs: Any,
     ) -> None:
-        """Create the blocks.
+        """Create the games.
 
         Args:
             game: as in :func:`blockyard.make_vec`.
-            num_envs: number of games of all blocks.
-            batch_size: number of games of a block; divides num_envs.
-            seed: game i of all games is seeded with seed + i; None: from the operating system's entropy.
-            address: address of a server; or a list of addresses, to which blocks are assigned in turn.
+            num_envs: number of games.
+            batch_size: number of games that recv returns by default, at most num_envs.
+            seed: game i is seeded with seed + i; None: from the operating system's entropy.
+            address: address of a server; or a list of addresses, over which the games are distributed.
             token, tls, timeout: as in :func:`blockyard.make_vec`.
-            record: the games of all blocks are recorded into one file; as in :func:`blockyard.make_vec`.
+            record: the games are recorded into one file; as in :func:`blockyard.make_vec`.
             checkpoint: what :meth:`checkpoint` returned: the first ``async_reset`` without a seed continues its games.
-            **kwargs: other arguments of :func:`blockyard.make_vec`.
+            **kwargs: other arguments of :func:`blockyard.make_vec`, except ``copy`` and ``slots``.
         """
-        games, size = operator.index(num_envs), operator.index(batch_size)
-        if size < 1 or games < 1 or games % size:
-            raise ValueError(f"batch_size: want a divisor of num_envs={games}, got {size}")
+        self.num_games, self.batch_size = positive("num_envs", num_envs), positive("batch_size", batch_size)
+        if self.batch_size > self.num_games:
+            raise ValueError(f"batch_size: want at most num_envs={self.num_games}, got {batch_size}")
         where = [address] if address is None or isinstance(address, str) else list(address)
+        if not 1 <= len(where) <= self.num_games:
+            raise ValueError(f"address: {len(where)} servers for {num_envs} games, want 1 to {num_envs}")
         if checkpoint is not None and seed is not None:
             raise ValueError("seed: the games of a checkpoint have seeds of their own; leave out seed or checkpoint")
         seed = fresh_seed() % (1 << 32) if seed is None else check_seed(seed)
-        self.blocks: list[BlockVectorEnv] = []
+        self.envs: list[BlockVectorEnv] = []
+        self._servers: list[PoolServer] = []
         try:
-            for k in range(games // size):
-                at = where[k % len(where)]
-                self.blocks.append(
-                    BlockVectorEnv(
-                        game,
-                        size,
-                        first=k * size,
-                        seed=seed,
-                        address=at,
-                        token=token,
-                        tls=tls,
-                        timeout=timeout,
-                        **kwargs,
-                    )
-                )
+            first = 0
+            for k, at in enumerate(where):
+                size = self.num_games // len(where) + (k < self.num_games % len(where))
+                options: dict[str, Any] = {
+                    "first": first,
+                    "seed": seed,
+                    "address": at,
+                    "token": token,
+                    "tls": tls,
+                    "timeout": timeout,
+                }
+                self.envs.append(BlockVectorEnv(game, size, **options, **kwargs))
+                self._servers.append(PoolServer(self.envs[-1], first))
+                first += size
             if record is not None:
-                start_with(self.blocks, record)
+                start_with(self.envs, record)
             if checkpoint is not None:
-                resume(self.blocks, Checkpoint.from_bytes(checkpoint))
+                resume(self.envs, Checkpoint.from_bytes(checkpoint))
         except BaseException:
             self.close()
             raise
-        self.timeout = timeout
-        self.rows = self.blocks[0].num_envs
-        self.num_envs = self.rows * len(self.blocks)
-        self._actions = np.zeros((len(self.blocks), self.rows), "<u2")
-        self._has_action = np.zeros((len(self.blocks), self.rows), np.bool_)
-        self._under_way: set[int] = set()  # blocks
-        self._ready: deque[tuple[int, StepResult]] = deque()  # blocks with what their step returned
-        # The env_ids of each whole block: send recognises these arrays by identity and skips the checks.
-        self._ids = [np.arange(k * self.rows, (k + 1) * self.rows) for k in range(len(self.blocks))]
-        for ids in self._ids:
-            ids.flags.writeable = False
-        self._known = {id(ids): k for k, ids in enumerate(self._ids)}
-        self._resting: set[int] = set()
+        self.timeout, self.rows_per_game = timeout, self.envs[0].rows_per_game
+        self.num_envs = self.num_games * self.rows_per_game
+        self._actions = np.zeros(self.num_envs, "<u2")
+        self._has_action = np.zeros(self.num_envs, np.bool_)
+        self._waits = np.zeros(self.num_games, np.bool_)  # games that recv returned and that were not sent since
+        self._acting = np.zeros(self.num_envs, np.bool_)
+        self._seats = np.zeros(self.num_envs, np.uint8)
+        self._ready: deque[Received] = deque()
+        self._parts: dict[int, Part] = {}
+        self._clock = PoolClock(self.num_games)
+
+    @property
+    def _flying(self) -> int:
+        return sum(server.flying for server in self._servers)
 
     def async_reset(self, seed: int | None = None) -> None:
         """Start new episodes in all games; recv returns their observations, with zero rewards and flags.
 
         Args:
-            seed: game i of all games is seeded with seed + i; None continues the sequence of each game.
+            seed: game i is seeded with seed + i; None continues the sequence of each game.
 
         Raises:
             RuntimeError: steps are under way.
         """
-        if self._under_way:
-            raise RuntimeError("async_reset: steps are under way, call recv first")
-        self._ready.clear()
-        self._has_action[:] = False
-        none = np.zeros(self.rows, np.bool_)
-        for k, block in enumerate(self.blocks):
-            obs, infos = block.reset(seed=seed)
-            self._ready.append((k, (obs, np.zeros(self.rows), none, none, infos)))
-        self._resting.clear()
+        self._refuse_flying("async_reset")
+        self._has_action[:] = self._waits[:] = self._acting[:] = False
+        self._ready = deque(server.reset(seed) for server in self._servers)
+
+    # -- sending ----------------------------------------------------------------------
 
     def send(self, actions: Any, env_ids: Any = None) -> None:
-        """Send actions for rows that recv has returned.
+        """Send actions for rows that recv has returned; any of them, in any order.
 
-        An illegal action raises IllegalActionError in the :meth:`recv` of its block.
+        An illegal action, with ``illegal="error"``, raises IllegalActionError in a later :meth:`recv`. The games that
+        were sent together with it then wait for actions again.
 
         Args:
             actions: integers (n,).
@@ -180,144 +153,181 @@ class BlockPool:
         Raises:
             ValueError: a row does not exist, appears twice, or is not waiting for an action.
         """
-        k = self._known.get(id(env_ids), -1)
-        if k >= 0 and k in self._resting and not self._has_action[k].any():
-            copy_actions(actions, self._actions[k])
-            self._post(k)
-            return
         ids = np.arange(self.num_envs) if env_ids is None else np.asarray(env_ids)
         numbers = ids.ndim == 1 and ids.dtype.kind in "iu"
         if not numbers or (len(ids) and not (ids.min() >= 0 and ids.max() < self.num_envs)):
             raise ValueError(f"env_ids: want a list of integers from 0 to {self.num_envs - 1}, got {env_ids!r:.100}")
         ids, row = ids.astype(np.intp, copy=False), np.zeros(len(ids), "<u2")
         copy_actions(actions, row)
-        which = np.flatnonzero(np.bincount(ids // self.rows, minlength=len(self.blocks)))
-        if busy := [int(k) for k in which if int(k) not in self._resting]:
-            raise ValueError(f"send: rows of block {busy[0]} are not waiting for actions; call recv first")
-        given = self._has_action.reshape(-1)
-        before = given.copy()
-        given[ids] = True
-        if np.count_nonzero(given) != np.count_nonzero(before) + len(ids):
-            given[:] = before
+        if not self._waits[ids // self.rows_per_game].all():
+            bad = int(ids[~self._waits[ids // self.rows_per_game]][0])
+            raise ValueError(f"send: row {bad} is not waiting for an action; call recv until it returns the row")
+        before = self._has_action.copy()
+        self._has_action[ids] = True
+        if np.count_nonzero(self._has_action) != np.count_nonzero(before) + len(ids):
+            self._has_action = before
             raise ValueError("send: a row appears twice in env_ids or has an action already; call recv first")
-        self._actions.reshape(-1)[ids] = row
-        for k in map(int, which):
-            if self._has_action[k].all():
-                self._has_action[k] = False
-                self._post(k)
+        self._actions[ids] = row
+        games = ids
+        if self.rows_per_game > 1:
+            games = np.unique(ids // self.rows_per_game)
+            games = games[self._has_action.reshape(self.num_games, -1)[games].all(axis=1)]
+        if len(games):
+            self._post(games)
 
-    def _post(self, k: int) -> None:
-        """Send a block's actions."""
-        self._resting.discard(k)
-        self.blocks[k].step_async(self._actions[k])
-        self._under_way.add(k)
+    def _post(self, games: NDArray[np.intp]) -> None:
+        """Send games whose rows all have actions."""
+        self._clock.sent(games, self._flying)
+        self._waits[games] = False
+        self._has_action.reshape(self.num_games, -1)[games] = False
+        actions = self._actions.reshape(self.num_games, -1)
+        for server in self._servers:
+            mine = games
+            if len(self._servers) > 1:
+                mine = games[(games >= server.first) & (games < server.first + server.env.num_games)]
+            if len(mine):
+                server.send(mine, actions[mine])
+
+    # -- receiving --------------------------------------------------------------------
 
     def recv(self, min_envs: int | None = None, max_envs: int | None = None, timeout: float | None = None) -> PoolBatch:
         """Wait for steps to be done, and return their results in the order in which they finished.
 
+        By default it returns batch_size games: as long as so many are under way, every batch has the same shape.
+
         Args:
-            min_envs: number of rows to wait for; by default one block.
-            max_envs: largest number of rows to return; by default all that are ready. The others come next time.
+            min_envs: number of rows to wait for; by default those of batch_size games, or of max_envs, or all that are
+                under way, if these are less.
+            max_envs: largest number of rows to return; by default those of batch_size games, or min_envs if that is
+                more. The others come next time. Games are returned with all their rows.
             timeout: seconds after which recv returns what is ready; by default the pool's timeout.
 
         Raises:
             ServerTimeoutError: nothing was ready in time.
-            ValueError: max_envs is less than a block, or min_envs is more than max_envs or than are under way.
+            IllegalActionError, NeedsResetError: the server refused actions; their games wait for actions again.
+            OpponentError: an opponent failed; call async_reset.
+            ValueError: min_envs is more than max_envs or than are under way, or max_envs is less than one game.
         """
-        least = self.rows if min_envs is None else operator.index(min_envs)
-        most = self.num_envs if max_envs is None else operator.index(max_envs)
-        if most < self.rows or least > most:
-            raise ValueError(
-                f"recv: min_envs={least}, max_envs={most}: want min_envs <= max_envs, "
-                f"and max_envs of at least a block, {self.rows} rows"
-            )
-        if least > (len(self._ready) + len(self._under_way)) * self.rows:
-            raise ValueError(f"recv: min_envs={least}, but fewer rows are under way; send actions first")
-        deadline = time.monotonic() + (self.timeout if timeout is None else timeout)
-        while len(self._ready) * self.rows < least or not self._ready:
-            if not self._collect(deadline):
-                break
-        if self._under_way:
-            self._collect(0)
+        least, most = self._wanted(min_envs, max_envs)
+        self._clock.waiting(self._flying)
+        seconds = self.timeout if timeout is None else timeout
+        deadline = time.monotonic() + seconds
+        try:
+            while (have := sum(len(one.games) for one in self._ready)) < least and self._flying:
+                if not self._collect(least - have, most, deadline) and until(deadline) == 0:
+                    break
+        finally:
+            self._clock.waited(self._flying)
         if not self._ready:
-            seconds = self.timeout if timeout is None else timeout
             raise ServerTimeoutError(f"recv: no step was done within {seconds:g} s; pass a larger timeout=")
-        return self._batch([self._ready.popleft() for _ in range(min(len(self._ready), most // self.rows))])
+        return self._batch(most)
 
-    def _collect(self, deadline: float) -> bool:
-        """Collect the results of steps that are done; wait for one until the deadline. Return whether there was one."""
-        by_fd = {self.blocks[k].client.connection.fileno(): k for k in sorted(self._under_way)}
-        done = [k for k in by_fd.values() if self.blocks[k].client.connection.buffered]
-        if not done and by_fd:
-            ready = select.select(list(by_fd), [], [], max(0.0, deadline - time.monotonic()))[0]
-            done = [by_fd[fd] for fd in ready]
-        for k in done:
-            self._under_way.discard(k)
-            self._resting.add(k)  # also if the step fails: other actions may be sent
-            result = self.blocks[k].step_wait()
-            self._resting.discard(k)
-            self._ready.append((k, result))
-        return bool(done)
+    def _wanted(self, min_envs: int | None, max_envs: int | None) -> tuple[int, int]:
+        """Return the least and the largest number of games to return."""
+        rows = self.rows_per_game
+        least = None if min_envs is None else -(-integer("min_envs", min_envs) // rows)
+        most = None if max_envs is None else integer("max_envs", max_envs) // rows
+        there = self._flying + sum(len(one.games) for one in self._ready)
+        if least is None:
+            least = max(1, min(self.batch_size, there, self.batch_size if most is None else most))
+        if most is None:
+            most = max(least, self.batch_size)
+        if most < 1 or least > most:
+            raise ValueError(
+                f"recv: min_envs={min_envs}, max_envs={max_envs}: want min_envs <= max_envs, and max_envs of at least "
+                f"the {rows} row{'s' if rows > 1 else ''} of a game"
+            )
+        if least > there:
+            raise ValueError(
+                f"recv: min_envs={least * rows}, but only {there * rows} rows are under way; send actions first"
+            )
+        return max(1, least), most
 
-    def _batch(self, parts: list[tuple[int, StepResult]]) -> PoolBatch:
-        self._resting.update(k for k, _ in parts)
-        if len(parts) == 1:
-            k, result = parts[0]
-            return PoolBatch(self._ids[k], [result])
-        return PoolBatch(np.concatenate([self._ids[k] for k, _ in parts]), [result for _, result in parts])
+    def _collect(self, least: int, most: int, deadline: float) -> bool:
+        """Receive games that are done, and wait for some until the deadline. Return whether there were any."""
+        servers = [server for server in self._servers if server.flying or server.asked]
+        for server in servers:
+            server.ask(least if len(servers) == 1 else 1, most, until(deadline))
+        if len(servers) > 1:
+            by_fd = {server.env.client.connection.fileno(): server for server in servers}
+            servers = [server for server in servers if server.readable()]
+            if not servers:
+                servers = [by_fd[fd] for fd in select.select(list(by_fd), [], [], until(deadline) + 1)[0]]
+        found, first_error = False, None
+        for server in servers:
+            try:
+                received, refused, error = server.answer()
+            except BlockyardError as failed:
+                first_error = first_error or failed
+                continue
+            for games in refused:
+                self._waits[games] = True
+            if received is not None:
+                self._clock.received(received.games)
+                self._ready.append(received)
+                found = True
+            first_error = first_error or error
+        if first_error is not None:
+            raise first_error
+        return found
 
-    def checkpoint(self) -> bytes:
-        """Return the games of all blocks as bytes, from which they continue exactly.
+    def _part(self, games: int) -> Part:
+        if games not in self._parts:
+            self._parts[games] = Part(self.envs[0], games)
+        return self._parts[games]
 
-        The bytes are those of :meth:`BlockVectorEnv.checkpoint` of one environment with all games: a pool with blocks
-        of another size, or such an environment, continues them too.
+    def _batch(self, most: int) -> PoolBatch:
+        """Return the results of at most this many games."""
+        parts: list[Received] = []
+        while self._ready and most > 0:
+            one = self._ready.popleft()
+            if len(one.games) > most:
+                one, rest = split(one, self._part(len(one.games)).handle, most)
+                self._ready.appendleft(rest)
+            parts.append(one)
+            most -= len(one.games)
+        total = sum(len(part.games) for part in parts)
+        part = self._part(total)
+        received = join(parts, part.handle)
+        rows = (received.games[:, None] * self.rows_per_game + np.arange(self.rows_per_game)).reshape(-1)
+        result = part.read(received, self._seats[rows], self._acting[rows])
+        self._seats[rows] = received.memory.seat
+        self._acting[rows] = result[4]["acting"]
+        self._waits[received.games] = True
+        return PoolBatch(rows, result)
 
-        Raises:
-            CheckpointError: single blocks were given other opponents or rollout policies.
-            NeedsResetError, RequestError: as in :meth:`BlockVectorEnv.checkpoint`.
-            RuntimeError: a row does not wait for an action: steps are under way, or recv has not returned them.
+    # -- the rest -----------------------------------------------------------------------
+
+    def stats(self) -> dict[str, float]:
+        """Return how well the pool is used since the first :meth:`send`.
+
+        ============== ======================================================================================
+        ``steps``      steps of single games that were received
+        ``batches``    number of batches that recv returned or was asked for
+        ``occupancy``  mean share of the games that were in flight, 0 to 1
+        ``wait``       share of the time that recv waited for the server: near 0, the policy is the bottleneck
+        ``latency_s``  mean time from send to the answer of a game, in seconds; ``latency_max_s``: the longest
+        ``workers``    goroutines of the servers that step games
+        ``busy``       mean share of these at work: near 1, the servers are the bottleneck
+        ============== ======================================================================================
         """
-        if len(self._resting) < len(self.blocks) or self._has_action.any():
-            raise RuntimeError("checkpoint: steps are under way; call recv until every row waits for an action")
-        return save(self.blocks).to_bytes()
-
-    def restore_checkpoint(self, data: bytes) -> None:
-        """Continue the games of a checkpoint; recv then returns their observations, with zero rewards and flags.
-
-        Raises:
-            CheckpointError: as in :meth:`BlockVectorEnv.restore_checkpoint`.
-            RuntimeError: steps are under way.
-        """
-        if self._under_way:
-            raise RuntimeError("restore_checkpoint: steps are under way, call recv first")
-        resume(self.blocks, Checkpoint.from_bytes(data))
-        self.async_reset()
-
-    def record(self, path: Path, every: int = 100, **options: Any) -> Recording:
-        """Record games of all blocks into one file; arguments and errors as in :meth:`BlockVectorEnv.record`."""
-        return start_with(self.blocks, {"path": path, "every": every, **options})
-
-    def stop_recording(self) -> Recording:
-        """Write the games that have ended so far, and end the recording; waits for steps that are under way."""
-        return end(self.blocks)
-
-    @property
-    def recording(self) -> Recording | None:
-        """The current or last recording; None if there was none."""
-        return self.blocks[0].recording
+        busy = [server.busy() for server in self._servers]
+        return self._clock.stats(self._flying, sum(b for b, _ in busy), sum(n for _, n in busy))
 
     def close(self) -> None:
         """Free the games."""
-        for block in self.blocks:
-            block.close()
+        for env in self.envs:
+            env.close()
+
+    def __repr__(self) -> str:
+        games = f", num_games={self.num_games}" if self.rows_per_game > 1 else ""
+        sizes = f"num_envs={self.num_envs}{games}, batch_size={self.batch_size}"
+        state = f"{self._flying} games in flight, {len(self.envs)} server{'s' if len(self.envs) > 1 else ''}"
+        closed = ", closed" if self.envs[0].closed else ""
+        return f"BlockPool({self.envs[0].game_spec.id}, {sizes}, {state}{closed})"
 
     def __enter__(self) -> BlockPool:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, tb: TracebackType | None) -> None:
         self.close()
-
-
-def _joined(arrays: list[NDArray[Any]]) -> NDArray[Any]:
-    """Concatenate arrays; a single one is returned as it is."""
-    return arrays[0] if len(arrays) == 1 else np.concatenate(arrays)

@@ -201,7 +201,7 @@ def play_pool(pool, steps, seed, want=None):
         told.append(rows)
         masks = np.stack([rows[k][3] for k in range(pool.num_envs)])
         pool.send(random_actions(masks, rng))
-    while pool._under_way or pool._ready:
+    while pool._flying or pool._ready:
         pool.recv()
     return told
 
@@ -214,40 +214,41 @@ def same_rounds(a, b):
 
 
 def test_pools(server: Server, other: Server):
-    """Blocks of another size, on other servers, or one environment continue the games of a pool."""
+    """Pools on other servers, or one environment, continue the games of a pool."""
     kwargs = {"opponents": "random", "max_episode_steps": 20}
-    with blockyard.BlockPool(GAME, 6, 2, seed=5, address=server.unix, **kwargs) as pool:
+    where = [server.unix, server.tcp, server.unix]
+    with blockyard.BlockPool(GAME, 6, 2, seed=5, address=where, **kwargs) as pool:
         with pytest.raises(RuntimeError, match="call recv until every row waits"):
             pool.checkpoint()
         pool.async_reset()
         with pytest.raises(RuntimeError, match="call recv until every row waits"):
             pool.checkpoint()
         play_pool(pool, 9, 1)
-        for block in pool.blocks:
-            block.afterstates()
+        for part in pool.envs:
+            part.afterstates()
         data = pool.checkpoint()
         pool.restore_checkpoint(data)
         want = play_pool(pool, 12, 2)
-        last = np.concatenate([block.snapshot() for block in pool.blocks])
+        last = np.concatenate([part.snapshot() for part in pool.envs])
         for size, where in ((2, other.unix), (3, [other.tcp, server.unix]), (6, other.unix)):
             with blockyard.BlockPool(GAME, 6, size, address=where, checkpoint=data, **kwargs) as twin:
                 twin.async_reset()
                 assert same_rounds(play_pool(twin, 12, 2), want)
-                assert same(np.concatenate([block.snapshot() for block in twin.blocks]), last)
+                assert same(np.concatenate([part.snapshot() for part in twin.envs]), last)
         with blockyard.make_vec(GAME, 6, address=other.unix, checkpoint=data, **kwargs) as env:
             env.reset()
             other_data = env.checkpoint()
             assert same(vars(env.afterstates()), vars(env.afterstates(seed=2)))
         pool.restore_checkpoint(other_data)
         assert same_rounds(play_pool(pool, 12, 2), want)
-        pool.blocks[1].afterstates()
+        pool.envs[1].afterstates()
         uneven = pool.checkpoint()
-        with pytest.raises(blockyard.CheckpointError, match="3 blocks that called afterstates"):
+        with pytest.raises(blockyard.CheckpointError, match="3 environments that called afterstates"):
             blockyard.make_vec(GAME, 6, address=other.unix, checkpoint=uneven, **kwargs)
         pool.restore_checkpoint(uneven)
         play_pool(pool, 2, 3)
-        pool.blocks[1].set_opponents("first")
-        with pytest.raises(blockyard.CheckpointError, match="the blocks have different opponents"):
+        pool.envs[1].set_opponents("first")
+        with pytest.raises(blockyard.CheckpointError, match="the environments have different opponents"):
             pool.checkpoint()
         with pytest.raises(ValueError, match="leave out seed or checkpoint"):
             blockyard.BlockPool(GAME, 6, 2, seed=1, address=server.unix, checkpoint=data)

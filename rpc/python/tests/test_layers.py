@@ -34,7 +34,19 @@ LAYERS: list[tuple[str, set[str], set[str], str]] = [
     ),
     (
         "surfaces",
-        {"single", "pool", "replay", "afterstate_features", "weights", "evaluation", "registration", "multiagent"}
+        {
+            "single",
+            "pool",
+            "pool_batch",
+            "pool_server",
+            "pool_stats",
+            "replay",
+            "afterstate_features",
+            "weights",
+            "evaluation",
+            "registration",
+            "multiagent",
+        }
         | {"sb3", "pettingzoo", "torchrl", "rllib"},
         {"base", "values", "transport", "rendering", "environment"},
         "other forms of the vector environment, none of which it needs to know",

@@ -101,7 +101,11 @@ class Handle:
 
 def joined(handles: Sequence[Handle]) -> Handle:
     """Return the handle that one server with the games of all these handles would have announced."""
-    one, games = handles[0], sum(h.games for h in handles)
+    return resized(handles[0], sum(h.games for h in handles))
+
+
+def resized(one: Handle, games: int) -> Handle:
+    """Return the handle that a server with another number of games would have announced."""
     rows = games * one.rows_per_game
     fields, at = [], 0
     for f in one.fields:
