@@ -71,9 +71,17 @@ def _mixture(where: str, value: object) -> dict[str, float]:
             raise TypeError(f"{where}: want specs such as 'hand', got {spec!r:.100}")
         if isinstance(weight, bool) or not isinstance(weight, Real):
             raise TypeError(f"{where}[{spec!r}]: want a number as the weight of the spec, got {weight!r:.100}")
-        if not (float(weight) > 0 and math.isfinite(weight)):
-            raise ValueError(f"{where}[{spec!r}]: the weight is {weight}, want a finite number above 0")
+        if not (weight > 0 and math.isfinite(_float(weight))):  # type: ignore[operator]
+            raise ValueError(f"{where}[{spec!r}]: the weight is {weight!r:.100}, want a finite number above 0")
     return {spec: float(weight) for spec, weight in value.items()}
+
+
+def _float(number: Real) -> float:
+    """Return a number as float64; inf if it is too large."""
+    try:
+        return float(number)
+    except OverflowError:
+        return math.inf
 
 
 @dataclass

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from .errors import BlockyardError
 from .opponents import UPLOADED, Lineup, Opponents, OpponentStats, opponents_by_seat, read_lineup, read_policy
 from .search import Search
+from .transport.layout import Handle
 from .transport.session import Session
 
 _WEIGHTS = re.compile(rf"weights=({UPLOADED}[0-9a-f]{{64}})")
@@ -26,14 +27,23 @@ class Opposition(Search):
     _counted: NDArray[np.uint64]  # (4, specs): results from before a checkpoint
 
     def _enlist(self, session: Session, opponents: Opponents, seats: int) -> dict[int, Any]:
-        """Return opponents as the request ``open`` takes them, after uploading the weights that they name."""
+        """Return opponents as the request ``open`` takes them."""
         if self._lineup is None:
             self._lineup = read_lineup(opponents_by_seat(opponents, seats), "trust_specs" in session.features)
             self._names: dict[str, str] = {}  # what the caller calls a spec of the server
             self._user = object()
             self._counted = _NONE
-        session.uploads.use(self._user, self.game_spec.name, self._lineup.files)
         return self._lineup.wire
+
+    def _open(self, session: Session, options: dict[str, Any]) -> Handle:
+        """Open the games on a server, after uploading the weights that the opponents name."""
+        assert self._lineup is not None
+        try:
+            session.uploads.use(self._user, self.game_spec.name, self._lineup.files)
+            return session.open(self.game_spec.name, options)
+        except BaseException:
+            session.uploads.release(self._user)
+            raise
 
     def _dismiss(self) -> None:
         """Let sessions that go on drop the weights that only this environment used."""
@@ -75,8 +85,10 @@ class Opposition(Search):
         assert self._lineup is not None
         others = [seat for seat in range(self.seats) if seat not in self.players]
         by_seat = opponents_by_seat(opponents, self.seats, others)
-        if not others or not by_seat:
-            raise ValueError(f"set_opponents: got {opponents!r:.100} for {len(others)} seats that the server plays")
+        if not others:
+            raise ValueError("set_opponents: you drive every seat; create the environment with opponents=")
+        if not by_seat:
+            raise ValueError(f"set_opponents: got {opponents!r:.100}, want opponents for some of the seats {others}")
         parts = self._transport.parts
         self._name_opponents()
         lineup = read_lineup(by_seat, "trust_specs" in parts[0].client.features)

@@ -139,12 +139,13 @@ class BlockVectorEnv(Attributes, Stepping, Checkpoints):
         def open_one(session: Session, games: int, start: int) -> SocketTransport:
             self.game_spec = session.describe(game_name(game))
             where = {"num_envs": games, "first": self._first + start}
-            handle = session.open(self.game_spec.name, self._open_options(session, options | where, seats, opponents))
+            handle = self._open(session, self._open_options(session, options | where, seats, opponents))
             try:
                 return choose_transport(session, handle, transport)
             except BlockyardError:
                 if client is not None and client.connection.open:
                     client.connection.call("close", handle.number)
+                    client.uploads.release(self._user)
                 raise
 
         self._own_client = client is None

@@ -95,7 +95,7 @@ class League:
         self.env.set_opponents({BASELINE: 0.25, **pool})
         games = sum(s.games for s in stats.values())
         last = stats.get(BASELINE)
-        print(f"{path.name}: {len(pool)} checkpoints in the pool; {games:,} games since the one before", end="")
+        print(f"{path.name}: pool of {len(pool)}, {games:,} games since the one before", end="")
         print(f", {last.score:.0%} of {last.games} against {BASELINE}" if last and last.games else "", flush=True)
 
 

@@ -128,7 +128,7 @@ def test_seats_have_their_own_mixtures(server: Server):
     with blockyard.make_vec(GAME, 2, opponents=None, address=server.unix) as env:
         assert "opponent" not in env.reset()[1]
         assert env.opponent_stats() == {}
-        with pytest.raises(ValueError, match="for 0 seats that the server plays"):
+        with pytest.raises(ValueError, match="you drive every seat"):
             env.set_opponents("random")
     with blockyard.make(GAME, opponents=MIXTURE, seed=1, address=server.unix) as env:
         assert env.opponent_specs[int(env.reset()[1]["opponent"])] in MIXTURE
@@ -190,6 +190,11 @@ def test_weights_go_to_a_server_by_content(server: Server, tmp_path: Path, monke
         env.close()
         assert calls.count("drop_upload") == 5
         assert client.stats()["session"]["handles"] == 0
+        network(tmp_path / "a.safetensors", 1)
+        memory = client.stats()["memory"]
+        with pytest.raises(blockyard.RequestError, match="nobody"):
+            client.make_vec(GAME, 8, opponents={a: 1, "nobody": 1})
+        assert client.stats()["memory"] == memory == 0
 
 
 def test_a_file_named_twice_is_one_opponent(server: Server, tmp_path: Path):
@@ -209,6 +214,7 @@ def test_a_file_named_twice_is_one_opponent(server: Server, tmp_path: Path):
         ({1: {"random": 1, "hand": math.nan}}, ValueError, r"opponents\[1\]\['hand'\]: the weight is nan"),
         ({"random": -1}, ValueError, r"opponents\['random'\]: the weight is -1"),
         ({"random": math.inf}, ValueError, "the weight is inf"),
+        ({"random": 10**400}, ValueError, "want a finite number above 0"),
         ({"random": "1"}, TypeError, r"opponents\['random'\]: want a number as the weight of the spec, got '1'"),
         ({"random": True}, TypeError, "got True"),
         ({1: {1: 1}}, TypeError, r"opponents\[1\]: want specs such as 'hand', got 1"),

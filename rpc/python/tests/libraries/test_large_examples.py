@@ -94,7 +94,7 @@ def test_league(tmp_path):
     """Checkpoints are frozen, join the pool, and are rated in the arena."""
     args = ["--minutes", 0.05, "--checkpoints", 2, "--num-envs", 32, "--hidden", 8, "--games", 4, "--pool", 2]
     out = example("league.py", *args, cwd=tmp_path)
-    assert "002.safetensors: 2 checkpoints in the pool" in out
+    assert "002.safetensors: pool of 2, " in out
     rated = out.partition("checkpoint ")[2].splitlines()[1:]
     assert [line.split()[0] for line in rated] == [f"00{k}.safetensors" for k in range(3)]
     assert rated[0].split()[1] == "0"
