@@ -175,7 +175,7 @@ class BlockVectorEnv(Attributes, Stepping, Checkpoints):
         self, session: Session, options: dict[str, Any], seats: int | None, opponents: Opponents
     ) -> dict[str, Any]:
         """Return the options of the request ``open``, after checking that the server supports them."""
-        count = self.game_spec.min_seats if seats is None else integer("seats", seats)
+        count = self.game_spec.min_seats if seats is None else positive("seats", seats)
         options = options | {"seats": count, "opponents": self._enlist(session, opponents, count)}
         if not self._with_mask and "fields" in session.features:
             options["fields"] = ["planes", "globals", "seat"]

@@ -111,8 +111,13 @@ def test_rows_are_what_agents_see(server: Server, game, seats, mode, reward):
 
 @pytest.mark.parametrize(("game", "seats"), IN_TURN)
 def test_waiting_rows_have_one_action(server: Server, game, seats):
-    """They have ``ignored_action``, which changes nothing, everywhere where actions are listed."""
-    with blockyard.make_vec(game, 5, seats=seats, opponents=None, seed=2, address=server.unix) as env:
+    """They have ``ignored_action`` everywhere where actions are listed, and whatever they are given changes nothing."""
+    how = {"seats": seats, "opponents": None, "seed": 2, "address": server.unix}
+    with (
+        blockyard.make_vec(game, 5, **how) as env,
+        blockyard.make_vec(game, 5, illegal="error", **how) as strict,
+    ):
+        strict.reset()
         assert env.ignored_action == 0
         obs, infos = env.reset()
         for _ in range(40):
@@ -134,8 +139,12 @@ def test_waiting_rows_have_one_action(server: Server, game, seats):
             best = after.best(np.zeros(len(after)))
             assert best.shape == (env.num_envs,)
             assert (best >= 0).all()
-            obs, _, _, _, infos = env.step(after.actions[best])
+            obs, *result, infos = env.step(after.actions[best])
             assert not infos["illegal"].any()
+            wild = after.actions[best].astype(np.int64)
+            wild[waiting] = 65535 - waiting
+            others, *same, _ = strict.step(wild)
+            assert_same([dict(others), same], [dict(obs), result])
         assert env.stats()["env"] == {"actions": 40 * 5, "illegal": 0}
 
 

@@ -55,8 +55,8 @@ class Session:
             ServerNotFoundError, ServerStartError: the local server could not be started.
             ValueError: the address or the timeout is malformed.
         """
-        if not timeout > 0:
-            raise ValueError(f"timeout: want a positive number of seconds, got {timeout}")
+        if isinstance(timeout, bool) or not isinstance(timeout, (int, float)) or not timeout > 0:
+            raise ValueError(f"timeout: want a positive number of seconds, got {timeout!r}")
         self._lease = Lease(timeout) if address is None else None
         try:
             text = address if self._lease is None else self._lease.server.address

@@ -182,6 +182,8 @@ def open_shards(
     Raises:
         ValueError: there are no addresses, or more than games.
     """
+    if not isinstance(address, (str, Sequence, type(None))):
+        raise TypeError(f"address: want None, an address such as 'unix:PATH', or a list of them, got {address!r:.100}")
     addresses = [address] if address is None or isinstance(address, str) else list(address)
     if not addresses:
         raise ValueError("address: got an empty list, want at least one address, or None for a local server")
