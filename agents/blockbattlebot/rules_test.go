@@ -38,10 +38,3 @@ func TestRulesDialogue(t *testing.T) {
 		}
 	}
 }
-
-// TestRulesTimes compares the limits that RULES.md states with those of the host.
-func TestRulesTimes(t *testing.T) {
-	book := rulebook.Open(t, "../../env/blockbattle")
-	require.Equal(t, 16384, contest.MaxLine)
-	require.Contains(t, book.Section("9").Text, "16,384 bytes")
-}

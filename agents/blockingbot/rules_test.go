@@ -25,6 +25,8 @@ func (r *reciter) Close() error { return nil }
 // TestRulesDialogue hosts the game of the dialogue of RULES.md: the host sends what it shows.
 func TestRulesDialogue(t *testing.T) {
 	book := rulebook.Open(t, "../../env/blocking")
+	require.Contains(t, book.Section("9").Text, "the first answer takes more than 1000 ms, or a later one more than 200 ms")
+	require.Equal(t, []time.Duration{time.Second, 200 * time.Millisecond}, []time.Duration{FirstTime, LaterTime})
 	ctx, end := context.WithCancel(t.Context())
 	s := &rulebook.Script{T: t, Lines: rulebook.Dialogue(t, book.Blocks(t, "dialogue")[0]), Late: contest.ErrLate, End: end}
 	bots := []contest.Asker{s, &reciter{[]string{"12 12 R121", "9 9 A001"}}}

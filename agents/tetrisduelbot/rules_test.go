@@ -26,9 +26,14 @@ func (listed) Ask(_ context.Context, lines []string, _ time.Duration) (string, b
 
 func (listed) Close() error { return nil }
 
-// TestRulesDialogue hosts the game of each dialogue of RULES.md: the host sends what they show.
+// TestRulesDialogue hosts the game of each dialogue of RULES.md: the host sends what they show, within the times
+// that the page has.
 func TestRulesDialogue(t *testing.T) {
 	book := rulebook.Open(t, "../../env/tetrisduel")
+	require.Contains(t, book.Section("9").Text, "20,000 ms")
+	require.Equal(t, 20*time.Second, DefaultTime)
+	require.Contains(t, book.Section("9").Text, "no `ready` within 10 s")
+	require.Equal(t, 10*time.Second, ReadyTime)
 	for seat, name := range []string{"dialogue", "dialogue-2"} {
 		ctx, end := context.WithCancel(t.Context())
 		s := &rulebook.Script{T: t, Lines: rulebook.Dialogue(t, book.Blocks(t, name)[0]), Late: contest.ErrLate, End: end}
