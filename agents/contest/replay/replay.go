@@ -113,11 +113,11 @@ func machineLoad() load {
 // slowness says why an answer was late: the bot was slow, or other programs had the processors. A bot of ours computes
 // while it is asked, so it was kept waiting if it had the processor for less than half of the time.
 func (t *Trial) slowness(l load) string {
-	measured := fmt.Sprintf("the answer took %.1f s of the allowed %.1f s; in this game the bot was asked for %.1f s "+
-		"and had a processor for %.1f s of them", t.late.elapsed.Seconds(), t.late.limit.Seconds(),
-		t.waited.Seconds(), t.cpu.Seconds())
+	ms := func(d time.Duration) time.Duration { return d.Round(time.Millisecond) }
+	measured := fmt.Sprintf("an answer took %v, want at most %v; all answers of the game took %v, and in that time the "+
+		"bot had a processor for %v", ms(t.late.elapsed), ms(t.late.limit), ms(t.waited), ms(t.cpu))
 	if l.known {
-		measured += fmt.Sprintf("; the load of the machine is %.1f on %d processors", l.running, l.cores)
+		measured += fmt.Sprintf("; %.1f programs on average wanted one of the %d processors", l.running, l.cores)
 	}
 	switch {
 	case t.cpu >= t.waited/2:

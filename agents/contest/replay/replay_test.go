@@ -29,7 +29,7 @@ func asks(limit time.Duration) Script {
 func TestALateBotThatComputesIsSlow(t *testing.T) {
 	_, err := asks(500*time.Millisecond).Play(t.Context(), contest.Command("while :; do :; done"), nil)
 	require.ErrorIs(t, err, contest.ErrLate)
-	require.ErrorContains(t, err, "of the allowed 0.5 s")
+	require.ErrorContains(t, err, "want at most 500ms")
 	if machineLoad().running < float64(machineLoad().cores) {
 		require.ErrorContains(t, err, "The bot itself is too slow")
 	}
@@ -39,11 +39,11 @@ func TestALateBotThatComputesIsSlow(t *testing.T) {
 func TestALateBotThatWaitsBlamesTheLoad(t *testing.T) {
 	_, err := asks(300*time.Millisecond).Play(t.Context(), contest.Command("read x; sleep 60;"), nil)
 	require.ErrorIs(t, err, contest.ErrLate)
-	require.ErrorContains(t, err, "had a processor for 0.0 s of them")
+	require.ErrorContains(t, err, "had a processor for ")
 
 	late := &Trial{late: &lateAnswer{time.Second, time.Second}, waited: 2 * time.Second, cpu: 400 * time.Millisecond}
-	require.Equal(t, "the answer took 1.0 s of the allowed 1.0 s; in this game the bot was asked for 2.0 s and had a "+
-		"processor for 0.4 s of them; the load of the machine is 9.5 on 2 processors. The load of the machine is the "+
+	require.Equal(t, "an answer took 1s, want at most 1s; all answers of the game took 2s, and in that time the bot had a "+
+		"processor for 400ms; 9.5 programs on average wanted one of the 2 processors. The load of the machine is the "+
 		"cause, not the bot: run this again when other programs have ended", late.slowness(load{true, 9.5, 2}))
 	require.Contains(t, late.slowness(load{cores: 2}), "The load of the machine is the cause")
 	require.Contains(t, late.slowness(load{true, 0.5, 2}), "The machine is not busy: the bot waits for something else")
