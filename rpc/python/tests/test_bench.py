@@ -196,6 +196,20 @@ def test_a_run_of_a_moment(program: Path, tmp_path: Path) -> None:
     assert (tmp_path / "results.md").read_text().startswith("# Side by side")
 
 
+def test_the_overhead_of_options(program: Path) -> None:
+    command = [sys.executable, str(BENCH / "overhead.py"), "--envs", "4", "--steps", "120", "--rounds", "1", "--json"]
+    env = os.environ | {"BLOCKYARD_SERVER": str(program)}
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False, env=env)
+    assert done.returncode == 0, done.stderr
+    rows = {row["form"]: row for row in map(json.loads, done.stdout.splitlines())}
+    seat = rows["a row per seat (default)"]
+    assert seat["reference"] == "acting rows (compact form)"
+    assert seat["bytes_ratio"] > 3
+    assert rows["a row per seat (default), record every=1"]["bytes_ratio"] == 1
+    assert rows["a row per seat (default), record every=1"]["games_recorded"] > 2
+    assert all(row["ratio"] > 0 and row["peak_memory_mb"] > 1 for row in rows.values())
+
+
 @pytest.mark.parametrize("wrong", [["--envs", "0"], ["--games", "Chess-v0"], ["--rounds", "x"], ["--only", "peer"]])
 def test_wrong_arguments_are_named(wrong: list[str]) -> None:
     done = subprocess.run([sys.executable, str(BENCH / "run.py"), *wrong], capture_output=True, text=True, check=False)

@@ -12,11 +12,13 @@ import time
 import warnings
 from pathlib import Path
 
+import gymnasium
 import numpy as np
 import pytest
 from conftest import GAME, MODES, assert_same, copied, play, serving
 
 import blockyard
+from blockyard.pettingzoo import aec_env
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -160,6 +162,27 @@ def test_single_environment(server, tmp_path, datasets):
     with pytest.raises(ValueError, match="drives one seat"):
         blockyard.make(GAME, address=server.unix, opponents=None, record=tmp_path / "none.jsonl")
     assert not (tmp_path / "none.jsonl").exists()
+
+
+def test_other_interfaces(server, tmp_path, datasets):
+    pz = aec_env(
+        "TetrisDuel-v0",
+        address=server.unix,
+        record={"path": tmp_path / "pz.jsonl", "every": 1, "players": {0: "a", 1: "b"}},
+    )
+    for seed in range(3):
+        pz.reset(seed=seed)
+        for agent in pz.agent_iter():
+            *_, over, cut, info = pz.last()
+            pz.step(None if over or cut else pz.action_space(agent).sample(info["action_mask"]))
+    pz.close()
+    assert check(datasets, tmp_path / "pz.jsonl") == 3
+    assert records(tmp_path / "pz.jsonl")[0]["agents"] == ["a", "b"]
+    options = {"address": server.unix, "max_episode_steps": 4}
+    env = gymnasium.make_vec(f"blockyard/{GAME}", 2, record={"path": tmp_path / "gym.jsonl", "every": 1}, **options)
+    ended = random_steps(env.unwrapped, 12)
+    env.close()
+    assert check(datasets, tmp_path / "gym.jsonl") == ended > 0
 
 
 def test_who_sat_where(server, tmp_path):

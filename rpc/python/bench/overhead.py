@@ -1,0 +1,172 @@
+"""What options of an environment cost: a row per seat, recording, mixtures of opponents.
+
+    python bench/overhead.py [--game Blocking-v0] [--seats 4] [--envs 256] [--rounds 15] [--json]
+
+Every form has a server of its own and plays a trace of random legal actions again and again, in bursts that are
+interleaved in shuffled order, so that ratios hold on a busy machine. A decision is the action of a row that had to
+act; rows that wait have none. Decisions per core-second count the CPU time of client and server together. A ratio is
+the median of the ratios within each round, with its first and third quartiles.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import subprocess
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import blockyard
+from blockyard.server.binary import find_server
+
+# Groups that are measured in one run each: name, the form that it is compared with, arguments of make_vec. record is
+# the number of episodes of which one is recorded.
+COMPACT, DEFAULT, RANDOM = "acting rows (compact form)", "a row per seat (default)", "against random"
+GROUPS: list[list[tuple[str, str, dict[str, Any]]]] = [
+    [
+        (COMPACT, COMPACT, {"rows": "acting", "opponents": None}),
+        (DEFAULT, COMPACT, {"opponents": None}),
+        (f"{COMPACT}, record every=100", COMPACT, {"rows": "acting", "opponents": None, "record": 100}),
+        (f"{DEFAULT}, record every=100", DEFAULT, {"opponents": None, "record": 100}),
+        (f"{DEFAULT}, record every=1", DEFAULT, {"opponents": None, "record": 1}),
+    ],
+    [
+        (RANDOM, RANDOM, {"opponents": "random"}),
+        ("against a mixture of random and first", RANDOM, {"opponents": {"random": 1, "first": 1}}),
+        (f"{RANDOM}, record every=100", RANDOM, {"opponents": "random", "record": 100}),
+    ],
+]
+
+
+class Form:
+    """An environment with a server of its own, and the trace that it plays."""
+
+    def __init__(self, options: dict[str, Any], args: argparse.Namespace, folder: Path) -> None:
+        options = dict(options)
+        command = [
+            find_server(),
+            "serve",
+            "--listen",
+            f"unix:{folder}/s",
+            "--parent-death",
+            "--max-memory",
+            str(1 << 36),
+        ]
+        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        assert self.process.stdout is not None
+        address = json.loads(self.process.stdout.readline())["ready"][0]
+        if every := options.pop("record", None):
+            options["record"] = {"path": folder / "games.jsonl.gz", "every": every}
+        self.env = blockyard.make_vec(args.game, args.envs, seats=args.seats, address=address, seed=1, **options)
+        self.control = blockyard.connect(address)
+        self.trace: list[Any] = []
+        self.decisions, rng = 0, np.random.default_rng(0)
+        _, infos = self.env.reset(seed=1)
+        for _ in range(args.steps):
+            self.decisions += int(infos["acting"].sum())
+            self.trace.append(self.env.sample_actions(rng).astype(np.uint16))
+            *_, infos = self.env.step(self.trace[-1])
+        moved = self.env._handle.slab_len + 2 * self.env.num_envs
+        self.bytes = moved * args.steps / self.decisions
+        self.seconds: list[float] = []  # CPU seconds per decision, by burst
+
+    def cpu(self) -> float:
+        return float(self.control.stats()["cpu_s"]) + time.process_time()
+
+    def burst(self) -> None:
+        self.env.reset(seed=1)
+        begun = self.cpu()
+        for actions in self.trace:
+            self.env.step(actions)
+        self.seconds.append((self.cpu() - begun) / self.decisions)
+
+    def peak(self) -> float:
+        """Return the peak memory of the server in MB."""
+        status = Path(f"/proc/{self.process.pid}/status").read_text()
+        return int(status.partition("VmHWM:")[2].split()[0]) / 1024
+
+    def close(self) -> None:
+        self.env.close()
+        self.control.close()
+        assert self.process.stdin is not None
+        self.process.stdin.close()
+        self.process.wait()
+
+
+def compare(
+    group: list[tuple[str, str, dict[str, Any]]], args: argparse.Namespace, folder: Path
+) -> list[dict[str, Any]]:
+    """Return one row for each form of a group."""
+    forms: dict[str, Form] = {}
+    try:
+        for name, _, options in group:
+            (folder / str(len(forms))).mkdir(parents=True)
+            forms[name] = Form(options, args, folder / str(len(forms)))
+        order = list(forms.values())
+        for k in range(args.rounds + 1):
+            random.Random(k).shuffle(order)
+            for form in order:
+                form.burst()
+        return [row(name, forms[name], reference, forms[reference]) for name, reference, _ in group]
+    finally:
+        for form in forms.values():
+            form.close()
+
+
+def row(name: str, form: Form, reference: str, other: Form) -> dict[str, Any]:
+    """Return the figures of a form, as ratios to another."""
+    if form.env.recording:
+        form.env.recording.flush()
+    mine, first = np.array(form.seconds[1:]), np.array(other.seconds[1:])  # the first round warms up
+    low, ratio, high = np.quantile(first / mine, [0.25, 0.5, 0.75])
+    return {
+        "form": name,
+        "reference": reference,
+        "decisions_per_core_second": 1 / float(np.median(mine)),
+        "ratio": float(ratio),
+        "quartiles": [float(low), float(high)],
+        "bytes_per_decision": form.bytes,
+        "bytes_ratio": form.bytes / other.bytes,
+        "peak_memory_mb": form.peak(),
+        "peak_ratio": form.peak() / other.peak(),
+        "games_recorded": form.env.recording.games if form.env.recording else 0,
+    }
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--game", default="Blocking-v0")
+    parser.add_argument("--seats", type=int, default=4)
+    parser.add_argument("--envs", type=int, default=256)
+    parser.add_argument("--steps", type=int, default=200, help="steps of the trace")
+    parser.add_argument("--rounds", type=int, default=15)
+    parser.add_argument("--json", action="store_true", help="print a line of JSON for each row")
+    args = parser.parse_args()
+    if not args.json:
+        print(
+            f"{args.game}, {args.seats} seats, {args.envs} games, {args.steps} steps per burst, {args.rounds} rounds\n"
+        )
+        print("| form | compared with | decisions per core-second | bytes per decision | peak memory of the server |")
+        print("|---|---|---|---|---|")
+    with tempfile.TemporaryDirectory() as folder:
+        for k, group in enumerate(GROUPS):
+            for r in compare(group, args, Path(folder) / f"group{k}"):
+                if args.json:
+                    print(json.dumps(r), flush=True)
+                    continue
+                low, high = r["quartiles"]
+                print(
+                    f"| {r['form']} | {r['reference']} | {r['ratio']:.2f} ({low:.2f} to {high:.2f}), "
+                    f"{r['decisions_per_core_second']:,.0f} | {r['bytes_ratio']:.2f}, {r['bytes_per_decision']:,.0f} | "
+                    f"{r['peak_ratio']:.2f}, {r['peak_memory_mb']:.0f} MB |",
+                    flush=True,
+                )
+
+
+if __name__ == "__main__":
+    main()
