@@ -1,6 +1,7 @@
 package vec
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -205,12 +206,26 @@ func (e *Env) Reseed(i int, seed uint64) error {
 	return e.resume(i, e.renewAgents)
 }
 
-// fits returns an error if a position has another number of seats than the environments.
+// fits returns an error if a position has another number of seats than the environments, or differs from them in what
+// a variant of the game fixes: in what remains of it after a Reset.
 func (e *Env) fits(i int, s env.State) error {
 	if n := s.SeatCount(); n != e.c.Seats {
 		return fmt.Errorf("vec %s: environment %d: a position with %d seats, want %d", e.g.Name, i, n, e.c.Seats)
 	}
-	return nil
+	e.spare.CopyFrom(s)
+	text, err := encodeReset(e.buf[:0], e.spare)
+	e.buf = text
+	if err == nil && !bytes.Equal(text, e.fresh) {
+		err = fmt.Errorf("vec %s: environment %d: a position of another variant of the game", e.g.Name, i)
+	}
+	return err
+}
+
+// encodeReset resets s with forced draws, which leave nothing of earlier ones, and appends it.
+func encodeReset(dst []byte, s env.State) ([]byte, error) {
+	s.Force(make([]uint16, env.MaxDraws))
+	s.Reset(0)
+	return env.Encode(dst, s)
 }
 
 // usable returns an error if environment i does not exist or cannot be used now.

@@ -119,12 +119,20 @@ func (p *pool) run(j job) error {
 	return err
 }
 
+// A PanicError is a panic while an environment was stepped: a bug in a game or an agent. Its text leaves the stack out.
+type PanicError struct {
+	Value any
+	Stack []byte
+}
+
+func (e *PanicError) Error() string { return fmt.Sprintf("panic: %v", e.Value) }
+
 // drain takes chunks until none are left or an environment fails. Chunks are taken in ascending order:
 // the lowest environment that fails is reached in any case.
 func (p *pool) drain(w *worker) {
 	defer func() {
 		if r := recover(); r != nil {
-			p.fail(w.at, fmt.Errorf("panic: %v\n%s", r, debug.Stack()))
+			p.fail(w.at, &PanicError{r, debug.Stack()})
 		}
 	}()
 	for hi, n := 0, len(p.e.slots); hi < n; {

@@ -277,7 +277,7 @@ func (s *Stream) run(w *worker) {
 func (s *Stream) step(w *worker, i int) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
-			err = fmt.Errorf("panic: %v\n%s", r, debug.Stack())
+			err = &PanicError{r, debug.Stack()}
 		}
 	}()
 	return s.e.step(w, i, &s.job)

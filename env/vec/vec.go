@@ -32,7 +32,10 @@ type Env struct {
 	pool    pool
 	stream  *Stream // nil if there is none
 	tracer  Tracer
-	broken  error // a step failed half-way: only a Reset of all environments is possible
+	spare   env.State // for fits
+	fresh   []byte    // a new state as encodeReset leaves it
+	buf     []byte    // for fits
+	broken  error     // a step failed half-way: only a Reset of all environments is possible
 }
 
 // New creates the environments and starts the goroutines that step them. Call Reset before
@@ -51,14 +54,10 @@ func New(g *env.Game, c Config) (*Env, error) {
 		e.sizes = append(e.sizes, product(s.shape(g, c.Envs, e.rows, c.Seats)))
 	}
 	e.states = make([]env.State, c.Envs)
-	for i := range e.states {
-		e.states[i] = g.New(c.Seats)
-	}
-	if _, ok := e.states[0].(env.Masker); ok {
-		e.maskers = make([]env.Masker, c.Envs)
-		for i, s := range e.states {
-			e.maskers[i] = s.(env.Masker) // once, not every step
-		}
+	e.newStates()
+	e.spare = g.New(c.Seats)
+	if e.fresh, err = encodeReset(nil, e.spare); err != nil {
+		return nil, err
 	}
 	e.slots = make([]slot, c.Envs)
 	for i := range e.slots {
@@ -69,6 +68,19 @@ func New(g *env.Game, c Config) (*Env, error) {
 	e.setMixtures(c.Mixtures)
 	e.pool.start(e, c.Workers)
 	return e, nil
+}
+
+// newStates creates the positions.
+func (e *Env) newStates() {
+	for i := range e.states {
+		e.states[i] = e.g.New(e.c.Seats)
+	}
+	if _, ok := e.states[0].(env.Masker); ok {
+		e.maskers = make([]env.Masker, len(e.states))
+		for i, s := range e.states {
+			e.maskers[i] = s.(env.Masker) // once, not every step
+		}
+	}
 }
 
 // Close ends the goroutines and closes the agents. The Env cannot be used afterwards.
@@ -109,6 +121,9 @@ func (e *Env) Driven() env.Seats { return e.driven }
 func (e *Env) Reset(seeds Seeds, mask []bool, out *Batch) error {
 	if err := e.checkReset(seeds, mask, out); err != nil {
 		return err
+	}
+	if e.broken != nil {
+		e.newStates() // nobody knows what the failure has left of the old ones
 	}
 	e.broken = nil
 	return e.pool.run(job{do: (*Env).reset, changes: true, seeds: seeds, mask: mask, out: out})

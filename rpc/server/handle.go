@@ -149,5 +149,13 @@ func refusal(method []byte, err error) *wire.Error {
 		With("row", blamed.Row).With("seat", blamed.Seat).With("action", int(blamed.Action))
 }
 
+// refused is refusal under another name of the method, except that it leaves a panic as it is, for the log.
+func refused(method string, err error) error {
+	if errors.As(err, new(*vec.PanicError)) {
+		return err
+	}
+	return refusal([]byte(method), err)
+}
+
 // mostNamed is the largest number of games that an error lists.
 const mostNamed = 64

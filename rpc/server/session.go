@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"blockyard/env/vec"
 	"blockyard/rpc/wire"
 )
 
@@ -178,22 +179,33 @@ func (s *session) quick(f *wire.Frame) bool {
 func (s *session) answer(f *wire.Frame) {
 	defer func() {
 		if p := recover(); p != nil {
-			s.srv.log.Error("panic", "session", s.id, "request", s.requests, "method", string(f.Method),
-				"panic", p, "stack", string(debug.Stack()))
-			bug := wire.Errorf(wire.Internal, "a bug in the server: see session %d, request %d in its log", s.id, s.requests)
-			s.fail(f.ID, bug.With("session", s.id).With("request", s.requests))
+			s.bug(f, p, debug.Stack())
 			s.end()
 		}
 	}()
 	s.requests++
 	if err := s.call(f); err != nil {
 		s.errors++
+		var bug *vec.PanicError
+		if errors.As(err, &bug) {
+			s.bug(f, bug.Value, bug.Stack)
+			return
+		}
 		refusal := refusal(f.Method, err)
 		s.fail(f.ID, refusal)
 		if refusal.Fatal() {
 			s.end()
 		}
 	}
+}
+
+// bug logs a panic and tells the client where to find it. If games panicked, their handle works again after a reset of
+// all of them.
+func (s *session) bug(f *wire.Frame, value any, stack []byte) {
+	s.srv.log.Error("panic", "session", s.id, "request", s.requests, "method", string(f.Method),
+		"panic", value, "stack", string(stack))
+	bug := wire.Errorf(wire.Internal, "a bug in the server: see session %d, request %d in its log", s.id, s.requests)
+	s.fail(f.ID, bug.With("session", s.id).With("request", s.requests))
 }
 
 // frame returns a frame to read into: the most recently used one, which is likely to be in cache.

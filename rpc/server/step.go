@@ -46,7 +46,7 @@ func (s *session) stepSlot(f *wire.Frame, h *handle) error {
 func (s *session) play(f *wire.Frame, h *handle, p *place) error {
 	begun := time.Now()
 	if err := h.step(p); err != nil {
-		return refusal([]byte("step"), err)
+		return refused("step", err)
 	}
 	h.took = time.Since(begun)
 	s.countIllegal(h)

@@ -128,7 +128,7 @@ func sendRefusal(err error) error {
 	if errors.Is(err, vec.ErrMisuse) {
 		return wire.Errorf(wire.BadParams, "send: %v", err)
 	}
-	return refusal([]byte("send"), err)
+	return refused("send", err)
 }
 
 // recv returns the games that are done. It waits for least of them, but not longer than wait_ms, nor when no more
@@ -166,7 +166,7 @@ func (s *session) recv(f *wire.Frame, h *handle) error {
 	}
 	s.await(st, int(min(least, most)), time.Duration(wait)*time.Millisecond)
 	if st.envs, err = st.Recv(st.envs[:0], int(most)); err != nil {
-		return refusal(f.Method, err)
+		return refused(string(f.Method), err)
 	}
 	s.received(h, len(st.envs))
 	if to != nil {

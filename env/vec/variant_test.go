@@ -1,0 +1,75 @@
+package vec_test
+
+import (
+	"reflect"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"blockyard/env"
+	"blockyard/env/envtest/toy"
+	"blockyard/env/games"
+	"blockyard/env/vec"
+	"blockyard/env/wintetris"
+)
+
+// TestVariantsStayApart: a position of another variant, which may pass Check, is refused, and nothing changes.
+func TestVariantsStayApart(t *testing.T) {
+	for _, g := range games.All {
+		e, out, _ := start(t, g, vec.Config{Envs: 1})
+		for _, other := range games.All {
+			s := other.New(other.MinSeats)
+			if reflect.TypeOf(s) != reflect.TypeOf(e.State(0)) {
+				continue
+			}
+			before := positions(t, e)
+			err := e.SetState(0, s)
+			if other == g {
+				require.NoError(t, err)
+				require.NoError(t, e.Reset(vec.From(1), nil, out))
+				continue
+			}
+			require.ErrorContains(t, err, "another variant of the game", "%s in %s", other.Name, g.Name)
+			require.Equal(t, before, positions(t, e))
+		}
+	}
+	e, _, _ := start(t, wintetris.Game, vec.Config{Envs: 1})
+	strict := wintetris.Game.New(1).(*wintetris.State)
+	strict.Strict = true
+	require.ErrorContains(t, e.SetState(0, strict), "another variant")
+}
+
+// A trap is toy.Pick that panics in the step after its card became 3.
+type trap struct{ toy.State }
+
+func (s *trap) CopyFrom(src env.State) { *s = *src.(*trap) }
+
+func (s *trap) Step(m env.Moves) {
+	if s.Card == 3 {
+		panic("the trap")
+	}
+	s.State.Step(m)
+}
+
+// TestAPanicIsOverWithAReset: after a panic only a reset of all environments is possible, and then all is as new.
+func TestAPanicIsOverWithAReset(t *testing.T) {
+	g := *toy.Pick
+	g.New = func(seats int) env.State { return &trap{*toy.Pick.New(seats).(*toy.State)} }
+	e, out, actions := start(t, &g, vec.Config{Envs: 8})
+	var err error
+	for range 50 {
+		require.NoError(t, e.Sample(actions))
+		if err = e.Step(actions, out); err != nil {
+			break
+		}
+	}
+	var panicked *vec.PanicError
+	require.ErrorAs(t, err, &panicked)
+	require.Equal(t, "the trap", panicked.Value)
+	require.Contains(t, string(panicked.Stack), "variant_test.go")
+	require.ErrorAs(t, e.Step(actions, out), &panicked)
+	require.NoError(t, e.Reset(vec.From(1), nil, out))
+	first := positions(t, e)
+	require.NoError(t, e.Reset(vec.From(1), nil, out))
+	require.Equal(t, first, positions(t, e))
+}
