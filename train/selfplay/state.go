@@ -32,7 +32,12 @@ type State struct {
 	Rules  int          `json:"rules"`
 	Slots  []slotState  `json:"slots"`
 	Steps  int          `json:"steps"` // of the optimiser of the first or only net
+
+	Version int `json:"version,omitempty"` // of this format; older states have none
 }
+
+// stateVersion is the version of the format that Save writes. Resume also reads all older ones.
+const stateVersion = 1
 
 // An ActorState is an actor but for its tensors.
 type ActorState struct {
@@ -63,7 +68,7 @@ type slotState struct {
 // this one would have.
 func (r *Run) Save(path string) error {
 	s := &State{
-		Game: r.Game.Rules.Name, Rules: r.Game.Rules.Rules, Config: r.algorithm,
+		Game: r.Game.Rules.Name, Rules: r.Game.Rules.Rules, Config: r.algorithm, Version: stateVersion,
 		Counts: stateCounts{Counts: r.Counts}, Curve: r.Curve, Losses: r.Losses,
 	}
 	for _, x := range r.Slots {
@@ -109,6 +114,10 @@ func resume(g *task.Game, data []byte, a Algorithm, workers int) (*Run, error) {
 	s := &State{Tensors: tensors, Config: a}
 	if err := json.Unmarshal([]byte(meta["run"]), s); err != nil {
 		return nil, fmt.Errorf("not a saved run: %w", err)
+	}
+	if s.Version < 0 || s.Version > stateVersion {
+		return nil, fmt.Errorf("a run in version %d of the format, this program reads up to version %d: "+
+			"continue it with the program that saved it, or a newer one", s.Version, stateVersion)
 	}
 	if s.Game != g.Rules.Name || s.Rules != g.Rules.Rules {
 		return nil, fmt.Errorf("a run of %s, rules version %d; want %s, version %d",

@@ -101,6 +101,7 @@ class BlockPool(PoolRecords):
                     "timeout": timeout,
                 }
                 self.envs.append(BlockVectorEnv(game, size, **options, **kwargs))
+                self.envs[0].game_spec.check_same(self.envs[k].game_spec, str(at))
                 self._servers.append(PoolServer(self.envs[-1], first))
                 first += size
             if record is not None:

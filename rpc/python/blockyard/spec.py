@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 import numpy as np
@@ -110,6 +110,20 @@ class GameSpec:
     def packed_len(self) -> int:
         """Bytes of the packed boards of one row."""
         return (int(np.prod(self.planes_shape)) * self.cell_bits + 7) // 8
+
+    def check_same(self, other: GameSpec, where: str) -> None:
+        """Check that another server plays the same game, so that both may step parts of one environment.
+
+        Raises:
+            ProtocolError: it does not; where names the other server.
+        """
+        for f in fields(self):
+            mine, theirs = getattr(self, f.name), getattr(other, f.name)
+            if f.compare and f.name not in ("variants", "opponents") and mine != theirs:
+                raise ProtocolError(
+                    f"address: the server at {where} plays another version of {self.name} than the first one: "
+                    f"{f.name} is {theirs!r:.60}, not {mine!r:.60}; start servers of the same version"
+                )
 
     def observation_space(self, packed: bool = False) -> spaces.Dict:
         """Return the observation space of one row: ``planes`` uint8 (C, H, W) and ``globals`` float32 (G,).

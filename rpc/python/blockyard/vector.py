@@ -137,7 +137,10 @@ class BlockVectorEnv(Attributes, Stepping, Checkpoints):
             raise ValueError("seed: the games of a checkpoint have seeds of their own; leave out seed or checkpoint")
 
         def open_one(session: Session, games: int, start: int) -> SocketTransport:
-            self.game_spec = session.describe(game_name(game))
+            spec = session.describe(game_name(game))
+            if start > 0:
+                self.game_spec.check_same(spec, str(session.connection.address))
+            self.game_spec = spec
             where = {"num_envs": games, "first": self._first + start}
             handle = self._open(session, self._open_options(session, options | where, seats, opponents))
             try:

@@ -200,6 +200,8 @@ func TestResumeRefuses(t *testing.T) {
 		"no mean":     {`"actor mean.`, `"actor mien.`, "no net"},
 		"no critic":   {`"net.`, `"not.`, "no net"},
 		"no run":      {`"run"`, `"rum"`, "not a saved run"},
+		"newer":       {`\"version\":1`, `\"version\":2`, "version 2 of the format, this program reads up to version 1"},
+		"other rules": {`\"rules\":1`, `\"rules\":2`, "a run of blockbattle, rules version 2; want blockbattle, version 1"},
 		"fewer games": {`\"Games\":6`, `\"Games\":5`, "6 games in progress, want 5"},
 	} {
 		require.Contains(t, string(good), c.from, name)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import platform
 import weakref
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -85,24 +85,28 @@ class Session:
         except BlockyardError as error:
             self.connection.close()
             if error.name == "version":
-                theirs = ".".join(map(str, error.data.get("proto") or "?"))
-                raise ProtocolError(
-                    f"this client speaks protocol {PROTOCOL[0]}.{PROTOCOL[1]}, the server at "
-                    f"{self.connection.address} {theirs}: install a client and a server of the same major version",
-                    code=error.code,
-                    name=error.name,
-                    data=error.data,
-                ) from error
+                refusal = self._other_version(error.data.get("proto") or "?")
+                refusal.code, refusal.name, refusal.data = error.code, error.name, error.data
+                raise refusal from error
             raise
         if not isinstance(answer, dict) or not isinstance(answer.get("limits"), dict):
             self.connection.close()
             raise ProtocolError(f"hello: an answer of unknown shape: {answer!r:.200}")
         self.server = str(answer.get("server", ""))
         self.protocol: tuple[int, ...] = tuple(answer.get("proto") or (1, 0))
+        if self.protocol[0] != PROTOCOL[0]:
+            self.connection.close()
+            raise self._other_version(self.protocol)
         self.features: tuple[str, ...] = tuple(answer.get("features") or ())
         self.limits: dict[str, int] = answer["limits"]
         self.connection.max_reply = self.limits.get("max_reply", self.connection.max_reply)
         self.uploads = Uploads(self.connection, self.limits)
+
+    def _other_version(self, theirs: Iterable[object]) -> ProtocolError:
+        return ProtocolError(
+            f"this client speaks protocol {PROTOCOL[0]}.{PROTOCOL[1]}, the server at {self.connection.address} "
+            f"{'.'.join(map(str, theirs))}: install a client and a server of the same major version"
+        )
 
     def require(self, feature: str, what: str) -> None:
         """Check that the server has a feature that older servers lack; what names the caller's request.
