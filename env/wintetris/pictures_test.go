@@ -10,7 +10,7 @@ import (
 
 // looks are those of the pieces' letters.
 var looks = func() map[byte]picture.Look {
-	out := map[byte]picture.Look{'h': picture.Ghost}
+	out := map[byte]picture.Look{}
 	for k := range Letters {
 		out[Letters[k]] = picture.Inks[k]
 	}

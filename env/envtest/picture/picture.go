@@ -26,7 +26,6 @@ const (
 	Green                      Look = "t"
 	RedZone, MidZone, BlueZone Look = "zr", "zm", "zb"
 	Shade                      Look = "h" // hidden rows, or room outside the board
-	Ghost                      Look = "g" // an outline
 )
 
 // Inks are the looks of the seven tetrominoes, I J L O S T Z.
@@ -45,18 +44,18 @@ type Panel struct {
 }
 
 // Usual are the looks of the usual characters.
-var Usual = map[byte]Look{'.': Empty, '#': Filled, '=': Solid, ':': Shade, 'o': Ghost}
+var Usual = map[byte]Look{'.': Empty, '#': Filled, '=': Solid, ':': Shade}
 
 const (
 	side    = 12 // of a cell, in pixels
 	gap     = 14 // between panels
 	caption = 15 // height of a caption
 	style   = `text{font:10px sans-serif;fill:#24292f}.m,.n{font-size:9px;text-anchor:middle}.n{fill:#111}.k{fill:#fff}` +
-		`.e{fill:#eaeef2}.x{fill:#9aa4af}.s{fill:#454c54}.h{fill:#fff6dc}.g{fill:none;stroke:#24292f;stroke-width:1.5}` +
+		`.e{fill:#eaeef2}.x{fill:#9aa4af}.s{fill:#454c54}.h{fill:#fff6dc}` +
 		`.i{fill:#63c7d6}.j{fill:#7ba4f4}.l{fill:#f0aa5c}.o{fill:#e7cf4f}.t{fill:#7cc884}.v{fill:#c391e8}.z{fill:#f08a86}` +
 		`.zr{fill:#fbe3e1}.zm{fill:#eaeef2}.zb{fill:#e0eafc}.w{stroke:#fff}.b{stroke:#24292f;stroke-width:1.5}` +
 		`@media(prefers-color-scheme:dark){text{fill:#e6edf3}.n{fill:#111}.k{fill:#0d1117}.e,.zm{fill:#262c36}` +
-		`.x{fill:#7d8590}.s{fill:#d0d7de}.h{fill:#3a3320}.g{stroke:#e6edf3}.zr{fill:#4a2529}.zb{fill:#1d3157}` +
+		`.x{fill:#7d8590}.s{fill:#d0d7de}.h{fill:#3a3320}.zr{fill:#4a2529}.zb{fill:#1d3157}` +
 		`.w{stroke:#0d1117}.b{stroke:#e6edf3}}`
 )
 
@@ -118,14 +117,9 @@ func (p *Panel) draw(out *strings.Builder, x, y int) (w, h int) {
 	}
 	fmt.Fprintf(out, `<g transform="translate(%d %d)">`, x, y)
 	for _, look := range order {
-		if look != Ghost {
-			fmt.Fprintf(out, `<path class="%s" d="%s"/>`, look, paths[look])
-		}
+		fmt.Fprintf(out, `<path class="%s" d="%s"/>`, look, paths[look])
 	}
 	fmt.Fprintf(out, `<path class="w" d="%s"/>`, p.grid())
-	if paths[Ghost] != "" {
-		fmt.Fprintf(out, `<path class="g" d="%s"/>`, paths[Ghost])
-	}
 	for _, r := range p.Lines {
 		fmt.Fprintf(out, `<path class="b" d="M0 %dh%d"/>`, r*side, columns*side)
 	}
@@ -133,7 +127,7 @@ func (p *Panel) draw(out *strings.Builder, x, y int) (w, h int) {
 		for c := range len(row) {
 			if text := p.Texts[[2]int{c, r}]; text != "" {
 				class := "n" // on a coloured cell
-				if p.look(row[c]) == Empty || p.look(row[c]) == Ghost || p.look(row[c]) == "" {
+				if p.look(row[c]) == Empty || p.look(row[c]) == "" {
 					class = "m"
 				}
 				fmt.Fprintf(out, `<text class="%s" x="%d" y="%d">%s</text>`, class, c*side+side/2, r*side+9, escape(text))

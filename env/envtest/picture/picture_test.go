@@ -14,7 +14,7 @@ import (
 func TestSVG(t *testing.T) {
 	svg := SVG("a < b", []Panel{
 		{Caption: "one & two", Rows: []string{"..#", ":= "}, Left: []string{"0", "1"}, Columns: true, Lines: []int{1}},
-		{Rows: []string{"oI"}, Looks: map[byte]Look{'I': Inks[0]}, Texts: map[[2]int]string{{0, 0}: "1", {1, 0}: "2"}},
+		{Rows: []string{".I"}, Looks: map[byte]Look{'I': Inks[0]}, Texts: map[[2]int]string{{0, 0}: "1", {1, 0}: "2"}},
 	})
 	for d := xml.NewDecoder(strings.NewReader(svg)); ; {
 		_, err := d.Token()
@@ -26,7 +26,7 @@ func TestSVG(t *testing.T) {
 	require.Contains(t, svg, "<title>a &lt; b</title>")
 	require.Contains(t, svg, `<path class="e" d="M0 0h24v12h-24z"/>`, "a run of equal cells is one rectangle")
 	require.Contains(t, svg, `<path class="x" d="M24 0h12v12h-12z"/>`)
-	require.Contains(t, svg, `<text class="m" x="6" y="9">1</text>`, "on an outline, in the colour of the page's text")
+	require.Contains(t, svg, `<text class="m" x="6" y="9">1</text>`, "on an empty cell, in the colour of the page's text")
 	require.Contains(t, svg, `<text class="n" x="18" y="9">2</text>`, "on a piece, dark")
 }
 
@@ -34,7 +34,7 @@ func TestSVG(t *testing.T) {
 func TestLooksHaveColours(t *testing.T) {
 	light, dark, ok := strings.Cut(style, "@media")
 	require.True(t, ok)
-	for _, look := range append(Inks[:], Empty, Filled, Solid, Shade, Ghost, RedZone, MidZone, BlueZone) {
+	for _, look := range append(Inks[:], Empty, Filled, Solid, Shade, RedZone, MidZone, BlueZone) {
 		rule := regexp.MustCompile(`\.` + string(look) + `[,{]`)
 		require.Regexp(t, rule, light, look)
 		if !strings.Contains("ijlotvz", string(look)) {
