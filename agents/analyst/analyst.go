@@ -101,7 +101,7 @@ func (a *Analyst) Analyse(ctx context.Context, r analysis.Request) (*analysis.Po
 		d := decision{game: g, ranker: ranker, state: r.State, seat: set.First(), turn: r.Turn, seed: r.Record.Seed}
 		seat, err := d.analyse(ctx, r.Moves[d.seat], cmp.Or(a.Moves, 5))
 		if err != nil {
-			return nil, fmt.Errorf("turn %d, seat %d: %w", r.Turn, d.seat, err)
+			return nil, fmt.Errorf("turn %d, seat %d: %w", r.Turn, d.seat+1, err)
 		}
 		seat.Player = r.Record.Agents[d.seat]
 		out.Seats = append(out.Seats, seat)

@@ -111,11 +111,11 @@ func (s *State) Show(f *env.Frame) {
 	f.Fact(env.Everybody, "round", s.Round)
 	for i := range s.Sides {
 		d := &s.Sides[i]
-		f.Fact(i, "combo", d.Combo)
-		f.Fact(i, "skips", d.Skips)
 		if d.Lost != NotLost {
 			f.Fact(i, "lost by", d.Lost)
 		}
+		f.Fact(i, "combo", d.Combo)
+		f.Fact(i, "skips", d.Skips)
 	}
 	if !s.Over {
 		tray(f, "now and next", int(s.Piece), int(s.Next))
