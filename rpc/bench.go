@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -18,12 +19,13 @@ import (
 )
 
 type benchCmd struct {
-	Game   string        `default:"blockbattle" help:"${bench_game_help}"`
-	Envs   []int         `default:"64,1024,4096" help:"Numbers of games per handle."`
-	Rounds int           `default:"15" help:"Number of bursts (timed runs) per transport, in shuffled order."`
-	Burst  time.Duration `default:"150ms" help:"Approximate duration of a burst in process."`
-	Seed   uint64        `default:"1" help:"Seed of the games and of the order of the bursts."`
-	JSON   bool          `help:"Print one line of JSON per row instead of a table."`
+	Game      string        `help:"${bench_game_help}"`
+	Envs      []int         `default:"64,1024,4096" help:"Numbers of games per handle."`
+	Rounds    int           `default:"15" help:"Number of bursts (timed runs) per transport, in shuffled order."`
+	Burst     time.Duration `default:"150ms" help:"Approximate duration of a burst in process."`
+	Seed      uint64        `default:"1" help:"Seed of the games and of the order of the bursts."`
+	Opponents bool          `help:"Measure what a decision of each opponent costs instead, in every game without --game."`
+	JSON      bool          `help:"Print one line of JSON per row instead of a table."`
 }
 
 // A way is one of the transports that are compared.
@@ -50,6 +52,10 @@ func (c *benchCmd) Run(ctx context.Context) error {
 	if c.Rounds < 1 || c.Burst <= 0 {
 		return errors.New("bench: --rounds and --burst must be positive")
 	}
+	if c.Opponents {
+		return c.opponents(ctx)
+	}
+	c.Game = cmp.Or(c.Game, "blockbattle")
 	dir, err := os.MkdirTemp("", "blockyard-bench-")
 	if err != nil {
 		return err

@@ -55,7 +55,8 @@ func vars() kong.Vars {
 		"client_ca_help": "Certificate authorities, in PEM format: " +
 			"clients over tls: need a certificate signed by one of them.",
 		"ca_help": "Certificate authorities to trust over tls:, in PEM format; by default those of the system.",
-		"bench_game_help": "Game to step. null does not compute anything and its slab is as large as that of N rows of " +
+		"bench_game_help": "Game to step, blockbattle by default. " +
+			"null does not compute anything and its slab is as large as that of N rows of " +
 			"other games, so that only the transport is measured.",
 	}
 	limits := reflect.ValueOf(server.DefaultLimits())
