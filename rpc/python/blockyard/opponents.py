@@ -186,6 +186,15 @@ class OpponentStats:
         decided = self.wins + self.draws + self.losses
         return (self.wins + self.draws / 2) / decided if decided else math.nan
 
+    def __add__(self, other: OpponentStats) -> OpponentStats:
+        """Return the results of both."""
+        return OpponentStats(
+            self.wins + other.wins,
+            self.draws + other.draws,
+            self.losses + other.losses,
+            self.truncated + other.truncated,
+        )
+
     def as_dict(self) -> dict[str, Any]:
         """Return all numbers by name, for a logger."""
         return {name: getattr(self, name) for name in ("games", "wins", "draws", "losses", "truncated", "score")}

@@ -17,6 +17,7 @@ from .checkpoint_file import Checkpoint
 from .checkpoints import resume
 from .errors import BlockyardError, ServerTimeoutError
 from .pool_batch import Part, PoolBatch, Received, join, split
+from .pool_opponents import PoolOpponents
 from .pool_records import PoolRecords
 from .pool_server import PoolServer, until
 from .pool_stats import PoolClock
@@ -26,7 +27,7 @@ from .transport.address import Tls
 from .vector import BlockVectorEnv
 
 
-class BlockPool(PoolRecords):
+class BlockPool(PoolOpponents, PoolRecords):
     """Many games that are stepped one by one, like EnvPool's asynchronous mode.
 
     ``send`` takes actions for any rows that ``recv`` has returned, and ``recv`` returns those whose step finished

@@ -38,6 +38,8 @@ LAYERS: list[tuple[str, set[str], set[str], str]] = [
             "single",
             "pool",
             "pool_batch",
+            "pool_opponents",
+            "pool_records",
             "pool_server",
             "pool_stats",
             "replay",

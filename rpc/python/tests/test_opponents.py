@@ -274,3 +274,40 @@ def test_no_client_names_a_path_on_the_server(server: Server, tmp_path: Path):
                 client.open("blockbattle", {"opponents": {1: bad}})
         with pytest.raises(blockyard.RequestError, match="the spec is"):
             client.connection.call("upload", "blockbattle", f"learned:weights={name}", data + b"!")
+
+
+@pytest.mark.parametrize("mode", ["NextStep", "SameStep"])
+def test_pool(server: Server, mode: str):
+    """The infos of a pool say who plays, its results are those of all servers, and its mixture may change any time."""
+    where, rng = [server.unix, server.tcp], np.random.default_rng(0)
+    opponents = {"random": 1, "first": 2}
+    with blockyard.BlockPool(
+        GAME, 16, 4, seed=1, opponents=opponents, address=where, max_episode_steps=9, autoreset_mode=mode
+    ) as pool:
+        pool.async_reset(seed=1)
+        playing, counts = np.zeros(16, np.uint16), Counter[str]()
+        for k in range(200):
+            batch = pool.recv()
+            ids, now, ended = batch.env_ids, batch.infos["opponent"], batch.terminated | batch.truncated
+            if mode == "SameStep" and ended.any():
+                np.testing.assert_array_equal(batch.infos["final_info"]["opponent"][ended], playing[ids[ended]])
+            counts.update(pool.opponent_specs[j] for j in (playing[ids[ended]] if mode == "SameStep" else now[ended]))
+            playing[ids] = now
+            if k == 100:
+                pool.set_opponents({"hand:ply=1": 1, "random": 1})
+            assert batch.action_masks is not None
+            pool.send([rng.choice(np.flatnonzero(mask)) for mask in batch.action_masks], ids)
+        flying = 16
+        while flying:  # the last steps
+            batch = pool.recv(min_envs=1)
+            flying -= len(batch)
+            ended = batch.terminated | batch.truncated
+            who = playing[batch.env_ids[ended]] if mode == "SameStep" else batch.infos["opponent"][ended]
+            counts.update(pool.opponent_specs[j] for j in who)
+        stats = pool.opponent_stats(reset=True)
+        assert pool.opponent_specs == ("random", "first", "hand:ply=1")
+        assert {name: s.games for name, s in stats.items()} == {name: counts[name] for name in stats}
+        assert stats["hand:ply=1"].games > 0
+        assert sum(s.games for s in pool.opponent_stats().values()) == 0
+        with pytest.raises(blockyard.RequestError, match="nobody"):
+            pool.set_opponents("nobody")
