@@ -2,6 +2,7 @@ package server_test
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"hash/fnv"
 	"math/bits"
@@ -20,13 +21,20 @@ import (
 	"blockyard/rpc/wire"
 )
 
+// A silent is an agent that says nothing of what it remembers.
+type silent struct{}
+
+func (silent) Act(ctx context.Context, s env.State, seat int) (env.Action, error) {
+	return new(first).Act(ctx, s, seat)
+}
+
 // real serves all games with all agents.
 func real(workers int) func(c *server.Config) {
 	return func(c *server.Config) {
 		c.Games, c.Workers = append(games.All[:len(games.All):len(games.All)], toy.Pick, toy.Turns), workers
 		c.Agents = func(g *env.Game, spec string, files func(string) ([]byte, error)) (vec.AgentFactory, error) {
 			if spec == "silent" {
-				return func(uint64) (env.Agent, error) { return &first{}, nil }, nil
+				return func(uint64) (env.Agent, error) { return silent{}, nil }, nil
 			}
 			f, err := registry.Access{Weights: files}.Parse(g, spec)
 			return vec.AgentFactory(f), err

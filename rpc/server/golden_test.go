@@ -44,7 +44,7 @@ func u32(v ...uint32) []byte {
 }
 
 // exchanges is a session of two games of the toy game toy:pick, in order.
-func exchanges(state []byte) []exchange {
+func exchanges(state []byte, c saved) []exchange {
 	return []exchange{
 		{"ping", "ping", nil},
 		{"a request before hello", "games", nil},
@@ -64,6 +64,8 @@ func exchanges(state []byte) []exchange {
 		{"restore, into game 1", "restore", []any{1, u32(1), state, map[string]any{"reseed": 4}}},
 		{"bytes that are no state", "restore", []any{1, u32(1), make([]byte, len(state))}},
 		{"clone, game 0 into game 1", "clone", []any{1, u32(0), u32(1)}},
+		{"checkpoint, of game 0", "checkpoint", []any{1, u32(0)}},
+		{"resume, into game 1", "resume", []any{1, u32(1), c.Head, c.Games}},
 		{"rollout", "rollout", []any{1, 2, map[string]any{"keep": "last"}}},
 		{"set_opponents", "set_opponents", []any{1, map[int]any{1: []any{[]any{"first", 1}, []any{"last", 0.5}}}}},
 		{"render", "render", []any{1, 0}},
@@ -79,13 +81,13 @@ func exchanges(state []byte) []exchange {
 }
 
 // record plays the exchanges and returns the bytes both ways.
-func record(t *testing.T, state []byte) (asked, answered [][]byte) {
+func record(t *testing.T, all []exchange) (asked, answered [][]byte) {
 	p := start(t, func(c *server.Config) { c.Version, c.Games = "0.1.0", []*env.Game{toy.Pick, toy.Turns} })
 	conn, err := net.Dial("unix", strings.TrimPrefix(p.unix, "unix:"))
 	require.NoError(t, err)
 	defer conn.Close()
 	require.NoError(t, conn.SetDeadline(time.Now().Add(hangs)))
-	for i, e := range exchanges(state) {
+	for i, e := range all {
 		b, err := wire.AppendRequest(nil, uint32(i+1), e.method, e.params...)
 		require.NoError(t, err)
 		if e.method == "step" {
@@ -153,10 +155,10 @@ func latin(b []byte) []byte {
 // TestGoldenBytes holds the server to the recorded bytes, and PROTOCOL.md to the same.
 // BLOCKYARD_UPDATE=1 records them again.
 func TestGoldenBytes(t *testing.T) {
-	state := captureState(t)
-	asked, answered := record(t, state)
+	all := exchanges(captureState(t))
+	asked, answered := record(t, all)
 	var document strings.Builder
-	for i, e := range exchanges(state) {
+	for i, e := range all {
 		text := dump(">", asked[i]) + dump("<", answered[i])
 		title := strings.NewReplacer(" ", "_", ",", "", ":", "").Replace(e.title)
 		name := filepath.Join("testdata", fmt.Sprintf("%02d_%s.golden", i+1, title))
@@ -175,8 +177,8 @@ func TestGoldenBytes(t *testing.T) {
 	require.Equal(t, document.String(), after, "PROTOCOL.md shows other bytes; record them with BLOCKYARD_UPDATE=1")
 }
 
-// captureState fetches the state that the session restores.
-func captureState(t *testing.T) []byte {
+// captureState fetches the state that the session restores and the checkpoint that it resumes.
+func captureState(t *testing.T) (state []byte, c saved) {
 	p := start(t, nil)
 	g, err := dial(t, p.unix).Open("toy:pick", map[string]any{"num_envs": 2, "opponents": map[int]string{1: "first"}})
 	require.NoError(t, err)
@@ -185,7 +187,8 @@ func captureState(t *testing.T) []byte {
 		States []byte `msgpack:"states"`
 	}
 	require.NoError(t, g.Call("snapshot", &out, u32(0)))
-	return out.States
+	require.NoError(t, g.Call("checkpoint", &c, u32(0)))
+	return out.States, c
 }
 
 func updating() bool { return os.Getenv("BLOCKYARD_UPDATE") == "1" }

@@ -34,6 +34,15 @@ func (a *first) Act(_ context.Context, s env.State, seat int) (env.Action, error
 	return a.legal[0], nil
 }
 
+func (*first) AppendMemory(dst []byte) ([]byte, error) { return dst, nil }
+
+func (*first) RestoreMemory(src []byte) error {
+	if len(src) > 0 {
+		return fmt.Errorf("first: memory of %d bytes, want none", len(src))
+	}
+	return nil
+}
+
 // last is an agent that plays the highest legal action.
 type last struct{ first }
 
