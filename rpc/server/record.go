@@ -11,7 +11,8 @@ import (
 // Bounds on a recording, and what clients get by default.
 const (
 	sampledEpisodes = 100     // every so many episodes one is recorded
-	recordMemory    = 8 << 20 // bytes of records in progress and waiting
+	recordMemory    = 8 << 20 // bytes of records waiting
+	gameMemory      = 4 << 10 // bytes of a record in progress
 	leastRecords    = 64 << 10
 	mostRecords     = 1 << 30
 	mostFetched     = 4 << 20 // bytes of records in one response, if there is more than one record
@@ -24,12 +25,12 @@ type recordOptions struct {
 	Every   int64            `msgpack:"every"`
 	Games   []byte           `msgpack:"games"`
 	Players map[int64]string `msgpack:"players"`
-	Memory  int64            `msgpack:"memory"`
+	Memory  *int64           `msgpack:"memory"`
 }
 
 // record starts to record episodes. Those in progress are not recorded.
 func (s *session) record(f *wire.Frame, h *handle) error {
-	o := recordOptions{Every: sampledEpisodes, Memory: recordMemory}
+	o := recordOptions{Every: sampledEpisodes}
 	if err := f.Options(1, &o); err != nil {
 		return err
 	}
@@ -42,15 +43,19 @@ func (s *session) record(f *wire.Frame, h *handle) error {
 			h.id)
 	case o.Every < 1:
 		return bad("every", o.Every, 1, math.MaxInt64)
-	case o.Memory < leastRecords || o.Memory > mostRecords:
-		return bad("memory", o.Memory, leastRecords, mostRecords)
+	}
+	memory := min(recordMemory+gameMemory*(int64(h.c.Envs)/o.Every+1), mostRecords)
+	if o.Memory != nil {
+		if memory = *o.Memory; memory < leastRecords || memory > mostRecords {
+			return bad("memory", memory, leastRecords, mostRecords)
+		}
 	}
 	names, err := h.names(o.Players)
 	if err != nil {
 		return err
 	}
-	r := &recorder{h: h, every: uint64(o.Every), names: names, memory: o.Memory,
-		largest: min(o.Memory, int64(s.srv.limits.MaxReply-replyRoom)), drafts: make([]*draft, h.c.Envs)}
+	r := &recorder{h: h, every: uint64(o.Every), names: names, memory: memory,
+		largest: min(memory, int64(s.srv.limits.MaxReply-replyRoom)), drafts: make([]*draft, h.c.Envs)}
 	if o.Games != nil {
 		list, err := h.gamesIn("record", "games", o.Games, true)
 		if err != nil {
@@ -124,27 +129,26 @@ func (s *session) records(f *wire.Frame, h *handle) error {
 	if r == nil {
 		return wire.Errorf(wire.BadParams, "records: handle %d is not being recorded: call record first", h.id)
 	}
-	count, size := r.fitting(s.srv.limits.MaxReply - replyRoom)
+	if o.Stop && !r.stopped {
+		if h.stream != nil {
+			h.stream.Settle()
+		}
+		h.env.Trace(nil)
+		r.stop()
+	}
+	size := r.fitting(s.srv.limits.MaxReply - replyRoom)
 	release, err := s.srv.reserve(size)
 	if err != nil {
 		return err
 	}
 	defer release()
-	if o.Stop {
-		h.env.Trace(nil)
-		r.stop()
-	}
-	lines := make([]byte, 0, size)
-	for _, one := range r.take(count) {
-		lines = append(lines, one.lines...)
-	}
-	waiting := len(r.queue)
-	if r.stopped && waiting == 0 {
+	got := r.take(size)
+	if r.stopped && got.waiting == 0 {
 		s.endRecording(h)
 	}
 	return s.reply(f.ID, wire.Fields{
-		"count", count, "lines", lines, "waiting", waiting, "recording", !r.stopped,
-		"finished", r.finished, "dropped", r.dropped, "interrupted", r.interrupted,
+		"count", got.count, "lines", got.lines, "waiting", got.waiting, "recording", !r.stopped,
+		"finished", got.finished, "dropped", got.dropped, "interrupted", got.interrupted,
 	})
 }
 

@@ -240,7 +240,9 @@ func TestRecordMemory(t *testing.T) {
 	require.Less(t, newest-oldest, 40, "the newest are kept")
 	require.NoError(t, g.Client().Call("stats", &after))
 	require.Equal(t, before.Memory, after.Memory, "freed at the end")
-	require.NoError(t, g.Call("record", nil, nil))
+	require.NoError(t, g.Call("record", nil, map[string]any{"every": 30}))
+	require.NoError(t, g.Client().Call("stats", &during))
+	require.Equal(t, before.Memory+8<<20+3*4<<10+9*64, during.Memory, "by default")
 	require.NoError(t, g.Client().Call("close", nil, g.H))
 	require.NoError(t, g.Client().Call("stats", &after))
 	require.Zero(t, after.Memory, "freed with the handle")
@@ -392,4 +394,71 @@ func TestRecordMixture(t *testing.T) {
 	require.Len(t, drawn, 2)
 	require.Greater(t, drawn["last"], drawn["first"])
 	require.Greater(t, drawn["first"], 20)
+}
+
+// Games that are stepped in the background are recorded as those that are stepped together, and their records can be
+// fetched, and the recording ended, while they are being stepped.
+func TestRecordStream(t *testing.T) {
+	p := start(t, nil)
+	options := map[string]any{"num_envs": 6, "seed": 4, "opponents": map[int]string{1: "first"}, "autoreset": "SameStep"}
+	record := map[string]any{"every": 1, "memory": 64 << 10}
+	const steps = 300
+	whole, err := dial(t, p.unix).Open("toy:pick", options)
+	require.NoError(t, err)
+	require.NoError(t, whole.Call("record", nil, record))
+	require.NoError(t, whole.Reset(nil))
+	var want []byte
+	for step := range steps {
+		var actions []byte
+		for i, part := range gamesOf(whole, whole.Slab, 6) {
+			actions = append(actions, plan(whole, part, i, step)...)
+		}
+		require.NoError(t, whole.Step(actions))
+		want = append(want, fetch(t, whole, nil).Lines...)
+	}
+
+	g, err := dial(t, p.unix).Open("toy:pick", options)
+	require.NoError(t, err)
+	require.NoError(t, g.Call("record", nil, record))
+	require.NoError(t, g.Reset(nil))
+	parts := gamesOf(g, g.Slab, 6)
+	taken := make([]int, 6)
+	var got []byte
+	send := func(games ...uint32) {
+		var actions []byte
+		for _, i := range games {
+			actions = append(actions, plan(g, parts[i], int(i), taken[i])...)
+			taken[i]++
+		}
+		require.NoError(t, g.Call("send", nil, u32(games...), actions))
+	}
+	send(0, 1, 2, 3, 4, 5)
+	for left := 6 * steps; left > 0; {
+		got = append(got, fetch(t, g, nil).Lines...)
+		var r received
+		require.NoError(t, g.Call("recv", &r, 1, 6, 60_000))
+		games := r.games()
+		for k, part := range gamesOf(g, r.Slab, len(games)) {
+			left--
+			if parts[games[k]] = part; taken[games[k]] < steps {
+				send(games[k])
+			}
+		}
+	}
+	got = append(got, fetch(t, g, nil).Lines...)
+	require.Greater(t, len(recordsIn(t, got, toy.Pick)), 100)
+	lines := func(b []byte) []string { return slices.Sorted(strings.SplitSeq(string(b), "\n")) }
+	require.Equal(t, lines(want), lines(got))
+
+	send(0, 1, 2, 3, 4, 5)
+	rest, _ := stopRecording(t, g)
+	recordsIn(t, rest, toy.Pick)
+	var r received
+	require.NoError(t, g.Call("recv", &r, 6, 6, 60_000))
+	for k, part := range gamesOf(g, r.Slab, 6) {
+		parts[r.games()[k]] = part
+	}
+	require.NoError(t, g.Call("record", nil, record))
+	send(2)
+	require.ErrorContains(t, g.Call("record", nil, record), "is being recorded")
 }

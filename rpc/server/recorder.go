@@ -24,7 +24,7 @@ type recorder struct {
 	stopped bool
 	drafts  []*draft // by game; nil if its episode is not recorded. Only the worker of a game uses its draft
 
-	mu    sync.Mutex
+	mu    sync.Mutex // games may be stepped while records are fetched
 	fresh []finished // of the step in progress, in no order
 	queue []finished // oldest first
 	used  int64      // bytes of drafts, fresh and queue
@@ -145,9 +145,7 @@ func (r *recorder) hold(n int64) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for r.used+n > r.memory && len(r.queue) > 0 {
-		r.used -= r.queue[0].size()
-		r.queue[0] = finished{}
-		r.queue = r.queue[1:]
+		r.forget()
 		r.dropped++
 	}
 	if r.used+n > r.memory {
@@ -183,30 +181,51 @@ func (r *recorder) settle() {
 	r.fresh = r.fresh[:0]
 }
 
-// fitting returns how many of the oldest records fit into a response of most bytes, and their length.
-func (r *recorder) fitting(most int) (count, size int) {
-	for ; count < len(r.queue); count++ {
-		n := size + len(r.queue[count].lines)
-		if count > 0 && n > min(most, mostFetched) {
+// fitting returns the length of the oldest records that fit into a response of most bytes.
+func (r *recorder) fitting(most int) (size int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for k, one := range r.queue {
+		n := size + len(one.lines)
+		if k > 0 && n > min(most, mostFetched) {
 			break
 		}
 		size = n
 	}
-	return count, size
+	return size
 }
 
-// take removes the oldest records.
-func (r *recorder) take(count int) []finished {
-	out := r.queue[:count]
-	r.queue = r.queue[count:]
-	for _, one := range out {
-		r.used -= one.size()
+// A harvest is what records returns.
+type harvest struct {
+	lines                          []byte
+	count, waiting                 int
+	finished, dropped, interrupted uint64
+}
+
+// take removes the oldest records that fit into size bytes. Others may have become the oldest since fitting.
+func (r *recorder) take(size int) harvest {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	out := harvest{lines: make([]byte, 0, size)}
+	for len(r.queue) > 0 && len(out.lines)+len(r.queue[0].lines) <= size {
+		out.lines = append(out.lines, r.queue[0].lines...)
+		out.count++
+		r.forget()
 	}
+	out.waiting, out.finished, out.dropped, out.interrupted = len(r.queue), r.finished, r.dropped, r.interrupted
 	return out
 }
 
-// stop drops the episodes in progress.
+// forget removes the oldest record. r.mu is locked.
+func (r *recorder) forget() {
+	r.used -= r.queue[0].size()
+	r.queue[0] = finished{}
+	r.queue = r.queue[1:]
+}
+
+// stop drops the episodes in progress. No game is being stepped, and none is traced any more.
 func (r *recorder) stop() {
+	r.settle()
 	r.stopped = true
 	clear(r.drafts)
 }

@@ -44,7 +44,7 @@ class Recorded:
         max_games: int | None = None,
         max_bytes: int = 1 << 30,
         append: bool = False,
-        memory: int = 8 << 20,
+        memory: int | None = None,
     ) -> Recording:
         """Record whole games into a file, from the next episode of each game on.
 
@@ -62,8 +62,9 @@ class Recorded:
             max_games: recording ends after this many games; None: no bound.
             max_bytes: recording ends before the file would become longer, by default 1 GiB.
             append: whether to append to an existing file. By default an existing file is refused.
-            memory: bytes of each server's memory for games in progress and games not yet fetched, 64 KiB to 1 GiB. If
-                it is full, the oldest games are lost, and a warning tells how many.
+            memory: bytes of each server's memory for games in progress and games not yet fetched, 64 KiB to 1 GiB; by
+                default 8 MiB, and 4 KiB for each game that is recorded at a time. If it is full, the oldest games are
+                lost, and a warning tells how many.
 
         Returns:
             The recording: number of games, length of the file, whether it has ended and why.
@@ -116,7 +117,7 @@ class Recorded:
             _recorded.discard(self)
 
     def _begin_record(
-        self, first: int, chosen: NDArray[np.uint32] | None, options: dict[str, Any], players: Any, memory: int
+        self, first: int, chosen: NDArray[np.uint32] | None, options: dict[str, Any], players: Any
     ) -> list[Source]:
         """Start recording on every server of this environment, whose games are numbered from first."""
         names = dict.fromkeys(self.players, players) if isinstance(players, str) else dict(players or {})
@@ -131,7 +132,7 @@ class Recorded:
                 if mine.get("games") != b"":
                     part.client.require("record", "record")
                     part.call("record", mine | {"players": {operator.index(k): v for k, v in names.items()}})
-                    sources.append(Source(part, memory))
+                    sources.append(Source(part, options.get("memory", 8 << 20)))
         except BaseException:
             forget(sources)
             raise
@@ -150,14 +151,16 @@ def start(
     max_games: int | None = None,
     max_bytes: int = 1 << 30,
     append: bool = False,
-    memory: int = 8 << 20,
+    memory: int | None = None,
 ) -> Recording:
     """Record several environments, whose games are numbered one after the other, into one file."""
     for env in parts:
         env._refuse_pending("record")
         if env._recording is not None and env._recording.state == "recording":
             raise RuntimeError(f"record: already recording to {env._recording.path}; call stop_recording first")
-    options = {"every": positive("every", every), "memory": operator.index(memory)}
+    options = {"every": positive("every", every)}
+    if memory is not None:
+        options["memory"] = operator.index(memory)
     ids = None if envs is None else np.unique(game_ids(envs, sum(env.num_games for env in parts), "envs"))
     if ids is not None and not len(ids):
         raise ValueError("envs: got an empty list, want at least one game, or None for all")
@@ -167,7 +170,7 @@ def start(
     try:
         first = 0
         for env in parts:
-            sources.append(env._begin_record(first, ids, options, players, options["memory"]))
+            sources.append(env._begin_record(first, ids, options, players))
             first += env.num_games
         recording = Recording(file, [s for some in sources for s in some], most, positive("max_bytes", max_bytes))
     except BaseException:

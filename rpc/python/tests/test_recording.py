@@ -255,6 +255,25 @@ def test_long_rollouts_fetch_on_the_way(server, tmp_path, datasets):
     assert check(datasets, path) == recording.games
 
 
+def test_many_games_fit_by_default(server, tmp_path, datasets):
+    path = tmp_path / "games.jsonl.gz"
+    with blockyard.make_vec("Blocking-v0", 8_000, address=server.unix, mask=False) as env:
+        env.record(path, every=1)
+        env.reset(seed=1)
+        env.rollout(60, keep="last")
+        done = env.stop_recording()
+    assert done.dropped == 0
+    assert done.games == check(datasets, path) > 8_000
+
+
+def test_a_checkpoint_interrupts(server, tmp_path):
+    with blockyard.make_vec(GAME, 3, address=server.unix) as env:
+        env.record(tmp_path / "games.jsonl", every=1)
+        env.reset(seed=1)
+        env.restore_checkpoint(env.checkpoint())
+        assert env.stop_recording().interrupted == 3
+
+
 # -- files ------------------------------------------------------------------------------------
 
 
