@@ -24,20 +24,44 @@ func (g *Games) Share(slots int) error {
 	if err != nil {
 		return err
 	}
-	defer unix.Close(fd)
-	memory, err := unix.Mmap(fd, 0, layout.Len, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
+	memory, err := g.mapped(fd, layout.Len)
 	if err != nil {
-		return fmt.Errorf("mmap: %w", err)
+		return err
 	}
-	if g.shared == nil {
-		g.c.sharing = append(g.c.sharing, g)
-	}
-	g.shared = append(g.shared, memory)
 	for at := 0; at < layout.Len; at += layout.Stride {
 		slot := memory[at : at+layout.Stride]
 		g.Slots = append(g.Slots, Slot{Slab: slot[:g.Len], Actions: slot[layout.Actions : layout.Actions+2*g.Rows]})
 	}
 	return nil
+}
+
+// ShareFinal returns memory to which the server writes the last observations of the games that a step ended,
+// and its fields. The connection must be a unix socket, and the autoreset mode SameStep.
+func (g *Games) ShareFinal() ([]byte, []Field, error) {
+	var answer struct {
+		Layout []Field `msgpack:"layout"`
+		Len    int     `msgpack:"len"`
+	}
+	fd, err := g.c.callForFile("share_final", &answer, g.H)
+	if err != nil {
+		return nil, nil, err
+	}
+	memory, err := g.mapped(fd, answer.Len)
+	return memory, answer.Layout, err
+}
+
+// mapped maps a file until the games are closed, and closes its descriptor.
+func (g *Games) mapped(fd, size int) ([]byte, error) {
+	defer unix.Close(fd)
+	memory, err := unix.Mmap(fd, 0, size, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
+	if err != nil {
+		return nil, fmt.Errorf("mmap: %w", err)
+	}
+	if g.shared == nil {
+		g.c.sharing = append(g.c.sharing, g)
+	}
+	g.shared = append(g.shared, memory)
+	return memory, nil
 }
 
 func (g *Games) unshare() error {

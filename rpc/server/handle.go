@@ -73,11 +73,7 @@ func newHandle(g *env.Game, c vec.Config, fields []string, packed bool) (*handle
 func (h *handle) allocate() (err error) {
 	h.final = &vec.Batch{}
 	if h.c.Autoreset == vec.SameStep {
-		names := []string{"final_planes", "final_globals", "final_legal", "final_seat"}
-		if h.env.Driven().Len() < h.c.Seats {
-			names = append(names, "final_opponent")
-		}
-		if h.final, err = h.env.NewBatch(names...); err != nil {
+		if h.final, err = h.env.NewBatch(h.finalNames()...); err != nil {
 			return err
 		}
 	}
@@ -90,6 +86,15 @@ func (h *handle) allocate() (err error) {
 	h.own, err = h.place(memory[slabStart:])
 	h.now = h.own
 	return err
+}
+
+// finalNames lists the slabs of the last observations of ended games.
+func (h *handle) finalNames() []string {
+	names := []string{"final_planes", "final_globals", "final_legal", "final_seat"}
+	if h.env.Driven().Len() < h.c.Seats {
+		names = append(names, "final_opponent")
+	}
+	return names
 }
 
 // facts is the result of open.

@@ -69,6 +69,7 @@ var methods = map[string]method{
 	"weights":        {2, false, with((*session).weights)},
 	"clone":          {4, true, with((*session).clone)},
 	"share":          {3, false, with((*session).share)},
+	"share_final":    {1, false, with((*session).shareFinal)},
 	"record":         {2, true, with((*session).record)},
 	"records":        {2, false, with((*session).records)},
 	"rollout":        {3, false, with((*session).rollout)},

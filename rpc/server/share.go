@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"net"
+	"os"
 	"slices"
 
 	"blockyard/env/vec"
@@ -39,12 +40,8 @@ func (s *session) share(f *wire.Frame, h *handle) error {
 		}
 	}
 	switch {
-	case !s.shares():
-		return wire.Errorf(wire.BadParams, "share: %s", errNoShares)
 	case len(h.slots)+int(slots) > mostSlots:
 		return wire.Exceeds("slots of a handle", mostSlots, int64(len(h.slots))+slots, "")
-	case len(h.shared) >= mostShares:
-		return wire.Exceeds("shares of a handle", mostShares, mostShares+1, "")
 	}
 	slab, rows, partial := len(h.own.slab), h.rows, games < int64(h.c.Envs)
 	if partial {
@@ -54,20 +51,13 @@ func (s *session) share(f *wire.Frame, h *handle) error {
 		}
 		slab, rows = st.slabLen(int(games)), int(games)*h.env.Rows()
 	}
-	up := func(n, unit int) int { return (n + unit - 1) / unit * unit }
 	actionsAt := up(slab, cacheLine)
 	stride := up(actionsAt+2*rows, pageSize)
 	size := int64(stride) * slots
-	if err := s.srv.account(0, 0, size); err != nil {
+	memory, file, err := s.newShared(h, size, "share")
+	if err != nil {
 		return err
 	}
-	memory, file, err := newShared(size)
-	if err != nil {
-		s.srv.account(0, 0, -size)
-		return wire.Errorf(wire.Limit, "share: allocating %d bytes: %v", size, err)
-	}
-	h.memory += size
-	h.shared = append(h.shared, memory)
 	defer file.Close() // the mapping stays
 	first := len(h.slots)
 	for at := 0; at < len(memory); at += stride {
@@ -84,6 +74,67 @@ func (s *session) share(f *wire.Frame, h *handle) error {
 		"first", first, "slots", slots, "stride", stride,
 		"actions", actionsAt, "len", size,
 	})
+}
+
+func up(n, unit int) int { return (n + unit - 1) / unit * unit }
+
+// newShared allocates memory of h that a client can map; method is for errors. The caller closes the file.
+func (s *session) newShared(h *handle, size int64, method string) ([]byte, *os.File, error) {
+	switch {
+	case !s.shares():
+		return nil, nil, wire.Errorf(wire.BadParams, "%s: %s", method, errNoShares)
+	case len(h.shared) >= mostShares:
+		return nil, nil, wire.Exceeds("shares of a handle", mostShares, mostShares+1, "")
+	}
+	if err := s.srv.account(0, 0, size); err != nil {
+		return nil, nil, err
+	}
+	memory, file, err := newShared(size)
+	if err != nil {
+		s.srv.account(0, 0, -size)
+		return nil, nil, wire.Errorf(wire.Limit, "%s: allocating %d bytes: %v", method, size, err)
+	}
+	h.memory += size
+	h.shared = append(h.shared, memory)
+	return memory, file, nil
+}
+
+// shareFinal moves the last observations of ended games to memory shared with the client, which then
+// need not call final after each step. The server only writes there, and what final reads it only echoes.
+func (s *session) shareFinal(f *wire.Frame, h *handle) error {
+	switch {
+	case h.c.Autoreset != vec.SameStep:
+		return wire.Errorf(wire.BadParams, "share_final: the autoreset mode is %v, want SameStep", h.c.Autoreset)
+	case h.stream != nil:
+		return wire.Errorf(wire.BadParams, "share_final: games have been sent already: call it before send")
+	}
+	l, err := h.env.Layout(h.finalNames()...)
+	if err != nil {
+		return err
+	}
+	size := int64(up(l.Len, pageSize))
+	memory, file, err := s.newShared(h, size, "share_final")
+	if err != nil {
+		return err
+	}
+	defer file.Close() // the mapping stays
+	if h.final, err = l.View(memory); err != nil {
+		return err
+	}
+	h.own.setFinal(h.final)
+	for _, p := range h.slots {
+		if p.batch != nil {
+			p.setFinal(h.final)
+		}
+	}
+	return s.pass(f.ID, file, wire.Fields{"layout", (&layout{Layout: l}).announce(), "len", size})
+}
+
+// setFinal lets a step write the last observations of ended games to the slabs of final.
+func (p *place) setFinal(final *vec.Batch) {
+	b := p.batch
+	b.FinalPlanes, b.FinalGlobals, b.FinalSeat = final.FinalPlanes, final.FinalGlobals, final.FinalSeat
+	b.FinalLegal, b.FinalOpponent = final.FinalLegal, final.FinalOpponent
 }
 
 // unshare frees the memory of all slots, which must not be used any more.
@@ -126,8 +177,7 @@ func (h *handle) place(slab []byte) (*place, error) {
 	if f := h.layout.bits; f.Name != "" {
 		p.bits, batch.Planes = slab[f.Offset:f.Offset+f.Len], h.private.planes
 	}
-	batch.FinalPlanes, batch.FinalGlobals = h.final.FinalPlanes, h.final.FinalGlobals
-	batch.FinalSeat, batch.FinalLegal, batch.FinalOpponent = h.final.FinalSeat, h.final.FinalLegal, h.final.FinalOpponent
+	p.setFinal(h.final)
 	return p, nil
 }
 
@@ -271,8 +321,11 @@ func (l *layout) announce() (out []map[string]any) {
 		fields = append(slices.Clone(fields), l.bits)
 	}
 	for _, f := range fields {
-		if f.Name == "legal" {
-			f.Name = "mask" // its name on the wire
+		switch f.Name { // names on the wire
+		case "legal":
+			f.Name = "mask"
+		case "final_legal":
+			f.Name = "final_mask"
 		}
 		out = append(out, map[string]any{
 			"name": f.Name, "dtype": f.DType, "shape": f.Shape, "off": f.Offset, "len": f.Len,

@@ -69,6 +69,58 @@ func TestSlotsSayTheSame(t *testing.T) {
 	}
 }
 
+// TestFinalSlotsSayTheSame: what a step leaves in the memory of share_final is what final responds.
+func TestFinalSlotsSayTheSame(t *testing.T) {
+	for _, slots := range []int{0, 2} {
+		_, g := shared(t, map[string]any{
+			"num_envs": 6, "autoreset": "SameStep", "seed": 3, "max_episode_steps": 40, "opponents": map[int]string{1: "first"},
+		}, 2)
+		memory, layout, err := g.ShareFinal()
+		require.NoError(t, err)
+		require.NoError(t, g.CallSlab("reset"))
+		var c chooser
+		actions, ended := make([]byte, 2*g.Rows), 0
+		for k := range 150 {
+			c.choose(g.Field("mask"), g.Rows, actions)
+			if slots > 0 {
+				at := k % slots
+				copy(g.Slots[at].Actions, actions)
+				require.NoError(t, g.StepSlot(at))
+				copy(g.Slab, g.Slots[at].Slab)
+			} else {
+				require.NoError(t, g.Step(actions))
+			}
+			var last struct {
+				finals    `msgpack:",inline"`
+				Mask      []byte `msgpack:"mask"`
+				Opponents []byte `msgpack:"opponents"`
+			}
+			require.NoError(t, g.Call("final", &last))
+			want := map[string][]byte{
+				"final_planes": last.Planes, "final_globals": last.Globals, "final_mask": last.Mask, "final_seat": last.Seat,
+				"final_opponent": last.Opponents,
+			}
+			require.Len(t, layout, len(want))
+			for _, f := range layout {
+				var got []byte
+				each := f.Len / 6
+				for i := range 6 {
+					if g.Field("terminated")[i]|g.Field("truncated")[i] != 0 {
+						got = append(got, memory[f.Off+i*each:f.Off+(i+1)*each]...)
+					}
+				}
+				require.Equal(t, len(want[f.Name]), len(got), f.Name)
+				require.True(t, bytes.Equal(want[f.Name], got), f.Name)
+				ended += len(got)
+			}
+		}
+		require.Positive(t, ended)
+	}
+	_, g := shared(t, map[string]any{"num_envs": 2}, 1)
+	_, _, err := g.ShareFinal()
+	require.Equal(t, wire.BadParams, code(t, err), "NextStep has no other observations than its own")
+}
+
 func or(a, b []byte) []byte {
 	out := make([]byte, len(a))
 	for i := range a {

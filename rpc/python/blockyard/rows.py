@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from gymnasium.vector import AutoresetMode
@@ -24,6 +24,15 @@ Obs = dict[str, NDArray[Any]]
 StepResult = tuple[Obs, NDArray[np.float64], NDArray[np.bool_], NDArray[np.bool_], dict[str, Any]]
 
 
+class LastRows(NamedTuple):
+    """The part of :class:`FinalStep` that infos need."""
+
+    planes: NDArray[np.uint8]
+    globals: NDArray[np.float32]
+    mask: NDArray[np.uint8] | None
+    opponents: NDArray[np.uint16] | None
+
+
 class Rows:
     """The part of BlockVectorEnv that reads the memory of a step. A row is a seat that the client drives."""
 
@@ -40,6 +49,7 @@ class Rows:
     _with_mask: bool
     _illegal: IllegalActions
     _acted: NDArray[np.bool_] | None
+    _shared_final: dict[str, NDArray[Any]] | None = None  # where the server leaves the last observations
 
     def _set_row_indices(self) -> None:
         """Set what follows from the number of rows and their seats."""
@@ -141,7 +151,8 @@ class Rows:
 
     def _add_final(self, infos: Infos, ended: NDArray[np.bool_]) -> None:
         """Add ``final_obs`` and ``final_info`` of games that ended and were reset in the same step."""
-        final, rows = self.final(), self._rows_of(ended)
+        rows = self._rows_of(ended)
+        final = self._last_rows(ended, rows)
         final_obs = np.full(self.num_envs, None, object)
         name, boards = ("bits", pack(final.planes, self.game_spec)) if self.packed else ("planes", final.planes)
         for k, row in enumerate(np.flatnonzero(rows)):
@@ -163,7 +174,19 @@ class Rows:
         infos.put("final_obs", final_obs, rows)
         infos.put("final_info", last, rows)
 
-    def _final_masks(self, final: FinalStep, rows: NDArray[np.bool_]) -> NDArray[np.int8]:
+    def _last_rows(self, ended: NDArray[np.bool_], rows: NDArray[np.bool_]) -> FinalStep | LastRows:
+        """Return the last observations of games that ended: from shared memory, or by asking the server."""
+        if self._shared_final is None:
+            return self.final()
+        at, mask, opponents = np.flatnonzero(rows), None, None
+        if self._with_mask:
+            mask = self._shared_final["mask"][at]
+            mask[~mask.any(axis=1), 0] = 1
+        if self._others is not None:
+            opponents = self._shared_final["opponent"][np.flatnonzero(ended)]
+        return LastRows(self._shared_final["planes"][at], self._shared_final["globals"][at], mask, opponents)
+
+    def _final_masks(self, final: FinalStep | LastRows, rows: NDArray[np.bool_]) -> NDArray[np.int8]:
         """Return the masks at the end of games: only id 0, unless the game was truncated."""
         out = np.zeros((self.num_envs, self.game_spec.actions), np.int8)
         out[:, 0] = 1

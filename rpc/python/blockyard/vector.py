@@ -158,6 +158,8 @@ class BlockVectorEnv(Attributes, Stepping, Checkpoints):
         try:
             self.client, self._handle = self._transport.client, self._transport.handle
             self._first_seed = check_seeds(seed, self._handle.games)
+            same_step = self.autoreset_mode is AutoresetMode.SAME_STEP
+            self._shared_final = self._transport.share_final() if same_step else None
             self._ring, self._turn = None if copy else self._transport.ring(slots), 0
         except BaseException:
             self._transport.close(self._own_client)

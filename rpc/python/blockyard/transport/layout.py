@@ -32,6 +32,11 @@ class Field:
     shape: tuple[int, ...]
     offset: int
 
+    @classmethod
+    def from_wire(cls, d: dict[str, Any]) -> Field:
+        """Read an entry of a layout; KeyError, TypeError or ValueError if it is malformed."""
+        return cls(d["name"], np.dtype(d["dtype"]), tuple(d["shape"]), d["off"])
+
     @property
     def nbytes(self) -> int:
         """Length of the array in bytes."""
@@ -75,7 +80,7 @@ class Handle:
             ProtocolError: an entry is missing, or the arrays do not fit into the memory.
         """
         try:
-            fields = tuple(Field(f["name"], np.dtype(f["dtype"]), tuple(f["shape"]), f["off"]) for f in d["layout"])
+            fields = tuple(map(Field.from_wire, d["layout"]))
             handle = cls(
                 number=d["h"],
                 games=d["num_envs"],

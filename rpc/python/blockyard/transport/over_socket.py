@@ -132,6 +132,15 @@ class SocketTransport:
         if self.between is not None:
             self.between()
 
+    def share_final(self) -> dict[str, NDArray[Any]] | None:
+        """Return arrays in which the server leaves the last observations of ended games, with SAME_STEP.
+
+        Returns:
+            Arrays by name: ``planes``, ``globals``, ``mask``, and ``opponent`` if the server plays a seat, of all rows
+            or games. After a step those of the games that it ended are valid. None: the server has to be asked.
+        """
+        return None
+
     def finals(self) -> list[tuple[dict[str, Any], int]]:
         """Return the answers to ``final``, each with the index of its server's first game."""
         return [(self.call("final"), 0)]

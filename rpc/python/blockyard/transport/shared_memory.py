@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from ..errors import BlockyardError, LimitError, ProtocolError, RequestError
 from .buffer import RolloutBuffer
 from .futures import Future
-from .layout import Handle
+from .layout import Field, Handle
 from .memory import StepMemory
 from .memory_pool import MemoryPool
 from .over_socket import SocketTransport, policy_options, rollout_parts
@@ -50,19 +50,13 @@ class SharedMemoryTransport(SocketTransport):
             LimitError: the server gives no more memory.
         """
         answer, fds = self.client.connection.call_for_files("share", self.handle.number, slots)
-        try:
-            if len(fds) != 1 or os.fstat(fds[0]).st_size != answer["len"]:
-                raise ProtocolError(f"share: got {len(fds)} files, want one of {answer['len']} bytes")
-            if not (
-                answer["slots"] == slots
-                and answer["stride"] * slots <= answer["len"]
-                and self.handle.slab_len <= answer["actions"] <= answer["stride"] - 2 * self.handle.rows
-            ):
-                raise ProtocolError(f"share: the slots are too small for a step: {answer}")
-            memory = mmap.mmap(fds[0], answer["len"])
-        finally:
-            for fd in fds:
-                os.close(fd)
+        memory = self._map(answer["len"], fds)
+        if not (
+            answer["slots"] == slots
+            and answer["stride"] * slots <= answer["len"]
+            and self.handle.slab_len <= answer["actions"] <= answer["stride"] - 2 * self.handle.rows
+        ):
+            raise ProtocolError(f"share: the slots are too small for a step: {answer}")
         self._slots, self._bytes = self._slots + slots, self._bytes + answer["len"]
         return memory, answer
 
@@ -100,6 +94,25 @@ class SharedMemoryTransport(SocketTransport):
         except (LimitError, RequestError):  # more than the server shares
             return super().buffer(steps)
         return RolloutBuffer(self.handle, steps, memory, answer["stride"], answer["actions"], answer["first"])
+
+    def share_final(self) -> dict[str, NDArray[Any]] | None:
+        try:
+            answer, fds = self.client.connection.call_for_files("share_final", self.handle.number)
+        except (LimitError, RequestError):  # more than the server shares
+            return None
+        memory = self._map(answer["len"], fds)
+        fields = [Field.from_wire(f) for f in answer["layout"]]
+        return {f.name.removeprefix("final_"): np.ndarray(f.shape, f.dtype, memory, f.offset) for f in fields}
+
+    def _map(self, size: int, fds: list[int]) -> mmap.mmap:
+        """Map the only file of these, and close its descriptor."""
+        try:
+            if len(fds) != 1 or os.fstat(fds[0]).st_size != size:
+                raise ProtocolError(f"share: got {len(fds)} files, want one of {size} bytes")
+            return mmap.mmap(fds[0], size)
+        finally:
+            for fd in fds:
+                os.close(fd)
 
     def show(self, memory: StepMemory, method: str, *params: Any) -> None:
         if memory.slot is None:
