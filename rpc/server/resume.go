@@ -189,7 +189,6 @@ func (r *revival) apply() error {
 		if err := h.env.Forget(); err != nil {
 			return err
 		}
-		h.ended = h.ended[:0]
 	}
 	if err := h.env.SetMixtures(r.opponents.mixtures); err != nil {
 		return err
