@@ -132,18 +132,21 @@ func (head *checkpointHead) checkOpponents(driven []int) error {
 	return nil
 }
 
-// lineup returns the opponents of the head, of which those are loaded that h has loaded, and no mixtures.
-func (head *checkpointHead) lineup(h *handle) *lineup {
-	l := &lineup{known: make([]opponent, len(head.Opponents)), numbers: map[string]int{},
+// lineup returns the opponents of the head, of which those are loaded that h has loaded, and no mixtures. more is
+// the memory of those that h does not know, which the caller accounts for.
+func (head *checkpointHead) lineup(h *handle) (l *lineup, more int64) {
+	l = &lineup{known: make([]opponent, len(head.Opponents)), numbers: map[string]int{},
 		mixtures: make([]vec.Mixture, head.Seats)}
 	for id, spec := range head.Opponents {
 		l.known[id].spec, l.numbers[spec] = spec, id
 		if old, ok := h.opponents.numbers[spec]; ok {
 			l.known[id] = h.opponents.known[old]
-			l.memory += l.known[id].memory
+			l.memory += l.known[id].memory + entryMemory(spec)
+		} else {
+			more += entryMemory(spec)
 		}
 	}
-	return l
+	return l, more
 }
 
 // fill gives l the mixtures of the head, and loads the opponents that they have or that used has.

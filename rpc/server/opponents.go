@@ -15,11 +15,11 @@ import (
 
 // Bounds on opponents.
 const (
-	mostChoices   = 256               // opponents of one seat at the same time
-	mostOpponents = vec.NoOpponent    // opponents of a handle in its lifetime
-	mostSpec      = 4096              // bytes of a spec
-	agentMemory   = 16 << 10          // estimated bytes of one agent of the server
-	specMemory    = 32<<10 + mostSpec // estimated bytes of a loaded spec without its weights
+	mostChoices   = 256            // opponents of one seat at the same time
+	mostOpponents = vec.NoOpponent // opponents of a handle in its lifetime
+	mostSpec      = 4096           // bytes of a spec
+	agentMemory   = 16 << 10       // estimated bytes of one agent of the server
+	specMemory    = 32 << 10       // estimated bytes of a loaded spec without its weights
 )
 
 // A lineup is the opponents of a handle. Each spec has a number, its index in known, which it keeps as long
@@ -28,14 +28,14 @@ type lineup struct {
 	known    []opponent
 	numbers  map[string]int // of specs
 	mixtures []vec.Mixture  // by seat
-	memory   int64          // of the loaded opponents
+	memory   int64          // of all opponents
 }
 
 type opponent struct {
 	spec    string
 	factory vec.AgentFactory // nil unless it is loaded
 	weights weights          // that it was loaded from
-	memory  int64
+	memory  int64            // that was loaded, besides entryMemory
 }
 
 // readMixture reads what a client says about one seat: a spec, or an array of [spec, weight] pairs.
@@ -136,8 +136,12 @@ func (l *lineup) load(s *session, g *env.Game, spec string) (int, error) {
 	}
 	factory, weights, err := s.agent(g, spec)
 	size := weights.memory()
+	more := size
+	if !ok {
+		more += entryMemory(spec)
+	}
 	if err == nil {
-		err = s.srv.account(0, 0, size)
+		err = s.srv.account(0, 0, more)
 	}
 	if err != nil {
 		return 0, err
@@ -148,9 +152,12 @@ func (l *lineup) load(s *session, g *env.Game, spec string) (int, error) {
 		l.known = append(l.known, opponent{})
 	}
 	l.known[id] = opponent{spec, factory, weights, size}
-	l.memory += size
+	l.memory += more
 	return id, nil
 }
+
+// entryMemory is the estimated size of an opponent that is known but not loaded.
+func entryMemory(spec string) int64 { return 128 + int64(len(spec)) }
 
 // retire unloads the opponents that no mixture has and that play in no game of e.
 func (l *lineup) retire(e *vec.Env) {

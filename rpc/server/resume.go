@@ -122,8 +122,13 @@ func (r *revival) create() (err error) {
 			used[o.number] = true
 		}
 	}
-	r.opponents = r.head.lineup(r.h)
+	var more int64
+	r.opponents, more = r.head.lineup(r.h)
 	before := r.opponents.memory
+	if err := r.s.srv.account(0, 0, more); err != nil {
+		return err
+	}
+	r.opponents.memory += more
 	err = r.opponents.fill(r.s, r.h, r.head, used)
 	if r.loaded = r.opponents.memory - before; err != nil {
 		return err
