@@ -3,7 +3,6 @@ package server
 import (
 	"crypto/sha256"
 	"crypto/subtle"
-	"encoding/binary"
 	"fmt"
 	"math"
 	"slices"
@@ -19,7 +18,7 @@ var Protocol = [2]int{2, 0}
 
 // capabilities are what a client may ask for beyond stepping; hello lists them.
 var capabilities = []string{"afterstates", "checkpoint", "clone", "features", "fields", "final", "first", "mixtures",
-	"observe", "packed", "policy", "record", "rollout", "snapshot", "stream", "text", "upload", "view"}
+	"observe", "packed", "parse", "policy", "record", "rollout", "snapshot", "stream", "text", "upload", "view"}
 
 // call answers one request, or returns an error for the client.
 func (s *session) call(f *wire.Frame) error {
@@ -49,6 +48,8 @@ var methods = map[string]method{
 	"games":          {0, false, (*session).games},
 	"describe":       {1, false, (*session).describe},
 	"text":           {2, false, (*session).text},
+	"parse":          {2, true, (*session).parse},
+	"observe_text":   {3, true, with((*session).observeText)},
 	"open":           {2, true, (*session).open},
 	"reset":          {2, true, with((*session).reset)},
 	"step":           {2, false, with((*session).step)},
@@ -177,33 +178,6 @@ func (s *session) gameParam(f *wire.Frame) (*env.Game, error) {
 	}
 	return nil, wire.Errorf(wire.UnknownGame, "no game %.64q; there are %s", name, strings.Join(known, ", ")).
 		With("game", name)
-}
-
-func (s *session) text(f *wire.Frame) error {
-	g, err := s.gameParam(f)
-	if err != nil {
-		return err
-	}
-	actions, err := f.Bin(1, "actions")
-	if err != nil {
-		return err
-	}
-	if len(actions)%2 != 0 {
-		return wire.Errorf(wire.BadParams, "text: actions has %d bytes, want 2 per action", len(actions))
-	}
-	texts := make([]string, 0, len(actions)/2)
-	for i := 0; i < len(actions); i += 2 {
-		a := env.Action(binary.LittleEndian.Uint16(actions[i:]))
-		switch {
-		case a == env.None:
-			texts = append(texts, "none")
-		case int(a) >= g.Actions:
-			return wire.Errorf(wire.BadParams, "text: actions[%d] is %d, want 0 to %d", i/2, a, g.Actions-1)
-		default:
-			texts = append(texts, g.Text(a))
-		}
-	}
-	return s.reply(f.ID, texts)
 }
 
 func (s *session) stats(f *wire.Frame) error {

@@ -271,7 +271,8 @@ const (
 var beside = map[string]int{
 	"send": anything, "recv": anything, "stream_stats": anything, "share": anything, "close": anything, "final": anything,
 	"records": anything, // it has a lock of its own
-	"legal":   idle, "afterstates": idle, "features": idle, "observe": idle, "snapshot": idle, "render": idle,
+	"legal":   idle, "afterstates": idle, "features": idle, "observe": idle, "observe_text": idle,
+	"snapshot": idle, "render": idle,
 	"step": received, "step_slot": received, "restore": received, "clone": received, "rollout": received,
 	"checkpoint": received, "resume": received,
 }

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from .search import Search
+from .texts import Texts
 
 
-class Attributes(Search):
+class Attributes(Texts):
     """The part of BlockVectorEnv that treats each row as an environment of its own.
 
     ===========================  ======================================================================
@@ -18,6 +18,7 @@ class Attributes(Search):
     ``legal_actions()``          uint16, ascending
     ``render()``                 a picture of the row's game in the ``render_mode``; None without one
     ``picture(mode)``            the same in any mode, see :meth:`BlockVectorEnv.picture`
+    ``observation_text()``       str, see :meth:`BlockVectorEnv.observation_texts`
     ``snapshot()``               uint8 (state_len,), the state of the row's game
     ===========================  ======================================================================
 
@@ -92,6 +93,7 @@ _METHODS: dict[str, Callable[..., Sequence[Any]]] = {
     "action_masks": lambda env: list(env.action_masks),
     "legal_actions": lambda env: list(env.legal_actions()),
     "render": lambda env: [None] * env.num_envs if env.render_mode in (None, "human") else env._pictures(),
+    "observation_text": lambda env, legal=True: env.observation_texts(legal=legal),
     "picture": Attributes._pictures,
     "snapshot": lambda env: env._of_games(list(env.snapshot())),
 }

@@ -200,6 +200,22 @@ class BlockEnv(gymnasium.Env[Obs, np.int64]):
         obs, infos = self.vector.restore_checkpoint(data)
         return self._first(obs), self._info(infos)
 
+    def text(self, action: int) -> str:
+        """Return an action as text, such as ``"r2 x4 y17 spin"``."""
+        return self.vector.text(action)
+
+    def parse(self, text: str) -> int:
+        """Return the action that a text stands for, the inverse of :meth:`text`.
+
+        Raises:
+            RequestError: it is no action; the message shows it, and an example of one that is.
+        """
+        return self.vector.parse(text)
+
+    def observation_text(self, *, legal: bool = True) -> str:
+        """Return the observation as plain text; see :meth:`BlockVectorEnv.observation_texts`."""
+        return self.vector.observation_texts(legal=legal)[0]
+
     def render(self) -> RenderFrame | list[RenderFrame] | None:
         """Return text for ``"ansi"``, uint8 (height, width, 3) for ``"rgb_array"``; otherwise None.
 

@@ -27,7 +27,18 @@ LAYERS: list[tuple[str, set[str], set[str], str]] = [
     ("rendering", {"rendering", "records"}, {"base"}, "pictures and files of games need no environment"),
     (
         "environment",
-        {"attributes", "illegal", "opposition", "recorder", "recording", "results", "rows", "search", "stepping"}
+        {
+            "attributes",
+            "illegal",
+            "opposition",
+            "recorder",
+            "recording",
+            "results",
+            "rows",
+            "search",
+            "stepping",
+            "texts",
+        }
         | {"checkpoints", "vector"},
         {"base", "values", "transport", "rendering"},
         "the vector environment reaches servers only through the transport",

@@ -6,7 +6,7 @@ import os
 import platform
 import weakref
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,7 @@ from .connection import Connection
 from .layout import Handle
 from .uploads import Uploads
 
+_TEXTS = 1000  # of one request
 PROTOCOL = (2, 0)
 
 
@@ -137,13 +138,45 @@ class Session:
             self._specs[game] = GameSpec.from_wire(self.connection.call("describe", game))
         return self._specs[game]
 
-    def text(self, game: str, actions: Sequence[int] | NDArray[np.integer[Any]]) -> list[str]:
-        """Return actions of a game as text, such as ``"r2 x4 y17 spin"``.
+    @overload
+    def text(self, game: str, actions: int | np.integer[Any]) -> str: ...
+    @overload
+    def text(self, game: str, actions: Sequence[int] | NDArray[Any]) -> list[str]: ...
+    def text(self, game: str, actions: Any) -> str | list[str]:
+        """Return an action of a game as text, such as ``"r2 x4 y17 spin"``; or a list of texts for several actions.
 
         Raises:
             RequestError: an action is outside of the game's action space.
+            TypeError: actions are not integers.
         """
-        return list(self.connection.call("text", game, np.asarray(actions).astype("<u2").tobytes()))
+        array = np.asarray(actions, None if np.size(actions) else np.uint16)
+        if array.dtype.kind not in "iu" or array.ndim > 1:
+            raise TypeError(f"actions: want an integer or a list of integers, got {actions!r:.80}")
+        if len(bad := array.reshape(-1)[(array.reshape(-1) < 0) | (array.reshape(-1) > 0xFFFF)]):
+            raise RequestError(f"text: {bad[0]} is not an action of {game}")
+        texts: list[str] = self.connection.call("text", game, array.astype("<u2").tobytes())
+        return texts if array.ndim else texts[0]
+
+    @overload
+    def parse(self, game: str, texts: str) -> int: ...
+    @overload
+    def parse(self, game: str, texts: list[str] | tuple[str, ...]) -> NDArray[np.int64]: ...
+    def parse(self, game: str, texts: str | list[str] | tuple[str, ...]) -> int | NDArray[np.int64]:
+        """Return the action that a text stands for, the inverse of :meth:`text`; or int64 (n,) for several texts.
+
+        Raises:
+            RequestError: a text is no action of the game; the message shows it, and an example of one that is.
+            TypeError: texts are not strings.
+        """
+        self.require("parse", "parse")
+        if isinstance(texts, str):
+            return int(self.parse(game, [texts])[0])
+        if wrong := [t for t in texts if not isinstance(t, str)]:
+            raise TypeError(f"texts: want a string or a list of strings, got {wrong[0]!r:.80}")
+        out = b""
+        for start in range(0, max(1, len(texts)), _TEXTS):
+            out += self.connection.call("parse", game, {"texts": list(texts[start : start + _TEXTS])})["actions"]
+        return np.frombuffer(out, "<u2").astype(np.int64)
 
     def stats(self) -> dict[str, Any]:
         """Return the server's counters: uptime, sessions, environments, memory, steps, errors."""

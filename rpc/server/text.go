@@ -1,0 +1,159 @@
+package server
+
+import (
+	"encoding/binary"
+	"fmt"
+	"strings"
+
+	"blockyard/env"
+	"blockyard/rpc/wire"
+)
+
+// text returns actions as text.
+func (s *session) text(f *wire.Frame) error {
+	g, err := s.gameParam(f)
+	if err != nil {
+		return err
+	}
+	actions, err := f.Bin(1, "actions")
+	if err != nil {
+		return err
+	}
+	if len(actions)%2 != 0 {
+		return wire.Errorf(wire.BadParams, "text: actions has %d bytes, want 2 per action", len(actions))
+	}
+	texts := make([]string, 0, len(actions)/2)
+	for i := 0; i < len(actions); i += 2 {
+		a := env.Action(binary.LittleEndian.Uint16(actions[i:]))
+		switch {
+		case a == env.None:
+			texts = append(texts, none)
+		case int(a) >= g.Actions:
+			return wire.Errorf(wire.BadParams, "text: actions[%d] is %d, want 0 to %d", i/2, a, g.Actions-1)
+		default:
+			texts = append(texts, g.Text(a))
+		}
+	}
+	return s.reply(f.ID, texts)
+}
+
+// none is the text of env.None.
+const none = "none"
+
+// parse is the inverse of text.
+func (s *session) parse(f *wire.Frame) error {
+	g, err := s.gameParam(f)
+	if err != nil {
+		return err
+	}
+	o := struct {
+		Texts []string `msgpack:"texts"`
+	}{}
+	if err := f.Options(1, &o); err != nil {
+		return err
+	}
+	if size := 2 * len(o.Texts); size > s.srv.limits.MaxReply-replyRoom {
+		return s.srv.exceedsReply(size + replyRoom)
+	}
+	actions := make([]byte, 0, 2*len(o.Texts))
+	for i, text := range o.Texts {
+		a, err := g.Parse(text)
+		if text == none {
+			a, err = env.None, nil
+		}
+		if err != nil {
+			return wire.Errorf(wire.BadParams, "parse: texts[%d] %.40q is no action of %s: want a text such as %q",
+				i, text, g.Name, g.Text(env.Action(g.Actions/3))).With("index", i)
+		}
+		actions = binary.LittleEndian.AppendUint16(actions, uint16(a))
+	}
+	return s.reply(f.ID, wire.Fields{"actions", actions})
+}
+
+// observeText is observe in plain text: what people would need to play the rows of some games.
+func (s *session) observeText(f *wire.Frame, h *handle) error {
+	list, err := h.begunGames(f)
+	if err != nil {
+		return err
+	}
+	o := struct {
+		Legal bool `msgpack:"legal"`
+	}{Legal: true}
+	if err := f.Options(2, &o); err != nil {
+		return err
+	}
+	texts, size := []string{}, 0
+	for _, i := range list {
+		one := h.rowTexts(i, o.Legal)
+		for _, text := range one {
+			size += len(text) + 5
+		}
+		if size > s.srv.limits.MaxReply-replyRoom {
+			if len(texts) == 0 {
+				return s.srv.exceedsReply(size + replyRoom)
+			}
+			break
+		}
+		texts = append(texts, one...)
+	}
+	return s.reply(f.ID, wire.Fields{"count", len(texts) / h.env.Rows(), "texts", texts})
+}
+
+// places name the players of a game for people, by seat.
+var places = [env.MaxSeats]string{"first", "second", "third", "fourth"}
+
+// rowTexts describes the position of game i for each of its rows.
+func (h *handle) rowTexts(i int, legal bool) []string {
+	var frame env.Frame
+	state := h.env.State(i)
+	state.Show(&frame)
+	position := frame.String() + trayText(&frame)
+	players, over := h.drivenSeats(), h.env.Ended(i)
+	texts := make([]string, h.env.Rows())
+	for r := range texts {
+		seat := h.env.Seat(i, r)
+		acts := seat < h.c.Seats && !over
+		if len(players) == len(texts) {
+			seat = players[r]
+		}
+		var out strings.Builder
+		fmt.Fprintf(&out, "%s: ", h.game.ID)
+		if h.c.Seats > 1 && seat < h.c.Seats {
+			fmt.Fprintf(&out, "you are the %s of %d players. ", places[seat], h.c.Seats)
+		}
+		switch {
+		case over:
+			out.WriteString("The game is over.\n")
+		case acts:
+			out.WriteString("It is your turn.\n")
+		default:
+			out.WriteString("It is not your turn.\n")
+		}
+		out.WriteString(position)
+		if acts && legal {
+			actions := h.env.Legal(i, r, nil)
+			fmt.Fprintf(&out, "%d legal actions: ", len(actions))
+			for k, a := range actions {
+				if k > 0 {
+					out.WriteString("; ")
+				}
+				out.WriteString(h.game.Text(a))
+			}
+			out.WriteString("\n")
+		}
+		texts[r] = out.String()
+	}
+	return texts
+}
+
+// trayText shows the trays that no seat owns, such as the next pieces. Those of a seat are in the notes.
+func trayText(frame *env.Frame) string {
+	var out strings.Builder
+	for _, t := range frame.Trays {
+		if t.Seat == env.Everybody && len(t.Pieces) > 0 {
+			pieces := env.Frame{Boards: t.Pieces}
+			fmt.Fprintf(&out, "%s:\n%s", t.Name, strings.TrimLeft(pieces.String(), "\n"))
+		}
+	}
+	return out.String()
+}

@@ -1,0 +1,102 @@
+package server_test
+
+import (
+	"encoding/binary"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"blockyard/env/games"
+	"blockyard/rpc/client"
+	"blockyard/rpc/server"
+	"blockyard/rpc/wire"
+)
+
+// parsed asks a server what actions texts are.
+func parsed(c *client.Client, game string, texts ...string) ([]byte, error) {
+	var out struct {
+		Actions []byte `msgpack:"actions"`
+	}
+	err := c.Call("parse", &out, game, map[string]any{"texts": texts})
+	return out.Actions, err
+}
+
+// In every game, parse returns the actions that text was asked about, and its errors show a text that is right.
+func TestParseIsTheInverseOfText(t *testing.T) {
+	p := start(t, func(c *server.Config) { c.Games = games.All })
+	c := dial(t, p.unix)
+	for _, g := range games.All {
+		for first := 0; first < g.Actions; first += 4000 {
+			var actions []byte
+			for a := first; a < min(first+4000, g.Actions); a++ {
+				actions = binary.LittleEndian.AppendUint16(actions, uint16(a))
+			}
+			var texts []string
+			require.NoError(t, c.Call("text", &texts, g.ID, actions))
+			back, err := parsed(c, g.Name, texts...)
+			require.NoError(t, err)
+			require.Equal(t, actions, back, g.Name)
+		}
+		_, err := parsed(c, g.Name, "none", "up up and away")
+		require.Equal(t, wire.BadParams, code(t, err))
+		require.ErrorContains(t, err, `parse: texts[1] "up up and away" is no action of `+g.Name+`: want a text such as "`)
+		_, example, _ := strings.Cut(err.Error(), `such as "`)
+		_, err = parsed(c, g.Name, strings.TrimRight(example, `"`))
+		require.NoError(t, err, "the example of the error")
+	}
+	none, err := parsed(c, "blocking", "none")
+	require.NoError(t, err)
+	require.Equal(t, u16(65535), none)
+	_, err = parsed(c, "blocking", strings.Repeat("A", 100_000))
+	require.Less(t, len(err.Error()), 300)
+	require.Equal(t, wire.UnknownGame, code(t, c.Call("parse", nil, "chess", map[string]any{"texts": []string{"e4"}})))
+	require.Equal(t, wire.BadParams, code(t, c.Call("parse", nil, "blocking", map[string]any{"texts": "A"})))
+}
+
+// A row's text says whose turn it is and what may be played, for every game and form of rows.
+func TestObserveText(t *testing.T) {
+	p := start(t, func(c *server.Config) { c.Games = games.All; c.Limits.MaxReply = 64 << 10 })
+	for _, g := range games.All {
+		for _, rows := range []string{"seat", "acting"} {
+			h, err := dial(t, p.unix).Open(g.Name, map[string]any{"num_envs": 3, "rows": rows, "seed": 1})
+			require.NoError(t, err)
+			require.NoError(t, h.Reset(nil))
+			require.NoError(t, h.Call("rollout", nil, 3, map[string]any{"keep": "last"}))
+			require.NoError(t, h.CallSlab("clone", []byte{}, []byte{}))
+			var out struct {
+				Count int      `msgpack:"count"`
+				Texts []string `msgpack:"texts"`
+			}
+			require.NoError(t, h.Call("observe_text", &out, nil))
+			require.Equal(t, h.RowsPerEnv*out.Count, len(out.Texts))
+			require.Positive(t, out.Count)
+			var frame string
+			require.NoError(t, h.Call("render", &frame, 0))
+			mask, seats := h.Field("mask"), h.Field("seat")
+			for r, text := range out.Texts[:h.RowsPerEnv] {
+				require.NotContains(t, text, "\x1b")
+				require.True(t, strings.HasPrefix(text, g.ID+": "), text)
+				require.Contains(t, text, frame)
+				_, list, turn := strings.Cut(text, " legal actions: ")
+				require.Equal(t, seats[r] != 0xff, turn)
+				require.Equal(t, turn, strings.Contains(text, "It is your turn."))
+				if !turn {
+					continue
+				}
+				actions, err := parsed(dial(t, p.unix), g.Name, strings.Split(strings.TrimSpace(list), "; ")...)
+				require.NoError(t, err)
+				each := len(mask) / h.Rows
+				want := make([]byte, each)
+				for k := 0; k < len(actions); k += 2 {
+					a := binary.LittleEndian.Uint16(actions[k:])
+					want[a>>3] |= 1 << (a & 7)
+				}
+				require.Equal(t, mask[r*each:(r+1)*each], want)
+			}
+			require.NoError(t, h.Call("observe_text", &out, u32(2), map[string]any{"legal": false}))
+			require.Equal(t, 1, out.Count)
+			require.NotContains(t, out.Texts[0], "legal actions")
+		}
+	}
+}
