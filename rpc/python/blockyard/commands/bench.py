@@ -12,15 +12,18 @@ from typing import Any
 
 import numpy as np
 
-from .. import BlockVectorEnv, make_vec
+from .. import BlockPool, BlockVectorEnv, make_vec
 from .games import add_connection, connection
 
 HELP = "measure steps per second of a game, with random legal actions that the server draws"
 
 REPLACED = 0xFFFE  # no action of any game: with illegal="random" the server draws a legal one instead
+ROUNDS = 5  # of step and pool in turn
 DETAILS = """\
 step: env.step of all games at once.
 rollout: the same on the server alone, without a message per step.
+pool: a BlockPool that receives and sends --pool games at a time; it and step take turns, and the last line is the
+median of the ratios of their decisions per second. --policy-us lets both wait as long as a policy would take.
 A decision is the action of one row. CPU time is that of this process and of the server; it is exact only if the
 server has no other clients. Compare ratios of runs on the same idle machine, not bare times."""
 
@@ -57,6 +60,16 @@ def add(commands: Any) -> None:
     )
     parser.add_argument("--seconds", type=float, default=3.0, metavar="S", help="time of each way (%(default)s)")
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="seed of the games (%(default)s)")
+    parser.add_argument(
+        "--pool", type=int, metavar="BATCH", help="also measure a BlockPool with batches of so many games"
+    )
+    parser.add_argument(
+        "--policy-us",
+        type=float,
+        default=0.0,
+        metavar="US",
+        help="microseconds that a policy takes per row (%(default)s)",
+    )
     parser.add_argument("--packed", action="store_true", help="packed boards instead of planes")
     parser.add_argument("--no-mask", action="store_true", help="without action masks")
     parser.add_argument("--transport", choices=["auto", "shm", "socket"], default="auto", help="(%(default)s)")
@@ -69,29 +82,82 @@ def run(args: argparse.Namespace) -> int:
     """Measure and print."""
     if not args.seconds > 0:
         raise ValueError(f"--seconds: want more than 0, got {args.seconds:g}")
-    with make_vec(
-        args.game,
-        args.num_envs,
-        seats=args.seats,
-        opponents=None if args.opponents == "none" else args.opponents,
-        seed=args.seed,
-        packed=args.packed,
-        mask=not args.no_mask,
-        transport=args.transport,
-        illegal="random",
-        copy=False,
+    if args.pool is not None and (args.pool < 1 or args.num_envs % args.pool):
+        raise ValueError(f"--pool: want a divisor of --num-envs, {args.num_envs}, got {args.pool}")
+    options = {
+        "seats": args.seats,
+        "opponents": None if args.opponents == "none" else args.opponents,
+        "seed": args.seed,
+        "packed": args.packed,
+        "mask": not args.no_mask,
+        "transport": args.transport,
+        "illegal": "random",
         **connection(args),
-    ) as env:
+    }
+    with make_vec(args.game, args.num_envs, copy=False, **options) as env:
         env.reset()
         if not args.json:
             print(f"{env}, opponents {args.opponents}, {os.cpu_count()} cores\n")
             print(f"{'':<8}{'steps/s':>10}{'decisions/s':>14}{'ms/step':>10}{'CPU ms/step':>13}{'per core-second':>17}")
-        for measure in (step, rollout):
-            _print(measure(env, args.seconds), env, args.json)
+        if args.pool:
+            compare(env, args, options)
+            return 0
+        _print(step(env, args.seconds, args.policy_us), env, args.json)
+        _print(rollout(env, args.seconds), env, args.json)
     return 0
 
 
-def step(env: BlockVectorEnv, seconds: float) -> Figures:
+def compare(env: BlockVectorEnv, args: argparse.Namespace, options: dict[str, Any]) -> None:
+    """Measure env.step and a pool in turn, and print both and their ratio."""
+    with BlockPool(args.game, args.num_envs, args.pool, **options) as pool:
+        pool.async_reset()
+        pool.recv(pool.num_envs)
+        totals, ratios = [Figures("step", 0, 0.0, 0.0, 0), Figures("pool", 0, 0.0, 0.0, 0)], []
+        for _ in range(ROUNDS):
+            both = (
+                step(env, args.seconds / ROUNDS, args.policy_us),
+                pooled(pool, env, args.seconds / ROUNDS, args.policy_us),
+            )
+            for total, one in zip(totals, both, strict=True):
+                total.steps += one.steps
+                total.seconds += one.seconds
+                total.cpu_seconds += one.cpu_seconds
+                total.decisions += one.decisions
+            rates = [one.decisions / one.seconds for one in both]
+            ratios.append(rates[1] / rates[0])
+        for total in totals:
+            _print(total, env, args.json)
+        middle, spread = float(np.median(ratios)), (round(min(ratios), 3), round(max(ratios), 3))
+        if args.json:
+            print(json.dumps({"pool_to_step": middle, "range": spread, "pool": pool.stats()}))
+        else:
+            shares = "  ".join(f"{k} {v:.2f}" for k, v in pool.stats().items() if k in ("occupancy", "wait", "busy"))
+            print(
+                f"\npool : step  {middle:.2f} ({spread[0]:.2f} to {spread[1]:.2f} in {ROUNDS} rounds); pool: {shares}"
+            )
+
+
+def pooled(pool: BlockPool, env: BlockVectorEnv, seconds: float, policy_us: float) -> Figures:
+    """Measure a pool whose rows all wait for an action, and let them wait again; env belongs to the same server."""
+    anything = np.full(pool.num_envs, REPLACED, np.uint16)
+    per_step = pool.num_games // pool.batch_size  # batches with as many games as a step
+
+    def play(steps: int) -> int:
+        decisions, batches = 0, steps * per_step
+        pool.send(anything)
+        for left in range(batches - 1, -1, -1):
+            batch = pool.recv()
+            decisions += int(np.count_nonzero(batch.infos["acting"]))
+            if policy_us:
+                time.sleep(policy_us * len(batch) * 1e-6)
+            if left >= per_step:
+                pool.send(anything[: len(batch)], batch.env_ids)
+        return decisions
+
+    return _measure("pool", env, seconds, play)
+
+
+def step(env: BlockVectorEnv, seconds: float, policy_us: float = 0.0) -> Figures:
     """Measure env.step."""
     anything = np.full(env.num_envs, REPLACED, np.uint16)
 
@@ -99,6 +165,8 @@ def step(env: BlockVectorEnv, seconds: float) -> Figures:
         decisions = 0
         for _ in range(steps):
             decisions += _acting(env)
+            if policy_us:
+                time.sleep(policy_us * env.num_envs * 1e-6)
             env.step(anything)
         return decisions
 

@@ -1,0 +1,63 @@
+package vec_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"blockyard/env"
+	"blockyard/env/envtest/toy"
+	"blockyard/env/vec"
+)
+
+// An uneven agent answers after 0.5 ms, and every eighth time on average after 16 ms, like a search that is
+// sometimes deep. It sleeps, so that the comparison does not depend on what else the machine does.
+type uneven struct{ die }
+
+func newUneven(seed uint64) (env.Agent, error) { return &uneven{die{env.Rand{Word: seed}}}, nil }
+
+func (a *uneven) Act(ctx context.Context, s env.State, seat int) (env.Action, error) {
+	pause := 500 * time.Microsecond
+	if env.Mix(a.rng.Word)%8 == 0 {
+		pause = 16 * time.Millisecond
+	}
+	time.Sleep(pause)
+	return a.die.Act(ctx, s, seat)
+}
+
+// BenchmarkUneven steps 16 environments with uneven agents on 16 goroutines: all together with Step, and through a
+// Stream that receives 4 at a time. An operation is 16 steps of single environments.
+func BenchmarkUneven(b *testing.B) {
+	agents := []vec.AgentFactory{nil, newUneven}
+	c := vec.Config{Envs: 16, Workers: 16, Agents: agents, Illegal: vec.Random}
+	b.Run("step", func(b *testing.B) {
+		e, out, actions := start(b, toy.Pick, c)
+		for i := range actions {
+			actions[i] = env.None - 1 // a random one instead
+		}
+		for b.Loop() {
+			require.NoError(b, e.Step(actions, out))
+		}
+	})
+	b.Run("stream", func(b *testing.B) {
+		e, out, actions := start(b, toy.Pick, c)
+		stream, err := e.Stream(out)
+		require.NoError(b, err)
+		some := make([]uint32, c.Envs)
+		for i := range actions {
+			actions[i], some[i] = env.None-1, uint32(i)
+		}
+		require.NoError(b, stream.Send(some, actions))
+		for b.Loop() {
+			for range 4 {
+				<-stream.Await(4)
+				if some, err = stream.Recv(some[:0], 4); err != nil {
+					b.Fatal(err)
+				}
+				require.NoError(b, stream.Send(some, actions[:len(some)]))
+			}
+		}
+	})
+}

@@ -1,0 +1,52 @@
+"""The page "Train on another machine": its commands and its program, run against a server that they start."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import socket
+import subprocess
+import sys
+
+import pytest
+from snippets import DOCS
+
+PAGE = (DOCS / "machines.md").read_text(encoding="utf-8")
+
+
+@pytest.fixture
+def listings(tmp_path):
+    """The shell listings and the Python listing, with this machine and a free port for those of the page."""
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    python = f"{sys.executable} -m blockyard "
+    found = []
+    for language, text in re.findall(r"^```(sh|py)\n(.*?)^```", PAGE, re.M | re.S):
+        text = text.replace("10.0.0.5", "127.0.0.1").replace("0.0.0.0", "127.0.0.1").replace(":7777", f":{port}")
+        found.append(text if language == "py" else re.sub(r"^blockyard ", python, text, flags=re.M))
+    return found
+
+
+def test_the_page_works(listings, tmp_path):
+    start, use, program = listings
+    kwargs = {"cwd": tmp_path, "text": True, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    start = start.rstrip().rpartition("\n")
+    prepared = subprocess.run(["bash", "-euc", start[0]], check=False, timeout=120, **kwargs)
+    assert prepared.returncode == 0, prepared.stderr
+    with subprocess.Popen(["bash", "-euc", f"exec {start[2]}"], **kwargs) as serving:
+        try:
+            assert json.loads(serving.stdout.readline())["ready"][0].startswith("tls:127.0.0.1:")
+            used = subprocess.run(["bash", "-euc", use], check=False, timeout=120, **kwargs)
+            assert used.returncode == 0, used.stderr
+            assert "BlockBattle-v0" in used.stdout
+            assert "rollout" in used.stdout
+            env = {**os.environ, "BLOCKYARD_TOKEN": (tmp_path / "token").read_text().strip()}
+            done = subprocess.run([sys.executable, "-c", program], check=False, timeout=120, env=env, **kwargs)
+            assert done.returncode == 0, done.stderr
+            assert done.stdout.startswith("BlockVectorEnv(BlockBattle-v0, num_envs=1024")
+            refused = subprocess.run([sys.executable, "-c", program], check=False, timeout=120, **kwargs)
+            assert "this server requires a token" in refused.stderr
+        finally:
+            serving.terminate()
+            serving.communicate(timeout=30)
