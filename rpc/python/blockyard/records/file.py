@@ -1,4 +1,4 @@
-"""Writes files of recorded games, so that whatever happens, whole games are in them."""
+"""Writes files of recorded games."""
 
 from __future__ import annotations
 
@@ -24,8 +24,9 @@ except ImportError:  # Windows
 class RecordFile:
     """A file of recorded games that is open for writing at its end.
 
-    Every write adds whole games with one system call: one gzip member if the file is compressed. So at any
-    time the file can be read, also if this process is killed.
+    Every write adds whole games with one system call: one gzip member if the file is compressed. So the file can
+    be read at any time. A process that is killed during that call may leave an incomplete game at the end, which
+    opening the file to append removes.
 
     Attributes:
         path: the file.
