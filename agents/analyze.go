@@ -163,7 +163,7 @@ func (p *recordPlace) open() (*playback.Reel, error) {
 				p.file, p.file, max(p.turn, 0), max(p.turn, 0))
 		}
 	}
-	g, err := games.Lookup(rec.Game)
+	g, err := games.Recorded(rec.Game, rec.Table)
 	if err != nil {
 		return nil, err
 	}

@@ -94,7 +94,7 @@ func (c *arenaCmd) match() (match.Match, error) {
 	m := match.Match{
 		Units: c.Games, Seed: c.Seed, Workers: c.Workers, Seats: c.Seats, Skip: c.Skip, Cap: c.Cap, Steps: c.Steps,
 	}
-	g, err := games.Lookup(c.Game)
+	g, err := games.Open(c.Game)
 	if err != nil {
 		return m, err
 	}

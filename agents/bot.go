@@ -28,7 +28,7 @@ of the time bank for every answer.`
 
 // Run plays until standard input ends.
 func (c *botCmd) Run(ctx context.Context, con *console) error {
-	g, err := games.Lookup(c.Game)
+	g, err := games.Open(c.Game)
 	if err != nil {
 		return usage{err}
 	}

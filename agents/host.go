@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"strings"
 	"time"
 
@@ -245,7 +244,9 @@ func (*hostBlockingCmd) Help() string {
 --games counts all games. A set of games has every seating once: --seatings cyclic puts
 every bot in every seat, and all plays every order of the bots. The order of the seats
 matters, so by default the games of a set have the same letters (the shapes drawn). A line
-of --shapes is a letter, the numbers of columns and rows, and the squares.`
+of --shapes is a letter, the numbers of columns and rows, and the squares. "agents host
+blocking:shapes=FILE" is the same; arena, play, bot and tournament take that name too. A record
+has the shapes in it.`
 }
 
 // Run plays the match.
@@ -261,15 +262,16 @@ func (c *hostBlockingCmd) series(con *console) (*series.Series, error) {
 	case c.FirstTime <= 0 || c.Time <= 0 || c.Tolerance < 0:
 		return nil, fmt.Errorf("--first-time %v, --time %v, --tolerance %v: the first two are above 0, the third from 0",
 			c.FirstTime, c.Time, c.Tolerance)
-	case c.Shapes != "" && c.Record != "":
-		return nil, errors.New("--shapes and --record do not go together: a record is of the default shapes")
+	case c.Shapes != "" && strings.Contains(c.Game, ":"):
+		return nil, fmt.Errorf("--shapes and %s name two tables of shapes: leave one out", c.Game)
+	}
+	if c.Shapes != "" {
+		c.Game = "blocking:shapes=" + c.Shapes
+	}
+	if s.Rules, err = games.Open(c.Game); err != nil {
+		return nil, err
 	}
 	s.Seatings = series.Seatings(len(c.Bot), c.Seatings == "all")
-	if s.Rules = blocking.Game; c.Shapes != "" {
-		if s.Rules, err = shapedGame(c.Shapes); err != nil {
-			return nil, err
-		}
-	}
 	limits := contest.FixedPerMove(c.FirstTime, c.Time, c.Tolerance)
 	s.New = func(state env.State, rec *record.Record) (h contest.Host, err error) {
 		s := state.(*blocking.State)
@@ -281,20 +283,6 @@ func (c *hostBlockingCmd) series(con *console) (*series.Series, error) {
 		return ref.Host(limits, nil), err
 	}
 	return s, nil
-}
-
-// shapedGame is Blocking with the shapes of a file.
-func shapedGame(path string) (*env.Game, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	shapes, err := blocking.ReadShapes(f)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
-	return blocking.With("shapes", blocking.NewTable(shapes))
 }
 
 // hostMatchCmd is only for its help: hostArgs removes the word match before a game.

@@ -3,7 +3,7 @@ package main
 import (
 	"bytes"
 	"encoding/json"
-	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -12,7 +12,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"blockyard/agents/contest/series"
+	"blockyard/datasets/record"
 	"blockyard/env/blocking"
+	"blockyard/env/games"
 )
 
 // listed is a bot in another language: it answers the first placement it is sent.
@@ -76,21 +78,54 @@ func TestHostBlockingFaults(t *testing.T) {
 }
 
 func TestHostBlockingWithOtherShapes(t *testing.T) {
-	var text strings.Builder
-	for l, s := range blocking.DefaultTable.Shapes {
-		cols, rows, squares := s.Cols, s.Rows, s.Text
-		if l == 4 { // E stands up
-			cols, rows, squares = 1, 4, "####"
-		}
-		fmt.Fprintf(&text, "%c %d %d %s\n", 'A'+l, cols, rows, squares)
-	}
-	file := filepath.Join(t.TempDir(), "shapes.txt")
-	require.NoError(t, os.WriteFile(file, []byte(text.String()), 0o600))
-	ours := program(t) + " bot blocking --agent hand:ply=1"
-	status, out, errs := hostBlocking(t, []string{ours, listed}, "--games", "2", "--json", "--shapes", file)
+	file := otherShapes(t)
+	records := filepath.Join(filepath.Dir(file), "games.jsonl")
+	ours := program(t) + " bot blocking:shapes=" + file + " --agent hand:ply=1"
+	status, out, errs := hostBlocking(t, []string{ours, listed}, "--games", "2", "--json", "--shapes", file,
+		"--record", records, "--early-end", "off")
 	require.Zero(t, status, errs)
-	require.Contains(t, out, `"game":"blocking:shapes"`)
+	require.Regexp(t, `"game":"blocking:shapes=[0-9a-f]{12}"`, out)
 	require.Contains(t, out, `"faults":{}}`)
+	for _, line := range []string{
+		"host blocking:shapes=FILE --bot [ours] --bot [ours] --record OUT --tolerance 5s",
+		"arena blocking:shapes=FILE --a hand:ply=1 --b learned:ply=1 --games 2 --record OUT",
+		"arena blocking:shapes=FILE --a first --b random --seats 3 --games 3 --record OUT",
+		"play blocking:shapes=FILE --a learned --b first --seats 4 --record OUT",
+	} {
+		next := filepath.Join(filepath.Dir(file), "next.jsonl")
+		var args []string
+		for _, word := range strings.Fields(line) {
+			args = append(args, strings.NewReplacer("FILE", file, "OUT", next, "[ours]", ours).Replace(word))
+		}
+		var errs bytes.Buffer
+		require.Zero(t, run(t.Context(), args, &console{strings.NewReader(""), io.Discard, &errs}), "%s: %s", line, &errs)
+		first, err := os.ReadFile(records)
+		require.NoError(t, err)
+		more, err := os.ReadFile(next)
+		require.NoError(t, err)
+		require.NoError(t, os.WriteFile(records, append(first, more...), 0o600))
+		require.NoError(t, os.Remove(next))
+	}
+	checkRecords(t, records, 10)
+
+	text, err := os.ReadFile(records)
+	require.NoError(t, err)
+	require.Equal(t, 10, strings.Count(string(text), `"E 1 4 ####"`), "every record has the shapes")
+	spoilt := strings.ReplaceAll(string(text), `"E 1 4 ####"`, `"E 4 1 ####"`)
+	in, err := record.NewReader("spoilt", strings.NewReader(spoilt))
+	require.NoError(t, err)
+	_, err = record.CheckNext(in, games.Recorded)
+	require.ErrorIs(t, err, record.ErrDiffers)
+	require.ErrorContains(t, err, "one of the two was changed")
+}
+
+// otherShapes writes a file of the default shapes with letter E upright, and returns its name.
+func otherShapes(t *testing.T) string {
+	lines := blocking.DefaultTable.Lines()
+	lines[4] = "E 1 4 ####"
+	file := filepath.Join(t.TempDir(), "shapes.txt")
+	require.NoError(t, os.WriteFile(file, []byte(strings.Join(lines, "\n")), 0o600))
+	return file
 }
 
 func TestHostBlockingRefuses(t *testing.T) {
@@ -100,7 +135,9 @@ func TestHostBlockingRefuses(t *testing.T) {
 		"host blocking --bot a --bot b --games 0":                       "want a number from 1",
 		"host blocking --bot a --bot b --time 0s":                       "above 0",
 		"host blocking --bot a --bot b --shapes /no/such":               "/no/such",
-		"host blocking --bot a --bot b --shapes go.mod --record x":      "do not go together",
+		"host blocking --bot a --bot b --shapes host.go":                "host.go: shapes, line 1",
+		"host blocking:shapes=/no/such --bot a --bot b":                 "/no/such",
+		"arena blocking:shapes=/no/such --a hand --b hand":              "want blocking:shapes=FILE",
 		"host blocking --bot a --bot b --seatings none":                 "none",
 		"arena blocking --a hand --b hand --seats 3 --games 4":          "want a multiple of 3",
 		"arena blocking --a hand --b hand --seats 5 --games 5":          "is for 2 to 4",

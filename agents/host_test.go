@@ -119,7 +119,7 @@ func checkRecords(t *testing.T, file string, n int) {
 	for range n {
 		rec, err := r.Read()
 		require.NoError(t, err)
-		g, err := games.Lookup(rec.Game)
+		g, err := games.Recorded(rec.Game, rec.Table)
 		require.NoError(t, err)
 		require.NoError(t, record.Check(g, rec))
 	}

@@ -54,7 +54,7 @@ func TestHostPlaysTheDuel(t *testing.T) {
 	require.NoError(t, err)
 	defer in.Close()
 	for range 2 {
-		rec, err := record.CheckNext(in, games.Lookup)
+		rec, err := record.CheckNext(in, games.Recorded)
 		require.NoError(t, err)
 		require.Contains(t, []string{"limit", "overflow"}, rec.Meta["reason"])
 	}
@@ -75,7 +75,7 @@ func TestHostDuelFaults(t *testing.T) {
 	in, err := record.Open(file)
 	require.NoError(t, err)
 	defer in.Close()
-	rec, err := record.CheckNext(in, games.Lookup)
+	rec, err := record.CheckNext(in, games.Recorded)
 	require.NoError(t, err)
 	require.Equal(t, "illegal", rec.Meta["reason"])
 	require.Equal(t, []float32{1, -1}, rec.Results)

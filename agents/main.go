@@ -140,7 +140,7 @@ func hostArgs(args []string) ([]string, error) {
 	case none:
 		return nil, errors.New("no game: want agents host GAME with blockbattle, tetrisduel, blocking or dropblox")
 	}
-	g, err := games.Lookup(args[at])
+	g, err := games.Open(args[at])
 	if err != nil {
 		return nil, err
 	}

@@ -111,7 +111,7 @@ func (c *playCmd) match() (match.Game, error) {
 	if c.A == person && c.Game == wintetris.Game.Name {
 		c.Game = wintetris.TickGame.Name // a person plays with keys, tick by tick
 	}
-	g, err := games.Lookup(c.Game)
+	g, err := games.Open(c.Game)
 	if err != nil {
 		return match.Game{}, err
 	}

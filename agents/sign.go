@@ -31,7 +31,7 @@ not meant to change how players play must leave every line as it is.`
 func (c *signCmd) Run(ctx context.Context, con *console) error {
 	list := games.All
 	if c.Game != "" {
-		g, err := games.Lookup(c.Game)
+		g, err := games.Open(c.Game)
 		if err != nil {
 			return usage{err}
 		}

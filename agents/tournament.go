@@ -16,6 +16,7 @@ import (
 	"blockyard/agents/contest"
 	"blockyard/agents/contest/series"
 	"blockyard/agents/dropbloxcontest/programs"
+	"blockyard/agents/entry"
 	"blockyard/agents/registry"
 	"blockyard/agents/tetrisduelbot"
 	"blockyard/agents/tournament"
@@ -66,7 +67,7 @@ the last finished game, also after kill -9.`
 
 // Run plays the tournament.
 func (c *tournamentCmd) Run(ctx context.Context, con *console) error {
-	g, err := games.Lookup(c.Game)
+	g, err := games.Open(c.Game)
 	if err != nil {
 		return usage{err}
 	}
@@ -199,8 +200,16 @@ func (c *tournamentCmd) contest(con *console, g *env.Game) (tournament.Contest, 
 	}
 	return &tournament.Lines{
 		Rules: s.Rules, New: s.New, Losses: losses, Dir: c.Out,
-		Rival: contest.Program{Argv: []string{self, "bot", g.Name, "--agent", "first"}},
+		Rival: contest.Program{Argv: []string{self, "bot", spoken(g), "--agent", "first"}},
 	}, "", nil
+}
+
+// spoken is the name of a game for "agents bot": a table of the game is told to bots when a game starts.
+func spoken(g *env.Game) string {
+	if g.Table != nil {
+		return entry.Base(g)
+	}
+	return g.Name
 }
 
 // entries returns what the command line names.
@@ -240,7 +249,7 @@ func (c *tournamentCmd) entry(g *env.Game, text string) (tournament.Entry, error
 	if !strings.HasPrefix(text, "exec:") {
 		if _, err := registry.Parse(g, text); err == nil {
 			self, err := os.Executable()
-			e.Agent, e.Player.Argv = true, []string{self, "bot", g.Name, "--agent", text}
+			e.Agent, e.Player.Argv = true, []string{self, "bot", spoken(g), "--agent", text}
 			return e, err
 		}
 	}

@@ -76,7 +76,7 @@ func (c *tuneCmd) Run(ctx context.Context, con *console) error {
 
 // tuner checks the flags and returns the tuner they describe and its starting weights.
 func (c *tuneCmd) tuner() (*tuner, []float32, error) {
-	g, err := games.Lookup(c.Game)
+	g, err := games.Open(c.Game)
 	if err != nil {
 		return nil, nil, err
 	}

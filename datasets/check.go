@@ -63,7 +63,7 @@ func (c *checkCmd) file(out *streams, file string) error {
 	defer r.Close()
 	played, differ := 0, 0
 	for {
-		_, err := record.CheckNext(r, games.Lookup)
+		_, err := record.CheckNext(r, games.Recorded)
 		if errors.Is(err, io.EOF) {
 			break
 		}

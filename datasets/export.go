@@ -68,7 +68,7 @@ func (c *exportCmd) run(ctx context.Context, std *streams) error {
 	final := c.Parquet
 	if c.Minari != "" {
 		if c.ID == "" {
-			c.ID = "blockyard/" + strings.ReplaceAll(g.Name, ":", "-") + "/records-v0"
+			c.ID = "blockyard/" + strings.NewReplacer(":", "-", "=", "-").Replace(g.Name) + "/records-v0"
 		}
 		if err := export.CheckMinariID(c.ID); err != nil {
 			return err
@@ -81,7 +81,7 @@ func (c *exportCmd) run(ctx context.Context, std *streams) error {
 // game returns the game to export: that of --game or of the first record.
 func (c *exportCmd) game() (*env.Game, error) {
 	if c.Game != "" {
-		return games.Lookup(c.Game)
+		return games.Open(c.Game)
 	}
 	if c.Files[0] == "-" {
 		return nil, errors.New("the first file is standard input: name the game with --game")
@@ -97,7 +97,7 @@ func (c *exportCmd) game() (*env.Game, error) {
 	} else if err != nil {
 		return nil, err
 	}
-	return games.Lookup(rec.Game)
+	return games.Recorded(rec.Game, rec.Table)
 }
 
 // whole lets write fill a temporary folder, and renames it to final when that has succeeded.

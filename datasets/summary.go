@@ -76,7 +76,7 @@ func (s *summary) add(rec *record.Record) error {
 	if s.quick {
 		return nil
 	}
-	g, err := games.Lookup(rec.Game)
+	g, err := games.Recorded(rec.Game, rec.Table)
 	if err != nil {
 		return err
 	}

@@ -70,7 +70,7 @@ func (c *viewCmd) Run(std *streams) error {
 
 // show shows one game, which is called name, in the terminal.
 func (c *viewCmd) show(std *streams, rec *record.Record, name string) error {
-	g, err := games.Lookup(rec.Game)
+	g, err := games.Recorded(rec.Game, rec.Table)
 	if err != nil {
 		return err
 	}

@@ -82,6 +82,7 @@ type Game struct {
 	PlaneNames         []string // one per plane
 	GlobalNames        []string // one per global
 	GlobalRanges       []Range  // range of each global, including 0 for empty rows; nil if unknown
+	Table              []string // the definition that the variant's name is a hash of, in lines; nil in most games
 
 	New   func(seats int) State          // a new position after Reset(0); MinSeats ≤ seats ≤ MaxSeats
 	Text  func(a Action) string          // an action for people: "r2 x4 y17 spin"
@@ -192,6 +193,12 @@ type Masker interface {
 	// is acting. The caller passes an empty mask whose length is that of Game.MaskLen rounded
 	// up to a multiple of 8.
 	MaskLegal(seat int, mask []byte)
+}
+
+// A Tabled is a State of a game whose variants have a Game.Table.
+type Tabled interface {
+	// SameTable reports whether two positions of the game are of the same variant.
+	SameTable(as State) bool
 }
 
 // A Range is an interval of numbers that includes both ends.

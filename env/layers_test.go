@@ -39,7 +39,8 @@ var rulesStd = []string{
 var layers = []layer{
 	{who: "env/envtest", own: []string{"env", "env/envtest/..."}, why: "it serves every game alike and knows none"},
 	{who: "env/vec", own: []string{"env"}, why: "it steps every game alike and knows none"},
-	{who: "env/games", own: []string{"env/..."}, std: rulesStd, why: "it is the list of games and nothing more"},
+	{who: "env/games", own: []string{"env/..."}, std: append([]string{"os", "sync"}, rulesStd...),
+		why: "it is the list of games and nothing more, but for those whose name refers to a file"},
 	{who: "env", own: []string{"env", "env/falling"}, std: rulesStd,
 		why: "the rules compile into a contest bot with nothing around them, and know no other game"},
 	{who: "datasets", own: []string{"env/...", "datasets/..."}, other: true,

@@ -46,7 +46,7 @@ func main() {
 
 // subject finds the game to train on.
 func subject(name string) (*task.Game, error) {
-	g, err := games.Lookup(name)
+	g, err := games.Open(name)
 	if err != nil {
 		return nil, err
 	}

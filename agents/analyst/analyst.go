@@ -74,7 +74,7 @@ func (a *Analyst) ranker(g *env.Game, spec string) (*registry.Ranker, error) {
 
 // Analyse implements analysis.Analyst.
 func (a *Analyst) Analyse(ctx context.Context, r analysis.Request) (*analysis.Position, error) {
-	g, err := games.Lookup(r.Record.Game)
+	g, err := games.Recorded(r.Record.Game, r.Record.Table)
 	if err != nil {
 		return nil, err
 	}

@@ -147,6 +147,9 @@ func (p *plan) places(played []Played) []int {
 // they had drawn once more, shared among all, so that a rating is finite also for who won everything.
 func rate(table []Standing, played []Played) {
 	n := len(table)
+	if n == 0 {
+		return
+	}
 	index := map[int]int{}
 	for k, s := range table {
 		index[s.Entrant] = k

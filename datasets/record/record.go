@@ -32,6 +32,8 @@ type Record struct {
 	// Start is the first position, as env.Encode writes it, of a game that did not start with Reset.
 	// Draws[0] is then ignored.
 	Start []byte `json:"start,omitempty"`
+	// Table is Game.Table: what Game is a hash of, if anything.
+	Table []string `json:"table,omitempty"`
 	// Values are the search's evaluations of the actions, one per action, or none.
 	Values []float32 `json:"values,omitempty"`
 	// Meta is for any other data, such as the name of a match. Replay does not use it.
@@ -48,7 +50,7 @@ var ErrInvalid = errors.New("invalid record")
 
 // New returns the record of a game of g that starts with Reset(seed), with one agent's name per seat.
 func New(g *env.Game, seed uint64, agents []string) *Record {
-	return &Record{Game: g.Name, Rules: g.Rules, Seed: seed, Seats: len(agents), Agents: agents}
+	return &Record{Game: g.Name, Table: g.Table, Rules: g.Rules, Seed: seed, Seats: len(agents), Agents: agents}
 }
 
 // Add appends the actions of the acting seats in m. Call it before Step.
@@ -134,15 +136,16 @@ var ErrDiffers = errors.New("the replayed game differs from the record")
 func Check(g *env.Game, rec *Record) error { return NewReplay(g, rec).check() }
 
 // CheckNext checks the next game of r without holding all of it in memory. lookup returns a game by
-// name. The result is the record's first line with the recorded end of the game. io.EOF means that there
-// is no next game; after any other error that is not ErrDiffers, r must not be used.
-func CheckNext(r *Reader, lookup func(name string) (*env.Game, error)) (*Record, error) {
+// its name and table, as games.Recorded does. The result is the record's first line with the recorded end
+// of the game. io.EOF means that there is no next game; after any other error that is not ErrDiffers, r must
+// not be used.
+func CheckNext(r *Reader, lookup func(name string, table []string) (*env.Game, error)) (*Record, error) {
 	head := new(Record)
 	if err := r.ReadPart(head); err != nil {
 		return nil, err
 	}
 	rp := &Replay{from: r, last: head}
-	g, err := lookup(head.Game)
+	g, err := lookup(head.Game, head.Table)
 	if err != nil {
 		err = fmt.Errorf("%w: %w", ErrDiffers, err)
 	} else {

@@ -21,7 +21,7 @@ import (
 
 var toys = []*env.Game{toy.Pick, toy.Turns}
 
-func lookup(name string) (*env.Game, error) {
+func lookup(name string, _ []string) (*env.Game, error) {
 	for _, g := range toys {
 		if g.Name == name {
 			return g, nil
@@ -95,7 +95,7 @@ func TestWriteRead(t *testing.T) {
 		require.Equal(t, strings.HasSuffix(name, ".gz"), text[0] == 0x1f)
 		require.Equal(t, want, readAll(t, path))
 		for _, rec := range want {
-			g, err := lookup(rec.Game)
+			g, err := lookup(rec.Game, nil)
 			require.NoError(t, err)
 			require.NoError(t, record.Check(g, rec))
 		}

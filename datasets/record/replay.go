@@ -54,6 +54,8 @@ func (rp *Replay) begin(rec *Record) error {
 	switch {
 	case rec.Game != g.Name:
 		return fmt.Errorf("the record is of game %s, want %s", rec.Game, g.Name)
+	case !slices.Equal(rec.Table, g.Table):
+		return fmt.Errorf("the record has another table than %s: one of the two was changed", g.Name)
 	case rec.Rules != g.Rules:
 		return fmt.Errorf("%s: played with version %d of the rules, want version %d", g.Name, rec.Rules, g.Rules)
 	case rec.Seats < g.MinSeats || rec.Seats > g.MaxSeats:
@@ -64,7 +66,13 @@ func (rp *Replay) begin(rec *Record) error {
 		if len(rp.draws) > 0 {
 			rp.draws = rp.draws[1:]
 		}
-		return env.Decode(rp.state, g.New(rec.Seats), rec.Start)
+		if err := env.Decode(rp.state, g.New(rec.Seats), rec.Start); err != nil {
+			return err
+		}
+		if t, ok := rp.state.(env.Tabled); ok && !t.SameTable(g.New(rec.Seats)) {
+			return fmt.Errorf("%s: the first position has another table", g.Name)
+		}
+		return nil
 	}
 	return rp.forced(func() { rp.state.Reset(rec.Seed) })
 }

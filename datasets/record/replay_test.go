@@ -172,7 +172,7 @@ func writeEndless(t *testing.T, out io.Writer, draws bool) {
 }
 
 func TestLongGameStreams(t *testing.T) {
-	find := func(string) (*env.Game, error) { return endlessGame, nil }
+	find := func(string, []string) (*env.Game, error) { return endlessGame, nil }
 	for _, draws := range []bool{false, true} {
 		var file bytes.Buffer
 		writeEndless(t, &file, draws)
@@ -213,7 +213,7 @@ func TestLongGameBroken(t *testing.T) {
 	var file bytes.Buffer
 	writeEndless(t, &file, false)
 	lines := bytes.SplitAfter(file.Bytes(), []byte("\n"))
-	find := func(string) (*env.Game, error) { return endlessGame, nil }
+	find := func(string, []string) (*env.Game, error) { return endlessGame, nil }
 	for name, c := range map[string]struct {
 		text [][]byte
 		want error

@@ -188,6 +188,9 @@ func kindOf(name string) kind {
 		out.Title = string(unicode.ToUpper(first)) + base[size:]
 	}
 	g, err := games.Lookup(name)
+	if err != nil {
+		g, err = games.Lookup(base)
+	}
 	if err == nil {
 		if g.Title != "" {
 			out.Title = g.Title

@@ -50,7 +50,7 @@ func (p *replay) read() error {
 	if err != nil {
 		return err
 	}
-	g, err := games.Lookup(rec.Game)
+	g, err := games.Recorded(rec.Game, rec.Table)
 	if err != nil {
 		return fmt.Errorf("%s: %w", p.entry.ID, err)
 	}

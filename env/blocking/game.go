@@ -1,6 +1,7 @@
 package blocking
 
 import (
+	"crypto/sha1"
 	"fmt"
 	"strings"
 
@@ -10,13 +11,18 @@ import (
 // Game is Blocking with the default shape table.
 var Game = newGame("blocking", "Blocking-v0", DefaultTable, 0)
 
-// With returns Blocking with another shape table, under the name "blocking:NAME". It calls Use.
-func With(name string, t *Table) (*env.Game, error) {
+// With returns Blocking with the shapes of a table, under the name "blocking:shapes=HASH", or Game if
+// they are the default ones. HASH follows from the shapes, which are in Table of the result. It calls Use.
+func With(t *Table) (*env.Game, error) {
 	id, err := Use(t)
-	if err != nil {
-		return nil, err
+	if err != nil || id == 0 {
+		return Game, err
 	}
-	return newGame("blocking:"+name, "Blocking-"+name+"-v0", t, id), nil
+	lines := t.Lines()
+	hash := fmt.Sprintf("%x", sha1.Sum([]byte(strings.Join(lines, "\n"))))[:12]
+	g := newGame("blocking:shapes="+hash, "Blocking-shapes-"+hash+"-v0", t, id)
+	g.Table = lines
+	return g, nil
 }
 
 func newGame(name, id string, t *Table, table uint8) *env.Game {

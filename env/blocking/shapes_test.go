@@ -32,7 +32,7 @@ func upsideDown(t *testing.T) *Table {
 
 func TestAnotherTable(t *testing.T) {
 	other := upsideDown(t)
-	g, err := With("upside", other)
+	g, err := With(other)
 	require.NoError(t, err)
 	again, err := Use(upsideDown(t))
 	require.NoError(t, err)

@@ -83,6 +83,15 @@ func (t *Table) add(o Oriented) int {
 // same reports whether two tables have equal definitions.
 func (t *Table) same(u *Table) bool { return fmt.Sprint(t.Shapes) == fmt.Sprint(u.Shapes) }
 
+// Lines returns the definitions as ReadShapes reads them, in the order of the letters.
+func (t *Table) Lines() (lines []string) {
+	for l := range t.Shapes {
+		s := &t.Shapes[l]
+		lines = append(lines, fmt.Sprintf("%c %d %d %s", 'A'+l, s.Cols, s.Rows, s.Text))
+	}
+	return lines
+}
+
 // Forms returns the oriented pieces of a letter.
 func (t *Table) Forms(letter int) []Oriented { return t.Oriented[t.first[letter]:t.first[letter+1]] }
 
@@ -156,6 +165,9 @@ func (s *State) Table() *Table {
 	t, _ := tables[s.TableID].Load().(*Table)
 	return t
 }
+
+// SameTable implements env.Tabled.
+func (s *State) SameTable(as env.State) bool { return s.TableID == as.(*State).TableID }
 
 // Use makes a shape table available to States and returns its State.TableID. The id is 0 for
 // the default table and otherwise a hash of the definitions, or the next free number if another

@@ -1,5 +1,5 @@
-// Package games lists every game. Programs import it. Games and their bots do not, so that a bot
-// contains a single game.
+// Package games lists every game, and finds them by name. Programs import it. Games and their bots do not,
+// so that a bot contains a single game.
 package games
 
 import (
@@ -14,7 +14,8 @@ import (
 	"blockyard/env/wintetris"
 )
 
-// All holds every game and variant, each game before its variants.
+// All holds every game and variant, each game before its variants. The variants with a table of their own,
+// such as "blocking:shapes=HASH", are not among them: see Open and Recorded.
 var All = []*env.Game{
 	blockbattle.Game,
 	blockbattle.ClassicGame,
@@ -28,7 +29,8 @@ var All = []*env.Game{
 }
 
 // Lookup finds a game by name ("blockbattle", "blockbattle:classic") or by Gymnasium id
-// ("BlockBattle-v0", with or without "blockyard/").
+// ("BlockBattle-v0", with or without "blockyard/"). It also finds the games that Open and Recorded
+// have returned. It opens no file, whatever the name is.
 func Lookup(name string) (*env.Game, error) {
 	var known []string
 	for _, g := range All {
@@ -36,6 +38,9 @@ func Lookup(name string) (*env.Game, error) {
 			return g, nil
 		}
 		known = append(known, g.Name)
+	}
+	if g, ok := tabled.Load(name); ok {
+		return g.(*env.Game), nil
 	}
 	return nil, fmt.Errorf("no game %q; there are %s", name, strings.Join(known, ", "))
 }

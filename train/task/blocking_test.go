@@ -1,6 +1,7 @@
 package task
 
 import (
+	"strings"
 	"testing"
 
 	"blockyard/env"
@@ -63,4 +64,27 @@ func TestBlockingChance(t *testing.T) {
 	require.Greater(t, c[0], float32(.9))
 	require.Equal(t, c[1], c[2])
 	require.Greater(t, c[1], c[3])
+}
+
+// Blocking with other shapes is trained by the same features; its weights are those of Blocking.
+func TestBlockingWithOtherShapes(t *testing.T) {
+	lines := blocking.DefaultTable.Lines()
+	lines[4] = "E 1 4 ####"
+	shapes, err := blocking.ReadShapes(strings.NewReader(strings.Join(lines, "\n")))
+	require.NoError(t, err)
+	rules, err := blocking.With(blocking.NewTable(shapes))
+	require.NoError(t, err)
+	g, err := Of(rules)
+	require.NoError(t, err)
+	require.Same(t, rules, g.Rules)
+	require.Equal(t, Blocking.Features, g.Features)
+	require.Equal(t, "blocking", g.Facts(nil).Game)
+	require.Same(t, blocking.Game, Blocking.Rules)
+	s := rules.New(2)
+	var r env.Rand
+	r.Seed(1)
+	for range 20 {
+		g.Damage(s, &r)
+		require.True(t, s.(*blocking.State).SameTable(rules.New(2)))
+	}
 }

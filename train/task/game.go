@@ -92,8 +92,21 @@ var ErrNone = errors.New("there is nothing to train for this game")
 var tuned = []*Game{BlockBattle, TetrisDuel, Blocking, WinTetris, Dropblox}
 
 // Of returns what training g needs. Variants share the network of the game that they are
-// variants of, which is the one to train.
+// variants of, which is the one to train; a variant with a table of its own (Game.Table) can be trained too.
 func Of(g *env.Game) (*Game, error) {
+	if g.Table != nil { // as the game with the default table, by the same features
+		base, err := games.Lookup(entry.Base(g))
+		if err != nil {
+			return nil, err
+		}
+		t, err := Of(base)
+		if err != nil {
+			return nil, err
+		}
+		own := *t
+		own.Rules = g
+		return &own, nil
+	}
 	var known []string
 	for _, first := range trainable() {
 		if first != g {
