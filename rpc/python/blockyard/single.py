@@ -31,7 +31,7 @@ class BlockEnv(gymnasium.Env[Obs, np.int64]):
     integer, 0 <= action < action_space.n. Infos have ``action_mask``, int8 (actions,), 1 where an action
     is legal; ``acting``, False once the episode is over; ``illegal``, whether the last action was illegal and
     was replaced (not with ``illegal="error"``); and ``score``, the points so far. A mask is never all zero: when
-    the episode is over it has only action 0.
+    the game is over it has only action 0; a truncated episode keeps the legal actions.
 
     With the same seed it plays exactly like a row of a :class:`BlockVectorEnv`. Each step is a round trip
     to the server: to train, use the vector environment.
