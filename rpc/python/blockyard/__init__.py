@@ -60,6 +60,7 @@ from .seeding import Seed
 from .single import BlockEnv
 from .spec import GameSpec
 from .standings import Evaluation
+from .tensors import to_torch
 from .transport.address import Tls
 from .transport.buffer import RolloutBuffer
 from .transport.session import Session
@@ -118,6 +119,7 @@ __all__ = [
     "make_vec",
     "pack",
     "save_weights",
+    "to_torch",
     "unpack",
     "unpack_torch",
     "view",

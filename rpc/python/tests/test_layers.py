@@ -17,7 +17,7 @@ LAYERS: list[tuple[str, set[str], set[str], str]] = [
     ("base", {"errors", "progress", "optional"}, set(), "everything else may fail and report"),
     (
         "values",
-        {"spec", "packing", "arguments", "opponents", "seeding", "infos", "checkpoint_file"}
+        {"spec", "packing", "tensors", "arguments", "opponents", "seeding", "infos", "checkpoint_file"}
         | {"perceptron", "weights_file", "torch_modules", "intervals", "standings"},
         {"base"},
         "checking arguments and describing games needs no server",
@@ -80,7 +80,7 @@ ONLY = {
     "torchrl": ({"torchrl"}, "an adapter's library is optional"),
     "tensordict": ({"torchrl"}, "an adapter's library is optional"),
     "ray": ({"rllib"}, "an adapter's library is optional"),
-    "torch": ({"torchrl", "packing", "torch_modules"}, "numpy is enough for everything else"),
+    "torch": ({"torchrl", "packing", "tensors", "torch_modules"}, "numpy is enough for everything else"),
     "tqdm": ({"progress"}, "it is optional"),
 }
 
