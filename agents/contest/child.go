@@ -27,6 +27,10 @@ type Spec struct {
 	// its process group is killed and Excess called. Linux only; elsewhere there is no limit.
 	Memory int64
 	Excess func(used int64) // from another goroutine; may be nil
+	// Isolate keeps all processes together that the program starts, so that none outlives it, also if they move to
+	// other groups and sessions; see isolate_linux.go. The exit status of a program that a signal has ended is then
+	// 128 and the number of the signal, except with Frames.
+	Isolate bool
 	// Stdout and Stderr read the program's output to its end, each in a goroutine of its own.
 	// A nil reader discards the output.
 	Stdout, Stderr func(r io.Reader)
@@ -45,6 +49,7 @@ type Child struct {
 	In *os.File // what the program reads; nil if it reads nothing
 
 	cmd     *exec.Cmd
+	kept    isolation
 	outs    []*os.File // what it writes
 	readers sync.WaitGroup
 	exited  chan struct{}
@@ -61,6 +66,9 @@ func StartChild(s Spec) (*Child, error) {
 	c := &Child{cmd: exec.Command(s.Argv[0], s.Argv[1:]...), exited: make(chan struct{})}
 	c.cmd.Dir = s.Dir
 	confine(c.cmd)
+	if s.Isolate {
+		c.kept = isolate(c.cmd, s.Frames != nil)
+	}
 	var err error
 	var ends []*os.File           // the child's ends of the pipes
 	var reads []func(r io.Reader) // of c.outs
@@ -93,7 +101,10 @@ func StartChild(s Spec) (*Child, error) {
 		giveFrames(c.cmd, in(), out(s.Frames))
 	}
 	if err == nil {
-		err = c.cmd.Start()
+		err = startLocked(c.cmd, func(state *os.ProcessState) {
+			c.state = state
+			close(c.exited)
+		})
 	}
 	for _, f := range ends {
 		f.Close()
@@ -105,10 +116,6 @@ func StartChild(s Spec) (*Child, error) {
 	for i, read := range reads {
 		c.readers.Go(func() { read(c.outs[i]) })
 	}
-	go func() {
-		c.state = awaitExit(c.cmd.Process)
-		close(c.exited)
-	}()
 	if s.Memory > 0 {
 		c.readers.Go(func() { c.watchMemory(s.Memory, s.Excess) })
 	}
@@ -165,6 +172,7 @@ func (c *Child) kill() {
 	if c.Exit(reapTime) {
 		c.err = c.collect()
 	}
+	c.kept.sweep()
 	// The group has ended, and its ends of the pipes are closed. Only a process that has left
 	// the group can still hold one open; it is not waited for.
 	until := time.Now().Add(drainTime)

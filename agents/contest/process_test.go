@@ -4,7 +4,9 @@ package contest
 
 import (
 	"context"
+	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strconv"
@@ -166,25 +168,41 @@ func TestStandardErrorIsKeptWithinBounds(t *testing.T) {
 
 // Close ends everything the bot started, though it ignores what it is told.
 func TestCloseLeavesNothingBehind(t *testing.T) {
-	dir := t.TempDir()
 	goroutines, files := runtime.NumGoroutine(), openFiles(t)
-	for range 5 {
-		p, _ := start(t, `trap '' TERM INT HUP; sleep 600 & echo $! >`+dir+`/pid; read x; echo "$x"; sleep 600`)
+	for k := range 5 {
+		nap := fmt.Sprintf("600.%d%d", os.Getpid(), k)
+		p, _ := start(t, `trap '' TERM INT HUP; sleep `+nap+` & read x; echo "$x"; sleep 600`)
 		got, err := ask(t, p, "one", hang)
 		require.NoError(t, err)
 		require.Equal(t, "one", got)
+		require.Len(t, running(nap), 1)
 		require.NoError(t, p.Close())
 		require.NoError(t, p.Close())
-		text, err := os.ReadFile(filepath.Join(dir, "pid"))
-		require.NoError(t, err)
-		pid, err := strconv.Atoi(strings.TrimSpace(string(text)))
-		require.NoError(t, err)
-		require.Eventually(t, func() bool { return gone(pid) }, hang, 10*time.Millisecond)
+		require.Eventually(t, func() bool { return len(running(nap)) == 0 }, hang, 10*time.Millisecond)
 		require.True(t, gone(p.child.cmd.Process.Pid))
 	}
 	// Eventually runs its condition in a goroutine of its own.
 	require.Eventually(t, func() bool { return runtime.NumGoroutine() <= goroutines+1 }, hang, 10*time.Millisecond)
 	require.LessOrEqual(t, openFiles(t), files)
+}
+
+// running returns the processes "sleep nap".
+func running(nap string) (pids []string) {
+	if files, _ := filepath.Glob("/proc/[0-9]*/cmdline"); len(files) > 0 { // a dead process has an empty one
+		for _, name := range files {
+			if text, err := os.ReadFile(name); err == nil && string(text) == "sleep\x00"+nap+"\x00" {
+				pids = append(pids, filepath.Base(filepath.Dir(name)))
+			}
+		}
+		return pids
+	}
+	out, _ := exec.Command("ps", "-eo", "pid=,args=").Output()
+	for _, line := range strings.Split(string(out), "\n") {
+		if f := strings.Fields(line); len(f) == 3 && f[1] == "sleep" && f[2] == nap {
+			pids = append(pids, f[0])
+		}
+	}
+	return pids
 }
 
 // gone reports that there is no such process, or only a dead one that is not ours to wait

@@ -20,7 +20,7 @@ func (p Program) Start(errs func(line string)) (*Process, error) {
 	}
 	bot := &Process{answer: make(chan struct{}, 1)}
 	spec := Spec{
-		Argv: p.Argv, Dir: p.Dir, Memory: p.Memory, Input: true, Stdout: bot.listen,
+		Argv: p.Argv, Dir: p.Dir, Memory: p.Memory, Isolate: true, Input: true, Stdout: bot.listen,
 		Stderr: func(r io.Reader) { passLines(r, errs) },
 		Excess: func(used int64) {
 			errs(fmt.Sprintf("ended: it uses %d MiB of memory, want at most %d", used>>20, p.Memory>>20))

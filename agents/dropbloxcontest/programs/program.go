@@ -150,7 +150,8 @@ func (p *Program) Turn(ctx context.Context, state []byte, left time.Duration) (T
 	out := output{foreign: p.Foreign}
 	closed := make(chan struct{})
 	spec := contest.Spec{
-		Argv: append(append([]string{}, p.Argv...), string(state), Seconds(left)), Dir: p.Dir, Memory: p.Memory,
+		Argv: append(append([]string{}, p.Argv...), string(state), Seconds(left)), Dir: p.Dir,
+		Memory: p.Memory, Isolate: true,
 		Stdout: func(r io.Reader) {
 			out.read(r)
 			close(closed)

@@ -130,7 +130,7 @@ func (c *compiler) run(argv ...string) error {
 	keep := contest.PassOn(&out, maxOutput)
 	var excess error
 	child, err := contest.StartChild(contest.Spec{
-		Argv: argv, Dir: c.dir, Memory: c.limits.Memory, Stderr: keep,
+		Argv: argv, Dir: c.dir, Memory: c.limits.Memory, Isolate: true, Stderr: keep,
 		Stdout: func(r io.Reader) { _, _ = io.Copy(io.Discard, r) },
 		Excess: func(used int64) {
 			excess = fmt.Errorf("it uses %d MiB of memory, want at most %d", used>>20, c.limits.Memory>>20)

@@ -64,7 +64,8 @@ func Start(ctx context.Context, c Config) (*Process, error) {
 		argv = []string{self, ServeArgument}
 	}
 	p := &Process{config: c, answers: make(chan Answer, 1), printed: &output{to: c.Output}}
-	spec := contest.Spec{Argv: append(argv[:len(argv):len(argv)], file), Stderr: p.printed.read, Frames: p.listen}
+	spec := contest.Spec{Argv: append(argv[:len(argv):len(argv)], file), Isolate: true, Stderr: p.printed.read}
+	spec.Frames = p.listen
 	if !framesOnStdout {
 		spec.Stdout = p.printed.read
 	}

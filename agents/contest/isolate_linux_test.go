@@ -1,0 +1,94 @@
+package contest
+
+import (
+	"bufio"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// escapes are what a bot may do so that something of it remains. NAP is the number of seconds for which that sleeps.
+var escapes = map[string]string{
+	"a child in a session of its own": "setsid sleep NAP &",
+	"a daemon, forked twice":          "(setsid sh -c 'sleep NAP & exit' &) &",
+	"in the group of its parent": `python3 -c "
+import os
+try: os.setpgid(0, os.getpgid(os.getppid()))
+except OSError: pass
+os.execvp('sleep', ['sleep', 'NAP'])" &`,
+	"with an empty output": "setsid sleep NAP >/dev/null 2>&1 </dev/null &",
+}
+
+// withoutNamespaces runs a test as where namespaces are not permitted.
+func withoutNamespaces(t *testing.T) {
+	permitted := namespace
+	namespace = func() uintptr { return 0 }
+	t.Cleanup(func() { namespace = permitted })
+}
+
+// TestNothingOutlivesItsMatch: with and without namespaces.
+func TestNothingOutlivesItsMatch(t *testing.T) {
+	for _, mode := range []string{"namespace", "marks"} {
+		t.Run(mode, func(t *testing.T) {
+			if mode == "marks" {
+				withoutNamespaces(t)
+			}
+			for name, script := range escapes {
+				nap := fmt.Sprintf("601.%d", time.Now().UnixNano())
+				p, _ := start(t, strings.ReplaceAll(script, "NAP", nap)+"\nread x; echo $x; read x")
+				got, err := ask(t, p, "one", hang)
+				require.NoError(t, err, name)
+				require.Equal(t, "one", got, name)
+				require.Eventually(t, func() bool { return len(running(nap)) == 1 }, hang, 5*time.Millisecond, name)
+				begun := time.Now()
+				require.NoError(t, p.Close())
+				require.Less(t, time.Since(begun), leaveTime+sweepTime, name)
+				require.Empty(t, running(nap), name)
+			}
+		})
+	}
+}
+
+// TestNothingOutlivesItsHost kills a host with SIGKILL: with a namespace, its bot and all that the bot has started end
+// too; without one, the bot does.
+func TestNothingOutlivesItsHost(t *testing.T) {
+	if mode := os.Getenv("CONTEST_TEST_HOST"); mode != "" {
+		if mode == "marks" {
+			withoutNamespaces(t)
+		}
+		nap := os.Getenv("CONTEST_TEST_NAP")
+		p, _ := start(t, "setsid sleep 1"+nap+" & sleep "+nap+" & read x; echo $x; exec sleep "+nap)
+		_, err := ask(t, p, "one", hang)
+		require.NoError(t, err)
+		fmt.Println("ready")
+		select {}
+	}
+	for _, mode := range []string{"namespace", "marks"} {
+		nap := fmt.Sprintf("602.%d", time.Now().UnixNano())
+		host := exec.Command(os.Args[0], "-test.run=^TestNothingOutlivesItsHost$")
+		host.Env = append(os.Environ(), "CONTEST_TEST_HOST="+mode, "CONTEST_TEST_NAP="+nap)
+		out, err := host.StdoutPipe()
+		require.NoError(t, err)
+		require.NoError(t, host.Start())
+		line, err := bufio.NewReader(out).ReadString('\n')
+		require.NoError(t, err)
+		require.Equal(t, "ready\n", line)
+		require.Eventually(t, func() bool { return len(running(nap)) == 2 }, hang, 5*time.Millisecond)
+		require.Len(t, running("1"+nap), 1)
+		require.NoError(t, host.Process.Kill())
+		require.Error(t, host.Wait())
+		if mode == "namespace" && namespace() != 0 {
+			require.Eventually(t, func() bool { return len(running(nap))+len(running("1"+nap)) == 0 }, hang, 10*time.Millisecond)
+			continue
+		}
+		require.Eventually(t, func() bool { return len(running(nap)) <= 1 }, hang, 10*time.Millisecond)
+		for _, pid := range append(running(nap), running("1"+nap)...) {
+			require.NoError(t, exec.Command("kill", "-9", pid).Run()) // SECURITY.md says that these remain
+		}
+	}
+}
