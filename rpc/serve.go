@@ -86,6 +86,8 @@ func (c *serveCmd) Run(ctx context.Context) error {
 	if c.Verbose {
 		level = slog.LevelDebug
 	}
+	log := slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: level}))
+	c.Fit(log)
 	served := games.All
 	if c.Toy {
 		served = slices.Concat(games.All, toys)
@@ -94,7 +96,7 @@ func (c *serveCmd) Run(ctx context.Context) error {
 		Games: served, Version: version,
 		Agents: opponents(c.TrustSpecs), Trusted: c.TrustSpecs, Opponents: registry.Names, Features: registry.Features,
 		Token: token, Workers: c.Workers, Limits: c.Limits,
-		Log: slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: level})),
+		Log: log,
 	})
 	listeners, err := listenAll(c.Listen, token, server.Credentials{Cert: c.Cert, Key: c.Key, ClientCA: c.ClientCA})
 	if err != nil {

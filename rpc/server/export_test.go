@@ -3,6 +3,13 @@ package server
 // Buffered is how many bytes of requests are counted as being received.
 func (s *Server) Buffered() int64 { return s.buffered.Load() }
 
+// Use is what clients use of the numbers that the kernel and the runtime bound.
+func (s *Server) Use() (mappings, files, goroutines, timers int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.use.mappings, s.use.files, s.use.goroutines, s.use.timers
+}
+
 // Draining tells whether Shutdown has begun.
 func (s *Server) Draining() bool { return s.drain.Load() }
 

@@ -18,6 +18,7 @@ type handle struct {
 	c      vec.Config
 	rows   int // of all games together
 	memory int64
+	use    use
 	layout layout
 	seeds  vec.Seeds // of the first reset
 	first  uint64    // the number of game 0 when games are split over several handles
@@ -122,6 +123,7 @@ func (s *session) closeHandle(id uint32) {
 		s.srv.log.Warn("close", "session", s.id, "handle", id, "err", err)
 	}
 	s.srv.account(-1, -h.c.Envs, -h.memory)
+	s.srv.give(h.use)
 	s.sizeSteps()
 }
 

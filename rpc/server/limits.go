@@ -21,6 +21,12 @@ type Limits struct {
 	MaxEnvs     int   `default:"${MaxEnvs}" help:"Open games of all connections together."`
 	MaxMemory   int64 `default:"${MaxMemory}" help:"Estimated bytes of all open games and of uploaded weights."`
 
+	// Of all connections together; see Fit for the first two.
+	MaxMappings   int `default:"${MaxMappings}" help:"Mappings of memory shared with clients."`
+	MaxFiles      int `default:"${MaxFiles}" help:"File descriptors: one per connection, one for each mapping being sent."`
+	MaxGoroutines int `default:"${MaxGoroutines}" help:"Goroutines: two per connection, and those that step games."`
+	MaxTimers     int `default:"${MaxTimers}" help:"Timers: two per connection, one per handle with send and recv."`
+
 	HelloTimeout time.Duration `kong:"-"` // from the connection to a complete hello
 	FrameTimeout time.Duration `kong:"-"` // from the first byte of a request to its last
 	WriteTimeout time.Duration `kong:"-"` // for the client to read a response
@@ -32,6 +38,7 @@ func DefaultLimits() Limits {
 	return Limits{
 		MaxMessage: 16 << 20, MaxBuffered: 24 << 20, MaxReply: 16 << 20, MaxReplies: 32 << 20,
 		MaxInflight: 16, MaxSessions: 64, MaxHandles: 64, MaxEnvs: 1 << 18, MaxMemory: 4 << 30,
+		MaxMappings: 1 << 14, MaxFiles: 1 << 10, MaxGoroutines: 1 << 15, MaxTimers: 1 << 13,
 		HelloTimeout: 10 * time.Second, FrameTimeout: 10 * time.Second, WriteTimeout: 30 * time.Second,
 		DrainTimeout: time.Second,
 	}
@@ -116,6 +123,9 @@ func (l *Limits) Check() error {
 		{"--max-buffered", l.MaxBuffered, 64 << 10}, {"--max-replies", l.MaxReplies, int64(l.MaxReply)},
 		{"--max-inflight", int64(l.MaxInflight), 1}, {"--max-sessions", int64(l.MaxSessions), 1},
 		{"--max-handles", int64(l.MaxHandles), 1}, {"--max-envs", int64(l.MaxEnvs), 1}, {"--max-memory", l.MaxMemory, 1},
+		{"--max-mappings", int64(l.MaxMappings), 1}, {"--max-files", int64(l.MaxFiles), int64(sessionUse.files)},
+		{"--max-goroutines", int64(l.MaxGoroutines), int64(sessionUse.goroutines)},
+		{"--max-timers", int64(l.MaxTimers), int64(sessionUse.timers)},
 	} {
 		if v.have < v.want {
 			return fmt.Errorf("%s is %d, want at least %d", v.flag, v.have, v.want)

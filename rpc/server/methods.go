@@ -147,6 +147,7 @@ func (s *session) hello(f *wire.Frame) error {
 		"limits", map[string]any{
 			"max_message": l.MaxMessage, "max_reply": l.MaxReply, "max_inflight": l.MaxInflight,
 			"max_sessions": l.MaxSessions, "max_handles": l.MaxHandles, "max_envs": l.MaxEnvs, "max_memory": l.MaxMemory,
+			"max_mappings": l.MaxMappings, "max_files": l.MaxFiles, "max_goroutines": l.MaxGoroutines, "max_timers": l.MaxTimers,
 		},
 	})
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/binary"
 	"math"
+	"runtime"
 
 	"blockyard/env"
 	"blockyard/env/vec"
@@ -62,11 +63,19 @@ func (s *session) open(f *wire.Frame) error {
 	}
 	memory += opponents.memory
 	c.Workers, c.Context = s.srv.c.Workers, s.ctx
-	h, err := newHandle(g, c, o.Fields, o.Packed)
+	// The goroutine that answers is one of the workers.
+	need := use{goroutines: min(cmp.Or(c.Workers, runtime.GOMAXPROCS(0)), c.Envs) - 1}
+	h, err := (*handle)(nil), s.srv.take(need)
+	if err == nil {
+		if h, err = newHandle(g, c, o.Fields, o.Packed); err != nil {
+			s.srv.give(need)
+		}
+	}
 	if err != nil {
 		s.srv.account(-1, -c.Envs, -memory)
 		return err
 	}
+	h.use = need
 	s.next++
 	h.id, h.seeds, h.memory, h.first, h.opponents = s.next, seeds, memory, o.First, opponents
 	h.took, h.alone = quickStep, len(o.Opponents) == 0 // until it is known

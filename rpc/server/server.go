@@ -58,6 +58,7 @@ type Server struct {
 	envs     int
 	handles  int
 	memory   int64
+	use      use
 	quiet    time.Time // when the last session ended
 
 	wg         sync.WaitGroup
@@ -118,9 +119,12 @@ func (s *Server) welcome(conn net.Conn) {
 		conn.Close()
 		return
 	case len(s.sessions) >= s.limits.MaxSessions:
-		s.waiting++
-		s.wg.Add(1)
-		go s.refuse(conn)
+		limit := int64(s.limits.MaxSessions)
+		s.refuse(conn, wire.Exceeds("max_sessions", limit, limit+1, "--max-sessions"))
+		return
+	}
+	if err := s.takeLocked(sessionUse); err != nil {
+		s.refuse(conn, err)
 		return
 	}
 	s.ids++
@@ -130,8 +134,15 @@ func (s *Server) welcome(conn net.Conn) {
 	go ses.run()
 }
 
-// refuse responds with an error to the first request of a connection over the limit and closes it.
-func (s *Server) refuse(conn net.Conn) {
+// refuse answers a connection over a limit in the background. The caller holds s.mu.
+func (s *Server) refuse(conn net.Conn, why error) {
+	s.waiting++
+	s.wg.Add(1)
+	go s.dismiss(conn, refusal(nil, why))
+}
+
+// dismiss responds with an error to the first request of a connection and closes it.
+func (s *Server) dismiss(conn net.Conn, why *wire.Error) {
 	defer s.wg.Done()
 	defer func() {
 		conn.Close()
@@ -142,8 +153,7 @@ func (s *Server) refuse(conn net.Conn) {
 	_ = conn.SetDeadline(time.Now().Add(time.Second))
 	var f wire.Frame
 	_ = wire.NewReader(conn).Next(&f)
-	limit := int64(s.limits.MaxSessions)
-	if b, err := wire.Failure(f.ID, wire.Exceeds("max_sessions", limit, limit+1, "--max-sessions")); err == nil {
+	if b, err := wire.Failure(f.ID, why); err == nil {
 		_, _ = conn.Write(b)
 	}
 }
@@ -153,6 +163,7 @@ func (s *Server) forget(ses *session) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.sessions, ses)
+	s.use.add(use{-sessionUse.mappings, -sessionUse.files, -sessionUse.goroutines, -sessionUse.timers})
 	if len(s.sessions) == 0 {
 		s.quiet = time.Now()
 	}

@@ -58,7 +58,7 @@ func (s *session) share(f *wire.Frame, h *handle) error {
 	if err != nil {
 		return err
 	}
-	defer file.Close() // the mapping stays
+	defer s.closeShared(file) // the mapping stays
 	first := len(h.slots)
 	for at := 0; at < len(memory); at += stride {
 		p := &place{slab: memory[at : at+slab], games: int(games)}
@@ -78,7 +78,7 @@ func (s *session) share(f *wire.Frame, h *handle) error {
 
 func up(n, unit int) int { return (n + unit - 1) / unit * unit }
 
-// newShared allocates memory of h that a client can map; method is for errors. The caller closes the file.
+// newShared allocates memory of h that a client can map; method is for errors. The caller calls closeShared.
 func (s *session) newShared(h *handle, size int64, method string) ([]byte, *os.File, error) {
 	switch {
 	case !s.shares():
@@ -86,17 +86,32 @@ func (s *session) newShared(h *handle, size int64, method string) ([]byte, *os.F
 	case len(h.shared) >= mostShares:
 		return nil, nil, wire.Exceeds("shares of a handle", mostShares, mostShares+1, "")
 	}
+	need := use{mappings: 1, files: 1}
+	if err := s.srv.take(need); err != nil {
+		return nil, nil, err
+	}
 	if err := s.srv.account(0, 0, size); err != nil {
+		s.srv.give(need)
 		return nil, nil, err
 	}
 	memory, file, err := newShared(size)
 	if err != nil {
 		s.srv.account(0, 0, -size)
+		s.srv.give(need)
 		return nil, nil, wire.Errorf(wire.Limit, "%s: allocating %d bytes: %v", method, size, err)
 	}
 	h.memory += size
+	h.use.mappings++
 	h.shared = append(h.shared, memory)
 	return memory, file, nil
+}
+
+// closeShared closes the file of newShared.
+func (s *session) closeShared(file *os.File) {
+	if err := file.Close(); err != nil {
+		s.srv.log.Warn("close shared memory", "session", s.id, "err", err)
+	}
+	s.srv.give(use{files: 1})
 }
 
 // shareFinal moves the last observations of ended games to memory shared with the client, which then
@@ -117,7 +132,7 @@ func (s *session) shareFinal(f *wire.Frame, h *handle) error {
 	if err != nil {
 		return err
 	}
-	defer file.Close() // the mapping stays
+	defer s.closeShared(file) // the mapping stays
 	if h.final, err = l.View(memory); err != nil {
 		return err
 	}

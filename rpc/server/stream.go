@@ -65,12 +65,19 @@ func (s *session) streamed(h *handle) (*stream, error) {
 	if err := s.srv.account(0, 0, size); err != nil {
 		return nil, err
 	}
-	var err error
-	if st.Stream, err = h.env.Stream(h.own.batch); err != nil {
+	need := use{goroutines: min(h.c.Workers, n), timers: 1}
+	err := s.srv.take(need)
+	if err == nil {
+		if st.Stream, err = h.env.Stream(h.own.batch); err != nil {
+			s.srv.give(need)
+		}
+	}
+	if err != nil {
 		s.srv.account(0, 0, -size)
 		return nil, err
 	}
 	h.memory += size
+	h.use.add(need)
 	h.stream = st
 	return st, nil
 }
