@@ -54,7 +54,7 @@ func run(args []string, std *streams) int {
 			"export_minari":  "Write a Minari dataset below this folder, such as ~/.minari/datasets.",
 			"export_rows":    "Approximate number of rows per shard; a shard holds whole games.",
 			"view_games": "File of records and number of the game, from 1 (the default). " +
-				"With --web: files, folders of files, and Dropblox history folders.",
+				"Also a history folder. With --web: any number of files, folders of files, and history folders.",
 		},
 		kong.UsageOnError(),
 		kong.Writers(std.out, std.err),

@@ -19,7 +19,7 @@ import (
 )
 
 type viewCmd struct {
-	Games   []string `arg:"" name:"file#n" help:"${view_games}"`
+	Games   []string `arg:"" optional:"" name:"file#n" help:"${view_games}"`
 	All     bool     `help:"Print every position and exit, which is the default if the output is not a terminal."`
 	From    int      `help:"Start at this turn." placeholder:"N"`
 	NoColor bool     `help:"Print without colours." env:"NO_COLOR"`
@@ -32,7 +32,11 @@ type viewCmd struct {
 }
 
 func (c *viewCmd) Help() string {
-	return `Turn 0 is the first position; a turn shows a position and the actions that are played from it.
+	return `Without a file, the command shows what is newest here: the folder history if there is one, otherwise the
+newest file of records in the current folder or below. It says which. A history folder of Dropblox is
+shown in the terminal too; of a folder with several, the game that began last.
+
+Turn 0 is the first position; a turn shows a position and the actions that are played from it.
 
 Keys in the terminal: right, space, n: next turn; left, b: previous; down, up: ten forward, ten
 back; home, g: first; end, G: last; q: quit.
@@ -42,11 +46,19 @@ Keys in the browser: space: play or pause; left, right: step; + and -: speed; ?:
 }
 
 func (c *viewCmd) Run(std *streams) error {
+	if c.Open && !c.Web {
+		return errors.New("--open without --web: the terminal viewer opens no page")
+	}
+	if len(c.Games) == 0 {
+		path, err := viewer.Newest(".")
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(std.err, "showing %s, the newest here\n", filepath.ToSlash(path))
+		c.Games = []string{path}
+	}
 	if c.Web {
 		return c.web(std)
-	}
-	if c.Open {
-		return errors.New("--open without --web: the terminal viewer opens no page")
 	}
 	if len(c.Games) != 1 {
 		return errors.New("the terminal viewer shows one game: name one, or use --web")
@@ -54,6 +66,9 @@ func (c *viewCmd) Run(std *streams) error {
 	file, n, err := viewer.FileAndNumber(c.Games[0])
 	if err != nil {
 		return err
+	}
+	if st, err := os.Stat(c.Games[0]); err == nil && st.IsDir() {
+		return c.history(std, c.Games[0])
 	}
 	if c.HTML != "" {
 		return writeFile(c.HTML, func(w io.Writer) error { return viewer.WriteHTML(w, file, n) })
@@ -78,8 +93,36 @@ func (c *viewCmd) show(std *streams, rec *record.Record, name string) error {
 	if err != nil {
 		return err
 	}
-	v := &screen{reel: r, name: name, colour: terminal(std.out) && !c.NoColor}
-	r.Seek(c.From)
+	return c.turns(std, &screen{reel: r, name: name})
+}
+
+// history shows a history folder, or the newest one in a folder, in the terminal.
+func (c *viewCmd) history(std *streams, path string) error {
+	if c.HTML != "" {
+		return fmt.Errorf("--html: %s is a folder, want a file of records, as agents host dropblox --record FILE writes it",
+			path)
+	}
+	if !viewer.IsHistory(path) {
+		newest, err := viewer.NewestHistory(path)
+		if err != nil {
+			return fmt.Errorf("%w; a folder of records is shown with --web", err)
+		}
+		if newest != path {
+			fmt.Fprintf(std.err, "showing %s, the newest in %s\n", filepath.ToSlash(newest), path)
+		}
+		path = newest
+	}
+	h, err := viewer.OpenHistory(path)
+	if err != nil {
+		return err
+	}
+	return c.turns(std, &screen{reel: h, name: filepath.ToSlash(path)})
+}
+
+// turns shows a game as the flags say.
+func (c *viewCmd) turns(std *streams, v *screen) error {
+	v.colour = terminal(std.out) && !c.NoColor
+	v.reel.Seek(c.From)
 	show := v.interact
 	if c.All || !terminal(std.in) || !terminal(std.out) {
 		show = v.printAll
@@ -87,7 +130,7 @@ func (c *viewCmd) show(std *streams, rec *record.Record, name string) error {
 	if err := show(std); err != nil {
 		return err
 	}
-	return r.Err()
+	return v.reel.Err()
 }
 
 // writeFile writes a file under another name first, so that it is never seen half written.
@@ -127,9 +170,18 @@ func terminal(stream any) bool {
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 
+// A reel is a game with random access to its turns: a *playback.Reel or a *viewer.History.
+type reel interface {
+	At() int
+	Len() int
+	Seek(turn int)
+	Show(f *env.Frame)
+	Err() error
+}
+
 // A screen shows a reel in a terminal.
 type screen struct {
-	reel   *playback.Reel
+	reel   reel
 	name   string
 	colour bool
 	frame  env.Frame
@@ -139,15 +191,15 @@ type screen struct {
 func (v *screen) show(w io.Writer) error {
 	var out strings.Builder
 	r := v.reel
-	players := strings.Join(r.Rec.Agents, " – ")
-	fmt.Fprintf(&out, "%s  %s  %s  turn %d of %d\n", v.name, r.Rec.Game, players, r.At(), r.Len()-1)
 	r.Show(&v.frame)
+	game, players, lines := about(r)
+	fmt.Fprintf(&out, "%s  %s  %s  turn %d of %d\n", v.name, game, players, r.At(), r.Len()-1)
 	if v.colour {
 		out.WriteString(ansi.Frame(&v.frame))
 	} else {
 		out.WriteString(v.frame.String())
 	}
-	for _, line := range notes(r) {
+	for _, line := range lines {
 		fmt.Fprintln(&out, line)
 	}
 	_, err := io.WriteString(w, out.String())

@@ -4,9 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"blockyard/datasets/playback"
 	"blockyard/datasets/record"
+	"blockyard/datasets/viewer"
 	"blockyard/env"
 )
 
@@ -34,6 +36,17 @@ func notes(r *playback.Reel) []string {
 		out = append(out, "the record does not replay: "+r.Err().Error())
 	}
 	return out
+}
+
+// about returns the game of a reel, who plays, and lines about the current turn, which was shown.
+func about(r reel) (game, players string, lines []string) {
+	switch r := r.(type) {
+	case *playback.Reel:
+		return r.Rec.Game, strings.Join(r.Rec.Agents, " – "), notes(r)
+	case *viewer.History:
+		return "dropblox", r.Program, r.Notes()
+	}
+	return "", "", nil
 }
 
 // find reads game n (from 1) of a file.

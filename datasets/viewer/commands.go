@@ -126,6 +126,20 @@ func (c *commands) ending(t int) string {
 // paint paints the visible rows, the block at its current place, where it would land, and the next blocks.
 func (c *commands) paint(out *Frame) {
 	var f env.Frame
+	b := c.picture(&f)
+	next := f.Tray("next", env.Everybody)
+	for k := range c.pos.Preview {
+		p := &c.pos.Preview[k]
+		cells := p.Cells()
+		at := func(k int) (x, y int) { return int(cells[k].J), int(cells[k].I) }
+		next.Add(env.Cell{Kind: env.CellPiece, Letter: 'B', Ink: ink(int(p.Type))}, len(cells), at)
+	}
+	out.paint(&f)
+	out.Boards[0] = board(b, dropblox.Hidden)
+}
+
+// picture adds the board, with the block at its current place and where it would land.
+func (c *commands) picture(f *env.Frame) *env.Board {
 	b := f.Add("", dropblox.Cols, dropblox.Rows)
 	for i := range c.pos.Bitmap {
 		for j, v := range c.pos.Bitmap[i] {
@@ -140,15 +154,7 @@ func (c *commands) paint(out *Frame) {
 		lay(b, &ghost, env.CellGhost)
 	}
 	lay(b, &c.block, env.CellPiece)
-	next := f.Tray("next", env.Everybody)
-	for k := range c.pos.Preview {
-		p := &c.pos.Preview[k]
-		cells := p.Cells()
-		at := func(k int) (x, y int) { return int(cells[k].J), int(cells[k].I) }
-		next.Add(env.Cell{Kind: env.CellPiece, Letter: 'B', Ink: ink(int(p.Type))}, len(cells), at)
-	}
-	out.paint(&f)
-	out.Boards[0] = board(b, dropblox.Hidden)
+	return b
 }
 
 func lay(on *env.Board, b *dropblox.Block, kind env.CellKind) {
