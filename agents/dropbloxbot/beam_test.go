@@ -145,6 +145,37 @@ func TestBudget(t *testing.T) {
 		"a turn that may be the last gets more than the first ones")
 }
 
+// played is a game of so many turns a point up to lastScore by the budget: how much it used, and its shortest turn.
+func played(t *testing.T, clock time.Duration, turns float64) (used, shortest time.Duration) {
+	left, done := clock, 0.0
+	shortest = clock
+	for score := range lastScore {
+		for ; done < turns*float64(score+1); done++ {
+			b := Budget(score, left)
+			require.LessOrEqual(t, b, left/50)
+			left, shortest = left-b, min(shortest, b)
+		}
+	}
+	return clock - left, shortest
+}
+
+// A short clock is used, and evenly; none runs out. With 300 seconds the calm turns have more than enough as it is.
+func TestBudgetOfAShortClock(t *testing.T) {
+	for _, seconds := range []int{10, 25, 60, 120} {
+		clock := time.Duration(seconds) * time.Second
+		used, shortest := played(t, clock, turnsAPoint)
+		require.Greater(t, used, clock*6/10, "%d s", seconds)
+		require.Greater(t, shortest, min(enough, clock/1500)/3, "%d s", seconds)
+	}
+	for score, left := 0, 300*time.Second; score < lastScore; score++ {
+		for range 2 {
+			b := Budget(score, left)
+			require.Greater(t, b, enough, "score %d", score)
+			left -= b
+		}
+	}
+}
+
 // A program's turn: commands that lead somewhere, one write each; no word about what cannot
 // be played.
 func TestAnswer(t *testing.T) {

@@ -82,18 +82,28 @@ func care(score int) float64 {
 	return calmCare + (1-calmCare)*float64(score-calm)/(grave-calm)
 }
 
+// enough is the time below which also a calm turn is played too badly: less than a turn of a game of
+// 300 seconds gets. A game with a shorter clock shares it evenly, up to so much for a turn.
+const enough = 40 * time.Millisecond
+
 // Budget is how long a program may think about this turn with so much left of the game's
 // clock: a share of it, so that it never runs out.
 func Budget(score int, left time.Duration) time.Duration {
 	if left < 0 {
 		return 0
 	}
-	turns := 0.0 // left in the game, each with its weight
+	turns, even := 0.0, 0.0 // left in the game, each with its weight, and each counted as one
 	for s := score; s < lastScore; s++ {
 		turns += turnsAPoint * care(s)
+		even += turnsAPoint
 	}
-	if turns < fewest {
-		turns = fewest
+	least := time.Duration(float64(left) / math.Max(even, fewest))
+	if least > enough {
+		least = enough
 	}
-	return time.Duration(float64(left) * care(score) / turns)
+	share := time.Duration(float64(left) * care(score) / math.Max(turns, fewest))
+	if share < least {
+		return least
+	}
+	return share
 }
