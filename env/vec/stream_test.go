@@ -237,7 +237,7 @@ func TestStreamRefuses(t *testing.T) {
 	require.ErrorIs(t, stream.Send([]uint32{0, 1}, append(pair, pair...)), vec.ErrNeedsReset)
 }
 
-type failing struct{ die }
+type failing struct{}
 
 func (*failing) Act(context.Context, env.State, int) (env.Action, error) {
 	return env.None, errors.New("out of ideas")
