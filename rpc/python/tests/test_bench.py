@@ -215,17 +215,3 @@ def test_wrong_arguments_are_named(wrong: list[str]) -> None:
     done = subprocess.run([sys.executable, str(BENCH / "run.py"), *wrong], capture_output=True, text=True, check=False)
     assert done.returncode == 2
     assert wrong[0] in done.stderr
-
-
-def test_rows_benchmark_runs() -> None:
-    said = subprocess.run(
-        [sys.executable, str(BENCH / "rows.py"), "--envs", "2", "--steps", "4", "--rounds", "1", "--json"],
-        capture_output=True,
-        text=True,
-        check=True,
-        timeout=300,
-    )
-    rows = {row["entrant"]: row for row in json.loads(said.stdout)}
-    assert rows["Blocking-v0 4 seats, rows=acting"]["speed_ratio"] == 1
-    assert 3.5 < rows["Blocking-v0 4 seats, a row per seat"]["bytes_ratio"] <= 4
-    assert all(row["decisions_per_core_second"] > 0 and row["peak_mib"] > 1 for row in rows.values())
