@@ -16,7 +16,7 @@ type Limits struct {
 	MaxBuffered int64 `default:"${MaxBuffered}" help:"Bytes of partly received requests of all connections together."`
 	MaxReplies  int64 `default:"${MaxReplies}" help:"Bytes of responses being built for all connections together."`
 	MaxInflight int   `default:"${MaxInflight}" help:"Unanswered requests of one connection."`
-	MaxSessions int   `default:"${MaxSessions}" help:"Connections at the same time."`
+	MaxSessions int   `default:"${MaxSessions}" help:"Connections at the same time, after hello."`
 	MaxHandles  int   `default:"${MaxHandles}" help:"Open handles of one connection."`
 	MaxEnvs     int   `default:"${MaxEnvs}" help:"Open games of all connections together."`
 	MaxMemory   int64 `default:"${MaxMemory}" help:"Estimated bytes of all open games and of uploaded weights."`

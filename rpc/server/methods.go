@@ -128,6 +128,11 @@ func (s *session) hello(f *wire.Frame) error {
 			return wire.Errorf(wire.AuthFailed, "wrong token")
 		}
 	}
+	if err := s.srv.admit(s); err != nil {
+		s.fail(f.ID, refusal(f.Method, err))
+		s.end()
+		return nil
+	}
 	s.greeted.Store(true)
 	_ = s.conn.SetReadDeadline(time.Time{})
 	var names []string

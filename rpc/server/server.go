@@ -24,7 +24,6 @@ import (
 	"blockyard/agents/features"
 	"blockyard/env"
 	"blockyard/env/vec"
-	"blockyard/rpc/wire"
 )
 
 // Config configures a Server.
@@ -53,7 +52,7 @@ type Server struct {
 
 	mu       sync.Mutex
 	sessions map[*session]struct{}
-	waiting  int // connections being refused
+	admitted int // sessions whose hello was accepted
 	ids      uint64
 	envs     int
 	handles  int
@@ -91,13 +90,14 @@ func New(c Config) *Server {
 
 // Serve accepts connections from l until it is closed. It may be called for several listeners at once.
 func (s *Server) Serve(l net.Listener) error {
+	var at entrance
 	pause := time.Millisecond
 	for {
 		conn, err := l.Accept()
 		switch {
 		case err == nil:
 			pause = time.Millisecond
-			s.welcome(conn)
+			s.welcome(conn, &at)
 		case errors.Is(err, net.ErrClosed) || s.drain.Load():
 			return nil
 		default: // such as too many open files, until sessions end
@@ -105,67 +105,6 @@ func (s *Server) Serve(l net.Listener) error {
 			time.Sleep(pause)
 			pause = min(2*pause, time.Second)
 		}
-	}
-}
-
-// mostWaiting is how many connections over the limit get an error instead of being closed at once.
-const mostWaiting = 32
-
-func (s *Server) welcome(conn net.Conn) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	switch {
-	case s.drain.Load() || s.waiting >= mostWaiting:
-		conn.Close()
-		return
-	case len(s.sessions) >= s.limits.MaxSessions:
-		limit := int64(s.limits.MaxSessions)
-		s.refuse(conn, wire.Exceeds("max_sessions", limit, limit+1, "--max-sessions"))
-		return
-	}
-	if err := s.takeLocked(sessionUse); err != nil {
-		s.refuse(conn, err)
-		return
-	}
-	s.ids++
-	ses := newSession(s, conn, s.ids)
-	s.sessions[ses] = struct{}{}
-	s.wg.Add(1)
-	go ses.run()
-}
-
-// refuse answers a connection over a limit in the background. The caller holds s.mu.
-func (s *Server) refuse(conn net.Conn, why error) {
-	s.waiting++
-	s.wg.Add(1)
-	go s.dismiss(conn, refusal(nil, why))
-}
-
-// dismiss responds with an error to the first request of a connection and closes it.
-func (s *Server) dismiss(conn net.Conn, why *wire.Error) {
-	defer s.wg.Done()
-	defer func() {
-		conn.Close()
-		s.mu.Lock()
-		s.waiting--
-		s.mu.Unlock()
-	}()
-	_ = conn.SetDeadline(time.Now().Add(time.Second))
-	var f wire.Frame
-	_ = wire.NewReader(conn).Next(&f)
-	if b, err := wire.Failure(f.ID, why); err == nil {
-		_, _ = conn.Write(b)
-	}
-}
-
-// forget removes an ended session.
-func (s *Server) forget(ses *session) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	delete(s.sessions, ses)
-	s.use.add(use{-sessionUse.mappings, -sessionUse.files, -sessionUse.goroutines, -sessionUse.timers})
-	if len(s.sessions) == 0 {
-		s.quiet = time.Now()
 	}
 }
 

@@ -22,6 +22,8 @@ type session struct {
 	ctx    context.Context // ends with the session
 	cancel context.CancelFunc
 
+	entrance *entrance // where it waits; nil once its hello was accepted. Guarded by srv.mu
+
 	queue     chan *wire.Frame
 	arrived   chan struct{} // a request has been queued: for a recv that waits
 	inflight  atomic.Int32  // requests read but not yet answered

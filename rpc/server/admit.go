@@ -1,0 +1,83 @@
+package server
+
+import (
+	"net"
+	"slices"
+	"time"
+
+	"blockyard/rpc/wire"
+)
+
+// An entrance holds the connections of one listener that have not said hello, the oldest first. They do not count as
+// sessions: strangers cannot keep out those who have the token, nor those who use another listener. They do not
+// count towards the budgets either, since their number is bounded: one more than mostWaiting drops the oldest. Server.mu
+// guards it.
+type entrance struct{ waiting []*session }
+
+func (e *entrance) remove(ses *session) {
+	if k := slices.Index(e.waiting, ses); k >= 0 {
+		e.waiting = slices.Delete(e.waiting, k, k+1)
+	}
+}
+
+// mostWaiting is how many connections may wait at one entrance: all clients may come at the same moment, and a few
+// listeners take no more files than Limits.Fit leaves for them.
+func (l *Limits) mostWaiting() int { return min(l.MaxSessions, max(16, l.MaxFiles/4)) }
+
+// welcome serves a new connection, which waits at the entrance until admit.
+func (s *Server) welcome(conn net.Conn, at *entrance) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.drain.Load() {
+		conn.Close()
+		return
+	}
+	if len(at.waiting) >= s.limits.mostWaiting() {
+		oldest := at.waiting[0]
+		at.remove(oldest)
+		s.log.Debug("dropped the oldest connection without a hello", "session", oldest.id)
+		go oldest.end() // closing a TLS connection may wait for its client
+	}
+	s.ids++
+	ses := newSession(s, conn, s.ids)
+	ses.entrance = at
+	at.waiting = append(at.waiting, ses)
+	s.sessions[ses] = struct{}{}
+	s.wg.Add(1)
+	go ses.run()
+}
+
+// admit counts a connection whose hello is accepted as a session, or fails if there are too many.
+func (s *Server) admit(ses *session) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if ses.entrance == nil {
+		return nil // it repeats its hello
+	}
+	if limit := s.limits.MaxSessions; s.admitted >= limit {
+		return wire.Exceeds("max_sessions", int64(limit), int64(limit)+1, "--max-sessions")
+	}
+	if err := s.takeLocked(sessionUse); err != nil {
+		return err
+	}
+	ses.entrance.remove(ses)
+	ses.entrance = nil
+	s.admitted++
+	return nil
+}
+
+// forget removes an ended session.
+func (s *Server) forget(ses *session) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.sessions, ses)
+	if ses.entrance == nil {
+		s.admitted--
+		s.use.add(use{-sessionUse.mappings, -sessionUse.files, -sessionUse.goroutines, -sessionUse.timers})
+	} else {
+		ses.entrance.remove(ses)
+	}
+	if len(s.sessions) == 0 {
+		s.quiet = time.Now()
+	}
+}

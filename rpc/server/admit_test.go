@@ -1,0 +1,85 @@
+package server_test
+
+import (
+	"context"
+	"errors"
+	"net"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"blockyard/rpc/client"
+	"blockyard/rpc/server"
+)
+
+// TestSilentConnectionsKeepNobodyOut opens 64 connections, as many as there may be sessions, that say nothing or only
+// ping: clients are served at once, through both listeners, and the oldest of the silent connections make room.
+func TestSilentConnectionsKeepNobodyOut(t *testing.T) {
+	p := start(t, func(c *server.Config) { c.Token = "secret"; c.Limits.HelloTimeout = time.Hour })
+	var silent []net.Conn
+	for k := range server.DefaultLimits().MaxSessions {
+		conn := raw(t, p.tcp)
+		if k%2 == 1 {
+			_, err := conn.Write(request(t, "ping"))
+			require.NoError(t, err)
+			require.Zero(t, answer(t, conn))
+		}
+		silent = append(silent, conn)
+	}
+	for k, address := range []string{p.unix, p.tcp, p.unix, p.tcp} {
+		began := time.Now()
+		c, err := client.Dial(context.Background(), address, "secret")
+		require.NoError(t, err, "client %d", k)
+		defer c.Close()
+		require.Less(t, time.Since(began), hangs/4)
+		var stats struct{ Requests int }
+		require.NoError(t, c.Call("stats", &stats))
+	}
+	for k, conn := range silent[:2] {
+		wait := hangs
+		if k == 1 { // the first TCP client needed room; its hello gave the second client a place
+			wait = 100 * time.Millisecond
+		}
+		require.NoError(t, conn.SetReadDeadline(time.Now().Add(wait)))
+		_, err := conn.Read(make([]byte, 1))
+		var timeout net.Error
+		require.Equal(t, k == 1, errors.As(err, &timeout) && timeout.Timeout(), "silent connection %d: %v", k, err)
+	}
+}
+
+// A flood of silent connections uses a bounded number of connections and leaves nothing behind.
+func TestFloodOfSilentConnections(t *testing.T) {
+	p := start(t, func(c *server.Config) { c.Limits.MaxSessions = 5; c.Limits.HelloTimeout = time.Hour })
+	before := inUse(t)
+	for range 500 {
+		conn, err := net.Dial("tcp", p.tcp[len("tcp:"):])
+		require.NoError(t, err)
+		defer conn.Close()
+	}
+	c := dial(t, p.tcp)
+	require.NoError(t, c.Call("ping", nil))
+	// Per connection served: two goroutines and a file; this test itself holds 500 files.
+	allowed := use{before.goroutines + 2*(5+1), before.files + 500 + 5 + 2}
+	settled(t, allowed)
+}
+
+// As many clients as there may be sessions come at the same moment: all are admitted.
+func TestAllClientsAtOnce(t *testing.T) {
+	p := start(t, func(c *server.Config) { c.Limits.MaxSessions = 48 })
+	var all sync.WaitGroup
+	failed := make([]error, 48)
+	clients := make([]*client.Client, 48)
+	for k := range clients {
+		all.Go(func() { clients[k], failed[k] = client.Dial(context.Background(), p.tcp, "") })
+	}
+	all.Wait()
+	require.NoError(t, errors.Join(failed...))
+	_, err := client.Dial(context.Background(), p.tcp, "")
+	limited(t, err, 501, "max_sessions", 48)
+	for _, c := range clients {
+		require.NoError(t, c.Call("ping", nil))
+		require.NoError(t, c.Close())
+	}
+}
