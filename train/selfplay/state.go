@@ -17,7 +17,7 @@ import (
 )
 
 // A State is a saved run: tensors, and the other fields as JSON in the metadata "run" of
-// their file.
+// their file, beside its checksum.
 type State struct {
 	Tensors []mlp.Tensor `json:"-"`
 
@@ -36,8 +36,9 @@ type State struct {
 	Version int `json:"version,omitempty"` // of this format; older states have none
 }
 
-// stateVersion is the version of the format that Save writes. Resume also reads all older ones.
-const stateVersion = 1
+// stateVersion is the version of the format that Save writes. Resume also reads all older ones. Version 2 added the
+// checksum.
+const stateVersion = 2
 
 // An ActorState is an actor but for its tensors.
 type ActorState struct {
@@ -87,8 +88,11 @@ func (r *Run) Save(path string) error {
 		return err
 	}
 	var b bytes.Buffer
-	if err := mlp.WriteTensors(&b, s.Tensors, map[string]string{"run": string(text)}); err != nil {
+	if err := mlp.WriteTensors(&b, s.Tensors, map[string]string{"run": string(text), sumKey: noSum}); err != nil {
 		return fmt.Errorf("%s: %w", path, err)
+	}
+	if err := Seal(b.Bytes()); err != nil {
+		return err
 	}
 	return mlp.WriteFile(path, b.Bytes())
 }
@@ -118,6 +122,11 @@ func resume(g *task.Game, data []byte, a Algorithm, workers int) (*Run, error) {
 	if s.Version < 0 || s.Version > stateVersion {
 		return nil, fmt.Errorf("a run in version %d of the format, this program reads up to version %d: "+
 			"continue it with the program that saved it, or a newer one", s.Version, stateVersion)
+	}
+	if _, sealed := meta[sumKey]; sealed || s.Version > 1 {
+		if err := intact(data); err != nil {
+			return nil, err
+		}
 	}
 	if s.Game != g.Rules.Name || s.Rules != g.Rules.Rules {
 		return nil, fmt.Errorf("a run of %s, rules version %d; want %s, version %d",

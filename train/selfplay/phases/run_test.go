@@ -200,18 +200,52 @@ func TestResumeRefuses(t *testing.T) {
 		"no mean":     {`"actor mean.`, `"actor mien.`, "no net"},
 		"no critic":   {`"net.`, `"not.`, "no net"},
 		"no run":      {`"run"`, `"rum"`, "not a saved run"},
-		"newer":       {`\"version\":1`, `\"version\":2`, "version 2 of the format, this program reads up to version 1"},
+		"newer":       {`\"version\":2`, `\"version\":3`, "version 3 of the format, this program reads up to version 2"},
 		"other rules": {`\"rules\":1`, `\"rules\":2`, "a run of blockbattle, rules version 2; want blockbattle, version 1"},
 		"fewer games": {`\"Games\":6`, `\"Games\":5`, "6 games in progress, want 5"},
 	} {
 		require.Contains(t, string(good), c.from, name)
-		require.NoError(t, os.WriteFile(path, bytes.ReplaceAll(good, []byte(c.from), []byte(c.to)), 0o600))
+		bad := bytes.ReplaceAll(good, []byte(c.from), []byte(c.to))
+		require.NoError(t, selfplay.Seal(bad))
+		require.NoError(t, os.WriteFile(path, bad, 0o600))
 		_, err := selfplay.Resume(task.BlockBattle, path, new(Config), 1)
 		require.ErrorContains(t, err, c.says, name)
 	}
 	require.NoError(t, os.WriteFile(path, good[:len(good)-1], 0o600))
 	_, err = selfplay.Resume(task.BlockBattle, path, new(Config), 1)
 	require.ErrorContains(t, err, "truncated")
+}
+
+// A state file with any one bit changed, or cut short, is refused.
+func TestResumeRefusesChangedFiles(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "state")
+	r := open(t, small(1), 1)
+	for r.Counts.Pairs == 0 {
+		require.NoError(t, r.Step())
+	}
+	require.NoError(t, r.Save(path))
+	good, err := os.ReadFile(path)
+	require.NoError(t, err)
+	_, err = selfplay.Resume(task.BlockBattle, path, new(Config), 1)
+	require.NoError(t, err)
+	refused := func(bad []byte, what string, at int) {
+		require.NoError(t, os.WriteFile(path, bad, 0o600))
+		_, err = selfplay.Resume(task.BlockBattle, path, new(Config), 1)
+		require.Error(t, err, "%s at byte %d of %d", what, at, len(good))
+	}
+	for k := range 400 {
+		at := k * (len(good) - 1) / 399
+		bad := bytes.Clone(good)
+		bad[at] ^= 1 << (k % 8)
+		refused(bad, "a bit changed", at)
+		refused(good[:at], "cut", at)
+	}
+	// A number in the JSON of the run, and the loss of the checksum itself.
+	for _, c := range [][2]string{{`\"Iteration`, `\"iteration`}, {`"sha256"`, `"sha257"`}, {`\"version\":2`, `\"version\":1`}} {
+		require.Contains(t, string(good), c[0])
+		refused(bytes.Replace(good, []byte(c[0]), []byte(c[1]), 1), c[0], 0)
+	}
+	require.ErrorContains(t, err, "the checksum does not match")
 }
 
 func TestConfigRefuses(t *testing.T) {
