@@ -37,9 +37,10 @@ type tournamentCmd struct {
 	Finals  int               `default:"6" help:"Games of each semi-final and of the final; 0 for no finals."`
 	Seats   int               `help:"Entrants of a game of blocking, 2 to 4. Default 2."`
 	Seed    uint64            `default:"1" help:"Seed of the whole tournament. Every game has a seed of its own."`
-	Seconds float64           `default:"300" help:"Time of an entrant of a game of dropblox, in seconds."`
 	Listen  string            `placeholder:"HOST:PORT" help:"Serve the page at this address, until Ctrl-C."`
 	Workers int               `default:"1" help:"Games at the same time. Entrants then compete for the processors."`
+
+	tournamentClock
 
 	BuildTime time.Duration `default:"2m" help:"Time to compile a submission."`
 	Memory    int           `default:"1024" help:"Memory of an entrant in MiB, 0 for no limit (on Linux)."`
@@ -57,8 +58,8 @@ strangers as another user or in a container.
 
 Every entrant first plays a test game. One that does not compile, does not start, never answers,
 ends early or answers nonsense does not take part; the table says why. Then they meet, by the
-contest's own time limits, with a new seed for every game. The best four play semi-finals and a
-final.
+contest's own time limits unless flags change them, with a new seed for every game. The best four
+play semi-finals and a final.
 
 The folder of --out receives index.html with the table, the crosstable and all games, a record
 and a log of every game, and journal.jsonl. Ctrl-C stops; the same command then goes on behind
@@ -155,16 +156,18 @@ func (c *tournamentCmd) config(g *env.Game) (*tournament.Config, error) {
 		return nil, fmt.Errorf("--seats %d: a game of %s has 2 to %d", c.Seats, g.Name, most)
 	case c.Seats > 2 && c.Format == tournament.Ladder:
 		return nil, errors.New("--format ladder is for games of two: leave out --seats")
-	case !(c.Seconds > 0 && c.Seconds <= 1e6):
-		return nil, fmt.Errorf("--seconds %g: want more than 0, at most a million", c.Seconds)
 	}
 	return &tournament.Config{Format: c.Format, Seats: c.Seats, Games: c.Games, Rounds: c.Rounds, Finals: c.Finals,
 		Seed: c.Seed, Workers: c.Workers}, nil
 }
 
-// contest returns the contest of a game, with the default settings of agents host, and the settings as text.
+// contest returns the contest of a game, with the settings of agents host, and the settings as text.
 func (c *tournamentCmd) contest(con *console, g *env.Game) (tournament.Contest, string, error) {
 	base, _, _ := strings.Cut(g.Name, ":")
+	settings, err := c.tournamentClock.settings(base)
+	if err != nil {
+		return nil, "", err
+	}
 	self, err := os.Executable()
 	if err != nil {
 		return nil, "", err
@@ -175,8 +178,7 @@ func (c *tournamentCmd) contest(con *console, g *env.Game) (tournament.Contest, 
 	var losses []string
 	switch base {
 	case "dropblox":
-		clock := time.Duration(c.Seconds * float64(time.Second))
-		return &tournament.Dropblox{Clock: clock, Dir: c.Out}, clock.String(), nil
+		return &tournament.Dropblox{Clock: c.dropblox(), Turns: c.Turns, Dir: c.Out}, settings, nil
 	case "blockbattle":
 		h := &hostBlockbattleCmd{hostFlags: flags}
 		command, prepare = h, h.series
@@ -194,6 +196,7 @@ func (c *tournamentCmd) contest(con *console, g *env.Game) (tournament.Contest, 
 	if err := kong.ApplyDefaults(command); err != nil {
 		return nil, "", err
 	}
+	c.tournamentClock.apply(command)
 	s, err := prepare(con)
 	if err != nil {
 		return nil, "", err
@@ -201,7 +204,7 @@ func (c *tournamentCmd) contest(con *console, g *env.Game) (tournament.Contest, 
 	return &tournament.Lines{
 		Rules: s.Rules, New: s.New, Losses: losses, Dir: c.Out,
 		Rival: contest.Program{Argv: []string{self, "bot", spoken(g), "--agent", "first"}},
-	}, "", nil
+	}, settings, nil
 }
 
 // spoken is the name of a game for "agents bot": a table of the game is told to bots when a game starts.

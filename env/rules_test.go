@@ -24,6 +24,8 @@ var rulesOf = map[string]string{
 	"env/dropblox": "dropblox", "agents/dropbloxbot": "dropblox", "agents/dropbloxcontest": "dropblox",
 	"datasets/conform/dropbloxlog": "dropblox", "datasets/viewer": "dropblox",
 	"env/tetrisduel": "tetrisduel", "agents/tetrisduelbot": "tetrisduel", "datasets/conform/tetrisduellog": "tetrisduel",
+	"agents/starters/blockbattle": "blockbattle", "agents/starters/blocking": "blocking",
+	"agents/starters/dropblox": "dropblox", "agents/starters/tetrisduel": "tetrisduel",
 	"env/wintetris": "wintetris", "agents/wintetrisbot": "wintetris", "agents/wintetrisabi": "wintetris",
 }
 
@@ -184,7 +186,7 @@ func TestRulesAreCited(t *testing.T) {
 			return err
 		case d.IsDir() && (d.Name() == "testdata" || len(d.Name()) > 2 && d.Name()[0] == '.'):
 			return fs.SkipDir
-		case d.IsDir() || !slices.Contains([]string{".go", ".py", ".c", ".h", ".hpp", ".cpp", ".js", ".md"}, filepath.Ext(file)):
+		case d.IsDir() || !slices.Contains([]string{".go", ".py", ".c", ".h", ".hpp", ".cpp", ".java", ".js", ".md"}, filepath.Ext(file)):
 			return nil
 		}
 		path := filepath.ToSlash(strings.TrimPrefix(file, ".."+string(filepath.Separator)))

@@ -29,7 +29,8 @@ type Entry struct {
 
 	Baseline *Baseline // the agent "hand"
 	Learned  *Learned  // the agent "learned"
-	Others   []Other   // further agents
+	Others   []Other   // further agents that search
+	Fixed    []Fixed   // agents that neither search nor take options
 
 	// Outcomes is the number of equally likely draws that a third and a fourth ply of package
 	// search distinguish; 0 if the game has no such plies.
@@ -68,6 +69,12 @@ type Learned struct {
 type Other struct {
 	Name string
 	New  func() Judge
+}
+
+// A Fixed is an agent that plays by a rule: the name in specs, and a new agent.
+type Fixed struct {
+	Name string
+	New  func() env.Agent
 }
 
 // A Search is a way to choose actions, with the options that a spec may give it.
@@ -143,7 +150,20 @@ func (e *Entry) Names() (names []string) {
 	for _, o := range e.Others {
 		names = append(names, o.Name)
 	}
+	for _, f := range e.Fixed {
+		names = append(names, f.Name)
+	}
 	return names
+}
+
+// FixedAgent returns what creates the agent of Fixed with this name, or nil if there is none.
+func (e *Entry) FixedAgent(name string) func() env.Agent {
+	for _, f := range e.Fixed {
+		if f.Name == name {
+			return f.New
+		}
+	}
+	return nil
 }
 
 // FeaturesOf returns the features of g, or nil if it has none.

@@ -20,7 +20,7 @@ func specs(g *env.Game) map[string]int {
 	out := map[string]int{}
 	for _, name := range Names(g) {
 		out[name] = 10
-		if name == "random" || name == "first" {
+		if name == "random" || name == "first" || Of(g).FixedAgent(name) != nil {
 			continue
 		}
 		switch entry.Base(g) {

@@ -2,6 +2,7 @@ package registry
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"blockyard/agents/entry"
@@ -29,8 +30,9 @@ func ParseRanker(g *env.Game, spec string) (*Ranker, error) {
 func openRanker(g *env.Game, spec string) (*Ranker, error) {
 	name, rest, _ := strings.Cut(spec, ":")
 	e := Of(g)
-	if name == "random" || name == "first" || name == "exec" {
-		return nil, fmt.Errorf("it gives no values to actions: want %s", strings.Join(e.Names(), ", "))
+	if name == "random" || name == "first" || name == "exec" || e.FixedAgent(name) != nil {
+		valued := slices.DeleteFunc(e.Names(), func(name string) bool { return e.FixedAgent(name) != nil })
+		return nil, fmt.Errorf("it gives no values to actions: want %s", strings.Join(valued, ", "))
 	}
 	maker, o, err := trusted.judged(g, name, rest)
 	if err != nil {

@@ -6,6 +6,7 @@
 //	hand                        a search with the game's hand-tuned baseline
 //	learned                     a search with the game's value network
 //	terms6, greedy, …           a search with another evaluator of the game
+//	left                        Dropblox: moves every block as far to the left as it goes
 //	hand:ply=1                  options follow a colon, separated by commas
 //	learned:ply=3,width=8,weights=FILE,time=50ms
 //	exec:CMD                    a program that speaks the dialogue of the game's contest; CMD

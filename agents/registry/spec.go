@@ -48,9 +48,13 @@ func (a Access) Parse(g *env.Game, spec string) (Factory, error) {
 func (a Access) open(g *env.Game, spec string) (Factory, error) {
 	name, rest, colon := strings.Cut(spec, ":")
 	e := Of(g)
+	fixed := e.FixedAgent(name)
 	switch {
-	case (name == "random" || name == "first") && colon:
+	case (name == "random" || name == "first" || fixed != nil) && colon:
 		return nil, fmt.Errorf("%s takes no options", name)
+	case fixed != nil:
+		p := &pool{create: func() (env.Agent, error) { return fixed(), nil }} // without a memory, as searches are
+		return func(uint64) (env.Agent, error) { return &pooledAgent{pool: p}, nil }, nil
 	case name == "random":
 		return func(seed uint64) (env.Agent, error) { return search.NewRandom(seed), nil }, nil
 	case name == "first":

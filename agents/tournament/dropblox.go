@@ -18,12 +18,13 @@ import (
 // score wins. The record is that of the winner.
 type Dropblox struct {
 	Clock time.Duration // of every entrant
+	Turns int           // a game ends after this many; 0 is no limit
 	Dir   string        // the tournament's folder
 }
 
 var _ Contest = (*Dropblox)(nil)
 
-// testTurns and testClock bound the test of an entrant.
+// testTurns and testClock bound the test of an entrant. A game's own clock does so too if it is shorter.
 const (
 	testTurns = 3
 	testClock = 10 * time.Second
@@ -31,7 +32,7 @@ const (
 
 // Test plays a few turns: the entrant must end in time and write at least one command.
 func (d *Dropblox) Test(ctx context.Context, e *Entrant) error {
-	game, err := dropbloxcontest.NewLocal("1", testClock)
+	game, err := dropbloxcontest.NewLocal("1", min(d.Clock, testClock))
 	if err != nil {
 		return err
 	}
@@ -85,7 +86,7 @@ func (d *Dropblox) Play(ctx context.Context, g Game, seats []*Entrant) (r Result
 		game := dropbloxcontest.LocalGame{
 			ID: strconv.Itoa(g.Number + 1), Seed: strconv.FormatUint(g.Seed, 10), Clock: d.Clock,
 		}
-		game.Program, game.Console = e.turns(words), &dropbloxcontest.Console{W: log}
+		game.Program, game.Turns, game.Console = e.turns(words), d.Turns, &dropbloxcontest.Console{W: log}
 		played, recorder, err := game.Play(ctx)
 		if ctx.Err() != nil {
 			return r, nil, ctx.Err()
