@@ -63,7 +63,11 @@ play semi-finals and a final.
 
 The folder of --out receives index.html with the table, the crosstable and all games, a record
 and a log of every game, and journal.jsonl. Ctrl-C stops; the same command then goes on behind
-the last finished game, also after kill -9.`
+the last finished game, also after kill -9. Entrants may change until the first game is over.
+
+With --listen, the page is served as soon as the entrants are tested, and renewed after every
+game. Anyone who reaches the address can read it, with the logs and records, but not the sources;
+--listen :8080 is for other machines too.`
 }
 
 // Run plays the tournament.
@@ -116,6 +120,9 @@ func (c *tournamentCmd) Run(ctx context.Context, con *console) error {
 	}
 	err = errors.Join(err, con.print(c.JSON, t.Report()))
 	if c.Listen != "" && err == nil {
+		if ctx.Err() == nil {
+			fmt.Fprintln(con.err, "the page is still there, until Ctrl-C")
+		}
 		err = <-served
 	}
 	return err

@@ -47,8 +47,8 @@ type Journal struct {
 	file *os.File
 }
 
-// OpenJournal opens the journal in a folder, or creates it. If there is one, the tournament must be the same; entrants
-// that were tested before keep what the test found.
+// OpenJournal opens the journal in a folder, or creates it. If it has games, the tournament must be the same; entrants
+// that were tested before keep what the test found. One without games starts anew.
 func OpenJournal(dir string, c *Config, settings string, entrants []*Entrant) (*Journal, error) {
 	for _, d := range []string{GamesDir, LogsDir} {
 		if err := os.MkdirAll(filepath.Join(dir, d), 0o755); err != nil {
@@ -60,7 +60,7 @@ func OpenJournal(dir string, c *Config, settings string, entrants []*Entrant) (*
 	path := filepath.Join(dir, headFile)
 	text, err := os.ReadFile(path)
 	switch {
-	case errors.Is(err, os.ErrNotExist):
+	case errors.Is(err, os.ErrNotExist) || err == nil && !Tested(dir):
 		if text, err = json.MarshalIndent(now, "", "  "); err == nil {
 			err = replaceFile(path, append(text, '\n'))
 		}
@@ -73,10 +73,11 @@ func OpenJournal(dir string, c *Config, settings string, entrants []*Entrant) (*
 	return j, j.open()
 }
 
-// Tested reports whether a folder holds a tournament whose entrants have been tested.
+// Tested reports whether a folder holds a tournament whose entrants have been tested, and have played a game.
 func Tested(dir string) bool {
 	_, err := os.Stat(filepath.Join(dir, headFile))
-	return err == nil
+	games, empty := os.Stat(filepath.Join(dir, journalFile))
+	return err == nil && empty == nil && games.Size() > 0
 }
 
 // resume compares the tournament in a folder with the one that is to go on.

@@ -33,7 +33,8 @@ func replayFile(number int) string {
 // A view is what the page shows.
 type view struct {
 	*Report
-	Title string
+	Title string // of the game, with its variant
+	Live  bool   // games are being played
 	Style template.CSS
 	Cross []crossRow
 	Final []final
@@ -75,7 +76,11 @@ func (t *Tournament) WritePage(dir string) error {
 	if title == "" {
 		title = t.Rules.Name
 	}
+	if _, variant, ok := strings.Cut(t.Rules.Name, ":"); ok {
+		title += ", " + variant
+	}
 	v := &view{Report: t.Report(), Title: title, Style: template.CSS(pageStyle), Final: t.finals()}
+	v.Live = !t.Over && !t.Stopped
 	v.Cross = t.cross(v.Standings)
 	for _, g := range t.Played {
 		row, err := t.gameRow(dir, g)

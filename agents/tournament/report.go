@@ -46,10 +46,27 @@ func (r *Report) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s, %s, seed %d: %d games", r.Game, r.Format, r.Seed, r.Played)
 	if !r.Over {
-		fmt.Fprintf(&b, " of %d; run the same command again to go on", r.Expected)
+		if r.Expected > 0 {
+			fmt.Fprintf(&b, " of %d; run the same command again to go on", r.Expected)
+		}
 	}
-	b.WriteString("\n\n")
-	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', tabwriter.AlignRight)
+	b.WriteString("\n")
+	if len(r.Standings) > 0 {
+		r.table(&b)
+	}
+	if len(r.Refused) > 0 {
+		b.WriteString("\nnot taking part\n")
+		for _, e := range r.Refused {
+			fmt.Fprintf(&b, "  %s: %s\n", e.Name, e.Refused)
+		}
+	}
+	return b.String()
+}
+
+// table writes the standings.
+func (r *Report) table(b *strings.Builder) {
+	b.WriteString("\n")
+	w := tabwriter.NewWriter(b, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(w, "place\tname\tlanguage\tgames\twins\tdraws\tlosses\tscore\tElo\t95 % interval\t"+
 		"points\tms per game\tfaults\t")
 	for k, s := range r.Standings {
@@ -59,11 +76,4 @@ func (r *Report) String() string {
 			s.Points, s.MeanMS, s.Faults)
 	}
 	w.Flush()
-	if len(r.Refused) > 0 {
-		b.WriteString("\nnot taking part\n")
-		for _, e := range r.Refused {
-			fmt.Fprintf(&b, "  %s: %s\n", e.Name, e.Refused)
-		}
-	}
-	return b.String()
 }

@@ -11,6 +11,7 @@ package tournament
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"blockyard/agents/contest"
@@ -89,11 +90,12 @@ type Tournament struct {
 	Entrants []*Entrant
 	Contest  Contest
 	Journal  *Journal
-	Changed  func(t *Tournament) error // after every game and at the end; may be nil
+	Changed  func(t *Tournament) error // before the first game, after every one and at the end; may be nil
 
 	Played   []Played
 	Expected int  // games, as far as is known
 	Over     bool // all games were played
+	Stopped  bool // nobody plays the missing games at the moment
 }
 
 // Play plays the games that are missing.
@@ -104,8 +106,9 @@ func (t *Tournament) Play(ctx context.Context) error {
 			in = append(in, k)
 		}
 	}
-	if len(in) < max(2, t.Seats) {
-		return fmt.Errorf("%d of %d entrants passed the test, want at least %d", len(in), len(t.Entrants), max(2, t.Seats))
+	if least := max(2, t.Seats); len(in) < least {
+		return errors.Join(fmt.Errorf("%d of %d entrants passed the test, want at least %d: the table says why",
+			len(in), len(t.Entrants), least), t.stop())
 	}
 	t.Played = t.Journal.Played
 	plan := newPlan(&t.Config, in)
@@ -115,8 +118,11 @@ func (t *Tournament) Play(ctx context.Context) error {
 		if len(batch) == 0 {
 			break
 		}
-		if err := t.batch(ctx, batch); err != nil {
+		if err := t.changed(); err != nil { // the first time, a page without games
 			return err
+		}
+		if err := t.batch(ctx, batch); err != nil {
+			return errors.Join(err, t.stop())
 		}
 	}
 	t.Over = true
@@ -158,6 +164,12 @@ func (t *Tournament) batch(ctx context.Context, games []Game) error {
 type attempt struct {
 	result Result
 	record *record.Record
+}
+
+// stop reports that no further games are played.
+func (t *Tournament) stop() error {
+	t.Stopped = true
+	return t.changed()
 }
 
 func (t *Tournament) changed() error {

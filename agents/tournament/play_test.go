@@ -1,0 +1,87 @@
+package tournament
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"blockyard/datasets/record"
+	"blockyard/env/blocking"
+)
+
+// fixed is a contest in which the first seat always wins. During a game it calls during.
+type fixed struct{ during func() error }
+
+func (fixed) Test(context.Context, *Entrant) error { return nil }
+
+func (f fixed) Play(_ context.Context, g Game, _ []*Entrant) (Result, *record.Record, error) {
+	r := Result{Points: []int{1, 0}, Ranks: []int{1, 2}, UsedMS: []int64{0, 0}, MostMS: []int64{0, 0}}
+	return r, nil, f.during()
+}
+
+// open returns a tournament of entrants a, b, ... in a folder, which writes its page there.
+func open(t *testing.T, dir string, c Contest, names ...string) *Tournament {
+	t.Helper()
+	tour := &Tournament{Config: Config{Rules: blocking.Game, Format: RoundRobin, Seats: 2, Games: 2}, Contest: c}
+	for _, name := range names {
+		tour.Entrants = append(tour.Entrants, &Entrant{Name: name})
+	}
+	var err error
+	tour.Journal, err = OpenJournal(dir, &tour.Config, "", tour.Entrants)
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = tour.Journal.Close() })
+	tour.Changed = func(t *Tournament) error { return t.WritePage(dir) }
+	return tour
+}
+
+// TestThePageIsThereFromTheStart: live during the first game, and stopped after an error.
+func TestThePageIsThereFromTheStart(t *testing.T) {
+	dir := t.TempDir()
+	page := func() string {
+		text, err := os.ReadFile(filepath.Join(dir, PageFile))
+		require.NoError(t, err)
+		return string(text)
+	}
+	games, trouble := 0, errors.New("trouble")
+	tour := open(t, dir, fixed{func() error {
+		require.Contains(t, page(), ">live<")
+		require.Contains(t, page(), `http-equiv="refresh"`)
+		if games++; games == 2 {
+			return trouble
+		}
+		return nil
+	}}, "a", "b")
+	require.ErrorIs(t, tour.Play(t.Context()), trouble)
+	require.Contains(t, page(), ">stopped<")
+	require.Contains(t, page(), "1 of 2 games")
+	require.NotContains(t, page(), `http-equiv="refresh"`)
+
+	_, err := OpenJournal(dir, &tour.Config, "", []*Entrant{{Name: "a"}, {Name: "c"}})
+	require.ErrorContains(t, err, "a tournament of other entrants")
+	again := open(t, dir, fixed{func() error { return nil }}, "a", "b")
+	require.NoError(t, again.Play(t.Context()))
+	require.Contains(t, page(), ">finished<")
+}
+
+// TestWithoutAGameEntrantsMayChange: nobody passed the test; the page and the report say so, and the folder can be used.
+func TestWithoutAGameEntrantsMayChange(t *testing.T) {
+	dir := t.TempDir()
+	tour := open(t, dir, fixed{}, "a", "b")
+	for _, e := range tour.Entrants {
+		e.Refused = "never answers"
+	}
+	require.ErrorContains(t, tour.Play(t.Context()), "0 of 2 entrants passed the test, want at least 2")
+	require.Contains(t, tour.Report().String(), "0 games\n")
+	require.Contains(t, tour.Report().String(), "b: never answers")
+	text, err := os.ReadFile(filepath.Join(dir, PageFile))
+	require.NoError(t, err)
+	require.Contains(t, string(text), "never answers")
+	require.False(t, Tested(dir))
+	again := open(t, dir, fixed{func() error { return nil }}, "a", "c")
+	require.NoError(t, again.Play(t.Context()))
+	require.True(t, Tested(dir))
+}
