@@ -149,9 +149,17 @@ class MultiAgentGame:
         return float(self.env.seat_rewards[0, seat])
 
     def info(self, seat: int) -> dict[str, Any]:
-        """Return the infos of a seat: ``action_mask``, ``acting``, ``score``; ``illegal`` unless that is an error."""
+        """Return the infos of a seat: ``action_mask``, ``acting``, ``score``.
+
+        Also ``illegal`` unless that is an error; and ``opponent`` if the server plays seats: the spec of the opponent
+        in this episode, or a list of them if it plays several seats.
+        """
         row = self._row[seat]
         info = {"action_mask": self.mask(seat), "acting": seat in self.acting, "score": int(self._infos["score"][row])}
         if "illegal" in self._infos:
             info["illegal"] = bool(self._infos["illegal"][row])
+        if "opponent" in self._infos:
+            info["opponent"] = np.array(self.env.opponent_specs, object)[self._infos["opponent"][row]]
+            if isinstance(info["opponent"], np.ndarray):
+                info["opponent"] = info["opponent"].tolist()
         return info

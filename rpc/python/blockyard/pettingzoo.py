@@ -224,8 +224,9 @@ def aec_env(
 
     In games whose seats act at the same time, the agents choose in order, and no agent observes another's action
     before all have chosen. Infos have ``action_mask``, int8 (actions,), with only action 0 for an agent that does not
-    act now; ``acting``, whether it acts now; ``illegal``, whether its last action was illegal and was replaced; and
-    ``score``. ``metadata["name"]`` ends with the version of the Gymnasium id.
+    act now; ``acting``, whether it acts now; ``illegal``, whether its last action was illegal and was replaced;
+    ``score``; and ``opponent`` if the server plays seats: the spec of the opponent in this episode, or a list of them.
+    ``metadata["name"]`` ends with the version of the Gymnasium id.
 
     Args:
         game: an id such as ``"BlockBattle-v0"``, or a name of the server.

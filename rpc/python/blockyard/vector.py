@@ -254,10 +254,11 @@ class BlockVectorEnv(Attributes, Stepping, Checkpoints):
 
     def __repr__(self) -> str:
         rows = f"num_envs={self.num_envs}" + (f", num_games={self.num_games}" if self.rows_per_game > 1 else "")
-        players = ", ".join(map(str, self.players))
+        seats = "seat " if len(self.players) == 1 else "seats "
+        players = seats + ", ".join(map(str, self.players))
         state = f"{self.autoreset_mode.value}, {self.transport}" + (", closed" if self.closed else "")
         name = self.spec.id if self.spec else self.game_spec.id
-        return f"{type(self).__name__}({name}, {rows}, seats driven: {players} of {self.seats}, {state})"
+        return f"{type(self).__name__}({name}, {rows}, you drive {players} of {self.seats}, {state})"
 
     def __enter__(self) -> BlockVectorEnv:
         return self

@@ -1,4 +1,4 @@
-"""Policy gradient by self-play in PettingZoo's AEC loop: both agents share one network, each learns from its own reward.
+"""Policy gradient by self-play in PettingZoo's AEC loop: both agents share one network, each learns from its reward.
 
     python pettingzoo_selfplay.py
 

@@ -122,11 +122,33 @@ def test_opponents_on_the_server(server: Server):
     env = aec_env("Blocking-v0", seats=3, opponents={1: "first"}, address=server.unix)
     assert env.possible_agents == ["player_0", "player_2"]
     env.reset(seed=1)
+    assert env.last()[4]["opponent"] == "first"
     for agent in env.agent_iter():
         *_, terminated, truncated, info = env.last()
         env.step(None if terminated or truncated else int(info["action_mask"].argmax()))
         assert agent != "player_1"
     assert not env.agents
+    env.close()
+
+
+def test_infos_name_the_opponents(server: Server):
+    """By spec: the one that was drawn for the episode; a list if the server plays several seats."""
+    env = parallel_env("BlockBattle-v0", opponents={1: {"first": 1, "random": 1}}, address=server.unix)
+    drawn = []
+    for seed in range(20):
+        _, infos = env.reset(seed=seed)
+        drawn.append(infos["player_0"]["opponent"])
+        with blockyard.make("BlockBattle-v0", opponents={"first": 1, "random": 1}, address=server.unix) as one:
+            assert one.opponent_specs[one.reset(seed=seed)[1]["opponent"]] == drawn[-1]
+    assert set(drawn) == {"first", "random"}
+    env.close()
+    env = aec_env("Blocking-v0", seats=3, opponents={1: "first", 2: "random"}, address=server.unix)
+    env.reset(seed=1)
+    assert env.last()[4]["opponent"] == ["first", "random"]
+    env.close()
+    env = aec_env("BlockBattle-v0", address=server.unix)
+    env.reset(seed=1)
+    assert "opponent" not in env.last()[4]
     env.close()
 
 

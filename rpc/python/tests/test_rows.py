@@ -303,7 +303,7 @@ class TestIllegalActions:
     def test_warns_once(self, server: Server):
         with blockyard.make_vec("BlockBattle-v0", 64, seed=1, address=server.unix) as env:
             env.reset()
-            rng, caught = np.random.default_rng(0), []
+            rng = np.random.default_rng(0)
             with warnings.catch_warnings(record=True) as caught:
                 warnings.simplefilter("always")
                 for _ in range(40):

@@ -75,7 +75,7 @@ class Address:
             ) from error
         except OSError as error:
             raise ServerGoneError(
-                f"no server answers at {self}: {error}; start one with `blockyard-server serve`, or correct address="
+                f"no server answers at {self}: {error}; start one with `blockyard serve`, or correct address="
             ) from error
 
     def _dial(self, timeout: float) -> socket.socket:
