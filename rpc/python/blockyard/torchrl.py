@@ -15,7 +15,6 @@ from typing import Any
 
 import numpy as np
 from gymnasium.vector import AutoresetMode
-from numpy.typing import NDArray
 
 from .optional import missing_dependency
 from .vector import BlockVectorEnv, Obs
@@ -36,7 +35,8 @@ class BlockEnv(EnvBase):
     ``planes``, uint8 (rows, C, H, W), ``globals``, float32 (rows, G), ``score``, int32 (rows, 1), and
     ``action_mask``, bool (rows, actions), which TorchRL's ``ActionMask`` transform and ``MaskedCategorical``
     read, and ``acting``, bool (rows, 1), whether the row must act. The mask of a row that need not act has one
-    action, 0, which is ignored.
+    action, 0, which is ignored. If the server plays n seats, ``opponent``, int64 (rows, n), has their opponents in this
+    episode, as indices into ``env.opponent_specs``.
 
     TorchRL resets ended episodes itself (``_reset``), so no step of a collector is spent on a reset.
 
@@ -69,6 +69,8 @@ class BlockEnv(EnvBase):
             score=Unbounded(shape=(rows, 1), dtype=torch.int32, device=device),
             shape=(rows,),
         )
+        if others := self.env.seats - len(self.env.players):
+            self.observation_spec["opponent"] = Unbounded(shape=(rows, others), dtype=torch.int64, device=device)
         self.action_spec = Categorical(facts.actions, shape=(rows,), dtype=torch.int64, device=device)
         self.reward_spec = Unbounded(shape=(rows, 1), dtype=torch.float32, device=device)
         flag = Categorical(2, shape=(rows, 1), dtype=torch.bool, device=device)
@@ -77,14 +79,18 @@ class BlockEnv(EnvBase):
         )
         self._seed: int | None = None
 
-    def _to_observation(self, obs: Obs, scores: NDArray[np.int32]) -> dict[str, torch.Tensor]:
-        return {
+    def _to_observation(self, obs: Obs, infos: dict[str, Any]) -> dict[str, torch.Tensor]:
+        tensors = {
             "planes": torch.as_tensor(obs["planes"]),
             "globals": torch.as_tensor(obs["globals"]),
             "action_mask": torch.as_tensor(self.env.action_masks),
             "acting": torch.as_tensor(self.env.acting)[:, None],
-            "score": torch.as_tensor(scores)[:, None],
+            "score": torch.as_tensor(infos["score"])[:, None],
         }
+        if "opponent" in infos:
+            opponents = infos["opponent"].reshape(self.env.num_envs, -1).astype(np.int64)
+            tensors["opponent"] = torch.as_tensor(opponents)
+        return tensors
 
     def _tensors(self, values: dict[str, torch.Tensor]) -> TensorDict:
         return TensorDict(values, batch_size=self.batch_size, device=self.device)
@@ -99,7 +105,7 @@ class BlockEnv(EnvBase):
         self._seed = None
         flags = torch.zeros(self.env.num_envs, 1, dtype=torch.bool)
         done = {"done": flags, "terminated": flags.clone(), "truncated": flags.clone()}
-        return self._tensors(self._to_observation(obs, infos["score"]) | done)
+        return self._tensors(self._to_observation(obs, infos) | done)
 
     def _step(self, tensordict: TensorDictBase) -> TensorDict:
         """Step every row with its action."""
@@ -108,7 +114,7 @@ class BlockEnv(EnvBase):
         flags = {"terminated": terminated, "truncated": truncated, "done": terminated | truncated}
         result = {key: torch.as_tensor(flag)[:, None] for key, flag in flags.items()}
         result["reward"] = torch.as_tensor(rewards.astype(np.float32))[:, None]
-        return self._tensors(self._to_observation(obs, infos["score"]) | result)
+        return self._tensors(self._to_observation(obs, infos) | result)
 
     def _set_seed(self, seed: int | None) -> None:
         """Seed the next reset: game i gets seed + i."""

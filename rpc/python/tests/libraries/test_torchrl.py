@@ -60,6 +60,28 @@ def test_rows_that_wait(server: Server):
     env.close()
 
 
+def test_who_is_the_opponent(server: Server):
+    """Of each row in its episode, as in the vector environment; drawn anew with each episode."""
+    mixture = {"first": 1, "random": 1}
+    env = BlockEnv("BlockBattle-v0", 32, address=server.unix, seed=1, opponents=mixture, illegal="penalty")
+    played = env.rollout(100, break_when_any_done=False)
+    assert env.env.opponent_specs == ("first", "random")
+    assert played["opponent"].shape == (32, 100, 1)
+    assert set(played["opponent"].unique().tolist()) == {0, 1}
+    same = played["opponent"] == played["next", "opponent"]
+    assert same.all()  # a step does not change the opponent: the reset does
+    counted = played["opponent"][played["next", "terminated"]].bincount()
+    stats = env.env.opponent_stats()
+    assert counted.tolist() == [stats["first"].games, stats["random"].games]
+    env.close()
+    with_three = BlockEnv("Blocking-v0", 2, address=server.unix, seed=1, seats=3, opponents={1: "first", 2: "random"})
+    assert with_three.reset()["opponent"].tolist() == [[0, 1]] * 2
+    with_three.close()
+    alone = BlockEnv("BlockBattle-v0", 2, address=server.unix, opponents=None)
+    assert "opponent" not in alone.reset()
+    alone.close()
+
+
 def test_equals_the_vector_environment(server: Server):
     """The same games with the same observations and rewards, each reset when it ends and not before."""
     how = {"address": server.unix, "max_episode_steps": 9}
