@@ -127,16 +127,6 @@ func (s *session) closeHandle(id uint32) {
 	s.sizeSteps()
 }
 
-// sizeSteps sets the length limit of step requests: four times what the largest handle needs, so that
-// a request of a wrong length gets an error instead of losing the connection.
-func (s *session) sizeSteps() {
-	most := 0
-	for _, h := range s.handles {
-		most = max(most, h.rows)
-	}
-	s.stepLimit.Store(int64(wire.StepHeadLen + 8*most))
-}
-
 // refusal converts an error of a method into an error for the client. Those of package vec that blame
 // no action are failures of agents.
 func refusal(method []byte, err error) *wire.Error {

@@ -164,7 +164,7 @@ func TestBombs(t *testing.T) {
 // TestManyLargeRequests has every session send as much as it may at once, and stop before
 // the end.
 func TestManyLargeRequests(t *testing.T) {
-	p := start(t, nil)
+	p := start(t, func(c *server.Config) { c.Limits.FrameTimeout = time.Second })
 	before, high := inUse(t), peak()
 	var conns []net.Conn
 	chunk := make([]byte, 1<<20)

@@ -89,17 +89,6 @@ func (s *Server) collect() {
 	}
 }
 
-// hold counts n more bytes of requests being received. The smaller buffer they replace is garbage.
-func (s *Server) hold(n int) error {
-	s.garbage.Add(int64(n))
-	s.collect()
-	if have := s.buffered.Add(int64(n)); have > s.limits.MaxBuffered {
-		s.buffered.Add(int64(-n))
-		return wire.Exceeds("max_buffered", s.limits.MaxBuffered, have, "--max-buffered").Recode(wire.TooLarge, 0)
-	}
-	return nil
-}
-
 // reserve counts n bytes of a response being built, until release.
 func (s *Server) reserve(n int) (release func(), err error) {
 	s.collect()

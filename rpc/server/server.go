@@ -62,6 +62,7 @@ type Server struct {
 
 	wg         sync.WaitGroup
 	drain      atomic.Bool
+	buffers    *buffers
 	buffered   atomic.Int64 // bytes of requests
 	replies    atomic.Int64 // bytes of answers
 	garbage    atomic.Int64 // bytes dropped since the last collection
@@ -85,7 +86,7 @@ func New(c Config) *Server {
 		c.Features = func(*env.Game) *features.Set { return nil }
 	}
 	return &Server{c: c, limits: c.Limits, log: c.Log, begun: time.Now(), quiet: time.Now(),
-		sessions: map[*session]struct{}{}}
+		sessions: map[*session]struct{}{}, buffers: newBuffers(&c.Limits)}
 }
 
 // Serve accepts connections from l until it is closed. It may be called for several listeners at once.

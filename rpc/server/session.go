@@ -32,6 +32,12 @@ type session struct {
 
 	freeMu sync.Mutex
 	free   []*wire.Frame
+	kept   int          // bytes of frames that handles account for
+	keep   int          // the most of them
+	held   int64        // other bytes of frames; for buffers
+	began  atomic.Int64 // when the request being received began to arrive, in Unix nanoseconds
+
+	cut atomic.Bool // the session holds too much and ends
 
 	writeMu  sync.Mutex
 	deadline time.Time // write deadline of the connection
@@ -90,13 +96,14 @@ func (s *session) run() {
 func (s *session) readAll() error {
 	r := wire.NewReader(s.conn)
 	r.Limit = s.limit
-	r.Grow = s.srv.hold
+	r.Grow = s.hold
 	r.Partial = func(more bool) {
 		if !s.greeted.Load() {
 			return
 		}
 		var until time.Time
 		if more {
+			s.began.Store(time.Now().UnixNano())
 			until = time.Now().Add(s.srv.limits.FrameTimeout)
 		}
 		_ = s.conn.SetReadDeadline(until)
@@ -105,12 +112,20 @@ func (s *session) readAll() error {
 	for {
 		f := s.frame()
 		if err := r.Next(f); err != nil {
+			if s.cut.Load() {
+				err = s.srv.exceedsBuffered()
+			}
 			var refusal *wire.Error
 			if errors.As(err, &refusal) {
 				s.fail(f.ID, refusal)
 			}
+			s.freeMu.Lock()
 			s.release(f)
+			s.freeMu.Unlock()
 			return err
+		}
+		if s.cut.Load() {
+			_ = s.conn.SetReadDeadline(time.Unix(1, 0)) // which this request may have reset
 		}
 		s.srv.requests.Add(1)
 		switch {
@@ -208,34 +223,4 @@ func (s *session) bug(f *wire.Frame, value any, stack []byte) {
 		"panic", value, "stack", string(stack))
 	bug := wire.Errorf(wire.Internal, "a bug in the server: see session %d, request %d in its log", s.id, s.requests)
 	s.fail(f.ID, bug.With("session", s.id).With("request", s.requests))
-}
-
-// frame returns a frame to read into: the most recently used one, which is likely to be in cache.
-func (s *session) frame() *wire.Frame {
-	s.freeMu.Lock()
-	defer s.freeMu.Unlock()
-	n := len(s.free)
-	if n == 0 {
-		return &wire.Frame{}
-	}
-	f := s.free[n-1]
-	s.free = s.free[:n-1]
-	return f
-}
-
-// recycle keeps a frame for the next request. It keeps a large buffer only for steps.
-func (s *session) recycle(f *wire.Frame) {
-	if f.Cap() > maxControl && string(f.Method) != "step" && string(f.Method) != "send" {
-		s.release(f)
-	}
-	s.freeMu.Lock()
-	defer s.freeMu.Unlock()
-	s.free = append(s.free, f)
-}
-
-// release drops a frame's memory.
-func (s *session) release(f *wire.Frame) {
-	n := f.Drop()
-	s.srv.garbage.Add(int64(n))
-	s.srv.buffered.Add(int64(-n))
 }

@@ -17,6 +17,9 @@ const (
 	aside       = 4096 // from which a bin is sent from its own memory instead of being copied
 )
 
+// SendLen is the most memory that a Frame needs for a request that steps so many games with so many rows.
+func SendLen(games, rows int) int { return firstRead + 4*games + 2*rows }
+
 // PutHead writes the head of a successful response with a slab of n bytes to dst[:HeadLen].
 func PutHead(dst []byte, id uint32, n int) {
 	appendBinHead(append(appendHead(dst[:0], 0x94, Response, id), 0xc0), n)

@@ -35,6 +35,10 @@ type Frame struct {
 	args   [MaxArgs][]byte
 	nargs  int
 	scan   scanner
+	held   int
+
+	// Kept is how many bytes of the memory its owner keeps for further messages; Drop resets it.
+	Kept int
 }
 
 // Cap returns the size of the frame's memory.
@@ -204,9 +208,18 @@ func readUint(b []byte) (uint64, error) {
 	return 0, badFrame("not an integer of zero or more")
 }
 
-// Drop releases the frame's memory and returns how many bytes of it Reader.Grow was called for.
-func (f *Frame) Drop() int {
-	n := max(0, cap(f.buf)-firstRead)
-	f.buf = nil
+// Held returns how many bytes of the frame's memory Reader.Grow was called for since the last Settle or Drop.
+func (f *Frame) Held() int { return f.held }
+
+// Settle returns Held and resets it.
+func (f *Frame) Settle() int {
+	n := f.held
+	f.held = 0
 	return n
+}
+
+// Drop releases the frame's memory. It returns Held and resets it.
+func (f *Frame) Drop() int {
+	f.buf, f.Kept = nil, 0
+	return f.Settle()
 }

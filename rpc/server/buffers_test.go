@@ -1,0 +1,88 @@
+package server_test
+
+import (
+	"bytes"
+	"net"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"blockyard/rpc/server"
+	"blockyard/rpc/wire"
+)
+
+// greeted is a connection after hello.
+func greeted(t *testing.T, address string) net.Conn {
+	t.Helper()
+	conn := raw(t, address)
+	_, err := conn.Write(hello(t))
+	require.NoError(t, err)
+	require.Zero(t, answer(t, conn))
+	return conn
+}
+
+// TestRefusedRequestsLeaveNoBuffers sends requests that are as long as they may be and all refused, at once so that
+// each gets a buffer. Nothing of them remains counted while the connection stays open, and others can send as much as
+// before.
+func TestRefusedRequestsLeaveNoBuffers(t *testing.T) {
+	for _, r := range []struct {
+		name    string
+		request func(t *testing.T) []byte
+	}{
+		{"step", func(*testing.T) []byte { return wire.AppendStep(nil, 5, 1, make([]byte, 8*100_000)) }},
+		{"ping", func(t *testing.T) []byte { return request(t, "ping", make([]byte, 60_000)) }},
+		{"restore", func(t *testing.T) []byte { return request(t, "restore", 1, nil, make([]byte, 1<<20)) }},
+	} {
+		t.Run(r.name, func(t *testing.T) {
+			p := start(t, func(c *server.Config) { c.Limits.MaxBuffered = 4 << 20 })
+			conn := greeted(t, p.unix)
+			_, err := conn.Write(request(t, "open", "toy:pick", map[string]any{"num_envs": 50_000}))
+			require.NoError(t, err)
+			require.Zero(t, answer(t, conn))
+			const many = 12
+			go func() { _, _ = conn.Write(bytes.Repeat(r.request(t), many)) }()
+			for range many {
+				require.NotZero(t, answer(t, conn))
+			}
+			require.Eventually(t, func() bool { return p.Buffered() == 0 }, hangs, time.Millisecond)
+			g, err := dial(t, p.tcp).Open("toy:pick", map[string]any{"num_envs": 50_000})
+			require.NoError(t, err)
+			require.NoError(t, g.CallSlab("reset"))
+			require.NoError(t, g.Step(bytes.Repeat([]byte{0xff}, 2*g.Rows)))
+			_, err = conn.Write(request(t, "ping"))
+			require.NoError(t, err)
+			require.Zero(t, answer(t, conn), "the connection is still open")
+		})
+	}
+}
+
+// TestOthersKeepTheirShare has some sessions use up what there is for requests, with requests that never end. A session
+// that sends small requests does not notice; one that sends a large request, though a smaller one than theirs, waits until theirs are given up.
+func TestOthersKeepTheirShare(t *testing.T) {
+	p := start(t, func(c *server.Config) {
+		c.Limits.MaxBuffered, c.Limits.MaxMessage, c.Limits.FrameTimeout = 4<<20, 3<<20, 2*time.Second
+		c.Limits.MaxSessions = 8
+	})
+	small, large := dial(t, p.unix), dial(t, p.unix)
+	_, err := large.Open("toy:pick", nil)
+	require.NoError(t, err)
+	for range 4 {
+		conn := greeted(t, p.unix)
+		b := request(t, "restore", 1, nil, make([]byte, 2<<20))
+		go func() { _, _ = conn.Write(b[:len(b)-1]) }()
+	}
+	require.Eventually(t, func() bool { return p.Buffered() > 3<<20+1<<18 }, hangs, time.Millisecond)
+	done := make(chan error, 1)
+	go func() { done <- large.Call("restore", nil, 1, nil, make([]byte, 1<<18)) }()
+	for waiting := true; waiting; {
+		require.Equal(t, wire.BadParams, code(t, small.Call("ping", nil, make([]byte, 50_000))))
+		select {
+		case err := <-done:
+			require.Equal(t, wire.BadParams, code(t, err), "answered, not cut off")
+			waiting = false
+		case <-time.After(10 * time.Millisecond):
+		}
+	}
+	require.NoError(t, large.Call("ping", nil))
+}
