@@ -27,10 +27,11 @@ test: setup ## all tests: linters, Go, race detector, Python on a real server, s
 setup: ## look for what the tests need; install it as root or in CI, otherwise print the command
 	@.ci/setup test
 
-vet: ## gofmt, go vet and staticcheck
+vet: ## gofmt, go vet, staticcheck and govulncheck
 	@test -z "$$(gofmt -l $$(git ls-files '*.go'))" || { echo 'not gofmt-ed:'; gofmt -l $$(git ls-files '*.go'); exit 1; }
 	$(GO) vet ./...
 	$(GO) tool staticcheck ./...
+	@GO=$(GO) .ci/vulncheck
 
 go: ## Go tests
 	$(GO) test -vet=off -timeout 15m ./...

@@ -1,7 +1,9 @@
 package env_test
 
 import (
+	"net/url"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -75,4 +77,53 @@ func TestPromisesNameTheirTests(t *testing.T) {
 		_, wrong := missing(t, bad)
 		require.NotEmpty(t, wrong, bad)
 	}
+}
+
+// vulnerable is a database with one vulnerability, in every version of a module that rpc/wire calls.
+var vulnerable = map[string]string{
+	"index/db.json": `{"modified":"2026-01-01T00:00:00Z"}`,
+	"index/modules.json": `[{"path":"github.com/vmihailenco/msgpack/v5",
+		"vulns":[{"id":"GO-2026-9999","modified":"2026-01-01T00:00:00Z"}]}]`,
+	"index/vulns.json": `[{"id":"GO-2026-9999","modified":"2026-01-01T00:00:00Z"}]`,
+	"ID/GO-2026-9999.json": `{"schema_version":"1.3.1","id":"GO-2026-9999","modified":"2026-01-01T00:00:00Z",
+		"published":"2026-01-01T00:00:00Z","summary":"invented","affected":[{
+			"package":{"name":"github.com/vmihailenco/msgpack/v5","ecosystem":"Go"},
+			"ranges":[{"type":"SEMVER","events":[{"introduced":"0"}]}],
+			"ecosystem_specific":{"imports":[{"path":"github.com/vmihailenco/msgpack/v5","symbols":["Decoder.Decode"]}]}}],
+		"database_specific":{"url":"https://example.org"}}`,
+}
+
+// vulncheck runs .ci/vulncheck on one package with this environment variable.
+func vulncheck(t *testing.T, env string) (string, error) {
+	t.Helper()
+	cmd := exec.Command("../.ci/vulncheck", "./rpc/wire")
+	cmd.Env = append(os.Environ(), env)
+	out, err := cmd.CombinedOutput()
+	return string(out), err
+}
+
+// A known vulnerability fails the check. A database that does not answer is skipped, in words.
+func TestKnownVulnerabilitiesAreFound(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it loads the sources of the standard library: 5 s")
+	}
+	folder := t.TempDir()
+	for name, text := range vulnerable {
+		path := filepath.Join(folder, name)
+		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o700))
+		require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
+	}
+	database := "VULNDB=" + (&url.URL{Scheme: "file", Path: folder}).String()
+	out, err := vulncheck(t, database)
+	require.Error(t, err, out)
+	require.Contains(t, out, "GO-2026-9999")
+
+	require.NoError(t, os.WriteFile(filepath.Join(folder, "index/modules.json"), []byte("[]"), 0o600))
+	out, err = vulncheck(t, database)
+	require.NoError(t, err, out)
+	require.Contains(t, out, "No vulnerabilities found")
+
+	out, err = vulncheck(t, "HTTPS_PROXY=http://127.0.0.1:1")
+	require.NoError(t, err, out)
+	require.Contains(t, out, "govulncheck: skipped, the vulnerability database cannot be reached")
 }
