@@ -33,6 +33,7 @@ type serveCmd struct {
 	Cert        string        `type:"existingfile" placeholder:"FILE" help:"${cert_help}"`
 	Key         string        `type:"existingfile" placeholder:"FILE" help:"${key_help}"`
 	ClientCA    string        `name:"client-ca" type:"existingfile" placeholder:"FILE" help:"${client_ca_help}"`
+	TLS12       bool          `name:"tls12" help:"Also allow TLS 1.2. By default only TLS 1.3 is spoken."`
 	ParentDeath bool          `help:"Exit when standard input ends, as it does when the parent process dies."`
 	IdleExit    time.Duration `placeholder:"DURATION" help:"Exit after this time without a connection."`
 	TrustSpecs  bool          `help:"Allow clients to name opponents that read files or run commands on this machine."`
@@ -98,7 +99,7 @@ func (c *serveCmd) Run(ctx context.Context) error {
 		Token: token, Workers: c.Workers, Limits: c.Limits,
 		Log: log,
 	})
-	listeners, err := listenAll(c.Listen, token, server.Credentials{Cert: c.Cert, Key: c.Key, ClientCA: c.ClientCA})
+	listeners, err := listenAll(c.Listen, token, c.credentials())
 	if err != nil {
 		return err
 	}
@@ -118,6 +119,10 @@ func (c *serveCmd) Run(ctx context.Context) error {
 	<-ctx.Done()
 	err = closeAll(listeners)
 	return errors.Join(err, srv.Shutdown(context.Background()))
+}
+
+func (c *serveCmd) credentials() server.Credentials {
+	return server.Credentials{Cert: c.Cert, Key: c.Key, ClientCA: c.ClientCA, TLS12: c.TLS12}
 }
 
 // token returns the token that clients must send.

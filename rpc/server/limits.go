@@ -27,10 +27,10 @@ type Limits struct {
 	MaxGoroutines int `default:"${MaxGoroutines}" help:"Goroutines: two per connection, and those that step games."`
 	MaxTimers     int `default:"${MaxTimers}" help:"Timers: two per connection, one per handle with send and recv."`
 
-	HelloTimeout time.Duration `kong:"-"` // from the connection to a complete hello
-	FrameTimeout time.Duration `kong:"-"` // from the first byte of a request to its last
-	WriteTimeout time.Duration `kong:"-"` // for the client to read a response
-	DrainTimeout time.Duration `kong:"-"` // for the requests in flight at shutdown
+	HelloTimeout time.Duration `default:"${HelloTimeout}" help:"Time from the connection to a complete hello."`
+	FrameTimeout time.Duration `default:"${FrameTimeout}" help:"Time from the first byte of a request to its last."`
+	WriteTimeout time.Duration `default:"${WriteTimeout}" help:"Time for the client to read a response."`
+	DrainTimeout time.Duration `default:"${DrainTimeout}" help:"Time for requests in flight when the server is stopped."`
 }
 
 // DefaultLimits suit a machine that also runs other programs.
@@ -118,6 +118,17 @@ func (l *Limits) Check() error {
 	} {
 		if v.have < v.want {
 			return fmt.Errorf("%s is %d, want at least %d", v.flag, v.have, v.want)
+		}
+	}
+	for _, v := range []struct {
+		flag       string
+		have, want time.Duration
+	}{
+		{"--hello-timeout", l.HelloTimeout, time.Millisecond}, {"--frame-timeout", l.FrameTimeout, time.Millisecond},
+		{"--write-timeout", l.WriteTimeout, time.Millisecond}, {"--drain-timeout", l.DrainTimeout, 0},
+	} {
+		if v.have < v.want {
+			return fmt.Errorf("%s is %v, want at least %v", v.flag, v.have, v.want)
 		}
 	}
 	return nil

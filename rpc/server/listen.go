@@ -166,6 +166,7 @@ func Tune(conn net.Conn) {
 type Credentials struct {
 	Cert, Key string // PEM files
 	ClientCA  string // PEM file of the authorities that sign client certificates; "" if clients need none
+	TLS12     bool   // also allow TLS 1.2; otherwise 1.3 only
 }
 
 // Config loads the files.
@@ -177,7 +178,10 @@ func (c Credentials) Config() (*tls.Config, error) {
 	if err != nil {
 		return nil, fmt.Errorf("certificate %s, key %s: %w", c.Cert, c.Key, err)
 	}
-	out := &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12}
+	out := &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS13}
+	if c.TLS12 {
+		out.MinVersion = tls.VersionTLS12
+	}
 	if c.ClientCA == "" {
 		return out, nil
 	}
