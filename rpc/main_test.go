@@ -160,13 +160,24 @@ func TestIdleExit(t *testing.T) {
 
 func TestTokenFile(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "token")
-	require.NoError(t, os.WriteFile(file, []byte("secret\nsecond line\n"), 0o600))
-	p := serve(t, "--listen", "tcp:127.0.0.1:0", "--token-file", file)
-	_, err := client.Dial(context.Background(), p.ready[0], "second line")
-	require.ErrorContains(t, err, "auth_failed")
-	c, err := client.Dial(context.Background(), p.ready[0], "secret")
-	require.NoError(t, err)
-	require.NoError(t, c.Close())
+	for text, tokens := range map[string][]string{
+		"secret\n": {"secret"}, "ann secret\nbob other max_envs=5\n": {"secret", "other"},
+	} {
+		require.NoError(t, os.WriteFile(file, []byte(text), 0o600))
+		p := serve(t, "--listen", "tcp:127.0.0.1:0", "--token-file", file)
+		_, err := client.Dial(context.Background(), p.ready[0], "ann")
+		require.ErrorContains(t, err, "auth_failed")
+		for _, token := range tokens {
+			c, err := client.Dial(context.Background(), p.ready[0], token)
+			require.NoError(t, err)
+			require.NoError(t, c.Close())
+		}
+	}
+	for _, bad := range []string{"", "secret\nsecond line\n", "ann secret max_envs=no"} {
+		require.NoError(t, os.WriteFile(file, []byte(bad), 0o600))
+		args := []string{"serve", "--listen", "tcp:127.0.0.1:0", "--token-file", file}
+		require.Equal(t, 1, run(context.Background(), args), bad)
+	}
 }
 
 func TestUsage(t *testing.T) {

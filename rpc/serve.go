@@ -29,7 +29,7 @@ import (
 type serveCmd struct {
 	Listen      []string      `required:"" placeholder:"ADDRESS" help:"${listen_help}"`
 	Token       string        `env:"BLOCKYARD_TOKEN" placeholder:"TEXT" help:"${token_help}"`
-	TokenFile   string        `type:"existingfile" placeholder:"FILE" help:"File whose first line is the token."`
+	TokenFile   string        `type:"existingfile" placeholder:"FILE" help:"${token_file_help}"`
 	Cert        string        `type:"existingfile" placeholder:"FILE" help:"${cert_help}"`
 	Key         string        `type:"existingfile" placeholder:"FILE" help:"${key_help}"`
 	ClientCA    string        `name:"client-ca" type:"existingfile" placeholder:"FILE" help:"${client_ca_help}"`
@@ -51,6 +51,8 @@ func vars() kong.Vars {
 			"Port 0 selects a free port; the first line of output has it.",
 		"token_help": "Token that clients must send. " +
 			"Prefer BLOCKYARD_TOKEN or --token-file, because other users can read command lines.",
+		"token_file_help": "File with one token, or with a line per token: " +
+			"NAME TOKEN [max_sessions=N] [max_envs=N] [max_memory=BYTES].",
 		"cert_help": "Certificate of this server for tls:, in PEM format.",
 		"key_help":  "Private key of the certificate, in PEM format.",
 		"client_ca_help": "Certificate authorities, in PEM format: " +
@@ -76,7 +78,7 @@ func (c *serveCmd) Run(ctx context.Context) error {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(30) // there is little garbage, in large pieces
 	}
-	token, err := c.token()
+	tokens, err := c.tokens()
 	if err != nil {
 		return err
 	}
@@ -96,10 +98,10 @@ func (c *serveCmd) Run(ctx context.Context) error {
 	srv := server.New(server.Config{
 		Games: served, Version: version,
 		Agents: opponents(c.TrustSpecs), Trusted: c.TrustSpecs, Opponents: registry.Names, Features: registry.Features,
-		Token: token, Workers: c.Workers, Limits: c.Limits,
+		Tokens: tokens, Workers: c.Workers, Limits: c.Limits,
 		Log: log,
 	})
-	listeners, err := listenAll(c.Listen, token, c.credentials())
+	listeners, err := listenAll(c.Listen, tokens, c.credentials())
 	if err != nil {
 		return err
 	}
@@ -125,20 +127,23 @@ func (c *serveCmd) credentials() server.Credentials {
 	return server.Credentials{Cert: c.Cert, Key: c.Key, ClientCA: c.ClientCA, TLS12: c.TLS12}
 }
 
-// token returns the token that clients must send.
-func (c *serveCmd) token() (string, error) {
+// tokens returns the tokens that clients may send, nil if they need none.
+func (c *serveCmd) tokens() ([]server.Token, error) {
 	if c.TokenFile == "" {
-		return c.Token, nil
+		if c.Token == "" {
+			return nil, nil
+		}
+		return []server.Token{{Secret: c.Token}}, nil
 	}
 	b, err := os.ReadFile(c.TokenFile)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
-	line, _, _ := strings.Cut(string(b), "\n")
-	if line = strings.TrimSpace(line); line == "" {
-		return "", fmt.Errorf("token file %s: the first line is empty, want the token there", c.TokenFile)
+	all, err := server.ParseTokens(string(b))
+	if err != nil {
+		return nil, fmt.Errorf("token file %s: %w", c.TokenFile, err)
 	}
-	return line, nil
+	return all, nil
 }
 
 // watch ends ctx as --parent-death and --idle-exit say.
@@ -168,10 +173,10 @@ func (c *serveCmd) watch(ctx context.Context, srv *server.Server, end context.Ca
 	}()
 }
 
-func listenAll(addresses []string, token string, with server.Credentials) ([]net.Listener, error) {
+func listenAll(addresses []string, tokens []server.Token, with server.Credentials) ([]net.Listener, error) {
 	var all []net.Listener
 	for _, a := range addresses {
-		l, err := server.Listen(a, token, with)
+		l, err := server.Listen(a, tokens, with)
 		if err != nil {
 			return nil, errors.Join(err, closeAll(all))
 		}

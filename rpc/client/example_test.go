@@ -13,7 +13,7 @@ import (
 
 // Play two games of Dropblox with the first legal action of each, on a server in this process.
 func Example() {
-	listener, err := server.Listen("tcp:127.0.0.1:0", "", server.Credentials{})
+	listener, err := server.Listen("tcp:127.0.0.1:0", nil, server.Credentials{})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -47,12 +47,18 @@ func (s *Server) welcome(conn net.Conn, at *entrance) {
 	go ses.run()
 }
 
-// admit counts a connection whose hello is accepted as a session, or fails if there are too many.
-func (s *Server) admit(ses *session) error {
+// admit counts a connection whose hello is accepted as a session with a token, or fails if there are too many.
+func (s *Server) admit(ses *session, token *holder) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if ses.entrance == nil {
-		return nil // it repeats its hello
+	if ses.entrance == nil { // it repeats its hello
+		if token != ses.token {
+			return wire.Errorf(wire.AuthFailed, "this connection already has another token: open one for each token")
+		}
+		return nil
+	}
+	if err := token.room(1, 0, 0); err != nil {
+		return err
 	}
 	if limit := s.limits.MaxSessions; s.admitted >= limit {
 		return wire.Exceeds("max_sessions", int64(limit), int64(limit)+1, "--max-sessions")
@@ -62,6 +68,8 @@ func (s *Server) admit(ses *session) error {
 	}
 	ses.entrance.remove(ses)
 	ses.entrance = nil
+	ses.token = token
+	token.add(1, 0, 0)
 	s.admitted++
 	return nil
 }
@@ -73,6 +81,7 @@ func (s *Server) forget(ses *session) {
 	delete(s.sessions, ses)
 	if ses.entrance == nil {
 		s.admitted--
+		ses.token.add(-1, 0, 0)
 		s.use.add(use{-sessionUse.mappings, -sessionUse.files, -sessionUse.goroutines, -sessionUse.timers})
 	} else {
 		ses.entrance.remove(ses)

@@ -17,7 +17,10 @@ import (
 // TestSilentConnectionsKeepNobodyOut opens 64 connections, as many as there may be sessions, that say nothing or only
 // ping: clients are served at once, through both listeners, and the oldest of the silent connections make room.
 func TestSilentConnectionsKeepNobodyOut(t *testing.T) {
-	p := start(t, func(c *server.Config) { c.Token = "secret"; c.Limits.HelloTimeout = time.Hour })
+	p := start(t, func(c *server.Config) {
+		c.Tokens = []server.Token{{Secret: "secret"}}
+		c.Limits.HelloTimeout = time.Hour
+	})
 	var silent []net.Conn
 	for k := range server.DefaultLimits().MaxSessions {
 		conn := raw(t, p.tcp)

@@ -122,7 +122,7 @@ func (s *session) closeHandle(id uint32) {
 	if err := errors.Join(h.env.Close(), s.dropPolicy(h), h.unshare()); err != nil {
 		s.srv.log.Warn("close", "session", s.id, "handle", id, "err", err)
 	}
-	s.srv.account(-1, -h.c.Envs, -h.memory)
+	s.account(-1, -h.c.Envs, -h.memory)
 	s.srv.give(h.use)
 	s.sizeSteps()
 }

@@ -51,10 +51,14 @@ const (
 )
 
 // account adds to the counts of what is open, in environments and estimated bytes of memory, or adds
-// nothing and fails if that exceeds a limit. Negative numbers never fail.
-func (s *Server) account(handles, envs int, memory int64) error {
+// nothing and fails if that exceeds a limit of the server or of the session's token. Negative numbers never fail.
+func (ses *session) account(handles, envs int, memory int64) error {
+	s := ses.srv
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if err := ses.token.room(0, envs, memory); err != nil {
+		return err
+	}
 	if have := s.envs + envs; envs > 0 && have > s.limits.MaxEnvs {
 		return wire.Exceeds("max_envs", int64(s.limits.MaxEnvs), int64(have), "--max-envs")
 	}
@@ -64,6 +68,7 @@ func (s *Server) account(handles, envs int, memory int64) error {
 	s.handles += handles
 	s.envs += envs
 	s.memory += memory
+	ses.token.add(0, envs, memory)
 	return nil
 }
 

@@ -136,7 +136,7 @@ func TestBusyAnswersSayWhen(t *testing.T) {
 }
 
 func TestToken(t *testing.T) {
-	p := start(t, func(c *server.Config) { c.Token = "secret" })
+	p := start(t, func(c *server.Config) { c.Tokens = []server.Token{{Secret: "secret"}} })
 	for token, want := range map[string]int{"": wire.AuthRequired, "wrong": wire.AuthFailed, "secret": 0} {
 		c, err := client.Dial(context.Background(), p.tcp, token)
 		require.Equal(t, want, code(t, err), token)
@@ -151,10 +151,10 @@ func TestListenRefuses(t *testing.T) {
 		"", "unix:", "tcp:", "tcp:0.0.0.0:0", "tcp::0", "tcp:[::]:0", "udp:127.0.0.1:0", "tcp:127.0.0.1:99999",
 		"unix:/no/such/folder/s",
 	} {
-		_, err := server.Listen(address, "", server.Credentials{})
+		_, err := server.Listen(address, nil, server.Credentials{})
 		require.Error(t, err, address)
 	}
-	l, err := server.Listen("tcp:0.0.0.0:0", "secret", server.Credentials{})
+	l, err := server.Listen("tcp:0.0.0.0:0", []server.Token{{Secret: "secret"}}, server.Credentials{})
 	require.NoError(t, err)
 	require.NoError(t, l.Close())
 }

@@ -21,7 +21,7 @@ const bufferSize = 256 << 10
 // Listen listens on "unix:PATH", "tcp:HOST:PORT" or "tls:HOST:PORT", which needs credentials. On an
 // address other than loopback, TCP requires a token, and TLS a token or client certificates. A unix
 // socket has mode 0600, replaces a stale socket file, and is removed when the listener is closed.
-func Listen(address, token string, c Credentials) (net.Listener, error) {
+func Listen(address string, tokens []Token, c Credentials) (net.Listener, error) {
 	network, rest, ok := strings.Cut(address, ":")
 	var l *listener
 	var err error
@@ -29,11 +29,11 @@ func Listen(address, token string, c Credentials) (net.Listener, error) {
 	case ok && network == "unix" && rest != "":
 		l, err = listenUnix(rest)
 	case ok && network == "tcp":
-		l, err = listenTCP(rest, token != "", "set a token (--token-file)")
+		l, err = listenTCP(rest, len(tokens) > 0, "set a token (--token-file)")
 	case ok && network == "tls":
 		var config *tls.Config
 		if config, err = c.Config(); err == nil {
-			l, err = listenTCP(rest, token != "" || c.ClientCA != "",
+			l, err = listenTCP(rest, len(tokens) > 0 || c.ClientCA != "",
 				"set a token (--token-file) or require certificates (--client-ca)")
 		}
 		if err == nil {

@@ -1,8 +1,6 @@
 package server
 
 import (
-	"crypto/sha256"
-	"crypto/subtle"
 	"fmt"
 	"math"
 	"slices"
@@ -119,21 +117,17 @@ func (s *session) hello(f *wire.Frame) error {
 			"install a client of the server's version", dotted(o.Proto), s.srv.c.Version, dotted(Protocol[:])).
 			With("proto", Protocol)
 	}
-	if s.srv.c.Token != "" {
-		want, have := sha256.Sum256([]byte(s.srv.c.Token)), sha256.Sum256([]byte(o.Token))
-		switch {
-		case o.Token == "":
-			return wire.Errorf(wire.AuthRequired, "this server requires a token in hello")
-		case subtle.ConstantTimeCompare(want[:], have[:]) != 1:
-			return wire.Errorf(wire.AuthFailed, "wrong token")
-		}
+	token, err := s.srv.recognize(o.Token)
+	if err != nil {
+		return err
 	}
-	if err := s.srv.admit(s); err != nil {
+	if err := s.srv.admit(s, token); err != nil {
 		s.fail(f.ID, refusal(f.Method, err))
 		s.end()
 		return nil
 	}
 	s.greeted.Store(true)
+	s.srv.log.Debug("hello", "session", s.id, "token", s.token.name(), "client", o.Client)
 	_ = s.conn.SetReadDeadline(time.Time{})
 	var names []string
 	for _, g := range s.srv.c.Games {
@@ -146,7 +140,7 @@ func (s *session) hello(f *wire.Frame) error {
 	if s.srv.c.Trusted {
 		can = append(can, "trust_specs")
 	}
-	l := &s.srv.limits
+	l := s.srv.limitsFor(token)
 	return s.reply(f.ID, wire.Fields{
 		"proto", Protocol, "server", "blockyard " + s.srv.c.Version, "session", s.id, "features", can, "games", names,
 		"limits", map[string]any{
@@ -190,19 +184,24 @@ func (s *session) stats(f *wire.Frame) error {
 	srv := s.srv
 	srv.mu.Lock()
 	sessions, handles, envs, memory := len(srv.sessions), srv.handles, srv.envs, srv.memory
+	token := s.token.stats()
 	srv.mu.Unlock()
 	cpu, err := CPU()
 	if err != nil {
 		return wire.Errorf(wire.Internal, "stats: %v", err)
 	}
-	return s.reply(f.ID, wire.Fields{
+	stats := wire.Fields{
 		"uptime_s", time.Since(srv.begun).Seconds(), "cpu_s", cpu.Seconds(), "sessions", sessions, "handles", handles,
 		"envs", envs, "memory", memory, "requests", srv.requests.Load(), "steps", srv.steps.Load(),
 		"seat_steps", srv.rows.Load(), "illegal", srv.illegal.Load(), "errors", srv.failures.Load(),
 		"session", map[string]any{
 			"id": s.id, "handles": len(s.handles), "requests": s.requests, "illegal": s.illegal, "errors": s.errors,
 		},
-	})
+	}
+	if token != nil {
+		stats = append(stats, "token", token)
+	}
+	return s.reply(f.ID, stats)
 }
 
 func (s *session) close(f *wire.Frame, h *handle) error {

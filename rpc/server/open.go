@@ -57,8 +57,8 @@ func (s *session) open(f *wire.Frame) error {
 	}
 	c.Mixtures = opponents.mixtures
 	memory := estimate(g, &c, o.Packed)
-	if err := s.srv.account(1, c.Envs, memory); err != nil {
-		s.srv.account(0, 0, -opponents.memory)
+	if err := s.account(1, c.Envs, memory); err != nil {
+		s.account(0, 0, -opponents.memory)
 		return err
 	}
 	memory += opponents.memory
@@ -72,7 +72,7 @@ func (s *session) open(f *wire.Frame) error {
 		}
 	}
 	if err != nil {
-		s.srv.account(-1, -c.Envs, -memory)
+		s.account(-1, -c.Envs, -memory)
 		return err
 	}
 	h.use = need

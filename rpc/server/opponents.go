@@ -94,7 +94,7 @@ func (s *session) change(method string, g *env.Game, l *lineup, opponents map[in
 		memory: l.memory}
 	defer func() {
 		if err != nil {
-			s.srv.account(0, 0, l.memory-n.memory)
+			s.account(0, 0, l.memory-n.memory)
 		}
 	}()
 	for _, seat := range slices.Sorted(maps.Keys(opponents)) {
@@ -141,7 +141,7 @@ func (l *lineup) load(s *session, g *env.Game, spec string) (int, error) {
 		more += entryMemory(spec)
 	}
 	if err == nil {
-		err = s.srv.account(0, 0, more)
+		err = s.account(0, 0, more)
 	}
 	if err != nil {
 		return 0, err
@@ -221,12 +221,12 @@ func (s *session) setOpponents(f *wire.Frame, h *handle) error {
 	}
 	first := len(h.opponents.known)
 	if err := h.env.SetMixtures(next.mixtures); err != nil {
-		s.srv.account(0, 0, h.opponents.memory-next.memory)
+		s.account(0, 0, h.opponents.memory-next.memory)
 		return err
 	}
 	loaded := next.memory
 	next.retire(h.env)
-	s.srv.account(0, 0, next.memory-loaded)
+	s.account(0, 0, next.memory-loaded)
 	h.memory += next.memory - h.opponents.memory
 	h.opponents = next
 	return s.reply(f.ID, wire.Fields{"first", first, "opponents", next.specs(first)})

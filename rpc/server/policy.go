@@ -58,7 +58,7 @@ func (s *session) policyFor(h *handle, text string) (*policy, error) {
 	p := &policy{text: text, factory: factory, weights: weights, h: h, ctx: s.ctx, agents: make([]env.Agent, seats),
 		episode: make([]agentEpisode, seats), errs: make([]error, h.c.Workers)}
 	p.memory = weights.memory() + int64(h.c.Envs*h.env.Driven().Len())*agentMemory
-	if err := s.srv.account(0, 0, p.memory); err != nil {
+	if err := s.account(0, 0, p.memory); err != nil {
 		return nil, err
 	}
 	h.memory += p.memory
@@ -77,7 +77,7 @@ func (s *session) dropPolicy(h *handle) error {
 	}
 	h.policy = nil
 	h.memory -= p.memory
-	s.srv.account(0, 0, -p.memory)
+	s.account(0, 0, -p.memory)
 	return vec.CloseAgents(p.agents)
 }
 

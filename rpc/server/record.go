@@ -66,7 +66,7 @@ func (s *session) record(f *wire.Frame, h *handle) error {
 			r.chosen[i] = true
 		}
 	}
-	if err := s.srv.account(0, 0, r.size()); err != nil {
+	if err := s.account(0, 0, r.size()); err != nil {
 		return err
 	}
 	h.memory += r.size()
@@ -154,7 +154,7 @@ func (s *session) records(f *wire.Frame, h *handle) error {
 
 // endRecording frees the memory of a recording.
 func (s *session) endRecording(h *handle) {
-	s.srv.account(0, 0, -h.recorder.size())
+	s.account(0, 0, -h.recorder.size())
 	h.memory -= h.recorder.size()
 	h.recorder = nil
 }

@@ -56,7 +56,7 @@ func (s *session) resume(f *wire.Frame, h *handle) error {
 		_, err = s.policyFor(h, r.head.Policy)
 	}
 	if err != nil {
-		s.srv.account(0, 0, -r.loaded)
+		s.account(0, 0, -r.loaded)
 		return errors.Join(err, r.close())
 	}
 	if err := r.apply(); err != nil {
@@ -125,7 +125,7 @@ func (r *revival) create() (err error) {
 	var more int64
 	r.opponents, more = r.head.lineup(r.h)
 	before := r.opponents.memory
-	if err := r.s.srv.account(0, 0, more); err != nil {
+	if err := r.s.account(0, 0, more); err != nil {
 		return err
 	}
 	r.opponents.memory += more
@@ -212,7 +212,7 @@ func (r *revival) apply() error {
 	}
 	before := h.opponents.memory
 	h.opponents.retire(h.env)
-	r.s.srv.account(0, 0, h.opponents.memory-before)
+	r.s.account(0, 0, h.opponents.memory-before)
 	h.memory += h.opponents.memory - before
 	h.began = true
 	for i := range h.c.Envs {
@@ -225,7 +225,7 @@ func (r *revival) apply() error {
 // more bytes than those of the handle.
 func (s *session) lineUp(h *handle, opponents *lineup, loaded int64) {
 	more := opponents.memory - h.opponents.memory
-	s.srv.account(0, 0, more-loaded)
+	s.account(0, 0, more-loaded)
 	h.memory += more
 	h.opponents = opponents
 }

@@ -37,7 +37,7 @@ type Config struct {
 	Trusted   bool // Agents accepts specs that read files; clients are told
 	Opponents func(g *env.Game) []string
 	Features  func(g *env.Game) *features.Set // inputs of networks for g; nil if it defines none
-	Token     string                          // clients must send it in hello; "" for no token
+	Tokens    []Token                         // clients must send one of them in hello; nil for no token
 	Workers   int                             // goroutines that step one handle; 0 is GOMAXPROCS
 	Limits    Limits
 	Log       *slog.Logger
@@ -52,7 +52,8 @@ type Server struct {
 
 	mu       sync.Mutex
 	sessions map[*session]struct{}
-	admitted int // sessions whose hello was accepted
+	holders  []*holder // of the tokens
+	admitted int       // sessions whose hello was accepted
 	ids      uint64
 	envs     int
 	handles  int
@@ -86,7 +87,7 @@ func New(c Config) *Server {
 		c.Features = func(*env.Game) *features.Set { return nil }
 	}
 	return &Server{c: c, limits: c.Limits, log: c.Log, begun: time.Now(), quiet: time.Now(),
-		sessions: map[*session]struct{}{}, buffers: newBuffers(&c.Limits)}
+		sessions: map[*session]struct{}{}, holders: newHolders(c.Tokens), buffers: newBuffers(&c.Limits)}
 }
 
 // Serve accepts connections from l until it is closed. It may be called for several listeners at once.

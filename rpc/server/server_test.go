@@ -146,7 +146,7 @@ func start(t testing.TB, change func(*server.Config)) *place {
 	p.Server = server.New(c)
 	var all []net.Listener
 	for _, address := range []string{"unix:" + filepath.Join(t.TempDir(), "s"), "tcp:127.0.0.1:0"} {
-		l, err := server.Listen(address, c.Token, server.Credentials{})
+		l, err := server.Listen(address, c.Tokens, server.Credentials{})
 		require.NoError(t, err)
 		all = append(all, l)
 		go func() { _ = p.Serve(l) }()

@@ -29,6 +29,7 @@ type session struct {
 	inflight  atomic.Int32  // requests read but not yet answered
 	greeted   atomic.Bool   // hello was accepted
 	stepLimit atomic.Int64  // length of the longest step request
+	token     *holder       // set by hello; nil if clients need none
 
 	freeMu sync.Mutex
 	free   []*wire.Frame
@@ -89,7 +90,7 @@ func (s *session) run() {
 	for _, f := range s.free {
 		s.release(f)
 	}
-	s.srv.log.Debug("session ended", "session", s.id, "err", err)
+	s.srv.log.Debug("session ended", "session", s.id, "token", s.token.name(), "err", err)
 }
 
 // readAll reads requests and queues them until the connection ends or violates the protocol.
@@ -219,7 +220,7 @@ func (s *session) answer(f *wire.Frame) {
 // bug logs a panic and tells the client where to find it. If games panicked, their handle works again after a reset of
 // all of them.
 func (s *session) bug(f *wire.Frame, value any, stack []byte) {
-	s.srv.log.Error("panic", "session", s.id, "request", s.requests, "method", string(f.Method),
+	s.srv.log.Error("panic", "session", s.id, "token", s.token.name(), "request", s.requests, "method", string(f.Method),
 		"panic", value, "stack", string(stack))
 	bug := wire.Errorf(wire.Internal, "a bug in the server: see session %d, request %d in its log", s.id, s.requests)
 	s.fail(f.ID, bug.With("session", s.id).With("request", s.requests))

@@ -90,13 +90,13 @@ func (s *session) newShared(h *handle, size int64, method string) ([]byte, *os.F
 	if err := s.srv.take(need); err != nil {
 		return nil, nil, err
 	}
-	if err := s.srv.account(0, 0, size); err != nil {
+	if err := s.account(0, 0, size); err != nil {
 		s.srv.give(need)
 		return nil, nil, err
 	}
 	memory, file, err := newShared(size)
 	if err != nil {
-		s.srv.account(0, 0, -size)
+		s.account(0, 0, -size)
 		s.srv.give(need)
 		return nil, nil, wire.Errorf(wire.Limit, "%s: allocating %d bytes: %v", method, size, err)
 	}

@@ -62,7 +62,7 @@ func (s *session) streamed(h *handle) (*stream, error) {
 		return nil, s.srv.exceedsReply(st.slabLen(1) + replyRoom)
 	}
 	size := int64(st.slabLen(st.fits) + replyRoom + n*(4+4+4+4+1) + 2*2*h.rows)
-	if err := s.srv.account(0, 0, size); err != nil {
+	if err := s.account(0, 0, size); err != nil {
 		return nil, err
 	}
 	need := use{goroutines: min(h.c.Workers, n), timers: 1}
@@ -73,7 +73,7 @@ func (s *session) streamed(h *handle) (*stream, error) {
 		}
 	}
 	if err != nil {
-		s.srv.account(0, 0, -size)
+		s.account(0, 0, -size)
 		return nil, err
 	}
 	h.memory += size

@@ -85,7 +85,7 @@ func (s *session) upload(f *wire.Frame) error {
 		return wire.Errorf(wire.BadParams, "upload: %.160q does not load the weights", spec)
 	}
 	if s.uploads[name] == nil {
-		if err := s.srv.account(0, 0, int64(len(data))+uploadMemory); err != nil {
+		if err := s.account(0, 0, int64(len(data))+uploadMemory); err != nil {
 			return err
 		}
 		s.uploads[name] = bytes.Clone(data)
@@ -107,6 +107,6 @@ func (s *session) dropUpload(f *wire.Frame) error {
 }
 
 func (s *session) forgetUpload(name string) {
-	s.srv.account(0, 0, -int64(len(s.uploads[name]))-uploadMemory)
+	s.account(0, 0, -int64(len(s.uploads[name]))-uploadMemory)
 	delete(s.uploads, name)
 }

@@ -1,0 +1,134 @@
+package server_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"blockyard/rpc/client"
+	"blockyard/rpc/server"
+	"blockyard/rpc/wire"
+)
+
+func TestParseTokens(t *testing.T) {
+	for text, want := range map[string][]server.Token{
+		"secret":                    {{Secret: "secret"}},
+		"# the server's\n\nsecret ": {{Secret: "secret"}},
+		"ann s3cret\r\nbob other max_envs=10 max_memory=5000000000 max_sessions=2\n": {
+			{Name: "ann", Secret: "s3cret"},
+			{Name: "bob", Secret: "other", MaxEnvs: 10, MaxMemory: 5_000_000_000, MaxSessions: 2},
+		},
+	} {
+		have, err := server.ParseTokens(text)
+		require.NoError(t, err, text)
+		require.Equal(t, want, have)
+	}
+	for text, says := range map[string]string{
+		"":                                 "no token",
+		"# nothing\n":                      "no token",
+		"hidden\nbob hidden":               "line 2: a token without a name must be the only one",
+		"ann hidden\nhidden2":              "line 2: a token without a name must be the only one",
+		"ann hidden\nann hidden2":          "line 2: there is another token named ann",
+		"ann hidden\nbob hidden":           "line 2: ann and bob have the same token",
+		"a/b hidden":                       "line 1: want NAME TOKEN",
+		"ann hidden max_envs":              `max_envs is "", want a whole number from 1 to 9223372036854775807`,
+		"ann hidden max_envs=0":            `max_envs is "0"`,
+		"ann hidden max_memory=4GB":        `max_memory is "4GB"`,
+		"ann hidden hidden hidden":         "line 1: word 3: want max_sessions=N, max_envs=N or max_memory=BYTES",
+		"\nann hidden max_envs=1 hidden=1": "line 2: word 4: want max_sessions=N",
+	} {
+		_, err := server.ParseTokens(text)
+		require.ErrorContains(t, err, says, text)
+		require.NotContains(t, err.Error(), "hidden", "errors never contain a token")
+	}
+}
+
+// TestTokensHaveLimits holds all connections with one token to its limits; others have the server's.
+func TestTokensHaveLimits(t *testing.T) {
+	p := start(t, func(c *server.Config) {
+		c.Limits.MaxEnvs = 1000
+		c.Tokens = []server.Token{
+			{Name: "ann", Secret: "a", MaxSessions: 2, MaxEnvs: 100, MaxMemory: 60_000}, {Name: "bob", Secret: "b"},
+		}
+	})
+	with := func(token string) *client.Client {
+		c, err := client.Dial(context.Background(), p.tcp, token)
+		require.NoError(t, err)
+		t.Cleanup(func() { _ = c.Close() })
+		return c
+	}
+	open := func(c *client.Client, game string, n int) error {
+		_, err := c.Open(game, map[string]any{"num_envs": n})
+		return err
+	}
+	refused := func(err error, limit string, value int64) {
+		t.Helper()
+		var refusal *wire.Error
+		require.ErrorAs(t, err, &refusal)
+		require.Equal(t, wire.Limit, refusal.Code)
+		require.Equal(t, limit, refusal.Data["limit"])
+		require.EqualValues(t, value, refusal.Data["value"])
+		require.Equal(t, "ann", refusal.Data["token"])
+		require.Contains(t, refusal.Msg, "raise "+limit+" in its line of --token-file")
+	}
+	a, also, b := with("a"), with("a"), with("b")
+	require.NoError(t, open(a, "toy:pick", 60))
+	refused(open(also, "toy:pick", 41), "max_envs", 100)
+	refused(open(also, "blockbattle", 40), "max_memory", 60_000)
+	require.NoError(t, open(b, "blockbattle", 100), "bob has the server's limits")
+	require.NoError(t, open(also, "toy:pick", 40))
+	_, err := client.Dial(context.Background(), p.tcp, "a")
+	refused(err, "max_sessions", 2)
+
+	var stats struct {
+		Envs  int `msgpack:"envs"`
+		Token struct {
+			Name     string `msgpack:"name"`
+			Sessions int    `msgpack:"sessions"`
+			Envs     int    `msgpack:"envs"`
+			Memory   int64  `msgpack:"memory"`
+		} `msgpack:"token"`
+	}
+	require.NoError(t, a.Call("stats", &stats))
+	require.Equal(t, 200, stats.Envs)
+	require.Equal(t, "ann", stats.Token.Name)
+	require.Equal(t, 2, stats.Token.Sessions)
+	require.Equal(t, 100, stats.Token.Envs)
+	require.Positive(t, stats.Token.Memory)
+	used := stats.Token.Memory
+
+	require.NoError(t, also.Close())
+	require.Eventually(t, func() bool {
+		require.NoError(t, a.Call("stats", &stats))
+		return stats.Token.Sessions == 1
+	}, hangs, time.Millisecond)
+	require.Equal(t, 60, stats.Token.Envs, "what a session had is free again")
+	require.Less(t, stats.Token.Memory, used)
+	require.NoError(t, a.Call("close", nil, 1))
+	require.NoError(t, a.Call("stats", &stats))
+	require.Zero(t, stats.Token.Envs)
+	require.Zero(t, stats.Token.Memory)
+	require.NoError(t, open(with("a"), "toy:pick", 100))
+}
+
+// TestHelloNamesTheLimitsOfTheToken also refuses a connection that changes its token.
+func TestHelloNamesTheLimitsOfTheToken(t *testing.T) {
+	p := start(t, func(c *server.Config) {
+		c.Tokens = []server.Token{{Name: "ann", Secret: "a", MaxEnvs: 100}, {Name: "bob", Secret: "b", MaxEnvs: 1 << 30}}
+	})
+	for token, want := range map[string]int{"a": 100, "b": server.DefaultLimits().MaxEnvs} {
+		c := client.New(raw(t, p.tcp))
+		var greeting struct {
+			Limits map[string]int64 `msgpack:"limits"`
+		}
+		hello := func(token string) error {
+			return c.Call("hello", &greeting, map[string]any{"proto": []int{2, 0}, "token": token})
+		}
+		require.NoError(t, hello(token))
+		require.EqualValues(t, want, greeting.Limits["max_envs"])
+		require.NoError(t, hello(token), "repeated")
+		require.Equal(t, wire.AuthFailed, code(t, hello(map[string]string{"a": "b", "b": "a"}[token])))
+	}
+}
