@@ -31,7 +31,7 @@ type Board struct {
 // A Cell is one square of a Board.
 type Cell struct {
 	Kind   CellKind
-	Letter byte  // upper-case letter of a piece or its ghost, or digit of a seat; 0 for other kinds
+	Letter byte  // upper-case letter of a piece or its ghost, or digit of a seat, from 1; 0 for other kinds
 	Ink    uint8 // colour, 1 to 15 as the viewer's palette has it; of CellEmpty and CellZone a tint, or 0
 }
 

@@ -91,7 +91,7 @@ func (p *play) step(ctx context.Context, acting env.Seats) error {
 		seat := set.First()
 		a, err := p.ask(ctx, seat)
 		if err != nil {
-			return fmt.Errorf("%s: seat %d (%s): step %d: %w", p.Rules.Name, seat, p.Names[seat], p.steps, err)
+			return fmt.Errorf("%s: seat %d (%s): step %d: %w", p.Rules.Name, seat+1, p.Names[seat], p.steps, err)
 		}
 		m[seat], values[seat] = a, p.value(seat)
 	}

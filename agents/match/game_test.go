@@ -96,9 +96,9 @@ func TestBadAgentsAreNamed(t *testing.T) {
 		agent env.Agent
 		want  string
 	}{
-		"illegal":      {plays(blockbattle.SkipAction, nil), "blockbattle: seat 1 (b): step 0: illegal action: skip"},
+		"illegal":      {plays(blockbattle.SkipAction, nil), "blockbattle: seat 2 (b): step 0: illegal action: skip"},
 		"out of range": {plays(40000, nil), "illegal action: 40000, of 1601 actions"},
-		"failing":      {plays(0, errors.New("no idea")), "blockbattle: seat 1 (b): step 0: no idea"},
+		"failing":      {plays(0, errors.New("no idea")), "blockbattle: seat 2 (b): step 0: no idea"},
 	} {
 		rec, err := Play(context.Background(), duel(search.NewFirst(), c.agent))
 		require.ErrorContains(t, err, c.want, name)

@@ -160,7 +160,7 @@ func (s *State) Show(f *env.Frame) {
 		if s.Acting().Has(seat) {
 			mark = ">"
 		}
-		f.Note(fmt.Sprintf("%s%d: %d points, has %s", mark, seat, s.Score(seat), LetterText(s.Left[seat])))
+		f.Note(fmt.Sprintf("%s%d: %d points, has %s", mark, seat+1, s.Score(seat), LetterText(s.Left[seat])))
 	}
 	for set := s.Acting(); set != 0; set = set.Rest() {
 		f.Fact(env.Everybody, "to move: seat", set.First()+1)
@@ -174,9 +174,9 @@ func (s *State) Show(f *env.Frame) {
 	}
 }
 
-// cell draws one cell of a seat.
+// cell draws one cell of a seat. People count seats from 1.
 func cell(seat int) env.Cell {
-	return env.Cell{Kind: env.CellSeat, Letter: '0' + byte(seat), Ink: uint8(seat + 1)}
+	return env.Cell{Kind: env.CellSeat, Letter: '1' + byte(seat), Ink: uint8(seat + 1)}
 }
 
 // tray adds the pieces that a seat has not laid.

@@ -118,7 +118,7 @@ func drawable(c env.Cell) bool {
 	case env.CellPiece, env.CellGhost:
 		low, high = 'A', 'Z'
 	case env.CellSeat:
-		low, high = '0', '0'+env.MaxSeats-1
+		low, high = '1', '1'+env.MaxSeats-1
 	default:
 		return false
 	}
