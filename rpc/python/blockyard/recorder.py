@@ -55,7 +55,7 @@ class Recorded:
 
         Args:
             path: the file, of JSON lines; compressed if its name ends in ``.gz``.
-            every: one in so many episodes is recorded; 1 records all.
+            every: one in this many episodes is recorded; 1 records all.
             envs: indices of the games to choose from, 0 <= i < num_games; None: all.
             players: names of the client's seats in the records: one for all of them, or by seat, such as ``{0: "my
                 ppo"}``. Unnamed seats are called ``"policy"``; opponents have their specs.

@@ -1,9 +1,9 @@
 """PPO by self-play with action masks, in the style of CleanRL: a row is a seat, and one policy plays all of them.
 
-    python ppo_selfplay.py                        # the duel, a game in turns
+    python ppo_selfplay.py                        # the duel, a turn-based game
     python ppo_selfplay.py --game BlockBattle-v0  # any game of two seats
 
-In a game in turns the rows of the other seats wait: their mask has one action, so their log-probability, entropy and
+In a turn-based game the rows of the other seats wait: their mask has one action, so their log-probability, entropy and
 policy gradient are 0. What is left to do is to average over the rows that act (``acting``), and to discount per own
 move instead of per step: a seat of ``seats`` moves once in ``seats`` steps, hence the roots of gamma and lambda.
 """
