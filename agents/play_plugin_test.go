@@ -23,6 +23,31 @@ func solver(t *testing.T, source string) string {
 	})
 }
 
+// TestSolverInCPlusPlus: the solver that is only the function update plays the same games as the one in C, and its
+// library refuses what that one refuses.
+func TestSolverInCPlusPlus(t *testing.T) {
+	plus := compile.Once("solver.cpp.so", func(path string) {
+		compile.CPP(t, "-shared", "-fPIC", "-fvisibility=hidden", "-o", path, "starters/wintetris/cpp/solver.cpp")
+	})
+	var lines [][]int64
+	for _, file := range []string{solver(t, "lib/examples/solver.c"), plus} {
+		status, out, errs := agents(t.Context(), "play wintetris --games 6 --limit-ms 0 --json --plugin "+file)
+		require.Zero(t, status, errs)
+		var got host.Report
+		require.NoError(t, json.Unmarshal([]byte(out), &got))
+		var of []int64
+		for _, g := range got.Games {
+			require.Contains(t, []string{"block out", "lock out"}, g.End)
+			of = append(of, int64(g.Lines), int64(g.Pieces), int64(g.Score), int64(g.Blocked))
+		}
+		lines = append(lines, of)
+	}
+	require.Equal(t, lines[0], lines[1])
+	status, _, errs := agents(t.Context(), "play wintetris --options x --plugin "+plus)
+	require.Equal(t, 1, status)
+	require.Contains(t, errs, "wt_open: there are no options, not even x")
+}
+
 func TestPlayWithALibrary(t *testing.T) {
 	file := solver(t, "lib/examples/solver.c")
 	ctx := context.Background()

@@ -26,6 +26,7 @@ var rulesOf = map[string]string{
 	"env/tetrisduel": "tetrisduel", "agents/tetrisduelbot": "tetrisduel", "datasets/conform/tetrisduellog": "tetrisduel",
 	"agents/starters/blockbattle": "blockbattle", "agents/starters/blocking": "blocking",
 	"agents/starters/dropblox": "dropblox", "agents/starters/tetrisduel": "tetrisduel",
+	"agents/starters/wintetris": "wintetris",
 	"env/wintetris": "wintetris", "agents/wintetrisbot": "wintetris", "agents/wintetrisabi": "wintetris",
 }
 
