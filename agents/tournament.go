@@ -17,6 +17,7 @@ import (
 	"blockyard/agents/contest/series"
 	"blockyard/agents/dropbloxcontest/programs"
 	"blockyard/agents/entry"
+	"blockyard/agents/match"
 	"blockyard/agents/registry"
 	"blockyard/agents/tetrisduelbot"
 	"blockyard/agents/tournament"
@@ -38,7 +39,7 @@ type tournamentCmd struct {
 	Seats   int               `help:"Entrants of a game of blocking, 2 to 4. Default 2."`
 	Seed    uint64            `default:"1" help:"Seed of the whole tournament. Every game has a seed of its own."`
 	Listen  string            `placeholder:"HOST:PORT" help:"Serve the page at this address, until Ctrl-C."`
-	Workers int               `default:"1" help:"Games at the same time. Entrants then compete for the processors."`
+	Workers int               `default:"1" help:"Games, or tests, at the same time. They compete for the processors."`
 
 	tournamentClock
 
@@ -279,17 +280,24 @@ func (c *tournamentCmd) prepare(ctx context.Context, con *console, t *tournament
 	limits := build.Default
 	limits.Time, limits.Size = c.BuildTime, int64(c.MaxSize)<<20
 	tested := tournament.Tested(c.Out)
-	for k, e := range t.Entrants {
-		bar.show(k, e.Name)
-		if err := e.Prepare(ctx, entries[k], c.Out, limits, int64(c.Memory)<<20); err != nil {
-			return fmt.Errorf("%s: %w", e.Name, err)
+	prepare := func(ctx context.Context, k int) (string, error) {
+		e := t.Entrants[k]
+		err := e.Prepare(ctx, entries[k], c.Out, limits, int64(c.Memory)<<20)
+		if err == nil && e.Refused == "" && !tested {
+			err = e.Check(ctx, t.Contest)
 		}
-		if e.Refused != "" || tested {
-			continue
+		if err != nil {
+			return "", fmt.Errorf("%s: %w", e.Name, err)
 		}
-		if err := e.Check(ctx, t.Contest); err != nil {
-			return fmt.Errorf("%s: %w", e.Name, err)
-		}
+		return e.Name, nil
 	}
-	return nil
+	done := 0
+	for name, err := range match.InOrder(ctx, c.Workers, len(t.Entrants), prepare) {
+		if err != nil {
+			return err
+		}
+		done++
+		bar.show(done, name)
+	}
+	return ctx.Err()
 }

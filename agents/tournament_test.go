@@ -34,8 +34,13 @@ var entries = map[string]string{
 // playTournament runs the program and returns its report.
 func playTournament(t *testing.T, args ...string) *tournament.Report {
 	t.Helper()
+	return playTournamentOf(t, "blockbattle", args...)
+}
+
+func playTournamentOf(t *testing.T, game string, args ...string) *tournament.Report {
+	t.Helper()
 	var out, errs bytes.Buffer
-	cmd := exec.Command(program(t), append([]string{"tournament", "blockbattle", "--json"}, args...)...)
+	cmd := exec.Command(program(t), append([]string{"tournament", game, "--json"}, args...)...)
 	cmd.Stdout, cmd.Stderr = &out, &errs
 	require.NoError(t, cmd.Run(), errs.String())
 	var r tournament.Report
@@ -49,7 +54,7 @@ func TestTournament(t *testing.T) {
 	for name, text := range entries {
 		require.NoError(t, os.WriteFile(filepath.Join(subs, name), []byte(text), 0o644))
 	}
-	r := playTournament(t, "hand:ply=1", "--dir", subs, "--out", out, "--finals", "2", "--workers", "2")
+	r := playTournament(t, "hand:ply=1", "--dir", subs, "--out", out, "--finals", "2", "--workers", "2", "--timebank", "3s")
 	require.True(t, r.Over)
 	require.Equal(t, "hand:ply=1", r.Standings[0].Name)
 	require.Equal(t, "dropper dropper (2) hand:ply=1", strings.Join(sortedNames(r), " "))
@@ -73,7 +78,7 @@ func TestTournament(t *testing.T) {
 		require.FileExists(t, filepath.Join(out, tournament.LogFile(k)))
 		checked(t, filepath.Join(out, tournament.RecordFile(k)))
 	}
-	again := playTournament(t, "hand:ply=1", "--dir", subs, "--out", out, "--finals", "2", "--workers", "2")
+	again := playTournament(t, "hand:ply=1", "--dir", subs, "--out", out, "--finals", "2", "--workers", "2", "--timebank", "3s")
 	require.Equal(t, r, again, "nothing is played again")
 	status, _, errs := agents(t.Context(), "tournament blockbattle first hand:ply=1 --out "+out)
 	require.Equal(t, 1, status)
@@ -99,17 +104,7 @@ func TestTournamentGoesOnAfterAKill(t *testing.T) {
 	out := filepath.Join(dir, "killed")
 	journal := filepath.Join(out, "journal.jsonl")
 	for _, games := range []int{3, 11} {
-		cmd := exec.Command(program(t), append([]string{"tournament", "blockbattle", "--json", "--out", out}, args...)...)
-		require.NoError(t, cmd.Start())
-		for begun := time.Now(); ; time.Sleep(time.Millisecond) {
-			text, _ := os.ReadFile(journal)
-			if bytes.Count(text, []byte("\n")) >= games {
-				break
-			}
-			require.Less(t, time.Since(begun), time.Minute)
-		}
-		require.NoError(t, cmd.Process.Kill())
-		require.Error(t, cmd.Wait())
+		killTournament(t, games, out, append([]string{"blockbattle"}, args...)...)
 		f, err := os.OpenFile(journal, os.O_APPEND|os.O_WRONLY, 0)
 		require.NoError(t, err)
 		_, err = f.WriteString(`{"number":`)
@@ -117,6 +112,28 @@ func TestTournamentGoesOnAfterAKill(t *testing.T) {
 		require.NoError(t, f.Close())
 	}
 	got := playTournament(t, append(args, "--out", out)...)
+	requireSameTable(t, want, got)
+}
+
+// killTournament starts a tournament and kills it when its journal has so many games.
+func killTournament(t *testing.T, games int, out string, args ...string) {
+	t.Helper()
+	cmd := exec.Command(program(t), append([]string{"tournament", "--json", "--out", out}, args...)...)
+	require.NoError(t, cmd.Start())
+	for begun := time.Now(); ; time.Sleep(time.Millisecond) {
+		text, _ := os.ReadFile(filepath.Join(out, "journal.jsonl"))
+		if bytes.Count(text, []byte("\n")) >= games {
+			break
+		}
+		require.Less(t, time.Since(begun), 5*time.Minute)
+	}
+	require.NoError(t, cmd.Process.Kill())
+	require.Error(t, cmd.Wait())
+}
+
+// requireSameTable compares two tournaments but for the times of their programs.
+func requireSameTable(t *testing.T, want, got *tournament.Report) {
+	t.Helper()
 	for _, r := range []*tournament.Report{want, got} {
 		for k := range r.Standings {
 			r.Standings[k].MeanMS, r.Standings[k].MostMS = 0, 0
@@ -134,6 +151,9 @@ func TestTournamentUsage(t *testing.T) {
 		"tournament blocking hand first --format knockout":    "--format",
 		"tournament blocking a b --seats 3 --format ladder":   "--format ladder is for games of two",
 		"tournament dropblox hand first":                      "agents bundle dropblox",
+		"tournament blocking hand first --budget 3s":          "it is a limit of tetrisduel, not of blocking",
+		"tournament blocking hand first --seconds 3":          "limits of dropblox, not of blocking",
+		"tournament dropblox hand first --turns=-1":           "--turns -1",
 		"tournament blockbattle hand first --games 0":         "count from 1",
 		"tournament blockbattle hand first --dir /no/such/xy": "--dir",
 	} {

@@ -27,7 +27,7 @@ var rulesOf = map[string]string{
 	"agents/starters/blockbattle": "blockbattle", "agents/starters/blocking": "blocking",
 	"agents/starters/dropblox": "dropblox", "agents/starters/tetrisduel": "tetrisduel",
 	"agents/starters/wintetris": "wintetris",
-	"env/wintetris": "wintetris", "agents/wintetrisbot": "wintetris", "agents/wintetrisabi": "wintetris",
+	"env/wintetris":             "wintetris", "agents/wintetrisbot": "wintetris", "agents/wintetrisabi": "wintetris",
 }
 
 // A citation is a "§n" in a file.

@@ -41,14 +41,16 @@ func (d *Dropblox) Test(ctx context.Context, e *Entrant) error {
 	program.Foreign = func(line string) { foreign = line }
 	for range testTurns {
 		now := game.Status()
-		t, err := program.Turn(ctx, now.State, now.Left-dropbloxcontest.Margin)
+		limit := now.Left - dropbloxcontest.Margin
+		t, err := program.Turn(ctx, now.State, limit)
 		switch {
 		case ctx.Err() != nil:
 			return ctx.Err()
 		case err != nil:
 			return &Fault{Why: "does not start: " + err.Error()}
 		case t.Ending == programs.Late:
-			return &Fault{Why: fmt.Sprintf("does not end within the time of a turn (%v)", t.Elapsed), Words: words.String()}
+			why := fmt.Sprintf("does not end within the time of a turn (%v)", limit.Round(time.Second))
+			return &Fault{Why: why, Words: words.String()}
 		case t.Ending == programs.Flooded:
 			return &Fault{Why: "writes too much", Words: words.String()}
 		}

@@ -109,3 +109,18 @@ func TestRulesAnswers(t *testing.T) {
 		require.Equal(t, row["tokens"], strings.Join(words, " "), "answer %q", row["answer"])
 	}
 }
+
+// TestRulesBoxes reads the boxes of RULES.md.
+func TestRulesBoxes(t *testing.T) {
+	rows := rulebook.Open(t, ".").Table(t, "boxes")
+	require.Len(t, rows, len(Letters))
+	for piece, row := range rows {
+		require.Equal(t, Letters[piece:piece+1], row["piece"])
+		side, list := Box(piece, 0)
+		box := []byte(strings.Repeat(strings.Repeat(".", side)+" ", side))
+		for _, c := range list {
+			box[int(c.Y)*(side+1)+int(c.X)] = '#'
+		}
+		require.Equal(t, strings.TrimSpace(string(box)), row["box in orientation 0"])
+	}
+}

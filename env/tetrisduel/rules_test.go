@@ -145,3 +145,26 @@ func TestShow(t *testing.T) {
 		require.Contains(t, f.Notes, want)
 	}
 }
+
+// TestRulesBlocks reads the cells of RULES.md, and turns them as it says.
+func TestRulesBlocks(t *testing.T) {
+	rows := rulebook.Open(t, ".").Table(t, "blocks")
+	require.Len(t, rows, Kinds)
+	for kind, row := range rows {
+		require.Equal(t, fmt.Sprint(kind+1), row["number"])
+		require.Equal(t, Letters[kind:kind+1], row["block"])
+		var cells []falling.Cell
+		for _, text := range strings.Fields(row["cells in direction 0"]) {
+			var c falling.Cell
+			_, err := fmt.Sscanf(text, "(%d,%d)", &c.Y, &c.X)
+			require.NoError(t, err)
+			cells = append(cells, c)
+		}
+		for d := range Directions {
+			require.ElementsMatch(t, offsets[kind][d][:], cells, "block %c, direction %d", Letters[kind], d)
+			for k, c := range cells {
+				cells[k] = falling.Cell{Y: c.X, X: -c.Y}
+			}
+		}
+	}
+}
