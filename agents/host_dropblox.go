@@ -28,7 +28,7 @@ type hostDropbloxCmd struct {
 	Seeds   []string `placeholder:"N,..." help:"Play these seeds."`
 	Seconds float64  `default:"300" help:"Time of a local game, in seconds."`
 	Turns   int      `help:"End a local game after this many turns; 0 is no limit."`
-	History *string  `placeholder:"DIR" help:"Folder for the games' histories; by default history."`
+	History *string  `empty:"" placeholder:"DIR" help:"Folder for the games' histories; by default history."`
 	Record  string   `placeholder:"FILE" help:"Write local games to this file, compressed if it ends in .gz."`
 	OwnDir  bool     `help:"Run every program in its own folder."`
 

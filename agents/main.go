@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -75,6 +76,10 @@ func run(ctx context.Context, args []string, con *console) int {
 		fmt.Fprintf(con.err, "agents: %v\n%s\n", err, helpFor(err))
 		return 2
 	}
+	if err := refuseEmpty(command); err != nil {
+		fmt.Fprintf(con.err, "agents: %v\n%s --help explains the flags\n", err, command.Selected().FullPath())
+		return 2
+	}
 	if err := command.Run(); err != nil {
 		fmt.Fprintln(con.err, "agents:", err)
 		if errors.As(err, new(usage)) {
@@ -83,6 +88,21 @@ func run(ctx context.Context, args []string, con *console) int {
 		return 1
 	}
 	return 0
+}
+
+// refuseEmpty returns an error for a flag that was given an empty value, as by a script whose variable is not set, and
+// does not say with the tag empty that it has a meaning.
+func refuseEmpty(command *kong.Context) error {
+	for _, p := range command.Path {
+		if p.Flag == nil || p.Flag.Tag.Has("empty") {
+			continue
+		}
+		v := reflect.Indirect(p.Flag.Target)
+		if v.Kind() == reflect.String && v.Len() == 0 {
+			return fmt.Errorf("--%s: empty, want a value: leave the flag out for its default", p.Flag.Name)
+		}
+	}
+	return nil
 }
 
 // helpFor says where to look after a wrong command line. For an unknown flag it lists those of the command.

@@ -27,14 +27,14 @@ type serveTable struct {
 
 type serveDropbloxCmd struct {
 	Teams   string        `required:"" placeholder:"FILE" help:"File of the teams and their hashed passwords."`
-	Add     string        `placeholder:"NAME" help:"Only add this team to the file, or change its password."`
+	Add     *string       `placeholder:"NAME" help:"Only add this team to the file, or change its password."`
 	Listen  string        `default:"127.0.0.1:8888" placeholder:"HOST:PORT" help:"Address; port 0 is any free port."`
 	Seconds float64       `default:"300" help:"Time of a game, in seconds."`
 	Rounds  int           `help:"Rounds of the competition, after which the server ends; by default no limit."`
 	Players int           `help:"A round begins when this many teams wait for it; by default all."`
 	StartIn time.Duration `help:"Begin the first round after this time, however many teams wait for it."`
 	Notice  time.Duration `default:"2s" help:"Time between the last team's arrival and the start of the round."`
-	History string        `default:"history" placeholder:"DIR" help:"Folder for the games' histories; empty for none."`
+	History string        `default:"history" empty:"" placeholder:"DIR" help:"Folder for histories; empty for none."`
 	JSON    bool          `name:"json" help:"Print every round as a line of JSON; agents/JSON.md describes it."`
 }
 
@@ -55,7 +55,7 @@ histories stay complete.`
 
 // Run runs the server until the last round or Ctrl-C.
 func (c *serveDropbloxCmd) Run(ctx context.Context, con *console) error {
-	if c.Add != "" {
+	if c.Add != nil {
 		return c.add(con)
 	}
 	switch {
@@ -92,14 +92,14 @@ func (c *serveDropbloxCmd) Run(ctx context.Context, con *console) error {
 
 // add adds a team to the file, or changes its password.
 func (c *serveDropbloxCmd) add(con *console) error {
-	if err := teams.CheckName(c.Add); err != nil {
+	if err := teams.CheckName(*c.Add); err != nil {
 		return usage{err}
 	}
 	password, err := readPassword(con)
 	if err != nil {
 		return err
 	}
-	if err = teams.Put(c.Teams, c.Add, password); err != nil && !errors.As(err, new(*fs.PathError)) {
+	if err = teams.Put(c.Teams, *c.Add, password); err != nil && !errors.As(err, new(*fs.PathError)) {
 		return usage{err}
 	}
 	return err

@@ -127,6 +127,10 @@ func TestServeRefuses(t *testing.T) {
 	check("no such file")
 	check("a team's name", "--add", "a:b")
 	check("a password of 0 bytes", "--add", "a")
+	for _, flag := range []string{"--add", "--listen", "--teams"} { // as from a script's empty variable
+		check(flag+": empty, want", flag+"=")
+		check(flag+": empty, want", flag, "")
+	}
 	require.NoError(t, os.WriteFile("teams.txt", []byte("# nobody\n"), 0o600))
 	check("no teams; --add NAME adds one")
 	require.NoError(t, os.WriteFile("teams.txt", []byte("Blue:b\n"), 0o600))

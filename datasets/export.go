@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"blockyard/datasets/export"
+	"blockyard/datasets/lockfile"
 	"blockyard/datasets/record"
 	"blockyard/env"
 	"blockyard/env/games"
@@ -38,7 +39,8 @@ datasets library (datasets.load_dataset("parquet", data_files="DIR/data/*.parque
 Minari: one folder per episode, which is one seat's game. It suits thousands of episodes, not millions.
 Load it by minari.load_dataset(NAME) with MINARI_DATASETS_PATH=ROOT.
 
-The output folder appears when it is complete. After an error or Ctrl-C there is none.`
+The output folder appears when it is complete. After an error or Ctrl-C there is none;
+the next export to it removes what a killed one left behind.`
 }
 
 // target is an export format.
@@ -115,6 +117,17 @@ func whole(final string, write func(folder string) error) error {
 			_ = os.Remove(m)
 		}
 	}()
+	release, err := lockfile.Acquire(filepath.Join(above, "."+filepath.Base(final)+".lock"))
+	if errors.Is(err, lockfile.ErrHeld) {
+		return fmt.Errorf("another export writes to %s now: wait for it or choose another folder (%w)", final, err)
+	}
+	if err != nil {
+		return err
+	}
+	defer func() { _ = release() }()
+	if err := sweep(final); err != nil {
+		return err
+	}
 	folder, err := os.MkdirTemp(above, "."+filepath.Base(final)+".*")
 	if err != nil {
 		return err
@@ -127,6 +140,24 @@ func whole(final string, write func(folder string) error) error {
 		return err
 	}
 	return os.Rename(folder, final)
+}
+
+// sweep removes the temporary folders that killed exports to final left behind. The caller holds the lock of final.
+func sweep(final string) error {
+	above, prefix := filepath.Dir(final), "."+filepath.Base(final)+"."
+	entries, err := os.ReadDir(above)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		digits, ok := strings.CutPrefix(e.Name(), prefix) // MkdirTemp appends digits
+		if ok && e.IsDir() && digits != "" && strings.Trim(digits, "0123456789") == "" {
+			if err := os.RemoveAll(filepath.Join(above, e.Name())); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // folders creates a folder and its parents, and returns the new ones, the lowest first.

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"blockyard/datasets/lockfile"
 )
 
 func TestExport(t *testing.T) {
@@ -39,6 +41,29 @@ func TestExportChoosesGames(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join(dir, "README.md"))
 	require.NoError(t, err)
 	require.Contains(t, string(text), "1 games, ")
+}
+
+// What a killed export left behind is removed by the next one to the same folder, and nothing else is; two exports
+// to one folder at the same time are refused.
+func TestExportRemovesLeftovers(t *testing.T) {
+	top := t.TempDir()
+	at := func(name string) string { return filepath.Join(top, name) }
+	for _, name := range []string{".out.123", ".out.4567", ".out.kept", ".outer.12", "out.12"} {
+		require.NoError(t, os.MkdirAll(filepath.Join(at(name), "data"), 0o755))
+	}
+	release, err := lockfile.Acquire(at(".out.lock"))
+	require.NoError(t, err)
+	status, _, errs := call("export", "--parquet", at("out"), sample)
+	require.Equal(t, 1, status)
+	require.Contains(t, errs, "another export writes to")
+	require.DirExists(t, at(".out.123"))
+	require.NoError(t, release())
+
+	status, _, errs = call("export", "--parquet", at("out"), sample)
+	require.Zero(t, status, errs)
+	left, err := filepath.Glob(at("*"))
+	require.NoError(t, err)
+	require.ElementsMatch(t, []string{at("out"), at("out.12"), at(".out.kept"), at(".outer.12")}, left)
 }
 
 // Whatever goes wrong, no file and no folder is left behind, and the message says what it was.

@@ -98,8 +98,8 @@ func (s *session) newAfters(f *wire.Frame, h *handle, size int) (a *afters, rele
 	}
 	h.asked++
 	o := struct {
-		Seed uint64 `msgpack:"seed"`
-	}{env.Derive(uint64(h.id), h.asked)}
+		Seed wire.Natural `msgpack:"seed"`
+	}{wire.Natural(env.Derive(uint64(h.id), h.asked))}
 	if err := f.Options(2, &o); err != nil {
 		return nil, nil, err
 	}
@@ -108,7 +108,7 @@ func (s *session) newAfters(f *wire.Frame, h *handle, size int) (a *afters, rele
 	if err != nil {
 		return nil, nil, err
 	}
-	return &afters{legalRows: l, h: h, seed: o.Seed, actions: make([]env.Action, m), reward: make([]float32, m),
+	return &afters{legalRows: l, h: h, seed: uint64(o.Seed), actions: make([]env.Action, m), reward: make([]float32, m),
 		done: make([]uint8, m)}, release, nil
 }
 

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"blockyard/datasets/lockfile"
 )
 
 // bufferSize is the size of a connection's socket buffers. It is small enough that the pages of a slab
@@ -20,7 +22,8 @@ const bufferSize = 256 << 10
 
 // Listen listens on "unix:PATH", "tcp:HOST:PORT" or "tls:HOST:PORT", which needs credentials. On an
 // address other than loopback, TCP requires a token, and TLS a token or client certificates. A unix
-// socket has mode 0600, replaces a stale socket file, and is removed when the listener is closed.
+// socket has mode 0600, replaces a stale socket file, and is removed when the listener is closed. As long
+// as it exists, so does PATH.lock, which is locked: at any time at most one server listens there.
 func Listen(address string, tokens []Token, c Credentials) (net.Listener, error) {
 	network, rest, ok := strings.Cut(address, ":")
 	var l *listener
@@ -53,6 +56,24 @@ func Listen(address string, tokens []Token, c Credentials) (net.Listener, error)
 }
 
 func listenUnix(path string) (*listener, error) {
+	// Two servers that start at the same moment must not take the same stale file for theirs to remove.
+	release, err := lockfile.Acquire(path + ".lock")
+	if errors.Is(err, lockfile.ErrHeld) {
+		return nil, fmt.Errorf("another server listens there: stop it or choose another path (%w)", err)
+	}
+	if err != nil {
+		return nil, err
+	}
+	l, err := bindUnix(path)
+	if err != nil {
+		return nil, errors.Join(err, release())
+	}
+	l.release = release
+	return l, nil
+}
+
+// bindUnix replaces a stale socket file. The caller holds the lock of path.
+func bindUnix(path string) (*listener, error) {
 	if err := removeStale(path); err != nil {
 		return nil, err
 	}
@@ -117,6 +138,8 @@ type listener struct {
 	path string      // of a socket file
 	made fs.FileInfo // the file as it was made
 	tls  *tls.Config
+
+	release func() error // ends the lock of path
 }
 
 // Name returns the address of a listener that Listen returned, as a client writes it.
@@ -144,7 +167,7 @@ func (l *listener) Close() error {
 	if info, statErr := os.Lstat(l.path); statErr == nil && os.SameFile(info, l.made) {
 		err = errors.Join(err, os.Remove(l.path))
 	}
-	return err
+	return errors.Join(err, l.release())
 }
 
 // Tune sets the socket buffers of a connection for slabs and disables Nagle's algorithm. It ignores

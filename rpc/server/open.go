@@ -22,10 +22,10 @@ type openOptions struct {
 	MaxSteps  int64         `msgpack:"max_episode_steps"`
 	Illegal   vec.Illegal   `msgpack:"illegal"`
 	Fields    []string      `msgpack:"fields"`
-	Seed      uint64        `msgpack:"seed"`
+	Seed      wire.Natural  `msgpack:"seed"`
 	Seeds     []byte        `msgpack:"seeds"`
 	Packed    bool          `msgpack:"packed"`
-	First     uint64        `msgpack:"first"`
+	First     wire.Natural  `msgpack:"first"`
 }
 
 func (s *session) open(f *wire.Frame) error {
@@ -77,7 +77,7 @@ func (s *session) open(f *wire.Frame) error {
 	}
 	h.use = need
 	s.next++
-	h.id, h.seeds, h.memory, h.first, h.opponents = s.next, seeds, memory, o.First, opponents
+	h.id, h.seeds, h.memory, h.first, h.opponents = s.next, seeds, memory, uint64(o.First), opponents
 	h.took, h.alone = quickStep, len(o.Opponents) == 0 // until it is known
 	s.handles[h.id] = h
 	s.sizeSteps()
@@ -104,7 +104,7 @@ func (o *openOptions) config(g *env.Game) (c vec.Config, err error) {
 // seeds returns the seeds of the first reset.
 func (o *openOptions) seeds() (vec.Seeds, error) {
 	if o.Seeds == nil {
-		return vec.From(o.Seed + o.First), nil
+		return vec.From(uint64(o.Seed + o.First)), nil
 	}
 	return seedList("open", o.Seeds, int(o.NumEnvs))
 }

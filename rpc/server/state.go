@@ -146,9 +146,9 @@ func (s *session) snapshot(f *wire.Frame, h *handle) error {
 
 // putOptions are the named arguments of restore and clone, which are param 3.
 type putOptions struct {
-	Reseed *uint64 `msgpack:"reseed"`
-	Slot   *int64  `msgpack:"slot"`
-	at     *place  // that Slot selects
+	Reseed *wire.Natural `msgpack:"reseed"`
+	Slot   *int64        `msgpack:"slot"`
+	at     *place        // that Slot selects
 }
 
 func (o *putOptions) read(f *wire.Frame, h *handle) error {
@@ -214,7 +214,7 @@ func (h *handle) setStates(list []int, states []byte) error {
 func (s *session) put(f *wire.Frame, h *handle, list []int, o putOptions) error {
 	if o.Reseed != nil {
 		for _, i := range list {
-			if err := h.env.Reseed(i, env.Derive(*o.Reseed, h.first+uint64(i))); err != nil {
+			if err := h.env.Reseed(i, env.Derive(uint64(*o.Reseed), h.first+uint64(i))); err != nil {
 				return err
 			}
 		}

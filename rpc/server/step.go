@@ -88,10 +88,10 @@ func (h *handle) step(p *place) error {
 
 func (s *session) reset(f *wire.Frame, h *handle) error {
 	var o struct {
-		Seed  *uint64 `msgpack:"seed"`
-		Seeds []byte  `msgpack:"seeds"`
-		Mask  []byte  `msgpack:"mask"`
-		Slot  *int64  `msgpack:"slot"`
+		Seed  *wire.Natural `msgpack:"seed"`
+		Seeds []byte        `msgpack:"seeds"`
+		Mask  []byte        `msgpack:"mask"`
+		Slot  *int64        `msgpack:"slot"`
 	}
 	if err := f.Options(1, &o); err != nil {
 		return err
@@ -105,7 +105,7 @@ func (s *session) reset(f *wire.Frame, h *handle) error {
 	case o.Seed != nil && o.Seeds != nil:
 		return wire.Errorf(wire.BadParams, "reset: seed and seeds are both given, want one of them")
 	case o.Seed != nil:
-		seeds = vec.From(*o.Seed + h.first)
+		seeds = vec.From(uint64(*o.Seed) + h.first)
 	case o.Seeds != nil:
 		if seeds, err = seedList("reset", o.Seeds, h.c.Envs); err != nil {
 			return err

@@ -172,7 +172,29 @@ func (f *Frame) Options(i int, into any) error {
 	return nil
 }
 
-// absent reports whether param i is missing or nil.
+// A Natural is an option that is 0 or more, such as a seed. Decoding it as a plain uint64 would take -1 for the largest
+// number there is.
+type Natural uint64
+
+// DecodeMsgpack implements msgpack.CustomDecoder.
+func (n *Natural) DecodeMsgpack(d *msgpack.Decoder) error {
+	code, err := d.PeekCode()
+	if err != nil {
+		return err
+	}
+	if code >= 0xe0 || code >= 0xd0 && code <= 0xd3 { // signed
+		v, err := d.DecodeInt64()
+		if err == nil && v < 0 {
+			err = fmt.Errorf("a seed, or a game's number, is %d: want 0 to 2^64-1", v)
+		}
+		*n = Natural(v)
+		return err
+	}
+	v, err := d.DecodeUint64()
+	*n = Natural(v)
+	return err
+}
+
 // Absent reports whether param i is nil or missing.
 func (f *Frame) Absent(i int) bool { return i >= f.nargs || f.args[i][0] == 0xc0 }
 

@@ -132,6 +132,7 @@ class LocalServer:
             self._process.wait()
         if self._path:
             Path(self._path).unlink(missing_ok=True)
+            Path(f"{self._path}.lock").unlink(missing_ok=True)  # a server that was killed leaves it
 
     def close_pipes(self) -> None:
         """Close this side of the pipes; the server stops when its standard input is closed."""

@@ -1,0 +1,38 @@
+// Package lockfile lets one process at a time use a path. A lock ends with its process, even if that is killed.
+package lockfile
+
+import (
+	"errors"
+	"fmt"
+	"os"
+)
+
+// ErrHeld says that another process, or another part of this one, holds a lock. Errors of Acquire wrap it.
+var ErrHeld = errors.New("in use")
+
+// Acquire creates the file path with mode 0600, if there is none, and locks it. It does not wait: if the lock is held,
+// the error wraps ErrHeld. release removes the file and ends the lock.
+func Acquire(path string) (release func() error, err error) {
+	for {
+		f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
+		if err != nil {
+			return nil, err
+		}
+		if err := lock(f); err != nil {
+			return nil, errors.Join(fmt.Errorf("%s: %w", path, err), f.Close())
+		}
+		if !replaced(f, path) {
+			return func() error { return errors.Join(remove(path), f.Close()) }, nil
+		}
+		if err := f.Close(); err != nil { // its last holder removed it just before it was locked here
+			return nil, err
+		}
+	}
+}
+
+// replaced reports whether path is not the open file f any more.
+func replaced(f *os.File, path string) bool {
+	here, err1 := f.Stat()
+	there, err2 := os.Stat(path)
+	return err1 != nil || err2 != nil || !os.SameFile(here, there)
+}
