@@ -27,7 +27,7 @@ var _ Contest = (*Dropblox)(nil)
 // testTurns and testClock bound the test of an entrant. A game's own clock does so too if it is shorter.
 const (
 	testTurns = 3
-	testClock = 10 * time.Second
+	testClock = 20 * time.Second
 )
 
 // Test plays a few turns: the entrant must end in time and write at least one command.
