@@ -47,7 +47,7 @@ func ParseTokens(text string) ([]Token, error) {
 		if alone = len(words) == 1; !alone {
 			t = Token{Name: words[0], Secret: words[1]}
 			if !tokenName.MatchString(t.Name) {
-				return nil, fmt.Errorf("line %d: want NAME TOKEN, the name of 1 to 64 letters, digits, -, _ and .", k+1)
+				return nil, fmt.Errorf("line %d: want NAME TOKEN, the name of letters, digits, -, _ and dots, at most 64", k+1)
 			}
 		}
 		for n := 2; n < len(words); n++ {

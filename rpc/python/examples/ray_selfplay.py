@@ -241,9 +241,7 @@ def main() -> None:
         "--nodes", type=int, default=2, help="number of nodes of the local cluster (default %(default)s)"
     )
     parser.add_argument("--workers", "--islands", type=int, help="actors with a server each (default: one per node)")
-    parser.add_argument(
-        "--game", default="BlockBattle-v0", help="a game of several seats (default %(default)s)"
-    )
+    parser.add_argument("--game", default="BlockBattle-v0", help="a game of several seats (default %(default)s)")
     parser.add_argument("--num-envs", type=int, default=32, help="games per worker (default %(default)s)")
     parser.add_argument("--num-steps", type=int, default=64, help="steps per rollout (default %(default)s)")
     parser.add_argument(

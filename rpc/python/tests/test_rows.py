@@ -312,7 +312,7 @@ class TestIllegalActions:
             assert warning.category is RuntimeWarning
             assert warning.filename == __file__
             text = str(warning.message)
-            for part in (' actions (9', "penalty", 'infos["action_mask"]', 'illegal="error"', 'illegal="random"'):
+            for part in (" actions (9", "penalty", 'infos["action_mask"]', 'illegal="error"', 'illegal="random"'):
                 assert part in text, text
             assert "\n" not in text
 

@@ -161,9 +161,7 @@ def test_lookahead_everywhere(server, name):
     kwargs = dict(roads(server))[name]
     with (
         blockyard.make_vec(GAME, 7, seed=2, opponents=None, max_episode_steps=9, **kwargs) as env,
-        blockyard.make_vec(
-            GAME, 7, seed=2, opponents=None, max_episode_steps=9, address=server.tcp
-        ) as twin,
+        blockyard.make_vec(GAME, 7, seed=2, opponents=None, max_episode_steps=9, address=server.tcp) as twin,
     ):
         rng, ids = np.random.default_rng(1), [6, 0, 3, 5]
         for e in (env, twin):

@@ -56,9 +56,7 @@ def test_ppo_masked(game, tmp_path):
 
 @pytest.mark.parametrize("game", ["TetrisDuel-v0", "BlockBattle-v0"])
 def test_ppo_selfplay(game, tmp_path):
-    out = example(
-        "ppo_selfplay.py", "--game", game, "--updates", 1, "--num-envs", 4, "--eval-games", 8, cwd=tmp_path
-    )
+    out = example("ppo_selfplay.py", "--game", game, "--updates", 1, "--num-envs", 4, "--eval-games", 8, cwd=tmp_path)
     assert "play against random" in out
 
 

@@ -15,7 +15,6 @@ from sb3_contrib import MaskablePPO
 
 from blockyard.sb3 import SB3VecEnv
 
-
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 
 
