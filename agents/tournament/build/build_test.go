@@ -57,6 +57,22 @@ func TestLanguages(t *testing.T) {
 	require.GreaterOrEqual(t, built, 3*4, "Python, Go, C and C++ are needed for the tests anyway")
 }
 
+// TestJavaKeepsItsLogOffTheAnswers: what the JVM has to say does not reach standard output.
+func TestJavaKeepsItsLogOffTheAnswers(t *testing.T) {
+	if _, err := exec.LookPath("javac"); err != nil {
+		t.Skip(err)
+	}
+	bot, err := Submission(t.Context(), write(t, "Hello.java", sources["Hello.java"]), filepath.Join(t.TempDir(), "b"), Default)
+	require.NoError(t, err)
+	t.Setenv("JAVA_TOOL_OPTIONS", "-Xlog:gc*=info:stdout") // comes before the options of the command
+	p, err := bot.Program.Start(nil)
+	require.NoError(t, err)
+	line, _, _, err := p.Ask(t.Context(), []string{"x"}, time.Minute)
+	require.NoError(t, err)
+	require.Equal(t, "hello", line)
+	require.NoError(t, p.Close())
+}
+
 func TestCompileErrorsAreForTheAuthor(t *testing.T) {
 	for name, want := range map[string]string{
 		"bad.py":  "does not compile: python",
