@@ -14,6 +14,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -172,6 +173,7 @@ func dial(t testing.TB, address string) *client.Client {
 	c, err := client.Dial(context.Background(), address, "")
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = c.Close() })
+	c.Timeout = 5 * time.Minute // on a busy machine, under the race detector
 	return c
 }
 
