@@ -221,9 +221,11 @@ func (e *Env) fits(i int, s env.State) error {
 	return err
 }
 
+var zeros [env.MaxDraws]uint16
+
 // encodeReset resets s with forced draws, which leave nothing of earlier ones, and appends it.
 func encodeReset(dst []byte, s env.State) ([]byte, error) {
-	s.Force(make([]uint16, env.MaxDraws))
+	s.Force(zeros[:])
 	s.Reset(0)
 	return env.Encode(dst, s)
 }

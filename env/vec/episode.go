@@ -81,12 +81,15 @@ func (e *Env) step(w *worker, i int, j *job) error {
 	}
 	moves := env.NoMoves
 	for r, row := 0, i*e.rows; r < e.rows; r, row = r+1, row+1 {
+		illegal := false
 		if seat := sl.seats[r]; seat != NoSeat {
-			moves[seat] = e.choose(sl, row, j.actions[row])
+			if moves[seat], illegal = e.choose(sl, row, j.actions[row]); illegal {
+				w.illegal++
+			}
 		}
-	}
-	if e.c.Illegal != Refuse {
-		e.countIllegal(w, sl, i, j)
+		if out.Illegal != nil {
+			out.Illegal[row] = bit(illegal)
+		}
 	}
 	if others := sl.acting &^ e.driven; others != 0 {
 		if err := e.askAgents(w, i, others, &moves); err != nil {
@@ -129,29 +132,15 @@ func (e *Env) step(w *worker, i int, j *job) error {
 	return nil
 }
 
-// choose returns the action that is played for a driven seat's action a.
-func (e *Env) choose(sl *slot, row int, a env.Action) env.Action {
-	if a == env.None || e.allows(row, a) {
-		return a
+// choose returns the action that is played for a driven seat's action a, and whether a is illegal.
+func (e *Env) choose(sl *slot, row int, a env.Action) (played env.Action, illegal bool) {
+	switch {
+	case a == env.None || e.allows(row, a):
+		return a, false
+	case e.c.Illegal == Random:
+		return e.random(row, sl.next()), true
 	}
-	if e.c.Illegal == Random {
-		return e.random(row, sl.next())
-	}
-	return env.None
-}
-
-// countIllegal marks the rows of environment i whose action was illegal, and counts them.
-func (e *Env) countIllegal(w *worker, sl *slot, i int, j *job) {
-	for r, row := 0, i*e.rows; r < e.rows; r, row = r+1, row+1 {
-		a := j.actions[row]
-		bad := sl.seats[r] != NoSeat && a != env.None && !e.allows(row, a)
-		if bad {
-			w.illegal++
-		}
-		if j.out.Illegal != nil {
-			j.out.Illegal[row] = bit(bad)
-		}
-	}
+	return env.None, true
 }
 
 // Renew prepares *agent, nil at first, for a new episode. An agent with a method NewGame(seed uint64)
