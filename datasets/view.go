@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"blockyard/datasets/atomicfile"
 	"blockyard/datasets/playback"
 	"blockyard/datasets/record"
 	"blockyard/datasets/viewer"
@@ -71,7 +72,7 @@ func (c *viewCmd) Run(std *streams) error {
 		return c.history(std, c.Games[0])
 	}
 	if c.HTML != "" {
-		return writeFile(c.HTML, func(w io.Writer) error { return viewer.WriteHTML(w, file, n) })
+		return atomicfile.Write(c.HTML, 0o644, func(w io.Writer) error { return viewer.WriteHTML(w, file, n) })
 	}
 	rec, err := find(file, n)
 	if err != nil {
@@ -131,19 +132,6 @@ func (c *viewCmd) turns(std *streams, v *screen) error {
 		return err
 	}
 	return v.reel.Err()
-}
-
-// writeFile writes a file under another name first, so that it is never seen half written.
-func writeFile(path string, write func(io.Writer) error) error {
-	f, err := os.CreateTemp(filepath.Dir(path), ".new-*")
-	if err != nil {
-		return err
-	}
-	defer os.Remove(f.Name()) // fails if it was renamed
-	if err = errors.Join(write(f), f.Chmod(0o644), f.Close()); err != nil {
-		return err
-	}
-	return os.Rename(f.Name(), path)
 }
 
 // web serves the page until the process is interrupted.

@@ -12,6 +12,7 @@ import (
 	"reflect"
 	"slices"
 
+	"blockyard/datasets/atomicfile"
 	"blockyard/datasets/record"
 )
 
@@ -62,7 +63,7 @@ func OpenJournal(dir string, c *Config, settings string, entrants []*Entrant) (*
 	switch {
 	case errors.Is(err, os.ErrNotExist) || err == nil && !Tested(dir):
 		if text, err = json.MarshalIndent(now, "", "  "); err == nil {
-			err = replaceFile(path, append(text, '\n'))
+			err = atomicfile.WriteText(path, 0o644, string(text)+"\n")
 		}
 	case err == nil:
 		err = resume(path, text, now)
@@ -143,20 +144,6 @@ func RecordFile(number int) string {
 
 // LogFile is the name of a game's log in the tournament's folder.
 func LogFile(number int) string { return filepath.Join(LogsDir, fmt.Sprintf("%04d.log", number+1)) }
-
-// replaceFile writes a file as a whole: under another name first, so that it is never seen half written.
-func replaceFile(path string, text []byte) error {
-	f, err := os.CreateTemp(filepath.Dir(path), ".new-*")
-	if err != nil {
-		return err
-	}
-	defer os.Remove(f.Name()) // fails if it was renamed
-	_, err = f.Write(text)
-	if err = errors.Join(err, f.Chmod(0o644), f.Sync(), f.Close()); err != nil {
-		return err
-	}
-	return os.Rename(f.Name(), path)
-}
 
 // Add keeps a finished game and its record, if there is one, and returns when they are on the disk.
 func (j *Journal) Add(p Played, rec *record.Record) error {

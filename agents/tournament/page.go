@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"blockyard/datasets/atomicfile"
 	"blockyard/datasets/viewer"
 )
 
@@ -82,18 +83,19 @@ func (t *Tournament) WritePage(dir string) error {
 	v := &view{Report: t.Report(), Title: title, Style: template.CSS(pageStyle), Final: t.finals()}
 	v.Live = !t.Over && !t.Stopped
 	v.Cross = t.cross(v.Standings)
-	for _, g := range t.Played {
+	for _, g := range t.Played[len(t.rows):] {
 		row, err := t.gameRow(dir, g)
 		if err != nil {
 			return err
 		}
-		v.Games = append(v.Games, row)
+		t.rows = append(t.rows, row)
 	}
+	v.Games = t.rows
 	var out strings.Builder
 	if err := pageTemplate.Execute(&out, v); err != nil {
 		return err
 	}
-	return replaceFile(filepath.Join(dir, PageFile), []byte(out.String()))
+	return atomicfile.WriteText(filepath.Join(dir, PageFile), 0o644, out.String())
 }
 
 func (t *Tournament) gameRow(dir string, g Played) (gameRow, error) {
@@ -119,7 +121,7 @@ func (t *Tournament) gameRow(dir string, g Played) (gameRow, error) {
 		if viewer.WriteHTML(&page, record, 1) != nil {
 			return row, nil // too long for a page; the record can be viewed
 		}
-		if err := replaceFile(replay, []byte(page.String())); err != nil {
+		if err := atomicfile.WriteText(replay, 0o644, page.String()); err != nil {
 			return row, err
 		}
 	}

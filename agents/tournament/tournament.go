@@ -93,9 +93,10 @@ type Tournament struct {
 	Changed  func(t *Tournament) error // before the first game, after every one and at the end; may be nil
 
 	Played   []Played
-	Expected int  // games, as far as is known
-	Over     bool // all games were played
-	Stopped  bool // nobody plays the missing games at the moment
+	Expected int       // games, as far as is known
+	Over     bool      // all games were played
+	rows     []gameRow // of the page: a game that was played does not change
+	Stopped  bool      // nobody plays the missing games at the moment
 }
 
 // Play plays the games that are missing.

@@ -17,7 +17,6 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -25,6 +24,7 @@ import (
 	"unicode/utf8"
 
 	"blockyard/agents/dropbloxcontest/protocol"
+	"blockyard/datasets/atomicfile"
 )
 
 // Limits of a file of teams.
@@ -166,19 +166,5 @@ func Put(path, name, password string) error {
 	if n := len(lines); n > 0 && !strings.HasSuffix(lines[n-1], "\n") {
 		lines[n-1] += "\n"
 	}
-	return replaceFile(path, strings.Join(lines, "")+t.String()+"\n")
-}
-
-// replaceFile writes a file that only its owner may read, whole or not at all.
-func replaceFile(path, text string) error {
-	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
-	if err != nil {
-		return err
-	}
-	defer os.Remove(f.Name()) // if it has not been renamed
-	_, err = f.WriteString(text)
-	if err = errors.Join(err, f.Close()); err != nil {
-		return err
-	}
-	return os.Rename(f.Name(), path)
+	return atomicfile.WriteText(path, 0o600, strings.Join(lines, "")+t.String()+"\n")
 }
