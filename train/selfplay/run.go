@@ -3,12 +3,13 @@
 // files of its folder. What it trains by is an Algorithm. There are two, in the packages phases,
 // for games of several seats, and single, for games of one.
 //
-// A rollout is a fixed number of steps of many games played side by side. A Policy per worker
-// chooses and notes what is to be learned; then the Learner fits its nets once.
+// A rollout is a fixed number of steps of many games played side by side, each in a Slot. A Policy
+// per worker chooses and notes what is to be learned; then the Learner fits its nets once.
 //
-// Without a budget of time, nothing depends on clocks or on the number of workers: games have
-// their own generators, a net stands still while games are played, and rows are put together
-// in the order of games.
+// Without a budget of time, nothing depends on clocks or on the number of workers: a slot has its
+// own generator, a net stands still while games are played, and rows are put together in the order
+// of slots. What a slot plays depends on the Rollout and the slot alone, so a Task holds both
+// and a Player in another process plays it to the same bytes.
 package selfplay
 
 import (
@@ -24,11 +25,11 @@ import (
 	"blockyard/train/task"
 )
 
-// A Learner plays the games of a run by its policies and fits nets to what they noted.
+// A Learner says how the games of a run are played and fits nets to what policies noted.
 type Learner interface {
 	// Rollout returns how the next rollout is played.
 	Rollout() Rollout
-	// Fit learns from the rollout that was played last.
+	// Fit learns from the notes of the slots in the rollout that was played last.
 	Fit() error
 	// Gated is called after a gate, before the next rollout.
 	Gated() error
@@ -51,6 +52,9 @@ type Algorithm interface {
 	Next(r *Run, last Learner) (Learner, error)
 	// Restore returns the learner of a saved run.
 	Restore(r *Run, s *State) (Learner, error)
+	// Policy returns a new policy of the rollout's kind. It depends on nothing but the settings, the
+	// game and the rollout.
+	Policy(g *task.Game, ro *Rollout) (Policy, error)
 	// Gate evaluates the learner's net and sets the scores and Kept of p. It returns false
 	// if ctx ended first.
 	Gate(ctx context.Context, r *Run, p *Point) (bool, error)
@@ -71,6 +75,8 @@ type Run struct {
 	// Record, if set, is given every game of self-play that begins after it is set, in
 	// the order of slots, rollout by rollout.
 	Record func(*record.Record) error
+	// Remote, if set, plays the rollouts instead of this process's goroutines.
+	Remote Remote
 	// OnGate, if set, is called after some games of a gate. Calls do not overlap.
 	OnGate func(done, of int)
 
@@ -82,7 +88,15 @@ type Run struct {
 	Slots   []*Slot
 
 	algorithm Algorithm
+	policies  []Policy // one per worker, of a kind
+	kind      string
 	now       func() time.Time
+}
+
+// A Remote plays rollouts in other processes.
+type Remote interface {
+	// Play plays a rollout in copies of the run's slots and returns these. It leaves the run alone.
+	Play(ctx context.Context, r *Run, ro Rollout) ([]*Slot, error)
 }
 
 // Counts are what a run has done so far.
@@ -132,7 +146,7 @@ func newRun(g *task.Game, a Algorithm, workers int) *Run {
 	}
 	r := &Run{Game: g, Options: o, Workers: max(1, workers), algorithm: a, now: time.Now}
 	for i := range o.Games {
-		s := &Slot{Index: i, game: g, State: g.Rules.New(g.Rules.MinSeats)}
+		s := newSlot(g, i)
 		s.Rand.Seed(env.Derive(o.Seed^stream, uint64(i)))
 		r.Slots = append(r.Slots, s)
 	}
@@ -151,14 +165,18 @@ func (r *Run) Shuffle() *rand.Rand {
 }
 
 // Step plays one rollout and learns from it.
-func (r *Run) Step() error {
+func (r *Run) Step() error { return r.step(context.Background()) }
+
+func (r *Run) step(ctx context.Context) error {
 	began := r.now()
 	next, err := r.algorithm.Next(r, r.Learner)
 	if err != nil {
 		return err
 	}
 	r.Learner = next
-	r.Play(next.Rollout())
+	if err := r.Play(ctx, next.Rollout()); err != nil {
+		return err
+	}
 	if err := next.Fit(); err != nil {
 		return err
 	}
@@ -180,7 +198,10 @@ func (r *Run) Go(ctx context.Context, after func(gated bool) error) error {
 			if ok, err := r.gate(ctx); err != nil || !ok {
 				return err
 			}
-		} else if err := r.Step(); err != nil {
+		} else if err := r.step(ctx); err != nil {
+			if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
+				return nil
+			}
 			return err
 		}
 		if after != nil {

@@ -1,28 +1,40 @@
 package selfplay
 
 import (
+	"context"
 	"sync"
 
+	"blockyard/agents/mlp"
 	"blockyard/datasets/record"
 	"blockyard/env"
 	"blockyard/train/task"
 )
 
-// A Rollout is how a fixed number of steps of all games is played.
+// A Rollout is how a fixed number of steps of all games is played. Together with the settings of
+// the algorithm and a slot it says all that the slot's games depend on.
 type Rollout struct {
-	Policies []Policy // one per worker
+	Kind     string   // of policy; see Algorithm.Policy
+	Net      *mlp.Net `json:"-"` // that the policy plays by
+	TwoPly   bool     // the policy searches two plies
 	Steps    int      // of each game
 	Late     float64  // share of games that start from a late or damaged position
 	Versus   float64  // share of games in which the baseline has one seat
 	Baseline bool     // the baseline has all seats
 	Longest  int      // steps after which a game is left for a new one; 0 for never
-	record   bool
+
+	// Ahead is how many of the following rollouts are certain to be played in the same way, whatever
+	// is learned from this one.
+	Ahead int `json:"-"`
+
+	record bool
 }
 
-// A Policy chooses for one worker. It keeps what it notes apart for each slot, so that the
-// rows of a rollout do not depend on which worker played which game.
+// A Policy chooses for one worker. What it notes belongs to the slot, so that the rows of a
+// rollout do not depend on which worker played which game.
 type Policy interface {
-	// Begin forgets what was noted in the slot's last rollout.
+	// Start sets the net and the settings of the rollouts that follow.
+	Start(ro *Rollout)
+	// Begin gives the slot empty notes of the policy's own type, for a new rollout.
 	Begin(s *Slot)
 	// Choose returns the choice of a seat that has to act.
 	Choose(s *Slot, seat int) env.Action
@@ -34,6 +46,15 @@ type Policy interface {
 	TakeVisited() uint64
 }
 
+// Notes are what a policy noted in the last rollout of one slot.
+type Notes interface {
+	// Tensors returns all that was noted. They share memory with the notes.
+	Tensors() []mlp.Tensor
+	// SetTensors replaces the notes by what Tensors returned, perhaps in another process. It refuses
+	// what no policy can have noted.
+	SetTensors(tensors []mlp.Tensor) error
+}
+
 // A Slot is a place in which one game after another is played. All its randomness comes
 // from its own generator.
 type Slot struct {
@@ -41,13 +62,19 @@ type Slot struct {
 	State    env.State
 	Rand     env.Rand
 	Baseline [env.MaxSeats]bool // seats that the baseline plays against the learner
+	Notes    Notes              // of the last rollout; nil before the first
 
-	game   *task.Game
-	age    int // steps of this game
-	ended  int // games that ended in this rollout
-	moves  int // choices made in this rollout
-	record *record.Record
-	played []*record.Record // games that ended in this rollout
+	game    *task.Game
+	age     int    // steps of this game
+	ended   int    // games that ended in this rollout
+	moves   int    // choices made in this rollout
+	visited uint64 // afterstates evaluated in this rollout
+	record  *record.Record
+	played  []*record.Record // games that ended in this rollout
+}
+
+func newSlot(g *task.Game, index int) *Slot {
+	return &Slot{Index: index, game: g, State: g.Rules.New(g.Rules.MinSeats)}
 }
 
 // Chance is true with probability p. It draws nothing if p is 0.
@@ -95,19 +122,48 @@ func (s *Slot) newRecord(seed uint64, late, baseline bool) *record.Record {
 	return rec
 }
 
-// Play plays a rollout, the slots shared out among the workers.
-func (r *Run) Play(ro Rollout) {
+// Play plays a rollout, the slots shared out among the workers. If it fails, or ctx ends, the run
+// is as before.
+func (r *Run) Play(ctx context.Context, ro Rollout) error {
 	ro.record = r.Record != nil
-	r.Parallel(len(ro.Policies), len(r.Slots), func(worker, i int) {
-		r.Slots[i].play(ro.Policies[worker], &ro)
-	})
+	if r.Remote != nil {
+		slots, err := r.Remote.Play(ctx, r, ro)
+		if err != nil {
+			return err
+		}
+		r.Slots = slots
+	} else {
+		policies, err := r.Policies(&ro)
+		if err != nil {
+			return err
+		}
+		r.Parallel(len(policies), len(r.Slots), func(worker, i int) { r.Slots[i].play(policies[worker], &ro) })
+	}
 	for _, s := range r.Slots {
 		r.Counts.Games += s.ended
 		r.Counts.Moves += s.moves
+		r.Counts.Visited += s.visited
 	}
-	for _, p := range ro.Policies {
-		r.Counts.Visited += p.TakeVisited()
+	return nil
+}
+
+// Policies returns a policy per worker for the rollout. They are those of the last call if that was
+// for the same kind of policy.
+func (r *Run) Policies(ro *Rollout) ([]Policy, error) {
+	if r.kind != ro.Kind {
+		r.policies, r.kind = nil, ro.Kind
 	}
+	for len(r.policies) < r.Workers {
+		p, err := r.algorithm.Policy(r.Game, ro)
+		if err != nil {
+			return nil, err
+		}
+		r.policies = append(r.policies, p)
+	}
+	for _, p := range r.policies {
+		p.Start(ro)
+	}
+	return r.policies, nil
 }
 
 // Parallel calls do for i from 0 to n-1, each on one of the workers.
@@ -130,6 +186,7 @@ func (r *Run) Parallel(workers, n int, do func(worker, i int)) {
 
 func (s *Slot) play(p Policy, ro *Rollout) {
 	s.ended, s.moves, s.played = 0, 0, s.played[:0]
+	p.TakeVisited()
 	p.Begin(s)
 	for range ro.Steps {
 		acting, m := s.State.Acting(), env.NoMoves
@@ -158,4 +215,5 @@ func (s *Slot) play(p Policy, ro *Rollout) {
 		s.start(ro)
 	}
 	p.Cut(s)
+	s.visited = p.TakeVisited()
 }

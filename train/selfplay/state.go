@@ -30,7 +30,7 @@ type State struct {
 	Kept   []int        `json:"kept,omitempty"` // lengths of the rollouts that are kept in tensors, by slot
 	Losses []LossPoint  `json:"losses"`
 	Rules  int          `json:"rules"`
-	Slots  []slotState  `json:"slots"`
+	Slots  []GameSlot   `json:"slots"`
 	Steps  int          `json:"steps"` // of the optimiser of the first or only net
 
 	Version int `json:"version,omitempty"` // of this format; older states have none
@@ -57,8 +57,8 @@ type stateCounts struct {
 	Seen uint64 `json:"seen,omitempty"` // Visited, as older states name it
 }
 
-// slotState is a game in progress.
-type slotState struct {
+// A GameSlot is a slot between two rollouts: its game in progress and its generator.
+type GameSlot struct {
 	State    string  `json:"state"` // env.Encode, in base64
 	Word     string  `json:"word"`  // of the slot's generator
 	Baseline []uint8 `json:"who,omitempty"`
@@ -163,7 +163,7 @@ func (r *Run) restore(s *State) (err error) {
 	return nil
 }
 
-func (s *Slot) save() (slotState, error) {
+func (s *Slot) save() (GameSlot, error) {
 	b, err := env.Encode(nil, s.State)
 	seats := make([]uint8, len(s.Baseline))
 	for i, baseline := range s.Baseline {
@@ -171,10 +171,10 @@ func (s *Slot) save() (slotState, error) {
 			seats[i] = 1
 		}
 	}
-	return slotState{base64.StdEncoding.EncodeToString(b), strconv.FormatUint(s.Rand.Word, 16), seats, s.age}, err
+	return GameSlot{base64.StdEncoding.EncodeToString(b), strconv.FormatUint(s.Rand.Word, 16), seats, s.age}, err
 }
 
-func (s *Slot) restore(x slotState) error {
+func (s *Slot) restore(x GameSlot) error {
 	b, err := base64.StdEncoding.DecodeString(x.State)
 	if err != nil {
 		return err
@@ -188,6 +188,7 @@ func (s *Slot) restore(x slotState) error {
 	if len(x.Baseline) > len(s.Baseline) {
 		return fmt.Errorf("%d seats, want up to %d", len(x.Baseline), len(s.Baseline))
 	}
+	s.Baseline = [env.MaxSeats]bool{}
 	for i, v := range x.Baseline {
 		s.Baseline[i] = v == 1
 	}

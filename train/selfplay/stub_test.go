@@ -25,20 +25,26 @@ type stub struct {
 
 func (s *stub) now() time.Time { return s.clock }
 
-func (s *stub) Start(*Run, *mlp.Net) (Learner, error)      { return s, nil }
-func (s *stub) Next(_ *Run, l Learner) (Learner, error)    { return l, nil }
-func (s *stub) Restore(*Run, *State) (Learner, error)      { return s, nil }
-func (s *stub) Notes(*Run) map[string]string               { return map[string]string{} }
-func (s *stub) Gated() error                               { return nil }
-func (s *stub) Net() *mlp.Net                              { return s.net }
-func (s *stub) Save(*State)                                {}
-func (s *stub) Close() error                               { return nil }
-func (s *stub) Begin(*Slot)                                {}
-func (s *stub) End(*Slot)                                  {}
-func (s *stub) Cut(*Slot)                                  {}
-func (s *stub) TakeVisited() uint64                        { return 0 }
-func (s *stub) Choose(slot *Slot, seat int) (a env.Action) { return slot.State.Legal(seat, nil)[0] }
-func (s *stub) Rollout() Rollout                           { return Rollout{Policies: []Policy{s}, Steps: 1} }
+func (s *stub) Start(*Run, *mlp.Net) (Learner, error)       { return s, nil }
+func (s *stub) Next(_ *Run, l Learner) (Learner, error)     { return l, nil }
+func (s *stub) Restore(*Run, *State) (Learner, error)       { return s, nil }
+func (s *stub) Notes(*Run) map[string]string                { return map[string]string{} }
+func (s *stub) Gated() error                                { return nil }
+func (s *stub) Net() *mlp.Net                               { return s.net }
+func (s *stub) Save(*State)                                 {}
+func (s *stub) Close() error                                { return nil }
+func (s *stub) Rollout() Rollout                            { return Rollout{Net: s.net, Steps: 1} }
+func (s *stub) Policy(*task.Game, *Rollout) (Policy, error) { return stubPolicy{}, nil }
+
+// A stubPolicy plays the first legal action and notes nothing.
+type stubPolicy struct{}
+
+func (stubPolicy) Start(*Rollout)                             {}
+func (stubPolicy) Begin(*Slot)                                {}
+func (stubPolicy) End(*Slot)                                  {}
+func (stubPolicy) Cut(*Slot)                                  {}
+func (stubPolicy) TakeVisited() uint64                        { return 0 }
+func (stubPolicy) Choose(slot *Slot, seat int) (a env.Action) { return slot.State.Legal(seat, nil)[0] }
 
 func (s *stub) Common() *Options       { return &s.options }
 func (s *stub) Check(*task.Game) error { return nil }

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 
-	"blockyard/env"
 	"blockyard/train/selfplay"
 	"blockyard/train/trainer"
 )
@@ -13,27 +12,17 @@ import (
 // gated and saved.
 type actorLearner struct {
 	*selfplay.Value
-	critic   *lambdaLearner
-	config   *Config
-	run      *selfplay.Run
-	fits     int
-	pairs    [][env.MaxSeats]pairs // by slot
-	gains    []float32             // the advantages of the pairs that Rows are made of
-	policies []*actorPolicy
-}
-
-// pairs are what a seat chose and what was drawn for comparison.
-type pairs struct {
-	x  []float32 // [pairs][2][features]
-	at []int     // [pairs], index of what was chosen in the steps of the seat's path
+	critic *lambdaLearner
+	config *Config
+	run    *selfplay.Run
+	fits   int
+	gains  []float32 // the advantages of the pairs that Rows are made of
 }
 
 // newActor begins with an actor that is a copy of the critic's net.
 func newActor(r *selfplay.Run, c *Config, critic *lambdaLearner) (*actorLearner, error) {
 	v, err := selfplay.NewValue(r, trainer.Logistic, c.ActorBatch, critic.Mean)
-	l := &actorLearner{Value: v, critic: critic, config: c, run: r}
-	l.pairs = make([][env.MaxSeats]pairs, len(r.Slots))
-	return l, err
+	return &actorLearner{Value: v, critic: critic, config: c, run: r}, err
 }
 
 // restoreActor returns the actor that Save added to a state.
@@ -60,24 +49,14 @@ func (l *actorLearner) Save(s *selfplay.State) {
 func (l *actorLearner) Close() error { return errors.Join(l.critic.Close(), l.Value.Close()) }
 
 func (l *actorLearner) Rollout() selfplay.Rollout {
-	for len(l.policies) < l.run.Workers {
-		l.policies = append(l.policies, newActorPolicy(l))
-	}
-	ro := l.critic.baseRollout()
-	for _, p := range l.policies {
-		p.Net, p.TwoPly = l.Now.Clone(), l.critic.twoPly()
-		ro.Policies = append(ro.Policies, p)
-	}
-	return ro
+	return l.critic.rollout(actorKind, l.Now)
 }
 
 // Fit implements selfplay.Learner: one pass of the critic, then one of the actor.
 func (l *actorLearner) Fit() error {
 	l.Rows.Cut(0)
 	l.gains = l.gains[:0]
-	l.critic.collect(func(slot, seat int, p *seatPath, returns []float32) {
-		l.add(&l.pairs[slot][seat], p.Steps, returns)
-	})
+	l.critic.collect(func(p *seatNotes, returns []float32) { l.add(&p.pairs, p.Steps, returns) })
 	l.setTargets()
 	rate := fall(l.config.ActorFrom, l.config.ActorTo, l.config.actorFrom(), l.run.Progress())
 	shuffle := l.run.Shuffle()

@@ -3,16 +3,18 @@ package phases
 import (
 	"math"
 
+	"blockyard/agents/mlp"
 	"blockyard/env"
 	"blockyard/train/selfplay"
 	"blockyard/train/selfplay/afterstate"
+	"blockyard/train/task"
 )
 
 // An actorPolicy draws its choices from the softmax of a net's preferences.
 type actorPolicy struct {
 	*afterstate.Search
-	*notes
-	learner *actorLearner
+	noter
+	config *Config
 
 	prefs   []float32   // the preference of each option
 	options []int       // which of Root's live afterstates each leads to first
@@ -20,27 +22,19 @@ type actorPolicy struct {
 	sums    []float64   // running sums of the weights of a draw
 }
 
-func newActorPolicy(l *actorLearner) *actorPolicy {
-	return &actorPolicy{
-		Search: afterstate.New(l.run.Game, l.Now, l.critic.config.DeepWidth),
-		notes:  l.critic.notes, learner: l,
-	}
+func newActorPolicy(g *task.Game, c *Config, net *mlp.Net) *actorPolicy {
+	return &actorPolicy{Search: afterstate.New(g, net, c.DeepWidth), noter: noter{g}, config: c}
 }
 
-func (p *actorPolicy) Begin(s *selfplay.Slot) {
-	p.notes.Begin(s)
-	for i := range p.learner.pairs[s.Index] {
-		q := &p.learner.pairs[s.Index][i]
-		q.x, q.at = q.x[:0], q.at[:0]
-	}
-}
+// Start implements selfplay.Policy.
+func (p *actorPolicy) Start(ro *selfplay.Rollout) { p.Net, p.TwoPly = ro.Net.Clone(), ro.TwoPly }
 
 // Choose implements selfplay.Policy. It draws a choice and a second one for comparison,
 // plays the first and notes both if they differ. If there is nothing to draw it plays the
 // best choice.
 func (p *actorPolicy) Choose(s *selfplay.Slot, seat int) env.Action {
 	if s.Baseline[seat] {
-		return baselineChoice(p.Search, s, seat, p.learner.run.Options.Explore)
+		return baselineChoice(p.Search, s, seat, p.config.Explore)
 	}
 	p.list(s.State, seat)
 	if len(p.options) == 0 {
@@ -50,11 +44,11 @@ func (p *actorPolicy) Choose(s *selfplay.Slot, seat int) env.Action {
 		}
 		return p.Action(i)
 	}
-	a, b := p.draw(p.learner.config.Temperature, &s.Rand)
+	a, b := p.draw(p.config.Temperature, &s.Rand)
 	i := p.Root.Choice[p.options[a]]
 	path := p.Append(p.Search, s, seat, i)
 	if a != b {
-		q, n := &p.learner.pairs[s.Index][seat], len(p.Game.Features)
+		q, n := &path.pairs, len(p.Game.Features)
 		q.x = append(q.x, make([]float32, 2*n)...)
 		x := q.x[len(q.x)-2*n:]
 		p.optionRow(a, seat, x[:n])

@@ -119,7 +119,7 @@ func TestCertainChoicesAreNotDrawn(t *testing.T) {
 		c.list(s, 0)
 		require.Empty(t, c.options)
 		require.Equal(t, "card 3 take 3", toy.Text(c.Choose(slot, 0)))
-		require.Empty(t, l.pairs[0][0].at)
-		l.critic.collect(func(int, int, *seatPath, []float32) { t.Fatal("a choice that ends the game has no row") })
+		require.Empty(t, slot.Notes.(*notes).seats[0].at)
+		l.critic.collect(func(*seatNotes, []float32) { t.Fatal("a choice that ends the game has no row") })
 	}
 }

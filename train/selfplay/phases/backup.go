@@ -24,16 +24,14 @@ type backupLearner struct {
 	run    *selfplay.Run
 	base   *mlp.Net // plays, and its values are improved on
 
-	average  float64   // running mean of what a ply more changes
-	fits     int       // of this stage
-	samples  []samples // by slot
-	policies []*backupPolicy
+	average float64 // running mean of what a ply more changes
+	fits    int     // of this stage
 }
 
 // newBackup begins with a net.
 func newBackup(r *selfplay.Run, c *Config, from *mlp.Net) (*backupLearner, error) {
 	v, err := selfplay.NewValue(r, trainer.Square, r.Options.Batch, from)
-	return &backupLearner{Value: v, config: c, run: r, base: from, samples: make([]samples, len(r.Slots))}, err
+	return &backupLearner{Value: v, config: c, run: r, base: from}, err
 }
 
 // restoreBackup returns the learner that Save added to a state.
@@ -66,16 +64,11 @@ func (l *backupLearner) Gated() error {
 }
 
 func (l *backupLearner) Rollout() selfplay.Rollout {
-	for len(l.policies) < l.run.Workers {
-		l.policies = append(l.policies, newBackupPolicy(l))
-	}
 	o := l.run.Options
-	ro := selfplay.Rollout{Steps: max(1, o.Rounds/shorter), Late: o.Late, Versus: l.config.Versus}
-	for _, p := range l.policies {
-		p.Net = l.base.Clone()
-		ro.Policies = append(ro.Policies, p)
+	return selfplay.Rollout{
+		Kind: backupKind, Net: l.base, Steps: max(1, o.Rounds/shorter), Late: o.Late, Versus: l.config.Versus,
+		Ahead: l.run.UntilGate(l.config.Backup) - 1, // the base stands still
 	}
-	return ro
 }
 
 func (l *backupLearner) Fit() error {
@@ -100,8 +93,11 @@ func (l *backupLearner) collect() {
 	l.Rows.Cut(0)
 	var changes []float32
 	sum := 0.0
-	for i := range l.samples {
-		s := &l.samples[i]
+	for _, slot := range l.run.Slots {
+		s, ok := slot.Notes.(*samples)
+		if !ok {
+			continue
+		}
 		l.Rows.X = append(l.Rows.X, s.x...)
 		l.Rows.Y = append(l.Rows.Y, s.base...)
 		changes = append(changes, s.change...)

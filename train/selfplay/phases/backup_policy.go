@@ -1,26 +1,21 @@
 package phases
 
 import (
+	"blockyard/agents/mlp"
 	"blockyard/env"
 	"blockyard/train/selfplay"
 	"blockyard/train/selfplay/afterstate"
+	"blockyard/train/task"
 )
 
 // maxWorth is what a finished game counts in a target, up or down.
 const maxWorth = 8
 
-// samples are positions two plies deep that were searched further, of one slot's rollout.
-type samples struct {
-	x      []float32 // [len(base)][features]
-	base   []float32 // the base's value of each
-	change []float32 // what the further search says, less the value
-}
-
 // A backupPolicy plays two plies deep and searches some of the positions it meets further.
 type backupPolicy struct {
 	*afterstate.Search
-	learner *backupLearner
-	turns   bool // the game's two seats take turns
+	config *Config
+	turns  bool // the game's two seats take turns
 
 	third   afterstate.Ply // the decision two choices after Root
 	fourth  afterstate.Ply // and what may follow that
@@ -29,16 +24,23 @@ type backupPolicy struct {
 	futures [][]uint16     // see drawFutures
 }
 
-func newBackupPolicy(l *backupLearner) *backupPolicy {
-	g := l.run.Game
+func newBackupPolicy(g *task.Game, c *Config, net *mlp.Net) *backupPolicy {
 	return &backupPolicy{
-		Search: afterstate.New(g, l.base, l.config.DeepWidth), learner: l,
+		Search: afterstate.New(g, net, c.DeepWidth), config: c,
 		turns: takesTurns(g), scratch: g.Rules.New(g.Rules.MinSeats),
 	}
 }
 
+// Start implements selfplay.Policy.
+func (p *backupPolicy) Start(ro *selfplay.Rollout) { p.Net = ro.Net.Clone() }
+
+// Begin implements selfplay.Policy.
 func (p *backupPolicy) Begin(s *selfplay.Slot) {
-	n := &p.learner.samples[s.Index]
+	n, ok := s.Notes.(*samples)
+	if !ok {
+		n = &samples{features: len(p.Game.Features)}
+		s.Notes = n
+	}
 	n.x, n.base, n.change = n.x[:0], n.base[:0], n.change[:0]
 }
 
@@ -48,7 +50,7 @@ func (p *backupPolicy) Cut(*selfplay.Slot) {}
 
 func (p *backupPolicy) Choose(s *selfplay.Slot, seat int) env.Action {
 	if s.Baseline[seat] {
-		return baselineChoice(p.Search, s, seat, p.learner.run.Options.Explore)
+		return baselineChoice(p.Search, s, seat, p.config.Explore)
 	}
 	return p.chooseTwoPly(s, seat)
 }
@@ -64,8 +66,8 @@ func (p *backupPolicy) chooseTwoPly(s *selfplay.Slot, seat int) env.Action {
 	p.Rank()
 	n := min(p.Width, len(p.Order))
 	sampled := p.spread(s, n)
-	if p.learner.config.Look > 1 && !p.turns {
-		p.drawFutures(&s.Rand, p.learner.config.Look)
+	if p.config.Look > 1 && !p.turns {
+		p.drawFutures(&s.Rand, p.config.Look)
 	}
 	top := float32(0)
 	for q, k := range p.Order[:n] {
@@ -86,7 +88,7 @@ func (p *backupPolicy) chooseTwoPly(s *selfplay.Slot, seat int) env.Action {
 			first, top = i, worth
 		}
 	}
-	if s.Chance(p.learner.run.Options.Explore) {
+	if s.Chance(p.config.Explore) {
 		first = p.Root.Choice[p.Order[s.Rand.Next()%uint64(n)]]
 	}
 	return p.Root.Legal[first]
@@ -95,7 +97,7 @@ func (p *backupPolicy) chooseTwoPly(s *selfplay.Slot, seat int) env.Action {
 // spread spreads the samples of a decision over its first n choices. If seats take turns a
 // sample costs no more than a second choice does, so that a choice may have several.
 func (p *backupPolicy) spread(s *selfplay.Slot, n int) (sampled [65]int) {
-	for range p.learner.config.Samples {
+	for range p.config.Samples {
 		i := s.Rand.Next() % uint64(min(n, len(sampled)-1))
 		if sampled[i]++; !p.turns {
 			sampled[i] = 1
@@ -116,11 +118,11 @@ func (p *backupPolicy) backupSample(s *selfplay.Slot, seat int, a env.Action) {
 		k = int(s.Rand.Next() % uint64(p.Leaf.Live))
 		i = p.Leaf.Choice[k]
 	}
-	base, own, n := p.Leaf.Worth[i], p.Game.Own, &p.learner.samples[s.Index]
+	base, own, n := p.Leaf.Worth[i], p.Game.Own, s.Notes.(*samples)
 	n.x = append(append(n.x, p.Leaf.X[k*own:(k+1)*own]...), p.Leaf.Shared...)
 	n.base = append(n.base, base)
 	change, pair := -base, [2]env.Action{a, p.Leaf.Legal[i]}
-	switch look := max(1, p.learner.config.Look); {
+	switch look := max(1, p.config.Look); {
 	case p.turns:
 		change += p.playOn(p.Leaf.States[k], seat, look)
 	case look > 1:

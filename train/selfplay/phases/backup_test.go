@@ -21,8 +21,10 @@ func startBackup(t *testing.T, seed uint64) (*selfplay.Run, *backupLearner, *bac
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, r.Close()) })
 	l := r.Learner.(*backupLearner)
-	l.Rollout()
-	return r, l, l.policies[0]
+	ro := l.Rollout()
+	policies, err := r.Policies(&ro)
+	require.NoError(t, err)
+	return r, l, policies[0].(*backupPolicy)
 }
 
 // What searching a ply further changes, beyond what it changes everywhere, is learned: the
@@ -34,7 +36,7 @@ func TestBackupLearns(t *testing.T) {
 		require.NoError(t, r.Step())
 	}
 	require.Same(t, base, l.base, "it stands still until a gate")
-	r.Play(l.Rollout())
+	require.NoError(t, r.Play(t.Context(), l.Rollout()))
 	l.collect()
 	before, after := make([]float32, l.Rows.Len()), make([]float32, l.Rows.Len())
 	base.Forward(l.Rows.X, len(before), before)

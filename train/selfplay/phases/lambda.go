@@ -1,11 +1,11 @@
 package phases
 
 import (
+	"iter"
 	"math"
 	"math/rand/v2"
 
 	"blockyard/agents/mlp"
-	"blockyard/env"
 	"blockyard/train/selfplay"
 	"blockyard/train/trainer"
 )
@@ -22,17 +22,14 @@ const (
 // A lambdaLearner is a value net in training. Its mean plays.
 type lambdaLearner struct {
 	*selfplay.Value
-	config   *Config
-	notes    *notes // of the current rollout
-	run      *selfplay.Run
-	policies []*lambdaPolicy
+	config *Config
+	run    *selfplay.Run
 }
 
 // newLambda begins with a net, or with random weights if from is nil.
 func newLambda(r *selfplay.Run, c *Config, from *mlp.Net) (*lambdaLearner, error) {
 	v, err := selfplay.NewValue(r, trainer.Logistic, r.Options.Batch, from)
-	n := &notes{r.Game, make([][env.MaxSeats]seatPath, len(r.Slots))}
-	return &lambdaLearner{Value: v, config: c, notes: n, run: r}, err
+	return &lambdaLearner{Value: v, config: c, run: r}, err
 }
 
 func (l *lambdaLearner) Save(s *selfplay.State) { s.Steps = l.Value.Save(s, "", netPrefix) }
@@ -41,23 +38,15 @@ func (l *lambdaLearner) Save(s *selfplay.State) { s.Steps = l.Value.Save(s, "", 
 func (l *lambdaLearner) warm() bool { return l.run.Progress() < l.config.Warm }
 
 func (l *lambdaLearner) Rollout() selfplay.Rollout {
-	for len(l.policies) < l.run.Workers {
-		l.policies = append(l.policies, newLambdaPolicy(l))
-	}
-	ro := l.baseRollout()
-	for _, p := range l.policies {
-		p.Net = l.Mean.Clone()
-		p.TwoPly = l.twoPly()
-		p.warm = ro.Baseline
-		ro.Policies = append(ro.Policies, p)
-	}
-	return ro
+	return l.rollout(lambdaKind, l.Mean)
 }
 
-// baseRollout is a rollout without policies.
-func (l *lambdaLearner) baseRollout() selfplay.Rollout {
+// rollout is a rollout that a policy of some kind plays by net.
+func (l *lambdaLearner) rollout(kind string, net *mlp.Net) selfplay.Rollout {
 	o := l.run.Options
-	return selfplay.Rollout{Steps: o.Rounds, Late: o.Late, Versus: l.config.Versus, Baseline: l.warm()}
+	return selfplay.Rollout{
+		Kind: kind, Net: net, TwoPly: l.twoPly(), Steps: o.Rounds, Late: o.Late, Versus: l.config.Versus, Baseline: l.warm(),
+	}
 }
 
 // twoPly reports whether the next rollout searches two plies deep.
@@ -97,25 +86,36 @@ func fall(from, to, since, progress float64) float64 {
 
 // collect turns the paths of all slots into rows with targets. visit, if not nil, is
 // called for each path with the λ-returns of its steps, NaN where nothing is known.
-func (l *lambdaLearner) collect(visit func(slot, seat int, p *seatPath, returns []float32)) {
+func (l *lambdaLearner) collect(visit func(p *seatNotes, returns []float32)) {
 	l.Rows.Cut(0)
 	warm := l.warm() && l.run.Game.Worth != nil
 	if warm {
 		l.rescale()
 	}
-	for slot := range l.notes.paths {
-		for seat := range l.notes.paths[slot] {
-			p := &l.notes.paths[slot][seat]
+	for n := range l.notes() {
+		for seat := range n.seats {
+			p := &n.seats[seat]
 			if len(p.Steps) > 0 {
-				targets := l.targets(p)
+				targets := l.targets(&p.seatPath)
 				if visit != nil {
-					visit(slot, seat, p, targets)
+					visit(p, targets)
 				}
-				l.add(p, targets, warm)
+				l.add(&p.seatPath, targets, warm)
 			}
 			l.Rows.X = append(l.Rows.X, p.otherX...)
 			for _, w := range p.otherWorth {
 				l.Rows.Y = append(l.Rows.Y, l.opinion(w))
+			}
+		}
+	}
+}
+
+// notes yields the notes of the slots, in order.
+func (l *lambdaLearner) notes() iter.Seq[*notes] {
+	return func(yield func(*notes) bool) {
+		for _, s := range l.run.Slots {
+			if n, ok := s.Notes.(*notes); ok && !yield(n) {
+				return
 			}
 		}
 	}
@@ -183,9 +183,9 @@ func (l *lambdaLearner) rescale() {
 	scale := counts.Scale
 	for range 8 { // Newton's method on the logistic loss
 		slope, bend := 0.0, 1e-9
-		for slot := range l.notes.paths {
-			for seat := range l.notes.paths[slot] {
-				slopes(&l.notes.paths[slot][seat], scale, &slope, &bend)
+		for n := range l.notes() {
+			for seat := range n.seats {
+				slopes(&n.seats[seat].seatPath, scale, &slope, &bend)
 			}
 		}
 		scale -= min(max(slope/bend, -1), 1)

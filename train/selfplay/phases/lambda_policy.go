@@ -1,6 +1,7 @@
 package phases
 
 import (
+	"blockyard/agents/mlp"
 	"blockyard/env"
 	"blockyard/train/selfplay"
 	"blockyard/train/selfplay/afterstate"
@@ -10,22 +11,27 @@ import (
 // A lambdaPolicy plays the net's best choice, or the baseline's, and notes it.
 type lambdaPolicy struct {
 	*afterstate.Search
-	*notes
-	learner *lambdaLearner
-	warm    bool
-	worth   func(before, after env.State, seat int) float32 // nil if the game has none
+	noter
+	config *Config
+	warm   bool
+	worth  func(before, after env.State, seat int) float32 // nil if the game has none
 }
 
-func newLambdaPolicy(l *lambdaLearner) *lambdaPolicy {
-	p := &lambdaPolicy{Search: afterstate.New(l.run.Game, l.Mean, l.config.DeepWidth), notes: l.notes, learner: l}
-	if l.run.Game.Worth != nil {
-		p.worth = l.run.Game.Worth()
+func newLambdaPolicy(g *task.Game, c *Config, net *mlp.Net) *lambdaPolicy {
+	p := &lambdaPolicy{Search: afterstate.New(g, net, c.DeepWidth), noter: noter{g}, config: c}
+	if g.Worth != nil {
+		p.worth = g.Worth()
 	}
 	return p
 }
 
+// Start implements selfplay.Policy.
+func (p *lambdaPolicy) Start(ro *selfplay.Rollout) {
+	p.Net, p.TwoPly, p.warm = ro.Net.Clone(), ro.TwoPly, ro.Baseline
+}
+
 func (p *lambdaPolicy) Choose(s *selfplay.Slot, seat int) env.Action {
-	explore := p.learner.run.Options.Explore
+	explore := p.config.Explore
 	if s.Baseline[seat] {
 		return baselineChoice(p.Search, s, seat, explore)
 	}
@@ -63,72 +69,9 @@ func (p *lambdaPolicy) note(s *selfplay.Slot, seat, i int) {
 	if k := p.Root.Find(i); k >= 0 {
 		path.Steps[len(path.Steps)-1].worth = p.worth(s.State, p.Root.States[k], seat)
 	}
-	for range min(p.learner.config.Others, p.Root.Live-1) {
+	for range min(p.config.Others, p.Root.Live-1) {
 		k := int(s.Rand.Next() % uint64(p.Root.Live))
 		path.otherX = p.AppendRow(path.otherX, k, seat)
 		path.otherWorth = append(path.otherWorth, p.worth(s.State, p.Root.States[k], seat))
 	}
-}
-
-// notes are what the seats that learn saw in the current rollout, apart for each slot. They
-// are a part of every lambdaPolicy that learns from λ-returns.
-type notes struct {
-	game  *task.Game
-	paths [][env.MaxSeats]seatPath // by slot
-}
-
-// A seatPath is what one seat of a slot saw, games one after another: a row of features for
-// each choice.
-type seatPath struct {
-	X     []float32 // [steps][features]
-	Steps []step
-
-	otherX     []float32 // [others][features], choices not made
-	otherWorth []float32
-}
-
-// A step is one row of a path.
-type step struct {
-	Ended  bool    // this was the seat's last choice of its game
-	Result float32 // the game's result as a chance of winning, if Ended
-	Value  float32 // the net's chance of winning in this afterstate
-	worth  float32 // the baseline evaluator's opinion of it, in a warm start
-}
-
-func (n *notes) Begin(s *selfplay.Slot) {
-	for i := range n.paths[s.Index] {
-		p := &n.paths[s.Index][i]
-		*p = seatPath{X: p.X[:0], Steps: p.Steps[:0], otherX: p.otherX[:0], otherWorth: p.otherWorth[:0]}
-	}
-}
-
-// Append appends the row of the choice i of c.Root to seat's path, which it returns. A
-// choice that ends the game has no row: a net is never asked about finished games.
-func (n *notes) Append(c *afterstate.Search, s *selfplay.Slot, seat, i int) *seatPath {
-	path := &n.paths[s.Index][seat]
-	if k := c.Root.Find(i); k >= 0 {
-		path.X = c.AppendRow(path.X, k, seat)
-		path.Steps = append(path.Steps, step{})
-	}
-	return path
-}
-
-func (n *notes) End(s *selfplay.Slot) {
-	for seat := range n.paths[s.Index] {
-		p := &n.paths[s.Index][seat]
-		if k := len(p.Steps) - 1; k >= 0 && !p.Steps[k].Ended {
-			p.Steps[k].Ended, p.Steps[k].Result = true, n.outcome(s.State, seat)
-		}
-	}
-}
-
-// Cut implements selfplay.Policy. returns treats what is cut off as unknown.
-func (n *notes) Cut(*selfplay.Slot) {}
-
-// outcome is what seat learns from a finished game, as a chance of winning.
-func (n *notes) outcome(s env.State, seat int) float32 {
-	if n.game.Chance != nil {
-		return n.game.Chance(s, seat)
-	}
-	return (1 + s.Result(seat)) / 2
 }

@@ -133,6 +133,26 @@ func (c *Config) Restore(r *selfplay.Run, s *selfplay.State) (selfplay.Learner, 
 	return restoreActor(r, c, critic, s)
 }
 
+// The kinds of policies.
+const (
+	backupKind = "backup"
+	lambdaKind = "lambda"
+	actorKind  = "actor"
+)
+
+// Policy implements selfplay.Algorithm.
+func (c *Config) Policy(g *task.Game, ro *selfplay.Rollout) (selfplay.Policy, error) {
+	switch ro.Kind {
+	case backupKind:
+		return newBackupPolicy(g, c, ro.Net), nil
+	case lambdaKind:
+		return newLambdaPolicy(g, c, ro.Net), nil
+	case actorKind:
+		return newActorPolicy(g, c, ro.Net), nil
+	}
+	return nil, fmt.Errorf("no policy of kind %q: want %s, %s or %s", ro.Kind, backupKind, lambdaKind, actorKind)
+}
+
 const gateStream = 0x67617465
 
 // Gate implements selfplay.Algorithm. It plays the net against the baseline evaluator and

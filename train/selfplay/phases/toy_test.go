@@ -54,6 +54,8 @@ func start(t *testing.T, g *task.Game, from *mlp.Net) (*selfplay.Run, *actorLear
 	r.Learner, err = c.Next(r, r.Learner)
 	require.NoError(t, err)
 	l := r.Learner.(*actorLearner)
-	l.Rollout()
-	return r, l, l.policies[0]
+	ro := l.Rollout()
+	policies, err := r.Policies(&ro)
+	require.NoError(t, err)
+	return r, l, policies[0].(*actorPolicy)
 }

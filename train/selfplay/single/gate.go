@@ -22,12 +22,9 @@ type result struct {
 // for nothing else and are the same for every gate. It keeps the net if no earlier one scored higher.
 func (c *Config) Gate(ctx context.Context, r *selfplay.Run, p *selfplay.Point) (bool, error) {
 	l := r.Learner.(*learner)
-	results := l.gateGames(ctx)
-	for _, x := range l.policies {
-		x.TakeVisited() // evaluations of training alone are counted
-	}
-	if ctx.Err() != nil {
-		return false, nil
+	results, err := l.gateGames(ctx)
+	if err != nil || ctx.Err() != nil {
+		return false, err
 	}
 	p.Games = len(results)
 	for _, x := range results {
@@ -48,11 +45,14 @@ func (c *Config) Gate(ctx context.Context, r *selfplay.Run, p *selfplay.Point) (
 
 // gateGames plays the games of a gate. When the gate's time is over no game begins, but
 // the first.
-func (l *learner) gateGames(ctx context.Context) []*result {
+func (l *learner) gateGames(ctx context.Context) ([]*result, error) {
 	c, over := l.config, l.run.GateTimer(0.5)
 	stop := l.run.GateTimer(1)
 	all := make([]*result, c.GateGames)
-	policies := l.use(l.Mean, false)
+	policies, err := l.run.Policies(&selfplay.Rollout{Kind: kind, Net: l.Mean})
+	if err != nil {
+		return nil, err
+	}
 	var reporting sync.Mutex
 	done := 0
 	l.run.Parallel(len(policies), c.GateGames, func(worker, i int) {
@@ -62,7 +62,7 @@ func (l *learner) gateGames(ctx context.Context) []*result {
 		s := l.run.Game.Rules.New(1)
 		s.Reset(env.Derive(c.Seed^gateStream, uint64(i)))
 		for n := 0; n < c.GateSteps && s.Acting() != 0 && ctx.Err() == nil && !stop(); n++ {
-			s.Step(env.Alone(0, policies[worker].pick(s)))
+			s.Step(env.Alone(0, policies[worker].(*policy).pick(s)))
 		}
 		all[i] = &result{s.Score(0), s.Acting() == 0}
 		reporting.Lock()
@@ -71,7 +71,7 @@ func (l *learner) gateGames(ctx context.Context) []*result {
 			l.run.OnGate(done, c.GateGames)
 		}
 	})
-	return slices.DeleteFunc(all, func(x *result) bool { return x == nil })
+	return slices.DeleteFunc(all, func(x *result) bool { return x == nil }), nil
 }
 
 // interval is the 95 % interval of points per game that ended, by the delta method on the

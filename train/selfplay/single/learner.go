@@ -19,10 +19,7 @@ type learner struct {
 	config *Config
 	run    *selfplay.Run
 
-	steps    []steps // of the last rollout, by slot
-	points   []int   // by slot: before the last choice, or where the last plan ended
-	kept     []steps // of the last rollouts, the oldest first
-	policies []*policy
+	kept []steps // of the last rollouts, the oldest first
 }
 
 // Notes implements selfplay.Algorithm.
@@ -50,8 +47,7 @@ func (c *Config) newLearner(r *selfplay.Run, from *mlp.Net) (*learner, error) {
 		return nil, err
 	}
 	v.Computed = true // as in runs that were saved before
-	n := len(r.Slots)
-	return &learner{Value: v, config: c, run: r, steps: make([]steps, n), points: make([]int, n)}, nil
+	return &learner{Value: v, config: c, run: r}, nil
 }
 
 // Restore implements selfplay.Algorithm.
@@ -79,30 +75,10 @@ func (l *learner) Save(s *selfplay.State) {
 
 func (l *learner) Rollout() selfplay.Rollout {
 	o := l.run.Options
-	ro := selfplay.Rollout{Steps: o.Rounds, Late: o.Late, Longest: l.config.Longest}
-	for _, p := range l.use(l.Now, l.run.Progress() < l.config.Warm) {
-		ro.Policies = append(ro.Policies, p)
+	return selfplay.Rollout{
+		Kind: kind, Net: l.Now, Steps: o.Rounds, Late: o.Late, Longest: l.config.Longest,
+		Baseline: l.run.Progress() < l.config.Warm,
 	}
-	return ro
-}
-
-// use returns a policy per worker that plays by net. If the game has a planner, it plans
-// by net, or by the baseline evaluator.
-func (l *learner) use(net *mlp.Net, baseline bool) []*policy {
-	for len(l.policies) < l.run.Workers {
-		l.policies = append(l.policies, newPolicy(l))
-	}
-	for _, p := range l.policies {
-		p.Net = net.Clone()
-		if solo := l.run.Game.Solo; solo.Planner == nil {
-			continue
-		} else if baseline {
-			p.plan = solo.Planner(nil, l.config.Width)
-		} else {
-			p.plan = solo.Planner(net.Clone(), l.config.Width)
-		}
-	}
-	return l.policies
 }
 
 func (l *learner) Fit() error {
@@ -118,9 +94,13 @@ func (l *learner) Fit() error {
 
 // collect turns what was noted into rows. The current net evaluates older rollouts again.
 func (l *learner) collect() {
-	for i := range l.steps {
-		l.run.Counts.Rows += len(l.steps[i].list)
-		l.kept = append(l.kept, l.steps[i])
+	last := 0 // steps of the last rollout
+	for _, slot := range l.run.Slots {
+		if s, ok := slot.Notes.(*steps); ok {
+			l.run.Counts.Rows += len(s.list)
+			l.kept = append(l.kept, *s)
+			last++
+		}
 	}
 	if most := l.config.Keep * l.config.Games; len(l.kept) > most {
 		l.kept = append(l.kept[:0], l.kept[len(l.kept)-most:]...)
@@ -131,7 +111,7 @@ func (l *learner) collect() {
 	var out []float32
 	for k := range l.kept {
 		s := &l.kept[k]
-		if k < len(l.kept)-len(l.steps) {
+		if k < len(l.kept)-last {
 			out = s.evaluate(l.Now, out)
 		}
 		s.returns(float32(l.config.Lambda), float32(l.run.Game.Solo.Discount), y, ok)

@@ -11,6 +11,7 @@ import (
 	"blockyard/agents/mlp"
 	"blockyard/env"
 	"blockyard/train/selfplay"
+	"blockyard/train/selfplay/selfplaytest"
 	"blockyard/train/task"
 )
 
@@ -54,6 +55,23 @@ func TestWorkersChangeNothing(t *testing.T) {
 	same(t, one, three)
 	require.Equal(t, 2, one.Counts.Gated)
 	require.NotZero(t, one.Counts.Games)
+}
+
+// A rollout whose slots are played through tasks and results is that of the same process, by choices
+// and by plans.
+func TestTasksPlayTheSame(t *testing.T) {
+	for _, g := range []*task.Game{task.WinTetris, task.Dropblox} {
+		c := tiny()
+		c.Keep, c.Warm, c.Iterations = 2, 0.5, 4
+		whole, apart := open(t, g, c, 1), open(t, g, c, 1)
+		require.NoError(t, whole.Go(t.Context(), nil))
+		other := c
+		player, err := selfplay.NewPlayer(g, &other)
+		require.NoError(t, err)
+		apart.Remote = &selfplaytest.Loopback{Player: player, Order: []int{5, 3, 4, 0, 1, 2}}
+		require.NoError(t, apart.Go(t.Context(), nil))
+		same(t, whole, apart)
+	}
 }
 
 func TestAResumedRunGoesOnAsBefore(t *testing.T) {
@@ -127,7 +145,8 @@ func TestPlans(t *testing.T) {
 	for k := range runs {
 		r := open(t, task.Dropblox, c, 1+k)
 		require.NoError(t, r.Step())
-		for _, s := range learnerOf(r).steps {
+		for _, slot := range r.Slots {
+			s := slot.Notes.(*steps)
 			require.NotEmpty(t, s.list)
 			require.Len(t, s.x, len(s.list)*len(task.Dropblox.Features))
 		}
@@ -143,17 +162,19 @@ func TestFollowsPlans(t *testing.T) {
 	c := tiny()
 	c.Explore, c.Games, c.Width, c.Warm = 0, 1, 4, 1
 	r := open(t, task.Dropblox, c, 1)
-	l, slot, unit, leaf := learnerOf(r), r.Slots[0], task.Dropblox.Solo.Unit, 0
-	l.Rollout()
-	p := l.policies[0]
+	slot, unit, leaf := r.Slots[0], task.Dropblox.Solo.Unit, 0
+	ro := r.Learner.Rollout()
+	policies, err := r.Policies(&ro)
+	require.NoError(t, err)
+	p := policies[0].(*policy)
 	p.Begin(slot)
-	notes := &l.steps[0]
+	notes := slot.Notes.(*steps)
 	for n := 0; slot.State.Acting() != 0; n++ {
 		m := env.Alone(0, p.Choose(slot, 0))
-		if n > 0 && len(notes.list) > 0 && l.points[0] != leaf {
-			require.InDelta(t, float64(l.points[0]-leaf)*unit, notes.list[len(notes.list)-1].reward, 1e-6)
+		if n > 0 && len(notes.list) > 0 && notes.points != leaf {
+			require.InDelta(t, float64(notes.points-leaf)*unit, notes.list[len(notes.list)-1].reward, 1e-6)
 		}
-		leaf = l.points[0]
+		leaf = notes.points
 		slot.State.Step(m)
 	}
 	p.End(slot)
@@ -161,7 +182,7 @@ func TestFollowsPlans(t *testing.T) {
 	require.True(t, last.ended)
 	require.InDelta(t, float64(slot.State.Score(0)-leaf)*unit, last.last, 1e-6)
 	slot.State.Reset(1)
-	r.Options.Explore = 1 // a random choice: no plan
+	p.config.Explore = 1 // a random choice: no plan
 	before := len(notes.list)
 	p.Choose(slot, 0)
 	require.Len(t, notes.list, before)

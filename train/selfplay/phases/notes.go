@@ -1,0 +1,185 @@
+package phases
+
+import (
+	"fmt"
+
+	"blockyard/agents/mlp"
+	"blockyard/env"
+	"blockyard/train/selfplay"
+	"blockyard/train/selfplay/afterstate"
+	"blockyard/train/task"
+)
+
+// A noter notes what learning from λ-returns needs. It is a part of every policy that does.
+type noter struct{ game *task.Game }
+
+// notes are what the seats that learn saw in one slot's rollout.
+type notes struct {
+	features int
+	seats    [env.MaxSeats]seatNotes
+}
+
+// seatNotes are what one seat saw and, for an actor, what its choices were compared with.
+type seatNotes struct {
+	seatPath
+	pairs
+}
+
+// A seatPath is what one seat of a slot saw, games one after another: a row of features for
+// each choice.
+type seatPath struct {
+	X     []float32 // [steps][features]
+	Steps []step
+
+	otherX     []float32 // [others][features], choices not made
+	otherWorth []float32
+}
+
+// A step is one row of a path.
+type step struct {
+	Ended  bool    // this was the seat's last choice of its game
+	Result float32 // the game's result as a chance of winning, if Ended
+	Value  float32 // the net's chance of winning in this afterstate
+	worth  float32 // the baseline evaluator's opinion of it, in a warm start
+}
+
+// pairs are what a seat chose and what was drawn for comparison.
+type pairs struct {
+	x  []float32 // [pairs][2][features]
+	at []int     // [pairs], index of what was chosen in the steps of the seat's path
+}
+
+// Begin implements selfplay.Policy.
+func (n noter) Begin(s *selfplay.Slot) {
+	all, ok := s.Notes.(*notes)
+	if !ok {
+		all = &notes{features: len(n.game.Features)}
+		s.Notes = all
+	}
+	for i := range all.seats {
+		p := &all.seats[i]
+		p.seatPath = seatPath{X: p.X[:0], Steps: p.Steps[:0], otherX: p.otherX[:0], otherWorth: p.otherWorth[:0]}
+		p.x, p.at = p.x[:0], p.at[:0]
+	}
+}
+
+// Append appends the row of the choice i of c.Root to seat's path, which it returns. A
+// choice that ends the game has no row: a net is never asked about finished games.
+func (noter) Append(c *afterstate.Search, s *selfplay.Slot, seat, i int) *seatNotes {
+	path := &s.Notes.(*notes).seats[seat]
+	if k := c.Root.Find(i); k >= 0 {
+		path.X = c.AppendRow(path.X, k, seat)
+		path.Steps = append(path.Steps, step{})
+	}
+	return path
+}
+
+// End implements selfplay.Policy.
+func (n noter) End(s *selfplay.Slot) {
+	all := s.Notes.(*notes)
+	for seat := range all.seats {
+		p := &all.seats[seat]
+		if k := len(p.Steps) - 1; k >= 0 && !p.Steps[k].Ended {
+			p.Steps[k].Ended, p.Steps[k].Result = true, n.outcome(s.State, seat)
+		}
+	}
+}
+
+// Cut implements selfplay.Policy. returns treats what is cut off as unknown.
+func (noter) Cut(*selfplay.Slot) {}
+
+// outcome is what seat learns from a finished game, as a chance of winning.
+func (n noter) outcome(s env.State, seat int) float32 {
+	if n.game.Chance != nil {
+		return n.game.Chance(s, seat)
+	}
+	return (1 + s.Result(seat)) / 2
+}
+
+// samples are positions two plies deep that were searched further, of one slot's rollout.
+type samples struct {
+	features int
+	x        []float32 // [len(base)][features]
+	base     []float32 // the base's value of each
+	change   []float32 // what the further search says, less the value
+}
+
+// Tensors implements selfplay.Notes.
+func (s *samples) Tensors() []mlp.Tensor {
+	n := len(s.base)
+	return []mlp.Tensor{
+		{Name: "x", Shape: []int{n, s.features}, Data: s.x},
+		{Name: "base", Shape: []int{n}, Data: s.base},
+		{Name: "change", Shape: []int{n}, Data: s.change},
+	}
+}
+
+// SetTensors implements selfplay.Notes.
+func (s *samples) SetTensors(tensors []mlp.Tensor) error {
+	t := selfplay.ByName(tensors)
+	n := t.Rows("base")
+	s.x, s.base, s.change = t.Take("x", n, s.features), t.Take("base", n), t.Take("change", n)
+	return t.Err()
+}
+
+// stepColumns are the numbers of a step in a tensor: ended, result, worth. Values are the learner's.
+const stepColumns = 3
+
+// Tensors implements selfplay.Notes.
+func (n *notes) Tensors() (all []mlp.Tensor) {
+	for seat := range n.seats {
+		s := &n.seats[seat]
+		var steps, at []float32
+		for _, t := range s.Steps {
+			ended := float32(0)
+			if t.Ended {
+				ended = 1
+			}
+			steps = append(steps, ended, t.Result, t.worth)
+		}
+		for _, i := range s.at {
+			at = append(at, float32(i))
+		}
+		for _, t := range []mlp.Tensor{
+			{Name: "x", Shape: []int{len(s.Steps), n.features}, Data: s.X},
+			{Name: "steps", Shape: []int{len(s.Steps), stepColumns}, Data: steps},
+			{Name: "others", Shape: []int{len(s.otherWorth), n.features}, Data: s.otherX},
+			{Name: "worths", Shape: []int{len(s.otherWorth)}, Data: s.otherWorth},
+			{Name: "pairs", Shape: []int{len(s.at), 2 * n.features}, Data: s.pairs.x},
+			{Name: "at", Shape: []int{len(s.at)}, Data: at},
+		} {
+			if len(t.Data) > 0 {
+				t.Name = seatTensor(t.Name, seat)
+				all = append(all, t)
+			}
+		}
+	}
+	return all
+}
+
+// SetTensors implements selfplay.Notes.
+func (n *notes) SetTensors(tensors []mlp.Tensor) error {
+	all := selfplay.ByName(tensors)
+	for seat := range n.seats {
+		s := &n.seats[seat]
+		count := func(name string) int { return all.Rows(seatTensor(name, seat)) }
+		take := func(name string, shape ...int) []float32 { return all.Take(seatTensor(name, seat), shape...) }
+		steps, others, pairs := count("steps"), count("worths"), count("at")
+		*s = seatNotes{}
+		s.X, s.pairs.x = take("x", steps, n.features), take("pairs", pairs, 2*n.features)
+		s.otherX, s.otherWorth = take("others", others, n.features), take("worths", others)
+		for about := take("steps", steps, stepColumns); len(about) > 0; about = about[stepColumns:] {
+			s.Steps = append(s.Steps, step{Ended: about[0] != 0, Result: about[1], worth: about[2]})
+		}
+		for _, at := range take("at", pairs) {
+			if !(at >= 0 && int(at) < steps) {
+				return fmt.Errorf("a pair of seat %d belongs to step %v of %d", seat, at, steps)
+			}
+			s.at = append(s.at, int(at))
+		}
+	}
+	return all.Err()
+}
+
+// seatTensor is the name of a seat's tensor.
+func seatTensor(name string, seat int) string { return fmt.Sprintf("%s %d", name, seat) }

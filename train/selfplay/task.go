@@ -1,0 +1,192 @@
+package selfplay
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"blockyard/agents/mlp"
+	"blockyard/train/task"
+)
+
+// A Task is a rollout of one slot, to be played by a Player anywhere. Its result depends on nothing
+// but the task, the settings of the algorithm and the net.
+type Task struct {
+	Iteration int      `json:"iteration"`
+	Slot      int      `json:"slot"`
+	Rollout   Rollout  `json:"rollout"`
+	Net       string   `json:"net"`   // SHA-256 of the file of Rollout.Net
+	Start     GameSlot `json:"start"` // where the slot stands
+}
+
+// A Result is what came of a task but for the notes, which are tensors beside it.
+type Result struct {
+	Iteration int      `json:"iteration"`
+	Slot      int      `json:"slot"`
+	End       GameSlot `json:"end"` // where the slot stands afterwards
+	Ended     int      `json:"ended"`
+	Moves     int      `json:"moves"`
+	Visited   uint64   `json:"visited"`
+}
+
+// Save returns where the slot stands between two rollouts.
+func (s *Slot) Save() (GameSlot, error) { return s.save() }
+
+// Ended returns how many games ended in the slot's last rollout.
+func (s *Slot) Ended() int { return s.ended }
+
+// Moves returns how many choices were made in the slot's last rollout.
+func (s *Slot) Moves() int { return s.moves }
+
+// NetFile returns a net as the file in which it travels to a Player, and the file's SHA-256 in
+// hexadecimal, which names the net.
+func NetFile(n *mlp.Net) (file []byte, id string, err error) {
+	var b bytes.Buffer
+	err = mlp.WriteTensors(&b, n.Tensors(), nil)
+	sum := sha256.Sum256(b.Bytes())
+	return b.Bytes(), hex.EncodeToString(sum[:]), err
+}
+
+// ParseNet reads what NetFile returned.
+func ParseNet(file []byte) (*mlp.Net, error) {
+	tensors, _, err := mlp.ParseTensors(file)
+	if err != nil {
+		return nil, err
+	}
+	found := map[string]mlp.Tensor{}
+	for _, t := range tensors {
+		found[t.Name] = t
+	}
+	return mlp.Assemble(found)
+}
+
+// A Player plays tasks of one run. It is not safe for concurrent use: every goroutine has its own.
+type Player struct {
+	game      *task.Game
+	algorithm Algorithm
+	slot      *Slot
+	policies  map[string]Policy // by kind
+	rollout   Rollout           // that the policy in use was started with
+	net       string
+}
+
+// NewPlayer returns a player for runs of an algorithm with its settings.
+func NewPlayer(g *task.Game, a Algorithm) (*Player, error) {
+	if err := a.Check(g); err != nil {
+		return nil, fmt.Errorf("%s: %w", g.Rules.Name, err)
+	}
+	return &Player{game: g, algorithm: a, slot: newSlot(g, 0), policies: map[string]Policy{}}, nil
+}
+
+// Play plays a task by its net and returns the result as a file that Decode reads. The same task
+// gives the same bytes on every machine that computes alike.
+func (p *Player) Play(t *Task, net *mlp.Net) ([]byte, *Result, error) {
+	if n := t.Rollout.Steps; n < 1 || n > 1<<20 {
+		return nil, nil, fmt.Errorf("a rollout of %d steps, want 1 to %d", n, 1<<20)
+	}
+	policy, err := p.policy(t, net)
+	if err != nil {
+		return nil, nil, err
+	}
+	s := p.slot
+	s.Index = t.Slot
+	if err := s.restore(t.Start); err != nil {
+		return nil, nil, fmt.Errorf("slot %d: %w", t.Slot, err)
+	}
+	s.play(policy, &t.Rollout)
+	end, err := s.save()
+	if err != nil {
+		return nil, nil, err
+	}
+	r := &Result{t.Iteration, t.Slot, end, s.ended, s.moves, s.visited}
+	text, err := json.Marshal(r)
+	if err != nil {
+		return nil, nil, err
+	}
+	var b bytes.Buffer
+	err = mlp.WriteTensors(&b, s.Notes.Tensors(), map[string]string{resultKey: string(text)})
+	return b.Bytes(), r, err
+}
+
+// resultKey is the entry of a result's metadata that holds its fields as JSON.
+const resultKey = "result"
+
+// policy returns the policy of the task's kind, started with its rollout.
+func (p *Player) policy(t *Task, net *mlp.Net) (Policy, error) {
+	ro := t.Rollout
+	ro.Net, ro.record = nil, false
+	policy, ok := p.policies[ro.Kind]
+	if ok && p.rollout == ro && p.net == t.Net {
+		return policy, nil
+	}
+	started := ro
+	if started.Net = net; net == nil || net.In() != len(p.game.Features) || net.Out() != 1 {
+		return nil, errors.New("the net does not fit the game")
+	}
+	if !ok {
+		var err error
+		if policy, err = p.algorithm.Policy(p.game, &started); err != nil {
+			return nil, err
+		}
+		p.policies[ro.Kind] = policy
+	}
+	policy.Start(&started)
+	p.rollout, p.net = ro, t.Net
+	return policy, nil
+}
+
+// Decode reads the result of a task, whose Rollout has its net, as a slot that has been played. A
+// result that no player can have written is an error.
+func (p *Player) Decode(t *Task, file []byte) (*Slot, error) {
+	tensors, meta, err := mlp.ParseTensors(file)
+	if err != nil {
+		return nil, err
+	}
+	var x Result
+	if err := json.Unmarshal([]byte(meta[resultKey]), &x); err != nil {
+		return nil, fmt.Errorf("not a result: %w", err)
+	}
+	if x.Iteration != t.Iteration || x.Slot != t.Slot {
+		return nil, fmt.Errorf("the result of iteration %d, slot %d; want iteration %d, slot %d",
+			x.Iteration, x.Slot, t.Iteration, t.Slot)
+	}
+	steps := t.Rollout.Steps
+	if most := steps * p.game.Rules.Rows; x.Moves < 0 || x.Moves > most || x.Ended < 0 || x.Ended > steps {
+		return nil, fmt.Errorf("%d choices and %d ends of games in %d steps", x.Moves, x.Ended, steps)
+	}
+	s := newSlot(p.game, t.Slot)
+	if err := s.restore(x.End); err != nil {
+		return nil, err
+	}
+	policy, ok := p.policies[t.Rollout.Kind]
+	if !ok {
+		if policy, err = p.algorithm.Policy(p.game, &t.Rollout); err != nil {
+			return nil, err
+		}
+		p.policies[t.Rollout.Kind] = policy
+	}
+	policy.Begin(s)
+	if err := s.Notes.SetTensors(tensors); err != nil {
+		return nil, err
+	}
+	s.ended, s.moves, s.visited = x.Ended, x.Moves, x.Visited
+	return s, nil
+}
+
+// UntilGate returns how many rollouts, at least one, are certain to be played before the next gate,
+// and before the progress end. It is 1 under a budget of time.
+func (r *Run) UntilGate(end float64) int {
+	if r.Options.For > 0 {
+		return 1
+	}
+	later := Run{Options: r.Options, Counts: r.Counts}
+	n := 0
+	for n == 0 || !later.GateDue() && later.Progress() < end {
+		n++
+		later.Counts.Iterations++
+	}
+	return n
+}
