@@ -72,12 +72,15 @@ func (e *Env) settle(w *worker, i int) error {
 // step takes one step of environment i. Env.refuse has accepted its actions.
 func (e *Env) step(w *worker, i int, j *job) error {
 	s, sl, out := e.states[i], &e.slots[i], j.out
+	w.moves[0] = 0
 	if sl.over || sl.cut {
 		sl.episode++
 		if err := e.begin(w, i); err != nil {
 			return err
 		}
-		return e.observe(w, i, j)
+		err := e.observe(w, i, j)
+		e.showMoves(w, i, out.Moves)
+		return err
 	}
 	moves := env.NoMoves
 	for r, row := 0, i*e.rows; r < e.rows; r, row = r+1, row+1 {
@@ -114,6 +117,7 @@ func (e *Env) step(w *worker, i int, j *job) error {
 	sl.cut = !sl.over && e.c.StepLimit > 0 && int(sl.steps) >= e.c.StepLimit
 	e.assign(w, s, sl, i)
 	e.account(s, sl, i, out, &w.before)
+	e.showResult(s, sl, i, out.Result)
 	if sl.over || sl.cut {
 		sl.length = sl.steps
 		e.traceEnd(i)
@@ -129,6 +133,7 @@ func (e *Env) step(w *worker, i int, j *job) error {
 	}
 	e.show(w, s, sl, i, &j.rows)
 	e.showOpponents(i, out.Opponent)
+	e.showMoves(w, i, out.Moves)
 	return nil
 }
 
@@ -191,13 +196,17 @@ func (e *Env) renewAgents(i int) error {
 	return nil
 }
 
-// askAgents writes the actions of the agents of the seats in set to moves.
+// askAgents writes the actions of the agents of the seats in set to moves. While a Log is replayed, they are its own.
 func (e *Env) askAgents(w *worker, i int, set env.Seats, moves *env.Moves) error {
 	s := e.states[i]
 	for ; set != 0; set = set.Rest() {
 		seat := set.First()
-		env.View(w.view, s, seat, e.slots[i].next())
-		a, err := e.agents[i*e.c.Seats+seat].Act(e.c.Context, w.view, seat)
+		draws := e.slots[i].next()
+		a, logged, err := e.loggedMove(w, i, seat)
+		if !logged && err == nil {
+			env.View(w.view, s, seat, draws)
+			a, err = e.agents[i*e.c.Seats+seat].Act(e.c.Context, w.view, seat)
+		}
 		if err != nil {
 			return fmt.Errorf("seat %d: %w", seat, err)
 		}
@@ -206,6 +215,7 @@ func (e *Env) askAgents(w *worker, i int, set env.Seats, moves *env.Moves) error
 			return fmt.Errorf("seat %d: its agent answers %w: %d", seat, env.ErrIllegal, a)
 		}
 		moves[seat] = a
+		w.note(a)
 	}
 	return nil
 }

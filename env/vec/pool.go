@@ -36,6 +36,8 @@ type worker struct {
 	before  [env.MaxSeats]int // scores before a step
 	at      int               // the environment it works on
 	illegal uint64            // illegal actions that were replaced
+	moves   [MovesLen]uint16  // of agents in this step, as Batch.Moves has them
+	log     []uint16          // the same from a Log, of the step being replayed; nil if none is
 }
 
 // A job is what run does on each environment, with its arguments.
@@ -49,6 +51,7 @@ type job struct {
 	rows    rowSlabs // of out
 	final   rowSlabs // of out, for episodes that end
 	each    func(worker, i int)
+	logs    []*Log // by environment, nil for those that are not replayed
 }
 
 // write lets the job write to out.

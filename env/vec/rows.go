@@ -157,6 +157,12 @@ func (e *Env) observe(w *worker, i int, j *job) error {
 	if out.Illegal != nil {
 		clear(out.Illegal[i*e.rows : (i+1)*e.rows])
 	}
+	if out.Moves != nil {
+		clear(out.Moves[i*MovesLen : (i+1)*MovesLen])
+	}
+	if out.Result != nil {
+		clear(out.Result[i*e.c.Seats : (i+1)*e.c.Seats])
+	}
 	return nil
 }
 

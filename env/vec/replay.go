@@ -1,0 +1,161 @@
+package vec
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"blockyard/env"
+)
+
+// MovesLen is the width of Batch.Moves: the number of moves that agents made in a step, and the first
+// MovesLen-1 of them in the order in which the agents were asked; zeros follow.
+const MovesLen = 8
+
+// A Log is steps of one environment, from which Replay plays them again: elsewhere, after Resume with what the
+// environment was before them. It makes up for a process that is lost, without repeating the searches of agents.
+type Log struct {
+	Env     int
+	Actions []env.Action // that were passed to Step: of the environment's rows, step after step
+	// Moves is what Step wrote to Batch.Moves, step after step. It is empty if no seat has an agent.
+	Moves []uint16
+}
+
+// Steps returns the number of steps of l in an Env with so many rows.
+func (l *Log) Steps(rows int) int { return len(l.Actions) / rows }
+
+// ErrLog is wrapped by the errors about a Log that does not belong to its environment.
+var ErrLog = errors.New("the log does not fit the environment")
+
+// Replay plays logged steps, of every environment at most one Log, and writes to out what their last steps returned;
+// it leaves the rows of other environments as they are. Afterwards everything is as if the steps had just been
+// taken, including what agents remember. An agent is asked only if it has a memory (Resumable), or for the moves
+// of a step that Batch.Moves had no room for; all other moves are those of the Log.
+//
+// It returns an error that wraps ErrLog and changes nothing if a Log has a wrong length or names no environment, or
+// one that another Log names or that was never reset. If steps do not fit the environment, it returns such an error
+// too, but environments are then half replayed, and only a Reset of all of them is possible.
+func (e *Env) Replay(logs []Log, out *Batch) error {
+	if e.broken != nil {
+		return e.broken
+	}
+	if err := e.checkBatch(out); err != nil {
+		return err
+	}
+	byEnv := make([]*Log, len(e.slots))
+	for k := range logs {
+		l := &logs[k]
+		moves := l.Steps(e.rows) * MovesLen
+		if e.agentSeats() == 0 {
+			moves = 0
+		}
+		var what string
+		switch {
+		case l.Env < 0 || l.Env >= len(e.slots):
+			what = fmt.Sprintf("there are %d environments", len(e.slots))
+		case byEnv[l.Env] != nil:
+			what = "it has two logs"
+		case !e.slots[l.Env].live:
+			what = "it has not been reset"
+		case len(l.Actions)%e.rows != 0 || len(l.Moves) != moves:
+			what = fmt.Sprintf("%d actions and %d moves, want %d actions and %d moves for each step",
+				len(l.Actions), len(l.Moves), e.rows, min(moves, MovesLen))
+		default:
+			byEnv[l.Env] = l
+			continue
+		}
+		return fmt.Errorf("vec %s: environment %d: %w: %s", e.g.Name, l.Env, ErrLog, what)
+	}
+	return e.pool.run(job{do: (*Env).replay, changes: true, logs: byEnv, out: out,
+		actions: make([]env.Action, len(e.slots)*e.rows)})
+}
+
+// replay plays environment i's log.
+func (e *Env) replay(w *worker, i int, j *job) error {
+	l := j.logs[i]
+	if l == nil {
+		return nil
+	}
+	defer func() { w.log = nil }()
+	quiet := job{actions: j.actions, out: &Batch{}}
+	for k, steps := 0, l.Steps(e.rows); k < steps; k++ {
+		actions := j.actions[i*e.rows : (i+1)*e.rows]
+		copy(actions, l.Actions[k*e.rows:])
+		var r refusals
+		if e.refuse(i, actions, &r); r.err() != nil {
+			return fmt.Errorf("%w: step %d: %v", ErrLog, k, r.err())
+		}
+		if l.Moves != nil {
+			w.log = l.Moves[k*MovesLen : (k+1)*MovesLen]
+		}
+		to := &quiet
+		if k == steps-1 {
+			to = j
+		}
+		if err := e.step(w, i, to); err != nil {
+			return fmt.Errorf("step %d of the log: %w", k, err)
+		}
+		if n := w.noted(); w.log != nil && !slices.Equal(w.moves[:n], w.log[:n]) {
+			return fmt.Errorf("%w: step %d: agents made the moves %v", ErrLog, k, w.moves[:n])
+		}
+	}
+	return nil
+}
+
+// loggedMove returns the next move of the step being replayed, and false if the agent of the seat must be asked.
+func (e *Env) loggedMove(w *worker, i, seat int) (a env.Action, ok bool, err error) {
+	if w.log == nil {
+		return env.None, false, nil
+	}
+	switch n := w.moves[0]; {
+	case n >= w.log[0]:
+		return env.None, false, fmt.Errorf("%w: it has %d moves of agents, which make more", ErrLog, n)
+	case n+1 >= MovesLen || !forgetful(e.agents[i*e.c.Seats+seat]):
+		return env.None, false, nil
+	default:
+		return env.Action(w.log[n+1]), true, nil
+	}
+}
+
+// forgetful reports whether an agent keeps nothing from one choice to the next, so that choices may be left out.
+func forgetful(a env.Agent) bool {
+	r, ok := a.(Resumable)
+	if !ok {
+		return false
+	}
+	memory, err := r.AppendMemory(nil)
+	return err == nil && len(memory) == 0
+}
+
+// note adds a move of an agent to the moves of this step.
+func (w *worker) note(a env.Action) {
+	if w.moves[0]++; w.moves[0] < MovesLen {
+		w.moves[w.moves[0]] = uint16(a)
+	}
+}
+
+// noted returns how much of w.moves is set.
+func (w *worker) noted() int { return min(int(w.moves[0])+1, MovesLen) }
+
+// showMoves writes the moves of agents in this step of environment i to moves, [N, MovesLen], unless it is nil.
+func (e *Env) showMoves(w *worker, i int, moves []uint16) {
+	if moves == nil {
+		return
+	}
+	clear(w.moves[w.noted():])
+	copy(moves[i*MovesLen:], w.moves[:])
+}
+
+// showResult writes the results of environment i's episode, if it has ended, to results, [N, S], unless it is nil.
+func (e *Env) showResult(s env.State, sl *slot, i int, results []float32) {
+	if results == nil {
+		return
+	}
+	row := results[i*e.c.Seats : (i+1)*e.c.Seats]
+	clear(row)
+	for seat := range row {
+		if sl.ended() {
+			row[seat] = s.Result(seat)
+		}
+	}
+}

@@ -1,0 +1,194 @@
+package vec_test
+
+import (
+	"context"
+	"sync/atomic"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"blockyard/env"
+	"blockyard/env/blocking"
+	"blockyard/env/envtest/toy"
+	"blockyard/env/vec"
+)
+
+// A thinker chooses by the position alone, as a search does, and counts how often it is asked.
+type thinker struct{ asked *atomic.Int64 }
+
+func (a thinker) Act(_ context.Context, s env.State, seat int) (env.Action, error) {
+	a.asked.Add(1)
+	legal := s.Legal(seat, nil)
+	return legal[(7*s.Score(seat)+3)%len(legal)], nil
+}
+
+func (a thinker) AppendMemory(dst []byte) ([]byte, error) { return dst, nil }
+func (a thinker) RestoreMemory([]byte) error              { return nil }
+
+// logged steps e n times, and returns the log of each environment and the last batch.
+func logged(t *testing.T, e *vec.Env, n int) ([]vec.Log, *vec.Batch) {
+	logs, rows := make([]vec.Log, e.Config().Envs), e.Rows()
+	actions := make([]env.Action, len(logs)*rows)
+	out := everything(t, e)
+	for k := range n {
+		for row := range actions {
+			actions[row] = 0
+			if legal := e.Legal(row/rows, row%rows, nil); len(legal) > 0 {
+				actions[row] = legal[(3*k+row)%len(legal)]
+			}
+		}
+		require.NoError(t, e.Step(actions, out))
+		for i := range logs {
+			logs[i].Env = i
+			logs[i].Actions = append(logs[i].Actions, actions[i*rows:(i+1)*rows]...)
+			if out.Moves != nil {
+				logs[i].Moves = append(logs[i].Moves, out.Moves[i*vec.MovesLen:(i+1)*vec.MovesLen]...)
+			}
+		}
+	}
+	return logs, out
+}
+
+// everything returns a batch with every slab.
+func everything(t *testing.T, e *vec.Env) *vec.Batch {
+	names := []string{"planes", "globals", "legal", "seat", "reward", "terminated", "truncated", "score"}
+	if e.Driven().Len() < e.Config().Seats {
+		names = append(names, "opponent", "moves", "result")
+	}
+	if e.Config().Autoreset == vec.SameStep {
+		names = append(names, "final_planes", "final_globals", "final_legal", "final_seat")
+	}
+	out, err := e.NewBatch(names...)
+	require.NoError(t, err)
+	return out
+}
+
+// Environments that are resumed elsewhere and replay a log are where the first ones are, without asking agents that
+// have no memory.
+func TestReplay(t *testing.T) {
+	var asked atomic.Int64
+	think := func(uint64) (env.Agent, error) { return thinker{&asked}, nil }
+	for _, g := range []*env.Game{toy.Pick, toy.Turns, blocking.Game} {
+		for _, mode := range []vec.Autoreset{vec.NextStep, vec.SameStep} {
+			for _, agents := range [][]vec.AgentFactory{nil, {nil, think}, {think}} {
+				c := vec.Config{Envs: 5, Autoreset: mode, StepLimit: 9, Workers: 1, Agents: agents}
+				e, _, _ := start(t, g, c)
+				c.Workers = 3
+				f, _, _ := start(t, g, c)
+				for round := range 6 {
+					future(t, e, 3)
+					for i, snap := range positions(t, e) {
+						require.NoError(t, f.Restore(i, snap))
+					}
+					logs, last := logged(t, e, 1+5*round)
+					before := asked.Load()
+					out := everything(t, f)
+					copy(out.FinalPlanes, last.FinalPlanes) // rows of episodes that do not end keep their bytes
+					copy(out.FinalGlobals, last.FinalGlobals)
+					copy(out.FinalLegal, last.FinalLegal)
+					copy(out.FinalSeat, last.FinalSeat)
+					require.NoError(t, f.Replay(logs, out))
+					require.Equal(t, last, out)
+					require.Equal(t, before, asked.Load(), "nobody is asked")
+					require.Equal(t, positions(t, e), positions(t, f))
+					require.Equal(t, future(t, e, 9), future(t, f, 9))
+				}
+				if agents != nil {
+					require.NotZero(t, asked.Load())
+				}
+			}
+		}
+	}
+}
+
+// What an agent remembers is as if it had been asked: an agent with a memory is.
+func TestReplayAsksAgentsWithMemory(t *testing.T) {
+	c := vec.Config{Envs: 4, Autoreset: vec.SameStep, Agents: []vec.AgentFactory{nil, newDie}}
+	e, _, _ := start(t, toy.Pick, c)
+	f, _, _ := start(t, toy.Pick, c)
+	future(t, e, 2)
+	for i, snap := range positions(t, e) {
+		require.NoError(t, f.Resume(i, snap, moved(e, i)))
+	}
+	logs, last := logged(t, e, 15)
+	out := everything(t, f)
+	require.NoError(t, f.Replay(logs[2:], out), "of some environments")
+	require.NoError(t, f.Replay(logs[:2], out))
+	last.FinalPlanes, last.FinalGlobals, last.FinalLegal, last.FinalSeat = out.FinalPlanes, out.FinalGlobals, out.FinalLegal, out.FinalSeat
+	require.Equal(t, last, out)
+	require.Equal(t, future(t, e, 20), future(t, f, 20))
+}
+
+// Where more moves are made in a step than a log holds, the agents are asked for the others.
+func TestReplayOfLongSteps(t *testing.T) {
+	var asked atomic.Int64
+	think := func(uint64) (env.Agent, error) { return thinker{&asked}, nil }
+	c := vec.Config{Envs: 8, Seats: 4, Autoreset: vec.SameStep, Agents: []vec.AgentFactory{nil, think, think, think}}
+	e, _, _ := start(t, blocking.Game, c)
+	f, _, _ := start(t, blocking.Game, c)
+	for i, snap := range positions(t, e) {
+		require.NoError(t, f.Restore(i, snap))
+	}
+	logs, _ := logged(t, e, 40)
+	more := int64(0)
+	for _, l := range logs {
+		for k := 0; k < len(l.Moves); k += vec.MovesLen {
+			more += max(0, int64(l.Moves[k])-(vec.MovesLen-1))
+		}
+	}
+	require.NotZero(t, more, "a seat that is out watches the others")
+	before := asked.Load()
+	require.NoError(t, f.Replay(logs, everything(t, f)))
+	require.Equal(t, more, asked.Load()-before)
+	future(t, e, 9)
+	future(t, f, 9)
+	require.Equal(t, positions(t, e), positions(t, f))
+}
+
+// Logs that do not fit are refused, and say why.
+func TestReplayRefuses(t *testing.T) {
+	var asked atomic.Int64
+	think := func(uint64) (env.Agent, error) { return thinker{&asked}, nil }
+	c := vec.Config{Envs: 2, Agents: []vec.AgentFactory{nil, think}}
+	e, _, _ := start(t, toy.Turns, c)
+	before := positions(t, e)
+	logs, out := logged(t, e, 3)
+	again := func() {
+		require.NoError(t, e.Reset(vec.From(1), nil, out))
+		for i, snap := range before {
+			require.NoError(t, e.Restore(i, snap))
+		}
+	}
+	for _, c := range []struct {
+		says string
+		edit func(l []vec.Log) []vec.Log
+	}{
+		{"environment 2: the log does not fit the environment: there are 2",
+			func(l []vec.Log) []vec.Log { l[1].Env = 2; return l }},
+		{"environment 1: the log does not fit the environment: it has two logs",
+			func(l []vec.Log) []vec.Log { l[0].Env = 1; return l }},
+		{"6 actions and 16 moves, want 2 actions and 8 moves for each step",
+			func(l []vec.Log) []vec.Log { l[1].Moves = l[1].Moves[:16]; return l }},
+		{"step 0: vec toy:turns: environment 1, row 0, seat 0: illegal action",
+			func(l []vec.Log) []vec.Log { l[1].Actions[0], l[1].Actions[1] = 999, 999; return l }},
+		{"its agent answers illegal action: 998",
+			func(l []vec.Log) []vec.Log { l[1].Moves[1] = 998; return l }},
+		{"it has 0 moves of agents, which make more",
+			func(l []vec.Log) []vec.Log { l[0].Moves[0] = 0; return l }},
+		{"step 1: agents made the moves",
+			func(l []vec.Log) []vec.Log { l[0].Moves[8] = 5; return l }},
+	} {
+		again()
+		edited := make([]vec.Log, len(logs))
+		for k, l := range logs {
+			edited[k] = vec.Log{Env: l.Env, Actions: append([]env.Action{}, l.Actions...), Moves: append([]uint16{}, l.Moves...)}
+		}
+		require.ErrorContains(t, e.Replay(c.edit(edited), out), c.says)
+	}
+	again()
+	require.NoError(t, e.Replay(logs, out))
+	f, err := vec.New(toy.Turns, c)
+	require.NoError(t, err)
+	defer f.Close()
+	require.ErrorIs(t, f.Replay(logs, out), vec.ErrLog, "it has not been reset")
+}
