@@ -20,6 +20,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"blockyard/rpc/client"
+	"blockyard/rpc/server"
 	"blockyard/rpc/wire"
 )
 
@@ -63,7 +64,7 @@ func serve(t *testing.T, args ...string) *process {
 	}
 	require.NoError(t, json.Unmarshal(line, &ready))
 	require.Equal(t, p.Process.Pid, ready.PID)
-	require.Equal(t, [2]int{2, 0}, ready.Proto)
+	require.Equal(t, server.Protocol, ready.Proto)
 	p.ready = ready.Ready
 	go func() { p.ended <- p.Wait() }()
 	return p

@@ -10,7 +10,7 @@ import (
 
 // MovesLen is the width of Batch.Moves: the number of moves that agents made in a step, and the first
 // MovesLen-1 of them in the order in which the agents were asked; zeros follow.
-const MovesLen = 8
+const MovesLen = 16
 
 // A Log is steps of one environment, from which Replay plays them again: elsewhere, after Resume with what the
 // environment was before them. It makes up for a process that is lost, without repeating the searches of agents.

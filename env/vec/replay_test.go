@@ -27,6 +27,11 @@ func (a thinker) RestoreMemory([]byte) error              { return nil }
 
 // logged steps e n times, and returns the log of each environment and the last batch.
 func logged(t *testing.T, e *vec.Env, n int) ([]vec.Log, *vec.Batch) {
+	return loggedWith(t, e, n, func(step, row int, legal []env.Action) env.Action { return legal[(3*step+row)%len(legal)] })
+}
+
+func loggedWith(t *testing.T, e *vec.Env, n int, choose func(step, row int, legal []env.Action) env.Action) (
+	[]vec.Log, *vec.Batch) {
 	logs, rows := make([]vec.Log, e.Config().Envs), e.Rows()
 	actions := make([]env.Action, len(logs)*rows)
 	out := everything(t, e)
@@ -34,7 +39,7 @@ func logged(t *testing.T, e *vec.Env, n int) ([]vec.Log, *vec.Batch) {
 		for row := range actions {
 			actions[row] = 0
 			if legal := e.Legal(row/rows, row%rows, nil); len(legal) > 0 {
-				actions[row] = legal[(3*k+row)%len(legal)]
+				actions[row] = choose(k, row, legal)
 			}
 		}
 		require.NoError(t, e.Step(actions, out))
@@ -129,7 +134,7 @@ func TestReplayOfLongSteps(t *testing.T) {
 	for i, snap := range positions(t, e) {
 		require.NoError(t, f.Restore(i, snap))
 	}
-	logs, _ := logged(t, e, 40)
+	logs, _ := loggedWith(t, e, 5, func(int, int, []env.Action) env.Action { return env.None })
 	more := int64(0)
 	for _, l := range logs {
 		for k := 0; k < len(l.Moves); k += vec.MovesLen {
@@ -167,7 +172,7 @@ func TestReplayRefuses(t *testing.T) {
 			func(l []vec.Log) []vec.Log { l[1].Env = 2; return l }},
 		{"environment 1: the log does not fit the environment: it has two logs",
 			func(l []vec.Log) []vec.Log { l[0].Env = 1; return l }},
-		{"6 actions and 16 moves, want 2 actions and 8 moves for each step",
+		{"6 actions and 16 moves, want 2 actions and 16 moves for each step",
 			func(l []vec.Log) []vec.Log { l[1].Moves = l[1].Moves[:16]; return l }},
 		{"step 0: vec toy:turns: environment 1, row 0, seat 0: illegal action",
 			func(l []vec.Log) []vec.Log { l[1].Actions[0], l[1].Actions[1] = 999, 999; return l }},
@@ -176,7 +181,7 @@ func TestReplayRefuses(t *testing.T) {
 		{"it has 0 moves of agents, which make more",
 			func(l []vec.Log) []vec.Log { l[0].Moves[0] = 0; return l }},
 		{"step 1: agents made the moves",
-			func(l []vec.Log) []vec.Log { l[0].Moves[8] = 5; return l }},
+			func(l []vec.Log) []vec.Log { l[0].Moves[vec.MovesLen] = 5; return l }},
 	} {
 		again()
 		edited := make([]vec.Log, len(logs))

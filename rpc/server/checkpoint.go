@@ -117,14 +117,18 @@ func (h *handle) save(i int) (*savedGame, error) {
 }
 
 // memoryOf returns the memory of an agent. who and spec name it in errors.
-func memoryOf(a env.Agent, who, spec string) (memory []byte, err error) {
-	if agent, ok := a.(vec.Resumable); ok {
-		memory, err = agent.AppendMemory(nil)
-	} else {
-		err = errors.New("it is a program of its own, whose memory cannot be read")
-	}
+func memoryOf(a env.Agent, who, spec string) ([]byte, error) {
+	memory, err := appendMemory(a)
 	if err != nil {
 		return nil, wire.Errorf(wire.BadParams, "checkpoint: %s, %q, cannot be saved: %v", who, spec, err)
 	}
 	return memory, nil
+}
+
+// appendMemory is memoryOf with the bare reason as the error.
+func appendMemory(a env.Agent) ([]byte, error) {
+	if agent, ok := a.(vec.Resumable); ok {
+		return agent.AppendMemory(nil)
+	}
+	return nil, errors.New("it is a program of its own, whose memory cannot be read")
 }

@@ -23,6 +23,7 @@ type handle struct {
 	seeds  vec.Seeds // of the first reset
 	first  uint64    // the number of game 0 when games are split over several handles
 	began  bool      // the games have been reset
+	logs   bool      // the client logs the games, to replay them elsewhere
 
 	message   []byte // a response as it is sent: the head, then the slab of own
 	own       *place
@@ -54,13 +55,13 @@ type handle struct {
 // slabStart is the offset of the slab in a handle's memory; the head of the response ends there.
 const slabStart = 64
 
-func newHandle(g *env.Game, c vec.Config, fields []string, packed bool) (*handle, error) {
+func newHandle(g *env.Game, c vec.Config, o *openOptions) (*handle, error) {
 	e, err := vec.New(g, c)
 	if err != nil {
 		return nil, wire.Errorf(wire.BadParams, "open: %v", err)
 	}
-	h := &handle{game: g, env: e, c: e.Config(), rows: c.Envs * e.Rows()}
-	if err = h.layOut(fields, packed); err == nil {
+	h := &handle{game: g, env: e, c: e.Config(), rows: c.Envs * e.Rows(), logs: o.Log}
+	if err = h.layOut(o.Fields, o.Packed); err == nil {
 		err = h.allocate()
 	}
 	if err != nil {

@@ -12,11 +12,12 @@ import (
 )
 
 // Protocol is the protocol version, major and minor. Clients with another major version are refused.
-var Protocol = [2]int{2, 0}
+var Protocol = [2]int{2, 1}
 
 // capabilities are what a client may ask for beyond stepping; hello lists them.
 var capabilities = []string{"afterstates", "checkpoint", "clone", "features", "fields", "final", "first", "mixtures",
-	"observe", "packed", "parse", "policy", "record", "rollout", "snapshot", "stream", "text", "upload", "view"}
+	"observe", "packed", "parse", "policy", "record", "replay",
+	"rollout", "snapshot", "stream", "text", "upload", "view"}
 
 // call answers one request, or returns an error for the client.
 func (s *session) call(f *wire.Frame) error {
@@ -65,6 +66,7 @@ var methods = map[string]method{
 	"restore":        {4, true, with((*session).restore)},
 	"checkpoint":     {2, true, with((*session).checkpoint)},
 	"resume":         {5, true, with((*session).resume)},
+	"replay":         {5, true, with((*session).replay)},
 	"weights":        {2, false, with((*session).weights)},
 	"clone":          {4, true, with((*session).clone)},
 	"share":          {3, false, with((*session).share)},

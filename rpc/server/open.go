@@ -26,6 +26,7 @@ type openOptions struct {
 	Seeds     []byte        `msgpack:"seeds"`
 	Packed    bool          `msgpack:"packed"`
 	First     wire.Natural  `msgpack:"first"`
+	Log       bool          `msgpack:"log"`
 }
 
 func (s *session) open(f *wire.Frame) error {
@@ -56,8 +57,14 @@ func (s *session) open(f *wire.Frame) error {
 		return err
 	}
 	c.Mixtures = opponents.mixtures
-	memory := estimate(g, &c, o.Packed)
-	if err := s.account(1, c.Envs, memory); err != nil {
+	memory := estimate(g, &c, &o)
+	if o.Log {
+		err = opponents.repeatable("open")
+	}
+	if err == nil {
+		err = s.account(1, c.Envs, memory)
+	}
+	if err != nil {
 		s.account(0, 0, -opponents.memory)
 		return err
 	}
@@ -67,7 +74,7 @@ func (s *session) open(f *wire.Frame) error {
 	need := use{goroutines: min(cmp.Or(c.Workers, runtime.GOMAXPROCS(0)), c.Envs) - 1}
 	h, err := (*handle)(nil), s.srv.take(need)
 	if err == nil {
-		if h, err = newHandle(g, c, o.Fields, o.Packed); err != nil {
+		if h, err = newHandle(g, c, &o); err != nil {
 			s.srv.give(need)
 		}
 	}
@@ -123,18 +130,21 @@ func seedList(method string, b []byte, envs int) (vec.Seeds, error) {
 }
 
 // estimate is the estimated size of the games of c, in bytes.
-func estimate(g *env.Game, c *vec.Config, packed bool) int64 {
+func estimate(g *env.Game, c *vec.Config, o *openOptions) int64 {
 	driven := c.Driven()
 	rows := int64(c.RowsOf(g))
 	view := int64(g.Planes.Len() + 4*g.Globals() + 1)
 	if c.Autoreset == vec.SameStep {
 		view *= 2
 	}
-	if packed {
+	if o.Packed {
 		view += int64(g.PackedLen())
 	}
 	row := view + 2*int64(g.MaskLen()) + 3
 	agents := int64(c.Seats - driven.Len())
 	one := int64(env.EncodedLen(g.New(c.Seats))) + 256 + rows*row + int64(c.Seats)*28 + agents*agentMemory
+	if o.Log {
+		one += 2*vec.MovesLen + 4*int64(c.Seats)
+	}
 	return int64(c.Envs) * one
 }

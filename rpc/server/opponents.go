@@ -220,7 +220,13 @@ func (s *session) setOpponents(f *wire.Frame, h *handle) error {
 		return err
 	}
 	first := len(h.opponents.known)
-	if err := h.env.SetMixtures(next.mixtures); err != nil {
+	if h.logs {
+		err = next.repeatable("set_opponents")
+	}
+	if err == nil {
+		err = h.env.SetMixtures(next.mixtures)
+	}
+	if err != nil {
 		s.account(0, 0, h.opponents.memory-next.memory)
 		return err
 	}

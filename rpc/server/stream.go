@@ -273,6 +273,7 @@ const (
 	anything        // nothing
 	idle            // that the games which it names are not in flight; otherwise it waits
 	received        // that all have been received: the method is refused otherwise
+	saved           // that the games which it names are not in flight: the method is refused otherwise
 )
 
 var beside = map[string]int{
@@ -281,7 +282,7 @@ var beside = map[string]int{
 	"legal":   idle, "afterstates": idle, "features": idle, "observe": idle, "observe_text": idle,
 	"snapshot": idle, "render": idle,
 	"step": received, "step_slot": received, "restore": received, "clone": received, "rollout": received,
-	"checkpoint": received, "resume": received,
+	"resume": received, "checkpoint": saved,
 }
 
 // pause lets a method begin that was requested while games may be in flight.
@@ -289,9 +290,9 @@ func (h *handle) pause(f *wire.Frame) error {
 	need := beside[string(f.Method)]
 	sent, _ := h.stream.InFlight()
 	switch {
-	case sent == 0 || need == anything || need == idle && h.namesIdle(f):
+	case sent == 0 || need == anything || (need == idle || need == saved) && h.namesIdle(f):
 		return nil
-	case need == received:
+	case need == received || need == saved:
 		return wire.Errorf(wire.BadParams, "%s: %d games were sent and have not been received: call recv first",
 			f.Method, sent)
 	}

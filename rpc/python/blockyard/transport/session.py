@@ -20,7 +20,7 @@ from .layout import Handle
 from .uploads import Uploads
 
 _TEXTS = 1000  # of one request
-PROTOCOL = (2, 0)
+PROTOCOL = (2, 1)
 
 
 class Session:
