@@ -1,0 +1,123 @@
+package wire
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/vmihailenco/msgpack/v5"
+)
+
+// ReadResponse reads one response from r, for clients, and decodes its result into the value that into
+// points to; nil skips the result. failure is the server's error, if it sent one. The size of a response
+// is not limited, but a size that it claims allocates nothing: memory grows with the bytes that have arrived.
+func ReadResponse(r *bufio.Reader, into any) (id uint32, failure *Error, err error) {
+	b, err := readValue(r)
+	if err != nil {
+		return 0, nil, err
+	}
+	d := msgpack.GetDecoder()
+	defer msgpack.PutDecoder(d)
+	d.Reset(bytes.NewReader(b))
+	n, err := d.DecodeArrayLen()
+	if err != nil {
+		return 0, nil, err
+	}
+	kind, err := d.DecodeInt()
+	if err != nil {
+		return 0, nil, err
+	}
+	if n != 4 || kind != Response {
+		return 0, nil, fmt.Errorf("received an array of %d elements that begins with %d, want a response (4 and 1)", n, kind)
+	}
+	if id, err = d.DecodeUint32(); err != nil {
+		return 0, nil, err
+	}
+	if err := d.Decode(&failure); err != nil {
+		return id, nil, fmt.Errorf("the error of response %d: %w", id, err)
+	}
+	if into == nil || failure != nil {
+		return id, failure, d.Skip()
+	}
+	if err := d.Decode(into); err != nil {
+		return id, nil, fmt.Errorf("the result of response %d: %w", id, err)
+	}
+	return id, nil, nil
+}
+
+// readValue reads the bytes of one array with all that is in it. It returns io.EOF if there is none.
+func readValue(r *bufio.Reader) (b []byte, err error) {
+	var open []uint64 // values missing in each open container
+	for {
+		t, err := peekToken(r)
+		switch {
+		case err == io.EOF && len(b) == 0:
+			return nil, err
+		case err == io.EOF:
+			return nil, io.ErrUnexpectedEOF
+		case err != nil:
+			return nil, err
+		case len(b) == 0 && t.count == 0:
+			return nil, fmt.Errorf("received a message that is no array, want a response")
+		}
+		if b, err = take(b, r, uint64(t.head)+t.payload); err != nil {
+			return nil, err
+		}
+		if t.count > 0 {
+			if len(open) == MaxDepth {
+				return nil, fmt.Errorf("received more than %d nested containers", MaxDepth)
+			}
+			open = append(open, t.count)
+			continue
+		}
+		for len(open) > 0 {
+			last := len(open) - 1
+			if open[last]--; open[last] > 0 {
+				break
+			}
+			open = open[:last]
+		}
+		if len(open) == 0 {
+			return b, nil
+		}
+	}
+}
+
+// peekToken returns the head of the next value without reading it.
+func peekToken(r *bufio.Reader) (t token, err error) {
+	for n := 1; ; n = t.head {
+		b, err := r.Peek(n)
+		if err != nil {
+			return t, err
+		}
+		ok := false
+		if t, ok = readToken(b); ok {
+			if t.head == 0 {
+				err = fmt.Errorf("received byte 0x%02x, which begins no supported value", b[0])
+			}
+			return t, err
+		}
+	}
+}
+
+// take appends n bytes of r to b. It makes room for at most as many as b has, or takeAtOnce, before they arrive.
+func take(b []byte, r io.Reader, n uint64) ([]byte, error) {
+	for n > 0 {
+		k := int(min(n, uint64(max(len(b), takeAtOnce))))
+		b = slices.Grow(b, k)
+		part := b[len(b) : len(b)+k]
+		if _, err := io.ReadFull(r, part); err != nil {
+			if err == io.EOF {
+				err = io.ErrUnexpectedEOF
+			}
+			return nil, err
+		}
+		b = b[:len(b)+k]
+		n -= uint64(k)
+	}
+	return b, nil
+}
+
+const takeAtOnce = 1 << 16
