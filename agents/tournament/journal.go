@@ -71,7 +71,13 @@ func OpenJournal(dir string, c *Config, settings string, entrants []*Entrant) (*
 	if err != nil {
 		return nil, err
 	}
-	return j, j.open()
+	if err := j.open(); err != nil {
+		return nil, err
+	}
+	if err := j.check(c, entrants); err != nil {
+		return nil, errors.Join(fmt.Errorf("%s: %w", filepath.Join(dir, journalFile), err), j.Close())
+	}
+	return j, nil
 }
 
 // Tested reports whether a folder holds a tournament whose entrants have been tested, and have played a game.
@@ -135,6 +141,47 @@ func (j *Journal) open() (err error) {
 		_, err = j.file.Seek(end, io.SeekStart)
 	}
 	return err
+}
+
+// check returns an error unless the games of the journal are the tournament's first ones, with a result for every seat.
+func (j *Journal) check(c *Config, entrants []*Entrant) error {
+	in := takingPart(entrants)
+	if len(in) < max(2, c.Seats) && len(j.Played) > 0 {
+		return fmt.Errorf("%d games of %d entrants", len(j.Played), len(in))
+	}
+	plan := newPlan(c, in)
+	for at := 0; at < len(j.Played); {
+		games := plan.next(j.Played[:at])
+		if len(games) == 0 {
+			return fmt.Errorf("%d games, the tournament has %d", len(j.Played), at)
+		}
+		for k, g := range games[:min(len(games), len(j.Played)-at)] {
+			p := &j.Played[at+k]
+			if !reflect.DeepEqual(p.Game, g) {
+				return fmt.Errorf("line %d is not game %d of the tournament: %+v, want %+v", at+k+1, g.Number, p.Game, g)
+			}
+			if err := p.complete(len(g.Seats)); err != nil {
+				return fmt.Errorf("line %d: %w", at+k+1, err)
+			}
+		}
+		at += len(games)
+	}
+	return nil
+}
+
+// complete returns an error if the result of a game does not say something about every seat.
+func (p *Played) complete(seats int) error {
+	if len(p.Points) != seats || len(p.Ranks) != seats || len(p.UsedMS) != seats || len(p.MostMS) != seats ||
+		len(p.Faults) > seats {
+		return fmt.Errorf("%d points, %d ranks, %d and %d times and %d faults, want %d of each", len(p.Points),
+			len(p.Ranks), len(p.UsedMS), len(p.MostMS), len(p.Faults), seats)
+	}
+	for _, rank := range p.Ranks {
+		if rank < 1 || rank > seats {
+			return fmt.Errorf("rank %d, want 1 to %d", rank, seats)
+		}
+	}
+	return nil
 }
 
 // RecordFile is the name of a game's record in the tournament's folder.

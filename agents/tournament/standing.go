@@ -90,12 +90,7 @@ func better(a, b Standing) int {
 // Standings returns the standings of all entrants that take part, best first. After a ladder or final games, the places
 // that these decide come first.
 func (t *Tournament) Standings() []Standing {
-	var in []int
-	for k, e := range t.Entrants {
-		if e.Refused == "" {
-			in = append(in, k)
-		}
-	}
+	in := takingPart(t.Entrants)
 	p := newPlan(&t.Config, in)
 	table := standings(in, t.Played)
 	rate(table, t.Played)

@@ -31,6 +31,16 @@ type Entrant struct {
 	Agent    string          `json:"-"` // what records say that it is
 }
 
+// takingPart lists the entrants that passed the test.
+func takingPart(entrants []*Entrant) (in []int) {
+	for k, e := range entrants {
+		if e.Refused == "" {
+			in = append(in, k)
+		}
+	}
+	return in
+}
+
 // A Contest plays the games.
 type Contest interface {
 	// Test plays a game with an entrant and returns what it finds wrong, as a *Fault.
@@ -101,12 +111,7 @@ type Tournament struct {
 
 // Play plays the games that are missing.
 func (t *Tournament) Play(ctx context.Context) error {
-	var in []int
-	for k, e := range t.Entrants {
-		if e.Refused == "" {
-			in = append(in, k)
-		}
-	}
+	in := takingPart(t.Entrants)
 	if least := max(2, t.Seats); len(in) < least {
 		return errors.Join(fmt.Errorf("%d of %d entrants passed the test, want at least %d: the table says why",
 			len(in), len(t.Entrants), least), t.stop())

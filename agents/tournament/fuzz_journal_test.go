@@ -1,0 +1,65 @@
+package tournament
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"blockyard/env/blocking"
+)
+
+// FuzzJournal opens any text as the journal of a tournament: refused with its line, or games after which the plan, the
+// table and the page of the tournament follow.
+func FuzzJournal(f *testing.F) {
+	for format := range Formats {
+		f.Add(uint8(format), "")
+		f.Add(uint8(format), journalOf(f, uint8(format)))
+		f.Add(uint8(format), `{"number":0,"seats":[0,9],"points":[1],"ranks":[],"used_ms":[],"longest_ms":null}`+"\n")
+	}
+	f.Fuzz(func(t *testing.T, format uint8, text string) {
+		dir := t.TempDir()
+		c := configOf(format)
+		entrants := []*Entrant{{Name: "a"}, {Name: "b"}, {Name: "c"}, {Name: "d"}}
+		j, err := OpenJournal(dir, &c, "", entrants)
+		require.NoError(t, err)
+		require.NoError(t, j.Close())
+		path := filepath.Join(dir, journalFile)
+		require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
+		if j, err = OpenJournal(dir, &c, "", entrants); err != nil {
+			require.ErrorContains(t, err, journalFile)
+			return
+		}
+		defer func() { require.NoError(t, j.Close()) }()
+		tour := &Tournament{Config: c, Entrants: entrants, Journal: j, Played: j.Played}
+		p := newPlan(&tour.Config, []int{0, 1, 2, 3})
+		p.next(tour.Played)
+		p.expected(tour.Played)
+		require.Len(t, tour.Standings(), 4)
+		require.NoError(t, tour.WritePage(dir))
+		require.NotEmpty(t, tour.Report().String())
+	})
+}
+
+func configOf(format uint8) Config {
+	return Config{Rules: blocking.Game, Format: Formats[int(format)%len(Formats)], Seats: 2, Games: 2, Finals: 1}
+}
+
+// journalOf is a journal with all games of a tournament of four entrants, in which the first seat always wins.
+func journalOf(f *testing.F, format uint8) (text string) {
+	c := configOf(format)
+	plan := newPlan(&c, []int{0, 1, 2, 3})
+	var played []Played
+	for next := plan.next(played); len(next) > 0; next = plan.next(played) {
+		for _, g := range next {
+			r := Result{Points: []int{1, 0}, Ranks: []int{1, 2}, UsedMS: []int64{0, 0}, MostMS: []int64{0, 0}}
+			played = append(played, Played{g, r})
+			line, err := json.Marshal(played[len(played)-1])
+			require.NoError(f, err)
+			text += string(line) + "\n"
+		}
+	}
+	return text
+}
