@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -121,13 +122,26 @@ func TestBadTextIsNamed(t *testing.T) {
 	}
 }
 
+// FuzzParse reads any text as a spec of any game. Without access, no spec reads a file or starts a program, and one that
+// is accepted makes an agent.
 func FuzzParse(f *testing.F) {
-	for _, text := range []string{"hand:ply=2,width=4", "random", "learned:weights=/x", "terms6:time=1ms", ":=,"} {
-		f.Add(text)
+	for k, text := range []string{"hand:ply=2,width=4", "random", "learned:weights=/x", "terms6:time=1ms", ":=,", "learned",
+		"leftmost", "hand:parts=3", "hand:width=3", "exec:/bin/true"} {
+		f.Add(uint8(k), text)
 	}
-	f.Fuzz(func(t *testing.T, text string) {
-		factory, err := Parse(blockbattle.Game, text)
+	f.Fuzz(func(t *testing.T, which uint8, text string) {
+		g := games.All[int(which)%len(games.All)]
+		factory, err := Parse(g, text)
 		require.Equal(t, err == nil, factory != nil)
+		if factory, err = (Access{}).Parse(g, text); err != nil {
+			require.Less(t, len(err.Error()), 1000)
+			return
+		}
+		require.NotContains(t, text, "weights")
+		require.False(t, strings.HasPrefix(text, "exec"))
+		a, err := factory(1)
+		require.NoError(t, err)
+		require.NotNil(t, a)
 	})
 }
 

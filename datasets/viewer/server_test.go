@@ -32,7 +32,7 @@ func samples(t *testing.T) (dir, history string) {
 	return dir, history
 }
 
-func copyFile(t *testing.T, from, to string) {
+func copyFile(t testing.TB, from, to string) {
 	text, err := os.ReadFile(from)
 	require.NoError(t, err)
 	require.NoError(t, os.WriteFile(to, text, 0o644))

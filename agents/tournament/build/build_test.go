@@ -6,6 +6,8 @@ import (
 	"bytes"
 	"compress/gzip"
 	"context"
+	"errors"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -166,15 +168,55 @@ func tarred(t *testing.T, name, text string) string {
 // FuzzUnpack: no archive writes outside of its folder, or more than the limits.
 func FuzzUnpack(f *testing.F) {
 	f.Add([]byte("PK"), true)
+	for _, name := range []string{"bot.py", "../bot.py", `..\bot.py`, "/bot.py", "a/b/c.py", "a/./../../x", ""} {
+		f.Add(archived(f, true, name), true)
+		f.Add(archived(f, false, name), false)
+	}
 	f.Fuzz(func(t *testing.T, text []byte, zip bool) {
 		dir := t.TempDir()
 		name := map[bool]string{true: "a.zip", false: "a.tgz"}[zip]
 		require.NoError(t, os.WriteFile(filepath.Join(dir, name), text, 0o644))
 		into := filepath.Join(dir, "deep", "into")
 		require.NoError(t, os.MkdirAll(into, 0o755))
-		_ = unpack(filepath.Join(dir, name), into, Limits{Size: 1 << 16, Files: 10})
-		list, err := os.ReadDir(dir)
-		require.NoError(t, err)
+		limits := Limits{Size: 1 << 16, Files: 10}
+		err := unpack(filepath.Join(dir, name), into, limits)
+		list, listed := os.ReadDir(dir)
+		require.NoError(t, listed)
 		require.Len(t, list, 2, "nothing beside the archive and the folder")
+		files, size := 0, int64(0)
+		require.NoError(t, filepath.WalkDir(filepath.Join(dir, "deep"), func(_ string, d fs.DirEntry, err error) error {
+			if err != nil || d.IsDir() {
+				return err
+			}
+			require.True(t, d.Type().IsRegular())
+			info, err := d.Info()
+			files, size = files+1, size+info.Size()
+			return err
+		}))
+		require.LessOrEqual(t, files, limits.Files)
+		require.LessOrEqual(t, size, limits.Size+1)
+		if err != nil {
+			require.ErrorAs(t, err, new(*Refusal))
+		}
 	})
+}
+
+// archived is an archive with a file of this name.
+func archived(f *testing.F, zipped bool, name string) []byte {
+	var b bytes.Buffer
+	const text = "print()"
+	if zipped {
+		z := zip.NewWriter(&b)
+		w, err := z.Create(name)
+		require.NoError(f, err)
+		_, err = w.Write([]byte(text))
+		require.NoError(f, errors.Join(err, z.Close()))
+		return b.Bytes()
+	}
+	g := gzip.NewWriter(&b)
+	w := tar.NewWriter(g)
+	require.NoError(f, w.WriteHeader(&tar.Header{Name: name, Typeflag: tar.TypeReg, Mode: 0o600, Size: int64(len(text))}))
+	_, err := w.Write([]byte(text))
+	require.NoError(f, errors.Join(err, w.Close(), g.Close()))
+	return b.Bytes()
 }
