@@ -1,0 +1,147 @@
+package server_test
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"blockyard/agents/registry"
+	"blockyard/env"
+	"blockyard/env/blocking"
+	"blockyard/env/games"
+	"blockyard/rpc/client"
+	"blockyard/rpc/server"
+	"blockyard/rpc/wire"
+)
+
+// longest is how many steps a game may take from a restored position to its end.
+const longest = 20_000
+
+// A subject is a game or variant with positions that it has been in.
+type subject struct {
+	*client.Games
+	game     *env.Game
+	states   [][]byte
+	policies []string
+}
+
+// FuzzStates restores states with bytes changed, of every game and variant and every number of seats: refused, or a
+// position that the server shows and counts, that its agents play in, and from which a client comes to the end.
+func FuzzStates(f *testing.F) {
+	other := relettered(f)
+	all := append(games.All[:len(games.All):len(games.All)], other)
+	p := start(f, func(c *server.Config) {
+		real(1)(c)
+		c.Games, c.Features = all, registry.Features
+	})
+	c := dial(f, p.unix)
+	var subjects []*subject
+	for _, g := range all {
+		for seats := g.MinSeats; seats <= g.MaxSeats; seats++ {
+			subjects = append(subjects, visited(f, c, g, seats))
+		}
+	}
+	for which := range subjects {
+		f.Add(uint8(which), uint8(which), []byte{})
+		f.Add(uint8(which), uint8(3), []byte{0, 64, 1, 0, 90, 255})
+		f.Add(uint8(which), uint8(9), []byte{0, 80, 127, 1, 20, 2})
+	}
+	f.Fuzz(func(t *testing.T, which, position uint8, patch []byte) {
+		s := subjects[int(which)%len(subjects)]
+		b := patched(s.states[int(position)%len(s.states)], patch)
+		if err := s.CallSlab("restore", nil, b); err != nil {
+			require.Contains(t, []int{wire.BadState, wire.BadParams}, code(t, err), err)
+			require.NoError(t, s.CallSlab("reset"), "the handle works on")
+			return
+		}
+		for _, method := range []string{"legal", "afterstates", "features", "observe", "observe_text", "snapshot"} {
+			if method != "features" || registry.Features(s.game) != nil {
+				require.NoError(t, s.Call(method, nil), method)
+			}
+		}
+		require.NoError(t, s.Call("render", nil, 0))
+		for _, policy := range s.policies {
+			if err := s.Call("rollout", nil, 2, map[string]any{"policy": policy, "keep": "last"}); err != nil {
+				require.Equal(t, wire.NeedsReset, code(t, err), "%s: %v", policy, err)
+			}
+			require.NoError(t, s.CallSlab("restore", nil, b))
+		}
+		toTheEnd(t, s)
+		require.NotContains(t, p.logged(), "panic")
+	})
+}
+
+// relettered is Blocking with the names of two shapes exchanged.
+func relettered(t testing.TB) *env.Game {
+	var text strings.Builder
+	for l := range blocking.Letters {
+		from := blocking.DefaultTable.Shapes[l]
+		if l >= blocking.Letters-2 {
+			from = blocking.DefaultTable.Shapes[2*blocking.Letters-3-l]
+		}
+		fmt.Fprintf(&text, "%c %d %d %s\n\n", 'A'+l, from.Cols, from.Rows, from.Text)
+	}
+	shapes, err := blocking.ReadShapes(strings.NewReader(text.String()))
+	require.NoError(t, err)
+	g, err := blocking.With(blocking.NewTable(shapes))
+	require.NoError(t, err)
+	require.NotEqual(t, blocking.Game.Name, g.Name)
+	return g
+}
+
+// visited opens a game and notes positions from its begin to its end.
+func visited(t testing.TB, c *client.Client, g *env.Game, seats int) *subject {
+	t.Helper()
+	opened, err := c.Open(g.Name, map[string]any{"num_envs": 1, "seats": seats, "autoreset": "Disabled", "seed": 5})
+	require.NoError(t, err)
+	s := &subject{Games: opened, game: g}
+	for _, policy := range []string{"hand", "learned"} {
+		if slices.Contains(registry.Names(g), policy) && (policy == "hand" || registry.Features(g) != nil) {
+			s.policies = append(s.policies, policy)
+		}
+	}
+	require.NoError(t, s.CallSlab("reset"))
+	var choose chooser
+	actions := make([]byte, 2*s.Rows)
+	for n := 0; s.Field("terminated")[0] == 0 && n < 400; n++ {
+		if n%5 == 0 {
+			var kept states
+			require.NoError(t, s.Call("snapshot", &kept, nil))
+			s.states = append(s.states, kept.States)
+		}
+		choose.choose(s.Field("mask"), s.Rows, actions)
+		require.NoError(t, s.Step(actions))
+	}
+	return s
+}
+
+// patched is b with bytes changed: a patch is a list of places, of two bytes each, and what is put there.
+func patched(b, patch []byte) []byte {
+	b = bytes.Clone(b)
+	for ; len(patch) >= 3; patch = patch[3:] {
+		b[int(binary.BigEndian.Uint16(patch))%len(b)] = patch[2]
+	}
+	return b
+}
+
+// toTheEnd plays legal actions until the episode ends.
+func toTheEnd(t *testing.T, s *subject) {
+	var choose chooser
+	actions := make([]byte, 2*s.Rows)
+	for range longest {
+		choose.choose(s.Field("mask"), s.Rows, actions)
+		if err := s.Step(actions); err != nil { // the state of a game that is over
+			require.Equal(t, wire.NeedsReset, code(t, err), err)
+			return
+		}
+		if s.Field("terminated")[0]|s.Field("truncated")[0] != 0 {
+			return
+		}
+	}
+	t.Fatalf("%s goes on after %d steps", s.game.Name, longest)
+}
