@@ -123,6 +123,9 @@ func steady(b []byte) []byte {
 			clear(b[at+len(key)+1:][:8])
 		}
 	}
+	if _, after, ok := bytes.Cut(b, []byte("goroutines")); ok && after[0] < 0x80 {
+		after[0] = 0
+	}
 	return b
 }
 

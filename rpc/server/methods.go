@@ -3,6 +3,7 @@ package server
 import (
 	"fmt"
 	"math"
+	"runtime"
 	"slices"
 	"strings"
 	"time"
@@ -196,6 +197,7 @@ func (s *session) stats(f *wire.Frame) error {
 		"uptime_s", time.Since(srv.begun).Seconds(), "cpu_s", cpu.Seconds(), "sessions", sessions, "handles", handles,
 		"envs", envs, "memory", memory, "requests", srv.requests.Load(), "steps", srv.steps.Load(),
 		"seat_steps", srv.rows.Load(), "illegal", srv.illegal.Load(), "errors", srv.failures.Load(),
+		"goroutines", runtime.NumGoroutine(),
 		"session", map[string]any{
 			"id": s.id, "handles": len(s.handles), "requests": s.requests, "illegal": s.illegal, "errors": s.errors,
 		},
