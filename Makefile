@@ -7,6 +7,7 @@ VENV   := .venv
 PY     := $(VENV)/bin/python
 OUT    ?= demo-out
 FUZZ   ?= 30s
+MINUTES ?= 60
 export CGO_ENABLED ?= 1
 
 .DEFAULT_GOAL := help
@@ -75,8 +76,8 @@ bench: ## Go benchmarks, and the transports compared with in-process stepping
 bench-python: $(VENV)/test ## benchmark against other libraries, in one run, with a table and a plot
 	$(PY) -m pip install --quiet 'matplotlib>=3.8' 'tqdm>=4.60' && $(PY) rpc/python/bench/run.py
 
-soak: $(VENV)/ok ## one hour of play while other clients are killed
-	$(PY) rpc/python/bench/soak.py
+soak: $(VENV)/ok ## MINUTES (60) of play beside clients that are killed, stopped, slowed and cut off
+	$(PY) rpc/python/bench/chaos.py --minutes $(MINUTES)
 
 fuzz: ## every fuzz target for FUZZ each (30s)
 	@for p in $$($(GO) list ./...); do \
