@@ -1,0 +1,31 @@
+// Package ops is what the operators of a long-running program need of it: health checks and metrics over
+// HTTP, and structured logs. The commands rpc serve, train selfplay, train join and agents serve use it.
+//
+// It lies below agents because agents, rpc and train import it, and agents is the lowest of these layers. It
+// knows no game and no agent: programs pass it Prometheus collectors.
+//
+// A command embeds Flags and needs two calls:
+//
+//	site, err := c.Start(log, ops.Counter("blockyard_cluster_tasks_total", "Tasks finished.", done))
+//	if err != nil {
+//		return err
+//	}
+//	defer site.Close()
+//	site.Ready()
+//
+// Without --http, Start opens nothing and returns nil, on which all methods do nothing.
+//
+// # Metrics
+//
+// Names are blockyard_PROGRAM_WHAT_UNIT. The unit is a base unit of Prometheus (seconds, bytes, ratio) or the
+// noun that is counted (steps, games); counters end in _total. Package opstest checks names and help texts.
+// Values are read when Prometheus asks, from counters that the program keeps anyway, so that metrics cost
+// nothing between two scrapes.
+//
+// # Security
+//
+// Nothing is served by default. The pages need no password and can only be read: no request changes anything.
+// They contain counts, limits, the names (not the secrets) of tokens and teams, and the Go version; no
+// addresses of clients, no paths, no command line. An address must name its host, so that a page is only public
+// if someone wrote 0.0.0.0, [::] or the address of a network.
+package ops

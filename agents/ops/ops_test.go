@@ -1,0 +1,186 @@
+package ops
+
+import (
+	"bytes"
+	"encoding/json"
+	"log/slog"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/alecthomas/kong"
+	"github.com/stretchr/testify/require"
+
+	"blockyard/agents/ops/opstest"
+)
+
+var quiet = slog.New(slog.DiscardHandler)
+
+// A program embeds Flags and passes its counters: the metrics, the health checks and the readiness work.
+func TestSite(t *testing.T) {
+	var c struct{ Flags }
+	parser, err := kong.New(&c)
+	require.NoError(t, err)
+	_, err = parser.Parse([]string{"--http", "127.0.0.1:0"})
+	require.NoError(t, err)
+	var games atomic.Int64
+	site, err := c.Start(quiet,
+		Counter("blockyard_test_games_total", "Games played.", func() float64 { return float64(games.Load()) }),
+		Gauge("blockyard_test_memory_bytes", "Memory in use.", func() float64 { return 7 }),
+		Info("blockyard_test_info", "The version.", map[string]string{"version": "1"}))
+	require.NoError(t, err)
+	require.Regexp(t, `^http://127\.0\.0\.1:\d+$`, site.URL())
+
+	check := func(path string, want int, text string) {
+		t.Helper()
+		status, body := opstest.Get(t, site.URL()+path)
+		require.Equal(t, want, status)
+		require.Contains(t, body, text)
+	}
+	check("/", http.StatusOK, "/metrics")
+	check("/healthz", http.StatusOK, "ok")
+	check("/readyz", http.StatusServiceUnavailable, "starting")
+	site.Ready()
+	check("/readyz", http.StatusOK, "ok")
+	site.Unready("draining")
+	check("/readyz", http.StatusServiceUnavailable, "draining")
+	check("/healthz", http.StatusOK, "ok")
+	check("/other", http.StatusNotFound, "")
+	reply, err := http.Post(site.URL()+"/healthz", "text/plain", strings.NewReader("x"))
+	require.NoError(t, err)
+	require.NoError(t, reply.Body.Close())
+	require.Equal(t, http.StatusMethodNotAllowed, reply.StatusCode)
+
+	games.Store(3)
+	page := opstest.Scrape(t, site.URL())
+	require.EqualValues(t, 3, page.Value(t, "blockyard_test_games_total"))
+	require.EqualValues(t, 7, page.Value(t, "blockyard_test_memory_bytes"))
+	require.EqualValues(t, 1, page.Value(t, "blockyard_test_info", "1"))
+	require.NoError(t, site.Close())
+	_, err = http.Get(site.URL() + "/healthz")
+	require.Error(t, err, "closed")
+}
+
+// All metrics of a Set come from one snapshot.
+func TestSet(t *testing.T) {
+	taken := 0.0
+	set := NewSet(func() float64 { taken++; return taken })
+	set.Counter("blockyard_test_steps_total", "Steps.", func(n *float64) float64 { return *n })
+	set.Gauge("blockyard_test_sessions", "Sessions.", func(n *float64) float64 { return *n })
+	set.Counters("blockyard_test_errors_total", "Errors.", []string{"code"}, func(n *float64) []Sample {
+		return []Sample{{*n, []string{"400"}}, {2 * *n, []string{"501"}}}
+	})
+	set.Gauges("blockyard_test_files", "Files.", []string{"kind"}, func(*float64) []Sample { return nil })
+	set.Histogram("blockyard_test_duration_seconds", "Durations.", func(*float64) Histogram {
+		return Histogram{Count: 3, Sum: 5 * time.Second, Buckets: map[float64]uint64{1: 1, 2: 2}}
+	})
+	site, err := (&Flags{HTTP: "127.0.0.1:0"}).Start(quiet, set)
+	require.NoError(t, err)
+	defer site.Close()
+	for scrape := 1.0; scrape < 3; scrape++ {
+		page := opstest.Scrape(t, site.URL())
+		require.Equal(t, scrape, page.Value(t, "blockyard_test_steps_total"))
+		require.Equal(t, scrape, page.Value(t, "blockyard_test_sessions"))
+		require.Equal(t, scrape, page.Value(t, "blockyard_test_errors_total", "400"))
+		require.Equal(t, 2*scrape, page.Value(t, "blockyard_test_errors_total", "501"))
+		require.NotContains(t, page, "blockyard_test_files")
+		h := page["blockyard_test_duration_seconds"].Metric[0].Histogram
+		require.EqualValues(t, 3, h.GetSampleCount())
+		require.EqualValues(t, 5, h.GetSampleSum())
+		require.EqualValues(t, 2, h.Bucket[1].GetCumulativeCount())
+	}
+}
+
+// Without --http nothing is opened, and a program need not care.
+func TestNoSite(t *testing.T) {
+	site, err := new(Flags).Start(quiet)
+	require.NoError(t, err)
+	require.Nil(t, site)
+	site.Ready()
+	site.Unready("draining")
+	require.Empty(t, site.URL())
+	require.NoError(t, site.Close())
+}
+
+// An address is only public if its host says so, and the log then warns.
+func TestPublicOnlyWhenSaid(t *testing.T) {
+	for _, bad := range []string{":9090", "9090", "127.0.0.1", "127.0.0.1:no-such-port"} {
+		_, err := (&Flags{HTTP: bad}).Start(quiet)
+		require.ErrorContains(t, err, "--http "+bad)
+	}
+	_, err := (&Flags{HTTP: ":9090"}).Start(quiet)
+	require.ErrorContains(t, err, "want HOST:PORT, such as 127.0.0.1:9090")
+	for address, warns := range map[string]bool{"127.0.0.1:0": false, "localhost:0": false, "0.0.0.0:0": true} {
+		var out bytes.Buffer
+		f := Flags{HTTP: address}
+		site, err := f.Start(f.Logger(&out))
+		require.NoError(t, err)
+		require.NoError(t, site.Close())
+		require.Equal(t, warns, strings.Contains(out.String(), "level=WARN"), "%s: %s", address, &out)
+	}
+}
+
+func TestNameIsTakenTwice(t *testing.T) {
+	c := func() Collector {
+		return Gauge("blockyard_test_files", "Files.", func() float64 { return 0 })
+	}
+	_, err := (&Flags{HTTP: "127.0.0.1:0"}).Start(quiet, c(), c())
+	require.ErrorContains(t, err, "duplicate")
+}
+
+func TestLogger(t *testing.T) {
+	var c struct{ LogFlags }
+	parser, err := kong.New(&c)
+	require.NoError(t, err)
+	log := func(args ...string) string {
+		_, err := parser.Parse(args)
+		require.NoError(t, err)
+		var out bytes.Buffer
+		l := c.Logger(&out)
+		l.Debug("small")
+		l.Warn("large", "games", 3)
+		return out.String()
+	}
+	require.Regexp(t, `^time=\S+ level=WARN msg=large games=3\n$`, log())
+	require.Contains(t, log("--log-level", "debug"), "msg=small")
+	require.Empty(t, log("--log-level", "error"))
+	var line struct {
+		Level, Msg string
+		Games      int
+	}
+	require.NoError(t, json.Unmarshal([]byte(log("--log-format", "json")), &line))
+	require.Equal(t, "WARN large 3", strings.Join([]string{line.Level, line.Msg, "3"}, " "))
+	require.Equal(t, 3, line.Games)
+	for _, args := range [][]string{{"--log-format", "xml"}, {"--log-level", "loud"}} {
+		_, err := parser.Parse(args)
+		require.ErrorContains(t, err, "must be one of", args)
+	}
+}
+
+// The checks of opstest find what they are for.
+func TestProblems(t *testing.T) {
+	page := opstest.Parse(t, `
+# TYPE blockyard_a_steps_total counter
+blockyard_a_steps_total 1
+# HELP blockyard_b_total Without a unit.
+# TYPE blockyard_b_total counter
+blockyard_b_total 1
+# HELP blockyard_c_steps A counter.
+# TYPE blockyard_c_steps counter
+blockyard_c_steps 1
+# HELP blockyard_d_steps_total As it should be.
+# TYPE blockyard_d_steps_total counter
+blockyard_d_steps_total 1
+# HELP other_steps_total Steps.
+# TYPE other_steps_total counter
+other_steps_total 1
+`)
+	problems := page.Problems()
+	require.Len(t, problems, 4)
+	require.Contains(t, problems[0], "blockyard_a_steps_total: want a help text")
+	require.Contains(t, problems[1], "blockyard_b_total: want a unit at the end")
+	require.Contains(t, problems[2], "blockyard_c_steps: want _total")
+	require.Contains(t, problems[3], "other_steps_total: want a name that begins with blockyard_")
+}
