@@ -43,6 +43,7 @@ The protocol is msgpack-rpc; rpc/PROTOCOL.md specifies every message.`
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, stop) // a second signal ends the program at once
 	status := run(ctx, os.Args[1:])
 	stop()
 	os.Exit(status)

@@ -38,6 +38,7 @@ func TestMain(m *testing.M) {
 type process struct {
 	*exec.Cmd
 	ready []string
+	http  string // of --http
 	stdin io.Closer
 	ended chan error
 }
@@ -61,11 +62,12 @@ func serve(t *testing.T, args ...string) *process {
 		Ready []string
 		PID   int
 		Proto [2]int
+		HTTP  string
 	}
 	require.NoError(t, json.Unmarshal(line, &ready))
 	require.Equal(t, p.Process.Pid, ready.PID)
 	require.Equal(t, server.Protocol, ready.Proto)
-	p.ready = ready.Ready
+	p.ready, p.http = ready.Ready, ready.HTTP
 	go func() { p.ended <- p.Wait() }()
 	return p
 }

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"log/slog"
 	"net"
 	"os"
 	"reflect"
@@ -19,6 +18,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"blockyard/agents/mlp"
+	"blockyard/agents/ops"
 	"blockyard/agents/registry"
 	"blockyard/env"
 	"blockyard/env/games"
@@ -39,8 +39,10 @@ type serveCmd struct {
 	TrustSpecs  bool          `help:"Allow clients to name opponents that read files or run commands on this machine."`
 	Workers     int           `help:"Goroutines that step the games of one handle; 0 is one per core." default:"0"`
 	Toy         bool          `hidden:"" help:"Also serve the games of the tests."`
-	Verbose     bool          `short:"v" help:"Also log the sessions of clients."`
+	Verbose     bool          `short:"v" help:"Also log the sessions of clients: the same as --log-level debug."`
+	Drain       time.Duration `placeholder:"DURATION" help:"${drain_help}"`
 
+	ops.Flags
 	server.Limits
 }
 
@@ -57,6 +59,8 @@ func vars() kong.Vars {
 		"key_help":  "Private key of the certificate, in PEM format.",
 		"client_ca_help": "Certificate authorities, in PEM format: " +
 			"clients over tls: need a certificate signed by one of them.",
+		"drain_help": "After SIGTERM or SIGINT, let clients that are connected go on for up to this time. " +
+			"New ones are refused, and a second signal ends the server at once. 0 by default.",
 		"ca_help": "Certificate authorities to trust over tls:, in PEM format; by default those of the system.",
 		"bench_game_help": "Game to step, blockbattle by default. " +
 			"null does not compute anything and its slab is as large as that of N rows of " +
@@ -85,11 +89,13 @@ func (c *serveCmd) Run(ctx context.Context) error {
 	if err := c.Check(); err != nil {
 		return err
 	}
-	level := slog.LevelInfo
-	if c.Verbose {
-		level = slog.LevelDebug
+	if c.Drain < 0 {
+		return fmt.Errorf("--drain is %v, want at least 0", c.Drain)
 	}
-	log := slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: level}))
+	if c.Verbose {
+		c.LogLevel = "debug"
+	}
+	log := c.Logger(os.Stderr)
 	c.Fit(log)
 	served := games.All
 	if c.Toy {
@@ -101,10 +107,16 @@ func (c *serveCmd) Run(ctx context.Context) error {
 		Tokens: tokens, Workers: c.Workers, Limits: c.Limits,
 		Log: log,
 	})
+	site, err := c.Start(log, metrics(srv, c.Limits)...)
+	if err != nil {
+		return err
+	}
+	defer site.Close()
 	listeners, err := listenAll(c.Listen, tokens, c.credentials())
 	if err != nil {
 		return err
 	}
+	signals := ctx
 	ctx, end := context.WithCancelCause(ctx)
 	defer end(nil)
 	for _, l := range listeners {
@@ -115,11 +127,19 @@ func (c *serveCmd) Run(ctx context.Context) error {
 		}()
 	}
 	c.watch(ctx, srv, end)
-	if err := announce(os.Stdout, listeners); err != nil {
+	if err := announce(os.Stdout, listeners, site); err != nil {
 		return errors.Join(err, closeAll(listeners))
 	}
+	site.Ready()
 	<-ctx.Done()
+	site.Unready("draining")
 	err = closeAll(listeners)
+	if signals.Err() != nil && c.Drain > 0 && srv.Idle() == 0 {
+		log.Info("draining: clients may go on until they disconnect", "for", c.Drain)
+		leave, cancel := context.WithTimeout(context.Background(), c.Drain)
+		defer cancel()
+		srv.AwaitIdle(leave)
+	}
 	return errors.Join(err, srv.Shutdown(context.Background()))
 }
 
@@ -194,13 +214,14 @@ func closeAll(all []net.Listener) error {
 }
 
 // announce prints the line of JSON that says where the server listens.
-func announce(w io.Writer, listeners []net.Listener) error {
+func announce(w io.Writer, listeners []net.Listener, site *ops.Site) error {
 	ready := struct {
 		Ready   []string `json:"ready"`
 		PID     int      `json:"pid"`
 		Proto   [2]int   `json:"proto"`
 		Version string   `json:"version"`
-	}{PID: os.Getpid(), Proto: server.Protocol, Version: version}
+		HTTP    string   `json:"http,omitempty"`
+	}{PID: os.Getpid(), Proto: server.Protocol, Version: version, HTTP: site.URL()}
 	for _, l := range listeners {
 		ready.Ready = append(ready.Ready, server.Name(l))
 	}

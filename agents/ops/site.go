@@ -23,6 +23,7 @@ const (
 	headTime    = 5 * time.Second // for a request
 	replyTime   = 30 * time.Second
 	idleTime    = 2 * time.Minute
+	mostConns   = 64
 	closeTime   = time.Second // for requests in progress when the site is closed
 )
 
@@ -71,7 +72,7 @@ func newSite(l net.Listener, log *slog.Logger, all []Collector) (*Site, error) {
 	}))
 	s.server = &http.Server{Handler: mux, ErrorLog: warnings, MaxHeaderBytes: 16 << 10,
 		ReadTimeout: headTime, WriteTimeout: replyTime, IdleTimeout: idleTime}
-	go func() { s.ended <- s.server.Serve(l) }()
+	go func() { s.ended <- s.server.Serve(Limit(l, mostConns)) }()
 	return s, nil
 }
 

@@ -206,6 +206,7 @@ func (e *Env) askAgents(w *worker, i int, set env.Seats, moves *env.Moves) error
 		if !logged && err == nil {
 			env.View(w.view, s, seat, draws)
 			a, err = e.agents[i*e.c.Seats+seat].Act(e.c.Context, w.view, seat)
+			w.asked++
 		}
 		if err != nil {
 			return fmt.Errorf("seat %d: %w", seat, err)

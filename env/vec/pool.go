@@ -38,6 +38,7 @@ type worker struct {
 	illegal uint64            // illegal actions that were replaced
 	moves   [MovesLen]uint16  // of agents in this step, as Batch.Moves has them
 	log     []uint16          // the same from a Log, of the step being replayed; nil if none is
+	asked   uint64            // choices of agents
 }
 
 // A job is what run does on each environment, with its arguments.

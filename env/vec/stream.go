@@ -41,6 +41,7 @@ type Stream struct {
 	busy    time.Duration // of all workers together
 	steps   uint64
 	illegal uint64 // as IllegalActions counts
+	asked   uint64 // as Decisions counts
 	err     error  // of errAt, the lowest environment that failed
 	errAt   int
 }
@@ -239,6 +240,16 @@ func (s *Stream) illegalActions() uint64 {
 	return s.illegal
 }
 
+// decisions is the part of Env.Decisions of the Stream's steps.
+func (s *Stream) decisions() uint64 {
+	if s == nil {
+		return 0
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.asked
+}
+
 // run steps environments until the Stream is stopped.
 func (s *Stream) run(w *worker) {
 	s.mu.Lock()
@@ -259,7 +270,8 @@ func (s *Stream) run(w *worker) {
 		s.busy += took
 		s.steps++
 		s.illegal += w.illegal
-		w.illegal = 0
+		s.asked += w.asked
+		w.illegal, w.asked = 0, 0
 		s.running--
 		s.done.push(i)
 		if err != nil {

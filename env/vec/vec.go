@@ -111,6 +111,14 @@ func (e *Env) IllegalActions() (n uint64) {
 	return n + e.stream.illegalActions()
 }
 
+// Decisions returns how many choices the agents of the Env have made so far.
+func (e *Env) Decisions() (n uint64) {
+	for _, w := range e.pool.workers {
+		n += w.asked
+	}
+	return n + e.stream.decisions()
+}
+
 // Driven returns the seats for which the caller chooses actions.
 func (e *Env) Driven() env.Seats { return e.driven }
 

@@ -51,6 +51,13 @@ func (b *buffers) wake() {
 	b.changed = make(chan struct{})
 }
 
+// taken returns the bytes taken from the pool.
+func (b *buffers) taken() int64 {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.pool
+}
+
 // hold counts n more bytes of a request being received. The smaller buffer they replace is garbage.
 func (s *session) hold(n int) error {
 	srv := s.srv

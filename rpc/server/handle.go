@@ -46,10 +46,11 @@ type handle struct {
 	packRow          func(worker, i int)
 	packTo, packFrom []byte
 
-	illegal uint64      // illegal actions so far
-	ended   []int       // games that ended in the last step
-	scratch []env.State // for afterstates, by worker
-	asked   uint64      // afterstates and features requests so far: seeds that the client leaves out
+	illegal   uint64      // illegal actions so far
+	decisions uint64      // of opponents so far
+	ended     []int       // games that ended in the last step
+	scratch   []env.State // for afterstates, by worker
+	asked     uint64      // afterstates and features requests so far: seeds that the client leaves out
 }
 
 // slabStart is the offset of the slab in a handle's memory; the head of the response ends there.

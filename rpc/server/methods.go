@@ -196,7 +196,7 @@ func (s *session) stats(f *wire.Frame) error {
 	stats := wire.Fields{
 		"uptime_s", time.Since(srv.begun).Seconds(), "cpu_s", cpu.Seconds(), "sessions", sessions, "handles", handles,
 		"envs", envs, "memory", memory, "requests", srv.requests.Load(), "steps", srv.steps.Load(),
-		"seat_steps", srv.rows.Load(), "illegal", srv.illegal.Load(), "errors", srv.failures.Load(),
+		"seat_steps", srv.rows.Load(), "illegal", srv.illegal.Load(), "errors", srv.failures.total(),
 		"goroutines", runtime.NumGoroutine(),
 		"session", map[string]any{
 			"id": s.id, "handles": len(s.handles), "requests": s.requests, "illegal": s.illegal, "errors": s.errors,

@@ -9,7 +9,7 @@ import (
 
 // fail responds to a request with an error.
 func (s *session) fail(id uint32, e *wire.Error) {
-	s.srv.failures.Add(1)
+	s.srv.failures.add(e.Code)
 	b, err := wire.Failure(id, e)
 	if err != nil {
 		s.srv.log.Error("encode", "err", err)
@@ -40,7 +40,9 @@ func (s *session) write(parts ...[]byte) {
 	defer s.writeMu.Unlock()
 	s.extend()
 	buffers := net.Buffers(parts)
-	if _, err := buffers.WriteTo(s.conn); err != nil {
+	n, err := buffers.WriteTo(s.conn)
+	s.srv.sent.Add(uint64(n))
+	if err != nil {
 		s.end()
 	}
 }
@@ -50,7 +52,9 @@ func (s *session) writeOne(b []byte) {
 	s.writeMu.Lock()
 	defer s.writeMu.Unlock()
 	s.extend()
-	if _, err := s.conn.Write(b); err != nil {
+	n, err := s.conn.Write(b)
+	s.srv.sent.Add(uint64(n))
+	if err != nil {
 		s.end()
 	}
 }

@@ -122,6 +122,7 @@ func (s *session) playAlone(h *handle, p *policy, at *place) error {
 	}
 	s.srv.steps.Add(1)
 	s.srv.rows.Add(uint64(h.rows))
+	s.count(h)
 	return nil
 }
 

@@ -72,7 +72,11 @@ type Server struct {
 	steps      atomic.Uint64 // of handles
 	rows       atomic.Uint64 // steps times rows
 	illegal    atomic.Uint64 // illegal actions of clients that were replaced
-	failures   atomic.Uint64
+	decisions  atomic.Uint64 // of opponents
+	received   atomic.Uint64 // bytes
+	sent       atomic.Uint64 // bytes
+	took       durations     // of steps
+	failures   failures
 }
 
 // New returns a server. Serve starts it.
@@ -87,7 +91,8 @@ func New(c Config) *Server {
 		c.Features = func(*env.Game) *features.Set { return nil }
 	}
 	return &Server{c: c, limits: c.Limits, log: c.Log, begun: time.Now(), quiet: time.Now(),
-		sessions: map[*session]struct{}{}, holders: newHolders(c.Tokens), buffers: newBuffers(&c.Limits)}
+		sessions: map[*session]struct{}{}, holders: newHolders(c.Tokens), buffers: newBuffers(&c.Limits),
+		failures: newFailures()}
 }
 
 // Serve accepts connections from l until it is closed. It may be called for several listeners at once.
@@ -118,6 +123,18 @@ func (s *Server) Idle() time.Duration {
 		return 0
 	}
 	return time.Since(s.quiet)
+}
+
+// AwaitIdle waits until no session is left or ctx ends.
+func (s *Server) AwaitIdle(ctx context.Context) {
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	for ctx.Err() == nil && s.Idle() == 0 {
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+		}
+	}
 }
 
 // linger is the shortest time for which a draining server still answers.

@@ -95,7 +95,7 @@ func (s *session) run() {
 
 // readAll reads requests and queues them until the connection ends or violates the protocol.
 func (s *session) readAll() error {
-	r := wire.NewReader(s.conn)
+	r := wire.NewReader(countingReader{s.conn, &s.srv.received})
 	r.Limit = s.limit
 	r.Grow = s.hold
 	r.Partial = func(more bool) {

@@ -66,8 +66,11 @@ func (s *session) pass(id uint32, file *os.File, result any) error {
 	s.extend()
 	n, _, err := s.conn.(*net.UnixConn).WriteMsgUnix(b, unix.UnixRights(int(file.Fd())), nil)
 	if err == nil && n < len(b) {
-		_, err = s.conn.Write(b[n:])
+		var more int
+		more, err = s.conn.Write(b[n:])
+		n += more
 	}
+	s.srv.sent.Add(uint64(n))
 	if err != nil {
 		s.end()
 	}

@@ -49,20 +49,12 @@ func (s *session) play(f *wire.Frame, h *handle, p *place) error {
 		return refused("step", err)
 	}
 	h.took = time.Since(begun)
-	s.countIllegal(h)
+	s.srv.took.observe(h.took)
+	s.count(h)
 	s.srv.steps.Add(1)
 	s.srv.rows.Add(uint64(h.rows))
 	s.show(f.ID, h, p)
 	return nil
-}
-
-// countIllegal adds the illegal actions since the last call to the counters.
-func (s *session) countIllegal(h *handle) {
-	if n := h.env.IllegalActions() - h.illegal; n != 0 {
-		h.illegal += n
-		s.illegal += n
-		s.srv.illegal.Add(n)
-	}
 }
 
 // step plays h.actions and writes the result to p.
@@ -130,6 +122,7 @@ func (s *session) reset(f *wire.Frame, h *handle) error {
 	if err := h.reset(seeds, mask, p); err != nil {
 		return err
 	}
+	s.count(h)
 	s.show(f.ID, h, p)
 	return nil
 }

@@ -224,7 +224,7 @@ func (s *session) received(h *handle, n int) {
 		s.srv.steps.Add(1)
 		s.srv.rows.Add(uint64(n * h.env.Rows()))
 	}
-	s.countIllegal(h)
+	s.count(h)
 	if h.recorder != nil {
 		h.recorder.settle()
 	}

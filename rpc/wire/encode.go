@@ -5,6 +5,8 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/vmihailenco/msgpack/v5"
 )
@@ -199,6 +201,9 @@ var names = map[int]string{
 	Illegal: "illegal_action", NeedsReset: "needs_reset", BadState: "bad_state", Opponent: "opponent_failed",
 	Busy: "busy", Limit: "limit", Draining: "draining", Internal: "internal",
 }
+
+// Codes returns the error codes in ascending order.
+func Codes() []int { return slices.Sorted(maps.Keys(names)) }
 
 // An Error is the error of a response to a failed request.
 type Error struct {

@@ -6,10 +6,10 @@ import (
 	"errors"
 	"net"
 	"net/http"
-	"sync"
 	"time"
 
 	"blockyard/agents/dropbloxcontest/protocol"
+	"blockyard/agents/ops"
 )
 
 // Limits on connections, and times.
@@ -30,7 +30,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 		Handler: s, ReadTimeout: readTime, WriteTimeout: writeTime, IdleTimeout: idleTime, MaxHeaderBytes: 16 << 10,
 	}
 	ended := make(chan error, 1)
-	go func() { ended <- h.Serve(&limitListener{l, make(chan struct{}, maxConns)}) }()
+	go func() { ended <- h.Serve(ops.Limit(l, maxConns)) }()
 	clock := time.NewTicker(tickTime)
 	defer clock.Stop()
 	var over <-chan time.Time
@@ -58,35 +58,6 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 		_ = h.Close()
 	}
 	return nil
-}
-
-// A limitListener limits the number of open connections.
-type limitListener struct {
-	net.Listener
-	places chan struct{}
-}
-
-// Accept implements net.Listener.
-func (g *limitListener) Accept() (net.Conn, error) {
-	g.places <- struct{}{}
-	c, err := g.Listener.Accept()
-	if err != nil {
-		<-g.places
-		return nil, err
-	}
-	return limitedConn{c, sync.OnceFunc(func() { <-g.places })}, nil
-}
-
-// A limitedConn is a connection that frees its place when it is closed.
-type limitedConn struct {
-	net.Conn
-	free func()
-}
-
-// Close implements net.Conn.
-func (c limitedConn) Close() error {
-	c.free()
-	return c.Conn.Close()
 }
 
 // ServeHTTP implements http.Handler.

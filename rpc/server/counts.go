@@ -1,0 +1,148 @@
+package server
+
+import (
+	"io"
+	"math/bits"
+	"strconv"
+	"sync/atomic"
+	"time"
+
+	"blockyard/rpc/wire"
+)
+
+// Counts are what a server has done since its start and what is open now. They may be read at any time.
+type Counts struct {
+	Requests  uint64
+	Steps     uint64 // of handles
+	SeatSteps uint64 // steps times rows
+	Illegal   uint64 // illegal actions of clients that were replaced
+	Decisions uint64 // choices of the server's opponents
+	Received  uint64 // bytes of requests
+	Sent      uint64 // bytes of responses, without slabs in shared memory
+	Errors    []ErrorCount
+	Durations Durations // of requests step and step_slot, from their actions to their slab
+
+	Sessions, Handles, Envs             int
+	Mappings, Files, Goroutines, Timers int
+	Memory, RequestMemory, ReplyMemory  int64 // bytes towards MaxMemory, MaxBuffered and MaxReplies
+	RequestMemoryLimit                  int64 // MaxBuffered without each session's own share, like RequestMemory
+	Tokens                              []TokenCount
+}
+
+// An ErrorCount is how often a request failed with one code.
+type ErrorCount struct {
+	Code, Name string // such as "400" and "illegal_action"
+	Count      uint64
+}
+
+// A TokenCount is what all sessions with a token have open. Tokens without a name are left out.
+type TokenCount struct {
+	Name           string
+	Sessions, Envs int
+	Memory         int64 // bytes
+}
+
+// Durations are a histogram with bounds of 2^12 to 2^34 ns, that is, 4 µs to 17 s.
+type Durations struct {
+	Sum     time.Duration
+	Buckets [lastBucket - firstBucket + 2]uint64 // not cumulated; the last is of longer durations
+}
+
+const (
+	firstBucket = 12
+	lastBucket  = 34
+)
+
+// Bound returns the longest duration of a bucket but the last.
+func (d *Durations) Bound(bucket int) time.Duration { return 1 << (firstBucket + bucket) }
+
+// durations are Durations being counted. Observe is short and allocates nothing.
+type durations struct {
+	sum     atomic.Int64
+	buckets [len(Durations{}.Buckets)]atomic.Uint64
+}
+
+func (d *durations) observe(took time.Duration) {
+	d.sum.Add(int64(took))
+	k := bits.Len64(uint64(max(took, 1)) - 1) // the least k with took <= 2^k
+	d.buckets[min(max(k, firstBucket), lastBucket+1)-firstBucket].Add(1)
+}
+
+func (d *durations) read() (out Durations) {
+	out.Sum = time.Duration(d.sum.Load())
+	for k := range d.buckets {
+		out.Buckets[k] = d.buckets[k].Load()
+	}
+	return out
+}
+
+// failures count responses with an error by code.
+type failures map[int]*atomic.Uint64
+
+func newFailures() failures {
+	f := failures{}
+	for _, code := range wire.Codes() {
+		f[code] = new(atomic.Uint64)
+	}
+	return f
+}
+
+func (f failures) add(code int) { f[code].Add(1) }
+
+func (f failures) total() (n uint64) {
+	for _, c := range f {
+		n += c.Load()
+	}
+	return n
+}
+
+// Counts returns what the server has done and has open.
+func (s *Server) Counts() Counts {
+	c := Counts{
+		Requests: s.requests.Load(), Steps: s.steps.Load(), SeatSteps: s.rows.Load(), Illegal: s.illegal.Load(),
+		Decisions: s.decisions.Load(), Received: s.received.Load(), Sent: s.sent.Load(), Durations: s.took.read(),
+		RequestMemory: s.buffers.taken(), RequestMemoryLimit: s.buffers.most, ReplyMemory: s.replies.Load(),
+	}
+	for _, code := range wire.Codes() {
+		c.Errors = append(c.Errors, ErrorCount{strconv.Itoa(code), wire.Errorf(code, "").Name, s.failures[code].Load()})
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	c.Sessions, c.Handles, c.Envs, c.Memory = s.admitted, s.handles, s.envs, s.memory
+	c.Mappings, c.Files, c.Goroutines, c.Timers = s.use.mappings, s.use.files, s.use.goroutines, s.use.timers
+	for _, h := range s.holders {
+		if h.Name != "" {
+			c.Tokens = append(c.Tokens, TokenCount{h.Name, h.sessions, h.envs, h.memory})
+		}
+	}
+	return c
+}
+
+// A countingReader counts the bytes that it reads.
+type countingReader struct {
+	io.Reader
+	n *atomic.Uint64
+}
+
+// Read implements io.Reader.
+func (r countingReader) Read(b []byte) (int, error) {
+	n, err := r.Reader.Read(b)
+	r.n.Add(uint64(n))
+	return n, err
+}
+
+// count adds what the games of a handle counted since the last call.
+func (s *session) count(h *handle) {
+	if n := h.env.IllegalActions() - h.illegal; n != 0 {
+		h.illegal += n
+		s.illegal += n
+		s.srv.illegal.Add(n)
+	}
+	if h.alone {
+		return
+	}
+	if n := h.env.Decisions() - h.decisions; n != 0 {
+		h.decisions += n
+		s.srv.decisions.Add(n)
+	}
+}
