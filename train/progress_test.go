@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"blockyard/agents/ops"
 	"blockyard/train/selfplay"
 	"blockyard/train/selfplay/phases"
 	"blockyard/train/task"
@@ -20,7 +21,7 @@ func TestPlainLinesWithoutTerminal(t *testing.T) {
 	require.NoError(t, err)
 	defer func() { require.NoError(t, run.Close()) }()
 	var out strings.Builder
-	p := newProgress(run, &out)
+	p := newProgress(run, &out, new(ops.Flags).Logger(&out), true)
 	now := time.Now()
 	p.start, p.printed = now, now
 	p.now = func() time.Time { now = now.Add(time.Second); return now }
@@ -29,8 +30,11 @@ func TestPlainLinesWithoutTerminal(t *testing.T) {
 	lines := strings.Split(strings.TrimSpace(out.String()), "\n")
 	require.NotContains(t, out.String(), "\r")
 	require.Contains(t, lines[0], "no gate yet")
-	require.Contains(t, lines[len(lines)-2], "gate 1 of 1: ")
-	require.Contains(t, lines[len(lines)-2], " of 60 games")
+	require.Contains(t, lines[0], "level=INFO msg=training progress=0.")
+	require.Contains(t, lines[len(lines)-2], `msg="gate is played" progress=1 gate=1 gates=1 games=`)
+	require.Contains(t, lines[len(lines)-2], " of_games=60")
+	require.Contains(t, lines[len(lines)-1], "msg=gate gate=1 gates=1 ")
+	require.Contains(t, lines[len(lines)-1], " kept=true ")
 	require.Contains(t, lines[len(lines)-1], "no best yet  kept")
 	require.Greater(t, len(lines), 8)
 	require.Less(t, len(lines), 15, "130 seconds, a line every ten")

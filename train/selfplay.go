@@ -4,22 +4,19 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"runtime"
-	"time"
 
 	"blockyard/agents/mlp"
+	"blockyard/agents/ops"
 	"blockyard/datasets/record"
 	"blockyard/train/selfplay"
 	"blockyard/train/selfplay/phases"
 	"blockyard/train/selfplay/single"
 	"blockyard/train/task"
-
-	"github.com/schollz/progressbar/v3"
-	"golang.org/x/term"
 )
 
 type selfplayCmd struct {
@@ -28,6 +25,7 @@ type selfplayCmd struct {
 	Resume  bool   `help:"Continue the run in --out. It keeps its settings: the flags below do not count."`
 	Workers int    `help:"Goroutines that play; they do not influence the outcome. 0: one per core." default:"1"`
 	Record  string `help:"Also append the games of self-play to this file." placeholder:"FILE"`
+	ops.Flags
 	settings
 }
 
@@ -50,11 +48,19 @@ func (c *selfplayCmd) Run(ctx context.Context) error {
 		return err
 	}
 	defer func() { _ = run.Close() }()
+	log, seen := c.Logger(os.Stderr), newMonitor(run)
+	site, err := c.Start(log, seen.metrics())
+	if err != nil {
+		return err
+	}
+	defer site.Close()
 	folder, err := selfplay.OpenFolder(c.Out, run)
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(c.train(ctx, run, folder), folder.Close()); err != nil {
+	site.Ready()
+	defer context.AfterFunc(ctx, func() { site.Unready("stopping") })()
+	if err := errors.Join(c.train(ctx, run, folder, seen, log), folder.Close()); err != nil {
 		return err
 	}
 	if !run.Done() {
@@ -66,7 +72,9 @@ func (c *selfplayCmd) Run(ctx context.Context) error {
 }
 
 // train runs until the budget is spent or ctx ends.
-func (c *selfplayCmd) train(ctx context.Context, run *selfplay.Run, folder *selfplay.Folder) error {
+func (c *selfplayCmd) train(
+	ctx context.Context, run *selfplay.Run, folder *selfplay.Folder, seen *monitor, log *slog.Logger,
+) error {
 	finish := func() error { return nil }
 	if c.Record != "" {
 		w, err := record.Append(c.Record)
@@ -75,9 +83,10 @@ func (c *selfplayCmd) train(ctx context.Context, run *selfplay.Run, folder *self
 		}
 		run.Record, finish = w.Write, w.Close
 	}
-	show := newProgress(run, os.Stderr)
+	show := newProgress(run, os.Stderr, log, c.LogFormat == "text")
 	err := run.Go(ctx, func(gated bool) error {
 		show.after(gated)
+		seen.after()
 		return folder.After(gated)
 	})
 	show.clear()
@@ -111,71 +120,4 @@ func (c *selfplayCmd) open(g *task.Game) (*selfplay.Run, error) {
 		return nil, err
 	}
 	return selfplay.New(g, config, from, c.Workers)
-}
-
-// A progress shows a run: as a bar on a terminal, else as a line now and then.
-type progress struct {
-	run     *selfplay.Run
-	out     io.Writer
-	bar     *progressbar.ProgressBar // nil without a terminal
-	start   time.Time
-	printed time.Time // of the last line
-	began   selfplay.Counts
-	now     func() time.Time
-}
-
-const barSteps = 10000
-
-func newProgress(run *selfplay.Run, out io.Writer) *progress {
-	p := &progress{run: run, out: out, began: run.Counts, start: time.Now(), printed: time.Now(), now: time.Now}
-	if f, ok := out.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
-		p.bar = progressbar.NewOptions(barSteps, progressbar.OptionSetWriter(out), progressbar.OptionSetWidth(20),
-			progressbar.OptionThrottle(200*time.Millisecond), progressbar.OptionSetElapsedTime(true),
-			progressbar.OptionSetPredictTime(true), progressbar.OptionFullWidth())
-	}
-	run.OnGate = func(done, of int) {
-		most := ""
-		if run.Options.For > 0 {
-			most = "up to "
-		}
-		p.show(fmt.Sprintf("gate %d of %d: %d of %s%d games", run.Counts.Gated+1, run.Options.Gates, done, most, of))
-	}
-	return p
-}
-
-// after shows the run after a step or a gate. A gate leaves a line.
-func (p *progress) after(gated bool) {
-	if gated {
-		p.clear()
-		fmt.Fprintln(p.out, p.run.LastGate())
-		p.printed = p.now()
-	}
-	c, b := p.run.Counts, p.began
-	if s := (c.Spent - b.Spent).Seconds(); s > 0 {
-		p.show(fmt.Sprintf("%.0f games/s  %.1fk positions/s  %.2fM evaluations/s  loss %.4f  %s",
-			float64(c.Games-b.Games)/s, float64(c.Moves-b.Moves)/s/1e3, float64(c.Visited-b.Visited)/s/1e6, c.Loss,
-			p.run.LastScore()))
-	}
-}
-
-// show brings the bar up to date, or writes a line if the last one is a while ago.
-func (p *progress) show(text string) {
-	if p.bar != nil {
-		p.bar.Describe(text)
-		// A full bar could not be cleared. The error is that of a terminal that cannot be written to.
-		_ = p.bar.Set(min(int(p.run.Progress()*barSteps), barSteps-1))
-		return
-	}
-	now := p.now()
-	if every := min(max(now.Sub(p.start)/10, 10*time.Second), 5*time.Minute); now.Sub(p.printed) >= every {
-		p.printed = now
-		fmt.Fprintf(p.out, "%3.0f%% %s\n", 100*p.run.Progress(), text)
-	}
-}
-
-// clear removes the bar.
-func (p *progress) clear() {
-	if p.bar != nil {
-		_ = p.bar.Clear() // a terminal that cannot be written to
-	}
 }

@@ -87,6 +87,8 @@ type Run struct {
 	Learner Learner
 	Slots   []*Slot
 
+	Played, Fitted time.Duration // wall-clock time of rollouts and of fits in this process
+
 	algorithm Algorithm
 	policies  []Policy // one per worker, of a kind
 	kind      string
@@ -177,9 +179,12 @@ func (r *Run) step(ctx context.Context) error {
 	if err := r.Play(ctx, next.Rollout()); err != nil {
 		return err
 	}
+	played := r.now()
 	if err := next.Fit(); err != nil {
 		return err
 	}
+	r.Played += played.Sub(began)
+	r.Fitted += r.now().Sub(played)
 	r.Counts.Iterations++
 	r.Counts.Spent += r.now().Sub(began)
 	r.noteLoss()

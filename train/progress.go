@@ -1,0 +1,98 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"time"
+
+	"blockyard/train/selfplay"
+
+	"github.com/schollz/progressbar/v3"
+	"golang.org/x/term"
+)
+
+// A progress shows a run: as a bar on a terminal, otherwise as a log line now and then.
+type progress struct {
+	run     *selfplay.Run
+	out     io.Writer
+	bar     *progressbar.ProgressBar // nil without a terminal
+	log     *slog.Logger
+	start   time.Time
+	printed time.Time // of the last line
+	began   selfplay.Counts
+	now     func() time.Time
+}
+
+const barSteps = 10000
+
+// newProgress shows run on out. bar allows a bar, if out is a terminal; log writes to out.
+func newProgress(run *selfplay.Run, out io.Writer, log *slog.Logger, bar bool) *progress {
+	p := &progress{run: run, out: out, log: log, began: run.Counts, start: time.Now(), printed: time.Now(), now: time.Now}
+	if f, ok := out.(*os.File); ok && bar && term.IsTerminal(int(f.Fd())) {
+		p.bar = progressbar.NewOptions(barSteps, progressbar.OptionSetWriter(out), progressbar.OptionSetWidth(20),
+			progressbar.OptionThrottle(200*time.Millisecond), progressbar.OptionSetElapsedTime(true),
+			progressbar.OptionSetPredictTime(true), progressbar.OptionFullWidth())
+	}
+	run.OnGate = func(done, of int) {
+		most := ""
+		if run.Options.For > 0 {
+			most = "up to "
+		}
+		p.show(fmt.Sprintf("gate %d of %d: %d of %s%d games", run.Counts.Gated+1, run.Options.Gates, done, most, of),
+			"gate is played", "gate", run.Counts.Gated+1, "gates", run.Options.Gates, "games", done, "of_games", of)
+	}
+	return p
+}
+
+// after shows the run after a step or a gate. A gate leaves a line.
+func (p *progress) after(gated bool) {
+	if gated {
+		p.gated()
+	}
+	c, b := p.run.Counts, p.began
+	if s := (c.Spent - b.Spent).Seconds(); s > 0 {
+		games, positions := float64(c.Games-b.Games)/s, float64(c.Moves-b.Moves)/s
+		visited, score := float64(c.Visited-b.Visited)/s, p.run.LastScore()
+		p.show(fmt.Sprintf("%.0f games/s  %.1fk positions/s  %.2fM evaluations/s  loss %.4f  %s",
+			games, positions/1e3, visited/1e6, c.Loss, score),
+			"training", "games_per_second", games, "positions_per_second", positions, "evaluations_per_second", visited,
+			"loss", c.Loss, "score", score)
+	}
+}
+
+// gated shows the last gate.
+func (p *progress) gated() {
+	p.clear()
+	p.printed = p.now()
+	if p.bar != nil {
+		fmt.Fprintln(p.out, p.run.LastGate())
+		return
+	}
+	c, g := p.run.Counts, p.run.Curve[len(p.run.Curve)-1]
+	p.log.Info("gate", "gate", c.Gated, "gates", p.run.Options.Gates, "games", c.Games, "samples", g.Rows,
+		"loss", g.Loss, "kept", g.Kept, "result", p.run.LastGate())
+}
+
+// show updates the bar with a text, or logs a line if the last one is a while ago.
+func (p *progress) show(text, msg string, attributes ...any) {
+	if p.bar != nil {
+		p.bar.Describe(text)
+		// A full bar could not be cleared. The error is that of a terminal that cannot be written to.
+		_ = p.bar.Set(min(int(p.run.Progress()*barSteps), barSteps-1))
+		return
+	}
+	now := p.now()
+	if every := min(max(now.Sub(p.start)/10, 10*time.Second), 5*time.Minute); now.Sub(p.printed) >= every {
+		p.printed = now
+		p.log.Info(msg, append([]any{"progress", p.run.Progress()}, attributes...)...)
+	}
+}
+
+// clear removes the bar.
+func (p *progress) clear() {
+	if p.bar != nil {
+		_ = p.bar.Clear() // a terminal that cannot be written to
+	}
+}
