@@ -18,6 +18,7 @@ import (
 
 	"blockyard/agents/dropbloxcontest/server"
 	"blockyard/agents/dropbloxcontest/teams"
+	"blockyard/agents/ops"
 )
 
 // serveTable lists the servers.
@@ -36,6 +37,8 @@ type serveDropbloxCmd struct {
 	Notice  time.Duration `default:"2s" help:"Time between the last team's arrival and the start of the round."`
 	History string        `default:"history" empty:"" placeholder:"DIR" help:"Folder for histories; empty for none."`
 	JSON    bool          `name:"json" help:"Print every round as a line of JSON; agents/JSON.md describes it."`
+
+	ops.Flags
 }
 
 // Help is printed with the flags.
@@ -48,9 +51,9 @@ The password is read from the terminal or the first line of standard input. In a
 all teams play the same blocks at the same time; practice games are possible at any time.
 Clients play with agents host dropblox practice|compete --server http://HOST:PORT. A
 round ends when all teams have finished or its clock has run out; then its ranking is
-printed, and teams can wait for the next one. Passwords are sent unencrypted: for
-clients on other machines, put a TLS proxy in front. Ctrl-C ends all games; their
-histories stay complete.`
+printed, and teams can wait for the next one. Other events are logged to standard error.
+Passwords are sent unencrypted: for clients on other machines, put a TLS proxy in front.
+Ctrl-C ends all games; their histories stay complete.`
 }
 
 // Run runs the server until the last round or Ctrl-C.
@@ -78,16 +81,23 @@ func (c *serveDropbloxCmd) Run(ctx context.Context, con *console) error {
 	config := server.Config{
 		Teams: teams.NewGuard(list), Clock: time.Duration(c.Seconds * float64(time.Second)), History: c.History,
 		Rounds: c.Rounds, Players: cmp.Or(c.Players, len(list)), Notice: c.Notice,
-		Round: func(r server.Round) { _ = con.print(c.JSON, r) },
+		Round: func(r server.Round) { _ = con.print(c.JSON, r) }, Log: c.Logger(con.err),
 	}
 	if c.StartIn > 0 {
 		config.Start = time.Now().Add(c.StartIn)
 	}
+	s := server.New(config)
+	site, err := c.Start(config.Log, contestMetrics(s))
+	if err != nil {
+		return errors.Join(err, l.Close())
+	}
+	defer site.Close()
 	if !c.JSON {
-		config.Log = func(text string) { fmt.Fprintln(con.out, time.Now().Format(time.TimeOnly), text) }
 		fmt.Fprintf(con.out, "Dropblox for %d teams at http://%s\n", len(list), l.Addr())
 	}
-	return server.New(config).Serve(ctx, l)
+	site.Ready()
+	defer context.AfterFunc(ctx, func() { site.Unready("stopping") })()
+	return s.Serve(ctx, l)
 }
 
 // add adds a team to the file, or changes its password.

@@ -29,7 +29,10 @@ type game struct {
 func (s *Server) newGame(team, mode, seed string, began time.Time) (*game, error) {
 	g := &game{
 		id: rand.Text()[:12], team: team, began: began, clock: s.c.Clock,
-		failed: func(err error) { s.log("history: %v", err) },
+	}
+	g.failed = func(err error) {
+		s.count(func(c *Counts) { c.HistoryErrors++ })
+		s.c.Log.Warn("the game goes on without a history", "game", g.id, "team", team, "err", err)
 	}
 	if err := g.state.ResetSeed(seed); err != nil {
 		return nil, err

@@ -63,6 +63,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 // ServeHTTP implements http.Handler.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	status, reply := s.answer(w, r)
+	s.count(func(c *Counts) { c.Requests[status]++ })
 	text, err := json.Marshal(reply)
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusInternalServerError)
@@ -110,7 +111,7 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request) (status int, rep
 		reply = s.submit(q)
 	}
 	if err != nil {
-		s.log("%s: %v", path, err)
+		s.c.Log.Error("the game cannot be created", "request", path, "team", q.Team, "err", err)
 		return refuse(http.StatusInternalServerError, "the game cannot be created")
 	}
 	return http.StatusOK, reply

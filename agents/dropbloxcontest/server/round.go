@@ -82,6 +82,7 @@ func (s *Server) compete(team string) (*protocol.Reply, error) {
 			return nil, err
 		}
 		r.games[team], s.games[g.id] = g, g
+		s.count(func(c *Counts) { c.Competition++ })
 	}
 	if !g.running(now) { // its game is over: wait for the next round
 		return wait(askAgain), nil
@@ -103,7 +104,7 @@ func (s *Server) schedule(now time.Time) {
 	maps.DeleteFunc(r.waiting, func(_ string, asked time.Time) bool { return now.Sub(asked) > waitingTime })
 	if len(r.waiting) >= s.c.Players {
 		r.begins = now.Add(s.c.Notice)
-		s.log("round %d begins in %v", r.number, s.c.Notice)
+		s.c.Log.Info("round is scheduled", "round", r.number, "in", s.c.Notice)
 	}
 }
 
@@ -128,7 +129,7 @@ func (s *Server) advanceRound(now time.Time) *Round {
 		for _, g := range r.last {
 			delete(s.games, g.id)
 		}
-		s.log("round %d begins", r.number)
+		s.c.Log.Info("round begins", "round", r.number)
 		return nil
 	}
 	if now.Sub(r.begins) <= s.c.Clock && !s.allFinished(now) {
@@ -159,6 +160,7 @@ func (s *Server) allFinished(now time.Time) bool {
 // closeRound ends the games of the round and prepares the next. The caller holds s.mu.
 func (s *Server) closeRound(why dropbloxcontest.Reason) *Round {
 	r := &s.round
+	s.count(func(c *Counts) { c.Rounds++ })
 	out := &Round{Number: r.number, Seed: r.seed, Began: r.begins, Ranks: []Standing{}}
 	for team, g := range r.games {
 		g.close(why)

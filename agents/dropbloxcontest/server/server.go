@@ -7,7 +7,7 @@
 package server
 
 import (
-	"fmt"
+	"log/slog"
 	"math/rand/v2"
 	"slices"
 	"strconv"
@@ -35,10 +35,9 @@ type Config struct {
 	Start   time.Time     // when the first round begins in any case, if not zero
 	Notice  time.Duration // time between the arrival of the last team and the round
 	Seed    func() string // returns the seed of a round; nil draws from -2^31 to 2^31-1
-	// Round is called after every round, and Log with other events. They are called from
-	// several goroutines, one at a time, and may be nil.
+	// Round is called after every round, from several goroutines, one at a time. It may be nil.
 	Round func(Round)
-	Log   func(text string)
+	Log   *slog.Logger // other events; nil for none
 }
 
 // A Server runs a contest. It is safe for concurrent use.
@@ -52,7 +51,10 @@ type Server struct {
 	practice map[string][]*game // by team, the oldest first
 	round    round
 
-	out sync.Mutex // of Round and Log
+	out sync.Mutex // of Round
+
+	counting sync.Mutex
+	counts   Counts
 }
 
 // New returns a server. Call Serve, or Tick about ten times per second.
@@ -60,10 +62,14 @@ func New(c Config) *Server {
 	if c.Seed == nil {
 		c.Seed = randomSeed
 	}
+	if c.Log == nil {
+		c.Log = slog.New(slog.DiscardHandler)
+	}
 	c.Players = max(1, c.Players)
 	return &Server{
 		c: c, now: time.Now, done: make(chan struct{}), games: map[string]*game{}, practice: map[string][]*game{},
-		round: round{number: 1, begins: c.Start, waiting: map[string]time.Time{}},
+		round:  round{number: 1, begins: c.Start, waiting: map[string]time.Time{}},
+		counts: Counts{Requests: map[int]int{}},
 	}
 }
 
@@ -71,14 +77,6 @@ func randomSeed() string { return strconv.Itoa(int(int32(rand.Uint32()))) }
 
 // Done is closed after the last round.
 func (s *Server) Done() <-chan struct{} { return s.done }
-
-func (s *Server) log(format string, args ...any) {
-	if s.c.Log != nil {
-		s.out.Lock()
-		defer s.out.Unlock()
-		s.c.Log(fmt.Sprintf(format, args...))
-	}
-}
 
 // create starts a practice game.
 func (s *Server) create(team string) (*protocol.Reply, error) {
@@ -102,7 +100,8 @@ func (s *Server) create(team string) (*protocol.Reply, error) {
 	}
 	s.practice[team] = list
 	s.mu.Unlock()
-	s.log("%s practises: game %s", team, g.id)
+	s.count(func(c *Counts) { c.Practice++ })
+	s.c.Log.Info("practice game", "team", team, "game", g.id)
 	return g.show(now), nil
 }
 
@@ -117,7 +116,11 @@ func (s *Server) submit(req *protocol.Request) *protocol.Reply {
 	case g.team != req.Team:
 		return fail(protocol.NotYours, "the game is another team's")
 	}
-	return g.submit(req, s.now())
+	r := g.submit(req, s.now())
+	if r.Ret == protocol.OK {
+		s.count(func(c *Counts) { c.Turns++ })
+	}
+	return r
 }
 
 func fail(code int, reason string) *protocol.Reply {

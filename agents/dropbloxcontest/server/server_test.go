@@ -3,6 +3,7 @@ package server
 import (
 	"bytes"
 	"encoding/json"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -252,13 +253,20 @@ func TestRefusals(t *testing.T) {
 
 // A history that cannot be written costs nobody his game.
 func TestHistoryThatCannotBeWritten(t *testing.T) {
-	var said []string
-	h := newHall(t, Config{Log: func(text string) { said = append(said, text) }})
+	var said bytes.Buffer
+	h := newHall(t, Config{Log: slog.New(slog.NewTextHandler(&said, nil))})
 	require.NoError(t, os.WriteFile(h.dir, nil, 0o600))
 	r := h.ask(blue, protocol.CreatePractice, "")
 	require.Equal(t, protocol.OK, h.ask(blue, protocol.SubmitMove, move(r.Game.ID, "0", "[]")).Ret)
-	require.Len(t, said, 2)
-	require.Contains(t, said[0], "history: ")
+	lines := strings.Split(strings.TrimSpace(said.String()), "\n")
+	require.Len(t, lines, 2)
+	require.Contains(t, lines[0], "level=WARN")
+	require.Contains(t, lines[0], "without a history")
+	require.Contains(t, lines[1], "team=blue")
+	counts := h.Counts()
+	require.Equal(t, Counts{
+		Teams: 2, Running: 1, Practice: 1, Turns: 1, Requests: map[int]int{http.StatusOK: 2}, HistoryErrors: 1,
+	}, counts)
 }
 
 func FuzzRequests(f *testing.F) {
