@@ -30,6 +30,10 @@ func TestMetrics(t *testing.T) {
 	require.Zero(t, before.Value(t, "blockyard_server_steps_total"))
 	require.Zero(t, before.Value(t, "blockyard_server_errors_total", "301", "bad_params"))
 
+	require.Zero(t, run(t.Context(), []string{"ping", p.http}))
+	require.Equal(t, 1, run(t.Context(), []string{"ping", p.http + "/other"}))
+	require.Equal(t, 1, run(t.Context(), []string{"ping", "http://127.0.0.1:1"}))
+
 	c, err := client.Dial(t.Context(), p.ready[0], "secret")
 	require.NoError(t, err)
 	defer c.Close()
