@@ -42,9 +42,9 @@ race: ## Go tests of concurrent packages under the race detector
 
 python: $(VENV)/test ## the Python client on real Gymnasium, PettingZoo and Stable-Baselines3, and a real server
 	@log=$$(mktemp); trap 'rm -f $$log' EXIT; failed=0; \
-	OMP_NUM_THREADS=1 $(PY) -m pytest -q --libraries rpc/python/tests/libraries/test_sb3.py \
+	OMP_NUM_THREADS=1 $(PY) -m pytest -q -m 'not slow' --libraries rpc/python/tests/libraries/test_sb3.py \
 	  rpc/python/tests/libraries/test_learning.py >$$log 2>&1 & learners=$$!; \
-	$(PY) -m pytest -q rpc/python/tests || failed=1; \
+	$(PY) -m pytest -q -m 'not slow' --durations=10 rpc/python/tests || failed=1; \
 	wait $$learners || failed=1; cat $$log; exit $$failed
 	$(PY) -m mypy --strict --config-file rpc/python/pyproject.toml rpc/python/blockyard
 
@@ -58,7 +58,7 @@ $(VENV)/ok $(VENV)/test: $(shell git ls-files 'rpc/*' 'env/*.go' 'agents/*.go' g
 	touch $@
 
 # RLlib installs an older Gymnasium, so the large libraries have their own virtual environment.
-libraries: ## tests with TorchRL, RLlib, Ray, pandas and Minari, in a separate virtual environment: 6 GB, 7 minutes
+libraries: ## all tests of the Python client: also the slow ones, and those with TorchRL, RLlib, Ray, pandas and Minari: 6 GB, 30 minutes
 	test -x $(VENV)-libraries/bin/python || $(PYTHON) -m venv $(VENV)-libraries
 	$(VENV)-libraries/bin/python -m pip install --quiet uv
 	$(VENV)-libraries/bin/python -m uv pip install --quiet --python $(VENV)-libraries/bin/python './rpc/python[demo,test-libraries]'
