@@ -243,6 +243,7 @@ func TestHostSaysWhatThePortSaid(t *testing.T) {
 	_, err := host.Play(t.Context())
 	require.NoError(t, err)
 	require.True(t, state.Over)
+	require.Equal(t, state.Sides[1-state.Winner].Lost.String(), ref.Outcome().Reason)
 	require.Equal(t, g.Winner, []string{"player1", "player2"}[state.Winner])
 	require.Len(t, bots[0].told, len(log))
 	round := -1

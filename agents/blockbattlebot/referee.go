@@ -104,10 +104,17 @@ func (r *Referee) Close() []contest.Comment {
 	return nil
 }
 
-// Outcome implements contest.Referee.
+// Outcome implements contest.Referee. Its reason is how the losers lost (rules §7): one word, or both if they differ.
 func (r *Referee) Outcome() contest.Outcome {
+	var reasons []string
+	for _, l := range r.report.Losses {
+		if word := l.Phase.String(); !slices.Contains(reasons, word) {
+			reasons = append(reasons, word)
+		}
+	}
 	return contest.Outcome{
-		Winner: int(r.State.Winner), Rounds: int(r.State.Round), Points: []int{r.State.Score(0), r.State.Score(1)},
+		Winner: int(r.State.Winner), Reason: strings.Join(reasons, ", "), Rounds: int(r.State.Round),
+		Points: []int{r.State.Score(0), r.State.Score(1)},
 	}
 }
 
