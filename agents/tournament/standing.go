@@ -199,6 +199,9 @@ func rate(table []Standing, played []Played) {
 			break
 		}
 	}
+	for i, v := range elo {
+		elo[i] = math.Round(1e3*v)/1e3 + 0 // what the last steps left over decides no tie; + 0 makes -0 a 0
+	}
 	for i, half := range ratingErrors(elo, games, scale) {
 		table[i].Elo = match.Estimate{Value: elo[i], Low: elo[i] - half, High: elo[i] + half}
 	}
