@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"blockyard/agents/search"
 	"blockyard/env"
 	"blockyard/env/dropblox"
 )
@@ -31,14 +32,14 @@ func (a *Agent) Act(ctx context.Context, state env.State, _ int) (env.Action, er
 	p.Depth = a.depth
 	var at dropblox.Placement
 	var ok bool
-	if deadline, timed := ctx.Deadline(); a.width == 0 && timed {
-		at, ok = a.beam.Fit(p, deadline)
+	if c := search.NewClock(ctx); a.width == 0 && c.Timed() {
+		at, ok = a.beam.Fit(p, c)
 	} else {
 		width := a.width
 		if width == 0 {
 			width = Width
 		}
-		at, _, ok = a.beam.Choose(p, width, time.Time{})
+		at, _, ok = a.beam.Choose(p, width, c)
 	}
 	if !ok {
 		return env.None, nil
@@ -56,24 +57,24 @@ const (
 	slack = 0.7
 )
 
-// Fit is Choose with a width that makes use of the time until the deadline: a narrow search
+// Fit is Choose with a width that makes use of the time until the deadline of c: a narrow search
 // measures how long one takes, a wider one fills what is left. What the wider one has not
 // finished in time does not count.
-func (b *Beam) Fit(p *Problem, deadline time.Time) (at dropblox.Placement, ok bool) {
+func (b *Beam) Fit(p *Problem, c search.Clock) (at dropblox.Placement, ok bool) {
 	begun := time.Now()
-	at, done, ok := b.Choose(p, probe, deadline)
+	at, done, ok := b.Choose(p, probe, c)
 	if !ok || !done {
 		return at, ok
 	}
 	spent := time.Since(begun)
-	width := int(slack * probe * float64(time.Until(deadline)) / float64(spent+1))
+	width := int(slack * probe * float64(c.Left()) / float64(spent+1))
 	if width > MaxWidth {
 		width = MaxWidth
 	}
 	if width <= probe {
 		return at, true
 	}
-	if wide, done, ok := b.Choose(p, width, deadline); ok && done {
+	if wide, done, ok := b.Choose(p, width, c); ok && done {
 		return wide, true
 	}
 	return at, true

@@ -3,8 +3,8 @@ package dropbloxbot
 import (
 	"math"
 	"math/bits"
-	"time"
 
+	"blockyard/agents/search"
 	"blockyard/env/dropblox"
 )
 
@@ -80,15 +80,15 @@ func Of(s *dropblox.State) *Problem {
 }
 
 // Choose returns the first placement of the best line found with width boards kept after every
-// placement, and its worth. ok is false if the block has no room. Past the deadline, if it is not
-// zero, the search ends at once: done is then false and the answer that of the depth reached.
-func (b *Beam) Choose(p *Problem, width int, deadline time.Time) (at dropblox.Placement, done, ok bool) {
+// placement, and its worth. ok is false if the block has no room. If c stops the search, it ends at
+// once: done is then false and the answer that of the depth reached, one block at least.
+func (b *Beam) Choose(p *Problem, width int, c search.Clock) (at dropblox.Placement, done, ok bool) {
 	depth := b.prepare(p)
 	b.seen = 0
 	b.now = append(b.now[:0], Board{Field: p.Field, Points: p.Points, first: -1})
 	lost := lastStand{first: -1}
 	for k := 0; k < depth; k++ {
-		if !b.grow(k, depth, width, &lost, deadline) {
+		if !b.grow(k, depth, width, &lost, &c) {
 			if k == 0 || len(b.now) == 0 {
 				break
 			}
@@ -149,11 +149,11 @@ type lastStand struct {
 }
 
 // grow puts block k on every board and keeps the best of what that gives, in order. It
-// reports false, leaving the boards as they were, when the deadline has passed.
-func (b *Beam) grow(k, depth, width int, lost *lastStand, deadline time.Time) bool {
+// reports false, leaving the boards as they were, when c stops the search, but never for the first block.
+func (b *Beam) grow(k, depth, width int, lost *lastStand, c *search.Clock) bool {
 	b.keep.start(width)
 	for n := range b.now {
-		if n&7 == 7 && !deadline.IsZero() && time.Now().After(deadline) {
+		if n&7 == 0 && k > 0 && c.Up() {
 			return false
 		}
 		from := &b.now[n]

@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"blockyard/agents/search"
 	"blockyard/env"
 	"blockyard/env/dropblox"
 )
@@ -65,7 +66,7 @@ func TestBeamAgainstFullSearch(t *testing.T) {
 		for range 10 {
 			p := Of(&s)
 			p.Depth = 2
-			at, done, ok := b.Choose(p, MaxWidth, time.Time{})
+			at, done, ok := b.Choose(p, MaxWidth, search.Clock{})
 			require.True(t, done && ok)
 			want, alive := slowBest(h, &s, 0, 2)
 			require.True(t, alive)
@@ -107,11 +108,11 @@ func TestLastStand(t *testing.T) {
 	}
 	s.Blocks = [dropblox.Known]uint16{11, 12677, 12677, 12677, 12677, 12677}
 	b := NewBeam(&Hand{Classic})
-	at, _, ok := b.Choose(Of(&s), 10, time.Time{})
+	at, _, ok := b.Choose(Of(&s), 10, search.Clock{})
 	require.True(t, ok)
 	require.Equal(t, 11, at.J, "the five rows that are to be had")
 	s.Taken[6] = within
-	_, _, ok = b.Choose(Of(&s), 10, time.Time{})
+	_, _, ok = b.Choose(Of(&s), 10, search.Clock{})
 	require.False(t, ok)
 }
 
@@ -120,10 +121,10 @@ func TestFitKeepsTheDeadline(t *testing.T) {
 	s.Reset(5)
 	b := NewBeam(&Hand{Classic})
 	begun := time.Now()
-	_, ok := b.Fit(Of(&s), begun.Add(60*time.Millisecond))
+	_, ok := b.Fit(Of(&s), search.Until(begun.Add(60*time.Millisecond)))
 	require.True(t, ok)
 	require.Less(t, time.Since(begun), 2*time.Second)
-	at, ok := b.Fit(Of(&s), begun) // too late for anything but the first boards
+	at, ok := b.Fit(Of(&s), search.Until(begun)) // too late for anything but the first boards
 	require.True(t, ok)
 	way, err := s.Path(at.Action(), nil)
 	require.NoError(t, err, way)

@@ -2,9 +2,9 @@ package dropbloxbot
 
 import (
 	"testing"
-	"time"
 
 	"blockyard/agents/mlp"
+	"blockyard/agents/search"
 	"blockyard/env/dropblox"
 )
 
@@ -19,7 +19,7 @@ func middles(tb testing.TB) (out []*Problem) {
 		if s.Turns%20 == 19 {
 			out = append(out, p)
 		}
-		at, _, _ := b.Choose(p, 3, time.Time{})
+		at, _, _ := b.Choose(p, 3, search.Clock{})
 		way, _ := s.Path(at.Action(), nil)
 		s.Play(way)
 	}
@@ -50,7 +50,7 @@ func BenchmarkBeam(b *testing.B) {
 			all, beam, kids := middles(b), NewBeam(r), 0
 			b.ReportAllocs()
 			for k := 0; b.Loop(); k++ {
-				beam.Choose(all[k%len(all)], 50, time.Time{})
+				beam.Choose(all[k%len(all)], 50, search.Clock{})
 				kids += beam.seen
 			}
 			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(kids), "ns/board")

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"blockyard/agents/search"
 	"blockyard/env/dropblox"
 )
 
@@ -39,7 +40,7 @@ func Answer(b *Beam, args []string, begun time.Time, out io.Writer) error {
 	p.Blocks[0] = position.Block
 	copy(p.Blocks[1:], position.Preview[:])
 	left := time.Duration(math.Max(0, math.Min(seconds, 3600)) * float64(time.Second))
-	at, ok := b.Fit(p, begun.Add(Budget(position.Score, left)-startup))
+	at, ok := b.Fit(p, search.Until(begun.Add(Budget(position.Score, left)-startup)))
 	if !ok {
 		return nil
 	}

@@ -4,16 +4,12 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"time"
 
 	"blockyard/agents/entry"
 	"blockyard/agents/search"
 	"blockyard/env"
 	"blockyard/env/dropblox"
 )
-
-// noDeadline lets a search run to its end.
-var noDeadline time.Time
 
 // A ranker is an entry.Ranker: after every placement of the block it runs a Beam of its own.
 type ranker struct {
@@ -48,18 +44,20 @@ func (r *ranker) Rank(ctx context.Context, s env.State, _ int, _ env.Action) ([]
 	worth := make([]float32, len(kids))
 	b.rater.Rate(&root, kids, depth-1, worth)
 	var out []entry.Choice
+	c := search.NewClock(ctx)
 	for i := range kids {
+		v := b.best(&kids[i], depth, r.width, worth[i], &c)
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		v := b.best(&kids[i], depth, r.width, worth[i])
 		out = append(out, entry.Choice{Action: placement(kids[i].action).Action(), Value: v})
 	}
 	return out, nil
 }
 
-// best returns the worth of the best line that begins with kid, whose own worth is given.
-func (b *Beam) best(kid *Kid, depth, width int, worth float32) float32 {
+// best returns the worth of the best line that begins with kid, whose own worth is given. If c stops it, it returns
+// another number.
+func (b *Beam) best(kid *Kid, depth, width int, worth float32, c *search.Clock) float32 {
 	b.now = append(b.now[:0], Board{Field: kid.Field, Points: kid.Points, Line: kid.Line, first: -1})
 	if depth > 1 { // the next block must have room
 		b.kids = append(b.kids[:0], *kid)
@@ -68,7 +66,10 @@ func (b *Beam) best(kid *Kid, depth, width int, worth float32) float32 {
 		}
 	}
 	for k := 1; k < depth; k++ {
-		if b.grow(k, depth, width, &lastStand{first: -1}, noDeadline); len(b.now) == 0 {
+		switch done := b.grow(k, depth, width, &lastStand{first: -1}, c); {
+		case !done:
+			return 0
+		case len(b.now) == 0:
 			return -search.Win + float32(k+1)
 		}
 		worth = b.keep.best
@@ -89,7 +90,7 @@ func (r *ranker) Line(ctx context.Context, state env.State, seat int, a env.Acti
 		}
 		p := Of(s)
 		p.Depth = known
-		at, _, ok := r.beam.Choose(p, r.width, noDeadline)
+		at, _, ok := r.beam.Choose(p, r.width, search.NewClock(ctx))
 		if !ok {
 			break
 		}

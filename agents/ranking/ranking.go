@@ -110,7 +110,7 @@ func (r *Ranking) value(ctx context.Context, s env.State, seat int, a env.Action
 		forced := zeros
 		forced[0] = uint16(draw)
 		s.Force(forced[:])
-		v, err := r.child(r.after(s, seat, a), seat)
+		v, err := r.child(ctx, r.after(s, seat, a), seat)
 		if err != nil {
 			return 0, err
 		}
@@ -120,7 +120,7 @@ func (r *Ranking) value(ctx context.Context, s env.State, seat int, a env.Action
 }
 
 // child returns the value for seat of a position that its action has led to.
-func (r *Ranking) child(s env.State, seat int) (float32, error) {
+func (r *Ranking) child(ctx context.Context, s env.State, seat int) (float32, error) {
 	if v, ended := over(s, seat, 1); ended {
 		return v, nil
 	}
@@ -130,7 +130,10 @@ func (r *Ranking) child(s env.State, seat int) (float32, error) {
 		return 0, err
 	}
 	s.Force(zeros[:])
-	a, err := agent.Act(context.Background(), s, mover)
+	a, err := agent.Act(ctx, s, mover)
+	if err == nil {
+		err = ctx.Err() // the search may not be complete
+	}
 	switch {
 	case err != nil:
 		return 0, err
@@ -157,9 +160,6 @@ func (r *Ranking) Line(ctx context.Context, s env.State, seat int, a env.Action)
 		plies = min(plies, 1)
 	}
 	for d := plies; d > 0; d-- {
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
 		s.Force(zeros[:])
 		env.After(s, seat, a)
 		if s.Acting() == 0 {
@@ -170,7 +170,10 @@ func (r *Ranking) Line(ctx context.Context, s env.State, seat int, a env.Action)
 			return nil, err
 		}
 		seat = r.mover(s, seat)
-		if a, err = agent.Act(context.Background(), s, seat); err != nil {
+		if a, err = agent.Act(ctx, s, seat); err == nil {
+			err = ctx.Err()
+		}
+		if err != nil {
 			return nil, err
 		}
 		line = append(line, entry.Ply{Seat: seat, Action: a})

@@ -23,6 +23,8 @@ type Expectimax struct {
 	deep     level
 	tail     *TwoPly // of the third and fourth action; nil without a fourth ply
 	outcomes int
+	clock    Clock
+	cut      bool                    // the time was up before the current first action was searched completely
 	mid, end env.State               // after the first and the second action
 	draw     [2][env.MaxDraws]uint16 // after the first and the second action; only [0] differs from 0
 }
@@ -52,9 +54,9 @@ func NewExpectimax4(g *env.Game, e Evaluator, width, outcomes int) *Expectimax {
 
 // Act implements env.Agent.
 func (x *Expectimax) Act(ctx context.Context, s env.State, seat int) (env.Action, error) {
-	c := newClock(ctx)
+	x.clock, x.cut = NewClock(ctx), false
 	root := &x.two.root
-	at, err := x.two.search(&c, s, seat)
+	at, err := x.two.search(&x.clock, s, seat)
 	if err != nil {
 		return env.None, err
 	}
@@ -66,8 +68,8 @@ func (x *Expectimax) Act(ctx context.Context, s env.State, seat int) (env.Action
 		if !x.two.pairs.leads(k) {
 			continue
 		}
-		v, done := x.mean(&c, s, seat, p.first)
-		if !done {
+		v := x.mean(s, seat, p.first)
+		if x.cut {
 			break
 		}
 		if k == 0 || better(v, x.value) || v == x.value && p.first < at {
@@ -77,12 +79,12 @@ func (x *Expectimax) Act(ctx context.Context, s env.State, seat int) (env.Action
 	return root.legal[at], nil
 }
 
-// mean returns the value of first action i as the mean over all draws; done is false if the time is up before that.
-func (x *Expectimax) mean(c *clock, s env.State, seat, i int) (v float32, done bool) {
+// mean returns the value of first action i as the mean over all draws. It sets cut if the time is up before that.
+func (x *Expectimax) mean(s env.State, seat, i int) float32 {
 	var sum float32
 	for o := 0; o < x.outcomes; o++ {
-		if c.up() {
-			return 0, false
+		if x.cut = x.cut || x.clock.Up(); x.cut {
+			return 0
 		}
 		x.draw[0][0] = uint16(o)
 		x.mid.CopyFrom(s)
@@ -90,7 +92,7 @@ func (x *Expectimax) mean(c *clock, s env.State, seat, i int) (v float32, done b
 		env.After(x.mid, seat, x.two.root.legal[i])
 		sum += x.second(seat, i)
 	}
-	return sum / float32(x.outcomes), true
+	return sum / float32(x.outcomes)
 }
 
 // second returns the value of the best pair with first action i, from mid, the position after that action.
@@ -102,6 +104,9 @@ func (x *Expectimax) second(seat, i int) float32 {
 	for _, p := range x.two.pairs.list {
 		if p.first != i {
 			continue
+		}
+		if x.cut {
+			break
 		}
 		if v := x.after(seat, p.second); better(v, best) {
 			best = v
@@ -131,6 +136,10 @@ func (x *Expectimax) after(seat int, second env.Action) float32 {
 			x.deep.expand(x.end, seat, 3)
 			x.deep.evaluate(x.two.eval, seat)
 			v = x.deep.top(3)
+			x.cut = x.clock.Spend(len(x.deep.legal))
+		}
+		if x.cut {
+			return 0
 		}
 		sum += v
 	}
@@ -139,7 +148,10 @@ func (x *Expectimax) after(seat int, second env.Action) float32 {
 
 // pair returns the value of the best third and fourth action in end.
 func (x *Expectimax) pair(seat int) float32 {
-	i, err := x.tail.search(&clock{}, x.end, seat)
+	i, err := x.tail.search(&x.clock, x.end, seat)
+	if x.cut = x.clock.Up(); x.cut {
+		return 0 // the search may not be complete
+	}
 	if err != nil {
 		return -Win + 3 // the seat must act and cannot
 	}

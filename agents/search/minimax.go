@@ -23,7 +23,7 @@ type Minimax struct {
 	many  *Reply // for more than two seats
 	ply   []level
 	limit int // levels in use
-	clock clock
+	clock Clock
 	cut   bool // the time was up before the current root action was searched completely
 }
 
@@ -46,7 +46,7 @@ func (m *Minimax) Act(ctx context.Context, s env.State, seat int) (env.Action, e
 		m.value = m.many.Value()
 		return a, err
 	}
-	m.clock, m.cut = newClock(ctx), false
+	m.clock, m.cut = NewClock(ctx), false
 	l := &m.ply[0]
 	if err := l.open(m.eval, s, seat); err != nil {
 		return env.None, err
@@ -82,7 +82,7 @@ func (m *Minimax) deepen(seat int) int {
 			l.drop(n)
 			break
 		}
-		if n > 0 && m.clock.up() {
+		if n > 0 && m.clock.Up() {
 			l.drop(n)
 			return n
 		}
@@ -112,10 +112,7 @@ func (m *Minimax) descend(seat, d int, alpha, beta float32) float32 {
 		if n >= m.width || best >= beta {
 			break
 		}
-		if n > 0 && m.clock.up() {
-			m.cut = true
-		}
-		if m.cut {
+		if m.cut = m.cut || m.clock.Up(); m.cut {
 			break
 		}
 		if best > alpha {
@@ -204,14 +201,14 @@ func NewReply(g *env.Game, e Evaluator, width int) *Reply {
 
 // Act implements env.Agent.
 func (r *Reply) Act(ctx context.Context, s env.State, seat int) (env.Action, error) {
-	c := newClock(ctx)
+	c := NewClock(ctx)
 	if err := r.root.open(r.eval, s, seat); err != nil {
 		return env.None, err
 	}
 	r.root.arrange(true)
 	for n, k := range r.root.order {
 		i := r.root.slot[k]
-		if n >= r.width || n > 0 && c.up() {
+		if n >= r.width || n > 0 && c.Up() {
 			r.root.value[i] = -Win // not searched: excluded
 			continue
 		}

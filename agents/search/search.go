@@ -18,9 +18,7 @@
 package search
 
 import (
-	"context"
 	"fmt"
-	"time"
 
 	"blockyard/env"
 )
@@ -95,29 +93,6 @@ func better(v, best float32) bool { return v > best || best != best }
 // stuck is the error of an agent whose seat has no legal action.
 func stuck(seat int) error {
 	return fmt.Errorf("seat %d has no legal action", seat)
-}
-
-// A clock tells a search when its time is up.
-type clock struct {
-	end   time.Time
-	timed bool // there is a deadline
-	done  <-chan struct{}
-}
-
-func newClock(ctx context.Context) clock {
-	end, timed := ctx.Deadline()
-	return clock{end: end, timed: timed, done: ctx.Done()}
-}
-
-// up reports whether the time is up. It also compares the time itself, because on a busy machine a context may close
-// its channel long after its deadline.
-func (c *clock) up() bool {
-	select {
-	case <-c.done:
-		return true
-	default:
-		return c.timed && !time.Now().Before(c.end)
-	}
 }
 
 // MaxPly is the greatest number of plies that a search looks ahead.

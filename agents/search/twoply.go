@@ -28,7 +28,7 @@ func NewTwoPly(g *env.Game, e Evaluator) *TwoPly {
 
 // Act implements env.Agent.
 func (t *TwoPly) Act(ctx context.Context, s env.State, seat int) (env.Action, error) {
-	c := newClock(ctx)
+	c := NewClock(ctx)
 	i, err := t.search(&c, s, seat)
 	if err != nil {
 		return env.None, err
@@ -38,7 +38,7 @@ func (t *TwoPly) Act(ctx context.Context, s env.State, seat int) (env.Action, er
 }
 
 // search gives every first action the value of its best second action and returns the index of the best one.
-func (t *TwoPly) search(c *clock, s env.State, seat int) (int, error) {
+func (t *TwoPly) search(c *Clock, s env.State, seat int) (int, error) {
 	t.root.expand(s, seat, 1)
 	if len(t.root.legal) == 0 {
 		return 0, stuck(seat)
@@ -51,7 +51,7 @@ func (t *TwoPly) search(c *clock, s env.State, seat int) (int, error) {
 	t.root.arrange(ranked)
 	for n, k := range t.root.order {
 		i := t.root.slot[k]
-		if n > 0 && (c.up() || t.width > 0 && n >= t.width) {
+		if n > 0 && (c.Up() || t.width > 0 && n >= t.width) {
 			t.root.value[i] = -Win // not searched: excluded
 			continue
 		}

@@ -9,6 +9,7 @@ import (
 	"blockyard/agents/contest/replay"
 	"blockyard/agents/dropbloxbot"
 	"blockyard/agents/mlp"
+	"blockyard/agents/search"
 	"blockyard/env/dropblox"
 )
 
@@ -27,7 +28,7 @@ func TestDropbloxBotPlaysAsItsAgent(t *testing.T) {
 			beam := dropbloxbot.NewBeam(r)
 			got, err := dropbloxbot.Replay("0").Play(t.Context(), compiled(t, src), func(a replay.Answer) {
 				s := a.State.(*dropblox.State)
-				at, ok := beam.Fit(dropbloxbot.Of(s), time.Time{}.Add(1))
+				at, ok := beam.Fit(dropbloxbot.Of(s), search.Until(time.Time{}.Add(1)))
 				require.True(t, ok)
 				want, err := s.Path(at.Action(), nil)
 				require.NoError(t, err)

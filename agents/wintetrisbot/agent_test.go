@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"blockyard/agents/search"
 	"blockyard/env"
 	"blockyard/env/wintetris"
 )
@@ -48,7 +49,7 @@ func TestSolverSurvivesItsHost(t *testing.T) {
 	}
 	_, _, ok := s.Target()
 	require.False(t, ok)
-	_, ok = s.Choose(&f, now, next)
+	_, ok = s.Choose(&f, now, next, search.Clock{})
 	require.False(t, ok)
 
 	e := wintetris.Engine{Strict: true}

@@ -3,6 +3,7 @@ package wintetrisbot
 import (
 	"context"
 
+	"blockyard/agents/search"
 	"blockyard/env"
 	"blockyard/env/wintetris"
 )
@@ -55,10 +56,12 @@ func (s *Solver) Update(f *wintetris.Field, now, next wintetris.Block, fresh boo
 }
 
 // Choose rates all resting places of a piece at once and returns the first of the best; ok is
-// false if there is none within the field.
-func (s *Solver) Choose(f *wintetris.Field, now, next wintetris.Block) (target wintetris.Block, ok bool) {
+// false if there is none within the field. If c stops it, it chooses from the parts rated so far.
+func (s *Solver) Choose(f *wintetris.Field, now, next wintetris.Block, c search.Clock) (
+	target wintetris.Block, ok bool,
+) {
 	s.begin(f, now)
-	for s.n > 0 && s.part < s.parts {
+	for s.n > 0 && s.part < s.parts && (s.best < 0 || !c.Up()) {
 		s.rate(f, next.Kind)
 	}
 	target, _, ok = s.Target()
@@ -126,7 +129,7 @@ type Agent struct {
 func NewAgent(s *Solver) *Agent { return &Agent{solver: s} }
 
 // Act implements env.Agent. With no place to steer for the answer is env.None, or no bits.
-func (a *Agent) Act(_ context.Context, state env.State, _ int) (env.Action, error) {
+func (a *Agent) Act(ctx context.Context, state env.State, _ int) (env.Action, error) {
 	s := state.(*wintetris.State)
 	if s.Mode == wintetris.Ticks {
 		a.ticks = true
@@ -134,7 +137,7 @@ func (a *Agent) Act(_ context.Context, state env.State, _ int) (env.Action, erro
 		_, a.value, _ = a.solver.Target()
 		return env.Action(bits), nil
 	}
-	target, ok := a.solver.Choose(&s.Field, s.Piece, s.Upcoming())
+	target, ok := a.solver.Choose(&s.Field, s.Piece, s.Upcoming(), search.NewClock(ctx))
 	if !ok {
 		return env.None, nil
 	}

@@ -1,10 +1,9 @@
 package task
 
 import (
-	"time"
-
 	"blockyard/agents/dropbloxbot"
 	"blockyard/agents/mlp"
+	"blockyard/agents/search"
 	"blockyard/env"
 	"blockyard/env/dropblox"
 )
@@ -36,7 +35,7 @@ func newDropbloxPlanner(net *mlp.Net, width int) Planner {
 
 // Plan implements Planner.
 func (p *dropbloxPlanner) Plan(s env.State, x []float32) (env.Action, int, bool) {
-	at, _, ok := p.beam.Choose(dropbloxbot.Of(s.(*dropblox.State)), p.width, time.Time{})
+	at, _, ok := p.beam.Choose(dropbloxbot.Of(s.(*dropblox.State)), p.width, search.Clock{})
 	if !ok {
 		return env.None, 0, false
 	}
