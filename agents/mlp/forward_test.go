@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -222,5 +223,43 @@ func BenchmarkForward(b *testing.B) {
 				})
 			}
 		}
+	}
+}
+
+// The vector kernels give the bits of the plain loop for every mixture of inputs: zeros of both signs, which they skip,
+// and others, in rows of every length.
+func TestKernelsAgreeOnSparseInputs(t *testing.T) {
+	if !hasVector {
+		t.Skip("no vector kernels on this machine")
+	}
+	r := rand.New(rand.NewPCG(1, 2))
+	trials := 20000
+	if testing.Short() {
+		trials = 2000
+	}
+	negative := float32(math.Copysign(0, -1))
+	for trial := range trials {
+		rows, in, wide := 1+r.IntN(5), 1+r.IntN(140), 8*(1+r.IntN(17))
+		x, w := make([]float32, rows*in), make([]float32, in*wide)
+		density := r.Float64()
+		for i := range x {
+			switch {
+			case r.Float64() < density:
+				x[i] = float32(r.NormFloat64())
+			case r.IntN(4) == 0:
+				x[i] = negative
+			}
+		}
+		for i := range w {
+			w[i] = r.Float32() - 0.5
+		}
+		plain, vector := make([]float32, rows*wide), make([]float32, rows*wide)
+		for i := range plain {
+			plain[i] = r.Float32()
+			vector[i] = plain[i]
+		}
+		addRows(plain, x, w, rows, in, in, wide)
+		vectorAdd(vector, x, w, rows, in, in, wide)
+		require.True(t, slices.Equal(plain, vector), "trial %d: %d rows of %d inputs, %d columns", trial, rows, in, wide)
 	}
 }

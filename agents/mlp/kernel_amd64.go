@@ -17,6 +17,12 @@ func setVector(on bool) {
 	}
 }
 
+// add1x64 adds x·w to 64 columns of one row of dst. It skips inputs that are 0, of which features have many. w has in
+// rows, wide floats apart.
+//
+//go:noescape
+func add1x64(dst, x, w *float32, in, wide int)
+
 // add2x32 adds x0·w and x1·w to 32 columns of two rows of dst. w has in rows, wide floats apart.
 //
 //go:noescape
@@ -38,23 +44,23 @@ func addRowsAVX2(dst, x, w []float32, rows, in, stride, wide int) {
 		return
 	}
 	_, _, _ = dst[rows*wide-1], x[(rows-1)*stride+in-1], w[in*wide-1]
-	wide32 := wide &^ 31
-	for r := 0; r < rows; r += 2 {
-		second := r + 1
-		if second == rows {
-			break
+	c := 0
+	for ; c+64 <= wide; c += 64 {
+		for r := 0; r < rows; r++ {
+			add1x64(&dst[r*wide+c], &x[r*stride], &w[c], in, wide)
 		}
-		for c := 0; c < wide32; c += 32 {
+	}
+	for ; c+32 <= wide; c += 32 {
+		for r := 0; r < rows; r += 2 {
+			second := r + 1
+			if second == rows { // a last row without a partner: both halves compute the same
+				second = r
+			}
 			add2x32(&dst[r*wide+c], &dst[second*wide+c], &x[r*stride], &x[second*stride], &w[c], in, wide)
 		}
 	}
-	odd := rows &^ 1 // a last row without a partner takes the narrow kernel throughout
-	for r := 0; r < rows; r++ {
-		c := wide32
-		if r == odd {
-			c = 0
-		}
-		for ; c < wide; c += 8 {
+	for ; c < wide; c += 8 {
+		for r := 0; r < rows; r++ {
 			add1x8(&dst[r*wide+c], &x[r*stride], &w[c], in, wide)
 		}
 	}

@@ -61,6 +61,106 @@ loop2:
 	VZEROUPPER
 	RET
 
+// func add1x64(dst, x, w *float32, in, wide int)
+//
+// It takes the inputs 64 at a time. R9 has a bit for each of them that is not 0.
+TEXT ·add1x64(SB), NOSPLIT, $0-40
+	MOVQ dst+0(FP), DI
+	MOVQ x+8(FP), AX
+	MOVQ w+16(FP), BX
+	MOVQ in+24(FP), DX
+	MOVQ wide+32(FP), R8
+	SHLQ $2, R8
+	VMOVUPS (DI), Y0
+	VMOVUPS 32(DI), Y1
+	VMOVUPS 64(DI), Y2
+	VMOVUPS 96(DI), Y3
+	VMOVUPS 128(DI), Y4
+	VMOVUPS 160(DI), Y5
+	VMOVUPS 192(DI), Y6
+	VMOVUPS 224(DI), Y7
+	VXORPS Y15, Y15, Y15
+
+some:
+	XORQ R9, R9
+	XORQ CX, CX
+
+look8:
+	CMPQ DX, $8
+	JLT look1
+	VCMPPS $4, (AX)(CX*4), Y15, Y8
+	VMOVMSKPS Y8, R10
+	SHLQ CX, R10
+	ORQ R10, R9
+	ADDQ $8, CX
+	SUBQ $8, DX
+	CMPQ CX, $64
+	JLT look8
+	JMP found
+
+look1:
+	TESTQ DX, DX
+	JZ found
+	MOVL (AX)(CX*4), R10
+	ADDL R10, R10
+	SETNE R10
+	MOVBLZX R10, R10
+	SHLQ CX, R10
+	ORQ R10, R9
+	INCQ CX
+	DECQ DX
+	JMP look1
+
+found:
+	TESTQ R9, R9
+	JZ next
+
+each:
+	TZCNTQ R9, R10
+	LEAQ -1(R9), R11
+	VBROADCASTSS (AX)(R10*4), Y8
+	IMULQ R8, R10
+	ADDQ BX, R10
+	VMULPS (R10), Y8, Y9
+	VMULPS 32(R10), Y8, Y10
+	VMULPS 64(R10), Y8, Y11
+	VMULPS 96(R10), Y8, Y12
+	VADDPS Y9, Y0, Y0
+	VADDPS Y10, Y1, Y1
+	VADDPS Y11, Y2, Y2
+	VADDPS Y12, Y3, Y3
+	VMULPS 128(R10), Y8, Y9
+	VMULPS 160(R10), Y8, Y10
+	VMULPS 192(R10), Y8, Y11
+	VMULPS 224(R10), Y8, Y12
+	VADDPS Y9, Y4, Y4
+	VADDPS Y10, Y5, Y5
+	VADDPS Y11, Y6, Y6
+	VADDPS Y12, Y7, Y7
+	ANDQ R11, R9
+	JNZ each
+
+next:
+	TESTQ DX, DX
+	JZ done
+	ADDQ $256, AX
+	MOVQ R8, R10
+	SHLQ $6, R10
+	ADDQ R10, BX
+	JMP some
+
+done:
+	VMOVUPS Y0, (DI)
+	VMOVUPS Y1, 32(DI)
+	VMOVUPS Y2, 64(DI)
+	VMOVUPS Y3, 96(DI)
+	VMOVUPS Y4, 128(DI)
+	VMOVUPS Y5, 160(DI)
+	VMOVUPS Y6, 192(DI)
+	VMOVUPS Y7, 224(DI)
+	VZEROUPPER
+	RET
+
 // func add1x8(dst, x, w *float32, in, wide int)
 TEXT ·add1x8(SB), NOSPLIT, $0-40
 	MOVQ dst+0(FP), DI
