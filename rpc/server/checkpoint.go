@@ -22,6 +22,9 @@ func (s *session) checkpoint(f *wire.Frame, h *handle) error {
 		return err
 	}
 	defer release()
+	if size := h.opponents.listed(0); size > s.srv.limits.MaxReply {
+		return s.srv.exceedsReply(size)
+	}
 	head, err := json.Marshal(h.checkpointHead())
 	if err != nil {
 		return err

@@ -16,8 +16,8 @@ import (
 var Protocol = [2]int{2, 1}
 
 // capabilities are what a client may ask for beyond stepping; hello lists them.
-var capabilities = []string{"afterstates", "checkpoint", "clone", "features", "fields", "final", "first", "mixtures",
-	"observe", "packed", "parse", "policy", "record", "replay",
+var capabilities = []string{"afterstates", "checkpoint", "clone", "features", "fields", "final", "final_parts", "first",
+	"mixtures", "observe", "packed", "parse", "policy", "record", "replay",
 	"rollout", "snapshot", "stream", "text", "upload", "view"}
 
 // call answers one request, or returns an error for the client.
@@ -57,7 +57,7 @@ var methods = map[string]method{
 	"send":           {3, false, with((*session).send)},
 	"recv":           {5, false, with((*session).recv)},
 	"stream_stats":   {1, false, with((*session).streamStats)},
-	"final":          {1, false, with((*session).final)},
+	"final":          {2, false, with((*session).final)},
 	"legal":          {2, true, with((*session).legal)},
 	"afterstates":    {3, true, with((*session).afterstates)},
 	"features":       {3, true, with((*session).features)},

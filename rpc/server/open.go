@@ -88,7 +88,11 @@ func (s *session) open(f *wire.Frame) error {
 	h.took, h.alone = quickStep, len(o.Opponents) == 0 // until it is known
 	s.handles[h.id] = h
 	s.sizeSteps()
-	return s.reply(f.ID, h.facts())
+	if err := s.reply(f.ID, h.facts()); err != nil {
+		s.closeHandle(h.id)
+		return err
+	}
+	return nil
 }
 
 // config converts the options to a vec.Config without agents.

@@ -191,6 +191,15 @@ func (l *lineup) specs(first int) []string {
 	return list
 }
 
+// listed is how many bytes of a response specs takes.
+func (l *lineup) listed(first int) int {
+	size := replyRoom
+	for _, o := range l.known[first:] {
+		size += 5 + len(o.spec)
+	}
+	return size
+}
+
 // opponentsOf returns the opponents of a new handle with the given number of seats.
 func (s *session) opponentsOf(g *env.Game, seats int, opponents map[int64]any) (*lineup, error) {
 	if n := len(opponents); n >= seats {
@@ -223,6 +232,9 @@ func (s *session) setOpponents(f *wire.Frame, h *handle) error {
 	if h.logs {
 		err = next.repeatable("set_opponents")
 	}
+	if size := next.listed(first); err == nil && size > s.srv.limits.MaxReply {
+		err = s.srv.exceedsReply(size)
+	}
 	if err == nil {
 		err = h.env.SetMixtures(next.mixtures)
 	}
@@ -245,6 +257,9 @@ func (s *session) opponentStats(f *wire.Frame, h *handle) error {
 	}
 	if err := f.Options(1, &o); err != nil {
 		return err
+	}
+	if size := 4*8*len(h.opponents.known) + replyRoom; size > s.srv.limits.MaxReply {
+		return s.srv.exceedsReply(size)
 	}
 	var wins, draws, losses, truncated []byte
 	tallies := h.env.Tallies(nil, o.Reset)

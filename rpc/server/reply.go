@@ -19,11 +19,18 @@ func (s *session) fail(id uint32, e *wire.Error) {
 	s.write(b)
 }
 
-// reply responds to a request with a result.
+// reply responds to a request with a result, unless that exceeds MaxReply.
 func (s *session) reply(id uint32, result any) error {
 	parts, err := wire.Result(id, result)
 	if err != nil {
 		return err
+	}
+	size := 0
+	for _, p := range parts {
+		size += len(p)
+	}
+	if size > s.srv.limits.MaxReply {
+		return s.srv.exceedsReply(size)
 	}
 	s.write(parts...)
 	return nil

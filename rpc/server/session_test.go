@@ -203,62 +203,6 @@ func TestAfterstates(t *testing.T) {
 	require.Equal(t, a.Actions, l.Actions)
 }
 
-type finals struct {
-	Envs    []byte `msgpack:"envs"`
-	Planes  []byte `msgpack:"planes"`
-	Globals []byte `msgpack:"globals"`
-	Seat    []byte `msgpack:"seat"`
-	Scores  []byte `msgpack:"scores"`
-	Lengths []byte `msgpack:"lengths"`
-}
-
-// TestFinal plays the same games under each autoreset mode: they end alike.
-func TestFinal(t *testing.T) {
-	ends := func(mode string) (all []finals) {
-		g := opened(t, "blockbattle", map[string]any{
-			"num_envs": 8, "seed": 4, "autoreset": mode, "max_episode_steps": 30, "reward": "score",
-		})
-		require.NoError(t, g.CallSlab("reset"))
-		none := bytes.Repeat([]byte{0xff}, 2*g.Rows)
-		over := make([]bool, 8)
-		for step := range 40 {
-			if mode == "Disabled" {
-				mask, some := make([]byte, 8), false
-				for i := range over {
-					if over[i] {
-						mask[i], over[i], some = 1, false, true
-					}
-				}
-				if some {
-					require.Equal(t, wire.NeedsReset, code(t, g.Step(none)))
-					require.NoError(t, g.CallSlab("reset", map[string]any{"mask": mask}))
-				}
-			}
-			require.NoError(t, g.Step(none))
-			var f finals
-			require.NoError(t, g.Call("final", &f))
-			for k := 0; k < len(f.Envs); k += 4 {
-				over[binary.LittleEndian.Uint32(f.Envs[k:])] = true
-				length := binary.LittleEndian.Uint32(f.Lengths[k:])
-				require.Positive(t, length)
-				require.LessOrEqual(t, length, uint32(30))
-			}
-			if len(f.Envs) > 0 && len(all) == 0 {
-				require.EqualValues(t, step+1, binary.LittleEndian.Uint32(f.Lengths))
-			}
-			if len(f.Envs) > 0 {
-				all = append(all, f)
-			}
-		}
-		return all
-	}
-	next, same, disabled := ends("NextStep"), ends("SameStep"), ends("Disabled")
-	require.NotEmpty(t, next)
-	require.Equal(t, next[0], same[0])
-	require.Equal(t, next[0], disabled[0])
-	require.Equal(t, same, disabled, "both begin a new game without losing a step")
-}
-
 func TestOpponentsAndSwaps(t *testing.T) {
 	g := opened(t, "blockbattle", map[string]any{
 		"num_envs": 4, "opponents": map[int]string{1: "first"}, "max_episode_steps": 3,

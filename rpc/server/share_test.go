@@ -90,11 +90,7 @@ func TestFinalSlotsSayTheSame(t *testing.T) {
 			} else {
 				require.NoError(t, g.Step(actions))
 			}
-			var last struct {
-				finals    `msgpack:",inline"`
-				Mask      []byte `msgpack:"mask"`
-				Opponents []byte `msgpack:"opponents"`
-			}
+			var last finals
 			require.NoError(t, g.Call("final", &last))
 			want := map[string][]byte{
 				"final_planes": last.Planes, "final_globals": last.Globals, "final_mask": last.Mask, "final_seat": last.Seat,

@@ -1,7 +1,6 @@
 package server
 
 import (
-	"encoding/binary"
 	"slices"
 	"time"
 	"unsafe"
@@ -156,44 +155,6 @@ func (h *handle) reset(seeds vec.Seeds, mask []bool, p *place) error {
 	h.ended = h.ended[:0]
 	h.began = h.began || mask == nil
 	return nil
-}
-
-// final returns the last observations of the games that ended in the last step.
-func (s *session) final(f *wire.Frame, h *handle) error {
-	b := h.now.batch
-	planes, globals, legal, seat, opponents := b.Planes, b.Globals, b.Legal, b.Seat, b.Opponent
-	if h.c.Autoreset == vec.SameStep {
-		planes, globals, legal, seat, opponents = b.FinalPlanes, b.FinalGlobals, b.FinalLegal, b.FinalSeat, b.FinalOpponent
-		if b.Legal == nil {
-			legal = nil // masks are not wanted
-		}
-	}
-	var out struct{ envs, planes, globals, mask, seat, scores, lengths, opponents []byte }
-	rows := h.env.Rows()
-	for _, i := range h.ended {
-		first := i * rows
-		out.envs = binary.LittleEndian.AppendUint32(out.envs, uint32(i))
-		out.lengths = binary.LittleEndian.AppendUint32(out.lengths, uint32(h.env.LastLength(i)))
-		out.planes = append(out.planes, part(planes, first, rows, h.game.Planes.Len())...)
-		out.globals = append(out.globals, bytesOf(part(globals, first, rows, h.game.Globals()))...)
-		out.mask = append(out.mask, part(legal, first, rows, h.game.MaskLen())...)
-		out.seat = append(out.seat, part(seat, first, rows, 1)...)
-		out.scores = append(out.scores, bytesOf(part(b.Score, i, 1, h.c.Seats))...)
-		out.opponents = append(out.opponents, bytesOf(part(opponents, i, 1, h.c.Seats))...)
-	}
-	return s.reply(f.ID, wire.Fields{
-		"envs", out.envs, "planes", out.planes, "globals", out.globals, "mask", out.mask,
-		"seat", out.seat, "scores", out.scores, "lengths", out.lengths, "opponents", out.opponents,
-	})
-}
-
-// part returns rows first to first+n of an array with width elements per row; nil for a field that the
-// slab does not have.
-func part[T any](slab []T, first, n, width int) []T {
-	if slab == nil {
-		return nil
-	}
-	return slab[first*width : (first+n)*width]
 }
 
 // bytesOf returns the memory of v as bytes, little endian like this machine.

@@ -143,7 +143,14 @@ class SocketTransport:
 
     def finals(self) -> list[tuple[dict[str, Any], int]]:
         """Return the answers to ``final``, each with the index of its server's first game."""
-        return [(self.call("final"), 0)]
+        if "final_parts" not in self.client.features:
+            return [(self.call("final"), 0)]
+        parts = [self.call("final", 0)]
+        have = len(parts[0]["lengths"])
+        while have < 4 * parts[0]["ended"]:  # more than fit into one message
+            parts.append(self.call("final", have // 4))
+            have += len(parts[-1]["lengths"])
+        return [(part, 0) for part in parts]
 
     def close(self, own_client: bool) -> None:
         """Free the games; close the session too if this transport alone uses it."""

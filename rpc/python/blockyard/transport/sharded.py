@@ -153,7 +153,8 @@ class ShardedTransport(SocketTransport):
             shard.skip(steps, policy)
 
     def finals(self) -> list[tuple[dict[str, Any], int]]:
-        return [(shard.call("final"), int(start)) for shard, start in zip(self.shards, self.starts, strict=False)]
+        shards = zip(self.shards, self.starts, strict=False)
+        return [(part, int(start)) for shard, start in shards for part, _ in shard.finals()]
 
     def close(self, own_client: bool) -> None:
         for shard in self.shards:
