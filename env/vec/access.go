@@ -238,7 +238,7 @@ func (e *Env) usable(i int) error {
 	if i < 0 || i >= len(e.slots) {
 		return fmt.Errorf("vec %s: environment %d of %d", e.g.Name, i, len(e.slots))
 	}
-	return nil
+	return e.stopped()
 }
 
 // resume continues environment i from a position that was put there, with the agents that renew gives it.

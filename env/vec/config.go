@@ -30,8 +30,9 @@ type Config struct {
 	Reward    Reward         // meaning of Batch.Reward
 	Illegal   Illegal        // what Step does with an illegal action
 	Workers   int            // goroutines that step; 0 means GOMAXPROCS
-	// Context is passed to every agent: cancelling it makes agents answer at once. nil means
-	// context.Background().
+	// Context is passed to every agent. Once it has ended, the methods of Env that change or read environments
+	// return its error. One that is under way returns at once; if it steps environments, it leaves them half
+	// stepped, and what agents answered after the end is not played. nil means context.Background().
 	Context context.Context
 }
 

@@ -207,6 +207,9 @@ func (e *Env) askAgents(w *worker, i int, set env.Seats, moves *env.Moves) error
 			env.View(w.view, s, seat, draws)
 			a, err = e.agents[i*e.c.Seats+seat].Act(e.c.Context, w.view, seat)
 			w.asked++
+			if err == nil {
+				err = e.c.Context.Err() // an action found after the end is not the agent's best
+			}
 		}
 		if err != nil {
 			return fmt.Errorf("seat %d: %w", seat, err)

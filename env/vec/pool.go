@@ -96,8 +96,12 @@ func (p *pool) stop() {
 	p.ended.Wait()
 }
 
-// run does the job on every environment and returns the error of the lowest one that failed.
+// run does the job on every environment and returns the error of the lowest one that failed. If the context has ended,
+// it does nothing.
 func (p *pool) run(j job) error {
+	if err := p.e.stopped(); err != nil {
+		return err
+	}
 	p.job = j
 	if j.out != nil {
 		p.job.write(j.out)
@@ -131,8 +135,8 @@ type PanicError struct {
 
 func (e *PanicError) Error() string { return fmt.Sprintf("panic: %v", e.Value) }
 
-// drain takes chunks until none are left or an environment fails. Chunks are taken in ascending order:
-// the lowest environment that fails is reached in any case.
+// drain takes chunks until none are left, an environment fails or the context ends. Chunks are taken in ascending
+// order: the lowest environment that fails is reached in any case.
 func (p *pool) drain(w *worker) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -143,7 +147,11 @@ func (p *pool) drain(w *worker) {
 		hi = int(p.next.Add(int64(p.chunk)))
 		for i := hi - p.chunk; i < min(hi, n); i++ {
 			w.at = i
-			if err := p.job.do(p.e, w, i, &p.job); err != nil {
+			err := p.e.c.Context.Err()
+			if err == nil {
+				err = p.job.do(p.e, w, i, &p.job)
+			}
+			if err != nil {
 				p.fail(i, err)
 				return
 			}

@@ -79,6 +79,9 @@ func (e *Env) replay(w *worker, i int, j *job) error {
 	defer func() { w.log = nil }()
 	quiet := job{actions: j.actions, out: &Batch{}}
 	for k, steps := 0, l.Steps(e.rows); k < steps; k++ {
+		if err := e.c.Context.Err(); err != nil {
+			return err
+		}
 		actions := j.actions[i*e.rows : (i+1)*e.rows]
 		copy(actions, l.Actions[k*e.rows:])
 		var r refusals

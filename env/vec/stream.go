@@ -95,6 +95,9 @@ func (s *Stream) Send(envs []uint32, actions []env.Action) error {
 	case len(actions) != len(envs)*e.rows:
 		return e.misuse("%d actions for %d environments, want %d each", len(actions), len(envs), e.rows)
 	}
+	if err := e.stopped(); err != nil {
+		return err
+	}
 	s.sends++
 	var r refusals
 	for k, i := range envs {

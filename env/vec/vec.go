@@ -94,6 +94,14 @@ func (e *Env) Close() error {
 
 var errClosed = errors.New("vec: the Env is closed")
 
+// stopped returns an error if the context has ended.
+func (e *Env) stopped() error {
+	if err := e.c.Context.Err(); err != nil {
+		return fmt.Errorf("vec %s: %w", e.g.Name, err)
+	}
+	return nil
+}
+
 // Game returns the game of all environments.
 func (e *Env) Game() *env.Game { return e.g }
 
@@ -156,6 +164,9 @@ func (e *Env) checkReset(seeds Seeds, mask []bool, out *Batch) error {
 	}
 	if mask != nil && (len(mask) != e.c.Envs || !slices.Contains(mask, true)) {
 		return fmt.Errorf("vec %s: reset mask of %d, want %d with at least one true", e.g.Name, len(mask), e.c.Envs)
+	}
+	if err := e.stopped(); err != nil {
+		return err
 	}
 	return e.checkBatch(out)
 }

@@ -81,7 +81,7 @@ func (s *session) dropPolicy(h *handle) error {
 	return vec.CloseAgents(p.agents)
 }
 
-// choose fills h.actions. If an agent fails, it returns an error before any game is stepped.
+// choose fills h.actions. If an agent fails or the session ends, it returns an error before any game is stepped.
 func (p *policy) choose() error {
 	clear(p.errs)
 	if err := p.h.env.Each(p.game); err != nil {
@@ -121,5 +121,9 @@ func (p *policy) act(worker, i, seat int) (env.Action, error) {
 	}
 	at.decisions++
 	env.View(p.views[worker], p.h.env.State(i), seat, env.Derive(stream(policyViews), at.decisions))
-	return (*agent).Act(p.ctx, p.views[worker], seat)
+	a, err := (*agent).Act(p.ctx, p.views[worker], seat)
+	if err == nil {
+		err = p.ctx.Err() // an action found after the end is not the agent's best
+	}
+	return a, err
 }
