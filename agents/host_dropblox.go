@@ -196,7 +196,7 @@ func (c *hostDropbloxCmd) remote(ctx context.Context, con *console, bot *program
 	}
 	fmt.Fprintln(con.out, "Game:", game.ID)
 	meta := history.Meta{ID: game.ID, Program: bot.Name, Team: team.Team, Mode: c.Mode, Started: time.Now()}
-	f, err := history.Create(c.history("history"), meta)
+	f, err := history.Create(c.history("history"), meta, nil)
 	if err != nil {
 		return err
 	}

@@ -27,16 +27,18 @@ type serveTable struct {
 }
 
 type serveDropbloxCmd struct {
-	Teams   string        `required:"" placeholder:"FILE" help:"File of the teams and their hashed passwords."`
-	Add     *string       `placeholder:"NAME" help:"Only add this team to the file, or change its password."`
-	Listen  string        `default:"127.0.0.1:8888" placeholder:"HOST:PORT" help:"Address; port 0 is any free port."`
-	Seconds float64       `default:"300" help:"Time of a game, in seconds."`
-	Rounds  int           `help:"Rounds of the competition, after which the server ends; by default no limit."`
-	Players int           `help:"A round begins when this many teams wait for it; by default all."`
-	StartIn time.Duration `help:"Begin the first round after this time, however many teams wait for it."`
-	Notice  time.Duration `default:"2s" help:"Time between the last team's arrival and the start of the round."`
-	History string        `default:"history" empty:"" placeholder:"DIR" help:"Folder for histories; empty for none."`
-	JSON    bool          `name:"json" help:"Print every round as a line of JSON; agents/JSON.md describes it."`
+	Teams     string        `required:"" placeholder:"FILE" help:"File of the teams and their hashed passwords."`
+	Add       *string       `placeholder:"NAME" help:"Only add this team to the file, or change its password."`
+	Listen    string        `default:"127.0.0.1:8888" placeholder:"HOST:PORT" help:"Address; port 0 is any free port."`
+	Seconds   float64       `default:"300" help:"Time of a game, in seconds."`
+	Rounds    int           `help:"Rounds of the competition, after which the server ends; by default no limit."`
+	Players   int           `help:"A round begins when this many teams wait for it; by default all."`
+	StartIn   time.Duration `help:"Begin the first round after this time, however many teams wait for it."`
+	Notice    time.Duration `default:"2s" help:"Time between the last team's arrival and the start of the round."`
+	History   string        `default:"history" empty:"" placeholder:"DIR" help:"Folder for histories; empty for none."`
+	Practice  int           `default:"30" help:"Practice games that a team may start per minute."`
+	HistoryMB int           `name:"history-mb" default:"1024" help:"Space for a team's practice histories, in MiB."`
+	JSON      bool          `name:"json" help:"Print every round as a line of JSON; agents/JSON.md describes it."`
 
 	ops.Flags
 }
@@ -52,6 +54,7 @@ all teams play the same blocks at the same time; practice games are possible at 
 Clients play with agents host dropblox practice|compete --server http://HOST:PORT. A
 round ends when all teams have finished or its clock has run out; then its ranking is
 printed, and teams can wait for the next one. Other events are logged to standard error.
+A team that asks too often is told to try again later (429), and its clients do so.
 Passwords are sent unencrypted: for clients on other machines, put a TLS proxy in front.
 Ctrl-C ends all games; their histories stay complete.`
 }
@@ -66,6 +69,10 @@ func (c *serveDropbloxCmd) Run(ctx context.Context, con *console) error {
 		return usage{fmt.Errorf("--seconds %g: want more than 0, at most a million", c.Seconds)}
 	case c.Rounds < 0 || c.Players < 0 || c.StartIn < 0 || c.Notice < 0:
 		return usage{errors.New("--rounds, --players, --start-in and --notice are not negative")}
+	case c.Practice < 1 || c.Practice > 1e6:
+		return usage{fmt.Errorf("--practice %d: want 1 to a million", c.Practice)}
+	case c.HistoryMB < 1 || c.HistoryMB > 1<<30:
+		return usage{fmt.Errorf("--history-mb %d: want 1 to %d", c.HistoryMB, 1<<30)}
 	}
 	list, err := teams.ReadFile(c.Teams)
 	if err != nil {
@@ -81,6 +88,7 @@ func (c *serveDropbloxCmd) Run(ctx context.Context, con *console) error {
 	config := server.Config{
 		Teams: teams.NewGuard(list), Clock: time.Duration(c.Seconds * float64(time.Second)), History: c.History,
 		Rounds: c.Rounds, Players: cmp.Or(c.Players, len(list)), Notice: c.Notice,
+		Practice: c.Practice, HistoryBytes: int64(c.HistoryMB) << 20,
 		Round: func(r server.Round) { _ = con.print(c.JSON, r) }, Log: c.Logger(con.err),
 	}
 	if c.StartIn > 0 {

@@ -138,6 +138,8 @@ func TestServeRefuses(t *testing.T) {
 	check("teams.txt:1: want NAME:pbkdf2", "--add", "Red")
 	check("--seconds", "--seconds=-1")
 	check("not negative", "--rounds=-1")
+	check("--practice 0: want 1", "--practice=0")
+	check("--history-mb -1: want 1", "--history-mb=-1")
 	require.NoError(t, os.WriteFile("teams.txt", []byte("# kept"), 0o600))
 	addTeam(t, "a", "b")
 	text, err := os.ReadFile("teams.txt")

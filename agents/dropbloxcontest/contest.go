@@ -9,6 +9,7 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"strconv"
 	"strings"
 	"time"
 
@@ -20,7 +21,8 @@ var ErrDenied = errors.New("wrong team name or password")
 
 // How a client sends requests.
 const (
-	tries       = 3 // of one request
+	tries       = 3  // of one request
+	refusals    = 20 // of one request that is one too many for the server, after each of which it waits
 	pause       = 500 * time.Millisecond
 	patience    = 20 * time.Second // for one answer
 	longestWait = time.Minute      // between two requests while waiting for the game
@@ -89,52 +91,77 @@ func refused(r *protocol.Reply) error {
 	return fmt.Errorf("the server refuses: %.200q (code %d)", r.Reason, r.Code)
 }
 
-// ask sends a request, and sends it again after an error of the server or the connection.
+// ask sends a request. It sends it again after an error of the server or the connection, and when
+// the server says that it was one too many, after the time that it says.
 func (c *Contest) ask(ctx context.Context, path string, req protocol.Request) (*protocol.Reply, error) {
 	req.Team, req.Password = c.Config.Team, c.Config.Password
 	body, err := json.Marshal(req)
 	if err != nil {
 		return nil, err
 	}
-	for try := 1; ; try++ {
+	failed, refused := 0, 0
+	for {
 		reply, again, err := c.post(ctx, path, body)
-		if err == nil || !again || try == tries || ctx.Err() != nil {
+		if again > 0 {
+			refused++
+		} else {
+			failed++
+		}
+		if err == nil || again < 0 || failed == tries || refused == refusals || ctx.Err() != nil {
 			return reply, err
 		}
-		if err := sleep(ctx, pause); err != nil {
+		if err := sleep(ctx, max(again, pause)); err != nil {
 			return nil, err
 		}
 	}
 }
 
-// post sends a request once; again says whether to repeat it.
-func (c *Contest) post(ctx context.Context, path string, body []byte) (reply *protocol.Reply, again bool, err error) {
+// never says that a request is not to be sent again.
+const never time.Duration = -1
+
+// post sends a request once. again says when to send it again: never, soon (0), or, if it was one
+// too many, after this time.
+func (c *Contest) post(ctx context.Context, path string, body []byte) (
+	reply *protocol.Reply, again time.Duration, err error,
+) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, c.URL+path, bytes.NewReader(body))
 	if err != nil {
-		return nil, false, err
+		return nil, never, err
 	}
 	req.Header.Set("Content-Type", "application/json")
 	resp, err := c.HTTP.Do(req)
 	if err != nil {
-		return nil, true, err
+		return nil, 0, err
 	}
 	defer resp.Body.Close()
 	switch {
 	case resp.StatusCode == http.StatusUnauthorized:
-		return nil, false, fmt.Errorf("%s: %w", c.URL, ErrDenied)
+		return nil, never, fmt.Errorf("%s: %w", c.URL, ErrDenied)
 	case resp.StatusCode != http.StatusOK:
 		text, _ := io.ReadAll(io.LimitReader(resp.Body, 1<<10))
 		err = fmt.Errorf("%s%s: %s: %.200q", c.URL, path, resp.Status, bytes.TrimSpace(text))
-		return nil, resp.StatusCode >= 500, err
+		return nil, whenAgain(resp), err
 	}
 	text, err := io.ReadAll(io.LimitReader(resp.Body, protocol.MaxReply))
 	if err != nil {
-		return nil, true, fmt.Errorf("%s%s: %w", c.URL, path, err)
+		return nil, 0, fmt.Errorf("%s%s: %w", c.URL, path, err)
 	}
 	if reply, err = protocol.ReadReply(bytes.NewReader(text)); err != nil {
-		return nil, false, fmt.Errorf("%s%s: reply: %w", c.URL, path, err)
+		return nil, never, fmt.Errorf("%s%s: reply: %w", c.URL, path, err)
 	}
-	return reply, false, nil
+	return reply, never, nil
+}
+
+// whenAgain returns when to send a request again that was answered by an error.
+func whenAgain(r *http.Response) time.Duration {
+	if r.StatusCode == http.StatusTooManyRequests {
+		seconds, _ := strconv.ParseUint(r.Header.Get("Retry-After"), 10, 16)
+		return min(max(time.Second, time.Duration(seconds)*time.Second), longestWait)
+	}
+	if r.StatusCode >= http.StatusInternalServerError {
+		return 0
+	}
+	return never
 }
 
 // sleep waits, or returns the error of ctx.

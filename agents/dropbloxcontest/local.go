@@ -113,7 +113,7 @@ func (g LocalGame) Play(ctx context.Context) (Result, *Recorder, error) {
 	g.Game, g.Margin = game, Margin
 	g.History, err = history.Create(g.Folders, history.Meta{
 		ID: g.ID, Seed: g.Seed, Program: g.Program.Name, Mode: "local", Started: game.Began,
-	})
+	}, nil)
 	if err != nil {
 		return failed, nil, err
 	}

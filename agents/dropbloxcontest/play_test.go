@@ -85,7 +85,7 @@ func TestHistoryOfTheOriginal(t *testing.T) {
 			require.NoError(t, err)
 			rec, err := Record(game, strconv.Itoa(o.Seed), "x")
 			require.NoError(t, err)
-			folder, err := history.Create(t.TempDir(), history.Meta{ID: "0", Started: game.Began})
+			folder, err := history.Create(t.TempDir(), history.Meta{ID: "0", Started: game.Began}, nil)
 			require.NoError(t, err)
 			var out bytes.Buffer
 			player := Player{Program: p, Game: game, History: folder, Console: &Console{W: &out}, Margin: Margin}
@@ -123,7 +123,7 @@ func play(t *testing.T, text string, clock, margin time.Duration) (Result, map[s
 	p := script(t, text)
 	game, err := NewLocal("5", clock)
 	require.NoError(t, err)
-	folder, err := history.Create(t.TempDir(), history.Meta{ID: "0", Started: game.Began})
+	folder, err := history.Create(t.TempDir(), history.Meta{ID: "0", Started: game.Began}, nil)
 	require.NoError(t, err)
 	var out bytes.Buffer
 	player := Player{Program: p, Game: game, History: folder, Console: &Console{W: &out}, Margin: margin}
@@ -190,7 +190,7 @@ func TestTurnLimit(t *testing.T) {
 func TestStop(t *testing.T) {
 	game, err := NewLocal("123456789012345678901234567890", time.Minute)
 	require.NoError(t, err)
-	folder, err := history.Create(t.TempDir(), history.Meta{ID: "0", Started: game.Began})
+	folder, err := history.Create(t.TempDir(), history.Meta{ID: "0", Started: game.Began}, nil)
 	require.NoError(t, err)
 	rec, err := Record(game, "123456789012345678901234567890", "x")
 	require.NoError(t, err)

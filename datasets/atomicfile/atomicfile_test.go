@@ -29,5 +29,9 @@ func TestWrite(t *testing.T) {
 	list, err := os.ReadDir(dir)
 	require.NoError(t, err)
 	require.Len(t, list, 1, "nothing is left behind")
+	require.NoError(t, Publish(path, 0o644, []byte("three")))
+	text, err = os.ReadFile(path)
+	require.NoError(t, err)
+	require.Equal(t, "three", string(text))
 	require.Error(t, WriteText(filepath.Join(dir, "no", "folder"), 0o600, ""))
 }

@@ -14,6 +14,7 @@ import (
 	"strconv"
 	"time"
 
+	"blockyard/datasets/atomicfile"
 	"blockyard/env/dropblox"
 )
 
@@ -29,13 +30,15 @@ type Meta struct {
 	Turns   int       `json:"turns"`
 	Score   int       `json:"score"`
 	Reason  string    `json:"reason,omitempty"` // why the game ended; left out during the game
+	Cut     bool      `json:"cut,omitempty"`    // the space was used up: later states and moves are missing
 }
 
 // A Folder is the history of one game. A nil Folder writes nothing. It is not safe for
 // concurrent use.
 type Folder struct {
-	Path string
-	Meta Meta
+	Path  string
+	Meta  Meta
+	space *Budget
 }
 
 // MaxID is the longest game id, in bytes.
@@ -56,19 +59,23 @@ func CheckID(id string) error {
 
 // Create creates the folder <root>/<id>_<start in whole seconds of Unix time> and writes meta.
 // If the folder already exists, the name has the next free second instead. An empty root
-// keeps no history: the folder is nil.
-func Create(root string, meta Meta) (*Folder, error) {
+// keeps no history: the folder is nil. The folder takes its space from a budget; nil is no limit.
+// If the space is used up, there is no folder and the error is ErrFull.
+func Create(root string, meta Meta, space *Budget) (*Folder, error) {
 	if root == "" {
 		return nil, nil
 	}
 	if err := CheckID(meta.ID); err != nil {
 		return nil, err
 	}
+	if err := space.take(0, folderSize); err != nil {
+		return nil, err
+	}
 	if err := os.MkdirAll(root, 0o755); err != nil {
 		return nil, err
 	}
 	meta.Game, meta.Started = "dropblox", meta.Started.UTC()
-	f := &Folder{Meta: meta}
+	f := &Folder{Meta: meta, space: space}
 	for second := meta.Started.Unix(); ; second++ {
 		f.Path = filepath.Join(root, meta.ID+"_"+strconv.FormatInt(second, 10))
 		err := os.Mkdir(f.Path, 0o755)
@@ -81,14 +88,15 @@ func Create(root string, meta Meta) (*Folder, error) {
 	}
 }
 
-// State writes the state before a turn.
+// State writes the state before a turn. Once the space is used up, State and Move write nothing; the
+// first of these calls returns ErrFull.
 func (f *Folder) State(turn int, state []byte) error {
-	return f.write("state"+strconv.Itoa(turn), state)
+	return f.add("state"+strconv.Itoa(turn), state)
 }
 
 // Move writes the commands of a turn.
 func (f *Folder) Move(turn int, commands []dropblox.Command) error {
-	return f.write("move"+strconv.Itoa(turn), dropblox.AppendMoves(nil, commands))
+	return f.add("move"+strconv.Itoa(turn), dropblox.AppendMoves(nil, commands))
 }
 
 // End writes meta again, with the result.
@@ -108,13 +116,19 @@ func (f *Folder) writeMeta() error {
 	return f.write("meta", text)
 }
 
-func (f *Folder) write(name string, text []byte) error {
-	if f == nil {
+// add writes the file of a state or a move if there is space for it.
+func (f *Folder) add(name string, text []byte) error {
+	if f == nil || f.Meta.Cut {
 		return nil
 	}
-	temp := filepath.Join(f.Path, ".tmp-"+name)
-	if err := os.WriteFile(temp, text, 0o644); err != nil {
-		return errors.Join(err, os.RemoveAll(temp))
+	if err := f.space.take(len(text), 1); err != nil {
+		f.Meta.Cut = true
+		return err
 	}
-	return os.Rename(temp, filepath.Join(f.Path, name))
+	return f.write(name, text)
+}
+
+// write writes a file. It does not wait for the disk, as a game has a clock.
+func (f *Folder) write(name string, text []byte) error {
+	return atomicfile.Publish(filepath.Join(f.Path, name), 0o644, text)
 }

@@ -78,7 +78,7 @@ func TestTwoTeamsCompete(t *testing.T) {
 				t.Error(err)
 				return
 			}
-			f, err := history.Create(filepath.Join(root, "client"), history.Meta{ID: game.ID, Started: time.Now()})
+			f, err := history.Create(filepath.Join(root, "client"), history.Meta{ID: game.ID, Started: time.Now()}, nil)
 			if err != nil {
 				t.Error(err)
 				return
@@ -238,6 +238,24 @@ func TestClientGivesUp(t *testing.T) {
 	_, err = client(url, blue).Practice(t.Context())
 	require.ErrorContains(t, err, "418")
 	require.EqualValues(t, 1, asked)
+}
+
+// A client that asks too often waits and asks again, more often than after an error.
+func TestClientWaitsAsTold(t *testing.T) {
+	t.Parallel()
+	s := New(Config{Teams: guard(), Clock: time.Minute})
+	var asked atomic.Int32
+	url := weak(t, s, func(n int32, _ string) int {
+		if asked.Store(n); n <= 3 {
+			return http.StatusTooManyRequests
+		}
+		return 0
+	})
+	began := time.Now()
+	_, err := client(url, blue).Practice(t.Context())
+	require.NoError(t, err)
+	require.EqualValues(t, 4, asked.Load())
+	require.GreaterOrEqual(t, time.Since(began), 3*time.Second, "a second each, as there is no Retry-After")
 }
 
 // What a server says is checked before it is believed.

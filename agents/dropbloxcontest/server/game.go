@@ -2,6 +2,7 @@ package server
 
 import (
 	"crypto/rand"
+	"errors"
 	"math"
 	"sync"
 	"time"
@@ -25,33 +26,36 @@ type game struct {
 	failed func(error)            // is called with an error of the folder
 }
 
-// newGame creates a team's game of a seed.
-func (s *Server) newGame(team, mode, seed string, began time.Time) (*game, error) {
+// newGame creates a team's game of a seed. Its history takes space from the budget.
+func (s *Server) newGame(team, mode, seed string, began time.Time, space *history.Budget) (*game, error) {
 	g := &game{
 		id: rand.Text()[:12], team: team, began: began, clock: s.c.Clock,
 	}
 	g.failed = func(err error) {
 		s.count(func(c *Counts) { c.HistoryErrors++ })
-		s.c.Log.Warn("the game goes on without a history", "game", g.id, "team", team, "err", err)
+		s.c.Log.Warn("the game goes on without further history", "game", g.id, "team", team, "err", err)
 	}
 	if err := g.state.ResetSeed(seed); err != nil {
 		return nil, err
 	}
 	meta := history.Meta{ID: g.id, Seed: seed, Team: team, Mode: mode, Started: began}
 	var err error
-	g.folder, err = history.Create(s.c.History, meta)
+	g.folder, err = history.Create(s.c.History, meta, space)
 	g.wrote(err)
 	g.save()
 	return g, nil
 }
 
 // wrote handles the result of writing to the folder. After an error there is no further history,
-// but the game goes on.
+// but the game goes on. If only the space was used up, the folder still gets the result.
 func (g *game) wrote(err error) {
-	if err != nil {
-		g.folder = nil
-		g.failed(err)
+	if err == nil {
+		return
 	}
+	if !errors.Is(err, history.ErrFull) {
+		g.folder = nil
+	}
+	g.failed(err)
 }
 
 func (g *game) save() { g.wrote(g.folder.State(int(g.state.Turns), dropbloxcontest.JSON(&g.state))) }

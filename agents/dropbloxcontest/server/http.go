@@ -4,22 +4,24 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net"
 	"net/http"
+	"strconv"
 	"time"
 
 	"blockyard/agents/dropbloxcontest/protocol"
-	"blockyard/agents/ops"
 )
 
 // Limits on connections, and times.
 const (
-	maxConns     = 512
+	maxFirst     = 64 << 10         // bytes of a request on a connection on which no team has logged in
 	readTime     = 10 * time.Second // for one request
 	writeTime    = 30 * time.Second // for a request and its answer
 	idleTime     = 2 * time.Minute
 	tickTime     = 100 * time.Millisecond
 	lingerTime   = 3 * time.Second // after the last round, so that all clients learn of its end
+	busyTime     = 2 * time.Second // before a password is sent again
 	shutdownTime = time.Second     // for requests in progress when the server stops
 )
 
@@ -27,10 +29,11 @@ const (
 // games. The error is the listener's.
 func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	h := &http.Server{
-		Handler: s, ReadTimeout: readTime, WriteTimeout: writeTime, IdleTimeout: idleTime, MaxHeaderBytes: 16 << 10,
+		Handler: s, ConnContext: withConn, MaxHeaderBytes: 16 << 10,
+		ReadTimeout: readTime, WriteTimeout: writeTime, IdleTimeout: idleTime,
 	}
 	ended := make(chan error, 1)
-	go func() { ended <- h.Serve(ops.Limit(l, maxConns)) }()
+	go func() { ended <- h.Serve(newDoor(l)) }()
 	clock := time.NewTicker(tickTime)
 	defer clock.Stop()
 	var over <-chan time.Time
@@ -70,6 +73,9 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	w.Header().Set("Content-Type", "application/json")
+	if connOf(r.Context()).stranger() {
+		w.Header().Set("Connection", "close")
+	}
 	w.WriteHeader(status)
 	_, _ = w.Write(append(text, '\n'))
 }
@@ -85,22 +91,40 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request) (status int, rep
 		w.Header().Set("Allow", http.MethodPost)
 		return refuse(http.StatusMethodNotAllowed, "want POST")
 	}
-	q, err := protocol.ReadRequest(http.MaxBytesReader(w, r.Body, protocol.MaxRequest))
+	wait := func(d time.Duration, why string) (int, *protocol.Reply) {
+		seconds := strconv.Itoa(wholeSeconds(d))
+		w.Header().Set("Retry-After", seconds)
+		return refuse(http.StatusTooManyRequests, why+": try again in "+seconds+" s")
+	}
+	c := connOf(r.Context())
+	limit := int64(protocol.MaxRequest)
+	if c.stranger() {
+		limit = maxFirst
+	}
+	q, err := protocol.ReadRequest(http.MaxBytesReader(w, r.Body, limit))
 	switch {
 	case errors.As(err, new(*http.MaxBytesError)):
-		return refuse(http.StatusRequestEntityTooLarge, err.Error())
+		return refuse(http.StatusRequestEntityTooLarge, fmt.Sprintf("%v: want at most %d bytes", err, limit))
 	case err != nil:
 		return refuse(http.StatusBadRequest, err.Error())
 	}
-	ok, err := s.c.Teams.Check(q.Team, q.Password)
+	ok, err := s.c.Teams.Check(r.Context(), c.ask(), q.Team, q.Password)
 	switch {
-	case err != nil: // teams.ErrBusy
-		return refuse(http.StatusServiceUnavailable, err.Error())
+	case err != nil: // teams.ErrBusy, or nobody waits for the reply
+		return wait(busyTime, err.Error())
 	case !ok:
 		return refuse(http.StatusUnauthorized, "wrong team name or password")
 	}
+	c.login(q.Team)
+	used := s.allowance(q.Team)
+	if d := used.request(s.now()); d > 0 {
+		return wait(d, fmt.Sprintf("more than %d requests per second of team %s", requestRate, q.Team))
+	}
 	switch path {
 	case protocol.CreatePractice:
+		if d := used.begin(s.now(), s.c.Practice); d > 0 {
+			return wait(d, fmt.Sprintf("more than %d practice games per minute of team %s", s.c.Practice, q.Team))
+		}
 		reply, err = s.create(q.Team)
 	case protocol.GetCompete:
 		reply, err = s.compete(q.Team)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"blockyard/agents/dropbloxcontest"
+	"blockyard/agents/dropbloxcontest/history"
 	"blockyard/agents/dropbloxcontest/protocol"
 )
 
@@ -78,7 +79,7 @@ func (s *Server) compete(team string) (*protocol.Reply, error) {
 	g := r.games[team]
 	if g == nil {
 		var err error
-		if g, err = s.newGame(team, "compete", r.seed, r.begins); err != nil {
+		if g, err = s.newGame(team, "compete", r.seed, r.begins, history.NewBudget(roundHistory)); err != nil {
 			return nil, err
 		}
 		r.games[team], s.games[g.id] = g, g

@@ -3,10 +3,13 @@
 // the same blocks at the same time.
 //
 // Every reply is JSON. The status is 401 for a wrong name or password, 4xx for an invalid
-// request, with the reason, and otherwise 200, with ret ok, wait or fail.
+// request, with the reason, and otherwise 200, with ret ok, wait or fail. The status 429 is for one
+// request too many; its header Retry-After says after how many seconds to try again. Until a team
+// has logged in on a connection, every reply closes it.
 package server
 
 import (
+	"cmp"
 	"log/slog"
 	"math/rand/v2"
 	"slices"
@@ -35,10 +38,22 @@ type Config struct {
 	Start   time.Time     // when the first round begins in any case, if not zero
 	Notice  time.Duration // time between the arrival of the last team and the round
 	Seed    func() string // returns the seed of a round; nil draws from -2^31 to 2^31-1
+	// Practice is the number of practice games that a team may start per minute, DefaultPractice
+	// if 0. It may start some more at once that are missing later.
+	Practice int
+	// HistoryBytes is the space on disk for the histories of a team's practice games, in all,
+	// DefaultHistoryBytes if 0. Further games have no history.
+	HistoryBytes int64
 	// Round is called after every round, from several goroutines, one at a time. It may be nil.
 	Round func(Round)
 	Log   *slog.Logger // other events; nil for none
 }
+
+// The default limits of a team.
+const (
+	DefaultPractice     = 30
+	DefaultHistoryBytes = 1 << 30
+)
 
 // A Server runs a contest. It is safe for concurrent use.
 type Server struct {
@@ -50,6 +65,8 @@ type Server struct {
 	games    map[string]*game   // by id
 	practice map[string][]*game // by team, the oldest first
 	round    round
+
+	allowances map[string]*allowance // by team
 
 	out sync.Mutex // of Round
 
@@ -66,8 +83,12 @@ func New(c Config) *Server {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
 	c.Players = max(1, c.Players)
+	c.Practice = cmp.Or(c.Practice, DefaultPractice)
+	c.HistoryBytes = cmp.Or(c.HistoryBytes, DefaultHistoryBytes)
 	return &Server{
 		c: c, now: time.Now, done: make(chan struct{}), games: map[string]*game{}, practice: map[string][]*game{},
+		allowances: map[string]*allowance{},
+
 		round:  round{number: 1, begins: c.Start, waiting: map[string]time.Time{}},
 		counts: Counts{Requests: map[int]int{}},
 	}
@@ -81,7 +102,7 @@ func (s *Server) Done() <-chan struct{} { return s.done }
 // create starts a practice game.
 func (s *Server) create(team string) (*protocol.Reply, error) {
 	now := s.now()
-	g, err := s.newGame(team, "practice", dropbloxcontest.RandomSeed(), now)
+	g, err := s.newGame(team, "practice", dropbloxcontest.RandomSeed(), now, s.allowance(team).history)
 	if err != nil {
 		return nil, err
 	}

@@ -197,6 +197,7 @@ func TestPracticeIsBounded(t *testing.T) {
 	h := newHall(t, Config{})
 	var ids []protocol.ID
 	for k := range 40 {
+		h.pass(2 * time.Second) // as many per minute as are permitted
 		ids = append(ids, h.ask(blue, protocol.CreatePractice, "").Game.ID)
 		require.LessOrEqual(t, len(h.games), kept)
 		if k%3 == 0 { // the newest is over before older ones are
@@ -261,7 +262,7 @@ func TestHistoryThatCannotBeWritten(t *testing.T) {
 	lines := strings.Split(strings.TrimSpace(said.String()), "\n")
 	require.Len(t, lines, 2)
 	require.Contains(t, lines[0], "level=WARN")
-	require.Contains(t, lines[0], "without a history")
+	require.Contains(t, lines[0], "without further history")
 	require.Contains(t, lines[1], "team=blue")
 	counts := h.Counts()
 	require.Equal(t, Counts{
@@ -275,7 +276,7 @@ func FuzzRequests(f *testing.F) {
 	f.Add(uint8(1), good+`}`)
 	f.Add(uint8(2), good+`, "game_id": "GAME", "move_list": ["left", "drop"], "moves_made": 0}`)
 	f.Add(uint8(2), `{"team_name": "blue", "password": "b", "game_id": 3, "move_list": null, "moves_made": 1e3}`)
-	s := New(Config{Teams: guard(), Clock: time.Minute, Rounds: 1000, Notice: time.Millisecond})
+	s := New(Config{Teams: guard(), Clock: time.Minute, Rounds: 1000, Notice: time.Millisecond, Practice: 1e9})
 	f.Fuzz(func(t *testing.T, which uint8, body string) {
 		path := []string{protocol.CreatePractice, protocol.GetCompete, protocol.SubmitMove, "/" + "x"}[which%4]
 		s.mu.Lock()
@@ -286,7 +287,7 @@ func FuzzRequests(f *testing.F) {
 		s.mu.Unlock()
 		w := httptest.NewRecorder()
 		s.ServeHTTP(w, httptest.NewRequest(http.MethodPost, path, strings.NewReader(body)))
-		require.Contains(t, []int{200, 400, 401, 404, 413}, w.Code)
+		require.Contains(t, []int{200, 400, 401, 404, 413, 429}, w.Code)
 		reply, err := protocol.ReadReply(w.Body)
 		require.NoError(t, err)
 		require.Equal(t, w.Code == 200 && reply.Code == 0, reply.Ret != protocol.Fail)
