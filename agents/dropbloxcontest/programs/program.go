@@ -115,7 +115,7 @@ func (o *output) line(text string) {
 }
 
 const (
-	exitTime  = 50 * time.Millisecond  // to end by itself after closing its output
+	exitTime  = time.Second            // to end by itself after closing its output: a busy machine takes its time
 	Grace     = 500 * time.Millisecond // between being asked to end and being killed
 	maxErrors = 1 << 20                // bytes of standard error that are passed on in a turn
 )
