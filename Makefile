@@ -11,7 +11,7 @@ MINUTES ?= 60
 export CGO_ENABLED ?= 1
 
 .DEFAULT_GOAL := help
-.PHONY: help test setup vet go race python libraries demo bench bench-python soak fuzz golden sign bundle plugin wheels docs serve clean
+.PHONY: help test setup vet go race python libraries demo bench bench-python soak fuzz golden sign bundle plugin binaries wheels docs serve clean
 
 # The parts of `make test`, the longest first; JOBS of them run at a time.
 CHECKS := python go race vet sign bundle plugin
@@ -96,6 +96,9 @@ bundle: ## the shipped networks as contest bots, one file each, in bin/
 plugin: ## the WinTetris solver as a shared library, with its header, in bin/
 	mkdir -p bin && $(GO) build -buildmode=c-shared -o bin/libwintetris_solver.so ./agents/wintetrisabi/lib
 	cp agents/wintetrisabi/lib/wintetris.h* bin/
+
+binaries: ## the four programs for five platforms, in bin/; CHECK=1 builds them twice and compares
+	.ci/binaries $(if $(CHECK),--check)
 
 wheels: $(VENV)/ok ## the Python package for five platforms, in rpc/python/dist/
 	$(PY) -m pip install --quiet 'hatchling>=1.21' 'twine>=6' && $(PY) rpc/python/wheels.py

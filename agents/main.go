@@ -16,11 +16,13 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"blockyard/datasets/release"
 	"blockyard/env/games"
 )
 
 // table lists the commands.
 type table struct {
+	release.Flag
 	Arena      arenaCmd      `cmd:"" help:"Play many paired games between two players and say which is stronger."`
 	Play       playCmd       `cmd:"" help:"Play one game, to watch it or to record it."`
 	Analyze    analyzeCmd    `cmd:"" help:"Say what a recorded position's best moves were, and what the move played lost."`
@@ -54,15 +56,16 @@ func main() {
 func run(ctx context.Context, args []string, con *console) int {
 	var t table
 	status := -1
+	name := release.Program("agents")
 	parser, err := kong.New(&t,
-		kong.Name("agents"), kong.Description(about), kong.Writers(con.out, con.err),
+		kong.Name(name), release.Vars(name, release.Read()), kong.Description(about), kong.Writers(con.out, con.err),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
 		kong.Vars{"dropblox_ai": defaultProgram}, kong.ValueFormatter(flagHelp),
 		kong.BindTo(ctx, (*context.Context)(nil)), kong.Bind(con),
 		kong.Exit(func(code int) { status = code }),
 	)
 	if err != nil {
-		fmt.Fprintln(con.err, "agents:", err)
+		fmt.Fprintln(con.err, name+":", err)
 		return 1
 	}
 	var command *kong.Context
@@ -70,18 +73,18 @@ func run(ctx context.Context, args []string, con *console) int {
 		command, err = parser.Parse(signedSeeds(args))
 	}
 	switch {
-	case status >= 0: // help was asked for
+	case status >= 0: // help or the version was asked for
 		return status
 	case err != nil:
-		fmt.Fprintf(con.err, "agents: %v\n%s\n", err, helpFor(err))
+		fmt.Fprintf(con.err, "%s: %v\n%s\n", name, err, helpFor(name, err))
 		return 2
 	}
 	if err := refuseEmpty(command); err != nil {
-		fmt.Fprintf(con.err, "agents: %v\n%s --help explains the flags\n", err, command.Selected().FullPath())
+		fmt.Fprintf(con.err, "%s: %v\n%s --help explains the flags\n", name, err, command.Selected().FullPath())
 		return 2
 	}
 	if err := command.Run(); err != nil {
-		fmt.Fprintln(con.err, "agents:", err)
+		fmt.Fprintln(con.err, name+":", err)
 		if errors.As(err, new(usage)) {
 			return 2
 		}
@@ -106,10 +109,10 @@ func refuseEmpty(command *kong.Context) error {
 }
 
 // helpFor says where to look after a wrong command line. For an unknown flag it lists those of the command.
-func helpFor(err error) string {
+func helpFor(program string, err error) string {
 	var wrong *kong.ParseError
 	if !errors.As(err, &wrong) || wrong.Context.Selected() == nil {
-		return "agents --help lists the commands"
+		return program + " --help lists the commands"
 	}
 	command := wrong.Context.Selected()
 	if !strings.HasPrefix(err.Error(), "unknown flag") {

@@ -13,9 +13,12 @@ import (
 	"syscall"
 
 	"github.com/alecthomas/kong"
+
+	"blockyard/datasets/release"
 )
 
 type program struct {
+	release.Flag
 	Check   checkCmd   `cmd:"" help:"Replay recorded games and compare their results with the records."`
 	View    viewCmd    `cmd:"" help:"Show a recorded game in the terminal, or many in a web browser."`
 	Stat    statCmd    `cmd:"" help:"Summarise recorded games: lengths, scores, and results by agent and seat."`
@@ -44,8 +47,9 @@ func main() { os.Exit(run(os.Args[1:], &streams{os.Stdin, os.Stdout, os.Stderr})
 func run(args []string, std *streams) int {
 	var p program
 	left := -1
+	name := release.Program("datasets")
 	parser, err := kong.New(&p,
-		kong.Name("datasets"),
+		kong.Name(name), release.Vars(name, release.Read()),
 		kong.Description("Check, view, summarise and export recorded games, "+
 			"and compare the rules with transcripts of the original engines."),
 		kong.Vars{
@@ -61,22 +65,22 @@ func run(args []string, std *streams) int {
 		kong.Exit(func(code int) { left = code }),
 		kong.Bind(std))
 	if err != nil {
-		fmt.Fprintln(std.err, "datasets:", err)
+		fmt.Fprintln(std.err, name+":", err)
 		return 2
 	}
 	ctx, err := parser.Parse(args)
-	if left >= 0 { // --help
+	if left >= 0 { // --help or --version
 		return left
 	}
 	if err != nil {
-		fmt.Fprintf(std.err, "datasets: %v (see datasets --help)\n", err)
+		fmt.Fprintf(std.err, "%s: %v (see %[1]s --help)\n", name, err)
 		return 2
 	}
 	switch err := ctx.Run(); {
 	case err == nil:
 		return 0
 	case !errors.Is(err, errFound):
-		fmt.Fprintln(std.err, "datasets:", err)
+		fmt.Fprintln(std.err, name+":", err)
 	}
 	return 1
 }

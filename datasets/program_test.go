@@ -29,6 +29,12 @@ func write(t *testing.T, name, text string) string {
 	return path
 }
 
+func TestVersion(t *testing.T) {
+	status, out, errs := call("--version")
+	require.Zero(t, status, errs)
+	require.Regexp(t, `^\S+ devel \(commit \S+, date \S+, go1\S+, \w+/\w+\)\n$`, out)
+}
+
 // Every contest has a recorded game here, and it replays.
 func TestRecordedGamesCheck(t *testing.T) {
 	for _, g := range games.All {

@@ -11,13 +11,13 @@ import (
 	"net/http"
 	"os"
 	"os/signal"
-	"path/filepath"
 	"strings"
 	"syscall"
 	"time"
 
 	"github.com/alecthomas/kong"
 
+	"blockyard/datasets/release"
 	"blockyard/rpc/client"
 	"blockyard/rpc/server"
 )
@@ -32,6 +32,7 @@ var version = strings.TrimSpace(versionFile)
 
 // table is the program's commands.
 type table struct {
+	release.Flag
 	Serve serveCmd `cmd:"" help:"Serve games on unix sockets or TCP ports until SIGTERM or SIGINT."`
 	Ping  pingCmd  `cmd:"" help:"Check that a server responds, and print its statistics."`
 	Bench benchCmd `cmd:"" help:"Compare stepping in process, over shared memory, over a unix socket and over TCP."`
@@ -53,11 +54,13 @@ func main() {
 // run runs a command line and returns the exit status: 0 done, 1 failed, 2 bad usage.
 func run(ctx context.Context, args []string) int {
 	t := table{Serve: serveCmd{Limits: server.DefaultLimits()}}
+	info := release.Read()
+	info.Version = version
 	status := -1
 	parser, err := kong.New(&t,
 		kong.Name(name()), kong.Description(about), kong.UsageOnError(),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
-		kong.BindTo(ctx, (*context.Context)(nil)), vars(),
+		kong.BindTo(ctx, (*context.Context)(nil)), vars(), release.Vars(name(), info),
 		kong.Exit(func(code int) { status = code }),
 	)
 	if err != nil {
@@ -81,12 +84,7 @@ func run(ctx context.Context, args []string) int {
 
 // name is the program's name in help and errors: "rpc", or that of the Python package, whose
 // command line starts the server under its own name.
-func name() string {
-	if base := filepath.Base(os.Args[0]); strings.HasPrefix(base, "blockyard") {
-		return strings.TrimSuffix(base, ".exe")
-	}
-	return "rpc"
-}
+func name() string { return release.Program("rpc") }
 
 type pingCmd struct {
 	Address string `arg:"" help:"Address of the server: unix:PATH, tcp:HOST:PORT, tls:HOST:PORT or http://HOST:PORT."`

@@ -19,11 +19,13 @@ import (
 	"blockyard/agents/match"
 	"blockyard/agents/registry"
 	"blockyard/agents/submit"
+	"blockyard/datasets/release"
 	"blockyard/env/games"
 	"blockyard/train/task"
 )
 
 type program struct {
+	release.Flag
 	Selfplay selfplayCmd `cmd:"" help:"Train a net by self-play."`
 	Fit      fit         `cmd:"" help:"Fit a net to recorded games."`
 	Gate     gate        `cmd:"" help:"Play two agents against each other in pairs of games and report which is better."`
@@ -34,12 +36,14 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	var p program
-	k := kong.Parse(&p, kong.Name("train"), kong.UsageOnError(), kong.BindTo(ctx, (*context.Context)(nil)), helps,
+	name := release.Program("train")
+	k := kong.Parse(&p, kong.Name(name), release.Vars(name, release.Read()), kong.UsageOnError(),
+		kong.BindTo(ctx, (*context.Context)(nil)), helps,
 		kong.Description("Train nets by self-play or from records. Every command takes --help."))
 	err := k.Run()
 	stop()
 	if err != nil {
-		fmt.Fprintln(os.Stderr, "train:", err)
+		fmt.Fprintln(os.Stderr, name+":", err)
 		os.Exit(1)
 	}
 }

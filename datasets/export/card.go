@@ -5,8 +5,9 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"runtime/debug"
 	"strings"
+
+	"blockyard/datasets/release"
 )
 
 // A Source is an exported file of records.
@@ -37,21 +38,7 @@ func (s *Shards) about() About {
 	return About{Game: g.Name, ID: g.ID, Rules: g.Rules,
 		Shape: [3]int{g.Planes.C, g.Planes.H, g.Planes.W}, CellBits: g.CellBits(),
 		Planes: g.PlaneNames, Globals: g.GlobalNames, Actions: g.Actions, None: 65535,
-		Observed: finite(observationSpace(g)), Chosen: json.RawMessage(actionSpace(g)), Revision: revision()}
-}
-
-// revision is the revision of the sources of this program, if it is known.
-func revision() string {
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		return ""
-	}
-	for _, s := range info.Settings {
-		if s.Key == "vcs.revision" {
-			return s.Value
-		}
-	}
-	return ""
+		Observed: finite(observationSpace(g)), Chosen: json.RawMessage(actionSpace(g)), Revision: release.Read().Commit}
 }
 
 const card = `---

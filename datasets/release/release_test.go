@@ -1,0 +1,61 @@
+package release
+
+import (
+	"bytes"
+	"os"
+	"runtime/debug"
+	"testing"
+
+	"github.com/alecthomas/kong"
+	"github.com/stretchr/testify/require"
+)
+
+// Without the linker's values, the commit is what the go command recorded.
+func TestRead(t *testing.T) {
+	i := Read()
+	require.Equal(t, "devel", i.Version)
+	require.Regexp(t, `^go1\.`, i.Go)
+	require.Regexp(t, `^\w+/\w+$`, i.Platform)
+
+	i = Info{Version: "devel", Go: "go1.26", Platform: "linux/amd64"}
+	require.Equal(t, "train devel (commit unknown, date unknown, go1.26, linux/amd64)", i.Line("train"))
+	i.record([]debug.BuildSetting{{Key: "vcs.modified", Value: "true"}})
+	require.Empty(t, i.Commit)
+	i.record([]debug.BuildSetting{{Key: "vcs.revision", Value: "83b36d6"},
+		{Key: "vcs.time", Value: "2026-11-22T19:04:05Z"}, {Key: "vcs.modified", Value: "true"}})
+	require.Equal(t, "train devel (commit 83b36d6+modified, date 2026-11-22T19:04:05Z, go1.26, linux/amd64)",
+		i.Line("train"))
+}
+
+func TestLinkerValues(t *testing.T) {
+	version, commit, date = "1.2.3", "83b36d6", "2026-11-22T19:04:05Z"
+	defer func() { version, commit, date = "", "", "" }()
+	i := Read()
+	require.Equal(t, []string{"1.2.3", "83b36d6", "2026-11-22T19:04:05Z"}, []string{i.Version, i.Commit, i.Date})
+}
+
+func TestFlag(t *testing.T) {
+	var p struct {
+		Flag
+		Run struct{} `cmd:""`
+	}
+	var out bytes.Buffer
+	status := -1
+	parser, err := kong.New(&p, kong.Name("train"), Vars("train", Info{Version: "1.2.3"}), kong.Writers(&out, &out),
+		kong.Exit(func(code int) { status = code }))
+	require.NoError(t, err)
+	_, _ = parser.Parse([]string{"--version"})
+	require.Zero(t, status)
+	require.Contains(t, out.String(), "train 1.2.3 (commit unknown")
+}
+
+func TestProgram(t *testing.T) {
+	defer func(old string) { os.Args[0] = old }(os.Args[0])
+	for file, want := range map[string]string{
+		"/tmp/go-build1/b001/exe/train": "train", "./bin/blockyard-train": "blockyard-train",
+		"blockyard-train.exe": "blockyard-train", "blockyard serve": "blockyard serve",
+	} {
+		os.Args[0] = file
+		require.Equal(t, want, Program("train"), file)
+	}
+}
