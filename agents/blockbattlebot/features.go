@@ -127,17 +127,25 @@ func (o *opponent) measure(s *blockbattle.State, seat int) {
 }
 
 // A FeatureReader is a features.Reader. The zero value is ready for Shared.
-type FeatureReader struct{ opponent }
+type FeatureReader struct {
+	opponent
+	own  shape
+	leaf decision
+}
 
 // Own implements features.Reader: the OwnLen features of seat's half of the position.
 func (r *FeatureReader) Own(state env.State, seat int, out []float32) {
 	s := state.(*blockbattle.State)
-	var own shape
 	side := &s.Sides[seat]
-	own.measure(&side.Cells, int(side.Solid))
-	half(&own, side, out)
+	r.own.measure(&side.Cells, int(side.Solid))
+	r.write(side, int(s.Sides[1-seat].Pending), out)
+}
+
+// write writes the features of a side that has sent so many rows; own has its board.
+func (r *FeatureReader) write(side *blockbattle.Side, sent int, out []float32) {
+	own := &r.own
+	half(own, side, out)
 	out = out[halfLen:OwnLen]
-	sent := int(s.Sides[1-seat].Pending)
 	out[0] = float32(sent) * (1. / 3)
 	out[1] = float32(r.shape.minFree-sent) * (1. / 10)
 	out[2] = features.Yes(sent > r.shape.minFree)

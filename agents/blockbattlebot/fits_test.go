@@ -6,6 +6,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"blockyard/env"
+
 	"blockyard/agents/features"
 	"blockyard/env/blockbattle"
 	"blockyard/env/falling"
@@ -137,8 +139,7 @@ func TestTermsAmongFeatures(t *testing.T) {
 	for i := 0; i < 3000; i++ {
 		s := randomState(r)
 		fill(s, 0, x[:])
-		h.opp.measure(s, 0)
-		h.measure(s, 0)
+		h.Evaluate([]env.State{s}, 0, make([]float32, 1))
 		for name, c := range map[string]struct {
 			term Term
 			unit float32
@@ -147,7 +148,7 @@ func TestTermsAmongFeatures(t *testing.T) {
 			"own four ready": {Quad, 1}, "own double ready": {Doubles, 1}, "own few skips": {Skips, 2},
 			"rows sent into little room": {Pressed, 30}, "own exposure squared": {Exposed, 50},
 		} {
-			require.InEpsilon(t, 1+h.terms[c.term], 1+x[index[name]]*c.unit, 1e-5, "%s, seed %d, position %d", name, *seed, i)
+			require.InEpsilon(t, 1+h.terms[0][c.term], 1+x[index[name]]*c.unit, 1e-5, "%s, seed %d, position %d", name, *seed, i)
 		}
 	}
 }

@@ -59,7 +59,8 @@ type Hand struct {
 	Weights Weights
 	opp     opponent
 	own     shape
-	terms   [Terms]float32
+	terms   [4][Terms]float32 // of four positions, which sums adds up side by side
+	leaf    decision
 }
 
 // NewHand returns a Hand with the tuned weights.
@@ -68,20 +69,30 @@ func NewHand() *Hand { return &Hand{Weights: Tuned} }
 // Evaluate implements search.Evaluator.
 func (h *Hand) Evaluate(states []env.State, seat int, out []float32) {
 	h.opp.measure(states[0].(*blockbattle.State), seat)
-	for i, s := range states {
-		h.measure(s.(*blockbattle.State), seat)
-		sum := float32(0)
-		for t, v := range h.terms {
-			sum += float32(v * h.Weights[t])
-		}
-		out[i] = search.Clamp(sum)
+	for i, state := range states {
+		s := state.(*blockbattle.State)
+		side := &s.Sides[seat]
+		h.own.measure(&side.Cells, int(side.Solid))
+		h.fill(&h.terms[0], side, int(s.Sides[1-seat].Pending))
+		out[i] = h.sums()[0]
 	}
 }
 
-// measure fills in the terms of s for seat; opp has the other half.
-func (h *Hand) measure(s *blockbattle.State, seat int) {
-	own, side, t := &h.own, &s.Sides[seat], &h.terms
-	own.measure(&side.Cells, int(side.Solid))
+// sums returns the worths of the four positions.
+func (h *Hand) sums() [4]float32 {
+	a, b, c, d := float32(0), float32(0), float32(0), float32(0)
+	for t, w := range h.Weights { // each sum in order: the same bits on every machine
+		a += float32(h.terms[0][t] * w)
+		b += float32(h.terms[1][t] * w)
+		c += float32(h.terms[2][t] * w)
+		d += float32(h.terms[3][t] * w)
+	}
+	return [4]float32{search.Clamp(a), search.Clamp(b), search.Clamp(c), search.Clamp(d)}
+}
+
+// fill sets the terms of a side that has sent so many rows; own has its board, opp the other half.
+func (h *Hand) fill(t *[Terms]float32, side *blockbattle.Side, sent int) {
+	own := &h.own
 	t[Holes] = float32(own.holes)
 	t[Covers] = float32(own.covers)
 	t[HoleRows] = float32(own.holeRows)
@@ -107,7 +118,7 @@ func (h *Hand) measure(s *blockbattle.State, seat int) {
 	t[Skips] = capped(side.Skips, 4)
 	t[Exposed] = features.OverSquared(h.opp.threat+3, own.minFree)
 
-	sent, room := int(s.Sides[1-seat].Pending), h.opp.shape.minFree
+	room := h.opp.shape.minFree
 	t[Sent] = float32(sent)
 	t[Pressed] = float32(sent * features.Over(10, room))
 	t[Buried] = features.Yes(sent > room)
@@ -116,22 +127,27 @@ func (h *Hand) measure(s *blockbattle.State, seat int) {
 // bumps is the sum of the steps between neighbouring columns, the lowest column being
 // passed over.
 func (s *shape) bumps() int {
-	sum, last, passed := 0, -1, false
-	for _, t := range s.top {
-		if t == s.deepest && !passed {
-			passed = true
-			continue
-		}
-		if last >= 0 {
-			d := t - last
-			if d < 0 {
-				d = -d
-			}
-			sum += d
-		}
+	sum, last, higher := 0, s.top[0], uint64(0) // higher: bit x, column x is not the lowest
+	for x, t := range s.top {
+		sum += size(t - last)
+		higher |= uint64(t-s.deepest) >> 63 << (uint(x) & 63)
 		last = t
 	}
-	return sum
+	x := bits.TrailingZeros64(^higher)
+	if x == 0 {
+		return sum - size(s.top[0]-s.top[1])
+	}
+	if x >= columns-1 {
+		return sum - size(s.top[columns-1]-s.top[columns-2])
+	}
+	l, r := s.top[x-1], s.top[x+1]
+	return sum - (s.deepest - l) - (s.deepest - r) + size(l-r)
+}
+
+// size returns n without its sign.
+func size(n int) int {
+	sign := n >> (bits.UintSize - 1)
+	return (n ^ sign) - sign
 }
 
 // Terms6 is a search.Evaluator made of the six terms of WinTetris's demo solver. It serves as

@@ -235,10 +235,10 @@ func TestHandIsTheSumOfItsTerms(t *testing.T) {
 	s.Sides[0].Points = 5
 	h, out, sum := NewHand(), make([]float32, 1), float32(0)
 	h.Evaluate([]env.State{s}, 0, out)
-	require.EqualValues(t, 1, h.terms[Doubles])
-	require.EqualValues(t, 5, h.terms[Points])
-	require.Zero(t, h.terms[Combo])
-	for i, v := range h.terms {
+	require.EqualValues(t, 1, h.terms[0][Doubles])
+	require.EqualValues(t, 5, h.terms[0][Points])
+	require.Zero(t, h.terms[0][Combo])
+	for i, v := range h.terms[0] {
 		sum += v * Tuned[i]
 	}
 	require.InDelta(t, out[0], sum, 1e-3)

@@ -53,15 +53,26 @@ const (
 
 // measure fills in s for a board whose lowest solid rows are not part of the game.
 func (s *shape) measure(f *falling.Field, solid int) {
-	floor := uint(blockbattle.Height - solid)
-	rows := uint64(1)<<floor - 1
-	all, guard := rows*each, uint64(1)<<floor*each
-	s.floor = int(floor)
+	floor := blockbattle.Height - solid
+	w := lanes(f, floor)
+	s.read(w[0], w[1], w[2], w[3], floor)
+}
 
-	w0 := (f[0] | f[4]<<lane | f[8]<<(2*lane)) & all
-	w1 := (f[1] | f[5]<<lane | f[9]<<(2*lane)) & all
-	w2 := (f[2] | f[6]<<lane | outer) & all
-	w3 := (f[3] | f[7]<<lane | outer) & all
+// lanes reads a board above row floor.
+func lanes(f *falling.Field, floor int) (w [4]uint64) {
+	all := (uint64(1)<<uint(floor) - 1) * each
+	w[0] = (f[0] | f[4]<<lane | f[8]<<(2*lane)) & all
+	w[1] = (f[1] | f[5]<<lane | f[9]<<(2*lane)) & all
+	w[2] = (f[2] | f[6]<<lane | outer) & all
+	w[3] = (f[3] | f[7]<<lane | outer) & all
+	return w
+}
+
+// read fills in s for a board as lanes gives it.
+func (s *shape) read(w0, w1, w2, w3 uint64, floor int) {
+	rows := uint64(1)<<uint(floor) - 1
+	all, guard := rows*each, uint64(1)<<uint(floor)*each
+	s.floor = floor
 	o0, o1, o2, o3 := open(w0, guard), open(w1, guard), open(w2, guard), open(w3, guard)
 	left0, right3 := w3&inner<<lane|rows, w0>>lane
 
@@ -208,26 +219,29 @@ func fitNames(names []string) []string {
 	return names
 }
 
+// stepSets has, for a step between two columns plus Height, bit 0 of the lane for its kind: flat, up, down, two up, two
+// down. Shifted to the left column, the sets of a surface make one word.
+var stepSets = [64]uint64{
+	blockbattle.Height:     1,
+	blockbattle.Height + 1: 1 << stepLane,
+	blockbattle.Height - 1: 1 << (2 * stepLane),
+	blockbattle.Height + 2: 1 << (3 * stepLane),
+	blockbattle.Height - 2: 1 << (4 * stepLane),
+}
+
+const stepLane = columns
+
 // fits writes the fitLen features. A piece fits where it comes to rest on the tops of the
 // columns below it with no empty cell under it, whatever the room above; the I counts
 // lying only, for it always fits upright. Places past the fourth do not count.
 func (s *shape) fits(out []float32) {
-	var flat, up, down, up2, down2 uint // bit x: the step from column x to the next
+	var set uint64
 	for x := 0; x+1 < columns; x++ {
-		bit := uint(1) << uint(x)
-		switch s.top[x] - s.top[x+1] {
-		case 0:
-			flat |= bit
-		case 1:
-			up |= bit
-		case -1:
-			down |= bit
-		case 2:
-			up2 |= bit
-		case -2:
-			down2 |= bit
-		}
+		set |= stepSets[(s.top[x]-s.top[x+1]+blockbattle.Height)&63] << uint(x)
 	}
+	const m = 1<<stepLane - 1
+	flat, up, down := uint(set&m), uint(set>>stepLane&m), uint(set>>(2*stepLane)&m)
+	up2, down2 := uint(set>>(3*stepLane)&m), uint(set>>(4*stepLane)&m)
 	level := flat & (flat >> 1)
 	counts := [7]int{
 		bits.OnesCount(level & (flat >> 2)),

@@ -64,9 +64,7 @@ func Check(net *mlp.Net, inputs int) error {
 // Evaluate implements search.Evaluator.
 func (l *Learned) Evaluate(states []env.State, seat int, out []float32) {
 	own, n, net := l.Own, len(states), l.Net
-	if len(l.x) < n*own {
-		l.x, l.shared, l.acc = make([]float32, n*own), make([]float32, net.In()-own), make([]float32, net.AccLen())
-	}
+	l.grow(n)
 	l.Reader.Shared(states[0], seat, l.shared)
 	net.Base(l.shared, own, l.acc)
 	for i, s := range states {
@@ -77,6 +75,13 @@ func (l *Learned) Evaluate(states []env.State, seat int, out []float32) {
 		if out[i] = search.Clamp(out[i]); l.Side(s, seat) != seat {
 			out[i] = -out[i]
 		}
+	}
+}
+
+// grow makes room for n positions.
+func (l *Learned) grow(n int) {
+	if len(l.x) < n*l.Own {
+		l.x, l.shared, l.acc = make([]float32, n*l.Own), make([]float32, l.Net.In()-l.Own), make([]float32, l.Net.AccLen())
 	}
 }
 

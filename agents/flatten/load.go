@@ -13,8 +13,8 @@ import (
 	"golang.org/x/tools/go/packages"
 )
 
-// buildTags select, among files with build constraints, those in plain Go.
-const buildTags = "noasm,purego"
+// buildTags select, among files with build constraints, those in plain Go and without code that only serves speed.
+const buildTags = "noasm,purego,compact"
 
 // A program is one main package and every package of its module that it imports.
 type program struct {

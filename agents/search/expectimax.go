@@ -133,8 +133,7 @@ func (x *Expectimax) after(seat int, second env.Action) float32 {
 		case x.tail != nil:
 			v = x.pair(seat)
 		default:
-			x.deep.expand(x.end, seat, 3)
-			x.deep.evaluate(x.two.eval, seat)
+			x.deep.leaves(x.two.eval, x.end, seat, 3)
 			v = x.deep.top(3)
 			x.cut = x.clock.Spend(len(x.deep.legal))
 		}

@@ -20,8 +20,9 @@ func NewGreedy(g *env.Game, e Evaluator) *Greedy {
 
 // Act implements env.Agent. It calls the evaluator once and ignores the deadline.
 func (g *Greedy) Act(ctx context.Context, s env.State, seat int) (env.Action, error) {
-	if err := g.root.open(g.eval, s, seat); err != nil {
-		return env.None, err
+	g.root.leaves(g.eval, s, seat, 1)
+	if len(g.root.legal) == 0 {
+		return env.None, stuck(seat)
 	}
 	i := g.root.best()
 	g.value = g.root.value[i]

@@ -15,6 +15,7 @@ type level struct {
 	states []env.State
 	out    []float32 // out[k] is what the evaluator said of states[k]
 	order  []int     // indices of the live children in search order; see arrange
+	rest   []int     // indices of the actions that an evaluator of leaves has left out
 }
 
 // open expands s at the root of a search and evaluates the children.
@@ -30,6 +31,15 @@ func (l *level) open(e Evaluator, s env.State, seat int) error {
 // expand makes the children of s by every action of seat, ply plies from the root, and sets the values of those that
 // are finished games. It forces the draws of s.
 func (l *level) expand(s env.State, seat, ply int) {
+	l.list(s, seat)
+	l.live = 0
+	for i := range l.legal {
+		l.child(i, s, seat, ply)
+	}
+}
+
+// list sets the legal actions and makes room for their values. It forces the draws of s.
+func (l *level) list(s env.State, seat int) {
 	s.Force(zeros[:])
 	l.legal = s.Legal(seat, l.legal[:0])
 	for len(l.value) < len(l.legal) {
@@ -37,18 +47,19 @@ func (l *level) expand(s env.State, seat, ply int) {
 		l.slot = append(l.slot, 0)
 		l.out = append(l.out, 0)
 	}
-	l.live = 0
-	for i, a := range l.legal {
-		child := l.next()
-		child.CopyFrom(s)
-		env.After(child, seat, a)
-		if v, ended := over(child, seat, ply); ended {
-			l.value[i] = v
-			continue
-		}
-		l.slot[l.live] = i
-		l.live++
+}
+
+// child makes the child of s by action i: the next live one or, if its game is finished, only a value.
+func (l *level) child(i int, s env.State, seat, ply int) {
+	child := l.next()
+	child.CopyFrom(s)
+	env.After(child, seat, l.legal[i])
+	if v, ended := over(child, seat, ply); ended {
+		l.value[i] = v
+		return
 	}
+	l.slot[l.live] = i
+	l.live++
 }
 
 // next returns a position to overwrite: the one after the live children.

@@ -133,9 +133,13 @@ func (m *Minimax) after(s env.State, seat, d int, alpha, beta float32) float32 {
 		alpha, beta = -beta, -alpha
 	}
 	l := &m.ply[d]
-	l.expand(s, mover, d+1)
-	l.evaluate(m.eval, mover)
 	var v float32
+	if d+1 == m.limit {
+		l.leaves(m.eval, s, mover, d+1)
+	} else {
+		l.expand(s, mover, d+1)
+		l.evaluate(m.eval, mover)
+	}
 	if d+1 == m.limit || len(l.legal) == 0 {
 		v = l.top(d + 1)
 	} else {
@@ -223,8 +227,7 @@ func (r *Reply) Act(ctx context.Context, s env.State, seat int) (env.Action, err
 func (r *Reply) after(s env.State, seat int) float32 {
 	mover := s.Acting().First()
 	l := &r.reply
-	l.expand(s, mover, 2)
-	l.evaluate(r.eval, mover)
+	l.leaves(r.eval, s, mover, 2)
 	if len(l.legal) == 0 {
 		return Win - 2 // the mover must act and cannot: it has lost
 	}

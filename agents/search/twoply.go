@@ -66,8 +66,7 @@ func (t *TwoPly) search(c *Clock, s env.State, seat int) (int, error) {
 
 // second returns the value of the best action in child, the position after first action i.
 func (t *TwoPly) second(i int, child env.State, seat int) float32 {
-	t.leaf.expand(child, seat, 2)
-	t.leaf.evaluate(t.eval, seat)
+	t.leaf.leaves(t.eval, child, seat, 2)
 	for j, b := range t.leaf.legal {
 		t.pairs.offer(pair{i, b, t.leaf.value[j]})
 	}

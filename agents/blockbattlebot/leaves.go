@@ -1,0 +1,165 @@
+package blockbattlebot
+
+import (
+	"math/bits"
+
+	"blockyard/agents/features"
+	"blockyard/env"
+	"blockyard/env/blockbattle"
+)
+
+var _ features.LeafReader = (*FeatureReader)(nil)
+
+// A decision measures the boards that the actions of one seat in one position lead to. Most of them are the board of
+// the position with four more cells; only the others are made by the rules.
+type decision struct {
+	state *blockbattle.State
+	seat  int
+	made  blockbattle.State // the position after the last action that was made by the rules
+
+	w      [4]uint64 // the board, as measure reads it
+	floor  int
+	blocks *[spots]block
+	spots  *[blockbattle.SkipAction]spot
+	spawn  [4]uint64        // the cells in which the next piece appears
+	side   blockbattle.Side // the seat's side after an action that clears no row
+	plain  bool             // such actions exist: no solid row rises in this round, and there is room
+}
+
+// A spot is the place of an action: an index into the blocks of its piece, and the row of the lowest cell.
+type spot struct{ block, low uint8 }
+
+// A block is the cells of a piece in one orientation and column, in the lanes of measure, with the lowest in row deep.
+type block struct {
+	cells [4]uint64
+	rise  uint8 // rows of the piece above the lowest
+}
+
+// spots is how many blocks a piece has, deep the rows of the tallest piece less 1.
+const (
+	spots = 4 * blockbattle.Width
+	deep  = 3
+)
+
+var (
+	blocksOf [blockbattle.Pieces][spots]block
+	spotsOf  = listSpots()
+)
+
+// listSpots reads the places of all actions from the rules, and sets blocksOf.
+func listSpots() *[blockbattle.Pieces][blockbattle.SkipAction]spot {
+	out := new([blockbattle.Pieces][blockbattle.SkipAction]spot)
+	for piece := range out {
+		s := blockbattle.State{Piece: uint8(piece)}
+		for a := range out[piece] {
+			land := s.Landing(0, env.Action(a))
+			_, cells := blockbattle.Box(piece, land.Rot)
+			left, top, low := blockbattle.Width, blockbattle.Height, 0
+			for _, c := range cells {
+				left, top, low = min(left, land.X+int(c.X)), min(top, land.Y+int(c.Y)), max(low, land.Y+int(c.Y))
+			}
+			at := &out[piece][a]
+			at.block, at.low = uint8(land.Rot*blockbattle.Width+left), uint8(low)
+			b := block{rise: uint8(low - top)}
+			for _, c := range cells {
+				if x := land.X + int(c.X); x < blockbattle.Width { // otherwise no board has the action
+					b.cells[x&3] |= 1 << uint(x>>2*lane+land.Y+int(c.Y)-low+deep)
+				}
+			}
+			blocksOf[piece][at.block] = b
+		}
+	}
+	return out
+}
+
+// open prepares the actions of seat in s.
+func (d *decision) open(s *blockbattle.State, seat int) {
+	d.state, d.seat = s, seat
+	side := &s.Sides[seat]
+	d.floor = blockbattle.Height - int(side.Solid)
+	d.plain = s.Round%blockbattle.SolidInterval != 0 && d.floor > deep
+	d.w = lanes(&side.Cells, d.floor)
+	d.blocks, d.spots = &blocksOf[s.Piece], &spotsOf[s.Piece]
+	d.spawn = [4]uint64{}
+	_, cells := blockbattle.Box(int(s.Next), 0)
+	for _, c := range cells {
+		if y := int(c.Y) - 1; y >= 0 {
+			x := blockbattle.SpawnX(int(s.Next)) + int(c.X)
+			d.spawn[x&3] |= 1 << uint(x>>2*lane+y)
+		}
+	}
+	d.side = blockbattle.Side{Points: side.Points, Skips: side.Skips, Solid: side.Solid}
+}
+
+// after measures the seat's board after action a into own. It returns the rest of the seat's side, whose Cells may be
+// empty, and the rows sent. ok is false if the action ends the game.
+func (d *decision) after(a env.Action, own *shape) (side *blockbattle.Side, sent int, ok bool) {
+	if d.plain && a < blockbattle.SkipAction {
+		at := d.spots[a]
+		b := &d.blocks[at.block%spots]
+		w0, w1 := d.w[0]|shifted(b.cells[0], at.low), d.w[1]|shifted(b.cells[1], at.low)
+		w2, w3 := d.w[2]|shifted(b.cells[2], at.low), d.w[3]|shifted(b.cells[3], at.low)
+		full := w0 & w1 & w2 & w3
+		hits := w0&d.spawn[0] | w1&d.spawn[1] | w2&d.spawn[2] | w3&d.spawn[3]
+		if full&(full>>lane)&(full>>(2*lane))&(1<<blockbattle.Height-1) == 0 && hits == 0 && at.low >= b.rise {
+			own.read(w0, w1, w2, w3, d.floor)
+			return &d.side, int(d.state.Sides[1-d.seat].Pending), true
+		}
+	}
+	d.made.CopyFrom(d.state)
+	d.made.After(d.seat, a)
+	if d.made.Over {
+		return nil, 0, false
+	}
+	side = &d.made.Sides[d.seat]
+	own.measure(&side.Cells, int(side.Solid))
+	return side, int(d.made.Sides[1-d.seat].Pending), true
+}
+
+// shifted moves cells whose lowest row is deep so that it is low.
+func shifted(cells uint64, low uint8) uint64 { return bits.RotateLeft64(cells, int(low)-deep) }
+
+// SharedAfter implements features.LeafReader.
+func (r *FeatureReader) SharedAfter(state env.State, seat int, out []float32) {
+	r.leaf.open(state.(*blockbattle.State), seat)
+	r.leaf.made.CopyFrom(state)
+	r.leaf.made.Round++
+	r.Shared(&r.leaf.made, seat, out)
+}
+
+// OwnAfter implements features.LeafReader.
+func (r *FeatureReader) OwnAfter(a env.Action, out []float32) bool {
+	side, sent, ok := r.leaf.after(a, &r.own)
+	if ok {
+		r.write(side, sent, out)
+	}
+	return ok
+}
+
+// EvaluateLeaves implements search.LeafEvaluator.
+func (h *Hand) EvaluateLeaves(state env.State, seat int, legal []env.Action, out []float32, rest []int) []int {
+	s := state.(*blockbattle.State)
+	h.leaf.open(s, seat)
+	h.opp.measure(s, seat)
+	var at [len(h.terms)]int // the actions whose terms are set
+	n := 0
+	for i, a := range legal {
+		side, sent, ok := h.leaf.after(a, &h.own)
+		if !ok {
+			rest = append(rest, i)
+			continue
+		}
+		h.fill(&h.terms[n], side, sent)
+		if at[n], n = i, n+1; n == len(at) {
+			for k, v := range h.sums() {
+				out[at[k]] = v
+			}
+			n = 0
+		}
+	}
+	sums := h.sums()
+	for k := 0; k < n; k++ {
+		out[at[k]] = sums[k]
+	}
+	return rest
+}

@@ -1,0 +1,74 @@
+package blockbattlebot
+
+import (
+	"math/rand"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"blockyard/agents/search"
+	"blockyard/env"
+	"blockyard/env/blockbattle"
+)
+
+// The values of leaves are the bits of the values of the positions they stand for; only finished games are left out.
+func TestLeavesAgainstPositions(t *testing.T) {
+	r := rand.New(rand.NewSource(*seed))
+	learned, err := NewLearned(randomNet(t, *seed, 64))
+	require.NoError(t, err)
+	games := []*env.Game{blockbattle.Game, blockbattle.ClassicGame, blockbattle.PortGame}
+	for name, e := range map[string]search.LeafEvaluator{"hand": NewHand(), "learned": learned} {
+		leaves, lost := 0, 0
+		for i := 0; leaves < 100000 && (leaves < 10000 || !testing.Short()); i++ {
+			s := randomState(r)
+			s.Rules = games[i%3].New(2).(*blockbattle.State).Rules
+			s.Piece, s.Next = uint8(r.Intn(blockbattle.Pieces)), uint8(r.Intn(blockbattle.Pieces))
+			for k := range s.Sides {
+				d := &s.Sides[k]
+				d.Pending = 0
+				d.Cells.Clear(d.Cells.Full(blockbattle.Width))
+			}
+			if s.Check() != nil { // a piece has no room to appear
+				continue
+			}
+			n, l := sameLeaves(t, e, s, r.Intn(2))
+			leaves, lost = leaves+n, lost+l
+		}
+		require.Greater(t, lost, 50, name)
+	}
+}
+
+// sameLeaves compares the leaves of one position and returns how many there are, and how many ended the game.
+func sameLeaves(t *testing.T, e search.LeafEvaluator, s *blockbattle.State, seat int) (leaves, lost int) {
+	t.Helper()
+	s.Force(make([]uint16, env.MaxDraws))
+	legal := s.Legal(seat, nil)
+	out, want, before := make([]float32, len(legal)), make([]float32, 1), *s
+	rest := e.EvaluateLeaves(s, seat, legal, out, nil)
+	require.Equal(t, before, *s)
+	child := blockbattle.Game.New(2)
+	for i, a := range legal {
+		child.CopyFrom(s)
+		env.After(child, seat, a)
+		if child.Acting() == 0 {
+			require.Contains(t, rest, i)
+			lost++
+			continue
+		}
+		e.Evaluate([]env.State{child}, seat, want)
+		require.Equal(t, want[0], out[i], "seed %d, action %s of\n%v", *seed, blockbattle.Text(a), s)
+	}
+	require.Len(t, rest, lost)
+	return len(legal), lost
+}
+
+func TestLeavesAllocateNothing(t *testing.T) {
+	learned, err := NewLearned(randomNet(t, 1, 64))
+	require.NoError(t, err)
+	for _, e := range []search.LeafEvaluator{NewHand(), learned} {
+		s := draw(t, heap, quadWell)
+		legal := s.Legal(0, nil)
+		out, rest := make([]float32, len(legal)), make([]int, 0, len(legal))
+		require.Zero(t, testing.AllocsPerRun(10, func() { rest = e.EvaluateLeaves(s, 0, legal, out, rest[:0]) }))
+	}
+}

@@ -1,0 +1,5 @@
+//go:build compact
+
+package search
+
+const direct = false
