@@ -17,6 +17,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"blockyard/agents/entry"
 	"blockyard/agents/mlp"
 	"blockyard/agents/ops"
 	"blockyard/agents/registry"
@@ -103,7 +104,8 @@ func (c *serveCmd) Run(ctx context.Context) error {
 	}
 	srv := server.New(server.Config{
 		Games: served, Version: version,
-		Agents: opponents(c.TrustSpecs), Trusted: c.TrustSpecs, Opponents: registry.Names, Features: registry.Features,
+		Agents: opponents(c.TrustSpecs), AgentMemory: agentMemory(c.TrustSpecs), Trusted: c.TrustSpecs,
+		Opponents: registry.Names, Features: registry.Features,
 		Tokens: tokens, Workers: c.Workers, Limits: c.Limits,
 		Log: log,
 	})
@@ -228,24 +230,41 @@ func announce(w io.Writer, listeners []net.Listener, site *ops.Site) error {
 	return json.NewEncoder(w).Encode(ready)
 }
 
-// opponents returns what parses the opponents that clients name. Unless clients are trusted, it refuses
-// those that read files or run commands on this machine.
+// access is what the specs of clients may use: the weights that uploads returns and, if clients are trusted, files and
+// commands of this machine.
+func access(trusted bool, uploads func(string) ([]byte, error)) registry.Access {
+	return registry.Access{Commands: trusted, Weights: func(name string) ([]byte, error) {
+		switch {
+		case strings.HasPrefix(name, server.UploadPrefix):
+			return uploads(name)
+		case trusted:
+			return mlp.ReadFile(name)
+		}
+		return nil, registry.ErrUntrusted
+	}}
+}
+
+// opponents returns what parses the opponents that clients name.
 func opponents(trusted bool) func(*env.Game, string, func(string) ([]byte, error)) (vec.AgentFactory, error) {
 	return func(g *env.Game, spec string, uploads func(string) ([]byte, error)) (vec.AgentFactory, error) {
-		access := registry.Access{Commands: trusted, Weights: func(name string) ([]byte, error) {
-			switch {
-			case strings.HasPrefix(name, server.UploadPrefix):
-				return uploads(name)
-			case trusted:
-				return mlp.ReadFile(name)
-			}
-			return nil, registry.ErrUntrusted
-		}}
-		factory, err := access.Parse(g, spec)
-		if errors.Is(err, registry.ErrUntrusted) {
-			err = errors.New("clients may not name files or commands of the server's machine, but may upload weights; " +
-				"serve --trust-specs allows it")
-		}
-		return vec.AgentFactory(factory), err
+		factory, err := access(trusted, uploads).Parse(g, spec)
+		return vec.AgentFactory(factory), refusal(err)
 	}
+}
+
+// agentMemory returns what says how much memory the opponents take that clients name.
+func agentMemory(trusted bool) func(*env.Game, string, func(string) ([]byte, error)) (entry.Memory, error) {
+	return func(g *env.Game, spec string, uploads func(string) ([]byte, error)) (entry.Memory, error) {
+		m, err := access(trusted, uploads).Memory(g, spec)
+		return m, refusal(err)
+	}
+}
+
+// refusal tells clients what they may do instead of naming files and commands.
+func refusal(err error) error {
+	if errors.Is(err, registry.ErrUntrusted) {
+		return errors.New("clients may not name files or commands of the server's machine, but may upload weights; " +
+			"serve --trust-specs allows it")
+	}
+	return err
 }

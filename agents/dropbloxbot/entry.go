@@ -6,6 +6,7 @@ package dropbloxbot
 import (
 	"embed"
 	"errors"
+	"unsafe"
 
 	"blockyard/agents/entry"
 	"blockyard/agents/features"
@@ -31,7 +32,7 @@ var Entry = &entry.Entry{
 	Fixed: []entry.Fixed{{Name: "left", New: func() env.Agent { return Leftmost{} }}},
 	Search: &entry.Search{
 		Options: []entry.Option{{Name: "width", Max: MaxWidth}, {Name: "depth", Max: dropblox.Known}, entry.Time},
-		New:     newAgent, Ranker: newRanker,
+		New:     newAgent, Ranker: newRanker, Memory: memory,
 	},
 	Submission: &entry.Submission{
 		Folder: "agents/submissions/dropblox", Replay: Replay("60"),
@@ -46,4 +47,21 @@ func newAgent(_ *env.Game, j entry.Judge, o entry.Options) (env.Agent, error) {
 		return nil, errors.New("time decides the width: give one of the two")
 	}
 	return NewAgent(j.(Rater), width, o.Numbers["depth"]), nil
+}
+
+// memory is the most that one agent takes without its Rater. Slices grow to twice what they hold at most.
+func memory(_ *env.Game, o entry.Options) int64 {
+	width := o.Numbers["width"]
+	switch {
+	case o.Time > 0:
+		width = MaxWidth
+	case width == 0:
+		width = Width
+	}
+	var k keeper
+	k.start(width)
+	kids := dropblox.Turns * dropblox.Cols * dropblox.Rows
+	return int64(unsafe.Sizeof(Beam{})) + 8*int64(len(k.table)) +
+		2*(2*int64(width)*int64(unsafe.Sizeof(Board{}))+int64(3*k.most+64)*int64(unsafe.Sizeof(choice{}))+
+			int64(kids)*(int64(unsafe.Sizeof(Kid{}))+4))
 }

@@ -84,6 +84,8 @@ type Search struct {
 	// games in turn.
 	New      func(g *env.Game, j Judge, o Options) (env.Agent, error)
 	Stateful bool
+	// Memory is the most that one of these agents takes without its judge, in bytes.
+	Memory func(g *env.Game, o Options) int64
 	// Ranker returns what values the actions of a position. It may be nil.
 	Ranker func(g *env.Game, j Judge, o Options) (Ranker, error)
 }

@@ -63,6 +63,17 @@ func Write(w io.Writer, n *Net, f Facts) error {
 	return WriteTensors(w, n.Tensors(), meta)
 }
 
+// Memory returns the bytes of the weights of n, which its clones share, and those that each clone takes.
+func (n *Net) Memory() (shared, clone int64) {
+	for i, l := range n.layers {
+		shared += 4 * int64(len(l.W)+len(l.B)+len(n.packed[i].w)+len(n.packed[i].b))
+	}
+	for _, h := range n.hidden {
+		clone += 4 * int64(len(h))
+	}
+	return shared, clone
+}
+
 // Tensors returns the weights of n under the names they have in a file.
 func (n *Net) Tensors() []Tensor {
 	var ts []Tensor

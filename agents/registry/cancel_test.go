@@ -152,7 +152,7 @@ func metered(t *testing.T, g *env.Game, spec string) (*meter, env.Agent) {
 	require.NoError(t, err)
 	m := &meter{at: -1}
 	judge := func() (entry.Judge, error) {
-		j, err := source()
+		j, err := source.create()
 		return m.judge(j), err
 	}
 	f, err := searcher(g, searchOf(Of(g)), judge, o)

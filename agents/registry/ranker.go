@@ -34,11 +34,11 @@ func openRanker(g *env.Game, spec string) (*Ranker, error) {
 		valued := slices.DeleteFunc(e.Names(), func(name string) bool { return e.FixedAgent(name) != nil })
 		return nil, fmt.Errorf("it gives no values to actions: want %s", strings.Join(valued, ", "))
 	}
-	maker, o, err := trusted.judged(g, name, rest)
+	judges, o, err := trusted.judged(g, name, rest)
 	if err != nil {
 		return nil, err
 	}
-	judge, err := maker()
+	judge, err := judges.create()
 	if err != nil {
 		return nil, err
 	}

@@ -82,6 +82,7 @@ func searchOf(e *entry.Entry) *entry.Search {
 		New: func(g *env.Game, j entry.Judge, o entry.Options) (env.Agent, error) {
 			return search.New(g, j.(search.Evaluator), options(o))
 		},
+		Memory: func(g *env.Game, o entry.Options) int64 { return searchMemory(g, options(o)) },
 		Ranker: func(g *env.Game, j entry.Judge, o entry.Options) (entry.Ranker, error) {
 			if o.Time > 0 {
 				return nil, errors.New("option time: an analysis takes as long as it takes; want ply or width")
@@ -107,37 +108,29 @@ func searcher(g *env.Game, s *entry.Search, judge maker, o entry.Options) (Facto
 	if s.Stateful {
 		return func(uint64) (env.Agent, error) { return create() }, nil
 	}
-	p := &pool{create: create, free: []env.Agent{first}}
+	p := &pool{create: create}
+	p.put(first)
 	return func(uint64) (env.Agent, error) { return &pooledAgent{pool: p, limit: o.Time}, nil }, nil
 }
 
 // A pool holds searches that are not choosing at the moment. A search carries nothing over
 // from one choice to the next, so that any will do: a thousand games need no more searches,
-// each with its memory of positions, than the cores that play them.
+// each with its memory of positions, than the cores that play them. The garbage collector may
+// take those that are not used.
 type pool struct {
 	create func() (env.Agent, error)
-	mu     sync.Mutex
-	free   []env.Agent
+	idle   sync.Pool // of env.Agent
 }
 
-// take returns a free search, or a new one if there is none.
+// take returns an idle search, or a new one if there is none.
 func (p *pool) take() (env.Agent, error) {
-	p.mu.Lock()
-	if n := len(p.free); n > 0 {
-		a := p.free[n-1]
-		p.free = p.free[:n-1]
-		p.mu.Unlock()
+	if a, ok := p.idle.Get().(env.Agent); ok {
 		return a, nil
 	}
-	p.mu.Unlock()
 	return p.create()
 }
 
-func (p *pool) put(a env.Agent) {
-	p.mu.Lock()
-	p.free = append(p.free, a)
-	p.mu.Unlock()
-}
+func (p *pool) put(a env.Agent) { p.idle.Put(a) }
 
 // A pooledAgent takes a search from a pool for each choice.
 type pooledAgent struct {

@@ -69,11 +69,11 @@ func (a Access) open(g *env.Game, spec string) (Factory, error) {
 	if err != nil {
 		return nil, err
 	}
-	return searcher(g, searchOf(e), judge, o)
+	return searcher(g, searchOf(e), judge.create, o)
 }
 
 // judged reads the spec of an agent that searches: what makes its judge, and its options.
-func (a Access) judged(g *env.Game, name, options string) (maker, entry.Options, error) {
+func (a Access) judged(g *env.Game, name, options string) (judges, entry.Options, error) {
 	e := Of(g)
 	source, ok := a.sources(g, e)[name]
 	if !ok {
@@ -81,14 +81,15 @@ func (a Access) judged(g *env.Game, name, options string) (maker, entry.Options,
 		if e.Contest != nil {
 			known = append(known, "exec:CMD")
 		}
-		return nil, entry.Options{}, fmt.Errorf("unknown agent %.40q; %s has %s", name, g.Name, strings.Join(known, ", "))
+		return judges{}, entry.Options{},
+			fmt.Errorf("unknown agent %.40q; %s has %s", name, g.Name, strings.Join(known, ", "))
 	}
 	o, err := searchOf(e).ParseOptions(options)
 	if err == nil && o.Weights != "" && a.Weights == nil {
 		err = ErrUntrusted
 	}
 	if err != nil {
-		return nil, o, err
+		return judges{}, o, err
 	}
 	judge, err := source(o.Weights)
 	return judge, o, err
@@ -106,28 +107,34 @@ func external(g *env.Game, c *entry.Contest, command string) (Factory, error) {
 // A maker makes a judge for one agent. It is safe for concurrent use.
 type maker func() (entry.Judge, error)
 
+// judges are what a spec names to judge positions.
+type judges struct {
+	create maker
+	net    *mlp.Net // nil if they judge without a network
+}
+
 // sources returns, by the name of an agent, what reads the weights of its judge from a file,
 // or takes the game's own if no file is named.
-func (a Access) sources(g *env.Game, e *entry.Entry) map[string]func(file string) (maker, error) {
-	all := map[string]func(string) (maker, error){}
+func (a Access) sources(g *env.Game, e *entry.Entry) map[string]func(file string) (judges, error) {
+	all := map[string]func(string) (judges, error){}
 	for _, other := range e.Others {
-		all[other.Name] = func(file string) (maker, error) {
+		all[other.Name] = func(file string) (judges, error) {
 			if file != "" {
-				return nil, fmt.Errorf("option weights: %s has no weights to read", other.Name)
+				return judges{}, fmt.Errorf("option weights: %s has no weights to read", other.Name)
 			}
-			return func() (entry.Judge, error) { return other.New(), nil }, nil
+			return judges{create: func() (entry.Judge, error) { return other.New(), nil }}, nil
 		}
 	}
 	if e.Baseline != nil {
-		all["hand"] = func(file string) (maker, error) {
+		all["hand"] = func(file string) (judges, error) {
 			w, err := e.Baseline.LoadFrom(a.Weights, file)
-			return func() (entry.Judge, error) { return e.Baseline.New(w), nil }, err
+			return judges{create: func() (entry.Judge, error) { return e.Baseline.New(w), nil }}, err
 		}
 	}
 	if e.Learned != nil {
-		all["learned"] = func(file string) (maker, error) {
+		all["learned"] = func(file string) (judges, error) {
 			net, err := e.LoadNetFrom(g, a.Weights, file)
-			return func() (entry.Judge, error) { return e.Learned.New(net.Clone()) }, err
+			return judges{create: func() (entry.Judge, error) { return e.Learned.New(net.Clone()) }, net: net}, err
 		}
 	}
 	return all

@@ -6,6 +6,7 @@ package wintetrisbot
 import (
 	"embed"
 	"fmt"
+	"unsafe"
 
 	"blockyard/agents/entry"
 	"blockyard/agents/features"
@@ -34,6 +35,7 @@ var Entry = &entry.Entry{
 		New:      newAgent,
 		Ranker:   newRanker,
 		Stateful: true, // a solver follows one piece over many ticks
+		Memory:   func(*env.Game, entry.Options) int64 { return int64(unsafe.Sizeof(Solver{}) + unsafe.Sizeof(Agent{})) },
 	},
 	Submission: &entry.Submission{Build: "its contest loads a shared library: " +
 		"go build -buildmode=c-shared -o libwintetris_solver.so ./agents/wintetrisabi/lib"},

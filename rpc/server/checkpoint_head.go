@@ -136,7 +136,8 @@ func (head *checkpointHead) checkOpponents(driven []int) error {
 // the memory of those that h does not know, which the caller accounts for.
 func (head *checkpointHead) lineup(h *handle) (l *lineup, more int64) {
 	l = &lineup{known: make([]opponent, len(head.Opponents)), numbers: map[string]int{},
-		mixtures: make([]vec.Mixture, head.Seats)}
+		mixtures: make([]vec.Mixture, head.Seats), memory: h.opponents.search, search: h.opponents.search,
+		workers: h.opponents.workers, agents: h.opponents.agents}
 	for id, spec := range head.Opponents {
 		l.known[id].spec, l.numbers[spec] = spec, id
 		if old, ok := h.opponents.numbers[spec]; ok {

@@ -52,7 +52,7 @@ func (s *session) open(f *wire.Frame) error {
 	if err != nil {
 		return err
 	}
-	opponents, err := s.opponentsOf(g, c.Seats, o.Opponents)
+	opponents, err := s.opponentsOf(g, &c, o.Opponents)
 	if err != nil {
 		return err
 	}
@@ -71,7 +71,7 @@ func (s *session) open(f *wire.Frame) error {
 	memory += opponents.memory
 	c.Workers, c.Context = s.srv.c.Workers, s.ctx
 	// The goroutine that answers is one of the workers.
-	need := use{goroutines: min(cmp.Or(c.Workers, runtime.GOMAXPROCS(0)), c.Envs) - 1}
+	need := use{goroutines: s.srv.workers(&c) - 1}
 	h, err := (*handle)(nil), s.srv.take(need)
 	if err == nil {
 		if h, err = newHandle(g, c, &o); err != nil {
@@ -93,6 +93,11 @@ func (s *session) open(f *wire.Frame) error {
 		return err
 	}
 	return nil
+}
+
+// workers is how many goroutines step the games of c.
+func (s *Server) workers(c *vec.Config) int {
+	return min(cmp.Or(s.c.Workers, runtime.GOMAXPROCS(0)), c.Envs)
 }
 
 // config converts the options to a vec.Config without agents.

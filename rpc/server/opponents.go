@@ -29,6 +29,9 @@ type lineup struct {
 	numbers  map[string]int // of specs
 	mixtures []vec.Mixture  // by seat
 	memory   int64          // of all opponents
+	search   int64          // part of it: the searches that choose at the same time
+	workers  int            // how many choose at the same time
+	agents   int            // of all games together
 }
 
 type opponent struct {
@@ -36,6 +39,7 @@ type opponent struct {
 	factory vec.AgentFactory // nil unless it is loaded
 	weights weights          // that it was loaded from
 	memory  int64            // that was loaded, besides entryMemory
+	search  int64            // of those that choose at the same time
 }
 
 // readMixture reads what a client says about one seat: a spec, or an array of [spec, weight] pairs.
@@ -91,7 +95,7 @@ func number(v any) (float64, bool) {
 // more memory than l is accounted for.
 func (s *session) change(method string, g *env.Game, l *lineup, opponents map[int64]any) (_ *lineup, err error) {
 	n := &lineup{known: slices.Clone(l.known), numbers: maps.Clone(l.numbers), mixtures: slices.Clone(l.mixtures),
-		memory: l.memory}
+		memory: l.memory, search: l.search, workers: l.workers, agents: l.agents}
 	defer func() {
 		if err != nil {
 			s.account(0, 0, l.memory-n.memory)
@@ -134,16 +138,26 @@ func (l *lineup) load(s *session, g *env.Game, spec string) (int, error) {
 	if !ok && len(l.known) == mostOpponents {
 		return 0, wire.Exceeds("opponents of a handle", mostOpponents, mostOpponents+1, "")
 	}
-	factory, weights, err := s.agent(g, spec)
-	size := weights.memory()
-	more := size
+	m, err := s.agentsMemory(g, spec)
+	if err != nil {
+		return 0, err
+	}
+	one := opponent{spec: spec, memory: m.Spec + beyond(m, l.agents), search: m.Search * int64(l.workers)}
+	before := one.memory + max(0, one.search-l.search)
+	if err := s.accountAgents(spec, before); err != nil {
+		return 0, err
+	}
+	one.factory, one.weights, err = s.agent(g, spec)
+	more := one.weights.memory()
+	one.memory += more
 	if !ok {
 		more += entryMemory(spec)
 	}
 	if err == nil {
-		err = s.account(0, 0, more)
+		err = s.accountAgents(spec, more)
 	}
 	if err != nil {
+		s.account(0, 0, -before)
 		return 0, err
 	}
 	if !ok {
@@ -151,8 +165,9 @@ func (l *lineup) load(s *session, g *env.Game, spec string) (int, error) {
 		l.numbers[spec] = id
 		l.known = append(l.known, opponent{})
 	}
-	l.known[id] = opponent{spec, factory, weights, size}
-	l.memory += more
+	l.known[id] = one
+	l.search = max(l.search, one.search)
+	l.memory += before + more
 	return id, nil
 }
 
@@ -174,12 +189,17 @@ func (l *lineup) retire(e *vec.Env) {
 			}
 		}
 	}
+	l.memory -= l.search
+	l.search = 0
 	for id := range l.known {
-		if o := &l.known[id]; !used[id] {
+		o := &l.known[id]
+		if !used[id] {
 			l.memory -= o.memory
-			o.factory, o.weights, o.memory = nil, nil, 0
+			o.factory, o.weights, o.memory, o.search = nil, nil, 0, 0
 		}
+		l.search = max(l.search, o.search)
 	}
+	l.memory += l.search
 }
 
 // specs lists the specs from a number on.
@@ -200,13 +220,15 @@ func (l *lineup) listed(first int) int {
 	return size
 }
 
-// opponentsOf returns the opponents of a new handle with the given number of seats.
-func (s *session) opponentsOf(g *env.Game, seats int, opponents map[int64]any) (*lineup, error) {
+// opponentsOf returns the opponents of a new handle.
+func (s *session) opponentsOf(g *env.Game, c *vec.Config, opponents map[int64]any) (*lineup, error) {
+	seats := c.Seats
 	if n := len(opponents); n >= seats {
 		return nil, wire.Errorf(wire.BadParams, "open: opponents has %d of %d seats: leave at least one to the client",
 			n, seats)
 	}
-	return s.change("open", g, &lineup{numbers: map[string]int{}, mixtures: make([]vec.Mixture, seats)}, opponents)
+	return s.change("open", g, &lineup{numbers: map[string]int{}, mixtures: make([]vec.Mixture, seats),
+		workers: s.srv.workers(c), agents: c.Envs * len(opponents)}, opponents)
 }
 
 // setOpponents replaces the mixtures of some seats that the server plays, or changes nothing.

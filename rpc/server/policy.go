@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"blockyard/agents/entry"
 	"blockyard/env"
 	"blockyard/env/vec"
 	"blockyard/rpc/wire"
@@ -47,26 +48,41 @@ func (s *session) policyFor(h *handle, text string) (*policy, error) {
 	case h.policy != nil && h.policy.text == text:
 		return h.policy, nil
 	}
-	factory, weights, err := s.agent(h.game, text)
+	m, err := s.agentsMemory(h.game, text)
 	if err != nil {
 		return nil, wire.Errorf(wire.BadParams, "rollout: policy: %v", err)
 	}
 	if err := s.dropPolicy(h); err != nil {
 		return nil, err
 	}
-	seats := h.c.Envs * h.c.Seats
-	p := &policy{text: text, factory: factory, weights: weights, h: h, ctx: s.ctx, agents: make([]env.Agent, seats),
-		episode: make([]agentEpisode, seats), errs: make([]error, h.c.Workers)}
-	p.memory = weights.memory() + int64(h.c.Envs*h.env.Driven().Len())*agentMemory
-	if err := s.account(0, 0, p.memory); err != nil {
+	need := h.policyMemory(m)
+	if err := s.accountAgents(text, need); err != nil {
 		return nil, err
 	}
+	factory, weights, err := s.agent(h.game, text)
+	if err != nil {
+		s.account(0, 0, -need)
+		return nil, wire.Errorf(wire.BadParams, "rollout: policy: %v", err)
+	}
+	if err := s.accountAgents(text, weights.memory()); err != nil {
+		s.account(0, 0, -need)
+		return nil, err
+	}
+	seats := h.c.Envs * h.c.Seats
+	p := &policy{text: text, factory: factory, weights: weights, h: h, ctx: s.ctx, agents: make([]env.Agent, seats),
+		episode: make([]agentEpisode, seats), errs: make([]error, h.c.Workers), memory: need + weights.memory()}
 	h.memory += p.memory
 	for range h.c.Workers {
 		p.views = append(p.views, h.game.New(h.c.Seats))
 	}
 	h.policy = p
 	return p, nil
+}
+
+// policyMemory is what agents for all driven seats take, without the weights that they are loaded from.
+func (h *handle) policyMemory(m entry.Memory) int64 {
+	agents := h.c.Envs * h.env.Driven().Len()
+	return m.Spec + int64(min(h.c.Workers, h.c.Envs))*m.Search + int64(agents)*agentMemory + beyond(m, agents)
 }
 
 // dropPolicy closes the agents of the handle's policy, if it has one.

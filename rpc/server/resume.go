@@ -135,6 +135,11 @@ func (r *revival) create() (err error) {
 	}
 	var policy vec.AgentFactory
 	if r.head.Policy != "" {
+		release, err := r.reservePolicy()
+		if err != nil {
+			return err
+		}
+		defer release()
 		if policy, _, err = r.s.agent(r.h.game, r.head.Policy); err != nil {
 			return wire.Errorf(wire.BadParams, "resume: the rollout policy: %v", err)
 		}
@@ -157,6 +162,19 @@ func (r *revival) create() (err error) {
 		}
 	}
 	return nil
+}
+
+// reservePolicy accounts for the agents of the head's policy until release, unless the handle has that policy.
+func (r *revival) reservePolicy() (release func(), err error) {
+	if p := r.h.policy; p != nil && p.text == r.head.Policy {
+		return func() {}, nil
+	}
+	m, err := r.s.agentsMemory(r.h.game, r.head.Policy)
+	if err != nil {
+		return nil, wire.Errorf(wire.BadParams, "resume: the rollout policy: %v", err)
+	}
+	need := r.h.policyMemory(m)
+	return func() { r.s.account(0, 0, -need) }, r.s.accountAgents(r.head.Policy, need)
 }
 
 // recalled returns a new agent with that memory.

@@ -21,6 +21,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"blockyard/agents/entry"
 	"blockyard/agents/features"
 	"blockyard/env"
 	"blockyard/env/vec"
@@ -33,14 +34,16 @@ type Config struct {
 	// Agents parses the spec of an opponent or policy, which comes from a client and must not be
 	// trusted. uploads returns the weights that the client uploaded under a name. Opponents lists some
 	// specs that Agents accepts. If Agents is nil, clients cannot name any.
-	Agents    func(g *env.Game, spec string, uploads func(name string) ([]byte, error)) (vec.AgentFactory, error)
-	Trusted   bool // Agents accepts specs that read files; clients are told
-	Opponents func(g *env.Game) []string
-	Features  func(g *env.Game) *features.Set // inputs of networks for g; nil if it defines none
-	Tokens    []Token                         // clients must send one of them in hello; nil for no token
-	Workers   int                             // goroutines that step one handle; 0 is GOMAXPROCS
-	Limits    Limits
-	Log       *slog.Logger
+	Agents func(g *env.Game, spec string, uploads func(name string) ([]byte, error)) (vec.AgentFactory, error)
+	// AgentMemory returns the most that the agents of a spec take, without making them; nil if next to nothing.
+	AgentMemory func(g *env.Game, spec string, uploads func(name string) ([]byte, error)) (entry.Memory, error)
+	Trusted     bool // Agents accepts specs that read files; clients are told
+	Opponents   func(g *env.Game) []string
+	Features    func(g *env.Game) *features.Set // inputs of networks for g; nil if it defines none
+	Tokens      []Token                         // clients must send one of them in hello; nil for no token
+	Workers     int                             // goroutines that step one handle; 0 is GOMAXPROCS
+	Limits      Limits
+	Log         *slog.Logger
 }
 
 // A Server serves connections until Shutdown.

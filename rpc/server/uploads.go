@@ -25,11 +25,11 @@ var errNotUploaded = errors.New("no such weights were uploaded in this session: 
 // weights are uploaded files by name.
 type weights map[string][]byte
 
-// memory is the estimated memory of an agent that was loaded from w, and of w.
+// memory is the estimated memory of a spec that was loaded from w, and of w.
 func (w weights) memory() int64 {
 	n := int64(specMemory)
 	for _, data := range w {
-		n += 2 * int64(len(data))
+		n += int64(len(data))
 	}
 	return n
 }
@@ -46,14 +46,22 @@ func (s *session) agentFrom(g *env.Game, spec string, uploads weights) (f vec.Ag
 	}
 	used = weights{}
 	f, err = s.srv.c.Agents(g, spec, func(name string) ([]byte, error) {
-		data, ok := uploads[name]
-		if !ok {
-			return nil, fmt.Errorf("%.80s: %w", name, errNotUploaded)
+		data, err := uploads.find(name)
+		if err == nil {
+			used[name] = data
 		}
-		used[name] = data
-		return data, nil
+		return data, err
 	})
 	return f, used, err
+}
+
+// find returns the weights with a name.
+func (w weights) find(name string) ([]byte, error) {
+	data, ok := w[name]
+	if !ok {
+		return nil, fmt.Errorf("%.80s: %w", name, errNotUploaded)
+	}
+	return data, nil
 }
 
 // upload keeps weights for the session, after checking that they are those that the spec names and that
