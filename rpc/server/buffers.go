@@ -158,14 +158,19 @@ func (s *session) frame() *wire.Frame {
 func (s *session) recycle(f *wire.Frame) {
 	s.freeMu.Lock()
 	defer s.freeMu.Unlock()
-	if more := f.Cap() - f.Kept; more > 0 && (f.Kept > 0 || f.Held() > 0) {
-		if name := string(f.Method); (name == "step" || name == "send") && s.kept+more <= s.keep {
-			s.kept += more
-			f.Kept += more
-			s.unhold(f.Settle())
-		} else {
-			s.release(f)
-		}
+	more := f.Cap() - f.Kept
+	name := string(f.Method)
+	switch {
+	case f.Kept > 0 && s.kept > s.keep: // of a handle that was closed in the meantime
+		s.release(f)
+		s.countKept()
+	case more <= 0 || f.Kept == 0 && f.Held() == 0:
+	case (name == "step" || name == "send") && s.kept+more <= s.keep:
+		s.kept += more
+		f.Kept += more
+		s.unhold(f.Settle())
+	default:
+		s.release(f)
 	}
 	s.free = append(s.free, f)
 }
@@ -175,6 +180,14 @@ func (s *session) release(f *wire.Frame) {
 	s.kept -= f.Kept
 	s.srv.garbage.Add(int64(f.Cap()))
 	s.unhold(f.Drop())
+}
+
+// countKept accounts for memory that is kept although its handle is closed: that of the frame into which the next
+// request is read. The caller holds freeMu, or is the last to use the session.
+func (s *session) countKept() {
+	over := int64(max(0, s.kept-s.keep))
+	s.linger(over - s.over)
+	s.over = over
 }
 
 // sizeSteps sets the length limit of step requests: four times what the largest handle needs, so that
@@ -195,4 +208,5 @@ func (s *session) sizeSteps() {
 			s.release(f)
 		}
 	}
+	s.countKept()
 }

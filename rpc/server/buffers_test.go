@@ -86,3 +86,28 @@ func TestOthersKeepTheirShare(t *testing.T) {
 	}
 	require.NoError(t, large.Call("ping", nil))
 }
+
+// TestClosedHandlesLeaveNoBuffers: the memory into which the next request is read may be that of a step. After the
+// handle is closed it counts until that request has come, then it is given back.
+func TestClosedHandlesLeaveNoBuffers(t *testing.T) {
+	p := start(t, nil)
+	c := dial(t, p.unix)
+	watch := dial(t, p.tcp)
+	g, err := c.Open("toy:pick", map[string]any{"num_envs": 50_000})
+	require.NoError(t, err)
+	require.NoError(t, g.CallSlab("reset"))
+	for range 3 {
+		require.NoError(t, g.Step(bytes.Repeat([]byte{0xff}, 2*g.Rows)))
+	}
+	require.NoError(t, g.Call("close", nil))
+	require.Greater(t, memory(t, watch), int64(2*g.Rows), "the buffer of a step")
+	require.Zero(t, p.Buffered(), "which others do not lack")
+	require.NoError(t, c.Call("ping", nil))
+	require.Eventually(t, func() bool { return memory(t, watch) == 0 }, hangs, time.Millisecond)
+	g, err = c.Open("toy:pick", map[string]any{"num_envs": 50_000})
+	require.NoError(t, err)
+	require.NoError(t, g.CallSlab("reset"))
+	require.NoError(t, g.Step(bytes.Repeat([]byte{0xff}, 2*g.Rows)))
+	require.NoError(t, c.Close())
+	require.Eventually(t, func() bool { return memory(t, watch) == 0 }, hangs, time.Millisecond)
+}

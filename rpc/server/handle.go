@@ -124,9 +124,9 @@ func (s *session) closeHandle(id uint32) {
 	if err := errors.Join(h.env.Close(), s.dropPolicy(h), h.unshare()); err != nil {
 		s.srv.log.Warn("close", "session", s.id, "handle", id, "err", err)
 	}
+	s.sizeSteps()
 	s.account(-1, -h.c.Envs, -h.memory)
 	s.srv.give(h.use)
-	s.sizeSteps()
 }
 
 // refusal converts an error of a method into an error for the client. Those of package vec that blame

@@ -72,6 +72,17 @@ func (ses *session) account(handles, envs int, memory int64) error {
 	return nil
 }
 
+// linger adds to the memory of what is open, without a limit: it was part of a handle that is being closed.
+func (ses *session) linger(n int64) {
+	if n == 0 {
+		return
+	}
+	ses.srv.mu.Lock()
+	defer ses.srv.mu.Unlock()
+	ses.srv.memory += n
+	ses.token.add(0, 0, n)
+}
+
 // exceedsReply is the error for a response of size bytes.
 func (s *Server) exceedsReply(size int) error {
 	return wire.Exceeds("max_reply", int64(s.limits.MaxReply), int64(size), "--max-reply")

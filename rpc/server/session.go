@@ -35,6 +35,7 @@ type session struct {
 	free   []*wire.Frame
 	kept   int          // bytes of frames that handles account for
 	keep   int          // the most of them
+	over   int64        // bytes of kept beyond keep, accounted for
 	held   int64        // other bytes of frames; for buffers
 	began  atomic.Int64 // when the request being received began to arrive, in Unix nanoseconds
 
@@ -90,6 +91,7 @@ func (s *session) run() {
 	for _, f := range s.free {
 		s.release(f)
 	}
+	s.countKept()
 	s.srv.log.Debug("session ended", "session", s.id, "token", s.token.name(), "err", err)
 }
 
