@@ -69,9 +69,10 @@ demo: ## train in Python, train by self-play in Go, export a contest bot: five m
 	@$(MAKE) --no-print-directory $(VENV)/ok
 	PY=$(PY) GO=$(GO) OUT=$(OUT) bash train/demo.sh
 
-bench: ## Go benchmarks, and the transports compared with in-process stepping
-	$(GO) test -run '^$$' -bench . -benchmem -cpu 1 ./env/... ./agents/...
+bench: $(VENV)/ok ## Go benchmarks, the transports compared with in-process stepping, and the trainer with PyTorch
+	$(GO) test -run '^$$' -bench . -benchmem -cpu 1 ./env/... ./agents/... ./train/...
 	$(GO) run ./rpc bench
+	$(PY) rpc/python/bench/learner.py
 
 bench-python: $(VENV)/test ## benchmark against other libraries, in one run, with a table and a plot
 	$(PY) -m pip install --quiet 'matplotlib>=3.8' 'tqdm>=4.60' && $(PY) rpc/python/bench/run.py

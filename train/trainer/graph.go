@@ -48,10 +48,11 @@ func build(sizes []int, batch int, loss Loss, weights [][]float32) (r *graph, er
 		w := column(g, fmt.Sprintf("w%d", i), sizes[i], sizes[i+1], weights[2*i])
 		b := column(g, fmt.Sprintf("b%d", i), 1, sizes[i+1], weights[2*i+1])
 		r.weights = append(r.weights, w, b)
-		h = G.Must(G.BroadcastAdd(G.Must(G.Mul(h, w)), b, nil, []byte{0}))
-		if i+2 < len(sizes) {
-			h = G.Must(G.LeakyRelu(h, 0.01))
+		below := float32(slope)
+		if i+2 == len(sizes) {
+			below = 1
 		}
+		h = G.Must(G.ApplyOp(newLayer(fmt.Sprintf("layer %d", i), batch, sizes[i], sizes[i+1], below, i == 0), h, w, b))
 	}
 	y, share := column(g, "y", batch, 1, r.y), column(g, "share", batch, 1, r.share)
 	var l *G.Node
@@ -101,9 +102,14 @@ func (a *adam) step(weights [][]float32, nodes G.Nodes, rate float64) error {
 	return nil
 }
 
+// update moves weights w by Adam's rule from their gradients g, which it clears.
 func update(w, g, m, v []float32, rate, c2 float32) {
 	g, m, v = g[:len(w)], m[:len(w)], v[:len(w)]
-	for i := range w {
+	done := eights(len(w))
+	if done > 0 {
+		adam8(&w[0], &g[0], &m[0], &v[0], rate, c2, done)
+	}
+	for i := done; i < len(w); i++ {
 		m[i] += (1 - beta1) * (g[i] - m[i])
 		v[i] += (1 - beta2) * (g[i]*g[i] - v[i])
 		w[i] -= rate * m[i] / (float32(math.Sqrt(float64(v[i]*c2))) + epsilon)

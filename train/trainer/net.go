@@ -38,7 +38,6 @@ func New(c Config) (*Trainer, error) {
 	if len(c.Sizes) < 2 || slices.Min(c.Sizes) < 1 || c.Sizes[len(c.Sizes)-1] != 1 || c.Batch < 1 {
 		return nil, fmt.Errorf("trainer: sizes %v and batches of %d, want at least two sizes, the last 1", c.Sizes, c.Batch)
 	}
-	useOnce()
 	t := &Trainer{config: c}
 	r := rand.New(rand.NewPCG(c.Seed, 0x76616c7565))
 	for i := 0; i+1 < len(c.Sizes); i++ {

@@ -7,9 +7,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	"gonum.org/v1/gonum/blas"
 	G "gorgonia.org/gorgonia"
-	"gorgonia.org/tensor"
 )
 
 // predict writes the graph's own outputs for up to Batch rows, to compare other paths with.
@@ -266,84 +264,4 @@ func TestRefuses(t *testing.T) {
 	}
 	_, err := tr.Fit([]float32{float32(math.NaN()), 0, 0}, []float32{0}, 1e-3)
 	require.ErrorContains(t, err, "finite")
-}
-
-func TestSgemmAgreesWithFormula(t *testing.T) {
-	r := rand.New(rand.NewPCG(6, 6))
-	fill := func(n int) []float32 {
-		x := make([]float32, n)
-		for i := range x {
-			x[i] = float32(r.NormFloat64())
-		}
-		return x
-	}
-	for range 300 {
-		m, n, k := 1+r.IntN(40), 1+r.IntN(40), 1+r.IntN(40)
-		tA, tB := blas.NoTrans, blas.NoTrans
-		ar, ac, br, bc := m, k, k, n
-		if r.IntN(2) == 0 {
-			tA, ar, ac = blas.Trans, k, m
-		}
-		if r.IntN(2) == 0 {
-			tB, br, bc = blas.Trans, n, k
-		}
-		lda, ldb, ldc := ac+r.IntN(3), bc+r.IntN(3), n+r.IntN(3)
-		a, b, c := fill(ar*lda), fill(br*ldb), fill(m*ldc)
-		alpha, beta := float32(r.IntN(3)), float32(r.IntN(3))
-		want := append([]float32(nil), c...)
-		for i := range m {
-			for j := range n {
-				sum := float64(beta) * float64(c[i*ldc+j])
-				for p := range k {
-					x, y := a[min(i*lda+p, len(a)-1)], b[min(p*ldb+j, len(b)-1)]
-					if tA == blas.Trans {
-						x = a[p*lda+i]
-					}
-					if tB == blas.Trans {
-						y = b[j*ldb+p]
-					}
-					sum += float64(alpha) * float64(x) * float64(y)
-				}
-				want[i*ldc+j] = float32(sum)
-			}
-		}
-		BLAS{}.Sgemm(tA, tB, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc)
-		require.InDeltaSlice(t, want, c, 1e-3, "%dx%dx%d %c%c", m, n, k, tA, tB)
-	}
-}
-
-func TestGorgoniaUsesOurProducts(t *testing.T) {
-	trainer(t, Config{Sizes: []int{2, 1}, Batch: 1})
-	require.IsType(t, BLAS{}, G.WhichBLAS())
-	a := tensor.New(tensor.WithShape(2, 2), tensor.WithBacking([]float32{1, 2, 3, 4}))
-	p, err := tensor.MatMul(a, a)
-	require.NoError(t, err)
-	require.Equal(t, []float32{7, 10, 15, 22}, p.Data())
-}
-
-func BenchmarkFit(b *testing.B) {
-	for _, sizes := range [][]int{{100, 32, 1}, {100, 64, 1}, {40, 64, 32, 1}} {
-		for _, rows := range []int{256, 1024} {
-			b.Run(fmt.Sprintf("%v/batch=%d", sizes, rows), func(b *testing.B) {
-				tr := trainer(b, Config{Sizes: sizes, Batch: rows, Seed: 1})
-				x, y := batch(1, rows, sizes[0])
-				b.ReportAllocs()
-				for b.Loop() {
-					if _, err := tr.Fit(x, y, 1e-3); err != nil {
-						b.Fatal(err)
-					}
-				}
-				b.ReportMetric(float64(b.N)*float64(rows)/b.Elapsed().Seconds(), "rows/s")
-			})
-		}
-	}
-}
-
-func BenchmarkSgemm(b *testing.B) {
-	x, w, c := make([]float32, 256*100), make([]float32, 100*32), make([]float32, 256*32)
-	b.ReportAllocs()
-	for b.Loop() {
-		BLAS{}.Sgemm(blas.NoTrans, blas.NoTrans, 256, 32, 100, 1, x, 100, w, 32, 0, c, 32)
-	}
-	b.ReportMetric(2*256*100*32*float64(b.N)/b.Elapsed().Seconds()/1e9, "GFLOP/s")
 }
