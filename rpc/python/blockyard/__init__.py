@@ -155,7 +155,7 @@ class Client(Session):
 
 
 def _refuse_connection_arguments(kwargs: dict[str, Any]) -> None:
-    if fixed := kwargs.keys() & {"address", "token", "timeout", "tls"}:
+    if fixed := kwargs.keys() & {"address", "token", "timeout", "tls", "heal"}:
         raise RequestError(f"{sorted(fixed)}: the client is connected already; pass them to blockyard.connect")
 
 
@@ -183,6 +183,9 @@ def make_vec(
     render_mode: str | None = None,
     record: str | PathLike[str] | Mapping[str, Any] | None = None,
     checkpoint: bytes | None = None,
+    heal: bool = False,
+    snapshot_every: int = 64,
+    heal_timeout: float = 60.0,
 ) -> BlockVectorEnv:
     """Create a vector environment of num_envs games.
 
@@ -193,7 +196,8 @@ def make_vec(
             is a multiple of it: one row per such seat.
         address: address of a running server, ``"unix:PATH"``, ``"tcp:HOST:PORT"`` or ``"tls:HOST:PORT"``. None: a local
             server, started for this process and shared by all its environments. A list distributes the games
-            over several servers; the results are bit-identical to those of one.
+            over several servers; the results are bit-identical to those of one. ``"dns:NAME:PORT"`` stands for the
+            servers at all addresses of a name, over TLS if ``tls`` is given.
         token: the token that a server on TCP requires; by default the environment variable ``BLOCKYARD_TOKEN``.
         tls: which certificates of a ``tls:`` server to trust. None: those signed by the system's certificate
             authorities; a path: those in that file or folder; False: any; or an ``ssl.SSLContext``.
@@ -235,6 +239,14 @@ def make_vec(
             the arguments of :meth:`BlockVectorEnv.record`, such as ``{"path": "games.jsonl.gz", "every": 10}``.
         checkpoint: what :meth:`BlockVectorEnv.checkpoint` returned: its games continue. The first ``reset`` without a
             seed returns their observations instead of starting new episodes.
+        heal: whether the games continue when a server is lost: on another server of ``address``, or on the same one
+            once it is back; the local server is started again. All that follows is bit-identical to what it would
+            have been: opponents, steps in flight and counters included. Each loss is one warning of the logger
+            ``"blockyard"``. Opponents and policies whose choices nobody can repeat (``time=``, ``exec:``) are refused.
+            See docs/machines.md.
+        snapshot_every: with heal, the number of steps after which the games are saved again. Since then, actions are
+            kept, and replayed after a loss.
+        heal_timeout: with heal, seconds without any server after which a call raises ServerGoneError.
 
     Raises:
         UnknownGameError, RequestError, LimitError: the server refuses a parameter; the message names it.
@@ -265,6 +277,9 @@ def make_vec(
         render_mode=render_mode,
         record=record,
         checkpoint=checkpoint,
+        heal=heal,
+        snapshot_every=snapshot_every,
+        heal_timeout=heal_timeout,
     )
 
 

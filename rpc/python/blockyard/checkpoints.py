@@ -165,7 +165,7 @@ def resume(envs: Sequence[Checkpoints], data: Checkpoint) -> None:
         try:
             for part, place in zip(env._transport.parts, env._transport.places(memory), strict=True):
                 part.client.require("checkpoint", "restore_checkpoint()")
-                part.client.uploads.use(env._user, env.game_spec.name, _files(data, head))
+                part.upload(env._user, env.game_spec.name, _files(data, head))
                 _send(part, place, data.parts[0].head, games_left[: part.handle.games])
                 del games_left[: part.handle.games]
         except BaseException:

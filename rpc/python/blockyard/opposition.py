@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -35,11 +36,10 @@ class Opposition(Search):
             self._counted = _NONE
         return self._lineup.wire
 
-    def _open(self, session: Session, options: dict[str, Any]) -> Handle:
+    def _open(self, session: Session, options: dict[str, Any], files: Mapping[str, tuple[str, bytes]]) -> Handle:
         """Open the games on a server, after uploading the weights that the opponents name."""
-        assert self._lineup is not None
         try:
-            session.uploads.use(self._user, self.game_spec.name, self._lineup.files)
+            session.uploads.use(self._user, self.game_spec.name, files)
             return session.open(self.game_spec.name, options)
         except BaseException:
             session.uploads.release(self._user)
@@ -48,7 +48,7 @@ class Opposition(Search):
     def _dismiss(self) -> None:
         """Let sessions that go on drop the weights that only this environment used."""
         for part in self._transport.parts:
-            part.client.uploads.release(self._user)
+            part.release(self._user)
 
     @property
     def opponent_specs(self) -> tuple[str, ...]:
@@ -95,7 +95,7 @@ class Opposition(Search):
         changed, first, specs = [], len(self._handle.opponents), []
         try:
             for part in parts:
-                part.client.uploads.use(self._user, self.game_spec.name, lineup.files)
+                part.upload(self._user, self.game_spec.name, lineup.files)
             for part in parts:
                 answer = part.call("set_opponents", lineup.wire)
                 changed.append(part)
@@ -120,13 +120,13 @@ class Opposition(Search):
                 entries = [(mixture, 1.0)] if isinstance(mixture, str) else mixture
                 keep.update(name for spec, _ in entries for name in _WEIGHTS.findall(spec))
         for part in self._transport.parts:
-            part.client.uploads.release(self._user, keep)
+            part.release(self._user, keep)
 
     def _send_policy(self, policy: str) -> str:
         """Return the spec of a rollout's policy as it is sent, after uploading the weights that it names."""
         sent, lineup = read_policy(policy, "trust_specs" in self.client.features)
         for part in self._transport.parts:
-            part.client.uploads.use(self._user, self.game_spec.name, lineup.files)
+            part.upload(self._user, self.game_spec.name, lineup.files)
         lineup.wire[0] = sent
         self._policy = lineup
         self._keep_weights()

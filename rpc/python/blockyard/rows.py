@@ -49,7 +49,7 @@ class Rows:
     _with_mask: bool
     _illegal: IllegalActions
     _acted: NDArray[np.bool_] | None
-    _shared_final: dict[str, NDArray[Any]] | None = None  # where the server leaves the last observations
+    _shared_final: dict[str, NDArray[Any]] | None = None  # where the server leaves the last observations, if it does
 
     def _set_row_indices(self) -> None:
         """Set what follows from the number of rows and their seats."""
@@ -176,7 +176,7 @@ class Rows:
 
     def _last_rows(self, ended: NDArray[np.bool_], rows: NDArray[np.bool_]) -> FinalStep | LastRows:
         """Return the last observations of games that ended: from shared memory, or by asking the server."""
-        if self._shared_final is None:
+        if not self._shared_final:
             return self.final()
         at, mask, opponents = np.flatnonzero(rows), None, None
         if self._with_mask:

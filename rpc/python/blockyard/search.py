@@ -128,7 +128,9 @@ class Search(Rows):
             np.frombuffer(joined["scores"], "<i4").reshape(len(games), self._handle.seats),
             np.frombuffer(joined["lengths"], "<u4"),
             last,
-            np.frombuffer(joined["opponents"], "<u2").reshape(len(games), -1) if self._others is not None else None,
+            np.frombuffer(joined["opponents"], "<u2").reshape(len(games), self.seats)
+            if self._others is not None
+            else None,
         )
 
     # -- states -----------------------------------------------------------------------

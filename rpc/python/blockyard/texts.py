@@ -26,7 +26,9 @@ class Texts(Search):
             RequestError: an action is outside of the action space.
         """
         self._refuse_pending("text")
-        texts: str | list[str] = self._transport.client.text(self.game_spec.name, actions)
+        texts: str | list[str] = self._transport.retry(
+            lambda: self._transport.client.text(self.game_spec.name, actions)
+        )
         return texts
 
     @overload
@@ -42,7 +44,7 @@ class Texts(Search):
             RequestError: a text is no action; the message shows it, and an example of one that is.
         """
         self._refuse_pending("parse")
-        return self._transport.client.parse(self.game_spec.name, texts)
+        return self._transport.retry(lambda: self._transport.client.parse(self.game_spec.name, texts))
 
     def observation_texts(self, env_ids: Ids = None, *, legal: bool = True) -> list[str]:
         """Return the observation of each row of these games as plain text without colour codes.

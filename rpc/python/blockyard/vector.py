@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -17,12 +19,13 @@ from .checkpoint_file import Checkpoint
 from .checkpoints import Checkpoints, resume
 from .errors import BlockyardError
 from .illegal import IllegalActions
-from .opponents import Opponents
+from .opponents import Lineup, Opponents
 from .recorder import Path, start_with
 from .rows import Obs as Obs
 from .seeding import Seed, check_seeds
 from .stepping import Stepping
-from .transport.address import Tls
+from .transport.address import Address, Tls
+from .transport.healing import Healing, HealingTransport, Reopen, healing_of
 from .transport.memory import StepMemory
 from .transport.over_socket import SocketTransport
 from .transport.session import Session
@@ -30,6 +33,32 @@ from .transport.sharded import open_shards
 from .transport.shared_memory import TRANSPORTS, choose_transport
 
 RENDER_MODES = ["ansi", "rgb_array", "human"]
+
+
+@dataclass(frozen=True)
+class Order:
+    """What an environment asks servers for: arguments of :class:`BlockVectorEnv`, options of the method ``open``."""
+
+    game: str
+    options: dict[str, Any]
+    seats: int | None
+    opponents: Opponents
+    transport: str
+    own_client: bool
+
+
+def reopening(env: BlockVectorEnv, games: int, start: int, lineup: Lineup) -> Reopen:
+    """Return what opens games again, with the opponents of lineup or, if they are resumed, with some."""
+    ref = weakref.ref(env)  # a transport does not keep its environment alive
+    some = Lineup(dict.fromkeys(lineup.wire, "random"))
+
+    def reopen(session: Session, resumed: bool) -> SocketTransport:
+        env = ref()
+        if env is None:
+            raise BlockyardError("the environment of this server is gone")
+        return env._open_games(session, games, start, some if resumed else lineup)
+
+    return reopen
 
 
 class BlockVectorEnv(Attributes, Stepping, Checkpoints):
@@ -86,7 +115,7 @@ class BlockVectorEnv(Attributes, Stepping, Checkpoints):
         num_envs: int = 1,
         *,
         client: Session | None = None,
-        address: str | Sequence[str] | None = None,
+        address: str | Address | Sequence[str] | None = None,
         token: str | None = None,
         tls: Tls = None,
         timeout: float = 30.0,
@@ -107,11 +136,15 @@ class BlockVectorEnv(Attributes, Stepping, Checkpoints):
         render_mode: str | None = None,
         record: Path | Mapping[str, Any] | None = None,
         checkpoint: bytes | None = None,
+        heal: bool | Healing = False,
+        snapshot_every: int = 64,
+        heal_timeout: float = 60.0,
     ) -> None:
         """Create the environment; arguments as in :func:`blockyard.make_vec`.
 
         Args:
             client: a session to use instead of a new connection.
+            heal: as in make_vec; or how these games, a part of a larger environment, heal.
             first: index of the first game, if these games are a part of a larger environment; seeds and draws
                 depend on it.
         """
@@ -136,20 +169,21 @@ class BlockVectorEnv(Attributes, Stepping, Checkpoints):
         if checkpoint is not None and seed is not None:
             raise ValueError("seed: the games of a checkpoint have seeds of their own; leave out seed or checkpoint")
 
+        healing = healing_of(heal, address, client, tls, heal_timeout, snapshot_every)
+        if healing is not None:
+            options["log"] = True
+
+        self._ordered = Order(game, options, seats, opponents, transport, client is None)
+
         def open_one(session: Session, games: int, start: int) -> SocketTransport:
-            spec = session.describe(game_name(game))
-            if start > 0:
-                self.game_spec.check_same(spec, str(session.connection.address))
-            self.game_spec = spec
-            where = {"num_envs": games, "first": self._first + start}
-            handle = self._open(session, self._open_options(session, options | where, seats, opponents))
-            try:
-                return choose_transport(session, handle, transport)
-            except BlockyardError:
-                if client is not None and client.connection.open:
-                    client.connection.call("close", handle.number)
-                    client.uploads.release(self._user)
-                raise
+            if healing is None:
+                return self._open_games(session, games, start)
+            session.require("replay", "heal=True")
+            inner = self._open_games(session, games, start)
+            assert self._lineup is not None
+            whole = HealingTransport(inner, reopening(self, games, start, self._lineup), healing, start)
+            whole.upload(self._user, self.game_spec.name, self._lineup.files)
+            return whole
 
         self._own_client = client is None
         self._transport = open_shards(
@@ -174,6 +208,28 @@ class BlockVectorEnv(Attributes, Stepping, Checkpoints):
                 resume([self], Checkpoint.from_bytes(checkpoint))
         except BaseException:
             self.close()
+            raise
+
+    def _open_games(self, session: Session, games: int, start: int, lineup: Lineup | None = None) -> SocketTransport:
+        """Open games from start on, at first or, with these opponents, once more."""
+        order = self._ordered
+        spec = session.describe(game_name(order.game))
+        if start > 0 or lineup is not None:
+            self.game_spec.check_same(spec, str(session.connection.address))
+        if lineup is None:
+            self.game_spec = spec
+        where = {"num_envs": games, "first": self._first + start}
+        options = self._open_options(session, order.options | where, order.seats, order.opponents)
+        if lineup is None:
+            lineup = self._lineup
+            assert lineup is not None
+        handle = self._open(session, options | {"opponents": lineup.wire}, lineup.files)
+        try:
+            return choose_transport(session, handle, order.transport)
+        except BlockyardError:
+            if not order.own_client and session.connection.open:
+                session.connection.call("close", handle.number)
+                session.uploads.release(self._user)
             raise
 
     def _open_options(
@@ -233,7 +289,7 @@ class BlockVectorEnv(Attributes, Stepping, Checkpoints):
         ``env`` has ``actions``, the number of actions of rows that had to act, and ``illegal``, the number of those
         that were illegal and were replaced.
         """
-        return self.client.stats() | {"env": self._illegal.stats()}
+        return self._transport.retry(self.client.stats) | {"env": self._illegal.stats()}
 
     def ping(self) -> None:
         """Check that the server answers.
@@ -241,7 +297,7 @@ class BlockVectorEnv(Attributes, Stepping, Checkpoints):
         Raises:
             ServerGoneError: it does not.
         """
-        self.client.ping()
+        self._transport.retry(self.client.ping)
 
     def close_extras(self, **kwargs: Any) -> None:
         """Free the games; this stops the local server if no other environment uses it."""

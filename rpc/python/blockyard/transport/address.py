@@ -20,12 +20,20 @@ Tls = ssl.SSLContext | str | os.PathLike[str] | bool | None
 
 @dataclass(frozen=True)
 class Address:
-    """Where a server listens: ``unix:PATH``, ``tcp:HOST:PORT`` or ``tls:HOST:PORT``."""
+    """Where a server listens: ``unix:PATH``, ``tcp:HOST:PORT`` or ``tls:HOST:PORT``.
+
+    Attributes:
+        kind: ``"unix"``, ``"tcp"`` or ``"tls"``.
+        path: of the Unix socket.
+        host, port: of the others.
+        name: the name that the certificate of the server must have; "": host.
+    """
 
     kind: str
     path: str = ""
     host: str = ""
     port: int = 0
+    name: str = ""
 
     @classmethod
     def parse(cls, text: str) -> Address:
@@ -41,30 +49,32 @@ class Address:
             host, _, port = rest.rpartition(":")
             if host and port.isdigit() and 0 < int(port) < 65536:
                 return cls(kind, host=host.strip("[]"), port=int(port))
-        raise ValueError(f"address {text!r}: want 'unix:PATH', 'tcp:HOST:PORT' or 'tls:HOST:PORT'")
+        want = "'unix:PATH', 'tcp:HOST:PORT', 'tls:HOST:PORT' or, for all servers of a name, 'dns:NAME:PORT'"
+        raise ValueError(f"address {text!r}: want {want}")
 
     def __str__(self) -> str:
         return f"unix:{self.path}" if self.kind == "unix" else f"{self.kind}:{self.host}:{self.port}"
 
-    def connect(self, timeout: float, tls: Tls = None) -> socket.socket:
+    def connect(self, timeout: float, tls: Tls = None, patience: float | None = None) -> socket.socket:
         """Return a blocking socket connected to the server.
 
         Args:
             timeout: seconds to connect, and afterwards for each wait for bytes. The kernel enforces it, so
                 that the socket stays blocking and one call can wait for a whole answer.
             tls: which certificates to trust.
+            patience: seconds to connect, if these are others.
 
         Raises:
             ServerGoneError: nothing answers there, or its certificate is not trusted.
         """
         context = tls_context(tls) if self.kind == "tls" else None
         try:
-            sock = self._dial(timeout)
+            sock = self._dial(timeout, timeout if patience is None else patience)
             if context is None:
                 return sock
             try:
                 sock.settimeout(timeout)  # with TLS, Python retries when the kernel times out
-                return context.wrap_socket(sock, server_hostname=self.host)
+                return context.wrap_socket(sock, server_hostname=self.name or self.host)
             except BaseException:
                 sock.close()
                 raise
@@ -78,7 +88,7 @@ class Address:
                 f"no server answers at {self}: {error}; start one with `blockyard serve`, or correct address="
             ) from error
 
-    def _dial(self, timeout: float) -> socket.socket:
+    def _dial(self, timeout: float, patience: float) -> socket.socket:
         if self.kind == "unix":
             if not hasattr(socket, "AF_UNIX"):
                 raise OSError("this Python has no Unix sockets; let the server listen on tcp:127.0.0.1:PORT")
@@ -89,7 +99,7 @@ class Address:
                 sock.close()
                 raise
         else:
-            sock = socket.create_connection((self.host, self.port), timeout)
+            sock = socket.create_connection((self.host, self.port), patience)
             sock.settimeout(None)
             sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         for option in (socket.SO_SNDBUF, socket.SO_RCVBUF):
@@ -102,6 +112,30 @@ class Address:
         for option in (socket.SO_RCVTIMEO, socket.SO_SNDTIMEO):
             sock.setsockopt(socket.SOL_SOCKET, option, limit)
         return sock
+
+
+def look_up(text: str, tls: Tls = None) -> list[str | Address]:
+    """Return the addresses that a text stands for: those of ``dns:NAME:PORT``, or the text itself.
+
+    Args:
+        text: an address.
+        tls: if it is given, servers of a name are reached over TLS, and their certificates must have that name.
+
+    Raises:
+        ServerGoneError: the name is unknown, or cannot be looked up now.
+        ValueError: the text is malformed.
+    """
+    kind, _, rest = text.partition(":")
+    if kind != "dns":
+        return [text]
+    where = Address.parse(f"tcp:{rest}") if rest.rpartition(":")[0] else Address.parse(text)
+    try:
+        found = socket.getaddrinfo(where.host, where.port, type=socket.SOCK_STREAM)
+    except OSError as error:
+        raise ServerGoneError(f"address {text!r}: {where.host} cannot be looked up: {error}") from error
+    hosts = sorted({str(entry[4][0]) for entry in found})
+    over = "tcp" if tls is None else "tls"
+    return [Address(over, host=host, port=where.port, name=where.host) for host in hosts]
 
 
 def tls_context(tls: Tls) -> ssl.SSLContext:

@@ -40,10 +40,15 @@ class Connection(Stream):
     """
 
     def __init__(
-        self, address: Address, timeout: float, exit_note: Callable[[], str] = lambda: "", tls: Tls = None
+        self,
+        address: Address,
+        timeout: float,
+        exit_note: Callable[[], str] = lambda: "",
+        tls: Tls = None,
+        patience: float | None = None,
     ) -> None:
         """Connect; arguments as in :class:`Stream`."""
-        super().__init__(address, timeout, exit_note, tls)
+        super().__init__(address, timeout, exit_note, tls, patience)
         self.max_reply = 1 << 30
         self._ids = itertools.count(1)
         self._head = bytearray(HEAD)

@@ -44,6 +44,7 @@ class StepMemory:
     """
 
     __slots__ = (
+        "__weakref__",
         "_owner",
         "acting",
         "actions",

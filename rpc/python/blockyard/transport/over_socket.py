@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,8 @@ from .layout import Handle
 from .memory import StepMemory
 from .memory_pool import MemoryPool, private_memory
 from .session import Session
+
+T = TypeVar("T")
 
 
 class SocketTransport:
@@ -131,6 +133,21 @@ class SocketTransport:
         """Do what is to be done between the parts of a rollout."""
         if self.between is not None:
             self.between()
+
+    def upload(self, user: object, game: str, files: Mapping[str, tuple[str, bytes]]) -> None:
+        """Upload weights that the server lacks; arguments as in :meth:`Uploads.use`."""
+        self.client.uploads.use(user, game, files)
+
+    def release(self, user: object, keep: Collection[str] = ()) -> None:
+        """Drop the uploaded weights that only this user needed, except for the names in keep."""
+        self.client.uploads.release(user, keep)
+
+    def retry(self, request: Callable[[], T]) -> T:
+        """Return what a request to the server returns that changes no game; it is repeated if the server is lost."""
+        return request()
+
+    def abandon(self) -> None:
+        """Turn memory that was shared with the server, which is lost, into memory of this process alone."""
 
     def share_final(self) -> dict[str, NDArray[Any]] | None:
         """Return arrays in which the server leaves the last observations of ended games, with SAME_STEP.

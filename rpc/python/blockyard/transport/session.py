@@ -35,7 +35,7 @@ class Session:
     """
 
     def __init__(
-        self, address: str | None = None, *, token: str | None = None, timeout: float = 30.0, tls: Tls = None
+        self, address: str | Address | None = None, *, token: str | None = None, timeout: float = 30.0, tls: Tls = None
     ) -> None:
         """Connect.
 
@@ -58,13 +58,18 @@ class Session:
         """
         if isinstance(timeout, bool) or not isinstance(timeout, (int, float)) or not timeout > 0:
             raise ValueError(f"timeout: want a positive number of seconds, got {timeout!r}")
-        self._lease = Lease(timeout) if address is None else None
+        self._timeout, self._token, self._tls = timeout, token, tls
+        self._connect(address, None)
+
+    def _connect(self, address: str | Address | None, patience: float | None) -> None:
+        self._lease = Lease(self._timeout) if address is None else None
         try:
-            text = address if self._lease is None else self._lease.server.address
-            where = Address.parse(text)  # type: ignore[arg-type]
+            where = self._lease.server.address if address is None and self._lease else address
+            if not isinstance(where, Address):
+                where = Address.parse(where)  # type: ignore[arg-type]
             exit_note = self._lease.server.exit_note if self._lease else (lambda: "")
-            self.connection = Connection(where, timeout, exit_note, tls)
-            self._hello(token if token is not None else self._default_token())
+            self.connection = Connection(where, self._timeout, exit_note, self._tls, patience)
+            self._hello(self._token if self._token is not None else self._default_token())
         except BaseException:
             if self._lease:
                 self._lease.release()
@@ -73,6 +78,19 @@ class Session:
             self._finalizer = weakref.finalize(self, self._lease.release)
             self._finalizer.atexit = False  # the server is stopped at exit anyway
         self._specs: dict[str, GameSpec] = {}
+
+    def reconnect(self, address: str | Address | None, patience: float) -> None:
+        """Connect to this server, or to another one; what the session had open on the last one is lost.
+
+        Args:
+            address: as at first; None: the local server of this process, which is started again if it ended.
+            patience: seconds to connect.
+
+        Raises:
+            BlockyardError, ValueError: as at first. The session is then closed.
+        """
+        self.close()
+        self._connect(address, patience)
 
     def _default_token(self) -> str | None:
         return (self._lease.server.token if self._lease else None) or os.environ.get("BLOCKYARD_TOKEN")

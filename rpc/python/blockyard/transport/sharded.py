@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import EnvironmentsError
-from .address import Tls
+from .address import Address, Tls, look_up
 from .buffer import RolloutBuffer
 from .layout import ROW_FIELDS, joined
 from .memory import StepMemory
-from .over_socket import SocketTransport
+from .over_socket import SocketTransport, T
 from .session import Session
 
 _NONE = np.zeros(0, np.uint32)
@@ -156,14 +156,42 @@ class ShardedTransport(SocketTransport):
         shards = zip(self.shards, self.starts, strict=False)
         return [(part, int(start)) for shard, start in shards for part, _ in shard.finals()]
 
+    def retry(self, request: Callable[[], T]) -> T:
+        return self.shards[0].retry(request)  # whose session is that of the environment
+
     def close(self, own_client: bool) -> None:
         for shard in self.shards:
             shard.close(own_client)
 
 
+def servers_of(
+    address: str | Address | Sequence[str | Address] | None, tls: Tls, games: int
+) -> list[str | Address | None]:
+    """Return the servers over which games are distributed: each address, and for ``dns:NAME:PORT`` all of that name.
+
+    Raises:
+        ServerGoneError: a name cannot be looked up.
+        TypeError: address is neither an address nor a list of them.
+        ValueError: there are no addresses, or more than games.
+    """
+    if address is None or isinstance(address, Address):
+        return [address]
+    if not isinstance(address, (str, Sequence)) or any(not isinstance(one, (str, Address)) for one in address):
+        raise TypeError(f"address: want None, an address such as 'unix:PATH', or a list of them, got {address!r:.100}")
+    addresses = [address] if isinstance(address, str) else list(address)
+    if not addresses:
+        raise ValueError("address: got an empty list, want at least one address, or None for a local server")
+    if games < len(addresses):
+        raise ValueError(f"address: {len(addresses)} servers for {games} games, want at least one game per server")
+    found: list[str | Address | None] = []
+    for one in addresses:
+        found += look_up(one, tls) if isinstance(one, str) else [one]
+    return found[:games]
+
+
 def open_shards(
     games: int,
-    address: str | Sequence[str] | None,
+    address: str | Address | Sequence[str | Address] | None,
     open_one: Callable[[Session, int, int], SocketTransport],
     *,
     token: str | None,
@@ -183,23 +211,17 @@ def open_shards(
     Raises:
         ValueError: there are no addresses, or more than games.
     """
-    if not isinstance(address, (str, Sequence, type(None))):
-        raise TypeError(f"address: want None, an address such as 'unix:PATH', or a list of them, got {address!r:.100}")
-    addresses = [address] if address is None or isinstance(address, str) else list(address)
-    if not addresses:
-        raise ValueError("address: got an empty list, want at least one address, or None for a local server")
-    if games < len(addresses):
-        raise ValueError(f"address: {len(addresses)} servers for {games} games, want at least one game per server")
+    servers = servers_of(address, tls, games)
     shards: list[SocketTransport] = []
     own: list[Session] = []
     first = 0
     try:
-        for k, where in enumerate(addresses):
+        for k, where in enumerate(servers):
             session = client
             if session is None:
                 session = Session(where, token=token, timeout=timeout, tls=tls)
                 own.append(session)
-            count = games // len(addresses) + (k < games % len(addresses))
+            count = games // len(servers) + (k < games % len(servers))
             shards.append(open_one(session, count, first))
             first += count
     except BaseException:

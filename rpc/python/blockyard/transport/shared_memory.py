@@ -5,6 +5,7 @@ from __future__ import annotations
 import mmap
 import os
 import sys
+import weakref
 from typing import Any
 
 import numpy as np
@@ -41,6 +42,7 @@ class SharedMemoryTransport(SocketTransport):
         self._slots = self._bytes = 0
         self._grow = True
         self._shared = MemoryPool(self._new_slot, forget=False)
+        self._numbered: weakref.WeakSet[StepMemory | RolloutBuffer] = weakref.WeakSet()
         self._add(_FIRST_SLOTS)
 
     def _share(self, slots: int) -> tuple[mmap.mmap, dict[str, int]]:
@@ -68,6 +70,7 @@ class SharedMemoryTransport(SocketTransport):
             step = StepMemory(self.handle, whole[at : at + self.handle.slab_len], answer["first"] + k)
             step.actions = np.ndarray((self.handle.rows,), "<u2", memory, at + answer["actions"])
             self._unused.append(step)
+            self._numbered.add(step)
 
     def _new_slot(self) -> StepMemory | None:
         """Return a slot that was not used yet; None if the server gives no more."""
@@ -93,7 +96,16 @@ class SharedMemoryTransport(SocketTransport):
             memory, answer = self._share(steps)
         except (LimitError, RequestError):  # more than the server shares
             return super().buffer(steps)
-        return RolloutBuffer(self.handle, steps, memory, answer["stride"], answer["actions"], answer["first"])
+        buffer = RolloutBuffer(self.handle, steps, memory, answer["stride"], answer["actions"], answer["first"])
+        self._numbered.update([buffer, *(buffer.memory(t) for t in range(steps))])
+        return buffer
+
+    def abandon(self) -> None:
+        for shared in self._numbered:
+            if isinstance(shared, StepMemory):
+                shared.slot = None
+            else:
+                shared.first_slot = None
 
     def share_final(self) -> dict[str, NDArray[Any]] | None:
         try:

@@ -31,7 +31,9 @@ class Stream:
         timeout: seconds without a byte after which the server counts as gone.
     """
 
-    def __init__(self, address: Address, timeout: float, exit_note: Callable[[], str], tls: Tls) -> None:
+    def __init__(
+        self, address: Address, timeout: float, exit_note: Callable[[], str], tls: Tls, patience: float | None = None
+    ) -> None:
         """Connect.
 
         Args:
@@ -39,11 +41,12 @@ class Stream:
             timeout: seconds.
             exit_note: returns what is known about how the server ended, for error messages.
             tls: which certificates to trust.
+            patience: seconds to connect, if these are others than timeout.
         """
         self.address = address
         self.timeout = timeout
         self._exit_note = exit_note
-        self._sock = address.connect(timeout, tls)
+        self._sock = address.connect(timeout, tls, patience)
         # Without scatter/gather I/O (TLS, Windows), pieces are sent and received one by one.
         self._scatter = hasattr(self._sock, "recvmsg_into") and not isinstance(self._sock, ssl.SSLSocket)
         self._pid = os.getpid()

@@ -1,0 +1,343 @@
+"""Games that go on elsewhere when their server is lost."""
+
+from __future__ import annotations
+
+import dataclasses
+import logging
+import time
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..arguments import positive
+from ..checkpoint_file import split_games
+from ..errors import (
+    BadStateError,
+    BlockyardError,
+    DrainingError,
+    ForkError,
+    NeedsResetError,
+    OpponentError,
+    RequestError,
+    ServerGoneError,
+    ServerTimeoutError,
+)
+from .address import Address, Tls, look_up
+from .buffer import RolloutBuffer
+from .journal import Journal, Steps
+from .memory import StepMemory
+from .over_socket import SocketTransport
+from .session import Session
+from .tally import Tally
+
+_log = logging.getLogger("blockyard")
+_LOST = (ServerGoneError, DrainingError)
+_PATIENCE = 5.0  # seconds to connect to one of several servers
+_FIRST_WAIT, _MOST_WAIT = 0.05, 2.0  # seconds between two rounds of all servers
+
+T = TypeVar("T")
+# Opens the games of a transport in a session: as they were opened at first, or, if they are resumed anyway, with
+# opponents that need no weights.
+Reopen = Callable[[Session, bool], SocketTransport]
+
+
+@dataclass(frozen=True)
+class Healing:
+    """How games go on when their server is lost.
+
+    Attributes:
+        addresses: of the servers that may take them over; None: the local server, which is started again.
+        tls: which certificates to trust.
+        timeout: seconds without any server after which the environment gives up.
+        every: a checkpoint of a game is made when it has been stepped this many times since the last.
+    """
+
+    addresses: Sequence[str] | None
+    tls: Tls
+    timeout: float
+    every: int
+
+    def candidates(self, last: Address, skip: int, suspect: bool) -> list[str | Address | None]:
+        """Return the servers to try, the last one first unless it is suspected of hanging, which puts it last.
+
+        Args:
+            last: the server that was lost.
+            skip: the others begin with this one, so that games of different transports go to different servers.
+            suspect: whether the last one hung.
+        """
+        if self.addresses is None:
+            return [None]
+        found = [where for text in self.addresses for where in _found(text, self.tls)]
+        skip %= max(1, len(found))
+        others = [where for where in found[skip:] + found[:skip] if str(where) != str(last)]
+        own = [where for where in found if str(where) == str(last)][:1]
+        return [*others, *own] if suspect else [*own, *others]
+
+
+def healing_of(
+    heal: bool | Healing, address: Any, client: Session | None, tls: Tls, timeout: float, every: int
+) -> Healing | None:
+    """Return what the arguments ``heal``, ``heal_timeout`` and ``snapshot_every`` of an environment ask for.
+
+    Raises:
+        RequestError: the environment is to use the session of another.
+        TypeError, ValueError: an argument is malformed.
+    """
+    if isinstance(heal, Healing):
+        return heal
+    if not isinstance(heal, bool):
+        raise TypeError(f"heal: want True or False, got {heal!r:.100}")
+    if isinstance(timeout, bool) or not isinstance(timeout, (int, float)) or not timeout > 0:
+        raise ValueError(f"heal_timeout: want a positive number of seconds, got {timeout!r}")
+    positive("snapshot_every", every)
+    if not heal:
+        return None
+    if client is not None:
+        raise RequestError("heal=True: this connection is shared; call blockyard.make_vec(address=) instead")
+    return Healing((address,) if isinstance(address, str) else address, tls, float(timeout), every)
+
+
+def _found(text: str, tls: Tls) -> list[str | Address]:
+    try:
+        return look_up(text, tls)
+    except ServerGoneError:
+        return [text]  # reported when it is connected to
+
+
+class HealingTransport(SocketTransport):
+    """Moves the steps of games that are rebuilt on another server, or on the same one, when their server is lost.
+
+    It keeps a checkpoint of each game and the steps since, with the moves of opponents, and replays them. So no search
+    is repeated, and all that follows is what it would have been.
+
+    Attributes:
+        inner: moves the steps of the current server.
+        eager: whether each request that changes all games is followed by a checkpoint, which allows checkpoints of
+            some games.
+        lost_seconds: how long it has been without a server, all together.
+        on_rebuilt: called when the games have been rebuilt.
+    """
+
+    def __init__(self, inner: SocketTransport, reopen: Reopen, healing: Healing, number: int) -> None:
+        """Take over the games of inner, which is the number-th transport of an environment."""
+        inner.client.require("replay", "heal=True")
+        self.inner, self._reopen, self._healing, self._number = inner, reopen, healing, number
+        super().__init__(inner.client, inner.handle)
+        self.name = inner.name
+        self.eager, self.lost_seconds = False, 0.0
+        self.on_rebuilt: Callable[[], None] | None = None
+        self._all = np.arange(inner.handle.games, dtype="<u4")
+        self._journal = Journal(inner.handle.games)
+        self._final: dict[str, NDArray[Any]] | None = None
+        self._files: dict[str, tuple[str, bytes]] = {}
+        self._kept: Collection[str] = ()
+        self._user: tuple[object, str] | None = None
+        self.tally = Tally(inner.handle)
+
+    # -- losing a server --------------------------------------------------------------
+
+    def retry(self, request: Callable[[], T]) -> T:
+        while True:
+            try:
+                return request()
+            except _LOST as error:
+                self.recover(error)
+
+    def recover(self, error: BlockyardError) -> None:
+        """Rebuild the games after this error, which says that the server is lost.
+
+        Raises:
+            ServerGoneError: no server has answered for the time that the environment waits.
+        """
+        begun, wait, lost = time.monotonic(), _FIRST_WAIT, self.client.connection.address
+        while True:
+            refusals = {}
+            for where in self._healing.candidates(lost, self._number, isinstance(error, ServerTimeoutError)):
+                try:
+                    steps = self._rebuild_at(where)
+                except (ForkError, BadStateError, OpponentError):
+                    raise
+                except BlockyardError as refusal:
+                    refusals[str(where)] = str(refusal)
+                    continue
+                took = time.monotonic() - begun
+                self.lost_seconds += took
+                here = self.client.connection.address
+                what = "%s; %d games continue at %s after %.2f s and %d replayed steps"
+                _log.warning(what, error, self.handle.games, here, took, steps)
+                return
+            if time.monotonic() - begun + wait > self._healing.timeout:
+                self.lost_seconds += time.monotonic() - begun
+                tried = "; ".join(refusals.values()) or "no address was found"
+                raise ServerGoneError(
+                    f"{error}; in {self._healing.timeout:g} s none was found to continue with: {tried}; "
+                    "or pass a larger heal_timeout="
+                ) from error
+            time.sleep(wait)
+            wait = min(2 * wait, _MOST_WAIT)
+
+    def _rebuild_at(self, where: str | Address | None) -> int:
+        """Rebuild the games on a server; return the number of steps that were replayed."""
+        self.client.reconnect(where, min(_PATIENCE, self._healing.timeout))
+        self.client.require("replay", "heal=True")
+        inner = self._reopen(self.client, bool(self._journal.head))
+        inner.handle = dataclasses.replace(inner.handle, opponents=self.handle.opponents)
+        if self._user is not None:
+            self.client.uploads.use(*self._user, self._files)
+        steps = self._journal.rebuild(inner)
+        self.inner.abandon()
+        self.inner, self.handle, self.name, inner.between = inner, inner.handle, inner.name, self.between
+        if self._final is not None:
+            self._final.clear()
+            self._final.update(inner.share_final() or {})
+        if self.on_rebuilt is not None:
+            self.on_rebuilt()
+        return steps
+
+    # -- what the games are rebuilt from ------------------------------------------------
+
+    def _changed(self, again: Callable[[SocketTransport], Any], heavy: bool) -> None:
+        """Note a request that has changed games; a heavy one is followed by a checkpoint, so as not to be repeated."""
+        self._journal.add(again)
+        if heavy or self.eager or not self._journal.head:
+            self.save()
+
+    def save(self, ids: NDArray[np.uint32] | None = None) -> None:
+        """Make checkpoints of games; None means all. The results of a step that ended must have been read."""
+        try:
+            self.retry(lambda: self._save(self._all if ids is None else ids))
+        except NeedsResetError:
+            if self._journal.head:
+                raise  # otherwise some games were not reset yet, and none can be stepped
+
+    def _save(self, ids: NDArray[np.uint32]) -> None:
+        head, games, weights = b"", [], {}
+        for page in self.inner.pages("checkpoint", ids):
+            head = page["head"]
+            games += split_games(page["games"])
+            weights.update(dict.fromkeys(page["weights"]))
+        for name in weights.keys() - self._files.keys():
+            spec = f"learned:weights={name}"
+            self._files[name] = (spec, self.inner.call("weights", name)["weights"])
+        self._journal.saved(ids, head, games, list(weights))
+        self._files = {name: file for name, file in self._files.items() if name in weights or name in self._kept}
+
+    def due(self) -> NDArray[np.bool_]:
+        """Return which games have been stepped so often that a checkpoint is due."""
+        return self._journal.lengths >= self._healing.every
+
+    def log(self, games: NDArray[np.uint32], actions: NDArray[np.uint16], memory: StepMemory) -> None:
+        """Note a step of some games: their actions, uint16 (k, rows_per_game), and its results."""
+        self.tally.step(memory, games)
+        moves = memory.arrays.get("moves")
+        copied = np.zeros((len(games), 0), np.uint16) if moves is None else moves.copy()
+        self._journal.add(Steps(games, actions, copied))
+
+    # -- memory -------------------------------------------------------------------------
+
+    def memory(self) -> StepMemory:
+        return self.retry(lambda: self.inner.memory())
+
+    def ring(self, slots: int) -> list[StepMemory]:
+        return self.retry(lambda: self.inner.ring(slots))
+
+    def buffer(self, steps: int) -> RolloutBuffer:
+        return self.retry(lambda: self.inner.buffer(steps))
+
+    def share_final(self) -> dict[str, NDArray[Any]] | None:
+        self._final = self.retry(lambda: self.inner.share_final() or {})
+        return self._final
+
+    # -- requests -----------------------------------------------------------------------
+
+    def call(self, method: str, *params: Any) -> Any:
+        if method == "opponent_stats":
+            return self.tally.answer(params[0].get("reset", False))
+        if method == "rollout":
+            return self._rollout(params)
+        if method == "record":
+            raise RequestError("record: environments with heal=True cannot be recorded yet; pass heal=False")
+        answer = self.retry(lambda: self.inner.call(method, *params))
+        if method == "set_opponents":
+            self._changed(lambda part: part.call(method, *params), False)
+        return answer
+
+    def _rollout(self, params: tuple[Any, ...]) -> Any:
+        _refuse_clocks(params[1].get("policy", "random"))
+
+        def play() -> list[Any]:
+            answers = (self.inner.call("opponent_stats", {}), self.inner.call("rollout", *params))
+            return [*answers, self.inner.call("opponent_stats", {})]
+
+        before, answer, after = self.retry(play)
+        self.tally.add(before, after)
+        self._changed(lambda part: part.call("rollout", *params), True)
+        return answer
+
+    def rollout(self, buffer: RolloutBuffer, policy: str) -> None:
+        super().rollout(buffer, policy)
+        self.tally.show(buffer.memory(buffer.steps - 1))
+
+    def show(self, memory: StepMemory, method: str, *params: Any) -> None:
+        self.retry(lambda: self.inner.show(memory, method, *params))
+        self.tally.show(memory)
+        self._changed(lambda part: part.show(part.memory(), method, *params), method == "resume")
+
+    def _before_step(self) -> None:
+        if self._journal.lengths[0] >= self._healing.every:
+            self.save()
+
+    def _after_step(self, actions: NDArray[np.uint16], memory: StepMemory) -> None:
+        own = actions.copy().reshape(len(self._all), -1)
+        self.log(self._all, own, memory)
+
+    def step(self, actions: NDArray[np.uint16], memory: StepMemory) -> None:
+        self._before_step()
+        self.retry(lambda: self.inner.step(actions, memory))
+        self._after_step(actions, memory)
+
+    def post_step(self, actions: NDArray[np.uint16], memory: StepMemory) -> Any:
+        self._before_step()
+        return self.retry(lambda: self.inner.post_step(actions, memory)), actions, memory
+
+    def wait(self, future: Any) -> None:
+        posted, actions, memory = future
+        try:
+            self.inner.wait(posted)
+        except _LOST as error:
+            self.recover(error)
+            self.retry(lambda: self.inner.step(actions, memory))
+        self._after_step(actions, memory)
+
+    def upload(self, user: object, game: str, files: Mapping[str, tuple[str, bytes]]) -> None:
+        self._user = (user, game)
+        self.retry(lambda: self.inner.upload(user, game, files))
+        self._files.update(files)
+        self._kept = {*self._kept, *files}
+
+    def release(self, user: object, keep: Collection[str] = ()) -> None:
+        self._kept = keep
+        self.retry(lambda: self.inner.release(user, keep))
+
+    def pause(self) -> None:
+        self.inner.between = self.between
+        self.inner.pause()
+
+    def close(self, own_client: bool) -> None:
+        self.inner.close(own_client)
+
+
+def _refuse_clocks(policy: str) -> None:
+    """Refuse policies of rollouts that no other server can continue.
+
+    Raises:
+        RequestError: the policy is one.
+    """
+    if policy.startswith("exec:") or "time=" in policy:
+        raise RequestError(
+            f"rollout: policy={policy!r} depends on the clock or is a program of its own, so that another server "
+            "cannot continue it exactly; choose another, or pass heal=False"
+        )

@@ -1,0 +1,121 @@
+"""What the games on a server are rebuilt from if it is lost: a checkpoint of each, and what was done since."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..checkpoint_file import runs
+from .over_socket import SocketTransport
+
+_ROOM = 4096  # bytes of a request besides its games
+
+Again = Callable[[SocketTransport], Any]  # makes a request that changes games once more
+
+
+@dataclass(frozen=True)
+class Steps:
+    """A step of some games.
+
+    Attributes:
+        games: uint32 (k,), indices.
+        actions: uint16 (k, rows_per_game).
+        moves: uint16 (k, 16), what the field ``moves`` said of the opponents' moves; (k, 0) without opponents.
+    """
+
+    games: NDArray[np.uint32]
+    actions: NDArray[np.uint16]
+    moves: NDArray[np.uint16]
+
+
+class Journal:
+    """The last checkpoint of each game of a handle, and all steps and requests since that have changed games.
+
+    Attributes:
+        head: what the server says of all checkpoints together; empty if there are none yet.
+        weights: names of the uploaded weights that the checkpoints need.
+        lengths: int64 (games,), the number of entries of each game since its checkpoint.
+    """
+
+    def __init__(self, games: int) -> None:
+        """Start without checkpoints."""
+        self.head = b""
+        self.weights: tuple[str, ...] = ()
+        self.lengths = np.zeros(games, np.int64)
+        self._saved: list[bytes] = [b""] * games
+        self._entries: list[Steps | Again] = []
+
+    def add(self, entry: Steps | Again) -> None:
+        """Note what was done: a step, or a request that changes all games."""
+        self._entries.append(entry)
+        if isinstance(entry, Steps):
+            self.lengths[entry.games] += 1
+        else:
+            self.lengths += 1
+
+    def saved(self, ids: NDArray[np.uint32], head: bytes, games: Sequence[bytes], weights: Sequence[str]) -> None:
+        """Note the checkpoints of some games, which make the entries about them unnecessary.
+
+        Only if it is about all games may other requests than steps have been noted.
+        """
+        self.head, self.weights = head, tuple(weights)
+        for game, one in zip(ids.tolist(), games, strict=True):
+            self._saved[game] = one
+        self.lengths[ids] = 0
+        rest = self._joined([e for e in self._entries if isinstance(e, Steps)]) if self.lengths.any() else None
+        self._entries.clear()
+        if rest is not None:
+            kept = self.lengths[rest.games] > 0
+            self._entries.append(Steps(rest.games[kept], rest.actions[kept], rest.moves[kept]))
+
+    def rebuild(self, part: SocketTransport) -> int:
+        """Bring games that were just opened to where the games of the journal are; return the steps of the longest."""
+        if self.head:
+            room = part.client.limits.get("max_message", 1 << 20) - len(self.head) - _ROOM
+            for start, end in runs(self._saved, room):
+                ids = np.arange(start, end, dtype="<u4")
+                games = b"".join(self._saved[start:end])
+                part.show(part.memory(), "resume", ids.tobytes(), self.head, games, {})
+        steps: list[Steps] = []
+        for entry in self._entries:
+            if isinstance(entry, Steps):
+                steps.append(entry)
+                continue
+            self._replay(part, steps)
+            steps = []
+            entry(part)
+        self._replay(part, steps)
+        return int(self.lengths.max())
+
+    def _replay(self, part: SocketTransport, steps: list[Steps]) -> None:
+        """Let the server play steps again, as many games at a time as fit into one message."""
+        if not steps:
+            return
+        log = self._joined(steps)
+        counts = np.bincount(log.games, minlength=len(self.lengths))
+        ends = np.cumsum(counts)
+        each = 2 * (log.actions.shape[1] + log.moves.shape[1])
+        room = part.client.limits.get("max_message", 1 << 20) - _ROOM
+        first = 0
+        while first < len(counts):
+            before = int(ends[first] - counts[first])
+            fitting = (ends[first:] - before) * each + 8 * np.arange(1, len(counts) - first + 1)
+            last = first + max(1, int(np.searchsorted(fitting, room, side="right")))
+            rows = slice(before, int(ends[last - 1]))
+            if rows.start < rows.stop:
+                ids, lengths = np.arange(first, last, dtype="<u4"), counts[first:last].astype("<u4")
+                moves = log.moves[rows].tobytes()
+                part.call("replay", ids.tobytes(), lengths.tobytes(), log.actions[rows].tobytes(), moves)
+            first = last
+
+    @staticmethod
+    def _joined(steps: list[Steps]) -> Steps:
+        """Return all steps in the order of their games, those of one game in their order."""
+        games = np.concatenate([s.games for s in steps])
+        order = np.argsort(games, kind="stable")
+        actions = np.concatenate([s.actions for s in steps])[order]
+        return Steps(games[order], actions, np.concatenate([s.moves for s in steps])[order])

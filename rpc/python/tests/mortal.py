@@ -1,0 +1,46 @@
+"""A server process that tests kill and start again."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+
+class Mortal:
+    """A server that may be killed, and started again at the same address.
+
+    Attributes:
+        address: where it listens.
+    """
+
+    def __init__(self, program: Path, listen: str) -> None:
+        self._program, self.address = program, listen
+        self.start()
+
+    def start(self) -> None:
+        command = [str(self._program), "serve", "--listen", self.address, "--parent-death"]
+        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        assert self.process.stdout is not None
+        self.address = json.loads(self.process.stdout.readline())["ready"][0]
+
+    def kill(self) -> None:
+        self.process.kill()
+        self.process.communicate()
+
+    def restart(self) -> None:
+        self.kill()
+        self.start()
+
+
+@contextmanager
+def mortals(program: Path, *listen: str) -> Iterator[list[Mortal]]:
+    """Run servers that listen at these addresses, and kill them in the end."""
+    with ExitStack() as stack:
+        servers = []
+        for address in listen:
+            servers.append(Mortal(program, address))
+            stack.callback(servers[-1].kill)
+        yield servers
