@@ -59,6 +59,7 @@ var layers = []layer{
 var only = []struct{ prefix, who, why string }{
 	{"gorgonia.org", "train/trainer", "everything else plays with plain Go, so that no player drags a trainer along"},
 	{"github.com/prometheus", "agents/ops", "programs only count; how the counts are shown is one package's matter"},
+	{"github.com/nats-io", "train/cluster", "how tasks and results travel is one package's matter"},
 	{"github.com/vmihailenco", "rpc/wire", "the decoder is safe only behind the bounded frame scanner"},
 }
 
@@ -247,6 +248,8 @@ func TestBreaches(t *testing.T) {
 		{"agents/registry", "blockyard/train/trainer", "how it was trained"},
 		{"agents/mlp", "gorgonia.org/tensor", "only train/trainer may"},
 		{"train/trainer", "gorgonia.org/gorgonia", ""},
+		{"train", "github.com/nats-io/nats.go", "how tasks and results travel"},
+		{"train/cluster", "github.com/nats-io/nats.go/jetstream", ""},
 		{"train", "blockyard/rpc/wire", "needs no wire"},
 		{"rpc", "blockyard/train", "needs no trainer"},
 		{"rpc/server", "github.com/vmihailenco/msgpack/v5", "bounded frame scanner"},

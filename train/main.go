@@ -1,6 +1,8 @@
 // Command train trains nets that evaluate positions and choices.
 //
 //	go run ./train selfplay blockbattle    train a net by self-play
+//	go run ./train join ADDRESS --creds F  play for a run of another process
+//	go run ./train cluster status ADDRESS  what the workers of a run do
 //	go run ./train fit FILE...             fit a net to recorded games
 //	go run ./train gate A B                play two agents against each other
 //	go run ./train export blockbattle      write a net as a contest bot in one source file
@@ -27,6 +29,8 @@ import (
 type program struct {
 	release.Flag
 	Selfplay selfplayCmd `cmd:"" help:"Train a net by self-play."`
+	Join     join        `cmd:"" help:"Play for a run of train selfplay --cluster, on this machine or another."`
+	Cluster  clusterCmd  `cmd:"" help:"Look at the runs of a broker."`
 	Fit      fit         `cmd:"" help:"Fit a net to recorded games."`
 	Gate     gate        `cmd:"" help:"Play two agents against each other in pairs of games and report which is better."`
 	Export   export      `cmd:"" help:"Write a net as a contest bot in one source file."`

@@ -23,13 +23,15 @@ type progress struct {
 	printed time.Time // of the last line
 	began   selfplay.Counts
 	now     func() time.Time
+	workers func() string // what each worker process has done; "" without a cluster
 }
 
 const barSteps = 10000
 
 // newProgress shows run on out. bar allows a bar, if out is a terminal; log writes to out.
 func newProgress(run *selfplay.Run, out io.Writer, log *slog.Logger, bar bool) *progress {
-	p := &progress{run: run, out: out, log: log, began: run.Counts, start: time.Now(), printed: time.Now(), now: time.Now}
+	p := &progress{run: run, out: out, log: log, began: run.Counts, start: time.Now(), printed: time.Now(), now: time.Now,
+		workers: func() string { return "" }}
 	if f, ok := out.(*os.File); ok && bar && term.IsTerminal(int(f.Fd())) {
 		p.bar = progressbar.NewOptions(barSteps, progressbar.OptionSetWriter(out), progressbar.OptionSetWidth(20),
 			progressbar.OptionThrottle(200*time.Millisecond), progressbar.OptionSetElapsedTime(true),
@@ -55,10 +57,14 @@ func (p *progress) after(gated bool) {
 	if s := (c.Spent - b.Spent).Seconds(); s > 0 {
 		games, positions := float64(c.Games-b.Games)/s, float64(c.Moves-b.Moves)/s
 		visited, score := float64(c.Visited-b.Visited)/s, p.run.LastScore()
-		p.show(fmt.Sprintf("%.0f games/s  %.1fk positions/s  %.2fM evaluations/s  loss %.4f  %s",
-			games, positions/1e3, visited/1e6, c.Loss, score),
-			"training", "games_per_second", games, "positions_per_second", positions, "evaluations_per_second", visited,
-			"loss", c.Loss, "score", score)
+		text := fmt.Sprintf("%.0f games/s  %.1fk positions/s  %.2fM evaluations/s  loss %.4f  %s",
+			games, positions/1e3, visited/1e6, c.Loss, score)
+		attributes := []any{"games_per_second", games, "positions_per_second", positions,
+			"evaluations_per_second", visited, "loss", c.Loss, "score", score}
+		if workers := p.workers(); workers != "" {
+			text, attributes = text+"  "+workers, append(attributes, "workers", workers)
+		}
+		p.show(text, "training", attributes...)
 	}
 }
 

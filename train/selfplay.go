@@ -13,9 +13,8 @@ import (
 	"blockyard/agents/mlp"
 	"blockyard/agents/ops"
 	"blockyard/datasets/record"
+	"blockyard/train/cluster"
 	"blockyard/train/selfplay"
-	"blockyard/train/selfplay/phases"
-	"blockyard/train/selfplay/single"
 	"blockyard/train/task"
 )
 
@@ -26,10 +25,11 @@ type selfplayCmd struct {
 	Workers int    `help:"Goroutines that play; they do not influence the outcome. 0: one per core." default:"1"`
 	Record  string `help:"Also append the games of self-play to this file." placeholder:"FILE"`
 	ops.Flags
+	clusterFlags
 	settings
 }
 
-func (c *selfplayCmd) Run(ctx context.Context) error {
+func (c *selfplayCmd) Run(ctx context.Context) (err error) {
 	g, err := subject(c.Game)
 	if err != nil {
 		return err
@@ -43,13 +43,21 @@ func (c *selfplayCmd) Run(ctx context.Context) error {
 	if c.Record != "" && g.Solo != nil {
 		return fmt.Errorf("--record: games of one seat, such as %s, are trained without records", g.Rules.Name)
 	}
+	if c.Record != "" && c.Cluster.on {
+		return errors.New("--record: workers send no games; train without --cluster to record them")
+	}
 	run, err := c.open(g)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = run.Close() }()
 	log, seen := c.Logger(os.Stderr), newMonitor(run)
-	site, err := c.Start(log, seen.metrics())
+	learner, err := c.learner(ctx, run, c.Out, log)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, learner.close(run.Done())) }()
+	site, err := c.Start(log, append(learner.metrics(), seen.metrics())...)
 	if err != nil {
 		return err
 	}
@@ -60,7 +68,11 @@ func (c *selfplayCmd) Run(ctx context.Context) error {
 	}
 	site.Ready()
 	defer context.AfterFunc(ctx, func() { site.Unready("stopping") })()
-	if err := errors.Join(c.train(ctx, run, folder, seen, log), folder.Close()); err != nil {
+	err = c.train(ctx, run, folder, seen, log, learner)
+	if errors.Is(err, cluster.ErrDriven) {
+		return errors.Join(err, folder.Discard())
+	}
+	if err = errors.Join(err, folder.Close()); err != nil {
 		return err
 	}
 	if !run.Done() {
@@ -74,6 +86,7 @@ func (c *selfplayCmd) Run(ctx context.Context) error {
 // train runs until the budget is spent or ctx ends.
 func (c *selfplayCmd) train(
 	ctx context.Context, run *selfplay.Run, folder *selfplay.Folder, seen *monitor, log *slog.Logger,
+	learner *learner,
 ) error {
 	finish := func() error { return nil }
 	if c.Record != "" {
@@ -84,7 +97,11 @@ func (c *selfplayCmd) train(
 		run.Record, finish = w.Write, w.Close
 	}
 	show := newProgress(run, os.Stderr, log, c.LogFormat == "text")
+	show.workers = learner.workers
 	err := run.Go(ctx, func(gated bool) error {
+		if err := learner.check(ctx); err != nil {
+			return err
+		}
 		show.after(gated)
 		seen.after()
 		return folder.After(gated)
@@ -97,11 +114,7 @@ func (c *selfplayCmd) train(
 func (c *selfplayCmd) open(g *task.Game) (*selfplay.Run, error) {
 	state := filepath.Join(c.Out, selfplay.StateFile)
 	if c.Resume {
-		var saved selfplay.Algorithm = new(phases.Config)
-		if g.Solo != nil {
-			saved = new(single.Config)
-		}
-		return selfplay.Resume(g, state, saved, c.Workers)
+		return selfplay.Resume(g, state, emptySettings(g), c.Workers)
 	}
 	if _, err := os.Stat(state); err == nil {
 		return nil, fmt.Errorf("%s holds a run already: continue it with --resume, or name another folder with --out", c.Out)

@@ -73,6 +73,9 @@ func (f *Folder) Close() error {
 	return errors.Join(f.run.Save(f.path(StateFile)), f.events.Close())
 }
 
+// Discard closes the file of events and saves nothing: the folder belongs to another process now.
+func (f *Folder) Discard() error { return f.events.Close() }
+
 // Summary tells what a run has done and where its files are.
 func (f *Folder) Summary() string {
 	c := f.run.Counts

@@ -161,6 +161,9 @@ func (r *Run) Close() error { return r.Learner.Close() }
 // Net is the net that is gated and saved, as of the last fit.
 func (r *Run) Net() *mlp.Net { return r.Learner.Net() }
 
+// Settings are those of the run's algorithm.
+func (r *Run) Settings() Algorithm { return r.algorithm }
+
 // Shuffle returns the generator that orders the rows of this iteration.
 func (r *Run) Shuffle() *rand.Rand {
 	return rand.New(rand.NewPCG(r.Options.Seed^rowStream, uint64(r.Counts.Iterations)))

@@ -1,0 +1,272 @@
+package cluster
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"log/slog"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"blockyard/agents/mlp"
+	"blockyard/train/selfplay"
+	"blockyard/train/selfplay/phases"
+	"blockyard/train/selfplay/single"
+	"blockyard/train/task"
+
+	"github.com/nats-io/nats.go"
+	"github.com/stretchr/testify/require"
+)
+
+var quiet = slog.New(slog.DiscardHandler)
+
+// small is a run of a second or so: a backup, then TD(λ) and an actor.
+func small() *phases.Config {
+	c := phases.DefaultBackup()
+	c.Seed, c.Games, c.Rounds, c.Iterations, c.Batch, c.Hidden = 3, 6, 32, 10, 32, []int{8}
+	c.Backup, c.Actor, c.Samples, c.DeepWidth = 0.6, 0.4, 2, 3
+	c.Gates, c.GatePairs, c.GatePly = 2, 2, 1
+	return &c
+}
+
+func newRun(t *testing.T, c selfplay.Algorithm) *selfplay.Run {
+	t.Helper()
+	g := task.BlockBattle
+	if _, solo := c.(*single.Config); solo {
+		g = task.WinTetris
+	}
+	r, err := selfplay.New(g, c, nil, 1)
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, r.Close()) })
+	return r
+}
+
+// weights is the SHA-256 of the run's net.
+func weights(t *testing.T, n *mlp.Net) string {
+	t.Helper()
+	_, id, err := selfplay.NetFile(n)
+	require.NoError(t, err)
+	return id
+}
+
+// A site is a broker with its key.
+type site struct {
+	*Broker
+	link Link
+}
+
+func newSite(t *testing.T, change func(*BrokerOptions)) *site {
+	t.Helper()
+	dir := t.TempDir()
+	s := &site{link: Link{Creds: filepath.Join(dir, "key"), Name: t.Name()}}
+	key, err := NewKey(s.link.Creds)
+	require.NoError(t, err)
+	o := BrokerOptions{Listen: "127.0.0.1:0", Dir: filepath.Join(dir, "broker"), Key: key}
+	if change != nil {
+		change(&o)
+	}
+	s.Broker, err = StartBroker(o)
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, s.Close()) })
+	s.link.URL = s.URL()
+	return s
+}
+
+func (s *site) connect(t *testing.T) *nats.Conn {
+	t.Helper()
+	nc, err := Connect(s.link, quiet)
+	require.NoError(t, err)
+	t.Cleanup(nc.Close)
+	return nc
+}
+
+// limits let lost tasks come back soon.
+var limits = Limits{AckWait: 2 * time.Second, Deliveries: 4}
+
+func (s *site) learner(t *testing.T, r *selfplay.Run, folder string) *Learner {
+	t.Helper()
+	l, err := NewLearner(t.Context(), s.connect(t), r, LearnerOptions{Folder: folder, Limits: limits, Log: quiet})
+	require.NoError(t, err)
+	r.Remote = l
+	return l
+}
+
+func settings(g *task.Game) selfplay.Algorithm {
+	if g.Solo != nil {
+		return new(single.Config)
+	}
+	return new(phases.Config)
+}
+
+// work starts a worker. The channel has its error when it has left.
+func (s *site) work(t *testing.T, ctx context.Context, name string) <-chan error {
+	t.Helper()
+	nc, left := s.connect(t), make(chan error, 1)
+	go func() {
+		left <- Work(ctx, nc, WorkerOptions{Name: name, Threads: 1, Algorithm: settings, Log: quiet}, new(WorkerCounts))
+	}()
+	return left
+}
+
+// Workers that join, leave and repeat themselves, and results that are late, change no bit of the weights.
+func TestSameWeights(t *testing.T) {
+	solo := single.Default()
+	solo.Seed, solo.Games, solo.Rounds, solo.Iterations, solo.Batch, solo.Hidden = 5, 6, 24, 6, 32, []int{8}
+	solo.Gates, solo.GateGames, solo.GateSteps = 2, 2, 40
+	for name, c := range map[string]selfplay.Algorithm{"several seats": small(), "one seat": &solo} {
+		t.Run(name, func(t *testing.T) {
+			alone, together := newRun(t, c), newRun(t, c)
+			require.NoError(t, alone.Go(t.Context(), nil))
+			s := newSite(t, nil)
+			l := s.learner(t, together, t.TempDir())
+			s.repeat(t, l)
+			ctx, kill := context.WithCancel(t.Context())
+			first := s.work(t, ctx, "first")
+			others := []<-chan error{s.work(t, t.Context(), "second"), s.work(t, t.Context(), "third")}
+			steps := 0
+			require.NoError(t, together.Go(t.Context(), func(bool) error {
+				if steps++; steps == 3 {
+					kill()
+				}
+				return l.Check(t.Context())
+			}))
+			require.Equal(t, weights(t, alone.Net()), weights(t, together.Net()))
+			require.Equal(t, alone.Counts.Games, together.Counts.Games)
+			require.Equal(t, alone.Counts.Visited, together.Counts.Visited)
+
+			sum := WorkerRow{}
+			for _, w := range l.Workers() {
+				sum.Tasks += w.Tasks
+				sum.Games += w.Games
+			}
+			require.Equal(t, c.Common().Games*c.Common().Iterations, sum.Tasks, "every task is counted once")
+			require.Equal(t, alone.Counts.Games, sum.Games)
+			require.NoError(t, l.Close(true))
+			require.NoError(t, <-first)
+			for _, w := range others {
+				require.NoError(t, <-w, "the run is over")
+			}
+		})
+	}
+}
+
+// repeat stores every result twice more, one of them damaged, and messages that are no results.
+func (s *site) repeat(t *testing.T, l *Learner) {
+	nc := s.connect(t)
+	subject, n := queueSubject(l.spec.Run, l.spec.Epoch, "results"), 0
+	_, err := nc.Subscribe(subject, func(m *nats.Msg) {
+		if m.Header.Get("Copy") != "" {
+			return
+		}
+		m.Header.Set("Copy", "1")
+		m.Header.Del(nats.MsgIdHdr)
+		again := &nats.Msg{Subject: subject, Header: m.Header, Data: m.Data}
+		damaged := &nats.Msg{Subject: subject, Header: m.Header, Data: m.Data[:len(m.Data)/2]}
+		if n++; n%7 == 0 {
+			_ = nc.PublishMsg(&nats.Msg{Subject: subject, Header: nats.Header{"Copy": {"1"}}, Data: []byte("hello")})
+		}
+		time.AfterFunc(time.Duration(n%5)*20*time.Millisecond, func() {
+			_ = nc.PublishMsg(again)
+			_ = nc.PublishMsg(damaged)
+		})
+	})
+	require.NoError(t, err)
+}
+
+// A learner that continues a saved run has its weights, and nothing of the earlier learner counts.
+func TestResume(t *testing.T) {
+	alone, together := newRun(t, small()), newRun(t, small())
+	require.NoError(t, alone.Go(t.Context(), nil))
+	s, folder := newSite(t, nil), t.TempDir()
+	s.work(t, t.Context(), "only")
+	first := s.learner(t, together, folder)
+	for range 4 {
+		require.NoError(t, together.Step())
+	}
+	state := filepath.Join(folder, selfplay.StateFile)
+	require.NoError(t, together.Save(state))
+	require.NoError(t, together.Step(), "lost")
+	require.NoError(t, first.Close(false))
+
+	again, err := selfplay.Resume(task.BlockBattle, state, new(phases.Config), 1)
+	require.NoError(t, err)
+	defer func() { require.NoError(t, again.Close()) }()
+	second := s.learner(t, again, folder)
+	require.Equal(t, first.Run(), second.Run())
+	require.EqualValues(t, 2, second.spec.Epoch)
+	require.NoError(t, again.Go(t.Context(), nil))
+	require.Equal(t, weights(t, alone.Net()), weights(t, again.Net()))
+	require.NoError(t, second.Close(true))
+}
+
+// Only who has the key is let in, and others learn what to do.
+func TestCredentials(t *testing.T) {
+	s := newSite(t, nil)
+	s.connect(t)
+	link := s.link
+	link.Creds = ""
+	_, err := Connect(link, quiet)
+	require.ErrorContains(t, err, "wants credentials: pass --creds FILE")
+	link.Creds = filepath.Join(t.TempDir(), "other")
+	_, err = NewKey(link.Creds)
+	require.NoError(t, err)
+	_, err = Connect(link, quiet)
+	require.ErrorContains(t, err, "refuses the credentials in "+link.Creds)
+	link.Creds = "no-such-file"
+	_, err = Connect(link, quiet)
+	require.ErrorContains(t, err, "--creds: open no-such-file")
+	link.Creds = "doc.go"
+	_, err = Connect(link, quiet)
+	require.ErrorContains(t, err, "doc.go holds neither a key nor NATS credentials")
+	_, err = NewKey("doc.go")
+	require.ErrorContains(t, err, "doc.go: not a key of this program")
+}
+
+// A broker says what is wrong with its settings.
+func TestBrokerSettings(t *testing.T) {
+	s := newSite(t, nil)
+	key, err := NewKey(s.link.Creds)
+	require.NoError(t, err)
+	_, err = StartBroker(BrokerOptions{Listen: ":4222", Dir: t.TempDir(), Key: key})
+	require.ErrorContains(t, err, "want HOST:PORT")
+	_, err = StartBroker(BrokerOptions{Listen: s.URL()[len("nats://"):], Dir: t.TempDir(), Key: key})
+	require.ErrorContains(t, err, "choose another with --listen")
+	_, err = StartBroker(BrokerOptions{Listen: "127.0.0.1:0", Dir: filepath.Join(filepath.Dir(s.link.Creds), "broker"), Key: key})
+	require.ErrorContains(t, err, "another learner drives this run")
+	_, err = StartBroker(BrokerOptions{Listen: "127.0.0.1:0", Dir: t.TempDir(), Key: key, Cert: "doc.go", CertKey: "doc.go"})
+	require.ErrorContains(t, err, "TLS")
+	_, err = StartBroker(BrokerOptions{Listen: "127.0.0.1:0", Dir: t.TempDir()})
+	require.ErrorContains(t, err, "public key")
+}
+
+// Without room for its queues, a learner says so.
+func TestNoRoom(t *testing.T) {
+	s := newSite(t, func(o *BrokerOptions) { o.Most = 32 << 20 })
+	_, err := NewLearner(t.Context(), s.connect(t), newRun(t, small()), LearnerOptions{Folder: t.TempDir(), Limits: limits, Log: quiet})
+	require.ErrorContains(t, err, "no room to store messages: free space on its disk")
+}
+
+// Large results travel as objects, whose bytes must match their names.
+func TestObjects(t *testing.T) {
+	s := newSite(t, nil)
+	l := s.learner(t, newRun(t, small()), t.TempDir())
+	data := make([]byte, 3<<20)
+	name, err := l.objects.put(t.Context(), data)
+	require.NoError(t, err)
+	sum := sha256.Sum256(data)
+	require.Equal(t, hex.EncodeToString(sum[:]), name)
+	got, err := l.objects.get(t.Context(), name)
+	require.NoError(t, err)
+	require.Equal(t, data, got)
+	other := fmt.Sprintf("%064d", 0)
+	_, err = l.objects.store.PutBytes(t.Context(), other, data)
+	require.NoError(t, err)
+	_, err = l.objects.get(t.Context(), other)
+	require.ErrorContains(t, err, "do not match its name")
+	require.NoError(t, l.objects.remove(t.Context(), name))
+	_, err = l.objects.get(t.Context(), name)
+	require.ErrorContains(t, err, "not found")
+	require.NoError(t, l.Close(true))
+}

@@ -1,0 +1,195 @@
+package cluster
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"blockyard/agents/mlp"
+	"blockyard/datasets/atomicfile"
+	"blockyard/train/selfplay"
+)
+
+// LearnerOptions are the settings of a Learner.
+type LearnerOptions struct {
+	Folder string // of the run: holds its id, and files of tasks that nobody can play
+	Alone  bool   // the broker is this process's own
+	Limits Limits
+	Log    *slog.Logger
+}
+
+// A Learner plays the rollouts of a run by workers. It implements selfplay.Remote.
+type Learner struct {
+	options LearnerOptions
+	run     *selfplay.Run
+	spec    *Spec
+	js      jetstream.JetStream
+	kv      jetstream.KeyValue
+	lease   *lease
+	queues  *queues
+	objects *objects
+	player  *selfplay.Player // decodes results
+	crew    *crew
+	stop    context.CancelFunc
+	tasks   sync.WaitGroup // goroutines
+
+	mu      sync.Mutex
+	sent    map[string]*sentTask // by id, until their iteration is over
+	waiting int                  // the iteration that Play waits for
+	arrived chan struct{}        // has a value after an arrival or a failure
+	last    time.Time            // of the last arrival
+	failed  error                // ends the run
+
+	checks map[selfplay.Rollout]string // self-tests by kind of rollout
+	net    *mlp.Net                    // in the object store
+	netID  string
+}
+
+// RunID returns the id of the run in a folder. It creates one if there is none.
+func RunID(folder string) (string, error) {
+	path := filepath.Join(folder, "run-id")
+	text, err := os.ReadFile(path)
+	if err == nil {
+		id := strings.TrimSpace(string(text))
+		return id, checkName(id)
+	}
+	if !errors.Is(err, os.ErrNotExist) {
+		return "", err
+	}
+	id := rand.Text()[:10]
+	return id, errors.Join(os.MkdirAll(folder, 0o755), atomicfile.WriteText(path, 0o644, id+"\n"))
+}
+
+// NewLearner takes the lease of the run and opens its queues. The caller must Close the learner.
+func NewLearner(ctx context.Context, nc *nats.Conn, r *selfplay.Run, o LearnerOptions) (*Learner, error) {
+	id, err := RunID(o.Folder)
+	if err != nil {
+		return nil, err
+	}
+	l := &Learner{options: o, run: r, sent: map[string]*sentTask{}, arrived: make(chan struct{}, 1),
+		checks: map[selfplay.Rollout]string{}, last: time.Now()}
+	if l.spec, err = newSpec(r, id, o.Limits); err != nil {
+		return nil, err
+	}
+	if l.player, err = selfplay.NewPlayer(r.Game, r.Settings()); err != nil {
+		return nil, err
+	}
+	if l.js, err = jetstream.New(nc); err != nil {
+		return nil, err
+	}
+	if l.kv, err = bucket(ctx, l.js, true); err != nil {
+		return nil, explain(err)
+	}
+	host, _ := os.Hostname()
+	holder := fmt.Sprintf("process %d on %s", os.Getpid(), host)
+	if l.lease, err = takeLease(ctx, l.kv, id, holder, rand.Text(), o.Alone); err != nil {
+		return nil, err
+	}
+	l.spec.Epoch = l.lease.value.Epoch
+	if l.queues, err = makeQueues(ctx, l.js, l.spec); err != nil {
+		return nil, err
+	}
+	if l.objects, err = openObjects(ctx, l.js, id, true); err != nil {
+		return nil, err
+	}
+	l.crew = newCrew(l)
+	return l, l.start(nc)
+}
+
+// start begins to take results and to hold the lease, then lets workers in.
+func (l *Learner) start(nc *nats.Conn) error {
+	ctx, stop := context.WithCancel(context.Background())
+	l.stop = stop
+	taking, err := l.queues.toLearn.Consume(l.take, jetstream.PullMaxMessages(256))
+	if err != nil {
+		return explain(err)
+	}
+	context.AfterFunc(ctx, taking.Stop)
+	if err := l.crew.listen(ctx, nc); err != nil {
+		return err
+	}
+	l.tasks.Go(func() {
+		if err := l.lease.hold(ctx); err != nil {
+			l.fail(err)
+		}
+	})
+	l.tasks.Go(func() { l.watch(ctx) })
+	return l.publishSpec(ctx, running)
+}
+
+// publishSpec tells workers the state of the run.
+func (l *Learner) publishSpec(ctx context.Context, state string) error {
+	if err := l.lease.held(ctx); err != nil {
+		return err
+	}
+	l.spec.State = state
+	_, err := l.kv.Put(ctx, specKey(l.spec.Run), mustJSON(l.spec))
+	return explain(err)
+}
+
+// Run is the id of the run.
+func (l *Learner) Run() string { return l.spec.Run }
+
+// Workers returns what each worker that was ever seen has done.
+func (l *Learner) Workers() []WorkerRow { return l.crew.rows() }
+
+// Check returns an error if the learner must not go on, because another one has the run or because a task cannot
+// be played. Call it before saving.
+func (l *Learner) Check(ctx context.Context) error {
+	l.mu.Lock()
+	failed := l.failed
+	l.mu.Unlock()
+	if failed != nil {
+		return failed
+	}
+	return l.lease.held(ctx)
+}
+
+// fail ends the run with the first error.
+func (l *Learner) fail(err error) {
+	l.mu.Lock()
+	if l.failed == nil {
+		l.failed = err
+	}
+	l.mu.Unlock()
+	l.wake()
+}
+
+func (l *Learner) wake() {
+	select {
+	case l.arrived <- struct{}{}:
+	default:
+	}
+}
+
+// Close gives the run back. finished says that the run is over, so that workers leave and the queues go.
+func (l *Learner) Close(finished bool) error {
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	var errs []error
+	if !errors.Is(l.lease.held(ctx), ErrDriven) {
+		state := paused
+		if finished {
+			state = done
+		}
+		errs = append(errs, l.publishSpec(ctx, state))
+		if finished {
+			l.crew.waitGone(ctx, 3*time.Second)
+			errs = append(errs, l.queues.remove(ctx, l.js), l.js.DeleteObjectStore(ctx, netsBucket(l.spec.Run)))
+		}
+		errs = append(errs, l.lease.free(ctx))
+	}
+	l.stop()
+	l.tasks.Wait()
+	return errors.Join(errs...)
+}

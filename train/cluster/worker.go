@@ -1,0 +1,250 @@
+package cluster
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"blockyard/agents/mlp"
+	"blockyard/train/selfplay"
+	"blockyard/train/task"
+)
+
+// WorkerOptions are the settings of a worker.
+type WorkerOptions struct {
+	Run     string // id; "" for the only run that is not over
+	Name    string // of the worker; two workers need two names
+	Threads int    // goroutines that play
+	// Algorithm returns empty settings for a game, to be filled with those of the run.
+	Algorithm func(*task.Game) selfplay.Algorithm
+	Log       *slog.Logger
+}
+
+// WorkerCounts are what a worker has done. Its fields are safe for concurrent use.
+type WorkerCounts struct {
+	Tasks, Failed, Games, Moves atomic.Int64
+	Busy                        atomic.Int64 // microseconds of all goroutines
+	Queued                      atomic.Int64 // tasks that waited when the last one was taken
+}
+
+// ErrRefused says that this worker must not play for the run.
+var ErrRefused = errors.New("this worker is refused")
+
+// A worker plays tasks of one run.
+type worker struct {
+	options  WorkerOptions
+	counts   *WorkerCounts
+	nc       *nats.Conn
+	js       jetstream.JetStream
+	kv       jetstream.KeyValue
+	spec     *Spec
+	game     *task.Game
+	settings selfplay.Algorithm
+	objects  *objects
+
+	mu     sync.Mutex
+	checks map[selfplay.Rollout]string // self-tests that were played
+	nets   map[string]*mlp.Net         // the newest
+}
+
+// look is how often a worker looks for the state of its run.
+const look = time.Second
+
+// Work plays tasks until the run is over; then its error is nil, as when ctx ends. It waits for a run that is not
+// there yet.
+func Work(ctx context.Context, nc *nats.Conn, o WorkerOptions, counts *WorkerCounts) error {
+	if err := checkName(o.Name); err != nil {
+		return err
+	}
+	js, err := jetstream.New(nc)
+	if err != nil {
+		return err
+	}
+	w := &worker{
+		options: o, counts: counts, nc: nc, js: js,
+		checks: map[selfplay.Rollout]string{}, nets: map[string]*mlp.Net{},
+	}
+	if err := w.find(ctx); err != nil || w.spec == nil {
+		return err
+	}
+	err = w.prepare(ctx)
+	if err == nil {
+		o.Log.Info("joined", "run", w.spec.Run, "game", w.spec.Game, "worker", o.Name, "threads", o.Threads)
+		err = w.work(ctx)
+	}
+	switch {
+	case errors.Is(err, ErrRefused):
+		w.hello(refused, err.Error())
+	case ctx.Err() != nil:
+		err = nil
+		fallthrough
+	default:
+		w.hello(left, "")
+	}
+	_ = nc.FlushTimeout(time.Second) // the learner would notice by itself, a little later
+	return err
+}
+
+// find waits for the run. It leaves spec nil if ctx ends first.
+func (w *worker) find(ctx context.Context) error {
+	for said := false; ctx.Err() == nil; said = true {
+		spec, err := w.look(ctx)
+		if err != nil && ctx.Err() == nil && !errors.Is(err, nats.ErrTimeout) && !errors.Is(err, context.DeadlineExceeded) {
+			return err
+		}
+		if spec != nil {
+			w.spec = spec
+			return nil
+		}
+		if !said {
+			w.options.Log.Info("waiting for a run", "run", w.options.Run)
+		}
+		pause(ctx, look)
+	}
+	return nil
+}
+
+// look returns the run if it is there.
+func (w *worker) look(ctx context.Context) (*Spec, error) {
+	kv, err := bucket(ctx, w.js, false)
+	if errors.Is(err, jetstream.ErrBucketNotFound) {
+		return nil, nil
+	} else if err != nil {
+		return nil, explain(err)
+	}
+	w.kv = kv
+	if w.options.Run != "" {
+		s, err := readSpec(ctx, kv, w.options.Run)
+		if errors.Is(err, ErrNoRun) {
+			return nil, nil
+		}
+		return s, err
+	}
+	all, err := allSpecs(ctx, kv)
+	var open []*Spec
+	var names []string
+	for _, s := range all {
+		if s.State == running {
+			open, names = append(open, s), append(names, s.Run+" ("+s.Game+")")
+		}
+	}
+	if err != nil || len(open) == 0 {
+		return nil, err
+	}
+	if len(open) > 1 {
+		return nil, fmt.Errorf("the broker has several runs: choose one with --run: %s", strings.Join(names, ", "))
+	}
+	return open[0], nil
+}
+
+// prepare checks that this program can play the run.
+func (w *worker) prepare(ctx context.Context) error {
+	var err error
+	if w.game, err = w.spec.open(); err != nil {
+		return fmt.Errorf("%w: %w", ErrRefused, err)
+	}
+	w.settings = w.options.Algorithm(w.game)
+	d := json.NewDecoder(bytes.NewReader(w.spec.Settings))
+	d.DisallowUnknownFields()
+	if err := d.Decode(w.settings); err != nil {
+		return fmt.Errorf("%w: settings of run %s: %w: run the same program as the learner", ErrRefused, w.spec.Run, err)
+	}
+	if _, err := selfplay.NewPlayer(w.game, w.settings); err != nil {
+		return fmt.Errorf("%w: run %s: %w", ErrRefused, w.spec.Run, err)
+	}
+	w.objects, err = openObjects(ctx, w.js, w.spec.Run, false)
+	return err
+}
+
+// work plays epoch after epoch until the run is done.
+func (w *worker) work(ctx context.Context) error {
+	for ctx.Err() == nil && w.spec.State != done {
+		cons, err := w.js.Consumer(ctx, queueName(w.spec.Run, w.spec.Epoch, "tasks"), workersName)
+		if err == nil {
+			err = w.epoch(ctx, cons)
+		}
+		if errors.Is(err, ErrRefused) {
+			return err
+		}
+		if err != nil && ctx.Err() == nil {
+			w.options.Log.Debug("no queue of tasks", "error", err)
+		}
+		w.hello(playing, "")
+		pause(ctx, look)
+		if s, err := readSpec(ctx, w.kv, w.spec.Run); err == nil {
+			w.spec = s
+		}
+	}
+	return nil
+}
+
+// epoch plays tasks of one epoch, until there is a next one, the run is done, or ctx ends.
+func (w *worker) epoch(ctx context.Context, cons jetstream.Consumer) error {
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	it, err := cons.Messages(jetstream.PullMaxMessages(2*w.options.Threads), jetstream.PullExpiry(10*time.Second),
+		jetstream.WithMessagesErrOnMissingHeartbeat(false))
+	if err != nil {
+		return err
+	}
+	context.AfterFunc(ctx, it.Stop)
+	tasks := make(chan jetstream.Msg)
+	var playing sync.WaitGroup
+	for range w.options.Threads {
+		playing.Go(func() { w.play(ctx, tasks, stop) })
+	}
+	playing.Go(func() { w.follow(ctx, stop) })
+	for {
+		msg, err := it.Next()
+		if err != nil {
+			stop(err)
+			break
+		}
+		select {
+		case tasks <- msg:
+		case <-ctx.Done():
+		}
+	}
+	close(tasks)
+	playing.Wait()
+	if err := context.Cause(ctx); errors.Is(err, ErrRefused) {
+		return err
+	}
+	return nil
+}
+
+// follow says hello, and stops the epoch if the run is done or in another one.
+func (w *worker) follow(ctx context.Context, stop context.CancelCauseFunc) {
+	for ctx.Err() == nil {
+		w.hello(playing, "")
+		s, err := readSpec(ctx, w.kv, w.spec.Run)
+		if err == nil && (s.State == done || s.Epoch != w.spec.Epoch) {
+			stop(nil)
+			return
+		}
+		pause(ctx, helloEvery)
+	}
+}
+
+func (w *worker) hello(state, why string) {
+	h := hello{Name: w.options.Name, Threads: w.options.Threads, State: state, Why: why}
+	_ = w.nc.Publish(helloSubject(w.spec.Run), mustJSON(h)) // the next one may arrive
+}
+
+// pause waits for a time or until ctx ends.
+func pause(ctx context.Context, d time.Duration) {
+	select {
+	case <-ctx.Done():
+	case <-time.After(d):
+	}
+}
