@@ -120,6 +120,7 @@ type FeatureReader struct {
 	own, opp  shape
 	ownBlocks [soon]int
 	oppBlocks [soon]int
+	leaf      decision
 }
 
 // moved returns the seat that has just moved in s.
@@ -172,13 +173,18 @@ func (s *shape) takesAny(kind int) float32 {
 func (r *FeatureReader) Own(state env.State, _ int, out []float32) {
 	s := state.(*tetrisduel.State)
 	r.measure(s)
-	half(&r.own, &r.ownBlocks, out)
 	half(&r.opp, &r.oppBlocks, out[halfLen:])
+	r.write(s, &r.own, &r.opp, out)
+}
+
+// write writes the features of a position with the boards own and opp, but for those of opp alone.
+func (r *FeatureReader) write(s *tetrisduel.State, own, opp *shape, out []float32) {
+	half(own, &r.ownBlocks, out)
 	out = out[2*halfLen : OwnLen]
-	for i, n := range r.own.lacks {
+	for i, n := range own.lacks {
 		out[i] = float32(columns-n) * (1. / 10)
 	}
-	out = out[len(r.own.lacks):]
+	out = out[len(own.lacks):]
 	lead, left := float32(s.Points[r.seat]-s.Points[1-r.seat]), halfTurnsLeft(s)
 	out[0] = within(lead*(1./20), 4)
 	out[1] = within(lead*(1./5), 1)
@@ -188,10 +194,10 @@ func (r *FeatureReader) Own(state env.State, _ int, out []float32) {
 	out[4] = combo
 	out[5] = float32(features.Over(int(s.Combo), 4)) * (1. / 5)
 	out[6] = features.Yes(s.Flag)
-	out[7] = combo * r.opp.takesAny(r.oppBlocks[0])
-	out[8] = combo * r.own.takesAny(r.ownBlocks[0])
+	out[7] = combo * opp.takesAny(r.oppBlocks[0])
+	out[8] = combo * own.takesAny(r.ownBlocks[0])
 	out[9] = features.Yes(s.Flag && r.seat == 0)
-	out[10] = combo * r.opp.takesAny(r.oppBlocks[1])
+	out[10] = combo * opp.takesAny(r.oppBlocks[1])
 	if left < fade {
 		lead *= fade / float32(left)
 	}

@@ -65,15 +65,9 @@ func (h *Hand) Evaluate(states []env.State, seat int, out []float32) {
 	h.reader.begin(states[0].(*tetrisduel.State))
 	for i, state := range states {
 		s := state.(*tetrisduel.State)
-		h.measure(s)
-		sum := float32(0)
-		for t := Lead + 1; t < Terms; t++ {
-			sum += float32(h.terms[t] * h.Weights[t])
-		}
-		if left := halfTurnsLeft(s); left < fade {
-			sum *= float32(left) / fade
-		}
-		sum += float32(h.terms[Lead] * h.Weights[Lead])
+		h.reader.measure(s)
+		h.fill(s, &h.reader.own, &h.reader.opp)
+		sum := h.sum(s)
 		if h.reader.seat != seat {
 			sum = -sum
 		}
@@ -81,11 +75,21 @@ func (h *Hand) Evaluate(states []env.State, seat int, out []float32) {
 	}
 }
 
-// measure fills in the terms of s for the seat that has just moved.
-func (h *Hand) measure(s *tetrisduel.State) {
+// sum is the worth of the terms of s to the seat that has just moved.
+func (h *Hand) sum(s *tetrisduel.State) float32 {
+	sum := float32(0)
+	for t := Lead + 1; t < Terms; t++ {
+		sum += float32(h.terms[t] * h.Weights[t])
+	}
+	if left := halfTurnsLeft(s); left < fade {
+		sum *= float32(left) / fade
+	}
+	return sum + float32(h.terms[Lead]*h.Weights[Lead])
+}
+
+// fill sets the terms of s for the seat that has just moved, whose board is a; b is that of the other.
+func (h *Hand) fill(s *tetrisduel.State, a, b *shape) {
 	r, t := &h.reader, &h.terms
-	r.measure(s)
-	a, b := &r.own, &r.opp
 	t[Lead] = float32(s.Points[r.seat] - s.Points[1-r.seat])
 	t[Holes] = float32(a.holes - b.holes)
 	t[Covers] = float32(a.covers - b.covers)

@@ -8,11 +8,13 @@ import (
 )
 
 const (
-	columns = tetrisduel.Width
-	rows    = tetrisduel.Reachable
-	kinds   = tetrisduel.Kinds
-	reach   = 1<<rows - 1
-	battle  = reach &^ (1<<tetrisduel.Peace - 1)
+	columns    = tetrisduel.Width
+	rows       = tetrisduel.Reachable
+	kinds      = tetrisduel.Kinds
+	reach      = 1<<rows - 1
+	battleRows = tetrisduel.Reachable - tetrisduel.Peace
+	battleSet  = 1<<battleRows - 1
+	battle     = reach &^ (1<<tetrisduel.Peace - 1)
 )
 
 // A shape describes the board from one seat's end by counts over the rows that its blocks can
@@ -44,104 +46,166 @@ type shape struct {
 	gains [kinds]int
 }
 
+// Boards are read four columns at a time: column 3j+k is lane j, of 16 bits, of word k, so that the column to the right
+// of every lane of a word is the same lane of the next. Bit 15 of a lane is the floor. Columns 10 and 11 are wall.
+const (
+	lane  = 16
+	each  = 1 | 1<<lane | 1<<(2*lane) | 1<<(3*lane) // bit 0 of every lane
+	cells = each * reach
+	floor = each << rows
+	inner = 1<<(3*lane) - 1     // lanes 0 to 2
+	wall  = reach << (3 * lane) // lane 3
+)
+
 // measure fills in s for a board in the seat's frame.
 func (s *shape) measure(f *falling.Field) {
-	var empty, shut [columns]uint32 // empty cells, and those that are holes
-	s.minFree, s.maxFree, s.open, s.heap, s.holes, s.covers, s.colEdges = rows, 0, 0, 0, 0, 0, 0
-	for x := 0; x < columns; x++ {
-		c := uint32(f[x]) & reach
-		t := bits.TrailingZeros32(c | 1<<rows)
-		s.top[x] = t
-		s.open += t
-		s.heap += (rows - t) * (rows - t)
-		if t < s.minFree {
-			s.minFree = t
-		}
-		if t > s.maxFree {
-			s.maxFree = t
-		}
-		empty[x] = ^c & reach
-		shut[x] = empty[x] >> uint(t) << uint(t)
-		if shut[x] != 0 {
-			s.holes += bits.OnesCount32(shut[x])
-			s.covers += bits.OnesCount32(c & (1<<uint(31-bits.LeadingZeros32(shut[x])) - 1))
-		}
-		s.colEdges += bits.OnesCount32(c<<1^(c|1<<rows)) - 1
+	w0 := f[0]&reach | f[3]&reach<<lane | f[6]&reach<<(2*lane) | f[9]&reach<<(3*lane)
+	w1 := f[1]&reach | f[4]&reach<<lane | f[7]&reach<<(2*lane) | wall
+	w2 := f[2]&reach | f[5]&reach<<lane | f[8]&reach<<(2*lane) | wall
+	o0, o1, o2 := open(w0), open(w1), open(w2)
+	e0, e1, e2 := w0^cells, w1^cells, w2^cells
+	h0, h1, h2 := e0&^o0, e1&^o1, e2&^o2
+
+	s.tops(w0, w1, w2)
+	s.open = count(o0, o1, o2)
+	low := o0 & (o1 | reach<<(3*lane)) & (o2 | reach<<(3*lane)) // the walls are no columns
+	s.minFree = bits.Len64(low & (low >> lane) & (low >> (2 * lane)) & (low >> (3 * lane)))
+	s.maxFree = bits.Len64(fold(o0 | o1 | o2))
+	s.holes, s.covers = 0, 0
+	if h0|h1|h2 != 0 {
+		s.holes = count(h0, h1, h2)
+		s.covers = count(w0&above(h0), w1&above(h1), w2&above(h2))
 	}
-	s.edges(&empty)
-	s.lines(&empty, &shut)
+	right := w0 >> lane
+	s.rowEdges = count(w0^w1, w1^w2, (w2^right)&inner) + bits.OnesCount64(e0&reach) - 2*s.minFree
+	s.colEdges = count(w0<<1^(w0|floor), w1<<1^(w1|floor), w2<<1^(w2|floor)) - lanes
+	s.bumps = count((o0^o1)&inner, (o1^o2)&inner, (o2^o0>>lane)&inner)
+	s.wells = depths(o0&^(o2<<lane|o1), o1&^(o0|o2), o2&^(o1|o0>>lane))
+	s.lines(e0, e1, e2, fold(h0|h1|h2))
 }
 
-// edges counts along the rows.
-func (s *shape) edges(empty *[columns]uint32) {
-	used := uint32(reach) >> uint(s.minFree) << uint(s.minFree)
-	s.rowEdges = bits.OnesCount32(empty[0]&used) + bits.OnesCount32(empty[columns-1]&used)
-	s.wells, s.bumps = 0, 0
-	for x := 0; x < columns; x++ {
-		left, right := 0, 0 // walls
-		if x > 0 {
-			left = s.top[x-1]
-			s.rowEdges += bits.OnesCount32((empty[x] ^ empty[x-1]) & used)
-			d := left - s.top[x]
-			if d < 0 {
-				d = -d
-			}
-			s.bumps += d
-		}
-		if x < columns-1 {
-			right = s.top[x+1]
-		}
-		if right > left {
-			left = right // the lower neighbour is where the well begins
-		}
-		if d := s.top[x] - left; d > 0 {
-			s.wells += d * (d + 1) / 2
-		}
+// lanes is how many there are.
+const lanes = 12
+
+// open returns the cells above the topmost taken one of each lane.
+func open(w uint64) uint64 {
+	w |= floor
+	return (w - each) &^ w
+}
+
+// above returns the cells above the lowest hole of each lane.
+func above(h uint64) uint64 {
+	h = h >> 1 & cells // the bit that leaves a lane is no hole
+	h |= h >> 1 & (each * (1<<15 - 1))
+	h |= h >> 2 & (each * (1<<14 - 1))
+	h |= h >> 4 & (each * (1<<12 - 1))
+	return h | h>>8&(each*(1<<8-1))
+}
+
+// fold returns the rows that are set in any lane.
+func fold(w uint64) uint64 {
+	w |= w >> (2 * lane)
+	return (w | w>>lane) & reach
+}
+
+func count(a, b, c uint64) int {
+	return bits.OnesCount64(a) + bits.OnesCount64(b) + bits.OnesCount64(c)
+}
+
+// depths returns, over all runs of bits, the sum of 1 + 2 + … + length.
+func depths(a, b, c uint64) int {
+	n := 0
+	for a|b|c != 0 {
+		n += count(a, b, c)
+		a, b, c = a&(a>>1), b&(b>>1), c&(c>>1)
+	}
+	return n
+}
+
+// tops sets the open cells and the squares of the heights.
+func (s *shape) tops(w0, w1, w2 uint64) {
+	t := &s.top
+	t[0], t[1], t[2] = top(w0), top(w1), top(w2)
+	t[3], t[4], t[5] = top(w0>>lane), top(w1>>lane), top(w2>>lane)
+	t[6], t[7], t[8] = top(w0>>(2*lane)), top(w1>>(2*lane)), top(w2>>(2*lane))
+	t[9] = top(w0 >> (3 * lane))
+	s.heap = 0
+	for _, n := range t {
+		s.heap += (rows - n) * (rows - n)
 	}
 }
 
-// lines sorts the rows by the cells they lack and counts what could fill them.
-func (s *shape) lines(empty, shut *[columns]uint32) {
-	var k1, k2, k3, k4, k5, foul uint32 // rows that lack at least so many; rows with a hole
-	for x := 0; x < columns; x++ {
-		e := empty[x]
-		k5 |= k4 & e
-		k4 |= k3 & e
-		k3 |= k2 & e
-		k2 |= k1 & e
-		k1 |= e
-		foul |= shut[x]
+// top returns the open cells of lane 0.
+func top(w uint64) int { return bits.TrailingZeros16(uint16(w) | 1<<rows) }
+
+// lines sorts the rows by the cells they lack, given the empty cells and the rows with a hole, and counts what could
+// fill them.
+func (s *shape) lines(e0, e1, e2, foul uint64) {
+	// kN: rows that lack at least N cells, first within lanes, then over them.
+	k1, k2, k3, k4, k5 := e0|e1|e2, e0&e1|(e0|e1)&e2, e0&e1&e2, uint64(0), uint64(0)
+	a1, a2, a3 := k1, k2, k3
+	for i := 0; i < 3; i++ {
+		a1, a2, a3 = a1>>lane, a2>>lane, a3>>lane
+		k5 |= k4&a1 | k3&a2 | k2&a3
+		k4 |= k3&a1 | k2&a2 | k1&a3
+		k3 |= k2&a1 | k1&a2 | a3
+		k2 |= k1&a1 | a2
+		k1 |= a1
 	}
-	good := ^foul
-	s.clean[0] = bits.OnesCount32(k1 &^ k2 & good & battle)
-	s.clean[1] = bits.OnesCount32(k2 &^ k3 & good & battle)
-	s.clean[2] = bits.OnesCount32(k3 &^ k4 & good & battle)
-	s.clean[3] = bits.OnesCount32(k4 &^ k5 & good & battle)
-	s.foul[0] = bits.OnesCount32(k1 &^ k2 & foul & battle)
-	s.foul[1] = bits.OnesCount32(k2 &^ k3 & foul & battle)
-	s.calm[0] = bits.OnesCount32(k1 &^ k2 & good &^ battle)
-	s.calm[1] = bits.OnesCount32(k2 &^ k3 & good &^ battle)
+	one, two := k1&^k2&reach, k2&^k3&reach
+	s.clean[0] = bits.OnesCount64(one &^ foul & battle)
+	s.clean[1] = bits.OnesCount64(two &^ foul & battle)
+	s.clean[2] = bits.OnesCount64(k3 &^ k4 &^ foul & battle)
+	s.clean[3] = bits.OnesCount64(k4 &^ k5 &^ foul & battle)
+	s.foul[0] = bits.OnesCount64(one & foul & battle)
+	s.foul[1] = bits.OnesCount64(two & foul & battle)
+	s.calm[0] = bits.OnesCount64(one &^ foul &^ battle)
+	s.calm[1] = bits.OnesCount64(two &^ foul &^ battle)
+	sum := uint64(0)
+	for _, e := range [3]uint64{e0, e1, e2} {
+		e >>= tetrisduel.Peace
+		sum += spread[e&battleSet] + spread[e>>lane&battleSet] + spread[e>>(2*lane)&battleSet] + spread[e>>(3*lane)&battleSet]
+	}
 	for r := range s.lacks {
-		s.lacks[r] = 0
-	}
-	for x := 0; x < columns; x++ {
-		for e := empty[x] >> tetrisduel.Peace; e != 0; e &= e - 1 {
-			s.lacks[bits.TrailingZeros32(e)]++
-		}
+		s.lacks[r] = int(sum >> (8 * uint(r) & 63) & 0xff)
 	}
 	s.takes, s.gains = [kinds]int{}, [kinds]int{}
-	if few := k1 &^ k5 & good; few != 0 {
-		s.chances(empty, few)
+	if few := k1 &^ k5 &^ foul & reach; few != 0 {
+		s.chances(e0, e1, e2, few)
 	}
 }
 
-// A fit is a way of filling a run of empty cells with one row of a block: where its cells
-// are, seen from the leftmost cell of the run, and the runs of its rows as bits.
+// lacking returns the cells that a row lacks, bit x being column x.
+func lacking(e0, e1, e2 uint64, y uint) uint32 {
+	y &= 15
+	return uint32(row(e0>>y) | row(e1>>y)<<1 | row(e2>>y)<<2)
+}
+
+// row moves bit 0 of lane j to bit 3j.
+func row(e uint64) uint64 {
+	e &= each
+	return (e | e>>(lane-3) | e>>(2*lane-6) | e>>(3*lane-9)) & (1 | 1<<3 | 1<<6 | 1<<9)
+}
+
+// spread moves bit r of its index to byte r.
+var spread = func() (out [battleSet + 1]uint64) {
+	for bits := range out {
+		for r := 0; r < battleRows; r++ {
+			out[bits] |= uint64(bits>>uint(r)&1) << uint(8*r)
+		}
+	}
+	return out
+}()
+
+// A fit is a way of filling a run of empty cells with one row of a block: where the block is, seen from the leftmost
+// cell of the run.
 type fit struct {
-	kind  uint8
-	cells [4]struct{ x, y int8 }
-	first int8     // topmost row of the block
-	runs  []uint32 // cells of each row of the block from there on, bit 8 being the run's leftmost column
+	kind   uint8
+	left   int8      // leftmost column of the block
+	first  int8      // topmost row of the block
+	height int8      // rows of the block
+	cells  uint64    // cells of each column of the block from left on, 16 bits each, bit 0 being row first
+	runs   [4]uint32 // cells of each row of the block from first on, bit 8 being the run's leftmost column
 }
 
 // fits lists, by the length of a run less 1, what fills it.
@@ -153,31 +217,33 @@ func listFits() (out [4][]fit) {
 		for d := 0; d < tetrisduel.Directions; d++ {
 			for _, at := range tetrisduel.Cells(k, d) {
 				f := fit{kind: uint8(k)}
-				left, length := at.X, 0
+				from, length := at.X, 0
 				for _, c := range tetrisduel.Cells(k, d) {
 					if c.Y == at.Y {
 						length++
-						if c.X < left {
-							left = c.X
+						if c.X < from {
+							from = c.X
 						}
 					}
 				}
-				low := at.Y
-				f.first = 9
-				for i, c := range tetrisduel.Cells(k, d) {
-					f.cells[i].x, f.cells[i].y = int8(c.X-left), int8(c.Y-at.Y)
-					if f.cells[i].y < f.first {
-						f.first = f.cells[i].y
+				f.left, f.first = 9, 9
+				for _, c := range tetrisduel.Cells(k, d) {
+					if c.X-from < f.left {
+						f.left = c.X - from
 					}
-					if c.Y > low {
-						low = c.Y
+					if c.Y-at.Y < f.first {
+						f.first = c.Y - at.Y
 					}
 				}
-				f.runs = make([]uint32, int(low-at.Y)-int(f.first)+1)
-				for _, c := range f.cells {
-					f.runs[c.y-f.first] |= 1 << uint(8+c.x)
+				for _, c := range tetrisduel.Cells(k, d) {
+					x, y := c.X-from, c.Y-at.Y-f.first
+					if y >= f.height {
+						f.height = y + 1
+					}
+					f.cells |= 1 << uint(16*(x-f.left)+y)
+					f.runs[y] |= 1 << uint(8+x)
 				}
-				if !known(seen, &f, length) {
+				if !known(seen, &f) {
 					seen = append(seen, f)
 					out[length-1] = append(out[length-1], f)
 				}
@@ -187,18 +253,10 @@ func listFits() (out [4][]fit) {
 	return out
 }
 
-// known reports whether f, filling a run of length cells, is in list already.
-func known(list []fit, f *fit, length int) bool {
+// known reports whether f is in list already.
+func known(list []fit, f *fit) bool {
 	for i := range list {
-		g := &list[i]
-		if g.first != f.first || len(g.runs) != len(f.runs) {
-			continue
-		}
-		same := true
-		for r := range f.runs {
-			same = same && g.runs[r] == f.runs[r]
-		}
-		if same {
+		if list[i] == *f {
 			return true
 		}
 	}
@@ -207,15 +265,19 @@ func known(list []fit, f *fit, length int) bool {
 
 // chances examines the rows given as bits, clean ones that lack one to four cells, and
 // notes what each kind of block, dropped straight, could take out.
-func (s *shape) chances(empty *[columns]uint32, few uint32) {
+func (s *shape) chances(e0, e1, e2, few uint64) {
 	var lack [rows]uint32 // cells that a row lacks, bit x being column x; 0 for all other rows
-	for x := 0; x < columns; x++ {
-		for e := empty[x] & few; e != 0; e &= e - 1 {
-			lack[bits.TrailingZeros32(e)] |= 1 << uint(x)
-		}
+	for set := few; set != 0; set &= set - 1 {
+		y := bits.TrailingZeros64(set)
+		lack[y] = lacking(e0, e1, e2, uint(y))
+	}
+	var shut [columns + 1]uint64 // cells that are not open in a column and the next three, 16 bits each; walls are shut
+	shut[columns] = ^uint64(0)
+	for x := columns - 1; x >= 0; x-- {
+		shut[x] = shut[x+1]<<16 | 1<<16 - 1<<(uint(s.top[x])&15)
 	}
 	for ; few != 0; few &= few - 1 {
-		y := bits.TrailingZeros32(few)
+		y := bits.TrailingZeros64(few)
 		left := bits.TrailingZeros32(lack[y])
 		run := lack[y] >> uint(left)
 		if run&(run+1) != 0 {
@@ -223,31 +285,27 @@ func (s *shape) chances(empty *[columns]uint32, few uint32) {
 		}
 		list := fits[bits.Len32(run)-1]
 		for i := range list {
-			s.try(&list[i], left, y, &lack)
+			f := &list[i]
+			x, top := left+int(f.left), y+int(f.first)
+			if x < 0 || top < 0 || top+int(f.height) > rows {
+				continue
+			}
+			block, shut := f.cells<<(uint(top)&63), shut[x]
+			if block&shut == 0 && block<<1&shut != 0 { // it fits and rests
+				s.note(f, left, top, &lack)
+			}
 		}
 	}
 }
 
-// try drops f so that it fills the run that begins in column left of row y.
-func (s *shape) try(f *fit, left, y int, lack *[rows]uint32) {
-	rest := false
-	for _, c := range f.cells {
-		x, cy := left+int(c.x), y+int(c.y)
-		if x < 0 || x >= columns || cy < 0 || cy >= s.top[x] {
-			return
-		}
-		rest = rest || cy+1 == s.top[x]
-	}
-	if !rest {
-		return
-	}
+// note notes what f takes out when its topmost row is top and the run begins in column left.
+func (s *shape) note(f *fit, left, top int, lack *[rows]uint32) {
 	p, w := 0, 0
-	for i, r := range f.runs {
-		row := y + int(f.first) + i
-		if r<<uint(left)>>8 != lack[row] {
+	for i := 0; i < int(f.height); i++ {
+		if f.runs[i]<<uint(left)>>8 != lack[top+i] {
 			continue
 		}
-		if row >= tetrisduel.Peace {
+		if top+i >= tetrisduel.Peace {
 			w++
 		} else {
 			p++
