@@ -134,15 +134,20 @@ func (s *shape) bumps() int {
 		last = t
 	}
 	x := bits.TrailingZeros64(^higher)
-	if x == 0 {
-		return sum - size(s.top[0]-s.top[1])
-	}
-	if x >= columns-1 {
-		return sum - size(s.top[columns-1]-s.top[columns-2])
-	}
-	l, r := s.top[x-1], s.top[x+1]
-	return sum - (s.deepest - l) - (s.deepest - r) + size(l-r)
+	n := &beside[x&15]
+	l, r := s.top[n.left], s.top[n.right]
+	return sum - (s.deepest - l) - (s.deepest-r)*n.steps + size(l-r)
 }
+
+// beside has, for each column, those beside it, the same twice at a wall, and how many steps it has besides one.
+var beside = func() (out [16]struct{ left, right, steps int }) {
+	for x := 1; x < columns-1; x++ {
+		out[x].left, out[x].right, out[x].steps = x-1, x+1, 1
+	}
+	out[0].left, out[0].right = 1, 1
+	out[columns-1].left, out[columns-1].right = columns-2, columns-2
+	return out
+}()
 
 // size returns n without its sign.
 func size(n int) int {

@@ -93,10 +93,13 @@ func (s *shape) read(w0, w1, w2, w3 uint64, floor int) {
 	one, three := s.gaps(all&^w0, all&^w1, all&^w2, all&^w3)
 	b0, b1, b2, b3 := w0>>1&all, w1>>1&all, w2>>1&all, w3>>1&all // taken just below
 	n := &notch{low: one >> 1 & rows * each, both: three * each}
-	n.column(o0>>1, left0, o3&inner<<lane, left0>>1, w1, o1, b1)
-	n.column(o1>>1, w0, o0, b0, w2, o2, b2)
-	n.column(o2>>1, w1, o1, b1, w3, o3, b3)
-	n.column(o3>>1, w2, o2, b2, right3, o0>>lane, b0>>lane)
+	p0, p1, p2, p3 := o0>>1&(left0>>1)&b1, o1>>1&b0&b2, o2>>1&b1&b3, o3>>1&b2&(b0>>lane)
+	if p0|p1|p2|p3 != 0 {
+		n.column(p0, left0, o3&inner<<lane, w1, o1)
+		n.column(p1, w0, o0, w2, o2)
+		n.column(p2, w1, o1, w3, o3)
+		n.column(p3, w2, o2, right3, o0>>lane)
+	}
 	s.slots, s.singles, s.doubles, s.notches, s.halves = n.slots, n.singles, n.doubles, n.notches, n.halves
 }
 
@@ -122,7 +125,8 @@ func count(a, b, c, d uint64) int {
 
 // depths returns, over all runs of bits, the sum of 1 + 2 + … + length.
 func depths(a, b, c, d uint64) int {
-	n := 0
+	n := count(a, b, c, d)
+	a, b, c, d = a&(a>>1), b&(b>>1), c&(c>>1), d&(d>>1)
 	for a|b|c|d != 0 {
 		n += count(a, b, c, d)
 		a, b, c, d = a&(a>>1), b&(b>>1), c&(c>>1), d&(d>>1)
@@ -186,21 +190,17 @@ type notch struct {
 	slots, singles, doubles, notches, halves int
 }
 
-// column examines the columns of one word: pit says where the row below the bar is open;
-// for the columns to the left and right, l and r are the taken cells, lo and ro the open
-// ones, lb and rb where the cell below is taken.
-func (n *notch) column(pit, l, lo, lb, r, ro, rb uint64) {
-	pit &= lb & rb
-	if pit == 0 {
-		return
-	}
-	slot := pit & (ro&^l&(l<<1) | lo&^r&(r<<1))
+// column examines the columns of one word: pit says where the row below the bar is a pit; for the columns to the left
+// and right, l and r are the taken cells, lo and ro the open ones.
+func (n *notch) column(pit, l, lo, r, ro uint64) {
 	bare := pit & lo & ro
-	n.slots += bits.OnesCount64(slot)
-	n.doubles += bits.OnesCount64(slot & n.low & n.both)
-	n.singles += bits.OnesCount64(slot & (n.low ^ n.both))
 	n.notches += bits.OnesCount64(bare)
 	n.halves += bits.OnesCount64(bare & n.low)
+	if slot := pit & (ro&^l&(l<<1) | lo&^r&(r<<1)); slot != 0 {
+		n.slots += bits.OnesCount64(slot)
+		n.doubles += bits.OnesCount64(slot & n.low & n.both)
+		n.singles += bits.OnesCount64(slot & (n.low ^ n.both))
+	}
 }
 
 // fitLen is how many features describe which pieces the surface is ready for.
