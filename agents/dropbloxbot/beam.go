@@ -28,6 +28,16 @@ type Kid struct {
 	Row    float32 // of the block's middle where it rested, from the top
 	Line   float32 // for the Rater to set: what it adds up
 	action int32
+	lo     int8 // the first column in which it differs from the board before
+	end    int8 // one past the last; 0 is unknown
+}
+
+// columns returns the columns in which a kid may differ from the board before, as lo and one past the last.
+func (k *Kid) columns() (lo, end int) {
+	if k.end == 0 {
+		return 0, dropblox.Cols
+	}
+	return int(k.lo), int(k.end)
 }
 
 // A Rater says how good boards are. It belongs to one Beam.
@@ -202,6 +212,7 @@ func (kid *Kid) make(from *Board, shape *dropblox.Shape, r, j, i int) {
 	kid.action = int32((r*dropblox.Cols+j)*dropblox.Rows + i)
 	full := kid.Field.Full(dropblox.Cols)
 	if full == 0 {
+		kid.lo, kid.end = int8(j)+t.Low.J, int8(j)+t.High.J+1
 		return
 	}
 	kid.Rows = int32(bits.OnesCount64(full))

@@ -75,23 +75,29 @@ func Features(f *Field, points int, out []float32) {
 	out = out[:Len]
 	var v view
 	v.scan(f)
-	out[0] = float32(v.rowEdges-2*dropblox.Rows) * edgeScale
-	out[1] = float32(v.columnEdges-dropblox.Cols) * edgeScale
-	out[2] = float32(v.holes) * holeScale
-	out[3] = float32(v.wells) * edgeScale
+	v.write(f, points, out)
+}
+
+// write writes the features of a board at a score to out.
+func (v *view) write(f *Field, points int, out []float32) {
+	out = out[:Len]
+	out[0] = float32(from16(v.edges, 0)-2*dropblox.Rows) * edgeScale
+	out[1] = float32(from16(v.edges, columnEdge)-dropblox.Cols) * edgeScale
+	out[2] = float32(from16(v.edges, hole)) * holeScale
+	out[3] = float32(from16(v.edges, well)) * edgeScale
 	out[4] = float32(bits.OnesCount64(v.holed)) * 0.2
-	out[5] = float32(v.covers) * 0.04
-	out[6] = float32(v.covered) * 0.2
+	out[5] = float32(from12(v.squares, cover)) * 0.04
+	out[6] = float32(from12(v.squares, covered)) * 0.2
 	out[7] = float32(v.peak) * 0.06
-	out[8] = float32(v.heap) * 0.008
-	out[9] = float32(v.squares) * 0.0006
-	out[10] = float32(v.bumps) * 0.05
-	out[11] = float32(v.cliffs) * 0.1
+	out[8] = float32(from12(v.squares, heap)) * 0.008
+	out[9] = float32(from16(v.squares, square)) * 0.0006
+	out[10] = float32(from16(v.steps, 0)) * 0.05
+	out[11] = float32(from16(v.steps, cliff)) * 0.1
 	out[12] = float32(v.middle) * 0.06
-	out[13] = float32(v.taken) * 0.01
+	out[13] = float32(from12(v.squares, 0)) * 0.01
 	out[14] = float32(features.Over(v.peak, 14)) * 0.15
 	out[15] = float32(features.Over(v.peak, 19)) * 0.3
-	out[16] = float32(v.beside(f)) * 0.1
+	out[16] = float32(from16(v.steps, beside)) * 0.1
 	copy(out[17:], drawnAt[inRange(points)][:])
 	out = out[21:]
 	for k := 1; k <= lacking; k++ {
@@ -199,8 +205,9 @@ const prior = 0.0005
 // A Learned is a Rater by a trained net: the points of a line, the worth of the board it
 // leads to, and a little of the classic terms. It belongs to one Beam.
 type Learned struct {
-	net *mlp.Net
-	x   []float32
+	net    *mlp.Net
+	x      []float32
+	parent parent
 }
 
 // NewLearned returns a Learned over net, of Len inputs and one output. Nets made by Clone may
@@ -214,7 +221,7 @@ func NewLearned(net *mlp.Net) (*Learned, error) {
 
 // Rate implements Rater.
 func (l *Learned) Rate(from *Board, kids []Kid, _ int, worth []float32) {
-	l.Value(kids, worth)
+	l.value(from, kids, worth)
 	w := &Classic
 	for i := range kids {
 		k, x := &kids[i], l.x[i*Len:]
@@ -224,13 +231,21 @@ func (l *Learned) Rate(from *Board, kids []Kid, _ int, worth []float32) {
 	}
 }
 
-// Value writes to worth what the net alone makes of the boards of kids.
-func (l *Learned) Value(kids []Kid, worth []float32) {
+// value writes to worth what the net alone makes of the boards of kids.
+func (l *Learned) value(from *Board, kids []Kid, worth []float32) {
 	if need := len(kids) * Len; len(l.x) < need {
 		l.x = make([]float32, 2*need)
 	}
+	l.parent.set(&from.Field)
+	var v view
 	for i := range kids {
-		Features(&kids[i].Field, int(kids[i].Points), l.x[i*Len:(i+1)*Len])
+		k := &kids[i]
+		if k.end == 0 {
+			v.scan(&k.Field)
+		} else {
+			l.parent.look(&v, &k.Field, int(k.lo), int(k.end))
+		}
+		v.write(&k.Field, int(k.Points), l.x[i*Len:(i+1)*Len])
 	}
 	l.net.Forward(l.x[:len(kids)*Len], len(kids), worth)
 }

@@ -192,11 +192,50 @@ func TestFeaturesAgainstSlowTwin(t *testing.T) {
 		for k := range want {
 			require.InDelta(t, want[k], out[k], 1e-4, "%s", FeatureNames[k])
 		}
-		rows, cols, holes, wells := edges(&f)
-		require.InDelta(t, want[0], float32(rows-2*dropblox.Rows)*0.03, 1e-4)
-		require.InDelta(t, want[1], float32(cols-dropblox.Cols)*0.03, 1e-4)
-		require.InDelta(t, want[2], float32(holes)*0.1, 1e-4)
-		require.InDelta(t, want[3], float32(wells)*0.03, 1e-4)
+		var sums edgeSums
+		sums.set(&f)
+		require.InDelta(t, want[0], float32(from16(sums.whole, 0)-2*dropblox.Rows)*0.03, 1e-4)
+		require.InDelta(t, want[1], float32(from16(sums.whole, columnEdge)-dropblox.Cols)*0.03, 1e-4)
+		require.InDelta(t, want[2], float32(from16(sums.whole, hole))*0.1, 1e-4)
+		require.InDelta(t, want[3], float32(from16(sums.whole, well))*0.03, 1e-4)
 	}
 	Features(&Field{}, 1<<30, out)
+}
+
+// What is found in a few columns and the board before is what is found in all columns, for every placement.
+func TestViewsOfPlacementsAgainstWholeBoards(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 6))
+	s := new(dropblox.State)
+	s.Reset(1)
+	beam := NewBeam(&Hand{Classic})
+	var p parent
+	var got, want view
+	for boards, short := 0, 0; boards < 100000 && (boards < 10000 || !testing.Short()); {
+		s.Reset(rng.Uint64())
+		from := Board{Field: mess(rng)}
+		from.Field.Clear(from.Field.Full(dropblox.Cols))
+		block := s.Block(0)
+		if !block.Fits(&from.Field) {
+			continue
+		}
+		beam.shapes[0] = dropblox.NewShape(&block)
+		beam.place(0, &from)
+		p.set(&from.Field)
+		for i := range beam.kids {
+			k := &beam.kids[i]
+			lo, end := k.columns()
+			want.scan(&k.Field)
+			require.Equal(t, k.Rows > 0, k.end == 0)
+			if boards++; k.Rows > 0 {
+				continue
+			}
+			if end-lo < dropblox.Cols {
+				short++
+			}
+			p.look(&got, &k.Field, lo, end)
+			require.True(t, want == got, "want %+v, got %+v", want, got)
+			require.Equal(t, want.edges, p.sums.of(&k.Field, lo, end))
+		}
+		require.True(t, boards < 1000 || short > 500)
+	}
 }

@@ -1,10 +1,6 @@
 package dropbloxbot
 
-import (
-	"math/bits"
-
-	"blockyard/env/dropblox"
-)
+import "blockyard/env/dropblox"
 
 // A Term is one number that the hand-tuned rating weighs.
 type Term int
@@ -35,38 +31,19 @@ type Hand struct{ Weights Weights }
 
 // Rate implements Rater.
 func (h *Hand) Rate(from *Board, kids []Kid, _ int, worth []float32) {
+	var sums edgeSums
+	sums.set(&from.Field)
 	for i := range kids {
 		k := &kids[i]
-		rows, cols, holes, wells := edges(&k.Field)
+		lo, end := k.columns()
+		n := sums.of(&k.Field, lo, end)
 		w := &h.Weights
 		sum := w[Landing]*(dropblox.Rows-k.Row) + w[Eroded]*float32(k.Rows*k.Eroded)
 		k.Line = from.Line + sum
-		worth[i] = k.Line + w[RowEdges]*float32(rows) + w[ColEdges]*float32(cols) +
-			w[Holes]*float32(holes) + w[Wells]*float32(wells)
+		worth[i] = k.Line + w[RowEdges]*float32(from16(n, 0)) + w[ColEdges]*float32(from16(n, columnEdge)) +
+			w[Holes]*float32(from16(n, hole)) + w[Wells]*float32(from16(n, well))
 	}
 }
 
 // within is the rows of the board as bits.
 const within = 1<<dropblox.Rows - 1
-
-// edges counts the shape of a board.
-func edges(f *Field) (rows, cols, holes, wells int) {
-	left := uint64(within)
-	for j := 0; j < dropblox.Cols; j++ {
-		c, right := f[j], uint64(within)
-		if j+1 < dropblox.Cols {
-			right = f[j+1]
-		}
-		rows += bits.OnesCount64(left ^ c)
-		cols += bits.OnesCount64(c ^ (c>>1 | 1<<(dropblox.Rows-1)))
-		if c != 0 {
-			holes += bits.OnesCount64(within &^ (c | (c&-c - 1)))
-		}
-		for w := left & right &^ c; w != 0; w &= w << 1 {
-			wells += bits.OnesCount64(w)
-		}
-		left = c
-	}
-	rows += bits.OnesCount64(left ^ within)
-	return rows, cols, holes, wells
-}
