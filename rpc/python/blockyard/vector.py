@@ -181,7 +181,8 @@ class BlockVectorEnv(Attributes, Stepping, Checkpoints):
             session.require("replay", "heal=True")
             inner = self._open_games(session, games, start)
             assert self._lineup is not None
-            whole = HealingTransport(inner, reopening(self, games, start, self._lineup), healing, start)
+            at = (self._first + start) // games  # which of the parts of all games this is, if they are equal
+            whole = HealingTransport(inner, reopening(self, games, start, self._lineup), healing, at)
             whole.upload(self._user, self.game_spec.name, self._lineup.files)
             return whole
 

@@ -34,7 +34,7 @@ from .session import Session
 from .tally import Tally
 
 _log = logging.getLogger("blockyard")
-_LOST = (ServerGoneError, DrainingError)
+LOST = (ServerGoneError, DrainingError)  # what says that a server is lost
 _PATIENCE = 5.0  # seconds to connect to one of several servers
 _FIRST_WAIT, _MOST_WAIT = 0.05, 2.0  # seconds between two rounds of all servers
 
@@ -143,7 +143,7 @@ class HealingTransport(SocketTransport):
         while True:
             try:
                 return request()
-            except _LOST as error:
+            except LOST as error:
                 self.recover(error)
 
     def recover(self, error: BlockyardError) -> None:
@@ -225,9 +225,9 @@ class HealingTransport(SocketTransport):
         self._journal.saved(ids, head, games, list(weights))
         self._files = {name: file for name, file in self._files.items() if name in weights or name in self._kept}
 
-    def due(self) -> NDArray[np.bool_]:
-        """Return which games have been stepped so often that a checkpoint is due."""
-        return self._journal.lengths >= self._healing.every
+    def due(self, share: float = 1.0) -> NDArray[np.bool_]:
+        """Return which games have been stepped so often that a checkpoint is due, or a share of that."""
+        return self._journal.lengths >= share * self._healing.every
 
     def log(self, games: NDArray[np.uint32], actions: NDArray[np.uint16], memory: StepMemory) -> None:
         """Note a step of some games: their actions, uint16 (k, rows_per_game), and its results."""
@@ -307,7 +307,7 @@ class HealingTransport(SocketTransport):
         posted, actions, memory = future
         try:
             self.inner.wait(posted)
-        except _LOST as error:
+        except LOST as error:
             self.recover(error)
             self.retry(lambda: self.inner.step(actions, memory))
         self._after_step(actions, memory)
