@@ -93,21 +93,50 @@ func TestFloodAgreesWithASlowOne(t *testing.T) {
 	})
 }
 
+// One analysis, which keeps what it has found, looks at the positions of games and at all that follow them.
 func TestPlaceAgreesWithTheLegalList(t *testing.T) {
 	var m analysis
-	positions(4, 4, func(s *blocking.State) {
+	looked := 0
+	var legal []env.Action
+	check := func(s *blocking.State) {
 		seat := s.Acting().First()
-		m.flood(s, seat)
-		m.place(s, seat)
-		legal := s.Legal(seat, nil)
-		letters := uint32(0)
-		for _, a := range legal {
-			o, _, _ := s.Table().Placement(a)
-			letters |= 1 << o.Letter
+		for i := range int(s.Seats) {
+			m.flood(s, i)
+			m.place(s, i)
 		}
-		require.Equal(t, len(legal), m.sides[seat].places)
-		require.Equal(t, letters, m.sides[seat].playable)
-	})
+		legal = s.Legal(seat, legal[:0])
+		letters, cover := uint32(0), blocking.Board{}
+		for _, a := range legal {
+			o, x, y := s.Table().Placement(a)
+			letters |= 1 << o.Letter
+			for _, c := range o.Cells {
+				cover.Set(x+int(c.X), y+int(c.Y))
+			}
+		}
+		d := &m.sides[seat]
+		if len(legal) != d.places || letters != d.playable || cover != d.cover {
+			require.Fail(t, "another list", "%d places, want %d; letters %b, want %b; cover %v, want %v",
+				d.places, len(legal), d.playable, letters, d.cover, cover)
+		}
+		looked++
+	}
+	child := blocking.New(2, 0)
+	for seats := 2; seats <= 4; seats++ {
+		games := 20
+		if testing.Short() {
+			games = 1
+		}
+		positions(seats, games, func(s *blocking.State) {
+			check(s)
+			for _, a := range s.Legal(s.Acting().First(), nil) {
+				child.CopyFrom(s)
+				if child.Step(env.Alone(s.Acting().First(), a)); child.Acting() != 0 {
+					check(child)
+				}
+			}
+		})
+	}
+	require.True(t, looked > 100000 || testing.Short(), "%d positions", looked)
 }
 
 // The rival's half is what the rival sees as its own, and back: with two seats both tell the

@@ -48,13 +48,17 @@ func (h *Hand) Evaluate(states []env.State, seat int, out []float32) {
 
 func (h *Hand) worth(s *blocking.State, seat int) float32 {
 	n := int(s.Seats)
+	far := 4 // the terms look no further, but for the last
+	if h.Weights[First] != 0 {
+		far = steps
+	}
 	for i := 0; i < n; i++ {
-		h.m.flood(s, i)
+		h.m.spread(s, i, far)
 	}
 	var own, best, sum float32
 	for i, first := 0, true; i < n; i++ {
 		v := float32(0)
-		for t, x := range h.m.terms(s, i) { // rounded one by one: no machine may fuse them
+		for t, x := range h.m.terms(s, i, &h.Weights) { // rounded one by one: no machine may fuse them
 			v += float32(x * h.Weights[t])
 		}
 		if i == seat {
@@ -68,18 +72,22 @@ func (h *Hand) worth(s *blocking.State, seat int) float32 {
 	return search.Clamp(own - best/2 - sum/float32(2*(n-1)))
 }
 
-// terms are a seat's; flood has looked at all seats.
-func (m *analysis) terms(s *blocking.State, seat int) (t [Terms]float32) {
+// terms are a seat's; flood has looked at all seats. Two that take long are 0 if they weigh nothing.
+func (m *analysis) terms(s *blocking.State, seat int, w *Weights) (t [Terms]float32) {
 	d := &m.sides[seat]
-	alone, _ := m.first(s, seat)
 	t[Squares] = float32(s.Points[seat])
 	t[Corners] = float32(d.connected.Count())
-	t[Safe] = float32(m.safe(s, seat))
+	if w[Safe] != 0 {
+		t[Safe] = float32(m.safe(s, seat))
+	}
 	t[Allowed] = float32(d.allowed.Count())
 	t[Reach1] = float32(d.reach[1].Count())
 	t[Reach2] = float32(d.reach[2].Count())
 	t[Reach4] = float32(d.reach[4].Count())
-	t[First] = float32(alone)
+	if w[First] != 0 {
+		alone, _ := m.first(s, seat)
+		t[First] = float32(alone)
+	}
 	return t
 }
 

@@ -51,7 +51,7 @@ func terms(s *blocking.State, seat int) [Terms]float32 {
 	for i := range int(s.Seats) {
 		m.flood(s, i)
 	}
-	return m.terms(s, seat)
+	return m.terms(s, seat, &Weights{Safe: 1, First: 1})
 }
 
 // player makes a search with an evaluator.

@@ -29,10 +29,31 @@ type analysis struct {
 	sides [env.MaxSeats]side
 	fit   blocking.Fit
 	cover blocking.Cover
+
+	// Most placements are far from where the other seats can place, so that what these can do is found in many
+	// positions of a search. It is kept by what it follows from.
+	kept  [kept]fits
+	table *blocking.Table // they are of
 }
 
+// fits is where a seat's pieces fit.
+type fits struct {
+	near, connected blocking.Board // the cells that pieces may cover, and those that they must
+	may             uint32         // the letters of the pieces
+
+	playable uint32
+	places   int
+	cover    blocking.Board
+}
+
+// kept is how many fits an analysis keeps.
+const kept = 256
+
 // flood measures a seat's cells, without looking at its pieces.
-func (m *analysis) flood(s *blocking.State, seat int) {
+func (m *analysis) flood(s *blocking.State, seat int) { m.spread(s, seat, steps) }
+
+// spread is flood for no more than so many steps.
+func (m *analysis) spread(s *blocking.State, seat, steps int) {
 	d := &m.sides[seat]
 	d.allowed, d.connected = s.Open(seat)
 	if (s.Out|s.Stuck)>>uint(seat)&1 != 0 {
@@ -54,10 +75,36 @@ func (m *analysis) place(s *blocking.State, seat int) {
 	if d.connected.Empty() {
 		return
 	}
-	m.fit.Open(&d.allowed, &d.connected)
-	m.cover = blocking.Cover{}
 	t := s.Table()
-	for left := s.May(seat); left != 0; left &= left - 1 {
+	if m.table != t {
+		m.kept, m.table = [kept]fits{}, t
+	}
+	// A piece of five squares that covers a connected cell is within four steps of it.
+	near, may := &d.reach[4], s.May(seat)
+	f := &m.kept[slot(near, &d.connected, may)]
+	if f.may != may || f.near != *near || f.connected != d.connected {
+		f.near, f.connected, f.may = *near, d.connected, may
+		m.try(f, t)
+	}
+	d.playable, d.places, d.cover = f.playable, f.places, f.cover
+}
+
+// slot is the place of fits among those kept.
+func slot(near, connected *blocking.Board, may uint32) uint {
+	h := uint64(may)
+	for i := range near {
+		h = (h^near[i])*0x9E3779B97F4A7C15 ^ connected[i]
+		h = (h ^ h>>29) * 0xBF58476D1CE4E5B9
+	}
+	return uint(h>>40) % kept
+}
+
+// try lays all pieces in all places.
+func (m *analysis) try(f *fits, t *blocking.Table) {
+	f.playable, f.places = 0, 0
+	m.fit.Open(&f.near, &f.connected)
+	m.cover = blocking.Cover{}
+	for left := f.may; left != 0; left &= left - 1 {
 		letter := bits.TrailingZeros32(left)
 		forms := t.Forms(letter)
 		for i := range forms {
@@ -66,12 +113,12 @@ func (m *analysis) place(s *blocking.State, seat int) {
 			if n == 0 {
 				continue
 			}
-			d.places += n
-			d.playable |= 1 << uint(letter)
+			f.places += n
+			f.playable |= 1 << uint(letter)
 			m.cover.Add(&forms[i], &at)
 		}
 	}
-	d.cover = m.cover.Cells()
+	f.cover = m.cover.Cells()
 }
 
 // first returns how many cells a seat reaches before all others, and how many as soon as
