@@ -45,6 +45,9 @@ func TestTrainingMetrics(t *testing.T) {
 	require.NoError(t, run.Go(t.Context(), func(bool) error { seen.after(); return nil }))
 
 	page = opstest.Scrape(t, site.URL())
+	dashboard, err := os.ReadFile("../rpc/deploy/grafana/blockyard.json")
+	require.NoError(t, err)
+	require.Empty(t, page.Missing(dashboard, "blockyard_train_"), "the dashboard shows metrics that do not exist")
 	n, last := run.Counts, run.Curve[len(run.Curve)-1]
 	for name, want := range map[string]float64{
 		"iterations_total": 4, "games_total": float64(n.Games), "choices_total": float64(n.Moves),

@@ -81,6 +81,9 @@ func TestSet(t *testing.T) {
 	defer site.Close()
 	for scrape := 1.0; scrape < 3; scrape++ {
 		page := opstest.Scrape(t, site.URL())
+		require.Equal(t, []string{"blockyard_test_step", "blockyard_test_steps_total_count"}, page.Missing([]byte("rate("+
+			"blockyard_test_steps_total{}) blockyard_test_duration_seconds_bucket blockyard_test_step blockyard_test_step "+
+			"blockyard_other blockyard_test_steps_total_count"), "blockyard_test_"))
 		require.Equal(t, scrape, page.Value(t, "blockyard_test_steps_total"))
 		require.Equal(t, scrape, page.Value(t, "blockyard_test_sessions"))
 		require.Equal(t, scrape, page.Value(t, "blockyard_test_errors_total", "400"))

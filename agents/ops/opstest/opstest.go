@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"io"
 	"net/http"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -82,6 +83,22 @@ func (page Page) Problems() (all []string) {
 		}
 	}
 	slices.Sort(all)
+	return all
+}
+
+// Missing returns the metrics that a text, such as a dashboard, names with this prefix and the page does not have.
+func (page Page) Missing(text []byte, prefix string) (all []string) {
+	for _, name := range regexp.MustCompile(`\b`+prefix+`\w+`).FindAllString(string(text), -1) {
+		m := page[name]
+		for _, part := range []string{"_bucket", "_sum", "_count"} {
+			if histogram := page[strings.TrimSuffix(name, part)]; m == nil && histogram.GetType() == dto.MetricType_HISTOGRAM {
+				m = histogram
+			}
+		}
+		if m == nil && !slices.Contains(all, name) {
+			all = append(all, name)
+		}
+	}
 	return all
 }
 
