@@ -7,6 +7,8 @@ the Go files that the server needs under ``_go``, so it can be built anywhere.
 Environment variables:
     GOOS, GOARCH               build the wheel for another platform
     BLOCKYARD_BUILD_SERVER=0   leave the server out; the client then needs the address of a server
+    BLOCKYARD_BUILD_SERVER=FILE  add this program, built elsewhere, instead of compiling one: needs no Go. The wheel
+                               is for this machine
 """
 
 from __future__ import annotations
@@ -20,6 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
+from packaging import tags
 
 NAME = "blockyard-server"
 
@@ -45,8 +48,14 @@ def module_root(here: Path) -> Path:
             return folder
     raise BuildError(
         f"no Go module with the server's sources in a parent folder of {here}: build in a checkout of the whole "
-        "repository or from a source distribution, or set BLOCKYARD_BUILD_SERVER=0 for a client without a server"
+        "repository or from a source distribution, or set BLOCKYARD_BUILD_SERVER to the file of a server, "
+        "or to 0 for a client without a server"
     )
+
+
+def host_platform() -> str:
+    """Return the platform tag of wheels for this machine."""
+    return next(iter(tags.platform_tags()))
 
 
 def go_tool() -> str:
@@ -55,7 +64,8 @@ def go_tool() -> str:
     if go is None:
         raise BuildError(
             "the Go toolchain is needed to build the server and no `go` is on PATH: install Go "
-            "(https://go.dev/dl), or set BLOCKYARD_BUILD_SERVER=0 for a client without a server"
+            "(https://go.dev/dl), or set BLOCKYARD_BUILD_SERVER to the file of a server that was built elsewhere, "
+            "or to 0 for a client without a server"
         )
     return go
 
@@ -87,6 +97,34 @@ def build_server(root: Path, folder: Path) -> tuple[Path, str]:
     return target, PLATFORMS[system, machine]
 
 
+def given_server(named: str, version: str, folder: Path) -> Path:
+    """Copy the program named by BLOCKYARD_BUILD_SERVER to folder, once it says that it is a server of this version."""
+    source = Path(named).expanduser().resolve()
+    try:
+        done = subprocess.run([source, "--version"], capture_output=True, text=True, check=False, timeout=60)
+    except (OSError, subprocess.SubprocessError) as error:
+        raise BuildError(
+            f"BLOCKYARD_BUILD_SERVER={named}: not a program that runs on this machine ({error}): "
+            "want the file of a blockyard-server, or 0 for a client without a server"
+        ) from error
+    said = done.stdout.split()
+    if done.returncode != 0 or len(said) < 2 or said[1] != version:
+        raise BuildError(
+            f"BLOCKYARD_BUILD_SERVER={named}: `{source} --version` says {' '.join(said[:2])!r}, "
+            f"want a server of {version}"
+        )
+    folder.mkdir(parents=True, exist_ok=True)
+    target = folder / (NAME + (".exe" if os.name == "nt" else ""))
+    partial = folder / f".{target.name}.{os.getpid()}"
+    try:
+        shutil.copy(source, partial)
+        partial.chmod(0o755)
+        partial.replace(target)
+    finally:
+        partial.unlink(missing_ok=True)
+    return target
+
+
 def server_sources(root: Path) -> list[Path]:
     """Return the files of the module that ./rpc needs on any platform."""
     out, decoder, files = run_go(root, "list", "-deps", "-json", "./rpc"), json.JSONDecoder(), []
@@ -106,11 +144,12 @@ class ServerHook(BuildHookInterface):  # type: ignore[type-arg,misc]
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         here = Path(self.root)
-        if os.environ.get("BLOCKYARD_BUILD_SERVER") == "0":
+        named = os.environ.get("BLOCKYARD_BUILD_SERVER", "")
+        if named == "0":
             return
         try:
-            root = module_root(here)
             if self.target_name == "sdist":
+                root = module_root(here)
                 self.made = Path(tempfile.mkdtemp(prefix="blockyard-sources-"))
                 for file in server_sources(root):
                     source, place = file, file.relative_to(root)
@@ -123,7 +162,10 @@ class ServerHook(BuildHookInterface):  # type: ignore[type-arg,misc]
             editable = version == "editable"
             folder = here / "blockyard" / "_bin" if editable else Path(tempfile.mkdtemp(prefix="blockyard-build-"))
             self.made = None if editable else folder
-            server, platform = build_server(root, folder)
+            if named:
+                server, platform = given_server(named, self.metadata.version, folder), host_platform()
+            else:
+                server, platform = build_server(module_root(here), folder)
         except BuildError as error:
             if self.made:
                 shutil.rmtree(self.made)

@@ -1,0 +1,74 @@
+"""A source distribution builds without Go if a server is named, and otherwise says what to do."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import tarfile
+import zipfile
+from pathlib import Path
+
+import pytest
+
+import blockyard
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+def hatchling(folder, target, **env):
+    """Build a target in a folder; return the exit status, the output and the files in dist."""
+    command = [sys.executable, "-m", "hatchling", "build", "-t", target, "-d", str(folder / "dist")]
+    kept = {name: value for name, value in os.environ.items() if name != "BLOCKYARD_BUILD_SERVER"}
+    done = subprocess.run(
+        command, cwd=folder, env={**kept, **env}, capture_output=True, text=True, check=False, timeout=600
+    )
+    return done.returncode, done.stdout + done.stderr, sorted((folder / "dist").glob("*"))
+
+
+@pytest.fixture(scope="module")
+def sources(tmp_path_factory):
+    """The unpacked source distribution of this checkout."""
+    if shutil.which("go") is None:
+        pytest.skip("a source distribution is made with Go")
+    folder = tmp_path_factory.mktemp("sdist")
+    command = [sys.executable, "-m", "hatchling", "build", "-t", "sdist", "-d", str(folder)]
+    subprocess.run(command, cwd=ROOT, check=True, timeout=600)
+    with tarfile.open(next(folder.glob("*.tar.gz"))) as archive:
+        archive.extractall(folder, filter="data")
+    return next(path for path in folder.iterdir() if path.is_dir())
+
+
+@pytest.fixture
+def no_go(tmp_path):
+    """The variables of a machine without Go."""
+    return {"PATH": str(tmp_path)}
+
+
+def test_a_server_is_named(sources, no_go, program):
+    status, said, files = hatchling(sources, "wheel", BLOCKYARD_BUILD_SERVER=str(program), **no_go)
+    assert status == 0, said
+    [wheel] = files
+    assert wheel.name.startswith(f"blockyard-{blockyard.__version__}-py3-none-"), wheel.name
+    assert not wheel.name.endswith("-any.whl")
+    with zipfile.ZipFile(wheel) as archive:
+        [info] = [file for file in archive.infolist() if file.filename.startswith("blockyard/_bin/")]
+        assert archive.read(info) == program.read_bytes()
+        assert info.external_attr >> 16 & 0o111
+    wheel.unlink()
+
+
+@pytest.mark.parametrize(
+    ("named", "says"),
+    [
+        ("", "no `go` is on PATH: install Go (https://go.dev/dl), or set BLOCKYARD_BUILD_SERVER to the file"),
+        ("/no/such/server", "BLOCKYARD_BUILD_SERVER=/no/such/server: not a program that runs on this machine"),
+        (sys.executable, f"want a server of {blockyard.__version__}"),
+    ],
+)
+def test_otherwise(sources, no_go, named, says):
+    status, said, files = hatchling(sources, "wheel", BLOCKYARD_BUILD_SERVER=named, **no_go)
+    assert status != 0
+    assert says in " ".join(said.split()), said
+    assert files == []
