@@ -11,7 +11,7 @@ MINUTES ?= 60
 export CGO_ENABLED ?= 1
 
 .DEFAULT_GOAL := help
-.PHONY: help test setup vet go race python libraries demo bench bench-python soak fuzz golden sign bundle plugin binaries wheels docs serve clean
+.PHONY: help pre-commit test setup vet go race python libraries demo bench bench-python soak fuzz golden sign bundle plugin binaries wheels docs serve clean
 
 # The parts of `make test`, the longest first; JOBS of them run at a time.
 CHECKS := python go race vet sign bundle plugin
@@ -27,6 +27,9 @@ test: setup ## all tests: linters, Go, race detector, Python on a real server, s
 
 setup: ## look for what the tests need; install it as root or in CI, otherwise print the command
 	@.ci/setup test
+
+pre-commit: ## install a git hook that runs quick checks before each commit
+	@.ci/pre-commit --install
 
 vet: ## gofmt, go vet, staticcheck and govulncheck
 	@test -z "$$(gofmt -l $$(git ls-files '*.go'))" || { echo 'not gofmt-ed:'; gofmt -l $$(git ls-files '*.go'); exit 1; }
