@@ -132,7 +132,7 @@ func TestFeaturesOfDropblox(t *testing.T) {
 			env.After(&after, 0, a)
 			kids[i] = dropbloxbot.Kid{Field: after.Taken, Points: after.Points}
 		}
-		judge.Value(kids, worth)
+		judge.Value(&dropbloxbot.Board{}, kids, worth)
 		require.InDeltaSlice(t, worth, valuesByFeatures(g, net, s, 0, legal), 1e-3)
 	})
 }

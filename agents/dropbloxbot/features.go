@@ -221,7 +221,7 @@ func NewLearned(net *mlp.Net) (*Learned, error) {
 
 // Rate implements Rater.
 func (l *Learned) Rate(from *Board, kids []Kid, _ int, worth []float32) {
-	l.value(from, kids, worth)
+	l.Value(from, kids, worth)
 	w := &Classic
 	for i := range kids {
 		k, x := &kids[i], l.x[i*Len:]
@@ -231,8 +231,8 @@ func (l *Learned) Rate(from *Board, kids []Kid, _ int, worth []float32) {
 	}
 }
 
-// value writes to worth what the net alone makes of the boards of kids.
-func (l *Learned) value(from *Board, kids []Kid, worth []float32) {
+// Value writes to worth what the net alone makes of the boards of kids.
+func (l *Learned) Value(from *Board, kids []Kid, worth []float32) {
 	if need := len(kids) * Len; len(l.x) < need {
 		l.x = make([]float32, 2*need)
 	}
