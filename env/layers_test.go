@@ -32,7 +32,7 @@ type layer struct {
 // rulesStd is what the rules of a game need of the standard library: no files, clocks,
 // goroutines or reflection of their own.
 var rulesStd = []string{
-	"bufio", "bytes", "context", "crypto/sha1", "encoding/binary", "encoding/json", "errors", "fmt",
+	"bufio", "bytes", "context", "crypto/sha1", "embed", "encoding/binary", "encoding/json", "errors", "fmt",
 	"hash/fnv", "io", "math", "math/bits", "slices", "sort", "strconv", "strings", "sync/atomic",
 }
 

@@ -37,10 +37,11 @@ func TestMain(m *testing.M) {
 // A process is a server of its own.
 type process struct {
 	*exec.Cmd
-	ready []string
-	http  string // of --http
-	stdin io.Closer
-	ended chan error
+	ready   []string
+	http    string // of --http
+	openenv string // of --openenv
+	stdin   io.Closer
+	ended   chan error
 }
 
 func serve(t *testing.T, args ...string) *process {
@@ -59,15 +60,16 @@ func serve(t *testing.T, args ...string) *process {
 	line, err := bufio.NewReader(out).ReadBytes('\n')
 	require.NoError(t, err)
 	var ready struct {
-		Ready []string
-		PID   int
-		Proto [2]int
-		HTTP  string
+		Ready   []string
+		PID     int
+		Proto   [2]int
+		HTTP    string
+		OpenEnv string
 	}
 	require.NoError(t, json.Unmarshal(line, &ready))
 	require.Equal(t, p.Process.Pid, ready.PID)
 	require.Equal(t, server.Protocol, ready.Proto)
-	p.ready, p.http = ready.Ready, ready.HTTP
+	p.ready, p.http, p.openenv = ready.Ready, ready.HTTP, ready.OpenEnv
 	go func() { p.ended <- p.Wait() }()
 	return p
 }

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"os"
 	"reflect"
@@ -28,7 +29,7 @@ import (
 )
 
 type serveCmd struct {
-	Listen      []string      `required:"" placeholder:"ADDRESS" help:"${listen_help}"`
+	Listen      []string      `placeholder:"ADDRESS" help:"${listen_help}"`
 	Token       string        `env:"BLOCKYARD_TOKEN" placeholder:"TEXT" help:"${token_help}"`
 	TokenFile   string        `type:"existingfile" placeholder:"FILE" help:"${token_file_help}"`
 	Cert        string        `type:"existingfile" placeholder:"FILE" help:"${cert_help}"`
@@ -43,6 +44,7 @@ type serveCmd struct {
 	Verbose     bool          `short:"v" help:"Also log the sessions of clients: the same as --log-level debug."`
 	Drain       time.Duration `placeholder:"DURATION" help:"${drain_help}"`
 
+	openEnvFlags
 	ops.Flags
 	server.Limits
 }
@@ -51,7 +53,7 @@ type serveCmd struct {
 func vars() kong.Vars {
 	v := kong.Vars{
 		"listen_help": "Address: unix:PATH, tcp:HOST:PORT or tls:HOST:PORT. May be repeated. " +
-			"Port 0 selects a free port; the first line of output has it.",
+			"Port 0 selects a free port; the first line of output has it. Needed unless there is --openenv.",
 		"token_help": "Token that clients must send. " +
 			"Prefer BLOCKYARD_TOKEN or --token-file, because other users can read command lines.",
 		"token_file_help": "File with one token, or with a line per token: " +
@@ -67,6 +69,7 @@ func vars() kong.Vars {
 			"null does not compute anything and its slab is as large as that of N rows of " +
 			"other games, so that only the transport is measured.",
 	}
+	maps.Copy(v, openEnvVars())
 	limits := reflect.ValueOf(server.DefaultLimits())
 	for i := range limits.NumField() {
 		v[limits.Type().Field(i).Name] = fmt.Sprint(limits.Field(i))
@@ -88,6 +91,9 @@ func (c *serveCmd) Run(ctx context.Context) error {
 		return err
 	}
 	if err := c.Check(); err != nil {
+		return err
+	}
+	if err := c.checkOpenEnv(len(c.Listen)); err != nil {
 		return err
 	}
 	if c.Drain < 0 {
@@ -114,14 +120,26 @@ func (c *serveCmd) Run(ctx context.Context) error {
 		return err
 	}
 	defer site.Close()
-	listeners, err := listenAll(c.Listen, tokens, c.credentials())
+	text, err := c.openEnv(srv, served, c.Limits, log)
+	if err != nil {
+		return err
+	}
+	listeners, err := listenAll(append(slices.Clone(c.Listen), c.openEnvAddress()...), tokens, c.credentials())
 	if err != nil {
 		return err
 	}
 	signals := ctx
 	ctx, end := context.WithCancelCause(ctx)
 	defer end(nil)
-	for _, l := range listeners {
+	for k, l := range listeners {
+		if k == len(c.Listen) {
+			go func() {
+				if err := text.Serve(l); err != nil {
+					end(err)
+				}
+			}()
+			break
+		}
 		go func() {
 			if err := srv.Serve(l); err != nil {
 				end(err)
@@ -129,12 +147,13 @@ func (c *serveCmd) Run(ctx context.Context) error {
 		}()
 	}
 	c.watch(ctx, srv, end)
-	if err := announce(os.Stdout, listeners, site); err != nil {
+	if err := announce(os.Stdout, listeners, len(c.Listen), site); err != nil {
 		return errors.Join(err, closeAll(listeners))
 	}
 	site.Ready()
 	<-ctx.Done()
 	site.Unready("draining")
+	text.Drain()
 	err = closeAll(listeners)
 	if signals.Err() != nil && c.Drain > 0 && srv.Idle() == 0 {
 		log.Info("draining: clients may go on until they disconnect", "for", c.Drain)
@@ -142,7 +161,7 @@ func (c *serveCmd) Run(ctx context.Context) error {
 		defer cancel()
 		srv.AwaitIdle(leave)
 	}
-	return errors.Join(err, srv.Shutdown(context.Background()))
+	return errors.Join(err, text.Close(), srv.Shutdown(context.Background()))
 }
 
 func (c *serveCmd) credentials() server.Credentials {
@@ -215,17 +234,22 @@ func closeAll(all []net.Listener) error {
 	return errors.Join(errs...)
 }
 
-// announce prints the line of JSON that says where the server listens.
-func announce(w io.Writer, listeners []net.Listener, site *ops.Site) error {
+// announce prints the line of JSON that says where the server listens. Listeners from text on are for --openenv.
+func announce(w io.Writer, listeners []net.Listener, text int, site *ops.Site) error {
 	ready := struct {
 		Ready   []string `json:"ready"`
 		PID     int      `json:"pid"`
 		Proto   [2]int   `json:"proto"`
 		Version string   `json:"version"`
 		HTTP    string   `json:"http,omitempty"`
-	}{PID: os.Getpid(), Proto: server.Protocol, Version: version, HTTP: site.URL()}
-	for _, l := range listeners {
-		ready.Ready = append(ready.Ready, server.Name(l))
+		OpenEnv string   `json:"openenv,omitempty"`
+	}{Ready: []string{}, PID: os.Getpid(), Proto: server.Protocol, Version: version, HTTP: site.URL()}
+	for k, l := range listeners {
+		if k < text {
+			ready.Ready = append(ready.Ready, server.Name(l))
+		} else {
+			ready.OpenEnv = openEnvURL(server.Name(l))
+		}
 	}
 	return json.NewEncoder(w).Encode(ready)
 }

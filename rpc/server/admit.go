@@ -61,7 +61,7 @@ func (s *Server) admit(ses *session, token *holder) error {
 		return err
 	}
 	if limit := s.limits.MaxSessions; s.admitted >= limit {
-		return wire.Exceeds("max_sessions", int64(limit), int64(limit)+1, "--max-sessions")
+		return tooManySessions(limit)
 	}
 	if err := s.takeLocked(sessionUse); err != nil {
 		return err
@@ -72,6 +72,11 @@ func (s *Server) admit(ses *session, token *holder) error {
 	token.add(1, 0, 0)
 	s.admitted++
 	return nil
+}
+
+// tooManySessions is the error for one session more than the limit.
+func tooManySessions(limit int) error {
+	return wire.Exceeds("max_sessions", int64(limit), int64(limit)+1, "--max-sessions")
 }
 
 // forget removes an ended session.
@@ -86,7 +91,7 @@ func (s *Server) forget(ses *session) {
 	} else {
 		ses.entrance.remove(ses)
 	}
-	if len(s.sessions) == 0 {
+	if len(s.sessions) == 0 && s.guests == 0 {
 		s.quiet = time.Now()
 	}
 }

@@ -56,13 +56,14 @@ type Server struct {
 	mu       sync.Mutex
 	sessions map[*session]struct{}
 	holders  []*holder // of the tokens
-	admitted int       // sessions whose hello was accepted
+	admitted int       // sessions whose hello was accepted, and guests
+	guests   int
 	ids      uint64
 	envs     int
 	handles  int
 	memory   int64
 	use      use
-	quiet    time.Time // when the last session ended
+	quiet    time.Time // when the last session or guest ended
 
 	wg         sync.WaitGroup
 	drain      atomic.Bool
@@ -118,11 +119,11 @@ func (s *Server) Serve(l net.Listener) error {
 	}
 }
 
-// Idle returns how long the server has had no session; 0 if it has one.
+// Idle returns how long the server has had no session and no guest; 0 if it has one.
 func (s *Server) Idle() time.Duration {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if len(s.sessions) > 0 {
+	if len(s.sessions)+s.guests > 0 {
 		return 0
 	}
 	return time.Since(s.quiet)

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"blockyard/env"
+	"blockyard/env/vec"
 	"blockyard/rpc/wire"
 )
 
@@ -84,7 +85,7 @@ func (s *session) observeText(f *wire.Frame, h *handle) error {
 	}
 	texts, size := []string{}, 0
 	for _, i := range list {
-		one := h.rowTexts(i, o.Legal)
+		one := DescribeRows(h.env, i, o.Legal)
 		for _, text := range one {
 			size += len(text) + 5
 		}
@@ -102,24 +103,25 @@ func (s *session) observeText(f *wire.Frame, h *handle) error {
 // places name the players of a game for people, by seat.
 var places = [env.MaxSeats]string{"first", "second", "third", "fourth"}
 
-// rowTexts describes the position of game i for each of its rows.
-func (h *handle) rowTexts(i int, legal bool) []string {
+// DescribeRows describes the position of game i of e in plain text, for each of its rows: what a person needs to play
+// the row's seat. With legal, the text of a seat that must act ends with its legal actions.
+func DescribeRows(e *vec.Env, i int, legal bool) []string {
 	var frame env.Frame
-	state := h.env.State(i)
-	state.Show(&frame)
+	e.State(i).Show(&frame)
 	position := frame.String() + trayText(&frame)
-	players, over := h.drivenSeats(), h.env.Ended(i)
-	texts := make([]string, h.env.Rows())
-	for r := range texts {
-		seat := h.env.Seat(i, r)
-		acts := seat < h.c.Seats && !over
-		if len(players) == len(texts) {
-			seat = players[r]
+	g, seats, over := e.Game(), e.Config().Seats, e.Ended(i)
+	driven := e.Driven()
+	texts := make([]string, e.Rows())
+	for r, set := 0, driven; r < len(texts); r, set = r+1, set.Rest() {
+		seat := e.Seat(i, r)
+		acts := seat < seats && !over
+		if driven.Len() == len(texts) {
+			seat = set.First()
 		}
 		var out strings.Builder
-		fmt.Fprintf(&out, "%s: ", h.game.ID)
-		if h.c.Seats > 1 && seat < h.c.Seats {
-			fmt.Fprintf(&out, "you are the %s of %d players. ", places[seat], h.c.Seats)
+		fmt.Fprintf(&out, "%s: ", g.ID)
+		if seats > 1 && seat < seats {
+			fmt.Fprintf(&out, "you are the %s of %d players. ", places[seat], seats)
 		}
 		switch {
 		case over:
@@ -131,13 +133,13 @@ func (h *handle) rowTexts(i int, legal bool) []string {
 		}
 		out.WriteString(position)
 		if acts && legal {
-			actions := h.env.Legal(i, r, nil)
+			actions := e.Legal(i, r, nil)
 			fmt.Fprintf(&out, "%d legal actions: ", len(actions))
 			for k, a := range actions {
 				if k > 0 {
 					out.WriteString("; ")
 				}
-				out.WriteString(h.game.Text(a))
+				out.WriteString(g.Text(a))
 			}
 			out.WriteString("\n")
 		}

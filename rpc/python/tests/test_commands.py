@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+import urllib.request
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -56,6 +57,20 @@ def test_wrong_arguments(arguments, status, said):
     assert done.returncode == status, done
     assert said in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_openenv():
+    """`blockyard serve --openenv` serves its game to clients that have nothing but HTTP."""
+    serve = [*COMMAND, "serve", "--openenv", "127.0.0.1:0", "--game", "WinTetris-v0", "--parent-death"]
+    with subprocess.Popen(serve, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        ready = json.loads(process.stdout.readline())
+        assert ready["ready"] == []  # and nothing else
+        ask = urllib.request.Request(f"{ready['openenv']}/reset", data=b'{"seed": 1}')
+        with urllib.request.urlopen(ask, timeout=60) as answer:
+            observation = json.load(answer)["observation"]
+        assert observation["text"].startswith("WinTetris-v0: It is your turn.")
+        process.stdin.close()
+        assert process.wait(timeout=60) == 0
 
 
 def test_games(server, capsys):

@@ -22,9 +22,9 @@ def add(commands: Any) -> None:
 
 
 def run(arguments: Sequence[str]) -> int:
-    """Become the server, with these arguments; without ``--listen`` it listens on this machine, at LISTEN."""
+    """Become the server, with these arguments; without an address it listens on this machine, at LISTEN."""
     given = list(arguments)
-    if not any(a in ("-h", "--help") or a.partition("=")[0] == "--listen" for a in given):
+    if not any(a in ("-h", "--help") or a.partition("=")[0] in ("--listen", "--openenv") for a in given):
         given = [f"--listen={LISTEN}", *given]
     program = str(find_server())
     if sys.platform == "win32":  # where exec would return to the shell at once

@@ -1,0 +1,148 @@
+package openenv
+
+import (
+	"context"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/coder/websocket"
+	"github.com/stretchr/testify/require"
+
+	"blockyard/rpc/server"
+)
+
+// A web page of another site reaches nothing, neither by its Origin nor, after DNS rebinding, by its Host.
+func TestWebPagesAreRefused(t *testing.T) {
+	w := start(t, "wintetris", server.Config{}, func(c *Config) { c.Hosts = []string{"games.example.org"} })
+	own := strings.TrimPrefix(w.url, "http://")
+	for _, c := range []struct {
+		host, origin string
+		ok           bool
+	}{
+		{own, "", true}, {"localhost:1", "", true}, {"[::1]:8000", "", true}, {"192.0.2.7", "", true},
+		{"games.example.org", "", true}, {"GAMES.example.org:80", "", true},
+		{"evil.example.org", "", false}, {"localhost.evil.example.org", "", false}, {"127.0.0.1.example.org:80", "", false},
+		{own, "http://" + own, true}, {own, "http://evil.example.org", false}, {own, "null", false},
+		{own, "http://localhost:9999", false}, {own, "http://" + own + ".example.org", false},
+	} {
+		headers, pages := []string{"Host", c.host}, http.Header{}
+		if c.origin != "" {
+			headers = append(headers, "Origin", c.origin)
+			pages.Set("Origin", c.origin)
+		}
+		want := http.StatusForbidden
+		if c.ok {
+			want = http.StatusOK
+		}
+		for _, path := range []string{"POST /reset", "GET /health", "GET /state", "POST /mcp"} {
+			method, path, _ := strings.Cut(path, " ")
+			status, _ := w.ask(t, method, path, "{}", headers...)
+			require.Equal(t, want, status, "%s %v", path, c)
+		}
+		conn, reply, err := websocket.Dial(t.Context(), w.url+"/ws",
+			&websocket.DialOptions{Host: c.host, HTTPHeader: pages})
+		require.Equal(t, c.ok, err == nil, c)
+		if err == nil {
+			conn.CloseNow()
+		} else {
+			require.Equal(t, want, reply.StatusCode)
+		}
+	}
+}
+
+// With tokens, all but facts need one, episodes belong to theirs, and its limits hold.
+func TestTokens(t *testing.T) {
+	w := start(t, "wintetris", server.Config{Tokens: []server.Token{
+		{Name: "ann", Secret: "a", MaxSessions: 2}, {Name: "bob", Secret: "b"}}}, nil)
+	for _, path := range []string{"/health", "/metadata", "/schema", "/openapi.json"} {
+		status, _ := w.ask(t, "GET", path, "")
+		require.Equal(t, http.StatusOK, status)
+	}
+	for _, header := range []string{"", "Bearer c", "Basic a", "a"} {
+		for _, path := range []string{"POST /reset", "POST /step", "GET /state", "GET /ws", "POST /mcp"} {
+			method, path, _ := strings.Cut(path, " ")
+			status, e := w.ask(t, method, path, "{}", "Authorization", header)
+			require.Equal(t, http.StatusUnauthorized, status)
+			require.Contains(t, e["detail"], "Authorization: Bearer TOKEN")
+		}
+	}
+	ann, bob := []string{"Authorization", "Bearer a"}, []string{"Authorization", "bearer b"}
+	status, _ := w.ask(t, "POST", "/reset", `{"episode_id": "e"}`, ann...)
+	require.Equal(t, http.StatusOK, status)
+	status, _ = w.ask(t, "GET", "/state?episode_id=e", "", bob...)
+	require.Equal(t, http.StatusNotFound, status, "episodes belong to a token")
+	p := w.dial(t, "a")
+	kind, _ := p.send(`{"type": "reset"}`)
+	require.Equal(t, "observation", kind)
+	kind, e := w.dial(t, "a").receive()
+	require.Equal(t, "error", kind)
+	require.Equal(t, "CAPACITY_REACHED", e["code"])
+	require.Contains(t, e["message"], "max_sessions")
+	status, e = w.ask(t, "POST", "/reset", `{"episode_id": "f"}`, ann...)
+	require.Equal(t, http.StatusServiceUnavailable, status)
+	require.Contains(t, e["detail"], "max_sessions")
+	kind, _ = w.dial(t, "b").send(`{"type": "reset"}`)
+	require.Equal(t, "observation", kind)
+}
+
+// An episode over HTTP that is over makes room for another one.
+func TestFinishedEpisodesMakeRoom(t *testing.T) {
+	limits := server.DefaultLimits()
+	limits.MaxSessions = 2
+	w := start(t, "wintetris", server.Config{Limits: limits}, func(c *Config) { c.StepLimit = 1 })
+	reset := func(id string) int {
+		status, _ := w.ask(t, "POST", "/reset", `{"episode_id": "`+id+`"}`)
+		return status
+	}
+	require.Equal(t, http.StatusOK, reset("a"))
+	require.Equal(t, http.StatusOK, reset("b"))
+	require.Equal(t, http.StatusServiceUnavailable, reset("c"))
+	status, r := w.ask(t, "POST", "/step", `{"action": {"move": ""}, "episode_id": "a"}`)
+	require.Equal(t, http.StatusOK, status)
+	require.Equal(t, true, r["done"])
+	require.Equal(t, http.StatusOK, reset("c"))
+	status, _ = w.ask(t, "GET", "/state?episode_id=a", "")
+	require.Equal(t, http.StatusNotFound, status)
+	require.Equal(t, 2, w.guests.Counts().Sessions)
+}
+
+// A session that nobody uses is closed.
+func TestIdleSessionsAreClosed(t *testing.T) {
+	w := start(t, "wintetris", server.Config{}, func(c *Config) { c.Idle = time.Second })
+	p := w.dial(t, "")
+	p.send(`{"type": "reset"}`)
+	w.ask(t, "POST", "/reset", "{}")
+	require.Equal(t, 2, w.guests.Counts().Sessions)
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	_, _, err := p.Read(ctx)
+	require.Error(t, err)
+	require.NoError(t, ctx.Err(), "the server has closed it")
+	require.Eventually(t, func() bool { return w.guests.Counts().Sessions == 0 }, patience, time.Millisecond)
+	require.NotZero(t, w.guests.Idle())
+	status, _ := w.ask(t, "POST", "/step", `{"action": {"move": "x"}}`)
+	require.Equal(t, http.StatusBadRequest, status)
+}
+
+// A server that drains takes no new sessions; those that exist go on until Close.
+func TestDrain(t *testing.T) {
+	w := start(t, "wintetris", server.Config{}, nil)
+	p := w.dial(t, "")
+	_, r := p.send(`{"type": "reset"}`)
+	w.Drain()
+	kind, _ := p.step(movesOf(r)[0])
+	require.Equal(t, "observation", kind)
+	kind, e := w.dial(t, "").receive()
+	require.Equal(t, "error", kind)
+	require.Contains(t, e["message"], "about to end")
+	status, _ := w.ask(t, "POST", "/reset", "")
+	require.Equal(t, http.StatusServiceUnavailable, status)
+	require.NoError(t, w.Close())
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	_, _, err := p.Read(ctx)
+	require.Error(t, err)
+	require.NoError(t, ctx.Err())
+}

@@ -1,0 +1,94 @@
+package openenv
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/stretchr/testify/require"
+
+	"blockyard/rpc/server"
+)
+
+// A bearer is a transport that sends a token.
+type bearer string
+
+// RoundTrip implements http.RoundTripper.
+func (b bearer) RoundTrip(q *http.Request) (*http.Response, error) {
+	q = q.Clone(q.Context())
+	q.Header.Set("Authorization", "Bearer "+string(b))
+	return http.DefaultTransport.RoundTrip(q)
+}
+
+// connect opens a session of MCP with a token.
+func (w *world) connect(t *testing.T, token string) (*mcp.ClientSession, error) {
+	t.Helper()
+	c := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil)
+	return c.Connect(t.Context(), &mcp.StreamableClientTransport{Endpoint: w.url + "/mcp", MaxRetries: -1,
+		HTTPClient: &http.Client{Transport: bearer(token)}}, nil)
+}
+
+// call calls a tool and returns its text.
+func call(t *testing.T, s *mcp.ClientSession, tool string, arguments map[string]any) (text string, failed bool) {
+	t.Helper()
+	r, err := s.CallTool(t.Context(), &mcp.CallToolParams{Name: tool, Arguments: arguments})
+	require.NoError(t, err)
+	return r.Content[0].(*mcp.TextContent).Text, r.IsError
+}
+
+// Each session of MCP plays games of its own with the tools, until it ends.
+func TestMCP(t *testing.T) {
+	w := start(t, "blockbattle", server.Config{}, nil)
+	a, err := w.connect(t, "")
+	require.NoError(t, err)
+	b, err := w.connect(t, "")
+	require.NoError(t, err)
+	list, err := a.ListTools(t.Context(), nil)
+	require.NoError(t, err)
+	require.Len(t, list.Tools, 5)
+	for _, tool := range list.Tools {
+		require.Equal(t, tool.Name != "play" && tool.Name != "observe", tool.Annotations.ReadOnlyHint, tool.Name)
+	}
+	for seed, s := range []*mcp.ClientSession{a, b} {
+		text, failed := call(t, s, "observe", map[string]any{"new_game": true, "seed": seed})
+		require.False(t, failed)
+		require.Contains(t, text, "round 1")
+	}
+	moves, _ := call(t, a, "legal_moves", nil)
+	text, failed := call(t, a, "play", map[string]any{"move": strings.Split(moves, "\n")[0]})
+	require.False(t, failed)
+	require.Contains(t, text, "round 2")
+	text, failed = call(t, a, "play", map[string]any{})
+	require.True(t, failed)
+	require.Contains(t, text, "action has no move")
+	picture, _ := call(t, b, "render", nil)
+	require.Contains(t, picture, "round 1", "b plays its own game")
+	require.Equal(t, 2, w.guests.Counts().Sessions)
+	require.NoError(t, a.Close())
+	require.Eventually(t, func() bool { return w.guests.Counts().Sessions == 1 }, patience, time.Millisecond)
+	require.NoError(t, w.Close())
+	_, err = b.CallTool(t.Context(), &mcp.CallToolParams{Name: "render"})
+	require.Error(t, err)
+}
+
+// Sessions of MCP need the token too, and have a limit.
+func TestMCPIsLimited(t *testing.T) {
+	w := start(t, "wintetris", server.Config{Tokens: []server.Token{{Name: "ann", Secret: "a"}}},
+		func(c *Config) { c.Sessions = 2 })
+	_, err := w.connect(t, "b")
+	require.Error(t, err)
+	for range 2 {
+		s, err := w.connect(t, "a")
+		require.NoError(t, err)
+		_, failed := call(t, s, "observe", nil)
+		require.False(t, failed)
+	}
+	_, err = w.connect(t, "a")
+	require.Error(t, err)
+	status, e := w.ask(t, "POST", "/mcp", `{"jsonrpc": "2.0", "id": 1, "method": "initialize"}`, "Authorization", "Bearer a",
+		"Accept", "application/json, text/event-stream")
+	require.Equal(t, http.StatusServiceUnavailable, status)
+	require.Contains(t, e["detail"], "--max-sessions")
+}

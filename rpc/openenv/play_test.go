@@ -1,0 +1,216 @@
+package openenv
+
+import (
+	"fmt"
+	"net/http"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"blockyard/env"
+	"blockyard/env/games"
+	"blockyard/env/vec"
+	"blockyard/rpc/server"
+)
+
+// An episode over a WebSocket is the game that vec plays with the same seed and moves.
+func TestWebSocketPlaysTheGame(t *testing.T) {
+	for _, g := range games.All {
+		t.Run(g.Name, func(t *testing.T) {
+			w := start(t, g.Name, server.Config{}, nil)
+			e, err := vec.New(g, w.c.vec(0))
+			require.NoError(t, err)
+			defer e.Close()
+			batch, err := e.NewBatch()
+			require.NoError(t, err)
+			require.NoError(t, e.Reset(vec.From(11), nil, batch))
+			p := w.dial(t, "")
+			kind, r := p.send(`{"type": "reset", "data": {"seed": 11, "episode_id": "mine", "unknown": 1}}`)
+			require.Equal(t, "observation", kind)
+			require.Nil(t, r["reward"])
+			for step := range 20 {
+				moves, legal := movesOf(r), e.Legal(0, 0, nil)
+				require.Len(t, moves, len(legal))
+				require.Contains(t, r["observation"].(map[string]any)["text"], server.DescribeRows(e, 0, false)[0])
+				k := (step * 7) % len(moves)
+				require.Equal(t, g.Text(legal[k]), moves[k])
+				kind, r = p.step(" " + moves[k] + "\n")
+				require.Equal(t, "observation", kind)
+				require.NoError(t, e.Step([]env.Action{legal[k]}, batch))
+				require.Equal(t, float64(batch.Reward[0]), r["reward"])
+				require.Equal(t, batch.Terminated[0] != 0, r["done"])
+				if r["done"].(bool) {
+					break
+				}
+			}
+			_, state := p.send(`{"type": "state"}`)
+			require.Equal(t, "mine", state["episode_id"])
+			require.EqualValues(t, 11, state["seed"])
+			require.EqualValues(t, e.Steps(0), state["step_count"])
+			require.NotZero(t, w.guests.Counts().Steps)
+		})
+	}
+}
+
+// An illegal move changes nothing but the counts. The answer says what is legal.
+func TestIllegalMove(t *testing.T) {
+	w := start(t, "tetrisduel", server.Config{}, nil)
+	p := w.dial(t, "")
+	_, first := p.send(`{"type": "reset", "data": {"seed": 3}}`)
+	for move, why := range map[string]string{
+		"nonsense": "is no move of tetrisduel",
+		w.c.Game.Text(env.Action(w.c.Game.Actions - 1)): "is not legal here",
+		"": "is no move",
+	} {
+		kind, r := p.step(move)
+		require.Equal(t, "observation", kind, move)
+		require.EqualValues(t, -0.25, r["reward"])
+		require.Equal(t, false, r["done"])
+		o := r["observation"].(map[string]any)
+		require.Contains(t, o["error"], why)
+		require.Contains(t, o["error"], "legal_moves, such as")
+		require.Equal(t, movesOf(first), movesOf(r))
+		require.Equal(t, first["observation"].(map[string]any)["text"], o["text"])
+	}
+	_, state := p.send(`{"type": "state"}`)
+	require.EqualValues(t, 3, state["illegal_moves"])
+	require.EqualValues(t, 3, state["step_count"])
+	require.EqualValues(t, -0.75, state["total_reward"])
+}
+
+// The client may take any seat. A limit of steps truncates, and then a reset is needed.
+func TestSeatsAndTruncation(t *testing.T) {
+	w := start(t, "blocking", server.Config{}, func(c *Config) { c.Seats, c.Seat, c.StepLimit = 4, 2, 3 })
+	p := w.dial(t, "")
+	kind, e := p.step("A00 at 0,0")
+	require.Equal(t, "error", kind)
+	require.Contains(t, e["message"], "send a reset first")
+	for _, c := range []struct {
+		data string
+		seat int
+	}{{`{}`, 2}, {`{"seat": 0}`, 0}, {`{"seat": 3}`, 3}} {
+		_, r := p.send(`{"type": "reset", "data": ` + c.data + `}`)
+		require.EqualValues(t, c.seat, r["observation"].(map[string]any)["seat"])
+		for range 3 {
+			require.Equal(t, false, r["done"])
+			_, r = p.step(movesOf(r)[0])
+		}
+		require.Equal(t, true, r["done"])
+		require.Equal(t, true, r["observation"].(map[string]any)["truncated"])
+		require.Empty(t, movesOf(r))
+		kind, e = p.step("A00 at 0,0")
+		require.Equal(t, "error", kind)
+		require.Contains(t, e["message"], "the episode is over")
+	}
+	_, e = p.send(`{"type": "reset", "data": {"seat": 4}}`)
+	require.Equal(t, "seat is 4, want 0 to 3", e["message"])
+}
+
+// Rewards are results or scores.
+func TestRewards(t *testing.T) {
+	w := start(t, "blockbattle", server.Config{}, func(c *Config) { c.Reward = vec.RewardScore })
+	p := w.dial(t, "")
+	_, r := p.send(`{"type": "reset", "data": {"seed": 5}}`)
+	sum := 0.0
+	for !r["done"].(bool) {
+		_, r = p.step(movesOf(r)[0])
+		sum += r["reward"].(float64)
+	}
+	o := r["observation"].(map[string]any)
+	require.Equal(t, o["scores"].([]any)[0], sum)
+	require.EqualValues(t, -1, o["result"], "who stacks all pieces on the left loses")
+	require.Contains(t, o["text"], "The game is over.")
+}
+
+// Many sessions play at once, each its own episode.
+func TestManySessions(t *testing.T) {
+	w := start(t, "blockbattle", server.Config{}, nil)
+	var all sync.WaitGroup
+	for k := range 64 {
+		p := w.dial(t, "")
+		all.Go(func() {
+			_, r := p.send(fmt.Sprintf(`{"type": "reset", "data": {"seed": %d, "episode_id": "%[1]d"}}`, k))
+			for range 5 {
+				_, r = p.step(movesOf(r)[k%3])
+			}
+			_, state := p.send(`{"type": "state"}`)
+			if state["episode_id"] != fmt.Sprint(k) || state["step_count"] != 5.0 {
+				t.Errorf("session %d has the state %v", k, state)
+			}
+			_ = p.Write(t.Context(), 1, []byte(`{"type": "close"}`))
+		})
+	}
+	all.Wait()
+	require.EqualValues(t, 64*5, w.guests.Counts().Steps)
+}
+
+// Over HTTP an episode_id continues an episode. Without one, clients share an episode.
+func TestEpisodesOverHTTP(t *testing.T) {
+	w := start(t, "wintetris", server.Config{}, nil)
+	status, e := w.ask(t, "POST", "/step", `{"action": {"move": "r0 x0 y19"}}`)
+	require.Equal(t, http.StatusBadRequest, status)
+	require.Contains(t, e["detail"], "send a reset first")
+	status, state := w.ask(t, "GET", "/state", "")
+	require.Equal(t, http.StatusOK, status)
+	require.Nil(t, state["episode_id"])
+	moves := map[string]string{}
+	for _, id := range []string{"a", "b", ""} {
+		status, r := w.ask(t, "POST", "/reset", fmt.Sprintf(`{"seed": 1, "episode_id": %q}`, id))
+		require.Equal(t, http.StatusOK, status)
+		moves[id] = movesOf(r)[0]
+	}
+	for id, steps := range map[string]int{"a": 2, "b": 1, "": 3} {
+		for range steps {
+			status, r := w.ask(t, "POST", "/step", fmt.Sprintf(`{"action": {"move": %q}, "episode_id": %q, "timeout_s": 9}`,
+				moves[id], id))
+			require.Equal(t, http.StatusOK, status)
+			moves[id] = movesOf(r)[0]
+		}
+		_, state := w.ask(t, "GET", "/state?episode_id="+id, "")
+		require.EqualValues(t, steps, state["step_count"], id)
+	}
+	_, r := w.ask(t, "POST", "/reset", "")
+	require.Equal(t, false, r["done"])
+	_, state = w.ask(t, "GET", "/state", "")
+	require.EqualValues(t, 0, state["step_count"], "a reset begins the shared episode again")
+	status, e = w.ask(t, "GET", "/state?episode_id=other", "")
+	require.Equal(t, http.StatusNotFound, status)
+	require.Contains(t, e["detail"], `no episode "other": send a reset`)
+	require.Equal(t, 3, w.guests.Counts().Sessions)
+}
+
+// What the standard asks every server.
+func TestFacts(t *testing.T) {
+	w := start(t, "dropblox", server.Config{}, nil)
+	_, health := w.ask(t, "GET", "/health", "")
+	require.Equal(t, map[string]any{"status": "healthy"}, health)
+	_, about := w.ask(t, "GET", "/metadata", "")
+	require.Equal(t, "Dropblox-v0", about["name"])
+	require.Contains(t, about["description"], "by the rules of its contest")
+	require.Contains(t, about["readme_content"], "# Dropblox")
+	_, schema := w.ask(t, "GET", "/schema", "")
+	_, r := w.ask(t, "POST", "/reset", "{}")
+	_, state := w.ask(t, "GET", "/state", "")
+	for name, value := range map[string]any{"observation": r["observation"], "state": state, "action": map[string]any{"move": 0}} {
+		properties := schema[name].(map[string]any)["properties"].(map[string]any)
+		for key := range value.(map[string]any) {
+			require.Contains(t, properties, key, name)
+		}
+		for _, key := range schema[name].(map[string]any)["required"].([]any) {
+			require.Contains(t, value, key, name)
+		}
+	}
+	_, api := w.ask(t, "GET", "/openapi.json", "")
+	require.Equal(t, "1.0.0", api["info"].(map[string]any)["version"])
+	for _, path := range []string{"/health", "/metadata", "/schema", "/state", "/reset", "/step", "/mcp"} {
+		require.Contains(t, api["paths"], path)
+	}
+	status, mcp := w.ask(t, "POST", "/mcp", "{}")
+	require.Equal(t, http.StatusOK, status)
+	require.Equal(t, "2.0", mcp["jsonrpc"])
+	status, _ = w.ask(t, "GET", "/reset", "")
+	require.Equal(t, http.StatusMethodNotAllowed, status)
+	status, _ = w.ask(t, "GET", "/other", "")
+	require.Equal(t, http.StatusNotFound, status)
+}

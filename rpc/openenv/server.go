@@ -1,0 +1,92 @@
+package openenv
+
+import (
+	"errors"
+	"log/slog"
+	"net"
+	"net/http"
+	"sync"
+	"sync/atomic"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"blockyard/agents/ops"
+	"blockyard/env"
+)
+
+// A Server serves one game until Close. Drain and Close may be called on nil.
+type Server struct {
+	c        Config
+	http     *http.Server
+	draining atomic.Bool
+
+	mu       sync.Mutex
+	sessions map[*session]struct{}
+	episodes episodes
+	tools    []tool
+	mcp      *mcp.Server
+	mcpHTTP  http.Handler
+	texts    []atomic.Pointer[string] // of the actions, as far as they are known
+}
+
+// New returns a server. Serve starts it.
+func New(c Config) (*Server, error) {
+	c, err := c.check()
+	if err != nil {
+		return nil, err
+	}
+	s := &Server{c: c, sessions: map[*session]struct{}{}, texts: make([]atomic.Pointer[string], c.Game.Actions)}
+	s.episodes, s.tools = newEpisodes(s), s.toolsOf()
+	s.newMCP()
+	s.http = &http.Server{Handler: s.Handler(), ReadHeaderTimeout: c.Header, IdleTimeout: c.Body, MaxHeaderBytes: 16 << 10,
+		ErrorLog: slog.NewLogLogger(c.Log.Handler(), slog.LevelWarn)}
+	return s, nil
+}
+
+// text returns the text of an action. Most games use few of theirs again and again.
+func (s *Server) text(a env.Action) string {
+	if t := s.texts[a].Load(); t != nil {
+		return *t
+	}
+	t := s.c.Game.Text(a)
+	s.texts[a].Store(&t)
+	return t
+}
+
+// connections is how many connections there may be for each session: one that plays, and one that asks for facts.
+const connections = 2
+
+// Serve accepts connections from l until it is closed or Close is called.
+func (s *Server) Serve(l net.Listener) error {
+	err := s.http.Serve(ops.Limit(l, connections*s.c.Sessions))
+	if errors.Is(err, http.ErrServerClosed) || errors.Is(err, net.ErrClosed) {
+		return nil
+	}
+	return err
+}
+
+// Drain refuses new sessions and episodes; those that exist go on.
+func (s *Server) Drain() {
+	if s != nil {
+		s.draining.Store(true)
+	}
+}
+
+// Close ends all sessions and connections.
+func (s *Server) Close() error {
+	if s == nil {
+		return nil
+	}
+	s.Drain()
+	s.mu.Lock()
+	var all []*session
+	for p := range s.sessions {
+		all = append(all, p)
+	}
+	s.mu.Unlock()
+	for _, p := range all {
+		p.close()
+	}
+	s.closeMCP()
+	return s.http.Close()
+}

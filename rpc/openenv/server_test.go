@@ -1,0 +1,151 @@
+package openenv
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/coder/websocket"
+	"github.com/stretchr/testify/require"
+
+	"blockyard/agents/registry"
+	"blockyard/env/games"
+	"blockyard/env/vec"
+	"blockyard/rpc/server"
+)
+
+// A world is a server on a port of its own.
+type world struct {
+	*Server
+	guests *server.Server
+	url    string
+}
+
+// patience bounds what a test waits for: it only ends one that hangs.
+const patience = time.Minute
+
+// start starts a server of a game, against a random opponent.
+func start(t testing.TB, game string, sc server.Config, change func(*Config)) *world {
+	t.Helper()
+	g, err := games.Lookup(game)
+	require.NoError(t, err)
+	random, err := registry.Parse(g, "random")
+	require.NoError(t, err)
+	if sc.Limits == (server.Limits{}) {
+		sc.Limits = server.DefaultLimits()
+	}
+	w := &world{guests: server.New(sc)}
+	c := Config{Game: g, Opponent: vec.AgentFactory(random), Opponents: "random", Penalty: 0.25, Rules: games.Rules(g),
+		Version: "0.0.1", Guests: w.guests, Sessions: sc.Limits.MaxSessions, Log: slog.New(slog.DiscardHandler)}
+	if change != nil {
+		change(&c)
+	}
+	w.Server, err = New(c)
+	require.NoError(t, err)
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	w.url = "http://" + l.Addr().String()
+	ended := make(chan error, 1)
+	go func() { ended <- w.Serve(l) }()
+	t.Cleanup(func() {
+		require.NoError(t, w.Close())
+		require.NoError(t, <-ended)
+		require.Eventually(t, func() bool { return w.guests.Counts().Sessions == 0 }, patience, time.Millisecond)
+		require.Zero(t, w.guests.Counts().Envs)
+		require.Zero(t, w.guests.Counts().Memory)
+	})
+	return w
+}
+
+// ask sends a request and returns the status and the answer. Headers are pairs of name and value.
+func (w *world) ask(t *testing.T, method, path, body string, headers ...string) (int, map[string]any) {
+	t.Helper()
+	q, err := http.NewRequest(method, w.url+path, bytes.NewBufferString(body))
+	require.NoError(t, err)
+	for k := 0; k < len(headers); k += 2 {
+		if q.Header.Set(headers[k], headers[k+1]); headers[k] == "Host" {
+			q.Host = headers[k+1]
+		}
+	}
+	r, err := http.DefaultClient.Do(q)
+	require.NoError(t, err)
+	defer r.Body.Close()
+	b, err := io.ReadAll(r.Body)
+	require.NoError(t, err)
+	var out map[string]any
+	if len(b) > 0 && b[0] == '{' {
+		require.NoError(t, json.Unmarshal(b, &out), string(b))
+	}
+	return r.StatusCode, out
+}
+
+// A player is a client over a WebSocket.
+type player struct {
+	*websocket.Conn
+	t *testing.T
+}
+
+// dial opens a WebSocket with a session of its own and a token.
+func (w *world) dial(t *testing.T, token string) *player {
+	t.Helper()
+	return w.dialAt(t, "/ws", token)
+}
+
+func (w *world) dialAt(t *testing.T, path, token string) *player {
+	t.Helper()
+	o := &websocket.DialOptions{HTTPHeader: http.Header{}}
+	if token != "" {
+		o.HTTPHeader.Set("Authorization", "Bearer "+token)
+	}
+	conn, _, err := websocket.Dial(t.Context(), w.url+path, o)
+	require.NoError(t, err)
+	conn.SetReadLimit(1 << 20)
+	t.Cleanup(func() { conn.CloseNow() })
+	return &player{conn, t}
+}
+
+// send sends a message and returns the type and data of the answer.
+func (p *player) send(text string) (string, map[string]any) {
+	p.t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	require.NoError(p.t, p.Write(ctx, websocket.MessageText, []byte(text)))
+	return p.receive()
+}
+
+// receive returns the type and data of the next message.
+func (p *player) receive() (string, map[string]any) {
+	p.t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	_, b, err := p.Read(ctx)
+	require.NoError(p.t, err)
+	var m struct {
+		Type string
+		Data map[string]any
+	}
+	require.NoError(p.t, json.Unmarshal(b, &m))
+	return m.Type, m.Data
+}
+
+// step plays a move.
+func (p *player) step(move string) (string, map[string]any) {
+	p.t.Helper()
+	b, err := json.Marshal(map[string]any{"type": "step", "data": map[string]string{"move": move}})
+	require.NoError(p.t, err)
+	return p.send(string(b))
+}
+
+// movesOf returns the legal moves of a result.
+func movesOf(result map[string]any) (moves []string) {
+	for _, m := range result["observation"].(map[string]any)["legal_moves"].([]any) {
+		moves = append(moves, m.(string))
+	}
+	return moves
+}

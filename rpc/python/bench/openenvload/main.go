@@ -1,0 +1,142 @@
+// Command openenvload plays games on a server of OpenEnv over WebSockets, for the benchmark openenv_speed.py: it prints
+// how many steps it made in how much time, as a line of JSON.
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/coder/websocket"
+)
+
+func main() {
+	url := flag.String("url", "http://127.0.0.1:8000", "address of the server")
+	sessions := flag.Int("sessions", 64, "sessions at the same time")
+	duration := flag.Duration("for", 5*time.Second, "how long to play")
+	flag.Parse()
+	steps, took, err := run(*url, *sessions, *duration)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "openenvload:", err)
+		os.Exit(1)
+	}
+	_ = json.NewEncoder(os.Stdout).Encode(map[string]any{"steps": steps, "seconds": took.Seconds()})
+}
+
+// run plays in all sessions at once and returns the steps between the first reset of the last session and the end.
+func run(url string, sessions int, duration time.Duration) (steps int64, took time.Duration, err error) {
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	var count atomic.Int64
+	var ready, all sync.WaitGroup
+	failed := make(chan error, sessions)
+	begin := make(chan struct{})
+	ready.Add(sessions)
+	for k := range sessions {
+		all.Go(func() {
+			p, err := open(ctx, url, k)
+			ready.Done()
+			if err == nil {
+				<-begin
+				err = p.play(ctx, &count)
+			}
+			if err != nil && ctx.Err() == nil {
+				failed <- err
+			}
+		})
+	}
+	ready.Wait()
+	start := time.Now()
+	close(begin)
+	select {
+	case err = <-failed:
+	case <-time.After(duration):
+	}
+	took, steps = time.Since(start), count.Load()
+	cancel()
+	all.Wait()
+	return steps, took, err
+}
+
+// A player is one session.
+type player struct {
+	conn *websocket.Conn
+	seed int
+	last answer
+}
+
+// An answer is what the player reads of a message.
+type answer struct {
+	Type string
+	Data struct {
+		Done        bool
+		Message     string // of an error
+		Observation struct {
+			LegalMoves []string `json:"legal_moves"`
+		}
+	}
+}
+
+// open begins a session and its first episode.
+func open(ctx context.Context, url string, seed int) (*player, error) {
+	conn, _, err := websocket.Dial(ctx, strings.Replace(url, "http", "ws", 1)+"/ws", nil)
+	if err != nil {
+		return nil, err
+	}
+	conn.SetReadLimit(1 << 20)
+	p := &player{conn: conn, seed: seed}
+	return p, p.reset(ctx)
+}
+
+func (p *player) reset(ctx context.Context) error {
+	p.seed += 1000
+	return p.ask(ctx, fmt.Sprintf(`{"type":"reset","data":{"seed":%d}}`, p.seed))
+}
+
+// ask sends a message and reads the answer.
+func (p *player) ask(ctx context.Context, message string) error {
+	if err := p.conn.Write(ctx, websocket.MessageText, []byte(message)); err != nil {
+		return err
+	}
+	_, b, err := p.conn.Read(ctx)
+	if err != nil {
+		return err
+	}
+	p.last = answer{}
+	if err := json.Unmarshal(b, &p.last); err != nil {
+		return err
+	}
+	if p.last.Type != "observation" {
+		return errors.New(p.last.Data.Message)
+	}
+	return nil
+}
+
+// play plays episodes, with legal moves that follow from the seed, until ctx ends.
+func (p *player) play(ctx context.Context, count *atomic.Int64) error {
+	defer p.conn.CloseNow()
+	for n := p.seed; ; n += 7 {
+		moves := p.last.Data.Observation.LegalMoves
+		if p.last.Data.Done || len(moves) == 0 {
+			if err := p.reset(ctx); err != nil {
+				return err
+			}
+			continue
+		}
+		move, err := json.Marshal(moves[n%len(moves)])
+		if err != nil {
+			return err
+		}
+		if err := p.ask(ctx, `{"type":"step","data":{"move":`+string(move)+`}}`); err != nil {
+			return err
+		}
+		count.Add(1)
+	}
+}

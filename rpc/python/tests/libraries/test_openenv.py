@@ -1,0 +1,152 @@
+"""The clients that people have of OpenEnv and MCP play on the server."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+import pytest
+from mcp import ClientSession
+from mcp.client.streamable_http import streamablehttp_client
+from openenv import GenericEnvClient
+from openenv.cli._validation import validate_running_environment
+from openenv.core.mcp_client import MCPToolClient
+
+import blockyard
+
+SOLO = {"WinTetris-v0", "Dropblox-v0"}
+EXAMPLES = Path(__file__).parents[2] / "examples"
+
+
+@contextmanager
+def serving(program: Path, game: str, *flags: str) -> Iterator[str]:
+    command = [program, "serve", "--openenv", "127.0.0.1:0", "--game", game, "--opponents", "random", *flags]
+    with subprocess.Popen([*command, "--parent-death"], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as server:
+        assert server.stdout is not None
+        yield json.loads(server.stdout.readline())["openenv"]
+        server.terminate()
+        assert server.wait(timeout=60) == 0
+
+
+def test_validator(program):
+    with serving(program, "BlockBattle-v0") as url:
+        report = validate_running_environment(url, timeout_s=60)
+    assert report["passed"], report
+    assert report["mode"] == "simulation"
+    assert report["standard_profile"] == "openenv-http/1.x"
+
+
+@pytest.mark.parametrize("game", ["BlockBattle-v0", "TetrisDuel-v0", "Blocking-v0", "WinTetris-v0", "Dropblox-v0"])
+def test_client_plays_the_same_game(program, game):
+    """With the same seed and moves, a game over OpenEnv is the game of the vector environment."""
+    rng = np.random.default_rng(5)
+    with (
+        serving(program, game) as url,
+        GenericEnvClient(base_url=url).sync() as client,
+        blockyard.make_vec(game, 1, opponents=None if game in SOLO else "random", seed=9) as env,
+    ):
+        _, infos = env.reset(seed=9)
+        result = client.reset(seed=9, episode_id="mine")
+        for _ in range(30):
+            actions = env.sample_actions(rng)
+            texts = env.text(actions)
+            assert texts[0] in result.observation["legal_moves"]
+            assert len(result.observation["legal_moves"]) == infos["action_mask"][0].sum()
+            _, rewards, terminated, _, infos = env.step(actions)
+            result = client.step({"move": texts[0]})
+            assert result.reward == rewards[0]
+            assert result.done == terminated[0]
+            if result.done:
+                break
+        assert client.state()["episode_id"] == "mine"
+
+
+def test_illegal_moves(program):
+    with (
+        serving(program, "WinTetris-v0", "--illegal-penalty", "0.5") as url,
+        GenericEnvClient(base_url=url).sync() as client,
+    ):
+        first = client.reset(seed=1).observation
+        result = client.step({"move": "to the left"})
+        assert result.reward == -0.5
+        assert "is no move of wintetris: choose one of" in result.observation["error"]
+        assert result.observation["legal_moves"] == first["legal_moves"]
+        with pytest.raises(RuntimeError, match='action: unknown field "x"'):
+            client.step({"x": 1})
+
+
+def test_sessions_are_separate(program):
+    async def run(url: str) -> None:
+        clients = [GenericEnvClient(base_url=url) for _ in range(8)]
+        await asyncio.gather(*(c.connect() for c in clients))
+        results = await asyncio.gather(*(c.reset(seed=k) for k, c in enumerate(clients)))
+        for _ in range(3):
+            moves = [r.observation["legal_moves"][k] for k, r in enumerate(results)]
+            results = await asyncio.gather(*(c.step({"move": m}) for c, m in zip(clients, moves, strict=True)))
+        states = await asyncio.gather(*(c.state() for c in clients))
+        assert [s["seed"] for s in states] == list(range(8))
+        assert {s["step_count"] for s in states} == {3}
+        await asyncio.gather(*(c.close() for c in clients))
+
+    with serving(program, "BlockBattle-v0") as url:
+        asyncio.run(run(url))
+
+
+def test_token(program):
+    with serving(program, "WinTetris-v0", "--token", "secret") as url:
+        with pytest.raises(ConnectionError):
+            GenericEnvClient(base_url=url).sync().connect()
+        headers = {"Authorization": "Bearer secret"}
+        with GenericEnvClient(base_url=url, headers=headers).sync() as client:
+            assert client.reset().observation["legal_moves"]
+
+
+def test_tool_client(program):
+    """OpenEnv's own client of tools shares a session over HTTP and WebSocket."""
+
+    async def run(url: str) -> None:
+        async with MCPToolClient(base_url=url) as client:
+            assert [t.name for t in await client.list_tools()] == ["observe", "legal_moves", "play", "rules", "render"]
+            shown = str(await client.call_tool("observe", new_game=True, seed=3))
+            assert "It is your turn." in shown
+            played = str(await client.call_tool("play", move="up"))
+            assert "is no move of blockbattle" in played
+
+    with serving(program, "BlockBattle-v0") as url:
+        asyncio.run(run(url))
+
+
+def test_mcp_client(program):
+    """The official client of MCP plays with the tools."""
+
+    async def run(url: str) -> None:
+        async with streamablehttp_client(f"{url}/mcp") as (read, write, _), ClientSession(read, write) as client:
+            await client.initialize()
+            tools = (await client.list_tools()).tools
+            assert {t.name for t in tools} == {"observe", "legal_moves", "play", "rules", "render"}
+            assert "AI Block Battle" in (await client.call_tool("rules", {})).content[0].text
+            await client.call_tool("observe", {"new_game": True, "seed": 3})
+            moves = (await client.call_tool("legal_moves", {})).structuredContent["legal_moves"]
+            played = await client.call_tool("play", {"move": moves[0]})
+            assert not played.isError
+            assert played.structuredContent["reward"] == 0
+            assert "round 2" in played.content[0].text
+            assert "round 2" in (await client.call_tool("render", {})).content[0].text
+
+    with serving(program, "BlockBattle-v0") as url:
+        asyncio.run(run(url))
+
+
+def test_example(tmp_path):
+    done = subprocess.run(
+        [sys.executable, EXAMPLES / "openenv_agent.py", "--games", "2"],
+        capture_output=True, text=True, timeout=300, cwd=tmp_path, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.count("2 games, mean return") == 5

@@ -1,0 +1,108 @@
+package server
+
+import (
+	"time"
+
+	"blockyard/env"
+	"blockyard/env/vec"
+)
+
+// A Guest is a game of a client that speaks another protocol than this package's. It counts as one session with one
+// game towards the limits of the server and of its token, in Counts, and for Idle. It is not safe for concurrent use.
+type Guest struct {
+	srv    *Server
+	token  *holder
+	memory int64
+	left   bool
+
+	illegal, decisions uint64 // already counted
+}
+
+// Recognize returns the name of the token with a secret, "" if clients need no token. Its error is a *wire.Error with
+// the code AuthRequired or AuthFailed.
+func (s *Server) Recognize(secret string) (name string, err error) {
+	token, err := s.recognize(secret)
+	return token.name(), err
+}
+
+// Admit counts a client that sends secret as its token and plays a game of g under c, or fails with a *wire.Error that
+// names the limit which this would exceed. The caller must call Leave.
+func (s *Server) Admit(secret string, g *env.Game, c vec.Config) (*Guest, error) {
+	token, err := s.recognize(secret)
+	if err != nil {
+		return nil, err
+	}
+	v := &Guest{srv: s, token: token, memory: estimate(g, &c, &openOptions{})}
+	if err := s.enter(v); err != nil {
+		return nil, err
+	}
+	ses := session{srv: s, token: token}
+	if err := ses.account(0, 1, v.memory); err != nil {
+		s.exit(v)
+		return nil, err
+	}
+	return v, nil
+}
+
+// enter counts a guest as a session.
+func (s *Server) enter(v *Guest) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := v.token.room(1, 0, 0); err != nil {
+		return err
+	}
+	if limit := s.limits.MaxSessions; s.admitted >= limit {
+		return tooManySessions(limit)
+	}
+	if err := s.takeLocked(sessionUse); err != nil {
+		return err
+	}
+	v.token.add(1, 0, 0)
+	s.admitted++
+	s.guests++
+	return nil
+}
+
+// exit is the inverse of enter.
+func (s *Server) exit(v *Guest) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	v.token.add(-1, 0, 0)
+	s.admitted--
+	s.guests--
+	s.use.add(use{-sessionUse.mappings, -sessionUse.files, -sessionUse.goroutines, -sessionUse.timers})
+	if s.guests == 0 && len(s.sessions) == 0 {
+		s.quiet = time.Now()
+	}
+}
+
+// Leave takes the guest out of the counts. Further calls do nothing.
+func (v *Guest) Leave() {
+	if v.left {
+		return
+	}
+	v.left = true
+	ses := session{srv: v.srv, token: v.token}
+	_ = ses.account(0, -1, -v.memory) // less never fails
+	v.srv.exit(v)
+}
+
+// Requested counts a request of so many bytes, and Answered a response.
+func (v *Guest) Requested(bytes int) {
+	v.srv.requests.Add(1)
+	v.srv.received.Add(uint64(bytes))
+}
+
+// Answered counts a response of so many bytes.
+func (v *Guest) Answered(bytes int) { v.srv.sent.Add(uint64(bytes)) }
+
+// Stepped counts a step of the guest's game, which took so long, and what its agents did in it.
+func (v *Guest) Stepped(e *vec.Env, took time.Duration) {
+	v.srv.steps.Add(1)
+	v.srv.rows.Add(1)
+	v.srv.took.observe(took)
+	illegal, decisions := e.IllegalActions(), e.Decisions()
+	v.srv.illegal.Add(illegal - v.illegal)
+	v.srv.decisions.Add(decisions - v.decisions)
+	v.illegal, v.decisions = illegal, decisions
+}
