@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 
 	"blockyard/agents/contest"
 	"blockyard/agents/mlp"
@@ -26,7 +27,7 @@ unexpected input on standard error and answers it with a safe move. The agent ge
 of the time bank for every answer.`
 }
 
-// Run plays until standard input ends.
+// Run plays until standard input or ctx ends.
 func (c *botCmd) Run(ctx context.Context, con *console) error {
 	g, err := games.Open(c.Game)
 	if err != nil {
@@ -48,7 +49,18 @@ func (c *botCmd) Run(ctx context.Context, con *console) error {
 		Codec: protocol.Bot(con.out, con.err), Agent: agent,
 		State: g.New(g.MinSeats), View: g.New(g.MinSeats), Notes: con.err,
 	}
-	return bot.Play(ctx, con.in, con.out)
+	return bot.Play(ctx, endingWith(ctx, con.in), con.out)
+}
+
+// endingWith returns what reads r, but ends when ctx does, also while r has nothing to read.
+func endingWith(ctx context.Context, r io.Reader) io.Reader {
+	in, out := io.Pipe()
+	go func() {
+		_, err := io.Copy(out, r)
+		_ = out.CloseWithError(err)
+	}()
+	context.AfterFunc(ctx, func() { _ = out.Close() })
+	return in
 }
 
 // agent returns the agent that the flags name.

@@ -7,15 +7,14 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/signal"
 	"reflect"
 	"regexp"
 	"slices"
 	"strings"
-	"syscall"
 
 	"github.com/alecthomas/kong"
 
+	"blockyard/datasets/interrupt"
 	"blockyard/datasets/release"
 	"blockyard/env/games"
 )
@@ -43,7 +42,7 @@ hand:ply=1 or learned:ply=3,width=8,weights=FILE,time=50ms. exec:CMD is a progra
 speaks the contest's protocol. The error for an unknown name lists the known ones.`
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, stop := interrupt.Context()
 	defer stop()
 	con := &console{os.Stdin, os.Stdout, os.Stderr}
 	if status, asked := servePlugin(os.Args[1:]); asked {

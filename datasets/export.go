@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"blockyard/datasets/export"
+	"blockyard/datasets/interrupt"
 	"blockyard/datasets/lockfile"
 	"blockyard/datasets/record"
 	"blockyard/env"
@@ -51,7 +52,7 @@ type target interface {
 }
 
 func (c *exportCmd) Run(std *streams) error {
-	ctx, stop := interruptible()
+	ctx, stop := interrupt.Context()
 	defer stop()
 	return c.run(ctx, std)
 }

@@ -4,13 +4,10 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
-	"syscall"
 
 	"github.com/alecthomas/kong"
 
@@ -34,11 +31,6 @@ type streams struct {
 
 // errFound means that a command ran, found differences and printed them. The exit status is then 1.
 var errFound = errors.New("differences were found")
-
-// interruptible returns a context that ends when the process is interrupted.
-func interruptible() (context.Context, context.CancelFunc) {
-	return signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-}
 
 func main() { os.Exit(run(os.Args[1:], &streams{os.Stdin, os.Stdout, os.Stderr})) }
 

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"blockyard/datasets/atomicfile"
+	"blockyard/datasets/interrupt"
 	"blockyard/datasets/playback"
 	"blockyard/datasets/record"
 	"blockyard/datasets/viewer"
@@ -139,7 +140,7 @@ func (c *viewCmd) web(std *streams) error {
 	if c.From != 0 && len(c.Games) != 1 {
 		return errors.New("--from with several games: name one game")
 	}
-	ctx, stop := interruptible()
+	ctx, stop := interrupt.Context()
 	defer stop()
 	site := viewer.Site{Games: c.Games, Turn: c.From, Listen: c.Listen, Open: c.Open}
 	return site.Serve(ctx, std.out, std.err)

@@ -10,13 +10,12 @@ import (
 	"fmt"
 	"net/http"
 	"os"
-	"os/signal"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/alecthomas/kong"
 
+	"blockyard/datasets/interrupt"
 	"blockyard/datasets/release"
 	"blockyard/rpc/client"
 	"blockyard/rpc/server"
@@ -44,8 +43,7 @@ const about = `Serve thousands of games at once to programs in any language.
 The protocol is msgpack-rpc; rpc/PROTOCOL.md specifies every message.`
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	context.AfterFunc(ctx, stop) // a second signal ends the program at once
+	ctx, stop := interrupt.Context()
 	status := run(ctx, os.Args[1:])
 	stop()
 	os.Exit(status)

@@ -9,7 +9,6 @@ import (
 	"net"
 	"os"
 	"os/exec"
-	"os/signal"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -27,9 +26,7 @@ import (
 // TestMain lets the test binary be the program, so that tests can start it.
 func TestMain(m *testing.M) {
 	if os.Getenv("BLOCKYARD_RPC_PROGRAM") != "" {
-		ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-		defer stop()
-		os.Exit(run(ctx, os.Args[1:]))
+		main()
 	}
 	os.Exit(m.Run())
 }

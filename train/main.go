@@ -12,15 +12,14 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"os/signal"
 	"runtime"
-	"syscall"
 
 	"github.com/alecthomas/kong"
 
 	"blockyard/agents/match"
 	"blockyard/agents/registry"
 	"blockyard/agents/submit"
+	"blockyard/datasets/interrupt"
 	"blockyard/datasets/release"
 	"blockyard/env/games"
 	"blockyard/train/task"
@@ -37,7 +36,7 @@ type program struct {
 }
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, stop := interrupt.Context()
 	defer stop()
 	var p program
 	name := release.Program("train")

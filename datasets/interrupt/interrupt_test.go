@@ -1,0 +1,73 @@
+package interrupt_test
+
+import (
+	"bufio"
+	"fmt"
+	"os"
+	"os/exec"
+	"runtime"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"blockyard/datasets/interrupt"
+)
+
+// TestMain lets the test binary be a program that hears the first signal and goes on for ever.
+func TestMain(m *testing.M) {
+	if os.Getenv("BLOCKYARD_STUBBORN") == "" {
+		os.Exit(m.Run())
+	}
+	ctx, stop := interrupt.Context()
+	defer stop()
+	fmt.Println("ready")
+	<-ctx.Done()
+	fmt.Println("heard")
+	for {
+		time.Sleep(time.Hour)
+	}
+}
+
+// The first signal is heard, whatever the second is: it ends the process.
+func TestSecondSignal(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("no SIGTERM")
+	}
+	self, err := os.Executable()
+	require.NoError(t, err)
+	for _, signals := range [][2]os.Signal{
+		{os.Interrupt, os.Interrupt}, {syscall.SIGTERM, syscall.SIGTERM}, {os.Interrupt, syscall.SIGTERM},
+	} {
+		p := exec.CommandContext(t.Context(), self)
+		p.Env = append(os.Environ(), "BLOCKYARD_STUBBORN=1")
+		pipe, err := p.StdoutPipe()
+		require.NoError(t, err)
+		require.NoError(t, p.Start())
+		out := bufio.NewReader(pipe)
+		says := func(want string) {
+			line, err := out.ReadString('\n')
+			require.NoError(t, err)
+			require.Equal(t, want, line)
+		}
+		says("ready\n")
+		require.NoError(t, p.Process.Signal(signals[0]))
+		says("heard\n")
+		ended := make(chan error)
+		go func() { ended <- p.Wait() }()
+		err = nil
+		for again := time.Tick(50 * time.Millisecond); err == nil; { // the first signals may still come too early
+			_ = p.Process.Signal(signals[1])
+			select {
+			case err = <-ended:
+			case <-again:
+			}
+		}
+		var exit *exec.ExitError
+		require.ErrorAs(t, err, &exit)
+		status := exit.Sys().(syscall.WaitStatus)
+		require.True(t, status.Signaled(), "%v", status)
+		require.Equal(t, signals[1], status.Signal())
+	}
+}
