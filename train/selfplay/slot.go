@@ -123,7 +123,7 @@ func (s *Slot) newRecord(seed uint64, late, baseline bool) *record.Record {
 }
 
 // Play plays a rollout, the slots shared out among the workers. If it fails, or ctx ends, the run
-// is as before.
+// is as before, except that the games in progress are not recorded.
 func (r *Run) Play(ctx context.Context, ro Rollout) error {
 	ro.record = r.Record != nil
 	if r.Remote != nil {
@@ -137,7 +137,15 @@ func (r *Run) Play(ctx context.Context, ro Rollout) error {
 		if err != nil {
 			return err
 		}
-		r.Parallel(len(policies), len(r.Slots), func(worker, i int) { r.Slots[i].play(policies[worker], &ro) })
+		before := make([]*Slot, len(r.Slots))
+		for i, s := range r.Slots {
+			before[i] = s.clone()
+		}
+		r.Parallel(len(policies), len(r.Slots), func(worker, i int) { r.Slots[i].play(ctx, policies[worker], &ro) })
+		if err := ctx.Err(); err != nil {
+			r.Slots = before
+			return err
+		}
 	}
 	for _, s := range r.Slots {
 		r.Counts.Games += s.ended
@@ -184,11 +192,20 @@ func (r *Run) Parallel(workers, n int, do func(worker, i int)) {
 	running.Wait()
 }
 
-func (s *Slot) play(p Policy, ro *Rollout) {
+// clone returns a slot that goes on as s does. It has no notes and no record.
+func (s *Slot) clone() *Slot {
+	c := newSlot(s.game, s.Index)
+	c.State.CopyFrom(s.State)
+	c.Rand, c.Baseline, c.age = s.Rand, s.Baseline, s.age
+	return c
+}
+
+// play plays a rollout, or the beginning of one if ctx ends.
+func (s *Slot) play(ctx context.Context, p Policy, ro *Rollout) {
 	s.ended, s.moves, s.played = 0, 0, s.played[:0]
 	p.TakeVisited()
 	p.Begin(s)
-	for range ro.Steps {
+	for n := 0; n < ro.Steps && ctx.Err() == nil; n++ {
 		acting, m := s.State.Acting(), env.NoMoves
 		for set := acting; set != 0; set = set.Rest() {
 			seat := set.First()

@@ -2,6 +2,7 @@ package selfplay
 
 import (
 	"bytes"
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -96,7 +97,7 @@ func (p *Player) Play(t *Task, net *mlp.Net) ([]byte, *Result, error) {
 	if err := s.restore(t.Start); err != nil {
 		return nil, nil, fmt.Errorf("slot %d: %w", t.Slot, err)
 	}
-	s.play(policy, &t.Rollout)
+	s.play(context.Background(), policy, &t.Rollout)
 	end, err := s.save()
 	if err != nil {
 		return nil, nil, err

@@ -143,6 +143,45 @@ func TestResumeLosesNothing(t *testing.T) {
 	}
 }
 
+// An ending is a context that ends when it has been asked a number of times.
+type ending struct {
+	context.Context
+	left int
+}
+
+func (e *ending) Err() error {
+	if e.left--; e.left < 0 {
+		return context.Canceled
+	}
+	return nil
+}
+
+// A run that is stopped in the middle of a rollout, saved and resumed ends where it would have.
+func TestStopInARolloutLosesNothing(t *testing.T) {
+	for _, c := range []Config{small(5), backed(5)} {
+		whole := open(t, c, 1)
+		require.NoError(t, whole.Go(context.Background(), nil))
+		path := filepath.Join(t.TempDir(), "state")
+		r := open(t, c, 1)
+		cut := 0 // rollouts
+		for steps := 25; !r.Done(); steps += 50 {
+			before, gates := r.Counts, r.Counts.Gated
+			require.NoError(t, r.Go(&ending{context.Background(), steps}, nil))
+			if r.Counts.Gated == gates && r.Counts.Iterations == before.Iterations {
+				cut++
+				require.Equal(t, before, r.Counts)
+			}
+			require.NoError(t, r.Save(path))
+			var err error
+			r, err = selfplay.Resume(task.BlockBattle, path, new(Config), 1)
+			require.NoError(t, err)
+			defer func(r *selfplay.Run) { require.NoError(t, r.Close()) }(r)
+		}
+		require.Positive(t, cut)
+		requireSame(t, whole, r)
+	}
+}
+
 func TestStopInAGateLosesNothing(t *testing.T) {
 	c := small(3)
 	c.GatePairs = 5000
