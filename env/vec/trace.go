@@ -27,6 +27,16 @@ func (e *Env) Trace(t Tracer) {
 	}
 }
 
+// ContinueTrace lets the tracer follow the episode in progress of environment i, after Resume, as if its Begin had
+// chosen that episode.
+func (e *Env) ContinueTrace(i int) {
+	sl := &e.slots[i]
+	sl.traced = e.tracer != nil && sl.live && !sl.ended()
+}
+
+// Traced reports whether the tracer follows the episode of environment i.
+func (e *Env) Traced(i int) bool { return e.slots[i].traced }
+
 // traceBegin offers environment i's new episode to the tracer.
 func (e *Env) traceBegin(i int) {
 	sl := &e.slots[i]

@@ -22,6 +22,12 @@ func (s *session) checkpoint(f *wire.Frame, h *handle) error {
 		return err
 	}
 	defer release()
+	var o struct {
+		Drafts bool `msgpack:"drafts"`
+	}
+	if err := f.Options(2, &o); err != nil {
+		return err
+	}
 	if size := h.opponents.listed(0); size > s.srv.limits.MaxReply {
 		return s.srv.exceedsReply(size)
 	}
@@ -29,7 +35,7 @@ func (s *session) checkpoint(f *wire.Frame, h *handle) error {
 	if err != nil {
 		return err
 	}
-	var games []byte
+	var games, drafts []byte
 	need := weights{}
 	for _, m := range h.opponents.mixtures {
 		for _, c := range m {
@@ -44,13 +50,18 @@ func (s *session) checkpoint(f *wire.Frame, h *handle) error {
 		if err != nil {
 			return err
 		}
-		before := len(games)
+		before, whole := len(games), len(drafts)
 		games = g.append(games, h.kind())
-		if size := len(games) + len(head) + replyRoom; size > s.srv.limits.MaxReply {
+		if o.Drafts {
+			if drafts, err = h.recorder.appendDraft(drafts, i); err != nil {
+				return err
+			}
+		}
+		if size := len(games) + len(drafts) + len(head) + replyRoom; size > s.srv.limits.MaxReply {
 			if k == 0 {
 				return s.srv.exceedsReply(size)
 			}
-			games, list = games[:before], list[:k]
+			games, drafts, list = games[:before], drafts[:whole], list[:k]
 			break
 		}
 		for _, o := range g.opponents {
@@ -58,7 +69,16 @@ func (s *session) checkpoint(f *wire.Frame, h *handle) error {
 		}
 	}
 	names := append([]string{}, slices.Sorted(maps.Keys(need))...)
-	return s.reply(f.ID, wire.Fields{"count", len(list), "head", head, "games", games, "weights", names})
+	fields := wire.Fields{"count", len(list), "head", head, "games", games, "weights", names}
+	if !o.Drafts {
+		return s.reply(f.ID, fields)
+	}
+	releaseDrafts, err := s.srv.reserve(len(drafts))
+	if err != nil {
+		return err
+	}
+	defer releaseDrafts()
+	return s.reply(f.ID, append(fields, "drafts", drafts))
 }
 
 // weights responds with uploaded weights that an agent of the handle was loaded from, also if the session has

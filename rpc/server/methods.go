@@ -65,7 +65,7 @@ var methods = map[string]method{
 	"observe":        {2, true, with((*session).observe)},
 	"snapshot":       {2, true, with((*session).snapshot)},
 	"restore":        {4, true, with((*session).restore)},
-	"checkpoint":     {2, true, with((*session).checkpoint)},
+	"checkpoint":     {3, true, with((*session).checkpoint)},
 	"resume":         {5, true, with((*session).resume)},
 	"replay":         {5, true, with((*session).replay)},
 	"weights":        {2, false, with((*session).weights)},

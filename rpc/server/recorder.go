@@ -174,7 +174,7 @@ func (r *recorder) settle() {
 	if len(r.fresh) == 0 {
 		return
 	}
-	slices.SortFunc(r.fresh, func(a, b finished) int { return cmp.Compare(a.game, b.game) })
+	slices.SortStableFunc(r.fresh, func(a, b finished) int { return cmp.Compare(a.game, b.game) })
 	r.queue = append(r.queue, r.fresh...)
 	r.finished += uint64(len(r.fresh))
 	clear(r.fresh)

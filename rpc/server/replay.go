@@ -27,6 +27,9 @@ func (s *session) replay(f *wire.Frame, h *handle) error {
 	if err := h.finish(h.own); err != nil {
 		return err
 	}
+	if h.recorder != nil {
+		h.recorder.settle()
+	}
 	played := make([]bool, h.c.Envs)
 	for _, l := range logs {
 		played[l.Env] = true

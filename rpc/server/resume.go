@@ -38,7 +38,8 @@ func (s *session) resume(f *wire.Frame, h *handle) error {
 		return err
 	}
 	var o struct {
-		Slot *int64 `msgpack:"slot"`
+		Slot   *int64 `msgpack:"slot"`
+		Drafts []byte `msgpack:"drafts"`
 	}
 	if err := f.Options(4, &o); err != nil {
 		return err
@@ -51,6 +52,10 @@ func (s *session) resume(f *wire.Frame, h *handle) error {
 	if err := r.read(head, games); err != nil {
 		return err
 	}
+	drafts, err := h.readDrafts(o.Drafts, list)
+	if err != nil {
+		return err
+	}
 	err = r.create()
 	if err == nil && r.head.Policy != "" {
 		_, err = s.policyFor(h, r.head.Policy)
@@ -61,6 +66,9 @@ func (s *session) resume(f *wire.Frame, h *handle) error {
 	}
 	if err := r.apply(); err != nil {
 		return err
+	}
+	if len(drafts) > 0 {
+		h.recorder.continueDrafts(drafts)
 	}
 	return s.put(f, h, nil, putOptions{at: at})
 }

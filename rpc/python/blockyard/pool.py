@@ -24,7 +24,7 @@ from .pool_waiting import PoolWaiting
 from .recorder import Path, start_with
 from .seeding import check_seed, fresh_seed
 from .transport.address import Tls
-from .transport.healing import healing_of
+from .transport.heal_options import healing_of
 from .transport.sharded import servers_of
 from .vector import BlockVectorEnv
 

@@ -25,7 +25,8 @@ from .rows import Obs as Obs
 from .seeding import Seed, check_seeds
 from .stepping import Stepping
 from .transport.address import Address, Tls
-from .transport.healing import Healing, HealingTransport, Reopen, healing_of
+from .transport.heal_options import Healing, healing_of
+from .transport.healing import HealingTransport, Reopen
 from .transport.memory import StepMemory
 from .transport.over_socket import SocketTransport
 from .transport.session import Session
@@ -181,8 +182,7 @@ class BlockVectorEnv(Attributes, Stepping, Checkpoints):
             session.require("replay", "heal=True")
             inner = self._open_games(session, games, start)
             assert self._lineup is not None
-            at = (self._first + start) // games  # which of the parts of all games this is, if they are equal
-            whole = HealingTransport(inner, reopening(self, games, start, self._lineup), healing, at)
+            whole = HealingTransport(inner, reopening(self, games, start, self._lineup), healing, self._first + start)
             whole.upload(self._user, self.game_spec.name, self._lineup.files)
             return whole
 

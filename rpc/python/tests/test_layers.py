@@ -18,13 +18,18 @@ LAYERS: list[tuple[str, set[str], set[str], str]] = [
     (
         "values",
         {"spec", "packing", "tensors", "arguments", "opponents", "seeding", "infos", "checkpoint_file"}
-        | {"perceptron", "weights_file", "torch_modules", "intervals", "standings"},
+        | {"records", "perceptron", "weights_file", "torch_modules", "intervals", "standings"},
         {"base"},
         "checking arguments and describing games needs no server",
     ),
     ("server", {"server"}, {"base"}, "a server process is started without knowing what will be said to it"),
-    ("transport", {"transport"}, {"base", "values", "server"}, "it moves the bytes of a step and knows no environment"),
-    ("rendering", {"rendering", "records"}, {"base"}, "pictures and files of games need no environment"),
+    (
+        "transport",
+        {"transport"},
+        {"base", "values", "server"},
+        "it moves the bytes of a step and knows no environment",
+    ),
+    ("rendering", {"rendering"}, {"base"}, "pictures of games need no environment"),
     (
         "environment",
         {

@@ -5,14 +5,12 @@ from __future__ import annotations
 import dataclasses
 import logging
 import time
-from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Mapping
 from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..arguments import positive
 from ..checkpoint_file import split_games
 from ..errors import (
     BadStateError,
@@ -21,15 +19,16 @@ from ..errors import (
     ForkError,
     NeedsResetError,
     OpponentError,
-    RequestError,
     ServerGoneError,
     ServerTimeoutError,
 )
-from .address import Address, Tls, look_up
+from .address import Address
 from .buffer import RolloutBuffer
+from .heal_options import Healing, refuse_clocks
 from .journal import Journal, Steps
 from .memory import StepMemory
 from .over_socket import SocketTransport
+from .records_kept import RecordsKept
 from .session import Session
 from .tally import Tally
 
@@ -42,69 +41,6 @@ T = TypeVar("T")
 # Opens the games of a transport in a session: as they were opened at first, or, if they are resumed anyway, with
 # opponents that need no weights.
 Reopen = Callable[[Session, bool], SocketTransport]
-
-
-@dataclass(frozen=True)
-class Healing:
-    """How games go on when their server is lost.
-
-    Attributes:
-        addresses: of the servers that may take them over; None: the local server, which is started again.
-        tls: which certificates to trust.
-        timeout: seconds without any server after which the environment gives up.
-        every: a checkpoint of a game is made when it has been stepped this many times since the last.
-    """
-
-    addresses: Sequence[str] | None
-    tls: Tls
-    timeout: float
-    every: int
-
-    def candidates(self, last: Address, skip: int, suspect: bool) -> list[str | Address | None]:
-        """Return the servers to try, the last one first unless it is suspected of hanging, which puts it last.
-
-        Args:
-            last: the server that was lost.
-            skip: the others begin with this one, so that games of different transports go to different servers.
-            suspect: whether the last one hung.
-        """
-        if self.addresses is None:
-            return [None]
-        found = [where for text in self.addresses for where in _found(text, self.tls)]
-        skip %= max(1, len(found))
-        others = [where for where in found[skip:] + found[:skip] if str(where) != str(last)]
-        own = [where for where in found if str(where) == str(last)][:1]
-        return [*others, *own] if suspect else [*own, *others]
-
-
-def healing_of(
-    heal: bool | Healing, address: Any, client: Session | None, tls: Tls, timeout: float, every: int
-) -> Healing | None:
-    """Return what the arguments ``heal``, ``heal_timeout`` and ``snapshot_every`` of an environment ask for.
-
-    Raises:
-        RequestError: the environment is to use the session of another.
-        TypeError, ValueError: an argument is malformed.
-    """
-    if isinstance(heal, Healing):
-        return heal
-    if not isinstance(heal, bool):
-        raise TypeError(f"heal: want True or False, got {heal!r:.100}")
-    if isinstance(timeout, bool) or not isinstance(timeout, (int, float)) or not timeout > 0:
-        raise ValueError(f"heal_timeout: want a positive number of seconds, got {timeout!r}")
-    positive("snapshot_every", every)
-    if not heal:
-        return None
-    if client is not None:
-        raise RequestError("heal=True: this connection is shared; call blockyard.make_vec(address=) instead")
-    return Healing((address,) if isinstance(address, str) else address, tls, float(timeout), every)
-
-
-def _found(text: str, tls: Tls) -> list[str | Address]:
-    try:
-        return look_up(text, tls)
-    except ServerGoneError:
-        return [text]  # reported when it is connected to
 
 
 class HealingTransport(SocketTransport):
@@ -121,10 +57,10 @@ class HealingTransport(SocketTransport):
         on_rebuilt: called when the games have been rebuilt.
     """
 
-    def __init__(self, inner: SocketTransport, reopen: Reopen, healing: Healing, number: int) -> None:
-        """Take over the games of inner, which is the number-th transport of an environment."""
+    def __init__(self, inner: SocketTransport, reopen: Reopen, healing: Healing, first: int) -> None:
+        """Take over the games of inner, the first of which has this number among all games."""
         inner.client.require("replay", "heal=True")
-        self.inner, self._reopen, self._healing, self._number = inner, reopen, healing, number
+        self.inner, self._reopen, self._healing, self._first = inner, reopen, healing, first
         super().__init__(inner.client, inner.handle)
         self.name = inner.name
         self.eager, self.lost_seconds = False, 0.0
@@ -132,6 +68,7 @@ class HealingTransport(SocketTransport):
         self._all = np.arange(inner.handle.games, dtype="<u4")
         self._journal = Journal(inner.handle.games)
         self._final: dict[str, NDArray[Any]] | None = None
+        self._records: RecordsKept | None = None
         self._files: dict[str, tuple[str, bytes]] = {}
         self._kept: Collection[str] = ()
         self._user: tuple[object, str] | None = None
@@ -155,7 +92,9 @@ class HealingTransport(SocketTransport):
         begun, wait, lost = time.monotonic(), _FIRST_WAIT, self.client.connection.address
         while True:
             refusals = {}
-            for where in self._healing.candidates(lost, self._number, isinstance(error, ServerTimeoutError)):
+            for where in self._healing.candidates(
+                lost, self._first // self.handle.games, isinstance(error, ServerTimeoutError)
+            ):
                 try:
                     steps = self._rebuild_at(where)
                 except (ForkError, BadStateError, OpponentError):
@@ -187,6 +126,8 @@ class HealingTransport(SocketTransport):
         inner.handle = dataclasses.replace(inner.handle, opponents=self.handle.opponents)
         if self._user is not None:
             self.client.uploads.use(*self._user, self._files)
+        if self._records is not None:
+            self._records.start_again(inner.call)
         steps = self._journal.rebuild(inner)
         self.inner.abandon()
         self.inner, self.handle, self.name, inner.between = inner, inner.handle, inner.name, self.between
@@ -214,15 +155,19 @@ class HealingTransport(SocketTransport):
                 raise  # otherwise some games were not reset yet, and none can be stepped
 
     def _save(self, ids: NDArray[np.uint32]) -> None:
-        head, games, weights = b"", [], {}
-        for page in self.inner.pages("checkpoint", ids):
-            head = page["head"]
+        head, games, weights, drafts = b"", [], {}, b""
+        if self._records is not None:
+            self._records.fetch_all(self.inner.call)
+        for page in self.inner.pages("checkpoint", ids, *([] if self._records is None else [{"drafts": True}])):
+            head, drafts = page["head"], drafts + page.get("drafts", b"")
             games += split_games(page["games"])
             weights.update(dict.fromkeys(page["weights"]))
         for name in weights.keys() - self._files.keys():
             spec = f"learned:weights={name}"
             self._files[name] = (spec, self.inner.call("weights", name)["weights"])
-        self._journal.saved(ids, head, games, list(weights))
+        self._journal.saved(ids, head, games, list(weights), drafts)
+        if self._records is not None:
+            self._records.saved((ids + self._first).tolist())
         self._files = {name: file for name, file in self._files.items() if name in weights or name in self._kept}
 
     def due(self, share: float = 1.0) -> NDArray[np.bool_]:
@@ -259,14 +204,29 @@ class HealingTransport(SocketTransport):
         if method == "rollout":
             return self._rollout(params)
         if method == "record":
-            raise RequestError("record: environments with heal=True cannot be recorded yet; pass heal=False")
+            return self._record(*params)
+        if method == "records" and self._records is not None:
+            return self._fetch(self._records, *params)
         answer = self.retry(lambda: self.inner.call(method, *params))
         if method == "set_opponents":
             self._changed(lambda part: part.call(method, *params), False)
         return answer
 
+    def _record(self, options: dict[str, Any]) -> Any:
+        answer = self.retry(lambda: self.inner.call("record", options))
+        self._records = RecordsKept(options)
+        if self._journal.head:
+            self.save()
+        return answer
+
+    def _fetch(self, records: RecordsKept, options: dict[str, bool]) -> dict[str, Any]:
+        last = self.retry(lambda: records.fetch(self.inner.call, options.get("stop", False)))
+        if not last["recording"] and not last["waiting"]:
+            self._records = None  # the server has forgotten the recording
+        return records.answer(last)
+
     def _rollout(self, params: tuple[Any, ...]) -> Any:
-        _refuse_clocks(params[1].get("policy", "random"))
+        refuse_clocks(params[1].get("policy", "random"))
 
         def play() -> list[Any]:
             answers = (self.inner.call("opponent_stats", {}), self.inner.call("rollout", *params))
@@ -328,16 +288,3 @@ class HealingTransport(SocketTransport):
 
     def close(self, own_client: bool) -> None:
         self.inner.close(own_client)
-
-
-def _refuse_clocks(policy: str) -> None:
-    """Refuse policies of rollouts that no other server can continue.
-
-    Raises:
-        RequestError: the policy is one.
-    """
-    if policy.startswith("exec:") or "time=" in policy:
-        raise RequestError(
-            f"rollout: policy={policy!r} depends on the clock or is a program of its own, so that another server "
-            "cannot continue it exactly; choose another, or pass heal=False"
-        )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -47,6 +48,7 @@ class Journal:
         self.weights: tuple[str, ...] = ()
         self.lengths = np.zeros(games, np.int64)
         self._saved: list[bytes] = [b""] * games
+        self._drafts: dict[int, bytes] = {}
         self._entries: list[Steps | Again] = []
 
     def add(self, entry: Steps | Again) -> None:
@@ -57,14 +59,19 @@ class Journal:
         else:
             self.lengths += 1
 
-    def saved(self, ids: NDArray[np.uint32], head: bytes, games: Sequence[bytes], weights: Sequence[str]) -> None:
-        """Note the checkpoints of some games, which make the entries about them unnecessary.
+    def saved(
+        self, ids: NDArray[np.uint32], head: bytes, games: Sequence[bytes], weights: Sequence[str], drafts: bytes
+    ) -> None:
+        """Note the checkpoints of some games, with their records in progress: entries about them are unnecessary now.
 
         Only if it is about all games may other requests than steps have been noted.
         """
         self.head, self.weights = head, tuple(weights)
         for game, one in zip(ids.tolist(), games, strict=True):
             self._saved[game] = one
+            self._drafts.pop(game, None)
+        for line in drafts.splitlines(keepends=True):
+            self._drafts[json.loads(line)["game"]] = line
         self.lengths[ids] = 0
         rest = self._joined([e for e in self._entries if isinstance(e, Steps)]) if self.lengths.any() else None
         self._entries.clear()
@@ -76,10 +83,13 @@ class Journal:
         """Bring games that were just opened to where the games of the journal are; return the steps of the longest."""
         if self.head:
             room = part.client.limits.get("max_message", 1 << 20) - len(self.head) - _ROOM
-            for start, end in runs(self._saved, room):
+            sizes = [saved + self._drafts.get(game, b"") for game, saved in enumerate(self._saved)]
+            for start, end in runs(sizes, room):
                 ids = np.arange(start, end, dtype="<u4")
                 games = b"".join(self._saved[start:end])
-                part.show(part.memory(), "resume", ids.tobytes(), self.head, games, {})
+                drafts = b"".join(self._drafts[game] for game in range(start, end) if game in self._drafts)
+                options = {"drafts": drafts} if drafts else {}
+                part.show(part.memory(), "resume", ids.tobytes(), self.head, games, options)
         steps: list[Steps] = []
         for entry in self._entries:
             if isinstance(entry, Steps):
