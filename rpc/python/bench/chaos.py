@@ -1,6 +1,7 @@
 """Play beside clients that are killed, stopped, slowed and cut off, and check that nothing else is affected.
 
-    python bench/chaos.py [--minutes 60] [--clients 6] [--envs 64] [--steps 200] [--seed 1] [--log FILE]
+    python bench/chaos.py [--minutes 60] [--clients 6] [--envs 64] [--steps 200] [--seed 1]
+                           [--stop-ms 100] [--tries 5] [--log FILE]
 
 It starts a server, and first lets each kind of client (see faults/clients.py) play every game undisturbed: all kinds
 must receive the same. Then clients of all kinds play beside one another, each in a process of its own with a fate:
@@ -13,7 +14,8 @@ must receive the same. Then clients of all kinds play beside one another, each i
     cut, reset      the proxy ends its connection in the middle of an answer
 
 The first three must receive what they receive undisturbed, byte for byte. The others must end, those that are cut off
-by themselves and with the error of a connection. In the end the server may hold nothing that it did not hold before:
+by themselves and with the error of a connection. Before and after, searches that take the server many seconds must stop
+within --stop-ms of the loss of their client. In the end the server may hold nothing that it did not hold before:
 sessions, games, memory, goroutines, files, mappings, temporary files; and it must end without an error.
 """
 
@@ -40,6 +42,7 @@ from typing import Any
 from faults.clients import GONE, KEYS
 from faults.proxy import WAYS, Proxy
 from faults.resources import Resources, look, settled
+from faults.searches import stopping
 
 from blockyard.server.binary import find_server
 
@@ -235,6 +238,13 @@ class Chaos:
         return True
 
 
+def late(server: Server, args: argparse.Namespace, say: Any) -> list[str]:
+    """Return the searches that do not stop in time when their client is gone."""
+    took = stopping(server.addresses["socket"], args.tries)
+    say(searches_stop_after_ms=took)
+    return [f"{search} stops after {ms} ms, want {args.stop_ms:g}" for search, ms in took.items() if ms > args.stop_ms]
+
+
 def run(args: argparse.Namespace) -> bool:
     """Run the test; return whether it passed."""
 
@@ -257,12 +267,14 @@ def run(args: argparse.Namespace) -> bool:
                 return look(server.addresses["shm"], server.process.pid, folder, pids)
 
             want = undisturbed(server, args, pids)
+            failures = late(server, args, say)
             before = now()
             say(undisturbed=want, before=asdict(before))
             chaos = Chaos(args, server, want, pids)
             chaos.run(60 * args.minutes, say)
+            failures += late(server, args, say)
             after = settled(now, before)
-            failures = chaos.failures + after.exceeding(before)
+            failures += chaos.failures + after.exceeding(before)
             say(ended=dict(sorted(chaos.ended.items())), after=asdict(after))
     finally:
         shutil.rmtree(parent, ignore_errors=True)
@@ -278,6 +290,8 @@ def main(words: list[str] | None = None) -> bool:
     parser.add_argument("--envs", type=int, default=64, help="games per client (default 64)")
     parser.add_argument("--steps", type=int, default=200, help="steps per game (default 200)")
     parser.add_argument("--patience", type=float, default=600, help="longest time of a client in seconds (default 600)")
+    parser.add_argument("--stop-ms", type=float, default=100, help="longest end of a search, a median (default 100)")
+    parser.add_argument("--tries", type=int, default=5, help="measurements of the end of each search (default 5)")
     parser.add_argument("--seed", type=int, default=1, help="of the choice of faults (default 1)")
     parser.add_argument("--log", type=Path, help="append a line of JSON per minute to this file")
     return run(parser.parse_args(words))

@@ -124,7 +124,9 @@ def received(port: int) -> tuple[bytes, type[OSError] | None]:
 @pytest.mark.skipif(sys.platform != "linux" or not shutil.which("go"), reason="reads /proc, and builds a client in Go")
 def test_nothing_else_is_affected(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TMPDIR", "/tmp")  # it sets one of its own
-    passed = chaos.main(["--minutes=0.34", "--clients=4", "--envs=16", "--steps=60", "--patience=300"])
+    passed = chaos.main(
+        ["--minutes=0.34", "--clients=4", "--envs=16", "--steps=60", "--patience=300", "--tries=1", "--stop-ms=20000"]
+    )
     out = capsys.readouterr().out
     assert passed, out
     assert '"failures": []' in out
