@@ -1,4 +1,4 @@
-"""What options of an environment cost: a row per seat, recording, mixtures of opponents.
+"""What options of an environment cost: a row per seat, recording, mixtures of opponents, healing.
 
     python bench/overhead.py [--game Blocking-v0] [--seats 4] [--envs 256] [--rounds 15] [--json]
 
@@ -34,11 +34,13 @@ GROUPS: list[list[tuple[str, str, dict[str, Any]]]] = [
         (f"{COMPACT}, record every=100", COMPACT, {"rows": "acting", "opponents": None, "record": 100}),
         (f"{DEFAULT}, record every=100", DEFAULT, {"opponents": None, "record": 100}),
         (f"{DEFAULT}, record every=1", DEFAULT, {"opponents": None, "record": 1}),
+        (f"{DEFAULT}, heal=True", DEFAULT, {"opponents": None, "heal": True}),
     ],
     [
         (RANDOM, RANDOM, {"opponents": "random"}),
         ("against a mixture of random and first", RANDOM, {"opponents": {"random": 1, "first": 1}}),
         (f"{RANDOM}, record every=100", RANDOM, {"opponents": "random", "record": 100}),
+        (f"{RANDOM}, heal=True", RANDOM, {"opponents": "random", "heal": True}),
     ],
 ]
 

@@ -66,6 +66,7 @@ class HealingTransport(SocketTransport):
         self.eager, self.lost_seconds = False, 0.0
         self.on_rebuilt: Callable[[], None] | None = None
         self._all = np.arange(inner.handle.games, dtype="<u4")
+        self._no_moves = np.zeros((inner.handle.games, 0), np.uint16)
         self._journal = Journal(inner.handle.games)
         self._final: dict[str, NDArray[Any]] | None = None
         self._records: RecordsKept | None = None
@@ -178,8 +179,7 @@ class HealingTransport(SocketTransport):
         """Note a step of some games: their actions, uint16 (k, rows_per_game), and its results."""
         self.tally.step(memory, games)
         moves = memory.arrays.get("moves")
-        copied = np.zeros((len(games), 0), np.uint16) if moves is None else moves.copy()
-        self._journal.add(Steps(games, actions, copied))
+        self._journal.add(Steps(games, actions, self._no_moves[: len(games)] if moves is None else moves.copy()))
 
     # -- memory -------------------------------------------------------------------------
 

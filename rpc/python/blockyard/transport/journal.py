@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,8 +17,7 @@ _ROOM = 4096  # bytes of a request besides its games
 Again = Callable[[SocketTransport], Any]  # makes a request that changes games once more
 
 
-@dataclass(frozen=True)
-class Steps:
+class Steps(NamedTuple):
     """A step of some games.
 
     Attributes:
@@ -54,7 +52,7 @@ class Journal:
     def add(self, entry: Steps | Again) -> None:
         """Note what was done: a step, or a request that changes all games."""
         self._entries.append(entry)
-        if isinstance(entry, Steps):
+        if isinstance(entry, Steps) and len(entry.games) < len(self.lengths):
             self.lengths[entry.games] += 1
         else:
             self.lengths += 1
