@@ -96,7 +96,7 @@ func NewLearner(ctx context.Context, nc *nats.Conn, r *selfplay.Run, o LearnerOp
 		return nil, err
 	}
 	l.spec.Epoch = l.lease.value.Epoch
-	if l.queues, err = makeQueues(ctx, l.js, l.spec); err != nil {
+	if l.queues, err = makeQueues(ctx, l.js, l.spec, o.Alone); err != nil {
 		return nil, err
 	}
 	if l.objects, err = openObjects(ctx, l.js, id, true); err != nil {

@@ -29,8 +29,13 @@ type queues struct {
 	toWorkers, toLearn jetstream.Consumer
 }
 
-// makeQueues creates the streams of an epoch and deletes those of all earlier ones.
-func makeQueues(ctx context.Context, js jetstream.JetStream, s *Spec) (*queues, error) {
+// makeQueues creates the streams of an epoch and deletes those of all earlier ones. A broker that ends with its
+// learner keeps them in memory, because the next epoch has queues of its own.
+func makeQueues(ctx context.Context, js jetstream.JetStream, s *Spec, alone bool) (*queues, error) {
+	storage := jetstream.FileStorage
+	if alone {
+		storage = jetstream.MemoryStorage
+	}
 	names := js.StreamNames(ctx)
 	for name := range names.Name() {
 		var epoch uint64
@@ -52,7 +57,7 @@ func makeQueues(ctx context.Context, js jetstream.JetStream, s *Spec) (*queues, 
 		st, e := js.CreateStream(ctx, jetstream.StreamConfig{
 			Name: queueName(s.Run, s.Epoch, what), Subjects: []string{queueSubject(s.Run, s.Epoch, what)},
 			Retention: jetstream.WorkQueuePolicy, Discard: jetstream.DiscardNew,
-			MaxMsgs: int64(perSlot * s.Slots), MaxBytes: most,
+			MaxMsgs: int64(perSlot * s.Slots), MaxBytes: most, Storage: storage,
 		})
 		err = errors.Join(err, e)
 		return st
