@@ -66,7 +66,7 @@ func (c *analyzeCmd) Run(ctx context.Context, con *console) error {
 	if err != nil {
 		return usage{err}
 	}
-	r, err := place.open()
+	r, err := place.open(ctx)
 	if err != nil {
 		return err
 	}
@@ -143,12 +143,13 @@ func (c *analyzeCmd) place(text string) (p recordPlace, err error) {
 }
 
 // open reads the game.
-func (p *recordPlace) open() (*playback.Reel, error) {
+func (p *recordPlace) open(ctx context.Context) (*playback.Reel, error) {
 	in, err := record.Open(p.file)
 	if err != nil {
 		return nil, err
 	}
 	defer in.Close()
+	in.Use(ctx)
 	var rec *record.Record
 	for n := 1; n <= p.game; n++ {
 		if rec, err = in.Read(); errors.Is(err, io.EOF) {
@@ -167,7 +168,7 @@ func (p *recordPlace) open() (*playback.Reel, error) {
 	if err != nil {
 		return nil, err
 	}
-	r, err := playback.Whole(g, rec)
+	r, err := playback.Whole(ctx, g, rec)
 	if err != nil {
 		return nil, fmt.Errorf("%s, game %d: %w", p.file, p.game, err)
 	}

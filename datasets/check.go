@@ -21,6 +21,23 @@ import (
 type input struct {
 	Files        []string `arg:"" name:"file" help:"Files of records, plain or compressed with gzip; - is standard input."`
 	AllowPartial bool     `help:"Accept an incomplete record at the end of a file, as in a file still being written."`
+	bounds
+}
+
+// bounds are the flags that bound what is read.
+type bounds struct {
+	MaxBytes int64 `default:"${max_bytes}" placeholder:"N" help:"Read at most so much of a file, in bytes uncompressed."`
+}
+
+// raise is what to do if a file is longer.
+const raise = "raise --max-bytes"
+
+// Validate returns an error for a limit that permits nothing.
+func (b *bounds) Validate() error {
+	if b.MaxBytes < 1 {
+		return fmt.Errorf("--max-bytes %d: want at least 1", b.MaxBytes)
+	}
+	return nil
 }
 
 // open opens one of the files.
@@ -28,6 +45,7 @@ func (in *input) open(file string) (*record.Reader, error) {
 	r, err := record.Open(file)
 	if err == nil {
 		r.AllowPartial = in.AllowPartial
+		r.Limit(in.MaxBytes, raise)
 	}
 	return r, err
 }
@@ -96,6 +114,7 @@ var transcripts = map[string]func() *conform.Checker{
 type conformCmd struct {
 	Game  string   `arg:"" help:"The game, such as blockbattle."`
 	Files []string `arg:"" name:"file" help:"Transcripts: files of JSON lines, plain or compressed with gzip."`
+	bounds
 }
 
 func (c *conformCmd) Help() string {
@@ -113,12 +132,12 @@ func (c *conformCmd) Run(std *streams) error {
 	checker := make()
 	for _, file := range c.Files {
 		if file != "-" {
-			conform.Index(checker, file)
+			conform.Index(checker, file, c.MaxBytes)
 		}
 	}
 	var found error
 	for _, file := range c.Files {
-		rep, err := conform.File(checker, file)
+		rep, err := conform.File(checker, file, c.MaxBytes)
 		if rep != nil {
 			fmt.Fprint(std.out, rep)
 		}

@@ -51,6 +51,8 @@ type target interface {
 	Discard()
 }
 
+var errInterrupted = errors.New("interrupted: nothing was written")
+
 func (c *exportCmd) Run(std *streams) error {
 	ctx, stop := interrupt.Context()
 	defer stop()
@@ -64,7 +66,10 @@ func (c *exportCmd) run(ctx context.Context, std *streams) error {
 	if c.ID != "" && c.Minari == "" {
 		return errors.New("--id without --minari: only a Minari dataset has a name")
 	}
-	g, err := c.game()
+	g, err := c.game(ctx)
+	if errors.Is(err, context.Canceled) {
+		return errInterrupted
+	}
 	if err != nil {
 		return err
 	}
@@ -82,7 +87,7 @@ func (c *exportCmd) run(ctx context.Context, std *streams) error {
 }
 
 // game returns the game to export: that of --game or of the first record.
-func (c *exportCmd) game() (*env.Game, error) {
+func (c *exportCmd) game(ctx context.Context) (*env.Game, error) {
 	if c.Game != "" {
 		return games.Open(c.Game)
 	}
@@ -94,6 +99,8 @@ func (c *exportCmd) game() (*env.Game, error) {
 		return nil, err
 	}
 	defer r.Close()
+	r.Limit(c.MaxBytes, raise)
+	r.Use(ctx)
 	var rec record.Record
 	if err := r.ReadPart(&rec); errors.Is(err, io.EOF) {
 		return nil, fmt.Errorf("%s: no games, want at least one", c.Files[0])
@@ -225,12 +232,18 @@ func (c *exportCmd) file(ctx context.Context, std *streams, w *export.Walker, ba
 		in, name = f, file
 	}
 	sum := sha256.New()
+	in = patient{ctx, in}
 	in = io.TeeReader(in, io.MultiWriter(sum, bar))
 	r, err := record.NewReader(name, in)
+	if ctx.Err() != nil {
+		return src, errInterrupted
+	}
 	if err != nil {
 		return src, err
 	}
 	r.AllowPartial = c.AllowPartial
+	r.Limit(c.MaxBytes, raise)
+	r.Use(ctx)
 	before := w.Games
 	for err == nil {
 		err = w.Next(ctx, r)
@@ -239,7 +252,7 @@ func (c *exportCmd) file(ctx context.Context, std *streams, w *export.Walker, ba
 	switch {
 	case errors.Is(err, io.EOF):
 	case errors.Is(err, context.Canceled):
-		return src, errors.New("interrupted: nothing was written")
+		return src, errInterrupted
 	case strings.HasPrefix(err.Error(), name+":"):
 		return src, err
 	default:

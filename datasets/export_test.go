@@ -11,6 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"blockyard/datasets/jsonl"
 	"blockyard/datasets/lockfile"
 )
 
@@ -106,7 +107,7 @@ func TestExportInterrupted(t *testing.T) {
 	top := t.TempDir()
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	c := exportCmd{input: input{Files: []string{sample}}, Parquet: filepath.Join(top, "out"), Rows: 10}
+	c := exportCmd{input: input{Files: []string{sample}, bounds: bounds{jsonl.MaxBytes}}, Parquet: filepath.Join(top, "out"), Rows: 10}
 	var out, errs bytes.Buffer
 	err := c.run(ctx, &streams{strings.NewReader(""), &out, &errs})
 	require.ErrorContains(t, err, "interrupted: nothing was written")

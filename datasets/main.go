@@ -8,9 +8,11 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strconv"
 
 	"github.com/alecthomas/kong"
 
+	"blockyard/datasets/jsonl"
 	"blockyard/datasets/release"
 )
 
@@ -45,6 +47,7 @@ func run(args []string, std *streams) int {
 		kong.Description("Check, view, summarise and export recorded games, "+
 			"and compare the rules with transcripts of the original engines."),
 		kong.Vars{
+			"max_bytes":      strconv.Itoa(jsonl.MaxBytes),
 			"export_game":    "Export only the games of this name. By default every game must be the same as the first.",
 			"export_parquet": "Write Parquet shards to this folder, which must not exist.",
 			"export_minari":  "Write a Minari dataset below this folder, such as ~/.minari/datasets.",

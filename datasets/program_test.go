@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"blockyard/datasets/jsonl"
 	"blockyard/datasets/record"
 	"blockyard/env/games"
 
@@ -52,7 +53,7 @@ func TestCheckReportsDifferences(t *testing.T) {
 	text, err := os.ReadFile(sample)
 	require.NoError(t, err)
 	good := string(text)
-	rec, err := find(sample, 1)
+	rec, err := find(sample, 1, jsonl.MaxBytes)
 	require.NoError(t, err)
 	rec.Scores[0] += 100
 	var spoilt bytes.Buffer
@@ -131,7 +132,7 @@ func TestStat(t *testing.T) {
 	require.NoError(t, err)
 	status, out, errs := call("stat", write(t, "two.jsonl", string(text)+string(text)))
 	require.Zero(t, status, errs)
-	rec, err := find(sample, 1)
+	rec, err := find(sample, 1, jsonl.MaxBytes)
 	require.NoError(t, err)
 	require.Contains(t, out, "blockbattle: 2 games, ")
 	require.Contains(t, out, "steps per game")

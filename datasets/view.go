@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -31,6 +32,8 @@ type viewCmd struct {
 	Open   bool   `help:"With --web: open the page in the default browser."`
 
 	HTML string `name:"html" help:"Write one game as a page that needs no server." placeholder:"FILE"`
+
+	bounds
 }
 
 func (c *viewCmd) Help() string {
@@ -73,9 +76,11 @@ func (c *viewCmd) Run(std *streams) error {
 		return c.history(std, c.Games[0])
 	}
 	if c.HTML != "" {
-		return atomicfile.Write(c.HTML, 0o644, func(w io.Writer) error { return viewer.WriteHTML(w, file, n) })
+		return atomicfile.Write(c.HTML, 0o644, func(w io.Writer) error {
+			return viewer.WriteHTML(context.Background(), w, file, n)
+		})
 	}
-	rec, err := find(file, n)
+	rec, err := find(file, n, c.MaxBytes)
 	if err != nil {
 		return err
 	}
@@ -91,7 +96,7 @@ func (c *viewCmd) show(std *streams, rec *record.Record, name string) error {
 	if err != nil {
 		return err
 	}
-	r, err := playback.Whole(g, rec)
+	r, err := playback.Whole(context.Background(), g, rec)
 	if err != nil {
 		return err
 	}

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"blockyard/datasets/jsonl"
 	"blockyard/datasets/playback"
 	"blockyard/env/games"
 
@@ -19,7 +20,7 @@ import (
 )
 
 func TestViewPrintsEveryPosition(t *testing.T) {
-	rec, err := find(sample, 1)
+	rec, err := find(sample, 1, jsonl.MaxBytes)
 	require.NoError(t, err)
 	status, out, errs := call("view", sample+"#1")
 	require.Zero(t, status, errs)
@@ -74,11 +75,11 @@ func (k *keys) Read(p []byte) (int, error) {
 }
 
 func TestBrowseFollowsKeys(t *testing.T) {
-	rec, err := find(sample, 1)
+	rec, err := find(sample, 1, jsonl.MaxBytes)
 	require.NoError(t, err)
 	g, err := games.Lookup(rec.Game)
 	require.NoError(t, err)
-	r, err := playback.Whole(g, rec)
+	r, err := playback.Whole(t.Context(), g, rec)
 	require.NoError(t, err)
 	end := r.Len() - 1
 	var out bytes.Buffer

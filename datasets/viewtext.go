@@ -49,13 +49,14 @@ func about(r reel) (game, players string, lines []string) {
 	return "", "", nil
 }
 
-// find reads game n (from 1) of a file.
-func find(file string, n int) (*record.Record, error) {
+// find reads game n (from 1) of a file, of which it reads at most so many bytes.
+func find(file string, n int, most int64) (*record.Record, error) {
 	r, err := record.Open(file)
 	if err != nil {
 		return nil, err
 	}
 	defer r.Close()
+	r.Limit(most, raise)
 	for i := 1; ; i++ {
 		rec, err := r.Read()
 		if errors.Is(err, io.EOF) {

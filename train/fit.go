@@ -40,7 +40,7 @@ func (c *fit) Run(ctx context.Context) error {
 	if c.Epochs < 1 || c.Batch < 1 || !(c.Rate > 0) || !(c.Held >= 0 && c.Held < 1) {
 		return fmt.Errorf("%d epochs, batches of %d, rate %v, held back %v: out of range", c.Epochs, c.Batch, c.Rate, c.Held)
 	}
-	train, held, err := c.read(g)
+	train, held, err := c.read(ctx, g)
 	if err != nil {
 		return err
 	}
@@ -65,11 +65,11 @@ func (c *fit) Run(ctx context.Context) error {
 }
 
 // read turns the records into rows. A random choice of whole games is held back.
-func (c *fit) read(g *task.Game) (train, held *rows.Set, err error) {
+func (c *fit) read(ctx context.Context, g *task.Game) (train, held *rows.Set, err error) {
 	train, held = rows.New(g), rows.New(g)
 	choose := rand.New(rand.NewPCG(c.Seed, 1))
 	for _, name := range c.Files {
-		if err := each(name, func(rec *record.Record) error {
+		if err := each(ctx, name, func(rec *record.Record) error {
 			if choose.Float64() < c.Held {
 				return held.Add(rec)
 			}
@@ -84,13 +84,14 @@ func (c *fit) read(g *task.Game) (train, held *rows.Set, err error) {
 	return train, held, nil
 }
 
-// each calls f for every record of a file.
-func each(name string, f func(*record.Record) error) error {
+// each calls f for every record of a file. It fails if ctx ends.
+func each(ctx context.Context, name string, f func(*record.Record) error) error {
 	r, err := record.Open(name)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = r.Close() }() // it was only read from
+	r.Use(ctx)
 	for rec, err := range r.All() {
 		if err != nil {
 			return err

@@ -83,7 +83,7 @@ func TestFitLearns(t *testing.T) {
 	require.NoError(t, w.Close())
 
 	c := fit{Files: []string{path}, Epochs: 8, Batch: 32, Rate: 3e-3, Held: 0.2, Seed: 1, Hidden: []int{8}}
-	train, held, err := c.read(g)
+	train, held, err := c.read(t.Context(), g)
 	require.NoError(t, err)
 	require.NotZero(t, held.Len())
 	tr, err := c.trainer(g)

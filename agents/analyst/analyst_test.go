@@ -36,7 +36,7 @@ func game(t *testing.T, name string, seats int, spec string, blunder int) *playb
 	rec, err := match.Play(t.Context(), m)
 	require.NoError(t, err)
 	require.NoError(t, record.Check(g, rec))
-	r, err := playback.Whole(g, rec)
+	r, err := playback.Whole(t.Context(), g, rec)
 	require.NoError(t, err)
 	return r
 }

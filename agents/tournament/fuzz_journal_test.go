@@ -43,6 +43,25 @@ func FuzzJournal(f *testing.F) {
 	})
 }
 
+// A journal is read up to a limit, whatever it holds.
+func TestJournalIsBounded(t *testing.T) {
+	for name, want := range map[string]string{
+		journalFile: "journal.jsonl: line 1 has more than 1048576 bytes",
+		headFile:    "tournament.json has more than 67108864 bytes",
+	} {
+		dir := t.TempDir()
+		c := configOf(0)
+		entrants := []*Entrant{{Name: "a"}, {Name: "b"}}
+		j, err := OpenJournal(dir, &c, "", entrants)
+		require.NoError(t, err)
+		require.NoError(t, j.Close())
+		require.NoError(t, os.WriteFile(filepath.Join(dir, journalFile), []byte(" "), 0o600))
+		require.NoError(t, os.Truncate(filepath.Join(dir, name), 1<<32)) // takes no space
+		_, err = OpenJournal(dir, &c, "", entrants)
+		require.ErrorContains(t, err, want)
+	}
+}
+
 func configOf(format uint8) Config {
 	return Config{Rules: blocking.Game, Format: Formats[int(format)%len(Formats)], Seats: 2, Games: 2, Finals: 1}
 }

@@ -26,6 +26,13 @@ const (
 	PageFile    = "index.html"
 )
 
+// Limits of a journal that is read.
+const (
+	maxHead  = 64 << 20 // bytes
+	maxLine  = 1 << 20  // bytes
+	maxGames = 1 << 20
+)
+
 // A head is what a tournament must keep when it goes on.
 type head struct {
 	Game     string     `json:"game"`
@@ -59,7 +66,7 @@ func OpenJournal(dir string, c *Config, settings string, entrants []*Entrant) (*
 	now := head{c.Rules.Name, c.Rules.Rules, c.Format, c.Seats, c.Games, c.Rounds, c.Finals, c.Seed, settings, entrants}
 	j := &Journal{dir: dir}
 	path := filepath.Join(dir, headFile)
-	text, err := os.ReadFile(path)
+	text, err := readHead(path)
 	switch {
 	case errors.Is(err, os.ErrNotExist) || err == nil && !Tested(dir):
 		if text, err = json.MarshalIndent(now, "", "  "); err == nil {
@@ -78,6 +85,20 @@ func OpenJournal(dir string, c *Config, settings string, entrants []*Entrant) (*
 		return nil, errors.Join(fmt.Errorf("%s: %w", filepath.Join(dir, journalFile), err), j.Close())
 	}
 	return j, nil
+}
+
+// readHead reads a file that is not too long for the head of a tournament.
+func readHead(path string) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	text, err := io.ReadAll(io.LimitReader(f, maxHead+1))
+	if err == nil && len(text) > maxHead {
+		err = fmt.Errorf("%s has more than %d bytes", path, maxHead)
+	}
+	return text, err
 }
 
 // Tested reports whether a folder holds a tournament whose entrants have been tested, and have played a game.
@@ -119,10 +140,16 @@ func (j *Journal) open() (err error) {
 	if j.file, err = os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o644); err != nil {
 		return err
 	}
-	in := bufio.NewReader(j.file)
+	in := bufio.NewReaderSize(j.file, maxLine)
 	var end int64
 	for {
-		line, err := in.ReadBytes('\n')
+		line, err := in.ReadSlice('\n')
+		switch {
+		case errors.Is(err, bufio.ErrBufferFull):
+			err = fmt.Errorf("%s: line %d has more than %d bytes", path, len(j.Played)+1, maxLine)
+		case err == nil && len(j.Played) == maxGames:
+			err = fmt.Errorf("%s: line %d: want at most %d games", path, len(j.Played)+1, maxGames)
+		}
 		if errors.Is(err, io.EOF) {
 			break
 		}

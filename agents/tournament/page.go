@@ -1,6 +1,7 @@
 package tournament
 
 import (
+	"context"
 	_ "embed"
 	"fmt"
 	"html/template"
@@ -9,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"blockyard/datasets/atomicfile"
 	"blockyard/datasets/viewer"
@@ -68,6 +70,9 @@ type gameRow struct {
 	Replay, Log, Record string
 }
 
+// replayTime is how long the page of a replay may take.
+const replayTime = 10 * time.Second
+
 // WritePage writes the page of the tournament to its folder, and the replays that are missing.
 func (t *Tournament) WritePage(dir string) error {
 	if err := os.MkdirAll(filepath.Join(dir, "replays"), 0o755); err != nil {
@@ -118,7 +123,10 @@ func (t *Tournament) gameRow(dir string, g Played) (gameRow, error) {
 	replay := filepath.Join(dir, replayFile(g.Number))
 	if _, err := os.Stat(replay); err != nil {
 		var page strings.Builder
-		if viewer.WriteHTML(&page, record, 1) != nil {
+		// The page is written when the tournament is stopped, too.
+		ctx, cancel := context.WithTimeout(context.Background(), replayTime)
+		defer cancel()
+		if viewer.WriteHTML(ctx, &page, record, 1) != nil {
 			return row, nil // too long for a page; the record can be viewed
 		}
 		if err := atomicfile.WriteText(replay, 0o644, page.String()); err != nil {

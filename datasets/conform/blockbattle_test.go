@@ -13,6 +13,7 @@ import (
 
 	"blockyard/datasets/conform"
 	"blockyard/datasets/conform/blockbattlelog"
+	"blockyard/datasets/jsonl"
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/stretchr/testify/require"
@@ -45,11 +46,11 @@ func TestBlockbattleGivenFilesConform(t *testing.T) {
 		c := blockbattlelog.New()
 		if indexed {
 			for _, name := range blockbattleFiles {
-				conform.Index(c, blockbattleData+name+".jsonl.gz")
+				conform.Index(c, blockbattleData+name+".jsonl.gz", jsonl.MaxBytes)
 			}
 		}
 		for _, name := range blockbattleFiles {
-			rep, err := conform.File(c, blockbattleData+name+".jsonl.gz")
+			rep, err := conform.File(c, blockbattleData+name+".jsonl.gz", jsonl.MaxBytes)
 			require.NoError(t, err)
 			require.Zero(t, rep.Differ, rep.First)
 			require.Greater(t, rep.Compared, 4000)
@@ -75,7 +76,7 @@ func TestAnyNameAnyMixture(t *testing.T) {
 	require.NoError(t, w.Close())
 	require.NoError(t, os.WriteFile(zipped, z.Bytes(), 0o644))
 	for _, path := range []string{plain, zipped} {
-		rep, err := conform.File(blockbattlelog.New(), path)
+		rep, err := conform.File(blockbattlelog.New(), path, jsonl.MaxBytes)
 		require.NoError(t, err)
 		require.True(t, strings.HasPrefix(rep.String(), path+": 1 logs, 1 rounds, 2 games, "), rep.String())
 		require.Zero(t, rep.Differ)

@@ -18,8 +18,8 @@ import (
 )
 
 // Index lets c read a file for checks that need records of other files. It ignores errors: File
-// reports them.
-func Index(c *Checker, path string) {
+// reports them. It reads at most so many bytes.
+func Index(c *Checker, path string, most int64) {
 	if c.Index == nil {
 		return
 	}
@@ -28,6 +28,7 @@ func Index(c *Checker, path string) {
 		return
 	}
 	defer in.Close()
+	in.Limit(most, raise)
 	for line, err := range in.All() {
 		if err == nil {
 			c.Index(line)
@@ -42,13 +43,18 @@ type Report struct {
 	Tally
 }
 
-// File checks the file at path; "-" is standard input.
-func File(c *Checker, path string) (*Report, error) {
+// raise is what to do if a file is longer than may be read.
+const raise = "raise --max-bytes"
+
+// File checks the file at path; "-" is standard input. It fails if the file has more than so many bytes,
+// uncompressed.
+func File(c *Checker, path string, most int64) (*Report, error) {
 	in, err := jsonl.Open(path)
 	if err != nil {
 		return nil, err
 	}
 	defer in.Close()
+	in.Limit(most, raise)
 	return Read(c, in)
 }
 

@@ -14,15 +14,14 @@ import (
 	"github.com/klauspost/compress/gzip"
 )
 
-// MaxLine is the longest line a Reader accepts, in bytes.
-const MaxLine = 16 << 20
-
 // ErrCut means that a file ends in the middle of a line or of its compressed data, because it is still
 // being written or its writer was killed.
 var ErrCut = errors.New("the file ends in the middle of a line")
 
 // A Reader reads the lines of a file. Its errors name the file and the line.
 type Reader struct {
+	bounds
+
 	name   string
 	in     *bufio.Reader
 	closer io.Closer
@@ -54,7 +53,8 @@ func Open(path string) (*Reader, error) {
 }
 
 // OpenAt opens the regular file at path behind its first lines, which have so many bytes uncompressed. A
-// shorter file reads as empty. Errors call the file name.
+// shorter file reads as empty. Errors call the file name. Of a compressed file, the first call of Next reads
+// what lies before.
 func OpenAt(name, path string, lines int, bytes int64) (*Reader, error) {
 	if st, err := os.Stat(path); err == nil && !st.Mode().IsRegular() {
 		return nil, fmt.Errorf("%s: want a regular file", name)
@@ -65,12 +65,12 @@ func OpenAt(name, path string, lines int, bytes int64) (*Reader, error) {
 	}
 	r, err := New(name, f)
 	if err == nil && r.zipped {
-		_, err = io.CopyN(io.Discard, r.in, bytes)
+		r.skip = bytes
 	} else if err == nil {
 		_, err = f.Seek(bytes, io.SeekStart)
 		r.in.Reset(f)
 	}
-	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
+	if err != nil {
 		f.Close()
 		return nil, err
 	}
@@ -81,7 +81,7 @@ func OpenAt(name, path string, lines int, bytes int64) (*Reader, error) {
 // New returns a Reader for in; errors call it name.
 func New(name string, in io.Reader) (*Reader, error) {
 	plain := bufio.NewReaderSize(in, 64<<10)
-	r := &Reader{name: name, in: plain}
+	r := &Reader{name: name, in: plain, bounds: bounds{most: MaxBytes, raise: "split it"}}
 	magic, err := plain.Peek(2)
 	if err != nil && !errors.Is(err, io.EOF) {
 		return nil, fmt.Errorf("%s: %w", name, err)
@@ -106,13 +106,21 @@ func New(name string, in io.Reader) (*Reader, error) {
 // call. At the end of the file Next returns io.EOF, or an error that wraps ErrCut if the compressed data
 // is incomplete.
 func (r *Reader) Next() ([]byte, error) {
+	if err := r.behind(); err != nil {
+		return nil, err
+	}
 	for {
 		line, err := r.read()
 		if err != nil {
 			return nil, err
 		}
+		size := len(line)
 		if line = bytes.TrimSpace(line); len(line) > 0 {
+			r.blanks = 0
 			return line, nil
+		}
+		if r.blanks += size; r.blanks > MaxBlank {
+			return nil, r.Errorf("more than %d bytes of blank lines: remove them", MaxBlank)
 		}
 	}
 }
@@ -130,21 +138,30 @@ func (r *Reader) All() iter.Seq2[[]byte, error] {
 }
 
 func (r *Reader) read() ([]byte, error) {
-	r.buf = r.buf[:0]
-	if r.cut {
-		if r.broken {
-			return nil, r.Errorf("%w", ErrCut)
+	if !r.within {
+		r.buf = r.buf[:0]
+		if r.cut {
+			if r.broken {
+				return nil, r.Errorf("%w", ErrCut)
+			}
+			return nil, io.EOF
 		}
-		return nil, io.EOF
+		r.line++
 	}
-	r.line++
 	for {
+		err := r.heard()
+		if r.within = err != nil; r.within {
+			return nil, err
+		}
 		part, err := r.in.ReadSlice('\n')
+		r.unheard += len(part)
 		if len(r.buf)+len(part) > MaxLine {
 			return nil, r.Errorf("the line is too long: want at most %d bytes", MaxLine)
 		}
 		r.buf = append(r.buf, part...)
-		r.offset += int64(len(part))
+		if r.offset += int64(len(part)); r.offset > r.most {
+			return nil, r.Errorf("the file has more than %d bytes uncompressed: %s", r.most, r.raise)
+		}
 		switch {
 		case err == nil:
 			return r.buf, nil

@@ -2,6 +2,7 @@
 package playback
 
 import (
+	"context"
 	"math"
 	"time"
 
@@ -45,16 +46,23 @@ type mark struct {
 	paint paint
 }
 
+// hearEvery is the time between two looks at a context.
+const hearEvery = 20 * time.Millisecond
+
 // New returns a reel for rec, a game of g, with no positions yet.
 func New(g *env.Game, rec *record.Record) *Reel {
 	return &Reel{Game: g, Rec: rec, replay: record.NewReplay(g, rec), spacing: firstSpacing}
 }
 
 // Whole returns a reel that has advanced to the end of rec. It fails if there is no first position. If the
-// record fails to replay later, the reel ends there and Err returns the error.
-func Whole(g *env.Game, rec *record.Record) (*Reel, error) {
+// record fails to replay later, the reel ends there and Err returns the error. It also fails if ctx ends.
+func Whole(ctx context.Context, g *env.Game, rec *record.Record) (*Reel, error) {
 	r := New(g, rec)
-	r.Advance(time.Time{})
+	for !r.Advance(time.Now().Add(hearEvery)) {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+	}
 	if r.Len() == 0 {
 		return nil, r.err
 	}

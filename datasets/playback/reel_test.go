@@ -58,7 +58,7 @@ func TestSeek(t *testing.T) {
 				want = append(want, text(s))
 			}
 			require.NoError(t, rp.Err())
-			r, err := Whole(g, rec)
+			r, err := Whole(t.Context(), g, rec)
 			require.NoError(t, err)
 			require.NoError(t, r.Err())
 			require.Equal(t, len(want), r.Len(), g.Name)
@@ -156,7 +156,7 @@ func TestColours(t *testing.T) {
 	for _, name := range []string{"tetrisduel", "wintetris:instant", "wintetris", "wintetris:tick"} {
 		g, err := games.Lookup(name)
 		require.NoError(t, err)
-		r, err := Whole(g, play(g, g.MinSeats, 3, 400, false))
+		r, err := Whole(t.Context(), g, play(g, g.MinSeats, 3, 400, false))
 		require.NoError(t, err)
 		seen := map[uint8]int{}
 		for n := range r.Len() {

@@ -1,6 +1,7 @@
 package record
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -8,11 +9,15 @@ import (
 	"iter"
 
 	"blockyard/datasets/jsonl"
+	"blockyard/env"
 )
 
-// MaxChoices is the largest number of choices of a game that Read returns. Longer games can be replayed
-// line by line: see Reader.ReadPart and Reader.Replay.
-const MaxChoices = 64 << 20
+// MaxChoices and MaxDraws are the largest numbers of choices, and of steps with draws, of a game that Read
+// returns. Longer games can be replayed line by line: see Reader.ReadPart and Reader.Replay.
+const (
+	MaxChoices = 64 << 20
+	MaxDraws   = 16 << 20
+)
 
 // ErrPartial means that a file ends in the middle of a record.
 var ErrPartial = jsonl.ErrCut
@@ -43,6 +48,13 @@ func reader(in *jsonl.Reader, err error) (*Reader, error) {
 	return &Reader{in: in}, nil
 }
 
+// Use makes reading fail with the context's error when ctx has ended.
+func (r *Reader) Use(ctx context.Context) { r.in.Use(ctx) }
+
+// Limit sets how many bytes of the file are read, uncompressed; by default jsonl.MaxBytes. raise is for the
+// error: what to do to read more, such as "raise --max-bytes".
+func (r *Reader) Limit(bytes int64, raise string) { r.in.Limit(bytes, raise) }
+
 // Read returns the next game, or io.EOF.
 func (r *Reader) Read() (*Record, error) {
 	rec := new(Record)
@@ -55,14 +67,25 @@ func (r *Reader) Read() (*Record, error) {
 			return nil, err
 		}
 		rec.Join(&part)
-		if len(rec.Choices) > MaxChoices {
-			return nil, r.in.Errorf("the game has %d choices or more, want at most %d", len(rec.Choices), MaxChoices)
+		if err := fits(rec.Choices, rec.Draws); err != nil {
+			return nil, r.in.Errorf("%w", err)
 		}
 	}
 	if err := rec.Validate(); err != nil {
 		return nil, r.in.Errorf("%w", err)
 	}
 	return rec, nil
+}
+
+// fits returns an error for more than may be kept in memory.
+func fits(choices []env.Action, draws [][]uint16) error {
+	switch {
+	case len(choices) > MaxChoices:
+		return fmt.Errorf("the game has %d choices or more, want at most %d", len(choices), MaxChoices)
+	case len(draws) > MaxDraws:
+		return fmt.Errorf("the game has draws of %d steps or more, want at most %d", len(draws), MaxDraws)
+	}
+	return nil
 }
 
 // ReadPart reads the next line into rec: a whole game or a part of a long one, with More set unless it is
@@ -86,6 +109,9 @@ func (r *Reader) ReadPart(rec *Record) error {
 	} else if rec.Part != 0 {
 		return r.in.Errorf("%w: part %d of a long game without the parts before it", ErrInvalid, rec.Part)
 	} else if err := rec.validHead(); err != nil {
+		return r.in.Errorf("%w", err)
+	}
+	if err := rec.validValues(); err != nil {
 		return r.in.Errorf("%w", err)
 	}
 	r.open, r.part = rec.More, rec.Part

@@ -93,9 +93,9 @@ func (rec *Record) Validate() error {
 		return fmt.Errorf("%w: %d scores, want one for each of the %d seats", ErrInvalid, len(rec.Scores), rec.Seats)
 	case len(rec.Results) != rec.Seats:
 		return fmt.Errorf("%w: %d results, want one for each of the %d seats", ErrInvalid, len(rec.Results), rec.Seats)
-	case len(rec.Values) != 0 && len(rec.Values) != len(rec.Choices):
-		return fmt.Errorf("%w: %d values, want none or one for each of the %d choices",
-			ErrInvalid, len(rec.Values), len(rec.Choices))
+	}
+	if err := rec.validValues(); err != nil {
+		return err
 	}
 	for _, r := range rec.Results {
 		if !(r >= -1 && r <= 1) {
@@ -108,6 +108,15 @@ func (rec *Record) Validate() error {
 		}
 	}
 	return rec.validHead()
+}
+
+// validValues checks what every line of a game must have.
+func (rec *Record) validValues() error {
+	if len(rec.Values) != 0 && len(rec.Values) != len(rec.Choices) {
+		return fmt.Errorf("%w: %d values, want none or one for each of the %d choices",
+			ErrInvalid, len(rec.Values), len(rec.Choices))
+	}
+	return nil
 }
 
 // validHead checks what the first line of a game must have.

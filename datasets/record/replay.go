@@ -113,6 +113,10 @@ func (rp *Replay) have(ready func() bool) bool {
 		rp.choices = append(slices.Clip(rp.choices), part.Choices...)
 		rp.draws = append(slices.Clip(rp.draws), part.Draws...)
 		rp.values = append(slices.Clip(rp.values), part.Values...)
+		if rp.err = fits(rp.choices, rp.draws); rp.err != nil { // of steps whose draws or choices are missing
+			rp.from = nil
+			return false
+		}
 	}
 	return true
 }

@@ -1,6 +1,7 @@
 package viewer
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net/http"
@@ -49,7 +50,7 @@ func (s *Server) open(w http.ResponseWriter, r *http.Request) *held {
 		refuse(w, http.StatusNotFound, fmt.Errorf("there is no game %q in the list", short(id, 200)))
 		return nil
 	}
-	f, err := s.films.open(s.library, e)
+	f, err := s.films.open(r.Context(), s.library, e)
 	if err != nil {
 		refuse(w, http.StatusUnprocessableEntity, err)
 		return nil
@@ -58,7 +59,7 @@ func (s *Server) open(w http.ResponseWriter, r *http.Request) *held {
 }
 
 // open returns the entry's film, locked.
-func (o *films) open(l *Library, e *entry) (*held, error) {
+func (o *films) open(ctx context.Context, l *Library, e *entry) (*held, error) {
 	l.mu.Lock()
 	now := *e
 	l.mu.Unlock()
@@ -66,7 +67,12 @@ func (o *films) open(l *Library, e *entry) (*held, error) {
 	h.mu.Lock()
 	if h.film == nil && h.err == nil {
 		h.entry = &now
-		h.film, h.err = now.film()
+		h.film, h.err = now.film(ctx)
+	}
+	if err := h.err; errors.Is(err, context.Canceled) { // only this request has ended
+		h.err = nil
+		h.mu.Unlock()
+		return nil, err
 	}
 	if h.err != nil {
 		h.mu.Unlock()
@@ -132,14 +138,14 @@ func (e *entry) matches(words []string) bool {
 }
 
 // film opens the entry's game.
-func (e *entry) film() (film, error) {
+func (e *entry) film(ctx context.Context) (film, error) {
 	if e.Error != "" {
 		return nil, errors.New(e.Error)
 	}
 	if e.history != nil {
 		return newCommands(&history{texts: e.history}), nil
 	}
-	return newReplay(e)
+	return newReplay(ctx, e)
 }
 
 // short cuts a text to at most n bytes, between characters.

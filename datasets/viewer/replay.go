@@ -1,6 +1,7 @@
 package viewer
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -33,9 +34,9 @@ type replay struct {
 	frm   env.Frame
 }
 
-func newReplay(e *entry) (film, error) {
+func newReplay(ctx context.Context, e *entry) (film, error) {
 	p := &replay{entry: e}
-	if err := p.read(); err != nil {
+	if err := p.read(ctx); err != nil {
 		return nil, err
 	}
 	if _, ok := p.reel.Game.New(p.reel.Rec.Seats).(*dropblox.State); ok {
@@ -45,8 +46,8 @@ func newReplay(e *entry) (film, error) {
 }
 
 // read reads the record as far as it is complete, and starts a reel with as many positions as before.
-func (p *replay) read() error {
-	rec, cut, size, err := p.entry.read()
+func (p *replay) read(ctx context.Context) error {
+	rec, cut, size, err := p.entry.read(ctx)
 	if err != nil {
 		return err
 	}
@@ -75,8 +76,13 @@ func (p *replay) read() error {
 	return nil
 }
 
+// readTime is how long a game may take to be found in its file, and read.
+const readTime = 20 * time.Second
+
+var errDeep = fmt.Errorf("the game is not reached within %v: uncompress or split the file", readTime)
+
 // read reads the entry's game from its file. cut means that the file ends before the game does.
-func (e *entry) read() (rec *record.Record, cut bool, size int64, err error) {
+func (e *entry) read(ctx context.Context) (rec *record.Record, cut bool, size int64, err error) {
 	if e.record != nil {
 		kept := *e.record // the caller may shorten it
 		return &kept, false, 0, e.record.Validate()
@@ -90,6 +96,14 @@ func (e *entry) read() (rec *record.Record, cut bool, size int64, err error) {
 		return nil, false, 0, err
 	}
 	defer in.Close()
+	ctx, cancel := context.WithTimeoutCause(ctx, readTime, errDeep)
+	defer cancel()
+	in.Use(ctx)
+	defer func() {
+		if errors.Is(err, context.DeadlineExceeded) && errors.Is(context.Cause(ctx), errDeep) {
+			err = fmt.Errorf("%s: game %d: %w", e.file, e.number, errDeep)
+		}
+	}()
 	r := record.ReadLines(in)
 	rec = new(record.Record)
 	if err := r.ReadPart(rec); err != nil {
@@ -98,7 +112,7 @@ func (e *entry) read() (rec *record.Record, cut bool, size int64, err error) {
 		}
 		return nil, false, 0, err
 	}
-	for rec.More && len(rec.Choices) <= maxChoices {
+	for rec.More && len(rec.Choices) <= maxChoices && len(rec.Draws) <= maxChoices {
 		var part record.Record
 		if err := r.ReadPart(&part); err != nil {
 			if errors.Is(err, record.ErrPartial) || errors.Is(err, io.EOF) {
@@ -118,7 +132,7 @@ func (e *entry) read() (rec *record.Record, cut bool, size int64, err error) {
 func (p *replay) advance(deadline time.Time) {
 	if p.reel.Advance(deadline) && p.cut {
 		if st, err := os.Stat(p.entry.path); err == nil && st.Size() != p.size {
-			if p.err = p.read(); p.err == nil {
+			if p.err = p.read(context.Background()); p.err == nil {
 				p.reel.Advance(deadline)
 			}
 		}

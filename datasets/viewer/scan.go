@@ -2,6 +2,7 @@ package viewer
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -93,11 +94,17 @@ func (f *file) scan(deadline time.Time, room int) (done bool) {
 		}
 		f.in = in
 	}
+	ctx, cancel := context.WithDeadline(context.Background(), later(deadline))
+	defer cancel()
+	f.in.Use(ctx)
 	for n := 0; ; n++ {
 		if n > 0 && time.Now().After(deadline) {
 			return false
 		}
 		line, err := f.in.Next()
+		if errors.Is(err, context.DeadlineExceeded) {
+			return false // the next scan goes on in the middle of the line
+		}
 		if err == nil {
 			err = f.add(line, room-len(f.entries))
 		}
@@ -112,6 +119,14 @@ func (f *file) scan(deadline time.Time, room int) (done bool) {
 		}
 		f.offset, f.line = f.in.Offset(), f.in.Line()
 	}
+}
+
+// later is deadline, or a little later than now, so that every scan goes on a little.
+func later(deadline time.Time) time.Time {
+	if soon := time.Now().Add(10 * time.Millisecond); deadline.Before(soon) {
+		return soon
+	}
+	return deadline
 }
 
 // fail ends the list of the file's games with an entry that has the error.

@@ -21,19 +21,22 @@ import (
 const maxStaticFrames = 50_000
 
 // WriteHTML writes a page that shows one game of a file of records: game number, from 1. The page holds the game, the
-// programs and the styles, so that it needs no server and can be opened from anywhere.
-func WriteHTML(w io.Writer, file string, number int) error {
+// programs and the styles, so that it needs no server and can be opened from anywhere. It fails if ctx ends.
+func WriteHTML(ctx context.Context, w io.Writer, file string, number int) error {
 	l, err := NewLibrary([]string{file})
 	if err != nil {
 		return err
 	}
-	for !l.Refresh(time.Now().Add(time.Second)) {
+	for !l.Refresh(time.Now().Add(pause)) {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
 	}
 	at := slices.IndexFunc(l.list(), func(e *entry) bool { return max(e.number, 1) == number })
 	if at < 0 {
 		return fmt.Errorf("%s has no game %d", file, number)
 	}
-	html, err := l.list()[at].html(context.Background())
+	html, err := l.list()[at].html(ctx)
 	if err != nil {
 		return err
 	}
@@ -51,7 +54,7 @@ func HTML(ctx context.Context, rec *record.Record, name string) (string, error) 
 }
 
 func (e *entry) html(ctx context.Context) (string, error) {
-	film, err := e.film()
+	film, err := e.film(ctx)
 	if err != nil {
 		return "", err
 	}

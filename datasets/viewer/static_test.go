@@ -22,7 +22,7 @@ func TestStaticPage(t *testing.T) {
 		path := filepath.Join(t.TempDir(), "game.html")
 		f, err := os.Create(path)
 		require.NoError(t, err)
-		require.NoError(t, WriteHTML(f, game.file, 1))
+		require.NoError(t, WriteHTML(t.Context(), f, game.file, 1))
 		require.NoError(t, f.Close())
 		b.home = "file://" + path
 		b.requests = nil
@@ -39,6 +39,6 @@ func TestStaticPage(t *testing.T) {
 }
 
 func TestStaticPageOfNoGame(t *testing.T) {
-	require.ErrorContains(t, WriteHTML(&strings.Builder{}, "testdata/blocking4.jsonl", 2), "has no game 2")
-	require.Error(t, WriteHTML(&strings.Builder{}, "testdata/missing.jsonl", 1))
+	require.ErrorContains(t, WriteHTML(t.Context(), &strings.Builder{}, "testdata/blocking4.jsonl", 2), "has no game 2")
+	require.Error(t, WriteHTML(t.Context(), &strings.Builder{}, "testdata/missing.jsonl", 1))
 }
