@@ -25,15 +25,61 @@ func Publish(path string, mode fs.FileMode, text []byte) error {
 }
 
 func replace(path string, mode fs.FileMode, write func(io.Writer) error, sync func(*os.File) error) error {
-	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
+	f, err := Create(path, mode)
 	if err != nil {
 		return err
 	}
-	defer os.Remove(f.Name()) // fails if it was renamed
-	if err = errors.Join(write(f), f.Chmod(mode), sync(f), f.Close()); err != nil {
+	defer f.Discard()
+	if err = errors.Join(write(f), sync(f.File)); err != nil {
 		return err
 	}
-	return os.Rename(f.Name(), path)
+	return f.Commit()
+}
+
+// A File is a file that is being written under another name in the folder where it will be.
+type File struct {
+	*os.File
+	path string // "" after Commit or Discard
+}
+
+// Create begins to write a file, which gets its name, and replaces an older one, by Commit.
+func Create(path string, mode fs.FileMode) (*File, error) {
+	inner, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
+	if err != nil {
+		return nil, err
+	}
+	f := &File{inner, path}
+	if err := f.Chmod(mode); err != nil {
+		f.Discard()
+		return nil, err
+	}
+	return f, nil
+}
+
+// Commit closes the file and gives it its name. If that fails, the file is removed. A second call does nothing.
+func (f *File) Commit() error {
+	if f.path == "" {
+		return nil
+	}
+	path := f.path
+	f.path = ""
+	err := f.Close()
+	if err == nil {
+		err = os.Rename(f.Name(), path)
+	}
+	if err != nil {
+		_ = os.Remove(f.Name())
+	}
+	return err
+}
+
+// Discard closes and removes the file. After Commit it does nothing, so it can be deferred.
+func (f *File) Discard() {
+	if f.path != "" {
+		f.path = ""
+		_ = f.Close()
+		_ = os.Remove(f.Name())
+	}
 }
 
 // WriteText is Write of a text.

@@ -7,9 +7,10 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"strings"
 	"sync"
+
+	"blockyard/datasets/atomicfile"
 
 	"github.com/klauspost/compress/gzip"
 )
@@ -22,10 +23,9 @@ const partChoices = 1 << 17
 type Writer struct {
 	mu   sync.Mutex
 	out  *bufio.Writer
-	zip  *gzip.Writer // between out and file, if the file is compressed
-	file *os.File     // nil after Close
-	temp string       // the name of the file until Close; "" if it already has its own
-	path string
+	zip  *gzip.Writer     // between out and file, if the file is compressed
+	file *os.File         // nil after Close
+	made *atomicfile.File // file, if it gets its name by Close
 }
 
 // NewWriter writes plain lines to w.
@@ -38,16 +38,12 @@ func NewWriter(w io.Writer) *Writer {
 func Create(path string) (*Writer, error) { return create(path, strings.HasSuffix(path, ".gz")) }
 
 func create(path string, compressed bool) (*Writer, error) {
-	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
+	f, err := atomicfile.Create(path, 0o644)
 	if err != nil {
 		return nil, err
 	}
-	w := onFile(f, compressed)
-	w.temp, w.path = f.Name(), path
-	if err := f.Chmod(0o644); err != nil {
-		w.Discard()
-		return nil, err
-	}
+	w := onFile(f.File, compressed)
+	w.made = f
 	return w, nil
 }
 
@@ -111,9 +107,13 @@ func (w *Writer) Close() error {
 	if w.zip != nil {
 		err = errors.Join(err, w.zip.Close())
 	}
-	err = errors.Join(err, w.file.Close())
-	if w.temp != "" && err == nil {
-		err = os.Rename(w.temp, w.path)
+	switch {
+	case w.made == nil:
+		err = errors.Join(err, w.file.Close())
+	case err != nil:
+		w.made.Discard()
+	default:
+		err = w.made.Commit()
 	}
 	w.end()
 	return err
@@ -127,9 +127,10 @@ func (w *Writer) Discard() {
 	if w.file == nil {
 		return
 	}
-	w.file.Close()
-	if w.temp != "" {
-		os.Remove(w.temp)
+	if w.made != nil {
+		w.made.Discard()
+	} else {
+		w.file.Close()
 	}
 	w.end()
 }
