@@ -48,6 +48,20 @@ func (m *meter) Evaluate(states []env.State, seat int, out []float32) {
 	m.Evaluator.Evaluate(states, seat, out)
 }
 
+// A leafMeter is a meter as a search.LeafEvaluator.
+type leafMeter struct {
+	*meter
+	leaves search.LeafEvaluator
+}
+
+// EvaluateLeaves implements search.LeafEvaluator.
+func (m leafMeter) EvaluateLeaves(
+	s env.State, seat int, legal []env.Action, out []float32, rest []int,
+) []int {
+	m.count(len(legal))
+	return m.leaves.EvaluateLeaves(s, seat, legal, out, rest)
+}
+
 // A blockMeter is a meter as a dropbloxbot.Rater.
 type blockMeter struct{ *meter }
 
@@ -85,6 +99,9 @@ func (m *meter) judge(j entry.Judge) entry.Judge {
 		return pieceMeter{m}
 	}
 	m.Evaluator = j.(search.Evaluator)
+	if leaves, ok := j.(search.LeafEvaluator); ok {
+		return leafMeter{m, leaves}
+	}
 	return m
 }
 
