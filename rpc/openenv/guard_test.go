@@ -126,6 +126,21 @@ func TestIdleSessionsAreClosed(t *testing.T) {
 	require.Equal(t, http.StatusBadRequest, status)
 }
 
+// A client that does not read is disconnected.
+func TestSlowReaders(t *testing.T) {
+	w := start(t, "blocking", server.Config{}, func(c *Config) { c.Write = 100 * time.Millisecond })
+	p := w.dial(t, "")
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	for ctx.Err() == nil && w.guests.Counts().Sessions > 0 {
+		if p.Write(ctx, websocket.MessageText, []byte(`{"type": "reset"}`)) != nil {
+			break
+		}
+	}
+	require.NoError(t, ctx.Err())
+	require.Eventually(t, func() bool { return w.guests.Counts().Sessions == 0 }, patience, time.Millisecond)
+}
+
 // A server that drains takes no new sessions; those that exist go on until Close.
 func TestDrain(t *testing.T) {
 	w := start(t, "wintetris", server.Config{}, nil)

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"time"
 
 	"github.com/coder/websocket"
 )
@@ -30,6 +31,7 @@ type socket struct {
 	*session
 	secret string // of the client
 	out    bytes.Buffer
+	slow   *time.Timer // ends the connection of a client that does not read
 }
 
 // websocket serves GET /ws: a session of its own until the connection ends, or with ?session_id= that of an episode.
@@ -42,11 +44,12 @@ func (s *Server) websocket(w http.ResponseWriter, r *http.Request) {
 	}
 	defer conn.CloseNow()
 	conn.SetReadLimit(int64(s.c.MaxMessage))
-	c := &socket{srv: s, conn: conn, secret: secret}
+	c := &socket{srv: s, conn: conn, secret: secret, slow: time.AfterFunc(s.c.Write, func() { conn.CloseNow() })}
+	c.slow.Stop() // until something is sent
 	if id := r.URL.Query().Get("session_id"); id != "" {
 		c.session, err = s.episodes.find(secret, id)
 	} else {
-		c.session, err = s.newSession(secret, func() { conn.CloseNow() })
+		c.session, err = s.newSession(secret, nil)
 		if err == nil {
 			defer c.session.close()
 		}
@@ -59,12 +62,12 @@ func (s *Server) websocket(w http.ResponseWriter, r *http.Request) {
 	c.run()
 }
 
-// run answers messages until the client closes the connection or is silent for too long.
+// run answers messages until the client closes the connection or the session ends.
 func (c *socket) run() {
+	// One function for all messages is cheaper than a context with a deadline for each.
+	defer context.AfterFunc(c.session.ctx, func() { c.conn.CloseNow() })()
 	for {
-		ctx, cancel := context.WithTimeout(c.session.ctx, c.srv.c.Idle)
-		_, b, err := c.conn.Read(ctx)
-		cancel()
+		_, b, err := c.conn.Read(context.Background())
 		if err != nil {
 			return // Read has closed the connection
 		}
@@ -140,10 +143,10 @@ func (c *socket) send(kind string, data any) error {
 	if err := c.encode(kind, data); err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), c.srv.c.Write)
-	defer cancel()
 	if c.session != nil {
 		c.session.guest.Answered(c.out.Len())
 	}
-	return c.conn.Write(ctx, websocket.MessageText, c.out.Bytes())
+	c.slow.Reset(c.srv.c.Write)
+	defer c.slow.Stop()
+	return c.conn.Write(context.Background(), websocket.MessageText, c.out.Bytes())
 }

@@ -37,18 +37,18 @@ def complete(prompt: str) -> str:
     rows = re.findall(r"^[.:#a-zA-Z]{10}(?=\s|$)", position, re.MULTILINE)  # boards of ten columns
 
     def height(x: int) -> int:
-        filled = [y for y, row in enumerate(rows[3:]) if row[x] not in ".:" and not row[x].islower()]
-        return len(rows) - min(filled, default=len(rows))
+        settled = [y for y, row in enumerate(rows) if row[x] == "x"]
+        return len(rows) - min(settled, default=len(rows))
 
-    def value(move: str) -> tuple[int, str]:
+    def value(move: str) -> int:
         numbers = [int(n) for n in re.findall(r"\d+", move)]
         if "at" in move:  # "L02 at 3,4": letters later in the alphabet are larger pieces
-            return ord(move[0]), move
+            return ord(move[0])
         if " y" in move:  # "r1 x4 y18": row 18 is almost the lowest
-            return numbers[2], move
-        if move.startswith("r"):  # "r1 x4"
-            return -height(numbers[1]), move
-        return numbers[0], move  # "32 8 1" begins with the row
+            return numbers[2]
+        if move.startswith("r"):  # "r1 x4": pieces are about three columns wide
+            return -max(height(x) for x in range(numbers[1], min(numbers[1] + 3, 10)))
+        return numbers[0]  # "32 8 1" begins with the row
 
     return f"I play {max(moves, key=value)}, since it is low."
 
@@ -80,7 +80,7 @@ def play(url: str, games: int, seed: int) -> tuple[list[float], int]:
 def serving(game: str, opponents: str) -> Iterator[str]:
     """Run a server of a game; yields its address."""
     command = [sys.executable, "-m", "blockyard", "serve", "--openenv", "127.0.0.1:0", "--game", game]
-    command += ["--opponents", opponents, "--step-limit", "500", "--parent-death"]
+    command += ["--opponents", opponents, "--step-limit", "200", "--parent-death"]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as server:
         try:
             yield json.loads(server.stdout.readline())["openenv"]

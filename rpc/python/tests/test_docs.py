@@ -9,7 +9,7 @@ EXAMPLES = DOCS.parent / "examples"
 LISTINGS = {"selfplay.md": "ppo_selfplay.py", "sb3.md": "sb3_selfplay.py", "pettingzoo.md": "pettingzoo_selfplay.py"}
 
 SMALL = {"checkpoint.md", "contest.md", "gymnasium.md", "leagues.md", "pettingzoo.md", "pool.md", "recording.md"}
-LARGE = {"sb3.md", "torchrl.md", "rllib.md"}
+LARGE = {"openenv.md", "sb3.md", "torchrl.md", "rllib.md"}
 
 
 @pytest.mark.parametrize("page", sorted(SMALL))

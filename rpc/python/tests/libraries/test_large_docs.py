@@ -6,6 +6,6 @@ import pytest
 from snippets import run
 
 
-@pytest.mark.parametrize("page", ["rllib.md", "sb3.md", "torchrl.md"])
+@pytest.mark.parametrize("page", ["openenv.md", "rllib.md", "sb3.md", "torchrl.md"])
 def test_page(page, tmp_path):
     run(page, tmp_path)
