@@ -10,6 +10,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"runtime"
@@ -32,7 +33,8 @@ type program struct {
 	Cluster  clusterCmd  `cmd:"" help:"Look at the runs of a broker."`
 	Fit      fit         `cmd:"" help:"Fit a net to recorded games."`
 	Gate     gate        `cmd:"" help:"Play two agents against each other in pairs of games and report which is better."`
-	Export   export      `cmd:"" help:"Write a net as a contest bot in one source file."`
+	Export   export      `cmd:"" help:"Write a net as a contest bot in one source file, or as an ONNX model."`
+	Import   importCmd   `cmd:"" help:"Read a net from an ONNX model."`
 }
 
 func main() {
@@ -68,10 +70,17 @@ func errSolo(g *task.Game) error {
 
 type export struct {
 	submit.Export
-	Out string `help:"Source file to write." default:"bot.go" placeholder:"FILE"`
+	Out  string `help:"Source file to write." default:"bot.go" placeholder:"FILE"`
+	ONNX string `name:"onnx" help:"Instead of a bot, write the net as an ONNX model; of any game." placeholder:"FILE"`
 }
 
 func (c *export) Run(ctx context.Context) error {
+	if c.ONNX != "" {
+		if c.Zip || c.Ply != 0 {
+			return errors.New("--onnx writes the net alone: leave out --zip and --ply, which are for a bot")
+		}
+		return exportONNX(c.Game, c.Weights, c.ONNX)
+	}
 	bot, err := c.Bot(false)
 	if err != nil {
 		return err
