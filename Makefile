@@ -11,7 +11,7 @@ MINUTES ?= 60
 export CGO_ENABLED ?= 1
 
 .DEFAULT_GOAL := help
-.PHONY: help pre-commit test setup vet go race python libraries demo bench bench-python soak fuzz golden sign bundle plugin binaries wheels docs serve clean
+.PHONY: help pre-commit test setup vet go race python libraries demo bench bench-against bench-python soak fuzz golden sign bundle plugin binaries wheels docs serve clean
 
 # The parts of `make test`, the longest first; JOBS of them run at a time.
 CHECKS := python go race vet sign bundle plugin
@@ -76,6 +76,9 @@ bench: $(VENV)/ok ## Go benchmarks, the transports compared with in-process step
 	$(GO) test -run '^$$' -bench . -benchmem -cpu 1 ./env/... ./agents/... ./train/...
 	$(GO) run ./rpc bench
 	$(PY) rpc/python/bench/learner.py
+
+bench-against: ## CPU time of choices and of steps against opponents, beside those of the commit BASE, in one run
+	GO=$(GO) .ci/bench-against $(BASE)
 
 bench-python: $(VENV)/test ## benchmark against other libraries, in one run, with a table and a plot
 	$(PY) -m pip install --quiet 'matplotlib>=3.8' 'tqdm>=4.60' && $(PY) rpc/python/bench/run.py

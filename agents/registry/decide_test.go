@@ -12,12 +12,16 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"blockyard/env"
+	"blockyard/env/blockbattle"
 	"blockyard/env/games"
+	"blockyard/env/tetrisduel"
+	"blockyard/env/vec"
 )
 
 // BenchmarkDecide times one choice of the default searches, in positions of a game between shallow searches. cpu-ns/op
 // is CPU time, which a busy machine changes little. Two commits that play alike evaluate the same positions, so the
-// ratio of their figures is that of evaluations per CPU second; the target bench-against of the Makefile prints it.
+// ratio of their figures is that of evaluations per CPU second. `make bench-against BASE=COMMIT` prints it for the
+// benchmarks of this file.
 func BenchmarkDecide(b *testing.B) {
 	for _, g := range games.All {
 		if strings.Contains(g.Name, ":") {
@@ -40,16 +44,49 @@ func BenchmarkDecide(b *testing.B) {
 				for i := range list { // the memory of the search grows
 					decide(i)
 				}
-				n, start := 0, cpuTime(b)
-				b.ReportAllocs()
-				for b.Loop() {
+				n := 0
+				reportCPU(b, func() {
 					decide(n)
 					n++
-				}
-				b.ReportMetric(float64(cpuTime(b)-start)/float64(n), "cpu-ns/op")
+				})
 			})
 		}
 	}
+}
+
+// BenchmarkStep times a step of 1,024 games against the agent hand: the driven seat plays at random.
+func BenchmarkStep(b *testing.B) {
+	for _, g := range []*env.Game{blockbattle.Game, tetrisduel.Game} {
+		b.Run(g.Name+"/hand", func(b *testing.B) {
+			f, err := Parse(g, "hand")
+			require.NoError(b, err)
+			e, err := vec.New(g, vec.Config{Envs: 1024, Agents: []vec.AgentFactory{nil, vec.AgentFactory(f)}})
+			require.NoError(b, err)
+			defer e.Close()
+			out, err := e.NewBatch()
+			require.NoError(b, err)
+			require.NoError(b, e.Reset(vec.From(1), nil, out))
+			actions := make([]env.Action, 1024*e.Rows())
+			step := func() {
+				require.NoError(b, e.Sample(actions))
+				require.NoError(b, e.Step(actions, out))
+			}
+			step()
+			reportCPU(b, step)
+		})
+	}
+}
+
+// reportCPU runs f as often as b wants, and reports the CPU time of one run as cpu-ns/op.
+func reportCPU(b *testing.B, f func()) {
+	b.Helper()
+	b.ReportAllocs()
+	n, start := 0, cpuTime(b)
+	for b.Loop() {
+		f()
+		n++
+	}
+	b.ReportMetric(float64(cpuTime(b)-start)/float64(n), "cpu-ns/op")
 }
 
 // middles returns positions of one game of g, as the acting seat sees them.
