@@ -116,12 +116,18 @@ func threat(s *shape, side *blockbattle.Side) int {
 type opponent struct {
 	shape  shape
 	threat int // rows it may send next
+	side   blockbattle.Side
+	known  bool // side has been measured
 }
 
 // measure reads the opponent of seat, from the position of a decision or from any of its
 // afterstates.
 func (o *opponent) measure(s *blockbattle.State, seat int) {
 	side := &s.Sides[1-seat]
+	if o.known && o.side == *side { // as in most decisions of a search
+		return
+	}
+	o.side, o.known = *side, true
 	o.shape.measure(&side.Cells, int(side.Solid))
 	o.threat = threat(&o.shape, side)
 }

@@ -252,13 +252,18 @@ func (s *shape) fits(out []float32) {
 		bits.OnesCount(level) + bits.OnesCount(flat&(down>>1)) + bits.OnesCount(up2|flat),
 		bits.OnesCount(level) + bits.OnesCount(up&(flat>>1)) + bits.OnesCount(flat|down2),
 	}
-	for i, n := range counts {
-		if i > 0 {
-			out[6+i] = features.Yes(n == 0)
-		}
-		if n > 4 {
-			n = 4
-		}
-		out[i] = float32(n) * (1. / 2)
+	out = out[:fitLen]
+	out[0] = fitSizes[counts[0]&31][0]
+	for i := 1; i < len(counts); i++ {
+		f := &fitSizes[counts[i]&31]
+		out[i], out[6+i] = f[0], f[1]
 	}
 }
+
+// fitSizes has the two features of a number of places.
+var fitSizes = func() (out [32][2]float32) {
+	for n := range out {
+		out[n] = [2]float32{capped(int32(n), 4) * (1. / 2), features.Yes(n == 0)}
+	}
+	return out
+}()

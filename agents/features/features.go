@@ -107,26 +107,34 @@ func ColumnNames(prefix string, columns int) (names []string) {
 // next times step, then the sizes of these steps. It returns the rest of out.
 func Columns(floor int, tops []int, height, step float32, out []float32) []float32 {
 	n := len(tops)
-	for x, t := range tops {
-		out[x] = float32(floor-t) * height
-		if x == 0 {
-			continue
-		}
-		d := tops[x-1] - t
+	heights, steps, sizes := out[:n], out[n:2*n-1], out[2*n-1:3*n-2]
+	last := tops[0]
+	heights[0] = float32(floor-last) * height
+	for x, t := range tops[1:] {
+		s := &stepSizes[(last-t)&127]
+		heights[x+1], steps[x], sizes[x] = float32(floor-t)*height, s[0]*step, s[1]*step
+		last = t
+	}
+	return out[3*n-2:]
+}
+
+// stepSizes has, for a step of less than 64 rows, itself and its size, both within stepMax. Steps down are at the end.
+var stepSizes = func() (out [128][2]float32) {
+	for i := range out {
+		d := (i+64)&127 - 64
 		if d > stepMax {
 			d = stepMax
 		}
 		if d < -stepMax {
 			d = -stepMax
 		}
-		out[n+x-1] = float32(d) * step
+		out[i] = [2]float32{float32(d), float32(d)}
 		if d < 0 {
-			d = -d
+			out[i][1] = float32(-d)
 		}
-		out[2*n+x-2] = float32(d) * step
 	}
-	return out[3*n-2:]
-}
+	return out
+}()
 
 // Yes returns 1 for true and 0 for false.
 func Yes(b bool) float32 {
