@@ -202,24 +202,35 @@ func (n *Net) add(p *packed, dst, x []float32, from, in, stride, rows int) {
 
 // addRows adds x·w to dst. x has rows of in numbers, stride apart, w is [in][wide], dst is [rows][wide]. wide is a
 // multiple of 8.
+//
+// It takes the inputs that are not 0 four at a time, so that dst is read and written once for four products; these
+// are added one after the other.
 func addRows(dst, x, w []float32, rows, in, stride, wide int) {
 	for r := 0; r < rows; r++ {
-		d := dst[r*wide : r*wide+wide]
-		for i, v := range x[r*stride : r*stride+in] {
-			if v == 0 {
-				continue
+		d, row := dst[r*wide:r*wide+wide], x[r*stride:r*stride+in]
+		for i := 0; i < in; {
+			var v [4]float32
+			var at [4]int
+			for k := 0; k < 4 && i < in; i++ {
+				if row[i] != 0 {
+					v[k], at[k] = row[i], i*wide
+					k++
+				}
 			}
-			row := w[i*wide : i*wide+wide]
-			for j := 0; j+8 <= len(d) && j+8 <= len(row); j += 8 {
-				a, b := d[j:j+8:j+8], row[j:j+8:j+8]
-				a[0] += float32(v * b[0])
-				a[1] += float32(v * b[1])
-				a[2] += float32(v * b[2])
-				a[3] += float32(v * b[3])
-				a[4] += float32(v * b[4])
-				a[5] += float32(v * b[5])
-				a[6] += float32(v * b[6])
-				a[7] += float32(v * b[7])
+			a, b := w[at[0] : at[0]+wide][:len(d)], w[at[1] : at[1]+wide][:len(d)]
+			c, e := w[at[2] : at[2]+wide][:len(d)], w[at[3] : at[3]+wide][:len(d)]
+			p, q, s, t := v[0], v[1], v[2], v[3]
+			for j := 0; j+8 <= len(d); j += 8 {
+				o, a, b := d[j:j+8:j+8], a[j:j+8:j+8], b[j:j+8:j+8]
+				c, e := c[j:j+8:j+8], e[j:j+8:j+8]
+				o[0] = o[0] + float32(p*a[0]) + float32(q*b[0]) + float32(s*c[0]) + float32(t*e[0])
+				o[1] = o[1] + float32(p*a[1]) + float32(q*b[1]) + float32(s*c[1]) + float32(t*e[1])
+				o[2] = o[2] + float32(p*a[2]) + float32(q*b[2]) + float32(s*c[2]) + float32(t*e[2])
+				o[3] = o[3] + float32(p*a[3]) + float32(q*b[3]) + float32(s*c[3]) + float32(t*e[3])
+				o[4] = o[4] + float32(p*a[4]) + float32(q*b[4]) + float32(s*c[4]) + float32(t*e[4])
+				o[5] = o[5] + float32(p*a[5]) + float32(q*b[5]) + float32(s*c[5]) + float32(t*e[5])
+				o[6] = o[6] + float32(p*a[6]) + float32(q*b[6]) + float32(s*c[6]) + float32(t*e[6])
+				o[7] = o[7] + float32(p*a[7]) + float32(q*b[7]) + float32(s*c[7]) + float32(t*e[7])
 			}
 		}
 	}
