@@ -31,6 +31,13 @@ const MaxChars = 100000
 // fewestBits is how far weights are rounded at most: 1 sign, 8 exponent, 7 mantissa.
 const fewestBits = 16
 
+// A file keeps spare characters free for changes of the code, as long as its weights have more than plenty of bits:
+// 1 sign, 8 exponent, 11 mantissa.
+const (
+	spare  = 5000
+	plenty = 20
+)
+
 // settings is the file that holds a program's network and search depth.
 const settings = "agents/submissions/program/settings.go"
 
@@ -49,8 +56,8 @@ type File struct {
 	Room   int // characters that the code leaves for a network; 0 without one
 }
 
-// Source writes the bot. Weights keep as many bits as fit into MaxChars; if that is not all of them, the bot plays
-// with the rounded network. The result is not compiled yet: see Check.
+// Source writes the bot. Weights keep as many bits as fit into MaxChars, less spare; if that is not all of them, the
+// bot plays with the rounded network. The result is not compiled yet: see Check.
 func (b Bot) Source() (f *File, err error) {
 	defer func() {
 		if err != nil {
@@ -150,10 +157,10 @@ func (b Bot) build(src string) (bits, room int, out string, err error) {
 	bits = netpack.Exact
 	out = b.with(src, exact, bits)
 	room = MaxChars - (len(out) - len(exact))
-	if len(out) > MaxChars {
-		bits = netpack.Exact*room/len(exact) + 1 // the first tries may be a few characters too long
+	if most := netpack.Exact*room/len(exact) + 1; most < bits { // the first tries may be a few characters too long
+		bits = most
 	}
-	for len(out) > MaxChars {
+	for len(out) > MaxChars || bits > plenty && len(out) > MaxChars-spare {
 		if bits--; bits < fewestBits {
 			return 0, 0, "", fmt.Errorf("the network takes %d characters with all its bits and %d with %d bits per weight, "+
 				"but %d characters of code leave %d: train one with %s", len(exact), textLen(widths(b.Net), fewestBits),
