@@ -86,6 +86,9 @@ func (s *session) awaitRoom(n, most int64, changed chan struct{}) error {
 		select {
 		case <-changed:
 		case <-limit.C:
+			if ok, changed = srv.buffers.move(&s.held, n, most); ok {
+				return nil
+			}
 			if !srv.cutGreediest(s) {
 				return srv.exceedsBuffered()
 			}
@@ -111,15 +114,22 @@ func (s *session) greedier(other *session) bool {
 	return s.held > other.held || s.held == other.held && s.began.Load() < other.began.Load()
 }
 
-// cutGreediest ends the session that holds the most, unless that is than.
+// cutGreediest ends the session that holds the most. It returns false if that is than, or if than has been ended itself.
+// It ends none as long as one that was ended has not given back what it holds.
 func (s *Server) cutGreediest(than *session) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.buffers.mu.Lock()
 	defer s.buffers.mu.Unlock()
+	if than.cut.Load() {
+		return false
+	}
 	var most *session
 	for other := range s.sessions {
-		if !other.cut.Load() && (most == nil || other.greedier(most)) {
+		switch cut := other.cut.Load(); {
+		case cut && other.held > 0:
+			return true
+		case !cut && (most == nil || other.greedier(most)):
 			most = other
 		}
 	}

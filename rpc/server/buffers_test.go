@@ -111,3 +111,29 @@ func TestClosedHandlesLeaveNoBuffers(t *testing.T) {
 	require.NoError(t, c.Close())
 	require.Eventually(t, func() bool { return memory(t, watch) == 0 }, hangs, time.Millisecond)
 }
+
+// TestOnlyTheGreediestIsCut: many clients wait at once for what one holds, whose request waits for its answer. It alone
+// loses its connection.
+func TestOnlyTheGreediestIsCut(t *testing.T) {
+	change, open := gated(func(c *server.Config) {
+		c.Limits.MaxBuffered, c.Limits.MaxMessage, c.Limits.FrameTimeout = 4<<20, 3<<20, 2*time.Second
+		c.Limits.MaxSessions = 32
+	})
+	defer close(open)
+	p := start(t, change)
+	idle := dial(t, p.unix)
+	greedy := held(t, p.unix)
+	_, err := greedy.Write(request(t, "restore", 1, nil, make([]byte, 3<<20-100)))
+	require.NoError(t, err)
+	require.Eventually(t, func() bool { return p.Buffered() > 2<<20 }, hangs, time.Millisecond)
+	errs := make(chan error, 6)
+	for range cap(errs) {
+		c := dial(t, p.tcp)
+		go func() { errs <- c.Call("restore", nil, 1, nil, make([]byte, 450_000)) }()
+	}
+	for range cap(errs) {
+		require.Equal(t, wire.BadHandle, code(t, <-errs), "answered, not cut off")
+	}
+	require.NoError(t, idle.Call("ping", nil))
+	require.Equal(t, wire.TooLarge, answer(t, greedy))
+}
