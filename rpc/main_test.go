@@ -6,12 +6,9 @@ import (
 	"encoding/json"
 	"io"
 	"io/fs"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
-	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -20,7 +17,6 @@ import (
 
 	"blockyard/rpc/client"
 	"blockyard/rpc/server"
-	"blockyard/rpc/wire"
 )
 
 // TestMain lets the test binary be the program, so that tests can start it.
@@ -203,64 +199,6 @@ func TestClientsMayNotNameFiles(t *testing.T) {
 		_, err := dial(t, p.ready[0]).Open("blockbattle", map[string]any{"opponents": map[int]string{1: text}})
 		require.ErrorContains(t, err, "--trust-specs")
 	}
-}
-
-// TestMemoryUnderAttack holds the peak of the process's memory to the promise.
-func TestMemoryUnderAttack(t *testing.T) {
-	p := serve(t, "--listen", "tcp:127.0.0.1:0")
-	address := strings.TrimPrefix(p.ready[0], "tcp:")
-	hello, err := wire.AppendRequest(nil, 1, "hello", map[string]any{"proto": []int{2, 0}})
-	require.NoError(t, err)
-	chunk := make([]byte, 1<<20)
-	var conns []net.Conn
-	for i := range 60 {
-		conn, err := net.Dial("tcp", address)
-		require.NoError(t, err)
-		defer conn.Close()
-		conns = append(conns, conn)
-		_, err = conn.Write(hello)
-		require.NoError(t, err)
-		if i%2 == 0 { // a large request that never ends
-			_, _ = conn.Write(append(append([]byte{0x94, 0, 1, 0xa7}, "restore"...), 0x93, 1, 0xc0, 0xc6, 0, 0xf0, 0, 0))
-			continue
-		}
-		for _, r := range []struct {
-			method string
-			params []any
-		}{
-			{"open", []any{"blockbattle", map[string]any{"num_envs": 300}}}, {"reset", []any{1}},
-			{"rollout", []any{1, 8}}, {"afterstates", []any{1}}, {"afterstates", []any{1}},
-		} {
-			b, err := wire.AppendRequest(nil, 2, r.method, r.params...)
-			require.NoError(t, err)
-			_, _ = conn.Write(b) // and nobody reads the answers
-		}
-	}
-	for range 12 {
-		for i := 0; i < len(conns); i += 2 {
-			_ = conns[i].SetWriteDeadline(time.Now().Add(100 * time.Millisecond))
-			_, _ = conns[i].Write(chunk)
-		}
-	}
-	time.Sleep(time.Second)
-	var stats struct {
-		Memory int64 `msgpack:"memory"`
-	}
-	require.NoError(t, dial(t, p.ready[0]).Call("stats", &stats))
-	peak := highWater(t, p.Process.Pid)
-	t.Logf("peak %d MiB, open games %d MiB", peak>>20, stats.Memory>>20)
-	require.Less(t, peak, stats.Memory+128<<20)
-}
-
-// highWater is the most memory a process ever had.
-func highWater(t *testing.T, pid int) int64 {
-	t.Helper()
-	b, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/status")
-	require.NoError(t, err)
-	_, rest, _ := strings.Cut(string(b), "VmHWM:")
-	n, err := strconv.ParseInt(strings.Fields(rest)[0], 10, 64)
-	require.NoError(t, err)
-	return n << 10
 }
 
 func TestBench(t *testing.T) {

@@ -83,9 +83,7 @@ func (c *serveCmd) Run(ctx context.Context) error {
 		return errors.New("this machine is big endian, but slabs are little endian and sent without conversion: " +
 			"run the server on a little-endian machine")
 	}
-	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(30) // there is little garbage, in large pieces
-	}
+	c.tuneRuntime()
 	tokens, err := c.tokens()
 	if err != nil {
 		return err
@@ -163,6 +161,21 @@ func (c *serveCmd) Run(ctx context.Context) error {
 	}
 	return errors.Join(err, text.Close(), srv.Shutdown(context.Background()))
 }
+
+// tuneRuntime sets how often the garbage collector runs, unless the environment says it: it runs after little garbage,
+// which comes in large pieces, and as often as it must as soon as the process is about to exceed --max-memory.
+func (c *serveCmd) tuneRuntime() {
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(30)
+	}
+	if os.Getenv("GOMEMLIMIT") == "" {
+		debug.SetMemoryLimit(c.MaxMemory + headroom(c.MaxMemory)/4)
+	}
+}
+
+// headroom is how much more than --max-memory the process may take, without memory shared with clients: for the
+// program itself, requests, responses and garbage.
+func headroom(limit int64) int64 { return max(64<<20, limit/10) }
 
 func (c *serveCmd) credentials() server.Credentials {
 	return server.Credentials{Cert: c.Cert, Key: c.Key, ClientCA: c.ClientCA, TLS12: c.TLS12}

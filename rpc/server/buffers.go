@@ -86,7 +86,7 @@ func (s *session) awaitRoom(n, most int64, changed chan struct{}) error {
 		select {
 		case <-changed:
 		case <-limit.C:
-			if ok, changed = srv.buffers.move(&s.held, n, most); ok {
+			if ok, _ = srv.buffers.move(&s.held, n, most); ok {
 				return nil
 			}
 			if !srv.cutGreediest(s) {
@@ -114,8 +114,8 @@ func (s *session) greedier(other *session) bool {
 	return s.held > other.held || s.held == other.held && s.began.Load() < other.began.Load()
 }
 
-// cutGreediest ends the session that holds the most. It returns false if that is than, or if than has been ended itself.
-// It ends none as long as one that was ended has not given back what it holds.
+// cutGreediest ends the session that holds the most. It returns false if that is than, or if than has been ended
+// itself. It ends none as long as one that was ended has not given back what it holds.
 func (s *Server) cutGreediest(than *session) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

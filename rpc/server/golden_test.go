@@ -82,7 +82,7 @@ func exchanges(state []byte, c saved) []exchange {
 
 // record plays the exchanges and returns the bytes both ways.
 func record(t *testing.T, all []exchange) (asked, answered [][]byte) {
-	p := start(t, func(c *server.Config) { c.Version, c.Games = "0.1.0", []*env.Game{toy.Pick, toy.Turns} })
+	p := start(t, func(c *server.Config) { c.Version, c.Games, c.Workers = "0.1.0", []*env.Game{toy.Pick, toy.Turns}, 2 })
 	conn, err := net.Dial("unix", strings.TrimPrefix(p.unix, "unix:"))
 	require.NoError(t, err)
 	defer conn.Close()

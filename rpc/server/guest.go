@@ -32,7 +32,7 @@ func (s *Server) Admit(secret string, g *env.Game, c vec.Config) (*Guest, error)
 	if err != nil {
 		return nil, err
 	}
-	v := &Guest{srv: s, token: token, memory: estimate(g, &c, &openOptions{})}
+	v := &Guest{srv: s, token: token, memory: estimate(g, &c, &openOptions{}, s.workers(&c))}
 	if err := s.enter(v); err != nil {
 		return nil, err
 	}

@@ -19,7 +19,7 @@ type Limits struct {
 	MaxSessions int   `default:"${MaxSessions}" help:"Connections at the same time, after hello."`
 	MaxHandles  int   `default:"${MaxHandles}" help:"Open handles of one connection."`
 	MaxEnvs     int   `default:"${MaxEnvs}" help:"Open games of all connections together."`
-	MaxMemory   int64 `default:"${MaxMemory}" help:"Estimated bytes of all open games and of uploaded weights."`
+	MaxMemory   int64 `default:"${MaxMemory}" help:"Estimated bytes of all open games, opponents and uploads."`
 
 	// Of all connections together; see Fit for the first two.
 	MaxMappings   int `default:"${MaxMappings}" help:"Mappings of memory shared with clients."`
@@ -107,15 +107,31 @@ func (s *Server) collect() {
 
 // reserve counts n bytes of a response being built, until release.
 func (s *Server) reserve(n int) (release func(), err error) {
-	s.collect()
-	if have := s.replies.Add(int64(n)); have > s.limits.MaxReplies {
-		s.replies.Add(int64(-n))
-		return nil, wire.Exceeds("max_replies", s.limits.MaxReplies, have, "--max-replies").Recode(wire.Busy, 50)
+	r := &reservation{s: s}
+	return r.release, r.add(n)
+}
+
+// A reservation is the bytes of a response being built.
+type reservation struct {
+	s *Server
+	n int
+}
+
+// add counts n bytes more, or fails and leaves the reservation as it is.
+func (r *reservation) add(n int) error {
+	r.s.collect()
+	if have := r.s.replies.Add(int64(n)); have > r.s.limits.MaxReplies {
+		r.s.replies.Add(int64(-n))
+		return wire.Exceeds("max_replies", r.s.limits.MaxReplies, have, "--max-replies").Recode(wire.Busy, 50)
 	}
-	return func() {
-		s.garbage.Add(int64(n))
-		s.replies.Add(int64(-n))
-	}, nil
+	r.n += n
+	return nil
+}
+
+func (r *reservation) release() {
+	r.s.garbage.Add(int64(r.n))
+	r.s.replies.Add(int64(-r.n))
+	r.n = 0
 }
 
 // Check returns an error for limits that are too low to serve any client.

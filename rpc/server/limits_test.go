@@ -44,7 +44,10 @@ func TestSessionLimit(t *testing.T) {
 }
 
 func TestOpenLimits(t *testing.T) {
-	p := start(t, func(c *server.Config) { c.Limits.MaxEnvs, c.Limits.MaxMemory, c.Limits.MaxHandles = 100, 60_000, 3 })
+	p := start(t, func(c *server.Config) {
+		c.Workers = 1
+		c.Limits.MaxEnvs, c.Limits.MaxMemory, c.Limits.MaxHandles = 100, 190_000, 3
+	})
 	c, other := dial(t, p.unix), dial(t, p.unix)
 	open := func(c *client.Client, game string, n int) error {
 		_, err := c.Open(game, map[string]any{"num_envs": n})
@@ -53,7 +56,7 @@ func TestOpenLimits(t *testing.T) {
 	require.NoError(t, open(other, "toy:pick", 60))
 	limited(t, open(c, "toy:pick", 101), wire.Limit, "max_envs", 100)
 	limited(t, open(c, "toy:pick", 41), wire.Limit, "max_envs", 100)
-	limited(t, open(c, "blockbattle", 40), wire.Limit, "max_memory", 60_000)
+	limited(t, open(c, "blockbattle", 40), wire.Limit, "max_memory", 190_000)
 	limited(t, open(c, "toy:pick", 1<<20), wire.Limit, "max_envs", 100)
 	for range 3 {
 		require.NoError(t, open(c, "toy:pick", 10))

@@ -2,6 +2,7 @@ package server
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"runtime"
 	"slices"
@@ -84,6 +85,9 @@ var methods = map[string]method{
 	"stats":          {0, false, (*session).stats},
 	"close":          {1, false, with((*session).close)},
 }
+
+// Methods lists the methods of the protocol, in alphabetical order.
+func Methods() []string { return slices.Sorted(maps.Keys(methods)) }
 
 // with is the answer of a method whose param 0 is a handle.
 func with(answer func(*session, *wire.Frame, *handle) error) func(*session, *wire.Frame) error {

@@ -57,7 +57,7 @@ func (s *session) open(f *wire.Frame) error {
 		return err
 	}
 	c.Mixtures = opponents.mixtures
-	memory := estimate(g, &c, &o)
+	memory := estimate(g, &c, &o, s.srv.workers(&c))
 	if o.Log {
 		err = opponents.repeatable("open")
 	}
@@ -138,8 +138,16 @@ func seedList(method string, b []byte, envs int) (vec.Seeds, error) {
 	return vec.List(list), nil
 }
 
-// estimate is the estimated size of the games of c, in bytes.
-func estimate(g *env.Game, c *vec.Config, o *openOptions) int64 {
+// Estimated bytes of a handle without games, of each of its workers besides copies of positions and lists of actions,
+// and of a slot besides the memory shared with the client.
+const (
+	handleMemory = 16 << 10
+	workerMemory = 8 << 10
+	slotMemory   = 512
+)
+
+// estimate is the estimated size of a handle with the games of c, in bytes.
+func estimate(g *env.Game, c *vec.Config, o *openOptions, workers int) int64 {
 	driven := c.Driven()
 	rows := int64(c.RowsOf(g))
 	view := int64(g.Planes.Len() + 4*g.Globals() + 1)
@@ -151,9 +159,11 @@ func estimate(g *env.Game, c *vec.Config, o *openOptions) int64 {
 	}
 	row := view + 2*int64(g.MaskLen()) + 3
 	agents := int64(c.Seats - driven.Len())
-	one := int64(env.EncodedLen(g.New(c.Seats))) + 256 + rows*row + int64(c.Seats)*28 + agents*agentMemory
+	state := int64(env.EncodedLen(g.New(c.Seats)))
+	one := state + 256 + rows*row + int64(c.Seats)*28 + agents*agentMemory
 	if o.Log {
 		one += 2*vec.MovesLen + 4*int64(c.Seats)
 	}
-	return int64(c.Envs) * one
+	worker := workerMemory + 4*state + view + 2*int64(g.MaxLegal)
+	return int64(c.Envs)*one + handleMemory + int64(workers)*worker + int64(wire.SendLen(c.Envs, c.Envs*int(rows)))
 }

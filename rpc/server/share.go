@@ -53,7 +53,7 @@ func (s *session) share(f *wire.Frame, h *handle) error {
 	actionsAt := up(slab, cacheLine)
 	stride := up(actionsAt+2*rows, pageSize)
 	size := int64(stride) * slots
-	memory, file, err := s.newShared(h, size, "share")
+	memory, file, err := s.newShared(h, size, slots*slotMemory, "share")
 	if err != nil {
 		return err
 	}
@@ -77,8 +77,9 @@ func (s *session) share(f *wire.Frame, h *handle) error {
 
 func up(n, unit int) int { return (n + unit - 1) / unit * unit }
 
-// newShared allocates memory of h that a client can map; method is for errors. The caller calls closeShared.
-func (s *session) newShared(h *handle, size int64, method string) ([]byte, *os.File, error) {
+// newShared allocates memory of h that a client can map, and accounts for more besides it; method is for errors. The
+// caller calls closeShared.
+func (s *session) newShared(h *handle, size, more int64, method string) ([]byte, *os.File, error) {
 	switch {
 	case !s.shares():
 		return nil, nil, wire.Errorf(wire.BadParams, "%s: %s", method, errNoShares)
@@ -89,17 +90,17 @@ func (s *session) newShared(h *handle, size int64, method string) ([]byte, *os.F
 	if err := s.srv.take(need); err != nil {
 		return nil, nil, err
 	}
-	if err := s.account(0, 0, size); err != nil {
+	if err := s.account(0, 0, size+more); err != nil {
 		s.srv.give(need)
 		return nil, nil, err
 	}
 	memory, file, err := newShared(size)
 	if err != nil {
-		s.account(0, 0, -size)
+		s.account(0, 0, -size-more)
 		s.srv.give(need)
 		return nil, nil, wire.Errorf(wire.Limit, "%s: allocating %d bytes: %v", method, size, err)
 	}
-	h.memory += size
+	h.memory += size + more
 	h.use.mappings++
 	h.shared = append(h.shared, memory)
 	return memory, file, nil
@@ -127,7 +128,7 @@ func (s *session) shareFinal(f *wire.Frame, h *handle) error {
 		return err
 	}
 	size := int64(up(l.Len, pageSize))
-	memory, file, err := s.newShared(h, size, "share_final")
+	memory, file, err := s.newShared(h, size, 0, "share_final")
 	if err != nil {
 		return err
 	}

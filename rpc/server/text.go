@@ -71,6 +71,9 @@ func (s *session) parse(f *wire.Frame) error {
 	return s.reply(f.ID, wire.Fields{"actions", actions})
 }
 
+// textCopies is how often texts are in memory: as they are, and encoded in a buffer that doubles.
+const textCopies = 4
+
 // observeText is observe in plain text: what people would need to play the rows of some games.
 func (s *session) observeText(f *wire.Frame, h *handle) error {
 	list, err := h.begunGames(f)
@@ -84,15 +87,20 @@ func (s *session) observeText(f *wire.Frame, h *handle) error {
 		return err
 	}
 	texts, size := []string{}, 0
+	held := &reservation{s: s.srv}
+	defer held.release()
 	for _, i := range list {
-		one := DescribeRows(h.env, i, o.Legal)
+		one, more := DescribeRows(h.env, i, o.Legal), 0
 		for _, text := range one {
-			size += len(text) + 5
+			more += len(text) + 5
 		}
-		if size > s.srv.limits.MaxReply-replyRoom {
-			if len(texts) == 0 {
-				return s.srv.exceedsReply(size + replyRoom)
-			}
+		err := held.add(textCopies * more)
+		if size += more; size > s.srv.limits.MaxReply-replyRoom {
+			err = s.srv.exceedsReply(size + replyRoom)
+		}
+		if err != nil && len(texts) == 0 {
+			return err
+		} else if err != nil {
 			break
 		}
 		texts = append(texts, one...)

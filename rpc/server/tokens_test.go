@@ -48,9 +48,9 @@ func TestParseTokens(t *testing.T) {
 // TestTokensHaveLimits holds all connections with one token to its limits; others have the server's.
 func TestTokensHaveLimits(t *testing.T) {
 	p := start(t, func(c *server.Config) {
-		c.Limits.MaxEnvs = 1000
+		c.Workers, c.Limits.MaxEnvs = 1, 1000
 		c.Tokens = []server.Token{
-			{Name: "ann", Secret: "a", MaxSessions: 2, MaxEnvs: 100, MaxMemory: 60_000}, {Name: "bob", Secret: "b"},
+			{Name: "ann", Secret: "a", MaxSessions: 2, MaxEnvs: 100, MaxMemory: 190_000}, {Name: "bob", Secret: "b"},
 		}
 	})
 	with := func(token string) *client.Client {
@@ -76,7 +76,7 @@ func TestTokensHaveLimits(t *testing.T) {
 	a, also, b := with("a"), with("a"), with("b")
 	require.NoError(t, open(a, "toy:pick", 60))
 	refused(open(also, "toy:pick", 41), "max_envs", 100)
-	refused(open(also, "blockbattle", 40), "max_memory", 60_000)
+	refused(open(also, "blockbattle", 40), "max_memory", 190_000)
 	require.NoError(t, open(b, "blockbattle", 100), "bob has the server's limits")
 	require.NoError(t, open(also, "toy:pick", 40))
 	_, err := client.Dial(context.Background(), p.tcp, "a")
