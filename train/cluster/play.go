@@ -97,7 +97,7 @@ func (w *worker) one(ctx context.Context, p *selfplay.Player, msg jetstream.Msg)
 		return id, err
 	}
 	began := time.Now()
-	file, result, err := p.Play(&m.Task, net)
+	file, result, err := p.Play(ctx, &m.Task, net)
 	if err != nil {
 		return id, err
 	}

@@ -1,6 +1,7 @@
 package selfplay
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 
@@ -34,7 +35,7 @@ func SelfTest(g *task.Game, a Algorithm, ro Rollout) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	file, _, err := p.Play(&Task{Rollout: test, Net: "self-test", Start: start}, net)
+	file, _, err := p.Play(context.Background(), &Task{Rollout: test, Net: "self-test", Start: start}, net)
 	sum := sha256.Sum256(file)
 	return hex.EncodeToString(sum[:]), err
 }

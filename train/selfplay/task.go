@@ -83,8 +83,8 @@ func NewPlayer(g *task.Game, a Algorithm) (*Player, error) {
 }
 
 // Play plays a task by its net and returns the result as a file that Decode reads. The same task
-// gives the same bytes on every machine that computes alike.
-func (p *Player) Play(t *Task, net *mlp.Net) ([]byte, *Result, error) {
+// gives the same bytes on every machine that computes alike. If ctx ends, there is no result but its error.
+func (p *Player) Play(ctx context.Context, t *Task, net *mlp.Net) ([]byte, *Result, error) {
 	if n := t.Rollout.Steps; n < 1 || n > 1<<20 {
 		return nil, nil, fmt.Errorf("a rollout of %d steps, want 1 to %d", n, 1<<20)
 	}
@@ -97,7 +97,10 @@ func (p *Player) Play(t *Task, net *mlp.Net) ([]byte, *Result, error) {
 	if err := s.restore(t.Start); err != nil {
 		return nil, nil, fmt.Errorf("slot %d: %w", t.Slot, err)
 	}
-	s.play(context.Background(), policy, &t.Rollout)
+	s.play(ctx, policy, &t.Rollout)
+	if err := ctx.Err(); err != nil {
+		return nil, nil, err
+	}
 	end, err := s.save()
 	if err != nil {
 		return nil, nil, err

@@ -2,6 +2,7 @@ package phases
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"testing"
 
@@ -22,10 +23,14 @@ func TestResultsThatCannotBe(t *testing.T) {
 	start, err := r.Slots[2].Save()
 	require.NoError(t, err)
 	sent := &selfplay.Task{Slot: 2, Rollout: ro, Start: start}
-	file, _, err := player.Play(sent, ro.Net)
+	file, _, err := player.Play(t.Context(), sent, ro.Net)
 	require.NoError(t, err)
 	_, err = player.Decode(sent, file)
 	require.NoError(t, err)
+	over, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, _, err = player.Play(over, sent, ro.Net)
+	require.ErrorIs(t, err, context.Canceled)
 
 	tensors, meta, err := mlp.ParseTensors(file)
 	require.NoError(t, err)
@@ -59,10 +64,10 @@ func TestResultsThatCannotBe(t *testing.T) {
 	player, err = selfplay.NewPlayer(task.BlockBattle, &c)
 	require.NoError(t, err)
 	sent.Rollout.Kind = "psychic"
-	_, _, err = player.Play(sent, ro.Net)
+	_, _, err = player.Play(t.Context(), sent, ro.Net)
 	require.ErrorContains(t, err, `no policy of kind "psychic": want backup, lambda or actor`)
 	sent.Rollout = ro
 	sent.Start.State = "???"
-	_, _, err = player.Play(sent, ro.Net)
+	_, _, err = player.Play(t.Context(), sent, ro.Net)
 	require.ErrorContains(t, err, "slot 2")
 }

@@ -44,7 +44,7 @@ func (l *Loopback) Play(ctx context.Context, r *selfplay.Run, ro selfplay.Rollou
 		if err := json.Unmarshal(text, &got); err != nil {
 			return nil, err
 		}
-		file, _, err := l.Player.Play(&got, net)
+		file, _, err := l.Player.Play(ctx, &got, net)
 		if err != nil {
 			return nil, err
 		}
