@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import random
 import subprocess
+import threading
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -33,6 +35,25 @@ class Mortal:
     def restart(self) -> None:
         self.kill()
         self.start()
+
+
+@contextmanager
+def dying(server: Mortal, seed: int) -> Iterator[list[int]]:
+    """Kill and restart a server all the time, after 0.1 to 0.4 s each; yield the number of times, as a list of one."""
+    chance, over, count = random.Random(seed), threading.Event(), [0]
+
+    def kill() -> None:
+        while not over.wait(chance.uniform(0.1, 0.4)):
+            server.restart()
+            count[0] += 1
+
+    thread = threading.Thread(target=kill)
+    thread.start()
+    try:
+        yield count
+    finally:
+        over.set()
+        thread.join()
 
 
 @contextmanager

@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from conftest import GAME, Server, copied, random_actions
-from mortal import mortals
+from mortal import dying, mortals
 from test_checkpoint import go_on, same
 
 import blockyard
@@ -70,6 +70,19 @@ def test_nothing_changes(server: Server, two, caplog, game, mode):
     with blockyard.make_vec(game, N, address=[a.address, b.address], **options) as env:
         assert played(env, steps, kills) == want
     assert losses(caplog) == 3 + 1 + 2 + 2
+
+
+@pytest.mark.parametrize("transport", ["shm", "socket"])
+def test_a_server_that_dies_at_any_time(server: Server, two, transport):
+    """Also in the middle of a request or of its answer."""
+    options = {"seed": 4, "opponents": {"random": 1, "hand:ply=1": 1}, "transport": transport}
+    with blockyard.make_vec(GAME, 64, address=server.unix, **options) as env:
+        want = played(env, 600)
+    with blockyard.make_vec(GAME, 64, address=two[0].address, heal=True, snapshot_every=16, **options) as env:
+        with dying(two[0], 1) as count:
+            got = played(env, 600)
+        assert got == want
+        assert count[0] > 0
 
 
 @pytest.mark.slow

@@ -8,7 +8,7 @@ import signal
 import numpy as np
 import pytest
 from conftest import Server
-from mortal import mortals
+from mortal import dying, mortals
 from test_checkpoint import digest
 from test_healing import WAYS, losses
 from test_pool import choose, entries
@@ -67,6 +67,18 @@ def test_nothing_changes(server: Server, two, caplog, game, mode):
     kills = {9: a.kill, 30: a.start, 33: b.kill, 60: b.start, 66: a.restart}
     with blockyard.BlockPool(game, N, 3, address=[a.address, b.address], **options) as pool:
         assert played(pool, 40, kills, 2) == want
+
+
+def test_a_server_that_dies_at_any_time(server: Server, two):
+    """Also in the middle of a request or of its answer."""
+    options = {"seed": 3, "opponents": {"random": 1, "hand:ply=1": 1}, "max_episode_steps": 9}
+    with blockyard.BlockPool("TetrisDuel-v0", 16, 4, address=server.unix, **options) as pool:
+        want = played(pool, 150)
+    with blockyard.BlockPool("TetrisDuel-v0", 16, 4, address=two[0].address, heal=True, **options) as pool:
+        with dying(two[0], 2) as count:
+            got = played(pool, 150, chance=1)
+        assert got == want
+        assert count[0] > 0
 
 
 def test_opponents_are_replaced_in_flight(server: Server, two):
