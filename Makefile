@@ -11,7 +11,7 @@ MINUTES ?= 60
 export CGO_ENABLED ?= 1
 
 .DEFAULT_GOAL := help
-.PHONY: help pre-commit test setup vet go race python libraries demo bench bench-against bench-python soak fuzz golden sign bundle plugin binaries wheels docs serve clean
+.PHONY: help pre-commit test setup vet go race python libraries demo cluster-demo bench bench-against bench-python soak fuzz golden sign bundle plugin binaries wheels docs serve clean
 
 # The parts of `make test`, the longest first; JOBS of them run at a time.
 CHECKS := python go race vet sign bundle plugin
@@ -83,7 +83,8 @@ bench-against: ## CPU time of choices and of steps against opponents, beside tho
 bench-python: $(VENV)/test ## benchmark against other libraries, in one run, with a table and a plot
 	$(PY) -m pip install --quiet 'matplotlib>=3.8' 'tqdm>=4.60' && $(PY) rpc/python/bench/run.py
 
-soak: $(VENV)/ok ## MINUTES (60) of play beside clients that are killed, stopped, slowed and cut off
+soak: $(VENV)/ok ## workers and, for MINUTES (60), clients that are killed, stopped, slowed and cut off
+	BLOCKYARD_CHAOS=1 $(GO) test -count 1 -timeout 30m -run TestChaos -v ./train
 	$(PY) rpc/python/bench/chaos.py --minutes $(MINUTES)
 
 fuzz: ## every fuzz target for FUZZ each (30s)

@@ -125,7 +125,8 @@ func workerMetrics(c *cluster.WorkerCounts) ops.Collector {
 }
 
 type clusterCmd struct {
-	Status clusterStatus `cmd:"" help:"Show the runs of a broker, their queues and what each worker has done."`
+	Status   clusterStatus   `cmd:"" help:"Show the runs of a broker, their queues and what each worker has done."`
+	Simulate clusterSimulate `cmd:"" help:"Predict by simulation how fast a run with many workers is."`
 }
 
 type clusterStatus struct {

@@ -30,7 +30,7 @@ type program struct {
 	release.Flag
 	Selfplay selfplayCmd `cmd:"" help:"Train a net by self-play."`
 	Join     join        `cmd:"" help:"Play for a run of train selfplay --cluster, on this machine or another."`
-	Cluster  clusterCmd  `cmd:"" help:"Look at the runs of a broker."`
+	Cluster  clusterCmd  `cmd:"" help:"Look at the runs of a broker, or predict the speed of one."`
 	Fit      fit         `cmd:"" help:"Fit a net to recorded games."`
 	Gate     gate        `cmd:"" help:"Play two agents against each other in pairs of games and report which is better."`
 	Export   export      `cmd:"" help:"Write a net as a contest bot in one source file, or as an ONNX model."`
