@@ -4,7 +4,6 @@ package vec_test
 
 import (
 	"fmt"
-	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -12,7 +11,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"blockyard/env"
-	"blockyard/env/games"
 	"blockyard/env/vec"
 )
 
@@ -59,17 +57,6 @@ func BenchmarkMixture(b *testing.B) {
 			b.Run(fmt.Sprintf("%s/opponents=%d", g.Name, n), func(b *testing.B) { benchStep(b, g, c, "opponent") })
 		}
 	}
-}
-
-// contests are the games without their variants.
-func contests() []*env.Game {
-	var out []*env.Game
-	for _, g := range games.All {
-		if !strings.Contains(g.Name, ":") {
-			out = append(out, g)
-		}
-	}
-	return out
 }
 
 func benchStep(b *testing.B, g *env.Game, c vec.Config, more ...string) {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -15,6 +16,7 @@ import (
 	"blockyard/env"
 	"blockyard/env/envtest"
 	"blockyard/env/envtest/toy"
+	"blockyard/env/games"
 	"blockyard/env/vec"
 )
 
@@ -328,4 +330,15 @@ func benchStream(b *testing.B, g *env.Game, c vec.Config) {
 		n += len(all)
 	}
 	b.ReportMetric(float64(n*e.Rows())/time.Since(begun).Seconds(), "seat-steps/s")
+}
+
+// contests are the games without their variants.
+func contests() []*env.Game {
+	var out []*env.Game
+	for _, g := range games.All {
+		if !strings.Contains(g.Name, ":") {
+			out = append(out, g)
+		}
+	}
+	return out
 }
