@@ -12,23 +12,32 @@ import (
 	"blockyard/env/vec"
 )
 
-// A canceller counts how often the agents of an Env are asked, and cancels at one of these choices.
+// A canceller counts how often the agents of an Env are asked, and cancels at one of these choices. Those that are
+// asked meanwhile wait for that: otherwise a busy machine could let them play on before the context has ended.
 type canceller struct {
 	asked, at atomic.Int64
+	ctx       context.Context
 	cancel    context.CancelFunc
 }
 
 func (c *canceller) Act(_ context.Context, s env.State, seat int) (env.Action, error) {
-	if c.asked.Add(1) == c.at.Load() {
-		c.cancel()
-	}
+	c.count()
 	return s.Legal(seat, nil)[0], nil
+}
+
+func (c *canceller) count() {
+	switch n, at := c.asked.Add(1), c.at.Load(); {
+	case n == at:
+		c.cancel()
+	case at > 0 && n > at:
+		<-c.ctx.Done()
+	}
 }
 
 // cancellable starts an Env of 500 environments whose seat 1 has a canceller.
 func cancellable(t *testing.T) (*vec.Env, *vec.Batch, []env.Action, *canceller) {
 	ctx, cancel := context.WithCancel(t.Context())
-	a := &canceller{cancel: cancel}
+	a := &canceller{ctx: ctx, cancel: cancel}
 	e, out, actions := start(t, toy.Pick, vec.Config{Envs: 500, Workers: 3, Context: ctx,
 		Agents: []vec.AgentFactory{nil, func(uint64) (env.Agent, error) { return a, nil }}})
 	require.NoError(t, e.Sample(actions))
@@ -93,19 +102,16 @@ func TestStepAfterTheEnd(t *testing.T) {
 // Each calls nobody more after the end.
 func TestCancelledEach(t *testing.T) {
 	e, _, _, a := cancellable(t)
-	var calls atomic.Int64
-	require.ErrorIs(t, e.Each(func(int, int) {
-		if calls.Add(1) == 50 {
-			a.cancel()
-		}
-	}), context.Canceled)
-	require.LessOrEqual(t, calls.Load(), int64(52))
+	a.at.Store(50)
+	a.asked.Store(0)
+	require.ErrorIs(t, e.Each(func(int, int) { a.count() }), context.Canceled)
+	require.LessOrEqual(t, a.asked.Load(), int64(52))
 }
 
 // A reset, in which agents may play first, ends as a step does.
 func TestCancelledReset(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
-	a := &canceller{cancel: cancel}
+	a := &canceller{ctx: ctx, cancel: cancel}
 	first := func(uint64) (env.Agent, error) { return a, nil }
 	e, out, _ := start(t, toy.Turns, vec.Config{Envs: 500, Workers: 3, Context: ctx,
 		Agents: []vec.AgentFactory{first}})
@@ -135,7 +141,7 @@ func TestCancelledStream(t *testing.T) {
 // A Replay ends between two steps of one log.
 func TestCancelledReplay(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
-	a := &canceller{cancel: cancel}
+	a := &canceller{ctx: ctx, cancel: cancel}
 	c := vec.Config{Envs: 1, Agents: []vec.AgentFactory{nil, func(uint64) (env.Agent, error) { return a, nil }}}
 	e, _, _ := start(t, toy.Pick, c)
 	logs, _ := logged(t, e, 200)

@@ -100,8 +100,7 @@ func TestClosedHandlesLeaveNoBuffers(t *testing.T) {
 		require.NoError(t, g.Step(bytes.Repeat([]byte{0xff}, 2*g.Rows)))
 	}
 	require.NoError(t, g.Call("close", nil))
-	require.Greater(t, memory(t, watch), int64(2*g.Rows), "the buffer of a step")
-	require.Zero(t, p.Buffered(), "which others do not lack")
+	require.Zero(t, p.Buffered(), "others do not lack it")
 	require.NoError(t, c.Call("ping", nil))
 	require.Eventually(t, func() bool { return memory(t, watch) == 0 }, hangs, time.Millisecond)
 	g, err = c.Open("toy:pick", map[string]any{"num_envs": 50_000})
