@@ -45,8 +45,10 @@ func TestServeOpenEnv(t *testing.T) {
 
 // What --openenv cannot serve is refused when the server starts.
 func TestOpenEnvRefuses(t *testing.T) {
+	for _, args := range []string{"", "--openenv 127.0.0.1:0", "--listen tcp:127.0.0.1:0 --game wintetris"} {
+		require.Equal(t, 2, run(t.Context(), append([]string{"serve"}, strings.Fields(args)...)), args)
+	}
 	for _, args := range []string{
-		"", "--openenv 127.0.0.1:0", "--listen tcp:127.0.0.1:0 --game wintetris",
 		"--openenv 127.0.0.1:0 --game chess", "--openenv 127.0.0.1:0 --game wintetris --seat 1",
 		"--openenv 127.0.0.1:0 --game blockbattle --opponents smith", "--openenv 127.0.0.1:0 --game blockbattle --seats 3",
 		"--openenv 0.0.0.0:0 --game wintetris", "--openenv 127.0.0.1:0 --game wintetris --idle 1ms",

@@ -77,6 +77,9 @@ func vars() kong.Vars {
 	return v
 }
 
+// Validate is called by the parser: a server without an address is a mistake in the command line.
+func (c *serveCmd) Validate() error { return c.checkOpenEnv(len(c.Listen)) }
+
 // Run serves until ctx ends, a listener fails, or --parent-death or --idle-exit applies.
 func (c *serveCmd) Run(ctx context.Context) error {
 	if binary.NativeEndian.Uint16([]byte{1, 0}) != 1 {
@@ -89,9 +92,6 @@ func (c *serveCmd) Run(ctx context.Context) error {
 		return err
 	}
 	if err := c.Check(); err != nil {
-		return err
-	}
-	if err := c.checkOpenEnv(len(c.Listen)); err != nil {
 		return err
 	}
 	if c.Drain < 0 {
