@@ -78,8 +78,8 @@ func TestNothingOutlivesItsHost(t *testing.T) {
 		line, err := bufio.NewReader(out).ReadString('\n')
 		require.NoError(t, err)
 		require.Equal(t, "ready\n", line)
-		require.Eventually(t, func() bool { return len(running(nap)) == 2 }, hang, 5*time.Millisecond)
-		require.Len(t, running("1"+nap), 1)
+		require.Eventually(t, func() bool { return len(running(nap)) == 2 && len(running("1"+nap)) == 1 },
+			hang, 5*time.Millisecond)
 		require.NoError(t, host.Process.Kill())
 		require.Error(t, host.Wait())
 		if mode == "namespace" && namespace() != 0 {
