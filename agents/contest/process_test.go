@@ -175,7 +175,7 @@ func TestCloseLeavesNothingBehind(t *testing.T) {
 		got, err := ask(t, p, "one", hang)
 		require.NoError(t, err)
 		require.Equal(t, "one", got)
-		require.Len(t, running(nap), 1)
+		require.Eventually(t, func() bool { return len(running(nap)) == 1 }, hang, 5*time.Millisecond)
 		require.NoError(t, p.Close())
 		require.NoError(t, p.Close())
 		require.Eventually(t, func() bool { return len(running(nap)) == 0 }, hang, 10*time.Millisecond)
