@@ -12,10 +12,6 @@ class PoolOpponents:
 
     envs: list[BlockVectorEnv]
 
-    def _settle(self) -> None:
-        """With ``heal``, receive all games in flight, so that the order of all that changes them is known."""
-        raise NotImplementedError
-
     @property
     def opponent_specs(self) -> tuple[str, ...]:
         """The opponents so far, indexed by ``infos["opponent"]``; as :attr:`BlockVectorEnv.opponent_specs`."""
@@ -31,7 +27,6 @@ class PoolOpponents:
             RequestError, LimitError, TypeError, ValueError, OSError: as in :meth:`BlockVectorEnv.set_opponents`;
                 nothing has changed.
         """
-        self._settle()
         for k, env in enumerate(self.envs):
             try:
                 env.set_opponents(opponents)

@@ -8,7 +8,7 @@ from collections import deque
 import numpy as np
 from numpy.typing import NDArray
 
-from .errors import BlockyardError, DrainingError, EnvironmentsError
+from .errors import BlockyardError, EnvironmentsError
 from .pool_batch import Received
 from .transport.futures import Future
 from .transport.layout import Handle, resized
@@ -32,28 +32,18 @@ class PoolServer:
         self.env, self.first, self.flying = env, first, 0
         self._sent: deque[tuple[Future, NDArray[np.int64]]] = deque()  # answers to come
         self._asked: Future | None = None  # the recv that waits at the server
-        self._refused: list[NDArray[np.int64]] = []  # games whose step was refused
-        self._error: BlockyardError | None = None  # the first such error
 
     @property
     def asked(self) -> bool:
         """Whether a recv waits at the server."""
         return self._asked is not None
 
-    @property
-    def lost_seconds(self) -> float:
-        """How long the games have been without a server, all together."""
-        return 0.0
-
     def send(self, games: NDArray[np.int64], actions: NDArray[np.uint16]) -> None:
         """Send games of the pool, with the actions of their rows."""
-        self._post(games, actions)
-        self.flying += len(games)
-
-    def _post(self, games: NDArray[np.int64], actions: NDArray[np.uint16]) -> None:
-        ids, number = (games - self.first).astype("<u4"), self.env._transport.handle.number
-        future = self.env.client.connection.post("send", number, ids.tobytes(), actions.tobytes())
+        ids = (games - self.first).astype("<u4")
+        future = self.env.client.connection.post("send", self.env._handle.number, ids.tobytes(), actions.tobytes())
         self._sent.append((future, games))
+        self.flying += len(games)
 
     def ask(self, least: int, most: int, seconds: float) -> None:
         """Ask for games whose step is done, unless that was done before."""
@@ -62,7 +52,7 @@ class PoolServer:
             wait = int(1000 * max(0.0, min(seconds, _MOST_WAIT, connection.timeout / 2)))
             least = max(1, min(least, self.flying))
             most = min(max(least, most), self.env.num_games)
-            self._asked = connection.post("recv", self.env._transport.handle.number, least, most, wait)
+            self._asked = connection.post("recv", self.env._handle.number, least, most, wait)
 
     def readable(self) -> bool:
         """Whether bytes of an answer have been received already."""
@@ -74,34 +64,22 @@ class PoolServer:
         Returns:
             The games that came, None for none; the games whose step was refused; and the first error.
         """
-        received = self._receive()
-        refused, self._refused = self._refused, []
-        error, self._error = self._error, None
-        return received, refused, error
-
-    def check(self) -> bool:
-        """Find out whether the server hangs, if its games can do without it; return whether it does."""
-        return False
-
-    def _receive(self) -> Received | None:
-        """Read all answers, and return the games that came."""
-        connection = self.env.client.connection
+        connection, refused, error = self.env.client.connection, [], None
         while self._sent:
-            future, games = self._sent[0]
+            future, games = self._sent.popleft()
             try:
                 connection.wait(future)
             except BlockyardError as failed:
-                if not connection.open or isinstance(failed, DrainingError):
+                if not connection.open:
                     raise
                 if isinstance(failed, EnvironmentsError):
                     failed.renumber(self.first)
-                self._landed(games)
-                self._refused.append(games)
-                self._error = self._error or failed
-            self._sent.popleft()
+                self.flying -= len(games)
+                refused.append(games)
+                error = error or failed
         asked, self._asked = self._asked, None
         if asked is None:
-            return None
+            return None, refused, error
         try:
             answer = connection.wait(asked)
         except BlockyardError:
@@ -109,16 +87,12 @@ class PoolServer:
             raise
         ids = np.frombuffer(answer["envs"], "<u4").astype(np.int64)
         if not len(ids):
-            return None
+            return None, refused, error
+        self.flying -= len(ids)
         received = Received(ids + self.first, StepMemory(self._layout(len(ids)), bytearray(answer["slab"])))
-        self._landed(received.games, received.memory)
         self._add_finals(received)
         self.env._fetch_records()
-        return received
-
-    def _landed(self, games: NDArray[np.int64], memory: StepMemory | None = None) -> None:
-        """Note that games are not in flight any more; memory has their results, unless their step was refused."""
-        self.flying -= len(games)
+        return received, refused, error
 
     def _layout(self, games: int) -> Handle:
         layouts = self.__dict__.setdefault("_layouts", {})
@@ -142,7 +116,7 @@ class PoolServer:
 
     def busy(self) -> tuple[float, int]:
         """Return the seconds that the server's workers spent on steps, all together, and their number."""
-        d = self.env._transport.call("stream_stats")
+        d = self.env.client.connection.call("stream_stats", self.env._handle.number)
         return float(d["busy_s"]), int(d["workers"])
 
 

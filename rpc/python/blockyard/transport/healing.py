@@ -33,7 +33,7 @@ from .session import Session
 from .tally import Tally
 
 _log = logging.getLogger("blockyard")
-LOST = (ServerGoneError, DrainingError)  # what says that a server is lost
+_LOST = (ServerGoneError, DrainingError)
 _PATIENCE = 5.0  # seconds to connect to one of several servers
 _FIRST_WAIT, _MOST_WAIT = 0.05, 2.0  # seconds between two rounds of all servers
 
@@ -51,10 +51,6 @@ class HealingTransport(SocketTransport):
 
     Attributes:
         inner: moves the steps of the current server.
-        eager: whether each request that changes all games is followed by a checkpoint, which allows checkpoints of
-            some games.
-        lost_seconds: how long it has been without a server, all together.
-        on_rebuilt: called when the games have been rebuilt.
     """
 
     def __init__(self, inner: SocketTransport, reopen: Reopen, healing: Healing, first: int) -> None:
@@ -63,8 +59,6 @@ class HealingTransport(SocketTransport):
         self.inner, self._reopen, self._healing, self._first = inner, reopen, healing, first
         super().__init__(inner.client, inner.handle)
         self.name = inner.name
-        self.eager, self.lost_seconds = False, 0.0
-        self.on_rebuilt: Callable[[], None] | None = None
         self._all = np.arange(inner.handle.games, dtype="<u4")
         self._no_moves = np.zeros((inner.handle.games, 0), np.uint16)
         self._journal = Journal(inner.handle.games)
@@ -81,7 +75,7 @@ class HealingTransport(SocketTransport):
         while True:
             try:
                 return request()
-            except LOST as error:
+            except _LOST as error:
                 self.recover(error)
 
     def recover(self, error: BlockyardError) -> None:
@@ -104,13 +98,11 @@ class HealingTransport(SocketTransport):
                     refusals[str(where)] = str(refusal)
                     continue
                 took = time.monotonic() - begun
-                self.lost_seconds += took
                 here = self.client.connection.address
                 what = "%s; %d games continue at %s after %.2f s and %d replayed steps"
                 _log.warning(what, error, self.handle.games, here, took, steps)
                 return
             if time.monotonic() - begun + wait > self._healing.timeout:
-                self.lost_seconds += time.monotonic() - begun
                 tried = "; ".join(refusals.values()) or "no address was found"
                 raise ServerGoneError(
                     f"{error}; in {self._healing.timeout:g} s none was found to continue with: {tried}; "
@@ -135,8 +127,6 @@ class HealingTransport(SocketTransport):
         if self._final is not None:
             self._final.clear()
             self._final.update(inner.share_final() or {})
-        if self.on_rebuilt is not None:
-            self.on_rebuilt()
         return steps
 
     # -- what the games are rebuilt from ------------------------------------------------
@@ -144,7 +134,7 @@ class HealingTransport(SocketTransport):
     def _changed(self, again: Callable[[SocketTransport], Any], heavy: bool) -> None:
         """Note a request that has changed games; a heavy one is followed by a checkpoint, so as not to be repeated."""
         self._journal.add(again)
-        if heavy or self.eager or not self._journal.head:
+        if heavy or not self._journal.head:
             self.save()
 
     def save(self, ids: NDArray[np.uint32] | None = None) -> None:
@@ -171,9 +161,9 @@ class HealingTransport(SocketTransport):
             self._records.saved((ids + self._first).tolist())
         self._files = {name: file for name, file in self._files.items() if name in weights or name in self._kept}
 
-    def due(self, share: float = 1.0) -> NDArray[np.bool_]:
-        """Return which games have been stepped so often that a checkpoint is due, or a share of that."""
-        return self._journal.lengths >= share * self._healing.every
+    def due(self) -> NDArray[np.bool_]:
+        """Return which games have been stepped so often that a checkpoint is due."""
+        return self._journal.lengths >= self._healing.every
 
     def log(self, games: NDArray[np.uint32], actions: NDArray[np.uint16], memory: StepMemory) -> None:
         """Note a step of some games: their actions, uint16 (k, rows_per_game), and its results."""
@@ -267,7 +257,7 @@ class HealingTransport(SocketTransport):
         posted, actions, memory = future
         try:
             self.inner.wait(posted)
-        except LOST as error:
+        except _LOST as error:
             self.recover(error)
             self.retry(lambda: self.inner.step(actions, memory))
         self._after_step(actions, memory)
