@@ -137,10 +137,10 @@ class HealingTransport(SocketTransport):
         if heavy or not self._journal.head:
             self.save()
 
-    def save(self, ids: NDArray[np.uint32] | None = None) -> None:
-        """Make checkpoints of games; None means all. The results of a step that ended must have been read."""
+    def save(self) -> None:
+        """Make checkpoints of all games. The results of a step that ended must have been read."""
         try:
-            self.retry(lambda: self._save(self._all if ids is None else ids))
+            self.retry(lambda: self._save(self._all))
         except NeedsResetError:
             if self._journal.head:
                 raise  # otherwise some games were not reset yet, and none can be stepped
@@ -160,10 +160,6 @@ class HealingTransport(SocketTransport):
         if self._records is not None:
             self._records.saved((ids + self._first).tolist())
         self._files = {name: file for name, file in self._files.items() if name in weights or name in self._kept}
-
-    def due(self) -> NDArray[np.bool_]:
-        """Return which games have been stepped so often that a checkpoint is due."""
-        return self._journal.lengths >= self._healing.every
 
     def log(self, games: NDArray[np.uint32], actions: NDArray[np.uint16], memory: StepMemory) -> None:
         """Note a step of some games: their actions, uint16 (k, rows_per_game), and its results."""
