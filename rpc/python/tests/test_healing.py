@@ -178,6 +178,24 @@ def enumerated(x, path=""):
         yield path, np.array(str(x)) if isinstance(x, str) else np.asarray(x)
 
 
+def test_last_observations(server: Server, two):
+    """Those of games that ended in the last step before the loss are there again."""
+    a, _ = two
+
+    def play(address, hurt, **more):
+        with blockyard.make_vec("WinTetris-v0", N, seed=3, address=address, max_episode_steps=3, **more) as env:
+            env.reset()
+            for _ in range(3):
+                env.step(env.action_masks.argmax(1))
+            hurt()
+            final = env.final()
+            return {name: getattr(final, name) for name in ("games", "planes", "globals", "mask", "seat", "lengths")}
+
+    got, want = play(a.address, a.restart, heal=True), play(server.unix, lambda: None)
+    assert want["planes"].any()
+    assert same(got, want)
+
+
 def test_weights_move_too(server: Server, two, tmp_path):
     """Opponents loaded from a file of the client, which is gone when the server is lost."""
     path = tmp_path / "mine.safetensors"

@@ -121,12 +121,13 @@ class HealingTransport(SocketTransport):
             self.client.uploads.use(*self._user, self._files)
         if self._records is not None:
             self._records.start_again(inner.call)
+        final = None if self._final is None else inner.share_final()  # first, as replayed steps write to it
         steps = self._journal.rebuild(inner)
         self.inner.abandon()
         self.inner, self.handle, self.name, inner.between = inner, inner.handle, inner.name, self.between
         if self._final is not None:
             self._final.clear()
-            self._final.update(inner.share_final() or {})
+            self._final.update(final or {})
         return steps
 
     # -- what the games are rebuilt from ------------------------------------------------
