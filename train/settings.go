@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"iter"
 	"reflect"
@@ -21,6 +22,7 @@ import (
 // parts of a run of which one must be there for the flag to count; see uses. The tags "phases" and
 // "single" name the field of that package's Config, if it has another name than the flag's field.
 type settings struct {
+	FromZero   bool           `help:"${from_zero}" group:"Any run"`
 	From       string         `help:"${from}" placeholder:"FILE" group:"Any run"`
 	Seed       *uint64        `help:"${seed}" placeholder:"N" group:"Any run"`
 	Iterations *int           `help:"${iterations}" placeholder:"N" group:"Any run"`
@@ -34,11 +36,13 @@ type settings struct {
 	Late       *float64       `help:"${late}" placeholder:"SHARE" group:"Any run"`
 	Gates      *int           `help:"${gates}" placeholder:"N" group:"Any run"`
 
+	Results   *float64 `uses:"backup" help:"${results}" placeholder:"SHARE" group:"Games of several seats"`
 	Backup    *float64 `uses:"seats" help:"${backup}" placeholder:"SHARE" group:"Games of several seats"`
 	Actor     *float64 `uses:"seats" help:"${actor}" placeholder:"SHARE" group:"Games of several seats"`
 	Versus    *float64 `uses:"seats" help:"${versus}" placeholder:"SHARE" group:"Games of several seats"`
 	GatePairs *int     `uses:"seats" help:"${gate_pairs}" placeholder:"N" group:"Games of several seats"`
 	GatePly   *int     `uses:"seats" help:"${gate_ply}" placeholder:"N" group:"Games of several seats"`
+	GateElo   *float64 `uses:"seats" help:"${gate_elo}" placeholder:"ELO" group:"Games of several seats"`
 
 	Samples    *int     `uses:"backup" help:"${samples}" placeholder:"N" group:"With --backup"`
 	Look       *int     `uses:"backup" help:"${look}" placeholder:"N" group:"With --backup"`
@@ -82,8 +86,14 @@ var uses = map[string]struct{ name, hint string }{
 
 // algorithm is the run that the flags ask for.
 func (s *settings) algorithm(g *task.Game) (selfplay.Algorithm, error) {
+	if err := s.teacher(); err != nil {
+		return nil, err
+	}
 	if g.Solo != nil {
 		c := single.Default()
+		if s.FromZero {
+			c = single.FromZero(g)
+		}
 		s.apply("single", &c)
 		return &c, s.refuse(map[string]bool{"single": true, "planner": g.Solo.Planner != nil})
 	}
@@ -101,20 +111,53 @@ func (s *settings) phases(g *task.Game) (*phases.Config, error) {
 	if s.Backup != nil {
 		backup = *s.Backup
 	}
-	if backup > 0 {
+	if s.FromZero {
+		c = s.zero(g)
+	} else if backup > 0 {
 		c = phases.DefaultBackup()
 		c.Backup, c.Actor = backup, max(0, 1-backup)
 	}
 	s.apply("phases", &c)
+	if s.FromZero && c.Backup > 0 && c.Results == 0 {
+		return nil, errors.New("--from-zero: a backup needs a net to start from: give --results a share above 0")
+	}
 	if err := c.Check(g); err != nil {
 		return nil, fmt.Errorf("%s: %w", g.Rules.Name, err)
 	}
-	values, begins := c.Backup < 1, max(c.Warm, c.Backup, 1-c.Actor)
+	values, begins := c.Backup < 1 || c.Results > 0, max(c.Warm, c.Results+c.Backup, 1-c.Actor)
 	return &c, s.refuse(map[string]bool{
 		"seats": true, "backup": c.Backup > 0, "values": values, "warm": c.Warm > 0,
-		"lambda": values && begins > max(c.Warm, c.Backup), "deep": values && c.Deep > 0,
+		"lambda": values && (c.Results > 0 || begins > max(c.Warm, c.Backup)), "deep": values && c.Deep > 0,
 		"actor": c.Actor > 0 && begins < 1,
 	})
+}
+
+// zero is a run from random weights. Of the shares of results and backup, the one that is not given is what the other
+// leaves; without a backup all is results.
+func (s *settings) zero(g *task.Game) phases.Config {
+	c := phases.FromZero(g)
+	switch {
+	case c.Backup == 0:
+	case s.Backup == nil && s.Results != nil:
+		c.Backup = max(0, 1-*s.Results)
+	case s.Results == nil && s.Backup != nil && *s.Backup > 0:
+		c.Results = max(0, 1-*s.Backup)
+	case s.Results == nil && s.Backup != nil:
+		c.Results = 0
+	}
+	return c
+}
+
+// teacher returns an error for a flag that lets the baseline evaluator teach a run from zero.
+func (s *settings) teacher() error {
+	above := func(share *float64) bool { return share != nil && *share > 0 }
+	for name, given := range map[string]bool{"from": s.From != "", "warm": above(s.Warm), "versus": above(s.Versus)} {
+		if s.FromZero && given {
+			return fmt.Errorf("--from-zero and --%s: a run from zero has random weights and no teacher; leave out one of them",
+				name)
+		}
+	}
+	return nil
 }
 
 // apply sets the fields of an algorithm for which flags were given. With a budget of time
@@ -159,7 +202,7 @@ func (s *settings) given() iter.Seq2[reflect.StructField, reflect.Value] {
 		all := reflect.ValueOf(s).Elem()
 		for i := range all.NumField() {
 			v := all.Field(i)
-			if v.IsZero() || v.Kind() == reflect.String {
+			if v.IsZero() || v.Kind() == reflect.String || v.Kind() == reflect.Bool {
 				continue
 			}
 			if v.Kind() == reflect.Pointer {
@@ -186,7 +229,10 @@ func flagName(field string) string {
 
 // helps are the help texts of settings and clusterFlags, by flag.
 var helps = kong.Vars{
-	"from":       "Net to start from instead of random weights; --warm 0 is usual then.",
+	"from": "Net to start from instead of random weights; --warm 0 is usual then.",
+	"from_zero": "Learn without a teacher: from random weights, and the baseline evaluator is only the opponent in " +
+		"gates. First from the results of games, then by search backups, or with more than two seats by an actor-critic. " +
+		"The other flags still count.",
 	"seed":       "Seed of everything random. Default: 1.",
 	"iterations": "Budget: rollouts of self-play. Default: 1200 with --backup, about ten minutes on two cores, else 3000.",
 	"for": "Budget as wall-clock time instead, gates included: the command ends at about that time. " +
@@ -202,14 +248,18 @@ var helps = kong.Vars{
 	"gates": "How often the net is evaluated and saved. Default: 6 with --backup, else 10, " +
 		"and with --for one per minute at most.",
 
-	"backup": "Share of the budget, the first, for fitted value iteration: a net that starts as the baseline evaluator " +
-		"learns what a search with it finds, and from gate to gate what a search with the net so far finds. " +
-		"Default: 1 if the game offers it, else 0.",
+	"results": "Share of the budget, the first, for TD(λ) on the results of games before the --backup, which then " +
+		"starts from that net. Default: 0, with --from-zero 0.5.",
+	"backup": "Share of the budget, the first or after --results, for fitted value iteration: a net that starts as " +
+		"the baseline evaluator learns what a search with it finds, and from gate to gate what a search with the net " +
+		"so far finds. Default: 1 if the game offers it, else 0.",
 	"actor": "Share of the budget, the last after --backup and --warm, for an actor-critic: a second net, the actor, " +
 		"learns by policy gradient and is what is gated and saved. 0: values alone. Default: what --backup leaves.",
 	"versus":     "Share of games with the baseline evaluator in one seat; not in the warm start. Default: 0.",
 	"gate_pairs": "Pairs of games per gate and opponent. Default: 200.",
 	"gate_ply":   "Plies that both sides search in a gate. Default: 2.",
+	"gate_elo": "Let a gate play against the best net so far until a sequential test decides between equal strength and " +
+		"this many Elo more, for up to four times --gate-pairs. 0: no test. Default: 0, with --from-zero 20.",
 
 	"samples": "Positions per decision that are searched further and learned from. Default: 4.",
 	"look": "Plies that each of them is searched further. 1: one more, over all draws. More, in turn-based games: " +

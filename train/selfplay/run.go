@@ -60,6 +60,8 @@ type Algorithm interface {
 	Gate(ctx context.Context, r *Run, p *Point) (bool, error)
 	// Notes are what a weights file says about the learner's net.
 	Notes(r *Run) map[string]string
+	// Stage names the part of the run that the learner's next rollout belongs to, in a few words.
+	Stage(r *Run) string
 	// Common returns the settings that every algorithm has.
 	Common() *Options
 	// Check reports the first setting that is out of range or does not fit the game.
@@ -160,6 +162,9 @@ func (r *Run) Close() error { return r.Learner.Close() }
 
 // Net is the net that is gated and saved, as of the last fit.
 func (r *Run) Net() *mlp.Net { return r.Learner.Net() }
+
+// Stage names the current part of the run.
+func (r *Run) Stage() string { return r.algorithm.Stage(r) }
 
 // Settings are those of the run's algorithm.
 func (r *Run) Settings() Algorithm { return r.algorithm }

@@ -29,6 +29,7 @@ func (s *stub) Start(*Run, *mlp.Net) (Learner, error)       { return s, nil }
 func (s *stub) Next(_ *Run, l Learner) (Learner, error)     { return l, nil }
 func (s *stub) Restore(*Run, *State) (Learner, error)       { return s, nil }
 func (s *stub) Notes(*Run) map[string]string                { return map[string]string{} }
+func (s *stub) Stage(*Run) string                           { return "stub" }
 func (s *stub) Gated() error                                { return nil }
 func (s *stub) Net() *mlp.Net                               { return s.net }
 func (s *stub) Save(*State)                                 {}

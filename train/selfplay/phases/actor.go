@@ -58,7 +58,7 @@ func (l *actorLearner) Fit() error {
 	l.gains = l.gains[:0]
 	l.critic.collect(func(p *seatNotes, returns []float32) { l.add(&p.pairs, p.Steps, returns) })
 	l.setTargets()
-	rate := fall(l.config.ActorFrom, l.config.ActorTo, l.config.actorFrom(), l.run.Progress())
+	rate := fall(l.config.ActorFrom, l.config.ActorTo, l.config.actorFrom(), 1, l.run.Progress())
 	shuffle := l.run.Shuffle()
 	if err := l.critic.fitRows(shuffle, rate); err != nil {
 		return err

@@ -67,7 +67,7 @@ func (l *backupLearner) Rollout() selfplay.Rollout {
 	o := l.run.Options
 	return selfplay.Rollout{
 		Kind: backupKind, Net: l.base, Steps: max(1, o.Rounds/shorter), Late: o.Late, Versus: l.config.Versus,
-		Ahead: l.run.UntilGate(l.config.Backup) - 1, // the base stands still
+		Ahead: l.run.UntilGate(l.config.backupEnd()) - 1, // the base stands still
 	}
 }
 

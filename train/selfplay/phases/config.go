@@ -31,13 +31,18 @@ type Config struct {
 	ActorFrom   float64 // learning rate, its own and the critic's, when it begins
 	ActorTo     float64 // and at the end of the budget
 
-	Backup     float64 // share of the budget, at its beginning, for fitted value iteration
+	Results    float64 // share of the budget, at its beginning, for TD(λ) before the backup
+	Backup     float64 // share of the budget, after Results, for fitted value iteration
 	Samples    int     // positions per decision that are searched further and learned from
 	Look       int     // plies that each of them is searched further; 0 is 1
 	RateBackup float64 // learning rate at the beginning of a stage
 
 	GatePairs int // pairs of games per gate and opponent
 	GatePly   int // how many plies both sides search in a gate
+
+	// GateElo, if above 0, lets a gate play against the best net so far until a sequential test decides between 0 and
+	// GateElo, for at most testPairs·GatePairs pairs. Otherwise it plays GatePairs.
+	GateElo float64
 }
 
 // Default is a run by the results of games, of some minutes on one core.
@@ -64,23 +69,34 @@ func DefaultBackup() Config {
 	return c
 }
 
-// fallFrom is the progress at which the learning rate of TD(λ) begins to fall.
-func (c *Config) fallFrom() float64 { return max(c.Warm, c.Backup) }
+// backupEnd is the progress at which the backup ends; 0 without one.
+func (c *Config) backupEnd() float64 { return c.Results + c.Backup }
+
+// fallFrom is the progress at which the learning rate of TD(λ) begins to fall, after the results.
+func (c *Config) fallFrom() float64 { return max(c.Warm, c.backupEnd()) }
 
 // actorFrom is the progress at which the actor begins, if there is to be one.
-func (c *Config) actorFrom() float64 { return max(c.Warm, c.Backup, 1-c.Actor) }
+func (c *Config) actorFrom() float64 { return max(c.Warm, c.backupEnd(), 1-c.Actor) }
 
 // Check implements selfplay.Algorithm. Without an actor or a backup only its share counts.
 func (c *Config) Check(g *task.Game) error {
 	if c.Backup > 0 && c.Warm > 0 {
 		return errors.New("a backup begins with a net that plays already: no warm start before it; use --warm 0")
 	}
+	if c.Results > 0 && (c.Backup == 0 || !(c.backupEnd() <= 1+1e-9)) {
+		return fmt.Errorf("results %v and backup %v: results come before a backup, want both above 0 and at most 1 in all",
+			c.Results, c.Backup)
+	}
+	if !(c.GateElo >= 0 && c.GateElo <= 1e3) {
+		return fmt.Errorf("gate elo is %v, want 0 to 1000", c.GateElo)
+	}
 	if c.Others < 0 || c.Others > 16 {
 		return fmt.Errorf("others is %d, want 0 to 16 choices", c.Others)
 	}
 	if err := cmp.Or(
 		c.Options.Check(), selfplay.CheckShare("actor", c.Actor), selfplay.CheckShare("backup", c.Backup),
-		selfplay.CheckShare("lambda", c.Lambda), selfplay.CheckShare("warm", c.Warm),
+		selfplay.CheckShare("results", c.Results), selfplay.CheckShare("lambda", c.Lambda),
+		selfplay.CheckShare("warm", c.Warm),
 		selfplay.CheckShare("imitate", c.Imitate), selfplay.CheckShare("deep", c.Deep),
 		selfplay.CheckShare("versus", c.Versus), selfplay.CheckCount("deep width", c.DeepWidth, 1<<20),
 		selfplay.CheckRate("rate warm", c.RateWarm), selfplay.CheckRate("rate", c.RateFrom),

@@ -75,13 +75,17 @@ func (l *lambdaLearner) rate() float64 {
 	if l.warm() {
 		return l.config.RateWarm
 	}
-	return fall(l.config.RateFrom, l.config.RateTo, l.config.fallFrom(), l.run.Progress())
+	c, p := l.config, l.run.Progress()
+	if p < c.Results {
+		return fall(c.RateFrom, c.RateTo, 0, c.Results, p)
+	}
+	return fall(c.RateFrom, c.RateTo, c.fallFrom(), 1, p)
 }
 
 // fall is a learning rate that falls along half a cosine, from one rate at the progress
-// since to another at the end of the budget.
-func fall(from, to, since, progress float64) float64 {
-	return to + (from-to)*(1+math.Cos(math.Pi*(progress-since)/(1-since+1e-9)))/2
+// since to another at the progress until.
+func fall(from, to, since, until, progress float64) float64 {
+	return to + (from-to)*(1+math.Cos(math.Pi*(progress-since)/(until-since+1e-9)))/2
 }
 
 // collect turns the paths of all slots into rows with targets. visit, if not nil, is

@@ -39,6 +39,14 @@ func backed(seed uint64) Config {
 	return c
 }
 
+// fromZero is a run of a second or so that goes through results, a backup and an actor.
+func fromZero(seed uint64) Config {
+	c := backed(seed)
+	c.Results, c.Backup = 0.5, 0.25
+	c.GateElo, c.Gates, c.Versus = 30, 4, 0
+	return c
+}
+
 func open(t *testing.T, c Config, workers int) *selfplay.Run {
 	t.Helper()
 	r, err := selfplay.New(task.BlockBattle, &c, nil, workers)
@@ -78,7 +86,7 @@ func requireSame(t *testing.T, a, b *selfplay.Run) {
 }
 
 func TestSameSeedSameRun(t *testing.T) {
-	for name, config := range map[string]func(uint64) Config{"results": small, "backup": backed} {
+	for name, config := range map[string]func(uint64) Config{"results": small, "backup": backed, "from zero": fromZero} {
 		var runs []*selfplay.Run
 		for _, x := range []struct {
 			seed    uint64
@@ -87,7 +95,7 @@ func TestSameSeedSameRun(t *testing.T) {
 			r := open(t, config(x.seed), x.workers)
 			require.NoError(t, r.Go(context.Background(), nil))
 			require.True(t, r.Done())
-			require.Len(t, r.Curve, 2)
+			require.Len(t, r.Curve, r.Options.Gates)
 			require.NotZero(t, r.Counts.Pairs, "the actor has its share")
 			runs = append(runs, r)
 		}
@@ -101,7 +109,7 @@ func TestSameSeedSameRun(t *testing.T) {
 // A rollout whose slots are played through tasks and results, as in another process, in any order, is
 // that of the same process.
 func TestTasksPlayTheSame(t *testing.T) {
-	for _, c := range []Config{small(7), backed(7)} {
+	for _, c := range []Config{small(7), backed(7), fromZero(7)} {
 		whole := open(t, c, 1)
 		require.NoError(t, whole.Go(t.Context(), nil))
 		apart := open(t, c, 1)
@@ -121,7 +129,7 @@ func TestTasksPlayTheSame(t *testing.T) {
 
 // A run that is stopped after any step or gate, saved and resumed ends where it would have.
 func TestResumeLosesNothing(t *testing.T) {
-	for _, c := range []Config{small(5), backed(5)} {
+	for _, c := range []Config{small(5), backed(5), fromZero(5)} {
 		whole := open(t, c, 1)
 		require.NoError(t, whole.Go(context.Background(), nil))
 		path := filepath.Join(t.TempDir(), "state")
@@ -158,7 +166,7 @@ func (e *ending) Err() error {
 
 // A run that is stopped in the middle of a rollout, saved and resumed ends where it would have.
 func TestStopInARolloutLosesNothing(t *testing.T) {
-	for _, c := range []Config{small(5), backed(5)} {
+	for _, c := range []Config{small(5), backed(5), fromZero(5)} {
 		whole := open(t, c, 1)
 		require.NoError(t, whole.Go(context.Background(), nil))
 		path := filepath.Join(t.TempDir(), "state")

@@ -31,6 +31,17 @@ func (c *Config) Notes(r *selfplay.Run) map[string]string {
 	}
 }
 
+// Stage implements selfplay.Algorithm.
+func (c *Config) Stage(r *selfplay.Run) string {
+	switch {
+	case r.Game.Solo.Planner == nil:
+		return "points"
+	case r.Progress() < c.Warm:
+		return "points, the baseline plans"
+	}
+	return "points, the net plans"
+}
+
 // Next implements selfplay.Algorithm.
 func (c *Config) Next(_ *selfplay.Run, last selfplay.Learner) (selfplay.Learner, error) {
 	return last, nil

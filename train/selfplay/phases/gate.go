@@ -1,0 +1,93 @@
+package phases
+
+import (
+	"context"
+
+	"blockyard/agents/match"
+	"blockyard/agents/mlp"
+	"blockyard/agents/search"
+	"blockyard/env"
+	"blockyard/train/selfplay"
+	"blockyard/train/task"
+)
+
+const gateStream = 0x67617465
+
+// testPairs is how many times GatePairs the sequential test of a gate may take. Nets of neighbouring stages split most
+// pairs, so that only many pairs tell which one is stronger.
+const testPairs = 4
+
+// Gate implements selfplay.Algorithm. It plays the net against the baseline evaluator and
+// against the best net so far, in pairs of games on seeds used for nothing else, the same for
+// every gate. It keeps the better net: the winner of the second match, whether a sequential test ended it or not.
+func (c *Config) Gate(ctx context.Context, r *selfplay.Run, p *selfplay.Point) (bool, error) {
+	net, ply := r.Net().Clone(), c.GatePly
+	matches := []match.Match{{Units: c.GatePairs, B: Hand(r.Game, ply)}}
+	if r.Best != nil {
+		m := match.Match{Units: c.GatePairs, B: Net(r.Game, r.Best, ply)}
+		if c.GateElo > 0 {
+			m.Units, m.SPRT = testPairs*c.GatePairs, &match.SPRT{Elo1: c.GateElo, Alpha: 0.05, Beta: 0.05}
+		}
+		matches = append(matches, m)
+	}
+	games, before := 0, 0
+	for _, m := range matches {
+		games += 2 * m.Units
+	}
+	p.VersusBest, p.Kept = 0.5, true
+	for i, m := range matches {
+		m.Rules, m.Workers, m.A = r.Game.Rules, r.Workers, Net(r.Game, net, ply)
+		m.Seed = env.Derive(c.Seed^gateStream, uint64(i))
+		m.Progress = func(played int, _ string) {
+			if r.OnGate != nil {
+				r.OnGate(before+played, games)
+			}
+		}
+		res, err := c.games(ctx, r, 1/float64(len(matches)), m)
+		if err != nil || ctx.Err() != nil {
+			return false, err
+		}
+		before += 2 * m.Units
+		if i == 0 {
+			p.Games, p.Score, p.Low, p.High = res.Games, res.Score, res.Low, res.High
+		} else {
+			p.VersusBest = res.Score
+			p.Kept = p.VersusBest > 0.5
+		}
+	}
+	return true, nil
+}
+
+// games plays a match of a gate, for that share of the gate's time at most.
+func (c *Config) games(
+	ctx context.Context, r *selfplay.Run, share float64, m match.Match,
+) (match.TwoPlayerResult, error) {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	over, show := r.GateTimer(share), m.Progress
+	m.Progress = func(games int, text string) {
+		show(games, text)
+		if over() {
+			stop()
+		}
+	}
+	return m.TwoPlayer(ctx)
+}
+
+// Net is the player that evaluates with net and searches ply plies.
+func Net(g *task.Game, net *mlp.Net, ply int) match.Player {
+	return match.Player{Name: "learned", New: func(uint64) (env.Agent, error) {
+		e, err := g.Learned(net.Clone())
+		if err != nil {
+			return nil, err
+		}
+		return search.New(g.Rules, e, search.Options{Ply: ply, Outcomes: g.Outcomes})
+	}}
+}
+
+// Hand is the player that evaluates with the game's baseline.
+func Hand(g *task.Game, ply int) match.Player {
+	return match.Player{Name: "hand", New: func(uint64) (env.Agent, error) {
+		return search.New(g.Rules, g.Hand(), search.Options{Ply: ply, Outcomes: g.Outcomes})
+	}}
+}

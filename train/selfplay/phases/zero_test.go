@@ -1,0 +1,110 @@
+package phases
+
+import (
+	"testing"
+
+	"blockyard/agents/mlp"
+	"blockyard/agents/search"
+	"blockyard/env"
+	"blockyard/train/selfplay"
+	"blockyard/train/task"
+
+	"github.com/stretchr/testify/require"
+)
+
+// A contrary is a baseline evaluator that prefers what the real one does not.
+type contrary struct{ search.Evaluator }
+
+func (c contrary) Evaluate(states []env.State, seat int, out []float32) {
+	c.Evaluator.Evaluate(states, seat, out)
+	for i := range out {
+		out[i] = -out[i]
+	}
+}
+
+// Nobody teaches a run from zero: its nets are the same whatever the baseline evaluator prefers, and without the net
+// that a backup starts from by default.
+func TestFromZeroHasNoTeacher(t *testing.T) {
+	for _, g := range []*task.Game{task.BlockBattle, task.TetrisDuel, task.Blocking} {
+		nets := [2][]mlp.Tensor{}
+		other := *g
+		other.Hand = func() search.Evaluator { return contrary{g.Hand()} }
+		other.Start, other.Worth = nil, nil
+		for i, g := range []*task.Game{g, &other} {
+			c := FromZero(g)
+			c.Games, c.Rounds, c.Iterations, c.Batch, c.Hidden = 4, 24, 4, 32, []int{6}
+			c.Gates, c.GatePairs, c.GatePly = 2, 1, 1
+			r, err := selfplay.New(g, &c, nil, 1)
+			require.NoError(t, err)
+			require.NoError(t, r.Go(t.Context(), nil))
+			nets[i] = r.Net().Tensors()
+			require.NoError(t, r.Close())
+		}
+		require.Equal(t, nets[0], nets[1], g.Rules.Name)
+	}
+}
+
+// The parts of a run from zero follow one another, each from the net of the one before, and are named.
+func TestStagesFromZero(t *testing.T) {
+	c := FromZero(task.BlockBattle)
+	c.Games, c.Rounds, c.Iterations, c.Batch, c.Hidden = 4, 24, 8, 32, []int{6}
+	c.Gates, c.GatePairs, c.GatePly = 4, 1, 1
+	r := open(t, c, 1)
+	var names []string
+	var before *mlp.Net // at the last gate
+	require.NoError(t, r.Go(t.Context(), func(gated bool) error {
+		if gated {
+			before = r.Net()
+			return nil
+		}
+		names = append(names, r.Stage())
+		if b, ok := r.Learner.(*backupLearner); ok {
+			require.Same(t, before, b.base)
+		}
+		return nil
+	}))
+	require.Equal(t, []string{
+		"results of games", "results of games", "results of games", "results of games",
+		"search backup 1 of 2", "search backup 1 of 2", "search backup 2 of 2", "search backup 2 of 2",
+	}, names)
+}
+
+// The learning rate of the results falls to its end before the backup begins.
+func TestRateOfResults(t *testing.T) {
+	c := FromZero(task.BlockBattle)
+	c.Games, c.Rounds, c.Iterations, c.Hidden = 1, 1, 100, []int{2}
+	r := open(t, c, 1)
+	l := r.Learner.(*lambdaLearner)
+	require.InDelta(t, c.RateFrom, l.rate(), 1e-9)
+	r.Counts.Iterations = 25
+	require.InDelta(t, (c.RateFrom+c.RateTo)/2, l.rate(), 1e-6)
+	r.Counts.Iterations = 49
+	require.InDelta(t, c.RateTo, l.rate(), 2e-6)
+}
+
+func TestResultsRefuse(t *testing.T) {
+	for says, change := range map[string]func(*Config){
+		"results 0.5 and backup 0:":   func(c *Config) { c.Backup = 0 },
+		"results 0.5 and backup 0.75": func(c *Config) { c.Backup = 0.75 },
+		"gate elo is -1":              func(c *Config) { c.GateElo = -1 },
+		"results is -0.5":             func(c *Config) { c.Results = -0.5 },
+	} {
+		c := FromZero(task.BlockBattle)
+		change(&c)
+		require.ErrorContains(t, c.Check(task.BlockBattle), says)
+	}
+}
+
+// A gate against the best net ends as soon as its test has decided, after more pairs than against the baseline if it
+// must.
+func TestGateStopsWhenItsTestDecides(t *testing.T) {
+	c := FromZero(task.BlockBattle)
+	c.Games, c.Rounds, c.Iterations, c.Batch, c.Hidden = 4, 24, 2, 32, []int{6}
+	c.Gates, c.GatePairs, c.GatePly, c.GateElo = 2, 30, 1, 400
+	r := open(t, c, 1)
+	most, played := 0, 0
+	r.OnGate = func(done, of int) { most, played = of, done }
+	require.NoError(t, r.Go(t.Context(), nil))
+	require.Equal(t, 60+240, most)
+	require.Less(t, played, most, "two nets that can do nothing are not 400 Elo apart")
+}

@@ -1,0 +1,84 @@
+package main
+
+import (
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"blockyard/train/selfplay"
+	"blockyard/train/selfplay/phases"
+	"blockyard/train/task"
+
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/cpu"
+)
+
+// A run from zero is one command in every game, and its last net is the same for any number of workers and if the run
+// was stopped and resumed. The sum depends on the kind of machine, which must have fused multiply-add.
+func TestFromZero(t *testing.T) {
+	seats := []string{"--gate-pairs=2", "--gate-ply=1"}
+	solo := []string{"--gate-games=1", "--gate-steps=20"}
+	for _, c := range []struct {
+		game, sum string
+		flags     []string
+	}{
+		{"blockbattle", "30b2d197669a739db88837cafc143154765e18bcc4e953128f89f633931c8d8c", seats},
+		{"tetrisduel", "0ba860a25fe53515e7df8bd157e156c15aa1c0b603f56f2dec1855cf3f88a514", seats},
+		{"blocking", "5ad53116c02fd0f64e1545957da94fe59201d98b4e01ec418b9585843c305217", seats},
+		{"wintetris", "fe8479cb001ea73a47dbb490686b5e31c99e9aaab2e8ec900b99c41e7d1ae0ea", solo},
+		{"dropblox", "031df47a69aa39038d031a4158604871dc8d563350dd41e8176d80725bafcc49", append(solo, "--keep=2", "--longest=40")},
+	} {
+		t.Run(c.game, func(t *testing.T) {
+			run := func(ctx context.Context, dir string, more ...string) error {
+				args := append([]string{"selfplay", c.game, "--from-zero", "--out", dir, "--games=4", "--rounds=24",
+					"--iterations=6", "--batch=32", "--hidden=6", "--gates=2"}, c.flags...)
+				return commandUntil(t, ctx, append(args, more...)...)
+			}
+			one, two := t.TempDir(), t.TempDir()
+			require.NoError(t, run(t.Context(), one))
+			stopped, cancel := context.WithCancel(t.Context())
+			cancel() // as Ctrl-C at once
+			require.NoError(t, run(stopped, two))
+			require.NoError(t, run(t.Context(), two, "--resume", "--workers=2"))
+			last, err := os.ReadFile(filepath.Join(one, "net-002.safetensors"))
+			require.NoError(t, err)
+			again, err := os.ReadFile(filepath.Join(two, "net-002.safetensors"))
+			require.NoError(t, err)
+			require.Equal(t, sha256.Sum256(last), sha256.Sum256(again))
+			require.FileExists(t, filepath.Join(one, selfplay.BestFile))
+			if cpu.X86.HasAVX2 && cpu.X86.HasFMA {
+				require.Equal(t, c.sum, fmt.Sprintf("%x", sha256.Sum256(last)))
+			}
+		})
+	}
+}
+
+// The share that is not given is what the other leaves.
+func TestSharesFromZero(t *testing.T) {
+	for args, want := range map[string][2]float64{
+		"": {.5, .5}, "--results=0.25": {.25, .75}, "--backup=0.25": {.75, .25}, "--backup=0": {0, 0},
+	} {
+		line := []string{"blockbattle", "--from-zero"}
+		if args != "" {
+			line = append(line, args)
+		}
+		a, err := parse(t, line...).algorithm(task.BlockBattle)
+		require.NoError(t, err)
+		c := a.(*phases.Config)
+		require.Equal(t, want, [2]float64{c.Results, c.Backup}, args)
+	}
+}
+
+func TestFromZeroRefusesTeachers(t *testing.T) {
+	for _, flag := range []string{"--from=x", "--warm=0.1", "--versus=0.1"} {
+		_, err := parse(t, "blocking", "--from-zero", flag).algorithm(task.Blocking)
+		require.ErrorContains(t, err, "--from-zero and "+flag[:6])
+	}
+	_, err := parse(t, "blockbattle", "--from-zero", "--results=0").algorithm(task.BlockBattle)
+	require.ErrorContains(t, err, "give --results a share above 0")
+	_, err = parse(t, "wintetris", "--from-zero", "--results=0.5").algorithm(task.WinTetris)
+	require.ErrorContains(t, err, "--results belongs to")
+}
