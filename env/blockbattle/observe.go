@@ -70,36 +70,26 @@ func (s *Side) Height() int {
 	return s.floor() - bits.TrailingZeros64(any)
 }
 
-// paint writes the board row by row, one byte per cell. It turns columns into rows by
-// transposing blocks of 8x8 bits.
+// paint writes the board row by row, one byte per cell. Eight rows of the first eight columns are a word with one
+// byte per column, whose lowest bits are a row's eight bytes.
 func (s *Side) paint(out []uint8) {
 	out = out[:Width*Height]
 	c := &s.Cells
 	for y := 0; y < Height; y += 8 {
-		block := c[0]>>uint(y)&0xFF | c[1]>>uint(y)&0xFF<<8 | c[2]>>uint(y)&0xFF<<16 | c[3]>>uint(y)&0xFF<<24 |
-			c[4]>>uint(y)&0xFF<<32 | c[5]>>uint(y)&0xFF<<40 | c[6]>>uint(y)&0xFF<<48 | c[7]>>uint(y)&0xFF<<56
-		c8, c9 := c[8]>>uint(y), c[9]>>uint(y)
-		block = transpose(block)
+		at := uint(y)
+		block := c[0]>>at&0xFF | c[1]>>at&0xFF<<8 | c[2]>>at&0xFF<<16 | c[3]>>at&0xFF<<24 |
+			c[4]>>at&0xFF<<32 | c[5]>>at&0xFF<<40 | c[6]>>at&0xFF<<48 | c[7]>>at&0xFF<<56
+		edge := c[8]>>at&0xFF | c[9]>>at&0xFF<<8
 		for i := y; i < y+8 && i < Height; i++ {
 			row := out[i*Width : i*Width+Width : i*Width+Width]
-			binary.LittleEndian.PutUint64(row, env.CellBytes[block&0xFF])
-			row[8], row[9] = uint8(c8&1), uint8(c9&1)
-			block, c8, c9 = block>>8, c8>>1, c9>>1
+			binary.LittleEndian.PutUint64(row, block&0x0101010101010101)
+			binary.LittleEndian.PutUint16(row[8:], uint16(edge&0x0101))
+			block, edge = block>>1, edge>>1
 		}
 	}
 	for i := s.floor() * Width; i < len(out); i++ {
 		out[i] = CellSolid
 	}
-}
-
-// transpose transposes an 8x8 matrix of bits, one byte per row, by swapping blocks.
-func transpose(m uint64) uint64 {
-	t := (m ^ m>>7) & 0x00AA00AA00AA00AA
-	m ^= t ^ t<<7
-	t = (m ^ m>>14) & 0x0000CCCC0000CCCC
-	m ^= t ^ t<<14
-	t = (m ^ m>>28) & 0x00000000F0F0F0F0
-	return m ^ t ^ t<<28
 }
 
 // Show implements env.State.

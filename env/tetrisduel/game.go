@@ -43,58 +43,7 @@ func Parse(text string) (env.Action, error) {
 	return env.None, fmt.Errorf("tetrisduel: placement %q: want y x d with y 0..14, x 0..9, d 0..3", text)
 }
 
-const (
-	ahead      = 8 // blocks after the current one in an observation
-	trayAhead  = 4 // and in the tray
-	numGlobals = (1+ahead)*Kinds + 7
-)
-
-var allGlobals = func() (g env.Globals) {
-	for i := 0; i <= ahead; i++ {
-		for _, l := range Letters {
-			g.Add(env.Flag, fmt.Sprintf("block%d_%c", i, l))
-		}
-	}
-	half := env.Range{High: HalfTurns}
-	g.Add(env.Flag, "to_move")
-	g.Add(env.Count, "own_points", "opponent_points")
-	g.Add(half, "combo")
-	g.Add(env.Flag, "battle_cleared")
-	g.Add(half, "half_turns_left")
-	g.Add(env.Flag, "first")
-	return g
-}()
-
-// Observe implements env.State.
-func (s *State) Observe(seat int, planes []uint8, globals []float32) {
-	board := s.Board(seat)
-	planes = planes[:Width*Height]
-	for x := 0; x < Width; x++ {
-		c := board[x]
-		for i := x; i < len(planes); i += Width {
-			planes[i] = uint8(c & 1)
-			c >>= 1
-		}
-	}
-	globals = globals[:numGlobals]
-	for i := range globals {
-		globals[i] = 0
-	}
-	for i := 0; i <= ahead && int(s.Turn)+i <= HalfTurns; i++ {
-		globals[i*Kinds+s.Block(int(s.Turn)+i)] = 1
-	}
-	rest := globals[(1+ahead)*Kinds:]
-	if s.Acting().Has(seat) {
-		rest[0] = 1
-	}
-	rest[1], rest[2] = float32(s.Points[seat]), float32(s.Points[1-seat])
-	rest[3] = float32(s.Combo)
-	if s.Flag {
-		rest[4] = 1
-	}
-	rest[5] = float32(HalfTurns - s.Turn + 1)
-	rest[6] = float32(1 - seat)
-}
+const trayAhead = 4 // blocks after the current one in the tray
 
 // Show implements env.State.
 func (s *State) Show(f *env.Frame) {

@@ -1,0 +1,72 @@
+package tetrisduel
+
+import (
+	"encoding/binary"
+	"fmt"
+
+	"blockyard/env"
+	"blockyard/env/falling"
+)
+
+const (
+	ahead      = 8 // blocks after the current one in an observation
+	numGlobals = (1+ahead)*Kinds + 7
+)
+
+var allGlobals = func() (g env.Globals) {
+	for i := 0; i <= ahead; i++ {
+		for _, l := range Letters {
+			g.Add(env.Flag, fmt.Sprintf("block%d_%c", i, l))
+		}
+	}
+	half := env.Range{High: HalfTurns}
+	g.Add(env.Flag, "to_move")
+	g.Add(env.Count, "own_points", "opponent_points")
+	g.Add(half, "combo")
+	g.Add(env.Flag, "battle_cleared")
+	g.Add(half, "half_turns_left")
+	g.Add(env.Flag, "first")
+	return g
+}()
+
+// Observe implements env.State.
+func (s *State) Observe(seat int, planes []uint8, globals []float32) {
+	board := s.Board(seat)
+	paint(planes, &board)
+	globals = globals[:numGlobals]
+	for i := range globals {
+		globals[i] = 0
+	}
+	for i := 0; i <= ahead && int(s.Turn)+i <= HalfTurns; i++ {
+		globals[i*Kinds+s.Block(int(s.Turn)+i)] = 1
+	}
+	rest := globals[(1+ahead)*Kinds:]
+	if s.Acting().Has(seat) {
+		rest[0] = 1
+	}
+	rest[1], rest[2] = float32(s.Points[seat]), float32(s.Points[1-seat])
+	rest[3] = float32(s.Combo)
+	if s.Flag {
+		rest[4] = 1
+	}
+	rest[5] = float32(HalfTurns - s.Turn + 1)
+	rest[6] = float32(1 - seat)
+}
+
+// paint writes the board row by row, one byte per cell. Eight rows of the first eight columns are a word with one
+// byte per column, whose lowest bits are a row's eight bytes.
+func paint(planes []uint8, board *falling.Field) {
+	planes = planes[:Width*Height]
+	for y := 0; y < Height; y += 8 {
+		at := uint(y)
+		block := board[0]>>at&0xFF | board[1]>>at&0xFF<<8 | board[2]>>at&0xFF<<16 | board[3]>>at&0xFF<<24 |
+			board[4]>>at&0xFF<<32 | board[5]>>at&0xFF<<40 | board[6]>>at&0xFF<<48 | board[7]>>at&0xFF<<56
+		edge := board[8]>>at&0xFF | board[9]>>at&0xFF<<8
+		for i := y; i < y+8 && i < Height; i++ {
+			row := planes[i*Width : i*Width+Width : i*Width+Width]
+			binary.LittleEndian.PutUint64(row, block&0x0101010101010101)
+			binary.LittleEndian.PutUint16(row[8:], uint16(edge&0x0101))
+			block, edge = block>>1, edge>>1
+		}
+	}
+}
