@@ -111,8 +111,9 @@ binaries: ## the four programs for five platforms, in bin/; CHECK=1 builds them 
 wheels: $(VENV)/ok ## the Python package for five platforms, in rpc/python/dist/
 	$(PY) -m pip install --quiet 'hatchling>=1.21' 'twine>=6' && $(PY) rpc/python/wheels.py
 
-docs: $(VENV)/ok ## the Python package's reference as HTML, in rpc/python/site/
-	$(PY) -m pip install --quiet 'pdoc>=15' && $(PY) rpc/python/apidocs.py
+docs: $(VENV)/test ## the documentation site, in rpc/python/site/; warnings and broken links are errors
+	cd rpc/python && NO_MKDOCS_2_WARNING=1 $(abspath $(PY)) -m mkdocs build --strict --quiet
+	@echo rpc/python/site/index.html
 
 serve: ## a server on tcp:127.0.0.1:7777
 	$(GO) run ./rpc serve --listen tcp:127.0.0.1:7777

@@ -8,7 +8,9 @@ from snippets import DOCS, run, snippets
 EXAMPLES = DOCS.parent / "examples"
 LISTINGS = {"selfplay.md": "ppo_selfplay.py", "sb3.md": "sb3_selfplay.py", "pettingzoo.md": "pettingzoo_selfplay.py"}
 
-SMALL = {"checkpoint.md", "contest.md", "gymnasium.md", "leagues.md", "pettingzoo.md", "pool.md", "recording.md"}
+SMALL = {"checkpoint.md", "contest.md", "gymnasium.md", "index.md", "leagues.md", "pettingzoo.md", "pool.md"} | {
+    "recording.md"
+}
 LARGE = {"openenv.md", "sb3.md", "torchrl.md", "rllib.md"}
 
 

@@ -1,0 +1,46 @@
+"""What MkDocs calls while it builds the site: adds pages from the rest of the repository and from the server."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import repository
+from mkdocs.exceptions import PluginError
+from mkdocs.structure.files import File, Files
+
+_ROLE = re.compile(r":(?:func|class|meth|mod|attr):<code>~?([\w.]+)</code>")
+
+
+def on_files(files: Files, config: Any) -> Files:
+    """Add the pages of other folders, the files to which pages link, and the cards of the games."""
+    texts = {path: (repository.ROOT / path).read_text(encoding="utf-8") for path in repository.PAGES}
+    for file in files.documentation_pages():
+        texts[repository.DOCS + file.src_uri] = file.content_string
+    try:
+        linked = {where for path, text in texts.items() for where in repository.links(path, text)}
+        pages = {repository.page_of(path): repository.site_text(path, text) for path, text in texts.items()}
+    except FileNotFoundError as error:
+        raise PluginError(str(error)) from error
+    for path in sorted(linked - texts.keys()):
+        if path.endswith(repository.PICTURES):
+            if not path.startswith(repository.DOCS):
+                files.append(File.generated(config, repository.page_of(path), abs_src_path=str(repository.ROOT / path)))
+        elif (repository.ROOT / path).is_file():
+            pages[repository.page_of(path)] = repository.source_text(path)
+    for name, text in pages.items():
+        if (old := files.get_file_from_path(name)) is not None:
+            files.remove(old)
+        files.append(File.generated(config, name, content=text))
+    return files
+
+
+def on_page_content(html: str, **_: Any) -> str:
+    """Turn the roles of docstrings, such as ``:func:`make_vec```, into links to the API reference."""
+    return _ROLE.sub(
+        lambda match: f'<autoref optional identifier="{_full(match[1])}"><code>{match[1]}</code></autoref>', html
+    )
+
+
+def _full(name: str) -> str:
+    return name if name.startswith("blockyard.") else f"blockyard.{name}"

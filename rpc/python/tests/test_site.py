@@ -1,0 +1,135 @@
+"""The documentation site builds without a warning and loads nothing from elsewhere; every link leads somewhere."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import griffe
+import pytest
+
+import blockyard
+
+HERE = Path(__file__).resolve().parents[1]
+ROOT = HERE.parents[1]
+sys.path.append(str(HERE / "pages"))
+
+import repository  # noqa: E402
+
+ADAPTERS = ("sb3", "pettingzoo", "torchrl", "rllib")
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory):
+    """The built site."""
+    folder = tmp_path_factory.mktemp("site")
+    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "-d", str(folder)]
+    env = {**os.environ, "NO_MKDOCS_2_WARNING": "1"}
+    done = subprocess.run(command, cwd=HERE, env=env, capture_output=True, text=True, check=False, timeout=300)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return folder
+
+
+def test_nothing_is_loaded_from_elsewhere(site):
+    pages = sorted(site.rglob("*.html"))
+    assert len(pages) > 80
+    for page in pages:
+        text = page.read_text(encoding="utf-8")
+        loaded = re.findall(r"<(?:script|img|iframe|source)[^>]* src=\"?([^\" >]+)", text)
+        loaded += re.findall(r"<link [^>]*rel=\"?(?:stylesheet|preload|icon)[^>]*href=\"?([^\" >]+)", text)
+        assert loaded, page
+        assert not [url for url in loaded if url.startswith(("http", "//"))], page
+        for url in loaded:
+            if not url.startswith("data:") and page.name != "404.html":
+                assert (page.parent / url.partition("?")[0]).is_file(), f"{page}: {url}"
+
+
+def test_the_markdown_was_understood(site):
+    for page in site.rglob("*.html"):
+        if page.relative_to(site).parts[0] == "source":
+            continue
+        text = re.sub(r"<(pre|code|svg|script)\b.*?</\1>", "", page.read_text(encoding="utf-8"), flags=re.S)
+        assert not re.findall(r"<p>[^<]*\n(?:[-*+] |\|)[^<]*", text), f"{page}: want an empty line before the list"
+        assert "```" not in text, f"{page}: code between fences is not marked as code"
+        assert not re.search(r":(?:func|class|meth|attr|mod):", text), f"{page}: a role of a docstring is visible"
+
+
+def test_every_public_name_is_on_one_page_of_the_reference(site):
+    named = re.findall(
+        r"^::: blockyard\.(\w+)$", "".join(p.read_text() for p in (HERE / "docs/api").glob("*.md")), re.M
+    )
+    assert sorted(named) == sorted({*blockyard.__all__, *ADAPTERS} - {"AutoresetMode"})  # Gymnasium's
+    text = (site / "api/environments.html").read_text(encoding="utf-8")
+    for name in ("BlockVectorEnv.afterstates", "BlockVectorEnv.action_masks", "BlockVectorEnv.step", "Client.games"):
+        assert f'id="blockyard.{name}"' in text
+
+
+def undocumented(names, package: str, folder: Path) -> list[str]:
+    """Return the public names of a package, and of its classes, that have no documentation."""
+    root, found = griffe.load(package, search_paths=[str(folder)]), []
+    for name in names:
+        target = root[name]
+        target = target.final_target if target.is_alias else target
+        if target.docstring is None and not target.is_attribute:
+            found.append(name)
+        if not target.is_class:
+            continue
+        described = set()  # by the Attributes of the class and of what it inherits from
+        for cls in [target, *target.mro()]:
+            text = cls.docstring.value.partition("Attributes:\n")[2] if cls.docstring else ""
+            described |= {word.strip() for line in re.findall(r"^ +([\w, ]+):", text, re.M) for word in line.split(",")}
+        for key, member in target.all_members.items():
+            if not key.startswith("_") and member.docstring is None and key not in described | THEIRS:
+                found.append(f"{name}.{key}")
+    return found
+
+
+# Attributes that the libraries define and document.
+THEIRS = {"metadata", "render_mode", "closed", "num_envs", "agents", "possible_agents", "observation_space",
+          "action_space", "observation_spaces", "action_spaces", "single_observation_space", "single_action_space",
+          "batch_locked", "observation_spec", "action_spec", "reward_spec", "full_done_spec"}  # fmt: skip
+
+
+def test_every_public_name_has_documentation():
+    assert undocumented(set(blockyard.__all__) - {"AutoresetMode"}, "blockyard", HERE) == []
+    for module in ADAPTERS:
+        members = griffe.load(f"blockyard.{module}", search_paths=[str(HERE)]).members
+        names = [name for name, member in members.items() if not (member.is_alias or name.startswith("_"))]
+        assert names, module
+        assert undocumented(names, f"blockyard.{module}", HERE) == [], module
+
+
+def test_silence_is_found(tmp_path):
+    (tmp_path / "silent.py").write_text(
+        '"""A module."""\nclass A:\n    """A class.\n\n    Attributes:\n        x: this.\n    """\n'
+        "    def __init__(self):\n        self.x = 1\n        self.y = 1\n    def f(self): pass\ndef g(): pass\n"
+    )
+    assert undocumented(["A", "g"], "silent", tmp_path) == ["A.y", "A.f", "g"]
+
+
+def tracked() -> list[str]:
+    """Return the Markdown files of the repository."""
+    command = ["git", "ls-files", "--cached", "--others", "--exclude-standard", "*.md"]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout.split()
+
+
+@pytest.mark.parametrize("path", tracked())
+def test_links_between_files(path):
+    repository.links(path, (ROOT / path).read_text(encoding="utf-8"))
+
+
+def test_a_link_that_leads_nowhere_is_found():
+    with pytest.raises(FileNotFoundError, match=r"a/b.md: the link to c.md#x leads nowhere: there is no a/c.md"):
+        repository.links("a/b.md", "See [`c`](c.md#x).")
+    assert repository.links("README.md", "`[x](y.md)`\n```\n[x](y.md)\n```\n[x](#y) [x](https://y.md)") == []
+
+
+def test_links_lead_to_pages():
+    text = "[a](../PROTOCOL.md#1) [b](blockyard/spec.py) [c](docs) ![d](../../env/blocking/pictures/forms.svg) `a\\|b`"
+    assert repository.site_text("rpc/python/README.md", text) == (
+        "[a](protocol.md#1) [b](source/rpc/python/blockyard/spec.py.md) c "
+        "![d](source/env/blocking/pictures/forms.svg) `a|b`"
+    )
