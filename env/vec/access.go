@@ -170,28 +170,6 @@ func (e *Env) SetState(i int, s env.State) error {
 	return e.resume(i, e.renewAgents)
 }
 
-// Clone makes environment dst a copy of src, including seed and random generator, but with
-// agents of its own. Unless one of them is reseeded, both behave alike from then on.
-func (e *Env) Clone(dst, src int) error {
-	if err := errors.Join(e.usable(src), e.usable(dst)); err != nil {
-		return err
-	}
-	if dst == src {
-		return nil
-	}
-	e.traceDrop(dst)
-	e.states[dst].CopyFrom(e.states[src])
-	e.slots[dst] = e.slots[src]
-	e.slots[dst].traced = false
-	for set := e.agentSeats(); set != 0; set = set.Rest() {
-		seat := set.First()
-		if err := e.seat(dst, seat, e.playing[src*e.c.Seats+seat]); err != nil {
-			return err
-		}
-	}
-	return e.resume(dst, e.renewAgents)
-}
-
 // Reseed gives environment i another future: everything that none of the driven seats may
 // know is redrawn from seed, and so are later episodes and random choices. What the driven
 // seats observe does not change.

@@ -249,39 +249,8 @@ func (s *session) clone(f *wire.Frame, h *handle) error {
 	if err := h.awake("clone"); err != nil {
 		return err
 	}
-	if err := h.copyGames(src, dst); err != nil {
+	if err := h.env.CloneAll(dst, src); err != nil {
 		return err
 	}
 	return s.put(f, h, dst, o)
-}
-
-// copyGames copies game src[k] to game dst[k], for all k at once.
-func (h *handle) copyGames(src, dst []int) error {
-	written := make([]bool, h.c.Envs)
-	for k, i := range dst {
-		written[i] = src[k] != i
-	}
-	kept := map[int][]byte{} // sources that will be overwritten
-	for _, i := range src {
-		if !written[i] || kept[i] != nil {
-			continue
-		}
-		b, err := h.states([]int{i})
-		if err != nil {
-			return err
-		}
-		kept[i] = b
-	}
-	for k, i := range dst {
-		if b := kept[src[k]]; b != nil && src[k] != i {
-			if err := h.setState(i, b); err != nil {
-				return err
-			}
-			continue
-		}
-		if err := h.env.Clone(i, src[k]); err != nil {
-			return err
-		}
-	}
-	return nil
 }
