@@ -1,22 +1,32 @@
 package server
 
 import (
+	"cmp"
+	"slices"
 	"sync"
-	"time"
 
 	"blockyard/rpc/wire"
 )
 
 // Buffers are the memory of requests, from the first byte that arrives until the request is answered. Every session
 // has a share of its own that nobody else can use up; what it needs beyond that comes from a pool. If the pool is
-// empty, the session is not read from until others are answered. If that lasts for longer than a request may take to
-// arrive, the session that holds the most loses its connection, not the one that happens to ask.
+// empty, the session is not read from until others are answered; nor if the rest of the pool is needed so that the
+// requests that are arriving can be completed one after another (the banker's algorithm), since they would wait for
+// each other. If that lasts for longer than a request may take to arrive, the session that holds the most loses its
+// connection, not the one that happens to ask.
 type buffers struct {
-	mu      sync.Mutex
-	share   int64 // bytes that each session has
-	most    int64 // bytes of the pool
-	pool    int64 // bytes taken from it
-	changed chan struct{}
+	mu       sync.Mutex
+	share    int64 // bytes that each session has
+	most     int64 // bytes of the pool
+	pool     int64 // bytes taken from it
+	changed  chan struct{}
+	arriving map[*claim]struct{} // those that owe
+}
+
+// A claim is what a session holds and needs. buffers.mu guards it.
+type claim struct {
+	held int64 // bytes of its frames
+	owed int64 // bytes that the request which is arriving will need beyond them
 }
 
 // shares is the part of MaxBuffered that is divided among the sessions: one in so many bytes.
@@ -24,25 +34,76 @@ const shares = 6
 
 func newBuffers(l *Limits) *buffers {
 	share := min(l.MaxBuffered/shares/int64(max(1, l.MaxSessions)), maxControl)
-	return &buffers{share: share, most: l.MaxBuffered - share*int64(l.MaxSessions), changed: make(chan struct{})}
+	return &buffers{share: share, most: l.MaxBuffered - share*int64(l.MaxSessions), changed: make(chan struct{}),
+		arriving: map[*claim]struct{}{}}
 }
 
-// move changes what a session holds from *held to *held+n, or changes nothing and returns false if that exceeds most or
-// the pool has too little. It also returns a channel that is closed once somebody frees memory.
-func (b *buffers) move(held *int64, n, most int64) (ok bool, changed chan struct{}) {
+// grow has a session hold n more bytes, and owe so many, or changes nothing and returns false if it would hold more than
+// most, the pool has too little, or the rest of the pool is needed by others. It also returns a channel that is closed
+// once somebody frees memory.
+func (b *buffers) grow(c *claim, n, owed, most int64) (ok bool, changed chan struct{}) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	now := *held + n
-	more := max(0, now-b.share) - max(0, *held-b.share)
-	if n > 0 && (now > most || more > 0 && b.pool+more > b.most) {
+	was := *c
+	*c = claim{was.held + n, owed}
+	more := b.beyond(c.held) - b.beyond(was.held)
+	if c.held > most || more > 0 && (b.pool+more > b.most || !b.completes(c)) {
+		*c = was
 		return false, b.changed
 	}
-	*held = now
 	b.pool += more
-	if n < 0 {
-		b.wake()
-	}
+	b.note(c)
 	return true, nil
+}
+
+// free has a session hold n bytes less.
+func (b *buffers) free(c *claim, n int64) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.pool += b.beyond(c.held-n) - b.beyond(c.held)
+	c.held -= n
+	b.wake()
+}
+
+// settle has a session owe nothing.
+func (b *buffers) settle(c *claim) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	c.owed = 0
+	b.note(c)
+}
+
+// note keeps arriving as it should be. The caller holds mu.
+func (b *buffers) note(c *claim) {
+	if c.owed > 0 {
+		b.arriving[c] = struct{}{}
+	} else {
+		delete(b.arriving, c)
+	}
+}
+
+// beyond is the part of bytes held that comes from the pool.
+func (b *buffers) beyond(held int64) int64 { return max(0, held-b.share) }
+
+// completes reports whether the pool suffices to complete all requests that are arriving, c's among them, in some order,
+// each answered and its memory given back before the next. The caller holds mu.
+func (b *buffers) completes(c *claim) bool {
+	claims := append(make([]*claim, 0, len(b.arriving)+1), c)
+	free := b.most - b.beyond(c.held)
+	for other := range b.arriving {
+		if other != c {
+			claims, free = append(claims, other), free-b.beyond(other.held)
+		}
+	}
+	needs := func(c *claim) int64 { return b.beyond(c.held+c.owed) - b.beyond(c.held) }
+	slices.SortFunc(claims, func(x, y *claim) int { return cmp.Compare(needs(x), needs(y)) })
+	for _, c := range claims {
+		if needs(c) > free {
+			return false
+		}
+		free += b.beyond(c.held)
+	}
+	return true
 }
 
 // wake lets those that wait try again. The caller holds mu.
@@ -56,98 +117,6 @@ func (b *buffers) taken() int64 {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.pool
-}
-
-// hold counts n more bytes of a request being received. The smaller buffer they replace is garbage.
-func (s *session) hold(n int) error {
-	srv := s.srv
-	srv.garbage.Add(int64(n))
-	srv.collect()
-	most := srv.buffers.share + int64(max(srv.limits.MaxMessage, maxControl, int(s.stepLimit.Load())))
-	ok, changed := srv.buffers.move(&s.held, int64(n), most)
-	if !ok {
-		_ = s.conn.SetReadDeadline(time.Time{}) // time spent waiting for others does not count
-		if err := s.awaitRoom(int64(n), most, changed); err != nil {
-			return err
-		}
-		_ = s.conn.SetReadDeadline(time.Now().Add(srv.limits.FrameTimeout))
-	}
-	srv.buffered.Add(int64(n))
-	return nil
-}
-
-// awaitRoom is move, but waits for others to free memory. After FrameTimeout, the session that
-// holds the most loses its connection: this one, unless another holds more.
-func (s *session) awaitRoom(n, most int64, changed chan struct{}) error {
-	srv := s.srv
-	limit := time.NewTimer(srv.limits.FrameTimeout)
-	defer limit.Stop()
-	for ok := false; !ok; {
-		select {
-		case <-changed:
-		case <-limit.C:
-			if ok, _ = srv.buffers.move(&s.held, n, most); ok {
-				return nil
-			}
-			if !srv.cutGreediest(s) {
-				return srv.exceedsBuffered()
-			}
-			limit.Reset(srv.limits.FrameTimeout)
-		case <-s.ctx.Done():
-			return s.ctx.Err()
-		}
-		if s.cut.Load() {
-			return srv.exceedsBuffered()
-		}
-		ok, changed = srv.buffers.move(&s.held, n, most)
-	}
-	return nil
-}
-
-func (s *Server) exceedsBuffered() error {
-	most := s.limits.MaxBuffered
-	return wire.Exceeds("max_buffered", most, most+1, "--max-buffered").Recode(wire.TooLarge, 0)
-}
-
-// greedier reports whether s holds more than other, or as much and for longer. The caller holds buffers.mu.
-func (s *session) greedier(other *session) bool {
-	return s.held > other.held || s.held == other.held && s.began.Load() < other.began.Load()
-}
-
-// cutGreediest ends the session that holds the most. It returns false if that is than, or if than has been ended
-// itself. It ends none as long as one that was ended has not given back what it holds.
-func (s *Server) cutGreediest(than *session) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.buffers.mu.Lock()
-	defer s.buffers.mu.Unlock()
-	if than.cut.Load() {
-		return false
-	}
-	var most *session
-	for other := range s.sessions {
-		switch cut := other.cut.Load(); {
-		case cut && other.held > 0:
-			return true
-		case !cut && (most == nil || other.greedier(most)):
-			most = other
-		}
-	}
-	if most == nil || most == than {
-		return false
-	}
-	most.cut.Store(true)
-	_ = most.conn.SetReadDeadline(time.Unix(1, 0)) // wakes what reads
-	s.buffers.wake()
-	return true
-}
-
-// unhold counts n bytes less.
-func (s *session) unhold(n int) {
-	if n > 0 {
-		s.srv.buffers.move(&s.held, int64(-n), 0)
-		s.srv.buffered.Add(int64(-n))
-	}
 }
 
 // frame returns a frame to read into: the most recently used one, which is likely to be in cache.

@@ -87,6 +87,27 @@ func TestOthersKeepTheirShare(t *testing.T) {
 	require.NoError(t, large.Call("ping", nil))
 }
 
+// TestLargeRequestsAtOnce has clients send requests that together exceed what there is for them, each only in part at
+// first. The server reads them so that they do not wait for each other: all are answered.
+func TestLargeRequestsAtOnce(t *testing.T) {
+	p := start(t, func(c *server.Config) {
+		c.Limits.MaxBuffered, c.Limits.MaxMessage, c.Limits.FrameTimeout = 4<<20, 3<<20, hangs
+		c.Limits.MaxSessions = 8
+	})
+	b := request(t, "restore", 1, nil, make([]byte, 3<<20-100))
+	conns := make([]net.Conn, 4)
+	for i := range conns {
+		conns[i] = greeted(t, p.unix)
+		go func() {
+			_, _ = conns[i].Write(b[:len(b)/2])
+			_, _ = conns[i].Write(b[len(b)/2:])
+		}()
+	}
+	for _, conn := range conns {
+		require.Equal(t, wire.BadHandle, answer(t, conn), "answered, not cut off")
+	}
+}
+
 // TestClosedHandlesLeaveNoBuffers: the memory into which the next request is read may be that of a step. After the
 // handle is closed it counts until that request has come, then it is given back.
 func TestClosedHandlesLeaveNoBuffers(t *testing.T) {

@@ -36,7 +36,7 @@ type session struct {
 	kept   int          // bytes of frames that handles account for
 	keep   int          // the most of them
 	over   int64        // bytes of kept beyond keep, accounted for
-	held   int64        // other bytes of frames; for buffers
+	claim  claim        // other bytes of frames
 	began  atomic.Int64 // when the request being received began to arrive, in Unix nanoseconds
 
 	cut atomic.Bool // the session holds too much and ends
@@ -79,6 +79,7 @@ func (s *session) run() {
 		}
 	})
 	err := s.readAll()
+	s.srv.buffers.settle(&s.claim)
 	s.end()
 	close(s.queue)
 	answering.Wait()

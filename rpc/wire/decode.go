@@ -15,8 +15,9 @@ type Reader struct {
 	// Limit returns the largest length of a message for a method. With method nil it returns the
 	// largest length of the part of a message up to its method.
 	Limit func(method []byte) int
-	// Grow is called before a frame's memory grows by n bytes beyond firstRead. An error refuses it.
-	Grow func(n int) error
+	// Grow is called before a frame's memory grows by n bytes beyond firstRead. The message is known to need owed bytes
+	// more than that. An error refuses it.
+	Grow func(n, owed int) error
 	// Partial is called with true when the first bytes of a message have arrived but not all, and
 	// with false when the message is complete.
 	Partial func(bool)
@@ -25,7 +26,7 @@ type Reader struct {
 // NewReader returns a Reader for r.
 func NewReader(r io.Reader) *Reader {
 	return &Reader{r: r, Limit: func([]byte) int { return firstRead },
-		Grow: func(int) error { return nil }, Partial: func(bool) {}}
+		Grow: func(int, int) error { return nil }, Partial: func(bool) {}}
 }
 
 // Next reads the next message into f. It returns io.EOF if the connection ends between messages,
@@ -79,7 +80,7 @@ func (r *Reader) Next(f *Frame) error {
 // so that a claimed size alone allocates nothing.
 func (r *Reader) fill(f *Frame, need, limit int) error {
 	if room := min(need, max(2*len(f.buf), firstRead)); room > cap(f.buf) {
-		if err := r.Grow(room - cap(f.buf)); err != nil {
+		if err := r.Grow(room-cap(f.buf), need-room); err != nil {
 			return err
 		}
 		f.held += room - cap(f.buf)

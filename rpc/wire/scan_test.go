@@ -115,7 +115,7 @@ func TestBombsAreRefused(t *testing.T) {
 			r := NewReader(bytes.NewReader(request))
 			r.Limit = func([]byte) int { return 64 << 10 }
 			held := 0
-			r.Grow = func(n int) error { held += n; return nil }
+			r.Grow = func(n, _ int) error { held += n; return nil }
 			var f Frame
 			err := r.Next(&f)
 			var refusal *Error
