@@ -38,9 +38,9 @@ func newBuffers(l *Limits) *buffers {
 		arriving: map[*claim]struct{}{}}
 }
 
-// grow has a session hold n more bytes, and owe so many, or changes nothing and returns false if it would hold more than
-// most, the pool has too little, or the rest of the pool is needed by others. It also returns a channel that is closed
-// once somebody frees memory.
+// grow has a session hold n more bytes, and owe so many. It changes nothing and returns false if the session would
+// hold more than most, the pool has too little, or others need the rest of it; then it also returns a channel that is
+// closed once somebody frees memory.
 func (b *buffers) grow(c *claim, n, owed, most int64) (ok bool, changed chan struct{}) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -85,8 +85,8 @@ func (b *buffers) note(c *claim) {
 // beyond is the part of bytes held that comes from the pool.
 func (b *buffers) beyond(held int64) int64 { return max(0, held-b.share) }
 
-// completes reports whether the pool suffices to complete all requests that are arriving, c's among them, in some order,
-// each answered and its memory given back before the next. The caller holds mu.
+// completes reports whether the pool suffices to complete all requests that are arriving, c's among them, in some
+// order, each answered and its memory given back before the next. The caller holds mu.
 func (b *buffers) completes(c *claim) bool {
 	claims := append(make([]*claim, 0, len(b.arriving)+1), c)
 	free := b.most - b.beyond(c.held)
