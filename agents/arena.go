@@ -60,7 +60,7 @@ func (c *arenaCmd) Run(ctx context.Context, con *console) error {
 
 func (c *arenaCmd) play(ctx context.Context, con *console, m match.Match) error {
 	var result fmt.Stringer
-	o := output{c.Record, c.Quiet}
+	o := output{record: c.Record, seed: strconv.FormatUint(c.Seed, 10), quiet: c.Quiet}
 	err := con.playGames(ctx, o, c.Games, func(w *record.Writer, bar progress) (int, error) {
 		m.Progress = bar.show
 		if w != nil {

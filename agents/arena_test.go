@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"blockyard/agents/match"
+	"blockyard/datasets/provenance"
 	"blockyard/env"
 	"blockyard/env/games"
 )
@@ -58,6 +59,9 @@ func TestArenaRecordsGamesThatReplay(t *testing.T) {
 	status, _, errs := agents(context.Background(), line)
 	require.Zero(t, status, errs)
 	require.Len(t, checked(t, path), 6)
+	made, err := provenance.Read(path + ".run.json")
+	require.NoError(t, err)
+	require.Equal(t, "1", made.Seed)
 }
 
 // Ctrl-C ends the context; the arena reports and records the pairs played before.

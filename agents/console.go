@@ -3,12 +3,14 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
 	"time"
 
 	"blockyard/agents/match"
+	"blockyard/datasets/provenance"
 	"blockyard/datasets/record"
 
 	"github.com/schollz/progressbar/v3"
@@ -24,14 +26,17 @@ type console struct {
 // An output says what a command that plays many games leaves behind besides its result.
 type output struct {
 	record string // file for the records of the games; empty for none
+	log    string // folder of logs; empty for none
+	seed   string // of all games
 	quiet  bool   // no progress bar
 }
 
 // playGames calls play with the file of records, nil if none is wanted, and with a progress bar up to total games.
 // play returns how many games it has completed. The file is kept if there is at least one, or no error; otherwise it
-// is removed. The end of ctx is no error.
+// is removed. run.json says how the records and logs were made. The end of ctx is no error.
 func (con *console) playGames(ctx context.Context, o output, total int,
 	play func(*record.Writer, progress) (int, error)) error {
+	made := provenance.Begin("agents", o.seed)
 	var file *record.Writer
 	if o.record != "" {
 		var err error
@@ -44,7 +49,12 @@ func (con *console) playGames(ctx context.Context, o output, total int,
 	defer bar.close()
 	games, err := play(file, bar)
 	if file != nil && (err == nil || games > 0) {
-		if e := file.Close(); e != nil {
+		if e := errors.Join(file.Close(), made.WriteBeside(o.record)); e != nil {
+			return e
+		}
+	}
+	if o.log != "" && games > 0 {
+		if e := made.Close(o.log); e != nil {
 			return e
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
@@ -89,7 +90,8 @@ func playSeries[R fmt.Stringer](ctx context.Context, con *console, c *hostFlags,
 	if err != nil {
 		return err
 	}
-	err = con.playGames(ctx, output{c.Record, c.Quiet || c.JSON}, s.Games,
+	o := output{c.Record, c.Log, strconv.FormatUint(c.Seed, 10), c.Quiet || c.JSON}
+	err = con.playGames(ctx, o, s.Games,
 		func(w *record.Writer, bar progress) (int, error) {
 			s.Record, s.Done = w, bar.set
 			return s.Play(ctx)

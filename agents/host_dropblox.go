@@ -164,7 +164,8 @@ func (c *hostDropbloxCmd) local(ctx context.Context, con *console, bot *programs
 		Player: dropbloxcontest.Player{Program: bot, Console: c.console(con), Turns: c.Turns},
 		ID:     "0", Seed: seed, Clock: c.clock(), Folders: c.history("history"),
 	}
-	return con.playGames(ctx, output{c.Record, true}, 1, func(w *record.Writer, _ progress) (int, error) {
+	o := output{record: c.Record, seed: seed, quiet: true}
+	return con.playGames(ctx, o, 1, func(w *record.Writer, _ progress) (int, error) {
 		r, rec, err := g.Play(ctx)
 		err = c.ended(con, r, err)
 		if w == nil || rec == nil {
@@ -229,7 +230,8 @@ func (c *hostDropbloxCmd) tournament(ctx context.Context, con *console, bots []*
 		Programs: bots, Seeds: c.Seeds, Clock: c.clock(), Turns: c.Turns, Workers: c.Workers,
 		LogDir: c.Log, History: c.history(""),
 	}
-	err := con.playGames(ctx, output{c.Record, c.Quiet || c.JSON}, len(c.Seeds)*len(bots),
+	o := output{c.Record, c.Log, c.Seeds[0], c.Quiet || c.JSON}
+	err := con.playGames(ctx, o, len(c.Seeds)*len(bots),
 		func(w *record.Writer, bar progress) (int, error) {
 			t.Record, t.Done, t.Tell = w, bar.set, bar.describe
 			return t.Play(ctx)

@@ -18,6 +18,7 @@ import (
 
 	"blockyard/agents/contest/series"
 	"blockyard/agents/wintetrisabi/compile"
+	"blockyard/datasets/provenance"
 	"blockyard/datasets/record"
 	"blockyard/env/games"
 )
@@ -69,6 +70,11 @@ func TestHostPlaysTwoPrograms(t *testing.T) {
 				require.Zero(t, b.Ended)
 			}
 			checkRecords(t, file, 4)
+			for _, path := range []string{file + ".run.json", filepath.Join(dir, provenance.File)} {
+				made, err := provenance.Read(path)
+				require.NoError(t, err)
+				require.Equal(t, "3", made.Seed)
+			}
 			log, err := os.ReadFile(filepath.Join(dir, "game-001.log"))
 			require.NoError(t, err)
 			for _, want := range []string{

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -22,6 +23,7 @@ import (
 	"blockyard/agents/tetrisduelbot"
 	"blockyard/agents/tournament"
 	"blockyard/agents/tournament/build"
+	"blockyard/datasets/provenance"
 	"blockyard/env"
 	"blockyard/env/games"
 	"blockyard/env/tetrisduel"
@@ -97,10 +99,14 @@ func (c *tournamentCmd) Run(ctx context.Context, con *console) error {
 	if err := c.prepare(ctx, con, t, entries); err != nil {
 		return err
 	}
+	made := provenance.Begin("agents", strconv.FormatUint(c.Seed, 10))
 	if t.Journal, err = tournament.OpenJournal(c.Out, &t.Config, settings, t.Entrants); err != nil {
 		return err
 	}
 	defer t.Journal.Close()
+	if err := made.Open(c.Out); err != nil {
+		return err
+	}
 	served := make(chan error, 1)
 	if c.Listen != "" {
 		if err := c.serve(ctx, con, served); err != nil {
@@ -119,7 +125,7 @@ func (c *tournamentCmd) Run(ctx context.Context, con *console) error {
 	if ctx.Err() != nil {
 		err = nil // the report says that games are missing
 	}
-	err = errors.Join(err, con.print(c.JSON, t.Report()))
+	err = errors.Join(err, made.Close(c.Out), con.print(c.JSON, t.Report()))
 	if c.Listen != "" && err == nil {
 		if ctx.Err() == nil {
 			fmt.Fprintln(con.err, "the page is still there, until Ctrl-C")

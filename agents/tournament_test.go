@@ -17,6 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"blockyard/agents/tournament"
+	"blockyard/datasets/provenance"
 )
 
 // entries are submissions for Block Battle: two that play, and five that do not take part.
@@ -69,6 +70,11 @@ func TestTournament(t *testing.T) {
 	} {
 		require.Contains(t, refused[name], why)
 	}
+	made, err := provenance.Read(filepath.Join(out, provenance.File))
+	require.NoError(t, err)
+	require.Equal(t, "1", made.Seed)
+	require.Contains(t, made.Command, "--timebank")
+	require.NotNil(t, made.Seconds)
 	page, err := os.ReadFile(filepath.Join(out, "index.html"))
 	require.NoError(t, err)
 	for _, want := range []string{"hand:ply=1", "replays/0001.html", "logs/0001.log", "boom", "does not compile"} {

@@ -5,11 +5,13 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 
 	"blockyard/agents/entry"
 	"blockyard/agents/match"
 	"blockyard/agents/mlp"
 	"blockyard/agents/registry"
+	"blockyard/datasets/provenance"
 	"blockyard/env"
 	"blockyard/env/games"
 )
@@ -52,6 +54,7 @@ func (c *tuneCmd) Run(ctx context.Context, con *console) error {
 	if err != nil {
 		return usage{err}
 	}
+	made := provenance.Begin("agents", strconv.FormatUint(c.Seed, 10))
 	bar := con.progress(c.Quiet, c.Pairs, "pairs")
 	defer bar.close()
 	tuned, n, err := t.climb(ctx, from, bar.set)
@@ -59,6 +62,9 @@ func (c *tuneCmd) Run(ctx context.Context, con *console) error {
 		return err
 	}
 	if err := mlp.WriteFile(c.Out, t.base.Format(tuned)); err != nil {
+		return err
+	}
+	if err := made.WriteBeside(c.Out); err != nil {
 		return err
 	}
 	fmt.Fprintf(con.out, "%d pairs, weights in %s\n", n, c.Out)

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"blockyard/agents/registry"
+	"blockyard/datasets/provenance"
 	"blockyard/env"
 	"blockyard/env/games"
 )
@@ -23,7 +24,9 @@ func TestTune(t *testing.T) {
 		require.Zero(t, status, errs)
 		require.Contains(t, out, "6 pairs")
 		require.Contains(t, out, "of 2 games")
-		var err error
+		made, err := provenance.Read(path + ".run.json")
+		require.NoError(t, err)
+		require.Equal(t, seed, made.Seed)
 		files[i], err = os.ReadFile(path)
 		require.NoError(t, err)
 	}

@@ -14,6 +14,7 @@ import (
 	"blockyard/datasets/export"
 	"blockyard/datasets/interrupt"
 	"blockyard/datasets/lockfile"
+	"blockyard/datasets/provenance"
 	"blockyard/datasets/record"
 	"blockyard/env"
 	"blockyard/env/games"
@@ -180,6 +181,7 @@ func folders(path string) (made []string, err error) {
 }
 
 func (c *exportCmd) write(ctx context.Context, std *streams, g *env.Game, folder, final string) error {
+	made := provenance.Begin("datasets", "")
 	var to target
 	var err error
 	if c.Minari != "" {
@@ -203,7 +205,7 @@ func (c *exportCmd) write(ctx context.Context, std *streams, g *env.Game, folder
 		}
 		sources = append(sources, src)
 	}
-	if err := to.Close(sources); err != nil {
+	if err := errors.Join(to.Close(sources), made.Close(folder)); err != nil {
 		return err
 	}
 	_ = bar.Clear()

@@ -13,6 +13,7 @@ import (
 
 	"blockyard/datasets/jsonl"
 	"blockyard/datasets/lockfile"
+	"blockyard/datasets/provenance"
 )
 
 func TestExport(t *testing.T) {
@@ -22,6 +23,13 @@ func TestExport(t *testing.T) {
 		require.Zero(t, status, errs)
 		require.Contains(t, out, ": 2 games, 252 choices\n")
 		require.Empty(t, errs)
+		made := dir
+		if form == "--minari" {
+			made = filepath.Join(dir, "blockyard", "blockbattle", "records-v0")
+		}
+		run, err := provenance.Read(filepath.Join(made, provenance.File))
+		require.NoError(t, err)
+		require.NotNil(t, run.Seconds)
 
 		status, _, errs = call("export", form, dir, sample)
 		require.Equal(t, 1, status)

@@ -10,6 +10,7 @@ import (
 	"strconv"
 
 	"blockyard/agents/mlp"
+	"blockyard/datasets/provenance"
 	"blockyard/datasets/record"
 	"blockyard/train/rows"
 	"blockyard/train/task"
@@ -37,6 +38,8 @@ func (c *fit) Run(ctx context.Context) error {
 	if g.Solo != nil {
 		return errSolo(g)
 	}
+	seed := strconv.FormatUint(c.Seed, 10)
+	made := provenance.Begin("train", seed)
 	if c.Epochs < 1 || c.Batch < 1 || !(c.Rate > 0) || !(c.Held >= 0 && c.Held < 1) {
 		return fmt.Errorf("%d epochs, batches of %d, rate %v, held back %v: out of range", c.Epochs, c.Batch, c.Rate, c.Held)
 	}
@@ -58,10 +61,13 @@ func (c *fit) Run(ctx context.Context) error {
 		return err
 	}
 	notes := map[string]string{
-		"seed": strconv.FormatUint(c.Seed, 10), "rows": strconv.Itoa(train.Len()), "epochs": strconv.Itoa(c.Epochs),
+		"seed": seed, "rows": strconv.Itoa(train.Len()), "epochs": strconv.Itoa(c.Epochs),
 		"output": "log odds of winning",
 	}
-	return mlp.Save(c.Out, net, g.Facts(notes))
+	if err := mlp.Save(c.Out, net, g.Facts(notes)); err != nil {
+		return err
+	}
+	return made.WriteBeside(c.Out)
 }
 
 // read turns the records into rows. A random choice of whole games is held back.

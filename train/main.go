@@ -10,17 +10,21 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
 	"runtime"
+	"strconv"
 
 	"github.com/alecthomas/kong"
 
 	"blockyard/agents/match"
 	"blockyard/agents/registry"
 	"blockyard/agents/submit"
+	"blockyard/datasets/atomicfile"
 	"blockyard/datasets/interrupt"
+	"blockyard/datasets/provenance"
 	"blockyard/datasets/release"
 	"blockyard/env/games"
 	"blockyard/train/task"
@@ -98,6 +102,7 @@ type gate struct {
 	Ply     int    `help:"Plies that both search." default:"2"`
 	Pairs   int    `help:"Pairs of games: each seed is played twice, with the seats swapped." default:"200"`
 	Seed    uint64 `help:"Seed of the games." default:"1000"`
+	Out     string `help:"Also write the result to this file, as a line of JSON." placeholder:"FILE"`
 	Workers int    `help:"Games played at once; they do not influence the outcome. 0: one per core." default:"0"`
 }
 
@@ -112,6 +117,7 @@ func (c *gate) Run(ctx context.Context) error {
 	if c.Workers < 1 {
 		c.Workers = runtime.GOMAXPROCS(0)
 	}
+	made := provenance.Begin("train", strconv.FormatUint(c.Seed, 10))
 	t := match.Match{Rules: g.Rules, Units: c.Pairs, Seed: c.Seed, Workers: c.Workers}
 	if t.A, err = player(g, c.A, c.Ply); err != nil {
 		return err
@@ -124,10 +130,24 @@ func (c *gate) Run(ctx context.Context) error {
 		return err
 	}
 	low, high := res.Pairs.Interval()
+	if c.Out != "" {
+		if err := writeResult(c.Out, res, made); err != nil {
+			return err
+		}
+	}
 	fmt.Printf("%s against %s, %d plies: %d wins, %d draws, %d losses: %.1f%% (95%%: %.1f to %.1f), %+.0f Elo\n",
 		t.A.Name, t.B.Name, c.Ply, res.Wins, res.Draws, res.Losses,
 		100*res.Pairs.Score(), 100*low, 100*high, match.EloWithin(res.Pairs.Score(), res.Games))
 	return nil
+}
+
+// writeResult writes a result, and beside it how it was made.
+func writeResult(path string, result any, made *provenance.Run) error {
+	text, err := json.Marshal(result)
+	if err != nil {
+		return err
+	}
+	return errors.Join(atomicfile.WriteText(path, 0o644, string(text)+"\n"), made.WriteBeside(path))
 }
 
 // player is one side of a gate.

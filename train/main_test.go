@@ -2,11 +2,13 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"testing"
 
 	"blockyard/agents/match"
+	"blockyard/datasets/provenance"
 	"blockyard/datasets/record"
 	"blockyard/env"
 	"blockyard/train/selfplay"
@@ -59,12 +61,30 @@ func TestSelfplay(t *testing.T) {
 	_, err = task.BlockBattle.Load(best)
 	require.NoError(t, err)
 
-	require.NoError(t, command(t, "gate", best, "hand", "--pairs=2", "--ply=1"))
+	made, err := provenance.Read(filepath.Join(dir, provenance.File))
+	require.NoError(t, err)
+	require.Equal(t, "1", made.Seed)
+	require.NotNil(t, made.Seconds)
+	require.Len(t, made.Earlier, 1, "the part before Ctrl-C")
+
+	result := filepath.Join(dir, "gate.json")
+	require.NoError(t, command(t, "gate", best, "hand", "--pairs=2", "--ply=1", "--seed=5", "--out", result))
+	var gated match.TwoPlayerResult
+	text, err := os.ReadFile(result)
+	require.NoError(t, err)
+	require.NoError(t, json.Unmarshal(text, &gated))
+	require.Equal(t, 4, gated.Games)
+	made, err = provenance.Read(result + ".run.json")
+	require.NoError(t, err)
+	require.Equal(t, "5", made.Seed)
 	out := filepath.Join(dir, "fit.safetensors")
 	require.NoError(t, command(t, "fit", games, "--out", out, "--from", best, "--epochs=2", "--held=0.3"))
 	net, err := task.BlockBattle.Load(out)
 	require.NoError(t, err)
 	require.Equal(t, 6, net.Layers()[0].Out)
+	made, err = provenance.Read(out + ".run.json")
+	require.NoError(t, err)
+	require.Equal(t, "1", made.Seed)
 }
 
 // Fitting to the games of a player that is no match for the other shows on games held

@@ -9,9 +9,11 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strconv"
 
 	"blockyard/agents/mlp"
 	"blockyard/agents/ops"
+	"blockyard/datasets/provenance"
 	"blockyard/datasets/record"
 	"blockyard/train/cluster"
 	"blockyard/train/selfplay"
@@ -66,13 +68,17 @@ func (c *selfplayCmd) Run(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
+	made := provenance.Begin("train", strconv.FormatUint(run.Options.Seed, 10))
+	if err := made.Open(c.Out); err != nil {
+		return errors.Join(err, folder.Discard())
+	}
 	site.Ready()
 	defer context.AfterFunc(ctx, func() { site.Unready("stopping") })()
 	err = c.train(ctx, run, folder, seen, log, learner)
 	if errors.Is(err, cluster.ErrDriven) {
 		return errors.Join(err, folder.Discard())
 	}
-	if err = errors.Join(err, folder.Close()); err != nil {
+	if err = errors.Join(err, folder.Close(), made.Close(c.Out)); err != nil {
 		return err
 	}
 	if !run.Done() {

@@ -1,0 +1,101 @@
+// Package provenance writes how results were made, so that they can be made again: run.json in a folder of results,
+// FILE.run.json beside a single file. The Python package writes the same form.
+package provenance
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"blockyard/datasets/atomicfile"
+	"blockyard/datasets/release"
+)
+
+// File is the name of the file in a folder of results, and its extension beside a file.
+const File = "run.json"
+
+// maxEarlier bounds Run.Earlier: the oldest processes are forgotten first.
+const maxEarlier = 100
+
+// A Run is one process that wrote results.
+type Run struct {
+	Program string       `json:"program"`           // such as "train"
+	Command []string     `json:"command"`           // arguments of the process, with *** for secrets
+	Release release.Info `json:"release"`           // of the program
+	Seed    string       `json:"seed,omitempty"`    // whole number that all randomness follows from; "" for none
+	Started time.Time    `json:"started"`           // UTC, whole seconds
+	Seconds *float64     `json:"seconds"`           // wall-clock time until it ended; nil before, and if it was killed
+	Earlier []Run        `json:"earlier,omitempty"` // processes that wrote to this folder before, oldest first
+
+	begin time.Time // with the monotonic clock
+}
+
+// Begin describes this process. The program is the name it has outside releases, such as "train"; seed may be empty.
+func Begin(program, seed string) *Run {
+	now := time.Now()
+	return &Run{
+		Program: release.Program(program), Command: hideSecrets(os.Args[1:]), Release: release.Read(), Seed: seed,
+		Started: now.UTC().Truncate(time.Second), begin: now,
+	}
+}
+
+// Open writes run.json of a folder of results while they are still being made, and keeps what it said of earlier
+// processes. Close completes the file.
+func (r *Run) Open(folder string) error {
+	path := filepath.Join(folder, File)
+	last, err := Read(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return r.write(path)
+	}
+	if err != nil {
+		return err
+	}
+	earlier := last.Earlier
+	last.Earlier = nil
+	earlier = append(earlier, *last)
+	r.Earlier = earlier[max(0, len(earlier)-maxEarlier):]
+	return r.write(path)
+}
+
+// Close writes run.json of a folder, with the time that the process took.
+func (r *Run) Close(folder string) error {
+	r.stop()
+	return r.write(filepath.Join(folder, File))
+}
+
+// WriteBeside writes FILE.run.json beside a complete file of results, with the time that the process took until now.
+func (r *Run) WriteBeside(file string) error {
+	r.stop()
+	return r.write(file + "." + File)
+}
+
+// Read reads what Close and WriteBeside write.
+func Read(path string) (*Run, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	var r Run
+	if err := json.Unmarshal(text, &r); err != nil {
+		return nil, fmt.Errorf("%s, which says how results were made, cannot be read: move it away (%w)", path, err)
+	}
+	return &r, nil
+}
+
+// stop takes the time.
+func (r *Run) stop() {
+	seconds := float64(time.Since(r.begin).Milliseconds()) / 1000
+	r.Seconds = &seconds
+}
+
+func (r *Run) write(path string) error {
+	text, err := json.MarshalIndent(r, "", "  ")
+	if err != nil {
+		return err
+	}
+	return atomicfile.WriteText(path, 0o644, string(text)+"\n")
+}
