@@ -8,7 +8,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"blockyard/agents/match"
 	"blockyard/env/blocking"
 )
 
@@ -145,49 +144,4 @@ func stages(played []Played) (out []string) {
 		out = append(out, g.Stage)
 	}
 	return out
-}
-
-// TestRatings compares the ratings with those from which results were drawn: 95 % of the intervals hold theirs, more or
-// less, and two entrants alone get the difference that belongs to their score.
-func TestRatings(t *testing.T) {
-	rng := rand.New(rand.NewPCG(3, 4))
-	truth := []float64{150, 60, 0, -60, -150}
-	inside, all := 0, 0
-	for range 40 {
-		var played []Played
-		for range 60 {
-			for a := range truth {
-				for b := range a {
-					r := []int{2, 1}
-					if rng.Float64() < match.Expected(truth[a]-truth[b]) {
-						r = []int{1, 2}
-					}
-					played = append(played, Played{Game{Seats: []int{a, b}},
-						Result{Ranks: r, Points: []int{0, 0}, UsedMS: []int64{0, 0}, MostMS: []int64{0, 0}}})
-				}
-			}
-		}
-		table := standings([]int{0, 1, 2, 3, 4}, played)
-		rate(table, played)
-		for _, s := range table {
-			all++
-			if s.Elo.Low <= truth[s.Entrant] && truth[s.Entrant] <= s.Elo.High {
-				inside++
-			}
-		}
-	}
-	require.InDelta(t, 0.95, float64(inside)/float64(all), 0.04)
-
-	var played []Played
-	for k := range 1000 {
-		r := []int{1, 2}
-		if k%4 == 3 {
-			r = []int{2, 1}
-		}
-		played = append(played, Played{Game{Seats: []int{0, 1}},
-			Result{Ranks: r, Points: []int{0, 0}, UsedMS: []int64{0, 0}, MostMS: []int64{0, 0}}})
-	}
-	table := standings([]int{0, 1}, played)
-	rate(table, played)
-	require.InDelta(t, match.Elo(0.75), table[0].Elo.Value-table[1].Elo.Value, 1)
 }

@@ -2,12 +2,10 @@ package tournament
 
 import (
 	"cmp"
-	"math"
 	"slices"
 
-	"gonum.org/v1/gonum/mat"
-
 	"blockyard/agents/match"
+	"blockyard/agents/rating"
 )
 
 // A Standing is how an entrant did so far.
@@ -138,105 +136,21 @@ func (p *plan) places(played []Played) []int {
 	return order
 }
 
-// rate estimates the ratings that make the results most likely, with 95 % intervals. Every two entrants count as if
-// they had drawn once more, shared among all, so that a rating is finite also for who won everything.
+// rate sets the ratings; see package rating.
 func rate(table []Standing, played []Played) {
-	n := len(table)
-	if n == 0 {
-		return
-	}
 	index := map[int]int{}
 	for k, s := range table {
 		index[s.Entrant] = k
 	}
-	games, score := mat.NewDense(n, n, nil), make([]float64, n)
+	results := rating.New(len(table))
 	for _, g := range played {
 		for i, a := range g.Seats {
-			for j, b := range g.Seats {
-				if i != j {
-					games.Set(index[a], index[b], games.At(index[a], index[b])+1)
-					score[index[a]] += float64(halfPoints(g.Ranks[i], g.Ranks[j])) / 2
-				}
+			for j, b := range g.Seats[:i] {
+				results.Add(index[a], index[b], halfPoints(g.Ranks[i], g.Ranks[j]))
 			}
 		}
 	}
-	prior := 1 / float64(max(n-1, 1))
-	for i := range n {
-		for j := range n {
-			if i != j {
-				games.Set(i, j, games.At(i, j)+prior)
-				score[i] += prior / 2
-			}
-		}
+	for k, elo := range results.Elo() {
+		table[k].Elo = elo
 	}
-	elo := make([]float64, n)
-	const scale = math.Ln10 / 400
-	for range 500 {
-		change := 0.0
-		for i := range n {
-			gap, slope := score[i], 0.0
-			for j := range n {
-				if i != j {
-					e := match.Expected(elo[i] - elo[j])
-					gap -= games.At(i, j) * e
-					slope += games.At(i, j) * e * (1 - e) * scale
-				}
-			}
-			if slope > 0 {
-				step := max(-200, min(200, gap/slope))
-				elo[i] += step
-				change = max(change, math.Abs(step))
-			}
-		}
-		mean := 0.0
-		for _, v := range elo {
-			mean += v / float64(n)
-		}
-		for i := range elo {
-			elo[i] -= mean
-		}
-		if change < 1e-6 {
-			break
-		}
-	}
-	for i, v := range elo {
-		elo[i] = math.Round(1e3*v)/1e3 + 0 // what the last steps left over decides no tie; + 0 makes -0 a 0
-	}
-	for i, half := range ratingErrors(elo, games, scale) {
-		table[i].Elo = match.Estimate{Value: elo[i], Low: elo[i] - half, High: elo[i] + half}
-	}
-}
-
-// ratingErrors returns half the widths of the ratings' 95 % intervals, from the curvature of the likelihood. Ratings
-// are only determined up to a constant: adding the same number to every entry of the matrix fixes their mean.
-func ratingErrors(elo []float64, games *mat.Dense, scale float64) []float64 {
-	n := len(elo)
-	h := mat.NewDense(n, n, nil)
-	for i := range n {
-		for j := range n {
-			if i == j {
-				continue
-			}
-			e := match.Expected(elo[i] - elo[j])
-			w := games.At(i, j) * e * (1 - e) * scale * scale
-			h.Set(i, i, h.At(i, i)+w)
-			h.Set(i, j, h.At(i, j)-w)
-		}
-	}
-	unit := mat.Trace(h) / float64(n*n)
-	for i := range n {
-		for j := range n {
-			h.Set(i, j, h.At(i, j)+unit)
-		}
-	}
-	half := make([]float64, n)
-	var inverse mat.Dense
-	if inverse.Inverse(h) != nil {
-		return half // of no games
-	}
-	for i := range half {
-		variance := inverse.At(i, i) - 1/(unit*float64(n*n))
-		half[i] = 1.96 * math.Sqrt(max(variance, 0))
-	}
-	return half
 }
