@@ -14,6 +14,7 @@ import (
 	"blockyard/agents/contest/series"
 	contests "blockyard/agents/dropbloxcontest/server"
 	dropbloxseeds "blockyard/agents/dropbloxcontest/tournament"
+	"blockyard/agents/ladder"
 	"blockyard/agents/match"
 	"blockyard/agents/tournament"
 	"blockyard/agents/wintetrisabi/host"
@@ -37,6 +38,7 @@ var outputs = []struct {
 	{"play --plugin", host.Report{}},
 	{"serve dropblox: a round", contests.Round{}},
 	{"tournament", tournament.Report{}},
+	{"ladder", ladder.Report{}},
 }
 
 // A shape lists the fields of a result: a row of path and type for each.

@@ -23,6 +23,7 @@ import (
 type table struct {
 	release.Flag
 	Arena      arenaCmd      `cmd:"" help:"Play many paired games between two players and say which is stronger."`
+	Ladder     ladderCmd     `cmd:"" help:"Play a round robin between any number of players and rate them."`
 	Play       playCmd       `cmd:"" help:"Play one game, to watch it or to record it."`
 	Analyze    analyzeCmd    `cmd:"" help:"Say what a recorded position's best moves were, and what the move played lost."`
 	Sign       signCmd       `cmd:"" help:"Print a hash of every player's games, to see whether a change alters its play."`
