@@ -10,8 +10,8 @@ import (
 
 var _ features.LeafReader = (*FeatureReader)(nil)
 
-// A decision measures the boards that the actions of one seat in one position lead to. Most of them are the board of
-// the position with four more cells; only the others are made by the rules.
+// A decision measures the boards that the actions of one seat in one position lead to. The rules make only those of
+// unusual actions.
 type decision struct {
 	state *blockbattle.State
 	seat  int
@@ -19,11 +19,14 @@ type decision struct {
 
 	w      [4]uint64 // the board, as measure reads it
 	floor  int
+	wall   uint64 // the lanes of w[2] and w[3] that are wall
+	solid  bool   // a solid row rises at the end of the round
 	blocks *[spots]block
 	spots  *[blockbattle.SkipAction]spot
 	spawn  [4]uint64        // the cells in which the next piece appears
 	side   blockbattle.Side // the seat's side after an action that clears no row
-	plain  bool             // such actions exist: no solid row rises in this round, and there is room
+	clears blockbattle.Side // and after the last one that did
+	room   bool             // there is room for the tallest piece
 }
 
 // A spot is the place of an action: an index into the blocks of its piece, and the row of the lowest cell.
@@ -77,8 +80,10 @@ func (d *decision) open(s *blockbattle.State, seat int) {
 	d.state, d.seat = s, seat
 	side := &s.Sides[seat]
 	d.floor = blockbattle.Height - int(side.Solid)
-	d.plain = s.Round%blockbattle.SolidInterval != 0 && d.floor > deep
 	d.w = lanes(&side.Cells, d.floor)
+	d.wall = d.w[2] & outer
+	d.solid = s.Round%blockbattle.SolidInterval == 0
+	d.room = d.floor > deep+1
 	d.blocks, d.spots = &blocksOf[s.Piece], &spotsOf[s.Piece]
 	d.spawn = [4]uint64{}
 	_, cells := blockbattle.Box(int(s.Next), 0)
@@ -94,18 +99,61 @@ func (d *decision) open(s *blockbattle.State, seat int) {
 // after measures the seat's board after action a into own. It returns the rest of the seat's side, whose Cells may be
 // empty, and the rows sent. ok is false if the action ends the game.
 func (d *decision) after(a env.Action, own *shape) (side *blockbattle.Side, sent int, ok bool) {
-	if d.plain && a < blockbattle.SkipAction {
-		at := d.spots[a]
-		b := &d.blocks[at.block%spots]
-		w0, w1 := d.w[0]|shifted(b.cells[0], at.low), d.w[1]|shifted(b.cells[1], at.low)
-		w2, w3 := d.w[2]|shifted(b.cells[2], at.low), d.w[3]|shifted(b.cells[3], at.low)
-		full := w0 & w1 & w2 & w3
-		hits := w0&d.spawn[0] | w1&d.spawn[1] | w2&d.spawn[2] | w3&d.spawn[3]
-		if full&(full>>lane)&(full>>(2*lane))&(1<<blockbattle.Height-1) == 0 && hits == 0 && at.low >= b.rise {
-			own.read(w0, w1, w2, w3, d.floor)
-			return &d.side, int(d.state.Sides[1-d.seat].Pending), true
+	if !d.room || a >= blockbattle.SkipAction {
+		return d.byRules(a, own)
+	}
+	at := d.spots[a]
+	b := &d.blocks[at.block%spots]
+	if at.low < b.rise {
+		return d.byRules(a, own)
+	}
+	w0, w1 := d.w[0]|shifted(b.cells[0], at.low), d.w[1]|shifted(b.cells[1], at.low)
+	w2, w3 := d.w[2]|shifted(b.cells[2], at.low), d.w[3]|shifted(b.cells[3], at.low)
+	side, sent = &d.side, int(d.state.Sides[1-d.seat].Pending)
+	full := w0 & w1 & w2 & w3
+	if full &= full >> lane & (full >> (2 * lane)) & (1<<blockbattle.Height - 1); full != 0 {
+		rows := bits.OnesCount64(full)
+		for ; full != 0; full &= full - 1 {
+			above := (full&-full - 1) * each // the rows above the topmost row to remove
+			below := ^(above<<1 | each)
+			w0, w1 = w0&below|w0&above<<1, w1&below|w1&above<<1
+			w2, w3 = w2&below|w2&above<<1, w3&below|w3&above<<1
+		}
+		w2, w3 = w2|d.wall, w3|d.wall
+		side = &d.clears
+		sent += d.award(a, rows, w0|w1|(w2|w3)&^outer == 0)
+		if sent > blockbattle.Height {
+			sent = blockbattle.Height
 		}
 	}
+	floor := d.floor
+	if d.solid {
+		if (w0|w1|(w2|w3)&^outer)&each != 0 { // a block is pushed over the top
+			return nil, 0, false
+		}
+		w0, w1 = w0>>1, w1>>1
+		w2, w3 = w2&^outer>>1|d.wall>>1&outer, w3&^outer>>1|d.wall>>1&outer
+		floor--
+	}
+	if w0&d.spawn[0]|w1&d.spawn[1]|w2&d.spawn[2]|w3&d.spawn[3] != 0 {
+		return nil, 0, false
+	}
+	own.read(w0, w1, w2, w3, floor)
+	return side, sent, true
+}
+
+// award sets clears to the seat's side after action a has cleared rows, and returns how many rows it sends. empty says
+// that no block is left.
+func (d *decision) award(a env.Action, rows int, empty bool) int {
+	land := d.state.Landing(d.seat, a)
+	d.clears = d.side
+	d.clears.Combo = d.state.Sides[d.seat].Combo
+	d.clears.Award(rows, empty, &land, d.state.Rules)
+	return int(d.clears.Points)/blockbattle.PerGarbage - int(d.side.Points)/blockbattle.PerGarbage
+}
+
+// byRules is after for any action.
+func (d *decision) byRules(a env.Action, own *shape) (side *blockbattle.Side, sent int, ok bool) {
 	d.made.CopyFrom(d.state)
 	d.made.After(d.seat, a)
 	if d.made.Over {

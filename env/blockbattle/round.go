@@ -50,7 +50,7 @@ func (s *State) Play(lands *[2]Landing, rep *Report) {
 		empty[i] = side.Cells.Any() == 0
 	}
 	for i := range lands {
-		gain := s.Sides[i].award(rows[i], empty[i], &lands[i], s.Rules)
+		gain := s.Sides[i].Award(rows[i], empty[i], &lands[i], s.Rules)
 		total := int(s.Sides[i].Points) / PerGarbage
 		lines := total - (int(s.Sides[i].Points)-gain)/PerGarbage
 		if rep != nil {
@@ -74,8 +74,9 @@ func (s *State) Play(lands *[2]Landing, rep *Report) {
 	s.End()
 }
 
-// award scores cleared rows (rules §6) and returns the points of the round.
-func (s *Side) award(rows int, empty bool, l *Landing, rules Rules) int {
+// Award scores cleared rows (rules §6) and returns the points of the round. empty says that no block is left. Of the
+// landing, only TSpin and Skipped matter.
+func (s *Side) Award(rows int, empty bool, l *Landing, rules Rules) int {
 	gain := 0
 	if l.TSpin {
 		gain = [5]int{0, 5, 10, 0, 0}[rows]

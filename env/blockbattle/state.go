@@ -79,7 +79,7 @@ func (s *State) After(seat int, a env.Action) {
 	rows := me.clear()
 	before := int(me.Points) / PerGarbage
 	empty := (rows > 0 || s.Rules&PCNeedsClear == 0) && me.Cells.Any() == 0
-	me.award(rows, empty, &land, s.Rules)
+	me.Award(rows, empty, &land, s.Rules)
 	pending := int(s.Sides[1-seat].Pending) + int(me.Points)/PerGarbage - before
 	if pending > Height {
 		pending = Height
