@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import select
-import time
 from collections import deque
 from collections.abc import Mapping, Sequence
 from types import TracebackType
@@ -15,19 +13,23 @@ from numpy.typing import NDArray
 from .arguments import copy_actions, integer, positive
 from .checkpoint_file import Checkpoint
 from .checkpoints import resume
-from .errors import BlockyardError, ServerTimeoutError
+from .errors import ServerTimeoutError
 from .pool_batch import Part, PoolBatch, Received, join, split
+from .pool_healing import HealingPoolServer
 from .pool_opponents import PoolOpponents
 from .pool_records import PoolRecords
-from .pool_server import PoolServer, until
+from .pool_server import PoolServer
 from .pool_stats import PoolClock
+from .pool_waiting import PoolWaiting
 from .recorder import Path, start_with
 from .seeding import check_seed, fresh_seed
 from .transport.address import Tls
+from .transport.heal_options import healing_of
+from .transport.sharded import servers_of
 from .vector import BlockVectorEnv
 
 
-class BlockPool(PoolOpponents, PoolRecords):
+class BlockPool(PoolWaiting, PoolOpponents, PoolRecords):
     """Many games that are stepped one by one, like EnvPool's asynchronous mode.
 
     ``send`` takes actions for any rows that ``recv`` has returned, and ``recv`` returns those whose step finished
@@ -63,6 +65,9 @@ class BlockPool(PoolOpponents, PoolRecords):
         timeout: float = 30.0,
         record: Path | Mapping[str, Any] | None = None,
         checkpoint: bytes | None = None,
+        heal: bool = False,
+        snapshot_every: int = 64,
+        heal_timeout: float = 60.0,
         **kwargs: Any,
     ) -> None:
         """Create the games.
@@ -72,28 +77,28 @@ class BlockPool(PoolOpponents, PoolRecords):
             num_envs: number of games.
             batch_size: number of games that recv returns by default, at most num_envs.
             seed: game i is seeded with seed + i; None: from the operating system's entropy.
-            address: address of a server; or a list of addresses, over which the games are distributed.
+            address: address of a server, or ``"dns:NAME:PORT"``; or a list of addresses, over which the games are
+                distributed.
             token, tls, timeout: as in :func:`blockyard.make_vec`.
             record: the games are recorded into one file; as in :func:`blockyard.make_vec`.
             checkpoint: what :meth:`checkpoint` returned: the first ``async_reset`` without a seed continues its games.
-            **kwargs: other arguments of :func:`blockyard.make_vec`, except ``copy``, ``slots`` and ``heal``.
-
-        Raises:
-            ValueError: ``heal`` is set, or an argument is out of range.
+            heal, snapshot_every, heal_timeout: as in :func:`blockyard.make_vec`. Games in flight are sent again.
+            **kwargs: other arguments of :func:`blockyard.make_vec`, except ``copy`` and ``slots``.
         """
-        if kwargs.get("heal"):
-            raise ValueError("heal: a pool does not continue when its server is lost; make_vec(heal=True) does")
         self.num_games, self.batch_size = positive("num_envs", num_envs), positive("batch_size", batch_size)
         if self.batch_size > self.num_games:
             raise ValueError(f"batch_size: want at most num_envs={self.num_games}, got {batch_size}")
-        where = [address] if address is None or isinstance(address, str) else list(address)
-        if not 1 <= len(where) <= self.num_games:
-            raise ValueError(f"address: {len(where)} servers for {num_envs} games, want 1 to {num_envs}")
+        count = 1 if address is None or isinstance(address, str) else len(address)
+        if not 1 <= count <= self.num_games:
+            raise ValueError(f"address: {count} servers for {num_envs} games, want 1 to {num_envs}")
+        healing = healing_of(heal, address, kwargs.get("client"), tls, heal_timeout, snapshot_every)
+        where = servers_of(address, tls, self.num_games)
         if checkpoint is not None and seed is not None:
             raise ValueError("seed: the games of a checkpoint have seeds of their own; leave out seed or checkpoint")
         seed = fresh_seed() % (1 << 32) if seed is None else check_seed(seed)
         self.envs: list[BlockVectorEnv] = []
         self._servers: list[PoolServer] = []
+        self._healing = healing is not None
         try:
             first = 0
             for k, at in enumerate(where):
@@ -105,10 +110,12 @@ class BlockPool(PoolOpponents, PoolRecords):
                     "token": token,
                     "tls": tls,
                     "timeout": timeout,
+                    "heal": healing or False,
                 }
                 self.envs.append(BlockVectorEnv(game, size, **options, **kwargs))
                 self.envs[0].game_spec.check_same(self.envs[k].game_spec, str(at))
-                self._servers.append(PoolServer(self.envs[-1], first))
+                kind = PoolServer if healing is None else HealingPoolServer
+                self._servers.append(kind(self.envs[-1], first))
                 first += size
             if record is not None:
                 start_with(self.envs, record)
@@ -128,10 +135,6 @@ class BlockPool(PoolOpponents, PoolRecords):
         self._parts: dict[int, Part] = {}
         self._clock = PoolClock(self.num_games)
 
-    @property
-    def _flying(self) -> int:
-        return sum(server.flying for server in self._servers)
-
     def async_reset(self, seed: int | None = None) -> None:
         """Start new episodes in all games; recv returns their observations, with zero rewards and flags.
 
@@ -144,6 +147,7 @@ class BlockPool(PoolOpponents, PoolRecords):
         self._refuse_flying("async_reset")
         self._has_action[:] = self._waits[:] = self._acting[:] = False
         self._ready = deque(server.reset(seed) for server in self._servers)
+        self._late = None
 
     # -- sending ----------------------------------------------------------------------
 
@@ -215,17 +219,17 @@ class BlockPool(PoolOpponents, PoolRecords):
             OpponentError: an opponent failed; call async_reset.
             ValueError: min_envs is more than max_envs or than are under way, or max_envs is less than one game.
         """
+        late, self._late = self._late, None
+        if late is not None:
+            raise late
         least, most = self._wanted(min_envs, max_envs)
         self._clock.waiting(self._flying)
-        seconds = self.timeout if timeout is None else timeout
-        deadline = time.monotonic() + seconds
         try:
-            while (have := sum(len(one.games) for one in self._ready)) < least and self._flying:
-                if not self._collect(least - have, most, deadline) and until(deadline) == 0:
-                    break
+            self._await(least, most, timeout)
         finally:
             self._clock.waited(self._flying)
         if not self._ready:
+            seconds = self.timeout if timeout is None else timeout
             raise ServerTimeoutError(f"recv: no step was done within {seconds:g} s; pass a larger timeout=")
         return self._batch(most)
 
@@ -249,34 +253,6 @@ class BlockPool(PoolOpponents, PoolRecords):
                 f"recv: min_envs={least * rows}, but only {there * rows} rows are under way; send actions first"
             )
         return max(1, least), most
-
-    def _collect(self, least: int, most: int, deadline: float) -> bool:
-        """Receive games that are done, and wait for some until the deadline. Return whether there were any."""
-        servers = [server for server in self._servers if server.flying or server.asked]
-        for server in servers:
-            server.ask(least if len(servers) == 1 else 1, most, until(deadline))
-        if len(servers) > 1:
-            by_fd = {server.env.client.connection.fileno(): server for server in servers}
-            servers = [server for server in servers if server.readable()]
-            if not servers:
-                servers = [by_fd[fd] for fd in select.select(list(by_fd), [], [], until(deadline) + 1)[0]]
-        found, first_error = False, None
-        for server in servers:
-            try:
-                received, refused, error = server.answer()
-            except BlockyardError as failed:
-                first_error = first_error or failed
-                continue
-            for games in refused:
-                self._waits[games] = True
-            if received is not None:
-                self._clock.received(received.games)
-                self._ready.append(received)
-                found = True
-            first_error = first_error or error
-        if first_error is not None:
-            raise first_error
-        return found
 
     def _part(self, games: int) -> Part:
         if games not in self._parts:

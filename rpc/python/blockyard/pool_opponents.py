@@ -12,6 +12,10 @@ class PoolOpponents:
 
     envs: list[BlockVectorEnv]
 
+    def _settle(self) -> None:
+        """With ``heal``, receive all games in flight, so that the order of all that changes them is known."""
+        raise NotImplementedError
+
     @property
     def opponent_specs(self) -> tuple[str, ...]:
         """The opponents so far, indexed by ``infos["opponent"]``; as :attr:`BlockVectorEnv.opponent_specs`."""
@@ -27,6 +31,7 @@ class PoolOpponents:
             RequestError, LimitError, TypeError, ValueError, OSError: as in :meth:`BlockVectorEnv.set_opponents`;
                 nothing has changed.
         """
+        self._settle()
         for k, env in enumerate(self.envs):
             try:
                 env.set_opponents(opponents)

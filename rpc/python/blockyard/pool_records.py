@@ -25,6 +25,9 @@ class PoolRecords:
     def _flying(self) -> int:
         raise NotImplementedError
 
+    def _settle(self) -> None:
+        raise NotImplementedError
+
     def async_reset(self, seed: int | None = None) -> None:
         """Start new episodes in all games."""
         raise NotImplementedError
@@ -61,10 +64,12 @@ class PoolRecords:
 
     def record(self, path: Path, every: int = 100, **options: Any) -> Recording:
         """Record games into one file; arguments and errors as in :meth:`BlockVectorEnv.record`."""
+        self._settle()
         return start_with(self.envs, {"path": path, "every": every, **options})
 
     def stop_recording(self) -> Recording:
         """Write the games that have ended so far, and end the recording; waits for steps that are under way."""
+        self._settle()
         return end(self.envs)
 
     @property

@@ -27,36 +27,49 @@ class PoolServer:
         flying: number of games in flight.
     """
 
+    _lost: tuple[type[BlockyardError], ...] = ()  # errors that concern the server, not the games that were sent
+
     def __init__(self, env: BlockVectorEnv, first: int) -> None:
         env.client.require("stream", "BlockPool")
         self.env, self.first, self.flying = env, first, 0
         self._sent: deque[tuple[Future, NDArray[np.int64]]] = deque()  # answers to come
         self._asked: Future | None = None  # the recv that waits at the server
+        self._wait = 0.0  # seconds for which it waits
+        self._refused: list[NDArray[np.int64]] = []  # games whose step was refused
+        self._error: BlockyardError | None = None  # the first such error
 
     @property
     def asked(self) -> bool:
         """Whether a recv waits at the server."""
         return self._asked is not None
 
+    @property
+    def lost_seconds(self) -> float:
+        """How long the games have been without a server, all together."""
+        return 0.0
+
     def send(self, games: NDArray[np.int64], actions: NDArray[np.uint16]) -> None:
         """Send games of the pool, with the actions of their rows."""
-        ids = (games - self.first).astype("<u4")
-        future = self.env.client.connection.post("send", self.env._handle.number, ids.tobytes(), actions.tobytes())
-        self._sent.append((future, games))
+        self._sent.append(self._post(games, actions))
         self.flying += len(games)
+
+    def _post(self, games: NDArray[np.int64], actions: NDArray[np.uint16]) -> tuple[Future, NDArray[np.int64]]:
+        ids, number = (games - self.first).astype("<u4"), self.env._transport.handle.number
+        return self.env.client.connection.post("send", number, ids.tobytes(), actions.tobytes()), games
 
     def ask(self, least: int, most: int, seconds: float) -> None:
         """Ask for games whose step is done, unless that was done before."""
         if self._asked is None:
-            connection = self.env.client.connection
-            wait = int(1000 * max(0.0, min(seconds, _MOST_WAIT, connection.timeout / 2)))
+            connection, number = self.env.client.connection, self.env._transport.handle.number
+            self._wait = max(0.0, min(seconds, _MOST_WAIT, connection.timeout / 2))
             least = max(1, min(least, self.flying))
             most = min(max(least, most), self.env.num_games)
-            self._asked = connection.post("recv", self.env._handle.number, least, most, wait)
+            self._asked = connection.post("recv", number, least, most, int(1000 * self._wait))
 
     def readable(self) -> bool:
-        """Whether bytes of an answer have been received already."""
-        return self.env.client.connection.buffered
+        """Whether bytes of an answer have been received already, or none can come any more."""
+        connection = self.env.client.connection
+        return connection.buffered or not connection.open
 
     def answer(self) -> tuple[Received | None, list[NDArray[np.int64]], BlockyardError | None]:
         """Read the answers to everything that was sent and asked; wait for them.
@@ -64,22 +77,38 @@ class PoolServer:
         Returns:
             The games that came, None for none; the games whose step was refused; and the first error.
         """
-        connection, refused, error = self.env.client.connection, [], None
+        received = self._receive()
+        refused, self._refused = self._refused, []
+        error, self._error = self._error, None
+        return received, refused, error
+
+    @property
+    def silent(self) -> bool:
+        """Whether an answer is overdue of a server whose games can continue elsewhere."""
+        return False
+
+    def check(self) -> None:
+        """Give up a server that has not answered for the timeout, if its games can continue elsewhere."""
+
+    def _receive(self) -> Received | None:
+        """Read all answers, and return the games that came."""
+        connection = self.env.client.connection
         while self._sent:
-            future, games = self._sent.popleft()
+            future, games = self._sent[0]
             try:
                 connection.wait(future)
             except BlockyardError as failed:
-                if not connection.open:
+                if not connection.open or isinstance(failed, self._lost):
                     raise
                 if isinstance(failed, EnvironmentsError):
                     failed.renumber(self.first)
-                self.flying -= len(games)
-                refused.append(games)
-                error = error or failed
+                self._landed(games)
+                self._refused.append(games)
+                self._error = self._error or failed
+            self._sent.popleft()
         asked, self._asked = self._asked, None
         if asked is None:
-            return None, refused, error
+            return None
         try:
             answer = connection.wait(asked)
         except BlockyardError:
@@ -87,12 +116,16 @@ class PoolServer:
             raise
         ids = np.frombuffer(answer["envs"], "<u4").astype(np.int64)
         if not len(ids):
-            return None, refused, error
-        self.flying -= len(ids)
+            return None
         received = Received(ids + self.first, StepMemory(self._layout(len(ids)), bytearray(answer["slab"])))
+        self._landed(received.games, received.memory)
         self._add_finals(received)
         self.env._fetch_records()
-        return received, refused, error
+        return received
+
+    def _landed(self, games: NDArray[np.int64], memory: StepMemory | None = None) -> None:
+        """Note that games are not in flight any more; memory has their results, unless their step was refused."""
+        self.flying -= len(games)
 
     def _layout(self, games: int) -> Handle:
         layouts = self.__dict__.setdefault("_layouts", {})
@@ -116,7 +149,7 @@ class PoolServer:
 
     def busy(self) -> tuple[float, int]:
         """Return the seconds that the server's workers spent on steps, all together, and their number."""
-        d = self.env.client.connection.call("stream_stats", self.env._handle.number)
+        d = self.env._transport.call("stream_stats")
         return float(d["busy_s"]), int(d["workers"])
 
 

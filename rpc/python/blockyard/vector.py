@@ -25,7 +25,7 @@ from .rows import Obs as Obs
 from .seeding import Seed, check_seeds
 from .stepping import Stepping
 from .transport.address import Address, Tls
-from .transport.heal_options import healing_of
+from .transport.heal_options import Healing, healing_of
 from .transport.healing import HealingTransport, Reopen
 from .transport.memory import StepMemory
 from .transport.over_socket import SocketTransport
@@ -137,7 +137,7 @@ class BlockVectorEnv(Attributes, Stepping, Checkpoints):
         render_mode: str | None = None,
         record: Path | Mapping[str, Any] | None = None,
         checkpoint: bytes | None = None,
-        heal: bool = False,
+        heal: bool | Healing = False,
         snapshot_every: int = 64,
         heal_timeout: float = 60.0,
     ) -> None:
@@ -145,6 +145,7 @@ class BlockVectorEnv(Attributes, Stepping, Checkpoints):
 
         Args:
             client: a session to use instead of a new connection.
+            heal: as in make_vec; or how these games, a part of a larger environment, heal.
             first: index of the first game, if these games are a part of a larger environment; seeds and draws
                 depend on it.
         """

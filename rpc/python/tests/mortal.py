@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import signal
 import subprocess
 import threading
 from collections.abc import Iterator
@@ -38,12 +39,23 @@ class Mortal:
 
 
 @contextmanager
-def dying(server: Mortal, seed: int) -> Iterator[list[int]]:
-    """Kill and restart a server all the time, after 0.1 to 0.4 s each; yield the number of times, as a list of one."""
+def dying(*servers: Mortal, seed: int, hang: bool = False) -> Iterator[list[int]]:
+    """Kill and restart one of these servers 25 times, after 0.1 to 0.4 s each; more would never end on a busy machine.
+
+    With hang, some hang for up to 5 s before. Yields the number of times so far, as a list of one.
+    """
     chance, over, count = random.Random(seed), threading.Event(), [0]
 
     def kill() -> None:
-        while not over.wait(chance.uniform(0.1, 0.4)):
+        while count[0] < 25 and not over.wait(chance.uniform(0.1, 0.4)):
+            server = chance.choice(servers)
+            if hang and chance.random() < 0.3:
+                server.process.send_signal(signal.SIGSTOP)
+                over.wait(chance.uniform(0, 5))
+                if chance.random() < 0.5:
+                    server.process.send_signal(signal.SIGCONT)
+                    count[0] += 1
+                    continue
             server.restart()
             count[0] += 1
 

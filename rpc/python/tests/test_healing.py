@@ -79,7 +79,7 @@ def test_a_server_that_dies_at_any_time(server: Server, two, transport):
     with blockyard.make_vec(GAME, 64, address=server.unix, **options) as env:
         want = played(env, 600)
     with blockyard.make_vec(GAME, 64, address=two[0].address, heal=True, snapshot_every=16, **options) as env:
-        with dying(two[0], 1) as count:
+        with dying(two[0], seed=1) as count:
             got = played(env, 600)
         assert got == want
         assert count[0] > 0

@@ -63,3 +63,28 @@ def test_each_game_is_recorded_once(server: Server, two, tmp_path, datasets, mod
     hurt = iter([a.kill, a.start, b.restart] * 100)
     assert record(tmp_path / "two", both, lambda: next(hurt)(), mode, heal=True, snapshot_every=7) == want
     assert lines(tmp_path / "two") == lines(tmp_path / "want")
+
+
+def test_pools(server: Server, two, tmp_path):
+    a, _ = two
+
+    def play(path, address, hurt, **more):
+        options = {"opponents": "random", "max_episode_steps": 8, "seed": 3, "address": address}
+        with blockyard.BlockPool("TetrisDuel-v0", 6, 6, record={"path": path, "every": 1}, **options, **more) as pool:
+            pool.async_reset()
+            for t in range(60):
+                batch = pool.recv(6, 6)
+                if t % 7 == 0:
+                    hurt()
+                if t == 30:
+                    pool.recording.flush()
+                pool.send(batch.action_masks.argmax(1)[:3], batch.env_ids[:3])
+                if t % 5 == 0:
+                    hurt()
+                pool.send(batch.action_masks.argmax(1)[3:], batch.env_ids[3:])
+            pool.recv(6, 6)
+            return pool.stop_recording().games
+
+    want = play(tmp_path / "want", server.unix, lambda: None)
+    assert play(tmp_path / "got", a.address, a.restart, heal=True, snapshot_every=5) == want > 20
+    assert lines(tmp_path / "got") == lines(tmp_path / "want")

@@ -93,11 +93,6 @@ def test_games_are_the_same(server, way, servers):
             step = env.step(choose(some, np.arange(n), turn))
 
 
-def test_pools_do_not_heal(server):
-    with pytest.raises(ValueError, match=r"heal: .* make_vec\(heal=True\) does"):
-        blockyard.BlockPool("TetrisDuel-v0", 4, 2, address=server.unix, heal=True)
-
-
 def test_how_many(server):
     with blockyard.BlockPool(GAME, 8, 2, seed=1, address=[server.unix, server.tcp]) as pool:
         pool.async_reset()

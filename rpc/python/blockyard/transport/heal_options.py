@@ -46,7 +46,7 @@ class Healing:
 
 
 def healing_of(
-    heal: bool, address: Any, client: Session | None, tls: Tls, timeout: float, every: int
+    heal: bool | Healing, address: Any, client: Session | None, tls: Tls, timeout: float, every: int
 ) -> Healing | None:
     """Return what the arguments ``heal``, ``heal_timeout`` and ``snapshot_every`` of an environment ask for.
 
@@ -54,6 +54,8 @@ def healing_of(
         RequestError: the environment is to use the session of another.
         TypeError, ValueError: an argument is malformed.
     """
+    if isinstance(heal, Healing):
+        return heal
     if not isinstance(heal, bool):
         raise TypeError(f"heal: want True or False, got {heal!r:.100}")
     if isinstance(timeout, bool) or not isinstance(timeout, (int, float)) or not timeout > 0:

@@ -33,7 +33,7 @@ from .session import Session
 from .tally import Tally
 
 _log = logging.getLogger("blockyard")
-_LOST = (ServerGoneError, DrainingError)
+LOST = (ServerGoneError, DrainingError)  # what says that a server is lost
 _PATIENCE = 5.0  # seconds to connect to one of several servers
 _FIRST_WAIT, _MOST_WAIT = 0.05, 2.0  # seconds between two rounds of all servers
 
@@ -51,6 +51,10 @@ class HealingTransport(SocketTransport):
 
     Attributes:
         inner: moves the steps of the current server.
+        eager: whether each request that changes all games is followed by a checkpoint, which allows checkpoints of
+            some games.
+        lost_seconds: how long it has been without a server, all together.
+        on_rebuilt: called when the games have been rebuilt.
     """
 
     def __init__(self, inner: SocketTransport, reopen: Reopen, healing: Healing, first: int) -> None:
@@ -59,6 +63,8 @@ class HealingTransport(SocketTransport):
         self.inner, self._reopen, self._healing, self._first = inner, reopen, healing, first
         super().__init__(inner.client, inner.handle)
         self.name = inner.name
+        self.eager, self.lost_seconds = False, 0.0
+        self.on_rebuilt: Callable[[], None] | None = None
         self._all = np.arange(inner.handle.games, dtype="<u4")
         self._no_moves = np.zeros((inner.handle.games, 0), np.uint16)
         self._journal = Journal(inner.handle.games)
@@ -75,16 +81,27 @@ class HealingTransport(SocketTransport):
         while True:
             try:
                 return request()
-            except _LOST as error:
+            except LOST as error:
                 self.recover(error)
 
     def recover(self, error: BlockyardError) -> None:
         """Rebuild the games after this error, which says that the server is lost.
 
         Raises:
-            ServerGoneError: no server has answered for the time that the environment waits.
+            ServerGoneError: no server has answered for the time that the environment waits. The next request tries
+                again.
         """
-        begun, wait, lost = time.monotonic(), _FIRST_WAIT, self.client.connection.address
+        begun = time.monotonic()
+        try:
+            self._find_server(error, begun)
+        except BaseException:
+            self.client.close()  # a server on which games are rebuilt in part must not get further requests
+            raise
+        finally:
+            self.lost_seconds += time.monotonic() - begun
+
+    def _find_server(self, error: BlockyardError, begun: float) -> None:
+        wait, lost = _FIRST_WAIT, self.client.connection.address
         while True:
             refusals = {}
             for where in self._healing.candidates(
@@ -128,6 +145,8 @@ class HealingTransport(SocketTransport):
         if self._final is not None:
             self._final.clear()
             self._final.update(final or {})
+        if self.on_rebuilt is not None:
+            self.on_rebuilt()
         return steps
 
     # -- what the games are rebuilt from ------------------------------------------------
@@ -135,13 +154,13 @@ class HealingTransport(SocketTransport):
     def _changed(self, again: Callable[[SocketTransport], Any], heavy: bool) -> None:
         """Note a request that has changed games; a heavy one is followed by a checkpoint, so as not to be repeated."""
         self._journal.add(again)
-        if heavy or not self._journal.head:
+        if heavy or self.eager or not self._journal.head:
             self.save()
 
-    def save(self) -> None:
-        """Make checkpoints of all games. The results of a step that ended must have been read."""
+    def save(self, ids: NDArray[np.uint32] | None = None) -> None:
+        """Make checkpoints of games; None means all. The results of a step that ended must have been read."""
         try:
-            self.retry(lambda: self._save(self._all))
+            self.retry(lambda: self._save(self._all if ids is None else ids))
         except NeedsResetError:
             if self._journal.head:
                 raise  # otherwise some games were not reset yet, and none can be stepped
@@ -150,6 +169,8 @@ class HealingTransport(SocketTransport):
         head, games, weights, drafts = b"", [], {}, b""
         if self._records is not None:
             self._records.fetch_all(self.inner.call)
+        if len(ids) < len(self._all):  # the others may need weights that these do not
+            weights.update(dict.fromkeys(self._journal.weights))
         for page in self.inner.pages("checkpoint", ids, *([] if self._records is None else [{"drafts": True}])):
             head, drafts = page["head"], drafts + page.get("drafts", b"")
             games += split_games(page["games"])
@@ -161,6 +182,10 @@ class HealingTransport(SocketTransport):
         if self._records is not None:
             self._records.saved((ids + self._first).tolist())
         self._files = {name: file for name, file in self._files.items() if name in weights or name in self._kept}
+
+    def due(self, share: float = 1.0) -> NDArray[np.bool_]:
+        """Return which games have been stepped so often that a checkpoint is due, or a share of that."""
+        return self._journal.lengths >= share * self._healing.every
 
     def log(self, games: NDArray[np.uint32], actions: NDArray[np.uint16], memory: StepMemory) -> None:
         """Note a step of some games: their actions, uint16 (k, rows_per_game), and its results."""
@@ -254,7 +279,7 @@ class HealingTransport(SocketTransport):
         posted, actions, memory = future
         try:
             self.inner.wait(posted)
-        except _LOST as error:
+        except LOST as error:
             self.recover(error)
             self.retry(lambda: self.inner.step(actions, memory))
         self._after_step(actions, memory)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -62,7 +62,8 @@ class Journal:
     ) -> None:
         """Note the checkpoints of some games, with their records in progress: entries about them are unnecessary now.
 
-        Only if it is about all games may other requests than steps have been noted.
+        Requests other than steps are kept for the other games. So unless this is about all games, each that was noted
+        must change nothing if it is repeated, as ``set_opponents``.
         """
         self.head, self.weights = head, tuple(weights)
         for game, one in zip(ids.tolist(), games, strict=True):
@@ -71,11 +72,15 @@ class Journal:
         for line in drafts.splitlines(keepends=True):
             self._drafts[json.loads(line)["game"]] = line
         self.lengths[ids] = 0
-        rest = self._joined([e for e in self._entries if isinstance(e, Steps)]) if self.lengths.any() else None
-        self._entries.clear()
-        if rest is not None:
-            kept = self.lengths[rest.games] > 0
-            self._entries.append(Steps(rest.games[kept], rest.actions[kept], rest.moves[kept]))
+        entries, self._entries = self._entries, []
+        if self.lengths.any():
+            for steps, request in self._parts(entries):
+                if steps:
+                    rest = self._joined(steps)
+                    kept = self.lengths[rest.games] > 0
+                    self._entries.append(Steps(rest.games[kept], rest.actions[kept], rest.moves[kept]))
+                if request is not None:
+                    self._entries.append(request)
 
     def rebuild(self, part: SocketTransport) -> int:
         """Bring games that were just opened to where the games of the journal are; return the steps of the longest."""
@@ -88,16 +93,23 @@ class Journal:
                 drafts = b"".join(self._drafts[game] for game in range(start, end) if game in self._drafts)
                 options = {"drafts": drafts} if drafts else {}
                 part.show(part.memory(), "resume", ids.tobytes(), self.head, games, options)
+        for steps, request in self._parts(self._entries):
+            self._replay(part, steps)
+            if request is not None:
+                request(part)
+        return int(self.lengths.max())
+
+    @staticmethod
+    def _parts(entries: Sequence[Steps | Again]) -> Iterator[tuple[list[Steps], Again | None]]:
+        """Return the steps before each other request, and the request; at last those after all, and None."""
         steps: list[Steps] = []
-        for entry in self._entries:
+        for entry in entries:
             if isinstance(entry, Steps):
                 steps.append(entry)
-                continue
-            self._replay(part, steps)
-            steps = []
-            entry(part)
-        self._replay(part, steps)
-        return int(self.lengths.max())
+            else:
+                yield steps, entry
+                steps = []
+        yield steps, None
 
     def _replay(self, part: SocketTransport, steps: list[Steps]) -> None:
         """Let the server play steps again, as many games at a time as fit into one message."""
