@@ -11,7 +11,7 @@ MINUTES ?= 60
 export CGO_ENABLED ?= 1
 
 .DEFAULT_GOAL := help
-.PHONY: help pre-commit test setup vet go race python libraries demo cluster-demo bench bench-against bench-python soak fuzz golden sign bundle plugin binaries wheels docs serve clean
+.PHONY: help pre-commit test setup vet lint go race python libraries demo cluster-demo bench bench-against bench-python soak fuzz golden sign bundle plugin binaries wheels docs serve clean
 
 # The parts of `make test`, the longest first; JOBS of them run at a time.
 CHECKS := python go race vet sign bundle plugin
@@ -36,6 +36,9 @@ vet: ## gofmt, go vet, staticcheck and govulncheck
 	$(GO) vet ./...
 	$(GO) tool staticcheck ./...
 	@GO=$(GO) .ci/vulncheck
+
+lint: ## the linters of .golangci.yml, which vet leaves out; fetches golangci-lint
+	$(GO) run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0 run ./...
 
 go: ## Go tests
 	$(GO) test -vet=off -timeout 15m ./...

@@ -221,7 +221,7 @@ func (v *screen) interact(std *streams) error {
 	if err != nil {
 		return err
 	}
-	defer term.Restore(fd, old)
+	defer func() { _ = term.Restore(fd, old) }()
 	fmt.Fprint(std.out, altScreen)
 	defer fmt.Fprint(std.out, mainScreen)
 	return v.browse(std.in, rawLines{std.out})

@@ -78,7 +78,8 @@ func Judge(d Dialect, s *blockbattle.State, seat int, line string) (a env.Action
 func readAnswer(d Dialect, s *blockbattle.State, seat int, line string) answer {
 	var a answer
 	var buf [blockbattle.MaxTokens]blockbattle.Token
-	tokens, odd := buf[:0], []string(nil)
+	tokens := buf[:0]
+	var odd []string
 	if d == PortDialect {
 		tokens, odd = blockbattle.ParsePortAnswer(line, tokens)
 	} else {

@@ -2,6 +2,7 @@ package blockbattlebot
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -34,7 +35,7 @@ func hear(t testing.TB, l logs.Log) (settings []string, turns []heard) {
 	s := blockbattle.Game.New(2).(*blockbattle.State)
 	for {
 		turn, err := c.ReadTurn(in, s)
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			break
 		}
 		require.NoError(t, err, "%s, request %d", l.Game, len(turns)+1)

@@ -2,6 +2,7 @@ package blockingbot
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"io"
 	"strconv"
@@ -92,7 +93,7 @@ func (r *reader) line() (line string) {
 		return ""
 	}
 	line, _, r.err = contest.ReadLine(r.in)
-	if r.err == io.EOF && r.some {
+	if errors.Is(r.err, io.EOF) && r.some {
 		r.err = io.ErrUnexpectedEOF
 	}
 	r.some = true

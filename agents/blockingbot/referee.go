@@ -80,7 +80,7 @@ func (r *Referee) Answer(seat int, reply contest.Reply) (remarks []string, out b
 	fault := faults[reply.Fault]
 	r.action = env.None
 	if fault == "" {
-		legal := false
+		var legal bool
 		if r.action, legal = r.State.Judge(seat, reply.Line); !legal {
 			fault = Illegal
 		}

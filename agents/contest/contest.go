@@ -139,7 +139,7 @@ func (b *Bot) Play(ctx context.Context, r io.Reader, w io.Writer) error {
 // turn reads and answers one request. Its error ends the match.
 func (b *Bot) turn(ctx context.Context, in *bufio.Reader, w io.Writer) error {
 	t, err := b.Codec.ReadTurn(in, b.State)
-	action := env.None
+	var action env.Action
 	switch {
 	case errors.Is(err, ErrOutOfSync):
 		b.note("%v", err)

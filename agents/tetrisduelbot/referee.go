@@ -124,7 +124,7 @@ func (r *Referee) Answer(seat int, reply contest.Reply) (remarks []string, out b
 	fault, bad := faults[reply.Fault]
 	a := env.None
 	if !bad {
-		legal := false
+		var legal bool
 		if a, legal = Judge(r.State, reply.Line); !legal {
 			fault, bad = faults[contest.TooLong], true
 		}

@@ -81,8 +81,8 @@ func TestAdvanceInSteps(t *testing.T) {
 		rec := play(g, g.MinSeats, 4, 300, false)
 		at, once := New(g, rec), New(g, rec)
 		require.True(t, once.Advance(time.Time{}))
-		calls := 0
-		for calls = 1; !at.Advance(time.Now().Add(-time.Second)); calls++ {
+		calls := 1
+		for ; !at.Advance(time.Now().Add(-time.Second)); calls++ {
 			require.LessOrEqual(t, at.Len(), 32*calls)
 			at.Seek(at.Len() - 1)
 			require.True(t, at.Last())

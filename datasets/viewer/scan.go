@@ -108,7 +108,7 @@ func (f *file) scan(deadline time.Time, room int) (done bool) {
 		if err == nil {
 			err = f.add(line, room-len(f.entries))
 		}
-		if err == errHalf || errors.Is(err, io.EOF) || errors.Is(err, jsonl.ErrCut) {
+		if errors.Is(err, errHalf) || errors.Is(err, io.EOF) || errors.Is(err, jsonl.ErrCut) {
 			f.whole = true
 			f.stop()
 			return true

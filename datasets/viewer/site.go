@@ -100,6 +100,6 @@ func launch(address string) error {
 	if err := cmd.Start(); err != nil {
 		return err
 	}
-	go cmd.Wait()
+	go func() { _ = cmd.Wait() }() // the browser's status says nothing
 	return nil
 }

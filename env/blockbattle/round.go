@@ -77,7 +77,7 @@ func (s *State) Play(lands *[2]Landing, rep *Report) {
 // Award scores cleared rows (rules §6) and returns the points of the round. empty says that no block is left. Of the
 // landing, only TSpin and Skipped matter.
 func (s *Side) Award(rows int, empty bool, l *Landing, rules Rules) int {
-	gain := 0
+	var gain int
 	if l.TSpin {
 		gain = [5]int{0, 5, 10, 0, 0}[rows]
 	} else {

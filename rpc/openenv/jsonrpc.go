@@ -109,8 +109,9 @@ func (s *Server) method(secret string, q *rpcRequest, own *session) (any, error)
 		}
 		return object{"tools": list}, nil
 	case "tools/call":
-		p, err := own, error(nil)
+		p := own
 		if p == nil || a.SessionID != "" {
+			var err error
 			if p, err = s.rpcSession(secret, a.SessionID); err != nil {
 				return nil, err
 			}

@@ -72,7 +72,7 @@ func FuzzMessage(f *testing.F) {
 		for {
 			err := r.Next(&frame)
 			var refusal *Error
-			if errors.As(err, &refusal) || err == io.EOF || err == io.ErrUnexpectedEOF {
+			if errors.As(err, &refusal) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 				return
 			}
 			require.NoError(t, err)

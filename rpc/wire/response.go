@@ -3,6 +3,7 @@ package wire
 import (
 	"bufio"
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -53,9 +54,9 @@ func readValue(r *bufio.Reader) (b []byte, err error) {
 	for {
 		t, err := peekToken(r)
 		switch {
-		case err == io.EOF && len(b) == 0:
+		case errors.Is(err, io.EOF) && len(b) == 0:
 			return nil, err
-		case err == io.EOF:
+		case errors.Is(err, io.EOF):
 			return nil, io.ErrUnexpectedEOF
 		case err != nil:
 			return nil, err
@@ -92,7 +93,7 @@ func peekToken(r *bufio.Reader) (t token, err error) {
 		if err != nil {
 			return t, err
 		}
-		ok := false
+		var ok bool
 		if t, ok = readToken(b); ok {
 			if t.head == 0 {
 				err = fmt.Errorf("received byte 0x%02x, which begins no supported value", b[0])

@@ -2,6 +2,7 @@ package wire
 
 import (
 	"bytes"
+	"errors"
 	"io"
 	"math/rand/v2"
 	"strings"
@@ -151,7 +152,7 @@ func TestReaderSplitsRequests(t *testing.T) {
 			var seen []string
 			for {
 				err := r.Next(&f)
-				if err == io.EOF {
+				if errors.Is(err, io.EOF) {
 					break
 				}
 				require.NoError(t, err)

@@ -2,6 +2,7 @@ package tfevents
 
 import (
 	"bytes"
+	"errors"
 	"io"
 	"os"
 	"path/filepath"
@@ -16,7 +17,7 @@ func readAll(t *testing.T, r io.Reader) []Event {
 	var all []Event
 	for {
 		e, err := read(r)
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			return all
 		}
 		require.NoError(t, err)

@@ -2,6 +2,7 @@ package teams
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"testing"
 	"time"
@@ -36,11 +37,11 @@ func (c *crowd) guess(ctx context.Context, from, team string) {
 	c.t.Helper()
 	waiting, refused := c.waiting(), len(c.busy)
 	c.group.Go(func() {
-		switch err := c.guard.slow.enter(ctx, from, team); err {
-		case nil:
+		switch err := c.guard.slow.enter(ctx, from, team); {
+		case err == nil:
 			c.order <- from + team
 			c.guard.slow.leave()
-		case ErrBusy:
+		case errors.Is(err, ErrBusy):
 			c.busy <- from + team
 		}
 	})

@@ -16,7 +16,7 @@ func clamp(worth float32) float32 { return min(max(worth, -maxWorth), maxWorth) 
 func (p *backupPolicy) playOn(leaf env.State, seat, look int) float32 {
 	s := p.scratch
 	s.CopyFrom(leaf)
-	sum, worth := float32(0), float32(0)
+	var sum, worth float32
 	for n := range look {
 		acting, mover := s.Acting(), seat
 		if acting == 0 {
@@ -88,7 +88,7 @@ func (p *backupPolicy) overFutures(s env.State, seat int, pair [2]env.Action) fl
 		t.CopyFrom(s)
 		p.take(t, seat, pair[0], p.futures[0][f])
 		p.take(t, seat, pair[1], p.futures[1][f])
-		worth := float32(-maxWorth)
+		var worth float32
 		for k := 2; ; k++ {
 			if t.Acting() == 0 {
 				worth = maxWorth * t.Result(seat)
