@@ -27,14 +27,24 @@ type playCmd struct {
 	Show   bool          `help:"Show every position as it is played."`
 	Pause  time.Duration `default:"100ms" help:"Time between positions on a terminal."`
 	Speed  *float64      `placeholder:"X" help:"WinTetris, you or --plugin: speed of the clock; 1 is the rules', 0 none."`
-	Record string        `placeholder:"FILE" help:"Append the game to this file of records."`
+	Record string        `placeholder:"FILE" help:"Append the game to these records. Default played.jsonl with --web."`
+	webFlags
 	pluginFlags
 }
 
 // Run plays the game and prints how it ended.
 func (c *playCmd) Run(ctx context.Context, con *console) error {
 	if c.Plugin != "" {
+		if c.webFlags != (webFlags{}) {
+			return usage{errors.New("--plugin does not go with --web, --listen and --open")}
+		}
 		return c.plugged(ctx, con)
+	}
+	if c.Web {
+		return c.web(ctx, con)
+	}
+	if c.webFlags != (webFlags{}) {
+		return usage{errors.New("--listen and --open need --web")}
 	}
 	g, err := c.match()
 	if err != nil {
@@ -82,7 +92,11 @@ func (c *playCmd) Run(ctx context.Context, con *console) error {
 
 // Help is printed with the flags.
 func (*playCmd) Help() string {
-	return `With --a human you play, at this terminal. In games of placements the keys are
+	return `With --web you play in a web browser, by default on the first seat against learned: with keys, mouse
+or fingers, with hints on request. --listen 0.0.0.0:8000 lets a phone in the same network open the page too: give it the
+printed address, with this machine's name in place of 127.0.0.1.
+
+With --a human you play, at this terminal. In games of placements the keys are
 
   left, right  column      up     turn                 space  place it
   down         other depth :      type a move          ?      all moves    q  leave
@@ -108,7 +122,7 @@ func (c *playCmd) match() (match.Game, error) {
 		return match.Game{}, errors.New("--options, --games, --strict, --cap-lines, --limit-ms, --patience, --json " +
 			"and --quiet need --plugin")
 	}
-	if c.A == person && c.Game == wintetris.Game.Name {
+	if c.A == person && !c.Web && c.Game == wintetris.Game.Name {
 		c.Game = wintetris.TickGame.Name // a person plays with keys, tick by tick
 	}
 	g, err := games.Open(c.Game)

@@ -64,76 +64,76 @@ func analysed(t *testing.T) (*Server, *counting) {
 func TestAnalysisPanel(t *testing.T) {
 	server, asked := analysed(t)
 	b := browseAt(t, server)
-	b.visit("#blockbattle.jsonl:1/32")
+	b.Visit("#blockbattle.jsonl:1/32")
 	b.counter("32 / 63")
 	require.Empty(t, asked.asked, "nothing is analysed unless somebody wants it")
-	b.press("a")
-	b.await("document.querySelectorAll('#analysis .aseat').length === 2")
-	require.Contains(t, b.text("document.querySelector('#analysis').innerText"), "hand (seat 2)")
-	require.Contains(t, b.text("document.querySelector('#analysis').innerText"), "Value: minus the number")
-	require.Regexp(t, `Played r\d x\d y\d+, move \d+ of \d+`, b.text("document.querySelector('#analysis .aplayed').innerText"))
-	require.Equal(t, "1", b.text("document.querySelectorAll('#analysis .aseat:first-of-type .played').length"))
-	b.shot("analysis")
+	b.Press("a")
+	b.Await("document.querySelectorAll('#analysis .aseat').length === 2")
+	require.Contains(t, b.Text("document.querySelector('#analysis').innerText"), "hand (seat 2)")
+	require.Contains(t, b.Text("document.querySelector('#analysis').innerText"), "Value: minus the number")
+	require.Regexp(t, `Played r\d x\d y\d+, move \d+ of \d+`, b.Text("document.querySelector('#analysis .aplayed').innerText"))
+	require.Equal(t, "1", b.Text("document.querySelectorAll('#analysis .aseat:first-of-type .played').length"))
+	b.Shot("analysis")
 
 	// Looking at a move paints it in place of those that were played.
 	pixels := "[...document.querySelectorAll('.frame canvas')[0].toDataURL()].reduce((h, c) => h * 31 + c.charCodeAt() | 0, 0)"
-	before := b.text(pixels)
-	b.do(chromedp.Click("#analysis .moves tbody:nth-of-type(2) .look"))
-	b.await(pixels + " !== " + before)
-	require.Equal(t, "true", b.text("document.querySelector('#analysis .here .look').getAttribute('aria-pressed')"))
-	b.do(chromedp.Click("#analysis .here .look"))
-	b.await(pixels + " === " + before)
+	before := b.Text(pixels)
+	b.Do(chromedp.Click("#analysis .moves tbody:nth-of-type(2) .look"))
+	b.Await(pixels + " !== " + before)
+	require.Equal(t, "true", b.Text("document.querySelector('#analysis .here .look').getAttribute('aria-pressed')"))
+	b.Do(chromedp.Click("#analysis .here .look"))
+	b.Await(pixels + " === " + before)
 
-	b.quiet = true // the browser notes the refusal of a turn on its console
-	b.do(chromedp.Click("#analysis .hunt button"))
-	b.await("document.querySelectorAll('#analysis .losses li').length === 8")
-	b.await("document.querySelector('#analysis .hunt button').textContent === 'Search the game again'")
+	b.Quiet = true // the browser notes the refusal of a turn on its console
+	b.Do(chromedp.Click("#analysis .hunt button"))
+	b.Await("document.querySelectorAll('#analysis .losses li').length === 8")
+	b.Await("document.querySelector('#analysis .hunt button').textContent === 'Search the game again'")
 	require.Len(t, asked.asked, 64, "every turn once")
-	b.do(chromedp.Click("#analysis .losses li .look"))
-	b.await("Number(document.querySelector('#counter').textContent.split(' ')[1]) !== 32")
-	b.await("document.querySelectorAll('#analysis .aseat').length === 2")
-	b.shot("analysis-losses")
+	b.Do(chromedp.Click("#analysis .losses li .look"))
+	b.Await("Number(document.querySelector('#counter').textContent.split(' ')[1]) !== 32")
+	b.Await("document.querySelectorAll('#analysis .aseat').length === 2")
+	b.Shot("analysis-losses")
 
-	require.Contains(t, b.text("document.querySelector('#analysis .hunt').innerText"), "Turn 13: thirteen is not my turn")
-	b.visit("#tetrisduel.jsonl:1/13")
+	require.Contains(t, b.Text("document.querySelector('#analysis .hunt').innerText"), "Turn 13: thirteen is not my turn")
+	b.Visit("#tetrisduel.jsonl:1/13")
 	b.counter("13 / 560")
-	b.press("a")
-	b.await("document.querySelector('#analysis').innerText.includes('thirteen is not my turn')")
-	b.visit("about")
-	b.quiet = false
+	b.Press("a")
+	b.Await("document.querySelector('#analysis').innerText.includes('thirteen is not my turn')")
+	b.Visit("about")
+	b.Quiet = false
 	for _, s := range []struct {
 		name    string
 		w, h    int64
 		density float64
 		dark    bool
 	}{{"phone", 390, 844, 2, false}, {"dark", 1280, 800, 1, true}, {"large", 1920, 1080, 1, false}} {
-		b.size(s.w, s.h, s.density, s.dark)
+		b.Size(s.w, s.h, s.density, s.dark)
 		for _, at := range []string{
 			"blockbattle.jsonl:1/40", "tetrisduel.jsonl:1/200", "blocking4.jsonl:1/22", "dropblox.jsonl:1/30", "wintetris.jsonl:1/9",
 		} {
-			b.visit("#" + at)
-			b.await(painted)
-			b.do(chromedp.Click("#analyse"))
-			b.await("document.querySelectorAll('#analysis .aseat').length > 0")
-			require.Equal(t, "true", b.text("document.documentElement.scrollWidth <= innerWidth"), "%s %s", s.name, at)
-			b.shot("analysis-" + s.name + "-" + word(at))
+			b.Visit("#" + at)
+			b.Await(painted)
+			b.Do(chromedp.Click("#analyse"))
+			b.Await("document.querySelectorAll('#analysis .aseat').length > 0")
+			require.Equal(t, "true", b.Text("document.documentElement.scrollWidth <= innerWidth"), "%s %s", s.name, at)
+			b.Shot("analysis-" + s.name + "-" + word(at))
 		}
 	}
-	b.clean()
+	b.Clean()
 }
 
 // Without an analyst the panel says how to get one.
 func TestPanelWithoutAnalyst(t *testing.T) {
 	dir, _ := samples(t)
 	b := browse(t, dir)
-	b.visit("#blockbattle.jsonl:1/3")
+	b.Visit("#blockbattle.jsonl:1/3")
 	b.counter("3 / 63")
-	b.do(chromedp.Click("#analyse"))
-	b.await("document.querySelector('#analysis').innerText.includes('agents analyze FILE --web')")
-	b.shot("analysis-none")
-	b.do(chromedp.Click("#analyse"))
-	b.await("document.querySelector('#analysis').hidden")
-	b.clean()
+	b.Do(chromedp.Click("#analyse"))
+	b.Await("document.querySelector('#analysis').innerText.includes('agents analyze FILE --web')")
+	b.Shot("analysis-none")
+	b.Do(chromedp.Click("#analyse"))
+	b.Await("document.querySelector('#analysis').hidden")
+	b.Clean()
 }
 
 func TestAnalysisRequests(t *testing.T) {

@@ -102,7 +102,7 @@ func (out *Frame) paint(f *env.Frame) {
 	next := Tray{Name: "next", Seat: env.Everybody}
 	for k := range f.Boards {
 		b := &f.Boards[k]
-		if k == 0 || !strings.HasPrefix(b.Name, "next") {
+		if !isTray(f, k) {
 			out.Boards = append(out.Boards, board(b, 0))
 		} else if piece, ok := trim(b); ok {
 			next.Pieces = append(next.Pieces, piece)
@@ -119,6 +119,9 @@ func (out *Frame) paint(f *env.Frame) {
 		out.Trays = append(out.Trays, tray)
 	}
 }
+
+// isTray reports whether board k of f holds a piece to come.
+func isTray(f *env.Frame, k int) bool { return k > 0 && strings.HasPrefix(f.Boards[k].Name, "next") }
 
 // trim is the smallest part of a board with all its coloured cells.
 func trim(b *env.Board) (Board, bool) {

@@ -34,47 +34,47 @@ func TestPage(t *testing.T) {
 	t.Run("live", func(t *testing.T) { b.on(t).live(running) })
 	t.Run("errors", func(t *testing.T) { b.on(t).errors(dir) })
 	t.Run("sizes", func(t *testing.T) { b.on(t).sizes() })
-	b.on(t).clean()
+	b.on(t).Clean()
 }
 
 func (b *tab) list() {
-	b.visit("")
-	b.await("document.querySelectorAll('.row').length >= 6")
-	require.Contains(b, b.text("document.querySelector('.row').innerText"), "live", "a game being played comes first")
-	b.await("document.querySelector('#total').textContent > 5")
-	b.shot("list")
-	b.do(chromedp.SendKeys("#search", "blocking4"))
-	b.await("document.querySelectorAll('.row').length === 1")
-	row := b.text("document.querySelector('.row').innerText")
+	b.Visit("")
+	b.Await("document.querySelectorAll('.row').length >= 6")
+	require.Contains(b, b.Text("document.querySelector('.row').innerText"), "live", "a game being played comes first")
+	b.Await("document.querySelector('#total').textContent > 5")
+	b.Shot("list")
+	b.Do(chromedp.SendKeys("#search", "blocking4"))
+	b.Await("document.querySelectorAll('.row').length === 1")
+	row := b.Text("document.querySelector('.row').innerText")
 	require.Regexp(b, `(?s)Blocking.*hand.*\d+.*hand.*hand.*hand.*32 moves`, row)
-	b.do(chromedp.Click(".row"))
+	b.Do(chromedp.Click(".row"))
 	b.counter("0 / 32")
-	require.Equal(b, "#blocking4.jsonl:1/0", b.text("location.hash"))
-	b.press(kb.Escape)
-	b.await("!document.querySelector('#list').hidden && location.hash === ''")
+	require.Equal(b, "#blocking4.jsonl:1/0", b.Text("location.hash"))
+	b.Press(kb.Escape)
+	b.Await("!document.querySelector('#list').hidden && location.hash === ''")
 }
 
 // games opens a game of every kind in the middle and at its end.
 func (b *tab) games() {
-	c := &client{b.T, b.server}
+	c := &client{b.T, b.Server}
 	for _, g := range c.list("").Games {
 		turns := c.game(g.ID).Film.Turns
-		b.visit(fmt.Sprintf("#%s/%d", g.ID, turns/2))
+		b.Visit(fmt.Sprintf("#%s/%d", g.ID, turns/2))
 		b.counter(fmt.Sprintf("%d / %d", turns/2, turns-1))
-		b.await(painted)
-		b.shot("mid-" + word(g.ID))
-		b.press(kb.End)
+		b.Await(painted)
+		b.Shot("mid-" + word(g.ID))
+		b.Press(kb.End)
 		b.counter(fmt.Sprintf("%d / %d", turns-1, turns-1))
 		if !g.Live && !g.Stopped {
-			b.await("document.querySelector('.caption .end, .tint') !== null")
+			b.Await("document.querySelector('.caption .end, .tint') !== null")
 		}
 		for seat, score := range g.Scores {
 			if !g.Live {
-				shown := b.text(fmt.Sprintf("document.querySelectorAll('.seat .score')[%d].textContent", seat))
+				shown := b.Text(fmt.Sprintf("document.querySelectorAll('.seat .score')[%d].textContent", seat))
 				require.Equal(b, fmt.Sprint(score), strings.ReplaceAll(shown, ",", ""))
 			}
 		}
-		b.shot("end-" + word(g.ID))
+		b.Shot("end-" + word(g.ID))
 	}
 }
 
@@ -83,7 +83,7 @@ var odd = regexp.MustCompile(`[^a-z0-9]+`)
 func word(id string) string { return odd.ReplaceAllString(id, "-") }
 
 func (b *tab) keys() {
-	b.visit("#blockbattle.jsonl:1/0")
+	b.Visit("#blockbattle.jsonl:1/0")
 	b.counter("0 / 63")
 	for _, step := range []struct{ key, counter string }{
 		{kb.ArrowRight, "1 / 63"}, {kb.ArrowRight, "2 / 63"}, {kb.ArrowLeft, "1 / 63"},
@@ -91,75 +91,75 @@ func (b *tab) keys() {
 		{kb.End, "63 / 63"}, {kb.ArrowRight, "63 / 63"}, {kb.ArrowLeft, "62 / 63"},
 		{kb.Home, "0 / 63"}, {kb.ArrowLeft, "0 / 63"},
 	} {
-		b.press(step.key)
+		b.Press(step.key)
 		b.counter(step.counter)
 	}
-	b.press("+", "+", "+")
-	b.await("document.querySelector('#speed').value === '8'")
-	b.press(" ")
-	b.await("document.querySelector('#play').getAttribute('aria-label') === 'Pause'")
+	b.Press("+", "+", "+")
+	b.Await("document.querySelector('#speed').value === '8'")
+	b.Press(" ")
+	b.Await("document.querySelector('#play').getAttribute('aria-label') === 'Pause'")
 	b.counter("63 / 63")
-	b.await("document.querySelector('#play').getAttribute('aria-label') === 'Play'")
-	b.press("-", "-", "-", "-", "-", "-", "-")
-	b.await("document.querySelector('#speed').value === '0.1'")
-	b.press(" ")
-	b.await("document.querySelector('#counter').textContent.startsWith('Turn 0 ')")
-	b.press(" ")
-	b.press("?")
-	b.await("!document.querySelector('#keys').hidden")
-	b.press("?")
-	b.do(chromedp.Click("#next"), chromedp.Click("#last"), chromedp.Click("#back"))
+	b.Await("document.querySelector('#play').getAttribute('aria-label') === 'Play'")
+	b.Press("-", "-", "-", "-", "-", "-", "-")
+	b.Await("document.querySelector('#speed').value === '0.1'")
+	b.Press(" ")
+	b.Await("document.querySelector('#counter').textContent.startsWith('Turn 0 ')")
+	b.Press(" ")
+	b.Press("?")
+	b.Await("!document.querySelector('#keys').hidden")
+	b.Press("?")
+	b.Do(chromedp.Click("#next"), chromedp.Click("#last"), chromedp.Click("#back"))
 	b.counter("62 / 63")
-	b.text("(() => { const s = document.querySelector('#slider'); s.value = 31; s.dispatchEvent(new Event('input')); })()")
+	b.Text("(() => { const s = document.querySelector('#slider'); s.value = 31; s.dispatchEvent(new Event('input')); })()")
 	b.counter("31 / 63")
-	b.await("location.hash === '#blockbattle.jsonl:1/31'")
-	require.Equal(b, "2", b.text("document.querySelectorAll('.frame canvas').length"))
-	require.Equal(b, "0", b.text("[...document.querySelectorAll('button, input, select, canvas[role=img], a')]"+
+	b.Await("location.hash === '#blockbattle.jsonl:1/31'")
+	require.Equal(b, "2", b.Text("document.querySelectorAll('.frame canvas').length"))
+	require.Equal(b, "0", b.Text("[...document.querySelectorAll('button, input, select, canvas[role=img], a')]"+
 		".filter(e => !(e.getAttribute('aria-label') || e.textContent.trim() || e.labels && e.labels.length))"+
 		".length"), "everything has a name")
 }
 
 func (b *tab) links() {
-	b.visit("#tetrisduel.jsonl:1/300")
-	b.await("document.documentElement.dataset.game === 'tetrisduel'") // whose first seat is red and second is blue
+	b.Visit("#tetrisduel.jsonl:1/300")
+	b.Await("document.documentElement.dataset.game === 'tetrisduel'") // whose first seat is red and second is blue
 	for seat, ink := range []string{"--ink15", "--ink2"} {
 		const colour = "getComputedStyle(document.documentElement).getPropertyValue('%s').trim()"
-		require.Equal(b, b.text(fmt.Sprintf(colour, ink)), b.text(fmt.Sprintf(colour, fmt.Sprint("--seat", seat))))
+		require.Equal(b, b.Text(fmt.Sprintf(colour, ink)), b.Text(fmt.Sprintf(colour, fmt.Sprint("--seat", seat))))
 	}
 	b.counter("300 / 560")
-	b.text("location.hash = '#blocking.jsonl:1/7'") // as a link does
+	b.Text("location.hash = '#blocking.jsonl:1/7'") // as a link does
 	b.counter("7 / 30")
-	b.do(chromedp.NavigateBack())
+	b.Do(chromedp.NavigateBack())
 	b.counter("300 / 560")
-	b.visit("#tetrisduel.jsonl:1/99999")
+	b.Visit("#tetrisduel.jsonl:1/99999")
 	b.counter("560 / 560")
-	b.visit("#tetrisduel.jsonl:1")
+	b.Visit("#tetrisduel.jsonl:1")
 	b.counter("0 / 560")
-	b.visit("#%E0%A4%A/3")
-	b.await("!document.querySelector('#list').hidden")
+	b.Visit("#%E0%A4%A/3")
+	b.Await("!document.querySelector('#list').hidden")
 }
 
 // commands holds the label and the board of a Dropblox history against its files.
 func (b *tab) commands() {
-	b.visit("#history/0_1360540800/0")
-	b.await(painted)
-	b.press(kb.ArrowRight, kb.ArrowRight)
-	b.await(`document.querySelector("#caption").textContent.startsWith("Turn 2, moves: [")`)
-	b.press(kb.ArrowLeft)
-	b.await(`document.querySelector("#caption").textContent.startsWith("Turn 1, moves: [")`)
-	turns := b.text("document.querySelector('#slider').max")
-	require.Equal(b, "true", b.text("document.querySelector('#counter').textContent.endsWith(' / ' + "+turns+")"))
-	b.press(".", ".") // commands of the turn do not move the slider
-	b.await("document.querySelectorAll('#caption .done').length === 1 && document.querySelector('#caption .now')")
-	b.await("location.hash === '#history/0_1360540800/1.2'")
-	require.Equal(b, "1", b.text("document.querySelector('#slider').value"))
-	b.press(kb.ArrowLeft)
-	b.await("location.hash === '#history/0_1360540800/1'")
-	b.text("(() => { const s = document.querySelector('#slider'); s.value = 9; s.dispatchEvent(new Event('input')); })()")
-	b.await(`document.querySelector("#caption").textContent.startsWith("Turn 9, moves: [")`)
-	b.visit("#history/0_1360540800/9.1")
-	b.await("document.querySelector('#caption .now') && document.querySelector('#counter').textContent.startsWith('Turn 9 ')")
-	b.press(kb.Home)
+	b.Visit("#history/0_1360540800/0")
+	b.Await(painted)
+	b.Press(kb.ArrowRight, kb.ArrowRight)
+	b.Await(`document.querySelector("#caption").textContent.startsWith("Turn 2, moves: [")`)
+	b.Press(kb.ArrowLeft)
+	b.Await(`document.querySelector("#caption").textContent.startsWith("Turn 1, moves: [")`)
+	turns := b.Text("document.querySelector('#slider').max")
+	require.Equal(b, "true", b.Text("document.querySelector('#counter').textContent.endsWith(' / ' + "+turns+")"))
+	b.Press(".", ".") // commands of the turn do not move the slider
+	b.Await("document.querySelectorAll('#caption .done').length === 1 && document.querySelector('#caption .now')")
+	b.Await("location.hash === '#history/0_1360540800/1.2'")
+	require.Equal(b, "1", b.Text("document.querySelector('#slider').value"))
+	b.Press(kb.ArrowLeft)
+	b.Await("location.hash === '#history/0_1360540800/1'")
+	b.Text("(() => { const s = document.querySelector('#slider'); s.value = 9; s.dispatchEvent(new Event('input')); })()")
+	b.Await(`document.querySelector("#caption").textContent.startsWith("Turn 9, moves: [")`)
+	b.Visit("#history/0_1360540800/9.1")
+	b.Await("document.querySelector('#caption .now') && document.querySelector('#counter').textContent.startsWith('Turn 9 ')")
+	b.Press(kb.Home)
 	var moves []string
 	require.NoError(b, jsonOf(historyTexts(b.T)["move0"], &moves))
 	want := "Turn 0, moves: ["
@@ -169,46 +169,46 @@ func (b *tab) commands() {
 		}
 		want += m
 	}
-	b.await(fmt.Sprintf("document.querySelector('#caption').textContent === %q", want+"]"))
-	require.Equal(b, "5", b.text("document.querySelectorAll('.beside .column canvas').length"), "five blocks to come")
-	b.press(kb.End)
-	b.await("document.querySelector('.tint').innerText.startsWith('The board is full\\n27 points')")
+	b.Await(fmt.Sprintf("document.querySelector('#caption').textContent === %q", want+"]"))
+	require.Equal(b, "5", b.Text("document.querySelectorAll('.beside .column canvas').length"), "five blocks to come")
+	b.Press(kb.End)
+	b.Await("document.querySelector('.tint').innerText.startsWith('The board is full\\n27 points')")
 }
 
 // live follows a game that grows while it is shown.
 func (b *tab) live(dir string) {
-	b.visit("#history/1_1360999999/99999")
+	b.Visit("#history/1_1360999999/99999")
 	last := "Number(document.querySelector('#counter').textContent.split('/')[1])"
-	b.await(last + " > 3 && document.querySelector('.chip.live')")
-	b.await("document.querySelector('#caption').textContent.startsWith('Turn 5')")
-	before := b.text(last)
+	b.Await(last + " > 3 && document.querySelector('.chip.live')")
+	b.Await("document.querySelector('#caption').textContent.startsWith('Turn 5')")
+	before := b.Text(last)
 	write(b.T, dir, 30)
-	b.await(last + " > " + before)
-	b.await("document.querySelector('#caption').textContent.startsWith('Turn 29')")
-	b.press(kb.Home) // whoever looks elsewhere is left there
-	b.await("document.querySelector('#counter').textContent.startsWith('Turn 0 ')")
+	b.Await(last + " > " + before)
+	b.Await("document.querySelector('#caption').textContent.startsWith('Turn 29')")
+	b.Press(kb.Home) // whoever looks elsewhere is left there
+	b.Await("document.querySelector('#counter').textContent.startsWith('Turn 0 ')")
 	write(b.T, dir, 50)
-	b.await(last + " > 2 * " + before)
-	require.Contains(b, b.text("document.querySelector('#counter').textContent"), "0 / ")
-	b.press(kb.End)
-	b.await("document.querySelector('#caption').textContent.startsWith('Turn 49')")
+	b.Await(last + " > 2 * " + before)
+	require.Contains(b, b.Text("document.querySelector('#counter').textContent"), "0 / ")
+	b.Press(kb.End)
+	b.Await("document.querySelector('#caption').textContent.startsWith('Turn 49')")
 	write(b.T, dir, 1<<30)
-	b.await("document.querySelector('.tint') && !document.querySelector('.chip.live')")
+	b.Await("document.querySelector('.tint') && !document.querySelector('.chip.live')")
 }
 
 func (b *tab) errors(dir string) {
 	require.NoError(b, os.WriteFile(filepath.Join(dir, "odd.jsonl"), []byte("{oops\n"), 0o644))
-	b.visit("")
-	b.await("document.body.innerText.includes('odd.jsonl:1: invalid character')")
-	b.shot("list-error")
-	b.quiet = true // the browser notes every answer of this kind on its console
-	b.visit("#odd.jsonl:1/0")
-	b.await("document.querySelector('#failure').textContent.includes('invalid character')")
-	b.visit("#" + url.PathEscape("../../etc/passwd") + "/0")
-	b.await("document.querySelector('#failure').textContent.includes('there is no game')")
-	b.shot("error")
-	b.visit("about")
-	b.quiet = false
+	b.Visit("")
+	b.Await("document.body.innerText.includes('odd.jsonl:1: invalid character')")
+	b.Shot("list-error")
+	b.Quiet = true // the browser notes every answer of this kind on its console
+	b.Visit("#odd.jsonl:1/0")
+	b.Await("document.querySelector('#failure').textContent.includes('invalid character')")
+	b.Visit("#" + url.PathEscape("../../etc/passwd") + "/0")
+	b.Await("document.querySelector('#failure').textContent.includes('there is no game')")
+	b.Shot("error")
+	b.Visit("about")
+	b.Quiet = false
 	require.NoError(b, os.Remove(filepath.Join(dir, "odd.jsonl")))
 }
 
@@ -223,22 +223,22 @@ func (b *tab) sizes() {
 		{"phone", 390, 844, 3, false}, {"phone-dark", 390, 844, 3, true}, {"tablet", 820, 1180, 2, false},
 		{"dark", 1280, 800, 2, true}, {"large", 1920, 1080, 1, false},
 	} {
-		b.size(s.w, s.h, s.density, s.dark)
+		b.Size(s.w, s.h, s.density, s.dark)
 		pages := []string{"", "#blockbattle.jsonl:1/40", "#tetrisduel.jsonl:1/200", "#blocking4.jsonl:1/22",
 			"#history/0_1360540800/30"}
 		if s.name != "phone" && os.Getenv("BLOCKYARD_SHOTS") == "" {
 			pages = pages[1:2]
 		}
 		for _, at := range pages {
-			b.visit(at)
+			b.Visit(at)
 			if at == "" {
-				b.await("document.querySelectorAll('.row').length >= 6")
+				b.Await("document.querySelectorAll('.row').length >= 6")
 			} else {
-				b.await("Number(document.querySelector('#counter').textContent.split(' ')[1]) > 0")
+				b.Await("Number(document.querySelector('#counter').textContent.split(' ')[1]) > 0")
 			}
-			require.Equal(b, "true", b.text("document.documentElement.scrollWidth <= innerWidth"), "%s %s", s.name, at)
-			b.shot(s.name + "-" + word(at))
+			require.Equal(b, "true", b.Text("document.documentElement.scrollWidth <= innerWidth"), "%s %s", s.name, at)
+			b.Shot(s.name + "-" + word(at))
 		}
 	}
-	b.size(1280, 800, 1, false)
+	b.Size(1280, 800, 1, false)
 }

@@ -168,7 +168,7 @@ func (p *replay) paint(moves env.Moves) Frame {
 	out.describe(&p.frm)
 	switch {
 	case over:
-		out.Over = verdict(r)
+		out.Over = verdict(r.State(), r.Rec.Agents)
 	case r.Done() && r.Last() && r.Rec.Stopped:
 		out.Over = "Stopped here"
 	case r.Done() && r.Last() && p.note != "":
@@ -177,9 +177,9 @@ func (p *replay) paint(moves env.Moves) Frame {
 	return out
 }
 
-// verdict describes the result of the game at whose end r is.
-func verdict(r *playback.Reel) string {
-	s, seats := r.State(), r.Rec.Seats
+// verdict describes the result of a game that is over in s. names has the player of every seat.
+func verdict(s env.State, names []string) string {
+	seats := s.SeatCount()
 	if seats == 1 {
 		return fmt.Sprintf("Game over · score %d", s.Score(0))
 	}
@@ -187,9 +187,9 @@ func verdict(r *playback.Reel) string {
 	for seat := range seats {
 		switch res := s.Result(seat); {
 		case res > best:
-			best, winners = res, []string{player(r.Rec.Agents, seat)}
+			best, winners = res, []string{player(names, seat)}
 		case res == best:
-			winners = append(winners, player(r.Rec.Agents, seat))
+			winners = append(winners, player(names, seat))
 		}
 	}
 	switch {

@@ -33,6 +33,16 @@ const (
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
 	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
+// PageFiles returns the files of the page. Its stage (stage.js, draw.js), elements (dom.js) and styles serve other
+// pages too.
+func PageFiles() fs.FS {
+	static, err := fs.Sub(page, "page")
+	if err != nil {
+		panic(err) // the folder is compiled in
+	}
+	return static
+}
+
 // A Server serves the page and its data.
 type Server struct {
 	library *Library
@@ -46,12 +56,8 @@ type Server struct {
 // requests to localhost, so that a page from elsewhere cannot reach it under a host name of its own (DNS rebinding).
 func NewServer(l *Library, analyst analysis.Analyst, local bool) *Server {
 	s := &Server{library: l, analyst: analyst, local: local}
-	static, err := fs.Sub(page, "page")
-	if err != nil {
-		panic(err) // the folder is compiled in
-	}
 	mux := http.NewServeMux()
-	mux.Handle("GET /", http.FileServerFS(static))
+	mux.Handle("GET /", http.FileServerFS(PageFiles()))
 	// Browsers request this icon for responses that are not pages.
 	mux.Handle("GET /favicon.ico", http.RedirectHandler("/icon.svg", http.StatusMovedPermanently))
 	mux.HandleFunc("GET /api/games", s.games)

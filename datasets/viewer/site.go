@@ -46,7 +46,7 @@ func (s *Site) Serve(ctx context.Context, out, errs io.Writer) error {
 	address := "http://" + listener.Addr().String() + "/" + fragment
 	fmt.Fprintln(out, address)
 	if s.Open {
-		if err := launch(address); err != nil {
+		if err := OpenBrowser(address); err != nil {
 			fmt.Fprintln(errs, "opening a browser failed:", err)
 		}
 	}
@@ -87,8 +87,8 @@ func FileAndNumber(game string) (file string, n int, err error) {
 	return game[:at], n, nil
 }
 
-// launch opens an address in the default browser.
-func launch(address string) error {
+// OpenBrowser opens an address in the default browser.
+func OpenBrowser(address string) error {
 	name, args := "xdg-open", []string{address}
 	switch runtime.GOOS {
 	case "darwin":

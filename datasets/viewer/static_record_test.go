@@ -19,6 +19,7 @@ import (
 	"github.com/chromedp/chromedp/kb"
 	"github.com/stretchr/testify/require"
 
+	"blockyard/datasets/browsertest"
 	"blockyard/datasets/record"
 )
 
@@ -51,34 +52,34 @@ func TestRecordPage(t *testing.T) {
 			require.Less(t, len(doc), 1<<20)
 			path := filepath.Join(dir, name+".html")
 			require.NoError(t, os.WriteFile(path, []byte(doc), 0o644))
-			b.home = "file://" + path
-			b.visit("")
-			b.await(painted)
-			require.Equal(t, "my game #1", b.text("document.querySelector('.where .id').textContent"))
-			require.Equal(t, "null", b.text("document.querySelector('#bad')"))
-			last := b.text("document.querySelector('#slider').max")
+			b.Home = "file://" + path
+			b.Visit("")
+			b.Await(painted)
+			require.Equal(t, "my game #1", b.Text("document.querySelector('.where .id').textContent"))
+			require.Equal(t, "null", b.Text("document.querySelector('#bad')"))
+			last := b.Text("document.querySelector('#slider').max")
 			b.counter("0 / " + last)
-			b.press(kb.ArrowRight)
+			b.Press(kb.ArrowRight)
 			b.counter("1 / " + last)
-			b.press(kb.End)
+			b.Press(kb.End)
 			b.counter(fmt.Sprintf("%s / %s", last, last))
-			b.await("document.querySelector('.caption .end, .tint') !== null")
+			b.Await("document.querySelector('.caption .end, .tint') !== null")
 			for seat, score := range rec.Scores {
-				shown := b.text(fmt.Sprintf("document.querySelectorAll('.seat .score')[%d].textContent", seat))
+				shown := b.Text(fmt.Sprintf("document.querySelectorAll('.seat .score')[%d].textContent", seat))
 				require.Equal(t, fmt.Sprint(score), strings.ReplaceAll(shown, ",", ""))
 			}
-			b.shot("static-" + name)
-			b.press(kb.Escape)
-			b.await("document.querySelectorAll('.row').length === 1")
-			b.text("document.querySelector('.row').click()")
+			b.Shot("static-" + name)
+			b.Press(kb.Escape)
+			b.Await("document.querySelectorAll('.row').length === 1")
+			b.Text("document.querySelector('.row').click()")
 			b.counter("0 / " + last)
-			b.text("document.querySelector('.brand').click()")
-			b.await("!document.querySelector('#list').hidden")
+			b.Text("document.querySelector('.brand').click()")
+			b.Await("!document.querySelector('#list').hidden")
 			b.framed(filepath.Join(dir, name+"-framed.html"), doc)
 		})
 	}
-	b.home = "file://" + dir
-	b.on(t).clean()
+	b.Home = "file://" + dir
+	b.on(t).Clean()
 }
 
 // framed shows doc in a frame without an address or rights, and waits for the large blue key that plays the game, and
@@ -87,10 +88,10 @@ func (b *tab) framed(path string, doc string) {
 	frame := `<!doctype html><body style="margin:0;background:#fff"><iframe sandbox="allow-scripts" srcdoc="` +
 		html.EscapeString(doc) + `" style="width:1200px;height:700px;border:0"></iframe>`
 	require.NoError(b, os.WriteFile(path, []byte(frame), 0o644))
-	b.home = "file://" + path
-	b.visit("")
+	b.Home = "file://" + path
+	b.Visit("")
 	b.quietly(func() bool {
-		shot, err := chromedp.Run(b.ctx, chromedp.CaptureScreenshot())
+		shot, err := chromedp.Run(b.Ctx, chromedp.CaptureScreenshot())
 		require.NoError(b, err)
 		picture, err := png.Decode(bytes.NewReader(shot))
 		require.NoError(b, err)
@@ -107,13 +108,13 @@ func (b *tab) framed(path string, doc string) {
 		}
 		return key > 1000 && seat > 30
 	})
-	b.shot("framed-" + word(filepath.Base(path)))
+	b.Shot("framed-" + word(filepath.Base(path)))
 }
 
 // quietly waits until a condition holds.
 func (b *tab) quietly(holds func() bool) {
 	b.Helper()
-	require.Eventually(b, holds, patience, patience/1000)
+	require.Eventually(b, holds, browsertest.Patience, browsertest.Patience/1000)
 }
 
 // What cannot be shown is refused with the reason, and what can be shown partly is, with the reason.

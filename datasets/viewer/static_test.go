@@ -24,18 +24,18 @@ func TestStaticPage(t *testing.T) {
 		require.NoError(t, err)
 		require.NoError(t, WriteHTML(t.Context(), f, game.file, 1))
 		require.NoError(t, f.Close())
-		b.home = "file://" + path
-		b.requests = nil
-		b.visit("")
-		b.await("document.querySelector('#boards canvas')")
-		require.True(t, strings.HasPrefix(b.text("document.title"), game.title), b.text("document.title"))
-		b.text("document.getElementById('last').click()")
-		b.await("document.getElementById('next').disabled")
-		require.NotEqual(t, "0", b.text("document.getElementById('slider').value"))
-		b.text("location.hash = ''")
-		b.await("document.querySelectorAll('#rows .row').length === 1")
+		b.Home = "file://" + path
+		b.Forget()
+		b.Visit("")
+		b.Await("document.querySelector('#boards canvas')")
+		require.True(t, strings.HasPrefix(b.Text("document.title"), game.title), b.Text("document.title"))
+		b.Text("document.getElementById('last').click()")
+		b.Await("document.getElementById('next').disabled")
+		require.NotEqual(t, "0", b.Text("document.getElementById('slider').value"))
+		b.Text("location.hash = ''")
+		b.Await("document.querySelectorAll('#rows .row').length === 1")
 	}
-	b.clean()
+	b.Clean()
 }
 
 func TestStaticPageOfNoGame(t *testing.T) {

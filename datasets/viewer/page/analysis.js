@@ -1,8 +1,8 @@
 // The best moves of a turn, and where a game lost most: a panel beside the boards.
 
 import {ask} from "./api.js";
+import {el} from "./dom.js";
 import {seatColour} from "./draw.js";
-import {el} from "./list.js";
 
 const panel = document.getElementById("analysis"), key = document.getElementById("analyse");
 const topLosses = 8;

@@ -3,8 +3,9 @@
 
 import {Reel, ask, wait} from "./api.js";
 import * as analysis from "./analysis.js";
+import {el} from "./dom.js";
 import {theme} from "./draw.js";
-import {address, el} from "./list.js";
+import {address} from "./list.js";
 import * as stage from "./stage.js";
 
 const $ = (id) => document.getElementById(id);

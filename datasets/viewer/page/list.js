@@ -1,19 +1,13 @@
 // The list of games.
 
 import {ask} from "./api.js";
+import {el} from "./dom.js";
 import {drawPiece} from "./draw.js";
 
 const rows = document.getElementById("rows"), total = document.getElementById("total"), note = document.getElementById("listnote");
 const more = document.getElementById("more"), search = document.getElementById("search");
 const step = 100;
 let shown = step, text = "", timer = 0, asked = 0, seen = "";
-
-export function el(tag, cls, text) {
-  const e = document.createElement(tag);
-  if (cls) e.className = cls;
-  if (text !== undefined) e.textContent = text;
-  return e;
-}
 
 export const address = (id, turn, step = 0) => "#" + encodeURIComponent(id).replaceAll("%2F", "/").replaceAll("%3A", ":") + "/" + turn + (step ? "." + step : "");
 

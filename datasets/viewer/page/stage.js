@@ -1,7 +1,7 @@
 // The elements of a frame: boards, pieces, players, notes.
 
+import {el} from "./dom.js";
 import {drawBoard, drawPiece, drawChart, seatColour} from "./draw.js";
-import {el} from "./list.js";
 
 const $ = (id) => document.getElementById(id);
 const stage = $("stage"), boards = $("boards"), beside = $("beside"), panel = $("panel"), caption = $("caption");
@@ -20,8 +20,10 @@ export function clear() {
 // seats.
 const inksAreSeats = (frame) => [...frame.boards, ...(frame.trays || []).flatMap((t) => t.pieces)].some((b) => /\d/.test(b.cells));
 
-// draw shows a frame and reuses existing elements.
-export function draw(frame, {details, at, count}) {
+// draw shows a frame and reuses existing elements. own is the seat of a person who plays: its pieces are larger, to be
+// chosen. Canvases tell their number in frame.boards, or their tray and piece in frame.trays, by data-board, data-tray
+// and data-piece.
+export function draw(frame, {details, at, count, own = -1}) {
   if (!frame || !details) return;
   build(frame, details);
   parts.valued = parts.valued || frame.seats.some((s) => s.value !== undefined);
@@ -35,7 +37,7 @@ export function draw(frame, {details, at, count}) {
     parts.boards[k].column.style.width = parseFloat(parts.boards[k].canvas.style.width) + 2 + "px";
     tint(parts.boards[k], frame, k, details);
   });
-  for (const tray of parts.trays) pieces(tray, frame, cell, seats);
+  for (const tray of parts.trays) pieces(tray, frame, cell, seats, own);
   const last = Math.max(1, count - 1);
   if (details.film.scores && details.film.scores.length) drawChart($("chart"), details.film.scores, at / last, details.film.scores.length === 1);
 }
@@ -56,6 +58,7 @@ function build(frame, details) {
   const cards = frame.seats.map((_, seat) => card(details.game.players[seat] || "unknown", seat, solo));
   frame.boards.forEach((b, k) => {
     const column = el("div", "seatboard"), box = el("div", "frame"), canvas = el("canvas");
+    canvas.dataset.board = k;
     canvas.setAttribute("role", "img");
     canvas.setAttribute("aria-label", `Board ${b.name || k + 1}, ${b.w} by ${b.h}`);
     box.append(canvas);
@@ -205,9 +208,9 @@ function tint(part, frame, k, details) {
   }
 }
 
-function pieces(tray, frame, cell, seats) {
-  const list = ((frame.trays || [])[tray.k] || {pieces: []}).pieces;
-  const size = tray.mine ? (innerWidth > 900 ? 9 : 6) : Math.max(6, Math.min(18, cell * .62));
+function pieces(tray, frame, cell, seats, own) {
+  const {pieces: list, seat} = (frame.trays || [])[tray.k] || {pieces: [], seat: -1};
+  const size = tray.mine ? (innerWidth > 900 ? 9 : own >= 0 && seat === own ? 8 : 6) : Math.max(6, Math.min(18, cell * .62));
   if (!tray.mine) tray.box.style.visibility = list.length ? "visible" : "hidden";
   if (!tray.mine) tray.column.style.minWidth = 5 * size + "px";
   while (tray.drawn.length > list.length) tray.drawn.pop().canvas.remove();
@@ -216,6 +219,8 @@ function pieces(tray, frame, cell, seats) {
     if (!d) {
       d = {canvas: el("canvas"), key: ""};
       d.canvas.setAttribute("aria-hidden", "true");
+      d.canvas.dataset.tray = tray.k;
+      d.canvas.dataset.piece = k;
       tray.column.append(d.canvas);
       tray.drawn.push(d);
     }

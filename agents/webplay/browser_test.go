@@ -1,0 +1,142 @@
+package webplay
+
+import (
+	"fmt"
+	"testing"
+
+	"blockyard/datasets/browsertest"
+
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+	"github.com/stretchr/testify/require"
+)
+
+// open opens the page of a sitting.
+func open(t *testing.T, s *sitting) *browsertest.Tab {
+	b := browsertest.Open(t, NewServer(s.Table, "secret"))
+	b.Visit("#secret")
+	return b
+}
+
+// ready waits until the page shows the table's position.
+func ready(b *browsertest.Tab, s *sitting) Position {
+	p := s.turn(b.T)
+	if p.Seat >= 0 {
+		b.Await(fmt.Sprintf("document.querySelector('.caption').textContent === %q && "+
+			"document.querySelector('#status').textContent.includes('move')", p.Frame.Label))
+	}
+	return p
+}
+
+// sizes looks at the page in both themes and on a phone: nothing is wider than the window.
+func sizes(b *browsertest.Tab, name string) {
+	for _, s := range []struct {
+		name    string
+		w, h    int64
+		density float64
+		dark    bool
+	}{{"phone-dark", 390, 844, 3, true}, {"phone", 390, 844, 3, false}, {"dark", 1280, 800, 1, true}, {"light", 1280, 800, 1, false}} {
+		b.Size(s.w, s.h, s.density, s.dark)
+		b.Await(fmt.Sprintf("innerWidth === %d", s.w))
+		require.Equal(b, "true", b.Text("document.documentElement.scrollWidth <= innerWidth"), "%s %s", name, s.name)
+		b.Shot(name + "-" + s.name)
+	}
+}
+
+const selected = "document.querySelector('#status').textContent"
+
+// A person plays Block Battle with keys, sees hints, gives up, and plays on after the page is loaded again.
+func TestKeys(t *testing.T) {
+	s := sit(t, "blockbattle", 3, "human", "first")
+	b := open(t, s)
+	ready(b, s)
+	before := b.Text(selected)
+	b.Press(kb.ArrowLeft)
+	b.Await(selected + " !== " + fmt.Sprintf("%q", before))
+	b.Press(kb.ArrowUp, "z", kb.ArrowDown, kb.ArrowRight)
+	b.Await(selected + " === " + fmt.Sprintf("%q", before))
+	for range 6 {
+		was := ready(b, s).Frame.Turn
+		b.Press(" ")
+		b.Await(fmt.Sprintf("document.querySelector('.caption').textContent === 'Turn %d'", was+1))
+	}
+	b.Press("h", "m")
+	b.Await("document.querySelectorAll('#analysis .moves tbody').length === 5")
+	b.Do(chromedp.Click("#analysis tbody:last-child .look"))
+	b.Await("document.querySelector('#analysis tbody.here .look').textContent === " +
+		"/: (.*) of/.exec(" + selected + ")[1]")
+	sizes(b, "blockbattle")
+	b.Press("h", "m")
+	b.Visit("#secret")
+	p := ready(b, s)
+	require.Equal(t, 6, p.Frame.Turn, "the game goes on")
+	b.Do(chromedp.Click("#leave"), chromedp.Click("#leave"))
+	b.Await("document.querySelector('.where').textContent.includes('seed 4')")
+	require.Len(t, s.recorded(), 1)
+	b.Clean()
+
+	b.Quiet = true // the browser notes the refusal on its console
+	b.Visit("#wrong")
+	b.Await("document.querySelector('#trouble').textContent.includes('needs its token')")
+}
+
+// A person plays WinTetris with fingers, up to its end, and again.
+func TestTouch(t *testing.T) {
+	s := sit(t, "wintetris", 3, "human")
+	b := open(t, s)
+	b.Size(390, 844, 2, false)
+	b.Visit("#secret")
+	p := ready(b, s)
+	b.Text("document.querySelector('#left').click()")
+	b.Do(chromedp.Click("#turn"), chromedp.Click("#right"), chromedp.Click("#place"))
+	b.Await("document.querySelector('.caption').textContent === 'Turn 1'")
+	for n := 0; p.Frame.Over == "" && n < 500; n++ {
+		p = s.turn(t)
+		if n == 8 {
+			ready(b, s)
+			sizes(b, "wintetris")
+		}
+		if p.Seat >= 0 {
+			require.NoError(t, s.choose(p.Version, p.Moves[0].Action))
+		}
+	}
+	b.Await("document.querySelector('#status').textContent.startsWith('Game over')")
+	sizes(b, "over")
+	b.Do(chromedp.Click("#again"))
+	b.Await("document.querySelector('.where').textContent.includes('seed 4')")
+	b.Clean()
+}
+
+// A person plays Blocking with the mouse: takes a piece, turns and flips it, and places it by a click; a drag from the
+// pieces places one too.
+func TestMouse(t *testing.T) {
+	s := sit(t, "blocking", 3, "human", "random")
+	b := open(t, s)
+	p := ready(b, s)
+	point := func(x, y int) (float64, float64) {
+		var at struct{ X, Y float64 }
+		out, err := chromedp.Run(b.Ctx, chromedp.Evaluate[struct{ X, Y float64 }](fmt.Sprintf(
+			"(() => { const r = document.querySelector('[data-board]').getBoundingClientRect();"+
+				"return {X: r.left + (%d + .5) * r.width / 13, Y: r.top + (%d + .5) * r.height / 13}; })()", x, y)))
+		require.NoError(t, err)
+		at = out
+		return at.X, at.Y
+	}
+	piece := "document.querySelector('.pieces.mine canvas.held').dataset.piece"
+	held := b.Text(piece)
+	b.Press("]")
+	b.Await(piece + " !== " + fmt.Sprintf("%q", held))
+	b.Press("r", "f", kb.ArrowRight, kb.ArrowDown)
+	left := len(p.Frame.Trays[0].Pieces)
+	x, y := point(0, 0)
+	b.Do(chromedp.MouseClickXY(x, y))
+	p = s.turn(t)
+	for p.Frame.Turn < 2 {
+		p = s.turn(t)
+	}
+	require.Len(t, p.Frame.Trays[0].Pieces, left-1)
+	b.Await("document.querySelector('.caption').textContent === 'Turn 2'")
+	sizes(b, "blocking")
+	b.Await("document.querySelectorAll('.pieces.mine canvas').length === " + fmt.Sprint(left-1))
+	b.Clean()
+}

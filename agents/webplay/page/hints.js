@@ -1,0 +1,110 @@
+// The panel beside the boards: what an agent would play, and the list of all legal moves.
+
+import {ask} from "./api.js";
+import {el} from "./dom.js";
+
+const panel = document.getElementById("analysis"), keys = {hints: document.getElementById("hints"), moves: document.getElementById("moves")};
+const open = {hints: false, moves: false};
+let scene = null, use = null, agent = "", known = null; // known: {version, agent, seat, unit} or with error
+
+export function start(functions) {
+  use = functions;
+  for (const name in keys) keys[name].addEventListener("click", () => toggle(name));
+}
+
+export function toggle(name) {
+  open[name] = !open[name];
+  keys[name].setAttribute("aria-pressed", String(open[name]));
+  use.redraw();
+}
+
+// show draws the panel for a position, {position, moves}, and asks for the hints that it needs.
+export function show(now) {
+  scene = now;
+  const {position} = now;
+  keys.hints.hidden = !position.hints.length;
+  if (!position.hints.includes(agent)) agent = position.hints[0] || "";
+  panel.hidden = !(open.hints && agent || open.moves);
+  if (panel.hidden) return;
+  const focus = panel.contains(document.activeElement) ? document.activeElement.dataset.key : null;
+  panel.replaceChildren();
+  if (open.hints && agent) panel.append(...hints());
+  if (open.moves) panel.append(...list());
+  if (focus) panel.querySelector(`[data-key="${CSS.escape(focus)}"]`)?.focus();
+}
+
+const fresh = () => known && known.version === scene.position.version && known.agent === agent;
+
+async function fetchHints() {
+  const version = scene.position.version, name = agent;
+  known = {version, agent: name};
+  let got;
+  try {
+    const reply = await ask("api/hints", {version, agent: name});
+    got = {version, agent: name, unit: reply.unit, seat: reply.seats[0]};
+  } catch (err) {
+    got = {version, agent: name, error: err.told ? err.message : "The server cannot be reached."};
+  }
+  if (known.version !== version || known.agent !== name) return;
+  known = got;
+  use.redraw();
+}
+
+function hints() {
+  const head = el("div", "ahead"), names = scene.position.hints;
+  head.append(el("h2", "", "Hints"));
+  if (names.length > 1) head.append(chooser(names));
+  if (scene.position.seat < 0) return [head, el("p", "quiet", "They appear when it is your turn.")];
+  if (!fresh()) fetchHints();
+  if (known.error) return [head, el("p", "bad", known.error)];
+  if (!known.seat) return [head, el("p", "quiet", "Searching …")];
+  if (!known.seat.moves.length) return [head, el("p", "quiet", known.seat.note)];
+  const table = el("table", "moves"), top = el("thead"), titles = el("tr");
+  for (const name of ["", "Move", "Value", "Less"]) titles.append(el("th", "", name));
+  top.append(titles);
+  table.append(top);
+  for (const move of known.seat.moves) {
+    const group = el("tbody"), row = el("tr"), cell = el("td");
+    if (isAt(move.action)) group.className = "here";
+    cell.append(pick(move.action, move.text, "look"));
+    row.append(el("td", "rank", String(move.rank)), cell, el("td", "n", move.worth), el("td", "n lost", move.lost));
+    group.append(row);
+    table.append(group);
+  }
+  return [head, table, el("p", "quiet unit", "Value: " + known.unit + ".")];
+}
+
+const isAt = (action) => scene.moves && scene.moves.at && scene.moves.at.mark.action === action;
+
+// pick is a button that selects a move.
+function pick(action, text, cls) {
+  const button = el("button", cls, text);
+  button.dataset.key = action;
+  button.setAttribute("aria-pressed", String(Boolean(isAt(action))));
+  button.title = "Show this move on the board";
+  button.addEventListener("click", () => use.select(action));
+  return button;
+}
+
+function chooser(names) {
+  const choose = el("select");
+  choose.dataset.key = "agent";
+  choose.setAttribute("aria-label", "Agent that gives the hints");
+  for (const name of names) {
+    const option = el("option", "", "by " + name);
+    option.value = name;
+    option.selected = name === agent;
+    choose.append(option);
+  }
+  choose.addEventListener("change", () => {
+    agent = choose.value;
+    use.redraw();
+  });
+  return choose;
+}
+
+function list() {
+  const legal = scene.position.moves || [], box = el("div", "alternatives");
+  box.append(...legal.filter((m) => m.cells.length).map((m) => pick(m.action, m.text, "")));
+  return [el("h2", "", `${legal.length} legal moves`), box];
+}

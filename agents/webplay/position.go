@@ -1,0 +1,164 @@
+package webplay
+
+import (
+	"context"
+	"strconv"
+
+	"blockyard/datasets/record"
+	"blockyard/datasets/viewer"
+	"blockyard/env"
+)
+
+// A Position is what the page shows.
+type Position struct {
+	Version int           `json:"version"` // grows with every change
+	Game    string        `json:"game"`
+	Title   string        `json:"title"`
+	Players []string      `json:"players"`
+	Persons []int         `json:"persons"` // seats for which persons choose
+	Seed    string        `json:"seed"`    // of the game
+	Seat    int           `json:"seat"`    // that a person has to choose for, -1 if none
+	Frame   viewer.Frame  `json:"frame"`
+	Moves   []viewer.Mark `json:"moves"`           // the legal actions of Seat
+	Hints   []string      `json:"hints"`           // agents that can give hints, the default first
+	File    string        `json:"file"`            // where the game is recorded
+	Error   string        `json:"error,omitempty"` // why the game ended early
+}
+
+// begin starts to show a new game.
+func (t *Table) begin(seed uint64, stop context.CancelFunc) {
+	s := t.Rules.New(len(t.Names))
+	s.Reset(seed)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.chosen = make(chan env.Action, 1) // nothing that was chosen in the last game counts
+	t.stop, t.last, t.turn = stop, env.NoMoves, 0
+	t.now = Position{
+		Version: t.now.Version, Game: t.Rules.Name, Title: t.Rules.Title, Seed: strconv.FormatUint(seed, 10),
+		Players: t.Names, Persons: []int{}, Hints: []string{}, File: t.File,
+	}
+	for set := t.Persons; set != 0; set = set.Rest() {
+		t.now.Persons = append(t.now.Persons, set.First())
+	}
+	t.now.Hints = append(t.now.Hints, t.agents()...)
+	t.set(s, -1)
+}
+
+// set changes the position; seat is that of the person who has to choose, or -1.
+func (t *Table) set(s env.State, seat int) {
+	if t.state == nil {
+		t.state = t.Rules.New(len(t.Names))
+	}
+	env.View(t.state, s, t.viewer(seat), env.Derive(t.Seed, uint64(t.turn)))
+	t.now.Seat, t.now.Moves = seat, nil
+	if seat >= 0 {
+		t.now.Frame = t.painter.Choosing(t.state, t.Names, t.turn)
+		t.now.Moves = t.painter.Marks(t.Rules, t.state, seat)
+	} else {
+		t.now.Frame = t.painter.Position(t.state, t.Names, t.turn)
+	}
+	for k, a := range t.last[:len(t.Names)] {
+		if a != env.None {
+			t.now.Frame.Seats[k].Act = t.Rules.Text(a)
+		}
+	}
+	t.change()
+}
+
+// viewer is the seat that may see what is shown: the person who has to choose, or else the first one.
+func (t *Table) viewer(seat int) int {
+	if seat >= 0 || t.Persons == 0 {
+		return max(seat, 0)
+	}
+	return t.Persons.First()
+}
+
+// change tells all who wait for it that the position has changed.
+func (t *Table) change() {
+	t.now.Version++
+	if t.changed != nil {
+		close(t.changed)
+		t.changed = nil
+	}
+}
+
+// ask shows a position in which a person has to choose for a seat.
+func (t *Table) ask(s env.State, seat int) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.set(s, seat)
+}
+
+// show shows a position in which no person has to choose.
+func (t *Table) show(s env.State) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.set(s, -1)
+}
+
+// watch keeps the actions that are played, and shows the last position; see match.Game.
+func (t *Table) watch(s env.State, m env.Moves) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for set := s.Acting(); set != 0; set = set.Rest() {
+		t.last[set.First()] = m[set.First()]
+	}
+	if s.Acting() != 0 {
+		t.turn++
+	} else {
+		t.set(s, -1)
+	}
+	return nil
+}
+
+// fail shows why a game ended early.
+func (t *Table) fail(err error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.now.Seat, t.now.Moves, t.now.Error = -1, nil, err.Error()
+	t.change()
+}
+
+// after returns the position as soon as its version is not the one given, or when ctx is done.
+func (t *Table) after(ctx context.Context, version int) Position {
+	for {
+		t.mu.Lock()
+		now := t.now
+		if now.Version != version && now.Version > 0 || ctx.Err() != nil { // version 0 is before the first game
+			t.mu.Unlock()
+			return now
+		}
+		if t.changed == nil {
+			t.changed = make(chan struct{})
+		}
+		changed := t.changed
+		t.mu.Unlock()
+		select {
+		case <-changed:
+		case <-ctx.Done():
+		}
+	}
+}
+
+// request is what the analyst needs to know of the position of that version.
+func (t *Table) request(version int) (s env.State, rec *record.Record, seat, turn int, err error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	switch {
+	case version != t.now.Version:
+		return nil, nil, 0, 0, errStale
+	case t.now.Seat < 0:
+		return nil, nil, 0, 0, errEarly
+	}
+	s = t.Rules.New(len(t.Names))
+	s.CopyFrom(t.state)
+	return s, record.New(t.Rules, t.Seed, t.Names), t.now.Seat, t.turn, nil
+}
+
+// agents lists those that can give hints.
+func (t *Table) agents() []string {
+	if t.Analyst == nil {
+		return nil
+	}
+	return t.Analyst.Agents(t.Rules.Name)
+}

@@ -1,0 +1,164 @@
+// Package webplay lets a person play in a web browser: any seats of any game of placements, against agents. A Table
+// plays one game after the other, and a Server shows it on the stage of the replay page.
+package webplay
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+
+	"blockyard/agents/match"
+	"blockyard/datasets/analysis"
+	"blockyard/datasets/record"
+	"blockyard/datasets/viewer"
+	"blockyard/env"
+)
+
+// A Table plays games, one after the other, in which persons choose for some seats. Set the fields, and then call Run
+// while a Server serves the page.
+type Table struct {
+	Rules   *env.Game
+	Seed    uint64           // of the first game; each game after it has the next seed
+	Names   []string         // player of every seat
+	Persons env.Seats        // seats for which persons choose
+	Analyst analysis.Analyst // gives the hints; nil if there are none
+	File    string           // where Record keeps the games, to be named on the page; may be empty
+
+	// Agents returns an agent for every seat without a person, nil for the others. Those that implement io.Closer are
+	// closed at the end of the game.
+	Agents func(seed uint64) ([]env.Agent, error)
+	// Record is called at the end of every game in which somebody has chosen; nil does nothing.
+	Record func(*record.Record) error
+
+	mu      sync.Mutex
+	now     Position
+	state   env.State          // the position that is shown; nothing in it is hidden from who may see it
+	changed chan struct{}      // closed when now changes; nil if nobody waits
+	chosen  chan env.Action    // what a person chose
+	again   chan struct{}      // a person asks for a new game
+	stop    context.CancelFunc // ends the game in progress
+	last    env.Moves          // the last action of every seat
+	turn    int                // number of joint moves played
+	painter viewer.Painter
+}
+
+// Run plays until ctx is done, which is no error.
+func (t *Table) Run(ctx context.Context) error {
+	t.mu.Lock()
+	t.again = make(chan struct{}, 1)
+	t.mu.Unlock()
+	for seed := t.Seed; ctx.Err() == nil; seed++ {
+		rec, err := t.play(ctx, seed)
+		if rec != nil && len(rec.Choices) > 0 && t.Record != nil {
+			if err := t.Record(rec); err != nil {
+				return err
+			}
+		}
+		if err != nil && !match.Stopped(err) {
+			t.fail(err)
+		}
+		select {
+		case <-ctx.Done():
+		case <-t.again:
+		}
+	}
+	return nil
+}
+
+// play plays one game. The record is nil if it did not begin.
+func (t *Table) play(ctx context.Context, seed uint64) (*record.Record, error) {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	t.begin(seed, stop)
+	agents, err := t.Agents(seed)
+	for _, a := range agents {
+		if c, ok := a.(io.Closer); ok {
+			defer c.Close()
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	for seat := range agents {
+		if t.Persons.Has(seat) {
+			agents[seat] = &person{t}
+		} else {
+			agents[seat] = &opponent{agents[seat], t}
+		}
+	}
+	return match.Play(ctx, match.Game{Rules: t.Rules, Seed: seed, Names: t.Names, Agents: agents, Watch: t.watch})
+}
+
+// person is the agent of the seats for which persons choose.
+type person struct{ *Table }
+
+// Act implements env.Agent.
+func (p *person) Act(ctx context.Context, s env.State, seat int) (env.Action, error) {
+	p.ask(s, seat)
+	select {
+	case a := <-p.chosen:
+		return a, nil
+	case <-ctx.Done():
+		return env.None, ctx.Err()
+	}
+}
+
+// An opponent is an agent whose turns are shown while it thinks.
+type opponent struct {
+	env.Agent
+	table *Table
+}
+
+// Act implements env.Agent.
+func (o *opponent) Act(ctx context.Context, s env.State, seat int) (env.Action, error) {
+	if s.Acting()&o.table.Persons == 0 {
+		o.table.show(s)
+	}
+	return o.Agent.Act(ctx, s, seat)
+}
+
+// Errors of choices.
+var (
+	errStale = errors.New("the position has changed since: look again")
+	errEarly = errors.New("no person has to choose now")
+)
+
+// choose plays an action in the position of that version.
+func (t *Table) choose(version int, a env.Action) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	switch {
+	case version != t.now.Version:
+		return errStale
+	case t.now.Seat < 0 || version == 0:
+		return errEarly
+	}
+	for _, m := range t.now.Moves {
+		if m.Action == a {
+			t.now.Seat, t.now.Moves = -1, nil
+			t.change()
+			t.chosen <- a // it has room for one, and this is the only one of the position
+			return nil
+		}
+	}
+	return fmt.Errorf("action %d is not legal in this position", a)
+}
+
+// restart ends the game in progress, if it still is, and begins the next.
+func (t *Table) restart(version int) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if version != t.now.Version || version == 0 {
+		return errStale
+	}
+	select {
+	case t.again <- struct{}{}:
+		t.now.Seat, t.now.Moves = -1, nil
+		t.change()
+		t.stop()
+	default: // it begins already
+	}
+	return nil
+}
