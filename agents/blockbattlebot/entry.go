@@ -11,6 +11,7 @@ import (
 	"blockyard/agents/entry"
 	"blockyard/agents/features"
 	"blockyard/agents/mlp"
+	"blockyard/agents/search"
 	"blockyard/env"
 	"blockyard/env/blockbattle"
 )
@@ -30,6 +31,7 @@ var Entry = &entry.Entry{
 	},
 	Others:   []entry.Other{{Name: "terms6", New: func() entry.Judge { return Terms6{} }}},
 	Outcomes: blockbattle.Pieces,
+	Guard:    func() search.Guard { return NewGuard() },
 	Contest: &entry.Contest{
 		Bot: func(_, notes io.Writer) contest.Codec { return NewCodec(ClassicDialect, notes) },
 		External: func(g *env.Game, argv []string) env.Agent {

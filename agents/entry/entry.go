@@ -35,6 +35,8 @@ type Entry struct {
 	// Outcomes is the number of equally likely draws that a third and a fourth ply of package
 	// search distinguish; 0 if the game has no such plies.
 	Outcomes int
+	// Guard, if set, makes a guard for the searches of package search, which use it with the option guard=1.
+	Guard func() search.Guard
 	// Search is the game's own search; nil for those of package search.
 	Search *Search
 

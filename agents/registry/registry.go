@@ -20,6 +20,8 @@
 //	                          turn-based games of two seats; 1 or 2 in those of more
 //	                  width   positions that a selective ply expands, 12 by default
 //	                  time    limit for one choice, such as 50ms; by default none
+//	blockbattle       guard   1: no first action that the opponent's strongest attack answers at
+//	                          once, if there is another; with 2 plies or more
 //	wintetris:tick    parts   ticks over which the search is split, 4 by default
 //	dropblox          width   boards kept after every block, 50 by default
 //	                  depth   how many of the six known blocks are searched, by default all
@@ -74,11 +76,19 @@ func searchOf(e *entry.Entry) *entry.Search {
 	if e.Search != nil {
 		return e.Search
 	}
+	known := []entry.Option{{Name: "ply", Max: search.MaxPly}, {Name: "width", Max: 10000}, entry.Time}
+	if e.Guard != nil {
+		known = append(known, entry.Option{Name: "guard", Max: 1})
+	}
 	options := func(o entry.Options) search.Options {
-		return search.Options{Ply: o.Numbers["ply"], Width: o.Numbers["width"], Outcomes: e.Outcomes}
+		s := search.Options{Ply: o.Numbers["ply"], Width: o.Numbers["width"], Outcomes: e.Outcomes}
+		if o.Numbers["guard"] > 0 {
+			s.Guard = e.Guard()
+		}
+		return s
 	}
 	return &entry.Search{
-		Options: []entry.Option{{Name: "ply", Max: search.MaxPly}, {Name: "width", Max: 10000}, entry.Time},
+		Options: known,
 		New: func(g *env.Game, j entry.Judge, o entry.Options) (env.Agent, error) {
 			return search.New(g, j.(search.Evaluator), options(o))
 		},

@@ -52,6 +52,9 @@ func NewExpectimax4(g *env.Game, e Evaluator, width, outcomes int) *Expectimax {
 	return x
 }
 
+// SetGuard is that of TwoPly, which finds the pairs.
+func (x *Expectimax) SetGuard(g Guard) { x.two.SetGuard(g) }
+
 // Act implements env.Agent.
 func (x *Expectimax) Act(ctx context.Context, s env.State, seat int) (env.Action, error) {
 	x.clock, x.cut = NewClock(ctx), false

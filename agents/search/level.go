@@ -15,6 +15,7 @@ type level struct {
 	states []env.State
 	out    []float32 // out[k] is what the evaluator said of states[k]
 	order  []int     // indices of the live children in search order; see arrange
+	risky  []bool    // risky[k] is what the guard said of states[k]
 	rest   []int     // indices of the actions that an evaluator of leaves has left out
 }
 

@@ -18,6 +18,7 @@
 package search
 
 import (
+	"errors"
 	"fmt"
 
 	"blockyard/env"
@@ -103,7 +104,13 @@ type Options struct {
 	Ply      int // plies to look ahead: 1 to 4, with turns up to MaxPly; 0 means 2
 	Width    int // how many actions or pairs a selective ply goes on with; 0 means 12
 	Outcomes int // draws, equally likely, that Expectimax averages over; 0 if g has no such draw
+
+	// Guard, if set, excludes risky first actions from a search of two plies or more of a seat's own actions.
+	Guard Guard
 }
+
+// A guarded agent is one whose first actions can be limited.
+type guarded interface{ SetGuard(g Guard) }
 
 // New returns the search of g that o selects, with the evaluator e:
 //
@@ -113,6 +120,19 @@ type Options struct {
 //	3, 4       Minimax             Expectimax
 //	5, 6       Minimax             none
 func New(g *env.Game, e Evaluator, o Options) (env.Agent, error) {
+	a, err := newSearch(g, e, o)
+	if o.Guard == nil || err != nil {
+		return a, err
+	}
+	t, ok := a.(guarded)
+	if !ok {
+		return nil, errors.New("search: a guard is for two plies or more, in a game in which seats act at once")
+	}
+	t.SetGuard(o.Guard)
+	return a, nil
+}
+
+func newSearch(g *env.Game, e Evaluator, o Options) (env.Agent, error) {
 	if o.Ply == 0 {
 		o.Ply = 2
 	}

@@ -17,7 +17,8 @@ type TwoPly struct {
 	eval  Evaluator
 	root  level
 	leaf  level
-	width int // how many of them to search, the best at one ply; 0 for all
+	guard Guard // of the first actions; may be nil
+	width int   // how many of them to search, the best at one ply; 0 for all
 	pairs bestPairs
 }
 
@@ -25,6 +26,9 @@ type TwoPly struct {
 func NewTwoPly(g *env.Game, e Evaluator) *TwoPly {
 	return &TwoPly{eval: e, root: level{game: g}, leaf: level{game: g}}
 }
+
+// SetGuard excludes first actions that g calls risky, unless all are or what is left loses.
+func (t *TwoPly) SetGuard(g Guard) { t.guard = g }
 
 // Act implements env.Agent.
 func (t *TwoPly) Act(ctx context.Context, s env.State, seat int) (env.Action, error) {
@@ -43,6 +47,17 @@ func (t *TwoPly) search(c *Clock, s env.State, seat int) (int, error) {
 	if len(t.root.legal) == 0 {
 		return 0, stuck(seat)
 	}
+	excluded := t.root.exclude(t.guard, s, seat)
+	at, err := t.pick(c, seat)
+	if excluded && t.root.value[at] < -Limit { // certain to lose: a risk is better
+		t.root.expand(s, seat, 1)
+		return t.pick(c, seat)
+	}
+	return at, err
+}
+
+// pick is search among the children that the root has.
+func (t *TwoPly) pick(c *Clock, seat int) (int, error) {
 	t.pairs.list = t.pairs.list[:0]
 	ranked := c.timed || t.width > 0
 	if ranked {

@@ -1,0 +1,94 @@
+package search
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"blockyard/env"
+	"blockyard/env/blockbattle"
+	"blockyard/env/blocking"
+)
+
+// A lottery calls one of n positions risky, by a hash of the seat's board.
+type lottery struct{ n uint64 }
+
+func (p lottery) of(child env.State, seat int) bool {
+	hash := uint64(1)
+	for _, column := range child.(*blockbattle.State).Sides[seat].Cells {
+		hash = env.Derive(hash, column)
+	}
+	return hash%p.n == 0
+}
+
+func (p lottery) Risky(_ env.State, seat int, children []env.State, out []bool) {
+	for i, c := range children {
+		out[i] = p.of(c, seat)
+	}
+}
+
+// A guarded search plays the best of the first actions that are not risky. The guard does not count if it calls all
+// risky, or if all others lose for certain.
+func TestGuardedSearchPlaysTheBestThatIsNotRisky(t *testing.T) {
+	g, e := blockbattle.Game, hashed{levels: 1 << 20}
+	reference := exhaust{eval: e}
+	for _, n := range []uint64{1, 2, 3} {
+		guard, changed, lost := lottery{n}, 0, 0
+		agent, err := New(g, e, Options{Guard: guard})
+		require.NoError(t, err)
+		for i, s := range positions(t, 60) {
+			seat := i % 2
+			whole, wholeValue := reference.best(s, seat, 0, 2)
+			want, best := env.None, -2*Win
+			for _, a := range s.Legal(seat, nil) {
+				child := reference.fresh(s)
+				env.After(child, seat, a)
+				if child.Acting() != 0 && guard.of(child, seat) {
+					continue
+				}
+				if v := reference.value(s, seat, a, 0, 2); v > best {
+					want, best = a, v
+				}
+			}
+			if best < -Limit { // all others lose, or there is none
+				want, best = whole, wholeValue
+				lost++
+			}
+			require.Equal(t, want, act(t, agent, s, seat), "%d: position %d", n, i)
+			require.InDelta(t, best, agent.(Reporter).Value(), 1e-3, "%d: position %d", n, i)
+			if want != whole {
+				changed++
+			}
+		}
+		if n == 1 {
+			require.Zero(t, changed)
+			continue
+		}
+		require.Greater(t, changed, 5)
+		require.NotZero(t, lost)
+	}
+}
+
+// Deeper searches go on from pairs whose first action is not risky.
+func TestGuardOfDeeperSearches(t *testing.T) {
+	g, e, guard := blockbattle.Game, hashed{levels: 1 << 20}, lottery{2}
+	for ply := 3; ply <= 4; ply++ {
+		agent, err := New(g, e, Options{Ply: ply, Width: 2, Outcomes: 1, Guard: guard})
+		require.NoError(t, err)
+		for i, s := range positions(t, 10) {
+			a := act(t, agent, s, 0)
+			child := exhaust{}.fresh(s)
+			env.After(child, 0, a)
+			if agent.(Reporter).Value() > -Limit {
+				require.False(t, child.Acting() != 0 && guard.of(child, 0), "position %d", i)
+			}
+		}
+	}
+}
+
+func TestGuardRefusesSearchesWithoutOne(t *testing.T) {
+	_, err := New(blockbattle.Game, hashed{}, Options{Ply: 1, Guard: lottery{2}})
+	require.ErrorContains(t, err, "a guard is for two plies or more")
+	_, err = New(blocking.Game, hashed{}, Options{Guard: lottery{2}})
+	require.ErrorContains(t, err, "in which seats act at once")
+}
