@@ -133,12 +133,15 @@ const ReplaySlack = 3 * time.Second
 
 // Replay has a bot play whole games with two, three and four seats, once on every seat, against opponents that
 // play the first legal placement. The contest's limits on time apply, plus slack.
-func Replay(slack time.Duration) replay.Script {
+func Replay(slack time.Duration) replay.Script { return ReplayFrom(20, slack) }
+
+// ReplayFrom is Replay with games of seeds seed to seed+23.
+func ReplayFrom(seed uint64, slack time.Duration) replay.Script {
 	return func() (games []replay.Game, err error) {
 		for seats := 2; seats <= 4; seats++ {
 			for own := range seats {
 				games = append(games, func(ctx context.Context, t *replay.Trial) error {
-					return replayGame(ctx, t, seats, own, slack)
+					return replayGame(ctx, t, seed+uint64(10*(seats-2)+own), seats, own, slack)
 				})
 			}
 		}
@@ -146,9 +149,9 @@ func Replay(slack time.Duration) replay.Script {
 	}
 }
 
-func replayGame(ctx context.Context, t *replay.Trial, seats, own int, slack time.Duration) error {
+func replayGame(ctx context.Context, t *replay.Trial, seed uint64, seats, own int, slack time.Duration) error {
 	s := blocking.New(seats, 0)
-	s.Reset(uint64(10*seats + own))
+	s.Reset(seed)
 	ref := &Referee{State: s, Watch: func(s *blocking.State, seat int, a env.Action) {
 		if seat == own {
 			t.Answered(s, seat, a)

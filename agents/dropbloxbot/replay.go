@@ -19,9 +19,12 @@ const replayTurns = 20
 // Replay has a bot play the first turns of two games as the contest does: it starts the bot anew for
 // every block. The bot must exit without an error and write nothing but legal commands.
 // seconds is the time left that the bot receives; 60 make about 40 ms per turn.
-func Replay(seconds string) replay.Script {
+func Replay(seconds string) replay.Script { return ReplayFrom(1, seconds) }
+
+// ReplayFrom is Replay with games of seeds first and first+1.
+func ReplayFrom(first uint64, seconds string) replay.Script {
 	return func() (games []replay.Game, err error) {
-		for seed := uint64(1); seed <= 2; seed++ {
+		for seed := first; seed <= first+1; seed++ {
 			games = append(games, func(ctx context.Context, t *replay.Trial) error {
 				return replayGame(ctx, t, seed, seconds)
 			})

@@ -21,14 +21,14 @@ import (
 func TestBlockBattleBotPlaysAsItsAgent(t *testing.T) {
 	for _, c := range []struct {
 		name      string
-		hidden    int // 0 for the baseline
+		hidden    int // 0 for the baseline, -1 for the shipped network
 		ply       int
 		logs      bool
 		positions int
 	}{
 		{"baseline", 0, 2, true, 1060},
 		{"net", 32, 2, true, 1060},
-		{"rounded net", 96, 2, true, 1060},
+		{"shipped net", -1, 2, true, 1060},
 		{"third ply", 0, 3, true, 1060},
 		{"fourth ply", 0, 4, false, 60},
 		{"fourth ply with a net", 16, 4, false, 10},
@@ -38,6 +38,10 @@ func TestBlockBattleBotPlaysAsItsAgent(t *testing.T) {
 			var net *mlp.Net
 			if c.hidden > 0 {
 				net = randomNet(t, blockbattlebot.Len, c.hidden, 1)
+			} else if c.hidden < 0 {
+				var err error
+				net, err = blockbattlebot.Entry.LoadNet(blockbattle.Game, "")
+				require.NoError(t, err)
 			}
 			src, net := source(t, Bot{Game: "blockbattle", Net: net, Ply: c.ply})
 			argv := compiled(t, src)

@@ -13,7 +13,8 @@ import (
 	"blockyard/env/blocking"
 )
 
-// The compiled bot plays whole games as the same search and evaluator do in this process.
+// The compiled bot plays whole games as the same search and evaluator do in this process: in 1,000 positions if
+// BLOCKYARD_LONG is set.
 func TestBlockingBotPlaysAsItsAgent(t *testing.T) {
 	shipped, err := blockingbot.Entry.LoadNet(blocking.Game, "")
 	require.NoError(t, err)
@@ -34,17 +35,22 @@ func TestBlockingBotPlaysAsItsAgent(t *testing.T) {
 			}
 			agent, err := search.New(blocking.Game, e, search.Options{Ply: c.ply})
 			require.NoError(t, err)
-			got, err := blockingbot.Replay(ample).Play(t.Context(), argv, func(a replay.Answer) {
+			same := func(a replay.Answer) {
 				view := *a.State.(*blocking.State)
 				view.PlayOut = true // as in the bot
 				want, err := agent.Act(t.Context(), &view, a.Seat)
 				require.NoError(t, err)
 				text := blocking.Game.Text
 				require.Equal(t, text(want), text(a.Action), "seat %d of %d", a.Seat, view.Seats)
-			})
-			require.NoError(t, err)
-			require.Equal(t, 9, got.Logs)
-			require.Greater(t, got.Answers, 60)
+			}
+			answers := 0
+			for seed := uint64(20); answers < positions(60); seed += 100 {
+				got, err := blockingbot.ReplayFrom(seed, ample).Play(t.Context(), argv, same)
+				require.NoError(t, err)
+				require.Equal(t, 9, got.Logs)
+				answers += got.Answers
+			}
+			t.Logf("%d positions", answers)
 		})
 	}
 }

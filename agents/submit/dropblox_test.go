@@ -13,9 +13,12 @@ import (
 	"blockyard/env/dropblox"
 )
 
-// With no time left the compiled bot searches without the preview, as the same search does in this process.
+// With no time left the compiled bot searches without the preview, as the same search does in this process: in 1,000
+// positions if BLOCKYARD_LONG is set.
 func TestDropbloxBotPlaysAsItsAgent(t *testing.T) {
-	for name, net := range map[string]*mlp.Net{"baseline": nil, "net": randomNet(t, dropbloxbot.Len, 32, 1)} {
+	shipped, err := dropbloxbot.Entry.LoadNet(dropblox.Game, "")
+	require.NoError(t, err)
+	for name, net := range map[string]*mlp.Net{"baseline": nil, "net": shipped} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			src, net := source(t, Bot{Game: "dropblox", Net: net})
@@ -26,7 +29,8 @@ func TestDropbloxBotPlaysAsItsAgent(t *testing.T) {
 				r = learned
 			}
 			beam := dropbloxbot.NewBeam(r)
-			got, err := dropbloxbot.Replay("0").Play(t.Context(), compiled(t, src), func(a replay.Answer) {
+			argv := compiled(t, src)
+			same := func(a replay.Answer) {
 				s := a.State.(*dropblox.State)
 				at, ok := beam.Fit(dropbloxbot.Of(s), search.Until(time.Time{}.Add(1)))
 				require.True(t, ok)
@@ -34,10 +38,15 @@ func TestDropbloxBotPlaysAsItsAgent(t *testing.T) {
 				require.NoError(t, err)
 				commands, _ := dropblox.ReadOutput(a.Text)
 				require.Equal(t, want, commands, "turn %d", s.Turns)
-			})
-			require.NoError(t, err)
-			require.Equal(t, 2, got.Logs)
-			require.Greater(t, got.Answers, 20)
+			}
+			answers := 0
+			for seed := uint64(1); answers < positions(20); seed += 2 {
+				got, err := dropbloxbot.ReplayFrom(seed, "0").Play(t.Context(), argv, same)
+				require.NoError(t, err)
+				require.Equal(t, 2, got.Logs)
+				answers += got.Answers
+			}
+			t.Logf("%d positions", answers)
 		})
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"strconv"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/stretchr/testify/require"
 
@@ -22,6 +23,27 @@ func TestTextLen(t *testing.T) {
 			require.Equal(t, len(text), textLen(sizes, bits), "%v with %d bits", sizes, bits)
 		}
 	}
+}
+
+// The files of the shipped networks keep characters free.
+func TestShippedBotsHaveRoom(t *testing.T) {
+	files := 0
+	for _, e := range registry.All {
+		if e.Submission == nil || e.Submission.Folder == "" {
+			continue // its contest takes no source file
+		}
+		g, err := games.Lookup(e.Game)
+		require.NoError(t, err)
+		net, err := e.LoadNet(g, "")
+		require.NoError(t, err)
+		f, err := Bot{Game: e.Game, Net: net}.Source()
+		require.NoError(t, err)
+		free := MaxChars - utf8.RuneCount(f.Source)
+		t.Logf("%s: %d characters free, %d bits per weight", e.Game, free, f.Bits)
+		require.GreaterOrEqual(t, free, 5000, e.Game)
+		files++
+	}
+	require.Equal(t, 4, files)
 }
 
 // The error for a network that is too large says how many hidden units fit: that many do, and one more does not.

@@ -20,6 +20,14 @@ import (
 // ample is more time than any search needs, so that no bot plays the best it has found when time runs out.
 const ample = time.Hour
 
+// positions is how many positions a long test compares, 1,000 at least if BLOCKYARD_LONG is set.
+func positions(short int) int {
+	if os.Getenv("BLOCKYARD_LONG") != "" {
+		return max(short, 1000)
+	}
+	return short
+}
+
 // randomNet is a net of random weights with these layer sizes.
 func randomNet(t *testing.T, sizes ...int) *mlp.Net {
 	t.Helper()

@@ -12,14 +12,17 @@ import (
 	"blockyard/env/tetrisduel"
 )
 
-// The compiled bot plays whole games as the same search and evaluator do in this process.
+// The compiled bot plays whole games as the same search and evaluator do in this process: with the shipped network
+// in 1,000 positions.
 func TestDuelBotPlaysAsItsAgent(t *testing.T) {
-	net := randomNet(t, tetrisduelbot.Len, 32, 1)
+	shipped, err := tetrisduelbot.Entry.LoadNet(tetrisduel.Game, "")
+	require.NoError(t, err)
 	for _, c := range []struct {
-		name string
-		net  *mlp.Net
-		ply  int
-	}{{"baseline", nil, 2}, {"net", net, 2}, {"four plies", net, 4}} {
+		name      string
+		net       *mlp.Net
+		ply       int
+		positions int
+	}{{"baseline", nil, 2, 20}, {"net", shipped, 2, 1000}, {"four plies", randomNet(t, tetrisduelbot.Len, 32, 1), 4, 20}} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			src, net := source(t, Bot{Game: "tetrisduel", Net: c.net, Ply: c.ply})
@@ -31,15 +34,20 @@ func TestDuelBotPlaysAsItsAgent(t *testing.T) {
 			}
 			agent, err := search.New(tetrisduel.Game, e, search.Options{Ply: c.ply})
 			require.NoError(t, err)
-			got, err := tetrisduelbot.Replay(ample).Play(t.Context(), compiled(t, src), func(a replay.Answer) {
+			argv := compiled(t, src)
+			same := func(a replay.Answer) {
 				view := *a.State.(*tetrisduel.State)
 				want, err := agent.Act(t.Context(), &view, a.Seat)
 				require.NoError(t, err)
 				require.Equal(t, tetrisduel.Game.Text(want), tetrisduel.Game.Text(a.Action), "half-turn %d", view.Turn)
-			})
-			require.NoError(t, err)
-			require.Equal(t, 2, got.Logs)
-			require.Greater(t, got.Answers, 20)
+			}
+			answers := 0
+			for seed := uint64(1); answers < c.positions; seed += 2 {
+				got, err := tetrisduelbot.ReplayFrom(seed, ample).Play(t.Context(), argv, same)
+				require.NoError(t, err)
+				require.Equal(t, 2, got.Logs)
+				answers += got.Answers
+			}
 		})
 	}
 }

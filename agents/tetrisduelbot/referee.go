@@ -182,20 +182,23 @@ func (r *Referee) Outcome() contest.Outcome {
 
 // Replay has a bot play two whole games against the baseline, one on each seat, one with and one
 // without the list of legal placements in the requests. budget is the bot's time for a game.
-func Replay(budget time.Duration) replay.Script {
+func Replay(budget time.Duration) replay.Script { return ReplayFrom(1, budget) }
+
+// ReplayFrom is Replay with games of seeds seed and seed+1.
+func ReplayFrom(seed uint64, budget time.Duration) replay.Script {
 	return func() (games []replay.Game, err error) {
 		for seat := range 2 {
 			games = append(games, func(ctx context.Context, t *replay.Trial) error {
-				return replayGame(ctx, t, seat, budget)
+				return replayGame(ctx, t, seed, seat, budget)
 			})
 		}
 		return games, nil
 	}
 }
 
-func replayGame(ctx context.Context, t *replay.Trial, seat int, budget time.Duration) error {
+func replayGame(ctx context.Context, t *replay.Trial, seed uint64, seat int, budget time.Duration) error {
 	ref := &Referee{State: new(tetrisduel.State), Time: budget, NoList: seat == 1}
-	ref.State.Reset(uint64(1 + seat))
+	ref.State.Reset(seed + uint64(seat))
 	ref.Watch = func(s *tetrisduel.State, a env.Action) {
 		if s.Mover() == seat && a != env.None {
 			t.Answered(s, seat, a)

@@ -1,0 +1,78 @@
+package submit
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"blockyard/agents/mlp"
+	"blockyard/agents/registry"
+	"blockyard/agents/search"
+	"blockyard/agents/submissions/netpack"
+	"blockyard/env"
+	"blockyard/env/games"
+)
+
+// A shipped network whose weights a file rounds chooses as the exact one does: on at most one position in a hundred
+// another action, in 300 positions and, if BLOCKYARD_LONG is set, in 20,000.
+func TestRoundedNetworksChooseAlike(t *testing.T) {
+	for _, name := range []string{"blockbattle", "tetrisduel"} {
+		t.Run(name, func(t *testing.T) {
+			g, err := games.Lookup(name)
+			require.NoError(t, err)
+			exact, err := registry.Of(g).LoadNet(g, "")
+			require.NoError(t, err)
+			f, err := Bot{Game: name, Net: exact}.Source()
+			require.NoError(t, err)
+			text, err := netpack.Encode(exact, f.Bits)
+			require.NoError(t, err)
+			rounded, err := netpack.Decode(text)
+			require.NoError(t, err)
+			want := 20 * positions(15)
+			others := differing(t, g, exact, rounded, want)
+			t.Logf("%d bits per weight: another action in %d of %d positions", f.Bits, others, want)
+			require.LessOrEqual(t, others, want/100)
+		})
+	}
+}
+
+// differing plays games with the network a and random moves, and returns in how many of n positions b chooses another
+// action.
+func differing(t *testing.T, g *env.Game, a, b *mlp.Net, n int) (others int) {
+	t.Helper()
+	agents := [2]env.Agent{}
+	for i, net := range []*mlp.Net{a, b} {
+		e, err := registry.Of(g).Learned.New(net)
+		require.NoError(t, err)
+		agents[i], err = search.New(g, e.(search.Evaluator), search.Options{})
+		require.NoError(t, err)
+	}
+	wild := search.NewRandom(5)
+	s, view := g.New(g.MinSeats), g.New(g.MinSeats)
+	for seed := uint64(0); n > 0; seed++ {
+		s.Reset(seed)
+		for ply := 0; s.Acting() != 0 && n > 0; ply++ {
+			m := env.NoMoves
+			for set := s.Acting(); set != 0; set = set.Rest() {
+				seat := set.First()
+				var chosen [2]env.Action
+				for i, agent := range agents {
+					env.View(view, s, seat, seed)
+					var err error
+					chosen[i], err = agent.Act(t.Context(), view, seat)
+					require.NoError(t, err)
+				}
+				if n--; chosen[0] != chosen[1] {
+					others++
+				}
+				if m[seat] = chosen[0]; (ply+seat)%5 == 0 {
+					var err error
+					m[seat], err = wild.Act(t.Context(), s, seat)
+					require.NoError(t, err)
+				}
+			}
+			require.NoError(t, env.Apply(g, s, m))
+		}
+	}
+	return others
+}
