@@ -80,7 +80,8 @@ func blockBattleAgent(t *testing.T, net *mlp.Net, ply int) env.Agent {
 		require.NoError(t, err)
 		e = learned
 	}
-	agent, err := search.New(blockbattle.Game, e, search.Options{Ply: ply, Outcomes: blockbattle.Pieces})
+	o := search.Options{Ply: ply, Outcomes: blockbattle.Pieces, Guard: blockbattlebot.NewGuard()}
+	agent, err := search.New(blockbattle.Game, e, o)
 	require.NoError(t, err)
 	return agent
 }

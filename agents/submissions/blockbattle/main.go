@@ -21,8 +21,21 @@ func main() {
 	program.Play(g, blockbattlebot.NewCodec(blockbattlebot.ClassicDialect, os.Stderr), agent(g, e))
 }
 
-// agent is the search. If time runs out, it plays the best placement found so far.
+// agent is the search, with a guard against the opponent's strongest attack. If time runs out, it plays the best
+// placement found so far.
 func agent(g *env.Game, e search.Evaluator) env.Agent {
+	a := unguarded(g, e)
+	a.SetGuard(blockbattlebot.NewGuard())
+	return a
+}
+
+// A searcher is a search that can have a guard.
+type searcher interface {
+	env.Agent
+	SetGuard(g search.Guard)
+}
+
+func unguarded(g *env.Game, e search.Evaluator) searcher {
 	if program.Ply == 4 {
 		return search.NewExpectimax4(g, e, program.Breadth, blockbattle.Pieces)
 	}
