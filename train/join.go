@@ -127,6 +127,7 @@ func workerMetrics(c *cluster.WorkerCounts) ops.Collector {
 type clusterCmd struct {
 	Status   clusterStatus   `cmd:"" help:"Show the runs of a broker, their queues and what each worker has done."`
 	Simulate clusterSimulate `cmd:"" help:"Predict by simulation how fast a run with many workers is."`
+	Bench    clusterBench    `cmd:"" help:"Measure on this machine how fast worker processes are."`
 }
 
 type clusterStatus struct {

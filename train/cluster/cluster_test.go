@@ -110,12 +110,14 @@ func (s *site) work(t *testing.T, ctx context.Context, name string) <-chan error
 	return left
 }
 
-// Workers that join, leave and repeat themselves, and results that are late, change no bit of the weights.
+// Workers that join, leave and repeat themselves, results that are late, and the number of slots per task change no
+// bit of the weights.
 func TestSameWeights(t *testing.T) {
 	solo := single.Default()
 	solo.Seed, solo.Games, solo.Rounds, solo.Iterations, solo.Batch, solo.Hidden = 5, 6, 24, 6, 32, []int{8}
 	solo.Gates, solo.GateGames, solo.GateSteps = 2, 2, 40
 	for name, c := range map[string]selfplay.Algorithm{"several seats": small(), "one seat": &solo} {
+		c.Common().Games = 24 // two slots per task with three threads, more with fewer
 		t.Run(name, func(t *testing.T) {
 			alone, together := newRun(t, c), newRun(t, c)
 			require.NoError(t, alone.Go(t.Context(), nil))
@@ -140,9 +142,11 @@ func TestSameWeights(t *testing.T) {
 			for _, w := range l.Workers() {
 				sum.Tasks += w.Tasks
 				sum.Games += w.Games
+				sum.Moves += w.Moves
 			}
-			require.Equal(t, c.Common().Games*c.Common().Iterations, sum.Tasks, "every task is counted once")
 			require.Equal(t, alone.Counts.Games, sum.Games)
+			require.Equal(t, alone.Counts.Moves, sum.Moves, "every task is counted once")
+			require.Less(t, sum.Tasks, c.Common().Games*c.Common().Iterations, "some tasks have several slots")
 			require.NoError(t, l.Close(true))
 			require.NoError(t, <-first)
 			for _, w := range others {

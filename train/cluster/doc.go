@@ -1,7 +1,7 @@
 // Package cluster plays the self-play of one run in many processes, on one machine or many, over NATS
 // JetStream. The broker is a NATS server that the learner embeds, or an external cluster.
 //
-// The learner publishes a task per rollout and slot; see selfplay.Task. Workers play tasks and publish
+// The learner publishes tasks: a rollout of several slots each; see selfplay.Task. Workers play tasks and publish
 // results. The learner takes the results in the order of slots, so that its weights are the same, byte for
 // byte, for any number of workers, whatever was lost, late or repeated on the way. This needs a budget of
 // iterations, and workers that compute as the learner does: each plays a self-test first and is refused if its
@@ -21,5 +21,6 @@
 //
 // A task is acknowledged after its result is stored. If its worker dies, is stopped or is cut off, the task is
 // delivered to another one after Limits.AckWait. A result whose task has one already is dropped. A task that was
-// delivered Limits.Deliveries times without a result is written to a file and ends the run.
+// delivered Limits.Deliveries times without a result is played slot by slot; a slot that fails as often by itself is
+// written to a file and ends the run.
 package cluster

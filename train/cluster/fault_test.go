@@ -54,7 +54,7 @@ func TestRefusedWorkers(t *testing.T) {
 	l := s.learner(t, run, t.TempDir())
 	good := *l.spec
 	for says, change := range map[string]func(*Spec){
-		"the learner has format version 2, this worker 1": func(s *Spec) { s.Version = 2 },
+		"the learner has format version 1, this worker 2": func(s *Spec) { s.Version = 1 },
 		"rules of blockbattle in version 99":              func(s *Spec) { s.Rules = 99 },
 		"features of blockbattle with the hash beef":      func(s *Spec) { s.Features = "beef" },
 		`no game "chess"`:          func(s *Spec) { s.Game = "chess" },
@@ -104,11 +104,15 @@ func (p crashPolicy) Choose(s *selfplay.Slot, seat int) env.Action {
 	return p.Policy.Choose(s, seat)
 }
 
-// A task that fails in every worker is kept in a file, and the run stops and names it.
+// A task that fails in every worker is played slot by slot. The slot that still fails is kept in a file, and the run
+// stops and names it.
 func TestTaskThatFails(t *testing.T) {
 	s, folder := newSite(t, nil), t.TempDir()
-	run := newRun(t, small())
+	c := small()
+	c.Games = 12
+	run := newRun(t, c)
 	l := s.learner(t, run, folder)
+	require.Equal(t, 3, l.cost.groupSize(c.Games, 1))
 	nc := s.connect(t)
 	ended := make(chan error, 1)
 	var log bytes.Buffer
@@ -119,7 +123,7 @@ func TestTaskThatFails(t *testing.T) {
 		}, new(WorkerCounts))
 	}()
 	err := run.Go(t.Context(), nil)
-	require.ErrorContains(t, err, "task 0-2 (iteration 0, slot 2) was given to workers 4 times and has no result")
+	require.ErrorContains(t, err, "task 0-2-1 (iteration 0, slot 2) was given to workers 4 times and has no result")
 	require.ErrorContains(t, err, "worker fragile says: panic: slot 2 is out of order")
 	text, readErr := os.ReadFile(filepath.Join(folder, "failed-task-0-2.json"))
 	require.NoError(t, readErr)

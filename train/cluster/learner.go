@@ -39,16 +39,17 @@ type Learner struct {
 	queues  *queues
 	objects *objects
 	player  *selfplay.Player // decodes results
-	crew    *crew
+	workers *workers
 	stop    context.CancelFunc
 	tasks   sync.WaitGroup // goroutines
 
 	mu      sync.Mutex
-	sent    map[string]*sentTask // by id, until their iteration is over
-	waiting int                  // the iteration that Play waits for
-	arrived chan struct{}        // has a value after an arrival or a failure
-	last    time.Time            // of the last arrival
-	failed  error                // ends the run
+	sent    map[place]*sentTask // until their iteration is over
+	waiting int                 // the iteration that Play waits for
+	arrived chan struct{}       // has a value after an arrival or a failure
+	last    time.Time           // of the last arrival
+	cost    cost                // of the last results
+	failed  error               // ends the run
 
 	checks map[selfplay.Rollout]string // self-tests by kind of rollout
 	net    *mlp.Net                    // in the object store
@@ -76,7 +77,7 @@ func NewLearner(ctx context.Context, nc *nats.Conn, r *selfplay.Run, o LearnerOp
 	if err != nil {
 		return nil, err
 	}
-	l := &Learner{options: o, run: r, sent: map[string]*sentTask{}, arrived: make(chan struct{}, 1),
+	l := &Learner{options: o, run: r, sent: map[place]*sentTask{}, arrived: make(chan struct{}, 1),
 		checks: map[selfplay.Rollout]string{}, last: time.Now()}
 	if l.spec, err = newSpec(r, id, o.Limits); err != nil {
 		return nil, err
@@ -102,7 +103,7 @@ func NewLearner(ctx context.Context, nc *nats.Conn, r *selfplay.Run, o LearnerOp
 	if l.objects, err = openObjects(ctx, l.js, id, true); err != nil {
 		return nil, err
 	}
-	l.crew = newCrew(l)
+	l.workers = newWorkers(l)
 	return l, l.start(nc)
 }
 
@@ -115,7 +116,7 @@ func (l *Learner) start(nc *nats.Conn) error {
 		return explain(err)
 	}
 	context.AfterFunc(ctx, taking.Stop)
-	if err := l.crew.listen(ctx, nc); err != nil {
+	if err := l.workers.listen(ctx, nc); err != nil {
 		return err
 	}
 	l.tasks.Go(func() {
@@ -141,7 +142,7 @@ func (l *Learner) publishSpec(ctx context.Context, state string) error {
 func (l *Learner) Run() string { return l.spec.Run }
 
 // Workers returns what each worker that was ever seen has done.
-func (l *Learner) Workers() []WorkerRow { return l.crew.rows() }
+func (l *Learner) Workers() []WorkerRow { return l.workers.rows() }
 
 // Check returns an error if the learner must not go on, because another one has the run or because a task cannot
 // be played. Call it before saving.
@@ -184,7 +185,7 @@ func (l *Learner) Close(finished bool) error {
 		}
 		errs = append(errs, l.publishSpec(ctx, state))
 		if finished {
-			l.crew.waitGone(ctx, 3*time.Second)
+			l.workers.waitGone(ctx, 3*time.Second)
 			errs = append(errs, l.queues.remove(ctx, l.js), l.js.DeleteObjectStore(ctx, netsBucket(l.spec.Run)))
 		}
 		errs = append(errs, l.lease.free(ctx))

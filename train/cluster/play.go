@@ -88,26 +88,32 @@ func (w *worker) one(ctx context.Context, p *selfplay.Player, msg jetstream.Msg)
 	if err != nil {
 		return "", fmt.Errorf("%w: %w", ErrRefused, err)
 	}
-	id = taskID(m.Task.Iteration, m.Task.Slot)
+	id = m.id().String()
 	if err := w.check(m); err != nil {
 		return id, err
 	}
-	net, err := w.net(ctx, m.Task.Net)
+	net, err := w.net(ctx, m.Net)
 	if err != nil {
 		return id, err
 	}
 	began := time.Now()
-	file, result, err := p.Play(ctx, &m.Task, net)
-	if err != nil {
-		return id, err
+	var games, moves int64
+	files := make([][]byte, len(m.Starts))
+	for k := range files {
+		file, result, err := p.Play(ctx, m.task(k), net)
+		if err != nil {
+			return id, err
+		}
+		files[k] = file
+		games, moves = games+int64(result.Ended), moves+int64(result.Moves)
 	}
 	busy := time.Since(began)
-	if err := w.publish(ctx, m, file, busy); err != nil {
+	if err := w.publish(ctx, m, packResults(files), busy); err != nil {
 		return id, err
 	}
 	w.counts.Tasks.Add(1)
-	w.counts.Games.Add(int64(result.Ended))
-	w.counts.Moves.Add(int64(result.Moves))
+	w.counts.Games.Add(games)
+	w.counts.Moves.Add(moves)
 	w.counts.Busy.Add(busy.Microseconds())
 	if meta, err := msg.Metadata(); err == nil {
 		w.counts.Queued.Store(int64(meta.NumPending))
@@ -119,11 +125,11 @@ func (w *worker) one(ctx context.Context, p *selfplay.Player, msg jetstream.Msg)
 func (w *worker) check(m *taskMessage) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	kind := kindOf(m.Task.Rollout)
+	kind := kindOf(m.Rollout)
 	sum, ok := w.checks[kind]
 	if !ok {
 		var err error
-		if sum, err = selfplay.SelfTest(w.game, w.settings, m.Task.Rollout); err != nil {
+		if sum, err = selfplay.SelfTest(w.game, w.settings, m.Rollout); err != nil {
 			return fmt.Errorf("self-test: %w", err)
 		}
 		w.checks[kind] = sum
@@ -163,9 +169,9 @@ func (w *worker) net(ctx context.Context, id string) (*mlp.Net, error) {
 	return n, nil
 }
 
-// publish stores a result. It tries again while the broker cannot be reached.
+// publish stores the results of a task. It tries again while the broker cannot be reached.
 func (w *worker) publish(ctx context.Context, m *taskMessage, file []byte, busy time.Duration) error {
-	r := resultMessage{id: taskID(m.Task.Iteration, m.Task.Slot), worker: w.options.Name, busy: busy.Microseconds()}
+	r := resultMessage{id: m.id(), worker: w.options.Name, busy: busy.Microseconds()}
 	msg := &nats.Msg{Subject: queueSubject(w.spec.Run, w.spec.Epoch, "results"), Data: file}
 	for {
 		var err error

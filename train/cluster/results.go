@@ -14,7 +14,7 @@ import (
 	"blockyard/train/selfplay"
 )
 
-// take takes a result. One that is not waited for, late or repeated, is dropped.
+// take takes the results of a task. Those that are not waited for, late or repeated, are dropped.
 func (l *Learner) take(msg jetstream.Msg) {
 	defer func() { _ = msg.Ack() }() // one that is delivered again is dropped
 	r, err := parseResult(msg.Headers())
@@ -23,46 +23,60 @@ func (l *Learner) take(msg jetstream.Msg) {
 		return
 	}
 	l.mu.Lock()
-	s := l.sent[r.id]
-	late := s == nil || s.slot != nil
+	s := l.sent[place{r.id.iteration, r.id.first}]
+	late := s == nil || s.id() != r.id || s.slots != nil
 	l.mu.Unlock()
 	if late {
-		l.crew.dropped(r.worker)
+		l.workers.dropped(r.worker)
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
-	slot, err := l.decode(ctx, r, &s.task, msg.Data())
+	slots, size, err := l.decode(ctx, r, s.tasks, msg.Data())
 	if err != nil {
-		l.crew.trouble(trouble{Task: r.id, Worker: r.worker, Error: err.Error()})
+		l.workers.trouble(trouble{Task: r.id.String(), Worker: r.worker, Error: err.Error()})
 		l.again(ctx, s)
 		return
 	}
 	l.mu.Lock()
-	s.slot, l.last = slot, time.Now()
-	more := l.extend(len(l.run.Slots))
+	if !l.waitedFor(s) {
+		l.mu.Unlock()
+		l.workers.dropped(r.worker)
+		return
+	}
+	s.slots, l.last = slots, time.Now()
+	l.cost.add(time.Duration(r.busy)*time.Microsecond, size, len(slots))
+	more := l.extend()
 	l.mu.Unlock()
-	l.crew.counted(r, slot)
+	l.workers.counted(r, slots)
 	l.wake()
-	for _, t := range more {
-		if err := l.send(ctx, t); err != nil {
-			l.fail(err)
-		}
+	if err := l.publishAll(ctx, more); err != nil {
+		l.fail(err)
 	}
 }
 
-// decode reads a result, from the object store if it is large.
+// decode reads the results of a task's slots, from the object store if they are large. size is that of all.
 func (l *Learner) decode(
-	ctx context.Context, r *resultMessage, t *selfplay.Task, data []byte,
-) (*selfplay.Slot, error) {
+	ctx context.Context, r *resultMessage, tasks []selfplay.Task, data []byte,
+) (slots []*selfplay.Slot, size int, err error) {
 	if r.object != "" {
-		var err error
 		if data, err = l.objects.get(ctx, r.object); err != nil {
-			return nil, err
+			return nil, 0, err
 		}
 		defer func() { _ = l.objects.remove(ctx, r.object) }() // the store is bounded and goes with the run
 	}
-	return l.player.Decode(t, data)
+	files, err := unpackResults(data, len(tasks))
+	if err != nil {
+		return nil, 0, err
+	}
+	for k, file := range files {
+		s, err := l.player.Decode(&tasks[k], file)
+		if err != nil {
+			return nil, 0, err
+		}
+		slots = append(slots, s)
+	}
+	return slots, len(data), nil
 }
 
 // again publishes a task whose result was damaged or lost once more, or gives it up.
@@ -72,7 +86,7 @@ func (l *Learner) again(ctx context.Context, s *sentTask) {
 	most := s.tries > l.spec.Limits.Deliveries
 	l.mu.Unlock()
 	if most {
-		l.giveUp(s)
+		l.giveUp(ctx, s)
 		return
 	}
 	if err := l.publish(ctx, s); err != nil {
@@ -80,16 +94,25 @@ func (l *Learner) again(ctx context.Context, s *sentTask) {
 	}
 }
 
-// giveUp writes a task that no worker could play to a file and ends the run.
-func (l *Learner) giveUp(s *sentTask) {
-	id := taskID(s.task.Iteration, s.task.Slot)
-	reports := l.crew.reports(id)
-	path := filepath.Join(l.options.Folder, "failed-task-"+id+".json")
+// giveUp ends the run because of a slot that no worker could play, and writes its task to a file. If the task has
+// several slots, it first has each played by itself.
+func (l *Learner) giveUp(ctx context.Context, s *sentTask) {
+	if len(s.tasks) > 1 {
+		l.options.Log.Warn("a task failed too often: its slots are played one by one", "task", s.id())
+		if err := l.publishAll(ctx, l.split(s)); err != nil {
+			l.fail(err)
+		}
+		return
+	}
+	task := &s.tasks[0]
+	id := s.id().String()
+	reports := l.workers.reports(id)
+	path := filepath.Join(l.options.Folder, fmt.Sprintf("failed-task-%d-%d.json", task.Iteration, task.Slot))
 	kept := struct {
-		Spec    *Spec         `json:"spec"`
-		Task    selfplay.Task `json:"task"`
-		Reports []trouble     `json:"reports"`
-	}{l.spec, s.task, reports}
+		Spec    *Spec          `json:"spec"`
+		Task    *selfplay.Task `json:"task"`
+		Reports []trouble      `json:"reports"`
+	}{l.spec, task, reports}
 	text, err := json.MarshalIndent(kept, "", "\t")
 	if err == nil {
 		err = atomicfile.WriteText(path, 0o644, string(text)+"\n")
@@ -100,7 +123,7 @@ func (l *Learner) giveUp(s *sentTask) {
 		says = fmt.Sprintf("worker %s says: %s", last.Worker, last.Error)
 	}
 	reason := fmt.Errorf("task %s (iteration %d, slot %d) was given to workers %d times and has no result: %s. "+
-		"It is kept in %s", id, s.task.Iteration, s.task.Slot, l.spec.Limits.Deliveries, says, path)
+		"It is kept in %s", id, task.Iteration, task.Slot, l.spec.Limits.Deliveries, says, path)
 	if err != nil {
 		reason = fmt.Errorf("%w, but that failed: %w", reason, err)
 	}
@@ -125,14 +148,18 @@ func (l *Learner) exceeded(ctx context.Context, notice []byte) {
 		l.fail(fmt.Errorf("message %d in the queue of tasks: %w", n.Seq, err))
 		return
 	}
+	id := m.id()
 	l.mu.Lock()
-	s := l.sent[taskID(m.Task.Iteration, m.Task.Slot)]
-	open := s != nil && s.slot == nil
+	s := l.sent[place{id.iteration, id.first}]
+	open := s != nil && s.id() == id && s.slots == nil
 	l.mu.Unlock()
 	if open {
-		l.giveUp(s)
-	} else if err := l.queues.tasks.DeleteMsg(ctx, n.Seq); err != nil {
-		l.options.Log.Debug("a task that is over stays in the queue", "error", err)
+		l.giveUp(ctx, s)
+	}
+	if !open || id.slots > 1 {
+		if err := l.queues.tasks.DeleteMsg(ctx, n.Seq); err != nil {
+			l.options.Log.Debug("a task that is over stays in the queue", "error", err)
+		}
 	}
 }
 
@@ -146,12 +173,7 @@ func (l *Learner) watch(ctx context.Context) {
 		case <-time.After(l.spec.Limits.AckWait):
 		}
 		l.mu.Lock()
-		var open []*sentTask
-		for _, s := range l.sent {
-			if s.slot == nil {
-				open = append(open, s)
-			}
-		}
+		open := l.open()
 		quiet := time.Since(l.last) > 3*l.spec.Limits.AckWait
 		l.mu.Unlock()
 		if !quiet || len(open) == 0 {

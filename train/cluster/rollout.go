@@ -12,14 +12,6 @@ import (
 	"blockyard/train/selfplay"
 )
 
-// A sentTask is a task that was published, and its result once there is one.
-type sentTask struct {
-	task  selfplay.Task
-	check string
-	tries int            // how often it was published
-	slot  *selfplay.Slot // the result; nil until it arrives
-}
-
 // Play implements selfplay.Remote.
 func (l *Learner) Play(ctx context.Context, r *selfplay.Run, ro selfplay.Rollout) ([]*selfplay.Slot, error) {
 	if err := l.lease.held(ctx); err != nil {
@@ -29,23 +21,16 @@ func (l *Learner) Play(ctx context.Context, r *selfplay.Run, ro selfplay.Rollout
 		return nil, err
 	}
 	now := r.Counts.Iterations
+	var tasks []selfplay.Task
 	for i, s := range r.Slots {
 		start, err := s.Save()
 		if err != nil {
 			return nil, err
 		}
-		if err := l.send(ctx, selfplay.Task{Iteration: now, Slot: i, Rollout: ro, Net: l.netID, Start: start}); err != nil {
-			return nil, err
-		}
+		tasks = append(tasks, selfplay.Task{Iteration: now, Slot: i, Rollout: ro, Net: l.netID, Start: start})
 	}
-	l.mu.Lock()
-	l.waiting = now
-	more := l.extend(len(r.Slots))
-	l.mu.Unlock()
-	for _, t := range more {
-		if err := l.send(ctx, t); err != nil {
-			return nil, err
-		}
+	if err := l.send(ctx, tasks); err != nil {
+		return nil, err
 	}
 	for {
 		if slots, err := l.collect(now, len(r.Slots)); slots != nil || err != nil {
@@ -95,23 +80,37 @@ func kindOf(ro selfplay.Rollout) selfplay.Rollout {
 	return selfplay.Rollout{Kind: ro.Kind, TwoPly: ro.TwoPly, Baseline: ro.Baseline}
 }
 
-// send publishes a task, unless that was done.
-func (l *Learner) send(ctx context.Context, t selfplay.Task) error {
-	id := taskID(t.Iteration, t.Slot)
+// send publishes the tasks of an iteration, except those that were played ahead, and what can follow these.
+func (l *Learner) send(ctx context.Context, tasks []selfplay.Task) error {
 	l.mu.Lock()
-	old := l.sent[id]
-	s := &sentTask{task: t, check: l.checks[kindOf(t.Rollout)], tries: 1}
-	if old == nil {
-		l.sent[id] = s
-	}
-	l.mu.Unlock()
-	if old != nil {
-		if old.task.Net != t.Net || !sameRollout(old.task.Rollout, t.Rollout) || old.task.Start.State != t.Start.State {
-			return fmt.Errorf("task %s was played ahead in another way", id)
+	var rest []selfplay.Task
+	for _, t := range tasks {
+		s := l.sent[place{t.Iteration, t.Slot}]
+		if s == nil {
+			rest = append(rest, t)
+			continue
 		}
-		return nil
+		if old := s.tasks[t.Slot-s.tasks[0].Slot]; old.Net != t.Net || !sameRollout(old.Rollout, t.Rollout) ||
+			old.Start.State != t.Start.State {
+			l.mu.Unlock()
+			return fmt.Errorf("iteration %d of slot %d was played ahead in another way", t.Iteration, t.Slot)
+		}
 	}
-	return l.publish(ctx, s)
+	groups := l.group(rest)
+	l.waiting = tasks[0].Iteration
+	groups = append(groups, l.extend()...)
+	l.mu.Unlock()
+	return l.publishAll(ctx, groups)
+}
+
+// publishAll puts tasks into the queue.
+func (l *Learner) publishAll(ctx context.Context, tasks []*sentTask) error {
+	for _, s := range tasks {
+		if err := l.publish(ctx, s); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func sameRollout(a, b selfplay.Rollout) bool {
@@ -122,7 +121,7 @@ func sameRollout(a, b selfplay.Rollout) bool {
 // publish puts a task into the queue. It tries again while the broker cannot be reached.
 func (l *Learner) publish(ctx context.Context, s *sentTask) error {
 	l.mu.Lock()
-	m := taskMessage{Version: Version, Check: s.check, Try: s.tries, Task: s.task}
+	m := s.message()
 	l.mu.Unlock()
 	data, msgID := mustJSON(m), m.messageID()
 	subject := queueSubject(l.spec.Run, l.spec.Epoch, "tasks")
@@ -156,47 +155,17 @@ func (l *Learner) collect(iteration, slots int) ([]*selfplay.Slot, error) {
 	}
 	all := make([]*selfplay.Slot, slots)
 	for i := range all {
-		if all[i] = l.sent[taskID(iteration, i)].slot; all[i] == nil {
+		s := l.sent[place{iteration, i}]
+		if s.slots == nil {
 			return nil, nil
 		}
+		all[i] = s.slots[i-s.tasks[0].Slot]
 	}
 	for i := range all {
-		delete(l.sent, taskID(iteration, i))
+		delete(l.sent, place{iteration, i})
 	}
 	l.waiting = iteration + 1
 	return all, nil
-}
-
-// extend returns the tasks that can follow those whose results are there; see Rollout.Ahead. The caller holds mu.
-func (l *Learner) extend(slots int) (more []selfplay.Task) {
-	for i := range slots {
-		for at := l.waiting; at < l.waiting+aheadMost; at++ {
-			s := l.sent[taskID(at, i)]
-			if s == nil || s.slot == nil {
-				break
-			}
-			if l.sent[taskID(at+1, i)] == nil {
-				if t, ok := s.next(); ok {
-					more = append(more, t)
-				}
-				break
-			}
-		}
-	}
-	return more
-}
-
-// next returns the slot's next task, if nothing that is learned from this one can change it.
-func (s *sentTask) next() (selfplay.Task, bool) {
-	t := s.task
-	if t.Rollout.Ahead < 1 {
-		return t, false
-	}
-	t.Iteration++
-	t.Rollout.Ahead--
-	var err error
-	t.Start, err = s.slot.Save()
-	return t, err == nil
 }
 
 func mustJSON(v any) []byte {

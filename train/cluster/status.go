@@ -28,14 +28,10 @@ type Status struct {
 
 // Status returns the state of the run.
 func (l *Learner) Status() Status {
-	s := Status{Run: l.spec.Run, Game: l.spec.Game, Epoch: l.spec.Epoch, Workers: l.crew.rows()}
+	s := Status{Run: l.spec.Run, Game: l.spec.Game, Epoch: l.spec.Epoch, Workers: l.workers.rows()}
 	l.mu.Lock()
 	s.Iteration = l.waiting
-	for _, t := range l.sent {
-		if t.slot == nil {
-			s.Open++
-		}
-	}
+	s.Open = len(l.open())
 	l.mu.Unlock()
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()

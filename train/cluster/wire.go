@@ -2,11 +2,10 @@ package cluster
 
 import (
 	"bytes"
+	"encoding/binary"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"strconv"
-	"strings"
 
 	"github.com/nats-io/nats.go"
 
@@ -14,22 +13,50 @@ import (
 )
 
 // Version is that of the messages and of Spec. Learners and workers of different versions refuse each other.
-const Version = 1
+const Version = 2
 
-// A taskMessage is a task on its way.
+// mostSlots is how many slots a task can have.
+const mostSlots = 256
+
+// A taskMessage is a task on its way: a rollout of consecutive slots.
 type taskMessage struct {
-	Version int           `json:"version"`
-	Check   string        `json:"check"` // SHA-256 of the self-test for the task's rollout, in hexadecimal
-	Try     int           `json:"try"`   // counts how often the task was published
-	Task    selfplay.Task `json:"task"`
+	Version   int                 `json:"version"`
+	Check     string              `json:"check"` // SHA-256 of the self-test for the rollout, in hexadecimal
+	Try       int                 `json:"try"`   // counts how often the task was published
+	Iteration int                 `json:"iteration"`
+	Rollout   selfplay.Rollout    `json:"rollout"`
+	Net       string              `json:"net"` // SHA-256 of its file
+	First     int                 `json:"first"`
+	Starts    []selfplay.GameSlot `json:"starts"` // of the slots from First on
 }
 
-// taskID names a task within a run.
-func taskID(iteration, slot int) string { return strconv.Itoa(iteration) + "-" + strconv.Itoa(slot) }
+// A taskID names a task within a run: the iteration and the slots.
+type taskID struct{ iteration, first, slots int }
+
+// String returns the numbers with hyphens between them.
+func (id taskID) String() string { return fmt.Sprintf("%d-%d-%d", id.iteration, id.first, id.slots) }
+
+func (id taskID) valid() bool {
+	return id.iteration >= 0 && id.first >= 0 && id.slots >= 1 && id.slots <= mostSlots
+}
+
+// parseTaskID reads what String returned.
+func parseTaskID(text string) (id taskID, err error) {
+	_, err = fmt.Sscanf(text, "%d-%d-%d", &id.iteration, &id.first, &id.slots)
+	if err != nil || id.String() != text || !id.valid() {
+		return id, fmt.Errorf("the task %.40q", text)
+	}
+	return id, nil
+}
+
+func (m *taskMessage) id() taskID { return taskID{m.Iteration, m.First, len(m.Starts)} }
 
 // messageID is what the broker knows a task and its result by, in order to store each once.
-func (m *taskMessage) messageID() string {
-	return taskID(m.Task.Iteration, m.Task.Slot) + "-" + strconv.Itoa(m.Try)
+func (m *taskMessage) messageID() string { return m.id().String() + "-" + strconv.Itoa(m.Try) }
+
+// task returns the task of the k-th slot.
+func (m *taskMessage) task(k int) *selfplay.Task {
+	return &selfplay.Task{Iteration: m.Iteration, Slot: m.First + k, Rollout: m.Rollout, Net: m.Net, Start: m.Starts[k]}
 }
 
 // parseTask reads a task. Unknown fields are errors: they may change what is played.
@@ -48,10 +75,38 @@ func parseTask(data []byte) (*taskMessage, error) {
 	if err := d.Decode(&m); err != nil {
 		return nil, fmt.Errorf("not a task: %w", err)
 	}
-	if m.Task.Slot < 0 || m.Task.Iteration < 0 {
-		return nil, fmt.Errorf("not a task: iteration %d, slot %d", m.Task.Iteration, m.Task.Slot)
+	if !m.id().valid() {
+		return nil, fmt.Errorf("not a task: iteration %d, %d slots from %d, want 1 to %d",
+			m.Iteration, len(m.Starts), m.First, mostSlots)
 	}
 	return &m, nil
+}
+
+// packResults returns the results of a task's slots as one file: each after its length, 4 bytes, little-endian.
+func packResults(files [][]byte) (all []byte) {
+	for _, f := range files {
+		all = binary.LittleEndian.AppendUint32(all, uint32(len(f)))
+		all = append(all, f...)
+	}
+	return all
+}
+
+// unpackResults reads what packResults returned for n slots. The results share memory with data.
+func unpackResults(data []byte, n int) (files [][]byte, err error) {
+	for range n {
+		if len(data) < 4 {
+			return nil, fmt.Errorf("%d results, want %d", len(files), n)
+		}
+		size := uint64(binary.LittleEndian.Uint32(data))
+		if data = data[4:]; size > uint64(len(data)) {
+			return nil, fmt.Errorf("a result of %d bytes, %d are there", size, len(data))
+		}
+		files, data = append(files, data[:size]), data[size:]
+	}
+	if len(data) > 0 {
+		return nil, fmt.Errorf("%d bytes after the results of %d slots", len(data), n)
+	}
+	return files, nil
 }
 
 // The headers of a result.
@@ -64,14 +119,14 @@ const (
 
 // A resultMessage is the result of a task on its way, but for its content.
 type resultMessage struct {
-	id     string // of the task
+	id     taskID
 	worker string
 	object string // "": the message holds the result
 	busy   int64  // microseconds
 }
 
 func (r *resultMessage) header() nats.Header {
-	h := nats.Header{taskHeader: {r.id}, workerHeader: {r.worker}, busyHeader: {strconv.FormatInt(r.busy, 10)}}
+	h := nats.Header{taskHeader: {r.id.String()}, workerHeader: {r.worker}, busyHeader: {strconv.FormatInt(r.busy, 10)}}
 	if r.object != "" {
 		h.Set(objectHeader, r.object)
 	}
@@ -80,17 +135,14 @@ func (r *resultMessage) header() nats.Header {
 
 // parseResult reads the headers of a result.
 func parseResult(h nats.Header) (*resultMessage, error) {
-	r := &resultMessage{id: h.Get(taskHeader), worker: h.Get(workerHeader), object: h.Get(objectHeader)}
-	first, second, ok := strings.Cut(r.id, "-")
-	iteration, err1 := strconv.Atoi(first)
-	slot, err2 := strconv.Atoi(second)
-	if !ok || errors.Join(err1, err2) != nil || r.id != taskID(iteration, slot) || iteration < 0 || slot < 0 {
-		return nil, fmt.Errorf("not a result: the task %.40q", r.id)
+	r := &resultMessage{worker: h.Get(workerHeader), object: h.Get(objectHeader)}
+	var err error
+	if r.id, err = parseTaskID(h.Get(taskHeader)); err != nil {
+		return nil, fmt.Errorf("not a result: %w", err)
 	}
 	if err := checkName(r.worker); err != nil {
 		return nil, err
 	}
-	var err error
 	if r.busy, err = strconv.ParseInt(h.Get(busyHeader), 10, 64); err != nil || r.busy < 0 {
 		return nil, fmt.Errorf("not a result: %.40q microseconds", h.Get(busyHeader))
 	}

@@ -63,42 +63,42 @@ const (
 	mostWorkers  = 10000
 )
 
-// A crew is what a learner knows of its workers.
-type crew struct {
+// workers are what a learner knows of its workers.
+type workers struct {
 	learner *Learner
 	nc      *nats.Conn
 
 	mu       sync.Mutex
-	workers  map[string]*crewWorker
+	all      map[string]*workerEntry
 	troubles []trouble
 }
 
-type crewWorker struct {
+type workerEntry struct {
 	WorkerRow
 	at time.Time
 }
 
-func newCrew(l *Learner) *crew { return &crew{learner: l, workers: map[string]*crewWorker{}} }
+func newWorkers(l *Learner) *workers { return &workers{learner: l, all: map[string]*workerEntry{}} }
 
 // listen hears signs of life, troubles, notices of the broker and questions for the status.
-func (c *crew) listen(ctx context.Context, nc *nats.Conn) error {
-	c.nc = nc
-	run := c.learner.spec.Run
+func (ws *workers) listen(ctx context.Context, nc *nats.Conn) error {
+	ws.nc = nc
+	run := ws.learner.spec.Run
 	for subject, hear := range map[string]nats.MsgHandler{
 		helloSubject(run): func(m *nats.Msg) {
 			var h hello
 			if json.Unmarshal(m.Data, &h) == nil && checkName(h.Name) == nil {
-				c.hello(h)
+				ws.hello(h)
 			}
 		},
 		troubleSubject(run): func(m *nats.Msg) {
 			var t trouble
 			if json.Unmarshal(m.Data, &t) == nil {
-				c.trouble(t)
+				ws.trouble(t)
 			}
 		},
 		statusSubject(run): func(m *nats.Msg) {
-			_ = m.Respond(mustJSON(c.learner.Status())) // who asked may be gone
+			_ = m.Respond(mustJSON(ws.learner.Status())) // who asked may be gone
 		},
 	} {
 		sub, err := nc.Subscribe(subject, hear)
@@ -107,30 +107,30 @@ func (c *crew) listen(ctx context.Context, nc *nats.Conn) error {
 		}
 		context.AfterFunc(ctx, func() { _ = sub.Unsubscribe() })
 	}
-	return c.learner.listenExceeded(ctx, nc)
+	return ws.learner.listenExceeded(ctx, nc)
 }
 
 // of returns the entry of a worker. The caller holds mu.
-func (c *crew) of(name string) *crewWorker {
-	w := c.workers[name]
+func (ws *workers) of(name string) *workerEntry {
+	w := ws.all[name]
 	if w == nil {
-		w = &crewWorker{WorkerRow: WorkerRow{Name: name, State: playing}}
-		if len(c.workers) < mostWorkers {
-			c.workers[name] = w
+		w = &workerEntry{WorkerRow: WorkerRow{Name: name, State: playing}}
+		if len(ws.all) < mostWorkers {
+			ws.all[name] = w
 		}
 	}
 	w.at = time.Now()
 	return w
 }
 
-func (c *crew) hello(h hello) {
-	c.mu.Lock()
-	_, known := c.workers[h.Name]
-	w := c.of(h.Name)
+func (ws *workers) hello(h hello) {
+	ws.mu.Lock()
+	_, known := ws.all[h.Name]
+	w := ws.of(h.Name)
 	before := w.State
 	w.Threads, w.State = h.Threads, h.State
-	c.mu.Unlock()
-	log := c.learner.options.Log
+	ws.mu.Unlock()
+	log := ws.learner.options.Log
 	switch {
 	case h.State == refused && before != refused:
 		log.Warn("a worker was refused", "worker", h.Name, "reason", h.Why)
@@ -141,21 +141,21 @@ func (c *crew) hello(h hello) {
 	}
 }
 
-func (c *crew) trouble(t trouble) {
-	c.learner.options.Log.Warn("a task failed", "task", t.Task, "worker", t.Worker, "error", t.Error)
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if len(c.troubles) == mostTroubles {
-		c.troubles = slices.Delete(c.troubles, 0, 1)
+func (ws *workers) trouble(t trouble) {
+	ws.learner.options.Log.Warn("a task failed", "task", t.Task, "worker", t.Worker, "error", t.Error)
+	ws.mu.Lock()
+	defer ws.mu.Unlock()
+	if len(ws.troubles) == mostTroubles {
+		ws.troubles = slices.Delete(ws.troubles, 0, 1)
 	}
-	c.troubles = append(c.troubles, t)
+	ws.troubles = append(ws.troubles, t)
 }
 
 // reports returns what workers said of a task.
-func (c *crew) reports(task string) (all []trouble) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	for _, t := range c.troubles {
+func (ws *workers) reports(task string) (all []trouble) {
+	ws.mu.Lock()
+	defer ws.mu.Unlock()
+	for _, t := range ws.troubles {
 		if t.Task == task {
 			all = append(all, t)
 		}
@@ -163,27 +163,29 @@ func (c *crew) reports(task string) (all []trouble) {
 	return all
 }
 
-func (c *crew) counted(r *resultMessage, s *selfplay.Slot) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	w := c.of(r.worker)
+func (ws *workers) counted(r *resultMessage, slots []*selfplay.Slot) {
+	ws.mu.Lock()
+	defer ws.mu.Unlock()
+	w := ws.of(r.worker)
 	w.Tasks++
-	w.Games += s.Ended()
-	w.Moves += s.Moves()
+	for _, s := range slots {
+		w.Games += s.Ended()
+		w.Moves += s.Moves()
+	}
 	w.Busy += time.Duration(r.busy) * time.Microsecond
 }
 
-func (c *crew) dropped(worker string) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.of(worker).Dropped++
+func (ws *workers) dropped(worker string) {
+	ws.mu.Lock()
+	defer ws.mu.Unlock()
+	ws.of(worker).Dropped++
 }
 
 // rows returns the workers in the order of their names.
-func (c *crew) rows() (all []WorkerRow) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	for _, w := range c.workers {
+func (ws *workers) rows() (all []WorkerRow) {
+	ws.mu.Lock()
+	defer ws.mu.Unlock()
+	for _, w := range ws.all {
 		row := w.WorkerRow
 		if row.Seen = time.Since(w.at); row.State == playing && row.Seen > silentFor {
 			row.State = silent
@@ -194,10 +196,20 @@ func (c *crew) rows() (all []WorkerRow) {
 	return all
 }
 
+// threads returns how many goroutines of workers play now.
+func (ws *workers) threads() (n int) {
+	for _, w := range ws.rows() {
+		if w.State == playing {
+			n += w.Threads
+		}
+	}
+	return n
+}
+
 // waitGone waits until no worker plays, for a time at most.
-func (c *crew) waitGone(ctx context.Context, most time.Duration) {
+func (ws *workers) waitGone(ctx context.Context, most time.Duration) {
 	gone := func() bool {
-		return !slices.ContainsFunc(c.rows(), func(w WorkerRow) bool { return w.State == playing })
+		return !slices.ContainsFunc(ws.rows(), func(w WorkerRow) bool { return w.State == playing })
 	}
 	for end := time.Now().Add(most); !gone() && time.Now().Before(end) && ctx.Err() == nil; {
 		time.Sleep(20 * time.Millisecond)

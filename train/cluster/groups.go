@@ -1,0 +1,150 @@
+package cluster
+
+import (
+	"time"
+
+	"blockyard/train/selfplay"
+)
+
+// A place is a slot in an iteration.
+type place struct{ iteration, slot int }
+
+// A sentTask is a task that was published, and its results once they are there.
+type sentTask struct {
+	tasks []selfplay.Task // of consecutive slots in one iteration
+	check string
+	tries int              // how often it was published
+	slots []*selfplay.Slot // the results; nil until they arrive
+}
+
+func (s *sentTask) id() taskID { return taskID{s.tasks[0].Iteration, s.tasks[0].Slot, len(s.tasks)} }
+
+// message returns the task for the queue.
+func (s *sentTask) message() *taskMessage {
+	first := &s.tasks[0]
+	m := &taskMessage{
+		Version: Version, Check: s.check, Try: s.tries,
+		Iteration: first.Iteration, Rollout: first.Rollout, Net: first.Net, First: first.Slot,
+	}
+	for _, t := range s.tasks {
+		m.Starts = append(m.Starts, t.Start)
+	}
+	return m
+}
+
+// next returns the next task of the k-th slot, if nothing that is learned from this one can change it.
+func (s *sentTask) next(k int) (selfplay.Task, bool) {
+	t := s.tasks[k]
+	if t.Rollout.Ahead < 1 {
+		return t, false
+	}
+	t.Iteration++
+	t.Rollout.Ahead--
+	var err error
+	t.Start, err = s.slots[k].Save()
+	return t, err == nil
+}
+
+// A cost is what a slot of a task takes. It changes little from result to result: tasks of slots that are played ahead
+// are split but not joined again.
+type cost struct {
+	busy  time.Duration // of playing it: the shortest so far, because a busy machine takes longer
+	bytes int           // of its result: the largest so far
+}
+
+// add takes a result of so many slots into account.
+func (c *cost) add(busy time.Duration, bytes, slots int) {
+	if busy /= time.Duration(slots); c.busy == 0 || busy < c.busy {
+		c.busy = busy
+	}
+	c.bytes = max(c.bytes, bytes/slots)
+}
+
+// What a message costs hardly depends on how many slots it has. A task has at most a quarter of a thread's share of the
+// slots, so that all threads are busy until the end of a rollout, and not more than take longTask, because that is
+// what is lost with a worker.
+const (
+	tasksPerThread = 4
+	longTask       = time.Second
+)
+
+// groupSize returns how many slots a task has at most: of so many slots, played by so many threads.
+func (c cost) groupSize(slots, threads int) int {
+	n := slots / (tasksPerThread * max(1, threads))
+	if c.busy > 0 {
+		n = min(n, int((longTask+c.busy-1)/c.busy))
+	}
+	if c.bytes > 0 {
+		n = min(n, largeResult/c.bytes)
+	}
+	return min(max(1, n), mostSlots)
+}
+
+// group puts the tasks of slots, in ascending order, together into tasks for the queue. They count as sent. The
+// caller holds mu.
+func (l *Learner) group(tasks []selfplay.Task) (groups []*sentTask) {
+	most := l.cost.groupSize(len(l.run.Slots), l.workers.threads())
+	var s *sentTask
+	for _, t := range tasks {
+		if s == nil || len(s.tasks) == most || s.tasks[0].Iteration != t.Iteration ||
+			s.tasks[0].Slot+len(s.tasks) != t.Slot {
+			s = &sentTask{check: l.checks[kindOf(t.Rollout)], tries: 1}
+			groups = append(groups, s)
+		}
+		s.tasks = append(s.tasks, t)
+		l.sent[place{t.Iteration, t.Slot}] = s
+	}
+	return groups
+}
+
+// extend returns the tasks that can follow those whose results are there; see Rollout.Ahead. They count as sent. The
+// caller holds mu.
+func (l *Learner) extend() []*sentTask {
+	var more []selfplay.Task
+	for slot := range l.run.Slots {
+		for at := l.waiting; at < l.waiting+aheadMost; at++ {
+			s := l.sent[place{at, slot}]
+			if s == nil || s.slots == nil {
+				break
+			}
+			if l.sent[place{at + 1, slot}] == nil {
+				if t, ok := s.next(slot - s.tasks[0].Slot); ok {
+					more = append(more, t)
+				}
+				break
+			}
+		}
+	}
+	return l.group(more)
+}
+
+// split puts the slots of a task that failed too often into tasks of their own, to find the one that fails.
+func (l *Learner) split(s *sentTask) (parts []*sentTask) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if !l.waitedFor(s) {
+		return nil
+	}
+	for k, t := range s.tasks {
+		part := &sentTask{tasks: s.tasks[k : k+1], check: s.check, tries: 1}
+		l.sent[place{t.Iteration, t.Slot}] = part
+		parts = append(parts, part)
+	}
+	return parts
+}
+
+// waitedFor reports whether a task has no result yet and was not split. The caller holds mu.
+func (l *Learner) waitedFor(s *sentTask) bool {
+	t := &s.tasks[0]
+	return s.slots == nil && l.sent[place{t.Iteration, t.Slot}] == s
+}
+
+// open returns the tasks that have no result. The caller holds mu.
+func (l *Learner) open() (all []*sentTask) {
+	for at, s := range l.sent {
+		if at.slot == s.tasks[0].Slot && s.slots == nil {
+			all = append(all, s)
+		}
+	}
+	return all
+}
