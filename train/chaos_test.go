@@ -3,9 +3,7 @@
 package main
 
 import (
-	"bufio"
 	"context"
-	"crypto/sha256"
 	"fmt"
 	"io"
 	"log/slog"
@@ -15,7 +13,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
 	"sync"
 	"syscall"
 	"testing"
@@ -61,44 +58,25 @@ func TestChaos(t *testing.T) {
 	}
 	require.NoError(t, command(t, args("alone")...))
 
-	read, write, err := os.Pipe()
+	l := startLearner(t, args("together", "--cluster", "--listen", "127.0.0.1:0")...)
+	broker, err := url.Parse(l.join[1])
 	require.NoError(t, err)
-	stdout := os.Stdout
-	os.Stdout = write
-	ended := make(chan error, 1)
-	go func() { ended <- command(t, args("together", "--cluster", "--listen", "127.0.0.1:0")...) }()
-	lines := bufio.NewScanner(read)
-	require.True(t, lines.Scan())
-	os.Stdout = stdout
-	_, line, ok := strings.Cut(lines.Text(), ": train ")
-	require.True(t, ok, lines.Text())
-	join := strings.Fields(line) // join ADDRESS --creds FILE
-	broker, err := url.Parse(join[1])
-	require.NoError(t, err)
-	nc, err := cluster.Connect(cluster.Link{URL: join[1], Creds: join[3]}, slog.New(slog.DiscardHandler))
+	nc, err := cluster.Connect(cluster.Link{URL: l.join[1], Creds: l.join[3]}, slog.New(slog.DiscardHandler))
 	require.NoError(t, err)
 	defer nc.Close()
 	var workers []*worker
 	for k := range 3 {
-		workers = append(workers, startWorker(t, fmt.Sprintf("w%d", k), broker.Host, join))
+		workers = append(workers, startWorker(t, fmt.Sprintf("w%d", k), broker.Host, l.join))
 	}
 	seed := uint64(time.Now().UnixNano())
 	t.Log("seed", seed)
 	r := rand.New(rand.NewPCG(seed, 0))
 	for n := 0; ; n++ {
 		select {
-		case err := <-ended:
+		case err := <-l.ended:
 			require.NoError(t, err)
-			require.NoError(t, write.Close())
-			table, err := io.ReadAll(read)
-			require.NoError(t, err)
-			t.Logf("%d faults\n%s", n, table)
-			sum := func(name string) [32]byte {
-				data, err := os.ReadFile(filepath.Join(dir, name, "best.safetensors"))
-				require.NoError(t, err)
-				return sha256.Sum256(data)
-			}
-			require.Equal(t, sum("alone"), sum("together"))
+			t.Logf("%d faults\n%s", n, l.rest(t))
+			require.Equal(t, bestSum(t, filepath.Join(dir, "alone")), bestSum(t, filepath.Join(dir, "together")))
 			require.Positive(t, n)
 			return
 		case <-time.After(time.Duration(200+r.IntN(1000)) * time.Millisecond):

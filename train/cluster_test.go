@@ -3,10 +3,13 @@ package main
 import (
 	"bufio"
 	"crypto/sha256"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"blockyard/train/selfplay"
 
 	"github.com/alecthomas/kong"
 	"github.com/stretchr/testify/require"
@@ -40,30 +43,62 @@ func TestSelfplayCluster(t *testing.T) {
 	}
 	require.NoError(t, command(t, args("alone")...))
 
+	l := startLearner(t, args("together", "--cluster", "--listen", "127.0.0.1:0")...)
+	require.Regexp(t, `^run \w+ waits for workers; on each machine$`, l.line)
+	require.NoError(t, command(t, append(l.join, "--name", "one", "--workers", "2")...))
+	require.NoError(t, <-l.ended)
+	require.Contains(t, l.rest(t), "the best net")
+	require.Equal(t, bestSum(t, filepath.Join(dir, "alone")), bestSum(t, filepath.Join(dir, "together")))
+	require.NoDirExists(t, filepath.Join(dir, "together", "broker"))
+	require.ErrorContains(t, command(t, append(l.join, "--patience", "0s")...), "no connection to the broker")
+	require.ErrorContains(t, command(t, "cluster", "status", l.join[1]), "no connection to the broker")
+}
+
+// A startedLearner is train selfplay --cluster in this process.
+type startedLearner struct {
+	line  string        // that it printed, before the command to join with
+	join  []string      // that command, without "train": join ADDRESS --creds FILE
+	out   *bufio.Reader // what it prints after the first line
+	ended <-chan error
+}
+
+// startLearner starts a learner and waits for its first line. Standard output is the learner's until it ends.
+func startLearner(t *testing.T, args ...string) *startedLearner {
+	t.Helper()
 	read, write, err := os.Pipe()
 	require.NoError(t, err)
-	stdout := os.Stdout
+	t.Cleanup(func() { _ = read.Close() })
+	stdout, ended := os.Stdout, make(chan error, 1)
 	os.Stdout = write
-	ended := make(chan error, 1)
-	go func() { ended <- command(t, args("together", "--cluster", "--listen", "127.0.0.1:0")...) }()
-	lines := bufio.NewScanner(read)
-	require.True(t, lines.Scan())
-	os.Stdout = stdout
-	run, line, ok := strings.Cut(lines.Text(), ": train ")
-	require.True(t, ok, lines.Text())
-	require.Regexp(t, `^run \w+ waits for workers; on each machine$`, run)
-
-	join := strings.Fields(line)
-	require.NoError(t, command(t, append(join, "--name", "one", "--workers", "2")...))
-	require.NoError(t, <-ended)
-	require.NoError(t, write.Close())
-	sum := func(name string) [32]byte {
-		data, err := os.ReadFile(filepath.Join(dir, name, "best.safetensors"))
-		require.NoError(t, err)
-		return sha256.Sum256(data)
+	go func() {
+		err := command(t, args...)
+		os.Stdout = stdout
+		_ = write.Close()
+		ended <- err
+	}()
+	l := &startedLearner{out: bufio.NewReader(read), ended: ended}
+	first, err := l.out.ReadString('\n')
+	if err != nil {
+		require.NoError(t, <-ended)
 	}
-	require.Equal(t, sum("alone"), sum("together"))
-	require.NoDirExists(t, filepath.Join(dir, "together", "broker"))
-	require.ErrorContains(t, command(t, append(join, "--patience", "0s")...), "no connection to the broker")
-	require.ErrorContains(t, command(t, "cluster", "status", join[1]), "no connection to the broker")
+	before, line, ok := strings.Cut(first, ": train ")
+	require.True(t, ok, first)
+	l.line, l.join = before, strings.Fields(line)
+	return l
+}
+
+// rest returns what a learner that has ended printed after its first line.
+func (l *startedLearner) rest(t *testing.T) string {
+	t.Helper()
+	text, err := io.ReadAll(l.out)
+	require.NoError(t, err)
+	return string(text)
+}
+
+// bestSum is the SHA-256 of the best net of the run in a folder.
+func bestSum(t *testing.T, folder string) [32]byte {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join(folder, selfplay.BestFile))
+	require.NoError(t, err)
+	return sha256.Sum256(data)
 }
