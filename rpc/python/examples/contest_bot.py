@@ -18,6 +18,7 @@ from torch import nn
 from tqdm import tqdm
 
 import blockyard
+from blockyard.provenance import write_run
 
 
 def play(game: str, args: argparse.Namespace) -> tuple[np.ndarray, np.ndarray]:
@@ -90,6 +91,7 @@ def main() -> None:
     print(f"{len(features):,} positions with {len(facts)} features each")
     train(net, features, won, args)
     blockyard.save_weights(args.out, net, facts, notes={"made": "contest_bot.py"})
+    write_run(args.out, seed=args.seed)
     for opponent in ("random", "hand:ply=1"):
         policy = f"learned:ply=1,weights={args.out}"
         print(blockyard.evaluate(policy, opponent, game=args.game, games=args.eval_games, seed=2_000_000))

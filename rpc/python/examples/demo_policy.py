@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from tqdm import tqdm
 
 import blockyard
+from blockyard.provenance import write_run
 
 Floats = NDArray[np.float32]
 Step = tuple[NDArray[Any], ...]  # features, values, whether the row did not act; then rewards, whether the game ended
@@ -252,6 +253,7 @@ def main() -> None:
     before = evaluate(None, "random", args.eval_games, 1_000_000)
     net = train(args.seconds, args.games, args.seed, args.hidden)
     net.save(args.out)
+    write_run(args.out, seed=args.seed)
     print(f"{'policy':<24}{'against':<12}{'games':>6}{'score':>9}")
     print(f"{'untrained (random)':<24}{'random':<12}{args.eval_games:>6}{before[0]:>9.1%} ± {before[1]:.1%}")
     for opponent, games in (("random", args.eval_games), ("hand:ply=1", 128)):

@@ -23,8 +23,10 @@ import torch
 from torch import nn
 from torch.distributions import Categorical
 from tqdm import tqdm
+from tracking import Log, tracking
 
 import blockyard
+from blockyard.provenance import write_run
 
 
 class Policy(nn.Module):
@@ -82,6 +84,9 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1, help="seed of everything random (default %(default)s)")
     parser.add_argument("--threads", type=int, default=1, help="torch threads (default %(default)s)")
     parser.add_argument("--out", type=Path, default=Path("policy.pt"), help="file of weights (default %(default)s)")
+    parser.add_argument(
+        "--track", default="", metavar="WHERE", help='"tensorboard:FOLDER" or "wandb:PROJECT" (default: nowhere)'
+    )
     args = parser.parse_args()
     torch.set_num_threads(args.threads)
     torch.manual_seed(args.seed)
@@ -98,15 +103,17 @@ def main() -> None:
     policy = Policy(envs.game_spec, args.hidden)
     optimizer = torch.optim.Adam(policy.parameters(), lr=args.learning_rate, eps=1e-5)
     before = evaluate(None, args)
-    try:
-        train(envs, policy, optimizer, args)
-    except KeyboardInterrupt:
-        print("interrupted: saving the weights trained so far")
-    finally:
-        envs.close()
-        partial = args.out.with_name(args.out.name + ".partial")
-        torch.save(policy.state_dict(), partial)
-        os.replace(partial, args.out)
+    with tracking(args.track, vars(args)) as log:
+        try:
+            train(envs, policy, optimizer, args, log)
+        except KeyboardInterrupt:
+            print("interrupted: saving the weights trained so far")
+        finally:
+            envs.close()
+            partial = args.out.with_name(args.out.name + ".partial")
+            torch.save(policy.state_dict(), partial)
+            os.replace(partial, args.out)
+            write_run(args.out, seed=args.seed)
     after = evaluate(policy, args)
     print(
         f"mean return of {args.eval_games} games against {args.opponent}: {after:.2f}, a random policy's: {before:.2f}"
@@ -114,7 +121,7 @@ def main() -> None:
     print(f"weights: {args.out}")
 
 
-def train(envs: blockyard.BlockVectorEnv, policy: Policy, optimizer: torch.optim.Optimizer, args) -> None:
+def train(envs: blockyard.BlockVectorEnv, policy: Policy, optimizer: torch.optim.Optimizer, args, log: Log) -> None:
     T, N = args.num_steps, envs.num_envs
     inputs, actions_n = policy.body[0].in_features, envs.game_spec.actions
     xs, masks = torch.zeros(T, N, inputs), torch.zeros(T, N, actions_n, dtype=torch.bool)
@@ -165,7 +172,9 @@ def train(envs: blockyard.BlockVectorEnv, policy: Policy, optimizer: torch.optim
                 nn.utils.clip_grad_norm_(policy.parameters(), 0.5)
                 optimizer.step()
         recent = recent[-200:]
+        log((update + 1) * T * N, {"loss": loss.item(), "entropy": choice.entropy().mean().item()})
         if recent:
+            log((update + 1) * T * N, {"mean_return": float(np.mean(recent))})
             bar.set_postfix(mean_return=f"{np.mean(recent):.2f}")
 
 

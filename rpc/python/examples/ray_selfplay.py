@@ -30,6 +30,7 @@ from torch import nn
 from torch.distributions import Categorical
 
 import blockyard
+from blockyard.provenance import write_run
 
 
 class Policy(nn.Module):
@@ -288,6 +289,7 @@ def main() -> None:
     partial = args.out.with_name(args.out.name + ".partial")
     torch.save(learner.policy.state_dict(), partial)
     os.replace(partial, args.out)
+    write_run(args.out, seed=args.seed)
     won = evaluate(learner.policy, args.game, "random", args.eval_games, 1_000_000)
     print(f"won {won:.1%} of {args.eval_games} games against random")
     print(f"weights: {args.out}")

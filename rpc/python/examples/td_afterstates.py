@@ -24,6 +24,7 @@ from tqdm import tqdm
 
 import blockyard
 from blockyard import FeatureFacts, Features, feature_facts, features
+from blockyard.provenance import write_run
 
 
 class Learner:
@@ -154,6 +155,7 @@ def main() -> None:
         except KeyboardInterrupt:
             print("interrupted: saving the weights trained so far")
         blockyard.save_weights(args.out, learner.net, facts, {"made": "td_afterstates.py"})
+        write_run(args.out, seed=args.seed)
     for opponent in ("random", "hand:ply=1"):
         won, margin = evaluate(learner, args.game, opponent, args.eval_games, 2_000_000)
         print(f"won {won:.1%} ± {margin:.1%} of {args.eval_games} games against {opponent}")

@@ -32,7 +32,7 @@ def test_demo_policy(tmp_path):
     weights = np.load(tmp_path / "w.npz")
     assert weights["fc0.weight"].shape[1] == 32
     assert all(np.isfinite(weights[k]).all() for k in weights)
-    assert [p.name for p in tmp_path.iterdir()] == ["w.npz"]
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["w.npz", "w.npz.run.json"]
 
 
 def test_demo_features(monkeypatch):

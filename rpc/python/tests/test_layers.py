@@ -14,7 +14,7 @@ PACKAGE = Path(__file__).resolve().parents[1] / "blockyard"
 # From the bottom up: a layer's modules (a folder stands for all modules in it), the lower layers that they may
 # import, and why. Modules of one layer may import each other as long as there is no circle.
 LAYERS: list[tuple[str, set[str], set[str], str]] = [
-    ("base", {"errors", "progress", "optional"}, set(), "everything else may fail and report"),
+    ("base", {"errors", "progress", "optional", "provenance"}, set(), "everything else may fail and report"),
     (
         "values",
         {"spec", "packing", "tensors", "arguments", "opponents", "seeding", "infos", "checkpoint_file"}

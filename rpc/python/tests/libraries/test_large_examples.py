@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import subprocess
 import sys
 from pathlib import Path
@@ -10,12 +11,14 @@ import pytest
 import torch
 from safetensors import safe_open
 from safetensors.torch import save_file
+from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
 import blockyard
 
 HERE = Path(__file__).resolve()
 EXAMPLES = HERE.parents[2] / "examples"
 SCRIPTS = [
+    "behaviour_cloning.py",
     "contest_bot.py",
     "league.py",
     "pettingzoo_selfplay.py",
@@ -51,7 +54,33 @@ def test_ppo_masked(game, tmp_path):
     args = ["--total-timesteps", 2048, "--num-envs", 16, "--eval-games", 8, "--max-episode-steps", 30]
     out = example("ppo_masked.py", "--game", game, "--hidden", 32, *args, cwd=tmp_path)
     assert "a random policy's:" in out
-    assert [p.name for p in tmp_path.iterdir()] == ["policy.pt"]
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["policy.pt", "policy.pt.run.json"]
+
+
+def test_tracking_in_tensorboard(tmp_path):
+    """The figures of a training are in the file of events, at the numbers of actions."""
+    args = ["--total-timesteps", 2048, "--num-envs", 16, "--eval-games", 8, "--max-episode-steps", 30, "--hidden", 32]
+    example("ppo_masked.py", *args, "--track", "tensorboard:runs/one", cwd=tmp_path)
+    events = EventAccumulator(str(tmp_path / "runs" / "one"))
+    events.Reload()
+    assert {"loss", "entropy"} <= set(events.Tags()["scalars"])
+    assert [e.step for e in events.Scalars("loss")] == [1024, 2048]
+    assert all(math.isfinite(e.value) for e in events.Scalars("entropy"))
+    assert "settings/text_summary" in events.Tags()["tensors"]
+
+
+def test_tracking_elsewhere(tmp_path, monkeypatch):
+    """Weights & Biases gets the same callback, without a network; another place is refused before training."""
+    monkeypatch.setenv("WANDB_MODE", "offline")
+    monkeypatch.setenv("WANDB_DIR", str(tmp_path))
+    monkeypatch.syspath_prepend(str(EXAMPLES))
+    from tracking import tracking
+
+    with tracking("wandb:blockyard", {"seed": 1}) as log:
+        log(1, {"loss": 0.5})
+    assert list(tmp_path.glob("wandb/offline-run-*/*.wandb"))
+    with pytest.raises(ValueError, match=r"'paper': want 'tensorboard:FOLDER'"), tracking("paper", {}):
+        pass
 
 
 @pytest.mark.parametrize("game", ["TetrisDuel-v0", "BlockBattle-v0"])

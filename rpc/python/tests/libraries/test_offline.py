@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import datasets
@@ -13,6 +15,7 @@ import numpy as np
 import pandas as pd
 import pyarrow.parquet as pq
 import pytest
+from huggingface_hub import DatasetCard
 
 import blockyard
 
@@ -102,6 +105,40 @@ def test_datasets(program, tmp_path):
         "parquet", data_files=str(tmp_path / "out/data/*.parquet"), split="train", streaming=True
     )
     assert next(iter(streamed))["episode"] == 0
+
+
+def test_dataset_card(program, tmp_path):
+    """The card is in the form of the Hugging Face hub, and names the shards and no other file."""
+    export(program, "wintetris:tick", "--parquet", tmp_path / "out", "--rows", 1)
+    (tmp_path / "out" / "other.parquet").write_bytes(b"no parquet")
+    card = DatasetCard.load(tmp_path / "out" / "README.md").data
+    assert card.pretty_name.endswith(", recorded games")
+    assert card.task_categories == ["reinforcement-learning"]
+    about = json.loads((tmp_path / "out" / "meta" / "info.json").read_text())
+    loaded = datasets.load_dataset(str(tmp_path / "out"), cache_dir=str(tmp_path / "cache"))
+    assert list(loaded) == ["train"]
+    assert loaded["train"].num_rows == about["rows"]
+
+
+@pytest.mark.slow
+def test_behaviour_cloning(program, tmp_path, monkeypatch):
+    """With default arguments, a network that learns from games of hand beats random on other seeds."""
+    monkeypatch.setenv("HF_HOME", str(tmp_path / "cache"))
+    agents = tmp_path / "agents"
+    subprocess.run([shutil.which("go"), "build", "-o", agents, "./agents"], cwd=ROOT, check=True, timeout=600)
+    arena = [agents, "arena", "blockbattle", "--a", "hand:ply=1", "--b", "hand:ply=1", "--games", "400", "--seed", "1"]
+    subprocess.run([*arena, "--record", "games.jsonl.gz"], cwd=tmp_path, check=True, timeout=300)
+    command = [program, "export", "--parquet", "games", "games.jsonl.gz"]
+    subprocess.run(command, cwd=tmp_path, check=True, timeout=300)
+    example = ROOT / "rpc" / "python" / "examples" / "behaviour_cloning.py"
+    done = subprocess.run(
+        [sys.executable, example], cwd=tmp_path, capture_output=True, text=True, timeout=1200, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    low = re.search(r"interval (\d+\.\d+) to", done.stdout)
+    assert low, done.stdout
+    assert float(low[1]) > 80
+    assert json.loads((tmp_path / "cloned.pt.run.json").read_text())["seed"] == "1"
 
 
 @pytest.mark.parametrize("game", RECORDED)
