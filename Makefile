@@ -8,10 +8,11 @@ PY     := $(VENV)/bin/python
 OUT    ?= demo-out
 FUZZ   ?= 30s
 MINUTES ?= 60
+GAMES  ?= 40
 export CGO_ENABLED ?= 1
 
 .DEFAULT_GOAL := help
-.PHONY: help pre-commit test setup vet lint go race python libraries demo cluster-demo bench bench-against bench-python soak fuzz golden sign bundle plugin binaries wheels docs serve clean
+.PHONY: help pre-commit test setup vet lint go race python libraries demo cluster-demo ladders bench bench-against bench-python soak fuzz golden sign bundle plugin binaries wheels docs serve clean
 
 # The parts of `make test`, the longest first; JOBS of them run at a time.
 CHECKS := python go race vet sign bundle plugin
@@ -74,6 +75,13 @@ demo: ## train in Python, train by self-play in Go, export a contest bot: five m
 	@.ci/setup demo
 	@$(MAKE) --no-print-directory $(VENV)/ok
 	PY=$(PY) GO=$(GO) OUT=$(OUT) bash train/demo.sh
+
+ladders: ## a round robin between the agents of every game, GAMES (40) of every two: tables, pictures in runs/ladder-GAME/
+	$(GO) run ./agents ladder blockbattle random terms6 hand:ply=1 learned:ply=1 hand learned --games $(GAMES)
+	$(GO) run ./agents ladder tetrisduel random hand:ply=1 learned:ply=1 hand learned --games $(GAMES)
+	$(GO) run ./agents ladder blocking random greedy:ply=1 hand:ply=1 learned:ply=1 hand learned --games $(GAMES)
+	$(GO) run ./agents ladder wintetris random hand learned --cap 1000 --games $(GAMES)
+	$(GO) run ./agents ladder dropblox random left hand:width=5 learned:width=5 hand:width=20 learned:width=20 --games 10
 
 bench: $(VENV)/ok ## Go benchmarks, the transports compared with in-process stepping, and the trainer with PyTorch
 	$(GO) test -run '^$$' -bench . -benchmem -cpu 1 ./env/... ./agents/... ./train/...

@@ -22,7 +22,7 @@ type ladderCmd struct {
 	Bot     []string `placeholder:"CMD" sep:"none" help:"Also a program that speaks the contest's protocol; repeatable."`
 	Games   int      `default:"40" help:"Games of every two players, even; in a game of one seat, of every player."`
 	Seed    uint64   `default:"1" help:"Seed of the whole ladder."`
-	Out     string   `placeholder:"DIR" help:"Folder of the ladder, new or to continue. Default: ladder-GAME."`
+	Out     string   `placeholder:"DIR" help:"Folder of the ladder, new or to continue. Default: runs/ladder-GAME."`
 	Workers int      `help:"Games played at once, by default one per core. The result does not depend on it."`
 	Cap     int      `help:"In a game of one seat: stop a game at this score."`
 	Steps   int      `help:"In a game of one seat: stop a game after this many actions."`
@@ -83,7 +83,7 @@ func (c *ladderCmd) ladder() (*ladder.Ladder, error) {
 		l.Workers = runtime.GOMAXPROCS(0)
 	}
 	if c.Out == "" {
-		c.Out = "ladder-" + strings.NewReplacer(":", "-", "/", "-").Replace(g.Name)
+		c.Out = filepath.Join("runs", "ladder-"+strings.NewReplacer(":", "-", "/", "-").Replace(g.Name))
 	}
 	specs := c.Players
 	for _, command := range c.Bot {
