@@ -18,6 +18,7 @@ from .layout import Field, Handle
 from .memory import StepMemory
 from .memory_pool import MemoryPool
 from .over_socket import SocketTransport, policy_options, rollout_parts
+from .private_pages import make_private
 from .session import Session
 
 TRANSPORTS = ("auto", "shm", "socket")
@@ -43,6 +44,7 @@ class SharedMemoryTransport(SocketTransport):
         self._grow = True
         self._shared = MemoryPool(self._new_slot, forget=False)
         self._numbered: weakref.WeakSet[StepMemory | RolloutBuffer] = weakref.WeakSet()
+        self._mapped: weakref.WeakSet[mmap.mmap] = weakref.WeakSet()
         self._add(_FIRST_SLOTS)
 
     def _share(self, slots: int) -> tuple[mmap.mmap, dict[str, int]]:
@@ -53,6 +55,7 @@ class SharedMemoryTransport(SocketTransport):
         """
         answer, fds = self.client.connection.call_for_files("share", self.handle.number, slots)
         memory = self._map(answer["len"], fds)
+        self._mapped.add(memory)
         if not (
             answer["slots"] == slots
             and answer["stride"] * slots <= answer["len"]
@@ -101,6 +104,8 @@ class SharedMemoryTransport(SocketTransport):
         return buffer
 
     def abandon(self) -> None:
+        for memory in self._mapped:  # a server that hangs may write to it later
+            make_private(memory)
         for shared in self._numbered:
             if isinstance(shared, StepMemory):
                 shared.slot = None
