@@ -108,7 +108,7 @@ func (l *Ladder) Play(ctx context.Context, j *Journal) error {
 		if err != nil {
 			return err
 		}
-		l.played = append(l.played, u)
+		l.played = j.units
 		l.show()
 	}
 	return nil
