@@ -51,9 +51,9 @@ func halfNames(names []string, whose string) []string {
 }
 
 // half writes the features of one side, halfLen of them.
-func half(s *shape, side *blockbattle.Side, out []float32) {
+func half(s *shape, tops *[columns]int, side *blockbattle.Side, out []float32) {
 	out = out[:halfLen]
-	rest := features.Columns(s.floor, s.top[:], 1./10, 1./3, out)
+	rest := features.Columns(s.floor, tops[:], 1./10, 1./3, out)
 	rest[0] = float32(s.holes) * (1. / 8)
 	rest[1] = float32(s.covers) * (1. / 10)
 	rest[2] = float32(s.holeRows) * (1. / 5)
@@ -150,7 +150,8 @@ func (r *FeatureReader) Own(state env.State, seat int, out []float32) {
 // write writes the features of a side that has sent so many rows; own has its board.
 func (r *FeatureReader) write(side *blockbattle.Side, sent int, out []float32) {
 	own := &r.own
-	half(own, side, out)
+	tops := own.tops()
+	half(own, &tops, side, out)
 	out = out[halfLen:OwnLen]
 	out[0] = float32(sent) * (1. / 3)
 	out[1] = float32(r.shape.minFree-sent) * (1. / 10)
@@ -165,14 +166,15 @@ func (r *FeatureReader) write(side *blockbattle.Side, sent int, out []float32) {
 	out[10] = capped(side.Skips, 4) * (1. / 2)
 	out[11] = float32(sent*features.Over(10, r.shape.minFree)) * (1. / 30)
 	out[12] = features.OverSquared(r.threat+3, own.minFree) * (1. / 50)
-	own.fits(out[13:])
+	fits(&tops, out[13:])
 }
 
 // Shared implements features.Reader: the ConstLen features of the opponent and the clock.
 func (r *FeatureReader) Shared(state env.State, seat int, out []float32) {
 	s := state.(*blockbattle.State)
 	r.measure(s, seat)
-	half(&r.shape, &s.Sides[1-seat], out)
+	tops := r.shape.tops()
+	half(&r.shape, &tops, &s.Sides[1-seat], out)
 	out = out[halfLen:ConstLen]
 	out[0] = float32(r.threat) * (1. / 3)
 	const interval = blockbattle.SolidInterval

@@ -106,7 +106,8 @@ func TestFitsAgainstTwin(t *testing.T) {
 		var s shape
 		s.measure(&f, solid)
 		var out [fitLen]float32
-		s.fits(out[:])
+		tops := s.tops()
+		fits(&tops, out[:])
 		for piece := range pieceCells {
 			n := slowFits(&f, blockbattle.Height-solid, piece)
 			require.Equal(t, float32(min(n, 4))/2, out[piece],

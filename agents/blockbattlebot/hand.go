@@ -124,28 +124,34 @@ func (h *Hand) fill(t *[Terms]float32, side *blockbattle.Side, sent int) {
 	t[Buried] = features.Yes(sent > room)
 }
 
-// bumps is the sum of the steps between neighbouring columns, the lowest column being
-// passed over.
+// bumps is the sum of the steps between neighbouring columns, the first of the lowest columns being passed over.
 func (s *shape) bumps() int {
-	sum, last, higher := 0, s.top[0], uint64(0) // higher: bit x, column x is not the lowest
-	for x, t := range s.top {
-		sum += size(t - last)
-		higher |= uint64(t-s.deepest) >> 63 << (uint(x) & 63)
-		last = t
-	}
-	x := bits.TrailingZeros64(^higher)
-	n := &beside[x&15]
-	l, r := s.top[n.left], s.top[n.right]
+	o := &s.open
+	// Open cells are runs from row 0 on, so a step is the number of rows in which one of the two columns is open.
+	sum := count(o[0]^o[1], (o[1]^o[2])&inner, o[2]^o[3], (o[3]^o[0]>>lane)&inner)
+	at := uint(s.deepest) - 1
+	lowest := o[0]>>at&each | o[1]>>at&each<<1 | o[2]>>at&each<<2 | o[3]>>at&each<<3
+	n := &beside[bits.TrailingZeros64(lowest)&63]
+	l, r := s.top(n.left), s.top(n.right)
 	return sum - (s.deepest - l) - (s.deepest-r)*n.steps + size(l-r)
 }
 
-// beside has, for each column, those beside it, the same twice at a wall, and how many steps it has besides one.
-var beside = func() (out [16]struct{ left, right, steps int }) {
-	for x := 1; x < columns-1; x++ {
-		out[x].left, out[x].right, out[x].steps = x-1, x+1, 1
+// beside has, for the column of word k and lane j at j*lane+k, those beside it, the same twice at a wall, and how many
+// steps it has besides one.
+var beside = func() (out [64]struct {
+	left, right uint
+	steps       int
+}) {
+	for x := uint(0); x < columns; x++ {
+		n := &out[x/4*lane+x&3]
+		n.left, n.right, n.steps = x-1, x+1, 1
+		if x == 0 {
+			n.left, n.steps = 1, 0
+		}
+		if x == columns-1 {
+			n.right, n.steps = columns-2, 0
+		}
 	}
-	out[0].left, out[0].right = 1, 1
-	out[columns-1].left, out[columns-1].right = columns-2, columns-2
 	return out
 }()
 

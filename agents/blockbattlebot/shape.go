@@ -12,12 +12,12 @@ import (
 // ones with nothing above them; a hole is any other empty cell. Rows are those above the
 // solid ones: the lowest is on the floor.
 type shape struct {
-	floor   int                    // how many rows are not solid
-	top     [blockbattle.Width]int // open cells of each column
-	minFree int                    // open cells of the highest column: rows free everywhere
-	spawn   int                    // rows free in all spawn columns, 3 to 6
-	deepest int                    // open cells of the lowest column
-	second  int                    // open cells of the second lowest one
+	floor   int       // how many rows are not solid
+	open    [4]uint64 // open cells of each column, in lanes
+	minFree int       // open cells of the highest column: rows free everywhere
+	spawn   int       // rows free in all spawn columns, 3 to 6
+	deepest int       // open cells of the lowest column
+	second  int       // open cells of the second lowest one
 
 	cells     int // taken cells
 	holes     int
@@ -76,7 +76,8 @@ func (s *shape) read(w0, w1, w2, w3 uint64, floor int) {
 	o0, o1, o2, o3 := open(w0, guard), open(w1, guard), open(w2, guard), open(w3, guard)
 	left0, right3 := w3&inner<<lane|rows, w0>>lane
 
-	s.tops(o0, o1, o2, o3)
+	s.open = [4]uint64{o0, o1, o2, o3}
+	s.heights(o0, o1, o2, o3)
 	h0, h1, h2, h3 := all&^w0&^o0, all&^w1&^o1, all&^w2&^o2, all&^w3&^o3
 	s.cells = count(w0, w1, w2&^outer, w3&^outer)
 	s.holes = count(h0, h1, h2, h3)
@@ -134,15 +135,25 @@ func depths(a, b, c, d uint64) int {
 	return n
 }
 
-// tops counts the open cells of each column and compares them.
-func (s *shape) tops(o0, o1, o2, o3 uint64) {
+// tops counts the open cells of each column.
+func (s *shape) tops() (t [columns]int) {
 	const m = 1<<lane - 1
-	t := &s.top
+	o0, o1, o2, o3 := s.open[0], s.open[1], s.open[2], s.open[3]
 	t[0], t[4], t[8] = bits.Len32(uint32(o0&m)), bits.Len32(uint32(o0>>lane&m)), bits.Len32(uint32(o0>>(2*lane)))
 	t[1], t[5], t[9] = bits.Len32(uint32(o1&m)), bits.Len32(uint32(o1>>lane&m)), bits.Len32(uint32(o1>>(2*lane)))
 	t[2], t[6] = bits.Len32(uint32(o2&m)), bits.Len32(uint32(o2>>lane&m))
 	t[3], t[7] = bits.Len32(uint32(o3&m)), bits.Len32(uint32(o3>>lane&m))
+	return t
+}
 
+// top counts the open cells of column x.
+func (s *shape) top(x uint) int {
+	return bits.Len32(uint32(s.open[x&3] >> (x / 4 * lane) & (1<<lane - 1)))
+}
+
+// heights compares the columns.
+func (s *shape) heights(o0, o1, o2, o3 uint64) {
+	const m = 1<<lane - 1
 	// Open cells are runs from row 0 on, so AND and OR are the least and the greatest.
 	low2, low3 := o2&(o2>>lane), o3&(o3>>lane)
 	mid0, mid1 := o0&(o0>>lane)&(o0>>(2*lane)), o1&(o1>>lane)&(o1>>(2*lane))
@@ -234,10 +245,10 @@ const stepLane = columns
 // fits writes the fitLen features. A piece fits where it comes to rest on the tops of the
 // columns below it with no empty cell under it, whatever the room above; the I counts
 // lying only, for it always fits upright. Places past the fourth do not count.
-func (s *shape) fits(out []float32) {
+func fits(tops *[columns]int, out []float32) {
 	var set uint64
 	for x := 0; x+1 < columns; x++ {
-		set |= stepSets[(s.top[x]-s.top[x+1]+blockbattle.Height)&63] << uint(x)
+		set |= stepSets[(tops[x]-tops[x+1]+blockbattle.Height)&63] << uint(x)
 	}
 	const m = 1<<stepLane - 1
 	flat, up, down := uint(set&m), uint(set>>stepLane&m), uint(set>>(2*stepLane)&m)

@@ -2,6 +2,7 @@ package blockbattlebot
 
 import (
 	"flag"
+	"math/bits"
 	"math/rand"
 	"testing"
 
@@ -20,11 +21,13 @@ func slowShape(f *falling.Field, solid int) shape {
 	taken := func(x, y int) bool { return y >= 0 && (x < 0 || x >= w || y >= h || f.At(x, y)) }
 	block := func(x, y int) bool { return x >= 0 && x < w && y >= 0 && y < h && f.At(x, y) }
 	s := shape{floor: h, minFree: h, spawn: h}
+	var top [w]int
 	for x := 0; x < w; x++ {
-		for s.top[x] < h && !f.At(x, s.top[x]) {
-			s.top[x]++
+		for top[x] < h && !f.At(x, top[x]) {
+			s.open[x&3] |= 1 << (x/4*lane + top[x])
+			top[x]++
 		}
-		t := s.top[x]
+		t := top[x]
 		s.minFree = min(s.minFree, t)
 		if x >= 3 && x <= 6 {
 			s.spawn = min(s.spawn, t)
@@ -35,7 +38,7 @@ func slowShape(f *falling.Field, solid int) shape {
 			s.second = max(s.second, t)
 		}
 	}
-	isOpen := func(x, y int) bool { return x >= 0 && x < w && y < s.top[x] }
+	isOpen := func(x, y int) bool { return x >= 0 && x < w && y < top[x] }
 	for x := 0; x < w; x++ {
 		run, first := 0, h
 		for y := 0; y < h; y++ {
@@ -177,13 +180,38 @@ func randomField(r *rand.Rand) (f falling.Field, solid int) {
 	return f, solid
 }
 
+// slowBumps is bumps column by column.
+func slowBumps(tops [columns]int) (sum int) {
+	lowest, last := 0, -1
+	for x, t := range tops {
+		if t > tops[lowest] {
+			lowest = x
+		}
+	}
+	for x, t := range tops {
+		if x == lowest {
+			continue
+		}
+		if last >= 0 {
+			sum += max(t-last, last-t)
+		}
+		last = t
+	}
+	return sum
+}
+
 func TestMeasureAgainstTwin(t *testing.T) {
 	r := rand.New(rand.NewSource(*seed))
 	var total, fast shape
-	for i := 0; i < 20000; i++ {
+	for i := 0; i < 20000 || i < 100000 && !testing.Short(); i++ {
 		f, solid := randomField(r)
 		slow := slowShape(&f, solid)
 		fast.measure(&f, solid)
+		for x, top := range fast.tops() {
+			require.Equal(t, bits.OnesCount64(slow.open[x&3]>>(x/4*lane)&(1<<lane-1)), top)
+			require.Equal(t, top, fast.top(uint(x)))
+		}
+		require.Equal(t, slowBumps(fast.tops()), fast.bumps(), "seed %d, position %d", *seed, i)
 		require.Equal(t, slow, fast, "seed %d, position %d, %d solid rows\n%v", *seed, i, solid, drawn(&f, solid))
 		total.slots += slow.slots
 		total.doubles += slow.doubles

@@ -82,8 +82,10 @@ func (t *TwoPly) pick(c *Clock, seat int) (int, error) {
 // second returns the value of the best action in child, the position after first action i.
 func (t *TwoPly) second(i int, child env.State, seat int) float32 {
 	t.leaf.leaves(t.eval, child, seat, 2)
-	for j, b := range t.leaf.legal {
-		t.pairs.offer(pair{i, b, t.leaf.value[j]})
+	if t.pairs.width > 0 {
+		for j, b := range t.leaf.legal {
+			t.pairs.offer(pair{i, b, t.leaf.value[j]})
+		}
 	}
 	return t.leaf.top(2)
 }
