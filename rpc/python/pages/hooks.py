@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
+import cards
 import repository
 from mkdocs.exceptions import PluginError
 from mkdocs.structure.files import File, Files
@@ -28,7 +29,7 @@ def on_files(files: Files, config: Any) -> Files:
                 files.append(File.generated(config, repository.page_of(path), abs_src_path=str(repository.ROOT / path)))
         elif (repository.ROOT / path).is_file():
             pages[repository.page_of(path)] = repository.source_text(path)
-    for name, text in pages.items():
+    for name, text in {**pages, **cards.cards()}.items():
         if (old := files.get_file_from_path(name)) is not None:
             files.remove(old)
         files.append(File.generated(config, name, content=text))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import os
 import re
 import subprocess
@@ -17,6 +18,7 @@ HERE = Path(__file__).resolve().parents[1]
 ROOT = HERE.parents[1]
 sys.path.append(str(HERE / "pages"))
 
+import cards  # noqa: E402
 import repository  # noqa: E402
 
 ADAPTERS = ("sb3", "pettingzoo", "torchrl", "rllib")
@@ -55,6 +57,35 @@ def test_the_markdown_was_understood(site):
         assert not re.findall(r"<p>[^<]*\n(?:[-*+] |\|)[^<]*", text), f"{page}: want an empty line before the list"
         assert "```" not in text, f"{page}: code between fences is not marked as code"
         assert not re.search(r":(?:func|class|meth|attr|mod):", text), f"{page}: a role of a docstring is visible"
+
+
+@pytest.mark.parametrize("game", repository.GAMES)
+def test_cards(site, game):
+    text = (site / f"games/{game}.html").read_text(encoding="utf-8")
+    with blockyard.connect() as client:
+        spec = client.describe(game)
+    facts = (spec.id, f"Discrete({spec.actions})", f"float32 ({len(spec.global_names)},)", *spec.global_names)
+    headings = ("Rules", "Actions", "Observation", "Rewards and end", "Baselines", "Watch a game", "Cite")
+    for part in (
+        *(html.escape(fact, quote=False) for fact in facts),
+        *(f'id="{h.lower().replace(" ", "-")}"' for h in headings),
+    ):
+        assert part in text, part
+    for theme in ("light", "dark"):
+        frames = (site / f"games/{game}-{theme}.svg").read_text(encoding="utf-8").count('<g class="f"')
+        assert 20 <= frames <= 40
+
+
+def test_results_of_a_game_are_taken_from_the_readme():
+    table = "| game | score |\n|---|---|\n| A | 1 |\n| B, 2 seats | 2 |\n"
+    readme = f"## Evaluate\n\n{table}\n## Export to a contest\n\n## Speed\n\n{table}"
+    assert cards.scores(readme, ("B",)) == ["| game | score |\n|---|---|\n| B, 2 seats | 2 |"]
+
+
+def test_sections_of_a_package_comment_become_tables():
+    code = "// # Actions (3)\n//\n//\ta*2  one\n//\t     more\n//\n// See rules\n// §1.2.\n//\n// # X\npackage g\n"
+    text = cards.tables(cards.section_of(code, "Actions"), "g")
+    assert text == "\n| | |\n|---|---|\n| `a*2` | one more |\n\nSee [rules §1.2](g-rules.md)."
 
 
 def test_every_public_name_is_on_one_page_of_the_reference(site):

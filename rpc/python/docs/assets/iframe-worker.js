@@ -11,9 +11,10 @@ if (location.protocol === "file:") {
       inside.document.open();
       inside.document.write("<!doctype html><body></body>");
       inside.document.close();
+      const base = new URL(url, location);
       const load = (source) => new Promise((done, failed) => {
         const script = inside.document.createElement("script");
-        Object.assign(script, {src: new URL(source, url).href, onload: done, onerror: failed});
+        Object.assign(script, {src: new URL(source, base).href, onload: done, onerror: failed});
         inside.document.body.append(script);
       });
       inside.importScripts = (...sources) => sources.reduce((before, next) => before.then(() => load(next)), Promise.resolve());
@@ -22,7 +23,7 @@ if (location.protocol === "file:") {
         this.dispatchEvent(event);
         this.onmessage?.(event);
       };
-      this.ready = load(url);
+      this.ready = load(base);
     }
     postMessage(data) {
       this.ready.then(() => this.frame.contentWindow.dispatchEvent(new MessageEvent("message", {data})));
