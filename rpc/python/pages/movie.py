@@ -13,6 +13,7 @@ from blockyard.rendering.frames import Board, Frame
 from blockyard.rendering.svg import _FONT as FONT
 
 LONGEST = 40  # frames; of a longer game, the last ones
+TINT = ' fill-opacity=".16"'  # of the zones of a board
 SECONDS = 0.5  # per frame
 GAP, TOP, NOTE, LETTER = 1.2, 1.6, 1.1, 0.46  # cells: between boards, above them, per line of text, per letter
 
@@ -111,9 +112,9 @@ def _cells(b: Board, theme: Theme, by_seat: bool, x: float, y: float, size: floa
     for v in range(b.h):
         for u in range(b.w):
             kind, ink = b.kind(u, v), b.ink[v * b.w + u]
-            if kind == "empty" or not ink:
+            if not ink:
                 continue
-            style = {"ghost": ' fill-opacity=".35"', "hint": ' fill-opacity=".16"'}.get(kind, "")
+            style = {"ghost": ' fill-opacity=".35"', "hint": TINT, "empty": TINT}.get(kind, "")
             paths.setdefault((theme.cell(ink, by_seat), style), []).append(f"M{u}.04 {v}.04h.92v.92h-.92z")
     for (colour, style), d in paths.items():
         at = f"translate({x:g} {y:g})" + (f" scale({size:g})" if size != 1 else "")

@@ -6,11 +6,23 @@ import pytest
 from snippets import DOCS, run, snippets
 
 EXAMPLES = DOCS.parent / "examples"
-LISTINGS = {"selfplay.md": "ppo_selfplay.py", "sb3.md": "sb3_selfplay.py", "pettingzoo.md": "pettingzoo_selfplay.py"}
-
-SMALL = {"checkpoint.md", "contest.md", "gymnasium.md", "index.md", "leagues.md", "pettingzoo.md", "pool.md"} | {
-    "recording.md"
+LISTINGS = {
+    "first.md": "sb3_selfplay.py",
+    "selfplay.md": "ppo_selfplay.py",
+    "sb3.md": "sb3_selfplay.py",
+    "pettingzoo.md": "pettingzoo_selfplay.py",
 }
+
+SMALL = {
+    "checkpoint.md",
+    "contest.md",
+    "first.md",
+    "gymnasium.md",
+    "index.md",
+    "leagues.md",
+    "pettingzoo.md",
+    "pool.md",
+} | {"recording.md"}
 LARGE = {"openenv.md", "sb3.md", "torchrl.md", "rllib.md"}
 
 

@@ -30,7 +30,7 @@ def site(tmp_path_factory):
     folder = tmp_path_factory.mktemp("site")
     command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "-d", str(folder)]
     env = {**os.environ, "NO_MKDOCS_2_WARNING": "1"}
-    done = subprocess.run(command, cwd=HERE, env=env, capture_output=True, text=True, check=False, timeout=300)
+    done = subprocess.run(command, cwd=HERE, env=env, capture_output=True, text=True, check=False, timeout=1500)
     assert done.returncode == 0, done.stdout + done.stderr
     return folder
 
@@ -42,7 +42,7 @@ def test_nothing_is_loaded_from_elsewhere(site):
         text = page.read_text(encoding="utf-8")
         loaded = re.findall(r"<(?:script|img|iframe|source)[^>]* src=\"?([^\" >]+)", text)
         loaded += re.findall(r"<link [^>]*rel=\"?(?:stylesheet|preload|icon)[^>]*href=\"?([^\" >]+)", text)
-        assert loaded, page
+        assert loaded or page.name.endswith("-game.html"), page  # players are whole documents
         assert not [url for url in loaded if url.startswith(("http", "//"))], page
         for url in loaded:
             if not url.startswith("data:") and page.name != "404.html":
@@ -83,9 +83,9 @@ def test_results_of_a_game_are_taken_from_the_readme():
 
 
 def test_sections_of_a_package_comment_become_tables():
-    code = "// # Actions (3)\n//\n//\ta*2  one\n//\t     more\n//\n// See rules\n// §1.2.\n//\n// # X\npackage g\n"
+    code = "// # Actions (3)\n//\n//\ta*2  one\n//\t     more\n//\n// See rules\n// \u00a71.2.\n//\n// # X\npackage g\n"
     text = cards.tables(cards.section_of(code, "Actions"), "g")
-    assert text == "\n| | |\n|---|---|\n| `a*2` | one more |\n\nSee [rules §1.2](g-rules.md)."
+    assert text == "\n| | |\n|---|---|\n| `a*2` | one more |\n\nSee [rules \u00a71.2](g-rules.md)."
 
 
 def test_every_public_name_is_on_one_page_of_the_reference(site):
