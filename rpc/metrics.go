@@ -88,12 +88,9 @@ func flagOf(name string) string {
 // addTokens adds what the clients of each token have open.
 func addTokens(s *ops.Set[server.Counts]) {
 	add := func(name, help string, value func(*server.TokenCount) float64) {
-		s.Gauges("blockyard_server_token_"+name, help, []string{"token"}, func(c *server.Counts) (all []ops.Sample) {
-			for k := range c.Tokens {
-				all = append(all, ops.Sample{Value: value(&c.Tokens[k]), Labels: []string{c.Tokens[k].Name}})
-			}
-			return all
-		})
+		s.Gauges("blockyard_server_token_"+name, help, []string{"token"}, ops.PerName(
+			func(c *server.Counts) []server.TokenCount { return c.Tokens },
+			func(t *server.TokenCount) string { return t.Name }, value))
 	}
 	add("sessions", "Connections with a token, by its name.",
 		func(t *server.TokenCount) float64 { return float64(t.Sessions) })

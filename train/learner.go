@@ -183,12 +183,9 @@ func (l *learner) metrics() []ops.Collector {
 	s.Gauge("blockyard_cluster_workers", "Workers that were ever seen.",
 		func(s *cluster.Status) float64 { return float64(len(s.Workers)) })
 	perWorker := func(name, help string, value func(*cluster.WorkerRow) float64) {
-		s.Counters("blockyard_cluster_"+name, help, []string{"worker"}, func(s *cluster.Status) (all []ops.Sample) {
-			for k := range s.Workers {
-				all = append(all, ops.Sample{Value: value(&s.Workers[k]), Labels: []string{s.Workers[k].Name}})
-			}
-			return all
-		})
+		s.Counters("blockyard_cluster_"+name, help, []string{"worker"}, ops.PerName(
+			func(s *cluster.Status) []cluster.WorkerRow { return s.Workers },
+			func(w *cluster.WorkerRow) string { return w.Name }, value))
 	}
 	perWorker("tasks_total", "Results counted, by worker.",
 		func(w *cluster.WorkerRow) float64 { return float64(w.Tasks) })

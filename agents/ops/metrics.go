@@ -82,6 +82,17 @@ func (s *Set[T]) Histogram(name, help string, value func(*T) Histogram) {
 	s.metrics = append(s.metrics, metric[T]{prometheus.NewDesc(name, help, nil, nil), send})
 }
 
+// PerName returns the samples of a metric with one label, the name of each element of a snapshot.
+func PerName[T, E any](elements func(*T) []E, name func(*E) string, value func(*E) float64) func(*T) []Sample {
+	return func(t *T) (all []Sample) {
+		of := elements(t)
+		for k := range of {
+			all = append(all, Sample{Value: value(&of[k]), Labels: []string{name(&of[k])}})
+		}
+		return all
+	}
+}
+
 func (s *Set[T]) add(name, help string, labels []string, kind prometheus.ValueType, values func(*T) []Sample) {
 	send := func(d *prometheus.Desc, t *T, to chan<- prometheus.Metric) {
 		for _, v := range values(t) {
