@@ -5,6 +5,7 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"strconv"
 	"time"
 
 	"blockyard/train/selfplay"
@@ -77,8 +78,18 @@ func (p *progress) gated() {
 		return
 	}
 	c, g := p.run.Counts, p.run.Curve[len(p.run.Curve)-1]
-	p.log.Info("gate", "gate", c.Gated, "gates", p.run.Options.Gates, "games", c.Games, "samples", g.Rows,
-		"loss", g.Loss, "kept", g.Kept, "result", p.run.LastGate())
+	p.log.Info("gate", rounded([]any{"gate", c.Gated, "gates", p.run.Options.Gates, "games", c.Games, "samples", g.Rows,
+		"loss", g.Loss, "kept", g.Kept, "result", p.run.LastGate()})...)
+}
+
+// rounded rounds the attributes that are float64 to four significant digits.
+func rounded(attributes []any) []any {
+	for k, v := range attributes {
+		if x, ok := v.(float64); ok {
+			attributes[k], _ = strconv.ParseFloat(strconv.FormatFloat(x, 'g', 4, 64), 64) // it reads what was just written
+		}
+	}
+	return attributes
 }
 
 // show updates the bar with a text, or logs a line if the last one is a while ago.
@@ -92,7 +103,7 @@ func (p *progress) show(text, msg string, attributes ...any) {
 	now := p.now()
 	if every := min(max(now.Sub(p.start)/10, 10*time.Second), 5*time.Minute); now.Sub(p.printed) >= every {
 		p.printed = now
-		p.log.Info(msg, append([]any{"progress", p.run.Progress()}, attributes...)...)
+		p.log.Info(msg, rounded(append([]any{"progress", p.run.Progress()}, attributes...))...)
 	}
 }
 

@@ -36,6 +36,8 @@ func TestPlainLinesWithoutTerminal(t *testing.T) {
 	require.Contains(t, lines[len(lines)-1], "msg=gate gate=1 gates=1 ")
 	require.Contains(t, lines[len(lines)-1], " kept=true ")
 	require.Contains(t, lines[len(lines)-1], "no best yet  kept")
+	require.NotRegexp(t, `=\d*\.\d{8}`, out.String(), "four significant digits")
+	require.Equal(t, []any{"a", 0.3333, "b", 123500.0, "c", 7}, rounded([]any{"a", 1.0 / 3, "b", 123456.7, "c", 7}))
 	require.Greater(t, len(lines), 8)
 	require.Less(t, len(lines), 15, "130 seconds, a line every ten")
 }
