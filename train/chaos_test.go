@@ -58,7 +58,7 @@ func TestChaos(t *testing.T) {
 	}
 	require.NoError(t, command(t, args("alone")...))
 
-	l := startLearner(t, args("together", "--cluster", "--listen", "127.0.0.1:0")...)
+	l := startLearner(t, t.Context(), args("together", "--cluster", "--listen", "127.0.0.1:0")...)
 	broker, err := url.Parse(l.join[1])
 	require.NoError(t, err)
 	nc, err := cluster.Connect(cluster.Link{URL: l.join[1], Creds: l.join[3]}, slog.New(slog.DiscardHandler))

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"context"
 	"crypto/sha256"
 	"io"
 	"os"
@@ -48,7 +49,7 @@ func testCluster(t *testing.T, flags []string) {
 	}
 	require.NoError(t, command(t, args("alone")...))
 
-	l := startLearner(t, args("together", "--cluster", "--listen", "127.0.0.1:0")...)
+	l := startLearner(t, t.Context(), args("together", "--cluster", "--listen", "127.0.0.1:0")...)
 	require.Regexp(t, `^run \w+ waits for workers; on each machine$`, l.line)
 	require.NoError(t, command(t, append(l.join, "--name", "one", "--workers", "2")...))
 	require.NoError(t, <-l.ended)
@@ -68,7 +69,7 @@ type startedLearner struct {
 }
 
 // startLearner starts a learner and waits for its first line. Standard output is the learner's until it ends.
-func startLearner(t *testing.T, args ...string) *startedLearner {
+func startLearner(t *testing.T, ctx context.Context, args ...string) *startedLearner {
 	t.Helper()
 	read, write, err := os.Pipe()
 	require.NoError(t, err)
@@ -76,7 +77,7 @@ func startLearner(t *testing.T, args ...string) *startedLearner {
 	stdout, ended := os.Stdout, make(chan error, 1)
 	os.Stdout = write
 	go func() {
-		err := command(t, args...)
+		err := commandUntil(t, ctx, args...)
 		os.Stdout = stdout
 		_ = write.Close()
 		ended <- err

@@ -34,7 +34,7 @@ func TestExternalBroker(t *testing.T) {
 	require.ErrorContains(t, command(t, "join", address), "wants credentials: pass --creds FILE")
 
 	require.NoError(t, command(t, args("alone")...))
-	l := startLearner(t, args("together", "--cluster", address, "--creds", creds)...)
+	l := startLearner(t, t.Context(), args("together", "--cluster", address, "--creds", creds)...)
 	require.Equal(t, []string{"join", address, "--creds", creds}, l.join)
 	require.NoError(t, command(t, append(l.join, "--name", "one", "--workers", "1")...))
 	require.NoError(t, <-l.ended)
@@ -83,12 +83,10 @@ func startNATS(t *testing.T, dir, config string) (address string) {
 	program := filepath.Join(dir, "nats-server.exe") // the ending is for Windows
 	out, err := exec.Command("go", "build", "-o", program, "github.com/nats-io/nats-server/v2").CombinedOutput()
 	require.NoError(t, err, string(out))
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	host := l.Addr().String()
-	require.NoError(t, l.Close())
+	host := freeAddress(t)
 	file, log := filepath.Join(dir, "nats.conf"), filepath.Join(dir, "nats.log")
-	config += fmt.Sprintf("log_file: %q\nlisten: %q\njetstream: { store_dir: %q }\n", filepath.ToSlash(log), host, filepath.ToSlash(filepath.Join(dir, "store")))
+	config += fmt.Sprintf("log_file: %q\nlisten: %q\njetstream: { store_dir: %q }\n",
+		filepath.ToSlash(log), host, filepath.ToSlash(filepath.Join(dir, "store")))
 	require.NoError(t, os.WriteFile(file, []byte(config), 0o600))
 	cmd := exec.Command(program, "--config", file)
 	require.NoError(t, cmd.Start())
@@ -96,12 +94,27 @@ func startNATS(t *testing.T, dir, config string) (address string) {
 		_ = cmd.Process.Kill() // it may have ended
 		_ = cmd.Wait()
 	})
+	waitFor(t, host)
+	return "nats://" + host
+}
+
+// freeAddress returns an address on which nothing listens.
+func freeAddress(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	defer l.Close()
+	return l.Addr().String()
+}
+
+// waitFor waits until something listens on an address.
+func waitFor(t *testing.T, address string) {
+	t.Helper()
 	require.Eventually(t, func() bool {
-		c, err := net.Dial("tcp", host)
+		c, err := net.Dial("tcp", address)
 		if err == nil {
 			err = c.Close()
 		}
 		return err == nil
-	}, time.Minute, 20*time.Millisecond, "see %s", log)
-	return "nats://" + host
+	}, time.Minute, 20*time.Millisecond, address)
 }

@@ -118,3 +118,46 @@ func TestSelfplayHTTP(t *testing.T) {
 		require.NoError(t, json.Unmarshal(lines.Bytes(), &first), lines.Text())
 	}
 }
+
+// Prometheus' parser reads what the learner and a worker of a cluster have done, and the dashboard shows metrics that
+// exist.
+func TestClusterMetrics(t *testing.T) {
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	atLearner, atWorker := freeAddress(t), freeAddress(t)
+	args := append([]string{"selfplay", "blockbattle", "--out", t.TempDir(), "--cluster", "--listen", "127.0.0.1:0",
+		"--http", atLearner}, tiny...)
+	l := startLearner(t, ctx, append(args, "--iterations=100000")...)
+	left := make(chan error, 1)
+	go func() {
+		left <- commandUntil(t, ctx, append(l.join, "--name", "one", "--workers", "1", "--http", atWorker)...)
+	}()
+
+	waitFor(t, atLearner)
+	waitFor(t, atWorker)
+	played := func() bool {
+		page := opstest.Scrape(t, "http://"+atLearner)
+		return page["blockyard_cluster_tasks_total"] != nil &&
+			page.Value(t, "blockyard_cluster_tasks_total", "one") >= 8
+	}
+	for end := time.Now().Add(2 * time.Minute); !played(); time.Sleep(20 * time.Millisecond) {
+		require.True(t, time.Now().Before(end), "no task was played")
+	}
+	dashboard, err := os.ReadFile("../rpc/deploy/grafana/blockyard.json")
+	require.NoError(t, err)
+	learner, worker := opstest.Scrape(t, "http://"+atLearner), opstest.Scrape(t, "http://"+atWorker)
+	for prefix, page := range map[string]opstest.Page{"blockyard_cluster_": learner, "blockyard_worker_": worker} {
+		require.Contains(t, string(dashboard), prefix)
+		require.Empty(t, page.Missing(dashboard, prefix), "the dashboard shows metrics that do not exist")
+	}
+	require.EqualValues(t, 1, learner.Value(t, "blockyard_cluster_workers"))
+	require.Positive(t, learner.Value(t, "blockyard_cluster_busy_seconds_total", "one"))
+	require.Zero(t, learner.Value(t, "blockyard_cluster_dropped_results_total", "one"))
+	require.GreaterOrEqual(t, worker.Value(t, "blockyard_worker_tasks_total"), 8.0)
+	require.Positive(t, worker.Value(t, "blockyard_worker_choices_total"))
+	require.Positive(t, worker.Value(t, "blockyard_worker_busy_seconds_total"))
+	require.Zero(t, worker.Value(t, "blockyard_worker_failed_tasks_total"))
+	stop()
+	require.NoError(t, <-left)
+	require.NoError(t, <-l.ended)
+}
