@@ -8,6 +8,8 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+
+	"blockyard/datasets/lockfile"
 )
 
 // The files in the folder of a ladder.
@@ -32,12 +34,14 @@ type head struct {
 
 // A Journal keeps the finished units of a ladder on the disk.
 type Journal struct {
-	units []Unit
-	file  *os.File
+	units   []Unit
+	file    *os.File
+	release func() error // of the lock
 }
 
 // Open opens the journal of a ladder in a folder, or creates it. One that exists must be of a ladder with the same
-// game, players, seed and limits. The caller must Close it.
+// game, players, seed and limits. The caller must Close it;
+// until then no other process can open it.
 func (l *Ladder) Open(dir string) (*Journal, error) {
 	if err := l.check(); err != nil {
 		return nil, err
@@ -46,13 +50,20 @@ func (l *Ladder) Open(dir string) (*Journal, error) {
 		return nil, err
 	}
 	path := filepath.Join(dir, JournalFile)
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o644)
+	release, err := lockfile.Acquire(path + ".lock")
+	if errors.Is(err, lockfile.ErrHeld) {
+		return nil, fmt.Errorf("another process plays the ladder in %s: wait for it or choose another folder (%w)", dir, err)
+	}
 	if err != nil {
 		return nil, err
 	}
-	j := &Journal{file: f}
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o644)
+	if err != nil {
+		return nil, errors.Join(err, release())
+	}
+	j := &Journal{file: f, release: release}
 	if err := j.read(path, l); err != nil {
-		return nil, errors.Join(err, f.Close())
+		return nil, errors.Join(err, j.Close())
 	}
 	return j, nil
 }
@@ -134,5 +145,5 @@ func (j *Journal) write(line any) error {
 	return j.file.Sync()
 }
 
-// Close closes the journal.
-func (j *Journal) Close() error { return j.file.Close() }
+// Close closes the journal, which another process may then open.
+func (j *Journal) Close() error { return errors.Join(j.file.Close(), j.release()) }

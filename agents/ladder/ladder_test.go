@@ -84,6 +84,12 @@ func TestLadderGoesOn(t *testing.T) {
 
 	dir := t.TempDir()
 	path := filepath.Join(dir, JournalFile)
+	l := ladder(t, blocking.Game, 3, specs...)
+	j, err := l.Open(dir)
+	require.NoError(t, err)
+	_, err = l.Open(dir)
+	require.ErrorContains(t, err, "another process plays the ladder in "+dir)
+	require.NoError(t, j.Close())
 	for parts := 0; ; parts++ {
 		l := ladder(t, blocking.Game, 3, specs...)
 		l.Workers = 2

@@ -13,6 +13,7 @@ import (
 	"slices"
 
 	"blockyard/datasets/atomicfile"
+	"blockyard/datasets/lockfile"
 	"blockyard/datasets/record"
 )
 
@@ -51,8 +52,9 @@ type head struct {
 type Journal struct {
 	Played []Played // the games found when it was opened
 
-	dir  string
-	file *os.File
+	dir     string
+	file    *os.File
+	release func() error // of the lock
 }
 
 // OpenJournal opens the journal in a folder, or creates it. If it has games, the tournament must be the same; entrants
@@ -64,11 +66,27 @@ func OpenJournal(dir string, c *Config, settings string, entrants []*Entrant) (*
 		}
 	}
 	now := head{c.Rules.Name, c.Rules.Rules, c.Format, c.Seats, c.Games, c.Rounds, c.Finals, c.Seed, settings, entrants}
-	j := &Journal{dir: dir}
-	path := filepath.Join(dir, headFile)
+	release, err := lockfile.Acquire(filepath.Join(dir, journalFile+".lock"))
+	if errors.Is(err, lockfile.ErrHeld) {
+		return nil, fmt.Errorf("another process plays the tournament in %s: wait for it or choose another folder (%w)",
+			dir, err)
+	}
+	if err != nil {
+		return nil, err
+	}
+	j := &Journal{dir: dir, release: release}
+	if err := j.begin(now, c, entrants); err != nil {
+		return nil, errors.Join(err, j.Close())
+	}
+	return j, nil
+}
+
+// begin writes the head or compares it, and reads the games.
+func (j *Journal) begin(now head, c *Config, entrants []*Entrant) error {
+	path := filepath.Join(j.dir, headFile)
 	text, err := readHead(path)
 	switch {
-	case errors.Is(err, os.ErrNotExist) || err == nil && !Tested(dir):
+	case errors.Is(err, os.ErrNotExist) || err == nil && !Tested(j.dir):
 		if text, err = json.MarshalIndent(now, "", "  "); err == nil {
 			err = atomicfile.WriteText(path, 0o644, string(text)+"\n")
 		}
@@ -76,15 +94,15 @@ func OpenJournal(dir string, c *Config, settings string, entrants []*Entrant) (*
 		err = resume(path, text, now)
 	}
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if err := j.open(); err != nil {
-		return nil, err
+		return err
 	}
 	if err := j.check(c, entrants); err != nil {
-		return nil, errors.Join(fmt.Errorf("%s: %w", filepath.Join(dir, journalFile), err), j.Close())
+		return fmt.Errorf("%s: %w", filepath.Join(j.dir, journalFile), err)
 	}
-	return j, nil
+	return nil
 }
 
 // readHead reads a file that is not too long for the head of a tournament.
@@ -134,7 +152,8 @@ func resume(path string, text []byte, now head) error {
 	return nil
 }
 
-// open reads the journal and cuts off a last line that was not written to its end.
+// open reads the journal and cuts off a last line that was not written to its end. Close closes the file, also after an
+// error.
 func (j *Journal) open() (err error) {
 	path := filepath.Join(j.dir, journalFile)
 	if j.file, err = os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o644); err != nil {
@@ -154,12 +173,11 @@ func (j *Journal) open() (err error) {
 			break
 		}
 		if err != nil {
-			return errors.Join(err, j.file.Close())
+			return err
 		}
 		var p Played
 		if err := json.Unmarshal(line, &p); err != nil || p.Number != len(j.Played) {
-			err = fmt.Errorf("%s: line %d is not game %d: %.100q", path, len(j.Played)+1, len(j.Played), bytes.TrimSpace(line))
-			return errors.Join(err, j.file.Close())
+			return fmt.Errorf("%s: line %d is not game %d: %.100q", path, len(j.Played)+1, len(j.Played), bytes.TrimSpace(line))
 		}
 		j.Played = append(j.Played, p)
 		end += int64(len(line))
@@ -244,5 +262,10 @@ func (j *Journal) Add(p Played, rec *record.Record) error {
 	return j.file.Sync()
 }
 
-// Close closes the journal.
-func (j *Journal) Close() error { return j.file.Close() }
+// Close closes the journal, which another process may then open.
+func (j *Journal) Close() (err error) {
+	if j.file != nil {
+		err = j.file.Close()
+	}
+	return errors.Join(err, j.release())
+}
