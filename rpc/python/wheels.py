@@ -23,13 +23,13 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 MOST = 15_000_000  # bytes, largest size of a wheel
 
-# By GOOS/GOARCH: the platform tag of the wheel, and the kind of the server program in it.
+# By GOOS/GOARCH: the platform tags of the wheel, for glibc and musl on Linux, and the kind of the server in it.
 PLATFORMS = {
-    "linux/amd64": ("manylinux_2_17_x86_64", "ELF 62"),
-    "linux/arm64": ("manylinux_2_17_aarch64", "ELF 183"),
-    "darwin/amd64": ("macosx_12_0_x86_64", "Mach-O 0x1000007"),
-    "darwin/arm64": ("macosx_12_0_arm64", "Mach-O 0x100000c"),
-    "windows/amd64": ("win_amd64", "PE 0x8664"),
+    "linux/amd64": (("manylinux_2_17_x86_64", "musllinux_1_1_x86_64"), "ELF 62"),
+    "linux/arm64": (("manylinux_2_17_aarch64", "musllinux_1_1_aarch64"), "ELF 183"),
+    "darwin/amd64": (("macosx_12_0_x86_64",), "Mach-O 0x1000007"),
+    "darwin/arm64": (("macosx_12_0_arm64",), "Mach-O 0x100000c"),
+    "windows/amd64": (("win_amd64",), "PE 0x8664"),
 }
 
 
@@ -62,10 +62,8 @@ def static(program: bytes) -> bool:
 
 def check(wheel: Path, platform: str) -> list[str]:
     """Return the problems of a wheel; none if it is in order."""
-    tag, wanted = PLATFORMS[platform]
-    wrong = []
-    if tag not in wheel.name:
-        wrong.append(f"its name lacks {tag}")
+    tags, wanted = PLATFORMS[platform]
+    wrong = [f"its name lacks {tag}" for tag in tags if tag not in wheel.name]
     if wheel.stat().st_size >= MOST:
         wrong.append(f"{wheel.stat().st_size} bytes are {MOST} or more")
     with zipfile.ZipFile(wheel) as archive:
@@ -87,9 +85,10 @@ def check(wheel: Path, platform: str) -> list[str]:
         wrong += [f"there is no {name}" for name in needed if name not in files]
         wrong += [f"{name} does not belong there" for name in files if "test" in name or "__pycache__" in name]
         info = next((name for name in files if name.endswith(".dist-info/WHEEL")), None)
-        tags = archive.read(info).decode() if info else ""
-        if f"-{tag}" not in tags or "Root-Is-Purelib: false" not in tags:
-            wrong.append(f"its WHEEL file lacks the tag {tag} or Root-Is-Purelib: false")
+        about = archive.read(info).decode() if info else ""
+        wrong += [f"its WHEEL file lacks the tag {tag}" for tag in tags if f"-{tag}" not in about]
+        if "Root-Is-Purelib: false" not in about:
+            wrong.append("its WHEEL file lacks Root-Is-Purelib: false")
     return wrong
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
-TAG = "py3-none-manylinux_2_17_x86_64.manylinux2014_x86_64"
+TAG = "py3-none-manylinux_2_17_x86_64.manylinux2014_x86_64.musllinux_1_1_x86_64"
 
 
 def loaded():
@@ -48,7 +48,8 @@ def made(folder, server=None, mode=0o755, tag=TAG, without=(), extra=()):
         "blockyard/VERSION": b"1\n",
         "blockyard/env_ids.json": b"[]",
     }
-    files["blockyard-1.dist-info/WHEEL"] = f"Root-Is-Purelib: false\nTag: {tag}\n".encode()
+    tags = "".join(f"Tag: py3-none-{platform}\n" for platform in tag.removeprefix("py3-none-").split("."))
+    files["blockyard-1.dist-info/WHEEL"] = f"Root-Is-Purelib: false\n{tags}".encode()
     files |= dict.fromkeys(extra, b"")
     with zipfile.ZipFile(path, "w") as archive:
         for name in files.keys() - set(without):
@@ -80,6 +81,7 @@ def test_wheel_in_order(tmp_path):
         ({"server": elf(interpreter=True)}, "the server needs a shared library"),
         ({"mode": 0o644}, "the server is not executable"),
         ({"tag": "py3-none-any"}, "its name lacks manylinux_2_17_x86_64"),
+        ({"tag": "py3-none-manylinux_2_17_x86_64"}, "its WHEEL file lacks the tag musllinux_1_1_x86_64"),
         ({"without": ["blockyard/py.typed"]}, "there is no blockyard/py.typed"),
         ({"without": ["blockyard/VERSION"]}, "there is no blockyard/VERSION"),
         ({"extra": ["blockyard/test_x.py"]}, "blockyard/test_x.py does not belong there"),
