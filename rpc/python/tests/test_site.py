@@ -76,6 +76,11 @@ def test_cards(site, game):
         assert 20 <= frames <= 40
 
 
+def test_every_game_has_a_card():
+    with blockyard.connect() as client:
+        assert {game["name"].partition(":")[0] for game in client.games()} == set(repository.GAMES) == set(cards.LABELS)
+
+
 def test_results_of_a_game_are_taken_from_the_readme():
     table = "| game | score |\n|---|---|\n| A | 1 |\n| B, 2 seats | 2 |\n"
     readme = f"## Evaluate\n\n{table}\n## Export to a contest\n\n## Speed\n\n{table}"
