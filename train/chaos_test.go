@@ -43,16 +43,17 @@ func TestChaos(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes half a minute")
 	}
-	iterations := 40
+	const games = 24 // two slots per task with three workers
+	iterations := 12
 	if os.Getenv(longTest) != "" {
-		iterations = 400
+		iterations = 120
 	}
 	before := cluster.DefaultLimits
 	cluster.DefaultLimits = cluster.Limits{AckWait: 2 * time.Second, Deliveries: 100}
 	defer func() { cluster.DefaultLimits = before }()
 	dir := t.TempDir()
-	settings := []string{"--backup=0.7", "--games=6", "--rounds=64", "--batch=32", "--hidden=6", "--gates=2",
-		"--gate-pairs=2", "--gate-ply=1", fmt.Sprintf("--iterations=%d", iterations)}
+	settings := []string{"--backup=0.7", fmt.Sprintf("--games=%d", games), "--rounds=64", "--batch=32", "--hidden=6",
+		"--gates=2", "--gate-pairs=2", "--gate-ply=1", fmt.Sprintf("--iterations=%d", iterations)}
 	args := func(name string, more ...string) []string {
 		return append(append([]string{"selfplay", "blockbattle", "--out", filepath.Join(dir, name)}, settings...), more...)
 	}
@@ -86,8 +87,8 @@ func TestChaos(t *testing.T) {
 		all, _, _ := cluster.Ask(ctx, nc)
 		cancel()
 		for _, s := range all {
-			require.LessOrEqual(t, s.Queued, uint64(5*6), "tasks in the queue: five per slot")
-			require.LessOrEqual(t, s.Unread, uint64(10*6), "results in the queue: ten per slot")
+			require.LessOrEqual(t, s.Queued, uint64(5*games), "tasks in the queue: five per slot")
+			require.LessOrEqual(t, s.Unread, uint64(10*games), "results in the queue: ten per slot")
 		}
 	}
 }

@@ -140,6 +140,35 @@ func TestTaskThatFails(t *testing.T) {
 	require.Contains(t, log.String(), "a task failed")
 }
 
+// A task that kills every worker before it can say anything ends the run too.
+func TestTaskThatCrashes(t *testing.T) {
+	s, folder := newSite(t, nil), t.TempDir()
+	c := small()
+	c.Games = 2
+	run := newRun(t, c)
+	l, err := NewLearner(t.Context(), s.connect(t), run, LearnerOptions{
+		Folder: folder, Limits: Limits{AckWait: 300 * time.Millisecond, Deliveries: 3}, Log: quiet,
+	})
+	require.NoError(t, err)
+	run.Remote = l
+	ended := make(chan error, 1)
+	go func() { ended <- run.Step() }()
+	for over := false; !over; {
+		select {
+		case err = <-ended:
+			over = true
+		default: // workers that take tasks and are never heard of again
+			_, err := l.queues.toWorkers.Fetch(8, jetstream.FetchMaxWait(100*time.Millisecond))
+			require.NoError(t, err)
+		}
+	}
+	require.ErrorContains(t, err, "was given to workers 3 times and has no result: no worker said why: it may crash them")
+	kept, err := filepath.Glob(filepath.Join(folder, "failed-task-0-*.json"))
+	require.NoError(t, err)
+	require.NotEmpty(t, kept)
+	require.NoError(t, l.Close(true))
+}
+
 // A task of a worker that dies without a word goes to another one, and one that the queue has lost is published again.
 func TestLostTasks(t *testing.T) {
 	s := newSite(t, nil)
