@@ -46,7 +46,7 @@ def test_nothing_is_loaded_from_elsewhere(site):
         assert not [url for url in loaded if url.startswith(("http", "//"))], page
         for url in loaded:
             if not url.startswith("data:") and page.name != "404.html":
-                assert (page.parent / url.partition("?")[0]).is_file(), f"{page}: {url}"
+                assert (page.parent / re.split("[?#]", url)[0]).is_file(), f"{page}: {url}"
 
 
 def test_the_markdown_was_understood(site):
