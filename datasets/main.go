@@ -52,6 +52,10 @@ func run(args []string, std *streams) int {
 			"export_parquet": "Write Parquet shards to this folder, which must not exist.",
 			"export_minari":  "Write a Minari dataset below this folder, such as ~/.minari/datasets.",
 			"export_rows":    "Approximate number of rows per shard; a shard holds whole games.",
+			"view_live": "With --web: watch games while clients play them, such as those of a trainer, on the server with " +
+				"this address as its serve --watch.",
+			"view_token": "With --live: token of the clients whose games are shown. Prefer BLOCKYARD_TOKEN, because other " +
+				"users can read command lines.",
 			"view_games": "File of records and number of the game, from 1 (the default). " +
 				"Also a history folder. With --web: any number of files, folders of files, and history folders.",
 		},

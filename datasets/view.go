@@ -31,6 +31,9 @@ type viewCmd struct {
 	Listen string `help:"Address for --web; port 0 selects a free port." default:"127.0.0.1:0" placeholder:"HOST:PORT"`
 	Open   bool   `help:"With --web: open the page in the default browser."`
 
+	Live  string `help:"${view_live}" placeholder:"HOST:PORT"`
+	Token string `help:"${view_token}" env:"BLOCKYARD_TOKEN" placeholder:"TEXT"`
+
 	HTML string `name:"html" help:"Write one game as a page that needs no server." placeholder:"FILE"`
 
 	bounds
@@ -53,6 +56,9 @@ Keys in the browser: space: play or pause; left, right: step; + and -: speed; ?:
 func (c *viewCmd) Run(std *streams) error {
 	if c.Open && !c.Web {
 		return errors.New("--open without --web: the terminal viewer opens no page")
+	}
+	if c.Live != "" {
+		return c.live(std)
 	}
 	if len(c.Games) == 0 {
 		path, err := viewer.Newest(".")
@@ -149,6 +155,17 @@ func (c *viewCmd) web(std *streams) error {
 	defer stop()
 	site := viewer.Site{Games: c.Games, Turn: c.From, Listen: c.Listen, Open: c.Open}
 	return site.Serve(ctx, std.out, std.err)
+}
+
+// live serves a page of games that are played on a server, until the process is interrupted.
+func (c *viewCmd) live(std *streams) error {
+	if !c.Web || len(c.Games) > 0 || c.From != 0 || c.HTML != "" {
+		return errors.New("--live shows a server's games in a browser: add --web, and leave out files, --from and --html")
+	}
+	ctx, stop := interrupt.Context()
+	defer stop()
+	page := viewer.Live{Address: c.Live, Token: c.Token, Listen: c.Listen, Open: c.Open}
+	return page.Serve(ctx, std.out, std.err)
 }
 
 // Control sequences of a terminal.

@@ -45,6 +45,7 @@ type serveCmd struct {
 	Drain       time.Duration `placeholder:"DURATION" help:"${drain_help}"`
 
 	openEnvFlags
+	watchFlags
 	ops.Flags
 	server.Limits
 }
@@ -64,7 +65,8 @@ func vars() kong.Vars {
 			"clients over tls: need a certificate signed by one of them.",
 		"drain_help": "After SIGTERM or SIGINT, let clients that are connected go on for up to this time. " +
 			"New ones are refused, and a second signal ends the server at once. 0 by default.",
-		"ca_help": "Certificate authorities to trust over tls:, in PEM format; by default those of the system.",
+		"watch_help": watchHelp,
+		"ca_help":    "Certificate authorities to trust over tls:, in PEM format; by default those of the system.",
 		"bench_game_help": "Game to step, blockbattle by default. " +
 			"null does not compute anything and its slab is as large as that of N rows of " +
 			"other games, so that only the transport is measured.",
@@ -122,9 +124,13 @@ func (c *serveCmd) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	listeners, err := listenAll(append(slices.Clone(c.Listen), c.openEnvAddress()...), tokens, c.credentials())
+	shown, err := c.watchFlags.listen(tokens)
 	if err != nil {
 		return err
+	}
+	listeners, err := listenAll(append(slices.Clone(c.Listen), c.openEnvAddress()...), tokens, c.credentials())
+	if err != nil {
+		return errors.Join(err, closeWatch(shown))
 	}
 	signals := ctx
 	ctx, end := context.WithCancelCause(ctx)
@@ -145,7 +151,8 @@ func (c *serveCmd) Run(ctx context.Context) error {
 		}()
 	}
 	c.watch(ctx, srv, end)
-	if err := announce(os.Stdout, listeners, len(c.Listen), site); err != nil {
+	serveWatch(ctx, shown, srv, log, end)
+	if err := announce(os.Stdout, listeners, len(c.Listen), site, shown); err != nil {
 		return errors.Join(err, closeAll(listeners))
 	}
 	site.Ready()
@@ -248,7 +255,7 @@ func closeAll(all []net.Listener) error {
 }
 
 // announce prints the line of JSON that says where the server listens. Listeners from text on are for --openenv.
-func announce(w io.Writer, listeners []net.Listener, text int, site *ops.Site) error {
+func announce(w io.Writer, listeners []net.Listener, text int, site *ops.Site, shown net.Listener) error {
 	ready := struct {
 		Ready   []string `json:"ready"`
 		PID     int      `json:"pid"`
@@ -256,6 +263,7 @@ func announce(w io.Writer, listeners []net.Listener, text int, site *ops.Site) e
 		Version string   `json:"version"`
 		HTTP    string   `json:"http,omitempty"`
 		OpenEnv string   `json:"openenv,omitempty"`
+		Watch   string   `json:"watch,omitempty"`
 	}{Ready: []string{}, PID: os.Getpid(), Proto: server.Protocol, Version: version, HTTP: site.URL()}
 	for k, l := range listeners {
 		if k < text {
@@ -263,6 +271,9 @@ func announce(w io.Writer, listeners []net.Listener, text int, site *ops.Site) e
 		} else {
 			ready.OpenEnv = openEnvURL(server.Name(l))
 		}
+	}
+	if shown != nil {
+		ready.Watch = shown.Addr().String()
 	}
 	return json.NewEncoder(w).Encode(ready)
 }

@@ -48,14 +48,13 @@ type Server struct {
 	library *Library
 	analyst analysis.Analyst // nil if there is none
 	films   films
-	local   bool
 	routes  http.Handler
 }
 
 // NewServer serves the games of a library, with analyses if there is an analyst. A local server accepts only
 // requests to localhost, so that a page from elsewhere cannot reach it under a host name of its own (DNS rebinding).
 func NewServer(l *Library, analyst analysis.Analyst, local bool) *Server {
-	s := &Server{library: l, analyst: analyst, local: local}
+	s := &Server{library: l, analyst: analyst}
 	mux := http.NewServeMux()
 	mux.Handle("GET /", http.FileServerFS(PageFiles()))
 	// Browsers request this icon for responses that are not pages.
@@ -67,22 +66,27 @@ func NewServer(l *Library, analyst analysis.Analyst, local bool) *Server {
 	mux.HandleFunc("GET /api/analysis", s.analysis)
 	mux.HandleFunc("POST /post_game", s.postGame)
 	mux.HandleFunc("GET /view_game", s.viewGame)
-	s.routes = gzhttp.GzipHandler(mux)
+	s.routes = guarded(gzhttp.GzipHandler(mux), local)
 	return s
 }
 
 // ServeHTTP implements http.Handler.
-func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	h := w.Header()
-	h.Set("Content-Security-Policy", policy)
-	h.Set("X-Content-Type-Options", "nosniff")
-	h.Set("Referrer-Policy", "no-referrer")
-	h.Set("Cache-Control", "no-cache")
-	if s.local && !loopback(r.Host) {
-		http.Error(w, "this viewer accepts requests to 127.0.0.1 and localhost only", http.StatusForbidden)
-		return
-	}
-	s.routes.ServeHTTP(w, r)
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.routes.ServeHTTP(w, r) }
+
+// guarded lets a page load from its own server only. If it is local, it accepts only requests to localhost.
+func guarded(next http.Handler, local bool) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h := w.Header()
+		h.Set("Content-Security-Policy", policy)
+		h.Set("X-Content-Type-Options", "nosniff")
+		h.Set("Referrer-Policy", "no-referrer")
+		h.Set("Cache-Control", "no-cache")
+		if local && !loopback(r.Host) {
+			http.Error(w, "this viewer accepts requests to 127.0.0.1 and localhost only", http.StatusForbidden)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
 }
 
 // loopback reports whether a Host header names the local machine.
@@ -252,8 +256,13 @@ func refuse(w http.ResponseWriter, status int, err error) {
 // Serve serves the page on listener until ctx is done. analyst may be nil.
 func Serve(ctx context.Context, listener net.Listener, l *Library, analyst analysis.Analyst) error {
 	addr, ok := listener.Addr().(*net.TCPAddr)
+	return serveOn(ctx, listener, NewServer(l, analyst, ok && addr.IP.IsLoopback()))
+}
+
+// serveOn serves a handler on listener until ctx is done.
+func serveOn(ctx context.Context, listener net.Listener, handler http.Handler) error {
 	server := &http.Server{
-		Handler:           NewServer(l, analyst, ok && addr.IP.IsLoopback()),
+		Handler:           handler,
 		ReadHeaderTimeout: 10 * time.Second,
 		ReadTimeout:       time.Minute,
 		WriteTimeout:      2 * time.Minute,

@@ -2,6 +2,7 @@ package server
 
 import (
 	"errors"
+	"sync/atomic"
 	"time"
 
 	"blockyard/env"
@@ -39,6 +40,10 @@ type handle struct {
 	stream *stream // nil before the first send or recv
 
 	recorder *recorder // nil if no episode is recorded
+
+	session uint64                  // number of the session that opened it
+	glance  atomic.Pointer[glances] // games to copy after the next request; nil for none
+	glanced atomic.Pointer[glances] // the last copies; nil if nobody has watched
 
 	alone bool          // the server plays no seat
 	took  time.Duration // duration of the last step
@@ -121,6 +126,7 @@ func (h *handle) drivenSeats() []int {
 func (s *session) closeHandle(id uint32) {
 	h := s.handles[id]
 	delete(s.handles, id)
+	s.srv.unregister(h)
 	if err := errors.Join(h.env.Close(), s.dropPolicy(h), h.unshare()); err != nil {
 		s.srv.log.Warn("close", "session", s.id, "handle", id, "err", err)
 	}

@@ -105,7 +105,11 @@ func with(answer func(*session, *wire.Frame, *handle) error) func(*session, *wir
 				return err
 			}
 		}
-		return answer(s, f, h)
+		if err := answer(s, f, h); err != nil {
+			return err
+		}
+		h.showWatched()
+		return nil
 	}
 }
 

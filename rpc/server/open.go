@@ -86,7 +86,9 @@ func (s *session) open(f *wire.Frame) error {
 	s.next++
 	h.id, h.seeds, h.memory, h.first, h.opponents = s.next, seeds, memory, uint64(o.First), opponents
 	h.took, h.alone = quickStep, len(o.Opponents) == 0 // until it is known
+	h.session = s.id
 	s.handles[h.id] = h
+	s.srv.register(h, s.token)
 	s.sizeSteps()
 	if err := s.reply(f.ID, h.facts()); err != nil {
 		s.closeHandle(h.id)

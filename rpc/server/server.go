@@ -55,8 +55,9 @@ type Server struct {
 
 	mu       sync.Mutex
 	sessions map[*session]struct{}
-	holders  []*holder // of the tokens
-	admitted int       // sessions whose hello was accepted, and guests
+	holders  []*holder           // of the tokens
+	open     map[*handle]*holder // every open handle, with its session's token
+	admitted int                 // sessions whose hello was accepted, and guests
 	guests   int
 	ids      uint64
 	envs     int
@@ -95,7 +96,8 @@ func New(c Config) *Server {
 		c.Features = func(*env.Game) *features.Set { return nil }
 	}
 	return &Server{c: c, limits: c.Limits, log: c.Log, begun: time.Now(), quiet: time.Now(),
-		sessions: map[*session]struct{}{}, holders: newHolders(c.Tokens), buffers: newBuffers(&c.Limits),
+		sessions: map[*session]struct{}{}, open: map[*handle]*holder{},
+		holders: newHolders(c.Tokens), buffers: newBuffers(&c.Limits),
 		failures: newFailures()}
 }
 

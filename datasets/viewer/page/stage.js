@@ -18,7 +18,7 @@ export function clear() {
 
 // inksAreSeats reports whether a frame's cells are digits of seats: then pieces have the colours of their
 // seats.
-const inksAreSeats = (frame) => [...frame.boards, ...(frame.trays || []).flatMap((t) => t.pieces)].some((b) => /\d/.test(b.cells));
+export const inksAreSeats = (frame) => [...frame.boards, ...(frame.trays || []).flatMap((t) => t.pieces)].some((b) => /\d/.test(b.cells));
 
 // draw shows a frame and reuses existing elements. own is the seat of a person who plays: its pieces are larger, to be
 // chosen. Canvases tell their number in frame.boards, or their tray and piece in frame.trays, by data-board, data-tray

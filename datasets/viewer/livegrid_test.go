@@ -1,0 +1,110 @@
+package viewer
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"blockyard/datasets/browsertest"
+	"blockyard/env"
+	"blockyard/env/games"
+
+	"github.com/stretchr/testify/require"
+)
+
+// shows is a server's --watch, whose games take a step with every request.
+func shows(t *testing.T, game string, asked *atomic.Int64) *httptest.Server {
+	g, err := games.Lookup(game)
+	require.NoError(t, err)
+	seats := g.MinSeats
+	players := []string{"client", "learned:ply=2", "hand", "hand"}[:seats]
+	var states []env.State
+	for k := range mostGames {
+		s := g.New(seats)
+		s.Reset(uint64(k))
+		states = append(states, s)
+	}
+	var painter Painter
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("Authorization") != "Bearer secret" {
+			refuse(w, http.StatusUnauthorized, fmt.Errorf("this server requires a token"))
+			return
+		}
+		var count int
+		fmt.Sscan(r.FormValue("count"), &count)
+		turn := int(asked.Add(1))
+		list := []map[string]any{}
+		for k, s := range states[:count] {
+			m := env.NoMoves
+			for set := s.Acting(); set != 0; set = set.Rest() {
+				legal := s.Legal(set.First(), nil)
+				m[set.First()] = legal[(turn*7+k)%len(legal)]
+			}
+			if s.Acting() != 0 {
+				s.Step(m)
+			}
+			list = append(list, map[string]any{"id": fmt.Sprint("1.1.", k), "game": g.Name, "title": g.Title,
+				"players": players, "frame": painter.Position(s, players, turn)})
+		}
+		answer(w, map[string]any{"games": list, "handles": 1, "envs": 1024, "waiting": false})
+	}))
+	t.Cleanup(server.Close)
+	return server
+}
+
+// The page shows as many games as are chosen, as they go on, and says why it shows none.
+func TestLiveGrid(t *testing.T) {
+	var asked atomic.Int64
+	server := shows(t, "blockbattle", &asked)
+	b := browsertest.Open(t, newLiveHandler(server.URL, "secret").routes())
+	b.Visit("")
+	tiles := "document.querySelectorAll('.tile').length"
+	b.Await(tiles + " === 16 && document.querySelector('#totals').textContent === '16 of 1,024 games'")
+	b.Await("Number(document.querySelector('.tile small').textContent.split(' ')[1]) > 5")
+	b.Await(painted)
+	for _, s := range []struct {
+		name string
+		w, h int64
+		dark bool
+	}{{"phone-dark", 390, 844, true}, {"phone", 390, 844, false}, {"dark", 1280, 800, true}, {"light", 1280, 800, false}} {
+		b.Size(s.w, s.h, 1, s.dark)
+		b.Await(fmt.Sprintf("innerWidth === %d && document.documentElement.scrollWidth <= innerWidth", s.w))
+		b.Shot("live-" + s.name)
+	}
+	b.Text("(() => { const s = document.querySelector('#count'); s.value = 4; s.dispatchEvent(new Event('change')); })()")
+	b.Await(tiles + " === 4")
+	b.Clean()
+	b.Quiet = true // the browser notes failed requests on its console
+	server.Close()
+	b.Await("document.querySelector('#trouble').textContent.includes('does a server run there with --watch?')")
+}
+
+// Many pages ask the server no more often than one, and what it refuses is said before a page is served.
+func TestLiveAsksRarely(t *testing.T) {
+	var asked atomic.Int64
+	server := shows(t, "blocking", &asked)
+	h := newLiveHandler(strings.TrimPrefix(server.URL, "http://"), "secret")
+	for range 20 {
+		w := httptest.NewRecorder()
+		h.routes().ServeHTTP(w, httptest.NewRequest("GET", "/api/live?count=9", nil))
+		require.Equal(t, 200, w.Code)
+		var got struct{ Games []json.RawMessage }
+		require.NoError(t, json.NewDecoder(w.Body).Decode(&got))
+		require.Len(t, got.Games, 9)
+	}
+	require.Less(t, asked.Load(), int64(20))
+	var out bytes.Buffer
+	for address, want := range map[string]string{
+		server.URL: "requires a token", "127.0.0.1:1": "does a server run there", "%": "want HOST:PORT",
+	} {
+		live := Live{Address: address, Token: "wrong", Listen: "127.0.0.1:0"}
+		require.ErrorContains(t, live.Serve(context.Background(), &out, &out), want)
+	}
+	require.Empty(t, out.String())
+}

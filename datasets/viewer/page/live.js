@@ -1,0 +1,105 @@
+// A grid of games that clients of a server are playing. The page asks for pictures a few times per second while it is
+// visible.
+
+import {drawBoard, seatColour, theme} from "./draw.js";
+import {el} from "./dom.js";
+import {inksAreSeats} from "./stage.js";
+
+const $ = (id) => document.getElementById(id);
+const every = 350; // ms between two requests
+const counts = [4, 9, 16, 36, 64];
+let count = 16, shown = null;
+const tiles = new Map();
+
+for (const n of counts) {
+  const option = el("option", "", n);
+  option.value = n;
+  option.selected = n === count;
+  $("count").append(option);
+}
+
+async function follow() {
+  for (;;) {
+    const begun = performance.now();
+    if (!document.hidden) await look();
+    await new Promise((done) => setTimeout(done, Math.max(50, every - (performance.now() - begun))));
+  }
+}
+
+async function look() {
+  let got, text = "";
+  try {
+    const reply = await fetch("api/live?" + new URLSearchParams({count}));
+    got = await reply.json();
+    if (!reply.ok) text = got.error;
+  } catch {
+    text = "The viewer cannot be reached: is “datasets view --web --live” still running? Retrying …";
+  }
+  $("trouble").hidden = !text;
+  if ($("trouble").textContent !== text) $("trouble").textContent = text;
+  if (text) return;
+  shown = got;
+  draw();
+}
+
+function draw() {
+  if (!shown) return;
+  const {games, envs, waiting} = shown;
+  document.documentElement.dataset.game = games.length && games.every((g) => g.game === games[0].game) ? games[0].game.split(":")[0] : "";
+  theme();
+  $("totals").textContent = `${games.length} of ${envs.toLocaleString("en")} games`;
+  $("note").textContent = games.length ? "" : waiting ? "Waiting for the next step of the clients …" : "No client has open games.";
+  const ids = new Set(games.map((g) => g.id));
+  for (const [id, tile] of tiles) if (!ids.has(id)) { tile.box.remove(); tiles.delete(id); }
+  for (const game of games) show(game);
+}
+
+// show draws a game in its tile.
+function show(game) {
+  let tile = tiles.get(game.id);
+  const kind = JSON.stringify([game.title, game.players, game.frame.boards.map((b) => [b.w, b.h])]);
+  if (!tile || tile.kind !== kind) {
+    const made = build(game, kind);
+    if (tile) tile.box.replaceWith(made.box);
+    else $("grid").append(made.box);
+    tiles.set(game.id, tile = made);
+  }
+  tile.turn.textContent = game.frame.over ? "over" : game.frame.label;
+  tile.box.title = `${game.id}: session, handle and number of the environment`;
+  const seats = inksAreSeats(game.frame), across = game.frame.boards.reduce((n, b) => n + b.w, 0);
+  const cell = Math.max(4, Math.min(size(), ($("grid").clientWidth - 70) / across));
+  game.frame.boards.forEach((b, k) => drawBoard(tile.boards[k], b, cell, seats));
+  game.frame.seats.forEach((s, seat) => { tile.scores[seat].textContent = s.score.toLocaleString("en"); });
+}
+
+const size = () => innerWidth <= 640 ? (count <= 4 ? 11 : 6) : count <= 4 ? 18 : count <= 16 ? 11 : 8;
+
+function build(game, kind) {
+  const box = el("section", "tile"), head = el("h2", "", game.title), turn = el("small"), boards = el("div", "boards"), who = el("div", "who");
+  box.setAttribute("role", "listitem");
+  head.append(turn);
+  const tile = {box, kind, turn, boards: [], scores: []};
+  for (const b of game.frame.boards) {
+    const frame = el("div", "frame"), canvas = el("canvas");
+    canvas.setAttribute("role", "img");
+    canvas.setAttribute("aria-label", `Board ${b.name || ""}, ${b.w} by ${b.h}`);
+    frame.append(canvas);
+    boards.append(frame);
+    tile.boards.push(canvas);
+  }
+  game.players.forEach((player, seat) => {
+    const line = el("div"), score = el("span", "s"), name = el("span", "n", player), dot = el("span", "dot");
+    dot.style.background = seatColour(seat);
+    name.title = player;
+    line.append(dot, name, score);
+    who.append(line);
+    tile.scores.push(score);
+  });
+  box.append(head, boards, who);
+  return tile;
+}
+
+$("count").addEventListener("change", () => { count = Number($("count").value); look(); });
+matchMedia("(prefers-color-scheme: dark)").addEventListener("change", draw);
+addEventListener("resize", draw);
+follow();

@@ -1,0 +1,128 @@
+package server
+
+import (
+	"cmp"
+	"slices"
+
+	"blockyard/env"
+)
+
+// MaxGlances is the largest number of games that Watch returns.
+const MaxGlances = 64
+
+// A Glance is a copy of one game of a client as it was between two requests of the client.
+type Glance struct {
+	Session uint64
+	Handle  uint32
+	Env     int // its number in the handle
+	Game    *env.Game
+	State   env.State // must not be changed
+	Players []string  // of every seat: the spec of an opponent, or "client"
+	Steps   int       // of the episode so far
+}
+
+// A Watched is what Watch returns.
+type Watched struct {
+	Games   []Glance // in the order of sessions, handles and numbers
+	Handles int      // open with the token
+	Envs    int      // in these handles
+	Known   bool     // every handle that should show games has done so
+}
+
+// glances are the games of a handle that somebody watches, and their last copies.
+type glances struct {
+	wanted int // the first games of the handle: how many are copied next
+	games  []Glance
+}
+
+// Watch returns copies of at most count games, spread over all handles that were opened with the same token as secret;
+// it fails with a *wire.Error if no token has it. It never waits for a client: it returns what each handle copied after
+// the call before, and asks it to copy again at the end of its next request. The first call therefore returns nothing
+// of a handle. A call costs clients one copy of each of these games.
+func (s *Server) Watch(secret string, count int) (Watched, error) {
+	token, err := s.recognize(secret)
+	if err != nil {
+		return Watched{}, err
+	}
+	all := s.handlesOf(token)
+	out := Watched{Handles: len(all), Known: true}
+	slices.SortFunc(all, func(a, b *handle) int {
+		return cmp.Or(cmp.Compare(a.session, b.session), cmp.Compare(a.id, b.id))
+	})
+	count = min(count, MaxGlances)
+	for k, h := range all {
+		out.Envs += h.c.Envs
+		share := (count + len(all) - 1 - k) / len(all) // the parts of count add up to it
+		if share = min(share, h.c.Envs); share == 0 {
+			continue
+		}
+		if last := h.glanced.Load(); last != nil {
+			out.Games = append(out.Games, last.games[:min(share, len(last.games))]...)
+		} else {
+			out.Known = false
+		}
+		h.glance.Store(&glances{wanted: share})
+	}
+	return out, nil
+}
+
+// handlesOf returns the handles that are open with a token.
+func (s *Server) handlesOf(token *holder) (all []*handle) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for h, owner := range s.open {
+		if owner == token {
+			all = append(all, h)
+		}
+	}
+	return all
+}
+
+// register makes a handle known to Watch; unregister ends that.
+func (s *Server) register(h *handle, owner *holder) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.open[h] = owner
+}
+
+func (s *Server) unregister(h *handle) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.open, h)
+}
+
+// showWatched copies the games that somebody watches. The goroutine that answers calls it after every request of the
+// handle. Games in flight keep their last copies.
+func (h *handle) showWatched() {
+	if h.glance.Load() == nil {
+		return
+	}
+	next := h.glance.Swap(nil)
+	if next == nil {
+		return
+	}
+	last, specs := h.glanced.Load(), h.opponents.specs(0)
+	for i := range next.wanted {
+		if h.stream != nil && !h.stream.Idle(i) {
+			if last != nil && i < len(last.games) {
+				next.games = append(next.games, last.games[i])
+			}
+			continue
+		}
+		if !h.env.Live(i) {
+			continue // it has no position yet
+		}
+		g := Glance{Session: h.session, Handle: h.id, Env: i, Game: h.game, Steps: h.env.Steps(i)}
+		g.State = h.game.New(h.c.Seats)
+		g.State.CopyFrom(h.env.State(i))
+		for seat := range h.c.Seats {
+			name := "client"
+			if k := int(h.env.Opponent(i, seat)); k < len(specs) {
+				name = specs[k]
+			}
+			g.Players = append(g.Players, name)
+		}
+		next.games = append(next.games, g)
+	}
+	h.glanced.Store(next)
+}

@@ -1,0 +1,143 @@
+// Package watch shows games of the clients of a server while they are played, over HTTP: pictures as JSON, for
+// "datasets view --web --live". Who watches needs the token of the clients whose games it sees.
+//
+//	GET /watch?count=16    the answer; count is 1 to 64
+//	Authorization: Bearer TOKEN
+package watch
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"blockyard/agents/ops"
+	"blockyard/datasets/viewer"
+	"blockyard/rpc/server"
+	"blockyard/rpc/wire"
+)
+
+// Limits on those who watch.
+const (
+	pause     = 100 * time.Millisecond // between two answers, whoever asks
+	mostConns = 16
+)
+
+// An Answer is the pictures of some games.
+type Answer struct {
+	Games   []Picture `json:"games"`
+	Handles int       `json:"handles"` // open with this token
+	Envs    int       `json:"envs"`    // in these handles
+	Waiting bool      `json:"waiting"` // some handles show nothing yet: their games appear after their next step
+}
+
+// A Picture is a game of a client as it was between two of its requests.
+type Picture struct {
+	ID      string       `json:"id"` // "SESSION.HANDLE.ENV"
+	Game    string       `json:"game"`
+	Title   string       `json:"title"`
+	Players []string     `json:"players"`
+	Frame   viewer.Frame `json:"frame"`
+}
+
+// A Source has the games: *server.Server.
+type Source interface {
+	Watch(secret string, count int) (server.Watched, error)
+}
+
+// A Handler answers those who watch.
+type Handler struct {
+	source Source
+
+	mu      sync.Mutex // one answer at a time
+	next    time.Time  // of the next answer
+	painter viewer.Painter
+}
+
+// NewHandler shows the games of a source. It accepts only requests to localhost and IP addresses, so that
+// a web page cannot reach it under a host name of its own (DNS rebinding).
+func NewHandler(source Source) *Handler { return &Handler{source: source} }
+
+// ServeHTTP implements http.Handler.
+func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("Cache-Control", "no-store")
+	w.Header().Set("X-Content-Type-Options", "nosniff")
+	count, err := strconv.Atoi(r.FormValue("count"))
+	switch {
+	case r.Method != http.MethodGet || r.URL.Path != "/watch":
+		refuse(w, http.StatusNotFound, errors.New("want GET /watch?count=N; datasets view --web --live shows it"))
+		return
+	case r.Header.Get("Origin") != "" || !address(r.Host):
+		refuse(w, http.StatusForbidden, errors.New("only programs may watch, by an IP address or localhost, not web pages"))
+		return
+	case err != nil || count < 1 || count > server.MaxGlances:
+		refuse(w, http.StatusBadRequest, fmt.Errorf("count: %.20q, want 1 to %d", r.FormValue("count"), server.MaxGlances))
+		return
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if now := time.Now(); now.Before(h.next) {
+		w.Header().Set("Retry-After", "1")
+		refuse(w, http.StatusTooManyRequests, fmt.Errorf("too many watch: this server answers once per %v", pause))
+		return
+	}
+	h.next = time.Now().Add(pause)
+	got, err := h.source.Watch(strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer "), count)
+	if err != nil {
+		var refusal *wire.Error
+		if errors.As(err, &refusal) {
+			err = errors.New(strings.Replace(refusal.Msg, " in hello", "", 1))
+		}
+		refuse(w, http.StatusUnauthorized, err)
+		return
+	}
+	out := Answer{Games: []Picture{}, Handles: got.Handles, Envs: got.Envs, Waiting: !got.Known}
+	for _, g := range got.Games {
+		title := g.Game.Title
+		if title == "" {
+			title = g.Game.Name
+		}
+		out.Games = append(out.Games, Picture{
+			ID: fmt.Sprintf("%d.%d.%d", g.Session, g.Handle, g.Env), Game: g.Game.Name, Title: title,
+			Players: g.Players, Frame: h.painter.Position(g.State, g.Players, g.Steps),
+		})
+	}
+	w.Header().Set("Content-Type", "application/json")
+	_ = json.NewEncoder(w).Encode(out) // an error means that who watches is gone
+}
+
+// address reports whether a Host header is an IP address or localhost, which cannot come from DNS rebinding.
+func address(host string) bool {
+	name, _, err := net.SplitHostPort(host)
+	if err != nil {
+		name = strings.Trim(host, "[]")
+	}
+	return strings.EqualFold(name, "localhost") || net.ParseIP(name) != nil
+}
+
+func refuse(w http.ResponseWriter, status int, err error) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_ = json.NewEncoder(w).Encode(map[string]string{"error": err.Error()})
+}
+
+// Serve answers on a listener until ctx is done.
+func (h *Handler) Serve(ctx context.Context, l net.Listener, log *slog.Logger) error {
+	site := &http.Server{
+		Handler: h, ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelWarn), MaxHeaderBytes: 16 << 10,
+		ReadTimeout: 10 * time.Second, WriteTimeout: 30 * time.Second, IdleTimeout: time.Minute,
+	}
+	stop := context.AfterFunc(ctx, func() { site.Close() })
+	defer stop()
+	if err := site.Serve(ops.Limit(l, mostConns)); !errors.Is(err, http.ErrServerClosed) && ctx.Err() == nil {
+		return err
+	}
+	return nil
+}

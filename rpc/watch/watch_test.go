@@ -1,0 +1,134 @@
+package watch
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+	"time"
+
+	"blockyard/env"
+	"blockyard/env/games"
+	"blockyard/env/vec"
+	"blockyard/rpc/client"
+	"blockyard/rpc/server"
+
+	"github.com/stretchr/testify/require"
+)
+
+// start runs a server with tokens and returns it and its address.
+func start(t testing.TB, tokens ...server.Token) (*server.Server, string) {
+	s := server.New(server.Config{
+		Games: games.All, Version: "test", Tokens: tokens, Limits: server.DefaultLimits(),
+		Agents: func(*env.Game, string, func(string) ([]byte, error)) (vec.AgentFactory, error) { return nil, nil },
+	})
+	l, err := server.Listen("tcp:127.0.0.1:0", tokens, server.Credentials{})
+	require.NoError(t, err)
+	ended := make(chan error, 1)
+	go func() { ended <- s.Serve(l) }()
+	t.Cleanup(func() {
+		require.NoError(t, l.Close())
+		require.NoError(t, s.Shutdown(context.Background()))
+		require.NoError(t, <-ended)
+	})
+	return s, "tcp:" + l.Addr().String()
+}
+
+// play opens games and resets them.
+func play(t testing.TB, address, token, game string, n int) *client.Games {
+	c, err := client.Dial(context.Background(), address, token)
+	require.NoError(t, err)
+	t.Cleanup(func() { c.Close() })
+	g, err := c.Open(game, map[string]any{"num_envs": n, "seed": 1, "illegal": "random"})
+	require.NoError(t, err)
+	require.NoError(t, g.Reset(nil))
+	return g
+}
+
+// step steps all games with the action 0, which a legal one replaces if it is illegal.
+func step(t testing.TB, g *client.Games, rows int) {
+	require.NoError(t, g.Step(make([]byte, 2*rows)))
+}
+
+// look asks a handler, and waits out its pause.
+func look(t *testing.T, h *Handler, query, token string, status int) Answer {
+	time.Sleep(pause)
+	r := httptest.NewRequest("GET", query, nil)
+	r.Host = "127.0.0.1:80"
+	r.Header.Set("Authorization", "Bearer "+token)
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, r)
+	require.Equal(t, status, w.Code, w.Body)
+	var got Answer
+	require.NoError(t, json.NewDecoder(w.Body).Decode(&got))
+	return got
+}
+
+// Games are seen as they were at the end of the last request, spread over all handles, and nobody waits.
+func TestGamesAreSeen(t *testing.T) {
+	s, address := start(t)
+	h := NewHandler(s)
+	require.Empty(t, look(t, h, "/watch?count=4", "", 200).Games)
+	many, few := play(t, address, "", "BlockBattle-v0", 100), play(t, address, "", "Blocking-v0", 1)
+	got := look(t, h, "/watch?count=4", "", 200)
+	require.Empty(t, got.Games)
+	require.True(t, got.Waiting)
+	require.Equal(t, 101, got.Envs)
+	for n := range 3 {
+		step(t, many, 200)
+		step(t, few, 2)
+		got = look(t, h, "/watch?count=4", "", 200)
+		require.False(t, got.Waiting)
+		require.Len(t, got.Games, 3, "two of the many and the only one of the few")
+		require.Equal(t, []string{"client", "client"}, got.Games[0].Players)
+		require.Equal(t, n+1, got.Games[1].Frame.Turn)
+		require.Len(t, got.Games[1].Frame.Boards, 2)
+		require.Equal(t, "Blocking", got.Games[2].Title)
+	}
+	require.Len(t, look(t, h, "/watch?count=64", "", 200).Games, 3, "as many as were asked for last")
+	require.NoError(t, few.Client().Close())
+	require.Eventually(t, func() bool { return look(t, h, "/watch?count=64", "", 200).Handles == 1 },
+		time.Minute, 10*time.Millisecond)
+}
+
+// Who watches sees only games of clients with the same token.
+func TestTokensSeeTheirOwn(t *testing.T) {
+	s, address := start(t, server.Token{Name: "a", Secret: "one"}, server.Token{Name: "b", Secret: "two"})
+	h := NewHandler(s)
+	g := play(t, address, "one", "WinTetris-v0", 2)
+	look(t, h, "/watch?count=4", "one", 200)
+	step(t, g, 2)
+	require.Len(t, look(t, h, "/watch?count=4", "one", 200).Games, 2)
+	require.Zero(t, look(t, h, "/watch?count=4", "two", 200).Envs)
+	look(t, h, "/watch?count=4", "three", 401)
+	look(t, h, "/watch?count=4", "", 401)
+}
+
+// What is not a program's request for a few games is refused, and so is one too many.
+func TestRefused(t *testing.T) {
+	s, _ := start(t)
+	h := NewHandler(s)
+	for query, status := range map[string]int{
+		"/": 404, "/watch": 400, "/watch?count=0": 400, "/watch?count=65": 400, "/watch?count=x": 400,
+	} {
+		look(t, h, query, "", status)
+	}
+	for name, change := range map[string]func(*http.Request){
+		"a web page":    func(r *http.Request) { r.Header.Set("Origin", "http://elsewhere.example") },
+		"DNS rebinding": func(r *http.Request) { r.Host = "elsewhere.example:80" },
+	} {
+		r := httptest.NewRequest("GET", "/watch?count=4", nil)
+		r.Host = "localhost:80"
+		change(r)
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, r)
+		require.Equal(t, 403, w.Code, name)
+	}
+	h.next = time.Now().Add(time.Minute)
+	r := httptest.NewRequest("GET", "/watch?count=4", nil)
+	r.Host = "[::1]:80"
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, r)
+	require.Equal(t, 429, w.Code)
+}
