@@ -1,11 +1,12 @@
-"""What options of an environment cost: a row per seat, recording, mixtures of opponents, healing.
+"""What options of an environment cost: a row per seat, recording, mixtures of opponents, healing, also of a pool.
 
-    python bench/overhead.py [--game Blocking-v0] [--seats 4] [--envs 256] [--rounds 15] [--json]
+    python bench/overhead.py [--game Blocking-v0] [--seats 4] [--envs 256] [--rounds 15] [--only pool] [--json]
 
 Every form has a server of its own and plays a trace of random legal actions again and again, in bursts that are
-interleaved in shuffled order, so that ratios hold on a busy machine. A decision is the action of a row that had to
-act; rows that wait have none. Decisions per core-second count the CPU time of client and server together. A ratio is
-the median of the ratios within each round, with its first and third quartiles.
+interleaved in shuffled order, so that ratios hold on a busy machine. A pool receives half of its games at a time, and
+the server chooses the actions. A decision is the action of a row that had to act; rows that wait have none. Decisions
+per core-second count the CPU time of client and server together. A ratio is the median of the ratios within each round,
+with its first and third quartiles.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ from blockyard.server.binary import find_server
 # Groups that are measured in one run each: name, the form that it is compared with, arguments of make_vec. record is
 # the number of episodes of which one is recorded.
 COMPACT, DEFAULT, RANDOM = "acting rows (compact form)", "a row per seat (default)", "against random"
+POOL = "a pool"
 GROUPS: list[list[tuple[str, str, dict[str, Any]]]] = [
     [
         (COMPACT, COMPACT, {"rows": "acting", "opponents": None}),
@@ -41,6 +43,10 @@ GROUPS: list[list[tuple[str, str, dict[str, Any]]]] = [
         ("against a mixture of random and first", RANDOM, {"opponents": {"random": 1, "first": 1}}),
         (f"{RANDOM}, record every=100", RANDOM, {"opponents": "random", "record": 100}),
         (f"{RANDOM}, heal=True", RANDOM, {"opponents": "random", "heal": True}),
+    ],
+    [
+        (POOL, POOL, {"opponents": None, "illegal": "random"}),
+        (f"{POOL}, heal=True", POOL, {"opponents": None, "illegal": "random", "heal": True}),
     ],
 ]
 
@@ -64,10 +70,15 @@ class Form:
         address = json.loads(self.process.stdout.readline())["ready"][0]
         if every := options.pop("record", None):
             options["record"] = {"path": folder / "games.jsonl.gz", "every": every}
-        self.env = blockyard.make_vec(args.game, args.envs, seats=args.seats, address=address, seed=1, **options)
         self.control = blockyard.connect(address)
+        self.decisions, self.seconds = 0, list[float]()  # CPU seconds per decision, by burst
+        self.open(args, {"seats": args.seats, "address": address, "seed": 1} | options)
+
+    def open(self, args: argparse.Namespace, options: dict[str, Any]) -> None:
+        """Create the environment, and record the trace."""
+        self.env: Any = blockyard.make_vec(args.game, args.envs, **options)
         self.trace: list[Any] = []
-        self.decisions, rng = 0, np.random.default_rng(0)
+        rng = np.random.default_rng(0)
         _, infos = self.env.reset(seed=1)
         for _ in range(args.steps):
             self.decisions += int(infos["acting"].sum())
@@ -75,7 +86,6 @@ class Form:
             *_, infos = self.env.step(self.trace[-1])
         moved = self.env._handle.slab_len + 2 * self.env.num_envs
         self.bytes = moved * args.steps / self.decisions
-        self.seconds: list[float] = []  # CPU seconds per decision, by burst
 
     def cpu(self) -> float:
         return float(self.control.stats()["cpu_s"]) + time.process_time()
@@ -86,6 +96,13 @@ class Form:
         for actions in self.trace:
             self.env.step(actions)
         self.seconds.append((self.cpu() - begun) / self.decisions)
+
+    def games_recorded(self) -> int:
+        """Return the number of games in the file of the recording."""
+        if not self.env.recording:
+            return 0
+        self.env.recording.flush()
+        return int(self.env.recording.games)
 
     def peak(self) -> float:
         """Return the peak memory of the server in MB."""
@@ -100,6 +117,35 @@ class Form:
         self.process.wait()
 
 
+class PoolForm(Form):
+    """A pool with a server of its own."""
+
+    def open(self, args: argparse.Namespace, options: dict[str, Any]) -> None:
+        """Create the pool."""
+        self.env = blockyard.BlockPool(args.game, args.envs, args.envs // 2, **options)
+        self.steps = args.steps
+        self.env.async_reset(seed=1)
+        self.decisions = self.play()
+        handle = self.env.envs[0]._handle
+        self.bytes = (handle.slab_len + 2 * handle.rows) * args.steps / self.decisions
+
+    def play(self) -> int:
+        """Step all games from their first positions on; return the number of decisions."""
+        decisions = 0
+        for t in range(2 * self.steps):
+            batch = self.env.recv()
+            decisions += int(batch.infos["acting"].sum())
+            if t < 2 * self.steps - 2:
+                self.env.send(np.zeros(len(batch), np.uint16), batch.env_ids)
+        return decisions
+
+    def burst(self) -> None:
+        self.env.async_reset(seed=1)
+        begun = self.cpu()
+        decisions = self.play()
+        self.seconds.append((self.cpu() - begun) / decisions)
+
+
 def compare(
     group: list[tuple[str, str, dict[str, Any]]], args: argparse.Namespace, folder: Path
 ) -> list[dict[str, Any]]:
@@ -108,7 +154,8 @@ def compare(
     try:
         for name, _, options in group:
             (folder / str(len(forms))).mkdir(parents=True)
-            forms[name] = Form(options, args, folder / str(len(forms)))
+            kind = PoolForm if name.startswith(POOL) else Form
+            forms[name] = kind(options, args, folder / str(len(forms)))
         order = list(forms.values())
         for k in range(args.rounds + 1):
             random.Random(k).shuffle(order)
@@ -122,8 +169,6 @@ def compare(
 
 def row(name: str, form: Form, reference: str, other: Form) -> dict[str, Any]:
     """Return the figures of a form, as ratios to another."""
-    if form.env.recording:
-        form.env.recording.flush()
     mine, first = np.array(form.seconds[1:]), np.array(other.seconds[1:])  # the first round warms up
     low, ratio, high = np.quantile(first / mine, [0.25, 0.5, 0.75])
     return {
@@ -136,7 +181,7 @@ def row(name: str, form: Form, reference: str, other: Form) -> dict[str, Any]:
         "bytes_ratio": form.bytes / other.bytes,
         "peak_memory_mb": form.peak(),
         "peak_ratio": form.peak() / other.peak(),
-        "games_recorded": form.env.recording.games if form.env.recording else 0,
+        "games_recorded": form.games_recorded(),
     }
 
 
@@ -147,6 +192,7 @@ def main() -> None:
     parser.add_argument("--envs", type=int, default=256)
     parser.add_argument("--steps", type=int, default=200, help="steps of the trace")
     parser.add_argument("--rounds", type=int, default=15)
+    parser.add_argument("--only", default="", help="measure only groups with a form of which this is a part")
     parser.add_argument("--json", action="store_true", help="print a line of JSON for each row")
     args = parser.parse_args()
     if not args.json:
@@ -157,6 +203,8 @@ def main() -> None:
         print("|---|---|---|---|---|")
     with tempfile.TemporaryDirectory() as folder:
         for k, group in enumerate(GROUPS):
+            if not any(args.only in name for name, _, _ in group):
+                continue
             for r in compare(group, args, Path(folder) / f"group{k}"):
                 if args.json:
                     print(json.dumps(r), flush=True)
