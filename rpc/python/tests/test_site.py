@@ -19,6 +19,7 @@ ROOT = HERE.parents[1]
 sys.path.append(str(HERE / "pages"))
 
 import cards  # noqa: E402
+import docstring_tables  # noqa: E402
 import repository  # noqa: E402
 
 ADAPTERS = ("sb3", "pettingzoo", "torchrl", "rllib")
@@ -91,6 +92,12 @@ def test_sections_of_a_package_comment_become_tables():
     code = "// # Actions (3)\n//\n//\ta*2  one\n//\t     more\n//\n// See rules\n// \u00a71.2.\n//\n// # X\npackage g\n"
     text = cards.tables(cards.section_of(code, "Actions"), "g")
     assert text == "\n| | |\n|---|---|\n| `a*2` | one more |\n\nSee [rules \u00a71.2](g-rules.md)."
+
+
+def test_tables_of_docstrings_become_markdown():
+    text = "A.\n\n===  ===\nh    i\n===  ===\na    b\n     c\n===  ===\n\nB.\n\n==  ==\na   b\n==  =="
+    want = "A.\n\n| h | i |\n| --- | --- |\n| a | b c |\n\nB.\n\n|  |  |\n| --- | --- |\n| a | b |"
+    assert docstring_tables.markdown(text) == want
 
 
 def test_every_public_name_is_on_one_page_of_the_reference(site):
