@@ -8,11 +8,13 @@ import (
 	"io"
 	"path/filepath"
 	"runtime"
+	"strconv"
 	"strings"
 
 	"blockyard/agents/contest"
 	"blockyard/agents/ladder"
 	"blockyard/datasets/atomicfile"
+	"blockyard/datasets/provenance"
 	"blockyard/env/games"
 )
 
@@ -39,7 +41,7 @@ Elo ratings are those that make all results most likely, relative to the mean of
 Agents play without a clock, in this process. A --bot plays in a process of its own, as
 exec:CMD. To let programs meet by a contest's rules and time limits, see agents tournament.
 
-The folder of --out receives ladder.json, ladder.png and journal.jsonl. Ctrl-C stops after the
+The folder of --out receives ladder.json, ladder.png, run.json and journal.jsonl. Ctrl-C stops after the
 completed pairs; the same command then goes on, also after kill -9, and a larger --games
 extends the ladder.`
 }
@@ -50,17 +52,20 @@ func (c *ladderCmd) Run(ctx context.Context, con *console) error {
 	if err != nil {
 		return usage{err}
 	}
+	made := provenance.Begin("agents", strconv.FormatUint(c.Seed, 10))
 	j, err := l.Open(c.Out)
 	if err != nil {
 		return usage{err}
+	}
+	if err := made.Open(c.Out); err != nil {
+		return errors.Join(err, j.Close())
 	}
 	bar := con.progress(c.Quiet || c.JSON, l.Expected(), "games")
 	l.Progress = bar.show
 	err = l.Play(ctx, j)
 	bar.close()
-	err = errors.Join(err, j.Close())
 	report := l.Report()
-	return errors.Join(err, c.write(report), con.print(c.JSON, report))
+	return errors.Join(err, c.write(report), made.Close(c.Out), j.Close(), con.print(c.JSON, report))
 }
 
 // ladder is the ladder that the flags describe.
