@@ -122,8 +122,10 @@ func TestIdleSessionsAreClosed(t *testing.T) {
 	require.NoError(t, ctx.Err(), "the server has closed it")
 	require.Eventually(t, func() bool { return w.guests.Counts().Sessions == 0 }, patience, time.Millisecond)
 	require.NotZero(t, w.guests.Idle())
-	status, _ := w.ask(t, "POST", "/step", `{"action": {"move": "x"}}`)
-	require.Equal(t, http.StatusBadRequest, status)
+	require.Eventually(t, func() bool { // a session that is being closed is still found
+		status, _ := w.ask(t, "POST", "/step", `{"action": {"move": "x"}}`)
+		return status == http.StatusBadRequest
+	}, patience, time.Millisecond)
 }
 
 // A client that does not read is disconnected.
