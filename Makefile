@@ -76,6 +76,9 @@ demo: ## train in Python, train by self-play in Go, export a contest bot: five m
 	@$(MAKE) --no-print-directory $(VENV)/ok
 	PY=$(PY) GO=$(GO) OUT=$(OUT) bash train/demo.sh
 
+cluster-demo: ## train with three processes, one of which is killed on the way: two minutes, results in demo-out/
+	GO=$(GO) OUT=$(OUT) bash train/cluster-demo.sh
+
 ladders: ## a round robin between the agents of every game, GAMES (40) of every two: tables, pictures in runs/ladder-GAME/
 	$(GO) run ./agents ladder blockbattle random terms6 hand:ply=1 learned:ply=1 hand learned --games $(GAMES)
 	$(GO) run ./agents ladder tetrisduel random hand:ply=1 learned:ply=1 hand learned --games $(GAMES)

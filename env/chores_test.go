@@ -1,9 +1,11 @@
 package env_test
 
 import (
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -48,6 +50,34 @@ func TestMakeTestIsEverything(t *testing.T) {
 	ci, err := os.ReadFile("../.ci/run")
 	require.NoError(t, err)
 	require.Regexp(t, `make demo\n(exec )?make test\n$`, string(ci))
+}
+
+// Every target that is declared or named in a document has a recipe.
+func TestTargetsExist(t *testing.T) {
+	text, err := os.ReadFile("../Makefile")
+	require.NoError(t, err)
+	declared := regexp.MustCompile(`(?m)^\.PHONY: (.*)$`).FindStringSubmatch(string(text))
+	require.NotNil(t, declared)
+	names := strings.Fields(declared[1])
+	use := regexp.MustCompile("(?m)(?:`|^ +)make ([a-z-]+)")
+	require.NoError(t, filepath.WalkDir("..", func(path string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && len(d.Name()) > 2 && d.Name()[0] == '.' && d.Name() != ".github":
+			return fs.SkipDir
+		case d.IsDir() || filepath.Ext(path) != ".md":
+			return nil
+		}
+		page, err := os.ReadFile(path)
+		for _, m := range use.FindAllStringSubmatch(string(page), -1) {
+			names = append(names, m[1])
+		}
+		return err
+	}))
+	for _, name := range names {
+		require.Regexp(t, `(?m)^`+name+`:(.*\n\t|[^=]*$)`, string(text), "make %s", name)
+	}
 }
 
 // A machine is what .ci/setup finds on PATH.

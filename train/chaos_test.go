@@ -46,7 +46,7 @@ func TestChaos(t *testing.T) {
 	const games = 24 // two slots per task with three workers
 	iterations := 12
 	if os.Getenv(longTest) != "" {
-		iterations = 120
+		iterations = 300
 	}
 	before := cluster.DefaultLimits
 	cluster.DefaultLimits = cluster.Limits{AckWait: 2 * time.Second, Deliveries: 100}
