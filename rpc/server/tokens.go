@@ -83,6 +83,7 @@ func (t *Token) set(option string) error {
 	case name != "max_sessions" && name != "max_envs" && name != "max_memory": // it may be part of a token
 		return fmt.Errorf("want max_sessions=N, max_envs=N or max_memory=BYTES after the token, which has no blanks")
 	case err != nil || n < 1:
+		value = value[:min(len(value), 20)] // shorter than a token, which it may contain
 		return fmt.Errorf("%s is %q, want a whole number from 1 to %d", name, value, int64(math.MaxInt>>(64-bits)))
 	}
 	switch name {
