@@ -14,6 +14,7 @@ import (
 	"blockyard/agents/webplay"
 	"blockyard/datasets/record"
 	"blockyard/datasets/viewer"
+	"blockyard/datasets/webpage"
 	"blockyard/env"
 	"blockyard/env/wintetris"
 )
@@ -52,7 +53,7 @@ func (c *playCmd) web(ctx context.Context, con *console) error {
 	served := make(chan error, 1)
 	go func() {
 		defer stop()
-		served <- webplay.NewServer(t, token).Serve(ctx, listener)
+		served <- webpage.Serve(ctx, listener, webplay.NewServer(t, token))
 	}()
 	err = t.Run(ctx)
 	stop()

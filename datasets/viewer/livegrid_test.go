@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"blockyard/datasets/browsertest"
+	"blockyard/datasets/webpage"
 	"blockyard/env"
 	"blockyard/env/games"
 
@@ -33,7 +34,7 @@ func shows(t *testing.T, game string, asked *atomic.Int64) *httptest.Server {
 	var painter Painter
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Header.Get("Authorization") != "Bearer secret" {
-			refuse(w, http.StatusUnauthorized, fmt.Errorf("this server requires a token"))
+			webpage.Refuse(w, http.StatusUnauthorized, fmt.Errorf("this server requires a token"))
 			return
 		}
 		var count int
@@ -52,7 +53,7 @@ func shows(t *testing.T, game string, asked *atomic.Int64) *httptest.Server {
 			list = append(list, map[string]any{"id": fmt.Sprint("1.1.", k), "game": g.Name, "title": g.Title,
 				"players": players, "frame": painter.Position(s, players, turn)})
 		}
-		answer(w, map[string]any{"games": list, "handles": 1, "envs": 1024, "waiting": false})
+		webpage.Answer(w, map[string]any{"games": list, "handles": 1, "envs": 1024, "waiting": false})
 	}))
 	t.Cleanup(server.Close)
 	return server

@@ -3,7 +3,6 @@ package viewer
 import (
 	"context"
 	"embed"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -15,6 +14,7 @@ import (
 	"time"
 
 	"blockyard/datasets/analysis"
+	"blockyard/datasets/webpage"
 
 	"github.com/klauspost/compress/gzhttp"
 )
@@ -28,10 +28,6 @@ const (
 	pageSize  = 500 // games
 	chunkSize = 256 // frames
 )
-
-// policy allows the page to load from this server only.
-const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
-	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
 // PageFiles returns the files of the page. Its stage (stage.js, draw.js), elements (dom.js) and styles serve other
 // pages too.
@@ -76,11 +72,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.routes.Se
 // guarded lets a page load from its own server only. If it is local, it accepts only requests to localhost.
 func guarded(next http.Handler, local bool) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		h := w.Header()
-		h.Set("Content-Security-Policy", policy)
-		h.Set("X-Content-Type-Options", "nosniff")
-		h.Set("Referrer-Policy", "no-referrer")
-		h.Set("Cache-Control", "no-cache")
+		webpage.Protect(w.Header())
 		if local && !loopback(r.Host) {
 			http.Error(w, "this viewer accepts requests to 127.0.0.1 and localhost only", http.StatusForbidden)
 			return
@@ -91,10 +83,7 @@ func guarded(next http.Handler, local bool) http.Handler {
 
 // loopback reports whether a Host header names the local machine.
 func loopback(host string) bool {
-	name, _, err := net.SplitHostPort(host)
-	if err != nil {
-		name = strings.Trim(host, "[]")
-	}
+	name := webpage.HostName(host)
 	ip := net.ParseIP(name)
 	return strings.EqualFold(name, "localhost") || ip != nil && ip.IsLoopback()
 }
@@ -114,7 +103,7 @@ func (s *Server) games(w http.ResponseWriter, r *http.Request) {
 	from, err1 := number(r, "from", 0, 0, maxEntries)
 	count, err2 := number(r, "count", 100, 1, pageSize)
 	if err := errors.Join(err1, err2); err != nil {
-		refuse(w, http.StatusBadRequest, err)
+		webpage.Refuse(w, http.StatusBadRequest, err)
 		return
 	}
 	l := s.library
@@ -133,7 +122,7 @@ func (s *Server) games(w http.ResponseWriter, r *http.Request) {
 			out.Kinds[e.Game] = l.kinds.of(e.Game)
 		}
 	}
-	answer(w, &out)
+	webpage.Answer(w, &out)
 }
 
 // details is the response to /api/game.
@@ -149,7 +138,7 @@ type details struct {
 func (s *Server) game(w http.ResponseWriter, r *http.Request) {
 	known, err := number(r, "known", 0, 0, 1<<40)
 	if err != nil {
-		refuse(w, http.StatusBadRequest, err)
+		webpage.Refuse(w, http.StatusBadRequest, err)
 		return
 	}
 	f := s.open(w, r)
@@ -164,7 +153,7 @@ func (s *Server) game(w http.ResponseWriter, r *http.Request) {
 	if s.analyst != nil && positionsOf(f.film) != nil {
 		out.Agents = s.analyst.Agents(f.shown.Game)
 	}
-	answer(w, &out)
+	webpage.Answer(w, &out)
 }
 
 // chunk is the response to /api/frames.
@@ -178,7 +167,7 @@ func (s *Server) frames(w http.ResponseWriter, r *http.Request) {
 	from, err1 := number(r, "from", 0, 0, 1<<40)
 	count, err2 := number(r, "count", chunkSize, 1, chunkSize)
 	if err := errors.Join(err1, err2); err != nil {
-		refuse(w, http.StatusBadRequest, err)
+		webpage.Refuse(w, http.StatusBadRequest, err)
 		return
 	}
 	f := s.open(w, r)
@@ -191,22 +180,22 @@ func (s *Server) frames(w http.ResponseWriter, r *http.Request) {
 	for n := from; n < min(from+count, f.film.info().Frames) && r.Context().Err() == nil; n++ {
 		frame, err := f.film.frame(n)
 		if err != nil {
-			refuse(w, http.StatusUnprocessableEntity, err)
+			webpage.Refuse(w, http.StatusUnprocessableEntity, err)
 			return
 		}
 		out.Frames = append(out.Frames, frame)
 	}
-	answer(w, &out)
+	webpage.Answer(w, &out)
 }
 
 func (s *Server) postGame(w http.ResponseWriter, r *http.Request) {
 	if r.Header.Get("Origin") != "" {
-		refuse(w, http.StatusForbidden, errors.New("only programs may post games, not web pages"))
+		webpage.Refuse(w, http.StatusForbidden, errors.New("only programs may post games, not web pages"))
 		return
 	}
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxPostBytes))
 	if err != nil {
-		refuse(w, http.StatusRequestEntityTooLarge, err)
+		webpage.Refuse(w, http.StatusRequestEntityTooLarge, err)
 		return
 	}
 	s.library.mu.Lock()
@@ -214,7 +203,7 @@ func (s *Server) postGame(w http.ResponseWriter, r *http.Request) {
 	s.library.index()
 	s.library.mu.Unlock()
 	if err != nil {
-		refuse(w, http.StatusBadRequest, err)
+		webpage.Refuse(w, http.StatusBadRequest, err)
 		return
 	}
 	fmt.Fprint(w, n)
@@ -223,7 +212,7 @@ func (s *Server) postGame(w http.ResponseWriter, r *http.Request) {
 func (s *Server) viewGame(w http.ResponseWriter, r *http.Request) {
 	n, err := number(r, "id", 0, 1, 1<<40)
 	if err != nil {
-		refuse(w, http.StatusBadRequest, err)
+		webpage.Refuse(w, http.StatusBadRequest, err)
 		return
 	}
 	http.Redirect(w, r, "/#"+postID(strconv.Itoa(n))+"/0", http.StatusFound)
@@ -242,43 +231,8 @@ func number(r *http.Request, name string, without, lo, hi int) (int, error) {
 	return n, nil
 }
 
-func answer(w http.ResponseWriter, v any) {
-	w.Header().Set("Content-Type", "application/json")
-	_ = json.NewEncoder(w).Encode(v) // an error means that the browser is gone
-}
-
-func refuse(w http.ResponseWriter, status int, err error) {
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(status)
-	_ = json.NewEncoder(w).Encode(map[string]string{"error": err.Error()})
-}
-
 // Serve serves the page on listener until ctx is done. analyst may be nil.
 func Serve(ctx context.Context, listener net.Listener, l *Library, analyst analysis.Analyst) error {
 	addr, ok := listener.Addr().(*net.TCPAddr)
-	return serveOn(ctx, listener, NewServer(l, analyst, ok && addr.IP.IsLoopback()))
-}
-
-// serveOn serves a handler on listener until ctx is done.
-func serveOn(ctx context.Context, listener net.Listener, handler http.Handler) error {
-	server := &http.Server{
-		Handler:           handler,
-		ReadHeaderTimeout: 10 * time.Second,
-		ReadTimeout:       time.Minute,
-		WriteTimeout:      2 * time.Minute,
-		IdleTimeout:       2 * time.Minute,
-		MaxHeaderBytes:    32 << 10,
-	}
-	stop := context.AfterFunc(ctx, func() {
-		soon, cancel := context.WithTimeout(context.Background(), time.Second)
-		defer cancel()
-		if server.Shutdown(soon) != nil {
-			server.Close()
-		}
-	})
-	defer stop()
-	if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
-		return err
-	}
-	return nil
+	return webpage.Serve(ctx, listener, NewServer(l, analyst, ok && addr.IP.IsLoopback()))
 }

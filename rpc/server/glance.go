@@ -94,13 +94,10 @@ func (s *Server) unregister(h *handle) {
 // showWatched copies the games that somebody watches. The goroutine that answers calls it after every request of the
 // handle. Games in flight keep their last copies.
 func (h *handle) showWatched() {
-	if h.glance.Load() == nil {
+	if h.glance.Load() == nil { // cheaper than to swap after every request
 		return
 	}
-	next := h.glance.Swap(nil)
-	if next == nil {
-		return
-	}
+	next := h.glance.Swap(nil) // only this goroutine takes it
 	last, specs := h.glanced.Load(), h.opponents.specs(0)
 	for i := range next.wanted {
 		if h.stream != nil && !h.stream.Idle(i) {

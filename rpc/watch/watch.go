@@ -7,7 +7,6 @@ package watch
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -20,6 +19,7 @@ import (
 
 	"blockyard/agents/ops"
 	"blockyard/datasets/viewer"
+	"blockyard/datasets/webpage"
 	"blockyard/rpc/server"
 	"blockyard/rpc/wire"
 )
@@ -72,20 +72,22 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	count, err := strconv.Atoi(r.FormValue("count"))
 	switch {
 	case r.Method != http.MethodGet || r.URL.Path != "/watch":
-		refuse(w, http.StatusNotFound, errors.New("want GET /watch?count=N; datasets view --web --live shows it"))
+		webpage.Refuse(w, http.StatusNotFound, errors.New("want GET /watch?count=N; datasets view --web --live shows it"))
 		return
 	case r.Header.Get("Origin") != "" || !address(r.Host):
-		refuse(w, http.StatusForbidden, errors.New("only programs may watch, by an IP address or localhost, not web pages"))
+		webpage.Refuse(w, http.StatusForbidden,
+			errors.New("only programs may watch, by an IP address or localhost, not web pages"))
 		return
 	case err != nil || count < 1 || count > server.MaxGlances:
-		refuse(w, http.StatusBadRequest, fmt.Errorf("count: %.20q, want 1 to %d", r.FormValue("count"), server.MaxGlances))
+		webpage.Refuse(w, http.StatusBadRequest,
+			fmt.Errorf("count: %.20q, want 1 to %d", r.FormValue("count"), server.MaxGlances))
 		return
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if now := time.Now(); now.Before(h.next) {
 		w.Header().Set("Retry-After", "1")
-		refuse(w, http.StatusTooManyRequests, fmt.Errorf("too many watch: this server answers once per %v", pause))
+		webpage.Refuse(w, http.StatusTooManyRequests, fmt.Errorf("too many watch: this server answers once per %v", pause))
 		return
 	}
 	h.next = time.Now().Add(pause)
@@ -95,7 +97,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		if errors.As(err, &refusal) {
 			err = errors.New(strings.Replace(refusal.Msg, " in hello", "", 1))
 		}
-		refuse(w, http.StatusUnauthorized, err)
+		webpage.Refuse(w, http.StatusUnauthorized, err)
 		return
 	}
 	out := Answer{Games: []Picture{}, Handles: got.Handles, Envs: got.Envs, Waiting: !got.Known}
@@ -109,23 +111,13 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			Players: g.Players, Frame: h.painter.Position(g.State, g.Players, g.Steps),
 		})
 	}
-	w.Header().Set("Content-Type", "application/json")
-	_ = json.NewEncoder(w).Encode(out) // an error means that who watches is gone
+	webpage.Answer(w, out)
 }
 
 // address reports whether a Host header is an IP address or localhost, which cannot come from DNS rebinding.
 func address(host string) bool {
-	name, _, err := net.SplitHostPort(host)
-	if err != nil {
-		name = strings.Trim(host, "[]")
-	}
+	name := webpage.HostName(host)
 	return strings.EqualFold(name, "localhost") || net.ParseIP(name) != nil
-}
-
-func refuse(w http.ResponseWriter, status int, err error) {
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(status)
-	_ = json.NewEncoder(w).Encode(map[string]string{"error": err.Error()})
 }
 
 // Serve answers on a listener until ctx is done.
