@@ -100,10 +100,10 @@ func (c *serveDropbloxCmd) Run(ctx context.Context, con *console) error {
 		return errors.Join(err, l.Close())
 	}
 	defer site.Close()
+	site.Ready() // before the line that says so: whoever reads it may ask at once
 	if !c.JSON {
 		fmt.Fprintf(con.out, "Dropblox for %d teams at http://%s\n", len(list), l.Addr())
 	}
-	site.Ready()
 	defer context.AfterFunc(ctx, func() { site.Unready("stopping") })()
 	return s.Serve(ctx, l)
 }

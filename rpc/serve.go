@@ -152,10 +152,10 @@ func (c *serveCmd) Run(ctx context.Context) error {
 	}
 	c.watch(ctx, srv, end)
 	serveWatch(ctx, shown, srv, log, end)
+	site.Ready() // before the line that says so: whoever reads it may ask at once
 	if err := announce(os.Stdout, listeners, len(c.Listen), site, shown); err != nil {
 		return errors.Join(err, closeAll(listeners))
 	}
-	site.Ready()
 	<-ctx.Done()
 	site.Unready("draining")
 	text.Drain()
