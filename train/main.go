@@ -44,6 +44,7 @@ type program struct {
 func main() {
 	ctx, stop := interrupt.Context()
 	defer stop()
+	defer reserve()()
 	var p program
 	name := release.Program("train")
 	k := kong.Parse(&p, kong.Name(name), release.Vars(name, release.Read()), kong.UsageOnError(),
