@@ -29,7 +29,7 @@ var Entry = &entry.Entry{
 		Files:    shipped, File: "weights/blockbattle.safetensors",
 		New: func(n *mlp.Net) (entry.Judge, error) { return NewLearned(n) },
 	},
-	Others:   []entry.Other{{Name: "terms6", New: func() entry.Judge { return Terms6{} }}},
+	Others:   append([]entry.Other{{Name: "terms6", New: func() entry.Judge { return Terms6{} }}}, styles...),
 	Outcomes: blockbattle.Pieces,
 	Guard:    func() search.Guard { return NewGuard() },
 	Contest: &entry.Contest{

@@ -6,6 +6,11 @@
 //	hand                        a search with the game's hand-tuned baseline
 //	learned                     a search with the game's value network
 //	terms6, greedy, …           a search with another evaluator of the game
+//	combo                       Block Battle: clears rows round after round
+//	tspin                       Block Battle: builds places for T-spins
+//	quad                        Block Battle: keeps one column open for clears of four rows
+//	skipper                     Block Battle: plays a skip as soon as it has one
+//	digger                      Block Battle: keeps its board low and clean and hardly attacks
 //	left                        Dropblox: moves every block as far to the left as it goes
 //	hand:ply=1                  options follow a colon, separated by commas
 //	learned:ply=3,width=8,weights=FILE,time=50ms

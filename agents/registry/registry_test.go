@@ -117,7 +117,7 @@ func TestBadTextIsNamed(t *testing.T) {
 		"terms6:weights=x":       "terms6 has no weights",
 		"exec:":                  "exec: no command is named",
 		"exec":                   "exec: no command is named",
-		"hand ":                  "learned, terms6, exec:CMD",
+		"hand ":                  "digger, exec:CMD",
 	} {
 		_, err := Parse(blockbattle.Game, text)
 		require.ErrorContains(t, err, want, "text %q", text)
