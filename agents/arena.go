@@ -4,12 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"runtime"
 	"strconv"
 	"strings"
 
 	"blockyard/agents/match"
 	"blockyard/agents/registry"
+	"blockyard/agents/remote"
 	"blockyard/datasets/record"
 	"blockyard/env"
 	"blockyard/env/games"
@@ -30,6 +32,8 @@ type arenaCmd struct {
 	Cap     int    `aliases:"cap-lines,cap-score" help:"In a game of one seat: stop a game at this score."`
 	Skip    int    `help:"In a game of one seat: skip this many seeds."`
 	Steps   int    `help:"In a game of one seat: stop a game after this many actions."`
+
+	Remote remote.Flags `embed:""`
 }
 
 // Help is printed with the flags.
@@ -46,7 +50,10 @@ differences. Both error probabilities are 0.05 by default.
 In a game of one seat, both players play the same seeds, each alone, and the seed is the unit.
 --skip leaves out the first seeds, to play a long match in parts. If --cap or --steps stops
 games, compare the score per end instead of the mean score: it is the total score divided by the
-number of games that ended by themselves. In WinTetris, the score is the number of lines.`
+number of games that ended by themselves. In WinTetris, the score is the number of lines.
+
+With --cluster, worker processes on any number of machines play the games: start them with the command
+that is printed, train join. The result is the same as without. Agents with time= or exec: are refused.`
 }
 
 // Run plays the match and prints the result.
@@ -61,8 +68,13 @@ func (c *arenaCmd) Run(ctx context.Context, con *console) error {
 func (c *arenaCmd) play(ctx context.Context, con *console, m match.Match) error {
 	var result fmt.Stringer
 	o := output{record: c.Record, seed: strconv.FormatUint(c.Seed, 10), quiet: c.Quiet}
-	err := con.playGames(ctx, o, c.Games, func(w *record.Writer, bar progress) (int, error) {
-		m.Progress = bar.show
+	err := con.playGames(ctx, o, c.Games, func(w *record.Writer, bar progress) (games int, failed error) {
+		workers, err := c.workers(ctx, con, &m)
+		if err != nil {
+			return 0, err
+		}
+		defer func() { failed = errors.Join(failed, workers.Close()) }()
+		m.Progress = func(games int, text string) { bar.show(games, strings.TrimSpace(text+"  "+workers.Progress())) }
 		if w != nil {
 			m.Record = w.Write
 		}
@@ -87,6 +99,20 @@ func (c *arenaCmd) play(ctx context.Context, con *console, m match.Match) error 
 		return err
 	}
 	return con.print(c.JSON, result)
+}
+
+// workers lets worker processes play, if --cluster is given.
+func (c *arenaCmd) workers(ctx context.Context, con *console, m *match.Match) (*remote.Session, error) {
+	a, level := remote.Agent{Name: c.A, Spec: c.A}, slog.LevelInfo
+	var b *remote.Agent
+	if c.B != "" {
+		b = &remote.Agent{Name: c.B, Spec: c.B}
+	}
+	if c.Quiet {
+		level = slog.LevelWarn
+	}
+	log := slog.New(slog.NewTextHandler(con.err, &slog.HandlerOptions{Level: level}))
+	return c.Remote.Start(ctx, m, a, b, con.err, log)
 }
 
 // match is the match that the flags describe.

@@ -14,6 +14,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"blockyard/agents/broker"
 	"blockyard/datasets/interrupt"
 	"blockyard/datasets/release"
 	"blockyard/env/games"
@@ -60,7 +61,7 @@ func run(ctx context.Context, args []string, con *console) int {
 	parser, err := kong.New(&t,
 		kong.Name(name), release.Vars(name, release.Read()), kong.Description(about), kong.Writers(con.out, con.err),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
-		kong.Vars{"dropblox_ai": defaultProgram}, kong.ValueFormatter(flagHelp),
+		kong.Vars{"dropblox_ai": defaultProgram}, broker.Helps, kong.ValueFormatter(flagHelp),
 		kong.BindTo(ctx, (*context.Context)(nil)), kong.Bind(con),
 		kong.Exit(func(code int) { status = code }),
 	)

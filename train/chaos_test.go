@@ -18,6 +18,7 @@ import (
 	"testing"
 	"time"
 
+	"blockyard/agents/broker"
 	"blockyard/train/cluster"
 
 	"github.com/stretchr/testify/require"
@@ -59,15 +60,15 @@ func TestChaos(t *testing.T) {
 	}
 	require.NoError(t, command(t, args("alone")...))
 
-	l := startLearner(t, t.Context(), args("together", "--cluster", "--listen", "127.0.0.1:0")...)
-	broker, err := url.Parse(l.join[1])
+	l := beginLearner(t, t.Context(), args("together", "--cluster", "--listen", "127.0.0.1:0")...)
+	at, err := url.Parse(l.join[1])
 	require.NoError(t, err)
-	nc, err := cluster.Connect(cluster.Link{URL: l.join[1], Creds: l.join[3]}, slog.New(slog.DiscardHandler))
+	nc, err := broker.Connect(broker.Link{URL: l.join[1], Creds: l.join[3]}, slog.New(slog.DiscardHandler))
 	require.NoError(t, err)
 	defer nc.Close()
 	var workers []*worker
 	for k := range 3 {
-		workers = append(workers, startWorker(t, fmt.Sprintf("w%d", k), broker.Host, l.join))
+		workers = append(workers, startWorker(t, fmt.Sprintf("w%d", k), at.Host, l.join))
 	}
 	seed := uint64(time.Now().UnixNano())
 	t.Log("seed", seed)
@@ -84,7 +85,7 @@ func TestChaos(t *testing.T) {
 		}
 		workers[r.IntN(len(workers))].harm(t, r)
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-		all, _, _ := cluster.Ask(ctx, nc)
+		all, _, _ := broker.Ask(ctx, nc)
 		cancel()
 		for _, s := range all {
 			require.LessOrEqual(t, s.Queued, uint64(5*games), "tasks in the queue: five per slot")

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"blockyard/agents/broker"
 	"blockyard/train/selfplay"
 
 	"github.com/alecthomas/kong"
@@ -18,19 +19,19 @@ import (
 
 // --cluster stands alone or has an address.
 func TestClusterFlag(t *testing.T) {
-	for line, want := range map[string]clusterFlag{
+	for line, want := range map[string]broker.Flag{
 		"":                                  {},
-		"--cluster":                         {on: true},
-		"--cluster --seed 3":                {on: true},
-		"--cluster nats://a:4222,nats://b":  {true, "nats://a:4222,nats://b"},
-		"--cluster=tls://a:4222 --creds=me": {true, "tls://a:4222"},
+		"--cluster":                         {On: true},
+		"--cluster --seed 3":                {On: true},
+		"--cluster nats://a:4222,nats://b":  {On: true, URL: "nats://a:4222,nats://b"},
+		"--cluster=tls://a:4222 --creds=me": {On: true, URL: "tls://a:4222"},
 	} {
 		var p program
-		k, err := kong.New(&p, helps)
+		k, err := kong.New(&p, broker.Helps, helps)
 		require.NoError(t, err)
 		_, err = k.Parse(strings.Fields("selfplay blockbattle " + line))
 		require.NoError(t, err, line)
-		require.Equal(t, want, p.Selfplay.Cluster, line)
+		require.Equal(t, want, p.Selfplay.Broker.Cluster, line)
 	}
 	require.ErrorContains(t, command(t, "selfplay", "blockbattle", "--cluster=host"), "want an address such as nats://HOST:4222")
 	require.ErrorContains(t, command(t, "selfplay", "blockbattle", "--cluster", "--record", "x"), "workers send no games")
@@ -49,7 +50,7 @@ func testCluster(t *testing.T, flags []string) {
 	}
 	require.NoError(t, command(t, args("alone")...))
 
-	l := startLearner(t, t.Context(), args("together", "--cluster", "--listen", "127.0.0.1:0")...)
+	l := beginLearner(t, t.Context(), args("together", "--cluster", "--listen", "127.0.0.1:0")...)
 	require.Regexp(t, `^run \w+ waits for workers; on each machine$`, l.line)
 	require.NoError(t, command(t, append(l.join, "--name", "one", "--workers", "2")...))
 	require.NoError(t, <-l.ended)
@@ -68,8 +69,8 @@ type startedLearner struct {
 	ended <-chan error
 }
 
-// startLearner starts a learner and waits for its first line. Standard output is the learner's until it ends.
-func startLearner(t *testing.T, ctx context.Context, args ...string) *startedLearner {
+// beginLearner starts a learner and waits for its first line. Standard output is the learner's until it ends.
+func beginLearner(t *testing.T, ctx context.Context, args ...string) *startedLearner {
 	t.Helper()
 	read, write, err := os.Pipe()
 	require.NoError(t, err)

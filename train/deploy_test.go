@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"blockyard/agents/broker"
+
 	"github.com/alecthomas/kong"
 	"github.com/stretchr/testify/require"
 )
@@ -23,7 +25,7 @@ func TestWorkersManifest(t *testing.T) {
 	}
 	require.Contains(t, args, "join")
 	var p program
-	k, err := kong.New(&p, kong.BindTo(t.Context(), (*context.Context)(nil)), helps)
+	k, err := kong.New(&p, kong.BindTo(t.Context(), (*context.Context)(nil)), broker.Helps, helps)
 	require.NoError(t, err)
 	_, err = k.Parse(args)
 	require.NoError(t, err, "%q", args)

@@ -34,7 +34,7 @@ func TestExternalBroker(t *testing.T) {
 	require.ErrorContains(t, command(t, "join", address), "wants credentials: pass --creds FILE")
 
 	require.NoError(t, command(t, args("alone")...))
-	l := startLearner(t, t.Context(), args("together", "--cluster", address, "--creds", creds)...)
+	l := beginLearner(t, t.Context(), args("together", "--cluster", address, "--creds", creds)...)
 	require.Equal(t, []string{"join", address, "--creds", creds}, l.join)
 	require.NoError(t, command(t, append(l.join, "--name", "one", "--workers", "1")...))
 	require.NoError(t, <-l.ended)

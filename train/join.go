@@ -10,6 +10,7 @@ import (
 	"runtime"
 	"time"
 
+	"blockyard/agents/broker"
 	"blockyard/agents/ops"
 	"blockyard/train/cluster"
 	"blockyard/train/selfplay"
@@ -20,7 +21,7 @@ import (
 
 type join struct {
 	Address string `arg:"" help:"Of the broker, as the learner prints it."`
-	credentialFlags
+	broker.ClientFlags
 	OfRun    string        `name:"run" help:"Run to play for. Default: the one that is not over." placeholder:"ID"`
 	Name     string        `help:"Name, one per worker. Default: host and process." placeholder:"NAME"`
 	Workers  int           `help:"Goroutines that play. 0: one per core." default:"0"`
@@ -37,7 +38,7 @@ func (c *join) Run(ctx context.Context) error {
 		host = regexp.MustCompile(`[^A-Za-z0-9_-]`).ReplaceAllString(host, "-")
 		c.Name = fmt.Sprintf("%.40s-%d", host, os.Getpid())
 	}
-	log, counts := c.Logger(os.Stderr), new(cluster.WorkerCounts)
+	log, counts := c.Logger(os.Stderr), new(broker.WorkerCounts)
 	site, err := c.Start(log, workerMetrics(counts))
 	if err != nil {
 		return err
@@ -67,10 +68,10 @@ func (c *join) Run(ctx context.Context) error {
 var errAway = errors.New("the broker is away")
 
 // connect connects to the broker, which may start later than this worker.
-func (c *join) connect(ctx context.Context, log *slog.Logger) (*cluster.Conn, error) {
+func (c *join) connect(ctx context.Context, log *slog.Logger) (*broker.Conn, error) {
 	for began, said := time.Now(), false; ; said = true {
-		nc, err := cluster.Connect(cluster.Link{URL: c.Address, Creds: c.Creds, CA: c.TLSCA, Name: c.Name}, log)
-		if err == nil || !errors.Is(err, cluster.ErrNoBroker) || time.Since(began) > c.Patience || ctx.Err() != nil {
+		nc, err := c.ClientFlags.Connect(c.Address, c.Name, log)
+		if err == nil || !errors.Is(err, broker.ErrNoBroker) || time.Since(began) > c.Patience || ctx.Err() != nil {
 			return nc, err
 		}
 		if !said {
@@ -84,7 +85,7 @@ func (c *join) connect(ctx context.Context, log *slog.Logger) (*cluster.Conn, er
 }
 
 // wait gives up when the broker has been away for too long.
-func (c *join) wait(ctx context.Context, nc *cluster.Conn, giveUp context.CancelCauseFunc) {
+func (c *join) wait(ctx context.Context, nc *broker.Conn, giveUp context.CancelCauseFunc) {
 	for last := time.Now(); ctx.Err() == nil; {
 		if nc.IsConnected() {
 			last = time.Now()
@@ -107,20 +108,20 @@ func emptySettings(g *task.Game) selfplay.Algorithm {
 }
 
 // workerMetrics are what a worker has done as Prometheus reads it.
-func workerMetrics(c *cluster.WorkerCounts) ops.Collector {
-	s := ops.NewSet(func() *cluster.WorkerCounts { return c })
+func workerMetrics(c *broker.WorkerCounts) ops.Collector {
+	s := ops.NewSet(func() *broker.WorkerCounts { return c })
 	s.Counter("blockyard_worker_tasks_total", "Tasks played whose result was stored.",
-		func(c **cluster.WorkerCounts) float64 { return float64((*c).Tasks.Load()) })
+		func(c **broker.WorkerCounts) float64 { return float64((*c).Tasks.Load()) })
 	s.Counter("blockyard_worker_failed_tasks_total", "Tasks that could not be played.",
-		func(c **cluster.WorkerCounts) float64 { return float64((*c).Failed.Load()) })
+		func(c **broker.WorkerCounts) float64 { return float64((*c).Failed.Load()) })
 	s.Counter("blockyard_worker_games_total", "Games that ended.",
-		func(c **cluster.WorkerCounts) float64 { return float64((*c).Games.Load()) })
+		func(c **broker.WorkerCounts) float64 { return float64((*c).Games.Load()) })
 	s.Counter("blockyard_worker_choices_total", "Choices made.",
-		func(c **cluster.WorkerCounts) float64 { return float64((*c).Moves.Load()) })
+		func(c **broker.WorkerCounts) float64 { return float64((*c).Moves.Load()) })
 	s.Counter("blockyard_worker_busy_seconds_total", "Time of playing, of all goroutines.",
-		func(c **cluster.WorkerCounts) float64 { return float64((*c).Busy.Load()) / 1e6 })
+		func(c **broker.WorkerCounts) float64 { return float64((*c).Busy.Load()) / 1e6 })
 	s.Gauge("blockyard_worker_queued_tasks", "Tasks that waited in the queue when the last one was played.",
-		func(c **cluster.WorkerCounts) float64 { return float64((*c).Queued.Load()) })
+		func(c **broker.WorkerCounts) float64 { return float64((*c).Queued.Load()) })
 	return s
 }
 
@@ -132,25 +133,29 @@ type clusterCmd struct {
 
 type clusterStatus struct {
 	Address string `arg:"" help:"Of the broker, as the learner prints it."`
-	credentialFlags
+	broker.ClientFlags
 }
 
 func (c *clusterStatus) Run(ctx context.Context) error {
-	nc, err := cluster.Connect(cluster.Link{URL: c.Address, Creds: c.Creds, CA: c.TLSCA, Name: "blockyard status"},
-		slog.New(slog.DiscardHandler))
+	nc, err := c.Connect(c.Address, "blockyard status", slog.New(slog.DiscardHandler))
 	if err != nil {
 		return err
 	}
 	defer nc.Close()
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
-	all, quiet, err := cluster.Ask(ctx, nc)
+	all, quiet, err := broker.Ask(ctx, nc)
 	if err != nil {
 		return err
 	}
 	for _, s := range all {
+		if s.Kind == broker.Match {
+			fmt.Printf("match %s: %s, %d units played, %d without a result, %d of them waiting\n%s\n",
+				s.Run, s.Game, s.Iteration, s.Open, s.Queued, broker.Table(s.Workers))
+			continue
+		}
 		fmt.Printf("run %s: %s, iteration %d, %d tasks without a result, %d in the queue, %d results to take\n%s\n",
-			s.Run, s.Game, s.Iteration, s.Open, s.Queued, s.Unread, cluster.Table(s.Workers))
+			s.Run, s.Game, s.Iteration, s.Open, s.Queued, s.Unread, broker.Table(s.Workers))
 	}
 	for run, why := range quiet {
 		fmt.Printf("run %s: %s\n", run, why)

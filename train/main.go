@@ -19,8 +19,11 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"blockyard/agents/broker"
 	"blockyard/agents/match"
+	"blockyard/agents/ops"
 	"blockyard/agents/registry"
+	"blockyard/agents/remote"
 	"blockyard/agents/submit"
 	"blockyard/datasets/atomicfile"
 	"blockyard/datasets/interrupt"
@@ -33,7 +36,7 @@ import (
 type program struct {
 	release.Flag
 	Selfplay selfplayCmd `cmd:"" help:"Train a net by self-play."`
-	Join     join        `cmd:"" help:"Play for a run of train selfplay --cluster, on this machine or another."`
+	Join     join        `cmd:"" help:"Play for a run or a match with --cluster, on this machine or another."`
 	Cluster  clusterCmd  `cmd:"" help:"Look at the runs of a broker, or predict the speed of one."`
 	Fit      fit         `cmd:"" help:"Fit a net to recorded games."`
 	Gate     gate        `cmd:"" help:"Play two agents against each other in pairs of games and report which is better."`
@@ -48,7 +51,7 @@ func main() {
 	var p program
 	name := release.Program("train")
 	k := kong.Parse(&p, kong.Name(name), release.Vars(name, release.Read()), kong.UsageOnError(),
-		kong.BindTo(ctx, (*context.Context)(nil)), helps,
+		kong.BindTo(ctx, (*context.Context)(nil)), broker.Helps, helps,
 		kong.Description("Train nets by self-play or from records. Every command takes --help."))
 	err := k.Run()
 	stop()
@@ -98,13 +101,15 @@ func (c *export) Run(ctx context.Context) error {
 }
 
 type gate struct {
-	A, B    string `arg:"" help:"Agents: a weights file, 'learned' for the shipped one, or 'hand' for the baseline."`
-	Game    string `help:"Game to play." default:"blockbattle"`
-	Ply     int    `help:"Plies that both search." default:"2"`
-	Pairs   int    `help:"Pairs of games: each seed is played twice, with the seats swapped." default:"200"`
-	Seed    uint64 `help:"Seed of the games." default:"1000"`
-	Out     string `help:"Also write the result to this file, as a line of JSON." placeholder:"FILE"`
-	Workers int    `help:"Games played at once; they do not influence the outcome. 0: one per core." default:"0"`
+	A, B    string       `arg:"" help:"Agents: a weights file, 'learned' for the shipped one, or 'hand' for the baseline."`
+	Game    string       `help:"Game to play." default:"blockbattle"`
+	Ply     int          `help:"Plies that both search." default:"2"`
+	Pairs   int          `help:"Pairs of games: each seed is played twice, with the seats swapped." default:"200"`
+	Seed    uint64       `help:"Seed of the games." default:"1000"`
+	Out     string       `help:"Also write the result to this file, as a line of JSON." placeholder:"FILE"`
+	Workers int          `help:"Games played at once; they do not influence the outcome. 0: one per core." default:"0"`
+	Remote  remote.Flags `embed:""`
+	ops.LogFlags
 }
 
 func (c *gate) Run(ctx context.Context) error {
@@ -126,8 +131,13 @@ func (c *gate) Run(ctx context.Context) error {
 	if t.B, err = player(g, c.B, c.Ply); err != nil {
 		return err
 	}
-	res, err := t.TwoPlayer(ctx)
+	workers, err := c.Remote.Start(ctx, &t, remote.Agent{Name: c.A, Spec: specOf(c.A, c.Ply)},
+		&remote.Agent{Name: c.B, Spec: specOf(c.B, c.Ply)}, os.Stderr, c.Logger(os.Stderr))
 	if err != nil {
+		return err
+	}
+	res, err := t.TwoPlayer(ctx)
+	if err = errors.Join(err, workers.Close()); err != nil {
 		return err
 	}
 	low, high := res.Pairs.Interval()
@@ -153,13 +163,19 @@ func writeResult(path string, result any, made *provenance.Run) error {
 
 // player is one side of a gate.
 func player(g *task.Game, name string, ply int) (match.Player, error) {
-	spec := fmt.Sprintf("%s:ply=%d", name, ply)
 	if name != "hand" && name != "learned" {
 		if _, err := os.Stat(name); err != nil {
 			return match.Player{}, fmt.Errorf("agent %q: want 'hand', 'learned' or a weights file: %w", name, err)
 		}
-		spec = fmt.Sprintf("learned:ply=%d,weights=%s", ply, name)
 	}
-	f, err := registry.Parse(g.Rules, spec)
+	f, err := registry.Parse(g.Rules, specOf(name, ply))
 	return match.Player{Name: name, New: f}, err
+}
+
+// specOf is the spec of one side of a gate.
+func specOf(name string, ply int) string {
+	if name == "hand" || name == "learned" {
+		return fmt.Sprintf("%s:ply=%d", name, ply)
+	}
+	return fmt.Sprintf("learned:ply=%d,weights=%s", ply, name)
 }

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"blockyard/agents/broker"
 	"blockyard/agents/match"
 	"blockyard/datasets/provenance"
 	"blockyard/datasets/record"
@@ -27,7 +28,7 @@ func command(t *testing.T, args ...string) error {
 func commandUntil(t *testing.T, ctx context.Context, args ...string) error {
 	t.Helper()
 	var p program
-	k, err := kong.New(&p, kong.BindTo(ctx, (*context.Context)(nil)), helps)
+	k, err := kong.New(&p, kong.BindTo(ctx, (*context.Context)(nil)), broker.Helps, helps)
 	require.NoError(t, err)
 	c, err := k.Parse(args)
 	if err != nil {

@@ -127,7 +127,7 @@ func TestClusterMetrics(t *testing.T) {
 	atLearner, atWorker := freeAddress(t), freeAddress(t)
 	args := append([]string{"selfplay", "blockbattle", "--out", t.TempDir(), "--cluster", "--listen", "127.0.0.1:0",
 		"--http", atLearner}, tiny...)
-	l := startLearner(t, ctx, append(args, "--iterations=100000")...)
+	l := beginLearner(t, ctx, append(args, "--iterations=100000")...)
 	left := make(chan error, 1)
 	go func() {
 		left <- commandUntil(t, ctx, append(l.join, "--name", "one", "--workers", "1", "--http", atWorker)...)

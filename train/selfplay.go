@@ -11,6 +11,7 @@ import (
 	"runtime"
 	"strconv"
 
+	"blockyard/agents/broker"
 	"blockyard/agents/mlp"
 	"blockyard/agents/ops"
 	"blockyard/datasets/provenance"
@@ -27,7 +28,7 @@ type selfplayCmd struct {
 	Workers int    `help:"Goroutines that play; they do not influence the outcome. 0: one per core." default:"1"`
 	Record  string `help:"Also append the games of self-play to this file." placeholder:"FILE"`
 	ops.Flags
-	clusterFlags
+	Broker broker.Flags `embed:""`
 	settings
 }
 
@@ -45,7 +46,7 @@ func (c *selfplayCmd) Run(ctx context.Context) (err error) {
 	if c.Record != "" && g.Solo != nil {
 		return fmt.Errorf("--record: games of one seat, such as %s, are trained without records", g.Rules.Name)
 	}
-	if c.Record != "" && c.Cluster.on {
+	if c.Record != "" && c.Broker.Cluster.On {
 		return errors.New("--record: workers send no games; train without --cluster to record them")
 	}
 	run, err := c.open(g)
@@ -54,7 +55,7 @@ func (c *selfplayCmd) Run(ctx context.Context) (err error) {
 	}
 	defer func() { _ = run.Close() }()
 	log, seen := c.Logger(os.Stderr), newMonitor(run)
-	learner, err := c.learner(ctx, run, c.Out, log)
+	learner, err := startLearner(ctx, &c.Broker, run, c.Out, log)
 	if err != nil {
 		return err
 	}

@@ -227,7 +227,7 @@ func flagName(field string) string {
 	return strings.ToLower(b.String())
 }
 
-// helps are the help texts of settings and clusterFlags, by flag.
+// helps are the help texts of settings, by flag.
 var helps = kong.Vars{
 	"from": "Net to start from instead of random weights; --warm 0 is usual then.",
 	"from_zero": "Learn without a teacher: from random weights, and the baseline evaluator is only the opponent in " +
@@ -289,13 +289,4 @@ var helps = kong.Vars{
 	"longest":    "Choices after which a game is left for a new one. Default: 2000.",
 	"gate_games": "Games of a gate. Default: 64.",
 	"gate_steps": "Choices after which such a game is stopped. Default: 10000.",
-
-	"cluster": "Let worker processes play; see train join. With an address, such as nats://HOST:4222, use the NATS " +
-		"cluster there instead of a broker in this process.",
-	"listen": "Where the broker in this process listens, such as 0.0.0.0:4222 for workers on other machines. " +
-		"Port 0 selects a free one.",
-	"tls_cert": "Certificate of that broker, a PEM file.",
-	"tls_key":  "Private key of the certificate.",
-	"creds":    "Key or NATS credentials for the broker.",
-	"tls_ca":   "Authorities that the broker's certificate is checked with, a PEM file. Default: the system's.",
 }

@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"blockyard/agents/broker"
 	"blockyard/train/selfplay/phases"
 	"blockyard/train/selfplay/single"
 	"blockyard/train/task"
@@ -16,7 +17,7 @@ import (
 func parse(t *testing.T, args ...string) *settings {
 	t.Helper()
 	var p program
-	k, err := kong.New(&p, helps)
+	k, err := kong.New(&p, broker.Helps, helps)
 	require.NoError(t, err)
 	_, err = k.Parse(append([]string{"selfplay"}, args...))
 	require.NoError(t, err)

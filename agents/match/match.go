@@ -50,6 +50,10 @@ type Match struct {
 	Record   func(*record.Record) error
 	Progress func(games int, text string)
 
+	// Remote, if set, plays the units instead of PlayUnit, with the same result. It is called from several goroutines:
+	// Workers is the number of units that are under way.
+	Remote func(context.Context, Unit) ([]*record.Record, error)
+
 	SPRT  *SPRT // TwoPlayer: stops the match early, if set
 	Seats int   // MultiPlayer: seats of every game
 	Skip  int   // SinglePlayer: seeds to leave out before the first, to play a match in parts
@@ -57,29 +61,55 @@ type Match struct {
 	Steps int   // SinglePlayer: actions after which a game is stopped; 0 for no limit
 }
 
-// An entrant is the player of one seat in one game of a unit.
-type entrant struct {
-	Player
-	stream uint64 // tells apart the seeds of the unit's agents
+// A Unit is some games that are played with the same seed.
+type Unit struct {
+	Index int         `json:"index"` // in the match
+	Seed  uint64      `json:"seed"`
+	Games [][]Entrant `json:"games"` // per game, who has each seat
 }
+
+// An Entrant is the player of one seat in one game of a unit.
+type Entrant struct {
+	B      bool   `json:"b,omitempty"` // player B; otherwise A
+	Stream uint64 `json:"stream"`      // tells apart the seeds of the unit's agents
+}
+
+// player is who plays for an entrant.
+func (m Match) player(e Entrant) Player {
+	if e.B {
+		return m.B
+	}
+	return m.A
+}
+
+// Name is the name of an entrant in records.
+func (m Match) Name(e Entrant) string { return m.player(e).Name }
 
 // agentStream separates the seeds of agents from those of everything else that follows from a game's seed.
 const agentStream = 0x6167656e74
 
+// PlayUnit plays a unit of the match and returns the records of its games.
+func (m Match) PlayUnit(ctx context.Context, u Unit) (games []*record.Record, err error) {
+	for _, lineup := range u.Games {
+		rec, err := m.game(ctx, u.Seed, lineup)
+		if err != nil {
+			return nil, err
+		}
+		games = append(games, rec)
+	}
+	return games, nil
+}
+
 // play plays the units and calls each with the records of every unit in order, after recording them, until it returns
 // false. Each lineup is a game of the unit. stopped reports whether ctx ended.
-func (m Match) play(ctx context.Context, lineups [][]entrant,
+func (m Match) play(ctx context.Context, lineups [][]Entrant,
 	each func([]*record.Record) bool) (stopped bool, err error) {
+	play := m.PlayUnit
+	if m.Remote != nil {
+		play = m.Remote
+	}
 	unit := func(ctx context.Context, i int) ([]*record.Record, error) {
-		var games []*record.Record
-		for _, lineup := range lineups {
-			rec, err := m.game(ctx, env.Derive(m.Seed, uint64(m.Skip+i)), lineup)
-			if err != nil {
-				return nil, err
-			}
-			games = append(games, rec)
-		}
-		return games, nil
+		return play(ctx, Unit{Index: i, Seed: env.Derive(m.Seed, uint64(m.Skip+i)), Games: lineups})
 	}
 	for games, err := range InOrder(ctx, m.Workers, m.Units, unit) {
 		for k := 0; k < len(games) && err == nil && m.Record != nil; k++ {
@@ -93,10 +123,11 @@ func (m Match) play(ctx context.Context, lineups [][]entrant,
 }
 
 // game plays one game with new agents and closes those that can be closed.
-func (m Match) game(ctx context.Context, seed uint64, lineup []entrant) (rec *record.Record, err error) {
+func (m Match) game(ctx context.Context, seed uint64, lineup []Entrant) (rec *record.Record, err error) {
 	g := Game{Rules: m.Rules, Seed: seed, Enough: m.limit()}
-	for _, p := range lineup {
-		a, err := p.New(env.Derive(seed^agentStream, p.stream))
+	for _, e := range lineup {
+		p := m.player(e)
+		a, err := p.New(env.Derive(seed^agentStream, e.Stream))
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", p.Name, err)
 		}

@@ -49,9 +49,9 @@ func (m Match) SinglePlayer(ctx context.Context) (SinglePlayerResult, error) {
 	if err := m.check(1); err != nil {
 		return r, err
 	}
-	lineups := [][]entrant{{{m.A, 0}}}
+	lineups := [][]Entrant{{{}}}
 	if m.B.New != nil {
-		lineups = append(lineups, []entrant{{m.B, 0}})
+		lineups = append(lineups, []Entrant{{B: true}})
 	}
 	r.Runs = make([][]Run, len(lineups))
 	total := 0

@@ -70,7 +70,7 @@ func (m Match) TwoPlayer(ctx context.Context) (TwoPlayerResult, error) {
 		r.LLR, r.Verdict = new(float64), Undecided
 	}
 	var err error
-	lineups := [][]entrant{{{m.A, 0}, {m.B, 1}}, {{m.B, 3}, {m.A, 2}}}
+	lineups := [][]Entrant{{{Stream: 0}, {B: true, Stream: 1}}, {{B: true, Stream: 3}, {Stream: 2}}}
 	r.Stopped, err = m.play(ctx, lineups, func(pair []*record.Record) bool {
 		r.add(pair)
 		m.progress(r.Games, "score %.1f %%", 100*r.Score)
@@ -149,13 +149,13 @@ func (m Match) MultiPlayer(ctx context.Context) (MultiPlayerResult, error) {
 	if err := m.check(max(2, m.Seats)); err != nil {
 		return r, err
 	}
-	var lineups [][]entrant
+	var lineups [][]Entrant
 	for seat := range m.Seats {
-		lineup := make([]entrant, m.Seats)
+		lineup := make([]Entrant, m.Seats)
 		for k := range lineup {
-			lineup[k] = entrant{m.B, uint64(seat*m.Seats + k)}
+			lineup[k] = Entrant{B: true, Stream: uint64(seat*m.Seats + k)}
 		}
-		lineup[seat].Player = m.A
+		lineup[seat].B = false
 		lineups = append(lineups, lineup)
 	}
 	var ranks []float64 // mean rank of A in every set

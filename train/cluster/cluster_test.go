@@ -2,14 +2,12 @@ package cluster
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
-	"fmt"
 	"log/slog"
 	"path/filepath"
 	"testing"
 	"time"
 
+	"blockyard/agents/broker"
 	"blockyard/agents/mlp"
 	"blockyard/train/selfplay"
 	"blockyard/train/selfplay/phases"
@@ -53,21 +51,21 @@ func weights(t *testing.T, n *mlp.Net) string {
 
 // A site is a broker with its key.
 type site struct {
-	*Broker
-	link Link
+	*broker.Broker
+	link broker.Link
 }
 
-func newSite(t *testing.T, change func(*BrokerOptions)) *site {
+func newSite(t *testing.T, change func(*broker.Options)) *site {
 	t.Helper()
 	dir := t.TempDir()
-	s := &site{link: Link{Creds: filepath.Join(dir, "key"), Name: t.Name()}}
-	key, err := NewKey(s.link.Creds)
+	s := &site{link: broker.Link{Creds: filepath.Join(dir, "key"), Name: t.Name()}}
+	key, err := broker.NewKey(s.link.Creds)
 	require.NoError(t, err)
-	o := BrokerOptions{Listen: "127.0.0.1:0", Dir: filepath.Join(dir, "broker"), Key: key}
+	o := broker.Options{Listen: "127.0.0.1:0", Dir: filepath.Join(dir, "broker"), Key: key}
 	if change != nil {
 		change(&o)
 	}
-	s.Broker, err = StartBroker(o)
+	s.Broker, err = broker.Start(o)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, s.Close()) })
 	s.link.URL = s.URL()
@@ -76,7 +74,7 @@ func newSite(t *testing.T, change func(*BrokerOptions)) *site {
 
 func (s *site) connect(t *testing.T) *nats.Conn {
 	t.Helper()
-	nc, err := Connect(s.link, quiet)
+	nc, err := broker.Connect(s.link, quiet)
 	require.NoError(t, err)
 	t.Cleanup(nc.Close)
 	return nc
@@ -105,7 +103,7 @@ func (s *site) work(t *testing.T, ctx context.Context, name string) <-chan error
 	t.Helper()
 	nc, left := s.connect(t), make(chan error, 1)
 	go func() {
-		left <- Work(ctx, nc, WorkerOptions{Name: name, Threads: 1, Algorithm: settings, Log: quiet}, new(WorkerCounts))
+		left <- Work(ctx, nc, WorkerOptions{Name: name, Threads: 1, Algorithm: settings, Log: quiet}, new(broker.WorkerCounts))
 	}()
 	return left
 }
@@ -138,7 +136,7 @@ func TestSameWeights(t *testing.T) {
 			require.Equal(t, alone.Counts.Games, together.Counts.Games)
 			require.Equal(t, alone.Counts.Visited, together.Counts.Visited)
 
-			sum := WorkerRow{}
+			sum := broker.WorkerRow{}
 			for _, w := range l.Workers() {
 				sum.Tasks += w.Tasks
 				sum.Games += w.Games
@@ -211,66 +209,43 @@ func TestCredentials(t *testing.T) {
 	s.connect(t)
 	link := s.link
 	link.Creds = ""
-	_, err := Connect(link, quiet)
+	_, err := broker.Connect(link, quiet)
 	require.ErrorContains(t, err, "wants credentials: pass --creds FILE")
 	link.Creds = filepath.Join(t.TempDir(), "other")
-	_, err = NewKey(link.Creds)
+	_, err = broker.NewKey(link.Creds)
 	require.NoError(t, err)
-	_, err = Connect(link, quiet)
+	_, err = broker.Connect(link, quiet)
 	require.ErrorContains(t, err, "refuses the credentials in "+link.Creds)
 	link.Creds = "no-such-file"
-	_, err = Connect(link, quiet)
+	_, err = broker.Connect(link, quiet)
 	require.ErrorContains(t, err, "--creds: open no-such-file")
 	link.Creds = "doc.go"
-	_, err = Connect(link, quiet)
+	_, err = broker.Connect(link, quiet)
 	require.ErrorContains(t, err, "doc.go holds neither a key nor NATS credentials")
-	_, err = NewKey("doc.go")
+	_, err = broker.NewKey("doc.go")
 	require.ErrorContains(t, err, "doc.go: not a key of this program")
 }
 
 // A broker says what is wrong with its settings.
 func TestBrokerSettings(t *testing.T) {
 	s := newSite(t, nil)
-	key, err := NewKey(s.link.Creds)
+	key, err := broker.NewKey(s.link.Creds)
 	require.NoError(t, err)
-	_, err = StartBroker(BrokerOptions{Listen: ":4222", Dir: t.TempDir(), Key: key})
+	_, err = broker.Start(broker.Options{Listen: ":4222", Dir: t.TempDir(), Key: key})
 	require.ErrorContains(t, err, "want HOST:PORT")
-	_, err = StartBroker(BrokerOptions{Listen: s.URL()[len("nats://"):], Dir: t.TempDir(), Key: key})
+	_, err = broker.Start(broker.Options{Listen: s.URL()[len("nats://"):], Dir: t.TempDir(), Key: key})
 	require.ErrorContains(t, err, "choose another with --listen")
-	_, err = StartBroker(BrokerOptions{Listen: "127.0.0.1:0", Dir: filepath.Join(filepath.Dir(s.link.Creds), "broker"), Key: key})
+	_, err = broker.Start(broker.Options{Listen: "127.0.0.1:0", Dir: filepath.Join(filepath.Dir(s.link.Creds), "broker"), Key: key})
 	require.ErrorContains(t, err, "another learner drives this run")
-	_, err = StartBroker(BrokerOptions{Listen: "127.0.0.1:0", Dir: t.TempDir(), Key: key, Cert: "doc.go", CertKey: "doc.go"})
+	_, err = broker.Start(broker.Options{Listen: "127.0.0.1:0", Dir: t.TempDir(), Key: key, Cert: "doc.go", CertKey: "doc.go"})
 	require.ErrorContains(t, err, "TLS")
-	_, err = StartBroker(BrokerOptions{Listen: "127.0.0.1:0", Dir: t.TempDir()})
+	_, err = broker.Start(broker.Options{Listen: "127.0.0.1:0", Dir: t.TempDir()})
 	require.ErrorContains(t, err, "public key")
 }
 
 // Without room for its queues, a learner says so.
 func TestNoRoom(t *testing.T) {
-	s := newSite(t, func(o *BrokerOptions) { o.Most = 32 << 20 })
+	s := newSite(t, func(o *broker.Options) { o.Most = 32 << 20 })
 	_, err := NewLearner(t.Context(), s.connect(t), newRun(t, small()), LearnerOptions{Folder: t.TempDir(), Limits: limits, Log: quiet})
 	require.ErrorContains(t, err, "no room to store messages: free space on its disk")
-}
-
-// Large results travel as objects, whose bytes must match their names.
-func TestObjects(t *testing.T) {
-	s := newSite(t, nil)
-	l := s.learner(t, newRun(t, small()), t.TempDir())
-	data := make([]byte, 3<<20)
-	name, err := l.objects.put(t.Context(), data)
-	require.NoError(t, err)
-	sum := sha256.Sum256(data)
-	require.Equal(t, hex.EncodeToString(sum[:]), name)
-	got, err := l.objects.get(t.Context(), name)
-	require.NoError(t, err)
-	require.Equal(t, data, got)
-	other := fmt.Sprintf("%064d", 0)
-	_, err = l.objects.store.PutBytes(t.Context(), other, data)
-	require.NoError(t, err)
-	_, err = l.objects.get(t.Context(), other)
-	require.ErrorContains(t, err, "do not match its name")
-	require.NoError(t, l.objects.remove(t.Context(), name))
-	_, err = l.objects.get(t.Context(), name)
-	require.ErrorContains(t, err, "not found")
-	require.NoError(t, l.Close(true))
 }

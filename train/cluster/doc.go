@@ -9,8 +9,8 @@
 //
 // # What lies in the broker
 //
-//	blockyard-runs            bucket: per run its Spec and the lease of its learner
-//	blockyard-RUN-nets        object store: nets and large results, by SHA-256
+//	blockyard-runs               bucket: per run its Spec and the lease of its learner
+//	blockyard-RUN-nets           object store: nets and large results, by SHA-256
 //	blockyard-RUN-EPOCH-tasks    work queue: tasks that have no result yet
 //	blockyard-RUN-EPOCH-results  work queue: results that the learner has not taken yet
 //

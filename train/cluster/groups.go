@@ -83,7 +83,7 @@ func (c cost) groupSize(slots, threads int) int {
 // group puts the tasks of slots, in ascending order, together into tasks for the queue. They count as sent. The
 // caller holds mu.
 func (l *Learner) group(tasks []selfplay.Task) (groups []*sentTask) {
-	most := l.cost.groupSize(len(l.run.Slots), l.workers.threads())
+	most := l.cost.groupSize(len(l.run.Slots), l.workers.Threads())
 	var s *sentTask
 	for _, t := range tasks {
 		if s == nil || len(s.tasks) == most || s.tasks[0].Iteration != t.Iteration ||

@@ -15,6 +15,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
+	"blockyard/agents/broker"
 	"blockyard/agents/mlp"
 	"blockyard/datasets/atomicfile"
 	"blockyard/train/selfplay"
@@ -37,9 +38,9 @@ type Learner struct {
 	kv      jetstream.KeyValue
 	lease   *lease
 	queues  *queues
-	objects *objects
+	objects *broker.Objects
 	player  *selfplay.Player // decodes results
-	workers *workers
+	workers *broker.Roster
 	stop    context.CancelFunc
 	tasks   sync.WaitGroup // goroutines
 
@@ -62,7 +63,7 @@ func RunID(folder string) (string, error) {
 	text, err := os.ReadFile(path)
 	if err == nil {
 		id := strings.TrimSpace(string(text))
-		return id, checkName(id)
+		return id, broker.CheckName(id)
 	}
 	if !errors.Is(err, os.ErrNotExist) {
 		return "", err
@@ -88,8 +89,8 @@ func NewLearner(ctx context.Context, nc *nats.Conn, r *selfplay.Run, o LearnerOp
 	if l.js, err = jetstream.New(nc); err != nil {
 		return nil, err
 	}
-	if l.kv, err = bucket(ctx, l.js, true); err != nil {
-		return nil, explain(err)
+	if l.kv, err = broker.Runs(ctx, l.js, true); err != nil {
+		return nil, broker.Explain(err)
 	}
 	host, _ := os.Hostname()
 	holder := fmt.Sprintf("process %d on %s", os.Getpid(), host)
@@ -100,10 +101,10 @@ func NewLearner(ctx context.Context, nc *nats.Conn, r *selfplay.Run, o LearnerOp
 	if l.queues, err = makeQueues(ctx, l.js, l.spec, o.Alone); err != nil {
 		return nil, err
 	}
-	if l.objects, err = openObjects(ctx, l.js, id, true); err != nil {
+	if l.objects, err = broker.OpenObjects(ctx, l.js, id, true); err != nil {
 		return nil, err
 	}
-	l.workers = newWorkers(l)
+	l.workers = broker.NewRoster(id, o.Log)
 	return l, l.start(nc)
 }
 
@@ -113,10 +114,10 @@ func (l *Learner) start(nc *nats.Conn) error {
 	l.stop = stop
 	taking, err := l.queues.toLearn.Consume(l.take, jetstream.PullMaxMessages(256))
 	if err != nil {
-		return explain(err)
+		return broker.Explain(err)
 	}
 	context.AfterFunc(ctx, taking.Stop)
-	if err := l.workers.listen(ctx, nc); err != nil {
+	if err := l.listen(ctx, nc); err != nil {
 		return err
 	}
 	l.tasks.Go(func() {
@@ -125,7 +126,12 @@ func (l *Learner) start(nc *nats.Conn) error {
 		}
 	})
 	l.tasks.Go(func() { l.watch(ctx) })
-	return l.publishSpec(ctx, running)
+	return l.publishSpec(ctx, broker.Running)
+}
+
+// listen hears workers, questions for the status, and notices of the broker.
+func (l *Learner) listen(ctx context.Context, nc *nats.Conn) error {
+	return errors.Join(l.workers.Listen(ctx, nc, l.Status), l.listenExceeded(ctx, nc))
 }
 
 // publishSpec tells workers the state of the run.
@@ -134,15 +140,33 @@ func (l *Learner) publishSpec(ctx context.Context, state string) error {
 		return err
 	}
 	l.spec.State = state
-	_, err := l.kv.Put(ctx, specKey(l.spec.Run), mustJSON(l.spec))
-	return explain(err)
+	_, err := l.kv.Put(ctx, broker.SpecKey(l.spec.Run), broker.JSON(l.spec))
+	return broker.Explain(err)
 }
 
 // Run is the id of the run.
 func (l *Learner) Run() string { return l.spec.Run }
 
 // Workers returns what each worker that was ever seen has done.
-func (l *Learner) Workers() []WorkerRow { return l.workers.rows() }
+func (l *Learner) Workers() []broker.WorkerRow { return l.workers.Rows() }
+
+// Status returns the state of the run.
+func (l *Learner) Status() broker.Status {
+	s := broker.Status{Run: l.spec.Run, Game: l.spec.Game, Epoch: l.spec.Epoch, Workers: l.workers.Rows()}
+	l.mu.Lock()
+	s.Iteration = l.waiting
+	s.Open = len(l.open())
+	l.mu.Unlock()
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	if info, err := l.queues.toWorkers.Info(ctx); err == nil {
+		s.Queued = info.NumPending
+	}
+	if info, err := l.queues.toLearn.Info(ctx); err == nil {
+		s.Unread = info.NumPending + uint64(info.NumAckPending)
+	}
+	return s
+}
 
 // Check returns an error if the learner must not go on, because another one has the run or because a task cannot
 // be played. Call it before saving.
@@ -179,14 +203,14 @@ func (l *Learner) Close(finished bool) error {
 	defer cancel()
 	var errs []error
 	if !errors.Is(l.lease.held(ctx), ErrDriven) {
-		state := paused
+		state := broker.Paused
 		if finished {
-			state = done
+			state = broker.Done
 		}
 		errs = append(errs, l.publishSpec(ctx, state))
 		if finished {
-			l.workers.waitGone(ctx, 3*time.Second)
-			errs = append(errs, l.queues.remove(ctx, l.js), l.js.DeleteObjectStore(ctx, netsBucket(l.spec.Run)))
+			l.workers.WaitGone(ctx, 3*time.Second)
+			errs = append(errs, l.queues.remove(ctx, l.js), broker.DeleteObjects(ctx, l.js, l.spec.Run))
 		}
 		errs = append(errs, l.lease.free(ctx))
 	}

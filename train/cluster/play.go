@@ -10,12 +10,13 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
+	"blockyard/agents/broker"
 	"blockyard/agents/mlp"
 	"blockyard/train/selfplay"
 )
 
 // largeResult is the size in bytes from which a result travels as an object.
-const largeResult = largestMessage / 2
+const largeResult = broker.LargestMessage / 2
 
 // errStale says that a task is of the past: its net is gone.
 var errStale = errors.New("the net of the task is gone")
@@ -52,7 +53,7 @@ func (w *worker) play(ctx context.Context, tasks <-chan jetstream.Msg, stop cont
 			player = nil
 			w.counts.Failed.Add(1)
 			w.options.Log.Warn("a task failed", "task", id, "error", err)
-			_ = w.nc.Publish(troubleSubject(w.spec.Run), mustJSON(trouble{id, w.options.Name, err.Error()}))
+			broker.SayTrouble(w.nc, w.spec.Run, broker.Trouble{Task: id, Worker: w.options.Name, Error: err.Error()})
 			_ = msg.NakWithDelay(200 * time.Millisecond)
 		}
 	}
@@ -152,7 +153,7 @@ func (w *worker) net(ctx context.Context, id string) (*mlp.Net, error) {
 	if n := w.nets[id]; n != nil {
 		return n, nil
 	}
-	file, err := w.objects.get(ctx, id)
+	file, err := w.objects.Get(ctx, id)
 	if errors.Is(err, jetstream.ErrObjectNotFound) {
 		return nil, errStale
 	} else if err != nil {
@@ -177,7 +178,7 @@ func (w *worker) publish(ctx context.Context, m *taskMessage, file []byte, busy 
 		var err error
 		if len(file) > largeResult && r.object == "" {
 			var name string
-			if name, err = w.objects.put(ctx, file); err == nil {
+			if name, err = w.objects.Put(ctx, file); err == nil {
 				r.object, msg.Data = name, nil
 			}
 		}
@@ -188,7 +189,7 @@ func (w *worker) publish(ctx context.Context, m *taskMessage, file []byte, busy 
 		if err == nil || ctx.Err() != nil {
 			return err
 		}
-		w.options.Log.Warn("a result could not be published, trying again", "task", r.id, "error", explain(err))
+		w.options.Log.Warn("a result could not be published, trying again", "task", r.id, "error", broker.Explain(err))
 		pause(ctx, time.Second)
 	}
 }

@@ -6,8 +6,9 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
+
+	"blockyard/agents/broker"
 )
 
 // aheadMost is how many rollouts beyond the one that the learner waits for may be played.
@@ -64,59 +65,24 @@ func makeQueues(ctx context.Context, js jetstream.JetStream, s *Spec, alone bool
 	}
 	q.tasks, q.results = create("tasks", tasksPerSlot, taskBytes), create("results", resultsPerSlot, resultBytes)
 	if err != nil {
-		return nil, explain(err)
+		return nil, broker.Explain(err)
 	}
 	q.toWorkers, err = q.tasks.CreateConsumer(ctx, jetstream.ConsumerConfig{
 		Durable: workersName, AckPolicy: jetstream.AckExplicitPolicy, AckWait: s.Limits.AckWait,
 		MaxDeliver: s.Limits.Deliveries, MaxAckPending: tasksPerSlot * s.Slots, MaxWaiting: 8192,
 	})
 	if err != nil {
-		return nil, explain(err)
+		return nil, broker.Explain(err)
 	}
 	q.toLearn, err = q.results.CreateConsumer(ctx, jetstream.ConsumerConfig{
 		Durable: learnerName, AckPolicy: jetstream.AckExplicitPolicy, AckWait: s.Limits.AckWait,
 		MaxAckPending: resultsPerSlot * s.Slots,
 	})
-	return q, explain(err)
+	return q, broker.Explain(err)
 }
 
 // remove deletes the streams of an epoch.
 func (q *queues) remove(ctx context.Context, js jetstream.JetStream) error {
 	return errors.Join(js.DeleteStream(ctx, q.tasks.CachedInfo().Config.Name),
 		js.DeleteStream(ctx, q.results.CachedInfo().Config.Name))
-}
-
-// Error codes of JetStream that mean that there is no room.
-var noRoom = []jetstream.ErrorCode{
-	10023, // insufficient resources
-	10028, // memory
-	10047, // storage resources exceeded
-	10077, // message store failed
-	10122, // maximum bytes of the stream's limit
-}
-
-// explain adds to an error of JetStream what the user can do about it, if it knows.
-func explain(err error) error {
-	if err == nil {
-		return nil
-	}
-	var api *jetstream.APIError
-	full := errors.As(err, &api) && func() bool {
-		for _, code := range noRoom {
-			if api.ErrorCode == code {
-				return true
-			}
-		}
-		return false
-	}()
-	switch {
-	case full:
-		return fmt.Errorf("the broker has no room to store messages: free space on its disk, or allow it more; "+
-			"then continue the run with --resume (%w)", err)
-	case errors.Is(err, jetstream.ErrJetStreamNotEnabled), errors.Is(err, jetstream.ErrJetStreamNotEnabledForAccount),
-		errors.Is(err, nats.ErrNoResponders):
-		return fmt.Errorf("the broker offers no JetStream: start nats-server with --jetstream; "+
-			"a broker whose disk is full switches it off (%w)", err)
-	}
-	return err
 }

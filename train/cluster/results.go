@@ -10,6 +10,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
+	"blockyard/agents/broker"
 	"blockyard/datasets/atomicfile"
 	"blockyard/train/selfplay"
 )
@@ -27,32 +28,41 @@ func (l *Learner) take(msg jetstream.Msg) {
 	late := s == nil || s.id() != r.id || s.slots != nil
 	l.mu.Unlock()
 	if late {
-		l.workers.dropped(r.worker)
+		l.workers.Dropped(r.worker)
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	slots, size, err := l.decode(ctx, r, s.tasks, msg.Data())
 	if err != nil {
-		l.workers.trouble(trouble{Task: r.id.String(), Worker: r.worker, Error: err.Error()})
+		l.workers.Trouble(broker.Trouble{Task: r.id.String(), Worker: r.worker, Error: err.Error()})
 		l.again(ctx, s)
 		return
 	}
 	l.mu.Lock()
 	if !l.waitedFor(s) {
 		l.mu.Unlock()
-		l.workers.dropped(r.worker)
+		l.workers.Dropped(r.worker)
 		return
 	}
 	s.slots, l.last = slots, time.Now()
 	l.cost.add(time.Duration(r.busy)*time.Microsecond, size, len(slots))
 	more := l.extend()
 	l.mu.Unlock()
-	l.workers.counted(r, slots)
+	l.counted(r, slots)
 	l.wake()
 	if err := l.publishAll(ctx, more); err != nil {
 		l.fail(err)
 	}
+}
+
+// counted adds results to what their worker has done.
+func (l *Learner) counted(r *resultMessage, slots []*selfplay.Slot) {
+	games, moves := 0, 0
+	for _, s := range slots {
+		games, moves = games+s.Ended(), moves+s.Moves()
+	}
+	l.workers.Counted(r.worker, games, moves, time.Duration(r.busy)*time.Microsecond)
 }
 
 // decode reads the results of a task's slots, from the object store if they are large. size is that of all.
@@ -60,10 +70,10 @@ func (l *Learner) decode(
 	ctx context.Context, r *resultMessage, tasks []selfplay.Task, data []byte,
 ) (slots []*selfplay.Slot, size int, err error) {
 	if r.object != "" {
-		if data, err = l.objects.get(ctx, r.object); err != nil {
+		if data, err = l.objects.Get(ctx, r.object); err != nil {
 			return nil, 0, err
 		}
-		defer func() { _ = l.objects.remove(ctx, r.object) }() // the store is bounded and goes with the run
+		defer func() { _ = l.objects.Remove(ctx, r.object) }() // the store is bounded and goes with the run
 	}
 	files, err := unpackResults(data, len(tasks))
 	if err != nil {
@@ -106,12 +116,12 @@ func (l *Learner) giveUp(ctx context.Context, s *sentTask) {
 	}
 	task := &s.tasks[0]
 	id := s.id().String()
-	reports := l.workers.reports(id)
+	reports := l.workers.Reports(id)
 	path := filepath.Join(l.options.Folder, fmt.Sprintf("failed-task-%d-%d.json", task.Iteration, task.Slot))
 	kept := struct {
-		Spec    *Spec          `json:"spec"`
-		Task    *selfplay.Task `json:"task"`
-		Reports []trouble      `json:"reports"`
+		Spec    *Spec            `json:"spec"`
+		Task    *selfplay.Task   `json:"task"`
+		Reports []broker.Trouble `json:"reports"`
 	}{l.spec, task, reports}
 	text, err := json.MarshalIndent(kept, "", "\t")
 	if err == nil {

@@ -2,13 +2,13 @@ package cluster
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
 
+	"blockyard/agents/broker"
 	"blockyard/train/selfplay"
 )
 
@@ -53,11 +53,11 @@ func (l *Learner) prepare(ctx context.Context, ro selfplay.Rollout) error {
 		}
 		old := l.netID
 		if id != old {
-			if _, err := l.objects.put(ctx, file); err != nil {
+			if _, err := l.objects.Put(ctx, file); err != nil {
 				return fmt.Errorf("storing the net: %w", err)
 			}
 			if old != "" {
-				if err := l.objects.remove(ctx, old); err != nil {
+				if err := l.objects.Remove(ctx, old); err != nil {
 					return err
 				}
 			}
@@ -123,7 +123,7 @@ func (l *Learner) publish(ctx context.Context, s *sentTask) error {
 	l.mu.Lock()
 	m := s.message()
 	l.mu.Unlock()
-	data, msgID := mustJSON(m), m.messageID()
+	data, msgID := broker.JSON(m), m.messageID()
 	subject := queueSubject(l.spec.Run, l.spec.Epoch, "tasks")
 	for {
 		_, err := l.js.Publish(ctx, subject, data, jetstream.WithMsgID(msgID))
@@ -135,7 +135,7 @@ func (l *Learner) publish(ctx context.Context, s *sentTask) error {
 			if gone := l.lease.renew(ctx); errors.Is(gone, ErrDriven) {
 				return gone
 			}
-			return explain(err)
+			return broker.Explain(err)
 		}
 		l.options.Log.Warn("a task could not be published, trying again", "error", err)
 		select {
@@ -166,12 +166,4 @@ func (l *Learner) collect(iteration, slots int) ([]*selfplay.Slot, error) {
 	}
 	l.waiting = iteration + 1
 	return all, nil
-}
-
-func mustJSON(v any) []byte {
-	b, err := json.Marshal(v)
-	if err != nil {
-		panic(err) // plain fields
-	}
-	return b
 }

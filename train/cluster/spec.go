@@ -5,13 +5,13 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"strings"
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
 
+	"blockyard/agents/broker"
 	"blockyard/env/games"
 	"blockyard/train/selfplay"
 	"blockyard/train/task"
@@ -31,7 +31,8 @@ type Spec struct {
 	Version  int             `json:"version"`
 	Run      string          `json:"run"`
 	Epoch    uint64          `json:"epoch"`
-	State    string          `json:"state"` // running, paused or done
+	Kind     string          `json:"kind,omitempty"` // see broker.Head
+	State    string          `json:"state"`          // running, paused or done
 	Game     string          `json:"game"`
 	Rules    int             `json:"rules"`
 	Features string          `json:"features"` // SHA-256 of their names, in hexadecimal
@@ -39,13 +40,6 @@ type Spec struct {
 	Slots    int             `json:"slots"`
 	Limits   Limits          `json:"limits"`
 }
-
-// The states of a run.
-const (
-	running = "running"
-	paused  = "paused" // its learner has stopped and can continue it
-	done    = "done"
-)
 
 // featuresID identifies the features of a game.
 func featuresID(g *task.Game) string {
@@ -57,7 +51,7 @@ func featuresID(g *task.Game) string {
 func newSpec(r *selfplay.Run, id string, l Limits) (*Spec, error) {
 	text, err := json.Marshal(r.Settings())
 	return &Spec{
-		Version: Version, Run: id, State: running, Game: r.Game.Rules.Name, Rules: r.Game.Rules.Rules,
+		Version: Version, Run: id, State: broker.Running, Game: r.Game.Rules.Name, Rules: r.Game.Rules.Rules,
 		Features: featuresID(r.Game), Settings: text, Slots: len(r.Slots), Limits: l,
 	}, err
 }
@@ -88,14 +82,8 @@ func (s *Spec) open() (*task.Game, error) {
 	return g, nil
 }
 
-// The names of what lies in the broker.
-const runsBucket = "blockyard-runs"
-
-func specKey(run string) string        { return "spec." + run }
-func leaseKey(run string) string       { return "lease." + run }
-func netsBucket(run string) string     { return "blockyard-" + run + "-nets" }
-func helloSubject(run string) string   { return "blockyard." + run + ".hello" }
-func troubleSubject(run string) string { return "blockyard." + run + ".trouble" }
+// The names of what lies in the broker, besides what package broker names.
+func leaseKey(run string) string { return "lease." + run }
 func queueName(run string, epoch uint64, what string) string {
 	return fmt.Sprintf("blockyard-%s-%d-%s", run, epoch, what)
 }
@@ -103,30 +91,8 @@ func queueSubject(run string, epoch uint64, what string) string {
 	return fmt.Sprintf("blockyard.%s.%d.%s", run, epoch, what)
 }
 
-// bucket opens the bucket of runs, and creates it if make is true.
-func bucket(ctx context.Context, js jetstream.JetStream, create bool) (jetstream.KeyValue, error) {
-	if !create {
-		return js.KeyValue(ctx, runsBucket)
-	}
-	return js.CreateOrUpdateKeyValue(ctx, jetstream.KeyValueConfig{
-		Bucket: runsBucket, Description: "runs of Blockyard", MaxBytes: 16 << 20,
-	})
-}
-
-// readSpec reads the spec of a run; ErrNoRun if there is none.
+// readSpec reads the spec of a run; broker.ErrNoRun if there is none.
 func readSpec(ctx context.Context, kv jetstream.KeyValue, run string) (*Spec, error) {
-	e, err := kv.Get(ctx, specKey(run))
-	if errors.Is(err, jetstream.ErrKeyNotFound) {
-		return nil, ErrNoRun
-	} else if err != nil {
-		return nil, err
-	}
-	var s Spec
-	if err := json.Unmarshal(e.Value(), &s); err != nil {
-		return nil, fmt.Errorf("run %s: not the description of a run: %w", run, err)
-	}
-	return &s, nil
+	s := new(Spec)
+	return s, broker.ReadSpec(ctx, kv, run, s)
 }
-
-// ErrNoRun says that the broker has no such run.
-var ErrNoRun = errors.New("the broker has no such run")

@@ -9,6 +9,7 @@ import (
 
 	"github.com/nats-io/nats.go"
 
+	"blockyard/agents/broker"
 	"blockyard/train/selfplay"
 )
 
@@ -140,24 +141,11 @@ func parseResult(h nats.Header) (*resultMessage, error) {
 	if r.id, err = parseTaskID(h.Get(taskHeader)); err != nil {
 		return nil, fmt.Errorf("not a result: %w", err)
 	}
-	if err := checkName(r.worker); err != nil {
+	if err := broker.CheckName(r.worker); err != nil {
 		return nil, err
 	}
 	if r.busy, err = strconv.ParseInt(h.Get(busyHeader), 10, 64); err != nil || r.busy < 0 {
 		return nil, fmt.Errorf("not a result: %.40q microseconds", h.Get(busyHeader))
 	}
 	return r, nil
-}
-
-// checkName refuses names of workers and runs that cannot be part of a subject or would break a table.
-func checkName(name string) error {
-	if name == "" || len(name) > 64 {
-		return fmt.Errorf("name %.70q: want 1 to 64 letters, digits, '-' or '_'", name)
-	}
-	for _, r := range name {
-		if r != '-' && r != '_' && (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z') {
-			return fmt.Errorf("name %q: want letters, digits, '-' and '_' only", name)
-		}
-	}
-	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"blockyard/agents/broker"
 	"blockyard/train/selfplay"
 
 	"github.com/nats-io/nats.go"
@@ -18,7 +19,7 @@ var sample = taskMessage{Version: Version, Check: "c0ffee", Try: 1, Iteration: 3
 }
 
 func TestTaskMessages(t *testing.T) {
-	got, err := parseTask(mustJSON(sample))
+	got, err := parseTask(broker.JSON(sample))
 	require.NoError(t, err)
 	require.Equal(t, sample, *got)
 	require.Equal(t, "3-2-2-1", got.messageID())
@@ -108,7 +109,7 @@ func TestGroupSize(t *testing.T) {
 
 // What parseTask accepts is written to the same message.
 func FuzzTask(f *testing.F) {
-	f.Add(mustJSON(sample))
+	f.Add(broker.JSON(sample))
 	f.Add([]byte(`{"version":2}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		m, err := parseTask(data)

@@ -9,13 +9,14 @@ import (
 	"log/slog"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
+	"blockyard/agents/broker"
 	"blockyard/agents/mlp"
+	"blockyard/agents/remote"
 	"blockyard/train/selfplay"
 	"blockyard/train/task"
 )
@@ -30,27 +31,20 @@ type WorkerOptions struct {
 	Log       *slog.Logger
 }
 
-// WorkerCounts are what a worker has done. Its fields are safe for concurrent use.
-type WorkerCounts struct {
-	Tasks, Failed, Games, Moves atomic.Int64
-	Busy                        atomic.Int64 // microseconds of all goroutines
-	Queued                      atomic.Int64 // tasks that waited when the last one was taken
-}
-
 // ErrRefused says that this worker must not play for the run.
 var ErrRefused = errors.New("this worker is refused")
 
 // A worker plays tasks of one run.
 type worker struct {
 	options  WorkerOptions
-	counts   *WorkerCounts
+	counts   *broker.WorkerCounts
 	nc       *nats.Conn
 	js       jetstream.JetStream
 	kv       jetstream.KeyValue
 	spec     *Spec
 	game     *task.Game
 	settings selfplay.Algorithm
-	objects  *objects
+	objects  *broker.Objects
 
 	mu     sync.Mutex
 	checks map[selfplay.Rollout]string // self-tests that were played
@@ -60,10 +54,10 @@ type worker struct {
 // look is how often a worker looks for the state of its run.
 const look = time.Second
 
-// Work plays tasks until the run is over; then its error is nil, as when ctx ends. It waits for a run that is not
-// there yet.
-func Work(ctx context.Context, nc *nats.Conn, o WorkerOptions, counts *WorkerCounts) error {
-	if err := checkName(o.Name); err != nil {
+// Work plays tasks of a run of self-play, or of a match, until it is over; then its error is nil, as when ctx ends. It
+// waits for a run that is not there yet.
+func Work(ctx context.Context, nc *nats.Conn, o WorkerOptions, counts *broker.WorkerCounts) error {
+	if err := broker.CheckName(o.Name); err != nil {
 		return err
 	}
 	js, err := jetstream.New(nc)
@@ -77,6 +71,9 @@ func Work(ctx context.Context, nc *nats.Conn, o WorkerOptions, counts *WorkerCou
 	if err := w.find(ctx); err != nil || w.spec == nil {
 		return err
 	}
+	if w.spec.Kind == broker.Match {
+		return remote.Work(ctx, nc, w.spec.Run, o.Name, o.Threads, o.Log, counts)
+	}
 	err = w.prepare(ctx)
 	if err == nil {
 		o.Log.Info("joined", "run", w.spec.Run, "game", w.spec.Game, "worker", o.Name, "threads", o.Threads)
@@ -84,12 +81,12 @@ func Work(ctx context.Context, nc *nats.Conn, o WorkerOptions, counts *WorkerCou
 	}
 	switch {
 	case errors.Is(err, ErrRefused):
-		w.hello(refused, err.Error())
+		w.hello(broker.Refused, err.Error())
 	case ctx.Err() != nil:
 		err = nil
 		fallthrough
 	default:
-		w.hello(left, "")
+		w.hello(broker.Left, "")
 	}
 	_ = nc.FlushTimeout(time.Second) // the learner would notice by itself, a little later
 	return err
@@ -116,26 +113,26 @@ func (w *worker) find(ctx context.Context) error {
 
 // look returns the run if it is there.
 func (w *worker) look(ctx context.Context) (*Spec, error) {
-	kv, err := bucket(ctx, w.js, false)
+	kv, err := broker.Runs(ctx, w.js, false)
 	if errors.Is(err, jetstream.ErrBucketNotFound) {
 		return nil, nil
 	} else if err != nil {
-		return nil, explain(err)
+		return nil, broker.Explain(err)
 	}
 	w.kv = kv
 	if w.options.Run != "" {
 		s, err := readSpec(ctx, kv, w.options.Run)
-		if errors.Is(err, ErrNoRun) {
+		if errors.Is(err, broker.ErrNoRun) {
 			return nil, nil
 		}
 		return s, err
 	}
-	all, err := allSpecs(ctx, kv)
-	var open []*Spec
+	all, err := broker.Heads(ctx, kv)
+	var open []string
 	var names []string
-	for _, s := range all {
-		if s.State == running {
-			open, names = append(open, s), append(names, s.Run+" ("+s.Game+")")
+	for _, h := range all {
+		if h.State == broker.Running && (h.Kind != broker.Match || broker.Alive(ctx, w.nc, h.Run)) {
+			open, names = append(open, h.Run), append(names, h.Run+" ("+h.Game+")")
 		}
 	}
 	if err != nil || len(open) == 0 {
@@ -144,7 +141,7 @@ func (w *worker) look(ctx context.Context) (*Spec, error) {
 	if len(open) > 1 {
 		return nil, fmt.Errorf("the broker has several runs: choose one with --run: %s", strings.Join(names, ", "))
 	}
-	return open[0], nil
+	return readSpec(ctx, kv, open[0])
 }
 
 // prepare checks that this program can play the run.
@@ -162,13 +159,13 @@ func (w *worker) prepare(ctx context.Context) error {
 	if _, err := selfplay.NewPlayer(w.game, w.settings); err != nil {
 		return fmt.Errorf("%w: run %s: %w", ErrRefused, w.spec.Run, err)
 	}
-	w.objects, err = openObjects(ctx, w.js, w.spec.Run, false)
+	w.objects, err = broker.OpenObjects(ctx, w.js, w.spec.Run, false)
 	return err
 }
 
 // work plays epoch after epoch until the run is done.
 func (w *worker) work(ctx context.Context) error {
-	for ctx.Err() == nil && w.spec.State != done {
+	for ctx.Err() == nil && w.spec.State != broker.Done {
 		cons, err := w.js.Consumer(ctx, queueName(w.spec.Run, w.spec.Epoch, "tasks"), workersName)
 		if err == nil {
 			err = w.epoch(ctx, cons)
@@ -179,7 +176,7 @@ func (w *worker) work(ctx context.Context) error {
 		if err != nil && ctx.Err() == nil {
 			w.options.Log.Debug("no queue of tasks", "error", err)
 		}
-		w.hello(playing, "")
+		w.hello(broker.Playing, "")
 		pause(ctx, look)
 		if s, err := readSpec(ctx, w.kv, w.spec.Run); err == nil {
 			w.spec = s
@@ -226,19 +223,19 @@ func (w *worker) epoch(ctx context.Context, cons jetstream.Consumer) error {
 // follow says hello, and stops the epoch if the run is done or in another one.
 func (w *worker) follow(ctx context.Context, stop context.CancelCauseFunc) {
 	for ctx.Err() == nil {
-		w.hello(playing, "")
+		w.hello(broker.Playing, "")
 		s, err := readSpec(ctx, w.kv, w.spec.Run)
-		if err == nil && (s.State == done || s.Epoch != w.spec.Epoch) {
+		if err == nil && (s.State == broker.Done || s.Epoch != w.spec.Epoch) {
 			stop(nil)
 			return
 		}
-		pause(ctx, helloEvery)
+		pause(ctx, broker.HelloEvery)
 	}
 }
 
 func (w *worker) hello(state, why string) {
-	h := hello{Name: w.options.Name, Threads: w.options.Threads, State: state, Why: why}
-	_ = w.nc.Publish(helloSubject(w.spec.Run), mustJSON(h)) // the next one may arrive
+	h := broker.Hello{Name: w.options.Name, Threads: w.options.Threads, State: state, Why: why}
+	broker.SayHello(w.nc, w.spec.Run, h)
 }
 
 // pause waits for a time or until ctx ends.

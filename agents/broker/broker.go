@@ -1,4 +1,4 @@
-package cluster
+package broker
 
 import (
 	"errors"
@@ -14,8 +14,8 @@ import (
 	"blockyard/datasets/lockfile"
 )
 
-// BrokerOptions are the settings of an embedded broker.
-type BrokerOptions struct {
+// Options are the settings of an embedded broker.
+type Options struct {
 	Listen  string // HOST:PORT; port 0 selects a free one
 	Dir     string // where streams are stored
 	Key     string // public key that clients must prove to own; see NewKey
@@ -34,11 +34,11 @@ type Broker struct {
 // brokerStart is how long a broker may take to answer.
 const brokerStart = 30 * time.Second
 
-// largestMessage is what a message may hold. Larger nets and results travel as objects.
-const largestMessage = 1 << 20
+// LargestMessage is what a message may hold, in bytes. Larger nets and results travel as objects.
+const LargestMessage = 1 << 20
 
-// StartBroker starts an embedded broker. One process at a time can use its folder.
-func StartBroker(o BrokerOptions) (*Broker, error) {
+// Start starts an embedded broker. One process at a time can use its folder.
+func Start(o Options) (*Broker, error) {
 	host, port, err := net.SplitHostPort(o.Listen)
 	n, numErr := strconv.Atoi(port)
 	if err = errors.Join(err, numErr); err != nil || host == "" || n < 0 || n > 65535 {
@@ -66,9 +66,9 @@ func StartBroker(o BrokerOptions) (*Broker, error) {
 	return b, nil
 }
 
-func (b *Broker) start(o BrokerOptions, host string, port int) error {
+func (b *Broker) start(o Options, host string, port int) error {
 	c := &server.Options{
-		ServerName: "blockyard", Host: host, Port: port, NoSigs: true, NoLog: true, MaxPayload: largestMessage,
+		ServerName: "blockyard", Host: host, Port: port, NoSigs: true, NoLog: true, MaxPayload: LargestMessage,
 		JetStream: true, StoreDir: o.Dir, JetStreamMaxStore: o.Most, Nkeys: []*server.NkeyUser{{Nkey: o.Key}},
 	}
 	if o.Cert != "" {

@@ -1,0 +1,14 @@
+// Package broker is where processes meet that play games for one another: a NATS server with JetStream, embedded or
+// external, with the runs that it knows and the workers of each. A run is a training by self-play, see package
+// train/cluster, or a match, see package agents/remote.
+//
+// It lies below agents because agents and train import it, and agents is the lower of these layers.
+//
+// # What lies in the broker
+//
+//	blockyard-runs         bucket: per run its spec, and what else the run needs
+//	blockyard-RUN-nets     object store: nets, weights and large results, by SHA-256
+//	blockyard.RUN.hello    signs of life of workers
+//	blockyard.RUN.trouble  tasks that workers could not play
+//	blockyard.RUN.status   questions for the run's Status
+package broker
