@@ -62,6 +62,8 @@ func (j judges) memory(g *env.Game, e *entry.Entry, o entry.Options) (m entry.Me
 func searchMemory(g *env.Game, o search.Options) int64 {
 	levels := max(o.Ply, 2)
 	switch {
+	case o.Nodes > 0: // Deepening has five levels and TwoPly
+		levels = 7
 	case g.Rows > 1 || g.MaxSeats == 1: // Expectimax has one level more than TwoPly, and three with a fourth ply
 		levels = min(levels, 3)
 		if o.Ply > 3 {

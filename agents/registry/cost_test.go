@@ -62,6 +62,9 @@ func searching(g *env.Game) (all []string) {
 		case "wintetris":
 		default:
 			all = append(all, name+":ply=1", name+":ply=3,width=2", name+":ply=4,width=1")
+			if Of(g).Outcomes > 0 {
+				all = append(all, name+":nodes=20000")
+			}
 		}
 	}
 	return all

@@ -25,7 +25,9 @@
 //	                          turn-based games of two seats; 1 or 2 in those of more
 //	                  width   positions that a selective ply expands, 12 by default
 //	                  time    limit for one choice, such as 50ms; by default none
-//	blockbattle       guard   1: no first action that the opponent's strongest attack answers at
+//	blockbattle       nodes   positions to evaluate for one choice, 3 to 5 plies deep, in place of
+//	                          ply and width
+//	                  guard   1: no first action that the opponent's strongest attack answers at
 //	                          once, if there is another; with 2 plies or more
 //	wintetris:tick    parts   ticks over which the search is split, 4 by default
 //	dropblox          width   boards kept after every block, 50 by default
@@ -82,11 +84,16 @@ func searchOf(e *entry.Entry) *entry.Search {
 		return e.Search
 	}
 	known := []entry.Option{{Name: "ply", Max: search.MaxPly}, {Name: "width", Max: 10000}, entry.Time}
+	if e.Outcomes > 0 {
+		known = append(known, entry.Option{Name: "nodes", Max: 1e9})
+	}
 	if e.Guard != nil {
 		known = append(known, entry.Option{Name: "guard", Max: 1})
 	}
 	options := func(o entry.Options) search.Options {
-		s := search.Options{Ply: o.Numbers["ply"], Width: o.Numbers["width"], Outcomes: e.Outcomes}
+		s := search.Options{
+			Ply: o.Numbers["ply"], Width: o.Numbers["width"], Nodes: o.Numbers["nodes"], Outcomes: e.Outcomes,
+		}
 		if o.Numbers["guard"] > 0 {
 			s.Guard = e.Guard()
 		}
@@ -101,6 +108,9 @@ func searchOf(e *entry.Entry) *entry.Search {
 		Ranker: func(g *env.Game, j entry.Judge, o entry.Options) (entry.Ranker, error) {
 			if o.Time > 0 {
 				return nil, errors.New("option time: an analysis takes as long as it takes; want ply or width")
+			}
+			if o.Numbers["nodes"] > 0 {
+				return nil, errors.New("option nodes: an analysis searches to a depth; want ply or width")
 			}
 			return ranking.New(g, j.(search.Evaluator), options(o))
 		},

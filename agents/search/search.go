@@ -4,6 +4,7 @@
 //	Greedy      1 ply: the action with the best afterstate
 //	TwoPly      2 plies: every pair of own actions (seats act at once or alone)
 //	Expectimax  3 or 4 plies: the best pairs, then the mean over the coming draws
+//	Deepening   3 to 5 plies, one after the other, until a number of positions is evaluated
 //	Reply       2 plies: own action, best reply of the next seat (seats take turns)
 //	Minimax     3 to 6 plies with alpha-beta, for two seats that take turns
 //
@@ -104,6 +105,7 @@ type Options struct {
 	Ply      int // plies to look ahead: 1 to 4, with turns up to MaxPly; 0 means 2
 	Width    int // how many actions or pairs a selective ply goes on with; 0 means 12
 	Outcomes int // draws, equally likely, that Expectimax averages over; 0 if g has no such draw
+	Nodes    int // positions that Deepening evaluates, in place of Ply and Width; 0 for another search
 
 	// Guard, if set, excludes risky first actions from a search of two plies or more of a seat's own actions.
 	Guard Guard
@@ -133,6 +135,15 @@ func New(g *env.Game, e Evaluator, o Options) (env.Agent, error) {
 }
 
 func newSearch(g *env.Game, e Evaluator, o Options) (env.Agent, error) {
+	switch {
+	case o.Nodes == 0:
+	case o.Nodes < 0 || o.Outcomes < 1 || turns(g):
+		return nil, fmt.Errorf("search: %d nodes in %s, want a number above 0 in a game with third plies", o.Nodes, g.Name)
+	case o.Ply != 0 || o.Width != 0:
+		return nil, errors.New("search: nodes are in place of ply and width, leave these out")
+	default:
+		return NewDeepening(g, e, o.Nodes, o.Outcomes), nil
+	}
 	if o.Ply == 0 {
 		o.Ply = 2
 	}
