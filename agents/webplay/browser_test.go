@@ -2,6 +2,7 @@ package webplay
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 
 	"blockyard/datasets/browsertest"
@@ -138,5 +139,55 @@ func TestMouse(t *testing.T) {
 	b.Await("document.querySelector('.caption').textContent === 'Turn 2'")
 	sizes(b, "blocking")
 	b.Await("document.querySelectorAll('.pieces.mine canvas').length === " + fmt.Sprint(left-1))
+	outlined(b, p, 1)
+
+	// The last piece that can be placed, which is not the selected one, is dragged from the tray onto the board.
+	p = ready(b, s)
+	const last = "[...document.querySelectorAll('.pieces.mine canvas:not(.stuck):not(.held)')].pop()"
+	dragged := b.Text(last + ".dataset.family")
+	x, y = middle(b, last)
+	b.Do(chromedp.MouseEvent(chromedp.MousePressed, x, y, chromedp.ButtonLeft))
+	b.Await(fmt.Sprintf("document.querySelector('.pieces.mine canvas.held').dataset.family === %q", dragged))
+	before := b.Text(selected)
+	x, y = point(12, 12)
+	b.Do(chromedp.MouseEvent(chromedp.MouseMoved, x, y, chromedp.ButtonLeft))
+	far := b.Text(selected)
+	x, y = point(0, 0)
+	b.Do(chromedp.MouseEvent(chromedp.MouseMoved, x, y, chromedp.ButtonLeft))
+	near := b.Text(selected)
+	require.True(t, far != before || near != before, "the piece follows the mouse")
+	b.Do(chromedp.MouseEvent(chromedp.MouseReleased, x, y, chromedp.ButtonLeft))
+	for p = s.turn(t); p.Frame.Turn < 4; p = s.turn(t) {
+	}
+	require.Len(t, p.Frame.Trays[0].Pieces, left-2)
+	require.Contains(t, near, p.Frame.Seats[0].Act, "the move that was shown is played")
+	ready(b, s)
+	b.Await("document.querySelectorAll('.pieces.mine canvas').length === " + fmt.Sprint(left-2))
 	b.Clean()
+}
+
+// middle is the point in the middle of an element.
+func middle(b *browsertest.Tab, element string) (x, y float64) {
+	at, err := chromedp.Run(b.Ctx, chromedp.Evaluate[struct{ X, Y float64 }](
+		"(() => { const r = "+element+".getBoundingClientRect(); return {X: r.left + r.width / 2, Y: r.top + r.height / 2}; })()"))
+	require.NoError(b, err)
+	return at.X, at.Y
+}
+
+// outlined holds that what a seat placed last has an outline on the board, in the colour of text.
+func outlined(b *browsertest.Tab, p Position, seat int) {
+	m := p.Last[seat]
+	require.NotEmpty(b, m.Cells)
+	k := slices.Min(m.Cells) // of the first row, so that its upper side is at the edge of the piece
+	w := p.Frame.Boards[m.Board].W
+	b.Await(fmt.Sprintf(`(() => {
+		const c = document.querySelector('canvas[data-board="%d"]'), px = c.width / %d;
+		const d = c.getContext('2d').getImageData(%d * px + px / 2, %d * px + 1, 1, 1).data;
+		const probe = document.createElement('i');
+		probe.style.color = 'var(--text)';
+		document.body.append(probe);
+		const want = getComputedStyle(probe).color.match(/\d+/g).join();
+		probe.remove();
+		return [...d].slice(0, 3).join() === want;
+	})()`, m.Board, w, k%w, k/w))
 }

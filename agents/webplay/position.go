@@ -20,6 +20,7 @@ type Position struct {
 	Seat    int           `json:"seat"`    // that a person has to choose for, -1 if none
 	Frame   viewer.Frame  `json:"frame"`
 	Moves   []viewer.Mark `json:"moves"`           // the legal actions of Seat
+	Last    []viewer.Mark `json:"last"`            // what is left on the boards of each seat's last action
 	Hints   []string      `json:"hints"`           // agents that can give hints, the default first
 	File    string        `json:"file"`            // where the game is recorded
 	Error   string        `json:"error,omitempty"` // why the game ended early
@@ -32,7 +33,7 @@ func (t *Table) begin(seed uint64, stop context.CancelFunc) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.chosen = make(chan env.Action, 1) // nothing that was chosen in the last game counts
-	t.stop, t.last, t.turn = stop, env.NoMoves, 0
+	t.stop, t.last, t.marks, t.turn = stop, env.NoMoves, viewer.LastMoves{}, 0
 	t.now = Position{
 		Version: t.now.Version, Game: t.Rules.Name, Title: t.Rules.Title, Seed: strconv.FormatUint(seed, 10),
 		Players: t.Names, Persons: []int{}, Hints: []string{}, File: t.File,
@@ -57,6 +58,8 @@ func (t *Table) set(s env.State, seat int) {
 	} else {
 		t.now.Frame = t.painter.Position(t.state, t.Names, t.turn)
 	}
+	t.marks.Follow(s)
+	t.now.Last = t.marks.Marks()[:len(t.Names)]
 	for k, a := range t.last[:len(t.Names)] {
 		if a != env.None {
 			t.now.Frame.Seats[k].Act = t.Rules.Text(a)
@@ -104,6 +107,7 @@ func (t *Table) watch(s env.State, m env.Moves) error {
 		t.last[set.First()] = m[set.First()]
 	}
 	if s.Acting() != 0 {
+		t.marks.Play(t.Rules, s, m)
 		t.turn++
 	} else {
 		t.set(s, -1)

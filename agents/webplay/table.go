@@ -40,6 +40,7 @@ type Table struct {
 	again   chan struct{}      // a person asks for a new game
 	stop    context.CancelFunc // ends the game in progress
 	last    env.Moves          // the last action of every seat
+	marks   viewer.LastMoves   // where its cells are
 	turn    int                // number of joint moves played
 	painter viewer.Painter
 }

@@ -151,7 +151,7 @@ func (g *grid) carry(from []uint8, is []string, grown bool) (ink []uint8, plain 
 		}
 		was[y] = string(row)
 	}
-	pairs := align(was, is)
+	pairs := Align(was, is)
 	if grown {
 		grow(was, is, pairs)
 	}
@@ -208,9 +208,10 @@ func fits(was, is string) bool {
 	return true
 }
 
-// align returns, for every row of is, the matching row of was, or -1. Matches keep the order of the rows,
-// matched rows fit, and together they have as many filled cells as possible.
-func align(was, is []string) []int {
+// Align returns, for every row of is, the matching row of was, or -1. A row has 'x' for a filled cell, '.' for an empty
+// one, and in is '?' for a cell that could be either. Matches keep the order of the rows, matched rows are equal, and
+// together they have as many filled cells as possible.
+func Align(was, is []string) []int {
 	out := make([]int, len(is))
 	if slices.EqualFunc(was, is, fits) {
 		for y := range out {

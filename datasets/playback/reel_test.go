@@ -227,7 +227,7 @@ func TestAlign(t *testing.T) {
 			return out
 		}
 		was, is := rows(".x"), rows("..xx?")
-		got, weight, last := align(was, is), 0, -1
+		got, weight, last := Align(was, is), 0, -1
 		for y, z := range got {
 			if z >= 0 {
 				require.True(t, fits(was[z], is[y]))

@@ -66,25 +66,29 @@ type Mark struct {
 // Marks returns what each legal action of an acting seat fills, in ascending order of the actions. If the game does not
 // draw effects of actions, no mark has cells.
 func (p *Painter) Marks(g *env.Game, s env.State, seat int) []Mark {
-	marker, ok := s.(env.Marker)
-	out := []Mark{}
 	p.show(s)
 	drawn := make([][]env.Cell, len(p.frame.Boards))
 	for k, b := range p.frame.Boards {
 		drawn[k] = slices.Clone(b.Cells)
 	}
+	out := []Mark{}
 	for _, a := range s.Legal(seat, nil) {
-		m := Mark{Action: a, Text: g.Text(a), Cells: []int{}}
-		if ok {
-			for k, b := range p.frame.Boards {
-				copy(b.Cells, drawn[k])
-			}
-			marker.Mark(&p.frame, seat, a)
-			m.find(&p.frame)
+		for k, b := range p.frame.Boards {
+			copy(b.Cells, drawn[k])
 		}
-		out = append(out, m)
+		out = append(out, p.mark(g, s, seat, a))
 	}
 	return out
+}
+
+// mark returns what a legal action fills in s, which show has drawn.
+func (p *Painter) mark(g *env.Game, s env.State, seat int, a env.Action) Mark {
+	m := Mark{Action: a, Text: g.Text(a), Cells: []int{}}
+	if marker, ok := s.(env.Marker); ok {
+		marker.Mark(&p.frame, seat, a)
+		m.find(&p.frame)
+	}
+	return m
 }
 
 // find sets what the ghost on the boards fills.

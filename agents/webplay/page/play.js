@@ -63,10 +63,16 @@ export function redraw() {
   if (!position) return;
   hints.show({position, moves});
   const details = {game: {players: position.players}, film: {turns: 1, frames: 1, scores: []}};
-  stage.draw(mine() ? moves.shown(position.frame) : position.frame, {details, at: 0, count: 1, own: own()});
+  stage.draw(outlined(mine() ? moves.shown(position.frame) : position.frame), {details, at: 0, count: 1, own: own()});
   hand();
   status();
   buttons();
+}
+
+// outlined is a frame with an outline around what each opponent placed last.
+function outlined(frame) {
+  const boards = frame.boards.map((b, k) => ({...b, outlines: position.last.filter((m, seat) => seat !== own() && m.board === k && m.cells).map((m) => m.cells)}));
+  return {...frame, boards};
 }
 
 // own is the seat whose pieces can be chosen.

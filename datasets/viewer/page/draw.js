@@ -36,7 +36,8 @@ function size(canvas, w, h, cell) {
   return px;
 }
 
-// drawBoard paints a board. With seats, adjacent cells of one seat are one piece.
+// drawBoard paints a board. With seats, adjacent cells of one seat are one piece. board.outlines are lists of cells that
+// get an outline.
 export function drawBoard(canvas, board, cell, seats) {
   const {w, h, cells, ink} = board, px = size(canvas, w, h, cell), g = canvas.getContext("2d");
   g.fillStyle = colours.well;
@@ -57,6 +58,7 @@ export function drawBoard(canvas, board, cell, seats) {
     }
   }
   borders(g, board, px);
+  for (const list of board.outlines || []) outline(g, list, w, px);
 }
 
 // drawPiece paints a small piece without a board.
@@ -131,13 +133,34 @@ function ghost(g, board, x, y, px, colour) {
   g.stroke();
   g.globalAlpha = 1;
   g.lineWidth = Math.max(2, px * .14);
+  edges(g, x0, y0, px, same);
+  g.restore();
+}
+
+// edges strokes the sides of a cell on which the adjacent cell is not the same.
+function edges(g, x0, y0, px, same) {
   g.beginPath();
   if (!same(0, -1)) { g.moveTo(x0, y0); g.lineTo(x0 + px, y0); }
   if (!same(0, 1)) { g.moveTo(x0, y0 + px); g.lineTo(x0 + px, y0 + px); }
   if (!same(-1, 0)) { g.moveTo(x0, y0); g.lineTo(x0, y0 + px); }
   if (!same(1, 0)) { g.moveTo(x0 + px, y0); g.lineTo(x0 + px, y0 + px); }
   g.stroke();
-  g.restore();
+}
+
+// outline paints a line around cells of a board with w columns, inside of them.
+function outline(g, cells, w, px) {
+  const all = new Set(cells);
+  g.strokeStyle = colours.text;
+  g.lineWidth = Math.max(3, px * .16);
+  for (const k of cells) {
+    const x = k % w, y = Math.floor(k / w), same = (dx, dy) => x + dx >= 0 && x + dx < w && all.has(k + dy * w + dx);
+    g.save();
+    g.beginPath();
+    g.rect(x * px, y * px, px, px);
+    g.clip();
+    edges(g, x * px, y * px, px, same);
+    g.restore();
+  }
 }
 
 // borders paints a line between rows of different zones: where the marks of their empty cells differ and one of them is a tint.
