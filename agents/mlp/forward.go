@@ -40,11 +40,13 @@ type packed struct {
 // blockRows is the number of rows that pass through all layers together.
 const blockRows = 16
 
-// vectorAdd and vectorDot are addRows and leakyDot in vector instructions, with the same bits. They are set before
-// any network is used, or nil if the machine does not have them.
+// vectorAdd and vectorDot are addRows and leakyDot in vector instructions, with the same bits; vectorPair is both for
+// a network of 64 hidden units and one output. They are set before any network is used, or nil if the machine does not
+// have them.
 var (
-	vectorAdd func(dst, x, w []float32, rows, in, stride, wide int)
-	vectorDot func(h, w []float32) float32
+	vectorAdd  func(dst, x, w []float32, rows, in, stride, wide int)
+	vectorDot  func(h, w []float32) float32
+	vectorPair func(acc, x, w, v []float32, bias float32, in int, out []float32)
 )
 
 // New makes a network of layers, whose sizes must fit together. It keeps the slices.
@@ -124,6 +126,11 @@ func (n *Net) Base(x []float32, from int, acc []float32) {
 // ForwardFrom evaluates inputs whose shared part is in acc, from Base: x is [rows][own], the first own inputs of
 // every row. The result is in out, [rows][Out].
 func (n *Net) ForwardFrom(acc, x []float32, own, rows int, out []float32) {
+	if hasVector && vectorPair != nil && own > 0 && rows > 0 && n.pair() {
+		last := &n.packed[1]
+		vectorPair(acc, x, n.packed[0].w, last.w, last.b[0], own, out[:rows])
+		return
+	}
 	for at := 0; at < rows; at += blockRows {
 		k := rows - at
 		if k > blockRows {
@@ -131,6 +138,11 @@ func (n *Net) ForwardFrom(acc, x []float32, own, rows int, out []float32) {
 		}
 		n.block(acc, x[at*own:], own, k, out[at*n.Out():])
 	}
+}
+
+// pair reports whether vectorPair can evaluate n.
+func (n *Net) pair() bool {
+	return len(n.packed) == 2 && n.packed[0].wide == 64 && n.packed[1].single
 }
 
 // block takes k ≤ blockRows rows through all layers.

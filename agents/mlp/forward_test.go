@@ -263,3 +263,26 @@ func TestKernelsAgreeOnSparseInputs(t *testing.T) {
 		require.True(t, slices.Equal(plain, vector), "trial %d: %d rows of %d inputs, %d columns", trial, rows, in, wide)
 	}
 }
+
+// A network of 64 hidden units and one output has a kernel for both layers. It gives the bits of the plain loops.
+func TestPairKernelAgrees(t *testing.T) {
+	if !hasVector {
+		t.Skip("no vector kernels on this machine")
+	}
+	t.Cleanup(func() { setVector(hasVector) })
+	r := rand.New(rand.NewPCG(3, 4))
+	const rows = 100
+	for trial := range 1000 {
+		n := random(t, uint64(trial), 1+r.IntN(200), 57+r.IntN(8), 1)
+		require.True(t, n.pair())
+		own := 1 + r.IntN(n.In())
+		x, acc := inputs(uint64(trial), rows*own), make([]float32, n.AccLen())
+		n.Base(inputs(uint64(trial), n.In()-own), own, acc)
+		want, got := make([]float32, rows), make([]float32, rows)
+		setVector(false)
+		n.ForwardFrom(acc, x, own, rows, want)
+		setVector(true)
+		n.ForwardFrom(acc, x, own, rows, got)
+		require.True(t, slices.Equal(want, got), "trial %d: %d of %d inputs", trial, own, n.In())
+	}
+}

@@ -11,9 +11,9 @@ var hasVector = cpu.X86.HasAVX2
 
 // setVector turns the AVX2 kernels on or off for all networks.
 func setVector(on bool) {
-	vectorAdd, vectorDot = nil, nil
+	vectorAdd, vectorDot, vectorPair = nil, nil, nil
 	if on {
-		vectorAdd, vectorDot = addRowsAVX2, leakyDotAVX2
+		vectorAdd, vectorDot, vectorPair = addRowsAVX2, leakyDotAVX2, pairAVX2
 	}
 }
 
@@ -37,6 +37,12 @@ func add1x8(dst, x, w *float32, in, wide int)
 //
 //go:noescape
 func dot8(h, w *float32, n int) float32
+
+// pair64 takes one row through a layer of 64 outputs and a last one of one output, without its bias: w has in rows of
+// 64, v has 64 weights.
+//
+//go:noescape
+func pair64(acc, x, w, v *float32, in int) float32
 
 // addRowsAVX2 is addRows. It checks the bounds of all three slices, as the kernels do not.
 func addRowsAVX2(dst, x, w []float32, rows, in, stride, wide int) {
@@ -72,4 +78,13 @@ func leakyDotAVX2(h, w []float32) float32 {
 	}
 	_ = h[len(w)-1]
 	return dot8(&h[0], &w[0], len(w))
+}
+
+// pairAVX2 takes rows of in ≥ 1 inputs through a layer of 64 outputs, whose sums begin with acc, and a last layer of
+// one output. It adds in the order of addRows and leakyDot.
+func pairAVX2(acc, x, w, v []float32, bias float32, in int, out []float32) {
+	_, _, _, _ = acc[63], x[len(out)*in-1], w[64*in-1], v[63]
+	for r := range out {
+		out[r] = bias + pair64(&acc[0], &x[r*in], &w[0], &v[0], in)
+	}
 }
