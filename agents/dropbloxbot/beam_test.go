@@ -216,3 +216,18 @@ func TestAnswer(t *testing.T) {
 	var out bytes.Buffer
 	require.NoError(t, Answer(b, []string{odd, "1"}, time.Now(), &out))
 }
+
+// A search of a problem like one before it allocates nothing.
+func TestBeamAllocatesNothing(t *testing.T) {
+	learned, err := NewLearned(even(t))
+	require.NoError(t, err)
+	for _, r := range []Rater{&Hand{Classic}, learned} {
+		beam, all := NewBeam(r), middles(t)
+		for _, p := range all {
+			beam.Choose(p, 20, search.Clock{})
+		}
+		for _, p := range all {
+			require.Zero(t, testing.AllocsPerRun(1, func() { beam.Choose(p, 20, search.Clock{}) }))
+		}
+	}
+}

@@ -104,10 +104,14 @@ func part(list []choice, n int) {
 // order returns the choices kept, the best first.
 func (k *keeper) order() []choice {
 	k.cut()
-	list := k.list
-	sort.Slice(list, func(i, j int) bool { return list[i].before(&list[j]) })
-	return list
+	sort.Sort(k)
+	return k.list
 }
+
+// Len, Less and Swap implement sort.Interface: sort.Slice would allocate.
+func (k *keeper) Len() int           { return len(k.list) }
+func (k *keeper) Less(i, j int) bool { return k.list[i].before(&k.list[j]) }
+func (k *keeper) Swap(i, j int)      { k.list[i], k.list[j] = k.list[j], k.list[i] }
 
 // known reports whether the board has been met since start, and notes it.
 func (k *keeper) known(f *Field) bool {
