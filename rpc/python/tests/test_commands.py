@@ -78,7 +78,7 @@ def test_games(server, capsys):
     lines = capsys.readouterr().out.splitlines()
     assert lines[0].split()[:3] == ["id", "name", "seats"]
     assert [line.split()[0] for line in lines[1 : 1 + len(blockyard.ENV_IDS)]] == list(blockyard.ENV_IDS)
-    assert max(map(len, lines)) <= 150
+    assert max(map(len, lines)) <= 170
     assert main(["games", "--address", server.unix, "--json"]) == 0
     specs = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     assert [spec["id"] for spec in specs] == list(blockyard.ENV_IDS)
