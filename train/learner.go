@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"strings"
 
 	"blockyard/agents/broker"
 	"blockyard/agents/ops"
@@ -55,14 +54,7 @@ func (l *learner) workers() string {
 	if l == nil {
 		return ""
 	}
-	var parts []string
-	for _, w := range l.Workers() {
-		parts = append(parts, fmt.Sprintf("%s %d", w.Name, w.Games))
-	}
-	if len(parts) == 0 {
-		return "no workers yet"
-	}
-	return fmt.Sprintf("%d workers (%s games)", len(parts), strings.Join(parts, ", "))
+	return broker.Progress(l.Workers())
 }
 
 // close gives the run back and prints who did what. finished says that the run is over.

@@ -262,3 +262,15 @@ func Table(workers []WorkerRow) string {
 	_ = t.Flush() // a strings.Builder takes everything
 	return b.String()
 }
+
+// Progress says in a line how many games each worker has played.
+func Progress(rows []WorkerRow) string {
+	var parts []string
+	for _, w := range rows {
+		parts = append(parts, fmt.Sprintf("%s %d", w.Name, w.Games))
+	}
+	if len(parts) == 0 {
+		return "no workers yet"
+	}
+	return fmt.Sprintf("%d workers (%s games)", len(parts), strings.Join(parts, ", "))
+}

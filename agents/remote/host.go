@@ -148,16 +148,7 @@ func (h *Host) Run() string { return h.spec.Run }
 func (h *Host) Workers() []broker.WorkerRow { return h.roster.Rows() }
 
 // Progress says in a line how many games each worker has played.
-func (h *Host) Progress() string {
-	var parts []string
-	for _, w := range h.Workers() {
-		parts = append(parts, fmt.Sprintf("%s %d", w.Name, w.Games))
-	}
-	if len(parts) == 0 {
-		return "no workers yet"
-	}
-	return fmt.Sprintf("%d workers (%s games)", len(parts), strings.Join(parts, ", "))
-}
+func (h *Host) Progress() string { return broker.Progress(h.Workers()) }
 
 // Play plays a unit by a worker; see match.Match.Remote.
 func (h *Host) Play(ctx context.Context, u match.Unit) ([]*record.Record, error) {
