@@ -31,7 +31,7 @@ func startLearner(
 	}
 	l := &learner{site: site}
 	l.Learner, err = cluster.NewLearner(ctx, site.Conn, run, cluster.LearnerOptions{
-		Folder: folder, Alone: site.Embedded(), Limits: cluster.DefaultLimits, Log: log,
+		Folder: folder, Alone: site.Embedded(), Check: site.Check, Limits: cluster.DefaultLimits, Log: log,
 	})
 	if err != nil {
 		return nil, errors.Join(err, l.close(false))

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
@@ -27,6 +28,7 @@ type Options struct {
 // A Broker is a NATS server with JetStream in this process.
 type Broker struct {
 	server  *server.Server
+	dir     string
 	release func() error
 	url     string
 }
@@ -59,7 +61,7 @@ func Start(o Options) (*Broker, error) {
 	} else if err != nil {
 		return nil, err
 	}
-	b := &Broker{release: release}
+	b := &Broker{release: release, dir: o.Dir}
 	if err := b.start(o, host, n); err != nil {
 		return nil, errors.Join(err, b.Close())
 	}
@@ -105,6 +107,27 @@ func (b *Broker) start(o Options, host string, port int) error {
 
 // URL is where workers find the broker.
 func (b *Broker) URL() string { return b.url }
+
+// probeBytes are written to find out whether there is room.
+const probeBytes = 64 << 10
+
+// Check returns why the broker cannot store messages, nil if it can. The server itself answers nobody then, and stores
+// nothing until it is started again.
+func (b *Broker) Check() error {
+	probe := filepath.Join(b.dir, "probe")
+	err := os.WriteFile(probe, make([]byte, probeBytes), 0o600)
+	if removed := os.Remove(probe); err == nil {
+		err = removed
+	}
+	if err == nil && !b.server.JetStreamEnabled() {
+		err = errors.New("the server has switched JetStream off")
+	}
+	if err != nil {
+		return fmt.Errorf("the broker cannot store messages in %s: free space on its disk, then continue the run with "+
+			"--resume --cluster (%w)", b.dir, err)
+	}
+	return nil
+}
 
 // Close stops the broker.
 func (b *Broker) Close() error {

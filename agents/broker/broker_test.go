@@ -1,14 +1,73 @@
 package broker
 
 import (
+	"context"
 	"fmt"
 	"log/slog"
 	"path/filepath"
+	"slices"
 	"testing"
+	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
 	"github.com/stretchr/testify/require"
 )
+
+// What runs leave in a broker whose processes are gone is removed when it is old, and nothing else.
+func TestSweep(t *testing.T) {
+	f := Flags{Listen: "127.0.0.1:0"}
+	site, err := f.Open(t.TempDir(), "test", slog.New(slog.DiscardHandler))
+	require.NoError(t, err)
+	ctx := t.Context()
+	js, err := jetstream.New(site.Conn)
+	require.NoError(t, err)
+	kv, err := Runs(ctx, js, true)
+	require.NoError(t, err)
+	leave := func(run string) {
+		_, err := kv.Put(ctx, SpecKey(run), JSON(Head{Run: run, State: Running}))
+		require.NoError(t, err)
+		_, err = kv.Put(ctx, "lease."+run, []byte("epoch"))
+		require.NoError(t, err)
+		_, err = CreateObjects(ctx, js, run, 0)
+		require.NoError(t, err)
+		_, err = js.CreateStream(ctx, jetstream.StreamConfig{Name: "blockyard-" + run + "-3-tasks"})
+		require.NoError(t, err)
+	}
+	for _, run := range []string{"old", "old-2", "alive", "leased"} {
+		leave(run)
+	}
+	ended, stop := context.WithCancel(ctx)
+	require.NoError(t, NewRoster("alive", slog.New(slog.DiscardHandler)).Listen(ended, site.Conn, func() Status { return Status{} }))
+	time.Sleep(1500 * time.Millisecond)
+	_, err = kv.Put(ctx, "lease.leased", []byte("renewed"))
+	require.NoError(t, err)
+	leave("new")
+	leave("mine")
+	sweep := func(keep time.Duration) []string {
+		removed, err := Sweep(ctx, site.Conn, js, kv, "mine", keep)
+		require.NoError(t, err)
+		slices.Sort(removed)
+		return removed
+	}
+	require.Empty(t, sweep(time.Hour))
+	require.Equal(t, []string{"old", "old-2"}, sweep(time.Second))
+	require.Empty(t, sweep(time.Second))
+	stop()
+	require.Eventually(t, func() bool { return slices.Equal([]string{"alive"}, sweep(time.Second)) },
+		10*time.Second, 50*time.Millisecond, "its process is gone")
+
+	var left []string
+	for name := range js.StreamNames(ctx).Name() {
+		left = append(left, name)
+	}
+	slices.Sort(left)
+	require.Equal(t, []string{"KV_blockyard-runs", "OBJ_blockyard-leased-nets", "OBJ_blockyard-mine-nets",
+		"OBJ_blockyard-new-nets", "blockyard-leased-3-tasks", "blockyard-mine-3-tasks", "blockyard-new-3-tasks"}, left)
+	require.ErrorIs(t, ReadSpec(ctx, kv, "old", new(Head)), ErrNoRun)
+	_, err = kv.Get(ctx, "lease.old")
+	require.NoError(t, err, "its epochs go on")
+	require.NoError(t, site.Close(true))
+}
 
 // Large results travel as objects, whose bytes must match their names.
 func TestObjects(t *testing.T) {
@@ -20,7 +79,7 @@ func TestObjects(t *testing.T) {
 	require.Equal(t, "train join "+site.ConnectedUrl()+" --creds "+filepath.Join(dir, "worker.nk"), site.Join)
 	js, err := jetstream.New(site.Conn)
 	require.NoError(t, err)
-	o, err := OpenObjects(t.Context(), js, "run", true)
+	o, err := CreateObjects(t.Context(), js, "run", 0)
 	require.NoError(t, err)
 	data := make([]byte, 3<<20)
 	name, err := o.Put(t.Context(), data)

@@ -11,4 +11,7 @@
 //	blockyard.RUN.hello    signs of life of workers
 //	blockyard.RUN.trouble  tasks that workers could not play
 //	blockyard.RUN.status   questions for the run's Status
+//
+// What a process that was killed leaves there goes after KeepFor: when a run or a match starts, it removes the specs,
+// objects and queues of all that gave no sign of life for so long. The weights of a match vanish without that.
 package broker

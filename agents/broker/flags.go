@@ -78,6 +78,14 @@ type Site struct {
 // Embedded reports whether the broker is in this process, and ends with it.
 func (s *Site) Embedded() bool { return s.own != nil }
 
+// Check returns why an embedded broker cannot store messages; see Broker.Check.
+func (s *Site) Check() error {
+	if s.own == nil {
+		return nil
+	}
+	return s.own.Check()
+}
+
 // keyFile holds the key of the workers, in the folder of the run.
 const keyFile = "worker.nk"
 

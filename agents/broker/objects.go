@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
 )
@@ -16,17 +17,18 @@ type Objects struct{ store jetstream.ObjectStore }
 // objectBytes bounds the objects of a run.
 const objectBytes = 256 << 20
 
-// OpenObjects opens the objects of a run, and creates their store if create is true.
-func OpenObjects(ctx context.Context, js jetstream.JetStream, run string, create bool) (*Objects, error) {
-	var store jetstream.ObjectStore
-	var err error
-	if create {
-		store, err = js.CreateOrUpdateObjectStore(ctx, jetstream.ObjectStoreConfig{
-			Bucket: objectsBucket(run), Description: "nets, weights and large results", MaxBytes: objectBytes,
-		})
-	} else {
-		store, err = js.ObjectStore(ctx, objectsBucket(run))
-	}
+// OpenObjects opens the objects of a run.
+func OpenObjects(ctx context.Context, js jetstream.JetStream, run string) (*Objects, error) {
+	store, err := js.ObjectStore(ctx, objectsBucket(run))
+	return &Objects{store}, Explain(err)
+}
+
+// CreateObjects creates the store of a run's objects. An object vanishes by itself when it is older than keep; 0 keeps
+// it.
+func CreateObjects(ctx context.Context, js jetstream.JetStream, run string, keep time.Duration) (*Objects, error) {
+	store, err := js.CreateOrUpdateObjectStore(ctx, jetstream.ObjectStoreConfig{
+		Bucket: objectsBucket(run), Description: "nets, weights and large results", MaxBytes: objectBytes, TTL: keep,
+	})
 	return &Objects{store}, Explain(err)
 }
 
@@ -49,6 +51,12 @@ func (o *Objects) Put(ctx context.Context, data []byte) (string, error) {
 	}
 	_, err := o.store.PutBytes(ctx, name, data)
 	return name, Explain(err)
+}
+
+// Refresh stores an object once more, so that it is new.
+func (o *Objects) Refresh(ctx context.Context, data []byte) error {
+	_, err := o.store.PutBytes(ctx, ObjectName(data), data)
+	return Explain(err)
 }
 
 // Get returns an object whose bytes match its name.

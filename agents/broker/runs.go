@@ -105,6 +105,7 @@ func CheckName(name string) error {
 
 // Error codes of JetStream that mean that there is no room.
 var noRoom = []jetstream.ErrorCode{
+	10002, // resources of the account exceeded
 	10023, // insufficient resources
 	10028, // memory
 	10047, // storage resources exceeded
@@ -130,6 +131,10 @@ func Explain(err error) error {
 	case full:
 		return fmt.Errorf("the broker has no room to store messages: free space on its disk, or allow it more; "+
 			"then continue the run with --resume (%w)", err)
+	case errors.Is(err, nats.ErrTimeout), errors.Is(err, context.DeadlineExceeded),
+		errors.Is(err, jetstream.ErrAsyncPublishTimeout):
+		return fmt.Errorf("the broker does not confirm messages; if its disk is full, see its log, free space and start it "+
+			"again; then continue the run with --resume (%w)", err)
 	case errors.Is(err, jetstream.ErrJetStreamNotEnabled), errors.Is(err, jetstream.ErrJetStreamNotEnabledForAccount),
 		errors.Is(err, nats.ErrNoResponders):
 		return fmt.Errorf("the broker offers no JetStream: start nats-server with --jetstream; "+

@@ -3,7 +3,8 @@
 //
 // A Host has the tasks, one per unit of the match, lowest first. Workers ask it for one when they are idle, and send
 // the records of its games. The host replays these before they count. Nothing of a match is stored in the broker but
-// its spec, weights, and records that are too large for a message: a match that is cut short is played again.
+// its spec, weights, and records that are too large for a message: a match that is cut short is played again. These the
+// Host writes again and again, because they vanish a week after they were written last; see broker.KeepFor.
 //
 // A task that no sign of life of its worker names for Limits.AckWait goes to another worker. One that was given out
 // Limits.Deliveries times without a result is written to a file and ends the match.

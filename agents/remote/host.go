@@ -1,6 +1,7 @@
 package remote
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -44,6 +45,9 @@ type Host struct {
 	log    *slog.Logger
 	stop   context.CancelFunc
 
+	refreshing  sync.WaitGroup
+	stopRefresh context.CancelFunc
+
 	mu      sync.Mutex
 	tasks   map[int]*task // without a result
 	counted int
@@ -65,6 +69,7 @@ type Options struct {
 	Folder string // for tasks that nobody can play
 	Limits Limits
 	Log    *slog.Logger
+	Keep   time.Duration // of what lies in the broker, without a process that refreshes it. 0: broker.KeepFor
 }
 
 // Start lets workers play a match: it sets m.Remote and m.Workers. The players of m get the agents, b may be nil. The
@@ -100,7 +105,7 @@ func Start(ctx context.Context, nc *nats.Conn, m *match.Match, a Agent, b *Agent
 	if h.spec.Check, err = selfTest(ctx, m, seats); err != nil {
 		return nil, err
 	}
-	if err := h.open(ctx, nc, files); err != nil {
+	if err := h.open(ctx, nc, files, cmp.Or(o.Keep, broker.KeepFor)); err != nil {
 		return nil, err
 	}
 	m.Remote, m.Workers = h.Play, min(m.Units, mostUnits)
@@ -108,14 +113,14 @@ func Start(ctx context.Context, nc *nats.Conn, m *match.Match, a Agent, b *Agent
 }
 
 // open stores what workers need, and begins to hear them.
-func (h *Host) open(ctx context.Context, nc *nats.Conn, files map[string][]byte) (err error) {
+func (h *Host) open(ctx context.Context, nc *nats.Conn, files map[string][]byte, keep time.Duration) (err error) {
 	if h.js, err = jetstream.New(nc); err != nil {
 		return err
 	}
 	if h.kv, err = broker.Runs(ctx, h.js, true); err != nil {
 		return broker.Explain(err)
 	}
-	if h.files, err = broker.OpenObjects(ctx, h.js, h.spec.Run, true); err != nil {
+	if h.files, err = broker.CreateObjects(ctx, h.js, h.spec.Run, keep); err != nil {
 		return err
 	}
 	for _, data := range files {
@@ -137,8 +142,29 @@ func (h *Host) open(ctx context.Context, nc *nats.Conn, files map[string][]byte)
 		}
 		context.AfterFunc(listening, func() { _ = sub.Unsubscribe() })
 	}
-	_, err = h.kv.Put(ctx, broker.SpecKey(h.spec.Run), broker.JSON(h.spec))
-	return broker.Explain(err)
+	if _, err = h.kv.Put(ctx, broker.SpecKey(h.spec.Run), broker.JSON(h.spec)); err != nil {
+		return broker.Explain(err)
+	}
+	if removed, err := broker.Sweep(ctx, nc, h.js, h.kv, h.spec.Run, keep); err != nil || len(removed) > 0 {
+		h.log.Info("removed from the broker what old runs have left", "runs", removed, "error", err)
+	}
+	refreshing, stop := context.WithCancel(listening)
+	h.stopRefresh = stop
+	h.refreshing.Go(func() { h.refresh(refreshing, files, keep/4) })
+	return nil
+}
+
+// refresh writes what workers need again and again, until ctx ends, because it vanishes when it is old.
+func (h *Host) refresh(ctx context.Context, files map[string][]byte, every time.Duration) {
+	for pause(ctx, every); ctx.Err() == nil; pause(ctx, every) {
+		_, err := h.kv.Put(ctx, broker.SpecKey(h.spec.Run), broker.JSON(h.spec))
+		for _, data := range files {
+			err = errors.Join(err, h.files.Refresh(ctx, data))
+		}
+		if err != nil && ctx.Err() == nil {
+			h.log.Warn("the spec and the weights of the match could not be refreshed", "error", broker.Explain(err))
+		}
+	}
 }
 
 // Run is the id of the match.
@@ -224,6 +250,8 @@ func (h *Host) giveUp(t *task) {
 func (h *Host) Close() error {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
+	h.stopRefresh()
+	h.refreshing.Wait()
 	h.spec.State = broker.Done
 	_, err := h.kv.Put(ctx, broker.SpecKey(h.spec.Run), broker.JSON(h.spec))
 	h.roster.WaitGone(ctx, 3*time.Second)

@@ -61,8 +61,9 @@ func (h *Host) work(ctx context.Context, site *broker.Site, name string) <-chan 
 	return left
 }
 
-// Results and records are those of a match without workers, byte for byte, whatever is lost, repeated or damaged.
-func TestSameMatch(t *testing.T) {
+// shippedWeights returns a file with the shipped weights of Block Battle.
+func shippedWeights(t *testing.T) string {
+	t.Helper()
 	weights := filepath.Join(t.TempDir(), "net.safetensors")
 	g, err := games.Lookup("blockbattle")
 	require.NoError(t, err)
@@ -70,7 +71,12 @@ func TestSameMatch(t *testing.T) {
 	data, err := readShipped(e.Learned.Files.Open(e.Learned.File))
 	require.NoError(t, err)
 	require.NoError(t, os.WriteFile(weights, data, 0o600))
-	a := "learned:ply=1,weights=" + weights
+	return weights
+}
+
+// Results and records are those of a match without workers, byte for byte, whatever is lost, repeated or damaged.
+func TestSameMatch(t *testing.T) {
+	a := "learned:ply=1,weights=" + shippedWeights(t)
 	alone, want := newMatch(t, "blockbattle", a, "hand:ply=1", 12)
 	local, err := alone.TwoPlayer(t.Context())
 	require.NoError(t, err)

@@ -55,7 +55,7 @@ func Work(ctx context.Context, nc *nats.Conn, run, name string, threads int, log
 	if err := broker.ReadSpec(ctx, w.kv, run, w.spec); err != nil {
 		return err
 	}
-	if w.files, err = broker.OpenObjects(ctx, js, run, false); err != nil {
+	if w.files, err = broker.OpenObjects(ctx, js, run); err != nil {
 		return err
 	}
 	get := func(name string) ([]byte, error) { return w.files.Get(ctx, name) }

@@ -55,7 +55,7 @@ func TestRefusedWorkers(t *testing.T) {
 	l := s.learner(t, run, t.TempDir())
 	good := *l.spec
 	for says, change := range map[string]func(*Spec){
-		"the learner has format version 1, this worker 2": func(s *Spec) { s.Version = 1 },
+		"the learner has format version 1, this worker 3": func(s *Spec) { s.Version = 1 },
 		"rules of blockbattle in version 99":              func(s *Spec) { s.Rules = 99 },
 		"features of blockbattle with the hash beef":      func(s *Spec) { s.Features = "beef" },
 		`no game "chess"`:          func(s *Spec) { s.Game = "chess" },

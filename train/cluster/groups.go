@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"math"
 	"time"
 
 	"blockyard/train/selfplay"
@@ -62,22 +63,33 @@ func (c *cost) add(busy time.Duration, bytes, slots int) {
 
 // What a message costs hardly depends on how many slots it has. A task has at most a quarter of a thread's share of the
 // slots, so that all threads are busy until the end of a rollout, and not more than take longTask, because that is
-// what is lost with a worker.
+// what is lost with a worker. It has more if the learner, which takes handling for a task, would be slower than the
+// threads: as many as keep both busy, or, with too many threads for that, those with which as many tasks are played
+// at a time as the learner can handle meanwhile.
 const (
 	tasksPerThread = 4
 	longTask       = time.Second
+	handling       = 700 * time.Microsecond
 )
 
 // groupSize returns how many slots a task has at most: of so many slots, played by so many threads.
 func (c cost) groupSize(slots, threads int) int {
 	n := slots / (tasksPerThread * max(1, threads))
 	if c.busy > 0 {
-		n = min(n, int((longTask+c.busy-1)/c.busy))
+		share := float64(handling) / float64(c.busy)
+		n = max(n, int(math.Ceil(min(float64(threads)*share, math.Sqrt(float64(slots)*share)))))
+		n = min(n, slots, int((longTask+c.busy-1)/c.busy))
 	}
 	if c.bytes > 0 {
 		n = min(n, largeResult/c.bytes)
 	}
 	return min(max(1, n), mostSlots)
+}
+
+// SlotsPerTask returns how many slots a learner puts into a task: of so many slots, played by so many threads, whose
+// rollout takes a time and has a result of some bytes.
+func SlotsPerTask(slots, threads int, busy time.Duration, bytes int) int {
+	return cost{busy, bytes}.groupSize(slots, threads)
 }
 
 // group puts the tasks of slots, in ascending order, together into tasks for the queue. They count as sent. The

@@ -25,6 +25,8 @@ import (
 type LearnerOptions struct {
 	Folder string // of the run: holds its id, and files of tasks that nobody can play
 	Alone  bool   // the broker is this process's own
+	// Check returns why the broker cannot store messages, as far as this process knows. nil: it knows nothing.
+	Check  func() error
 	Limits Limits
 	Log    *slog.Logger
 }
@@ -101,7 +103,7 @@ func NewLearner(ctx context.Context, nc *nats.Conn, r *selfplay.Run, o LearnerOp
 	if l.queues, err = makeQueues(ctx, l.js, l.spec, o.Alone); err != nil {
 		return nil, err
 	}
-	if l.objects, err = broker.OpenObjects(ctx, l.js, id, true); err != nil {
+	if l.objects, err = broker.CreateObjects(ctx, l.js, id, 0); err != nil {
 		return nil, err
 	}
 	l.workers = broker.NewRoster(id, o.Log)
@@ -121,12 +123,18 @@ func (l *Learner) start(nc *nats.Conn) error {
 		return err
 	}
 	l.tasks.Go(func() {
-		if err := l.lease.hold(ctx); err != nil {
+		if err := l.lease.hold(ctx, l.away); err != nil {
 			l.fail(err)
 		}
 	})
 	l.tasks.Go(func() { l.watch(ctx) })
-	return l.publishSpec(ctx, broker.Running)
+	if err := l.publishSpec(ctx, broker.Running); err != nil {
+		return err
+	}
+	if removed, err := broker.Sweep(ctx, nc, l.js, l.kv, l.spec.Run, broker.KeepFor); err != nil || len(removed) > 0 {
+		l.options.Log.Info("removed from the broker what old runs have left", "runs", removed, "error", err)
+	}
+	return nil
 }
 
 // listen hears workers, questions for the status, and notices of the broker.
@@ -177,7 +185,32 @@ func (l *Learner) Check(ctx context.Context) error {
 	if failed != nil {
 		return failed
 	}
-	return l.lease.held(ctx)
+	return l.explain(l.lease.held(ctx))
+}
+
+// away is called when the lease could not be renewed. It returns an error if waiting does not help.
+func (l *Learner) away(err error) error {
+	l.options.Log.Warn("the broker does not confirm messages, trying again", "error", err)
+	return l.broken()
+}
+
+// broken returns why the broker cannot store messages, if that is known.
+func (l *Learner) broken() error {
+	if l.options.Check == nil {
+		return nil
+	}
+	return l.options.Check()
+}
+
+// explain says what the user can do about an error of the broker.
+func (l *Learner) explain(err error) error {
+	if err == nil || errors.Is(err, ErrDriven) {
+		return err
+	}
+	if broken := l.broken(); broken != nil {
+		return broken
+	}
+	return broker.Explain(err)
 }
 
 // fail ends the run with the first error.
@@ -202,7 +235,7 @@ func (l *Learner) Close(finished bool) error {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
 	var errs []error
-	if !errors.Is(l.lease.held(ctx), ErrDriven) {
+	if l.broken() == nil && !errors.Is(l.lease.held(ctx), ErrDriven) {
 		state := broker.Paused
 		if finished {
 			state = broker.Done

@@ -88,15 +88,20 @@ func (l *lease) text() []byte {
 	return b
 }
 
-// hold renews the lease until ctx ends. It returns why the lease is lost, nil if ctx ended first.
-func (l *lease) hold(ctx context.Context) error {
+// hold renews the lease until ctx ends. It returns why the lease is lost, nil if ctx ended first. It calls away when
+// the lease could not be renewed, and returns its error.
+func (l *lease) hold(ctx context.Context, away func(error) error) error {
 	for {
 		select {
 		case <-ctx.Done():
 			return nil
 		case <-time.After(leaseFor / 4):
 		}
-		if err := l.renew(ctx); errors.Is(err, ErrDriven) {
+		err := l.renew(ctx)
+		if err != nil && ctx.Err() == nil && !errors.Is(err, ErrDriven) {
+			err = away(err)
+		}
+		if err != nil && ctx.Err() == nil {
 			return err
 		}
 	}

@@ -14,7 +14,7 @@ import (
 
 // Play implements selfplay.Remote.
 func (l *Learner) Play(ctx context.Context, r *selfplay.Run, ro selfplay.Rollout) ([]*selfplay.Slot, error) {
-	if err := l.lease.held(ctx); err != nil {
+	if err := l.Check(ctx); err != nil {
 		return nil, err
 	}
 	if err := l.prepare(ctx, ro); err != nil {
@@ -54,11 +54,11 @@ func (l *Learner) prepare(ctx context.Context, ro selfplay.Rollout) error {
 		old := l.netID
 		if id != old {
 			if _, err := l.objects.Put(ctx, file); err != nil {
-				return fmt.Errorf("storing the net: %w", err)
+				return fmt.Errorf("storing the net: %w", l.explain(err))
 			}
 			if old != "" {
 				if err := l.objects.Remove(ctx, old); err != nil {
-					return err
+					return l.explain(err)
 				}
 			}
 		}
@@ -135,7 +135,7 @@ func (l *Learner) publish(ctx context.Context, s *sentTask) error {
 			if gone := l.lease.renew(ctx); errors.Is(gone, ErrDriven) {
 				return gone
 			}
-			return broker.Explain(err)
+			return l.explain(err)
 		}
 		l.options.Log.Warn("a task could not be published, trying again", "error", err)
 		select {

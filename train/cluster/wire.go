@@ -14,7 +14,7 @@ import (
 )
 
 // Version is that of the messages and of Spec. Learners and workers of different versions refuse each other.
-const Version = 2
+const Version = 3
 
 // mostSlots is how many slots a task can have.
 const mostSlots = 256
@@ -84,7 +84,12 @@ func parseTask(data []byte) (*taskMessage, error) {
 }
 
 // packResults returns the results of a task's slots as one file: each after its length, 4 bytes, little-endian.
-func packResults(files [][]byte) (all []byte) {
+func packResults(files [][]byte) []byte {
+	size := 0
+	for _, f := range files {
+		size += 4 + len(f)
+	}
+	all := make([]byte, 0, size)
 	for _, f := range files {
 		all = binary.LittleEndian.AppendUint32(all, uint32(len(f)))
 		all = append(all, f...)

@@ -27,10 +27,10 @@ func TestTaskMessages(t *testing.T) {
 		got.task(1))
 	for bad, says := range map[string]string{
 		"hello":                                  "not a task",
-		`{"version":1}`:                          "a task in version 1 of the format, want 2: run the same program",
-		`{"version":2,"speed":3}`:                "unknown field",
-		`{"version":2,"first":-1,"starts":[{}]}`: "1 slots from -1",
-		`{"version":2,"starts":[]}`:              "0 slots from 0, want 1 to 256",
+		`{"version":1}`:                          "a task in version 1 of the format, want 3: run the same program",
+		`{"version":3,"speed":3}`:                "unknown field",
+		`{"version":3,"first":-1,"starts":[{}]}`: "1 slots from -1",
+		`{"version":3,"starts":[]}`:              "0 slots from 0, want 1 to 256",
 	} {
 		_, err := parseTask([]byte(bad))
 		require.ErrorContains(t, err, says)
@@ -94,6 +94,11 @@ func TestGroupSize(t *testing.T) {
 		{cost{}, 4000, 1, mostSlots},
 		{cost{10 * time.Millisecond, 1000}, 4000, 2, 100},
 		{cost{3 * time.Millisecond, 1000}, 64, 2, 8},
+		{cost{3 * time.Millisecond, 1000}, 64, 16, 4},
+		{cost{3 * time.Millisecond, 1000}, 64, 1000, 4},
+		{cost{3 * time.Millisecond, 1000}, 4000, 256, 31},
+		{cost{200 * time.Millisecond, 1000}, 4000, 1000, 4},
+		{cost{time.Microsecond, 1000}, 3, 1000, 3},
 		{cost{time.Minute, 1000}, 64, 2, 1},
 		{cost{time.Millisecond, 100_000}, 64, 2, 5},
 		{cost{time.Millisecond, 1 << 30}, 64, 2, 1},
@@ -110,7 +115,7 @@ func TestGroupSize(t *testing.T) {
 // What parseTask accepts is written to the same message.
 func FuzzTask(f *testing.F) {
 	f.Add(broker.JSON(sample))
-	f.Add([]byte(`{"version":2}`))
+	f.Add([]byte(`{"version":3}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		m, err := parseTask(data)
 		if err != nil {

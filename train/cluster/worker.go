@@ -159,7 +159,7 @@ func (w *worker) prepare(ctx context.Context) error {
 	if _, err := selfplay.NewPlayer(w.game, w.settings); err != nil {
 		return fmt.Errorf("%w: run %s: %w", ErrRefused, w.spec.Run, err)
 	}
-	w.objects, err = broker.OpenObjects(ctx, w.js, w.spec.Run, false)
+	w.objects, err = broker.OpenObjects(ctx, w.js, w.spec.Run)
 	return err
 }
 

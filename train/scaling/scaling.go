@@ -12,10 +12,12 @@ import (
 // A Model is a run and the machines that it has.
 type Model struct {
 	Workers int           // threads that play
-	Slots   int           // tasks per rollout
+	Slots   int           // games side by side
+	Group   int           // slots per task; 0 is 1
 	Ahead   int           // rollouts that may be played beyond the one that the learner waits for
-	Task    time.Duration // mean time of playing a task; single ones take half to one and a half times as long
+	Task    time.Duration // mean time of playing one slot; single ones take half to one and a half times as long
 	Handle  time.Duration // time of learner and broker per task
+	PerSlot time.Duration // and per slot of it
 	Fit     time.Duration // time of the learner per rollout, for fitting
 	Between time.Duration // mean time between two failures of a worker; 0: it never fails
 	Away    time.Duration // that a worker is gone after a failure
@@ -40,7 +42,9 @@ func (m *Model) Check() error {
 		return fmt.Errorf("%d workers and %d slots, want 1 to %d each", m.Workers, m.Slots, 1<<20)
 	case m.Ahead < 0 || m.Ahead > 1<<10:
 		return fmt.Errorf("%d rollouts ahead, want 0 to %d", m.Ahead, 1<<10)
-	case m.Task <= 0 || m.Handle < 0 || m.Fit < 0 || m.Between < 0 || m.Away < 0 || m.AckWait < 0:
+	case m.Group < 0 || m.Group > m.Slots:
+		return fmt.Errorf("%d slots per task, want 0 to %d", m.Group, m.Slots)
+	case m.Task <= 0 || m.Handle < 0 || m.PerSlot < 0 || m.Fit < 0 || m.Between < 0 || m.Away < 0 || m.AckWait < 0:
 		return fmt.Errorf("a time is negative, or tasks take none")
 	}
 	return nil
@@ -56,9 +60,9 @@ const (
 )
 
 type event struct {
-	at         float64 // seconds
-	what, slot int
-	spent      float64 // time of the worker
+	at          float64 // seconds
+	what, group int
+	spent       float64 // time of the worker
 }
 
 type events []event
@@ -79,9 +83,9 @@ type simulation struct {
 	rand    *rand.Rand
 	now     float64
 	events  events
-	queue   []int // slots whose task waits for a worker
+	queue   []int // groups of slots whose task waits for a worker
 	idle    int   // workers
-	played  []int // rollouts, by slot
+	played  []int // rollouts, by group
 	fitted  int   // rollouts
 	fitting bool
 	free    float64 // when the learner is free again
@@ -99,9 +103,11 @@ func (m Model) Simulate(rollouts int) (Prediction, error) {
 	if rollouts < 1 {
 		return Prediction{}, fmt.Errorf("%d rollouts, want at least 1", rollouts)
 	}
-	s := &simulation{Model: m, rand: rand.New(rand.NewPCG(m.Seed, 0)), idle: m.Workers, played: make([]int, m.Slots)}
-	for slot := range m.Slots {
-		s.queue = append(s.queue, slot)
+	s := &simulation{Model: m, rand: rand.New(rand.NewPCG(m.Seed, 0)), idle: m.Workers}
+	s.Group = max(1, m.Group)
+	s.played = make([]int, (m.Slots+s.Group-1)/s.Group)
+	for group := range s.played {
+		s.queue = append(s.queue, group)
 	}
 	s.assign()
 	for s.fitted < rollouts {
@@ -121,22 +127,22 @@ func (s *simulation) happen(e event) {
 	case finish:
 		s.idle++
 		s.useful += e.spent
-		s.learn(event{what: handle, slot: e.slot}, s.Handle)
+		s.learn(event{what: handle, group: e.group}, s.Handle+time.Duration(s.size(e.group))*s.PerSlot)
 	case retry:
-		s.queue = append(s.queue, e.slot)
+		s.queue = append(s.queue, e.group)
 	case back:
 		s.idle++
 	case handle:
 		s.tasks++
-		s.played[e.slot]++
-		s.next(e.slot)
+		s.played[e.group]++
+		s.next(e.group)
 		s.maybeFit()
 	case fit:
 		s.fitted++
 		s.fitting = false
-		for slot := range s.played {
-			if s.played[slot] == s.fitted+s.Ahead { // it waited for this fit
-				s.queue = append(s.queue, slot)
+		for group := range s.played {
+			if s.played[group] == s.fitted+s.Ahead { // it waited for this fit
+				s.queue = append(s.queue, group)
 			}
 		}
 		s.maybeFit()
@@ -144,10 +150,13 @@ func (s *simulation) happen(e event) {
 	s.assign()
 }
 
-// next queues the slot's next task, unless that is too far ahead.
-func (s *simulation) next(slot int) {
-	if s.played[slot] < s.fitted+1+s.Ahead {
-		s.queue = append(s.queue, slot)
+// size is how many slots a group has: the last one may have fewer than the others.
+func (s *simulation) size(group int) int { return min(s.Group, s.Slots-group*s.Group) }
+
+// next queues the group's next task, unless that is too far ahead.
+func (s *simulation) next(group int) {
+	if s.played[group] < s.fitted+1+s.Ahead {
+		s.queue = append(s.queue, group)
 	}
 }
 
@@ -159,7 +168,7 @@ func (s *simulation) learn(e event, takes time.Duration) {
 	heap.Push(&s.events, e)
 }
 
-// maybeFit fits when all slots have played the rollout.
+// maybeFit fits when all groups have played the rollout.
 func (s *simulation) maybeFit() {
 	if s.fitting {
 		return
@@ -177,15 +186,18 @@ func (s *simulation) maybeFit() {
 func (s *simulation) assign() {
 	for ; s.idle > 0 && len(s.queue) > 0; s.queue = s.queue[1:] {
 		s.idle--
-		takes := s.Task.Seconds() * (.5 + s.rand.Float64())
+		takes := 0.
+		for range s.size(s.queue[0]) {
+			takes += s.Task.Seconds() * (.5 + s.rand.Float64())
+		}
 		if s.Between > 0 {
 			if fails := s.rand.ExpFloat64() * s.Between.Seconds(); fails < takes {
 				s.lost++
-				heap.Push(&s.events, event{at: s.now + fails + s.AckWait.Seconds(), what: retry, slot: s.queue[0]})
+				heap.Push(&s.events, event{at: s.now + fails + s.AckWait.Seconds(), what: retry, group: s.queue[0]})
 				heap.Push(&s.events, event{at: s.now + fails + s.Away.Seconds(), what: back})
 				continue
 			}
 		}
-		heap.Push(&s.events, event{at: s.now + takes, what: finish, slot: s.queue[0], spent: takes})
+		heap.Push(&s.events, event{at: s.now + takes, what: finish, group: s.queue[0], spent: takes})
 	}
 }

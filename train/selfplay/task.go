@@ -5,7 +5,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 
@@ -21,16 +20,6 @@ type Task struct {
 	Rollout   Rollout  `json:"rollout"`
 	Net       string   `json:"net"`   // SHA-256 of the file of Rollout.Net
 	Start     GameSlot `json:"start"` // where the slot stands
-}
-
-// A Result is what came of a task but for the notes, which are tensors beside it.
-type Result struct {
-	Iteration int      `json:"iteration"`
-	Slot      int      `json:"slot"`
-	End       GameSlot `json:"end"` // where the slot stands afterwards
-	Ended     int      `json:"ended"`
-	Moves     int      `json:"moves"`
-	Visited   uint64   `json:"visited"`
 }
 
 // Save returns where the slot stands between two rollouts.
@@ -72,6 +61,7 @@ type Player struct {
 	policies  map[string]Policy // by kind
 	rollout   Rollout           // that the policy in use was started with
 	net       string
+	file      []byte // of the last result
 }
 
 // NewPlayer returns a player for runs of an algorithm with its settings.
@@ -106,17 +96,9 @@ func (p *Player) Play(ctx context.Context, t *Task, net *mlp.Net) ([]byte, *Resu
 		return nil, nil, err
 	}
 	r := &Result{t.Iteration, t.Slot, end, s.ended, s.moves, s.visited}
-	text, err := json.Marshal(r)
-	if err != nil {
-		return nil, nil, err
-	}
-	var b bytes.Buffer
-	err = mlp.WriteTensors(&b, s.Notes.Tensors(), map[string]string{resultKey: string(text)})
-	return b.Bytes(), r, err
+	p.file = AppendResult(p.file[:0], r, s.Notes.Tensors())
+	return bytes.Clone(p.file), r, nil
 }
-
-// resultKey is the entry of a result's metadata that holds its fields as JSON.
-const resultKey = "result"
 
 // policy returns the policy of the task's kind, started with its rollout.
 func (p *Player) policy(t *Task, net *mlp.Net) (Policy, error) {
@@ -145,20 +127,16 @@ func (p *Player) policy(t *Task, net *mlp.Net) (Policy, error) {
 // Decode reads the result of a task, whose Rollout has its net, as a slot that has been played. A
 // result that no player can have written is an error.
 func (p *Player) Decode(t *Task, file []byte) (*Slot, error) {
-	tensors, meta, err := mlp.ParseTensors(file)
+	x, tensors, err := ReadResult(file)
 	if err != nil {
 		return nil, err
-	}
-	var x Result
-	if err := json.Unmarshal([]byte(meta[resultKey]), &x); err != nil {
-		return nil, fmt.Errorf("not a result: %w", err)
 	}
 	if x.Iteration != t.Iteration || x.Slot != t.Slot {
 		return nil, fmt.Errorf("the result of iteration %d, slot %d; want iteration %d, slot %d",
 			x.Iteration, x.Slot, t.Iteration, t.Slot)
 	}
 	steps := t.Rollout.Steps
-	if most := steps * p.game.Rules.Rows; x.Moves < 0 || x.Moves > most || x.Ended < 0 || x.Ended > steps {
+	if x.Moves > steps*p.game.Rules.Rows || x.Ended > steps {
 		return nil, fmt.Errorf("%d choices and %d ends of games in %d steps", x.Moves, x.Ended, steps)
 	}
 	s := newSlot(p.game, t.Slot)

@@ -1,9 +1,7 @@
 package phases
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"testing"
 
 	"blockyard/agents/mlp"
@@ -32,31 +30,25 @@ func TestResultsThatCannotBe(t *testing.T) {
 	_, _, err = player.Play(over, sent, ro.Net)
 	require.ErrorIs(t, err, context.Canceled)
 
-	tensors, meta, err := mlp.ParseTensors(file)
+	result, tensors, err := selfplay.ReadResult(file)
 	require.NoError(t, err)
-	write := func(tensors []mlp.Tensor, result map[string]any) []byte {
-		whole := map[string]any{}
-		require.NoError(t, json.Unmarshal([]byte(meta["result"]), &whole))
-		for k, v := range result {
-			whole[k] = v
-		}
-		text, err := json.Marshal(whole)
-		require.NoError(t, err)
-		var b bytes.Buffer
-		require.NoError(t, mlp.WriteTensors(&b, tensors, map[string]string{"result": string(text)}))
-		return b.Bytes()
+	require.Equal(t, file, selfplay.AppendResult(nil, result, tensors))
+	write := func(tensors []mlp.Tensor, change func(*selfplay.Result)) []byte {
+		x := *result
+		change(&x)
+		return selfplay.AppendResult(nil, &x, tensors)
 	}
 	for name, c := range map[string]struct {
 		file []byte
 		says string
 	}{
-		"no file":           {[]byte("hello, world"), "safetensors"},
+		"no file":           {[]byte("hello, world"), "not a result"},
 		"truncated":         {file[:len(file)/2], "truncated"},
-		"another slot":      {write(tensors, map[string]any{"slot": 3}), "want iteration 0, slot 2"},
-		"another iteration": {write(tensors, map[string]any{"iteration": 9}), "the result of iteration 9"},
-		"too many choices":  {write(tensors, map[string]any{"moves": 1 << 40}), "choices"},
-		"no position":       {write(tensors, map[string]any{"end": map[string]any{"state": "AAAA", "word": "1"}}), ""},
-		"a tensor less":     {write(tensors[1:], nil), "has the shape"},
+		"another slot":      {write(tensors, func(r *selfplay.Result) { r.Slot = 3 }), "want iteration 0, slot 2"},
+		"another iteration": {write(tensors, func(r *selfplay.Result) { r.Iteration = 9 }), "the result of iteration 9"},
+		"too many choices":  {write(tensors, func(r *selfplay.Result) { r.Moves = 1 << 20 }), "choices"},
+		"no position":       {write(tensors, func(r *selfplay.Result) { r.End.State = "AAAA" }), ""},
+		"a tensor less":     {write(tensors[1:], func(*selfplay.Result) {}), "has the shape"},
 	} {
 		_, err := player.Decode(sent, c.file)
 		require.ErrorContains(t, err, c.says, name)
