@@ -91,8 +91,8 @@ bench: $(VENV)/ok ## Go benchmarks, the transports compared with in-process step
 	$(GO) run ./rpc bench
 	$(PY) rpc/python/bench/learner.py
 
-bench-against: ## CPU time of choices and of steps against opponents, beside those of the commit BASE, in one run
-	GO=$(GO) .ci/bench-against $(BASE)
+bench-against: ## CPU time of choices and steps beside the commit BASE; LEARNER=1 and STEPS=1 add those of Python
+	GO=$(GO) PY=$(abspath $(PY)) .ci/bench-against $(BASE)
 
 bench-python: $(VENV)/test ## benchmark against other libraries, in one run, with a table and a plot
 	$(PY) -m pip install --quiet 'matplotlib>=3.8' 'tqdm>=4.60' && $(PY) rpc/python/bench/run.py

@@ -54,7 +54,7 @@ func TestFeaturesAreWhatPlayersRead(t *testing.T) {
 						continue
 					}
 					want, got := valuesByPlayer(g, judge, view, seat, legal), valuesByFeatures(g, net, view, seat, legal)
-					require.InDeltaSlice(t, want, got, 1e-3)
+					require.InDeltaSlice(t, want, got, 5e-3) // players may add in fixed point; these weights are large
 					moves[seat] = legal[int(step*7)%len(legal)]
 				}
 				state.Step(moves)

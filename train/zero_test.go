@@ -25,9 +25,9 @@ func TestFromZero(t *testing.T) {
 		game, sum string
 		flags     []string
 	}{
-		{"blockbattle", "30b2d197669a739db88837cafc143154765e18bcc4e953128f89f633931c8d8c", seats},
-		{"tetrisduel", "0ba860a25fe53515e7df8bd157e156c15aa1c0b603f56f2dec1855cf3f88a514", seats},
-		{"blocking", "5ad53116c02fd0f64e1545957da94fe59201d98b4e01ec418b9585843c305217", seats},
+		{"blockbattle", "6f774683219c6e905143168d9a39ead308e45dd96a0fc8f4924eb951954beaee", seats},
+		{"tetrisduel", "7620bf1a8e41654ce67e47c4c117a85425c993fc36d62b027958553b494638db", seats},
+		{"blocking", "f8cb986fce0b7ffbc1d779def953f2be5195daf56397672c25e94e847440b766", seats},
 		{"wintetris", "fe8479cb001ea73a47dbb490686b5e31c99e9aaab2e8ec900b99c41e7d1ae0ea", solo},
 		{"dropblox", "031df47a69aa39038d031a4158604871dc8d563350dd41e8176d80725bafcc49", append(solo, "--keep=2", "--longest=40")},
 	} {
@@ -59,7 +59,7 @@ func TestFromZero(t *testing.T) {
 // The share that is not given is what the other leaves.
 func TestSharesFromZero(t *testing.T) {
 	for args, want := range map[string][2]float64{
-		"": {.5, .5}, "--results=0.25": {.25, .75}, "--backup=0.25": {.75, .25}, "--backup=0": {0, 0},
+		"": {.25, .75}, "--results=0.4": {.4, .6}, "--backup=0.25": {.75, .25}, "--backup=0": {0, 0},
 	} {
 		line := []string{"blockbattle", "--from-zero"}
 		if args != "" {

@@ -50,45 +50,65 @@ func halfNames(names []string, whose string) []string {
 	return names
 }
 
-// half writes the features of one side, halfLen of them.
-func half(s *shape, tops *[columns]int, side *blockbattle.Side, out []float32) {
-	out = out[:halfLen]
-	rest := features.Columns(s.floor, tops[:], 1./10, 1./3, out)
-	rest[0] = float32(s.holes) * (1. / 8)
-	rest[1] = float32(s.covers) * (1. / 10)
-	rest[2] = float32(s.holeRows) * (1. / 5)
-	rest[3] = float32(s.overhangs) * (1. / 4)
-	rest[4] = float32(s.rowEdges) * (1. / 30)
-	rest[5] = float32(s.colEdges) * (1. / 20)
-	rest[6] = float32(s.wells) * (1. / 10)
-	rest[7] = float32(s.floor-s.minFree) * (1. / 10)
-	rest[8] = float32(s.cells) * (1. / 60)
-	rest[9] = float32(s.minFree) * (1. / 10)
-	rest[10] = float32(s.spawn) * (1. / 10)
-	rest[11] = features.Yes(s.spawn < 4)
-	rest[12] = features.Yes(s.spawn < 2)
-	rest[13] = float32(s.gapOpen) * (1. / 4)
-	rest[14] = float32(s.gapClosed) * (1. / 4)
-	rest[15] = float32(s.gapTwo) * (1. / 4)
-	rest[16] = float32(s.ready) * (1. / 4)
-	rest[17] = float32(s.deepest-s.second) * (1. / 5)
-	rest[18] = float32(s.slots) * (1. / 2)
-	rest[19] = float32(s.singles) * (1. / 2)
-	rest[20] = float32(s.doubles)
-	rest[21] = float32(s.notches) * (1. / 2)
-	rest[22] = float32(s.halves)
-	over := uint32(side.Points) % blockbattle.PerGarbage
-	rest[23] = float32(over) * (1. / 2)
-	rest[24] = features.Yes(over == blockbattle.PerGarbage-1)
-	rest[25] = capped(side.Combo, 8) * (1. / 4)
-	rest[26] = capped(side.Skips, 6) * (1. / 3)
+// units are those of the OwnLen counts, the first halfLen of them those of the opponent's half too.
+var units = ownUnits()
+
+func ownUnits() []float32 {
+	out := append(features.ColumnUnits(1./10, 1./3, columns),
+		1./8, 1./10, 1./5, 1./4, 1./30, 1./20, 1./10,
+		1./10, 1./60, 1./10, 1./10, 1, 1,
+		1./4, 1./4, 1./4, 1./4, 1./5,
+		1./2, 1./2, 1, 1./2, 1,
+		1./2, 1, 1./4, 1./3,
+		1./3, 1./10, 1, 1./10, 1, 1./20, 1./50, 1./8, 1, 1, 1./2, 1./30, 1./50)
+	for i := 0; i < fitLen; i++ {
+		if out = append(out, 1); i < 7 { // places, not whether there are none
+			out[len(out)-1] = 1. / 2
+		}
+	}
+	return out
 }
 
-func capped(n, most int32) float32 {
+// half writes the counts of one side, halfLen of them.
+func half(s *shape, tops *[columns]int, side *blockbattle.Side, out []int32) {
+	out = out[:halfLen]
+	rest := features.Columns(s.floor, tops[:], out)
+	rest = rest[:27]
+	rest[0] = int32(s.holes)
+	rest[1] = int32(s.covers)
+	rest[2] = int32(s.holeRows)
+	rest[3] = int32(s.overhangs)
+	rest[4] = int32(s.rowEdges)
+	rest[5] = int32(s.colEdges)
+	rest[6] = int32(s.wells)
+	rest[7] = int32(s.floor - s.minFree)
+	rest[8] = int32(s.cells)
+	rest[9] = int32(s.minFree)
+	rest[10] = int32(s.spawn)
+	rest[11] = features.Yes(s.spawn < 4)
+	rest[12] = features.Yes(s.spawn < 2)
+	rest[13] = int32(s.gapOpen)
+	rest[14] = int32(s.gapClosed)
+	rest[15] = int32(s.gapTwo)
+	rest[16] = int32(s.ready)
+	rest[17] = int32(s.deepest - s.second)
+	rest[18] = int32(s.slots)
+	rest[19] = int32(s.singles)
+	rest[20] = int32(s.doubles)
+	rest[21] = int32(s.notches)
+	rest[22] = int32(s.halves)
+	over := uint32(side.Points) % blockbattle.PerGarbage
+	rest[23] = int32(over)
+	rest[24] = features.Yes(over == blockbattle.PerGarbage-1)
+	rest[25] = capped(side.Combo, 8)
+	rest[26] = capped(side.Skips, 6)
+}
+
+func capped(n, most int32) int32 {
 	if n > most {
 		n = most
 	}
-	return float32(n)
+	return n
 }
 
 // threat is about how many rows a side with this board can send with its next piece, if
@@ -132,40 +152,47 @@ func (o *opponent) measure(s *blockbattle.State, seat int) {
 	o.threat = threat(&o.shape, side)
 }
 
-// A FeatureReader is a features.Reader. The zero value is ready for Shared.
+// A FeatureReader is a features.LeafReader. The zero value is ready for Shared.
 type FeatureReader struct {
 	opponent
-	own  shape
-	leaf decision
+	own    shape
+	leaf   decision
+	counts [OwnLen]int32
 }
 
 // Own implements features.Reader: the OwnLen features of seat's half of the position.
 func (r *FeatureReader) Own(state env.State, seat int, out []float32) {
+	r.Counts(state, seat, r.counts[:])
+	features.Multiply(r.counts[:], units, out)
+}
+
+// Counts implements features.CountReader.
+func (r *FeatureReader) Counts(state env.State, seat int, out []int32) {
 	s := state.(*blockbattle.State)
 	side := &s.Sides[seat]
 	r.own.measure(&side.Cells, int(side.Solid))
 	r.write(side, int(s.Sides[1-seat].Pending), out)
 }
 
-// write writes the features of a side that has sent so many rows; own has its board.
-func (r *FeatureReader) write(side *blockbattle.Side, sent int, out []float32) {
+// write writes the counts of a side that has sent so many rows; own has its board.
+func (r *FeatureReader) write(side *blockbattle.Side, sent int, out []int32) {
 	own := &r.own
 	tops := own.tops()
 	half(own, &tops, side, out)
 	out = out[halfLen:OwnLen]
-	out[0] = float32(sent) * (1. / 3)
-	out[1] = float32(r.shape.minFree-sent) * (1. / 10)
+	out[0] = int32(sent)
+	out[1] = int32(r.shape.minFree - sent)
 	out[2] = features.Yes(sent > r.shape.minFree)
-	out[3] = float32(own.minFree-r.threat) * (1. / 10)
+	out[3] = int32(own.minFree - r.threat)
 	out[4] = features.Yes(r.threat > own.minFree)
-	out[5] = float32(own.bumps()) * (1. / 20)
-	out[6] = features.OverSquared(10, own.minFree) * (1. / 50)
-	out[7] = features.OverSquared(4, own.spawn) * (1. / 8)
+	out[5] = int32(own.bumps())
+	out[6] = int32(features.OverSquared(10, own.minFree))
+	out[7] = int32(features.OverSquared(4, own.spawn))
 	out[8] = features.Yes(own.ready == 4)
 	out[9] = features.Yes(own.doubles > 0)
-	out[10] = capped(side.Skips, 4) * (1. / 2)
-	out[11] = float32(sent*features.Over(10, r.shape.minFree)) * (1. / 30)
-	out[12] = features.OverSquared(r.threat+3, own.minFree) * (1. / 50)
+	out[10] = capped(side.Skips, 4)
+	out[11] = int32(sent * features.Over(10, r.shape.minFree))
+	out[12] = int32(features.OverSquared(r.threat+3, own.minFree))
 	fits(&tops, out[13:])
 }
 
@@ -174,20 +201,24 @@ func (r *FeatureReader) Shared(state env.State, seat int, out []float32) {
 	s := state.(*blockbattle.State)
 	r.measure(s, seat)
 	tops := r.shape.tops()
-	half(&r.shape, &tops, &s.Sides[1-seat], out)
+	half(&r.shape, &tops, &s.Sides[1-seat], r.counts[:])
+	features.Multiply(r.counts[:halfLen], units, out)
 	out = out[halfLen:ConstLen]
 	out[0] = float32(r.threat) * (1. / 3)
 	const interval = blockbattle.SolidInterval
 	left := (interval - s.Round%interval) % interval // 0: one rises at the end of this round
 	out[1] = float32(left) * (1. / interval)
-	out[2] = features.Yes(left == 0)
+	out[2] = float32(features.Yes(left == 0))
 	out[3] = float32(s.Sides[1-seat].Solid) * (1. / 10)
-	out[4] = capped(s.Round, 200) * (1. / 100)
+	out[4] = float32(capped(s.Round, 200)) * (1. / 100)
 }
 
 // NewLearned returns the evaluator that is net over the features. Its output is the log odds
 // that the seat wins, or anything else that is higher where the seat's position is better.
-func NewLearned(net *mlp.Net) (*features.Learned, error) {
+func NewLearned(net *mlp.Net) (*features.Counted, error) {
+	if err := features.Check(net, Len); err != nil {
+		return nil, err
+	}
 	side := func(_ env.State, seat int) int { return seat }
-	return &features.Learned{Net: net, Reader: &FeatureReader{}, Own: OwnLen, Side: side}, features.Check(net, Len)
+	return features.NewCounted(net, new(FeatureReader), units, side), nil
 }

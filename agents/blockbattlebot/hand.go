@@ -4,6 +4,7 @@ import (
 	"math/bits"
 
 	"blockyard/agents/features"
+	"blockyard/agents/mlp"
 	"blockyard/agents/search"
 	"blockyard/env"
 	"blockyard/env/blockbattle"
@@ -59,7 +60,8 @@ type Hand struct {
 	Weights Weights
 	opp     opponent
 	own     shape
-	terms   [4][Terms]float32 // of four positions, which sums adds up side by side
+	terms   [Terms][8]int32 // of eight positions, which are added up side by side
+	worth   [8]float32      // of those
 	leaf    decision
 }
 
@@ -73,55 +75,56 @@ func (h *Hand) Evaluate(states []env.State, seat int, out []float32) {
 		s := state.(*blockbattle.State)
 		side := &s.Sides[seat]
 		h.own.measure(&side.Cells, int(side.Solid))
-		h.fill(&h.terms[0], side, int(s.Sides[1-seat].Pending))
-		out[i] = h.sums()[0]
+		h.fill(i, side, int(s.Sides[1-seat].Pending))
+		if i&7 == 7 || i+1 == len(states) {
+			sums := h.sums()
+			copy(out[i&^7:i+1], sums[:])
+		}
 	}
 }
 
-// sums returns the worths of the four positions.
-func (h *Hand) sums() [4]float32 {
-	a, b, c, d := float32(0), float32(0), float32(0), float32(0)
-	for t, w := range h.Weights { // each sum in order: the same bits on every machine
-		a += float32(h.terms[0][t] * w)
-		b += float32(h.terms[1][t] * w)
-		c += float32(h.terms[2][t] * w)
-		d += float32(h.terms[3][t] * w)
+// sums returns the worths of the eight positions.
+func (h *Hand) sums() *[8]float32 {
+	mlp.SumEight(h.terms[:], h.Weights[:], &h.worth)
+	for k, v := range h.worth {
+		h.worth[k] = search.Clamp(v)
 	}
-	return [4]float32{search.Clamp(a), search.Clamp(b), search.Clamp(c), search.Clamp(d)}
+	return &h.worth
 }
 
-// fill sets the terms of a side that has sent so many rows; own has its board, opp the other half.
-func (h *Hand) fill(t *[Terms]float32, side *blockbattle.Side, sent int) {
-	own := &h.own
-	t[Holes] = float32(own.holes)
-	t[Covers] = float32(own.covers)
-	t[HoleRows] = float32(own.holeRows)
-	t[Overhangs] = float32(own.overhangs)
-	t[RowEdges] = float32(own.rowEdges)
-	t[ColEdges] = float32(own.colEdges)
-	t[Wells] = float32(own.wells)
-	t[Bumps] = float32(own.bumps())
-	t[Cells] = float32(own.cells)
-	t[Peak] = features.OverSquared(10, own.minFree)
-	t[Spawn] = features.OverSquared(4, own.spawn)
-	t[GapOpen] = float32(own.gapOpen)
-	t[GapClosed] = float32(own.gapClosed)
-	t[Ready] = float32(own.ready)
-	t[Quad] = features.Yes(own.ready == 4)
-	t[Slots] = float32(own.slots)
-	t[Singles] = float32(own.singles)
-	t[Doubles] = features.Yes(own.doubles > 0)
-	t[Notches] = float32(own.notches)
-	t[Halves] = float32(own.halves)
-	t[Points] = float32(side.Points)
-	t[Combo] = float32(side.Combo)
-	t[Skips] = capped(side.Skips, 4)
-	t[Exposed] = features.OverSquared(h.opp.threat+3, own.minFree)
+// fill sets the terms of position k, of a side that has sent so many rows; own has its board, opp the other half.
+func (h *Hand) fill(k int, side *blockbattle.Side, sent int) {
+	k &= 7
+	own, t := &h.own, &h.terms
+	t[Holes][k] = int32(own.holes)
+	t[Covers][k] = int32(own.covers)
+	t[HoleRows][k] = int32(own.holeRows)
+	t[Overhangs][k] = int32(own.overhangs)
+	t[RowEdges][k] = int32(own.rowEdges)
+	t[ColEdges][k] = int32(own.colEdges)
+	t[Wells][k] = int32(own.wells)
+	t[Bumps][k] = int32(own.bumps())
+	t[Cells][k] = int32(own.cells)
+	t[Peak][k] = int32(features.OverSquared(10, own.minFree))
+	t[Spawn][k] = int32(features.OverSquared(4, own.spawn))
+	t[GapOpen][k] = int32(own.gapOpen)
+	t[GapClosed][k] = int32(own.gapClosed)
+	t[Ready][k] = int32(own.ready)
+	t[Quad][k] = features.Yes(own.ready == 4)
+	t[Slots][k] = int32(own.slots)
+	t[Singles][k] = int32(own.singles)
+	t[Doubles][k] = features.Yes(own.doubles > 0)
+	t[Notches][k] = int32(own.notches)
+	t[Halves][k] = int32(own.halves)
+	t[Points][k] = side.Points
+	t[Combo][k] = side.Combo
+	t[Skips][k] = capped(side.Skips, 4)
+	t[Exposed][k] = int32(features.OverSquared(h.opp.threat+3, own.minFree))
 
 	room := h.opp.shape.minFree
-	t[Sent] = float32(sent)
-	t[Pressed] = float32(sent * features.Over(10, room))
-	t[Buried] = features.Yes(sent > room)
+	t[Sent][k] = int32(sent)
+	t[Pressed][k] = int32(sent * features.Over(10, room))
+	t[Buried][k] = features.Yes(sent > room)
 }
 
 // bumps is the sum of the steps between neighbouring columns, the first of the lowest columns being passed over.

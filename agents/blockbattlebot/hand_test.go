@@ -235,11 +235,11 @@ func TestHandIsTheSumOfItsTerms(t *testing.T) {
 	s.Sides[0].Points = 5
 	h, out, sum := NewHand(), make([]float32, 1), float32(0)
 	h.Evaluate([]env.State{s}, 0, out)
-	require.EqualValues(t, 1, h.terms[0][Doubles])
-	require.EqualValues(t, 5, h.terms[0][Points])
-	require.Zero(t, h.terms[0][Combo])
-	for i, v := range h.terms[0] {
-		sum += v * Tuned[i]
+	require.EqualValues(t, 1, h.terms[Doubles][0])
+	require.EqualValues(t, 5, h.terms[Points][0])
+	require.Zero(t, h.terms[Combo][0])
+	for i, v := range h.terms {
+		sum += float32(v[0]) * Tuned[i]
 	}
 	require.InDelta(t, out[0], sum, 1e-3)
 }

@@ -33,7 +33,7 @@ func randomNet(t testing.TB, seed int64, hidden ...int) *mlp.Net {
 }
 
 // selector is a net of one layer that passes one feature through.
-func selector(t testing.TB, name string) *features.Learned {
+func selector(t testing.TB, name string) *features.Counted {
 	t.Helper()
 	l := mlp.Layer{In: Len, Out: 1, W: make([]float32, Len), B: make([]float32, 1)}
 	for i, n := range FeatureNames {
@@ -163,7 +163,7 @@ func TestFeatures(t *testing.T) {
 		named[c.name] = true
 		var out [1]float32
 		selector(t, c.name).Evaluate([]env.State{s}, 0, out[:])
-		require.InDelta(t, c.want, float64(out[0]), 1e-6, "%s of %s against %s", c.name, c.own, c.opponent)
+		require.InDelta(t, c.want, float64(out[0]), 1e-5, "%s of %s against %s", c.name, c.own, c.opponent)
 	}
 	for _, name := range FeatureNames[3*columns-2 : OwnLen] {
 		require.True(t, named[name], "no case for %s", name)

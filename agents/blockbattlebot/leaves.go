@@ -175,8 +175,8 @@ func (r *FeatureReader) SharedAfter(state env.State, seat int, out []float32) {
 	r.Shared(&r.leaf.made, seat, out)
 }
 
-// OwnAfter implements features.LeafReader.
-func (r *FeatureReader) OwnAfter(a env.Action, out []float32) bool {
+// CountsAfter implements features.LeafReader.
+func (r *FeatureReader) CountsAfter(a env.Action, out []int32) bool {
 	side, sent, ok := r.leaf.after(a, &r.own)
 	if ok {
 		r.write(side, sent, out)
@@ -189,7 +189,7 @@ func (h *Hand) EvaluateLeaves(state env.State, seat int, legal []env.Action, out
 	s := state.(*blockbattle.State)
 	h.leaf.open(s, seat)
 	h.opp.measure(s, seat)
-	var at [len(h.terms)]int // the actions whose terms are set
+	var at [8]int // the actions whose terms are set
 	n := 0
 	for i, a := range legal {
 		side, sent, ok := h.leaf.after(a, &h.own)
@@ -197,7 +197,7 @@ func (h *Hand) EvaluateLeaves(state env.State, seat int, legal []env.Action, out
 			rest = append(rest, i)
 			continue
 		}
-		h.fill(&h.terms[n], side, sent)
+		h.fill(n, side, sent)
 		if at[n], n = i, n+1; n == len(at) {
 			for k, v := range h.sums() {
 				out[at[k]] = v

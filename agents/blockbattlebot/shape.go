@@ -242,10 +242,10 @@ var stepSets = [64]uint64{
 
 const stepLane = columns
 
-// fits writes the fitLen features. A piece fits where it comes to rest on the tops of the
+// fits writes the fitLen counts. A piece fits where it comes to rest on the tops of the
 // columns below it with no empty cell under it, whatever the room above; the I counts
 // lying only, for it always fits upright. Places past the fourth do not count.
-func fits(tops *[columns]int, out []float32) {
+func fits(tops *[columns]int, out []int32) {
 	var set uint64
 	for x := 0; x+1 < columns; x++ {
 		set |= stepSets[(tops[x]-tops[x+1]+blockbattle.Height)&63] << uint(x)
@@ -264,17 +264,17 @@ func fits(tops *[columns]int, out []float32) {
 		bits.OnesCount(level) + bits.OnesCount(up&(flat>>1)) + bits.OnesCount(flat|down2),
 	}
 	out = out[:fitLen]
-	out[0] = fitSizes[counts[0]&31][0]
+	out[0] = int32(fitSizes[counts[0]&31][0])
 	for i := 1; i < len(counts); i++ {
 		f := &fitSizes[counts[i]&31]
-		out[i], out[6+i] = f[0], f[1]
+		out[i], out[6+i] = int32(f[0]), int32(f[1])
 	}
 }
 
-// fitSizes has the two features of a number of places.
-var fitSizes = func() (out [32][2]float32) {
+// fitSizes has the two counts of a number of places.
+var fitSizes = func() (out [32][2]uint8) {
 	for n := range out {
-		out[n] = [2]float32{capped(int32(n), 4) * (1. / 2), features.Yes(n == 0)}
+		out[n] = [2]uint8{uint8(capped(int32(n), 4)), uint8(features.Yes(n == 0))}
 	}
 	return out
 }()

@@ -154,7 +154,7 @@ func (r *FeatureReader) side(s *blocking.State, seat, other int, out []float32) 
 	out[16] = logs[d.places&(len(logs)-1)]
 	out[17] = float32(most) * (1. / 5)
 	out[18] = float32(fives) * (1. / 6)
-	out[19] = features.Yes(d.playable == 0)
+	out[19] = float32(features.Yes(d.playable == 0))
 	return tied
 }
 

@@ -109,8 +109,15 @@ func (v *view) write(f *Field, points int, out []float32) {
 	for j, h := range v.heights {
 		tops[j] = -h
 	}
-	features.Columns(0, tops[:], 0.06, 0.2, out[2*lacking+3*windows:])
+	var counts [len(columnUnits)]int32
+	features.Columns(0, tops[:], counts[:])
+	features.Multiply(counts[:], columnUnits[:], out[2*lacking+3*windows:])
 }
+
+var columnUnits = func() (out [3*dropblox.Cols - 2]float32) {
+	copy(out[:], features.ColumnUnits(0.06, 0.2, dropblox.Cols))
+	return out
+}()
 
 // Scores that the features distinguish. Below lowScore blocks hardly grow, and what keeps a game
 // going is the same; no game is known to reach highScore.

@@ -102,42 +102,52 @@ func ColumnNames(prefix string, columns int) (names []string) {
 	return names
 }
 
-// Columns writes the features of a surface whose columns begin at rows tops, counted downwards,
-// above row floor: the heights of the columns times height, then the steps from one column to the
-// next times step, then the sizes of these steps. It returns the rest of out.
-func Columns(floor int, tops []int, height, step float32, out []float32) []float32 {
+// ColumnUnits are the units of what Columns writes: of a row of height, and of one of a step.
+func ColumnUnits(height, step float32, columns int) (units []float32) {
+	for i := 0; i < 3*columns-2; i++ {
+		if units = append(units, step); i < columns {
+			units[i] = height
+		}
+	}
+	return units
+}
+
+// Columns writes the counts of a surface whose columns begin at rows tops, counted downwards, above row floor: the
+// heights of the columns, then the steps from one column to the next, then the sizes of these steps. It returns the
+// rest of out.
+func Columns(floor int, tops []int, out []int32) []int32 {
 	n := len(tops)
 	heights, steps, sizes := out[:n], out[n:2*n-1], out[2*n-1:3*n-2]
 	last := tops[0]
-	heights[0] = float32(floor-last) * height
+	heights[0] = int32(floor - last)
 	for x, t := range tops[1:] {
 		s := &stepSizes[(last-t)&127]
-		heights[x+1], steps[x], sizes[x] = float32(floor-t)*height, s[0]*step, s[1]*step
+		heights[x+1], steps[x], sizes[x] = int32(floor-t), int32(s[0]), int32(s[1])
 		last = t
 	}
 	return out[3*n-2:]
 }
 
 // stepSizes has, for a step of less than 64 rows, itself and its size, both within stepMax. Steps down are at the end.
-var stepSizes = func() (out [128][2]float32) {
+var stepSizes = func() (out [128][2]int8) {
 	for i := range out {
-		d := (i+64)&127 - 64
+		d := int8((i+64)&127 - 64)
 		if d > stepMax {
 			d = stepMax
 		}
 		if d < -stepMax {
 			d = -stepMax
 		}
-		out[i] = [2]float32{float32(d), float32(d)}
+		out[i] = [2]int8{d, d}
 		if d < 0 {
-			out[i][1] = float32(-d)
+			out[i][1] = -d
 		}
 	}
 	return out
 }()
 
 // Yes returns 1 for true and 0 for false.
-func Yes(b bool) float32 {
+func Yes(b bool) int32 {
 	if b {
 		return 1
 	}
@@ -153,7 +163,7 @@ func Over(n, limit int) int {
 }
 
 // OverSquared returns the square of Over.
-func OverSquared(n, limit int) float32 {
+func OverSquared(n, limit int) int {
 	n = Over(n, limit)
-	return float32(n * n)
+	return n * n
 }

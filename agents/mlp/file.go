@@ -63,7 +63,8 @@ func Write(w io.Writer, n *Net, f Facts) error {
 	return WriteTensors(w, n.Tensors(), meta)
 }
 
-// Memory returns the bytes of the weights of n, which its clones share, and those that each clone takes.
+// Memory returns the bytes of the weights of n, which its clones share, and those that each clone takes. A Fixed of
+// each is included.
 func (n *Net) Memory() (shared, clone int64) {
 	for i, l := range n.layers {
 		shared += 4 * int64(len(l.W)+len(l.B)+len(n.packed[i].w)+len(n.packed[i].b))
@@ -71,6 +72,9 @@ func (n *Net) Memory() (shared, clone int64) {
 	for _, h := range n.hidden {
 		clone += 4 * int64(len(h))
 	}
+	wide := int64(n.packed[0].wide+block64-1) &^ (block64 - 1)
+	shared += 4 * (1 + multiples) * int64(n.In()) * wide
+	clone += 24*wide + 16*int64(n.In())
 	return shared, clone
 }
 

@@ -27,6 +27,7 @@ type Net struct {
 	layers []Layer
 	packed []packed
 	hidden [2][]float32 // activations of a block of rows in two successive layers
+	shared *fixedCache
 }
 
 // packed is a layer in the memory layout of the forward pass.
@@ -41,12 +42,14 @@ type packed struct {
 const blockRows = 16
 
 // vectorAdd and vectorDot are addRows and leakyDot in vector instructions, with the same bits; vectorPair is both for
-// a network of 64 hidden units and one output. They are set before any network is used, or nil if the machine does not
-// have them.
+// a network of 64 hidden units and one output. vectorChange sets the sums of a Fixed, and vectorWhole is
+// leakyDot for whole numbers. They are set before any network is used, or nil if the machine does not have them.
 var (
-	vectorAdd  func(dst, x, w []float32, rows, in, stride, wide int)
-	vectorDot  func(h, w []float32) float32
-	vectorPair func(acc, x, w, v []float32, bias float32, in int, out []float32)
+	vectorAdd    func(dst, x, w []float32, rows, in, stride, wide int)
+	vectorDot    func(h, w []float32) float32
+	vectorPair   func(acc, x, w, v []float32, bias float32, in int, out []float32)
+	vectorChange func(dst, from, x, last, rest, split []int32)
+	vectorWhole  func(h []int32, w []float32) float32
 )
 
 // New makes a network of layers, whose sizes must fit together. It keeps the slices.
@@ -74,7 +77,7 @@ func New(layers []Layer) (*Net, error) {
 
 // Trusted is New without its checks, which would make a one-file bot longer.
 func Trusted(layers []Layer) *Net {
-	n := &Net{layers: layers}
+	n := &Net{layers: layers, shared: new(fixedCache)}
 	widest := 0
 	for i, l := range layers {
 		p := pack(l, i == len(layers)-1 && l.Out == 1)
@@ -101,7 +104,7 @@ func (n *Net) AccLen() int { return n.packed[0].wide }
 
 // Clone returns a network that shares only the weights with n.
 func (n *Net) Clone() *Net {
-	c := &Net{layers: n.layers, packed: n.packed}
+	c := &Net{layers: n.layers, packed: n.packed, shared: n.shared}
 	for i := range c.hidden {
 		c.hidden[i] = make([]float32, len(n.hidden[i]))
 	}
@@ -248,6 +251,9 @@ func addRows(dst, x, w []float32, rows, in, stride, wide int) {
 	}
 }
 
+// slopes are the factors of the leaky ReLU for numbers without and with a sign, which cannot be predicted.
+var slopes = [2]float32{1, slope}
+
 // leakyDot is the sum of w·leaky(h), as eight partial sums that are then added in halves. Both slices have the same
 // length, a multiple of 8.
 func leakyDot(h, w []float32) float32 {
@@ -255,10 +261,7 @@ func leakyDot(h, w []float32) float32 {
 	for i := 0; i+8 <= len(h) && i+8 <= len(w); i += 8 {
 		a, b := h[i:i+8:i+8], w[i:i+8:i+8]
 		for j := range s {
-			v := a[j]
-			if v < 0 {
-				v = float32(v * slope)
-			}
+			v := float32(a[j] * slopes[math.Float32bits(a[j])>>31])
 			s[j] += float32(v * b[j])
 		}
 	}

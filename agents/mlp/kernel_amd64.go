@@ -11,9 +11,10 @@ var hasVector = cpu.X86.HasAVX2
 
 // setVector turns the AVX2 kernels on or off for all networks.
 func setVector(on bool) {
-	vectorAdd, vectorDot, vectorPair = nil, nil, nil
+	vectorAdd, vectorDot, vectorPair, vectorChange, vectorWhole, vectorSum = nil, nil, nil, nil, nil, nil
 	if on {
 		vectorAdd, vectorDot, vectorPair = addRowsAVX2, leakyDotAVX2, pairAVX2
+		vectorChange, vectorWhole, vectorSum = changeAVX2, wholeDotAVX2, sumEightAVX2
 	}
 }
 
@@ -43,6 +44,22 @@ func dot8(h, w *float32, n int) float32
 //
 //go:noescape
 func pair64(acc, x, w, v *float32, in int) float32
+
+// change64 sets 64 columns of dst to those of from plus (x - last)·split. in is a multiple of 8, split has in rows,
+// wide words apart. It takes mostChange in place of greater differences, and returns the greatest one.
+//
+//go:noescape
+func change64(dst, from, x, last, split *int32, in, wide int) int32
+
+// whole8 is leakyDot for whole numbers.
+//
+//go:noescape
+func whole8(h *int32, w *float32, n int) float32
+
+// sum8 is sumEight for n ≥ 1 terms.
+//
+//go:noescape
+func sum8(terms *int32, w, out *float32, n int)
 
 // addRowsAVX2 is addRows. It checks the bounds of all three slices, as the kernels do not.
 func addRowsAVX2(dst, x, w []float32, rows, in, stride, wide int) {
@@ -87,4 +104,37 @@ func pairAVX2(acc, x, w, v []float32, bias float32, in int, out []float32) {
 	for r := range out {
 		out[r] = bias + pair64(&acc[0], &x[r*in], &w[0], &v[0], in)
 	}
+}
+
+// mostChange is the greatest difference of two counts whose product with 2^splitBits fits into 16 bits.
+const mostChange = 1<<(15-splitBits) - 1
+
+// changeAVX2 sets dst to from plus (x - last)·split. It adds at most mostChange of a difference at a time; rest is
+// memory for what is left.
+func changeAVX2(dst, from, x, last, rest, split []int32) {
+	in, wide := len(x), len(dst)
+	_, _, _ = from[wide-1], last[in-1], split[len(split)-1]
+	for {
+		greatest := int32(0)
+		for c := 0; c < wide; c += block64 {
+			greatest = change64(&dst[c], &from[c], &x[0], &last[0], &split[c], in, wide)
+		}
+		if greatest <= mostChange {
+			return
+		}
+		for i, v := range last {
+			rest[i] = x[i] - min(max(x[i]-v, -mostChange), mostChange)
+		}
+		x, from = rest, dst
+	}
+}
+
+func wholeDotAVX2(h []int32, w []float32) float32 {
+	_ = h[len(w)-1]
+	return whole8(&h[0], &w[0], len(w))
+}
+
+func sumEightAVX2(terms [][8]int32, w []float32, out *[8]float32) {
+	_ = terms[len(w)-1]
+	sum8(&terms[0][0], &w[0], &out[0], len(w))
 }

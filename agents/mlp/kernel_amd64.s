@@ -347,3 +347,175 @@ pairDone:
 	VMOVSS X0, ret+40(FP)
 	VZEROUPPER
 	RET
+
+DATA low16<>+0(SB)/4, $0x0000ffff
+GLOBL low16<>(SB), RODATA, $4
+
+DATA most<>+0(SB)/4, $255
+GLOBL most<>(SB), RODATA, $4
+
+// func change64(dst, from, x, last, split *int32, in, wide int) int32
+//
+// It takes the counts 64 at a time. R9 has a bit for each of them that differs, the stack its difference d, at most
+// mostChange, in both halves of a word: d in the lower one, d<<splitBits in the upper one, so that VPMADDWD makes the
+// product with a split weight.
+TEXT ·change64(SB), NOSPLIT, $256-60
+	MOVQ from+8(FP), DI
+	MOVQ x+16(FP), AX
+	MOVQ last+24(FP), SI
+	MOVQ split+32(FP), BX
+	MOVQ in+40(FP), DX
+	MOVQ wide+48(FP), R8
+	SHLQ $2, R8
+	LEAQ 0(SP), R12
+	VMOVDQU (DI), Y0
+	VMOVDQU 32(DI), Y1
+	VMOVDQU 64(DI), Y2
+	VMOVDQU 96(DI), Y3
+	VMOVDQU 128(DI), Y4
+	VMOVDQU 160(DI), Y5
+	VMOVDQU 192(DI), Y6
+	VMOVDQU 224(DI), Y7
+	VPBROADCASTD low16<>(SB), Y13
+	VPXOR Y14, Y14, Y14
+	VPXOR Y15, Y15, Y15
+
+changeSome:
+	VPBROADCASTD most<>(SB), Y11
+	VPSUBD Y11, Y15, Y12
+	XORQ R9, R9
+	XORQ CX, CX
+
+changeLook:
+	VMOVDQU (AX)(CX*4), Y8
+	VPSUBD (SI)(CX*4), Y8, Y8
+	VPCMPEQD Y15, Y8, Y9
+	VMOVMSKPS Y9, R10
+	XORL $0xff, R10
+	SHLQ CX, R10
+	ORQ R10, R9
+	VPABSD Y8, Y9
+	VPMAXSD Y9, Y14, Y14
+	VPMINSD Y11, Y8, Y8
+	VPMAXSD Y12, Y8, Y8
+	VPAND Y13, Y8, Y9
+	VPSLLD $23, Y8, Y8
+	VPOR Y9, Y8, Y8
+	VMOVDQU Y8, (R12)(CX*4)
+	ADDQ $8, CX
+	SUBQ $8, DX
+	JZ changeFound
+	CMPQ CX, $64
+	JLT changeLook
+
+changeFound:
+	TESTQ R9, R9
+	JZ changeNext
+
+changeEach:
+	TZCNTQ R9, R10
+	LEAQ -1(R9), R11
+	VPBROADCASTD (R12)(R10*4), Y8
+	IMULQ R8, R10
+	ADDQ BX, R10
+	VPMADDWD (R10), Y8, Y9
+	VPMADDWD 32(R10), Y8, Y10
+	VPMADDWD 64(R10), Y8, Y11
+	VPMADDWD 96(R10), Y8, Y12
+	VPADDD Y9, Y0, Y0
+	VPADDD Y10, Y1, Y1
+	VPADDD Y11, Y2, Y2
+	VPADDD Y12, Y3, Y3
+	VPMADDWD 128(R10), Y8, Y9
+	VPMADDWD 160(R10), Y8, Y10
+	VPMADDWD 192(R10), Y8, Y11
+	VPMADDWD 224(R10), Y8, Y12
+	VPADDD Y9, Y4, Y4
+	VPADDD Y10, Y5, Y5
+	VPADDD Y11, Y6, Y6
+	VPADDD Y12, Y7, Y7
+	ANDQ R11, R9
+	JNZ changeEach
+
+changeNext:
+	ADDQ $256, AX
+	ADDQ $256, SI
+	MOVQ R8, R10
+	SHLQ $6, R10
+	ADDQ R10, BX
+	TESTQ DX, DX
+	JNZ changeSome
+
+	MOVQ dst+0(FP), DI
+	VMOVDQU Y0, (DI)
+	VMOVDQU Y1, 32(DI)
+	VMOVDQU Y2, 64(DI)
+	VMOVDQU Y3, 96(DI)
+	VMOVDQU Y4, 128(DI)
+	VMOVDQU Y5, 160(DI)
+	VMOVDQU Y6, 192(DI)
+	VMOVDQU Y7, 224(DI)
+
+	// the greatest of 8, of 4, of 2
+	VEXTRACTI128 $1, Y14, X1
+	VPMAXSD X1, X14, X0
+	VPSHUFD $0x0e, X0, X1
+	VPMAXSD X1, X0, X0
+	VPSHUFD $0x01, X0, X1
+	VPMAXSD X1, X0, X0
+	VMOVD X0, R10
+	MOVL R10, ret+56(FP)
+	VZEROUPPER
+	RET
+
+// func whole8(h *int32, w *float32, n int) float32
+TEXT ·whole8(SB), NOSPLIT, $0-28
+	MOVQ h+0(FP), AX
+	MOVQ w+8(FP), BX
+	MOVQ n+16(FP), CX
+	VBROADCASTSS slope8<>(SB), Y7
+	VXORPS Y0, Y0, Y0
+
+loopw:
+	VCVTDQ2PS (AX), Y1
+	VMULPS Y7, Y1, Y2
+	VMAXPS Y1, Y2, Y1
+	VMULPS (BX), Y1, Y1
+	VADDPS Y1, Y0, Y0
+	ADDQ $32, AX
+	ADDQ $32, BX
+	SUBQ $8, CX
+	JNZ loopw
+
+	// halves of 8, of 4, of 2
+	VEXTRACTF128 $1, Y0, X1
+	VADDPS X1, X0, X0
+	VPERMILPS $0x0e, X0, X1
+	VADDPS X1, X0, X0
+	VPERMILPS $0x01, X0, X1
+	VADDSS X1, X0, X0
+	VMOVSS X0, ret+24(FP)
+	VZEROUPPER
+	RET
+
+// func sum8(terms *int32, w, out *float32, n int)
+TEXT ·sum8(SB), NOSPLIT, $0-32
+	MOVQ terms+0(FP), AX
+	MOVQ w+8(FP), BX
+	MOVQ out+16(FP), DI
+	MOVQ n+24(FP), CX
+	VXORPS Y0, Y0, Y0
+
+loops:
+	VCVTDQ2PS (AX), Y1
+	VBROADCASTSS (BX), Y2
+	VMULPS Y2, Y1, Y1
+	VADDPS Y1, Y0, Y0
+	ADDQ $32, AX
+	ADDQ $4, BX
+	DECQ CX
+	JNZ loops
+
+	VMOVUPS Y0, (DI)
+	VZEROUPPER
+	RET

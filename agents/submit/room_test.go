@@ -25,7 +25,7 @@ func TestTextLen(t *testing.T) {
 	}
 }
 
-// The files of the shipped networks keep characters free.
+// The files of the shipped networks keep characters free at the least and the greatest depth.
 func TestShippedBotsHaveRoom(t *testing.T) {
 	files := 0
 	for _, e := range registry.All {
@@ -36,14 +36,18 @@ func TestShippedBotsHaveRoom(t *testing.T) {
 		require.NoError(t, err)
 		net, err := e.LoadNet(g, "")
 		require.NoError(t, err)
-		f, err := Bot{Game: e.Game, Net: net}.Source()
-		require.NoError(t, err)
-		free := MaxChars - utf8.RuneCount(f.Source)
-		t.Logf("%s: %d characters free, %d bits per weight", e.Game, free, f.Bits)
-		require.GreaterOrEqual(t, free, 5000, e.Game)
-		files++
+		for _, ply := range []int{0, e.Submission.MaxPly} {
+			f, err := Bot{Game: e.Game, Net: net, Ply: ply}.Source()
+			require.NoError(t, err)
+			free := MaxChars - utf8.RuneCount(f.Source)
+			t.Logf("%s, ply %d: %d characters free, %d bits per weight", e.Game, ply, free, f.Bits)
+			require.GreaterOrEqual(t, free, 5000, e.Game)
+			if files++; e.Submission.MaxPly == 0 {
+				break // it searches in one way
+			}
+		}
 	}
-	require.Equal(t, 4, files)
+	require.Equal(t, 7, files)
 }
 
 // The error for a network that is too large says how many hidden units fit: that many do, and one more does not.

@@ -32,10 +32,10 @@ const MaxChars = 100000
 const fewestBits = 16
 
 // A file keeps spare characters free for changes of the code, as long as its weights have more than plenty of bits:
-// 1 sign, 8 exponent, 11 mantissa.
+// 1 sign, 8 exponent, 9 mantissa.
 const (
 	spare  = 5000
-	plenty = 20
+	plenty = 18
 )
 
 // settings is the file that holds a program's network and search depth.

@@ -64,46 +64,67 @@ func halfNames(names []string, whose string) []string {
 	return names
 }
 
-// half writes the features of one seat's view, halfLen of them; blocks are the kinds it
-// plays next, -1 after the last.
-func half(s *shape, blocks *[soon]int, out []float32) {
-	out = out[:halfLen]
-	rest := features.Columns(rows, s.top[:], 1./10, 1./3, out)
-	rest[0] = float32(s.holes) * (1. / 10)
-	rest[1] = float32(s.covers) * (1. / 10)
-	rest[2] = float32(s.rowEdges) * (1. / 30)
-	rest[3] = float32(s.colEdges) * (1. / 20)
-	rest[4] = float32(s.wells) * (1. / 10)
-	rest[5] = float32(rows-s.minFree) * (1. / 10)
-	rest[6] = float32(rows-s.maxFree) * (1. / 10)
-	rest[7] = float32(features.Over(rows-s.minFree, 10)) * (1. / 3)
-	rest[8] = float32(features.Over(rows-s.minFree, 12))
-	rest[9] = float32(s.open) * (1. / 100)
-	for i, n := range s.clean {
-		rest[10+i] = float32(n) * (1. / 2)
+// units are those of the OwnLen counts.
+var units = ownUnits()
+
+// fine is the unit of counts of what is no whole number.
+const fine = 1. / 1024
+
+func ownUnits() (out []float32) {
+	for i := 0; i < 2; i++ {
+		out = append(out, features.ColumnUnits(1./10, 1./3, columns)...)
+		out = append(out, 1./10, 1./10, 1./30, 1./20, 1./10, 1./10, 1./10, 1./3, 1, 1./100,
+			1./2, 1./2, 1./2, 1./2, 1./2, 1./2, 1./2, 1./2, 1./4, 1./2, 1./500, 1./30, 1./10, 1./20)
+		for k := 0; k < soon; k++ {
+			out = append(out, 1, 1, 1, 1./3)
+		}
 	}
-	rest[14] = float32(s.foul[0]) * (1. / 2)
-	rest[15] = float32(s.foul[1]) * (1. / 2)
-	rest[16] = float32(s.calm[0]) * (1. / 2)
-	rest[17] = float32(s.calm[1]) * (1. / 2)
-	rest[18] = float32(s.taking(1)) * (1. / 4)
-	rest[19] = float32(s.taking(2)) * (1. / 2)
-	rest[20] = float32(s.heap) * (1. / 500)
-	rest[21] = features.OverSquared(10, s.minFree) * (1. / 30)
-	rest[22] = features.OverSquared(4, s.minFree) * (1. / 10)
-	rest[23] = float32(s.bumps) * (1. / 20)
+	for i := 0; i < battleRows; i++ {
+		out = append(out, 1./10)
+	}
+	return append(out, 1./20, 1./5, fine, 1, 1./5, 1./5, 1, 1./5, 1./5, 1, 1./5, fine)
+}
+
+// half writes the counts of one seat's view, halfLen of them; blocks are the kinds it
+// plays next, -1 after the last.
+func half(s *shape, blocks *[soon]int, out []int32) {
+	out = out[:halfLen]
+	rest := features.Columns(rows, s.top[:], out)
+	rest[0] = int32(s.holes)
+	rest[1] = int32(s.covers)
+	rest[2] = int32(s.rowEdges)
+	rest[3] = int32(s.colEdges)
+	rest[4] = int32(s.wells)
+	rest[5] = int32(rows - s.minFree)
+	rest[6] = int32(rows - s.maxFree)
+	rest[7] = int32(features.Over(rows-s.minFree, 10))
+	rest[8] = int32(features.Over(rows-s.minFree, 12))
+	rest[9] = int32(s.open)
+	for i, n := range s.clean {
+		rest[10+i] = int32(n)
+	}
+	rest[14] = int32(s.foul[0])
+	rest[15] = int32(s.foul[1])
+	rest[16] = int32(s.calm[0])
+	rest[17] = int32(s.calm[1])
+	rest[18] = int32(s.taking(1))
+	rest[19] = int32(s.taking(2))
+	rest[20] = int32(s.heap)
+	rest[21] = int32(features.OverSquared(10, s.minFree))
+	rest[22] = int32(features.OverSquared(4, s.minFree))
+	rest[23] = int32(s.bumps)
 	next := out[3*columns+22 : halfLen]
 	for i, k := range blocks {
 		w, g := s.take(k)
 		next[4*i] = features.Yes(w > 0)
 		next[4*i+1] = features.Yes(w > 1)
 		next[4*i+2] = features.Yes(w > 2)
-		next[4*i+3] = float32(g) * (1. / 3)
+		next[4*i+3] = int32(g)
 	}
 }
 
 // within keeps v between -most and most.
-func within(v, most float32) float32 {
+func within(v, most int32) int32 {
 	if v > most {
 		return most
 	}
@@ -113,7 +134,12 @@ func within(v, most float32) float32 {
 	return v
 }
 
-// A FeatureReader is a features.Reader for the seat that has just moved, whoever asks. The
+// finely counts v, kept between -most and most, in units of fine.
+func finely(v, most float64) int32 {
+	return int32(math.Floor(math.Max(-most, math.Min(v, most))/fine + 0.5))
+}
+
+// A FeatureReader is a features.LeafReader for the seat that has just moved, whoever asks. The
 // zero value is ready for Shared.
 type FeatureReader struct {
 	seat      int
@@ -121,6 +147,7 @@ type FeatureReader struct {
 	ownBlocks [soon]int
 	oppBlocks [soon]int
 	leaf      decision
+	counts    [OwnLen]int32
 }
 
 // moved returns the seat that has just moved in s.
@@ -164,44 +191,51 @@ func (s *shape) take(kind int) (battle, points int) {
 }
 
 // takesAny returns 1 if a seat takes out a battle row with a block, dropped straight, at once.
-func (s *shape) takesAny(kind int) float32 {
+func (s *shape) takesAny(kind int) int32 {
 	rows, _ := s.take(kind)
 	return features.Yes(rows > 0)
 }
 
 // Own implements features.Reader: the boards, the points and the combo.
-func (r *FeatureReader) Own(state env.State, _ int, out []float32) {
+func (r *FeatureReader) Own(state env.State, seat int, out []float32) {
+	r.Counts(state, seat, r.counts[:])
+	features.Multiply(r.counts[:], units, out)
+}
+
+// Counts implements features.CountReader.
+func (r *FeatureReader) Counts(state env.State, _ int, out []int32) {
 	s := state.(*tetrisduel.State)
 	r.measure(s)
 	half(&r.opp, &r.oppBlocks, out[halfLen:])
 	r.write(s, &r.own, &r.opp, out)
 }
 
-// write writes the features of a position with the boards own and opp, but for those of opp alone.
-func (r *FeatureReader) write(s *tetrisduel.State, own, opp *shape, out []float32) {
+// write writes the counts of a position with the boards own and opp, but for those of opp alone.
+func (r *FeatureReader) write(s *tetrisduel.State, own, opp *shape, out []int32) {
 	half(own, &r.ownBlocks, out)
 	out = out[2*halfLen : OwnLen]
 	for i, n := range own.lacks {
-		out[i] = float32(columns-n) * (1. / 10)
+		out[i] = int32(columns - n)
 	}
 	out = out[len(own.lacks):]
-	lead, left := float32(s.Points[r.seat]-s.Points[1-r.seat]), halfTurnsLeft(s)
-	out[0] = within(lead*(1./20), 4)
-	out[1] = within(lead*(1./5), 1)
-	out[2] = within(lead/(1+float32(math.Sqrt(float64(left)))), 4)
+	lead, left := s.Points[r.seat]-s.Points[1-r.seat], halfTurnsLeft(s)
+	out[0] = within(lead, 80)
+	out[1] = within(lead, 5)
+	out[2] = finely(float64(lead)/(1+math.Sqrt(float64(left))), 4)
 	out[3] = within(lead, 1)
-	combo := float32(s.Combo) * (1. / 5)
+	combo := int32(s.Combo)
 	out[4] = combo
-	out[5] = float32(features.Over(int(s.Combo), 4)) * (1. / 5)
+	out[5] = int32(features.Over(int(s.Combo), 4))
 	out[6] = features.Yes(s.Flag)
 	out[7] = combo * opp.takesAny(r.oppBlocks[0])
 	out[8] = combo * own.takesAny(r.ownBlocks[0])
 	out[9] = features.Yes(s.Flag && r.seat == 0)
 	out[10] = combo * opp.takesAny(r.oppBlocks[1])
+	late := 1.
 	if left < fade {
-		lead *= fade / float32(left)
+		late = fade / float64(left)
 	}
-	out[11] = within(lead*(1./20), 8)
+	out[11] = finely(float64(lead)*late/20, 8)
 }
 
 // halfTurnsLeft counts the one to come.
@@ -216,7 +250,7 @@ func (r *FeatureReader) Shared(state env.State, _ int, out []float32) {
 	out[0] = float32(left) * (1. / tetrisduel.HalfTurns)
 	out[1] = float32(features.Over(80, left)) * (1. / 80)
 	out[2] = float32(features.Over(20, left)) * (1. / 20)
-	out[3] = features.Yes(r.seat == 0)
+	out[3] = float32(features.Yes(r.seat == 0))
 	out = out[4:]
 	for i := range out {
 		out[i] = 0
@@ -231,7 +265,10 @@ func (r *FeatureReader) Shared(state env.State, _ int, out []float32) {
 // NewLearned returns the evaluator that is net over the features. Its output is the log odds
 // that the seat that has just moved wins, or anything else that is higher where that seat's
 // position is better. For the other seat the position is worth the negative of that.
-func NewLearned(net *mlp.Net) (*features.Learned, error) {
+func NewLearned(net *mlp.Net) (*features.Counted, error) {
+	if err := features.Check(net, Len); err != nil {
+		return nil, err
+	}
 	side := func(s env.State, _ int) int { return moved(s.(*tetrisduel.State)) }
-	return &features.Learned{Net: net, Reader: &FeatureReader{}, Own: OwnLen, Side: side}, features.Check(net, Len)
+	return features.NewCounted(net, new(FeatureReader), units, side), nil
 }

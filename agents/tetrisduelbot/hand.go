@@ -2,6 +2,7 @@ package tetrisduelbot
 
 import (
 	"blockyard/agents/features"
+	"blockyard/agents/mlp"
 	"blockyard/agents/search"
 	"blockyard/env"
 	"blockyard/env/tetrisduel"
@@ -51,7 +52,8 @@ type Weights [Terms]float32
 type Hand struct {
 	Weights Weights
 	reader  FeatureReader
-	terms   [Terms]float32
+	terms   [Terms][8]int32 // of eight positions, which are added up side by side
+	worth   [8]float32      // of those
 }
 
 // NewHand returns a Hand with the tuned weights.
@@ -66,63 +68,69 @@ func (h *Hand) Evaluate(states []env.State, seat int, out []float32) {
 	for i, state := range states {
 		s := state.(*tetrisduel.State)
 		h.reader.measure(s)
-		h.fill(s, &h.reader.own, &h.reader.opp)
-		sum := h.sum(s)
-		if h.reader.seat != seat {
-			sum = -sum
+		h.fill(i, s, &h.reader.own, &h.reader.opp)
+		if i&7 == 7 || i+1 == len(states) {
+			sums := h.sums(s)
+			copy(out[i&^7:i+1], sums[:])
 		}
-		out[i] = search.Clamp(sum)
+	}
+	if h.reader.seat != seat {
+		for i, v := range out[:len(states)] {
+			out[i] = -v
+		}
 	}
 }
 
-// sum is the worth of the terms of s to the seat that has just moved.
-func (h *Hand) sum(s *tetrisduel.State) float32 {
-	sum := float32(0)
-	for t := Lead + 1; t < Terms; t++ {
-		sum += float32(h.terms[t] * h.Weights[t])
+// sums is the worth of the eight positions to the seat that has just moved. The half-turn is that of s.
+func (h *Hand) sums(s *tetrisduel.State) *[8]float32 {
+	mlp.SumEight(h.terms[Lead+1:], h.Weights[Lead+1:], &h.worth)
+	left := halfTurnsLeft(s)
+	for k, v := range h.worth {
+		if left < fade {
+			v *= float32(left) / fade
+		}
+		h.worth[k] = search.Clamp(v + float32(float32(h.terms[Lead][k])*h.Weights[Lead]))
 	}
-	if left := halfTurnsLeft(s); left < fade {
-		sum *= float32(left) / fade
-	}
-	return sum + float32(h.terms[Lead]*h.Weights[Lead])
+	return &h.worth
 }
 
-// fill sets the terms of s for the seat that has just moved, whose board is a; b is that of the other.
-func (h *Hand) fill(s *tetrisduel.State, a, b *shape) {
+// fill sets the terms of position k, of s for the seat that has just moved, whose board is a; b is that of the other.
+func (h *Hand) fill(k int, s *tetrisduel.State, a, b *shape) {
+	k &= 7
 	r, t := &h.reader, &h.terms
-	t[Lead] = float32(s.Points[r.seat] - s.Points[1-r.seat])
-	t[Holes] = float32(a.holes - b.holes)
-	t[Covers] = float32(a.covers - b.covers)
-	t[RowEdges] = float32(a.rowEdges - b.rowEdges)
-	t[ColEdges] = float32(a.colEdges - b.colEdges)
-	t[Wells] = float32(a.wells - b.wells)
-	t[Bumps] = float32(a.bumps - b.bumps)
-	t[Open] = float32(a.open - b.open)
-	t[Heap] = float32(a.heap - b.heap)
-	t[Peak] = features.OverSquared(10, a.minFree) - features.OverSquared(10, b.minFree)
-	t[Danger] = features.OverSquared(4, a.minFree) - features.OverSquared(4, b.minFree)
-	t[Clean1] = float32(a.clean[0] - b.clean[0])
-	t[Clean2] = float32(a.clean[1] - b.clean[1])
-	t[Clean3] = float32(a.clean[2] - b.clean[2])
-	t[Clean4] = float32(a.clean[3] - b.clean[3])
-	t[Calm] = float32(a.calm[0] - b.calm[0])
-	t[Kinds] = float32(a.taking(1) - b.taking(1))
-	t[Now] = -promise(b, r.oppBlocks[0], int(s.Combo))
-	t[Next] = promise(a, r.ownBlocks[0], int(s.Combo))
-	t[Later] = -promise(b, r.oppBlocks[1], int(s.Combo))
-	t[Carry] = float32(s.Combo)
+	t[Lead][k] = int32(s.Points[r.seat] - s.Points[1-r.seat])
+	t[Holes][k] = int32(a.holes - b.holes)
+	t[Covers][k] = int32(a.covers - b.covers)
+	t[RowEdges][k] = int32(a.rowEdges - b.rowEdges)
+	t[ColEdges][k] = int32(a.colEdges - b.colEdges)
+	t[Wells][k] = int32(a.wells - b.wells)
+	t[Bumps][k] = int32(a.bumps - b.bumps)
+	t[Open][k] = int32(a.open - b.open)
+	t[Heap][k] = int32(a.heap - b.heap)
+	t[Peak][k] = int32(features.OverSquared(10, a.minFree) - features.OverSquared(10, b.minFree))
+	t[Danger][k] = int32(features.OverSquared(4, a.minFree) - features.OverSquared(4, b.minFree))
+	t[Clean1][k] = int32(a.clean[0] - b.clean[0])
+	t[Clean2][k] = int32(a.clean[1] - b.clean[1])
+	t[Clean3][k] = int32(a.clean[2] - b.clean[2])
+	t[Clean4][k] = int32(a.clean[3] - b.clean[3])
+	t[Calm][k] = int32(a.calm[0] - b.calm[0])
+	t[Kinds][k] = int32(a.taking(1) - b.taking(1))
+	t[Now][k] = -promise(b, r.oppBlocks[0], int(s.Combo))
+	t[Next][k] = promise(a, r.ownBlocks[0], int(s.Combo))
+	t[Later][k] = -promise(b, r.oppBlocks[1], int(s.Combo))
+	t[Carry][k] = int32(s.Combo)
 	if w, _ := b.take(r.oppBlocks[0]); w > 0 {
-		t[Carry] = -t[Carry]
+		t[Carry][k] = -t[Carry][k]
 	}
 }
 
 // promise is what a seat gains with a block, dropped straight, at once.
-func promise(s *shape, kind, combo int) float32 {
+func promise(s *shape, kind, combo int) int32 {
 	w, points := s.take(kind)
 	if w > 0 {
 		points += combo
 	}
-	return float32(points)
+	return int32(points)
 }
 
 // taking is how many kinds of block could take so many battle rows at once.

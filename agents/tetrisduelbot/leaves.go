@@ -27,10 +27,10 @@ type decision struct {
 	head  tetrisduel.State // the position after any action that clears no row, but for Cells and Last
 	begun bool             // head is set
 
-	still shape            // of the opponent's board as it is now
-	half  [halfLen]float32 // the features of still
-	kept  bool             // still is set
-	sure  bool             // half is set
+	still shape          // of the opponent's board as it is now
+	half  [halfLen]int32 // the counts of still
+	kept  bool           // still is set
+	sure  bool           // half is set
 }
 
 // spare is the rows free everywhere that every block has room in.
@@ -111,8 +111,8 @@ func (r *FeatureReader) SharedAfter(state env.State, seat int, out []float32) {
 	r.Shared(&r.leaf.made, seat, out)
 }
 
-// OwnAfter implements features.LeafReader.
-func (r *FeatureReader) OwnAfter(a env.Action, out []float32) bool {
+// CountsAfter implements features.LeafReader.
+func (r *FeatureReader) CountsAfter(a env.Action, out []int32) bool {
 	d := &r.leaf
 	s, opp, ok := d.after(r, a)
 	if !ok {
@@ -138,14 +138,25 @@ func (h *Hand) EvaluateLeaves(state env.State, seat int, legal []env.Action, out
 	r.leaf.made.CopyFrom(state)
 	r.leaf.made.Turn++
 	r.begin(&r.leaf.made)
+	var at [8]int // the actions whose terms are set
+	n := 0
 	for i, a := range legal {
 		s, opp, ok := r.leaf.after(r, a)
 		if !ok {
 			rest = append(rest, i)
 			continue
 		}
-		h.fill(s, &r.own, opp)
-		out[i] = search.Clamp(h.sum(s))
+		h.fill(n, s, &r.own, opp)
+		if at[n], n = i, n+1; n == len(at) {
+			for k, v := range h.sums(&r.leaf.made) {
+				out[at[k]] = v
+			}
+			n = 0
+		}
+	}
+	sums := h.sums(&r.leaf.made)
+	for k := 0; k < n; k++ {
+		out[at[k]] = sums[k]
 	}
 	return rest
 }

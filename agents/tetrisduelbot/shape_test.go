@@ -133,7 +133,7 @@ func TestShapeIsWhatItSays(t *testing.T) {
 	var r env.Rand
 	r.Seed(3)
 	taking := 0
-	for range 4000 {
+	for i := 0; i < 4000 || i < 100000 && !testing.Short(); i++ {
 		f := rough(&r)
 		var got shape
 		got.measure(&f)

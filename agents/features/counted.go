@@ -1,0 +1,81 @@
+package features
+
+import (
+	"blockyard/agents/mlp"
+	"blockyard/agents/search"
+	"blockyard/env"
+)
+
+// A CountReader is a Reader whose own features are counts: whole numbers, each times a unit. Own(...)[i] is
+// float32(count i) times unit i.
+type CountReader interface {
+	Reader
+	// Counts writes the counts of Own.
+	Counts(s env.State, seat int, out []int32)
+}
+
+// A LeafReader is a CountReader that can do without most of the afterstates: it reads them from the position of the
+// decision and the actions. The features are those that Shared and Counts give.
+type LeafReader interface {
+	CountReader
+	// SharedAfter is Shared for the afterstates of seat's actions in s, with draws forced to be 0, and prepares the
+	// reader for CountsAfter. s must not change before the last call of CountsAfter.
+	SharedAfter(s env.State, seat int, out []float32)
+	// CountsAfter is Counts for the afterstate of a. It returns false if that is a finished game or not one that the
+	// reader reads; out is then undefined.
+	CountsAfter(a env.Action, out []int32) bool
+}
+
+// Multiply writes counts times units to out.
+func Multiply(counts []int32, units, out []float32) {
+	for i, n := range counts {
+		out[i] = float32(n) * units[i]
+	}
+}
+
+// A Counted is a search.Evaluator like Learned, for a Reader whose features are counts. It evaluates an afterstate by
+// what differs from the one before.
+type Counted struct {
+	reader LeafReader
+	side   func(s env.State, seat int) int // see Learned
+	net    *mlp.Fixed
+	shared []float32
+}
+
+var _ search.LeafEvaluator = (*Counted)(nil)
+
+// NewCounted returns a Counted for the features of r, of which the first have these units. See Check for net, Learned
+// for side.
+func NewCounted(net *mlp.Net, r LeafReader, units []float32, side func(s env.State, seat int) int) *Counted {
+	return &Counted{reader: r, side: side, net: net.Fixed(units), shared: make([]float32, net.In()-len(units))}
+}
+
+// Evaluate implements search.Evaluator.
+func (c *Counted) Evaluate(states []env.State, seat int, out []float32) {
+	c.reader.Shared(states[0], seat, c.shared)
+	c.net.Share(c.shared)
+	for i, s := range states {
+		whose := c.side(s, seat)
+		c.reader.Counts(s, whose, c.net.Counts())
+		if out[i] = search.Clamp(c.net.Value()); whose != seat {
+			out[i] = -out[i]
+		}
+	}
+}
+
+// EvaluateLeaves implements search.LeafEvaluator. The network reads the features of the seat that has acted.
+func (c *Counted) EvaluateLeaves(s env.State, seat int, legal []env.Action, out []float32, rest []int) []int {
+	if len(legal) == 0 {
+		return rest
+	}
+	c.reader.SharedAfter(s, seat, c.shared)
+	c.net.Share(c.shared)
+	for i, a := range legal {
+		if !c.reader.CountsAfter(a, c.net.Counts()) {
+			rest = append(rest, i)
+			continue
+		}
+		out[i] = search.Clamp(c.net.Value())
+	}
+	return rest
+}
