@@ -12,6 +12,7 @@ import (
 
 	"blockyard/agents/broker"
 
+	"github.com/nats-io/nats.go"
 	"github.com/stretchr/testify/require"
 )
 
@@ -32,8 +33,11 @@ func TestGateCluster(t *testing.T) {
 	require.Eventually(t, func() bool { _, err := os.Stat(key); return err == nil }, time.Minute, 10*time.Millisecond)
 	join := []string{"join", "nats://" + at, "--creds", key}
 	killed := startWorker(t, "killed", at, join)
-	nc, err := broker.Connect(broker.Link{URL: join[1], Creds: key}, slog.New(slog.DiscardHandler))
-	require.NoError(t, err)
+	var nc *nats.Conn // the broker writes its key before it listens
+	require.Eventually(t, func() bool {
+		nc, err = broker.Connect(broker.Link{URL: join[1], Creds: key}, slog.New(slog.DiscardHandler))
+		return err == nil
+	}, time.Minute, 10*time.Millisecond)
 	defer nc.Close()
 	require.Eventually(t, func() bool {
 		all, _, _ := broker.Ask(t.Context(), nc)

@@ -44,9 +44,11 @@ type settings struct {
 	GatePly   *int     `uses:"seats" help:"${gate_ply}" placeholder:"N" group:"Games of several seats"`
 	GateElo   *float64 `uses:"seats" help:"${gate_elo}" placeholder:"ELO" group:"Games of several seats"`
 
-	Samples    *int     `uses:"backup" help:"${samples}" placeholder:"N" group:"With --backup"`
-	Look       *int     `uses:"backup" help:"${look}" placeholder:"N" group:"With --backup"`
-	RateBackup *float64 `uses:"backup" help:"${rate_backup}" placeholder:"X" group:"With --backup"`
+	Samples        *int     `uses:"backup" help:"${samples}" placeholder:"N" group:"With --backup"`
+	Look           *int     `uses:"backup" help:"${look}" placeholder:"N" group:"With --backup"`
+	LogOdds        *bool    `uses:"backup" negatable:"" help:"${log_odds}" group:"With --backup"`
+	WithinDecision *bool    `uses:"backup" negatable:"" help:"${within_decision}" group:"With --backup"`
+	RateBackup     *float64 `uses:"backup" help:"${rate_backup}" placeholder:"X" group:"With --backup"`
 
 	Warm     *float64 `uses:"values planner" help:"${warm}" placeholder:"SHARE" group:"TD(λ)"`
 	RateWarm *float64 `uses:"warm" help:"${rate_warm}" placeholder:"X" group:"TD(λ)"`
@@ -231,7 +233,7 @@ func flagName(field string) string {
 var helps = kong.Vars{
 	"from": "Net to start from instead of random weights; --warm 0 is usual then.",
 	"from_zero": "Learn without a teacher: from random weights, and the baseline evaluator is only the opponent in " +
-		"gates. First from the results of games, then by search backups, or with more than two seats by an actor-critic. " +
+		"gates. First from the results of games, then, with two seats, by search backups. " +
 		"The other flags still count.",
 	"seed":       "Seed of everything random. Default: 1.",
 	"iterations": "Budget: rollouts of self-play. Default: 1200 with --backup, about ten minutes on two cores, else 3000.",
@@ -245,26 +247,31 @@ var helps = kong.Vars{
 	"explore": "Probability of a random choice; an actor explores by itself. Default: 0.02, for one seat 0.",
 	"late": "Share of games that start from a late or damaged position. " +
 		"Default: 0.25 with --backup, 0.3 for one seat, else 0.1.",
-	"gates": "How often the net is evaluated and saved. Default: 6 with --backup, else 10, " +
+	"gates": "How often the network is evaluated and saved. Default: 6 with --backup, else 10, " +
 		"and with --for one per minute at most.",
 
 	"results": "Share of the budget, the first, for TD(λ) on the results of games before the --backup, which then " +
-		"starts from that net. Default: 0, with --from-zero 0.5.",
-	"backup": "Share of the budget, the first or after --results, for fitted value iteration: a net that starts as " +
-		"the baseline evaluator learns what a search with it finds, and from gate to gate what a search with the net " +
-		"so far finds. Default: 1 if the game offers it, else 0.",
-	"actor": "Share of the budget, the last after --backup and --warm, for an actor-critic: a second net, the actor, " +
-		"learns by policy gradient and is what is gated and saved. 0: values alone. Default: what --backup leaves.",
+		"starts from that network. Default: 0, with --from-zero 0.25 in games with " +
+		"random draws, else 0.5.",
+	"backup": "Share of the budget, the first or after --results, for fitted value iteration: a network that starts as " +
+		"the baseline evaluator learns what a search with it finds, and from gate to gate what a search with the " +
+		"network so far finds. Default: 1 if the game offers it, else 0.",
+	"actor": "Share of the budget, the last after --backup and --warm, for an actor-critic: a second network, the " +
+		"actor, learns by policy gradient and is what is gated and saved. 0: values alone. Default: what --backup leaves.",
 	"versus":     "Share of games with the baseline evaluator in one seat; not in the warm start. Default: 0.",
 	"gate_pairs": "Pairs of games per gate and opponent. Default: 200.",
 	"gate_ply":   "Plies that both sides search in a gate. Default: 2.",
-	"gate_elo": "Let a gate play against the best net so far until a sequential test decides between equal strength and " +
-		"this many Elo more, for up to four times --gate-pairs. 0: no test. Default: 0, with --from-zero 20.",
+	"gate_elo": "Let a gate play against the best network so far until a sequential test decides between equal strength " +
+		"and this many Elo more, for up to four times --gate-pairs. 0: no test. Default: 0, with --from-zero 20.",
 
-	"samples": "Positions per decision that are searched further and learned from. Default: 4.",
+	"samples": "Positions per decision that are searched further and learned from. Default: 4, with --from-zero 8.",
 	"look": "Plies that each of them is searched further. 1: one more, over all draws. More, in turn-based games: " +
-		"both seats play on as the net prefers. More, in other games: each further choice is made two plies deep, " +
+		"both seats play on as the network prefers. More, in other games: each further choice is made two plies deep, " +
 		"and the result is averaged over futures that cover every draw. Default: 1.",
+	"log_odds": "Take the network's values as log odds of winning: the mean over draws is one of probabilities, and " +
+		"so is the loss. Default: yes with --from-zero in games with random draws, else no.",
+	"within_decision": "Compare what a search finds within each decision only: subtract the mean of its samples, not " +
+		"the running mean of all. Default: as --log-odds.",
 	"rate_backup": "Learning rate after each gate. Default: 0.001.",
 
 	"warm": "Share of the budget in which the baseline evaluator plays. " +
@@ -279,7 +286,7 @@ var helps = kong.Vars{
 	"deep_width": "First choices searched two plies deep with --backup and --deep; in Dropblox the width of the search. " +
 		"Default: 8 with --backup, else 4, in Dropblox 6.",
 
-	"temperature":    "Of the softmax that the actor draws its choices from; the lower, the greedier. Default: 0.05.",
+	"temperature":    "Temperature of the softmax that chooses for the actor; the lower, the greedier. Default: 0.05.",
 	"step":           "How far an advantage moves the actor. Default: 1.",
 	"actor_batch":    "Rows per step of the actor's optimiser, two per pair of choices. Default: 1024.",
 	"actor_rate":     "Learning rate of actor and critic when the actor begins. Default: 0.0005.",

@@ -1,6 +1,8 @@
 package phases
 
 import (
+	"math"
+
 	"blockyard/env"
 	"blockyard/train/selfplay/afterstate"
 )
@@ -11,16 +13,42 @@ const furtherWidth = 4
 // clamp bounds the worth of a position in a target.
 func clamp(worth float32) float32 { return min(max(worth, -maxWorth), maxWorth) }
 
+// A mean is that of values. If they are log odds, it is the log odds of the mean probability.
+type mean struct {
+	logOdds bool
+	sum     float32
+	n       int
+}
+
+// add adds a value, so many times.
+func (m *mean) add(worth float32, times int) {
+	if m.logOdds {
+		worth = odds(worth)
+	}
+	m.sum += float32(float32(times) * worth) // rounded, so that no machine fuses it
+	m.n += times
+}
+
+// value is the mean of what was added.
+func (m *mean) value() float32 {
+	q := m.sum / float32(m.n)
+	if m.logOdds {
+		return float32(math.Log(float64(q) / (1 - float64(q))))
+	}
+	return q
+}
+
 // playOn is for games of turns. Both seats play on from leaf for look plies, each by the
 // choice that the net prefers. It returns the mean worth to seat of what is reached.
 func (p *backupPolicy) playOn(leaf env.State, seat, look int) float32 {
 	s := p.scratch
 	s.CopyFrom(leaf)
-	var sum, worth float32
+	sum, worth := mean{logOdds: p.config.LogOdds}, float32(0)
 	for n := range look {
 		acting, mover := s.Acting(), seat
 		if acting == 0 {
-			return (sum + float32(look-n)*maxWorth*s.Result(seat)) / float32(look)
+			sum.add(maxWorth*s.Result(seat), look-n)
+			break
 		}
 		if !acting.Has(seat) {
 			mover = acting.First()
@@ -33,18 +61,19 @@ func (p *backupPolicy) playOn(leaf env.State, seat, look int) float32 {
 		if mover != seat {
 			worth = -worth
 		}
-		if sum += worth; first < 0 {
-			return (sum + float32(look-n-1)*worth) / float32(look)
+		if sum.add(worth, 1); first < 0 {
+			sum.add(worth, look-n-1)
+			break
 		}
 		env.After(s, mover, p.third.Legal[first])
 	}
-	return sum / float32(look)
+	return sum.value()
 }
 
 // overDraws is the mean, over all outcomes of the draw after the first of seat's choices
 // pair in s, of the worth of seat's best third choice.
 func (p *backupPolicy) overDraws(s env.State, seat int, pair [2]env.Action) float32 {
-	sum := float32(0)
+	sum := mean{logOdds: p.config.LogOdds}
 	for draw := range p.Game.Outcomes {
 		t := p.scratch
 		p.draw[0] = uint16(draw)
@@ -58,9 +87,9 @@ func (p *backupPolicy) overDraws(s env.State, seat int, pair [2]env.Action) floa
 		} else if t.Acting().Has(seat) {
 			worth = p.BestWorth(&p.third, t, seat)
 		}
-		sum += clamp(worth)
+		sum.add(clamp(worth), 1)
 	}
-	return sum / float32(p.Game.Outcomes)
+	return sum.value()
 }
 
 // drawFutures draws the futures that all samples of one decision share: futures[k][f] is
@@ -83,7 +112,7 @@ func (p *backupPolicy) drawFutures(r *env.Rand, look int) {
 // worth at last: len(futures)-1 of them, each two plies deep, as in play. A choice that considered
 // the current piece alone would be another policy's, and its values favour other boards.
 func (p *backupPolicy) overFutures(s env.State, seat int, pair [2]env.Action) float32 {
-	sum, t := float32(0), p.scratch
+	sum, t := mean{logOdds: p.config.LogOdds}, p.scratch
 	for f := range p.Game.Outcomes {
 		t.CopyFrom(s)
 		p.take(t, seat, pair[0], p.futures[0][f])
@@ -100,9 +129,9 @@ func (p *backupPolicy) overFutures(s env.State, seat int, pair [2]env.Action) fl
 			}
 			p.take(t, seat, a, p.futures[k][f])
 		}
-		sum += clamp(worth)
+		sum.add(clamp(worth), 1)
 	}
-	return sum / float32(p.Game.Outcomes)
+	return sum.value()
 }
 
 // take makes seat's choice a in s, with what it draws; nothing in a finished game.

@@ -30,7 +30,11 @@ type backupLearner struct {
 
 // newBackup begins with a net.
 func newBackup(r *selfplay.Run, c *Config, from *mlp.Net) (*backupLearner, error) {
-	v, err := selfplay.NewValue(r, trainer.Square, r.Options.Batch, from)
+	loss := trainer.Square
+	if c.LogOdds {
+		loss = trainer.Logistic
+	}
+	v, err := selfplay.NewValue(r, loss, r.Options.Batch, from)
 	return &backupLearner{Value: v, config: c, run: r, base: from}, err
 }
 
@@ -111,6 +115,9 @@ func (l *backupLearner) collect() {
 	}
 	for i, g := range changes {
 		l.Rows.Y[i] += min(max(g-float32(l.average), -maxChange), maxChange)
+		if l.config.LogOdds {
+			l.Rows.Y[i] = odds(l.Rows.Y[i])
+		}
 	}
 }
 

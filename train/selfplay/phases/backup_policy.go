@@ -65,7 +65,8 @@ func (p *backupPolicy) chooseTwoPly(s *selfplay.Slot, seat int) env.Action {
 	}
 	p.Rank()
 	n := min(p.Width, len(p.Order))
-	sampled := p.spread(s, n)
+	sampled, notes := p.spread(s, n), s.Notes.(*samples)
+	before := len(notes.change)
 	if p.config.Look > 1 && !p.turns {
 		p.drawFutures(&s.Rand, p.config.Look)
 	}
@@ -88,10 +89,25 @@ func (p *backupPolicy) chooseTwoPly(s *selfplay.Slot, seat int) env.Action {
 			first, top = i, worth
 		}
 	}
+	if p.config.WithinDecision {
+		center(notes.change[before:])
+	}
 	if s.Chance(p.config.Explore) {
 		first = p.Root.Choice[p.Order[s.Rand.Next()%uint64(n)]]
 	}
 	return p.Root.Legal[first]
+}
+
+// center subtracts the mean of changes from each.
+func center(changes []float32) {
+	mean := float32(0)
+	for _, c := range changes {
+		mean += c
+	}
+	mean /= float32(max(1, len(changes)))
+	for i := range changes {
+		changes[i] -= mean
+	}
 }
 
 // spread spreads the samples of a decision over its first n choices. If seats take turns a

@@ -1,6 +1,7 @@
 package phases
 
 import (
+	"math"
 	"testing"
 
 	"blockyard/env"
@@ -79,6 +80,53 @@ func TestOverDrawsGoesThroughAllDraws(t *testing.T) {
 		}
 		require.InDelta(t, want, got, 1e-4)
 	}
+}
+
+// With log odds, the mean over draws is that of probabilities: a draw that loses counts as much as its probability, and
+// not as the log odds of a lost game.
+func TestMeanOfLogOdds(t *testing.T) {
+	plain, prob := mean{}, mean{logOdds: true}
+	for _, m := range []*mean{&plain, &prob} {
+		m.add(0, 6)
+		m.add(-maxWorth, 1)
+	}
+	require.InDelta(t, -maxWorth/7.0, plain.value(), 1e-6)
+	chance := (6*0.5 + 1/(1+math.Exp(maxWorth))) / 7
+	require.InDelta(t, math.Log(chance/(1-chance)), prob.value(), 1e-5)
+}
+
+// The changes of each decision have the mean 0, and differ as they did without.
+func TestWithinDecision(t *testing.T) {
+	_, _, plain := startBackup(t, 6)
+	_, _, centered := startBackup(t, 6)
+	c := *centered.config
+	c.WithinDecision, c.Explore = true, 0
+	plain.config, centered.config = &Config{Samples: c.Samples, Look: 1}, &c
+	var rand env.Rand
+	rand.Seed(8)
+	s, n := plain.Game.Rules.New(2), 0
+	for range 40 {
+		if _, _, ok := randomPair(plain, s, &rand); !ok {
+			continue
+		}
+		var changes [2][]float32
+		for i, p := range []*backupPolicy{plain, centered} {
+			slot := &selfplay.Slot{State: s}
+			slot.Rand.Seed(5)
+			p.Begin(slot)
+			p.chooseTwoPly(slot, 0)
+			changes[i] = slot.Notes.(*samples).change
+		}
+		require.Len(t, changes[1], len(changes[0]))
+		sum := float32(0)
+		for i, c := range changes[1] {
+			sum += c
+			require.InDelta(t, changes[0][i]-changes[0][0], c-changes[1][0], 1e-4)
+		}
+		require.InDelta(t, 0, sum, 1e-4)
+		n += len(changes[1])
+	}
+	require.Greater(t, n, 40)
 }
 
 // randomPair sets s to a damaged position and returns two choices of seat 0 in it, one

@@ -37,6 +37,9 @@ type Config struct {
 	Look       int     // plies that each of them is searched further; 0 is 1
 	RateBackup float64 // learning rate at the beginning of a stage
 
+	LogOdds        bool // outputs are log odds of winning: means are those of probabilities, and so is the loss
+	WithinDecision bool // a change counts relative to the mean of its decision, not to that of the stage so far
+
 	GatePairs int // pairs of games per gate and opponent
 	GatePly   int // how many plies both sides search in a gate
 

@@ -45,7 +45,11 @@
 // the learner's net becomes the base.
 //
 // A ply more changes something in every position, and only differences matter to play.
-// So the average change is subtracted: relative value iteration.
+// So the average change is subtracted: relative value iteration. The average is a running one
+// over all positions or, WithinDecision, that of the samples of one decision.
+//
+// With LogOdds, values are log odds of winning: means over draws are of probabilities, and the
+// loss is logistic, so that positions that are all but decided count little.
 package phases
 
 import (

@@ -5,8 +5,9 @@ import "blockyard/train/task"
 // FromZero is a run without a teacher: it begins with random weights, and the baseline evaluator neither plays, nor is
 // imitated, nor is the first net. It is only the opponent in gates. What remains of human knowledge are the features.
 //
-// The first half of the budget learns from the results of games. The second half is a backup from that net, a stage per
-// gate; in games of more than two seats, which have no backup, it is an actor-critic.
+// The first part of the budget learns from the results of games. The rest is a backup from that net, a stage per gate.
+// Games of more than two seats have no backup, and learn from results alone: their many legal actions make
+// decisions expensive, so there are fewer of them, and more steps of the optimiser for each.
 func FromZero(g *task.Game) Config {
 	c := DefaultBackup()
 	c.Hidden, c.Mean, c.Late, c.Gates, c.Iterations = []int{64}, 100, 0.2, 6, 1200
@@ -15,9 +16,13 @@ func FromZero(g *task.Game) Config {
 	c.Results, c.Backup = 0.5, 0.5
 	switch {
 	case g.Rules.MaxSeats > 2:
-		c.Results, c.Backup, c.Actor, c.Late, c.Iterations = 0, 0, 0.5, 1, 3000
+		c.Results, c.Backup, c.Late, c.Iterations = 0, 0, 1, 500
+		c.Rounds, c.Batch, c.Mean, c.GatePly = 32, 64, 15, 1
 	case takesTurns(g): // a search of one ply further costs little, and six teach more
 		c.Samples, c.Look = 8, 6
+	default: // values from results are log odds; among them, the choices of one decision hardly differ
+		c.Results, c.Backup, c.Gates, c.Iterations = 0.25, 0.75, 12, 2400
+		c.Samples, c.LogOdds, c.WithinDecision = 8, true, true
 	}
 	return c
 }

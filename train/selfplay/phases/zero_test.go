@@ -48,7 +48,7 @@ func TestFromZeroHasNoTeacher(t *testing.T) {
 func TestStagesFromZero(t *testing.T) {
 	c := FromZero(task.BlockBattle)
 	c.Games, c.Rounds, c.Iterations, c.Batch, c.Hidden = 4, 24, 8, 32, []int{6}
-	c.Gates, c.GatePairs, c.GatePly = 4, 1, 1
+	c.Results, c.Backup, c.Gates, c.GatePairs, c.GatePly = 0.5, 0.5, 4, 1, 1
 	r := open(t, c, 1)
 	var names []string
 	var before *mlp.Net // at the last gate
@@ -72,7 +72,7 @@ func TestStagesFromZero(t *testing.T) {
 // The learning rate of the results falls to its end before the backup begins.
 func TestRateOfResults(t *testing.T) {
 	c := FromZero(task.BlockBattle)
-	c.Games, c.Rounds, c.Iterations, c.Hidden = 1, 1, 100, []int{2}
+	c.Games, c.Rounds, c.Iterations, c.Hidden = 1, 1, 200, []int{2} // a quarter of them for the results
 	r := open(t, c, 1)
 	l := r.Learner.(*lambdaLearner)
 	require.InDelta(t, c.RateFrom, l.rate(), 1e-9)
@@ -84,8 +84,8 @@ func TestRateOfResults(t *testing.T) {
 
 func TestResultsRefuse(t *testing.T) {
 	for says, change := range map[string]func(*Config){
-		"results 0.5 and backup 0:":   func(c *Config) { c.Backup = 0 },
-		"results 0.5 and backup 0.75": func(c *Config) { c.Backup = 0.75 },
+		"results 0.25 and backup 0:":  func(c *Config) { c.Backup = 0 },
+		"results 0.25 and backup 0.8": func(c *Config) { c.Backup = 0.8 },
 		"gate elo is -1":              func(c *Config) { c.GateElo = -1 },
 		"results is -0.5":             func(c *Config) { c.Results = -0.5 },
 	} {
