@@ -14,17 +14,17 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
-	"text/tabwriter"
 	"time"
 )
 
 type benchCmd struct {
-	Game      string        `help:"${bench_game_help}"`
+	Game      string        `help:"${bench_game_help}" placeholder:"GAME"`
 	Envs      []int         `default:"64,1024,4096" help:"Numbers of games per handle."`
 	Rounds    int           `default:"15" help:"Number of bursts (timed runs) per transport, in shuffled order."`
 	Burst     time.Duration `default:"150ms" help:"Approximate duration of a burst in process."`
 	Seed      uint64        `default:"1" help:"Seed of the games and of the order of the bursts."`
 	Opponents bool          `help:"Measure what a decision of each opponent costs instead, in every game without --game."`
+	Threads   []int         `help:"${bench_threads_help}"`
 	JSON      bool          `help:"Print one line of JSON per row instead of a table."`
 }
 
@@ -55,6 +55,9 @@ func (c *benchCmd) Run(ctx context.Context) error {
 	if c.Opponents {
 		return c.opponents(ctx)
 	}
+	if len(c.Threads) > 0 {
+		return c.threads(ctx)
+	}
 	c.Game = cmp.Or(c.Game, "blockbattle")
 	dir, err := os.MkdirTemp("", "blockyard-bench-")
 	if err != nil {
@@ -67,7 +70,10 @@ func (c *benchCmd) Run(ctx context.Context) error {
 	}
 	defer stop()
 	out := report{json: c.JSON, w: os.Stdout}
-	out.head(c.Game)
+	out.head(fmt.Sprintf("%s, every seat driven, with observation and mask; %d cores; "+
+		"wall-clock time: lower quartile of the bursts; CPU time of client and server: median",
+		c.Game, runtime.GOMAXPROCS(0)),
+		"N\tway\tµs/step\tCPU µs/step\tseat-steps/s\tper core-second\trelative\tCPU relative\t")
 	for _, n := range c.Envs {
 		ways, f, err := c.ways(ctx, n, dir, addresses)
 		if err == nil {
@@ -135,10 +141,10 @@ func (w *way) burst(steps int) error {
 	return nil
 }
 
-// spawn starts this program as a server and returns its addresses, unix first.
-func spawn(ctx context.Context, socket string) (addresses []string, stop func(), err error) {
-	cmd, in, line, err := child(ctx, "serve", "--listen", "unix:"+socket, "--listen", "tcp:127.0.0.1:0",
-		"--parent-death", "--toy")
+// spawn starts this program as a server, with more flags, and returns its addresses, unix first.
+func spawn(ctx context.Context, socket string, more ...string) (addresses []string, stop func(), err error) {
+	cmd, in, line, err := child(ctx, append([]string{"serve", "--listen", "unix:" + socket, "--listen", "tcp:127.0.0.1:0",
+		"--parent-death", "--toy"}, more...)...)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -176,46 +182,18 @@ func child(ctx context.Context, args ...string) (cmd *exec.Cmd, in io.Closer, li
 	return cmd, in, line, nil
 }
 
-// A report prints the measurements.
-type report struct {
-	json bool
-	w    io.Writer
-	tab  *tabwriter.Writer
-}
-
-func (r *report) head(game string) {
-	if r.json {
-		return
-	}
-	fmt.Fprintf(r.w, "%s, every seat driven, with observation and mask; %d cores; "+
-		"wall-clock time: lower quartile of the bursts; CPU time of client and server: median\n",
-		game, runtime.GOMAXPROCS(0))
-	r.tab = tabwriter.NewWriter(r.w, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(r.tab, "N\tway\tµs/step\tCPU µs/step\tseat-steps/s\tper core-second\trelative\tCPU relative\t")
-}
-
+// rows reports the ways of stepping n games, which have so many rows.
 func (r *report) rows(n, rows int, ways []*way) {
 	first := ways[0]
 	for _, w := range ways {
 		wall, used := quantile(w.wall, 0.25), quantile(w.used, 0.5)
 		perSecond, perCore := float64(rows)/wall, float64(rows)/used
 		ratio, cpuRatio := quantile(first.wall, 0.25)/wall, quantile(first.used, 0.5)/used
-		if r.json {
-			b, _ := json.Marshal(map[string]any{"n": n, "way": w.name, "us": wall * 1e6, "cpu_us": used * 1e6,
-				"seat_steps_per_s": perSecond, "per_core_second": perCore, "ratio": ratio, "cpu_ratio": cpuRatio})
-			fmt.Fprintf(r.w, "%s\n", b) // numbers and strings are never refused
-			continue
-		}
-		fmt.Fprintf(r.tab, "%d\t%s\t%.1f\t%.1f\t%.0f\t%.0f\t%.3f\t%.3f\t\n",
+		r.row(map[string]any{"n": n, "way": w.name, "us": wall * 1e6, "cpu_us": used * 1e6,
+			"seat_steps_per_s": perSecond, "per_core_second": perCore, "ratio": ratio, "cpu_ratio": cpuRatio},
+			"%d\t%s\t%.1f\t%.1f\t%.0f\t%.0f\t%.3f\t%.3f",
 			n, w.name, wall*1e6, used*1e6, perSecond, perCore, ratio, cpuRatio)
 	}
-}
-
-func (r *report) flush() error {
-	if r.tab == nil {
-		return nil
-	}
-	return r.tab.Flush()
 }
 
 // quantile returns the q-quantile of v.

@@ -2,13 +2,10 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
-	"io"
 	"os"
 	"runtime"
 	"strings"
-	"text/tabwriter"
 
 	"blockyard/agents/registry"
 	"blockyard/env"
@@ -35,8 +32,9 @@ func (c *benchCmd) opponents(ctx context.Context) error {
 		}
 		measured = []*env.Game{g}
 	}
-	out := costReport{json: c.JSON, w: os.Stdout}
-	out.head()
+	out := report{json: c.JSON, w: os.Stdout}
+	out.head("CPU time per decision of an opponent that plays itself, median of the bursts",
+		"game\topponent\tµs per decision\ttimes random\t")
 	for _, g := range measured {
 		if c.Game == "" && strings.Contains(g.Name, ":") {
 			continue // a variant costs about the same
@@ -55,7 +53,7 @@ func (c *benchCmd) opponents(ctx context.Context) error {
 			if random == 0 {
 				random = micros
 			}
-			out.row(cost{g.Name, spec, micros, micros / random})
+			out.row(cost{g.Name, spec, micros, micros / random}, "%s\t%s\t%.2f\t%.1f", g.Name, spec, micros, micros/random)
 		}
 	}
 	return out.flush()
@@ -168,36 +166,4 @@ func (p *selfPlay) replay() {
 		}
 		p.state.Step(m)
 	}
-}
-
-// A costReport prints costs.
-type costReport struct {
-	json bool
-	w    io.Writer
-	tab  *tabwriter.Writer
-}
-
-func (r *costReport) head() {
-	if r.json {
-		return
-	}
-	fmt.Fprintln(r.w, "CPU time per decision of an opponent that plays itself, median of the bursts")
-	r.tab = tabwriter.NewWriter(r.w, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(r.tab, "game\topponent\tµs per decision\ttimes random\t")
-}
-
-func (r *costReport) row(c cost) {
-	if r.json {
-		b, _ := json.Marshal(c)
-		fmt.Fprintf(r.w, "%s\n", b)
-		return
-	}
-	fmt.Fprintf(r.tab, "%s\t%s\t%.2f\t%.1f\t\n", c.Game, c.Opponent, c.Micros, c.Relative)
-}
-
-func (r *costReport) flush() error {
-	if r.tab == nil {
-		return nil
-	}
-	return r.tab.Flush()
 }

@@ -57,7 +57,7 @@ func run(ctx context.Context, args []string) int {
 	status := -1
 	parser, err := kong.New(&t,
 		kong.Name(name()), kong.Description(about), kong.UsageOnError(),
-		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
+		release.Help(),
 		kong.BindTo(ctx, (*context.Context)(nil)), vars(), release.Vars(name(), info),
 		kong.Exit(func(code int) { status = code }),
 	)

@@ -59,3 +59,23 @@ func TestProgram(t *testing.T) {
 		require.Equal(t, want, Program("train"), file)
 	}
 }
+
+// The help of a flag shows its default once, also where a placeholder stands for the value.
+func TestHelp(t *testing.T) {
+	var flags struct {
+		Games int    `help:"Number of games." default:"40"`
+		Out   string `help:"File to write." default:"bot.go" placeholder:"FILE"`
+		Token string `help:"Text." env:"BLOCKYARD_TOKEN" placeholder:"TEXT"`
+		Mode  string `arg:"" optional:"" help:"local or remote." default:"local"`
+	}
+	var out bytes.Buffer
+	parser, err := kong.New(&flags, Help(), kong.Writers(&out, &out), kong.Exit(func(int) {}))
+	require.NoError(t, err)
+	_, _ = parser.Parse([]string{"--help"})
+	for _, want := range []string{
+		"--games=40      Number of games.\n", "--out=FILE      File to write. Default: bot.go.\n",
+		"--token=TEXT    Text ($BLOCKYARD_TOKEN).\n", "[<mode>]    local or remote. Default: local.\n",
+	} {
+		require.Contains(t, out.String(), want)
+	}
+}
