@@ -69,6 +69,23 @@ func (e *Engine) tick(b Bits) (locked bool) {
 			return false
 		}
 	}
+	p := e.steer(b)
+	if b&Drop != 0 {
+		e.Piece = e.Field.Fall(p)
+		e.lock()
+		return true
+	}
+	if down := p.Moved(0, -1); e.Field.Fits(down) {
+		e.Piece = down
+		return false
+	}
+	e.Piece = p
+	e.lock()
+	return true
+}
+
+// steer returns the piece after the turn and the shift of bits that do not exclude each other.
+func (e *Engine) steer(b Bits) Block {
 	p := e.Piece
 	if b&(CW|CCW) != 0 {
 		by := 1
@@ -84,18 +101,7 @@ func (e *Engine) tick(b Bits) (locked bool) {
 		}
 		p = e.try(p, p.Moved(dx, 0))
 	}
-	if b&Drop != 0 {
-		e.Piece = e.Field.Fall(p)
-		e.lock()
-		return true
-	}
-	if down := p.Moved(0, -1); e.Field.Fits(down) {
-		e.Piece = down
-		return false
-	}
-	e.Piece = p
-	e.lock()
-	return true
+	return p
 }
 
 // resolve counts a conflict and returns b without the bits that exclude each other.
@@ -205,6 +211,23 @@ func (e *Engine) glide(target Block, parts int) (ticks int, locked bool) {
 	e.Ticks += uint64(free)
 	e.New = false
 	return free, false
+}
+
+// landing returns where Place lets the piece come to rest. The piece falls while it turns and shifts, so that a tall
+// stack can stop it on its way to the target.
+func (e Engine) landing(target Block, parts int) Block {
+	for k := 1; ; k++ {
+		bits := Bits(0)
+		if k >= parts {
+			bits = Toward(e.Piece, target)
+		}
+		p := e.steer(bits)
+		down := p.Moved(0, -1)
+		if bits&Drop != 0 || !e.Field.Fits(down) {
+			return e.Field.Fall(p)
+		}
+		e.Piece = down
+	}
 }
 
 // TickMS returns how long a tick lasts at a level, in milliseconds (rules §6). Games without a clock ignore it.

@@ -186,13 +186,17 @@ func cell(kind env.CellKind, piece uint8) env.Cell {
 	return env.Cell{Kind: kind, Letter: Letters[piece], Ink: piece + 1}
 }
 
-// Mark implements env.Marker with the resting place. The actions of Ticks have none.
+// Mark implements env.Marker with the place where the piece comes to rest. The actions of Ticks have none.
 func (s *State) Mark(f *env.Frame, _ int, a env.Action) {
 	if s.Mode == Ticks {
 		return
 	}
+	rest := s.landing(target(s.Piece, a), Parts)
+	if s.Mode == Instant {
+		rest = s.Field.Fall(target(s.Piece, a))
+	}
 	b := &f.Boards[0]
-	for _, c := range s.Field.Fall(target(s.Piece, a)).Cells() {
+	for _, c := range rest.Cells() {
 		b.Set(c[0], Height-1-c[1], cell(env.CellGhost, s.Piece.Kind))
 	}
 }
