@@ -23,12 +23,12 @@ import (
 type analyzeCmd struct {
 	Records []string `arg:"" name:"record#turn" help:"File of records, then #TURN or #GAME/TURN. Without: the whole game."`
 	Game    int      `placeholder:"N" help:"Number of the game in the file, from 1."`
-	Agent   string   `placeholder:"AGENT" help:"Agent whose search values the moves. Default learned, or hand without it."`
+	Agent   string   `placeholder:"AGENT" help:"Agent whose search values the moves. Default: learned, else hand."`
 	Moves   int      `default:"5" help:"How many of the best moves to list, or of a game's largest losses."`
 	JSON    bool     `name:"json" help:"Print one line of JSON and nothing else; agents/JSON.md describes it."`
-	Quiet   bool     `short:"q" help:"No progress bar on standard error."`
+	Quiet   bool     `short:"q" help:"Print no progress bar."`
 	Web     bool     `help:"Show the games in a browser, with the best moves of every position."`
-	Listen  string   `default:"127.0.0.1:0" placeholder:"HOST:PORT" help:"With --web: address; port 0 is any free port."`
+	Listen  string   `default:"127.0.0.1:0" placeholder:"HOST:PORT" help:"Address for --web; port 0 selects a free port."`
 	Open    bool     `help:"With --web: open the page in the default browser."`
 }
 

@@ -19,19 +19,19 @@ import (
 
 type arenaCmd struct {
 	Game    string `arg:"" help:"Name of the game, such as blockbattle or blockbattle:classic."`
-	A       string `required:"" placeholder:"PLAYER" help:"First player, such as hand:ply=2. The result is its score."`
-	B       string `placeholder:"PLAYER" help:"Second player; optional in a game of one seat."`
-	Games   int    `default:"400" help:"Number of games, even; in a game of one seat, of each player."`
-	Seats   int    `help:"Number of seats, in a game that allows several; above 2, A has one and B the others."`
+	A       string `required:"" placeholder:"AGENT" help:"First agent, such as hand:ply=2. The result is its score."`
+	B       string `placeholder:"AGENT" help:"Second agent; optional in a game of one seat."`
+	Games   int    `default:"400" help:"Number of games, even; in a game of one seat, of each agent."`
+	Seats   int    `placeholder:"N" help:"Number of seats, if several are possible; above 2, A has one and B the others."`
 	Seed    uint64 `default:"1" help:"Seed of the whole match."`
 	SPRT    string `name:"sprt" placeholder:"ELO0,ELO1[,ALPHA,BETA]" help:"Stop when a sequential test decides."`
-	Workers int    `help:"Games played at once, by default one per core. The result does not depend on it."`
+	Workers int    `placeholder:"N" help:"Games at once; the result does not depend on it. Default: one per core."`
 	Record  string `placeholder:"FILE" help:"Write every game to this file, compressed if it ends in .gz."`
 	JSON    bool   `name:"json" help:"Print one line of JSON and nothing else; agents/JSON.md describes it."`
-	Quiet   bool   `short:"q" help:"No progress bar on standard error."`
-	Cap     int    `aliases:"cap-lines,cap-score" help:"In a game of one seat: stop a game at this score."`
-	Skip    int    `help:"In a game of one seat: skip this many seeds."`
-	Steps   int    `help:"In a game of one seat: stop a game after this many actions."`
+	Quiet   bool   `short:"q" help:"Print no progress bar."`
+	Cap     int    `aliases:"cap-lines,cap-score" placeholder:"N" help:"In a game of one seat: stop a game at this score."`
+	Skip    int    `placeholder:"N" help:"In a game of one seat: skip this many seeds."`
+	Steps   int    `placeholder:"N" help:"In a game of one seat: stop a game after this many actions."`
 
 	Remote remote.Flags `embed:""`
 }
@@ -47,7 +47,7 @@ the result covers the completed pairs.
 --sprt stops the match as soon as a sequential probability ratio test decides between two Elo
 differences. Both error probabilities are 0.05 by default.
 
-In a game of one seat, both players play the same seeds, each alone, and the seed is the unit.
+In a game of one seat, both agents play the same seeds, each alone, and the seed is the unit.
 --skip leaves out the first seeds, to play a long match in parts. If --cap or --steps stops
 games, compare the score per end instead of the mean score: it is the total score divided by the
 number of games that ended by themselves. In WinTetris, the score is the number of lines.
@@ -174,7 +174,7 @@ func (c *arenaCmd) check(g *env.Game) error {
 	}
 	switch {
 	case c.B == "":
-		return errors.New("missing flags: --b=PLAYER")
+		return errors.New("missing flags: --b=AGENT")
 	case c.Cap != 0 || c.Skip != 0 || c.Steps != 0:
 		return fmt.Errorf("--cap, --skip and --steps are for games of one seat, %s has more", c.Game)
 	case c.Seats > 2 && c.SPRT != "":

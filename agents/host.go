@@ -27,7 +27,7 @@ type hostTable struct {
 	Tetrisduel  hostTetrisduelCmd  `cmd:"" help:"Play the Tetris duel between two programs."`
 	Blocking    hostBlockingCmd    `cmd:"" help:"Play Blocking between two to four programs."`
 	Dropblox    hostDropbloxCmd    `cmd:"" help:"Play Dropblox with programs, here or at a contest's server."`
-	Match       hostMatchCmd       `cmd:"" help:"Another form of agents host: agents host match GAME is agents host GAME."`
+	Match       hostMatchCmd       `cmd:"" hidden:"" help:"The same as agents host GAME: agents host match GAME."`
 }
 
 // hostFlags are the flags of every contest between programs that talk in lines.
@@ -108,7 +108,7 @@ type hostBlockbattleCmd struct {
 	Profile  string        `placeholder:"NAME" enum:",document,classic,port" default:"" help:"document, classic or port."`
 	Timebank time.Duration `default:"10s" help:"Time bank at the start, and its upper limit."`
 	PerMove  time.Duration `name:"time-per-move" default:"500ms" help:"Time added to the bank after every answer."`
-	Timeouts int           `help:"End a bot after this many time-outs; by default 2, or by --profile classic 3, port 1."`
+	Timeouts int           `placeholder:"N" help:"Time-outs that end a bot. Default: 2, by --profile classic 3, port 1."`
 	NewSeed  string        `enum:"game,pair" default:"game" help:"A new seed for every game, or every pair of games."`
 }
 
@@ -176,7 +176,7 @@ func (c *hostBlockbattleCmd) profile() (string, error) {
 
 type hostTetrisduelCmd struct {
 	hostFlags
-	Pairs   int           `help:"Number of pairs of games, instead of --games."`
+	Pairs   int           `placeholder:"N" help:"Number of pairs of games, instead of --games."`
 	Budget  time.Duration `default:"20s" help:"Time that a bot has for all its answers of a game."`
 	Moves   string        `enum:"on,off" default:"on" help:"Whether requests list the legal placements: on or off."`
 	Tie     string        `enum:"draw,time" default:"draw" help:"At equal points: draw, or time (less time used wins)."`

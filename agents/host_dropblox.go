@@ -27,7 +27,7 @@ type hostDropbloxCmd struct {
 	Games   int      `default:"1" help:"Number of seeds to play, counted up from --seed."`
 	Seeds   []string `placeholder:"N,..." help:"Play these seeds."`
 	Seconds float64  `default:"300" help:"Time of a local game, in seconds."`
-	Turns   int      `help:"End a local game after this many turns; 0 is no limit."`
+	Turns   int      `placeholder:"N" help:"End a local game after this many turns; 0 is no limit."`
 	History *string  `empty:"" placeholder:"DIR" help:"Folder for the games' histories; by default history."`
 	Record  string   `placeholder:"FILE" help:"Write local games to this file, compressed if it ends in .gz."`
 	OwnDir  bool     `help:"Run every program in its own folder."`
@@ -35,7 +35,7 @@ type hostDropbloxCmd struct {
 	Log     string `group:"tournament" placeholder:"DIR" help:"Folder for a file per game: output, time of answers."`
 	Workers int    `group:"tournament" default:"1" help:"Games at the same time, which share the processor."`
 	JSON    bool   `name:"json" group:"tournament" help:"Print one line of JSON; agents/JSON.md describes it."`
-	Quiet   bool   `short:"q" group:"tournament" help:"No progress bar."`
+	Quiet   bool   `short:"q" group:"tournament" help:"Print no progress bar."`
 
 	Server string `group:"contest" placeholder:"URL" help:"Address of the contest's server, for practice and compete."`
 	Config string `group:"contest" default:"config.txt" help:"File of two lines: the team's name and its password."`

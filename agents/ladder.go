@@ -20,23 +20,23 @@ import (
 
 type ladderCmd struct {
 	Game    string   `arg:"" help:"Name of the game, such as blockbattle."`
-	Players []string `arg:"" optional:"" help:"Agents, such as random hand:ply=1 learned."`
+	Players []string `arg:"" optional:"" name:"agents" help:"Agents, such as random hand:ply=1 learned."`
 	Bot     []string `placeholder:"CMD" sep:"none" help:"Also a program that speaks the contest's protocol; repeatable."`
-	Games   int      `default:"40" help:"Games of every two players, even; in a game of one seat, of every player."`
+	Games   int      `default:"40" help:"Games of every two agents, even; in a game of one seat, of every agent."`
 	Seed    uint64   `default:"1" help:"Seed of the whole ladder."`
 	Out     string   `placeholder:"DIR" help:"Folder of the ladder, new or to continue. Default: runs/ladder-GAME."`
-	Workers int      `help:"Games played at once, by default one per core. The result does not depend on it."`
-	Cap     int      `help:"In a game of one seat: stop a game at this score."`
-	Steps   int      `help:"In a game of one seat: stop a game after this many actions."`
+	Workers int      `placeholder:"N" help:"Games at once; the result does not depend on it. Default: one per core."`
+	Cap     int      `placeholder:"N" help:"In a game of one seat: stop a game at this score."`
+	Steps   int      `placeholder:"N" help:"In a game of one seat: stop a game after this many actions."`
 	JSON    bool     `name:"json" help:"Print one line of JSON and nothing else; agents/JSON.md describes it."`
-	Quiet   bool     `short:"q" help:"No progress bar on standard error."`
+	Quiet   bool     `short:"q" help:"Print no progress bar."`
 }
 
 // Help is printed with the flags.
 func (*ladderCmd) Help() string {
-	return `Every two players meet in pairs of games with the same seed and the seats swapped. In a game of
-one seat, every player plays the same seeds alone, and the higher score with a seed wins. The
-Elo ratings are those that make all results most likely, relative to the mean of the players.
+	return `Every two agents meet in pairs of games with the same seed and the seats swapped. In a game of
+one seat, every agent plays the same seeds alone, and the higher score with a seed wins. The
+Elo ratings are those that make all results most likely, relative to the mean of the agents.
 
 Agents play without a clock, in this process. A --bot plays in a process of its own, as
 exec:CMD. To let programs meet by a contest's rules and time limits, see agents tournament.

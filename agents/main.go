@@ -23,25 +23,25 @@ import (
 // table lists the commands.
 type table struct {
 	release.Flag
-	Arena      arenaCmd      `cmd:"" help:"Play many paired games between two players and say which is stronger."`
-	Ladder     ladderCmd     `cmd:"" help:"Play a round robin between any number of players and rate them."`
+	Arena      arenaCmd      `cmd:"" help:"Play many paired games between two agents and say which is stronger."`
+	Ladder     ladderCmd     `cmd:"" help:"Play a round robin between any number of agents and programs and rate them."`
 	Play       playCmd       `cmd:"" help:"Play one game, to watch it or to record it."`
 	Analyze    analyzeCmd    `cmd:"" help:"Say what a recorded position's best moves were, and what the move played lost."`
-	Sign       signCmd       `cmd:"" help:"Print a hash of every player's games, to see whether a change alters its play."`
+	Sign       signCmd       `cmd:"" help:"Print a hash of every agent's games, to see whether a change alters its play."`
 	Bot        botCmd        `cmd:"" help:"Play in a contest with a text protocol on standard input and output."`
 	Host       hostTable     `cmd:"" help:"Play a contest between programs in any language."`
 	Tournament tournamentCmd `cmd:"" help:"Play a tournament between agents, programs and submissions."`
 	Serve      serveTable    `cmd:"" help:"Run the server of a contest whose teams play over the network."`
 	Bundle     bundleCmd     `cmd:"" help:"Write a contest bot as one self-contained source file."`
-	Tune       tuneCmd       `cmd:"" help:"Tune the weights of a baseline player by games against itself."`
+	Tune       tuneCmd       `cmd:"" help:"Tune the weights of a baseline agent by games against itself."`
 }
 
-const about = `Agents plays block games and measures who plays them best.
+const about = `Play block games with agents and programs, and measure which is strongest.
 
-A PLAYER is the name of an agent: random, first (the first legal action), hand (the
-hand-tuned baseline) or learned (with the trained network). Options follow a colon, as in
-hand:ply=1 or learned:ply=3,width=8,weights=FILE,time=50ms. exec:CMD is a program that
-speaks the contest's protocol. The error for an unknown name lists the known ones.`
+An AGENT is random, first (the first legal action), hand (the hand-tuned baseline) or learned
+(with the trained network); some games have more. Options follow a colon, as in hand:ply=1
+or learned:ply=3,width=8,weights=FILE,time=50ms. exec:CMD is a program that speaks the
+contest's protocol. The error for an unknown name lists the known ones.`
 
 func main() {
 	ctx, stop := interrupt.Context()
@@ -60,8 +60,8 @@ func run(ctx context.Context, args []string, con *console) int {
 	name := release.Program("agents")
 	parser, err := kong.New(&t,
 		kong.Name(name), release.Vars(name, release.Read()), kong.Description(about), kong.Writers(con.out, con.err),
-		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
-		kong.Vars{"dropblox_ai": defaultProgram}, broker.Helps, kong.ValueFormatter(flagHelp),
+		release.Help(),
+		kong.Vars{"dropblox_ai": defaultProgram}, broker.Helps,
 		kong.BindTo(ctx, (*context.Context)(nil)), kong.Bind(con),
 		kong.Exit(func(code int) { status = code }),
 	)
@@ -127,14 +127,6 @@ func helpFor(program string, err error) string {
 	}
 	slices.Sort(known)
 	return fmt.Sprintf("the flags of %s are %s", command.FullPath(), strings.Join(known, " "))
-}
-
-// flagHelp is a flag's help text with its default value.
-func flagHelp(v *kong.Value) string {
-	if v.Default == "" {
-		return v.Help
-	}
-	return v.Help + " Default " + v.Default + "."
 }
 
 // usage is an error in the command line.

@@ -34,12 +34,12 @@ func agents(ctx context.Context, line string) (int, string, string) {
 func TestHelpNamesEveryCommand(t *testing.T) {
 	status, out, _ := agents(context.Background(), "--help")
 	require.Zero(t, status)
-	for _, want := range []string{"A PLAYER is", "arena ", "play ", "sign "} {
+	for _, want := range []string{"An AGENT is", "arena ", "play ", "sign "} {
 		require.Contains(t, out, want)
 	}
 	status, out, _ = agents(context.Background(), "arena --help")
 	require.Zero(t, status)
-	for _, want := range []string{"--a=PLAYER", "--sprt=", "--json", "95 % interval", "Default 400."} {
+	for _, want := range []string{"--a=AGENT", "--sprt=", "--json", "95 % interval", "--games=400"} {
 		require.Contains(t, out, want)
 	}
 }
@@ -48,7 +48,7 @@ func TestBadUsageIsStatus2AndSaysWhy(t *testing.T) {
 	for line, want := range map[string]string{
 		"":                                     "expected one of",
 		"arne":                                 "unexpected argument arne",
-		"arena blockbattle --a first":          "missing flags: --b=PLAYER",
+		"arena blockbattle --a first":          "missing flags: --b=AGENT",
 		"arena tetris --a first --b first":     `no game "tetris"; there are blockbattle`,
 		"arena blockbattle --a fist --b first": `unknown agent "fist"; blockbattle has`,
 		"arena blockbattle --a first --b first --games 3":            "want an even number",
@@ -59,7 +59,7 @@ func TestBadUsageIsStatus2AndSaysWhy(t *testing.T) {
 		"arena blockbattle --a first --b first --sprt 5,0":           "want the first below the second",
 		"arena blockbattle --a first --b first --sprt 0,5,0.05,0.7":  "alpha 0.05 and beta 0.7",
 		"play blockbattle --agent first --agent first --agent first": "3 seats, want 2 to 2",
-		"play blockbattle --seats 2 -a first -a first -a random":     "3 players for 2 seats",
+		"play blockbattle --seats 2 -a first -a first -a random":     "3 agents for 2 seats",
 		"play blockbattle --agent nobody":                            `unknown agent "nobody"`,
 		"sign chess":                                                 `no game "chess"`,
 		"sign blockbattle --games 0":                                 "want a number from 1",

@@ -19,15 +19,15 @@ import (
 
 type playCmd struct {
 	Game   string        `arg:"" help:"Name of the game."`
-	Agent  []string      `short:"a" sep:"none" placeholder:"PLAYER" help:"Player of each seat, in order; one plays all."`
-	A      string        `name:"a" placeholder:"PLAYER" help:"Player of the first seat; human is you, at this terminal."`
-	B      string        `name:"b" placeholder:"PLAYER" help:"Player of the other seats. Default learned, with --a."`
-	Seats  int           `help:"Number of seats, in a game that allows several; by default the number of players."`
+	Agent  []string      `short:"a" sep:"none" placeholder:"AGENT" help:"Agent of the next seat; one plays all."`
+	A      string        `name:"a" placeholder:"AGENT" help:"Agent of the first seat; human is you, at this terminal."`
+	B      string        `name:"b" placeholder:"AGENT" help:"Agent of the other seats. Default: learned, with --a."`
+	Seats  int           `placeholder:"N" help:"Number of seats, if several are possible. Default: that of agents."`
 	Seed   uint64        `default:"1" help:"Seed of the game."`
 	Show   bool          `help:"Show every position as it is played."`
 	Pause  time.Duration `default:"100ms" help:"Time between positions on a terminal."`
 	Speed  *float64      `placeholder:"X" help:"WinTetris, you or --plugin: speed of the clock; 1 is the rules', 0 none."`
-	Record string        `placeholder:"FILE" help:"Append the game to these records. Default played.jsonl with --web."`
+	Record string        `placeholder:"FILE" help:"Append the game to these records. Default: played.jsonl with --web."`
 	webFlags
 	pluginFlags
 }
@@ -143,7 +143,7 @@ func (c *playCmd) match() (match.Game, error) {
 		names = append(names, c.Agent[0])
 	}
 	if len(names) != seats {
-		return match.Game{}, fmt.Errorf("%s: %d players for %d seats", g.Name, len(names), seats)
+		return match.Game{}, fmt.Errorf("%s: %d agents for %d seats", g.Name, len(names), seats)
 	}
 	return match.Game{Rules: g, Seed: c.Seed, Names: names}, nil
 }
@@ -152,11 +152,11 @@ func (c *playCmd) match() (match.Game, error) {
 func (c *playCmd) ab(g *env.Game) error {
 	switch {
 	case c.A == "" && c.B == "" && len(c.Agent) == 0:
-		return errors.New("missing flags: --a=PLAYER, or --agent=PLAYER for every seat")
+		return errors.New("missing flags: --a=AGENT, or --agent=AGENT for every seat")
 	case c.A == "" && c.B == "":
 		return nil
 	case c.A == "":
-		return errors.New("--b without --a: want --a=PLAYER, the player of the first seat")
+		return errors.New("--b without --a: want --a=AGENT, the agent of the first seat")
 	case len(c.Agent) > 0:
 		return errors.New("--agent does not go with --a and --b: name every seat with one or the other")
 	}

@@ -20,11 +20,11 @@ import (
 type pluginFlags struct {
 	Plugin   string         `placeholder:"FILE" help:"WinTetris: play with the solver in this shared library."`
 	Options  string         `placeholder:"TEXT" help:"With --plugin: options to open the solver with."`
-	Games    int            `placeholder:"N" help:"With --plugin: number of games, seeds count up from --seed. Default 1."`
+	Games    int            `placeholder:"N" help:"With --plugin: number of games, with seeds from --seed on. Default: 1."`
 	Strict   bool           `help:"With --plugin: an answer with conflicting bits loses the game."`
 	CapLines int            `placeholder:"N" help:"With --plugin: stop a game after this many lines."`
-	LimitMS  *int           `name:"limit-ms" placeholder:"MS" help:"With --plugin: time limit of an answer. Default 1000."`
-	Patience *time.Duration `placeholder:"TIME" help:"With --plugin: time limit of a call. Default 10s."`
+	LimitMS  *int           `name:"limit-ms" placeholder:"MS" help:"With --plugin: limit of an answer. Default: 1000."`
+	Patience *time.Duration `placeholder:"TIME" help:"With --plugin: time limit of a call. Default: 10s."`
 	JSON     bool           `name:"json" help:"With --plugin: print one line of JSON; agents/JSON.md describes it."`
 	Quiet    bool           `short:"q" help:"With --plugin: nothing on standard error."`
 }

@@ -87,7 +87,7 @@ func TestPlayWithALibrary(t *testing.T) {
 		"play wintetris --plugin x --games=-1":          "--games is at least 1",
 		"play wintetris --plugin x --limit-ms=-1":       "not negative",
 		"play wintetris --agent hand --games 2":         "need --plugin",
-		"play wintetris":                                "missing flags: --a=PLAYER",
+		"play wintetris":                                "missing flags: --a=AGENT",
 		"play wintetris --plugin x --games 2 --show":    "are for one game",
 		"play wintetris --plugin x --speed=-1":          "want 0 to 1000",
 		"play wintetris --plugin x --strict --record y": "records are of games that are not strict",

@@ -22,7 +22,7 @@ import (
 // webFlags are what play takes for a person in a web browser.
 type webFlags struct {
 	Web    bool   `help:"Play in a web browser: print the address of the page and serve it until interrupted."`
-	Listen string `placeholder:"HOST:PORT" help:"Address for --web; port 0 selects a free port. Default 127.0.0.1:0."`
+	Listen string `placeholder:"HOST:PORT" help:"Address for --web; port 0 selects a free port. Default: 127.0.0.1:0."`
 	Open   bool   `help:"With --web: open the page in the default browser."`
 }
 
@@ -91,7 +91,7 @@ func (c *playCmd) table() (*webplay.Table, error) {
 			"which has the same rules without the clock")
 	}
 	if !slices.Contains(m.Names, person) {
-		return nil, fmt.Errorf("--web without a person: name %s as the player of a seat, or watch records with "+
+		return nil, fmt.Errorf("--web without a person: name %s as the agent of a seat, or watch records with "+
 			"datasets view --web", person)
 	}
 	t := &webplay.Table{

@@ -29,10 +29,10 @@ type serveTable struct {
 type serveDropbloxCmd struct {
 	Teams     string        `required:"" placeholder:"FILE" help:"File of the teams and their hashed passwords."`
 	Add       *string       `placeholder:"NAME" help:"Only add this team to the file, or change its password."`
-	Listen    string        `default:"127.0.0.1:8888" placeholder:"HOST:PORT" help:"Address; port 0 is any free port."`
+	Listen    string        `default:"127.0.0.1:8888" placeholder:"HOST:PORT" help:"Address; port 0 selects a free port."`
 	Seconds   float64       `default:"300" help:"Time of a game, in seconds."`
-	Rounds    int           `help:"Rounds of the competition, after which the server ends; by default no limit."`
-	Players   int           `help:"A round begins when this many teams wait for it; by default all."`
+	Rounds    int           `placeholder:"N" help:"Rounds, after which the server ends; by default no limit."`
+	Players   int           `placeholder:"N" help:"A round begins when this many teams wait for it; by default all."`
 	StartIn   time.Duration `help:"Begin the first round after this time, however many teams wait for it."`
 	Notice    time.Duration `default:"2s" help:"Time between the last team's arrival and the start of the round."`
 	History   string        `default:"history" empty:"" placeholder:"DIR" help:"Folder for histories; empty for none."`
@@ -117,10 +117,14 @@ func (c *serveDropbloxCmd) add(con *console) error {
 	if err != nil {
 		return err
 	}
-	if err = teams.Put(c.Teams, *c.Add, password); err != nil && !errors.As(err, new(*fs.PathError)) {
+	switch err := teams.Put(c.Teams, *c.Add, password); {
+	case errors.As(err, new(*fs.PathError)):
+		return err
+	case err != nil:
 		return usage{err}
 	}
-	return err
+	fmt.Fprintf(con.out, "%s: team %s saved\n", c.Teams, *c.Add)
+	return nil
 }
 
 // readPassword reads a password; a terminal does not show it.

@@ -46,8 +46,10 @@ func serve(ctx context.Context, out *loud, password string, args ...string) (int
 
 func addTeam(t *testing.T, name, password string) {
 	t.Helper()
-	status, errs := serve(t.Context(), new(loud), password, "--add", name)
+	out := new(loud)
+	status, errs := serve(t.Context(), out, password, "--add", name)
 	require.Zero(t, status, errs)
+	require.Equal(t, "teams.txt: team "+name+" saved\n", out.String())
 }
 
 func TestServeDropblox(t *testing.T) {

@@ -23,8 +23,8 @@ type signCmd struct {
 // Help is printed with the flags.
 func (*signCmd) Help() string {
 	return `Each line is a hash of the actions and scores of games with fixed seeds and the same
-player in every seat. Games of one seat are stopped after 2,000 actions. A change that is
-not meant to change how players play must leave every line as it is.`
+agent in every seat. Games of one seat are stopped after 2,000 actions. A change that is
+not meant to change how agents play must leave every line as it is.`
 }
 
 // Run prints the lines.

@@ -36,9 +36,9 @@ type tournamentCmd struct {
 	Out     string            `default:"tournament" placeholder:"DIR" help:"Folder of the tournament, new or to continue."`
 	Format  tournament.Format `enum:"round-robin,swiss,ladder" default:"round-robin" help:"round-robin, swiss or ladder."`
 	Games   int               `default:"2" help:"Games of a meeting; the entrants change seats after each."`
-	Rounds  int               `help:"Rounds of swiss and ladder; by default as many as suit the number of entrants."`
+	Rounds  int               `placeholder:"N" help:"Rounds of swiss and ladder; by default enough for the entrants."`
 	Finals  int               `default:"6" help:"Games of each semi-final and of the final; 0 for no finals."`
-	Seats   int               `help:"Entrants of a game of blocking, 2 to 4. Default 2."`
+	Seats   int               `placeholder:"N" help:"Entrants of a game of blocking, 2 to 4. Default: 2."`
 	Seed    uint64            `default:"1" help:"Seed of the whole tournament. Every game has a seed of its own."`
 	Listen  string            `placeholder:"HOST:PORT" help:"Serve the page at this address, until Ctrl-C."`
 	Workers int               `default:"1" help:"Games, or tests, at the same time. They compete for the processors."`
@@ -49,7 +49,7 @@ type tournamentCmd struct {
 	Memory    int           `default:"1024" help:"Memory of an entrant in MiB, 0 for no limit (on Linux)."`
 	MaxSize   int           `default:"32" help:"Largest submission, packed and unpacked, in MiB."`
 	JSON      bool          `name:"json" help:"Print one line of JSON and nothing else; agents/JSON.md describes it."`
-	Quiet     bool          `short:"q" help:"No progress bar."`
+	Quiet     bool          `short:"q" help:"Print no progress bar."`
 }
 
 // Help is printed with the flags.

@@ -15,7 +15,7 @@ type tournamentClock struct {
 	FirstTime *time.Duration `placeholder:"TIME" help:"blocking: limit of the first answer, including the start."`
 	Time      *time.Duration `placeholder:"TIME" help:"blocking: limit of the later answers."`
 	Tolerance *time.Duration `placeholder:"TIME" help:"blocking: added to both limits."`
-	Seconds   float64        `placeholder:"N" help:"dropblox: time of an entrant of a game, in seconds. Default 300."`
+	Seconds   float64        `placeholder:"N" help:"dropblox: time of an entrant of a game, in seconds. Default: 300."`
 	Turns     int            `placeholder:"N" help:"dropblox: end a game after this many turns."`
 }
 

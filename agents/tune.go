@@ -20,28 +20,28 @@ type tuneCmd struct {
 	Game   string  `arg:"" help:"Name of the game, or of a variant of it."`
 	Out    string  `required:"" placeholder:"FILE" help:"Write the weights to this file, for hand:weights=FILE."`
 	From   string  `placeholder:"FILE" help:"Start from these weights; by default from those of hand."`
-	With   string  `placeholder:"OPTIONS" help:"Search options of both players; ply=1 by default with several seats."`
+	With   string  `placeholder:"OPTIONS" help:"Search options of both agents; ply=1 by default with several seats."`
 	Pairs  int     `default:"12000" help:"Pairs of games to play."`
-	Cap    int     `help:"In a game of one seat: stop a game at this score."`
-	Steps  int     `help:"In a game of one seat: stop a game after this many actions."`
+	Cap    int     `placeholder:"N" help:"In a game of one seat: stop a game at this score."`
+	Steps  int     `placeholder:"N" help:"In a game of one seat: stop a game after this many actions."`
 	Seed   uint64  `default:"1" help:"Seed of all games and perturbations."`
 	Spread float64 `default:"0.15" help:"Size of the perturbations, as a fraction of each weight."`
-	Gain   float64 `default:"0.3" help:"Step after a pair that one player won twice, as a fraction of the perturbation."`
+	Gain   float64 `default:"0.3" help:"Step after a pair that one agent won twice, as a fraction of the perturbation."`
 	Check  int     `default:"400" help:"Games against the starting weights at the end; 0 for none."`
-	Quiet  bool    `short:"q" help:"No progress bar on standard error."`
+	Quiet  bool    `short:"q" help:"Print no progress bar."`
 }
 
 // Help is printed with the flags.
 func (*tuneCmd) Help() string {
 	return `The method is simultaneous perturbation (SPSA). For each pair of games, every weight is moved
-up or down at random for one player and the opposite way for the other; then the weights
-take a step towards the player that scored more. A pair is two games from one seed with the
-seats swapped; in a game of one seat, one game of each player from the same seed. The
+up or down at random for one agent and the opposite way for the other; then the weights
+take a step towards the agent that scored more. A pair is two games from one seed with the
+seats swapped; in a game of one seat, one game of each agent from the same seed. The
 result is the mean over the second half of the steps. The pairs run one after another on
 one core, so the same seed gives the same weights. Ctrl-C ends early and writes the weights
 reached so far. The games of --check have other seeds.
 
---with takes the options that follow hand: in a PLAYER, such as width=5 in Dropblox.
+--with takes the options that follow hand: in an AGENT, such as width=5 in Dropblox.
 
   agents tune blockbattle --out mine.json
   agents tune wintetris --cap 2000 --out mine.json

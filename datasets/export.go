@@ -28,16 +28,16 @@ type exportCmd struct {
 	Minari  string `xor:"form" required:"" placeholder:"ROOT" help:"${export_minari}"`
 
 	Game string `help:"${export_game}" placeholder:"NAME"`
-	ID   string `help:"Name of the Minari dataset. By default blockyard/GAME/records-v0." placeholder:"NAME"`
-	Rows int    `help:"${export_rows} Default ${default}." default:"1000000"`
+	ID   string `help:"Name of the Minari dataset. Default: blockyard/GAME/records-v0." placeholder:"NAME"`
+	Rows int    `help:"${export_rows}" default:"1000000"`
 
 	Quiet bool `short:"q" help:"Print no progress bar."`
 }
 
 func (c *exportCmd) Help() string {
-	return `Replays and checks every game. A row is one decision of one seat: its observation, action mask, action
-and reward. Parquet: data/shard-*.parquet (zstd) with a dataset card, for pandas, DuckDB and the
-datasets library (datasets.load_dataset("parquet", data_files="DIR/data/*.parquet")).
+	return `Give either --parquet or --minari. Replays and checks every game. A row is one decision of one seat:
+its observation, action mask, action and reward. Parquet: data/shard-*.parquet (zstd) with a dataset card,
+for pandas, DuckDB and the datasets library (datasets.load_dataset("parquet", data_files="DIR/data/*.parquet")).
 Minari: one folder per episode, which is one seat's game. It suits thousands of episodes, not millions.
 Load it by minari.load_dataset(NAME) with MINARI_DATASETS_PATH=ROOT.
 

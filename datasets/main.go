@@ -59,7 +59,7 @@ func run(args []string, std *streams) int {
 			"view_games": "File of records and number of the game, from 1 (the default). " +
 				"Also a history folder. With --web: any number of files, folders of files, and history folders.",
 		},
-		kong.UsageOnError(),
+		release.Help(), kong.UsageOnError(),
 		kong.Writers(std.out, std.err),
 		kong.Exit(func(code int) { left = code }),
 		kong.Bind(std))

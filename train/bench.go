@@ -26,9 +26,9 @@ type clusterBench struct {
 
 // Help is printed with the flags.
 func (*clusterBench) Help() string {
-	return `Trains the same net by one process and by a learner with worker processes, all on this machine, and compares
-wall-clock time and CPU time of all processes. It fails if the nets differ. The runs have one gate of one pair of games,
-so that self-play is what is measured.`
+	return `Trains the same network by one process and by a learner with worker processes, all on this machine, and
+compares wall-clock time and CPU time of all processes. It fails if the networks differ. The runs have one
+gate of one pair of games, so that self-play is what is measured.`
 }
 
 // A benchRow is what the runs with one number of worker processes took.

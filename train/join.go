@@ -20,7 +20,7 @@ import (
 )
 
 type join struct {
-	Address string `arg:"" help:"Of the broker, as the learner prints it."`
+	Address string `arg:"" help:"Address of the broker, as the learner prints it."`
 	broker.ClientFlags
 	OfRun    string        `name:"run" help:"Run to play for. Default: the one that is not over." placeholder:"ID"`
 	Name     string        `help:"Name, one per worker. Default: host and process." placeholder:"NAME"`
@@ -132,7 +132,7 @@ type clusterCmd struct {
 }
 
 type clusterStatus struct {
-	Address string `arg:"" help:"Of the broker, as the learner prints it."`
+	Address string `arg:"" help:"Address of the broker, as the learner prints it."`
 	broker.ClientFlags
 }
 

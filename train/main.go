@@ -35,13 +35,13 @@ import (
 
 type program struct {
 	release.Flag
-	Selfplay selfplayCmd `cmd:"" help:"Train a net by self-play."`
+	Selfplay selfplayCmd `cmd:"" help:"Train a network by self-play."`
 	Join     join        `cmd:"" help:"Play for a run or a match with --cluster, on this machine or another."`
 	Cluster  clusterCmd  `cmd:"" help:"Look at the runs of a broker, or predict the speed of one."`
-	Fit      fit         `cmd:"" help:"Fit a net to recorded games."`
+	Fit      fit         `cmd:"" help:"Fit a network to recorded games."`
 	Gate     gate        `cmd:"" help:"Play two agents against each other in pairs of games and report which is better."`
-	Export   export      `cmd:"" help:"Write a net as a contest bot in one source file, or as an ONNX model."`
-	Import   importCmd   `cmd:"" help:"Read a net from an ONNX model."`
+	Export   export      `cmd:"" help:"Write a network as a contest bot in one source file, or as an ONNX model."`
+	Import   importCmd   `cmd:"" help:"Read a network from an ONNX model."`
 }
 
 func main() {
@@ -50,9 +50,9 @@ func main() {
 	defer reserve()()
 	var p program
 	name := release.Program("train")
-	k := kong.Parse(&p, kong.Name(name), release.Vars(name, release.Read()), kong.UsageOnError(),
+	k := kong.Parse(&p, kong.Name(name), release.Vars(name, release.Read()), release.Help(), kong.UsageOnError(),
 		kong.BindTo(ctx, (*context.Context)(nil)), broker.Helps, helps,
-		kong.Description("Train nets by self-play or from records. Every command takes --help."))
+		kong.Description("Train networks by self-play or from records. Every command takes --help."))
 	err := k.Run()
 	stop()
 	if err != nil {
@@ -79,7 +79,7 @@ func errSolo(g *task.Game) error {
 type export struct {
 	submit.Export
 	Out  string `help:"Source file to write." default:"bot.go" placeholder:"FILE"`
-	ONNX string `name:"onnx" help:"Instead of a bot, write the net as an ONNX model; of any game." placeholder:"FILE"`
+	ONNX string `name:"onnx" help:"Instead of a bot, write the network as an ONNX model; of any game." placeholder:"FILE"`
 }
 
 func (c *export) Run(ctx context.Context) error {

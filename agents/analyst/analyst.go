@@ -95,7 +95,7 @@ func (a *Analyst) Analyse(ctx context.Context, r analysis.Request) (*analysis.Po
 	}
 	out := &analysis.Position{Game: g.Name, Turn: r.Turn, Agent: spec, Unit: ranker.Unit, Seats: []analysis.Seat{}}
 	if ranker.Odds {
-		out.Unit = "chance of winning, from 0 to 1"
+		out.Unit = "chance of winning"
 	}
 	for set := r.State.Acting(); set != 0; set = set.Rest() {
 		d := decision{game: g, ranker: ranker, state: r.State, seat: set.First(), turn: r.Turn, seed: r.Record.Seed}

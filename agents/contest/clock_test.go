@@ -38,7 +38,7 @@ func TestAllowanceStaysWithinTheBank(t *testing.T) {
 	for _, bank := range []time.Duration{1, ms, 500 * ms, 2 * time.Second, 10 * time.Second, time.Hour} {
 		d := Allowance(Turn{Budget: bank, PerMove: 500 * ms})
 		require.LessOrEqual(t, d, bank/3)
-		require.GreaterOrEqual(t, d, min(bank/3, 400*ms))
+		require.GreaterOrEqual(t, d, min(bank/3, 150*ms))
 	}
 	require.Positive(t, Allowance(Turn{}))
 	// Used up every time, the bank settles above what a move needs.
@@ -46,7 +46,18 @@ func TestAllowanceStaysWithinTheBank(t *testing.T) {
 	for range 1000 {
 		b.Charge(Allowance(Turn{Budget: b.Left, PerMove: 500 * ms}), false)
 	}
-	require.Greater(t, b.Left, time.Second)
+	require.Greater(t, b.Left, 3*time.Second)
+}
+
+// On a busy machine, on which every answer takes 200 ms more than the agent, the bank keeps time for an answer that is
+// delayed by much more.
+func TestAllowanceKeepsAReserve(t *testing.T) {
+	b := NewBank(Limits{Bank: 10 * time.Second, PerMove: 500 * ms, Timeouts: 2})
+	for range 1000 {
+		b.Charge(Allowance(Turn{Budget: b.Left, PerMove: 500 * ms})+200*ms, false)
+	}
+	require.Zero(t, b.Timeouts)
+	require.Greater(t, b.Left, 1800*ms)
 }
 
 // A bank that fills no more lasts for all the answers it is for, each of which costs something

@@ -79,11 +79,15 @@ func Word(line string) (word, rest string) {
 	return line, ""
 }
 
+// reserve is how many answers' gain the rest of a bank should keep, for answers that a busy machine delays.
+const reserve = 5
+
 // Allowance returns the time that an agent should take for an answer: four fifths of the time
-// that the bank gains per answer, plus a tenth of the rest of the bank or, if the number of
-// answers is known, nine tenths of an equal share of that rest. It is at most a third of the
-// bank, or half if the bank is for this answer alone, because the pipe and the operating system
-// need time too. If the bank is unknown, it is 100 ms.
+// that the bank gains per answer, and a tenth of the rest of the bank. For every answer of the
+// reserve it is a tenth of the gain less. If the number of answers is known, there is no reserve,
+// and the share of the rest is nine tenths of an equal one. The allowance is at most a third of
+// the bank, or half if the bank is for this answer alone, because the pipe and the operating
+// system need time too. If the bank is unknown, it is 100 ms.
 func Allowance(t Turn) time.Duration {
 	if t.Budget <= 0 {
 		return 100 * time.Millisecond
@@ -95,7 +99,7 @@ func Allowance(t Turn) time.Duration {
 	case t.Turns > 0:
 		d += spare * 9 / 10 / time.Duration(t.Turns)
 	default:
-		d += spare / 10
+		d += (spare - reserve*t.PerMove) / 10
 	}
 	most := t.Budget / 3
 	if t.Turns == 1 {

@@ -5,6 +5,8 @@ import {el} from "./dom.js";
 
 const panel = document.getElementById("analysis"), keys = {hints: document.getElementById("hints"), moves: document.getElementById("moves")};
 const open = {hints: false, moves: false};
+const narrow = matchMedia("(max-width: 900px)"); // the panel is below the boards
+let reveal = false; // the panel has been opened and is not complete in view yet
 let scene = null, use = null, agent = "", known = null; // known: {version, agent, seat, unit} or with error
 
 export function start(functions) {
@@ -14,6 +16,7 @@ export function start(functions) {
 
 export function toggle(name) {
   open[name] = !open[name];
+  reveal = open[name] && narrow.matches;
   keys[name].setAttribute("aria-pressed", String(open[name]));
   use.redraw();
 }
@@ -30,6 +33,10 @@ export function show(now) {
   panel.replaceChildren();
   if (open.hints && agent) panel.append(...hints());
   if (open.moves) panel.append(...list());
+  if (reveal) {
+    reveal = open.hints && Boolean(agent) && !(known && (known.seat || known.error));
+    panel.scrollIntoView({block: "nearest"});
+  }
   if (focus) panel.querySelector(`[data-key="${CSS.escape(focus)}"]`)?.focus();
 }
 
@@ -82,7 +89,10 @@ function pick(action, text, cls) {
   button.dataset.key = action;
   button.setAttribute("aria-pressed", String(Boolean(isAt(action))));
   button.title = "Show this move on the board";
-  button.addEventListener("click", () => use.select(action));
+  button.addEventListener("click", () => {
+    use.select(action);
+    if (narrow.matches) document.getElementById("boards").scrollIntoView({block: "nearest"});
+  });
   return button;
 }
 

@@ -201,7 +201,7 @@ def index(specs: list[blockyard.GameSpec]) -> str:
     """Return the page that leads to all cards."""
     parts = [
         "# Games",
-        "Every game follows the published rules of its contest, and [was checked](../project.md#what-is-it).",
+        "Every game follows the published rules of its contest: see [how this was checked](../project.md#what-is-it).",
         '<div class="games" markdown="1">',
     ]
     for spec in specs:

@@ -11,6 +11,7 @@ from mkdocs.exceptions import PluginError
 from mkdocs.structure.files import File, Files
 
 _ROLE = re.compile(r":(?:func|class|meth|mod|attr):<code>~?([\w.]+)</code>")
+_PAGE = re.compile(r"(?:<code>)?\bdocs/(\w+)\.md\b(?:</code>)?")
 
 
 def on_files(files: Files, config: Any) -> Files:
@@ -36,11 +37,17 @@ def on_files(files: Files, config: Any) -> Files:
     return files
 
 
-def on_page_content(html: str, **_: Any) -> str:
-    """Turn the roles of docstrings, such as ``:func:`make_vec```, into links to the API reference."""
-    return _ROLE.sub(
+def on_page_content(html: str, page: Any, **_: Any) -> str:
+    """Turn the roles of docstrings, such as ``:func:`make_vec```, and the pages that they name into links."""
+    html = _ROLE.sub(
         lambda match: f'<autoref optional identifier="{_full(match[1])}"><code>{match[1]}</code></autoref>', html
     )
+    return _PAGE.sub(_link, html) if page.file.src_uri.startswith("api/") else html
+
+
+def _link(match: re.Match[str]) -> str:
+    title = re.search("^# (.*)", (repository.ROOT / repository.DOCS / f"{match[1]}.md").read_text("utf-8"), re.M)
+    return f'<a href="../{match[1]}.html">{title[1] if title else match[1]}</a>'
 
 
 def _full(name: str) -> str:

@@ -23,6 +23,7 @@ from blockyard.transport.connection import Connection
 # Ray gives a node half a minute to come up, which a busy machine exceeds.
 os.environ.setdefault("RAY_raylet_start_wait_time_s", "240")
 
+ROOT = Path(__file__).resolve().parents[3]
 GAME = "BlockBattle-v0"
 MODES = ["NextStep", "SameStep", "Disabled"]
 
@@ -38,6 +39,14 @@ class Server:
 @pytest.fixture(scope="session")
 def program() -> Path:
     return find_server()
+
+
+@pytest.fixture(scope="session")
+def datasets(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The program ``datasets``, which knows the format of records best."""
+    built: Path = tmp_path_factory.mktemp("bin") / "datasets"
+    subprocess.run(["go", "build", "-o", built, "./datasets"], cwd=ROOT, check=True)
+    return built
 
 
 @contextmanager

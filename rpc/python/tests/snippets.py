@@ -15,11 +15,11 @@ def snippets(page: str) -> list[str]:
     return re.findall(r"^```python\n(.*?)^```", (DOCS / page).read_text(), re.M | re.S)
 
 
-def run(page: str, cwd: Path) -> None:
-    """Run each snippet of a page as a separate program."""
+def run(page: str, cwd: Path, before: str = "") -> None:
+    """Run each snippet of a page as a separate program, which begins with the lines ``before``."""
     found = snippets(page)
     assert found, page
     for code in found:
-        command = [sys.executable, "-c", code]
+        command = [sys.executable, "-c", before + code]
         done = subprocess.run(command, capture_output=True, text=True, cwd=cwd, timeout=300, check=False)
         assert done.returncode == 0, f"{page}:\n{code}\n{done.stderr}"

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import shutil
-import struct
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +11,6 @@ import pytest
 from conftest import GAME, MODES, Server, random_actions, serving
 
 import blockyard
-from blockyard.checkpoint_file import MAGIC, Checkpoint, Part
 
 N = 6
 
@@ -290,124 +287,3 @@ def test_weights_travel(server: Server, other: Server, tmp_path):
             assert go_on(twin, None, 60, 2) == want
             assert twin.opponent_specs == env.opponent_specs == (spec, "random")
             assert twin.opponent_stats() == env.opponent_stats()
-
-
-def test_refusals(server: Server):
-    with blockyard.make_vec(GAME, 2, seed=3, address=server.unix) as env:
-        with pytest.raises(blockyard.NeedsResetError):
-            env.checkpoint()
-        env.reset()
-        data = env.checkpoint()
-        env.step_async(np.zeros(2, int))
-        for call in (env.checkpoint, lambda: env.restore_checkpoint(data)):
-            with pytest.raises(RuntimeError, match="a step is in progress"):
-                call()
-        env.step_wait()
-    kwargs = {"address": server.unix, "checkpoint": data}
-    for game, n, more, says in (
-        ("TetrisDuel-v0", 2, {}, "game is blockbattle in the checkpoint and tetrisduel in this environment: create it"),
-        ("blockbattle:classic", 2, {}, "game is blockbattle in the checkpoint and blockbattle:classic in this"),
-        (GAME, 3, {}, "num_envs is 2 in the checkpoint and 3 in this environment: create it with num_envs=2"),
-        (GAME, 2, {"reward": "score"}, "reward is result in the checkpoint and score in this environment"),
-        (GAME, 2, {"autoreset_mode": "NextStep"}, "autoreset mode is SameStep in the checkpoint and NextStep in this"),
-        (GAME, 2, {"illegal": "random"}, "illegal is penalty in the checkpoint and random in this environment"),
-        (GAME, 2, {"max_episode_steps": 9}, "max_episode_steps is 0 in the checkpoint and 9 in this environment"),
-        (GAME, 2, {"rows": "acting"}, "rows is seat in the checkpoint and acting in this environment"),
-        (GAME, 2, {"opponents": None}, r"driven seats is \[0\] in the checkpoint and \[0 1\] in this environment"),
-        (GAME, 2, {"opponents": {0: "random"}}, r"driven seats is \[0\] in the checkpoint and \[1\] in this"),
-    ):
-        with pytest.raises(blockyard.CheckpointError, match=says):
-            blockyard.make_vec(game, n, **kwargs, **more)
-    with blockyard.make_vec(GAME, 2, address=server.unix, opponents="hand:time=5ms") as env:
-        env.reset()
-        with pytest.raises(blockyard.RequestError, match="depend on the clock"):
-            env.checkpoint()
-
-
-def test_damage(server: Server):
-    """Whatever bit is wrong, wherever it is cut off: one clear error, and the environment goes on."""
-    with blockyard.make_vec(GAME, 2, seed=3, address=server.unix) as env:
-        env.reset()
-        data = env.checkpoint()
-        assert data[: len(MAGIC)] == MAGIC
-        before = env.snapshot()
-        for at in range(len(data)):
-            bad = bytearray(data)
-            bad[at] ^= 1 << at % 8
-            with pytest.raises(blockyard.CheckpointError):
-                env.restore_checkpoint(bytes(bad))
-        for cut in range(0, len(data), 7):
-            with pytest.raises(blockyard.CheckpointError):
-                env.restore_checkpoint(data[:cut])
-        for wrong, says in (
-            (b"", "no checkpoint"),
-            (b"PK\3\4 something", "no checkpoint"),
-            (data + b"x", "damaged or cut off"),
-            (data[:-1], "damaged or cut off"),
-            (data[:30], "cut off after 30 bytes"),
-        ):
-            with pytest.raises(blockyard.CheckpointError, match=says):
-                env.restore_checkpoint(wrong)
-        with pytest.raises(TypeError, match="want the bytes"):
-            env.restore_checkpoint("text")
-        assert same(env.snapshot(), before)
-        obs, _ = env.restore_checkpoint(bytearray(data))
-        assert len(obs["planes"]) == 2
-
-
-def resealed(data, change):
-    """Return a checkpoint with another header and a right checksum."""
-    (length,) = struct.unpack_from("<Q", data, len(MAGIC))
-    start = len(MAGIC) + 8
-    header = json.loads(data[start : start + length])
-    text = json.dumps(change(header)).encode()
-    body = MAGIC + struct.pack("<Q", len(text)) + text + data[start + length : -32]
-    return body + hashlib.sha256(body).digest()
-
-
-def test_headers(server: Server):
-    """Other versions are named, and a header that fits nothing is refused, not trusted."""
-    with blockyard.make_vec(GAME, 2, seed=3, address=server.unix) as env:
-        env.reset()
-        data = env.checkpoint()
-        before = env.snapshot()
-        env.restore_checkpoint(resealed(data, lambda h: h))
-        newer = resealed(data, lambda h: h | {"version": 2, "package": "9.9.9", "unknown": 1})
-        with pytest.raises(
-            blockyard.CheckpointError, match=r"version 2 .*, written by blockyard 9\.9\.9; .* reads version 1"
-        ):
-            env.restore_checkpoint(newer)
-        values = [None, -1, 1, 10**30, "x", [], {}, [1], 0.5, True, {"a": 1}, [{}], [[1]], "{}"]
-        for key in ("package", "game", "first", "parts", "weights", "client"):
-            for value in values:
-                if (key, value) not in (("package", "x"), ("package", "{}"), ("weights", {})):
-                    refused(env, resealed(data, lambda h, k=key, v=value: h | {k: v}))
-            refused(env, resealed(data, lambda h, k=key: {a: b for a, b in h.items() if a != k}))
-        for where, keys in (
-            ("parts", ("head", "games", "bytes")),
-            ("client", ("afterstate_calls", "actions", "illegal", "opponents", "opponent_stats")),
-        ):
-            for key in keys:
-                for value in values:
-                    if where == "parts" or value != 1 or type(value) is not int:
-                        refused(
-                            env, resealed(data, lambda h, w=where, k=key, v=value: h | {w: [h[w][0] | {k: v}]}), value
-                        )
-        assert same(env.snapshot(), before)
-
-
-def refused(env, data, *what):
-    try:
-        env.restore_checkpoint(data)
-    except blockyard.CheckpointError:
-        return
-    raise AssertionError(f"not refused: {what}")
-
-
-def test_reads_what_it_writes():
-    game = b"BYC\x01" + struct.pack("<I", 24) + bytes(16)
-    client = {"afterstate_calls": 1, "actions": 2, "illegal": 3, "opponents": ["x"], "opponent_stats": [[1, 2, 3, 4]]}
-    one = Checkpoint("toy", 3, "1.2.3", [Part(b'{"opponents":["y"]}', [game] * 2)], {"sha256:1": b"abc"}, [client])
-    again = Checkpoint.from_bytes(one.to_bytes())
-    assert again == one
-    assert again.games == 2

@@ -28,7 +28,7 @@ def run(command: str, tmp_path: Path) -> str:
 @pytest.mark.slow
 def test_the_commands_of_the_page(tmp_path):
     """The page's commands in order; only the training is shorter."""
-    train, arena, bundle, build, host = re.findall(r"^    ((?:python|go) .*)", PAGE, re.M)
+    train, arena, bundle, build, opponent, host = re.findall(r"^    ((?:python|go) .*)", PAGE, re.M)
     out = run(f"{train} --games 300 --eval-games 40", tmp_path)
     won, against_hand = (float(x) for x in re.findall(r"^score +([\d.]+) %", out, re.M))
     assert won > 80
@@ -38,6 +38,7 @@ def test_the_commands_of_the_page(tmp_path):
     assert "exact" in out
     assert "no breach of protocol" in out
     run(build, tmp_path)
+    run(opponent, tmp_path)
     table = run(host, tmp_path)
     mine = re.search(r"^A +(\d+) +(\d+) +(\d+) .*", table, re.M)
     header = next(line for line in table.splitlines() if line.startswith("bot "))

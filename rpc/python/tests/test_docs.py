@@ -23,12 +23,13 @@ SMALL = {
     "pettingzoo.md",
     "pool.md",
 } | {"recording.md"}
+BEFORE = {"first.md": "import blockyard\nplay = lambda obs, mask: mask.argmax(1)\n"}  # instead of the training
 LARGE = {"openenv.md", "sb3.md", "torchrl.md", "rllib.md"}
 
 
 @pytest.mark.parametrize("page", sorted(SMALL))
 def test_page(page, tmp_path):
-    run(page, tmp_path)
+    run(page, tmp_path, BEFORE.get(page, ""))
 
 
 @pytest.mark.parametrize("page", sorted(LISTINGS))

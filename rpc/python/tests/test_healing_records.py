@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from conftest import Server, random_actions
 from mortal import mortals
-from test_recording import check, datasets, records  # noqa: F401
+from test_recording import check, records
 
 import blockyard
 
@@ -53,7 +53,7 @@ def record(path, address, hurt, mode, steps=120, **more):
 
 
 @pytest.mark.parametrize("mode", ["SameStep", "NextStep", "Disabled"])
-def test_each_game_is_recorded_once(server: Server, two, tmp_path, datasets, mode):  # noqa: F811
+def test_each_game_is_recorded_once(server: Server, two, tmp_path, datasets, mode):
     a, b = two
     want = record(tmp_path / "want", server.unix, lambda: None, mode)
     assert want[0] == check(datasets, tmp_path / "want") > 20

@@ -12,11 +12,9 @@ import subprocess
 
 import pytest
 from conftest import GAME
-from test_recording import check, datasets, random_steps, records
+from test_recording import check, random_steps, records
 
 import blockyard
-
-__all__ = ["datasets"]  # a fixture
 
 
 def browser():
