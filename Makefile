@@ -12,7 +12,7 @@ GAMES  ?= 40
 export CGO_ENABLED ?= 1
 
 .DEFAULT_GOAL := help
-.PHONY: help pre-commit test setup vet lint go race python libraries demo cluster-demo ladders bench bench-against bench-python soak fuzz golden sign bundle plugin binaries wheels docs serve clean
+.PHONY: help pre-commit test setup vet lint go race python libraries demo cluster-demo ladders bench bench-against bench-goals bench-python soak fuzz golden sign bundle plugin binaries wheels docs serve clean
 
 # The parts of `make test`, the longest first; JOBS of them run at a time.
 CHECKS := python go race vet sign bundle plugin
@@ -91,8 +91,11 @@ bench: $(VENV)/ok ## Go benchmarks, the transports compared with in-process step
 	$(GO) run ./rpc bench
 	$(PY) rpc/python/bench/learner.py
 
-bench-against: ## CPU time of choices and steps beside the commit BASE; LEARNER=1 and STEPS=1 add those of Python
-	GO=$(GO) PY=$(abspath $(PY)) .ci/bench-against $(BASE)
+bench-against: ## CPU time of choices and steps beside the commit BASE; BENCH selects benchmarks, ROUNDS (7) repeats them
+	GO=$(GO) $(PYTHON) .ci/bench-against $(BASE) --rounds $(or $(ROUNDS),7) $(if $(BENCH),--bench '$(BENCH)')
+
+bench-goals: $(VENV)/ok ## every performance goal: before, now, ratio, met or missed: half an hour; ONLY a part, ROUNDS (7)
+	GO=$(GO) $(PY) .ci/bench-against --rounds $(or $(ROUNDS),7) $(if $(ONLY),--only $(ONLY))
 
 bench-python: $(VENV)/test ## benchmark against other libraries, in one run, with a table and a plot
 	$(PY) -m pip install --quiet 'matplotlib>=3.8' 'tqdm>=4.60' && $(PY) rpc/python/bench/run.py

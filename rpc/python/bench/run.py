@@ -119,7 +119,7 @@ def entrants(args: argparse.Namespace, threads: int) -> list[Entrant]:
     if {"ours", "floors"} & set(args.only):
         chosen += plan.ours(args.envs, args.games, threads, args.seed)
     if "floors" in args.only:
-        chosen += plan.floors(args.envs, args.games[0], threads)
+        chosen += plan.floors(args.envs, args.games, threads)
     if "gymnasium" in args.only:
         chosen += plan.gymnasium(threads, args.seed, FEW, MANY)
     if "peers" in args.only:

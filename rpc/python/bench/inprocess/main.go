@@ -43,6 +43,8 @@ type request struct {
 		Game string
 		Envs int
 		Seed uint64
+		// One row per acting seat instead of one per seat, which turn-based games of early commits had only.
+		Acting bool
 	}
 }
 
@@ -107,7 +109,11 @@ func start(q *request) (e *entrant, err error) {
 		return nil, err
 	}
 	e = &entrant{seed: q.Options.Seed}
-	if e.games, err = vec.New(g, vec.Config{Envs: q.Options.Envs}); err != nil {
+	c := vec.Config{Envs: q.Options.Envs}
+	if q.Options.Acting {
+		c.Rows = vec.ActingRows
+	}
+	if e.games, err = vec.New(g, c); err != nil {
 		return nil, err
 	}
 	defer func(games *vec.Env) {

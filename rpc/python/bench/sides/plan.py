@@ -76,19 +76,19 @@ def key(what: str, road: str, n: int) -> str:
     return f"{what} | {road} | {n}"
 
 
-def floors(sizes: Sequence[int], game: str, threads: int) -> list[Entrant]:
+def floors(sizes: Sequence[int], games: Sequence[str], threads: int) -> list[Entrant]:
     """Return the limits of the machine: a bare socket and a copy of as many bytes as a game has, and a null game.
 
+    The game is the first one; a bare socket with the bytes of one environment is added for each of the others.
     ``like`` in their options names the entrant whose message lengths ``with_lengths`` copies.
     """
     made = []
     for n in sizes:
-        like = key(game, "socket", n)
-        for name in ("socket", "memcpy"):
+        for name, game in [("memcpy", games[0]), *(("socket", game) for game in (games if n == 1 else games[:1]))]:
             label = {"socket": "bare socket", "memcpy": "memcpy"}[name]
-            options = {"envs": n, "threads": threads, "like": like}
+            options = {"envs": n, "threads": threads, "like": key(game, "socket", n)}
             made.append(
-                Entrant(key("floor", name, n), "floors", f"{label}, bytes of {game}", "floors", name, options, n == 1)
+                Entrant(key(game, label, n), "floors", f"{label}, bytes of {game}", "floors", name, options, n == 1)
             )
         if n not in NULL_SIZES:
             continue
@@ -100,11 +100,8 @@ def floors(sizes: Sequence[int], game: str, threads: int) -> list[Entrant]:
                 )
             )
         options = {"envs": n, "threads": threads, "like": key("null", "null, socket", n)}
-        made.append(
-            Entrant(
-                key("floor", "null", n), "floors", "bare socket, bytes of the null game", "floors", "socket", options
-            )
-        )
+        label = "bare socket, bytes of the null game"
+        made.append(Entrant(key("null", "bare socket", n), "floors", label, "floors", "socket", options))
     return made
 
 

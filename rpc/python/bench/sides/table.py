@@ -34,7 +34,7 @@ def markdown(report: dict[str, Any]) -> str:
         "|---|---|---:|---:|---:|---|",
     ]
     for v in report["aims"]:
-        met = {True: "met", False: "**missed**", None: "not measured"}[v["met"]]
+        met = {True: "met", False: "**missed**", None: _cell(f"not measured: {v['error']}")}[v["met"]]
         by = f"{_number(v['wall'])} | {_number(v['cpu'])}"
         lines.append(f"| {v['aim']} | {v['what']} | {v['want']:g} | {by} | {met} |")
     for group, title in TITLES.items():
