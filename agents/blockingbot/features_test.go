@@ -3,6 +3,7 @@ package blockingbot
 import (
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"strings"
 	"testing"
 
@@ -54,9 +55,15 @@ func slowReach(s *blocking.State, seat, far int) map[[2]int]int {
 	return found
 }
 
+// In more than 100,000 positions if BLOCKYARD_LONG is set.
 func TestFloodAgreesWithASlowOne(t *testing.T) {
+	games, looked := 3, 0
+	if os.Getenv("BLOCKYARD_LONG") != "" {
+		games = 1500
+	}
 	var m analysis
-	positions(3, 3, func(s *blocking.State) {
+	check := func(s *blocking.State) {
+		looked++
 		reached := make([]map[[2]int]int, s.Seats)
 		for seat := range reached {
 			m.flood(s, seat)
@@ -90,7 +97,12 @@ func TestFloodAgreesWithASlowOne(t *testing.T) {
 			gotAlone, gotTied := m.first(s, seat)
 			require.Equal(t, [2]int{alone, tied}, [2]int{gotAlone, gotTied})
 		}
-	})
+	}
+	for seats := 2; seats <= 4; seats++ {
+		positions(seats, games, check)
+	}
+	require.True(t, looked > 100_000 || games == 3, "%d positions", looked)
+	t.Logf("%d positions", looked)
 }
 
 // One analysis, which keeps what it has found, looks at the positions of games and at all that follow them.
@@ -136,7 +148,7 @@ func TestPlaceAgreesWithTheLegalList(t *testing.T) {
 			}
 		})
 	}
-	require.True(t, looked > 100000 || testing.Short(), "%d positions", looked)
+	require.True(t, looked > 100_000 || testing.Short(), "%d positions", looked)
 }
 
 // The rival's half is what the rival sees as its own, and back: with two seats both tell the

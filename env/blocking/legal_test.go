@@ -2,6 +2,7 @@ package blocking
 
 import (
 	"math/rand/v2"
+	"os"
 	"slices"
 	"testing"
 
@@ -13,17 +14,25 @@ import (
 // slowLegal is rules §4.3 read cell by cell: every code of every letter on every cell.
 func slowLegal(s *State, seat int) []env.Action {
 	t := s.Table()
-	owner := func(x, y int) int {
-		for i := range s.Cells {
-			if x >= 0 && y >= 0 && x < Size && y < Size && s.Cells[i].Has(x, y) {
-				return i
+	const free, off = -1, -2
+	var owners [Size + 2][Size + 2]int // with the edge
+	for y := range owners {
+		for x := range owners[y] {
+			owners[y][x] = free
+			if x == 0 || y == 0 || x > Size || y > Size {
+				owners[y][x] = off
+				continue
+			}
+			for i := range s.Cells {
+				if s.Cells[i].Has(x-1, y-1) {
+					owners[y][x] = i
+				}
 			}
 		}
-		return -1
 	}
 	touches := func(x, y int, near [4][2]int) bool {
 		for _, d := range near {
-			if owner(x+d[0], y+d[1]) == seat {
+			if owners[y+1+d[1]][x+1+d[0]] == seat {
 				return true
 			}
 		}
@@ -45,9 +54,13 @@ func slowLegal(s *State, seat int) []env.Action {
 		}
 		for code := range 2 * 4 * Size * Size {
 			f, r, ax, ay := code&1, code>>1&3, code>>3%Size, code>>3/Size
+			if !anchor(ax, ay) {
+				continue
+			}
 			for n := range t.Shapes[l].Squares {
-				fits, anchored := true, anchor(ax, ay)
-				for k, c := range t.Shapes[l].Squares {
+				fits := true
+				for k := 0; fits && k < len(t.Shapes[l].Squares); k++ {
+					c := t.Shapes[l].Squares[k]
 					x, y := int(c.X-t.Shapes[l].Squares[n].X), int(c.Y-t.Shapes[l].Squares[n].Y)
 					if f == 1 {
 						x, y = y, x
@@ -56,10 +69,9 @@ func slowLegal(s *State, seat int) []env.Action {
 						x, y = -y, x
 					}
 					x, y = x+ax, y+ay
-					fits = fits && x >= 0 && y >= 0 && x < Size && y < Size && owner(x, y) < 0 && !touches(x, y, sides)
-					_ = k
+					fits = x >= 0 && y >= 0 && x < Size && y < Size && owners[y+1][x+1] == free && !touches(x, y, sides)
 				}
-				if fits && anchored {
+				if fits {
 					out = append(out, t.Action(Code{X: ax, Y: ay, L: l, F: f, R: r, N: n + 1}))
 				}
 			}
@@ -69,13 +81,19 @@ func slowLegal(s *State, seat int) []env.Action {
 	return slices.Compact(out)
 }
 
-// play steps random games of a table and calls each before every choice.
-func play(t *testing.T, table uint8, games int, each func(s *State, seat int, legal []env.Action)) {
+// play steps random games of a table until it has called each for so many positions before a choice: 100,000 at least
+// if BLOCKYARD_LONG is set.
+func play(t *testing.T, table uint8, positions int, each func(s *State, seat int, legal []env.Action)) {
+	t.Helper()
+	if os.Getenv("BLOCKYARD_LONG") != "" {
+		positions = max(positions, 100_000)
+	}
 	rng := rand.New(rand.NewPCG(7, uint64(table)))
-	for g := range games {
+	n := 0
+	for g := 0; n < positions; g++ {
 		s := New(2+g%3, table)
 		s.Reset(uint64(g))
-		for s.Acting() != 0 {
+		for ; s.Acting() != 0; n++ {
 			seat := s.Acting().First()
 			legal := s.Legal(seat, nil)
 			each(s, seat, legal)
@@ -83,21 +101,20 @@ func play(t *testing.T, table uint8, games int, each func(s *State, seat int, le
 			require.NoError(t, s.Check())
 		}
 	}
+	t.Logf("%d positions", n)
 }
 
 func TestLegalAgreesWithAFullScan(t *testing.T) {
-	n := 0
-	play(t, 0, 9, func(s *State, seat int, legal []env.Action) {
-		if n++; n%4 == 0 {
-			require.Equal(t, slowLegal(s, seat), legal)
-		}
+	play(t, 0, 200, func(s *State, seat int, legal []env.Action) {
+		require.Equal(t, slowLegal(s, seat), legal)
+		other := (seat + 1) % int(s.Seats)
+		require.Equal(t, len(slowLegal(s, other)) > 0, s.CanPlace(other), "seat %d", other)
 	})
-	require.Greater(t, n, 100)
 }
 
 // What a Cover gathers is what the placements one by one cover.
 func TestCoverAgreesWithPlacements(t *testing.T) {
-	play(t, 0, 6, func(s *State, seat int, legal []env.Action) {
+	play(t, 0, 200, func(s *State, seat int, legal []env.Action) {
 		var f Fit
 		var c Cover
 		var want Board
@@ -109,7 +126,9 @@ func TestCoverAgreesWithPlacements(t *testing.T) {
 				want.Set(x+int(cell.X), y+int(cell.Y))
 			}
 			at := f.Places(o)
-			require.True(t, at.Has(x, y))
+			if !at.Has(x, y) {
+				require.Fail(t, "no place", "%s", s.Table().Text(a))
+			}
 			c.Add(o, &at)
 		}
 		require.Equal(t, want, c.Cells())
@@ -118,10 +137,12 @@ func TestCoverAgreesWithPlacements(t *testing.T) {
 
 // The list holds every placement once, and its codes lead back to the ids.
 func TestListHoldsEveryPlacementOnce(t *testing.T) {
-	play(t, 0, 6, func(s *State, seat int, legal []env.Action) {
+	play(t, 0, 200, func(s *State, seat int, legal []env.Action) {
 		var got []env.Action
 		for _, c := range s.List(seat) {
-			require.True(t, s.Anchored(seat, c))
+			if !s.Anchored(seat, c) {
+				require.Fail(t, "not anchored", "%s", c)
+			}
 			got = append(got, s.Table().Action(c))
 		}
 		slices.Sort(got)

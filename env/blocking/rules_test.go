@@ -157,7 +157,7 @@ func TestFaults(t *testing.T) {
 // A game is decided early unless it is played out, and then ends no earlier and not otherwise.
 func TestEarlyEnd(t *testing.T) {
 	decided := 0
-	play(t, 0, 60, func(s *State, seat int, legal []env.Action) {
+	play(t, 0, 1500, func(s *State, seat int, legal []env.Action) {
 		next := s.copied()
 		env.After(next, seat, legal[0])
 		if next.Reason != Decided {

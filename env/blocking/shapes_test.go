@@ -41,14 +41,12 @@ func TestAnotherTable(t *testing.T) {
 	require.NoError(t, err)
 	require.Zero(t, zero)
 	require.Equal(t, DefaultTable.Actions, other.Actions, "the same forms, numbered otherwise")
-	n := 0
-	play(t, again, 6, func(s *State, seat int, legal []env.Action) {
-		if n++; n%6 == 0 {
-			require.Equal(t, slowLegal(s, seat), legal)
-			for _, a := range legal {
-				back, err := g.Parse(g.Text(a))
-				require.NoError(t, err)
-				require.Equal(t, a, back)
+	play(t, again, 50, func(s *State, seat int, legal []env.Action) {
+		require.Equal(t, slowLegal(s, seat), legal)
+		for _, a := range legal {
+			back, err := g.Parse(g.Text(a))
+			if err != nil || back != a {
+				require.Fail(t, "another action", "%s: %d, %v, want %d", g.Text(a), back, err, a)
 			}
 		}
 	})
