@@ -21,36 +21,7 @@ import (
 // BenchmarkDecide times one choice of the default searches, in positions of a game between shallow searches. cpu-ns/op
 // is CPU time, which a busy machine changes little. Two commits that play alike evaluate the same positions, so the
 // ratio of their figures is that of evaluations per CPU second. `make bench-against BASE=COMMIT` prints it for the
-// benchmarks of this file.
-//
-// CPU time in microseconds on a core of an AMD EPYC that many other programs used (load average 40 on two cores), the
-// least of 6 runs in turn with the commit 3c7487d: `BENCH='Decide/(blockbattle|tetrisduel|dropblox)' ROUNDS=6 make
-// bench-against BASE=3c7487d`. On such a machine two runs differ by a fifth. Those of Blocking and of BenchmarkStep, per
-// step of 1,024 games, are from an earlier, quieter run:
-//
-//	                          3c7487d     here   ratio
-//	Decide/blockbattle/hand       166       94     1.8
-//	Decide/blockbattle/learned    370      218     1.7
-//	Decide/tetrisduel/hand        240      132     1.8
-//	Decide/tetrisduel/learned     477      212     2.3
-//	Decide/blocking/hand         3208     1255     2.6
-//	Decide/blocking/learned     13107     6612     2.0
-//	Decide/dropblox/hand         1110      779     1.4
-//	Decide/dropblox/learned      4950     4125     1.2
-//	Step/blockbattle/hand      131633    76641     1.7
-//	Step/tetrisduel/hand       172855    79557     2.2
-//
-// A contest bot in one file has neither vector instructions nor values of leaves. `ROUNDS=7 make bench-against
-// BASE=dc93ba3` compares it with the program of that commit, which has vector instructions,
-// and steps in process, in milliseconds (medians, and the medians of the ratios within a round):
-//
-//	                                            dc93ba3     here   ratio
-//	exported Block Battle bot, per answer         0.871    1.442    0.61
-//	blockbattle in process, per random game       0.093    0.095    0.99
-//	tetrisduel in process                         0.154    0.135    1.03
-//	blocking in process                           0.203    0.200    0.98
-//	wintetris in process                          0.007    0.007    1.05
-//	dropblox in process                           0.093    0.096    0.96
+// benchmarks of this file, and `make bench-goals` beside the goals; rpc/python/bench/README.md has the figures.
 func BenchmarkDecide(b *testing.B) {
 	for _, g := range games.All {
 		if strings.Contains(g.Name, ":") {
