@@ -125,7 +125,7 @@ func TestHostDropbloxTournament(t *testing.T) {
 }
 
 func TestHostDropbloxStops(t *testing.T) {
-	dropblox(t, `[ -e slow ] && sleep 60; touch slow`)
+	dropblox(t, `[ -e slow ] && touch second && sleep 600; touch slow`)
 	for _, c := range []struct {
 		args   []string
 		status int
@@ -134,8 +134,17 @@ func TestHostDropbloxStops(t *testing.T) {
 		{[]string{"local", "5"}, 1, "agents: stopped after 1 turns with 0 points\n"},
 		{[]string{"--seeds", "5,6", "--json", "--record", "games.jsonl"}, 0, `"stopped":true`},
 	} {
-		_ = os.Remove("slow")
-		ctx, cancel := context.WithTimeout(t.Context(), 900*time.Millisecond)
+		_, _ = os.Remove("slow"), os.Remove("second")
+		ctx, cancel := context.WithCancel(t.Context())
+		go func() { // stops it in the second turn
+			defer cancel()
+			for ctx.Err() == nil {
+				if _, err := os.Stat("second"); err == nil {
+					return
+				}
+				time.Sleep(time.Millisecond)
+			}
+		}()
 		status, out, errs := hostDropblox(ctx, c.args...)
 		cancel()
 		require.Equal(t, c.status, status)

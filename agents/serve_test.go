@@ -74,7 +74,7 @@ func TestServeDropblox(t *testing.T) {
 		}
 	})
 	address := regexp.MustCompile(`http://127\.0\.0\.1:\d+`)
-	require.Eventually(t, func() bool { return address.MatchString(out.String()) }, 10*time.Second, 10*time.Millisecond)
+	require.Eventually(t, func() bool { return address.MatchString(out.String()) }, time.Minute, 10*time.Millisecond)
 	url := address.FindString(out.String())
 
 	status, said, errs := hostDropblox(t.Context(), "practice", "--server", url, "--config", "blue.txt")

@@ -148,9 +148,9 @@ func TestParentDeath(t *testing.T) {
 }
 
 func TestIdleExit(t *testing.T) {
-	p := serve(t, "--listen", "tcp:127.0.0.1:0", "--idle-exit", "200ms")
+	p := serve(t, "--listen", "tcp:127.0.0.1:0", "--idle-exit", "3s")
 	c := dial(t, p.ready[0])
-	time.Sleep(500 * time.Millisecond)
+	time.Sleep(4 * time.Second)
 	require.NoError(t, c.Call("ping", nil), "not while somebody is connected")
 	require.NoError(t, c.Close())
 	p.ends(t)

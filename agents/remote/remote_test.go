@@ -84,7 +84,7 @@ func TestSameMatch(t *testing.T) {
 	together, got := newMatch(t, "blockbattle", a, "hand:ply=1", 12)
 	h, site := host(t, together, Limits{AckWait: 3 * time.Second, Deliveries: 20})
 	result := func(r result) {
-		_, err := site.Request(broker.Subject(h.Run(), "result"), broker.JSON(r), 10*time.Second)
+		_, err := site.Request(broker.Subject(h.Run(), "result"), broker.JSON(r), time.Minute)
 		require.NoError(t, err)
 	}
 	ended := make(chan match.TwoPlayerResult, 1)
@@ -96,7 +96,7 @@ func TestSameMatch(t *testing.T) {
 		ended <- r
 	}()
 	for n := 0; n < 3; { // a worker that takes tasks, and is lost or answers with damaged results
-		m, err := site.Request(broker.Subject(h.Run(), "next"), broker.JSON(request{"lost"}), 10*time.Second)
+		m, err := site.Request(broker.Subject(h.Run(), "next"), broker.JSON(request{"lost"}), time.Minute)
 		require.NoError(t, err)
 		var r reply
 		require.NoError(t, json.Unmarshal(m.Data, &r))
@@ -199,7 +199,7 @@ func TestRefusedWorkers(t *testing.T) {
 	}
 	require.Eventually(t, func() bool {
 		return len(h.Workers()) == 1 && h.Workers()[0].State == broker.Refused
-	}, 20*time.Second, 10*time.Millisecond)
+	}, time.Minute, 10*time.Millisecond)
 	require.NoError(t, h.Close())
 }
 

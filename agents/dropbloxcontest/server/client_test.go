@@ -129,10 +129,10 @@ func folder(t *testing.T, root, whose, id string) map[string]string {
 
 func TestPractiseAgainstTheClock(t *testing.T) {
 	t.Parallel()
-	s, url, _ := open(t, Config{Clock: 3 * time.Second})
+	s, url, _ := open(t, Config{Clock: 12 * time.Second})
 	game, err := client(url, blue).Practice(t.Context())
 	require.NoError(t, err)
-	p := dropbloxcontest.Player{Program: script(t, `exec sleep 1.2`), Game: game, Margin: time.Second}
+	p := dropbloxcontest.Player{Program: script(t, `exec sleep 4.8`), Game: game, Margin: 4 * time.Second}
 	r, err := p.Play(t.Context())
 	require.NoError(t, err)
 	require.Equal(t, dropbloxcontest.Time, r.Reason)
@@ -141,7 +141,7 @@ func TestPractiseAgainstTheClock(t *testing.T) {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		return !s.games[game.ID].running(time.Now())
-	}, 5*time.Second, 10*time.Millisecond)
+	}, time.Minute, 10*time.Millisecond)
 }
 
 // A turn that comes too late for the server ends the game there, and so here.
@@ -169,11 +169,14 @@ func TestClientIsDenied(t *testing.T) {
 func TestClientWaitsUntilStopped(t *testing.T) {
 	t.Parallel()
 	_, url, _ := open(t, Config{Clock: time.Minute, Players: 2})
-	ctx, cancel := context.WithTimeout(t.Context(), 700*time.Millisecond)
+	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	waited := 0
-	_, err := client(url, blue).Compete(ctx, func() { waited++ })
-	require.ErrorIs(t, err, context.DeadlineExceeded)
+	_, err := client(url, blue).Compete(ctx, func() {
+		waited++
+		time.AfterFunc(500*time.Millisecond, cancel)
+	})
+	require.ErrorIs(t, err, context.Canceled)
 	require.Equal(t, 1, waited)
 }
 
@@ -313,6 +316,6 @@ func TestServerStops(t *testing.T) {
 	require.NoError(t, err)
 	before := time.Now()
 	stop()
-	require.Less(t, time.Since(before), shutdownTime+3*time.Second)
+	require.Less(t, time.Since(before), shutdownTime+time.Minute)
 	require.Contains(t, folder(t, root, ".", game.ID)["state0"], `"failed"`)
 }

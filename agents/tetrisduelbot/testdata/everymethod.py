@@ -33,7 +33,7 @@ class Player:
         assert matchData.getCombo() >= 0
         assert matchData.getRemoveLineInBattle() in (True, False)
         assert not (self.isFirst and matchData.getRemoveLineInBattle())
-        assert 0 < matchData.getTimeLeft() <= 20
+        assert 0 < matchData.getTimeLeft() <= 600
         last = matchData.getLastAction()
         assert (last is None) == (self.isFirst and self.turns == 1)
 
