@@ -38,6 +38,7 @@ type program struct {
 	Selfplay selfplayCmd `cmd:"" help:"Train a network by self-play."`
 	Join     join        `cmd:"" help:"Play for a run or a match with --cluster, on this machine or another."`
 	Cluster  clusterCmd  `cmd:"" help:"Look at the runs of a broker, or predict the speed of one."`
+	Curves   curves      `cmd:"" help:"Draw the scores of several runs in one picture, over the CPU time of training."`
 	Fit      fit         `cmd:"" help:"Fit a network to recorded games."`
 	Gate     gate        `cmd:"" help:"Play two agents against each other in pairs of games and report which is better."`
 	Export   export      `cmd:"" help:"Write a network as a contest bot in one source file, or as an ONNX model."`

@@ -135,9 +135,11 @@ func (s *settings) phases(g *task.Game) (*phases.Config, error) {
 }
 
 // zero is a run from random weights. Of the shares of results and backup, the one that is not given is what the other
-// leaves; without a backup all is results.
+// leaves; without a backup all is results. The last part of the results is played two plies deep, the same part of them
+// whatever their share.
 func (s *settings) zero(g *task.Game) phases.Config {
 	c := phases.FromZero(g)
+	deep := c.Deep / max(c.Results, 1e-9) // the part of the results
 	switch {
 	case c.Backup == 0:
 	case s.Backup == nil && s.Results != nil:
@@ -146,6 +148,13 @@ func (s *settings) zero(g *task.Game) phases.Config {
 		c.Results = max(0, 1-*s.Backup)
 	case s.Results == nil && s.Backup != nil:
 		c.Results = 0
+	}
+	if c.Deep > 0 {
+		results := cmp.Or(c.Results, 1)
+		if s.Results != nil && *s.Results > 0 {
+			results = *s.Results
+		}
+		c.Deep = deep * results
 	}
 	return c
 }
@@ -282,7 +291,8 @@ var helps = kong.Vars{
 	"lambda":    "λ of the returns, 0 to 1. Default: 0.9, for one seat 0.5.",
 	"rate":      "Learning rate after the warm start, without an actor. Default: 0.0002, for one seat 0.001.",
 	"rate_end":  "Learning rate at the end. Default: 0.00001, for one seat 0.00002.",
-	"deep":      "Share of the budget, the last, in which games are played two plies deep. Default: 0.",
+	"deep": "Share of the budget, the last of TD(λ), in which games are played two plies deep. " +
+		"Default: 0, with --from-zero 0.6 in games with random draws.",
 	"deep_width": "First choices searched two plies deep with --backup and --deep; in Dropblox the width of the search. " +
 		"Default: 8 with --backup, else 4, in Dropblox 6.",
 

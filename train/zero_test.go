@@ -25,7 +25,7 @@ func TestFromZero(t *testing.T) {
 		game, sum string
 		flags     []string
 	}{
-		{"blockbattle", "6f774683219c6e905143168d9a39ead308e45dd96a0fc8f4924eb951954beaee", seats},
+		{"blockbattle", "c47730c15472156be9e370b0168215ca5d8f4b9e14036874015356fdc7f6bd61", seats},
 		{"tetrisduel", "7620bf1a8e41654ce67e47c4c117a85425c993fc36d62b027958553b494638db", seats},
 		{"blocking", "f8cb986fce0b7ffbc1d779def953f2be5195daf56397672c25e94e847440b766", seats},
 		{"wintetris", "fe8479cb001ea73a47dbb490686b5e31c99e9aaab2e8ec900b99c41e7d1ae0ea", solo},
@@ -58,8 +58,8 @@ func TestFromZero(t *testing.T) {
 
 // The share that is not given is what the other leaves.
 func TestSharesFromZero(t *testing.T) {
-	for args, want := range map[string][2]float64{
-		"": {.25, .75}, "--results=0.4": {.4, .6}, "--backup=0.25": {.75, .25}, "--backup=0": {0, 0},
+	for args, want := range map[string][3]float64{
+		"": {.8, .2, .6}, "--results=0.4": {.4, .6, .3}, "--backup=0.2": {.8, .2, .6}, "--backup=0": {0, 0, .75},
 	} {
 		line := []string{"blockbattle", "--from-zero"}
 		if args != "" {
@@ -68,7 +68,7 @@ func TestSharesFromZero(t *testing.T) {
 		a, err := parse(t, line...).algorithm(task.BlockBattle)
 		require.NoError(t, err)
 		c := a.(*phases.Config)
-		require.Equal(t, want, [2]float64{c.Results, c.Backup}, args)
+		require.InDeltaSlice(t, want[:], []float64{c.Results, c.Backup, c.Deep}, 1e-9, args)
 	}
 }
 

@@ -47,7 +47,7 @@ func (r *Run) Done() bool { return r.Progress() >= 1 && !r.GateDue() }
 // changes nothing, if ctx ended before the result was there.
 func (r *Run) gate(ctx context.Context) (bool, error) {
 	began, c := r.now(), r.Counts
-	p := Point{Iterations: c.Iterations, Rows: c.Rows, Loss: c.Loss, Seconds: c.Spent.Seconds()}
+	p := Point{Iterations: c.Iterations, Rows: c.Rows, Loss: c.Loss, Seconds: c.Spent.Seconds(), CPU: c.CPU.Seconds()}
 	if ok, err := r.algorithm.Gate(ctx, r, &p); err != nil || !ok {
 		return false, err
 	}
@@ -79,6 +79,7 @@ type Point struct {
 	PerGame    float64 `json:"per_game,omitempty"`    // all points over ends, one end at the least
 	Kept       bool    `json:"kept"`                  // this net is now the best
 	Seconds    float64 `json:"seconds"`               // of training so far
+	CPU        float64 `json:"cpu,omitempty"`         // seconds of CPU time of training so far; 0 if not known
 }
 
 // value returns the score and its interval, or a bar of no length where there is none. A

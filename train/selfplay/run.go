@@ -115,6 +115,7 @@ type Counts struct {
 	Loss       float64       `json:"loss"`  // of the last rollout
 	Scale      float64       `json:"scale"` // log odds of winning per unit of the baseline evaluator
 	Spent      time.Duration `json:"spent"` // playing and fitting
+	CPU        time.Duration `json:"cpu"`   // of this process in that time; workers have their own
 	Gating     time.Duration `json:"gating"`
 	LastGate   time.Duration `json:"last_gate"`
 }
@@ -178,7 +179,7 @@ func (r *Run) Shuffle() *rand.Rand {
 func (r *Run) Step() error { return r.step(context.Background()) }
 
 func (r *Run) step(ctx context.Context) error {
-	began := r.now()
+	began, used := r.now(), cpuTime()
 	next, err := r.algorithm.Next(r, r.Learner)
 	if err != nil {
 		return err
@@ -195,6 +196,7 @@ func (r *Run) step(ctx context.Context) error {
 	r.Fitted += r.now().Sub(played)
 	r.Counts.Iterations++
 	r.Counts.Spent += r.now().Sub(began)
+	r.Counts.CPU += cpuTime() - used
 	r.noteLoss()
 	return r.passRecords()
 }

@@ -61,10 +61,15 @@ func (l *backupLearner) Save(s *selfplay.State) {
 	s.Backup = &selfplay.BackupState{Average: l.average, Fits: l.fits}
 }
 
-// Gated implements selfplay.Learner: it begins a stage with the net as the base.
+// Gated implements selfplay.Learner: it begins a stage with the net as the base, or with the best net so far if a
+// sequential test has decided against the net: what it learned is lost then, and other games are played. Without that
+// test a gate is too short to tell.
 func (l *backupLearner) Gated() error {
 	l.base, l.average, l.fits = l.Mean, 0, 0
-	return l.Trainer.SetNet(l.Mean)
+	if l.config.GateElo > 0 && l.run.Best != nil {
+		l.base = l.run.Best
+	}
+	return l.Trainer.SetNet(l.base)
 }
 
 func (l *backupLearner) Rollout() selfplay.Rollout {

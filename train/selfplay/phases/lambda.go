@@ -50,7 +50,13 @@ func (l *lambdaLearner) rollout(kind string, net *mlp.Net) selfplay.Rollout {
 }
 
 // twoPly reports whether the next rollout searches two plies deep.
-func (l *lambdaLearner) twoPly() bool { return l.run.Progress() >= 1-l.config.Deep }
+func (l *lambdaLearner) twoPly() bool {
+	p, end := l.run.Progress(), 1.0
+	if p < l.config.Results {
+		end = l.config.Results
+	}
+	return p >= end-l.config.Deep
+}
 
 func (l *lambdaLearner) Fit() error {
 	l.collect(nil)

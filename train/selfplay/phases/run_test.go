@@ -55,7 +55,7 @@ func open(t *testing.T, c Config, workers int) *selfplay.Run {
 	return r
 }
 
-// content is what Save writes, without wall-clock times.
+// content is what Save writes, without times.
 func content(t *testing.T, r *selfplay.Run) ([]mlp.Tensor, map[string]any) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "state")
@@ -66,12 +66,13 @@ func content(t *testing.T, r *selfplay.Run) ([]mlp.Tensor, map[string]any) {
 	require.NoError(t, err)
 	var run map[string]any
 	require.NoError(t, json.Unmarshal([]byte(meta["run"]), &run))
-	for _, name := range []string{"spent", "gating", "last_gate"} {
+	for _, name := range []string{"spent", "gating", "last_gate", "cpu"} {
 		delete(run["counts"].(map[string]any), name)
 	}
 	if curve, ok := run["curve"].([]any); ok {
 		for _, p := range curve {
 			delete(p.(map[string]any), "seconds")
+			delete(p.(map[string]any), "cpu")
 		}
 	}
 	return tensors, run

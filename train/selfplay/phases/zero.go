@@ -21,7 +21,7 @@ func FromZero(g *task.Game) Config {
 	case takesTurns(g): // a search of one ply further costs little, and six teach more
 		c.Samples, c.Look = 8, 6
 	default: // values from results are log odds; among them, the choices of one decision hardly differ
-		c.Results, c.Backup, c.Gates, c.Iterations = 0.25, 0.75, 12, 2400
+		c.Results, c.Deep, c.Backup, c.Gates, c.Iterations = 0.8, 0.6, 0.2, 15, 3000
 		c.Samples, c.LogOdds, c.WithinDecision = 8, true, true
 	}
 	return c

@@ -51,10 +51,12 @@ func TestStagesFromZero(t *testing.T) {
 	c.Results, c.Backup, c.Gates, c.GatePairs, c.GatePly = 0.5, 0.5, 4, 1, 1
 	r := open(t, c, 1)
 	var names []string
-	var before *mlp.Net // at the last gate
+	var before *mlp.Net // the last net of the results, then the best at the last gate
 	require.NoError(t, r.Go(t.Context(), func(gated bool) error {
 		if gated {
-			before = r.Net()
+			if before = r.Net(); r.Counts.Gated > 2 {
+				before = r.Best
+			}
 			return nil
 		}
 		names = append(names, r.Stage())
@@ -72,7 +74,8 @@ func TestStagesFromZero(t *testing.T) {
 // The learning rate of the results falls to its end before the backup begins.
 func TestRateOfResults(t *testing.T) {
 	c := FromZero(task.BlockBattle)
-	c.Games, c.Rounds, c.Iterations, c.Hidden = 1, 1, 200, []int{2} // a quarter of them for the results
+	c.Games, c.Rounds, c.Iterations, c.Hidden = 1, 1, 200, []int{2}
+	c.Results, c.Deep, c.Backup = 0.25, 0.2, 0.75
 	r := open(t, c, 1)
 	l := r.Learner.(*lambdaLearner)
 	require.InDelta(t, c.RateFrom, l.rate(), 1e-9)
@@ -84,8 +87,8 @@ func TestRateOfResults(t *testing.T) {
 
 func TestResultsRefuse(t *testing.T) {
 	for says, change := range map[string]func(*Config){
-		"results 0.25 and backup 0:":  func(c *Config) { c.Backup = 0 },
-		"results 0.25 and backup 0.8": func(c *Config) { c.Backup = 0.8 },
+		"results 0.8 and backup 0:":  func(c *Config) { c.Backup = 0 },
+		"results 0.8 and backup 0.5": func(c *Config) { c.Backup = 0.5 },
 		"gate elo is -1":              func(c *Config) { c.GateElo = -1 },
 		"results is -0.5":             func(c *Config) { c.Results = -0.5 },
 	} {
@@ -107,4 +110,29 @@ func TestGateStopsWhenItsTestDecides(t *testing.T) {
 	require.NoError(t, r.Go(t.Context(), nil))
 	require.Equal(t, 60+240, most)
 	require.Less(t, played, most, "two nets that can do nothing are not 400 Elo apart")
+}
+
+// Games are played two plies deep in the last part of the results, before the backup.
+func TestTwoPlyResults(t *testing.T) {
+	c := FromZero(task.BlockBattle)
+	c.Games, c.Rounds, c.Iterations, c.Hidden = 1, 1, 100, []int{2}
+	r := open(t, c, 1)
+	l := r.Learner.(*lambdaLearner)
+	for iteration, want := range map[int]bool{0: false, 19: false, 21: true, 79: true} {
+		r.Counts.Iterations = iteration
+		require.Equal(t, want, l.Rollout().TwoPly, iteration)
+	}
+}
+
+// After a gate that a sequential test decided, a stage begins with the best net so far; otherwise with the last one.
+func TestStageAfterALostGate(t *testing.T) {
+	r, l, _ := startBackup(t, 6)
+	require.NoError(t, r.Step())
+	best := l.base
+	r.Best = best
+	require.NoError(t, l.Gated())
+	require.Same(t, l.Mean, l.base)
+	l.config.GateElo = 20
+	require.NoError(t, l.Gated())
+	require.Same(t, best, l.base)
 }

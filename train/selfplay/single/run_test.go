@@ -38,9 +38,9 @@ func same(t *testing.T, a, b *selfplay.Run) {
 	require.Equal(t, a.Net().Tensors(), b.Net().Tensors())
 	require.Equal(t, a.Best.Tensors(), b.Best.Tensors())
 	for _, r := range []*selfplay.Run{a, b} {
-		r.Counts.Spent, r.Counts.Gating, r.Counts.LastGate = 0, 0, 0
+		r.Counts.Spent, r.Counts.CPU, r.Counts.Gating, r.Counts.LastGate = 0, 0, 0, 0
 		for i := range r.Curve {
-			r.Curve[i].Seconds = 0
+			r.Curve[i].Seconds, r.Curve[i].CPU = 0, 0
 		}
 	}
 	require.Equal(t, a.Counts, b.Counts)

@@ -1,0 +1,58 @@
+package selfplay
+
+import (
+	"image/png"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// The curves of several runs are one picture, with a colour for each, over the CPU time that states record.
+func TestCurvesOfRuns(t *testing.T) {
+	dir := t.TempDir()
+	var all []Learned
+	for i, name := range []string{"one", "two"} {
+		r := startStub(t, &stub{}, Options{Seed: uint64(i + 1), Games: 1, Iterations: 4, Gates: 2})
+		require.NoError(t, os.Mkdir(filepath.Join(dir, name), 0o755))
+		state := filepath.Join(dir, name, StateFile)
+		require.NoError(t, r.Save(state))
+		_, err := ReadLearned(filepath.Dir(state))
+		require.ErrorContains(t, err, "no gate yet")
+		r.Curve = []Point{{Score: .3, Low: .2, High: .4, CPU: 10}, {Score: .5 + .1*float64(i), Low: .5, High: .6, CPU: 20}}
+		require.NoError(t, r.Save(state))
+		l, err := ReadLearned(filepath.Dir(state))
+		require.NoError(t, err)
+		require.Equal(t, Learned{Name: name, Game: r.Game.Rules.Name, Curve: r.Curve}, l)
+		all = append(all, l)
+	}
+	path := filepath.Join(dir, "curves.png")
+	require.NoError(t, DrawCurves(path, all[:1]))
+	one := colours(t, path)
+	require.NoError(t, DrawCurves(path, all))
+	require.Greater(t, colours(t, path), one)
+
+	all[1].Game = "another"
+	require.ErrorContains(t, DrawCurves(path, all), "two is a run of another")
+	require.ErrorContains(t, DrawCurves(path, nil), "no runs")
+	_, err := ReadLearned(dir)
+	require.ErrorIs(t, err, os.ErrNotExist)
+}
+
+// colours counts the colours of a picture.
+func colours(t *testing.T, path string) int {
+	t.Helper()
+	f, err := os.Open(path)
+	require.NoError(t, err)
+	defer func() { require.NoError(t, f.Close()) }()
+	img, err := png.Decode(f)
+	require.NoError(t, err)
+	seen := map[any]bool{}
+	for x := range img.Bounds().Dx() {
+		for y := range img.Bounds().Dy() {
+			seen[img.At(x, y)] = true
+		}
+	}
+	return len(seen)
+}
