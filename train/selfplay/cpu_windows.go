@@ -12,6 +12,7 @@ func cpuTime() time.Duration {
 	if windows.GetProcessTimes(windows.CurrentProcess(), &created, &ended, &kernel, &user) != nil {
 		return 0
 	}
-	hundreds := func(t windows.Filetime) int64 { return int64(t.HighDateTime)<<32 | int64(t.LowDateTime) } // of nanoseconds
+	// In units of 100 ns.
+	hundreds := func(t windows.Filetime) int64 { return int64(t.HighDateTime)<<32 | int64(t.LowDateTime) }
 	return time.Duration(100 * (hundreds(kernel) + hundreds(user)))
 }

@@ -20,6 +20,7 @@ func (a matrix) t() matrix { return matrix{a.data, a.cols, a.rows, a.cs, a.rs} }
 
 const (
 	tileRows = 6
+	wideRows = 12  // of a tile, with AVX-512
 	columns  = 16  // of a tile, and the width of a packed panel
 	depth    = 256 // rows of a packed panel, 16 KiB
 	block    = 120 // rows of A that all panels meet before the next ones: they stay in the cache
@@ -29,7 +30,7 @@ const (
 // inner dimension, whatever the sizes: blocks and tiles change no bit. Without AVX2 and FMA it is gonum's Sgemm.
 type multiplier struct {
 	panels []float32 // packed rows of B
-	tile   [tileRows * columns]float32
+	tile   [wideRows * columns]float32
 }
 
 // multiply computes C = A·B; C is dense and overlaps neither.
@@ -65,7 +66,9 @@ func (m *multiplier) band(c []float32, a matrix, i, high, p, k, j, n int) {
 	for end := i + high; i < end; {
 		from := &a.data[i*a.rs+p*a.cs]
 		rows := 1
-		if end-i >= tileRows {
+		if hasWide && end-i >= wideRows {
+			rows = wideRows
+		} else if end-i >= tileRows {
 			rows = tileRows
 		}
 		to, ld := &c[i*n+j], n
@@ -75,9 +78,12 @@ func (m *multiplier) band(c []float32, a matrix, i, high, p, k, j, n int) {
 				copy(m.tile[r*columns:], c[(i+r)*n+j:][:wide])
 			}
 		}
-		if rows == tileRows {
+		switch rows {
+		case wideRows:
+			tile12x16(to, from, panel, ld, a.rs, a.cs, k, more)
+		case tileRows:
 			tile6x16(to, from, panel, ld, a.rs, a.cs, k, more)
-		} else {
+		default:
 			tile1x16(to, from, panel, a.cs, k, more)
 		}
 		if wide < columns {

@@ -51,6 +51,28 @@ func TestMultiplyAgreesWithFormula(t *testing.T) {
 	}
 }
 
+// Tiles with AVX-512 compute what those without it do, bit for bit.
+func TestWideTilesComputeTheSame(t *testing.T) {
+	if !hasWide {
+		t.Log("this machine has no AVX-512")
+		return
+	}
+	defer func() { hasWide = true }()
+	r := rand.New(rand.NewPCG(5, 5))
+	var m multiplier
+	for range 100 {
+		rows, n, inner := 1+r.IntN(140), 1+r.IntN(40), 1+r.IntN(600)
+		a, b := either(r, rows, inner), either(r, inner, n)
+		var products [2][]float32
+		for i := range products {
+			hasWide = i == 0
+			products[i] = normals(r, rows*n)
+			m.multiply(products[i], a, b)
+		}
+		require.Equal(t, products[1], products[0], "%d×%d×%d", rows, inner, n)
+	}
+}
+
 // An element does not depend on how many rows and columns are computed with it.
 func TestMultiplyDoesNotDependOnSizes(t *testing.T) {
 	if !hasFMA {

@@ -7,6 +7,14 @@ import "golang.org/x/sys/cpu"
 // hasFMA reports whether this machine runs the kernels below.
 var hasFMA = cpu.X86.HasAVX2 && cpu.X86.HasFMA
 
+// hasWide reports whether it also runs tile12x16.
+var hasWide = hasFMA && cpu.X86.HasAVX512F
+
+// tile12x16 is tile6x16 for twelve rows, with AVX-512. Each element is the same chain of fused multiply-adds.
+//
+//go:noescape
+func tile12x16(tile, a, panel *float32, ldc, rs, cs, k int, more bool)
+
 // tile6x16 computes a tile [6][16] of a product, rows of which lie ldc floats apart: k elements of six rows of A, rs
 // floats apart and cs floats from one element to the next, times a panel [k][16]. It adds to the tile if more is set.
 //
