@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The simulation puts as many slots into a task as a learner, unless told.
+// The simulation puts as many slots into a task as a learner, without a flag for it.
 func TestClusterSimulate(t *testing.T) {
 	for flags, want := range map[string]string{"": "16", "--group=5": "5", "--task=1s": "1", "--slots=3 --group=0": "1"} {
 		args := append([]string{"cluster", "simulate", "--workers=1", "--count=2"}, strings.Fields(flags)...)

@@ -149,13 +149,10 @@ func (s *settings) zero(g *task.Game) phases.Config {
 	case s.Results == nil && s.Backup != nil:
 		c.Results = 0
 	}
-	if c.Deep > 0 {
-		results := cmp.Or(c.Results, 1)
-		if s.Results != nil && *s.Results > 0 {
-			results = *s.Results
-		}
-		c.Deep = deep * results
+	if s.Results != nil {
+		c.Results = *s.Results
 	}
+	c.Deep = deep * cmp.Or(c.Results, 1)
 	return c
 }
 

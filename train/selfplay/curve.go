@@ -37,11 +37,7 @@ func (r *Run) Draw(path string) error {
 	canvases := plot.Align([][]*plot.Plot{{score}, {loss}}, tiles, draw.New(img))
 	score.Draw(canvases[0][0])
 	loss.Draw(canvases[1][0])
-	var b bytes.Buffer
-	if _, err := (vgimg.PngCanvas{Canvas: img}).WriteTo(&b); err != nil {
-		return fmt.Errorf("curve: %w", err)
-	}
-	return mlp.WriteFile(path, b.Bytes())
+	return writePNG(path, img)
 }
 
 // A rowAxis counts rows in a unit that suits their number.
@@ -90,37 +86,64 @@ type intervals struct {
 	plotter.YErrors
 }
 
+// addScores adds a line through the scores of gates, each with its interval, and returns the line and its dots.
+func addScores(
+	p *plot.Plot, curve []Point, x func(Point) float64, c color.Color,
+) (line *plotter.Line, dots *plotter.Scatter, err error) {
+	var pts intervals
+	for _, at := range curve {
+		y, low, high := at.value()
+		pts.XYs = append(pts.XYs, plotter.XY{X: x(at), Y: y})
+		pts.YErrors = append(pts.YErrors, struct{ Low, High float64 }{y - low, high - y})
+	}
+	if line, dots, err = plotter.NewLinePoints(pts); err != nil {
+		return nil, nil, err
+	}
+	bars, err := plotter.NewYErrorBars(pts)
+	if err != nil {
+		return nil, nil, err
+	}
+	line.Color, dots.Color, bars.Color = c, c, c
+	p.Add(line, dots, bars)
+	return line, dots, nil
+}
+
+// addEven adds the line of equal strength, up to an x.
+func addEven(p *plot.Plot, end float64) {
+	even := plotter.NewFunction(func(float64) float64 { return 0.5 })
+	even.Color, even.XMax = color.Gray{160}, end
+	p.Add(even)
+}
+
+// writePNG writes a picture to a file.
+func writePNG(path string, img *vgimg.Canvas) error {
+	var b bytes.Buffer
+	if _, err := (vgimg.PngCanvas{Canvas: img}).WriteTo(&b); err != nil {
+		return fmt.Errorf("curve: %w", err)
+	}
+	return mlp.WriteFile(path, b.Bytes())
+}
+
 func (r *Run) scorePlot(x rowAxis) (*plot.Plot, error) {
 	p := plot.New()
 	p.Title.Text = fmt.Sprintf("%s, seed %d: %d games", r.Game.Rules.Name, r.Options.Seed, r.Counts.Games)
 	p.Y.Label.Text = "score against hand"
-	var pts intervals
 	least, most := math.Inf(1), math.Inf(-1)
 	for _, c := range r.Curve {
-		y, low, high := c.value()
-		pts.XYs = append(pts.XYs, plotter.XY{X: x.of(c.Rows), Y: y})
-		pts.YErrors = append(pts.YErrors, struct{ Low, High float64 }{y - low, high - y})
+		_, low, high := c.value()
 		least, most = min(least, low), max(most, high)
 	}
-	line, dots, err := plotter.NewLinePoints(pts)
-	if err != nil {
+	p.Add(plotter.NewGrid())
+	if _, _, err := addScores(p, r.Curve, func(c Point) float64 { return x.of(c.Rows) }, color.Black); err != nil {
 		return nil, err
 	}
-	bars, err := plotter.NewYErrorBars(pts)
-	if err != nil {
-		return nil, err
-	}
-	p.Add(plotter.NewGrid(), line, dots, bars)
 	x.fit(p)
 	if r.Game.Solo != nil {
 		p.Y.Label.Text = "points per game"
 		fitPoints(p, least, most)
 		return p, nil
 	}
-	even := plotter.NewFunction(func(float64) float64 { return 0.5 })
-	even.Color = color.Gray{160}
-	even.XMax = x.end
-	p.Add(even)
+	addEven(p, x.end)
 	least, most = min(least, 0.5), max(most, 0.5)
 	pad := 0.1 * max(most-least, 0.1)
 	p.Y.Min, p.Y.Max = max(0, least-pad), min(1, most+pad)

@@ -1,12 +1,11 @@
 package selfplay
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"image/color"
 	"path/filepath"
+	"slices"
 
 	"blockyard/agents/mlp"
 
@@ -66,24 +65,12 @@ func DrawCurves(path string, runs []Learned) error {
 	p.Add(plotter.NewGrid())
 	points := false
 	for i, l := range runs {
-		var pts intervals
-		for _, c := range l.Curve {
-			y, low, high := c.value()
-			pts.XYs = append(pts.XYs, plotter.XY{X: seconds(c), Y: y})
-			pts.YErrors = append(pts.YErrors, struct{ Low, High float64 }{y - low, high - y})
-			points = points || c.PerGame > 0
-		}
-		line, dots, err := plotter.NewLinePoints(pts)
+		points = points || slices.ContainsFunc(l.Curve, func(c Point) bool { return c.PerGame > 0 })
+		line, dots, err := addScores(p, l.Curve, seconds, plotutil.DarkColors[i%len(plotutil.DarkColors)])
 		if err != nil {
 			return fmt.Errorf("curves: %w", err)
 		}
-		bars, err := plotter.NewYErrorBars(pts)
-		if err != nil {
-			return fmt.Errorf("curves: %w", err)
-		}
-		line.Color, dots.Shape = plotutil.DarkColors[i%len(plotutil.DarkColors)], draw.CircleGlyph{}
-		dots.Color, bars.Color = line.Color, line.Color
-		p.Add(line, dots, bars)
+		dots.Shape = draw.CircleGlyph{}
 		p.Legend.Add(l.Name, line, dots)
 	}
 	p.X.Min, p.X.Max = 0, 1.02*p.X.Max
@@ -91,16 +78,10 @@ func DrawCurves(path string, runs []Learned) error {
 	if points {
 		p.Y.Label.Text = "points per game"
 	} else {
-		even := plotter.NewFunction(func(float64) float64 { return 0.5 })
-		even.Color, even.XMax = color.Gray{160}, p.X.Max
-		p.Add(even)
+		addEven(p, p.X.Max)
 		p.Y.Min, p.Y.Max = max(0, min(p.Y.Min, 0.5)-0.02), min(1, max(p.Y.Max, 0.5)+0.02)
 	}
 	img := vgimg.New(7*vg.Inch, 4*vg.Inch)
 	p.Draw(draw.Crop(draw.New(img), 0, -12, 0, -4))
-	var b bytes.Buffer
-	if _, err := (vgimg.PngCanvas{Canvas: img}).WriteTo(&b); err != nil {
-		return fmt.Errorf("curves: %w", err)
-	}
-	return mlp.WriteFile(path, b.Bytes())
+	return writePNG(path, img)
 }
