@@ -3,6 +3,8 @@ package server
 import (
 	"encoding/binary"
 	"math"
+	"slices"
+	"sync"
 
 	"blockyard/env/vec"
 	"blockyard/rpc/wire"
@@ -20,7 +22,7 @@ func (s *session) final(f *wire.Frame, h *handle) error {
 	}
 	last := h.lastRows()
 	list, each := h.ended[min(int(first), len(h.ended)):], last.size()
-	if fit := (s.srv.limits.MaxReply - replyRoom) / each; fit < len(list) {
+	if fit := s.fits(each); fit < len(list) {
 		if fit == 0 || !parts {
 			return s.srv.exceedsReply(len(list)*each + replyRoom)
 		}
@@ -31,7 +33,44 @@ func (s *session) final(f *wire.Frame, h *handle) error {
 		return err
 	}
 	defer release()
-	return s.reply(f.ID, append(last.fields(list), "ended", len(h.ended)))
+	return s.reply(f.ID, append(last.fields(list, make([]byte, len(list)*each)), "ended", len(h.ended)))
+}
+
+// fits is how many games of so many bytes each fit into one message.
+func (s *session) fits(each int) int { return (s.srv.limits.MaxReply - replyRoom) / each }
+
+// pushFinal makes every step that ends games be followed by a notification with their last observations.
+func (s *session) pushFinal(f *wire.Frame, h *handle) error {
+	if h.c.Autoreset != vec.SameStep {
+		return wire.Errorf(wire.BadParams, "push_final: the autoreset mode is %v, want SameStep", h.c.Autoreset)
+	}
+	h.pushes = true
+	return s.reply(f.ID, true)
+}
+
+// pushes are memory for notifications; to allocate it at every step would keep the garbage collector busy.
+var pushes = sync.Pool{New: func() any { return new([]byte) }}
+
+// showEnds is show after a step that ended games, and the notification as one message with it. Without memory for the
+// games the notification has none of them: the client then asks for them, as for those that do not fit.
+func (s *session) showEnds(id uint32, h *handle, p *place) error {
+	last := h.lastRows()
+	each := last.size()
+	list := h.ended[:min(len(h.ended), s.fits(each))]
+	release, err := s.srv.reserve(len(list) * each)
+	if err != nil {
+		list, release = nil, func() {}
+	}
+	defer release()
+	memory := pushes.Get().(*[]byte)
+	defer pushes.Put(memory)
+	*memory = slices.Grow((*memory)[:0], len(list)*each)
+	pushed, err := wire.Notify("final", h.id, id, append(last.fields(list, *memory), "ended", len(h.ended)))
+	if err != nil {
+		return err
+	}
+	s.write(append([][]byte{s.response(id, h, p)}, pushed...)...)
+	return nil
 }
 
 // lastRows are the slabs from which final takes the last observations of games that ended. A field that was not
@@ -62,20 +101,24 @@ func (l *lastRows) size() int {
 	return all/l.h.c.Envs + 4 + 4
 }
 
-// fields is the result of final for some of the games that ended.
-func (l *lastRows) fields(list []int) wire.Fields {
-	envs, lengths := make([]byte, 0, 4*len(list)), make([]byte, 0, 4*len(list))
+// fields is the result of final for some of the games that ended, written to memory of size bytes for each of them.
+func (l *lastRows) fields(list []int, memory []byte) wire.Fields {
+	memory = memory[:0]
+	from := func(at int) []byte { return memory[at:len(memory):len(memory)] }
 	for _, i := range list {
-		envs = binary.LittleEndian.AppendUint32(envs, uint32(i))
-		lengths = binary.LittleEndian.AppendUint32(lengths, uint32(l.h.env.LastLength(i)))
+		memory = binary.LittleEndian.AppendUint32(memory, uint32(i))
 	}
+	envs, at := from(0), len(memory)
+	for _, i := range list {
+		memory = binary.LittleEndian.AppendUint32(memory, uint32(l.h.env.LastLength(i)))
+	}
+	lengths := from(at)
 	of := func(slab []byte) []byte {
-		width := len(slab) / l.h.c.Envs
-		out := make([]byte, 0, len(list)*width)
+		width, at := len(slab)/l.h.c.Envs, len(memory)
 		for _, i := range list {
-			out = append(out, slab[i*width:(i+1)*width]...)
+			memory = append(memory, slab[i*width:(i+1)*width]...)
 		}
-		return out
+		return from(at)
 	}
 	return wire.Fields{"envs", envs, "planes", of(l.planes), "globals", of(l.globals), "mask", of(l.legal),
 		"seat", of(l.seat), "scores", of(l.score), "lengths", lengths, "opponents", of(l.opponents)}

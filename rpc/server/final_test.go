@@ -3,9 +3,11 @@ package server_test
 import (
 	"bytes"
 	"encoding/binary"
+	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"github.com/vmihailenco/msgpack/v5"
 
 	"blockyard/rpc/server"
 	"blockyard/rpc/wire"
@@ -116,4 +118,73 @@ func TestFinalInParts(t *testing.T) {
 			}
 		}
 	}
+}
+
+// A pushed notification has what final returns, and follows every step that ends games, and no other one.
+func TestFinalIsPushed(t *testing.T) {
+	small := start(t, func(c *server.Config) { c.Limits.MaxReply = 4 << 10 })
+	poor := start(t, func(c *server.Config) { c.Limits.MaxReplies = 1 })
+	for name, p := range map[string]*place{"all": start(t, nil), "some": small, "none": poor} {
+		t.Run(name, func(t *testing.T) {
+			conn := raw(t, p.unix)
+			from := msgpack.NewDecoder(conn)
+			ask := func(method string, params ...any) []any {
+				_, err := conn.Write(request(t, method, params...))
+				require.NoError(t, err)
+				answer, err := from.DecodeSlice()
+				require.NoError(t, err)
+				require.Len(t, answer, 4)
+				require.Nil(t, answer[2])
+				return answer
+			}
+			ask("hello", map[string]any{"proto": []int{2, 0}})
+			opened := ask("open", "toy:pick", map[string]any{"num_envs": 40, "autoreset": "SameStep", "seed": 1,
+				"illegal": "random", "opponents": map[int]string{1: "first"}})[3].(map[string]any)
+			require.Equal(t, true, ask("push_final", 1)[3])
+			ask("reset", 1)
+			var terminated int64
+			for _, f := range opened["layout"].([]any) {
+				if f := f.(map[string]any); f["name"] == "terminated" {
+					terminated = number(t, f["off"])
+				}
+			}
+			ends := 0
+			for range 200 {
+				slab := ask("step", 1, make([]byte, 2*40))[3].([]byte)
+				ended := bytes.Count(slab[terminated:terminated+40], []byte{1})
+				if ended == 0 {
+					continue
+				}
+				ends++
+				pushed, err := from.DecodeSlice()
+				require.NoError(t, err)
+				require.Len(t, pushed, 3)
+				require.EqualValues(t, wire.Notification, pushed[0])
+				require.Equal(t, "final", pushed[1])
+				params := pushed[2].([]any)
+				require.EqualValues(t, 1, params[0], "the handle")
+				require.EqualValues(t, 77, params[1], "the request")
+				got := params[2].(map[string]any)
+				require.EqualValues(t, ended, got["ended"])
+				if p == poor {
+					require.Empty(t, got["envs"])
+					continue
+				}
+				want := ask("final", 1, 0)[3].(map[string]any)
+				require.Equal(t, want, got)
+				require.LessOrEqual(t, len(got["envs"].([]byte)), 4*ended)
+			}
+			require.Greater(t, ends, 10)
+		})
+	}
+	g := opened(t, "toy:pick", map[string]any{"autoreset": "NextStep"})
+	require.ErrorContains(t, g.Call("push_final", nil), "the autoreset mode is NextStep, want SameStep")
+}
+
+func number(t *testing.T, v any) int64 {
+	t.Helper()
+	var n int64
+	_, err := fmt.Sscan(fmt.Sprint(v), &n)
+	require.NoError(t, err)
+	return n
 }

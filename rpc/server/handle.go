@@ -33,6 +33,7 @@ type handle struct {
 	now       *place   // the place written last
 	private   private
 	final     *vec.Batch
+	pushes    bool // the last observations of games follow the step that ended them
 	actions   []env.Action
 	policy    *policy // plays rollouts; nil for random actions
 	opponents *lineup

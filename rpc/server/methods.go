@@ -18,7 +18,7 @@ var Protocol = [2]int{2, 1}
 
 // capabilities are what a client may ask for beyond stepping; hello lists them.
 var capabilities = []string{"afterstates", "checkpoint", "clone", "features", "fields", "final", "final_parts", "first",
-	"mixtures", "observe", "packed", "parse", "policy", "record", "replay",
+	"mixtures", "observe", "packed", "parse", "policy", "push_final", "record", "replay",
 	"rollout", "snapshot", "stream", "text", "upload", "view"}
 
 // call answers one request, or returns an error for the client.
@@ -73,6 +73,7 @@ var methods = map[string]method{
 	"clone":          {4, true, with((*session).clone)},
 	"share":          {3, false, with((*session).share)},
 	"share_final":    {1, false, with((*session).shareFinal)},
+	"push_final":     {1, false, with((*session).pushFinal)},
 	"record":         {2, true, with((*session).record)},
 	"records":        {2, false, with((*session).records)},
 	"rollout":        {3, false, with((*session).rollout)},

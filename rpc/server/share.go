@@ -230,12 +230,16 @@ func (p *place) whole(method string) error {
 
 // show responds with the slab of p, or with true if p is shared with the client.
 func (s *session) show(id uint32, h *handle, p *place) {
+	s.writeOne(s.response(id, h, p))
+}
+
+// response is what show sends.
+func (s *session) response(id uint32, h *handle, p *place) []byte {
 	if p == h.own {
 		wire.PutHead(h.message, id, len(p.slab))
-		s.writeOne(h.message)
-		return
+		return h.message
 	}
-	s.writeOne(wire.AppendDone(s.brief[:0], id))
+	return wire.AppendDone(s.brief[:0], id)
 }
 
 // pack writes planes with as few bits a cell as hold it: cell j of a row in bits j*b …

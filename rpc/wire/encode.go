@@ -105,8 +105,24 @@ func Result(id uint32, result any) ([][]byte, error) {
 		err := out.plain(result)
 		return out.flush(), err
 	}
+	err := out.fields(fields)
+	return out.flush(), err
+}
+
+// Notify returns the bytes of the notification method, with the params h, id and result, as pieces to be sent one after
+// the other.
+func Notify(method string, h, id uint32, result Fields) ([][]byte, error) {
+	out := encoder{tail: []byte{0x93, Notification}}
+	err := out.plain(method)
+	out.tail = append(out.tail, 0x93)
+	err = errors.Join(err, out.plain(h), out.plain(id), out.fields(result))
+	return out.flush(), err
+}
+
+// fields appends a map.
+func (out *encoder) fields(fields Fields) error {
 	if len(fields)%2 != 0 {
-		return nil, fmt.Errorf("a result of %d names and values, want pairs", len(fields))
+		return fmt.Errorf("a result of %d names and values, want pairs", len(fields))
 	}
 	if pairs := len(fields) / 2; pairs < 16 {
 		out.tail = append(out.tail, 0x80|byte(pairs)) // fixmap
@@ -117,10 +133,10 @@ func Result(id uint32, result any) ([][]byte, error) {
 		if b, ok := v.([]byte); ok {
 			out.bin(b)
 		} else if err := out.plain(v); err != nil {
-			return nil, fmt.Errorf("field %v: %w", fields[k&^1], err)
+			return fmt.Errorf("field %v: %w", fields[k&^1], err)
 		}
 	}
-	return out.flush(), nil
+	return nil
 }
 
 // Failure returns the bytes of a response with an error.

@@ -69,6 +69,10 @@ class Rows:
         """Return the final positions of the games that ended in the last step."""
         raise NotImplementedError
 
+    def _final(self) -> FinalStep:
+        """Do the same for the first time after a step."""
+        return self.final()
+
     # -- a step -----------------------------------------------------------------------
 
     def _step_result(self, memory: StepMemory, before: NDArray[np.intp] | None) -> StepResult:
@@ -150,34 +154,42 @@ class Rows:
     # -- ends of episodes -------------------------------------------------------------
 
     def _add_final(self, infos: Infos, ended: NDArray[np.bool_]) -> None:
-        """Add ``final_obs`` and ``final_info`` of games that ended and were reset in the same step."""
+        """Add ``final_obs`` and ``final_info`` of games that ended and were reset in the same step.
+
+        Their arrays of dicts take longer than the step itself, so they are made when they are read. Everything that
+        later steps overwrite is copied now.
+        """
         rows = self._rows_of(ended)
         final = self._last_rows(ended, rows)
-        final_obs = np.full(self.num_envs, None, object)
-        name, boards = ("bits", pack(final.planes, self.game_spec)) if self.packed else ("planes", final.planes)
-        for k, row in enumerate(np.flatnonzero(rows)):
-            final_obs[row] = {name: boards[k], "globals": final.globals[k]}
-        score, last = infos["score"], Infos()
-        nowhere = np.zeros(self.num_envs, np.bool_)
+        last = Infos({"action_mask": None, "_action_mask": rows} if self._with_mask else {})
         if self._with_mask:
-            last.put("action_mask", None, rows)
             last.set_lazy("action_mask", lambda: self._final_masks(final, rows))
-        last.put("acting", nowhere, rows)
+        last.put("acting", np.zeros(self.num_envs, np.bool_), rows)
         if "illegal" in infos:
             last.put("illegal", infos["illegal"] & rows, rows)
-        last.put("score", np.where(rows, score, 0), rows)
+        score = infos["score"]
+        last.put("score", score * rows, rows)
+        infos.put("score", score * ~rows, self._all)
         if final.opponents is not None:
             opponents = np.zeros_like(infos["opponent"])
             opponents[rows] = self._opponents(final.opponents)
             last.put("opponent", opponents, rows)
-        infos.put("score", np.where(rows, 0, score), self._all)
-        infos.put("final_obs", final_obs, rows)
+        infos.put("final_obs", None, rows)
+        infos.set_lazy("final_obs", lambda: self._final_obs(final, rows))
         infos.put("final_info", last, rows)
+
+    def _final_obs(self, final: FinalStep | LastRows, rows: NDArray[np.bool_]) -> NDArray[np.object_]:
+        """Return the last observations of games that ended: a dict per row, None in the other rows."""
+        name, boards = ("bits", pack(final.planes, self.game_spec)) if self.packed else ("planes", final.planes)
+        out = np.full(self.num_envs, None, object)
+        for k, row in enumerate(np.flatnonzero(rows)):
+            out[row] = {name: boards[k], "globals": final.globals[k]}
+        return out
 
     def _last_rows(self, ended: NDArray[np.bool_], rows: NDArray[np.bool_]) -> FinalStep | LastRows:
         """Return the last observations of games that ended: from shared memory, or by asking the server."""
         if not self._shared_final:
-            return self.final()
+            return self._final()
         at, mask, opponents = np.flatnonzero(rows), None, None
         if self._with_mask:
             mask = self._shared_final["mask"][at]

@@ -108,7 +108,14 @@ class Search(Rows):
     def final(self) -> FinalStep:
         """Return the final positions of the games that ended in the last step; call it right after that step."""
         self._refuse_pending("final")
-        answers, n = self._transport.finals(), self.rows_per_game
+        return self._join(self._transport.finals())
+
+    def _final(self) -> FinalStep:
+        return self._join(self._transport.finals(new=True))
+
+    def _join(self, answers: list[tuple[dict[str, Any], int]]) -> FinalStep:
+        """Return the final positions in answers to ``final``, each with the index of its server's first game."""
+        n = self.rows_per_game
         keys = ("planes", "globals", "seat", "scores", "lengths", "opponents")
         joined = {key: b"".join(d[key] for d, _ in answers) for key in keys}
         games = np.concatenate([np.frombuffer(d["envs"], "<u4").astype(np.int64) + first for d, first in answers])

@@ -54,6 +54,7 @@ class Connection(Stream):
         self._head = bytearray(HEAD)
         self._word = memoryview(self._head)[: _DONE.size]
         self._chunk = bytearray(0)
+        self._finals: dict[int, tuple[int, Any]] = {}  # by handle: after which step, and its ``final``
 
     # -- requests -------------------------------------------------------------------
 
@@ -104,31 +105,45 @@ class Connection(Stream):
             self._send([head], future)
             return future
 
-    def step(self, handle: int, actions: memoryview, into: list[memoryview], frame: memoryview | None) -> None:
-        """Send the actions of a step, as ``<u2`` bytes, and wait for its arrays.
+    def step(self, handle: int, actions: memoryview, into: list[memoryview], frame: memoryview | None) -> int:
+        """Send the actions of a step, as ``<u2`` bytes, wait for its arrays, and return the number of the request.
 
         frame is the memory of into with HEAD bytes before it; None if that is not contiguous.
         """
         with self._lock:
             if frame is None or self._waiting or self._leftover or not self._scatter:
-                self.wait(self.post_step(handle, actions, into))
-                return
+                future = self.post_step(handle, actions, into)
+                self.wait(future)
+                return future.ident
             self._check()
             ident, size = next(self._ids) & 0xFFFFFFFF, actions.nbytes
             head = _STEP.pack(0x94, 0x00, 0xCE, ident, b"\xa4step", 0x92, 0xCE, handle, 0xC6, size)
             want = _ARRAYS.pack(0x94, 0x01, 0xCE, ident, 0xC0, 0xC6, len(frame) - HEAD)
             self._exchange(ident, (head + actions,) if size < _SMALL else (head, actions), frame, want, into)
+            return ident
 
-    def step_slot(self, handle: int, slot: int) -> None:
-        """Let the server step with the actions in a slot, and wait."""
+    def step_slot(self, handle: int, slot: int) -> int:
+        """Let the server step with the actions in a slot, wait, and return the number of the request."""
         with self._lock:
             if self._waiting or self._leftover or not self._scatter:
-                self.wait(self.post_slot(handle, slot))
-                return
+                future = self.post_slot(handle, slot)
+                self.wait(future)
+                return future.ident
             self._check()
             ident = next(self._ids) & 0xFFFFFFFF
             head = _STEP_SLOT.pack(0x94, 0x00, 0xCE, ident, b"\xa9step_slot", 0x92, 0xCE, handle, 0xCE, slot)
             self._exchange(ident, (head,), self._word, _DONE.pack(0x94, 0x01, 0xCE, ident, 0xC0, 0xC3), None)
+            return ident
+
+    def final_after(self, handle: int, ident: int) -> Any:
+        """Return the last observations of games that this step of the handle ended, which the server sends unasked."""
+        with self._lock:
+            waiting = self._begin("final", None)
+            while self._finals.get(handle, (None,))[0] != ident:
+                self._check()
+                self._guard(self._read_one)
+            self._waiting.remove(waiting)
+            return self._finals.pop(handle)[1]
 
     def _exchange(self, ident: int, parts: tuple[Any, ...], frame: memoryview, want: bytes, into: Into) -> None:
         """Send a step while no other request waits, and receive its answer into frame; it has to begin with want.
@@ -179,13 +194,17 @@ class Connection(Stream):
         """Read answers until the one to this request has come."""
         while not future.done:
             self._check()
-            try:
-                self._read_one()
-            except BlockyardError:
-                raise
-            except BaseException:  # Ctrl-C: the rest of the answer could not be recognised
-                self._break(ServerGoneError("the connection was closed: an answer was interrupted half-way"))
-                raise
+            self._guard(self._read_one)
+
+    def _guard(self, read: Callable[[], None]) -> None:
+        """Call read, and close the connection if it is interrupted."""
+        try:
+            read()
+        except BlockyardError:
+            raise
+        except BaseException:  # Ctrl-C: the rest of the answer could not be recognised
+            self._break(ServerGoneError("the connection was closed: an answer was interrupted half-way"))
+            raise
 
     # -- answers --------------------------------------------------------------------
 
@@ -259,6 +278,10 @@ class Connection(Stream):
         self._deliver(message)
 
     def _deliver(self, message: Any) -> None:
+        if isinstance(message, list) and len(message) == 3 and message[:2] == [2, "final"]:
+            handle, ident, result = message[2]
+            self._finals[handle] = (ident, result)
+            return
         if not (isinstance(message, list) and len(message) == 4 and message[0] == 1):
             raise self._break(ProtocolError(f"the server sent a message that is no response: {message!r:.200}"))
         _, ident, error, result = message

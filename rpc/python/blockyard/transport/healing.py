@@ -139,6 +139,8 @@ class HealingTransport(SocketTransport):
         if self._records is not None:
             self._records.start_again(inner.call)
         final = None if self._final is None else inner.share_final()  # first, as replayed steps write to it
+        if self._pushed:
+            inner.push_final()
         steps = self._journal.rebuild(inner)
         self.inner.abandon()
         self.inner, self.handle, self.name, inner.between = inner, inner.handle, inner.name, self.between
@@ -207,6 +209,18 @@ class HealingTransport(SocketTransport):
     def share_final(self) -> dict[str, NDArray[Any]] | None:
         self._final = self.retry(lambda: self.inner.share_final() or {})
         return self._final
+
+    def push_final(self) -> None:
+        self.retry(lambda: self.inner.push_final())
+        self._pushed = True
+
+    def finals(self, new: bool = False) -> list[tuple[dict[str, Any], int]]:
+        if new:
+            try:
+                return self.inner.finals(new)
+            except LOST as error:
+                self.recover(error)  # the games that replayed steps ended have to be asked for
+        return self.retry(lambda: self.inner.finals())
 
     # -- requests -----------------------------------------------------------------------
 

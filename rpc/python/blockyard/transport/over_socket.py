@@ -33,6 +33,8 @@ class SocketTransport:
     def __init__(self, client: Session, handle: Handle) -> None:
         self.client, self.handle = client, handle
         self.between: Callable[[], None] | None = None  # called between the parts of a rollout
+        self._pushed = False  # the server sends the last observations of ended games after each step
+        self._last: tuple[int, StepMemory] | None = None  # the number of the last step, and its arrays
         self._pool = MemoryPool(self._new_memory)
 
     # -- memory ---------------------------------------------------------------------
@@ -76,7 +78,9 @@ class SocketTransport:
 
     def post_step(self, actions: NDArray[np.uint16], memory: StepMemory) -> Any:
         """Send the actions of a step without waiting; pass the result to :meth:`wait`."""
-        return self.client.connection.post_step(self.handle.number, actions.view(np.uint8).data, memory.pieces)
+        future = self.client.connection.post_step(self.handle.number, actions.view(np.uint8).data, memory.pieces)
+        self._last = future.ident, memory
+        return future
 
     def wait(self, future: Any) -> None:
         """Wait for a step that :meth:`post_step` sent."""
@@ -84,7 +88,8 @@ class SocketTransport:
 
     def step(self, actions: NDArray[np.uint16], memory: StepMemory) -> None:
         """Send the actions of a step and wait for its arrays."""
-        self.client.connection.step(self.handle.number, actions.view(np.uint8).data, memory.pieces, memory.frame)
+        step, data = self.client.connection.step, actions.view(np.uint8).data
+        self._last = step(self.handle.number, data, memory.pieces, memory.frame), memory
 
     def pages(self, method: str, ids: NDArray[np.uint32], *options: dict[str, Any]) -> Iterator[dict[str, Any]]:
         """Send a request about games; yield the responses, each for as many games as fit into one message."""
@@ -154,15 +159,35 @@ class SocketTransport:
 
         Returns:
             Arrays by name: ``planes``, ``globals``, ``mask``, and ``opponent`` if the server plays a seat, of all rows
-            or games. After a step those of the games that it ended are valid. None: the server has to be asked.
+            or games. After a step those of the games that it ended are valid. None: call :meth:`finals`.
         """
+        self.push_final()
         return None
 
-    def finals(self) -> list[tuple[dict[str, Any], int]]:
-        """Return the answers to ``final``, each with the index of its server's first game."""
+    def push_final(self) -> None:
+        """Let the server send the last observations of ended games with each step, if it can; only with SAME_STEP."""
+        if {"push_final", "final_parts"} <= set(self.client.features):
+            self.call("push_final")
+            self._pushed = True
+
+    def finals(self, new: bool = False) -> list[tuple[dict[str, Any], int]]:
+        """Return the last observations of the games that the last step ended.
+
+        Args:
+            new: this is the first call after the step; its arrays are still valid.
+
+        Returns:
+            Answers to ``final``, each with the index of its server's first game.
+        """
         if "final_parts" not in self.client.features:
             return [(self.call("final"), 0)]
-        parts = [self.call("final", 0)]
+        if new and self._pushed and self._last is not None:
+            ident, memory = self._last
+            if not (memory.terminated.any() or memory.truncated.any()):
+                return []
+            parts = [self.client.connection.final_after(self.handle.number, ident)]
+        else:
+            parts = [self.call("final", 0)]
         have = len(parts[0]["lengths"])
         while have < 4 * parts[0]["ended"]:  # more than fit into one message
             parts.append(self.call("final", have // 4))

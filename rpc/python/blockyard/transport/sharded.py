@@ -152,9 +152,13 @@ class ShardedTransport(SocketTransport):
         for shard in self.shards:
             shard.skip(steps, policy)
 
-    def finals(self) -> list[tuple[dict[str, Any], int]]:
+    def push_final(self) -> None:
+        for shard in self.shards:
+            shard.push_final()
+
+    def finals(self, new: bool = False) -> list[tuple[dict[str, Any], int]]:
         shards = zip(self.shards, self.starts, strict=False)
-        return [(part, int(start)) for shard, start in shards for part, _ in shard.finals()]
+        return [(part, int(start)) for shard, start in shards for part, _ in shard.finals(new)]
 
     def retry(self, request: Callable[[], T]) -> T:
         return self.shards[0].retry(request)  # whose session is that of the environment

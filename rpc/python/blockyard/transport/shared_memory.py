@@ -116,7 +116,7 @@ class SharedMemoryTransport(SocketTransport):
         try:
             answer, fds = self.client.connection.call_for_files("share_final", self.handle.number)
         except (LimitError, RequestError):  # more than the server shares
-            return None
+            return super().share_final()
         memory = self._map(answer["len"], fds)
         fields = [Field.from_wire(f) for f in answer["layout"]]
         return {f.name.removeprefix("final_"): np.ndarray(f.shape, f.dtype, memory, f.offset) for f in fields}
@@ -143,7 +143,9 @@ class SharedMemoryTransport(SocketTransport):
         assert memory.actions is not None
         if memory.actions is not actions:
             memory.actions[:] = actions
-        return self.client.connection.post_slot(self.handle.number, memory.slot)
+        future = self.client.connection.post_slot(self.handle.number, memory.slot)
+        self._last = future.ident, memory
+        return future
 
     def step(self, actions: NDArray[np.uint16], memory: StepMemory) -> None:
         if memory.slot is None:
@@ -152,7 +154,7 @@ class SharedMemoryTransport(SocketTransport):
         assert memory.actions is not None
         if memory.actions is not actions:
             memory.actions[:] = actions
-        self.client.connection.step_slot(self.handle.number, memory.slot)
+        self._last = self.client.connection.step_slot(self.handle.number, memory.slot), memory
 
     def rollout(self, buffer: RolloutBuffer, policy: str) -> None:
         if buffer.first_slot is None:
