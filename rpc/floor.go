@@ -103,8 +103,14 @@ func (b *bareSocket) cpu() (time.Duration, error) {
 // Close implements io.Closer.
 func (b *bareSocket) Close() error { return errors.Join(b.conn.Close(), b.cmd.Wait()) }
 
-// A nullState is a game with large boards that are never written: a step measures the transport alone.
+// A nullState is a game that never ends and whose large boards are never written: a step measures the transport alone.
 type nullState struct{ toy.State }
+
+// Step implements env.State.
+func (s *nullState) Step(m env.Moves) {
+	s.State.Step(m)
+	s.Played, s.Points = 0, [env.MaxSeats]uint8{}
+}
 
 // CopyFrom implements env.State.
 func (s *nullState) CopyFrom(src env.State) { *s = *src.(*nullState) }

@@ -43,6 +43,8 @@ type request struct {
 		Game string
 		Envs int
 		Seed uint64
+		// What happens when a game ends; by default NextStep, as in early commits.
+		Autoreset vec.Autoreset
 		// One row per acting seat instead of one per seat, which turn-based games of early commits had only.
 		Acting bool
 	}
@@ -109,7 +111,7 @@ func start(q *request) (e *entrant, err error) {
 		return nil, err
 	}
 	e = &entrant{seed: q.Options.Seed}
-	c := vec.Config{Envs: q.Options.Envs}
+	c := vec.Config{Envs: q.Options.Envs, Autoreset: q.Options.Autoreset}
 	if q.Options.Acting {
 		c.Rows = vec.ActingRows
 	}

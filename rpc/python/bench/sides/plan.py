@@ -54,6 +54,8 @@ def ours(sizes: Sequence[int], games: Sequence[str], threads: int, seed: int) ->
 
     def add(game: str, n: int, road: str, side: str = "ours") -> None:
         options = {"game": game, "envs": n, "seed": seed, "threads": threads}
+        if side == "inprocess":
+            options["autoreset"] = "SameStep"  # the client's default
         label, group = f"{game}, {road}", "games" if road in ("shm", "socket") else "roads"
         trips = n == 1 and side == "ours"
         all_of_them.append(Entrant(key(game, road, n), group, label, side, road, options, trips))
