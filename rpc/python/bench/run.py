@@ -105,9 +105,8 @@ def programs(folder: Path) -> tuple[dict[str, str], str | None]:
         del packages["server"]
     for name, package in packages.items():
         command = ["go", "build", "-trimpath", "-ldflags", "-s -w", "-o", str(folder / name), package]
-        done = subprocess.run(
-            command, cwd=ROOT, env=os.environ | {"CGO_ENABLED": "0"}, capture_output=True, text=True, check=False
-        )
+        build = os.environ | {"CGO_ENABLED": "0", "GOAMD64": "v2"}  # as releases are built
+        done = subprocess.run(command, cwd=ROOT, env=build, capture_output=True, text=True, check=False)
         if done.returncode != 0:
             raise SystemExit(f"building {package} failed:\n{done.stderr}")
     return {"BLOCKYARD_SERVER": named or str(folder / "server")}, str(folder / "inprocess")
