@@ -142,7 +142,7 @@ func TestMouse(t *testing.T) {
 	outlined(b, p, 1)
 
 	// The last piece that can be placed, which is not the selected one, is dragged from the tray onto the board.
-	p = ready(b, s)
+	ready(b, s)
 	const last = "[...document.querySelectorAll('.pieces.mine canvas:not(.stuck):not(.held)')].pop()"
 	dragged := b.Text(last + ".dataset.family")
 	x, y = middle(b, last)

@@ -43,7 +43,7 @@ func (m *mean) value() float32 {
 func (p *backupPolicy) playOn(leaf env.State, seat, look int) float32 {
 	s := p.scratch
 	s.CopyFrom(leaf)
-	sum, worth := mean{logOdds: p.config.LogOdds}, float32(0)
+	sum := mean{logOdds: p.config.LogOdds}
 	for n := range look {
 		acting, mover := s.Acting(), seat
 		if acting == 0 {
@@ -55,7 +55,8 @@ func (p *backupPolicy) playOn(leaf env.State, seat, look int) float32 {
 		}
 		p.Evaluate(&p.third, s, mover)
 		first := afterstate.Best(p.third.Worth)
-		if worth = -maxWorth; first >= 0 { // a seat that has to choose and cannot has lost
+		worth := float32(-maxWorth) // a seat that has to choose and cannot has lost
+		if first >= 0 {
 			worth = clamp(p.third.Worth[first])
 		}
 		if mover != seat {
