@@ -28,6 +28,7 @@ type hostDropbloxCmd struct {
 	Seeds   []string `placeholder:"N,..." help:"Play these seeds."`
 	Seconds float64  `default:"300" help:"Time of a local game, in seconds."`
 	Turns   int      `placeholder:"N" help:"End a local game after this many turns; 0 is no limit."`
+	Points  int      `placeholder:"N" help:"End a local game at this score; 0 is no limit."`
 	History *string  `empty:"" placeholder:"DIR" help:"Folder for the games' histories; by default history."`
 	Record  string   `placeholder:"FILE" help:"Write local games to this file, compressed if it ends in .gz."`
 	OwnDir  bool     `help:"Run every program in its own folder."`
@@ -55,7 +56,8 @@ program is ended; the commands that it has written until then count.
 The history of a game is a folder history/<id>_<time> with files state0, move0, state1,
 ... and meta. "agents host dropblox local 50" plays seed 50 with ./dropblox_ai. A
 tournament prints the mean score of every program with its 95 % interval, and its gain
-over the first program on the same seeds. After Ctrl-C, the files of a game are
+over the first program on the same seeds; with --points also how many seconds of
+the clock the score took. After Ctrl-C, the files of a game are
 complete, and a tournament prints the result of the games played.`
 }
 
@@ -84,15 +86,15 @@ func (c *hostDropbloxCmd) check() ([]*programs.Program, error) {
 		c.Seed = c.Number
 	}
 	switch {
-	case c.Games < 1 || c.Workers < 1 || c.Turns < 0:
-		return nil, errors.New("want --games and --workers as numbers from 1, --turns from 0")
+	case c.Games < 1 || c.Workers < 1 || c.Turns < 0 || c.Points < 0:
+		return nil, errors.New("want --games and --workers as numbers from 1, --turns and --points from 0")
 	case !(c.Seconds > 0 && c.Seconds <= 1e6):
 		return nil, fmt.Errorf("--seconds %g: want more than 0, at most a million", c.Seconds)
 	case len(c.Seeds) > 0 && (c.Seed != "" || c.Games != 1):
 		return nil, errors.New("--seeds does not go with another seed or --games")
 	case remote && (c.Seed != "" || len(c.Seeds) > 0 || c.Games > 1 || len(c.Bot) > 1),
-		remote && (c.JSON || c.Record != "" || c.Turns > 0):
-		return nil, fmt.Errorf("%s takes one program and no seed, --games, --turns, --record or --json", c.Mode)
+		remote && (c.JSON || c.Record != "" || c.Turns > 0 || c.Points > 0):
+		return nil, fmt.Errorf("%s takes one program and no seed, --games, --turns, --points, --record or --json", c.Mode)
 	case remote && c.Server == "":
 		return nil, fmt.Errorf("%s needs --server=URL", c.Mode)
 	}
@@ -161,7 +163,7 @@ func (c *hostDropbloxCmd) local(ctx context.Context, con *console, bot *programs
 	}
 	bot.Errors = con.err
 	g := dropbloxcontest.LocalGame{
-		Player: dropbloxcontest.Player{Program: bot, Console: c.console(con), Turns: c.Turns},
+		Player: dropbloxcontest.Player{Program: bot, Console: c.console(con), Turns: c.Turns, Points: c.Points},
 		ID:     "0", Seed: seed, Clock: c.clock(), Folders: c.history("history"),
 	}
 	o := output{record: c.Record, seed: seed, quiet: true}
@@ -227,7 +229,7 @@ func (c *hostDropbloxCmd) ended(con *console, r dropbloxcontest.Result, err erro
 // tournament plays every seed with every program and prints the result.
 func (c *hostDropbloxCmd) tournament(ctx context.Context, con *console, bots []*programs.Program) error {
 	t := tournament.Tournament{
-		Programs: bots, Seeds: c.Seeds, Clock: c.clock(), Turns: c.Turns, Workers: c.Workers,
+		Programs: bots, Seeds: c.Seeds, Clock: c.clock(), Turns: c.Turns, Points: c.Points, Workers: c.Workers,
 		LogDir: c.Log, History: c.history(""),
 	}
 	o := output{c.Record, c.Log, c.Seeds[0], c.Quiet || c.JSON}

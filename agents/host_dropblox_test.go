@@ -169,6 +169,7 @@ func TestHostDropbloxRefuses(t *testing.T) {
 		"local --seeds 1,x":                `seed "x"`,
 		"local --seeds 1,2 --seed 3":       "--seeds does not go with",
 		"--games 0":                        "numbers from 1",
+		"--points=-1":                      "--points from 0",
 		"--seconds 0":                      "--seconds 0",
 		"--seconds NaN":                    "--seconds NaN",
 		"--bot ./none":                     "program ./none: ",

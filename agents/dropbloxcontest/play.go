@@ -28,6 +28,7 @@ type Player struct {
 	Console *Console        // nil prints nothing
 	Margin  time.Duration   // subtracted from the time that the program gets
 	Turns   int             // the game ends after this many; 0 is no limit
+	Points  int             // the game ends at this score; 0 is no limit
 	Each    func(t Result)  // called after every turn; may be nil
 }
 
@@ -38,6 +39,7 @@ type Result struct {
 	Reason  Reason
 	Used    time.Duration // by the program, in all turns together
 	Longest time.Duration // by the program, in one turn
+	Left    time.Duration // of the game's clock
 }
 
 // Play plays to the end of the game. It fails if ctx ends, the program cannot be started, the
@@ -50,7 +52,7 @@ func (p *Player) Play(ctx context.Context) (Result, error) {
 	}
 	err := p.play(ctx, &r)
 	end := p.Game.Status()
-	r.Score = end.Score
+	r.Score, r.Left = end.Score, end.Left
 	switch {
 	case err != nil && ctx.Err() != nil:
 		r.Reason = Stopped
@@ -77,6 +79,8 @@ func (p *Player) play(ctx context.Context, r *Result) error {
 			now.Over, now.Reason = true, Time
 		case p.Turns > 0 && r.Turns >= p.Turns:
 			now.Over, now.Reason = true, Turns
+		case p.Points > 0 && now.Score >= p.Points:
+			now.Over, now.Reason = true, Points
 		}
 		if err := p.History.State(turn, now.State); err != nil {
 			return err
@@ -167,6 +171,7 @@ const (
 	Blocked Reason = "blocked" // the next block found no room
 	Time    Reason = "time"    // the clock ran out
 	Turns   Reason = "turns"   // the limit on turns was reached
+	Points  Reason = "points"  // the score to stop at was reached
 	Stopped Reason = "stopped" // the player or the server was stopped
 	Failed  Reason = "failed"  // the program could not be run, or the server not be reached
 )

@@ -55,6 +55,17 @@ func readOriginal(t *testing.T, name string) *original {
 	return &o
 }
 
+// program is one that says what was said in the game.
+func (o *original) program(t *testing.T) *programs.Program {
+	t.Helper()
+	p := script(t, `read -r n <turn; cat said$n; echo $((n+1)) >turn; [ $# = 2 ]`)
+	require.NoError(t, os.WriteFile(filepath.Join(p.Dir, "turn"), []byte("0\n"), 0o600))
+	for k, text := range o.Said {
+		require.NoError(t, os.WriteFile(filepath.Join(p.Dir, "said"+strconv.Itoa(k)), []byte(text), 0o600))
+	}
+	return p
+}
+
 // files reads a folder.
 func files(t *testing.T, dir string) map[string]string {
 	t.Helper()
@@ -76,11 +87,7 @@ func TestHistoryOfTheOriginal(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			o := readOriginal(t, name)
-			p := script(t, `read -r n <turn; cat said$n; echo $((n+1)) >turn; [ $# = 2 ]`)
-			require.NoError(t, os.WriteFile(filepath.Join(p.Dir, "turn"), []byte("0\n"), 0o600))
-			for k, text := range o.Said {
-				require.NoError(t, os.WriteFile(filepath.Join(p.Dir, "said"+strconv.Itoa(k)), []byte(text), 0o600))
-			}
+			p := o.program(t)
 			game, err := NewLocal(strconv.Itoa(o.Seed), time.Hour)
 			require.NoError(t, err)
 			rec, err := Record(game, strconv.Itoa(o.Seed), "x")
@@ -91,7 +98,7 @@ func TestHistoryOfTheOriginal(t *testing.T) {
 			player := Player{Program: p, Game: game, History: folder, Console: &Console{W: &out}, Margin: Margin}
 			r, err := player.Play(t.Context())
 			require.NoError(t, err)
-			require.Equal(t, Result{o.Result, o.Turns, Blocked, r.Used, r.Longest}, r)
+			require.Equal(t, Result{o.Result, o.Turns, Blocked, r.Used, r.Longest, r.Left}, r)
 			got := files(t, folder.Path)
 			require.Contains(t, got["meta"], fmt.Sprintf(`"turns":%d,"score":%d,"reason":"blocked"`, o.Turns, o.Result))
 			delete(got, "meta")
@@ -137,7 +144,7 @@ func play(t *testing.T, text string, clock, margin time.Duration) (Result, map[s
 func TestClockWithinTheMargin(t *testing.T) {
 	t.Parallel()
 	r, got, out := play(t, `echo left; echo "$2"; exec sleep 60`, 12*time.Second, 8*time.Second)
-	require.Equal(t, Result{0, 1, Time, r.Used, r.Longest}, r)
+	require.Equal(t, Result{0, 1, Time, r.Used, r.Longest, r.Left}, r)
 	require.GreaterOrEqual(t, r.Longest, 3900*time.Millisecond)
 	require.Len(t, got, 4)
 	require.Equal(t, `["left"]`, got["move0"])
@@ -153,7 +160,7 @@ func TestClockWithinTheMargin(t *testing.T) {
 func TestClockRunOut(t *testing.T) {
 	t.Parallel()
 	r, got, out := play(t, `trap '' TERM; echo left; sleep 60`, 5300*time.Millisecond, 300*time.Millisecond)
-	require.Equal(t, Result{0, 1, Time, r.Used, r.Longest}, r)
+	require.Equal(t, Result{0, 1, Time, r.Used, r.Longest, r.Left}, r)
 	require.Equal(t, `["left"]`, got["move0"])
 	require.Equal(t, strings.Replace(got["state0"], "playing", "failed", 1), got["state1"])
 	require.NotContains(t, got, "move1")
@@ -162,7 +169,7 @@ func TestClockRunOut(t *testing.T) {
 
 func TestNoTimeAtAll(t *testing.T) {
 	r, got, out := play(t, `touch ran; exit`, time.Millisecond, time.Second)
-	require.Equal(t, Result{Reason: Time}, r)
+	require.Equal(t, Result{Reason: Time, Left: r.Left}, r)
 	require.Len(t, got, 2)
 	require.Contains(t, got["state0"], `"failed"`)
 	require.Empty(t, out)
@@ -184,6 +191,19 @@ func TestTurnLimit(t *testing.T) {
 	require.NoError(t, err)
 	require.True(t, kept.Stopped)
 	require.Equal(t, "turns", kept.Meta["reason"])
+}
+
+func TestPointLimit(t *testing.T) {
+	o := readOriginal(t, "noisy")
+	game, err := NewLocal(strconv.Itoa(o.Seed), time.Hour)
+	require.NoError(t, err)
+	r, err := (&Player{Program: o.program(t), Game: game, Points: 10}).Play(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, Points, r.Reason)
+	require.GreaterOrEqual(t, r.Score, 10)
+	require.Less(t, r.Score, o.Result)
+	require.Less(t, r.Turns, o.Turns)
+	require.Less(t, r.Left, time.Hour)
 }
 
 // A game that is stopped leaves whole files: the last state without a move.

@@ -34,6 +34,15 @@ func estimateOf(values []float64) (e Estimate) {
 	return e
 }
 
+// known is the estimate of values, or nil if there is none.
+func known(values []float64) *Estimate {
+	if len(values) == 0 {
+		return nil
+	}
+	e := estimateOf(values)
+	return &e
+}
+
 // format is the estimate as text.
 func (e Estimate) format(verb string) string {
 	text := fmt.Sprintf(verb, e.Mean)
@@ -47,7 +56,8 @@ func (e Estimate) format(verb string) string {
 type Report struct {
 	Game    string   `json:"game"`
 	Seconds float64  `json:"seconds"`
-	Turns   int      `json:"turns,omitempty"` // the limit
+	Turns   int      `json:"turns,omitempty"`  // the limit
+	Points  int      `json:"points,omitempty"` // the score at which games end
 	Seeds   []string `json:"seeds"`
 	Bots    []*Bot   `json:"bots"`
 	Played  []*Game  `json:"played"`
@@ -65,13 +75,19 @@ type Bot struct {
 	series.Times
 	Ends map[string]int `json:"ends"` // games by reason
 
-	scores, gains, turns []float64
+	// Seconds of the clock until Report.Points were reached, and how many more than the first program's on the seeds
+	// on which both reached them; nil if there is none.
+	Reached *Estimate `json:"reached,omitempty"`
+	Later   *Estimate `json:"later,omitempty"`
+
+	scores, gains, turns, reached, later []float64
 }
 
 // Report returns the result so far; stopped says that the tournament ended early.
 func (t *Tournament) Report(stopped bool) *Report {
 	out := &Report{
-		Game: "dropblox", Seconds: t.Clock.Seconds(), Turns: t.Turns, Seeds: t.Seeds, Played: []*Game{}, Stopped: stopped,
+		Game: "dropblox", Seconds: t.Clock.Seconds(), Turns: t.Turns, Points: t.Points, Seeds: t.Seeds,
+		Played: []*Game{}, Stopped: stopped,
 	}
 	for b, p := range t.Programs {
 		bot := &Bot{Name: p.Name, Ends: map[string]int{}}
@@ -85,6 +101,7 @@ func (t *Tournament) Report(stopped bool) *Report {
 			gain := estimateOf(bot.gains)
 			bot.Gain = &gain
 		}
+		bot.Reached, bot.Later = known(bot.reached), known(bot.later)
 		out.Bots = append(out.Bots, bot)
 	}
 	for _, games := range t.results {
@@ -99,6 +116,12 @@ func (t *Tournament) Report(stopped bool) *Report {
 
 // add adds a game; first is the first program's of the same seed, or nil.
 func (b *Bot) add(g, first *Game) {
+	if g.Seconds != nil {
+		b.reached = append(b.reached, *g.Seconds)
+		if first != nil && first != g && first.Seconds != nil {
+			b.later = append(b.later, *g.Seconds-*first.Seconds)
+		}
+	}
 	b.Games++
 	b.scores = append(b.scores, float64(g.Score))
 	b.turns = append(b.turns, float64(g.Turns))
@@ -116,6 +139,9 @@ func (r *Report) String() string {
 	fmt.Fprintf(&b, "dropblox: %d programs on %d seeds, %g s a game", len(r.Bots), len(r.Seeds), r.Seconds)
 	if r.Turns > 0 {
 		fmt.Fprintf(&b, ", at most %d turns", r.Turns)
+	}
+	if r.Points > 0 {
+		fmt.Fprintf(&b, ", until %d points", r.Points)
 	}
 	if r.Stopped {
 		b.WriteString(", stopped early")
@@ -139,6 +165,13 @@ func (r *Report) String() string {
 		fmt.Fprintf(&b, "%s is %s", series.Letter(i), t.Name)
 		if t.Gain != nil && len(t.gains) > 0 {
 			fmt.Fprintf(&b, ": %s a seed over A", t.Gain.format("%+.1f"))
+		}
+		if t.Reached != nil {
+			fmt.Fprintf(&b, "\n  %d points after %s s of the clock, in %d of %d games",
+				r.Points, t.Reached.format("%.1f"), len(t.reached), t.Games)
+		}
+		if t.Later != nil {
+			fmt.Fprintf(&b, "\n  %s s later than A, on %d seeds", t.Later.format("%+.1f"), len(t.later))
 		}
 		b.WriteString("\n")
 	}

@@ -19,6 +19,7 @@ type Tournament struct {
 	Seeds    []string
 	Clock    time.Duration // of a game
 	Turns    int           // limit of a game; 0 is none
+	Points   int           // score at which a game ends; 0 is none
 	Workers  int           // games at the same time
 	LogDir   string        // folder for a log of each game; "" for none
 	History  string        // folder for the games' folders; "" for none
@@ -38,6 +39,8 @@ type Game struct {
 	Turns  int                    `json:"turns"`
 	Reason dropbloxcontest.Reason `json:"reason"`
 	Fault  string                 `json:"fault,omitempty"` // why it failed
+	// Seconds of the clock until Tournament.Points were reached; nil if they were not.
+	Seconds *float64 `json:"seconds,omitempty"`
 	series.Times
 }
 
@@ -86,7 +89,7 @@ func (t *Tournament) game(ctx context.Context, seed, bot int) (a attempt, err er
 	id := fmt.Sprintf("%s%d", series.Letter(bot), seed+1)
 	program := *t.Programs[bot]
 	g := dropbloxcontest.LocalGame{ID: id, Seed: t.Seeds[seed], Clock: t.Clock, Folders: t.History}
-	g.Program, g.Turns = &program, t.Turns
+	g.Program, g.Turns, g.Points = &program, t.Turns, t.Points
 	g.Each = func(r dropbloxcontest.Result) {
 		t.Tell("%s, seed %.12s: turn %d, %d points", series.Letter(bot), t.Seeds[seed], r.Turns, r.Score)
 	}
@@ -121,6 +124,10 @@ func (t *Tournament) game(ctx context.Context, seed, bot int) (a attempt, err er
 		return a, err
 	}
 	a.game = &Game{Seed: t.Seeds[seed], Bot: bot, Score: r.Score, Turns: r.Turns, Reason: r.Reason}
+	if r.Reason == dropbloxcontest.Points {
+		used := (t.Clock - r.Left).Seconds()
+		a.game.Seconds = &used
+	}
 	a.game.Times = series.TimesOf(r.Used, r.Longest, r.Turns)
 	if err != nil {
 		a.game.Fault = err.Error()
