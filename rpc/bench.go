@@ -21,7 +21,7 @@ type benchCmd struct {
 	Game      string        `help:"${bench_game_help}" placeholder:"GAME"`
 	Envs      []int         `default:"64,1024,4096" help:"Numbers of games per handle."`
 	Rounds    int           `default:"15" help:"Number of bursts (timed runs) per transport, in shuffled order."`
-	Burst     time.Duration `default:"150ms" help:"Approximate duration of a burst in process."`
+	Burst     time.Duration `default:"150ms" help:"Approximate duration of a burst."`
 	Seed      uint64        `default:"1" help:"Seed of the games and of the order of the bursts."`
 	Opponents bool          `help:"Measure what a decision of each opponent costs instead, in every game without --game."`
 	Threads   []int         `help:"${bench_threads_help}"`
@@ -89,16 +89,18 @@ func (c *benchCmd) Run(ctx context.Context) error {
 
 // race lets every way play the trace Rounds times, in shuffled order.
 func (c *benchCmd) race(ctx context.Context, ways []*way) error {
-	first := ways[0] // calibrates the number of steps per burst
-	if err := first.burst(traceLen); err != nil {
-		return err
+	steps := make([]int, len(ways)) // per burst
+	for k, w := range ways {
+		if err := w.burst(traceLen); err != nil {
+			return fmt.Errorf("%s: %w", w.name, err)
+		}
+		steps[k] = max(4, int(c.Burst.Seconds()/w.wall[0]))
+		w.wall, w.used = nil, nil
 	}
-	steps := max(4, int(c.Burst.Seconds()/first.wall[0]))
-	first.wall, first.used = nil, nil
 	order := rand.New(rand.NewPCG(c.Seed, 1))
 	for range c.Rounds {
 		for _, k := range order.Perm(len(ways)) {
-			if err := errors.Join(ctx.Err(), ways[k].burst(steps)); err != nil {
+			if err := errors.Join(ctx.Err(), ways[k].burst(steps[k])); err != nil {
 				return fmt.Errorf("%s: %w", ways[k].name, err)
 			}
 		}
