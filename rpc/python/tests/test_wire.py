@@ -131,6 +131,23 @@ def test_dribbled_slabs(script, size, way):
     assert server.requests[0] == bytes.fromhex("9400ce00000001a47374657092ce00000001c600000002") + b"\x00\x00"
 
 
+def pushed(ident: int, handle: int = 1) -> bytes:
+    return bytes(msgpack.packb([2, "final", [handle, ident, {"ended": ident}]]))
+
+
+@pytest.mark.parametrize("size", [1, 7, 21, 1000])
+@ways
+def test_last_observations_behind_slabs(script, size, way):
+    """Those of step 2 are read; those of step 1, which nobody read, and of another handle are skipped."""
+    first, second = slab(1, b"12345678") + pushed(1), pushed(1, 7) + slab(2, b"abcdefgh") + pushed(2)
+    pieces = [[m[i : i + size] for i in range(0, len(m), size)] for m in (first, second)]
+    _, connection = script(*pieces, ok("still here"))
+    assert way(connection, 8) == b"12345678"
+    assert way(connection, 8) == b"abcdefgh"
+    assert connection.final_after(1, 2) == {"ended": 2}
+    assert connection.call("ping") == "still here"
+
+
 @pytest.mark.parametrize("size", [1, 5, 1000])
 @pytest.mark.parametrize("room", [4, 20, 500])
 @ways
@@ -173,6 +190,8 @@ def test_refusal_overtakes(script):
         (b"\xc1", "no message"),
         (b"HTTP/1.1 400 Bad Request\r\n\r\n", "no response"),
         (msgpack.packb([2, "hi", []]), "no response"),
+        (msgpack.packb([2, "final", []]), "no response"),
+        (msgpack.packb([2, "final", [1, 1, b"x"]]), "no response"),
         (msgpack.packb([1, 99, None, 1]), "request 99"),
         (slab(1, b"123"), "3 bytes where 8"),
         (slab(7, b"12345678"), "request 7"),

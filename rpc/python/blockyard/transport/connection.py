@@ -278,10 +278,10 @@ class Connection(Stream):
         self._deliver(message)
 
     def _deliver(self, message: Any) -> None:
-        if isinstance(message, list) and len(message) == 3 and message[:2] == [2, "final"]:
-            handle, ident, result = message[2]
-            self._finals[handle] = (ident, result)
-            return
+        match message:
+            case [2, "final", [int(handle), int(ident), dict(result)]]:
+                self._finals[handle] = (ident, result)
+                return
         if not (isinstance(message, list) and len(message) == 4 and message[0] == 1):
             raise self._break(ProtocolError(f"the server sent a message that is no response: {message!r:.200}"))
         _, ident, error, result = message
