@@ -42,9 +42,14 @@ var attacks = map[string]func(*attacker){
 		a.send(4, "step", 2, make([]byte, 8*rows))
 		a.send(8, "step", 2, make([]byte, 2*rows))
 	},
-	"share":        shares,
-	"step_slot":    func(a *attacker) { shares(a); a.send(16, "step_slot", 2, 0) },
-	"share_final":  func(a *attacker) { stepping(a, nil); a.send(16, "share_final", 2) },
+	"share":       shares,
+	"step_slot":   func(a *attacker) { shares(a); a.send(16, "step_slot", 2, 0) },
+	"share_final": func(a *attacker) { stepping(a, nil); a.send(16, "share_final", 2) },
+	"push_final": func(a *attacker) {
+		rows := stepping(a, map[string]any{"max_episode_steps": 1})
+		a.call("push_final", 2)
+		a.send(16, "step", 2, make([]byte, 2*rows))
+	},
 	"final":        func(a *attacker) { ends(a); a.send(8, "final", 2); a.send(8, "final", 2, 0) },
 	"legal":        func(a *attacker) { stepping(a, nil); a.send(16, "legal", 2, nil) },
 	"afterstates":  func(a *attacker) { stepping(a, nil); a.send(8, "afterstates", 2, nil) },
