@@ -37,6 +37,7 @@ type settings struct {
 	Gates      *int           `help:"${gates}" placeholder:"N" group:"Any run"`
 
 	Results   *float64 `uses:"backup" help:"${results}" placeholder:"SHARE" group:"Games of several seats"`
+	Ensemble  *int     `uses:"backup" help:"${ensemble}" placeholder:"N" group:"Games of several seats"`
 	Backup    *float64 `uses:"seats" help:"${backup}" placeholder:"SHARE" group:"Games of several seats"`
 	Actor     *float64 `uses:"seats" help:"${actor}" placeholder:"SHARE" group:"Games of several seats"`
 	Versus    *float64 `uses:"seats" help:"${versus}" placeholder:"SHARE" group:"Games of several seats"`
@@ -259,6 +260,8 @@ var helps = kong.Vars{
 	"results": "Share of the budget, the first, for TD(λ) on the results of games before the --backup, which then " +
 		"starts from that network. Default: 0, with --from-zero 0.25 in games with " +
 		"random draws, else 0.5.",
+	"ensemble": "Networks that --results trains, one after the other, each from random weights of its own. Their mean, " +
+		"one network of as many times --hidden units, is what the backup starts from. Default: 1.",
 	"backup": "Share of the budget, the first or after --results, for fitted value iteration: a network that starts as " +
 		"the baseline evaluator learns what a search with it finds, and from gate to gate what a search with the " +
 		"network so far finds. Default: 1 if the game offers it, else 0.",

@@ -17,12 +17,14 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	"blockyard/agents/mlp"
 	"blockyard/datasets/record"
 	"blockyard/env"
 	"blockyard/train/task"
+	"blockyard/train/trainer"
 )
 
 // A Learner says how the games of a run are played and fits nets to what policies noted.
@@ -133,6 +135,10 @@ func New(g *task.Game, a Algorithm, from *mlp.Net, workers int) (*Run, error) {
 		return nil, fmt.Errorf("%s: %w", g.Rules.Name, err)
 	}
 	r := newRun(g, a, workers)
+	if want := r.Options.Sizes(g); from != nil && !slices.Equal(trainer.Sizes(from), want) {
+		return nil, fmt.Errorf("%s: the net to start from has layers of sizes %v, the run's have %v: set the hidden ones alike",
+			g.Rules.Name, trainer.Sizes(from), want)
+	}
 	var err error
 	if r.Learner, err = a.Start(r, from); err != nil {
 		return nil, fmt.Errorf("%s: %w", g.Rules.Name, err)

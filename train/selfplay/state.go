@@ -23,6 +23,7 @@ type State struct {
 
 	Actor  *ActorState  `json:"actor,omitempty"`  // nil if there is none at this time
 	Backup *BackupState `json:"backup,omitempty"` // likewise
+	Member *MemberState `json:"member,omitempty"` // likewise, of an ensemble
 	Config Algorithm    `json:"config"`
 	Counts stateCounts  `json:"counts"`
 	Curve  []Point      `json:"curve"`
@@ -50,6 +51,12 @@ type ActorState struct {
 type BackupState struct {
 	Average float64 `json:"drift"` // of what a ply more changes
 	Fits    int     `json:"fits"`
+}
+
+// A MemberState is the part of an ensemble that is trained. The nets before it are tensors.
+type MemberState struct {
+	Before int `json:"before"` // how many nets were trained before it
+	Since  int `json:"since"`  // the iterations before its first
 }
 
 type stateCounts struct {
@@ -148,7 +155,7 @@ func (r *Run) restore(s *State) (err error) {
 	r.Counts, r.Curve, r.Losses = s.Counts.Counts, s.Curve, s.Losses
 	r.Counts.Visited += s.Counts.Seen
 	if len(s.under(bestPrefix)) > 0 {
-		if r.Best, err = s.Net(bestPrefix, r.Options.Sizes(r.Game)); err != nil {
+		if r.Best, err = s.AnyNet(bestPrefix, len(r.Game.Features)); err != nil {
 			return err
 		}
 	}
@@ -212,6 +219,18 @@ func (s *State) add(prefix string, tensors []mlp.Tensor) {
 
 // Net reads the net under a prefix, of the given layer sizes.
 func (s *State) Net(prefix string, sizes []int) (*mlp.Net, error) {
+	n, err := s.AnyNet(prefix, sizes[0])
+	if err != nil {
+		return nil, err
+	}
+	if got := trainer.Sizes(n); !slices.Equal(got, sizes) {
+		return nil, fmt.Errorf("the net %q has layers of sizes %v, want %v", prefix, got, sizes)
+	}
+	return n, nil
+}
+
+// AnyNet reads the net under a prefix, with so many inputs, one output and any hidden layers.
+func (s *State) AnyNet(prefix string, inputs int) (*mlp.Net, error) {
 	found := map[string]mlp.Tensor{}
 	for _, t := range s.under(prefix) {
 		found[t.Name] = t
@@ -223,8 +242,8 @@ func (s *State) Net(prefix string, sizes []int) (*mlp.Net, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the net %q: %w", prefix, err)
 	}
-	if got := trainer.Sizes(n); !slices.Equal(got, sizes) {
-		return nil, fmt.Errorf("the net %q has layers of sizes %v, want %v", prefix, got, sizes)
+	if n.In() != inputs || n.Out() != 1 {
+		return nil, fmt.Errorf("the net %q has %d inputs and %d outputs, want %d and 1", prefix, n.In(), n.Out(), inputs)
 	}
 	return n, nil
 }

@@ -21,16 +21,21 @@ type Value struct {
 
 	run   *Run
 	batch int
+	sizes []int // of the layers
 }
 
-// NewValue begins with the net from, or with random weights if from is nil.
-func NewValue(r *Run, loss trainer.Loss, batch int, from *mlp.Net) (*Value, error) {
-	o := r.Options
-	t, err := trainer.New(trainer.Config{Sizes: o.Sizes(r.Game), Batch: batch, Loss: loss, Seed: o.Seed})
+// NewValue begins with the net from, or with random weights if from is nil. The sizes of c are set here: those of from,
+// or of the run's nets.
+func NewValue(r *Run, c trainer.Config, from *mlp.Net) (*Value, error) {
+	c.Sizes = r.Options.Sizes(r.Game)
+	if from != nil {
+		c.Sizes = trainer.Sizes(from)
+	}
+	t, err := trainer.New(c)
 	if err != nil {
 		return nil, err
 	}
-	v := &Value{Trainer: t, Rows: rows.Rows{Game: r.Game}, run: r, batch: batch}
+	v := &Value{Trainer: t, Rows: rows.Rows{Game: r.Game}, run: r, batch: c.Batch, sizes: c.Sizes}
 	if from != nil {
 		err = t.SetNet(from)
 	}
@@ -101,6 +106,6 @@ func (v *Value) Restore(s *State, prefix, meanPrefix string, steps int) error {
 	}
 	var errs [2]error
 	v.Now, errs[0] = v.Trainer.Net()
-	v.Mean, errs[1] = s.Net(meanPrefix, v.run.Options.Sizes(v.run.Game))
+	v.Mean, errs[1] = s.Net(meanPrefix, v.sizes)
 	return errors.Join(errs[:]...)
 }

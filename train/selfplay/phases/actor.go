@@ -21,7 +21,7 @@ type actorLearner struct {
 
 // newActor begins with an actor that is a copy of the critic's net.
 func newActor(r *selfplay.Run, c *Config, critic *lambdaLearner) (*actorLearner, error) {
-	v, err := selfplay.NewValue(r, trainer.Logistic, c.ActorBatch, critic.Mean)
+	v, err := selfplay.NewValue(r, trainer.Config{Batch: c.ActorBatch, Seed: c.Seed}, critic.Mean)
 	return &actorLearner{Value: v, critic: critic, config: c, run: r}, err
 }
 

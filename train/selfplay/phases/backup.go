@@ -3,6 +3,7 @@ package phases
 import (
 	"errors"
 	"math"
+	"slices"
 
 	"blockyard/agents/mlp"
 	"blockyard/train/selfplay"
@@ -34,7 +35,7 @@ func newBackup(r *selfplay.Run, c *Config, from *mlp.Net) (*backupLearner, error
 	if c.LogOdds {
 		loss = trainer.Logistic
 	}
-	v, err := selfplay.NewValue(r, loss, r.Options.Batch, from)
+	v, err := selfplay.NewValue(r, trainer.Config{Loss: loss, Batch: c.Batch, Seed: c.Seed}, from)
 	return &backupLearner{Value: v, config: c, run: r, base: from}, err
 }
 
@@ -43,7 +44,7 @@ func restoreBackup(r *selfplay.Run, c *Config, s *selfplay.State) (*backupLearne
 	if c.Backup == 0 {
 		return nil, errors.New("the saved run has a backup, but its settings have none")
 	}
-	base, err := s.Net(basePrefix, r.Options.Sizes(r.Game))
+	base, err := s.AnyNet(basePrefix, len(r.Game.Features))
 	if err != nil {
 		return nil, err
 	}
@@ -66,8 +67,8 @@ func (l *backupLearner) Save(s *selfplay.State) {
 // test a gate is too short to tell.
 func (l *backupLearner) Gated() error {
 	l.base, l.average, l.fits = l.Mean, 0, 0
-	if l.config.GateElo > 0 && l.run.Best != nil {
-		l.base = l.run.Best
+	if best := l.run.Best; l.config.GateElo > 0 && best != nil && slices.Equal(trainer.Sizes(best), trainer.Sizes(l.base)) {
+		l.base = best
 	}
 	return l.Trainer.SetNet(l.base)
 }

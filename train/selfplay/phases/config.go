@@ -32,6 +32,7 @@ type Config struct {
 	ActorTo     float64 // and at the end of the budget
 
 	Results    float64 // share of the budget, at its beginning, for TD(λ) before the backup
+	Ensemble   int     // nets that Results trains, one after the other; the backup begins with their mean; 0 is 1
 	Backup     float64 // share of the budget, after Results, for fitted value iteration
 	Samples    int     // positions per decision that are searched further and learned from
 	Look       int     // plies that each of them is searched further; 0 is 1
@@ -89,6 +90,10 @@ func (c *Config) Check(g *task.Game) error {
 	if c.Results > 0 && (c.Backup == 0 || !(c.backupEnd() <= 1+1e-9)) {
 		return fmt.Errorf("results %v and backup %v: results come before a backup, want both above 0 and at most 1 in all",
 			c.Results, c.Backup)
+	}
+	if c.Ensemble < 0 || c.Ensemble > 16 || c.Ensemble > 1 && (c.Results == 0 || len(c.Hidden) != 1) {
+		return fmt.Errorf("an ensemble of %d, results %v and hidden layers %v: want 1 to 16 nets of one hidden layer, "+
+			"trained on results before a backup", c.Ensemble, c.Results, c.Hidden)
 	}
 	if !(c.GateElo >= 0 && c.GateElo <= 1e3) {
 		return fmt.Errorf("gate elo is %v, want 0 to 1000", c.GateElo)

@@ -1,6 +1,7 @@
 package phases
 
 import (
+	"errors"
 	"iter"
 	"math"
 	"math/rand/v2"
@@ -24,15 +25,32 @@ type lambdaLearner struct {
 	*selfplay.Value
 	config *Config
 	run    *selfplay.Run
+	member // of an ensemble
 }
 
 // newLambda begins with a net, or with random weights if from is nil.
 func newLambda(r *selfplay.Run, c *Config, from *mlp.Net) (*lambdaLearner, error) {
-	v, err := selfplay.NewValue(r, trainer.Logistic, r.Options.Batch, from)
+	v, err := selfplay.NewValue(r, trainer.Config{Batch: c.Batch, Seed: c.Seed}, from)
 	return &lambdaLearner{Value: v, config: c, run: r}, err
 }
 
-func (l *lambdaLearner) Save(s *selfplay.State) { s.Steps = l.Value.Save(s, "", netPrefix) }
+// restoreLambda returns the learner that Save added to a state.
+func restoreLambda(r *selfplay.Run, c *Config, s *selfplay.State) (*lambdaLearner, error) {
+	mean, err := s.AnyNet(netPrefix, len(r.Game.Features)) // of an ensemble it may have several times the hidden units
+	if err != nil {
+		return nil, err
+	}
+	l, err := newLambda(r, c, mean)
+	if err != nil {
+		return nil, err
+	}
+	return l, errors.Join(l.member.restore(r, s), l.Restore(s, "", netPrefix, s.Steps))
+}
+
+func (l *lambdaLearner) Save(s *selfplay.State) {
+	s.Steps = l.Value.Save(s, "", netPrefix)
+	l.member.save(s)
+}
 
 // warm reports whether the next rollout belongs to the warm start.
 func (l *lambdaLearner) warm() bool { return l.run.Progress() < l.config.Warm }
@@ -51,11 +69,12 @@ func (l *lambdaLearner) rollout(kind string, net *mlp.Net) selfplay.Rollout {
 
 // twoPly reports whether the next rollout searches two plies deep.
 func (l *lambdaLearner) twoPly() bool {
-	p, end := l.run.Progress(), 1.0
-	if p < l.config.Results {
-		end = l.config.Results
+	c, p := l.config, l.run.Progress()
+	if p < c.Results {
+		_, until := c.part(len(l.before))
+		return p >= until-c.Deep/float64(c.members())
 	}
-	return p >= end-l.config.Deep
+	return p >= 1-c.Deep
 }
 
 func (l *lambdaLearner) Fit() error {
@@ -74,7 +93,7 @@ func (l *lambdaLearner) fitRows(shuffle *rand.Rand, rate float64) error {
 		counts.Loss = loss
 	}
 	counts.Rows += l.Rows.Len()
-	return l.Fitted(counts.Iterations + 1)
+	return l.Fitted(counts.Iterations + 1 - l.since)
 }
 
 func (l *lambdaLearner) rate() float64 {
@@ -83,7 +102,8 @@ func (l *lambdaLearner) rate() float64 {
 	}
 	c, p := l.config, l.run.Progress()
 	if p < c.Results {
-		return fall(c.RateFrom, c.RateTo, 0, c.Results, p)
+		since, until := c.part(len(l.before))
+		return fall(c.RateFrom, c.RateTo, since, until, p)
 	}
 	return fall(c.RateFrom, c.RateTo, c.fallFrom(), 1, p)
 }

@@ -1,7 +1,7 @@
 // Package phases trains a net for a game of several seats. Its learners have a share of the
 // budget each, one after the other:
 //
-//	results  TD(λ) from random weights, before a backup
+//	results  TD(λ) from random weights, before a backup; of several nets, one after the other, for an ensemble
 //	backup   fitted value iteration, from the net of the results, or from the baseline evaluator as a net
 //	lambda   TD(λ), at first with the baseline evaluator playing (the warm start)
 //	actor    policy gradient, with the net of lambda as its critic
@@ -106,6 +106,9 @@ func (c *Config) firstNet(g *task.Game) (*mlp.Net, error) {
 // Next implements selfplay.Algorithm.
 func (c *Config) Next(r *selfplay.Run, last selfplay.Learner) (selfplay.Learner, error) {
 	p := r.Progress()
+	if l, ok := last.(*lambdaLearner); ok && p < c.Results {
+		return l.next()
+	}
 	if l, ok := last.(*lambdaLearner); ok && p >= c.Results && p < c.backupEnd() {
 		b, err := newBackup(r, c, l.Net())
 		if err := errors.Join(err, l.Close()); err != nil {
@@ -131,11 +134,8 @@ func (c *Config) Restore(r *selfplay.Run, s *selfplay.State) (selfplay.Learner, 
 	if s.Backup != nil {
 		return restoreBackup(r, c, s)
 	}
-	critic, err := newLambda(r, c, nil)
-	if err != nil {
-		return nil, err
-	}
-	if err := critic.Restore(s, "", netPrefix, s.Steps); err != nil || s.Actor == nil {
+	critic, err := restoreLambda(r, c, s)
+	if err != nil || s.Actor == nil {
 		return critic, err
 	}
 	return restoreActor(r, c, critic, s)

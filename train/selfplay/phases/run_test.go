@@ -47,6 +47,13 @@ func fromZero(seed uint64) Config {
 	return c
 }
 
+// ensemble is fromZero with two nets that learn from results.
+func ensemble(seed uint64) Config {
+	c := fromZero(seed)
+	c.Ensemble = 2
+	return c
+}
+
 func open(t *testing.T, c Config, workers int) *selfplay.Run {
 	t.Helper()
 	r, err := selfplay.New(task.BlockBattle, &c, nil, workers)
@@ -87,7 +94,7 @@ func requireSame(t *testing.T, a, b *selfplay.Run) {
 }
 
 func TestSameSeedSameRun(t *testing.T) {
-	for name, config := range map[string]func(uint64) Config{"results": small, "backup": backed, "from zero": fromZero} {
+	for name, config := range map[string]func(uint64) Config{"results": small, "backup": backed, "from zero": fromZero, "ensemble": ensemble} {
 		var runs []*selfplay.Run
 		for _, x := range []struct {
 			seed    uint64
@@ -110,7 +117,7 @@ func TestSameSeedSameRun(t *testing.T) {
 // A rollout whose slots are played through tasks and results, as in another process, in any order, is
 // that of the same process.
 func TestTasksPlayTheSame(t *testing.T) {
-	for _, c := range []Config{small(7), backed(7), fromZero(7)} {
+	for _, c := range []Config{small(7), backed(7), fromZero(7), ensemble(7)} {
 		whole := open(t, c, 1)
 		require.NoError(t, whole.Go(t.Context(), nil))
 		apart := open(t, c, 1)
@@ -130,7 +137,7 @@ func TestTasksPlayTheSame(t *testing.T) {
 
 // A run that is stopped after any step or gate, saved and resumed ends where it would have.
 func TestResumeLosesNothing(t *testing.T) {
-	for _, c := range []Config{small(5), backed(5), fromZero(5)} {
+	for _, c := range []Config{small(5), backed(5), fromZero(5), ensemble(5)} {
 		whole := open(t, c, 1)
 		require.NoError(t, whole.Go(context.Background(), nil))
 		path := filepath.Join(t.TempDir(), "state")
@@ -167,7 +174,7 @@ func (e *ending) Err() error {
 
 // A run that is stopped in the middle of a rollout, saved and resumed ends where it would have.
 func TestStopInARolloutLosesNothing(t *testing.T) {
-	for _, c := range []Config{small(5), backed(5), fromZero(5)} {
+	for _, c := range []Config{small(5), backed(5), fromZero(5), ensemble(5)} {
 		whole := open(t, c, 1)
 		require.NoError(t, whole.Go(context.Background(), nil))
 		path := filepath.Join(t.TempDir(), "state")

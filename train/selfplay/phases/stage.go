@@ -17,6 +17,8 @@ func (c *Config) Stage(r *selfplay.Run) string {
 		switch {
 		case l.warm():
 			return "warm start"
+		case r.Progress() < c.backupEnd() && c.members() > 1:
+			return fmt.Sprintf("results of games, network %d of %d", len(l.before)+1, c.members())
 		case r.Progress() < c.backupEnd():
 			return "results of games"
 		}
