@@ -121,6 +121,9 @@ func (s *settings) phases(g *task.Game) (*phases.Config, error) {
 		c.Backup, c.Actor = backup, max(0, 1-backup)
 	}
 	s.apply("phases", &c)
+	if s.Ensemble == nil && (c.Results == 0 || len(c.Hidden) != 1) {
+		c.Ensemble = 0
+	}
 	if s.FromZero && c.Backup > 0 && c.Results == 0 {
 		return nil, errors.New("--from-zero: a backup needs a net to start from: give --results a share above 0")
 	}
@@ -258,10 +261,10 @@ var helps = kong.Vars{
 		"and with --for one per minute at most.",
 
 	"results": "Share of the budget, the first, for TD(λ) on the results of games before the --backup, which then " +
-		"starts from that network. Default: 0, with --from-zero 0.25 in games with " +
+		"starts from that network. Default: 0, with --from-zero 0.8 in games with " +
 		"random draws, else 0.5.",
 	"ensemble": "Networks that --results trains, one after the other, each from random weights of its own. Their mean, " +
-		"one network of as many times --hidden units, is what the backup starts from. Default: 1.",
+		"one network of as many times --hidden units, is what the backup starts from. Default: 1, with --from-zero 3 in games with random draws.",
 	"backup": "Share of the budget, the first or after --results, for fitted value iteration: a network that starts as " +
 		"the baseline evaluator learns what a search with it finds, and from gate to gate what a search with the " +
 		"network so far finds. Default: 1 if the game offers it, else 0.",

@@ -59,7 +59,7 @@ func TestFromZero(t *testing.T) {
 // The share that is not given is what the other leaves.
 func TestSharesFromZero(t *testing.T) {
 	for args, want := range map[string][3]float64{
-		"": {.8, .2, .6}, "--results=0.4": {.4, .6, .3}, "--backup=0.2": {.8, .2, .6}, "--backup=0": {0, 0, .75},
+		"": {.8, .2, .3}, "--results=0.4": {.4, .6, .15}, "--backup=0.2": {.8, .2, .3}, "--backup=0": {0, 0, .375},
 	} {
 		line := []string{"blockbattle", "--from-zero"}
 		if args != "" {

@@ -118,7 +118,7 @@ func TestTwoPlyResults(t *testing.T) {
 	c.Games, c.Rounds, c.Iterations, c.Hidden = 1, 1, 100, []int{2}
 	r := open(t, c, 1)
 	l := r.Learner.(*lambdaLearner)
-	for iteration, want := range map[int]bool{0: false, 19: false, 21: true, 79: true} {
+	for iteration, want := range map[int]bool{0: false, 16: false, 17: true, 26: true, 79: true} {
 		r.Counts.Iterations = iteration
 		require.Equal(t, want, l.Rollout().TwoPly, iteration)
 	}
