@@ -25,7 +25,7 @@ func TestFromZero(t *testing.T) {
 		game, sum string
 		flags     []string
 	}{
-		{"blockbattle", "c47730c15472156be9e370b0168215ca5d8f4b9e14036874015356fdc7f6bd61", seats},
+		{"blockbattle", "4e522396ee56744e14c0dbdf928736f8853a9dfe2e944105b936bd3cb89d30cf", seats},
 		{"tetrisduel", "7620bf1a8e41654ce67e47c4c117a85425c993fc36d62b027958553b494638db", seats},
 		{"blocking", "f8cb986fce0b7ffbc1d779def953f2be5195daf56397672c25e94e847440b766", seats},
 		{"wintetris", "fe8479cb001ea73a47dbb490686b5e31c99e9aaab2e8ec900b99c41e7d1ae0ea", solo},

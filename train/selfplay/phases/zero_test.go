@@ -75,7 +75,7 @@ func TestStagesFromZero(t *testing.T) {
 func TestRateOfResults(t *testing.T) {
 	c := FromZero(task.BlockBattle)
 	c.Games, c.Rounds, c.Iterations, c.Hidden = 1, 1, 200, []int{2}
-	c.Results, c.Deep, c.Backup = 0.25, 0.2, 0.75
+	c.Results, c.Deep, c.Backup, c.Ensemble = 0.25, 0.2, 0.75, 1
 	r := open(t, c, 1)
 	l := r.Learner.(*lambdaLearner)
 	require.InDelta(t, c.RateFrom, l.rate(), 1e-9)
