@@ -48,7 +48,7 @@ func TestFromZeroHasNoTeacher(t *testing.T) {
 func TestStagesFromZero(t *testing.T) {
 	c := FromZero(task.BlockBattle)
 	c.Games, c.Rounds, c.Iterations, c.Batch, c.Hidden = 4, 24, 8, 32, []int{6}
-	c.Results, c.Backup, c.Gates, c.GatePairs, c.GatePly = 0.5, 0.5, 4, 1, 1
+	c.Results, c.Backup, c.Ensemble, c.Gates, c.GatePairs, c.GatePly = 0.5, 0.5, 1, 4, 1, 1
 	r := open(t, c, 1)
 	var names []string
 	var before *mlp.Net // the last net of the results, then the best at the last gate
