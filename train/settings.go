@@ -36,14 +36,15 @@ type settings struct {
 	Late       *float64       `help:"${late}" placeholder:"SHARE" group:"Any run"`
 	Gates      *int           `help:"${gates}" placeholder:"N" group:"Any run"`
 
-	Results   *float64 `uses:"backup" help:"${results}" placeholder:"SHARE" group:"Games of several seats"`
-	Ensemble  *int     `uses:"backup" help:"${ensemble}" placeholder:"N" group:"Games of several seats"`
-	Backup    *float64 `uses:"seats" help:"${backup}" placeholder:"SHARE" group:"Games of several seats"`
-	Actor     *float64 `uses:"seats" help:"${actor}" placeholder:"SHARE" group:"Games of several seats"`
-	Versus    *float64 `uses:"seats" help:"${versus}" placeholder:"SHARE" group:"Games of several seats"`
-	GatePairs *int     `uses:"seats" help:"${gate_pairs}" placeholder:"N" group:"Games of several seats"`
-	GatePly   *int     `uses:"seats" help:"${gate_ply}" placeholder:"N" group:"Games of several seats"`
-	GateElo   *float64 `uses:"seats" help:"${gate_elo}" placeholder:"ELO" group:"Games of several seats"`
+	Results     *float64 `uses:"backup" help:"${results}" placeholder:"SHARE" group:"Games of several seats"`
+	Ensemble    *int     `uses:"backup" help:"${ensemble}" placeholder:"N" group:"Games of several seats"`
+	Backup      *float64 `uses:"seats" help:"${backup}" placeholder:"SHARE" group:"Games of several seats"`
+	Actor       *float64 `uses:"seats" help:"${actor}" placeholder:"SHARE" group:"Games of several seats"`
+	Versus      *float64 `uses:"seats" help:"${versus}" placeholder:"SHARE" group:"Games of several seats"`
+	GatePairs   *int     `uses:"seats" help:"${gate_pairs}" placeholder:"N" group:"Games of several seats"`
+	GatePly     *int     `uses:"seats" help:"${gate_ply}" placeholder:"N" group:"Games of several seats"`
+	GateAgainst []string `uses:"seats" help:"${gate_against}" placeholder:"AGENT" group:"Games of several seats"`
+	GateElo     *float64 `uses:"seats" help:"${gate_elo}" placeholder:"ELO" group:"Games of several seats"`
 
 	Samples        *int     `uses:"backup" help:"${samples}" placeholder:"N" group:"With --backup"`
 	Look           *int     `uses:"backup" help:"${look}" placeholder:"N" group:"With --backup"`
@@ -273,6 +274,9 @@ var helps = kong.Vars{
 	"versus":     "Share of games with the baseline evaluator in one seat; not in the warm start. Default: 0.",
 	"gate_pairs": "Pairs of games per gate and opponent. Default: 200.",
 	"gate_ply":   "Plies that both sides search in a gate. Default: 2.",
+	"gate_against": "Agents that a gate plays against in place of hand, such as hand,combo,tspin,skipper in Block Battle, for " +
+		"--gate-pairs in all. The network then becomes the best one only if it also scores no less against them than " +
+		"the best one did. Default: hand alone, which does not decide.",
 	"gate_elo": "Let a gate play against the best network so far until a sequential test decides between equal strength " +
 		"and this many Elo more, for up to four times --gate-pairs. 0: no test. Default: 0, with --from-zero 20.",
 

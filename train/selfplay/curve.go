@@ -128,6 +128,9 @@ func (r *Run) scorePlot(x rowAxis) (*plot.Plot, error) {
 	p := plot.New()
 	p.Title.Text = fmt.Sprintf("%s, seed %d: %d games", r.Game.Rules.Name, r.Options.Seed, r.Counts.Games)
 	p.Y.Label.Text = "score against hand"
+	if n := len(r.Curve); n > 0 {
+		p.Y.Label.Text = "score against " + r.Curve[n-1].opponents()
+	}
 	least, most := math.Inf(1), math.Inf(-1)
 	for _, c := range r.Curve {
 		_, low, high := c.value()

@@ -126,7 +126,7 @@ func (f *Folder) saveNet(now time.Time) error {
 			return err
 		}
 	}
-	scores := map[string]float64{"score/against hand": p.Score, "score/against best": p.VersusBest}
+	scores := map[string]float64{"score/against " + p.opponents(): p.Score, "score/against best": p.VersusBest}
 	if r.Game.Solo != nil {
 		scores = map[string]float64{"score/points per game": p.Score}
 	}

@@ -1,6 +1,7 @@
 package selfplay
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -73,6 +74,7 @@ type Point struct {
 	Score      float64 `json:"score,omitempty"`       // against the baseline, 0 to 1; for one seat points per game
 	Low        float64 `json:"low,omitempty"`         // of its 95 % interval
 	High       float64 `json:"high,omitempty"`        // 0 if there is no upper bound
+	Against    string  `json:"against,omitempty"`     // the opponents of Score, if not the baseline
 	VersusBest float64 `json:"versus_best,omitempty"` // against the best net so far; 0.5 if there was none
 	Points     int     `json:"points,omitempty"`      // for one seat: points made in all games together
 	Ends       int     `json:"ends,omitempty"`        // and games that ended before they were stopped
@@ -81,6 +83,9 @@ type Point struct {
 	Seconds    float64 `json:"seconds"`               // of training so far
 	CPU        float64 `json:"cpu,omitempty"`         // seconds of CPU time of training so far; 0 if not known
 }
+
+// opponents are those of Score.
+func (p Point) opponents() string { return cmp.Or(p.Against, "hand") }
 
 // value returns the score and its interval, or a bar of no length where there is none. A
 // score of points per game is drawn as at least 1.
@@ -124,7 +129,7 @@ func (r *Run) LastScore() string {
 	if r.Game.Solo != nil {
 		return fmt.Sprintf("%.0f points per game", p.PerGame)
 	}
-	return fmt.Sprintf("vs hand %.1f%%", 100*p.Score)
+	return fmt.Sprintf("vs %s %.1f%%", p.opponents(), 100*p.Score)
 }
 
 // LastGate sums up the last gate in a line.

@@ -44,6 +44,11 @@ type Config struct {
 	GatePairs int // pairs of games per gate and opponent
 	GatePly   int // how many plies both sides search in a gate
 
+	// GateAgainst names agents that gates play against in place of the baseline evaluator, for GatePairs in all. A net
+	// is then kept only if it also scores no less against them than the best net did: nets that are nearly the same
+	// split most of their games, and opponents of other styles show what that hides.
+	GateAgainst []string
+
 	// GateElo, if above 0, lets a gate play against the best net so far until a sequential test decides between 0 and
 	// GateElo, for at most testPairs·GatePairs pairs. Otherwise it plays GatePairs.
 	GateElo float64
@@ -97,6 +102,14 @@ func (c *Config) Check(g *task.Game) error {
 	}
 	if !(c.GateElo >= 0 && c.GateElo <= 1e3) {
 		return fmt.Errorf("gate elo is %v, want 0 to 1000", c.GateElo)
+	}
+	for _, name := range c.GateAgainst {
+		if _, err := c.opponent(g, name); err != nil {
+			return err
+		}
+	}
+	if len(c.GateAgainst) > c.GatePairs {
+		return fmt.Errorf("gate pairs is %d, want at least one for each of the %d opponents", c.GatePairs, len(c.GateAgainst))
 	}
 	if c.Others < 0 || c.Others > 16 {
 		return fmt.Errorf("others is %d, want 0 to 16 choices", c.Others)

@@ -2,9 +2,12 @@ package phases
 
 import (
 	"context"
+	"fmt"
+	"strings"
 
 	"blockyard/agents/match"
 	"blockyard/agents/mlp"
+	"blockyard/agents/registry"
 	"blockyard/agents/search"
 	"blockyard/env"
 	"blockyard/train/selfplay"
@@ -17,12 +20,16 @@ const gateStream = 0x67617465
 // pairs, so that only many pairs tell which one is stronger.
 const testPairs = 4
 
-// Gate implements selfplay.Algorithm. It plays the net against the baseline evaluator and
+// Gate implements selfplay.Algorithm. It plays the net against the baseline evaluator, or the agents of GateAgainst, and
 // against the best net so far, in pairs of games on seeds used for nothing else, the same for
-// every gate. It keeps the better net: the winner of the second match, whether a sequential test ended it or not.
+// every gate. It keeps the better net: the winner of the last match, whether a sequential test ended it or not.
 func (c *Config) Gate(ctx context.Context, r *selfplay.Run, p *selfplay.Point) (bool, error) {
 	net, ply := r.Net().Clone(), c.GatePly
-	matches := []match.Match{{Units: c.GatePairs, B: Hand(r.Game, ply)}}
+	matches, err := c.opponents(r.Game)
+	if err != nil {
+		return false, err
+	}
+	others := len(matches)
 	if r.Best != nil {
 		m := match.Match{Units: c.GatePairs, B: Net(r.Game, r.Best, ply)}
 		if c.GateElo > 0 {
@@ -34,7 +41,8 @@ func (c *Config) Gate(ctx context.Context, r *selfplay.Run, p *selfplay.Point) (
 	for _, m := range matches {
 		games += 2 * m.Units
 	}
-	p.VersusBest, p.Kept = 0.5, true
+	p.VersusBest, p.Kept, p.Against = 0.5, true, strings.Join(c.GateAgainst, ", ")
+	var pairs match.Pairs
 	for i, m := range matches {
 		m.Rules, m.Workers, m.A = r.Game.Rules, r.Workers, Net(r.Game, net, ply)
 		m.Seed = env.Derive(c.Seed^gateStream, uint64(i))
@@ -48,14 +56,60 @@ func (c *Config) Gate(ctx context.Context, r *selfplay.Run, p *selfplay.Point) (
 			return false, err
 		}
 		before += 2 * m.Units
-		if i == 0 {
-			p.Games, p.Score, p.Low, p.High = res.Games, res.Score, res.Low, res.High
+		if i < others {
+			for k, n := range res.Pairs {
+				pairs[k] += n
+			}
+			p.Games += res.Games
+			p.Score = pairs.Score()
+			p.Low, p.High = pairs.Interval()
 		} else {
 			p.VersusBest = res.Score
-			p.Kept = p.VersusBest > 0.5
+			p.Kept = p.VersusBest > 0.5 && (len(c.GateAgainst) == 0 || p.Score >= bestScore(r.Curve))
 		}
 	}
 	return true, nil
+}
+
+// bestScore is the score that the best net so far had at its gate.
+func bestScore(curve []selfplay.Point) (score float64) {
+	for _, p := range curve {
+		if p.Kept {
+			score = p.Score
+		}
+	}
+	return score
+}
+
+// opponents are the matches of a gate against others than nets of the run.
+func (c *Config) opponents(g *task.Game) ([]match.Match, error) {
+	if len(c.GateAgainst) == 0 {
+		return []match.Match{{Units: c.GatePairs, B: Hand(g, c.GatePly)}}, nil
+	}
+	var list []match.Match
+	for i, name := range c.GateAgainst {
+		b, err := c.opponent(g, name)
+		if err != nil {
+			return nil, err
+		}
+		units := c.GatePairs * (i + 1) / len(c.GateAgainst)
+		units -= c.GatePairs * i / len(c.GateAgainst)
+		list = append(list, match.Match{Units: units, B: b})
+	}
+	return list, nil
+}
+
+// opponent is an agent of GateAgainst. By default it searches as many plies as the net does.
+func (c *Config) opponent(g *task.Game, name string) (match.Player, error) {
+	spec := name
+	if !strings.Contains(name, ":") && name != "random" && name != "first" {
+		spec = fmt.Sprintf("%s:ply=%d", name, c.GatePly)
+	}
+	f, err := registry.Parse(g.Rules, spec)
+	if err != nil {
+		return match.Player{}, fmt.Errorf("gate against %s: %w", name, err)
+	}
+	return match.Player{Name: name, New: f}, nil
 }
 
 // games plays a match of a gate, for that share of the gate's time at most.

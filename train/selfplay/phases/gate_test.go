@@ -1,0 +1,71 @@
+package phases
+
+import (
+	"testing"
+
+	"blockyard/train/selfplay"
+	"blockyard/train/task"
+
+	"github.com/stretchr/testify/require"
+)
+
+// A gate may play against a population: its pairs are divided, and the score is that of all of them.
+func TestGateAgainst(t *testing.T) {
+	c := small(3)
+	c.GateAgainst, c.GatePairs = []string{"random", "digger", "terms6:ply=1"}, 5
+	r := open(t, c, 1)
+	last := 0
+	r.OnGate = func(done, of int) { last = of }
+	require.NoError(t, r.Go(t.Context(), nil))
+	require.Len(t, r.Curve, 2)
+	for _, p := range r.Curve {
+		require.Equal(t, 10, p.Games)
+		require.Equal(t, "random, digger, terms6:ply=1", p.Against)
+		require.LessOrEqual(t, p.Low, p.Score)
+		require.LessOrEqual(t, p.Score, p.High)
+	}
+	require.Equal(t, 20, last, "also against the best net")
+	require.Contains(t, r.LastScore(), "vs random, digger, terms6:ply=1")
+	list, err := c.opponents(task.BlockBattle)
+	require.NoError(t, err)
+	require.Equal(t, []int{1, 2, 2}, []int{list[0].Units, list[1].Units, list[2].Units})
+}
+
+// A net that wins against the best net, but scores less against the population, is not kept.
+func TestGateAgainstDecides(t *testing.T) {
+	for _, before := range []float64{0, 1.1} {
+		c := small(3)
+		c.GateAgainst, c.GatePairs, c.GatePly = []string{"random"}, 4, 1
+		r := open(t, c, 1)
+		require.NoError(t, r.Step())
+		r.Best = r.Net()
+		for r.Counts.Iterations < c.Iterations { // later nets win against the first
+			require.NoError(t, r.Step())
+		}
+		r.Curve = []selfplay.Point{{Score: before, Kept: true}}
+		var p selfplay.Point
+		ok, err := c.Gate(t.Context(), r, &p)
+		require.NoError(t, err)
+		require.True(t, ok)
+		require.Equal(t, p.VersusBest > 0.5 && before < 1, p.Kept)
+		if before == 0 {
+			require.Greater(t, p.VersusBest, 0.5, "the test needs a net that beats the first")
+		}
+	}
+}
+
+// The best net is the one of the last gate that kept its net.
+func TestBestScore(t *testing.T) {
+	require.Zero(t, bestScore(nil))
+	require.InDelta(t, 0.4, bestScore([]selfplay.Point{
+		{Score: 0.3, Kept: true}, {Score: 0.4, Kept: true}, {Score: 0.6},
+	}), 0)
+}
+
+func TestGateAgainstRefuses(t *testing.T) {
+	c := small(3)
+	c.GateAgainst = []string{"nobody"}
+	require.ErrorContains(t, c.Check(task.BlockBattle), "gate against nobody")
+	c.GateAgainst, c.GatePairs = []string{"hand", "combo", "tspin"}, 2
+	require.ErrorContains(t, c.Check(task.BlockBattle), "at least one for each of the 3 opponents")
+}
