@@ -41,6 +41,7 @@ type program struct {
 	Curves   curves      `cmd:"" help:"Draw the scores of several runs in one picture, over the CPU time of training."`
 	Fit      fit         `cmd:"" help:"Fit a network to recorded games."`
 	Merge    merge       `cmd:"" help:"Make one network of several: their mean."`
+	Distill  distillCmd  `cmd:"" help:"Make a small network of a large one, or of several."`
 	Gate     gate        `cmd:"" help:"Play two agents against each other in pairs of games and report which is better."`
 	Export   export      `cmd:"" help:"Write a network as a contest bot in one source file, or as an ONNX model."`
 	Import   importCmd   `cmd:"" help:"Read a network from an ONNX model."`

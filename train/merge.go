@@ -6,6 +6,7 @@ import (
 
 	"blockyard/agents/mlp"
 	"blockyard/train/selfplay/afterstate"
+	"blockyard/train/task"
 )
 
 type merge struct {
@@ -26,35 +27,39 @@ func (c *merge) Run() error {
 	if err != nil {
 		return err
 	}
-	var nets []*mlp.Net
-	for _, path := range c.Files {
-		n, err := g.Load(path)
-		if err != nil {
-			return err
-		}
-		nets = append(nets, n)
-	}
-	scales := afterstate.Spreads(g, nets)
-	for k, v := range scales {
-		if !(v > 0) {
-			return fmt.Errorf("%s: its values of the choices of one decision do not differ", c.Files[k])
-		}
-		if k > 0 {
-			scales[k] = scales[0] / v
-		}
-	}
-	scales[0] = 1
-	mean, err := mlp.Mean(nets, scales)
+	mean, err := meanOf(g, c.Files)
 	if err != nil {
 		return err
 	}
-	notes := map[string]string{"mean of": strconv.Itoa(len(nets))}
+	notes := map[string]string{"mean of": strconv.Itoa(len(c.Files))}
 	if err := mlp.Save(c.Out, mean, g.Facts(notes)); err != nil {
 		return err
 	}
-	for k, path := range c.Files {
-		fmt.Printf("%s: scaled by %.3g\n", path, scales[k])
-	}
-	fmt.Printf("%s: the mean of %d networks, %d hidden units\n", c.Out, len(nets), mean.Layers()[0].Out)
+	fmt.Printf("%s: the mean of %d networks, %d hidden units\n", c.Out, len(c.Files), mean.Layers()[0].Out)
 	return nil
+}
+
+// meanOf is the mean of the networks of some files, of which the values are scaled to those of the first; for one file
+// its network.
+func meanOf(g *task.Game, files []string) (*mlp.Net, error) {
+	var nets []*mlp.Net
+	for _, path := range files {
+		n, err := g.Load(path)
+		if err != nil {
+			return nil, err
+		}
+		nets = append(nets, n)
+	}
+	if len(nets) == 1 {
+		return nets[0], nil
+	}
+	scales := afterstate.Spreads(g, nets)
+	first := scales[0]
+	for k, v := range scales {
+		if !(v > 0) {
+			return nil, fmt.Errorf("%s: its values of the choices of one decision do not differ", files[k])
+		}
+		scales[k] = first / v
+	}
+	return mlp.Mean(nets, scales)
 }
