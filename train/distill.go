@@ -15,9 +15,9 @@ import (
 
 type distillCmd struct {
 	Game       string   `arg:"" help:"Game of the networks, such as blockbattle."`
-	Files      []string `arg:"" help:"Weights files of the teacher; of several networks it is the mean, see train merge."`
+	Files      []string `arg:"" help:"Weights files of the teacher; of several it is the mean, see train merge. learned is the shipped one."`
 	Out        string   `help:"Weights file to write." default:"net.safetensors" placeholder:"FILE"`
-	From       string   `help:"Net to start from instead of random weights; it may be as small as it likes." placeholder:"FILE"`
+	From       string   `help:"Net to start from instead of random weights." placeholder:"FILE"`
 	Hidden     []int    `help:"Sizes of the hidden layers of a new net." default:"64"`
 	Iterations int      `help:"Rollouts of 64 games, eight steps each." default:"1500"`
 	Rate       float64  `help:"Learning rate at the start; it falls to a hundredth." default:"0.001"`

@@ -11,7 +11,7 @@ import (
 
 type merge struct {
 	Game  string   `arg:"" help:"Game of the networks, such as blockbattle."`
-	Files []string `arg:"" help:"Weights files, of networks with one hidden layer."`
+	Files []string `arg:"" help:"Weights files, of networks with one hidden layer; learned is the shipped one."`
 	Out   string   `help:"Weights file to write." default:"net.safetensors" placeholder:"FILE"`
 }
 
@@ -44,6 +44,9 @@ func (c *merge) Run() error {
 func meanOf(g *task.Game, files []string) (*mlp.Net, error) {
 	var nets []*mlp.Net
 	for _, path := range files {
+		if path == "learned" {
+			path = ""
+		}
 		n, err := g.Load(path)
 		if err != nil {
 			return nil, err

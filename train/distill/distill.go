@@ -4,6 +4,7 @@
 package distill
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"math/rand/v2"
@@ -12,6 +13,7 @@ import (
 	"blockyard/agents/mlp"
 	"blockyard/env"
 	"blockyard/train/rows"
+	"blockyard/train/selfplay"
 	"blockyard/train/selfplay/afterstate"
 	"blockyard/train/task"
 	"blockyard/train/trainer"
@@ -43,9 +45,28 @@ func Default() Config {
 	}
 }
 
+// check reports the first setting that is out of range.
+func (c *Config) check() error {
+	const most = 1 << 20
+	for _, h := range c.Hidden {
+		if err := selfplay.CheckCount("hidden", h, 1024); err != nil {
+			return err
+		}
+	}
+	return cmp.Or(
+		selfplay.CheckCount("games", c.Games, most), selfplay.CheckCount("steps", c.Steps, most),
+		selfplay.CheckCount("samples", c.Samples, 64), selfplay.CheckCount("iterations", c.Iterations, most),
+		selfplay.CheckCount("batch", c.Batch, most), selfplay.CheckRate("rate", c.Rate),
+		selfplay.CheckShare("late", c.Late), selfplay.CheckShare("explore", c.Explore),
+	)
+}
+
 // Run plays games with the teacher and fits a network to its values. If ctx ends, it stops after the current iteration.
 // The result is the mean of the weights over the last tenth of the iterations.
 func Run(ctx context.Context, g *task.Game, teacher *mlp.Net, c Config) (*mlp.Net, error) {
+	if err := c.check(); err != nil {
+		return nil, err
+	}
 	sizes := append(append([]int{len(g.Features)}, c.Hidden...), 1)
 	if c.From != nil {
 		sizes = trainer.Sizes(c.From)
@@ -88,7 +109,10 @@ func Run(ctx context.Context, g *task.Game, teacher *mlp.Net, c Config) (*mlp.Ne
 				return nil, err
 			}
 			means++
-			if mean, err = blend(mean, now, 1/float32(means)); err != nil {
+			if mean == nil {
+				mean = now
+			}
+			if mean, err = selfplay.Blend(mean, now, 1/float32(means)); err != nil {
 				return nil, err
 			}
 		}
@@ -100,26 +124,6 @@ func Run(ctx context.Context, g *task.Game, teacher *mlp.Net, c Config) (*mlp.Ne
 		return t.Net()
 	}
 	return mean, nil
-}
-
-// blend returns a network of which every weight lies a share of the way from before to now; now if before is nil.
-func blend(before, now *mlp.Net, share float32) (*mlp.Net, error) {
-	if before == nil {
-		return now, nil
-	}
-	var layers []mlp.Layer
-	for i, l := range now.Layers() {
-		b := before.Layers()[i]
-		w, v := make([]float32, len(l.W)), make([]float32, len(l.B))
-		for j := range w {
-			w[j] = b.W[j] + share*(l.W[j]-b.W[j])
-		}
-		for j := range v {
-			v[j] = b.B[j] + share*(l.B[j]-b.B[j])
-		}
-		layers = append(layers, mlp.Layer{In: l.In, Out: l.Out, W: w, B: v})
-	}
-	return mlp.New(layers)
 }
 
 // A table is a place where one game after another is played, with what was noted there.
