@@ -50,8 +50,13 @@ func (c *distillCmd) Run(ctx context.Context) error {
 			return err
 		}
 	}
+	bar, done := newBar(os.Stderr, c.Iterations), 0
 	config.Progress = func(n int, loss float64) {
-		if n%100 == 0 || n == c.Iterations {
+		switch done = n; {
+		case bar != nil:
+			bar.Describe(fmt.Sprintf("loss %.5f", loss))
+			_ = bar.Set(n)
+		case n%100 == 0 || n == c.Iterations:
 			fmt.Fprintf(os.Stderr, "%d of %d: loss %.5f\n", n, c.Iterations, loss)
 		}
 	}
@@ -60,6 +65,12 @@ func (c *distillCmd) Run(ctx context.Context) error {
 	net, err := distill.Run(ctx, g, teacher, config)
 	if err != nil {
 		return err
+	}
+	if bar != nil {
+		fmt.Fprintln(os.Stderr)
+	}
+	if done < c.Iterations {
+		fmt.Fprintf(os.Stderr, "stopped after %d of %d iterations: %s has the network so far\n", done, c.Iterations, c.Out)
 	}
 	notes := map[string]string{"seed": seed, "distilled from": strings.Join(c.Files, ", ")}
 	if err := mlp.Save(c.Out, net, g.Facts(notes)); err != nil {

@@ -33,10 +33,8 @@ const barSteps = 10000
 func newProgress(run *selfplay.Run, out io.Writer, log *slog.Logger, bar bool) *progress {
 	p := &progress{run: run, out: out, log: log, began: run.Counts, start: time.Now(), printed: time.Now(), now: time.Now,
 		workers: func() string { return "" }}
-	if f, ok := out.(*os.File); ok && bar && term.IsTerminal(int(f.Fd())) {
-		p.bar = progressbar.NewOptions(barSteps, progressbar.OptionSetWriter(out), progressbar.OptionSetWidth(20),
-			progressbar.OptionThrottle(200*time.Millisecond), progressbar.OptionSetElapsedTime(true),
-			progressbar.OptionSetPredictTime(true), progressbar.OptionFullWidth())
+	if bar {
+		p.bar = newBar(out, barSteps)
 	}
 	run.OnGate = func(done, of int) {
 		most := ""
@@ -47,6 +45,16 @@ func newProgress(run *selfplay.Run, out io.Writer, log *slog.Logger, bar bool) *
 			"gate is played", "gate", run.Counts.Gated+1, "gates", run.Options.Gates, "games", done, "of_games", of)
 	}
 	return p
+}
+
+// newBar returns a bar of so many steps, nil if out is no terminal.
+func newBar(out io.Writer, steps int) *progressbar.ProgressBar {
+	if f, ok := out.(*os.File); !ok || !term.IsTerminal(int(f.Fd())) {
+		return nil
+	}
+	return progressbar.NewOptions(steps, progressbar.OptionSetWriter(out), progressbar.OptionSetWidth(20),
+		progressbar.OptionThrottle(200*time.Millisecond), progressbar.OptionSetElapsedTime(true),
+		progressbar.OptionSetPredictTime(true), progressbar.OptionFullWidth())
 }
 
 // after shows the run after a step or a gate. A gate leaves a line.
