@@ -4,6 +4,8 @@
 //	go run ./train join ADDRESS --creds F  play for a run of another process
 //	go run ./train cluster status ADDRESS  what the workers of a run do
 //	go run ./train fit FILE...             fit a net to recorded games
+//	go run ./train merge blockbattle A B   make one network of several: their mean
+//	go run ./train distill blockbattle A   make a small network of a large one
 //	go run ./train gate A B                play two agents against each other
 //	go run ./train export blockbattle      write a net as a contest bot in one source file
 package main
