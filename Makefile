@@ -12,7 +12,7 @@ GAMES  ?= 40
 export CGO_ENABLED ?= 1
 
 .DEFAULT_GOAL := help
-.PHONY: help pre-commit test setup vet lint go race python libraries demo cluster-demo ladders bench bench-against bench-goals bench-python soak fuzz golden sign bundle plugin binaries wheels docs serve clean
+.PHONY: help pre-commit test setup vet lint go race python libraries demo cluster-demo network ladders bench bench-against bench-goals bench-python soak fuzz golden sign bundle plugin binaries wheels docs serve clean
 
 # The parts of `make test`, the longest first; JOBS of them run at a time.
 CHECKS := python go race vet sign bundle plugin
@@ -78,6 +78,9 @@ demo: ## train in Python, train by self-play in Go, export a contest bot: five m
 
 cluster-demo: ## train with three processes, one of which is killed on the way: two minutes, results in demo-out/
 	GO=$(GO) OUT=$(OUT) bash train/cluster-demo.sh
+
+network: ## make the shipped network of GAME again and compare it; that of Block Battle takes half an hour on two cores
+	GO=$(GO) bash train/shipped.sh $(GAME)
 
 ladders: ## a round robin between the agents of every game, GAMES (40) of every two: tables, pictures in runs/ladder-GAME/
 	$(GO) run ./agents ladder blockbattle random terms6 hand:ply=1 learned:ply=1 hand learned --games $(GAMES)

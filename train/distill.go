@@ -6,7 +6,6 @@ import (
 	"os"
 	"runtime"
 	"strconv"
-	"strings"
 
 	"blockyard/agents/mlp"
 	"blockyard/datasets/provenance"
@@ -72,7 +71,7 @@ func (c *distillCmd) Run(ctx context.Context) error {
 	if done < c.Iterations {
 		fmt.Fprintf(os.Stderr, "stopped after %d of %d iterations: %s has the network so far\n", done, c.Iterations, c.Out)
 	}
-	notes := map[string]string{"seed": seed, "distilled from": strings.Join(c.Files, ", ")}
+	notes := map[string]string{"seed": seed, "distilled from networks": strconv.Itoa(len(c.Files))}
 	if err := mlp.Save(c.Out, net, g.Facts(notes)); err != nil {
 		return err
 	}

@@ -31,7 +31,7 @@ func (c *merge) Run() error {
 	if err != nil {
 		return err
 	}
-	notes := map[string]string{"mean of": strconv.Itoa(len(c.Files))}
+	notes := map[string]string{"mean of networks": strconv.Itoa(len(c.Files))}
 	if err := mlp.Save(c.Out, mean, g.Facts(notes)); err != nil {
 		return err
 	}
