@@ -4,8 +4,6 @@
 package blockingbot
 
 import (
-	"math/bits"
-
 	"blockyard/env"
 	"blockyard/env/blocking"
 )
@@ -27,8 +25,6 @@ type side struct {
 // An analysis is what each seat of one position can do. It belongs to one evaluator.
 type analysis struct {
 	sides [env.MaxSeats]side
-	fit   blocking.Fit
-	cover blocking.Cover
 
 	// Most placements are far from where the other seats can place, so that what these can do is found in many
 	// positions of a search. It is kept by what it follows from.
@@ -41,9 +37,7 @@ type fits struct {
 	near, connected blocking.Board // the cells that pieces may cover, and those that they must
 	may             uint32         // the letters of the pieces
 
-	playable uint32
-	places   int
-	cover    blocking.Board
+	blocking.Survey
 }
 
 // kept is how many fits an analysis keeps.
@@ -83,10 +77,9 @@ func (m *analysis) place(s *blocking.State, seat int) {
 	near, may := &d.reach[4], s.May(seat)
 	f := &m.kept[slot(near, &d.connected, may)]
 	if f.may != may || f.near != *near || f.connected != d.connected {
-		f.near, f.connected, f.may = *near, d.connected, may
-		m.try(f, t)
+		*f = fits{*near, d.connected, may, t.Survey(near, &d.connected, may)}
 	}
-	d.playable, d.places, d.cover = f.playable, f.places, f.cover
+	d.playable, d.places, d.cover = f.Letters, f.Places, f.Cover
 }
 
 // slot is the place of fits among those kept.
@@ -97,28 +90,6 @@ func slot(near, connected *blocking.Board, may uint32) uint {
 		h = (h ^ h>>29) * 0xBF58476D1CE4E5B9
 	}
 	return uint(h>>40) % kept
-}
-
-// try lays all pieces in all places.
-func (m *analysis) try(f *fits, t *blocking.Table) {
-	f.playable, f.places = 0, 0
-	m.fit.Open(&f.near, &f.connected)
-	m.cover = blocking.Cover{}
-	for left := f.may; left != 0; left &= left - 1 {
-		letter := bits.TrailingZeros32(left)
-		forms := t.Forms(letter)
-		for i := range forms {
-			at := m.fit.Places(&forms[i])
-			n := at.Count()
-			if n == 0 {
-				continue
-			}
-			f.places += n
-			f.playable |= 1 << uint(letter)
-			m.cover.Add(&forms[i], &at)
-		}
-	}
-	f.cover = m.cover.Cells()
 }
 
 // first returns how many cells a seat reaches before all others, and how many as soon as

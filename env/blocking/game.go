@@ -2,6 +2,7 @@ package blocking
 
 import (
 	"crypto/sha1"
+	"encoding/binary"
 	"fmt"
 	"strings"
 
@@ -99,48 +100,63 @@ var allGlobals = func() (g env.Globals) {
 	return g
 }()
 
+// flags maps four bits to four globals.
+var flags = func() (out [16][4]float32) {
+	for set := range out {
+		for i := range out[set] {
+			out[set][i] = float32(set >> uint(i) & 1)
+		}
+	}
+	return out
+}()
+
 // Observe implements env.State.
 func (s *State) Observe(seat int, planes []uint8, globals []float32) {
-	globals = globals[:numGlobals]
+	const squares = Size * Size
+	n := int(s.Seats)
+	globals, unused := globals[:numGlobals], planes[n*squares:env.MaxSeats*squares]
+	for i := range unused {
+		unused[i] = 0
+	}
 	for i := range globals {
 		globals[i] = 0
 	}
 	rest := globals[env.MaxSeats*Letters:]
-	for i := 0; i < env.MaxSeats; i++ {
-		plane := planes[i*Size*Size : (i+1)*Size*Size]
-		if i >= int(s.Seats) {
-			(&Board{}).paint(plane)
-			continue
+	for i, who := 0, seat; i < n; i++ {
+		s.Cells[who].paint(planes[i*squares:])
+		left, has := s.Left[who], globals[i*Letters:]
+		for l := 0; l < Letters-1; l += 4 {
+			copy(has[l:l+4], flags[left>>uint(l)&15][:])
 		}
-		who := (seat + i) % int(s.Seats)
-		s.Cells[who].paint(plane)
-		for l := 0; l < Letters; l++ {
-			globals[i*Letters+l] = float32(s.Left[who] >> uint(l) & 1)
-		}
+		has[Letters-1] = float32(left >> (Letters - 1) & 1)
 		rest[i] = float32(s.Score(who))
 		if s.Reason == Running && !(s.Out | s.Stuck).Has(who) {
 			rest[env.MaxSeats+i] = 1
 		}
+		if who++; who == n {
+			who = 0
+		}
 	}
 	_, connected := s.Open(seat)
-	connected.paint(planes[env.MaxSeats*Size*Size:])
+	connected.paint(planes[env.MaxSeats*squares:])
 	rest[2*env.MaxSeats+seat] = 1
-	rest[3*env.MaxSeats+int(s.Seats)-2] = 1
+	rest[3*env.MaxSeats+n-2] = 1
 	if s.Acting().Has(seat) {
 		rest[3*env.MaxSeats+3] = 1
 	}
 }
 
-// paint writes a set as a plane, one byte per cell.
+// paint writes a set as a plane, one byte per cell. It writes eight cells at once, and beyond the
+// end of a row before it writes the next row.
 func (b *Board) paint(out []uint8) {
 	out = out[:Size*Size]
-	for y := 0; y < Size; y++ {
+	for y := 0; y < Size-1; y++ {
 		row := b[y/4] >> uint(y%4*stride)
-		for i := y * Size; i < y*Size+Size; i++ {
-			out[i] = uint8(row & 1)
-			row >>= 1
-		}
+		binary.LittleEndian.PutUint64(out[y*Size:], env.CellBytes[uint8(row)])
+		binary.LittleEndian.PutUint64(out[y*Size+8:], env.CellBytes[uint8(row>>8)])
 	}
+	binary.LittleEndian.PutUint64(out[Size*(Size-1):], env.CellBytes[uint8(b[3])])
+	binary.LittleEndian.PutUint64(out[Size*Size-8:], env.CellBytes[uint8(b[3]>>(Size-8))])
 }
 
 // Show implements env.State.

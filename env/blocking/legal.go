@@ -1,6 +1,7 @@
 package blocking
 
 import (
+	"encoding/binary"
 	"fmt"
 	"math/bits"
 
@@ -16,21 +17,28 @@ const opening = 1<<4 - 1
 // Open returns the cells where seat may lay squares, which are the free cells that touch none of
 // its own along a side, and the well-connected ones among them (rules §4.2).
 func (s *State) Open(seat int) (allowed, connected Board) {
-	own := &s.Cells[seat]
-	allowed = all
-	for i := range s.Cells {
-		allowed.Without(&s.Cells[i])
-	}
-	if own.Empty() {
+	own, c := &s.Cells[seat], &s.Cells
+	p, q, r, t := own[0], own[1], own[2], own[3]
+	a0 := inRow &^ (c[0][0] | c[1][0] | c[2][0] | c[3][0])
+	a1 := inRow &^ (c[0][1] | c[1][1] | c[2][1] | c[3][1])
+	a2 := inRow &^ (c[0][2] | c[1][2] | c[2][2] | c[3][2])
+	a3 := inLast &^ (c[0][3] | c[1][3] | c[2][3] | c[3][3])
+	if p|q|r|t == 0 {
+		allowed = Board{a0, a1, a2, a3}
 		connected.Set(starts[seat][0], starts[seat][1])
 		connected.And(&allowed)
 		return allowed, connected
 	}
-	touch := own.Sides()
-	allowed.Without(&touch)
-	connected = own.Corners()
-	connected.And(&allowed)
-	return allowed, connected
+	i, j, k, l := p>>1|p<<1, q>>1|q<<1, r>>1|r<<1, t>>1|t<<1 // beside its own
+	a0 &^= i | p>>stride | p<<stride | q<<rest
+	a1 &^= j | q>>stride | q<<stride | p>>rest | r<<rest
+	a2 &^= k | r>>stride | r<<stride | q>>rest | t<<rest
+	a3 &^= l | r>>rest
+	connected[0] = a0 & (i>>stride | i<<stride | j<<rest)
+	connected[1] = a1 & (j>>stride | j<<stride | i>>rest | k<<rest)
+	connected[2] = a2 & (k>>stride | k<<stride | j>>rest | l<<rest)
+	connected[3] = a3 & (k >> rest)
+	return Board{a0, a1, a2, a3}, connected
 }
 
 // May returns, as bits, the letters that seat may lay at its next turn.
@@ -42,47 +50,60 @@ func (s *State) May(seat int) uint32 {
 	return left
 }
 
+// maxActions is the largest number of placements that a table can have: no letter has more than 8
+// forms in boxes of 2x3.
+const maxActions = Letters * 8 * (Size - 1) * (Size - 2)
+
 // Legal implements env.State.
 func (s *State) Legal(seat int, dst []env.Action) []env.Action {
 	if s.Acting()>>uint(seat)&1 == 0 {
 		return dst
 	}
-	return s.placements(seat, dst, false)
-}
-
-// CanPlace reports whether seat has a legal placement, even if it is not its turn.
-func (s *State) CanPlace(seat int) bool {
-	var one [1]env.Action
-	return len(s.placements(seat, one[:0], true)) > 0
-}
-
-// placements appends to dst the placements that seat has, or only the first of them.
-func (s *State) placements(seat int, dst []env.Action, first bool) []env.Action {
-	allowed, connected := s.Open(seat)
-	if connected.Empty() {
-		return dst
+	var mask [maxActions/8 + 8]byte
+	s.MaskLegal(seat, mask[:])
+	for k := 0; k < s.Table().Actions; k += 64 {
+		for w := binary.LittleEndian.Uint64(mask[k/8:]); w != 0; w &= w - 1 {
+			dst = append(dst, env.Action(k+bits.TrailingZeros64(w)))
+		}
 	}
-	var f Fit
-	f.Open(&allowed, &connected)
-	t := s.Table()
-	for m := s.May(seat); m != 0; m &= m - 1 {
-		letter := bits.TrailingZeros32(m)
-		for i := t.first[letter]; i < t.first[letter+1]; i++ {
-			o := &t.Oriented[i]
-			at := f.Places(o)
-			for w, word := range at {
-				for ; word != 0; word &= word - 1 {
-					bit := bits.TrailingZeros64(word)
-					x, y := bit%stride, w*4+bit/stride
-					dst = append(dst, o.Base+env.Action(y*(Size+1-o.W)+x))
-					if first {
-						return dst
-					}
+	return dst
+}
+
+// MaskLegal implements env.Masker.
+func (s *State) MaskLegal(seat int, mask []byte) {
+	allowed, connected := s.Open(seat)
+	var at scan
+	for _, b := range s.Table().blocks {
+		for at.start(b, &allowed, &connected, s.May(seat)); at.next(); {
+			ids, x := &b.ids[at.y], uint16(at.x)
+			for k := range at.fits {
+				of := &ids[k]
+				for w := at.fits[k]; w != 0; w &= w - 1 {
+					a := of[bits.TrailingZeros64(w)&63] + x
+					word := mask[a>>6<<3:][:8]
+					binary.LittleEndian.PutUint64(word, binary.LittleEndian.Uint64(word)|1<<(a%64))
 				}
 			}
 		}
 	}
-	return dst
+}
+
+// CanPlace reports whether seat has a legal placement, even if it is not its turn.
+func (s *State) CanPlace(seat int) bool {
+	allowed, connected := s.Open(seat)
+	t, may := s.Table(), s.May(seat)
+	if may&t.single != 0 {
+		return !connected.Empty()
+	}
+	var at scan
+	for _, b := range t.blocks {
+		for at.start(b, &allowed, &connected, may); at.next(); {
+			if at.fits.any() {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // List returns seat's placements, each once, in the order of the contest's list (rules §4.4).

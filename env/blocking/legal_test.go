@@ -104,35 +104,94 @@ func play(t *testing.T, table uint8, positions int, each func(s *State, seat int
 	t.Logf("%d positions", n)
 }
 
+// eightfold is a table of pieces that all have eight forms and five squares, which makes 840 fits. It has no piece of
+// one square.
+func eightfold(t *testing.T) (id uint8) {
+	var shapes [Letters]Shape
+	for l := range shapes {
+		shapes[l] = DefaultTable.Shapes["KLMOT"[l%5]-'A']
+	}
+	table := NewTable(shapes)
+	require.Len(t, table.blocks, 2)
+	id, err := Use(table)
+	require.NoError(t, err)
+	return id
+}
+
 func TestLegalAgreesWithAFullScan(t *testing.T) {
-	play(t, 0, 200, func(s *State, seat int, legal []env.Action) {
-		require.Equal(t, slowLegal(s, seat), legal)
-		other := (seat + 1) % int(s.Seats)
-		require.Equal(t, len(slowLegal(s, other)) > 0, s.CanPlace(other), "seat %d", other)
+	for name, table := range map[string]uint8{"default": 0, "eightfold": eightfold(t)} {
+		t.Run(name, func(t *testing.T) {
+			play(t, table, 400, func(s *State, seat int, legal []env.Action) {
+				require.Equal(t, slowLegal(s, seat), legal)
+				other := (seat + 1) % int(s.Seats)
+				require.Equal(t, len(slowLegal(s, other)) > 0, s.CanPlace(other), "seat %d", other)
+			})
+		})
+	}
+}
+
+// What needs a scan and what the smallest piece tells agree.
+func TestCanPlaceWithoutTheSmallestPiece(t *testing.T) {
+	can := map[bool]int{}
+	play(t, 0, 2000, func(s *State, _ int, _ []env.Action) {
+		for seat := range int(s.Seats) {
+			c := s.copied()
+			c.Left[seat] &^= 1
+			c.Turn = uint8(seat)
+			want := len(c.Legal(seat, nil)) > 0
+			require.Equal(t, want, c.CanPlace(seat), "seat %d", seat)
+			can[want]++
+		}
+	})
+	require.Greater(t, can[true], 100)
+	require.Greater(t, can[false], 100)
+}
+
+// TestOpenAgreesWithAFullScan finds the allowed and the well-connected cells one by one (rules §4.2).
+func TestOpenAgreesWithAFullScan(t *testing.T) {
+	play(t, 0, 1000, func(s *State, _ int, _ []env.Action) {
+		for seat := range int(s.Seats) {
+			var allowed, connected Board
+			own := &s.Cells[seat]
+			has := func(x, y int) bool { return x >= 0 && y >= 0 && x < Size && y < Size && own.Has(x, y) }
+			for at := range Size * Size {
+				x, y := at%Size, at/Size
+				taken := has(x-1, y) || has(x+1, y) || has(x, y-1) || has(x, y+1)
+				for i := range s.Cells {
+					taken = taken || s.Cells[i].Has(x, y)
+				}
+				if taken {
+					continue
+				}
+				allowed.Set(x, y)
+				corner := has(x-1, y-1) || has(x+1, y-1) || has(x-1, y+1) || has(x+1, y+1)
+				if corner || own.Empty() && [2]int{x, y} == starts[seat] {
+					connected.Set(x, y)
+				}
+			}
+			a, c := s.Open(seat)
+			require.Equal(t, allowed, a, "seat %d", seat)
+			require.Equal(t, connected, c, "seat %d", seat)
+		}
 	})
 }
 
-// What a Cover gathers is what the placements one by one cover.
-func TestCoverAgreesWithPlacements(t *testing.T) {
-	play(t, 0, 200, func(s *State, seat int, legal []env.Action) {
-		var f Fit
-		var c Cover
-		var want Board
-		allowed, connected := s.Open(seat)
-		f.Open(&allowed, &connected)
+// A Survey is what the placements one by one are.
+func TestSurveyAgreesWithPlacements(t *testing.T) {
+	survey := func(s *State, seat int, legal []env.Action) {
+		want := Survey{Places: len(legal)}
 		for _, a := range legal {
 			o, x, y := s.Table().Placement(a)
+			want.Letters |= 1 << o.Letter
 			for _, cell := range o.Cells {
-				want.Set(x+int(cell.X), y+int(cell.Y))
+				want.Cover.Set(x+int(cell.X), y+int(cell.Y))
 			}
-			at := f.Places(o)
-			if !at.Has(x, y) {
-				require.Fail(t, "no place", "%s", s.Table().Text(a))
-			}
-			c.Add(o, &at)
 		}
-		require.Equal(t, want, c.Cells())
-	})
+		allowed, connected := s.Open(seat)
+		require.Equal(t, want, s.Table().Survey(&allowed, &connected, s.May(seat)))
+	}
+	play(t, 0, 2000, survey)
+	play(t, eightfold(t), 2000, survey)
 }
 
 // The list holds every placement once, and its codes lead back to the ids.

@@ -18,7 +18,6 @@ type Oriented struct {
 	W, H       int        // size of its box
 	Cells      []Cell     // in the box, by row then column
 	Base       env.Action // id of the placement with the box at (0,0)
-	offsets    []uint8    // of the cells
 }
 
 // A Table is everything that follows from the definitions of 21 shapes.
@@ -31,6 +30,9 @@ type Table struct {
 	form  [Letters][2][4]int    // index in Oriented by letter, flip, rotation
 	at    [Letters][2][4][]Cell // squares by letter, flip, rotation, in the order of their numbers
 	owner []uint8               // index in Oriented of every id
+
+	blocks []*block // the fits
+	single uint32   // letters of one square
 }
 
 // DefaultTable is the shape table of rules §3.1.
@@ -47,6 +49,9 @@ func NewTable(shapes [Letters]Shape) *Table {
 	t := &Table{Shapes: shapes}
 	for l := range shapes {
 		t.first[l] = len(t.Oriented)
+		if len(shapes[l].Squares) == 1 {
+			t.single |= 1 << uint(l)
+		}
 		for flip := 0; flip < 2; flip++ {
 			for turn := 0; turn < 4; turn++ {
 				squares, w, h := shapes[l].turned(flip, turn)
@@ -58,6 +63,7 @@ func NewTable(shapes [Letters]Shape) *Table {
 		}
 	}
 	t.first[Letters] = len(t.Oriented)
+	t.blocks = newBlocks(t)
 	return t
 }
 
@@ -69,9 +75,6 @@ func (t *Table) add(o Oriented) int {
 		}
 	}
 	o.Base = env.Action(t.Actions)
-	for _, c := range o.Cells {
-		o.offsets = append(o.offsets, offset(int(c.X), int(c.Y)))
-	}
 	for n := (Size + 1 - o.W) * (Size + 1 - o.H); n > 0; n-- {
 		t.owner = append(t.owner, uint8(len(t.Oriented)))
 		t.Actions++
