@@ -14,7 +14,7 @@ import (
 
 type distillCmd struct {
 	Game       string   `arg:"" help:"Game of the networks, such as blockbattle."`
-	Files      []string `arg:"" help:"Weights files of the teacher; of several it is the mean, see train merge. learned is the shipped one."`
+	Files      []string `arg:"" help:"Weights files of the teacher; of several their mean. learned is the shipped one."`
 	Out        string   `help:"Weights file to write." default:"net.safetensors" placeholder:"FILE"`
 	From       string   `help:"Net to start from instead of random weights." placeholder:"FILE"`
 	Hidden     []int    `help:"Sizes of the hidden layers of a new net." default:"64"`

@@ -139,23 +139,25 @@ func (s *settings) phases(g *task.Game) (*phases.Config, error) {
 	})
 }
 
-// zero is a run from random weights. Of the shares of results and backup, the one that is not given is what the other
-// leaves; without a backup all is results. The last part of the results is played two plies deep, the same part of them
-// whatever their share.
+// zero is a run from random weights. Of the shares of results and backup, the one that is not given is what the other and
+// the actor leave; with both, the actor has what they leave. Without a backup all is results. The last part of the results
+// is played two plies deep, the same part of them whatever their share.
 func (s *settings) zero(g *task.Game) phases.Config {
 	c := phases.FromZero(g)
 	deep := c.Deep / max(c.Results, 1e-9) // the part of the results
+	if s.Actor != nil {
+		c.Actor = *s.Actor
+	}
 	switch {
 	case c.Backup == 0:
-	case s.Backup == nil && s.Results != nil:
-		c.Backup = max(0, 1-*s.Results)
-	case s.Results == nil && s.Backup != nil && *s.Backup > 0:
-		c.Results = max(0, 1-*s.Backup)
-	case s.Results == nil && s.Backup != nil:
-		c.Results = 0
-	}
-	if s.Results != nil {
-		c.Results = *s.Results
+	case s.Backup != nil && s.Results != nil:
+		c.Results, c.Actor = *s.Results, min(c.Actor, max(0, 1-*s.Results-*s.Backup))
+	case s.Results != nil:
+		c.Results, c.Backup = *s.Results, max(0, 1-*s.Results-c.Actor)
+	case s.Backup != nil && *s.Backup > 0:
+		c.Results = max(0, 1-*s.Backup-c.Actor)
+	case s.Backup != nil:
+		c.Results, c.Actor = 0, 0
 	}
 	c.Deep = deep * cmp.Or(c.Results, 1)
 	return c
@@ -262,10 +264,11 @@ var helps = kong.Vars{
 		"and with --for one per minute at most.",
 
 	"results": "Share of the budget, the first, for TD(λ) on the results of games before the --backup, which then " +
-		"starts from that network. Default: 0, with --from-zero 0.8 in games with " +
+		"starts from that network. Default: 0, with --from-zero two thirds in games with " +
 		"random draws, else 0.5.",
 	"ensemble": "Networks that --results trains, one after the other, each from random weights of its own. Their mean, " +
-		"one network of as many times --hidden units, is what the backup starts from. Default: 1, with --from-zero 3 in games with random draws.",
+		"one network of as many times --hidden units, is what the backup starts from. Default: 1, with --from-zero 3 " +
+		"in games with random draws.",
 	"backup": "Share of the budget, the first or after --results, for fitted value iteration: a network that starts as " +
 		"the baseline evaluator learns what a search with it finds, and from gate to gate what a search with the " +
 		"network so far finds. Default: 1 if the game offers it, else 0.",
@@ -274,9 +277,9 @@ var helps = kong.Vars{
 	"versus":     "Share of games with the baseline evaluator in one seat; not in the warm start. Default: 0.",
 	"gate_pairs": "Pairs of games per gate and opponent. Default: 200.",
 	"gate_ply":   "Plies that both sides search in a gate. Default: 2.",
-	"gate_against": "Agents that a gate plays against in place of hand, such as hand,combo,tspin,skipper in Block Battle, for " +
-		"--gate-pairs in all. The network then becomes the best one only if it also scores no less against them than " +
-		"the best one did. Default: hand alone, which does not decide.",
+	"gate_against": "Agents that a gate plays against in place of hand, such as hand,combo,tspin,skipper in Block " +
+		"Battle, for --gate-pairs in all. The network then becomes the best one only if it also scores no less against " +
+		"them than the best one did. Default: hand alone, which does not decide.",
 	"gate_elo": "Let a gate play against the best network so far until a sequential test decides between equal strength " +
 		"and this many Elo more, for up to four times --gate-pairs. 0: no test. Default: 0, with --from-zero 20.",
 

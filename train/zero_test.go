@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"blockyard/train/selfplay"
@@ -25,7 +26,7 @@ func TestFromZero(t *testing.T) {
 		game, sum string
 		flags     []string
 	}{
-		{"blockbattle", "4e522396ee56744e14c0dbdf928736f8853a9dfe2e944105b936bd3cb89d30cf", seats},
+		{"blockbattle", "b4a176a5057e58ddac4cedeaa3c87a2daf89a673c128984113b623b19f7c054d", seats},
 		{"tetrisduel", "7620bf1a8e41654ce67e47c4c117a85425c993fc36d62b027958553b494638db", seats},
 		{"blocking", "f8cb986fce0b7ffbc1d779def953f2be5195daf56397672c25e94e847440b766", seats},
 		{"wintetris", "fe8479cb001ea73a47dbb490686b5e31c99e9aaab2e8ec900b99c41e7d1ae0ea", solo},
@@ -58,17 +59,20 @@ func TestFromZero(t *testing.T) {
 
 // The share that is not given is what the other leaves.
 func TestSharesFromZero(t *testing.T) {
-	for args, want := range map[string][3]float64{
-		"": {.8, .2, .3}, "--results=0.4": {.4, .6, .15}, "--backup=0.2": {.8, .2, .3}, "--backup=0": {0, 0, .375},
+	for args, want := range map[string][4]float64{
+		"": {6. / 9, 1. / 9, 2. / 9, .25}, "--results=0.4": {.4, .6 - 2./9, 2. / 9, .15},
+		"--backup=0.2": {.8 - 2./9, .2, 2. / 9, .375 * (.8 - 2./9)}, "--backup=0": {0, 0, 0, .375},
+		"--actor=0": {6. / 9, 1. / 9, 0, .25}, "--backup=0.4 --results=0.5": {.5, .4, .1, .1875},
+		"--results=0.5 --actor=0.5": {.5, 0, .5, .1875},
 	} {
-		line := []string{"blockbattle", "--from-zero"}
-		if args != "" {
-			line = append(line, args)
+		a, err := parse(t, append([]string{"blockbattle", "--from-zero"}, strings.Fields(args)...)...).algorithm(task.BlockBattle)
+		if want[1] == 0 && want[0] > 0 {
+			require.ErrorContains(t, err, "results come before a backup", args)
+			continue
 		}
-		a, err := parse(t, line...).algorithm(task.BlockBattle)
-		require.NoError(t, err)
+		require.NoError(t, err, args)
 		c := a.(*phases.Config)
-		require.InDeltaSlice(t, want[:], []float64{c.Results, c.Backup, c.Deep}, 1e-9, args)
+		require.InDeltaSlice(t, want[:], []float64{c.Results, c.Backup, c.Actor, c.Deep}, 1e-9, args)
 	}
 }
 

@@ -2,9 +2,9 @@ package mlp
 
 import "fmt"
 
-// Mean returns one network whose output is the mean of the outputs of nets, each multiplied by its scale; without scales
-// by 1. They have one hidden layer and one output each, and the same inputs. The result has the hidden units of all of
-// them, in order.
+// Mean returns one network whose output is the mean of the outputs of nets, each multiplied by its scale; without
+// scales by 1. They have one hidden layer and one output each, and the same inputs. The result has the hidden units of
+// all of them, in order.
 //
 // Errors that networks do not share cancel out in the mean, so that it is a better judge than each of them.
 func Mean(nets []*Net, scales []float64) (*Net, error) {

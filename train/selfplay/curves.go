@@ -52,7 +52,8 @@ func DrawCurves(path string, runs []Learned) error {
 		return errors.New("no runs to draw")
 	}
 	p := plot.New()
-	p.Title.Text, p.X.Label.Text, p.Y.Label.Text = runs[0].Game, "CPU seconds of training", "score against hand or --gate-against"
+	p.Title.Text, p.X.Label.Text = runs[0].Game, "CPU seconds of training"
+	p.Y.Label.Text = "score against hand or --gate-against"
 	seconds := func(p Point) float64 { return p.CPU }
 	for _, l := range runs {
 		if l.Game != runs[0].Game {

@@ -136,8 +136,8 @@ func New(g *task.Game, a Algorithm, from *mlp.Net, workers int) (*Run, error) {
 	}
 	r := newRun(g, a, workers)
 	if want := r.Options.Sizes(g); from != nil && !slices.Equal(trainer.Sizes(from), want) {
-		return nil, fmt.Errorf("%s: the net to start from has layers of sizes %v, the run's have %v: set the hidden ones alike",
-			g.Rules.Name, trainer.Sizes(from), want)
+		return nil, fmt.Errorf("%s: the net to start from has layers of sizes %v, the run's have %v: "+
+			"set the hidden ones alike", g.Rules.Name, trainer.Sizes(from), want)
 	}
 	var err error
 	if r.Learner, err = a.Start(r, from); err != nil {

@@ -67,7 +67,8 @@ func (l *backupLearner) Save(s *selfplay.State) {
 // test a gate is too short to tell.
 func (l *backupLearner) Gated() error {
 	l.base, l.average, l.fits = l.Mean, 0, 0
-	if best := l.run.Best; l.config.GateElo > 0 && best != nil && slices.Equal(trainer.Sizes(best), trainer.Sizes(l.base)) {
+	best := l.run.Best
+	if l.config.GateElo > 0 && best != nil && slices.Equal(trainer.Sizes(best), trainer.Sizes(l.base)) {
 		l.base = best
 	}
 	return l.Trainer.SetNet(l.base)

@@ -20,7 +20,7 @@ type Config struct {
 	Warm      float64 // share of the budget in which the baseline evaluator plays
 	Imitate   float64 // weight of the baseline evaluator's opinion in the targets of the warm start
 	Others    int     // choices not made, drawn at random, that are learned as well in the warm start
-	Deep      float64 // share of the budget, at its end and that of Results, in which choices are searched two plies deep
+	Deep      float64 // share of the budget, at its end or that of Results, in which choices are searched two plies deep
 	DeepWidth int     // first choices that a two-ply decision searches
 	Versus    float64 // share of games after the warm start with the baseline evaluator in one seat
 

@@ -20,8 +20,8 @@ const gateStream = 0x67617465
 // pairs, so that only many pairs tell which one is stronger.
 const testPairs = 4
 
-// Gate implements selfplay.Algorithm. It plays the net against the baseline evaluator, or the agents of GateAgainst, and
-// against the best net so far, in pairs of games on seeds used for nothing else, the same for
+// Gate implements selfplay.Algorithm. It plays the net against the baseline evaluator, or the agents of GateAgainst,
+// and against the best net so far, in pairs of games on seeds used for nothing else, the same for
 // every gate. It keeps the better net: the winner of the last match, whether a sequential test ended it or not.
 func (c *Config) Gate(ctx context.Context, r *selfplay.Run, p *selfplay.Point) (bool, error) {
 	net, ply := r.Net().Clone(), c.GatePly

@@ -74,7 +74,7 @@ func (l *lambdaLearner) twoPly() bool {
 		_, until := c.part(len(l.before))
 		return p >= until-c.Deep/float64(c.members())
 	}
-	return p >= 1-c.Deep
+	return c.Results == 0 && p >= 1-c.Deep
 }
 
 func (l *lambdaLearner) Fit() error {

@@ -6,8 +6,8 @@ import "blockyard/train/task"
 // imitated, nor is the first net. It is only the opponent in gates. What remains of human knowledge are the features.
 //
 // The first part of the budget learns from the results of games. The rest is a backup from that net, a stage per gate.
-// Where single choices hardly differ, as in games of seats that act at once, the errors of one net matter most: there the
-// results train an ensemble.
+// Where single choices hardly differ, as in games of seats that act at once, the errors of one net matter most: there
+// the results train an ensemble, and an actor has the last part: its net learns nothing but which choice is better.
 // Games of more than two seats have no backup, and learn from results alone: their many legal actions make
 // decisions expensive, so there are fewer of them, and more steps of the optimiser for each.
 func FromZero(g *task.Game) Config {
@@ -23,8 +23,9 @@ func FromZero(g *task.Game) Config {
 	case takesTurns(g): // a search of one ply further costs little, and six teach more
 		c.Samples, c.Look = 8, 6
 	default: // values from results are log odds; among them, the choices of one decision hardly differ
-		c.Results, c.Deep, c.Backup, c.Ensemble, c.Gates, c.Iterations = 0.8, 0.3, 0.2, 3, 10, 3000
-		c.Samples, c.LogOdds, c.WithinDecision = 8, true, true
+		c.Results, c.Backup, c.Actor, c.Gates, c.Iterations = 6./9, 1./9, 2./9, 9, 3600
+		c.Ensemble, c.Deep, c.Samples, c.LogOdds, c.WithinDecision = 3, 0.25, 8, true, true
+		c.ActorFrom, c.ActorTo = 3e-4, 3e-5
 	}
 	return c
 }

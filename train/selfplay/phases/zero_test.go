@@ -75,7 +75,7 @@ func TestStagesFromZero(t *testing.T) {
 func TestRateOfResults(t *testing.T) {
 	c := FromZero(task.BlockBattle)
 	c.Games, c.Rounds, c.Iterations, c.Hidden = 1, 1, 200, []int{2}
-	c.Results, c.Deep, c.Backup, c.Ensemble = 0.25, 0.2, 0.75, 1
+	c.Results, c.Deep, c.Backup, c.Ensemble, c.Actor = 0.25, 0.2, 0.75, 1, 0
 	r := open(t, c, 1)
 	l := r.Learner.(*lambdaLearner)
 	require.InDelta(t, c.RateFrom, l.rate(), 1e-9)
@@ -87,8 +87,8 @@ func TestRateOfResults(t *testing.T) {
 
 func TestResultsRefuse(t *testing.T) {
 	for says, change := range map[string]func(*Config){
-		"results 0.8 and backup 0:":  func(c *Config) { c.Backup = 0 },
-		"results 0.8 and backup 0.5": func(c *Config) { c.Backup = 0.5 },
+		"results 0.6666666666666666 and backup 0:":  func(c *Config) { c.Backup = 0 },
+		"results 0.6666666666666666 and backup 0.5": func(c *Config) { c.Backup = 0.5 },
 		"gate elo is -1":             func(c *Config) { c.GateElo = -1 },
 		"results is -0.5":            func(c *Config) { c.Results = -0.5 },
 	} {
@@ -118,7 +118,7 @@ func TestTwoPlyResults(t *testing.T) {
 	c.Games, c.Rounds, c.Iterations, c.Hidden = 1, 1, 100, []int{2}
 	r := open(t, c, 1)
 	l := r.Learner.(*lambdaLearner)
-	for iteration, want := range map[int]bool{0: false, 16: false, 17: true, 26: true, 79: true} {
+	for iteration, want := range map[int]bool{0: false, 13: false, 14: true, 60: true, 67: false, 99: false} {
 		r.Counts.Iterations = iteration
 		require.Equal(t, want, l.Rollout().TwoPly, iteration)
 	}

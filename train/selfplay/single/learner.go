@@ -53,7 +53,8 @@ func (c *Config) Start(r *selfplay.Run, from *mlp.Net) (selfplay.Learner, error)
 }
 
 func (c *Config) newLearner(r *selfplay.Run, from *mlp.Net) (*learner, error) {
-	v, err := selfplay.NewValue(r, trainer.Config{Loss: trainer.Square, Batch: r.Options.Batch, Seed: r.Options.Seed}, from)
+	o := r.Options
+	v, err := selfplay.NewValue(r, trainer.Config{Loss: trainer.Square, Batch: o.Batch, Seed: o.Seed}, from)
 	if err != nil {
 		return nil, err
 	}
