@@ -157,6 +157,7 @@ type FeatureReader struct {
 	opponent
 	own    shape
 	leaf   decision
+	boards batch
 	counts [OwnLen]int32
 }
 
