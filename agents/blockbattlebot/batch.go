@@ -43,7 +43,13 @@ func (b *batch) count(terms *[Terms][8]int32, least, n int) {
 func (b *batch) countPlain(terms *[Terms][8]int32, least, n int) {
 	var s shape
 	for k := 0; k < n; k++ {
-		s.read(b.w[0][k], b.w[1][k], b.w[2][k], b.w[3][k], int(b.floor[k]))
+		b.read(k, &s)
 		s.terms(terms, k, least)
 	}
+}
+
+// read measures board k.
+func (b *batch) read(k int, s *shape) {
+	k &= 7
+	s.read(b.w[0][k], b.w[1][k], b.w[2][k], b.w[3][k], int(b.floor[k]))
 }

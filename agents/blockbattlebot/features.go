@@ -157,7 +157,7 @@ type FeatureReader struct {
 	opponent
 	own    shape
 	leaf   decision
-	boards batch
+	table  table
 	counts [OwnLen]int32
 }
 

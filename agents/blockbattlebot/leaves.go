@@ -10,7 +10,7 @@ import (
 
 var _ features.LeafReader = (*FeatureReader)(nil)
 
-// A decision measures the boards that the actions of one seat in one position lead to. The rules make only those of
+// A decision makes the boards that the actions of one seat in one position lead to. The rules make only those of
 // unusual actions.
 type decision struct {
 	state *blockbattle.State
@@ -96,8 +96,8 @@ func (d *decision) open(s *blockbattle.State, seat int) {
 	d.side = blockbattle.Side{Points: side.Points, Skips: side.Skips, Solid: side.Solid}
 }
 
-// after measures the seat's board after action a into own. It returns the rest of the seat's side, whose Cells may be
-// empty, and the rows sent. ok is false if the action ends the game.
+// after makes board k of to the seat's board after action a. It returns the rest of the seat's side, whose Cells may
+// be empty, and the rows sent. ok is false if the action ends the game.
 func (d *decision) after(a env.Action, to *batch, k int) (side *blockbattle.Side, sent int, ok bool) {
 	if !d.room || a >= blockbattle.SkipAction {
 		return d.byRules(a, to, k)
@@ -177,10 +177,10 @@ func (r *FeatureReader) SharedAfter(state env.State, seat int, out []float32) {
 
 // CountsAfter implements features.LeafReader.
 func (r *FeatureReader) CountsAfter(a env.Action, out []int32) bool {
-	side, sent, ok := r.leaf.after(a, &r.boards, 0)
+	b := &r.table.boards
+	side, sent, ok := r.leaf.after(a, b, 0)
 	if ok {
-		b := &r.boards
-		r.own.read(b.w[0][0], b.w[1][0], b.w[2][0], b.w[3][0], int(b.floor[0]))
+		b.read(0, &r.own)
 		r.write(side, sent, out)
 	}
 	return ok
