@@ -157,6 +157,7 @@ type FeatureReader struct {
 	opponent
 	own    shape
 	leaf   decision
+	table  table
 	counts [OwnLen]int32
 }
 

@@ -59,7 +59,7 @@ type Weights [Terms]float32
 type Hand struct {
 	Weights Weights
 	opp     opponent
-	own     shape
+	boards  batch
 	terms   [Terms][8]int32 // of eight positions, which are added up side by side
 	worth   [8]float32      // of those
 	leaf    decision
@@ -74,17 +74,18 @@ func (h *Hand) Evaluate(states []env.State, seat int, out []float32) {
 	for i, state := range states {
 		s := state.(*blockbattle.State)
 		side := &s.Sides[seat]
-		h.own.measure(&side.Cells, int(side.Solid))
-		h.fill(i, side, int(s.Sides[1-seat].Pending))
+		h.boards.set(i&7, &side.Cells, int(side.Solid))
+		h.stock(i, side, int(s.Sides[1-seat].Pending))
 		if i&7 == 7 || i+1 == len(states) {
-			sums := h.sums()
+			sums := h.sums(i&7 + 1)
 			copy(out[i&^7:i+1], sums[:])
 		}
 	}
 }
 
-// sums returns the worths of the eight positions.
-func (h *Hand) sums() *[8]float32 {
+// sums returns the worths of n positions.
+func (h *Hand) sums(n int) *[8]float32 {
+	h.boards.count(&h.terms, h.opp.threat+3, n)
 	mlp.SumEight(h.terms[:], h.Weights[:], &h.worth)
 	for k, v := range h.worth {
 		h.worth[k] = search.Clamp(v)
@@ -92,39 +93,44 @@ func (h *Hand) sums() *[8]float32 {
 	return &h.worth
 }
 
-// fill sets the terms of position k, of a side that has sent so many rows; own has its board, opp the other half.
-func (h *Hand) fill(k int, side *blockbattle.Side, sent int) {
+// stock sets the terms of position k that do not come from its board: of a side that has sent so many rows.
+func (h *Hand) stock(k int, side *blockbattle.Side, sent int) {
 	k &= 7
-	own, t := &h.own, &h.terms
-	t[Holes][k] = int32(own.holes)
-	t[Covers][k] = int32(own.covers)
-	t[HoleRows][k] = int32(own.holeRows)
-	t[Overhangs][k] = int32(own.overhangs)
-	t[RowEdges][k] = int32(own.rowEdges)
-	t[ColEdges][k] = int32(own.colEdges)
-	t[Wells][k] = int32(own.wells)
-	t[Bumps][k] = int32(own.bumps())
-	t[Cells][k] = int32(own.cells)
-	t[Peak][k] = int32(features.OverSquared(10, own.minFree))
-	t[Spawn][k] = int32(features.OverSquared(4, own.spawn))
-	t[GapOpen][k] = int32(own.gapOpen)
-	t[GapClosed][k] = int32(own.gapClosed)
-	t[Ready][k] = int32(own.ready)
-	t[Quad][k] = features.Yes(own.ready == 4)
-	t[Slots][k] = int32(own.slots)
-	t[Singles][k] = int32(own.singles)
-	t[Doubles][k] = features.Yes(own.doubles > 0)
-	t[Notches][k] = int32(own.notches)
-	t[Halves][k] = int32(own.halves)
+	t := &h.terms
 	t[Points][k] = side.Points
 	t[Combo][k] = side.Combo
 	t[Skips][k] = capped(side.Skips, 4)
-	t[Exposed][k] = int32(features.OverSquared(h.opp.threat+3, own.minFree))
 
 	room := h.opp.shape.minFree
 	t[Sent][k] = int32(sent)
 	t[Pressed][k] = int32(sent * features.Over(10, room))
 	t[Buried][k] = features.Yes(sent > room)
+}
+
+// terms sets the terms of board k, of a side that needs so much room.
+func (s *shape) terms(t *[Terms][8]int32, k, least int) {
+	k &= 7
+	t[Holes][k] = int32(s.holes)
+	t[Covers][k] = int32(s.covers)
+	t[HoleRows][k] = int32(s.holeRows)
+	t[Overhangs][k] = int32(s.overhangs)
+	t[RowEdges][k] = int32(s.rowEdges)
+	t[ColEdges][k] = int32(s.colEdges)
+	t[Wells][k] = int32(s.wells)
+	t[Bumps][k] = int32(s.bumps())
+	t[Cells][k] = int32(s.cells)
+	t[Peak][k] = int32(features.OverSquared(10, s.minFree))
+	t[Spawn][k] = int32(features.OverSquared(4, s.spawn))
+	t[GapOpen][k] = int32(s.gapOpen)
+	t[GapClosed][k] = int32(s.gapClosed)
+	t[Ready][k] = int32(s.ready)
+	t[Quad][k] = features.Yes(s.ready == 4)
+	t[Slots][k] = int32(s.slots)
+	t[Singles][k] = int32(s.singles)
+	t[Doubles][k] = features.Yes(s.doubles > 0)
+	t[Notches][k] = int32(s.notches)
+	t[Halves][k] = int32(s.halves)
+	t[Exposed][k] = int32(features.OverSquared(least, s.minFree))
 }
 
 // bumps is the sum of the steps between neighbouring columns, the first of the lowest columns being passed over.

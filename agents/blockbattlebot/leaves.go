@@ -10,7 +10,7 @@ import (
 
 var _ features.LeafReader = (*FeatureReader)(nil)
 
-// A decision measures the boards that the actions of one seat in one position lead to. The rules make only those of
+// A decision makes the boards that the actions of one seat in one position lead to. The rules make only those of
 // unusual actions.
 type decision struct {
 	state *blockbattle.State
@@ -96,16 +96,16 @@ func (d *decision) open(s *blockbattle.State, seat int) {
 	d.side = blockbattle.Side{Points: side.Points, Skips: side.Skips, Solid: side.Solid}
 }
 
-// after measures the seat's board after action a into own. It returns the rest of the seat's side, whose Cells may be
-// empty, and the rows sent. ok is false if the action ends the game.
-func (d *decision) after(a env.Action, own *shape) (side *blockbattle.Side, sent int, ok bool) {
+// after makes board k of to the seat's board after action a. It returns the rest of the seat's side, whose Cells may
+// be empty, and the rows sent. ok is false if the action ends the game.
+func (d *decision) after(a env.Action, to *batch, k int) (side *blockbattle.Side, sent int, ok bool) {
 	if !d.room || a >= blockbattle.SkipAction {
-		return d.byRules(a, own)
+		return d.byRules(a, to, k)
 	}
 	at := d.spots[a]
 	b := &d.blocks[at.block%spots]
 	if at.low < b.rise {
-		return d.byRules(a, own)
+		return d.byRules(a, to, k)
 	}
 	w0, w1 := d.w[0]|shifted(b.cells[0], at.low), d.w[1]|shifted(b.cells[1], at.low)
 	w2, w3 := d.w[2]|shifted(b.cells[2], at.low), d.w[3]|shifted(b.cells[3], at.low)
@@ -138,7 +138,7 @@ func (d *decision) after(a env.Action, own *shape) (side *blockbattle.Side, sent
 	if w0&d.spawn[0]|w1&d.spawn[1]|w2&d.spawn[2]|w3&d.spawn[3] != 0 {
 		return nil, 0, false
 	}
-	own.read(w0, w1, w2, w3, floor)
+	to.put(k, w0, w1, w2, w3, floor)
 	return side, sent, true
 }
 
@@ -153,14 +153,14 @@ func (d *decision) award(a env.Action, rows int, empty bool) int {
 }
 
 // byRules is after for any action.
-func (d *decision) byRules(a env.Action, own *shape) (side *blockbattle.Side, sent int, ok bool) {
+func (d *decision) byRules(a env.Action, to *batch, k int) (side *blockbattle.Side, sent int, ok bool) {
 	d.made.CopyFrom(d.state)
 	d.made.After(d.seat, a)
 	if d.made.Over {
 		return nil, 0, false
 	}
 	side = &d.made.Sides[d.seat]
-	own.measure(&side.Cells, int(side.Solid))
+	to.set(k, &side.Cells, int(side.Solid))
 	return side, int(d.made.Sides[1-d.seat].Pending), true
 }
 
@@ -177,8 +177,10 @@ func (r *FeatureReader) SharedAfter(state env.State, seat int, out []float32) {
 
 // CountsAfter implements features.LeafReader.
 func (r *FeatureReader) CountsAfter(a env.Action, out []int32) bool {
-	side, sent, ok := r.leaf.after(a, &r.own)
+	b := &r.table.boards
+	side, sent, ok := r.leaf.after(a, b, 0)
 	if ok {
+		b.read(0, &r.own)
 		r.write(side, sent, out)
 	}
 	return ok
@@ -192,22 +194,24 @@ func (h *Hand) EvaluateLeaves(state env.State, seat int, legal []env.Action, out
 	var at [8]int // the actions whose terms are set
 	n := 0
 	for i, a := range legal {
-		side, sent, ok := h.leaf.after(a, &h.own)
+		side, sent, ok := h.leaf.after(a, &h.boards, n)
 		if !ok {
 			rest = append(rest, i)
 			continue
 		}
-		h.fill(n, side, sent)
+		h.stock(n, side, sent)
 		if at[n], n = i, n+1; n == len(at) {
-			for k, v := range h.sums() {
+			for k, v := range h.sums(n) {
 				out[at[k]] = v
 			}
 			n = 0
 		}
 	}
-	sums := h.sums()
-	for k := 0; k < n; k++ {
-		out[at[k]] = sums[k]
+	if n > 0 {
+		sums := h.sums(n)
+		for k := 0; k < n; k++ {
+			out[at[k]] = sums[k]
+		}
 	}
 	return rest
 }

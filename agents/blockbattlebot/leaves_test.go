@@ -20,21 +20,28 @@ func TestLeavesAgainstPositions(t *testing.T) {
 	for name, e := range map[string]search.LeafEvaluator{"hand": NewHand(), "learned": learned} {
 		leaves, lost := 0, 0
 		for i := 0; leaves < 100000 && (leaves < 10000 || !testing.Short()); i++ {
-			s := randomState(r)
+			s := roundStart(r)
 			s.Rules = games[i%3].New(2).(*blockbattle.State).Rules
-			s.Piece, s.Next = uint8(r.Intn(blockbattle.Pieces)), uint8(r.Intn(blockbattle.Pieces))
-			for k := range s.Sides {
-				d := &s.Sides[k]
-				d.Pending = 0
-				d.Cells.Clear(d.Cells.Full(blockbattle.Width))
-			}
-			if s.Check() != nil { // a piece has no room to appear
-				continue
-			}
 			n, l := sameLeaves(t, e, s, r.Intn(2))
 			leaves, lost = leaves+n, lost+l
 		}
 		require.Greater(t, lost, 50, name)
+	}
+}
+
+// roundStart is a random position at the start of a round.
+func roundStart(r *rand.Rand) *blockbattle.State {
+	for {
+		s := randomState(r)
+		s.Piece, s.Next = uint8(r.Intn(blockbattle.Pieces)), uint8(r.Intn(blockbattle.Pieces))
+		for k := range s.Sides {
+			d := &s.Sides[k]
+			d.Pending = 0
+			d.Cells.Clear(d.Cells.Full(blockbattle.Width))
+		}
+		if s.Check() == nil { // the piece has room to appear
+			return s
+		}
 	}
 }
 

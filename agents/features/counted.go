@@ -26,6 +26,16 @@ type LeafReader interface {
 	CountsAfter(a env.Action, out []int32) bool
 }
 
+// A BatchReader is a LeafReader that can read several afterstates at a time.
+type BatchReader interface {
+	LeafReader
+	// Batch reads the afterstates of up to eight actions that CountsAfter would read, and returns how many it read and
+	// how many actions it used. at[k] is the index of the action of row k; CountsAfter would not read the others.
+	Batch(legal []env.Action, at *[8]int) (n, used int)
+	// Row returns the counts of row k, until the next call of Batch.
+	Row(k int) []int32
+}
+
 // Multiply writes counts times units to out.
 func Multiply(counts []int32, units, out []float32) {
 	for i, n := range counts {
@@ -40,6 +50,7 @@ type Counted struct {
 	side   func(s env.State, seat int) int // see Learned
 	net    *mlp.Fixed
 	shared []float32
+	at     [8]int
 }
 
 var _ search.LeafEvaluator = (*Counted)(nil)
@@ -70,12 +81,34 @@ func (c *Counted) EvaluateLeaves(s env.State, seat int, legal []env.Action, out 
 	}
 	c.reader.SharedAfter(s, seat, c.shared)
 	c.net.Share(c.shared)
+	if b, ok := c.reader.(BatchReader); ok {
+		return c.batches(b, legal, out, rest)
+	}
 	for i, a := range legal {
 		if !c.reader.CountsAfter(a, c.net.Counts()) {
 			rest = append(rest, i)
 			continue
 		}
 		out[i] = search.Clamp(c.net.Value())
+	}
+	return rest
+}
+
+// batches is EvaluateLeaves after the shared features are set.
+func (c *Counted) batches(b BatchReader, legal []env.Action, out []float32, rest []int) []int {
+	for from := 0; from < len(legal); {
+		n, used := b.Batch(legal[from:], &c.at)
+		k := 0
+		for i := 0; i < used; i++ {
+			if k == n || c.at[k] != i {
+				rest = append(rest, from+i)
+				continue
+			}
+			copy(c.net.Counts(), b.Row(k))
+			out[from+i] = search.Clamp(c.net.Value())
+			k++
+		}
+		from += used
 	}
 	return rest
 }

@@ -68,16 +68,21 @@ func (p *Piece) Reach(occ *Field, width, spawn int, free, reach *Poses) (steps i
 		taken |= c
 	}
 	open := bits.TrailingZeros64(taken) >= p.Size
-	dirty := uint(0)
+	dirty, full := uint(0), uint(0)
 	for o := 0; o < p.Turns; o++ {
 		lo, hi := p.span(o, width)
 		p.free(occ, o, lo, hi, &free[o])
 		if open { // every column can be reached in the top rows, and from there straight down
 			f, r := &free[o], &reach[o]
+			deep := uint64(0)
 			for x := lo; x < hi; x++ {
 				r[x] = Fall(1, f[x])
+				deep |= f[x] &^ r[x]
 			}
 			dirty |= 1 << uint(o)
+			if deep<<uint(p.Size) == 0 { // free shifts in as many bits
+				full |= 1 << uint(o)
+			}
 			for _, shifts := range [2]int{spawn + Pad - lo, hi - 1 - Pad - spawn} {
 				if shifts+p.Turns/2 > steps {
 					steps = shifts + p.Turns/2
@@ -89,7 +94,7 @@ func (p *Piece) Reach(occ *Field, width, spawn int, free, reach *Poses) (steps i
 		reach[0][spawn+Pad] = Fall(1, free[0][spawn+Pad])
 		dirty = 1
 	}
-	return steps + p.flood(width, free, reach, dirty)
+	return steps + p.flood(width, free, reach, dirty, full)
 }
 
 // free finds where orientation o covers no filled cell.
@@ -114,8 +119,9 @@ func (p *Piece) free(occ *Field, o, lo, hi int, out *[MaxWidth + Pad + 1]uint64)
 }
 
 // flood extends reach until nothing changes. dirty holds, as bits, the orientations to extend
-// from. It returns a bound on the number of shifts and turns that this took.
-func (p *Piece) flood(width int, free, reach *Poses, dirty uint) (steps int) {
+// from, full those in which all free poses are reached. It returns a bound on the number of shifts
+// and turns that this took.
+func (p *Piece) flood(width int, free, reach *Poses, dirty, full uint) (steps int) {
 	for dirty != 0 {
 		for o := 0; o < p.Turns; o++ {
 			if dirty>>uint(o)&1 == 0 {
@@ -123,12 +129,14 @@ func (p *Piece) flood(width int, free, reach *Poses, dirty uint) (steps int) {
 			}
 			dirty &^= 1 << uint(o)
 			lo, hi := p.span(o, width)
-			steps += sweep(free[o][lo:hi], reach[o][lo:hi])
+			if full>>uint(o)&1 == 0 {
+				steps += sweep(free[o][lo:hi], reach[o][lo:hi])
+			}
 			if p.Turns == 1 {
 				continue
 			}
 			for _, n := range [2]int{(o + 1) % p.Turns, (o + p.Turns - 1) % p.Turns} {
-				if turn(&reach[o], &free[n], &reach[n], lo, hi) {
+				if full>>uint(n)&1 == 0 && turn(&reach[o], &free[n], &reach[n], lo, hi) {
 					dirty |= 1 << uint(n)
 					steps++
 				}
