@@ -197,16 +197,22 @@ func (b *Beam) place(k int, from *Board) {
 		for j, set := range b.rest[r] {
 			for ; set != 0; set &= set - 1 {
 				i := bits.TrailingZeros64(set)
-				b.kids = append(b.kids, Kid{})
-				b.kids[len(b.kids)-1].make(from, shape, r, j, i)
+				n := len(b.kids)
+				if n == cap(b.kids) {
+					b.kids = append(b.kids, Kid{})
+				}
+				b.kids = b.kids[:n+1]
+				b.kids[n].make(from, shape, r, j, i)
 			}
 		}
 	}
 }
 
+// make sets kid to from with the shape in a place.
 func (kid *Kid) make(from *Board, shape *dropblox.Shape, r, j, i int) {
 	t := &shape.Turn[r]
 	kid.Field, kid.Points = from.Field, from.Points
+	kid.Rows, kid.Eroded, kid.Line, kid.lo, kid.end = 0, 0, 0, 0, 0
 	shape.Put(&kid.Field, r, i, j)
 	kid.Row = float32(i) + float32(t.Low.I+t.High.I)/2
 	kid.action = int32((r*dropblox.Cols+j)*dropblox.Rows + i)
@@ -229,12 +235,14 @@ func (b *Beam) alive(k, depth int, from *Board, lost *lastStand) []Kid {
 	if k+1 >= depth {
 		return b.kids
 	}
-	spawn, n := &b.spawn[k+1], 0
+	shape, n := &b.shapes[k+1], 0
+	lo, end := int(shape.Spawn.J+shape.Turn[0].Low.J), int(shape.Spawn.J+shape.Turn[0].High.J)+1
+	spawn := b.spawn[k+1][lo:end]
 	for i := range b.kids {
 		kid := &b.kids[i]
 		hit := uint64(0)
-		for j := range spawn {
-			hit |= kid.Field[j] & spawn[j]
+		for j, c := range kid.Field[lo:end] {
+			hit |= c & spawn[j]
 		}
 		if hit == 0 {
 			if n != i {

@@ -2,7 +2,6 @@ package dropbloxbot
 
 import (
 	"fmt"
-	"math/bits"
 
 	"blockyard/agents/features"
 	"blockyard/agents/mlp"
@@ -72,50 +71,29 @@ func (FeatureReader) Own(state env.State, _ int, out []float32) {
 // how many rows there are, what removing them at once would earn, and the squares missing.
 // Heights of columns and the steps between them, signed and not, come last.
 func Features(f *Field, points int, out []float32) {
+	var p parent
+	p.count(f)
 	out = out[:Len]
-	var v view
-	v.scan(f)
-	v.write(f, points, out)
+	for i, u := range units[:Len] {
+		out[i] = float32(p.counts[i]) * u
+	}
+	copy(out[scoreAt:], drawnAt[inRange(points)][:])
 }
 
-// write writes the features of a board at a score to out.
-func (v *view) write(f *Field, points int, out []float32) {
-	out = out[:Len]
-	out[0] = float32(from16(v.edges, 0)-2*dropblox.Rows) * edgeScale
-	out[1] = float32(from16(v.edges, columnEdge)-dropblox.Cols) * edgeScale
-	out[2] = float32(from16(v.edges, hole)) * holeScale
-	out[3] = float32(from16(v.edges, well)) * edgeScale
-	out[4] = float32(bits.OnesCount64(v.holed)) * 0.2
-	out[5] = float32(from12(v.squares, cover)) * 0.04
-	out[6] = float32(from12(v.squares, covered)) * 0.2
-	out[7] = float32(v.peak) * 0.06
-	out[8] = float32(from12(v.squares, heap)) * 0.008
-	out[9] = float32(from16(v.squares, square)) * 0.0006
-	out[10] = float32(from16(v.steps, 0)) * 0.05
-	out[11] = float32(from16(v.steps, cliff)) * 0.1
-	out[12] = float32(v.middle) * 0.06
-	out[13] = float32(from12(v.squares, 0)) * 0.01
-	out[14] = float32(features.Over(v.peak, 14)) * 0.15
-	out[15] = float32(features.Over(v.peak, 19)) * 0.3
-	out[16] = float32(from16(v.steps, beside)) * 0.1
-	copy(out[17:], drawnAt[inRange(points)][:])
-	out = out[21:]
-	for k := 1; k <= lacking; k++ {
-		out[k-1] = float32(bits.OnesCount64(v.lacks[k-1]&^v.lacks[k]&^v.holed&v.used)) * 0.2
-		out[lacking+k-1] = float32(bits.OnesCount64(v.used&^v.lacks[k])) * 0.15
-	}
-	v.slots(f, out[2*lacking:])
-	var tops [dropblox.Cols]int
-	for j, h := range v.heights {
-		tops[j] = -h
-	}
-	var counts [len(columnUnits)]int32
-	features.Columns(0, tops[:], counts[:])
-	features.Multiply(counts[:], columnUnits[:], out[2*lacking+3*windows:])
-}
+// scoreAt is where the features of the score begin.
+const scoreAt = 17
 
-var columnUnits = func() (out [3*dropblox.Cols - 2]float32) {
-	copy(out[:], features.ColumnUnits(0.06, 0.2, dropblox.Cols))
+// units are what one of each count is as a feature.
+var units = func() (out [len(counts{})]float32) {
+	n := copy(out[:], []float32{edgeScale, edgeScale, holeScale, edgeScale, 0.2, 0.04, 0.2, 0.06, 0.008, 0.0006, 0.05, 0.1,
+		0.06, 0.01, 0.15, 0.3, 0.1, 0, 0, 0, 0})
+	for _, u := range [...]float32{0.2, 0.15, 0.2, 0.008, 0.1} { // of the lists of FeatureNames
+		for k := 0; k < lacking; k++ {
+			out[n] = u
+			n++
+		}
+	}
+	copy(out[n:], features.ColumnUnits(0.06, 0.2, dropblox.Cols))
 	return out
 }()
 
@@ -142,64 +120,6 @@ var drawnAt = func() (out [highScore + 1][4]float32) {
 	return out
 }()
 
-// longestSlot bounds the rows that a slot counts.
-const longestSlot = 9
-
-// slots writes, for windows of 1, 2, … neighbouring columns, how many rows the longest slot
-// has, what removing them at once would make, and how many squares are missing in it. Of
-// slots as long the one that lacks the fewest counts, and in one place the lowest.
-func (v *view) slots(f *Field, out []float32) {
-	const n = dropblox.Cols
-	for k := range out[:3*windows] {
-		out[k] = 0
-	}
-	rows := v.used &^ v.holed &^ v.lacks[windows]
-	if rows == 0 {
-		return
-	}
-	var left, right [n + 1]uint64 // rows that are full up to, and from, a column
-	left[0], right[n] = rows, within
-	for j := 0; j < n; j++ {
-		left[j+1] = left[j] & f[j]
-		right[n-1-j] = right[n-j] & f[n-1-j]
-	}
-	for w := 1; w <= windows; w++ {
-		length, missing := 0, 0
-		for j := 0; j+w <= n && left[j] != 0; j++ {
-			m := left[j] & right[j+w]
-			if m == 0 || bits.OnesCount64(m) < length {
-				continue
-			}
-			k, slot := lowestRun(m)
-			if k < length {
-				continue
-			}
-			lack := 0
-			for _, c := range f[j : j+w] {
-				lack += bits.OnesCount64(slot &^ c)
-			}
-			if k > length || lack < missing {
-				length, missing = k, lack
-			}
-		}
-		out[w-1] = float32(length) * 0.2
-		out[windows+w-1] = float32(int(1)<<uint(length)-1) * 0.008
-		out[2*windows+w-1] = float32(missing) * 0.1
-	}
-}
-
-// lowestRun returns the longest run of ones in m, which is not 0, and its length: of runs as
-// long the one of the highest bits, of a run longer than longestSlot its highest bits.
-func lowestRun(m uint64) (length int, run uint64) {
-	end := m
-	for ; m != 0 && length < longestSlot; m &= m << 1 {
-		end = m
-		length++
-	}
-	last := uint(63 - bits.LeadingZeros64(end))
-	return length, uint64(1<<uint(length)-1) << (last + 1 - uint(length))
-}
-
 // Unit is the value of a point in the units of the network, whose output is the value of a board
 // at a score: the points that the game still brings.
 const Unit = 0.01
@@ -213,8 +133,10 @@ const prior = 0.0005
 // leads to, and a little of the classic terms. It belongs to one Beam.
 type Learned struct {
 	net    *mlp.Net
+	counts []int16 // of kids, each in memory of a counts
 	x      []float32
 	parent parent
+	whole  parent // for boards that differ from the one before in all columns
 }
 
 // NewLearned returns a Learned over net, of Len inputs and one output. Nets made by Clone may
@@ -240,19 +162,22 @@ func (l *Learned) Rate(from *Board, kids []Kid, _ int, worth []float32) {
 
 // Value writes to worth what the net alone makes of the boards of kids.
 func (l *Learned) Value(from *Board, kids []Kid, worth []float32) {
-	if need := len(kids) * Len; len(l.x) < need {
-		l.x = make([]float32, 2*need)
+	if need := len(kids)*Len + len(units) - Len; len(l.x) < need {
+		l.counts, l.x = make([]int16, 2*len(kids)*len(units)), make([]float32, 2*need)
 	}
 	l.parent.set(&from.Field)
-	var v view
 	for i := range kids {
-		k := &kids[i]
+		k, out := &kids[i], (*counts)(l.counts[i*len(units):])
 		if k.end == 0 {
-			v.scan(&k.Field)
+			l.whole.count(&k.Field)
+			*out = l.whole.counts
 		} else {
-			l.parent.look(&v, &k.Field, int(k.lo), int(k.end))
+			l.parent.look(&k.Field, int(k.lo), int(k.end), out)
 		}
-		v.write(&k.Field, int(k.Points), l.x[i*Len:(i+1)*Len])
+	}
+	mlp.Scale(l.counts[:len(kids)*len(units)], units[:], Len, l.x)
+	for i := range kids {
+		copy(l.x[i*Len+scoreAt:], drawnAt[inRange(int(kids[i].Points))][:])
 	}
 	l.net.Forward(l.x[:len(kids)*Len], len(kids), worth)
 }

@@ -202,14 +202,15 @@ func TestFeaturesAgainstSlowTwin(t *testing.T) {
 	Features(&Field{}, 1<<30, out)
 }
 
-// What is found in a few columns and the board before is what is found in all columns, for every placement.
+// What is found counted in a few columns and the board before is what is counted in all columns, for every placement.
 func TestViewsOfPlacementsAgainstWholeBoards(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	s := new(dropblox.State)
 	s.Reset(1)
 	beam := NewBeam(&Hand{Classic})
-	var p parent
-	var got, want view
+	var p, want parent
+	var got counts
+	var sums, whole edgeSums
 	for boards, short := 0, 0; boards < 100000 && (boards < 10000 || !testing.Short()); {
 		s.Reset(rng.Uint64())
 		from := Board{Field: mess(rng)}
@@ -221,10 +222,12 @@ func TestViewsOfPlacementsAgainstWholeBoards(t *testing.T) {
 		beam.shapes[0] = dropblox.NewShape(&block)
 		beam.place(0, &from)
 		p.set(&from.Field)
+		sums.set(&from.Field)
 		for i := range beam.kids {
 			k := &beam.kids[i]
 			lo, end := k.columns()
-			want.scan(&k.Field)
+			want.set(&k.Field)
+			whole.set(&k.Field)
 			require.Equal(t, k.Rows > 0, k.end == 0)
 			if boards++; k.Rows > 0 {
 				continue
@@ -232,9 +235,9 @@ func TestViewsOfPlacementsAgainstWholeBoards(t *testing.T) {
 			if end-lo < dropblox.Cols {
 				short++
 			}
-			p.look(&got, &k.Field, lo, end)
-			require.True(t, want == got, "want %+v, got %+v", want, got)
-			require.Equal(t, want.edges, p.sums.of(&k.Field, lo, end))
+			p.look(&k.Field, lo, end, &got)
+			require.True(t, want.counts == got, "want %+v, got %+v", want.counts, got)
+			require.Equal(t, whole.whole, sums.of(&k.Field, lo, end))
 		}
 		require.True(t, boards < 1000 || short > 500)
 	}

@@ -12,7 +12,9 @@ var hasVector = cpu.X86.HasAVX2
 // setVector turns the AVX2 kernels on or off for all networks.
 func setVector(on bool) {
 	vectorAdd, vectorDot, vectorPair, vectorChange, vectorWhole, vectorSum = nil, nil, nil, nil, nil, nil
+	vectorScale = nil
 	if on {
+		vectorScale = scaleAVX2
 		vectorAdd, vectorDot, vectorPair = addRowsAVX2, leakyDotAVX2, pairAVX2
 		vectorChange, vectorWhole, vectorSum = changeAVX2, wholeDotAVX2, sumEightAVX2
 	}
@@ -60,6 +62,12 @@ func whole8(h *int32, w *float32, n int) float32
 //
 //go:noescape
 func sum8(terms *int32, w, out *float32, n int)
+
+// scale16 is scale for rows ≥ 1 rows of padded counts, a multiple of 8. It writes all of them to out, each row over the
+// end of the one before.
+//
+//go:noescape
+func scale16(counts *int16, units, out *float32, rows, padded, in int)
 
 // addRowsAVX2 is addRows. It checks the bounds of all three slices, as the kernels do not.
 func addRowsAVX2(dst, x, w []float32, rows, in, stride, wide int) {
@@ -137,4 +145,12 @@ func wholeDotAVX2(h []int32, w []float32) float32 {
 func sumEightAVX2(terms [][8]int32, w []float32, out *[8]float32) {
 	_ = terms[len(w)-1]
 	sum8(&terms[0][0], &w[0], &out[0], len(w))
+}
+
+func scaleAVX2(counts []int16, units []float32, in int, out []float32) {
+	padded := len(units)
+	if rows := len(counts) / padded; rows > 0 {
+		_ = out[(rows-1)*in+padded-1]
+		scale16(&counts[0], &units[0], &out[0], rows, padded, in)
+	}
 }

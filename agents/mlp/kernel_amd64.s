@@ -519,3 +519,31 @@ loops:
 	VMOVUPS Y0, (DI)
 	VZEROUPPER
 	RET
+
+// func scale16(counts *int16, units, out *float32, rows, padded, in int)
+TEXT ·scale16(SB), NOSPLIT, $0-48
+	MOVQ counts+0(FP), AX
+	MOVQ units+8(FP), BX
+	MOVQ out+16(FP), DI
+	MOVQ rows+24(FP), DX
+	MOVQ padded+32(FP), R8
+	MOVQ in+40(FP), R9
+
+scaleRow:
+	XORQ CX, CX
+
+scale8:
+	VPMOVSXWD (AX)(CX*2), Y0
+	VCVTDQ2PS Y0, Y0
+	VMULPS (BX)(CX*4), Y0, Y0
+	VMOVUPS Y0, (DI)(CX*4)
+	ADDQ $8, CX
+	CMPQ CX, R8
+	JLT scale8
+	LEAQ (AX)(R8*2), AX
+	LEAQ (DI)(R9*4), DI
+	DECQ DX
+	JNZ scaleRow
+
+	VZEROUPPER
+	RET

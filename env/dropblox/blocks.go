@@ -163,8 +163,37 @@ var limits = [6]int{29, 89, 285, 989, 3489, Types}
 // outlines holds the types from 29 on.
 var outlines = growAll()
 
+// A stock is a block of up to five squares, made once: early in a game there are hardly others.
+type stock struct {
+	block Block
+	shape Shape
+	spots [5]uint16 // of the squares where it appears, in a plane
+}
+
+var stocks = func() (out [len(drawn)]stock) {
+	for t := range out {
+		s := &out[t]
+		s.block = newBlock(t)
+		s.shape = NewShape(&s.block)
+		for k, o := range s.block.Cells() {
+			s.spots[k] = uint16(s.block.spot(o))
+		}
+	}
+	return out
+}()
+
+// spot is where the square of the block at offset o is in a plane.
+func (b *Block) spot(o Cell) int { return int(b.Center.I+o.I)*Cols + int(b.Center.J+o.J) }
+
 // BlockOf returns the block of type t, 0 ≤ t < Types, where it appears.
 func BlockOf(t int) Block {
+	if t < len(stocks) {
+		return stocks[t].block
+	}
+	return newBlock(t)
+}
+
+func newBlock(t int) Block {
 	b := Block{Type: int32(t)}
 	if t < len(drawn) {
 		b.Size = int8(copy(b.Offsets[:], drawn[t]))

@@ -22,6 +22,9 @@ func ratio(score int) float64 {
 }
 
 func levelAt(p float64, score int) int {
+	if p > firstLevel(score) {
+		return 0
+	}
 	r, power := ratio(score), 1.0
 	for k := 1; k <= 5; k++ {
 		power *= r
@@ -92,20 +95,22 @@ func (t *Twister) Seed(key []uint32) {
 	if len(key) > steps {
 		steps = len(key)
 	}
-	i, j := 1, 0
+	i, j, last := 1, 0, w[0] // last is w[i-1]: to read it again would take longer than all else
 	for ; steps > 0; steps-- {
-		w[i] = (w[i] ^ (w[i-1]^w[i-1]>>30)*1664525) + key[j] + uint32(j)
+		last = (w[i] ^ (last^last>>30)*1664525) + (key[j] + uint32(j))
+		w[i] = last
 		if i++; i == words {
-			w[0], i = w[words-1], 1
+			w[0], i = last, 1
 		}
 		if j++; j == len(key) {
 			j = 0
 		}
 	}
 	for steps = words - 1; steps > 0; steps-- {
-		w[i] = (w[i] ^ (w[i-1]^w[i-1]>>30)*1566083941) - uint32(i)
+		last = (w[i] ^ (last^last>>30)*1566083941) - uint32(i)
+		w[i] = last
 		if i++; i == words {
-			w[0], i = w[words-1], 1
+			w[0], i = last, 1
 		}
 	}
 	w[0] = 1 << 31
@@ -132,18 +137,23 @@ func (t *Twister) next() uint32 {
 // turn computes the next 624 words.
 func (t *Twister) turn() {
 	w := &t.Word
-	for k := range w {
-		next, far := k+1, k+middle
-		if next >= words {
-			next -= words
-		}
-		if far >= words {
-			far -= words
-		}
-		y := w[k]&(1<<31) | w[next]&(1<<31-1)
-		w[k] = w[far] ^ y>>1 ^ -(y&1)&0x9908b0df
+	last := w[0]
+	for k, far := range w[middle:] {
+		next := w[k+1]
+		w[k], last = twist(last, next, far), next
 	}
+	for k, far := range w[:middle-1] {
+		next := w[words-middle+k+1]
+		w[words-middle+k], last = twist(last, next, far), next
+	}
+	w[words-1] = twist(last, w[0], w[middle-1])
 	t.At = 0
+}
+
+// twist returns the word that follows from the one in its place, the next one and one that is far.
+func twist(w, next, far uint32) uint32 {
+	y := w&(1<<31) | next&(1<<31-1)
+	return far ^ y>>1 ^ -(y&1)&0x9908b0df
 }
 
 // maxDigits is the largest number of digits of a seed.

@@ -52,30 +52,6 @@ var allGlobals = func() (g env.Globals) {
 	return g
 }()
 
-// Observe implements env.State.
-func (s *State) Observe(_ int, planes []uint8, globals []float32) {
-	planes = planes[:(1+Known)*Rows*Cols]
-	for k := range planes {
-		planes[k] = 0
-	}
-	for j, c := range s.Taken {
-		for k := j; c != 0; k, c = k+Cols, c>>1 {
-			planes[k] = uint8(c & 1)
-		}
-	}
-	globals = globals[:2+Known+1]
-	globals[0], globals[1] = float32(s.Points), float32(s.Turns)
-	for k := range s.Blocks {
-		b := s.Block(k)
-		plane := planes[(1+k)*Rows*Cols:]
-		for _, o := range b.Cells() {
-			plane[int(b.Center.I+o.I)*Cols+int(b.Center.J+o.J)] = 1
-		}
-		globals[2+k] = float32(b.Size)
-	}
-	globals[2+Known] = float32(MeanSize(int(s.Points)))
-}
-
 // Show implements env.State. Free squares of the hidden rows are drawn as CellZone. The letter of a
 // block is its size: A for one square, J for ten.
 func (s *State) Show(f *env.Frame) {

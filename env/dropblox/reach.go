@@ -1,6 +1,7 @@
 package dropblox
 
 import (
+	"encoding/binary"
 	"math/bits"
 
 	"blockyard/env"
@@ -10,7 +11,6 @@ const (
 	numActions = Turns * Cols * Rows
 	maxLegal   = Turns * (Cols - 1) * (Rows - 1) / 2 // 704: see doc.go
 	within     = 1<<Rows - 1
-	margin     = MaxSize // rows above row 0 that squares of the poses tried can be in
 )
 
 // A Placement is a resting place: row and column of the block's centre, and R quarter turns.
@@ -27,111 +27,6 @@ func At(a env.Action) Placement {
 // Poses is a set of places of a centre: bit i of Poses[r][j] is row i, column j, turned r times.
 type Poses [Turns][Cols]uint64
 
-// Rest finds the places where a shape can come to rest by the five commands (rules §4.2), from where
-// it appears. Of turns that cover the same squares it returns the first. ok is false, and rest is
-// empty, if the shape has no room where it appears.
-func (s *Shape) Rest(taken *Field, rest *Poses) (ok bool) {
-	var fit Poses
-	s.fits(taken, &fit)
-	*rest = Poses{}
-	if fit[0][s.Spawn.J]>>uint(s.Spawn.I)&1 == 0 {
-		return false
-	}
-	s.flood(&fit, rest)
-	for r := 0; r < s.cycle; r++ {
-		for j := range rest[r] {
-			rest[r][j] &^= fit[r][j] >> 1
-		}
-	}
-	for r := 1; r < s.cycle; r++ {
-		t := &s.Turn[r]
-		if int(t.Twin) == r {
-			continue
-		}
-		for j, set := range rest[r] {
-			if set == 0 {
-				continue
-			}
-			if t.TwinI >= 0 {
-				rest[t.Twin][j+int(t.TwinJ)] |= set << uint(t.TwinI)
-			} else {
-				rest[t.Twin][j+int(t.TwinJ)] |= set >> uint(-t.TwinI)
-			}
-			rest[r][j] = 0
-		}
-	}
-	return true
-}
-
-// fits finds the legal positions of every turn.
-func (s *Shape) fits(taken *Field, fit *Poses) {
-	var wall Field // bit i+margin is row i; squares outside the board are taken
-	for j, c := range taken {
-		wall[j] = (c|^uint64(within))<<margin | 1<<margin - 1
-	}
-	for r := 0; r < s.cycle; r++ {
-		t := &s.Turn[r]
-		for j := -int(t.Low.J); j+int(t.High.J) < Cols; j++ {
-			hit := uint64(0)
-			for _, o := range t.Offsets[:s.Size] {
-				hit |= wall[j+int(o.J)] >> (uint(margin+int(o.I)) & 63)
-			}
-			fit[r][j] = ^hit & within
-		}
-	}
-}
-
-// flood finds the poses of fit that can be reached from where the shape appears.
-func (s *Shape) flood(fit, reach *Poses) {
-	spawn := uint64(1) << uint(s.Spawn.I)
-	reach[0][s.Spawn.J] = along(spawn, fit[0][s.Spawn.J])
-	for dirty := uint(1); dirty != 0; {
-		r := bits.TrailingZeros(dirty)
-		dirty &^= 1 << uint(r)
-		sweep(&fit[r], &reach[r])
-		next := r + 1
-		if next >= s.cycle {
-			if next = 0; s.cycle == 1 {
-				continue
-			}
-		}
-		for j, from := range reach[r] {
-			if add := from & fit[next][j] &^ reach[next][j]; add != 0 {
-				reach[next][j] |= along(add, fit[next][j])
-				dirty |= 1 << uint(next)
-			}
-		}
-	}
-}
-
-// sweep extends one turn's poses sideways, up and down until nothing changes.
-func sweep(fit, reach *[Cols]uint64) {
-	for changed := true; changed; {
-		changed = false
-		for j := 1; j < Cols; j++ {
-			if add := reach[j-1] & fit[j] &^ reach[j]; add != 0 {
-				reach[j] |= along(add, fit[j])
-				changed = true
-			}
-		}
-		for j := Cols - 2; j >= 0; j-- {
-			if add := reach[j+1] & fit[j] &^ reach[j]; add != 0 {
-				reach[j] |= along(add, fit[j])
-				changed = true
-			}
-		}
-	}
-}
-
-// along returns the runs of f that contain a bit of r, a subset of f. The carry of an addition
-// runs from the first bit of r to the end of its run; a mirrored one runs to the beginning.
-func along(r, f uint64) uint64 {
-	r |= f &^ (f + r)
-	f = bits.Reverse64(f)
-	b := bits.Reverse64(r)
-	return bits.Reverse64(f&^(f+b) | b)
-}
-
 // Actions appends the ids of rest to dst in ascending order.
 func (rest *Poses) Actions(dst []env.Action) []env.Action {
 	for r := range rest {
@@ -142,6 +37,23 @@ func (rest *Poses) Actions(dst []env.Action) []env.Action {
 		}
 	}
 	return dst
+}
+
+// mask sets the bits of the actions of rest in an empty mask of whole words.
+func (rest *Poses) mask(mask []byte) {
+	mask = mask[:(numActions+63)/64*8]
+	word, n := uint64(0), uint(0) // the next word of the mask, and how many bits of it are known
+	for r := range rest {
+		for _, set := range rest[r] {
+			word |= set << (n & 63)
+			if n += Rows; n >= 64 {
+				n -= 64
+				binary.LittleEndian.PutUint64(mask, word)
+				mask, word = mask[8:], set>>((Rows-n)&63)
+			}
+		}
+	}
+	binary.LittleEndian.PutUint64(mask, word)
 }
 
 // Path appends the shortest list of commands after which a drop leaves the shape on the squares of

@@ -107,35 +107,55 @@ func (s *State) Legal(seat int, dst []env.Action) []env.Action {
 		return dst
 	}
 	var rest Poses
+	s.rest(&rest)
+	return rest.Actions(dst)
+}
+
+// MaskLegal implements env.Masker.
+func (s *State) MaskLegal(_ int, mask []byte) {
+	var rest Poses
+	s.rest(&rest)
+	rest.mask(mask)
+}
+
+// rest finds the legal actions.
+func (s *State) rest(out *Poses) {
+	if t := int(s.Blocks[0]); t < len(stocks) {
+		stocks[t].shape.Rest(&s.Taken, out)
+		return
+	}
 	b := s.Block(0)
 	shape := NewShape(&b)
-	shape.Rest(&s.Taken, &rest)
-	return rest.Actions(dst)
+	shape.Rest(&s.Taken, out)
 }
 
 // Step implements env.State. None drops the block where it appears.
 func (s *State) Step(m env.Moves) {
 	s.Begin()
-	b := s.Block(0)
-	if a := m[0]; a == env.None {
-		b.Drop(&s.Taken)
-	} else {
+	t, a := int(s.Blocks[0]), m[0]
+	if a != env.None && t < len(stocks) {
 		p := At(a)
-		b.Center = Cell{int8(p.I), int8(p.J)}
-		for r := 0; r < p.R; r++ {
-			b.rotate()
+		s.settle(t, Cell{int8(p.I), int8(p.J)}, stocks[t].shape.Turn[p.R&3].Offsets[:stocks[t].block.Size])
+	} else {
+		b := BlockOf(t)
+		if a == env.None {
+			b.Drop(&s.Taken)
+		} else {
+			p := At(a)
+			b.Center = Cell{int8(p.I), int8(p.J)}
+			b.rotate(p.R)
 		}
+		s.settle(t, b.Center, b.Cells())
 	}
-	s.settle(&b)
 	s.End()
 }
 
 // settle ends a turn with the block in its resting place (rules §5, from step 3) and returns the
 // number of rows removed.
-func (s *State) settle(b *Block) (rows int) {
-	for _, o := range b.Cells() {
-		i, j := b.Center.I+o.I, b.Center.J+o.J
-		s.Cells[i][j] = uint16(b.Type) + 1
+func (s *State) settle(t int, center Cell, cells []Cell) (rows int) {
+	for _, o := range cells {
+		i, j := center.I+o.I, center.J+o.J
+		s.Cells[i][j] = uint16(t) + 1
 		s.Taken[j] |= 1 << uint(i)
 	}
 	full := s.Taken.Full(Cols)
@@ -147,8 +167,12 @@ func (s *State) settle(b *Block) (rows int) {
 	s.Turns++
 	copy(s.Blocks[:], s.Blocks[1:])
 	s.Blocks[Known-1] = s.draw()
-	next := s.Block(0)
-	s.Failed = !next.Fits(&s.Taken)
+	if t := int(s.Blocks[0]); t < len(stocks) {
+		s.Failed = !stocks[t].block.Fits(&s.Taken)
+	} else {
+		next := BlockOf(t)
+		s.Failed = !next.Fits(&s.Taken)
+	}
 	return rows
 }
 

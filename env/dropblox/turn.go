@@ -48,7 +48,7 @@ func (s *State) Turn(words ...string) Played {
 	out.Moved = b
 	s.Begin()
 	out.Fall = b.Drop(&s.Taken)
-	out.Rows = s.settle(&b)
+	out.Rows = s.settle(int(b.Type), b.Center, b.Cells())
 	s.End()
 	return out
 }
@@ -64,7 +64,7 @@ func (s *State) Play(commands []Command) (rows int) {
 	}
 	s.Begin()
 	b.Drop(&s.Taken)
-	rows = s.settle(&b)
+	rows = s.settle(int(b.Type), b.Center, b.Cells())
 	s.End()
 	return rows
 }
@@ -124,7 +124,7 @@ func (c Command) Carry(b *Block, taken *Field) bool {
 	case Down:
 		moved.Center.I++
 	case Rotate:
-		moved.rotate()
+		moved.rotate(1)
 	}
 	if !moved.Fits(taken) {
 		return false
@@ -133,10 +133,18 @@ func (c Command) Carry(b *Block, taken *Field) bool {
 	return true
 }
 
-// rotate turns the block clockwise by a quarter.
-func (b *Block) rotate() {
+// rotate turns the block clockwise by r quarters.
+func (b *Block) rotate(r int) {
 	for k, o := range b.Cells() {
-		b.Offsets[k] = o.Turned()
+		switch r & 3 {
+		case 1:
+			o = Cell{o.J, -o.I}
+		case 2:
+			o = Cell{-o.I, -o.J}
+		case 3:
+			o = Cell{-o.J, o.I}
+		}
+		b.Offsets[k] = o
 	}
 }
 
