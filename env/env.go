@@ -187,6 +187,12 @@ func After(s State, seat int, a Action) {
 	}
 }
 
+// A Hasher is a State with a hash of everything that its future depends on, for searches that recognize positions. Draws
+// that are forced are not part of it, nor are blocks that are more than 16 steps away.
+type Hasher interface {
+	Hash() uint64
+}
+
 // A Masker is a State that can write its legal actions as bits, faster than listing and packing them.
 type Masker interface {
 	// MaskLegal sets, for each legal action a of seat, bit a&7 of byte a>>3 of mask. The seat
