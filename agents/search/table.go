@@ -15,7 +15,7 @@ const (
 )
 
 // TableMemory is how many bytes a table takes.
-const TableMemory = tableLen * 56
+const TableMemory = tableLen * 48
 
 // An entry is what is known about a position.
 type entry struct {
