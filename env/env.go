@@ -126,7 +126,7 @@ func Start(s State, seats, low, high int) State {
 // one assignment, equality is ==, and Encode works for every game. A State is not safe for
 // concurrent use. Package env/envtest checks every promise made here.
 //
-// A State may also implement Afterstater, Masker and Marker.
+// A State may also implement Afterstater, Hasher, Masker and Marker.
 type State interface {
 	// Reset starts a new game. Everything random in it follows from seed.
 	Reset(seed uint64)
@@ -187,8 +187,8 @@ func After(s State, seat int, a Action) {
 	}
 }
 
-// A Hasher is a State with a hash of everything that its future depends on, for searches that recognize positions. Draws
-// that are forced are not part of it, nor are blocks that are more than 16 steps away.
+// A Hasher is a State with a hash of everything that its future depends on, for searches that recognize
+// positions. The draws are not part of it, nor need be what comes more than 16 steps later.
 type Hasher interface {
 	Hash() uint64
 }

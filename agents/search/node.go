@@ -125,7 +125,9 @@ func (m *Minimax) descend(
 
 // refute searches the action first and those that were best elsewhere, if they are legal, before any action is valued.
 // It returns the first with a value of beta or more, and otherwise less than any value.
-func (m *Minimax) refute(n *node, first env.Action, s env.State, mover, d int, alpha, beta float32) (float32, env.Action) {
+func (m *Minimax) refute(
+	n *node, first env.Action, s env.State, mover, d int, alpha, beta float32,
+) (float32, env.Action) {
 	k := n.front(0, first)
 	for _, a := range n.best {
 		if k < tries {

@@ -97,8 +97,8 @@ func stuck(seat int) error {
 	return fmt.Errorf("seat %d has no legal action", seat)
 }
 
-// MaxPly is the greatest number of plies that a search looks ahead. More than 6 are for a Minimax with a deadline, which
-// then goes as deep as its time allows.
+// MaxPly is the greatest number of plies that a search looks ahead. More than 6 are for a Minimax with a deadline,
+// which then goes as deep as its time allows.
 const MaxPly = 16
 
 // Options select a search. The zero value is the default one.

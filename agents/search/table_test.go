@@ -16,8 +16,8 @@ func TestTableMemoryIsStated(t *testing.T) {
 	require.Equal(t, TableMemory, int(tableLen*unsafe.Sizeof(entry{})))
 }
 
-// The value in an entry answers for as much as is known: at most, at least or exactly so much, in the same iteration, at
-// the same ply.
+// The value in an entry answers for as much as is known: at most, at least or exactly so much, in the same iteration,
+// at the same ply.
 func TestKnownIsWhatWasSearched(t *testing.T) {
 	var e entry
 	for _, c := range []struct {
