@@ -126,7 +126,7 @@ func Start(s State, seats, low, high int) State {
 // one assignment, equality is ==, and Encode works for every game. A State is not safe for
 // concurrent use. Package env/envtest checks every promise made here.
 //
-// A State may also implement Afterstater, Masker and Marker.
+// A State may also implement Afterstater, Hasher, Masker and Marker.
 type State interface {
 	// Reset starts a new game. Everything random in it follows from seed.
 	Reset(seed uint64)
@@ -185,6 +185,12 @@ func After(s State, seat int, a Action) {
 	default:
 		s.Step(Alone(seat, a))
 	}
+}
+
+// A Hasher is a State with a hash of everything that its future depends on, for searches that recognize
+// positions. The draws are not part of it, nor need be what comes more than 16 steps later.
+type Hasher interface {
+	Hash() uint64
 }
 
 // A Masker is a State that can write its legal actions as bits, faster than listing and packing them.

@@ -77,5 +77,9 @@ func searchMemory(g *env.Game, o search.Options) int64 {
 	state := int64(reflect.TypeOf(g.New(g.MinSeats)).Elem().Size())
 	level := int64(g.MaxLegal) * (3*(2+4+8+4+8+16)/2 + state + state/8)
 	const pair = 2 * 16
-	return int64(levels)*level + pair*int64(o.Width) + 8*state
+	total := int64(levels)*level + pair*int64(o.Width) + 8*state
+	if o.Ply > 2 && g.Rows == 1 && g.MaxSeats > 1 { // Minimax has its table, and a list of actions for each level
+		total += search.TableMemory + int64(levels)*pair*int64(o.Width)
+	}
+	return total
 }

@@ -182,7 +182,7 @@ func TestParseRankerRefuses(t *testing.T) {
 		{blockbattle.Game, "random", `agent "random": it gives no values to actions: want hand, learned, terms6`},
 		{blockbattle.Game, "exec:./bot", "it gives no values"},
 		{blockbattle.Game, "nobody", `unknown agent "nobody"`},
-		{blockbattle.Game, "hand:ply=9", "option ply"},
+		{blockbattle.Game, "hand:ply=17", "option ply"},
 		{blockbattle.Game, "hand:time=5ms", "an analysis takes as long as it takes"},
 		{wintetris.TickGame, "hand", "an action is the keys of one tick"},
 	} {

@@ -21,8 +21,8 @@
 // The other options depend on the search:
 //
 //	                  option  meaning
-//	package search    ply     choices to look ahead: 1, 2 (the default), 3 or 4; up to 6 in
-//	                          turn-based games of two seats; 1 or 2 in those of more
+//	package search    ply     choices to look ahead: 1, 2 (the default), 3 or 4; up to 6, or with
+//	                          time up to 16, in turn-based games of two seats; 1 or 2 in those of more
 //	                  width   positions that a selective ply expands, 12 by default
 //	                  time    limit for one choice, such as 50ms; by default none
 //	blockbattle       nodes   positions to evaluate for one choice, 3 to 5 plies deep, in place of

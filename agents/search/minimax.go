@@ -15,26 +15,53 @@ import (
 //
 // With a deadline, it deepens iteratively: two plies, then three, and so on, each time in the order of the previous
 // values. When the time is up, it plays the best of the actions that it has searched to the current depth, or the
-// best of the previous depth if there is none.
+// best of the previous depth if there is none. Such a search is quick if it may look further than exactPly: it is
+// narrower the deeper it looks, and goes on from a position only if no action that was best elsewhere is good enough.
+//
+// It keeps what it has found out about positions from one choice to the next. Unless it is quick, this only saves
+// time.
 type Minimax struct {
 	reported
 	eval  Evaluator
 	width int
-	many  *Reply // for more than two seats
-	ply   []level
+	many  many // for more than two seats
+	ply   []node
 	limit int // levels in use
 	clock Clock
 	cut   bool // the time was up before the current root action was searched completely
+	quick bool
+	table table
 }
 
-// NewMinimax returns a Minimax of ply plies for g with the evaluator e, ply ≥ 1, width ≥ 1.
+// many is a *Reply. A program for two seats does without its code.
+type many interface {
+	env.Agent
+	Reporter
+}
+
+// exactPly is the greatest number of plies to which a search with a deadline is the one without, given the time.
+const exactPly = 6
+
+// NewMinimax returns a Minimax of ply plies for g with the evaluator e, 1 ≤ ply ≤ MaxPly, width ≥ 1.
 func NewMinimax(g *env.Game, e Evaluator, ply, width int) *Minimax {
-	m := &Minimax{eval: e, width: width, ply: make([]level, ply)}
+	m := NewTwoSeats(g, e, ply, width)
+	if g.MaxSeats > 2 {
+		m.many = NewReply(g, e, width)
+	}
+	return m
+}
+
+// NewTwoSeats is NewMinimax for games of two seats.
+func NewTwoSeats(g *env.Game, e Evaluator, ply, width int) *Minimax {
+	m := &Minimax{eval: e, width: width, ply: make([]node, ply)}
 	for i := range m.ply {
 		m.ply[i].game = g
 	}
-	if g.MaxSeats > 2 {
-		m.many = NewReply(g, e, width)
+	if _, ok := g.New(g.MinSeats).(env.Hasher); ok && ply > 2 {
+		m.table.entries = make([]entry, tableLen)
+		for i := range m.table.entries {
+			m.table.entries[i].first = env.None
+		}
 	}
 	return m
 }
@@ -47,7 +74,8 @@ func (m *Minimax) Act(ctx context.Context, s env.State, seat int) (env.Action, e
 		return a, err
 	}
 	m.clock, m.cut = NewClock(ctx), false
-	l := &m.ply[0]
+	m.quick = m.clock.timed && len(m.ply) > exactPly
+	l := &m.ply[0].level
 	if err := l.open(m.eval, s, seat); err != nil {
 		return env.None, err
 	}
@@ -75,7 +103,8 @@ func (m *Minimax) Act(ctx context.Context, s env.State, seat int) (env.Action, e
 // children it has dealt with before the time was up: all of them if it was not, including those beyond width. If that
 // is at least one, the others are excluded; if none, all values are as before.
 func (m *Minimax) deepen(seat int) int {
-	l := &m.ply[0]
+	m.table.stamp++
+	l := &m.ply[0].level
 	alpha := l.finished()
 	for n, k := range l.order {
 		if n >= m.width {
@@ -87,7 +116,7 @@ func (m *Minimax) deepen(seat int) int {
 			return n
 		}
 		// The window begins just below alpha, so that an equal value is exact and not a bound.
-		v := m.after(l.states[k], seat, 1, math.Nextafter32(alpha, -3*Win), 2*Win)
+		v := m.scout(l.states[k], seat, 1, math.Nextafter32(alpha, -3*Win), 2*Win, n > 0)
 		if m.cut {
 			if n > 0 {
 				l.drop(n)
@@ -102,51 +131,44 @@ func (m *Minimax) deepen(seat int) int {
 	return len(l.order)
 }
 
-// descend searches the actions of seat at depth d, which are evaluated already, and returns the value of the best.
-// Actions beyond width are excluded. A value outside of alpha to beta is only a bound.
-func (m *Minimax) descend(seat, d int, alpha, beta float32) float32 {
-	l := &m.ply[d]
-	l.arrange(true)
-	best := l.finished()
-	for n, k := range l.order {
-		if n >= m.width || best >= beta {
-			break
-		}
-		if m.cut = m.cut || m.clock.Up(); m.cut {
-			break
-		}
-		if best > alpha {
-			alpha = best
-		}
-		if v := m.after(l.states[k], seat, d+1, alpha, beta); better(v, best) {
-			best = v
+// scout is after, but if there is a first action already, it finds out first whether s is better at all.
+func (m *Minimax) scout(s env.State, seat, d int, alpha, beta float32, first bool) float32 {
+	if first {
+		v := m.after(s, seat, d, alpha, math.Nextafter32(alpha, 3*Win))
+		if v <= alpha || v >= beta || m.cut {
+			return v
 		}
 	}
-	return best
+	return m.after(s, seat, d, alpha, beta)
 }
 
-// after returns the value of s, d plies from the root, for seat, which has just acted.
+// after returns the value of s, d plies from the root, for seat, which has just acted. A value outside of alpha to
+// beta is only a bound.
 func (m *Minimax) after(s env.State, seat, d int, alpha, beta float32) float32 {
 	mover := s.Acting().First()
-	passed := mover == seat // the other seat passed
-	if !passed {
-		alpha, beta = -beta, -alpha
+	if mover == seat { // the other seat passed
+		return m.search(s, mover, d, alpha, beta)
 	}
-	l := &m.ply[d]
-	var v float32
+	return -m.search(s, mover, d, -beta, -alpha)
+}
+
+// search returns the value of s, d plies from the root, for the seat to move.
+func (m *Minimax) search(s env.State, mover, d int, alpha, beta float32) float32 {
+	n, key := &m.ply[d], m.table.key(s)
+	n.own = entry{first: env.None}
+	e := m.table.at(key, &n.own)
+	if v, known := e.known(m.table.stamp, d, alpha, beta); known {
+		return v
+	}
+	s.Force(zeros[:])
+	v, a := float32(0), env.None
 	if d+1 == m.limit {
-		l.leaves(m.eval, s, mover, d+1)
+		v, a = m.frontier(n, e, s, mover, d, beta)
 	} else {
-		l.expand(s, mover, d+1)
-		l.evaluate(m.eval, mover)
+		v, a = m.descend(n, e, s, mover, d, alpha, beta)
 	}
-	if d+1 == m.limit || len(l.legal) == 0 {
-		v = l.top(d + 1)
-	} else {
-		v = m.descend(mover, d, alpha, beta)
-	}
-	if !passed {
-		v = -v
+	if !m.cut {
+		m.table.at(key, &n.own).set(m.table.stamp, d, v, alpha, beta, a)
 	}
 	return v
 }

@@ -179,6 +179,87 @@ func TestMinimaxAgainstTheClock(t *testing.T) {
 	}
 }
 
+// A quick search plays one of the best actions at one ply, at a value that it has found, whenever its time ends.
+func TestQuickMinimaxPlaysWhatItHasSearched(t *testing.T) {
+	const width = 3
+	for _, c := range []table{duel, blocks} {
+		e := &until{Evaluator: c.eval()}
+		m := search.NewMinimax(c.game, e, search.MaxPly, width)
+		s, n, acted := c.game.New(2), 0, env.None
+		for s.Reset(3); n < 60; n++ {
+			if s.Acting() == 0 {
+				s.Reset(uint64(n))
+			}
+			seat := s.Acting().First()
+			ctx, cancel := context.WithTimeout(context.Background(), time.Hour)
+			e.left, e.end = 3*n*n, cancel
+			got, err := m.Act(ctx, s, seat)
+			cancel()
+			require.NoError(t, err)
+			legal, values := exhaustive(c.game, c.eval(), s, seat, 1, width, 0)
+			better := 0
+			for i, a := range legal {
+				if a == got {
+					acted = a
+					for k, v := range values {
+						if v > values[i] || v == values[i] && k < i {
+							better++
+						}
+					}
+				}
+			}
+			require.Equal(t, got, acted, "not legal")
+			require.Less(t, better, width)
+			require.Greater(t, m.Value(), -2*search.Win)
+			if n%4 == 3 {
+				got = legal[n%len(legal)]
+			}
+			s.Step(env.Alone(seat, got))
+		}
+	}
+}
+
+// until ends a search after so many positions.
+type until struct {
+	search.Evaluator
+	left int
+	end  func()
+}
+
+func (u *until) Evaluate(states []env.State, seat int, out []float32) {
+	if u.left -= len(states); u.left < 0 {
+		u.end()
+	}
+	u.Evaluator.Evaluate(states, seat, out)
+}
+
+// At the end of a game, a quick search sees the result if every action is among the widest.
+func TestQuickMinimaxSeesTheEnd(t *testing.T) {
+	won := 0
+	m := search.NewMinimax(blocking.Game, blockingbot.NewHand(), search.MaxPly, 12)
+	for seed := range uint64(40) {
+		s, prev := blocking.Game.New(2), blocking.Game.New(2)
+		s.Reset(seed)
+		greedy := search.NewGreedy(blocking.Game, blockingbot.NewHand())
+		for s.Acting() != 0 {
+			prev.CopyFrom(s)
+			a, err := greedy.Act(context.Background(), s, s.Acting().First())
+			require.NoError(t, err)
+			s.Step(env.Alone(s.Acting().First(), a))
+		}
+		seat := prev.Acting().First()
+		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+		_, err := m.Act(ctx, prev, seat)
+		cancel()
+		require.NoError(t, err)
+		if s.Result(seat) > 0 {
+			require.Greater(t, m.Value(), search.Limit)
+			won++
+		}
+	}
+	require.Greater(t, won, 5)
+}
+
 func TestMinimaxAllocatesNothing(t *testing.T) {
 	s, view := tetrisduel.Game.New(2), tetrisduel.Game.New(2)
 	s.Reset(1)

@@ -126,7 +126,7 @@ func TestNewPicksTheSearchThatFitsTheGame(t *testing.T) {
 		{toy.Pick, Options{Ply: 5, Outcomes: 3}, nil, "ply 5, want 1 to 4"},
 		{tetrisduel.Game, Options{Ply: 3}, &Minimax{}, ""},
 		{tetrisduel.Game, Options{Ply: MaxPly}, &Minimax{}, ""},
-		{tetrisduel.Game, Options{Ply: MaxPly + 1}, nil, "ply 7, want 1 to 4"},
+		{tetrisduel.Game, Options{Ply: MaxPly + 1}, nil, "ply 17, want 1 to 4"},
 		{toy.Pick, Options{Ply: -1}, nil, "ply -1"},
 		{toy.Pick, Options{Width: -2}, nil, "width -2, want at least 1"},
 	} {

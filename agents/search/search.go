@@ -6,7 +6,7 @@
 //	Expectimax  3 or 4 plies: the best pairs, then the mean over the coming draws
 //	Deepening   3 to 5 plies, one after the other, until a number of positions is evaluated
 //	Reply       2 plies: own action, best reply of the next seat (seats take turns)
-//	Minimax     3 to 6 plies with alpha-beta, for two seats that take turns
+//	Minimax     3 to 16 plies with alpha-beta, for two seats that take turns
 //
 // New chooses the search that fits a game and a number of plies. Random and First need no evaluator.
 //
@@ -97,8 +97,9 @@ func stuck(seat int) error {
 	return fmt.Errorf("seat %d has no legal action", seat)
 }
 
-// MaxPly is the greatest number of plies that a search looks ahead.
-const MaxPly = 6
+// MaxPly is the greatest number of plies that a search looks ahead. More than 6 are for a Minimax with a deadline,
+// which then goes as deep as its time allows.
+const MaxPly = 16
 
 // Options select a search. The zero value is the default one.
 type Options struct {
@@ -120,7 +121,7 @@ type guarded interface{ SetGuard(g Guard) }
 //	1          Greedy              Greedy
 //	2          Reply               TwoPly
 //	3, 4       Minimax             Expectimax
-//	5, 6       Minimax             none
+//	5 to 16    Minimax             none
 func New(g *env.Game, e Evaluator, o Options) (env.Agent, error) {
 	a, err := newSearch(g, e, o)
 	if o.Guard == nil || err != nil {

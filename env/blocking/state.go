@@ -81,6 +81,23 @@ func (s *State) Hide(env.Seats, uint64) {}
 // CopyFrom implements env.State.
 func (s *State) CopyFrom(src env.State) { *s = *src.(*State) }
 
+// Hash implements env.Hasher.
+func (s *State) Hash() uint64 {
+	h := uint64(s.TableID)<<32 | uint64(s.Out)<<24 | uint64(s.Stuck)<<16 | uint64(s.Turn)<<8 | uint64(s.Reason)<<4
+	if s.PlayOut {
+		h |= 1
+	}
+	h = env.Mix(h ^ uint64(s.Seats)<<40)
+	for i := range s.Cells[:s.Seats] {
+		h = env.Mix(h ^ uint64(s.Left[i]))
+		for _, w := range s.Cells[i] {
+			h = (h ^ w) * 0x9E3779B97F4A7C15
+			h ^= h >> 32
+		}
+	}
+	return env.Mix(h)
+}
+
 // Acting implements env.State.
 func (s *State) Acting() env.Seats {
 	if s.Reason != Running {

@@ -54,6 +54,25 @@ func (s *State) Hide(env.Seats, uint64) {}
 // CopyFrom implements env.State.
 func (s *State) CopyFrom(src env.State) { *s = *src.(*State) }
 
+// Hash implements env.Hasher. Of the blocks to come, it covers those of this bag and the next three.
+func (s *State) Hash() uint64 {
+	h := uint64(uint32(s.Points[0]))<<32 | uint64(uint32(s.Points[1]))
+	h = env.Mix(h) ^ uint64(uint16(s.Turn))<<32 ^ uint64(uint16(s.Combo))<<16 ^ uint64(s.Reason)<<8
+	if s.Flag {
+		h ^= 1
+	}
+	bag := uint64(0)
+	for k := int(s.Turn-1) / Kinds; k < Packages && k < int(s.Turn-1)/Kinds+4; k++ {
+		bag = bag<<16 | uint64(s.Deal[k])
+	}
+	h = env.Mix(env.Mix(h) ^ bag)
+	for _, column := range s.Cells[:Width] {
+		h = (h ^ column) * 0x9E3779B97F4A7C15
+		h ^= h >> 32
+	}
+	return env.Mix(h)
+}
+
 // Block returns the block of half-turn t, 1..560.
 func (s *State) Block(t int) int { return int(permutations[s.Deal[(t-1)/Kinds]][(t-1)%Kinds]) }
 

@@ -30,6 +30,14 @@ func TurnSearch(g *env.Game, e search.Evaluator) env.Agent {
 	return search.NewReply(g, e, Breadth)
 }
 
+// DuelSearch is TurnSearch for a game of two seats, which takes less code.
+func DuelSearch(g *env.Game, e search.Evaluator) env.Agent {
+	if Ply > 2 {
+		return search.NewTwoSeats(g, e, Ply, Breadth)
+	}
+	return search.NewReply(g, e, Breadth)
+}
+
 // Play answers the contest's requests on standard input until the input ends.
 func Play(g *env.Game, c contest.Codec, a env.Agent) {
 	bot := contest.Bot{Codec: c, Agent: a, State: g.New(2), View: g.New(2), Notes: os.Stderr}

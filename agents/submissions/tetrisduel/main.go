@@ -18,7 +18,7 @@ func main() {
 	program.Check(err)
 	// The search needs only these facts about the game; all of them would make the file longer.
 	g := &env.Game{Name: "tetrisduel", MinSeats: 2, MaxSeats: 2, Rows: 1, New: position}
-	program.Play(g, tetrisduelbot.NewCodec(os.Stdout), program.TurnSearch(g, e))
+	program.Play(g, tetrisduelbot.NewCodec(os.Stdout), program.DuelSearch(g, e))
 }
 
 func position(int) env.State {
