@@ -54,7 +54,6 @@ func (s *Shape) fits(taken *Field, fit *Poses) {
 		wall[j], wall[pad+Cols+j] = ^uint64(0), ^uint64(0)
 	}
 	for j, c := range taken {
-		c &^= 1 // squares in row 0 are not seen, unlike in Fits; how agents play at the very top depends on that
 		wall[pad+j] = (c|^uint64(within))<<margin | (1<<margin - 1)
 	}
 	for r := 0; r < s.cycle; r++ {

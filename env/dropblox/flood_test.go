@@ -18,23 +18,6 @@ func positions() int {
 	return 3000
 }
 
-// clutter is a board with random squares up to a random height, at most row 1: Rest does not see squares in row 0.
-func clutter(rng *rand.Rand) (taken Field) {
-	density := rng.Float64()
-	for i := 1 + rng.IntN(Rows-1); i < Rows; i++ {
-		hole := rng.IntN(Cols)
-		for j := range Cols {
-			if j != hole && rng.Float64() < density {
-				taken[j] |= 1 << uint(i)
-			}
-		}
-		if rng.IntN(8) == 0 {
-			density = rng.Float64() * rng.Float64()
-		}
-	}
-	return taken
-}
-
 // slowRest moves the block command by command, and returns the squares that it covers where it can come to rest.
 func slowRest(b Block, taken *Field) map[Field]bool {
 	type at struct {

@@ -114,6 +114,23 @@ func rubble(rng *rand.Rand) (taken Field) {
 	return taken
 }
 
+// clutter is a board with random squares up to a random height, which may be the top.
+func clutter(rng *rand.Rand) (taken Field) {
+	density := rng.Float64()
+	for i := rng.IntN(Rows); i < Rows; i++ {
+		hole := rng.IntN(Cols)
+		for j := range Cols {
+			if j != hole && rng.Float64() < density {
+				taken[j] |= 1 << uint(i)
+			}
+		}
+		if rng.IntN(8) == 0 {
+			density = rng.Float64() * rng.Float64()
+		}
+	}
+	return taken
+}
+
 // A pose is a block as it stands, in the slow twin of the search.
 type pose struct {
 	center  Cell
@@ -171,8 +188,11 @@ func slowRests(b Block, taken *Field) map[Field]int {
 // Rest, and Path to each of its places, against all that the commands can do.
 func TestRestAndPathAgainstSlowTwin(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 9))
-	for k := range 400 {
+	for k := range 550 {
 		taken := rubble(rng)
+		if k >= 400 {
+			taken = clutter(rng)
+		}
 		b := BlockOf(rng.IntN(limits[k%6]))
 		shape := NewShape(&b)
 		want := slowRests(b, &taken)
