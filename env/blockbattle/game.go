@@ -90,7 +90,6 @@ const (
 	Height        = 20
 	SolidInterval = 15 // rounds between solid rows
 	PerGarbage    = 3  // points per garbage row sent
-	head          = 1  // rows above the board a box can be in: spawn is at y = -1
 )
 
 // boxes holds the orientation in which each piece appears (rules §3): side of the box, cells.
@@ -114,7 +113,7 @@ var pieces = func() (out [Pieces]falling.Piece) {
 		if p == O {
 			turns = 1
 		}
-		out[p] = falling.NewPiece(boxes[p].n, turns, boxes[p].cells[:])
+		out[p] = falling.NewPiece(boxes[p].n, turns, boxes[p].cells[:], Width, Height, SpawnX(p))
 	}
 	return out
 }()

@@ -1,11 +1,16 @@
 package blockbattle
 
 import (
+	"encoding/binary"
 	"math/bits"
 
 	"blockyard/env"
 	"blockyard/env/falling"
 )
+
+// Places is a set of resting places by their ids without the orientation: bit 20*x+y of 60 bits per
+// word. The places of orientation o come at index o, and at index 4+o those with a T-spin.
+type places [8][4]uint64
 
 // Legal implements env.State: every resting place that some answer leads to, with and without a
 // T-spin as two actions, and the skip if one is in stock.
@@ -17,133 +22,147 @@ func (s *State) Legal(seat int, dst []env.Action) []env.Action {
 	if s.Over {
 		return dst
 	}
-	side, piece := &s.Sides[seat], int(s.Piece)
-	var free, reach falling.Poses
-	side.flood(piece, &free, &reach)
-	p := &pieces[piece]
-	turns := p.Turns
-	var rest falling.Poses
-	for o := 0; o < turns; o++ {
-		for x := range rest[o] {
-			rest[o][x] = reach[o][x] &^ (free[o][x] >> 1)
-		}
-	}
-	spins := piece == T && side.spins(&free, &reach, &rest, s.Rules)
-	if piece == I || piece == S || piece == Z { // the same cells: one id
-		turns = 2
-		for x := range rest[0] {
-			rest[0][x] |= rest[2][x] << 1
-			if x > 0 {
-				rest[1][x-1] |= rest[3][x]
+	var legal places
+	n := s.legal(seat, &legal)
+	for o := range legal[:n] {
+		for i, set := range &legal[o] {
+			for ; set != 0; set &= set - 1 {
+				dst = append(dst, env.Action(o*200+i*60+bits.TrailingZeros64(set)))
 			}
 		}
 	}
-	dst = emit(dst, &rest, piece, turns, 0)
-	if spins {
-		dst = emit(dst, &reach, piece, turns, 1) // spins left them in reach
-	}
-	if side.Skips > 0 {
+	if s.Sides[seat].Skips > 0 {
 		dst = append(dst, SkipAction)
 	}
 	return dst
 }
 
-// emit appends the ids of a set of resting places in ascending order.
-func emit(dst []env.Action, set *falling.Poses, piece, turns, spin int) []env.Action {
-	for o := 0; o < turns; o++ {
-		left := falling.Pad - pieces[piece].Left[o]
-		low := pieces[piece].Low[o] - head
-		for x := 0; x < Width; x++ {
-			if x+left < 0 || x+left >= len(set[o]) {
-				continue
+// MaskLegal implements env.Masker.
+func (s *State) MaskLegal(seat int, mask []byte) {
+	var legal places
+	n := s.legal(seat, &legal)
+	for o := range legal[:n] {
+		w := &legal[o]
+		out := mask[o*25 : o*25+25]
+		binary.LittleEndian.PutUint64(out, w[0]|w[1]<<60)
+		binary.LittleEndian.PutUint64(out[8:], w[1]>>4|w[2]<<56)
+		binary.LittleEndian.PutUint64(out[16:], w[2]>>8|w[3]<<52)
+		out[24] = uint8(w[3] >> 12)
+	}
+	if s.Sides[seat].Skips > 0 {
+		mask[SkipAction/8] |= 1 << (SkipAction % 8)
+	}
+}
+
+// legal finds the resting places that some answer leads to and returns how many elements of legal it
+// has set.
+func (s *State) legal(seat int, legal *places) int {
+	side, piece := &s.Sides[seat], int(s.Piece)
+	p := &pieces[piece]
+	var free, reach [4]falling.Boxes
+	side.flood(p, &free, &reach)
+	var rest falling.Boxes
+	for o := 0; o < p.Turns; o++ {
+		r, f := &reach[o], &free[o]
+		for i := range rest {
+			rest[i] = r[i] &^ (f[i] >> 1)
+		}
+		legal[o] = p.Landed(o, &rest)
+	}
+	switch piece {
+	case I, S, Z: // the same cells: one id
+		for i := range legal[0] {
+			legal[0][i] |= legal[2][i]
+			legal[1][i] |= legal[3][i]
+		}
+		return 2
+	case T:
+		if side.spins(&free, &reach, s.Rules) {
+			for o := range reach {
+				legal[4+o] = p.Landed(o, &reach[o])
 			}
-			for m := set[o][x+left]; m != 0; m &= m - 1 {
-				dst = append(dst, action(spin, o, x, bits.TrailingZeros64(m)+low))
-			}
+			return 8
 		}
 	}
-	return dst
+	return p.Turns
 }
 
-// flood finds the free poses of a piece and those that an answer can reach.
-func (s *Side) flood(piece int, free, reach *falling.Poses) {
-	occ := s.Cells
-	ground := ^uint64(0) << uint(s.floor()+head)
-	for x := 0; x < Width; x++ {
-		occ[x] = occ[x]<<head | ground
-	}
-	p := &pieces[piece]
-	if Height+p.Reach(&occ, Width, SpawnX(piece), free, reach) > MaxTokens {
-		s.within(free, reach, p.Turns, SpawnX(piece))
+// flood finds the boxes of a piece that cover no cell and those of them that an answer can reach.
+func (s *Side) flood(p *falling.Piece, free, reach *[4]falling.Boxes) {
+	if Height+p.Reach(&s.Cells, s.floor(), free, reach) > MaxTokens {
+		within(p, free, reach)
 	}
 }
 
-// spins replaces reach by the poses that a T-spin can end in (rules §6.2), and reports whether
+// spins replaces reach by the boxes that a T-spin can end in (rules §6.2), and reports whether
 // there are any. Without the rule NetTurn, any resting place with blocks in three corners of the
 // box qualifies, because an answer can end with a turn and its reverse, or with a blocked turn.
 // With NetTurn, the T must have come to the place in another orientation, by a shift or a step
 // down, and have been turned there.
-func (s *Side) spins(free, reach, rest *falling.Poses, rules Rules) bool {
-	var three [len(free[0])]uint64
+func (s *Side) spins(free, reach *[4]falling.Boxes, rules Rules) bool {
+	three := falling.Of(&s.Cells)
 	found := uint64(0)
-	for x := 0; x+2 < Width; x++ {
-		l, r := s.Cells[x]<<head, s.Cells[x+2]<<head
-		three[x+falling.Pad] = l&r&(l>>2^r>>2) | (l>>2)&(r>>2)&(l^r)
-		found |= three[x+falling.Pad]
+	for i, l := range three {
+		r := l >> 42
+		if i < 3 {
+			r |= three[i+1] << 21
+		}
+		three[i] = l&r&(l>>2^r>>2) | (l>>2)&(r>>2)&(l^r)
+		for o := range reach {
+			found |= three[i] & reach[o][i] &^ (free[o][i] >> 1)
+		}
 	}
 	if found == 0 {
 		return false
 	}
-	found = 0
-	var came falling.Poses // poses reached by something other than a turn
+	var came [4]falling.Boxes // reached by something other than a turn
 	for o := range came {
-		for x := 1; x+1 < len(came[o]); x++ {
-			came[o][x] = free[o][x] & (reach[o][x-1] | reach[o][x+1] | reach[o][x]<<1)
+		came[o].Beside(&reach[o])
+		for i := range came[o] {
+			came[o][i] = (came[o][i] | reach[o][i]<<1) & free[o][i]
 		}
 	}
-	came[0][SpawnX(T)+falling.Pad] |= 1
+	for i, start := range pieces[T].Start {
+		came[0][i] |= start
+	}
+	found = 0
 	for o := range came {
 		l, r, across := (o+3)%4, (o+1)%4, (o+2)%4
-		for x := range three {
-			spin := rest[o][x] & three[x]
+		for i := range three {
+			spin := reach[o][i] &^ (free[o][i] >> 1) & three[i]
 			if rules&NetTurn != 0 {
-				spin &= came[l][x] | came[r][x] | came[across][x]&(free[l][x]|free[r][x])
+				spin &= came[l][i] | came[r][i] | came[across][i]&(free[l][i]|free[r][i])
 			}
-			reach[o][x] = spin
+			reach[o][i] = spin
 			found |= spin
 		}
 	}
 	return found != 0
 }
 
-// within removes from reach the poses that need more than MaxTokens tokens. It is a breadth-first
-// search on whole columns, one token per wave. Locking takes no token: a piece left where it
+// within removes from reach the boxes that need more than MaxTokens tokens. It is a breadth-first
+// search on whole words, one token per wave. Locking takes no token: a piece left where it
 // rests locks by itself.
-func (s *Side) within(free, reach *falling.Poses, turns, spawn int) {
-	var seen, wave falling.Poses
-	seen[0][spawn+falling.Pad] = 1
+func within(p *falling.Piece, free, reach *[4]falling.Boxes) {
+	var seen, wave, next [4]falling.Boxes
+	seen[0] = p.Start
 	wave = seen
 	for n := 0; n < MaxTokens; n++ {
-		var next falling.Poses
-		left := uint64(0)
-		for o := 0; o < turns; o++ {
-			a, b := &wave[(o+1)%turns], &wave[(o+turns-1)%turns]
-			for x := 1; x+1 < len(next[o]); x++ {
-				v := (wave[o][x-1] | wave[o][x+1] | wave[o][x]<<1 | a[x] | b[x]) & free[o][x] &^ seen[o][x]
-				next[o][x] = v
-				seen[o][x] |= v
-				left |= v
+		for o := range wave[:p.Turns] {
+			a, b := &wave[(o+1)%p.Turns], &wave[(o+p.Turns-1)%p.Turns]
+			next[o].Beside(&wave[o])
+			for i := range next[o] {
+				v := (next[o][i] | wave[o][i]<<1 | a[i] | b[i]) & free[o][i] &^ seen[o][i]
+				next[o][i] = v
+				seen[o][i] |= v
 			}
-		}
-		if left == 0 {
-			break
 		}
 		wave = next
 	}
-	// A blocked shift leads to no other pose: it steps down, as the token down does.
+	// A blocked shift leads to no other box: it steps down, as the token down does.
 	for o := range reach {
-		for x := range reach[o] {
-			reach[o][x] &= seen[o][x] | falling.Fall(seen[o][x], free[o][x]) // an answer that ends in the air falls
+		for i := range reach[o] {
+			reach[o][i] &= seen[o][i] | falling.Fall(seen[o][i], free[o][i]) // an answer that ends in the air falls
 		}
 	}
 }

@@ -3,8 +3,6 @@
 // arguments, so that no game depends on the rules of another.
 package falling
 
-import "math/bits"
-
 // A Cell is a column and a row in a piece's box, from the top left.
 type Cell struct{ X, Y int8 }
 
@@ -16,28 +14,47 @@ type Piece struct {
 	Cells [4][]Cell // by orientation
 	Left  [4]int    // leftmost column of the cells, by orientation
 	Low   [4]int    // lowest row of the cells, by orientation
-	right [4]int
+	Start Boxes     // where it appears, in orientation 0
+	cells [4][4]Cell
+	walls [4]Boxes // where no cell is beyond a wall or the floor, by orientation
+	steps int      // most shifts and turns from Start to any column and orientation
+	right [4]uint  // by how many bits Landed moves the boxes of each orientation
 }
 
-// NewPiece creates a piece from the cells of orientation 0. A piece with one turn has these cells in
-// all orientations.
-func NewPiece(size, turns int, cells []Cell) Piece {
+// NewPiece creates a piece from the four cells of orientation 0, for boards of at most 10 columns
+// and 20 rows. It appears with its box's left edge in column spawn and its top edge in row -1. A
+// piece with one turn has these cells in all orientations.
+func NewPiece(size, turns int, cells []Cell, width, height, spawn int) Piece {
 	p := Piece{Turns: turns, Size: size}
+	p.Start.add(spawn, -1)
 	for o := range p.Cells {
 		p.Left[o] = size
+		right := 0
 		var turned []Cell
 		for _, c := range cells {
 			if int(c.X) < p.Left[o] {
 				p.Left[o] = int(c.X)
 			}
-			if int(c.X) > p.right[o] {
-				p.right[o] = int(c.X)
+			if int(c.X) > right {
+				right = int(c.X)
 			}
 			if int(c.Y) > p.Low[o] {
 				p.Low[o] = int(c.Y)
 			}
 			turned = append(turned, Cell{int8(size) - 1 - c.Y, c.X})
 		}
+		for x := -p.Left[o]; x+right < width; x++ {
+			for y := -1; y+p.Low[o] < height; y++ {
+				p.walls[o].add(x, y)
+			}
+			for _, shifts := range [2]int{spawn - x, x - spawn} {
+				if shifts+turns/2 > p.steps {
+					p.steps = shifts + turns/2
+				}
+			}
+		}
+		copy(p.cells[o][:], cells)
+		p.right[o] = uint(column*(2-p.Left[o]) + 1 - p.Low[o] + word)
 		if p.Cells[o] = cells; turns > 1 {
 			cells = turned
 		}
@@ -45,204 +62,115 @@ func NewPiece(size, turns int, cells []Cell) Piece {
 	return p
 }
 
-// Pad is how many columns a box may reach beyond the left wall.
-const Pad = 3
+// Boxes is a set of positions of a piece's box, in columns of bits: bit y+1 of column x is the box with
+// its left edge in column x, -2 to 9, and its top edge in row y, -1 to 18. A word holds three columns,
+// from the left, of 21 bits each; the last bit of each column stays 0. A word operation thus moves
+// boxes in three columns, and an addition makes them fall (see Fall).
+type Boxes [4]uint64
 
-// Poses is a set of poses, that is, orientations and positions of a piece's box. It has one word
-// per orientation and column: bit i of Poses[o][x+Pad] is the box with its left edge in column x
-// and its top edge in row i-head, where head is the number of rows above the board that are in play.
-type Poses [4][MaxWidth + Pad + 1]uint64
+const (
+	column  = 21                // bits of a column
+	word    = 3 * column        // and of a word
+	columns = 1<<42 | 1<<21 | 1 // the first bit of each column of a word
+)
 
-// span returns the range of indices x of Poses[o][x] that are within the walls.
-func (p *Piece) span(o, width int) (lo, hi int) { return Pad - p.Left[o], Pad + width - p.right[o] }
+func (b *Boxes) add(x, y int) { b[(x+2)/3] |= 1 << uint((x+2)%3*column+y+1) }
 
-// Reach finds the poses of p that cover no filled cell (free) and those of them that shifts, turns
-// and steps down lead to (reach), starting in orientation 0, column spawn, bit 0. Both sets must be
-// empty on entry, and the start must be free. occ holds the filled cells, bit i being row i-head;
-// all bits from the floor on must be set. The walls are the edges of the first width columns.
+// Of returns the cells of a board of 10 columns as boxes with one cell.
+func Of(f *Field) Boxes {
+	return Boxes{f[0] << 43, f[1]<<1 | f[2]<<22 | f[3]<<43, f[4]<<1 | f[5]<<22 | f[6]<<43, f[7]<<1 | f[8]<<22 | f[9]<<43}
+}
+
+// Beside sets b to the boxes one column left or right of those in of.
+func (b *Boxes) Beside(of *Boxes) {
+	w0, w1, w2, w3 := of[0], of[1], of[2], of[3]
+	b[0] = w0<<21 | w0>>21 | w1<<42
+	b[1] = w1<<21 | w0>>42 | w1>>21 | w2<<42
+	b[2] = w2<<21 | w1>>42 | w2>>21 | w3<<42
+	b[3] = w3<<21 | w2>>42 | w3>>21
+}
+
+// Reach finds the boxes of each orientation of p that cover no filled cell (free) and those of them
+// that shifts, turns and steps down lead to from p.Start (reach). Rows from floor on are filled. The
+// start must be free.
 //
-// Every pose in reach can be reached with at most steps shifts and turns, not counting steps down.
-func (p *Piece) Reach(occ *Field, width, spawn int, free, reach *Poses) (steps int) {
-	taken := uint64(0)
-	for _, c := range occ[:width] {
-		taken |= c
+// Every box in reach can be reached with at most steps shifts and turns, not counting steps down.
+func (p *Piece) Reach(board *Field, floor int, free, reach *[4]Boxes) (steps int) {
+	occ := Of(board)
+	ground := (1<<column - uint64(2)<<uint(floor)) * columns
+	for i := range occ {
+		occ[i] |= ground
 	}
-	open := bits.TrailingZeros64(taken) >= p.Size
-	dirty, full := uint(0), uint(0)
-	for o := 0; o < p.Turns; o++ {
-		lo, hi := p.span(o, width)
-		p.free(occ, o, lo, hi, &free[o])
-		if open { // every column can be reached in the top rows, and from there straight down
-			f, r := &free[o], &reach[o]
-			deep := uint64(0)
-			for x := lo; x < hi; x++ {
-				r[x] = Fall(1, f[x])
-				deep |= f[x] &^ r[x]
-			}
-			dirty |= 1 << uint(o)
-			if deep<<uint(p.Size) == 0 { // free shifts in as many bits
-				full |= 1 << uint(o)
-			}
-			for _, shifts := range [2]int{spawn + Pad - lo, hi - 1 - Pad - spawn} {
-				if shifts+p.Turns/2 > steps {
-					steps = shifts + p.Turns/2
-				}
-			}
+	p.free(&occ, free)
+	top := uint64(1)<<uint(p.Size)*columns - columns // the rows of a box that has just appeared
+	if (occ[0]|occ[1]|occ[2]|occ[3])&top == 0 {      // every column can be reached there, and from there straight down
+		for o := range reach[:p.Turns] {
+			r, f := &reach[o], &free[o]
+			r[0], r[1] = Fall(f[0]&columns, f[0]), Fall(f[1]&columns, f[1])
+			r[2], r[3] = Fall(f[2]&columns, f[2]), Fall(f[3]&columns, f[3])
 		}
+		return p.steps + p.flood(free, reach)
 	}
-	if !open {
-		reach[0][spawn+Pad] = Fall(1, free[0][spawn+Pad])
-		dirty = 1
+	for i, s := range p.Start {
+		reach[0][i] = Fall(s, free[0][i])
 	}
-	return steps + p.flood(width, free, reach, dirty, full)
+	return p.flood(free, reach)
 }
 
-// free finds where orientation o covers no filled cell.
-func (p *Piece) free(occ *Field, o, lo, hi int, out *[MaxWidth + Pad + 1]uint64) {
-	cells := p.Cells[o]
-	if len(cells) == 4 { // a tetromino
+// free finds the boxes that cover no filled cell.
+func (p *Piece) free(occ *Boxes, free *[4]Boxes) {
+	var at [4]Boxes // the board, moved to the left by the column of a cell in its box
+	next := uint64(0)
+	for i := 3; i >= 0; i-- {
+		w := occ[i]
+		at[0][i], at[1][i], at[2][i], at[3][i] = w, w>>21|next<<42, w>>42|next<<21, next
+		next = w
+	}
+	for o := range free[:p.Turns] {
+		cells, walls, out := &p.cells[o], &p.walls[o], &free[o]
 		a, b, c, d := cells[0], cells[1], cells[2], cells[3]
-		for x := lo; x < hi; x++ {
-			at := x - Pad
-			out[x] = ^(occ[at+int(a.X)]>>(uint(a.Y)&63) | occ[at+int(b.X)]>>(uint(b.Y)&63) |
-				occ[at+int(c.X)]>>(uint(c.Y)&63) | occ[at+int(d.X)]>>(uint(d.Y)&63))
+		for i := range out {
+			out[i] = walls[i] &^ (at[a.X&3][i]>>uint(a.Y&3) | at[b.X&3][i]>>uint(b.Y&3) |
+				at[c.X&3][i]>>uint(c.Y&3) | at[d.X&3][i]>>uint(d.Y&3))
 		}
-		return
-	}
-	for x := lo; x < hi; x++ {
-		blocked := uint64(0)
-		for _, c := range cells {
-			blocked |= occ[x-Pad+int(c.X)] >> uint(c.Y)
-		}
-		out[x] = ^blocked
 	}
 }
 
-// flood extends reach until nothing changes. dirty holds, as bits, the orientations to extend
-// from, full those in which all free poses are reached. It returns a bound on the number of shifts
-// and turns that this took.
-func (p *Piece) flood(width int, free, reach *Poses, dirty, full uint) (steps int) {
-	for dirty != 0 {
-		for o := 0; o < p.Turns; o++ {
-			if dirty>>uint(o)&1 == 0 {
-				continue
-			}
-			dirty &^= 1 << uint(o)
-			lo, hi := p.span(o, width)
-			if full>>uint(o)&1 == 0 {
-				steps += sweep(free[o][lo:hi], reach[o][lo:hi])
-			}
-			if p.Turns == 1 {
-				continue
-			}
-			for _, n := range [2]int{(o + 1) % p.Turns, (o + p.Turns - 1) % p.Turns} {
-				if full>>uint(n)&1 == 0 && turn(&reach[o], &free[n], &reach[n], lo, hi) {
-					dirty |= 1 << uint(n)
-					steps++
-				}
+// flood extends reach until nothing changes. It returns a bound on the number of shifts and turns
+// that this took.
+func (p *Piece) flood(free, reach *[4]Boxes) (steps int) {
+	for before := -1; steps != before; {
+		before = steps
+		for o := range reach[:p.Turns] {
+			r, f, a, b := &reach[o], &free[o], &reach[(o+1)&3], &reach[(o+3)&3]
+			r0, r1, r2, r3 := r[0], r[1], r[2], r[3]
+			n0 := (r0<<21 | r0>>21 | r1<<42 | a[0] | b[0]) & f[0] &^ r0
+			n1 := (r1<<21 | r0>>42 | r1>>21 | r2<<42 | a[1] | b[1]) & f[1] &^ r1
+			n2 := (r2<<21 | r1>>42 | r2>>21 | r3<<42 | a[2] | b[2]) & f[2] &^ r2
+			n3 := (r3<<21 | r2>>42 | r3>>21 | a[3] | b[3]) & f[3] &^ r3
+			if n0|n1|n2|n3 != 0 {
+				r[0], r[1] = Fall(r0|n0, f[0]), Fall(r1|n1, f[1])
+				r[2], r[3] = Fall(r2|n2, f[2]), Fall(r3|n3, f[3])
+				steps++
 			}
 		}
 	}
 	return steps
 }
 
-// sweep extends one orientation's poses sideways and down until nothing changes. It returns how
-// many times it added poses to a column.
-func sweep(free, reach []uint64) (steps int) {
-	reach = reach[:len(free)]
-	for {
-		before, side := steps, uint64(0)
-		for x, f := range free {
-			was := reach[x]
-			if add := side & f &^ was; add != 0 {
-				steps++
-				was = Fall(was|add, f)
-				reach[x] = was
-			}
-			side = was
-		}
-		side = 0
-		for x := len(free) - 1; x >= 0; x-- {
-			f, was := free[x], reach[x]
-			if add := side & f &^ was; add != 0 {
-				steps++
-				was = Fall(was|add, f)
-				reach[x] = was
-			}
-			side = was
-		}
-		if steps == before {
-			return steps
-		}
-	}
-}
-
-// Fall adds to r, a subset of f, every pose of f straight below a pose of r. It uses the carry
-// of an addition: r+f carries through each run of free poses from the topmost reached one down.
+// Fall adds to r, a subset of f, every box of f straight below a box of r. It uses the carry of an
+// addition: r+f carries through each run of free boxes from the topmost reached one down.
 func Fall(r, f uint64) uint64 { return f&^(f+r) | r }
 
-// turn adds to reach the poses of from that are free in the new orientation, and those straight
-// below them. It reports whether any of them is new.
-func turn(from, free, reach *[MaxWidth + Pad + 1]uint64, lo, hi int) bool {
-	fresh := uint64(0)
-	for x := lo; x < hi; x++ {
-		if v := from[x] & free[x] &^ reach[x]; v != 0 {
-			fresh |= v
-			reach[x] = Fall(reach[x]|v, free[x])
-		}
+// Landed returns the places of a piece in orientation o on a board of 20 rows: bit 20*x+y of 60 bits per
+// word is the place with its leftmost cell in column x and its lowest cell in row y.
+func (p *Piece) Landed(o int, b *Boxes) (out [4]uint64) {
+	const first = 1<<20 - 1 // of three columns
+	from, right := [6]uint64{0, b[0], b[1], b[2], b[3]}, p.right[o]
+	at, right := right/word, right%word
+	for i := range out {
+		w := from[int(at)+i]>>right | from[int(at)+i+1]<<(word-right)
+		out[i] = w&first | w>>1&(first<<20) | w>>2&(first<<40)
 	}
-	return fresh != 0
-}
-
-// MaxWidth is the largest width of a Field.
-const MaxWidth = 12
-
-// A Field is a board as columns of bits: bit y of Field[x] is the cell in column x, row y,
-// with row 0 on top. Columns beyond the board's width stay zero.
-//
-// With columns instead of rows, frequent operations take a few word operations per column:
-// falling is one addition (see Fall), heights and holes are bit counts, a rising row is a
-// shift, and full rows are one AND.
-type Field [MaxWidth]uint64
-
-// At reports whether the cell in column x, row y is filled.
-func (f *Field) At(x, y int) bool { return f[x]>>uint(y)&1 != 0 }
-
-// Set fills the cell in column x, row y.
-func (f *Field) Set(x, y int) { f[x] |= 1 << uint(y) }
-
-// Full returns, as bits, the rows that are filled in all of the first width columns.
-func (f *Field) Full(width int) uint64 {
-	rows := ^uint64(0)
-	for _, c := range f[:width] {
-		rows &= c
-	}
-	return rows
-}
-
-// Any returns, as bits, the rows that have a filled cell.
-func (f *Field) Any() uint64 {
-	rows := uint64(0)
-	for _, c := range f {
-		rows |= c
-	}
-	return rows
-}
-
-// Clear removes the rows given as bits. The cells above each of them move down by one.
-func (f *Field) Clear(rows uint64) {
-	for ; rows != 0; rows &= rows - 1 {
-		above := rows&-rows - 1 // bits of the rows above the topmost row to remove
-		below := ^above << 1
-		for x, c := range f {
-			f[x] = c&below | c&above<<1
-		}
-	}
-}
-
-// Raise moves every row up by k. Cells that pass row 0 are lost; the rows at the bottom become empty.
-func (f *Field) Raise(k int) {
-	for x, c := range f {
-		f[x] = c >> uint(k)
-	}
+	return out
 }

@@ -72,7 +72,7 @@ var twins = func() (out [Kinds][Directions]twin) {
 }()
 
 // An extent is how far a block's cells reach from its centre.
-type extent struct{ left, right, up int }
+type extent struct{ left, right, up, down int }
 
 var extents = func() (out [Kinds][Directions]extent) {
 	for k := range offsets {
@@ -87,6 +87,9 @@ var extents = func() (out [Kinds][Directions]extent) {
 				}
 				if up > e.up {
 					e.up = up
+				}
+				if -up > e.down {
+					e.down = -up
 				}
 			}
 		}

@@ -1,6 +1,7 @@
 package tetrisduel
 
 import (
+	"encoding/binary"
 	"math/bits"
 
 	"blockyard/env"
@@ -11,7 +12,6 @@ const (
 	Actions  = Directions * Reachable * Width // the number of action ids
 	maxLegal = 300
 	within   = 1<<Reachable - 1 // rows that the mover's blocks can reach, as bits
-	above    = 2                // rows above row 0 that a block's cells can be in
 )
 
 // A Placement is the resting place of a block's centre, in the mover's frame.
@@ -26,116 +26,84 @@ func At(a env.Action) Placement {
 	return Placement{rest % Reachable, rest / Reachable, int(a) / (Reachable * Width)}
 }
 
-// poses is a set of places of a centre: bit y of poses[d][x] is row y, column x, direction d.
-type poses [Directions][Width]uint32
-
 // Placements appends to dst, in ascending order, the ids of the places where block kind (0..6) can
 // come to rest on a board in the mover's frame (rules §4). Unless repeat is true, it lists
 // placements that cover the same cells once.
 func Placements(board *falling.Field, kind int, repeat bool, dst []env.Action) []env.Action {
-	var fit, reach poses
-	flood(board, kind, &fit, &reach)
-	var seen poses
-	for d := range reach {
-		low := ^uint32(0) << uint(extents[kind][d].up)
-		twin := &twins[kind][d]
-		for x := range reach[d] {
-			rest := reach[d][x] &^ (fit[d][x] >> 1) & low
-			reach[d][x] = rest
-			if rest == 0 || repeat {
-				continue
-			}
-			own := &seen[twin.to][x+int(twin.move.X)]
-			moved := shift(rest, int(twin.move.Y))
-			reach[d][x] = shift(moved&^*own, -int(twin.move.Y))
-			*own |= moved
-		}
+	var rest [Directions]places
+	cells := pack(board)
+	forms[kind].rest(&cells, &rest)
+	if !repeat {
+		forms[kind].distinct(&rest)
 	}
-	for d := range reach {
-		for x, set := range reach[d] {
+	return list(&rest, dst)
+}
+
+// list appends the ids of placements.
+func list(rest *[Directions]places, dst []env.Action) []env.Action {
+	for d := range rest {
+		for i, set := range rest[d].dense() {
 			for ; set != 0; set &= set - 1 {
-				dst = append(dst, Placement{bits.TrailingZeros32(set), x, d}.Action())
+				dst = append(dst, env.Action(d*Width*Reachable+i*4*Reachable+bits.TrailingZeros64(set)))
 			}
 		}
 	}
 	return dst
 }
 
-func shift(rows uint32, by int) uint32 {
-	if by < 0 {
-		return rows >> uint(-by)
+// Legal implements env.State.
+func (s *State) Legal(seat int, dst []env.Action) []env.Action {
+	if s.Reason != Running || seat != s.Mover() {
+		return dst
 	}
-	return rows << uint(by)
+	var rest [Directions]places
+	s.legal(&rest)
+	return list(&rest, dst)
 }
 
-// flood finds the places where the block fits, and those of them that steps down, sideways and
-// turns lead to from any column and direction in row 0.
-func flood(board *falling.Field, kind int, fit, reach *poses) {
-	var occ [Width]uint32
-	for x := range occ {
-		occ[x] = (uint32(board[x]) | ^uint32(within)) << above
-	}
-	for d := range fit {
-		e, cells := extents[kind][d], &offsets[kind][d]
-		for x := e.left; x+e.right < Width; x++ {
-			hit := uint32(0)
-			for _, c := range cells {
-				hit |= occ[x+int(c.X)] >> uint(c.Y+above)
+// MaskLegal implements env.Masker.
+func (s *State) MaskLegal(_ int, mask []byte) {
+	var rest [Directions]places
+	s.legal(&rest)
+	word, at := uint64(0), uint(0) // a word of the mask, and its length so far
+	for d := range rest {
+		for i, set := range rest[d].dense() {
+			word |= set << at
+			length := uint(4 * Reachable)
+			if i == len(places{})-1 {
+				length = Width % 4 * Reachable
 			}
-			f := ^hit & within
-			fit[d][x] = f
-			reach[d][x] = fall(f&1, f)
-		}
-	}
-	for changed := true; changed; {
-		changed = false
-		for x := 0; x < Width; x++ {
-			changed = grow(fit, reach, x, x-1) || changed
-		}
-		for x := Width - 1; x >= 0; x-- {
-			changed = grow(fit, reach, x, x+1) || changed
-		}
-	}
-}
-
-// open reports whether block kind can come to rest anywhere. It tries straight falls first, which
-// nearly always succeed.
-func open(board *falling.Field, kind int) bool {
-	for d := range offsets[kind] {
-		e, cells := extents[kind][d], &offsets[kind][d]
-		for x := e.left; x+e.right < Width; x++ {
-			hit := uint64(0)
-			for _, c := range cells {
-				hit |= (board[x+int(c.X)] | ^uint64(within)) << above >> uint(c.Y+above)
-			}
-			if f := ^uint32(hit) & within; fall(f&1, f)>>uint(e.up) != 0 {
-				return true // it rests there or on a lower row
+			if at += length; at >= 64 {
+				binary.LittleEndian.PutUint64(mask, word)
+				mask, at = mask[8:], at-64
+				word = set >> (length - at)
 			}
 		}
 	}
-	var buf [maxLegal]env.Action
-	return len(Placements(board, kind, false, buf[:0])) > 0
+	binary.LittleEndian.PutUint64(mask, word)
 }
 
-// grow adds to column x the places reached from column side and by turning.
-func grow(fit, reach *poses, x, side int) bool {
-	all := reach[0][x] | reach[1][x] | reach[2][x] | reach[3][x]
-	changed := false
-	for d := range reach {
-		in := all
-		if side >= 0 && side < Width {
-			in |= reach[d][side]
-		}
-		if in &= fit[d][x] &^ reach[d][x]; in != 0 {
-			reach[d][x] = fall(reach[d][x]|in, fit[d][x])
-			changed = true
-		}
+// legal finds the mover's placements. rest must be empty.
+func (s *State) legal(rest *[Directions]places) {
+	cells, block := s.mover()
+	block.rest(&cells, rest)
+	block.distinct(rest)
+}
+
+// open reports whether the mover has a placement.
+func (s *State) open() bool {
+	cells, block := s.mover()
+	return block.open(&cells)
+}
+
+// mover returns the cells that the mover's block can reach, and the block.
+func (s *State) mover() (places, *block) {
+	block := &forms[s.Block(int(s.Turn))]
+	if s.Mover() == 1 {
+		return packTurned(&s.Cells), block
 	}
-	return changed
+	return pack(&s.Cells), block
 }
-
-// fall adds the places straight below: the carry of an addition runs through free rows.
-func fall(r, f uint32) uint32 { return f&^(f+r) | r }
 
 // Ordered returns placements in the order of the contest's list: y descending, then x and d ascending.
 func Ordered(ids []env.Action) []Placement {

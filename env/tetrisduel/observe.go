@@ -31,8 +31,7 @@ var allGlobals = func() (g env.Globals) {
 
 // Observe implements env.State.
 func (s *State) Observe(seat int, planes []uint8, globals []float32) {
-	board := s.Board(seat)
-	paint(planes, &board)
+	paint(planes, &s.Cells, seat == 1)
 	globals = globals[:numGlobals]
 	for i := range globals {
 		globals[i] = 0
@@ -53,21 +52,26 @@ func (s *State) Observe(seat int, planes []uint8, globals []float32) {
 	rest[6] = float32(1 - seat)
 }
 
-// paint writes the board row by row, one byte per cell. Eight rows of the first eight columns are a word with one
-// byte per column, whose lowest bits are a row's eight bytes. Block Battle has the same loop: one for both, which does
-// not know the height at compile time, took a tenth longer.
-func paint(planes []uint8, board *falling.Field) {
+// paint writes the board row by row, one byte per cell, from the end if turned. Eight rows of eight columns are a word
+// with one byte per column, whose lowest bits are a row's eight bytes.
+func paint(planes []uint8, board *falling.Field, turned bool) {
 	planes = planes[:Width*Height]
-	for y := 0; y < Height; y += 8 {
-		at := uint(y)
-		block := board[0]>>at&0xFF | board[1]>>at&0xFF<<8 | board[2]>>at&0xFF<<16 | board[3]>>at&0xFF<<24 |
-			board[4]>>at&0xFF<<32 | board[5]>>at&0xFF<<40 | board[6]>>at&0xFF<<48 | board[7]>>at&0xFF<<56
-		edge := board[8]>>at&0xFF | board[9]>>at&0xFF<<8
+	c, at, step := *board, 0, Width
+	if turned {
+		for x := 0; x < Width/2; x++ {
+			c[x], c[Width-1-x] = c[Width-1-x], c[x]
+		}
+		at, step = Width*(Height-1), -Width
+	}
+	for y := uint(0); y < Height; y += 8 {
+		block := c[0]>>y&0xFF | c[1]>>y&0xFF<<8 | c[2]>>y&0xFF<<16 | c[3]>>y&0xFF<<24 |
+			c[4]>>y&0xFF<<32 | c[5]>>y&0xFF<<40 | c[6]>>y&0xFF<<48 | c[7]>>y&0xFF<<56
+		edge := c[8]>>y&0xFF | c[9]>>y&0xFF<<8
 		for i := y; i < y+8 && i < Height; i++ {
-			row := planes[i*Width : i*Width+Width : i*Width+Width]
+			row := planes[at : at+Width : at+Width]
 			binary.LittleEndian.PutUint64(row, block&0x0101010101010101)
 			binary.LittleEndian.PutUint16(row[8:], uint16(edge&0x0101))
-			block, edge = block>>1, edge>>1
+			block, edge, at = block>>1, edge>>1, at+step
 		}
 	}
 }

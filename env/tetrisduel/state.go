@@ -36,7 +36,10 @@ type State struct {
 	Winner int8
 }
 
-var _ env.Marker = (*State)(nil)
+var (
+	_ env.Marker = (*State)(nil)
+	_ env.Masker = (*State)(nil)
+)
 
 // Reset implements env.State. The seed decides the order of the 80 bags.
 func (s *State) Reset(seed uint64) {
@@ -98,15 +101,6 @@ func (s *State) Acting() env.Seats {
 	return 1 << s.Mover()
 }
 
-// Legal implements env.State.
-func (s *State) Legal(seat int, dst []env.Action) []env.Action {
-	if s.Reason != Running || seat != s.Mover() {
-		return dst
-	}
-	board := s.Board(seat)
-	return Placements(&board, s.Block(int(s.Turn)), false, dst)
-}
-
 // Step implements env.State. None loses the game.
 func (s *State) Step(m env.Moves) {
 	s.Begin()
@@ -121,10 +115,21 @@ func (s *State) Step(m env.Moves) {
 
 // Place plays the mover's placement and returns the rows cleared.
 func (s *State) Place(a env.Action) (peace, battle int) {
-	seat := s.Mover()
-	board := s.Board(seat)
-	Put(&board, s.Block(int(s.Turn)), At(a))
-	peace, battle = Clear(&board)
+	seat, p, zone := s.Mover(), At(a), uint64(within)
+	for _, c := range &offsets[s.Block(int(s.Turn))][p.D] {
+		x, y := p.X+int(c.X), p.Y+int(c.Y)
+		if seat == 1 {
+			x, y, zone = Width-1-x, Height-1-y, within<<(Height-Reachable)
+		}
+		s.Cells.Set(x, y)
+	}
+	if s.Cells.Full(Width)&zone != 0 {
+		board := s.Board(seat)
+		peace, battle = Clear(&board)
+		if s.Cells = board; seat == 1 {
+			s.Cells = Turned(&board)
+		}
+	}
 	points := Gain(peace, battle)
 	if battle > 0 {
 		points += int(s.Combo)
@@ -132,9 +137,7 @@ func (s *State) Place(a env.Action) (peace, battle int) {
 	}
 	s.Points[seat] += int32(points)
 	s.Last[seat] = a
-	s.Cells = board
 	if seat == 1 {
-		s.Cells = Turned(&board)
 		if s.Combo++; !s.Flag {
 			s.Combo = 0
 		}
@@ -145,7 +148,7 @@ func (s *State) Place(a env.Action) (peace, battle int) {
 		return peace, battle
 	}
 	s.Turn++
-	if board = s.Board(1 - seat); !open(&board, s.Block(int(s.Turn))) {
+	if !s.open() {
 		s.end(Overflow, int8(seat))
 	}
 	return peace, battle
@@ -201,8 +204,7 @@ func (s *State) Check() error {
 		}
 	}
 	if c.Err == nil && s.Reason == Running {
-		board := s.Board(s.Mover())
-		c.Want(open(&board, s.Block(int(s.Turn))), "Cells leave no placement, want Reason to be %d", Overflow)
+		c.Want(s.open(), "Cells leave no placement, want Reason to be %d", Overflow)
 	}
 	return c.Err
 }
