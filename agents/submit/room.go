@@ -29,14 +29,14 @@ func textLen(widths []int, bits int) int {
 }
 
 // units is the largest number of hidden units per layer with which a network of as many inputs, layers and outputs as
-// net fits into room characters, less spare if weights have more than plenty of bits; 0 if none does, or if net has no
+// net fits into room characters, less spare if weights have more than fewestBits; 0 if none does, or if net has no
 // hidden layer.
 func units(net *mlp.Net, room, bits int) int {
 	all := widths(net)
 	if len(all) < 3 {
 		return 0
 	}
-	if bits > plenty {
+	if bits > fewestBits {
 		room -= spare
 	}
 	for most := 1; ; most++ {

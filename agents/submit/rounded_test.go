@@ -22,7 +22,8 @@ func TestRoundedNetworksChooseAlike(t *testing.T) {
 			require.NoError(t, err)
 			exact, err := registry.Of(g).LoadNet(g, "")
 			require.NoError(t, err)
-			f, err := Bot{Game: name, Net: exact}.Source()
+			e := registry.Of(g)
+			f, err := Bot{Game: name, Net: exact, Ply: e.Submission.MaxPly}.Source() // its weights have the fewest bits
 			require.NoError(t, err)
 			text, err := netpack.Encode(exact, f.Bits)
 			require.NoError(t, err)

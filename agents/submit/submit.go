@@ -31,12 +31,8 @@ const MaxChars = 100000
 // fewestBits is how far weights are rounded at most: 1 sign, 8 exponent, 7 mantissa.
 const fewestBits = 16
 
-// A file keeps spare characters free for changes of the code, as long as its weights have more than plenty of bits:
-// 1 sign, 8 exponent, 9 mantissa.
-const (
-	spare  = 5000
-	plenty = 18
-)
+// A file keeps spare characters free for changes of the code, as long as its weights have more than fewestBits.
+const spare = 5000
 
 // settings is the file that holds a program's network and search depth.
 const settings = "agents/submissions/program/settings.go"
@@ -160,7 +156,7 @@ func (b Bot) build(src string) (bits, room int, out string, err error) {
 	if most := netpack.Exact*room/len(exact) + 1; most < bits { // the first tries may be a few characters too long
 		bits = most
 	}
-	for len(out) > MaxChars || bits > plenty && len(out) > MaxChars-spare {
+	for len(out) > MaxChars || bits > fewestBits && len(out) > MaxChars-spare {
 		if bits--; bits < fewestBits {
 			return 0, 0, "", fmt.Errorf("the network takes %d characters with all its bits and %d with %d bits per weight, "+
 				"but %d characters of code leave %d: train one with %s", len(exact), textLen(widths(b.Net), fewestBits),
