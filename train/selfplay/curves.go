@@ -53,11 +53,16 @@ func DrawCurves(path string, runs []Learned) error {
 	}
 	p := plot.New()
 	p.Title.Text, p.X.Label.Text = runs[0].Game, "CPU seconds of training"
-	p.Y.Label.Text = "score against hand or --gate-against"
+	against := runs[0].Curve[0].opponents()
+	p.Y.Label.Text = "score against " + against
 	seconds := func(p Point) float64 { return p.CPU }
 	for _, l := range runs {
 		if l.Game != runs[0].Game {
 			return fmt.Errorf("%s is a run of %s, %s of %s: draw runs of one game", l.Name, l.Game, runs[0].Name, runs[0].Game)
+		}
+		if other := l.Curve[0].opponents(); other != against {
+			return fmt.Errorf("gates of %s play against %s, those of %s against %s: draw runs with the same opponents",
+				l.Name, other, runs[0].Name, against)
 		}
 		if l.Curve[len(l.Curve)-1].CPU == 0 {
 			p.X.Label.Text, seconds = "seconds of training", func(p Point) float64 { return p.Seconds }

@@ -33,6 +33,8 @@ func TestCurvesOfRuns(t *testing.T) {
 	require.NoError(t, DrawCurves(path, all))
 	require.Greater(t, colours(t, path), one)
 
+	all[1].Curve[0].Against = "combo"
+	require.ErrorContains(t, DrawCurves(path, all), "gates of two play against combo, those of one against hand")
 	all[1].Game = "another"
 	require.ErrorContains(t, DrawCurves(path, all), "two is a run of another")
 	require.ErrorContains(t, DrawCurves(path, nil), "no runs")

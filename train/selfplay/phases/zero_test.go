@@ -89,8 +89,8 @@ func TestResultsRefuse(t *testing.T) {
 	for says, change := range map[string]func(*Config){
 		"results 0.6666666666666666 and backup 0:":  func(c *Config) { c.Backup = 0 },
 		"results 0.6666666666666666 and backup 0.5": func(c *Config) { c.Backup = 0.5 },
-		"gate elo is -1":             func(c *Config) { c.GateElo = -1 },
-		"results is -0.5":            func(c *Config) { c.Results = -0.5 },
+		"gate elo is -1":  func(c *Config) { c.GateElo = -1 },
+		"results is -0.5": func(c *Config) { c.Results = -0.5 },
 	} {
 		c := FromZero(task.BlockBattle)
 		change(&c)
