@@ -20,38 +20,10 @@ run() {
 }
 net() { printf "$out/%s/net-%03d.safetensors" "$1" "$2"; }
 
-# small NAME FLAGS... TEACHERS... makes one small network of several.
-small() {
-  local file=$out/$1.safetensors
-  shift
-  [ -e "$file" ] || "$train" distill "$game" --rate 0.002 --workers "$WORKERS" --out "$file" "$@"
-}
-
-# further NAME FROM SEED trains the network FROM further, in four ways, and makes one network of all five.
-further() {
-  local name=$1 from=$2 k=$3
-  for seed in $k $((k + 1)); do
-    run "$name-actor-$seed" 1 --from "$from" --hidden 64 --seed $seed --backup 0 --warm 0 --actor 1 --mean 100 \
-      --iterations 1000 --actor-rate 0.0003 --actor-rate-end 0.00003 --late 0.12 --gate-pairs 1
-  done
-  for seed in $((k + 2)) $((k + 3)); do
-    run "$name-backup-$seed" 1 --from "$from" --hidden 64 --seed $seed --backup 1 --within-decision --samples 8 \
-      --iterations 240 --late 0.12 --gate-pairs 1
-  done
-  small "$name" --from "$from" --iterations 2400 "$from" "$(net "$name-actor-$k" 1)" "$(net "$name-actor-$((k + 1))" 1)" \
-    "$(net "$name-backup-$((k + 2))" 1)" "$(net "$name-backup-$((k + 3))" 1)"
-}
-
 case $game in
 blockbattle)
-  run backup 8 --seed 1 --hidden 64 --iterations 2000 --backup 0.6 --late 0.12 --gate-pairs 100
-  for seed in 2 3; do
-    run long-$seed 16 --seed $seed --hidden 64 --iterations 4000 --backup 0.1875 --late 0.12 --gate-pairs 20 --mean 100 \
-      --actor-rate-end 0.00003
-  done
-  small first --from "$(net long-2 16)" --iterations 3000 "$(net backup 3)" "$(net long-2 16)" "$(net long-3 16)"
-  further second "$out/first.safetensors" 11
-  made=$out/second.safetensors
+  run run 8 --seed 1 --hidden 64 --iterations 2000 --backup 0.6 --late 0.12 --gate-pairs 100
+  made=$(net run 3)
   ;;
 tetrisduel)
   run run 8 --seed 1 --hidden 64 --samples 8 --look 6 --iterations 800 --late 0.15 --gate-pairs 60
