@@ -6,7 +6,7 @@ import (
 	"blockyard/env/falling"
 )
 
-// Places is a set of places of a centre in the mover's frame: four columns per word, of 16 bits each,
+// places is a set of places of a centre in the mover's frame: four columns per word, of 16 bits each,
 // whose bit y is row y. The last bit of a column stays 0. A word operation thus moves the places in four
 // columns, and an addition makes them fall.
 type places [3]uint64
