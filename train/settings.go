@@ -139,9 +139,9 @@ func (s *settings) phases(g *task.Game) (*phases.Config, error) {
 	})
 }
 
-// zero is a run from random weights. Of the shares of results and backup, the one that is not given is what the other and
-// the actor leave; with both, the actor has what they leave. Without a backup all is results. The last part of the results
-// is played two plies deep, the same part of them whatever their share.
+// zero is a run from random weights. Of the shares of results and backup, the one that is not given is what the other
+// and the actor leave; with both, the actor has what they leave. Without a backup all is results. The last part of the
+// results is played two plies deep, the same part of them whatever their share.
 func (s *settings) zero(g *task.Game) phases.Config {
 	c := phases.FromZero(g)
 	deep := c.Deep / max(c.Results, 1e-9) // the part of the results

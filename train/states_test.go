@@ -24,7 +24,7 @@ func TestOldStatesEndAsTheyWouldHave(t *testing.T) {
 		"lambda":  {"blockbattle", "f7630287f866c9b5fe4f9e5227f8bb82d7c9e1ca160bc313c9290cc501483d3c"},
 		"actor":   {"tetrisduel", "0a5f8f6d0993b49b6eeb8ff7b216eba46fb879c1702d969a3bd58b6f2690560b"},
 		"single":  {"wintetris", "e37be1f60e9aecd2e72f3c2a11c8909487c42df4af9ba7a52251a1b08adba929"},
-		"planner": {"dropblox", "c86c3119a5112349b251148dfdbde0bf7b9c0c84fa3ee93c5662738c1bfa7522"},
+		"planner": {"dropblox", "4fb171d6fb5716b19ba2be6effdf9b5484bda6502079fd7f77b0db5b6c46a353"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()

@@ -30,7 +30,7 @@ func TestFromZero(t *testing.T) {
 		{"tetrisduel", "7620bf1a8e41654ce67e47c4c117a85425c993fc36d62b027958553b494638db", seats},
 		{"blocking", "f8cb986fce0b7ffbc1d779def953f2be5195daf56397672c25e94e847440b766", seats},
 		{"wintetris", "fe8479cb001ea73a47dbb490686b5e31c99e9aaab2e8ec900b99c41e7d1ae0ea", solo},
-		{"dropblox", "031df47a69aa39038d031a4158604871dc8d563350dd41e8176d80725bafcc49", append(solo, "--keep=2", "--longest=40")},
+		{"dropblox", "f2e936754b46bfec1c8b4f5d91c1cd29eb1d1000f539dcbcf0f826b6ac3664d6", append(solo, "--keep=2", "--longest=40")},
 	} {
 		t.Run(c.game, func(t *testing.T) {
 			run := func(ctx context.Context, dir string, more ...string) error {
