@@ -183,7 +183,7 @@ def test_refused_actions_can_be_sent_again(server):
 
 def test_an_opponent_that_thinks_delays_no_other(server):
     """Against a mixture, a step against the fast opponent takes a part of the time of one against the slow one."""
-    mixture = {1: {"learned": 1, "first": 7}}  # in Blocking, learned takes a hundred times as long
+    mixture = {1: {"learned:ply=4": 1, "first": 7}}  # in Blocking, it takes thousands of times as long
     with blockyard.BlockPool("Blocking-v0", 8, 1, seed=3, address=server.unix, opponents=mixture) as pool:
         pool.async_reset()
         batch, opponent, sent = pool.recv(8), np.zeros(8, int), np.zeros(8)
