@@ -8,7 +8,7 @@ import (
 	"blockyard/env/falling"
 )
 
-// Places is a set of resting places by their ids without the orientation: bit 20*x+y of 60 bits per
+// places is a set of resting places by their ids without the orientation: bit 20*x+y of 60 bits per
 // word. The places of orientation o come at index o, and at index 4+o those with a T-spin.
 type places [8][4]uint64
 
@@ -147,7 +147,9 @@ func within(p *falling.Piece, free, reach *[4]falling.Boxes) {
 	var seen, wave, next [4]falling.Boxes
 	seen[0] = p.Start
 	wave = seen
-	for n := 0; n < MaxTokens; n++ {
+	left := uint64(1)
+	for n := 0; n < MaxTokens && left != 0; n++ {
+		left = 0
 		for o := range wave[:p.Turns] {
 			a, b := &wave[(o+1)%p.Turns], &wave[(o+p.Turns-1)%p.Turns]
 			next[o].Beside(&wave[o])
@@ -155,6 +157,7 @@ func within(p *falling.Piece, free, reach *[4]falling.Boxes) {
 				v := (next[o][i] | wave[o][i]<<1 | a[i] | b[i]) & free[o][i] &^ seen[o][i]
 				next[o][i] = v
 				seen[o][i] |= v
+				left |= v
 			}
 		}
 		wave = next

@@ -2,6 +2,7 @@ package blockbattle
 
 import (
 	"math/rand/v2"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -9,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"blockyard/env"
+	"blockyard/env/falling"
 )
 
 // slowLegal is the judge of Legal: it plays every answer, as far as the rules can tell answers
@@ -123,15 +125,21 @@ func slot(r *rand.Rand, d *Side) {
 	d.Cells[(x+5)%Width] &^= uint64(r.IntN(4)) << uint(y-1)
 }
 
+// TestLegalIsEveryOutcomeOfEveryAnswer compares 480 boards and, if BLOCKYARD_LONG is set, 102,000.
 func TestLegalIsEveryOutcomeOfEveryAnswer(t *testing.T) {
+	states := 80
+	if os.Getenv("BLOCKYARD_LONG") != "" {
+		states = 17_000
+	}
 	for _, rules := range []Rules{Document, Classic, Port} {
 		r := rand.New(rand.NewPCG(1, uint64(rules)))
 		spins := 0
-		for range 80 {
+		for range states {
 			s := randomState(r, rules)
 			for seat := range s.Sides {
 				want := slowLegal(t, s, seat)
 				got := s.Legal(seat, nil)
+				requireMask(t, want, s, seat)
 				require.Equal(t, texts(want), texts(got), "rules %b seat %d\n%s", rules, seat, show(s))
 				for _, a := range got {
 					if a >= spinBase && a != SkipAction {
@@ -169,6 +177,67 @@ func TestLegalCountsTokensWhereTheWayWinds(t *testing.T) {
 		s.Piece = uint8(p)
 		require.Equal(t, texts(slowLegal(t, s, 0)), texts(s.Legal(0, nil)), "piece %c", Letters[p])
 	}
+}
+
+// requireMask compares the bits of MaskLegal with a list of actions.
+func requireMask(t *testing.T, want []env.Action, s *State, seat int) {
+	t.Helper()
+	var bits, mask [(actions + 63) / 64 * 8]byte
+	for _, a := range want {
+		bits[a>>3] |= 1 << (a & 7)
+	}
+	s.MaskLegal(seat, mask[:])
+	require.Equal(t, bits, mask)
+}
+
+// reachBoxes is Piece.Reach box by box.
+func reachBoxes(d *Side, piece int) (out [4]falling.Boxes) {
+	w := walker{side: d, piece: piece}
+	seen := map[box]bool{}
+	queue := []box{{SpawnX(piece), -1, 0}}
+	for ; len(queue) > 0; queue = queue[1:] {
+		b := queue[0]
+		if seen[b] || w.hits(b, true) {
+			continue
+		}
+		seen[b] = true
+		out[b.o][(b.x+2)/3] |= 1 << ((b.x+2)%3*21 + b.y + 1)
+		queue = append(queue, box{b.x - 1, b.y, b.o}, box{b.x + 1, b.y, b.o}, box{b.x, b.y + 1, b.o})
+		if piece != O {
+			queue = append(queue, box{b.x, b.y, (b.o + 1) % 4}, box{b.x, b.y, (b.o + 3) % 4})
+		}
+	}
+	return out
+}
+
+// TestReachAgainstBoxes compares 6,000 boards and, if BLOCKYARD_LONG is set, 120,000.
+func TestReachAgainstBoxes(t *testing.T) {
+	states := 3000
+	if os.Getenv("BLOCKYARD_LONG") != "" {
+		states = 60_000
+	}
+	r := rand.New(rand.NewPCG(3, 3))
+	for range states {
+		s := randomState(r, Document)
+		piece := int(s.Piece)
+		for seat := range s.Sides {
+			d := &s.Sides[seat]
+			var free, reach [4]falling.Boxes
+			pieces[piece].Reach(&d.Cells, d.floor(), &free, &reach)
+			if want := reachBoxes(d, piece); want != reach {
+				require.Equal(t, want, reach, "seat %d\n%s", seat, show(s))
+			}
+		}
+	}
+}
+
+func TestLegalAllocatesNothing(t *testing.T) {
+	s := randomState(rand.New(rand.NewPCG(4, 4)), Document)
+	dst, mask := make([]env.Action, 0, Game.MaxLegal), make([]byte, (Game.MaskLen()+7)&^7)
+	require.Zero(t, testing.AllocsPerRun(100, func() {
+		dst = s.Legal(0, dst[:0])
+		s.MaskLegal(1, mask)
+	}))
 }
 
 func texts(list []env.Action) []string {
