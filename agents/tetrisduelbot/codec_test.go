@@ -131,7 +131,8 @@ func TestOddDialogueIsOutOfSync(t *testing.T) {
 		"board cell":    {"..........\n..........\nmoves", "..........\n.....x....\nmoves", "board row 24"},
 		"board narrow":  {"..........\nmoves", ".........\nmoves", "board row 24: 9 cells"},
 		"board short":   {"..........\nmoves", "moves", "25 lines between turn and moves"},
-		"overfull":      {strings.Repeat("..........\n", 25), strings.Repeat("##########\n", 25), "no placement"},
+		"overfull":      {strings.Repeat("..........\n", 25), strings.Repeat("##########\n", 25), "full rows"},
+		"no place":      {strings.Repeat("..........\n", 25), strings.Repeat("#########.\n", 25), "no placement"},
 		"foreign block": {"turn 1 1 ", "turn 1 1 9", "block 9"},
 	} {
 		text := strings.Replace(good, c.old, c.with, 1)

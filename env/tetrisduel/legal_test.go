@@ -2,6 +2,7 @@ package tetrisduel
 
 import (
 	"math/rand/v2"
+	"os"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -80,9 +81,14 @@ func slowPlacements(board *falling.Field, kind int, repeat bool) []Placement {
 	return out
 }
 
+// TestPlacementsAgainstCellByCell compares 1,500 boards and, if BLOCKYARD_LONG is set, 100,000.
 func TestPlacementsAgainstCellByCell(t *testing.T) {
+	boards := 1500
+	if os.Getenv("BLOCKYARD_LONG") != "" {
+		boards = 100_000
+	}
 	r := rand.New(rand.NewPCG(5, 5))
-	for range 1500 {
+	for n := range boards {
 		var board falling.Field
 		top, density := r.IntN(Height), r.IntN(10)
 		for y := top; y < Height; y++ {
@@ -99,7 +105,53 @@ func TestPlacementsAgainstCellByCell(t *testing.T) {
 			require.Equal(t, len(want), len(got))
 			require.Equal(t, append([]Placement{}, want...), Ordered(got), "block %c", Letters[kind])
 		}
+		requireMover(t, &board, kind, n&1)
 	}
+}
+
+// requireMover compares what seat may do on a board in its own frame, as a list and as bits, with Placements.
+func requireMover(t *testing.T, board *falling.Field, kind, seat int) {
+	t.Helper()
+	s := State{Cells: *board, Turn: int16(1 + seat)}
+	if seat == 1 {
+		s.Cells = Turned(board)
+	}
+	for int(permutations[s.Deal[0]][seat]) != kind {
+		s.Deal[0]++
+	}
+	want := Placements(board, kind, false, []env.Action{})
+	require.Equal(t, want, s.Legal(seat, []env.Action{}))
+	require.Equal(t, len(want) > 0, s.open())
+	var bits, mask [(Actions + 63) / 64 * 8]byte
+	for _, a := range want {
+		bits[a>>3] |= 1 << (a & 7)
+	}
+	s.MaskLegal(seat, mask[:])
+	require.Equal(t, bits, mask)
+	if len(want) > 0 && board.Full(Width) == 0 { // as in every position
+		requirePlace(t, &s, *board, kind, want[len(want)/2])
+	}
+}
+
+// requirePlace compares Place with Put and Clear on the board in the mover's frame.
+func requirePlace(t *testing.T, s *State, board falling.Field, kind int, a env.Action) {
+	t.Helper()
+	seat := s.Mover()
+	Put(&board, kind, At(a))
+	peace, battle := Clear(&board)
+	p, b := s.Place(a)
+	require.Equal(t, [2]int{peace, battle}, [2]int{p, b})
+	require.Equal(t, board, s.Board(seat))
+}
+
+func TestLegalAllocatesNothing(t *testing.T) {
+	var s State
+	s.Reset(1)
+	dst, mask := make([]env.Action, 0, maxLegal), make([]byte, (Game.MaskLen()+7)&^7)
+	require.Zero(t, testing.AllocsPerRun(100, func() {
+		dst = s.Legal(0, dst[:0])
+		s.MaskLegal(0, mask)
+	}))
 }
 
 func TestEmptyBoardCounts(t *testing.T) { // rules §4
@@ -133,4 +185,17 @@ func TestDrawsAreTheRanksOfPackages(t *testing.T) {
 		_, ok := Draws(bad)
 		require.False(t, ok, bad)
 	}
+}
+
+// A position with rows that are full is none: the rules clear them at once, and know no points for five of them.
+func TestCheckRefusesFullRows(t *testing.T) {
+	var s State
+	s.Reset(1)
+	require.NoError(t, s.Check())
+	for x := range Width {
+		s.Cells[x] |= 0x1f << (Height - 5)
+	}
+	require.ErrorContains(t, s.Check(), "Cells have the full rows 0x1f00000, want none")
+	s.Cells[3] = 0
+	require.NoError(t, s.Check())
 }

@@ -203,6 +203,8 @@ func (s *State) Check() error {
 			c.Want(false, "Cells[%d] is %#x, want cells on the board", x, column)
 		}
 	}
+	full := s.Cells.Full(Width)
+	c.Want(full == 0, "Cells have the full rows %#x, want none: full rows are cleared at once", full)
 	if c.Err == nil && s.Reason == Running {
 		c.Want(s.open(), "Cells leave no placement, want Reason to be %d", Overflow)
 	}
