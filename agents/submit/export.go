@@ -21,7 +21,7 @@ import (
 type Export struct {
 	Game    string `arg:"" help:"Game of the contest: blockbattle, blocking, dropblox or tetrisduel."`
 	Weights string `placeholder:"FILE" help:"Network to build in, a safetensors file. Default: the shipped one."`
-	Ply     int    `placeholder:"N" help:"Moves to look ahead, 2 by default; at most 4 in Block Battle, 16 in the others."`
+	Ply     int    `placeholder:"N" help:"Moves to look ahead, 2 at least. Default: as far as pays, 4 in Block Battle, 16 in the duel and Blocking."`
 	Zip     bool   `help:"Also write the upload, an archive with main.go in it, to the same name ending in .zip."`
 }
 
@@ -31,8 +31,9 @@ func (*Export) Help() string {
 Before it is written, it is compiled alone, and the program answers stored logs or whole games
 of the contest. Run this inside the source tree, because the bot is made of its packages. If the
 bot is too slow only because the machine is busy, the error says so, with what was measured.
-In turn-based games --ply counts the opponents' moves too, and --ply 16 is the strongest bot: it looks as
-far ahead as its time allows. The Dropblox bot has no --ply.`, flatten.Lang[2:], MaxChars)
+By default the bot is the strongest one: in turn-based games, where --ply counts the opponents' moves too,
+it looks as far ahead as its time allows. A smaller --ply leaves more room for a larger network, and
+saves CPU time. The Dropblox bot has no --ply.`, flatten.Lang[2:], MaxChars)
 }
 
 // Bot loads the network. With baseline set, the bot has none and plays with hand-tuned weights.

@@ -36,7 +36,7 @@ func TestShippedBotsHaveRoom(t *testing.T) {
 		require.NoError(t, err)
 		net, err := e.LoadNet(g, "")
 		require.NoError(t, err)
-		for _, ply := range []int{0, e.Submission.MaxPly} {
+		for _, ply := range []int{min(2, e.Submission.MaxPly), e.Submission.MaxPly} {
 			f, err := Bot{Game: e.Game, Net: net, Ply: ply}.Source()
 			require.NoError(t, err)
 			free := MaxChars - utf8.RuneCount(f.Source)

@@ -41,7 +41,7 @@ const settings = "agents/submissions/program/settings.go"
 type Bot struct {
 	Game string
 	Net  *mlp.Net // built in; nil for the baseline, a hand-tuned evaluator
-	Ply  int      // search depth; 0 means 2
+	Ply  int      // search depth; 0 means the game's greatest, the strongest bot
 	Dir  string   // a folder inside the module; empty for the current one
 }
 
@@ -206,11 +206,11 @@ func lookup(name string) (*env.Game, *entry.Entry, error) {
 	return nil, nil, fmt.Errorf("%s has no bot in one file: want %s", name, strings.Join(known, ", "))
 }
 
-// ply checks a search depth and replaces 0 by the default.
+// ply checks a search depth and replaces 0 by the default, the greatest: a deeper bot is stronger within its time limit.
 func ply(s *entry.Submission, n int) (int, error) {
 	switch {
 	case n == 0:
-		return 2, nil
+		return s.MaxPly, nil
 	case s.MaxPly == 0:
 		return 0, fmt.Errorf("ply %d, but its bot searches in one way only: leave the ply out", n)
 	case n < 2 || n > s.MaxPly:
