@@ -10,6 +10,10 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"time"
+
+	"github.com/schollz/progressbar/v3"
+	"golang.org/x/term"
 
 	"blockyard/agents/contest/replay"
 	"blockyard/agents/flatten"
@@ -21,7 +25,7 @@ import (
 type Export struct {
 	Game    string `arg:"" help:"Game of the contest: blockbattle, blocking, dropblox or tetrisduel."`
 	Weights string `placeholder:"FILE" help:"Network to build in, a safetensors file. Default: the shipped one."`
-	Ply     int    `placeholder:"N" help:"Moves to look ahead, 2 at least. Default: as far as pays, 4 in Block Battle, 16 in the duel and Blocking."`
+	Ply     int    `placeholder:"N" help:"Moves to look ahead, 2 or more. Default, and most: 4 in Block Battle, else 16."`
 	Zip     bool   `help:"Also write the upload, an archive with main.go in it, to the same name ending in .zip."`
 }
 
@@ -52,7 +56,9 @@ func (e *Export) Write(ctx context.Context, b Bot, out string) (report string, e
 	if err != nil {
 		return "", err
 	}
-	replayed, err := Check(ctx, b.Game, f.Source)
+	bar := answers()
+	replayed, err := check(ctx, b.Game, f.Source, func(replay.Answer) { _ = bar.Add(1) })
+	_ = bar.Finish()
 	if err != nil {
 		return "", err
 	}
@@ -89,8 +95,23 @@ func (f *File) describe(b Bot, out string, r replay.Result) string {
 		r.Logs, r.Answers, r.Mean.Seconds()*1000, r.Longest.Seconds()*1000)
 }
 
+// answers is a progress bar of the answers of a replay, whose number is not known before. It shows nothing if standard
+// error is not a terminal.
+func answers() *progressbar.ProgressBar {
+	return progressbar.NewOptions(-1,
+		progressbar.OptionSetVisibility(term.IsTerminal(int(os.Stderr.Fd()))), progressbar.OptionSetWriter(os.Stderr),
+		progressbar.OptionSetDescription("the bot answers stored games"), progressbar.OptionShowCount(),
+		progressbar.OptionShowIts(), progressbar.OptionSetItsString("answers"),
+		progressbar.OptionThrottle(100*time.Millisecond), progressbar.OptionClearOnFinish())
+}
+
 // Check tests a bot as its contest would: it compiles the source alone, then replays the contest to it.
-func Check(ctx context.Context, game string, src []byte) (r replay.Result, err error) {
+func Check(ctx context.Context, game string, src []byte) (replay.Result, error) {
+	return check(ctx, game, src, nil)
+}
+
+// check is Check, which calls each, if it is not nil, with every answer.
+func check(ctx context.Context, game string, src []byte, each func(replay.Answer)) (r replay.Result, err error) {
 	_, e, err := lookup(game)
 	if err != nil {
 		return r, err
@@ -104,7 +125,7 @@ func Check(ctx context.Context, game string, src []byte) (r replay.Result, err e
 	if err := Compile(ctx, src, exe); err != nil {
 		return r, err
 	}
-	return e.Submission.Replay.Play(ctx, []string{exe}, nil)
+	return e.Submission.Replay.Play(ctx, []string{exe}, each)
 }
 
 // Compile builds src alone into the executable exe: in an empty folder, as a module of language version flatten.Lang,

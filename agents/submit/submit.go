@@ -206,7 +206,7 @@ func lookup(name string) (*env.Game, *entry.Entry, error) {
 	return nil, nil, fmt.Errorf("%s has no bot in one file: want %s", name, strings.Join(known, ", "))
 }
 
-// ply checks a search depth and replaces 0 by the default, the greatest: a deeper bot is stronger within its time limit.
+// ply checks a search depth and replaces 0 by the default, the greatest: a deeper bot is stronger.
 func ply(s *entry.Submission, n int) (int, error) {
 	switch {
 	case n == 0:
