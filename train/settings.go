@@ -160,7 +160,21 @@ func (s *settings) zero(g *task.Game) phases.Config {
 		c.Results, c.Actor = 0, 0
 	}
 	c.Deep = deep * cmp.Or(c.Results, 1)
+	c.Ensemble = s.members(c.Ensemble, c.Iterations)
 	return c
+}
+
+// members is how many of an ensemble's nets the budget has time for, if all of them need that many iterations or, on a
+// machine with little else to do, 15 minutes.
+func (s *settings) members(all, iterations int) int {
+	n := all
+	if s.Iterations != nil {
+		n = all * *s.Iterations / iterations
+	}
+	if s.For != nil && *s.For > 0 {
+		n = all * int(*s.For/time.Minute) / 15
+	}
+	return min(max(1, n), all)
 }
 
 // teacher returns an error for a flag that lets the baseline evaluator teach a run from zero.
@@ -267,8 +281,8 @@ var helps = kong.Vars{
 		"starts from that network. Default: 0, with --from-zero two thirds in games with " +
 		"random draws, else 0.5.",
 	"ensemble": "Networks that --results trains, one after the other, each from random weights of its own. Their mean, " +
-		"one network of as many times --hidden units, is what the backup starts from. Default: 1, with --from-zero 3 " +
-		"in games with random draws.",
+		"one network of as many times --hidden units, is what the backup starts from. Default: 1, with --from-zero, in " +
+		"games with random draws, one for 1200 --iterations or 5 minutes, at most 3.",
 	"backup": "Share of the budget, the first or after --results, for fitted value iteration: a network that starts as " +
 		"the baseline evaluator learns what a search with it finds, and from gate to gate what a search with the " +
 		"network so far finds. Default: 1 if the game offers it, else 0.",
@@ -309,11 +323,11 @@ var helps = kong.Vars{
 	"temperature":    "Temperature of the softmax that chooses for the actor; the lower, the greedier. Default: 0.05.",
 	"step":           "How far an advantage moves the actor. Default: 1.",
 	"actor_batch":    "Rows per step of the actor's optimiser, two per pair of choices. Default: 1024.",
-	"actor_rate":     "Learning rate of actor and critic when the actor begins. Default: 0.0005.",
-	"actor_rate_end": "Their learning rate at the end. Default: 0.0001.",
+	"actor_rate":     "Learning rate of actor and critic when the actor begins. Default: 0.0005, with --from-zero 0.0003.",
+	"actor_rate_end": "Their learning rate at the end. Default: 0.0001, with --from-zero 0.00003.",
 
 	"keep":       "Rollouts that every fit learns from, the last ones. Default: 1.",
 	"longest":    "Choices after which a game is left for a new one. Default: 2000.",
-	"gate_games": "Games of a gate. Default: 64.",
+	"gate_games": "Games of a gate. Default: 64, in Dropblox with --from-zero 40.",
 	"gate_steps": "Choices after which such a game is stopped. Default: 10000.",
 }

@@ -26,7 +26,7 @@ func TestFromZero(t *testing.T) {
 		game, sum string
 		flags     []string
 	}{
-		{"blockbattle", "b4a176a5057e58ddac4cedeaa3c87a2daf89a673c128984113b623b19f7c054d", seats},
+		{"blockbattle", "b4a176a5057e58ddac4cedeaa3c87a2daf89a673c128984113b623b19f7c054d", append(seats, "--ensemble=3")},
 		{"tetrisduel", "7620bf1a8e41654ce67e47c4c117a85425c993fc36d62b027958553b494638db", seats},
 		{"blocking", "f8cb986fce0b7ffbc1d779def953f2be5195daf56397672c25e94e847440b766", seats},
 		{"wintetris", "fe8479cb001ea73a47dbb490686b5e31c99e9aaab2e8ec900b99c41e7d1ae0ea", solo},
@@ -73,6 +73,18 @@ func TestSharesFromZero(t *testing.T) {
 		require.NoError(t, err, args)
 		c := a.(*phases.Config)
 		require.InDeltaSlice(t, want[:], []float64{c.Results, c.Backup, c.Actor, c.Deep}, 1e-9, args)
+	}
+}
+
+// A smaller budget trains fewer networks, one at least, unless their number is given.
+func TestEnsembleFitsTheBudget(t *testing.T) {
+	for args, want := range map[string]int{
+		"": 3, "--for=60m": 3, "--for=10m": 2, "--for=2m": 1, "--iterations=2500": 2, "--iterations=100": 1,
+		"--iterations=20000": 3, "--for=2m --ensemble=3": 3,
+	} {
+		a, err := parse(t, append([]string{"blockbattle", "--from-zero"}, strings.Fields(args)...)...).algorithm(task.BlockBattle)
+		require.NoError(t, err, args)
+		require.Equal(t, want, a.(*phases.Config).Ensemble, args)
 	}
 }
 

@@ -60,7 +60,7 @@ func FromZero(g *task.Game) Config {
 	c := Default()
 	if g.Solo.Planner != nil {
 		c.Hidden, c.Rounds, c.Keep, c.Iterations, c.Mean = []int{64}, 32, 24, 400, 15
-		c.Late, c.Longest, c.Lambda, c.Explore, c.Gates, c.GateGames = 1, 1000, 0.8, 0.03, 4, 2
+		c.Late, c.Longest, c.Lambda, c.Explore, c.Gates, c.GateGames = 1, 1000, 0.8, 0.03, 4, 40
 	} else {
 		c.Late, c.Longest, c.GateSteps = 0.8, 200, 5000
 	}
