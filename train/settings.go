@@ -41,6 +41,7 @@ type settings struct {
 	Backup      *float64 `uses:"seats" help:"${backup}" placeholder:"SHARE" group:"Games of several seats"`
 	Actor       *float64 `uses:"seats" help:"${actor}" placeholder:"SHARE" group:"Games of several seats"`
 	Versus      *float64 `uses:"seats" help:"${versus}" placeholder:"SHARE" group:"Games of several seats"`
+	Opponents   []string `uses:"versus" help:"${opponents}" placeholder:"AGENT" group:"Games of several seats"`
 	GatePairs   *int     `uses:"seats" help:"${gate_pairs}" placeholder:"N" group:"Games of several seats"`
 	GatePly     *int     `uses:"seats" help:"${gate_ply}" placeholder:"N" group:"Games of several seats"`
 	GateAgainst []string `uses:"seats" help:"${gate_against}" placeholder:"AGENT" group:"Games of several seats"`
@@ -79,6 +80,7 @@ type settings struct {
 var uses = map[string]struct{ name, hint string }{
 	"seats":   {"games of several seats", "this game has one seat"},
 	"single":  {"games of one seat", "this game has several"},
+	"versus":  {"games against opponents", "give --versus a share above 0, if the game has several seats"},
 	"planner": {"games with a planner (Dropblox)", ""},
 	"backup":  {"fitted value iteration", "give --backup a share above 0, if the game has several seats"},
 	"values":  {"TD(λ) on the results of games", "--backup has the whole budget (lower it), or the game has one seat"},
@@ -133,7 +135,7 @@ func (s *settings) phases(g *task.Game) (*phases.Config, error) {
 	}
 	values, begins := c.Backup < 1 || c.Results > 0, max(c.Warm, c.Results+c.Backup, 1-c.Actor)
 	return &c, s.refuse(map[string]bool{
-		"seats": true, "backup": c.Backup > 0, "values": values, "warm": c.Warm > 0,
+		"seats": true, "versus": c.Versus > 0, "backup": c.Backup > 0, "values": values, "warm": c.Warm > 0,
 		"lambda": values && (c.Results > 0 || begins > max(c.Warm, c.Backup)), "deep": values && c.Deep > 0,
 		"actor": c.Actor > 0 && begins < 1,
 	})
@@ -180,7 +182,9 @@ func (s *settings) members(all, iterations int) int {
 // teacher returns an error for a flag that lets the baseline evaluator teach a run from zero.
 func (s *settings) teacher() error {
 	above := func(share *float64) bool { return share != nil && *share > 0 }
-	for name, given := range map[string]bool{"from": s.From != "", "warm": above(s.Warm), "versus": above(s.Versus)} {
+	for name, given := range map[string]bool{
+		"from": s.From != "", "warm": above(s.Warm), "versus": above(s.Versus), "opponents": len(s.Opponents) > 0,
+	} {
 		if s.FromZero && given {
 			return fmt.Errorf("--from-zero and --%s: a run from zero has random weights and no teacher; leave out one of them",
 				name)
@@ -288,7 +292,10 @@ var helps = kong.Vars{
 		"network so far finds. Default: 1 if the game offers it, else 0.",
 	"actor": "Share of the budget, the last after --backup and --warm, for an actor-critic: a second network, the " +
 		"actor, learns by policy gradient and is what is gated and saved. 0: values alone. Default: what --backup leaves.",
-	"versus":     "Share of games with the baseline evaluator in one seat; not in the warm start. Default: 0.",
+	"versus": "Share of games with an opponent (--opponents) in one seat; not in the warm start. Default: 0.",
+	"opponents": "Agents that the games of --versus are played against, such as hand,combo,tspin,quad,skipper,digger " +
+		"in Block Battle. Each game draws one of them, all with equal probability; it evaluates one ply deep, and " +
+		"nothing is learned from its choices. Default: hand, the baseline evaluator.",
 	"gate_pairs": "Pairs of games per gate and opponent. Default: 200.",
 	"gate_ply":   "Plies that both sides search in a gate. Default: 2.",
 	"gate_against": "Agents that a gate plays against in place of hand, such as hand,combo,tspin,skipper in Block " +

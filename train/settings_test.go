@@ -63,11 +63,12 @@ func TestBudgetOfTime(t *testing.T) {
 // Flags set the fields that they are named for, some by another name.
 func TestFlagsSetTheirFields(t *testing.T) {
 	c, err := parse(t, "blockbattle", "--backup=0.5", "--actor-rate=0.3", "--actor-rate-end=0.2", "--deep-width=3",
-		"--hidden=5", "--versus=0.1", "--rate-backup=0.01", "--seed=0").phases(task.BlockBattle)
+		"--hidden=5", "--versus=0.1", "--opponents=combo,hand", "--rate-backup=0.01", "--seed=0").phases(task.BlockBattle)
 	require.NoError(t, err)
 	require.Equal(t, []float64{.5, .5, .3, .2, .1, .01},
 		[]float64{c.Backup, c.Actor, c.ActorFrom, c.ActorTo, c.Versus, c.RateBackup})
 	require.Equal(t, []int{3, 5, 0}, []int{c.DeepWidth, c.Hidden[0], int(c.Seed)})
+	require.Equal(t, []string{"combo", "hand"}, c.Opponents)
 
 	c, err = parse(t, "blocking", "--actor=0", "--rate=0.3", "--rate-end=0.2").phases(task.Blocking)
 	require.NoError(t, err)
@@ -91,6 +92,12 @@ func TestFlagsOfOtherAlgorithmsAreRefused(t *testing.T) {
 		{"--backup belongs to games of several seats, which this run does not use",
 			[]string{"wintetris", "--backup=.5", "--versus=.3"}},
 		{"--versus belongs to games of several seats", []string{"wintetris", "--versus=.3"}},
+		{"--opponents belongs to games against opponents, which this run does not use: give --versus a share above 0",
+			[]string{"blockbattle", "--opponents=combo"}},
+		{"--opponents belongs to games against opponents", []string{"blocking", "--versus=0", "--opponents=greedy"}},
+		{"--opponents belongs to games against opponents", []string{"wintetris", "--opponents=hand"}},
+		{`blockbattle: unknown opponent "greedy"; there are hand, terms6, combo`,
+			[]string{"blockbattle", "--versus=.3", "--opponents=combo,greedy"}},
 		{"--gate-ply belongs to games of several seats", []string{"dropblox", "--gate-ply=1"}},
 		{"--temperature belongs to the actor", []string{"dropblox", "--temperature=1"}},
 		{"--deep-width belongs to fitted value iteration or two-ply TD(λ) or games with a planner",

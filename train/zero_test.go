@@ -89,7 +89,7 @@ func TestEnsembleFitsTheBudget(t *testing.T) {
 }
 
 func TestFromZeroRefusesTeachers(t *testing.T) {
-	for _, flag := range []string{"--from=x", "--warm=0.1", "--versus=0.1"} {
+	for _, flag := range []string{"--from=x", "--warm=0.1", "--versus=0.1", "--opponents=hand"} {
 		_, err := parse(t, "blocking", "--from-zero", flag).algorithm(task.Blocking)
 		require.ErrorContains(t, err, "--from-zero and "+flag[:6])
 	}

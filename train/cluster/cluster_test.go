@@ -111,10 +111,11 @@ func (s *site) work(t *testing.T, ctx context.Context, name string) <-chan error
 // Workers that join, leave and repeat themselves, results that are late, and the number of slots per task change no
 // bit of the weights.
 func TestSameWeights(t *testing.T) {
-	solo := single.Default()
+	several, solo := small(), single.Default()
+	several.Versus, several.Opponents = 0.5, []string{"hand", "combo", "digger"}
 	solo.Seed, solo.Games, solo.Rounds, solo.Iterations, solo.Batch, solo.Hidden = 5, 6, 24, 6, 32, []int{8}
 	solo.Gates, solo.GateGames, solo.GateSteps = 2, 2, 40
-	for name, c := range map[string]selfplay.Algorithm{"several seats": small(), "one seat": &solo} {
+	for name, c := range map[string]selfplay.Algorithm{"several seats": several, "one seat": &solo} {
 		c.Common().Games = 24 // two slots per task with three threads, more with fewer
 		t.Run(name, func(t *testing.T) {
 			alone, together := newRun(t, c), newRun(t, c)

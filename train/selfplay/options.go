@@ -3,6 +3,7 @@ package selfplay
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"time"
 
 	"blockyard/train/task"
@@ -24,6 +25,21 @@ type Options struct {
 	Explore float64 // probability of a random choice
 	Late    float64 // share of games that start from a late or damaged position
 	Gates   int     // how often a net is evaluated and saved
+
+	// Opponents names the agents that have one seat in the share Rollout.Versus of the games, all equally often; see
+	// task.Game.Opponent. None is the baseline alone.
+	Opponents []string `json:",omitempty"`
+}
+
+// mostOpponents is how many opponents there can be: a saved slot has a byte for the number of each.
+const mostOpponents = math.MaxUint8
+
+// OpponentNames are Opponents, or the baseline's name if there are none.
+func (o *Options) OpponentNames() []string {
+	if len(o.Opponents) == 0 {
+		return []string{"hand"}
+	}
+	return o.Opponents
 }
 
 // Check reports the first setting that is out of range.
@@ -35,6 +51,9 @@ func (o Options) Check() error {
 	}
 	if (o.Iterations > 0) == (o.For > 0) || o.Iterations < 0 || o.For < 0 {
 		return fmt.Errorf("a budget of %d iterations and %v: set one of the two, above 0", o.Iterations, o.For)
+	}
+	if n := len(o.Opponents); n > mostOpponents {
+		return fmt.Errorf("%d opponents, want at most %d", n, mostOpponents)
 	}
 	return cmp.Or(
 		CheckCount("batch", o.Batch, 1<<20), CheckCount("games", o.Games, 1<<20), CheckCount("rounds", o.Rounds, 1<<20),

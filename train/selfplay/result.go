@@ -34,7 +34,7 @@ func AppendResult(dst []byte, r *Result, tensors []mlp.Tensor) []byte {
 	}
 	text(r.End.State)
 	text(r.End.Word)
-	text(string(r.End.Baseline))
+	text(string(r.End.Opponent))
 	dst = binary.AppendUvarint(dst, uint64(len(tensors)))
 	for _, t := range tensors {
 		text(t.Name)
@@ -64,7 +64,7 @@ func ReadResult(file []byte) (*Result, []mlp.Tensor, error) {
 	f := resultReader{rest: file}
 	r := &Result{Iteration: f.count(), Slot: f.count()}
 	r.End.Age, r.Ended, r.Moves, r.Visited = f.count(), f.count(), f.count(), f.number()
-	r.End.State, r.End.Word, r.End.Baseline = f.text(), f.text(), []uint8(f.text())
+	r.End.State, r.End.Word, r.End.Opponent = f.text(), f.text(), []uint8(f.text())
 	most := 8 * len(file) // numbers
 	tensors, all := make([]mlp.Tensor, f.length()), 0
 	for i := range tensors {

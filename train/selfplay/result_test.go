@@ -12,7 +12,7 @@ import (
 // sampleResult has a result with numbers of every kind.
 func sampleResult() (*Result, []mlp.Tensor) {
 	r := &Result{Iteration: 3, Slot: 2, Ended: 1, Moves: 9, Visited: 1 << 40,
-		End: GameSlot{State: "AAAA", Word: "beef", Baseline: []uint8{0, 1, 0, 0}, Age: 5}}
+		End: GameSlot{State: "AAAA", Word: "beef", Opponent: []uint8{0, 1, 0, 0}, Age: 5}}
 	x := make([]float32, 26)
 	x[0], x[7], x[8], x[25] = 1, float32(math.Copysign(0, -1)), float32(math.Inf(1)), -.25
 	return r, []mlp.Tensor{

@@ -157,7 +157,7 @@ func newRun(g *task.Game, a Algorithm, workers int) *Run {
 	}
 	r := &Run{Game: g, Options: o, Workers: max(1, workers), algorithm: a, now: time.Now}
 	for i := range o.Games {
-		s := newSlot(g, i)
+		s := newSlot(g, o.OpponentNames(), i)
 		s.Rand.Seed(env.Derive(o.Seed^stream, uint64(i)))
 		r.Slots = append(r.Slots, s)
 	}

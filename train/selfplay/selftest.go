@@ -17,7 +17,8 @@ const (
 )
 
 // SelfTest plays a short rollout of the kind of ro by a fixed net and returns the SHA-256 of its result, in
-// hexadecimal. Processes that return the same value evaluate, sample and move alike, to the last bit.
+// hexadecimal. Processes that return the same value evaluate, sample and move alike, to the last bit. If the settings
+// name opponents, there is a rollout against each.
 func SelfTest(g *task.Game, a Algorithm, ro Rollout) (string, error) {
 	p, err := NewPlayer(g, a)
 	if err != nil {
@@ -28,16 +29,26 @@ func SelfTest(g *task.Game, a Algorithm, ro Rollout) (string, error) {
 		return "", err
 	}
 	test := Rollout{Kind: ro.Kind, TwoPly: ro.TwoPly, Baseline: ro.Baseline, Steps: selfTestSteps, Late: .5, Versus: .5}
-	s := newSlot(g, 0)
+	opponents := a.Common().Opponents
+	s := newSlot(g, a.Common().OpponentNames(), 0)
 	s.Rand.Seed(selfTestSeed)
-	s.start(&test)
-	start, err := s.save()
-	if err != nil {
-		return "", err
+	sum := sha256.New()
+	for k := range max(1, len(opponents)) {
+		s.start(&test)
+		if len(opponents) > 0 {
+			s.Opponent = [env.MaxSeats]uint8{uint8(k + 1)}
+		}
+		start, err := s.save()
+		if err != nil {
+			return "", err
+		}
+		file, _, err := p.Play(context.Background(), &Task{Rollout: test, Net: "self-test", Start: start}, net)
+		if err != nil {
+			return "", err
+		}
+		sum.Write(file)
 	}
-	file, _, err := p.Play(context.Background(), &Task{Rollout: test, Net: "self-test", Start: start}, net)
-	sum := sha256.Sum256(file)
-	return hex.EncodeToString(sum[:]), err
+	return hex.EncodeToString(sum.Sum(nil)), nil
 }
 
 // selfTestNet returns a net of layers of the given sizes whose weights are uniform in a range that shrinks with

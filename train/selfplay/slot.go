@@ -18,7 +18,7 @@ type Rollout struct {
 	TwoPly   bool     // the policy searches two plies
 	Steps    int      // of each game
 	Late     float64  // share of games that start from a late or damaged position
-	Versus   float64  // share of games in which the baseline has one seat
+	Versus   float64  // share of games in which an opponent has one seat; see Options.Opponents
 	Baseline bool     // the baseline has all seats
 	Longest  int      // steps after which a game is left for a new one; 0 for never
 
@@ -61,20 +61,21 @@ type Slot struct {
 	Index    int
 	State    env.State
 	Rand     env.Rand
-	Baseline [env.MaxSeats]bool // seats that the baseline plays against the learner
-	Notes    Notes              // of the last rollout; nil before the first
+	Opponent [env.MaxSeats]uint8 // who plays each seat: 0 is the learner, k the k-th opponent
+	Notes    Notes               // of the last rollout; nil before the first
 
-	game    *task.Game
-	age     int    // steps of this game
-	ended   int    // games that ended in this rollout
-	moves   int    // choices made in this rollout
-	visited uint64 // afterstates evaluated in this rollout
-	record  *record.Record
-	played  []*record.Record // games that ended in this rollout
+	game      *task.Game
+	opponents []string // their names, one at least
+	age       int      // steps of this game
+	ended     int      // games that ended in this rollout
+	moves     int      // choices made in this rollout
+	visited   uint64   // afterstates evaluated in this rollout
+	record    *record.Record
+	played    []*record.Record // games that ended in this rollout
 }
 
-func newSlot(g *task.Game, index int) *Slot {
-	return &Slot{Index: index, game: g, State: g.Rules.New(g.Rules.MinSeats)}
+func newSlot(g *task.Game, opponents []string, index int) *Slot {
+	return &Slot{Index: index, game: g, opponents: opponents, State: g.Rules.New(g.Rules.MinSeats)}
 }
 
 // Chance is true with probability p. It draws nothing if p is 0.
@@ -90,9 +91,10 @@ func (s *Slot) start(ro *Rollout) {
 	if late {
 		s.game.Damage(s.State, &s.Rand)
 	}
-	s.Baseline = [env.MaxSeats]bool{}
+	s.Opponent = [env.MaxSeats]uint8{}
 	if !ro.Baseline && s.Chance(ro.Versus) {
-		s.Baseline[s.Rand.Next()%uint64(s.game.Rules.MinSeats)] = true
+		seat := s.Rand.Next() % uint64(s.game.Rules.MinSeats)
+		s.Opponent[seat] = s.drawOpponent()
 	}
 	s.record = nil
 	if ro.record {
@@ -100,14 +102,26 @@ func (s *Slot) start(ro *Rollout) {
 	}
 }
 
+// drawOpponent returns the number of an opponent. It draws nothing if there is only one.
+func (s *Slot) drawOpponent() uint8 {
+	n := uint64(len(s.opponents))
+	if n == 1 {
+		return 1
+	}
+	return uint8(s.Rand.Next()%n) + 1
+}
+
 // newRecord returns the record of a game that has just been started, or nil if its start
 // cannot be encoded.
 func (s *Slot) newRecord(seed uint64, late, baseline bool) *record.Record {
 	var names []string
-	for _, b := range s.Baseline[:s.game.Rules.MinSeats] {
-		if baseline || b {
+	for _, k := range s.Opponent[:s.game.Rules.MinSeats] {
+		switch {
+		case baseline:
 			names = append(names, "hand:ply=1")
-		} else {
+		case k > 0:
+			names = append(names, s.opponents[k-1]+":ply=1")
+		default:
 			names = append(names, "net in training")
 		}
 	}
@@ -194,9 +208,9 @@ func (r *Run) Parallel(workers, n int, do func(worker, i int)) {
 
 // clone returns a slot that goes on as s does. It has no notes and no record.
 func (s *Slot) clone() *Slot {
-	c := newSlot(s.game, s.Index)
+	c := newSlot(s.game, s.opponents, s.Index)
 	c.State.CopyFrom(s.State)
-	c.Rand, c.Baseline, c.age = s.Rand, s.Baseline, s.age
+	c.Rand, c.Opponent, c.age = s.Rand, s.Opponent, s.age
 	return c
 }
 

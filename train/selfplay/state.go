@@ -66,9 +66,9 @@ type stateCounts struct {
 
 // A GameSlot is a slot between two rollouts: its game in progress and its generator.
 type GameSlot struct {
-	State    string  `json:"state"` // env.Encode, in base64
-	Word     string  `json:"word"`  // of the slot's generator
-	Baseline []uint8 `json:"who,omitempty"`
+	State    string  `json:"state"`         // env.Encode, in base64
+	Word     string  `json:"word"`          // of the slot's generator
+	Opponent []uint8 `json:"who,omitempty"` // as in Slot
 	Age      int     `json:"age,omitempty"`
 }
 
@@ -172,13 +172,8 @@ func (r *Run) restore(s *State) (err error) {
 
 func (s *Slot) save() (GameSlot, error) {
 	b, err := env.Encode(nil, s.State)
-	seats := make([]uint8, len(s.Baseline))
-	for i, baseline := range s.Baseline {
-		if baseline {
-			seats[i] = 1
-		}
-	}
-	return GameSlot{base64.StdEncoding.EncodeToString(b), strconv.FormatUint(s.Rand.Word, 16), seats, s.age}, err
+	who := slices.Clone(s.Opponent[:])
+	return GameSlot{base64.StdEncoding.EncodeToString(b), strconv.FormatUint(s.Rand.Word, 16), who, s.age}, err
 }
 
 func (s *Slot) restore(x GameSlot) error {
@@ -192,13 +187,17 @@ func (s *Slot) restore(x GameSlot) error {
 	if s.State.Acting() == 0 {
 		return errors.New("the game is over, want one in progress")
 	}
-	if len(x.Baseline) > len(s.Baseline) {
-		return fmt.Errorf("%d seats, want up to %d", len(x.Baseline), len(s.Baseline))
+	if len(x.Opponent) > len(s.Opponent) {
+		return fmt.Errorf("%d seats, want up to %d", len(x.Opponent), len(s.Opponent))
 	}
-	s.Baseline = [env.MaxSeats]bool{}
-	for i, v := range x.Baseline {
-		s.Baseline[i] = v == 1
+	for seat, k := range x.Opponent {
+		if int(k) > len(s.opponents) {
+			return fmt.Errorf("seat %d is played by opponent %d, want 0 to %d: the run has the opponents %s",
+				seat, k, len(s.opponents), strings.Join(s.opponents, ", "))
+		}
 	}
+	s.Opponent = [env.MaxSeats]uint8{}
+	copy(s.Opponent[:], x.Opponent)
 	s.age = x.Age
 	s.Rand.Word, err = strconv.ParseUint(x.Word, 16, 64)
 	return err

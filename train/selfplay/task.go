@@ -69,7 +69,7 @@ func NewPlayer(g *task.Game, a Algorithm) (*Player, error) {
 	if err := a.Check(g); err != nil {
 		return nil, fmt.Errorf("%s: %w", g.Rules.Name, err)
 	}
-	return &Player{game: g, algorithm: a, slot: newSlot(g, 0), policies: map[string]Policy{}}, nil
+	return &Player{game: g, algorithm: a, slot: newSlot(g, a.Common().OpponentNames(), 0), policies: map[string]Policy{}}, nil
 }
 
 // Play plays a task by its net and returns the result as a file that Decode reads. The same task
@@ -139,7 +139,7 @@ func (p *Player) Decode(t *Task, file []byte) (*Slot, error) {
 	if x.Moves > steps*p.game.Rules.Rows || x.Ended > steps {
 		return nil, fmt.Errorf("%d choices and %d ends of games in %d steps", x.Moves, x.Ended, steps)
 	}
-	s := newSlot(p.game, t.Slot)
+	s := newSlot(p.game, p.slot.opponents, t.Slot)
 	if err := s.restore(x.End); err != nil {
 		return nil, err
 	}

@@ -48,6 +48,9 @@ type Search struct {
 	TwoPly  bool  // Best searches two plies
 	visited uint64
 
+	// Opponents are the evaluators that Opponent chooses by.
+	Opponents []search.Evaluator
+
 	reader   features.Reader
 	baseline search.Evaluator
 }
@@ -151,11 +154,17 @@ func (c *Search) BestWorth(l *Ply, s env.State, seat int) float32 {
 
 // Baseline returns the index in Root.Legal of the choice that the baseline evaluator
 // prefers, -1 if there is no choice.
-func (c *Search) Baseline(s env.State, seat int) int {
+func (c *Search) Baseline(s env.State, seat int) int { return c.bestBy(c.baseline, s, seat) }
+
+// Opponent returns the index in Root.Legal of the choice that the k-th of Opponents prefers, counted from 1; -1 if
+// there is no choice.
+func (c *Search) Opponent(s env.State, seat, k int) int { return c.bestBy(c.Opponents[k-1], s, seat) }
+
+func (c *Search) bestBy(e search.Evaluator, s env.State, seat int) int {
 	l := &c.Root
 	c.Open(l, s, seat)
 	if l.Live > 0 {
-		c.baseline.Evaluate(l.States[:l.Live], seat, l.Out[:l.Live])
+		e.Evaluate(l.States[:l.Live], seat, l.Out[:l.Live])
 		for k, v := range l.Out[:l.Live] {
 			l.Worth[l.Choice[k]] = v
 		}

@@ -3,11 +3,9 @@ package phases
 import (
 	"math"
 
-	"blockyard/agents/mlp"
 	"blockyard/env"
 	"blockyard/train/selfplay"
 	"blockyard/train/selfplay/afterstate"
-	"blockyard/train/task"
 )
 
 // An actorPolicy draws its choices from the softmax of a net's preferences.
@@ -22,8 +20,8 @@ type actorPolicy struct {
 	sums    []float64   // running sums of the weights of a draw
 }
 
-func newActorPolicy(g *task.Game, c *Config, net *mlp.Net) *actorPolicy {
-	return &actorPolicy{Search: afterstate.New(g, net, c.DeepWidth), noter: noter{g}, config: c}
+func newActorPolicy(c *Config, s *afterstate.Search) *actorPolicy {
+	return &actorPolicy{Search: s, noter: noter{s.Game}, config: c}
 }
 
 // Start implements selfplay.Policy.
@@ -33,8 +31,8 @@ func (p *actorPolicy) Start(ro *selfplay.Rollout) { p.Net, p.TwoPly = ro.Net.Clo
 // plays the first and notes both if they differ. If there is nothing to draw it plays the
 // best choice.
 func (p *actorPolicy) Choose(s *selfplay.Slot, seat int) env.Action {
-	if s.Baseline[seat] {
-		return baselineChoice(p.Search, s, seat, p.config.Explore)
+	if s.Opponent[seat] > 0 {
+		return opponentChoice(p.Search, s, seat, p.config.Explore)
 	}
 	p.list(s.State, seat)
 	if len(p.options) == 0 {

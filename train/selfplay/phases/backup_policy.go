@@ -1,11 +1,9 @@
 package phases
 
 import (
-	"blockyard/agents/mlp"
 	"blockyard/env"
 	"blockyard/train/selfplay"
 	"blockyard/train/selfplay/afterstate"
-	"blockyard/train/task"
 )
 
 // maxWorth is what a finished game counts in a target, up or down.
@@ -24,11 +22,9 @@ type backupPolicy struct {
 	futures [][]uint16     // see drawFutures
 }
 
-func newBackupPolicy(g *task.Game, c *Config, net *mlp.Net) *backupPolicy {
-	return &backupPolicy{
-		Search: afterstate.New(g, net, c.DeepWidth), config: c,
-		turns: takesTurns(g), scratch: g.Rules.New(g.Rules.MinSeats),
-	}
+func newBackupPolicy(c *Config, s *afterstate.Search) *backupPolicy {
+	rules := s.Game.Rules
+	return &backupPolicy{Search: s, config: c, turns: takesTurns(s.Game), scratch: rules.New(rules.MinSeats)}
 }
 
 // Start implements selfplay.Policy.
@@ -49,8 +45,8 @@ func (p *backupPolicy) End(*selfplay.Slot) {}
 func (p *backupPolicy) Cut(*selfplay.Slot) {}
 
 func (p *backupPolicy) Choose(s *selfplay.Slot, seat int) env.Action {
-	if s.Baseline[seat] {
-		return baselineChoice(p.Search, s, seat, p.config.Explore)
+	if s.Opponent[seat] > 0 {
+		return opponentChoice(p.Search, s, seat, p.config.Explore)
 	}
 	return p.chooseTwoPly(s, seat)
 }

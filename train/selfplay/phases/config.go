@@ -22,7 +22,7 @@ type Config struct {
 	Others    int     // choices not made, drawn at random, that are learned as well in the warm start
 	Deep      float64 // share of the budget, at its end or that of Results, in which choices are searched two plies deep
 	DeepWidth int     // first choices that a two-ply decision searches
-	Versus    float64 // share of games after the warm start with the baseline evaluator in one seat
+	Versus    float64 // share of games after the warm start with an opponent in one seat
 
 	Actor       float64 // share of the budget, at its end but not in the warm start, in which an actor learns and plays
 	Temperature float64 // of the softmax it draws its choices from, in units of its net's outputs
@@ -102,6 +102,11 @@ func (c *Config) Check(g *task.Game) error {
 	}
 	if !(c.GateElo >= 0 && c.GateElo <= 1e3) {
 		return fmt.Errorf("gate elo is %v, want 0 to 1000", c.GateElo)
+	}
+	for _, name := range c.Opponents {
+		if _, err := g.Opponent(name); err != nil {
+			return err
+		}
 	}
 	for _, name := range c.GateAgainst {
 		if _, err := c.opponent(g, name); err != nil {

@@ -1,11 +1,9 @@
 package phases
 
 import (
-	"blockyard/agents/mlp"
 	"blockyard/env"
 	"blockyard/train/selfplay"
 	"blockyard/train/selfplay/afterstate"
-	"blockyard/train/task"
 )
 
 // A lambdaPolicy plays the net's best choice, or the baseline's, and notes it.
@@ -17,10 +15,10 @@ type lambdaPolicy struct {
 	worth  func(before, after env.State, seat int) float32 // nil if the game has none
 }
 
-func newLambdaPolicy(g *task.Game, c *Config, net *mlp.Net) *lambdaPolicy {
-	p := &lambdaPolicy{Search: afterstate.New(g, net, c.DeepWidth), noter: noter{g}, config: c}
-	if g.Worth != nil {
-		p.worth = g.Worth()
+func newLambdaPolicy(c *Config, s *afterstate.Search) *lambdaPolicy {
+	p := &lambdaPolicy{Search: s, noter: noter{s.Game}, config: c}
+	if s.Game.Worth != nil {
+		p.worth = s.Game.Worth()
 	}
 	return p
 }
@@ -32,8 +30,8 @@ func (p *lambdaPolicy) Start(ro *selfplay.Rollout) {
 
 func (p *lambdaPolicy) Choose(s *selfplay.Slot, seat int) env.Action {
 	explore := p.config.Explore
-	if s.Baseline[seat] {
-		return baselineChoice(p.Search, s, seat, explore)
+	if s.Opponent[seat] > 0 {
+		return opponentChoice(p.Search, s, seat, explore)
 	}
 	var i int
 	if p.warm {
@@ -51,9 +49,9 @@ func (p *lambdaPolicy) Choose(s *selfplay.Slot, seat int) env.Action {
 	return p.Root.Legal[i]
 }
 
-// baselineChoice is the choice of a seat that the baseline plays against the learner.
-func baselineChoice(c *afterstate.Search, s *selfplay.Slot, seat int, explore float64) env.Action {
-	i := c.Baseline(s.State, seat)
+// opponentChoice is the choice of a seat that an opponent plays against the learner.
+func opponentChoice(c *afterstate.Search, s *selfplay.Slot, seat int, explore float64) env.Action {
+	i := c.Opponent(s.State, seat, int(s.Opponent[seat]))
 	if i >= 0 && s.Chance(explore) {
 		i = c.Random(i, &s.Rand)
 	}

@@ -59,6 +59,7 @@ import (
 
 	"blockyard/agents/mlp"
 	"blockyard/train/selfplay"
+	"blockyard/train/selfplay/afterstate"
 	"blockyard/train/task"
 )
 
@@ -150,13 +151,21 @@ const (
 
 // Policy implements selfplay.Algorithm.
 func (c *Config) Policy(g *task.Game, ro *selfplay.Rollout) (selfplay.Policy, error) {
+	s := afterstate.New(g, ro.Net, c.DeepWidth)
+	for _, name := range c.OpponentNames() {
+		e, err := g.Opponent(name)
+		if err != nil {
+			return nil, err
+		}
+		s.Opponents = append(s.Opponents, e)
+	}
 	switch ro.Kind {
 	case backupKind:
-		return newBackupPolicy(g, c, ro.Net), nil
+		return newBackupPolicy(c, s), nil
 	case lambdaKind:
-		return newLambdaPolicy(g, c, ro.Net), nil
+		return newLambdaPolicy(c, s), nil
 	case actorKind:
-		return newActorPolicy(g, c, ro.Net), nil
+		return newActorPolicy(c, s), nil
 	}
 	return nil, fmt.Errorf("no policy of kind %q: want %s, %s or %s", ro.Kind, backupKind, lambdaKind, actorKind)
 }

@@ -7,6 +7,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
@@ -44,6 +45,13 @@ func fromZero(seed uint64) Config {
 	c := backed(seed)
 	c.Results, c.Backup = 0.5, 0.25
 	c.GateElo, c.Gates, c.Versus = 30, 4, 0
+	return c
+}
+
+// opposed is a run of a second or so that goes through a backup, TD(λ) and an actor, against three opponents.
+func opposed(seed uint64) Config {
+	c := backed(seed)
+	c.Backup, c.Opponents = 0.5, []string{"combo", "hand", "digger"}
 	return c
 }
 
@@ -94,7 +102,7 @@ func requireSame(t *testing.T, a, b *selfplay.Run) {
 }
 
 func TestSameSeedSameRun(t *testing.T) {
-	for name, config := range map[string]func(uint64) Config{"results": small, "backup": backed, "from zero": fromZero, "ensemble": ensemble} {
+	for name, config := range map[string]func(uint64) Config{"results": small, "backup": backed, "from zero": fromZero, "ensemble": ensemble, "opponents": opposed} {
 		var runs []*selfplay.Run
 		for _, x := range []struct {
 			seed    uint64
@@ -117,7 +125,7 @@ func TestSameSeedSameRun(t *testing.T) {
 // A rollout whose slots are played through tasks and results, as in another process, in any order, is
 // that of the same process.
 func TestTasksPlayTheSame(t *testing.T) {
-	for _, c := range []Config{small(7), backed(7), fromZero(7), ensemble(7)} {
+	for _, c := range []Config{small(7), backed(7), fromZero(7), ensemble(7), opposed(7)} {
 		whole := open(t, c, 1)
 		require.NoError(t, whole.Go(t.Context(), nil))
 		apart := open(t, c, 1)
@@ -137,7 +145,7 @@ func TestTasksPlayTheSame(t *testing.T) {
 
 // A run that is stopped after any step or gate, saved and resumed ends where it would have.
 func TestResumeLosesNothing(t *testing.T) {
-	for _, c := range []Config{small(5), backed(5), fromZero(5), ensemble(5)} {
+	for _, c := range []Config{small(5), backed(5), fromZero(5), ensemble(5), opposed(5)} {
 		whole := open(t, c, 1)
 		require.NoError(t, whole.Go(context.Background(), nil))
 		path := filepath.Join(t.TempDir(), "state")
@@ -174,7 +182,7 @@ func (e *ending) Err() error {
 
 // A run that is stopped in the middle of a rollout, saved and resumed ends where it would have.
 func TestStopInARolloutLosesNothing(t *testing.T) {
-	for _, c := range []Config{small(5), backed(5), fromZero(5), ensemble(5)} {
+	for _, c := range []Config{small(5), backed(5), fromZero(5), ensemble(5), opposed(5)} {
 		whole := open(t, c, 1)
 		require.NoError(t, whole.Go(context.Background(), nil))
 		path := filepath.Join(t.TempDir(), "state")
@@ -347,7 +355,11 @@ func TestConfigRefuses(t *testing.T) {
 		"samples is 0":         func(c *Config) { *c = backed(1); c.Samples = 0 },
 		"look is -1":           func(c *Config) { *c = backed(1); c.Look = -1 },
 		"rate backup is 0":     func(c *Config) { *c = backed(1); c.RateBackup = 0 },
-		"one hidden layer":     func(c *Config) { *c = backed(1); c.Hidden = []int{8, 8} },
+		"300 opponents":        func(c *Config) { c.Opponents = slices.Repeat([]string{"hand"}, 300) },
+		`unknown opponent "nobody"; there are hand, terms6, combo, tspin, quad, skipper, digger`: func(c *Config) {
+			c.Opponents = []string{"hand", "nobody"}
+		},
+		"one hidden layer": func(c *Config) { *c = backed(1); c.Hidden = []int{8, 8} },
 	} {
 		c := small(1)
 		f(&c)

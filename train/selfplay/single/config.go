@@ -75,6 +75,9 @@ func (c *Config) Check(g *task.Game) error {
 	if g.Solo == nil || g.Rules.MaxSeats != 1 {
 		return errors.New("not a game of one seat that says what its points are worth")
 	}
+	if len(c.Opponents) > 0 {
+		return errors.New("opponents are for games of several seats: leave them out")
+	}
 	const most = 1 << 20
 	if err := cmp.Or(c.Options.Check(),
 		selfplay.CheckShare("lambda", c.Lambda), selfplay.CheckShare("warm", c.Warm),
