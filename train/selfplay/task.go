@@ -69,7 +69,8 @@ func NewPlayer(g *task.Game, a Algorithm) (*Player, error) {
 	if err := a.Check(g); err != nil {
 		return nil, fmt.Errorf("%s: %w", g.Rules.Name, err)
 	}
-	return &Player{game: g, algorithm: a, slot: newSlot(g, a.Common().OpponentNames(), 0), policies: map[string]Policy{}}, nil
+	slot := newSlot(g, a.Common().OpponentNames(), 0)
+	return &Player{game: g, algorithm: a, slot: slot, policies: map[string]Policy{}}, nil
 }
 
 // Play plays a task by its net and returns the result as a file that Decode reads. The same task
