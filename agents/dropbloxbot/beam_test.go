@@ -160,7 +160,7 @@ func played(t *testing.T, clock time.Duration, turns float64) (used, shortest ti
 	return clock - left, shortest
 }
 
-// A short clock is used, and evenly; none runs out. With 300 seconds the calm turns have more than enough as it is.
+// A short clock is used, and evenly; none runs out. With 300 seconds every turn has enough.
 func TestBudgetOfAShortClock(t *testing.T) {
 	for _, seconds := range []int{10, 25, 60, 120} {
 		clock := time.Duration(seconds) * time.Second
@@ -171,7 +171,7 @@ func TestBudgetOfAShortClock(t *testing.T) {
 	for score, left := 0, 300*time.Second; score < lastScore; score++ {
 		for range 2 {
 			b := Budget(score, left)
-			require.Greater(t, b, enough, "score %d", score)
+			require.GreaterOrEqual(t, b, enough, "score %d", score)
 			left -= b
 		}
 	}

@@ -68,8 +68,8 @@ const (
 // Up to calm no game is lost, however little a program thinks, and from grave on any turn may be
 // the one that decides it.
 const (
-	calm, grave = 350, 450
-	calmCare    = 0.1
+	calm, grave = 450, 520
+	calmCare    = 0.05
 )
 
 // care is the relative time weight of a turn at a score: 1 where the game is at stake.
