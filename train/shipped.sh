@@ -26,8 +26,8 @@ blockbattle)
   made=$(net run 3)
   ;;
 tetrisduel)
-  run run 8 --seed 1 --hidden 64 --samples 8 --look 6 --iterations 800 --late 0.15 --gate-pairs 60
-  made=$(net run 7)
+  run run 12 --from-zero --results 0.25 --iterations 2400 --gate-pairs 60
+  made=$(net run 12)
   ;;
 blocking)
   run run 6 --from-zero

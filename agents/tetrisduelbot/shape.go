@@ -274,7 +274,7 @@ func (s *shape) chances(e0, e1, e2, few uint64) {
 	var shut [columns + 1]uint64 // cells that are not open in a column and the next three, 16 bits each; walls are shut
 	shut[columns] = ^uint64(0)
 	for x := columns - 1; x >= 0; x-- {
-		shut[x] = shut[x+1]<<16 | 1<<16 - 1<<(uint(s.top[x])&15)
+		shut[x] = shut[x+1]<<16 | (1<<16 - 1<<(uint(s.top[x])&15))
 	}
 	for ; few != 0; few &= few - 1 {
 		y := bits.TrailingZeros64(few)

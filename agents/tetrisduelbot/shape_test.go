@@ -146,6 +146,34 @@ func TestShapeIsWhatItSays(t *testing.T) {
 	require.Greater(t, taking, 400)
 }
 
+// Blocks that would reach into the topmost cell of a full column, or into a wall, do not fit. Such boards are nearly lost
+// and rough seldom makes one, so here every column ends within three rows of the top.
+func TestShapeOfFullColumns(t *testing.T) {
+	var r env.Rand
+	r.Seed(4)
+	pick := func(n int) int { return int(r.Next() >> 33 % uint64(n)) }
+	taking := 0
+	for range 4000 {
+		var f falling.Field
+		for x := range columns {
+			for y := pick(4) * pick(2); y < tetrisduel.Height; y++ {
+				if y < 4 || x != y%columns { // no row from 4 on is full
+					f.Set(x, y)
+				}
+			}
+		}
+		f.Clear(f.Full(columns))
+		var got shape
+		got.measure(&f)
+		want := slowShape(&f)
+		require.Equal(t, want, got, "%v", f)
+		if want.takes != [kinds]int{} || want.gains != [kinds]int{} {
+			taking++
+		}
+	}
+	require.Greater(t, taking, 400)
+}
+
 func BenchmarkMeasure(b *testing.B) {
 	var r env.Rand
 	r.Seed(3)

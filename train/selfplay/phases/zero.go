@@ -20,8 +20,8 @@ func FromZero(g *task.Game) Config {
 	case g.Rules.MaxSeats > 2:
 		c.Results, c.Backup, c.Late, c.Iterations = 0, 0, 1, 500
 		c.Rounds, c.Batch, c.Mean, c.GatePly = 32, 64, 15, 1
-	case takesTurns(g): // a search of one ply further costs little, and six teach more
-		c.Samples, c.Look = 8, 6
+	case takesTurns(g): // a search of one ply further costs little, and six teach more, also more than results do
+		c.Results, c.Backup, c.Samples, c.Look = 2./6, 4./6, 8, 6
 	default: // values from results are log odds; among them, the choices of one decision hardly differ
 		c.Results, c.Backup, c.Actor, c.Gates, c.Iterations = 6./9, 1./9, 2./9, 9, 3600
 		c.Ensemble, c.Deep, c.Samples, c.LogOdds, c.WithinDecision = 3, 0.25, 8, true, true
