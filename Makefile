@@ -79,7 +79,7 @@ demo: ## train in Python, train by self-play in Go, export a contest bot: five m
 cluster-demo: ## train with three processes, one of which is killed on the way: two minutes, results in demo-out/
 	GO=$(GO) OUT=$(OUT) bash train/cluster-demo.sh
 
-network: ## make the shipped network of GAME (blockbattle, tetrisduel, blocking, wintetris) again, in some ten minutes, and compare
+network: ## make the shipped network of GAME (blockbattle, ...) again, in some ten minutes, and compare
 	GO=$(GO) bash train/shipped.sh $(GAME)
 
 ladders: ## a round robin between the agents of every game, GAMES (40) of every two: tables, pictures in runs/ladder-GAME/

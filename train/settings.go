@@ -58,6 +58,7 @@ type settings struct {
 	Imitate  *float64 `uses:"warm" help:"${imitate}" placeholder:"X" group:"TD(λ)"`
 	Others   *int     `uses:"warm" help:"${others}" placeholder:"N" group:"TD(λ)"`
 	Lambda   *float64 `uses:"values single" help:"${lambda}" placeholder:"X" group:"TD(λ)"`
+	Discount *float64 `uses:"planner" help:"${discount}" placeholder:"X" group:"TD(λ)"`
 	Rate     *float64 `uses:"lambda single" phases:"RateFrom" help:"${rate}" placeholder:"X" group:"TD(λ)"`
 	RateEnd  *float64 `uses:"lambda single" phases:"RateTo" help:"${rate_end}" placeholder:"X" group:"TD(λ)"`
 	Deep     *float64 `uses:"values" help:"${deep}" placeholder:"SHARE" group:"TD(λ)"`
@@ -101,6 +102,9 @@ func (s *settings) algorithm(g *task.Game) (selfplay.Algorithm, error) {
 			c = single.FromZero(g)
 		}
 		s.apply("single", &c)
+		if s.Discount != nil && c.Discount == 0 {
+			return nil, errors.New("--discount is 0, want more than 0, up to 1")
+		}
 		return &c, s.refuse(map[string]bool{"single": true, "planner": g.Solo.Planner != nil})
 	}
 	return s.phases(g)
@@ -320,10 +324,11 @@ var helps = kong.Vars{
 	"imitate":   "Weight of the baseline evaluator's opinion in the targets of the warm start. Default: 0.5.",
 	"others":    "Choices not made that are learned as well in the warm start. Default: 2.",
 	"lambda":    "λ of the returns, 0 to 1. Default: 0.9, for one seat 0.5.",
+	"discount":  "γ of the returns per turn in Dropblox, above 0 to 1. Default: 1, with --from-zero 0.9995.",
 	"rate":      "Learning rate after the warm start, without an actor. Default: 0.0002, for one seat 0.001.",
 	"rate_end":  "Learning rate at the end. Default: 0.00001, for one seat 0.00002.",
 	"deep": "Share of the budget, the last of TD(λ), in which games are played two plies deep. " +
-		"Default: 0, with --from-zero 0.6 in games with random draws.",
+		"Default: 0, with --from-zero 0.25 in games with random draws.",
 	"deep_width": "First choices searched two plies deep with --backup and --deep; in Dropblox the width of the search. " +
 		"Default: 8 with --backup, else 4, in Dropblox 6.",
 

@@ -100,6 +100,8 @@ func TestFlagsOfOtherAlgorithmsAreRefused(t *testing.T) {
 			[]string{"blockbattle", "--versus=.3", "--opponents=combo,greedy"}},
 		{"--gate-ply belongs to games of several seats", []string{"dropblox", "--gate-ply=1"}},
 		{"--temperature belongs to the actor", []string{"dropblox", "--temperature=1"}},
+		{"--discount belongs to games with a planner", []string{"wintetris", "--discount=0.9"}},
+		{"--discount is 0, want more than 0, up to 1", []string{"dropblox", "--discount=0"}},
 		{"--deep-width belongs to fitted value iteration or two-ply TD(λ) or games with a planner",
 			[]string{"wintetris", "--deep-width=3"}},
 		{"--warm belongs to", []string{"wintetris", "--warm=.1"}},

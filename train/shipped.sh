@@ -37,8 +37,16 @@ wintetris)
   run run 10 --seed 3 --iterations 3000 --late 0.8 --longest 200 --gate-games 48 --gate-steps 5000
   made=$(net run 8)
   ;;
+dropblox)
+  flags=(--hidden 64 --rounds 32 --keep 24 --late 1 --longest 1000 --lambda 0.8 --gate-games 4)
+  run imitation 1 "${flags[@]}" --warm 1 --explore 0.03 --iterations 100 --rate 0.002 --rate-end 0.0001 --mean 10
+  run narrow 1 "${flags[@]}" --from "$(net imitation 1)" --iterations 240 --rate 0.001 --rate-end 0.00005 --mean 15
+  run run 1 "${flags[@]}" --from "$(net narrow 1)" --seed 2 --iterations 300 --rate 0.0007 --rate-end 0.00001 --mean 60 \
+    --discount 0.9995
+  made=$(net run 1)
+  ;;
 *)
-  echo "train/shipped.sh: no recipe for $game: want blockbattle, tetrisduel, blocking or wintetris" >&2
+  echo "train/shipped.sh: no recipe for $game: want blockbattle, tetrisduel, blocking, wintetris or dropblox" >&2
   exit 2
   ;;
 esac

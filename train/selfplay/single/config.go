@@ -34,6 +34,7 @@ type Config struct {
 
 	Keep      int     // number of latest rollouts that every iteration trains on
 	Lambda    float64 // of the returns
+	Discount  float64 // γ of a game with a planner; 0 is the game's
 	Rate      float64 // learning rate at first
 	RateEnd   float64 // and at the end; it falls along half a cosine
 	Width     int     // of the search that a planner makes
@@ -59,12 +60,21 @@ func Default() Config {
 func FromZero(g *task.Game) Config {
 	c := Default()
 	if g.Solo.Planner != nil {
+		c.Discount = 0.9995 // without one, it takes more turns for as many points
 		c.Hidden, c.Rounds, c.Keep, c.Iterations, c.Mean = []int{64}, 32, 24, 400, 15
 		c.Late, c.Longest, c.Lambda, c.Explore, c.Gates, c.GateGames = 1, 1000, 0.8, 0.03, 4, 40
 	} else {
 		c.Late, c.Longest, c.GateSteps = 0.8, 200, 5000
 	}
 	return c
+}
+
+// discount is γ: the game's, unless there is another for its planner.
+func (c *Config) discount(g *task.Game) float64 {
+	if c.Discount > 0 && g.Solo.Planner != nil {
+		return c.Discount
+	}
+	return g.Solo.Discount
 }
 
 // maxRows bounds the rows of all rollouts that are kept.
@@ -80,7 +90,8 @@ func (c *Config) Check(g *task.Game) error {
 	}
 	const most = 1 << 20
 	if err := cmp.Or(c.Options.Check(),
-		selfplay.CheckShare("lambda", c.Lambda), selfplay.CheckShare("warm", c.Warm),
+		selfplay.CheckShare("lambda", c.Lambda), selfplay.CheckShare("discount", c.Discount),
+		selfplay.CheckShare("warm", c.Warm),
 		selfplay.CheckRate("rate", c.Rate), selfplay.CheckRate("last rate", c.RateEnd),
 		selfplay.CheckCount("keep", c.Keep, most), selfplay.CheckCount("width", c.Width, most),
 		selfplay.CheckCount("longest game", c.Longest, most), selfplay.CheckCount("gate games", c.GateGames, most),

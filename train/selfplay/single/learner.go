@@ -26,7 +26,7 @@ type learner struct {
 func (c *Config) Notes(r *selfplay.Run) map[string]string {
 	return map[string]string{
 		"lambda":   strconv.FormatFloat(c.Lambda, 'g', -1, 64),
-		"discount": strconv.FormatFloat(r.Game.Solo.Discount, 'g', -1, 64),
+		"discount": strconv.FormatFloat(c.discount(r.Game), 'g', -1, 64),
 		"output":   fmt.Sprintf("discounted points to come, each %g", r.Game.Solo.Unit),
 	}
 }
@@ -126,7 +126,7 @@ func (l *learner) collect() {
 		if k < len(l.kept)-last {
 			out = s.evaluate(l.Now, out)
 		}
-		s.returns(float32(l.config.Lambda), float32(l.run.Game.Solo.Discount), y, ok)
+		s.returns(float32(l.config.Lambda), float32(l.config.discount(l.run.Game)), y, ok)
 		for i := range s.list {
 			if ok[i] {
 				l.Rows.X, l.Rows.Y = append(l.Rows.X, s.x[i*n:(i+1)*n]...), append(l.Rows.Y, y[i])
