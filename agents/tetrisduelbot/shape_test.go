@@ -113,14 +113,16 @@ func slowTakes(s *shape, f *falling.Field) {
 	}
 }
 
+// pick draws a number below n.
+func pick(r *env.Rand, n int) int { return int(r.Next() >> 33 % uint64(n)) }
+
 // rough is a board with a ragged surface and some holes, of either seat's making.
 func rough(r *env.Rand) (f falling.Field) {
-	pick := func(n int) int { return int(r.Next() >> 33 % uint64(n)) }
-	from := pick(rows + 1)
+	from := pick(r, rows+1)
 	for x := range columns {
-		top := from + pick(4) - pick(3)
+		top := from + pick(r, 4) - pick(r, 3)
 		for y := max(top, 0); y < tetrisduel.Height; y++ {
-			if pick(14) > 0 {
+			if pick(r, 14) > 0 {
 				f.Set(x, y)
 			}
 		}
@@ -129,45 +131,46 @@ func rough(r *env.Rand) (f falling.Field) {
 	return f
 }
 
+// tall is a board whose columns all end within three rows of the top, and no row from 4 on is full.
+func tall(r *env.Rand) (f falling.Field) {
+	for x := range columns {
+		for y := pick(r, 4) * pick(r, 2); y < tetrisduel.Height; y++ {
+			if y < 4 || x != y%columns {
+				f.Set(x, y)
+			}
+		}
+	}
+	f.Clear(f.Full(columns))
+	return f
+}
+
+// measured is the shape of f, which must be what it says it is.
+func measured(t *testing.T, f falling.Field) (s shape) {
+	s.measure(&f)
+	require.Equal(t, slowShape(&f), s, "%v", f)
+	return s
+}
+
 func TestShapeIsWhatItSays(t *testing.T) {
 	var r env.Rand
 	r.Seed(3)
 	taking := 0
 	for i := 0; i < 4000 || i < 100000 && !testing.Short(); i++ {
-		f := rough(&r)
-		var got shape
-		got.measure(&f)
-		want := slowShape(&f)
-		require.Equal(t, want, got, "%v", f)
-		if want.takes != [kinds]int{} {
+		if measured(t, rough(&r)).takes != [kinds]int{} {
 			taking++
 		}
 	}
 	require.Greater(t, taking, 400)
 }
 
-// Blocks that would reach into the topmost cell of a full column, or into a wall, do not fit. Such boards are nearly lost
-// and rough seldom makes one, so here every column ends within three rows of the top.
+// Blocks that would reach into the topmost cell of a full column, or into a wall, do not fit. Such boards are nearly lost,
+// and rough seldom makes one.
 func TestShapeOfFullColumns(t *testing.T) {
 	var r env.Rand
 	r.Seed(4)
-	pick := func(n int) int { return int(r.Next() >> 33 % uint64(n)) }
 	taking := 0
 	for range 4000 {
-		var f falling.Field
-		for x := range columns {
-			for y := pick(4) * pick(2); y < tetrisduel.Height; y++ {
-				if y < 4 || x != y%columns { // no row from 4 on is full
-					f.Set(x, y)
-				}
-			}
-		}
-		f.Clear(f.Full(columns))
-		var got shape
-		got.measure(&f)
-		want := slowShape(&f)
-		require.Equal(t, want, got, "%v", f)
-		if want.takes != [kinds]int{} || want.gains != [kinds]int{} {
+		if s := measured(t, tall(&r)); s.takes != [kinds]int{} || s.gains != [kinds]int{} {
 			taking++
 		}
 	}

@@ -15,12 +15,11 @@ func FromZero(g *task.Game) Config {
 	c.Hidden, c.Mean, c.Late, c.Gates, c.Iterations = []int{64}, 100, 0.2, 6, 1200
 	c.Lambda, c.RateFrom, c.RateTo = 0.95, 1e-3, 5e-5
 	c.GatePairs, c.GateElo = 100, 20
-	c.Results, c.Backup = 0.5, 0.5
 	switch {
 	case g.Rules.MaxSeats > 2:
 		c.Results, c.Backup, c.Late, c.Iterations = 0, 0, 1, 500
 		c.Rounds, c.Batch, c.Mean, c.GatePly = 32, 64, 15, 1
-	case takesTurns(g): // a search of one ply further costs little, and six teach more, also more than results do
+	case takesTurns(g): // a search of one ply further costs little, and six teach more; a third for results is enough
 		c.Results, c.Backup, c.Samples, c.Look = 2./6, 4./6, 8, 6
 	default: // values from results are log odds; among them, the choices of one decision hardly differ
 		c.Results, c.Backup, c.Actor, c.Gates, c.Iterations = 6./9, 1./9, 2./9, 9, 3600

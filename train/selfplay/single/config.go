@@ -34,7 +34,7 @@ type Config struct {
 
 	Keep      int     // number of latest rollouts that every iteration trains on
 	Lambda    float64 // of the returns
-	Discount  float64 // γ of a game with a planner; 0 is the game's
+	Discount  float64 // γ; 0 is the game's
 	Rate      float64 // learning rate at first
 	RateEnd   float64 // and at the end; it falls along half a cosine
 	Width     int     // of the search that a planner makes
@@ -69,13 +69,8 @@ func FromZero(g *task.Game) Config {
 	return c
 }
 
-// discount is γ: the game's, unless there is another for its planner.
-func (c *Config) discount(g *task.Game) float64 {
-	if c.Discount > 0 && g.Solo.Planner != nil {
-		return c.Discount
-	}
-	return g.Solo.Discount
-}
+// discount is γ in a game.
+func (c *Config) discount(g *task.Game) float64 { return cmp.Or(c.Discount, g.Solo.Discount) }
 
 // maxRows bounds the rows of all rollouts that are kept.
 const maxRows = 1 << 19

@@ -89,7 +89,7 @@ func (p *policy) Choose(s *selfplay.Slot, _ int) env.Action {
 func (p *policy) greedy(s env.State) (best int, reward float32) {
 	p.Evaluate(&p.Root, s, 0)
 	best = -1
-	discount, most := float32(p.Game.Solo.Discount), float32(0)
+	discount, most := float32(p.config.discount(p.Game)), float32(0)
 	for k, next := range p.Root.States[:p.Root.Live] {
 		r := p.reward(next.Score(0) - s.Score(0))
 		if w := r + discount*p.Root.Out[k]; best < 0 || w > most {
