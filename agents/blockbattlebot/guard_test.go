@@ -39,7 +39,7 @@ func TestGuard(t *testing.T) {
 						safe++
 					}
 				}
-				require.Zero(t, testing.AllocsPerRun(1, func() { g.Risky(s, 0, children, out) }))
+				require.Zero(t, testing.AllocsPerRun(4, func() { g.Risky(s, 0, children, out) }))
 			}
 			m := env.NoMoves
 			for seat := range 2 {
