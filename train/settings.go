@@ -269,7 +269,7 @@ var helps = kong.Vars{
 	"from": "Net to start from instead of random weights; --warm 0 is usual then.",
 	"from_zero": "Learn without a teacher: from random weights, and the baseline evaluator is only the opponent in " +
 		"gates. First from the results of games, then, with two seats, by search backups. " +
-		"The other flags still count.",
+		"The other flags still count; some have other defaults then, which are listed in train/README.md.",
 	"seed":       "Seed of everything random. Default: 1.",
 	"iterations": "Budget: rollouts of self-play. Default: 1200 with --backup, about ten minutes on two cores, else 3000.",
 	"for": "Budget as wall-clock time instead, gates included: the command ends at about that time. " +
@@ -287,7 +287,7 @@ var helps = kong.Vars{
 
 	"results": "Share of the budget, the first, for TD(λ) on the results of games before the --backup, which then " +
 		"starts from that network. Default: 0, with --from-zero two thirds in games with " +
-		"random draws, else 0.5.",
+		"random draws, else a third.",
 	"ensemble": "Networks that --results trains, one after the other, each from random weights of its own. Their mean, " +
 		"one network of as many times --hidden units, is what the backup starts from. Default: 1, with --from-zero, in " +
 		"games with random draws, one for 1200 --iterations or 5 minutes, at most 3.",
