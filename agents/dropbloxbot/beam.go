@@ -66,7 +66,9 @@ type Beam struct {
 	rest   dropblox.Poses
 	last   float32 // worth of the line chosen
 	over   bool    // that line ends the game
-	seen   int     // kids rated by the last search
+	known  int     // blocks searched
+	ahead  *lookahead
+	seen   int // kids rated by the last search
 }
 
 // NewBeam returns a Beam that rates boards with rater.
@@ -94,7 +96,7 @@ func Of(s *dropblox.State) *Problem {
 // once: done is then false and the answer that of the depth reached, one block at least.
 func (b *Beam) Choose(p *Problem, width int, c search.Clock) (at dropblox.Placement, done, ok bool) {
 	depth := b.prepare(p)
-	b.seen = 0
+	b.known, b.seen = depth, 0
 	b.now = append(b.now[:0], Board{Field: p.Field, Points: p.Points, first: -1})
 	lost := lastStand{first: -1}
 	for k := 0; k < depth; k++ {

@@ -83,7 +83,7 @@ func TestPlays(t *testing.T) {
 	for _, r := range []Rater{&Hand{Classic}, learned} {
 		var scores [2]int
 		for k := range scores {
-			a := NewAgent(r, 2, 2)
+			a := NewAgent(r, 2, 2, 0)
 			var s dropblox.State
 			s.Reset(8)
 			for s.Acting() != 0 && s.Turns < 150 {

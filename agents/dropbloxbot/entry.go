@@ -31,8 +31,10 @@ var Entry = &entry.Entry{
 	},
 	Fixed: []entry.Fixed{{Name: "left", New: func() env.Agent { return Leftmost{} }}},
 	Search: &entry.Search{
-		Options: []entry.Option{{Name: "width", Max: MaxWidth}, {Name: "depth", Max: dropblox.Known}, entry.Time},
-		New:     newAgent, Ranker: newRanker, Memory: memory,
+		Options: []entry.Option{
+			{Name: "width", Max: MaxWidth}, {Name: "depth", Max: dropblox.Known}, {Name: "futures", Max: MaxFutures}, entry.Time,
+		},
+		New: newAgent, Ranker: newRanker, Memory: memory,
 	},
 	Submission: &entry.Submission{
 		Folder: "agents/submissions/dropblox", Replay: Replay("60"),
@@ -42,22 +44,36 @@ var Entry = &entry.Entry{
 
 // newAgent returns a beam search whose judge is a Rater.
 func newAgent(_ *env.Game, j entry.Judge, o entry.Options) (env.Agent, error) {
-	width := o.Numbers["width"]
-	if width > 0 && o.Time > 0 {
-		return nil, errors.New("time decides the width: give one of the two")
+	width, depth, futures := o.Numbers["width"], o.Numbers["depth"], o.Numbers["futures"]
+	switch _, ends := j.(Ender); {
+	case (width > 0 || futures > 0) && o.Time > 0:
+		return nil, errors.New("time decides the width and the number of futures: give either time or those")
+	case futures > 0 && depth > 0 && depth < dropblox.Known:
+		return nil, errors.New("futures begin after all known blocks: leave out depth or futures")
+	case futures > 0 && !ends:
+		return nil, errors.New("futures need the values of a network: leave out futures, or use learned")
 	}
-	return NewAgent(j.(Rater), width, o.Numbers["depth"]), nil
+	return NewAgent(j.(Rater), width, depth, futures), nil
 }
 
 // memory is the most that one agent takes without its Rater. Slices grow to twice what they hold at most.
 func memory(_ *env.Game, o entry.Options) int64 {
-	width := o.Numbers["width"]
+	width, futures := o.Numbers["width"], o.Numbers["futures"]
 	switch {
 	case o.Time > 0:
-		width = MaxWidth
+		width, futures = MaxWidth, MaxFutures
 	case width == 0:
 		width = Width
 	}
+	if futures == 0 {
+		return beamMemory(width)
+	}
+	return beamMemory(width) + beamMemory(narrow) + int64(unsafe.Sizeof(lookahead{})) +
+		dropblox.Types*int64(unsafe.Sizeof(dropblox.Block{})) +
+		2*rivals*(int64(futures)*4+starts*int64(unsafe.Sizeof(Board{})))
+}
+
+func beamMemory(width int) int64 {
 	var k keeper
 	k.start(width)
 	kids := dropblox.Turns * dropblox.Cols * dropblox.Rows

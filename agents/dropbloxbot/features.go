@@ -160,6 +160,9 @@ func (l *Learned) Rate(from *Board, kids []Kid, _ int, worth []float32) {
 	}
 }
 
+// Ended implements Ender: the points made, and what the placements say of the line.
+func (l *Learned) Ended(b *Board) float32 { return Unit*float32(b.Points) + prior*b.Line }
+
 // Value writes to worth what the net alone makes of the boards of kids.
 func (l *Learned) Value(from *Board, kids []Kid, worth []float32) {
 	if need := len(kids)*Len + len(units) - Len; len(l.x) < need {

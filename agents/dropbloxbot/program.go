@@ -40,7 +40,7 @@ func Answer(b *Beam, args []string, begun time.Time, out io.Writer) error {
 	p.Blocks[0] = position.Block
 	copy(p.Blocks[1:], position.Preview[:])
 	left := time.Duration(math.Max(0, math.Min(seconds, 3600)) * float64(time.Second))
-	at, ok := b.Fit(p, search.Until(begun.Add(Budget(position.Score, left)-startup)))
+	at, ok := choose(b, p, search.Until(begun.Add(Budget(position.Score, left)-startup)))
 	if !ok {
 		return nil
 	}
@@ -57,11 +57,20 @@ func Answer(b *Beam, args []string, begun time.Time, out io.Writer) error {
 	return nil
 }
 
+// choose returns the placement of a turn. A calm turn does not need all of its time, which is left for later ones.
+func choose(b *Beam, p *Problem, c search.Clock) (at dropblox.Placement, ok bool) {
+	if p.Points > calm {
+		return b.Fit(p, c)
+	}
+	at, _, ok = b.Choose(p, Width, c)
+	return at, ok
+}
+
 // Turns left at a score, as games go: about turnsAPoint a point up to about lastScore, and
 // never fewer than fewest.
 const (
-	lastScore   = 640
-	turnsAPoint = 2.1
+	lastScore   = 620
+	turnsAPoint = 1.8
 	fewest      = 90
 )
 

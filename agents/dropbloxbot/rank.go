@@ -21,6 +21,9 @@ func newRanker(_ *env.Game, j entry.Judge, o entry.Options) (entry.Ranker, error
 	if o.Time > 0 {
 		return nil, errors.New("option time: an analysis takes as long as it takes; want width or depth")
 	}
+	if o.Numbers["futures"] > 0 {
+		return nil, errors.New("option futures: an analysis searches the known blocks alone; want width or depth")
+	}
 	r := &ranker{beam: NewBeam(j.(Rater)), width: o.Numbers["width"], depth: o.Numbers["depth"]}
 	if r.width == 0 {
 		r.width = Width

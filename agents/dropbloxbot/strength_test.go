@@ -20,7 +20,7 @@ func TestShippedNetIsStronger(t *testing.T) {
 	require.NoError(t, err)
 	points := func(r Rater) (sum int) {
 		for seed := uint64(1); seed <= 16; seed++ {
-			a := NewAgent(r, 6, 0)
+			a := NewAgent(r, 6, 0, 0)
 			var s dropblox.State
 			s.Reset(seed)
 			for s.Points = 430; s.Acting() != 0; {

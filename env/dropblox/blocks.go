@@ -173,7 +173,7 @@ type stock struct {
 var stocks = func() (out [len(drawn)]stock) {
 	for t := range out {
 		s := &out[t]
-		s.block = newBlock(t)
+		s.block = newBlock(t, nil)
 		s.shape = NewShape(&s.block)
 		for k, o := range s.block.Cells() {
 			s.spots[k] = uint16(s.block.spot(o))
@@ -190,15 +190,25 @@ func BlockOf(t int) Block {
 	if t < len(stocks) {
 		return stocks[t].block
 	}
-	return newBlock(t)
+	return newBlock(t, outlines)
 }
 
-func newBlock(t int) Block {
+// AllBlocks returns the blocks of all types in their order, where they appear. It takes some milliseconds.
+func AllBlocks() []Block {
+	grown, out := growAll(), make([]Block, Types)
+	for t := range out {
+		out[t] = newBlock(t, grown)
+	}
+	return out
+}
+
+// newBlock returns the block of type t; grown are the outlines of the types that are not drawn.
+func newBlock(t int, grown []outline) Block {
 	b := Block{Type: int32(t)}
 	if t < len(drawn) {
 		b.Size = int8(copy(b.Offsets[:], drawn[t]))
 	} else {
-		outlines[t-len(drawn)].spell(&b)
+		grown[t-len(drawn)].spell(&b)
 	}
 	low := int8(-MaxSize)
 	for _, c := range b.Cells() {

@@ -47,3 +47,11 @@ func BenchmarkTable(b *testing.B) {
 		growAll()
 	}
 }
+
+func TestAllBlocks(t *testing.T) {
+	all := AllBlocks()
+	require.Len(t, all, Types)
+	for n, b := range all {
+		require.Equal(t, BlockOf(n), b)
+	}
+}

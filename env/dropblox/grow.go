@@ -2,7 +2,7 @@ package dropblox
 
 import (
 	"math/bits"
-	"slices"
+	"sort"
 )
 
 // An outline is a block of 6 to 10 squares, in a box that is not wider than high, as one number.
@@ -99,7 +99,8 @@ func growAll() []outline {
 	g.grow(0, 1, 0)
 	out := make([]outline, 0, Types-len(drawn))
 	for n := len(drawn[11]) + 1; n <= MaxSize; n++ {
-		slices.Sort(g.found[n])
+		found := g.found[n]
+		sort.Slice(found, func(i, j int) bool { return found[i] < found[j] })
 		out = append(out, g.found[n]...)
 	}
 	return out
