@@ -66,9 +66,9 @@ type Beam struct {
 	rest   dropblox.Poses
 	last   float32 // worth of the line chosen
 	over   bool    // that line ends the game
-	known  int     // blocks searched
+	known  int     // blocks searched by the last search
+	seen   int     // kids rated by it
 	ahead  *lookahead
-	seen   int // kids rated by the last search
 }
 
 // NewBeam returns a Beam that rates boards with rater.

@@ -69,7 +69,6 @@ func memory(_ *env.Game, o entry.Options) int64 {
 		return beamMemory(width)
 	}
 	return beamMemory(width) + beamMemory(narrow) + int64(unsafe.Sizeof(lookahead{})) +
-		dropblox.Types*int64(unsafe.Sizeof(dropblox.Block{})) +
 		2*rivals*(int64(futures)*4+starts*int64(unsafe.Sizeof(Board{})))
 }
 

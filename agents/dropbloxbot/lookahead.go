@@ -27,8 +27,7 @@ type Ender interface {
 
 // A lookahead is the memory of Beam.Lookahead.
 type lookahead struct {
-	beam    *Beam            // continues lines in a future
-	blocks  []dropblox.Block // by type
+	beam    *Beam // continues lines in a future
 	draws   dropblox.Twister
 	strata  [dropblox.Known][stratum]uint8 // for each block of a future, a permutation
 	future  Problem
@@ -49,7 +48,7 @@ type rival struct {
 }
 
 func newLookahead(r Rater) *lookahead {
-	return &lookahead{beam: NewBeam(r), blocks: dropblox.AllBlocks(), depth: dropblox.Known, narrow: narrow}
+	return &lookahead{beam: NewBeam(r), depth: dropblox.Known, narrow: narrow}
 }
 
 // Lookahead reconsiders at, the choice of the last Choose for p, which must have been done. It draws futures: six
@@ -134,7 +133,7 @@ func (l *lookahead) draw(p *Problem) {
 	l.future.Depth = l.depth
 	for k := 0; k < l.depth; k++ {
 		level := (float64(l.strata[k][n]) + l.draws.Uniform()) / stratum
-		l.future.Blocks[k] = l.blocks[dropblox.Draw(level, l.draws.Uniform(), int(p.Points))]
+		l.future.Blocks[k] = dropblox.BlockOf(dropblox.Draw(level, l.draws.Uniform(), int(p.Points)))
 	}
 }
 
@@ -210,8 +209,7 @@ func (l *lookahead) exclude() (left int) {
 			squares += d * d
 		}
 		mean := sum / n
-		if r.out = mean*mean > clearly*clearly*(squares/n-mean*mean)/(n-1); !r.out || r == best {
-			r.out = false
+		if r.out = mean*mean > clearly*clearly*(squares/n-mean*mean)/(n-1); !r.out {
 			left++
 		}
 	}

@@ -14,10 +14,6 @@ import (
 // where blocks begin to grow, in many games, for a few say nothing. It looks at all blocks
 // that are known, since it has learnt what boards are worth six blocks on.
 func TestShippedNetIsStronger(t *testing.T) {
-	net, err := Entry.LoadNet(dropblox.Game, "")
-	require.NoError(t, err)
-	learned, err := NewLearned(net)
-	require.NoError(t, err)
 	points := func(r Rater) (sum int) {
 		for seed := uint64(1); seed <= 16; seed++ {
 			a := NewAgent(r, 6, 0, 0)
@@ -32,7 +28,7 @@ func TestShippedNetIsStronger(t *testing.T) {
 		}
 		return sum
 	}
-	good, classic := points(learned), points(&Hand{Classic})
+	good, classic := points(shippedRater(t)), points(&Hand{Classic})
 	t.Logf("%d points to %d", good, classic)
 	require.Greater(t, good, classic)
 }

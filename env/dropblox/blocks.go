@@ -3,6 +3,7 @@ package dropblox
 import (
 	"fmt"
 	"strings"
+	"sync/atomic"
 
 	"blockyard/env/falling"
 )
@@ -160,8 +161,18 @@ var drawn = [...][]Cell{
 // limits holds the numbers of types of up to 5, 6, … 10 squares (rules §11.2).
 var limits = [6]int{29, 89, 285, 989, 3489, Types}
 
-// outlines holds the types from 29 on.
-var outlines = growAll()
+// outlines returns the types from 29 on. They are made when the first one is drawn, so that a contest bot, which is
+// started once per turn, makes them only where it needs them.
+func outlines() []outline {
+	made, ok := grown.Load().([]outline)
+	if !ok {
+		made = growAll()
+		grown.Store(made) // the same, whoever else makes it
+	}
+	return made
+}
+
+var grown atomic.Value
 
 // A stock is a block of up to five squares, made once: early in a game there are hardly others.
 type stock struct {
@@ -173,7 +184,7 @@ type stock struct {
 var stocks = func() (out [len(drawn)]stock) {
 	for t := range out {
 		s := &out[t]
-		s.block = newBlock(t, nil)
+		s.block = newBlock(t)
 		s.shape = NewShape(&s.block)
 		for k, o := range s.block.Cells() {
 			s.spots[k] = uint16(s.block.spot(o))
@@ -190,25 +201,15 @@ func BlockOf(t int) Block {
 	if t < len(stocks) {
 		return stocks[t].block
 	}
-	return newBlock(t, outlines)
+	return newBlock(t)
 }
 
-// AllBlocks returns the blocks of all types in their order, where they appear. It takes some milliseconds.
-func AllBlocks() []Block {
-	grown, out := growAll(), make([]Block, Types)
-	for t := range out {
-		out[t] = newBlock(t, grown)
-	}
-	return out
-}
-
-// newBlock returns the block of type t; grown are the outlines of the types that are not drawn.
-func newBlock(t int, grown []outline) Block {
+func newBlock(t int) Block {
 	b := Block{Type: int32(t)}
 	if t < len(drawn) {
 		b.Size = int8(copy(b.Offsets[:], drawn[t]))
 	} else {
-		grown[t-len(drawn)].spell(&b)
+		outlines()[t-len(drawn)].spell(&b)
 	}
 	low := int8(-MaxSize)
 	for _, c := range b.Cells() {

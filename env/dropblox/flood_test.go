@@ -118,7 +118,7 @@ func TestObserveAgainstCells(t *testing.T) {
 			for _, o := range b.Cells() {
 				want[((1+k)*Rows+int(b.Center.I+o.I))*Cols+int(b.Center.J+o.J)] = 1
 			}
-			require.Equal(t, b, newBlock(int(s.Blocks[k]), outlines))
+			require.Equal(t, b, newBlock(int(s.Blocks[k])))
 		}
 		for k := range got {
 			got[k] = uint8(rng.Uint32())
