@@ -12,10 +12,10 @@ import (
 	"text/tabwriter"
 
 	"blockyard/agents/analyst"
-	"blockyard/datasets/analysis"
-	"blockyard/datasets/playback"
 	"blockyard/datasets/record"
+	"blockyard/datasets/record/playback"
 	"blockyard/datasets/viewer"
+	"blockyard/datasets/viewer/analysis"
 	"blockyard/env"
 	"blockyard/env/games"
 )

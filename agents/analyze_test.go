@@ -15,7 +15,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"blockyard/datasets/analysis"
+	"blockyard/datasets/viewer/analysis"
 )
 
 // strictly decodes all of text into v, and refuses fields that v does not have.

@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"blockyard/agents/match"
-	"blockyard/datasets/provenance"
+	"blockyard/datasets/program/provenance"
 	"blockyard/env"
 	"blockyard/env/games"
 )

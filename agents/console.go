@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"blockyard/agents/match"
-	"blockyard/datasets/provenance"
+	"blockyard/datasets/program/provenance"
 	"blockyard/datasets/record"
 
 	"github.com/schollz/progressbar/v3"

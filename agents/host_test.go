@@ -18,7 +18,7 @@ import (
 
 	"blockyard/agents/contest/series"
 	"blockyard/agents/wintetrisabi/compile"
-	"blockyard/datasets/provenance"
+	"blockyard/datasets/program/provenance"
 	"blockyard/datasets/record"
 	"blockyard/env/games"
 )

@@ -18,7 +18,7 @@ import (
 	"blockyard/agents/match"
 	"blockyard/agents/tournament"
 	"blockyard/agents/wintetrisabi/host"
-	"blockyard/datasets/analysis"
+	"blockyard/datasets/viewer/analysis"
 )
 
 // outputs are the results that commands print with --json, by their headings in JSON.md.

@@ -13,8 +13,8 @@ import (
 
 	"blockyard/agents/contest"
 	"blockyard/agents/ladder"
-	"blockyard/datasets/atomicfile"
-	"blockyard/datasets/provenance"
+	"blockyard/datasets/program/disk"
+	"blockyard/datasets/program/provenance"
 	"blockyard/env/games"
 )
 
@@ -114,7 +114,7 @@ func (c *ladderCmd) write(r *ladder.Report) error {
 		return err
 	}
 	return errors.Join(
-		atomicfile.WriteText(filepath.Join(c.Out, ladder.ReportFile), 0o644, string(text)+"\n"),
-		atomicfile.Write(filepath.Join(c.Out, ladder.PictureFile), 0o644, func(w io.Writer) error { return r.Draw(w) }),
+		disk.WriteText(filepath.Join(c.Out, ladder.ReportFile), 0o644, string(text)+"\n"),
+		disk.Write(filepath.Join(c.Out, ladder.PictureFile), 0o644, func(w io.Writer) error { return r.Draw(w) }),
 	)
 }

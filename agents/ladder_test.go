@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"blockyard/agents/ladder"
-	"blockyard/datasets/provenance"
+	"blockyard/datasets/program/provenance"
 )
 
 // The command leaves the report, its picture and a journal with which it goes on.

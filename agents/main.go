@@ -15,8 +15,8 @@ import (
 	"github.com/alecthomas/kong"
 
 	"blockyard/agents/broker"
-	"blockyard/datasets/interrupt"
-	"blockyard/datasets/release"
+	interrupt "blockyard/datasets/program"
+	release "blockyard/datasets/program"
 	"blockyard/env/games"
 )
 

@@ -12,9 +12,9 @@ import (
 	"blockyard/agents/analyst"
 	"blockyard/agents/registry"
 	"blockyard/agents/webplay"
+	"blockyard/datasets/program/web"
 	"blockyard/datasets/record"
 	"blockyard/datasets/viewer"
-	"blockyard/datasets/webpage"
 	"blockyard/env"
 	"blockyard/env/wintetris"
 )
@@ -53,7 +53,7 @@ func (c *playCmd) web(ctx context.Context, con *console) error {
 	served := make(chan error, 1)
 	go func() {
 		defer stop()
-		served <- webpage.Serve(ctx, listener, webplay.NewServer(t, token))
+		served <- web.Serve(ctx, listener, webplay.NewServer(t, token))
 	}()
 	err = t.Run(ctx)
 	stop()

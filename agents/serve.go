@@ -18,7 +18,7 @@ import (
 
 	"blockyard/agents/dropbloxcontest/server"
 	"blockyard/agents/dropbloxcontest/teams"
-	"blockyard/agents/ops"
+	"blockyard/datasets/program/ops"
 )
 
 // serveTable lists the servers.

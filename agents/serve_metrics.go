@@ -6,7 +6,7 @@ import (
 	"strconv"
 
 	"blockyard/agents/dropbloxcontest/server"
-	"blockyard/agents/ops"
+	"blockyard/datasets/program/ops"
 )
 
 // contestMetrics are the counts of a contest's server as operators see them.

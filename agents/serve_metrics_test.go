@@ -12,7 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"blockyard/agents/ops/opstest"
+	"blockyard/datasets/program/ops/opstest"
 )
 
 // The server of a contest shows what its clients do.

@@ -23,7 +23,7 @@ import (
 	"blockyard/agents/tetrisduelbot"
 	"blockyard/agents/tournament"
 	"blockyard/agents/tournament/build"
-	"blockyard/datasets/provenance"
+	"blockyard/datasets/program/provenance"
 	"blockyard/env"
 	"blockyard/env/games"
 	"blockyard/env/tetrisduel"

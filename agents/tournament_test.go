@@ -17,7 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"blockyard/agents/tournament"
-	"blockyard/datasets/provenance"
+	"blockyard/datasets/program/provenance"
 )
 
 // entries are submissions for Block Battle: two that play, and five that do not take part.

@@ -11,7 +11,7 @@ import (
 	"blockyard/agents/match"
 	"blockyard/agents/mlp"
 	"blockyard/agents/registry"
-	"blockyard/datasets/provenance"
+	"blockyard/datasets/program/provenance"
 	"blockyard/env"
 	"blockyard/env/games"
 )

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"blockyard/agents/registry"
-	"blockyard/datasets/provenance"
+	"blockyard/datasets/program/provenance"
 	"blockyard/env"
 	"blockyard/env/games"
 )

@@ -12,9 +12,9 @@ import (
 	"time"
 
 	"blockyard/datasets/export"
-	"blockyard/datasets/interrupt"
-	"blockyard/datasets/lockfile"
-	"blockyard/datasets/provenance"
+	interrupt "blockyard/datasets/program"
+	"blockyard/datasets/program/disk"
+	"blockyard/datasets/program/provenance"
 	"blockyard/datasets/record"
 	"blockyard/env"
 	"blockyard/env/games"
@@ -126,8 +126,8 @@ func whole(final string, write func(folder string) error) error {
 			_ = os.Remove(m)
 		}
 	}()
-	release, err := lockfile.Acquire(filepath.Join(above, "."+filepath.Base(final)+".lock"))
-	if errors.Is(err, lockfile.ErrHeld) {
+	release, err := disk.Acquire(filepath.Join(above, "."+filepath.Base(final)+".lock"))
+	if errors.Is(err, disk.ErrHeld) {
 		return fmt.Errorf("another export writes to %s now: wait for it or choose another folder (%w)", final, err)
 	}
 	if err != nil {

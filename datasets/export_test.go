@@ -11,9 +11,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"blockyard/datasets/jsonl"
-	"blockyard/datasets/lockfile"
-	"blockyard/datasets/provenance"
+	"blockyard/datasets/program/disk"
+	"blockyard/datasets/program/provenance"
+	"blockyard/datasets/record/jsonl"
 )
 
 func TestExport(t *testing.T) {
@@ -60,7 +60,7 @@ func TestExportRemovesLeftovers(t *testing.T) {
 	for _, name := range []string{".out.123", ".out.4567", ".out.kept", ".outer.12", "out.12"} {
 		require.NoError(t, os.MkdirAll(filepath.Join(at(name), "data"), 0o755))
 	}
-	release, err := lockfile.Acquire(at(".out.lock"))
+	release, err := disk.Acquire(at(".out.lock"))
 	require.NoError(t, err)
 	status, _, errs := call("export", "--parquet", at("out"), sample)
 	require.Equal(t, 1, status)

@@ -12,8 +12,8 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"blockyard/datasets/jsonl"
-	"blockyard/datasets/release"
+	release "blockyard/datasets/program"
+	"blockyard/datasets/record/jsonl"
 )
 
 type program struct {

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"blockyard/datasets/jsonl"
 	"blockyard/datasets/record"
+	"blockyard/datasets/record/jsonl"
 	"blockyard/env/games"
 
 	"github.com/klauspost/compress/gzip"

@@ -9,10 +9,10 @@ import (
 	"path/filepath"
 	"strings"
 
-	"blockyard/datasets/atomicfile"
-	"blockyard/datasets/interrupt"
-	"blockyard/datasets/playback"
+	interrupt "blockyard/datasets/program"
+	"blockyard/datasets/program/disk"
 	"blockyard/datasets/record"
+	"blockyard/datasets/record/playback"
 	"blockyard/datasets/viewer"
 	"blockyard/env"
 	"blockyard/env/ansi"
@@ -82,7 +82,7 @@ func (c *viewCmd) Run(std *streams) error {
 		return c.history(std, c.Games[0])
 	}
 	if c.HTML != "" {
-		return atomicfile.Write(c.HTML, 0o644, func(w io.Writer) error {
+		return disk.Write(c.HTML, 0o644, func(w io.Writer) error {
 			return viewer.WriteHTML(context.Background(), w, file, n)
 		})
 	}

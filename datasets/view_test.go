@@ -12,8 +12,8 @@ import (
 	"testing"
 	"time"
 
-	"blockyard/datasets/jsonl"
-	"blockyard/datasets/playback"
+	"blockyard/datasets/record/jsonl"
+	"blockyard/datasets/record/playback"
 	"blockyard/env/games"
 
 	"github.com/stretchr/testify/require"

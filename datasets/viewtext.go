@@ -6,8 +6,8 @@ import (
 	"io"
 	"strings"
 
-	"blockyard/datasets/playback"
 	"blockyard/datasets/record"
+	"blockyard/datasets/record/playback"
 	"blockyard/datasets/viewer"
 	"blockyard/env"
 )

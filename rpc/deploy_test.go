@@ -11,8 +11,8 @@ import (
 	"github.com/alecthomas/kong"
 	"github.com/stretchr/testify/require"
 
-	"blockyard/agents/ops/opstest"
-	"blockyard/datasets/release"
+	"blockyard/datasets/program"
+	"blockyard/datasets/program/ops/opstest"
 	"blockyard/rpc/client"
 	"blockyard/rpc/server"
 )
@@ -28,7 +28,7 @@ func deployed(t *testing.T, file string) []byte {
 func parses(t *testing.T, args []string) {
 	t.Helper()
 	c := table{Serve: serveCmd{Limits: server.DefaultLimits()}}
-	parser, err := kong.New(&c, vars(), release.Vars("rpc", release.Info{}))
+	parser, err := kong.New(&c, vars(), program.Vars("rpc", program.Info{}))
 	require.NoError(t, err)
 	_, err = parser.Parse(args)
 	require.NoError(t, err, "%q", args)

@@ -3,7 +3,7 @@ package main
 import (
 	"fmt"
 
-	"blockyard/agents/ops"
+	"blockyard/datasets/program/ops"
 	"blockyard/rpc/server"
 )
 

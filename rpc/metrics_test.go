@@ -14,7 +14,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"blockyard/agents/ops/opstest"
+	"blockyard/datasets/program/ops/opstest"
 	"blockyard/rpc/client"
 	"blockyard/rpc/server"
 )

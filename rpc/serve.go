@@ -20,8 +20,8 @@ import (
 
 	"blockyard/agents/entry"
 	"blockyard/agents/mlp"
-	"blockyard/agents/ops"
 	"blockyard/agents/registry"
+	"blockyard/datasets/program/ops"
 	"blockyard/env"
 	"blockyard/env/games"
 	"blockyard/env/vec"

@@ -8,7 +8,7 @@ import (
 	"strconv"
 
 	"blockyard/agents/mlp"
-	"blockyard/datasets/provenance"
+	"blockyard/datasets/program/provenance"
 	"blockyard/train/distill"
 )
 

@@ -10,7 +10,7 @@ import (
 	"strconv"
 
 	"blockyard/agents/mlp"
-	"blockyard/datasets/provenance"
+	"blockyard/datasets/program/provenance"
 	"blockyard/datasets/record"
 	"blockyard/train/rows"
 	"blockyard/train/task"

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"blockyard/agents/broker"
-	"blockyard/agents/ops"
+	"blockyard/datasets/program/ops"
 	"blockyard/train/cluster"
 	"blockyard/train/selfplay"
 	"blockyard/train/selfplay/phases"

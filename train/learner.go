@@ -7,7 +7,7 @@ import (
 	"log/slog"
 
 	"blockyard/agents/broker"
-	"blockyard/agents/ops"
+	"blockyard/datasets/program/ops"
 	"blockyard/train/cluster"
 	"blockyard/train/selfplay"
 )

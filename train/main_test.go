@@ -9,7 +9,7 @@ import (
 
 	"blockyard/agents/broker"
 	"blockyard/agents/match"
-	"blockyard/datasets/provenance"
+	"blockyard/datasets/program/provenance"
 	"blockyard/datasets/record"
 	"blockyard/env"
 	"blockyard/train/selfplay"

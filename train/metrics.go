@@ -4,7 +4,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"blockyard/agents/ops"
+	"blockyard/datasets/program/ops"
 	"blockyard/train/selfplay"
 )
 

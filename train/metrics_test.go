@@ -12,8 +12,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"blockyard/agents/ops"
-	"blockyard/agents/ops/opstest"
+	"blockyard/datasets/program/ops"
+	"blockyard/datasets/program/ops/opstest"
 	"blockyard/train/selfplay"
 	"blockyard/train/selfplay/phases"
 	"blockyard/train/selfplay/single"

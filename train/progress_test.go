@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"blockyard/agents/ops"
+	"blockyard/datasets/program/ops"
 	"blockyard/train/selfplay"
 	"blockyard/train/selfplay/phases"
 	"blockyard/train/task"

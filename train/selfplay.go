@@ -13,8 +13,8 @@ import (
 
 	"blockyard/agents/broker"
 	"blockyard/agents/mlp"
-	"blockyard/agents/ops"
-	"blockyard/datasets/provenance"
+	"blockyard/datasets/program/ops"
+	"blockyard/datasets/program/provenance"
 	"blockyard/datasets/record"
 	"blockyard/train/cluster"
 	"blockyard/train/selfplay"

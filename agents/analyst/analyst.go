@@ -13,7 +13,7 @@ import (
 	"blockyard/agents/entry"
 	"blockyard/agents/registry"
 	"blockyard/agents/search"
-	"blockyard/datasets/analysis"
+	"blockyard/datasets/viewer/analysis"
 	"blockyard/env"
 	"blockyard/env/games"
 )

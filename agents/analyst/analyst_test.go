@@ -9,9 +9,9 @@ import (
 
 	"blockyard/agents/match"
 	"blockyard/agents/registry"
-	"blockyard/datasets/analysis"
-	"blockyard/datasets/playback"
 	"blockyard/datasets/record"
+	"blockyard/datasets/record/playback"
+	"blockyard/datasets/viewer/analysis"
 	"blockyard/env"
 	"blockyard/env/games"
 )

@@ -5,8 +5,8 @@ import (
 
 	"blockyard/agents/match"
 	"blockyard/agents/search"
-	"blockyard/datasets/analysis"
-	"blockyard/datasets/playback"
+	"blockyard/datasets/record/playback"
+	"blockyard/datasets/viewer/analysis"
 )
 
 // At analyses turn n of a game. agent is a spec, or empty for the default.

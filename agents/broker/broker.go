@@ -12,7 +12,7 @@ import (
 
 	"github.com/nats-io/nats-server/v2/server"
 
-	"blockyard/datasets/lockfile"
+	"blockyard/datasets/program/disk"
 )
 
 // Options are the settings of an embedded broker.
@@ -55,8 +55,8 @@ func Start(o Options) (*Broker, error) {
 	if err := os.MkdirAll(o.Dir, 0o700); err != nil {
 		return nil, err
 	}
-	release, err := lockfile.Acquire(o.Dir + ".lock")
-	if errors.Is(err, lockfile.ErrHeld) {
+	release, err := disk.Acquire(o.Dir + ".lock")
+	if errors.Is(err, disk.ErrHeld) {
 		return nil, fmt.Errorf("another learner drives this run: stop it, or start another run with --out (%w)", err)
 	} else if err != nil {
 		return nil, err

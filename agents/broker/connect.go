@@ -12,7 +12,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nkeys"
 
-	"blockyard/datasets/atomicfile"
+	"blockyard/datasets/program/disk"
 )
 
 // NewKey returns the public key of the private key in a file, which it creates with mode 0600 if there is none.
@@ -26,7 +26,7 @@ func NewKey(path string) (public string, err error) {
 		if seed, err = pair.Seed(); err != nil {
 			return "", err
 		}
-		err = atomicfile.WriteText(path, 0o600, string(seed)+"\n")
+		err = disk.WriteText(path, 0o600, string(seed)+"\n")
 	}
 	if err != nil {
 		return "", err

@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 	"reflect"
 
-	"blockyard/datasets/lockfile"
+	"blockyard/datasets/program/disk"
 )
 
 // The files in the folder of a ladder.
@@ -50,8 +50,8 @@ func (l *Ladder) Open(dir string) (*Journal, error) {
 		return nil, err
 	}
 	path := filepath.Join(dir, JournalFile)
-	release, err := lockfile.Acquire(path + ".lock")
-	if errors.Is(err, lockfile.ErrHeld) {
+	release, err := disk.Acquire(path + ".lock")
+	if errors.Is(err, disk.ErrHeld) {
 		return nil, fmt.Errorf("another process plays the ladder in %s: wait for it or choose another folder (%w)", dir, err)
 	}
 	if err != nil {

@@ -188,7 +188,7 @@ func Save(path string, n *Net, f Facts) error {
 }
 
 // WriteFile writes a file by renaming a temporary one: if it fails, an existing file is unchanged. It does not use
-// datasets/atomicfile, as bots are bundled from this package and the standard library alone.
+// datasets/program/disk, as bots are bundled from this package and the standard library alone.
 func WriteFile(path string, data []byte) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err

@@ -11,7 +11,7 @@ import (
 
 	"blockyard/agents/broker"
 	"blockyard/agents/match"
-	"blockyard/datasets/lockfile"
+	"blockyard/datasets/program/disk"
 )
 
 // Flags are the flags of a command that plays a match.
@@ -42,7 +42,7 @@ func (f *Flags) Start(ctx context.Context, m *match.Match, a Agent, b *Agent, ou
 		return nil, err
 	}
 	site, err := f.Open(f.Dir, "blockyard match", log)
-	if errors.Is(err, lockfile.ErrHeld) {
+	if errors.Is(err, disk.ErrHeld) {
 		return nil, fmt.Errorf("another match uses the folder %s: name another one with --cluster-dir", f.Dir)
 	} else if err != nil {
 		return nil, err

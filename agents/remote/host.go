@@ -17,7 +17,7 @@ import (
 
 	"blockyard/agents/broker"
 	"blockyard/agents/match"
-	"blockyard/datasets/atomicfile"
+	"blockyard/datasets/program/disk"
 	"blockyard/datasets/record"
 )
 
@@ -230,7 +230,7 @@ func (h *Host) giveUp(t *task) {
 	name := taskName(t.unit.Index)
 	reports := h.roster.Reports(name)
 	path := filepath.Join(h.folder, "failed-unit-"+name+".json")
-	err := atomicfile.WriteText(path, 0o644, string(broker.JSON(map[string]any{
+	err := disk.WriteText(path, 0o644, string(broker.JSON(map[string]any{
 		"spec": h.spec, "unit": t.unit, "reports": reports,
 	}))+"\n")
 	says := "no worker said why: it may crash them"

@@ -12,8 +12,7 @@ import (
 	"reflect"
 	"slices"
 
-	"blockyard/datasets/atomicfile"
-	"blockyard/datasets/lockfile"
+	"blockyard/datasets/program/disk"
 	"blockyard/datasets/record"
 )
 
@@ -66,8 +65,8 @@ func OpenJournal(dir string, c *Config, settings string, entrants []*Entrant) (*
 		}
 	}
 	now := head{c.Rules.Name, c.Rules.Rules, c.Format, c.Seats, c.Games, c.Rounds, c.Finals, c.Seed, settings, entrants}
-	release, err := lockfile.Acquire(filepath.Join(dir, journalFile+".lock"))
-	if errors.Is(err, lockfile.ErrHeld) {
+	release, err := disk.Acquire(filepath.Join(dir, journalFile+".lock"))
+	if errors.Is(err, disk.ErrHeld) {
 		return nil, fmt.Errorf("another process plays the tournament in %s: wait for it or choose another folder (%w)",
 			dir, err)
 	}
@@ -88,7 +87,7 @@ func (j *Journal) begin(now head, c *Config, entrants []*Entrant) error {
 	switch {
 	case errors.Is(err, os.ErrNotExist) || err == nil && !Tested(j.dir):
 		if text, err = json.MarshalIndent(now, "", "  "); err == nil {
-			err = atomicfile.WriteText(path, 0o644, string(text)+"\n")
+			err = disk.WriteText(path, 0o644, string(text)+"\n")
 		}
 	case err == nil:
 		err = resume(path, text, now)

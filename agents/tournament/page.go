@@ -12,7 +12,7 @@ import (
 	"strings"
 	"time"
 
-	"blockyard/datasets/atomicfile"
+	"blockyard/datasets/program/disk"
 	"blockyard/datasets/viewer"
 )
 
@@ -100,7 +100,7 @@ func (t *Tournament) WritePage(dir string) error {
 	if err := pageTemplate.Execute(&out, v); err != nil {
 		return err
 	}
-	return atomicfile.WriteText(filepath.Join(dir, PageFile), 0o644, out.String())
+	return disk.WriteText(filepath.Join(dir, PageFile), 0o644, out.String())
 }
 
 func (t *Tournament) gameRow(dir string, g Played) (gameRow, error) {
@@ -129,7 +129,7 @@ func (t *Tournament) gameRow(dir string, g Played) (gameRow, error) {
 		if viewer.WriteHTML(ctx, &page, record, 1) != nil {
 			return row, nil // too long for a page; the record can be viewed
 		}
-		if err := atomicfile.WriteText(replay, 0o644, page.String()); err != nil {
+		if err := disk.WriteText(replay, 0o644, page.String()); err != nil {
 			return row, err
 		}
 	}

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"blockyard/datasets/browsertest"
+	"blockyard/datasets/program/web/webtest"
 
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
@@ -13,14 +13,14 @@ import (
 )
 
 // open opens the page of a sitting.
-func open(t *testing.T, s *sitting) *browsertest.Tab {
-	b := browsertest.Open(t, NewServer(s.Table, "secret"))
+func open(t *testing.T, s *sitting) *webtest.Tab {
+	b := webtest.Open(t, NewServer(s.Table, "secret"))
 	b.Visit("#secret")
 	return b
 }
 
 // ready waits until the page shows the table's position.
-func ready(b *browsertest.Tab, s *sitting) Position {
+func ready(b *webtest.Tab, s *sitting) Position {
 	p := s.turn(b.T)
 	if p.Seat >= 0 {
 		b.Await(fmt.Sprintf("document.querySelector('.caption').textContent === %q && "+
@@ -30,7 +30,7 @@ func ready(b *browsertest.Tab, s *sitting) Position {
 }
 
 // sizes looks at the page in both themes and on a phone: nothing is wider than the window.
-func sizes(b *browsertest.Tab, name string) {
+func sizes(b *webtest.Tab, name string) {
 	for _, s := range []struct {
 		name    string
 		w, h    int64
@@ -167,7 +167,7 @@ func TestMouse(t *testing.T) {
 }
 
 // middle is the point in the middle of an element.
-func middle(b *browsertest.Tab, element string) (x, y float64) {
+func middle(b *webtest.Tab, element string) (x, y float64) {
 	at, err := chromedp.Run(b.Ctx, chromedp.Evaluate[struct{ X, Y float64 }](
 		"(() => { const r = "+element+".getBoundingClientRect(); return {X: r.left + r.width / 2, Y: r.top + r.height / 2}; })()"))
 	require.NoError(b, err)
@@ -175,7 +175,7 @@ func middle(b *browsertest.Tab, element string) (x, y float64) {
 }
 
 // outlined holds that what a seat placed last has an outline on the board, in the colour of text.
-func outlined(b *browsertest.Tab, p Position, seat int) {
+func outlined(b *webtest.Tab, p Position, seat int) {
 	m := p.Last[seat]
 	require.NotEmpty(b, m.Cells)
 	k := slices.Min(m.Cells) // of the first row, so that its upper side is at the edge of the piece

@@ -16,9 +16,9 @@ import (
 	"strings"
 	"time"
 
-	"blockyard/datasets/analysis"
+	"blockyard/datasets/program/web"
 	"blockyard/datasets/viewer"
-	"blockyard/datasets/webpage"
+	"blockyard/datasets/viewer/analysis"
 	"blockyard/env"
 )
 
@@ -63,11 +63,11 @@ func NewServer(t *Table, token string) *Server {
 
 // ServeHTTP implements http.Handler.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	webpage.Protect(w.Header())
+	web.Protect(w.Header())
 	if strings.HasPrefix(r.URL.Path, "/api/") {
 		given := sha256.Sum256([]byte(strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")))
 		if subtle.ConstantTimeCompare(given[:], s.token[:]) != 1 {
-			webpage.Refuse(w, http.StatusUnauthorized, errors.New("this page needs its token: "+
+			web.Refuse(w, http.StatusUnauthorized, errors.New("this page needs its token: "+
 				"open the whole address that agents play has printed, with what follows #"))
 			return
 		}
@@ -78,13 +78,13 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func (s *Server) position(w http.ResponseWriter, r *http.Request) {
 	after, err := strconv.Atoi(r.FormValue("after"))
 	if err != nil {
-		webpage.Refuse(w, http.StatusBadRequest,
+		web.Refuse(w, http.StatusBadRequest,
 			fmt.Errorf("after: %.40q, want the version of a position", r.FormValue("after")))
 		return
 	}
 	ctx, stop := context.WithTimeout(r.Context(), patience)
 	defer stop()
-	webpage.Answer(w, s.table.after(ctx, after))
+	web.Answer(w, s.table.after(ctx, after))
 }
 
 // order is the body of a POST.
@@ -96,11 +96,11 @@ type order struct {
 // read reads the body of a POST. It responds with an error if it cannot be read.
 func (o *order) read(w http.ResponseWriter, r *http.Request) bool {
 	if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxBody)).Decode(o); err != nil {
-		webpage.Refuse(w, http.StatusBadRequest, fmt.Errorf("body: %w", err))
+		web.Refuse(w, http.StatusBadRequest, fmt.Errorf("body: %w", err))
 		return false
 	}
 	if o.Action < 0 || o.Action >= int(env.None) {
-		webpage.Refuse(w, http.StatusBadRequest, fmt.Errorf("action %d: want 0 to %d", o.Action, env.None-1))
+		web.Refuse(w, http.StatusBadRequest, fmt.Errorf("action %d: want 0 to %d", o.Action, env.None-1))
 		return false
 	}
 	return true
@@ -123,35 +123,35 @@ func (s *Server) again(w http.ResponseWriter, r *http.Request) {
 // done responds to an order. One that comes too late is a conflict.
 func done(w http.ResponseWriter, err error) {
 	if err != nil {
-		webpage.Refuse(w, http.StatusConflict, err)
+		web.Refuse(w, http.StatusConflict, err)
 		return
 	}
-	webpage.Answer(w, struct{}{})
+	web.Answer(w, struct{}{})
 }
 
 // hints responds with the best moves of the person who has to choose.
 func (s *Server) hints(w http.ResponseWriter, r *http.Request) {
 	version, err := strconv.Atoi(r.FormValue("version"))
 	if err != nil {
-		webpage.Refuse(w, http.StatusBadRequest, fmt.Errorf("version: %.40q, want a number", r.FormValue("version")))
+		web.Refuse(w, http.StatusBadRequest, fmt.Errorf("version: %.40q, want a number", r.FormValue("version")))
 		return
 	}
 	if agents := s.table.agents(); !slices.Contains(agents, r.FormValue("agent")) {
-		webpage.Refuse(w, http.StatusBadRequest, fmt.Errorf("agent %.80q: want one of %q", r.FormValue("agent"), agents))
+		web.Refuse(w, http.StatusBadRequest, fmt.Errorf("agent %.80q: want one of %q", r.FormValue("agent"), agents))
 		return
 	}
 	state, rec, seat, turn, err := s.table.request(version)
 	if err != nil {
-		webpage.Refuse(w, http.StatusConflict, err)
+		web.Refuse(w, http.StatusConflict, err)
 		return
 	}
 	got, err := s.table.Analyst.Analyse(r.Context(), analysis.Request{
 		Record: rec, Turn: turn, State: state, Moves: env.NoMoves, Agent: r.FormValue("agent"),
 	})
 	if err != nil {
-		webpage.Refuse(w, http.StatusUnprocessableEntity, err)
+		web.Refuse(w, http.StatusUnprocessableEntity, err)
 		return
 	}
 	got.Seats = slices.DeleteFunc(got.Seats, func(s analysis.Seat) bool { return s.Seat != seat })
-	webpage.Answer(w, got)
+	web.Answer(w, got)
 }

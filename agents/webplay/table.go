@@ -10,9 +10,9 @@ import (
 	"sync"
 
 	"blockyard/agents/match"
-	"blockyard/datasets/analysis"
 	"blockyard/datasets/record"
 	"blockyard/datasets/viewer"
+	"blockyard/datasets/viewer/analysis"
 	"blockyard/env"
 )
 

@@ -11,7 +11,7 @@ import (
 
 	"blockyard/agents/analyst"
 	"blockyard/agents/registry"
-	"blockyard/datasets/browsertest"
+	"blockyard/datasets/program/web/webtest"
 	"blockyard/datasets/record"
 	"blockyard/env"
 	"blockyard/env/games"
@@ -80,7 +80,7 @@ func (s *sitting) recorded() []*record.Record {
 
 // turn waits until a person has to choose, or the game is over.
 func (s *sitting) turn(t *testing.T) Position {
-	ctx, stop := context.WithTimeout(t.Context(), browsertest.Patience)
+	ctx, stop := context.WithTimeout(t.Context(), webtest.Patience)
 	defer stop()
 	p := s.after(ctx, -1)
 	for p.Seat < 0 && p.Frame.Over == "" && p.Error == "" {
@@ -121,7 +121,7 @@ func TestGamesArePlayed(t *testing.T) {
 				p = s.turn(t)
 			}
 			require.NotEmpty(t, p.Frame.Over)
-			require.Eventually(t, func() bool { return len(s.recorded()) == 1 }, browsertest.Patience, time.Millisecond)
+			require.Eventually(t, func() bool { return len(s.recorded()) == 1 }, webtest.Patience, time.Millisecond)
 			require.Equal(t, c.names, s.recorded()[0].Agents)
 			require.False(t, s.recorded()[0].Stopped)
 		})

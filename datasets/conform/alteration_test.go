@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"blockyard/datasets/conform"
-	"blockyard/datasets/jsonl"
+	"blockyard/datasets/record/jsonl"
 
 	"github.com/stretchr/testify/require"
 )

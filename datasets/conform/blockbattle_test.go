@@ -13,7 +13,7 @@ import (
 
 	"blockyard/datasets/conform"
 	"blockyard/datasets/conform/blockbattlelog"
-	"blockyard/datasets/jsonl"
+	"blockyard/datasets/record/jsonl"
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/stretchr/testify/require"

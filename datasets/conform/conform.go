@@ -14,7 +14,7 @@ import (
 	"sort"
 	"strings"
 
-	"blockyard/datasets/jsonl"
+	"blockyard/datasets/record/jsonl"
 )
 
 // Index lets c read a file for checks that need records of other files. It ignores errors: File

@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"blockyard/datasets/release"
+	"blockyard/datasets/program"
 )
 
 // A Source is an exported file of records.
@@ -38,7 +38,7 @@ func (s *Shards) about() About {
 	return About{Game: g.Name, ID: g.ID, Rules: g.Rules,
 		Shape: [3]int{g.Planes.C, g.Planes.H, g.Planes.W}, CellBits: g.CellBits(),
 		Planes: g.PlaneNames, Globals: g.GlobalNames, Actions: g.Actions, None: 65535,
-		Observed: finite(observationSpace(g)), Chosen: json.RawMessage(actionSpace(g)), Revision: release.Read().Commit}
+		Observed: finite(observationSpace(g)), Chosen: json.RawMessage(actionSpace(g)), Revision: program.Read().Commit}
 }
 
 const card = `---

@@ -8,7 +8,7 @@ import (
 	"io"
 	"iter"
 
-	"blockyard/datasets/jsonl"
+	"blockyard/datasets/record/jsonl"
 	"blockyard/env"
 )
 

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"sync"
 
-	"blockyard/datasets/atomicfile"
+	"blockyard/datasets/program/disk"
 
 	"github.com/klauspost/compress/gzip"
 )
@@ -23,9 +23,9 @@ const partChoices = 1 << 17
 type Writer struct {
 	mu   sync.Mutex
 	out  *bufio.Writer
-	zip  *gzip.Writer     // between out and file, if the file is compressed
-	file *os.File         // nil after Close
-	made *atomicfile.File // file, if it gets its name by Close
+	zip  *gzip.Writer // between out and file, if the file is compressed
+	file *os.File     // nil after Close
+	made *disk.File   // file, if it gets its name by Close
 }
 
 // NewWriter writes plain lines to w.
@@ -38,7 +38,7 @@ func NewWriter(w io.Writer) *Writer {
 func Create(path string) (*Writer, error) { return create(path, strings.HasSuffix(path, ".gz")) }
 
 func create(path string, compressed bool) (*Writer, error) {
-	f, err := atomicfile.Create(path, 0o644)
+	f, err := disk.Create(path, 0o644)
 	if err != nil {
 		return nil, err
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/stretchr/testify/require"
 
-	"blockyard/datasets/analysis"
+	"blockyard/datasets/viewer/analysis"
 	"blockyard/env/games"
 )
 

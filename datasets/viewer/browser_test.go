@@ -5,13 +5,13 @@ import (
 	"net/http"
 	"testing"
 
-	"blockyard/datasets/browsertest"
+	"blockyard/datasets/program/web/webtest"
 
 	"github.com/stretchr/testify/require"
 )
 
 // A tab is a page of the browser that shows a Server's page.
-type tab struct{ *browsertest.Tab }
+type tab struct{ *webtest.Tab }
 
 // browse opens a browser on a server of its own that shows paths.
 func browse(t *testing.T, paths ...string) *tab {
@@ -21,7 +21,7 @@ func browse(t *testing.T, paths ...string) *tab {
 }
 
 // browseAt opens a browser on a server.
-func browseAt(t *testing.T, handler http.Handler) *tab { return &tab{browsertest.Open(t, handler)} }
+func browseAt(t *testing.T, handler http.Handler) *tab { return &tab{webtest.Open(t, handler)} }
 
 // on makes what fails fail t.
 func (b *tab) on(t *testing.T) *tab {

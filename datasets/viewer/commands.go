@@ -6,7 +6,7 @@ import (
 	"sort"
 	"time"
 
-	"blockyard/datasets/playback"
+	"blockyard/datasets/record/playback"
 	"blockyard/env"
 	"blockyard/env/dropblox"
 )

@@ -11,8 +11,8 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"blockyard/datasets/program/web"
 	"blockyard/datasets/record"
-	"blockyard/datasets/webpage"
 )
 
 // maxFilms is how many games are kept open. The least recently used one is closed first.
@@ -48,12 +48,12 @@ func (s *Server) open(w http.ResponseWriter, r *http.Request) *held {
 		}
 	}
 	if e == nil {
-		webpage.Refuse(w, http.StatusNotFound, fmt.Errorf("there is no game %q in the list", short(id, 200)))
+		web.Refuse(w, http.StatusNotFound, fmt.Errorf("there is no game %q in the list", short(id, 200)))
 		return nil
 	}
 	f, err := s.films.open(r.Context(), s.library, e)
 	if err != nil {
-		webpage.Refuse(w, http.StatusUnprocessableEntity, err)
+		web.Refuse(w, http.StatusUnprocessableEntity, err)
 		return nil
 	}
 	return f

@@ -8,7 +8,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"blockyard/datasets/playback"
+	"blockyard/datasets/record/playback"
 	"blockyard/env"
 	"blockyard/env/dropblox"
 	"blockyard/env/games"

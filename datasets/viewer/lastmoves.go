@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"blockyard/datasets/playback"
+	"blockyard/datasets/record/playback"
 	"blockyard/env"
 )
 

@@ -14,7 +14,7 @@ import (
 
 	"github.com/klauspost/compress/gzhttp"
 
-	"blockyard/datasets/webpage"
+	"blockyard/datasets/program/web"
 )
 
 // A Live shows games of a running server while its clients play them: those that the server shows at its address of
@@ -52,7 +52,7 @@ func (l *Live) Serve(ctx context.Context, out, errs io.Writer) error {
 		}
 	}
 	tcp, ok := listener.Addr().(*net.TCPAddr)
-	return webpage.Serve(ctx, listener, guarded(h.routes(), ok && tcp.IP.IsLoopback()))
+	return web.Serve(ctx, listener, guarded(h.routes(), ok && tcp.IP.IsLoopback()))
 }
 
 // A liveHandler passes on what the server shows.
@@ -93,12 +93,12 @@ func (h *liveHandler) routes() http.Handler {
 	mux.HandleFunc("GET /api/live", func(w http.ResponseWriter, r *http.Request) {
 		count, err := number(r, "count", 16, 1, mostGames)
 		if err != nil {
-			webpage.Refuse(w, http.StatusBadRequest, err)
+			web.Refuse(w, http.StatusBadRequest, err)
 			return
 		}
 		got := h.take(r.Context(), count)
 		if got.status != http.StatusOK {
-			webpage.Refuse(w, http.StatusBadGateway, errors.New(got.err()))
+			web.Refuse(w, http.StatusBadGateway, errors.New(got.err()))
 			return
 		}
 		w.Header().Set("Content-Type", "application/json")

@@ -11,8 +11,8 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"blockyard/datasets/browsertest"
-	"blockyard/datasets/webpage"
+	"blockyard/datasets/program/web"
+	"blockyard/datasets/program/web/webtest"
 	"blockyard/env"
 	"blockyard/env/games"
 
@@ -34,7 +34,7 @@ func shows(t *testing.T, game string, asked *atomic.Int64) *httptest.Server {
 	var painter Painter
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Header.Get("Authorization") != "Bearer secret" {
-			webpage.Refuse(w, http.StatusUnauthorized, fmt.Errorf("this server requires a token"))
+			web.Refuse(w, http.StatusUnauthorized, fmt.Errorf("this server requires a token"))
 			return
 		}
 		var count int
@@ -53,7 +53,7 @@ func shows(t *testing.T, game string, asked *atomic.Int64) *httptest.Server {
 			list = append(list, map[string]any{"id": fmt.Sprint("1.1.", k), "game": g.Name, "title": g.Title,
 				"players": players, "frame": painter.Position(s, players, turn)})
 		}
-		webpage.Answer(w, map[string]any{"games": list, "handles": 1, "envs": 1024, "waiting": false})
+		web.Answer(w, map[string]any{"games": list, "handles": 1, "envs": 1024, "waiting": false})
 	}))
 	t.Cleanup(server.Close)
 	return server
@@ -63,7 +63,7 @@ func shows(t *testing.T, game string, asked *atomic.Int64) *httptest.Server {
 func TestLiveGrid(t *testing.T) {
 	var asked atomic.Int64
 	server := shows(t, "blockbattle", &asked)
-	b := browsertest.Open(t, newLiveHandler(server.URL, "secret").routes())
+	b := webtest.Open(t, newLiveHandler(server.URL, "secret").routes())
 	b.Visit("")
 	tiles := "document.querySelectorAll('.tile').length"
 	b.Await(tiles + " === 16 && document.querySelector('#totals').textContent === '16 of 1,024 games'")

@@ -7,8 +7,8 @@ import (
 	"slices"
 	"time"
 
-	"blockyard/datasets/analysis"
-	"blockyard/datasets/webpage"
+	"blockyard/datasets/program/web"
+	"blockyard/datasets/viewer/analysis"
 	"blockyard/env"
 	"blockyard/env/dropblox"
 )
@@ -121,7 +121,7 @@ func (b *Board) ghost(places []dropblox.Cell, ink uint8) {
 func (s *Server) turn(w http.ResponseWriter, r *http.Request) (f *held, p positions, turn int) {
 	turn, err := number(r, "turn", -1, 0, 1<<40)
 	if err != nil {
-		webpage.Refuse(w, http.StatusBadRequest, err)
+		web.Refuse(w, http.StatusBadRequest, err)
 		return nil, nil, 0
 	}
 	if f = s.open(w, r); f == nil {
@@ -130,7 +130,7 @@ func (s *Server) turn(w http.ResponseWriter, r *http.Request) (f *held, p positi
 	f.film.advance(time.Now().Add(pause))
 	if p = positionsOf(f.film); p == nil {
 		f.mu.Unlock()
-		webpage.Refuse(w, http.StatusUnprocessableEntity, errHistory)
+		web.Refuse(w, http.StatusUnprocessableEntity, errHistory)
 		return nil, nil, 0
 	}
 	return f, p, turn
@@ -141,7 +141,7 @@ func (s *Server) marked(w http.ResponseWriter, r *http.Request) {
 	seat, err1 := number(r, "seat", -1, 0, env.MaxSeats-1)
 	action, err2 := number(r, "action", -1, 0, int(env.None)-1)
 	if err := errors.Join(err1, err2); err != nil {
-		webpage.Refuse(w, http.StatusBadRequest, err)
+		web.Refuse(w, http.StatusBadRequest, err)
 		return
 	}
 	f, p, turn := s.turn(w, r)
@@ -151,16 +151,16 @@ func (s *Server) marked(w http.ResponseWriter, r *http.Request) {
 	defer f.mu.Unlock()
 	frame, err := p.marked(turn, seat, env.Action(action))
 	if err != nil {
-		webpage.Refuse(w, http.StatusUnprocessableEntity, err)
+		web.Refuse(w, http.StatusUnprocessableEntity, err)
 		return
 	}
-	webpage.Answer(w, &frame)
+	web.Answer(w, &frame)
 }
 
 // analysis responds with the analysis of a turn. The film stays free for other requests in the meantime.
 func (s *Server) analysis(w http.ResponseWriter, r *http.Request) {
 	if s.analyst == nil {
-		webpage.Refuse(w, http.StatusNotFound,
+		web.Refuse(w, http.StatusNotFound,
 			errors.New("this viewer has no analyst: start it with agents analyze FILE --web"))
 		return
 	}
@@ -177,9 +177,9 @@ func (s *Server) analysis(w http.ResponseWriter, r *http.Request) {
 	if err == nil {
 		var out *analysis.Position
 		if out, err = s.analyst.Analyse(r.Context(), request); err == nil {
-			webpage.Answer(w, out)
+			web.Answer(w, out)
 			return
 		}
 	}
-	webpage.Refuse(w, http.StatusUnprocessableEntity, err)
+	web.Refuse(w, http.StatusUnprocessableEntity, err)
 }

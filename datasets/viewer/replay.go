@@ -9,9 +9,9 @@ import (
 	"strings"
 	"time"
 
-	"blockyard/datasets/jsonl"
-	"blockyard/datasets/playback"
 	"blockyard/datasets/record"
+	"blockyard/datasets/record/jsonl"
+	"blockyard/datasets/record/playback"
 	"blockyard/env"
 	"blockyard/env/dropblox"
 	"blockyard/env/games"

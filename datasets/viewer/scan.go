@@ -10,8 +10,8 @@ import (
 	"os"
 	"time"
 
-	"blockyard/datasets/jsonl"
 	"blockyard/datasets/record"
+	"blockyard/datasets/record/jsonl"
 	"blockyard/env"
 )
 

@@ -13,8 +13,8 @@ import (
 	"strings"
 	"time"
 
-	"blockyard/datasets/analysis"
-	"blockyard/datasets/webpage"
+	"blockyard/datasets/program/web"
+	"blockyard/datasets/viewer/analysis"
 
 	"github.com/klauspost/compress/gzhttp"
 )
@@ -72,7 +72,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.routes.Se
 // guarded lets a page load from its own server only. If it is local, it accepts only requests to localhost.
 func guarded(next http.Handler, local bool) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		webpage.Protect(w.Header())
+		web.Protect(w.Header())
 		if local && !loopback(r.Host) {
 			http.Error(w, "this viewer accepts requests to 127.0.0.1 and localhost only", http.StatusForbidden)
 			return
@@ -83,7 +83,7 @@ func guarded(next http.Handler, local bool) http.Handler {
 
 // loopback reports whether a Host header names the local machine.
 func loopback(host string) bool {
-	name := webpage.HostName(host)
+	name := web.HostName(host)
 	ip := net.ParseIP(name)
 	return strings.EqualFold(name, "localhost") || ip != nil && ip.IsLoopback()
 }
@@ -103,7 +103,7 @@ func (s *Server) games(w http.ResponseWriter, r *http.Request) {
 	from, err1 := number(r, "from", 0, 0, maxEntries)
 	count, err2 := number(r, "count", 100, 1, pageSize)
 	if err := errors.Join(err1, err2); err != nil {
-		webpage.Refuse(w, http.StatusBadRequest, err)
+		web.Refuse(w, http.StatusBadRequest, err)
 		return
 	}
 	l := s.library
@@ -122,7 +122,7 @@ func (s *Server) games(w http.ResponseWriter, r *http.Request) {
 			out.Kinds[e.Game] = l.kinds.of(e.Game)
 		}
 	}
-	webpage.Answer(w, &out)
+	web.Answer(w, &out)
 }
 
 // details is the response to /api/game.
@@ -138,7 +138,7 @@ type details struct {
 func (s *Server) game(w http.ResponseWriter, r *http.Request) {
 	known, err := number(r, "known", 0, 0, 1<<40)
 	if err != nil {
-		webpage.Refuse(w, http.StatusBadRequest, err)
+		web.Refuse(w, http.StatusBadRequest, err)
 		return
 	}
 	f := s.open(w, r)
@@ -153,7 +153,7 @@ func (s *Server) game(w http.ResponseWriter, r *http.Request) {
 	if s.analyst != nil && positionsOf(f.film) != nil {
 		out.Agents = s.analyst.Agents(f.shown.Game)
 	}
-	webpage.Answer(w, &out)
+	web.Answer(w, &out)
 }
 
 // chunk is the response to /api/frames.
@@ -167,7 +167,7 @@ func (s *Server) frames(w http.ResponseWriter, r *http.Request) {
 	from, err1 := number(r, "from", 0, 0, 1<<40)
 	count, err2 := number(r, "count", chunkSize, 1, chunkSize)
 	if err := errors.Join(err1, err2); err != nil {
-		webpage.Refuse(w, http.StatusBadRequest, err)
+		web.Refuse(w, http.StatusBadRequest, err)
 		return
 	}
 	f := s.open(w, r)
@@ -180,22 +180,22 @@ func (s *Server) frames(w http.ResponseWriter, r *http.Request) {
 	for n := from; n < min(from+count, f.film.info().Frames) && r.Context().Err() == nil; n++ {
 		frame, err := f.film.frame(n)
 		if err != nil {
-			webpage.Refuse(w, http.StatusUnprocessableEntity, err)
+			web.Refuse(w, http.StatusUnprocessableEntity, err)
 			return
 		}
 		out.Frames = append(out.Frames, frame)
 	}
-	webpage.Answer(w, &out)
+	web.Answer(w, &out)
 }
 
 func (s *Server) postGame(w http.ResponseWriter, r *http.Request) {
 	if r.Header.Get("Origin") != "" {
-		webpage.Refuse(w, http.StatusForbidden, errors.New("only programs may post games, not web pages"))
+		web.Refuse(w, http.StatusForbidden, errors.New("only programs may post games, not web pages"))
 		return
 	}
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxPostBytes))
 	if err != nil {
-		webpage.Refuse(w, http.StatusRequestEntityTooLarge, err)
+		web.Refuse(w, http.StatusRequestEntityTooLarge, err)
 		return
 	}
 	s.library.mu.Lock()
@@ -203,7 +203,7 @@ func (s *Server) postGame(w http.ResponseWriter, r *http.Request) {
 	s.library.index()
 	s.library.mu.Unlock()
 	if err != nil {
-		webpage.Refuse(w, http.StatusBadRequest, err)
+		web.Refuse(w, http.StatusBadRequest, err)
 		return
 	}
 	fmt.Fprint(w, n)
@@ -212,7 +212,7 @@ func (s *Server) postGame(w http.ResponseWriter, r *http.Request) {
 func (s *Server) viewGame(w http.ResponseWriter, r *http.Request) {
 	n, err := number(r, "id", 0, 1, 1<<40)
 	if err != nil {
-		webpage.Refuse(w, http.StatusBadRequest, err)
+		web.Refuse(w, http.StatusBadRequest, err)
 		return
 	}
 	http.Redirect(w, r, "/#"+postID(strconv.Itoa(n))+"/0", http.StatusFound)
@@ -234,5 +234,5 @@ func number(r *http.Request, name string, without, lo, hi int) (int, error) {
 // Serve serves the page on listener until ctx is done. analyst may be nil.
 func Serve(ctx context.Context, listener net.Listener, l *Library, analyst analysis.Analyst) error {
 	addr, ok := listener.Addr().(*net.TCPAddr)
-	return webpage.Serve(ctx, listener, NewServer(l, analyst, ok && addr.IP.IsLoopback()))
+	return web.Serve(ctx, listener, NewServer(l, analyst, ok && addr.IP.IsLoopback()))
 }

@@ -14,7 +14,7 @@ import (
 	"strconv"
 	"strings"
 
-	"blockyard/datasets/analysis"
+	"blockyard/datasets/viewer/analysis"
 )
 
 // A Site says what to show in a browser, and where.

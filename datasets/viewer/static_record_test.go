@@ -19,7 +19,7 @@ import (
 	"github.com/chromedp/chromedp/kb"
 	"github.com/stretchr/testify/require"
 
-	"blockyard/datasets/browsertest"
+	"blockyard/datasets/program/web/webtest"
 	"blockyard/datasets/record"
 )
 
@@ -114,7 +114,7 @@ func (b *tab) framed(path string, doc string) {
 // quietly waits until a condition holds.
 func (b *tab) quietly(holds func() bool) {
 	b.Helper()
-	require.Eventually(b, holds, browsertest.Patience, browsertest.Patience/1000)
+	require.Eventually(b, holds, webtest.Patience, webtest.Patience/1000)
 }
 
 // What cannot be shown is refused with the reason, and what can be shown partly is, with the reason.

@@ -10,7 +10,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"blockyard/agents/ops"
+	"blockyard/datasets/program/ops"
 	"blockyard/env"
 )
 

@@ -12,7 +12,7 @@ import (
 	"syscall"
 	"time"
 
-	"blockyard/datasets/lockfile"
+	"blockyard/datasets/program/disk"
 )
 
 // bufferSize is the size of a connection's socket buffers. It is small enough that the pages of a slab
@@ -57,8 +57,8 @@ func Listen(address string, tokens []Token, c Credentials) (net.Listener, error)
 
 func listenUnix(path string) (*listener, error) {
 	// Two servers that start at the same moment must not take the same stale file for theirs to remove.
-	release, err := lockfile.Acquire(path + ".lock")
-	if errors.Is(err, lockfile.ErrHeld) {
+	release, err := disk.Acquire(path + ".lock")
+	if errors.Is(err, disk.ErrHeld) {
 		return nil, fmt.Errorf("another server listens there: stop it or choose another path (%w)", err)
 	}
 	if err != nil {

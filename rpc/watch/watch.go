@@ -17,9 +17,9 @@ import (
 	"sync"
 	"time"
 
-	"blockyard/agents/ops"
+	"blockyard/datasets/program/ops"
+	"blockyard/datasets/program/web"
 	"blockyard/datasets/viewer"
-	"blockyard/datasets/webpage"
 	"blockyard/rpc/server"
 	"blockyard/rpc/wire"
 )
@@ -72,14 +72,14 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	count, err := strconv.Atoi(r.FormValue("count"))
 	switch {
 	case r.Method != http.MethodGet || r.URL.Path != "/watch":
-		webpage.Refuse(w, http.StatusNotFound, errors.New("want GET /watch?count=N; datasets view --web --live shows it"))
+		web.Refuse(w, http.StatusNotFound, errors.New("want GET /watch?count=N; datasets view --web --live shows it"))
 		return
 	case r.Header.Get("Origin") != "" || !address(r.Host):
-		webpage.Refuse(w, http.StatusForbidden,
+		web.Refuse(w, http.StatusForbidden,
 			errors.New("only programs may watch, by an IP address or localhost, not web pages"))
 		return
 	case err != nil || count < 1 || count > server.MaxGlances:
-		webpage.Refuse(w, http.StatusBadRequest,
+		web.Refuse(w, http.StatusBadRequest,
 			fmt.Errorf("count: %.20q, want 1 to %d", r.FormValue("count"), server.MaxGlances))
 		return
 	}
@@ -87,7 +87,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	defer h.mu.Unlock()
 	if now := time.Now(); now.Before(h.next) {
 		w.Header().Set("Retry-After", "1")
-		webpage.Refuse(w, http.StatusTooManyRequests, fmt.Errorf("too many watch: this server answers once per %v", pause))
+		web.Refuse(w, http.StatusTooManyRequests, fmt.Errorf("too many watch: this server answers once per %v", pause))
 		return
 	}
 	h.next = time.Now().Add(pause)
@@ -97,7 +97,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		if errors.As(err, &refusal) {
 			err = errors.New(strings.Replace(refusal.Msg, " in hello", "", 1))
 		}
-		webpage.Refuse(w, http.StatusUnauthorized, err)
+		web.Refuse(w, http.StatusUnauthorized, err)
 		return
 	}
 	out := Answer{Games: []Picture{}, Handles: got.Handles, Envs: got.Envs, Waiting: !got.Known}
@@ -111,12 +111,12 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			Players: g.Players, Frame: h.painter.Position(g.State, g.Players, g.Steps),
 		})
 	}
-	webpage.Answer(w, out)
+	web.Answer(w, out)
 }
 
 // address reports whether a Host header is an IP address or localhost, which cannot come from DNS rebinding.
 func address(host string) bool {
-	name := webpage.HostName(host)
+	name := web.HostName(host)
 	return strings.EqualFold(name, "localhost") || net.ParseIP(name) != nil
 }
 

@@ -17,7 +17,7 @@ import (
 
 	"blockyard/agents/broker"
 	"blockyard/agents/mlp"
-	"blockyard/datasets/atomicfile"
+	"blockyard/datasets/program/disk"
 	"blockyard/train/selfplay"
 )
 
@@ -71,7 +71,7 @@ func RunID(folder string) (string, error) {
 		return "", err
 	}
 	id := rand.Text()[:10]
-	return id, errors.Join(os.MkdirAll(folder, 0o755), atomicfile.WriteText(path, 0o644, id+"\n"))
+	return id, errors.Join(os.MkdirAll(folder, 0o755), disk.WriteText(path, 0o644, id+"\n"))
 }
 
 // NewLearner takes the lease of the run and opens its queues. The caller must Close the learner.

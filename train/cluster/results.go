@@ -11,7 +11,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"blockyard/agents/broker"
-	"blockyard/datasets/atomicfile"
+	"blockyard/datasets/program/disk"
 	"blockyard/train/selfplay"
 )
 
@@ -125,7 +125,7 @@ func (l *Learner) giveUp(ctx context.Context, s *sentTask) {
 	}{l.spec, task, reports}
 	text, err := json.MarshalIndent(kept, "", "\t")
 	if err == nil {
-		err = atomicfile.WriteText(path, 0o644, string(text)+"\n")
+		err = disk.WriteText(path, 0o644, string(text)+"\n")
 	}
 	says := "no worker said why: it may crash them"
 	if len(reports) > 0 {

@@ -14,7 +14,7 @@ import (
 	"strconv"
 	"time"
 
-	"blockyard/datasets/atomicfile"
+	"blockyard/datasets/program/disk"
 	"blockyard/env/dropblox"
 )
 
@@ -130,5 +130,5 @@ func (f *Folder) add(name string, text []byte) error {
 
 // write writes a file. It does not wait for the disk, as a game has a clock.
 func (f *Folder) write(name string, text []byte) error {
-	return atomicfile.Publish(filepath.Join(f.Path, name), 0o644, text)
+	return disk.Publish(filepath.Join(f.Path, name), 0o644, text)
 }

@@ -24,7 +24,7 @@ import (
 	"unicode/utf8"
 
 	"blockyard/agents/dropbloxcontest/protocol"
-	"blockyard/datasets/atomicfile"
+	"blockyard/datasets/program/disk"
 )
 
 // Limits of a file of teams.
@@ -166,5 +166,5 @@ func Put(path, name, password string) error {
 	if n := len(lines); n > 0 && !strings.HasSuffix(lines[n-1], "\n") {
 		lines[n-1] += "\n"
 	}
-	return atomicfile.WriteText(path, 0o600, strings.Join(lines, "")+t.String()+"\n")
+	return disk.WriteText(path, 0o600, strings.Join(lines, "")+t.String()+"\n")
 }

@@ -1,6 +1,6 @@
 //go:build unix
 
-package lockfile
+package disk
 
 import (
 	"errors"

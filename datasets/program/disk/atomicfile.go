@@ -1,5 +1,5 @@
-// Package atomicfile writes files that are never seen half written, whatever interrupts the writing.
-package atomicfile
+// Package disk writes files that are never seen half written, whatever interrupts the writing.
+package disk
 
 import (
 	"errors"

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"blockyard/datasets/jsonl"
+	"blockyard/datasets/record/jsonl"
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/stretchr/testify/require"

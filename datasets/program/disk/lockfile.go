@@ -1,5 +1,5 @@
-// Package lockfile lets one process at a time use a path. A lock ends with its process, even if that is killed.
-package lockfile
+// Package disk lets one process at a time use a path. A lock ends with its process, even if that is killed.
+package disk
 
 import (
 	"errors"

@@ -11,8 +11,8 @@ import (
 	"path/filepath"
 	"time"
 
-	"blockyard/datasets/atomicfile"
-	"blockyard/datasets/release"
+	release "blockyard/datasets/program"
+	"blockyard/datasets/program/disk"
 )
 
 // File is the name of the file in a folder of results, and its extension beside a file.
@@ -97,5 +97,5 @@ func (r *Run) write(path string) error {
 	if err != nil {
 		return err
 	}
-	return atomicfile.WriteText(path, 0o644, string(text)+"\n")
+	return disk.WriteText(path, 0o644, string(text)+"\n")
 }

@@ -1,4 +1,4 @@
-package interrupt_test
+package program_test
 
 import (
 	"bufio"
@@ -12,7 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"blockyard/datasets/interrupt"
+	"blockyard/datasets/program"
 )
 
 // TestMain lets the test binary be a program that hears the first signal and goes on for ever.
@@ -20,7 +20,7 @@ func TestMain(m *testing.M) {
 	if os.Getenv("BLOCKYARD_STUBBORN") == "" {
 		os.Exit(m.Run())
 	}
-	ctx, stop := interrupt.Context()
+	ctx, stop := program.Context()
 	defer stop()
 	fmt.Println("ready")
 	<-ctx.Done()

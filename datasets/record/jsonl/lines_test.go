@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"blockyard/datasets/jsonl"
+	"blockyard/datasets/record/jsonl"
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/stretchr/testify/require"

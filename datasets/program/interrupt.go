@@ -1,5 +1,5 @@
-// Package interrupt lets signals end a program: the first one asks it to stop, the second ends it at once.
-package interrupt
+// Package program lets signals end a program: the first one asks it to stop, the second ends it at once.
+package program
 
 import (
 	"context"

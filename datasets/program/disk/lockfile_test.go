@@ -1,4 +1,4 @@
-package lockfile
+package disk
 
 import (
 	"path/filepath"

@@ -1,6 +1,6 @@
-// Package release tells from which sources a program was built. `make binaries` sets the values when it links;
+// Package program tells from which sources a program was built. `make binaries` sets the values when it links;
 // in other builds they are those that the go command records in a git checkout.
-package release
+package program
 
 import (
 	"fmt"
@@ -13,7 +13,7 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// The linker sets these, with -X blockyard/datasets/release.version=0.1.0 and so on.
+// The linker sets these, with -X blockyard/datasets/program.version=0.1.0 and so on.
 var version, commit, date string
 
 // An Info is where a program comes from.

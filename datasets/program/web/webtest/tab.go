@@ -1,5 +1,5 @@
-// Package browsertest drives pages in a real browser, for the tests of all programs that serve some.
-package browsertest
+// Package webtest drives pages in a real browser, for the tests of all programs that serve some.
+package webtest
 
 import (
 	"context"

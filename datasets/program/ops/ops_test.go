@@ -13,7 +13,7 @@ import (
 	"github.com/alecthomas/kong"
 	"github.com/stretchr/testify/require"
 
-	"blockyard/agents/ops/opstest"
+	"blockyard/datasets/program/ops/opstest"
 )
 
 var quiet = slog.New(slog.DiscardHandler)

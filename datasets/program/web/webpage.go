@@ -1,5 +1,5 @@
-// Package webpage serves the project's own pages in a browser, and the JSON that they ask for.
-package webpage
+// Package web serves the project's own pages in a browser, and the JSON that they ask for.
+package web
 
 import (
 	"context"
