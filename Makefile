@@ -45,7 +45,7 @@ go: ## Go tests
 	$(GO) test -vet=off -timeout 15m ./...
 
 race: ## Go tests of concurrent packages under the race detector
-	$(GO) test -race -short -vet=off -timeout 15m ./env/vec ./rpc/server ./rpc/openenv ./rpc/wire ./agents/match ./agents/remote ./agents/contest ./agents/dropbloxcontest/... ./train/selfplay/...
+	$(GO) test -race -short -vet=off -timeout 15m ./env/vec ./rpc/server ./rpc/openenv ./rpc/wire ./agents/match ./agents/fleet ./agents/contest ./agents/contest/dropblox/... ./train/selfplay/...
 
 python: $(VENV)/test ## the Python client on real Gymnasium, PettingZoo and Stable-Baselines3, and a real server
 	@log=$$(mktemp); trap 'rm -f $$log' EXIT; failed=0; \
@@ -122,8 +122,8 @@ bundle: ## the shipped networks as contest bots, one file each, in bin/
 	mkdir -p bin && $(GO) run ./agents bundle blockbattle --out bin/blockbattle_bot.go
 
 plugin: ## the WinTetris solver as a shared library, with its header, in bin/
-	mkdir -p bin && $(GO) build -buildmode=c-shared -o bin/libwintetris_solver.so ./agents/wintetrisabi/lib
-	cp agents/wintetrisabi/lib/wintetris.h* bin/
+	mkdir -p bin && $(GO) build -buildmode=c-shared -o bin/libwintetris_solver.so ./agents/submit/wintetris
+	cp agents/submit/wintetris/wintetris.h* bin/
 
 binaries: ## the four programs for five platforms, in bin/; CHECK=1 builds them twice and compares
 	.ci/binaries $(if $(CHECK),--check)

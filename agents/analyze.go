@@ -11,7 +11,7 @@ import (
 	"strings"
 	"text/tabwriter"
 
-	"blockyard/agents/analyst"
+	"blockyard/agents/play/analyst"
 	"blockyard/datasets/record"
 	"blockyard/datasets/record/playback"
 	"blockyard/datasets/viewer"

@@ -9,9 +9,9 @@ import (
 	"strconv"
 	"strings"
 
+	"blockyard/agents/bots"
+	"blockyard/agents/fleet"
 	"blockyard/agents/match"
-	"blockyard/agents/registry"
-	"blockyard/agents/remote"
 	"blockyard/datasets/record"
 	"blockyard/env"
 	"blockyard/env/games"
@@ -33,7 +33,7 @@ type arenaCmd struct {
 	Skip    int    `placeholder:"N" help:"In a game of one seat: skip this many seeds."`
 	Steps   int    `placeholder:"N" help:"In a game of one seat: stop a game after this many actions."`
 
-	Remote remote.Flags `embed:""`
+	Remote fleet.Flags `embed:""`
 }
 
 // Help is printed with the flags.
@@ -102,11 +102,11 @@ func (c *arenaCmd) play(ctx context.Context, con *console, m match.Match) error 
 }
 
 // workers lets worker processes play, if --cluster is given.
-func (c *arenaCmd) workers(ctx context.Context, con *console, m *match.Match) (*remote.Session, error) {
-	a, level := remote.Agent{Name: c.A, Spec: c.A}, slog.LevelInfo
-	var b *remote.Agent
+func (c *arenaCmd) workers(ctx context.Context, con *console, m *match.Match) (*fleet.Session, error) {
+	a, level := fleet.Agent{Name: c.A, Spec: c.A}, slog.LevelInfo
+	var b *fleet.Agent
 	if c.B != "" {
-		b = &remote.Agent{Name: c.B, Spec: c.B}
+		b = &fleet.Agent{Name: c.B, Spec: c.B}
 	}
 	if c.Quiet {
 		level = slog.LevelWarn
@@ -192,7 +192,7 @@ func (c *arenaCmd) check(g *env.Game) error {
 
 // player parses a spec as a player of a match.
 func player(g *env.Game, text string) (match.Player, error) {
-	f, err := registry.Parse(g, text)
+	f, err := bots.Parse(g, text)
 	return match.Player{Name: text, New: f}, err
 }
 

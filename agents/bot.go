@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"io"
 
+	"blockyard/agents/bots"
 	"blockyard/agents/contest"
 	"blockyard/agents/mlp"
-	"blockyard/agents/registry"
 	"blockyard/agents/submit"
 	"blockyard/env"
 	"blockyard/env/games"
@@ -33,7 +33,7 @@ func (c *botCmd) Run(ctx context.Context, con *console) error {
 	if err != nil {
 		return usage{err}
 	}
-	protocol := registry.Of(g).Contest
+	protocol := bots.Of(g).Contest
 	if protocol == nil {
 		return usage{fmt.Errorf("%s has no contest in lines of text", g.Name)}
 	}
@@ -64,14 +64,14 @@ func endingWith(ctx context.Context, r io.Reader) io.Reader {
 }
 
 // agent returns the agent that the flags name.
-func (c *botCmd) agent(g *env.Game, con *console) (registry.Factory, error) {
+func (c *botCmd) agent(g *env.Game, con *console) (bots.Factory, error) {
 	if c.Agent != "" {
-		return registry.Parse(g, c.Agent)
+		return bots.Parse(g, c.Agent)
 	}
-	f, err := registry.Parse(g, "learned")
+	f, err := bots.Parse(g, "learned")
 	if errors.Is(err, mlp.ErrNotShipped) {
 		fmt.Fprintln(con.err, "no network is shipped: playing with the baseline, hand")
-		return registry.Parse(g, "hand")
+		return bots.Parse(g, "hand")
 	}
 	return f, err
 }

@@ -8,11 +8,11 @@ import (
 	"strings"
 	"time"
 
-	"blockyard/agents/blockbattlebot"
-	"blockyard/agents/blockingbot"
+	"blockyard/agents/bots/blockbattlebot"
+	"blockyard/agents/bots/blockingbot"
+	"blockyard/agents/bots/tetrisduelbot"
 	"blockyard/agents/contest"
-	"blockyard/agents/contest/series"
-	"blockyard/agents/tetrisduelbot"
+	"blockyard/agents/match/series"
 	"blockyard/datasets/record"
 	"blockyard/env"
 	"blockyard/env/blockbattle"
@@ -189,7 +189,7 @@ func (*hostTetrisduelCmd) Help() string {
 (exception), if its time is used up (timeout) or if it does not get ready (missing). The bot that won more games
 wins the match; at equal games, the one with more time left. It matters who begins, so by default both games of a
 pair have the same seed, and each bot begins one of them. A match of the original tournament was --pairs 10. Use
-"python3 agents/tetrisduelbot/pybot.py BOT.py" as the command of an original Python bot.`
+"python3 agents/bots/tetrisduelbot/pybot.py BOT.py" as the command of an original Python bot.`
 }
 
 // lossReasons are the reasons for losing, in the order of the table.

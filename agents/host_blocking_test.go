@@ -11,7 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"blockyard/agents/contest/series"
+	"blockyard/agents/match/series"
 	"blockyard/datasets/record"
 	"blockyard/env/blocking"
 	"blockyard/env/games"

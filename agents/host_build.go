@@ -7,8 +7,8 @@ import (
 	"os"
 	"path/filepath"
 
-	"blockyard/agents/contest/series"
-	"blockyard/agents/tournament/build"
+	"blockyard/agents/contest/compile"
+	"blockyard/agents/match/series"
 )
 
 // buildBots compiles the bots whose command is a submission: an archive, a source file or a folder. The caller calls
@@ -22,7 +22,7 @@ func buildBots(ctx context.Context, bots []series.Bot) (forget func(), err error
 	}
 	for k := range bots {
 		b := &bots[k]
-		if !build.Is(b.Name) {
+		if !compile.Is(b.Name) {
 			continue
 		}
 		if dir == "" {
@@ -30,9 +30,9 @@ func buildBots(ctx context.Context, bots []series.Bot) (forget func(), err error
 				return forget, err
 			}
 		}
-		bot, err := build.Submission(ctx, b.Name, filepath.Join(dir, series.Letter(k)), build.Default)
+		bot, err := compile.Submission(ctx, b.Name, filepath.Join(dir, series.Letter(k)), compile.Default)
 		if err != nil {
-			if refusal := new(build.Refusal); errors.As(err, &refusal) && refusal.Output != "" {
+			if refusal := new(compile.Refusal); errors.As(err, &refusal) && refusal.Output != "" {
 				return forget, fmt.Errorf("bot %d (%s): %w\n%s", k+1, b.Name, err, refusal.Output)
 			}
 			return forget, fmt.Errorf("bot %d (%s): %w", k+1, b.Name, err)

@@ -9,10 +9,10 @@ import (
 	"strings"
 	"time"
 
-	"blockyard/agents/dropbloxcontest"
-	"blockyard/agents/dropbloxcontest/history"
-	"blockyard/agents/dropbloxcontest/programs"
-	"blockyard/agents/dropbloxcontest/tournament"
+	dropbloxcontest "blockyard/agents/contest/dropblox"
+	"blockyard/agents/contest/dropblox/history"
+	"blockyard/agents/contest/dropblox/programs"
+	"blockyard/agents/match/rounds"
 	"blockyard/datasets/record"
 )
 
@@ -228,7 +228,7 @@ func (c *hostDropbloxCmd) ended(con *console, r dropbloxcontest.Result, err erro
 
 // tournament plays every seed with every program and prints the result.
 func (c *hostDropbloxCmd) tournament(ctx context.Context, con *console, bots []*programs.Program) error {
-	t := tournament.Tournament{
+	t := rounds.Tournament{
 		Programs: bots, Seeds: c.Seeds, Clock: c.clock(), Turns: c.Turns, Points: c.Points, Workers: c.Workers,
 		LogDir: c.Log, History: c.history(""),
 	}

@@ -15,7 +15,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"blockyard/agents/dropbloxcontest/tournament"
+	"blockyard/agents/match/rounds"
 )
 
 // dropblox goes to an empty folder with a program in it and returns a way to run "agents
@@ -86,7 +86,7 @@ func TestHostDropbloxTournament(t *testing.T) {
 	status, out, errs := host(append(args, "--record", "games.jsonl.gz", "--log", "logs", "--history", "h", "--json")...)
 	require.Zero(t, status, errs)
 	require.Empty(t, errs)
-	var got tournament.Report
+	var got rounds.Report
 	require.NoError(t, json.Unmarshal([]byte(out), &got))
 	require.Equal(t, []string{"9", "10", "11"}, got.Seeds)
 	require.Len(t, got.Played, 9)

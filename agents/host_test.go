@@ -16,8 +16,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"blockyard/agents/contest/series"
-	"blockyard/agents/wintetrisabi/compile"
+	"blockyard/agents/contest/compile/compiletest"
+	"blockyard/agents/match/series"
 	"blockyard/datasets/program/provenance"
 	"blockyard/datasets/record"
 	"blockyard/env/games"
@@ -38,7 +38,7 @@ func hostMatch(t *testing.T, ctx context.Context, a, b string, flags ...string) 
 // program builds this program.
 func program(t *testing.T) string {
 	t.Helper()
-	return compile.Once("agents", func(path string) {
+	return compiletest.Once("agents", func(path string) {
 		out, err := exec.Command("go", "build", "-o", path, ".").CombinedOutput()
 		require.NoError(t, err, string(out))
 	})

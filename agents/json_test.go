@@ -11,13 +11,13 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"blockyard/agents/contest/series"
-	contests "blockyard/agents/dropbloxcontest/server"
-	dropbloxseeds "blockyard/agents/dropbloxcontest/tournament"
-	"blockyard/agents/ladder"
+	contests "blockyard/agents/contest/dropblox/server"
+	"blockyard/agents/contest/library"
 	"blockyard/agents/match"
-	"blockyard/agents/tournament"
-	"blockyard/agents/wintetrisabi/host"
+	"blockyard/agents/match/ladder"
+	dropbloxseeds "blockyard/agents/match/rounds"
+	"blockyard/agents/match/series"
+	"blockyard/agents/match/tournament"
 	"blockyard/datasets/viewer/analysis"
 )
 
@@ -35,7 +35,7 @@ var outputs = []struct {
 	{"host tetrisduel", series.DuelReport{}},
 	{"host blocking", series.BlockingReport{}},
 	{"host dropblox", dropbloxseeds.Report{}},
-	{"play --plugin", host.Report{}},
+	{"play --plugin", library.Report{}},
 	{"serve dropblox: a round", contests.Round{}},
 	{"tournament", tournament.Report{}},
 	{"ladder", ladder.Report{}},

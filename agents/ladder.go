@@ -12,7 +12,7 @@ import (
 	"strings"
 
 	"blockyard/agents/contest"
-	"blockyard/agents/ladder"
+	"blockyard/agents/match/ladder"
 	"blockyard/datasets/program/disk"
 	"blockyard/datasets/program/provenance"
 	"blockyard/env/games"

@@ -8,7 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"blockyard/agents/ladder"
+	"blockyard/agents/match/ladder"
 	"blockyard/datasets/program/provenance"
 )
 

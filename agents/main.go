@@ -14,7 +14,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"blockyard/agents/broker"
+	"blockyard/agents/fleet/broker"
 	interrupt "blockyard/datasets/program"
 	release "blockyard/datasets/program"
 	"blockyard/env/games"

@@ -11,7 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"blockyard/agents/wintetrisabi/compile"
+	"blockyard/agents/contest/compile/compiletest"
 	"blockyard/datasets/record"
 	"blockyard/env/games"
 )
@@ -21,7 +21,7 @@ func TestMain(m *testing.M) {
 	if status, asked := servePlugin(os.Args[1:]); asked {
 		os.Exit(status)
 	}
-	compile.Run(m)
+	compiletest.Run(m)
 }
 
 // agents runs a command line and returns its status, output and errors.

@@ -8,9 +8,9 @@ import (
 	"strings"
 	"time"
 
-	"blockyard/agents/human"
+	"blockyard/agents/bots"
 	"blockyard/agents/match"
-	"blockyard/agents/registry"
+	"blockyard/agents/play/human"
 	"blockyard/datasets/record"
 	"blockyard/env"
 	"blockyard/env/games"
@@ -61,7 +61,7 @@ func (c *playCmd) Run(ctx context.Context, con *console) error {
 			g.Agents = append(g.Agents, a)
 			continue
 		}
-		f, err := registry.Parse(g.Rules, name)
+		f, err := bots.Parse(g.Rules, name)
 		if err != nil {
 			return usage{err}
 		}
@@ -105,7 +105,7 @@ WinTetris is played in real time: left, right, up and z turn, space drops, p pau
 input is not a terminal, moves are read from it, one per line, such as "r0 x4 y18".
 
 With --plugin, a solver in a shared library plays WinTetris. The library has the C
-interface of agents/wintetrisabi/lib/wintetris.h:
+interface of agents/submit/wintetris/wintetris.h:
 
   agents play wintetris --plugin ./solver.so --options "parts=4" --games 20 --seed 1
 

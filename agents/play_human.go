@@ -9,7 +9,7 @@ import (
 
 	"golang.org/x/term"
 
-	"blockyard/agents/human"
+	"blockyard/agents/play/human"
 	"blockyard/env"
 	"blockyard/env/wintetris"
 )

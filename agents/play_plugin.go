@@ -8,8 +8,8 @@ import (
 	"strings"
 	"time"
 
-	"blockyard/agents/human"
-	"blockyard/agents/wintetrisabi/host"
+	"blockyard/agents/contest/library"
+	"blockyard/agents/play/human"
 	"blockyard/datasets/record"
 	"blockyard/env"
 	"blockyard/env/ansi"
@@ -32,10 +32,10 @@ type pluginFlags struct {
 // servePlugin runs a library for the parent process if args ask for it. Errors go to
 // the parent.
 func servePlugin(args []string) (status int, asked bool) {
-	if len(args) != 2 || args[0] != host.ServeArgument {
+	if len(args) != 2 || args[0] != library.ServeArgument {
 		return 0, false
 	}
-	_ = host.Serve(args[1])
+	_ = library.Serve(args[1])
 	return 1, true
 }
 
@@ -77,7 +77,7 @@ func (c *playCmd) speed() float64 {
 }
 
 // follow makes p show and record its game, at the speed of the clock.
-func (c *playCmd) follow(p *host.Player, con *console) (kept func() error) {
+func (c *playCmd) follow(p *library.Player, con *console) (kept func() error) {
 	state := wintetris.TickGame.New(1).(*wintetris.State)
 	state.Reset(c.Seed)
 	rec := record.New(wintetris.TickGame, c.Seed, []string{"plugin:" + c.Plugin})
@@ -135,7 +135,7 @@ func sleep(ctx context.Context, d time.Duration) error {
 }
 
 // player is the library as it is asked for.
-func (c *playCmd) player(con *console) (*host.Player, error) {
+func (c *playCmd) player(con *console) (*library.Player, error) {
 	limit, patience := 1000, 10*time.Second
 	if c.Patience != nil {
 		patience = *c.Patience
@@ -162,7 +162,7 @@ func (c *playCmd) player(con *console) (*host.Player, error) {
 	case strings.ContainsRune(c.Options, 0):
 		return nil, errors.New("--options: a zero byte")
 	}
-	p := &host.Player{Options: c.Options, Strict: c.Strict, Cap: c.CapLines, Config: host.Config{
+	p := &library.Player{Options: c.Options, Strict: c.Strict, Cap: c.CapLines, Config: library.Config{
 		File: c.Plugin, Limit: time.Duration(limit) * time.Millisecond, Patience: patience,
 	}}
 	if !c.Quiet && !c.JSON {

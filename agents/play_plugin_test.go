@@ -12,28 +12,28 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"blockyard/agents/wintetrisabi/compile"
-	"blockyard/agents/wintetrisabi/host"
+	"blockyard/agents/contest/compile/compiletest"
+	"blockyard/agents/contest/library"
 )
 
 // solver compiles a solver in C.
 func solver(t *testing.T, source string) string {
-	return compile.Once(filepath.Base(source)+".so", func(path string) {
-		compile.C(t, "-shared", "-fPIC", "-o", path, "wintetrisabi/"+source)
+	return compiletest.Once(filepath.Base(source)+".so", func(path string) {
+		compiletest.C(t, "-shared", "-fPIC", "-o", path, "submit/wintetris/"+source)
 	})
 }
 
 // TestSolverInCPlusPlus: the solver that is only the function update plays the same games as the one in C, and its
 // library refuses what that one refuses.
 func TestSolverInCPlusPlus(t *testing.T) {
-	plus := compile.Once("solver.cpp.so", func(path string) {
-		compile.CPP(t, "-shared", "-fPIC", "-fvisibility=hidden", "-o", path, "starters/wintetris/cpp/solver.cpp")
+	plus := compiletest.Once("solver.cpp.so", func(path string) {
+		compiletest.CPP(t, "-shared", "-fPIC", "-fvisibility=hidden", "-o", path, "submit/starters/wintetris/cpp/solver.cpp")
 	})
 	var lines [][]int64
-	for _, file := range []string{solver(t, "lib/examples/solver.c"), plus} {
+	for _, file := range []string{solver(t, "examples/solver.c"), plus} {
 		status, out, errs := agents(t.Context(), "play wintetris --games 6 --limit-ms 0 --json --plugin "+file)
 		require.Zero(t, status, errs)
-		var got host.Report
+		var got library.Report
 		require.NoError(t, json.Unmarshal([]byte(out), &got))
 		var of []int64
 		for _, g := range got.Games {
@@ -49,7 +49,7 @@ func TestSolverInCPlusPlus(t *testing.T) {
 }
 
 func TestPlayWithALibrary(t *testing.T) {
-	file := solver(t, "lib/examples/solver.c")
+	file := solver(t, "examples/solver.c")
 	ctx := context.Background()
 	status, out, errs := agents(ctx, "play wintetris --games 2 --plugin "+file)
 	require.Zero(t, status, errs)
@@ -63,7 +63,7 @@ func TestPlayWithALibrary(t *testing.T) {
 	const strict = "play wintetris --games 1 --seed 2 --strict --limit-ms 0 --json --cap-lines 5 --plugin "
 	status, out, errs = agents(ctx, strict+file)
 	require.Zero(t, status, errs)
-	var got host.Report
+	var got library.Report
 	require.NoError(t, json.Unmarshal([]byte(out), &got))
 	require.Len(t, got.Games, 1)
 	require.Equal(t, "capped", got.Games[0].End)
@@ -101,7 +101,7 @@ func TestPlayWithALibrary(t *testing.T) {
 
 // TestWatchALibrary shows and records a game of a library: the record replays to the same result.
 func TestWatchALibrary(t *testing.T) {
-	file, games := solver(t, "lib/examples/solver.c"), filepath.Join(t.TempDir(), "g.jsonl")
+	file, games := solver(t, "examples/solver.c"), filepath.Join(t.TempDir(), "g.jsonl")
 	status, out, errs := agents(t.Context(), "play wintetris --cap-lines 3 --show --speed 1000 --record "+games+" --plugin "+file)
 	require.Zero(t, status, errs)
 	require.Contains(t, out, "tick 1: ")
@@ -116,7 +116,7 @@ func TestWatchALibrary(t *testing.T) {
 	slow := solver(t, "host/testdata/misbehave.c")
 	status, out, errs = agents(t.Context(), "play wintetris --json --quiet --limit-ms 0 --options slow --plugin "+slow)
 	require.Zero(t, status, errs)
-	var got host.Report
+	var got library.Report
 	require.NoError(t, json.Unmarshal([]byte(out), &got))
 	require.GreaterOrEqual(t, got.Games[0].LongestMS, 60.0)
 	require.Greater(t, got.Games[0].MeanMS, 10.0)

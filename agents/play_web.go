@@ -9,9 +9,9 @@ import (
 	"slices"
 	"strconv"
 
-	"blockyard/agents/analyst"
-	"blockyard/agents/registry"
-	"blockyard/agents/webplay"
+	"blockyard/agents/bots"
+	"blockyard/agents/play/analyst"
+	"blockyard/agents/play/webplay"
 	"blockyard/datasets/program/web"
 	"blockyard/datasets/record"
 	"blockyard/datasets/viewer"
@@ -104,7 +104,7 @@ func (c *playCmd) table() (*webplay.Table, error) {
 			t.Persons |= 1 << seat
 			continue
 		}
-		f, err := registry.Parse(m.Rules, name)
+		f, err := bots.Parse(m.Rules, name)
 		if err != nil {
 			return nil, err
 		}

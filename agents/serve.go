@@ -16,8 +16,8 @@ import (
 
 	"golang.org/x/term"
 
-	"blockyard/agents/dropbloxcontest/server"
-	"blockyard/agents/dropbloxcontest/teams"
+	"blockyard/agents/contest/dropblox/server"
+	"blockyard/agents/contest/dropblox/teams"
 	"blockyard/datasets/program/ops"
 )
 

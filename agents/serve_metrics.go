@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strconv"
 
-	"blockyard/agents/dropbloxcontest/server"
+	"blockyard/agents/contest/dropblox/server"
 	"blockyard/datasets/program/ops"
 )
 

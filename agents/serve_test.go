@@ -15,7 +15,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"blockyard/agents/dropbloxcontest/server"
+	"blockyard/agents/contest/dropblox/server"
 )
 
 // A loud is a buffer for several goroutines.

@@ -8,9 +8,9 @@ import (
 	"fmt"
 	"io"
 
+	"blockyard/agents/bots"
 	"blockyard/agents/match"
 	"blockyard/agents/mlp"
-	"blockyard/agents/registry"
 	"blockyard/env"
 	"blockyard/env/games"
 )
@@ -41,7 +41,7 @@ func (c *signCmd) Run(ctx context.Context, con *console) error {
 		return usage{fmt.Errorf("--games %d: want a number from 1", c.Games)}
 	}
 	for _, g := range list {
-		for _, name := range registry.Names(g) {
+		for _, name := range bots.Names(g) {
 			if err := signature(ctx, con.out, g, name, c.Games); err != nil {
 				return err
 			}
@@ -56,7 +56,7 @@ const signSteps = 2000
 
 // signature prints the line of one player of g.
 func signature(ctx context.Context, w io.Writer, g *env.Game, name string, n int) error {
-	f, err := registry.Parse(g, name)
+	f, err := bots.Parse(g, name)
 	if errors.Is(err, mlp.ErrNotShipped) {
 		_, err = fmt.Fprintf(w, "%-24s %-10s no weights shipped\n", g.Name, name)
 		return err

@@ -10,11 +10,11 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"blockyard/agents/dropbloxcontest"
-	"blockyard/agents/dropbloxcontest/programs"
-	"blockyard/agents/registry"
-	"blockyard/agents/tournament"
-	"blockyard/agents/tournament/build"
+	"blockyard/agents/bots"
+	"blockyard/agents/contest/compile"
+	dropbloxcontest "blockyard/agents/contest/dropblox"
+	"blockyard/agents/contest/dropblox/programs"
+	"blockyard/agents/match/tournament"
 	"blockyard/datasets/record"
 	"blockyard/env"
 	rules "blockyard/env/dropblox"
@@ -31,7 +31,7 @@ var dialogueContests = []string{"blockbattle", "tetrisduel", "blocking", "dropbl
 
 // starter is the path of a starter.
 func starter(game, language string) string {
-	return filepath.Join("starters", game, language, starterFiles[language].file)
+	return filepath.Join("submit", "starters", game, language, starterFiles[language].file)
 }
 
 // hasCompiler reports whether this machine can compile a language's starter. Only Java is optional.
@@ -52,7 +52,7 @@ func starters(t *testing.T, game string) (list []*tournament.Entrant) {
 			t.Logf("no compiler for %s", language)
 			continue
 		}
-		bot, err := build.Submission(t.Context(), starter(game, language), filepath.Join(t.TempDir(), "b"), build.Default)
+		bot, err := compile.Submission(t.Context(), starter(game, language), filepath.Join(t.TempDir(), "b"), compile.Default)
 		require.NoError(t, err, language)
 		list = append(list, &tournament.Entrant{Name: language, Program: bot.Program, Agent: "exec:" + language})
 	}
@@ -166,7 +166,7 @@ func TestDropbloxStarters(t *testing.T) {
 // requireLeftmost plays the agent "left" on seed 5: it makes these choices, and the game is then over.
 func requireLeftmost(t *testing.T, g *env.Game, choices []env.Action) {
 	t.Helper()
-	factory, err := registry.Parse(g, "left")
+	factory, err := bots.Parse(g, "left")
 	require.NoError(t, err)
 	left, err := factory(1)
 	require.NoError(t, err)
@@ -184,7 +184,7 @@ func requireLeftmost(t *testing.T, g *env.Game, choices []env.Action) {
 // TestStartersAreSmall: a starter is read in one go, and every contest has all of them and says how to host them.
 func TestStartersAreSmall(t *testing.T) {
 	for _, game := range dialogueContests {
-		readme, err := os.ReadFile(filepath.Join("starters", game, "README.md"))
+		readme, err := os.ReadFile(filepath.Join("submit", "starters", game, "README.md"))
 		require.NoError(t, err)
 		for language := range starterFiles {
 			text, err := os.ReadFile(starter(game, language))

@@ -14,15 +14,15 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"blockyard/agents/bots"
+	"blockyard/agents/bots/entry"
+	"blockyard/agents/bots/tetrisduelbot"
 	"blockyard/agents/contest"
-	"blockyard/agents/contest/series"
-	"blockyard/agents/dropbloxcontest/programs"
-	"blockyard/agents/entry"
+	"blockyard/agents/contest/compile"
+	"blockyard/agents/contest/dropblox/programs"
 	"blockyard/agents/match"
-	"blockyard/agents/registry"
-	"blockyard/agents/tetrisduelbot"
-	"blockyard/agents/tournament"
-	"blockyard/agents/tournament/build"
+	"blockyard/agents/match/series"
+	"blockyard/agents/match/tournament"
 	"blockyard/datasets/program/provenance"
 	"blockyard/env"
 	"blockyard/env/games"
@@ -251,8 +251,8 @@ func (c *tournamentCmd) entries(g *env.Game) (list []tournament.Entry, err error
 
 func (c *tournamentCmd) entry(g *env.Game, text string) (tournament.Entry, error) {
 	e := tournament.Entry{Text: text}
-	if build.Is(text) {
-		e.Text, e.Path = build.Name(text), text
+	if compile.Is(text) {
+		e.Text, e.Path = compile.Name(text), text
 		return e, nil
 	}
 	if g.Name == "dropblox" {
@@ -264,7 +264,7 @@ func (c *tournamentCmd) entry(g *env.Game, text string) (tournament.Entry, error
 		return e, nil
 	}
 	if !strings.HasPrefix(text, "exec:") {
-		if _, err := registry.Parse(g, text); err == nil {
+		if _, err := bots.Parse(g, text); err == nil {
 			self, err := os.Executable()
 			e.Agent, e.Player.Argv = true, []string{self, "bot", spoken(g), "--agent", text}
 			return e, err
@@ -272,7 +272,7 @@ func (c *tournamentCmd) entry(g *env.Game, text string) (tournament.Entry, error
 	}
 	e.Player.Argv = contest.Command(strings.TrimPrefix(text, "exec:"))
 	if err := contest.Find(e.Player.Argv); err != nil {
-		_, parse := registry.Parse(g, text)
+		_, parse := bots.Parse(g, text)
 		return e, fmt.Errorf("%q is no submission, no agent (%v) and no program (%v)", text, parse, err)
 	}
 	return e, nil
@@ -283,7 +283,7 @@ func (c *tournamentCmd) prepare(ctx context.Context, con *console, t *tournament
 	entries []tournament.Entry) error {
 	bar := con.progress(c.Quiet || c.JSON, len(entries), "entrants")
 	defer bar.close()
-	limits := build.Default
+	limits := compile.Default
 	limits.Time, limits.Size = c.BuildTime, int64(c.MaxSize)<<20
 	tested := tournament.Tested(c.Out)
 	prepare := func(ctx context.Context, k int) (string, error) {

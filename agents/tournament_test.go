@@ -16,7 +16,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"blockyard/agents/tournament"
+	"blockyard/agents/match/tournament"
 	"blockyard/datasets/program/provenance"
 )
 

@@ -7,10 +7,10 @@ import (
 	"slices"
 	"strconv"
 
-	"blockyard/agents/entry"
+	"blockyard/agents/bots"
+	"blockyard/agents/bots/entry"
 	"blockyard/agents/match"
 	"blockyard/agents/mlp"
-	"blockyard/agents/registry"
 	"blockyard/datasets/program/provenance"
 	"blockyard/env"
 	"blockyard/env/games"
@@ -87,7 +87,7 @@ func (c *tuneCmd) tuner() (*tuner, []float32, error) {
 		return nil, nil, err
 	}
 	t := &tuner{tuneCmd: c, rules: g, with: c.With}
-	if t.base = registry.Of(g).Baseline; t.base == nil {
+	if t.base = bots.Of(g).Baseline; t.base == nil {
 		return nil, nil, fmt.Errorf("%s has no weights to tune", g.Name)
 	}
 	if t.with == "" && g.MaxSeats > 1 {
@@ -111,7 +111,7 @@ func (c *tuneCmd) tuner() (*tuner, []float32, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	if _, err := registry.HandTuned(t.rules, w, t.with); err != nil {
+	if _, err := bots.HandTuned(t.rules, w, t.with); err != nil {
 		return nil, nil, fmt.Errorf("--with: %w", err)
 	}
 	return t, w, nil
@@ -130,7 +130,7 @@ type tuner struct {
 func (t *tuner) meet(ctx context.Context, a, b []float32, pairs int, seed uint64) (int, match.Estimate, error) {
 	var players [2]match.Player
 	for k, w := range [][]float32{a, b} {
-		f, err := registry.HandTuned(t.rules, w, t.with)
+		f, err := bots.HandTuned(t.rules, w, t.with)
 		if err != nil {
 			return 0, match.Estimate{}, err
 		}

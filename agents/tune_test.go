@@ -9,7 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"blockyard/agents/registry"
+	"blockyard/agents/bots"
 	"blockyard/datasets/program/provenance"
 	"blockyard/env"
 	"blockyard/env/games"
@@ -47,7 +47,7 @@ var quick = map[string]string{
 // TestTuneEveryGame moves the weights of every game's hand, and hand takes them.
 func TestTuneEveryGame(t *testing.T) {
 	for _, g := range games.All {
-		h := registry.Of(g).Baseline
+		h := bots.Of(g).Baseline
 		shipped, err := h.Load("")
 		require.NoError(t, err)
 		require.Len(t, h.Terms, len(shipped), g.Name)
@@ -63,7 +63,7 @@ func TestTuneEveryGame(t *testing.T) {
 		tuned, err := h.Load(path)
 		require.NoError(t, err)
 		require.NotEqual(t, shipped, tuned, g.Name)
-		_, err = registry.Parse(g, "hand:weights="+path)
+		_, err = bots.Parse(g, "hand:weights="+path)
 		require.NoError(t, err)
 	}
 }
@@ -71,22 +71,22 @@ func TestTuneEveryGame(t *testing.T) {
 // TestHandOfGivenWeights is hand, by the weights it is shipped with.
 func TestHandOfGivenWeights(t *testing.T) {
 	for _, g := range games.All {
-		w, err := registry.Of(g).Baseline.Load("")
+		w, err := bots.Of(g).Baseline.Load("")
 		require.NoError(t, err)
-		ours, err := registry.HandTuned(g, w, "")
+		ours, err := bots.HandTuned(g, w, "")
 		require.NoError(t, err)
-		theirs, err := registry.Parse(g, "hand")
+		theirs, err := bots.Parse(g, "hand")
 		require.NoError(t, err)
 		require.Equal(t, opening(t, g, theirs), opening(t, g, ours), g.Name)
-		_, err = registry.HandTuned(g, w[1:], "")
+		_, err = bots.HandTuned(g, w[1:], "")
 		require.ErrorContains(t, err, "weights do not fit")
-		_, err = registry.HandTuned(g, w, "weights=other.json")
+		_, err = bots.HandTuned(g, w, "weights=other.json")
 		require.ErrorContains(t, err, "the weights are given")
 	}
 }
 
 // opening is what players of a factory choose in the first turns of a game.
-func opening(t *testing.T, g *env.Game, f registry.Factory) (chosen []env.Action) {
+func opening(t *testing.T, g *env.Game, f bots.Factory) (chosen []env.Action) {
 	s := g.New(g.MinSeats)
 	s.Reset(4)
 	a, err := f(1)
@@ -141,7 +141,7 @@ func TestTuneCutShortKeepsWhatThereIs(t *testing.T) {
 		status, out, errs := agents(ctx, "tune "+g.Name+" --out "+path)
 		require.Zero(t, status, errs)
 		require.Contains(t, out, "0 pairs")
-		h := registry.Of(g).Baseline
+		h := bots.Of(g).Baseline
 		want, err := h.Load("")
 		require.NoError(t, err)
 		w, err := h.Load(path)

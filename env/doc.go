@@ -47,12 +47,12 @@
 // check, view, export and train:
 //
 //	env/<game>                   the rules: a Game and a State, checked by package envtest
-//	agents/<game>bot             its Entry (package agents/entry): evaluators and features
+//	agents/<game>bot             its Entry (package agents/bots/entry): evaluators and features
 //	env/games/games.go           one line: the Game and its variants
-//	agents/registry/registry.go  one line: the Entry
+//	agents/bots/registry.go  one line: the Entry
 //
 // The test of package rpc that is called TestSixthGame adds the games of envtest/toy in this way,
-// with agents/entry/toybot as their Entry, and runs all programs.
+// with agents/bots/entry/toybot as their Entry, and runs all programs.
 //
 // For a game that is part of the repository, tests also ask for its rules, env/<game>/RULES.md with
 // the sections of the others, and for a recorded game in datasets/games, and "make sign" asks for its
@@ -61,6 +61,6 @@
 //
 // Some things are work of their own, and a game may go without: weights of a trained network
 // (agents/<game>bot/weights) and what speeds up its training (train/task), a contest (a codec,
-// a referee in agents/host.go, a program in agents/submissions), transcripts of the original
+// a referee in agents/host.go, a program in agents/submit/programs), transcripts of the original
 // engine (datasets/conform) and a picture for the list of the web viewer.
 package env

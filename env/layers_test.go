@@ -59,7 +59,7 @@ var layers = []layer{
 var only = []struct{ prefix, who, why string }{ // who: packages with a space between them
 	{"gorgonia.org", "train/trainer", "everything else plays with plain Go, so that no player drags a trainer along"},
 	{"github.com/prometheus", "datasets/program/ops", "programs only count; how the counts are shown is one package's matter"},
-	{"github.com/nats-io", "agents/broker agents/remote train/cluster", "how tasks and results travel is their matter alone"},
+	{"github.com/nats-io", "agents/fleet/broker agents/fleet train/cluster", "how tasks and results travel is their matter alone"},
 	{"github.com/vmihailenco", "rpc/wire", "the decoder is safe only behind the bounded frame scanner"},
 }
 
@@ -70,8 +70,8 @@ var bots = struct {
 	never     []string // ours
 	why       string
 }{
-	who: "agents/submissions", tags: "noasm,purego",
-	never: []string{"agents/registry", "agents/match", "datasets", "train", "rpc", "env/vec", "env/envtest", "env/games"},
+	who: "agents/submit/programs", tags: "noasm,purego",
+	never: []string{"agents/bots", "agents/match", "datasets", "train", "rpc", "env/vec", "env/envtest", "env/games"},
 	why:   "a bot is bundled into one file of the standard library and the code of its own game",
 }
 
@@ -235,23 +235,23 @@ func TestBreaches(t *testing.T) {
 		{"env/blockbattle", "time", "of the standard library env may import"},
 		{"env/blockbattle", "github.com/stretchr/testify", "no module of other people"},
 		{"env/games", "blockyard/env/blockbattle", ""},
-		{"env/games", "blockyard/agents/registry", "list of games and nothing more"},
+		{"env/games", "blockyard/agents/bots", "list of games and nothing more"},
 		{"env/vec", "sync", ""},
 		{"env/vec", "blockyard/env/games", "knows none"},
 		{"env/envtest/toy", "blockyard/env", ""},
 		{"env/envtest", "blockyard/env/envtest/toy", ""},
 		{"datasets/record", "blockyard/env/games", ""},
-		{"datasets", "blockyard/agents/registry", "readable without any player"},
+		{"datasets", "blockyard/agents/bots", "readable without any player"},
 		{"agents/match", "blockyard/datasets/record", ""},
 		{"datasets/program/ops", "blockyard/agents/match", "knows none"},
 		{"datasets/program/ops", "github.com/prometheus/client_golang/prometheus", ""},
 		{"rpc/server", "github.com/prometheus/client_golang/prometheus", "only count"},
-		{"agents/registry", "blockyard/train/trainer", "how it was trained"},
+		{"agents/bots", "blockyard/train/trainer", "how it was trained"},
 		{"agents/mlp", "gorgonia.org/tensor", "only train/trainer may"},
 		{"train/trainer", "gorgonia.org/gorgonia", ""},
 		{"train", "github.com/nats-io/nats.go", "how tasks and results travel"},
 		{"train/cluster", "github.com/nats-io/nats.go/jetstream", ""},
-		{"agents/broker", "github.com/nats-io/nats.go", ""},
+		{"agents/fleet/broker", "github.com/nats-io/nats.go", ""},
 		{"agents/match", "github.com/nats-io/nats.go", "how tasks and results travel"},
 		{"train", "blockyard/rpc/wire", "needs no wire"},
 		{"rpc", "blockyard/train", "needs no trainer"},
@@ -272,13 +272,13 @@ func TestBreaches(t *testing.T) {
 
 func TestBotBreaches(t *testing.T) {
 	bot := func(deps ...string) pkg {
-		return pkg{ImportPath: module + "/agents/submissions/blockbattle", Deps: deps}
+		return pkg{ImportPath: module + "/agents/submit/programs/blockbattle", Deps: deps}
 	}
 	require.Empty(t, botBreaches([]pkg{bot("fmt", "encoding/json", "vendor/golang.org/x/net", module+"/env")}))
-	require.Empty(t, botBreaches([]pkg{{ImportPath: module + "/agents/registry", Deps: []string{"github.com/x/y"}}}))
+	require.Empty(t, botBreaches([]pkg{{ImportPath: module + "/agents/bots", Deps: []string{"github.com/x/y"}}}))
 	require.Equal(t, []string{
-		"agents/submissions/blockbattle reaches agents/registry, but " + bots.why,
-		"agents/submissions/blockbattle reaches datasets/record, but " + bots.why,
-		"agents/submissions/blockbattle reaches github.com/x/y, but " + bots.why,
-	}, botBreaches([]pkg{bot(module+"/agents/registry", module+"/datasets/record", "github.com/x/y")}))
+		"agents/submit/programs/blockbattle reaches agents/bots, but " + bots.why,
+		"agents/submit/programs/blockbattle reaches datasets/record, but " + bots.why,
+		"agents/submit/programs/blockbattle reaches github.com/x/y, but " + bots.why,
+	}, botBreaches([]pkg{bot(module+"/agents/bots", module+"/datasets/record", "github.com/x/y")}))
 }

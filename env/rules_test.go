@@ -19,15 +19,16 @@ import (
 // rulesOf says whose RULES.md a comment of a folder cites. Elsewhere a citation names the game, as in
 // "blockbattle rules §4".
 var rulesOf = map[string]string{
-	"env/blockbattle": "blockbattle", "agents/blockbattlebot": "blockbattle",
-	"env/blocking": "blocking", "agents/blockingbot": "blocking",
-	"env/dropblox": "dropblox", "agents/dropbloxbot": "dropblox", "agents/dropbloxcontest": "dropblox",
+	"env/blockbattle": "blockbattle", "agents/bots/blockbattlebot": "blockbattle",
+	"env/blocking": "blocking", "agents/bots/blockingbot": "blocking",
+	"env/dropblox": "dropblox", "agents/bots/dropbloxbot": "dropblox", "agents/contest/dropblox": "dropblox",
 	"datasets/conform/dropbloxlog": "dropblox", "datasets/viewer": "dropblox",
-	"env/tetrisduel": "tetrisduel", "agents/tetrisduelbot": "tetrisduel", "datasets/conform/tetrisduellog": "tetrisduel",
-	"agents/starters/blockbattle": "blockbattle", "agents/starters/blocking": "blocking",
-	"agents/starters/dropblox": "dropblox", "agents/starters/tetrisduel": "tetrisduel",
-	"agents/starters/wintetris": "wintetris",
-	"env/wintetris":             "wintetris", "agents/wintetrisbot": "wintetris", "agents/wintetrisabi": "wintetris",
+	"env/tetrisduel": "tetrisduel", "agents/bots/tetrisduelbot": "tetrisduel", "datasets/conform/tetrisduellog": "tetrisduel",
+	"agents/submit/starters/blockbattle": "blockbattle", "agents/submit/starters/blocking": "blocking",
+	"agents/submit/starters/dropblox": "dropblox", "agents/submit/starters/tetrisduel": "tetrisduel",
+	"agents/submit/starters/wintetris": "wintetris",
+	"env/wintetris":                    "wintetris", "agents/bots/wintetrisbot": "wintetris",
+	"agents/contest/library": "wintetris", "agents/submit/wintetris": "wintetris",
 }
 
 // A citation is a "§n" in a file.

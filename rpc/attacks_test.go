@@ -8,8 +8,8 @@ import (
 	"strings"
 	"sync"
 
+	"blockyard/agents/bots"
 	"blockyard/agents/mlp"
-	"blockyard/agents/registry"
 	"blockyard/env/blocking"
 )
 
@@ -165,14 +165,14 @@ func uploads(a *attacker) string {
 // weightsFile is a network that takes more memory than its file: layers of one output.
 var weightsFile = sync.OnceValue(func() []byte {
 	g := blocking.Game
-	names := registry.Features(g).Names
+	names := bots.Features(g).Names
 	wide := 4096
 	layer := func(in, out int) mlp.Layer {
 		return mlp.Layer{In: in, Out: out, W: make([]float32, in*out), B: make([]float32, out)}
 	}
 	net := mlp.Trusted([]mlp.Layer{layer(len(names), wide), layer(wide, 1), layer(1, wide), layer(wide, 256), layer(256, 1)})
 	var b bytes.Buffer
-	if err := mlp.Write(&b, net, registry.Of(g).Facts(g, nil)); err != nil {
+	if err := mlp.Write(&b, net, bots.Of(g).Facts(g, nil)); err != nil {
 		panic(err)
 	}
 	return b.Bytes()

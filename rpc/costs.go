@@ -7,7 +7,7 @@ import (
 	"runtime"
 	"strings"
 
-	"blockyard/agents/registry"
+	"blockyard/agents/bots"
 	"blockyard/env"
 	"blockyard/env/games"
 	"blockyard/rpc/server"
@@ -61,9 +61,9 @@ func (c *benchCmd) opponents(ctx context.Context) error {
 
 // specs lists the opponents of g, random first, each with its cheapest search before the one it has by default.
 func specs(g *env.Game) (all []string) {
-	for _, name := range registry.Names(g) {
+	for _, name := range bots.Names(g) {
 		for _, options := range []string{":ply=1", ":depth=1,width=1"} {
-			if _, err := registry.Parse(g, name+options); err == nil {
+			if _, err := bots.Parse(g, name+options); err == nil {
 				all = append(all, name+options)
 			}
 		}
@@ -79,7 +79,7 @@ const fewest = 40
 // decision. That includes what the server does for each: the agent's view of the position, and the check that its
 // action is legal. Stepping the games is not part of it: the same steps without agents are subtracted.
 func (c *benchCmd) decisions(ctx context.Context, g *env.Game, spec string, seed uint64) (float64, error) {
-	factory, err := registry.Parse(g, spec)
+	factory, err := bots.Parse(g, spec)
 	if err != nil {
 		return 0, err
 	}
@@ -112,7 +112,7 @@ func (c *benchCmd) decisions(ctx context.Context, g *env.Game, spec string, seed
 // A selfPlay plays games in which every seat has an agent of one kind.
 type selfPlay struct {
 	game        *env.Game
-	factory     registry.Factory
+	factory     bots.Factory
 	seed        uint64 // of the games and agents
 	state, view env.State
 	agents      []env.Agent

@@ -9,7 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"blockyard/agents/registry"
+	"blockyard/agents/bots"
 	"blockyard/env/games"
 )
 
@@ -26,7 +26,7 @@ func TestBenchOpponents(t *testing.T) {
 		at[c.Game+" "+c.Opponent] = c.Relative
 	}
 	for _, g := range games.All {
-		for _, name := range registry.Names(g) {
+		for _, name := range bots.Names(g) {
 			if !strings.Contains(g.Name, ":") {
 				require.Contains(t, at, g.Name+" "+name)
 			}

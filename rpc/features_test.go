@@ -8,14 +8,14 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"blockyard/agents/blockbattlebot"
-	"blockyard/agents/blockingbot"
-	"blockyard/agents/dropbloxbot"
+	"blockyard/agents/bots"
+	"blockyard/agents/bots/blockbattlebot"
+	"blockyard/agents/bots/blockingbot"
+	"blockyard/agents/bots/dropbloxbot"
+	"blockyard/agents/bots/tetrisduelbot"
+	"blockyard/agents/bots/wintetrisbot"
 	"blockyard/agents/mlp"
-	"blockyard/agents/registry"
 	"blockyard/agents/search"
-	"blockyard/agents/tetrisduelbot"
-	"blockyard/agents/wintetrisbot"
 	"blockyard/env"
 	"blockyard/env/dropblox"
 	"blockyard/env/games"
@@ -31,7 +31,7 @@ func TestFeaturesAreWhatPlayersRead(t *testing.T) {
 		"blocking":    func(n *mlp.Net) (search.Evaluator, error) { return blockingbot.NewLearned(n) },
 	}
 	for _, g := range games.All {
-		have := registry.Features(g)
+		have := bots.Features(g)
 		if have == nil || players[g.Name] == nil { // a variant, or a game nobody is told of
 			continue
 		}
@@ -101,7 +101,7 @@ func valuesByPlayer(g *env.Game, judge search.Evaluator, view env.State, seat in
 }
 
 func valuesByFeatures(g *env.Game, net *mlp.Net, view env.State, seat int, legal []env.Action) []float32 {
-	have := registry.Features(g)
+	have := bots.Features(g)
 	n, reader, after := len(have.Names), have.New(), g.New(g.MinSeats)
 	rows, out := make([]float32, len(legal)*n), make([]float32, len(legal))
 	for i, a := range legal {
@@ -122,7 +122,7 @@ func valuesByFeatures(g *env.Game, net *mlp.Net, view env.State, seat int, legal
 // TestFeaturesOfDropblox holds a net's values over features to those of the game's own rater.
 func TestFeaturesOfDropblox(t *testing.T) {
 	g := dropblox.Game
-	net := randomNet(t, len(registry.Features(g).Names))
+	net := randomNet(t, len(bots.Features(g).Names))
 	judge, err := dropbloxbot.NewLearned(net)
 	require.NoError(t, err)
 	alone(t, g, func(s env.State, legal []env.Action) {
@@ -140,7 +140,7 @@ func TestFeaturesOfDropblox(t *testing.T) {
 // TestFeaturesOfWinTetris does so too: the game's own rater looks two pieces ahead.
 func TestFeaturesOfWinTetris(t *testing.T) {
 	g := wintetris.InstantGame // where a placement is what comes of it
-	net := randomNet(t, len(registry.Features(g).Names))
+	net := randomNet(t, len(bots.Features(g).Names))
 	judge, err := wintetrisbot.NewLearned(net)
 	require.NoError(t, err)
 	checked := 0
@@ -173,7 +173,7 @@ func TestFeaturesOfWinTetris(t *testing.T) {
 		checked++
 	})
 	require.Greater(t, checked, 20)
-	require.Nil(t, registry.Features(wintetris.TickGame))
+	require.Nil(t, bots.Features(wintetris.TickGame))
 }
 
 // alone plays a game of one seat and has check look at its positions and the choices that go on.

@@ -9,7 +9,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"blockyard/agents/registry"
+	"blockyard/agents/bots"
 	"blockyard/env"
 	"blockyard/env/games"
 	"blockyard/env/vec"
@@ -98,9 +98,9 @@ func (f *openEnvFlags) openEnv(srv *server.Server, served []*env.Game, l server.
 	if err != nil {
 		return nil, err
 	}
-	var opponent registry.Factory
+	var opponent bots.Factory
 	if g.MaxSeats > 1 {
-		if opponent, err = registry.Parse(g, f.Opponents); err != nil {
+		if opponent, err = bots.Parse(g, f.Opponents); err != nil {
 			return nil, fmt.Errorf("--opponents: %w", err)
 		}
 	}

@@ -7,7 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"blockyard/agents/blockbattlebot"
+	"blockyard/agents/bots/blockbattlebot"
 	"blockyard/env/blockbattle"
 	"blockyard/env/wintetris"
 )

@@ -18,9 +18,9 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"blockyard/agents/entry"
+	"blockyard/agents/bots"
+	"blockyard/agents/bots/entry"
 	"blockyard/agents/mlp"
-	"blockyard/agents/registry"
 	"blockyard/datasets/program/ops"
 	"blockyard/env"
 	"blockyard/env/games"
@@ -113,7 +113,7 @@ func (c *serveCmd) Run(ctx context.Context) error {
 	srv := server.New(server.Config{
 		Games: served, Version: version,
 		Agents: opponents(c.TrustSpecs), AgentMemory: agentMemory(c.TrustSpecs), Trusted: c.TrustSpecs,
-		Opponents: registry.Names, Features: registry.Features,
+		Opponents: bots.Names, Features: bots.Features,
 		Tokens: tokens, Workers: c.Workers, Limits: c.Limits,
 		Log: log,
 	})
@@ -282,15 +282,15 @@ func announce(w io.Writer, listeners []net.Listener, text int, site *ops.Site, s
 
 // access is what the specs of clients may use: the weights that uploads returns and, if clients are trusted, files and
 // commands of this machine.
-func access(trusted bool, uploads func(string) ([]byte, error)) registry.Access {
-	return registry.Access{Commands: trusted, Weights: func(name string) ([]byte, error) {
+func access(trusted bool, uploads func(string) ([]byte, error)) bots.Access {
+	return bots.Access{Commands: trusted, Weights: func(name string) ([]byte, error) {
 		switch {
 		case strings.HasPrefix(name, server.UploadPrefix):
 			return uploads(name)
 		case trusted:
 			return mlp.ReadFile(name)
 		}
-		return nil, registry.ErrUntrusted
+		return nil, bots.ErrUntrusted
 	}}
 }
 
@@ -312,7 +312,7 @@ func agentMemory(trusted bool) func(*env.Game, string, func(string) ([]byte, err
 
 // refusal tells clients what they may do instead of naming files and commands.
 func refusal(err error) error {
-	if errors.Is(err, registry.ErrUntrusted) {
+	if errors.Is(err, bots.ErrUntrusted) {
 		return errors.New("clients may not name files or commands of the server's machine, but may upload weights; " +
 			"serve --trust-specs allows it")
 	}

@@ -15,8 +15,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"blockyard/agents/bots"
 	"blockyard/agents/mlp"
-	"blockyard/agents/registry"
 	"blockyard/datasets/record"
 	"blockyard/env"
 	"blockyard/env/dropblox"
@@ -153,7 +153,7 @@ func TestOldRecordsReplay(t *testing.T) {
 // A network that was trained then loads and chooses as it did.
 func TestOldWeightsPlay(t *testing.T) {
 	file := frozen(t, "weights-dropblox.safetensors")
-	access := registry.Access{Weights: func(string) ([]byte, error) { return file, nil }}
+	access := bots.Access{Weights: func(string) ([]byte, error) { return file, nil }}
 	agent, err := access.Parse(dropblox.Game, "learned:width=3,depth=1,weights=x")
 	require.NoError(t, err)
 	a, err := agent(1)
@@ -188,12 +188,12 @@ func TestOldSpecsAreKnown(t *testing.T) {
 		g, err := games.Lookup(game)
 		require.NoError(t, err)
 		for _, spec := range specs {
-			_, err := registry.Parse(g, spec)
+			_, err := bots.Parse(g, spec)
 			require.NoError(t, err, "%s: %s", game, spec)
 		}
 	}
 	tick, err := games.Lookup("wintetris:tick")
 	require.NoError(t, err)
-	_, err = registry.Parse(tick, "hand:parts=4")
+	_, err = bots.Parse(tick, "hand:parts=4")
 	require.NoError(t, err)
 }

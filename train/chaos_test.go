@@ -18,7 +18,7 @@ import (
 	"testing"
 	"time"
 
-	"blockyard/agents/broker"
+	"blockyard/agents/fleet/broker"
 	"blockyard/train/cluster"
 
 	"github.com/stretchr/testify/require"

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"blockyard/agents/broker"
+	"blockyard/agents/fleet/broker"
 	"blockyard/train/selfplay"
 
 	"github.com/alecthomas/kong"

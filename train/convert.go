@@ -3,9 +3,9 @@ package main
 import (
 	"fmt"
 
-	"blockyard/agents/features"
+	"blockyard/agents/bots"
+	"blockyard/agents/bots/features"
 	"blockyard/agents/mlp"
-	"blockyard/agents/registry"
 	"blockyard/env/games"
 	"blockyard/train/onnx"
 )
@@ -16,7 +16,7 @@ func exportONNX(game, weights, out string) error {
 	if err != nil {
 		return err
 	}
-	net, facts, err := registry.Of(g).ReadNet(g, mlp.ReadFile, weights)
+	net, facts, err := bots.Of(g).ReadNet(g, mlp.ReadFile, weights)
 	if err != nil {
 		return err
 	}
@@ -64,10 +64,10 @@ func (c *importCmd) Run() error {
 	if err != nil {
 		return err
 	}
-	if registry.Features(g) == nil {
+	if bots.Features(g) == nil {
 		return fmt.Errorf("%s defines no features", g.Name)
 	}
-	wanted := registry.Of(g).Facts(g, nil)
+	wanted := bots.Of(g).Facts(g, nil)
 	if facts.Game == "" {
 		facts = wanted
 	}

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"blockyard/agents/broker"
+	"blockyard/agents/fleet/broker"
 
 	"github.com/alecthomas/kong"
 	"github.com/stretchr/testify/require"

@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"blockyard/agents/broker"
+	"blockyard/agents/fleet/broker"
 	"blockyard/train/selfplay"
 	"blockyard/train/selfplay/phases"
 	"blockyard/train/task"

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"blockyard/agents/broker"
+	"blockyard/agents/fleet/broker"
 
 	"github.com/nats-io/nats.go"
 	"github.com/stretchr/testify/require"

@@ -10,7 +10,7 @@ import (
 	"runtime"
 	"time"
 
-	"blockyard/agents/broker"
+	"blockyard/agents/fleet/broker"
 	"blockyard/datasets/program/ops"
 	"blockyard/train/cluster"
 	"blockyard/train/selfplay"

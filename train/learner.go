@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 
-	"blockyard/agents/broker"
+	"blockyard/agents/fleet/broker"
 	"blockyard/datasets/program/ops"
 	"blockyard/train/cluster"
 	"blockyard/train/selfplay"

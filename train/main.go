@@ -21,10 +21,10 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"blockyard/agents/broker"
+	"blockyard/agents/bots"
+	"blockyard/agents/fleet"
+	"blockyard/agents/fleet/broker"
 	"blockyard/agents/match"
-	"blockyard/agents/registry"
-	"blockyard/agents/remote"
 	"blockyard/agents/submit"
 	interrupt "blockyard/datasets/program"
 	release "blockyard/datasets/program"
@@ -106,14 +106,14 @@ func (c *export) Run(ctx context.Context) error {
 }
 
 type gate struct {
-	A, B    string       `arg:"" help:"Agents: a weights file, 'learned' for the shipped one, or 'hand' for the baseline."`
-	Game    string       `help:"Game to play." default:"blockbattle"`
-	Ply     int          `help:"Plies that both search." default:"2"`
-	Pairs   int          `help:"Pairs of games: each seed is played twice, with the seats swapped." default:"200"`
-	Seed    uint64       `help:"Seed of the games." default:"1000"`
-	Out     string       `help:"Also write the result to this file, as a line of JSON." placeholder:"FILE"`
-	Workers int          `help:"Games played at once; they do not influence the outcome. 0: one per core." default:"0"`
-	Remote  remote.Flags `embed:""`
+	A, B    string      `arg:"" help:"Agents: a weights file, 'learned' for the shipped one, or 'hand' for the baseline."`
+	Game    string      `help:"Game to play." default:"blockbattle"`
+	Ply     int         `help:"Plies that both search." default:"2"`
+	Pairs   int         `help:"Pairs of games: each seed is played twice, with the seats swapped." default:"200"`
+	Seed    uint64      `help:"Seed of the games." default:"1000"`
+	Out     string      `help:"Also write the result to this file, as a line of JSON." placeholder:"FILE"`
+	Workers int         `help:"Games played at once; they do not influence the outcome. 0: one per core." default:"0"`
+	Remote  fleet.Flags `embed:""`
 	ops.LogFlags
 }
 
@@ -136,8 +136,8 @@ func (c *gate) Run(ctx context.Context) error {
 	if t.B, err = player(g, c.B, c.Ply); err != nil {
 		return err
 	}
-	workers, err := c.Remote.Start(ctx, &t, remote.Agent{Name: c.A, Spec: specOf(c.A, c.Ply)},
-		&remote.Agent{Name: c.B, Spec: specOf(c.B, c.Ply)}, os.Stderr, c.Logger(os.Stderr))
+	workers, err := c.Remote.Start(ctx, &t, fleet.Agent{Name: c.A, Spec: specOf(c.A, c.Ply)},
+		&fleet.Agent{Name: c.B, Spec: specOf(c.B, c.Ply)}, os.Stderr, c.Logger(os.Stderr))
 	if err != nil {
 		return err
 	}
@@ -173,7 +173,7 @@ func player(g *task.Game, name string, ply int) (match.Player, error) {
 			return match.Player{}, fmt.Errorf("agent %q: want 'hand', 'learned' or a weights file: %w", name, err)
 		}
 	}
-	f, err := registry.Parse(g.Rules, specOf(name, ply))
+	f, err := bots.Parse(g.Rules, specOf(name, ply))
 	return match.Player{Name: name, New: f}, err
 }
 

@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"blockyard/agents/broker"
+	"blockyard/agents/fleet/broker"
 	"blockyard/agents/match"
 	"blockyard/datasets/program/provenance"
 	"blockyard/datasets/record"

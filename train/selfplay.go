@@ -11,7 +11,7 @@ import (
 	"runtime"
 	"strconv"
 
-	"blockyard/agents/broker"
+	"blockyard/agents/fleet/broker"
 	"blockyard/agents/mlp"
 	"blockyard/datasets/program/ops"
 	"blockyard/datasets/program/provenance"

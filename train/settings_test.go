@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"blockyard/agents/broker"
+	"blockyard/agents/fleet/broker"
 	"blockyard/train/selfplay/phases"
 	"blockyard/train/selfplay/single"
 	"blockyard/train/task"

@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"blockyard/agents/blockbattlebot"
+	"blockyard/agents/bots/blockbattlebot"
 	"blockyard/agents/match"
 	"blockyard/agents/search"
 	"blockyard/datasets/record"

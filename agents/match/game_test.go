@@ -7,7 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"blockyard/agents/registry"
+	"blockyard/agents/bots"
 	"blockyard/agents/search"
 	"blockyard/datasets/record"
 	"blockyard/env"
@@ -16,7 +16,7 @@ import (
 
 func named(t testing.TB, text string) Player {
 	t.Helper()
-	f, err := registry.Parse(blockbattle.Game, text)
+	f, err := bots.Parse(blockbattle.Game, text)
 	require.NoError(t, err)
 	return Player{Name: text, New: f}
 }

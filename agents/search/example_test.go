@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"blockyard/agents/blockbattlebot"
+	"blockyard/agents/bots/blockbattlebot"
 	"blockyard/agents/search"
 	"blockyard/env"
 	"blockyard/env/blockbattle"

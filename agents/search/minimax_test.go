@@ -8,9 +8,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"blockyard/agents/blockingbot"
+	"blockyard/agents/bots/blockingbot"
+	"blockyard/agents/bots/tetrisduelbot"
 	"blockyard/agents/search"
-	"blockyard/agents/tetrisduelbot"
 	"blockyard/env"
 	"blockyard/env/blocking"
 	"blockyard/env/tetrisduel"

@@ -7,9 +7,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"blockyard/agents/blockbattlebot"
+	"blockyard/agents/bots/blockbattlebot"
 	"blockyard/agents/contest"
-	"blockyard/agents/contest/replay"
+	"blockyard/agents/contest/trial"
 	"blockyard/agents/mlp"
 	"blockyard/agents/search"
 	"blockyard/env"
@@ -48,7 +48,7 @@ func TestBlockBattleBotPlaysAsItsAgent(t *testing.T) {
 			agent := blockBattleAgent(t, net, c.ply)
 			view := blockbattle.Game.New(2)
 			positions := 0
-			same := func(a replay.Answer) {
+			same := func(a trial.Answer) {
 				env.View(view, a.State, a.Seat, 99)
 				want, err := agent.Act(t.Context(), view, a.Seat)
 				require.NoError(t, err)
@@ -62,9 +62,9 @@ func TestBlockBattleBotPlaysAsItsAgent(t *testing.T) {
 				require.Equal(t, 9, got.Logs)
 				require.Equal(t, 547, got.Answers)
 			}
-			seeded := func(ctx context.Context, tr *replay.Trial) error { return askSeeded(t, tr, c.positions-positions) }
-			script := func() ([]replay.Game, error) { return []replay.Game{seeded}, nil }
-			_, err := replay.Script(script).Play(t.Context(), argv, same)
+			seeded := func(ctx context.Context, tr *trial.Trial) error { return askSeeded(t, tr, c.positions-positions) }
+			script := func() ([]trial.Game, error) { return []trial.Game{seeded}, nil }
+			_, err := trial.Script(script).Play(t.Context(), argv, same)
 			require.NoError(t, err)
 			require.GreaterOrEqual(t, positions, c.positions)
 		})
@@ -87,7 +87,7 @@ func blockBattleAgent(t *testing.T, net *mlp.Net, ply int) env.Agent {
 }
 
 // askSeeded asks the bot in n positions of seeded games. Random moves among the games' moves make boards ragged.
-func askSeeded(t *testing.T, tr *replay.Trial, n int) error {
+func askSeeded(t *testing.T, tr *trial.Trial, n int) error {
 	t.Helper()
 	bot, err := tr.Start()
 	require.NoError(t, err)

@@ -6,8 +6,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"blockyard/agents/blockingbot"
-	"blockyard/agents/contest/replay"
+	"blockyard/agents/bots/blockingbot"
+	"blockyard/agents/contest/trial"
 	"blockyard/agents/mlp"
 	"blockyard/agents/search"
 	"blockyard/env/blocking"
@@ -35,7 +35,7 @@ func TestBlockingBotPlaysAsItsAgent(t *testing.T) {
 			}
 			agent, err := search.New(blocking.Game, e, search.Options{Ply: c.ply})
 			require.NoError(t, err)
-			same := func(a replay.Answer) {
+			same := func(a trial.Answer) {
 				view := *a.State.(*blocking.State)
 				view.PlayOut = true // as in the bot
 				want, err := agent.Act(t.Context(), &view, a.Seat)

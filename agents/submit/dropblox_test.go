@@ -6,8 +6,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"blockyard/agents/contest/replay"
-	"blockyard/agents/dropbloxbot"
+	"blockyard/agents/bots/dropbloxbot"
+	"blockyard/agents/contest/trial"
 	"blockyard/agents/mlp"
 	"blockyard/agents/search"
 	"blockyard/env/dropblox"
@@ -30,7 +30,7 @@ func TestDropbloxBotPlaysAsItsAgent(t *testing.T) {
 			}
 			beam := dropbloxbot.NewBeam(r)
 			argv := compiled(t, src)
-			same := func(a replay.Answer) {
+			same := func(a trial.Answer) {
 				s := a.State.(*dropblox.State)
 				at, ok := beam.Fit(dropbloxbot.Of(s), search.Until(time.Time{}.Add(1)))
 				require.True(t, ok)

@@ -15,10 +15,10 @@ import (
 	"github.com/schollz/progressbar/v3"
 	"golang.org/x/term"
 
-	"blockyard/agents/contest/replay"
-	"blockyard/agents/flatten"
+	"blockyard/agents/contest/trial"
 	"blockyard/agents/mlp"
-	"blockyard/agents/submissions/netpack"
+	"blockyard/agents/submit/flatten"
+	"blockyard/agents/submit/programs/netpack"
 )
 
 // Export holds the arguments that the commands "agents bundle" and "train export" have in common.
@@ -57,7 +57,7 @@ func (e *Export) Write(ctx context.Context, b Bot, out string) (report string, e
 		return "", err
 	}
 	bar := answers()
-	replayed, err := check(ctx, b.Game, f.Source, func(replay.Answer) { _ = bar.Add(1) })
+	replayed, err := check(ctx, b.Game, f.Source, func(trial.Answer) { _ = bar.Add(1) })
 	_ = bar.Finish()
 	if err != nil {
 		return "", err
@@ -78,7 +78,7 @@ func (e *Export) Write(ctx context.Context, b Bot, out string) (report string, e
 }
 
 // describe is the report about a file that passed its checks.
-func (f *File) describe(b Bot, out string, r replay.Result) string {
+func (f *File) describe(b Bot, out string, r trial.Result) string {
 	weights := "hand-tuned"
 	switch {
 	case b.Net != nil && f.Bits == netpack.Exact:
@@ -106,12 +106,12 @@ func answers() *progressbar.ProgressBar {
 }
 
 // Check tests a bot as its contest would: it compiles the source alone, then replays the contest to it.
-func Check(ctx context.Context, game string, src []byte) (replay.Result, error) {
+func Check(ctx context.Context, game string, src []byte) (trial.Result, error) {
 	return check(ctx, game, src, nil)
 }
 
 // check is Check, which calls each, if it is not nil, with every answer.
-func check(ctx context.Context, game string, src []byte, each func(replay.Answer)) (r replay.Result, err error) {
+func check(ctx context.Context, game string, src []byte, each func(trial.Answer)) (r trial.Result, err error) {
 	_, e, err := lookup(game)
 	if err != nil {
 		return r, err

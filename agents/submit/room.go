@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"blockyard/agents/mlp"
-	"blockyard/agents/submissions/netpack"
+	"blockyard/agents/submit/programs/netpack"
 )
 
 // widths are the number of inputs of net and the number of outputs of each of its layers.

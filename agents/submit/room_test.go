@@ -9,9 +9,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"blockyard/agents/blockbattlebot"
-	"blockyard/agents/registry"
-	"blockyard/agents/submissions/netpack"
+	"blockyard/agents/bots"
+	"blockyard/agents/bots/blockbattlebot"
+	"blockyard/agents/submit/programs/netpack"
 	"blockyard/env/games"
 )
 
@@ -28,7 +28,7 @@ func TestTextLen(t *testing.T) {
 // The files of the shipped networks keep characters free at the least and the greatest depth.
 func TestShippedBotsHaveRoom(t *testing.T) {
 	files := 0
-	for _, e := range registry.All {
+	for _, e := range bots.All {
 		if e.Submission == nil || e.Submission.Folder == "" {
 			continue // its contest takes no source file
 		}
@@ -89,7 +89,7 @@ func TestSizesInTheDocs(t *testing.T) {
 		g, err := games.Lookup(string(r[3]))
 		require.NoError(t, err)
 		ply, _ := strconv.Atoi(string(r[4]))
-		net := randomNet(t, len(registry.Features(g).Names), 1, 1)
+		net := randomNet(t, len(bots.Features(g).Names), 1, 1)
 		f, err := Bot{Game: g.Name, Net: net, Ply: ply}.Source()
 		require.NoError(t, err)
 		for i, bits := range []int{netpack.Exact, fewestBits} {

@@ -5,10 +5,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"blockyard/agents/bots"
 	"blockyard/agents/mlp"
-	"blockyard/agents/registry"
 	"blockyard/agents/search"
-	"blockyard/agents/submissions/netpack"
+	"blockyard/agents/submit/programs/netpack"
 	"blockyard/env"
 	"blockyard/env/games"
 )
@@ -20,9 +20,9 @@ func TestRoundedNetworksChooseAlike(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			g, err := games.Lookup(name)
 			require.NoError(t, err)
-			exact, err := registry.Of(g).LoadNet(g, "")
+			exact, err := bots.Of(g).LoadNet(g, "")
 			require.NoError(t, err)
-			e := registry.Of(g)
+			e := bots.Of(g)
 			f, err := Bot{Game: name, Net: exact, Ply: e.Submission.MaxPly}.Source() // its weights have the fewest bits
 			require.NoError(t, err)
 			text, err := netpack.Encode(exact, f.Bits)
@@ -43,7 +43,7 @@ func differing(t *testing.T, g *env.Game, a, b *mlp.Net, n int) (others int) {
 	t.Helper()
 	agents := [2]env.Agent{}
 	for i, net := range []*mlp.Net{a, b} {
-		e, err := registry.Of(g).Learned.New(net)
+		e, err := bots.Of(g).Learned.New(net)
 		require.NoError(t, err)
 		agents[i], err = search.New(g, e.(search.Evaluator), search.Options{})
 		require.NoError(t, err)

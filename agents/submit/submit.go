@@ -1,5 +1,5 @@
 // Package submit makes contest bots: one Go source file per bot, with a network built in, that needs nothing but the
-// standard library. The programs are in agents/submissions; package flatten turns one into a single file. A Bot is
+// standard library. The programs are in agents/submit/programs; package flatten turns one into a single file. A Bot is
 // written in three steps:
 //
 //   - Source flattens the program and builds the network in, rounded as far as the limit on the length asks for.
@@ -16,11 +16,11 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"blockyard/agents/entry"
-	"blockyard/agents/flatten"
+	"blockyard/agents/bots"
+	"blockyard/agents/bots/entry"
 	"blockyard/agents/mlp"
-	"blockyard/agents/registry"
-	"blockyard/agents/submissions/netpack"
+	"blockyard/agents/submit/flatten"
+	"blockyard/agents/submit/programs/netpack"
 	"blockyard/env"
 	"blockyard/env/games"
 )
@@ -35,7 +35,7 @@ const fewestBits = 16
 const spare = 5000
 
 // settings is the file that holds a program's network and search depth.
-const settings = "agents/submissions/program/settings.go"
+const settings = "agents/submit/programs/program/settings.go"
 
 // A Bot says what to write.
 type Bot struct {
@@ -192,7 +192,7 @@ func lookup(name string) (*env.Game, *entry.Entry, error) {
 		return nil, nil, err
 	}
 	var known []string
-	for _, e := range registry.All {
+	for _, e := range bots.All {
 		switch s := e.Submission; {
 		case s == nil:
 		case e.Game == name && s.Folder != "":

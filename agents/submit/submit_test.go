@@ -12,9 +12,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"blockyard/agents/blockbattlebot"
+	"blockyard/agents/bots/blockbattlebot"
 	"blockyard/agents/mlp"
-	"blockyard/agents/submissions/netpack"
+	"blockyard/agents/submit/programs/netpack"
 )
 
 // ample is more time than any search needs, so that no bot plays the best it has found when time runs out.

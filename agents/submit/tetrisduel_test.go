@@ -5,10 +5,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"blockyard/agents/contest/replay"
+	"blockyard/agents/bots/tetrisduelbot"
+	"blockyard/agents/contest/trial"
 	"blockyard/agents/mlp"
 	"blockyard/agents/search"
-	"blockyard/agents/tetrisduelbot"
 	"blockyard/env/tetrisduel"
 )
 
@@ -35,7 +35,7 @@ func TestDuelBotPlaysAsItsAgent(t *testing.T) {
 			agent, err := search.New(tetrisduel.Game, e, search.Options{Ply: c.ply})
 			require.NoError(t, err)
 			argv := compiled(t, src)
-			same := func(a replay.Answer) {
+			same := func(a trial.Answer) {
 				view := *a.State.(*tetrisduel.State)
 				want, err := agent.Act(t.Context(), &view, a.Seat)
 				require.NoError(t, err)

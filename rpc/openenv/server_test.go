@@ -14,7 +14,7 @@ import (
 	"github.com/coder/websocket"
 	"github.com/stretchr/testify/require"
 
-	"blockyard/agents/registry"
+	"blockyard/agents/bots"
 	"blockyard/env/games"
 	"blockyard/env/vec"
 	"blockyard/rpc/server"
@@ -35,7 +35,7 @@ func start(t testing.TB, game string, sc server.Config, change func(*Config)) *w
 	t.Helper()
 	g, err := games.Lookup(game)
 	require.NoError(t, err)
-	random, err := registry.Parse(g, "random")
+	random, err := bots.Parse(g, "random")
 	require.NoError(t, err)
 	if sc.Limits == (server.Limits{}) {
 		sc.Limits = server.DefaultLimits()

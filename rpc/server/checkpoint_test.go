@@ -11,7 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"blockyard/agents/registry"
+	"blockyard/agents/bots"
 	"blockyard/env"
 	"blockyard/env/envtest/toy"
 	"blockyard/env/games"
@@ -36,7 +36,7 @@ func real(workers int) func(c *server.Config) {
 			if spec == "silent" {
 				return func(uint64) (env.Agent, error) { return silent{}, nil }, nil
 			}
-			f, err := registry.Access{Weights: files}.Parse(g, spec)
+			f, err := bots.Access{Weights: files}.Parse(g, spec)
 			return vec.AgentFactory(f), err
 		}
 	}

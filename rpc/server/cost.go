@@ -4,7 +4,7 @@ import (
 	"errors"
 	"fmt"
 
-	"blockyard/agents/entry"
+	"blockyard/agents/bots/entry"
 	"blockyard/env"
 	"blockyard/rpc/wire"
 )

@@ -3,8 +3,8 @@ package server
 import (
 	"strings"
 
-	"blockyard/agents/entry"
-	"blockyard/agents/features"
+	"blockyard/agents/bots/entry"
+	"blockyard/agents/bots/features"
 	"blockyard/env"
 	"blockyard/env/ansi"
 	"blockyard/env/vec"

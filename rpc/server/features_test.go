@@ -7,7 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"blockyard/agents/features"
+	"blockyard/agents/bots/features"
 	"blockyard/env"
 	"blockyard/env/envtest/toy"
 	"blockyard/rpc/client"

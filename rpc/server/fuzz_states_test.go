@@ -10,7 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"blockyard/agents/registry"
+	"blockyard/agents/bots"
 	"blockyard/env"
 	"blockyard/env/blocking"
 	"blockyard/env/games"
@@ -37,7 +37,7 @@ func FuzzStates(f *testing.F) {
 	all := append(games.All[:len(games.All):len(games.All)], other)
 	p := start(f, func(c *server.Config) {
 		real(1)(c)
-		c.Games, c.Features = all, registry.Features
+		c.Games, c.Features = all, bots.Features
 	})
 	c := dial(f, p.unix)
 	var subjects []*subject
@@ -60,7 +60,7 @@ func FuzzStates(f *testing.F) {
 			return
 		}
 		for _, method := range []string{"legal", "afterstates", "features", "observe", "observe_text", "snapshot"} {
-			if method != "features" || registry.Features(s.game) != nil {
+			if method != "features" || bots.Features(s.game) != nil {
 				require.NoError(t, s.Call(method, nil), method)
 			}
 		}
@@ -101,7 +101,7 @@ func visited(t testing.TB, c *client.Client, g *env.Game, seats int) *subject {
 	require.NoError(t, err)
 	s := &subject{Games: opened, game: g}
 	for _, policy := range []string{"hand", "learned"} {
-		if slices.Contains(registry.Names(g), policy) && (policy == "hand" || registry.Features(g) != nil) {
+		if slices.Contains(bots.Names(g), policy) && (policy == "hand" || bots.Features(g) != nil) {
 			s.policies = append(s.policies, policy)
 		}
 	}

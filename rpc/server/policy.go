@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 
-	"blockyard/agents/entry"
+	"blockyard/agents/bots/entry"
 	"blockyard/env"
 	"blockyard/env/vec"
 	"blockyard/rpc/wire"

@@ -21,8 +21,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	"blockyard/agents/entry"
-	"blockyard/agents/features"
+	"blockyard/agents/bots/entry"
+	"blockyard/agents/bots/features"
 	"blockyard/env"
 	"blockyard/env/vec"
 )

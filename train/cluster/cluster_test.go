@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"blockyard/agents/broker"
+	"blockyard/agents/fleet/broker"
 	"blockyard/agents/mlp"
 	"blockyard/train/selfplay"
 	"blockyard/train/selfplay/phases"

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"blockyard/agents/broker"
+	"blockyard/agents/fleet/broker"
 	"blockyard/env"
 	"blockyard/train/selfplay"
 	"blockyard/train/selfplay/phases"

@@ -8,7 +8,7 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
-	"blockyard/agents/broker"
+	"blockyard/agents/fleet/broker"
 )
 
 // aheadMost is how many rollouts beyond the one that the learner waits for may be played.

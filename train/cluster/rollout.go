@@ -8,7 +8,7 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
-	"blockyard/agents/broker"
+	"blockyard/agents/fleet/broker"
 	"blockyard/train/selfplay"
 )
 

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"blockyard/agents/broker"
+	"blockyard/agents/fleet/broker"
 	"blockyard/train/selfplay"
 
 	"github.com/nats-io/nats.go"

@@ -14,9 +14,9 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
-	"blockyard/agents/broker"
+	"blockyard/agents/fleet"
+	"blockyard/agents/fleet/broker"
 	"blockyard/agents/mlp"
-	"blockyard/agents/remote"
 	"blockyard/train/selfplay"
 	"blockyard/train/task"
 )
@@ -72,7 +72,7 @@ func Work(ctx context.Context, nc *nats.Conn, o WorkerOptions, counts *broker.Wo
 		return err
 	}
 	if w.spec.Kind == broker.Match {
-		return remote.Work(ctx, nc, w.spec.Run, o.Name, o.Threads, o.Log, counts)
+		return fleet.Work(ctx, nc, w.spec.Run, o.Name, o.Threads, o.Log, counts)
 	}
 	err = w.prepare(ctx)
 	if err == nil {

@@ -7,7 +7,7 @@ import (
 	"math"
 	"math/rand/v2"
 
-	"blockyard/agents/features"
+	"blockyard/agents/bots/features"
 	"blockyard/agents/mlp"
 	"blockyard/datasets/record"
 	"blockyard/env"

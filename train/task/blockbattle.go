@@ -1,7 +1,7 @@
 package task
 
 import (
-	bot "blockyard/agents/blockbattlebot"
+	bot "blockyard/agents/bots/blockbattlebot"
 	"blockyard/agents/mlp"
 	"blockyard/env"
 	"blockyard/env/blockbattle"

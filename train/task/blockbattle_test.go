@@ -4,7 +4,7 @@ import (
 	"slices"
 	"testing"
 
-	"blockyard/agents/blockbattlebot"
+	"blockyard/agents/bots/blockbattlebot"
 	"blockyard/env"
 	"blockyard/env/blockbattle"
 

@@ -3,7 +3,7 @@ package task
 import (
 	"math"
 
-	"blockyard/agents/blockingbot"
+	"blockyard/agents/bots/blockingbot"
 	"blockyard/env"
 	"blockyard/env/blocking"
 )

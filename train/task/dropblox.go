@@ -1,7 +1,7 @@
 package task
 
 import (
-	"blockyard/agents/dropbloxbot"
+	"blockyard/agents/bots/dropbloxbot"
 	"blockyard/agents/mlp"
 	"blockyard/agents/search"
 	"blockyard/env"

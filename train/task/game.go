@@ -1,5 +1,5 @@
 // Package task says what training a value network needs of a game. Every game whose entry in
-// agents/registry has features can be trained: New takes all that is needed from there. The
+// agents/bots has features can be trained: New takes all that is needed from there. The
 // games listed in this package add what makes training faster or stronger: harder starting
 // positions, mirror images, a first network, rewards, a planner.
 //
@@ -14,10 +14,10 @@ import (
 	"slices"
 	"strings"
 
-	"blockyard/agents/entry"
-	"blockyard/agents/features"
+	"blockyard/agents/bots"
+	"blockyard/agents/bots/entry"
+	"blockyard/agents/bots/features"
 	"blockyard/agents/mlp"
-	"blockyard/agents/registry"
 	"blockyard/agents/search"
 	"blockyard/env"
 	"blockyard/env/games"
@@ -116,7 +116,7 @@ func Of(g *env.Game) (*Game, error) {
 		if i := slices.IndexFunc(tuned, func(t *Game) bool { return t.Rules == g }); i >= 0 {
 			return tuned[i], nil
 		}
-		return New(g, registry.Of(g)), nil
+		return New(g, bots.Of(g)), nil
 	}
 	return nil, fmt.Errorf("%s: %w; there are %s", g.Name, ErrNone, strings.Join(known, ", "))
 }
@@ -125,7 +125,7 @@ func Of(g *env.Game) (*Game, error) {
 func trainable() (list []*env.Game) {
 	seen := map[string]bool{}
 	for _, g := range games.All {
-		e := registry.Of(g)
+		e := bots.Of(g)
 		if !seen[e.Game] && e.FeaturesOf(g) != nil && (g.MaxSeats == 1 || e.Search == nil && e.Baseline != nil) {
 			list = append(list, g)
 		}

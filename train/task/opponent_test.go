@@ -3,7 +3,7 @@ package task
 import (
 	"testing"
 
-	"blockyard/agents/blockbattlebot"
+	"blockyard/agents/bots/blockbattlebot"
 
 	"github.com/stretchr/testify/require"
 )

@@ -3,8 +3,8 @@ package task
 import (
 	"strings"
 
+	bot "blockyard/agents/bots/tetrisduelbot"
 	"blockyard/agents/mlp"
-	bot "blockyard/agents/tetrisduelbot"
 	"blockyard/env"
 	"blockyard/env/tetrisduel"
 )

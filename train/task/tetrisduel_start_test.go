@@ -3,7 +3,7 @@ package task
 import (
 	"testing"
 
-	"blockyard/agents/tetrisduelbot"
+	"blockyard/agents/bots/tetrisduelbot"
 	"blockyard/env"
 	"blockyard/env/tetrisduel"
 

@@ -1,7 +1,7 @@
 package task
 
 import (
-	"blockyard/agents/wintetrisbot"
+	"blockyard/agents/bots/wintetrisbot"
 	"blockyard/env"
 	"blockyard/env/wintetris"
 )

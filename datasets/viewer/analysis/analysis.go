@@ -1,5 +1,5 @@
 // Package analysis describes what the seats of a recorded position could have played. It only has the types: package
-// agents/analyst fills them, the viewer shows them, and both write them as JSON.
+// agents/play/analyst fills them, the viewer shows them, and both write them as JSON.
 package analysis
 
 import (

@@ -19,7 +19,7 @@ PAGES = {
     ".github/CONTRIBUTING.md": "contributing.md",
     ".github/SECURITY.md": "security.md",
     "agents/JSON.md": "json.md",
-    "agents/wintetrisabi/lib/README.md": "starters/wintetris-plugin.md",
+    "agents/submit/wintetris/README.md": "starters/wintetris-plugin.md",
     "rpc/PROTOCOL.md": "protocol.md",
     "rpc/deploy/README.md": "deploy.md",
     "rpc/python/README.md": "python.md",
@@ -29,7 +29,7 @@ PAGES = {
     "train/EXPERIMENTS.md": "experiments.md",
     "train/SCALING.md": "scaling.md",
     **{f"env/{game}/RULES.md": f"games/{game}-rules.md" for game in GAMES},
-    **{f"agents/starters/{game}/README.md": f"starters/{game}.md" for game in GAMES},
+    **{f"agents/submit/starters/{game}/README.md": f"starters/{game}.md" for game in GAMES},
 }
 PICTURES = (".svg", ".png")
 LANGUAGES = {".go": "go", ".py": "python", ".cpp": "cpp", ".hpp": "cpp", ".c": "c", ".h": "c", ".java": "java",

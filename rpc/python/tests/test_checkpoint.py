@@ -270,7 +270,7 @@ def test_single_environments(server: Server, other: Server):
 
 def test_weights_travel(server: Server, other: Server, tmp_path):
     """Opponents loaded from a file of the client go on where that file does not exist."""
-    source = Path(__file__).parents[3] / "agents/tetrisduelbot/weights/tetrisduel.safetensors"
+    source = Path(__file__).parents[3] / "agents/bots/tetrisduelbot/weights/tetrisduel.safetensors"
     path = tmp_path / "mine.safetensors"
     shutil.copy(source, path)
     spec = f"learned:ply=1,weights={path}"

@@ -20,7 +20,7 @@ import blockyard
 from blockyard.transport.address import Address, look_up
 
 N = 6
-WEIGHTS = Path(__file__).parents[3] / "agents/tetrisduelbot/weights/tetrisduel.safetensors"
+WEIGHTS = Path(__file__).parents[3] / "agents/bots/tetrisduelbot/weights/tetrisduel.safetensors"
 # Every game, with opponents that forget, that remember, that search, and mixtures of them.
 WAYS = {
     "BlockBattle-v0": {"opponents": {"random": 1, "hand:ply=1": 1, "learned:ply=1": 1}, "max_episode_steps": 20},

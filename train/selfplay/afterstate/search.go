@@ -10,7 +10,7 @@ import (
 	"math"
 	"slices"
 
-	"blockyard/agents/features"
+	"blockyard/agents/bots/features"
 	"blockyard/agents/mlp"
 	"blockyard/agents/search"
 	"blockyard/env"

@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"strings"
 
+	"blockyard/agents/bots"
 	"blockyard/agents/match"
 	"blockyard/agents/mlp"
-	"blockyard/agents/registry"
 	"blockyard/agents/search"
 	"blockyard/env"
 	"blockyard/train/selfplay"
@@ -105,7 +105,7 @@ func (c *Config) opponent(g *task.Game, name string) (match.Player, error) {
 	if !strings.Contains(name, ":") && name != "random" && name != "first" {
 		spec = fmt.Sprintf("%s:ply=%d", name, c.GatePly)
 	}
-	f, err := registry.Parse(g.Rules, spec)
+	f, err := bots.Parse(g.Rules, spec)
 	if err != nil {
 		return match.Player{}, fmt.Errorf("gate against %s: %w", name, err)
 	}

@@ -3,7 +3,7 @@ package phases
 import (
 	"testing"
 
-	"blockyard/agents/features"
+	"blockyard/agents/bots/features"
 	"blockyard/agents/mlp"
 	"blockyard/agents/search"
 	"blockyard/env"

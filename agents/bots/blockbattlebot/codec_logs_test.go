@@ -1,0 +1,238 @@
+package blockbattlebot
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"blockyard/agents/bots/blockbattlebot/logs"
+	"blockyard/agents/contest"
+	"blockyard/env"
+	"blockyard/env/blockbattle"
+)
+
+// A heard turn is a recorded request as our bot's end understood it.
+type heard struct {
+	turn  contest.Turn
+	state blockbattle.State
+	lines []string // the host's, of this turn
+	reply string   // the recorded bot's; late if there was none
+	late  bool
+	notes []string // the recorded host's, after the reply
+}
+
+// hear reads a whole log with the bot's end.
+func hear(t testing.TB, l logs.Log) (settings []string, turns []heard) {
+	var notes strings.Builder
+	c := NewCodec(ClassicDialect, &notes)
+	in := bufio.NewReader(strings.NewReader(toBot(&l)))
+	s := blockbattle.Game.New(2).(*blockbattle.State)
+	for {
+		turn, err := c.ReadTurn(in, s)
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		require.NoError(t, err, "%s, request %d", l.Game, len(turns)+1)
+		turns = append(turns, heard{turn: turn, state: *s, late: true})
+	}
+	require.Empty(t, notes.String())
+	require.Len(t, turns, requests(&l))
+	require.Equal(t, l.Dialect == "port", c.Dialect == PortDialect)
+	at, lines := -1, []string(nil)
+	for _, e := range l.Lines {
+		switch {
+		case e.Who == "host" && strings.HasPrefix(e.Text, "settings "):
+			settings = append(settings, e.Text)
+		case e.Who == "host":
+			lines = append(lines, e.Text)
+			if strings.HasPrefix(e.Text, "action ") {
+				at++
+				turns[at].lines, lines = lines, nil
+			}
+		case e.Who == "bot":
+			turns[at].reply, turns[at].late = e.Text, false
+		case at >= 0:
+			turns[at].notes = append(turns[at].notes, e.Text)
+		}
+	}
+	return settings, turns
+}
+
+func allLogs(t testing.TB) []logs.Log {
+	all, err := logs.All()
+	require.NoError(t, err)
+	require.Len(t, all, 9)
+	return all
+}
+
+// The bot's end understands every recorded line, and the referee's end says it again to
+// the letter.
+func TestCodecReadsAndWritesTheLogs(t *testing.T) {
+	for _, l := range allLogs(t) {
+		t.Run(l.Game, func(t *testing.T) {
+			settings, turns := hear(t, l)
+			d := ClassicDialect
+			if l.Dialect == "port" {
+				d = PortDialect
+			}
+			limits := contest.Limits{Bank: 10 * time.Second, PerMove: 500 * time.Millisecond}
+			require.Equal(t, settings, d.settings(0, limits))
+			for i, h := range turns {
+				require.Equal(t, 0, h.turn.Seat)
+				require.Equal(t, limits.PerMove, h.turn.PerMove)
+				require.Equal(t, h.lines, d.request(&h.state, 0, h.turn.Budget), "request %d", i+1)
+			}
+		})
+	}
+}
+
+// What the recorded answers do to our position is what the next request told, but for
+// what the opponent did.
+func TestRecordedAnswersLeadToTheNextRequest(t *testing.T) {
+	for _, l := range allLogs(t) {
+		t.Run(l.Game, func(t *testing.T) {
+			d, rules := ClassicDialect, blockbattle.Classic
+			if l.Dialect == "port" {
+				d, rules = PortDialect, blockbattle.Port
+			}
+			_, turns := hear(t, l)
+			for i := 0; i+1 < len(turns); i++ {
+				s, next := turns[i].state, turns[i+1].state.Sides[0]
+				s.Rules = rules
+				land, _ := blockbattle.Execute(&s.Sides[0], int(s.Piece), nil, rules)
+				if !turns[i].late {
+					land = readAnswer(d, &s, 0, turns[i].reply).land
+				}
+				s.After(0, blockbattle.ActionOf(land))
+				got := s.Sides[0]
+				require.Equal(t, next.Points, got.Points, "request %d", i+2)
+				require.Equal(t, next.Combo, got.Combo)
+				require.Equal(t, next.Skips, got.Skips)
+				require.Equal(t, next.Solid, got.Solid)
+				require.Equal(t, turns[i+1].state.Piece, s.Piece)
+				require.True(t, grown(&got, &next), "request %d: no number of garbage rows explains the board", i+2)
+			}
+		})
+	}
+}
+
+// grown reports whether next is side with some garbage rows inserted.
+func grown(side, next *blockbattle.Side) bool {
+	for k := 0; k <= blockbattle.Height; k++ {
+		up, cut := side.Cells, next.Cells
+		up.Raise(k)
+		floor := blockbattle.Height - int(next.Solid)
+		for x := range cut {
+			cut[x] &= 1<<uint(max(0, floor-k)) - 1
+		}
+		if up == cut {
+			return true
+		}
+	}
+	return false
+}
+
+// remarkOf is our wording of a recorded remark about an answer, "" for what is not one.
+func remarkOf(note string) string {
+	text, ok := strings.CutPrefix(note, `Engine warning: "`)
+	if !ok {
+		return ""
+	}
+	text = strings.TrimSuffix(text, `"`)
+	if token, ok := strings.CutPrefix(text, "Cannot parse input: "); ok {
+		return fmt.Sprintf("unknown token %q", token)
+	}
+	for start, ours := range map[string]string{
+		"The piece is still loose": "the piece was left in the air: it falls",
+		"Piece was frozen":         "the piece has come to rest: the rest of the tokens is not played",
+		"Can't perform 'skip'":     "skip, with none in stock",
+		"Maximum number of moves":  "more than 41 tokens: the rest is not read",
+	} {
+		if strings.HasPrefix(text, start) {
+			return ours
+		}
+	}
+	return "?" + note
+}
+
+// Our remarks about the recorded answers are those of the engine.
+func TestRemarksAreThoseOfTheLogs(t *testing.T) {
+	seen := map[string]int{}
+	for _, l := range allLogs(t) {
+		if l.Dialect == "port" {
+			continue // its log has no remarks
+		}
+		t.Run(l.Game, func(t *testing.T) {
+			_, turns := hear(t, l)
+			for i, h := range turns {
+				var want []string
+				for _, n := range h.notes {
+					if r := remarkOf(n); r != "" {
+						want = append(want, r)
+						seen[r]++
+					}
+				}
+				if h.late {
+					continue
+				}
+				h.state.Rules = blockbattle.Classic
+				var got []string
+				for _, r := range readAnswer(ClassicDialect, &h.state, 0, h.reply).remarks {
+					if r != "an empty part ends the answer" { // the engine keeps silent
+						got = append(got, r)
+					}
+				}
+				require.Equal(t, want, got, "round %d: %s", i+1, h.reply)
+			}
+		})
+	}
+	require.Greater(t, len(seen), 6)
+}
+
+// Whatever legal action the bot's end writes, the referee's end reads.
+func TestMovesReadBack(t *testing.T) {
+	for _, l := range allLogs(t)[:3] {
+		_, turns := hear(t, l)
+		for i := 0; i < len(turns); i += 5 {
+			s := &turns[i].state
+			for _, a := range append(s.Legal(0, nil), env.None) {
+				c := NewCodec(ClassicDialect, nil)
+				line := c.Answer(s, 0, a)
+				got := c.Judge(s, 0, line)
+				if a == env.None {
+					require.Equal(t, "no_moves", line)
+					continue
+				}
+				require.Equal(t, blockbattle.Text(a), blockbattle.Text(got), line)
+				require.LessOrEqual(t, strings.Count(line, ",")+1, blockbattle.MaxTokens)
+			}
+		}
+	}
+}
+
+// toBot is everything that the host of a log wrote, as a bot reads it.
+func toBot(l *logs.Log) string {
+	var b strings.Builder
+	for _, e := range l.Lines {
+		if e.Who == "host" {
+			b.WriteString(e.Text + "\n")
+		}
+	}
+	return b.String()
+}
+
+// requests counts the answers that the host of a log asked for.
+func requests(l *logs.Log) (n int) {
+	for _, e := range l.Lines {
+		if e.Who == "host" && strings.HasPrefix(e.Text, "action ") {
+			n++
+		}
+	}
+	return n
+}

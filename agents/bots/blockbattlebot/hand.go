@@ -1,0 +1,221 @@
+package blockbattlebot
+
+import (
+	"math/bits"
+
+	"blockyard/agents/bots/features"
+	"blockyard/agents/mlp"
+	"blockyard/agents/search"
+	"blockyard/env"
+	"blockyard/env/blockbattle"
+)
+
+// A Term is one number that the hand-tuned evaluator weighs.
+type Term int
+
+// The terms. Those of the board are counts of shape, those in stock come from the side.
+const (
+	Holes     Term = iota // holes
+	Covers                // cells above the topmost hole of their column
+	HoleRows              // rows with a hole
+	Overhangs             // holes open from the side: a piece may be slid in
+	RowEdges              // changes between taken and empty along the rows
+	ColEdges              // and down the columns
+	Wells                 // depth of the wells, the k-th cell of one counting k
+	Bumps                 // steps between neighbouring columns, the lowest column left out
+	Cells                 // cells: a row cleared for nothing costs ten
+	Peak                  // square of the rows by which the highest column is above row 10
+	Spawn                 // square of the rows that lack to four free ones over the spawn columns
+	GapOpen               // rows that lack one cell, an open one
+	GapClosed             // rows that lack one cell, a hole
+	Ready                 // rows the I would clear in the lowest column
+	Quad                  // 1 if these are four
+	Slots                 // places for a T-spin, of any size
+	Singles               // of those, the ones that clear one row
+	Doubles               // 1 if one of those clears two
+	Notches               // the same places, no shoulder covered yet
+	Halves                // of those, the ones that lack nothing else in the lower row
+	Points                // points got
+	Sent                  // rows sent and still on their way
+	Combo                 // running combo
+	Skips                 // skips in stock, four at most
+	Pressed               // rows sent and the opponent's lack of room to take them, multiplied
+	Buried                // 1 if the opponent has no room for the rows sent
+	Exposed               // square of the rows by which the room falls short of the threat and three more
+	Terms                 // how many there are
+)
+
+// TermNames names the terms in order: in weight files and tables.
+var TermNames = [Terms]string{
+	"holes", "covers", "hole_rows", "overhangs", "row_edges", "column_edges", "wells", "bumps", "cells",
+	"peak", "spawn", "gap_open", "gap_closed", "ready", "quad", "slots", "singles", "doubles", "notches", "halves",
+	"points", "sent", "combo", "skips", "pressed", "buried", "exposed",
+}
+
+// Weights say what one of each term is worth.
+type Weights [Terms]float32
+
+// A Hand is an agents/search.Evaluator: terms times weights. It belongs to one agent.
+type Hand struct {
+	Weights Weights
+	opp     opponent
+	boards  batch
+	terms   [Terms][8]int32 // of eight positions, which are added up side by side
+	worth   [8]float32      // of those
+	leaf    decision
+}
+
+// NewHand returns a Hand with the tuned weights.
+func NewHand() *Hand { return &Hand{Weights: Tuned} }
+
+// Evaluate implements search.Evaluator.
+func (h *Hand) Evaluate(states []env.State, seat int, out []float32) {
+	h.opp.measure(states[0].(*blockbattle.State), seat)
+	for i, state := range states {
+		s := state.(*blockbattle.State)
+		side := &s.Sides[seat]
+		h.boards.set(i&7, &side.Cells, int(side.Solid))
+		h.stock(i, side, int(s.Sides[1-seat].Pending))
+		if i&7 == 7 || i+1 == len(states) {
+			sums := h.sums(i&7 + 1)
+			copy(out[i&^7:i+1], sums[:])
+		}
+	}
+}
+
+// sums returns the worths of n positions.
+func (h *Hand) sums(n int) *[8]float32 {
+	h.boards.count(&h.terms, h.opp.threat+3, n)
+	mlp.SumEight(h.terms[:], h.Weights[:], &h.worth)
+	for k, v := range h.worth {
+		h.worth[k] = search.Clamp(v)
+	}
+	return &h.worth
+}
+
+// stock sets the terms of position k that do not come from its board: of a side that has sent so many rows.
+func (h *Hand) stock(k int, side *blockbattle.Side, sent int) {
+	k &= 7
+	t := &h.terms
+	t[Points][k] = side.Points
+	t[Combo][k] = side.Combo
+	t[Skips][k] = capped(side.Skips, 4)
+
+	room := h.opp.shape.minFree
+	t[Sent][k] = int32(sent)
+	t[Pressed][k] = int32(sent * features.Over(10, room))
+	t[Buried][k] = features.Yes(sent > room)
+}
+
+// terms sets the terms of board k, of a side that needs so much room.
+func (s *shape) terms(t *[Terms][8]int32, k, least int) {
+	k &= 7
+	t[Holes][k] = int32(s.holes)
+	t[Covers][k] = int32(s.covers)
+	t[HoleRows][k] = int32(s.holeRows)
+	t[Overhangs][k] = int32(s.overhangs)
+	t[RowEdges][k] = int32(s.rowEdges)
+	t[ColEdges][k] = int32(s.colEdges)
+	t[Wells][k] = int32(s.wells)
+	t[Bumps][k] = int32(s.bumps())
+	t[Cells][k] = int32(s.cells)
+	t[Peak][k] = int32(features.OverSquared(10, s.minFree))
+	t[Spawn][k] = int32(features.OverSquared(4, s.spawn))
+	t[GapOpen][k] = int32(s.gapOpen)
+	t[GapClosed][k] = int32(s.gapClosed)
+	t[Ready][k] = int32(s.ready)
+	t[Quad][k] = features.Yes(s.ready == 4)
+	t[Slots][k] = int32(s.slots)
+	t[Singles][k] = int32(s.singles)
+	t[Doubles][k] = features.Yes(s.doubles > 0)
+	t[Notches][k] = int32(s.notches)
+	t[Halves][k] = int32(s.halves)
+	t[Exposed][k] = int32(features.OverSquared(least, s.minFree))
+}
+
+// bumps is the sum of the steps between neighbouring columns, the first of the lowest columns being passed over.
+func (s *shape) bumps() int {
+	o := &s.open
+	// Open cells are runs from row 0 on, so a step is the number of rows in which one of the two columns is open.
+	sum := count(o[0]^o[1], (o[1]^o[2])&inner, o[2]^o[3], (o[3]^o[0]>>lane)&inner)
+	at := uint(s.deepest) - 1
+	lowest := o[0]>>at&each | o[1]>>at&each<<1 | o[2]>>at&each<<2 | o[3]>>at&each<<3
+	n := &beside[bits.TrailingZeros64(lowest)&63]
+	l, r := s.top(n.left), s.top(n.right)
+	return sum - (s.deepest - l) - (s.deepest-r)*n.steps + size(l-r)
+}
+
+// beside has, for the column of word k and lane j at j*lane+k, those beside it, the same twice at a wall, and how many
+// steps it has besides one.
+var beside = func() (out [64]struct {
+	left, right uint
+	steps       int
+}) {
+	for x := uint(0); x < columns; x++ {
+		n := &out[x/4*lane+x&3]
+		n.left, n.right, n.steps = x-1, x+1, 1
+		if x == 0 {
+			n.left, n.steps = 1, 0
+		}
+		if x == columns-1 {
+			n.right, n.steps = columns-2, 0
+		}
+	}
+	return out
+}()
+
+// size returns n without its sign.
+func size(n int) int {
+	sign := n >> (bits.UintSize - 1)
+	return (n ^ sign) - sign
+}
+
+// Terms6 is a search.Evaluator made of the six terms of WinTetris's demo solver. It serves as
+// an opponent to measure other agents by. The original rates a placement; here the same terms
+// rate the board it leads to, so that the sum over a line of placements differs from the
+// original's sum by what is the same for all lines:
+//
+//	holes made    empty cells right below a taken one, -500 each
+//	slots filled  worth nothing, as given
+//	rows          10 cells less than placed, +500 each
+//	top, bottom   -150 and -75 a row of a piece's highest and lowest cell: together
+//	              -225 a row of its middle, a quarter of that for each of its cells
+//	chasms        empty cells between two taken ones, walls not counting, -400 each
+//
+// It knows nothing of points, combos, garbage or the opponent.
+type Terms6 struct{}
+
+// Evaluate implements search.Evaluator.
+func (Terms6) Evaluate(states []env.State, seat int, out []float32) {
+	for i, s := range states {
+		out[i] = terms6(&s.(*blockbattle.State).Sides[seat])
+	}
+}
+
+func terms6(side *blockbattle.Side) float32 {
+	floor := uint(blockbattle.Height) - uint(side.Solid)
+	rows := uint64(1)<<floor - 1
+	holes, chasms, cells, height := 0, 0, 0, 0
+	for x := 0; x < blockbattle.Width; x++ {
+		c := side.Cells[x] & rows
+		holes += bits.OnesCount64(c << 1 & rows &^ c)
+		if x > 0 && x < blockbattle.Width-1 {
+			chasms += bits.OnesCount64(side.Cells[x-1] & side.Cells[x+1] & rows &^ c)
+		}
+		for ; c != 0; c &= c - 1 {
+			cells++
+			height += int(floor) - bits.TrailingZeros64(c) // 1 in the lowest row
+		}
+	}
+	return float32(-500*holes-400*chasms-500/10*cells) - 225./4*float32(height)
+}
+
+// Tuned are the weights Hand plays with: the mean of several runs of self-play tuning,
+// two plies deep, from different starts.
+var Tuned = Weights{
+	Holes: -3.05, Covers: -0.833, HoleRows: -29.3, Overhangs: 10.9, RowEdges: -3.85, ColEdges: -10.6,
+	Wells: -2.98, Bumps: 0.225, Cells: 3.26, Peak: -0.711, Spawn: -5.55, GapOpen: 8.63,
+	GapClosed: -1.61, Ready: 0.0365, Quad: 11.2, Slots: 1.81, Singles: 14.6, Doubles: 77.4,
+	Notches: -1.53, Halves: 7.42, Points: 5.94, Sent: 27.8, Combo: 6.78, Skips: 9.1, Pressed: 2.09,
+	Buried: 21.5, Exposed: -2.6,
+}

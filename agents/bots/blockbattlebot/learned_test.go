@@ -1,0 +1,269 @@
+package blockbattlebot
+
+import (
+	"fmt"
+	"math"
+	"math/rand"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"blockyard/agents/bots/features"
+	"blockyard/agents/mlp"
+	"blockyard/env"
+	"blockyard/env/blockbattle"
+)
+
+// randomNet is a net of the given hidden sizes over the features.
+func randomNet(t testing.TB, seed int64, hidden ...int) *mlp.Net {
+	t.Helper()
+	r := rand.New(rand.NewSource(seed))
+	var layers []mlp.Layer
+	in := Len
+	for _, out := range append(hidden, 1) {
+		l := mlp.Layer{In: in, Out: out, W: make([]float32, in*out), B: make([]float32, out)}
+		for i := range l.W {
+			l.W[i] = float32(r.NormFloat64() / math.Sqrt(float64(in)))
+		}
+		layers, in = append(layers, l), out
+	}
+	net, err := mlp.New(layers)
+	require.NoError(t, err)
+	return net
+}
+
+// selector is a net of one layer that passes one feature through.
+func selector(t testing.TB, name string) *features.Counted {
+	t.Helper()
+	l := mlp.Layer{In: Len, Out: 1, W: make([]float32, Len), B: make([]float32, 1)}
+	for i, n := range FeatureNames {
+		if n == name {
+			l.W[i]++
+		}
+	}
+	net, err := mlp.New([]mlp.Layer{l})
+	require.NoError(t, err)
+	e, err := NewLearned(net)
+	require.NoError(t, err)
+	return e
+}
+
+// One weight is 1, the others are 0: the worth is that feature.
+func TestFeatures(t *testing.T) {
+	stock := func(f func(own, opponent *blockbattle.Side)) func(s *blockbattle.State) {
+		return func(s *blockbattle.State) { f(&s.Sides[0], &s.Sides[1]) }
+	}
+	round := func(n int32) func(s *blockbattle.State) {
+		return func(s *blockbattle.State) { s.Round = n }
+	}
+	cases := []struct {
+		name, own, opponent string
+		change              func(s *blockbattle.State)
+		want                float64
+	}{
+		{"own height 0", heap, "", nil, 5. / 10},
+		{"own height 9", heap, "", nil, 2. / 10},
+		{"own step 1", heap, "", nil, -1. / 3},
+		{"own step 2", heap, "", nil, -1. / 3},
+		{"own step 5", tower, "", nil, -6. / 3},
+		{"own step 9", heap, "", nil, 2. / 3},
+		{"own step size 9", heap, "", nil, 2. / 3},
+		{"own step size 5", tower, "", nil, 6. / 3},
+		{"own holes", heap, "", nil, 3. / 8},
+		{"own covers", heap, "", nil, 3. / 10},
+		{"own hole rows", heap, "", nil, 2. / 5},
+		{"own overhangs", heap, "", nil, 1. / 4},
+		{"own row edges", heap, "", nil, 16. / 30},
+		{"own column edges", heap, "", nil, 16. / 20},
+		{"own wells", heap, "", nil, 1. / 10},
+		{"own highest", heap, "", nil, 5. / 10},
+		{"own cells", heap, "", nil, 30. / 60},
+		{"own room", heap, "", nil, 14. / 10},
+		{"own spawn room", heap, "", nil, 15. / 10},
+		{"own spawn room below 4", tower, "", nil, 1},
+		{"own spawn room below 4", heap, "", nil, 0},
+		{"own spawn room below 2", tower, "", nil, 0},
+		{"own gap rows open", quadWell, "", nil, 4. / 4},
+		{"own gap rows closed", "########.# #######.##", "", nil, 1. / 4},
+		{"own gap rows of two", heap, "", nil, 1. / 4},
+		{"own ready rows", quadWell, "", nil, 4. / 4},
+		{"own well depth", quadWell, "", nil, 4. / 5},
+		{"own T slots", tSlot, "", nil, 1. / 2},
+		{"own T singles", tSingle, "", nil, 1. / 2},
+		{"own T doubles", tDouble, "", nil, 1},
+		{"own T notches", tNotch, "", nil, 1. / 2},
+		{"own T halves", tNotch, "", nil, 1},
+		{"own points over 3", "", "", stock(func(own, _ *blockbattle.Side) { own.Points = 8 }), 2. / 2},
+		{"own points one short", "", "", stock(func(own, _ *blockbattle.Side) { own.Points = 8 }), 1},
+		{"own points one short", "", "", stock(func(own, _ *blockbattle.Side) { own.Points = 7 }), 0},
+		{"own combo", "", "", stock(func(own, _ *blockbattle.Side) { own.Combo = 3 }), 3. / 4},
+		{"own skips", "", "", stock(func(own, _ *blockbattle.Side) { own.Skips = 9 }), 6. / 3},
+		{"rows sent", "", "", stock(func(_, opp *blockbattle.Side) { opp.Pending = 2 }), 2. / 3},
+		{"opponent room after rows sent", "", tower, stock(func(_, opp *blockbattle.Side) { opp.Pending = 4 }), -2. / 10},
+		{"opponent buried", "", tower, stock(func(_, opp *blockbattle.Side) { opp.Pending = 3 }), 1},
+		{"opponent buried", "", tower, stock(func(_, opp *blockbattle.Side) { opp.Pending = 2 }), 0},
+		{"own room after threat", heap, quadWell, nil, 11. / 10},
+		{"own buried by threat", tower, quadWell, nil, 1},
+		{"own buried by threat", tower, "", nil, 0},
+		{"own bumps", heap, "", nil, 5. / 20},
+		{"own peak squared", tower, "", nil, 64. / 50},
+		{"own peak squared", heap, "", nil, 0},
+		{"own spawn lack squared", tower, "", nil, 1. / 8},
+		{"own spawn lack squared", heap, "", nil, 0},
+		{"own four ready", quadWell, "", nil, 1},
+		{"own four ready", tDouble, "", nil, 0},
+		{"own double ready", tDouble, "", nil, 1},
+		{"own double ready", tSingle, "", nil, 0},
+		{"own few skips", "", "", stock(func(own, _ *blockbattle.Side) { own.Skips = 9 }), 4. / 2},
+		{"rows sent into little room", "", tower, stock(func(_, opp *blockbattle.Side) { opp.Pending = 2 }), 16. / 30},
+		{"rows sent into little room", "", heap, stock(func(_, opp *blockbattle.Side) { opp.Pending = 2 }), 0},
+		{"own exposure squared", tower, quadWell, nil, 16. / 50},
+		{"own exposure squared", heap, quadWell, nil, 0},
+		{"own I flat", "", "", nil, 4. / 2},
+		{"own I flat", heap, "", nil, 1. / 2},
+		{"own O fits", heap, "", nil, 4. / 2},
+		{"own S fits", heap, "", nil, 3. / 2},
+		{"own Z fits", heap, "", nil, 2. / 2},
+		{"own T fits", heap, "", nil, 4. / 2},
+		{"own J fits", heap, "", nil, 4. / 2},
+		{"own L fits", heap, "", nil, 4. / 2},
+		{"own no O", stairs, "", nil, 1},
+		{"own no O", heap, "", nil, 0},
+		{"own no S", stairs, "", nil, 1},
+		{"own no S", heap, "", nil, 0},
+		{"own no Z", stairs, "", nil, 0},
+		{"own no Z", quadWell, "", nil, 1},
+		{"own no T", cliffs, "", nil, 1},
+		{"own no T", heap, "", nil, 0},
+		{"own no J", stairs, "", nil, 1},
+		{"own no J", heap, "", nil, 0},
+		{"own no L", stairs, "", nil, 1},
+		{"own no L", heap, "", nil, 0},
+		{"opponent holes", "", heap, nil, 3. / 8},
+		{"opponent T doubles", "", tDouble, nil, 1},
+		{"threat", "", quadWell, nil, 3. / 3},
+		{"threat", "", quadWell, stock(func(_, opp *blockbattle.Side) { opp.Points, opp.Combo = 1, 4 }), 5. / 3},
+		{"threat", "", tDouble, nil, 3. / 3},
+		{"threat", "", tSingle, nil, 1. / 3},
+		{"threat", "", "", stock(func(_, opp *blockbattle.Side) { opp.Combo = 4 }), 0},
+		{"rounds to solid row", "", "", round(16), 14. / 15},
+		{"rounds to solid row", "", "", round(15), 0},
+		{"solid row next", "", "", round(30), 1},
+		{"solid row next", "", "", round(31), 0},
+		{"solid rows", "", heap, nil, 1. / 10},
+		{"round", "", "", round(45), 45. / 100},
+	}
+	named := map[string]bool{}
+	for _, c := range cases {
+		s := draw(t, c.own, c.opponent)
+		if c.change != nil {
+			c.change(s)
+		}
+		require.Contains(t, FeatureNames, c.name)
+		named[c.name] = true
+		var out [1]float32
+		selector(t, c.name).Evaluate([]env.State{s}, 0, out[:])
+		require.InDelta(t, c.want, float64(out[0]), 1e-5, "%s of %s against %s", c.name, c.own, c.opponent)
+	}
+	for _, name := range FeatureNames[3*columns-2 : OwnLen] {
+		require.True(t, named[name], "no case for %s", name)
+	}
+	for _, name := range FeatureNames[OwnLen+halfLen:] {
+		require.True(t, named[name], "no case for %s", name)
+	}
+}
+
+func TestFeatureNames(t *testing.T) {
+	require.Len(t, FeatureNames, Len)
+	seen := map[string]bool{}
+	for i, name := range FeatureNames {
+		require.NotEmpty(t, name)
+		require.False(t, seen[name], name)
+		seen[name] = true
+		if i < halfLen {
+			require.Equal(t, "opponent"+name[len("own"):], FeatureNames[OwnLen+i])
+		}
+	}
+}
+
+// The opponent's half is told as its owner would tell it, and no number leaves its range.
+func TestHalvesMirror(t *testing.T) {
+	r := rand.New(rand.NewSource(*seed))
+	var a, b [Len]float32
+	for i := 0; i < 3000; i++ {
+		s := randomState(r)
+		fill(s, 0, a[:])
+		fill(s, 1, b[:])
+		require.Equal(t, a[:halfLen], b[OwnLen:OwnLen+halfLen])
+		require.Equal(t, b[:halfLen], a[OwnLen:OwnLen+halfLen])
+		for j, v := range a {
+			require.True(t, v >= -4 && v <= 30 && v == v, "%s is %v\nseed %d, position %d", FeatureNames[j], v, *seed, i)
+		}
+	}
+}
+
+// The split pass over a batch gives what the whole net gives on all features at once.
+func TestLearnedAgreesWithWholeNet(t *testing.T) {
+	net := randomNet(t, *seed, 32)
+	e, err := NewLearned(net.Clone())
+	require.NoError(t, err)
+	var x [Len]float32
+	for s := uint64(1); s < 30; s++ {
+		seat := int(s % 2)
+		states := children(t, s, seat, int(s))
+		got, want := make([]float32, len(states)), make([]float32, 1)
+		e.Evaluate(states, seat, got)
+		for i := range states {
+			fill(states[i].(*blockbattle.State), seat, x[:])
+			net.Forward(x[:], 1, want)
+			require.InDelta(t, want[0], got[i], 1e-4)
+		}
+	}
+}
+
+func TestLearnedRefusesOtherShapes(t *testing.T) {
+	l := mlp.Layer{In: Len - 1, Out: 1, W: make([]float32, Len-1), B: make([]float32, 1)}
+	net, err := mlp.New([]mlp.Layer{l})
+	require.NoError(t, err)
+	_, err = NewLearned(net)
+	require.ErrorContains(t, err, fmt.Sprint(Len-1, " inputs"))
+}
+
+func TestEvaluatorsAllocateNothing(t *testing.T) {
+	states := children(t, 3, 0, 10)
+	out := make([]float32, len(states))
+	e, err := NewLearned(randomNet(t, 1, 32))
+	require.NoError(t, err)
+	h := NewHand()
+	require.Zero(t, testing.AllocsPerRun(10, func() {
+		e.Evaluate(states, 0, out)
+		h.Evaluate(states, 0, out)
+		Terms6{}.Evaluate(states, 0, out)
+	}))
+}
+
+func BenchmarkLearned(b *testing.B) {
+	for _, hidden := range [][]int{{32}, {48}, {64}, {64, 32}} {
+		b.Run(fmt.Sprint("hidden=", hidden), func(b *testing.B) {
+			e, err := NewLearned(randomNet(b, 1, hidden...))
+			require.NoError(b, err)
+			benchmark(b, e)
+		})
+	}
+}
+
+func BenchmarkOwnFeatures(b *testing.B) {
+	states := children(b, 1, 0, 12)
+	var r FeatureReader
+	var x [OwnLen]float32
+	r.Shared(states[0], 0, x[:ConstLen])
+	b.ReportAllocs()
+	for i := 0; i < b.N; i++ {
+		r.Own(states[i%len(states)].(*blockbattle.State), 0, x[:])
+	}
+}
+
+// fill writes all features of s as seat sees it.
+func fill(s *blockbattle.State, seat int, out []float32) {
+	Entry.Learned.Features.Row(new(FeatureReader), s, seat, out)
+}

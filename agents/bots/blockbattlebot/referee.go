@@ -1,0 +1,175 @@
+package blockbattlebot
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"blockyard/agents/bots/blockbattlebot/logs"
+	"blockyard/agents/contest"
+	"blockyard/agents/contest/trial"
+	"blockyard/env"
+	"blockyard/env/blockbattle"
+)
+
+// A Referee conducts one game of Block Battle, as agents/contest.Referee. A bot that is late
+// or answers nonsense plays on; its piece drops where it is.
+type Referee struct {
+	Dialect Dialect
+	State   *blockbattle.State
+	Limits  contest.Limits // which the bots are given
+	// Deal, if set, is called before a round is closed, to force its draws.
+	Deal func(s *blockbattle.State)
+	// Watch, if set, is called with the position and the joint move of every round, before
+	// it is played: the answers as actions.
+	Watch func(s *blockbattle.State, m env.Moves)
+
+	greeted [2]bool
+	lands   [2]blockbattle.Landing
+	report  blockbattle.Report
+}
+
+var _ contest.Referee = (*Referee)(nil)
+
+// Names implements contest.Referee.
+func (r *Referee) Names() []string { return r.Dialect.Names() }
+
+// Round implements contest.Referee: player 1 is asked first, but neither learns the other's
+// answer.
+func (r *Referee) Round() (title string, seats []int) {
+	if !r.State.Over {
+		return fmt.Sprintf("Round %d", r.State.Round), []int{0, 1}
+	}
+	title = "Game over:"
+	for _, l := range r.report.Losses {
+		title += fmt.Sprintf(" %s lost by %s,", r.Names()[l.Seat], l.Phase)
+	}
+	if w := r.State.Winner; w != blockbattle.Nobody {
+		return title + fmt.Sprintf(" %s wins", r.Names()[w]), nil
+	}
+	return title + " a draw", nil
+}
+
+// Request implements contest.Referee; the first one begins with the settings.
+func (r *Referee) Request(seat int, left time.Duration) contest.Request {
+	lines := r.Dialect.request(r.State, seat, left)
+	if !r.greeted[seat] {
+		r.greeted[seat] = true
+		lines = append(r.Dialect.settings(seat, r.Limits), lines...)
+	}
+	return contest.Request{Lines: lines}
+}
+
+// Answer implements contest.Referee.
+func (r *Referee) Answer(seat int, reply contest.Reply) (remarks []string, out bool) {
+	switch reply.Fault {
+	case contest.Late:
+		remarks = []string{
+			fmt.Sprintf("no answer within %d ms: time-out %d", reply.Limit.Milliseconds(), reply.Bank.Timeouts),
+		}
+		if reply.Ended {
+			remarks = append(remarks, "no more time-outs are allowed: the bot is ended")
+		}
+	case contest.Gone:
+		remarks, out = []string{"the bot has ended or closed its output: it has no more moves"}, true
+	case contest.TooLong:
+		remarks = []string{fmt.Sprintf("the answer is longer than %d bytes: the rest is not read", contest.MaxLine)}
+		fallthrough
+	case contest.NoFault:
+		a := readAnswer(r.Dialect, r.State, seat, reply.Line)
+		r.lands[seat] = a.land
+		return append(remarks, a.remarks...), false
+	}
+	r.lands[seat], _ = blockbattle.Execute(&r.State.Sides[seat], int(r.State.Piece), nil, r.State.Rules)
+	return remarks, out
+}
+
+// Close implements contest.Referee.
+func (r *Referee) Close() []contest.Comment {
+	if r.Watch != nil {
+		m := env.NoMoves
+		for seat, land := range r.lands {
+			m[seat] = blockbattle.ActionOf(land)
+		}
+		r.Watch(r.State, m)
+	}
+	if r.Deal != nil {
+		r.Deal(r.State)
+	}
+	r.report.Losses = r.report.Losses[:0]
+	r.State.Play(&r.lands, &r.report)
+	return nil
+}
+
+// Outcome implements contest.Referee. Its reason is how the losers lost (rules §7): one word, or both if they differ.
+func (r *Referee) Outcome() contest.Outcome {
+	var reasons []string
+	for _, l := range r.report.Losses {
+		if word := l.Phase.String(); !slices.Contains(reasons, word) {
+			reasons = append(reasons, word)
+		}
+	}
+	return contest.Outcome{
+		Winner: int(r.State.Winner), Reason: strings.Join(reasons, ", "), Rounds: int(r.State.Round),
+		Points: []int{r.State.Score(0), r.State.Score(1)},
+	}
+}
+
+// Replay sends a bot the lines that contest engines sent to other bots, and requires a flawless legal answer
+// to every request within the time that the log shows, or within bank if that is not 0.
+func Replay(bank time.Duration) trial.Script {
+	return func() (games []trial.Game, err error) {
+		all, err := logs.All()
+		for _, l := range all {
+			games = append(games, func(ctx context.Context, t *trial.Trial) error { return replayLog(ctx, t, l, bank) })
+		}
+		return games, err
+	}
+}
+
+func replayLog(ctx context.Context, t *trial.Trial, l logs.Log, bank time.Duration) error {
+	bot, err := t.Start()
+	if err != nil {
+		return err
+	}
+	defer bot.Close()
+	codec := NewCodec(ClassicDialect, nil)
+	s := blockbattle.Game.New(2).(*blockbattle.State)
+	var lines []string
+	for _, e := range l.Lines {
+		if e.Who != "host" {
+			continue
+		}
+		request := strings.HasPrefix(e.Text, "action ")
+		if request && bank > 0 {
+			e.Text = fmt.Sprintf("action moves %d", bank.Milliseconds())
+		}
+		if lines = append(lines, e.Text); !request {
+			continue
+		}
+		turn, err := codec.ReadTurn(bufio.NewReader(strings.NewReader(strings.Join(lines, "\n")+"\n")), s)
+		if err != nil {
+			return fmt.Errorf("log %s: %w", l.Game, err)
+		}
+		line, cut, _, err := bot.Ask(ctx, lines, turn.Budget)
+		a, odd := Judge(ClassicDialect, s, turn.Seat, line)
+		switch {
+		case err != nil:
+		case cut:
+			err = fmt.Errorf("answer %.80q is too long", line)
+		case len(odd) > 0:
+			err = fmt.Errorf("answer %.80q: %s", line, odd[0])
+		case !slices.Contains(s.Legal(turn.Seat, nil), a):
+			err = fmt.Errorf("answer %.80q: action %d is not legal", line, a)
+		}
+		if err != nil {
+			return fmt.Errorf("log %s, round %d: %w", l.Game, s.Round, err)
+		}
+		t.Answered(s, turn.Seat, a)
+		lines = lines[:0]
+	}
+	return bot.Close()
+}

@@ -1,0 +1,166 @@
+package blockingbot
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"blockyard/agents/contest"
+	"blockyard/agents/contest/trial"
+	"blockyard/env"
+	"blockyard/env/blocking"
+)
+
+// The faults a bot is eliminated for (rules §7.2).
+const (
+	Illegal = "illegal" // an answer that is no legal placement, or cannot be read
+	Timeout = "timeout" // no answer in time
+	Exit    = "exit"    // its process has ended or closed its output
+	Missing = "missing" // it could not be started
+)
+
+// faults is what the contest calls the host's faults.
+var faults = map[contest.Fault]string{
+	contest.Missing: Missing, contest.Late: Timeout, contest.Gone: Exit, contest.TooLong: Illegal,
+}
+
+// A Referee conducts one game of Blocking between two to four programs, as
+// agents/contest.Referee, by the contest's protocol (rules §8). A bot's first fault
+// eliminates it.
+type Referee struct {
+	State *blocking.State // after Reset
+	// Watch gets every position with the action played in it, env.None for a fault. It may be nil.
+	Watch func(s *blocking.State, seat int, a env.Action)
+
+	turns   int
+	greeted [env.MaxSeats]bool
+	others  [env.MaxSeats][]string // moves that a seat has not been sent yet
+	faults  [env.MaxSeats]string
+	action  env.Action // of the turn
+}
+
+var _ contest.Referee = (*Referee)(nil)
+
+// Host returns a contest.Host of a game with this referee and time control.
+func (r *Referee) Host(l contest.Limits, start func(seat int) (contest.Asker, error)) contest.Host {
+	return contest.Host{Referee: r, Limits: l, Start: start, StartOnTurn: true}
+}
+
+// Names implements contest.Referee.
+func (r *Referee) Names() []string {
+	names := make([]string, r.State.Seats)
+	for seat := range names {
+		names[seat] = fmt.Sprintf("player%d", seat)
+	}
+	return names
+}
+
+// Round implements contest.Referee: a round is one seat's turn.
+func (r *Referee) Round() (title string, seats []int) {
+	if r.State.Reason != blocking.Running {
+		return "over: " + r.State.Reason.String(), nil
+	}
+	r.turns++
+	return fmt.Sprintf("Turn %d", r.turns), []int{int(r.State.Turn)}
+}
+
+// Request implements contest.Referee.
+func (r *Referee) Request(seat int, _ time.Duration) contest.Request {
+	lines := Request(r.State, seat, r.others[seat])
+	r.others[seat] = nil
+	if !r.greeted[seat] {
+		r.greeted[seat] = true
+		lines = append(Greeting(r.State, seat), lines...)
+	}
+	return contest.Request{Lines: lines}
+}
+
+// Answer implements contest.Referee.
+func (r *Referee) Answer(seat int, reply contest.Reply) (remarks []string, out bool) {
+	fault := faults[reply.Fault]
+	r.action = env.None
+	if fault == "" {
+		var legal bool
+		if r.action, legal = r.State.Judge(seat, reply.Line); !legal {
+			fault = Illegal
+		}
+	}
+	if fault != "" {
+		r.faults[seat] = fault
+		return []string{"eliminated: " + fault}, true
+	}
+	for i := range r.others {
+		if i != seat {
+			r.others[i] = append(r.others[i], Move(seat, reply.Line))
+		}
+	}
+	return nil, false
+}
+
+// Close implements contest.Referee.
+func (r *Referee) Close() (comments []contest.Comment) {
+	s := r.State
+	seat := int(s.Turn)
+	if r.Watch != nil {
+		r.Watch(s, seat, r.action)
+	}
+	before := s.Stuck
+	s.Step(env.Alone(seat, r.action))
+	for set := s.Stuck &^ before; set != 0; set = set.Rest() {
+		comments = append(comments, contest.Comment{
+			Seat: set.First(), Text: "no placement is left: it is not asked any more",
+		})
+	}
+	return comments
+}
+
+// Outcome implements contest.Referee.
+func (r *Referee) Outcome() contest.Outcome {
+	s := r.State
+	out := contest.Outcome{Winner: contest.Nobody, Reason: s.Reason.String(), Rounds: r.turns}
+	out.Meta = map[string]string{"reason": out.Reason}
+	for seat := 0; seat < int(s.Seats); seat++ {
+		out.Points = append(out.Points, int(s.Points[seat]))
+		out.Scores = append(out.Scores, s.Score(seat))
+		out.Ranks = append(out.Ranks, s.Rank(seat))
+		out.Faults = append(out.Faults, r.faults[seat])
+	}
+	return out
+}
+
+// ReplaySlack is what a busy machine may add to the time of an answer, because a replay tests the protocol.
+const ReplaySlack = 3 * time.Second
+
+// Replay has a bot play whole games with two, three and four seats, once on every seat, against opponents that
+// play the first legal placement. The contest's limits on time apply, plus slack.
+func Replay(slack time.Duration) trial.Script { return ReplayFrom(20, slack) }
+
+// ReplayFrom is Replay with games of seeds seed to seed+23.
+func ReplayFrom(seed uint64, slack time.Duration) trial.Script {
+	return func() (games []trial.Game, err error) {
+		for seats := 2; seats <= 4; seats++ {
+			for own := range seats {
+				games = append(games, func(ctx context.Context, t *trial.Trial) error {
+					return replayGame(ctx, t, seed+uint64(10*(seats-2)+own), seats, own, slack)
+				})
+			}
+		}
+		return games, nil
+	}
+}
+
+func replayGame(ctx context.Context, t *trial.Trial, seed uint64, seats, own int, slack time.Duration) error {
+	s := blocking.New(seats, 0)
+	s.Reset(seed)
+	ref := &Referee{State: s, Watch: func(s *blocking.State, seat int, a env.Action) {
+		if seat == own {
+			t.Answered(s, seat, a)
+		}
+	}}
+	host := ref.Host(contest.FixedPerMove(FirstTime, LaterTime, slack), nil)
+	err := t.Host(ctx, host, own, func([]string) (string, error) { return s.List(int(s.Turn))[0].String(), nil })
+	if fault := ref.Outcome().Faults[own]; err == nil && fault != "" {
+		return fmt.Errorf("seat %d of %d: eliminated: %s", own, seats, fault)
+	}
+	return err
+}

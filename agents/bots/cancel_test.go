@@ -1,0 +1,198 @@
+package bots
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"blockyard/agents/bots/dropbloxbot"
+	"blockyard/agents/bots/entry"
+	"blockyard/agents/bots/wintetrisbot"
+	"blockyard/agents/search"
+	"blockyard/env"
+	"blockyard/env/games"
+	"blockyard/env/wintetris"
+)
+
+// mostAfter is the most evaluations that a search makes after its context has ended.
+const mostAfter = 2000
+
+// A meter counts evaluations and cancels a context at one of them.
+type meter struct {
+	search.Evaluator
+	blocks  dropbloxbot.Rater
+	pieces  wintetrisbot.Rater
+	made    int
+	at      int // the evaluation that cancels; below 0 for none
+	after   int // evaluations of calls after the one that has cancelled
+	cancel  context.CancelFunc
+	scratch [wintetris.MaxMoves]wintetris.Block
+}
+
+func (m *meter) count(n int) {
+	if m.at >= 0 && m.made >= m.at {
+		m.after += n
+	}
+	m.made += n
+	if m.at >= 0 && m.made >= m.at {
+		m.cancel()
+	}
+}
+
+// Evaluate implements search.Evaluator.
+func (m *meter) Evaluate(states []env.State, seat int, out []float32) {
+	m.count(len(states))
+	m.Evaluator.Evaluate(states, seat, out)
+}
+
+// A leafMeter is a meter as a search.LeafEvaluator.
+type leafMeter struct {
+	*meter
+	leaves search.LeafEvaluator
+}
+
+// EvaluateLeaves implements search.LeafEvaluator.
+func (m leafMeter) EvaluateLeaves(
+	s env.State, seat int, legal []env.Action, out []float32, rest []int,
+) []int {
+	m.count(len(legal))
+	return m.leaves.EvaluateLeaves(s, seat, legal, out, rest)
+}
+
+// A blockMeter is a meter as a dropbloxbot.Rater.
+type blockMeter struct{ *meter }
+
+// Rate implements dropbloxbot.Rater.
+func (m blockMeter) Rate(from *dropbloxbot.Board, kids []dropbloxbot.Kid, left int, worth []float32) {
+	m.count(len(kids))
+	m.blocks.Rate(from, kids, left, worth)
+}
+
+// A pieceMeter is a meter as a wintetrisbot.Rater.
+type pieceMeter struct{ *meter }
+
+// Rate implements wintetrisbot.Rater. Every placement of the next piece counts.
+func (m pieceMeter) Rate(f *wintetris.Field, moves []wintetris.Block, next uint8, out []float64) {
+	n := 0
+	for _, move := range moves {
+		g := *f
+		g.Put(move)
+		if at := wintetris.Spawn(next); g.Fits(at) {
+			n += len(g.Distinct(at, m.scratch[:0]))
+		}
+	}
+	m.count(n)
+	m.pieces.Rate(f, moves, next, out)
+}
+
+// judge returns the judge j through m.
+func (m *meter) judge(j entry.Judge) entry.Judge {
+	switch j := j.(type) {
+	case dropbloxbot.Rater:
+		m.blocks = j
+		return blockMeter{m}
+	case wintetrisbot.Rater:
+		m.pieces = j
+		return pieceMeter{m}
+	}
+	m.Evaluator = j.(search.Evaluator)
+	if leaves, ok := j.(search.LeafEvaluator); ok {
+		return leafMeter{m, leaves}
+	}
+	return m
+}
+
+// searches lists the specs of g whose searches are the widest and the deepest.
+func searches(g *env.Game) (specs []string) {
+	options := []string{"", "width=10000", "width=3,depth=6", "parts=1"}
+	for ply := 1; ply <= search.MaxPly; ply++ {
+		options = append(options, fmt.Sprintf("ply=%d,width=10000", ply))
+	}
+	s := searchOf(Of(g))
+	for _, o := range options {
+		_, err := s.ParseOptions(o)
+		for _, name := range []string{"hand", "learned"} {
+			spec := strings.TrimSuffix(name+":"+o, ":")
+			if err != nil {
+				continue
+			}
+			if _, err := Parse(g, spec); err == nil {
+				specs = append(specs, spec)
+			}
+		}
+	}
+	return specs
+}
+
+// TestSearchesStop: a search whose context ends makes at most mostAfter evaluations more, whenever that is, and
+// answers with a legal action.
+func TestSearchesStop(t *testing.T) {
+	stopped := 0 // searches that would have gone on
+	for _, g := range games.All {
+		for _, spec := range searches(g) {
+			t.Run(g.Name+"/"+spec, func(t *testing.T) {
+				for _, at := range []int{0, 1, 300, 4000, 20000} {
+					if testing.Short() && at > 4000 {
+						continue
+					}
+					m, a := metered(t, g, spec)
+					ctx, cancel := context.WithCancel(t.Context())
+					m.at, m.cancel = at, cancel
+					if at == 0 {
+						cancel()
+					}
+					s := middle(g)
+					seat := s.Acting().First()
+					got, err := a.Act(ctx, s, seat)
+					cancel()
+					require.NoError(t, err)
+					require.Contains(t, append(middle(g).Legal(seat, nil), env.None), got)
+					require.LessOrEqual(t, m.after, mostAfter, "cancelled at evaluation %d of %d", at, m.made)
+					if at > 0 && m.made >= at {
+						stopped++
+					}
+				}
+			})
+		}
+	}
+	require.Greater(t, stopped, 50)
+}
+
+// metered returns an agent of the spec and what counts its evaluations.
+func metered(t *testing.T, g *env.Game, spec string) (*meter, env.Agent) {
+	t.Helper()
+	name, options, _ := strings.Cut(spec, ":")
+	source, o, err := trusted.judged(g, name, options)
+	require.NoError(t, err)
+	m := &meter{at: -1}
+	judge := func() (entry.Judge, error) {
+		j, err := source.create()
+		return m.judge(j), err
+	}
+	f, err := searcher(g, searchOf(Of(g)), judge, o)
+	require.NoError(t, err)
+	a, err := f(1)
+	require.NoError(t, err)
+	return m, a
+}
+
+// middle returns a position of g after some moves.
+func middle(g *env.Game) env.State {
+	s, r := g.New(g.MinSeats), search.NewRandom(7)
+	s.Reset(3)
+	last := g.New(g.MinSeats)
+	for range 6 {
+		last.CopyFrom(s)
+		moves := env.NoMoves
+		for set := s.Acting(); set != 0; set = set.Rest() {
+			moves[set.First()], _ = r.Act(context.Background(), s, set.First())
+		}
+		if s.Step(moves); s.Acting() == 0 {
+			return last
+		}
+	}
+	return s
+}

@@ -1,0 +1,127 @@
+//go:build unix
+
+package bots
+
+import (
+	"context"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"blockyard/env"
+	"blockyard/env/blockbattle"
+	"blockyard/env/games"
+	"blockyard/env/tetrisduel"
+	"blockyard/env/vec"
+)
+
+// BenchmarkDecide times one choice of the default searches, in positions of a game between shallow searches. cpu-ns/op
+// is CPU time, which a busy machine changes little. Two commits that play alike evaluate the same positions, so the
+// ratio of their figures is that of evaluations per CPU second. `make bench-against BASE=COMMIT` prints it for the
+// benchmarks of this file, and `make bench-goals` beside the goals; rpc/python/bench/README.md has the figures.
+func BenchmarkDecide(b *testing.B) {
+	for _, g := range games.All {
+		if strings.Contains(g.Name, ":") {
+			continue // a variant of the game before it
+		}
+		for _, spec := range []string{"hand", "learned"} {
+			b.Run(g.Name+"/"+spec, func(b *testing.B) {
+				list := middles(b, g)
+				f, err := Parse(g, spec)
+				require.NoError(b, err)
+				a, err := f(1)
+				require.NoError(b, err)
+				s := g.New(g.MinSeats)
+				decide := func(i int) {
+					s.CopyFrom(list[i%len(list)])
+					if _, err := a.Act(context.Background(), s, s.Acting().First()); err != nil {
+						b.Fatal(err)
+					}
+				}
+				for i := range list { // the memory of the search grows
+					decide(i)
+				}
+				n := 0
+				reportCPU(b, func() {
+					decide(n)
+					n++
+				})
+			})
+		}
+	}
+}
+
+// BenchmarkStep times a step of 1,024 games against the agent hand: the driven seat plays at random.
+func BenchmarkStep(b *testing.B) {
+	for _, g := range []*env.Game{blockbattle.Game, tetrisduel.Game} {
+		b.Run(g.Name+"/hand", func(b *testing.B) {
+			f, err := Parse(g, "hand")
+			require.NoError(b, err)
+			e, err := vec.New(g, vec.Config{Envs: 1024, Agents: []vec.AgentFactory{nil, vec.AgentFactory(f)}})
+			require.NoError(b, err)
+			defer e.Close()
+			out, err := e.NewBatch()
+			require.NoError(b, err)
+			require.NoError(b, e.Reset(vec.From(1), nil, out))
+			actions := make([]env.Action, 1024*e.Rows())
+			step := func() {
+				require.NoError(b, e.Sample(actions))
+				require.NoError(b, e.Step(actions, out))
+			}
+			step()
+			reportCPU(b, step)
+		})
+	}
+}
+
+// reportCPU runs f as often as b wants, and reports the CPU time of one run as cpu-ns/op.
+func reportCPU(b *testing.B, f func()) {
+	b.Helper()
+	b.ReportAllocs()
+	n, start := 0, cpuTime(b)
+	for b.Loop() {
+		f()
+		n++
+	}
+	b.ReportMetric(float64(cpuTime(b)-start)/float64(n), "cpu-ns/op")
+}
+
+// middles returns positions of one game of g, as the acting seat sees them.
+func middles(tb testing.TB, g *env.Game) (list []env.State) {
+	tb.Helper()
+	f, err := Parse(g, "hand:ply=1")
+	if err != nil { // the game has a search of its own
+		f, err = Parse(g, "hand")
+	}
+	require.NoError(tb, err)
+	a, err := f(1)
+	require.NoError(tb, err)
+	s, view := g.New(g.MinSeats), g.New(g.MinSeats)
+	s.Reset(3)
+	for ply := 0; ply < 60 && s.Acting() != 0; ply++ {
+		m := env.NoMoves
+		for set := s.Acting(); set != 0; set = set.Rest() {
+			env.View(view, s, set.First(), uint64(ply))
+			if m[set.First()], err = a.Act(context.Background(), view, set.First()); err != nil {
+				tb.Fatal(err)
+			}
+		}
+		if ply%4 == 1 {
+			at := g.New(g.MinSeats)
+			env.View(at, s, s.Acting().First(), uint64(ply))
+			list = append(list, at)
+		}
+		require.NoError(tb, env.Apply(g, s, m))
+	}
+	return list
+}
+
+// cpuTime returns the CPU time that the process has used.
+func cpuTime(tb testing.TB) time.Duration {
+	var u syscall.Rusage
+	require.NoError(tb, syscall.Getrusage(syscall.RUSAGE_SELF, &u))
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}

@@ -1,0 +1,159 @@
+package bots
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/stretchr/testify/require"
+
+	"blockyard/agents/bots/entry"
+	"blockyard/agents/mlp"
+	"blockyard/env"
+	"blockyard/env/games"
+)
+
+// Every game has an entry, and every entry a game; both lists have the same order.
+func TestEntriesAreThoseOfTheGames(t *testing.T) {
+	var want, have []string
+	for _, g := range games.All {
+		if base := entry.Base(g); base == g.Name {
+			want = append(want, base)
+		}
+	}
+	for _, e := range All {
+		have = append(have, e.Game)
+		require.Len(t, e.Baseline.Weights, len(e.Baseline.Terms), e.Game)
+	}
+	require.Equal(t, want, have)
+}
+
+func TestWeightsSurviveAFile(t *testing.T) {
+	for _, e := range All {
+		b, path := e.Baseline, filepath.Join(t.TempDir(), "w.json")
+		want := append([]float32{-0.5, entry.MaxWeight}, b.Weights[2:]...)
+		require.NoError(t, os.WriteFile(path, b.Format(want), 0o600))
+		got, err := b.Load(path)
+		require.NoError(t, err)
+		require.Equal(t, want, got, e.Game)
+		tuned, err := b.Load("")
+		require.NoError(t, err)
+		require.Equal(t, b.Weights, tuned)
+		tuned[0]++
+		require.NotEqual(t, b.Weights, tuned, "the tuned weights are no one's to change")
+	}
+}
+
+func TestWeightsAreChecked(t *testing.T) {
+	for _, e := range All {
+		b := e.Baseline
+		good, first, last := string(b.Format(b.Weights)), b.Terms[0], b.Terms[len(b.Terms)-1]
+		for name, c := range map[string]struct{ text, says string }{
+			"nothing":      {"", "weights: "},
+			"not a number": {strings.Replace(good, `"`+first+`": `, `"`+first+`": "x`, 1), "weights: "},
+			"missing":      {strings.Replace(good, `"`+last+`"`, `"luck"`, 1), `weights: term "` + last + `" is missing`},
+			"unknown":      {strings.Replace(good, "{", `{"luck": 1,`, 1), `weights: no term is named "luck"`},
+			"null":         {`{"` + first + `": null}`, `weights: term "` + first + `" is missing`},
+			"huge": {strings.Replace(good, `"`+first+`": `, `"`+first+`": 1e9, "x": `, 1),
+				`weights: term "` + first + `" has weight 1e+09, want at most ±1000`},
+			"more":   {good + "1", "weights: something follows the object"},
+			"a list": {"[1, 2]", "weights: json"},
+		} {
+			path := filepath.Join(t.TempDir(), "w.json")
+			require.NoError(t, os.WriteFile(path, []byte(c.text), 0o600))
+			_, err := b.Load(path)
+			require.ErrorContains(t, err, path+": "+c.says, "%s: %s", e.Game, name)
+		}
+		_, err := b.Load(filepath.Join(t.TempDir(), "none.json"))
+		require.ErrorIs(t, err, os.ErrNotExist)
+	}
+}
+
+func FuzzWeights(f *testing.F) {
+	for k, e := range All {
+		f.Add(k, e.Baseline.Format(e.Baseline.Weights))
+	}
+	f.Add(0, []byte(`{"holes": 1}`))
+	f.Fuzz(func(t *testing.T, k int, text []byte) {
+		b := All[uint(k)%uint(len(All))].Baseline
+		w, err := b.Parse(text)
+		if err != nil {
+			return
+		}
+		back, err := b.Parse(b.Format(w))
+		require.NoError(t, err)
+		require.Equal(t, w, back)
+	})
+}
+
+// blank is a network without weights of its own.
+func blank(t testing.TB, in, out int) *mlp.Net {
+	n, err := mlp.New([]mlp.Layer{{In: in, Out: out, W: make([]float32, in*out), B: make([]float32, out)}})
+	require.NoError(t, err)
+	return n
+}
+
+// A shipped network and a named one pass the same checks, for a game and its variants.
+func TestNetsAreChecked(t *testing.T) {
+	for _, g := range games.All {
+		shipping := *Of(g)
+		e, learned := &shipping, *Of(g).Learned
+		e.Learned = &learned
+		names := learned.Features.Names
+		other := append([]string(nil), names...)
+		other[3] = "own luck"
+		good := mlp.Facts{Game: e.Game, Rules: g.Rules, Features: names}
+		require.Equal(t, good, e.Facts(g, nil))
+		for name, c := range map[string]struct {
+			facts   mlp.Facts
+			in, out int
+			says    string
+		}{
+			"fits":           {good, len(names), 1, ""},
+			"another game":   {mlp.Facts{Game: "chess", Rules: g.Rules, Features: names}, len(names), 1, `game "chess"`},
+			"other rules":    {mlp.Facts{Game: e.Game, Rules: 99, Features: names}, len(names), 1, "rules version 99"},
+			"other features": {mlp.Facts{Game: e.Game, Rules: g.Rules, Features: other}, len(names), 1, `"own luck"`},
+			"other shape":    {good, len(names), 2, "outputs"},
+		} {
+			path := filepath.Join(t.TempDir(), "net.safetensors")
+			require.NoError(t, mlp.Save(path, blank(t, c.in, c.out), c.facts), name)
+			file, err := os.ReadFile(path)
+			require.NoError(t, err)
+			learned.File = "w/net"
+			learned.Files = fstest.MapFS{"w/net": {Data: file}}
+			for place, from := range map[string]string{"w/net": "", path: path} {
+				net, err := e.LoadNet(g, from)
+				if c.says == "" {
+					require.NoError(t, err, "%s: %s", g.Name, name)
+					require.Equal(t, len(names), net.In())
+					continue
+				}
+				require.ErrorContains(t, err, place+": ", "%s: %s", g.Name, name)
+				require.ErrorContains(t, err, c.says, "%s: %s", g.Name, name)
+			}
+		}
+		_, err := e.LoadNet(g, filepath.Join(t.TempDir(), "none"))
+		require.ErrorIs(t, err, os.ErrNotExist)
+		learned.Files = fstest.MapFS{}
+		_, err = e.LoadNet(g, "")
+		require.ErrorIs(t, err, mlp.ErrNotShipped)
+		require.ErrorContains(t, err, g.Name+": no weights shipped: train some, or name a file")
+	}
+	_, err := Of(&env.Game{Name: "chess"}).LoadNet(&env.Game{Name: "chess"}, "")
+	require.ErrorIs(t, err, mlp.ErrNotShipped)
+	require.Nil(t, Features(&env.Game{Name: "chess"}))
+}
+
+// The shipped networks fit the games that they are shipped for.
+func TestShippedNetsFit(t *testing.T) {
+	for _, g := range games.All {
+		net, err := Of(g).LoadNet(g, "")
+		require.NoError(t, err, g.Name)
+		_, err = Of(g).Learned.New(net)
+		require.NoError(t, err, g.Name)
+		_, err = Of(g).Learned.New(blank(t, 3, 1))
+		require.ErrorContains(t, err, "a net of 3 inputs and 1 outputs")
+	}
+}

@@ -1,0 +1,274 @@
+// Package entry describes what one game offers beyond its rules: evaluators for agents, the
+// features and weights of a value network, the protocol of its contest and the program that is
+// submitted to it. Each agents/<game>bot package has one Entry. Package registry lists them all;
+// code that works for every game starts from that list.
+package entry
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"blockyard/agents/bots/features"
+	"blockyard/agents/contest"
+	"blockyard/agents/contest/trial"
+	"blockyard/agents/mlp"
+	"blockyard/agents/search"
+	"blockyard/env"
+)
+
+// An Entry is what a game, with all its variants, offers. All fields but Game are optional.
+type Entry struct {
+	Game string // name of the game, without a variant
+
+	Baseline *Baseline // the agent "hand"
+	Learned  *Learned  // the agent "learned"
+	Others   []Other   // further agents that search
+	Fixed    []Fixed   // agents that neither search nor take options
+
+	// Outcomes is the number of equally likely draws that a third and a fourth ply of package
+	// search distinguish; 0 if the game has no such plies.
+	Outcomes int
+	// Guard, if set, makes a guard for the searches of package search, which use it with the option guard=1.
+	Guard func() search.Guard
+	// Search is the game's own search; nil for those of package search.
+	Search *Search
+
+	Contest    *Contest
+	Submission *Submission
+}
+
+// A Judge evaluates positions for a search: a search.Evaluator for the searches of package
+// search, otherwise the type that Entry.Search expects.
+type Judge any
+
+// A Baseline is a hand-tuned Judge: the sum of named terms, each times a weight.
+type Baseline struct {
+	Terms   []string
+	Weights []float32 // tuned ones, by term
+	New     func(weights []float32) Judge
+}
+
+// Learned is a Judge that is a value network.
+type Learned struct {
+	Features features.Set
+	// Except are variants whose actions are too small for features of afterstates, such as
+	// keys instead of placements. The network judges their positions all the same.
+	Except []string
+	Files  fs.FS  // contains the weights that are shipped with the programs
+	File   string // path of the weights in Files; the file may be missing
+	New    func(*mlp.Net) (Judge, error)
+	Unit   string // what a value of the game's own search with this Judge means; "" if it is what the network gives
+}
+
+// An Other is a further agent: the name in specs, and a Judge without weights.
+type Other struct {
+	Name string
+	New  func() Judge
+}
+
+// A Fixed is an agent that plays by a rule: the name in specs, and a new agent.
+type Fixed struct {
+	Name string
+	New  func() env.Agent
+}
+
+// A Search is a way to choose actions, with the options that a spec may give it.
+type Search struct {
+	Options []Option
+	// New returns an agent. Unless the search is Stateful, one agent may choose for several
+	// games in turn.
+	New      func(g *env.Game, j Judge, o Options) (env.Agent, error)
+	Stateful bool
+	// Memory is the most that one of these agents takes without its judge, in bytes.
+	Memory func(g *env.Game, o Options) int64
+	// Ranker returns what values the actions of a position. It may be nil.
+	Ranker func(g *env.Game, j Judge, o Options) (Ranker, error)
+}
+
+// A Ranker values the actions of a position as the game's search does, each of them where an agent only needs the
+// best one. It is not safe for concurrent use.
+type Ranker interface {
+	// Rank returns the values of seat's legal actions in s, or of the most promising ones and the legal action also.
+	// Higher is better; values of one call are comparable. A value within search.Far of ±search.Win is a game that is
+	// over within the plies of the search. s is the ranker's during the call.
+	Rank(ctx context.Context, s env.State, seat int, also env.Action) ([]Choice, error)
+	// Line returns what the search expects after seat has played a in s: the principal variation, without a. It is
+	// empty if the search has none. s is the ranker's during the call.
+	Line(ctx context.Context, s env.State, seat int, a env.Action) ([]Ply, error)
+}
+
+// A Choice is an action and its value.
+type Choice struct {
+	Action env.Action
+	Value  float32
+}
+
+// A Ply is an action of a seat.
+type Ply struct {
+	Seat   int
+	Action env.Action
+}
+
+// A Contest is the dialogue of a game's contest in lines of text.
+type Contest struct {
+	// Bot returns the bot's side. It may write to standard output and report unexpected input
+	// to notes.
+	Bot func(out, notes io.Writer) contest.Codec
+	// External returns an agent that is an external program, started with argv.
+	External func(g *env.Game, argv []string) env.Agent
+}
+
+// A Submission is the program that is submitted to a game's contest.
+type Submission struct {
+	Folder string // of the program, from the module's root; empty if the contest takes no source file
+	MaxPly int    // the deepest search that the program can be built with; 0 if it has one search only
+	Start  string // a sentence about how the contest starts the program and talks to it
+	Replay trial.Script
+	Build  string // how it is built if it is not a source file
+}
+
+// Lines is Submission.Start of contests in lines of text.
+const Lines = "It talks to the contest on standard input and output, in lines."
+
+// Base is a game's name without its variant.
+func Base(g *env.Game) string {
+	base, _, _ := strings.Cut(g.Name, ":")
+	return base
+}
+
+// Names lists the game's own agents.
+func (e *Entry) Names() (names []string) {
+	if e.Baseline != nil {
+		names = append(names, "hand")
+	}
+	if e.Learned != nil {
+		names = append(names, "learned")
+	}
+	for _, o := range e.Others {
+		names = append(names, o.Name)
+	}
+	for _, f := range e.Fixed {
+		names = append(names, f.Name)
+	}
+	return names
+}
+
+// FixedAgent returns what creates the agent of Fixed with this name, or nil if there is none.
+func (e *Entry) FixedAgent(name string) func() env.Agent {
+	for _, f := range e.Fixed {
+		if f.Name == name {
+			return f.New
+		}
+	}
+	return nil
+}
+
+// FeaturesOf returns the features of g, or nil if it has none.
+func (e *Entry) FeaturesOf(g *env.Game) *features.Set {
+	if e.Learned == nil || slices.Contains(e.Learned.Except, g.Name) {
+		return nil
+	}
+	return &e.Learned.Features
+}
+
+// Evaluator returns the evaluator of net, or the tuned baseline if net is nil, for the searches
+// of package search.
+func (e *Entry) Evaluator(net *mlp.Net) (search.Evaluator, error) {
+	var j Judge
+	var err error
+	switch {
+	case net == nil && e.Baseline != nil:
+		j = e.Baseline.New(e.Baseline.Weights)
+	case net != nil && e.Learned != nil:
+		j, err = e.Learned.New(net)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if judge, ok := j.(search.Evaluator); ok {
+		return judge, nil
+	}
+	return nil, fmt.Errorf("%s has no such evaluator for the searches of package search", e.Game)
+}
+
+// The options that are no numbers.
+const (
+	weightsOption = "weights" // a file
+	timeOption    = "time"    // a duration
+)
+
+// An Option is one that a search takes: a whole number from 1 to Max, or, named "time", a
+// limit for one choice. Every search takes "weights" besides, a file of weights for its judge.
+type Option struct {
+	Name string
+	Max  int
+}
+
+// Time is the option of a limit for one choice.
+var Time = Option{Name: timeOption}
+
+// Options are those that a spec gives. What it leaves out is zero.
+type Options struct {
+	Weights string // a file
+	Time    time.Duration
+	Numbers map[string]int
+}
+
+// ParseOptions reads a comma-separated list of key=value, such as "ply=2,time=50ms".
+func (s *Search) ParseOptions(text string) (Options, error) {
+	o := Options{Numbers: map[string]int{}}
+	if text == "" {
+		return o, nil
+	}
+	for _, part := range strings.Split(text, ",") {
+		key, value, _ := strings.Cut(part, "=")
+		if err := s.parse(&o, key, value); err != nil {
+			return o, err
+		}
+	}
+	return o, nil
+}
+
+func (s *Search) parse(o *Options, key, value string) (err error) {
+	options := append([]Option{{Name: weightsOption}}, s.Options...)
+	i := slices.IndexFunc(options, func(option Option) bool { return option.Name == key })
+	switch {
+	case i < 0:
+		known := make([]string, len(options))
+		for k, option := range options {
+			known[k] = option.Name
+		}
+		slices.Sort(known)
+		return fmt.Errorf("unknown option %.40q; there are %s", key, strings.Join(known, ", "))
+	case key == weightsOption:
+		if o.Weights = value; value == "" {
+			err = errors.New("no file is named")
+		}
+	case key == timeOption:
+		if o.Time, err = time.ParseDuration(value); err == nil && o.Time <= 0 {
+			err = fmt.Errorf("%v: want more than 0", o.Time)
+		}
+	default:
+		o.Numbers[key], err = number(value, options[i].Max)
+	}
+	if err != nil {
+		err = fmt.Errorf("option %s: %w", key, err)
+	}
+	return err
+}
+
+// number reads a whole number from 1 to most.
+func number(text string, most int) (int, error) {
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 1 || n > most {
+		return 0, fmt.Errorf("%.40q is not a number from 1 to %d", text, most)
+	}
+	return n, nil
+}

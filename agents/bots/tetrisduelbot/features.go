@@ -1,0 +1,274 @@
+package tetrisduelbot
+
+import (
+	"math"
+	"strconv"
+
+	"blockyard/agents/bots/features"
+	"blockyard/agents/mlp"
+	"blockyard/env"
+	"blockyard/env/tetrisduel"
+)
+
+// The features of a position are two halves, the board as each seat sees it, then what both
+// seats share, then what is to come. They are those of the seat that has just moved; the
+// opponent is to move. See halfNames for the order; all are about -2 to 2, most 0 to 1.
+const (
+	soon      = 3 // blocks to come of each seat that a half knows of
+	halfLen   = columns + 2*(columns-1) + 24 + 4*soon
+	sharedLen = tetrisduel.Reachable - tetrisduel.Peace + 12
+	// OwnLen is how many features change with the seat's own choice; they come first.
+	OwnLen = 2*halfLen + sharedLen
+	// ConstLen is how many do not; they follow.
+	ConstLen = 4 + 2*soon*kinds
+	// Len is how many features there are.
+	Len = OwnLen + ConstLen
+)
+
+// FeatureNames names the features in order. A file of weights repeats them, so that a network
+// never reads features that it was not trained on.
+var FeatureNames = featureNames()
+
+func featureNames() []string {
+	names := halfNames(nil, "own ")
+	names = halfNames(names, "opponent ")
+	for y := tetrisduel.Peace; y < tetrisduel.Reachable; y++ {
+		names = append(names, "filled in row "+strconv.Itoa(y))
+	}
+	names = append(names, "lead", "lead in short", "lead for the time left", "ahead", "combo", "great combo",
+		"battle cleared", "opponent takes with combo", "own takes with combo", "own taken last",
+		"opponent takes later with combo", "lead at the end")
+	names = append(names, "half-turns left", "last 80", "last 20", "moved first")
+	for i := 0; i < 2*soon; i++ {
+		for _, l := range tetrisduel.Letters {
+			names = append(names, "block "+strconv.Itoa(i)+" "+string(l))
+		}
+	}
+	return names
+}
+
+func halfNames(names []string, whose string) []string {
+	names = append(names, features.ColumnNames(whose, columns)...)
+	for _, n := range [...]string{
+		"holes", "covers", "row edges", "column edges", "wells", "highest", "lowest", "over 10", "over 12", "open",
+		"clean lacking 1", "clean lacking 2", "clean lacking 3", "clean lacking 4",
+		"foul lacking 1", "foul lacking 2", "calm lacking 1", "calm lacking 2", "kinds that take", "kinds that take 2",
+		"heap", "peak", "danger", "bumps",
+	} {
+		names = append(names, whose+n)
+	}
+	for i := 0; i < soon; i++ {
+		after := " in " + strconv.Itoa(i) + " turns"
+		names = append(names, whose+"takes"+after, whose+"takes 2"+after, whose+"takes 3"+after, whose+"gains"+after)
+	}
+	return names
+}
+
+// units are those of the OwnLen counts.
+var units = ownUnits()
+
+// fine is the unit of counts of what is no whole number.
+const fine = 1. / 1024
+
+func ownUnits() (out []float32) {
+	for i := 0; i < 2; i++ {
+		out = append(out, features.ColumnUnits(1./10, 1./3, columns)...)
+		out = append(out, 1./10, 1./10, 1./30, 1./20, 1./10, 1./10, 1./10, 1./3, 1, 1./100,
+			1./2, 1./2, 1./2, 1./2, 1./2, 1./2, 1./2, 1./2, 1./4, 1./2, 1./500, 1./30, 1./10, 1./20)
+		for k := 0; k < soon; k++ {
+			out = append(out, 1, 1, 1, 1./3)
+		}
+	}
+	for i := 0; i < battleRows; i++ {
+		out = append(out, 1./10)
+	}
+	return append(out, 1./20, 1./5, fine, 1, 1./5, 1./5, 1, 1./5, 1./5, 1, 1./5, fine)
+}
+
+// half writes the counts of one seat's view, halfLen of them; blocks are the kinds it
+// plays next, -1 after the last.
+func half(s *shape, blocks *[soon]int, out []int32) {
+	out = out[:halfLen]
+	rest := features.Columns(rows, s.top[:], out)
+	rest[0] = int32(s.holes)
+	rest[1] = int32(s.covers)
+	rest[2] = int32(s.rowEdges)
+	rest[3] = int32(s.colEdges)
+	rest[4] = int32(s.wells)
+	rest[5] = int32(rows - s.minFree)
+	rest[6] = int32(rows - s.maxFree)
+	rest[7] = int32(features.Over(rows-s.minFree, 10))
+	rest[8] = int32(features.Over(rows-s.minFree, 12))
+	rest[9] = int32(s.open)
+	for i, n := range s.clean {
+		rest[10+i] = int32(n)
+	}
+	rest[14] = int32(s.foul[0])
+	rest[15] = int32(s.foul[1])
+	rest[16] = int32(s.calm[0])
+	rest[17] = int32(s.calm[1])
+	rest[18] = int32(s.taking(1))
+	rest[19] = int32(s.taking(2))
+	rest[20] = int32(s.heap)
+	rest[21] = int32(features.OverSquared(10, s.minFree))
+	rest[22] = int32(features.OverSquared(4, s.minFree))
+	rest[23] = int32(s.bumps)
+	next := out[3*columns+22 : halfLen]
+	for i, k := range blocks {
+		w, g := s.take(k)
+		next[4*i] = features.Yes(w > 0)
+		next[4*i+1] = features.Yes(w > 1)
+		next[4*i+2] = features.Yes(w > 2)
+		next[4*i+3] = int32(g)
+	}
+}
+
+// within keeps v between -most and most.
+func within(v, most int32) int32 {
+	if v > most {
+		return most
+	}
+	if v < -most {
+		return -most
+	}
+	return v
+}
+
+// finely counts v, kept between -most and most, in units of fine.
+func finely(v, most float64) int32 {
+	return int32(math.Floor(math.Max(-most, math.Min(v, most))/fine + 0.5))
+}
+
+// A FeatureReader is a features.LeafReader for the seat that has just moved, whoever asks. The
+// zero value is ready for Shared.
+type FeatureReader struct {
+	seat      int
+	own, opp  shape
+	ownBlocks [soon]int
+	oppBlocks [soon]int
+	leaf      decision
+	counts    [OwnLen]int32
+}
+
+// moved returns the seat that has just moved in s.
+func moved(s *tetrisduel.State) int { return 1 - s.Mover() }
+
+// begin reads what the afterstates of one decision share, from any of them.
+func (r *FeatureReader) begin(s *tetrisduel.State) {
+	r.seat = moved(s)
+	t := int(s.Turn)
+	for i := 0; i < soon; i++ {
+		r.oppBlocks[i], r.ownBlocks[i] = blockAt(s, t+2*i), blockAt(s, t+2*i+1)
+	}
+}
+
+// blockAt is the block of half-turn t, -1 after the last.
+func blockAt(s *tetrisduel.State, t int) int {
+	if t > tetrisduel.HalfTurns {
+		return -1
+	}
+	return s.Block(t)
+}
+
+// measure fills in both shapes.
+func (r *FeatureReader) measure(s *tetrisduel.State) {
+	turned := tetrisduel.Turned(&s.Cells)
+	own, opp := &s.Cells, &turned
+	if r.seat == 1 {
+		own, opp = opp, own
+	}
+	r.own.measure(own)
+	r.opp.measure(opp)
+}
+
+// take returns what a seat gets with a block, dropped straight, at once: the battle rows that it
+// takes out, and the points.
+func (s *shape) take(kind int) (battle, points int) {
+	if kind < 0 {
+		return 0, 0
+	}
+	return s.takes[kind], s.gains[kind]
+}
+
+// takesAny returns 1 if a seat takes out a battle row with a block, dropped straight, at once.
+func (s *shape) takesAny(kind int) int32 {
+	rows, _ := s.take(kind)
+	return features.Yes(rows > 0)
+}
+
+// Own implements features.Reader: the boards, the points and the combo.
+func (r *FeatureReader) Own(state env.State, seat int, out []float32) {
+	r.Counts(state, seat, r.counts[:])
+	features.Multiply(r.counts[:], units, out)
+}
+
+// Counts implements features.CountReader.
+func (r *FeatureReader) Counts(state env.State, _ int, out []int32) {
+	s := state.(*tetrisduel.State)
+	r.measure(s)
+	half(&r.opp, &r.oppBlocks, out[halfLen:])
+	r.write(s, &r.own, &r.opp, out)
+}
+
+// write writes the counts of a position with the boards own and opp, but for those of opp alone.
+func (r *FeatureReader) write(s *tetrisduel.State, own, opp *shape, out []int32) {
+	half(own, &r.ownBlocks, out)
+	out = out[2*halfLen : OwnLen]
+	for i, n := range own.lacks {
+		out[i] = int32(columns - n)
+	}
+	out = out[len(own.lacks):]
+	lead, left := s.Points[r.seat]-s.Points[1-r.seat], halfTurnsLeft(s)
+	out[0] = within(lead, 80)
+	out[1] = within(lead, 5)
+	out[2] = finely(float64(lead)/(1+math.Sqrt(float64(left))), 4)
+	out[3] = within(lead, 1)
+	combo := int32(s.Combo)
+	out[4] = combo
+	out[5] = int32(features.Over(int(s.Combo), 4))
+	out[6] = features.Yes(s.Flag)
+	out[7] = combo * opp.takesAny(r.oppBlocks[0])
+	out[8] = combo * own.takesAny(r.ownBlocks[0])
+	out[9] = features.Yes(s.Flag && r.seat == 0)
+	out[10] = combo * opp.takesAny(r.oppBlocks[1])
+	late := 1.
+	if left < fade {
+		late = fade / float64(left)
+	}
+	out[11] = finely(float64(lead)*late/20, 8)
+}
+
+// halfTurnsLeft counts the one to come.
+func halfTurnsLeft(s *tetrisduel.State) int { return tetrisduel.HalfTurns - int(s.Turn) + 1 }
+
+// Shared implements features.Reader: the clock and the blocks to come.
+func (r *FeatureReader) Shared(state env.State, _ int, out []float32) {
+	s := state.(*tetrisduel.State)
+	r.begin(s)
+	out = out[:ConstLen]
+	left := halfTurnsLeft(s)
+	out[0] = float32(left) * (1. / tetrisduel.HalfTurns)
+	out[1] = float32(features.Over(80, left)) * (1. / 80)
+	out[2] = float32(features.Over(20, left)) * (1. / 20)
+	out[3] = float32(features.Yes(r.seat == 0))
+	out = out[4:]
+	for i := range out {
+		out[i] = 0
+	}
+	for i := 0; i < 2*soon; i++ {
+		if k := blockAt(s, int(s.Turn)+i); k >= 0 {
+			out[i*kinds+k] = 1
+		}
+	}
+}
+
+// NewLearned returns the evaluator that is net over the features. Its output is the log odds
+// that the seat that has just moved wins, or anything else that is higher where that seat's
+// position is better. For the other seat the position is worth the negative of that.
+func NewLearned(net *mlp.Net) (*features.Counted, error) {
+	if err := features.Check(net, Len); err != nil {
+		return nil, err
+	}
+	side := func(s env.State, _ int) int { return moved(s.(*tetrisduel.State)) }
+	return features.NewCounted(net, new(FeatureReader), units, side), nil
+}

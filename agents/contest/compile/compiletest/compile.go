@@ -1,0 +1,90 @@
+// Package compiletest builds programs and libraries in C and C++ for tests. Warnings are errors,
+// and so is a missing compiler: hosts and solvers in those languages are what the tests are
+// about. Once compiles everything once per run of a package's tests.
+package compiletest
+
+import (
+	"cmp"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+)
+
+var (
+	folder string   // of build results; Run sets it
+	built  sync.Map // func() that builds, by file name
+)
+
+// Run runs a package's tests with a folder for Once, which it removes afterwards, and exits.
+func Run(m *testing.M) {
+	var err error
+	if folder, err = os.MkdirTemp("", "compile"); err != nil {
+		panic(err)
+	}
+	status := m.Run()
+	_ = os.RemoveAll(folder)
+	os.Exit(status)
+}
+
+// Once returns the path of the file name in the folder. The first call for a name builds it.
+func Once(name string, build func(path string)) string {
+	path := filepath.Join(folder, name)
+	once, _ := built.LoadOrStore(name, sync.OnceFunc(func() { build(path) }))
+	once.(func())()
+	return path
+}
+
+// C runs the C compiler ($CC or cc) on args, for C99.
+func C(t testing.TB, args ...string) {
+	t.Helper()
+	run(t, compiler(t, "CC", "cc", append([]string{"-std=c99", "-D_GNU_SOURCE"}, args...)))
+}
+
+// CPP runs the C++ compiler ($CXX or c++) on args, for C++11.
+func CPP(t testing.TB, args ...string) {
+	t.Helper()
+	run(t, compiler(t, "CXX", "c++", append([]string{"-std=c++11"}, args...)))
+}
+
+// Refused runs the C compiler on what must not compile, and returns what it says.
+func Refused(t testing.TB, args ...string) string {
+	t.Helper()
+	out, err := compiler(t, "CC", "cc", append([]string{"-std=c99"}, args...)).CombinedOutput()
+	if err == nil {
+		t.Fatalf("compiled, but should not have: %v", args)
+	}
+	return string(out)
+}
+
+// Library builds the Go package in a folder as a C library at path.
+func Library(t testing.TB, folder, path string, flags ...string) {
+	t.Helper()
+	compiler(t, "CC", "cc", nil)
+	cmd := exec.Command("go", slices.Concat([]string{"build", "-buildmode=c-shared", "-o", path}, flags, []string{"."})...)
+	cmd.Dir = folder
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=1")
+	run(t, cmd)
+}
+
+var strict = []string{"-Wall", "-Wextra", "-Wpedantic", "-Werror", "-O2", "-g0"}
+
+// compiler returns the command that runs a compiler.
+func compiler(t testing.TB, variable, name string, args []string) *exec.Cmd {
+	t.Helper()
+	argv := strings.Fields(cmp.Or(strings.TrimSpace(os.Getenv(variable)), name))
+	if _, err := exec.LookPath(argv[0]); err != nil {
+		t.Fatalf("a compiler for C and C++ is needed to test plug-ins (apt-get install gcc g++): %v", err)
+	}
+	return exec.Command(argv[0], slices.Concat(argv[1:], strict, args)...)
+}
+
+func run(t testing.TB, cmd *exec.Cmd) {
+	t.Helper()
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+}

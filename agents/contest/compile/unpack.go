@@ -1,0 +1,157 @@
+package compile
+
+import (
+	"archive/tar"
+	"archive/zip"
+	"compress/gzip"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// An unpacker writes files below a folder, within limits.
+type unpacker struct {
+	into  string
+	limit Limits
+	files int
+	size  int64
+}
+
+// unpack copies a submission's files below the folder into.
+func unpack(path, into string, l Limits) error {
+	u := &unpacker{into: into, limit: l}
+	info, err := os.Stat(path)
+	if err != nil {
+		return err
+	}
+	if !info.IsDir() && info.Size() > l.Size {
+		return refuse("%d bytes, want at most %d", info.Size(), l.Size)
+	}
+	lower := strings.ToLower(path)
+	switch {
+	case info.IsDir():
+		return u.folder(path)
+	case strings.HasSuffix(lower, ".zip"):
+		return u.zip(path)
+	case archive(path):
+		return u.tar(path)
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	return u.put(filepath.Base(path), f, false)
+}
+
+// put writes one file. A name that leads out of the folder is refused.
+func (u *unpacker) put(name string, r io.Reader, executable bool) error {
+	name = filepath.Clean(filepath.FromSlash(strings.ReplaceAll(name, `\`, "/")))
+	if !filepath.IsLocal(name) {
+		return refuse("the file name %q leads out of the archive", name)
+	}
+	if u.files++; u.files > u.limit.Files {
+		return refuse("more than %d files", u.limit.Files)
+	}
+	target := filepath.Join(u.into, name)
+	if err := os.MkdirAll(filepath.Dir(target), 0o755); err != nil {
+		return refuse("the file %q: %v", name, err)
+	}
+	mode := fs.FileMode(0o644)
+	if executable {
+		mode = 0o755
+	}
+	f, err := os.OpenFile(target, os.O_CREATE|os.O_EXCL|os.O_WRONLY, mode)
+	if err != nil {
+		return refuse("the file %q is there twice or cannot be written: %v", name, err)
+	}
+	n, err := io.Copy(f, io.LimitReader(r, u.limit.Size-u.size+1))
+	if u.size += n; u.size > u.limit.Size {
+		err = refuse("more than %d bytes when unpacked", u.limit.Size)
+	}
+	return errors.Join(err, f.Close())
+}
+
+func (u *unpacker) folder(path string) error {
+	return filepath.WalkDir(path, func(name string, d fs.DirEntry, err error) error {
+		if err != nil || !d.Type().IsRegular() {
+			return err // folders follow from their files; links and devices are left out
+		}
+		f, err := os.Open(name)
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		info, err := f.Stat()
+		if err != nil {
+			return err
+		}
+		local, err := filepath.Rel(path, name)
+		if err != nil {
+			return err
+		}
+		return u.put(local, f, info.Mode()&0o100 != 0)
+	})
+}
+
+func (u *unpacker) zip(path string) error {
+	z, err := zip.OpenReader(path)
+	if err != nil {
+		return refuse("not a zip archive: %v", err)
+	}
+	defer z.Close()
+	for _, f := range z.File {
+		if !f.Mode().IsRegular() {
+			continue
+		}
+		r, err := f.Open()
+		if err != nil {
+			return refuse("the archive is damaged at %q: %v", f.Name, err)
+		}
+		err = u.put(f.Name, r, f.Mode()&0o100 != 0)
+		r.Close()
+		if err != nil {
+			return damaged(err)
+		}
+	}
+	return nil
+}
+
+func (u *unpacker) tar(path string) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	plain, err := gzip.NewReader(f)
+	if err != nil {
+		return refuse("not a gzip archive: %v", err)
+	}
+	// What is not kept of an archive, such as folders and links, counts too.
+	in := tar.NewReader(io.LimitReader(plain, 2*u.limit.Size+int64(u.limit.Files)*1024))
+	for {
+		h, err := in.Next()
+		switch {
+		case errors.Is(err, io.EOF):
+			return nil
+		case err != nil:
+			return refuse("the archive is damaged: %v", err)
+		case h.Typeflag != tar.TypeReg:
+			continue
+		}
+		if err := u.put(h.Name, in, h.Mode&0o100 != 0); err != nil {
+			return damaged(err)
+		}
+	}
+}
+
+// damaged makes a Refusal of an error of reading an archive.
+func damaged(err error) error {
+	if refusal := new(Refusal); errors.As(err, &refusal) {
+		return refusal
+	}
+	return refuse("the archive is damaged: %v", err)
+}

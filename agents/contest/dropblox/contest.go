@@ -1,0 +1,213 @@
+package dropblox
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"blockyard/agents/contest/dropblox/protocol"
+)
+
+// ErrDenied says that the server rejects the team's name or password.
+var ErrDenied = errors.New("wrong team name or password")
+
+// How a client sends requests.
+const (
+	tries       = 3  // of one request
+	refusals    = 20 // of one request that is one too many for the server, after each of which it waits
+	pause       = 500 * time.Millisecond
+	patience    = 20 * time.Second // for one answer
+	longestWait = time.Minute      // between two requests while waiting for the game
+)
+
+// A Contest is a client of a contest's server for one team.
+type Contest struct {
+	URL    string // without a path
+	Config Config
+	HTTP   *http.Client
+}
+
+// NewContest returns a client of the server at url.
+func NewContest(url string, config Config) *Contest {
+	return &Contest{
+		URL: strings.TrimRight(url, "/"), Config: config,
+		HTTP: &http.Client{
+			Timeout:       patience,
+			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+		},
+	}
+}
+
+// Practice starts a practice game of the team.
+func (c *Contest) Practice(ctx context.Context) (*Remote, error) {
+	reply, err := c.ask(ctx, protocol.CreatePractice, protocol.Request{})
+	if err != nil {
+		return nil, err
+	}
+	if reply.Ret != protocol.OK {
+		return nil, refused(reply)
+	}
+	return newRemote(c, reply)
+}
+
+// Compete waits for the team's game of the next round. waiting is called once if the team has
+// to wait; it may be nil.
+func (c *Contest) Compete(ctx context.Context, waiting func()) (*Remote, error) {
+	for {
+		reply, err := c.ask(ctx, protocol.GetCompete, protocol.Request{})
+		if err != nil {
+			return nil, err
+		}
+		switch reply.Ret {
+		case protocol.OK:
+			return newRemote(c, reply)
+		case protocol.Fail:
+			return nil, refused(reply)
+		}
+		if waiting != nil {
+			waiting()
+			waiting = nil
+		}
+		wait := pause
+		if w := reply.WaitTime; w != nil && *w >= 0 && *w <= longestWait.Seconds() {
+			wait = time.Duration(*w * float64(time.Second))
+		}
+		if err := sleep(ctx, max(wait, 10*time.Millisecond)); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// refused returns the error of a negative reply.
+func refused(r *protocol.Reply) error {
+	return fmt.Errorf("the server refuses: %.200q (code %d)", r.Reason, r.Code)
+}
+
+// ask sends a request. It sends it again after an error of the server or the connection, and when
+// the server says that it was one too many, after the time that it says.
+func (c *Contest) ask(ctx context.Context, path string, req protocol.Request) (*protocol.Reply, error) {
+	req.Team, req.Password = c.Config.Team, c.Config.Password
+	body, err := json.Marshal(req)
+	if err != nil {
+		return nil, err
+	}
+	failed, refused := 0, 0
+	for {
+		reply, again, err := c.post(ctx, path, body)
+		if again > 0 {
+			refused++
+		} else {
+			failed++
+		}
+		if err == nil || again < 0 || failed == tries || refused == refusals || ctx.Err() != nil {
+			return reply, err
+		}
+		if err := sleep(ctx, max(again, pause)); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// never says that a request is not to be sent again.
+const never time.Duration = -1
+
+// post sends a request once. again says when to send it again: never, soon (0), or, if it was one
+// too many, after this time.
+func (c *Contest) post(ctx context.Context, path string, body []byte) (
+	reply *protocol.Reply, again time.Duration, err error,
+) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, c.URL+path, bytes.NewReader(body))
+	if err != nil {
+		return nil, never, err
+	}
+	req.Header.Set("Content-Type", "application/json")
+	resp, err := c.HTTP.Do(req)
+	if err != nil {
+		return nil, 0, err
+	}
+	defer resp.Body.Close()
+	switch {
+	case resp.StatusCode == http.StatusUnauthorized:
+		return nil, never, fmt.Errorf("%s: %w", c.URL, ErrDenied)
+	case resp.StatusCode != http.StatusOK:
+		text, _ := io.ReadAll(io.LimitReader(resp.Body, 1<<10))
+		err = fmt.Errorf("%s%s: %s: %.200q", c.URL, path, resp.Status, bytes.TrimSpace(text))
+		return nil, whenAgain(resp), err
+	}
+	text, err := io.ReadAll(io.LimitReader(resp.Body, protocol.MaxReply))
+	if err != nil {
+		return nil, 0, fmt.Errorf("%s%s: %w", c.URL, path, err)
+	}
+	if reply, err = protocol.ReadReply(bytes.NewReader(text)); err != nil {
+		return nil, never, fmt.Errorf("%s%s: reply: %w", c.URL, path, err)
+	}
+	return reply, never, nil
+}
+
+// whenAgain returns when to send a request again that was answered by an error.
+func whenAgain(r *http.Response) time.Duration {
+	if r.StatusCode == http.StatusTooManyRequests {
+		seconds, _ := strconv.ParseUint(r.Header.Get("Retry-After"), 10, 16)
+		return min(max(time.Second, time.Duration(seconds)*time.Second), longestWait)
+	}
+	if r.StatusCode >= http.StatusInternalServerError {
+		return 0
+	}
+	return never
+}
+
+// sleep waits, or returns the error of ctx.
+func sleep(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// A Config is a team's name and password, the two lines of config.txt.
+type Config struct {
+	Team     string
+	Password string
+}
+
+// ReadConfig reads a config file.
+func ReadConfig(path string) (Config, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return Config{}, err
+	}
+	c, err := parseConfig(string(text))
+	if err != nil {
+		err = fmt.Errorf("%s: %w", path, err)
+	}
+	return c, err
+}
+
+// parseConfig reads the team's name and password, one per line. It ignores space around them
+// and further lines.
+func parseConfig(text string) (c Config, err error) {
+	lines := strings.Split(strings.TrimPrefix(text, "\ufeff"), "\n")
+	if len(lines) < 2 {
+		return c, errors.New("want two lines: team name and password")
+	}
+	c = Config{strings.TrimSpace(lines[0]), strings.TrimSpace(lines[1])}
+	switch {
+	case c.Team == "" || len(c.Team) > protocol.MaxName:
+		return c, fmt.Errorf("line 1: a team name of %d bytes, want 1 to %d", len(c.Team), protocol.MaxName)
+	case c.Password == "" || len(c.Password) > protocol.MaxSecret:
+		return c, fmt.Errorf("line 2: a password of %d bytes, want 1 to %d", len(c.Password), protocol.MaxSecret)
+	}
+	return c, nil
+}

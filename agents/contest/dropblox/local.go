@@ -1,0 +1,211 @@
+package dropblox
+
+import (
+	"context"
+	"fmt"
+	"math/big"
+	"time"
+
+	"blockyard/agents/contest/dropblox/history"
+	"blockyard/datasets/record"
+	"blockyard/env"
+	"blockyard/env/dropblox"
+)
+
+// A Game is one game in progress.
+type Game interface {
+	// Status returns how far the game has come.
+	Status() Status
+	// Submit plays the commands of a turn. Commands that come too late end the game instead.
+	Submit(ctx context.Context, commands []dropblox.Command) error
+	// Expire ends the game because its time is over.
+	Expire()
+}
+
+// A Status is how far a game has come.
+type Status struct {
+	State  []byte // as JSON, as the program gets it
+	Turns  int    // played
+	Score  int
+	Over   bool
+	Reason Reason // why it is over
+	Left   time.Duration
+}
+
+// A Local is a game on this machine.
+type Local struct {
+	Game  dropblox.State
+	Began time.Time
+	Clock time.Duration
+	// Watch is called with every turn before it is played. It may be nil.
+	Watch func(s *dropblox.State, commands []dropblox.Command)
+
+	expired bool
+}
+
+var _ Game = (*Local)(nil)
+
+// NewLocal creates the game of a seed, any decimal integer, and starts its clock.
+func NewLocal(seed string, clock time.Duration) (*Local, error) {
+	l := &Local{Began: time.Now(), Clock: clock}
+	if err := l.Game.ResetSeed(seed); err != nil {
+		return nil, err
+	}
+	return l, nil
+}
+
+// Status implements Game.
+func (l *Local) Status() Status {
+	return Status{
+		JSON(&l.Game), int(l.Game.Turns), l.Game.Score(0), l.Game.Failed, why(l.expired), l.Clock - time.Since(l.Began),
+	}
+}
+
+// why returns why a game is over.
+func why(expired bool) Reason {
+	if expired {
+		return Time
+	}
+	return Blocked
+}
+
+// JSON returns a state as a program gets it.
+func JSON(s *dropblox.State) []byte {
+	p := s.Position()
+	return p.AppendJSON(make([]byte, 0, 4096))
+}
+
+// Submit implements Game.
+func (l *Local) Submit(_ context.Context, commands []dropblox.Command) error {
+	if time.Since(l.Began) > l.Clock {
+		l.Expire()
+		return nil
+	}
+	if l.Watch != nil {
+		l.Watch(&l.Game, commands)
+	}
+	l.Game.Play(commands)
+	return nil
+}
+
+// Expire implements Game.
+func (l *Local) Expire() {
+	l.expired = true
+	l.Game.Expire()
+}
+
+// A LocalGame describes a game of one program and one seed on this machine.
+type LocalGame struct {
+	Player         // Play sets Game, History and Margin
+	ID      string // in the game's history
+	Seed    string // any decimal integer
+	Clock   time.Duration
+	Folders string // folder for the game's history; "" keeps none
+}
+
+// Play plays the game. The record of a game that has begun is returned also with an error.
+func (g LocalGame) Play(ctx context.Context) (Result, *Recorder, error) {
+	failed := Result{Reason: Failed}
+	game, err := NewLocal(g.Seed, g.Clock)
+	if err != nil {
+		return failed, nil, err
+	}
+	g.Game, g.Margin = game, Margin
+	g.History, err = history.Create(g.Folders, history.Meta{
+		ID: g.ID, Seed: g.Seed, Program: g.Program.Name, Mode: "local", Started: game.Began,
+	}, nil)
+	if err != nil {
+		return failed, nil, err
+	}
+	rec, err := Record(game, g.Seed, "exec:"+g.Program.Name)
+	if err != nil {
+		return failed, nil, err
+	}
+	r, err := g.Player.Play(ctx)
+	return r, rec, err
+}
+
+// A Recorder turns a local game into a record of actions.
+type Recorder struct {
+	rec  *record.Record
+	err  error
+	last dropblox.State // without the effects of the clock
+	buf  []env.Action
+}
+
+// Record returns a recorder for a game that has not begun. who names the program in the record.
+func Record(l *Local, seed, who string) (*Recorder, error) {
+	n, ok := new(big.Int).SetString(seed, 10)
+	if !ok {
+		return nil, fmt.Errorf("seed %.20q: want a decimal integer", seed)
+	}
+	r := &Recorder{last: l.Game}
+	if n.Abs(n).IsUint64() {
+		r.rec = record.New(dropblox.Game, n.Uint64(), []string{who})
+	} else { // too large for the seed of a record
+		start, err := env.Encode(nil, &l.Game)
+		if err != nil {
+			return nil, err
+		}
+		r.rec = record.New(dropblox.Game, 0, []string{who})
+		r.rec.Start = start
+	}
+	l.Watch = r.watch
+	return r, nil
+}
+
+// watch records a turn as an action.
+func (r *Recorder) watch(s *dropblox.State, commands []dropblox.Command) {
+	a, err := r.action(s, commands)
+	if err != nil && r.err == nil {
+		r.err = err
+	}
+	r.rec.Add(s.Acting(), env.Alone(0, a))
+	r.last = *s
+	r.last.Play(commands)
+}
+
+// action finds the action that puts the block where the commands and the drop put it.
+func (r *Recorder) action(s *dropblox.State, commands []dropblox.Command) (env.Action, error) {
+	b := s.Block(0)
+	for _, c := range commands {
+		c.Carry(&b, &s.Taken)
+	}
+	b.Drop(&s.Taken)
+	want := squares(&b)
+	r.buf = s.Legal(0, r.buf[:0])
+	for _, a := range r.buf {
+		p, at := dropblox.At(a), s.Block(0)
+		at.Center = dropblox.Cell{I: int8(p.I), J: int8(p.J)}
+		for range p.R {
+			for k, c := range at.Cells() {
+				at.Offsets[k] = c.Turned()
+			}
+		}
+		if squares(&at) == want {
+			return a, nil
+		}
+	}
+	return env.None, fmt.Errorf("turn %d: no action covers the squares of %s", s.Turns, b.String())
+}
+
+// squares returns the squares of a block.
+func squares(b *dropblox.Block) (set dropblox.Field) {
+	for _, o := range b.Cells() {
+		set[b.Center.J+o.J] |= 1 << uint(b.Center.I+o.I)
+	}
+	return set
+}
+
+// End returns the record of a game that is over, or was stopped early.
+func (r *Recorder) End(reason Reason) (*record.Record, error) {
+	r.rec.End(&r.last)
+	r.rec.Meta = map[string]string{"reason": string(reason)}
+	if r.err == nil {
+		r.err = record.Check(dropblox.Game, r.rec)
+	}
+	if r.err != nil {
+		return nil, fmt.Errorf("the game as actions: %w", r.err)
+	}
+	return r.rec, nil
+}

@@ -1,0 +1,180 @@
+// Package dropblox plays the Dropblox contest: a Player lets a program play a Game
+// with a time limit, turn by turn, with the console lines and history folders of the original
+// client. A Game is Local, on this machine, or Remote, at a contest's server.
+//
+// Its packages: programs runs one turn of a program; history writes a game's folder;
+// tournament compares programs on the same seeds; protocol defines the messages between server
+// and clients; teams stores names and passwords; server implements the contest's server.
+package dropblox
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"strconv"
+	"strings"
+	"time"
+
+	"blockyard/agents/contest/dropblox/history"
+	"blockyard/agents/contest/dropblox/programs"
+)
+
+// A Player plays a game with a program.
+type Player struct {
+	Program *programs.Program
+	Game    Game
+	History *history.Folder // nil writes no history
+	Console *Console        // nil prints nothing
+	Margin  time.Duration   // subtracted from the time that the program gets
+	Turns   int             // the game ends after this many; 0 is no limit
+	Points  int             // the game ends at this score; 0 is no limit
+	Each    func(t Result)  // called after every turn; may be nil
+}
+
+// A Result is how far a game has come.
+type Result struct {
+	Score   int
+	Turns   int // for which the program was started
+	Reason  Reason
+	Used    time.Duration // by the program, in all turns together
+	Longest time.Duration // by the program, in one turn
+	Left    time.Duration // of the game's clock
+}
+
+// Play plays to the end of the game. It fails if ctx ends, the program cannot be started, the
+// server fails or the history cannot be written; the result then describes the unfinished game.
+func (p *Player) Play(ctx context.Context) (Result, error) {
+	r := Result{}
+	if p.Console != nil && p.Program.Foreign == nil {
+		p.Program.Foreign = p.Console.foreign
+		defer func() { p.Program.Foreign = nil }()
+	}
+	err := p.play(ctx, &r)
+	end := p.Game.Status()
+	r.Score, r.Left = end.Score, end.Left
+	switch {
+	case err != nil && ctx.Err() != nil:
+		r.Reason = Stopped
+	case err != nil:
+		r.Reason = Failed
+	}
+	if e := p.History.End(end.Turns, end.Score, string(r.Reason)); err == nil {
+		err = e
+	}
+	return r, err
+}
+
+// play plays turn after turn, each in the order of rules §8.4: write the state file, run the
+// program, write the move file, play the commands.
+func (p *Player) play(ctx context.Context, r *Result) error {
+	for turn := p.Game.Status().Turns; ; turn++ {
+		now := p.Game.Status()
+		left := now.Left - p.Margin
+		switch {
+		case now.Over:
+		case left <= 0: // too little time to start the program
+			p.Game.Expire()
+			now = p.Game.Status()
+			now.Over, now.Reason = true, Time
+		case p.Turns > 0 && r.Turns >= p.Turns:
+			now.Over, now.Reason = true, Turns
+		case p.Points > 0 && now.Score >= p.Points:
+			now.Over, now.Reason = true, Points
+		}
+		if err := p.History.State(turn, now.State); err != nil {
+			return err
+		}
+		if now.Over {
+			r.Reason = now.Reason
+			return nil
+		}
+		t, err := p.Program.Turn(ctx, now.State, left)
+		if err != nil {
+			return err
+		}
+		r.Used += t.Elapsed
+		r.Longest = max(r.Longest, t.Elapsed)
+		if err := p.History.Move(turn, t.Commands); err != nil {
+			return err
+		}
+		p.Console.received(t)
+		if err := p.Game.Submit(ctx, t.Commands); err != nil {
+			return err
+		}
+		r.Turns++
+		made := p.Game.Status()
+		r.Score = made.Score
+		p.Console.made(made)
+		if p.Each != nil {
+			p.Each(*r)
+		}
+	}
+}
+
+// A Console prints what the original client prints (rules §8.4). A nil Console prints nothing.
+type Console struct {
+	W      io.Writer
+	Colour bool
+}
+
+func (c *Console) line(colour, text string) {
+	if c == nil {
+		return
+	}
+	if c.Colour && colour != "" {
+		text = "\x1b[" + colour + "m" + text + "\x1b[0m"
+	}
+	fmt.Fprintln(c.W, text)
+}
+
+const red, cyan = "31", "36"
+
+// foreign prints a line of output that is not a command.
+func (c *Console) foreign(line string) { c.line("", "INVALID COMMAND: "+line) }
+
+// received prints the commands of a turn.
+func (c *Console) received(t programs.Turn) {
+	c.line(red, "Terminating process")
+	var commands []string
+	for _, command := range t.Commands {
+		commands = append(commands, "'"+command.String()+"'")
+	}
+	c.line(cyan, "commands received: ["+strings.Join(commands, ", ")+"]")
+}
+
+// made prints turns, score and time after a turn.
+func (c *Console) made(s Status) {
+	left := strconv.FormatFloat(s.Left.Round(time.Microsecond).Seconds(), 'f', -1, 64)
+	c.line("", fmt.Sprintf("moves_made: %d score: %d seconds_remaining: %s", s.Turns, s.Score, left))
+}
+
+// Results prints the result of a game. As in the original, the number of turns leaves out the
+// last one.
+func (c *Console) Results(r Result) {
+	c.line("", fmt.Sprintf("Game over! Your score was: %d", r.Score))
+	c.line("", fmt.Sprintf("RESULTS: %d", r.Score))
+	c.line("", fmt.Sprintf("RESULTS_TIME: %d", max(0, r.Turns-1)))
+}
+
+// The time limits of the original contest.
+const (
+	Clock  = 300 * time.Second // of a game, from its creation
+	Margin = time.Second       // subtracted from the time that a program gets
+)
+
+// A Reason is why a game was over.
+type Reason string
+
+// The reasons.
+const (
+	Blocked Reason = "blocked" // the next block found no room
+	Time    Reason = "time"    // the clock ran out
+	Turns   Reason = "turns"   // the limit on turns was reached
+	Points  Reason = "points"  // the score to stop at was reached
+	Stopped Reason = "stopped" // the player or the server was stopped
+	Failed  Reason = "failed"  // the program could not be run, or the server not be reached
+)
+
+// RandomSeed returns a random 64-bit seed in decimal.
+func RandomSeed() string { return strconv.FormatUint(rand.Uint64(), 10) }

@@ -1,0 +1,59 @@
+package dropblox
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"blockyard/agents/contest/dropblox/history"
+	"blockyard/agents/contest/dropblox/protocol"
+	"blockyard/env/dropblox"
+)
+
+// FuzzRemote takes any text as the replies of a contest's server to a client: the first one opens a game, the second
+// one answers a turn. Each is refused, or a position that is shown to a bot.
+func FuzzRemote(f *testing.F) {
+	var begin dropblox.State
+	require.NoError(f, begin.ResetSeed("7"))
+	text := string(JSON(&begin))
+	good := `{"ret": "ok", "game": {"id": "A1", "number_moves_made": 3, "game_state": ` + text +
+		`}, "competition_seconds_remaining": 299}`
+	f.Add(good, good)
+	f.Add(good, strings.Replace(good, "299", "-1e5", 1))
+	f.Add(good, `{"ret": "fail", "code": 1005, "game_state": `+text+`}`)
+	f.Add(`{"ret": "ok", "game": {"id": "../x", "number_moves_made": -1}}`, `{"ret": "ok"}`)
+	f.Fuzz(func(t *testing.T, first, second string) {
+		reply, err := protocol.ReadReply(strings.NewReader(first))
+		if err != nil {
+			return
+		}
+		r, err := newRemote(nil, reply)
+		if err != nil {
+			return
+		}
+		require.NoError(t, history.CheckID(r.ID))
+		shown(t, r)
+		if reply, err = protocol.ReadReply(strings.NewReader(second)); err != nil {
+			return
+		}
+		if reply.Ret == protocol.OK {
+			err = r.take(reply.Game, state(reply), reply.Seconds)
+		} else {
+			err = r.over(reply, r.turns)
+		}
+		if err == nil {
+			shown(t, r)
+		}
+	})
+}
+
+// shown requires a status that a bot can read.
+func shown(t *testing.T, r *Remote) {
+	status := r.Status()
+	_, err := dropblox.ParsePosition(status.State)
+	require.NoError(t, err)
+	require.Less(t, status.Left, 1e6*time.Second+time.Second)
+	require.GreaterOrEqual(t, status.Turns, 0)
+}

@@ -1,0 +1,44 @@
+package dropblox
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"blockyard/agents/contest/dropblox/programs"
+	"blockyard/env/dropblox"
+	"blockyard/env/envtest/rulebook"
+)
+
+// TestRulesDialogue plays the dialogue of RULES.md: the programs get the arguments that it shows.
+func TestRulesDialogue(t *testing.T) {
+	book := rulebook.Open(t, "../../../env/dropblox")
+	l, err := NewLocal("0", Clock)
+	require.NoError(t, err)
+	lines := rulebook.Dialogue(t, book.Blocks(t, "dialogue")[0])
+	for turn := 0; len(lines) > 0; turn++ {
+		require.False(t, lines[0].Bot || lines[1].Bot, "turn %d: want two arguments", turn)
+		arguments := []string{string(l.Status().State), programs.Seconds(Clock - Margin - 40*time.Millisecond*time.Duration(turn+1))}
+		for k, a := range arguments {
+			want, cut := strings.CutSuffix(lines[k].Text, "…")
+			require.True(t, cut && strings.HasPrefix(a, want), "turn %d: %.100s, want %s", turn, a, lines[k].Text)
+		}
+		if turn == 1 {
+			var shown, sent any
+			require.NoError(t, json.Unmarshal([]byte(strings.Join(book.Blocks(t, "state")[0], "\n")), &shown))
+			require.NoError(t, json.Unmarshal([]byte(arguments[0]), &sent))
+			require.Equal(t, sent, shown)
+		}
+		output := ""
+		for lines = lines[2:]; len(lines) > 0 && lines[0].Bot; lines = lines[1:] {
+			output += lines[0].Text + "\n"
+		}
+		commands, foreign := dropblox.ReadOutput(output)
+		require.Empty(t, foreign)
+		require.NoError(t, l.Submit(t.Context(), commands))
+	}
+	require.Equal(t, 3, l.Status().Turns)
+}

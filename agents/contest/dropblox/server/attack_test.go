@@ -1,0 +1,274 @@
+package server
+
+import (
+	"context"
+	"crypto/pbkdf2"
+	"crypto/sha256"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"blockyard/agents/contest/dropblox/protocol"
+	"blockyard/agents/contest/dropblox/teams"
+)
+
+// attacked serves a contest on a port of this machine until the test ends.
+func attacked(t *testing.T, c Config) (s *Server, address string) {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	if c.Teams == nil {
+		c.Teams = guard()
+	}
+	c.Clock = time.Minute
+	s = New(c)
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- s.Serve(ctx, l) }()
+	t.Cleanup(func() {
+		cancel()
+		require.NoError(t, <-ended)
+	})
+	return s, l.Addr().String()
+}
+
+// post posts a request on a connection of its own and returns the status, the header and the reply.
+func post(t *testing.T, address, path, body string) (int, http.Header, *protocol.Reply) {
+	t.Helper()
+	c := http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: 20 * time.Second}
+	r, err := c.Post("http://"+address+path, "application/json", strings.NewReader(body))
+	require.NoError(t, err)
+	defer r.Body.Close()
+	reply, err := protocol.ReadReply(r.Body)
+	require.NoError(t, err)
+	return r.StatusCode, r.Header, reply
+}
+
+const blueLogin = `{"team_name": "blue", "password": "b"`
+
+// Strangers that keep connections open, asking again and again, in silence or in the middle of a
+// request, and that come back when they are thrown out, keep no team out.
+func TestStrangersKeepNobodyOut(t *testing.T) {
+	const asking, others = 520, 90
+	s, address := attacked(t, Config{})
+	over, stop := context.WithCancel(t.Context())
+	var strangers sync.WaitGroup
+	var came atomic.Int32
+	haunt := func(text string, again time.Duration) {
+		for first := true; over.Err() == nil; first = false {
+			if conn, err := net.Dial("tcp", address); err == nil {
+				unhook := context.AfterFunc(over, func() { _ = conn.Close() })
+				go func() { _, _ = io.Copy(io.Discard, conn) }()
+				for err == nil && over.Err() == nil {
+					_, err = io.WriteString(conn, text)
+					if first {
+						came.Add(1)
+						first = false
+					}
+					time.Sleep(again)
+				}
+				unhook()
+				_ = conn.Close()
+			}
+		}
+	}
+	for range asking {
+		strangers.Go(func() { haunt("GET / HTTP/1.1\r\nHost: x\r\n\r\n", time.Second) })
+	}
+	for k := range others {
+		text := []string{"", "P", "POST /submit_game_move HTTP/1.1\r\nHost: x\r\nContent-Length: 60000\r\n\r\n{"}[k%3]
+		strangers.Go(func() { haunt(text, 500*time.Millisecond) })
+	}
+	defer strangers.Wait()
+	defer stop()
+	require.Eventually(t, func() bool { return came.Load() == asking+others }, time.Minute, 10*time.Millisecond)
+	status, _, r := post(t, address, protocol.CreatePractice, blueLogin+"}")
+	require.Equal(t, 200, status)
+	for made := range 5 {
+		status, _, _ = post(t, address, protocol.SubmitMove, blueLogin+move(r.Game.ID, strconv.Itoa(made), "[]")+"}")
+		require.Equal(t, 200, status)
+	}
+	require.Equal(t, 5, s.Counts().Turns)
+}
+
+// Until a team has logged in on a connection, every answer closes it. After that it is kept.
+func TestStrangersAreNotKept(t *testing.T) {
+	_, address := attacked(t, Config{})
+	for request, want := range map[string]string{
+		"GET / HTTP/1.1\r\nHost: x\r\n\r\n":                                                                        "404",
+		"GET /get_compete_game HTTP/1.1\r\nHost: x\r\n\r\n":                                                        "405",
+		"POST /get_compete_game HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\n{}":                                "401",
+		"POST /get_compete_game HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\n[]":                                "400",
+		"POST /get_compete_game HTTP/1.1\r\nHost: x\r\nContent-Length: 70000\r\n\r\n" + strings.Repeat(" ", 70000): "413",
+	} {
+		conn, err := net.Dial("tcp", address)
+		require.NoError(t, err)
+		require.NoError(t, conn.SetDeadline(time.Now().Add(idleTime/2)))
+		_, err = io.WriteString(conn, request)
+		require.NoError(t, err)
+		answer, err := io.ReadAll(conn)
+		require.NotErrorIs(t, err, os.ErrDeadlineExceeded, want)
+		require.Contains(t, string(answer), "HTTP/1.1 "+want)
+		require.NoError(t, conn.Close())
+	}
+	conn, err := net.Dial("tcp", address)
+	require.NoError(t, err)
+	defer conn.Close()
+	body := blueLogin + "}"
+	for range 3 {
+		_, err := fmt.Fprintf(conn, "POST /create_practice_game HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n%s", len(body), body)
+		require.NoError(t, err)
+		require.NoError(t, conn.SetDeadline(time.Now().Add(time.Minute)))
+		answer := make([]byte, 1<<16)
+		n, err := conn.Read(answer)
+		require.NoError(t, err)
+		require.Contains(t, string(answer[:n]), "HTTP/1.1 200")
+	}
+}
+
+// Connections of one team are few, whatever it does. The newest ones are kept.
+func TestATeamHasFewConnections(t *testing.T) {
+	s, address := attacked(t, Config{Practice: 1e6})
+	open := func(n int, closed *atomic.Int32, body string) {
+		for range n {
+			conn, err := net.Dial("tcp", address)
+			require.NoError(t, err)
+			t.Cleanup(func() { _ = conn.Close() })
+			before := s.Counts().Requests[200]
+			_, err = fmt.Fprintf(conn, "POST /get_compete_game HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n%s", len(body), body)
+			require.NoError(t, err)
+			require.Eventually(t, func() bool { return s.Counts().Requests[200] > before }, 20*time.Second, time.Millisecond)
+			go func() {
+				_, _ = io.Copy(io.Discard, conn)
+				closed.Add(1)
+			}()
+		}
+	}
+	var blueClosed, redClosed atomic.Int32
+	open(3, &redClosed, `{"team_name": "red", "password": "r"}`)
+	open(40, &blueClosed, blueLogin+"}")
+	require.Eventually(t, func() bool { return blueClosed.Load() == 40-maxPerTeam }, 20*time.Second, 10*time.Millisecond)
+	require.Zero(t, redClosed.Load())
+}
+
+// While strangers guess the passwords of all teams as fast as they can, each team is let in
+// at its first try, from the same address.
+func TestGuessersKeepNobodyOut(t *testing.T) {
+	var list []teams.Team
+	for k := range 6 {
+		team := teams.Team{Name: "team" + strconv.Itoa(k), Iterations: 20_000, Salt: []byte("some salt")}
+		var err error
+		team.Hash, err = pbkdf2.Key(sha256.New, "right", team.Salt, team.Iterations, sha256.Size)
+		require.NoError(t, err)
+		list = append(list, team)
+	}
+	_, address := attacked(t, Config{Teams: teams.NewGuard(list)})
+	over, stop := context.WithCancel(t.Context())
+	var guessers sync.WaitGroup
+	var guesses atomic.Int32
+	for k := range 60 {
+		guessers.Go(func() {
+			c := http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+			for n := 0; over.Err() == nil; n++ {
+				body := fmt.Sprintf(`{"team_name": "team%d", "password": "wrong%d"}`, (k+n)%8, n) // of which two do not exist
+				q, _ := http.NewRequestWithContext(over, http.MethodPost, "http://"+address+protocol.GetCompete, strings.NewReader(body))
+				if r, err := c.Do(q); err == nil {
+					_ = r.Body.Close()
+				}
+				guesses.Add(1)
+			}
+		})
+	}
+	defer guessers.Wait()
+	defer stop()
+	require.Eventually(t, func() bool { return guesses.Load() > 5 }, time.Minute, 10*time.Millisecond)
+	for k := range list {
+		status, _, reply := post(t, address, protocol.GetCompete, fmt.Sprintf(`{"team_name": "team%d", "password": "right"}`, k))
+		require.Equal(t, 200, status, reply.Reason)
+	}
+}
+
+// A team that starts practice games as fast as it can gets few, and few folders. It is told when
+// to try again, and the other team does not notice.
+func TestPracticeIsPaced(t *testing.T) {
+	dir := t.TempDir()
+	_, address := attacked(t, Config{History: dir})
+	began := time.Now()
+	var refused int
+	for range 200 {
+		status, header, reply := post(t, address, protocol.CreatePractice, blueLogin+"}")
+		if status == http.StatusOK {
+			continue
+		}
+		refused++
+		require.Equal(t, http.StatusTooManyRequests, status)
+		seconds, err := strconv.Atoi(header.Get("Retry-After"))
+		require.NoError(t, err)
+		require.True(t, seconds >= 1 && seconds <= 2, seconds)
+		require.Contains(t, reply.Reason, "more than 30 practice games per minute of team blue: try again in ")
+	}
+	permitted := practiceBurst + int(time.Since(began).Minutes()*DefaultPractice) + 1
+	list, err := os.ReadDir(dir)
+	require.NoError(t, err)
+	require.LessOrEqual(t, len(list), permitted)
+	require.Equal(t, 200, refused+len(list))
+	status, _, _ := post(t, address, protocol.CreatePractice, `{"team_name": "red", "password": "r"}`)
+	require.Equal(t, 200, status)
+}
+
+// A team's requests have a rate. Which requests they are does not matter.
+func TestRequestsArePaced(t *testing.T) {
+	h := newHall(t, Config{})
+	login := blueLogin + "}"
+	for range requestRate {
+		status, _ := h.post(protocol.GetCompete, login)
+		require.Equal(t, 200, status)
+	}
+	status, reply := h.post(protocol.SubmitMove, login)
+	require.Equal(t, 429, status)
+	require.Contains(t, reply.Reason, "more than 1000 requests per second of team blue: try again in 1 s")
+	require.Equal(t, protocol.OK, h.ask(red, protocol.GetCompete, "").Ret)
+	h.pass(time.Second / 10)
+	for range requestRate / 10 {
+		status, _ := h.post(protocol.GetCompete, login)
+		require.Equal(t, 200, status)
+	}
+	status, _ = h.post(protocol.GetCompete, login)
+	require.Equal(t, 429, status)
+}
+
+// The histories of a team's practice games take no more space than is permitted. Its games, and
+// the histories of the other team, go on.
+func TestHistoryIsBounded(t *testing.T) {
+	h := newHall(t, Config{HistoryBytes: 1 << 20, Practice: 1e6})
+	for n := 0; n < 400; {
+		id := h.ask(blue, protocol.CreatePractice, "").Game.ID
+		for made := 0; h.games[string(id)].running(h.at); made++ {
+			h.ask(blue, protocol.SubmitMove, move(id, strconv.Itoa(made), "[]"))
+			n++
+		}
+		h.pass(time.Second)
+	}
+	files := 0
+	list, err := os.ReadDir(h.dir)
+	require.NoError(t, err)
+	for _, folder := range list {
+		inside, err := os.ReadDir(h.dir + "/" + folder.Name())
+		require.NoError(t, err)
+		files += 1 + len(inside)
+	}
+	require.LessOrEqual(t, files, 1<<20/4096, "blocks of the disk")
+	require.Greater(t, files, 200)
+	other := h.ask(red, protocol.CreatePractice, "").Game.ID
+	require.NotEmpty(t, h.file(other, "state0"))
+}

@@ -1,0 +1,321 @@
+//go:build unix
+
+package server
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"blockyard/agents/contest/dropblox"
+	"blockyard/agents/contest/dropblox/history"
+	"blockyard/agents/contest/dropblox/programs"
+	"blockyard/agents/contest/dropblox/protocol"
+)
+
+// script makes an executable shell script.
+func script(t *testing.T, text string) *programs.Program {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "dropblox_ai")
+	require.NoError(t, os.WriteFile(path, []byte("#!/bin/sh\n"+text+"\n"), 0o755))
+	p, err := programs.Find(path)
+	require.NoError(t, err)
+	return p
+}
+
+func client(url string, who [2]string) *dropblox.Contest {
+	return dropblox.NewContest(url, dropblox.Config{Team: who[0], Password: who[1]})
+}
+
+// open serves a contest on a port of this machine until the test ends.
+func open(t *testing.T, c Config) (*Server, string, func()) {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	c.Teams = guard()
+	s := New(c)
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- s.Serve(ctx, l) }()
+	stop := sync.OnceFunc(func() {
+		cancel()
+		require.NoError(t, <-ended)
+	})
+	t.Cleanup(stop)
+	return s, "http://" + l.Addr().String(), stop
+}
+
+// Two teams with programs of their own play a round at the same time. Their own histories
+// and the server's hold the same states and moves.
+func TestTwoTeamsCompete(t *testing.T) {
+	rounds := make(chan Round, 2)
+	root := t.TempDir()
+	_, url, stop := open(t, Config{
+		Clock: 60 * time.Second, History: filepath.Join(root, "server"), Players: 2, Rounds: 1,
+		Notice: 50 * time.Millisecond, Round: func(r Round) { rounds <- r },
+	})
+	programs := map[[2]string]string{blue: `echo left; echo nonsense; printf 'left\r\nrotate'`, red: `echo "$1" >&2`}
+	var group sync.WaitGroup
+	var mu sync.Mutex
+	results := map[string]dropblox.Result{}
+	for who, text := range programs {
+		p := script(t, text)
+		group.Go(func() {
+			game, err := client(url, who).Compete(t.Context(), nil)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			f, err := history.Create(filepath.Join(root, "client"), history.Meta{ID: game.ID, Started: time.Now()}, nil)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			r, err := (&dropblox.Player{Program: p, Game: game, History: f, Margin: time.Second}).Play(t.Context())
+			if err != nil {
+				t.Error(err)
+			}
+			mu.Lock()
+			results[who[0]] = r
+			mu.Unlock()
+		})
+	}
+	group.Wait()
+	round := <-rounds
+	require.Len(t, round.Ranks, 2)
+	_, err := client(url, blue).Compete(t.Context(), nil)
+	require.ErrorContains(t, err, "the competition is over")
+	stop()
+	for _, rank := range round.Ranks {
+		r := results[rank.Team]
+		require.Equal(t, dropblox.Blocked, r.Reason)
+		require.Equal(t, rank.Turns, r.Turns)
+		require.Equal(t, rank.Score, r.Score)
+		require.Greater(t, r.Turns, 5)
+		theirs, ours := folder(t, root, "client", rank.Game), folder(t, root, "server", rank.Game)
+		require.Len(t, theirs, 2*r.Turns+1)
+		require.Equal(t, ours, theirs)
+	}
+}
+
+// folder reads states and moves of a game.
+func folder(t *testing.T, root, whose, id string) map[string]string {
+	t.Helper()
+	match, err := filepath.Glob(filepath.Join(root, whose, id+"_*", "*"))
+	require.NoError(t, err)
+	out := map[string]string{}
+	for _, path := range match {
+		if filepath.Base(path) == "meta" {
+			continue
+		}
+		text, err := os.ReadFile(path)
+		require.NoError(t, err)
+		out[filepath.Base(path)] = string(text)
+	}
+	return out
+}
+
+func TestPractiseAgainstTheClock(t *testing.T) {
+	t.Parallel()
+	s, url, _ := open(t, Config{Clock: 12 * time.Second})
+	game, err := client(url, blue).Practice(t.Context())
+	require.NoError(t, err)
+	p := dropblox.Player{Program: script(t, `exec sleep 4.8`), Game: game, Margin: 4 * time.Second}
+	r, err := p.Play(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, dropblox.Time, r.Reason)
+	require.Equal(t, 2, r.Turns, "one that was in time, one that was ended within the margin")
+	require.Eventually(t, func() bool {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		return !s.games[game.ID].running(time.Now())
+	}, time.Minute, 10*time.Millisecond)
+}
+
+// A turn that comes too late for the server ends the game there, and so here.
+func TestLateTurn(t *testing.T) {
+	t.Parallel()
+	_, url, _ := open(t, Config{Clock: 500 * time.Millisecond})
+	game, err := client(url, blue).Practice(t.Context())
+	require.NoError(t, err)
+	time.Sleep(600 * time.Millisecond)
+	require.NoError(t, game.Submit(t.Context(), nil))
+	end := game.Status()
+	require.True(t, end.Over)
+	require.Equal(t, dropblox.Time, end.Reason)
+	require.Zero(t, end.Turns)
+}
+
+func TestClientIsDenied(t *testing.T) {
+	_, url, _ := open(t, Config{Clock: time.Minute})
+	_, err := client(url, [2]string{"blue", "wrong"}).Practice(t.Context())
+	require.ErrorIs(t, err, dropblox.ErrDenied)
+	_, err = client(url, [2]string{"green", "b"}).Compete(t.Context(), nil)
+	require.ErrorIs(t, err, dropblox.ErrDenied)
+}
+
+func TestClientWaitsUntilStopped(t *testing.T) {
+	t.Parallel()
+	_, url, _ := open(t, Config{Clock: time.Minute, Players: 2})
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	waited := 0
+	_, err := client(url, blue).Compete(ctx, func() {
+		waited++
+		time.AfterFunc(500*time.Millisecond, cancel)
+	})
+	require.ErrorIs(t, err, context.Canceled)
+	require.Equal(t, 1, waited)
+}
+
+// A weak line breaks answers on their way, after the server has heard the question.
+func weak(t *testing.T, s *Server, breaks func(n int32, path string) int) string {
+	var n atomic.Int32
+	h := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		how := breaks(n.Add(1), r.URL.Path)
+		if how == 0 {
+			s.ServeHTTP(w, r)
+			return
+		}
+		s.ServeHTTP(httptest.NewRecorder(), r)
+		if how == 1 {
+			conn, _, _ := w.(http.Hijacker).Hijack()
+			conn.Close()
+			return
+		}
+		http.Error(w, "weak", how)
+	}))
+	t.Cleanup(h.Close)
+	return h.URL
+}
+
+func TestClientRepeatsItself(t *testing.T) {
+	for name, how := range map[string]int{"connection": 1, "error": http.StatusBadGateway} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := New(Config{Teams: guard(), Clock: time.Minute})
+			url := weak(t, s, func(n int32, path string) int {
+				if path == protocol.SubmitMove && n == 2 {
+					return how
+				}
+				return 0
+			})
+			game, err := client(url, blue).Practice(t.Context())
+			require.NoError(t, err)
+			require.NoError(t, game.Submit(t.Context(), nil), "the server is one turn ahead: that very turn")
+			require.Equal(t, 1, game.Status().Turns)
+			require.NoError(t, game.Submit(t.Context(), nil))
+			require.Equal(t, 2, game.Status().Turns)
+		})
+	}
+}
+
+func TestClientGivesUp(t *testing.T) {
+	t.Parallel()
+	s := New(Config{Teams: guard(), Clock: time.Minute})
+	asked := int32(0)
+	url := weak(t, s, func(n int32, _ string) int {
+		asked = n
+		return http.StatusInternalServerError
+	})
+	_, err := client(url, blue).Practice(t.Context())
+	require.ErrorContains(t, err, "500 Internal Server Error")
+	require.EqualValues(t, 3, asked, "two repetitions")
+	asked = 0
+	url = weak(t, s, func(n int32, _ string) int {
+		asked = n
+		return http.StatusTeapot
+	})
+	_, err = client(url, blue).Practice(t.Context())
+	require.ErrorContains(t, err, "418")
+	require.EqualValues(t, 1, asked)
+}
+
+// A client that asks too often waits and asks again, more often than after an error.
+func TestClientWaitsAsTold(t *testing.T) {
+	t.Parallel()
+	s := New(Config{Teams: guard(), Clock: time.Minute})
+	var asked atomic.Int32
+	url := weak(t, s, func(n int32, _ string) int {
+		if asked.Store(n); n <= 3 {
+			return http.StatusTooManyRequests
+		}
+		return 0
+	})
+	began := time.Now()
+	_, err := client(url, blue).Practice(t.Context())
+	require.NoError(t, err)
+	require.EqualValues(t, 4, asked.Load())
+	require.GreaterOrEqual(t, time.Since(began), 3*time.Second, "a second each, as there is no Retry-After")
+}
+
+// What a server says is checked before it is believed.
+func TestClientOfAStrangeServer(t *testing.T) {
+	s := New(Config{Teams: guard(), Clock: time.Minute})
+	state := func() string {
+		r, err := s.create("blue")
+		require.NoError(t, err)
+		return string(r.Game.State)
+	}()
+	seconds := func(n string) string { return `, "competition_seconds_remaining": ` + n + `}` }
+	game := func(fields, state string) string {
+		return `{"ret": "ok", "game": {` + fields + `"game_state": ` + state + `}`
+	}
+	for reply, want := range map[string]string{
+		``:                 "want a JSON object",
+		`{"ret": "maybe"}`: `ret "maybe"`,
+		`{"ret": "ok"}`:    "holds no game",
+		`{"ret": "fail", "reason": "no\u001b[2J", "code": 7}`: `"no\x1b[2J" (code 7)`,
+
+		game(`"id": "../x", `, state) + seconds("1"):                       "letters and digits",
+		game(`"id": "x", `, state) + `}`:                                   "how many seconds remain",
+		game(`"id": "x", `, state) + seconds("1e300"):                      "how many seconds remain",
+		game(`"id": "x", "number_moves_made": -1, `, state) + seconds("1"): "holds no game x",
+		game(`"id": "x", `, `{"state": "playing"}`) + seconds("1"):         `no "score"`,
+		game(`"id": "x", `, strings.Repeat(" ", protocol.MaxReply)+`{}}`):  "unexpected end",
+	} {
+		h := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			_, _ = io.WriteString(w, reply)
+		}))
+		_, err := client(h.URL, blue).Practice(t.Context())
+		require.ErrorContains(t, err, want, "%.100s", reply)
+		h.Close()
+	}
+	_, err := client("http://127.0.0.1:0", blue).Practice(ended(t))
+	require.Error(t, err)
+}
+
+func ended(t *testing.T) context.Context {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	return ctx
+}
+
+// The server ends cleanly while a game goes on and a connection does nothing.
+func TestServerStops(t *testing.T) {
+	root := t.TempDir()
+	_, url, stop := open(t, Config{Clock: time.Minute, History: root})
+	game, err := client(url, blue).Practice(t.Context())
+	require.NoError(t, err)
+	idle, err := net.Dial("tcp", strings.TrimPrefix(url, "http://"))
+	require.NoError(t, err)
+	defer idle.Close()
+	_, err = fmt.Fprint(idle, "POST / HTTP/1.1\r\n")
+	require.NoError(t, err)
+	before := time.Now()
+	stop()
+	require.Less(t, time.Since(before), shutdownTime+time.Minute)
+	require.Contains(t, folder(t, root, ".", game.ID)["state0"], `"failed"`)
+}

@@ -1,0 +1,186 @@
+package server
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"blockyard/agents/contest/dropblox"
+	"blockyard/agents/contest/dropblox/history"
+	"blockyard/agents/contest/dropblox/protocol"
+)
+
+const (
+	waitingTime = 5 * time.Second        // a team that asked within this time is waiting
+	askAgain    = 500 * time.Millisecond // between two requests of a waiting team
+	minWait     = 10 * time.Millisecond
+)
+
+// A round is the current round of the competition: teams wait for it, it begins, it is closed.
+type round struct {
+	number  int
+	waiting map[string]time.Time // when a team asked last
+	begins  time.Time            // zero if not scheduled yet
+	seed    string
+	games   map[string]*game // by team; nil before the round begins
+	last    map[string]*game // of the previous round
+	over    bool             // there are no more rounds
+}
+
+// A Round is the result of a round.
+type Round struct {
+	Number int        `json:"round"`
+	Seed   string     `json:"seed"`
+	Began  time.Time  `json:"began"`
+	Ranks  []Standing `json:"ranks"` // the best first
+}
+
+// String is the ranking as a table.
+func (r Round) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "round %d, seed %s\nrank  score  turns  end      game          team\n", r.Number, r.Seed)
+	for _, s := range r.Ranks {
+		fmt.Fprintf(&b, "%4d  %5d  %5d  %-7s  %-12s  %s\n", s.Rank, s.Score, s.Turns, s.Reason, s.Game, s.Team)
+	}
+	return b.String()
+}
+
+// A Standing is one team's result of a round.
+type Standing struct {
+	Rank   int             `json:"rank"` // equal scores have equal ranks
+	Team   string          `json:"team"`
+	Score  int             `json:"score"`
+	Turns  int             `json:"turns"`
+	Reason dropblox.Reason `json:"reason"`
+	Game   string          `json:"game"`
+}
+
+// compete returns the team's game of the round, or tells it to wait.
+func (s *Server) compete(team string) (*protocol.Reply, error) {
+	now := s.now()
+	s.mu.Lock()
+	r := &s.round
+	closed := s.advanceRound(now)
+	defer func() {
+		s.mu.Unlock()
+		s.tell(closed)
+	}()
+	switch {
+	case r.over:
+		return fail(protocol.NoSuchGame, "the competition is over"), nil
+	case r.games == nil:
+		r.waiting[team] = now
+		s.schedule(now)
+		return wait(s.untilRound(now)), nil
+	}
+	g := r.games[team]
+	if g == nil {
+		var err error
+		if g, err = s.newGame(team, "compete", r.seed, r.begins, history.NewBudget(roundHistory)); err != nil {
+			return nil, err
+		}
+		r.games[team], s.games[g.id] = g, g
+		s.count(func(c *Counts) { c.Competition++ })
+	}
+	if !g.running(now) { // its game is over: wait for the next round
+		return wait(askAgain), nil
+	}
+	return g.show(now), nil
+}
+
+func wait(d time.Duration) *protocol.Reply {
+	seconds := d.Seconds()
+	return &protocol.Reply{Ret: protocol.Wait, WaitTime: &seconds}
+}
+
+// schedule sets the time of the round if enough teams are waiting.
+func (s *Server) schedule(now time.Time) {
+	r := &s.round
+	if !r.begins.IsZero() {
+		return
+	}
+	maps.DeleteFunc(r.waiting, func(_ string, asked time.Time) bool { return now.Sub(asked) > waitingTime })
+	if len(r.waiting) >= s.c.Players {
+		r.begins = now.Add(s.c.Notice)
+		s.c.Log.Info("round is scheduled", "round", r.number, "in", s.c.Notice)
+	}
+}
+
+// untilRound returns how long a waiting team should wait before it asks again, so that all
+// teams ask when the round begins.
+func (s *Server) untilRound(now time.Time) time.Duration {
+	if left := s.round.begins.Sub(now); !s.round.begins.IsZero() && left < askAgain {
+		return max(left, minWait)
+	}
+	return askAgain
+}
+
+// advanceRound begins or closes the round if its time has come, and returns a closed round.
+// The caller holds s.mu.
+func (s *Server) advanceRound(now time.Time) *Round {
+	r := &s.round
+	if r.over || r.begins.IsZero() || now.Before(r.begins) {
+		return nil
+	}
+	if r.games == nil {
+		r.seed, r.games = s.c.Seed(), map[string]*game{}
+		for _, g := range r.last {
+			delete(s.games, g.id)
+		}
+		s.c.Log.Info("round begins", "round", r.number)
+		return nil
+	}
+	if now.Sub(r.begins) <= s.c.Clock && !s.allFinished(now) {
+		return nil
+	}
+	return s.closeRound(dropblox.Time)
+}
+
+// allFinished reports whether all teams that waited or joined have finished.
+func (s *Server) allFinished(now time.Time) bool {
+	r := &s.round
+	if len(r.games) == 0 {
+		return false
+	}
+	for team := range r.waiting {
+		if r.games[team] == nil {
+			return false
+		}
+	}
+	for _, g := range r.games {
+		if g.running(now) {
+			return false
+		}
+	}
+	return true
+}
+
+// closeRound ends the games of the round and prepares the next. The caller holds s.mu.
+func (s *Server) closeRound(why dropblox.Reason) *Round {
+	r := &s.round
+	s.count(func(c *Counts) { c.Rounds++ })
+	out := &Round{Number: r.number, Seed: r.seed, Began: r.begins, Ranks: []Standing{}}
+	for team, g := range r.games {
+		g.close(why)
+		g.mu.Lock()
+		out.Ranks = append(out.Ranks, Standing{0, team, g.state.Score(0), int(g.state.Turns), g.reason, g.id})
+		g.mu.Unlock()
+	}
+	slices.SortFunc(out.Ranks, func(a, b Standing) int {
+		return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.Team, b.Team))
+	})
+	for k := range out.Ranks {
+		if out.Ranks[k].Rank = k + 1; k > 0 && out.Ranks[k].Score == out.Ranks[k-1].Score {
+			out.Ranks[k].Rank = out.Ranks[k-1].Rank
+		}
+	}
+	*r = round{number: r.number + 1, waiting: map[string]time.Time{}, last: r.games}
+	if s.c.Rounds > 0 && r.number > s.c.Rounds {
+		r.over = true
+		close(s.done)
+	}
+	return out
+}

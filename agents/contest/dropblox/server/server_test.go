@@ -1,0 +1,297 @@
+package server
+
+import (
+	"bytes"
+	"encoding/json"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"blockyard/agents/contest/dropblox/protocol"
+	"blockyard/agents/contest/dropblox/teams"
+	"blockyard/env/dropblox"
+)
+
+// A hall is a server whose clock stands still until it is moved.
+type hall struct {
+	*Server
+	t      *testing.T
+	mu     sync.Mutex
+	at     time.Time
+	rounds []Round
+	dir    string
+}
+
+var blue, red = [2]string{"blue", "b"}, [2]string{"red", "r"}
+
+// twoTeams is a file of teams whose passwords are checked fast.
+const twoTeams = `blue:pbkdf2-sha256:1:Ymx1ZS1zYWx0LTAw:m7+2xkSn4SXBrOKnCSJnXDr7hyNGGFvX3Oz9SsvpfFU
+red:pbkdf2-sha256:1:cmVkLXNhbHQtMDAw:w8rYp4YDrG/ZOn6i3TQg+MSMFvhuOIjYtoUhFAxDSio`
+
+// guard knows the two teams.
+var guard = sync.OnceValue(func() *teams.Guard {
+	list, err := teams.Read("teams", strings.NewReader(twoTeams))
+	if err != nil {
+		panic(err)
+	}
+	return teams.NewGuard(list)
+})
+
+func newHall(t *testing.T, c Config) *hall {
+	h := &hall{t: t, at: time.Unix(1_700_000_000, 0), dir: filepath.Join(t.TempDir(), "history")}
+	c.Teams, c.History = guard(), h.dir
+	if c.Clock == 0 {
+		c.Clock = 300 * time.Second
+	}
+	c.Round = func(r Round) { h.rounds = append(h.rounds, r) }
+	h.Server = New(c)
+	h.Server.now = func() time.Time {
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		return h.at
+	}
+	return h
+}
+
+// pass lets time pass.
+func (h *hall) pass(d time.Duration) {
+	h.mu.Lock()
+	h.at = h.at.Add(d)
+	h.mu.Unlock()
+	h.Tick()
+}
+
+func (h *hall) post(path, body string) (int, *protocol.Reply) {
+	h.t.Helper()
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, httptest.NewRequest(http.MethodPost, path, strings.NewReader(body)))
+	require.Equal(h.t, "application/json", w.Header().Get("Content-Type"))
+	reply, err := protocol.ReadReply(bytes.NewReader(w.Body.Bytes()))
+	require.NoError(h.t, err)
+	return w.Code, reply
+}
+
+// ask asks as a team; more are further fields.
+func (h *hall) ask(who [2]string, path, more string) *protocol.Reply {
+	h.t.Helper()
+	status, reply := h.post(path, `{"team_name": "`+who[0]+`", "password": "`+who[1]+`"`+more+`}`)
+	require.Equal(h.t, http.StatusOK, status)
+	return reply
+}
+
+func move(id protocol.ID, made, list string) string {
+	return `, "game_id": "` + string(id) + `", "moves_made": ` + made + `, "move_list": ` + list
+}
+
+func (h *hall) file(id protocol.ID, name string) string {
+	h.t.Helper()
+	match, err := filepath.Glob(filepath.Join(h.dir, string(id)+"_1700*", name))
+	require.NoError(h.t, err)
+	if len(match) == 0 {
+		return ""
+	}
+	text, err := os.ReadFile(match[0])
+	require.NoError(h.t, err)
+	return string(text)
+}
+
+func position(t *testing.T, text json.RawMessage) *dropblox.Position {
+	t.Helper()
+	p, err := dropblox.ParsePosition(text)
+	require.NoError(t, err)
+	return p
+}
+
+func TestPractice(t *testing.T) {
+	h := newHall(t, Config{})
+	r := h.ask(blue, protocol.CreatePractice, "")
+	require.Equal(t, protocol.OK, r.Ret)
+	require.Regexp(t, "^[A-Z0-9]{12}$", string(r.Game.ID))
+	require.Equal(t, 300.0, *r.Seconds)
+	require.Zero(t, r.Game.Moves)
+	first := position(t, r.Game.State)
+	require.NotContains(t, h.file(r.Game.ID, "state0"), "seed")
+
+	h.pass(1500 * time.Millisecond)
+	id := r.Game.ID
+	r = h.ask(blue, protocol.SubmitMove, move(id, "0", `["left", "Left", "hold", "rotate", "drop", "right"]`))
+	require.Equal(t, protocol.OK, r.Ret)
+	require.Equal(t, 1, r.Game.Moves)
+	require.Equal(t, 299.0, *r.Seconds, "counted in whole seconds that have begun")
+	require.Equal(t, first.Preview[0], position(t, r.Game.State).Block)
+	require.Equal(t, `["left", "rotate"]`, h.file(id, "move0"))
+	require.Contains(t, h.file(id, "meta"), `"team":"blue","mode":"practice"`)
+
+	for _, c := range []struct {
+		who  [2]string
+		more string
+		code int
+	}{
+		{blue, move("NOSUCHGAME12", "1", "[]"), protocol.NoSuchGame},
+		{blue, move("../../etc", "1", "[]"), protocol.NoSuchGame},
+		{red, move(id, "1", "[]"), protocol.NotYours},
+		{blue, move(id, "0", `["left"]`), protocol.OutOfStep},
+		{blue, move(id, "2", "[]"), protocol.OutOfStep},
+		{blue, move(id, "-1", "[]"), protocol.OutOfStep},
+	} {
+		r := h.ask(c.who, protocol.SubmitMove, c.more)
+		require.Equal(t, protocol.Fail, r.Ret)
+		require.Equal(t, c.code, r.Code)
+		require.NotEmpty(t, r.Reason)
+		if c.code == protocol.OutOfStep { // so that who repeats himself can go on
+			require.Equal(t, 1, r.Game.Moves)
+			require.NotNil(t, r.Seconds)
+		}
+	}
+}
+
+func TestPracticeUntilBlocked(t *testing.T) {
+	h := newHall(t, Config{})
+	r := h.ask(blue, protocol.CreatePractice, "")
+	id := r.Game.ID
+	turns := 0
+	for ; !position(t, r.Game.State).Failed; turns++ {
+		require.Less(t, turns, 100)
+		made, err := json.Marshal(turns)
+		require.NoError(t, err)
+		r = h.ask(blue, protocol.SubmitMove, move(id, string(made), "[]"))
+		require.Equal(t, protocol.OK, r.Ret)
+	}
+	last := r.Game.State
+	r = h.ask(blue, protocol.SubmitMove, move(id, "0", "[]"))
+	require.Equal(t, protocol.GameOver, r.Code, "whatever moves_made says")
+	require.JSONEq(t, string(last), string(r.State))
+	require.JSONEq(t, string(last), string(r.Game.State))
+	require.Contains(t, h.file(id, "meta"), `"reason":"blocked"`)
+	h.pass(time.Hour)
+	require.Contains(t, h.file(id, "meta"), `"reason":"blocked"`)
+}
+
+func TestPracticeOutOfTime(t *testing.T) {
+	h := newHall(t, Config{})
+	r := h.ask(blue, protocol.CreatePractice, "")
+	h.pass(300 * time.Second)
+	reply := h.ask(blue, protocol.SubmitMove, move(r.Game.ID, "0", "[]"))
+	require.Equal(t, protocol.OK, reply.Ret, "not more than 300 seconds")
+	h.pass(time.Millisecond)
+	late := h.ask(blue, protocol.SubmitMove, move(r.Game.ID, "1", "[]"))
+	require.Equal(t, protocol.GameOver, late.Code)
+	require.Zero(t, *late.Seconds)
+	require.True(t, position(t, late.State).Failed)
+	require.Equal(t, 1, late.Game.Moves)
+	require.Contains(t, h.file(r.Game.ID, "state1"), `"failed"`)
+	require.Empty(t, h.file(r.Game.ID, "move1"))
+	require.Contains(t, h.file(r.Game.ID, "meta"), `"reason":"time"`)
+}
+
+// However many games a team begins, few of them are kept.
+func TestPracticeIsBounded(t *testing.T) {
+	h := newHall(t, Config{})
+	var ids []protocol.ID
+	for k := range 40 {
+		h.pass(2 * time.Second) // as many per minute as are permitted
+		ids = append(ids, h.ask(blue, protocol.CreatePractice, "").Game.ID)
+		require.LessOrEqual(t, len(h.games), kept)
+		if k%3 == 0 { // the newest is over before older ones are
+			h.games[string(ids[k])].close("test")
+		}
+	}
+	going := 0
+	for _, g := range h.practice["blue"] {
+		if g.running(h.at) {
+			going++
+		}
+	}
+	require.LessOrEqual(t, going, running)
+	require.Len(t, h.practice["blue"], kept)
+	require.Len(t, h.games, kept)
+	require.Equal(t, protocol.NoSuchGame, h.ask(blue, protocol.SubmitMove, move(ids[0], "0", "[]")).Code)
+	require.Equal(t, protocol.OK, h.ask(blue, protocol.SubmitMove, move(ids[38], "0", "[]")).Ret)
+}
+
+func TestRefusals(t *testing.T) {
+	h := newHall(t, Config{})
+	good := `{"team_name": "blue", "password": "b"`
+	for _, c := range []struct {
+		path, body string
+		status     int
+		want       string
+	}{
+		{"/", good + `}`, 404, "no such request"},
+		{"/get_compete_game/", good + `}`, 404, "no such request"},
+		{protocol.CreatePractice, `{"team_name": "blue", "password": "r"}`, 401, "wrong team name or password"},
+		{protocol.CreatePractice, `{"team_name": "green", "password": "b"}`, 401, "wrong team name or password"},
+		{protocol.GetCompete, `{"team_name": "blue"}`, 401, "wrong team name or password"},
+		{protocol.SubmitMove, `{}`, 401, "wrong team name or password"},
+		{protocol.SubmitMove, ``, 400, "want a JSON object"},
+		{protocol.SubmitMove, `[1]`, 400, "want a JSON object"},
+		{protocol.SubmitMove, good, 400, "unexpected end"},
+		{protocol.SubmitMove, `{"team_name": ["blue"]}`, 400, "team_name"},
+		{protocol.SubmitMove, good + `}`, 400, "game_id is missing"},
+		{protocol.SubmitMove, good + `, "game_id": "x", "move_list": [3], "moves_made": 1}`, 400, "move_list"},
+		{protocol.SubmitMove, good + `, "game_id": "x", "move_list": []}`, 400, "moves_made is missing"},
+		{protocol.SubmitMove, good + `, "x": "` + strings.Repeat("x", protocol.MaxRequest) + `"}`, 413, "too large"},
+	} {
+		status, reply := h.post(c.path, c.body)
+		require.Equal(t, c.status, status, "%s %.80s", c.path, c.body)
+		require.Equal(t, protocol.Fail, reply.Ret)
+		require.Contains(t, reply.Reason, c.want)
+	}
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, httptest.NewRequest(http.MethodGet, protocol.GetCompete, nil))
+	require.Equal(t, http.StatusMethodNotAllowed, w.Code)
+	require.Equal(t, "POST", w.Header().Get("Allow"))
+	require.NoDirExists(t, h.dir)
+}
+
+// A history that cannot be written costs nobody his game.
+func TestHistoryThatCannotBeWritten(t *testing.T) {
+	var said bytes.Buffer
+	h := newHall(t, Config{Log: slog.New(slog.NewTextHandler(&said, nil))})
+	require.NoError(t, os.WriteFile(h.dir, nil, 0o600))
+	r := h.ask(blue, protocol.CreatePractice, "")
+	require.Equal(t, protocol.OK, h.ask(blue, protocol.SubmitMove, move(r.Game.ID, "0", "[]")).Ret)
+	lines := strings.Split(strings.TrimSpace(said.String()), "\n")
+	require.Len(t, lines, 2)
+	require.Contains(t, lines[0], "level=WARN")
+	require.Contains(t, lines[0], "without further history")
+	require.Contains(t, lines[1], "team=blue")
+	counts := h.Counts()
+	require.Equal(t, Counts{
+		Teams: 2, Running: 1, Practice: 1, Turns: 1, Requests: map[int]int{http.StatusOK: 2}, HistoryErrors: 1,
+	}, counts)
+}
+
+func FuzzRequests(f *testing.F) {
+	good := `{"team_name": "blue", "password": "b"`
+	f.Add(uint8(0), good+`}`)
+	f.Add(uint8(1), good+`}`)
+	f.Add(uint8(2), good+`, "game_id": "GAME", "move_list": ["left", "drop"], "moves_made": 0}`)
+	f.Add(uint8(2), `{"team_name": "blue", "password": "b", "game_id": 3, "move_list": null, "moves_made": 1e3}`)
+	s := New(Config{Teams: guard(), Clock: time.Minute, Rounds: 1000, Notice: time.Millisecond, Practice: 1e9})
+	f.Fuzz(func(t *testing.T, which uint8, body string) {
+		path := []string{protocol.CreatePractice, protocol.GetCompete, protocol.SubmitMove, "/" + "x"}[which%4]
+		s.mu.Lock()
+		for id := range s.games {
+			body = strings.ReplaceAll(body, "GAME", id)
+			break
+		}
+		s.mu.Unlock()
+		w := httptest.NewRecorder()
+		s.ServeHTTP(w, httptest.NewRequest(http.MethodPost, path, strings.NewReader(body)))
+		require.Contains(t, []int{200, 400, 401, 404, 413, 429}, w.Code)
+		reply, err := protocol.ReadReply(w.Body)
+		require.NoError(t, err)
+		require.Equal(t, w.Code == 200 && reply.Code == 0, reply.Ret != protocol.Fail)
+		s.Tick()
+		require.LessOrEqual(t, len(s.games), 2*kept+4)
+	})
+}

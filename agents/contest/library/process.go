@@ -1,0 +1,229 @@
+package library
+
+import (
+	"context"
+	"encoding/gob"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"blockyard/agents/contest"
+	"blockyard/env/wintetris"
+)
+
+// A Fault says why the library's process can no longer be used.
+type Fault struct{ Why string }
+
+// Error implements error.
+func (f *Fault) Error() string { return f.Why }
+
+// Config says how a library is run.
+type Config struct {
+	File     string        // the library
+	Program  []string      // the command that calls Serve; the file is added. nil means this program with ServeArgument
+	Limit    time.Duration // for an answer; 0 for none
+	Patience time.Duration // for a call, or for loading the library; 0 for no limit
+	Output   io.Writer     // gets what the library prints, from another goroutine; nil discards it
+}
+
+// A Process runs a library. It is not safe for concurrent use.
+type Process struct {
+	config  Config
+	child   *contest.Child
+	asks    *gob.Encoder
+	answers chan Answer // closed when the process has closed its pipe
+	printed *output
+	timer   *time.Timer
+
+	last  request
+	since time.Time // when it was sent
+	out   bool      // it has not been answered
+	owed  bool      // a piece's first tick was late
+	dead  error
+}
+
+// Start starts the process and loads the library. An error of the library is a *Fault.
+func Start(ctx context.Context, c Config) (*Process, error) {
+	file, err := filepath.Abs(c.File) // a name without a folder would be searched in the system's folders
+	if err != nil {
+		return nil, err
+	}
+	if _, err := os.Stat(file); err != nil {
+		return nil, err
+	}
+	argv := c.Program
+	if argv == nil {
+		self, err := os.Executable()
+		if err != nil {
+			return nil, err
+		}
+		argv = []string{self, ServeArgument}
+	}
+	p := &Process{config: c, answers: make(chan Answer, 1), printed: &output{to: c.Output}}
+	spec := contest.Spec{Argv: append(argv[:len(argv):len(argv)], file), Isolate: true, Stderr: p.printed.read}
+	spec.Frames = p.listen
+	if !framesOnStdout {
+		spec.Stdout = p.printed.read
+	}
+	if p.child, err = contest.StartChild(spec); err != nil {
+		return nil, fmt.Errorf("start the library's process: %w", err)
+	}
+	p.asks, p.timer = gob.NewEncoder(p.child.In), time.NewTimer(time.Hour)
+	p.last.Function, p.since, p.out = "loading", time.Now(), true
+	if _, err := p.await(ctx, 0); err != nil {
+		_ = p.stop()
+		return nil, err
+	}
+	return p, nil
+}
+
+// mostAnswer is how long an answer may be, in bytes. What the library writes in its place could
+// announce a gigabyte.
+const mostAnswer = 1 << 20
+
+// listen passes answers on until the process ends.
+func (p *Process) listen(r io.Reader) {
+	defer close(p.answers)
+	bounded := &io.LimitedReader{R: r}
+	for from := gob.NewDecoder(bounded); ; {
+		var a Answer
+		bounded.N = mostAnswer
+		err := from.Decode(&a)
+		switch {
+		case err != nil && bounded.N == 0:
+			text := fmt.Sprintf("an answer from the library's process is longer than %d bytes", mostAnswer)
+			a = Answer{Failed: true, Text: text}
+		case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.As(err, new(*fs.PathError)):
+			return
+		case err != nil:
+			a = Answer{Failed: true, Text: "invalid answer from the library's process: " + err.Error()}
+		}
+		a.Text = printable([]byte(a.Text))
+		p.answers <- a
+		if a.Failed {
+			return
+		}
+	}
+}
+
+// send asks the process to call a function.
+func (p *Process) send(q request) error {
+	p.last, p.since, p.out = q, time.Now(), true
+	if p.asks.Encode(&p.last) != nil {
+		return p.fail(p.ended())
+	}
+	return nil
+}
+
+// await waits for the outstanding answer: at most for limit if that is not 0, otherwise until
+// patience ends.
+func (p *Process) await(ctx context.Context, limit time.Duration) (Answer, error) {
+	hung := limit == 0
+	if left := p.config.Patience - time.Since(p.since); p.config.Patience > 0 && (limit == 0 || left <= limit) {
+		limit, hung = max(left, 1), true
+	}
+	var clock <-chan time.Time
+	if limit > 0 {
+		p.timer.Reset(limit)
+		clock = p.timer.C
+	}
+	select {
+	case a, ok := <-p.answers:
+		p.out = false
+		switch {
+		case !ok:
+			return a, p.fail(p.ended())
+		case a.Failed:
+			return a, p.fail(&Fault{a.Text})
+		}
+		return a, nil
+	case <-clock:
+		if !hung {
+			return Answer{}, contest.ErrLate
+		}
+		return Answer{}, p.fail(&Fault{fmt.Sprintf("hung in %s for %v", p.last.Function, p.config.Patience)})
+	case <-ctx.Done():
+		return Answer{}, ctx.Err()
+	}
+}
+
+// fail ends the process; every later call returns err.
+func (p *Process) fail(err error) error {
+	p.dead = err
+	_ = p.stop()
+	return err
+}
+
+// Open closes the solver of the previous game and opens one. The error is a *Fault, or that of
+// ctx, or says why the library refuses the options.
+func (p *Process) Open(ctx context.Context, options string) error {
+	if p.dead != nil {
+		return p.dead
+	}
+	if p.out { // of the previous game
+		if _, err := p.await(ctx, 0); err != nil {
+			return err
+		}
+	}
+	p.owed = false
+	if err := p.send(request{Function: "wt_open", Options: options}); err != nil {
+		return err
+	}
+	a, err := p.await(ctx, 0)
+	if err == nil && a.Code < 0 {
+		err = errors.New(a.Text)
+	}
+	return err
+}
+
+// Update returns the bits of a tick. With an error there are none: after contest.ErrLate and
+// *Answer the game can go on; after *Fault and the error of ctx it cannot.
+func (p *Process) Update(
+	ctx context.Context, f *wintetris.Field, now, next wintetris.Block, fresh bool) (wintetris.Bits, error) {
+	if p.dead != nil {
+		return 0, p.dead
+	}
+	asked := time.Now()
+	limit := p.config.Limit
+	if p.out { // to an earlier tick, which is late
+		if _, err := p.await(ctx, limit); err != nil {
+			p.owed = p.owed || fresh
+			return 0, err
+		}
+		if limit > 0 {
+			limit = max(limit-time.Since(asked), 1)
+		}
+	}
+	q := request{Function: "wt_update", Field: *f, Now: now, Next: next, Fresh: fresh || p.owed}
+	p.owed = false
+	if err := p.send(q); err != nil {
+		return 0, err
+	}
+	a, err := p.await(ctx, limit)
+	switch {
+	case err != nil:
+		return 0, err
+	case a.Code < 0:
+		return 0, &a
+	}
+	return wintetris.Bits(a.Code), nil
+}
+
+// Close closes the solver if the library lets it, and ends the process.
+func (p *Process) Close() error {
+	if p.dead != nil {
+		return nil
+	}
+	if !p.out && p.send(request{Function: "wt_close"}) == nil {
+		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+		defer cancel()
+		_, _ = p.await(ctx, 0)
+	}
+	p.dead = errors.New("closed")
+	_ = p.stop()
+	return nil
+}

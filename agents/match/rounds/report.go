@@ -1,0 +1,179 @@
+package rounds
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"gonum.org/v1/gonum/stat"
+	"gonum.org/v1/gonum/stat/distuv"
+
+	"blockyard/agents/match/series"
+)
+
+// An Estimate is a mean and its 95 % interval, which takes two values or more.
+type Estimate struct {
+	Mean float64  `json:"mean"`
+	Low  *float64 `json:"low,omitempty"`
+	High *float64 `json:"high,omitempty"`
+}
+
+// estimateOf is mean ± t·s/√n, with Student's t for n-1 degrees of freedom.
+func estimateOf(values []float64) (e Estimate) {
+	if len(values) == 0 {
+		return e
+	}
+	n := float64(len(values))
+	mean, deviation := stat.MeanStdDev(values, nil)
+	e.Mean = mean
+	if n > 1 {
+		half := distuv.StudentsT{Sigma: 1, Nu: n - 1}.Quantile(0.975) * deviation / math.Sqrt(n)
+		low, high := mean-half, mean+half
+		e.Low, e.High = &low, &high
+	}
+	return e
+}
+
+// known is the estimate of values, or nil if there is none.
+func known(values []float64) *Estimate {
+	if len(values) == 0 {
+		return nil
+	}
+	e := estimateOf(values)
+	return &e
+}
+
+// format is the estimate as text.
+func (e Estimate) format(verb string) string {
+	text := fmt.Sprintf(verb, e.Mean)
+	if e.Low != nil {
+		text += fmt.Sprintf(" ("+verb+" to "+verb+")", *e.Low, *e.High)
+	}
+	return text
+}
+
+// A Report is the result of a tournament.
+type Report struct {
+	Game    string   `json:"game"`
+	Seconds float64  `json:"seconds"`
+	Turns   int      `json:"turns,omitempty"`  // the limit
+	Points  int      `json:"points,omitempty"` // the score at which games end
+	Seeds   []string `json:"seeds"`
+	Bots    []*Bot   `json:"bots"`
+	Played  []*Game  `json:"played"`
+	Stopped bool     `json:"stopped,omitempty"`
+}
+
+// A Bot is how one program did.
+type Bot struct {
+	Name  string    `json:"name"`
+	Games int       `json:"games"`
+	Score Estimate  `json:"score"`
+	Gain  *Estimate `json:"gain,omitempty"` // over the first program, on the seeds that both played
+	Best  int       `json:"best"`
+	Turns float64   `json:"turns"` // mean
+	series.Times
+	Ends map[string]int `json:"ends"` // games by reason
+
+	// Seconds of the clock until Report.Points were reached, and how many more than the first program's on the seeds
+	// on which both reached them; nil if there is none.
+	Reached *Estimate `json:"reached,omitempty"`
+	Later   *Estimate `json:"later,omitempty"`
+
+	scores, gains, turns, reached, later []float64
+}
+
+// Report returns the result so far; stopped says that the tournament ended early.
+func (t *Tournament) Report(stopped bool) *Report {
+	out := &Report{
+		Game: "dropblox", Seconds: t.Clock.Seconds(), Turns: t.Turns, Points: t.Points, Seeds: t.Seeds,
+		Played: []*Game{}, Stopped: stopped,
+	}
+	for b, p := range t.Programs {
+		bot := &Bot{Name: p.Name, Ends: map[string]int{}}
+		for i := range t.results {
+			if g := t.results[i][b]; g != nil {
+				bot.add(g, t.results[i][0])
+			}
+		}
+		bot.Score, bot.Turns = estimateOf(bot.scores), estimateOf(bot.turns).Mean
+		if b > 0 {
+			gain := estimateOf(bot.gains)
+			bot.Gain = &gain
+		}
+		bot.Reached, bot.Later = known(bot.reached), known(bot.later)
+		out.Bots = append(out.Bots, bot)
+	}
+	for _, games := range t.results {
+		for _, g := range games {
+			if g != nil {
+				out.Played = append(out.Played, g)
+			}
+		}
+	}
+	return out
+}
+
+// add adds a game; first is the first program's of the same seed, or nil.
+func (b *Bot) add(g, first *Game) {
+	if g.Seconds != nil {
+		b.reached = append(b.reached, *g.Seconds)
+		if first != nil && first != g && first.Seconds != nil {
+			b.later = append(b.later, *g.Seconds-*first.Seconds)
+		}
+	}
+	b.Games++
+	b.scores = append(b.scores, float64(g.Score))
+	b.turns = append(b.turns, float64(g.Turns))
+	if first != nil {
+		b.gains = append(b.gains, float64(g.Score-first.Score))
+	}
+	b.Best = max(b.Best, g.Score)
+	b.Times.Add(g.Times)
+	b.Ends[string(g.Reason)]++
+}
+
+// String is a table for people.
+func (r *Report) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "dropblox: %d programs on %d seeds, %g s a game", len(r.Bots), len(r.Seeds), r.Seconds)
+	if r.Turns > 0 {
+		fmt.Fprintf(&b, ", at most %d turns", r.Turns)
+	}
+	if r.Points > 0 {
+		fmt.Fprintf(&b, ", until %d points", r.Points)
+	}
+	if r.Stopped {
+		b.WriteString(", stopped early")
+	}
+	b.WriteString("\n\nseed                  program  score  turns  ms a turn  longest ms  end\n")
+	for _, g := range r.Played {
+		fmt.Fprintf(&b, "%-20.20s  %-7s  %5d  %5d  %9.1f  %10.1f  %s",
+			g.Seed, series.Letter(g.Bot), g.Score, g.Turns, g.MeanMS, g.MostMS, g.Reason)
+		if g.Fault != "" {
+			fmt.Fprintf(&b, ": %s", g.Fault)
+		}
+		b.WriteString("\n")
+	}
+	b.WriteString("\nprogram  games  mean score (95 % interval)  best  turns   ms a turn  longest ms  ends\n")
+	for i, t := range r.Bots {
+		fmt.Fprintf(&b, "%-7s  %5d  %-26s  %4d  %6.1f  %9.1f  %10.1f  %s\n", series.Letter(i), t.Games,
+			t.Score.format("%.1f"), t.Best, t.Turns, t.MeanMS, t.MostMS, series.Counts(t.Ends, nil))
+	}
+	b.WriteString("\n")
+	for i, t := range r.Bots {
+		fmt.Fprintf(&b, "%s is %s", series.Letter(i), t.Name)
+		if t.Gain != nil && len(t.gains) > 0 {
+			fmt.Fprintf(&b, ": %s a seed over A", t.Gain.format("%+.1f"))
+		}
+		if t.Reached != nil {
+			fmt.Fprintf(&b, "\n  %d points after %s s of the clock, in %d of %d games",
+				r.Points, t.Reached.format("%.1f"), len(t.reached), t.Games)
+		}
+		if t.Later != nil {
+			fmt.Fprintf(&b, "\n  %s s later than A, on %d seeds", t.Later.format("%+.1f"), len(t.later))
+		}
+		b.WriteString("\n")
+	}
+	return b.String()
+}

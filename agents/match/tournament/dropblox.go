@@ -1,0 +1,129 @@
+package tournament
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"time"
+
+	"blockyard/agents/contest/dropblox"
+	"blockyard/agents/contest/dropblox/programs"
+	"blockyard/datasets/record"
+)
+
+// Dropblox is the contest of Dropblox: the entrants of a game play the same seed, one after the other, and the higher
+// score wins. The record is that of the winner.
+type Dropblox struct {
+	Clock time.Duration // of every entrant
+	Turns int           // a game ends after this many; 0 is no limit
+	Dir   string        // the tournament's folder
+}
+
+var _ Contest = (*Dropblox)(nil)
+
+// testTurns and testClock bound the test of an entrant. A game's own clock does so too if it is shorter.
+const (
+	testTurns = 3
+	testClock = 20 * time.Second
+)
+
+// Test plays a few turns: the entrant must end in time and write at least one command.
+func (d *Dropblox) Test(ctx context.Context, e *Entrant) error {
+	game, err := dropblox.NewLocal("1", min(d.Clock, testClock))
+	if err != nil {
+		return err
+	}
+	words, commands, foreign := &tail{}, 0, ""
+	program := e.turns(words)
+	program.Foreign = func(line string) { foreign = line }
+	for range testTurns {
+		now := game.Status()
+		limit := now.Left - dropblox.Margin
+		t, err := program.Turn(ctx, now.State, limit)
+		switch {
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case err != nil:
+			return &Fault{Why: "does not start: " + err.Error()}
+		case t.Ending == programs.Late:
+			why := fmt.Sprintf("does not end within the time of a turn (%v)", limit.Round(time.Second))
+			return &Fault{Why: why, Words: words.String()}
+		case t.Ending == programs.Flooded:
+			return &Fault{Why: "writes too much", Words: words.String()}
+		}
+		commands += len(t.Commands)
+		if err := game.Submit(ctx, t.Commands); err != nil {
+			return err
+		}
+	}
+	if commands > 0 {
+		return nil
+	}
+	f := &Fault{Why: fmt.Sprintf("writes no command in %d turns", testTurns), Words: words.String()}
+	if foreign != "" {
+		f.Why += fmt.Sprintf(", but %.60q", foreign)
+	}
+	return f
+}
+
+// turns is the entrant's program for a turn.
+func (e *Entrant) turns(errors *tail) *programs.Program {
+	p := e.Program
+	return &programs.Program{Name: e.Name, Argv: p.Argv, Dir: p.Dir, Memory: p.Memory, Errors: errors}
+}
+
+// Play plays the seed with every entrant.
+func (d *Dropblox) Play(ctx context.Context, g Game, seats []*Entrant) (r Result, rec *record.Record, err error) {
+	log, err := os.Create(filepath.Join(d.Dir, LogFile(g.Number)))
+	if err != nil {
+		return r, nil, err
+	}
+	defer log.Close()
+	for seat, e := range seats {
+		fmt.Fprintf(log, "%s\n", e.Name)
+		words := &tail{}
+		game := dropblox.LocalGame{
+			ID: strconv.Itoa(g.Number + 1), Seed: strconv.FormatUint(g.Seed, 10), Clock: d.Clock,
+		}
+		game.Program, game.Turns, game.Console = e.turns(words), d.Turns, &dropblox.Console{W: log}
+		played, recorder, err := game.Play(ctx)
+		if ctx.Err() != nil {
+			return r, nil, ctx.Err()
+		}
+		fault := ""
+		if err != nil {
+			fault = err.Error()
+		}
+		fmt.Fprintf(log, "%d points, %d turns, %s %s\n%s\n\n", played.Score, played.Turns, played.Reason, fault, words)
+		r.Points, r.Faults = append(r.Points, played.Score), append(r.Faults, fault)
+		r.UsedMS, r.MostMS = append(r.UsedMS, played.Used.Milliseconds()), append(r.MostMS, played.Longest.Milliseconds())
+		r.Rounds = max(r.Rounds, played.Turns)
+		if recorder != nil && played.Score > highest(r.Points[:seat]) {
+			if rec, err = recorder.End(played.Reason); err != nil {
+				return r, nil, errors.Join(err, log.Close())
+			}
+		}
+	}
+	for _, p := range r.Points {
+		rank := 1
+		for _, other := range r.Points {
+			if other > p {
+				rank++
+			}
+		}
+		r.Ranks = append(r.Ranks, rank)
+	}
+	return r, rec, log.Sync()
+}
+
+// highest returns the highest of some points, -1 for none.
+func highest(points []int) int {
+	most := -1
+	for _, p := range points {
+		most = max(most, p)
+	}
+	return most
+}

@@ -1,0 +1,148 @@
+package tournament
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+
+	"blockyard/agents/contest"
+	"blockyard/agents/match/series"
+	"blockyard/datasets/record"
+	"blockyard/env"
+)
+
+// Lines is a contest between programs that talk in lines.
+type Lines struct {
+	Rules  *env.Game
+	Rival  contest.Program // plays against an entrant in its test: any program that obeys the rules
+	Losses []string        // reasons for which the loser of a game is to blame, such as "illegal"
+	Dir    string          // the tournament's folder
+	// New returns the host of a game; see series.Series.
+	New func(s env.State, rec *record.Record) (contest.Host, error)
+}
+
+var _ Contest = (*Lines)(nil)
+
+// Test plays a game against Rival.
+func (l *Lines) Test(ctx context.Context, e *Entrant) error {
+	m := series.Match{Rules: l.Rules, Seed: 1, New: l.New, Seats: []series.Bot{e.bot()}}
+	for len(m.Seats) < l.Rules.MinSeats {
+		m.Seats = append(m.Seats, series.Bot{Name: "first", Program: l.Rival})
+	}
+	words := &tail{}
+	m.Errors = words
+	p, _, err := m.Play(ctx)
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if err != nil {
+		return &Fault{Why: "does not start: " + err.Error()}
+	}
+	t := p.Tallies[0]
+	fault := l.faults(p)[0]
+	switch {
+	case t.Answers == 0 && fault != "":
+		fault = "never answers: " + fault
+	case t.Answers == 0:
+		fault = "never answers"
+	case fault != "":
+		fault = fmt.Sprintf("fails after %d answers: %s", t.Answers, fault)
+	case 2*t.Remarks > t.Answers:
+		fault = fmt.Sprintf("answers nonsense: %d faults in %d answers", t.Remarks, t.Answers)
+	default:
+		return nil
+	}
+	return &Fault{Why: fault, Words: words.String()}
+}
+
+// Play plays a game.
+func (l *Lines) Play(ctx context.Context, g Game, seats []*Entrant) (r Result, rec *record.Record, err error) {
+	m := series.Match{Rules: l.Rules, Seed: g.Seed, New: l.New}
+	for _, e := range seats {
+		m.Seats = append(m.Seats, e.bot())
+	}
+	if m.Log, err = os.Create(filepath.Join(l.Dir, LogFile(g.Number))); err != nil {
+		return r, nil, err
+	}
+	p, rec, err := m.Play(ctx)
+	if err != nil {
+		return r, nil, err
+	}
+	r = Result{Points: p.Points, Ranks: ranks(p.Outcome, len(seats)), Reason: p.Reason, Faults: l.faults(p)}
+	r.Rounds = p.Rounds
+	for _, t := range p.Tallies {
+		r.UsedMS, r.MostMS = append(r.UsedMS, t.Used.Milliseconds()), append(r.MostMS, t.Longest.Milliseconds())
+	}
+	return r, rec, nil
+}
+
+// bot is the entrant as a series knows it.
+func (e *Entrant) bot() series.Bot {
+	return series.Bot{Name: e.Name, Program: e.Program, Agent: e.Agent}
+}
+
+// ranks returns the ranks of an outcome by seat.
+func ranks(o contest.Outcome, seats int) []int {
+	if len(o.Ranks) == seats {
+		return o.Ranks
+	}
+	out := make([]int, seats)
+	for seat := range out {
+		out[seat] = 1
+		if o.Winner != contest.Nobody && o.Winner != seat {
+			out[seat] = 2
+		}
+	}
+	return out
+}
+
+// faults returns what each entrant did wrong; "" for nothing.
+func (l *Lines) faults(p series.Played) []string {
+	out := make([]string, len(p.Tallies))
+	for seat, t := range p.Tallies {
+		switch {
+		case seat < len(p.Faults) && p.Faults[seat] != "":
+			out[seat] = p.Faults[seat]
+		case t.Limits.Timeouts > 0 && t.Bank.Timeouts >= t.Limits.Timeouts:
+			out[seat] = "too many time-outs"
+		case p.Winner != seat && slices.Contains(l.Losses, p.Reason):
+			out[seat] = p.Reason
+		case t.Gone && p.Ranks == nil && !slices.Contains(l.Losses, p.Reason):
+			out[seat] = "ended early"
+		}
+	}
+	return out
+}
+
+// A tail keeps the last lines of what is written to it.
+type tail struct {
+	mu   sync.Mutex
+	text []byte
+}
+
+const tailLen = 2 << 10
+
+var _ io.Writer = (*tail)(nil)
+
+// Write implements io.Writer.
+func (t *tail) Write(b []byte) (int, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.text = append(t.text, b...)
+	if extra := len(t.text) - tailLen; extra > 0 {
+		t.text = bytes.Clone(t.text[extra:])
+	}
+	return len(b), nil
+}
+
+func (t *tail) String() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return strings.TrimSpace(string(t.text))
+}

@@ -1,0 +1,267 @@
+// Package analyst says what the seats of a recorded position could have played, what each action was worth to an agent,
+// and what the action that was played lost.
+package analyst
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"sync"
+
+	"blockyard/agents/bots"
+	"blockyard/agents/bots/entry"
+	"blockyard/agents/search"
+	"blockyard/datasets/viewer/analysis"
+	"blockyard/env"
+	"blockyard/env/games"
+)
+
+// An Analyst is an analysis.Analyst. Its zero value is ready for use.
+type Analyst struct {
+	Moves int    // how many of the best moves a Seat lists; 0 means 5
+	First string // the spec that Agents lists first; may be empty
+
+	names sync.Map // of a game's agents: []string by the game's name
+
+	mu      sync.Mutex // one analysis at a time
+	rankers map[string]*bots.Ranker
+}
+
+var _ analysis.Analyst = (*Analyst)(nil)
+
+// maxRankers is how many specs an Analyst keeps ready.
+const maxRankers = 16
+
+// Agents implements analysis.Analyst. The default is the trained network, or the baseline if none is shipped.
+func (a *Analyst) Agents(game string) (names []string) {
+	if known, ok := a.names.Load(game); ok {
+		return known.([]string)
+	}
+	g, err := games.Lookup(game)
+	if err != nil {
+		return nil
+	}
+	for _, name := range []string{a.First, "learned", "hand"} {
+		if name == "" || slices.Contains(names, name) {
+			continue
+		}
+		if _, err := bots.ParseRanker(g, name); err == nil {
+			names = append(names, name)
+		}
+	}
+	a.names.Store(game, names)
+	return names
+}
+
+// ranker returns what values actions as the agent of a spec does.
+func (a *Analyst) ranker(g *env.Game, spec string) (*bots.Ranker, error) {
+	key := g.Name + " " + spec
+	if r := a.rankers[key]; r != nil {
+		return r, nil
+	}
+	r, err := bots.ParseRanker(g, spec)
+	if err != nil {
+		return nil, err
+	}
+	if len(a.rankers) >= maxRankers || a.rankers == nil {
+		a.rankers = map[string]*bots.Ranker{}
+	}
+	a.rankers[key] = r
+	return r, nil
+}
+
+// Analyse implements analysis.Analyst.
+func (a *Analyst) Analyse(ctx context.Context, r analysis.Request) (*analysis.Position, error) {
+	g, err := games.Recorded(r.Record.Game, r.Record.Table)
+	if err != nil {
+		return nil, err
+	}
+	spec := r.Agent
+	if spec == "" {
+		names := a.Agents(g.Name)
+		if len(names) == 0 {
+			_, err := bots.ParseRanker(g, "hand")
+			return nil, err
+		}
+		spec = names[0]
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	ranker, err := a.ranker(g, spec)
+	if err != nil {
+		return nil, err
+	}
+	out := &analysis.Position{Game: g.Name, Turn: r.Turn, Agent: spec, Unit: ranker.Unit, Seats: []analysis.Seat{}}
+	if ranker.Odds {
+		out.Unit = "chance of winning"
+	}
+	for set := r.State.Acting(); set != 0; set = set.Rest() {
+		d := decision{game: g, ranker: ranker, state: r.State, seat: set.First(), turn: r.Turn, seed: r.Record.Seed}
+		seat, err := d.analyse(ctx, r.Moves[d.seat], cmp.Or(a.Moves, 5))
+		if err != nil {
+			return nil, fmt.Errorf("turn %d, seat %d: %w", r.Turn, d.seat+1, err)
+		}
+		seat.Player = r.Record.Agents[d.seat]
+		out.Seats = append(out.Seats, seat)
+	}
+	return out, nil
+}
+
+// A decision is one seat's choice in a position.
+type decision struct {
+	game   *env.Game
+	ranker *bots.Ranker
+	state  env.State
+	seat   int
+	turn   int
+	seed   uint64
+	best   float32
+}
+
+// view is a copy of the position without what the seat does not know. It is the same every time.
+func (d *decision) view() env.State {
+	v := d.game.New(d.state.SeatCount())
+	env.View(v, d.state, d.seat, env.Derive(d.seed, uint64(d.turn)))
+	return v
+}
+
+func (d *decision) analyse(ctx context.Context, played env.Action, most int) (analysis.Seat, error) {
+	out := analysis.Seat{Seat: d.seat, Legal: len(d.state.Legal(d.seat, nil)), Moves: []analysis.Move{}}
+	list, err := d.ranker.Rank(ctx, d.view(), d.seat, played)
+	if err != nil {
+		return out, err
+	}
+	out.Ranked = len(list)
+	slices.SortStableFunc(list, func(x, y entry.Choice) int {
+		return cmp.Or(cmp.Compare(y.Value, x.Value), cmp.Compare(x.Action, y.Action))
+	})
+	if len(list) > 0 {
+		d.best = list[0].Value
+	} else {
+		out.Note = "no action has a value: the game is about to end"
+	}
+	for i, c := range list {
+		if i >= most && c.Action != played {
+			continue
+		}
+		m, err := d.move(ctx, i+1, c)
+		if err != nil {
+			return out, err
+		}
+		if i < most {
+			out.Moves = append(out.Moves, m)
+		}
+		if c.Action == played {
+			out.Played = &m
+		}
+	}
+	switch {
+	case out.Played != nil:
+	case played == env.None && out.Note == "":
+		out.Note = "no action was played here, or the record ends here"
+	case played != env.None:
+		out.Played = &analysis.Move{Action: played, Text: d.game.Text(played), Line: []analysis.Ply{}}
+		out.Note = "the search gives no value to the action played"
+	}
+	return out, nil
+}
+
+// move describes the choice with this rank.
+func (d *decision) move(ctx context.Context, rank int, c entry.Choice) (analysis.Move, error) {
+	m := analysis.Move{
+		Rank: rank, Action: c.Action, Text: d.game.Text(c.Action), Value: d.value(c.Value), Line: []analysis.Ply{},
+		Loss: d.value(d.best) - d.value(c.Value), Worth: d.worth(c.Value), Lost: d.lost(c.Value),
+	}
+	if rank == 1 {
+		m.Lost = ""
+	}
+	line, err := d.ranker.Line(ctx, d.view(), d.seat, c.Action)
+	for _, p := range line {
+		m.Line = append(m.Line, analysis.Ply{Seat: p.Seat, Action: p.Action, Text: d.game.Text(p.Action)})
+	}
+	return m, err
+}
+
+// value is a value of the search as analysis.Move has it: log odds become chances.
+func (d *decision) value(v float32) float64 {
+	x := float64(v)
+	switch {
+	case math.IsNaN(x) || math.IsInf(x, 0): // JSON has no such numbers
+		return 0
+	case d.ranker.Odds:
+		return chance(v)
+	}
+	return x
+}
+
+// decided reports whether v is a game that is over within the search: in how many plies, and for whom.
+func decided(v float32) (plies int, won, ok bool) {
+	switch {
+	case v > search.Win-search.Far:
+		return int(search.Win - v), true, true
+	case v < -search.Win+search.Far:
+		return int(search.Win + v), false, true
+	}
+	return 0, false, false
+}
+
+// worth is a value for people.
+func (d *decision) worth(v float32) string {
+	if plies, won, ok := decided(v); ok {
+		end := "loses in "
+		switch {
+		case d.game.MaxSeats == 1:
+			end = "ends the game in "
+		case won:
+			end = "wins in "
+		}
+		if plies == 1 {
+			return end + "1 ply"
+		}
+		return fmt.Sprintf("%s%d plies", end, plies)
+	}
+	if d.ranker.Odds {
+		return fmt.Sprintf("wins %.1f %%", 100*chance(v))
+	}
+	return signed(v)
+}
+
+// lost is what an action of value v loses, for people.
+func (d *decision) lost(v float32) string {
+	_, bestWins, bestEnds := decided(d.best)
+	_, wins, ends := decided(v)
+	switch {
+	case v == d.best:
+		return ""
+	case bestEnds && bestWins && !(ends && wins):
+		return "misses a win"
+	case ends && !wins && !bestEnds:
+		if d.game.MaxSeats == 1 {
+			return "ends the game"
+		}
+		return "loses the game"
+	case bestEnds || ends:
+		return fmt.Sprintf("%.0f plies", math.Abs(float64(d.best-v)))
+	case d.ranker.Odds:
+		return fmt.Sprintf("-%.1f %%", 100*(chance(d.best)-chance(v)))
+	}
+	return signed(v - d.best)
+}
+
+// chance is the probability of winning that belongs to log odds.
+func chance(v float32) float64 { return 1 / (1 + math.Exp(-float64(v))) }
+
+// signed is a number with its sign and three significant digits or more.
+func signed(v float32) string {
+	digits := 0
+	if size := math.Abs(float64(v)); size < 1 {
+		digits = 3
+	} else if size < 10 {
+		digits = 2
+	} else if size < 1000 {
+		digits = 1
+	}
+	return fmt.Sprintf("%+.*f", digits, v)
+}

@@ -1,0 +1,245 @@
+package handles
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"blockyard/agents/bots/wintetrisbot"
+	"blockyard/env/wintetris"
+)
+
+func spawned(kind uint8) Block {
+	return Block{Kind: int32(kind), X: int32(wintetris.Spawn(kind).X), Y: []int32{-1, 0, 0, 0, 0, 0, 0}[kind]}
+}
+
+// TestBlocksInBothTerms turns every place of the engine's to rows from the top and back.
+func TestBlocksInBothTerms(t *testing.T) {
+	var empty wintetris.Field
+	n := 0
+	for k := uint8(0); k < wintetris.Kinds; k++ {
+		for i := range int32(4 * 20 * 30) {
+			b := Block{int32(k), i % 4, i/4%20 - 5, i/80 - 5}
+			got, err := b.inside("it")
+			// its cells, by the rows of a drawing
+			size := wintetris.Size(k)
+			fits := true
+			for _, c := range (wintetris.Block{Kind: k, Rot: uint8(b.Rotation)}).Cells() {
+				column, row := int(b.X)+c[0], int(b.Y)+size-1-c[1]
+				fits = fits && column >= 0 && column < 10 && row < 20
+			}
+			fits = fits && int(b.Y) >= -size
+			require.Equal(t, fits, err == nil, "%+v: %v", b, err)
+			if fits {
+				require.True(t, empty.Fits(got))
+				require.Equal(t, int32(20-int(got.Y)-size), b.Y)
+				n++
+			}
+		}
+		got, err := spawned(k).inside("it")
+		require.NoError(t, err)
+		require.Equal(t, wintetris.Spawn(k), got)
+	}
+	require.Greater(t, n, 4000)
+}
+
+func TestOptions(t *testing.T) {
+	for text, want := range map[string]settings{
+		"":                              {evaluator: "hand", parts: 4},
+		" ; ;":                          {evaluator: "hand", parts: 4},
+		"evaluator=learned;weights=a=b": {evaluator: "learned", weights: "a=b", parts: 4},
+		" parts = 100 ; top = -1.5 ;": {evaluator: "hand", parts: 100,
+			terms: map[wintetrisbot.Term]float32{wintetrisbot.Top: -1.5}},
+		"holes=1;slots=2;row=3;rows=4;top=5;bottom=6;chasms=7": {evaluator: "hand", parts: 4,
+			terms: map[wintetrisbot.Term]float32{0: 1, 1: 2, 2: 3, 3: 4, 4: 5, 5: 6, 6: 7}},
+	} {
+		got, err := parse(text)
+		require.NoError(t, err, text)
+		if want.terms == nil {
+			want.terms = map[wintetrisbot.Term]float32{}
+		}
+		require.Equal(t, &want, got, text)
+	}
+	for text, want := range map[string]string{
+		"hand":                            `option "hand": want NAME=VALUE`,
+		"evaluator=beam":                  `option evaluator: "beam": want hand or learned`,
+		"parts=0":                         `option parts: "0": want 1 to 100`,
+		"parts=4;parts=4":                 `option "parts" is given twice`,
+		"holes=nan":                       `option holes: "nan": want a number within ±1000000`,
+		"holes=1e7":                       `option holes: "1e7": want a number`,
+		"weights=":                        "option weights: want a file",
+		"hole=3":                          "option hole: unknown; want evaluator, weights, parts, holes,",
+		"evaluator=learned;top=1":         "evaluator learned has no single weights",
+		strings.Repeat(";", MaxOptions+1): "options: longer than 4096 bytes",
+	} {
+		_, err := NewSolver(text)
+		require.ErrorContains(t, err, want, text)
+	}
+	_, err := NewSolver(strings.Repeat("x", 3000) + "=1")
+	require.Less(t, len(err.Error()), 300)
+	_, err = NewSolver("weights=/no/such/file")
+	require.ErrorContains(t, err, "/no/such/file")
+	_, err = NewSolver("evaluator=learned")
+	require.NoError(t, err)
+}
+
+// scripted is a solver that does what a test says.
+type scripted func() wintetris.Bits
+
+func (s scripted) Update(*wintetris.Field, wintetris.Block, wintetris.Block, bool) wintetris.Bits {
+	return s()
+}
+
+func request() *Request {
+	return &Request{Current: spawned(1), Next: spawned(2), NewPiece: true}
+}
+
+// TestCrash: a solver that crashes is made anew for the next call, with its options.
+func TestCrash(t *testing.T) {
+	var made []string
+	refuse := false
+	tab := NewTable(func(options string) (wintetris.Solver, error) {
+		made = append(made, options)
+		if refuse {
+			return nil, errors.New("not again")
+		}
+		n := 0
+		return scripted(func() wintetris.Bits {
+			if n++; n == 2 {
+				panic("oh")
+			}
+			return 5
+		}), nil
+	})
+	h := tab.Open("o")
+	for i, want := range []int32{5, -3, 5, -3} {
+		require.Equal(t, want, tab.Update(h, request()), i)
+	}
+	text, ok := tab.LastError(h)
+	require.True(t, ok)
+	require.Equal(t, "the solver failed: oh", text)
+	require.Equal(t, []string{"o", "o"}, made)
+	refuse = true
+	require.EqualValues(t, -3, tab.Update(h, request()))
+	text, _ = tab.LastError(h)
+	require.Equal(t, "not again", text)
+	require.Zero(t, tab.Close(h))
+	_, ok = tab.LastError(h)
+	require.False(t, ok)
+}
+
+func TestSoManySolversAndNoMore(t *testing.T) {
+	tab := NewTable(func(string) (wintetris.Solver, error) { return scripted(nil), nil })
+	seen := map[int64]bool{}
+	for range MaxOpen {
+		seen[tab.Open("")] = true
+	}
+	require.Len(t, seen, MaxOpen)
+	require.False(t, seen[0])
+	require.Zero(t, tab.Open(""))
+	text, _ := tab.LastError(0)
+	require.Contains(t, text, "4096 solvers are open")
+	require.Zero(t, tab.Close(7))
+	require.EqualValues(t, MaxOpen+1, tab.Open(""), "no handle is given twice")
+}
+
+// TestCallsOnOneSolverWait: calls overlap on two solvers, never on one; closing waits.
+func TestCallsOnOneSolverWait(t *testing.T) {
+	inside, leave := make(chan int), make(chan bool)
+	tab := NewTable(func(options string) (wintetris.Solver, error) {
+		busy := false
+		return scripted(func() wintetris.Bits {
+			if busy {
+				panic("two calls at once")
+			}
+			busy = true
+			if options == "wait" {
+				inside <- 1
+				<-leave
+			}
+			busy = false
+			return 1
+		}), nil
+	})
+	slow, quick := tab.Open("wait"), tab.Open("")
+	answers := make(chan int32)
+	go func() { answers <- tab.Update(slow, request()) }()
+	<-inside
+	require.EqualValues(t, 1, tab.Update(quick, request()), "another solver's call does not wait")
+	text, ok := tab.LastError(slow)
+	require.True(t, ok)
+	require.Empty(t, text, "nor does the question what went wrong")
+	closed := make(chan int32)
+	go func() { closed <- tab.Close(slow) }()
+	for ok := true; ok; _, ok = tab.LastError(slow) { // until Close has begun
+	}
+	select {
+	case <-closed:
+		t.Fatal("closed during a call")
+	default:
+	}
+	require.EqualValues(t, -1, tab.Update(slow, request()), "it is not found any more")
+	leave <- true
+	require.EqualValues(t, 1, <-answers, "the call goes on to its end")
+	require.Zero(t, <-closed)
+
+	var all sync.WaitGroup
+	for range 8 {
+		all.Add(1)
+		go func() {
+			defer all.Done()
+			for range 200 {
+				if tab.Update(quick, request()) != 1 {
+					panic(fmt.Sprint(tab.LastError(quick)))
+				}
+			}
+		}()
+	}
+	all.Wait()
+}
+
+func FuzzUpdate(f *testing.F) {
+	f.Add([]byte{0, 0, 0, 3, 0, 1, 0, 3, 0, 255, 255, 7}, true, false)
+	f.Add([]byte{6, 3, 250, 22, 6, 2, 5, 200}, false, true)
+	tab := NewTable(NewSolver)
+	handles := [2]int64{tab.Open("parts=1;slots=7"), tab.Open("evaluator=learned")}
+	f.Fuzz(func(t *testing.T, data []byte, fresh, learned bool) {
+		q := Request{NewPiece: fresh}
+		for i, p := range []*int32{&q.Current.Kind, &q.Current.Rotation, &q.Current.X, &q.Current.Y,
+			&q.Next.Kind, &q.Next.Rotation, &q.Next.X, &q.Next.Y} {
+			if i < len(data) {
+				*p = int32(int8(data[i]))
+			}
+		}
+		for i := 8; i < len(data) && i < 33; i++ {
+			for b := range 8 {
+				q.Cells[8*(i-8)+b] = data[i] >> b & 1
+			}
+		}
+		h := handles[0]
+		if learned {
+			h = handles[1]
+		}
+		got := tab.Update(h, &q)
+		text, _ := tab.LastError(h)
+		require.GreaterOrEqual(t, got, int32(-2), text)
+		require.Less(t, got, int32(32))
+	})
+}
+
+func FuzzOptions(f *testing.F) {
+	f.Add("evaluator=hand;parts=4;holes=-500;top=-1e3")
+	f.Add("weights=a;;=;x")
+	f.Fuzz(func(t *testing.T, text string) {
+		s, err := parse(text)
+		if err != nil {
+			require.Less(t, len(err.Error()), 1000)
+			return
+		}
+		require.True(t, s.parts >= 1 && s.parts <= wintetrisbot.MaxParts)
+	})
+}
