@@ -74,13 +74,13 @@ libraries: ## all tests of the Python client: also the slow ones, and those with
 demo: ## train in Python, train by self-play in Go, export a contest bot: five minutes, results in demo-out/
 	@.ci/setup demo
 	@$(MAKE) --no-print-directory $(VENV)/ok
-	PY=$(PY) GO=$(GO) OUT=$(OUT) bash train/demo.sh
+	PY=$(PY) GO=$(GO) OUT=$(OUT) bash train/scripts/demo.sh
 
 cluster-demo: ## train with three processes, one of which is killed on the way: two minutes, results in demo-out/
-	GO=$(GO) OUT=$(OUT) bash train/cluster-demo.sh
+	GO=$(GO) OUT=$(OUT) bash train/scripts/cluster-demo.sh
 
 network: ## make the shipped network of GAME (blockbattle, ...) again, in some ten minutes, and compare
-	GO=$(GO) bash train/shipped.sh $(GAME)
+	GO=$(GO) bash train/scripts/shipped.sh $(GAME)
 
 ladders: ## a round robin between the agents of every game, GAMES (40) of every two: tables, pictures in runs/ladder-GAME/
 	$(GO) run ./agents ladder blockbattle random terms6 hand:ply=1 learned:ply=1 hand learned --games $(GAMES)

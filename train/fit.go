@@ -12,9 +12,9 @@ import (
 	"blockyard/agents/mlp"
 	"blockyard/datasets/program/provenance"
 	"blockyard/datasets/record"
-	"blockyard/train/rows"
-	"blockyard/train/task"
-	"blockyard/train/trainer"
+	"blockyard/train/games"
+	"blockyard/train/network"
+	"blockyard/train/network/rows"
 )
 
 type fit struct {
@@ -71,7 +71,7 @@ func (c *fit) Run(ctx context.Context) error {
 }
 
 // read turns the records into rows. A random choice of whole games is held back.
-func (c *fit) read(ctx context.Context, g *task.Game) (train, held *rows.Set, err error) {
+func (c *fit) read(ctx context.Context, g *games.Game) (train, held *rows.Set, err error) {
 	train, held = rows.New(g), rows.New(g)
 	choose := rand.New(rand.NewPCG(c.Seed, 1))
 	for _, name := range c.Files {
@@ -110,7 +110,7 @@ func each(ctx context.Context, name string, f func(*record.Record) error) error 
 }
 
 // trainer starts from random weights or from a net.
-func (c *fit) trainer(g *task.Game) (*trainer.Trainer, error) {
+func (c *fit) trainer(g *games.Game) (*network.Trainer, error) {
 	sizes := slices.Concat([]int{len(g.Features)}, c.Hidden, []int{1})
 	var from *mlp.Net
 	if c.From != "" {
@@ -118,9 +118,9 @@ func (c *fit) trainer(g *task.Game) (*trainer.Trainer, error) {
 		if from, err = g.Load(c.From); err != nil {
 			return nil, err
 		}
-		sizes = trainer.Sizes(from)
+		sizes = network.Sizes(from)
 	}
-	t, err := trainer.New(trainer.Config{Sizes: sizes, Batch: c.Batch, Seed: c.Seed})
+	t, err := network.New(network.Config{Sizes: sizes, Batch: c.Batch, Seed: c.Seed})
 	if err == nil && from != nil {
 		err = t.SetNet(from)
 	}
@@ -129,7 +129,7 @@ func (c *fit) trainer(g *task.Game) (*trainer.Trainer, error) {
 
 // fit passes over the rows and prints the loss of each pass. When ctx ends it stops after
 // the current pass; the net so far is saved.
-func (c *fit) fit(ctx context.Context, t *trainer.Trainer, train, held *rows.Set) error {
+func (c *fit) fit(ctx context.Context, t *network.Trainer, train, held *rows.Set) error {
 	shuffle := rand.New(rand.NewPCG(c.Seed, 2))
 	for epoch := range c.Epochs {
 		if ctx.Err() != nil {

@@ -13,9 +13,9 @@ import (
 	"time"
 
 	"blockyard/agents/fleet/broker"
+	"blockyard/train/games"
 	"blockyard/train/selfplay"
 	"blockyard/train/selfplay/phases"
-	"blockyard/train/task"
 
 	"github.com/stretchr/testify/require"
 )
@@ -135,7 +135,7 @@ func (d *disk) resume(t *testing.T, dir, name string, args []string) {
 // counted returns the games, the choices and the evaluations of the run in a folder.
 func counted(t *testing.T, folder string) [3]uint64 {
 	t.Helper()
-	r, err := selfplay.Resume(task.BlockBattle, filepath.Join(folder, selfplay.StateFile), new(phases.Config), 1)
+	r, err := selfplay.Resume(games.BlockBattle, filepath.Join(folder, selfplay.StateFile), new(phases.Config), 1)
 	require.NoError(t, err)
 	require.NoError(t, r.Close())
 	return [3]uint64{uint64(r.Counts.Games), uint64(r.Counts.Moves), r.Counts.Visited}

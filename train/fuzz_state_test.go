@@ -11,15 +11,15 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"blockyard/agents/mlp"
+	"blockyard/train/games"
 	"blockyard/train/selfplay"
 	"blockyard/train/selfplay/phases"
 	"blockyard/train/selfplay/single"
-	"blockyard/train/task"
 )
 
 // A halfway is a saved run: its tensors, and its JSON with the places of all values in it.
 type halfway struct {
-	game    *task.Game
+	game    *games.Game
 	tensors []mlp.Tensor
 	text    []byte
 	values  [][]int

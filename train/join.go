@@ -13,10 +13,10 @@ import (
 	"blockyard/agents/fleet/broker"
 	"blockyard/datasets/program/ops"
 	"blockyard/train/cluster"
+	"blockyard/train/games"
 	"blockyard/train/selfplay"
 	"blockyard/train/selfplay/phases"
 	"blockyard/train/selfplay/single"
-	"blockyard/train/task"
 )
 
 type join struct {
@@ -100,7 +100,7 @@ func (c *join) wait(ctx context.Context, nc *broker.Conn, giveUp context.CancelC
 }
 
 // emptySettings returns the settings of the algorithm that trains a game, to be filled in.
-func emptySettings(g *task.Game) selfplay.Algorithm {
+func emptySettings(g *games.Game) selfplay.Algorithm {
 	if g.Solo != nil {
 		return new(single.Config)
 	}

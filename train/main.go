@@ -32,7 +32,7 @@ import (
 	"blockyard/datasets/program/ops"
 	"blockyard/datasets/program/provenance"
 	"blockyard/env/games"
-	"blockyard/train/task"
+	task "blockyard/train/games"
 )
 
 type program struct {

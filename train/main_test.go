@@ -12,8 +12,8 @@ import (
 	"blockyard/datasets/program/provenance"
 	"blockyard/datasets/record"
 	"blockyard/env"
+	task "blockyard/train/games"
 	"blockyard/train/selfplay"
-	"blockyard/train/task"
 
 	"github.com/alecthomas/kong"
 	"github.com/stretchr/testify/require"

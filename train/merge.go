@@ -5,8 +5,8 @@ import (
 	"strconv"
 
 	"blockyard/agents/mlp"
+	"blockyard/train/games"
 	"blockyard/train/selfplay/afterstate"
-	"blockyard/train/task"
 )
 
 type merge struct {
@@ -41,7 +41,7 @@ func (c *merge) Run() error {
 
 // meanOf is the mean of the networks of some files, of which the values are scaled to those of the first; for one file
 // its network.
-func meanOf(g *task.Game, files []string) (*mlp.Net, error) {
+func meanOf(g *games.Game, files []string) (*mlp.Net, error) {
 	var nets []*mlp.Net
 	for _, path := range files {
 		if path == "learned" {

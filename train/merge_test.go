@@ -9,13 +9,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"blockyard/agents/mlp"
-	"blockyard/train/task"
-	"blockyard/train/trainer"
+	"blockyard/train/games"
+	"blockyard/train/network"
 )
 
 // The mean of a network and of one that is it times a number is the network again, with twice the units.
 func TestMerge(t *testing.T) {
-	g := task.TetrisDuel
+	g := games.TetrisDuel
 	dir := t.TempDir()
 	one, err := g.Load("")
 	require.NoError(t, err)
@@ -54,9 +54,9 @@ func TestDistill(t *testing.T) {
 	out := filepath.Join(t.TempDir(), "out.safetensors")
 	args := []string{"distill", "blockbattle", "learned", "--hidden=8", "--iterations=3", "--out", out}
 	require.NoError(t, command(t, args...))
-	net, err := task.BlockBattle.Load(out)
+	net, err := games.BlockBattle.Load(out)
 	require.NoError(t, err)
-	require.Equal(t, 8, trainer.Sizes(net)[1])
+	require.Equal(t, 8, network.Sizes(net)[1])
 	require.FileExists(t, out+".run.json")
 	again := out + "2"
 	require.NoError(t, command(t, "distill", "blockbattle", "learned", "--iterations=2", "--from", out, "--out", again))

@@ -14,17 +14,17 @@ import (
 
 	"blockyard/datasets/program/ops"
 	"blockyard/datasets/program/ops/opstest"
+	"blockyard/train/games"
 	"blockyard/train/selfplay"
 	"blockyard/train/selfplay/phases"
 	"blockyard/train/selfplay/single"
-	"blockyard/train/task"
 )
 
 // Prometheus' parser reads what a run has done: before it, after its first step, and at the end.
 func TestTrainingMetrics(t *testing.T) {
 	c := phases.Default()
 	c.Games, c.Rounds, c.Iterations, c.Hidden, c.Batch, c.Gates, c.GatePairs, c.GatePly = 4, 48, 4, []int{4}, 32, 2, 2, 1
-	run, err := selfplay.New(task.BlockBattle, &c, nil, 1)
+	run, err := selfplay.New(games.BlockBattle, &c, nil, 1)
 	require.NoError(t, err)
 	defer func() { require.NoError(t, run.Close()) }()
 	seen := newMonitor(run)
@@ -68,7 +68,7 @@ func TestTrainingMetrics(t *testing.T) {
 func TestMetricsOfOneSeat(t *testing.T) {
 	c := single.Default()
 	c.Games, c.Rounds, c.Iterations, c.Hidden, c.Batch, c.Gates, c.GateGames, c.GateSteps = 2, 8, 1, []int{4}, 8, 1, 2, 20
-	run, err := selfplay.New(task.WinTetris, &c, nil, 1)
+	run, err := selfplay.New(games.WinTetris, &c, nil, 1)
 	require.NoError(t, err)
 	defer func() { require.NoError(t, run.Close()) }()
 	seen := newMonitor(run)

@@ -6,9 +6,9 @@ import (
 	"time"
 
 	"blockyard/datasets/program/ops"
+	"blockyard/train/games"
 	"blockyard/train/selfplay"
 	"blockyard/train/selfplay/phases"
-	"blockyard/train/task"
 
 	"github.com/stretchr/testify/require"
 )
@@ -17,7 +17,7 @@ import (
 func TestPlainLinesWithoutTerminal(t *testing.T) {
 	c := phases.Default()
 	c.Games, c.Rounds, c.Iterations, c.Hidden, c.Batch, c.Gates, c.GatePairs, c.GatePly = 2, 8, 100, []int{4}, 32, 1, 30, 1
-	run, err := selfplay.New(task.BlockBattle, &c, nil, 1)
+	run, err := selfplay.New(games.BlockBattle, &c, nil, 1)
 	require.NoError(t, err)
 	defer func() { require.NoError(t, run.Close()) }()
 	var out strings.Builder

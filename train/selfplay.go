@@ -17,8 +17,8 @@ import (
 	"blockyard/datasets/program/provenance"
 	"blockyard/datasets/record"
 	"blockyard/train/cluster"
+	"blockyard/train/games"
 	"blockyard/train/selfplay"
-	"blockyard/train/task"
 )
 
 type selfplayCmd struct {
@@ -118,7 +118,7 @@ func (c *selfplayCmd) train(
 }
 
 // open begins a new run or continues a saved one.
-func (c *selfplayCmd) open(g *task.Game) (*selfplay.Run, error) {
+func (c *selfplayCmd) open(g *games.Game) (*selfplay.Run, error) {
 	state := filepath.Join(c.Out, selfplay.StateFile)
 	if c.Resume {
 		return selfplay.Resume(g, state, emptySettings(g), c.Workers)

@@ -10,10 +10,10 @@ import (
 	"strings"
 	"time"
 
+	"blockyard/train/games"
 	"blockyard/train/selfplay"
 	"blockyard/train/selfplay/phases"
 	"blockyard/train/selfplay/single"
-	"blockyard/train/task"
 
 	"github.com/alecthomas/kong"
 )
@@ -92,7 +92,7 @@ var uses = map[string]struct{ name, hint string }{
 }
 
 // algorithm is the run that the flags ask for.
-func (s *settings) algorithm(g *task.Game) (selfplay.Algorithm, error) {
+func (s *settings) algorithm(g *games.Game) (selfplay.Algorithm, error) {
 	if err := s.teacher(); err != nil {
 		return nil, err
 	}
@@ -112,7 +112,7 @@ func (s *settings) algorithm(g *task.Game) (selfplay.Algorithm, error) {
 
 // phases is the run of a game of several seats that the flags ask for. What they leave open
 // depends on whether there is a backup, and that on the game.
-func (s *settings) phases(g *task.Game) (*phases.Config, error) {
+func (s *settings) phases(g *games.Game) (*phases.Config, error) {
 	c := phases.Default()
 	backup := 0.0
 	if g.Start != nil {
@@ -148,7 +148,7 @@ func (s *settings) phases(g *task.Game) (*phases.Config, error) {
 // zero is a run from random weights. Of the shares of results and backup, the one that is not given is what the other
 // and the actor leave; with both, the actor has what they leave. Without a backup all is results. The last part of the
 // results is played two plies deep, the same part of them whatever their share.
-func (s *settings) zero(g *task.Game) phases.Config {
+func (s *settings) zero(g *games.Game) phases.Config {
 	c := phases.FromZero(g)
 	deep := c.Deep / max(c.Results, 1e-9) // the part of the results
 	if s.Actor != nil {

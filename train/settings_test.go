@@ -5,9 +5,9 @@ import (
 	"time"
 
 	"blockyard/agents/fleet/broker"
+	"blockyard/train/games"
 	"blockyard/train/selfplay/phases"
 	"blockyard/train/selfplay/single"
-	"blockyard/train/task"
 
 	"github.com/alecthomas/kong"
 	"github.com/stretchr/testify/require"
@@ -28,19 +28,19 @@ func parse(t *testing.T, args ...string) *settings {
 // whether there is a backup.
 func TestDefaults(t *testing.T) {
 	for _, c := range []struct {
-		g    *task.Game
+		g    *games.Game
 		args []string
 		want phases.Config
 	}{
-		{task.BlockBattle, nil, phases.DefaultBackup()},
-		{task.Blocking, nil, phases.Default()},
-		{task.BlockBattle, []string{"--backup=0"}, phases.Default()},
+		{games.BlockBattle, nil, phases.DefaultBackup()},
+		{games.Blocking, nil, phases.Default()},
+		{games.BlockBattle, []string{"--backup=0"}, phases.Default()},
 	} {
 		got, err := parse(t, append([]string{c.g.Rules.ID}, c.args...)...).phases(c.g)
 		require.NoError(t, err)
 		require.Equal(t, &c.want, got)
 	}
-	alone, err := parse(t, "wintetris").algorithm(task.WinTetris)
+	alone, err := parse(t, "wintetris").algorithm(games.WinTetris)
 	require.NoError(t, err)
 	want := single.Default()
 	require.Equal(t, &want, alone)
@@ -48,12 +48,12 @@ func TestDefaults(t *testing.T) {
 
 func TestBudgetOfTime(t *testing.T) {
 	for args, gates := range map[string]int{"--for=40s": 1, "--for=2m": 2, "--for=1h": 10} {
-		c, err := parse(t, "blocking", args).phases(task.Blocking)
+		c, err := parse(t, "blocking", args).phases(games.Blocking)
 		require.NoError(t, err)
 		require.Equal(t, gates, c.Gates, args)
 		require.Zero(t, c.Iterations)
 	}
-	c, err := parse(t, "blockbattle", "--for=2m", "--gates=5", "--iterations=7").phases(task.BlockBattle)
+	c, err := parse(t, "blockbattle", "--for=2m", "--gates=5", "--iterations=7").phases(games.BlockBattle)
 	require.NoError(t, err)
 	require.Equal(t, 5, c.Gates)
 	require.Zero(t, c.Iterations, "time goes before iterations")
@@ -63,19 +63,19 @@ func TestBudgetOfTime(t *testing.T) {
 // Flags set the fields that they are named for, some by another name.
 func TestFlagsSetTheirFields(t *testing.T) {
 	c, err := parse(t, "blockbattle", "--backup=0.5", "--actor-rate=0.3", "--actor-rate-end=0.2", "--deep-width=3",
-		"--hidden=5", "--versus=0.1", "--opponents=combo,hand", "--rate-backup=0.01", "--seed=0").phases(task.BlockBattle)
+		"--hidden=5", "--versus=0.1", "--opponents=combo,hand", "--rate-backup=0.01", "--seed=0").phases(games.BlockBattle)
 	require.NoError(t, err)
 	require.Equal(t, []float64{.5, .5, .3, .2, .1, .01},
 		[]float64{c.Backup, c.Actor, c.ActorFrom, c.ActorTo, c.Versus, c.RateBackup})
 	require.Equal(t, []int{3, 5, 0}, []int{c.DeepWidth, c.Hidden[0], int(c.Seed)})
 	require.Equal(t, []string{"combo", "hand"}, c.Opponents)
 
-	c, err = parse(t, "blocking", "--actor=0", "--rate=0.3", "--rate-end=0.2").phases(task.Blocking)
+	c, err = parse(t, "blocking", "--actor=0", "--rate=0.3", "--rate-end=0.2").phases(games.Blocking)
 	require.NoError(t, err)
 	require.Equal(t, []float64{.3, .2}, []float64{c.RateFrom, c.RateTo})
 
 	s := parse(t, "dropblox", "--for=1m", "--rate=0.5", "--lambda=0.1", "--deep-width=9", "--warm=1")
-	config, err := s.algorithm(task.Dropblox)
+	config, err := s.algorithm(games.Dropblox)
 	require.NoError(t, err)
 	alone := config.(*single.Config)
 	require.Equal(t, []float64{0.5, 0.1, 1}, []float64{alone.Rate, alone.Lambda, alone.Warm})

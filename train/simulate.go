@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"blockyard/train/cluster"
-	"blockyard/train/scaling"
+	"blockyard/train/cluster/scaling"
 )
 
 type clusterSimulate struct {

@@ -7,8 +7,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"blockyard/train/games"
 	"blockyard/train/selfplay"
-	"blockyard/train/task"
 )
 
 func TestSelfplaySingle(t *testing.T) {
@@ -24,7 +24,7 @@ func TestSelfplaySingle(t *testing.T) {
 	for _, name := range []string{selfplay.BestFile, selfplay.CurveFile, "net-001.safetensors", "net-002.safetensors"} {
 		require.FileExists(t, filepath.Join(dir, name))
 	}
-	net, err := task.WinTetris.Load(filepath.Join(dir, selfplay.BestFile))
+	net, err := games.WinTetris.Load(filepath.Join(dir, selfplay.BestFile))
 	require.NoError(t, err)
 	require.Equal(t, 6, net.Layers()[0].Out)
 

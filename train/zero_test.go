@@ -9,9 +9,9 @@ import (
 	"strings"
 	"testing"
 
+	"blockyard/train/games"
 	"blockyard/train/selfplay"
 	"blockyard/train/selfplay/phases"
-	"blockyard/train/task"
 
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/cpu"
@@ -65,7 +65,7 @@ func TestSharesFromZero(t *testing.T) {
 		"--actor=0": {6. / 9, 1. / 9, 0, .25}, "--backup=0.4 --results=0.5": {.5, .4, .1, .1875},
 		"--results=0.5 --actor=0.5": {.5, 0, .5, .1875},
 	} {
-		a, err := parse(t, append([]string{"blockbattle", "--from-zero"}, strings.Fields(args)...)...).algorithm(task.BlockBattle)
+		a, err := parse(t, append([]string{"blockbattle", "--from-zero"}, strings.Fields(args)...)...).algorithm(games.BlockBattle)
 		if want[1] == 0 && want[0] > 0 {
 			require.ErrorContains(t, err, "results come before a backup", args)
 			continue
@@ -82,7 +82,7 @@ func TestEnsembleFitsTheBudget(t *testing.T) {
 		"": 3, "--for=60m": 3, "--for=10m": 2, "--for=2m": 1, "--iterations=2500": 2, "--iterations=100": 1,
 		"--iterations=20000": 3, "--for=2m --ensemble=3": 3,
 	} {
-		a, err := parse(t, append([]string{"blockbattle", "--from-zero"}, strings.Fields(args)...)...).algorithm(task.BlockBattle)
+		a, err := parse(t, append([]string{"blockbattle", "--from-zero"}, strings.Fields(args)...)...).algorithm(games.BlockBattle)
 		require.NoError(t, err, args)
 		require.Equal(t, want, a.(*phases.Config).Ensemble, args)
 	}
@@ -90,11 +90,11 @@ func TestEnsembleFitsTheBudget(t *testing.T) {
 
 func TestFromZeroRefusesTeachers(t *testing.T) {
 	for _, flag := range []string{"--from=x", "--warm=0.1", "--versus=0.1", "--opponents=hand"} {
-		_, err := parse(t, "blocking", "--from-zero", flag).algorithm(task.Blocking)
+		_, err := parse(t, "blocking", "--from-zero", flag).algorithm(games.Blocking)
 		require.ErrorContains(t, err, "--from-zero and "+flag[:6])
 	}
-	_, err := parse(t, "blockbattle", "--from-zero", "--results=0").algorithm(task.BlockBattle)
+	_, err := parse(t, "blockbattle", "--from-zero", "--results=0").algorithm(games.BlockBattle)
 	require.ErrorContains(t, err, "give --results a share above 0")
-	_, err = parse(t, "wintetris", "--from-zero", "--results=0.5").algorithm(task.WinTetris)
+	_, err = parse(t, "wintetris", "--from-zero", "--results=0.5").algorithm(games.WinTetris)
 	require.ErrorContains(t, err, "--results belongs to")
 }

@@ -9,10 +9,10 @@ import (
 
 	"blockyard/agents/fleet/broker"
 	"blockyard/agents/mlp"
+	"blockyard/train/games"
 	"blockyard/train/selfplay"
 	"blockyard/train/selfplay/phases"
 	"blockyard/train/selfplay/single"
-	"blockyard/train/task"
 
 	"github.com/nats-io/nats.go"
 	"github.com/stretchr/testify/require"
@@ -31,9 +31,9 @@ func small() *phases.Config {
 
 func newRun(t *testing.T, c selfplay.Algorithm) *selfplay.Run {
 	t.Helper()
-	g := task.BlockBattle
+	g := games.BlockBattle
 	if _, solo := c.(*single.Config); solo {
-		g = task.WinTetris
+		g = games.WinTetris
 	}
 	r, err := selfplay.New(g, c, nil, 1)
 	require.NoError(t, err)
@@ -91,7 +91,7 @@ func (s *site) learner(t *testing.T, r *selfplay.Run, folder string) *Learner {
 	return l
 }
 
-func settings(g *task.Game) selfplay.Algorithm {
+func settings(g *games.Game) selfplay.Algorithm {
 	if g.Solo != nil {
 		return new(single.Config)
 	}
@@ -193,7 +193,7 @@ func TestResume(t *testing.T) {
 	require.NoError(t, together.Step(), "lost")
 	require.NoError(t, first.Close(false))
 
-	again, err := selfplay.Resume(task.BlockBattle, state, new(phases.Config), 1)
+	again, err := selfplay.Resume(games.BlockBattle, state, new(phases.Config), 1)
 	require.NoError(t, err)
 	defer func() { require.NoError(t, again.Close()) }()
 	second := s.learner(t, again, folder)

@@ -13,9 +13,9 @@ import (
 
 	"blockyard/agents/fleet/broker"
 	"blockyard/env"
+	"blockyard/train/games"
 	"blockyard/train/selfplay"
 	"blockyard/train/selfplay/phases"
-	"blockyard/train/task"
 
 	"github.com/nats-io/nats.go/jetstream"
 	"github.com/stretchr/testify/require"
@@ -93,7 +93,7 @@ type crash struct{ *phases.Config }
 
 type crashPolicy struct{ selfplay.Policy }
 
-func (c crash) Policy(g *task.Game, ro *selfplay.Rollout) (selfplay.Policy, error) {
+func (c crash) Policy(g *games.Game, ro *selfplay.Rollout) (selfplay.Policy, error) {
 	p, err := c.Config.Policy(g, ro)
 	return crashPolicy{p}, err
 }
@@ -120,7 +120,7 @@ func TestTaskThatFails(t *testing.T) {
 	go func() {
 		ended <- Work(t.Context(), nc, WorkerOptions{
 			Name: "fragile", Threads: 1, Log: slog.New(slog.NewTextHandler(&log, nil)),
-			Algorithm: func(*task.Game) selfplay.Algorithm { return &crash{new(phases.Config)} },
+			Algorithm: func(*games.Game) selfplay.Algorithm { return &crash{new(phases.Config)} },
 		}, new(broker.WorkerCounts))
 	}()
 	err := run.Go(t.Context(), nil)

@@ -13,8 +13,8 @@ import (
 
 	"blockyard/agents/fleet/broker"
 	"blockyard/env/games"
+	task "blockyard/train/games"
 	"blockyard/train/selfplay"
-	"blockyard/train/task"
 )
 
 // Limits are the limits of the queues of a run.

@@ -17,8 +17,8 @@ import (
 	"blockyard/agents/fleet"
 	"blockyard/agents/fleet/broker"
 	"blockyard/agents/mlp"
+	"blockyard/train/games"
 	"blockyard/train/selfplay"
-	"blockyard/train/task"
 )
 
 // WorkerOptions are the settings of a worker.
@@ -27,7 +27,7 @@ type WorkerOptions struct {
 	Name    string // of the worker; two workers need two names
 	Threads int    // goroutines that play
 	// Algorithm returns empty settings for a game, to be filled with those of the run.
-	Algorithm func(*task.Game) selfplay.Algorithm
+	Algorithm func(*games.Game) selfplay.Algorithm
 	Log       *slog.Logger
 }
 
@@ -42,7 +42,7 @@ type worker struct {
 	js       jetstream.JetStream
 	kv       jetstream.KeyValue
 	spec     *Spec
-	game     *task.Game
+	game     *games.Game
 	settings selfplay.Algorithm
 	objects  *broker.Objects
 

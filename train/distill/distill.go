@@ -12,11 +12,11 @@ import (
 
 	"blockyard/agents/mlp"
 	"blockyard/env"
-	"blockyard/train/rows"
+	"blockyard/train/games"
+	"blockyard/train/network"
+	"blockyard/train/network/rows"
 	"blockyard/train/selfplay"
 	"blockyard/train/selfplay/afterstate"
-	"blockyard/train/task"
-	"blockyard/train/trainer"
 )
 
 // A Config is the settings of Run. Its result depends on nothing else, Workers and Progress excepted.
@@ -63,15 +63,15 @@ func (c *Config) check() error {
 
 // Run plays games with the teacher and fits a network to its values. If ctx ends, it stops after the current iteration.
 // The result is the mean of the weights over the last tenth of the iterations.
-func Run(ctx context.Context, g *task.Game, teacher *mlp.Net, c Config) (*mlp.Net, error) {
+func Run(ctx context.Context, g *games.Game, teacher *mlp.Net, c Config) (*mlp.Net, error) {
 	if err := c.check(); err != nil {
 		return nil, err
 	}
 	sizes := append(append([]int{len(g.Features)}, c.Hidden...), 1)
 	if c.From != nil {
-		sizes = trainer.Sizes(c.From)
+		sizes = network.Sizes(c.From)
 	}
-	t, err := trainer.New(trainer.Config{Sizes: sizes, Batch: c.Batch, Loss: trainer.Square, Seed: c.Seed})
+	t, err := network.New(network.Config{Sizes: sizes, Batch: c.Batch, Loss: network.Square, Seed: c.Seed})
 	if err != nil {
 		return nil, err
 	}
@@ -128,7 +128,7 @@ func Run(ctx context.Context, g *task.Game, teacher *mlp.Net, c Config) (*mlp.Ne
 
 // A table is a place where one game after another is played, with what was noted there.
 type table struct {
-	game   *task.Game
+	game   *games.Game
 	config *Config
 	state  env.State
 	view   env.State
@@ -138,7 +138,7 @@ type table struct {
 
 const tableStream = 0x64697374
 
-func newTable(g *task.Game, c *Config, index uint64) *table {
+func newTable(g *games.Game, c *Config, index uint64) *table {
 	t := &table{game: g, config: c, state: g.Rules.New(g.Rules.MinSeats), view: g.Rules.New(g.Rules.MinSeats)}
 	t.random.Seed(env.Derive(c.Seed^tableStream, index))
 	t.start()

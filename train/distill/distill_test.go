@@ -8,14 +8,14 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"blockyard/agents/mlp"
-	"blockyard/train/task"
-	"blockyard/train/trainer"
+	"blockyard/train/games"
+	"blockyard/train/network"
 )
 
 // teacher is a network of random weights.
-func teacher(t *testing.T, g *task.Game, hidden int) *mlp.Net {
+func teacher(t *testing.T, g *games.Game, hidden int) *mlp.Net {
 	t.Helper()
-	tr, err := trainer.New(trainer.Config{Sizes: []int{len(g.Features), hidden, 1}, Batch: 1, Seed: 5})
+	tr, err := network.New(network.Config{Sizes: []int{len(g.Features), hidden, 1}, Batch: 1, Seed: 5})
 	require.NoError(t, err)
 	n, err := tr.Net()
 	require.NoError(t, err)
@@ -31,7 +31,7 @@ func small() Config {
 
 // The loss falls to a small part of what it is at first, in games of all kinds.
 func TestRunLearns(t *testing.T) {
-	for _, g := range []*task.Game{task.BlockBattle, task.TetrisDuel, task.WinTetris} {
+	for _, g := range []*games.Game{games.BlockBattle, games.TetrisDuel, games.WinTetris} {
 		c := small()
 		c.Iterations, c.Rate = 60, 3e-3
 		var losses []float64
@@ -42,7 +42,7 @@ func TestRunLearns(t *testing.T) {
 		}
 		net, err := Run(t.Context(), g, teacher(t, g, 4), c)
 		require.NoError(t, err)
-		require.Equal(t, []int{len(g.Features), 8, 1}, trainer.Sizes(net))
+		require.Equal(t, []int{len(g.Features), 8, 1}, network.Sizes(net))
 		require.Len(t, losses, c.Iterations)
 		require.Less(t, losses[len(losses)-1], losses[0]/3, g.Rules.Name)
 	}
@@ -50,7 +50,7 @@ func TestRunLearns(t *testing.T) {
 
 // A network that begins as the teacher has nothing to learn.
 func TestRunFrom(t *testing.T) {
-	without, c := *task.BlockBattle, small()
+	without, c := *games.BlockBattle, small()
 	without.Mirror = nil // random weights have other values for the mirror image
 	g := &without
 	master := teacher(t, g, 8)
@@ -62,7 +62,7 @@ func TestRunFrom(t *testing.T) {
 
 // The number of workers makes no difference, the seed does.
 func TestRunRepeats(t *testing.T) {
-	g := task.BlockBattle
+	g := games.BlockBattle
 	master := teacher(t, g, 4)
 	var nets [][]mlp.Tensor
 	for _, x := range []struct {
@@ -89,7 +89,7 @@ func TestRunStops(t *testing.T) {
 			stop()
 		}
 	}
-	net, err := Run(ctx, task.BlockBattle, teacher(t, task.BlockBattle, 4), c)
+	net, err := Run(ctx, games.BlockBattle, teacher(t, games.BlockBattle, 4), c)
 	require.NoError(t, err)
 	require.NotNil(t, net)
 	require.Equal(t, 3, n)
@@ -109,7 +109,7 @@ func TestRunRefuses(t *testing.T) {
 	} {
 		c := small()
 		change(&c)
-		_, err := Run(t.Context(), task.BlockBattle, teacher(t, task.BlockBattle, 4), c)
+		_, err := Run(t.Context(), games.BlockBattle, teacher(t, games.BlockBattle, 4), c)
 		require.ErrorContains(t, err, says)
 	}
 }

@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"blockyard/train/task"
+	"blockyard/train/games"
 
 	"github.com/stretchr/testify/require"
 )
@@ -47,7 +47,7 @@ func TestAxesFitTheScores(t *testing.T) {
 	require.True(t, p.Y.Min > .45 && p.Y.Min < .5, p.Y.Min)
 	require.True(t, p.Y.Max > .58 && p.Y.Max < .62, p.Y.Max)
 
-	r.Game = task.WinTetris
+	r.Game = games.WinTetris
 	r.Curve = []Point{{Rows: 1, Score: 2, PerGame: 2, Low: 1, High: 4}, {Rows: 2, Score: 9000, PerGame: 9000, Low: 3000}}
 	p, err = r.scorePlot(newRowAxis(r.Counts.Rows))
 	require.NoError(t, err)
@@ -82,7 +82,7 @@ func TestGateLines(t *testing.T) {
 	require.Contains(t, r.LastGate(), "vs hand 50.0% (40.0 to 60.0) of 40 games, no best yet  kept")
 	r.Curve = append(r.Curve, Point{Score: .5, Low: .4, High: .6, Games: 40, VersusBest: .45})
 	require.Contains(t, r.LastGate(), "of 40 games, vs best 45.0%")
-	r.Game = task.WinTetris
+	r.Game = games.WinTetris
 	r.Curve = []Point{{Score: 30, PerGame: 30, Points: 90, Ends: 3, Games: 5, Kept: true}}
 	require.Contains(t, r.LastGate(), "90 points in 5 games, 3 ended: 30 points per game  kept")
 }

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"blockyard/agents/mlp"
-	"blockyard/train/tfevents"
+	"blockyard/train/curves"
 )
 
 // The files of a run, besides a net for each gate and the events for TensorBoard.
@@ -29,7 +29,7 @@ const (
 type Folder struct {
 	dir    string
 	run    *Run
-	events *tfevents.Writer
+	events *curves.Writer
 	saved  time.Time
 	noted  time.Time
 	before Counts // when last noted
@@ -41,7 +41,7 @@ func OpenFolder(dir string, run *Run) (*Folder, error) {
 		return nil, err
 	}
 	now := time.Now()
-	events, err := tfevents.Create(dir, now)
+	events, err := curves.Create(dir, now)
 	if err != nil {
 		return nil, err
 	}
@@ -103,9 +103,9 @@ func (f *Folder) note(now time.Time) error {
 }
 
 func (f *Folder) write(now time.Time, step int, values map[string]float64) error {
-	e := tfevents.Event{Time: now, Step: int64(step)}
+	e := curves.Event{Time: now, Step: int64(step)}
 	for tag, v := range values {
-		e.Scalars = append(e.Scalars, tfevents.Scalar{Tag: tag, Value: float32(v)})
+		e.Scalars = append(e.Scalars, curves.Scalar{Tag: tag, Value: float32(v)})
 	}
 	return f.events.Write(e)
 }

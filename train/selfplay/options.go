@@ -6,7 +6,7 @@ import (
 	"math"
 	"time"
 
-	"blockyard/train/task"
+	"blockyard/train/games"
 )
 
 // Options are the settings that every algorithm has. They go into the saved state with the
@@ -27,7 +27,7 @@ type Options struct {
 	Gates   int     // how often a net is evaluated and saved
 
 	// Opponents names the agents that have one seat in the share Rollout.Versus of the games, all equally often; see
-	// task.Game.Opponent. None is the baseline alone.
+	// games.Game.Opponent. None is the baseline alone.
 	Opponents []string `json:",omitempty"`
 }
 
@@ -66,7 +66,7 @@ func (o Options) Check() error {
 func (o *Options) Common() *Options { return o }
 
 // Sizes are the layer sizes of a run's nets.
-func (o Options) Sizes(g *task.Game) []int {
+func (o Options) Sizes(g *games.Game) []int {
 	return append(append([]int{len(g.Features)}, o.Hidden...), 1)
 }
 

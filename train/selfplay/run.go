@@ -23,8 +23,8 @@ import (
 	"blockyard/agents/mlp"
 	"blockyard/datasets/record"
 	"blockyard/env"
-	"blockyard/train/task"
-	"blockyard/train/trainer"
+	"blockyard/train/games"
+	"blockyard/train/network"
 )
 
 // A Learner says how the games of a run are played and fits nets to what policies noted.
@@ -56,7 +56,7 @@ type Algorithm interface {
 	Restore(r *Run, s *State) (Learner, error)
 	// Policy returns a new policy of the rollout's kind. It depends on nothing but the settings, the
 	// game and the rollout.
-	Policy(g *task.Game, ro *Rollout) (Policy, error)
+	Policy(g *games.Game, ro *Rollout) (Policy, error)
 	// Gate evaluates the learner's net and sets the scores and Kept of p. It returns false
 	// if ctx ended first.
 	Gate(ctx context.Context, r *Run, p *Point) (bool, error)
@@ -67,12 +67,12 @@ type Algorithm interface {
 	// Common returns the settings that every algorithm has.
 	Common() *Options
 	// Check reports the first setting that is out of range or does not fit the game.
-	Check(g *task.Game) error
+	Check(g *games.Game) error
 }
 
 // A Run is a training run in progress.
 type Run struct {
-	Game    *task.Game
+	Game    *games.Game
 	Options Options
 	Workers int // goroutines that play; they do not influence the outcome
 
@@ -130,14 +130,14 @@ const (
 )
 
 // New begins a run; see Algorithm.Start for from.
-func New(g *task.Game, a Algorithm, from *mlp.Net, workers int) (*Run, error) {
+func New(g *games.Game, a Algorithm, from *mlp.Net, workers int) (*Run, error) {
 	if err := a.Check(g); err != nil {
 		return nil, fmt.Errorf("%s: %w", g.Rules.Name, err)
 	}
 	r := newRun(g, a, workers)
-	if want := r.Options.Sizes(g); from != nil && !slices.Equal(trainer.Sizes(from), want) {
+	if want := r.Options.Sizes(g); from != nil && !slices.Equal(network.Sizes(from), want) {
 		return nil, fmt.Errorf("%s: the net to start from has layers of sizes %v, the run's have %v: "+
-			"set the hidden ones alike", g.Rules.Name, trainer.Sizes(from), want)
+			"set the hidden ones alike", g.Rules.Name, network.Sizes(from), want)
 	}
 	var err error
 	if r.Learner, err = a.Start(r, from); err != nil {
@@ -150,7 +150,7 @@ func New(g *task.Game, a Algorithm, from *mlp.Net, workers int) (*Run, error) {
 	return r, nil
 }
 
-func newRun(g *task.Game, a Algorithm, workers int) *Run {
+func newRun(g *games.Game, a Algorithm, workers int) *Run {
 	o, stream := *a.Common(), uint64(gameStream)
 	if g.Solo != nil {
 		stream = soloStream

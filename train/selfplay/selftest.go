@@ -7,7 +7,7 @@ import (
 
 	"blockyard/agents/mlp"
 	"blockyard/env"
-	"blockyard/train/task"
+	"blockyard/train/games"
 )
 
 // The self-test plays selfTestSteps steps from selfTestSeed.
@@ -19,7 +19,7 @@ const (
 // SelfTest plays a short rollout of the kind of ro by a fixed net and returns the SHA-256 of its result, in
 // hexadecimal. Processes that return the same value evaluate, sample and move alike, to the last bit. If the settings
 // name opponents, there is a rollout against each.
-func SelfTest(g *task.Game, a Algorithm, ro Rollout) (string, error) {
+func SelfTest(g *games.Game, a Algorithm, ro Rollout) (string, error) {
 	p, err := NewPlayer(g, a)
 	if err != nil {
 		return "", err

@@ -7,7 +7,7 @@ import (
 	"blockyard/agents/mlp"
 	"blockyard/datasets/record"
 	"blockyard/env"
-	"blockyard/train/task"
+	"blockyard/train/games"
 )
 
 // A Rollout is how a fixed number of steps of all games is played. Together with the settings of
@@ -64,7 +64,7 @@ type Slot struct {
 	Opponent [env.MaxSeats]uint8 // who plays each seat: 0 is the learner, k the k-th opponent
 	Notes    Notes               // of the last rollout; nil before the first
 
-	game      *task.Game
+	game      *games.Game
 	opponents []string // their names, one at least
 	age       int      // steps of this game
 	ended     int      // games that ended in this rollout
@@ -74,7 +74,7 @@ type Slot struct {
 	played    []*record.Record // games that ended in this rollout
 }
 
-func newSlot(g *task.Game, opponents []string, index int) *Slot {
+func newSlot(g *games.Game, opponents []string, index int) *Slot {
 	return &Slot{Index: index, game: g, opponents: opponents, State: g.Rules.New(g.Rules.MinSeats)}
 }
 

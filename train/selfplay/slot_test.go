@@ -7,7 +7,7 @@ import (
 
 	"blockyard/agents/mlp"
 	"blockyard/env"
-	"blockyard/train/task"
+	task "blockyard/train/games"
 
 	"github.com/stretchr/testify/require"
 )

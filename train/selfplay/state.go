@@ -12,8 +12,8 @@ import (
 
 	"blockyard/agents/mlp"
 	"blockyard/env"
-	"blockyard/train/task"
-	"blockyard/train/trainer"
+	"blockyard/train/games"
+	"blockyard/train/network"
 )
 
 // A State is a saved run: tensors, and the other fields as JSON in the metadata "run" of
@@ -105,7 +105,7 @@ func (r *Run) Save(path string) error {
 }
 
 // Resume continues a saved run of an algorithm, whose settings it loads.
-func Resume(g *task.Game, path string, a Algorithm, workers int) (*Run, error) {
+func Resume(g *games.Game, path string, a Algorithm, workers int) (*Run, error) {
 	data, err := mlp.ReadFile(path)
 	if err != nil {
 		return nil, err
@@ -117,7 +117,7 @@ func Resume(g *task.Game, path string, a Algorithm, workers int) (*Run, error) {
 	return r, nil
 }
 
-func resume(g *task.Game, data []byte, a Algorithm, workers int) (*Run, error) {
+func resume(g *games.Game, data []byte, a Algorithm, workers int) (*Run, error) {
 	tensors, meta, err := mlp.ParseTensors(data)
 	if err != nil {
 		return nil, err
@@ -222,7 +222,7 @@ func (s *State) Net(prefix string, sizes []int) (*mlp.Net, error) {
 	if err != nil {
 		return nil, err
 	}
-	if got := trainer.Sizes(n); !slices.Equal(got, sizes) {
+	if got := network.Sizes(n); !slices.Equal(got, sizes) {
 		return nil, fmt.Errorf("the net %q has layers of sizes %v, want %v", prefix, got, sizes)
 	}
 	return n, nil

@@ -9,7 +9,7 @@ import (
 	"fmt"
 
 	"blockyard/agents/mlp"
-	"blockyard/train/task"
+	"blockyard/train/games"
 )
 
 // A Task is a rollout of one slot, to be played by a Player anywhere. Its result depends on nothing
@@ -55,7 +55,7 @@ func ParseNet(file []byte) (*mlp.Net, error) {
 
 // A Player plays tasks of one run. It is not safe for concurrent use: every goroutine has its own.
 type Player struct {
-	game      *task.Game
+	game      *games.Game
 	algorithm Algorithm
 	slot      *Slot
 	policies  map[string]Policy // by kind
@@ -65,7 +65,7 @@ type Player struct {
 }
 
 // NewPlayer returns a player for runs of an algorithm with its settings.
-func NewPlayer(g *task.Game, a Algorithm) (*Player, error) {
+func NewPlayer(g *games.Game, a Algorithm) (*Player, error) {
 	if err := a.Check(g); err != nil {
 		return nil, fmt.Errorf("%s: %w", g.Rules.Name, err)
 	}

@@ -5,13 +5,13 @@ import (
 	"math/rand/v2"
 
 	"blockyard/agents/mlp"
-	"blockyard/train/rows"
-	"blockyard/train/trainer"
+	"blockyard/train/network"
+	"blockyard/train/network/rows"
 )
 
 // A Value is a net in training: its trainer and the running mean of its weights.
 type Value struct {
-	Trainer *trainer.Trainer
+	Trainer *network.Trainer
 	Rows    rows.Rows // of the current fit
 	Now     *mlp.Net  // as of the last fit
 	Mean    *mlp.Net  // of Now over the last Options.Mean fits
@@ -26,12 +26,12 @@ type Value struct {
 
 // NewValue begins with the net from, or with random weights if from is nil. The sizes of c are set here: those of from,
 // or of the run's nets.
-func NewValue(r *Run, c trainer.Config, from *mlp.Net) (*Value, error) {
+func NewValue(r *Run, c network.Config, from *mlp.Net) (*Value, error) {
 	c.Sizes = r.Options.Sizes(r.Game)
 	if from != nil {
-		c.Sizes = trainer.Sizes(from)
+		c.Sizes = network.Sizes(from)
 	}
-	t, err := trainer.New(c)
+	t, err := network.New(c)
 	if err != nil {
 		return nil, err
 	}

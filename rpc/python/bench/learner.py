@@ -71,7 +71,7 @@ def main() -> None:
     torch.set_num_threads(1)
     with tempfile.TemporaryDirectory() as folder:
         program = Path(folder) / "trainer.test"
-        subprocess.run(["go", "test", "-c", "-o", program, "./train/trainer"], cwd=REPOSITORY, check=True)
+        subprocess.run(["go", "test", "-c", "-o", program, "./train/network"], cwd=REPOSITORY, check=True)
         if not args.json:
             print("| network | batch | gorgonia, rows per core-second | PyTorch | ratio |\n|---|---|---|---|---|")
         for sizes, batch, steps in CASES:

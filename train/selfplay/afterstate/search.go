@@ -14,7 +14,7 @@ import (
 	"blockyard/agents/mlp"
 	"blockyard/agents/search"
 	"blockyard/env"
-	"blockyard/train/task"
+	"blockyard/train/games"
 )
 
 // Certain is the worth of a won game.
@@ -39,7 +39,7 @@ type Ply struct {
 
 // A Search belongs to one worker.
 type Search struct {
-	Game    *task.Game
+	Game    *games.Game
 	Net     *mlp.Net
 	Root    Ply
 	Leaf    Ply   // the decision after one choice of Root
@@ -56,7 +56,7 @@ type Search struct {
 }
 
 // New makes a search by net.
-func New(g *task.Game, net *mlp.Net, width int) *Search {
+func New(g *games.Game, net *mlp.Net, width int) *Search {
 	c := &Search{Game: g, Net: net.Clone(), Width: width, reader: g.Reader()}
 	if g.Hand != nil {
 		c.baseline = g.Hand()

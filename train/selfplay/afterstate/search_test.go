@@ -7,15 +7,15 @@ import (
 
 	"blockyard/agents/search"
 	"blockyard/env"
+	"blockyard/train/games"
 	"blockyard/train/selfplay/afterstate"
-	"blockyard/train/task"
 
 	"github.com/stretchr/testify/require"
 )
 
 // Two plies deep, with no first choice left out, Best is what the search for play finds.
 func TestTwoPlyAgreesWithSearch(t *testing.T) {
-	g := task.BlockBattle
+	g := games.BlockBattle
 	net, err := g.Start(8, 3)
 	require.NoError(t, err)
 	c := afterstate.New(g, net, 1000)

@@ -5,7 +5,7 @@ import (
 
 	"blockyard/agents/mlp"
 	"blockyard/env"
-	"blockyard/train/task"
+	"blockyard/train/games"
 )
 
 const (
@@ -18,7 +18,7 @@ const (
 // Spreads returns how much the values of each net differ between the choices of one decision: the mean of their
 // standard deviation, over the decisions of games that the first net plays against itself one ply deep. Nets that were
 // trained in different ways have values of different scales; only these differences matter to play.
-func Spreads(g *task.Game, nets []*mlp.Net) []float64 {
+func Spreads(g *games.Game, nets []*mlp.Net) []float64 {
 	var all []*Search
 	for _, n := range nets {
 		all = append(all, New(g, n, 1))

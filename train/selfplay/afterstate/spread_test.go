@@ -6,12 +6,12 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"blockyard/agents/mlp"
-	"blockyard/train/task"
+	"blockyard/train/games"
 )
 
 // A net whose output is multiplied differs that much more between choices; a constant makes no difference.
 func TestSpreads(t *testing.T) {
-	for _, g := range []*task.Game{task.BlockBattle, task.TetrisDuel, task.WinTetris} {
+	for _, g := range []*games.Game{games.BlockBattle, games.TetrisDuel, games.WinTetris} {
 		layers := func(scale, bias float32) *mlp.Net {
 			n := len(g.Features)
 			w := make([]float32, n)

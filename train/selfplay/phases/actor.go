@@ -4,8 +4,8 @@ import (
 	"errors"
 	"fmt"
 
+	"blockyard/train/network"
 	"blockyard/train/selfplay"
-	"blockyard/train/trainer"
 )
 
 // An actorLearner is an actor and its critic. The net as of the last fit plays, the mean is
@@ -21,7 +21,7 @@ type actorLearner struct {
 
 // newActor begins with an actor that is a copy of the critic's net.
 func newActor(r *selfplay.Run, c *Config, critic *lambdaLearner) (*actorLearner, error) {
-	v, err := selfplay.NewValue(r, trainer.Config{Batch: c.ActorBatch, Seed: c.Seed}, critic.Mean)
+	v, err := selfplay.NewValue(r, network.Config{Batch: c.ActorBatch, Seed: c.Seed}, critic.Mean)
 	return &actorLearner{Value: v, critic: critic, config: c, run: r}, err
 }
 

@@ -6,8 +6,8 @@ import (
 
 	"blockyard/env"
 	"blockyard/env/envtest/toy"
+	"blockyard/train/games"
 	"blockyard/train/selfplay/afterstate"
-	"blockyard/train/task"
 
 	"github.com/stretchr/testify/require"
 )
@@ -53,7 +53,7 @@ func TestDrawsFollowSoftmax(t *testing.T) {
 // Options are all afterstates one ply deep, and two plies deep the best of them as Best
 // sees them; the row of each has its preference as the net's output.
 func TestOptions(t *testing.T) {
-	r, _, c := start(t, task.BlockBattle, nil)
+	r, _, c := start(t, games.BlockBattle, nil)
 	c.Width = 3
 	var rand env.Rand
 	rand.Seed(8)

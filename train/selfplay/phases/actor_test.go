@@ -5,9 +5,9 @@ import (
 	"testing"
 
 	"blockyard/agents/mlp"
-	"blockyard/train/rows"
+	"blockyard/train/games"
+	"blockyard/train/network/rows"
 	"blockyard/train/selfplay"
-	"blockyard/train/task"
 
 	"github.com/stretchr/testify/require"
 )
@@ -18,7 +18,7 @@ func TestPairsAreThePolicyGradient(t *testing.T) {
 	const temperature, length = 0.3, 0.7
 	weight := []float64{1, 2, 3, 4} // the softmax, in tenths
 	gain := []float64{0.5, -0.2, 0.1, -0.4}
-	game := &task.Game{Features: []string{"a", "b", "c", "d"}}
+	game := &games.Game{Features: []string{"a", "b", "c", "d"}}
 	layer := mlp.Layer{In: 4, Out: 1, W: make([]float32, 4), B: make([]float32, 1)}
 	for i, w := range weight {
 		layer.W[i] = float32(temperature * math.Log(w))
@@ -65,7 +65,7 @@ func TestPairsAreThePolicyGradient(t *testing.T) {
 }
 
 func TestActorPassesOverWhatItCannotTell(t *testing.T) {
-	game := &task.Game{Features: []string{"a"}}
+	game := &games.Game{Features: []string{"a"}}
 	l := &actorLearner{Value: &selfplay.Value{Rows: rows.Rows{Game: game}}}
 	nan := float32(math.NaN())
 	steps := []step{{Value: .1}, {Value: .2, Ended: true}, {Value: .3}, {Value: .4}, {Value: .5}}

@@ -6,8 +6,8 @@ import (
 	"slices"
 
 	"blockyard/agents/mlp"
+	"blockyard/train/network"
 	"blockyard/train/selfplay"
-	"blockyard/train/trainer"
 )
 
 const (
@@ -31,11 +31,11 @@ type backupLearner struct {
 
 // newBackup begins with a net.
 func newBackup(r *selfplay.Run, c *Config, from *mlp.Net) (*backupLearner, error) {
-	loss := trainer.Square
+	loss := network.Square
 	if c.LogOdds {
-		loss = trainer.Logistic
+		loss = network.Logistic
 	}
-	v, err := selfplay.NewValue(r, trainer.Config{Loss: loss, Batch: c.Batch, Seed: c.Seed}, from)
+	v, err := selfplay.NewValue(r, network.Config{Loss: loss, Batch: c.Batch, Seed: c.Seed}, from)
 	return &backupLearner{Value: v, config: c, run: r, base: from}, err
 }
 
@@ -68,7 +68,7 @@ func (l *backupLearner) Save(s *selfplay.State) {
 func (l *backupLearner) Gated() error {
 	l.base, l.average, l.fits = l.Mean, 0, 0
 	best := l.run.Best
-	if l.config.GateElo > 0 && best != nil && slices.Equal(trainer.Sizes(best), trainer.Sizes(l.base)) {
+	if l.config.GateElo > 0 && best != nil && slices.Equal(network.Sizes(best), network.Sizes(l.base)) {
 		l.base = best
 	}
 	return l.Trainer.SetNet(l.base)

@@ -5,9 +5,9 @@ import (
 	"testing"
 
 	"blockyard/env"
+	"blockyard/train/games"
 	"blockyard/train/selfplay"
 	"blockyard/train/selfplay/afterstate"
-	"blockyard/train/task"
 
 	"github.com/stretchr/testify/require"
 )
@@ -18,7 +18,7 @@ func startBackup(t *testing.T, seed uint64) (*selfplay.Run, *backupLearner, *bac
 	c := DefaultBackup()
 	c.Seed, c.Hidden, c.Batch, c.Games, c.Rounds, c.Iterations = seed, []int{16}, 32, 16, 64, 24
 	c.Mean, c.Explore, c.Late, c.Gates, c.Samples, c.DeepWidth, c.Versus = 5, 0.1, 0.3, 1, 2, 3, 0.5
-	r, err := selfplay.New(task.BlockBattle, &c, nil, 2)
+	r, err := selfplay.New(games.BlockBattle, &c, nil, 2)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, r.Close()) })
 	l := r.Learner.(*backupLearner)

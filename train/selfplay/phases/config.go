@@ -5,8 +5,8 @@ import (
 	"errors"
 	"fmt"
 
+	"blockyard/train/games"
 	"blockyard/train/selfplay"
-	"blockyard/train/task"
 )
 
 // A Config is all settings of a run, and its selfplay.Algorithm.
@@ -88,7 +88,7 @@ func (c *Config) fallFrom() float64 { return max(c.Warm, c.backupEnd()) }
 func (c *Config) actorFrom() float64 { return max(c.Warm, c.backupEnd(), 1-c.Actor) }
 
 // Check implements selfplay.Algorithm. Without an actor or a backup only its share counts.
-func (c *Config) Check(g *task.Game) error {
+func (c *Config) Check(g *games.Game) error {
 	if c.Backup > 0 && c.Warm > 0 {
 		return errors.New("a backup begins with a net that plays already: no warm start before it; use --warm 0")
 	}
@@ -157,4 +157,4 @@ func (c *Config) Check(g *task.Game) error {
 }
 
 // takesTurns reports whether g is a game in which two seats take turns.
-func takesTurns(g *task.Game) bool { return g.Rules.Rows == 1 && g.Rules.MinSeats == 2 }
+func takesTurns(g *games.Game) bool { return g.Rules.Rows == 1 && g.Rules.MinSeats == 2 }

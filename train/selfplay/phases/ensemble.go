@@ -6,8 +6,8 @@ import (
 
 	"blockyard/agents/mlp"
 	"blockyard/env"
+	"blockyard/train/network"
 	"blockyard/train/selfplay"
-	"blockyard/train/trainer"
 )
 
 // An ensemble is several nets that are trained on the results of games one after the other, each from random weights of
@@ -41,7 +41,7 @@ func (l *lambdaLearner) next() (*lambdaLearner, error) {
 	if since, _ := c.part(k); k >= c.members() || r.Progress() < since {
 		return l, nil
 	}
-	t, err := trainer.New(trainer.Config{
+	t, err := network.New(network.Config{
 		Sizes: r.Options.Sizes(r.Game), Batch: 1, Seed: env.Derive(c.Seed^memberStream, uint64(k)),
 	})
 	if err != nil {

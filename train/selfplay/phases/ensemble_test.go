@@ -4,9 +4,9 @@ import (
 	"testing"
 
 	"blockyard/agents/mlp"
+	"blockyard/train/games"
+	"blockyard/train/network"
 	"blockyard/train/selfplay"
-	"blockyard/train/task"
-	"blockyard/train/trainer"
 
 	"github.com/stretchr/testify/require"
 )
@@ -14,7 +14,7 @@ import (
 // The nets of an ensemble follow one another. Gates see the mean of those so far, and the backup begins with the mean
 // of all.
 func TestEnsemble(t *testing.T) {
-	c := FromZero(task.BlockBattle)
+	c := FromZero(games.BlockBattle)
 	c.Games, c.Rounds, c.Iterations, c.Batch, c.Hidden = 4, 24, 8, 32, []int{6}
 	c.Results, c.Backup, c.Ensemble, c.Gates, c.GatePairs, c.GatePly = 0.75, 0.25, 3, 4, 1, 1
 	r := open(t, c, 1)
@@ -24,7 +24,7 @@ func TestEnsemble(t *testing.T) {
 	require.NoError(t, r.Go(t.Context(), func(atGate bool) error {
 		if atGate {
 			gated = r.Net()
-			units = append(units, trainer.Sizes(gated)[1])
+			units = append(units, network.Sizes(gated)[1])
 			return nil
 		}
 		names = append(names, r.Stage())
@@ -44,7 +44,7 @@ func TestEnsemble(t *testing.T) {
 
 // Each net of an ensemble begins with random weights of its own; the rate and the games two plies deep begin anew.
 func TestEnsembleBeginsAnew(t *testing.T) {
-	c := FromZero(task.BlockBattle)
+	c := FromZero(games.BlockBattle)
 	c.Games, c.Rounds, c.Iterations, c.Hidden = 1, 1, 100, []int{4}
 	c.Results, c.Backup, c.Deep, c.Ensemble = 0.8, 0.2, 0.4, 2
 	r := open(t, c, 1)
@@ -74,9 +74,9 @@ func TestEnsembleRefuses(t *testing.T) {
 		"layers [4 4]":        func(c *Config) { c.Ensemble, c.Hidden = 2, []int{4, 4} },
 		"results 0 and hidde": func(c *Config) { c.Ensemble, c.Results, c.Backup = 2, 0, 1 },
 	} {
-		c := FromZero(task.BlockBattle)
+		c := FromZero(games.BlockBattle)
 		change(&c)
-		require.ErrorContains(t, c.Check(task.BlockBattle), says)
+		require.ErrorContains(t, c.Check(games.BlockBattle), says)
 	}
 	m := member{}
 	r := open(t, ensemble(1), 1)

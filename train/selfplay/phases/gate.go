@@ -10,8 +10,8 @@ import (
 	"blockyard/agents/mlp"
 	"blockyard/agents/search"
 	"blockyard/env"
+	task "blockyard/train/games"
 	"blockyard/train/selfplay"
-	"blockyard/train/task"
 )
 
 const gateStream = 0x67617465

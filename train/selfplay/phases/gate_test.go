@@ -3,8 +3,8 @@ package phases
 import (
 	"testing"
 
+	"blockyard/train/games"
 	"blockyard/train/selfplay"
-	"blockyard/train/task"
 
 	"github.com/stretchr/testify/require"
 )
@@ -26,7 +26,7 @@ func TestGateAgainst(t *testing.T) {
 	}
 	require.Equal(t, 20, last, "also against the best net")
 	require.Contains(t, r.LastScore(), "vs random, digger, terms6:ply=1")
-	list, err := c.opponents(task.BlockBattle)
+	list, err := c.opponents(games.BlockBattle)
 	require.NoError(t, err)
 	require.Equal(t, []int{1, 2, 2}, []int{list[0].Units, list[1].Units, list[2].Units})
 }
@@ -65,7 +65,7 @@ func TestBestScore(t *testing.T) {
 func TestGateAgainstRefuses(t *testing.T) {
 	c := small(3)
 	c.GateAgainst = []string{"nobody"}
-	require.ErrorContains(t, c.Check(task.BlockBattle), "gate against nobody")
+	require.ErrorContains(t, c.Check(games.BlockBattle), "gate against nobody")
 	c.GateAgainst, c.GatePairs = []string{"hand", "combo", "tspin"}, 2
-	require.ErrorContains(t, c.Check(task.BlockBattle), "at least one for each of the 3 opponents")
+	require.ErrorContains(t, c.Check(games.BlockBattle), "at least one for each of the 3 opponents")
 }

@@ -7,8 +7,8 @@ import (
 	"math/rand/v2"
 
 	"blockyard/agents/mlp"
+	"blockyard/train/network"
 	"blockyard/train/selfplay"
-	"blockyard/train/trainer"
 )
 
 // What the tensors of nets in a state file begin with. Those of the trainer of a learner's
@@ -30,7 +30,7 @@ type lambdaLearner struct {
 
 // newLambda begins with a net, or with random weights if from is nil.
 func newLambda(r *selfplay.Run, c *Config, from *mlp.Net) (*lambdaLearner, error) {
-	v, err := selfplay.NewValue(r, trainer.Config{Batch: c.Batch, Seed: c.Seed}, from)
+	v, err := selfplay.NewValue(r, network.Config{Batch: c.Batch, Seed: c.Seed}, from)
 	return &lambdaLearner{Value: v, config: c, run: r}, err
 }
 

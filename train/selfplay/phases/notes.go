@@ -5,13 +5,13 @@ import (
 
 	"blockyard/agents/mlp"
 	"blockyard/env"
+	"blockyard/train/games"
 	"blockyard/train/selfplay"
 	"blockyard/train/selfplay/afterstate"
-	"blockyard/train/task"
 )
 
 // A noter notes what learning from λ-returns needs. It is a part of every policy that does.
-type noter struct{ game *task.Game }
+type noter struct{ game *games.Game }
 
 // notes are what the seats that learn saw in one slot's rollout.
 type notes struct {

@@ -9,8 +9,8 @@ import (
 	"blockyard/agents/search"
 	"blockyard/datasets/record"
 	"blockyard/env"
+	task "blockyard/train/games"
 	"blockyard/train/selfplay"
-	"blockyard/train/task"
 
 	"github.com/stretchr/testify/require"
 )

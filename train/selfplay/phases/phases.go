@@ -58,9 +58,9 @@ import (
 	"strconv"
 
 	"blockyard/agents/mlp"
+	"blockyard/train/games"
 	"blockyard/train/selfplay"
 	"blockyard/train/selfplay/afterstate"
-	"blockyard/train/task"
 )
 
 // Notes implements selfplay.Algorithm.
@@ -94,7 +94,7 @@ func (c *Config) Start(r *selfplay.Run, from *mlp.Net) (selfplay.Learner, error)
 }
 
 // firstNet is the game's baseline evaluator as a net.
-func (c *Config) firstNet(g *task.Game) (*mlp.Net, error) {
+func (c *Config) firstNet(g *games.Game) (*mlp.Net, error) {
 	if g.Start == nil {
 		return nil, errors.New("a backup needs a net to start from: name one with --from")
 	}
@@ -150,7 +150,7 @@ const (
 )
 
 // Policy implements selfplay.Algorithm.
-func (c *Config) Policy(g *task.Game, ro *selfplay.Rollout) (selfplay.Policy, error) {
+func (c *Config) Policy(g *games.Game, ro *selfplay.Rollout) (selfplay.Policy, error) {
 	s := afterstate.New(g, ro.Net, c.DeepWidth)
 	for _, name := range c.OpponentNames() {
 		e, err := g.Opponent(name)

@@ -14,9 +14,9 @@ import (
 	"blockyard/agents/match"
 	"blockyard/agents/mlp"
 	"blockyard/datasets/record"
+	"blockyard/train/games"
 	"blockyard/train/selfplay"
 	"blockyard/train/selfplay/selfplaytest"
-	"blockyard/train/task"
 
 	"github.com/stretchr/testify/require"
 )
@@ -64,7 +64,7 @@ func ensemble(seed uint64) Config {
 
 func open(t *testing.T, c Config, workers int) *selfplay.Run {
 	t.Helper()
-	r, err := selfplay.New(task.BlockBattle, &c, nil, workers)
+	r, err := selfplay.New(games.BlockBattle, &c, nil, workers)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, r.Close()) })
 	return r
@@ -130,7 +130,7 @@ func TestTasksPlayTheSame(t *testing.T) {
 		require.NoError(t, whole.Go(t.Context(), nil))
 		apart := open(t, c, 1)
 		other := c
-		player, err := selfplay.NewPlayer(task.BlockBattle, &other)
+		player, err := selfplay.NewPlayer(games.BlockBattle, &other)
 		require.NoError(t, err)
 		remote := &selfplaytest.Loopback{Player: player}
 		for i := range apart.Slots {
@@ -157,7 +157,7 @@ func TestResumeLosesNothing(t *testing.T) {
 			cancel()
 			require.NoError(t, r.Save(path))
 			var err error
-			r, err = selfplay.Resume(task.BlockBattle, path, new(Config), 2)
+			r, err = selfplay.Resume(games.BlockBattle, path, new(Config), 2)
 			require.NoError(t, err)
 			defer func(r *selfplay.Run) { require.NoError(t, r.Close()) }(r)
 			parts++
@@ -197,7 +197,7 @@ func TestStopInARolloutLosesNothing(t *testing.T) {
 			}
 			require.NoError(t, r.Save(path))
 			var err error
-			r, err = selfplay.Resume(task.BlockBattle, path, new(Config), 1)
+			r, err = selfplay.Resume(games.BlockBattle, path, new(Config), 1)
 			require.NoError(t, err)
 			defer func(r *selfplay.Run) { require.NoError(t, r.Close()) }(r)
 		}
@@ -268,7 +268,7 @@ func TestLearnersHaveTheirShares(t *testing.T) {
 
 func TestResumeRefuses(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "state")
-	_, err := selfplay.Resume(task.BlockBattle, path, new(Config), 1)
+	_, err := selfplay.Resume(games.BlockBattle, path, new(Config), 1)
 	require.ErrorIs(t, err, os.ErrNotExist)
 	r := open(t, small(1), 1)
 	for r.Counts.Pairs == 0 {
@@ -293,11 +293,11 @@ func TestResumeRefuses(t *testing.T) {
 		bad := bytes.ReplaceAll(good, []byte(c.from), []byte(c.to))
 		require.NoError(t, selfplay.Seal(bad))
 		require.NoError(t, os.WriteFile(path, bad, 0o600))
-		_, err := selfplay.Resume(task.BlockBattle, path, new(Config), 1)
+		_, err := selfplay.Resume(games.BlockBattle, path, new(Config), 1)
 		require.ErrorContains(t, err, c.says, name)
 	}
 	require.NoError(t, os.WriteFile(path, good[:len(good)-1], 0o600))
-	_, err = selfplay.Resume(task.BlockBattle, path, new(Config), 1)
+	_, err = selfplay.Resume(games.BlockBattle, path, new(Config), 1)
 	require.ErrorContains(t, err, "truncated")
 }
 
@@ -311,11 +311,11 @@ func TestResumeRefusesChangedFiles(t *testing.T) {
 	require.NoError(t, r.Save(path))
 	good, err := os.ReadFile(path)
 	require.NoError(t, err)
-	_, err = selfplay.Resume(task.BlockBattle, path, new(Config), 1)
+	_, err = selfplay.Resume(games.BlockBattle, path, new(Config), 1)
 	require.NoError(t, err)
 	refused := func(bad []byte, what string, at int) {
 		require.NoError(t, os.WriteFile(path, bad, 0o600))
-		_, err = selfplay.Resume(task.BlockBattle, path, new(Config), 1)
+		_, err = selfplay.Resume(games.BlockBattle, path, new(Config), 1)
 		require.Error(t, err, "%s at byte %d of %d", what, at, len(good))
 	}
 	for k := range 400 {
@@ -363,10 +363,10 @@ func TestConfigRefuses(t *testing.T) {
 	} {
 		c := small(1)
 		f(&c)
-		_, err := selfplay.New(task.BlockBattle, &c, nil, 1)
+		_, err := selfplay.New(games.BlockBattle, &c, nil, 1)
 		require.ErrorContains(t, err, says)
 	}
-	alone, noDraws := *task.BlockBattle, backed(1)
+	alone, noDraws := *games.BlockBattle, backed(1)
 	alone.Outcomes = 0
 	_, err := selfplay.New(&alone, &noDraws, nil, 1)
 	require.ErrorContains(t, err, "no draws")

@@ -3,8 +3,8 @@ package phases
 import (
 	"testing"
 
+	"blockyard/train/games"
 	"blockyard/train/selfplay"
-	"blockyard/train/task"
 
 	"github.com/stretchr/testify/require"
 )
@@ -15,7 +15,7 @@ func BenchmarkStep(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			c := Default()
 			c.Warm, c.Actor = share.warm, share.actor
-			r, err := selfplay.New(task.BlockBattle, &c, nil, 1)
+			r, err := selfplay.New(games.BlockBattle, &c, nil, 1)
 			require.NoError(b, err)
 			defer func() { require.NoError(b, r.Close()) }()
 			for b.Loop() {

@@ -5,8 +5,8 @@ import (
 	"testing"
 
 	"blockyard/agents/mlp"
+	"blockyard/train/games"
 	"blockyard/train/selfplay"
-	"blockyard/train/task"
 
 	"github.com/stretchr/testify/require"
 )
@@ -15,7 +15,7 @@ import (
 func TestResultsThatCannotBe(t *testing.T) {
 	c := small(1)
 	r := open(t, c, 1)
-	player, err := selfplay.NewPlayer(task.BlockBattle, &c)
+	player, err := selfplay.NewPlayer(games.BlockBattle, &c)
 	require.NoError(t, err)
 	ro := r.Learner.Rollout()
 	start, err := r.Slots[2].Save()
@@ -53,7 +53,7 @@ func TestResultsThatCannotBe(t *testing.T) {
 		_, err := player.Decode(sent, c.file)
 		require.ErrorContains(t, err, c.says, name)
 	}
-	player, err = selfplay.NewPlayer(task.BlockBattle, &c)
+	player, err = selfplay.NewPlayer(games.BlockBattle, &c)
 	require.NoError(t, err)
 	sent.Rollout.Kind = "psychic"
 	_, _, err = player.Play(t.Context(), sent, ro.Net)

@@ -8,8 +8,8 @@ import (
 	"blockyard/agents/search"
 	"blockyard/env"
 	"blockyard/env/envtest/toy"
+	"blockyard/train/games"
 	"blockyard/train/selfplay"
-	"blockyard/train/task"
 
 	"github.com/stretchr/testify/require"
 )
@@ -17,7 +17,7 @@ import (
 // takes is a turn-based game in which what counts is how much each seat took: an
 // obvious choice for anyone who learns from results, and for a net that knows no more of
 // an afterstate than what was taken last, nothing but a choice.
-var takes = &task.Game{
+var takes = &games.Game{
 	Rules:    toy.Turns,
 	Features: []string{"took 1", "took 2", "took 3", "cards"},
 	Own:      3,
@@ -42,7 +42,7 @@ func (takesReader) Own(s env.State, seat int, out []float32) {
 
 // start begins a run of g in which an actor has the whole budget, and returns its learner and
 // a policy.
-func start(t *testing.T, g *task.Game, from *mlp.Net) (*selfplay.Run, *actorLearner, *actorPolicy) {
+func start(t *testing.T, g *games.Game, from *mlp.Net) (*selfplay.Run, *actorLearner, *actorPolicy) {
 	t.Helper()
 	c := Default()
 	c.Hidden, c.Batch, c.Games, c.Rounds, c.Iterations, c.Mean = []int{8}, 64, 16, 48, 60, 1

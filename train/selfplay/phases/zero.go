@@ -1,6 +1,6 @@
 package phases
 
-import "blockyard/train/task"
+import "blockyard/train/games"
 
 // FromZero is a run without a teacher: it begins with random weights, and the baseline evaluator neither plays, nor is
 // imitated, nor is the first net. It is only the opponent in gates. What remains of human knowledge are the features.
@@ -10,7 +10,7 @@ import "blockyard/train/task"
 // the results train an ensemble, and an actor has the last part: its net learns nothing but which choice is better.
 // Games of more than two seats have no backup, and learn from results alone: their many legal actions make
 // decisions expensive, so there are fewer of them, and more steps of the optimiser for each.
-func FromZero(g *task.Game) Config {
+func FromZero(g *games.Game) Config {
 	c := DefaultBackup()
 	c.Hidden, c.Mean, c.Late, c.Gates, c.Iterations = []int{64}, 100, 0.2, 6, 1200
 	c.Lambda, c.RateFrom, c.RateTo = 0.95, 1e-3, 5e-5

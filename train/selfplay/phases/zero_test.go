@@ -6,8 +6,8 @@ import (
 	"blockyard/agents/mlp"
 	"blockyard/agents/search"
 	"blockyard/env"
+	"blockyard/train/games"
 	"blockyard/train/selfplay"
-	"blockyard/train/task"
 
 	"github.com/stretchr/testify/require"
 )
@@ -25,12 +25,12 @@ func (c contrary) Evaluate(states []env.State, seat int, out []float32) {
 // Nobody teaches a run from zero: its nets are the same whatever the baseline evaluator prefers, and without the net
 // that a backup starts from by default.
 func TestFromZeroHasNoTeacher(t *testing.T) {
-	for _, g := range []*task.Game{task.BlockBattle, task.TetrisDuel, task.Blocking} {
+	for _, g := range []*games.Game{games.BlockBattle, games.TetrisDuel, games.Blocking} {
 		nets := [2][]mlp.Tensor{}
 		other := *g
 		other.Hand = func() search.Evaluator { return contrary{g.Hand()} }
 		other.Start, other.Worth = nil, nil
-		for i, g := range []*task.Game{g, &other} {
+		for i, g := range []*games.Game{g, &other} {
 			c := FromZero(g)
 			c.Games, c.Rounds, c.Iterations, c.Batch, c.Hidden = 4, 24, 4, 32, []int{6}
 			c.Gates, c.GatePairs, c.GatePly = 2, 1, 1
@@ -46,7 +46,7 @@ func TestFromZeroHasNoTeacher(t *testing.T) {
 
 // The parts of a run from zero follow one another, each from the net of the one before, and are named.
 func TestStagesFromZero(t *testing.T) {
-	c := FromZero(task.BlockBattle)
+	c := FromZero(games.BlockBattle)
 	c.Games, c.Rounds, c.Iterations, c.Batch, c.Hidden = 4, 24, 8, 32, []int{6}
 	c.Results, c.Backup, c.Ensemble, c.Gates, c.GatePairs, c.GatePly = 0.5, 0.5, 1, 4, 1, 1
 	r := open(t, c, 1)
@@ -73,7 +73,7 @@ func TestStagesFromZero(t *testing.T) {
 
 // The learning rate of the results falls to its end before the backup begins.
 func TestRateOfResults(t *testing.T) {
-	c := FromZero(task.BlockBattle)
+	c := FromZero(games.BlockBattle)
 	c.Games, c.Rounds, c.Iterations, c.Hidden = 1, 1, 200, []int{2}
 	c.Results, c.Deep, c.Backup, c.Ensemble, c.Actor = 0.25, 0.2, 0.75, 1, 0
 	r := open(t, c, 1)
@@ -92,16 +92,16 @@ func TestResultsRefuse(t *testing.T) {
 		"gate elo is -1":  func(c *Config) { c.GateElo = -1 },
 		"results is -0.5": func(c *Config) { c.Results = -0.5 },
 	} {
-		c := FromZero(task.BlockBattle)
+		c := FromZero(games.BlockBattle)
 		change(&c)
-		require.ErrorContains(t, c.Check(task.BlockBattle), says)
+		require.ErrorContains(t, c.Check(games.BlockBattle), says)
 	}
 }
 
 // A gate against the best net ends as soon as its test has decided, after more pairs than against the baseline if it
 // must.
 func TestGateStopsWhenItsTestDecides(t *testing.T) {
-	c := FromZero(task.BlockBattle)
+	c := FromZero(games.BlockBattle)
 	c.Games, c.Rounds, c.Iterations, c.Batch, c.Hidden = 4, 24, 2, 32, []int{6}
 	c.Gates, c.GatePairs, c.GatePly, c.GateElo = 2, 30, 1, 400
 	r := open(t, c, 1)
@@ -114,7 +114,7 @@ func TestGateStopsWhenItsTestDecides(t *testing.T) {
 
 // Games are played two plies deep in the last part of the results, before the backup.
 func TestTwoPlyResults(t *testing.T) {
-	c := FromZero(task.BlockBattle)
+	c := FromZero(games.BlockBattle)
 	c.Games, c.Rounds, c.Iterations, c.Hidden = 1, 1, 100, []int{2}
 	r := open(t, c, 1)
 	l := r.Learner.(*lambdaLearner)

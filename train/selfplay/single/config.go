@@ -23,8 +23,8 @@ import (
 	"errors"
 	"fmt"
 
+	"blockyard/train/games"
 	"blockyard/train/selfplay"
-	"blockyard/train/task"
 )
 
 // A Config holds all settings of a run. It implements selfplay.Algorithm. A gate is the evaluation
@@ -57,7 +57,7 @@ func Default() Config {
 }
 
 // FromZero is a run without a teacher: random weights, and the baseline evaluator plans nothing.
-func FromZero(g *task.Game) Config {
+func FromZero(g *games.Game) Config {
 	c := Default()
 	if g.Solo.Planner != nil {
 		c.Discount = 0.9995 // without one, it takes more turns for as many points
@@ -70,13 +70,13 @@ func FromZero(g *task.Game) Config {
 }
 
 // discount is γ in a game.
-func (c *Config) discount(g *task.Game) float64 { return cmp.Or(c.Discount, g.Solo.Discount) }
+func (c *Config) discount(g *games.Game) float64 { return cmp.Or(c.Discount, g.Solo.Discount) }
 
 // maxRows bounds the rows of all rollouts that are kept.
 const maxRows = 1 << 19
 
 // Check implements selfplay.Algorithm.
-func (c *Config) Check(g *task.Game) error {
+func (c *Config) Check(g *games.Game) error {
 	if g.Solo == nil || g.Rules.MaxSeats != 1 {
 		return errors.New("not a game of one seat that says what its points are worth")
 	}

@@ -6,8 +6,8 @@ import (
 	"strconv"
 
 	"blockyard/agents/mlp"
+	"blockyard/train/network"
 	"blockyard/train/selfplay"
-	"blockyard/train/trainer"
 )
 
 const meanPrefix = "mean."
@@ -54,7 +54,7 @@ func (c *Config) Start(r *selfplay.Run, from *mlp.Net) (selfplay.Learner, error)
 
 func (c *Config) newLearner(r *selfplay.Run, from *mlp.Net) (*learner, error) {
 	o := r.Options
-	v, err := selfplay.NewValue(r, trainer.Config{Loss: trainer.Square, Batch: o.Batch, Seed: o.Seed}, from)
+	v, err := selfplay.NewValue(r, network.Config{Loss: network.Square, Batch: o.Batch, Seed: o.Seed}, from)
 	if err != nil {
 		return nil, err
 	}

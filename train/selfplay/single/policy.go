@@ -4,17 +4,17 @@ import (
 	"fmt"
 
 	"blockyard/env"
+	"blockyard/train/games"
 	"blockyard/train/selfplay"
 	"blockyard/train/selfplay/afterstate"
-	"blockyard/train/task"
 )
 
 // A policy chooses greedily by a net, or by a planner if the game has one.
 type policy struct {
 	*afterstate.Search
 	config *Config
-	plan   task.Planner // nil if the game has none
-	x      []float32    // features of the position in which a plan ends
+	plan   games.Planner // nil if the game has none
+	x      []float32     // features of the position in which a plan ends
 	plans  uint64
 }
 
@@ -22,7 +22,7 @@ type policy struct {
 const kind = "single"
 
 // Policy implements selfplay.Algorithm.
-func (c *Config) Policy(g *task.Game, ro *selfplay.Rollout) (selfplay.Policy, error) {
+func (c *Config) Policy(g *games.Game, ro *selfplay.Rollout) (selfplay.Policy, error) {
 	if ro.Kind != kind {
 		return nil, fmt.Errorf("no policy of kind %q: want %s", ro.Kind, kind)
 	}

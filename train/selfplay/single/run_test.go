@@ -10,9 +10,9 @@ import (
 
 	"blockyard/agents/mlp"
 	"blockyard/env"
+	"blockyard/train/games"
 	"blockyard/train/selfplay"
 	"blockyard/train/selfplay/selfplaytest"
-	"blockyard/train/task"
 )
 
 func tiny() Config {
@@ -22,7 +22,7 @@ func tiny() Config {
 	return c
 }
 
-func open(t *testing.T, g *task.Game, c Config, workers int) *selfplay.Run {
+func open(t *testing.T, g *games.Game, c Config, workers int) *selfplay.Run {
 	t.Helper()
 	r, err := selfplay.New(g, &c, nil, workers)
 	require.NoError(t, err)
@@ -49,7 +49,7 @@ func same(t *testing.T, a, b *selfplay.Run) {
 }
 
 func TestWorkersChangeNothing(t *testing.T) {
-	one, three := open(t, task.WinTetris, tiny(), 1), open(t, task.WinTetris, tiny(), 3)
+	one, three := open(t, games.WinTetris, tiny(), 1), open(t, games.WinTetris, tiny(), 3)
 	require.NoError(t, one.Go(t.Context(), nil))
 	require.NoError(t, three.Go(t.Context(), nil))
 	same(t, one, three)
@@ -60,7 +60,7 @@ func TestWorkersChangeNothing(t *testing.T) {
 // A rollout whose slots are played through tasks and results is that of the same process, by choices
 // and by plans.
 func TestTasksPlayTheSame(t *testing.T) {
-	for _, g := range []*task.Game{task.WinTetris, task.Dropblox} {
+	for _, g := range []*games.Game{games.WinTetris, games.Dropblox} {
 		c := tiny()
 		c.Keep, c.Warm, c.Iterations = 2, 0.5, 4
 		whole, apart := open(t, g, c, 1), open(t, g, c, 1)
@@ -77,7 +77,7 @@ func TestTasksPlayTheSame(t *testing.T) {
 func TestAResumedRunGoesOnAsBefore(t *testing.T) {
 	conf := tiny()
 	conf.Keep = 3
-	whole, first := open(t, task.WinTetris, conf, 1), open(t, task.WinTetris, conf, 1)
+	whole, first := open(t, games.WinTetris, conf, 1), open(t, games.WinTetris, conf, 1)
 	require.NoError(t, whole.Go(t.Context(), nil))
 	ctx, cancel := context.WithCancel(t.Context())
 	require.NoError(t, first.Go(ctx, func(bool) error {
@@ -89,17 +89,17 @@ func TestAResumedRunGoesOnAsBefore(t *testing.T) {
 	require.False(t, first.Done())
 	path := filepath.Join(t.TempDir(), "state")
 	require.NoError(t, first.Save(path))
-	again, err := selfplay.Resume(task.WinTetris, path, new(Config), 2)
+	again, err := selfplay.Resume(games.WinTetris, path, new(Config), 2)
 	require.NoError(t, err)
 	defer func() { require.NoError(t, again.Close()) }()
 	require.NoError(t, again.Go(t.Context(), nil))
 	same(t, whole, again)
 
-	_, err = selfplay.Resume(task.WinTetris, filepath.Join(t.TempDir(), "none"), new(Config), 1)
+	_, err = selfplay.Resume(games.WinTetris, filepath.Join(t.TempDir(), "none"), new(Config), 1)
 	require.Error(t, err)
 	net := filepath.Join(t.TempDir(), "net")
-	require.NoError(t, mlp.Save(net, whole.Net(), task.WinTetris.Facts(nil)))
-	_, err = selfplay.Resume(task.WinTetris, net, new(Config), 1)
+	require.NoError(t, mlp.Save(net, whole.Net(), games.WinTetris.Facts(nil)))
+	_, err = selfplay.Resume(games.WinTetris, net, new(Config), 1)
 	require.ErrorContains(t, err, "not a saved run")
 }
 
@@ -143,12 +143,12 @@ func TestPlans(t *testing.T) {
 	c.Iterations, c.Rounds, c.Keep, c.Warm, c.Late, c.Gates, c.GateGames, c.GateSteps = 6, 12, 2, 0.5, 1, 1, 1, 5
 	runs := [2]*selfplay.Run{}
 	for k := range runs {
-		r := open(t, task.Dropblox, c, 1+k)
+		r := open(t, games.Dropblox, c, 1+k)
 		require.NoError(t, r.Step())
 		for _, slot := range r.Slots {
 			s := slot.Notes.(*steps)
 			require.NotEmpty(t, s.list)
-			require.Len(t, s.x, len(s.list)*len(task.Dropblox.Features))
+			require.Len(t, s.x, len(s.list)*len(games.Dropblox.Features))
 		}
 		require.NoError(t, r.Go(t.Context(), nil))
 		require.Len(t, learnerOf(r).kept, c.Keep*c.Games)
@@ -161,8 +161,8 @@ func TestPlans(t *testing.T) {
 func TestFollowsPlans(t *testing.T) {
 	c := tiny()
 	c.Explore, c.Games, c.Width, c.Warm = 0, 1, 4, 1
-	r := open(t, task.Dropblox, c, 1)
-	slot, unit, leaf := r.Slots[0], task.Dropblox.Solo.Unit, 0
+	r := open(t, games.Dropblox, c, 1)
+	slot, unit, leaf := r.Slots[0], games.Dropblox.Solo.Unit, 0
 	ro := r.Learner.Rollout()
 	policies, err := r.Policies(&ro)
 	require.NoError(t, err)
@@ -193,7 +193,7 @@ func TestItLearns(t *testing.T) {
 	c := Default()
 	c.Games, c.Rounds, c.Iterations, c.Gates, c.GateGames, c.GateSteps, c.Mean = 32, 32, 120, 1, 20, 2000, 10
 	c.Batch, c.Rate, c.Lambda, c.Late = 64, 3e-3, 0.8, 0.8
-	r := open(t, task.WinTetris, c, 2)
+	r := open(t, games.WinTetris, c, 2)
 	before := selfplay.Point{}
 	ok, err := c.Gate(t.Context(), r, &before)
 	require.True(t, ok)
@@ -229,10 +229,10 @@ func TestBadConfigsAreNamed(t *testing.T) {
 	} {
 		c := tiny()
 		change(&c)
-		_, err := selfplay.New(task.WinTetris, &c, nil, 1)
+		_, err := selfplay.New(games.WinTetris, &c, nil, 1)
 		require.ErrorContains(t, err, says)
 	}
 	c := tiny()
-	_, err := selfplay.New(task.BlockBattle, &c, nil, 1)
+	_, err := selfplay.New(games.BlockBattle, &c, nil, 1)
 	require.ErrorContains(t, err, "not a game of one seat")
 }

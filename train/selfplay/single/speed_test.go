@@ -5,14 +5,14 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"blockyard/train/games"
 	"blockyard/train/selfplay"
-	"blockyard/train/task"
 )
 
 // BenchmarkStep is a rollout of 64 games of 64 choices, and the fit to it.
 func BenchmarkStep(b *testing.B) {
 	c := Default()
-	r, err := selfplay.New(task.WinTetris, &c, nil, 1)
+	r, err := selfplay.New(games.WinTetris, &c, nil, 1)
 	require.NoError(b, err)
 	defer func() { require.NoError(b, r.Close()) }()
 	b.ReportAllocs()

@@ -1,0 +1,90 @@
+package games
+
+import (
+	"strings"
+	"testing"
+
+	"blockyard/env"
+	"blockyard/env/blocking"
+
+	"github.com/stretchr/testify/require"
+)
+
+// scattered are positions to begin from.
+func scattered(n int, each func(s *blocking.State)) {
+	var r env.Rand
+	r.Seed(31)
+	s := blocking.New(2, 0)
+	for range n {
+		s.Reset(r.Next())
+		Blocking.Damage(s, &r)
+		each(s)
+	}
+}
+
+func TestScatterLeavesGoodPositions(t *testing.T) {
+	seats, pieces := map[uint8]int{}, map[int]int{}
+	scattered(1500, func(s *blocking.State) {
+		require.NoError(t, s.Check())
+		require.NotZero(t, s.Acting())
+		seats[s.Seats]++
+		n := 0
+		for i := range int(s.Seats) {
+			n += len(blocking.LetterText(s.Letters &^ s.Left[i]))
+		}
+		pieces[n]++
+	})
+	require.Len(t, seats, 3)
+	require.Greater(t, seats[2], 750)
+	require.Greater(t, pieces[0], 300)
+	require.Len(t, pieces, 9)
+}
+
+// The target of a game is within 0 and 1, the higher the better a seat did, and with
+// two seats what one gains the other loses.
+func TestBlockingChance(t *testing.T) {
+	s := blocking.New(2, 0)
+	s.Reason = blocking.Blocked
+	last := float32(0)
+	for margin := -30; margin <= 30; margin++ {
+		s.Points[0], s.Points[1] = int16(60+margin), 60
+		a, b := Blocking.Chance(s, 0), Blocking.Chance(s, 1)
+		require.InDelta(t, 1, a+b, 1e-6)
+		require.Greater(t, a, last)
+		require.Less(t, a, float32(1))
+		last = a
+	}
+	four := blocking.New(4, 0)
+	four.Reason = blocking.Blocked
+	four.Points = [4]int16{30, 20, 20, 10}
+	var c [4]float32
+	for i := range c {
+		c[i] = Blocking.Chance(four, i)
+	}
+	require.Greater(t, c[0], float32(.9))
+	require.Equal(t, c[1], c[2])
+	require.Greater(t, c[1], c[3])
+}
+
+// Blocking with other shapes is trained by the same features; its weights are those of Blocking.
+func TestBlockingWithOtherShapes(t *testing.T) {
+	lines := blocking.DefaultTable.Lines()
+	lines[4] = "E 1 4 ####"
+	shapes, err := blocking.ReadShapes(strings.NewReader(strings.Join(lines, "\n")))
+	require.NoError(t, err)
+	rules, err := blocking.With(blocking.NewTable(shapes))
+	require.NoError(t, err)
+	g, err := Of(rules)
+	require.NoError(t, err)
+	require.Same(t, rules, g.Rules)
+	require.Equal(t, Blocking.Features, g.Features)
+	require.Equal(t, "blocking", g.Facts(nil).Game)
+	require.Same(t, blocking.Game, Blocking.Rules)
+	s := rules.New(2)
+	var r env.Rand
+	r.Seed(1)
+	for range 20 {
+		g.Damage(s, &r)
+		require.True(t, s.(*blocking.State).SameTable(rules.New(2)))
+	}
+}

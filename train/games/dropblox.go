@@ -1,0 +1,78 @@
+package games
+
+import (
+	"blockyard/agents/bots/dropbloxbot"
+	"blockyard/agents/mlp"
+	"blockyard/agents/search"
+	"blockyard/env"
+	"blockyard/env/dropblox"
+)
+
+// Dropblox is trained on the plans of a narrow beam search: a board is worth something else
+// to a search of one block than to one of six.
+var Dropblox = merge(New(dropblox.Game, dropbloxbot.Entry), Game{
+	Damage: raiseDropblox,
+	Mirror: mirrorColumns(dropbloxbot.FeatureNames, dropblox.Cols),
+	Solo:   &Solo{Discount: 1, Unit: dropbloxbot.Unit, Planner: newDropbloxPlanner},
+})
+
+// A dropbloxPlanner plans for all known blocks.
+type dropbloxPlanner struct {
+	beam  *dropbloxbot.Beam
+	width int
+}
+
+func newDropbloxPlanner(net *mlp.Net, width int) Planner {
+	if net == nil {
+		return &dropbloxPlanner{dropbloxbot.NewBeam(&dropbloxbot.Hand{Weights: dropbloxbot.Classic}), width}
+	}
+	r, err := dropbloxbot.NewLearned(net)
+	if err != nil {
+		panic(err) // the trainer only makes nets over these features
+	}
+	return &dropbloxPlanner{dropbloxbot.NewBeam(r), width}
+}
+
+// Plan implements Planner.
+func (p *dropbloxPlanner) Plan(s env.State, x []float32) (env.Action, int, bool) {
+	at, _, ok := p.beam.Choose(dropbloxbot.Of(s.(*dropblox.State)), p.width, search.Clock{})
+	if !ok {
+		return env.None, 0, false
+	}
+	leaf, ok := p.beam.Leaf()
+	if !ok {
+		return at.Action(), 0, false
+	}
+	dropbloxbot.Features(&leaf.Field, int(leaf.Points), x)
+	return at.Action(), int(leaf.Points), true
+}
+
+// raiseDropblox starts at a score of 250 to 649, where blocks grow, with blocks drawn for that
+// score, on up to 12 rows that lack a few squares each.
+func raiseDropblox(state env.State, r *env.Rand) {
+	s := state.(*dropblox.State)
+	s.Points = int32(250 + below(r, 400))
+	for k := range s.Blocks {
+		s.Blocks[k] = uint16(dropblox.Draw(uniform(r), uniform(r), int(s.Points)))
+	}
+	gaps, well := 1+below(r, 4), below(r, dropblox.Cols)
+	for k := range below(r, 13) {
+		i := dropblox.Rows - 1 - k
+		row := [dropblox.Cols]uint16{}
+		for j := range row {
+			row[j] = 1
+		}
+		row[well] = 0
+		for range below(r, gaps) {
+			row[below(r, dropblox.Cols)] = 0
+		}
+		for j, v := range row {
+			if s.Cells[i][j] = v; v != 0 {
+				s.Taken[j] |= 1 << uint(i)
+			}
+		}
+	}
+}
+
+// uniform is a number in [0, 1).
+func uniform(r *env.Rand) float64 { return float64(r.Next()>>11) / (1 << 53) }

@@ -1,0 +1,180 @@
+// Package games says what training a value network needs of a game. Every game whose entry in
+// agents/bots has features can be trained: New takes all that is needed from there. The
+// games listed in this package add what makes training faster or stronger: harder starting
+// positions, mirror images, a first network, rewards, a planner.
+//
+// The value that is trained is that of an afterstate: the position right after a seat's own
+// choice. Its features come in two runs, first those that the choice can change, then those
+// that all choices of one decision share, so that play computes the second run once.
+package games
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"blockyard/agents/bots"
+	"blockyard/agents/bots/entry"
+	"blockyard/agents/bots/features"
+	"blockyard/agents/mlp"
+	"blockyard/agents/search"
+	"blockyard/env"
+	"blockyard/env/games"
+)
+
+// A Game is one game as its trainer sees it.
+type Game struct {
+	Rules    *env.Game
+	Features []string // in order; about -2 to 2 each
+	Own      int      // the first Own of them can change with the seat's own choice
+	entry    *entry.Entry
+
+	// Reader creates a feature reader for one goroutine.
+	Reader func() features.Reader
+	// Hand creates the baseline evaluator, which plays the warm start and is the opponent in gates.
+	Hand func() search.Evaluator
+	// Learned creates the evaluator that plays by a network.
+	Learned func(*mlp.Net) (search.Evaluator, error)
+	// Worth, if set, makes a function that returns the baseline evaluator's worth of after,
+	// reached from before by a choice of seat: seat's worth less the opponent's, from nothing
+	// that the features cannot show. The warm start imitates it.
+	Worth func() func(before, after env.State, seat int) float32
+	// Chance, if set, is the target that a finished game gives a seat, 0 to 1. By default it
+	// is the seat's Result on that scale.
+	Chance func(s env.State, seat int) float32
+	// Damage turns a fresh position into a late or a hard one, at random by r alone. Check
+	// accepts the position, and its game is not over.
+	Damage func(s env.State, r *env.Rand)
+	// Mirror, if set, turns a row of features into that of the mirror image of the position,
+	// which has the same value.
+	Mirror func(row []float32)
+	// Outcomes is how many equally likely draws a search of three plies enumerates.
+	Outcomes int
+	// Start, if set, makes a net of one hidden layer with the preferences of Hand. Its other
+	// units are random by seed.
+	Start func(hidden int, seed uint64) (*mlp.Net, error)
+	// Solo, if set, replaces results in a game of one seat. Then Hand, Learned, Worth, Chance
+	// and Start may be missing.
+	Solo *Solo
+}
+
+// A Solo says what rewards the choices of a game of one seat bring.
+type Solo struct {
+	Discount float64 // per choice
+	Unit     float64 // reward of a point of Score
+	// Planner, if set, makes the policy that replaces greedy choices in training; by the
+	// baseline evaluator if net is nil. A wider planner compares more plans.
+	Planner func(net *mlp.Net, width int) Planner
+}
+
+// A Planner is a policy that searches by a net. Training then learns the values of the
+// positions in which its plans end, because these are what it evaluates.
+type Planner interface {
+	// Plan returns what to choose in s. It writes the features of the position where the
+	// plan ends to x and returns the points there; ok is false, and x untouched, if every
+	// plan ends the game.
+	Plan(s env.State, x []float32) (a env.Action, points int, ok bool)
+}
+
+// Facts are what a file of weights for the game says about itself.
+func (g *Game) Facts(notes map[string]string) mlp.Facts {
+	return mlp.Facts{Game: entry.Base(g.Rules), Rules: g.Rules.Rules, Features: g.Features, Notes: notes}
+}
+
+// Load reads a network for the game from a file, or the shipped one if path is empty.
+func (g *Game) Load(path string) (*mlp.Net, error) { return g.entry.LoadNet(g.Rules, path) }
+
+// ErrNone is wrapped if a game cannot be trained.
+var ErrNone = errors.New("there is nothing to train for this game")
+
+// tuned are the games with more than New gives them.
+var tuned = []*Game{BlockBattle, TetrisDuel, Blocking, WinTetris, Dropblox}
+
+// Of returns what training g needs. Variants share the network of the game that they are
+// variants of, which is the one to train; a variant with a table of its own (Game.Table) can be trained too.
+func Of(g *env.Game) (*Game, error) {
+	if g.Table != nil { // as the game with the default table, by the same features
+		base, err := games.Lookup(entry.Base(g))
+		if err != nil {
+			return nil, err
+		}
+		t, err := Of(base)
+		if err != nil {
+			return nil, err
+		}
+		own := *t
+		own.Rules = g
+		return &own, nil
+	}
+	var known []string
+	for _, first := range trainable() {
+		if first != g {
+			known = append(known, first.Name)
+			continue
+		}
+		if i := slices.IndexFunc(tuned, func(t *Game) bool { return t.Rules == g }); i >= 0 {
+			return tuned[i], nil
+		}
+		return New(g, bots.Of(g)), nil
+	}
+	return nil, fmt.Errorf("%s: %w; there are %s", g.Name, ErrNone, strings.Join(known, ", "))
+}
+
+// trainable lists the first game of every entry that has features, and a way to play by them.
+func trainable() (list []*env.Game) {
+	seen := map[string]bool{}
+	for _, g := range games.All {
+		e := bots.Of(g)
+		if !seen[e.Game] && e.FeaturesOf(g) != nil && (g.MaxSeats == 1 || e.Search == nil && e.Baseline != nil) {
+			list = append(list, g)
+		}
+		seen[e.Game] = true
+	}
+	return list
+}
+
+// New returns what training g needs, from its entry alone: games start as they always do, and
+// a game of one seat pays its score.
+func New(g *env.Game, e *entry.Entry) *Game {
+	f := &e.Learned.Features
+	t := &Game{
+		Rules: g, Features: f.Names, Own: f.Own, Reader: f.New, entry: e, Outcomes: e.Outcomes,
+		Hand: func() search.Evaluator {
+			hand, _ := e.Evaluator(nil)
+			return hand
+		},
+		Learned: e.Evaluator,
+		Damage:  func(env.State, *env.Rand) {},
+	}
+	if g.MaxSeats == 1 {
+		t.Solo = &Solo{Discount: 0.99, Unit: 0.01}
+	}
+	return t
+}
+
+// merge gives t what a game adds to it.
+func merge(t *Game, add Game) *Game {
+	t.Worth, t.Chance, t.Damage, t.Mirror, t.Start = add.Worth, add.Chance, add.Damage, add.Mirror, add.Start
+	if add.Solo != nil {
+		t.Solo = add.Solo
+	}
+	return t
+}
+
+// zeroSum is Game.Worth of a baseline whose evaluation is one seat's gain and the other's loss,
+// and reads only what the features show.
+func zeroSum(e *entry.Entry) func() func(before, after env.State, seat int) float32 {
+	return func() func(before, after env.State, seat int) float32 {
+		hand, _ := e.Evaluator(nil)
+		states, out := make([]env.State, 1), make([]float32, 1)
+		return func(_, after env.State, seat int) float32 {
+			states[0] = after
+			hand.Evaluate(states, seat, out)
+			return out[0]
+		}
+	}
+}
+
+// below draws a number from 0 to n-1.
+func below(r *env.Rand, n int) int { return int(r.Next() >> 33 % uint64(n)) }

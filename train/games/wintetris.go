@@ -1,0 +1,47 @@
+package games
+
+import (
+	"blockyard/agents/bots/wintetrisbot"
+	"blockyard/env"
+	"blockyard/env/wintetris"
+)
+
+// WinTetris is trained on lines, with the clock's obstacles in the way of every piece.
+var WinTetris = merge(New(wintetris.Game, wintetrisbot.Entry), Game{
+	Damage: litterWinTetris,
+	Solo:   &Solo{Discount: wintetrisbot.Discount, Unit: wintetrisbot.Unit},
+})
+
+// litterWinTetris fills up to 13 rows except for a few cells each, or no rows, and drops up to
+// 15 pieces anywhere. That makes towers, shafts and overhangs, which a net does not build itself.
+func litterWinTetris(state env.State, r *env.Rand) {
+	s := state.(*wintetris.State)
+	gaps := 1 + below(r, 4)
+	for y := range below(r, 14) * below(r, 2) {
+		row := uint16(1<<wintetris.Width - 1)
+		for range 1 + below(r, gaps) {
+			row &^= 1 << below(r, wintetris.Width)
+		}
+		s.Field[y] = row
+	}
+	var legal []env.Action
+	from := below(r, 6) // above 0: pieces come down near each other, so that towers grow
+	for n := 1 + below(r, 15); n > 0; n-- {
+		legal = s.Legal(0, legal[:0])
+		next := *s
+		next.Step(env.Alone(0, legal[place(r, len(legal), from)]))
+		if next.Acting() == 0 {
+			break
+		}
+		*s = next
+	}
+	s.Lines, s.Points, s.Pieces, s.Ticks, s.Blocked = 0, 0, 0, 0, 0
+}
+
+// place draws one of n places: any if from is 0, else one of the six from there on.
+func place(r *env.Rand, n, from int) int {
+	if from == 0 || n < 12 {
+		return below(r, n)
+	}
+	return from + below(r, 6)
+}

@@ -1,0 +1,42 @@
+package games
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"blockyard/env"
+	"blockyard/env/wintetris"
+)
+
+func TestLitterLeavesGoodPositions(t *testing.T) {
+	var r env.Rand
+	r.Seed(5)
+	s := wintetris.Game.New(1).(*wintetris.State)
+	towers, overhangs := 0, 0
+	for i := range uint64(400) {
+		s.Reset(i)
+		WinTetris.Damage(s, &r)
+		require.NoError(t, s.Check())
+		require.NotZero(t, s.Acting())
+		require.Zero(t, s.Score(0))
+		h := s.Field.Heights()
+		low, high := h[0], h[0]
+		for _, v := range h {
+			low, high = min(low, v), max(high, v)
+		}
+		if high-low > 8 {
+			towers++
+		}
+		if s.Field[0] == 0 {
+			t.Fatalf("an empty floor after litter %d", i)
+		}
+		for x, v := range h {
+			if v > 4 && !s.Field.At(x, int(v)-2) && !s.Field.At(x, int(v)-3) && !s.Field.At(x, int(v)-4) {
+				overhangs++
+			}
+		}
+	}
+	require.Greater(t, towers, 80)
+	require.Greater(t, overhangs, 80)
+}

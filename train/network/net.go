@@ -1,0 +1,187 @@
+// Package network trains a net with gorgonia and returns it as an mlp.Net. It is the only
+// package that imports gorgonia. The graph is built once and run batch by batch; games are
+// played by mlp.Net, which is much faster.
+package network
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"blockyard/agents/mlp"
+)
+
+// A Config holds the settings of a Trainer.
+type Config struct {
+	Sizes []int  // inputs, hidden layers, 1
+	Batch int    // rows of a full batch; learning is fastest at 256 and more
+	Loss  Loss   // Logistic if empty
+	Seed  uint64 // of the initial weights
+}
+
+// A Trainer fits one net. It is not safe for concurrent use. The same configuration and
+// the same calls give the same weights, bit for bit, on one kind of machine.
+type Trainer struct {
+	config  Config
+	graph   *graph
+	adam    adam
+	weights [][]float32 // what the graph computes with: [in][out], [1][out], by layers
+}
+
+// New returns a trainer with random initial weights.
+func New(c Config) (*Trainer, error) {
+	if c.Loss == "" {
+		c.Loss = Logistic
+	}
+	if len(c.Sizes) < 2 || slices.Min(c.Sizes) < 1 || c.Sizes[len(c.Sizes)-1] != 1 || c.Batch < 1 {
+		return nil, fmt.Errorf("trainer: sizes %v and batches of %d, want at least two sizes, the last 1", c.Sizes, c.Batch)
+	}
+	t := &Trainer{config: c}
+	r := rand.New(rand.NewPCG(c.Seed, 0x76616c7565))
+	for i := 0; i+1 < len(c.Sizes); i++ {
+		w := make([]float32, c.Sizes[i]*c.Sizes[i+1])
+		scale := math.Sqrt(2 / float64(c.Sizes[i])) // He: the spread survives a rectifier
+		if i+2 == len(c.Sizes) {
+			scale /= 4 // first values near even
+		}
+		for j := range w {
+			w[j] = float32(r.NormFloat64() * scale)
+		}
+		t.weights = append(t.weights, w, make([]float32, c.Sizes[i+1]))
+	}
+	for _, w := range t.weights {
+		t.adam.m = append(t.adam.m, make([]float32, len(w)))
+		t.adam.v = append(t.adam.v, make([]float32, len(w)))
+	}
+	var err error
+	t.graph, err = build(c.Sizes, c.Batch, c.Loss, t.weights)
+	return t, err
+}
+
+// Close frees the graph.
+func (t *Trainer) Close() error { return t.graph.vm.Close() }
+
+// Fit takes one optimiser step with the given learning rate on up to Batch rows, x [rows][inputs]
+// and targets y [rows], and returns their mean loss before the step. The loss is the mean over the
+// given rows, also if they are fewer than Batch.
+func (t *Trainer) Fit(x, y []float32, rate float64) (float64, error) {
+	if err := t.run(x, y); err != nil {
+		return 0, err
+	}
+	cost := float64(t.graph.cost.Data().(float32))
+	if math.IsNaN(cost) || math.IsInf(cost, 0) {
+		return 0, errors.New("trainer: the loss is no longer a finite number")
+	}
+	err := t.adam.step(t.weights, t.graph.weights, rate)
+	t.graph.vm.Reset() // without it the next run would be none
+	return cost, err
+}
+
+// run fills the batch, pads it with rows that count for nothing, and computes it.
+func (t *Trainer) run(x, y []float32) error {
+	g, in, rows := t.graph, t.config.Sizes[0], len(y)
+	if rows < 1 || rows > t.config.Batch || len(x) != rows*in {
+		return fmt.Errorf("trainer: %d targets and %d inputs, want up to %d rows of %d", rows, len(x), t.config.Batch, in)
+	}
+	clear(g.x[copy(g.x, x):])
+	clear(g.y[copy(g.y, y):])
+	for i := range g.share {
+		g.share[i] = 0
+		if i < rows {
+			g.share[i] = 1 / float32(rows)
+		}
+	}
+	if err := g.vm.RunAll(); err != nil {
+		return fmt.Errorf("trainer: %w", err)
+	}
+	return nil
+}
+
+// Net returns a copy of the net as it is now.
+func (t *Trainer) Net() (*mlp.Net, error) {
+	var layers []mlp.Layer
+	for i := 0; i+1 < len(t.config.Sizes); i++ {
+		l := mlp.Layer{In: t.config.Sizes[i], Out: t.config.Sizes[i+1]}
+		l.W = turn(t.weights[2*i], l.In, l.Out)
+		l.B = slices.Clone(t.weights[2*i+1])
+		layers = append(layers, l)
+	}
+	return mlp.New(layers)
+}
+
+// SetNet continues from a net of the same sizes; the optimiser starts afresh.
+func (t *Trainer) SetNet(n *mlp.Net) error {
+	if got := Sizes(n); !slices.Equal(got, t.config.Sizes) {
+		return fmt.Errorf("trainer: a net of sizes %v, want %v", got, t.config.Sizes)
+	}
+	for i, l := range n.Layers() {
+		copy(t.weights[2*i], turn(l.W, l.Out, l.In))
+		copy(t.weights[2*i+1], l.B)
+	}
+	t.adam.steps = 0
+	for i := range t.adam.m {
+		clear(t.adam.m[i])
+		clear(t.adam.v[i])
+	}
+	return nil
+}
+
+// Sizes returns the layer sizes of a net: inputs, hidden layers, outputs.
+func Sizes(n *mlp.Net) []int {
+	sizes := []int{n.In()}
+	for _, l := range n.Layers() {
+		sizes = append(sizes, l.Out)
+	}
+	return sizes
+}
+
+// turn transposes a [rows][cols] matrix.
+func turn(a []float32, rows, cols int) []float32 {
+	out := make([]float32, len(a))
+	for r := range rows {
+		for c := range cols {
+			out[c*rows+r] = a[r*cols+c]
+		}
+	}
+	return out
+}
+
+// tensors are the weights and the optimiser's means, in the trainer's own memory.
+func (t *Trainer) tensors() (all []mlp.Tensor) {
+	for k, data := range [][][]float32{t.weights, t.adam.m, t.adam.v} {
+		kind := []string{"weights", "adam.mean", "adam.square"}[k]
+		for i, d := range data {
+			all = append(all, mlp.Tensor{Name: fmt.Sprintf("%s.%d", kind, i), Shape: []int{len(d)}, Data: d})
+		}
+	}
+	return all
+}
+
+// State returns all that is needed to continue training: the weights and Adam's moment estimates,
+// as tensors, and the number of steps taken.
+func (t *Trainer) State() ([]mlp.Tensor, int) {
+	all := t.tensors()
+	for i := range all {
+		all[i].Data = slices.Clone(all[i].Data)
+	}
+	return all, t.adam.steps
+}
+
+// SetState restores the State of a trainer of the same sizes; training continues bit for bit.
+func (t *Trainer) SetState(tensors []mlp.Tensor, steps int) error {
+	byName := map[string][]float32{}
+	for _, x := range tensors {
+		byName[x.Name] = x.Data
+	}
+	for _, x := range t.tensors() {
+		from := byName[x.Name]
+		if len(from) != len(x.Data) {
+			return fmt.Errorf("trainer: the state has %d numbers as %s, want %d", len(from), x.Name, len(x.Data))
+		}
+		copy(x.Data, from)
+	}
+	t.adam.steps = steps
+	return nil
+}

@@ -1,0 +1,116 @@
+package rows
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"blockyard/agents/mlp"
+	"blockyard/agents/search"
+	"blockyard/datasets/record"
+	"blockyard/env"
+	"blockyard/train/games"
+
+	"github.com/stretchr/testify/require"
+)
+
+var game = games.BlockBattle
+
+// play records a game between greedy hand-tuned players, as far as limit rounds.
+func play(t *testing.T, seed uint64, limit int) *record.Record {
+	t.Helper()
+	agent, err := search.New(game.Rules, game.Hand(), search.Options{Ply: 1})
+	require.NoError(t, err)
+	rec := record.New(game.Rules, seed, []string{"hand:ply=1", "hand:ply=1"})
+	s, view := game.Rules.New(2), game.Rules.New(2)
+	s.Reset(seed)
+	for ; s.Acting() != 0 && limit > 0; limit-- {
+		m := env.NoMoves
+		for seat := range 2 {
+			env.View(view, s, seat, seed)
+			m[seat], err = agent.Act(t.Context(), view, seat)
+			require.NoError(t, err)
+		}
+		rec.Add(s.Acting(), m)
+		s.Step(m)
+	}
+	rec.End(s)
+	return rec
+}
+
+func TestRowsAreTheAfterstatesThatWereChosen(t *testing.T) {
+	rec := play(t, 5, 1000)
+	require.False(t, rec.Stopped)
+	set := New(game)
+	require.NoError(t, set.Add(rec))
+	require.InDelta(t, len(rec.Choices), set.Len(), 2, "all but what ended the game")
+
+	s, x := game.Rules.New(2), make([]float32, len(game.Features))
+	s.Reset(rec.Seed)
+	env.After(s, 1, rec.Choices[1]) // the second row: seat 1's first choice
+	reader := game.Reader()
+	reader.Shared(s, 1, x[game.Own:])
+	reader.Own(s, 1, x[:game.Own])
+	require.Equal(t, x, set.Row(1))
+	require.Equal(t, (1+rec.Results[0])/2, set.Y[0])
+	require.Equal(t, (1+rec.Results[1])/2, set.Y[1])
+}
+
+func TestAddLeavesNothingOfABadRecord(t *testing.T) {
+	set := New(game)
+	require.NoError(t, set.Add(play(t, 6, 10)), "a game broken off gives no rows")
+	require.Zero(t, set.Len())
+	require.NoError(t, set.Add(play(t, 7, 1000)))
+	before := set.Len()
+	bad := play(t, 8, 1000)
+	bad.Choices[len(bad.Choices)-5] = 1599
+	require.ErrorContains(t, set.Add(bad), "seed 8")
+	require.Equal(t, before, set.Len())
+	require.Len(t, set.X, before*len(game.Features))
+}
+
+// keeper notes the batches it is given.
+type keeper struct {
+	rows  []int
+	seen  map[float32]int
+	rates []float64
+}
+
+func (k *keeper) Fit(x, y []float32, rate float64) (float64, error) {
+	for _, v := range y {
+		k.seen[v]++
+	}
+	k.rows, k.rates = append(k.rows, len(y)), append(k.rates, rate)
+	return float64(len(y)), nil
+}
+
+func TestPassFitsEveryRowOnce(t *testing.T) {
+	rows := Rows{Game: game}
+	for i := range 10 {
+		rows.X = append(rows.X, make([]float32, len(game.Features))...)
+		rows.Y = append(rows.Y, float32(i))
+	}
+	k := &keeper{seen: map[float32]int{}}
+	loss, err := rows.Pass(k, rand.New(rand.NewPCG(1, 1)), 4, 0.5)
+	require.NoError(t, err)
+	require.Equal(t, []int{4, 4, 2}, k.rows)
+	require.Equal(t, []float64{.5, .5, .25}, k.rates)
+	require.Len(t, k.seen, 10)
+	require.InDelta(t, (4*4+4*4+2*2)/10., loss, 1e-9, "the mean over rows")
+
+	rows.Cut(3)
+	require.Equal(t, 3, rows.Len())
+	require.Len(t, rows.X, 3*len(game.Features))
+}
+
+func TestLoss(t *testing.T) {
+	n := len(game.Features)
+	net, err := mlp.New([]mlp.Layer{{In: n, Out: 1, W: make([]float32, n), B: []float32{0}}})
+	require.NoError(t, err)
+	rows := Rows{Game: game, X: make([]float32, 2*n), Y: []float32{1, 0}}
+	require.InDelta(t, 0.693147, rows.Loss(net), 1e-5, "a coin's")
+	net, err = mlp.New([]mlp.Layer{{In: n, Out: 1, W: make([]float32, n), B: []float32{200}}})
+	require.NoError(t, err)
+	require.InDelta(t, 100, rows.Loss(net), 1e-3, "sure, and wrong every other time")
+	rows.Cut(0)
+	require.Zero(t, rows.Loss(net))
+}

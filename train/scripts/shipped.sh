@@ -1,0 +1,62 @@
+#!/usr/bin/env bash
+# What `make network GAME=blockbattle` runs: it makes the shipped network of a game again, in runs/shipped/GAME, and
+# compares the two. Steps that are done are not repeated, so that the same command continues after Ctrl-C.
+set -euo pipefail
+GO=${GO:-go} WORKERS=${WORKERS:-0}
+game=${1:?usage: train/scripts/shipped.sh GAME}
+out=runs/shipped/$game
+mkdir -p "$out/bin"
+"$GO" build -o "$out/bin/" ./train
+train=$out/bin/train
+
+# run NAME GATES FLAGS... trains in the folder NAME; net NAME GATE is the network of a gate.
+run() {
+  local dir=$out/$1 gates=$2 how=()
+  shift 2
+  [ -e "$(printf '%s/net-%03d.safetensors' "$dir" "$gates")" ] && return
+  if [ -e "$dir/state.safetensors" ]; then how=(--resume); else how=(--gates "$gates" "$@"); fi
+  "$train" selfplay "$game" "${how[@]}" --workers "$WORKERS" --out "$dir"
+  [ -e "$(printf '%s/net-%03d.safetensors' "$dir" "$gates")" ] || exit 130 # stopped
+}
+net() { printf "$out/%s/net-%03d.safetensors" "$1" "$2"; }
+
+case $game in
+blockbattle)
+  run run 8 --seed 1 --hidden 64 --iterations 2000 --backup 0.6 --late 0.12 --gate-pairs 100
+  made=$(net run 3)
+  ;;
+tetrisduel)
+  run run 12 --from-zero --results 0.25 --iterations 2400 --gate-pairs 60
+  made=$(net run 12)
+  ;;
+blocking)
+  run run 6 --from-zero
+  made=$(net run 5)
+  ;;
+wintetris)
+  run run 10 --seed 3 --iterations 3000 --late 0.8 --longest 200 --gate-games 48 --gate-steps 5000
+  made=$(net run 8)
+  ;;
+dropblox)
+  flags=(--hidden 64 --rounds 32 --keep 24 --late 1 --longest 1000 --lambda 0.8 --gate-games 4)
+  run imitation 1 "${flags[@]}" --warm 1 --explore 0.03 --iterations 100 --rate 0.002 --rate-end 0.0001 --mean 10
+  run narrow 1 "${flags[@]}" --from "$(net imitation 1)" --iterations 240 --rate 0.001 --rate-end 0.00005 --mean 15
+  run run 1 "${flags[@]}" --from "$(net narrow 1)" --seed 2 --iterations 300 --rate 0.0007 --rate-end 0.00001 --mean 60 \
+    --discount 0.9995
+  made=$(net run 1)
+  ;;
+*)
+  echo "train/scripts/shipped.sh: no recipe for $game: want blockbattle, tetrisduel, blocking, wintetris or dropblox" >&2
+  exit 2
+  ;;
+esac
+
+# The notes in a file say how it was made. What merge writes of one network has the same notes for both.
+"$train" merge "$game" "$made" --out "$out/made.safetensors" >/dev/null
+"$train" merge "$game" learned --out "$out/shipped.safetensors" >/dev/null
+if cmp -s "$out/made.safetensors" "$out/shipped.safetensors"; then
+  echo "$made: the shipped network, bit for bit"
+else
+  echo "$made: its weights differ from the shipped ones, as on a machine without AVX2 and FMA" >&2
+  exit 1
+fi
