@@ -61,6 +61,6 @@
 //
 // Some things are work of their own, and a game may go without: weights of a trained network
 // (agents/<game>bot/weights) and what speeds up its training (train/games), a contest (a codec,
-// a referee in agents/host.go, a program in agents/submit/programs), transcripts of the original
+// a referee in agents/commands/host.go, a program in agents/submit/programs), transcripts of the original
 // engine (datasets/conform) and a picture for the list of the web viewer.
 package env

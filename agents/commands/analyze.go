@@ -1,0 +1,297 @@
+package commands
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+
+	"blockyard/agents/play/analyst"
+	"blockyard/datasets/record"
+	"blockyard/datasets/record/playback"
+	"blockyard/datasets/viewer"
+	"blockyard/datasets/viewer/analysis"
+	"blockyard/env"
+	"blockyard/env/games"
+)
+
+type analyzeCmd struct {
+	Records []string `arg:"" name:"record#turn" help:"File of records, then #TURN or #GAME/TURN. Without: the whole game."`
+	Game    int      `placeholder:"N" help:"Number of the game in the file, from 1."`
+	Agent   string   `placeholder:"AGENT" help:"Agent whose search values the moves. Default: learned, else hand."`
+	Moves   int      `default:"5" help:"How many of the best moves to list, or of a game's largest losses."`
+	JSON    bool     `name:"json" help:"Print one line of JSON and nothing else; agents/JSON.md describes it."`
+	Quiet   bool     `short:"q" help:"Print no progress bar."`
+	Web     bool     `help:"Show the games in a browser, with the best moves of every position."`
+	Listen  string   `default:"127.0.0.1:0" placeholder:"HOST:PORT" help:"Address for --web; port 0 selects a free port."`
+	Open    bool     `help:"With --web: open the page in the default browser."`
+}
+
+// Help is printed with the flags.
+func (*analyzeCmd) Help() string {
+	return `For every seat that had to choose: its best moves with their values, what the search expects next, the
+move that was played and what it lost against the best. A turn is a position of the record, from 0,
+as "datasets view" numbers them. Without a turn, the command goes through the whole game and lists
+the moves that lost most.
+
+  agents analyze games.jsonl.gz#12               turn 12, if the file has one game
+  agents analyze games.jsonl.gz#3/12             turn 12 of the third game
+  agents analyze games.jsonl.gz --game 3         where the third game was lost
+  agents analyze games.jsonl.gz --web --open     the same in a browser
+
+A value is that of the position after the move and of the best play that the search finds from
+there, in the units of the agent's evaluator; the result says what they are. If the network was
+trained to give log odds, the values are chances of winning; otherwise compare values of one
+position only. Pieces that the player could not know are hidden from the search too. --agent takes
+options, such as hand:ply=3 or learned:weights=FILE.`
+}
+
+// Run prints the analysis, or serves it.
+func (c *analyzeCmd) Run(ctx context.Context, con *console) error {
+	switch {
+	case c.Web && (c.JSON || c.Game > 0 && len(c.Records) > 1):
+		return usage{errors.New("--web goes without --json, and with --game only for one file")}
+	case c.Web:
+		return c.web(ctx, con)
+	}
+	if len(c.Records) != 1 || c.Open || c.Moves < 1 {
+		return usage{errors.New("want one record, --moves from 1, and --open only with --web")}
+	}
+	place, err := c.place(c.Records[0])
+	if err != nil {
+		return usage{err}
+	}
+	r, err := place.open(ctx)
+	if err != nil {
+		return err
+	}
+	a := &analyst.Analyst{Moves: c.Moves}
+	if place.turn >= 0 {
+		p, err := a.At(ctx, r, place.turn, c.Agent)
+		if err != nil {
+			return err
+		}
+		return errors.Join(con.print(c.JSON, &positionText{p, r, place}), replayed(r))
+	}
+	bar := con.progress(c.Quiet || c.JSON, r.Len(), "turns")
+	defer bar.close()
+	g, err := a.Game(ctx, r, c.Agent, bar.set)
+	bar.close()
+	if err != nil {
+		return err
+	}
+	return errors.Join(con.print(c.JSON, &gameText{g, place, c.Moves}), replayed(r))
+}
+
+// replayed returns why a game does not replay to its recorded end, or nil.
+func replayed(r *playback.Reel) error {
+	if r.Err() != nil {
+		return fmt.Errorf("the record does not replay: %w", r.Err())
+	}
+	return nil
+}
+
+// web serves the viewer's page until ctx is done.
+func (c *analyzeCmd) web(ctx context.Context, con *console) error {
+	a := &analyst.Analyst{Moves: c.Moves, First: c.Agent}
+	site := viewer.Site{Games: c.Records, Listen: c.Listen, Open: c.Open, Analyst: a}
+	if len(c.Records) == 1 && (strings.Contains(c.Records[0], "#") || c.Game > 0) {
+		place, err := c.place(c.Records[0])
+		if err != nil {
+			return usage{err}
+		}
+		site.Games, site.Turn = []string{fmt.Sprintf("%s#%d", place.file, place.game)}, max(place.turn, 0)
+	}
+	return site.Serve(ctx, con.out, con.err)
+}
+
+// A recordPlace is a turn of a game in a file of records.
+type recordPlace struct {
+	file string
+	game int  // from 1
+	turn int  // -1 for the whole game
+	only bool // the file must have one game, because its number was not given
+}
+
+// place reads "FILE", "FILE#TURN" or "FILE#GAME/TURN".
+func (c *analyzeCmd) place(text string) (p recordPlace, err error) {
+	p = recordPlace{file: text, game: max(c.Game, 1), turn: -1, only: c.Game == 0}
+	at := strings.LastIndexByte(text, '#')
+	if at < 0 {
+		return p, nil
+	}
+	game, turn, both := strings.Cut(text[at+1:], "/")
+	if !both {
+		game, turn = strconv.Itoa(p.game), game
+	}
+	p.file, p.only = text[:at], p.only && !both
+	if p.game, err = strconv.Atoi(game); err == nil {
+		p.turn, err = strconv.Atoi(turn)
+	}
+	switch {
+	case err != nil || p.game < 1 || p.turn < 0:
+		return p, fmt.Errorf("%s: want #TURN or #GAME/TURN, with turns from 0 and games from 1", text)
+	case both && c.Game > 0 && c.Game != p.game:
+		return p, fmt.Errorf("%s and --game %d: which game?", text, c.Game)
+	}
+	return p, nil
+}
+
+// open reads the game.
+func (p *recordPlace) open(ctx context.Context) (*playback.Reel, error) {
+	in, err := record.Open(p.file)
+	if err != nil {
+		return nil, err
+	}
+	defer in.Close()
+	in.Use(ctx)
+	var rec *record.Record
+	for n := 1; n <= p.game; n++ {
+		if rec, err = in.Read(); errors.Is(err, io.EOF) {
+			return nil, fmt.Errorf("%s: no game %d, want 1 to %d", p.file, p.game, n-1)
+		} else if err != nil {
+			return nil, err
+		}
+	}
+	if p.only {
+		if _, err := in.Read(); !errors.Is(err, io.EOF) {
+			return nil, fmt.Errorf("%s has several games: say which with --game N, or as %s#1/%d for turn %d of the first",
+				p.file, p.file, max(p.turn, 0), max(p.turn, 0))
+		}
+	}
+	g, err := games.Recorded(rec.Game, rec.Table)
+	if err != nil {
+		return nil, err
+	}
+	r, err := playback.Whole(ctx, g, rec)
+	if err != nil {
+		return nil, fmt.Errorf("%s, game %d: %w", p.file, p.game, err)
+	}
+	if p.turn >= r.Len() {
+		return nil, fmt.Errorf("%s, game %d: no turn %d, want 0 to %d", p.file, p.game, p.turn, r.Len()-1)
+	}
+	return r, nil
+}
+
+// A positionText is the analysis of a turn; String is for people.
+type positionText struct {
+	*analysis.Position
+	reel  *playback.Reel
+	place recordPlace
+}
+
+// String implements fmt.Stringer.
+func (t *positionText) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s, game %d of %s, turn %d of %d\n", t.place.file, t.place.game, t.Game, t.Turn, t.reel.Len()-1)
+	var f env.Frame
+	t.reel.Show(&f)
+	fmt.Fprintf(&b, "%s\nvalues by %s: %s\n", f.String(), t.Agent, t.Unit)
+	if len(t.Seats) == 0 {
+		b.WriteString("the game is over: nobody has to choose\n")
+	}
+	for _, s := range t.Seats {
+		writeSeat(&b, &s)
+	}
+	return b.String()
+}
+
+// writeSeat prints what a seat could have played.
+func writeSeat(b *strings.Builder, s *analysis.Seat) {
+	fmt.Fprintf(b, "\n%s (seat %d), %d legal moves", s.Player, s.Seat+1, s.Legal)
+	if s.Ranked < s.Legal {
+		fmt.Fprintf(b, ", of which the search has valued %d", s.Ranked)
+	}
+	if m := s.Played; m != nil {
+		fmt.Fprintf(b, "\nplayed %s", m.Text)
+		if m.Rank > 0 {
+			fmt.Fprintf(b, ": rank %d, %s", m.Rank, m.Worth)
+		}
+		if m.Lost != "" {
+			fmt.Fprintf(b, ", %s against the best", m.Lost)
+		}
+	}
+	if s.Note != "" {
+		fmt.Fprintf(b, "\n%s", s.Note)
+	}
+	rows := [][]string{{"", "rank", "move", "value", "lost", "expected next"}}
+	list := s.Moves
+	if s.Played != nil && s.Played.Rank > len(list) {
+		list = append(slices.Clone(list), *s.Played)
+	}
+	for _, m := range list {
+		mark := ""
+		if s.Played != nil && m.Action == s.Played.Action {
+			mark = ">"
+		}
+		var next []string
+		for _, p := range m.Line {
+			next = append(next, p.Text)
+			if p.Seat != s.Seat {
+				next[len(next)-1] = fmt.Sprintf("(seat %d) %s", p.Seat+1, p.Text)
+			}
+		}
+		rows = append(rows, []string{mark, strconv.Itoa(m.Rank), m.Text, m.Worth, m.Lost, strings.Join(next, "; ")})
+	}
+	b.WriteByte('\n')
+	if len(rows) > 1 {
+		writeTable(b, rows)
+	}
+}
+
+// A gameText is the analysis of a game; String is for people.
+type gameText struct {
+	*analysis.Game
+	place recordPlace
+	most  int
+}
+
+// String implements fmt.Stringer.
+func (t *gameText) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s, game %d of %s, %d turns\n", t.place.file, t.place.game, t.Game.Game, t.Turns)
+	fmt.Fprintf(&b, "values by %s: %s\n", t.Agent, t.Unit)
+	if t.Stopped {
+		b.WriteString("stopped early\n")
+	}
+	b.WriteByte('\n')
+	rows := [][]string{{"player", "decisions", "best move", "mean loss"}}
+	for _, p := range t.Players {
+		share := "-"
+		if p.Decisions > 0 {
+			share = fmt.Sprintf("%.0f %%", 100*float64(p.Best)/float64(p.Decisions))
+		}
+		name := fmt.Sprintf("%s (seat %d)", p.Player, p.Seat+1)
+		rows = append(rows, []string{name, strconv.Itoa(p.Decisions), share, fmt.Sprintf("%.3g", p.MeanLoss)})
+	}
+	writeTable(&b, rows)
+	worst := slices.Clone(t.Decisions)
+	slices.SortStableFunc(worst, func(x, y analysis.Decision) int { return cmp.Compare(y.Loss, x.Loss) })
+	rows = [][]string{{"turn", "player", "played", "rank", "value", "lost", "best"}}
+	for _, d := range worst[:min(t.most, len(worst))] {
+		if d.Loss > 0 {
+			name := fmt.Sprintf("%s (seat %d)", d.Player, d.Seat+1)
+			rank := fmt.Sprintf("%d of %d", d.Rank, d.Legal)
+			rows = append(rows, []string{strconv.Itoa(d.Turn), name, d.Played, rank, d.Worth, d.Lost, d.Best})
+		}
+	}
+	if len(rows) > 1 {
+		b.WriteString("\nlargest losses\n")
+		writeTable(&b, rows)
+	}
+	return b.String()
+}
+
+// writeTable prints rows of cells in columns.
+func writeTable(b *strings.Builder, rows [][]string) {
+	w := tabwriter.NewWriter(b, 0, 0, 2, ' ', 0)
+	for _, row := range rows {
+		fmt.Fprintln(w, strings.TrimRight(strings.Join(row, "\t"), "\t"))
+	}
+	w.Flush()
+}

@@ -1,0 +1,218 @@
+package commands
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"runtime"
+	"strconv"
+	"strings"
+
+	"blockyard/agents/bots"
+	"blockyard/agents/fleet"
+	"blockyard/agents/match"
+	"blockyard/datasets/record"
+	"blockyard/env"
+	"blockyard/env/games"
+)
+
+type arenaCmd struct {
+	Game    string `arg:"" help:"Name of the game, such as blockbattle or blockbattle:classic."`
+	A       string `required:"" placeholder:"AGENT" help:"First agent, such as hand:ply=2. The result is its score."`
+	B       string `placeholder:"AGENT" help:"Second agent; optional in a game of one seat."`
+	Games   int    `default:"400" help:"Number of games, even; in a game of one seat, of each agent."`
+	Seats   int    `placeholder:"N" help:"Number of seats, if several are possible; above 2, A has one and B the others."`
+	Seed    uint64 `default:"1" help:"Seed of the whole match."`
+	SPRT    string `name:"sprt" placeholder:"ELO0,ELO1[,ALPHA,BETA]" help:"Stop when a sequential test decides."`
+	Workers int    `placeholder:"N" help:"Games at once; the result does not depend on it. Default: one per core."`
+	Record  string `placeholder:"FILE" help:"Write every game to this file, compressed if it ends in .gz."`
+	JSON    bool   `name:"json" help:"Print one line of JSON and nothing else; agents/JSON.md describes it."`
+	Quiet   bool   `short:"q" help:"Print no progress bar."`
+	Cap     int    `aliases:"cap-lines,cap-score" placeholder:"N" help:"In a game of one seat: stop a game at this score."`
+	Skip    int    `placeholder:"N" help:"In a game of one seat: skip this many seeds."`
+	Steps   int    `placeholder:"N" help:"In a game of one seat: stop a game after this many actions."`
+
+	Remote fleet.Flags `embed:""`
+}
+
+// Help is printed with the flags.
+func (*arenaCmd) Help() string {
+	return `The two games of a pair have the same seed, with the seats swapped. The pair is the unit of the statistics:
+the 95 % interval comes from the variance of the pairs' scores. With more than two seats, A has
+one seat and B all others, and games come in sets in which A has every seat once. The result is
+then the mean rank of A (1 is the best), and the set is the unit. Ctrl-C ends the match;
+the result covers the completed pairs.
+
+--sprt stops the match as soon as a sequential probability ratio test decides between two Elo
+differences. Both error probabilities are 0.05 by default.
+
+In a game of one seat, both agents play the same seeds, each alone, and the seed is the unit.
+--skip leaves out the first seeds, to play a long match in parts. If --cap or --steps stops
+games, compare the score per end instead of the mean score: it is the total score divided by the
+number of games that ended by themselves. In WinTetris, the score is the number of lines.
+
+With --cluster, worker processes on any number of machines play the games: start them with the command
+that is printed, train join. The result is the same as without. Agents with time= or exec: are refused.`
+}
+
+// Run plays the match and prints the result.
+func (c *arenaCmd) Run(ctx context.Context, con *console) error {
+	m, err := c.match()
+	if err != nil {
+		return usage{err}
+	}
+	return c.play(ctx, con, m)
+}
+
+func (c *arenaCmd) play(ctx context.Context, con *console, m match.Match) error {
+	var result fmt.Stringer
+	o := output{record: c.Record, seed: strconv.FormatUint(c.Seed, 10), quiet: c.Quiet}
+	err := con.playGames(ctx, o, c.Games, func(w *record.Writer, bar progress) (games int, failed error) {
+		workers, err := c.workers(ctx, con, &m)
+		if err != nil {
+			return 0, err
+		}
+		defer func() { failed = errors.Join(failed, workers.Close()) }()
+		m.Progress = func(games int, text string) { bar.show(games, strings.TrimSpace(text+"  "+workers.Progress())) }
+		if w != nil {
+			m.Record = w.Write
+		}
+		switch {
+		case m.Rules.MaxSeats == 1:
+			r, err := m.SinglePlayer(ctx)
+			if err == nil && r.Games == 0 {
+				err = errors.New("no game was played to its end")
+			}
+			result = r
+			return r.Games, err
+		case m.Seats > 2:
+			r, err := m.MultiPlayer(ctx)
+			result = r
+			return r.Games, err
+		}
+		r, err := m.TwoPlayer(ctx)
+		result = r
+		return r.Games, err
+	})
+	if err != nil {
+		return err
+	}
+	return con.print(c.JSON, result)
+}
+
+// workers lets worker processes play, if --cluster is given.
+func (c *arenaCmd) workers(ctx context.Context, con *console, m *match.Match) (*fleet.Session, error) {
+	a, level := fleet.Agent{Name: c.A, Spec: c.A}, slog.LevelInfo
+	var b *fleet.Agent
+	if c.B != "" {
+		b = &fleet.Agent{Name: c.B, Spec: c.B}
+	}
+	if c.Quiet {
+		level = slog.LevelWarn
+	}
+	log := slog.New(slog.NewTextHandler(con.err, &slog.HandlerOptions{Level: level}))
+	return c.Remote.Start(ctx, m, a, b, con.err, log)
+}
+
+// match is the match that the flags describe.
+func (c *arenaCmd) match() (match.Match, error) {
+	m := match.Match{
+		Units: c.Games, Seed: c.Seed, Workers: c.Workers, Seats: c.Seats, Skip: c.Skip, Cap: c.Cap, Steps: c.Steps,
+	}
+	g, err := games.Open(c.Game)
+	if err != nil {
+		return m, err
+	}
+	if c.Seats == 0 && g.MinSeats > 2 {
+		c.Seats, m.Seats = g.MinSeats, g.MinSeats
+	}
+	if err := c.check(g); err != nil {
+		return m, err
+	}
+	switch {
+	case c.Seats > 2:
+		m.Units = c.Games / c.Seats
+	case g.MaxSeats > 1:
+		m.Units = c.Games / 2
+	}
+	if m.Workers == 0 {
+		m.Workers = runtime.GOMAXPROCS(0)
+	}
+	m.Rules = g
+	if m.A, err = player(g, c.A); err != nil {
+		return m, err
+	}
+	if c.B != "" {
+		if m.B, err = player(g, c.B); err != nil {
+			return m, err
+		}
+	}
+	if c.SPRT != "" {
+		m.SPRT, err = parseSPRT(c.SPRT)
+	}
+	return m, err
+}
+
+// check returns an error if the flags do not fit the game.
+func (c *arenaCmd) check(g *env.Game) error {
+	if c.Workers < 0 {
+		return fmt.Errorf("--workers %d: want a number from 1, or 0 for one per core", c.Workers)
+	}
+	if g.MaxSeats == 1 {
+		switch {
+		case c.SPRT != "":
+			return errors.New("--sprt is for two seats")
+		case c.Seats > 1:
+			return fmt.Errorf("--seats %d: the game is for one", c.Seats)
+		case c.Games < 1:
+			return fmt.Errorf("--games %d: want a number from 1", c.Games)
+		case c.Cap < 0 || c.Skip < 0 || c.Steps < 0:
+			return fmt.Errorf("--cap %d, --skip %d, --steps %d: want none below 0", c.Cap, c.Skip, c.Steps)
+		}
+		return nil
+	}
+	switch {
+	case c.B == "":
+		return errors.New("missing flags: --b=AGENT")
+	case c.Cap != 0 || c.Skip != 0 || c.Steps != 0:
+		return fmt.Errorf("--cap, --skip and --steps are for games of one seat, %s has more", c.Game)
+	case c.Seats > 2 && c.SPRT != "":
+		return errors.New("--sprt is for two seats")
+	case c.Seats > 2 && (c.Games < c.Seats || c.Games%c.Seats != 0):
+		return fmt.Errorf("--games %d: games come in sets in which A has every seat once: want a multiple of %d",
+			c.Games, c.Seats)
+	case c.Seats > 2 && (c.Seats < g.MinSeats || c.Seats > g.MaxSeats):
+		return fmt.Errorf("--seats %d: %s is for %d to %d", c.Seats, g.Name, g.MinSeats, g.MaxSeats)
+	case c.Seats <= 2 && (c.Games < 2 || c.Games%2 != 0):
+		return fmt.Errorf("--games %d: games come in pairs: want an even number from 2", c.Games)
+	}
+	return nil
+}
+
+// player parses a spec as a player of a match.
+func player(g *env.Game, text string) (match.Player, error) {
+	f, err := bots.Parse(g, text)
+	return match.Player{Name: text, New: f}, err
+}
+
+// parseSPRT reads "ELO0,ELO1" or "ELO0,ELO1,ALPHA,BETA".
+func parseSPRT(text string) (*match.SPRT, error) {
+	t := &match.SPRT{Alpha: 0.05, Beta: 0.05}
+	into := []*float64{&t.Elo0, &t.Elo1, &t.Alpha, &t.Beta}
+	parts := strings.Split(text, ",")
+	if len(parts) != 2 && len(parts) != 4 {
+		return nil, fmt.Errorf("--sprt %q: want ELO0,ELO1 or ELO0,ELO1,ALPHA,BETA", text)
+	}
+	for i, p := range parts {
+		v, err := strconv.ParseFloat(strings.TrimSpace(p), 64)
+		if err != nil {
+			return nil, fmt.Errorf("--sprt %q: %q is not a number", text, p)
+		}
+		*into[i] = v
+	}
+	if err := t.Check(); err != nil {
+		return nil, fmt.Errorf("--sprt %q: %w", text, err)
+	}
+	return t, nil
+}

@@ -1,0 +1,152 @@
+package commands
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"blockyard/agents/match"
+	"blockyard/datasets/program/provenance"
+	"blockyard/env"
+	"blockyard/env/games"
+)
+
+func TestArenaPrintsOneLineOfJSON(t *testing.T) {
+	status, out, errs := agents(context.Background(), "arena blockbattle --a random --b random --games 60 --seed 7 --json")
+	require.Zero(t, status, errs)
+	require.Empty(t, errs, "no bar where there is no terminal")
+	require.Equal(t, 1, strings.Count(out, "\n"))
+	var got struct {
+		Games, Wins, Draws, Losses int
+		Score, Low, High, Elo      *float64
+		Pairs                      match.Pairs
+	}
+	require.NoError(t, json.Unmarshal([]byte(out), &got))
+	require.Equal(t, 60, got.Games)
+	require.Equal(t, 60, got.Wins+got.Draws+got.Losses)
+	require.InDelta(t, (float64(got.Wins)+float64(got.Draws)/2)/60, *got.Score, 1e-12)
+	low, high := got.Pairs.Interval()
+	require.Equal(t, []float64{low, high}, []float64{*got.Low, *got.High})
+	require.Less(t, *got.Low, *got.Score)
+	require.InDelta(t, match.Elo(*got.Score), *got.Elo, 1e-9)
+
+	_, again, _ := agents(t.Context(), "arena blockbattle --a random --b random --games 60 --seed 7 --json --workers 1")
+	require.Equal(t, out, again)
+}
+
+func TestArenaPrintsForPeople(t *testing.T) {
+	status, out, errs := agents(context.Background(), "arena blockbattle --a random --b first --games 20 --seed 7")
+	require.Zero(t, status, errs)
+	require.Equal(t, `blockbattle: random against first, seed 7
+games   20: 20 wins, 0 draws, 0 losses
+pairs   0 lost, 0 at ½, 0 at 1, 0 at 1½, 10 won
+score   100.00 %, 95 % interval 69.15 to 100.00
+Elo     +636, 95 % interval +140 to +636
+`, out)
+	_, out, _ = agents(context.Background(), "arena blockbattle --a random --b first --games 2000 --sprt 0,200")
+	require.Contains(t, out, "SPRT    Elo 0 against 200: LLR")
+	require.Contains(t, out, ": H1\n")
+}
+
+func TestArenaRecordsGamesThatReplay(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "games.jsonl.gz")
+	line := "arena blockbattle:classic --a random --b first --games 6 --json --record " + path
+	status, _, errs := agents(context.Background(), line)
+	require.Zero(t, status, errs)
+	require.Len(t, checked(t, path), 6)
+	made, err := provenance.Read(path + ".run.json")
+	require.NoError(t, err)
+	require.Equal(t, "1", made.Seed)
+}
+
+// Ctrl-C ends the context; the arena reports and records the pairs played before.
+func TestArenaReportsWhatWasPlayedBeforeCtrlC(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "games.jsonl")
+	ctx, cancel := context.WithCancel(t.Context())
+	random, err := player(games.All[0], "random")
+	require.NoError(t, err)
+	b, made := random, 0
+	b.New = func(seed uint64) (env.Agent, error) {
+		if made++; made == 21 {
+			cancel()
+		}
+		return random.New(seed)
+	}
+	var out, errs bytes.Buffer
+	c := &arenaCmd{Record: path, JSON: true}
+	err = c.play(ctx, &console{strings.NewReader(""), &out, &errs}, match.Match{
+		Rules: games.All[0], A: random, B: b, Units: 1 << 30, Workers: 1,
+	})
+	require.NoError(t, err)
+	var got match.TwoPlayerResult
+	require.NoError(t, json.Unmarshal(out.Bytes(), &got))
+	require.True(t, got.Stopped)
+	require.Equal(t, 20, got.Games)
+	require.Len(t, checked(t, path), 20)
+}
+
+func TestArenaOfOneSeat(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "games.jsonl")
+	line := "arena wintetris --a hand --b random --games 6 --seed 3 --cap-lines 30 --steps 200 --record " + path
+	status, out, errs := agents(context.Background(), line+" --json")
+	require.Zero(t, status, errs)
+	require.Equal(t, 1, strings.Count(out, "\n"))
+	var got match.SinglePlayerResult
+	require.NoError(t, json.Unmarshal([]byte(out), &got))
+	require.Equal(t, []int{6, 30, 200}, []int{got.Games, got.Cap, got.Steps})
+	require.Equal(t, []int{6, 0, 0}, []int{got.Wins, got.Draws, got.Losses})
+	require.Equal(t, []float64{1, 1}, []float64{got.Score, got.High})
+	require.Equal(t, 6, got.AStats.Deaths+got.AStats.Stopped)
+	require.GreaterOrEqual(t, got.AStats.Worst, 15)
+	require.Equal(t, 6, got.BStats.Deaths)
+	require.InDelta(t, got.AStats.Mean.Value-got.BStats.Mean.Value, got.Difference.Value, 1e-9)
+	require.Len(t, checked(t, path), 12)
+
+	_, out, _ = agents(context.Background(), line)
+	for _, want := range []string{
+		"hand and random, each alone, seed 3, 6 games, stopped at score 30, stopped after 200 choices",
+		"score     mean", "by seed   6 wins",
+	} {
+		require.Contains(t, out, want)
+	}
+	_, out, _ = agents(context.Background(), "arena wintetris:tick --a hand:parts=1 --games 2 --steps 40 --workers 1")
+	require.Contains(t, out, "per end   none in a score of")
+	require.NotContains(t, out, "by seed")
+}
+
+func TestArenaOfOneSeatRefuses(t *testing.T) {
+	for line, want := range map[string]string{
+		"arena wintetris --a hand --games 0":                        "--games 0: want a number from 1",
+		"arena wintetris --a hand --cap=-1":                         "--cap -1, --skip 0",
+		"arena wintetris --a hand --seats 2":                        "the game is for one",
+		"arena wintetris --a hand --sprt 0,5":                       "--sprt is for two seats",
+		"arena wintetris --a hand:parts=1":                          "wintetris:tick leaves it to the agent",
+		"arena wintetris:tick --a hand:parts=0":                     "not a number from 1 to 100",
+		"arena wintetris --a hand:ply=2":                            `unknown option "ply"; there are parts, weights`,
+		"arena wintetris --a learned:weights=/no/such":              "/no/such",
+		"arena blockbattle --a first --b first --games 2 --steps 4": "are for games of one seat",
+		"arena tetrisduel --a first --b first --games 2 --cap 4":    "tetrisduel has more",
+	} {
+		status, out, errs := agents(context.Background(), line)
+		require.Equal(t, 2, status, line)
+		require.Contains(t, errs, want, line)
+		require.Empty(t, out, line)
+	}
+}
+
+func TestArenaForMoreSeats(t *testing.T) {
+	status, out, errs := agents(t.Context(), "arena blocking --a hand:ply=1 --b random --seats 4 --games 8 -q")
+	require.Zero(t, status, errs)
+	require.Contains(t, out, "blocking for 4: one hand:ply=1 among random")
+	require.Contains(t, out, "games   8 in 2 sets, first in 8")
+	status, out, errs = agents(t.Context(), "arena blocking --a random --b random --seats 3 --games 3 -q --json")
+	require.Zero(t, status, errs)
+	var got match.MultiPlayerResult
+	require.NoError(t, json.Unmarshal([]byte(out), &got))
+	require.Equal(t, 1, got.Sets)
+}

@@ -1,0 +1,99 @@
+package commands
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"blockyard/agents/bots"
+	"blockyard/agents/contest"
+	"blockyard/agents/mlp"
+	"blockyard/agents/submit"
+	"blockyard/env"
+	"blockyard/env/games"
+)
+
+type botCmd struct {
+	Game  string `arg:"" help:"Name of a game whose contest has a text protocol, such as blockbattle."`
+	Agent string `placeholder:"AGENT" help:"The agent; by default learned, or hand if no network is shipped."`
+	Seed  uint64 `default:"1" help:"Seed of the agent's random choices."`
+}
+
+// Help is printed with the flags.
+func (*botCmd) Help() string {
+	return `The bot recognises the dialect of the contest's protocol from the first lines, reports
+unexpected input on standard error and answers it with a safe move. The agent gets a share
+of the time bank for every answer.`
+}
+
+// Run plays until standard input or ctx ends.
+func (c *botCmd) Run(ctx context.Context, con *console) error {
+	g, err := games.Open(c.Game)
+	if err != nil {
+		return usage{err}
+	}
+	protocol := bots.Of(g).Contest
+	if protocol == nil {
+		return usage{fmt.Errorf("%s has no contest in lines of text", g.Name)}
+	}
+	factory, err := c.agent(g, con)
+	if err != nil {
+		return usage{err}
+	}
+	agent, err := factory(c.Seed)
+	if err != nil {
+		return err
+	}
+	bot := contest.Bot{
+		Codec: protocol.Bot(con.out, con.err), Agent: agent,
+		State: g.New(g.MinSeats), View: g.New(g.MinSeats), Notes: con.err,
+	}
+	return bot.Play(ctx, endingWith(ctx, con.in), con.out)
+}
+
+// endingWith returns what reads r, but ends when ctx does, also while r has nothing to read.
+func endingWith(ctx context.Context, r io.Reader) io.Reader {
+	in, out := io.Pipe()
+	go func() {
+		_, err := io.Copy(out, r)
+		_ = out.CloseWithError(err)
+	}()
+	context.AfterFunc(ctx, func() { _ = out.Close() })
+	return in
+}
+
+// agent returns the agent that the flags name.
+func (c *botCmd) agent(g *env.Game, con *console) (bots.Factory, error) {
+	if c.Agent != "" {
+		return bots.Parse(g, c.Agent)
+	}
+	f, err := bots.Parse(g, "learned")
+	if errors.Is(err, mlp.ErrNotShipped) {
+		fmt.Fprintln(con.err, "no network is shipped: playing with the baseline, hand")
+		return bots.Parse(g, "hand")
+	}
+	return f, err
+}
+
+type bundleCmd struct {
+	submit.Export
+	Out  string `required:"" placeholder:"FILE" help:"Source file to write, such as bin/bot.go."`
+	Hand bool   `help:"Build in the baseline, a hand-tuned evaluator, instead of a network."`
+}
+
+// Run writes the bot.
+func (c *bundleCmd) Run(ctx context.Context, con *console) error {
+	if c.Hand && c.Weights != "" {
+		return usage{errors.New("--hand and --weights do not go together: leave one out")}
+	}
+	bot, err := c.Bot(c.Hand)
+	if err != nil {
+		return usage{err}
+	}
+	report, err := c.Write(ctx, bot, c.Out)
+	if err == nil {
+		_, err = fmt.Fprint(con.out, report)
+	}
+	return err
+}

@@ -1,0 +1,39 @@
+package commands
+
+import (
+	"archive/zip"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// TestHostSubmissions: bots may be an archive and a source file, whose names may have blanks; what does not compile is
+// said with the compiler's words.
+func TestHostSubmissions(t *testing.T) {
+	dir := t.TempDir()
+	source := filepath.Join(dir, "my dropper.py")
+	require.NoError(t, os.WriteFile(source, []byte(entries["dropper.py"]), 0o644))
+	archive := filepath.Join(dir, "bot.zip")
+	f, err := os.Create(archive)
+	require.NoError(t, err)
+	z := zip.NewWriter(f)
+	w, err := z.Create("bot/main.c")
+	require.NoError(t, err)
+	_, err = w.Write([]byte(entries["dropper.c"]))
+	require.NoError(t, err)
+	require.NoError(t, z.Close())
+	require.NoError(t, f.Close())
+	status, out, errs := hostMatch(t, t.Context(), source, archive, "--games", "2", "--seed", "1")
+	require.Zero(t, status, errs)
+	require.Contains(t, out, "B: "+archive)
+	require.NotContains(t, out, "time-outs 1")
+
+	broken := filepath.Join(dir, "broken.cpp")
+	require.NoError(t, os.WriteFile(broken, []byte(entries["broken.cpp"]), 0o644))
+	status, _, errs = hostMatch(t, t.Context(), source, broken)
+	require.Equal(t, 1, status)
+	require.Contains(t, errs, "bot 2 ("+broken+"): does not compile: ")
+	require.Contains(t, errs, "broken.cpp:1")
+}

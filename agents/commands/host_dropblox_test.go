@@ -1,0 +1,206 @@
+//go:build unix
+
+package commands
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"blockyard/agents/match/rounds"
+)
+
+// dropblox goes to an empty folder with a program in it and returns a way to run "agents
+// host dropblox" there.
+func dropblox(t *testing.T, script string) func(args ...string) (int, string, string) {
+	t.Helper()
+	t.Chdir(t.TempDir())
+	place(t, "dropblox_ai", script)
+	return func(args ...string) (int, string, string) { return hostDropblox(t.Context(), args...) }
+}
+
+func place(t *testing.T, path, script string) {
+	t.Helper()
+	require.NoError(t, os.WriteFile(path, []byte("#!/bin/sh\n"+script+"\n"), 0o755))
+}
+
+func hostDropblox(ctx context.Context, args ...string) (int, string, string) {
+	var out, errs bytes.Buffer
+	status := run(ctx, append([]string{"host", "dropblox"}, args...), &console{strings.NewReader(""), &out, &errs})
+	return status, out.String(), errs.String()
+}
+
+func TestHostDropbloxLocal(t *testing.T) {
+	host := dropblox(t, `echo left; echo hello; echo "to you" >&2`)
+	status, out, errs := host("local", "-77", "--record", "games.jsonl")
+	require.Zero(t, status, errs)
+	const begins = "INVALID COMMAND: hello\nTerminating process\ncommands received: ['left']\n" +
+		"moves_made: 1 score: 0 seconds_remaining: 2"
+	require.True(t, strings.HasPrefix(out, begins), out)
+	require.Regexp(t, `\nGame over! Your score was: 0\nRESULTS: 0\nRESULTS_TIME: \d+\n$`, out)
+	require.Contains(t, errs, "to you\n")
+	meta, err := filepath.Glob("history/0_*/meta")
+	require.NoError(t, err)
+	require.Len(t, meta, 1)
+	text, err := os.ReadFile(meta[0])
+	require.NoError(t, err)
+	require.Contains(t, string(text), `"seed":"-77","program":"dropblox_ai","mode":"local"`)
+	require.Len(t, checked(t, "games.jsonl"), 1)
+
+	status, again, _ := host("--seed", "77", "--history", "")
+	require.Zero(t, status)
+	count := func(s string) int { return strings.Count(s, "moves_made") }
+	require.Equal(t, count(out), count(again), "a seed and its negative are one game")
+	all, err := filepath.Glob("history/*")
+	require.NoError(t, err)
+	require.Len(t, all, 1)
+}
+
+func TestHostDropbloxRandomSeed(t *testing.T) {
+	host := dropblox(t, `exit`)
+	seeds := map[string]bool{}
+	for range 3 {
+		status, out, errs := host("local", "--turns", "2", "--history", "")
+		require.Zero(t, status, errs)
+		m := regexp.MustCompile(`^Seed: (\d+)\n`).FindStringSubmatch(out)
+		require.NotNil(t, m, out)
+		seeds[m[1]] = true
+		require.Contains(t, out, "RESULTS_TIME: 1\n")
+	}
+	require.Len(t, seeds, 3)
+}
+
+func TestHostDropbloxTournament(t *testing.T) {
+	host := dropblox(t, `echo left; echo "some words" >&2`)
+	place(t, "idle", `:`)
+	place(t, "gone", `rm -f "$0"`)
+	args := []string{"--bot", "./dropblox_ai", "--bot", "idle", "--bot", "./gone", "--seed", "9", "--games", "3"}
+	status, out, errs := host(append(args, "--record", "games.jsonl.gz", "--log", "logs", "--history", "h", "--json")...)
+	require.Zero(t, status, errs)
+	require.Empty(t, errs)
+	var got rounds.Report
+	require.NoError(t, json.Unmarshal([]byte(out), &got))
+	require.Equal(t, []string{"9", "10", "11"}, got.Seeds)
+	require.Len(t, got.Played, 9)
+	for i, g := range got.Played {
+		require.Equal(t, got.Seeds[i/3], g.Seed)
+		require.Equal(t, i%3, g.Bot)
+		require.Positive(t, g.MeanMS+float64(g.Bot))
+	}
+	require.Equal(t, 3, got.Bots[0].Ends["blocked"])
+	require.Equal(t, 3, got.Bots[2].Ends["failed"])
+	require.Contains(t, got.Played[2].Fault, "no such file")
+	require.Greater(t, got.Bots[0].Turns, got.Bots[1].Turns)
+	require.Nil(t, got.Bots[0].Gain)
+	require.Zero(t, got.Bots[1].Gain.Mean)
+	require.Len(t, checked(t, "games.jsonl.gz"), 9)
+	log, err := os.ReadFile("logs/A1.log")
+	require.NoError(t, err)
+	require.Contains(t, string(log), "some words\nTerminating process\ncommands received: ['left']\n")
+	require.Contains(t, string(log), "RESULTS: 0\n")
+	times := regexp.MustCompile(`(?m)^answer_ms: \d+\.\d{3}$`).FindAllString(string(log), -1)
+	require.Len(t, times, got.Played[0].Turns, "every answer has its time")
+	folders, err := filepath.Glob("h/[ABC][123]_*/state0")
+	require.NoError(t, err)
+	require.Len(t, folders, 9)
+
+	place(t, "gone", `rm -f "$0"`)
+	status, out, errs = host("--bot", "./dropblox_ai", "--bot", "idle", "--bot", "./gone",
+		"--seeds", "-9,+10", "--turns", "4", "--workers", "2")
+	require.Zero(t, status, errs)
+	require.Contains(t, out, "dropblox: 3 programs on 2 seeds, 300 s a game, at most 4 turns\n")
+	require.Contains(t, out, "-9                    A            0      4  ")
+	require.Contains(t, out, "A            2  0.0 (0.0 to 0.0)               0     4.0  ")
+	require.Contains(t, out, "turns 2\n")
+	require.Contains(t, out, "failed 2\n")
+	require.Contains(t, out, "\nB is idle: +0.0 (+0.0 to +0.0) a seed over A\n")
+}
+
+func TestHostDropbloxStops(t *testing.T) {
+	dropblox(t, `[ -e slow ] && touch second && sleep 600; touch slow`)
+	for _, c := range []struct {
+		args   []string
+		status int
+		want   string
+	}{
+		{[]string{"local", "5"}, 1, "agents: stopped after 1 turns with 0 points\n"},
+		{[]string{"--seeds", "5,6", "--json", "--record", "games.jsonl"}, 0, `"stopped":true`},
+	} {
+		_, _ = os.Remove("slow"), os.Remove("second")
+		ctx, cancel := context.WithCancel(t.Context())
+		go func() { // stops it in the second turn
+			defer cancel()
+			for ctx.Err() == nil {
+				if _, err := os.Stat("second"); err == nil {
+					return
+				}
+				time.Sleep(time.Millisecond)
+			}
+		}()
+		status, out, errs := hostDropblox(ctx, c.args...)
+		cancel()
+		require.Equal(t, c.status, status)
+		require.Contains(t, out+errs, c.want)
+	}
+	require.True(t, checked(t, "games.jsonl")[0].Stopped)
+	meta, err := filepath.Glob("history/0_*/meta")
+	require.NoError(t, err)
+	text, err := os.ReadFile(meta[0])
+	require.NoError(t, err)
+	require.Contains(t, string(text), `"turns":1,"score":0,"reason":"stopped"`)
+}
+
+func TestHostDropbloxRefuses(t *testing.T) {
+	host := dropblox(t, `exit`)
+	require.NoError(t, os.WriteFile("plain", nil, 0o600))
+	for line, want := range map[string]string{
+		"remote":                           "must be one of",
+		"local abc":                        `seed "abc": want a whole number`,
+		"local 1.5":                        "want a whole number",
+		"local 5 --seed 6":                 "the seed is given twice",
+		"local --seeds 1,x":                `seed "x"`,
+		"local --seeds 1,2 --seed 3":       "--seeds does not go with",
+		"--games 0":                        "numbers from 1",
+		"--points=-1":                      "--points from 0",
+		"--seconds 0":                      "--seconds 0",
+		"--seconds NaN":                    "--seconds NaN",
+		"--bot ./none":                     "program ./none: ",
+		"--bot plain":                      "program plain: permission denied",
+		"practice":                         "practice needs --server=URL",
+		"practice 5 --server http://x":     "practice takes one program and no seed",
+		"compete --games 2 --server x":     "compete takes one program",
+		"practice --server x --config not": "not: no such file",
+	} {
+		status, out, errs := host(strings.Fields(line)...)
+		require.Equal(t, 2, status, line)
+		require.Empty(t, out, line)
+		require.Contains(t, errs, want, line)
+	}
+	status, out, _ := host("--help")
+	require.Zero(t, status)
+	require.Contains(t, out, "Default: dropblox_ai")
+	list, err := os.ReadDir(".")
+	require.NoError(t, err)
+	require.Len(t, list, 2)
+}
+
+func TestSignedSeeds(t *testing.T) {
+	for line, want := range map[string]string{
+		"host dropblox local -5":        "host dropblox local --seed=-5",
+		"host dropblox --seed -5 -q":    "host dropblox --seed=-5 -q",
+		"host dropblox --seeds -5,6,-7": "host dropblox --seeds=-5,6,-7",
+		"host dropblox local 5":         "host dropblox local 5",
+		"host blocking --seed -5":       "host blocking --seed -5",
+		"host":                          "host",
+	} {
+		require.Equal(t, strings.Fields(want), signedSeeds(strings.Fields(line)))
+	}
+}

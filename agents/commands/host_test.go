@@ -1,0 +1,276 @@
+package commands
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"blockyard/agents/contest/compile/compiletest"
+	"blockyard/agents/match/series"
+	"blockyard/datasets/program/provenance"
+	"blockyard/datasets/record"
+	"blockyard/env/games"
+)
+
+// A bot in another language: it drops every piece where it is, and says so.
+const dropper = `while read -r who x; do case "$who" in action) echo "asked $x" >&2; echo drop;; esac; done`
+
+// hostMatch runs "agents host blockbattle" with these bots and flags.
+func hostMatch(t *testing.T, ctx context.Context, a, b string, flags ...string) (int, string, string) {
+	t.Helper()
+	var out, errs bytes.Buffer
+	args := append([]string{"host", "blockbattle", "--bot", a, "--bot", b}, flags...)
+	status := run(ctx, args, &console{strings.NewReader(""), &out, &errs})
+	return status, out.String(), errs.String()
+}
+
+// program builds this program.
+func program(t *testing.T) string {
+	t.Helper()
+	return compiletest.Once("agents", func(path string) {
+		out, err := exec.Command("go", "build", "-o", path, "..").CombinedOutput()
+		require.NoError(t, err, string(out))
+	})
+}
+
+func TestHostPlaysTwoPrograms(t *testing.T) {
+	ours := program(t) + " bot blockbattle --agent hand:ply=1"
+	for _, flags := range [][]string{
+		{},
+		{"--dialect", "port"},
+		{"--profile", "classic"},
+		{"--profile", "port", "--dialect", "port"},
+	} {
+		t.Run(strings.Join(flags, " "), func(t *testing.T) {
+			dir := t.TempDir()
+			file := filepath.Join(dir, "games.jsonl.gz")
+			status, out, errs := hostMatch(t, t.Context(), ours, dropper,
+				append(flags, "--games", "4", "--seed", "3", "--json", "--record", file, "--log", dir)...)
+			require.Zero(t, status, errs)
+			require.Empty(t, errs)
+			var got series.BlockBattleReport
+			require.NoError(t, json.Unmarshal([]byte(out), &got))
+			require.Equal(t, 4, got.Games)
+			require.Equal(t, 4, got.Wins)
+			require.Equal(t, 1.0, got.Score)
+			for _, b := range got.Bots {
+				require.Positive(t, b.Answers)
+				require.Zero(t, b.Timeouts)
+				require.Zero(t, b.Ended)
+			}
+			checkRecords(t, file, 4)
+			for _, path := range []string{file + ".run.json", filepath.Join(dir, provenance.File)} {
+				made, err := provenance.Read(path)
+				require.NoError(t, err)
+				require.Equal(t, "3", made.Seed)
+			}
+			log, err := os.ReadFile(filepath.Join(dir, "game-001.log"))
+			require.NoError(t, err)
+			for _, want := range []string{
+				" < settings timebank 10000\n", " > drop\n", " ! asked move", "Game over: ", " is " + ours + "\n", "\nRound 2\n",
+			} {
+				require.Contains(t, string(log), want)
+			}
+		})
+	}
+}
+
+// Deterministic bots with swapped seats repeat a game of Block Battle, so every game has a new seed by default. In a
+// game of turns the seat matters, and both games of a pair have one seed.
+func TestHostCountsDistinctGames(t *testing.T) {
+	ours := program(t) + " bot blockbattle --agent "
+	for flags, want := range map[string][2]int{ // seeds and distinct games
+		"":                {4, 4},
+		"--new-seed game": {4, 4},
+		"--new-seed pair": {2, 2},
+	} {
+		args := append([]string{"--games", "4", "-q"}, strings.Fields(flags)...)
+		status, out, errs := hostMatch(t, t.Context(), ours+"hand:ply=1", ours+"terms6:ply=1", args...)
+		require.Zero(t, status, errs)
+		seeds := map[string]bool{}
+		for _, row := range regexp.MustCompile(`(?m)^ +\d+  (\d{15,})`).FindAllStringSubmatch(out, -1) {
+			seeds[row[1]] = true
+		}
+		require.Len(t, seeds, want[0], out)
+		require.Contains(t, out, fmt.Sprintf("\ndistinct games: %d of 4", want[1]))
+		require.Equal(t, want[1] < 4, strings.Contains(out, "--new-seed game"))
+	}
+	duel := program(t) + " bot tetrisduel --agent "
+	for flag, want := range map[string]int{"pair": 1, "game": 2} {
+		status, out, errs := hostDuel(t, duel+"hand:ply=1", duel+"hand:ply=1", "--new-seed", flag, "-q")
+		require.Zero(t, status, errs)
+		require.Contains(t, out, fmt.Sprintf("distinct games: %d of 2", want), "the same program on both seats")
+	}
+	status, out, errs := hostDuel(t, duel+"hand:ply=1", duel+"first", "-q")
+	require.Zero(t, status, errs)
+	require.Contains(t, out, "distinct games: 2 of 2", "it matters who begins")
+}
+
+func checkRecords(t *testing.T, file string, n int) {
+	t.Helper()
+	r, err := record.Open(file)
+	require.NoError(t, err)
+	defer r.Close()
+	for range n {
+		rec, err := r.Read()
+		require.NoError(t, err)
+		g, err := games.Recorded(rec.Game, rec.Table)
+		require.NoError(t, err)
+		require.NoError(t, record.Check(g, rec))
+	}
+	_, err = r.Read()
+	require.ErrorIs(t, err, io.EOF)
+}
+
+func TestHostEndsABotThatIsSlow(t *testing.T) {
+	slow := `while read -r who x; do case "$who" in action) sleep 0.2; echo drop;; esac; done`
+	status, out, errs := hostMatch(t, t.Context(), dropper, slow, "--games", "2", "--json",
+		"--timebank", "20ms", "--time-per-move", "20ms", "--timeouts", "2")
+	require.Zero(t, status, errs)
+	var got series.BlockBattleReport
+	require.NoError(t, json.Unmarshal([]byte(out), &got))
+	require.Equal(t, 2, got.Games)
+	require.Equal(t, 4, got.Bots[1].Timeouts)
+	require.Equal(t, 2, got.Bots[1].Ended)
+}
+
+func TestHostPlaysOnWithoutABotThatEnds(t *testing.T) {
+	status, out, errs := hostMatch(t, t.Context(), dropper, "false", "--games", "1")
+	require.Zero(t, status, errs)
+	require.Contains(t, out, "A: while read")
+	require.Contains(t, out, "\nB ")
+	require.Contains(t, errs, "player1: asked moves 10000")
+}
+
+func TestHostStopsWhenTold(t *testing.T) {
+	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+	defer cancel()
+	file := filepath.Join(t.TempDir(), "games.jsonl")
+	before := time.Now()
+	status, out, errs := hostMatch(t, ctx, "sleep 600", dropper, "--timebank", "10m", "--record", file, "-q")
+	require.Zero(t, status, errs)
+	require.Contains(t, out, "stopped early")
+	require.FileExists(t, file)
+	require.Less(t, time.Since(before), 5*time.Minute)
+}
+
+func TestHostRefuses(t *testing.T) {
+	for _, c := range []struct {
+		line   string
+		status int
+		want   string
+	}{
+		{"host blockbattle --bot a", 2, "1 bots, want --bot twice"},
+		{"host chess --bot a --bot b", 2, `no game "chess"`},
+		{"host blockbattle --bot a --bot b --games 0", 2, "want a number from 1"},
+		{"host blockbattle --bot a --bot b --timebank=-1s", 2, "not negative"},
+		{"host blockbattle --bot a --bot b --dialect dutch", 2, "dutch"},
+		{"host blockbattle --bot /no/such/bot --bot true", 1, "bot 1 (/no/such/bot): start bot"},
+		{"host tetrisduel --bot true --bot /no/such/bot", 1, "bot 2 (/no/such/bot): start bot"},
+		{"host blocking --bot /no/such/bot --bot true", 1, "bot 1 (/no/such/bot): start bot"},
+		{"bot chess", 2, `no game "chess"`},
+		{"bot blockbattle --agent nobody", 2, `unknown agent "nobody"`},
+		{"bundle chess --out x.go", 2, `no game "chess"`},
+		{"bundle blockbattle --out x.go --hand --weights x", 2, "do not go together"},
+		{"bundle blockbattle --out x.go --weights /no/such/file", 2, "/no/such/file"},
+		{"bundle blockbattle", 2, "--out"},
+	} {
+		status, out, errs := agents(t.Context(), c.line)
+		require.Equal(t, c.status, status, c.line)
+		require.Empty(t, out, c.line)
+		require.Contains(t, errs, c.want, c.line)
+	}
+}
+
+func TestBundleCommand(t *testing.T) {
+	out := filepath.Join(t.TempDir(), "bot.go")
+	status, text, errs := agents(t.Context(), "bundle blockbattle --hand --zip --out "+out)
+	require.Zero(t, status, errs)
+	require.Contains(t, text, "547 answers, no breach of protocol")
+	src, err := os.ReadFile(out)
+	require.NoError(t, err)
+	require.True(t, bytes.HasPrefix(src, []byte("// Code generated by blockyard")))
+	require.FileExists(t, strings.TrimSuffix(out, ".go")+".zip")
+}
+
+// Each game's contest has its own flags, and refuses those of others by name.
+func TestHostRefusesFlagsOfOtherGames(t *testing.T) {
+	for line, flag := range map[string]string{
+		"blockbattle --pairs 2":                       "--pairs",
+		"blockbattle --budget 1s":                     "--budget",
+		"blockbattle --tie time":                      "--tie",
+		"blockbattle --seatings all":                  "--seatings",
+		"tetrisduel --dialect port --shapes nofile":   "--dialect",
+		"tetrisduel --shapes nofile":                  "--shapes",
+		"blocking --timebank 1s":                      "--timebank",
+		"--tolerance 1s match blockbattle:port":       "--tolerance",
+		"match TetrisDuel-v0 --profile port":          "--profile",
+		"blockbattle:classic --moves off --bot third": "--moves",
+	} {
+		status, out, errs := agents(t.Context(), "host "+line+" --bot a --bot b")
+		require.Equal(t, 2, status, line)
+		require.Empty(t, out, line)
+		require.Contains(t, errs, "unknown flag "+flag, line)
+		game, _, _ := strings.Cut(strings.ToLower(regexp.MustCompile(`(?i)blockbattle|tetrisduel|blocking`).FindString(line)), ":")
+		require.Regexp(t, "the flags of agents host "+game+" are --bot .*--games .*--seed", errs, line)
+		require.NotContains(t, strings.SplitN(errs, "\n", 2)[1], flag+" ", line)
+	}
+}
+
+func TestHostHelpShowsTheFlagsOfAGame(t *testing.T) {
+	for line, want := range map[string][2]string{ // shown and not shown
+		"blockbattle":          {"--profile=", "--pairs"},
+		"match tetrisduel":     {"--pairs=", "--profile"},
+		"blocking":             {"--seatings=", "--timebank"},
+		"dropblox":             {"--seconds=", "--seatings"},
+		"match BlockBattle-v0": {"--time-per-move=", "hostArgs"},
+	} {
+		status, out, errs := agents(t.Context(), "host "+line+" --help")
+		require.Zero(t, status, errs)
+		require.Contains(t, out, want[0], line)
+		require.NotContains(t, out, want[1], line)
+	}
+	status, out, _ := agents(t.Context(), "host --help")
+	require.Zero(t, status)
+	for _, want := range []string{"host blockbattle", "host tetrisduel", "host blocking", "host dropblox"} {
+		require.Contains(t, out, want)
+	}
+	require.NotContains(t, out, "host match")
+}
+
+// A variant's name chooses the rules; --profile may only repeat it.
+func TestHostPlaysVariants(t *testing.T) {
+	for line, want := range map[string]string{
+		"blockbattle":                           "blockbattle",
+		"blockbattle --profile port":            "blockbattle:port",
+		"blockbattle:port":                      "blockbattle:port",
+		"match blockbattle:port --profile port": "blockbattle:port",
+		"--profile classic blockbattle:classic": "blockbattle:classic",
+	} {
+		status, out, errs := agents(t.Context(), "host "+line+" --bot false --bot false --games 1 --json")
+		require.Zero(t, status, errs)
+		require.Contains(t, out, `{"game":"`+want+`",`, line)
+	}
+	for line, want := range map[string]string{
+		"blockbattle:port --profile classic":  "--profile classic conflicts with blockbattle:port",
+		"blockbattle:port --profile document": "--profile document conflicts with blockbattle:port",
+		"":                                    "no game: want agents host GAME",
+		"match":                               "no game: want agents host GAME",
+		"wintetris":                           "wintetris has no contest between programs",
+	} {
+		status, _, errs := agents(t.Context(), "host "+line+" --bot a --bot b")
+		require.Equal(t, 2, status, line)
+		require.Contains(t, errs, want, line)
+	}
+}

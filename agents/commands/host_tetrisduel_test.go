@@ -1,0 +1,108 @@
+package commands
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"blockyard/agents/match/series"
+	"blockyard/datasets/record"
+	"blockyard/env/games"
+)
+
+const (
+	// pythonBot is a bot of the original style that uses every method it is offered.
+	pythonBot = "python3 -B ../bots/tetrisduelbot/pybot.py ../bots/tetrisduelbot/testdata/everymethod.py"
+	// lister answers the first placement of the list.
+	lister = `while read -r w x; do case "$w" in blocks) echo ready;; moves) read -r m; echo "$m";; esac; done`
+	// passer gets ready and never names a placement.
+	passer = `while read -r w x; do case "$w" in blocks) echo ready;; moves) echo pass;; esac; done`
+)
+
+// hostDuel runs "agents host tetrisduel" with these bots and flags.
+func hostDuel(t *testing.T, a, b string, flags ...string) (int, string, string) {
+	t.Helper()
+	var out, errs bytes.Buffer
+	args := append([]string{"host", "tetrisduel", "--bot", a, "--bot", b}, flags...)
+	status := run(t.Context(), args, &console{strings.NewReader(""), &out, &errs})
+	return status, out.String(), errs.String()
+}
+
+func TestHostPlaysTheDuel(t *testing.T) {
+	ours := program(t) + " bot tetrisduel --agent hand:ply=1"
+	dir := t.TempDir()
+	file := filepath.Join(dir, "duels.jsonl.gz")
+	status, out, errs := hostDuel(t, ours, pythonBot, "--pairs", "1", "--json", "--record", file, "--log", dir)
+	require.Zero(t, status, errs)
+	var got series.DuelReport
+	require.NoError(t, json.Unmarshal([]byte(out), &got))
+	require.Equal(t, 2, got.Games)
+	require.Len(t, got.Played, 2)
+	require.Equal(t, got.Played[0].Seed, got.Played[1].Seed)
+	require.Equal(t, []string{"A", "B"}, []string{got.Played[0].First, got.Played[1].First})
+	for _, g := range got.Played {
+		require.Contains(t, []string{"limit", "overflow"}, g.Reason)
+		require.Greater(t, g.Turns, 20)
+	}
+	in, err := record.Open(file)
+	require.NoError(t, err)
+	defer in.Close()
+	for range 2 {
+		rec, err := record.CheckNext(in, games.Recorded)
+		require.NoError(t, err)
+		require.Contains(t, []string{"limit", "overflow"}, rec.Meta["reason"])
+	}
+	text, err := os.ReadFile(filepath.Join(dir, "game-001.log"))
+	require.NoError(t, err)
+	require.Regexp(t, `player1 > ready\nplayer1 @ \d+\.\d{3} ms of 10000\.000 ms\n`, string(text))
+	require.Equal(t, strings.Count(string(text), " > "), strings.Count(string(text), " @ "), "every answer has its time")
+	require.Contains(t, string(text), "player2 ! this must not disturb the dialogue\n")
+	require.Regexp(t, `player1 < end [012] (limit|overflow) \d+ \d+\n`, string(text))
+}
+
+func TestHostDuelFaults(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "duels.jsonl")
+	status, out, errs := hostDuel(t, lister, passer, "--games", "3", "--record", file)
+	require.Zero(t, status, errs)
+	require.Contains(t, out, "100.0 %")
+	require.Contains(t, out, "illegal 3\nmatch won by A")
+	in, err := record.Open(file)
+	require.NoError(t, err)
+	defer in.Close()
+	rec, err := record.CheckNext(in, games.Recorded)
+	require.NoError(t, err)
+	require.Equal(t, "illegal", rec.Meta["reason"])
+	require.Equal(t, []float32{1, -1}, rec.Results)
+
+	_, out, _ = hostDuel(t, "exit 0;", lister, "--games", "2")
+	require.Contains(t, out, "missing 2\n")
+	_, out, _ = hostDuel(t, lister, "exit 0;", "--games", "1", "--json")
+	var got series.DuelReport
+	require.NoError(t, json.Unmarshal([]byte(out), &got))
+	require.Equal(t, "missing", got.Played[0].Reason)
+	_, out, _ = hostDuel(t, passer, lister, "--games", "1", "--moves", "off")
+	require.Contains(t, out, "illegal 1")
+}
+
+func TestHostDuelUsage(t *testing.T) {
+	for flags, want := range map[string]string{
+		"--games 0":             "--games and --pairs count from 1",
+		"--pairs=-1":            "--games and --pairs count from 1",
+		"--budget=-1s":          "--budget is above 0",
+		"--moves maybe":         "--moves must be one of",
+		"--tie coin":            "--tie must be one of",
+		"--bot third --games 1": "3 bots, want --bot twice",
+	} {
+		var out, errs bytes.Buffer
+		args := append([]string{"host", "TetrisDuel-v0", "--bot", "a", "--bot", "b"}, strings.Fields(flags)...)
+		status := run(context.Background(), args, &console{strings.NewReader(""), &out, &errs})
+		require.Equal(t, 2, status, flags)
+		require.Contains(t, errs.String(), want, flags)
+	}
+}

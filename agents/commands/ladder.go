@@ -1,0 +1,120 @@
+package commands
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+
+	"blockyard/agents/contest"
+	"blockyard/agents/match/ladder"
+	"blockyard/datasets/program/disk"
+	"blockyard/datasets/program/provenance"
+	"blockyard/env/games"
+)
+
+type ladderCmd struct {
+	Game    string   `arg:"" help:"Name of the game, such as blockbattle."`
+	Players []string `arg:"" optional:"" name:"agents" help:"Agents, such as random hand:ply=1 learned."`
+	Bot     []string `placeholder:"CMD" sep:"none" help:"Also a program that speaks the contest's protocol; repeatable."`
+	Games   int      `default:"40" help:"Games of every two agents, even; in a game of one seat, of every agent."`
+	Seed    uint64   `default:"1" help:"Seed of the whole ladder."`
+	Out     string   `placeholder:"DIR" help:"Folder of the ladder, new or to continue. Default: runs/ladder-GAME."`
+	Workers int      `placeholder:"N" help:"Games at once; the result does not depend on it. Default: one per core."`
+	Cap     int      `placeholder:"N" help:"In a game of one seat: stop a game at this score."`
+	Steps   int      `placeholder:"N" help:"In a game of one seat: stop a game after this many actions."`
+	JSON    bool     `name:"json" help:"Print one line of JSON and nothing else; agents/JSON.md describes it."`
+	Quiet   bool     `short:"q" help:"Print no progress bar."`
+}
+
+// Help is printed with the flags.
+func (*ladderCmd) Help() string {
+	return `Every two agents meet in pairs of games with the same seed and the seats swapped. In a game of
+one seat, every agent plays the same seeds alone, and the higher score with a seed wins. The
+Elo ratings are those that make all results most likely, relative to the mean of the agents.
+
+Agents play without a clock, in this process. A --bot plays in a process of its own, as
+exec:CMD. To let programs meet by a contest's rules and time limits, see agents tournament.
+
+The folder of --out receives ladder.json, ladder.png, run.json and journal.jsonl. Ctrl-C stops after the
+completed pairs; the same command then goes on, also after kill -9, and a larger --games
+extends the ladder.`
+}
+
+// Run plays the ladder and prints the table.
+func (c *ladderCmd) Run(ctx context.Context, con *console) error {
+	l, err := c.ladder()
+	if err != nil {
+		return usage{err}
+	}
+	made := provenance.Begin("agents", strconv.FormatUint(c.Seed, 10))
+	j, err := l.Open(c.Out)
+	if err != nil {
+		return usage{err}
+	}
+	if err := made.Open(c.Out); err != nil {
+		return errors.Join(err, j.Close())
+	}
+	bar := con.progress(c.Quiet || c.JSON, l.Expected(), "games")
+	l.Progress = bar.show
+	err = l.Play(ctx, j)
+	bar.close()
+	report := l.Report()
+	return errors.Join(err, c.write(report), made.Close(c.Out), j.Close(), con.print(c.JSON, report))
+}
+
+// ladder is the ladder that the flags describe.
+func (c *ladderCmd) ladder() (*ladder.Ladder, error) {
+	g, err := games.Open(c.Game)
+	if err != nil {
+		return nil, err
+	}
+	l := &ladder.Ladder{Rules: g, Units: c.Games, Seed: c.Seed, Cap: c.Cap, Steps: c.Steps, Workers: c.Workers}
+	if g.MaxSeats > 1 {
+		l.Units = c.Games / 2
+	}
+	switch {
+	case c.Games < 1 || g.MaxSeats > 1 && c.Games%2 != 0:
+		return nil, fmt.Errorf("--games %d: want at least 1, and an even number unless the game has one seat", c.Games)
+	case c.Workers < 0 || c.Cap < 0 || c.Steps < 0:
+		return nil, fmt.Errorf("--workers %d, --cap %d, --steps %d: want none below 0", c.Workers, c.Cap, c.Steps)
+	}
+	if c.Workers == 0 {
+		l.Workers = runtime.GOMAXPROCS(0)
+	}
+	if c.Out == "" {
+		c.Out = filepath.Join("runs", "ladder-"+strings.NewReplacer(":", "-", "/", "-").Replace(g.Name))
+	}
+	specs := c.Players
+	for _, command := range c.Bot {
+		if err := contest.Find(contest.Command(command)); err != nil {
+			return nil, fmt.Errorf("--bot %q: %w", command, err)
+		}
+		specs = append(specs, "exec:"+command)
+	}
+	for _, text := range specs {
+		p, err := player(g, text)
+		if err != nil {
+			return nil, err
+		}
+		l.Players = append(l.Players, p)
+	}
+	return l, nil
+}
+
+// write writes the report and its picture to the folder.
+func (c *ladderCmd) write(r *ladder.Report) error {
+	text, err := json.MarshalIndent(r, "", "  ")
+	if err != nil {
+		return err
+	}
+	return errors.Join(
+		disk.WriteText(filepath.Join(c.Out, ladder.ReportFile), 0o644, string(text)+"\n"),
+		disk.Write(filepath.Join(c.Out, ladder.PictureFile), 0o644, func(w io.Writer) error { return r.Draw(w) }),
+	)
+}

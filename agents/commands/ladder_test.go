@@ -1,0 +1,47 @@
+package commands
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"blockyard/agents/match/ladder"
+	"blockyard/datasets/program/provenance"
+)
+
+// The command leaves the report, its picture and a journal with which it goes on.
+func TestLadder(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "ladder")
+	line := "ladder blocking random first hand:ply=1 --json --out " + dir + " --games "
+	status, out, errs := agents(t.Context(), line+"2")
+	require.Zero(t, status, errs)
+	var r ladder.Report
+	require.NoError(t, json.Unmarshal([]byte(out), &r))
+	require.Equal(t, 6, r.Games)
+	for _, name := range []string{ladder.JournalFile, ladder.ReportFile, ladder.PictureFile, provenance.File} {
+		require.FileExists(t, filepath.Join(dir, name))
+	}
+	status, out, errs = agents(t.Context(), line+"4")
+	require.Zero(t, status, errs)
+	require.NoError(t, json.Unmarshal([]byte(out), &r))
+	require.Equal(t, 12, r.Games)
+	text, err := os.ReadFile(filepath.Join(dir, ladder.ReportFile))
+	require.NoError(t, err)
+	require.JSONEq(t, out, string(text))
+
+	for line, says := range map[string]string{
+		"blocking random first --games 3":                    "--games 3: want at least 1, and an even",
+		"blocking random --out " + t.TempDir():               "a ladder of 1 players",
+		"blocking random first --workers=-1":                 "--workers -1, --cap",
+		"blocking random nobody":                             `unknown agent "nobody"`,
+		"blockbattle random --bot /nowhere/bot":              `--bot "/nowhere/bot": `,
+		"blocking random first --cap 9 --out " + t.TempDir(): "cap and steps are for games of one seat",
+	} {
+		status, _, errs := agents(t.Context(), "ladder "+line)
+		require.Equal(t, 2, status, errs)
+		require.Contains(t, errs, says)
+	}
+}

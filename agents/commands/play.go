@@ -1,0 +1,230 @@
+package commands
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"blockyard/agents/bots"
+	"blockyard/agents/match"
+	"blockyard/agents/play/human"
+	"blockyard/datasets/record"
+	"blockyard/env"
+	"blockyard/env/games"
+	"blockyard/env/wintetris"
+)
+
+type playCmd struct {
+	Game   string        `arg:"" help:"Name of the game."`
+	Agent  []string      `short:"a" sep:"none" placeholder:"AGENT" help:"Agent of the next seat; one plays all."`
+	A      string        `name:"a" placeholder:"AGENT" help:"Agent of the first seat; human is you, at this terminal."`
+	B      string        `name:"b" placeholder:"AGENT" help:"Agent of the other seats. Default: learned, with --a."`
+	Seats  int           `placeholder:"N" help:"Number of seats, if several are possible. Default: that of agents."`
+	Seed   uint64        `default:"1" help:"Seed of the game."`
+	Show   bool          `help:"Show every position as it is played."`
+	Pause  time.Duration `default:"100ms" help:"Time between positions on a terminal."`
+	Speed  *float64      `placeholder:"X" help:"WinTetris, you or --plugin: speed of the clock; 1 is the rules', 0 none."`
+	Record string        `placeholder:"FILE" help:"Append the game to these records. Default: played.jsonl with --web."`
+	webFlags
+	pluginFlags
+}
+
+// Run plays the game and prints how it ended.
+func (c *playCmd) Run(ctx context.Context, con *console) error {
+	if c.Plugin != "" {
+		if c.webFlags != (webFlags{}) {
+			return usage{errors.New("--plugin does not go with --web, --listen and --open")}
+		}
+		return c.plugged(ctx, con)
+	}
+	if c.Web {
+		return c.web(ctx, con)
+	}
+	if c.webFlags != (webFlags{}) {
+		return usage{errors.New("--listen and --open need --web")}
+	}
+	g, err := c.match()
+	if err != nil {
+		return usage{err}
+	}
+	people := c.people(con, g.Rules)
+	defer people.close()
+	for i, name := range g.Names {
+		if name == person {
+			a, err := people.sit()
+			if err != nil {
+				return usage{err}
+			}
+			g.Agents = append(g.Agents, a)
+			continue
+		}
+		f, err := bots.Parse(g.Rules, name)
+		if err != nil {
+			return usage{err}
+		}
+		a, err := f(env.Derive(c.Seed, uint64(i)))
+		if err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		if closer, ok := a.(io.Closer); ok {
+			defer closer.Close()
+		}
+		g.Agents = append(g.Agents, a)
+	}
+	if c.Show && !people.here() {
+		g.Watch = c.watch(ctx, con.out, g.Rules)
+	}
+	rec, err := match.Play(ctx, g)
+	people.close()
+	if err != nil && !match.Stopped(err) && !errors.Is(err, human.ErrQuit) {
+		return err
+	}
+	if c.Record != "" {
+		if err := appendTo(c.Record, rec); err != nil {
+			return err
+		}
+	}
+	return ending(con.out, rec)
+}
+
+// Help is printed with the flags.
+func (*playCmd) Help() string {
+	return `With --web you play in a web browser, by default on the first seat against learned: with keys, mouse
+or fingers, with hints on request. --listen 0.0.0.0:8000 lets a phone in the same network open the page too: give it the
+printed address, with this machine's name in place of 127.0.0.1.
+
+With --a human you play, at this terminal. In games of placements the keys are
+
+  left, right  column      up     turn                 space  place it
+  down         other depth :      type a move          ?      all moves    q  leave
+
+WinTetris is played in real time: left, right, up and z turn, space drops, p pauses. If standard
+input is not a terminal, moves are read from it, one per line, such as "r0 x4 y18".
+
+With --plugin, a solver in a shared library plays WinTetris. The library has the C
+interface of agents/submit/wintetris/wintetris.h:
+
+  agents play wintetris --plugin ./solver.so --options "parts=4" --games 20 --seed 1
+
+An answer after --limit-ms is ignored; a call that takes longer than --patience ends
+its game; 0 removes a limit. What the library prints goes to standard error, unless --quiet is set. A solver
+that crashes, exits or hangs ends that game; the next game begins with a new process, and
+the exit status is 1. --show plays at the speed of the rules, so that a piece hangs while the
+solver thinks longer than a tick; the table counts those ticks and the milliseconds of an answer.`
+}
+
+// match is the game that the flags describe, without its agents.
+func (c *playCmd) match() (match.Game, error) {
+	if c.pluginFlags != (pluginFlags{}) {
+		return match.Game{}, errors.New("--options, --games, --strict, --cap-lines, --limit-ms, --patience, --json " +
+			"and --quiet need --plugin")
+	}
+	if c.A == person && !c.Web && c.Game == wintetris.Game.Name {
+		c.Game = wintetris.TickGame.Name // a person plays with keys, tick by tick
+	}
+	g, err := games.Open(c.Game)
+	if err != nil {
+		return match.Game{}, err
+	}
+	if err := c.ab(g); err != nil {
+		return match.Game{}, err
+	}
+	names, seats := c.Agent, c.Seats
+	if seats == 0 {
+		seats = max(len(names), g.MinSeats)
+	}
+	if seats < g.MinSeats || seats > g.MaxSeats {
+		return match.Game{}, fmt.Errorf("%s: %d seats, want %d to %d", g.Name, seats, g.MinSeats, g.MaxSeats)
+	}
+	for len(c.Agent) == 1 && len(names) < seats {
+		names = append(names, c.Agent[0])
+	}
+	if len(names) != seats {
+		return match.Game{}, fmt.Errorf("%s: %d agents for %d seats", g.Name, len(names), seats)
+	}
+	return match.Game{Rules: g, Seed: c.Seed, Names: names}, nil
+}
+
+// ab sets Agent from --a and --b.
+func (c *playCmd) ab(g *env.Game) error {
+	switch {
+	case c.A == "" && c.B == "" && len(c.Agent) == 0:
+		return errors.New("missing flags: --a=AGENT, or --agent=AGENT for every seat")
+	case c.A == "" && c.B == "":
+		return nil
+	case c.A == "":
+		return errors.New("--b without --a: want --a=AGENT, the agent of the first seat")
+	case len(c.Agent) > 0:
+		return errors.New("--agent does not go with --a and --b: name every seat with one or the other")
+	}
+	seats := max(c.Seats, g.MinSeats)
+	if c.B == "" {
+		c.B = "learned"
+	}
+	c.Agent = []string{c.A}
+	for len(c.Agent) < seats {
+		c.Agent = append(c.Agent, c.B)
+	}
+	return nil
+}
+
+// watch returns a function that shows each position and the actions chosen in it: on a terminal in place, otherwise
+// one below the other.
+func (c *playCmd) watch(ctx context.Context, w io.Writer, g *env.Game) func(env.State, env.Moves) error {
+	live := terminal(w)
+	var f env.Frame
+	return func(s env.State, m env.Moves) error {
+		f.Reset()
+		s.Show(&f)
+		for set := s.Acting(); set != 0; set = set.Rest() {
+			seat, text := set.First(), "nothing"
+			if m[seat] != env.None {
+				text = g.Text(m[seat])
+			}
+			f.Note(fmt.Sprintf("seat %d plays %s", seat+1, text))
+		}
+		text := f.String() + "\n"
+		if live {
+			text = "\x1b[H\x1b[2J" + text
+		}
+		if _, err := io.WriteString(w, text); err != nil || !live {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(c.Pause):
+			return nil
+		}
+	}
+}
+
+// appendTo appends a game to a file of records.
+func appendTo(path string, rec *record.Record) error {
+	w, err := record.Append(path)
+	if err != nil {
+		return err
+	}
+	defer w.Discard()
+	if err := w.Write(rec); err != nil {
+		return err
+	}
+	return w.Close()
+}
+
+// ending prints how a game ended, one line per seat.
+func ending(w io.Writer, rec *record.Record) error {
+	var b strings.Builder
+	if rec.Stopped {
+		b.WriteString("stopped early\n")
+	}
+	for seat, name := range rec.Agents {
+		fmt.Fprintf(&b, "seat %d  score %d  result %+g  %s\n", seat+1, rec.Scores[seat], rec.Results[seat], name)
+	}
+	fmt.Fprintf(&b, "%s, seed %d, %d choices\n", rec.Game, rec.Seed, len(rec.Choices))
+	_, err := io.WriteString(w, b.String())
+	return err
+}

@@ -1,0 +1,95 @@
+package commands
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"golang.org/x/term"
+
+	"blockyard/agents/play/human"
+	"blockyard/env"
+	"blockyard/env/wintetris"
+)
+
+// person is the player that is whoever sits at the terminal.
+const person = "human"
+
+// people are the persons of a game, who share a terminal.
+type people struct {
+	con     *console
+	player  human.Player
+	speed   float64
+	seated  bool
+	restore func()
+}
+
+// people returns nobody yet; see sit.
+func (c *playCmd) people(con *console, g *env.Game) *people {
+	p := &people{con: con, speed: 1, restore: func() {}, player: human.Player{Game: g, Out: con.out}}
+	if c.Speed != nil {
+		p.speed = *c.Speed
+	}
+	return p
+}
+
+// here reports whether a person takes part.
+func (p *people) here() bool { return p.seated }
+
+// sit returns the agent of a person. The first one makes the terminal pass on single keys.
+func (p *people) sit() (env.Agent, error) {
+	ticks := p.player.Game.Name == wintetris.TickGame.Name
+	switch {
+	case !(p.speed > 0 && p.speed <= 1000):
+		return nil, fmt.Errorf("--speed %g: want more than 0 for a person, at most 1000", p.speed)
+	case !p.seated:
+		if err := p.open(); err != nil {
+			return nil, err
+		}
+	}
+	switch {
+	case ticks && !p.player.Raw:
+		return nil, errors.New("WinTetris is played with keys, in real time: this needs a terminal")
+	case ticks:
+		return &human.Ticker{Player: p.player, Speed: p.speed}, nil
+	}
+	return &p.player, nil
+}
+
+func (p *people) open() error {
+	p.seated = true
+	if terminal(p.con.in) && terminal(p.con.out) {
+		fd := int(p.con.in.(*os.File).Fd())
+		old, err := term.MakeRaw(fd)
+		if err != nil {
+			return err
+		}
+		p.restore = func() {
+			_ = term.Restore(fd, old)
+			fmt.Fprintln(p.con.out)
+		}
+		p.player.Raw, p.player.Colour = true, os.Getenv("NO_COLOR") == ""
+		p.player.Out = carriage{p.con.out}
+	}
+	p.player.Keys = human.NewKeys(p.con.in, p.player.Raw)
+	return nil
+}
+
+// close gives the terminal back. It may be called again.
+func (p *people) close() {
+	p.restore()
+	p.restore = func() {}
+}
+
+// carriage adds the carriage returns that a terminal needs that passes on single keys.
+type carriage struct{ w io.Writer }
+
+// Write implements io.Writer.
+func (c carriage) Write(b []byte) (int, error) {
+	if _, err := io.WriteString(c.w, strings.ReplaceAll(string(b), "\n", "\r\n")); err != nil {
+		return 0, err
+	}
+	return len(b), nil
+}

@@ -1,0 +1,37 @@
+package commands
+
+import (
+	"bytes"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// TestAPersonPlays: moves come from standard input, the game is recorded, and leaving it is no error.
+func TestAPersonPlays(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "g.jsonl")
+	var out, errs bytes.Buffer
+	con := &console{strings.NewReader("r0 x0 y19\nq\n"), &out, &errs}
+	status := run(t.Context(), []string{"play", "blockbattle", "--a", "human", "--b", "first", "--record", file}, con)
+	require.Zero(t, status, errs.String())
+	require.Contains(t, out.String(), "seat 1, your move")
+	recs := checked(t, file)
+	require.Equal(t, []string{"human", "first"}, recs[0].Agents)
+	require.Len(t, recs[0].Choices, 2, "one round")
+	require.True(t, recs[0].Stopped)
+
+	for line, want := range map[string]string{
+		"play wintetris --a human":                      "this needs a terminal",
+		"play blockbattle --b first":                    "--b without --a",
+		"play blockbattle --a human -a first":           "--agent does not go with --a and --b",
+		"play blockbattle --a human --b no":             "no",
+		"play wintetris:tick --a human --speed 0":       "want more than 0 for a person",
+		"play blockbattle --agent human --agent nobody": "nobody",
+	} {
+		status, _, errs := agents(t.Context(), line)
+		require.Equal(t, 2, status, line)
+		require.Contains(t, errs, want, line)
+	}
+}

@@ -1,0 +1,172 @@
+package commands
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"blockyard/agents/contest/library"
+	"blockyard/agents/play/human"
+	"blockyard/datasets/record"
+	"blockyard/env"
+	"blockyard/env/ansi"
+	"blockyard/env/wintetris"
+)
+
+// pluginFlags are what play takes for a solver in a shared library.
+type pluginFlags struct {
+	Plugin   string         `placeholder:"FILE" help:"WinTetris: play with the solver in this shared library."`
+	Options  string         `placeholder:"TEXT" help:"With --plugin: options to open the solver with."`
+	Games    int            `placeholder:"N" help:"With --plugin: number of games, with seeds from --seed on. Default: 1."`
+	Strict   bool           `help:"With --plugin: an answer with conflicting bits loses the game."`
+	CapLines int            `placeholder:"N" help:"With --plugin: stop a game after this many lines."`
+	LimitMS  *int           `name:"limit-ms" placeholder:"MS" help:"With --plugin: limit of an answer. Default: 1000."`
+	Patience *time.Duration `placeholder:"TIME" help:"With --plugin: time limit of a call. Default: 10s."`
+	JSON     bool           `name:"json" help:"With --plugin: print one line of JSON; agents/JSON.md describes it."`
+	Quiet    bool           `short:"q" help:"With --plugin: nothing on standard error."`
+}
+
+// servePlugin runs a library for the parent process if args ask for it. Errors go to
+// the parent.
+func servePlugin(args []string) (status int, asked bool) {
+	if len(args) != 2 || args[0] != library.ServeArgument {
+		return 0, false
+	}
+	_ = library.Serve(args[1])
+	return 1, true
+}
+
+// plugged plays the games of a library and prints what they came to. A fault is an error.
+func (c *playCmd) plugged(ctx context.Context, con *console) error {
+	p, err := c.player(con)
+	if err != nil {
+		return usage{err}
+	}
+	defer p.Close()
+	kept := func() error { return nil }
+	if c.Show || c.Record != "" || c.Speed != nil {
+		kept = c.follow(p, con)
+	}
+	bar := con.progress(c.Quiet || c.JSON || c.Games == 1, c.Games, "games")
+	report, err := p.PlayAll(ctx, c.Seed, c.Games, bar.set)
+	bar.close()
+	if err == nil {
+		err = kept()
+	}
+	if err != nil {
+		return err
+	}
+	if err := con.print(c.JSON, report); err != nil {
+		return err
+	}
+	return report.Fault()
+}
+
+// speed is the speed of the clock: by default that of the rules where the game is shown, and none elsewhere.
+func (c *playCmd) speed() float64 {
+	switch {
+	case c.Speed != nil:
+		return *c.Speed
+	case c.Show:
+		return 1
+	}
+	return 0
+}
+
+// follow makes p show and record its game, at the speed of the clock.
+func (c *playCmd) follow(p *library.Player, con *console) (kept func() error) {
+	state := wintetris.TickGame.New(1).(*wintetris.State)
+	state.Reset(c.Seed)
+	rec := record.New(wintetris.TickGame, c.Seed, []string{"plugin:" + c.Plugin})
+	live, begun := terminal(con.out), time.Now()
+	var f env.Frame
+	p.Each = func(ctx context.Context, e *wintetris.Engine, b wintetris.Bits, took time.Duration) error {
+		a := env.Action(b) & env.Action(wintetris.TickGame.Actions-1)
+		tick := human.TickTime(e.Level(), c.speed())
+		if c.Show {
+			f.Reset()
+			state.Show(&f)
+			f.Note(fmt.Sprintf("tick %d: %s, after %.2f ms of %.0f", e.Ticks+1, wintetris.TickGame.Text(a),
+				1000*took.Seconds(), wintetris.TickMS(e.Level())))
+			text := f.String() + "\n"
+			if live {
+				text = "\x1b[H\x1b[2J" + ansi.Frame(&f)
+			}
+			if _, err := io.WriteString(con.out, text); err != nil {
+				return err
+			}
+		}
+		if c.speed() > 0 {
+			if err := sleep(ctx, tick-time.Since(begun)); err != nil {
+				return err
+			}
+			begun = time.Now()
+		}
+		rec.Add(1, env.Alone(0, a))
+		state.Step(env.Alone(0, a))
+		return nil
+	}
+	return func() error {
+		if c.Record == "" {
+			return nil
+		}
+		rec.End(state)
+		if err := record.Check(wintetris.TickGame, rec); err != nil {
+			return fmt.Errorf("the game as actions: %w", err)
+		}
+		return appendTo(c.Record, rec)
+	}
+}
+
+// sleep waits for d, or until ctx ends.
+func sleep(ctx context.Context, d time.Duration) error {
+	if d <= 0 {
+		return ctx.Err()
+	}
+	select {
+	case <-time.After(d):
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// player is the library as it is asked for.
+func (c *playCmd) player(con *console) (*library.Player, error) {
+	limit, patience := 1000, 10*time.Second
+	if c.Patience != nil {
+		patience = *c.Patience
+	}
+	if c.LimitMS != nil {
+		limit = *c.LimitMS
+	}
+	if c.Games == 0 {
+		c.Games = 1
+	}
+	switch {
+	case c.Game != wintetris.Game.Name && c.Game != wintetris.TickGame.Name:
+		return nil, fmt.Errorf("--plugin is for %s, not %s", wintetris.Game.Name, c.Game)
+	case len(c.Agent) > 0 || c.A != "" || c.B != "" || c.Seats > 1:
+		return nil, errors.New("--plugin goes without --agent, --a, --b and --seats")
+	case c.Games > 1 && (c.Show || c.Record != "" || c.Speed != nil):
+		return nil, errors.New("--show, --record and --speed are for one game: leave out --games")
+	case c.Strict && c.Record != "":
+		return nil, errors.New("--strict does not go with --record: records are of games that are not strict")
+	case c.Speed != nil && !(*c.Speed >= 0 && *c.Speed <= 1000):
+		return nil, fmt.Errorf("--speed %g: want 0 to 1000", *c.Speed)
+	case c.Games < 1 || c.CapLines < 0 || limit < 0 || patience < 0:
+		return nil, errors.New("--games is at least 1; --cap-lines, --limit-ms and --patience are not negative")
+	case strings.ContainsRune(c.Options, 0):
+		return nil, errors.New("--options: a zero byte")
+	}
+	p := &library.Player{Options: c.Options, Strict: c.Strict, Cap: c.CapLines, Config: library.Config{
+		File: c.Plugin, Limit: time.Duration(limit) * time.Millisecond, Patience: patience,
+	}}
+	if !c.Quiet && !c.JSON {
+		p.Config.Output = con.err
+	}
+	return p, nil
+}

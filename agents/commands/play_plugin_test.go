@@ -1,0 +1,138 @@
+//go:build unix
+
+package commands
+
+import (
+	"context"
+	"encoding/json"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"blockyard/agents/contest/compile/compiletest"
+	"blockyard/agents/contest/library"
+)
+
+// solver compiles a solver in C.
+func solver(t *testing.T, source string) string {
+	return compiletest.Once(filepath.Base(source)+".so", func(path string) {
+		compiletest.C(t, "-shared", "-fPIC", "-o", path, "../submit/wintetris/"+source)
+	})
+}
+
+// TestSolverInCPlusPlus: the solver that is only the function update plays the same games as the one in C, and its
+// library refuses what that one refuses.
+func TestSolverInCPlusPlus(t *testing.T) {
+	plus := compiletest.Once("solver.cpp.so", func(path string) {
+		compiletest.CPP(t, "-shared", "-fPIC", "-fvisibility=hidden", "-o", path, "../submit/starters/wintetris/cpp/solver.cpp")
+	})
+	var lines [][]int64
+	for _, file := range []string{solver(t, "examples/solver.c"), plus} {
+		status, out, errs := agents(t.Context(), "play wintetris --games 6 --limit-ms 0 --json --plugin "+file)
+		require.Zero(t, status, errs)
+		var got library.Report
+		require.NoError(t, json.Unmarshal([]byte(out), &got))
+		var of []int64
+		for _, g := range got.Games {
+			require.Contains(t, []string{"block out", "lock out"}, g.End)
+			of = append(of, int64(g.Lines), int64(g.Pieces), int64(g.Score), int64(g.Blocked))
+		}
+		lines = append(lines, of)
+	}
+	require.Equal(t, lines[0], lines[1])
+	status, _, errs := agents(t.Context(), "play wintetris --options x --plugin "+plus)
+	require.Equal(t, 1, status)
+	require.Contains(t, errs, "wt_open: there are no options, not even x")
+}
+
+func TestPlayWithALibrary(t *testing.T) {
+	file := solver(t, "examples/solver.c")
+	ctx := context.Background()
+	status, out, errs := agents(ctx, "play wintetris --games 2 --plugin "+file)
+	require.Zero(t, status, errs)
+	require.Empty(t, errs)
+	number := regexp.MustCompile(` +[0-9]+\.[0-9]+( +[0-9]+\.[0-9]+) +[0-9]+ `) // times, and ticks in which they were long
+	require.Equal(t, `    seed   lines  level  pieces     score conflicts  blocked  ms a tick longest ms   hung   late  failures  end
+       1      46      5     146     11880         0        5 …      0         0  block out
+       2      19      2      77      1260         0        0 …      0         0  block out
+2 games, 32.5 lines on average
+`, number.ReplaceAllString(out, " … "))
+	const strict = "play wintetris --games 1 --seed 2 --strict --limit-ms 0 --json --cap-lines 5 --plugin "
+	status, out, errs = agents(ctx, strict+file)
+	require.Zero(t, status, errs)
+	var got library.Report
+	require.NoError(t, json.Unmarshal([]byte(out), &got))
+	require.Len(t, got.Games, 1)
+	require.Equal(t, "capped", got.Games[0].End)
+	require.EqualValues(t, 2, got.Games[0].Seed)
+	require.True(t, got.Strict)
+	require.Equal(t, 1, strings.Count(out, "\n"))
+
+	for line, want := range map[string]string{
+		"play wintetris --plugin nowhere.so":                    "no such file",
+		"play wintetris --options x --plugin " + file:           "wt_open: there are no options, not even x",
+		"play wintetris --plugin play_plugin_test.go --games 2": "load: ",
+	} {
+		status, out, errs := agents(ctx, line)
+		require.Equal(t, 1, status, line)
+		require.Contains(t, errs, want, line)
+		require.Empty(t, out)
+	}
+	for line, want := range map[string]string{
+		"play blocking --plugin x":                      "--plugin is for wintetris, not blocking",
+		"play wintetris --plugin x --agent hand":        "--plugin goes without --agent",
+		"play wintetris --plugin x --games=-1":          "--games is at least 1",
+		"play wintetris --plugin x --limit-ms=-1":       "not negative",
+		"play wintetris --agent hand --games 2":         "need --plugin",
+		"play wintetris":                                "missing flags: --a=AGENT",
+		"play wintetris --plugin x --games 2 --show":    "are for one game",
+		"play wintetris --plugin x --speed=-1":          "want 0 to 1000",
+		"play wintetris --plugin x --strict --record y": "records are of games that are not strict",
+		"play wintetris --agent hand --limit-ms 1000":   "need --plugin",
+	} {
+		status, _, errs := agents(ctx, line)
+		require.Equal(t, 2, status, line)
+		require.Contains(t, errs, want, line)
+	}
+}
+
+// TestWatchALibrary shows and records a game of a library: the record replays to the same result.
+func TestWatchALibrary(t *testing.T) {
+	file, games := solver(t, "examples/solver.c"), filepath.Join(t.TempDir(), "g.jsonl")
+	status, out, errs := agents(t.Context(), "play wintetris --cap-lines 3 --show --speed 1000 --record "+games+" --plugin "+file)
+	require.Zero(t, status, errs)
+	require.Contains(t, out, "tick 1: ")
+	require.Regexp(t, `tick 9: \S+, after [0-9.]+ ms of 500\n`, out)
+	recs := checked(t, games)
+	require.Len(t, recs, 1)
+	require.Equal(t, "wintetris:tick", recs[0].Game)
+	require.GreaterOrEqual(t, recs[0].Scores[0], 3)
+	require.Equal(t, []string{"plugin:" + file}, recs[0].Agents)
+
+	// This one thinks for 60 ms in every fourth tick.
+	slow := solver(t, "../../contest/library/testdata/misbehave.c")
+	status, out, errs = agents(t.Context(), "play wintetris --json --quiet --limit-ms 0 --options slow --plugin "+slow)
+	require.Zero(t, status, errs)
+	var got library.Report
+	require.NoError(t, json.Unmarshal([]byte(out), &got))
+	require.GreaterOrEqual(t, got.Games[0].LongestMS, 60.0)
+	require.Greater(t, got.Games[0].MeanMS, 10.0)
+}
+
+// TestPlayWithALibraryThatCrashes: every game is told of, and the status says it.
+func TestPlayWithALibraryThatCrashes(t *testing.T) {
+	file := solver(t, "../../contest/library/testdata/misbehave.c")
+	status, out, errs := agents(context.Background(), "play wintetris --games 3 --quiet --options crash --plugin "+file)
+	require.Equal(t, 1, status)
+	require.Equal(t, 3, strings.Count(out, " fault\n"), out)
+	require.Contains(t, out, "seed 3: crashed (SIGSEGV: segmentation violation) in wt_update\n")
+	require.Contains(t, errs, "3 of 3 games ended by a fault, the first: crashed (SIGSEGV")
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	status, out, errs = agents(ctx, "play wintetris --games 3 --plugin "+file)
+	require.Zero(t, status, errs)
+	require.Equal(t, 1, strings.Count(out, "stopped early"))
+}

@@ -1,0 +1,136 @@
+package commands
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"slices"
+	"strconv"
+
+	"blockyard/agents/bots"
+	"blockyard/agents/play/analyst"
+	"blockyard/agents/play/webplay"
+	"blockyard/datasets/program/web"
+	"blockyard/datasets/record"
+	"blockyard/datasets/viewer"
+	"blockyard/env"
+	"blockyard/env/wintetris"
+)
+
+// webFlags are what play takes for a person in a web browser.
+type webFlags struct {
+	Web    bool   `help:"Play in a web browser: print the address of the page and serve it until interrupted."`
+	Listen string `placeholder:"HOST:PORT" help:"Address for --web; port 0 selects a free port. Default: 127.0.0.1:0."`
+	Open   bool   `help:"With --web: open the page in the default browser."`
+}
+
+// played is the file in which games of --web are recorded by default.
+const played = "played.jsonl"
+
+// web serves the page on which persons play, until ctx is done.
+func (c *playCmd) web(ctx context.Context, con *console) error {
+	t, err := c.table()
+	if err != nil {
+		return usage{err}
+	}
+	listener, err := net.Listen("tcp", c.Listen)
+	if err != nil {
+		return fmt.Errorf("%w: name another address with --listen; port 0 selects a free port", err)
+	}
+	token := webplay.NewToken()
+	address := "http://" + reachable(listener.Addr()) + "/#" + token
+	fmt.Fprintln(con.out, address)
+	fmt.Fprintf(con.err, "games are appended to %s; Ctrl-C ends\n", c.Record)
+	if c.Open {
+		if err := viewer.OpenBrowser(address); err != nil {
+			fmt.Fprintf(con.err, "no browser could be started (%v): open the address yourself\n", err)
+		}
+	}
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	served := make(chan error, 1)
+	go func() {
+		defer stop()
+		served <- web.Serve(ctx, listener, webplay.NewServer(t, token))
+	}()
+	err = t.Run(ctx)
+	stop()
+	return errors.Join(err, <-served)
+}
+
+// reachable is the address of a listener as a browser on this machine can open it.
+func reachable(a net.Addr) string {
+	if tcp, ok := a.(*net.TCPAddr); ok && tcp.IP.IsUnspecified() {
+		return net.JoinHostPort("127.0.0.1", strconv.Itoa(tcp.Port))
+	}
+	return a.String()
+}
+
+// table is the game that the flags describe, with persons in a browser.
+func (c *playCmd) table() (*webplay.Table, error) {
+	if c.Show || c.Speed != nil {
+		return nil, errors.New("--show and --speed are for the terminal: leave them out with --web")
+	}
+	if c.A == "" && c.B == "" && len(c.Agent) == 0 {
+		c.A = person
+	}
+	if c.Listen == "" {
+		c.Listen = "127.0.0.1:0"
+	}
+	if c.Record == "" {
+		c.Record = played
+	}
+	m, err := c.match()
+	if err != nil {
+		return nil, err
+	}
+	if m.Rules.Name == wintetris.TickGame.Name {
+		return nil, errors.New("wintetris:tick is played in real time, at a terminal: play wintetris in the browser, " +
+			"which has the same rules without the clock")
+	}
+	if !slices.Contains(m.Names, person) {
+		return nil, fmt.Errorf("--web without a person: name %s as the agent of a seat, or watch records with "+
+			"datasets view --web", person)
+	}
+	t := &webplay.Table{
+		Rules: m.Rules, Seed: c.Seed, Names: m.Names, Analyst: new(analyst.Analyst), File: c.Record,
+		Record: func(rec *record.Record) error { return appendTo(c.Record, rec) },
+	}
+	makers := make([]func(seed uint64) (env.Agent, error), len(m.Names))
+	for seat, name := range m.Names {
+		if name == person {
+			t.Persons |= 1 << seat
+			continue
+		}
+		f, err := bots.Parse(m.Rules, name)
+		if err != nil {
+			return nil, err
+		}
+		makers[seat] = f
+	}
+	t.Agents = func(seed uint64) ([]env.Agent, error) { return seated(makers, m.Names, seed) }
+	return t, nil
+}
+
+// seated returns the agents of one game, nil where there is no maker.
+func seated(makers []func(uint64) (env.Agent, error), names []string, seed uint64) ([]env.Agent, error) {
+	out := make([]env.Agent, len(makers))
+	for seat, f := range makers {
+		if f == nil {
+			continue
+		}
+		a, err := f(env.Derive(seed, uint64(seat)))
+		if err != nil {
+			for _, a := range out {
+				if c, ok := a.(io.Closer); ok {
+					c.Close()
+				}
+			}
+			return nil, fmt.Errorf("%s: %w", names[seat], err)
+		}
+		out[seat] = a
+	}
+	return out, nil
+}

@@ -1,0 +1,143 @@
+package commands
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net"
+	"os"
+	"strings"
+	"time"
+
+	"golang.org/x/term"
+
+	"blockyard/agents/contest/dropblox/server"
+	"blockyard/agents/contest/dropblox/teams"
+	"blockyard/datasets/program/ops"
+)
+
+// serveTable lists the servers.
+type serveTable struct {
+	Dropblox serveDropbloxCmd `cmd:"" help:"Run a Dropblox contest: practice games, and rounds of all teams."`
+}
+
+type serveDropbloxCmd struct {
+	Teams     string        `required:"" placeholder:"FILE" help:"File of the teams and their hashed passwords."`
+	Add       *string       `placeholder:"NAME" help:"Only add this team to the file, or change its password."`
+	Listen    string        `default:"127.0.0.1:8888" placeholder:"HOST:PORT" help:"Address; port 0 selects a free port."`
+	Seconds   float64       `default:"300" help:"Time of a game, in seconds."`
+	Rounds    int           `placeholder:"N" help:"Rounds, after which the server ends; by default no limit."`
+	Players   int           `placeholder:"N" help:"A round begins when this many teams wait for it; by default all."`
+	StartIn   time.Duration `help:"Begin the first round after this time, however many teams wait for it."`
+	Notice    time.Duration `default:"2s" help:"Time between the last team's arrival and the start of the round."`
+	History   string        `default:"history" empty:"" placeholder:"DIR" help:"Folder for histories; empty for none."`
+	Practice  int           `default:"30" help:"Practice games that a team may start per minute."`
+	HistoryMB int           `name:"history-mb" default:"1024" help:"Space for a team's practice histories, in MiB."`
+	JSON      bool          `name:"json" help:"Print every round as a line of JSON; agents/JSON.md describes it."`
+
+	ops.Flags
+}
+
+// Help is printed with the flags.
+func (*serveDropbloxCmd) Help() string {
+	return `Add the teams first:
+
+  agents serve dropblox --teams teams.txt --add "Blue Whales"
+
+The password is read from the terminal or the first line of standard input. In a round
+all teams play the same blocks at the same time; practice games are possible at any time.
+Clients play with agents host dropblox practice|compete --server http://HOST:PORT. A
+round ends when all teams have finished or its clock has run out; then its ranking is
+printed, and teams can wait for the next one. Other events are logged to standard error.
+A team that asks too often is told to try again later (429), and its clients do so.
+Passwords are sent unencrypted: for clients on other machines, put a TLS proxy in front.
+Ctrl-C ends all games; their histories stay complete.`
+}
+
+// Run runs the server until the last round or Ctrl-C.
+func (c *serveDropbloxCmd) Run(ctx context.Context, con *console) error {
+	if c.Add != nil {
+		return c.add(con)
+	}
+	switch {
+	case !(c.Seconds > 0 && c.Seconds <= 1e6):
+		return usage{fmt.Errorf("--seconds %g: want more than 0, at most a million", c.Seconds)}
+	case c.Rounds < 0 || c.Players < 0 || c.StartIn < 0 || c.Notice < 0:
+		return usage{errors.New("--rounds, --players, --start-in and --notice are not negative")}
+	case c.Practice < 1 || c.Practice > 1e6:
+		return usage{fmt.Errorf("--practice %d: want 1 to a million", c.Practice)}
+	case c.HistoryMB < 1 || c.HistoryMB > 1<<30:
+		return usage{fmt.Errorf("--history-mb %d: want 1 to %d", c.HistoryMB, 1<<30)}
+	}
+	list, err := teams.ReadFile(c.Teams)
+	if err != nil {
+		return usage{err}
+	}
+	if len(list) == 0 {
+		return usage{fmt.Errorf("%s: no teams; --add NAME adds one", c.Teams)}
+	}
+	l, err := net.Listen("tcp", c.Listen)
+	if err != nil {
+		return err
+	}
+	config := server.Config{
+		Teams: teams.NewGuard(list), Clock: time.Duration(c.Seconds * float64(time.Second)), History: c.History,
+		Rounds: c.Rounds, Players: cmp.Or(c.Players, len(list)), Notice: c.Notice,
+		Practice: c.Practice, HistoryBytes: int64(c.HistoryMB) << 20,
+		Round: func(r server.Round) { _ = con.print(c.JSON, r) }, Log: c.Logger(con.err),
+	}
+	if c.StartIn > 0 {
+		config.Start = time.Now().Add(c.StartIn)
+	}
+	s := server.New(config)
+	site, err := c.Start(config.Log, contestMetrics(s))
+	if err != nil {
+		return errors.Join(err, l.Close())
+	}
+	defer site.Close()
+	site.Ready() // before the line that says so: whoever reads it may ask at once
+	if !c.JSON {
+		fmt.Fprintf(con.out, "Dropblox for %d teams at http://%s\n", len(list), l.Addr())
+	}
+	defer context.AfterFunc(ctx, func() { site.Unready("stopping") })()
+	return s.Serve(ctx, l)
+}
+
+// add adds a team to the file, or changes its password.
+func (c *serveDropbloxCmd) add(con *console) error {
+	if err := teams.CheckName(*c.Add); err != nil {
+		return usage{err}
+	}
+	password, err := readPassword(con)
+	if err != nil {
+		return err
+	}
+	switch err := teams.Put(c.Teams, *c.Add, password); {
+	case errors.As(err, new(*fs.PathError)):
+		return err
+	case err != nil:
+		return usage{err}
+	}
+	fmt.Fprintf(con.out, "%s: team %s saved\n", c.Teams, *c.Add)
+	return nil
+}
+
+// readPassword reads a password; a terminal does not show it.
+func readPassword(con *console) (string, error) {
+	if f, ok := con.in.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
+		fmt.Fprint(con.err, "Password: ")
+		text, err := term.ReadPassword(int(f.Fd()))
+		fmt.Fprintln(con.err)
+		return string(bytes.TrimSpace(text)), err
+	}
+	line, err := bufio.NewReader(io.LimitReader(con.in, 4096)).ReadString('\n')
+	if err != nil && !errors.Is(err, io.EOF) {
+		return "", err
+	}
+	return strings.TrimSpace(line), nil
+}

@@ -1,0 +1,94 @@
+package commands
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+
+	"blockyard/agents/bots"
+	"blockyard/agents/match"
+	"blockyard/agents/mlp"
+	"blockyard/env"
+	"blockyard/env/games"
+)
+
+type signCmd struct {
+	Game  string `arg:"" optional:"" help:"Only this game."`
+	Games int    `default:"4" help:"Games per line."`
+}
+
+// Help is printed with the flags.
+func (*signCmd) Help() string {
+	return `Each line is a hash of the actions and scores of games with fixed seeds and the same
+agent in every seat. Games of one seat are stopped after 2,000 actions. A change that is
+not meant to change how agents play must leave every line as it is.`
+}
+
+// Run prints the lines.
+func (c *signCmd) Run(ctx context.Context, con *console) error {
+	list := games.All
+	if c.Game != "" {
+		g, err := games.Open(c.Game)
+		if err != nil {
+			return usage{err}
+		}
+		list = []*env.Game{g}
+	}
+	if c.Games < 1 {
+		return usage{fmt.Errorf("--games %d: want a number from 1", c.Games)}
+	}
+	for _, g := range list {
+		for _, name := range bots.Names(g) {
+			if err := signature(ctx, con.out, g, name, c.Games); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// signSteps is the number of actions after which a game of one seat is stopped: with a good player it might never
+// end.
+const signSteps = 2000
+
+// signature prints the line of one player of g.
+func signature(ctx context.Context, w io.Writer, g *env.Game, name string, n int) error {
+	f, err := bots.Parse(g, name)
+	if errors.Is(err, mlp.ErrNotShipped) {
+		_, err = fmt.Fprintf(w, "%-24s %-10s no weights shipped\n", g.Name, name)
+		return err
+	}
+	if err != nil {
+		return err
+	}
+	sum := sha256.New()
+	choices := 0
+	for seed := range uint64(n) {
+		m := match.Game{Rules: g, Seed: seed}
+		if g.MaxSeats == 1 {
+			steps := 0
+			m.Enough = func(env.State) bool { steps++; return steps > signSteps }
+		}
+		for seat := range g.MinSeats {
+			a, err := f(env.Derive(seed, uint64(seat)))
+			if err != nil {
+				return err
+			}
+			m.Names, m.Agents = append(m.Names, name), append(m.Agents, a)
+		}
+		rec, err := match.Play(ctx, m)
+		if err != nil {
+			return err
+		}
+		choices += len(rec.Choices)
+		if err := binary.Write(sum, binary.LittleEndian, rec.Choices); err != nil {
+			return err
+		}
+		fmt.Fprintln(sum, rec.Scores, rec.Results)
+	}
+	_, err = fmt.Fprintf(w, "%-24s %-10s %7d choices  %.8x\n", g.Name, name, choices, sum.Sum(nil))
+	return err
+}

@@ -1,0 +1,202 @@
+package commands
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"blockyard/agents/bots"
+	"blockyard/agents/contest/compile"
+	dropbloxcontest "blockyard/agents/contest/dropblox"
+	"blockyard/agents/contest/dropblox/programs"
+	"blockyard/agents/match/tournament"
+	"blockyard/datasets/record"
+	"blockyard/env"
+	rules "blockyard/env/dropblox"
+	"blockyard/env/games"
+)
+
+// starterFiles are the starters of a contest by their folder, and the compiler that each needs. A contest that lacks one
+// fails the test.
+var starterFiles = map[string]struct{ file, tool string }{
+	"python": {"bot.py", "python3"}, "cpp": {"bot.cpp", "c++"}, "go": {"bot.go", "go"}, "java": {"Bot.java", "javac"},
+}
+
+var dialogueContests = []string{"blockbattle", "tetrisduel", "blocking", "dropblox"}
+
+// starter is the path of a starter.
+func starter(game, language string) string {
+	return filepath.Join("..", "submit", "starters", game, language, starterFiles[language].file)
+}
+
+// hasCompiler reports whether this machine can compile a language's starter. Only Java is optional.
+func hasCompiler(t *testing.T, language string) bool {
+	t.Helper()
+	_, err := exec.LookPath(starterFiles[language].tool)
+	if language != "java" {
+		require.NoError(t, err)
+	}
+	return err == nil
+}
+
+// starters compiles the starters of a contest, the one in Python first.
+func starters(t *testing.T, game string) (list []*tournament.Entrant) {
+	t.Helper()
+	for _, language := range []string{"python", "cpp", "go", "java"} {
+		if !hasCompiler(t, language) {
+			t.Logf("no compiler for %s", language)
+			continue
+		}
+		bot, err := compile.Submission(t.Context(), starter(game, language), filepath.Join(t.TempDir(), "b"), compile.Default)
+		require.NoError(t, err, language)
+		list = append(list, &tournament.Entrant{Name: language, Program: bot.Program, Agent: "exec:" + language})
+	}
+	return list
+}
+
+// starterContest is the contest of a game, with clocks for a busy machine.
+func starterContest(t *testing.T, game, dir string) (tournament.Contest, *env.Game) {
+	t.Helper()
+	g, err := games.Lookup(game)
+	require.NoError(t, err)
+	long := time.Minute
+	c := tournamentCmd{Game: game, Out: dir, Seats: 2}
+	switch game {
+	case "blockbattle":
+		c.Timebank = &long
+	case "tetrisduel":
+		c.Budget = &long
+	case "blocking":
+		c.FirstTime, c.Time = &long, &long
+	}
+	made, _, err := c.contest(&console{strings.NewReader(""), os.Stdout, os.Stderr}, g)
+	require.NoError(t, err)
+	require.NoError(t, os.MkdirAll(filepath.Join(dir, tournament.LogsDir), 0o755))
+	return made, g
+}
+
+// TestStarters plays a whole game of every starter against the one in Python, through the contest's own host: none makes
+// a fault, and all play the same game, whatever their language.
+func TestStarters(t *testing.T) {
+	for _, game := range []string{"blockbattle", "tetrisduel", "blocking"} {
+		t.Run(game, func(t *testing.T) {
+			t.Parallel()
+			contest, g := starterContest(t, game, t.TempDir())
+			list := starters(t, game)
+			play := func(number int, seats ...*tournament.Entrant) (tournament.Result, *record.Record) {
+				r, rec, err := contest.Play(t.Context(), tournament.Game{Number: number, Seed: 3}, seats)
+				require.NoError(t, err)
+				for seat, fault := range r.Faults {
+					require.Empty(t, fault, seats[seat].Name)
+				}
+				require.NoError(t, record.Check(g, rec))
+				require.False(t, rec.Stopped)
+				return r, rec
+			}
+			want, first := play(0, list[0], list[0])
+			require.Greater(t, len(first.Choices), 20, "a game of some length")
+			for k, e := range list[1:] {
+				got, rec := play(k+1, e, list[0])
+				require.Equal(t, want.Points, got.Points, e.Name)
+				require.Equal(t, first.Choices, rec.Choices, e.Name)
+			}
+			if game == "blocking" {
+				play(9, list[2], list[1], list[0])
+				play(10, append(list, list[0])[:4]...)
+			}
+		})
+	}
+}
+
+// TestDropbloxStarters: every starter plays a whole game as the sample player, which moves blocks as far to the left as
+// they go, as the agent "left" does. Those that start quickly also play a whole game of their own, and all give the same
+// commands in the same positions.
+func TestDropbloxStarters(t *testing.T) {
+	t.Parallel()
+	contest, g := starterContest(t, "dropblox", t.TempDir())
+	list := starters(t, "dropblox")
+	whole := []*tournament.Entrant{}
+	var left []*tournament.Entrant
+	for _, e := range list {
+		require.NoError(t, contest.Test(t.Context(), e), e.Name)
+		if e.Name == "cpp" || e.Name == "go" {
+			whole = append(whole, e)
+		}
+		sample := *e
+		sample.Program.Argv = append(append([]string{}, e.Program.Argv...), "left")
+		left = append(left, &sample)
+	}
+	for number, seats := range [][]*tournament.Entrant{whole, left} {
+		r, rec, err := contest.Play(t.Context(), tournament.Game{Number: number, Seed: 5}, seats)
+		require.NoError(t, err)
+		require.NoError(t, record.Check(g, rec))
+		for seat, e := range seats {
+			require.Empty(t, r.Faults[seat])
+			require.Equal(t, r.Points[0], r.Points[seat], e.Name)
+		}
+		if number == 0 {
+			require.Greater(t, r.Points[0], 10, "lowest landings clear rows")
+			continue
+		}
+		require.Zero(t, r.Points[0])
+		requireLeftmost(t, g, rec.Choices)
+	}
+	s := g.New(1).(*rules.State)
+	s.Reset(7)
+	for turn := range 6 {
+		var want programs.Turn
+		for k, e := range list {
+			p := programs.Program{Name: e.Name, Argv: e.Program.Argv, Dir: e.Program.Dir}
+			got, err := p.Turn(t.Context(), dropbloxcontest.JSON(s), time.Minute)
+			require.NoError(t, err)
+			if k == 0 {
+				want = got
+			}
+			require.Equal(t, want.Commands, got.Commands, "%s, turn %d", e.Name, turn)
+		}
+		s.Play(want.Commands)
+	}
+}
+
+// requireLeftmost plays the agent "left" on seed 5: it makes these choices, and the game is then over.
+func requireLeftmost(t *testing.T, g *env.Game, choices []env.Action) {
+	t.Helper()
+	factory, err := bots.Parse(g, "left")
+	require.NoError(t, err)
+	left, err := factory(1)
+	require.NoError(t, err)
+	s := g.New(1).(*rules.State)
+	require.NoError(t, s.ResetSeed("5"))
+	for _, want := range choices {
+		got, err := left.Act(t.Context(), s, 0)
+		require.NoError(t, err)
+		require.Equal(t, want, got)
+		s.Step(env.Moves{got})
+	}
+	require.True(t, s.Failed)
+}
+
+// TestStartersAreSmall: a starter is read in one go, and every contest has all of them and says how to host them.
+func TestStartersAreSmall(t *testing.T) {
+	for _, game := range dialogueContests {
+		readme, err := os.ReadFile(filepath.Join("..", "submit", "starters", game, "README.md"))
+		require.NoError(t, err)
+		for language := range starterFiles {
+			text, err := os.ReadFile(starter(game, language))
+			require.NoError(t, err)
+			lines := strings.Split(strings.TrimSuffix(string(text), "\n"), "\n")
+			require.LessOrEqual(t, len(lines), 100, "%s in %s", game, language)
+			for k, line := range lines {
+				require.LessOrEqual(t, len([]rune(line)), 120, "%s in %s, line %d", game, language, k+1)
+			}
+			require.Contains(t, string(readme), language+"/"+starterFiles[language].file)
+		}
+		require.Contains(t, string(readme), "agents host "+game)
+		require.Contains(t, string(readme), "agents tournament "+game)
+	}
+}

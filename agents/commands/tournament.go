@@ -1,0 +1,309 @@
+package commands
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/alecthomas/kong"
+
+	"blockyard/agents/bots"
+	"blockyard/agents/bots/entry"
+	"blockyard/agents/bots/tetrisduelbot"
+	"blockyard/agents/contest"
+	"blockyard/agents/contest/compile"
+	"blockyard/agents/contest/dropblox/programs"
+	"blockyard/agents/match"
+	"blockyard/agents/match/series"
+	"blockyard/agents/match/tournament"
+	"blockyard/datasets/program/provenance"
+	"blockyard/env"
+	"blockyard/env/games"
+	"blockyard/env/tetrisduel"
+)
+
+type tournamentCmd struct {
+	Game    string            `arg:"" help:"Name of a game whose contest is between programs, such as blockbattle."`
+	Bots    []string          `arg:"" optional:"" help:"Entrants: agents (learned), commands, or submissions."`
+	Dir     string            `placeholder:"DIR" type:"existingdir" help:"Folder of submissions, one file or folder each."`
+	Out     string            `default:"tournament" placeholder:"DIR" help:"Folder of the tournament, new or to continue."`
+	Format  tournament.Format `enum:"round-robin,swiss,ladder" default:"round-robin" help:"round-robin, swiss or ladder."`
+	Games   int               `default:"2" help:"Games of a meeting; the entrants change seats after each."`
+	Rounds  int               `placeholder:"N" help:"Rounds of swiss and ladder; by default enough for the entrants."`
+	Finals  int               `default:"6" help:"Games of each semi-final and of the final; 0 for no finals."`
+	Seats   int               `placeholder:"N" help:"Entrants of a game of blocking, 2 to 4. Default: 2."`
+	Seed    uint64            `default:"1" help:"Seed of the whole tournament. Every game has a seed of its own."`
+	Listen  string            `placeholder:"HOST:PORT" help:"Serve the page at this address, until Ctrl-C."`
+	Workers int               `default:"1" help:"Games, or tests, at the same time. They compete for the processors."`
+
+	tournamentClock
+
+	BuildTime time.Duration `default:"2m" help:"Time to compile a submission."`
+	Memory    int           `default:"1024" help:"Memory of an entrant in MiB, 0 for no limit (on Linux)."`
+	MaxSize   int           `default:"32" help:"Largest submission, packed and unpacked, in MiB."`
+	JSON      bool          `name:"json" help:"Print one line of JSON and nothing else; agents/JSON.md describes it."`
+	Quiet     bool          `short:"q" help:"Print no progress bar."`
+}
+
+// Help is printed with the flags.
+func (*tournamentCmd) Help() string {
+	return `An entrant is an agent of ours such as "hand:ply=1", the command line of a program, or a
+submission: an archive (.zip, .tar.gz), a source file or a folder with a bot in Python, Go, Rust,
+Java, C#, JavaScript, C++ or C, which is compiled here. Programs are not isolated: run those of
+strangers as another user or in a container.
+
+Every entrant first plays a test game. One that does not compile, does not start, never answers,
+ends early or answers nonsense does not take part; the table says why. Then they meet, by the
+contest's own time limits unless flags change them, with a new seed for every game. The best four
+play semi-finals and a final.
+
+The folder of --out receives index.html with the table, the crosstable and all games, a record
+and a log of every game, and journal.jsonl. Ctrl-C stops; the same command then goes on behind
+the last finished game, also after kill -9. Entrants may change until the first game is over.
+
+With --listen, the page is served as soon as the entrants are tested, and renewed after every
+game. Anyone who reaches the address can read it, with the logs and records, but not the sources;
+--listen :8080 is for other machines too.`
+}
+
+// Run plays the tournament.
+func (c *tournamentCmd) Run(ctx context.Context, con *console) error {
+	g, err := games.Open(c.Game)
+	if err != nil {
+		return usage{err}
+	}
+	config, err := c.config(g)
+	if err != nil {
+		return usage{err}
+	}
+	rules, settings, err := c.contest(con, g)
+	if err != nil {
+		return usage{err}
+	}
+	config.Rules = g
+	entries, err := c.entries(g)
+	if err != nil {
+		return usage{err}
+	}
+	t := &tournament.Tournament{Config: *config, Contest: rules}
+	if t.Entrants, err = tournament.Name(entries); err != nil {
+		return err
+	}
+	if err := c.prepare(ctx, con, t, entries); err != nil {
+		return err
+	}
+	made := provenance.Begin("agents", strconv.FormatUint(c.Seed, 10))
+	if t.Journal, err = tournament.OpenJournal(c.Out, &t.Config, settings, t.Entrants); err != nil {
+		return err
+	}
+	defer t.Journal.Close()
+	if err := made.Open(c.Out); err != nil {
+		return err
+	}
+	served := make(chan error, 1)
+	if c.Listen != "" {
+		if err := c.serve(ctx, con, served); err != nil {
+			return usage{err}
+		}
+	}
+	bar := con.progress(c.Quiet || c.JSON, 0, "games")
+	defer bar.close()
+	t.Changed = func(t *tournament.Tournament) error {
+		bar.ChangeMax(t.Expected)
+		bar.set(len(t.Played))
+		return t.WritePage(c.Out)
+	}
+	err = t.Play(ctx)
+	bar.close()
+	if ctx.Err() != nil {
+		err = nil // the report says that games are missing
+	}
+	err = errors.Join(err, made.Close(c.Out), con.print(c.JSON, t.Report()))
+	if c.Listen != "" && err == nil {
+		if ctx.Err() == nil {
+			fmt.Fprintln(con.err, "the page is still there, until Ctrl-C")
+		}
+		err = <-served
+	}
+	return err
+}
+
+// serve serves the page until ctx ends, and then sends an error or nil to ended.
+func (c *tournamentCmd) serve(ctx context.Context, con *console, ended chan<- error) error {
+	l, err := net.Listen("tcp", c.Listen)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(con.err, "http://%s/\n", l.Addr())
+	server := &http.Server{
+		Handler: tournament.Handler(c.Out), ReadHeaderTimeout: 10 * time.Second, IdleTimeout: time.Minute,
+	}
+	context.AfterFunc(ctx, func() { _ = server.Close() })
+	go func() {
+		err := server.Serve(l)
+		if errors.Is(err, http.ErrServerClosed) {
+			err = nil
+		}
+		ended <- err
+	}()
+	return nil
+}
+
+func (c *tournamentCmd) config(g *env.Game) (*tournament.Config, error) {
+	if c.Seats == 0 {
+		c.Seats = 2
+	}
+	most := max(g.MaxSeats, 2)
+	switch {
+	case c.Games < 1 || c.Workers < 1:
+		return nil, errors.New("--games and --workers count from 1")
+	case c.Rounds < 0 || c.Finals < 0 || c.Memory < 0 || c.MaxSize < 1 || c.BuildTime <= 0:
+		return nil, errors.New("--rounds, --finals and --memory are not negative, --max-size and --build-time above 0")
+	case c.Seats < 2 || c.Seats > most:
+		return nil, fmt.Errorf("--seats %d: a game of %s has 2 to %d", c.Seats, g.Name, most)
+	case c.Seats > 2 && c.Format == tournament.Ladder:
+		return nil, errors.New("--format ladder is for games of two: leave out --seats")
+	}
+	return &tournament.Config{Format: c.Format, Seats: c.Seats, Games: c.Games, Rounds: c.Rounds, Finals: c.Finals,
+		Seed: c.Seed, Workers: c.Workers}, nil
+}
+
+// contest returns the contest of a game, with the settings of agents host, and the settings as text.
+func (c *tournamentCmd) contest(con *console, g *env.Game) (tournament.Contest, string, error) {
+	base, _, _ := strings.Cut(g.Name, ":")
+	settings, err := c.tournamentClock.settings(base)
+	if err != nil {
+		return nil, "", err
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return nil, "", err
+	}
+	flags := hostFlags{Game: g.Name, Bot: slices.Repeat([]string{self}, c.Seats), Quiet: true}
+	var prepare func(*console) (*series.Series, error)
+	var command any
+	var losses []string
+	switch base {
+	case "dropblox":
+		return &tournament.Dropblox{Clock: c.dropblox(), Turns: c.Turns, Dir: c.Out}, settings, nil
+	case "blockbattle":
+		h := &hostBlockbattleCmd{hostFlags: flags}
+		command, prepare = h, h.series
+	case "tetrisduel":
+		h := &hostTetrisduelCmd{hostFlags: flags}
+		command, prepare = h, h.series
+		losses = []string{tetrisduel.Illegal.String(), tetrisduelbot.Exception, tetrisduelbot.Timeout, tetrisduelbot.Missing}
+	case "blocking":
+		h := &hostBlockingCmd{hostFlags: flags}
+		command, prepare = h, h.series
+	default:
+		return nil, "", fmt.Errorf(
+			"%s has no contest between programs: want blockbattle, tetrisduel, blocking or dropblox", g.Name)
+	}
+	if err := kong.ApplyDefaults(command); err != nil {
+		return nil, "", err
+	}
+	c.tournamentClock.apply(command)
+	s, err := prepare(con)
+	if err != nil {
+		return nil, "", err
+	}
+	return &tournament.Lines{
+		Rules: s.Rules, New: s.New, Losses: losses, Dir: c.Out,
+		Rival: contest.Program{Argv: []string{self, "bot", spoken(g), "--agent", "first"}},
+	}, settings, nil
+}
+
+// spoken is the name of a game for "agents bot": a table of the game is told to bots when a game starts.
+func spoken(g *env.Game) string {
+	if g.Table != nil {
+		return entry.Base(g)
+	}
+	return g.Name
+}
+
+// entries returns what the command line names.
+func (c *tournamentCmd) entries(g *env.Game) (list []tournament.Entry, err error) {
+	if c.Dir != "" {
+		if list, err = tournament.Submissions(c.Dir); err != nil {
+			return nil, err
+		}
+	}
+	for _, text := range c.Bots {
+		e, err := c.entry(g, text)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, e)
+	}
+	if len(list) < 2 {
+		return nil, fmt.Errorf("%d entrants, want at least two: agents, commands or submissions, or --dir", len(list))
+	}
+	return list, nil
+}
+
+func (c *tournamentCmd) entry(g *env.Game, text string) (tournament.Entry, error) {
+	e := tournament.Entry{Text: text}
+	if compile.Is(text) {
+		e.Text, e.Path = compile.Name(text), text
+		return e, nil
+	}
+	if g.Name == "dropblox" {
+		p, err := programs.Find(text)
+		if err != nil {
+			return e, fmt.Errorf("%w; agents bundle dropblox makes a program of an agent of ours", err)
+		}
+		e.Player.Argv = p.Argv
+		return e, nil
+	}
+	if !strings.HasPrefix(text, "exec:") {
+		if _, err := bots.Parse(g, text); err == nil {
+			self, err := os.Executable()
+			e.Agent, e.Player.Argv = true, []string{self, "bot", spoken(g), "--agent", text}
+			return e, err
+		}
+	}
+	e.Player.Argv = contest.Command(strings.TrimPrefix(text, "exec:"))
+	if err := contest.Find(e.Player.Argv); err != nil {
+		_, parse := bots.Parse(g, text)
+		return e, fmt.Errorf("%q is no submission, no agent (%v) and no program (%v)", text, parse, err)
+	}
+	return e, nil
+}
+
+// prepare compiles and tests the entrants. What the test of a tournament that goes on has found is kept.
+func (c *tournamentCmd) prepare(ctx context.Context, con *console, t *tournament.Tournament,
+	entries []tournament.Entry) error {
+	bar := con.progress(c.Quiet || c.JSON, len(entries), "entrants")
+	defer bar.close()
+	limits := compile.Default
+	limits.Time, limits.Size = c.BuildTime, int64(c.MaxSize)<<20
+	tested := tournament.Tested(c.Out)
+	prepare := func(ctx context.Context, k int) (string, error) {
+		e := t.Entrants[k]
+		err := e.Prepare(ctx, entries[k], c.Out, limits, int64(c.Memory)<<20)
+		if err == nil && e.Refused == "" && !tested {
+			err = e.Check(ctx, t.Contest)
+		}
+		if err != nil {
+			return "", fmt.Errorf("%s: %w", e.Name, err)
+		}
+		return e.Name, nil
+	}
+	done := 0
+	for name, err := range match.InOrder(ctx, c.Workers, len(t.Entrants), prepare) {
+		if err != nil {
+			return err
+		}
+		done++
+		bar.show(done, name)
+	}
+	return ctx.Err()
+}

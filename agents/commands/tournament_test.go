@@ -1,0 +1,198 @@
+package commands
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"blockyard/agents/match/tournament"
+	"blockyard/datasets/program/provenance"
+)
+
+// entries are submissions for Block Battle: two that play, and five that do not take part.
+var entries = map[string]string{
+	"dropper.py": "import sys\nfor line in sys.stdin:\n    if line.startswith('action'):\n        print('drop', flush=True)\n",
+	"dropper.c": "#include <stdio.h>\n#include <string.h>\nint main(void) { char l[9999]; while (fgets(l, sizeof l, stdin))\n" +
+		"if (!strncmp(l, \"action\", 6)) { puts(\"drop\"); fflush(stdout); } return 0; }\n",
+	"silent.py":   "import sys\nfor line in sys.stdin:\n    pass\n",
+	"crash.py":    "import sys\ninput()\nsys.exit('boom')\n",
+	"nonsense.py": "import sys\nfor line in sys.stdin:\n    if line.startswith('action'):\n        print('banana', flush=True)\n",
+	"broken.cpp":  "int main( { return 0; }\n",
+	"notes.txt":   "this is no bot\n",
+}
+
+// playTournament runs the program and returns its report.
+func playTournament(t *testing.T, args ...string) *tournament.Report {
+	t.Helper()
+	return playTournamentOf(t, "blockbattle", args...)
+}
+
+func playTournamentOf(t *testing.T, game string, args ...string) *tournament.Report {
+	t.Helper()
+	var out, errs bytes.Buffer
+	cmd := exec.Command(program(t), append([]string{"tournament", game, "--json"}, args...)...)
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	require.NoError(t, cmd.Run(), errs.String())
+	var r tournament.Report
+	require.NoError(t, json.Unmarshal(out.Bytes(), &r), out.String())
+	return &r
+}
+
+// TestTournament plays agents of ours against submissions, of which some are refused, and reads what it leaves behind.
+func TestTournament(t *testing.T) {
+	subs, out := t.TempDir(), filepath.Join(t.TempDir(), "out")
+	for name, text := range entries {
+		require.NoError(t, os.WriteFile(filepath.Join(subs, name), []byte(text), 0o644))
+	}
+	r := playTournament(t, "hand:ply=1", "--dir", subs, "--out", out, "--finals", "2", "--workers", "2", "--timebank", "3s")
+	require.True(t, r.Over)
+	require.Equal(t, "hand:ply=1", r.Standings[0].Name)
+	require.Equal(t, "dropper dropper (2) hand:ply=1", strings.Join(sortedNames(r), " "))
+	refused := map[string]string{}
+	for _, e := range r.Refused {
+		refused[e.Name] = e.Refused
+	}
+	require.Len(t, refused, 5)
+	for name, why := range map[string]string{
+		"silent": "never answers", "crash": "never answers", "nonsense": "answers nonsense", "broken": "does not compile: ",
+		"notes": "holds no source file",
+	} {
+		require.Contains(t, refused[name], why)
+	}
+	made, err := provenance.Read(filepath.Join(out, provenance.File))
+	require.NoError(t, err)
+	require.Equal(t, "1", made.Seed)
+	require.Contains(t, made.Command, "--timebank")
+	require.NotNil(t, made.Seconds)
+	page, err := os.ReadFile(filepath.Join(out, "index.html"))
+	require.NoError(t, err)
+	for _, want := range []string{"hand:ply=1", "replays/0001.html", "logs/0001.log", "boom", "does not compile"} {
+		require.Contains(t, string(page), want)
+	}
+	for k := range r.Played {
+		require.FileExists(t, filepath.Join(out, tournament.LogFile(k)))
+		checked(t, filepath.Join(out, tournament.RecordFile(k)))
+	}
+	again := playTournament(t, "hand:ply=1", "--dir", subs, "--out", out, "--finals", "2", "--workers", "2", "--timebank", "3s")
+	require.Equal(t, r, again, "nothing is played again")
+	status, _, errs := agents(t.Context(), "tournament blockbattle first hand:ply=1 --out "+out)
+	require.Equal(t, 1, status)
+	require.Contains(t, errs, "a tournament of other entrants")
+}
+
+func sortedNames(r *tournament.Report) (names []string) {
+	for _, s := range r.Standings {
+		names = append(names, s.Name)
+	}
+	if len(names) > 1 && names[0] > names[len(names)-1] {
+		names = append(names[1:], names[0])
+	}
+	return names
+}
+
+// TestTournamentGoesOnAfterAKill kills a tournament in the middle, twice, with a half-written line in its journal, and
+// gets the table of one that was not disturbed.
+func TestTournamentGoesOnAfterAKill(t *testing.T) {
+	dir := t.TempDir()
+	args := []string{"hand:ply=1", "first", "random", "hand:ply=1,width=4", "--games", "4", "--finals", "4", "--format", "swiss"}
+	want := playTournament(t, append(args, "--out", filepath.Join(dir, "whole"))...)
+	out := filepath.Join(dir, "killed")
+	journal := filepath.Join(out, "journal.jsonl")
+	for _, games := range []int{3, 11} {
+		killTournament(t, games, out, append([]string{"blockbattle"}, args...)...)
+		f, err := os.OpenFile(journal, os.O_APPEND|os.O_WRONLY, 0)
+		require.NoError(t, err)
+		_, err = f.WriteString(`{"number":`)
+		require.NoError(t, err)
+		require.NoError(t, f.Close())
+	}
+	got := playTournament(t, append(args, "--out", out)...)
+	requireSameTable(t, want, got)
+}
+
+// killTournament starts a tournament and kills it when its journal has so many games.
+func killTournament(t *testing.T, games int, out string, args ...string) {
+	t.Helper()
+	cmd := exec.Command(program(t), append([]string{"tournament", "--json", "--out", out}, args...)...)
+	require.NoError(t, cmd.Start())
+	for begun := time.Now(); ; time.Sleep(time.Millisecond) {
+		text, _ := os.ReadFile(filepath.Join(out, "journal.jsonl"))
+		if bytes.Count(text, []byte("\n")) >= games {
+			break
+		}
+		require.Less(t, time.Since(begun), 5*time.Minute)
+	}
+	require.NoError(t, cmd.Process.Kill())
+	require.Error(t, cmd.Wait())
+}
+
+// requireSameTable compares two tournaments but for the times of their programs.
+func requireSameTable(t *testing.T, want, got *tournament.Report) {
+	t.Helper()
+	for _, r := range []*tournament.Report{want, got} {
+		for k := range r.Standings {
+			r.Standings[k].MeanMS, r.Standings[k].MostMS = 0, 0
+		}
+	}
+	require.Equal(t, want, got)
+}
+
+func TestTournamentUsage(t *testing.T) {
+	for line, want := range map[string]string{
+		"tournament wintetris hand first":                     "wintetris has no contest between programs",
+		"tournament blockbattle hand":                         "1 entrants, want at least two",
+		"tournament blockbattle hand no-such-thing":           `"no-such-thing" is no submission, no agent`,
+		"tournament blockbattle hand first --seats 3":         "a game of blockbattle has 2 to 2",
+		"tournament blocking hand first --format knockout":    "--format",
+		"tournament blocking a b --seats 3 --format ladder":   "--format ladder is for games of two",
+		"tournament dropblox hand first":                      "agents bundle dropblox",
+		"tournament blocking hand first --budget 3s":          "it is a limit of tetrisduel, not of blocking",
+		"tournament blocking hand first --seconds 3":          "limits of dropblox, not of blocking",
+		"tournament dropblox hand first --turns=-1":           "--turns -1",
+		"tournament blockbattle hand first --games 0":         "count from 1",
+		"tournament blockbattle hand first --dir /no/such/xy": "--dir",
+	} {
+		status, _, errs := agents(t.Context(), line)
+		require.Equal(t, 2, status, line)
+		require.Contains(t, errs, want, line)
+	}
+}
+
+// TestTournamentServesItsPage: the page is there while the tournament waits for Ctrl-C.
+func TestTournamentServesItsPage(t *testing.T) {
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	out := filepath.Join(t.TempDir(), "out")
+	r, w := io.Pipe()
+	status := make(chan int, 1)
+	ours := program(t) + " bot blockbattle --agent"
+	go func() {
+		args := []string{"tournament", "blockbattle", ours + " first", ours + " random", "--out", out, "--quiet", "--listen", "127.0.0.1:0"}
+		status <- run(ctx, args, &console{strings.NewReader(""), io.Discard, w})
+	}()
+	address, err := bufio.NewReader(r).ReadString('\n')
+	require.NoError(t, err)
+	go io.Copy(io.Discard, r)
+	require.Eventually(t, func() bool {
+		page, err := http.Get(strings.TrimSpace(address))
+		if err != nil {
+			return false
+		}
+		defer page.Body.Close()
+		text, err := io.ReadAll(page.Body)
+		return err == nil && strings.Contains(string(text), "finished")
+	}, time.Minute, 20*time.Millisecond)
+	stop()
+	require.Zero(t, <-status)
+}

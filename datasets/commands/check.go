@@ -1,0 +1,152 @@
+package commands
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+
+	"blockyard/datasets/conform"
+	"blockyard/datasets/conform/blockbattlelog"
+	"blockyard/datasets/conform/blockinglog"
+	"blockyard/datasets/conform/dropbloxlog"
+	"blockyard/datasets/conform/tetrisduellog"
+	"blockyard/datasets/record"
+	"blockyard/env/games"
+)
+
+// input is the files that a command reads.
+type input struct {
+	Files        []string `arg:"" name:"file" help:"Files of records, plain or compressed with gzip; - is standard input."`
+	AllowPartial bool     `help:"Accept an incomplete record at the end of a file, as in a file still being written."`
+	bounds
+}
+
+// bounds are the flags that bound what is read.
+type bounds struct {
+	MaxBytes int64 `default:"${max_bytes}" placeholder:"N" help:"Read at most so much of a file, in bytes uncompressed."`
+}
+
+// raise is what to do if a file is longer.
+const raise = "raise --max-bytes"
+
+// Validate returns an error for a limit that permits nothing.
+func (b *bounds) Validate() error {
+	if b.MaxBytes < 1 {
+		return fmt.Errorf("--max-bytes %d: want at least 1", b.MaxBytes)
+	}
+	return nil
+}
+
+// open opens one of the files.
+func (in *input) open(file string) (*record.Reader, error) {
+	r, err := record.Open(file)
+	if err == nil {
+		r.AllowPartial = in.AllowPartial
+		r.Limit(in.MaxBytes, raise)
+	}
+	return r, err
+}
+
+type checkCmd struct {
+	input
+	All bool `help:"Report every game that differs, not only the first one of each file."`
+}
+
+func (c *checkCmd) Help() string {
+	return `Replays every game from its seed (or its recorded random draws) and its actions. The version of the
+rules must be the current one, every action legal, and the scores and results those of the record.
+Prints one line per file. The exit status is 1 if a game differs or a file cannot be read.`
+}
+
+func (c *checkCmd) Run(std *streams) error {
+	var found error
+	for _, file := range c.Files {
+		if err := c.file(std, file); err != nil {
+			found = errFound
+		}
+	}
+	return found
+}
+
+// file checks one file and prints the outcome.
+func (c *checkCmd) file(out *streams, file string) error {
+	r, err := c.open(file)
+	if err != nil {
+		fmt.Fprintln(out.err, "datasets:", err)
+		return err
+	}
+	defer r.Close()
+	played, differ := 0, 0
+	for {
+		_, err := record.CheckNext(r, games.Recorded)
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil && !errors.Is(err, record.ErrDiffers) {
+			fmt.Fprintln(out.err, "datasets:", err)
+			return err
+		}
+		played++
+		if err != nil {
+			if differ++; differ == 1 || c.All {
+				fmt.Fprintf(out.out, "%s#%d: %v\n", file, played, err)
+			}
+		}
+	}
+	fmt.Fprintf(out.out, "%s: %d games, %d differ\n", file, played, differ)
+	if differ > 0 {
+		return errFound
+	}
+	return nil
+}
+
+// transcripts are the checkers of the games whose original engines left transcripts.
+var transcripts = map[string]func() *conform.Checker{
+	"blockbattle": blockbattlelog.New,
+	"blocking":    blockinglog.New,
+	"dropblox":    dropbloxlog.New,
+	"tetrisduel":  tetrisduellog.New,
+}
+
+type conformCmd struct {
+	Game  string   `arg:"" help:"The game, such as blockbattle."`
+	Files []string `arg:"" name:"file" help:"Transcripts: files of JSON lines, plain or compressed with gzip."`
+	bounds
+}
+
+func (c *conformCmd) Help() string {
+	return `Replays transcripts of the original engine from their inputs and compares every other value. Prints
+one line per file and the first difference in full. The exit status is 1 if a value differs or a file
+cannot be read. To compare the log of a bot with its game, name the transcript of that game too.`
+}
+
+func (c *conformCmd) Run(std *streams) error {
+	make, ok := transcripts[c.Game]
+	if !ok {
+		known := strings.Join(slices.Sorted(maps.Keys(transcripts)), ", ")
+		return fmt.Errorf("no checker for transcripts of %q, want one of %s", c.Game, known)
+	}
+	checker := make()
+	for _, file := range c.Files {
+		if file != "-" {
+			conform.Index(checker, file, c.MaxBytes)
+		}
+	}
+	var found error
+	for _, file := range c.Files {
+		rep, err := conform.File(checker, file, c.MaxBytes)
+		if rep != nil {
+			fmt.Fprint(std.out, rep)
+		}
+		if err != nil {
+			fmt.Fprintln(std.err, "datasets:", err)
+			found = errFound
+		} else if rep.Differ > 0 {
+			found = errFound
+		}
+	}
+	return found
+}

@@ -1,0 +1,289 @@
+package commands
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"blockyard/datasets/export"
+	interrupt "blockyard/datasets/program"
+	"blockyard/datasets/program/disk"
+	"blockyard/datasets/program/provenance"
+	"blockyard/datasets/record"
+	"blockyard/env"
+	"blockyard/env/games"
+
+	"github.com/schollz/progressbar/v3"
+)
+
+type exportCmd struct {
+	input
+	Parquet string `xor:"form" required:"" placeholder:"DIR" help:"${export_parquet}"`
+	Minari  string `xor:"form" required:"" placeholder:"ROOT" help:"${export_minari}"`
+
+	Game string `help:"${export_game}" placeholder:"NAME"`
+	ID   string `help:"Name of the Minari dataset. Default: blockyard/GAME/records-v0." placeholder:"NAME"`
+	Rows int    `help:"${export_rows}" default:"1000000"`
+
+	Quiet bool `short:"q" help:"Print no progress bar."`
+}
+
+func (c *exportCmd) Help() string {
+	return `Give either --parquet or --minari. Replays and checks every game. A row is one decision of one seat:
+its observation, action mask, action and reward. Parquet: data/shard-*.parquet (zstd) with a dataset card,
+for pandas, DuckDB and the datasets library (datasets.load_dataset("parquet", data_files="DIR/data/*.parquet")).
+Minari: one folder per episode, which is one seat's game. It suits thousands of episodes, not millions.
+Load it by minari.load_dataset(NAME) with MINARI_DATASETS_PATH=ROOT.
+
+The output folder appears when it is complete. After an error or Ctrl-C there is none;
+the next export to it removes what a killed one left behind.`
+}
+
+// target is an export format.
+type target interface {
+	export.Sink
+	Close([]export.Source) error
+	Discard()
+}
+
+var errInterrupted = errors.New("interrupted: nothing was written")
+
+func (c *exportCmd) Run(std *streams) error {
+	ctx, stop := interrupt.Context()
+	defer stop()
+	return c.run(ctx, std)
+}
+
+func (c *exportCmd) run(ctx context.Context, std *streams) error {
+	if c.Rows < 1 {
+		return fmt.Errorf("--rows %d: want at least 1", c.Rows)
+	}
+	if c.ID != "" && c.Minari == "" {
+		return errors.New("--id without --minari: only a Minari dataset has a name")
+	}
+	g, err := c.game(ctx)
+	if errors.Is(err, context.Canceled) {
+		return errInterrupted
+	}
+	if err != nil {
+		return err
+	}
+	final := c.Parquet
+	if c.Minari != "" {
+		if c.ID == "" {
+			c.ID = "blockyard/" + strings.NewReplacer(":", "-", "=", "-").Replace(g.Name) + "/records-v0"
+		}
+		if err := export.CheckMinariID(c.ID); err != nil {
+			return err
+		}
+		final = filepath.Join(c.Minari, filepath.FromSlash(c.ID))
+	}
+	return whole(final, func(folder string) error { return c.write(ctx, std, g, folder, final) })
+}
+
+// game returns the game to export: that of --game or of the first record.
+func (c *exportCmd) game(ctx context.Context) (*env.Game, error) {
+	if c.Game != "" {
+		return games.Open(c.Game)
+	}
+	if c.Files[0] == "-" {
+		return nil, errors.New("the first file is standard input: name the game with --game")
+	}
+	r, err := record.Open(c.Files[0])
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	r.Limit(c.MaxBytes, raise)
+	r.Use(ctx)
+	var rec record.Record
+	if err := r.ReadPart(&rec); errors.Is(err, io.EOF) {
+		return nil, fmt.Errorf("%s: no games, want at least one", c.Files[0])
+	} else if err != nil {
+		return nil, err
+	}
+	return games.Recorded(rec.Game, rec.Table)
+}
+
+// whole lets write fill a temporary folder, and renames it to final when that has succeeded.
+func whole(final string, write func(folder string) error) error {
+	if _, err := os.Lstat(final); err == nil {
+		return fmt.Errorf("%s exists already: remove it or choose another folder", final)
+	}
+	above := filepath.Dir(final)
+	made, err := folders(above)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		for _, m := range made { // those that are empty, the lowest first
+			_ = os.Remove(m)
+		}
+	}()
+	release, err := disk.Acquire(filepath.Join(above, "."+filepath.Base(final)+".lock"))
+	if errors.Is(err, disk.ErrHeld) {
+		return fmt.Errorf("another export writes to %s now: wait for it or choose another folder (%w)", final, err)
+	}
+	if err != nil {
+		return err
+	}
+	defer func() { _ = release() }()
+	if err := sweep(final); err != nil {
+		return err
+	}
+	folder, err := os.MkdirTemp(above, "."+filepath.Base(final)+".*")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(folder)
+	if err := os.Chmod(folder, 0o755); err != nil {
+		return err
+	}
+	if err := write(folder); err != nil {
+		return err
+	}
+	return os.Rename(folder, final)
+}
+
+// sweep removes the temporary folders that killed exports to final left behind. The caller holds the lock of final.
+func sweep(final string) error {
+	above, prefix := filepath.Dir(final), "."+filepath.Base(final)+"."
+	entries, err := os.ReadDir(above)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		digits, ok := strings.CutPrefix(e.Name(), prefix) // MkdirTemp appends digits
+		if ok && e.IsDir() && digits != "" && strings.Trim(digits, "0123456789") == "" {
+			if err := os.RemoveAll(filepath.Join(above, e.Name())); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// folders creates a folder and its parents, and returns the new ones, the lowest first.
+func folders(path string) (made []string, err error) {
+	for at := path; ; at = filepath.Dir(at) {
+		if _, err := os.Stat(at); !errors.Is(err, os.ErrNotExist) {
+			break
+		}
+		made = append(made, at)
+	}
+	return made, os.MkdirAll(path, 0o755)
+}
+
+func (c *exportCmd) write(ctx context.Context, std *streams, g *env.Game, folder, final string) error {
+	made := provenance.Begin("datasets", "")
+	var to target
+	var err error
+	if c.Minari != "" {
+		to, err = export.NewMinari(folder, c.ID, g)
+	} else {
+		to, err = export.NewShards(folder, g, c.Rows)
+	}
+	if err != nil {
+		return err
+	}
+	defer to.Discard()
+	w := export.NewWalker(g, to)
+	w.Others = c.Game != ""
+	bar := c.bar(std)
+	defer func() { _ = bar.Clear() }()
+	var sources []export.Source
+	for _, file := range c.Files {
+		src, err := c.file(ctx, std, w, bar, file)
+		if err != nil {
+			return err
+		}
+		sources = append(sources, src)
+	}
+	if err := errors.Join(to.Close(sources), made.Close(folder)); err != nil {
+		return err
+	}
+	_ = bar.Clear()
+	fmt.Fprintf(std.out, "%s: %d games, %d choices%s\n", final, w.Games, w.Rows, leftOut(to))
+	return nil
+}
+
+func leftOut(to target) string {
+	m, ok := to.(*export.Minari)
+	if !ok || m.Missing+m.Long == 0 {
+		return ""
+	}
+	return fmt.Sprintf(", %d episodes; left out: %d with a decision without an action, %d too long",
+		m.Episodes, m.Missing, m.Long)
+}
+
+func (c *exportCmd) file(ctx context.Context, std *streams, w *export.Walker, bar *progressbar.ProgressBar,
+	file string) (src export.Source, err error) {
+	in, name := std.in, "standard input"
+	if file != "-" {
+		f, err := os.Open(file)
+		if err != nil {
+			return src, err
+		}
+		defer f.Close()
+		in, name = f, file
+	}
+	sum := sha256.New()
+	in = patient{ctx, in}
+	in = io.TeeReader(in, io.MultiWriter(sum, bar))
+	r, err := record.NewReader(name, in)
+	if ctx.Err() != nil {
+		return src, errInterrupted
+	}
+	if err != nil {
+		return src, err
+	}
+	r.AllowPartial = c.AllowPartial
+	r.Limit(c.MaxBytes, raise)
+	r.Use(ctx)
+	before := w.Games
+	for err == nil {
+		err = w.Next(ctx, r)
+		bar.Describe(fmt.Sprintf("%d games, %d choices", w.Games, w.Rows))
+	}
+	switch {
+	case errors.Is(err, io.EOF):
+	case errors.Is(err, context.Canceled):
+		return src, errInterrupted
+	case strings.HasPrefix(err.Error(), name+":"):
+		return src, err
+	default:
+		return src, fmt.Errorf("%s:%d: %w", name, r.Line(), err)
+	}
+	if _, err := io.Copy(io.Discard, in); err != nil { // bytes after the end of compressed data
+		return src, err
+	}
+	text := fmt.Sprintf("%x", sum.Sum(nil))
+	return export.Source{File: filepath.Base(name), Games: w.Games - before, SHA256: text}, nil
+}
+
+// bar is the progress in bytes, with the total if that is known.
+func (c *exportCmd) bar(std *streams) *progressbar.ProgressBar {
+	var total int64
+	for _, file := range c.Files {
+		info, err := os.Stat(file)
+		if err != nil || !info.Mode().IsRegular() {
+			total = -1
+			break
+		}
+		total += info.Size()
+	}
+	out := std.err
+	if c.Quiet || !terminal(out) {
+		out = io.Discard
+	}
+	return progressbar.NewOptions64(total,
+		progressbar.OptionSetWriter(out), progressbar.OptionShowBytes(true), progressbar.OptionFullWidth(),
+		progressbar.OptionThrottle(200*time.Millisecond), progressbar.OptionClearOnFinish(),
+		progressbar.OptionSetPredictTime(true))
+}

@@ -1,0 +1,302 @@
+package commands
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	interrupt "blockyard/datasets/program"
+	"blockyard/datasets/program/disk"
+	"blockyard/datasets/record"
+	"blockyard/datasets/record/playback"
+	"blockyard/datasets/viewer"
+	"blockyard/env"
+	"blockyard/env/ansi"
+	"blockyard/env/games"
+
+	"golang.org/x/term"
+)
+
+type viewCmd struct {
+	Games   []string `arg:"" optional:"" name:"file#n" help:"${view_games}"`
+	All     bool     `help:"Print every position and exit, which is the default if the output is not a terminal."`
+	From    int      `help:"Start at this turn." placeholder:"N"`
+	NoColor bool     `help:"Print without colours." env:"NO_COLOR"`
+
+	Web    bool   `help:"Show the games in a web browser: print the address of the page and serve it until interrupted."`
+	Listen string `help:"Address for --web; port 0 selects a free port." default:"127.0.0.1:0" placeholder:"HOST:PORT"`
+	Open   bool   `help:"With --web: open the page in the default browser."`
+
+	Live  string `help:"${view_live}" placeholder:"HOST:PORT"`
+	Token string `help:"${view_token}" env:"BLOCKYARD_TOKEN" placeholder:"TEXT"`
+
+	HTML string `name:"html" help:"Write one game as a page that needs no server." placeholder:"FILE"`
+
+	bounds
+}
+
+func (c *viewCmd) Help() string {
+	return `Without a file, the command shows what is newest here: the folder history if there is one, otherwise the
+newest file of records in the current folder or below. It says which. A history folder of Dropblox is
+shown in the terminal too; of a folder with several, the game that began last.
+
+Turn 0 is the first position; a turn shows a position and the actions that are played from it.
+
+Keys in the terminal: right, space, n: next turn; left, b: previous; down, up: ten forward, ten
+back; home, g: first; end, G: last; q: quit.
+Keys in the browser: space: play or pause; left, right: step; + and -: speed; ?: all keys.
+
+"agents analyze FILE --web" shows the same page with the best moves of every position.`
+}
+
+func (c *viewCmd) Run(std *streams) error {
+	if c.Open && !c.Web {
+		return errors.New("--open without --web: the terminal viewer opens no page")
+	}
+	if c.Live != "" {
+		return c.live(std)
+	}
+	if len(c.Games) == 0 {
+		path, err := viewer.Newest(".")
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(std.err, "showing %s, the newest here\n", filepath.ToSlash(path))
+		c.Games = []string{path}
+	}
+	if c.Web {
+		return c.web(std)
+	}
+	if len(c.Games) != 1 {
+		return errors.New("the terminal viewer shows one game: name one, or use --web")
+	}
+	file, n, err := viewer.FileAndNumber(c.Games[0])
+	if err != nil {
+		return err
+	}
+	if st, err := os.Stat(c.Games[0]); err == nil && st.IsDir() {
+		return c.history(std, c.Games[0])
+	}
+	if c.HTML != "" {
+		return disk.Write(c.HTML, 0o644, func(w io.Writer) error {
+			return viewer.WriteHTML(context.Background(), w, file, n)
+		})
+	}
+	rec, err := find(file, n, c.MaxBytes)
+	if err != nil {
+		return err
+	}
+	if err := c.show(std, rec, fmt.Sprintf("%s#%d", file, n)); err != nil {
+		return fmt.Errorf("%s: %w", c.Games[0], err)
+	}
+	return nil
+}
+
+// show shows one game, which is called name, in the terminal.
+func (c *viewCmd) show(std *streams, rec *record.Record, name string) error {
+	g, err := games.Recorded(rec.Game, rec.Table)
+	if err != nil {
+		return err
+	}
+	r, err := playback.Whole(context.Background(), g, rec)
+	if err != nil {
+		return err
+	}
+	return c.turns(std, &screen{reel: r, name: name})
+}
+
+// history shows a history folder, or the newest one in a folder, in the terminal.
+func (c *viewCmd) history(std *streams, path string) error {
+	if c.HTML != "" {
+		return fmt.Errorf("--html: %s is a folder, want a file of records, as agents host dropblox --record FILE writes it",
+			path)
+	}
+	if !viewer.IsHistory(path) {
+		newest, err := viewer.NewestHistory(path)
+		if err != nil {
+			return fmt.Errorf("%w; a folder of records is shown with --web", err)
+		}
+		if newest != path {
+			fmt.Fprintf(std.err, "showing %s, the newest in %s\n", filepath.ToSlash(newest), path)
+		}
+		path = newest
+	}
+	h, err := viewer.OpenHistory(path)
+	if err != nil {
+		return err
+	}
+	return c.turns(std, &screen{reel: h, name: filepath.ToSlash(path)})
+}
+
+// turns shows a game as the flags say.
+func (c *viewCmd) turns(std *streams, v *screen) error {
+	v.colour = terminal(std.out) && !c.NoColor
+	v.reel.Seek(c.From)
+	show := v.interact
+	if c.All || !terminal(std.in) || !terminal(std.out) {
+		show = v.printAll
+	}
+	if err := show(std); err != nil {
+		return err
+	}
+	return v.reel.Err()
+}
+
+// web serves the page until the process is interrupted.
+func (c *viewCmd) web(std *streams) error {
+	if c.From != 0 && len(c.Games) != 1 {
+		return errors.New("--from with several games: name one game")
+	}
+	ctx, stop := interrupt.Context()
+	defer stop()
+	site := viewer.Site{Games: c.Games, Turn: c.From, Listen: c.Listen, Open: c.Open}
+	return site.Serve(ctx, std.out, std.err)
+}
+
+// live serves a page of games that are played on a server, until the process is interrupted.
+func (c *viewCmd) live(std *streams) error {
+	if !c.Web || len(c.Games) > 0 || c.From != 0 || c.HTML != "" {
+		return errors.New("--live shows a server's games in a browser: add --web, and leave out files, --from and --html")
+	}
+	ctx, stop := interrupt.Context()
+	defer stop()
+	page := viewer.Live{Address: c.Live, Token: c.Token, Listen: c.Listen, Open: c.Open}
+	return page.Serve(ctx, std.out, std.err)
+}
+
+// Control sequences of a terminal.
+const (
+	clearScreen = "\x1b[H\x1b[2J"
+	altScreen   = "\x1b[?1049h\x1b[?25l"
+	mainScreen  = "\x1b[?25h\x1b[?1049l"
+)
+
+// terminal reports whether a stream is a terminal.
+func terminal(stream any) bool {
+	f, ok := stream.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd()))
+}
+
+// A reel is a game with random access to its turns: a *playback.Reel or a *viewer.History.
+type reel interface {
+	At() int
+	Len() int
+	Seek(turn int)
+	Show(f *env.Frame)
+	Err() error
+}
+
+// A screen shows a reel in a terminal.
+type screen struct {
+	reel   reel
+	name   string
+	colour bool
+	frame  env.Frame
+}
+
+// show writes the reel's current position.
+func (v *screen) show(w io.Writer) error {
+	var out strings.Builder
+	r := v.reel
+	r.Show(&v.frame)
+	game, players, lines := about(r)
+	fmt.Fprintf(&out, "%s  %s  %s  turn %d of %d\n", v.name, game, players, r.At(), r.Len()-1)
+	if v.colour {
+		out.WriteString(ansi.Frame(&v.frame))
+	} else {
+		out.WriteString(v.frame.String())
+	}
+	for _, line := range lines {
+		fmt.Fprintln(&out, line)
+	}
+	_, err := io.WriteString(w, out.String())
+	return err
+}
+
+// printAll writes every position from the current one.
+func (v *screen) printAll(std *streams) error {
+	for n := v.reel.At(); n < v.reel.Len(); n++ {
+		v.reel.Seek(n)
+		if err := v.show(std.out); err != nil {
+			return err
+		}
+		if _, err := fmt.Fprintln(std.out); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// interact shows the reel on a terminal and restores the terminal afterwards.
+func (v *screen) interact(std *streams) error {
+	fd := int(std.in.(*os.File).Fd())
+	old, err := term.MakeRaw(fd)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = term.Restore(fd, old) }()
+	fmt.Fprint(std.out, altScreen)
+	defer fmt.Fprint(std.out, mainScreen)
+	return v.browse(std.in, rawLines{std.out})
+}
+
+// browse shows positions as keys ask for, until the key to quit or the end of in.
+func (v *screen) browse(in io.Reader, out io.Writer) error {
+	keys := make([]byte, 16)
+	for {
+		if _, err := io.WriteString(out, clearScreen); err != nil {
+			return err
+		}
+		if err := v.show(out); err != nil {
+			return err
+		}
+		fmt.Fprintln(out, "→ next   ← back   ↓ ↑ ten   home end   q quit")
+		n, err := in.Read(keys)
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		to, leave := wind(string(keys[:n]), v.reel.At(), v.reel.Len()-1)
+		if leave {
+			return nil
+		}
+		v.reel.Seek(to)
+	}
+}
+
+// wind returns the position to which a key leads from position at; the last position is end.
+func wind(key string, at, end int) (to int, leave bool) {
+	switch key {
+	case "\x1b[C", "\x1bOC", " ", "n", "l", "\r":
+		return at + 1, false
+	case "\x1b[D", "\x1bOD", "b", "h", "\x7f":
+		return at - 1, false
+	case "\x1b[B", "\x1bOB", "\x1b[6~", "j":
+		return at + 10, false
+	case "\x1b[A", "\x1bOA", "\x1b[5~", "k":
+		return at - 10, false
+	case "\x1b[H", "\x1bOH", "\x1b[1~", "g":
+		return 0, false
+	case "\x1b[F", "\x1bOF", "\x1b[4~", "G":
+		return end, false
+	case "q", "\x1b", "\x03", "\x04":
+		return at, true
+	}
+	return at, false
+}
+
+// rawLines adds the carriage returns that a terminal in raw mode needs.
+type rawLines struct{ w io.Writer }
+
+func (r rawLines) Write(p []byte) (int, error) {
+	if _, err := io.WriteString(r.w, strings.ReplaceAll(string(p), "\n", "\r\n")); err != nil {
+		return 0, err
+	}
+	return len(p), nil
+}

@@ -1,0 +1,23 @@
+package commands
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestViewWebErrors(t *testing.T) {
+	for args, want := range map[string]string{
+		"--web none.jsonl":                     "no such file",
+		"--web -":                              "standard input cannot be shown",
+		"--web --listen 1.2.3.4.5:1 " + sample: "listen tcp",
+		"--web --from 3 " + sample + " " + sample + "#1": "--from with several games",
+		"--open " + sample:    "--open without --web",
+		sample + " " + sample: "the terminal viewer shows one game",
+	} {
+		status, _, errs := call(append([]string{"view"}, strings.Fields(args)...)...)
+		require.Equal(t, 1, status, args)
+		require.Contains(t, errs, want, args)
+	}
+}

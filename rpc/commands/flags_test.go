@@ -1,0 +1,70 @@
+package commands
+
+import (
+	"context"
+	"crypto/tls"
+	"net"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/alecthomas/kong"
+	"github.com/stretchr/testify/require"
+
+	"blockyard/rpc/client"
+	"blockyard/rpc/server"
+)
+
+// keys has the certificates of the tests.
+const keys = "../python/tests/tls/"
+
+func TestOldTLSIsRefused(t *testing.T) {
+	pool, err := server.Authorities(keys + "ca.pem")
+	require.NoError(t, err)
+	flags := []string{"--listen", "tls:127.0.0.1:0", "--cert", keys + "server.pem", "--key", keys + "server.key"}
+	for _, c := range []struct {
+		flags  []string
+		oldest uint16 // that the server speaks
+	}{{flags, tls.VersionTLS13}, {append(flags, "--tls12"), tls.VersionTLS12}} {
+		p := serve(t, c.flags...)
+		for version := uint16(tls.VersionTLS11); version <= tls.VersionTLS13; version++ {
+			config := &tls.Config{RootCAs: pool, MinVersion: version, MaxVersion: version}
+			conn, err := client.DialTLS(context.Background(), p.ready[0], "", config)
+			if version < c.oldest {
+				require.ErrorContains(t, err, "protocol version", tls.VersionName(version))
+				continue
+			}
+			require.NoError(t, err, tls.VersionName(version))
+			require.NoError(t, conn.Close())
+		}
+	}
+}
+
+func TestTimeoutFlags(t *testing.T) {
+	parsed := table{Serve: serveCmd{Limits: server.DefaultLimits()}}
+	parser, err := kong.New(&parsed, kong.BindTo(t.Context(), (*context.Context)(nil)), vars())
+	require.NoError(t, err)
+	_, err = parser.Parse([]string{"serve", "--listen", "unix:x"})
+	require.NoError(t, err)
+	require.Equal(t, server.DefaultLimits(), parsed.Serve.Limits)
+	_, err = parser.Parse([]string{"serve", "--listen", "unix:x",
+		"--hello-timeout=1s", "--frame-timeout=2s", "--write-timeout=3s", "--drain-timeout=4s"})
+	require.NoError(t, err)
+	want := server.DefaultLimits()
+	want.HelloTimeout, want.FrameTimeout = time.Second, 2*time.Second
+	want.WriteTimeout, want.DrainTimeout = 3*time.Second, 4*time.Second
+	require.Equal(t, want, parsed.Serve.Limits)
+	for _, flag := range []string{"--hello-timeout=0s", "--frame-timeout=-1s", "--write-timeout=1us", "--drain-timeout=-1s"} {
+		require.Equal(t, 1, run(t.Context(), []string{"serve", "--listen", "tcp:127.0.0.1:0", flag}), flag)
+	}
+
+	p := serve(t, "--listen", "tcp:127.0.0.1:0", "--hello-timeout", "200ms")
+	began := time.Now()
+	conn, err := net.Dial("tcp", strings.TrimPrefix(p.ready[0], "tcp:"))
+	require.NoError(t, err)
+	defer conn.Close()
+	require.NoError(t, conn.SetReadDeadline(began.Add(time.Minute)))
+	_, err = conn.Read(make([]byte, 1))
+	require.Error(t, err)
+	require.Less(t, time.Since(began), server.DefaultLimits().HelloTimeout, "who says nothing is disconnected")
+}

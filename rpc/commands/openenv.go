@@ -1,0 +1,124 @@
+package commands
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"time"
+
+	"github.com/alecthomas/kong"
+
+	"blockyard/agents/bots"
+	"blockyard/env"
+	"blockyard/env/games"
+	"blockyard/env/vec"
+	"blockyard/rpc/openenv"
+	"blockyard/rpc/server"
+)
+
+// openEnvFlags are the flags of serve for clients of OpenEnv.
+type openEnvFlags struct {
+	OpenEnv        string        `name:"openenv" placeholder:"HOST:PORT" help:"${openenv_help}"`
+	Game           string        `placeholder:"GAME" help:"Game of --openenv, such as BlockBattle-v0."`
+	Opponents      string        `placeholder:"SPEC" default:"hand" help:"${opponents_help}"`
+	Seats          int           `placeholder:"N" help:"Players of a game of --openenv; the fewest by default."`
+	Seat           int           `placeholder:"N" help:"${seat_help}"`
+	Reward         vec.Reward    `placeholder:"KIND" help:"${reward_help}"`
+	IllegalPenalty float64       `placeholder:"NUMBER" default:"0.1" help:"${illegal_penalty_help}"`
+	StepLimit      int           `placeholder:"N" help:"${step_limit_help}"`
+	Idle           time.Duration `placeholder:"DURATION" default:"${openenv_idle}" help:"${idle_help}"`
+	OpenEnvHost    []string      `name:"openenv-host" placeholder:"NAME" help:"${openenv_host_help}"`
+}
+
+// openEnvVars are the longer help texts.
+func openEnvVars() kong.Vars {
+	return kong.Vars{
+		"openenv_help": "Serve --game to language agents by the OpenEnv standard, over HTTP, WebSocket and MCP. " +
+			"Also tls:HOST:PORT.",
+		"reward_help": "Reward of --openenv: result (-1 to 1 at the end of a game) or score (points of the step). " +
+			"By default score in games of one player and otherwise result.",
+		"opponents_help":  "Agent in the other seats of --openenv; hand by default.",
+		"seat_help":       "Seat of the clients of --openenv, from 0, unless their reset names one.",
+		"step_limit_help": "Moves after which an episode of --openenv is truncated; 0 means never.",
+		"illegal_penalty_help": "What an illegal move costs in --openenv: the reward is minus this number, and the " +
+			"position stays as it is; 0.1 by default.",
+		"idle_help": "Time after which a session of --openenv that nobody uses is closed: " +
+			openenv.DefaultIdle.String() + " by default.",
+		"openenv_idle": openenv.DefaultIdle.String(),
+		"openenv_host_help": "Name of this server in the Host header of clients of --openenv, besides localhost and IP " +
+			"addresses. May be repeated.",
+	}
+}
+
+// checkOpenEnv returns an error unless the server has an address and --openenv its game.
+func (f *openEnvFlags) checkOpenEnv(listeners int) error {
+	switch {
+	case f.OpenEnv == "" && listeners == 0:
+		return errors.New("no address to serve: set --listen, --openenv or both")
+	case f.OpenEnv == "" && f.Game != "":
+		return errors.New("--game is the game of --openenv: set --openenv HOST:PORT, or leave --game out, " +
+			"since clients of --listen open any game")
+	case f.OpenEnv != "" && f.Game == "":
+		return errors.New("--openenv serves one game: set --game, such as BlockBattle-v0")
+	}
+	return nil
+}
+
+// openEnvAddress returns the address as server.Listen wants it, or nothing without --openenv.
+func (f *openEnvFlags) openEnvAddress() []string {
+	switch {
+	case f.OpenEnv == "":
+		return nil
+	case strings.HasPrefix(f.OpenEnv, "tcp:"), strings.HasPrefix(f.OpenEnv, "tls:"), strings.HasPrefix(f.OpenEnv, "unix:"):
+		return []string{f.OpenEnv}
+	}
+	return []string{"tcp:" + f.OpenEnv}
+}
+
+// openEnvURL returns an address as clients of OpenEnv write it.
+func openEnvURL(address string) string {
+	network, rest, _ := strings.Cut(address, ":")
+	switch network {
+	case "tcp":
+		return "http://" + rest
+	case "tls":
+		return "https://" + rest
+	}
+	return address
+}
+
+// openEnv returns the server of --openenv, nil without that flag. Its sessions are guests of srv.
+func (f *openEnvFlags) openEnv(srv *server.Server, served []*env.Game, l server.Limits, log *slog.Logger) (
+	*openenv.Server, error) {
+	if f.OpenEnv == "" {
+		return nil, nil
+	}
+	g, err := f.game(served)
+	if err != nil {
+		return nil, err
+	}
+	var opponent bots.Factory
+	if g.MaxSeats > 1 {
+		if opponent, err = bots.Parse(g, f.Opponents); err != nil {
+			return nil, fmt.Errorf("--opponents: %w", err)
+		}
+	}
+	return openenv.New(openenv.Config{
+		Game: g, Seats: f.Seats, Seat: f.Seat, Opponent: vec.AgentFactory(opponent), Opponents: f.Opponents,
+		Reward: f.Reward, Penalty: f.IllegalPenalty, StepLimit: f.StepLimit, Rules: games.Rules(g), Version: version,
+		Guests: srv, Sessions: l.MaxSessions, Hosts: f.OpenEnvHost,
+		MaxMessage: l.MaxMessage, Idle: f.Idle, Header: l.HelloTimeout,
+		Body: l.FrameTimeout, Write: l.WriteTimeout, Log: log,
+	})
+}
+
+// game finds the game of --openenv.
+func (f *openEnvFlags) game(served []*env.Game) (*env.Game, error) {
+	for _, g := range served {
+		if f.Game == g.Name || strings.TrimPrefix(f.Game, "blockyard/") == g.ID {
+			return g, nil
+		}
+	}
+	return games.Lookup(f.Game)
+}

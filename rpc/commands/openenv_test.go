@@ -1,0 +1,60 @@
+package commands
+
+import (
+	"encoding/json"
+	"io"
+	"net/http"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// post sends JSON and returns the answer.
+func post(t *testing.T, url, body string) (int, map[string]any) {
+	t.Helper()
+	r, err := http.Post(url, "application/json", strings.NewReader(body))
+	require.NoError(t, err)
+	defer r.Body.Close()
+	b, err := io.ReadAll(r.Body)
+	require.NoError(t, err)
+	var out map[string]any
+	require.NoError(t, json.Unmarshal(b, &out), string(b))
+	return r.StatusCode, out
+}
+
+// serve --openenv serves its game beside --listen or alone, and drains.
+func TestServeOpenEnv(t *testing.T) {
+	p := serve(t, "--openenv", "127.0.0.1:0", "--game", "BlockBattle-v0", "--opponents", "random", "--illegal-penalty", "2",
+		"--reward", "score", "--step-limit", "2", "--drain", "2m")
+	require.Empty(t, p.ready)
+	require.Regexp(t, `^http://127\.0\.0\.1:\d+$`, p.openenv)
+	require.NoError(t, health(t.Context(), p.openenv+"/health?"))
+	status, _ := post(t, p.openenv+"/reset", `{"seed": 1}`)
+	require.Equal(t, http.StatusOK, status)
+	require.NoError(t, p.Process.Signal(syscall.SIGTERM))
+	for step := range 2 { // over the connection that is open
+		status, r := post(t, p.openenv+"/step", `{"action": {"move": "no"}}`)
+		require.Equal(t, http.StatusOK, status)
+		require.EqualValues(t, -2, r["reward"])
+		require.Equal(t, step == 1, r["done"])
+	}
+	require.NoError(t, p.Process.Signal(syscall.SIGKILL))
+}
+
+// What --openenv cannot serve is refused when the server starts.
+func TestOpenEnvRefuses(t *testing.T) {
+	for _, args := range []string{"", "--openenv 127.0.0.1:0", "--listen tcp:127.0.0.1:0 --game wintetris"} {
+		require.Equal(t, 2, run(t.Context(), append([]string{"serve"}, strings.Fields(args)...)), args)
+	}
+	for _, args := range []string{
+		"--openenv 127.0.0.1:0 --game chess", "--openenv 127.0.0.1:0 --game wintetris --seat 1",
+		"--openenv 127.0.0.1:0 --game blockbattle --opponents smith", "--openenv 127.0.0.1:0 --game blockbattle --seats 3",
+		"--openenv 0.0.0.0:0 --game wintetris", "--openenv 127.0.0.1:0 --game wintetris --idle 1ms",
+		"--openenv 127.0.0.1:0 --game wintetris --openenv-host a:80", "--openenv nowhere --game wintetris",
+		"--openenv tls:127.0.0.1:0 --game wintetris", "--openenv 127.0.0.1:0 --game wintetris --illegal-penalty=-1", "--openenv 127.0.0.1:0 --game wintetris --step-limit=-1",
+	} {
+		require.Equal(t, 1, run(t.Context(), append([]string{"serve"}, strings.Fields(args)...)), args)
+	}
+}

@@ -1,0 +1,320 @@
+package commands
+
+import (
+	"context"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"net"
+	"os"
+	"reflect"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/alecthomas/kong"
+
+	"blockyard/agents/bots"
+	"blockyard/agents/bots/entry"
+	"blockyard/agents/mlp"
+	"blockyard/datasets/program/ops"
+	"blockyard/env"
+	"blockyard/env/games"
+	"blockyard/env/vec"
+	"blockyard/rpc/server"
+)
+
+type serveCmd struct {
+	Listen      []string      `placeholder:"ADDRESS" help:"${listen_help}"`
+	Token       string        `env:"BLOCKYARD_TOKEN" placeholder:"TEXT" help:"${token_help}"`
+	TokenFile   string        `type:"existingfile" placeholder:"FILE" help:"${token_file_help}"`
+	Cert        string        `type:"existingfile" placeholder:"FILE" help:"${cert_help}"`
+	Key         string        `type:"existingfile" placeholder:"FILE" help:"${key_help}"`
+	ClientCA    string        `name:"client-ca" type:"existingfile" placeholder:"FILE" help:"${client_ca_help}"`
+	TLS12       bool          `name:"tls12" help:"Also allow TLS 1.2. By default only TLS 1.3 is spoken."`
+	ParentDeath bool          `help:"Exit when standard input ends, as it does when the parent process dies."`
+	IdleExit    time.Duration `placeholder:"DURATION" help:"Exit after this time without a connection."`
+	TrustSpecs  bool          `help:"Allow clients to name opponents that read files or run commands on this machine."`
+	Workers     int           `help:"Goroutines that step the games of one handle; 0 is one per core." default:"0"`
+	Toy         bool          `hidden:"" help:"Also serve the games of the tests."`
+	Verbose     bool          `short:"v" help:"Also log the sessions of clients: the same as --log-level debug."`
+	Drain       time.Duration `placeholder:"DURATION" help:"${drain_help}"`
+
+	openEnvFlags
+	watchFlags
+	ops.Flags
+	server.Limits
+}
+
+// vars are the longer help texts, and the default limits by name.
+func vars() kong.Vars {
+	v := kong.Vars{
+		"listen_help": "Address: unix:PATH, tcp:HOST:PORT or tls:HOST:PORT. May be repeated. " +
+			"Port 0 selects a free port; the first line of output has it. Needed unless there is --openenv.",
+		"token_help": "Token that clients must send. " +
+			"Prefer BLOCKYARD_TOKEN or --token-file, because other users can read command lines.",
+		"token_file_help": "File with one token, or with a line per token: " +
+			"NAME TOKEN [max_sessions=N] [max_envs=N] [max_memory=BYTES].",
+		"cert_help": "Certificate of this server for tls:, in PEM format.",
+		"key_help":  "Private key of the certificate, in PEM format.",
+		"client_ca_help": "Certificate authorities, in PEM format: " +
+			"clients over tls: need a certificate signed by one of them.",
+		"drain_help": "After SIGTERM or SIGINT, let clients that are connected go on for up to this time. " +
+			"New ones are refused, and a second signal ends the server at once. 0 by default.",
+		"watch_help": watchHelp,
+		"ca_help":    "Certificate authorities to trust over tls:, in PEM format; by default those of the system.",
+		"bench_threads_help": "Measure servers that step with each of these numbers of threads instead, such as " +
+			"1,2,4,8,16; in every game without --game.",
+		"bench_game_help": "Game to step. Default: blockbattle. " +
+			"null computes nothing and sends as many bytes as a usual game, " +
+			"so that only the transport is measured.",
+	}
+	maps.Copy(v, openEnvVars())
+	limits := reflect.ValueOf(server.DefaultLimits())
+	for i := range limits.NumField() {
+		v[limits.Type().Field(i).Name] = fmt.Sprint(limits.Field(i))
+	}
+	return v
+}
+
+// Validate is called by the parser: a server without an address is a mistake in the command line.
+func (c *serveCmd) Validate() error { return c.checkOpenEnv(len(c.Listen)) }
+
+// Run serves until ctx ends, a listener fails, or --parent-death or --idle-exit applies.
+func (c *serveCmd) Run(ctx context.Context) error {
+	if binary.NativeEndian.Uint16([]byte{1, 0}) != 1 {
+		return errors.New("this machine is big endian, but slabs are little endian and sent without conversion: " +
+			"run the server on a little-endian machine")
+	}
+	c.tuneRuntime()
+	tokens, err := c.tokens()
+	if err != nil {
+		return err
+	}
+	if err := c.Check(); err != nil {
+		return err
+	}
+	if c.Drain < 0 {
+		return fmt.Errorf("--drain is %v, want at least 0", c.Drain)
+	}
+	if c.Verbose {
+		c.LogLevel = "debug"
+	}
+	log := c.Logger(os.Stderr)
+	c.Fit(log)
+	served := games.All
+	if c.Toy {
+		served = slices.Concat(games.All, toys)
+	}
+	srv := server.New(server.Config{
+		Games: served, Version: version,
+		Agents: opponents(c.TrustSpecs), AgentMemory: agentMemory(c.TrustSpecs), Trusted: c.TrustSpecs,
+		Opponents: bots.Names, Features: bots.Features,
+		Tokens: tokens, Workers: c.Workers, Limits: c.Limits,
+		Log: log,
+	})
+	site, err := c.Start(log, metrics(srv, c.Limits)...)
+	if err != nil {
+		return err
+	}
+	defer site.Close()
+	text, err := c.openEnv(srv, served, c.Limits, log)
+	if err != nil {
+		return err
+	}
+	shown, err := c.watchFlags.listen(tokens)
+	if err != nil {
+		return err
+	}
+	listeners, err := listenAll(append(slices.Clone(c.Listen), c.openEnvAddress()...), tokens, c.credentials())
+	if err != nil {
+		return errors.Join(err, closeWatch(shown))
+	}
+	signals := ctx
+	ctx, end := context.WithCancelCause(ctx)
+	defer end(nil)
+	for k, l := range listeners {
+		if k == len(c.Listen) {
+			go func() {
+				if err := text.Serve(l); err != nil {
+					end(err)
+				}
+			}()
+			break
+		}
+		go func() {
+			if err := srv.Serve(l); err != nil {
+				end(err)
+			}
+		}()
+	}
+	c.watch(ctx, srv, end)
+	serveWatch(ctx, shown, srv, log, end)
+	site.Ready() // before the line that says so: whoever reads it may ask at once
+	if err := announce(os.Stdout, listeners, len(c.Listen), site, shown); err != nil {
+		return errors.Join(err, closeAll(listeners))
+	}
+	<-ctx.Done()
+	site.Unready("draining")
+	text.Drain()
+	err = closeAll(listeners)
+	if signals.Err() != nil && c.Drain > 0 && srv.Idle() == 0 {
+		log.Info("draining: clients may go on until they disconnect", "for", c.Drain)
+		leave, cancel := context.WithTimeout(context.Background(), c.Drain)
+		defer cancel()
+		srv.AwaitIdle(leave)
+	}
+	return errors.Join(err, text.Close(), srv.Shutdown(context.Background()))
+}
+
+// tuneRuntime sets how often the garbage collector runs, unless the environment says it: it runs after little garbage,
+// which comes in large pieces, and as often as it must as soon as the process is about to exceed --max-memory.
+func (c *serveCmd) tuneRuntime() {
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(30)
+	}
+	if os.Getenv("GOMEMLIMIT") == "" {
+		debug.SetMemoryLimit(c.MaxMemory + headroom(c.MaxMemory)/4)
+	}
+}
+
+// headroom is how much more than --max-memory the process may take, without memory shared with clients: for the
+// program itself, requests, responses and garbage.
+func headroom(limit int64) int64 { return max(64<<20, limit/10) }
+
+func (c *serveCmd) credentials() server.Credentials {
+	return server.Credentials{Cert: c.Cert, Key: c.Key, ClientCA: c.ClientCA, TLS12: c.TLS12}
+}
+
+// tokens returns the tokens that clients may send, nil if they need none.
+func (c *serveCmd) tokens() ([]server.Token, error) {
+	if c.TokenFile == "" {
+		if c.Token == "" {
+			return nil, nil
+		}
+		return []server.Token{{Secret: c.Token}}, nil
+	}
+	b, err := os.ReadFile(c.TokenFile)
+	if err != nil {
+		return nil, err
+	}
+	all, err := server.ParseTokens(string(b))
+	if err != nil {
+		return nil, fmt.Errorf("token file %s: %w", c.TokenFile, err)
+	}
+	return all, nil
+}
+
+// watch ends ctx as --parent-death and --idle-exit say.
+func (c *serveCmd) watch(ctx context.Context, srv *server.Server, end context.CancelCauseFunc) {
+	if c.ParentDeath {
+		go func() {
+			_, _ = io.Copy(io.Discard, os.Stdin) // an error means the same: the parent is gone
+			end(nil)
+		}()
+	}
+	if c.IdleExit <= 0 {
+		return
+	}
+	go func() {
+		tick := time.NewTicker(min(c.IdleExit/4+time.Millisecond, time.Second))
+		defer tick.Stop()
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-tick.C:
+				if srv.Idle() >= c.IdleExit {
+					end(nil)
+				}
+			}
+		}
+	}()
+}
+
+func listenAll(addresses []string, tokens []server.Token, with server.Credentials) ([]net.Listener, error) {
+	var all []net.Listener
+	for _, a := range addresses {
+		l, err := server.Listen(a, tokens, with)
+		if err != nil {
+			return nil, errors.Join(err, closeAll(all))
+		}
+		all = append(all, l)
+	}
+	return all, nil
+}
+
+func closeAll(all []net.Listener) error {
+	var errs []error
+	for _, l := range all {
+		errs = append(errs, l.Close())
+	}
+	return errors.Join(errs...)
+}
+
+// announce prints the line of JSON that says where the server listens. Listeners from text on are for --openenv.
+func announce(w io.Writer, listeners []net.Listener, text int, site *ops.Site, shown net.Listener) error {
+	ready := struct {
+		Ready   []string `json:"ready"`
+		PID     int      `json:"pid"`
+		Proto   [2]int   `json:"proto"`
+		Version string   `json:"version"`
+		HTTP    string   `json:"http,omitempty"`
+		OpenEnv string   `json:"openenv,omitempty"`
+		Watch   string   `json:"watch,omitempty"`
+	}{Ready: []string{}, PID: os.Getpid(), Proto: server.Protocol, Version: version, HTTP: site.URL()}
+	for k, l := range listeners {
+		if k < text {
+			ready.Ready = append(ready.Ready, server.Name(l))
+		} else {
+			ready.OpenEnv = openEnvURL(server.Name(l))
+		}
+	}
+	if shown != nil {
+		ready.Watch = shown.Addr().String()
+	}
+	return json.NewEncoder(w).Encode(ready)
+}
+
+// access is what the specs of clients may use: the weights that uploads returns and, if clients are trusted, files and
+// commands of this machine.
+func access(trusted bool, uploads func(string) ([]byte, error)) bots.Access {
+	return bots.Access{Commands: trusted, Weights: func(name string) ([]byte, error) {
+		switch {
+		case strings.HasPrefix(name, server.UploadPrefix):
+			return uploads(name)
+		case trusted:
+			return mlp.ReadFile(name)
+		}
+		return nil, bots.ErrUntrusted
+	}}
+}
+
+// opponents returns what parses the opponents that clients name.
+func opponents(trusted bool) func(*env.Game, string, func(string) ([]byte, error)) (vec.AgentFactory, error) {
+	return func(g *env.Game, spec string, uploads func(string) ([]byte, error)) (vec.AgentFactory, error) {
+		factory, err := access(trusted, uploads).Parse(g, spec)
+		return vec.AgentFactory(factory), refusal(err)
+	}
+}
+
+// agentMemory returns what says how much memory the opponents take that clients name.
+func agentMemory(trusted bool) func(*env.Game, string, func(string) ([]byte, error)) (entry.Memory, error) {
+	return func(g *env.Game, spec string, uploads func(string) ([]byte, error)) (entry.Memory, error) {
+		m, err := access(trusted, uploads).Memory(g, spec)
+		return m, refusal(err)
+	}
+}
+
+// refusal tells clients what they may do instead of naming files and commands.
+func refusal(err error) error {
+	if errors.Is(err, bots.ErrUntrusted) {
+		return errors.New("clients may not name files or commands of the server's machine, but may upload weights; " +
+			"serve --trust-specs allows it")
+	}
+	return err
+}

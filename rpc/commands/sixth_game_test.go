@@ -1,0 +1,214 @@
+package commands
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/binary"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"blockyard/rpc/client"
+)
+
+// lines are what a new game adds to files that exist: one import and one line of a list each.
+var lines = []struct{ file, imports, list, line string }{
+	{"env/games/games.go", "blockyard/env/envtest/toy", "var All = []*env.Game{", "toy.Pick, toy.Turns,"},
+	{"agents/bots/registry.go", "blockyard/agents/bots/entry/toybot", "var All = []*entry.Entry{", "toybot.Entry,"},
+}
+
+// TestSixthGame adds the toy games to the two lists, in an overlay of the sources, and opens
+// every door with the programs built from that: nothing else may know the games by name.
+func TestSixthGame(t *testing.T) {
+	h := house{dir: t.TempDir()}
+	h.build(t)
+	t.Run("arena", func(t *testing.T) {
+		require.Greater(t, h.share(t, "arena", "toy:pick", "--a", "hand", "--b", "random"), 0.8)
+		require.Greater(t, h.share(t, "arena", "toy:pick", "--a", "hand:weights="+h.weights(t), "--b", "random"), 0.8)
+		var three struct {
+			Seats int     `json:"seats"`
+			Rank  float64 `json:"mean_rank"`
+		}
+		h.json(t, &three, "arena", "toy:turns", "--a", "hand", "--b", "random", "--games", "60")
+		require.Equal(t, 3, three.Seats)
+		require.Less(t, three.Rank, 1.8)
+	})
+	t.Run("records", h.records)
+	t.Run("training", h.training)
+	t.Run("server", h.server)
+}
+
+// A house is the programs with the sixth game in them.
+type house struct{ dir string }
+
+func (h house) build(t *testing.T) {
+	overlay := map[string]string{}
+	for k, l := range lines {
+		path, err := filepath.Abs(filepath.Join("../..", l.file))
+		require.NoError(t, err)
+		text, err := os.ReadFile(path)
+		require.NoError(t, err)
+		for before, line := range map[string]string{"import (": `"` + l.imports + `"`, l.list: l.line} {
+			require.Equal(t, 1, bytes.Count(text, []byte(before)), "%s: %s", path, before)
+			text = bytes.Replace(text, []byte(before), []byte(before+"\n\t"+line), 1)
+		}
+		overlay[path] = filepath.Join(h.dir, string(rune('a'+k))+".go")
+		require.NoError(t, os.WriteFile(overlay[path], text, 0o600))
+	}
+	text, err := json.Marshal(map[string]any{"Replace": overlay})
+	require.NoError(t, err)
+	file := filepath.Join(h.dir, "overlay.json")
+	require.NoError(t, os.WriteFile(file, text, 0o600))
+	cmd := exec.CommandContext(t.Context(), "go", "build", "-overlay", file, "-ldflags=-s -w",
+		"-o", h.dir+string(filepath.Separator), "blockyard/agents", "blockyard/datasets", "blockyard/train", "blockyard/rpc")
+	out, err := cmd.CombinedOutput()
+	require.NoError(t, err, "%s", out)
+}
+
+// run runs a program in the house's folder and returns its standard output.
+func (h house) run(t *testing.T, program string, args ...string) string {
+	t.Helper()
+	ctx, stop := context.WithTimeout(t.Context(), 2*time.Minute)
+	defer stop()
+	cmd := exec.CommandContext(ctx, filepath.Join(h.dir, program), args...)
+	cmd.Dir = h.dir
+	var out, errs bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	require.NoError(t, cmd.Run(), "%s %s: %s", program, strings.Join(args, " "), errs.String())
+	return out.String()
+}
+
+func (h house) json(t *testing.T, into any, args ...string) {
+	t.Helper()
+	require.NoError(t, json.Unmarshal([]byte(h.run(t, "agents", append(args, "--json")...)), into))
+}
+
+// share is the share of 100 games that player A of an arena wins.
+func (h house) share(t *testing.T, args ...string) float64 {
+	t.Helper()
+	var got struct {
+		Score float64 `json:"score"`
+	}
+	h.json(t, &got, append(args, "--games", "100")...)
+	return got.Score
+}
+
+// weights tunes the baseline a little and returns the file of weights.
+func (h house) weights(t *testing.T) string {
+	out := h.run(t, "agents", "tune", "toy:pick", "--out", "w.json", "--pairs", "20", "--check", "0")
+	require.Contains(t, out, "20 pairs")
+	return filepath.Join(h.dir, "w.json")
+}
+
+// records records games and reads them with every tool.
+func (h house) records(t *testing.T) {
+	shown := h.run(t, "agents", "play", "toy:pick", "-a", "hand", "-a", "random", "--record", "games.jsonl", "--seed", "2")
+	require.Contains(t, shown, "toy:pick, seed 2")
+	h.run(t, "agents", "play", "toy:turns", "-a", "hand", "--record", "turns.jsonl")
+	require.Contains(t, h.run(t, "datasets", "check", "games.jsonl", "turns.jsonl"), "turns.jsonl: 1 games, 0 differ")
+	require.Contains(t, h.run(t, "datasets", "stat", "turns.jsonl"), "toy:turns: 1 games")
+	require.Contains(t, h.run(t, "datasets", "view", "--all", "--no-color", "games.jsonl"), "card\n")
+	require.Contains(t, h.run(t, "datasets", "export", "--parquet", "parquet", "games.jsonl"), "1 games")
+	h.web(t)
+}
+
+// web asks the web viewer for the games and the first position of one.
+func (h house) web(t *testing.T) {
+	cmd := exec.Command(filepath.Join(h.dir, "datasets"), "view", "--web", "--listen", "127.0.0.1:0",
+		"games.jsonl", "turns.jsonl")
+	cmd.Dir = h.dir
+	out, err := cmd.StdoutPipe()
+	require.NoError(t, err)
+	require.NoError(t, cmd.Start())
+	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
+	line, err := bufio.NewReader(out).ReadString('\n')
+	require.NoError(t, err)
+	address, _, _ := strings.Cut(strings.TrimSpace(line), "#")
+	get := func(path string, into any) {
+		ctx, stop := context.WithTimeout(t.Context(), time.Minute)
+		defer stop()
+		req, err := http.NewRequestWithContext(ctx, http.MethodGet, strings.TrimSuffix(address, "/")+path, nil)
+		require.NoError(t, err)
+		reply, err := http.DefaultClient.Do(req)
+		require.NoError(t, err)
+		defer reply.Body.Close()
+		text, err := io.ReadAll(reply.Body)
+		require.NoError(t, err)
+		require.Equal(t, http.StatusOK, reply.StatusCode, "%s: %s", path, text)
+		require.NoError(t, json.Unmarshal(text, into), "%s", text)
+	}
+	var list struct {
+		Games []struct {
+			ID, Game string
+		}
+	}
+	get("/api/games", &list)
+	require.Len(t, list.Games, 2)
+	var chunk struct {
+		Frames []struct {
+			Boards []struct{ Name string }
+		}
+	}
+	get("/api/frames?"+url.Values{"id": {list.Games[0].ID}}.Encode(), &chunk)
+	require.NotEmpty(t, chunk.Frames)
+	require.Equal(t, "card", chunk.Frames[0].Boards[0].Name)
+}
+
+// training trains a network and lets it play.
+func (h house) training(t *testing.T) {
+	h.run(t, "train", "selfplay", "toy:pick", "--out", "run", "--iterations", "100", "--games", "32", "--rounds", "24",
+		"--batch", "64", "--gates", "1", "--gate-pairs", "10")
+	share := h.share(t, "arena", "toy:pick", "--a", "learned:weights=run/best.safetensors", "--b", "random")
+	require.Greater(t, share, 0.7)
+}
+
+// server steps the games through the wire, against an opponent of theirs, and reads features.
+func (h house) server(t *testing.T) {
+	cmd := exec.Command(filepath.Join(h.dir, "rpc"), "serve", "--listen", "tcp:127.0.0.1:0")
+	out, err := cmd.StdoutPipe()
+	require.NoError(t, err)
+	require.NoError(t, cmd.Start())
+	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
+	var ready struct{ Ready []string }
+	require.NoError(t, json.NewDecoder(out).Decode(&ready))
+	c, err := client.Dial(t.Context(), ready.Ready[0], "")
+	require.NoError(t, err)
+	defer c.Close()
+	var facts struct {
+		Game     string   `msgpack:"game"`
+		Features []string `msgpack:"features"`
+	}
+	require.NoError(t, c.Call("feature_names", &facts, "toy:pick"))
+	require.Equal(t, "toy", facts.Game)
+	require.Equal(t, "lead", facts.Features[1])
+	g, err := c.Open("toy:pick", map[string]any{"num_envs": 2, "opponents": map[int]any{1: "hand"}})
+	require.NoError(t, err)
+	require.NoError(t, g.Reset(map[string]any{"seed": 7}))
+	var rows struct {
+		Actions  []byte `msgpack:"actions"`
+		Features []byte `msgpack:"features"`
+	}
+	require.NoError(t, g.Call("features", &rows, nil))
+	require.Len(t, rows.Features, len(rows.Actions)/2*4*len(facts.Features))
+	for range 15 {
+		mask, actions := g.Field("mask"), []byte(nil)
+		for row := range g.Rows {
+			bits := mask[row*len(mask)/g.Rows:]
+			a := uint16(8)
+			for ; a > 0 && bits[a>>3]>>(a&7)&1 == 0; a-- { // after the end of a game none is legal
+			}
+			actions = binary.LittleEndian.AppendUint16(actions, a)
+		}
+		require.NoError(t, g.Step(actions))
+	}
+}

@@ -1,0 +1,190 @@
+//go:build unix
+
+package commands
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"math/rand/v2"
+	"net"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"blockyard/agents/fleet/broker"
+	"blockyard/train/cluster"
+
+	"github.com/stretchr/testify/require"
+)
+
+// TestMain lets this program be the worker processes of TestChaos.
+func TestMain(m *testing.M) {
+	if os.Getenv(asWorker) != "" {
+		os.Exit(Main())
+	}
+	os.Exit(m.Run())
+}
+
+const (
+	asWorker = "BLOCKYARD_TEST_AS_WORKER"
+	longTest = "BLOCKYARD_CHAOS" // if set, TestChaos takes minutes
+)
+
+// Three worker processes that are killed, stopped and cut off at random change no bit of the weights, and the queues
+// keep within their bounds.
+func TestChaos(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes half a minute")
+	}
+	const games = 24 // two slots per task with three workers
+	iterations := 12
+	if os.Getenv(longTest) != "" {
+		iterations = 300
+	}
+	before := cluster.DefaultLimits
+	cluster.DefaultLimits = cluster.Limits{AckWait: 2 * time.Second, Deliveries: 100}
+	defer func() { cluster.DefaultLimits = before }()
+	dir := t.TempDir()
+	settings := []string{"--backup=0.7", fmt.Sprintf("--games=%d", games), "--rounds=64", "--batch=32", "--hidden=6",
+		"--gates=2", "--gate-pairs=2", "--gate-ply=1", fmt.Sprintf("--iterations=%d", iterations)}
+	args := func(name string, more ...string) []string {
+		return append(append([]string{"selfplay", "blockbattle", "--out", filepath.Join(dir, name)}, settings...), more...)
+	}
+	require.NoError(t, command(t, args("alone")...))
+
+	l := beginLearner(t, t.Context(), args("together", "--cluster", "--listen", "127.0.0.1:0")...)
+	at, err := url.Parse(l.join[1])
+	require.NoError(t, err)
+	nc, err := broker.Connect(broker.Link{URL: l.join[1], Creds: l.join[3]}, slog.New(slog.DiscardHandler))
+	require.NoError(t, err)
+	defer nc.Close()
+	var workers []*worker
+	for k := range 3 {
+		workers = append(workers, startWorker(t, fmt.Sprintf("w%d", k), at.Host, l.join))
+	}
+	seed := uint64(time.Now().UnixNano())
+	t.Log("seed", seed)
+	r := rand.New(rand.NewPCG(seed, 0))
+	for n := 0; ; n++ {
+		select {
+		case err := <-l.ended:
+			require.NoError(t, err)
+			t.Logf("%d faults\n%s", n, l.rest(t))
+			require.Equal(t, bestSum(t, filepath.Join(dir, "alone")), bestSum(t, filepath.Join(dir, "together")))
+			require.Positive(t, n)
+			return
+		case <-time.After(time.Duration(200+r.IntN(1000)) * time.Millisecond):
+		}
+		workers[r.IntN(len(workers))].harm(t, r)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		all, _, _ := broker.Ask(ctx, nc)
+		cancel()
+		for _, s := range all {
+			require.LessOrEqual(t, s.Queued, uint64(5*games), "tasks in the queue: five per slot")
+			require.LessOrEqual(t, s.Unread, uint64(10*games), "results in the queue: ten per slot")
+		}
+	}
+}
+
+// A worker is a worker process, which reaches the broker through a proxy.
+type worker struct {
+	name  string
+	join  []string
+	proxy *proxy
+	cmd   *exec.Cmd
+}
+
+func startWorker(t *testing.T, name, broker string, join []string) *worker {
+	t.Helper()
+	p := newProxy(t, broker)
+	w := &worker{name: name, proxy: p, join: append([]string{"join", "nats://" + p.Addr().String()}, join[2:]...)}
+	w.start(t)
+	t.Cleanup(func() { w.kill() })
+	return w
+}
+
+func (w *worker) start(t *testing.T) {
+	t.Helper()
+	w.cmd = exec.Command(os.Args[0], append(w.join, "--name", w.name, "--workers", "1")...)
+	w.cmd.Env = append(os.Environ(), asWorker+"=1")
+	require.NoError(t, w.cmd.Start())
+}
+
+func (w *worker) kill() {
+	_ = w.cmd.Process.Kill() // it may have left
+	_ = w.cmd.Wait()
+}
+
+// harm kills the worker and starts it again, stops it for a while, or cuts it off for a while.
+func (w *worker) harm(t *testing.T, r *rand.Rand) {
+	t.Helper()
+	length := time.Duration(200+r.IntN(2000)) * time.Millisecond
+	switch r.IntN(3) {
+	case 0:
+		w.kill()
+		w.start(t)
+	case 1:
+		if w.cmd.Process.Signal(syscall.SIGSTOP) == nil {
+			p := w.cmd.Process
+			time.AfterFunc(length, func() { _ = p.Signal(syscall.SIGCONT) })
+		}
+	default:
+		w.proxy.cut(length)
+	}
+}
+
+// A proxy passes connections on to the broker, but for the time of a partition.
+type proxy struct {
+	net.Listener
+	mu    sync.Mutex
+	open  []net.Conn
+	until time.Time
+}
+
+func newProxy(t *testing.T, broker string) *proxy {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	p := &proxy{Listener: l}
+	t.Cleanup(func() { _ = l.Close(); p.cut(time.Hour) })
+	go func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			p.mu.Lock()
+			away := time.Now().Before(p.until)
+			p.mu.Unlock()
+			to, err := net.Dial("tcp", broker)
+			if away || err != nil {
+				_ = c.Close()
+				continue
+			}
+			p.mu.Lock()
+			p.open = append(p.open, c, to)
+			p.mu.Unlock()
+			go func() { _, _ = io.Copy(c, to); _ = c.Close() }()
+			go func() { _, _ = io.Copy(to, c); _ = to.Close() }()
+		}
+	}()
+	return p
+}
+
+// cut closes all connections and accepts none for a time.
+func (p *proxy) cut(length time.Duration) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.until = time.Now().Add(length)
+	for _, c := range p.open {
+		_ = c.Close()
+	}
+	p.open = nil
+}

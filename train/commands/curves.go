@@ -1,0 +1,28 @@
+package commands
+
+import (
+	"fmt"
+
+	"blockyard/train/selfplay"
+)
+
+type curves struct {
+	Runs []string `arg:"" help:"Folders of runs of one game, as selfplay --out names them." placeholder:"DIR"`
+	Out  string   `help:"Picture to write, a PNG." default:"curves.png" placeholder:"FILE"`
+}
+
+func (c *curves) Run() error {
+	var all []selfplay.Learned
+	for _, dir := range c.Runs {
+		l, err := selfplay.ReadLearned(dir)
+		if err != nil {
+			return err
+		}
+		all = append(all, l)
+	}
+	if err := selfplay.DrawCurves(c.Out, all); err != nil {
+		return err
+	}
+	fmt.Println("the picture:", c.Out)
+	return nil
+}

@@ -1,0 +1,150 @@
+package commands
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"strconv"
+
+	"blockyard/agents/mlp"
+	"blockyard/datasets/program/provenance"
+	"blockyard/datasets/record"
+	"blockyard/train/games"
+	"blockyard/train/network"
+	"blockyard/train/network/rows"
+)
+
+type fit struct {
+	Files  []string `arg:"" name:"file" help:"Records of games." type:"existingfile"`
+	Game   string   `help:"Game of the records." default:"blockbattle"`
+	Out    string   `help:"Weights file to write." default:"fit.safetensors" placeholder:"FILE"`
+	From   string   `help:"Net to start from instead of random weights." placeholder:"FILE"`
+	Hidden []int    `help:"Sizes of the hidden layers of a new net." default:"32"`
+	Epochs int      `help:"Passes over the rows." default:"8"`
+	Batch  int      `help:"Rows per step of the optimiser." default:"256"`
+	Rate   float64  `help:"Learning rate at the start; it falls to a twentieth." default:"0.001"`
+	Held   float64  `help:"Share of the games held back for validation." default:"0.1"`
+	Seed   uint64   `help:"Seed of everything random." default:"1"`
+}
+
+func (c *fit) Run(ctx context.Context) error {
+	g, err := subject(c.Game)
+	if err != nil {
+		return err
+	}
+	if g.Solo != nil {
+		return errSolo(g)
+	}
+	seed := strconv.FormatUint(c.Seed, 10)
+	made := provenance.Begin("train", seed)
+	if c.Epochs < 1 || c.Batch < 1 || !(c.Rate > 0) || !(c.Held >= 0 && c.Held < 1) {
+		return fmt.Errorf("%d epochs, batches of %d, rate %v, held back %v: out of range", c.Epochs, c.Batch, c.Rate, c.Held)
+	}
+	train, held, err := c.read(ctx, g)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(os.Stderr, "%d rows to fit, %d held back\n", train.Len(), held.Len())
+	t, err := c.trainer(g)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = t.Close() }()
+	if err := c.fit(ctx, t, train, held); err != nil {
+		return err
+	}
+	net, err := t.Net()
+	if err != nil {
+		return err
+	}
+	notes := map[string]string{
+		"seed": seed, "rows": strconv.Itoa(train.Len()), "epochs": strconv.Itoa(c.Epochs),
+		"output": "log odds of winning",
+	}
+	if err := mlp.Save(c.Out, net, g.Facts(notes)); err != nil {
+		return err
+	}
+	return made.WriteBeside(c.Out)
+}
+
+// read turns the records into rows. A random choice of whole games is held back.
+func (c *fit) read(ctx context.Context, g *games.Game) (train, held *rows.Set, err error) {
+	train, held = rows.New(g), rows.New(g)
+	choose := rand.New(rand.NewPCG(c.Seed, 1))
+	for _, name := range c.Files {
+		if err := each(ctx, name, func(rec *record.Record) error {
+			if choose.Float64() < c.Held {
+				return held.Add(rec)
+			}
+			return train.Add(rec)
+		}); err != nil {
+			return nil, nil, err
+		}
+	}
+	if train.Len() == 0 {
+		return nil, nil, errors.New("the records hold no game that was played to its end")
+	}
+	return train, held, nil
+}
+
+// each calls f for every record of a file. It fails if ctx ends.
+func each(ctx context.Context, name string, f func(*record.Record) error) error {
+	r, err := record.Open(name)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = r.Close() }() // it was only read from
+	r.Use(ctx)
+	for rec, err := range r.All() {
+		if err != nil {
+			return err
+		}
+		if err := f(rec); err != nil {
+			return fmt.Errorf("%s:%d: %w", name, r.Line(), err)
+		}
+	}
+	return nil
+}
+
+// trainer starts from random weights or from a net.
+func (c *fit) trainer(g *games.Game) (*network.Trainer, error) {
+	sizes := slices.Concat([]int{len(g.Features)}, c.Hidden, []int{1})
+	var from *mlp.Net
+	if c.From != "" {
+		var err error
+		if from, err = g.Load(c.From); err != nil {
+			return nil, err
+		}
+		sizes = network.Sizes(from)
+	}
+	t, err := network.New(network.Config{Sizes: sizes, Batch: c.Batch, Seed: c.Seed})
+	if err == nil && from != nil {
+		err = t.SetNet(from)
+	}
+	return t, err
+}
+
+// fit passes over the rows and prints the loss of each pass. When ctx ends it stops after
+// the current pass; the net so far is saved.
+func (c *fit) fit(ctx context.Context, t *network.Trainer, train, held *rows.Set) error {
+	shuffle := rand.New(rand.NewPCG(c.Seed, 2))
+	for epoch := range c.Epochs {
+		if ctx.Err() != nil {
+			return nil
+		}
+		rate := c.Rate * (1 - 0.95*float64(epoch)/float64(c.Epochs))
+		loss, err := train.Pass(t, shuffle, c.Batch, rate)
+		if err != nil {
+			return err
+		}
+		net, err := t.Net()
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(os.Stderr, "pass %d of %d: loss %.4f, held back %.4f\n", epoch+1, c.Epochs, loss, held.Loss(net))
+	}
+	return nil
+}

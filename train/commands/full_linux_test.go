@@ -1,0 +1,142 @@
+package commands
+
+import (
+	"fmt"
+	"log/slog"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"blockyard/agents/fleet/broker"
+	"blockyard/train/games"
+	"blockyard/train/selfplay"
+	"blockyard/train/selfplay/phases"
+
+	"github.com/stretchr/testify/require"
+)
+
+const ownMounts = "BLOCKYARD_TEST_OWN_MOUNTS" // set in a process that may mount file systems
+
+// A disk of the broker that becomes full in mid-run ends the run with an error that says where and what to do. After
+// room is made, --resume --cluster ends with the weights of an undisturbed run. The disk is a file system in memory
+// that only a child of this process sees, so that this needs no rights.
+func TestFullDisk(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes half a minute")
+	}
+	if os.Getenv(ownMounts) == "" {
+		cmd := exec.Command(os.Args[0], "-test.run=^TestFullDisk$", "-test.v")
+		cmd.Env = append(os.Environ(), ownMounts+"=1")
+		own := func(id int) []syscall.SysProcIDMap { return []syscall.SysProcIDMap{{HostID: id, Size: 1}} }
+		cmd.SysProcAttr = &syscall.SysProcAttr{
+			Cloneflags:  syscall.CLONE_NEWUSER | syscall.CLONE_NEWNS,
+			UidMappings: own(os.Getuid()), GidMappings: own(os.Getgid()),
+		}
+		out, err := cmd.CombinedOutput()
+		if cmd.ProcessState == nil || strings.Contains(string(out), "--- SKIP: TestFullDisk") {
+			t.Skipf("no namespace for mounts: %v %s", err, out)
+		}
+		require.NoError(t, err, string(out))
+		t.Logf("%s", out)
+		return
+	}
+	dir := t.TempDir()
+	d := &disk{dir: filepath.Join(dir, "disk")}
+	require.NoError(t, os.Mkdir(d.dir, 0o700))
+	if err := syscall.Mount("tmpfs", d.dir, "tmpfs", 0, "size=2g"); err != nil {
+		t.Skip(err)
+	}
+	t.Cleanup(func() { _ = syscall.Unmount(d.dir, syscall.MNT_DETACH) })
+	args := func(name string, more ...string) []string {
+		return append([]string{"selfplay", "blockbattle", "--out", filepath.Join(dir, name), "--backup=0", "--games=8",
+			"--rounds=64", "--batch=32", "--hidden=6", "--gates=2", "--gate-pairs=2", "--gate-ply=1",
+			"--iterations=100"}, more...)
+	}
+	require.NoError(t, command(t, args("alone")...))
+
+	t.Run("of the learner", func(t *testing.T) {
+		folder := filepath.Join(d.dir, "broker")
+		require.NoError(t, os.Mkdir(folder, 0o700))
+		require.NoError(t, os.Mkdir(filepath.Join(dir, "own"), 0o700))
+		require.NoError(t, os.Symlink(folder, filepath.Join(dir, "own", "broker")))
+		run := args("own", "--cluster", "--listen", freeAddress(t))
+		err := d.fillDuring(t, run)
+		place := filepath.Join(dir, "own", "broker")
+		require.ErrorContains(t, err, "the broker cannot store messages in "+place+": free space")
+		require.ErrorContains(t, err, "no space left on device")
+		require.NotContains(t, err.Error(), "deadline")
+		d.resume(t, dir, "own", run)
+	})
+	t.Run("of another process", func(t *testing.T) {
+		link := broker.Link{Creds: filepath.Join(dir, "key")}
+		key, err := broker.NewKey(link.Creds)
+		require.NoError(t, err)
+		o := broker.Options{Listen: freeAddress(t), Dir: filepath.Join(d.dir, "other"), Key: key}
+		b, err := broker.Start(o)
+		require.NoError(t, err)
+		run := args("other", "--cluster", b.URL(), "--creds", link.Creds)
+		require.ErrorContains(t, d.fillDuring(t, run), "if its disk is full, see its log, free space and start it again")
+		require.NoError(t, b.Close())
+		d.resize(t, 2<<30)
+		b, err = broker.Start(o)
+		require.NoError(t, err)
+		d.resume(t, dir, "other", run)
+		require.NoError(t, b.Close())
+	})
+}
+
+// A disk is a file system whose size can be changed.
+type disk struct{ dir string }
+
+func (d *disk) resize(t *testing.T, size int64) {
+	t.Helper()
+	require.NoError(t, syscall.Mount("tmpfs", d.dir, "tmpfs", syscall.MS_REMOUNT, fmt.Sprintf("size=%d", size)))
+}
+
+// fillDuring starts a learner and a worker, fills the disk when the run is under way, and returns the run's error.
+func (d *disk) fillDuring(t *testing.T, args []string) error {
+	l := beginLearner(t, t.Context(), args...)
+	at, err := url.Parse(l.join[1])
+	require.NoError(t, err)
+	startWorker(t, "only", at.Host, l.join) // it lives on until the test ends
+	nc, err := broker.Connect(broker.Link{URL: l.join[1], Creds: l.join[3]}, slog.New(slog.DiscardHandler))
+	require.NoError(t, err)
+	require.Eventually(t, func() bool {
+		all, _, err := broker.Ask(t.Context(), nc)
+		return err == nil && len(all) == 1 && all[0].Iteration > 3
+	}, time.Minute, 10*time.Millisecond)
+	nc.Close()
+	var s syscall.Statfs_t
+	require.NoError(t, syscall.Statfs(d.dir, &s))
+	d.resize(t, int64(s.Blocks-s.Bfree)*s.Bsize)
+	select {
+	case err = <-l.ended:
+	case <-time.After(2 * time.Minute):
+		t.Fatal("the run does not notice that the disk is full")
+	}
+	t.Log(l.rest(t))
+	return err
+}
+
+// resume makes room and continues the run of a folder. Its games and weights are those of the run alone.
+func (d *disk) resume(t *testing.T, dir, name string, args []string) {
+	d.resize(t, 2<<30)
+	l := beginLearner(t, t.Context(), append(args, "--resume")...)
+	require.NoError(t, <-l.ended)
+	require.Equal(t, counted(t, filepath.Join(dir, "alone")), counted(t, filepath.Join(dir, name)))
+	require.Equal(t, bestSum(t, filepath.Join(dir, "alone")), bestSum(t, filepath.Join(dir, name)))
+}
+
+// counted returns the games, the choices and the evaluations of the run in a folder.
+func counted(t *testing.T, folder string) [3]uint64 {
+	t.Helper()
+	r, err := selfplay.Resume(games.BlockBattle, filepath.Join(folder, selfplay.StateFile), new(phases.Config), 1)
+	require.NoError(t, err)
+	require.NoError(t, r.Close())
+	return [3]uint64{uint64(r.Counts.Games), uint64(r.Counts.Moves), r.Counts.Visited}
+}

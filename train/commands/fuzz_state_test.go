@@ -1,0 +1,110 @@
+package commands
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"regexp"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"blockyard/agents/mlp"
+	"blockyard/train/games"
+	"blockyard/train/selfplay"
+	"blockyard/train/selfplay/phases"
+	"blockyard/train/selfplay/single"
+)
+
+// A halfway is a saved run: its tensors, and its JSON with the places of all values in it.
+type halfway struct {
+	game    *games.Game
+	tensors []mlp.Tensor
+	text    []byte
+	values  [][]int
+}
+
+func (h *halfway) algorithm() selfplay.Algorithm {
+	if h.game.Solo != nil {
+		return new(single.Config)
+	}
+	return new(phases.Config)
+}
+
+// FuzzState resumes saved runs of every kind with one value of their JSON replaced by any text, and bytes of the file
+// changed: refused, or a run that goes on. The files have no checksum, as those of earlier versions; a checksum would
+// refuse most changes before they are looked at.
+func FuzzState(f *testing.F) {
+	value := regexp.MustCompile(`"(?:[^"\\]|\\.)*"|-?[0-9][0-9.eE+-]*|null|true|false|\[\]`)
+	var all []*halfway
+	for _, c := range [][2]string{
+		{"backup", "blockbattle"}, {"lambda", "blockbattle"}, {"actor", "tetrisduel"}, {"single", "wintetris"}, {"planner", "dropblox"},
+	} {
+		file, err := os.ReadFile(filepath.Join("testdata", "half-"+c[0]+".safetensors"))
+		require.NoError(f, err)
+		h := &halfway{}
+		h.game, err = subject(c[1])
+		require.NoError(f, err)
+		var meta map[string]string
+		h.tensors, meta, err = mlp.ParseTensors(file)
+		require.NoError(f, err)
+		h.text = []byte(meta["run"])
+		h.values = value.FindAllIndex(h.text, -1)
+		all = append(all, h)
+		for k, v := range []string{"-1", "0", "1e9", "null", `""`, "[]", "9007199254740993", "0.5"} {
+			f.Add(uint8(len(all)-1), uint16(37*k), v, []byte{})
+		}
+		f.Add(uint8(len(all)-1), uint16(3), string(h.text[h.values[3][0]:h.values[3][1]]), []byte{200, 0, 255, 200, 3, 127})
+	}
+	f.Fuzz(func(t *testing.T, which uint8, place uint16, with string, patch []byte) {
+		h := all[int(which)%len(all)]
+		at := h.values[int(place)%len(h.values)]
+		text := string(h.text[:at[0]]) + with + string(h.text[at[1]:])
+		if huge([]byte(text)) {
+			return
+		}
+		var b bytes.Buffer
+		require.NoError(t, mlp.WriteTensors(&b, h.tensors, map[string]string{"run": text}))
+		file := b.Bytes()
+		for ; len(patch) >= 3; patch = patch[3:] { // among the tensors, which follow the header
+			file[len(file)-1-(int(patch[0])<<8|int(patch[1]))%(len(file)/2)] = patch[2]
+		}
+		path := filepath.Join(t.TempDir(), selfplay.StateFile)
+		require.NoError(t, os.WriteFile(path, file, 0o600))
+		run, err := selfplay.Resume(h.game, path, h.algorithm(), 1)
+		if err != nil {
+			return
+		}
+		defer func() { require.NoError(t, run.Close()) }()
+		if !run.Done() {
+			_ = run.Step() // may fail, for instance because a number is not finite
+		}
+		if err := run.Save(path); err == nil {
+			again, err := selfplay.Resume(h.game, path, h.algorithm(), 1)
+			if err == nil {
+				require.NoError(t, again.Close())
+			}
+		}
+	})
+}
+
+// huge reports whether a run has settings with which a step takes long, as a user may wish.
+func huge(text []byte) bool {
+	var s struct {
+		Config struct {
+			selfplay.Options
+			Keep, Width, DeepWidth, Samples, Look, ActorBatch, Longest int
+		}
+	}
+	if json.Unmarshal(text, &s) != nil {
+		return false // it is refused
+	}
+	c := s.Config
+	cells := 0
+	for _, h := range c.Hidden {
+		cells += h
+	}
+	return c.Games > 64 || c.Rounds > 64 || c.Batch > 1024 || cells > 128 || c.Keep > 16 || c.Width > 64 || c.DeepWidth > 64 ||
+		c.Samples > 16 || c.Look > 2 || c.ActorBatch > 1024
+}

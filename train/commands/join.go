@@ -1,0 +1,167 @@
+package commands
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"regexp"
+	"runtime"
+	"time"
+
+	"blockyard/agents/fleet/broker"
+	"blockyard/datasets/program/ops"
+	"blockyard/train/cluster"
+	"blockyard/train/games"
+	"blockyard/train/selfplay"
+	"blockyard/train/selfplay/phases"
+	"blockyard/train/selfplay/single"
+)
+
+type join struct {
+	Address string `arg:"" help:"Address of the broker, as the learner prints it."`
+	broker.ClientFlags
+	OfRun    string        `name:"run" help:"Run to play for. Default: the one that is not over." placeholder:"ID"`
+	Name     string        `help:"Name, one per worker. Default: host and process." placeholder:"NAME"`
+	Workers  int           `help:"Goroutines that play. 0: one per core." default:"0"`
+	Patience time.Duration `help:"How long the broker may be away before this command gives up." default:"10m"`
+	ops.Flags
+}
+
+func (c *join) Run(ctx context.Context) error {
+	if c.Workers < 1 {
+		c.Workers = runtime.GOMAXPROCS(0)
+	}
+	if c.Name == "" {
+		host, _ := os.Hostname()
+		host = regexp.MustCompile(`[^A-Za-z0-9_-]`).ReplaceAllString(host, "-")
+		c.Name = fmt.Sprintf("%.40s-%d", host, os.Getpid())
+	}
+	log, counts := c.Logger(os.Stderr), new(broker.WorkerCounts)
+	site, err := c.Start(log, workerMetrics(counts))
+	if err != nil {
+		return err
+	}
+	defer site.Close()
+	ctx, giveUp := context.WithCancelCause(ctx)
+	defer giveUp(nil)
+	nc, err := c.connect(ctx, log)
+	if err != nil {
+		return err
+	}
+	defer nc.Close()
+	go c.wait(ctx, nc, giveUp)
+	site.Ready()
+	err = cluster.Work(ctx, nc, cluster.WorkerOptions{
+		Run: c.OfRun, Name: c.Name, Threads: c.Workers, Algorithm: emptySettings, Log: log,
+	}, counts)
+	if err == nil && errors.Is(context.Cause(ctx), errAway) {
+		err = context.Cause(ctx)
+	}
+	log.Info("left", "worker", c.Name, "tasks", counts.Tasks.Load(), "games", counts.Games.Load(),
+		"busy", time.Duration(counts.Busy.Load())*time.Microsecond)
+	return err
+}
+
+// errAway says that the broker was away for too long.
+var errAway = errors.New("the broker is away")
+
+// connect connects to the broker, which may start later than this worker.
+func (c *join) connect(ctx context.Context, log *slog.Logger) (*broker.Conn, error) {
+	for began, said := time.Now(), false; ; said = true {
+		nc, err := c.ClientFlags.Connect(c.Address, c.Name, log)
+		if err == nil || !errors.Is(err, broker.ErrNoBroker) || time.Since(began) > c.Patience || ctx.Err() != nil {
+			return nc, err
+		}
+		if !said {
+			log.Info("waiting for the broker", "address", c.Address)
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(time.Second):
+		}
+	}
+}
+
+// wait gives up when the broker has been away for too long.
+func (c *join) wait(ctx context.Context, nc *broker.Conn, giveUp context.CancelCauseFunc) {
+	for last := time.Now(); ctx.Err() == nil; {
+		if nc.IsConnected() {
+			last = time.Now()
+		} else if time.Since(last) > c.Patience {
+			giveUp(fmt.Errorf("%w: no connection to %s for %v", errAway, c.Address, c.Patience))
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(time.Second):
+		}
+	}
+}
+
+// emptySettings returns the settings of the algorithm that trains a game, to be filled in.
+func emptySettings(g *games.Game) selfplay.Algorithm {
+	if g.Solo != nil {
+		return new(single.Config)
+	}
+	return new(phases.Config)
+}
+
+// workerMetrics are what a worker has done as Prometheus reads it.
+func workerMetrics(c *broker.WorkerCounts) ops.Collector {
+	s := ops.NewSet(func() *broker.WorkerCounts { return c })
+	s.Counter("blockyard_worker_tasks_total", "Tasks played whose result was stored.",
+		func(c **broker.WorkerCounts) float64 { return float64((*c).Tasks.Load()) })
+	s.Counter("blockyard_worker_failed_tasks_total", "Tasks that could not be played.",
+		func(c **broker.WorkerCounts) float64 { return float64((*c).Failed.Load()) })
+	s.Counter("blockyard_worker_games_total", "Games that ended.",
+		func(c **broker.WorkerCounts) float64 { return float64((*c).Games.Load()) })
+	s.Counter("blockyard_worker_choices_total", "Choices made.",
+		func(c **broker.WorkerCounts) float64 { return float64((*c).Moves.Load()) })
+	s.Counter("blockyard_worker_busy_seconds_total", "Time of playing, of all goroutines.",
+		func(c **broker.WorkerCounts) float64 { return float64((*c).Busy.Load()) / 1e6 })
+	s.Gauge("blockyard_worker_queued_tasks", "Tasks that waited in the queue when the last one was played.",
+		func(c **broker.WorkerCounts) float64 { return float64((*c).Queued.Load()) })
+	return s
+}
+
+type clusterCmd struct {
+	Status   clusterStatus   `cmd:"" help:"Show the runs of a broker, their queues and what each worker has done."`
+	Simulate clusterSimulate `cmd:"" help:"Predict by simulation how fast a run with many workers is."`
+	Bench    clusterBench    `cmd:"" help:"Measure on this machine how fast worker processes are."`
+}
+
+type clusterStatus struct {
+	Address string `arg:"" help:"Address of the broker, as the learner prints it."`
+	broker.ClientFlags
+}
+
+func (c *clusterStatus) Run(ctx context.Context) error {
+	nc, err := c.Connect(c.Address, "blockyard status", slog.New(slog.DiscardHandler))
+	if err != nil {
+		return err
+	}
+	defer nc.Close()
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	defer cancel()
+	all, quiet, err := broker.Ask(ctx, nc)
+	if err != nil {
+		return err
+	}
+	for _, s := range all {
+		if s.Kind == broker.Match {
+			fmt.Printf("match %s: %s, %d units played, %d without a result, %d of them waiting\n%s\n",
+				s.Run, s.Game, s.Iteration, s.Open, s.Queued, broker.Table(s.Workers))
+			continue
+		}
+		fmt.Printf("run %s: %s, iteration %d, %d tasks without a result, %d in the queue, %d results to take\n%s\n",
+			s.Run, s.Game, s.Iteration, s.Open, s.Queued, s.Unread, broker.Table(s.Workers))
+	}
+	for run, why := range quiet {
+		fmt.Printf("run %s: %s\n", run, why)
+	}
+	if len(all)+len(quiet) == 0 {
+		fmt.Println("no runs")
+	}
+	return nil
+}

@@ -1,0 +1,145 @@
+package commands
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"blockyard/agents/fleet/broker"
+	"blockyard/agents/match"
+	"blockyard/datasets/program/provenance"
+	"blockyard/datasets/record"
+	"blockyard/env"
+	task "blockyard/train/games"
+	"blockyard/train/selfplay"
+
+	"github.com/alecthomas/kong"
+	"github.com/stretchr/testify/require"
+)
+
+// command parses a command line as main does and runs it.
+func command(t *testing.T, args ...string) error {
+	t.Helper()
+	return commandUntil(t, t.Context(), args...)
+}
+
+func commandUntil(t *testing.T, ctx context.Context, args ...string) error {
+	t.Helper()
+	var p program
+	k, err := kong.New(&p, kong.BindTo(ctx, (*context.Context)(nil)), broker.Helps, helps)
+	require.NoError(t, err)
+	c, err := k.Parse(args)
+	if err != nil {
+		return err
+	}
+	return c.Run()
+}
+
+var tiny = []string{"--backup=0.1", "--games=4", "--rounds=24", "--iterations=6", "--batch=32",
+	"--hidden=6", "--gates=2", "--gate-pairs=2", "--gate-ply=1"}
+
+func TestSelfplay(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "run")
+	games := filepath.Join(t.TempDir(), "games.jsonl.gz")
+	start := append([]string{"selfplay", "blockbattle", "--out", dir, "--record", games}, tiny...)
+
+	stopped, cancel := context.WithCancel(t.Context())
+	cancel() // as Ctrl-C at once
+	require.NoError(t, commandUntil(t, stopped, start...))
+	require.FileExists(t, filepath.Join(dir, selfplay.StateFile))
+	require.ErrorContains(t, command(t, start...), "holds a run already")
+
+	require.NoError(t, command(t, append(start, "--resume")...))
+	for _, name := range []string{selfplay.BestFile, selfplay.CurveFile, "net-001.safetensors", "net-002.safetensors"} {
+		require.FileExists(t, filepath.Join(dir, name))
+	}
+	events, err := filepath.Glob(filepath.Join(dir, "events.out.tfevents.*"))
+	require.NoError(t, err)
+	require.Len(t, events, 2, "one for each time it was started")
+	best := filepath.Join(dir, selfplay.BestFile)
+	_, err = task.BlockBattle.Load(best)
+	require.NoError(t, err)
+
+	made, err := provenance.Read(filepath.Join(dir, provenance.File))
+	require.NoError(t, err)
+	require.Equal(t, "1", made.Seed)
+	require.NotNil(t, made.Seconds)
+	require.Len(t, made.Earlier, 1, "the part before Ctrl-C")
+
+	result := filepath.Join(dir, "gate.json")
+	require.NoError(t, command(t, "gate", best, "hand", "--pairs=2", "--ply=1", "--seed=5", "--out", result))
+	var gated match.TwoPlayerResult
+	text, err := os.ReadFile(result)
+	require.NoError(t, err)
+	require.NoError(t, json.Unmarshal(text, &gated))
+	require.Equal(t, 4, gated.Games)
+	made, err = provenance.Read(result + ".run.json")
+	require.NoError(t, err)
+	require.Equal(t, "5", made.Seed)
+	out := filepath.Join(dir, "fit.safetensors")
+	require.NoError(t, command(t, "fit", games, "--out", out, "--from", best, "--epochs=2", "--held=0.3"))
+	net, err := task.BlockBattle.Load(out)
+	require.NoError(t, err)
+	require.Equal(t, 6, net.Layers()[0].Out)
+	made, err = provenance.Read(out + ".run.json")
+	require.NoError(t, err)
+	require.Equal(t, "1", made.Seed)
+}
+
+// Fitting to the games of a player that is no match for the other shows on games held
+// back.
+func TestFitLearns(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "games.jsonl")
+	w, err := record.Create(path)
+	require.NoError(t, err)
+	g := task.BlockBattle
+	random := match.Player{Name: "random", New: func(seed uint64) (env.Agent, error) { return random{seed}, nil }}
+	hand, err := player(g, "hand", 1)
+	require.NoError(t, err)
+	table := match.Match{Rules: g.Rules, A: hand, B: random, Units: 30, Workers: 2, Record: w.Write}
+	_, err = table.TwoPlayer(t.Context())
+	require.NoError(t, err)
+	require.NoError(t, w.Close())
+
+	c := fit{Files: []string{path}, Epochs: 8, Batch: 32, Rate: 3e-3, Held: 0.2, Seed: 1, Hidden: []int{8}}
+	train, held, err := c.read(t.Context(), g)
+	require.NoError(t, err)
+	require.NotZero(t, held.Len())
+	tr, err := c.trainer(g)
+	require.NoError(t, err)
+	defer func() { require.NoError(t, tr.Close()) }()
+	require.NoError(t, c.fit(t.Context(), tr, train, held))
+	net, err := tr.Net()
+	require.NoError(t, err)
+	require.Less(t, held.Loss(net), 0.3, "a coin's loss is 0.69")
+}
+
+// random plays any legal action.
+type random struct{ seed uint64 }
+
+func (r random) Act(_ context.Context, s env.State, seat int) (env.Action, error) {
+	legal := s.Legal(seat, nil)
+	return legal[env.Derive(r.seed, uint64(len(legal)))%uint64(len(legal))], nil
+}
+
+func TestRefuses(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "x")
+	require.NoError(t, os.WriteFile(file, []byte("no weights"), 0o600))
+	for says, args := range map[string][]string{
+		"chess":                    {"selfplay", "chess"},
+		"lambda is 2":              {"selfplay", "blockbattle", "--backup=0", "--lambda=2", "--out", t.TempDir()},
+		"a net to start from":      {"selfplay", "blocking", "--backup=0.5", "--out", t.TempDir()},
+		"no warm start before":     {"selfplay", "blockbattle", "--warm=0.1", "--out", t.TempDir()},
+		"no such file":             {"selfplay", "blockbattle", "--resume", "--out", t.TempDir()},
+		"header":                   {"gate", file, "hand"},
+		"nowhere":                  {"gate", "nowhere", "hand"},
+		"pairs":                    {"gate", "hand", "hand", "--pairs=0"},
+		"out of range":             {"fit", file, "--epochs=0"},
+		"x:1":                      {"fit", file},
+		"unexpected argument oops": {"oops"},
+	} {
+		require.ErrorContains(t, command(t, args...), says, "%v", args)
+	}
+}

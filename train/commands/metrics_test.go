@@ -1,0 +1,163 @@
+package commands
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"net/http"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"blockyard/datasets/program/ops"
+	"blockyard/datasets/program/ops/opstest"
+	"blockyard/train/games"
+	"blockyard/train/selfplay"
+	"blockyard/train/selfplay/phases"
+	"blockyard/train/selfplay/single"
+)
+
+// Prometheus' parser reads what a run has done: before it, after its first step, and at the end.
+func TestTrainingMetrics(t *testing.T) {
+	c := phases.Default()
+	c.Games, c.Rounds, c.Iterations, c.Hidden, c.Batch, c.Gates, c.GatePairs, c.GatePly = 4, 48, 4, []int{4}, 32, 2, 2, 1
+	run, err := selfplay.New(games.BlockBattle, &c, nil, 1)
+	require.NoError(t, err)
+	defer func() { require.NoError(t, run.Close()) }()
+	seen := newMonitor(run)
+	f := ops.Flags{HTTP: "127.0.0.1:0"}
+	site, err := f.Start(f.Logger(t.Output()), seen.metrics())
+	require.NoError(t, err)
+	defer site.Close()
+
+	page := opstest.Scrape(t, site.URL())
+	require.Zero(t, page.Value(t, "blockyard_train_iterations_total"))
+	require.NotContains(t, page, "blockyard_train_gate_score_ratio", "no gate yet")
+	require.NoError(t, run.Step())
+	seen.after()
+	page = opstest.Scrape(t, site.URL())
+	require.EqualValues(t, 1, page.Value(t, "blockyard_train_iterations_total"))
+	require.EqualValues(t, 2*4*48, page.Value(t, "blockyard_train_choices_total"), "both seats act in every step")
+	require.Equal(t, 0.25, page.Value(t, "blockyard_train_progress_ratio"))
+	require.NoError(t, run.Go(t.Context(), func(bool) error { seen.after(); return nil }))
+
+	page = opstest.Scrape(t, site.URL())
+	dashboard, err := os.ReadFile("../../rpc/deploy/grafana/blockyard.json")
+	require.NoError(t, err)
+	require.Empty(t, page.Missing(dashboard, "blockyard_train_"), "the dashboard shows metrics that do not exist")
+	n, last := run.Counts, run.Curve[len(run.Curve)-1]
+	for name, want := range map[string]float64{
+		"iterations_total": 4, "games_total": float64(n.Games), "choices_total": float64(n.Moves),
+		"samples_total": float64(n.Rows), "evaluations_total": float64(n.Visited), "gates_total": 2, "loss": n.Loss,
+		"progress_ratio": 1, "gate_score_ratio": last.Score, "gate_low_score_ratio": last.Low,
+		"gate_high_score_ratio": last.High, "gate_versus_best_ratio": last.VersusBest,
+	} {
+		require.Equal(t, want, page.Value(t, "blockyard_train_"+name), name)
+	}
+	require.Positive(t, page.Value(t, "blockyard_train_games_total"))
+	require.GreaterOrEqual(t, page.Value(t, "blockyard_train_kept_gates_total"), 1.0, "the first net is the best so far")
+	require.Positive(t, page.Value(t, "blockyard_train_play_seconds_total"))
+	require.Positive(t, page.Value(t, "blockyard_train_fit_seconds_total"))
+	require.NotContains(t, page, "blockyard_train_gate_points", "this is a game of two seats")
+}
+
+// A game of one seat has points instead of a score.
+func TestMetricsOfOneSeat(t *testing.T) {
+	c := single.Default()
+	c.Games, c.Rounds, c.Iterations, c.Hidden, c.Batch, c.Gates, c.GateGames, c.GateSteps = 2, 8, 1, []int{4}, 8, 1, 2, 20
+	run, err := selfplay.New(games.WinTetris, &c, nil, 1)
+	require.NoError(t, err)
+	defer func() { require.NoError(t, run.Close()) }()
+	seen := newMonitor(run)
+	f := ops.Flags{HTTP: "127.0.0.1:0"}
+	site, err := f.Start(f.Logger(t.Output()), seen.metrics())
+	require.NoError(t, err)
+	defer site.Close()
+	require.NoError(t, run.Go(t.Context(), func(bool) error { seen.after(); return nil }))
+	page := opstest.Scrape(t, site.URL())
+	require.Equal(t, run.Curve[0].PerGame, page.Value(t, "blockyard_train_gate_points"))
+	require.NotContains(t, page, "blockyard_train_gate_score_ratio")
+}
+
+// The command serves the metrics while it trains, and logs lines of JSON. A wrong address leaves no run behind.
+func TestSelfplayHTTP(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "run")
+	start := append([]string{"selfplay", "blockbattle", "--out", dir}, tiny...)
+	require.ErrorContains(t, command(t, append(start, "--http", ":9090")...), "--http :9090: no host")
+	require.NoDirExists(t, dir)
+
+	stderr, write, err := os.Pipe()
+	require.NoError(t, err)
+	old := os.Stderr
+	os.Stderr = write
+	defer func() { os.Stderr = old }()
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	ended := make(chan error, 1)
+	go func() {
+		long := "--iterations=100000"
+		ended <- commandUntil(t, ctx, append(start, "--http", "127.0.0.1:0", "--log-format", "json", long)...)
+		_ = write.Close()
+	}()
+	lines := bufio.NewScanner(stderr)
+	require.True(t, lines.Scan())
+	var first struct{ Level, HTTP string }
+	require.NoError(t, json.Unmarshal(lines.Bytes(), &first), lines.Text())
+	require.Equal(t, "INFO", first.Level)
+	require.Contains(t, opstest.Scrape(t, first.HTTP), "blockyard_train_games_total")
+	require.Eventually(t, func() bool {
+		status, _ := opstest.Get(t, first.HTTP+"/readyz")
+		return status == http.StatusOK
+	}, time.Minute, time.Millisecond)
+	stop()
+	require.NoError(t, <-ended)
+	for lines.Scan() {
+		require.NoError(t, json.Unmarshal(lines.Bytes(), &first), lines.Text())
+	}
+}
+
+// Prometheus' parser reads what the learner and a worker of a cluster have done, and the dashboard shows metrics that
+// exist.
+func TestClusterMetrics(t *testing.T) {
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	atLearner, atWorker := freeAddress(t), freeAddress(t)
+	args := append([]string{"selfplay", "blockbattle", "--out", t.TempDir(), "--cluster", "--listen", "127.0.0.1:0",
+		"--http", atLearner}, tiny...)
+	l := beginLearner(t, ctx, append(args, "--iterations=100000")...)
+	left := make(chan error, 1)
+	go func() {
+		left <- commandUntil(t, ctx, append(l.join, "--name", "one", "--workers", "1", "--http", atWorker)...)
+	}()
+
+	waitFor(t, atLearner)
+	waitFor(t, atWorker)
+	played := func() bool {
+		page := opstest.Scrape(t, "http://"+atLearner)
+		return page["blockyard_cluster_tasks_total"] != nil &&
+			page.Value(t, "blockyard_cluster_tasks_total", "one") >= 8
+	}
+	for end := time.Now().Add(2 * time.Minute); !played(); time.Sleep(20 * time.Millisecond) {
+		require.True(t, time.Now().Before(end), "no task was played")
+	}
+	dashboard, err := os.ReadFile("../../rpc/deploy/grafana/blockyard.json")
+	require.NoError(t, err)
+	learner, worker := opstest.Scrape(t, "http://"+atLearner), opstest.Scrape(t, "http://"+atWorker)
+	for prefix, page := range map[string]opstest.Page{"blockyard_cluster_": learner, "blockyard_worker_": worker} {
+		require.Contains(t, string(dashboard), prefix)
+		require.Empty(t, page.Missing(dashboard, prefix), "the dashboard shows metrics that do not exist")
+	}
+	require.EqualValues(t, 1, learner.Value(t, "blockyard_cluster_workers"))
+	require.Positive(t, learner.Value(t, "blockyard_cluster_busy_seconds_total", "one"))
+	require.Zero(t, learner.Value(t, "blockyard_cluster_dropped_results_total", "one"))
+	require.GreaterOrEqual(t, worker.Value(t, "blockyard_worker_tasks_total"), 8.0)
+	require.Positive(t, worker.Value(t, "blockyard_worker_choices_total"))
+	require.Positive(t, worker.Value(t, "blockyard_worker_busy_seconds_total"))
+	require.Zero(t, worker.Value(t, "blockyard_worker_failed_tasks_total"))
+	stop()
+	require.NoError(t, <-left)
+	require.NoError(t, <-l.ended)
+}

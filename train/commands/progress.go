@@ -1,0 +1,123 @@
+package commands
+
+import (
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"strconv"
+	"time"
+
+	"blockyard/train/selfplay"
+
+	"github.com/schollz/progressbar/v3"
+	"golang.org/x/term"
+)
+
+// A progress shows a run: as a bar on a terminal, otherwise as a log line now and then.
+type progress struct {
+	run     *selfplay.Run
+	out     io.Writer
+	bar     *progressbar.ProgressBar // nil without a terminal
+	log     *slog.Logger
+	start   time.Time
+	printed time.Time // of the last line
+	began   selfplay.Counts
+	now     func() time.Time
+	workers func() string // what each worker process has done; "" without a cluster
+}
+
+const barSteps = 10000
+
+// newProgress shows run on out. bar allows a bar, if out is a terminal; log writes to out.
+func newProgress(run *selfplay.Run, out io.Writer, log *slog.Logger, bar bool) *progress {
+	p := &progress{run: run, out: out, log: log, began: run.Counts, start: time.Now(), printed: time.Now(), now: time.Now,
+		workers: func() string { return "" }}
+	if bar {
+		p.bar = newBar(out, barSteps)
+	}
+	run.OnGate = func(done, of int) {
+		most := ""
+		if run.Options.For > 0 {
+			most = "up to "
+		}
+		p.show(fmt.Sprintf("gate %d of %d: %d of %s%d games", run.Counts.Gated+1, run.Options.Gates, done, most, of),
+			"gate is played", "gate", run.Counts.Gated+1, "gates", run.Options.Gates, "games", done, "of_games", of)
+	}
+	return p
+}
+
+// newBar returns a bar of so many steps, nil if out is no terminal.
+func newBar(out io.Writer, steps int) *progressbar.ProgressBar {
+	if f, ok := out.(*os.File); !ok || !term.IsTerminal(int(f.Fd())) {
+		return nil
+	}
+	return progressbar.NewOptions(steps, progressbar.OptionSetWriter(out), progressbar.OptionSetWidth(20),
+		progressbar.OptionThrottle(200*time.Millisecond), progressbar.OptionSetElapsedTime(true),
+		progressbar.OptionSetPredictTime(true), progressbar.OptionFullWidth())
+}
+
+// after shows the run after a step or a gate. A gate leaves a line.
+func (p *progress) after(gated bool) {
+	if gated {
+		p.gated()
+	}
+	c, b := p.run.Counts, p.began
+	if s := (c.Spent - b.Spent).Seconds(); s > 0 {
+		games, positions := float64(c.Games-b.Games)/s, float64(c.Moves-b.Moves)/s
+		visited, score := float64(c.Visited-b.Visited)/s, p.run.LastScore()
+		text := fmt.Sprintf("%s: %.0f games/s  %.1fk positions/s  %.2fM evaluations/s  loss %.4f  %s",
+			p.run.Stage(), games, positions/1e3, visited/1e6, c.Loss, score)
+		attributes := []any{"stage", p.run.Stage(), "games_per_second", games, "positions_per_second", positions,
+			"evaluations_per_second", visited, "loss", c.Loss, "score", score}
+		if workers := p.workers(); workers != "" {
+			text, attributes = text+"  "+workers, append(attributes, "workers", workers)
+		}
+		p.show(text, "training", attributes...)
+	}
+}
+
+// gated shows the last gate.
+func (p *progress) gated() {
+	p.clear()
+	p.printed = p.now()
+	if p.bar != nil {
+		fmt.Fprintln(p.out, p.run.LastGate())
+		return
+	}
+	c, g := p.run.Counts, p.run.Curve[len(p.run.Curve)-1]
+	p.log.Info("gate", rounded([]any{"gate", c.Gated, "gates", p.run.Options.Gates, "games", c.Games, "samples", g.Rows,
+		"loss", g.Loss, "kept", g.Kept, "result", p.run.LastGate()})...)
+}
+
+// rounded rounds the attributes that are float64 to four significant digits.
+func rounded(attributes []any) []any {
+	for k, v := range attributes {
+		if x, ok := v.(float64); ok {
+			attributes[k], _ = strconv.ParseFloat(strconv.FormatFloat(x, 'g', 4, 64), 64) // it reads what was just written
+		}
+	}
+	return attributes
+}
+
+// show updates the bar with a text, or logs a line if the last one is a while ago.
+func (p *progress) show(text, msg string, attributes ...any) {
+	if p.bar != nil {
+		p.bar.Describe(text)
+		// A full bar could not be cleared. The error is that of a terminal that cannot be written to.
+		_ = p.bar.Set(min(int(p.run.Progress()*barSteps), barSteps-1))
+		return
+	}
+	now := p.now()
+	if every := min(max(now.Sub(p.start)/10, 10*time.Second), 5*time.Minute); now.Sub(p.printed) >= every {
+		p.printed = now
+		p.log.Info(msg, rounded(append([]any{"progress", p.run.Progress()}, attributes...))...)
+	}
+}
+
+// clear removes the bar.
+func (p *progress) clear() {
+	if p.bar != nil {
+		_ = p.bar.Clear() // a terminal that cannot be written to
+	}
+}

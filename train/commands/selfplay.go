@@ -1,0 +1,143 @@
+package commands
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strconv"
+
+	"blockyard/agents/fleet/broker"
+	"blockyard/agents/mlp"
+	"blockyard/datasets/program/ops"
+	"blockyard/datasets/program/provenance"
+	"blockyard/datasets/record"
+	"blockyard/train/cluster"
+	"blockyard/train/games"
+	"blockyard/train/selfplay"
+)
+
+type selfplayCmd struct {
+	Game    string `arg:"" help:"Game to train on, such as blockbattle."`
+	Out     string `help:"Folder of the run: weights, state, curve. Default: runs/GAME." placeholder:"DIR"`
+	Resume  bool   `help:"Continue the run in --out. It keeps its settings: the flags below do not count."`
+	Workers int    `help:"Goroutines that play; they do not influence the outcome. 0: one per core." default:"1"`
+	Record  string `help:"Also append the games of self-play to this file." placeholder:"FILE"`
+	ops.Flags
+	Broker broker.Flags `embed:""`
+	settings
+}
+
+func (c *selfplayCmd) Run(ctx context.Context) (err error) {
+	g, err := subject(c.Game)
+	if err != nil {
+		return err
+	}
+	if c.Out == "" {
+		c.Out = filepath.Join("runs", g.Rules.ID)
+	}
+	if c.Workers < 1 {
+		c.Workers = runtime.GOMAXPROCS(0)
+	}
+	if c.Record != "" && g.Solo != nil {
+		return fmt.Errorf("--record: games of one seat, such as %s, are trained without records", g.Rules.Name)
+	}
+	if c.Record != "" && c.Broker.Cluster.On {
+		return errors.New("--record: workers send no games; train without --cluster to record them")
+	}
+	run, err := c.open(g)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = run.Close() }()
+	log, seen := c.Logger(os.Stderr), newMonitor(run)
+	learner, err := startLearner(ctx, &c.Broker, run, c.Out, log)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, learner.close(run.Done())) }()
+	site, err := c.Start(log, append(learner.metrics(), seen.metrics())...)
+	if err != nil {
+		return err
+	}
+	defer site.Close()
+	folder, err := selfplay.OpenFolder(c.Out, run)
+	if err != nil {
+		return err
+	}
+	made := provenance.Begin("train", strconv.FormatUint(run.Options.Seed, 10))
+	if err := made.Open(c.Out); err != nil {
+		return errors.Join(err, folder.Discard())
+	}
+	site.Ready()
+	defer context.AfterFunc(ctx, func() { site.Unready("stopping") })()
+	err = c.train(ctx, run, folder, seen, log, learner)
+	if errors.Is(err, cluster.ErrDriven) {
+		return errors.Join(err, folder.Discard())
+	}
+	if err = errors.Join(err, folder.Close(), made.Close(c.Out)); err != nil {
+		return err
+	}
+	if !run.Done() {
+		fmt.Printf("stopped and saved; continue with: train selfplay %s --out %s --resume\n", c.Game, c.Out)
+		return nil
+	}
+	_, err = fmt.Print(folder.Summary())
+	return err
+}
+
+// train runs until the budget is spent or ctx ends.
+func (c *selfplayCmd) train(
+	ctx context.Context, run *selfplay.Run, folder *selfplay.Folder, seen *monitor, log *slog.Logger,
+	learner *learner,
+) error {
+	finish := func() error { return nil }
+	if c.Record != "" {
+		w, err := record.Append(c.Record)
+		if err != nil {
+			return err
+		}
+		run.Record, finish = w.Write, w.Close
+	}
+	show := newProgress(run, os.Stderr, log, c.LogFormat == "text")
+	show.workers = learner.workers
+	err := run.Go(ctx, func(gated bool) error {
+		if err := learner.check(ctx); err != nil {
+			return err
+		}
+		show.after(gated)
+		seen.after()
+		return folder.After(gated)
+	})
+	show.clear()
+	return errors.Join(err, finish())
+}
+
+// open begins a new run or continues a saved one.
+func (c *selfplayCmd) open(g *games.Game) (*selfplay.Run, error) {
+	state := filepath.Join(c.Out, selfplay.StateFile)
+	if c.Resume {
+		return selfplay.Resume(g, state, emptySettings(g), c.Workers)
+	}
+	if _, err := os.Stat(state); err == nil {
+		return nil, fmt.Errorf("%s holds a run already: continue it with --resume, or name another folder with --out", c.Out)
+	} else if !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	var from *mlp.Net
+	if c.From != "" {
+		var err error
+		if from, err = g.Load(c.From); err != nil {
+			return nil, err
+		}
+	}
+	config, err := c.algorithm(g)
+	if err != nil {
+		return nil, err
+	}
+	return selfplay.New(g, config, from, c.Workers)
+}

@@ -1,0 +1,133 @@
+package commands
+
+import (
+	"testing"
+	"time"
+
+	"blockyard/agents/fleet/broker"
+	"blockyard/train/games"
+	"blockyard/train/selfplay/phases"
+	"blockyard/train/selfplay/single"
+
+	"github.com/alecthomas/kong"
+	"github.com/stretchr/testify/require"
+)
+
+// parse reads the settings of a selfplay command line.
+func parse(t *testing.T, args ...string) *settings {
+	t.Helper()
+	var p program
+	k, err := kong.New(&p, broker.Helps, helps)
+	require.NoError(t, err)
+	_, err = k.Parse(append([]string{"selfplay"}, args...))
+	require.NoError(t, err)
+	return &p.Selfplay.settings
+}
+
+// Flags that are not given leave the library's defaults, which depend on the game and on
+// whether there is a backup.
+func TestDefaults(t *testing.T) {
+	for _, c := range []struct {
+		g    *games.Game
+		args []string
+		want phases.Config
+	}{
+		{games.BlockBattle, nil, phases.DefaultBackup()},
+		{games.Blocking, nil, phases.Default()},
+		{games.BlockBattle, []string{"--backup=0"}, phases.Default()},
+	} {
+		got, err := parse(t, append([]string{c.g.Rules.ID}, c.args...)...).phases(c.g)
+		require.NoError(t, err)
+		require.Equal(t, &c.want, got)
+	}
+	alone, err := parse(t, "wintetris").algorithm(games.WinTetris)
+	require.NoError(t, err)
+	want := single.Default()
+	require.Equal(t, &want, alone)
+}
+
+func TestBudgetOfTime(t *testing.T) {
+	for args, gates := range map[string]int{"--for=40s": 1, "--for=2m": 2, "--for=1h": 10} {
+		c, err := parse(t, "blocking", args).phases(games.Blocking)
+		require.NoError(t, err)
+		require.Equal(t, gates, c.Gates, args)
+		require.Zero(t, c.Iterations)
+	}
+	c, err := parse(t, "blockbattle", "--for=2m", "--gates=5", "--iterations=7").phases(games.BlockBattle)
+	require.NoError(t, err)
+	require.Equal(t, 5, c.Gates)
+	require.Zero(t, c.Iterations, "time goes before iterations")
+	require.Equal(t, 2*time.Minute, c.For)
+}
+
+// Flags set the fields that they are named for, some by another name.
+func TestFlagsSetTheirFields(t *testing.T) {
+	c, err := parse(t, "blockbattle", "--backup=0.5", "--actor-rate=0.3", "--actor-rate-end=0.2", "--deep-width=3",
+		"--hidden=5", "--versus=0.1", "--opponents=combo,hand", "--rate-backup=0.01", "--seed=0").phases(games.BlockBattle)
+	require.NoError(t, err)
+	require.Equal(t, []float64{.5, .5, .3, .2, .1, .01},
+		[]float64{c.Backup, c.Actor, c.ActorFrom, c.ActorTo, c.Versus, c.RateBackup})
+	require.Equal(t, []int{3, 5, 0}, []int{c.DeepWidth, c.Hidden[0], int(c.Seed)})
+	require.Equal(t, []string{"combo", "hand"}, c.Opponents)
+
+	c, err = parse(t, "blocking", "--actor=0", "--rate=0.3", "--rate-end=0.2").phases(games.Blocking)
+	require.NoError(t, err)
+	require.Equal(t, []float64{.3, .2}, []float64{c.RateFrom, c.RateTo})
+
+	s := parse(t, "dropblox", "--for=1m", "--rate=0.5", "--lambda=0.1", "--deep-width=9", "--warm=1")
+	config, err := s.algorithm(games.Dropblox)
+	require.NoError(t, err)
+	alone := config.(*single.Config)
+	require.Equal(t, []float64{0.5, 0.1, 1}, []float64{alone.Rate, alone.Lambda, alone.Warm})
+	require.Equal(t, 9, alone.Width)
+	require.Zero(t, alone.Iterations)
+}
+
+// A flag of an algorithm that the run does not use is refused by name.
+func TestFlagsOfOtherAlgorithmsAreRefused(t *testing.T) {
+	for _, c := range []struct {
+		says string
+		args []string
+	}{
+		{"--backup belongs to games of several seats, which this run does not use",
+			[]string{"wintetris", "--backup=.5", "--versus=.3"}},
+		{"--versus belongs to games of several seats", []string{"wintetris", "--versus=.3"}},
+		{"--opponents belongs to games against opponents, which this run does not use: give --versus a share above 0",
+			[]string{"blockbattle", "--opponents=combo"}},
+		{"--opponents belongs to games against opponents", []string{"blocking", "--versus=0", "--opponents=greedy"}},
+		{"--opponents belongs to games against opponents", []string{"wintetris", "--opponents=hand"}},
+		{`blockbattle: unknown opponent "greedy"; there are hand, terms6, combo`,
+			[]string{"blockbattle", "--versus=.3", "--opponents=combo,greedy"}},
+		{"--gate-ply belongs to games of several seats", []string{"dropblox", "--gate-ply=1"}},
+		{"--temperature belongs to the actor", []string{"dropblox", "--temperature=1"}},
+		{"--discount belongs to games with a planner", []string{"wintetris", "--discount=0.9"}},
+		{"--discount is 0, want more than 0, up to 1", []string{"dropblox", "--discount=0"}},
+		{"--deep-width belongs to fitted value iteration or two-ply TD(λ) or games with a planner",
+			[]string{"wintetris", "--deep-width=3"}},
+		{"--warm belongs to", []string{"wintetris", "--warm=.1"}},
+		{"--rate-warm belongs to the warm start", []string{"dropblox", "--warm=.1", "--rate-warm=.1"}},
+		{"--keep belongs to games of one seat", []string{"blockbattle", "--keep=3"}},
+		{"--gate-games belongs to games of one seat", []string{"blocking", "--gate-games=3"}},
+		{"--lambda belongs to", []string{"blockbattle", "--lambda=.3"}},
+		{"--step belongs to the actor", []string{"blockbattle", "--step=.3"}},
+		{"--samples belongs to fitted value iteration", []string{"blockbattle", "--backup=0", "--samples=3"}},
+		{"--look belongs to fitted value iteration", []string{"blocking", "--look=3"}},
+		{"--rate belongs to TD(λ) without an actor", []string{"blocking", "--rate=.003"}},
+		{"--imitate belongs to the warm start", []string{"blocking", "--warm=0", "--imitate=.3"}},
+		{"--deep-width belongs to", []string{"blocking", "--deep-width=3"}},
+	} {
+		err := command(t, append(append([]string{"selfplay"}, c.args...), "--iterations=1", "--out", t.TempDir())...)
+		require.ErrorContains(t, err, c.says, "%v", c.args)
+	}
+}
+
+func TestHelpKnowsEveryFlag(t *testing.T) {
+	s := &settings{}
+	for name, help := range helps {
+		require.NotEmpty(t, help, name)
+	}
+	for f := range s.given() {
+		t.Fatalf("%s is given", f.Name)
+	}
+	require.Equal(t, "actor-rate-end", flagName("ActorRateEnd"))
+}

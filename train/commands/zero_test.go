@@ -1,0 +1,100 @@
+package commands
+
+import (
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"blockyard/train/games"
+	"blockyard/train/selfplay"
+	"blockyard/train/selfplay/phases"
+
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/cpu"
+)
+
+// A run from zero is one command in every game, and its last net is the same for any number of workers and if the run
+// was stopped and resumed. The sum depends on the kind of machine, which must have fused multiply-add.
+func TestFromZero(t *testing.T) {
+	seats := []string{"--gate-pairs=2", "--gate-ply=1"}
+	solo := []string{"--gate-games=1", "--gate-steps=20"}
+	for _, c := range []struct {
+		game, sum string
+		flags     []string
+	}{
+		{"blockbattle", "b4a176a5057e58ddac4cedeaa3c87a2daf89a673c128984113b623b19f7c054d", append(seats, "--ensemble=3")},
+		{"tetrisduel", "7da5f32f95fc2826ddbe839d8a28dbf0aa43059057760cca6df9a3edc12a45d9", seats},
+		{"blocking", "f8cb986fce0b7ffbc1d779def953f2be5195daf56397672c25e94e847440b766", seats},
+		{"wintetris", "fe8479cb001ea73a47dbb490686b5e31c99e9aaab2e8ec900b99c41e7d1ae0ea", solo},
+		{"dropblox", "6f1114003e3ec101b98f6af25ff4d24e7824470cbd59d98766239204e9ffc071", append(solo, "--keep=2", "--longest=40")},
+	} {
+		t.Run(c.game, func(t *testing.T) {
+			run := func(ctx context.Context, dir string, more ...string) error {
+				args := append([]string{"selfplay", c.game, "--from-zero", "--out", dir, "--games=4", "--rounds=24",
+					"--iterations=6", "--batch=32", "--hidden=6", "--gates=2"}, c.flags...)
+				return commandUntil(t, ctx, append(args, more...)...)
+			}
+			one, two := t.TempDir(), t.TempDir()
+			require.NoError(t, run(t.Context(), one))
+			stopped, cancel := context.WithCancel(t.Context())
+			cancel() // as Ctrl-C at once
+			require.NoError(t, run(stopped, two))
+			require.NoError(t, run(t.Context(), two, "--resume", "--workers=2"))
+			last, err := os.ReadFile(filepath.Join(one, "net-002.safetensors"))
+			require.NoError(t, err)
+			again, err := os.ReadFile(filepath.Join(two, "net-002.safetensors"))
+			require.NoError(t, err)
+			require.Equal(t, sha256.Sum256(last), sha256.Sum256(again))
+			require.FileExists(t, filepath.Join(one, selfplay.BestFile))
+			if cpu.X86.HasAVX2 && cpu.X86.HasFMA {
+				require.Equal(t, c.sum, fmt.Sprintf("%x", sha256.Sum256(last)))
+			}
+		})
+	}
+}
+
+// The share that is not given is what the other leaves.
+func TestSharesFromZero(t *testing.T) {
+	for args, want := range map[string][4]float64{
+		"": {6. / 9, 1. / 9, 2. / 9, .25}, "--results=0.4": {.4, .6 - 2./9, 2. / 9, .15},
+		"--backup=0.2": {.8 - 2./9, .2, 2. / 9, .375 * (.8 - 2./9)}, "--backup=0": {0, 0, 0, .375},
+		"--actor=0": {6. / 9, 1. / 9, 0, .25}, "--backup=0.4 --results=0.5": {.5, .4, .1, .1875},
+		"--results=0.5 --actor=0.5": {.5, 0, .5, .1875},
+	} {
+		a, err := parse(t, append([]string{"blockbattle", "--from-zero"}, strings.Fields(args)...)...).algorithm(games.BlockBattle)
+		if want[1] == 0 && want[0] > 0 {
+			require.ErrorContains(t, err, "results come before a backup", args)
+			continue
+		}
+		require.NoError(t, err, args)
+		c := a.(*phases.Config)
+		require.InDeltaSlice(t, want[:], []float64{c.Results, c.Backup, c.Actor, c.Deep}, 1e-9, args)
+	}
+}
+
+// A smaller budget trains fewer networks, one at least, unless their number is given.
+func TestEnsembleFitsTheBudget(t *testing.T) {
+	for args, want := range map[string]int{
+		"": 3, "--for=60m": 3, "--for=10m": 2, "--for=2m": 1, "--iterations=2500": 2, "--iterations=100": 1,
+		"--iterations=20000": 3, "--for=2m --ensemble=3": 3,
+	} {
+		a, err := parse(t, append([]string{"blockbattle", "--from-zero"}, strings.Fields(args)...)...).algorithm(games.BlockBattle)
+		require.NoError(t, err, args)
+		require.Equal(t, want, a.(*phases.Config).Ensemble, args)
+	}
+}
+
+func TestFromZeroRefusesTeachers(t *testing.T) {
+	for _, flag := range []string{"--from=x", "--warm=0.1", "--versus=0.1", "--opponents=hand"} {
+		_, err := parse(t, "blocking", "--from-zero", flag).algorithm(games.Blocking)
+		require.ErrorContains(t, err, "--from-zero and "+flag[:6])
+	}
+	_, err := parse(t, "blockbattle", "--from-zero", "--results=0").algorithm(games.BlockBattle)
+	require.ErrorContains(t, err, "give --results a share above 0")
+	_, err = parse(t, "wintetris", "--from-zero", "--results=0.5").algorithm(games.WinTetris)
+	require.ErrorContains(t, err, "--results belongs to")
+}
