@@ -1,4 +1,3 @@
-// Package program lets signals end a program: the first one asks it to stop, the second ends it at once.
 package program
 
 import (
@@ -6,12 +5,33 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+	"time"
 )
 
-// Context returns a context that ends with the first SIGINT (Ctrl-C) or SIGTERM. The next of these signals ends the
-// process, whatever it is doing. stop lets already the first one do so.
+// moment is how long signals after the first one still count as the first: programs such as timeout signal a process
+// and then the group that it is in.
+const moment = 200 * time.Millisecond
+
+// Context returns a context that ends with the first SIGINT (Ctrl-C) or SIGTERM. One of these signals that comes more
+// than a moment later ends the process, whatever it is doing. stop lets already the first one do so.
 func Context() (ctx context.Context, stop context.CancelFunc) {
-	ctx, stop = signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	context.AfterFunc(ctx, stop)
-	return ctx, stop
+	return heed(func(f func()) { time.AfterFunc(moment, f) })
+}
+
+// heed is Context with the clock that calls a function after a moment.
+func heed(after func(func())) (ctx context.Context, stop context.CancelFunc) {
+	ctx, cancel := context.WithCancel(context.Background())
+	heard := make(chan os.Signal, 1)
+	signal.Notify(heard, os.Interrupt, syscall.SIGTERM)
+	ignore := func() { signal.Stop(heard) } // the next signal ends the process
+	go func() {
+		select {
+		case <-heard:
+			cancel()
+			after(ignore)
+		case <-ctx.Done():
+			ignore()
+		}
+	}()
+	return ctx, cancel
 }

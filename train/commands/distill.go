@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	"blockyard/agents/mlp"
+	"blockyard/datasets/program"
 	"blockyard/datasets/program/provenance"
 	"blockyard/train/distill"
 )
@@ -49,12 +50,11 @@ func (c *distillCmd) Run(ctx context.Context) error {
 			return err
 		}
 	}
-	bar, done := newBar(os.Stderr, c.Iterations), 0
+	bar, done := program.NewBar(os.Stderr, false, c.Iterations, ""), 0
 	config.Progress = func(n int, loss float64) {
 		switch done = n; {
-		case bar != nil:
-			bar.Describe(fmt.Sprintf("loss %.5f", loss))
-			_ = bar.Set(n)
+		case program.Terminal(os.Stderr):
+			bar.Show(n, fmt.Sprintf("loss %.5f", loss))
 		case n%100 == 0 || n == c.Iterations:
 			fmt.Fprintf(os.Stderr, "%d of %d: loss %.5f\n", n, c.Iterations, loss)
 		}
@@ -65,9 +65,7 @@ func (c *distillCmd) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if bar != nil {
-		fmt.Fprintln(os.Stderr)
-	}
+	bar.Close()
 	if done < c.Iterations {
 		fmt.Fprintf(os.Stderr, "stopped after %d of %d iterations: %s has the network so far\n", done, c.Iterations, c.Out)
 	}
