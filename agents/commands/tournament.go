@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"net/http"
 	"os"
 	"slices"
 	"strconv"
@@ -26,6 +25,7 @@ import (
 	"blockyard/agents/match/series"
 	"blockyard/agents/match/tournament"
 	"blockyard/datasets/program/provenance"
+	"blockyard/datasets/program/web"
 	"blockyard/env"
 	"blockyard/env/games"
 	"blockyard/env/tetrisduel"
@@ -144,17 +144,7 @@ func (c *tournamentCmd) serve(ctx context.Context, con *console, ended chan<- er
 		return err
 	}
 	fmt.Fprintf(con.Err, "http://%s/\n", l.Addr())
-	server := &http.Server{
-		Handler: tournament.Handler(c.Out), ReadHeaderTimeout: 10 * time.Second, IdleTimeout: time.Minute,
-	}
-	context.AfterFunc(ctx, func() { _ = server.Close() })
-	go func() {
-		err := server.Serve(l)
-		if errors.Is(err, http.ErrServerClosed) {
-			err = nil
-		}
-		ended <- err
-	}()
+	go func() { ended <- web.Serve(ctx, l, tournament.Handler(c.Out), web.Limits{}) }()
 	return nil
 }
 

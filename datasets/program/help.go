@@ -9,7 +9,8 @@ import (
 // help is how the programs print their help: commands without their flags, and every default value once.
 func help() kong.Option {
 	return kong.OptionFunc(func(k *kong.Kong) error {
-		return errors.Join(kong.ConfigureHelp(kong.HelpOptions{Compact: true}).Apply(k), kong.ValueFormatter(helpOf).Apply(k))
+		compact := kong.ConfigureHelp(kong.HelpOptions{Compact: true})
+		return errors.Join(compact.Apply(k), kong.ValueFormatter(helpOf).Apply(k))
 	})
 }
 

@@ -92,7 +92,7 @@ func (c *export) Run(ctx context.Context) error {
 }
 
 type gate struct {
-	A, B    string        `arg:"" help:"Agents: a weights file, 'learned' for the shipped one, or 'hand' for the baseline."`
+	A, B    string        `arg:"" help:"Agents: a weights file, 'learned' for the shipped one, or 'hand'."`
 	Game    string        `help:"Game to play." default:"blockbattle"`
 	Ply     int           `help:"Plies that both search." default:"2"`
 	Pairs   int           `help:"Pairs of games: each seed is played twice, with the seats swapped." default:"200"`
