@@ -36,7 +36,7 @@ func parses(t *testing.T, args []string) {
 
 // The image starts the server and checks its health with flags that exist, at the address that CMD serves.
 func TestDockerfile(t *testing.T) {
-	text := string(deployed(t, "Dockerfile"))
+	text := string(deployed(t, "../Dockerfile"))
 	var last []string
 	for _, cmd := range regexp.MustCompile(`\bCMD (\[.*\])`).FindAllStringSubmatch(text, -1) {
 		require.NoError(t, json.Unmarshal([]byte(cmd[1]), &last))
