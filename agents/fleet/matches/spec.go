@@ -1,4 +1,4 @@
-package fleet
+package matches
 
 import (
 	"context"
@@ -11,7 +11,7 @@ import (
 
 	"blockyard/agents/bots"
 	"blockyard/agents/bots/entry"
-	"blockyard/agents/fleet/broker"
+	"blockyard/agents/fleet"
 	"blockyard/agents/match"
 	"blockyard/agents/mlp"
 	"blockyard/env"
@@ -24,7 +24,7 @@ const Version = 1
 
 // A spec is what a worker needs to know of a match.
 type spec struct {
-	broker.Head
+	fleet.Head
 	Table    []string `json:"table,omitempty"` // of the game; see env.Game
 	Rules    int      `json:"rules"`
 	Features string   `json:"features"` // SHA-256 of their names
@@ -53,7 +53,7 @@ func pack(g *env.Game, a Agent, files map[string][]byte) (player, error) {
 	read := func(path string) ([]byte, error) {
 		data, err := mlp.ReadFile(path)
 		if err == nil {
-			p.Weights[path] = broker.ObjectName(data)
+			p.Weights[path] = fleet.ObjectName(data)
 			files[p.Weights[path]] = data
 		}
 		return data, err

@@ -1,4 +1,4 @@
-package fleet
+package matches
 
 import (
 	"path/filepath"
@@ -8,6 +8,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 	"github.com/stretchr/testify/require"
 
+	"blockyard/agents/fleet"
 	"blockyard/agents/fleet/broker"
 )
 
@@ -47,9 +48,9 @@ func TestMatchThatWasKilled(t *testing.T) {
 	h.refreshing.Wait()
 	h.stop()
 	require.Eventually(t, func() bool { return stored(h.Run()).Bytes == 0 }, time.Minute, 100*time.Millisecond)
-	require.NoError(t, broker.ReadSpec(ctx, h.kv, h.Run(), new(spec)))
+	require.NoError(t, fleet.ReadSpec(ctx, h.kv, h.Run(), new(spec)))
 	next := start()
-	require.ErrorIs(t, broker.ReadSpec(ctx, h.kv, h.Run(), new(spec)), broker.ErrNoRun)
+	require.ErrorIs(t, fleet.ReadSpec(ctx, h.kv, h.Run(), new(spec)), fleet.ErrNoRun)
 	_, err = h.js.Stream(ctx, "OBJ_blockyard-"+h.Run()+"-nets")
 	require.ErrorIs(t, err, jetstream.ErrStreamNotFound)
 	require.NoError(t, next.Close())
