@@ -8,13 +8,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/alecthomas/kong"
 	"github.com/stretchr/testify/require"
 
-	"blockyard/datasets/program"
 	"blockyard/datasets/program/ops/opstest"
 	"blockyard/rpc/client"
-	"blockyard/rpc/server"
 )
 
 func deployed(t *testing.T, file string) []byte {
@@ -27,10 +24,7 @@ func deployed(t *testing.T, file string) []byte {
 // parses asserts that a command line is one of this program.
 func parses(t *testing.T, args []string) {
 	t.Helper()
-	c := table{Serve: serveCmd{Limits: server.DefaultLimits()}}
-	parser, err := kong.New(&c, vars(), program.Vars("rpc", program.Info{}))
-	require.NoError(t, err)
-	_, err = parser.Parse(args)
+	_, err := commandLine().Parse(t.Context(), args)
 	require.NoError(t, err, "%q", args)
 }
 

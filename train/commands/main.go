@@ -2,21 +2,19 @@
 package commands
 
 import (
-	"context"
 	"fmt"
-	"os"
 
 	"github.com/alecthomas/kong"
 
 	"blockyard/agents/fleet/broker"
-	interrupt "blockyard/datasets/program"
-	release "blockyard/datasets/program"
+	"blockyard/datasets/program"
 	"blockyard/env/games"
 	task "blockyard/train/games"
 )
 
-type program struct {
-	release.Flag
+// table lists the commands.
+type table struct {
+	program.Flag
 	Selfplay selfplayCmd `cmd:"" help:"Train a network by self-play."`
 	Join     join        `cmd:"" help:"Play for a run or a match with --cluster, on this machine or another."`
 	Cluster  clusterCmd  `cmd:"" help:"Look at the runs of a broker, or predict the speed of one."`
@@ -28,21 +26,14 @@ type program struct {
 
 // Main runs the command line of this process and returns its exit status.
 func Main() int {
-	ctx, stop := interrupt.Context()
-	defer stop()
 	defer reserve()()
-	var p program
-	name := release.Program("train")
-	k := kong.Parse(&p, kong.Name(name), release.Vars(name, release.Read()), release.Help(), kong.UsageOnError(),
-		kong.BindTo(ctx, (*context.Context)(nil)), broker.Helps, helps,
-		kong.Description("Train networks by self-play or from records. Every command takes --help."))
-	err := k.Run()
-	stop()
-	if err != nil {
-		fmt.Fprintln(os.Stderr, name+":", err)
-		return 1
-	}
-	return 0
+	return commandLine().Main()
+}
+
+// commandLine is the program.
+func commandLine() *program.Program {
+	return &program.Program{Name: "train", Commands: new(table), Options: []kong.Option{broker.Helps, helps},
+		About: "Train networks by self-play or from records. Every command takes --help."}
 }
 
 // subject finds the game to train on.

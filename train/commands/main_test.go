@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"blockyard/agents/bots"
-	"blockyard/agents/fleet/broker"
 	"blockyard/agents/match"
 	"blockyard/datasets/program/provenance"
 	"blockyard/datasets/record"
@@ -15,7 +14,6 @@ import (
 	task "blockyard/train/games"
 	"blockyard/train/selfplay"
 
-	"github.com/alecthomas/kong"
 	"github.com/stretchr/testify/require"
 )
 
@@ -27,10 +25,7 @@ func command(t *testing.T, args ...string) error {
 
 func commandUntil(t *testing.T, ctx context.Context, args ...string) error {
 	t.Helper()
-	var p program
-	k, err := kong.New(&p, kong.BindTo(ctx, (*context.Context)(nil)), broker.Helps, helps)
-	require.NoError(t, err)
-	c, err := k.Parse(args)
+	c, err := commandLine().Parse(ctx, args)
 	if err != nil {
 		return err
 	}
