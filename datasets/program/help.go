@@ -14,8 +14,8 @@ func help() kong.Option {
 	})
 }
 
-// helpOf returns the help text of a flag or argument with its default. Kong itself shows the default of a flag without a
-// placeholder, as in --games=400.
+// helpOf returns the help text of a flag or argument with its default. Kong itself shows the default of a flag without
+// a placeholder, as in --games=400.
 func helpOf(v *kong.Value) string {
 	text := kong.DefaultHelpValueFormatter(v)
 	if v.Default == "" || v.Flag != nil && v.Flag.PlaceHolder == "" {

@@ -26,8 +26,6 @@ type table struct {
 	program.Flag
 	Serve serveCmd `cmd:"" help:"Serve games on unix sockets or TCP ports until SIGTERM or SIGINT."`
 	Ping  pingCmd  `cmd:"" help:"Check that a server responds, and print its statistics."`
-	Bench benchCmd `cmd:"" help:"Compare stepping in process, over shared memory, over a unix socket and over TCP."`
-	Floor floorCmd `cmd:"" hidden:"" help:"Echo messages of fixed lengths, for bench."`
 }
 
 const about = `Serve thousands of games at once to programs in any language.
