@@ -30,7 +30,7 @@ func BenchmarkDecide(b *testing.B) {
 		for _, spec := range []string{"hand", "learned"} {
 			b.Run(g.Name+"/"+spec, func(b *testing.B) {
 				list := middles(b, g)
-				f, err := Parse(g, spec)
+				f, err := New(g, Own(spec))
 				require.NoError(b, err)
 				a, err := f(1)
 				require.NoError(b, err)
@@ -58,7 +58,7 @@ func BenchmarkDecide(b *testing.B) {
 func BenchmarkStep(b *testing.B) {
 	for _, g := range []*env.Game{blockbattle.Game, tetrisduel.Game} {
 		b.Run(g.Name+"/hand", func(b *testing.B) {
-			f, err := Parse(g, "hand")
+			f, err := New(g, Own("hand"))
 			require.NoError(b, err)
 			e, err := vec.New(g, vec.Config{Envs: 1024, Agents: []vec.AgentFactory{nil, vec.AgentFactory(f)}})
 			require.NoError(b, err)
@@ -92,9 +92,9 @@ func reportCPU(b *testing.B, f func()) {
 // middles returns positions of one game of g, as the acting seat sees them.
 func middles(tb testing.TB, g *env.Game) (list []env.State) {
 	tb.Helper()
-	f, err := Parse(g, "hand:ply=1")
+	f, err := New(g, Own("hand:ply=1"))
 	if err != nil { // the game has a search of its own
-		f, err = Parse(g, "hand")
+		f, err = New(g, Own("hand"))
 	}
 	require.NoError(tb, err)
 	a, err := f(1)
