@@ -34,13 +34,13 @@ func (t Text) sources(g *env.Game, e *entry.Entry) map[string]func(file string) 
 	}
 	if e.Baseline != nil {
 		all["hand"] = func(file string) (judges, error) {
-			w, err := e.Baseline.LoadFrom(t.read, file)
+			w, err := e.Baseline.LoadFrom(t.Read, file)
 			return judges{create: func() (entry.Judge, error) { return e.Baseline.New(w), nil }}, err
 		}
 	}
 	if e.Learned != nil {
 		all["learned"] = func(file string) (judges, error) {
-			net, facts, err := e.ReadNet(g, t.read, file)
+			net, facts, err := e.ReadNet(g, t.Read, file)
 			create := func() (entry.Judge, error) { return e.Learned.New(net.Clone()) }
 			return judges{create: create, net: net, output: facts.Notes["output"]}, err
 		}

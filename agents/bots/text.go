@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"regexp"
 	"strings"
 
 	"blockyard/agents/bots/entry"
@@ -37,11 +38,21 @@ func (t Text) With(weights Weights) Text {
 // String returns the text.
 func (t Text) String() string { return t.text }
 
+// Name is the alias of the agent, or the text if it has none.
+func (t Text) Name() string {
+	if name, _ := splitAlias(t.text); name != "" {
+		return name
+	}
+	return t.text
+}
+
 // Weights returns the bytes of weights that came along with a text. name is their ContentName.
 type Weights func(name string) ([]byte, error)
 
 // ContentPrefix begins the name of weights that are named by content.
 const ContentPrefix = "sha256:"
+
+var contentName = regexp.MustCompile(`^` + ContentPrefix + `[0-9a-f]{64}$`)
 
 // ContentName is the name of weights by content: ContentPrefix and their SHA-256 in hexadecimal.
 func ContentName(data []byte) string {
@@ -52,10 +63,13 @@ func ContentName(data []byte) string {
 // ErrUntrusted is wrapped by errors about foreign text that reads files or runs commands.
 var ErrUntrusted = errors.New("reads files or runs commands on this machine")
 
-// read returns the weights that the text names.
-func (t Text) read(name string) ([]byte, error) {
+// Read returns the weights that the text names: those that came along with it, or, if it is the user's, a file.
+func (t Text) Read(name string) ([]byte, error) {
 	switch {
 	case strings.HasPrefix(name, ContentPrefix) && t.weights != nil:
+		if !contentName.MatchString(name) {
+			return nil, fmt.Errorf("%.80q: want %s and 64 hexadecimal digits", name, ContentPrefix)
+		}
 		data, err := t.weights(name)
 		if err == nil && ContentName(data) != name {
 			err = fmt.Errorf("%.80s: its %d bytes are other weights, %s", name, len(data), ContentName(data))
@@ -77,7 +91,7 @@ func (a *Agent) Portable() (spec, name string, data []byte, err error) {
 		}
 		return a.Spec, "", nil, err
 	}
-	if data, err = a.text.read(a.options.Weights); err != nil {
+	if data, err = a.text.Read(a.options.Weights); err != nil {
 		return "", "", nil, fmt.Errorf("agent %.80q: %w", a.Spec, err)
 	}
 	name = ContentName(data)

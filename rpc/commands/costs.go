@@ -63,7 +63,7 @@ func (c *benchCmd) opponents(ctx context.Context) error {
 func specs(g *env.Game) (all []string) {
 	for _, name := range bots.Names(g) {
 		for _, options := range []string{":ply=1", ":depth=1,width=1"} {
-			if _, err := bots.Parse(g, name+options); err == nil {
+			if _, err := bots.New(g, bots.Foreign(name+options, nil)); err == nil {
 				all = append(all, name+options)
 			}
 		}
@@ -79,7 +79,7 @@ const fewest = 40
 // decision. That includes what the server does for each: the agent's view of the position, and the check that its
 // action is legal. Stepping the games is not part of it: the same steps without agents are subtracted.
 func (c *benchCmd) decisions(ctx context.Context, g *env.Game, spec string, seed uint64) (float64, error) {
-	factory, err := bots.Parse(g, spec)
+	factory, err := bots.New(g, bots.Foreign(spec, nil))
 	if err != nil {
 		return 0, err
 	}

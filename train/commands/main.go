@@ -166,7 +166,7 @@ func player(g *task.Game, name string, ply int) (match.Player, error) {
 			return match.Player{}, fmt.Errorf("agent %q: want 'hand', 'learned' or a weights file: %w", name, err)
 		}
 	}
-	f, err := bots.Parse(g.Rules, specOf(name, ply))
+	f, err := bots.New(g.Rules, bots.Own(specOf(name, ply)))
 	return match.Player{Name: name, New: f}, err
 }
 
