@@ -59,7 +59,7 @@ var layers = []layer{
 var only = []struct{ prefix, who, why string }{ // who: packages with a space between them
 	{"gorgonia.org", "train/network", "everything else plays with plain Go, so that no player drags a trainer along"},
 	{"github.com/prometheus", "datasets/program/ops", "programs only count; how the counts are shown is one package's matter"},
-	{"github.com/nats-io", "agents/fleet/broker agents/fleet train/cluster", "how tasks and results travel is their matter alone"},
+	{"github.com/nats-io", "agents/fleet/broker agents/fleet agents/fleet/matches train/cluster", "how tasks and results travel is their matter alone"},
 	{"github.com/vmihailenco", "rpc/wire", "the decoder is safe only behind the bounded frame scanner"},
 }
 

@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"blockyard/agents/bots"
-	"blockyard/agents/fleet"
+	"blockyard/agents/fleet/matches"
 	"blockyard/agents/match"
 	"blockyard/datasets/record"
 	"blockyard/env"
@@ -33,7 +33,7 @@ type arenaCmd struct {
 	Skip    int    `placeholder:"N" help:"In a game of one seat: skip this many seeds."`
 	Steps   int    `placeholder:"N" help:"In a game of one seat: stop a game after this many actions."`
 
-	Remote fleet.Flags `embed:""`
+	Remote matches.Flags `embed:""`
 }
 
 // Help is printed with the flags.
@@ -102,11 +102,11 @@ func (c *arenaCmd) play(ctx context.Context, con *console, m match.Match) error 
 }
 
 // workers lets worker processes play, if --cluster is given.
-func (c *arenaCmd) workers(ctx context.Context, con *console, m *match.Match) (*fleet.Session, error) {
-	a, level := fleet.Agent{Name: m.A.Name, Spec: c.A}, slog.LevelInfo
-	var b *fleet.Agent
+func (c *arenaCmd) workers(ctx context.Context, con *console, m *match.Match) (*matches.Session, error) {
+	a, level := matches.Agent{Name: m.A.Name, Spec: c.A}, slog.LevelInfo
+	var b *matches.Agent
 	if c.B != "" {
-		b = &fleet.Agent{Name: m.B.Name, Spec: c.B}
+		b = &matches.Agent{Name: m.B.Name, Spec: c.B}
 	}
 	if c.Quiet {
 		level = slog.LevelWarn

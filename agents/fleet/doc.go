@@ -1,14 +1,6 @@
-// Package fleet plays the games of a match by worker processes, on one machine or many. The result is that of the
-// same match in one process, byte for byte: agents, seeds and order are the same, and a unit counts once.
+// Package fleet is what the processes of a run know of one another: the runs of a broker, the workers of each and what
+// these have done. A run is a training by self-play, see package train/cluster, or a match, see package matches.
 //
-// A Host has the tasks, one per unit of the match, lowest first. Workers ask it for one when they are idle, and send
-// the records of its games. The host replays these before they count. Nothing of a match is stored in the broker but
-// its spec, weights, and records that are too large for a message: a match that is cut short is played again. These the
-// Host writes again and again, because they vanish a week after they were written last; see broker.KeepFor.
-//
-// A task that no sign of life of its worker names for Limits.AckWait goes to another worker. One that was given out
-// Limits.Deliveries times without a result is written to a file and ends the match.
-//
-// A worker is refused if its rules, features or shipped weights are others, or if its moves in a test game differ.
-// Agents that depend on a clock or on a program of one machine are refused when the match starts.
+// What a process that was killed leaves in the broker goes after KeepFor: when a run or a match starts, it removes the
+// specs, objects and queues of all that gave no sign of life for so long. The weights of a match vanish without that.
 package fleet

@@ -50,7 +50,7 @@ func TestClockOfWorkers(t *testing.T) {
 		}
 	})
 	t.Run("code", func(t *testing.T) {
-		for _, folder := range []string{".", "../../agents/fleet/broker", "../../agents/fleet"} {
+		for _, folder := range []string{".", "../../agents/fleet/broker", "../../agents/fleet", "../../agents/fleet/matches"} {
 			paths, err := filepath.Glob(filepath.Join(folder, "*.go"))
 			require.NoError(t, err)
 			require.NotEmpty(t, paths)

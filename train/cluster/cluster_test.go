@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"blockyard/agents/fleet"
 	"blockyard/agents/fleet/broker"
 	"blockyard/agents/mlp"
 	"blockyard/train/games"
@@ -103,7 +104,7 @@ func (s *site) work(t *testing.T, ctx context.Context, name string) <-chan error
 	t.Helper()
 	nc, left := s.connect(t), make(chan error, 1)
 	go func() {
-		left <- Work(ctx, nc, WorkerOptions{Name: name, Threads: 1, Algorithm: settings, Log: quiet}, new(broker.WorkerCounts))
+		left <- Work(ctx, nc, WorkerOptions{Name: name, Threads: 1, Algorithm: settings, Log: quiet}, new(fleet.WorkerCounts))
 	}()
 	return left
 }
@@ -137,7 +138,7 @@ func TestSameWeights(t *testing.T) {
 			require.Equal(t, alone.Counts.Games, together.Counts.Games)
 			require.Equal(t, alone.Counts.Visited, together.Counts.Visited)
 
-			sum := broker.WorkerRow{}
+			sum := fleet.WorkerRow{}
 			for _, w := range l.Workers() {
 				sum.Tasks += w.Tasks
 				sum.Games += w.Games

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"blockyard/agents/fleet/broker"
+	"blockyard/agents/fleet"
 	"blockyard/env"
 	"blockyard/train/games"
 	"blockyard/train/selfplay"
@@ -64,13 +64,13 @@ func TestRefusedWorkers(t *testing.T) {
 	} {
 		spec := good
 		change(&spec)
-		_, err := l.kv.Put(t.Context(), broker.SpecKey(l.Run()), broker.JSON(spec))
+		_, err := l.kv.Put(t.Context(), fleet.SpecKey(l.Run()), fleet.JSON(spec))
 		require.NoError(t, err)
 		err = <-s.work(t, t.Context(), "other")
 		require.ErrorIs(t, err, ErrRefused, says)
 		require.ErrorContains(t, err, says)
 	}
-	require.NoError(t, l.publishSpec(t.Context(), broker.Running))
+	require.NoError(t, l.publishSpec(t.Context(), fleet.Running))
 	ro := run.Learner.Rollout()
 	l.checks[kindOf(ro)] = strings.Repeat("0", 64)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -82,7 +82,7 @@ func TestRefusedWorkers(t *testing.T) {
 	err := <-s.work(t, t.Context(), "other")
 	require.ErrorIs(t, err, ErrRefused)
 	require.ErrorContains(t, err, "its self-test of backup play gives")
-	require.Eventually(t, func() bool { return l.Workers()[0].State == broker.Refused }, 20*time.Second, 10*time.Millisecond)
+	require.Eventually(t, func() bool { return l.Workers()[0].State == fleet.Refused }, 20*time.Second, 10*time.Millisecond)
 	cancel()
 	require.ErrorIs(t, <-played, context.Canceled)
 	require.NoError(t, l.Close(true))
@@ -121,7 +121,7 @@ func TestTaskThatFails(t *testing.T) {
 		ended <- Work(t.Context(), nc, WorkerOptions{
 			Name: "fragile", Threads: 1, Log: slog.New(slog.NewTextHandler(&log, nil)),
 			Algorithm: func(*games.Game) selfplay.Algorithm { return &crash{new(phases.Config)} },
-		}, new(broker.WorkerCounts))
+		}, new(fleet.WorkerCounts))
 	}()
 	err := run.Go(t.Context(), nil)
 	require.ErrorContains(t, err, "task 0-2-1 (iteration 0, slot 2) was given to workers 4 times and has no result")
@@ -131,7 +131,7 @@ func TestTaskThatFails(t *testing.T) {
 	require.ErrorContains(t, err, "failed-task-0-2.json")
 	var kept struct {
 		Task    selfplay.Task
-		Reports []broker.Trouble
+		Reports []fleet.Trouble
 	}
 	require.NoError(t, json.Unmarshal(text, &kept))
 	require.Equal(t, 2, kept.Task.Slot)
@@ -200,7 +200,7 @@ func TestLostTasks(t *testing.T) {
 func TestStatus(t *testing.T) {
 	s := newSite(t, nil)
 	nc := s.connect(t)
-	all, silent, err := broker.Ask(t.Context(), nc)
+	all, silent, err := fleet.Ask(t.Context(), nc)
 	require.NoError(t, err)
 	require.Empty(t, all)
 	require.Empty(t, silent)
@@ -210,17 +210,17 @@ func TestStatus(t *testing.T) {
 	require.NoError(t, run.Step())
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()
-	all, silent, err = broker.Ask(ctx, nc)
+	all, silent, err = fleet.Ask(ctx, nc)
 	require.NoError(t, err)
 	require.Empty(t, silent)
 	require.Len(t, all, 1)
 	require.Equal(t, l.Run(), all[0].Run)
 	require.Equal(t, 1, all[0].Iteration)
 	require.GreaterOrEqual(t, all[0].Workers[0].Tasks, 6)
-	require.Contains(t, broker.Table(all[0].Workers), "only")
+	require.Contains(t, fleet.Table(all[0].Workers), "only")
 	require.NoError(t, l.Close(true))
 	require.NoError(t, <-ended)
-	_, silent, err = broker.Ask(ctx, nc)
+	_, silent, err = fleet.Ask(ctx, nc)
 	require.NoError(t, err)
 	require.Equal(t, map[string]string{l.Run(): "blockbattle, done"}, silent)
 }

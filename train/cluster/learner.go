@@ -15,7 +15,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
-	"blockyard/agents/fleet/broker"
+	"blockyard/agents/fleet"
 	"blockyard/agents/mlp"
 	"blockyard/datasets/program/disk"
 	"blockyard/train/selfplay"
@@ -40,9 +40,9 @@ type Learner struct {
 	kv      jetstream.KeyValue
 	lease   *lease
 	queues  *queues
-	objects *broker.Objects
+	objects *fleet.Objects
 	player  *selfplay.Player // decodes results
-	workers *broker.Roster
+	workers *fleet.Roster
 	stop    context.CancelFunc
 	tasks   sync.WaitGroup // goroutines
 
@@ -65,7 +65,7 @@ func RunID(folder string) (string, error) {
 	text, err := os.ReadFile(path)
 	if err == nil {
 		id := strings.TrimSpace(string(text))
-		return id, broker.CheckName(id)
+		return id, fleet.CheckName(id)
 	}
 	if !errors.Is(err, os.ErrNotExist) {
 		return "", err
@@ -91,8 +91,8 @@ func NewLearner(ctx context.Context, nc *nats.Conn, r *selfplay.Run, o LearnerOp
 	if l.js, err = jetstream.New(nc); err != nil {
 		return nil, err
 	}
-	if l.kv, err = broker.Runs(ctx, l.js, true); err != nil {
-		return nil, broker.Explain(err)
+	if l.kv, err = fleet.Runs(ctx, l.js, true); err != nil {
+		return nil, fleet.Explain(err)
 	}
 	host, _ := os.Hostname()
 	holder := fmt.Sprintf("process %d on %s", os.Getpid(), host)
@@ -103,10 +103,10 @@ func NewLearner(ctx context.Context, nc *nats.Conn, r *selfplay.Run, o LearnerOp
 	if l.queues, err = makeQueues(ctx, l.js, l.spec, o.Alone); err != nil {
 		return nil, err
 	}
-	if l.objects, err = broker.CreateObjects(ctx, l.js, id, 0); err != nil {
+	if l.objects, err = fleet.CreateObjects(ctx, l.js, id, 0); err != nil {
 		return nil, err
 	}
-	l.workers = broker.NewRoster(id, o.Log)
+	l.workers = fleet.NewRoster(id, o.Log)
 	return l, l.start(nc)
 }
 
@@ -116,7 +116,7 @@ func (l *Learner) start(nc *nats.Conn) error {
 	l.stop = stop
 	taking, err := l.queues.toLearn.Consume(l.take, jetstream.PullMaxMessages(256))
 	if err != nil {
-		return broker.Explain(err)
+		return fleet.Explain(err)
 	}
 	context.AfterFunc(ctx, taking.Stop)
 	if err := l.listen(ctx, nc); err != nil {
@@ -128,10 +128,10 @@ func (l *Learner) start(nc *nats.Conn) error {
 		}
 	})
 	l.tasks.Go(func() { l.watch(ctx) })
-	if err := l.publishSpec(ctx, broker.Running); err != nil {
+	if err := l.publishSpec(ctx, fleet.Running); err != nil {
 		return err
 	}
-	if removed, err := broker.Sweep(ctx, nc, l.js, l.kv, l.spec.Run, broker.KeepFor); err != nil || len(removed) > 0 {
+	if removed, err := fleet.Sweep(ctx, nc, l.js, l.kv, l.spec.Run, fleet.KeepFor); err != nil || len(removed) > 0 {
 		l.options.Log.Info("removed from the broker what old runs have left", "runs", removed, "error", err)
 	}
 	return nil
@@ -148,19 +148,19 @@ func (l *Learner) publishSpec(ctx context.Context, state string) error {
 		return err
 	}
 	l.spec.State = state
-	_, err := l.kv.Put(ctx, broker.SpecKey(l.spec.Run), broker.JSON(l.spec))
-	return broker.Explain(err)
+	_, err := l.kv.Put(ctx, fleet.SpecKey(l.spec.Run), fleet.JSON(l.spec))
+	return fleet.Explain(err)
 }
 
 // Run is the id of the run.
 func (l *Learner) Run() string { return l.spec.Run }
 
 // Workers returns what each worker that was ever seen has done.
-func (l *Learner) Workers() []broker.WorkerRow { return l.workers.Rows() }
+func (l *Learner) Workers() []fleet.WorkerRow { return l.workers.Rows() }
 
 // Status returns the state of the run.
-func (l *Learner) Status() broker.Status {
-	s := broker.Status{Run: l.spec.Run, Game: l.spec.Game, Epoch: l.spec.Epoch, Workers: l.workers.Rows()}
+func (l *Learner) Status() fleet.Status {
+	s := fleet.Status{Run: l.spec.Run, Game: l.spec.Game, Epoch: l.spec.Epoch, Workers: l.workers.Rows()}
 	l.mu.Lock()
 	s.Iteration = l.waiting
 	s.Open = len(l.open())
@@ -210,7 +210,7 @@ func (l *Learner) explain(err error) error {
 	if broken := l.broken(); broken != nil {
 		return broken
 	}
-	return broker.Explain(err)
+	return fleet.Explain(err)
 }
 
 // fail ends the run with the first error.
@@ -236,14 +236,14 @@ func (l *Learner) Close(finished bool) error {
 	defer cancel()
 	var errs []error
 	if l.broken() == nil && !errors.Is(l.lease.held(ctx), ErrDriven) {
-		state := broker.Paused
+		state := fleet.Paused
 		if finished {
-			state = broker.Done
+			state = fleet.Done
 		}
 		errs = append(errs, l.publishSpec(ctx, state))
 		if finished {
 			l.workers.WaitGone(ctx, 3*time.Second)
-			errs = append(errs, l.queues.remove(ctx, l.js), broker.DeleteObjects(ctx, l.js, l.spec.Run))
+			errs = append(errs, l.queues.remove(ctx, l.js), fleet.DeleteObjects(ctx, l.js, l.spec.Run))
 		}
 		errs = append(errs, l.lease.free(ctx))
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
+	"blockyard/agents/fleet"
 	"blockyard/agents/fleet/broker"
 	"blockyard/agents/mlp"
 	"blockyard/train/selfplay"
@@ -53,7 +54,7 @@ func (w *worker) play(ctx context.Context, tasks <-chan jetstream.Msg, stop cont
 			player = nil
 			w.counts.Failed.Add(1)
 			w.options.Log.Warn("a task failed", "task", id, "error", err)
-			broker.SayTrouble(w.nc, w.spec.Run, broker.Trouble{Task: id, Worker: w.options.Name, Error: err.Error()})
+			fleet.SayTrouble(w.nc, w.spec.Run, fleet.Trouble{Task: id, Worker: w.options.Name, Error: err.Error()})
 			_ = msg.NakWithDelay(200 * time.Millisecond)
 		}
 	}
@@ -189,7 +190,7 @@ func (w *worker) publish(ctx context.Context, m *taskMessage, file []byte, busy 
 		if err == nil || ctx.Err() != nil {
 			return err
 		}
-		w.options.Log.Warn("a result could not be published, trying again", "task", r.id, "error", broker.Explain(err))
+		w.options.Log.Warn("a result could not be published, trying again", "task", r.id, "error", fleet.Explain(err))
 		pause(ctx, time.Second)
 	}
 }

@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/nats-io/nats.go/jetstream"
+	"blockyard/agents/fleet"
 
-	"blockyard/agents/fleet/broker"
+	"github.com/nats-io/nats.go/jetstream"
 )
 
 // aheadMost is how many rollouts beyond the one that the learner waits for may be played.
@@ -65,20 +65,20 @@ func makeQueues(ctx context.Context, js jetstream.JetStream, s *Spec, alone bool
 	}
 	q.tasks, q.results = create("tasks", tasksPerSlot, taskBytes), create("results", resultsPerSlot, resultBytes)
 	if err != nil {
-		return nil, broker.Explain(err)
+		return nil, fleet.Explain(err)
 	}
 	q.toWorkers, err = q.tasks.CreateConsumer(ctx, jetstream.ConsumerConfig{
 		Durable: workersName, AckPolicy: jetstream.AckExplicitPolicy, AckWait: s.Limits.AckWait,
 		MaxDeliver: s.Limits.Deliveries, MaxAckPending: tasksPerSlot * s.Slots, MaxWaiting: 8192,
 	})
 	if err != nil {
-		return nil, broker.Explain(err)
+		return nil, fleet.Explain(err)
 	}
 	q.toLearn, err = q.results.CreateConsumer(ctx, jetstream.ConsumerConfig{
 		Durable: learnerName, AckPolicy: jetstream.AckExplicitPolicy, AckWait: s.Limits.AckWait,
 		MaxAckPending: resultsPerSlot * s.Slots,
 	})
-	return q, broker.Explain(err)
+	return q, fleet.Explain(err)
 }
 
 // remove deletes the streams of an epoch.

@@ -10,7 +10,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
-	"blockyard/agents/fleet/broker"
+	"blockyard/agents/fleet"
 	"blockyard/datasets/program/disk"
 	"blockyard/train/selfplay"
 )
@@ -35,7 +35,7 @@ func (l *Learner) take(msg jetstream.Msg) {
 	defer cancel()
 	slots, size, err := l.decode(ctx, r, s.tasks, msg.Data())
 	if err != nil {
-		l.workers.Trouble(broker.Trouble{Task: r.id.String(), Worker: r.worker, Error: err.Error()})
+		l.workers.Trouble(fleet.Trouble{Task: r.id.String(), Worker: r.worker, Error: err.Error()})
 		l.again(ctx, s)
 		return
 	}
@@ -119,9 +119,9 @@ func (l *Learner) giveUp(ctx context.Context, s *sentTask) {
 	reports := l.workers.Reports(id)
 	path := filepath.Join(l.options.Folder, fmt.Sprintf("failed-task-%d-%d.json", task.Iteration, task.Slot))
 	kept := struct {
-		Spec    *Spec            `json:"spec"`
-		Task    *selfplay.Task   `json:"task"`
-		Reports []broker.Trouble `json:"reports"`
+		Spec    *Spec           `json:"spec"`
+		Task    *selfplay.Task  `json:"task"`
+		Reports []fleet.Trouble `json:"reports"`
 	}{l.spec, task, reports}
 	text, err := json.MarshalIndent(kept, "", "\t")
 	if err == nil {

@@ -8,7 +8,7 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
-	"blockyard/agents/fleet/broker"
+	"blockyard/agents/fleet"
 	"blockyard/train/selfplay"
 )
 
@@ -123,7 +123,7 @@ func (l *Learner) publish(ctx context.Context, s *sentTask) error {
 	l.mu.Lock()
 	m := s.message()
 	l.mu.Unlock()
-	data, msgID := broker.JSON(m), m.messageID()
+	data, msgID := fleet.JSON(m), m.messageID()
 	subject := queueSubject(l.spec.Run, l.spec.Epoch, "tasks")
 	for {
 		_, err := l.js.Publish(ctx, subject, data, jetstream.WithMsgID(msgID))

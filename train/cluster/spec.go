@@ -11,7 +11,7 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
-	"blockyard/agents/fleet/broker"
+	"blockyard/agents/fleet"
 	"blockyard/env/games"
 	task "blockyard/train/games"
 	"blockyard/train/selfplay"
@@ -31,7 +31,7 @@ type Spec struct {
 	Version  int             `json:"version"`
 	Run      string          `json:"run"`
 	Epoch    uint64          `json:"epoch"`
-	Kind     string          `json:"kind,omitempty"` // see broker.Head
+	Kind     string          `json:"kind,omitempty"` // see fleet.Head
 	State    string          `json:"state"`          // running, paused or done
 	Game     string          `json:"game"`
 	Rules    int             `json:"rules"`
@@ -51,7 +51,7 @@ func featuresID(g *task.Game) string {
 func newSpec(r *selfplay.Run, id string, l Limits) (*Spec, error) {
 	text, err := json.Marshal(r.Settings())
 	return &Spec{
-		Version: Version, Run: id, State: broker.Running, Game: r.Game.Rules.Name, Rules: r.Game.Rules.Rules,
+		Version: Version, Run: id, State: fleet.Running, Game: r.Game.Rules.Name, Rules: r.Game.Rules.Rules,
 		Features: featuresID(r.Game), Settings: text, Slots: len(r.Slots), Limits: l,
 	}, err
 }
@@ -91,8 +91,8 @@ func queueSubject(run string, epoch uint64, what string) string {
 	return fmt.Sprintf("blockyard.%s.%d.%s", run, epoch, what)
 }
 
-// readSpec reads the spec of a run; broker.ErrNoRun if there is none.
+// readSpec reads the spec of a run; fleet.ErrNoRun if there is none.
 func readSpec(ctx context.Context, kv jetstream.KeyValue, run string) (*Spec, error) {
 	s := new(Spec)
-	return s, broker.ReadSpec(ctx, kv, run, s)
+	return s, fleet.ReadSpec(ctx, kv, run, s)
 }

@@ -9,7 +9,7 @@ import (
 
 	"github.com/nats-io/nats.go"
 
-	"blockyard/agents/fleet/broker"
+	"blockyard/agents/fleet"
 	"blockyard/train/selfplay"
 )
 
@@ -146,7 +146,7 @@ func parseResult(h nats.Header) (*resultMessage, error) {
 	if r.id, err = parseTaskID(h.Get(taskHeader)); err != nil {
 		return nil, fmt.Errorf("not a result: %w", err)
 	}
-	if err := broker.CheckName(r.worker); err != nil {
+	if err := fleet.CheckName(r.worker); err != nil {
 		return nil, err
 	}
 	if r.busy, err = strconv.ParseInt(h.Get(busyHeader), 10, 64); err != nil || r.busy < 0 {

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"blockyard/agents/fleet/broker"
+	"blockyard/agents/fleet"
 	"blockyard/train/selfplay"
 
 	"github.com/nats-io/nats.go"
@@ -19,7 +19,7 @@ var sample = taskMessage{Version: Version, Check: "c0ffee", Try: 1, Iteration: 3
 }
 
 func TestTaskMessages(t *testing.T) {
-	got, err := parseTask(broker.JSON(sample))
+	got, err := parseTask(fleet.JSON(sample))
 	require.NoError(t, err)
 	require.Equal(t, sample, *got)
 	require.Equal(t, "3-2-2-1", got.messageID())
@@ -114,7 +114,7 @@ func TestGroupSize(t *testing.T) {
 
 // What parseTask accepts is written to the same message.
 func FuzzTask(f *testing.F) {
-	f.Add(broker.JSON(sample))
+	f.Add(fleet.JSON(sample))
 	f.Add([]byte(`{"version":3}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		m, err := parseTask(data)

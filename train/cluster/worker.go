@@ -15,7 +15,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"blockyard/agents/fleet"
-	"blockyard/agents/fleet/broker"
+	"blockyard/agents/fleet/matches"
 	"blockyard/agents/mlp"
 	"blockyard/train/games"
 	"blockyard/train/selfplay"
@@ -37,14 +37,14 @@ var ErrRefused = errors.New("this worker is refused")
 // A worker plays tasks of one run.
 type worker struct {
 	options  WorkerOptions
-	counts   *broker.WorkerCounts
+	counts   *fleet.WorkerCounts
 	nc       *nats.Conn
 	js       jetstream.JetStream
 	kv       jetstream.KeyValue
 	spec     *Spec
 	game     *games.Game
 	settings selfplay.Algorithm
-	objects  *broker.Objects
+	objects  *fleet.Objects
 
 	mu     sync.Mutex
 	checks map[selfplay.Rollout]string // self-tests that were played
@@ -56,8 +56,8 @@ const look = time.Second
 
 // Work plays tasks of a run of self-play, or of a match, until it is over; then its error is nil, as when ctx ends. It
 // waits for a run that is not there yet.
-func Work(ctx context.Context, nc *nats.Conn, o WorkerOptions, counts *broker.WorkerCounts) error {
-	if err := broker.CheckName(o.Name); err != nil {
+func Work(ctx context.Context, nc *nats.Conn, o WorkerOptions, counts *fleet.WorkerCounts) error {
+	if err := fleet.CheckName(o.Name); err != nil {
 		return err
 	}
 	js, err := jetstream.New(nc)
@@ -71,8 +71,8 @@ func Work(ctx context.Context, nc *nats.Conn, o WorkerOptions, counts *broker.Wo
 	if err := w.find(ctx); err != nil || w.spec == nil {
 		return err
 	}
-	if w.spec.Kind == broker.Match {
-		return fleet.Work(ctx, nc, w.spec.Run, o.Name, o.Threads, o.Log, counts)
+	if w.spec.Kind == fleet.Match {
+		return matches.Work(ctx, nc, w.spec.Run, o.Name, o.Threads, o.Log, counts)
 	}
 	err = w.prepare(ctx)
 	if err == nil {
@@ -81,12 +81,12 @@ func Work(ctx context.Context, nc *nats.Conn, o WorkerOptions, counts *broker.Wo
 	}
 	switch {
 	case errors.Is(err, ErrRefused):
-		w.hello(broker.Refused, err.Error())
+		w.hello(fleet.Refused, err.Error())
 	case ctx.Err() != nil:
 		err = nil
 		fallthrough
 	default:
-		w.hello(broker.Left, "")
+		w.hello(fleet.Left, "")
 	}
 	_ = nc.FlushTimeout(time.Second) // the learner would notice by itself, a little later
 	return err
@@ -113,25 +113,25 @@ func (w *worker) find(ctx context.Context) error {
 
 // look returns the run if it is there.
 func (w *worker) look(ctx context.Context) (*Spec, error) {
-	kv, err := broker.Runs(ctx, w.js, false)
+	kv, err := fleet.Runs(ctx, w.js, false)
 	if errors.Is(err, jetstream.ErrBucketNotFound) {
 		return nil, nil
 	} else if err != nil {
-		return nil, broker.Explain(err)
+		return nil, fleet.Explain(err)
 	}
 	w.kv = kv
 	if w.options.Run != "" {
 		s, err := readSpec(ctx, kv, w.options.Run)
-		if errors.Is(err, broker.ErrNoRun) {
+		if errors.Is(err, fleet.ErrNoRun) {
 			return nil, nil
 		}
 		return s, err
 	}
-	all, err := broker.Heads(ctx, kv)
+	all, err := fleet.Heads(ctx, kv)
 	var open []string
 	var names []string
 	for _, h := range all {
-		if h.State == broker.Running && (h.Kind != broker.Match || broker.Alive(ctx, w.nc, h.Run)) {
+		if h.State == fleet.Running && (h.Kind != fleet.Match || fleet.Alive(ctx, w.nc, h.Run)) {
 			open, names = append(open, h.Run), append(names, h.Run+" ("+h.Game+")")
 		}
 	}
@@ -159,13 +159,13 @@ func (w *worker) prepare(ctx context.Context) error {
 	if _, err := selfplay.NewPlayer(w.game, w.settings); err != nil {
 		return fmt.Errorf("%w: run %s: %w", ErrRefused, w.spec.Run, err)
 	}
-	w.objects, err = broker.OpenObjects(ctx, w.js, w.spec.Run)
+	w.objects, err = fleet.OpenObjects(ctx, w.js, w.spec.Run)
 	return err
 }
 
 // work plays epoch after epoch until the run is done.
 func (w *worker) work(ctx context.Context) error {
-	for ctx.Err() == nil && w.spec.State != broker.Done {
+	for ctx.Err() == nil && w.spec.State != fleet.Done {
 		cons, err := w.js.Consumer(ctx, queueName(w.spec.Run, w.spec.Epoch, "tasks"), workersName)
 		if err == nil {
 			err = w.epoch(ctx, cons)
@@ -176,7 +176,7 @@ func (w *worker) work(ctx context.Context) error {
 		if err != nil && ctx.Err() == nil {
 			w.options.Log.Debug("no queue of tasks", "error", err)
 		}
-		w.hello(broker.Playing, "")
+		w.hello(fleet.Playing, "")
 		pause(ctx, look)
 		if s, err := readSpec(ctx, w.kv, w.spec.Run); err == nil {
 			w.spec = s
@@ -223,19 +223,19 @@ func (w *worker) epoch(ctx context.Context, cons jetstream.Consumer) error {
 // follow says hello, and stops the epoch if the run is done or in another one.
 func (w *worker) follow(ctx context.Context, stop context.CancelCauseFunc) {
 	for ctx.Err() == nil {
-		w.hello(broker.Playing, "")
+		w.hello(fleet.Playing, "")
 		s, err := readSpec(ctx, w.kv, w.spec.Run)
-		if err == nil && (s.State == broker.Done || s.Epoch != w.spec.Epoch) {
+		if err == nil && (s.State == fleet.Done || s.Epoch != w.spec.Epoch) {
 			stop(nil)
 			return
 		}
-		pause(ctx, broker.HelloEvery)
+		pause(ctx, fleet.HelloEvery)
 	}
 }
 
 func (w *worker) hello(state, why string) {
-	h := broker.Hello{Name: w.options.Name, Threads: w.options.Threads, State: state, Why: why}
-	broker.SayHello(w.nc, w.spec.Run, h)
+	h := fleet.Hello{Name: w.options.Name, Threads: w.options.Threads, State: state, Why: why}
+	fleet.SayHello(w.nc, w.spec.Run, h)
 }
 
 // pause waits for a time or until ctx ends.

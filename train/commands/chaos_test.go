@@ -18,6 +18,7 @@ import (
 	"testing"
 	"time"
 
+	"blockyard/agents/fleet"
 	"blockyard/agents/fleet/broker"
 	"blockyard/train/cluster"
 
@@ -84,7 +85,7 @@ func TestChaos(t *testing.T) {
 		}
 		workers[r.IntN(len(workers))].harm(t, r)
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-		all, _, _ := broker.Ask(ctx, nc)
+		all, _, _ := fleet.Ask(ctx, nc)
 		cancel()
 		for _, s := range all {
 			require.LessOrEqual(t, s.Queued, uint64(5*games), "tasks in the queue: five per slot")

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"blockyard/agents/fleet"
 	"blockyard/agents/fleet/broker"
 	"blockyard/train/games"
 	"blockyard/train/selfplay"
@@ -107,7 +108,7 @@ func (d *disk) fillDuring(t *testing.T, args []string) error {
 	nc, err := broker.Connect(broker.Link{URL: l.join[1], Creds: l.join[3]}, slog.New(slog.DiscardHandler))
 	require.NoError(t, err)
 	require.Eventually(t, func() bool {
-		all, _, err := broker.Ask(t.Context(), nc)
+		all, _, err := fleet.Ask(t.Context(), nc)
 		return err == nil && len(all) == 1 && all[0].Iteration > 3
 	}, time.Minute, 10*time.Millisecond)
 	nc.Close()

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"blockyard/agents/fleet"
 	"blockyard/agents/fleet/broker"
 
 	"github.com/nats-io/nats.go"
@@ -40,7 +41,7 @@ func TestGateCluster(t *testing.T) {
 	}, time.Minute, 10*time.Millisecond)
 	defer nc.Close()
 	require.Eventually(t, func() bool {
-		all, _, _ := broker.Ask(t.Context(), nc)
+		all, _, _ := fleet.Ask(t.Context(), nc)
 		return len(all) == 1 && len(all[0].Workers) == 1 && all[0].Workers[0].Tasks > 0
 	}, time.Minute, 5*time.Millisecond)
 	killed.kill()

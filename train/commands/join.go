@@ -10,6 +10,7 @@ import (
 	"runtime"
 	"time"
 
+	"blockyard/agents/fleet"
 	"blockyard/agents/fleet/broker"
 	"blockyard/datasets/program/ops"
 	"blockyard/train/cluster"
@@ -38,7 +39,7 @@ func (c *join) Run(ctx context.Context) error {
 		host = regexp.MustCompile(`[^A-Za-z0-9_-]`).ReplaceAllString(host, "-")
 		c.Name = fmt.Sprintf("%.40s-%d", host, os.Getpid())
 	}
-	log, counts := c.Logger(os.Stderr), new(broker.WorkerCounts)
+	log, counts := c.Logger(os.Stderr), new(fleet.WorkerCounts)
 	site, err := c.Start(log, workerMetrics(counts))
 	if err != nil {
 		return err
@@ -108,20 +109,20 @@ func emptySettings(g *games.Game) selfplay.Algorithm {
 }
 
 // workerMetrics are what a worker has done as Prometheus reads it.
-func workerMetrics(c *broker.WorkerCounts) ops.Collector {
-	s := ops.NewSet(func() *broker.WorkerCounts { return c })
+func workerMetrics(c *fleet.WorkerCounts) ops.Collector {
+	s := ops.NewSet(func() *fleet.WorkerCounts { return c })
 	s.Counter("blockyard_worker_tasks_total", "Tasks played whose result was stored.",
-		func(c **broker.WorkerCounts) float64 { return float64((*c).Tasks.Load()) })
+		func(c **fleet.WorkerCounts) float64 { return float64((*c).Tasks.Load()) })
 	s.Counter("blockyard_worker_failed_tasks_total", "Tasks that could not be played.",
-		func(c **broker.WorkerCounts) float64 { return float64((*c).Failed.Load()) })
+		func(c **fleet.WorkerCounts) float64 { return float64((*c).Failed.Load()) })
 	s.Counter("blockyard_worker_games_total", "Games that ended.",
-		func(c **broker.WorkerCounts) float64 { return float64((*c).Games.Load()) })
+		func(c **fleet.WorkerCounts) float64 { return float64((*c).Games.Load()) })
 	s.Counter("blockyard_worker_choices_total", "Choices made.",
-		func(c **broker.WorkerCounts) float64 { return float64((*c).Moves.Load()) })
+		func(c **fleet.WorkerCounts) float64 { return float64((*c).Moves.Load()) })
 	s.Counter("blockyard_worker_busy_seconds_total", "Time of playing, of all goroutines.",
-		func(c **broker.WorkerCounts) float64 { return float64((*c).Busy.Load()) / 1e6 })
+		func(c **fleet.WorkerCounts) float64 { return float64((*c).Busy.Load()) / 1e6 })
 	s.Gauge("blockyard_worker_queued_tasks", "Tasks that waited in the queue when the last one was played.",
-		func(c **broker.WorkerCounts) float64 { return float64((*c).Queued.Load()) })
+		func(c **fleet.WorkerCounts) float64 { return float64((*c).Queued.Load()) })
 	return s
 }
 
@@ -144,18 +145,18 @@ func (c *clusterStatus) Run(ctx context.Context) error {
 	defer nc.Close()
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
-	all, quiet, err := broker.Ask(ctx, nc)
+	all, quiet, err := fleet.Ask(ctx, nc)
 	if err != nil {
 		return err
 	}
 	for _, s := range all {
-		if s.Kind == broker.Match {
+		if s.Kind == fleet.Match {
 			fmt.Printf("match %s: %s, %d units played, %d without a result, %d of them waiting\n%s\n",
-				s.Run, s.Game, s.Iteration, s.Open, s.Queued, broker.Table(s.Workers))
+				s.Run, s.Game, s.Iteration, s.Open, s.Queued, fleet.Table(s.Workers))
 			continue
 		}
 		fmt.Printf("run %s: %s, iteration %d, %d tasks without a result, %d in the queue, %d results to take\n%s\n",
-			s.Run, s.Game, s.Iteration, s.Open, s.Queued, s.Unread, broker.Table(s.Workers))
+			s.Run, s.Game, s.Iteration, s.Open, s.Queued, s.Unread, fleet.Table(s.Workers))
 	}
 	for run, why := range quiet {
 		fmt.Printf("run %s: %s\n", run, why)

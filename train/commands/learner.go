@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 
+	"blockyard/agents/fleet"
 	"blockyard/agents/fleet/broker"
 	"blockyard/datasets/program/ops"
 	"blockyard/train/cluster"
@@ -54,7 +55,7 @@ func (l *learner) workers() string {
 	if l == nil {
 		return ""
 	}
-	return broker.Progress(l.Workers())
+	return fleet.Progress(l.Workers())
 }
 
 // close gives the run back and prints who did what. finished says that the run is over.
@@ -65,7 +66,7 @@ func (l *learner) close(finished bool) error {
 	var errs []error
 	if l.Learner != nil {
 		errs = append(errs, l.Close(finished))
-		fmt.Print(broker.Table(l.Workers()))
+		fmt.Print(fleet.Table(l.Workers()))
 	}
 	errs = append(errs, l.site.Close(finished))
 	return errors.Join(errs...)
@@ -78,25 +79,25 @@ func (l *learner) metrics() []ops.Collector {
 	}
 	s := ops.NewSet(l.Status)
 	s.Gauge("blockyard_cluster_open_tasks", "Tasks that have no result yet.",
-		func(s *broker.Status) float64 { return float64(s.Open) })
+		func(s *fleet.Status) float64 { return float64(s.Open) })
 	s.Gauge("blockyard_cluster_queued_tasks", "Tasks that no worker has yet.",
-		func(s *broker.Status) float64 { return float64(s.Queued) })
+		func(s *fleet.Status) float64 { return float64(s.Queued) })
 	s.Gauge("blockyard_cluster_unread_results", "Results that the learner has not taken yet: its lag.",
-		func(s *broker.Status) float64 { return float64(s.Unread) })
+		func(s *fleet.Status) float64 { return float64(s.Unread) })
 	s.Gauge("blockyard_cluster_workers", "Workers that were ever seen.",
-		func(s *broker.Status) float64 { return float64(len(s.Workers)) })
-	perWorker := func(name, help string, value func(*broker.WorkerRow) float64) {
+		func(s *fleet.Status) float64 { return float64(len(s.Workers)) })
+	perWorker := func(name, help string, value func(*fleet.WorkerRow) float64) {
 		s.Counters("blockyard_cluster_"+name, help, []string{"worker"}, ops.PerName(
-			func(s *broker.Status) []broker.WorkerRow { return s.Workers },
-			func(w *broker.WorkerRow) string { return w.Name }, value))
+			func(s *fleet.Status) []fleet.WorkerRow { return s.Workers },
+			func(w *fleet.WorkerRow) string { return w.Name }, value))
 	}
 	perWorker("tasks_total", "Results counted, by worker.",
-		func(w *broker.WorkerRow) float64 { return float64(w.Tasks) })
+		func(w *fleet.WorkerRow) float64 { return float64(w.Tasks) })
 	perWorker("games_total", "Games that ended, by worker.",
-		func(w *broker.WorkerRow) float64 { return float64(w.Games) })
+		func(w *fleet.WorkerRow) float64 { return float64(w.Games) })
 	perWorker("dropped_results_total", "Results that came late or twice, by worker.",
-		func(w *broker.WorkerRow) float64 { return float64(w.Dropped) })
+		func(w *fleet.WorkerRow) float64 { return float64(w.Dropped) })
 	perWorker("busy_seconds_total", "Time of playing, of all goroutines of a worker.",
-		func(w *broker.WorkerRow) float64 { return w.Busy.Seconds() })
+		func(w *fleet.WorkerRow) float64 { return w.Busy.Seconds() })
 	return []ops.Collector{s}
 }

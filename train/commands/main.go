@@ -13,8 +13,8 @@ import (
 	"github.com/alecthomas/kong"
 
 	"blockyard/agents/bots"
-	"blockyard/agents/fleet"
 	"blockyard/agents/fleet/broker"
+	"blockyard/agents/fleet/matches"
 	"blockyard/agents/match"
 	"blockyard/agents/submit"
 	interrupt "blockyard/datasets/program"
@@ -99,14 +99,14 @@ func (c *export) Run(ctx context.Context) error {
 }
 
 type gate struct {
-	A, B    string      `arg:"" help:"Agents: a weights file, 'learned' for the shipped one, or 'hand' for the baseline."`
-	Game    string      `help:"Game to play." default:"blockbattle"`
-	Ply     int         `help:"Plies that both search." default:"2"`
-	Pairs   int         `help:"Pairs of games: each seed is played twice, with the seats swapped." default:"200"`
-	Seed    uint64      `help:"Seed of the games." default:"1000"`
-	Out     string      `help:"Also write the result to this file, as a line of JSON." placeholder:"FILE"`
-	Workers int         `help:"Games played at once; they do not influence the outcome. 0: one per core." default:"0"`
-	Remote  fleet.Flags `embed:""`
+	A, B    string        `arg:"" help:"Agents: a weights file, 'learned' for the shipped one, or 'hand' for the baseline."`
+	Game    string        `help:"Game to play." default:"blockbattle"`
+	Ply     int           `help:"Plies that both search." default:"2"`
+	Pairs   int           `help:"Pairs of games: each seed is played twice, with the seats swapped." default:"200"`
+	Seed    uint64        `help:"Seed of the games." default:"1000"`
+	Out     string        `help:"Also write the result to this file, as a line of JSON." placeholder:"FILE"`
+	Workers int           `help:"Games played at once; they do not influence the outcome. 0: one per core." default:"0"`
+	Remote  matches.Flags `embed:""`
 	ops.LogFlags
 }
 
@@ -129,8 +129,8 @@ func (c *gate) Run(ctx context.Context) error {
 	if t.B, err = player(g, c.B, c.Ply); err != nil {
 		return err
 	}
-	workers, err := c.Remote.Start(ctx, &t, fleet.Agent{Name: c.A, Spec: specOf(c.A, c.Ply)},
-		&fleet.Agent{Name: c.B, Spec: specOf(c.B, c.Ply)}, os.Stderr, c.Logger(os.Stderr))
+	workers, err := c.Remote.Start(ctx, &t, matches.Agent{Name: c.A, Spec: specOf(c.A, c.Ply)},
+		&matches.Agent{Name: c.B, Spec: specOf(c.B, c.Ply)}, os.Stderr, c.Logger(os.Stderr))
 	if err != nil {
 		return err
 	}

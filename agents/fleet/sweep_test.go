@@ -1,4 +1,4 @@
-package broker
+package fleet
 
 import (
 	"context"
@@ -9,13 +9,15 @@ import (
 	"testing"
 	"time"
 
+	"blockyard/agents/fleet/broker"
+
 	"github.com/nats-io/nats.go/jetstream"
 	"github.com/stretchr/testify/require"
 )
 
 // What runs leave in a broker whose processes are gone is removed when it is old, and nothing else.
 func TestSweep(t *testing.T) {
-	f := Flags{Listen: "127.0.0.1:0"}
+	f := broker.Flags{Listen: "127.0.0.1:0"}
 	site, err := f.Open(t.TempDir(), "test", slog.New(slog.DiscardHandler))
 	require.NoError(t, err)
 	ctx := t.Context()
@@ -73,7 +75,7 @@ func TestSweep(t *testing.T) {
 
 // Large results travel as objects, whose bytes must match their names.
 func TestObjects(t *testing.T) {
-	f := Flags{Listen: "127.0.0.1:0"}
+	f := broker.Flags{Listen: "127.0.0.1:0"}
 	dir := t.TempDir()
 	site, err := f.Open(dir, "test", slog.New(slog.DiscardHandler))
 	require.NoError(t, err)

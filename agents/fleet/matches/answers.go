@@ -1,4 +1,4 @@
-package fleet
+package matches
 
 import (
 	"context"
@@ -11,7 +11,7 @@ import (
 
 	"github.com/nats-io/nats.go"
 
-	"blockyard/agents/fleet/broker"
+	"blockyard/agents/fleet"
 	"blockyard/agents/match"
 	"blockyard/datasets/record"
 )
@@ -42,8 +42,8 @@ func taskName(index int) string { return strconv.Itoa(index) }
 // next answers a request with the task of the lowest unit that nobody plays.
 func (h *Host) next(m *nats.Msg) []byte {
 	var q request
-	if json.Unmarshal(m.Data, &q) != nil || broker.CheckName(q.Worker) != nil {
-		return broker.JSON(reply{})
+	if json.Unmarshal(m.Data, &q) != nil || fleet.CheckName(q.Worker) != nil {
+		return fleet.JSON(reply{})
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -63,18 +63,18 @@ func (h *Host) next(m *nats.Msg) []byte {
 		}
 	}
 	if first == nil {
-		return broker.JSON(reply{})
+		return fleet.JSON(reply{})
 	}
 	first.worker, first.seen = q.Worker, time.Now()
 	first.tries++
-	return broker.JSON(reply{Unit: &first.unit, Queued: waiting - 1})
+	return fleet.JSON(reply{Unit: &first.unit, Queued: waiting - 1})
 }
 
 // result takes a result. Those that are not waited for, late or repeated, are dropped; those that do not replay are
 // given out again.
 func (h *Host) result(m *nats.Msg) []byte {
 	var r result
-	if json.Unmarshal(m.Data, &r) != nil || broker.CheckName(r.Worker) != nil || r.Busy < 0 {
+	if json.Unmarshal(m.Data, &r) != nil || fleet.CheckName(r.Worker) != nil || r.Busy < 0 {
 		h.log.Warn("a message that is no result was dropped")
 		return []byte("dropped")
 	}
@@ -87,7 +87,7 @@ func (h *Host) result(m *nats.Msg) []byte {
 	}
 	err := h.check(&r, t)
 	if err != nil && !r.Failed {
-		h.roster.Trouble(broker.Trouble{Task: taskName(r.Index), Worker: r.Worker, Error: err.Error()})
+		h.roster.Trouble(fleet.Trouble{Task: taskName(r.Index), Worker: r.Worker, Error: err.Error()})
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -1,4 +1,4 @@
-package fleet
+package matches
 
 import (
 	"context"
@@ -12,7 +12,7 @@ import (
 
 	"blockyard/agents/bots"
 	"blockyard/agents/bots/entry"
-	"blockyard/agents/fleet/broker"
+	"blockyard/agents/fleet"
 	"blockyard/agents/match"
 	"blockyard/env"
 	"blockyard/env/games"
@@ -24,7 +24,7 @@ const Version = 2
 
 // A spec is what a worker needs to know of a match.
 type spec struct {
-	broker.Head
+	fleet.Head
 	Table    []string `json:"table,omitempty"` // of the game; see env.Game
 	Rules    int      `json:"rules"`
 	Features string   `json:"features"` // SHA-256 of their names

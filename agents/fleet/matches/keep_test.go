@@ -1,4 +1,4 @@
-package fleet
+package matches
 
 import (
 	"path/filepath"
@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"blockyard/agents/bots"
+	"blockyard/agents/fleet"
 	"blockyard/agents/fleet/broker"
 )
 
@@ -49,9 +50,9 @@ func TestMatchThatWasKilled(t *testing.T) {
 	h.refreshing.Wait()
 	h.stop()
 	require.Eventually(t, func() bool { return stored(h.Run()).Bytes == 0 }, time.Minute, 100*time.Millisecond)
-	require.NoError(t, broker.ReadSpec(ctx, h.kv, h.Run(), new(spec)))
+	require.NoError(t, fleet.ReadSpec(ctx, h.kv, h.Run(), new(spec)))
 	next := start()
-	require.ErrorIs(t, broker.ReadSpec(ctx, h.kv, h.Run(), new(spec)), broker.ErrNoRun)
+	require.ErrorIs(t, fleet.ReadSpec(ctx, h.kv, h.Run(), new(spec)), fleet.ErrNoRun)
 	_, err = h.js.Stream(ctx, "OBJ_blockyard-"+h.Run()+"-nets")
 	require.ErrorIs(t, err, jetstream.ErrStreamNotFound)
 	require.NoError(t, next.Close())

@@ -1,4 +1,4 @@
-package fleet
+package matches
 
 import (
 	"context"
@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"blockyard/agents/bots"
+	"blockyard/agents/fleet"
 	"blockyard/agents/fleet/broker"
 	"blockyard/agents/match"
 	"blockyard/datasets/record"
@@ -57,7 +58,7 @@ func host(t *testing.T, m *match.Match, limits Limits) (*Host, *broker.Site) {
 
 func (h *Host) work(ctx context.Context, site *broker.Site, name string) <-chan error {
 	left := make(chan error, 1)
-	go func() { left <- Work(ctx, site.Conn, h.Run(), name, 1, quiet, new(broker.WorkerCounts)) }()
+	go func() { left <- Work(ctx, site.Conn, h.Run(), name, 1, quiet, new(fleet.WorkerCounts)) }()
 	return left
 }
 
@@ -84,7 +85,7 @@ func TestSameMatch(t *testing.T) {
 	together, got := newMatch(t, "blockbattle", a, "hand:ply=1", 12)
 	h, site := host(t, together, Limits{AckWait: 3 * time.Second, Deliveries: 20})
 	result := func(r result) {
-		_, err := site.Request(broker.Subject(h.Run(), "result"), broker.JSON(r), time.Minute)
+		_, err := site.Request(fleet.Subject(h.Run(), "result"), fleet.JSON(r), time.Minute)
 		require.NoError(t, err)
 	}
 	ended := make(chan match.TwoPlayerResult, 1)
@@ -96,7 +97,7 @@ func TestSameMatch(t *testing.T) {
 		ended <- r
 	}()
 	for n := 0; n < 3; { // a worker that takes tasks, and is lost or answers with damaged results
-		m, err := site.Request(broker.Subject(h.Run(), "next"), broker.JSON(request{"lost"}), time.Minute)
+		m, err := site.Request(fleet.Subject(h.Run(), "next"), fleet.JSON(request{"lost"}), time.Minute)
 		require.NoError(t, err)
 		var r reply
 		require.NoError(t, json.Unmarshal(m.Data, &r))
@@ -112,7 +113,7 @@ func TestSameMatch(t *testing.T) {
 		games := map[int][]*record.Record{2: records, 3: records[:1]}[n]
 		result(resultOf(r.Unit.Index, "lost", games))
 	}
-	require.NoError(t, site.Publish(broker.Subject(h.Run(), "result"), []byte("hello")))
+	require.NoError(t, site.Publish(fleet.Subject(h.Run(), "result"), []byte("hello")))
 	first, second := h.work(t.Context(), site, "first"), h.work(t.Context(), site, "second")
 	remote := <-ended
 	require.Equal(t, local, remote)
@@ -187,18 +188,18 @@ func TestRefusedWorkers(t *testing.T) {
 		"Evaluation or moves differ":                 func(s *spec) { s.Check = "beef" },
 		`no game "chess"`:                            func(s *spec) { s.Game = "chess" },
 		`agent "exec:true": reads files or runs`:     func(s *spec) { s.Players = []player{{Spec: "exec:true"}} },
-		`weights=/etc/passwd": reads files or runs`: func(s *spec) { s.Players = []player{{Spec: "hand:weights=/etc/passwd"}} },
+		`weights=/etc/passwd": reads files or runs`:  func(s *spec) { s.Players = []player{{Spec: "hand:weights=/etc/passwd"}} },
 	} {
 		s := *h.spec
 		change(&s)
-		_, err := h.kv.Put(t.Context(), broker.SpecKey(h.Run()), broker.JSON(s))
+		_, err := h.kv.Put(t.Context(), fleet.SpecKey(h.Run()), fleet.JSON(s))
 		require.NoError(t, err)
 		err = <-h.work(t.Context(), site, "other")
 		require.ErrorIs(t, err, ErrRefused, says)
 		require.ErrorContains(t, err, says)
 	}
 	require.Eventually(t, func() bool {
-		return len(h.Workers()) == 1 && h.Workers()[0].State == broker.Refused
+		return len(h.Workers()) == 1 && h.Workers()[0].State == fleet.Refused
 	}, time.Minute, 10*time.Millisecond)
 	require.NoError(t, h.Close())
 }
@@ -209,7 +210,7 @@ func TestRefusedAgents(t *testing.T) {
 	require.NoError(t, err)
 	for text, says := range map[string]string{
 		"hand:time=50ms":        "depend on the clock",
-		"exec:./bot":            "a program of this machine",
+		"exec:cat":            "a program of this machine",
 		"learned:weights=/no/n": "no such file",
 	} {
 		_, err := pack(g, Agent{text, text}, map[string][]byte{})
@@ -226,7 +227,7 @@ func TestUnitThatFails(t *testing.T) {
 		_, err := m.TwoPlayer(t.Context())
 		ended <- err
 	}()
-	w := &worker{name: "fragile", nc: site.Conn, spec: h.spec, counts: new(broker.WorkerCounts), log: quiet, match: m}
+	w := &worker{name: "fragile", nc: site.Conn, spec: h.spec, counts: new(fleet.WorkerCounts), log: quiet, match: m}
 	broken := *m
 	broken.A.New = func(uint64) (env.Agent, error) { panic("out of order") }
 	w.match = &broken

@@ -1,4 +1,4 @@
-package fleet
+package matches
 
 import (
 	"cmp"
@@ -15,7 +15,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
-	"blockyard/agents/fleet/broker"
+	"blockyard/agents/fleet"
 	"blockyard/agents/match"
 	"blockyard/datasets/program/disk"
 	"blockyard/datasets/record"
@@ -40,8 +40,8 @@ type Host struct {
 	spec   *spec
 	js     jetstream.JetStream
 	kv     jetstream.KeyValue
-	files  *broker.Objects
-	roster *broker.Roster
+	files  *fleet.Objects
+	roster *fleet.Roster
 	log    *slog.Logger
 	stop   context.CancelFunc
 
@@ -69,7 +69,7 @@ type Options struct {
 	Folder string // for tasks that nobody can play
 	Limits Limits
 	Log    *slog.Logger
-	Keep   time.Duration // of what lies in the broker, without a process that refreshes it. 0: broker.KeepFor
+	Keep   time.Duration // of what lies in the broker, without a process that refreshes it. 0: fleet.KeepFor
 }
 
 // Start lets workers play a match: it sets m.Remote and m.Workers. The players of m get the agents, b may be nil. The
@@ -82,7 +82,7 @@ func Start(ctx context.Context, nc *nats.Conn, m *match.Match, a Agent, b *Agent
 		seats = max(2, m.Seats)
 	}
 	h.spec = &spec{
-		Head:  broker.Head{Version: Version, Run: run, Kind: broker.Match, State: broker.Running, Game: m.Rules.Name},
+		Head:  fleet.Head{Version: Version, Run: run, Kind: fleet.Match, State: fleet.Running, Game: m.Rules.Name},
 		Table: m.Rules.Table, Rules: m.Rules.Rules, Features: featuresID(m.Rules),
 		Seats: seats, Cap: m.Cap, Steps: m.Steps, Limits: o.Limits,
 	}
@@ -105,7 +105,7 @@ func Start(ctx context.Context, nc *nats.Conn, m *match.Match, a Agent, b *Agent
 	if h.spec.Check, err = selfTest(ctx, m, seats); err != nil {
 		return nil, err
 	}
-	if err := h.open(ctx, nc, files, cmp.Or(o.Keep, broker.KeepFor)); err != nil {
+	if err := h.open(ctx, nc, files, cmp.Or(o.Keep, fleet.KeepFor)); err != nil {
 		return nil, err
 	}
 	m.Remote, m.Workers = h.Play, min(m.Units, mostUnits)
@@ -117,10 +117,10 @@ func (h *Host) open(ctx context.Context, nc *nats.Conn, files map[string][]byte,
 	if h.js, err = jetstream.New(nc); err != nil {
 		return err
 	}
-	if h.kv, err = broker.Runs(ctx, h.js, true); err != nil {
-		return broker.Explain(err)
+	if h.kv, err = fleet.Runs(ctx, h.js, true); err != nil {
+		return fleet.Explain(err)
 	}
-	if h.files, err = broker.CreateObjects(ctx, h.js, h.spec.Run, keep); err != nil {
+	if h.files, err = fleet.CreateObjects(ctx, h.js, h.spec.Run, keep); err != nil {
 		return err
 	}
 	for _, data := range files {
@@ -130,22 +130,22 @@ func (h *Host) open(ctx context.Context, nc *nats.Conn, files map[string][]byte,
 	}
 	listening, stop := context.WithCancel(context.Background())
 	h.stop = stop
-	h.roster = broker.NewRoster(h.spec.Run, h.log)
+	h.roster = fleet.NewRoster(h.spec.Run, h.log)
 	h.roster.OnHello = h.heard
 	if err := h.roster.Listen(listening, nc, h.Status); err != nil {
 		return err
 	}
 	for what, answer := range map[string]func(*nats.Msg) []byte{"next": h.next, "result": h.result} {
-		sub, err := nc.Subscribe(broker.Subject(h.spec.Run, what), func(m *nats.Msg) { _ = m.Respond(answer(m)) })
+		sub, err := nc.Subscribe(fleet.Subject(h.spec.Run, what), func(m *nats.Msg) { _ = m.Respond(answer(m)) })
 		if err != nil {
 			return err
 		}
 		context.AfterFunc(listening, func() { _ = sub.Unsubscribe() })
 	}
-	if _, err = h.kv.Put(ctx, broker.SpecKey(h.spec.Run), broker.JSON(h.spec)); err != nil {
-		return broker.Explain(err)
+	if _, err = h.kv.Put(ctx, fleet.SpecKey(h.spec.Run), fleet.JSON(h.spec)); err != nil {
+		return fleet.Explain(err)
 	}
-	if removed, err := broker.Sweep(ctx, nc, h.js, h.kv, h.spec.Run, keep); err != nil || len(removed) > 0 {
+	if removed, err := fleet.Sweep(ctx, nc, h.js, h.kv, h.spec.Run, keep); err != nil || len(removed) > 0 {
 		h.log.Info("removed from the broker what old runs have left", "runs", removed, "error", err)
 	}
 	refreshing, stop := context.WithCancel(listening)
@@ -157,12 +157,12 @@ func (h *Host) open(ctx context.Context, nc *nats.Conn, files map[string][]byte,
 // refresh writes what workers need again and again, until ctx ends, because it vanishes when it is old.
 func (h *Host) refresh(ctx context.Context, files map[string][]byte, every time.Duration) {
 	for pause(ctx, every); ctx.Err() == nil; pause(ctx, every) {
-		_, err := h.kv.Put(ctx, broker.SpecKey(h.spec.Run), broker.JSON(h.spec))
+		_, err := h.kv.Put(ctx, fleet.SpecKey(h.spec.Run), fleet.JSON(h.spec))
 		for _, data := range files {
 			err = errors.Join(err, h.files.Refresh(ctx, data))
 		}
 		if err != nil && ctx.Err() == nil {
-			h.log.Warn("the spec and the weights of the match could not be refreshed", "error", broker.Explain(err))
+			h.log.Warn("the spec and the weights of the match could not be refreshed", "error", fleet.Explain(err))
 		}
 	}
 }
@@ -171,10 +171,10 @@ func (h *Host) refresh(ctx context.Context, files map[string][]byte, every time.
 func (h *Host) Run() string { return h.spec.Run }
 
 // Workers returns what each worker that was ever seen has done.
-func (h *Host) Workers() []broker.WorkerRow { return h.roster.Rows() }
+func (h *Host) Workers() []fleet.WorkerRow { return h.roster.Rows() }
 
 // Progress says in a line how many games each worker has played.
-func (h *Host) Progress() string { return broker.Progress(h.Workers()) }
+func (h *Host) Progress() string { return fleet.Progress(h.Workers()) }
 
 // Play plays a unit by a worker; see match.Match.Remote.
 func (h *Host) Play(ctx context.Context, u match.Unit) ([]*record.Record, error) {
@@ -201,7 +201,7 @@ func (h *Host) finish(t *task, games []*record.Record, err error) {
 }
 
 // heard notes which tasks a worker plays.
-func (h *Host) heard(hello broker.Hello) {
+func (h *Host) heard(hello fleet.Hello) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for _, index := range hello.Tasks {
@@ -212,8 +212,8 @@ func (h *Host) heard(hello broker.Hello) {
 }
 
 // Status returns the state of the match.
-func (h *Host) Status() broker.Status {
-	s := broker.Status{Run: h.spec.Run, Kind: broker.Match, Game: h.spec.Game, Workers: h.roster.Rows()}
+func (h *Host) Status() fleet.Status {
+	s := fleet.Status{Run: h.spec.Run, Kind: fleet.Match, Game: h.spec.Game, Workers: h.roster.Rows()}
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	s.Iteration, s.Open = h.counted, len(h.tasks)
@@ -230,7 +230,7 @@ func (h *Host) giveUp(t *task) {
 	name := taskName(t.unit.Index)
 	reports := h.roster.Reports(name)
 	path := filepath.Join(h.folder, "failed-unit-"+name+".json")
-	err := disk.WriteText(path, 0o644, string(broker.JSON(map[string]any{
+	err := disk.WriteText(path, 0o644, string(fleet.JSON(map[string]any{
 		"spec": h.spec, "unit": t.unit, "reports": reports,
 	}))+"\n")
 	says := "no worker said why: it may crash them"
@@ -252,10 +252,10 @@ func (h *Host) Close() error {
 	defer cancel()
 	h.stopRefresh()
 	h.refreshing.Wait()
-	h.spec.State = broker.Done
-	_, err := h.kv.Put(ctx, broker.SpecKey(h.spec.Run), broker.JSON(h.spec))
+	h.spec.State = fleet.Done
+	_, err := h.kv.Put(ctx, fleet.SpecKey(h.spec.Run), fleet.JSON(h.spec))
 	h.roster.WaitGone(ctx, 3*time.Second)
 	h.stop()
-	return errors.Join(broker.Explain(err), broker.DeleteObjects(ctx, h.js, h.spec.Run),
-		h.kv.Delete(ctx, broker.SpecKey(h.spec.Run)))
+	return errors.Join(fleet.Explain(err), fleet.DeleteObjects(ctx, h.js, h.spec.Run),
+		h.kv.Delete(ctx, fleet.SpecKey(h.spec.Run)))
 }

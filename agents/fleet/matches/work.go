@@ -1,4 +1,4 @@
-package fleet
+package matches
 
 import (
 	"context"
@@ -14,6 +14,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
+	"blockyard/agents/fleet"
 	"blockyard/agents/fleet/broker"
 	"blockyard/agents/match"
 	"blockyard/datasets/record"
@@ -33,8 +34,8 @@ type worker struct {
 	kv      jetstream.KeyValue
 	spec    *spec
 	match   *match.Match
-	files   *broker.Objects
-	counts  *broker.WorkerCounts
+	files   *fleet.Objects
+	counts  *fleet.WorkerCounts
 	log     *slog.Logger
 
 	mu    sync.Mutex
@@ -43,19 +44,19 @@ type worker struct {
 
 // Work plays for a match until it is over; then its error is nil, as when ctx ends.
 func Work(ctx context.Context, nc *nats.Conn, run, name string, threads int, log *slog.Logger,
-	counts *broker.WorkerCounts) error {
+	counts *fleet.WorkerCounts) error {
 	js, err := jetstream.New(nc)
 	if err != nil {
 		return err
 	}
 	w := &worker{name: name, threads: threads, nc: nc, spec: new(spec), counts: counts, log: log}
-	if w.kv, err = broker.Runs(ctx, js, false); err != nil {
-		return broker.Explain(err)
+	if w.kv, err = fleet.Runs(ctx, js, false); err != nil {
+		return fleet.Explain(err)
 	}
-	if err := broker.ReadSpec(ctx, w.kv, run, w.spec); err != nil {
+	if err := fleet.ReadSpec(ctx, w.kv, run, w.spec); err != nil {
 		return err
 	}
-	if w.files, err = broker.OpenObjects(ctx, js, run); err != nil {
+	if w.files, err = fleet.OpenObjects(ctx, js, run); err != nil {
 		return err
 	}
 	get := func(name string) ([]byte, error) { return w.files.Get(ctx, name) }
@@ -64,13 +65,13 @@ func Work(ctx context.Context, nc *nats.Conn, run, name string, threads int, log
 			return nil
 		}
 		err = fmt.Errorf("%w: %w", ErrRefused, err)
-		w.hello(broker.Refused, err.Error())
+		w.hello(fleet.Refused, err.Error())
 		_ = nc.FlushTimeout(time.Second) // who does not hear it sees no worker
 		return err
 	}
 	log.Info("joined", "match", run, "game", w.spec.Game, "worker", name, "threads", threads)
 	err = w.work(ctx)
-	w.hello(broker.Left, "")
+	w.hello(fleet.Left, "")
 	_ = nc.FlushTimeout(time.Second)
 	return err
 }
@@ -84,13 +85,13 @@ func (w *worker) work(outer context.Context) error {
 		all.Go(func() { w.play(ctx, stop) })
 	}
 	for ctx.Err() == nil {
-		w.hello(broker.Playing, "")
+		w.hello(fleet.Playing, "")
 		now := new(spec)
-		err := broker.ReadSpec(ctx, w.kv, w.spec.Run, now)
-		if errors.Is(err, broker.ErrNoRun) || err == nil && now.State == broker.Done {
+		err := fleet.ReadSpec(ctx, w.kv, w.spec.Run, now)
+		if errors.Is(err, fleet.ErrNoRun) || err == nil && now.State == fleet.Done {
 			stop(nil)
 		}
-		pause(ctx, broker.HelloEvery)
+		pause(ctx, fleet.HelloEvery)
 	}
 	all.Wait()
 	if err := context.Cause(ctx); outer.Err() == nil && errors.Is(err, ErrGone) {
@@ -103,7 +104,7 @@ func (w *worker) hello(state, why string) {
 	w.mu.Lock()
 	plays := slices.Clone(w.plays)
 	w.mu.Unlock()
-	broker.SayHello(w.nc, w.spec.Run, broker.Hello{
+	fleet.SayHello(w.nc, w.spec.Run, fleet.Hello{
 		Name: w.name, Threads: w.threads, State: state, Why: why, Tasks: plays,
 	})
 }
@@ -151,7 +152,7 @@ func (w *worker) playing(index int, now bool) {
 func (w *worker) next(ctx context.Context) (*match.Unit, error) {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
-	m, err := w.nc.RequestWithContext(ctx, broker.Subject(w.spec.Run, "next"), broker.JSON(request{w.name}))
+	m, err := w.nc.RequestWithContext(ctx, fleet.Subject(w.spec.Run, "next"), fleet.JSON(request{w.name}))
 	if err != nil {
 		return nil, err
 	}
@@ -180,7 +181,7 @@ func (w *worker) send(ctx context.Context, u *match.Unit, games []*record.Record
 		r.Games = nil
 		w.counts.Failed.Add(1)
 		w.log.Warn("a task failed", "unit", u.Index, "error", failed)
-		broker.SayTrouble(w.nc, w.spec.Run, broker.Trouble{Task: taskName(u.Index), Worker: w.name, Error: failed.Error()})
+		fleet.SayTrouble(w.nc, w.spec.Run, fleet.Trouble{Task: taskName(u.Index), Worker: w.name, Error: failed.Error()})
 	}
 	for ctx.Err() == nil {
 		err := w.request(ctx, &r)
@@ -203,16 +204,16 @@ func (w *worker) send(ctx context.Context, u *match.Unit, games []*record.Record
 func (w *worker) request(ctx context.Context, r *result) error {
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
-	data := broker.JSON(r)
+	data := fleet.JSON(r)
 	if len(data) > broker.LargestMessage/2 {
-		name, err := w.files.Put(ctx, broker.JSON(r.Games))
+		name, err := w.files.Put(ctx, fleet.JSON(r.Games))
 		if err != nil {
 			return err
 		}
 		r.Object, r.Games = name, nil
-		data = broker.JSON(r)
+		data = fleet.JSON(r)
 	}
-	_, err := w.nc.RequestWithContext(ctx, broker.Subject(w.spec.Run, "result"), data)
+	_, err := w.nc.RequestWithContext(ctx, fleet.Subject(w.spec.Run, "result"), data)
 	return err
 }
 

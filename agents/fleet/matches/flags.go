@@ -1,4 +1,4 @@
-package fleet
+package matches
 
 import (
 	"context"
@@ -9,6 +9,7 @@ import (
 	"os"
 	"time"
 
+	"blockyard/agents/fleet"
 	"blockyard/agents/fleet/broker"
 	"blockyard/agents/match"
 	"blockyard/datasets/program/disk"
@@ -77,6 +78,6 @@ func (s *Session) Close() error {
 	}
 	s.stop()
 	err := s.host.Close()
-	fmt.Fprint(s.out, broker.Table(s.host.Workers()))
+	fmt.Fprint(s.out, fleet.Table(s.host.Workers()))
 	return errors.Join(err, s.site.Close(true))
 }
