@@ -68,12 +68,12 @@ func endingWith(ctx context.Context, r io.Reader) io.Reader {
 // agent returns the agent that the flags name.
 func (c *botCmd) agent(g *env.Game, con *console) (bots.Factory, error) {
 	if c.Agent != "" {
-		return bots.Parse(g, c.Agent)
+		return bots.New(g, bots.Own(c.Agent))
 	}
-	f, err := bots.Parse(g, "learned")
+	f, err := bots.New(g, bots.Foreign("learned", nil))
 	if errors.Is(err, mlp.ErrNotShipped) {
 		fmt.Fprintln(con.Err, "no network is shipped: playing with the baseline, hand")
-		return bots.Parse(g, "hand")
+		return bots.New(g, bots.Foreign("hand", nil))
 	}
 	return f, err
 }

@@ -63,7 +63,7 @@ func (c *playCmd) Run(ctx context.Context, con *console) error {
 			g.Agents = append(g.Agents, a)
 			continue
 		}
-		f, err := bots.Parse(g.Rules, name)
+		f, err := bots.New(g.Rules, bots.Own(name))
 		if err != nil {
 			return program.Usage(err)
 		}

@@ -106,7 +106,7 @@ func (c *playCmd) table() (*webplay.Table, error) {
 			t.Persons |= 1 << seat
 			continue
 		}
-		f, err := bots.Parse(m.Rules, name)
+		f, err := bots.New(m.Rules, bots.Own(name))
 		if err != nil {
 			return nil, err
 		}

@@ -256,7 +256,7 @@ func (c *tournamentCmd) entry(g *env.Game, text string) (tournament.Entry, error
 		return e, nil
 	}
 	if !strings.HasPrefix(text, "exec:") {
-		if _, err := bots.Parse(g, text); err == nil {
+		if _, err := bots.New(g, bots.Own(text)); err == nil {
 			self, err := os.Executable()
 			e.Agent, e.Player.Argv = true, []string{self, "bot", spoken(g), "--agent", text}
 			return e, err
@@ -264,7 +264,7 @@ func (c *tournamentCmd) entry(g *env.Game, text string) (tournament.Entry, error
 	}
 	e.Player.Argv = contest.Command(strings.TrimPrefix(text, "exec:"))
 	if err := contest.Find(e.Player.Argv); err != nil {
-		_, parse := bots.Parse(g, text)
+		_, parse := bots.New(g, bots.Own(text))
 		return e, fmt.Errorf("%q is no submission, no agent (%v) and no program (%v)", text, parse, err)
 	}
 	return e, nil

@@ -22,7 +22,7 @@ func ladder(t *testing.T, g *env.Game, units int, specs ...string) *Ladder {
 	t.Helper()
 	l := &Ladder{Rules: g, Units: units, Seed: 7, Workers: 1}
 	for _, spec := range specs {
-		f, err := bots.Parse(g, spec)
+		f, err := bots.New(g, bots.Own(spec))
 		require.NoError(t, err)
 		l.Players = append(l.Players, match.Player{Name: spec, New: f})
 	}
