@@ -137,7 +137,7 @@ func TestAnalyzeWeb(t *testing.T) {
 	var errs bytes.Buffer
 	go func() {
 		args := strings.Fields("analyze ../datasets/games/blockbattle.jsonl#32 --web --agent hand:ply=1")
-		status <- run(ctx, args, &console{strings.NewReader(""), out, &errs})
+		status <- run(ctx, args, &console{In: strings.NewReader(""), Out: out, Err: &errs})
 	}()
 	line, err := bufio.NewReader(in).ReadString('\n')
 	require.NoError(t, err, errs.String())

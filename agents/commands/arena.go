@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 
+	"blockyard/datasets/program"
+
 	"blockyard/agents/bots"
 	"blockyard/agents/fleet/matches"
 	"blockyard/agents/match"
@@ -60,7 +62,7 @@ that is printed, train join. The result is the same as without. Agents with time
 func (c *arenaCmd) Run(ctx context.Context, con *console) error {
 	m, err := c.match()
 	if err != nil {
-		return usage{err}
+		return program.Usage(err)
 	}
 	return c.play(ctx, con, m)
 }
@@ -68,13 +70,13 @@ func (c *arenaCmd) Run(ctx context.Context, con *console) error {
 func (c *arenaCmd) play(ctx context.Context, con *console, m match.Match) error {
 	var result fmt.Stringer
 	o := output{record: c.Record, seed: strconv.FormatUint(c.Seed, 10), quiet: c.Quiet}
-	err := con.playGames(ctx, o, c.Games, func(w *record.Writer, bar progress) (games int, failed error) {
+	err := playGames(ctx, con, o, c.Games, func(w *record.Writer, bar program.Bar) (games int, failed error) {
 		workers, err := c.workers(ctx, con, &m)
 		if err != nil {
 			return 0, err
 		}
 		defer func() { failed = errors.Join(failed, workers.Close()) }()
-		m.Progress = func(games int, text string) { bar.show(games, strings.TrimSpace(text+"  "+workers.Progress())) }
+		m.Progress = func(games int, text string) { bar.Show(games, strings.TrimSpace(text+"  "+workers.Progress())) }
 		if w != nil {
 			m.Record = w.Write
 		}
@@ -98,21 +100,21 @@ func (c *arenaCmd) play(ctx context.Context, con *console, m match.Match) error 
 	if err != nil {
 		return err
 	}
-	return con.print(c.JSON, result)
+	return con.Print(c.JSON, result)
 }
 
 // workers lets worker processes play, if --cluster is given.
 func (c *arenaCmd) workers(ctx context.Context, con *console, m *match.Match) (*matches.Session, error) {
-	a, level := matches.Agent{Name: c.A, Spec: c.A}, slog.LevelInfo
+	a, level := matches.Agent{Name: m.A.Name, Spec: c.A}, slog.LevelInfo
 	var b *matches.Agent
 	if c.B != "" {
-		b = &matches.Agent{Name: c.B, Spec: c.B}
+		b = &matches.Agent{Name: m.B.Name, Spec: c.B}
 	}
 	if c.Quiet {
 		level = slog.LevelWarn
 	}
-	log := slog.New(slog.NewTextHandler(con.err, &slog.HandlerOptions{Level: level}))
-	return c.Remote.Start(ctx, m, a, b, con.err, log)
+	log := slog.New(slog.NewTextHandler(con.Err, &slog.HandlerOptions{Level: level}))
+	return c.Remote.Start(ctx, m, a, b, con.Err, log)
 }
 
 // match is the match that the flags describe.
@@ -192,8 +194,12 @@ func (c *arenaCmd) check(g *env.Game) error {
 
 // player parses a spec as a player of a match.
 func player(g *env.Game, text string) (match.Player, error) {
-	f, err := bots.Parse(g, text)
-	return match.Player{Name: text, New: f}, err
+	a, err := bots.Parse(g, bots.Own(text))
+	if err != nil {
+		return match.Player{}, err
+	}
+	f, err := a.Factory()
+	return match.Player{Name: a.Recorded(), New: f}, err
 }
 
 // parseSPRT reads "ELO0,ELO1" or "ELO0,ELO1,ALPHA,BETA".

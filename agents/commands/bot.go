@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 
+	"blockyard/datasets/program"
+
 	"blockyard/agents/bots"
 	"blockyard/agents/contest"
 	"blockyard/agents/mlp"
@@ -31,25 +33,25 @@ of the time bank for every answer.`
 func (c *botCmd) Run(ctx context.Context, con *console) error {
 	g, err := games.Open(c.Game)
 	if err != nil {
-		return usage{err}
+		return program.Usage(err)
 	}
 	protocol := bots.Of(g).Contest
 	if protocol == nil {
-		return usage{fmt.Errorf("%s has no contest in lines of text", g.Name)}
+		return program.Usage(fmt.Errorf("%s has no contest in lines of text", g.Name))
 	}
 	factory, err := c.agent(g, con)
 	if err != nil {
-		return usage{err}
+		return program.Usage(err)
 	}
 	agent, err := factory(c.Seed)
 	if err != nil {
 		return err
 	}
 	bot := contest.Bot{
-		Codec: protocol.Bot(con.out, con.err), Agent: agent,
-		State: g.New(g.MinSeats), View: g.New(g.MinSeats), Notes: con.err,
+		Codec: protocol.Bot(con.Out, con.Err), Agent: agent,
+		State: g.New(g.MinSeats), View: g.New(g.MinSeats), Notes: con.Err,
 	}
-	return bot.Play(ctx, endingWith(ctx, con.in), con.out)
+	return bot.Play(ctx, endingWith(ctx, con.In), con.Out)
 }
 
 // endingWith returns what reads r, but ends when ctx does, also while r has nothing to read.
@@ -66,12 +68,12 @@ func endingWith(ctx context.Context, r io.Reader) io.Reader {
 // agent returns the agent that the flags name.
 func (c *botCmd) agent(g *env.Game, con *console) (bots.Factory, error) {
 	if c.Agent != "" {
-		return bots.Parse(g, c.Agent)
+		return bots.New(g, bots.Own(c.Agent))
 	}
-	f, err := bots.Parse(g, "learned")
+	f, err := bots.New(g, bots.Foreign("learned", nil))
 	if errors.Is(err, mlp.ErrNotShipped) {
-		fmt.Fprintln(con.err, "no network is shipped: playing with the baseline, hand")
-		return bots.Parse(g, "hand")
+		fmt.Fprintln(con.Err, "no network is shipped: playing with the baseline, hand")
+		return bots.New(g, bots.Foreign("hand", nil))
 	}
 	return f, err
 }
@@ -85,15 +87,15 @@ type bundleCmd struct {
 // Run writes the bot.
 func (c *bundleCmd) Run(ctx context.Context, con *console) error {
 	if c.Hand && c.Weights != "" {
-		return usage{errors.New("--hand and --weights do not go together: leave one out")}
+		return program.Usage(errors.New("--hand and --weights do not go together: leave one out"))
 	}
 	bot, err := c.Bot(c.Hand)
 	if err != nil {
-		return usage{err}
+		return program.Usage(err)
 	}
 	report, err := c.Write(ctx, bot, c.Out)
 	if err == nil {
-		_, err = fmt.Fprint(con.out, report)
+		_, err = fmt.Fprint(con.Out, report)
 	}
 	return err
 }

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strconv"
 
+	"blockyard/datasets/program"
+
 	"blockyard/agents/bots"
 	"blockyard/agents/play/analyst"
 	"blockyard/agents/play/webplay"
@@ -33,7 +35,7 @@ const played = "played.jsonl"
 func (c *playCmd) web(ctx context.Context, con *console) error {
 	t, err := c.table()
 	if err != nil {
-		return usage{err}
+		return program.Usage(err)
 	}
 	listener, err := net.Listen("tcp", c.Listen)
 	if err != nil {
@@ -41,11 +43,11 @@ func (c *playCmd) web(ctx context.Context, con *console) error {
 	}
 	token := webplay.NewToken()
 	address := "http://" + reachable(listener.Addr()) + "/#" + token
-	fmt.Fprintln(con.out, address)
-	fmt.Fprintf(con.err, "games are appended to %s; Ctrl-C ends\n", c.Record)
+	fmt.Fprintln(con.Out, address)
+	fmt.Fprintf(con.Err, "games are appended to %s; Ctrl-C ends\n", c.Record)
 	if c.Open {
 		if err := viewer.OpenBrowser(address); err != nil {
-			fmt.Fprintf(con.err, "no browser could be started (%v): open the address yourself\n", err)
+			fmt.Fprintf(con.Err, "no browser could be started (%v): open the address yourself\n", err)
 		}
 	}
 	ctx, stop := context.WithCancel(ctx)
@@ -53,7 +55,7 @@ func (c *playCmd) web(ctx context.Context, con *console) error {
 	served := make(chan error, 1)
 	go func() {
 		defer stop()
-		served <- web.Serve(ctx, listener, webplay.NewServer(t, token))
+		served <- web.Serve(ctx, listener, webplay.NewServer(t, token), web.Limits{})
 	}()
 	err = t.Run(ctx)
 	stop()
@@ -104,7 +106,7 @@ func (c *playCmd) table() (*webplay.Table, error) {
 			t.Persons |= 1 << seat
 			continue
 		}
-		f, err := bots.Parse(m.Rules, name)
+		f, err := bots.New(m.Rules, bots.Own(name))
 		if err != nil {
 			return nil, err
 		}

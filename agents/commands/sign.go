@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"io"
 
+	"blockyard/datasets/program"
+
 	"blockyard/agents/bots"
 	"blockyard/agents/match"
 	"blockyard/agents/mlp"
@@ -33,16 +35,16 @@ func (c *signCmd) Run(ctx context.Context, con *console) error {
 	if c.Game != "" {
 		g, err := games.Open(c.Game)
 		if err != nil {
-			return usage{err}
+			return program.Usage(err)
 		}
 		list = []*env.Game{g}
 	}
 	if c.Games < 1 {
-		return usage{fmt.Errorf("--games %d: want a number from 1", c.Games)}
+		return program.Usage(fmt.Errorf("--games %d: want a number from 1", c.Games))
 	}
 	for _, g := range list {
 		for _, name := range bots.Names(g) {
-			if err := signature(ctx, con.out, g, name, c.Games); err != nil {
+			if err := signature(ctx, con.Out, g, name, c.Games); err != nil {
 				return err
 			}
 		}
@@ -56,7 +58,7 @@ const signSteps = 2000
 
 // signature prints the line of one player of g.
 func signature(ctx context.Context, w io.Writer, g *env.Game, name string, n int) error {
-	f, err := bots.Parse(g, name)
+	f, err := bots.New(g, bots.Foreign(name, nil))
 	if errors.Is(err, mlp.ErrNotShipped) {
 		_, err = fmt.Fprintf(w, "%-24s %-10s no weights shipped\n", g.Name, name)
 		return err

@@ -74,7 +74,7 @@ func starterContest(t *testing.T, game, dir string) (tournament.Contest, *env.Ga
 	case "blocking":
 		c.FirstTime, c.Time = &long, &long
 	}
-	made, _, err := c.contest(&console{strings.NewReader(""), os.Stdout, os.Stderr}, g)
+	made, _, err := c.contest(&console{In: strings.NewReader(""), Out: os.Stdout, Err: os.Stderr}, g)
 	require.NoError(t, err)
 	require.NoError(t, os.MkdirAll(filepath.Join(dir, tournament.LogsDir), 0o755))
 	return made, g
@@ -166,7 +166,7 @@ func TestDropbloxStarters(t *testing.T) {
 // requireLeftmost plays the agent "left" on seed 5: it makes these choices, and the game is then over.
 func requireLeftmost(t *testing.T, g *env.Game, choices []env.Action) {
 	t.Helper()
-	factory, err := bots.Parse(g, "left")
+	factory, err := bots.New(g, bots.Own("left"))
 	require.NoError(t, err)
 	left, err := factory(1)
 	require.NoError(t, err)

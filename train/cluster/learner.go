@@ -65,7 +65,8 @@ func NewLearner(ctx context.Context, site *broker.Site, r *selfplay.Run, o Learn
 	if err != nil {
 		return nil, err
 	}
-	l := &Learner{run: r, sent: map[place]*sentTask{}, arrived: make(chan struct{}, 1), checks: map[selfplay.Rollout]string{}}
+	l := &Learner{run: r, sent: map[place]*sentTask{}, arrived: make(chan struct{}, 1),
+		checks: map[selfplay.Rollout]string{}}
 	settings, err := json.Marshal(r.Settings())
 	if err != nil {
 		return nil, err
@@ -143,7 +144,8 @@ func (l *Learner) split(s *sentTask) (parts []*fleet.Job) {
 // job returns a task as a job. Its slots count as sent. The caller holds mu.
 func (l *Learner) job(s *sentTask) *fleet.Job {
 	first := &s.tasks[0]
-	spec := &taskSpec{Check: s.check, Iteration: first.Iteration, Rollout: first.Rollout, Net: first.Net, First: first.Slot}
+	spec := &taskSpec{Check: s.check, Iteration: first.Iteration, Rollout: first.Rollout, Net: first.Net,
+		First: first.Slot}
 	for _, t := range s.tasks {
 		spec.Starts = append(spec.Starts, t.Start)
 		l.sent[place{t.Iteration, t.Slot}] = s

@@ -11,6 +11,7 @@ import (
 	"runtime"
 	"strconv"
 
+	"blockyard/agents/bots"
 	"blockyard/agents/fleet"
 	"blockyard/agents/fleet/broker"
 	"blockyard/agents/mlp"
@@ -121,7 +122,14 @@ func (c *selfplayCmd) train(
 func (c *selfplayCmd) open(g *games.Game) (*selfplay.Run, error) {
 	state := filepath.Join(c.Out, selfplay.StateFile)
 	if c.Resume {
-		return selfplay.Resume(g, state, emptySettings(g), c.Workers)
+		settings := emptySettings(g)
+		c.trust(settings)
+		run, err := selfplay.Resume(g, state, settings, c.Workers)
+		if errors.Is(err, bots.ErrUntrusted) {
+			err = fmt.Errorf("%w: a run's folder only names agents of this program; repeat that --gate-against "+
+				"beside --resume if you trust it", err)
+		}
+		return run, err
 	}
 	if _, err := os.Stat(state); err == nil {
 		return nil, fmt.Errorf("%s holds a run already: continue it with --resume, or name another folder with --out", c.Out)
@@ -139,5 +147,9 @@ func (c *selfplayCmd) open(g *games.Game) (*selfplay.Run, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := c.keepWeights(g, config); err != nil {
+		return nil, err
+	}
+	c.trust(config)
 	return selfplay.New(g, config, from, c.Workers)
 }

@@ -37,7 +37,7 @@ func newMatch(t *testing.T, game, a, b string, units int) (*match.Match, *string
 		return json.NewEncoder(lines).Encode(r)
 	}}
 	for to, text := range map[*match.Player]string{&m.A: a, &m.B: b} {
-		f, err := bots.Parse(g, text)
+		f, err := bots.New(g, bots.Own(text))
 		require.NoError(t, err)
 		*to = match.Player{Name: text, New: f}
 	}
@@ -200,8 +200,8 @@ func TestRefusedWorkers(t *testing.T) {
 		"its self-test of the match gives":           func(_ *fleet.Run, s *spec) { s.Check = "beef" },
 		"sampling or moves differ":                   func(_ *fleet.Run, s *spec) { s.Check = "beef" },
 		`no game "chess"`:                            func(r *fleet.Run, _ *spec) { r.Game = "chess" },
-		"reads files or runs commands":               func(_ *fleet.Run, s *spec) { s.Players = []player{{Spec: "exec:true"}} },
-		"names no such file":                         func(_ *fleet.Run, s *spec) { s.Players = []player{{Spec: "hand:weights=/etc/passwd"}} },
+		`agent "exec:true": reads files or runs`:     func(_ *fleet.Run, s *spec) { s.Players = []player{{Spec: "exec:true"}} },
+		`weights=/etc/passwd": reads files or runs`:  func(_ *fleet.Run, s *spec) { s.Players = []player{{Spec: "hand:weights=/etc/passwd"}} },
 		"0 players, want 1 or 2":                     func(_ *fleet.Run, s *spec) { s.Players = nil },
 	} {
 		err := <-s.work(t.Context(), "other", changed(change))
@@ -221,7 +221,7 @@ func TestRefusedAgents(t *testing.T) {
 	require.NoError(t, err)
 	for text, says := range map[string]string{
 		"hand:time=50ms":        "depend on the clock",
-		"exec:./bot":            "a program of this machine",
+		"exec:cat":              "a program of this machine",
 		"learned:weights=/no/n": "no such file",
 	} {
 		_, err := pack(g, Agent{text, text}, new([][]byte))
