@@ -17,8 +17,8 @@
 //  6. Sweep. A run that is over removes what it has in the broker. What a killed one left there, the next Serve
 //     removes after KeepFor; only the number of its last epoch stays, if the run can be continued.
 //
-// Results do not depend on workers: jobs say all that they depend on, and the kind takes results in an order of its own.
-// No process reads a clock of another one: times are measured where they are used, or by the broker.
+// Results do not depend on workers: a job says all that its result depends on, and the kind orders the results. No
+// process reads a clock of another one: times are measured where they are used, or by the broker.
 //
 // # What lies in the broker
 //

@@ -195,8 +195,8 @@ func (s *Server) exceeded(ctx context.Context, notice []byte) {
 
 // listenExceeded subscribes to the broker's notices.
 func (s *Server) listenExceeded(ctx context.Context) error {
-	notices := "$JS.EVENT.ADVISORY.CONSUMER.MAX_DELIVERIES." + queueName(s.run.ID, s.run.Epoch, "tasks") + "." + workersName
-	sub, err := s.site.Subscribe(notices, func(m *nats.Msg) { s.exceeded(ctx, m.Data) })
+	sub, err := s.site.Subscribe(fmt.Sprintf("$JS.EVENT.ADVISORY.CONSUMER.MAX_DELIVERIES.%s.%s",
+		queueName(s.run.ID, s.run.Epoch, "tasks"), workersName), func(m *nats.Msg) { s.exceeded(ctx, m.Data) })
 	if err == nil {
 		context.AfterFunc(ctx, func() { _ = sub.Unsubscribe() })
 	}

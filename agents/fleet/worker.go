@@ -26,8 +26,8 @@ type Get func(ctx context.Context, name string) ([]byte, error)
 // NewPlayer returns a player for one goroutine.
 type NewPlayer func() (Player, error)
 
-// A Player does a job, whose spec is JSON that comes from the run's process. An error that wraps ErrRefused refuses the
-// worker; one that wraps ErrNoObject says that the job is of the past. After another error the player is not used again.
+// A Player does a job, whose spec is JSON of the run's process. An error that wraps ErrRefused refuses the worker; one
+// that wraps ErrNoObject says that the job is of the past. After another error the player is not used again.
 type Player func(ctx context.Context, spec json.RawMessage) (*Result, error)
 
 // WorkerOptions are the settings of a worker.
