@@ -89,9 +89,9 @@ ladders: ## a round robin between the agents of every game, GAMES (40) of every 
 	$(GO) run ./agents ladder wintetris random hand learned --cap 1000 --games $(GAMES)
 	$(GO) run ./agents ladder dropblox random left hand:width=5 learned:width=5 hand:width=20 learned:width=20 --games 10
 
-bench: $(VENV)/ok ## Go benchmarks, the transports compared with in-process stepping, and the trainer with PyTorch
+bench: $(VENV)/ok ## Go benchmarks, the transports compared, and the trainer with PyTorch
 	$(GO) test -run '^$$' -bench . -benchmem -cpu 1 ./env/... ./agents/... ./train/...
-	$(GO) run ./rpc bench
+	$(PY) rpc/python/bench/wire.py
 	$(PY) rpc/python/bench/learner.py
 
 bench-against: ## CPU time of choices and steps beside the commit BASE; BENCH selects benchmarks, ROUNDS (7) repeats them

@@ -28,30 +28,51 @@ func BenchmarkDecide(b *testing.B) {
 			continue // a variant of the game before it
 		}
 		for _, spec := range []string{"hand", "learned"} {
-			b.Run(g.Name+"/"+spec, func(b *testing.B) {
-				list := middles(b, g)
-				f, err := New(g, Own(spec))
-				require.NoError(b, err)
-				a, err := f(1)
-				require.NoError(b, err)
-				s := g.New(g.MinSeats)
-				decide := func(i int) {
-					s.CopyFrom(list[i%len(list)])
-					if _, err := a.Act(context.Background(), s, s.Acting().First()); err != nil {
-						b.Fatal(err)
-					}
-				}
-				for i := range list { // the memory of the search grows
-					decide(i)
-				}
-				n := 0
-				reportCPU(b, func() {
-					decide(n)
-					n++
-				})
-			})
+			b.Run(g.Name+"/"+spec, func(b *testing.B) { benchmarkChoice(b, g, spec) })
 		}
 	}
+}
+
+// BenchmarkOpponents is BenchmarkDecide for every agent that a trainer can play against, each with its cheapest search
+// and with the one that it has by default.
+func BenchmarkOpponents(b *testing.B) {
+	for _, g := range games.All {
+		if strings.Contains(g.Name, ":") {
+			continue
+		}
+		for _, name := range Names(g) {
+			for _, options := range []string{":ply=1", ":depth=1,width=1", ""} {
+				if _, err := New(g, Own(name+options)); err == nil {
+					b.Run(g.Name+"/"+name+options, func(b *testing.B) { benchmarkChoice(b, g, name+options) })
+				}
+			}
+		}
+	}
+}
+
+// benchmarkChoice times one choice of an agent.
+func benchmarkChoice(b *testing.B, g *env.Game, spec string) {
+	b.Helper()
+	list := middles(b, g)
+	f, err := New(g, Own(spec))
+	require.NoError(b, err)
+	a, err := f(1)
+	require.NoError(b, err)
+	s := g.New(g.MinSeats)
+	decide := func(i int) {
+		s.CopyFrom(list[i%len(list)])
+		if _, err := a.Act(context.Background(), s, s.Acting().First()); err != nil {
+			b.Fatal(err)
+		}
+	}
+	for i := range list { // the memory of the search grows
+		decide(i)
+	}
+	n := 0
+	reportCPU(b, func() {
+		decide(n)
+		n++
+	})
 }
 
 // BenchmarkStep times a step of 1,024 games against the agent hand: the driven seat plays at random.

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"blockyard/datasets/program"
+
 	"blockyard/agents/play/analyst"
 	"blockyard/datasets/record"
 	"blockyard/datasets/record/playback"
@@ -55,16 +57,16 @@ options, such as hand:ply=3 or learned:weights=FILE.`
 func (c *analyzeCmd) Run(ctx context.Context, con *console) error {
 	switch {
 	case c.Web && (c.JSON || c.Game > 0 && len(c.Records) > 1):
-		return usage{errors.New("--web goes without --json, and with --game only for one file")}
+		return program.Usage(errors.New("--web goes without --json, and with --game only for one file"))
 	case c.Web:
 		return c.web(ctx, con)
 	}
 	if len(c.Records) != 1 || c.Open || c.Moves < 1 {
-		return usage{errors.New("want one record, --moves from 1, and --open only with --web")}
+		return program.Usage(errors.New("want one record, --moves from 1, and --open only with --web"))
 	}
 	place, err := c.place(c.Records[0])
 	if err != nil {
-		return usage{err}
+		return program.Usage(err)
 	}
 	r, err := place.open(ctx)
 	if err != nil {
@@ -76,16 +78,16 @@ func (c *analyzeCmd) Run(ctx context.Context, con *console) error {
 		if err != nil {
 			return err
 		}
-		return errors.Join(con.print(c.JSON, &positionText{p, r, place}), replayed(r))
+		return errors.Join(con.Print(c.JSON, &positionText{p, r, place}), replayed(r))
 	}
-	bar := con.progress(c.Quiet || c.JSON, r.Len(), "turns")
-	defer bar.close()
-	g, err := a.Game(ctx, r, c.Agent, bar.set)
-	bar.close()
+	bar := con.Progress(c.Quiet || c.JSON, r.Len(), "turns")
+	defer bar.Close()
+	g, err := a.Game(ctx, r, c.Agent, bar.Set)
+	bar.Close()
 	if err != nil {
 		return err
 	}
-	return errors.Join(con.print(c.JSON, &gameText{g, place, c.Moves}), replayed(r))
+	return errors.Join(con.Print(c.JSON, &gameText{g, place, c.Moves}), replayed(r))
 }
 
 // replayed returns why a game does not replay to its recorded end, or nil.
@@ -103,11 +105,11 @@ func (c *analyzeCmd) web(ctx context.Context, con *console) error {
 	if len(c.Records) == 1 && (strings.Contains(c.Records[0], "#") || c.Game > 0) {
 		place, err := c.place(c.Records[0])
 		if err != nil {
-			return usage{err}
+			return program.Usage(err)
 		}
 		site.Games, site.Turn = []string{fmt.Sprintf("%s#%d", place.file, place.game)}, max(place.turn, 0)
 	}
-	return site.Serve(ctx, con.out, con.err)
+	return site.Serve(ctx, con.Out, con.Err)
 }
 
 // A recordPlace is a turn of a game in a file of records.

@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 
+	"blockyard/datasets/program"
+
 	"blockyard/agents/bots"
 	"blockyard/agents/fleet/matches"
 	"blockyard/agents/match"
@@ -60,7 +62,7 @@ that is printed, train join. The result is the same as without. Agents with time
 func (c *arenaCmd) Run(ctx context.Context, con *console) error {
 	m, err := c.match()
 	if err != nil {
-		return usage{err}
+		return program.Usage(err)
 	}
 	return c.play(ctx, con, m)
 }
@@ -68,13 +70,13 @@ func (c *arenaCmd) Run(ctx context.Context, con *console) error {
 func (c *arenaCmd) play(ctx context.Context, con *console, m match.Match) error {
 	var result fmt.Stringer
 	o := output{record: c.Record, seed: strconv.FormatUint(c.Seed, 10), quiet: c.Quiet}
-	err := con.playGames(ctx, o, c.Games, func(w *record.Writer, bar progress) (games int, failed error) {
+	err := playGames(ctx, con, o, c.Games, func(w *record.Writer, bar program.Bar) (games int, failed error) {
 		workers, err := c.workers(ctx, con, &m)
 		if err != nil {
 			return 0, err
 		}
 		defer func() { failed = errors.Join(failed, workers.Close()) }()
-		m.Progress = func(games int, text string) { bar.show(games, strings.TrimSpace(text+"  "+workers.Progress())) }
+		m.Progress = func(games int, text string) { bar.Show(games, strings.TrimSpace(text+"  "+workers.Progress())) }
 		if w != nil {
 			m.Record = w.Write
 		}
@@ -98,7 +100,7 @@ func (c *arenaCmd) play(ctx context.Context, con *console, m match.Match) error 
 	if err != nil {
 		return err
 	}
-	return con.print(c.JSON, result)
+	return con.Print(c.JSON, result)
 }
 
 // workers lets worker processes play, if --cluster is given.
@@ -111,8 +113,8 @@ func (c *arenaCmd) workers(ctx context.Context, con *console, m *match.Match) (*
 	if c.Quiet {
 		level = slog.LevelWarn
 	}
-	log := slog.New(slog.NewTextHandler(con.err, &slog.HandlerOptions{Level: level}))
-	return c.Remote.Start(ctx, m, a, b, con.err, log)
+	log := slog.New(slog.NewTextHandler(con.Err, &slog.HandlerOptions{Level: level}))
+	return c.Remote.Start(ctx, m, a, b, con.Err, log)
 }
 
 // match is the match that the flags describe.

@@ -79,7 +79,7 @@ func TestArenaReportsWhatWasPlayedBeforeCtrlC(t *testing.T) {
 	}
 	var out, errs bytes.Buffer
 	c := &arenaCmd{Record: path, JSON: true}
-	err = c.play(ctx, &console{strings.NewReader(""), &out, &errs}, match.Match{
+	err = c.play(ctx, &console{In: strings.NewReader(""), Out: &out, Err: &errs}, match.Match{
 		Rules: games.All[0], A: random, B: b, Units: 1 << 30, Workers: 1,
 	})
 	require.NoError(t, err)

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 
+	"blockyard/datasets/program"
+
 	"blockyard/agents/bots"
 	"blockyard/agents/contest"
 	"blockyard/agents/mlp"
@@ -31,15 +33,15 @@ of the time bank for every answer.`
 func (c *botCmd) Run(ctx context.Context, con *console) error {
 	g, err := games.Open(c.Game)
 	if err != nil {
-		return usage{err}
+		return program.Usage(err)
 	}
 	protocol := bots.Of(g).Contest
 	if protocol == nil {
-		return usage{fmt.Errorf("%s has no contest in lines of text", g.Name)}
+		return program.Usage(fmt.Errorf("%s has no contest in lines of text", g.Name))
 	}
 	named, err := c.agent(g, con)
 	if err != nil {
-		return usage{err}
+		return program.Usage(err)
 	}
 	makers, forget, err := factories(ctx, []*bots.Agent{named})
 	defer forget()
@@ -47,7 +49,7 @@ func (c *botCmd) Run(ctx context.Context, con *console) error {
 		_, err = named.Factory()
 	}
 	if err != nil {
-		return usage{err}
+		return program.Usage(err)
 	}
 	agent, err := makers[0](c.Seed)
 	if err != nil {
@@ -55,10 +57,10 @@ func (c *botCmd) Run(ctx context.Context, con *console) error {
 	}
 	defer closeAgents([]env.Agent{agent})
 	bot := contest.Bot{
-		Codec: protocol.Bot(con.out, con.err), Agent: agent,
-		State: g.New(g.MinSeats), View: g.New(g.MinSeats), Notes: con.err,
+		Codec: protocol.Bot(con.Out, con.Err), Agent: agent,
+		State: g.New(g.MinSeats), View: g.New(g.MinSeats), Notes: con.Err,
 	}
-	return bot.Play(ctx, endingWith(ctx, con.in), con.out)
+	return bot.Play(ctx, endingWith(ctx, con.In), con.Out)
 }
 
 // endingWith returns what reads r, but ends when ctx does, also while r has nothing to read.
@@ -79,7 +81,7 @@ func (c *botCmd) agent(g *env.Game, con *console) (*bots.Agent, error) {
 	}
 	a, err := bots.Parse(g, bots.Foreign("learned", nil))
 	if errors.Is(err, mlp.ErrNotShipped) {
-		fmt.Fprintln(con.err, "no network is shipped: playing with the baseline, hand")
+		fmt.Fprintln(con.Err, "no network is shipped: playing with the baseline, hand")
 		return bots.Parse(g, bots.Foreign("hand", nil))
 	}
 	return a, err
@@ -94,15 +96,15 @@ type bundleCmd struct {
 // Run writes the bot.
 func (c *bundleCmd) Run(ctx context.Context, con *console) error {
 	if c.Hand && c.Weights != "" {
-		return usage{errors.New("--hand and --weights do not go together: leave one out")}
+		return program.Usage(errors.New("--hand and --weights do not go together: leave one out"))
 	}
 	bot, err := c.Bot(c.Hand)
 	if err != nil {
-		return usage{err}
+		return program.Usage(err)
 	}
 	report, err := c.Write(ctx, bot, c.Out)
 	if err == nil {
-		_, err = fmt.Fprint(con.out, report)
+		_, err = fmt.Fprint(con.Out, report)
 	}
 	return err
 }

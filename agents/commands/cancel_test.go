@@ -32,7 +32,7 @@ func TestSearchesHearASignal(t *testing.T) {
 			defer in.Close()
 			var out, errs bytes.Buffer
 			ended := make(chan int)
-			go func() { ended <- run(ctx, strings.Fields(line), &console{silent, &out, &errs}) }()
+			go func() { ended <- run(ctx, strings.Fields(line), &console{In: silent, Out: &out, Err: &errs}) }()
 			select {
 			case <-ended:
 				t.Fatalf("it ended by itself: %s%s", &out, &errs)

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"blockyard/datasets/program"
+
 	"blockyard/agents/bots/blockbattlebot"
 	"blockyard/agents/bots/blockingbot"
 	"blockyard/agents/bots/tetrisduelbot"
@@ -73,7 +75,7 @@ func (c *hostFlags) series(con *console, least, most int, want, newSeed string) 
 		NewSeeds: newSeed == "game", LogDir: c.Log,
 	}
 	if !c.Quiet && !c.JSON {
-		s.Errors = con.err
+		s.Errors = con.Err
 	}
 	return s, err
 }
@@ -83,7 +85,7 @@ func playSeries[R fmt.Stringer](ctx context.Context, con *console, c *hostFlags,
 	prepare func(*console) (*series.Series, error), report func(s *series.Series, stopped bool) R) error {
 	s, err := prepare(con)
 	if err != nil {
-		return usage{err}
+		return program.Usage(err)
 	}
 	forget, err := buildBots(ctx, s.Bots)
 	defer forget()
@@ -91,15 +93,15 @@ func playSeries[R fmt.Stringer](ctx context.Context, con *console, c *hostFlags,
 		return err
 	}
 	o := output{c.Record, c.Log, strconv.FormatUint(c.Seed, 10), c.Quiet || c.JSON}
-	err = con.playGames(ctx, o, s.Games,
-		func(w *record.Writer, bar progress) (int, error) {
-			s.Record, s.Done = w, bar.set
+	err = playGames(ctx, con, o, s.Games,
+		func(w *record.Writer, bar program.Bar) (int, error) {
+			s.Record, s.Done = w, bar.Set
 			return s.Play(ctx)
 		})
 	if err != nil {
 		return err
 	}
-	return con.print(c.JSON, report(s, ctx.Err() != nil))
+	return con.Print(c.JSON, report(s, ctx.Err() != nil))
 }
 
 type hostBlockbattleCmd struct {

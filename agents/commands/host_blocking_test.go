@@ -32,12 +32,12 @@ func hostBlocking(t *testing.T, bots []string, flags ...string) (int, string, st
 		args = append(args, "--bot", b)
 	}
 	args = append(append(args, "--tolerance", "5s"), flags...)
-	status := run(t.Context(), args, &console{strings.NewReader(""), &out, &errs})
+	status := run(t.Context(), args, &console{In: strings.NewReader(""), Out: &out, Err: &errs})
 	return status, out.String(), errs.String()
 }
 
 func TestHostBlocking(t *testing.T) {
-	ours := program(t) + " bot blocking --agent hand:ply=1"
+	ours := built(t) + " bot blocking --agent hand:ply=1"
 	for _, bots := range [][]string{{ours, listed}, {ours, listed, listed}, {ours, listed, listed, listed}} {
 		for _, flags := range [][]string{{}, {"--early-end", "off"}} {
 			dir := t.TempDir()
@@ -80,7 +80,7 @@ func TestHostBlockingFaults(t *testing.T) {
 func TestHostBlockingWithOtherShapes(t *testing.T) {
 	file := otherShapes(t)
 	records := filepath.Join(filepath.Dir(file), "games.jsonl")
-	ours := program(t) + " bot blocking:shapes=" + file + " --agent hand:ply=1"
+	ours := built(t) + " bot blocking:shapes=" + file + " --agent hand:ply=1"
 	status, out, errs := hostBlocking(t, []string{ours, listed}, "--games", "2", "--json", "--shapes", file,
 		"--record", records, "--early-end", "off")
 	require.Zero(t, status, errs)
@@ -98,7 +98,7 @@ func TestHostBlockingWithOtherShapes(t *testing.T) {
 			args = append(args, strings.NewReplacer("FILE", file, "OUT", next, "[ours]", ours).Replace(word))
 		}
 		var errs bytes.Buffer
-		require.Zero(t, run(t.Context(), args, &console{strings.NewReader(""), io.Discard, &errs}), "%s: %s", line, &errs)
+		require.Zero(t, run(t.Context(), args, &console{In: strings.NewReader(""), Out: io.Discard, Err: &errs}), "%s: %s", line, &errs)
 		first, err := os.ReadFile(records)
 		require.NoError(t, err)
 		more, err := os.ReadFile(next)

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"blockyard/datasets/program"
+
 	dropbloxcontest "blockyard/agents/contest/dropblox"
 	"blockyard/agents/contest/dropblox/history"
 	"blockyard/agents/contest/dropblox/programs"
@@ -65,7 +67,7 @@ complete, and a tournament prints the result of the games played.`
 func (c *hostDropbloxCmd) Run(ctx context.Context, con *console) error {
 	bots, err := c.check()
 	if err != nil {
-		return usage{err}
+		return program.Usage(err)
 	}
 	switch {
 	case c.Mode != "local":
@@ -159,15 +161,15 @@ func (c *hostDropbloxCmd) history(otherwise string) string {
 func (c *hostDropbloxCmd) local(ctx context.Context, con *console, bot *programs.Program) error {
 	seed := c.Seeds[0]
 	if c.Seed == "" {
-		fmt.Fprintln(con.out, "Seed:", seed)
+		fmt.Fprintln(con.Out, "Seed:", seed)
 	}
-	bot.Errors = con.err
+	bot.Errors = con.Err
 	g := dropbloxcontest.LocalGame{
 		Player: dropbloxcontest.Player{Program: bot, Console: c.console(con), Turns: c.Turns, Points: c.Points},
 		ID:     "0", Seed: seed, Clock: c.clock(), Folders: c.history("history"),
 	}
 	o := output{record: c.Record, seed: seed, quiet: true}
-	return con.playGames(ctx, o, 1, func(w *record.Writer, _ progress) (int, error) {
+	return playGames(ctx, con, o, 1, func(w *record.Writer, _ program.Bar) (int, error) {
 		r, rec, err := g.Play(ctx)
 		err = c.ended(con, r, err)
 		if w == nil || rec == nil {
@@ -185,25 +187,25 @@ func (c *hostDropbloxCmd) local(ctx context.Context, con *console, bot *programs
 func (c *hostDropbloxCmd) remote(ctx context.Context, con *console, bot *programs.Program) error {
 	team, err := dropbloxcontest.ReadConfig(c.Config)
 	if err != nil {
-		return usage{err}
+		return program.Usage(err)
 	}
 	server := dropbloxcontest.NewContest(c.Server, team)
 	var game *dropbloxcontest.Remote
 	if c.Mode == "practice" {
 		game, err = server.Practice(ctx)
 	} else {
-		game, err = server.Compete(ctx, func() { fmt.Fprintln(con.out, "waiting for the competition to begin") })
+		game, err = server.Compete(ctx, func() { fmt.Fprintln(con.Out, "waiting for the competition to begin") })
 	}
 	if err != nil {
 		return err
 	}
-	fmt.Fprintln(con.out, "Game:", game.ID)
+	fmt.Fprintln(con.Out, "Game:", game.ID)
 	meta := history.Meta{ID: game.ID, Program: bot.Name, Team: team.Team, Mode: c.Mode, Started: time.Now()}
 	f, err := history.Create(c.history("history"), meta, nil)
 	if err != nil {
 		return err
 	}
-	bot.Errors = con.err
+	bot.Errors = con.Err
 	p := dropbloxcontest.Player{
 		Program: bot, Game: game, History: f, Console: c.console(con), Margin: dropbloxcontest.Margin,
 	}
@@ -212,7 +214,7 @@ func (c *hostDropbloxCmd) remote(ctx context.Context, con *console, bot *program
 }
 
 func (c *hostDropbloxCmd) console(con *console) *dropbloxcontest.Console {
-	return &dropbloxcontest.Console{W: con.out, Colour: terminal(con.out)}
+	return &dropbloxcontest.Console{W: con.Out, Colour: program.Terminal(con.Out)}
 }
 
 // ended prints the result of a game, or says how far it came.
@@ -233,13 +235,13 @@ func (c *hostDropbloxCmd) tournament(ctx context.Context, con *console, bots []*
 		LogDir: c.Log, History: c.history(""),
 	}
 	o := output{c.Record, c.Log, c.Seeds[0], c.Quiet || c.JSON}
-	err := con.playGames(ctx, o, len(c.Seeds)*len(bots),
-		func(w *record.Writer, bar progress) (int, error) {
-			t.Record, t.Done, t.Tell = w, bar.set, bar.describe
+	err := playGames(ctx, con, o, len(c.Seeds)*len(bots),
+		func(w *record.Writer, bar program.Bar) (int, error) {
+			t.Record, t.Done, t.Tell = w, bar.Set, bar.Describef
 			return t.Play(ctx)
 		})
 	if err != nil {
 		return err
 	}
-	return con.print(c.JSON, t.Report(ctx.Err() != nil))
+	return con.Print(c.JSON, t.Report(ctx.Err() != nil))
 }

@@ -34,7 +34,7 @@ func place(t *testing.T, path, script string) {
 
 func hostDropblox(ctx context.Context, args ...string) (int, string, string) {
 	var out, errs bytes.Buffer
-	status := run(ctx, append([]string{"host", "dropblox"}, args...), &console{strings.NewReader(""), &out, &errs})
+	status := run(ctx, append([]string{"host", "dropblox"}, args...), &console{In: strings.NewReader(""), Out: &out, Err: &errs})
 	return status, out.String(), errs.String()
 }
 

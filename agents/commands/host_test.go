@@ -31,12 +31,12 @@ func hostMatch(t *testing.T, ctx context.Context, a, b string, flags ...string) 
 	t.Helper()
 	var out, errs bytes.Buffer
 	args := append([]string{"host", "blockbattle", "--bot", a, "--bot", b}, flags...)
-	status := run(ctx, args, &console{strings.NewReader(""), &out, &errs})
+	status := run(ctx, args, &console{In: strings.NewReader(""), Out: &out, Err: &errs})
 	return status, out.String(), errs.String()
 }
 
-// program builds this program.
-func program(t *testing.T) string {
+// built builds this program.
+func built(t *testing.T) string {
 	t.Helper()
 	return compiletest.Once("agents", func(path string) {
 		out, err := exec.Command("go", "build", "-o", path, "..").CombinedOutput()
@@ -45,7 +45,7 @@ func program(t *testing.T) string {
 }
 
 func TestHostPlaysTwoPrograms(t *testing.T) {
-	ours := program(t) + " bot blockbattle --agent hand:ply=1"
+	ours := built(t) + " bot blockbattle --agent hand:ply=1"
 	for _, flags := range [][]string{
 		{},
 		{"--dialect", "port"},
@@ -89,7 +89,7 @@ func TestHostPlaysTwoPrograms(t *testing.T) {
 // Deterministic bots with swapped seats repeat a game of Block Battle, so every game has a new seed by default. In a
 // game of turns the seat matters, and both games of a pair have one seed.
 func TestHostCountsDistinctGames(t *testing.T) {
-	ours := program(t) + " bot blockbattle --agent "
+	ours := built(t) + " bot blockbattle --agent "
 	for flags, want := range map[string][2]int{ // seeds and distinct games
 		"":                {4, 4},
 		"--new-seed game": {4, 4},
@@ -106,7 +106,7 @@ func TestHostCountsDistinctGames(t *testing.T) {
 		require.Contains(t, out, fmt.Sprintf("\ndistinct games: %d of 4", want[1]))
 		require.Equal(t, want[1] < 4, strings.Contains(out, "--new-seed game"))
 	}
-	duel := program(t) + " bot tetrisduel --agent "
+	duel := built(t) + " bot tetrisduel --agent "
 	for flag, want := range map[string]int{"pair": 1, "game": 2} {
 		status, out, errs := hostDuel(t, duel+"hand:ply=1", duel+"hand:ply=1", "--new-seed", flag, "-q")
 		require.Zero(t, status, errs)

@@ -30,12 +30,12 @@ func hostDuel(t *testing.T, a, b string, flags ...string) (int, string, string) 
 	t.Helper()
 	var out, errs bytes.Buffer
 	args := append([]string{"host", "tetrisduel", "--bot", a, "--bot", b}, flags...)
-	status := run(t.Context(), args, &console{strings.NewReader(""), &out, &errs})
+	status := run(t.Context(), args, &console{In: strings.NewReader(""), Out: &out, Err: &errs})
 	return status, out.String(), errs.String()
 }
 
 func TestHostPlaysTheDuel(t *testing.T) {
-	ours := program(t) + " bot tetrisduel --agent hand:ply=1"
+	ours := built(t) + " bot tetrisduel --agent hand:ply=1"
 	dir := t.TempDir()
 	file := filepath.Join(dir, "duels.jsonl.gz")
 	status, out, errs := hostDuel(t, ours, pythonBot, "--pairs", "1", "--json", "--record", file, "--log", dir)
@@ -101,7 +101,7 @@ func TestHostDuelUsage(t *testing.T) {
 	} {
 		var out, errs bytes.Buffer
 		args := append([]string{"host", "TetrisDuel-v0", "--bot", "a", "--bot", "b"}, strings.Fields(flags)...)
-		status := run(context.Background(), args, &console{strings.NewReader(""), &out, &errs})
+		status := run(context.Background(), args, &console{In: strings.NewReader(""), Out: &out, Err: &errs})
 		require.Equal(t, 2, status, flags)
 		require.Contains(t, errs.String(), want, flags)
 	}

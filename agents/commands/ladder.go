@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"strings"
 
+	"blockyard/datasets/program"
+
 	"blockyard/agents/contest"
 	"blockyard/agents/match/ladder"
 	"blockyard/datasets/program/disk"
@@ -50,22 +52,22 @@ extends the ladder.`
 func (c *ladderCmd) Run(ctx context.Context, con *console) error {
 	l, err := c.ladder()
 	if err != nil {
-		return usage{err}
+		return program.Usage(err)
 	}
 	made := provenance.Begin("agents", strconv.FormatUint(c.Seed, 10))
 	j, err := l.Open(c.Out)
 	if err != nil {
-		return usage{err}
+		return program.Usage(err)
 	}
 	if err := made.Open(c.Out); err != nil {
 		return errors.Join(err, j.Close())
 	}
-	bar := con.progress(c.Quiet || c.JSON, l.Expected(), "games")
-	l.Progress = bar.show
+	bar := con.Progress(c.Quiet || c.JSON, l.Expected(), "games")
+	l.Progress = bar.Show
 	err = l.Play(ctx, j)
-	bar.close()
+	bar.Close()
 	report := l.Report()
-	return errors.Join(err, c.write(report), made.Close(c.Out), j.Close(), con.print(c.JSON, report))
+	return errors.Join(err, c.write(report), made.Close(c.Out), j.Close(), con.Print(c.JSON, report))
 }
 
 // ladder is the ladder that the flags describe.

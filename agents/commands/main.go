@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -14,14 +13,13 @@ import (
 	"github.com/alecthomas/kong"
 
 	"blockyard/agents/fleet/broker"
-	interrupt "blockyard/datasets/program"
-	release "blockyard/datasets/program"
+	"blockyard/datasets/program"
 	"blockyard/env/games"
 )
 
 // table lists the commands.
 type table struct {
-	release.Flag
+	program.Flag
 	Arena      arenaCmd      `cmd:"" help:"Play many paired games between two agents and say which is stronger."`
 	Ladder     ladderCmd     `cmd:"" help:"Play a round robin between any number of agents and programs and rate them."`
 	Play       playCmd       `cmd:"" help:"Play one game, to watch it or to record it."`
@@ -44,95 +42,29 @@ contest's protocol. The error for an unknown name lists the known ones.`
 
 // Main runs the command line of this process and returns its exit status.
 func Main() int {
-	ctx, stop := interrupt.Context()
-	defer stop()
-	con := &console{os.Stdin, os.Stdout, os.Stderr}
 	if status, asked := servePlugin(os.Args[1:]); asked {
 		return status
 	}
-	return run(ctx, os.Args[1:], con)
+	ctx, stop := program.Context()
+	defer stop()
+	return run(ctx, os.Args[1:], &console{In: os.Stdin, Out: os.Stdout, Err: os.Stderr})
 }
 
-// run runs a command line and returns the exit status: 0 done, 1 failed, 2 bad usage.
+// commandLine is the program.
+func commandLine() *program.Program {
+	return &program.Program{Name: "agents", About: about, Commands: new(table),
+		Options: []kong.Option{kong.Vars{"dropblox_ai": defaultProgram}, broker.Helps}}
+}
+
+// run runs a command line and returns the exit status.
 func run(ctx context.Context, args []string, con *console) int {
-	var t table
-	status := -1
-	name := release.Program("agents")
-	parser, err := kong.New(&t,
-		kong.Name(name), release.Vars(name, release.Read()), kong.Description(about), kong.Writers(con.out, con.err),
-		release.Help(),
-		kong.Vars{"dropblox_ai": defaultProgram}, broker.Helps,
-		kong.BindTo(ctx, (*context.Context)(nil)), kong.Bind(con),
-		kong.Exit(func(code int) { status = code }),
-	)
+	args, err := hostArgs(args)
 	if err != nil {
-		fmt.Fprintln(con.err, name+":", err)
-		return 1
+		fmt.Fprintf(con.Err, "agents: %v\nagents --help lists the commands\n", err)
+		return program.Wrong
 	}
-	var command *kong.Context
-	if args, err = hostArgs(args); err == nil {
-		command, err = parser.Parse(signedSeeds(args))
-	}
-	switch {
-	case status >= 0: // help or the version was asked for
-		return status
-	case err != nil:
-		fmt.Fprintf(con.err, "%s: %v\n%s\n", name, err, helpFor(name, err))
-		return 2
-	}
-	if err := refuseEmpty(command); err != nil {
-		fmt.Fprintf(con.err, "%s: %v\n%s --help explains the flags\n", name, err, command.Selected().FullPath())
-		return 2
-	}
-	if err := command.Run(); err != nil {
-		fmt.Fprintln(con.err, name+":", err)
-		if errors.As(err, new(usage)) {
-			return 2
-		}
-		return 1
-	}
-	return 0
+	return commandLine().Run(ctx, signedSeeds(args), con)
 }
-
-// refuseEmpty returns an error for a flag that was given an empty value, as by a script whose variable is not set, and
-// does not say with the tag empty that it has a meaning.
-func refuseEmpty(command *kong.Context) error {
-	for _, p := range command.Path {
-		if p.Flag == nil || p.Flag.Tag.Has("empty") {
-			continue
-		}
-		v := reflect.Indirect(p.Flag.Target)
-		if v.Kind() == reflect.String && v.Len() == 0 {
-			return fmt.Errorf("--%s: empty, want a value: leave the flag out for its default", p.Flag.Name)
-		}
-	}
-	return nil
-}
-
-// helpFor says where to look after a wrong command line. For an unknown flag it lists those of the command.
-func helpFor(program string, err error) string {
-	var wrong *kong.ParseError
-	if !errors.As(err, &wrong) || wrong.Context.Selected() == nil {
-		return program + " --help lists the commands"
-	}
-	command := wrong.Context.Selected()
-	if !strings.HasPrefix(err.Error(), "unknown flag") {
-		return command.FullPath() + " --help explains the flags"
-	}
-	var known []string
-	for _, f := range command.Flags {
-		if !f.Hidden {
-			known = append(known, "--"+f.Name)
-		}
-	}
-	slices.Sort(known)
-	return fmt.Sprintf("the flags of %s are %s", command.FullPath(), strings.Join(known, " "))
-}
-
-// usage is an error in the command line.
-type usage struct{ error }
-
-func (u usage) Unwrap() error { return u.error }
 
 // hostArgs rewrites a command line of host so that the subcommand is the game's name without
 // its variant, wherever among the flags it stands: "host match --seed 3 blockbattle:port"

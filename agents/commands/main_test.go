@@ -27,7 +27,7 @@ func TestMain(m *testing.M) {
 // agents runs a command line and returns its status, output and errors.
 func agents(ctx context.Context, line string) (int, string, string) {
 	var out, errs bytes.Buffer
-	status := run(ctx, strings.Fields(line), &console{strings.NewReader(""), &out, &errs})
+	status := run(ctx, strings.Fields(line), &console{In: strings.NewReader(""), Out: &out, Err: &errs})
 	return status, out.String(), errs.String()
 }
 
@@ -135,7 +135,7 @@ func TestSignaturesTellPlayersApartAndStay(t *testing.T) {
 
 func TestAFullDiskIsAnError(t *testing.T) {
 	var errs bytes.Buffer
-	con := &console{strings.NewReader(""), broken{}, &errs}
+	con := &console{In: strings.NewReader(""), Out: broken{}, Err: &errs}
 	require.Equal(t, 1, run(context.Background(), strings.Fields("arena blockbattle --a first --b first --games 2"), con))
 	require.Contains(t, errs.String(), "disk full")
 }

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"blockyard/datasets/program"
+
 	"blockyard/agents/bots"
 	"blockyard/agents/match"
 	"blockyard/agents/play/human"
@@ -36,7 +38,7 @@ type playCmd struct {
 func (c *playCmd) Run(ctx context.Context, con *console) error {
 	if c.Plugin != "" {
 		if c.webFlags != (webFlags{}) {
-			return usage{errors.New("--plugin does not go with --web, --listen and --open")}
+			return program.Usage(errors.New("--plugin does not go with --web, --listen and --open"))
 		}
 		return c.plugged(ctx, con)
 	}
@@ -44,16 +46,16 @@ func (c *playCmd) Run(ctx context.Context, con *console) error {
 		return c.web(ctx, con)
 	}
 	if c.webFlags != (webFlags{}) {
-		return usage{errors.New("--listen and --open need --web")}
+		return program.Usage(errors.New("--listen and --open need --web"))
 	}
 	g, agents, err := c.match()
 	if err != nil {
-		return usage{err}
+		return program.Usage(err)
 	}
 	makers, forget, err := factories(ctx, agents)
 	defer forget()
 	if err != nil {
-		return usage{err}
+		return program.Usage(err)
 	}
 	people := c.people(con, g.Rules)
 	defer people.close()
@@ -64,12 +66,12 @@ func (c *playCmd) Run(ctx context.Context, con *console) error {
 	for seat, f := range makers {
 		if f == nil {
 			if g.Agents[seat], err = people.sit(); err != nil {
-				return usage{err}
+				return program.Usage(err)
 			}
 		}
 	}
 	if c.Show && !people.here() {
-		g.Watch = c.watch(ctx, con.out, g.Rules)
+		g.Watch = c.watch(ctx, con.Out, g.Rules)
 	}
 	rec, err := match.Play(ctx, g)
 	people.close()
@@ -81,7 +83,7 @@ func (c *playCmd) Run(ctx context.Context, con *console) error {
 			return err
 		}
 	}
-	return ending(con.out, rec)
+	return ending(con.Out, rec)
 }
 
 // Help is printed with the flags.
@@ -178,7 +180,7 @@ func (c *playCmd) ab(g *env.Game) error {
 // watch returns a function that shows each position and the actions chosen in it: on a terminal in place, otherwise
 // one below the other.
 func (c *playCmd) watch(ctx context.Context, w io.Writer, g *env.Game) func(env.State, env.Moves) error {
-	live := terminal(w)
+	live := program.Terminal(w)
 	var f env.Frame
 	return func(s env.State, m env.Moves) error {
 		f.Reset()

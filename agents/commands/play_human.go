@@ -7,6 +7,8 @@ import (
 	"os"
 	"strings"
 
+	"blockyard/datasets/program"
+
 	"golang.org/x/term"
 
 	"blockyard/agents/bots"
@@ -31,7 +33,7 @@ type people struct {
 
 // people returns nobody yet; see sit.
 func (c *playCmd) people(con *console, g *env.Game) *people {
-	p := &people{con: con, speed: 1, restore: func() {}, player: human.Player{Game: g, Out: con.out}}
+	p := &people{con: con, speed: 1, restore: func() {}, player: human.Player{Game: g, Out: con.Out}}
 	if c.Speed != nil {
 		p.speed = *c.Speed
 	}
@@ -63,20 +65,20 @@ func (p *people) sit() (env.Agent, error) {
 
 func (p *people) open() error {
 	p.seated = true
-	if terminal(p.con.in) && terminal(p.con.out) {
-		fd := int(p.con.in.(*os.File).Fd())
+	if program.Terminal(p.con.In) && program.Terminal(p.con.Out) {
+		fd := int(p.con.In.(*os.File).Fd())
 		old, err := term.MakeRaw(fd)
 		if err != nil {
 			return err
 		}
 		p.restore = func() {
 			_ = term.Restore(fd, old)
-			fmt.Fprintln(p.con.out)
+			fmt.Fprintln(p.con.Out)
 		}
 		p.player.Raw, p.player.Colour = true, os.Getenv("NO_COLOR") == ""
-		p.player.Out = carriage{p.con.out}
+		p.player.Out = carriage{p.con.Out}
 	}
-	p.player.Keys = human.NewKeys(p.con.in, p.player.Raw)
+	p.player.Keys = human.NewKeys(p.con.In, p.player.Raw)
 	return nil
 }
 

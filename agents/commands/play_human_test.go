@@ -13,7 +13,7 @@ import (
 func TestAPersonPlays(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "g.jsonl")
 	var out, errs bytes.Buffer
-	con := &console{strings.NewReader("r0 x0 y19\nq\n"), &out, &errs}
+	con := &console{In: strings.NewReader("r0 x0 y19\nq\n"), Out: &out, Err: &errs}
 	status := run(t.Context(), []string{"play", "blockbattle", "--a", "human", "--b", "first", "--record", file}, con)
 	require.Zero(t, status, errs.String())
 	require.Contains(t, out.String(), "seat 1, your move")

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"blockyard/datasets/program"
+
 	"blockyard/agents/contest/library"
 	"blockyard/agents/play/human"
 	"blockyard/datasets/record"
@@ -43,23 +45,23 @@ func servePlugin(args []string) (status int, asked bool) {
 func (c *playCmd) plugged(ctx context.Context, con *console) error {
 	p, err := c.player(con)
 	if err != nil {
-		return usage{err}
+		return program.Usage(err)
 	}
 	defer p.Close()
 	kept := func() error { return nil }
 	if c.Show || c.Record != "" || c.Speed != nil {
 		kept = c.follow(p, con)
 	}
-	bar := con.progress(c.Quiet || c.JSON || c.Games == 1, c.Games, "games")
-	report, err := p.PlayAll(ctx, c.Seed, c.Games, bar.set)
-	bar.close()
+	bar := con.Progress(c.Quiet || c.JSON || c.Games == 1, c.Games, "games")
+	report, err := p.PlayAll(ctx, c.Seed, c.Games, bar.Set)
+	bar.Close()
 	if err == nil {
 		err = kept()
 	}
 	if err != nil {
 		return err
 	}
-	if err := con.print(c.JSON, report); err != nil {
+	if err := con.Print(c.JSON, report); err != nil {
 		return err
 	}
 	return report.Fault()
@@ -81,7 +83,7 @@ func (c *playCmd) follow(p *library.Player, con *console) (kept func() error) {
 	state := wintetris.TickGame.New(1).(*wintetris.State)
 	state.Reset(c.Seed)
 	rec := record.New(wintetris.TickGame, c.Seed, []string{"plugin:" + c.Plugin})
-	live, begun := terminal(con.out), time.Now()
+	live, begun := program.Terminal(con.Out), time.Now()
 	var f env.Frame
 	p.Each = func(ctx context.Context, e *wintetris.Engine, b wintetris.Bits, took time.Duration) error {
 		a := env.Action(b) & env.Action(wintetris.TickGame.Actions-1)
@@ -95,7 +97,7 @@ func (c *playCmd) follow(p *library.Player, con *console) (kept func() error) {
 			if live {
 				text = "\x1b[H\x1b[2J" + ansi.Frame(&f)
 			}
-			if _, err := io.WriteString(con.out, text); err != nil {
+			if _, err := io.WriteString(con.Out, text); err != nil {
 				return err
 			}
 		}
@@ -166,7 +168,7 @@ func (c *playCmd) player(con *console) (*library.Player, error) {
 		File: c.Plugin, Limit: time.Duration(limit) * time.Millisecond, Patience: patience,
 	}}
 	if !c.Quiet && !c.JSON {
-		p.Config.Output = con.err
+		p.Config.Output = con.Err
 	}
 	return p, nil
 }

@@ -7,6 +7,8 @@ import (
 	"net"
 	"strconv"
 
+	"blockyard/datasets/program"
+
 	"blockyard/agents/bots"
 	"blockyard/agents/play/analyst"
 	"blockyard/agents/play/webplay"
@@ -32,7 +34,7 @@ func (c *playCmd) web(ctx context.Context, con *console) error {
 	t, forget, err := c.table(ctx)
 	defer forget()
 	if err != nil {
-		return usage{err}
+		return program.Usage(err)
 	}
 	listener, err := net.Listen("tcp", c.Listen)
 	if err != nil {
@@ -40,11 +42,11 @@ func (c *playCmd) web(ctx context.Context, con *console) error {
 	}
 	token := webplay.NewToken()
 	address := "http://" + reachable(listener.Addr()) + "/#" + token
-	fmt.Fprintln(con.out, address)
-	fmt.Fprintf(con.err, "games are appended to %s; Ctrl-C ends\n", c.Record)
+	fmt.Fprintln(con.Out, address)
+	fmt.Fprintf(con.Err, "games are appended to %s; Ctrl-C ends\n", c.Record)
 	if c.Open {
 		if err := viewer.OpenBrowser(address); err != nil {
-			fmt.Fprintf(con.err, "no browser could be started (%v): open the address yourself\n", err)
+			fmt.Fprintf(con.Err, "no browser could be started (%v): open the address yourself\n", err)
 		}
 	}
 	ctx, stop := context.WithCancel(ctx)
@@ -52,7 +54,7 @@ func (c *playCmd) web(ctx context.Context, con *console) error {
 	served := make(chan error, 1)
 	go func() {
 		defer stop()
-		served <- web.Serve(ctx, listener, webplay.NewServer(t, token))
+		served <- web.Serve(ctx, listener, webplay.NewServer(t, token), web.Limits{})
 	}()
 	err = t.Run(ctx)
 	stop()

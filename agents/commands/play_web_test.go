@@ -24,7 +24,7 @@ func TestPlayInTheBrowser(t *testing.T) {
 	ended := make(chan int)
 	var errs bytes.Buffer
 	go func() {
-		con := &console{strings.NewReader(""), out, &errs}
+		con := &console{In: strings.NewReader(""), Out: out, Err: &errs}
 		ended <- run(ctx, []string{"play", "blockbattle", "--a", "first", "--b", "human", "--web", "--record", file}, con)
 	}()
 	address, token, ok := strings.Cut(strings.TrimSpace(<-out.line), "#")

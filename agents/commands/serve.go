@@ -14,6 +14,8 @@ import (
 	"strings"
 	"time"
 
+	"blockyard/datasets/program"
+
 	"golang.org/x/term"
 
 	"blockyard/agents/contest/dropblox/server"
@@ -66,20 +68,20 @@ func (c *serveDropbloxCmd) Run(ctx context.Context, con *console) error {
 	}
 	switch {
 	case !(c.Seconds > 0 && c.Seconds <= 1e6):
-		return usage{fmt.Errorf("--seconds %g: want more than 0, at most a million", c.Seconds)}
+		return program.Usage(fmt.Errorf("--seconds %g: want more than 0, at most a million", c.Seconds))
 	case c.Rounds < 0 || c.Players < 0 || c.StartIn < 0 || c.Notice < 0:
-		return usage{errors.New("--rounds, --players, --start-in and --notice are not negative")}
+		return program.Usage(errors.New("--rounds, --players, --start-in and --notice are not negative"))
 	case c.Practice < 1 || c.Practice > 1e6:
-		return usage{fmt.Errorf("--practice %d: want 1 to a million", c.Practice)}
+		return program.Usage(fmt.Errorf("--practice %d: want 1 to a million", c.Practice))
 	case c.HistoryMB < 1 || c.HistoryMB > 1<<30:
-		return usage{fmt.Errorf("--history-mb %d: want 1 to %d", c.HistoryMB, 1<<30)}
+		return program.Usage(fmt.Errorf("--history-mb %d: want 1 to %d", c.HistoryMB, 1<<30))
 	}
 	list, err := teams.ReadFile(c.Teams)
 	if err != nil {
-		return usage{err}
+		return program.Usage(err)
 	}
 	if len(list) == 0 {
-		return usage{fmt.Errorf("%s: no teams; --add NAME adds one", c.Teams)}
+		return program.Usage(fmt.Errorf("%s: no teams; --add NAME adds one", c.Teams))
 	}
 	l, err := net.Listen("tcp", c.Listen)
 	if err != nil {
@@ -89,7 +91,7 @@ func (c *serveDropbloxCmd) Run(ctx context.Context, con *console) error {
 		Teams: teams.NewGuard(list), Clock: time.Duration(c.Seconds * float64(time.Second)), History: c.History,
 		Rounds: c.Rounds, Players: cmp.Or(c.Players, len(list)), Notice: c.Notice,
 		Practice: c.Practice, HistoryBytes: int64(c.HistoryMB) << 20,
-		Round: func(r server.Round) { _ = con.print(c.JSON, r) }, Log: c.Logger(con.err),
+		Round: func(r server.Round) { _ = con.Print(c.JSON, r) }, Log: c.Logger(con.Err),
 	}
 	if c.StartIn > 0 {
 		config.Start = time.Now().Add(c.StartIn)
@@ -102,7 +104,7 @@ func (c *serveDropbloxCmd) Run(ctx context.Context, con *console) error {
 	defer site.Close()
 	site.Ready() // before the line that says so: whoever reads it may ask at once
 	if !c.JSON {
-		fmt.Fprintf(con.out, "Dropblox for %d teams at http://%s\n", len(list), l.Addr())
+		fmt.Fprintf(con.Out, "Dropblox for %d teams at http://%s\n", len(list), l.Addr())
 	}
 	defer context.AfterFunc(ctx, func() { site.Unready("stopping") })()
 	return s.Serve(ctx, l)
@@ -111,7 +113,7 @@ func (c *serveDropbloxCmd) Run(ctx context.Context, con *console) error {
 // add adds a team to the file, or changes its password.
 func (c *serveDropbloxCmd) add(con *console) error {
 	if err := teams.CheckName(*c.Add); err != nil {
-		return usage{err}
+		return program.Usage(err)
 	}
 	password, err := readPassword(con)
 	if err != nil {
@@ -121,21 +123,21 @@ func (c *serveDropbloxCmd) add(con *console) error {
 	case errors.As(err, new(*fs.PathError)):
 		return err
 	case err != nil:
-		return usage{err}
+		return program.Usage(err)
 	}
-	fmt.Fprintf(con.out, "%s: team %s saved\n", c.Teams, *c.Add)
+	fmt.Fprintf(con.Out, "%s: team %s saved\n", c.Teams, *c.Add)
 	return nil
 }
 
 // readPassword reads a password; a terminal does not show it.
 func readPassword(con *console) (string, error) {
-	if f, ok := con.in.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
-		fmt.Fprint(con.err, "Password: ")
+	if f, ok := con.In.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
+		fmt.Fprint(con.Err, "Password: ")
 		text, err := term.ReadPassword(int(f.Fd()))
-		fmt.Fprintln(con.err)
+		fmt.Fprintln(con.Err)
 		return string(bytes.TrimSpace(text)), err
 	}
-	line, err := bufio.NewReader(io.LimitReader(con.in, 4096)).ReadString('\n')
+	line, err := bufio.NewReader(io.LimitReader(con.In, 4096)).ReadString('\n')
 	if err != nil && !errors.Is(err, io.EOF) {
 		return "", err
 	}

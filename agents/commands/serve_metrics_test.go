@@ -25,7 +25,7 @@ func TestServeDropbloxHTTP(t *testing.T) {
 	go func() {
 		args := []string{"serve", "dropblox", "--teams", "teams.txt", "--listen", "127.0.0.1:0",
 			"--http", "127.0.0.1:0", "--log-format", "json"}
-		ended <- run(ctx, args, &console{strings.NewReader(""), out, errs})
+		ended <- run(ctx, args, &console{In: strings.NewReader(""), Out: out, Err: errs})
 	}()
 	address := regexp.MustCompile(`http://127\.0\.0\.1:\d+`)
 	require.Eventually(t, func() bool { return address.MatchString(out.String()) }, time.Minute, time.Millisecond)

@@ -40,7 +40,7 @@ func (l *loud) String() string {
 func serve(ctx context.Context, out *loud, password string, args ...string) (int, string) {
 	var errs bytes.Buffer
 	args = append([]string{"serve", "dropblox", "--teams", "teams.txt"}, args...)
-	status := run(ctx, args, &console{strings.NewReader(password), out, &errs})
+	status := run(ctx, args, &console{In: strings.NewReader(password), Out: out, Err: &errs})
 	return status, errs.String()
 }
 

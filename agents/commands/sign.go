@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"io"
 
+	"blockyard/datasets/program"
+
 	"blockyard/agents/bots"
 	"blockyard/agents/match"
 	"blockyard/agents/mlp"
@@ -33,16 +35,16 @@ func (c *signCmd) Run(ctx context.Context, con *console) error {
 	if c.Game != "" {
 		g, err := games.Open(c.Game)
 		if err != nil {
-			return usage{err}
+			return program.Usage(err)
 		}
 		list = []*env.Game{g}
 	}
 	if c.Games < 1 {
-		return usage{fmt.Errorf("--games %d: want a number from 1", c.Games)}
+		return program.Usage(fmt.Errorf("--games %d: want a number from 1", c.Games))
 	}
 	for _, g := range list {
 		for _, name := range bots.Names(g) {
-			if err := signature(ctx, con.out, g, name, c.Games); err != nil {
+			if err := signature(ctx, con.Out, g, name, c.Games); err != nil {
 				return err
 			}
 		}

@@ -74,7 +74,7 @@ func starterContest(t *testing.T, game, dir string) (tournament.Contest, *env.Ga
 	case "blocking":
 		c.FirstTime, c.Time = &long, &long
 	}
-	made, _, err := c.contest(&console{strings.NewReader(""), os.Stdout, os.Stderr}, g)
+	made, _, err := c.contest(&console{In: strings.NewReader(""), Out: os.Stdout, Err: os.Stderr}, g)
 	require.NoError(t, err)
 	require.NoError(t, os.MkdirAll(filepath.Join(dir, tournament.LogsDir), 0o755))
 	return made, g

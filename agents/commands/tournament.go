@@ -5,12 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"net/http"
 	"os"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
+
+	"blockyard/datasets/program"
 
 	"github.com/alecthomas/kong"
 
@@ -24,6 +25,7 @@ import (
 	"blockyard/agents/match/series"
 	"blockyard/agents/match/tournament"
 	"blockyard/datasets/program/provenance"
+	"blockyard/datasets/program/web"
 	"blockyard/env"
 	"blockyard/env/games"
 	"blockyard/env/tetrisduel"
@@ -77,20 +79,20 @@ game. Anyone who reaches the address can read it, with the logs and records, but
 func (c *tournamentCmd) Run(ctx context.Context, con *console) error {
 	g, err := games.Open(c.Game)
 	if err != nil {
-		return usage{err}
+		return program.Usage(err)
 	}
 	config, err := c.config(g)
 	if err != nil {
-		return usage{err}
+		return program.Usage(err)
 	}
 	rules, settings, err := c.contest(con, g)
 	if err != nil {
-		return usage{err}
+		return program.Usage(err)
 	}
 	config.Rules = g
 	entries, err := c.entries(g)
 	if err != nil {
-		return usage{err}
+		return program.Usage(err)
 	}
 	t := &tournament.Tournament{Config: *config, Contest: rules}
 	if t.Entrants, err = tournament.Name(entries); err != nil {
@@ -110,25 +112,25 @@ func (c *tournamentCmd) Run(ctx context.Context, con *console) error {
 	served := make(chan error, 1)
 	if c.Listen != "" {
 		if err := c.serve(ctx, con, served); err != nil {
-			return usage{err}
+			return program.Usage(err)
 		}
 	}
-	bar := con.progress(c.Quiet || c.JSON, 0, "games")
-	defer bar.close()
+	bar := con.Progress(c.Quiet || c.JSON, 0, "games")
+	defer bar.Close()
 	t.Changed = func(t *tournament.Tournament) error {
 		bar.ChangeMax(t.Expected)
-		bar.set(len(t.Played))
+		bar.Set(len(t.Played))
 		return t.WritePage(c.Out)
 	}
 	err = t.Play(ctx)
-	bar.close()
+	bar.Close()
 	if ctx.Err() != nil {
 		err = nil // the report says that games are missing
 	}
-	err = errors.Join(err, made.Close(c.Out), con.print(c.JSON, t.Report()))
+	err = errors.Join(err, made.Close(c.Out), con.Print(c.JSON, t.Report()))
 	if c.Listen != "" && err == nil {
 		if ctx.Err() == nil {
-			fmt.Fprintln(con.err, "the page is still there, until Ctrl-C")
+			fmt.Fprintln(con.Err, "the page is still there, until Ctrl-C")
 		}
 		err = <-served
 	}
@@ -141,18 +143,8 @@ func (c *tournamentCmd) serve(ctx context.Context, con *console, ended chan<- er
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(con.err, "http://%s/\n", l.Addr())
-	server := &http.Server{
-		Handler: tournament.Handler(c.Out), ReadHeaderTimeout: 10 * time.Second, IdleTimeout: time.Minute,
-	}
-	context.AfterFunc(ctx, func() { _ = server.Close() })
-	go func() {
-		err := server.Serve(l)
-		if errors.Is(err, http.ErrServerClosed) {
-			err = nil
-		}
-		ended <- err
-	}()
+	fmt.Fprintf(con.Err, "http://%s/\n", l.Addr())
+	go func() { ended <- web.Serve(ctx, l, tournament.Handler(c.Out), web.Limits{}) }()
 	return nil
 }
 
@@ -274,8 +266,8 @@ func (c *tournamentCmd) entry(g *env.Game, text string) (tournament.Entry, error
 // prepare compiles and tests the entrants. What the test of a tournament that goes on has found is kept.
 func (c *tournamentCmd) prepare(ctx context.Context, con *console, t *tournament.Tournament,
 	entries []tournament.Entry) error {
-	bar := con.progress(c.Quiet || c.JSON, len(entries), "entrants")
-	defer bar.close()
+	bar := con.Progress(c.Quiet || c.JSON, len(entries), "entrants")
+	defer bar.Close()
 	limits := compile.Default
 	limits.Time, limits.Size = c.BuildTime, int64(c.MaxSize)<<20
 	tested := tournament.Tested(c.Out)
@@ -296,7 +288,7 @@ func (c *tournamentCmd) prepare(ctx context.Context, con *console, t *tournament
 			return err
 		}
 		done++
-		bar.show(done, name)
+		bar.Show(done, name)
 	}
 	return ctx.Err()
 }

@@ -41,7 +41,7 @@ func playTournament(t *testing.T, args ...string) *tournament.Report {
 func playTournamentOf(t *testing.T, game string, args ...string) *tournament.Report {
 	t.Helper()
 	var out, errs bytes.Buffer
-	cmd := exec.Command(program(t), append([]string{"tournament", game, "--json"}, args...)...)
+	cmd := exec.Command(built(t), append([]string{"tournament", game, "--json"}, args...)...)
 	cmd.Stdout, cmd.Stderr = &out, &errs
 	require.NoError(t, cmd.Run(), errs.String())
 	var r tournament.Report
@@ -124,7 +124,7 @@ func TestTournamentGoesOnAfterAKill(t *testing.T) {
 // killTournament starts a tournament and kills it when its journal has so many games.
 func killTournament(t *testing.T, games int, out string, args ...string) {
 	t.Helper()
-	cmd := exec.Command(program(t), append([]string{"tournament", "--json", "--out", out}, args...)...)
+	cmd := exec.Command(built(t), append([]string{"tournament", "--json", "--out", out}, args...)...)
 	require.NoError(t, cmd.Start())
 	for begun := time.Now(); ; time.Sleep(time.Millisecond) {
 		text, _ := os.ReadFile(filepath.Join(out, "journal.jsonl"))
@@ -176,10 +176,10 @@ func TestTournamentServesItsPage(t *testing.T) {
 	out := filepath.Join(t.TempDir(), "out")
 	r, w := io.Pipe()
 	status := make(chan int, 1)
-	ours := program(t) + " bot blockbattle --agent"
+	ours := built(t) + " bot blockbattle --agent"
 	go func() {
 		args := []string{"tournament", "blockbattle", ours + " first", ours + " random", "--out", out, "--quiet", "--listen", "127.0.0.1:0"}
-		status <- run(ctx, args, &console{strings.NewReader(""), io.Discard, w})
+		status <- run(ctx, args, &console{In: strings.NewReader(""), Out: io.Discard, Err: w})
 	}()
 	address, err := bufio.NewReader(r).ReadString('\n')
 	require.NoError(t, err)

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strconv"
 
+	"blockyard/datasets/program"
+
 	"blockyard/agents/bots"
 	"blockyard/agents/bots/entry"
 	"blockyard/agents/match"
@@ -52,12 +54,12 @@ reached so far. The games of --check have other seeds.
 func (c *tuneCmd) Run(ctx context.Context, con *console) error {
 	t, from, err := c.tuner()
 	if err != nil {
-		return usage{err}
+		return program.Usage(err)
 	}
 	made := provenance.Begin("agents", strconv.FormatUint(c.Seed, 10))
-	bar := con.progress(c.Quiet, c.Pairs, "pairs")
-	defer bar.close()
-	tuned, n, err := t.climb(ctx, from, bar.set)
+	bar := con.Progress(c.Quiet, c.Pairs, "pairs")
+	defer bar.Close()
+	tuned, n, err := t.climb(ctx, from, bar.Set)
 	if err != nil {
 		return err
 	}
@@ -67,7 +69,7 @@ func (c *tuneCmd) Run(ctx context.Context, con *console) error {
 	if err := made.WriteBeside(c.Out); err != nil {
 		return err
 	}
-	fmt.Fprintf(con.out, "%d pairs, weights in %s\n", n, c.Out)
+	fmt.Fprintf(con.Out, "%d pairs, weights in %s\n", n, c.Out)
 	if c.Check == 0 || ctx.Err() != nil {
 		return nil
 	}
@@ -75,7 +77,7 @@ func (c *tuneCmd) Run(ctx context.Context, con *console) error {
 	if err != nil || games == 0 {
 		return err
 	}
-	fmt.Fprintf(con.out, "against the start: %.1f %% of %d games, 95 %% interval %.1f to %.1f\n",
+	fmt.Fprintf(con.Out, "against the start: %.1f %% of %d games, 95 %% interval %.1f to %.1f\n",
 		100*share.Value, games, 100*share.Low, 100*share.High)
 	return nil
 }

@@ -10,18 +10,15 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"time"
-
-	"github.com/schollz/progressbar/v3"
-	"golang.org/x/term"
 
 	"blockyard/agents/contest/trial"
 	"blockyard/agents/mlp"
 	"blockyard/agents/submit/flatten"
 	"blockyard/agents/submit/programs/netpack"
+	"blockyard/datasets/program"
 )
 
-// Export holds the arguments that the commands "agents bundle" and "train export" have in common.
+// Export holds the arguments of the command "agents bundle" that say what to build.
 type Export struct {
 	Game    string `arg:"" help:"Game of the contest: blockbattle, blocking, dropblox or tetrisduel."`
 	Weights string `placeholder:"FILE" help:"Network to build in, a safetensors file. Default: the shipped one."`
@@ -29,7 +26,7 @@ type Export struct {
 	Zip     bool   `help:"Also write the upload, an archive with main.go in it, to the same name ending in .zip."`
 }
 
-// Help is the commands' longer description.
+// Help is the command's longer description.
 func (*Export) Help() string {
 	return fmt.Sprintf(`The file needs nothing but the standard library and Go %s, and has at most %d characters.
 Before it is written, it is compiled alone, and the program answers stored logs or whole games
@@ -95,14 +92,11 @@ func (f *File) describe(b Bot, out string, r trial.Result) string {
 		r.Logs, r.Answers, r.Mean.Seconds()*1000, r.Longest.Seconds()*1000)
 }
 
-// answers is a progress bar of the answers of a replay, whose number is not known before. It shows nothing if standard
-// error is not a terminal.
-func answers() *progressbar.ProgressBar {
-	return progressbar.NewOptions(-1,
-		progressbar.OptionSetVisibility(term.IsTerminal(int(os.Stderr.Fd()))), progressbar.OptionSetWriter(os.Stderr),
-		progressbar.OptionSetDescription("the bot answers stored games"), progressbar.OptionShowCount(),
-		progressbar.OptionShowIts(), progressbar.OptionSetItsString("answers"),
-		progressbar.OptionThrottle(100*time.Millisecond), progressbar.OptionClearOnFinish())
+// answers is a progress bar of the answers of a replay, whose number is not known before.
+func answers() program.Bar {
+	bar := program.NewBar(os.Stderr, false, -1, "answers")
+	bar.Describef("the bot answers stored games")
+	return bar
 }
 
 // Check tests a bot as its contest would: it compiles the source alone, then replays the contest to it.

@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"blockyard/datasets/program"
+
 	"github.com/stretchr/testify/require"
 )
 
@@ -70,7 +72,7 @@ func TestExportHearsItsContext(t *testing.T) {
 		dir := filepath.Join(t.TempDir(), "out")
 		c := exportCmd{Parquet: dir, Game: "wintetris", Rows: 100, Quiet: true}
 		c.Files, c.MaxBytes = []string{"-"}, 1<<40
-		go func() { ended <- c.run(ctx, &streams{in, io.Discard, io.Discard}) }()
+		go func() { ended <- c.run(ctx, &program.Console{In: in, Out: io.Discard, Err: io.Discard}) }()
 		time.Sleep(300 * time.Millisecond)
 		cancel()
 		select {

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"blockyard/datasets/program"
+
 	"blockyard/datasets/conform"
 	"blockyard/datasets/conform/blockbattlelog"
 	"blockyard/datasets/conform/blockinglog"
@@ -61,21 +63,21 @@ rules must be the current one, every action legal, and the scores and results th
 Prints one line per file. The exit status is 1 if a game differs or a file cannot be read.`
 }
 
-func (c *checkCmd) Run(std *streams) error {
+func (c *checkCmd) Run(std *program.Console) error {
 	var found error
 	for _, file := range c.Files {
 		if err := c.file(std, file); err != nil {
-			found = errFound
+			found = program.ErrFound
 		}
 	}
 	return found
 }
 
 // file checks one file and prints the outcome.
-func (c *checkCmd) file(out *streams, file string) error {
+func (c *checkCmd) file(out *program.Console, file string) error {
 	r, err := c.open(file)
 	if err != nil {
-		fmt.Fprintln(out.err, "datasets:", err)
+		fmt.Fprintln(out.Err, "datasets:", err)
 		return err
 	}
 	defer r.Close()
@@ -86,19 +88,19 @@ func (c *checkCmd) file(out *streams, file string) error {
 			break
 		}
 		if err != nil && !errors.Is(err, record.ErrDiffers) {
-			fmt.Fprintln(out.err, "datasets:", err)
+			fmt.Fprintln(out.Err, "datasets:", err)
 			return err
 		}
 		played++
 		if err != nil {
 			if differ++; differ == 1 || c.All {
-				fmt.Fprintf(out.out, "%s#%d: %v\n", file, played, err)
+				fmt.Fprintf(out.Out, "%s#%d: %v\n", file, played, err)
 			}
 		}
 	}
-	fmt.Fprintf(out.out, "%s: %d games, %d differ\n", file, played, differ)
+	fmt.Fprintf(out.Out, "%s: %d games, %d differ\n", file, played, differ)
 	if differ > 0 {
-		return errFound
+		return program.ErrFound
 	}
 	return nil
 }
@@ -123,7 +125,7 @@ one line per file and the first difference in full. The exit status is 1 if a va
 cannot be read. To compare the log of a bot with its game, name the transcript of that game too.`
 }
 
-func (c *conformCmd) Run(std *streams) error {
+func (c *conformCmd) Run(std *program.Console) error {
 	make, ok := transcripts[c.Game]
 	if !ok {
 		known := strings.Join(slices.Sorted(maps.Keys(transcripts)), ", ")
@@ -139,13 +141,13 @@ func (c *conformCmd) Run(std *streams) error {
 	for _, file := range c.Files {
 		rep, err := conform.File(checker, file, c.MaxBytes)
 		if rep != nil {
-			fmt.Fprint(std.out, rep)
+			fmt.Fprint(std.Out, rep)
 		}
 		if err != nil {
-			fmt.Fprintln(std.err, "datasets:", err)
-			found = errFound
+			fmt.Fprintln(std.Err, "datasets:", err)
+			found = program.ErrFound
 		} else if rep.Differ > 0 {
-			found = errFound
+			found = program.ErrFound
 		}
 	}
 	return found

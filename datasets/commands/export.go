@@ -9,17 +9,14 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"time"
 
 	"blockyard/datasets/export"
-	interrupt "blockyard/datasets/program"
+	"blockyard/datasets/program"
 	"blockyard/datasets/program/disk"
 	"blockyard/datasets/program/provenance"
 	"blockyard/datasets/record"
 	"blockyard/env"
 	"blockyard/env/games"
-
-	"github.com/schollz/progressbar/v3"
 )
 
 type exportCmd struct {
@@ -54,13 +51,13 @@ type target interface {
 
 var errInterrupted = errors.New("interrupted: nothing was written")
 
-func (c *exportCmd) Run(std *streams) error {
-	ctx, stop := interrupt.Context()
+func (c *exportCmd) Run(std *program.Console) error {
+	ctx, stop := program.Context()
 	defer stop()
 	return c.run(ctx, std)
 }
 
-func (c *exportCmd) run(ctx context.Context, std *streams) error {
+func (c *exportCmd) run(ctx context.Context, std *program.Console) error {
 	if c.Rows < 1 {
 		return fmt.Errorf("--rows %d: want at least 1", c.Rows)
 	}
@@ -180,7 +177,7 @@ func folders(path string) (made []string, err error) {
 	return made, os.MkdirAll(path, 0o755)
 }
 
-func (c *exportCmd) write(ctx context.Context, std *streams, g *env.Game, folder, final string) error {
+func (c *exportCmd) write(ctx context.Context, std *program.Console, g *env.Game, folder, final string) error {
 	made := provenance.Begin("datasets", "")
 	var to target
 	var err error
@@ -209,7 +206,7 @@ func (c *exportCmd) write(ctx context.Context, std *streams, g *env.Game, folder
 		return err
 	}
 	_ = bar.Clear()
-	fmt.Fprintf(std.out, "%s: %d games, %d choices%s\n", final, w.Games, w.Rows, leftOut(to))
+	fmt.Fprintf(std.Out, "%s: %d games, %d choices%s\n", final, w.Games, w.Rows, leftOut(to))
 	return nil
 }
 
@@ -222,9 +219,9 @@ func leftOut(to target) string {
 		m.Episodes, m.Missing, m.Long)
 }
 
-func (c *exportCmd) file(ctx context.Context, std *streams, w *export.Walker, bar *progressbar.ProgressBar,
+func (c *exportCmd) file(ctx context.Context, std *program.Console, w *export.Walker, bar program.Bar,
 	file string) (src export.Source, err error) {
-	in, name := std.in, "standard input"
+	in, name := std.In, "standard input"
 	if file != "-" {
 		f, err := os.Open(file)
 		if err != nil {
@@ -268,7 +265,7 @@ func (c *exportCmd) file(ctx context.Context, std *streams, w *export.Walker, ba
 }
 
 // bar is the progress in bytes, with the total if that is known.
-func (c *exportCmd) bar(std *streams) *progressbar.ProgressBar {
+func (c *exportCmd) bar(std *program.Console) program.Bar {
 	var total int64
 	for _, file := range c.Files {
 		info, err := os.Stat(file)
@@ -278,12 +275,5 @@ func (c *exportCmd) bar(std *streams) *progressbar.ProgressBar {
 		}
 		total += info.Size()
 	}
-	out := std.err
-	if c.Quiet || !terminal(out) {
-		out = io.Discard
-	}
-	return progressbar.NewOptions64(total,
-		progressbar.OptionSetWriter(out), progressbar.OptionShowBytes(true), progressbar.OptionFullWidth(),
-		progressbar.OptionThrottle(200*time.Millisecond), progressbar.OptionClearOnFinish(),
-		progressbar.OptionSetPredictTime(true))
+	return program.NewBar(std.Err, c.Quiet, int(total), "bytes")
 }

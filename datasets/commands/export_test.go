@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"blockyard/datasets/program"
+
 	"github.com/stretchr/testify/require"
 
 	"blockyard/datasets/program/disk"
@@ -117,9 +119,9 @@ func TestExportInterrupted(t *testing.T) {
 	cancel()
 	c := exportCmd{input: input{Files: []string{sample}, bounds: bounds{jsonl.MaxBytes}}, Parquet: filepath.Join(top, "out"), Rows: 10}
 	var out, errs bytes.Buffer
-	err := c.run(ctx, &streams{strings.NewReader(""), &out, &errs})
+	err := c.run(ctx, &program.Console{In: strings.NewReader(""), Out: &out, Err: &errs})
 	require.ErrorContains(t, err, "interrupted: nothing was written")
-	require.False(t, errors.Is(err, errFound))
+	require.False(t, errors.Is(err, program.ErrFound))
 	left, err := os.ReadDir(top)
 	require.NoError(t, err)
 	require.Empty(t, left)

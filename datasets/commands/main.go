@@ -2,20 +2,18 @@
 package commands
 
 import (
-	"errors"
-	"fmt"
-	"io"
-	"os"
+	"context"
 	"strconv"
 
 	"github.com/alecthomas/kong"
 
-	release "blockyard/datasets/program"
+	"blockyard/datasets/program"
 	"blockyard/datasets/record/jsonl"
 )
 
-type program struct {
-	release.Flag
+// verbs lists the commands.
+type verbs struct {
+	program.Flag
 	Check   checkCmd   `cmd:"" help:"Replay recorded games and compare their results with the records."`
 	View    viewCmd    `cmd:"" help:"Show a recorded game in the terminal, or many in a web browser."`
 	Stat    statCmd    `cmd:"" help:"Summarise recorded games: lengths, scores, and results by agent and seat."`
@@ -23,29 +21,20 @@ type program struct {
 	Conform conformCmd `cmd:"" help:"Replay transcripts of an original contest engine and compare every value."`
 }
 
-// streams are the standard streams of a command.
-type streams struct {
-	in       io.Reader
-	out, err io.Writer
+// Main runs the command line of this process and returns its exit status.
+func Main() int { return commandLine().Main() }
+
+// run runs a command line and returns the exit status.
+func run(args []string, con *program.Console) int {
+	return commandLine().Run(context.Background(), args, con)
 }
 
-// errFound means that a command ran, found differences and printed them. The exit status is then 1.
-var errFound = errors.New("differences were found")
-
-// Main runs the command line of this process and returns its exit status.
-func Main() int { return run(os.Args[1:], &streams{os.Stdin, os.Stdout, os.Stderr}) }
-
-// run runs a command line and returns the exit status: 0, 1 if games differ or cannot be read, 2 if the
-// arguments are wrong.
-func run(args []string, std *streams) int {
-	var p program
-	left := -1
-	name := release.Program("datasets")
-	parser, err := kong.New(&p,
-		kong.Name(name), release.Vars(name, release.Read()),
-		kong.Description("Check, view, summarise and export recorded games, "+
-			"and compare the rules with transcripts of the original engines."),
-		kong.Vars{
+// commandLine is the program.
+func commandLine() *program.Program {
+	return &program.Program{Name: "datasets", Commands: new(verbs),
+		About: "Check, view, summarise and export recorded games, " +
+			"and compare the rules with transcripts of the original engines.",
+		Options: []kong.Option{kong.Vars{
 			"max_bytes":      strconv.Itoa(jsonl.MaxBytes),
 			"export_game":    "Export only the games of this name. By default every game must be the same as the first.",
 			"export_parquet": "Write Parquet shards to this folder, which must not exist.",
@@ -57,28 +46,6 @@ func run(args []string, std *streams) int {
 				"users can read command lines.",
 			"view_games": "File of records and number of the game, from 1 (the default). " +
 				"Also a history folder. With --web: any number of files, folders of files, and history folders.",
-		},
-		release.Help(), kong.UsageOnError(),
-		kong.Writers(std.out, std.err),
-		kong.Exit(func(code int) { left = code }),
-		kong.Bind(std))
-	if err != nil {
-		fmt.Fprintln(std.err, name+":", err)
-		return 2
+		}},
 	}
-	ctx, err := parser.Parse(args)
-	if left >= 0 { // --help or --version
-		return left
-	}
-	if err != nil {
-		fmt.Fprintf(std.err, "%s: %v (see %[1]s --help)\n", name, err)
-		return 2
-	}
-	switch err := ctx.Run(); {
-	case err == nil:
-		return 0
-	case !errors.Is(err, errFound):
-		fmt.Fprintln(std.err, name+":", err)
-	}
-	return 1
 }

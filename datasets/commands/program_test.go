@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"blockyard/datasets/program"
+
 	"blockyard/datasets/record"
 	"blockyard/datasets/record/jsonl"
 	"blockyard/env/games"
@@ -20,7 +22,7 @@ const sample = "../games/blockbattle.jsonl"
 // call runs the program.
 func call(args ...string) (status int, out, errs string) {
 	var o, e bytes.Buffer
-	status = run(args, &streams{strings.NewReader(""), &o, &e})
+	status = run(args, &program.Console{In: strings.NewReader(""), Out: &o, Err: &e})
 	return status, o.String(), e.String()
 }
 
@@ -45,7 +47,7 @@ func TestRecordedGamesCheck(t *testing.T) {
 		file := "../games/" + g.Name + ".jsonl"
 		status, out, errs := call("check", file)
 		require.Zero(t, status, out+errs)
-		require.Regexp(t, `^games/`+g.Name+`\.jsonl: [1-9]\d* games, 0 differ\n$`, out)
+		require.Regexp(t, `^../games/`+g.Name+`\.jsonl: [1-9]\d* games, 0 differ\n$`, out)
 	}
 }
 

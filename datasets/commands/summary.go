@@ -8,6 +8,8 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"blockyard/datasets/program"
+
 	"blockyard/datasets/record"
 	"blockyard/env"
 	"blockyard/env/games"
@@ -129,20 +131,20 @@ type statCmd struct {
 	Quick bool `help:"Do not replay the games. Leaves out steps and legal actions."`
 }
 
-func (c *statCmd) Run(std *streams) error {
+func (c *statCmd) Run(std *program.Console) error {
 	all := newSummary(c.Quick)
 	for _, file := range c.Files {
 		if err := all.file(&c.input, file); err != nil {
 			return err
 		}
 		if c.Each {
-			fmt.Fprintln(std.out, file)
-			all.write(std.out)
+			fmt.Fprintln(std.Out, file)
+			all.write(std.Out)
 			all = newSummary(c.Quick)
 		}
 	}
 	if !c.Each {
-		all.write(std.out)
+		all.write(std.Out)
 	}
 	return nil
 }

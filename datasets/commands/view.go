@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	interrupt "blockyard/datasets/program"
+	"blockyard/datasets/program"
 	"blockyard/datasets/program/disk"
 	"blockyard/datasets/record"
 	"blockyard/datasets/record/playback"
@@ -53,7 +53,7 @@ Keys in the browser: space: play or pause; left, right: step; + and -: speed; ?:
 "agents analyze FILE --web" shows the same page with the best moves of every position.`
 }
 
-func (c *viewCmd) Run(std *streams) error {
+func (c *viewCmd) Run(std *program.Console) error {
 	if c.Open && !c.Web {
 		return errors.New("--open without --web: the terminal viewer opens no page")
 	}
@@ -65,7 +65,7 @@ func (c *viewCmd) Run(std *streams) error {
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(std.err, "showing %s, the newest here\n", filepath.ToSlash(path))
+		fmt.Fprintf(std.Err, "showing %s, the newest here\n", filepath.ToSlash(path))
 		c.Games = []string{path}
 	}
 	if c.Web {
@@ -97,7 +97,7 @@ func (c *viewCmd) Run(std *streams) error {
 }
 
 // show shows one game, which is called name, in the terminal.
-func (c *viewCmd) show(std *streams, rec *record.Record, name string) error {
+func (c *viewCmd) show(std *program.Console, rec *record.Record, name string) error {
 	g, err := games.Recorded(rec.Game, rec.Table)
 	if err != nil {
 		return err
@@ -110,7 +110,7 @@ func (c *viewCmd) show(std *streams, rec *record.Record, name string) error {
 }
 
 // history shows a history folder, or the newest one in a folder, in the terminal.
-func (c *viewCmd) history(std *streams, path string) error {
+func (c *viewCmd) history(std *program.Console, path string) error {
 	if c.HTML != "" {
 		return fmt.Errorf("--html: %s is a folder, want a file of records, as agents host dropblox --record FILE writes it",
 			path)
@@ -121,7 +121,7 @@ func (c *viewCmd) history(std *streams, path string) error {
 			return fmt.Errorf("%w; a folder of records is shown with --web", err)
 		}
 		if newest != path {
-			fmt.Fprintf(std.err, "showing %s, the newest in %s\n", filepath.ToSlash(newest), path)
+			fmt.Fprintf(std.Err, "showing %s, the newest in %s\n", filepath.ToSlash(newest), path)
 		}
 		path = newest
 	}
@@ -133,11 +133,11 @@ func (c *viewCmd) history(std *streams, path string) error {
 }
 
 // turns shows a game as the flags say.
-func (c *viewCmd) turns(std *streams, v *screen) error {
-	v.colour = terminal(std.out) && !c.NoColor
+func (c *viewCmd) turns(std *program.Console, v *screen) error {
+	v.colour = program.Terminal(std.Out) && !c.NoColor
 	v.reel.Seek(c.From)
 	show := v.interact
-	if c.All || !terminal(std.in) || !terminal(std.out) {
+	if c.All || !program.Terminal(std.In) || !program.Terminal(std.Out) {
 		show = v.printAll
 	}
 	if err := show(std); err != nil {
@@ -147,25 +147,25 @@ func (c *viewCmd) turns(std *streams, v *screen) error {
 }
 
 // web serves the page until the process is interrupted.
-func (c *viewCmd) web(std *streams) error {
+func (c *viewCmd) web(std *program.Console) error {
 	if c.From != 0 && len(c.Games) != 1 {
 		return errors.New("--from with several games: name one game")
 	}
-	ctx, stop := interrupt.Context()
+	ctx, stop := program.Context()
 	defer stop()
 	site := viewer.Site{Games: c.Games, Turn: c.From, Listen: c.Listen, Open: c.Open}
-	return site.Serve(ctx, std.out, std.err)
+	return site.Serve(ctx, std.Out, std.Err)
 }
 
 // live serves a page of games that are played on a server, until the process is interrupted.
-func (c *viewCmd) live(std *streams) error {
+func (c *viewCmd) live(std *program.Console) error {
 	if !c.Web || len(c.Games) > 0 || c.From != 0 || c.HTML != "" {
 		return errors.New("--live shows a server's games in a browser: add --web, and leave out files, --from and --html")
 	}
-	ctx, stop := interrupt.Context()
+	ctx, stop := program.Context()
 	defer stop()
 	page := viewer.Live{Address: c.Live, Token: c.Token, Listen: c.Listen, Open: c.Open}
-	return page.Serve(ctx, std.out, std.err)
+	return page.Serve(ctx, std.Out, std.Err)
 }
 
 // Control sequences of a terminal.
@@ -174,12 +174,6 @@ const (
 	altScreen   = "\x1b[?1049h\x1b[?25l"
 	mainScreen  = "\x1b[?25h\x1b[?1049l"
 )
-
-// terminal reports whether a stream is a terminal.
-func terminal(stream any) bool {
-	f, ok := stream.(*os.File)
-	return ok && term.IsTerminal(int(f.Fd()))
-}
 
 // A reel is a game with random access to its turns: a *playback.Reel or a *viewer.History.
 type reel interface {
@@ -218,13 +212,13 @@ func (v *screen) show(w io.Writer) error {
 }
 
 // printAll writes every position from the current one.
-func (v *screen) printAll(std *streams) error {
+func (v *screen) printAll(std *program.Console) error {
 	for n := v.reel.At(); n < v.reel.Len(); n++ {
 		v.reel.Seek(n)
-		if err := v.show(std.out); err != nil {
+		if err := v.show(std.Out); err != nil {
 			return err
 		}
-		if _, err := fmt.Fprintln(std.out); err != nil {
+		if _, err := fmt.Fprintln(std.Out); err != nil {
 			return err
 		}
 	}
@@ -232,16 +226,16 @@ func (v *screen) printAll(std *streams) error {
 }
 
 // interact shows the reel on a terminal and restores the terminal afterwards.
-func (v *screen) interact(std *streams) error {
-	fd := int(std.in.(*os.File).Fd())
+func (v *screen) interact(std *program.Console) error {
+	fd := int(std.In.(*os.File).Fd())
 	old, err := term.MakeRaw(fd)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = term.Restore(fd, old) }()
-	fmt.Fprint(std.out, altScreen)
-	defer fmt.Fprint(std.out, mainScreen)
-	return v.browse(std.in, rawLines{std.out})
+	fmt.Fprint(std.Out, altScreen)
+	defer fmt.Fprint(std.Out, mainScreen)
+	return v.browse(std.In, rawLines{std.Out})
 }
 
 // browse shows positions as keys ask for, until the key to quit or the end of in.

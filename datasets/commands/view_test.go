@@ -145,8 +145,8 @@ func TestViewShowsAHistoryInTheTerminal(t *testing.T) {
 
 	_, _, errs = call("view", old, "--html", "x.html")
 	require.Contains(t, errs, "want a file of records")
-	_, _, errs = call("view", "games")
-	require.Contains(t, errs, "games: no history folder here or below")
+	_, _, errs = call("view", "../games")
+	require.Contains(t, errs, "../games: no history folder here or below")
 }
 
 // TestViewShowsWhatIsNewestHere: without an argument.

@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"blockyard/datasets/program"
+
 	"github.com/stretchr/testify/require"
 )
 
@@ -20,7 +22,7 @@ func TestViewWeb(t *testing.T) {
 	status := make(chan int)
 	go func() {
 		args := []string{"view", "--web", sample + "#1", "--from", "7"}
-		status <- run(args, &streams{strings.NewReader(""), out, io.Discard})
+		status <- run(args, &program.Console{In: strings.NewReader(""), Out: out, Err: io.Discard})
 	}()
 	line, err := bufio.NewReader(in).ReadString('\n')
 	require.NoError(t, err)

@@ -8,13 +8,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/alecthomas/kong"
 	"github.com/stretchr/testify/require"
 
-	"blockyard/datasets/program"
 	"blockyard/datasets/program/ops/opstest"
 	"blockyard/rpc/client"
-	"blockyard/rpc/server"
 )
 
 func deployed(t *testing.T, file string) []byte {
@@ -27,16 +24,13 @@ func deployed(t *testing.T, file string) []byte {
 // parses asserts that a command line is one of this program.
 func parses(t *testing.T, args []string) {
 	t.Helper()
-	c := table{Serve: serveCmd{Limits: server.DefaultLimits()}}
-	parser, err := kong.New(&c, vars(), program.Vars("rpc", program.Info{}))
-	require.NoError(t, err)
-	_, err = parser.Parse(args)
+	_, err := commandLine().Parse(t.Context(), args)
 	require.NoError(t, err, "%q", args)
 }
 
 // The image starts the server and checks its health with flags that exist, at the address that CMD serves.
 func TestDockerfile(t *testing.T) {
-	text := string(deployed(t, "Dockerfile"))
+	text := string(deployed(t, "../Dockerfile"))
 	var last []string
 	for _, cmd := range regexp.MustCompile(`\bCMD (\[.*\])`).FindAllStringSubmatch(text, -1) {
 		require.NoError(t, json.Unmarshal([]byte(cmd[1]), &last))

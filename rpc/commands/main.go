@@ -13,8 +13,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	interrupt "blockyard/datasets/program"
-	release "blockyard/datasets/program"
+	"blockyard/datasets/program"
 	"blockyard/rpc/client"
 	"blockyard/rpc/server"
 )
@@ -24,11 +23,9 @@ var version string
 
 // table is the program's commands.
 type table struct {
-	release.Flag
+	program.Flag
 	Serve serveCmd `cmd:"" help:"Serve games on unix sockets or TCP ports until SIGTERM or SIGINT."`
 	Ping  pingCmd  `cmd:"" help:"Check that a server responds, and print its statistics."`
-	Bench benchCmd `cmd:"" help:"Compare stepping in process, over shared memory, over a unix socket and over TCP."`
-	Floor floorCmd `cmd:"" hidden:"" help:"Echo messages of fixed lengths, for bench."`
 }
 
 const about = `Serve thousands of games at once to programs in any language.
@@ -38,45 +35,20 @@ The protocol is msgpack-rpc; rpc/PROTOCOL.md specifies every message.`
 // Main runs the command line of this process as that version of the server and returns its exit status.
 func Main(v string) int {
 	version = v
-	ctx, stop := interrupt.Context()
-	defer stop()
-	return run(ctx, os.Args[1:])
+	return commandLine().Main()
 }
 
-// run runs a command line and returns the exit status: 0 done, 1 failed, 2 bad usage.
+// run runs a command line and returns the exit status.
 func run(ctx context.Context, args []string) int {
-	t := table{Serve: serveCmd{Limits: server.DefaultLimits()}}
-	info := release.Read()
-	info.Version = version
-	status := -1
-	parser, err := kong.New(&t,
-		kong.Name(name()), kong.Description(about), kong.UsageOnError(),
-		release.Help(),
-		kong.BindTo(ctx, (*context.Context)(nil)), vars(), release.Vars(name(), info),
-		kong.Exit(func(code int) { status = code }),
-	)
-	if err != nil {
-		fmt.Fprintln(os.Stderr, name()+":", err)
-		return 1
-	}
-	command, err := parser.Parse(args)
-	switch {
-	case status >= 0: // help was asked for
-		return status
-	case err != nil:
-		fmt.Fprintf(os.Stderr, "%s: %v (see %[1]s --help)\n", name(), err)
-		return 2
-	}
-	if err := command.Run(); err != nil {
-		fmt.Fprintln(os.Stderr, name()+":", err)
-		return 1
-	}
-	return 0
+	return commandLine().Run(ctx, args, &program.Console{In: os.Stdin, Out: os.Stdout, Err: os.Stderr})
 }
 
-// name is the program's name in help and errors: "rpc", or that of the Python package, whose
-// command line starts the server under its own name.
-func name() string { return release.Program("rpc") }
+// commandLine is the program. Its name in help and errors is "rpc", or that of the Python package, whose command line
+// starts the server under its own name.
+func commandLine() *program.Program {
+	return &program.Program{Name: "rpc", About: about, Version: version, Options: []kong.Option{vars()},
+		Commands: &table{Serve: serveCmd{Limits: server.DefaultLimits()}}}
+}
 
 type pingCmd struct {
 	Address string `arg:"" help:"Address of the server: unix:PATH, tcp:HOST:PORT, tls:HOST:PORT or http://HOST:PORT."`

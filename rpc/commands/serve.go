@@ -65,11 +65,6 @@ func vars() kong.Vars {
 			"New ones are refused, and a second signal ends the server at once. 0 by default.",
 		"watch_help": watchHelp,
 		"ca_help":    "Certificate authorities to trust over tls:, in PEM format; by default those of the system.",
-		"bench_threads_help": "Measure servers that step with each of these numbers of threads instead, such as " +
-			"1,2,4,8,16; in every game without --game.",
-		"bench_game_help": "Game to step. Default: blockbattle. " +
-			"null computes nothing and sends as many bytes as a usual game, " +
-			"so that only the transport is measured.",
 	}
 	maps.Copy(v, openEnvVars())
 	limits := reflect.ValueOf(server.DefaultLimits())
@@ -106,7 +101,7 @@ func (c *serveCmd) Run(ctx context.Context) error {
 	c.Fit(log)
 	served := games.All
 	if c.Toy {
-		served = slices.Concat(games.All, toys)
+		served = withToys()
 	}
 	srv := server.New(server.Config{
 		Games: served, Version: version,

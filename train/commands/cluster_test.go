@@ -13,7 +13,6 @@ import (
 	"blockyard/agents/fleet/broker"
 	"blockyard/train/selfplay"
 
-	"github.com/alecthomas/kong"
 	"github.com/stretchr/testify/require"
 )
 
@@ -26,12 +25,10 @@ func TestClusterFlag(t *testing.T) {
 		"--cluster nats://a:4222,nats://b":  {On: true, URL: "nats://a:4222,nats://b"},
 		"--cluster=tls://a:4222 --creds=me": {On: true, URL: "tls://a:4222"},
 	} {
-		var p program
-		k, err := kong.New(&p, broker.Helps, helps)
-		require.NoError(t, err)
-		_, err = k.Parse(strings.Fields("selfplay blockbattle " + line))
+		p := commandLine()
+		_, err := p.Parse(t.Context(), strings.Fields("selfplay blockbattle "+line))
 		require.NoError(t, err, line)
-		require.Equal(t, want, p.Selfplay.Broker.Cluster, line)
+		require.Equal(t, want, p.Commands.(*table).Selfplay.Broker.Cluster, line)
 	}
 	require.ErrorContains(t, command(t, "selfplay", "blockbattle", "--cluster=host"), "want an address such as nats://HOST:4222")
 	require.ErrorContains(t, command(t, "selfplay", "blockbattle", "--cluster", "--record", "x"), "workers send no games")

@@ -1,15 +1,11 @@
 package commands
 
 import (
-	"context"
 	"os"
 	"regexp"
 	"strings"
 	"testing"
 
-	"blockyard/agents/fleet/broker"
-
-	"github.com/alecthomas/kong"
 	"github.com/stretchr/testify/require"
 )
 
@@ -24,9 +20,6 @@ func TestWorkersManifest(t *testing.T) {
 		args = append(args, a[1])
 	}
 	require.Contains(t, args, "join")
-	var p program
-	k, err := kong.New(&p, kong.BindTo(t.Context(), (*context.Context)(nil)), broker.Helps, helps)
-	require.NoError(t, err)
-	_, err = k.Parse(args)
+	_, err = commandLine().Parse(t.Context(), args)
 	require.NoError(t, err, "%q", args)
 }

@@ -2,12 +2,11 @@ package commands
 
 import (
 	"context"
-	"encoding/json"
 	"os"
 	"path/filepath"
 	"testing"
 
-	"blockyard/agents/fleet/broker"
+	"blockyard/agents/bots"
 	"blockyard/agents/match"
 	"blockyard/datasets/program/provenance"
 	"blockyard/datasets/record"
@@ -15,7 +14,6 @@ import (
 	task "blockyard/train/games"
 	"blockyard/train/selfplay"
 
-	"github.com/alecthomas/kong"
 	"github.com/stretchr/testify/require"
 )
 
@@ -27,10 +25,7 @@ func command(t *testing.T, args ...string) error {
 
 func commandUntil(t *testing.T, ctx context.Context, args ...string) error {
 	t.Helper()
-	var p program
-	k, err := kong.New(&p, kong.BindTo(ctx, (*context.Context)(nil)), broker.Helps, helps)
-	require.NoError(t, err)
-	c, err := k.Parse(args)
+	c, err := commandLine().Parse(ctx, args)
 	if err != nil {
 		return err
 	}
@@ -68,16 +63,6 @@ func TestSelfplay(t *testing.T) {
 	require.NotNil(t, made.Seconds)
 	require.Len(t, made.Earlier, 1, "the part before Ctrl-C")
 
-	result := filepath.Join(dir, "gate.json")
-	require.NoError(t, command(t, "gate", best, "hand", "--pairs=2", "--ply=1", "--seed=5", "--out", result))
-	var gated match.TwoPlayerResult
-	text, err := os.ReadFile(result)
-	require.NoError(t, err)
-	require.NoError(t, json.Unmarshal(text, &gated))
-	require.Equal(t, 4, gated.Games)
-	made, err = provenance.Read(result + ".run.json")
-	require.NoError(t, err)
-	require.Equal(t, "5", made.Seed)
 	out := filepath.Join(dir, "fit.safetensors")
 	require.NoError(t, command(t, "fit", games, "--out", out, "--from", best, "--epochs=2", "--held=0.3"))
 	net, err := task.BlockBattle.Load(out)
@@ -96,9 +81,9 @@ func TestFitLearns(t *testing.T) {
 	require.NoError(t, err)
 	g := task.BlockBattle
 	random := match.Player{Name: "random", New: func(seed uint64) (env.Agent, error) { return random{seed}, nil }}
-	hand, err := player(g, "hand", 1)
+	hand, err := bots.New(g.Rules, bots.Own("hand:ply=1"))
 	require.NoError(t, err)
-	table := match.Match{Rules: g.Rules, A: hand, B: random, Units: 30, Workers: 2, Record: w.Write}
+	table := match.Match{Rules: g.Rules, A: match.Player{Name: "hand", New: hand}, B: random, Units: 30, Workers: 2, Record: w.Write}
 	_, err = table.TwoPlayer(t.Context())
 	require.NoError(t, err)
 	require.NoError(t, w.Close())
@@ -133,9 +118,6 @@ func TestRefuses(t *testing.T) {
 		"a net to start from":      {"selfplay", "blocking", "--backup=0.5", "--out", t.TempDir()},
 		"no warm start before":     {"selfplay", "blockbattle", "--warm=0.1", "--out", t.TempDir()},
 		"no such file":             {"selfplay", "blockbattle", "--resume", "--out", t.TempDir()},
-		"header":                   {"gate", file, "hand"},
-		"nowhere":                  {"gate", "nowhere", "hand"},
-		"pairs":                    {"gate", "hand", "hand", "--pairs=0"},
 		"out of range":             {"fit", file, "--epochs=0"},
 		"x:1":                      {"fit", file},
 		"unexpected argument oops": {"oops"},

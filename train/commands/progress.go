@@ -4,21 +4,18 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"os"
 	"strconv"
 	"time"
 
+	"blockyard/datasets/program"
 	"blockyard/train/selfplay"
-
-	"github.com/schollz/progressbar/v3"
-	"golang.org/x/term"
 )
 
 // A progress shows a run: as a bar on a terminal, otherwise as a log line now and then.
 type progress struct {
 	run     *selfplay.Run
 	out     io.Writer
-	bar     *progressbar.ProgressBar // nil without a terminal
+	bar     program.Bar // empty without a terminal
 	log     *slog.Logger
 	start   time.Time
 	printed time.Time // of the last line
@@ -33,8 +30,8 @@ const barSteps = 10000
 func newProgress(run *selfplay.Run, out io.Writer, log *slog.Logger, bar bool) *progress {
 	p := &progress{run: run, out: out, log: log, began: run.Counts, start: time.Now(), printed: time.Now(), now: time.Now,
 		workers: func() string { return "" }}
-	if bar {
-		p.bar = newBar(out, barSteps)
+	if bar && program.Terminal(out) {
+		p.bar = program.NewBar(out, false, barSteps, "")
 	}
 	run.OnGate = func(done, of int) {
 		most := ""
@@ -45,16 +42,6 @@ func newProgress(run *selfplay.Run, out io.Writer, log *slog.Logger, bar bool) *
 			"gate is played", "gate", run.Counts.Gated+1, "gates", run.Options.Gates, "games", done, "of_games", of)
 	}
 	return p
-}
-
-// newBar returns a bar of so many steps, nil if out is no terminal.
-func newBar(out io.Writer, steps int) *progressbar.ProgressBar {
-	if f, ok := out.(*os.File); !ok || !term.IsTerminal(int(f.Fd())) {
-		return nil
-	}
-	return progressbar.NewOptions(steps, progressbar.OptionSetWriter(out), progressbar.OptionSetWidth(20),
-		progressbar.OptionThrottle(200*time.Millisecond), progressbar.OptionSetElapsedTime(true),
-		progressbar.OptionSetPredictTime(true), progressbar.OptionFullWidth())
 }
 
 // after shows the run after a step or a gate. A gate leaves a line.
@@ -81,7 +68,7 @@ func (p *progress) after(gated bool) {
 func (p *progress) gated() {
 	p.clear()
 	p.printed = p.now()
-	if p.bar != nil {
+	if p.bar.ProgressBar != nil {
 		fmt.Fprintln(p.out, p.run.LastGate())
 		return
 	}
@@ -102,10 +89,8 @@ func rounded(attributes []any) []any {
 
 // show updates the bar with a text, or logs a line if the last one is a while ago.
 func (p *progress) show(text, msg string, attributes ...any) {
-	if p.bar != nil {
-		p.bar.Describe(text)
-		// A full bar could not be cleared. The error is that of a terminal that cannot be written to.
-		_ = p.bar.Set(min(int(p.run.Progress()*barSteps), barSteps-1))
+	if p.bar.ProgressBar != nil {
+		p.bar.Show(min(int(p.run.Progress()*barSteps), barSteps-1), text) // a full bar could not be cleared
 		return
 	}
 	now := p.now()
@@ -117,7 +102,7 @@ func (p *progress) show(text, msg string, attributes ...any) {
 
 // clear removes the bar.
 func (p *progress) clear() {
-	if p.bar != nil {
+	if p.bar.ProgressBar != nil {
 		_ = p.bar.Clear() // a terminal that cannot be written to
 	}
 }

@@ -4,24 +4,20 @@ import (
 	"testing"
 	"time"
 
-	"blockyard/agents/fleet/broker"
 	"blockyard/train/games"
 	"blockyard/train/selfplay/phases"
 	"blockyard/train/selfplay/single"
 
-	"github.com/alecthomas/kong"
 	"github.com/stretchr/testify/require"
 )
 
 // parse reads the settings of a selfplay command line.
 func parse(t *testing.T, args ...string) *settings {
 	t.Helper()
-	var p program
-	k, err := kong.New(&p, broker.Helps, helps)
+	p := commandLine()
+	_, err := p.Parse(t.Context(), append([]string{"selfplay"}, args...))
 	require.NoError(t, err)
-	_, err = k.Parse(append([]string{"selfplay"}, args...))
-	require.NoError(t, err)
-	return &p.Selfplay.settings
+	return &p.Commands.(*table).Selfplay.settings
 }
 
 // Flags that are not given leave the library's defaults, which depend on the game and on

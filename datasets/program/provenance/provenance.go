@@ -11,7 +11,7 @@ import (
 	"path/filepath"
 	"time"
 
-	release "blockyard/datasets/program"
+	"blockyard/datasets/program"
 	"blockyard/datasets/program/disk"
 )
 
@@ -25,7 +25,7 @@ const maxEarlier = 100
 type Run struct {
 	Program string       `json:"program"`           // such as "train"
 	Command []string     `json:"command"`           // arguments of the process, with *** for secrets
-	Release release.Info `json:"release"`           // of the program
+	Release program.Info `json:"release"`           // of the program
 	Seed    string       `json:"seed,omitempty"`    // whole number that all randomness follows from; "" for none
 	Started time.Time    `json:"started"`           // UTC, whole seconds
 	Seconds *float64     `json:"seconds"`           // wall-clock time until it ended; nil before, and if it was killed
@@ -34,11 +34,11 @@ type Run struct {
 	begin time.Time // with the monotonic clock
 }
 
-// Begin describes this process. The program is the name it has outside releases, such as "train"; seed may be empty.
-func Begin(program, seed string) *Run {
+// Begin describes this process. name is the one it has outside releases, such as "train"; seed may be empty.
+func Begin(name, seed string) *Run {
 	now := time.Now()
 	return &Run{
-		Program: release.Program(program), Command: hideSecrets(os.Args[1:]), Release: release.Read(), Seed: seed,
+		Program: program.Called(name), Command: hideSecrets(os.Args[1:]), Release: program.Read(), Seed: seed,
 		Started: now.UTC().Truncate(time.Second), begin: now,
 	}
 }

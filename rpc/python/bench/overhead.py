@@ -1,4 +1,5 @@
-"""What options of an environment cost: a row per seat, recording, mixtures of opponents, healing, also of a pool.
+"""What options of an environment cost: a row per seat, recording, mixtures of opponents, healing, also of a pool; and
+how fast servers step with more threads.
 
     python bench/overhead.py [--game Blocking-v0] [--seats 4] [--envs 256] [--rounds 15] [--only pool] [--json]
 
@@ -26,7 +27,7 @@ import blockyard
 from blockyard.server.binary import find_server
 
 # Groups that are measured in one run each: name, the form that it is compared with, arguments of make_vec. record is
-# the number of episodes of which one is recorded.
+# the number of episodes of which one is recorded, threads the number of threads of the server.
 COMPACT, DEFAULT, RANDOM = "acting rows (compact form)", "a row per seat (default)", "against random"
 POOL = "a pool"
 GROUPS: list[list[tuple[str, str, dict[str, Any]]]] = [
@@ -48,6 +49,7 @@ GROUPS: list[list[tuple[str, str, dict[str, Any]]]] = [
         (POOL, POOL, {"opponents": None, "illegal": "random"}),
         (f"{POOL}, heal=True", POOL, {"opponents": None, "illegal": "random", "heal": True}),
     ],
+    [(f"threads: {n}", "threads: 1", {"opponents": None, "threads": n}) for n in (1, 2, 4, 8, 16)],
 ]
 
 
@@ -64,6 +66,8 @@ class Form:
             "--parent-death",
             "--max-memory",
             str(1 << 36),
+            "--workers",
+            str(options.pop("threads", 0)),
         ]
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         assert self.process.stdout is not None
@@ -72,6 +76,7 @@ class Form:
             options["record"] = {"path": folder / "games.jsonl.gz", "every": every}
         self.control = blockyard.connect(address)
         self.decisions, self.seconds = 0, list[float]()  # CPU seconds per decision, by burst
+        self.walls = list[float]()  # wall-clock seconds per decision, by burst
         self.open(args, {"seats": args.seats, "address": address, "seed": 1} | options)
 
     def open(self, args: argparse.Namespace, options: dict[str, Any]) -> None:
@@ -92,9 +97,10 @@ class Form:
 
     def burst(self) -> None:
         self.env.reset(seed=1)
-        begun = self.cpu()
+        begun, start = self.cpu(), time.perf_counter()
         for actions in self.trace:
             self.env.step(actions)
+        self.walls.append((time.perf_counter() - start) / self.decisions)
         self.seconds.append((self.cpu() - begun) / self.decisions)
 
     def games_recorded(self) -> int:
@@ -141,8 +147,9 @@ class PoolForm(Form):
 
     def burst(self) -> None:
         self.env.async_reset(seed=1)
-        begun = self.cpu()
+        begun, start = self.cpu(), time.perf_counter()
         decisions = self.play()
+        self.walls.append((time.perf_counter() - start) / decisions)
         self.seconds.append((self.cpu() - begun) / decisions)
 
 
@@ -175,6 +182,7 @@ def row(name: str, form: Form, reference: str, other: Form) -> dict[str, Any]:
         "form": name,
         "reference": reference,
         "decisions_per_core_second": 1 / float(np.median(mine)),
+        "decisions_per_second": 1 / float(np.median(form.walls[1:])),
         "ratio": float(ratio),
         "quartiles": [float(low), float(high)],
         "bytes_per_decision": form.bytes,
@@ -199,8 +207,8 @@ def main() -> None:
         print(
             f"{args.game}, {args.seats} seats, {args.envs} games, {args.steps} steps per burst, {args.rounds} rounds\n"
         )
-        print("| form | compared with | decisions per core-second | bytes per decision | peak memory of the server |")
-        print("|---|---|---|---|---|")
+        print("| form | compared with | decisions per core-second | per second | bytes per decision | peak memory |")
+        print("|---|---|---|---|---|---|")
     with tempfile.TemporaryDirectory() as folder:
         for k, group in enumerate(GROUPS):
             if not any(args.only in name for name, _, _ in group):
@@ -212,8 +220,8 @@ def main() -> None:
                 low, high = r["quartiles"]
                 print(
                     f"| {r['form']} | {r['reference']} | {r['ratio']:.2f} ({low:.2f} to {high:.2f}), "
-                    f"{r['decisions_per_core_second']:,.0f} | {r['bytes_ratio']:.2f}, {r['bytes_per_decision']:,.0f} | "
-                    f"{r['peak_ratio']:.2f}, {r['peak_memory_mb']:.0f} MB |",
+                    f"{r['decisions_per_core_second']:,.0f} | {r['decisions_per_second']:,.0f} | "
+                    f"{r['bytes_ratio']:.2f}, {r['bytes_per_decision']:,.0f} | {r['peak_ratio']:.2f}, {r['peak_memory_mb']:.0f} MB |",
                     flush=True,
                 )
 

@@ -16,6 +16,7 @@ import random
 import resource
 import socket
 import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Callable
@@ -28,6 +29,7 @@ import blockyard
 from blockyard.server.binary import find_server
 
 TRACE = 16
+ECHO = Path(__file__).resolve().parent / "sides" / "echo.py"
 
 
 def trace(game: str, envs: int, address: str, opponents: Any) -> list[np.ndarray[Any, Any]]:
@@ -101,10 +103,10 @@ def blocks(halves: list[blockyard.BlockVectorEnv], moves: list[Any]) -> None:
         env.step_wait()
 
 
-def floor(program: Path, folder: str, ask: int, answer: int) -> tuple[Any, Callable[[], None], Callable[[], None]]:
+def floor(folder: str, ask: int, answer: int) -> tuple[Any, Callable[[], None], Callable[[], None]]:
     """Return the transport that no server can beat."""
     path = f"{folder}/floor{ask}-{answer}"
-    process = subprocess.Popen([program, "floor", path, str(ask), str(answer)], stdout=subprocess.PIPE)
+    process = subprocess.Popen([sys.executable, ECHO, path, str(ask), str(answer)], stdout=subprocess.PIPE)
     assert process.stdout is not None
     process.stdout.readline()
     sock = socket.socket(socket.AF_UNIX)
@@ -180,7 +182,7 @@ def main() -> None:
             moves = trace(args.game, args.envs, unix, opponents)
             made = roads(args.game, args.envs, unix, tcp, moves, opponents)
             size = made["socket"][0]._handle.slab_len
-            made["bare socket"] = floor(program, folder, 23 + moves[0].nbytes, 13 + size)
+            made["bare socket"] = floor(folder, 23 + moves[0].nbytes, 13 + size)
             times = race(made, args.rounds, {"cpu_s": lambda: control.stats()["cpu_s"]})
             for road in made.values():
                 road[0].close()

@@ -1,4 +1,3 @@
-// Package disk lets one process at a time use a path. A lock ends with its process, even if that is killed.
 package disk
 
 import (

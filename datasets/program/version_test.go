@@ -41,7 +41,7 @@ func TestFlag(t *testing.T) {
 	}
 	var out bytes.Buffer
 	status := -1
-	parser, err := kong.New(&p, kong.Name("train"), Vars("train", Info{Version: "1.2.3"}), kong.Writers(&out, &out),
+	parser, err := kong.New(&p, kong.Name("train"), vars("train", Info{Version: "1.2.3"}), kong.Writers(&out, &out),
 		kong.Exit(func(code int) { status = code }))
 	require.NoError(t, err)
 	_, _ = parser.Parse([]string{"--version"})
@@ -49,14 +49,14 @@ func TestFlag(t *testing.T) {
 	require.Contains(t, out.String(), "train 1.2.3 (commit unknown")
 }
 
-func TestProgram(t *testing.T) {
+func TestCalled(t *testing.T) {
 	defer func(old string) { os.Args[0] = old }(os.Args[0])
 	for file, want := range map[string]string{
 		"/tmp/go-build1/b001/exe/train": "train", "./bin/blockyard-train": "blockyard-train",
 		"blockyard-train.exe": "blockyard-train", "blockyard serve": "blockyard serve",
 	} {
 		os.Args[0] = file
-		require.Equal(t, want, Program("train"), file)
+		require.Equal(t, want, Called("train"), file)
 	}
 }
 
@@ -69,7 +69,7 @@ func TestHelp(t *testing.T) {
 		Mode  string `arg:"" optional:"" help:"local or remote." default:"local"`
 	}
 	var out bytes.Buffer
-	parser, err := kong.New(&flags, Help(), kong.Writers(&out, &out), kong.Exit(func(int) {}))
+	parser, err := kong.New(&flags, help(), kong.Writers(&out, &out), kong.Exit(func(int) {}))
 	require.NoError(t, err)
 	_, _ = parser.Parse([]string{"--help"})
 	for _, want := range []string{

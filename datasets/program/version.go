@@ -1,5 +1,3 @@
-// Package program tells from which sources a program was built. `make binaries` sets the values when it links;
-// in other builds they are those that the go command records in a git checkout.
 package program
 
 import (
@@ -13,7 +11,7 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// The linker sets these, with -X blockyard/datasets/program.version=0.1.0 and so on.
+// `make binaries` sets these when it links, with -X blockyard/datasets/program.version=0.1.0 and so on.
 var version, commit, date string
 
 // An Info is where a program comes from.
@@ -69,19 +67,19 @@ func (i Info) Line(program string) string {
 		program, i.Version, or(i.Commit), or(i.Date), i.Go, i.Platform)
 }
 
-// Program returns the name of this program in help and errors: that of its file if it begins with "blockyard", as in
+// Called returns the name of this program in help and errors: that of its file if it begins with "blockyard", as in
 // releases and in the Python package, otherwise the default.
-func Program(byDefault string) string {
+func Called(byDefault string) string {
 	if base := filepath.Base(os.Args[0]); strings.HasPrefix(base, "blockyard") {
 		return strings.TrimSuffix(base, ".exe")
 	}
 	return byDefault
 }
 
-// A Flag is the flag --version of a program. Vars must be among the options of its parser.
+// A Flag is the flag --version of a program, to embed in the struct of its commands.
 type Flag struct {
 	Version kong.VersionFlag `help:"Print version, commit and date, and exit."`
 }
 
-// Vars is what the flag --version prints.
-func Vars(program string, i Info) kong.Vars { return kong.Vars{"version": i.Line(program)} }
+// vars is what the flag --version prints.
+func vars(program string, i Info) kong.Vars { return kong.Vars{"version": i.Line(program)} }

@@ -1,0 +1,75 @@
+package program
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"github.com/schollz/progressbar/v3"
+	"golang.org/x/term"
+)
+
+// A Console is what a command reads and writes.
+type Console struct {
+	In       io.Reader
+	Out, Err io.Writer
+}
+
+// Print writes a result as one line of JSON or as text.
+func (con *Console) Print(asJSON bool, result fmt.Stringer) error {
+	if asJSON {
+		return json.NewEncoder(con.Out).Encode(result)
+	}
+	_, err := io.WriteString(con.Out, result.String())
+	return err
+}
+
+// Progress starts a progress bar on the standard error; see NewBar.
+func (con *Console) Progress(quiet bool, total int, unit string) Bar {
+	return NewBar(con.Err, quiet, total, unit)
+}
+
+// Terminal reports whether a stream is a terminal.
+func Terminal(stream any) bool {
+	f, ok := stream.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd()))
+}
+
+// A Bar is a progress bar.
+type Bar struct{ *progressbar.ProgressBar }
+
+// NewBar starts a progress bar up to total units, such as "games" or "bytes"; total is -1 if it is not known. Without a
+// unit, the bar shows the share alone. It shows nothing if quiet is set or out is not a terminal.
+func NewBar(out io.Writer, quiet bool, total int, unit string) Bar {
+	options := []progressbar.Option{
+		progressbar.OptionSetVisibility(!quiet && Terminal(out)), progressbar.OptionSetWriter(out),
+		progressbar.OptionThrottle(100 * time.Millisecond), progressbar.OptionClearOnFinish(),
+		progressbar.OptionSetPredictTime(true), progressbar.OptionFullWidth(),
+	}
+	switch unit {
+	case "":
+	case "bytes":
+		options = append(options, progressbar.OptionShowBytes(true))
+	default:
+		options = append(options,
+			progressbar.OptionShowCount(), progressbar.OptionShowIts(), progressbar.OptionSetItsString(unit))
+	}
+	return Bar{progressbar.NewOptions(total, options...)}
+}
+
+// Set shows that n units are done.
+func (b Bar) Set(n int) { _ = b.ProgressBar.Set(n) } // an error of a terminal that cannot be written to
+
+// Describef shows a text before the bar.
+func (b Bar) Describef(format string, args ...any) { b.Describe(fmt.Sprintf(format, args...)) }
+
+// Show is Describe and Set.
+func (b Bar) Show(n int, text string) {
+	b.Describe(text)
+	b.Set(n)
+}
+
+// Close removes the bar.
+func (b Bar) Close() { _ = b.Finish() }

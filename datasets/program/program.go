@@ -1,0 +1,153 @@
+package program
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/alecthomas/kong"
+)
+
+// The exit statuses of a program.
+const (
+	Done   = 0
+	Failed = 1 // or differences were found
+	Wrong  = 2 // the command line is
+)
+
+// Usage marks an error in the command line that a command finds. The exit status is then Wrong.
+func Usage(err error) error { return usageError{err} }
+
+type usageError struct{ error }
+
+func (u usageError) Unwrap() error { return u.error }
+
+// ErrFound means that a command has found differences and printed them. The exit status is then Failed, and nothing
+// more is printed.
+var ErrFound = errors.New("differences were found")
+
+// A Program is a command line.
+type Program struct {
+	Name     string        // in help and errors; Called may replace it
+	About    string        // what --help says of the program
+	Version  string        // instead of that of Read; "" for none
+	Commands any           // a pointer to a struct of commands for kong, which embeds Flag
+	Options  []kong.Option // such as variables of help texts
+}
+
+// Main runs the command line of this process and returns the exit status. The context of a command that asks for one
+// ends with the first signal that asks the process to end; a command without a context is ended by the signal.
+func (p *Program) Main() int {
+	stop := func() {}
+	defer func() { stop() }()
+	return p.run(os.Args[1:], &Console{os.Stdin, os.Stdout, os.Stderr}, kong.BindToProvider(
+		func() (ctx context.Context, err error) {
+			ctx, stop = Context()
+			return ctx, nil
+		}))
+}
+
+// Run runs a command line and returns the exit status. Methods Run of commands may have parameters of the types
+// context.Context and *Console.
+func (p *Program) Run(ctx context.Context, args []string, con *Console) int {
+	return p.run(args, con, kong.BindTo(ctx, (*context.Context)(nil)))
+}
+
+// Parse parses a command line without running its command.
+func (p *Program) Parse(ctx context.Context, args []string) (*kong.Context, error) {
+	parser, err := p.parser(&Console{os.Stdin, io.Discard, io.Discard}, kong.BindTo(ctx, (*context.Context)(nil)))
+	if err != nil {
+		return nil, err
+	}
+	return parser.Parse(args)
+}
+
+func (p *Program) parser(con *Console, more ...kong.Option) (*kong.Kong, error) {
+	info := Read()
+	if p.Version != "" {
+		info.Version = p.Version
+	}
+	name := Called(p.Name)
+	options := []kong.Option{
+		kong.Name(name), kong.Description(p.About), vars(name, info), help(), kong.Writers(con.Out, con.Err),
+		kong.WithHyphenPrefixedParameters(true), kong.Bind(con),
+	}
+	return kong.New(p.Commands, slices.Concat(options, p.Options, more)...)
+}
+
+func (p *Program) run(args []string, con *Console, context kong.Option) int {
+	name, status := Called(p.Name), -1
+	parser, err := p.parser(con, context, kong.Exit(func(code int) { status = code }))
+	if err != nil {
+		fmt.Fprintln(con.Err, name+":", err)
+		return Failed
+	}
+	command, err := parser.Parse(args)
+	hint := ""
+	switch {
+	case status >= 0: // help or the version was asked for
+		return status
+	case err != nil:
+		hint = helpFor(name, err)
+	default:
+		if err = refuseEmpty(command); err != nil {
+			hint = command.Selected().FullPath() + " --help explains the flags"
+		}
+	}
+	if err != nil {
+		fmt.Fprintf(con.Err, "%s: %v\n%s\n", name, err, hint)
+		return Wrong
+	}
+	switch err := command.Run(); {
+	case err == nil:
+		return Done
+	case errors.Is(err, ErrFound):
+		return Failed
+	default:
+		fmt.Fprintln(con.Err, name+":", err)
+		if errors.As(err, new(usageError)) {
+			return Wrong
+		}
+		return Failed
+	}
+}
+
+// refuseEmpty returns an error for a flag that was given an empty value, as by a script whose variable is not set, and
+// does not say with the tag empty that it has a meaning.
+func refuseEmpty(command *kong.Context) error {
+	for _, p := range command.Path {
+		if p.Flag == nil || p.Flag.Tag.Has("empty") {
+			continue
+		}
+		v := reflect.Indirect(p.Flag.Target)
+		if v.Kind() == reflect.String && v.Len() == 0 {
+			return fmt.Errorf("--%s: empty, want a value: leave the flag out for its default", p.Flag.Name)
+		}
+	}
+	return nil
+}
+
+// helpFor says where to look after a wrong command line. For an unknown flag it lists those of the command.
+func helpFor(program string, err error) string {
+	var wrong *kong.ParseError
+	if !errors.As(err, &wrong) || wrong.Context.Selected() == nil {
+		return program + " --help lists the commands"
+	}
+	command := wrong.Context.Selected()
+	if !strings.HasPrefix(err.Error(), "unknown flag") {
+		return command.FullPath() + " --help explains the flags"
+	}
+	var known []string
+	for _, f := range command.Flags {
+		if !f.Hidden {
+			known = append(known, "--"+f.Name)
+		}
+	}
+	slices.Sort(known)
+	return fmt.Sprintf("the flags of %s are %s", command.FullPath(), strings.Join(known, " "))
+}

@@ -1,0 +1,98 @@
+//go:build unix
+
+package program
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+type commands struct {
+	Flag
+	Play struct {
+		playCmd
+		Out   string `placeholder:"FILE"`
+		Title string `empty:""`
+	} `cmd:"" help:"Play."`
+}
+
+type playCmd struct {
+	Game string `arg:""`
+	Seed int    `default:"1" help:"Seed."`
+}
+
+func (c *playCmd) Run(ctx context.Context, con *Console) error {
+	switch c.Game {
+	case "chess":
+		return Usage(errors.New("chess is no game"))
+	case "broken":
+		return errors.New("it broke")
+	case "other":
+		return ErrFound
+	}
+	return ctx.Err()
+}
+
+// The exit status says whose fault it was; errors say where to look.
+func TestStatus(t *testing.T) {
+	for line, want := range map[string]struct {
+		status int
+		says   string // on the standard error
+	}{
+		"play go":              {Done, ""},
+		"play go --seed -5":    {Done, ""},
+		"play --seed -5 go":    {Done, ""},
+		"--help":               {Done, ""},
+		"--version":            {Done, ""},
+		"play --version go":    {Done, ""},
+		"play broken":          {Failed, "test: it broke\n"},
+		"play other":           {Failed, ""},
+		"play chess":           {Wrong, "test: chess is no game\n"},
+		"":                     {Wrong, "test --help lists the commands\n"},
+		"sing":                 {Wrong, "test --help lists the commands\n"},
+		"play":                 {Wrong, "test play --help explains the flags\n"},
+		"play go --seed many":  {Wrong, "test play --help explains the flags\n"},
+		"play go --sead 1":     {Wrong, "the flags of test play are --out --seed --title\n"},
+		"play go --out= ":      {Wrong, "--out: empty, want a value"},
+		"play go --title= ":    {Done, ""},
+		"play go --out=x --x=": {Wrong, "unknown flag --x"},
+	} {
+		var out, errs bytes.Buffer
+		p := &Program{Name: "test", About: "Tests.", Commands: new(commands)}
+		status := p.Run(t.Context(), strings.Fields(line), &Console{In: strings.NewReader(""), Out: &out, Err: &errs})
+		require.Equal(t, want.status, status, "%s: %s", line, &errs)
+		if want.says == "" {
+			require.Empty(t, errs.String(), line)
+		}
+		require.Contains(t, errs.String(), want.says, line)
+	}
+}
+
+func TestVersionOfProgram(t *testing.T) {
+	var out bytes.Buffer
+	p := &Program{Name: "test", Version: "7.1", Commands: new(commands)}
+	require.Zero(t, p.Run(t.Context(), []string{"--version"}, &Console{Out: &out, Err: &out}))
+	require.Contains(t, out.String(), "test 7.1 (commit ")
+}
+
+// Signals within a moment of the first one are the first: they do not end the process.
+func TestSignalsOfOneMoment(t *testing.T) {
+	var ignore func()
+	waits := make(chan struct{})
+	ctx, stop := heed(func(f func()) {
+		ignore = f
+		close(waits)
+	})
+	defer stop()
+	require.NoError(t, syscall.Kill(syscall.Getpid(), syscall.SIGTERM))
+	<-ctx.Done()
+	<-waits
+	require.NoError(t, syscall.Kill(syscall.Getpid(), syscall.SIGTERM)) // it would end this test
+	ignore()
+}
