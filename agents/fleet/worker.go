@@ -273,9 +273,7 @@ func (w *worker) play(ctx context.Context, queue jetstream.Consumer, players New
 			player = nil
 			w.Counts.Failed.Add(1)
 			w.Log.Warn("a job failed", "job", id, "error", err)
-			why := resultMessage{job: id, worker: w.Name, failed: true}
-			_, _ = w.js.PublishMsg(ctx, &nats.Msg{ // what is lost is missing in a message
-				Subject: queueSubject(&w.run.Run, "results"), Header: why.header(), Data: []byte(err.Error())})
+			_ = w.report(ctx, id, failed, err.Error()) // what is lost is missing in an error
 			_ = msg.NakWithDelay(200 * time.Millisecond)
 		}
 	}
@@ -305,8 +303,13 @@ func (w *worker) one(ctx context.Context, play Player, msg jetstream.Msg) (id st
 		return "", fmt.Errorf("%w: %w", ErrRefused, err)
 	}
 	id = m.ID
-	if meta, err := msg.Metadata(); err == nil {
-		w.Counts.Queued.Store(int64(meta.NumPending))
+	meta, err := msg.Metadata()
+	if err != nil {
+		return id, err
+	}
+	w.Counts.Queued.Store(int64(meta.NumPending))
+	if meta.NumDelivered > uint64(w.run.Limits.Deliveries) {
+		return id, w.report(ctx, id, exceeded, "")
 	}
 	began := time.Now()
 	r, err := play(ctx, m.Spec)
@@ -322,6 +325,14 @@ func (w *worker) one(ctx context.Context, play Player, msg jetstream.Msg) (id st
 	w.Counts.Moves.Add(int64(r.Moves))
 	w.Counts.Busy.Add(busy)
 	return id, nil
+}
+
+// report stores why a job has no result.
+func (w *worker) report(ctx context.Context, job, state, why string) error {
+	r := resultMessage{job: job, worker: w.Name, state: state}
+	_, err := w.js.PublishMsg(ctx, &nats.Msg{
+		Subject: queueSubject(&w.run.Run, "results"), Header: r.header(), Data: []byte(why)})
+	return err
 }
 
 // publish stores the result of a job. It tries again while the broker cannot be reached.
