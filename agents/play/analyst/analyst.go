@@ -21,7 +21,7 @@ import (
 // An Analyst is an analysis.Analyst. Its zero value is ready for use.
 type Analyst struct {
 	Moves int    // how many of the best moves a Seat lists; 0 means 5
-	First string // the spec that Agents lists first; may be empty
+	First string // the agent that the user names, which Agents lists first; may be empty
 
 	names sync.Map // of a game's agents: []string by the game's name
 
@@ -43,7 +43,7 @@ func (a *Analyst) Agents(game string) (names []string) {
 	if err != nil {
 		return nil
 	}
-	for _, name := range []string{a.First, "learned", "hand"} {
+	for _, name := range []string{bots.Foreign(a.First, nil).Name(), "learned", "hand"} {
 		if name == "" || slices.Contains(names, name) {
 			continue
 		}
@@ -55,12 +55,12 @@ func (a *Analyst) Agents(game string) (names []string) {
 	return names
 }
 
-// words are the text of an agent: the user has only named First.
-func (a *Analyst) words(spec string) bots.Text {
-	if spec == a.First {
-		return bots.Own(spec)
+// words are the text of the agent with this name. Only First is the user's; a page asks for any.
+func (a *Analyst) words(name string) bots.Text {
+	if t := bots.Own(a.First); name == t.Name() {
+		return t
 	}
-	return bots.Foreign(spec, nil)
+	return bots.Foreign(name, nil)
 }
 
 // ranker returns what values actions as the agent of a spec does.
@@ -86,7 +86,7 @@ func (a *Analyst) Analyse(ctx context.Context, r analysis.Request) (*analysis.Po
 	if err != nil {
 		return nil, err
 	}
-	spec := r.Agent
+	spec := cmp.Or(r.Agent, bots.Foreign(a.First, nil).Name())
 	if spec == "" {
 		names := a.Agents(g.Name)
 		if len(names) == 0 {
