@@ -1,5 +1,6 @@
-// Package analyst says what the seats of a recorded position could have played, what each action was worth to an agent,
-// and what the action that was played lost.
+// Package analyst analyses recorded games. For each seat that had to choose in a position, it lists the best actions by
+// the search of an agent, with their values, and says what the action that was played has lost against the best one.
+// Commands print this, and the pages of records and of play in a browser show it.
 package analyst
 
 import (
