@@ -81,9 +81,9 @@ func (c *playCmd) speed() float64 {
 
 // follow makes p show and record its game, at the speed of the clock.
 func (c *playCmd) follow(p *library.Player, con *console) (kept func() error) {
-	who := bots.Foreign(c.Plugin, nil).Name()
-	if who == c.Plugin {
-		who = "plugin:" + c.Plugin
+	who, file := bots.Alias(c.Plugin)
+	if who == file {
+		who = "plugin:" + file
 	}
 	state := wintetris.TickGame.New(1).(*wintetris.State)
 	state.Reset(c.Seed)
@@ -169,8 +169,9 @@ func (c *playCmd) player(con *console) (*library.Player, error) {
 	case strings.ContainsRune(c.Options, 0):
 		return nil, errors.New("--options: a zero byte")
 	}
+	_, file := bots.Alias(c.Plugin)
 	p := &library.Player{Options: c.Options, Strict: c.Strict, Cap: c.CapLines, Config: library.Config{
-		File: strings.TrimPrefix(c.Plugin, bots.Foreign(c.Plugin, nil).Name()+"="), Limit: time.Duration(limit) * time.Millisecond, Patience: patience,
+		File: file, Limit: time.Duration(limit) * time.Millisecond, Patience: patience,
 	}}
 	if !c.Quiet && !c.JSON {
 		p.Config.Output = con.Err

@@ -44,7 +44,8 @@ func (a *Analyst) Agents(game string) (names []string) {
 	if err != nil {
 		return nil
 	}
-	for _, name := range []string{bots.Foreign(a.First, nil).Name(), "learned", "hand"} {
+	first, _ := bots.Alias(a.First)
+	for _, name := range []string{first, "learned", "hand"} {
 		if name == "" || slices.Contains(names, name) {
 			continue
 		}
@@ -58,8 +59,8 @@ func (a *Analyst) Agents(game string) (names []string) {
 
 // words are the text of the agent with this name. Only First is the user's; a page asks for any.
 func (a *Analyst) words(name string) bots.Text {
-	if t := bots.Own(a.First); name == t.Name() {
-		return t
+	if first, _ := bots.Alias(a.First); name == first {
+		return bots.Own(a.First)
 	}
 	return bots.Foreign(name, nil)
 }
@@ -87,7 +88,8 @@ func (a *Analyst) Analyse(ctx context.Context, r analysis.Request) (*analysis.Po
 	if err != nil {
 		return nil, err
 	}
-	spec := cmp.Or(r.Agent, bots.Foreign(a.First, nil).Name())
+	first, _ := bots.Alias(a.First)
+	spec := cmp.Or(r.Agent, first)
 	if spec == "" {
 		names := a.Agents(g.Name)
 		if len(names) == 0 {
