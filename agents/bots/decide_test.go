@@ -42,7 +42,7 @@ func BenchmarkOpponents(b *testing.B) {
 		}
 		for _, name := range Names(g) {
 			for _, options := range []string{":ply=1", ":depth=1,width=1", ""} {
-				if _, err := Parse(g, name+options); err == nil {
+				if _, err := New(g, Own(name+options)); err == nil {
 					b.Run(g.Name+"/"+name+options, func(b *testing.B) { benchmarkChoice(b, g, name+options) })
 				}
 			}
@@ -54,7 +54,7 @@ func BenchmarkOpponents(b *testing.B) {
 func benchmarkChoice(b *testing.B, g *env.Game, spec string) {
 	b.Helper()
 	list := middles(b, g)
-	f, err := Parse(g, spec)
+	f, err := New(g, Own(spec))
 	require.NoError(b, err)
 	a, err := f(1)
 	require.NoError(b, err)
@@ -79,7 +79,7 @@ func benchmarkChoice(b *testing.B, g *env.Game, spec string) {
 func BenchmarkStep(b *testing.B) {
 	for _, g := range []*env.Game{blockbattle.Game, tetrisduel.Game} {
 		b.Run(g.Name+"/hand", func(b *testing.B) {
-			f, err := Parse(g, "hand")
+			f, err := New(g, Own("hand"))
 			require.NoError(b, err)
 			e, err := vec.New(g, vec.Config{Envs: 1024, Agents: []vec.AgentFactory{nil, vec.AgentFactory(f)}})
 			require.NoError(b, err)
@@ -113,9 +113,9 @@ func reportCPU(b *testing.B, f func()) {
 // middles returns positions of one game of g, as the acting seat sees them.
 func middles(tb testing.TB, g *env.Game) (list []env.State) {
 	tb.Helper()
-	f, err := Parse(g, "hand:ply=1")
+	f, err := New(g, Own("hand:ply=1"))
 	if err != nil { // the game has a search of its own
-		f, err = Parse(g, "hand")
+		f, err = New(g, Own("hand"))
 	}
 	require.NoError(tb, err)
 	a, err := f(1)

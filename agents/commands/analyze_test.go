@@ -136,7 +136,7 @@ func TestAnalyzeWeb(t *testing.T) {
 	status := make(chan int)
 	var errs bytes.Buffer
 	go func() {
-		args := strings.Fields("analyze ../datasets/games/blockbattle.jsonl#32 --web --agent hand:ply=1")
+		args := strings.Fields("analyze ../../datasets/games/blockbattle.jsonl#32 --web --agent hand:ply=1")
 		status <- run(ctx, args, &console{In: strings.NewReader(""), Out: out, Err: &errs})
 	}()
 	line, err := bufio.NewReader(in).ReadString('\n')

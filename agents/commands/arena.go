@@ -105,10 +105,10 @@ func (c *arenaCmd) play(ctx context.Context, con *console, m match.Match) error 
 
 // workers lets worker processes play, if --cluster is given.
 func (c *arenaCmd) workers(ctx context.Context, con *console, m *match.Match) (*matches.Session, error) {
-	a, level := matches.Agent{Name: c.A, Spec: c.A}, slog.LevelInfo
+	a, level := matches.Agent{Name: m.A.Name, Spec: c.A}, slog.LevelInfo
 	var b *matches.Agent
 	if c.B != "" {
-		b = &matches.Agent{Name: c.B, Spec: c.B}
+		b = &matches.Agent{Name: m.B.Name, Spec: c.B}
 	}
 	if c.Quiet {
 		level = slog.LevelWarn
@@ -194,8 +194,12 @@ func (c *arenaCmd) check(g *env.Game) error {
 
 // player parses a spec as a player of a match.
 func player(g *env.Game, text string) (match.Player, error) {
-	f, err := bots.Parse(g, text)
-	return match.Player{Name: text, New: f}, err
+	a, err := bots.Parse(g, bots.Own(text))
+	if err != nil {
+		return match.Player{}, err
+	}
+	f, err := a.Factory()
+	return match.Player{Name: a.Recorded(), New: f}, err
 }
 
 // parseSPRT reads "ELO0,ELO1" or "ELO0,ELO1,ALPHA,BETA".

@@ -166,7 +166,7 @@ func TestDropbloxStarters(t *testing.T) {
 // requireLeftmost plays the agent "left" on seed 5: it makes these choices, and the game is then over.
 func requireLeftmost(t *testing.T, g *env.Game, choices []env.Action) {
 	t.Helper()
-	factory, err := bots.Parse(g, "left")
+	factory, err := bots.New(g, bots.Own("left"))
 	require.NoError(t, err)
 	left, err := factory(1)
 	require.NoError(t, err)

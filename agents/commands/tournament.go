@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"net/http"
 	"os"
 	"slices"
 	"strconv"
@@ -26,6 +25,7 @@ import (
 	"blockyard/agents/match/series"
 	"blockyard/agents/match/tournament"
 	"blockyard/datasets/program/provenance"
+	"blockyard/datasets/program/web"
 	"blockyard/env"
 	"blockyard/env/games"
 	"blockyard/env/tetrisduel"
@@ -144,17 +144,7 @@ func (c *tournamentCmd) serve(ctx context.Context, con *console, ended chan<- er
 		return err
 	}
 	fmt.Fprintf(con.Err, "http://%s/\n", l.Addr())
-	server := &http.Server{
-		Handler: tournament.Handler(c.Out), ReadHeaderTimeout: 10 * time.Second, IdleTimeout: time.Minute,
-	}
-	context.AfterFunc(ctx, func() { _ = server.Close() })
-	go func() {
-		err := server.Serve(l)
-		if errors.Is(err, http.ErrServerClosed) {
-			err = nil
-		}
-		ended <- err
-	}()
+	go func() { ended <- web.Serve(ctx, l, tournament.Handler(c.Out), web.Limits{}) }()
 	return nil
 }
 
@@ -252,32 +242,25 @@ func (c *tournamentCmd) entries(g *env.Game) (list []tournament.Entry, err error
 }
 
 func (c *tournamentCmd) entry(g *env.Game, text string) (tournament.Entry, error) {
-	e := tournament.Entry{Text: text}
-	if compile.Is(text) {
-		e.Text, e.Path = compile.Name(text), text
-		return e, nil
+	a, err := bots.Parse(g, bots.Own(text))
+	if err != nil {
+		return tournament.Entry{}, err
 	}
-	if g.Name == "dropblox" {
-		p, err := programs.Find(text)
+	e := tournament.Entry{Text: a.Name}
+	switch {
+	case a.Kind == bots.Submission:
+		e.Path = a.Spec
+	case g.Name == "dropblox":
+		p, err := programs.Find(strings.TrimPrefix(a.Spec, "exec:"))
 		if err != nil {
 			return e, fmt.Errorf("%w; agents bundle dropblox makes a program of an agent of ours", err)
 		}
 		e.Player.Argv = p.Argv
-		return e, nil
+	default:
+		e.Agent = a.Kind == bots.Ours
+		e.Player, err = a.Program()
 	}
-	if !strings.HasPrefix(text, "exec:") {
-		if _, err := bots.Parse(g, text); err == nil {
-			self, err := os.Executable()
-			e.Agent, e.Player.Argv = true, []string{self, "bot", spoken(g), "--agent", text}
-			return e, err
-		}
-	}
-	e.Player.Argv = contest.Command(strings.TrimPrefix(text, "exec:"))
-	if err := contest.Find(e.Player.Argv); err != nil {
-		_, parse := bots.Parse(g, text)
-		return e, fmt.Errorf("%q is no submission, no agent (%v) and no program (%v)", text, parse, err)
-	}
-	return e, nil
+	return e, err
 }
 
 // prepare compiles and tests the entrants. What the test of a tournament that goes on has found is kept.

@@ -51,8 +51,7 @@ func (l *Live) Serve(ctx context.Context, out, errs io.Writer) error {
 			fmt.Fprintln(errs, "opening a browser failed:", err)
 		}
 	}
-	tcp, ok := listener.Addr().(*net.TCPAddr)
-	return web.Serve(ctx, listener, guarded(h.routes(), ok && tcp.IP.IsLoopback()))
+	return web.Serve(ctx, listener, guarded(h.routes(), web.OnLoopback(listener.Addr())), web.Limits{})
 }
 
 // A liveHandler passes on what the server shows.

@@ -73,19 +73,12 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.routes.Se
 func guarded(next http.Handler, local bool) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		web.Protect(w.Header())
-		if local && !loopback(r.Host) {
+		if local && !web.Loopback(r.Host) {
 			http.Error(w, "this viewer accepts requests to 127.0.0.1 and localhost only", http.StatusForbidden)
 			return
 		}
 		next.ServeHTTP(w, r)
 	})
-}
-
-// loopback reports whether a Host header names the local machine.
-func loopback(host string) bool {
-	name := web.HostName(host)
-	ip := net.ParseIP(name)
-	return strings.EqualFold(name, "localhost") || ip != nil && ip.IsLoopback()
 }
 
 // list is the response to /api/games.
@@ -233,6 +226,5 @@ func number(r *http.Request, name string, without, lo, hi int) (int, error) {
 
 // Serve serves the page on listener until ctx is done. analyst may be nil.
 func Serve(ctx context.Context, listener net.Listener, l *Library, analyst analysis.Analyst) error {
-	addr, ok := listener.Addr().(*net.TCPAddr)
-	return web.Serve(ctx, listener, NewServer(l, analyst, ok && addr.IP.IsLoopback()))
+	return web.Serve(ctx, listener, NewServer(l, analyst, web.OnLoopback(listener.Addr())), web.Limits{})
 }

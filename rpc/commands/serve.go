@@ -13,14 +13,12 @@ import (
 	"reflect"
 	"runtime/debug"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/alecthomas/kong"
 
 	"blockyard/agents/bots"
 	"blockyard/agents/bots/entry"
-	"blockyard/agents/mlp"
 	"blockyard/datasets/program/ops"
 	"blockyard/env"
 	"blockyard/env/games"
@@ -107,7 +105,7 @@ func (c *serveCmd) Run(ctx context.Context) error {
 	}
 	srv := server.New(server.Config{
 		Games: served, Version: version,
-		Agents: opponents(c.TrustSpecs), AgentMemory: agentMemory(c.TrustSpecs), Trusted: c.TrustSpecs,
+		Agents: opponents, AgentMemory: agentMemory, Trusted: c.TrustSpecs,
 		Opponents: bots.Names, Features: bots.Features,
 		Tokens: tokens, Workers: c.Workers, Limits: c.Limits,
 		Log: log,
@@ -117,7 +115,8 @@ func (c *serveCmd) Run(ctx context.Context) error {
 		return err
 	}
 	defer site.Close()
-	text, err := c.openEnv(srv, served, c.Limits, log)
+	text, forget, err := c.openEnv(ctx, srv, served, c.Limits, log)
+	defer forget()
 	if err != nil {
 		return err
 	}
@@ -275,41 +274,26 @@ func announce(w io.Writer, listeners []net.Listener, text int, site *ops.Site, s
 	return json.NewEncoder(w).Encode(ready)
 }
 
-// access is what the specs of clients may use: the weights that uploads returns and, if clients are trusted, files and
-// commands of this machine.
-func access(trusted bool, uploads func(string) ([]byte, error)) bots.Access {
-	return bots.Access{Commands: trusted, Weights: func(name string) ([]byte, error) {
-		switch {
-		case strings.HasPrefix(name, server.UploadPrefix):
-			return uploads(name)
-		case trusted:
-			return mlp.ReadFile(name)
-		}
-		return nil, bots.ErrUntrusted
-	}}
+// opponents parses the opponents that clients name.
+func opponents(g *env.Game, t bots.Text) (vec.AgentFactory, error) {
+	factory, err := bots.New(g, t)
+	return vec.AgentFactory(factory), refusal(err)
 }
 
-// opponents returns what parses the opponents that clients name.
-func opponents(trusted bool) func(*env.Game, string, func(string) ([]byte, error)) (vec.AgentFactory, error) {
-	return func(g *env.Game, spec string, uploads func(string) ([]byte, error)) (vec.AgentFactory, error) {
-		factory, err := access(trusted, uploads).Parse(g, spec)
-		return vec.AgentFactory(factory), refusal(err)
+// agentMemory says how much memory the opponents take that clients name.
+func agentMemory(g *env.Game, t bots.Text) (entry.Memory, error) {
+	a, err := bots.Parse(g, t)
+	if err != nil {
+		return entry.Memory{}, refusal(err)
 	}
-}
-
-// agentMemory returns what says how much memory the opponents take that clients name.
-func agentMemory(trusted bool) func(*env.Game, string, func(string) ([]byte, error)) (entry.Memory, error) {
-	return func(g *env.Game, spec string, uploads func(string) ([]byte, error)) (entry.Memory, error) {
-		m, err := access(trusted, uploads).Memory(g, spec)
-		return m, refusal(err)
-	}
+	return a.Memory(), nil
 }
 
 // refusal tells clients what they may do instead of naming files and commands.
 func refusal(err error) error {
 	if errors.Is(err, bots.ErrUntrusted) {
 		return errors.New("clients may not name files or commands of the server's machine, but may upload weights; " +
-			"serve --trust-specs allows it")
+			"serve --trust-specs allows it, but not in checkpoints that name others than the environment does")
 	}
 	return err
 }

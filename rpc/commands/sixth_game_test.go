@@ -24,7 +24,7 @@ import (
 // lines are what a new game adds to files that exist: one import and one line of a list each.
 var lines = []struct{ file, imports, list, line string }{
 	{"env/games/games.go", "blockyard/env/envtest/toy", "var All = []*env.Game{", "toy.Pick, toy.Turns,"},
-	{"agents/bots/registry.go", "blockyard/agents/bots/entry/toybot", "var All = []*entry.Entry{", "toybot.Entry,"},
+	{"agents/bots/bots.go", "blockyard/agents/bots/entry/toybot", "var All = []*entry.Entry{", "toybot.Entry,"},
 }
 
 // TestSixthGame adds the toy games to the two lists, in an overlay of the sources, and opens

@@ -35,7 +35,7 @@ func start(t testing.TB, game string, sc server.Config, change func(*Config)) *w
 	t.Helper()
 	g, err := games.Lookup(game)
 	require.NoError(t, err)
-	random, err := bots.Parse(g, "random")
+	random, err := bots.New(g, bots.Own("random"))
 	require.NoError(t, err)
 	if sc.Limits == (server.Limits{}) {
 		sc.Limits = server.DefaultLimits()

@@ -148,7 +148,7 @@ func (r *revival) create() (err error) {
 			return err
 		}
 		defer release()
-		if policy, _, err = r.s.agent(r.h.game, r.head.Policy); err != nil {
+		if policy, _, err = r.s.agent(r.h.game, r.head.Policy, r.ownPolicy()); err != nil {
 			return wire.Errorf(wire.BadParams, "resume: the rollout policy: %v", err)
 		}
 	}
@@ -172,12 +172,15 @@ func (r *revival) create() (err error) {
 	return nil
 }
 
+// ownPolicy reports whether the handle has the head's policy, which the client itself has named.
+func (r *revival) ownPolicy() bool { return r.h.policy != nil && r.h.policy.text == r.head.Policy }
+
 // reservePolicy accounts for the agents of the head's policy until release, unless the handle has that policy.
 func (r *revival) reservePolicy() (release func(), err error) {
-	if p := r.h.policy; p != nil && p.text == r.head.Policy {
+	if r.ownPolicy() {
 		return func() {}, nil
 	}
-	m, err := r.s.agentsMemory(r.h.game, r.head.Policy)
+	m, err := r.s.agentsMemory(r.h.game, r.head.Policy, false)
 	if err != nil {
 		return nil, wire.Errorf(wire.BadParams, "resume: the rollout policy: %v", err)
 	}

@@ -21,6 +21,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"blockyard/agents/bots"
 	"blockyard/agents/bots/entry"
 	"blockyard/agents/bots/features"
 	"blockyard/env"
@@ -31,13 +32,13 @@ import (
 type Config struct {
 	Games   []*env.Game // each game comes before its variants
 	Version string      // for the response to hello
-	// Agents parses the spec of an opponent or policy, which comes from a client and must not be
-	// trusted. uploads returns the weights that the client uploaded under a name. Opponents lists some
-	// specs that Agents accepts. If Agents is nil, clients cannot name any.
-	Agents func(g *env.Game, spec string, uploads func(name string) ([]byte, error)) (vec.AgentFactory, error)
-	// AgentMemory returns the most that the agents of a spec take, without making them; nil if next to nothing.
-	AgentMemory func(g *env.Game, spec string, uploads func(name string) ([]byte, error)) (entry.Memory, error)
-	Trusted     bool // Agents accepts specs that read files; clients are told
+	// Agents parses the text of an opponent or policy, with the weights that the client uploaded. The text is foreign,
+	// unless clients are Trusted and the client itself has written it. Opponents lists some texts that Agents accepts.
+	// If Agents is nil, clients cannot name any.
+	Agents func(g *env.Game, t bots.Text) (vec.AgentFactory, error)
+	// AgentMemory returns the most that the agents of a text take, without making them; nil if next to nothing.
+	AgentMemory func(g *env.Game, t bots.Text) (entry.Memory, error)
+	Trusted     bool // whether clients may name files and programs of this machine; they are told
 	Opponents   func(g *env.Game) []string
 	Features    func(g *env.Game) *features.Set // inputs of networks for g; nil if it defines none
 	Tokens      []Token                         // clients must send one of them in hello; nil for no token

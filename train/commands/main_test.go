@@ -81,7 +81,7 @@ func TestFitLearns(t *testing.T) {
 	require.NoError(t, err)
 	g := task.BlockBattle
 	random := match.Player{Name: "random", New: func(seed uint64) (env.Agent, error) { return random{seed}, nil }}
-	hand, err := bots.Parse(g.Rules, "hand:ply=1")
+	hand, err := bots.New(g.Rules, bots.Own("hand:ply=1"))
 	require.NoError(t, err)
 	table := match.Match{Rules: g.Rules, A: match.Player{Name: "hand", New: hand}, B: random, Units: 30, Workers: 2, Record: w.Write}
 	_, err = table.TwoPlayer(t.Context())

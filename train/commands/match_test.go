@@ -29,7 +29,7 @@ func TestMatchOfWorkers(t *testing.T) {
 	newMatch := func() match.Match {
 		m := match.Match{Rules: g.Rules, Units: 40, Seed: 1000}
 		for name, to := range map[string]*match.Player{"learned:ply=1": &m.A, "hand:ply=1": &m.B} {
-			f, err := bots.Parse(g.Rules, name)
+			f, err := bots.New(g.Rules, bots.Own(name))
 			require.NoError(t, err)
 			*to = match.Player{Name: name, New: f}
 		}

@@ -12,6 +12,7 @@ import (
 	"runtime"
 	"strconv"
 
+	"blockyard/agents/bots"
 	"blockyard/agents/fleet/broker"
 	"blockyard/agents/mlp"
 	"blockyard/datasets/program/ops"
@@ -126,7 +127,14 @@ func (c *selfplayCmd) train(
 func (c *selfplayCmd) open(g *games.Game) (*selfplay.Run, error) {
 	state := filepath.Join(c.Out, selfplay.StateFile)
 	if c.Resume {
-		return selfplay.Resume(g, state, emptySettings(g), c.Workers)
+		settings := emptySettings(g)
+		c.trust(settings)
+		run, err := selfplay.Resume(g, state, settings, c.Workers)
+		if errors.Is(err, bots.ErrUntrusted) {
+			err = fmt.Errorf("%w: a run's folder only names agents of this program; repeat that --gate-against "+
+				"beside --resume if you trust it", err)
+		}
+		return run, err
 	}
 	if _, err := os.Stat(state); err == nil {
 		return nil, fmt.Errorf("%s holds a run already: continue it with --resume, or name another folder with --out", c.Out)
@@ -144,6 +152,10 @@ func (c *selfplayCmd) open(g *games.Game) (*selfplay.Run, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := c.keepWeights(g, config); err != nil {
+		return nil, err
+	}
+	c.trust(config)
 	return selfplay.New(g, config, from, c.Workers)
 }
 

@@ -28,7 +28,7 @@ var Entry = &entry.Entry{
 	Others: []entry.Other{{Name: "greedy", New: func() entry.Judge { return &Greedy{} }}},
 	Contest: &entry.Contest{
 		Bot:      func(_, _ io.Writer) contest.Codec { return NewCodec() },
-		External: func(_ *env.Game, argv []string) env.Agent { return contest.External(NewCodec(), argv...) },
+		External: func(_ *env.Game, p contest.Program) env.Agent { return contest.External(NewCodec(), p) },
 	},
 	Submission: &entry.Submission{
 		Folder: "agents/submit/programs/blocking", MaxPly: search.MaxPly, Start: entry.Lines, Replay: Replay(ReplaySlack),

@@ -121,8 +121,8 @@ type Contest struct {
 	// Bot returns the bot's side. It may write to standard output and report unexpected input
 	// to notes.
 	Bot func(out, notes io.Writer) contest.Codec
-	// External returns an agent that is an external program, started with argv.
-	External func(g *env.Game, argv []string) env.Agent
+	// External returns an agent that is an external program.
+	External func(g *env.Game, p contest.Program) env.Agent
 }
 
 // A Submission is the program that is submitted to a game's contest.
@@ -200,7 +200,7 @@ func (e *Entry) Evaluator(net *mlp.Net) (search.Evaluator, error) {
 
 // The options that are no numbers.
 const (
-	weightsOption = "weights" // a file
+	WeightsOption = "weights" // a file
 	timeOption    = "time"    // a duration
 )
 
@@ -237,7 +237,7 @@ func (s *Search) ParseOptions(text string) (Options, error) {
 }
 
 func (s *Search) parse(o *Options, key, value string) (err error) {
-	options := append([]Option{{Name: weightsOption}}, s.Options...)
+	options := append([]Option{{Name: WeightsOption}}, s.Options...)
 	i := slices.IndexFunc(options, func(option Option) bool { return option.Name == key })
 	switch {
 	case i < 0:
@@ -247,7 +247,7 @@ func (s *Search) parse(o *Options, key, value string) (err error) {
 		}
 		slices.Sort(known)
 		return fmt.Errorf("unknown option %.40q; there are %s", key, strings.Join(known, ", "))
-	case key == weightsOption:
+	case key == WeightsOption:
 		if o.Weights = value; value == "" {
 			err = errors.New("no file is named")
 		}

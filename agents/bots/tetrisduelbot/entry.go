@@ -30,7 +30,7 @@ var Entry = &entry.Entry{
 	},
 	Contest: &entry.Contest{
 		Bot:      func(out, _ io.Writer) contest.Codec { return NewCodec(out) },
-		External: func(_ *env.Game, argv []string) env.Agent { return contest.External(NewCodec(io.Discard), argv...) },
+		External: func(_ *env.Game, p contest.Program) env.Agent { return contest.External(NewCodec(io.Discard), p) },
 	},
 	Submission: &entry.Submission{
 		Folder: "agents/submit/programs/tetrisduel", MaxPly: search.MaxPly, Start: entry.Lines, Replay: Replay(DefaultTime),

@@ -2,12 +2,14 @@ package matches
 
 import (
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
 	"github.com/stretchr/testify/require"
 
+	"blockyard/agents/bots"
 	"blockyard/agents/fleet"
 	"blockyard/agents/fleet/broker"
 )
@@ -40,7 +42,7 @@ func TestMatchThatWasKilled(t *testing.T) {
 	}
 	begun := time.Now()
 	require.Eventually(t, func() bool { // a busy machine may refresh them late, after they have vanished
-		_, err := h.files.Get(ctx, h.spec.Players[0].Weights[weights[len("learned:ply=1,weights="):]])
+		_, err := h.files.Get(ctx, strings.TrimPrefix(h.spec.Players[0].Spec, "learned:ply=1,weights="+bots.ContentPrefix))
 		return err == nil && time.Since(begun) > 2*keep && stored(h.Run()).LastTime.Sub(begun) > keep
 	}, time.Minute, 100*time.Millisecond, "they are refreshed")
 

@@ -35,7 +35,7 @@ func newMatch(t *testing.T, game, a, b string, units int) (*match.Match, *string
 		return json.NewEncoder(lines).Encode(r)
 	}}
 	for to, text := range map[*match.Player]string{&m.A: a, &m.B: b} {
-		f, err := bots.Parse(g, text)
+		f, err := bots.New(g, bots.Own(text))
 		require.NoError(t, err)
 		*to = match.Player{Name: text, New: f}
 	}
@@ -181,14 +181,14 @@ func TestRefusedWorkers(t *testing.T) {
 	m, _ := newMatch(t, "blockbattle", "hand:ply=1", "random", 1)
 	h, site := host(t, m, DefaultLimits)
 	for says, change := range map[string]func(*spec){
-		"format version 9, this worker 1":            func(s *spec) { s.Version = 9 },
+		"format version 9, this worker 2":            func(s *spec) { s.Version = 9 },
 		"rules of blockbattle in version 99":         func(s *spec) { s.Rules = 99 },
 		"features of blockbattle with the hash beef": func(s *spec) { s.Features = "beef" },
 		"weights of blockbattle with the hash beef":  func(s *spec) { s.Shipped = "beef" },
 		"Evaluation or moves differ":                 func(s *spec) { s.Check = "beef" },
 		`no game "chess"`:                            func(s *spec) { s.Game = "chess" },
-		"reads files or runs commands":               func(s *spec) { s.Players = []player{{Spec: "exec:true"}} },
-		"names no such file":                         func(s *spec) { s.Players = []player{{Spec: "hand:weights=/etc/passwd"}} },
+		`agent "exec:true": reads files or runs`:     func(s *spec) { s.Players = []player{{Spec: "exec:true"}} },
+		`weights=/etc/passwd": reads files or runs`:  func(s *spec) { s.Players = []player{{Spec: "hand:weights=/etc/passwd"}} },
 	} {
 		s := *h.spec
 		change(&s)
@@ -210,7 +210,7 @@ func TestRefusedAgents(t *testing.T) {
 	require.NoError(t, err)
 	for text, says := range map[string]string{
 		"hand:time=50ms":        "depend on the clock",
-		"exec:./bot":            "a program of this machine",
+		"exec:cat":              "a program of this machine",
 		"learned:weights=/no/n": "no such file",
 	} {
 		_, err := pack(g, Agent{text, text}, map[string][]byte{})

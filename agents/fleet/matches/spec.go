@@ -8,19 +8,19 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"strings"
 
 	"blockyard/agents/bots"
 	"blockyard/agents/bots/entry"
 	"blockyard/agents/fleet"
 	"blockyard/agents/match"
-	"blockyard/agents/mlp"
 	"blockyard/env"
 	"blockyard/env/games"
 	"blockyard/env/vec"
 )
 
 // Version is that of the messages and of the spec. Hosts and workers of different versions refuse each other.
-const Version = 1
+const Version = 2
 
 // A spec is what a worker needs to know of a match.
 type spec struct {
@@ -39,37 +39,39 @@ type spec struct {
 
 // A player is one player of a match.
 type player struct {
-	Name    string            `json:"name"` // in records
-	Spec    string            `json:"spec"`
-	Weights map[string]string `json:"weights,omitempty"` // SHA-256 of the files that Spec names
+	Name string `json:"name"` // in records
+	Spec string `json:"spec"` // with weights named by content
 }
 
 // An Agent is what a player of the match is made of: its name in records, and the spec of its agents.
 type Agent struct{ Name, Spec string }
 
-// pack describes an agent. Its files of weights are added to files, by SHA-256.
+// pack describes an agent of this command line. Its weights are added to files, by content.
 func pack(g *env.Game, a Agent, files map[string][]byte) (player, error) {
-	p := player{Name: a.Name, Spec: a.Spec, Weights: map[string]string{}}
-	read := func(path string) ([]byte, error) {
-		data, err := mlp.ReadFile(path)
-		if err == nil {
-			p.Weights[path] = fleet.ObjectName(data)
-			files[p.Weights[path]] = data
-		}
-		return data, err
+	agent, err := bots.Parse(g, bots.Own(a.Spec))
+	if err != nil {
+		return player{}, err
 	}
-	f, err := bots.Access{Weights: read}.Parse(g, a.Spec)
+	p := player{Name: a.Name}
+	spec, name, data, err := agent.Portable()
 	if errors.Is(err, bots.ErrUntrusted) {
 		return p, fmt.Errorf("agent %.80q: it is a program of this machine, which workers do not have: "+
 			"play this match without --cluster", a.Spec)
 	} else if err != nil {
 		return p, err
 	}
-	agent, err := f(0)
+	if p.Spec = spec; name != "" {
+		files[name] = data
+	}
+	f, err := agent.Factory()
 	if err != nil {
 		return p, err
 	}
-	if r, ok := agent.(vec.Resumable); ok {
+	made, err := f(0)
+	if err != nil {
+		return p, err
+	}
+	if r, ok := made.(vec.Resumable); ok {
 		if _, err := r.AppendMemory(nil); err != nil {
 			return p, fmt.Errorf("agent %.80q: %w", a.Spec, err)
 		}
@@ -77,16 +79,11 @@ func pack(g *env.Game, a Agent, files map[string][]byte) (player, error) {
 	return p, nil
 }
 
-// open returns the player, whose files of weights get returns by SHA-256.
+// open returns the player, whose weights get returns by the SHA-256 of their object.
 func (p *player) open(g *env.Game, get func(name string) ([]byte, error)) (match.Player, error) {
-	read := func(path string) ([]byte, error) {
-		name, ok := p.Weights[path]
-		if !ok {
-			return nil, fmt.Errorf("%s: the match names no such file", path)
-		}
-		return get(name)
-	}
-	f, err := bots.Access{Weights: read}.Parse(g, p.Spec)
+	f, err := bots.New(g, bots.Foreign(p.Spec, func(name string) ([]byte, error) {
+		return get(strings.TrimPrefix(name, bots.ContentPrefix))
+	}))
 	return match.Player{Name: p.Name, New: f}, err
 }
 

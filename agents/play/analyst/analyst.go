@@ -47,12 +47,20 @@ func (a *Analyst) Agents(game string) (names []string) {
 		if name == "" || slices.Contains(names, name) {
 			continue
 		}
-		if _, err := bots.ParseRanker(g, name); err == nil {
+		if _, err := bots.NewRanker(g, a.words(name)); err == nil {
 			names = append(names, name)
 		}
 	}
 	a.names.Store(game, names)
 	return names
+}
+
+// words are the text of an agent: the user has only named First.
+func (a *Analyst) words(spec string) bots.Text {
+	if spec == a.First {
+		return bots.Own(spec)
+	}
+	return bots.Foreign(spec, nil)
 }
 
 // ranker returns what values actions as the agent of a spec does.
@@ -61,7 +69,7 @@ func (a *Analyst) ranker(g *env.Game, spec string) (*bots.Ranker, error) {
 	if r := a.rankers[key]; r != nil {
 		return r, nil
 	}
-	r, err := bots.ParseRanker(g, spec)
+	r, err := bots.NewRanker(g, a.words(spec))
 	if err != nil {
 		return nil, err
 	}
@@ -82,7 +90,7 @@ func (a *Analyst) Analyse(ctx context.Context, r analysis.Request) (*analysis.Po
 	if spec == "" {
 		names := a.Agents(g.Name)
 		if len(names) == 0 {
-			_, err := bots.ParseRanker(g, "hand")
+			_, err := bots.NewRanker(g, a.words("hand"))
 			return nil, err
 		}
 		spec = names[0]

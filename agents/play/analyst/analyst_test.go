@@ -22,7 +22,7 @@ func game(t *testing.T, name string, seats int, spec string, blunder int) *playb
 	t.Helper()
 	g, err := games.Lookup(name)
 	require.NoError(t, err)
-	f, err := bots.Parse(g, spec)
+	f, err := bots.New(g, bots.Own(spec))
 	require.NoError(t, err)
 	m := match.Game{Rules: g, Seed: 5}
 	turn := -1

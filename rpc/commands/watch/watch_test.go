@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"blockyard/agents/bots"
 	"blockyard/env"
 	"blockyard/env/games"
 	"blockyard/env/vec"
@@ -21,7 +22,7 @@ import (
 func start(t testing.TB, tokens ...server.Token) (*server.Server, string) {
 	s := server.New(server.Config{
 		Games: games.All, Version: "test", Tokens: tokens, Limits: server.DefaultLimits(),
-		Agents: func(*env.Game, string, func(string) ([]byte, error)) (vec.AgentFactory, error) { return nil, nil },
+		Agents: func(*env.Game, bots.Text) (vec.AgentFactory, error) { return nil, nil },
 	})
 	l, err := server.Listen("tcp:127.0.0.1:0", tokens, server.Credentials{})
 	require.NoError(t, err)

@@ -64,7 +64,8 @@ var FlagHelp = kong.Vars{
 	"gate_ply":   "Plies that both sides search in a gate. Default: 2.",
 	"gate_against": "Agents that a gate plays against in place of hand, such as hand,combo,tspin,skipper in Block " +
 		"Battle, for --gate-pairs in all. The network then becomes the best one only if it also scores no less against " +
-		"them than the best one did. Default: hand alone, which does not decide.",
+		"them than the best one did. Weights that an agent names are copied into the run's folder. Programs, such as " +
+		"exec:./bot, must be named again with --resume. Default: hand alone, which does not decide.",
 	"gate_elo": "Let a gate play against the best network so far until a sequential test decides between equal strength " +
 		"and this many Elo more, for up to four times --gate-pairs. 0: no test. Default: 0, with --from-zero 20.",
 	"samples": "Positions per decision that are searched further and learned from. Default: 4, with --from-zero 8.",

@@ -41,7 +41,7 @@ func (c *Config) Gate(ctx context.Context, r *selfplay.Run, p *selfplay.Point) (
 	for _, m := range matches {
 		games += 2 * m.Units
 	}
-	p.VersusBest, p.Kept, p.Against = 0.5, true, strings.Join(c.GateAgainst, ", ")
+	p.VersusBest, p.Kept, p.Against = 0.5, true, c.against()
 	var pairs match.Pairs
 	for i, m := range matches {
 		m.Rules, m.Workers, m.A = r.Game.Rules, r.Workers, Net(r.Game, net, ply)
@@ -69,6 +69,15 @@ func (c *Config) Gate(ctx context.Context, r *selfplay.Run, p *selfplay.Point) (
 		}
 	}
 	return true, nil
+}
+
+// against lists the names of GateAgainst.
+func (c *Config) against() string {
+	var names []string
+	for _, text := range c.GateAgainst {
+		names = append(names, bots.Foreign(text, nil).Name())
+	}
+	return strings.Join(names, ", ")
 }
 
 // bestScore is the score that the best net so far had at its gate.
@@ -101,15 +110,23 @@ func (c *Config) opponents(g *task.Game) ([]match.Match, error) {
 
 // opponent is an agent of GateAgainst. By default it searches as many plies as the net does.
 func (c *Config) opponent(g *task.Game, name string) (match.Player, error) {
-	spec := name
-	if !strings.Contains(name, ":") && name != "random" && name != "first" {
-		spec = fmt.Sprintf("%s:ply=%d", name, c.GatePly)
+	text := bots.Foreign(name, nil)
+	if c.GateText != nil {
+		text = c.GateText(name)
 	}
-	f, err := bots.Parse(g.Rules, spec)
+	a, err := bots.Parse(g.Rules, text)
+	plain := !strings.Contains(name, ":")
+	if err == nil && plain && a.Kind == bots.Ours && a.Spec != "random" && a.Spec != "first" {
+		a, err = bots.Parse(g.Rules, bots.Foreign(fmt.Sprintf("%s:ply=%d", name, c.GatePly), nil))
+	}
 	if err != nil {
 		return match.Player{}, fmt.Errorf("gate against %s: %w", name, err)
 	}
-	return match.Player{Name: name, New: f}, nil
+	f, err := a.Factory()
+	if err != nil {
+		return match.Player{}, fmt.Errorf("gate against %s: %w", name, err)
+	}
+	return match.Player{Name: text.Name(), New: f}, nil
 }
 
 // games plays a match of a gate, for that share of the gate's time at most.

@@ -81,6 +81,9 @@ func (c *Config) Notes(r *selfplay.Run) map[string]string {
 // Start implements selfplay.Algorithm. If from is nil a backup begins with the baseline
 // evaluator as a net, unless results come before it, and TD(λ) with random weights.
 func (c *Config) Start(r *selfplay.Run, from *mlp.Net) (selfplay.Learner, error) {
+	if _, err := c.opponents(r.Game); err != nil {
+		return nil, err
+	}
 	if c.Backup == 0 || c.Results > 0 {
 		return newLambda(r, c, from)
 	}
@@ -132,6 +135,9 @@ func (c *Config) Next(r *selfplay.Run, last selfplay.Learner) (selfplay.Learner,
 
 // Restore implements selfplay.Algorithm.
 func (c *Config) Restore(r *selfplay.Run, s *selfplay.State) (selfplay.Learner, error) {
+	if _, err := c.opponents(r.Game); err != nil {
+		return nil, err
+	}
 	if s.Backup != nil {
 		return restoreBackup(r, c, s)
 	}

@@ -3,11 +3,9 @@ package bots
 import (
 	"context"
 	"errors"
-	"io"
 	"os"
 	"path/filepath"
 	"runtime"
-	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -53,7 +51,7 @@ func TestEveryGameHasThePresets(t *testing.T) {
 			require.Contains(t, Names(g), name, g.Name)
 		}
 		for _, name := range Names(g) {
-			f, err := Parse(g, name)
+			f, err := New(g, Own(name))
 			if errors.Is(err, mlp.ErrNotShipped) {
 				require.Equal(t, "learned", name)
 				continue
@@ -67,7 +65,7 @@ func TestEveryGameHasThePresets(t *testing.T) {
 func TestDefaultSearchLooksTwoPliesAhead(t *testing.T) {
 	g := blockbattle.Game
 	choices := func(text string) []env.Action {
-		f, err := Parse(g, text)
+		f, err := New(g, Own(text))
 		require.NoError(t, err)
 		return play(t, g, f, 1)
 	}
@@ -86,9 +84,9 @@ func TestWeightsAreRead(t *testing.T) {
 	}
 	require.NoError(t, os.WriteFile(path, blockbattlebot.Entry.Baseline.Format(w[:]), 0o600))
 	g := blockbattle.Game
-	tuned, err := Parse(g, "hand:ply=1")
+	tuned, err := New(g, Own("hand:ply=1"))
 	require.NoError(t, err)
-	other, err := Parse(g, "hand:ply=1,weights="+path)
+	other, err := New(g, Own("hand:ply=1,weights="+path))
 	require.NoError(t, err)
 	require.NoError(t, os.Remove(path), "read once, when parsed")
 	require.NotEqual(t, play(t, g, tuned, 1), play(t, g, other, 1))
@@ -118,34 +116,16 @@ func TestBadTextIsNamed(t *testing.T) {
 		"terms6:weights=x":       "terms6 has no weights",
 		"exec:":                  "exec: no command is named",
 		"exec":                   "exec: no command is named",
-		"hand ":                  "digger, exec:CMD",
+		"hand ":                  "digger, exec:CMD, human, and files",
+		"lerned:ply=1":           `unknown agent "lerned"; blockbattle has`,
+		"me=you=hand":            "two names, me and you",
+		"A=1 ./bot":              "for a variable of a command, write exec:A=1 ./bot",
+		"exec:/no/such bot":      "start bot: ",
+		"exec:nosuchprogram -v":  `"nosuchprogram"`,
 	} {
-		_, err := Parse(blockbattle.Game, text)
+		_, err := New(blockbattle.Game, Own(text))
 		require.ErrorContains(t, err, want, "text %q", text)
 	}
-}
-
-// FuzzParse reads any text as a spec of any game. Without access, no spec reads a file or starts a program, and one that
-// is accepted makes an agent.
-func FuzzParse(f *testing.F) {
-	for k, text := range []string{"hand:ply=2,width=4", "random", "learned:weights=/x", "terms6:time=1ms", ":=,", "learned",
-		"leftmost", "hand:parts=3", "hand:width=3", "exec:/bin/true"} {
-		f.Add(uint8(k), text)
-	}
-	f.Fuzz(func(t *testing.T, which uint8, text string) {
-		g := games.All[int(which)%len(games.All)]
-		factory, err := Parse(g, text)
-		require.Equal(t, err == nil, factory != nil)
-		if factory, err = (Access{}).Parse(g, text); err != nil {
-			require.Less(t, len(err.Error()), 1000)
-			return
-		}
-		require.NotContains(t, text, "weights")
-		require.False(t, strings.HasPrefix(text, "exec"))
-		a, err := factory(1)
-		require.NoError(t, err)
-		require.NotNil(t, a)
-	})
 }
 
 // A late evaluator spends the time limit in its first call and counts the calls after that.
@@ -189,7 +169,7 @@ func TestTimeLimitEndsTheSearch(t *testing.T) {
 
 func TestAgentsOfOneFactoryMayThinkAtOnce(t *testing.T) {
 	g := blockbattle.Game
-	f, err := Parse(g, "hand")
+	f, err := New(g, Own("hand"))
 	require.NoError(t, err)
 	want := play(t, g, f, 1)
 	var all sync.WaitGroup
@@ -204,7 +184,7 @@ func TestAgentsOfOneFactoryMayThinkAtOnce(t *testing.T) {
 }
 
 func TestTheSearchTellsItsValue(t *testing.T) {
-	f, err := Parse(blockbattle.Game, "terms6:ply=1")
+	f, err := New(blockbattle.Game, Own("terms6:ply=1"))
 	require.NoError(t, err)
 	a, err := f(1)
 	require.NoError(t, err)
@@ -221,7 +201,7 @@ func BenchmarkAct(b *testing.B) {
 			"random", "terms6:ply=1", "hand:ply=1", "learned:ply=1", "terms6", "hand", "learned",
 			"hand:ply=3,width=12", "learned:ply=3,width=12", "learned:ply=4,width=12",
 		} {
-			f, err := Parse(g, text)
+			f, err := New(g, Own(text))
 			if errors.Is(err, mlp.ErrNotShipped) {
 				continue
 			}
@@ -243,7 +223,7 @@ func BenchmarkAct(b *testing.B) {
 
 // positions are those of some games of g between players of one ply.
 func positions(b *testing.B, g *env.Game) []env.State {
-	f, err := Parse(g, "hand:ply=1")
+	f, err := New(g, Own("hand:ply=1"))
 	require.NoError(b, err)
 	a, err := f(1)
 	require.NoError(b, err)
@@ -267,24 +247,4 @@ func positions(b *testing.B, g *env.Game) []env.State {
 		}
 	}
 	return list
-}
-
-func TestProgramsPlay(t *testing.T) {
-	// It answers every request by letting the piece fall where it spawned.
-	f, err := Parse(blockbattle.Game, `exec:while read -r w r; do if [ "$w" = action ]; then echo drop; fi; done`)
-	require.NoError(t, err)
-	a, err := f(1)
-	require.NoError(t, err)
-	defer func() { require.NoError(t, a.(io.Closer).Close()) }()
-	s := blockbattle.Game.New(2)
-	for range 3 {
-		column := 3 // leftmost, of every piece but one
-		if s.(*blockbattle.State).Piece == blockbattle.O {
-			column = 4
-		}
-		got, err := a.Act(context.Background(), s, 1)
-		require.NoError(t, err)
-		require.Equal(t, column, int(got)%200/20, blockbattle.Text(got))
-		s.Step(env.Moves{s.Legal(0, nil)[0], got, env.None, env.None})
-	}
 }

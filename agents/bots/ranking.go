@@ -1,6 +1,4 @@
-// Package ranking values every action of a position, as the searches of package search value the one they play. People
-// use it to see what else they, or their bots, could have played.
-package ranking
+package bots
 
 import (
 	"cmp"
@@ -29,8 +27,8 @@ type Ranking struct {
 
 var _ entry.Ranker = (*Ranking)(nil)
 
-// New returns the ranking of g with the evaluator e that belongs to the search search.New(g, e, o).
-func New(g *env.Game, e search.Evaluator, o search.Options) (*Ranking, error) {
+// newRanking returns the ranking of g with the evaluator e that belongs to the search search.New(g, e, o).
+func newRanking(g *env.Game, e search.Evaluator, o search.Options) (*Ranking, error) {
 	if _, err := search.New(g, e, o); err != nil {
 		return nil, err
 	}

@@ -47,7 +47,6 @@ import (
 	"blockyard/agents/bots/dropbloxbot"
 	"blockyard/agents/bots/entry"
 	"blockyard/agents/bots/features"
-	"blockyard/agents/bots/ranking"
 	"blockyard/agents/bots/tetrisduelbot"
 	"blockyard/agents/bots/wintetrisbot"
 	"blockyard/agents/search"
@@ -112,7 +111,7 @@ func searchOf(e *entry.Entry) *entry.Search {
 			if o.Numbers["nodes"] > 0 {
 				return nil, errors.New("option nodes: an analysis searches to a depth; want ply or width")
 			}
-			return ranking.New(g, j.(search.Evaluator), options(o))
+			return newRanking(g, j.(search.Evaluator), options(o))
 		},
 	}
 }
