@@ -13,12 +13,12 @@ import (
 	"strconv"
 
 	"blockyard/agents/bots"
+	"blockyard/agents/fleet"
 	"blockyard/agents/fleet/broker"
 	"blockyard/agents/mlp"
 	"blockyard/datasets/program/ops"
 	"blockyard/datasets/program/provenance"
 	"blockyard/datasets/record"
-	"blockyard/train/cluster"
 	"blockyard/train/games"
 	"blockyard/train/selfplay"
 	"blockyard/train/selfplay/phases"
@@ -82,7 +82,7 @@ func (c *selfplayCmd) Run(ctx context.Context) (err error) {
 	site.Ready()
 	defer context.AfterFunc(ctx, func() { site.Unready("stopping") })()
 	err = c.train(ctx, run, folder, seen, log, learner)
-	if errors.Is(err, cluster.ErrDriven) {
+	if errors.Is(err, fleet.ErrDriven) {
 		return errors.Join(err, folder.Discard())
 	}
 	if err = errors.Join(err, folder.Close(), made.Close(c.Out)); err != nil {
