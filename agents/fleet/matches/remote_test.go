@@ -102,7 +102,7 @@ func TestSameMatch(t *testing.T) {
 		ended <- r
 	}()
 	answer := func(id, data string) {
-		h := nats.Header{"Blockyard-Task": {id}, "Blockyard-Worker": {"lost"}, "Blockyard-Busy": {"0"}}
+		h := nats.Header{"Blockyard-Result": {`{"job":"` + id + `","worker":"lost"}`}}
 		_, err := js.PublishMsg(ctx, &nats.Msg{Subject: "blockyard." + m.Run() + ".1.results", Header: h, Data: []byte(data)})
 		require.NoError(t, err)
 	}

@@ -67,13 +67,11 @@ func (f *Flags) Start(ctx context.Context, m *match.Match, a Agent, b *Agent, ou
 	fmt.Fprintf(out, "match %s waits for workers; on each machine: %s\n", s.Run(), site.Join)
 	ctx, s.stop = context.WithCancel(ctx)
 	go func() {
-		for tick := time.NewTicker(logEvery); ; {
+		for ctx.Err() == nil {
 			log.Info("match is played", "workers", s.Progress())
 			select {
 			case <-ctx.Done():
-				tick.Stop()
-				return
-			case <-tick.C:
+			case <-time.After(logEvery):
 			}
 		}
 	}()
