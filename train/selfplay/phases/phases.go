@@ -175,3 +175,24 @@ func (c *Config) Policy(g *games.Game, ro *selfplay.Rollout) (selfplay.Policy, e
 	}
 	return nil, fmt.Errorf("no policy of kind %q: want %s, %s or %s", ro.Kind, backupKind, lambdaKind, actorKind)
 }
+
+// Stage implements selfplay.Algorithm.
+func (c *Config) Stage(r *selfplay.Run) string {
+	switch l := r.Learner.(type) {
+	case *backupLearner:
+		first := int(c.Results*float64(c.Gates) + 1e-9) // gates before the backup
+		of := max(1, int(c.backupEnd()*float64(c.Gates)+1e-9)-first)
+		return fmt.Sprintf("search backup %d of %d", min(max(1, r.Counts.Gated-first+1), of), of)
+	case *lambdaLearner:
+		switch {
+		case l.warm():
+			return "warm start"
+		case r.Progress() < c.backupEnd() && c.members() > 1:
+			return fmt.Sprintf("results of games, network %d of %d", len(l.before)+1, c.members())
+		case r.Progress() < c.backupEnd():
+			return "results of games"
+		}
+		return "TD(λ)"
+	}
+	return "actor-critic"
+}
