@@ -19,7 +19,8 @@ import (
 
 // isPerson reports whether the text of an agent is a person, with an alias or without.
 func isPerson(text string) bool {
-	return strings.TrimPrefix(text, bots.Foreign(text, nil).Name()+"=") == bots.Person
+	_, agent := bots.Alias(text)
+	return agent == bots.Person
 }
 
 // people are the persons of a game, who share a terminal.
