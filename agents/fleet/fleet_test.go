@@ -288,20 +288,19 @@ func TestJobThatFails(t *testing.T) {
 
 // A job that kills every worker before it can say anything ends the run too.
 func TestJobThatCrashes(t *testing.T) {
-	s := serve(t, newSite(t), squares("run", Limits{AckWait: 200 * time.Millisecond, Deliveries: 3}), Options{Folder: t.TempDir()})
+	site := newSite(t)
+	s := serve(t, site, squares("run", Limits{AckWait: 200 * time.Millisecond, Deliveries: 3}), Options{Folder: t.TempDir()})
 	require.NoError(t, s.Submit(t.Context(), newSums().job(1)))
-	for failed := false; !failed; {
-		select {
-		case <-s.Failed():
-			failed = true
-		default: // workers that take jobs and are never heard of again
-			_, err := s.queues.jobs.Fetch(8, jetstream.FetchMaxWait(100*time.Millisecond))
-			require.NoError(t, err)
-		}
+	for range 3 { // workers that take the job and are never heard of again
+		_, err := s.queues.jobs.Next(jetstream.FetchMaxWait(long))
+		require.NoError(t, err)
 	}
+	left := work(t, site, "heir", nil)
+	<-s.Failed()
 	require.ErrorContains(t, s.Err(), "was given to workers 3 times and has no result: no worker said why: it may crash them")
 	require.FileExists(t, filepath.Join(s.options.Folder, "failed-job-1.json"))
 	require.NoError(t, s.Close(true))
+	require.NoError(t, <-left)
 }
 
 // The status names the run, its queues and its workers.

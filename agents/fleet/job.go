@@ -67,7 +67,13 @@ const (
 	workerHeader = "Blockyard-Worker"
 	objectHeader = "Blockyard-Object" // name of the object that holds the result, if it is large
 	busyHeader   = "Blockyard-Busy"   // microseconds that the job took
-	failedHeader = "Blockyard-Failed" // the content says why there is no result
+	stateHeader  = "Blockyard-State"
+)
+
+// The states of a result that is none.
+const (
+	failed   = "failed"   // the content says why
+	exceeded = "exceeded" // the job was given out too often
 )
 
 // A resultMessage is the result of a job on its way, but for its content.
@@ -76,7 +82,7 @@ type resultMessage struct {
 	worker string
 	object string // "": the message holds the result
 	busy   int64  // microseconds
-	failed bool
+	state  string // "" for a result
 }
 
 func (r *resultMessage) header() nats.Header {
@@ -84,8 +90,8 @@ func (r *resultMessage) header() nats.Header {
 	if r.object != "" {
 		h.Set(objectHeader, r.object)
 	}
-	if r.failed {
-		h.Set(failedHeader, "true")
+	if r.state != "" {
+		h.Set(stateHeader, r.state)
 	}
 	return h
 }
@@ -93,7 +99,7 @@ func (r *resultMessage) header() nats.Header {
 // parseResult reads the headers of a result.
 func parseResult(h nats.Header) (*resultMessage, error) {
 	r := &resultMessage{job: h.Get(jobHeader), worker: h.Get(workerHeader), object: h.Get(objectHeader),
-		failed: h.Get(failedHeader) != ""}
+		state: h.Get(stateHeader)}
 	if !goodID.MatchString(r.job) {
 		return nil, fmt.Errorf("not a result: the job %.40q", r.job)
 	}

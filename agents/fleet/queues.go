@@ -37,7 +37,7 @@ func makeQueues(ctx context.Context, js jetstream.JetStream, r *Run, jobs int, a
 	if alone {
 		storage = jetstream.MemoryStorage
 	}
-	create := func(what string, messages int, most int64, reader string, deliveries int) (jetstream.Consumer, error) {
+	create := func(what string, messages int, most int64, reader string) (jetstream.Consumer, error) {
 		st, err := js.CreateStream(ctx, jetstream.StreamConfig{
 			Name: queueName(r.ID, r.Epoch, what), Subjects: []string{queueSubject(r, what)},
 			Retention: jetstream.WorkQueuePolicy, Discard: jetstream.DiscardNew,
@@ -48,13 +48,13 @@ func makeQueues(ctx context.Context, js jetstream.JetStream, r *Run, jobs int, a
 		}
 		return st.CreateConsumer(ctx, jetstream.ConsumerConfig{
 			Durable: reader, AckPolicy: jetstream.AckExplicitPolicy, AckWait: r.Limits.AckWait,
-			MaxDeliver: deliveries, MaxAckPending: messages, MaxWaiting: mostPulls,
+			MaxAckPending: messages, MaxWaiting: mostPulls,
 		})
 	}
 	q := &queues{}
 	var err error
-	if q.jobs, err = create("tasks", jobs*r.Limits.Deliveries, taskBytes, workersName, r.Limits.Deliveries); err == nil {
-		q.results, err = create("results", resultsPerJob*jobs, resultBytes, serverName, -1)
+	if q.jobs, err = create("tasks", jobs*r.Limits.Deliveries, taskBytes, workersName); err == nil {
+		q.results, err = create("results", resultsPerJob*jobs, resultBytes, serverName)
 	}
 	return q, Explain(err)
 }

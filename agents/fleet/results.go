@@ -5,10 +5,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"path/filepath"
+	"slices"
 	"time"
 
-	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
 	"blockyard/datasets/program/disk"
@@ -71,7 +72,7 @@ func (s *Server) take(msg jetstream.Msg) {
 		s.options.Log.Warn("a message that is no result was dropped", "error", err)
 		return
 	}
-	if m.failed {
+	if m.state == failed {
 		s.roster.trouble(Trouble{Job: m.job, Worker: m.worker, Error: string(msg.Data())})
 		return
 	}
@@ -82,6 +83,10 @@ func (s *Server) take(msg jetstream.Msg) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
+	if m.state == exceeded {
+		s.giveUp(ctx, j)
+		return
+	}
 	r := &Result{Data: msg.Data(), Busy: time.Duration(m.busy) * time.Microsecond}
 	if m.object != "" {
 		r.Data, err = s.Objects.Get(ctx, m.object)
@@ -103,13 +108,6 @@ func (s *Server) take(msg jetstream.Msg) {
 	s.mu.Unlock()
 	s.roster.counted(m.worker, games, moves, r.Busy)
 	j.Done()
-}
-
-// job returns a job without a result; nil if there is none.
-func (s *Server) job(id string) *Job {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.jobs[id]
 }
 
 // again queues a job whose result was damaged or lost once more, or gives it up.
@@ -155,86 +153,37 @@ func (s *Server) giveUp(ctx context.Context, j *Job) {
 	s.Fail(reason)
 }
 
-// exceeded is called with the broker's notice that a job was delivered too often.
-func (s *Server) exceeded(ctx context.Context, notice []byte) {
-	var n struct {
-		Seq uint64 `json:"stream_seq"`
-	}
-	if err := json.Unmarshal(notice, &n); err != nil {
-		s.options.Log.Warn("a notice of the broker cannot be read", "error", err)
-		return
-	}
-	queue, err := s.js.Stream(ctx, queueName(s.run.ID, s.run.Epoch, "tasks"))
-	if err != nil {
-		return // the run is over
-	}
-	raw, err := queue.GetMsg(ctx, n.Seq)
-	if err != nil {
-		return // its result has arrived since
-	}
-	m, err := parseJob(raw.Data)
-	if err != nil {
-		s.Fail(fmt.Errorf("message %d in the queue of jobs: %w", n.Seq, err))
-		return
-	}
-	for end := time.Now().Add(time.Minute); time.Now().Before(end); { // its result, or why there is none, may be there
-		info, err := s.queues.results.Info(ctx)
-		if err != nil || info.NumPending == 0 && info.NumAckPending == 0 || !pause(ctx, 10*time.Millisecond) {
-			break
-		}
-	}
-	s.taking.Lock()
-	defer s.taking.Unlock()
-	if j := s.job(m.ID); j != nil {
-		s.giveUp(ctx, j)
-	}
-	if err := queue.DeleteMsg(ctx, n.Seq); err != nil {
-		s.options.Log.Debug("a job that is over stays in the queue", "error", err)
-	}
-}
-
-// listenExceeded subscribes to the broker's notices.
-func (s *Server) listenExceeded(ctx context.Context) error {
-	sub, err := s.site.Subscribe(fmt.Sprintf("$JS.EVENT.ADVISORY.CONSUMER.MAX_DELIVERIES.%s.%s",
-		queueName(s.run.ID, s.run.Epoch, "tasks"), workersName), func(m *nats.Msg) { s.exceeded(ctx, m.Data) })
-	if err == nil {
-		context.AfterFunc(ctx, func() { _ = sub.Unsubscribe() })
-	}
-	return err
-}
-
-// watch queues jobs again that the broker has lost, until ctx ends.
-func (s *Server) watch(ctx context.Context) {
-	wait := s.run.Limits.AckWait
-	for pause(ctx, wait) {
+// watch queues jobs again that the broker has lost: no result came for a time, and the queue is empty.
+func (s *Server) watch() {
+	for wait := s.run.Limits.AckWait; pause(s.ctx, wait); {
 		s.mu.Lock()
-		quiet := s.options.clock.now().Sub(s.last) > 3*wait && len(s.jobs) > 0
+		quiet, open := s.options.clock.now().Sub(s.last) > 3*wait, slices.Collect(maps.Values(s.jobs))
 		s.mu.Unlock()
 		if !quiet {
 			continue
 		}
-		info, err := s.queues.jobs.Info(ctx)
+		info, err := s.queues.jobs.Info(s.ctx)
 		if err != nil || info.NumPending > 0 || info.NumAckPending > 0 {
 			continue
 		}
-		s.requeue(ctx)
+		s.taking.Lock()
+		s.mu.Lock()
+		s.last = s.options.clock.now()
+		s.mu.Unlock()
+		for _, j := range open {
+			if s.job(j.ID) == j {
+				s.again(s.ctx, j)
+			}
+		}
+		s.taking.Unlock()
 	}
 }
 
-// requeue queues all jobs again.
-func (s *Server) requeue(ctx context.Context) {
-	s.taking.Lock()
-	defer s.taking.Unlock()
+// job returns a job without a result; nil if there is none.
+func (s *Server) job(id string) *Job {
 	s.mu.Lock()
-	s.last = s.options.clock.now()
-	var open []*Job
-	for _, j := range s.jobs {
-		open = append(open, j)
-	}
-	s.mu.Unlock()
-	for _, j := range open {
-		s.again(ctx, j)
-	}
+	defer s.mu.Unlock()
+	return s.jobs[id]
 }
 
 // pause waits for a time; false if ctx ended before.

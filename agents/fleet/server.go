@@ -39,17 +39,16 @@ type Server struct {
 	lease   *lease
 	queues  *queues
 	roster  *roster
-	stop    context.CancelFunc
+	ctx     context.Context // ends when the run has failed or is closed; its cause says why
+	fail    context.CancelCauseFunc
 	running sync.WaitGroup // goroutines
 
-	taking sync.Mutex // held while a result or a notice is dealt with
+	taking sync.Mutex // held while a result is dealt with
 
 	mu      sync.Mutex
 	jobs    map[string]*Job // without a result
 	counted int
 	last    time.Time // of the last result
-	err     error     // ends the run
-	failed  chan struct{}
 }
 
 // Serve announces a run at a site and lets workers in. The caller sets ID, Kind, Game, Once, Limits, Facts and Spec of
@@ -67,7 +66,8 @@ func Serve(ctx context.Context, site *broker.Site, run Run, o Options) (*Server,
 	host, _ := os.Hostname()
 	run.Version, run.State, run.Token = Version, Paused, rand.Text()
 	run.Holder = fmt.Sprintf("process %d on %s", os.Getpid(), host)
-	s := &Server{options: o, site: site, jobs: map[string]*Job{}, failed: make(chan struct{}), last: o.clock.now()}
+	s := &Server{options: o, site: site, jobs: map[string]*Job{}, last: o.clock.now()}
+	s.ctx, s.fail = context.WithCancelCause(context.Background())
 	var err error
 	if s.js, err = jetstream.New(site.Conn); err != nil {
 		return nil, err
@@ -95,22 +95,20 @@ func Serve(ctx context.Context, site *broker.Site, run Run, o Options) (*Server,
 
 // start begins to take results and to hold the lease.
 func (s *Server) start() error {
-	ctx, stop := context.WithCancel(context.Background())
-	s.stop = stop
 	taking, err := s.queues.results.Consume(s.take, jetstream.PullMaxMessages(256))
 	if err != nil {
 		return Explain(err)
 	}
-	context.AfterFunc(ctx, taking.Stop)
-	if err := errors.Join(s.roster.listen(ctx, s.site.Conn, s.Status), s.listenExceeded(ctx)); err != nil {
+	context.AfterFunc(s.ctx, taking.Stop)
+	if err := s.roster.listen(s.ctx, s.site.Conn, s.Status); err != nil {
 		return err
 	}
 	s.running.Go(func() {
-		if err := s.lease.hold(ctx, s.away); err != nil {
-			s.Fail(err)
+		if err := s.lease.hold(s.ctx, s.away); err != nil {
+			s.fail(err)
 		}
 	})
-	s.running.Go(func() { s.watch(ctx) })
+	s.running.Go(s.watch)
 	return nil
 }
 
@@ -192,24 +190,13 @@ func (s *Server) Explain(err error) error {
 }
 
 // Fail ends the run with the first error.
-func (s *Server) Fail(err error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.err == nil {
-		s.err = err
-		close(s.failed)
-	}
-}
+func (s *Server) Fail(err error) { s.fail(err) }
 
 // Failed is closed when the run has failed; see Err.
-func (s *Server) Failed() <-chan struct{} { return s.failed }
+func (s *Server) Failed() <-chan struct{} { return s.ctx.Done() }
 
 // Err returns why the run has failed.
-func (s *Server) Err() error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.err
-}
+func (s *Server) Err() error { return context.Cause(s.ctx) }
 
 // Close gives the run back. finished says that it is over, so that workers leave and the queues go.
 func (s *Server) Close(finished bool) error {
@@ -228,7 +215,7 @@ func (s *Server) Close(finished bool) error {
 		s.roster.waitGone(ctx, 3*time.Second)
 		errs = append(errs, removeQueues(ctx, s.js, s.run.ID, s.run.Epoch+1), deleteObjects(ctx, s.js, s.run.ID))
 	}
-	s.stop()
+	s.fail(context.Canceled)
 	s.running.Wait()
 	switch {
 	case held && finished && s.run.Once:

@@ -58,43 +58,29 @@ const (
 // A worker does the jobs of one run.
 type worker struct {
 	WorkerOptions
-	nc  *nats.Conn
-	js  jetstream.JetStream
-	kv  jetstream.KeyValue
-	run *entry
-
+	nc      *nats.Conn
+	js      jetstream.JetStream
+	kv      jetstream.KeyValue
+	run     *entry // nil until it is found
 	objects *Objects
 }
 
 // Work does the jobs of a run until it is over; then its error is nil, as when ctx ends. It waits for a run that is not
 // there yet.
 func Work(ctx context.Context, nc *nats.Conn, o WorkerOptions) error {
-	if err := CheckName(o.Name); err != nil {
-		return err
-	}
 	js, err := jetstream.New(nc)
-	if err != nil {
+	if err = errors.Join(CheckName(o.Name), err); err != nil {
 		return err
 	}
 	w := &worker{WorkerOptions: o, nc: nc, js: js}
-	if err := w.find(ctx); err != nil || w.run == nil {
-		return err
-	}
-	for err == nil && ctx.Err() == nil && w.run.State != Done {
-		if err = w.epoch(ctx); err != nil {
-			break
-		}
-		if w.reread(ctx); w.run.State != Done {
-			w.hello(Playing, "")
-			pause(ctx, look)
-		}
+	if err = w.work(ctx); ctx.Err() != nil {
+		err = nil
 	}
 	switch {
+	case w.run == nil:
+		return err
 	case errors.Is(err, ErrRefused):
 		w.hello(Refused, err.Error())
-	case ctx.Err() != nil:
-		err = nil
-		fallthrough
 	default:
 		w.hello(Left, "")
 	}
@@ -102,22 +88,39 @@ func Work(ctx context.Context, nc *nats.Conn, o WorkerOptions) error {
 	return err
 }
 
-// find waits for the run. It leaves w.run nil if ctx ends first.
-func (w *worker) find(ctx context.Context) error {
-	for said := false; ctx.Err() == nil; said = true {
+// work waits for the run and plays its epochs, until it is over.
+func (w *worker) work(ctx context.Context) error {
+	for said := false; ctx.Err() == nil; {
 		run, err := w.look(ctx)
-		if err != nil && ctx.Err() == nil && !errors.Is(err, nats.ErrTimeout) && !errors.Is(err, context.DeadlineExceeded) {
+		switch {
+		case err != nil && w.run == nil && !passing(err):
 			return Explain(err)
-		}
-		if w.run = run; run != nil {
-			return nil
-		}
-		if !said {
+		case run == nil && w.run == nil && !said:
 			w.Log.Info("waiting for a run", "run", w.Run)
+			said = true
+		case run == nil && w.run != nil && err == nil, run != nil && run.State == Done:
+			return nil
+		case run != nil:
+			w.run, w.Run = run, run.ID
+			played, err := w.epoch(ctx)
+			if err != nil {
+				return err
+			}
+			if played {
+				continue
+			}
+		}
+		if w.run != nil {
+			w.hello(Playing, "")
 		}
 		pause(ctx, look)
 	}
 	return nil
+}
+
+// passing reports whether an error may pass.
+func passing(err error) bool {
+	return errors.Is(err, nats.ErrTimeout) || errors.Is(err, context.DeadlineExceeded)
 }
 
 // look returns the run if it is there.
@@ -144,57 +147,42 @@ func (w *worker) look(ctx context.Context) (run *entry, err error) {
 	return run, err
 }
 
-// reread reads the run again, if that is possible now. One that is gone is over.
-func (w *worker) reread(ctx context.Context) {
-	run, err := get(ctx, w.kv, w.run.ID)
-	switch {
-	case errors.Is(err, ErrNoRun) || err == nil && run.State == "":
-		w.run.State = Done
-	case err == nil:
-		w.run = run
-	}
-}
-
 // open checks that this program can play the run.
-func (w *worker) open(ctx context.Context) (NewPlayer, error) {
+func (w *worker) open(ctx context.Context) (players NewPlayer, err error) {
 	r := &w.run.Run
-	refuse := func(err error) error {
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
-		return fmt.Errorf("%w: %w", ErrRefused, err)
-	}
-	if r.Version != Version {
-		return nil, refuse(r.differ("format version", fmt.Sprint(r.Version), fmt.Sprint(Version)))
-	}
-	kind := w.Kinds[r.Kind]
-	if kind == nil {
-		return nil, refuse(fmt.Errorf("run %s is of the kind %.40q, which this worker does not know", r.ID, r.Kind))
-	}
-	var err error
 	if w.objects, err = openObjects(ctx, w.js, r.ID); err != nil {
 		return nil, err
 	}
-	players, err := kind(ctx, r, w.objects.Get)
-	if err != nil {
-		return nil, refuse(err)
+	switch kind := w.Kinds[r.Kind]; {
+	case r.Version != Version:
+		err = r.differ("format version", fmt.Sprint(r.Version), fmt.Sprint(Version))
+	case kind == nil:
+		err = fmt.Errorf("run %s is of the kind %.40q, which this worker does not know", r.ID, r.Kind)
+	default:
+		players, err = kind(ctx, r, w.objects.Get)
 	}
-	return players, nil
+	if err != nil && ctx.Err() == nil && !passing(err) {
+		err = fmt.Errorf("%w: %w", ErrRefused, err)
+	}
+	return players, err
 }
 
-// epoch does jobs until the run is done, another process drives it, or ctx ends.
-func (w *worker) epoch(ctx context.Context) error {
+// epoch does jobs until the run is done, another process drives it, or ctx ends. It reports whether it could.
+func (w *worker) epoch(ctx context.Context) (played bool, err error) {
 	if w.run.State != Running {
-		return nil
+		return false, nil
 	}
 	players, err := w.open(ctx)
-	if err != nil {
-		return err
+	if errors.Is(err, ErrRefused) {
+		return false, err
 	}
-	queue, err := w.js.Consumer(ctx, queueName(w.run.ID, w.run.Epoch, "tasks"), workersName)
+	var queue jetstream.Consumer
+	if err == nil {
+		queue, err = w.js.Consumer(ctx, queueName(w.run.ID, w.run.Epoch, "tasks"), workersName)
+	}
 	if err != nil {
 		w.Log.Debug("no queue of jobs", "error", err)
-		return nil
+		return false, nil
 	}
 	w.Log.Info("joined", "run", w.run.ID, "game", w.run.Game, "worker", w.Name, "threads", w.Threads)
 	ctx, stop := context.WithCancelCause(ctx)
@@ -206,9 +194,9 @@ func (w *worker) epoch(ctx context.Context) error {
 	playing.Go(func() { stop(w.follow(ctx)) })
 	playing.Wait()
 	if err := context.Cause(ctx); errors.Is(err, ErrRefused) || errors.Is(err, ErrGone) {
-		return err
+		return true, err
 	}
-	return nil
+	return true, nil
 }
 
 // follow says hello until the run is done or in another epoch, or its process is gone.
@@ -273,9 +261,7 @@ func (w *worker) play(ctx context.Context, queue jetstream.Consumer, players New
 			player = nil
 			w.Counts.Failed.Add(1)
 			w.Log.Warn("a job failed", "job", id, "error", err)
-			why := resultMessage{job: id, worker: w.Name, failed: true}
-			_, _ = w.js.PublishMsg(ctx, &nats.Msg{ // what is lost is missing in a message
-				Subject: queueSubject(&w.run.Run, "results"), Header: why.header(), Data: []byte(err.Error())})
+			_ = w.report(ctx, id, failed, err.Error()) // what is lost is missing in an error
 			_ = msg.NakWithDelay(200 * time.Millisecond)
 		}
 	}
@@ -305,8 +291,13 @@ func (w *worker) one(ctx context.Context, play Player, msg jetstream.Msg) (id st
 		return "", fmt.Errorf("%w: %w", ErrRefused, err)
 	}
 	id = m.ID
-	if meta, err := msg.Metadata(); err == nil {
-		w.Counts.Queued.Store(int64(meta.NumPending))
+	meta, err := msg.Metadata()
+	if err != nil {
+		return id, err
+	}
+	w.Counts.Queued.Store(int64(meta.NumPending))
+	if meta.NumDelivered > uint64(w.run.Limits.Deliveries) {
+		return id, w.report(ctx, id, exceeded, "")
 	}
 	began := time.Now()
 	r, err := play(ctx, m.Spec)
@@ -322,6 +313,14 @@ func (w *worker) one(ctx context.Context, play Player, msg jetstream.Msg) (id st
 	w.Counts.Moves.Add(int64(r.Moves))
 	w.Counts.Busy.Add(busy)
 	return id, nil
+}
+
+// report stores why a job has no result.
+func (w *worker) report(ctx context.Context, job, state, why string) error {
+	r := resultMessage{job: job, worker: w.Name, state: state}
+	_, err := w.js.PublishMsg(ctx, &nats.Msg{
+		Subject: queueSubject(&w.run.Run, "results"), Header: r.header(), Data: []byte(why)})
+	return err
 }
 
 // publish stores the result of a job. It tries again while the broker cannot be reached.

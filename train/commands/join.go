@@ -131,7 +131,6 @@ func workerMetrics(c *fleet.WorkerCounts) ops.Collector {
 type clusterCmd struct {
 	Status   clusterStatus   `cmd:"" help:"Show the runs of a broker, their queues and what each worker has done."`
 	Simulate clusterSimulate `cmd:"" help:"Predict by simulation how fast a run with many workers is."`
-	Bench    clusterBench    `cmd:"" help:"Measure on this machine how fast worker processes are."`
 }
 
 type clusterStatus struct {
