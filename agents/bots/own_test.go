@@ -21,6 +21,7 @@ import (
 var owners = map[string]string{
 	"agents/commands entry":      "arguments of agents tournament",
 	"agents/commands player":     "--a, --b and the arguments of agents arena and ladder",
+	"agents/commands series":     "--bot of agents host",
 	"agents/commands Run":        "--agent, --a and --b of agents play",
 	"agents/commands table":      "--agent, --a and --b of agents play --web",
 	"agents/commands agent":      "--agent of agents bot",

@@ -210,7 +210,7 @@ func TestRefusedAgents(t *testing.T) {
 	require.NoError(t, err)
 	for text, says := range map[string]string{
 		"hand:time=50ms":        "depend on the clock",
-		"exec:cat":            "a program of this machine",
+		"exec:cat":              "a program of this machine",
 		"learned:weights=/no/n": "no such file",
 	} {
 		_, err := pack(g, Agent{text, text}, map[string][]byte{})

@@ -147,9 +147,9 @@ func TestLadderRefuses(t *testing.T) {
 	require.NoError(t, err)
 	head, _, _ := strings.Cut(string(text), "\n")
 	for says, text := range map[string]string{
-		"line 1: not the settings":      "rubbish\n",
-		"line 2: ":                      head + "\nrubbish\n",
-		"line 2: not unit 0 of":       head + "\n{\"a\":1,\"b\":0,\"wins\":2}\n",
+		"line 1: not the settings":   "rubbish\n",
+		"line 2: ":                   head + "\nrubbish\n",
+		"line 2: not unit 0 of":      head + "\n{\"a\":1,\"b\":0,\"wins\":2}\n",
 		"not unit 0 of the ladder: ": head + "\n{\"a\":0,\"b\":1,\"wins\":3,\"losses\":-1}\n",
 	} {
 		require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
