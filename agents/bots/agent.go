@@ -71,13 +71,10 @@ func New(g *env.Game, t Text) (Factory, error) {
 }
 
 func parse(g *env.Game, t Text) (*Agent, error) {
-	name, spec := splitAlias(t.text)
-	a := &Agent{Name: name, Spec: spec, Language: "command", game: g, aliased: name != "", text: t}
-	if again, _ := splitAlias(spec); a.aliased && again != "" {
+	name, spec := Alias(t.text)
+	a := &Agent{Name: name, Spec: spec, Language: "command", game: g, aliased: spec != t.text, text: t}
+	if again, rest := Alias(spec); rest != spec {
 		return nil, fmt.Errorf("two names, %s and %s: want NAME=AGENT", name, again)
-	}
-	if !a.aliased {
-		a.Name = spec
 	}
 	known, options, colon := strings.Cut(spec, ":")
 	switch {
@@ -115,12 +112,12 @@ var (
 	misspelt = regexp.MustCompile(`^[\w-]{2,}:`)
 )
 
-// splitAlias splits NAME=SPEC. Without an alias, the name is empty.
-func splitAlias(text string) (name, spec string) {
+// Alias splits NAME=AGENT. Without a name, it returns the text as both.
+func Alias(text string) (name, agent string) {
 	if m := alias.FindStringSubmatch(text); m != nil {
 		return m[1], text[len(m[0]):]
 	}
-	return "", text
+	return text, text
 }
 
 // unknown is the error for a name that no agent of the game has; more are the other kinds of agents.
@@ -223,10 +220,10 @@ func (a *Agent) Recorded() string {
 	return execPrefix + strings.TrimPrefix(a.Name, execPrefix)
 }
 
-// Prepare compiles a submission in the folder into, which must be empty or missing; other agents are ready. The error
+// Prepare compiles a submission in the folder into, which must be empty or missing; other agents are ready already. The error
 // is a *compile.Refusal if the author has to mend something.
 func (a *Agent) Prepare(ctx context.Context, into string, l compile.Limits) error {
-	if a.Kind != Submission {
+	if a.Kind != Submission || a.program.Argv != nil {
 		return nil
 	}
 	bot, err := compile.Submission(ctx, a.Spec, into, l)

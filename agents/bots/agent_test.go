@@ -214,10 +214,7 @@ func FuzzParse(f *testing.F) {
 		f.Add(uint8(k), text)
 	}
 	f.Fuzz(func(t *testing.T, which uint8, text string) {
-		name, spec := splitAlias(text)
-		if name == "" {
-			require.Equal(t, text, spec)
-		} else {
+		if name, spec := Alias(text); spec != text {
 			require.Equal(t, text, name+"="+spec)
 			require.False(t, strings.ContainsAny(name, " \t\n:=\"'/\\$;&|") || name[0] == '-', name)
 		}

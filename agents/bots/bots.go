@@ -1,5 +1,18 @@
-// Package bots lists what every game offers beyond its rules (package entry), and turns
-// a spec, an agent as text, into an agent.
+// Package bots turns text into agents: Parse reads what a user calls an agent, or what a stranger does (see Text).
+//
+//	hand:ply=1            an agent of this program: a name, and options after a colon, separated by commas
+//	exec:COMMAND          a program that speaks the protocol of the game's contest; a shell runs a command with
+//	                      characters that are special to it
+//	./bot --fast          the same, if it is a command that exists and not the name of an agent
+//	bot.zip, bot.py, bot/ sources: an archive, a file or a folder, which package contest/compile compiles
+//	human                 a person, in agents play
+//	NAME=AGENT            any of these under a name of your own, which tables, records and pages show
+//
+// A NAME is letters, digits and _ . + - without a blank, and ends at the first equals sign. So hand:ply=1 and
+// exec:A=1 ./bot have none; write exec: before a command that begins with a variable, and ./ before a file whose name
+// has an equals sign.
+//
+// The agents of this program are those that the entry of a game lists (package entry), and two that play every game:
 //
 //	random                      a legal action, all equally likely
 //	first                       the legal action with the lowest id
@@ -12,10 +25,6 @@
 //	skipper                     Block Battle: plays a skip as soon as it has one
 //	digger                      Block Battle: keeps its board low and clean and hardly attacks
 //	left                        Dropblox: moves every block as far to the left as it goes
-//	hand:ply=1                  options follow a colon, separated by commas
-//	learned:ply=3,width=8,weights=FILE,time=50ms
-//	exec:CMD                    a program that speaks the dialogue of the game's contest; CMD
-//	                            is the rest of the text, split as a shell would
 //
 // Every search takes the option weights, a file instead of the shipped or tuned weights.
 // The other options depend on the search:

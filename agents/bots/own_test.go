@@ -20,10 +20,9 @@ import (
 // where the text comes from.
 var owners = map[string]string{
 	"agents/commands entry":      "arguments of agents tournament",
-	"agents/commands player":     "--a, --b and the arguments of agents arena and ladder",
 	"agents/commands series":     "--bot of agents host",
-	"agents/commands Run":        "--agent, --a and --b of agents play",
-	"agents/commands table":      "--agent, --a and --b of agents play --web",
+	"agents/commands players":    "--a, --b and the arguments of agents arena and ladder",
+	"agents/commands match":      "--agent, --a and --b of agents play",
 	"agents/commands agent":      "--agent of agents bot",
 	"agents/fleet/matches pack":  "what agents arena has parsed before as its own, read again for workers",
 	"agents/play/analyst words":  "--agent of agents analyze; whatever a page asks for is foreign",

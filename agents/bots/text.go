@@ -17,7 +17,7 @@ import (
 type Text struct {
 	text    string
 	own     bool
-	weights Weights
+	weights entry.Reader // those that came along, by ContentName
 }
 
 // Own is text of the user of this program, such as an argument of its command line. It may name programs, files of
@@ -27,27 +27,16 @@ func Own(text string) Text { return Text{text: text, own: true} }
 // Foreign is text of anybody else: of a client, checkpoint, run folder, record, cluster or submission. It can only name
 // agents of this program. The option weights can only name weights that came along with the text, by content; without
 // any, weights is nil.
-func Foreign(text string, weights Weights) Text { return Text{text: text, weights: weights} }
+func Foreign(text string, weights entry.Reader) Text { return Text{text: text, weights: weights} }
 
 // With returns t with weights that came along with it.
-func (t Text) With(weights Weights) Text {
+func (t Text) With(weights entry.Reader) Text {
 	t.weights = weights
 	return t
 }
 
 // String returns the text.
 func (t Text) String() string { return t.text }
-
-// Name is the alias of the agent, or the text if it has none.
-func (t Text) Name() string {
-	if name, _ := splitAlias(t.text); name != "" {
-		return name
-	}
-	return t.text
-}
-
-// Weights returns the bytes of weights that came along with a text. name is their ContentName.
-type Weights func(name string) ([]byte, error)
 
 // ContentPrefix begins the name of weights that are named by content.
 const ContentPrefix = "sha256:"

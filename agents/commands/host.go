@@ -20,9 +20,9 @@ type hostCmd struct {
 	Game   string   `arg:"" help:"Name of a game whose contest is between programs, such as blockbattle."`
 	Mode   string   `arg:"" optional:"" help:"dropblox: local (the default), practice or compete."`
 	Number string   `arg:"" optional:"" name:"seed" help:"dropblox: seed of a local game, like --seed."`
-	Bot    []string `sep:"none" placeholder:"BOT" help:"A bot: a command line, a submission, or an agent; one flag for each."`
+	Bot    []string `sep:"none" placeholder:"BOT" help:"A command line, a submission or an agent; one flag for each."`
 	Games  *int     `placeholder:"N" help:"Number of games; by default 2, of dropblox 1."`
-	Seed   string   `placeholder:"N" help:"Seed of the whole match; by default 1, of dropblox a random one, which is printed."`
+	Seed   string   `placeholder:"N" help:"Seed of the whole match; by default 1, of dropblox a random one."`
 	Record string   `placeholder:"FILE" help:"Write the games' records to this file, compressed if it ends in .gz."`
 	Log    string   `placeholder:"DIR" help:"Folder for a log per game: all lines, and the time of every answer."`
 	JSON   bool     `name:"json" help:"Print one line of JSON and nothing else; agents/JSON.md describes it."`

@@ -37,7 +37,7 @@ func TestLadder(t *testing.T) {
 		"blocking random --out " + t.TempDir():               "a ladder of 1 players",
 		"blocking random first --workers=-1":                 "--workers -1, --cap",
 		"blocking random nobody":                             `unknown agent "nobody"`,
-		"blockbattle random --bot /nowhere/bot":              `--bot "/nowhere/bot": `,
+		"blockbattle random --bot /nowhere/bot":              `unknown agent "/nowhere/bot"`,
 		"blocking random first --cap 9 --out " + t.TempDir(): "cap and steps are for games of one seat",
 	} {
 		status, _, errs := agents(t.Context(), "ladder "+line)

@@ -32,7 +32,8 @@ const about = `Play block games with agents and programs, and measure which is s
 An AGENT is random, first (the first legal action), hand (the hand-tuned baseline) or learned
 (with the trained network); some games have more. Options follow a colon, as in hand:ply=1
 or learned:ply=3,width=8,weights=FILE,time=50ms. exec:CMD is a program that speaks the
-contest's protocol. The error for an unknown name lists the known ones.`
+contest's protocol; an archive, source file or folder is compiled to one; human is you, in play.
+NAME=AGENT gives an agent a name to show. The error for an unknown name lists the known ones.`
 
 // Main runs the command line of this process and returns its exit status.
 func Main() int {
@@ -49,6 +50,7 @@ func run(ctx context.Context, args []string, con *console) int {
 
 // commandLine is the program.
 func commandLine() *program.Program {
-	t := &table{Host: hostCmd{contestFlags: newContestFlags(false)}, Tournament: tournamentCmd{contestFlags: newContestFlags(true)}}
+	t := new(table)
+	t.Host.contestFlags, t.Tournament.contestFlags = newContestFlags(false), newContestFlags(true)
 	return &program.Program{Name: "agents", About: about, Commands: t, Options: []kong.Option{broker.Helps}}
 }

@@ -8,7 +8,6 @@ import (
 	"github.com/alecthomas/kong"
 
 	"blockyard/agents/bots"
-	"blockyard/agents/bots/entry"
 	"blockyard/agents/contest"
 	"blockyard/env"
 )
@@ -130,12 +129,4 @@ func settingsText(c *contest.Contest, given contest.Settings) string {
 		}
 	}
 	return strings.Join(said, " ")
-}
-
-// spoken is the name of a game for "agents bot": a table of the game is told to bots when a game starts.
-func spoken(g *env.Game) string {
-	if g.Table != nil {
-		return entry.Base(g)
-	}
-	return g.Name
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"os"
 	"strconv"
 	"strings"
 	"time"
@@ -213,32 +212,25 @@ func (c *tournamentCmd) entries(g *env.Game) (list []tournament.Entry, err error
 }
 
 func (c *tournamentCmd) entry(g *env.Game, text string) (tournament.Entry, error) {
-	e := tournament.Entry{Text: text}
-	if compile.Is(text) {
-		e.Text, e.Path = compile.Name(text), text
-		return e, nil
+	a, err := bots.Parse(g, bots.Own(text))
+	if err != nil {
+		return tournament.Entry{}, err
 	}
-	if g.Name == "dropblox" {
-		p, err := programs.Find(text)
+	e := tournament.Entry{Text: a.Name}
+	switch {
+	case a.Kind == bots.Submission:
+		e.Path = a.Spec
+	case g.Name == "dropblox":
+		p, err := programs.Find(strings.TrimPrefix(a.Spec, "exec:"))
 		if err != nil {
 			return e, fmt.Errorf("%w; agents bundle dropblox makes a program of an agent of ours", err)
 		}
 		e.Player.Argv = p.Argv
-		return e, nil
+	default:
+		e.Agent = a.Kind == bots.Ours
+		e.Player, err = a.Program()
 	}
-	if !strings.HasPrefix(text, "exec:") {
-		if _, err := bots.New(g, bots.Own(text)); err == nil {
-			self, err := os.Executable()
-			e.Agent, e.Player.Argv = true, []string{self, "bot", spoken(g), "--agent", text}
-			return e, err
-		}
-	}
-	e.Player.Argv = contest.Command(strings.TrimPrefix(text, "exec:"))
-	if err := contest.Find(e.Player.Argv); err != nil {
-		_, parse := bots.New(g, bots.Own(text))
-		return e, fmt.Errorf("%q is no submission, no agent (%v) and no program (%v)", text, parse, err)
-	}
-	return e, nil
+	return e, err
 }
 
 // prepare compiles and tests the entrants. What the test of a tournament that goes on has found is kept.

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"blockyard/agents/bots"
+	"blockyard/agents/bots/entry"
 	"blockyard/env"
 	"blockyard/env/vec"
 	"blockyard/rpc/wire"
@@ -32,7 +33,7 @@ func (w weights) memory() int64 {
 
 // words are a spec that the client itself has written, or that stands in a checkpoint, which never names files and
 // programs of this machine.
-func (s *session) words(spec string, own bool, uploads bots.Weights) bots.Text {
+func (s *session) words(spec string, own bool, uploads entry.Reader) bots.Text {
 	if own && s.srv.c.Trusted {
 		return bots.Own(spec).With(uploads)
 	}

@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"path/filepath"
 	"testing"
@@ -82,11 +83,11 @@ func (s *site) connect(t *testing.T) *nats.Conn {
 }
 
 // limits let lost tasks come back soon.
-var limits = Limits{AckWait: 2 * time.Second, Deliveries: 4}
+var limits = fleet.Limits{AckWait: 2 * time.Second, Deliveries: 4}
 
 func (s *site) learner(t *testing.T, r *selfplay.Run, folder string) *Learner {
 	t.Helper()
-	l, err := NewLearner(t.Context(), s.connect(t), r, LearnerOptions{Folder: folder, Limits: limits, Log: quiet})
+	l, err := NewLearner(t.Context(), &broker.Site{Conn: s.connect(t)}, r, LearnerOptions{Folder: folder, Limits: limits, Log: quiet})
 	require.NoError(t, err)
 	r.Remote = l
 	return l
@@ -99,12 +100,18 @@ func settings(g *games.Game) selfplay.Algorithm {
 	return new(phases.Config)
 }
 
+// kinds are what a worker plays.
+func kinds(algorithm func(*games.Game) selfplay.Algorithm) map[string]fleet.Kind {
+	return map[string]fleet.Kind{Kind: Open(algorithm)}
+}
+
 // work starts a worker. The channel has its error when it has left.
 func (s *site) work(t *testing.T, ctx context.Context, name string) <-chan error {
 	t.Helper()
 	nc, left := s.connect(t), make(chan error, 1)
 	go func() {
-		left <- Work(ctx, nc, WorkerOptions{Name: name, Threads: 1, Algorithm: settings, Log: quiet}, new(fleet.WorkerCounts))
+		left <- fleet.Work(ctx, nc, fleet.WorkerOptions{Name: name, Threads: 1, Kinds: kinds(settings),
+			Counts: new(fleet.WorkerCounts), Log: quiet})
 	}()
 	return left
 }
@@ -159,7 +166,7 @@ func TestSameWeights(t *testing.T) {
 // repeat stores every result twice more, one of them damaged, and messages that are no results.
 func (s *site) repeat(t *testing.T, l *Learner) {
 	nc := s.connect(t)
-	subject, n := queueSubject(l.spec.Run, l.spec.Epoch, "results"), 0
+	subject, n := fmt.Sprintf("blockyard.%s.%d.results", l.Run(), l.Epoch()), 0
 	_, err := nc.Subscribe(subject, func(m *nats.Msg) {
 		if m.Header.Get("Copy") != "" {
 			return
@@ -199,7 +206,7 @@ func TestResume(t *testing.T) {
 	defer func() { require.NoError(t, again.Close()) }()
 	second := s.learner(t, again, folder)
 	require.Equal(t, first.Run(), second.Run())
-	require.EqualValues(t, 2, second.spec.Epoch)
+	require.EqualValues(t, 2, second.Epoch())
 	require.NoError(t, again.Go(t.Context(), nil))
 	require.Equal(t, weights(t, alone.Net()), weights(t, again.Net()))
 	require.NoError(t, second.Close(true))
@@ -248,6 +255,6 @@ func TestBrokerSettings(t *testing.T) {
 // Without room for its queues, a learner says so.
 func TestNoRoom(t *testing.T) {
 	s := newSite(t, func(o *broker.Options) { o.Most = 32 << 20 })
-	_, err := NewLearner(t.Context(), s.connect(t), newRun(t, small()), LearnerOptions{Folder: t.TempDir(), Limits: limits, Log: quiet})
+	_, err := NewLearner(t.Context(), &broker.Site{Conn: s.connect(t)}, newRun(t, small()), LearnerOptions{Folder: t.TempDir(), Limits: limits, Log: quiet})
 	require.ErrorContains(t, err, "no room to store messages: free space on its disk")
 }

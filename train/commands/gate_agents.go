@@ -23,7 +23,7 @@ func (c *selfplayCmd) trust(settings selfplay.Algorithm) {
 	}
 	folder := func(name string) ([]byte, error) { return mlp.ReadFile(weightsFile(c.Out, name)) }
 	config.GateText = func(name string) bots.Text {
-		if slices.Contains(c.GateAgainst, name) {
+		if slices.Contains(c.Phases.GateAgainst, name) {
 			return bots.Own(name).With(folder)
 		}
 		return bots.Foreign(name, folder)

@@ -10,6 +10,9 @@ import (
 	"blockyard/datasets/program"
 	"blockyard/env/games"
 	task "blockyard/train/games"
+	"blockyard/train/selfplay"
+	"blockyard/train/selfplay/phases"
+	"blockyard/train/selfplay/single"
 )
 
 // table lists the commands.
@@ -32,7 +35,8 @@ func Main() int {
 
 // commandLine is the program.
 func commandLine() *program.Program {
-	return &program.Program{Name: "train", Commands: new(table), Options: []kong.Option{broker.Helps, helps},
+	return &program.Program{Name: "train", Commands: new(table), Options: []kong.Option{broker.Helps,
+		selfplay.FlagHelp, phases.FlagHelp, single.FlagHelp},
 		About: "Train networks by self-play or from records. Every command takes --help."}
 }
 

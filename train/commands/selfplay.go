@@ -1,6 +1,7 @@
 package commands
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -12,14 +13,16 @@ import (
 	"strconv"
 
 	"blockyard/agents/bots"
+	"blockyard/agents/fleet"
 	"blockyard/agents/fleet/broker"
 	"blockyard/agents/mlp"
 	"blockyard/datasets/program/ops"
 	"blockyard/datasets/program/provenance"
 	"blockyard/datasets/record"
-	"blockyard/train/cluster"
 	"blockyard/train/games"
 	"blockyard/train/selfplay"
+	"blockyard/train/selfplay/phases"
+	"blockyard/train/selfplay/single"
 )
 
 type selfplayCmd struct {
@@ -29,8 +32,10 @@ type selfplayCmd struct {
 	Workers int    `help:"Goroutines that play; they do not influence the outcome. 0: one per core." default:"1"`
 	Record  string `help:"Also append the games of self-play to this file." placeholder:"FILE"`
 	ops.Flags
-	Broker broker.Flags `embed:""`
-	settings
+	Broker  broker.Flags   `embed:""`
+	AnyGame selfplay.Flags `embed:""`
+	Phases  phases.Flags   `embed:""`
+	Single  single.Flags   `embed:""`
 }
 
 func (c *selfplayCmd) Run(ctx context.Context) (err error) {
@@ -77,7 +82,7 @@ func (c *selfplayCmd) Run(ctx context.Context) (err error) {
 	site.Ready()
 	defer context.AfterFunc(ctx, func() { site.Unready("stopping") })()
 	err = c.train(ctx, run, folder, seen, log, learner)
-	if errors.Is(err, cluster.ErrDriven) {
+	if errors.Is(err, fleet.ErrDriven) {
 		return errors.Join(err, folder.Discard())
 	}
 	if err = errors.Join(err, folder.Close(), made.Close(c.Out)); err != nil {
@@ -137,9 +142,9 @@ func (c *selfplayCmd) open(g *games.Game) (*selfplay.Run, error) {
 		return nil, err
 	}
 	var from *mlp.Net
-	if c.From != "" {
+	if c.AnyGame.From != "" {
 		var err error
-		if from, err = g.Load(c.From); err != nil {
+		if from, err = g.Load(c.AnyGame.From); err != nil {
 			return nil, err
 		}
 	}
@@ -152,4 +157,14 @@ func (c *selfplayCmd) open(g *games.Game) (*selfplay.Run, error) {
 	}
 	c.trust(config)
 	return selfplay.New(g, config, from, c.Workers)
+}
+
+// algorithm returns the algorithm that trains a game, with the settings that the flags ask for.
+func (c *selfplayCmd) algorithm(g *games.Game) (selfplay.Algorithm, error) {
+	if g.Solo != nil {
+		config, err := c.Single.Config(g, &c.AnyGame)
+		return config, cmp.Or(err, c.Phases.Refuse())
+	}
+	config, err := c.Phases.Config(g, &c.AnyGame)
+	return config, cmp.Or(err, c.Single.Refuse())
 }

@@ -25,7 +25,7 @@ has the shapes in it.`,
 		{Name: "seatings", Choices: []string{"cyclic", "all"}, Help: "How the bots change seats."},
 		{Name: "early-end", Choices: []string{"on", "off"}, Help: "Whether a game ends when it is decided."},
 		{Name: "new-seed", Choices: []string{"set", "game"}, Help: "A new seed for every set of seatings, or every game."},
-		{Name: "shapes", Takes: "FILE", Variant: true, Help: "File of 21 lines: the shapes to use instead of the usual ones."},
+		{Name: "shapes", Takes: "FILE", Variant: true, Help: "File of 21 lines: the shapes to play with."},
 	},
 	Open: func(_ *env.Game, s contest.Settings) (*contest.Setup, error) {
 		first, err1 := s.Time("first-time", 1)

@@ -22,7 +22,7 @@ complete, and a tournament prints the result of the games played.`,
 	Options: []contest.Option{
 		{Name: "seeds", Takes: "N,...", Help: "Play these seeds."},
 		{Name: "seconds", Takes: "N", Default: "300", Clock: true, Help: "Time of a local game, in seconds."},
-		{Name: "turns", Takes: "N", Default: "0", Clock: true, Help: "End a local game after this many turns; 0 is no limit."},
+		{Name: "turns", Takes: "N", Default: "0", Clock: true, Help: "End a local game after so many turns; 0 is no limit."},
 		{Name: "points", Takes: "N", Default: "0", Help: "End a local game at this score; 0 is no limit."},
 		{Name: "history", Takes: "DIR", Empty: true, Help: "Folder for the games' histories; by default history."},
 		{Name: "own-dir", Help: "Run every program in its own folder."},

@@ -1,7 +1,7 @@
-// Package entry describes what one game offers beyond its rules: evaluators for agents, the
-// features and weights of a value network, the protocol of its contest and the program that is
-// submitted to it. Each agents/<game>bot package has one Entry. Package registry lists them all;
-// code that works for every game starts from that list.
+// Package entry describes what one game offers beyond its rules: evaluators for agents, the features and the weights of
+// a value network, the protocol of its contest, and the program that is submitted to that contest. The package of each
+// game below agents/bots has one Entry, and package bots lists them. Code that works for every game starts from that
+// list and names none.
 package entry
 
 import (

@@ -14,7 +14,7 @@ wins the match; at equal games, the one with more time left. It matters who begi
 pair have the same seed, and each bot begins one of them. A match of the original tournament was --pairs 10. Use
 "python3 agents/bots/tetrisduelbot/pybot.py BOT.py" as the command of an original Python bot.`,
 	Options: []contest.Option{
-		{Name: "budget", Takes: "TIME", Default: "20s", Clock: true, Help: "Time that a bot has for all its answers of a game."},
+		{Name: "budget", Takes: "TIME", Default: "20s", Clock: true, Help: "Time of a bot for all answers of a game."},
 		{Name: "moves", Choices: []string{"on", "off"}, Help: "Whether requests list the legal placements."},
 		{Name: "tie", Choices: []string{"draw", "time"}, Help: "At equal points: a draw, or less time used wins."},
 		{Name: "pairs", Takes: "N", Help: "Number of pairs of games, instead of --games."},

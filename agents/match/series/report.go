@@ -37,7 +37,7 @@ type BotReport struct {
 	Timeouts int      `json:"timeouts"`
 	Remarks  int      `json:"remarks"`          // about its answers
 	Ended    int      `json:"ended_early"`      // games in which its process ended
-	LeftS    *float64 `json:"left_s,omitempty"` // seconds left of all its games, in contests with a time for the whole game
+	LeftS    *float64 `json:"left_s,omitempty"` // seconds left of all its games, if a game has one time for all answers
 	Times
 	Faults map[string]int `json:"faults"` // games, by what it was eliminated for or lost by
 }
@@ -180,16 +180,16 @@ func (r *Report) String() string {
 	}
 	b.WriteString("\n\nbot  first  mean rank  points  answers  time-outs  remarks  ended  ms an answer  longest ms  lost by\n")
 	for i, t := range r.Bots {
-		fmt.Fprintf(&b, "%-3s  %5d  %9.3f  %6d  %7d  %9d  %7d  %5d  %12.1f  %10.1f  %s", Letter(i), t.First, t.Rank, t.Points,
-			t.Answers, t.Timeouts, t.Remarks, t.Ended, t.MeanMS, t.MostMS, Counts(t.Faults))
+		fmt.Fprintf(&b, "%-3s  %5d  %9.3f  %6d  %7d  %9d  %7d  %5d  %12.1f  %10.1f  %s", Letter(i), t.First, t.Rank,
+			t.Points, t.Answers, t.Timeouts, t.Remarks, t.Ended, t.MeanMS, t.MostMS, Counts(t.Faults))
 		if t.LeftS != nil {
 			fmt.Fprintf(&b, " (%.1f s left)", *t.LeftS)
 		}
 		b.WriteByte('\n')
 	}
 	if m := r.Match; m != nil && m.Games > 0 {
-		fmt.Fprintf(&b, "A won %d, drew %d and lost %d of %d games: %.1f %%, 95 %% interval %.1f to %.1f; the match is won by %s\n",
-			m.Wins, m.Draws, m.Losses, m.Games, 100*m.Score, 100*m.Low, 100*m.High, r.Winner)
+		fmt.Fprintf(&b, "A won %d, drew %d and lost %d of %d games: %.1f %%, 95 %% interval %.1f to %.1f; "+
+			"the match is won by %s\n", m.Wins, m.Draws, m.Losses, m.Games, 100*m.Score, 100*m.Low, 100*m.High, r.Winner)
 	}
 	return b.String()
 }

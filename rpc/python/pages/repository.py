@@ -27,7 +27,6 @@ PAGES = {
     "rpc/python/bench/results/results.md": "benchmark-results.md",
     "train/README.md": "train.md",
     "train/EXPERIMENTS.md": "experiments.md",
-    "train/SCALING.md": "scaling.md",
     **{f"env/{game}/RULES.md": f"games/{game}-rules.md" for game in GAMES},
     **{f"agents/submit/starters/{game}/README.md": f"starters/{game}.md" for game in GAMES},
 }

@@ -1,4 +1,4 @@
-// Package scaling predicts how fast self-play with many workers is, by a simulation of discrete events. See SCALING.md.
+// Package scaling predicts how fast self-play with many workers is, by a simulation of discrete events.
 package scaling
 
 import (

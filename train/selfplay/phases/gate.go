@@ -75,7 +75,8 @@ func (c *Config) Gate(ctx context.Context, r *selfplay.Run, p *selfplay.Point) (
 func (c *Config) against() string {
 	var names []string
 	for _, text := range c.GateAgainst {
-		names = append(names, bots.Foreign(text, nil).Name())
+		name, _ := bots.Alias(text)
+		names = append(names, name)
 	}
 	return strings.Join(names, ", ")
 }
@@ -126,7 +127,8 @@ func (c *Config) opponent(g *task.Game, name string) (match.Player, error) {
 	if err != nil {
 		return match.Player{}, fmt.Errorf("gate against %s: %w", name, err)
 	}
-	return match.Player{Name: text.Name(), New: f}, nil
+	shown, _ := bots.Alias(name)
+	return match.Player{Name: shown, New: f}, nil
 }
 
 // games plays a match of a gate, for that share of the gate's time at most.

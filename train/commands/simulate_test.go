@@ -1,5 +1,3 @@
-//go:build unix
-
 package commands
 
 import (
@@ -19,16 +17,6 @@ func TestClusterSimulate(t *testing.T) {
 		require.Equal(t, want, strings.Fields(strings.Split(out, "\n")[1])[1], out)
 	}
 	require.ErrorContains(t, command(t, "cluster", "simulate", "--group=65"), "65 slots per task, want 0 to 64")
-}
-
-// The benchmark trains the same net with and without worker processes.
-func TestClusterBench(t *testing.T) {
-	t.Setenv(asWorker, "1")
-	bench := []string{"cluster", "bench", "blockbattle", "--workers=2", "--repeat=1", "--count=3", "--"}
-	small := []string{"--backup=0", "--games=8", "--rounds=64", "--batch=64", "--hidden=6", "--gate-ply=1"}
-	require.NoError(t, command(t, append(bench, small...)...))
-	require.ErrorContains(t, command(t, append(bench, "--lambda=2", "--backup=0")...), "lambda is 2")
-	require.ErrorContains(t, command(t, "cluster", "bench", "--workers=0"), "want 1 to 1000")
 }
 
 // printed returns what do prints: less than a pipe holds.
