@@ -216,7 +216,11 @@ func players(ctx context.Context, g *env.Game, texts ...string) (list []match.Pl
 		if err != nil {
 			return nil, forget, err
 		}
-		list = append(list, match.Player{Name: a.Recorded(), New: f})
+		p := match.Player{Name: a.Recorded(), New: f}
+		if a.Name != a.Spec {
+			p.Spec = a.Spec
+		}
+		list = append(list, p)
 	}
 	return list, forget, nil
 }
