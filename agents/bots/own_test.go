@@ -20,7 +20,8 @@ import (
 // where the text comes from.
 var owners = map[string]string{
 	"agents/commands entry":      "arguments of agents tournament",
-	"agents/commands player":     "--a, --b and the arguments of agents arena and ladder",
+	"agents/commands series":     "--bot of agents host",
+	"agents/commands players":    "--a, --b and the arguments of agents arena and ladder",
 	"agents/commands match":      "--agent, --a and --b of agents play",
 	"agents/commands agent":      "--agent of agents bot",
 	"agents/fleet/matches pack":  "what agents arena has parsed before as its own, read again for workers",

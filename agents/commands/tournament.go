@@ -5,30 +5,23 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"os"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"blockyard/datasets/program"
 
-	"github.com/alecthomas/kong"
-
 	"blockyard/agents/bots"
-	"blockyard/agents/bots/entry"
-	"blockyard/agents/bots/tetrisduelbot"
 	"blockyard/agents/contest"
 	"blockyard/agents/contest/compile"
 	"blockyard/agents/contest/dropblox/programs"
 	"blockyard/agents/match"
-	"blockyard/agents/match/series"
+	"blockyard/agents/match/rounds"
 	"blockyard/agents/match/tournament"
 	"blockyard/datasets/program/provenance"
 	"blockyard/datasets/program/web"
 	"blockyard/env"
 	"blockyard/env/games"
-	"blockyard/env/tetrisduel"
 )
 
 type tournamentCmd struct {
@@ -45,13 +38,12 @@ type tournamentCmd struct {
 	Listen  string            `placeholder:"HOST:PORT" help:"Serve the page at this address, until Ctrl-C."`
 	Workers int               `default:"1" help:"Games, or tests, at the same time. They compete for the processors."`
 
-	tournamentClock
-
 	BuildTime time.Duration `default:"2m" help:"Time to compile a submission."`
 	Memory    int           `default:"1024" help:"Memory of an entrant in MiB, 0 for no limit (on Linux)."`
 	MaxSize   int           `default:"32" help:"Largest submission, packed and unpacked, in MiB."`
 	JSON      bool          `name:"json" help:"Print one line of JSON and nothing else; agents/JSON.md describes it."`
 	Quiet     bool          `short:"q" help:"Print no progress bar."`
+	contestFlags
 }
 
 // Help is printed with the flags.
@@ -85,7 +77,7 @@ func (c *tournamentCmd) Run(ctx context.Context, con *console) error {
 	if err != nil {
 		return program.Usage(err)
 	}
-	rules, settings, err := c.contest(con, g)
+	rules, settings, err := c.contest(g, c.given())
 	if err != nil {
 		return program.Usage(err)
 	}
@@ -168,57 +160,35 @@ func (c *tournamentCmd) config(g *env.Game) (*tournament.Config, error) {
 }
 
 // contest returns the contest of a game, with the settings of agents host, and the settings as text.
-func (c *tournamentCmd) contest(con *console, g *env.Game) (tournament.Contest, string, error) {
-	base, _, _ := strings.Cut(g.Name, ":")
-	settings, err := c.tournamentClock.settings(base)
+func (c *tournamentCmd) contest(g *env.Game, given contest.Settings) (tournament.Contest, string, error) {
+	rules, err := hosted(g)
 	if err != nil {
 		return nil, "", err
 	}
-	self, err := os.Executable()
+	settings, err := rules.Settings(given)
 	if err != nil {
 		return nil, "", err
 	}
-	flags := hostFlags{Game: g.Name, Bot: slices.Repeat([]string{self}, c.Seats), Quiet: true}
-	var prepare func(*console) (*series.Series, error)
-	var command any
-	var losses []string
-	switch base {
-	case "dropblox":
-		return &tournament.Dropblox{Clock: c.dropblox(), Turns: c.Turns, Dir: c.Out}, settings, nil
-	case "blockbattle":
-		h := &hostBlockbattleCmd{hostFlags: flags}
-		command, prepare = h, h.series
-	case "tetrisduel":
-		h := &hostTetrisduelCmd{hostFlags: flags}
-		command, prepare = h, h.series
-		losses = []string{tetrisduel.Illegal.String(), tetrisduelbot.Exception, tetrisduelbot.Timeout, tetrisduelbot.Missing}
-	case "blocking":
-		h := &hostBlockingCmd{hostFlags: flags}
-		command, prepare = h, h.series
-	default:
-		return nil, "", fmt.Errorf(
-			"%s has no contest between programs: want blockbattle, tetrisduel, blocking or dropblox", g.Name)
+	if rules.Open == nil {
+		clock, err1 := rounds.Seconds(settings["seconds"])
+		turns, err2 := settings.Number("turns", 0)
+		said := clock.String()
+		if turns > 0 {
+			said += " --turns " + settings["turns"]
+		}
+		return &tournament.Dropblox{Clock: clock, Turns: turns, Dir: c.Out}, said, errors.Join(err1, err2)
 	}
-	if err := kong.ApplyDefaults(command); err != nil {
-		return nil, "", err
-	}
-	c.tournamentClock.apply(command)
-	s, err := prepare(con)
+	setup, err := rules.Open(g, settings)
 	if err != nil {
 		return nil, "", err
 	}
-	return &tournament.Lines{
-		Rules: s.Rules, New: s.New, Losses: losses, Dir: c.Out,
-		Rival: contest.Program{Argv: []string{self, "bot", spoken(g), "--agent", "first"}},
-	}, settings, nil
-}
-
-// spoken is the name of a game for "agents bot": a table of the game is told to bots when a game starts.
-func spoken(g *env.Game) string {
-	if g.Table != nil {
-		return entry.Base(g)
+	rival, err := bots.Parse(g, bots.Foreign("first", nil))
+	if err != nil {
+		return nil, "", err
 	}
-	return g.Name
+	p, err := rival.Program()
+	return &tournament.Lines{Rules: g, Setup: setup, Losses: rules.Losses, Dir: c.Out, Rival: p},
+		settingsText(rules, given), err
 }
 
 // entries returns what the command line names.

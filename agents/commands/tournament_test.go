@@ -152,7 +152,7 @@ func TestTournamentUsage(t *testing.T) {
 	for line, want := range map[string]string{
 		"tournament wintetris hand first":                     "wintetris has no contest between programs",
 		"tournament blockbattle hand":                         "1 entrants, want at least two",
-		"tournament blockbattle hand no-such-thing":           `"no-such-thing" is no submission, no agent`,
+		"tournament blockbattle hand no-such-thing":           `unknown agent "no-such-thing"`,
 		"tournament blockbattle hand first --seats 3":         "a game of blockbattle has 2 to 2",
 		"tournament blocking hand first --format knockout":    "--format",
 		"tournament blocking a b --seats 3 --format ladder":   "--format ladder is for games of two",

@@ -41,6 +41,7 @@ type Entry struct {
 	Search *Search
 
 	Contest    *Contest
+	Host       *contest.Contest // what a host of the game's contest knows; nil if there is no contest between programs
 	Submission *Submission
 }
 

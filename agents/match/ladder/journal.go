@@ -23,6 +23,7 @@ type head struct {
 	Game    string   `json:"game"`
 	Rules   int      `json:"rules"`
 	Players []string `json:"players"`
+	Specs   []string `json:"specs,omitempty"` // of players that have names of the user's
 	Seed    uint64   `json:"seed,string"`
 	Cap     int      `json:"cap,omitempty"`
 	Steps   int      `json:"steps,omitempty"`
@@ -98,6 +99,9 @@ func (l *Ladder) head() head {
 	h := head{Game: l.Rules.Name, Rules: l.Rules.Rules, Seed: l.Seed, Cap: l.Cap, Steps: l.Steps}
 	for _, p := range l.Players {
 		h.Players = append(h.Players, p.Name)
+		if p.Spec != "" {
+			h.Specs = append(h.Specs, p.Spec)
+		}
 	}
 	return h
 }
