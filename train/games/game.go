@@ -1,11 +1,11 @@
-// Package games says what training a value network needs of a game. Every game whose entry in
-// agents/bots has features can be trained: New takes all that is needed from there. The
-// games listed in this package add what makes training faster or stronger: harder starting
-// positions, mirror images, a first network, rewards, a planner.
+// Package games says what training needs to know about each game: its features, its baseline evaluator, how to make
+// an agent of a network. All of that comes from the game's entry in agents/bots, so every game with features can be
+// trained. A file per game adds what makes training faster or stronger: harder starting positions, mirror images, a
+// first network, rewards, a planner.
 //
-// The value that is trained is that of an afterstate: the position right after a seat's own
-// choice. Its features come in two runs, first those that the choice can change, then those
-// that all choices of one decision share, so that play computes the second run once.
+// A network evaluates afterstates: positions right after a seat's own action. Their features come in two groups:
+// first those that the action can change, then those that all actions of one decision share and that are computed
+// once per decision.
 package games
 
 import (

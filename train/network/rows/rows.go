@@ -1,5 +1,5 @@
-// Package rows holds training rows: features of afterstates and a target for each. It also
-// makes rows from recorded games, with the result as the target.
+// Package rows holds training rows: the features of afterstates and a target for each. It also makes them of recorded
+// games, with the result of the game as the target.
 package rows
 
 import (
