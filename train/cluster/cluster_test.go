@@ -163,7 +163,7 @@ func TestSameWeights(t *testing.T) {
 // repeat stores every result twice more, one of them damaged, and messages that are no results.
 func (s *site) repeat(t *testing.T, l *Learner) {
 	nc := s.connect(t)
-	subject, n := fmt.Sprintf("blockyard.%s.%d.results", l.Run(), l.Epoch()), 0
+	subject, n := fmt.Sprintf("blockyard.%s.%d.results", l.Run(), l.Status().Epoch), 0
 	_, err := nc.Subscribe(subject, func(m *nats.Msg) {
 		if m.Header.Get("Copy") != "" {
 			return
@@ -203,7 +203,7 @@ func TestResume(t *testing.T) {
 	defer func() { require.NoError(t, again.Close()) }()
 	second := s.learner(t, again, folder)
 	require.Equal(t, first.Run(), second.Run())
-	require.EqualValues(t, 2, second.Epoch())
+	require.EqualValues(t, 2, second.Status().Epoch)
 	require.NoError(t, again.Go(t.Context(), nil))
 	require.Equal(t, weights(t, alone.Net()), weights(t, again.Net()))
 	require.NoError(t, second.Close(true))
