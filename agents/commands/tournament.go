@@ -216,7 +216,7 @@ func (c *tournamentCmd) entry(g *env.Game, text string) (tournament.Entry, error
 	if err != nil {
 		return tournament.Entry{}, err
 	}
-	e := tournament.Entry{Text: a.Name}
+	e := tournament.Entry{Text: a.Name, Spec: a.Spec}
 	switch {
 	case a.Kind == bots.Submission:
 		e.Path = a.Spec

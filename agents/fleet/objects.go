@@ -41,14 +41,16 @@ func ObjectName(data []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// Put stores an object and returns its name.
+// Put stores an object and returns its name; "" with an error.
 func (o *Objects) Put(ctx context.Context, data []byte) (string, error) {
 	name := ObjectName(data)
 	if _, err := o.store.GetInfo(ctx, name); err == nil {
 		return name, nil
 	}
-	_, err := o.store.PutBytes(ctx, name, data)
-	return name, Explain(err)
+	if _, err := o.store.PutBytes(ctx, name, data); err != nil {
+		return "", Explain(err)
+	}
+	return name, nil
 }
 
 // Get returns an object whose bytes match its name. The error wraps ErrNoObject if there is none.

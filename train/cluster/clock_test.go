@@ -35,7 +35,7 @@ func TestClockOfWorkers(t *testing.T) {
 		require.NoError(t, <-left)
 		all := sent.text()
 		require.Contains(t, string(all), `"name":"tapped"`, "signs of life")
-		require.Contains(t, string(all), "Blockyard-Busy", "results")
+		require.Contains(t, string(all), "Blockyard-Result", "results")
 		require.Contains(t, string(all), "$JS.ACK.", "acknowledgements")
 		require.Empty(t, timesOfDay(all, time.Now()))
 

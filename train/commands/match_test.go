@@ -51,8 +51,7 @@ func TestMatchOfWorkers(t *testing.T) {
 		together, log := newMatch(), slog.New(slog.DiscardHandler)
 		f := matches.Flags{Flags: broker.Flags{Listen: at}, Dir: dir}
 		f.Cluster.On = true
-		session, err := f.Start(t.Context(), &together, matches.Agent{Name: together.A.Name, Spec: together.A.Name},
-			&matches.Agent{Name: together.B.Name, Spec: together.B.Name}, io.Discard, log)
+		session, err := f.Start(t.Context(), &together, []string{together.A.Name, together.B.Name}, io.Discard, log)
 		if err != nil {
 			ended <- played{err: err}
 			return
