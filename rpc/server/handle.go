@@ -7,6 +7,7 @@ import (
 
 	"blockyard/env"
 	"blockyard/env/vec"
+	"blockyard/rpc/server/limits"
 	"blockyard/rpc/wire"
 )
 
@@ -19,7 +20,7 @@ type handle struct {
 	c      vec.Config
 	rows   int // of all games together
 	memory int64
-	use    use
+	use    limits.Use
 	layout layout
 	seeds  vec.Seeds // of the first reset
 	first  uint64    // the number of game 0 when games are split over several handles
@@ -133,7 +134,7 @@ func (s *session) closeHandle(id uint32) {
 	}
 	s.sizeSteps()
 	s.account(-1, -h.c.Envs, -h.memory)
-	s.srv.give(h.use)
+	s.srv.ledger.Give(h.use)
 }
 
 // refusal converts an error of a method into an error for the client. Those of package vec that blame

@@ -137,7 +137,7 @@ func (s *session) records(f *wire.Frame, h *handle) error {
 		r.stop()
 	}
 	size := r.fitting(s.srv.limits.MaxReply - replyRoom)
-	release, err := s.srv.reserve(size)
+	release, err := s.srv.ledger.Reserve(size)
 	if err != nil {
 		return err
 	}

@@ -7,6 +7,7 @@ import (
 	"os"
 
 	"blockyard/env/vec"
+	"blockyard/rpc/server/limits"
 	"blockyard/rpc/wire"
 )
 
@@ -86,22 +87,22 @@ func (s *session) newShared(h *handle, size, more int64, method string) ([]byte,
 	case len(h.shared) >= mostShares:
 		return nil, nil, wire.Exceeds("shares of a handle", mostShares, mostShares+1, "")
 	}
-	need := use{mappings: 1, files: 1}
-	if err := s.srv.take(need); err != nil {
+	need := limits.Use{Mappings: 1, Files: 1}
+	if err := s.srv.ledger.Take(need); err != nil {
 		return nil, nil, err
 	}
 	if err := s.account(0, 0, size+more); err != nil {
-		s.srv.give(need)
+		s.srv.ledger.Give(need)
 		return nil, nil, err
 	}
 	memory, file, err := newShared(size)
 	if err != nil {
 		s.account(0, 0, -size-more)
-		s.srv.give(need)
+		s.srv.ledger.Give(need)
 		return nil, nil, wire.Errorf(wire.Limit, "%s: allocating %d bytes: %v", method, size, err)
 	}
 	h.memory += size + more
-	h.use.mappings++
+	h.use.Mappings++
 	h.shared = append(h.shared, memory)
 	return memory, file, nil
 }
@@ -111,7 +112,7 @@ func (s *session) closeShared(file *os.File) {
 	if err := file.Close(); err != nil {
 		s.srv.log.Warn("close shared memory", "session", s.id, "err", err)
 	}
-	s.srv.give(use{files: 1})
+	s.srv.ledger.Give(limits.Use{Files: 1})
 }
 
 // shareFinal moves the last observations of ended games to memory shared with the client, which then

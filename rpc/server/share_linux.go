@@ -3,12 +3,9 @@ package server
 import (
 	"errors"
 	"fmt"
-	"math"
 	"net"
 	"os"
 	"slices"
-	"strconv"
-	"strings"
 
 	"golang.org/x/sys/unix"
 
@@ -16,21 +13,6 @@ import (
 )
 
 const canShare = true
-
-// kernelLimits returns how many mappings and file descriptors the kernel allows this process.
-func kernelLimits() (mappings, files int) {
-	mappings, files = math.MaxInt, math.MaxInt
-	if b, err := os.ReadFile("/proc/sys/vm/max_map_count"); err == nil {
-		if n, err := strconv.Atoi(strings.TrimSpace(string(b))); err == nil {
-			mappings = n
-		}
-	}
-	var limit unix.Rlimit
-	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &limit); err == nil && limit.Cur < math.MaxInt {
-		files = int(limit.Cur)
-	}
-	return mappings, files
-}
 
 // newShared allocates size zeroed bytes without a name. It returns their mapping and the file for
 // others to map. The size is sealed, because access to a mapping whose file has shrunk kills the process.

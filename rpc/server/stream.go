@@ -9,6 +9,7 @@ import (
 
 	"blockyard/env"
 	"blockyard/env/vec"
+	"blockyard/rpc/server/limits"
 	"blockyard/rpc/wire"
 )
 
@@ -59,17 +60,17 @@ func (s *session) streamed(h *handle) (*stream, error) {
 	room := s.srv.limits.MaxReply - replyRoom
 	st.fits = sort.Search(n, func(k int) bool { return st.slabLen(k+1)+4*(k+1) > room })
 	if st.fits == 0 {
-		return nil, s.srv.exceedsReply(st.slabLen(1) + replyRoom)
+		return nil, s.srv.ledger.ExceedsReply(st.slabLen(1) + replyRoom)
 	}
 	size := int64(st.slabLen(st.fits) + replyRoom + n*(4+4+4+4+1) + 2*2*h.rows)
 	if err := s.account(0, 0, size); err != nil {
 		return nil, err
 	}
-	need := use{goroutines: min(h.c.Workers, n), timers: 1}
-	err := s.srv.take(need)
+	need := limits.Use{Goroutines: min(h.c.Workers, n), Timers: 1}
+	err := s.srv.ledger.Take(need)
 	if err == nil {
 		if st.Stream, err = h.env.Stream(h.own.batch); err != nil {
-			s.srv.give(need)
+			s.srv.ledger.Give(need)
 		}
 	}
 	if err != nil {
@@ -77,7 +78,7 @@ func (s *session) streamed(h *handle) (*stream, error) {
 		return nil, err
 	}
 	h.memory += size
-	h.use.add(need)
+	h.use.Add(need)
 	h.stream = st
 	return st, nil
 }

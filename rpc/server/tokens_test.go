@@ -5,6 +5,8 @@ import (
 	"testing"
 	"time"
 
+	"blockyard/rpc/server/limits"
+
 	"github.com/stretchr/testify/require"
 
 	"blockyard/rpc/client"
@@ -13,7 +15,7 @@ import (
 )
 
 func TestParseTokens(t *testing.T) {
-	for text, want := range map[string][]server.Token{
+	for text, want := range map[string][]limits.Token{
 		"secret":                    {{Secret: "secret"}},
 		"# the server's\n\nsecret ": {{Secret: "secret"}},
 		"ann s3cret\r\nbob other max_envs=10 max_memory=5000000000 max_sessions=2\n": {
@@ -21,7 +23,7 @@ func TestParseTokens(t *testing.T) {
 			{Name: "bob", Secret: "other", MaxEnvs: 10, MaxMemory: 5_000_000_000, MaxSessions: 2},
 		},
 	} {
-		have, err := server.ParseTokens(text)
+		have, err := limits.ParseTokens(text)
 		require.NoError(t, err, text)
 		require.Equal(t, want, have)
 	}
@@ -39,7 +41,7 @@ func TestParseTokens(t *testing.T) {
 		"ann hidden hidden hidden":         "line 1: word 3: want max_sessions=N, max_envs=N or max_memory=BYTES",
 		"\nann hidden max_envs=1 hidden=1": "line 2: word 4: want max_sessions=N",
 	} {
-		_, err := server.ParseTokens(text)
+		_, err := limits.ParseTokens(text)
 		require.ErrorContains(t, err, says, text)
 		require.NotContains(t, err.Error(), "hidden", "errors never contain a token")
 	}
@@ -49,7 +51,7 @@ func TestParseTokens(t *testing.T) {
 func TestTokensHaveLimits(t *testing.T) {
 	p := start(t, func(c *server.Config) {
 		c.Workers, c.Limits.MaxEnvs = 1, 1000
-		c.Tokens = []server.Token{
+		c.Tokens = []limits.Token{
 			{Name: "ann", Secret: "a", MaxSessions: 2, MaxEnvs: 100, MaxMemory: 190_000}, {Name: "bob", Secret: "b"},
 		}
 	})
@@ -116,9 +118,9 @@ func TestTokensHaveLimits(t *testing.T) {
 // TestHelloNamesTheLimitsOfTheToken also refuses a connection that changes its token.
 func TestHelloNamesTheLimitsOfTheToken(t *testing.T) {
 	p := start(t, func(c *server.Config) {
-		c.Tokens = []server.Token{{Name: "ann", Secret: "a", MaxEnvs: 100}, {Name: "bob", Secret: "b", MaxEnvs: 1 << 30}}
+		c.Tokens = []limits.Token{{Name: "ann", Secret: "a", MaxEnvs: 100}, {Name: "bob", Secret: "b", MaxEnvs: 1 << 30}}
 	})
-	for token, want := range map[string]int{"a": 100, "b": server.DefaultLimits().MaxEnvs} {
+	for token, want := range map[string]int{"a": 100, "b": limits.DefaultLimits().MaxEnvs} {
 		c := client.New(raw(t, p.tcp))
 		var greeting struct {
 			Limits map[string]int64 `msgpack:"limits"`
