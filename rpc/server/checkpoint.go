@@ -53,7 +53,7 @@ func (s *session) checkpoint(f *wire.Frame, h *handle) error {
 		before, whole := len(games), len(drafts)
 		games = g.append(games, h.kind())
 		if o.Drafts {
-			if drafts, err = h.recorder.appendDraft(drafts, i); err != nil {
+			if drafts, err = h.recorder.AppendInProgress(drafts, i); err != nil {
 				return err
 			}
 		}

@@ -7,6 +7,7 @@ import (
 
 	"blockyard/env"
 	"blockyard/env/vec"
+	"blockyard/rpc/server/games"
 	"blockyard/rpc/server/limits"
 	"blockyard/rpc/wire"
 )
@@ -41,7 +42,7 @@ type handle struct {
 
 	stream *stream // nil before the first send or recv
 
-	recorder *recorder // nil if no episode is recorded
+	recorder *games.Recorder // nil if no episode is recorded
 
 	session uint64                  // number of the session that opened it
 	glance  atomic.Pointer[glances] // games to copy after the next request; nil for none

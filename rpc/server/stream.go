@@ -10,6 +10,7 @@ import (
 	"blockyard/env"
 	"blockyard/env/vec"
 	"blockyard/rpc/server/limits"
+	"blockyard/rpc/server/memory"
 	"blockyard/rpc/wire"
 )
 
@@ -227,7 +228,7 @@ func (s *session) received(h *handle, n int) {
 	}
 	s.count(h)
 	if h.recorder != nil {
-		h.recorder.settle()
+		h.recorder.Settle()
 	}
 }
 
@@ -247,7 +248,7 @@ func (h *handle) gather(dst []byte) {
 			width, each := h.game.Planes.Len(), h.game.PackedLen()
 			for r := range h.env.Rows() {
 				row := int(i)*h.env.Rows() + r
-				packCells(to[r*each:(r+1)*each], h.private.planes[row*width:(row+1)*width], h.game.CellBits())
+				memory.Pack(to[r*each:(r+1)*each], h.private.planes[row*width:(row+1)*width], h.game.CellBits())
 			}
 		}
 		gap = at + len(st.envs)*f.game

@@ -111,8 +111,8 @@ func (l *Ledger) Leave(h *Holder) {
 	l.open.Use.Add(SessionUse.negative())
 }
 
-// Account adds to the counts of what is open with a token, in environments and estimated bytes of memory, or adds nothing
-// and fails if that exceeds a limit. Negative numbers never fail.
+// Account adds to the counts of what is open with a token, in environments and estimated bytes of memory, or adds
+// nothing and fails if that exceeds a limit. Negative numbers never fail.
 func (l *Ledger) Account(h *Holder, handles, envs int, memory int64) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()

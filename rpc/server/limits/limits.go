@@ -1,6 +1,6 @@
-// Package limits bounds what the clients of a server may take together, with one token, and in one connection: sessions,
-// games, memory, and what the kernel and the runtime bound. It knows numbers only, no connection and no game, and its
-// errors are those that clients get.
+// Package limits bounds what the clients of a server may take together, with one token, and in one connection:
+// sessions, games, memory, and what the kernel and the runtime bound. It knows numbers only, no connection and no game,
+// and its errors are those that clients get.
 package limits
 
 import (
@@ -82,6 +82,6 @@ func (l *Limits) Check() error {
 	return nil
 }
 
-// MostWaiting is how many connections may wait for their hello at one listener: all clients may come at the same moment,
-// and a few listeners take no more files than Fit leaves for them.
+// MostWaiting is how many connections may wait for their hello at one listener: all clients may come at the same
+// moment, and a few listeners take no more files than Fit leaves for them.
 func (l *Limits) MostWaiting() int { return min(l.MaxSessions, max(16, l.MaxFiles/4)) }

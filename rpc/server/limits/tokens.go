@@ -97,8 +97,8 @@ func (t *Token) set(option string) error {
 	return nil
 }
 
-// A Holder is a token and what its sessions have open together, which its Ledger guards. A nil Holder is that of clients
-// that need no token.
+// A Holder is a token and what its sessions have open together, which its Ledger guards. A nil Holder is that of
+// clients that need no token.
 type Holder struct {
 	Token
 	sum      [sha256.Size]byte // of the secret
