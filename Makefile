@@ -91,8 +91,8 @@ ladders: ## a round robin between the agents of every game, GAMES (40) of every 
 
 bench: $(VENV)/ok ## Go benchmarks, the transports compared, and the trainer with PyTorch
 	$(GO) test -run '^$$' -bench . -benchmem -cpu 1 ./env/... ./agents/... ./train/...
-	$(PY) rpc/python/bench/wire.py
-	$(PY) rpc/python/bench/learner.py
+	$(PY) rpc/bench/wire.py
+	$(PY) rpc/bench/learner.py
 
 bench-against: ## CPU time of choices and steps beside the commit BASE; BENCH selects benchmarks, ROUNDS (7) repeats them
 	GO=$(GO) $(PYTHON) .ci/bench-against $(BASE) --rounds $(or $(ROUNDS),7) $(if $(BENCH),--bench '$(BENCH)')
@@ -101,11 +101,11 @@ bench-goals: $(VENV)/ok ## every performance goal: before, now, ratio, met or mi
 	GO=$(GO) $(PY) .ci/bench-against --rounds $(or $(ROUNDS),7) $(if $(ONLY),--only $(ONLY))
 
 bench-python: $(VENV)/test ## benchmark against other libraries, in one run, with a table and a plot
-	$(PY) -m pip install --quiet 'matplotlib>=3.8' 'tqdm>=4.60' && $(PY) rpc/python/bench/run.py
+	$(PY) -m pip install --quiet 'matplotlib>=3.8' 'tqdm>=4.60' && $(PY) rpc/bench/run.py
 
 soak: $(VENV)/ok ## workers and, for MINUTES (60), clients that are killed, stopped, slowed and cut off
 	BLOCKYARD_CHAOS=1 $(GO) test -count 1 -timeout 30m -run TestChaos -v ./train
-	$(PY) rpc/python/bench/chaos.py --minutes $(MINUTES)
+	$(PY) rpc/bench/chaos.py --minutes $(MINUTES)
 
 fuzz: ## every fuzz target for FUZZ each (30s)
 	@for p in $$($(GO) list ./...); do \

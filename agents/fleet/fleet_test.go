@@ -128,7 +128,7 @@ func TestJobs(t *testing.T) {
 		_, err := s.js.PublishMsg(t.Context(), &nats.Msg{Subject: queueSubject(&s.run, "results"), Header: h, Data: []byte(data)})
 		require.NoError(t, err)
 	}
-	of := func(n int) nats.Header { return (&resultMessage{job: fmt.Sprint(n), worker: "lost"}).header() }
+	of := func(n int) nats.Header { return (&resultMessage{Job: fmt.Sprint(n), Worker: "lost"}).header() }
 	result(of(3), "8")
 	require.NoError(t, taken[3].Ack())
 	result(nats.Header{}, "hello")

@@ -94,7 +94,7 @@ func (w *worker) work(ctx context.Context) error {
 		run, err := w.look(ctx)
 		switch {
 		case err != nil && w.run == nil && !passing(err):
-			return Explain(err)
+			return explain(err)
 		case run == nil && w.run == nil && !said:
 			w.Log.Info("waiting for a run", "run", w.Run)
 			said = true
@@ -220,7 +220,7 @@ func (w *worker) follow(ctx context.Context) error {
 }
 
 func (w *worker) hello(state, why string) {
-	h := hello{Name: w.Name, Threads: w.Threads, State: state, Why: why}
+	h := WorkerRow{Name: w.Name, Threads: w.Threads, State: state, Why: why}
 	_ = w.nc.Publish(subject(w.run.ID, "hello"), toJSON(h)) // the next one may arrive
 }
 
@@ -261,7 +261,7 @@ func (w *worker) play(ctx context.Context, queue jetstream.Consumer, players New
 			player = nil
 			w.Counts.Failed.Add(1)
 			w.Log.Warn("a job failed", "job", id, "error", err)
-			_ = w.report(ctx, id, failed, err.Error()) // what is lost is missing in an error
+			_ = w.publish(ctx, resultMessage{Job: id, State: failed}, []byte(err.Error()), "")
 			_ = msg.NakWithDelay(200 * time.Millisecond)
 		}
 	}
@@ -297,7 +297,7 @@ func (w *worker) one(ctx context.Context, play Player, msg jetstream.Msg) (id st
 	}
 	w.Counts.Queued.Store(int64(meta.NumPending))
 	if meta.NumDelivered > uint64(w.run.Limits.Deliveries) {
-		return id, w.report(ctx, id, exceeded, "")
+		return id, w.publish(ctx, resultMessage{Job: id, State: exceeded}, nil, "")
 	}
 	began := time.Now()
 	r, err := play(ctx, m.Spec)
@@ -305,7 +305,7 @@ func (w *worker) one(ctx context.Context, play Player, msg jetstream.Msg) (id st
 		return id, err
 	}
 	busy := time.Since(began).Microseconds()
-	if err := w.publish(ctx, m, r.Data, busy); err != nil {
+	if err := w.publish(ctx, resultMessage{Job: id, Busy: busy}, r.Data, m.messageID()); err != nil {
 		return id, err
 	}
 	w.Counts.Tasks.Add(1)
@@ -315,34 +315,26 @@ func (w *worker) one(ctx context.Context, play Player, msg jetstream.Msg) (id st
 	return id, nil
 }
 
-// report stores why a job has no result.
-func (w *worker) report(ctx context.Context, job, state, why string) error {
-	r := resultMessage{job: job, worker: w.Name, state: state}
-	_, err := w.js.PublishMsg(ctx, &nats.Msg{
-		Subject: queueSubject(&w.run.Run, "results"), Header: r.header(), Data: []byte(why)})
-	return err
-}
-
-// publish stores the result of a job. It tries again while the broker cannot be reached.
-func (w *worker) publish(ctx context.Context, m *jobMessage, data []byte, busy int64) error {
-	r := resultMessage{job: m.ID, worker: w.Name, busy: busy}
+// publish stores a result, or why there is none. It tries again while the broker cannot be reached. The broker stores
+// one message per id, if that is not empty.
+func (w *worker) publish(ctx context.Context, r resultMessage, data []byte, id string) error {
 	msg := &nats.Msg{Subject: queueSubject(&w.run.Run, "results"), Data: data}
-	for {
+	for r.Worker = w.Name; ; pause(ctx, time.Second) {
 		var err error
-		if len(data) > LargeResult && r.object == "" {
-			var name string
-			if name, err = w.objects.Put(ctx, data); err == nil {
-				r.object, msg.Data = name, nil
+		if len(data) > LargeResult && r.Object == "" {
+			if r.Object, err = w.objects.Put(ctx, data); err == nil {
+				msg.Data = nil
 			}
 		}
 		if err == nil {
-			msg.Header = r.header()
-			_, err = w.js.PublishMsg(ctx, msg, jetstream.WithMsgID(m.messageID()))
+			if msg.Header = r.header(); id != "" {
+				msg.Header.Set(nats.MsgIdHdr, id)
+			}
+			_, err = w.js.PublishMsg(ctx, msg)
 		}
 		if err == nil || ctx.Err() != nil {
 			return err
 		}
-		w.Log.Warn("a result could not be published, trying again", "job", r.job, "error", Explain(err))
-		pause(ctx, time.Second)
+		w.Log.Warn("a result could not be published, trying again", "job", r.Job, "error", explain(err))
 	}
 }

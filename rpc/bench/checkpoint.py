@@ -1,6 +1,6 @@
 """What a checkpoint costs: bytes per game, and how many random steps of all games take as long.
 
-python rpc/python/bench/checkpoint.py
+python rpc/bench/checkpoint.py
 """
 
 from __future__ import annotations

@@ -21,7 +21,7 @@ import msgpack
 import numpy as np
 from numpy.typing import NDArray
 
-KEYS = Path(__file__).resolve().parents[2] / "tests" / "tls"
+KEYS = Path(__file__).resolve().parents[2] / "python" / "tests" / "tls"
 SEED = 11
 SOLO = ("WinTetris-v0", "Dropblox-v0")
 GONE = 3

@@ -1,7 +1,7 @@
 """Compare ``blockyard serve --openenv`` with the server of the OpenEnv package around the same environment.
 
     pip install openenv
-    python rpc/python/bench/openenv_speed.py --rounds 3
+    python rpc/bench/openenv_speed.py --rounds 3
 
 Both serve the same game to the same client (``openenvload``, in Go), in turns, so that other load on the machine
 affects both alike. Prints a table; the ratio is the median of the ratios within each round. ``--cores 0,1`` keeps all

@@ -1,6 +1,6 @@
 """Play beside clients that are killed, stopped, slowed and cut off, and check that nothing else is affected.
 
-    python bench/chaos.py [--minutes 60] [--clients 6] [--envs 64] [--steps 200] [--seed 1]
+    python rpc/bench/chaos.py [--minutes 60] [--clients 6] [--envs 64] [--steps 200] [--seed 1]
                            [--stop-ms 100] [--tries 5] [--log FILE]
 
 It starts a server, and first lets each kind of client (see faults/clients.py) play every game undisturbed: all kinds

@@ -1,6 +1,6 @@
 """One optimiser step of `train selfplay` (gorgonia, in Go) compared with the same step in PyTorch, on one thread.
 
-    python bench/learner.py [--rounds 9] [--json]
+    python rpc/bench/learner.py [--rounds 9] [--json]
 
 The same network (LeakyReLU, logistic loss), batch and optimiser (Adam). Both are measured in short bursts, one after
 the other, so that ratios hold on a busy machine. Rows per core-second count CPU time. A ratio is the median of the
@@ -24,7 +24,7 @@ import numpy as np
 import torch
 from torch import nn
 
-REPOSITORY = Path(__file__).resolve().parents[3]
+REPOSITORY = Path(__file__).resolve().parents[2]
 CASES = [([250, 128, 64, 1], 1024, 100), ([141, 64, 1], 256, 600), ([40, 64, 32, 1], 256, 600)]  # sizes, batch, steps
 
 

@@ -1,6 +1,6 @@
 """The cost of a step in Python over each transport to the same server, in one run.
 
-    python bench/wire.py [--game BlockBattle-v0] [--envs 4096] [--rounds 15] [--json]
+    python rpc/bench/wire.py [--game BlockBattle-v0] [--envs 4096] [--rounds 15] [--json]
 
 One trace of legal actions is played again and again, in bursts that are interleaved in shuffled order, so that
 ratios hold on a busy machine. The floor is a bare socket that exchanges messages of the same lengths with another

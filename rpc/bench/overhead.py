@@ -1,7 +1,7 @@
 """What options of an environment cost: a row per seat, recording, mixtures of opponents, healing, also of a pool; and
 how fast servers step with more threads.
 
-    python bench/overhead.py [--game Blocking-v0] [--seats 4] [--envs 256] [--rounds 15] [--only pool] [--json]
+    python rpc/bench/overhead.py [--game Blocking-v0] [--seats 4] [--envs 256] [--rounds 15] [--only pool] [--json]
 
 Every form has a server of its own and plays a trace of random legal actions again and again, in bursts that are
 interleaved in shuffled order, so that ratios hold on a busy machine. A pool receives half of its games at a time, and
@@ -221,7 +221,8 @@ def main() -> None:
                 print(
                     f"| {r['form']} | {r['reference']} | {r['ratio']:.2f} ({low:.2f} to {high:.2f}), "
                     f"{r['decisions_per_core_second']:,.0f} | {r['decisions_per_second']:,.0f} | "
-                    f"{r['bytes_ratio']:.2f}, {r['bytes_per_decision']:,.0f} | {r['peak_ratio']:.2f}, {r['peak_memory_mb']:.0f} MB |",
+                    f"{r['bytes_ratio']:.2f}, {r['bytes_per_decision']:,.0f} | "
+                    f"{r['peak_ratio']:.2f}, {r['peak_memory_mb']:.0f} MB |",
                     flush=True,
                 )
 

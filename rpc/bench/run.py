@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Benchmarks of our environments and other libraries in one run, on the same cores, in interleaved bursts.
 
-    python rpc/python/bench/run.py                     # everything; the first run installs the peers
-    python rpc/python/bench/run.py --only ours,floors --envs 64 --rounds 2 --burst 0.02 --out /tmp/x
+    python rpc/bench/run.py                     # everything; the first run installs the peers
+    python rpc/bench/run.py --only ours,floors --envs 64 --rounds 2 --burst 0.02 --out /tmp/x
 
 Results go to results.json, results.md and results.png. README.md explains them.
 """
@@ -22,8 +22,8 @@ from pathlib import Path
 from typing import Any
 
 HERE = Path(__file__).resolve().parent
-PACKAGE = HERE.parent
-ROOT = PACKAGE.parent.parent
+ROOT = HERE.parent.parent
+PACKAGE = ROOT / "rpc" / "python"
 sys.path[:0] = [str(HERE), str(PACKAGE)]
 
 from sides import figures, machine, plan, plot, table, venvs  # noqa: E402
@@ -100,7 +100,7 @@ def programs(folder: Path) -> tuple[dict[str, str], str | None]:
     """
     if not (ROOT / "go.mod").is_file():
         return {}, None
-    packages = {"server": "./rpc", "inprocess": "./rpc/python/bench/inprocess"}
+    packages = {"server": "./rpc", "inprocess": "./rpc/bench/inprocess"}
     if named := os.environ.get("BLOCKYARD_SERVER"):
         del packages["server"]
     for name, package in packages.items():
@@ -192,7 +192,7 @@ def measure(args: argparse.Namespace) -> dict[str, Any]:
         bar.close()
     versions = {k: v for e in chosen for k, v in e.about.items() if isinstance(v, str)}
     return {
-        "command": "python rpc/python/bench/run.py " + " ".join(shown_arguments(args)),
+        "command": "python rpc/bench/run.py " + " ".join(shown_arguments(args)),
         "machine": about,
         "load_after": machine.load(),
         "rounds": args.rounds,
