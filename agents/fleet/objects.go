@@ -21,14 +21,14 @@ var ErrNoObject = errors.New("there is no such object")
 
 func openObjects(ctx context.Context, js jetstream.JetStream, run string) (*Objects, error) {
 	store, err := js.ObjectStore(ctx, objectsBucket(run))
-	return &Objects{store}, Explain(err)
+	return &Objects{store}, explain(err)
 }
 
 func createObjects(ctx context.Context, js jetstream.JetStream, run string) (*Objects, error) {
 	store, err := js.CreateOrUpdateObjectStore(ctx, jetstream.ObjectStoreConfig{
 		Bucket: objectsBucket(run), Description: "nets, weights and large results", MaxBytes: objectBytes,
 	})
-	return &Objects{store}, Explain(err)
+	return &Objects{store}, explain(err)
 }
 
 func deleteObjects(ctx context.Context, js jetstream.JetStream, run string) error {
@@ -48,7 +48,7 @@ func (o *Objects) Put(ctx context.Context, data []byte) (string, error) {
 		return name, nil
 	}
 	if _, err := o.store.PutBytes(ctx, name, data); err != nil {
-		return "", Explain(err)
+		return "", explain(err)
 	}
 	return name, nil
 }

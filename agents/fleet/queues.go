@@ -56,7 +56,7 @@ func makeQueues(ctx context.Context, js jetstream.JetStream, r *Run, jobs int, a
 	if q.jobs, err = create("tasks", jobs*r.Limits.Deliveries, taskBytes, workersName); err == nil {
 		q.results, err = create("results", resultsPerJob*jobs, resultBytes, serverName)
 	}
-	return q, Explain(err)
+	return q, explain(err)
 }
 
 func queueSubject(r *Run, what string) string {

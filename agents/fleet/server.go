@@ -66,7 +66,7 @@ func Serve(ctx context.Context, site *broker.Site, run Run, o Options) (*Server,
 		return nil, err
 	}
 	if s.kv, err = openRuns(ctx, s.js, true); err != nil {
-		return nil, Explain(err)
+		return nil, explain(err)
 	}
 	s.lease = &lease{kv: s.kv, clock: monotonic, run: run}
 	if err := s.lease.take(ctx, site.Embedded()); err != nil {
@@ -90,7 +90,7 @@ func Serve(ctx context.Context, site *broker.Site, run Run, o Options) (*Server,
 func (s *Server) start() error {
 	taking, err := s.queues.results.Consume(s.take, jetstream.PullMaxMessages(256))
 	if err != nil {
-		return Explain(err)
+		return explain(err)
 	}
 	context.AfterFunc(s.ctx, taking.Stop)
 	if err := s.roster.listen(s.ctx, s.site.Conn, s.Status); err != nil {
@@ -108,7 +108,7 @@ func (s *Server) start() error {
 // Open lets workers in. What they need besides jobs, such as objects, must be there.
 func (s *Server) Open(ctx context.Context) error {
 	if err := s.lease.write(ctx, func(r *Run) { r.State = Running }); err != nil {
-		return Explain(err)
+		return explain(err)
 	}
 	removed, err := sweep(ctx, s.site.Conn, s.js, s.kv, s.run.ID, cmp.Or(s.options.Keep, KeepFor))
 	if err != nil || len(removed) > 0 {
@@ -119,9 +119,6 @@ func (s *Server) Open(ctx context.Context) error {
 
 // Run is the id of the run.
 func (s *Server) Run() string { return s.run.ID }
-
-// Epoch counts the processes that have driven the run, this one included.
-func (s *Server) Epoch() uint64 { return s.run.Epoch }
 
 // Workers returns what each worker that was ever seen has done.
 func (s *Server) Workers() []WorkerRow { return s.roster.rows() }
@@ -179,7 +176,7 @@ func (s *Server) Explain(err error) error {
 	if broken := s.site.Check(); broken != nil {
 		return broken
 	}
-	return Explain(err)
+	return explain(err)
 }
 
 // Fail ends the run with the first error.
@@ -202,7 +199,7 @@ func (s *Server) Close(finished bool) error {
 	}
 	held := s.site.Check() == nil && !errors.Is(s.lease.held(ctx), ErrDriven)
 	if held {
-		errs = append(errs, Explain(s.lease.write(ctx, func(r *Run) { r.State = state })))
+		errs = append(errs, explain(s.lease.write(ctx, func(r *Run) { r.State = state })))
 	}
 	if held && finished {
 		s.roster.waitGone(ctx, 3*time.Second)

@@ -75,7 +75,7 @@ func TestSweep(t *testing.T) {
 	_, err = get(ctx, kv, "old-2")
 	require.ErrorIs(t, err, ErrNoRun)
 	again := serve(t, site, squares("old", DefaultLimits), Options{})
-	require.EqualValues(t, 4, again.Epoch())
+	require.EqualValues(t, 4, again.Status().Epoch)
 	for _, s := range []*Server{again, other, mine} {
 		require.NoError(t, s.Close(true))
 	}

@@ -94,7 +94,7 @@ func (w *worker) work(ctx context.Context) error {
 		run, err := w.look(ctx)
 		switch {
 		case err != nil && w.run == nil && !passing(err):
-			return Explain(err)
+			return explain(err)
 		case run == nil && w.run == nil && !said:
 			w.Log.Info("waiting for a run", "run", w.Run)
 			said = true
@@ -335,6 +335,6 @@ func (w *worker) publish(ctx context.Context, r resultMessage, data []byte, id s
 		if err == nil || ctx.Err() != nil {
 			return err
 		}
-		w.Log.Warn("a result could not be published, trying again", "job", r.Job, "error", Explain(err))
+		w.Log.Warn("a result could not be published, trying again", "job", r.Job, "error", explain(err))
 	}
 }

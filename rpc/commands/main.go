@@ -11,6 +11,8 @@ import (
 	"strings"
 	"time"
 
+	"blockyard/rpc/server/limits"
+
 	"github.com/alecthomas/kong"
 
 	"blockyard/datasets/program"
@@ -47,7 +49,7 @@ func run(ctx context.Context, args []string) int {
 // starts the server under its own name.
 func commandLine() *program.Program {
 	return &program.Program{Name: "rpc", About: about, Version: version, Options: []kong.Option{vars()},
-		Commands: &table{Serve: serveCmd{Limits: server.DefaultLimits()}}}
+		Commands: &table{Serve: serveCmd{Limits: limits.DefaultLimits()}}}
 }
 
 type pingCmd struct {

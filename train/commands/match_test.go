@@ -65,7 +65,7 @@ func TestMatchOfWorkers(t *testing.T) {
 	killed := startWorker(t, "killed", at, join)
 	var nc *nats.Conn // the broker writes its key before it listens
 	require.Eventually(t, func() bool {
-		nc, err = broker.Connect(broker.Link{URL: join[1], Creds: key}, slog.New(slog.DiscardHandler))
+		nc, err = (&broker.ClientFlags{Creds: key}).Connect(join[1], "test", slog.New(slog.DiscardHandler))
 		return err == nil
 	}, time.Minute, 10*time.Millisecond)
 	defer nc.Close()

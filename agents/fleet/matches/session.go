@@ -43,8 +43,8 @@ const mostUnits = 4096
 // logEvery is how often a session logs what its workers have done.
 const logEvery = 10 * time.Second
 
-// Start lets workers play m, if --cluster is given: it sets m.Remote and m.Workers. The texts are those of A and of B, if
-// there is a B, on this command line. What people should know is written to out. The caller must Close the session.
+// Start lets workers play m, if --cluster is given: it sets m.Remote and m.Workers. The texts are those of A, and of B
+// if there is a B, on this command line. What people should know goes to out. The caller must Close the session.
 func (f *Flags) Start(ctx context.Context, m *match.Match, texts []string, out io.Writer, log *slog.Logger,
 ) (*Session, error) {
 	if !f.Cluster.On {
