@@ -49,7 +49,7 @@
 //	env/<game>                   the rules: a Game and a State, checked by package envtest
 //	agents/<game>bot             its Entry (package agents/bots/entry): evaluators and features
 //	env/games/games.go           one line: the Game and its variants
-//	agents/bots/registry.go  one line: the Entry
+//	agents/bots/bots.go  one line: the Entry
 //
 // The test of package rpc that is called TestSixthGame adds the games of envtest/toy in this way,
 // with agents/bots/entry/toybot as their Entry, and runs all programs.

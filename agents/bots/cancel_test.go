@@ -119,7 +119,7 @@ func searches(g *env.Game) (specs []string) {
 			if err != nil {
 				continue
 			}
-			if _, err := Parse(g, spec); err == nil {
+			if _, err := New(g, Own(spec)); err == nil {
 				specs = append(specs, spec)
 			}
 		}
@@ -164,15 +164,14 @@ func TestSearchesStop(t *testing.T) {
 // metered returns an agent of the spec and what counts its evaluations.
 func metered(t *testing.T, g *env.Game, spec string) (*meter, env.Agent) {
 	t.Helper()
-	name, options, _ := strings.Cut(spec, ":")
-	source, o, err := trusted.judged(g, name, options)
+	parsed, err := Parse(g, Own(spec))
 	require.NoError(t, err)
 	m := &meter{at: -1}
 	judge := func() (entry.Judge, error) {
-		j, err := source.create()
+		j, err := parsed.judges.create()
 		return m.judge(j), err
 	}
-	f, err := searcher(g, searchOf(Of(g)), judge, o)
+	f, err := searcher(g, searchOf(Of(g)), judge, parsed.options)
 	require.NoError(t, err)
 	a, err := f(1)
 	require.NoError(t, err)

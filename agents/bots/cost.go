@@ -1,9 +1,7 @@
 package bots
 
 import (
-	"fmt"
 	"reflect"
-	"strings"
 
 	"blockyard/agents/bots/entry"
 	"blockyard/agents/search"
@@ -17,24 +15,15 @@ const (
 	judgeMemory    = 4 << 10   // of a judge without its network
 )
 
-// Memory returns the most that agents of g with this spec take. It reads their weights, but makes none of them.
-func (a Access) Memory(g *env.Game, spec string) (entry.Memory, error) {
-	name, rest, _ := strings.Cut(spec, ":")
-	e := Of(g)
+// Memory returns the most that the agents of a's Factory take. It makes none of them.
+func (a *Agent) Memory() entry.Memory {
 	switch {
-	case name == "random" || name == "first" || e.FixedAgent(name) != nil:
-		return entry.Memory{Agent: agentMemory}, nil
-	case name == "exec" && e.Contest != nil:
-		if !a.Commands {
-			return entry.Memory{}, ErrUntrusted
-		}
-		return entry.Memory{Agent: externalMemory}, nil
+	case a.Kind != Ours:
+		return entry.Memory{Agent: externalMemory}
+	case a.judges.create == nil:
+		return entry.Memory{Agent: agentMemory}
 	}
-	judges, o, err := a.judged(g, name, rest)
-	if err != nil {
-		return entry.Memory{}, fmt.Errorf("agent %.80q: %w", spec, err)
-	}
-	return judges.memory(g, e, o), nil
+	return a.judges.memory(a.game, Of(a.game), a.options)
 }
 
 // memory returns what agents that search with these judges take.

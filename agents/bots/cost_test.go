@@ -24,22 +24,23 @@ func TestMemoryIsStated(t *testing.T) {
 			continue
 		}
 		for _, spec := range searching(g) {
-			stated, err := Access{}.Memory(g, spec)
+			parsed, err := Parse(g, Foreign(spec, nil))
 			if errors.Is(err, mlp.ErrNotShipped) {
 				continue
 			}
 			require.NoError(t, err)
+			stated := parsed.Memory()
+			parsed = nil
 			before := live()
-			name, options, _ := strings.Cut(spec, ":")
-			judges, o, err := Access{}.judged(g, name, options)
+			parsed, err = Parse(g, Foreign(spec, nil))
 			require.NoError(t, err)
-			judge, err := judges.create()
+			judge, err := parsed.judges.create()
 			require.NoError(t, err)
-			a, err := searchOf(Of(g)).New(g, judge, o)
+			a, err := searchOf(Of(g)).New(g, judge, parsed.options)
 			require.NoError(t, err)
 			playSome(t, g, a)
 			taken := live() - before
-			runtime.KeepAlive(judges)
+			runtime.KeepAlive(parsed)
 			runtime.KeepAlive(a)
 			want := stated.Spec + stated.Search + stated.Agent
 			t.Logf("%-14s %-22s %8d of %8d bytes", g.Name, spec, taken, want)
@@ -108,8 +109,9 @@ func TestMemoryGrowsWithOptions(t *testing.T) {
 		require.NoError(t, err)
 		var sum [2]int64
 		for k, spec := range []string{c.small, c.large} {
-			m, err := Access{}.Memory(g, spec)
+			a, err := Parse(g, Foreign(spec, nil))
 			require.NoError(t, err)
+			m := a.Memory()
 			sum[k] = m.Spec + m.Search + m.Agent
 		}
 		require.Less(t, sum[0], sum[1], fmt.Sprint(c))

@@ -21,44 +21,65 @@ import (
 // BenchmarkDecide times one choice of the default searches, in positions of a game between shallow searches. cpu-ns/op
 // is CPU time, which a busy machine changes little. Two commits that play alike evaluate the same positions, so the
 // ratio of their figures is that of evaluations per CPU second. `make bench-against BASE=COMMIT` prints it for the
-// benchmarks of this file, and `make bench-goals` beside the goals; rpc/python/bench/README.md has the figures.
+// benchmarks of this file, and `make bench-goals` beside the goals; rpc/bench/README.md has the figures.
 func BenchmarkDecide(b *testing.B) {
 	for _, g := range games.All {
 		if strings.Contains(g.Name, ":") {
 			continue // a variant of the game before it
 		}
 		for _, spec := range []string{"hand", "learned"} {
-			b.Run(g.Name+"/"+spec, func(b *testing.B) {
-				list := middles(b, g)
-				f, err := Parse(g, spec)
-				require.NoError(b, err)
-				a, err := f(1)
-				require.NoError(b, err)
-				s := g.New(g.MinSeats)
-				decide := func(i int) {
-					s.CopyFrom(list[i%len(list)])
-					if _, err := a.Act(context.Background(), s, s.Acting().First()); err != nil {
-						b.Fatal(err)
-					}
-				}
-				for i := range list { // the memory of the search grows
-					decide(i)
-				}
-				n := 0
-				reportCPU(b, func() {
-					decide(n)
-					n++
-				})
-			})
+			b.Run(g.Name+"/"+spec, func(b *testing.B) { benchmarkChoice(b, g, spec) })
 		}
 	}
+}
+
+// BenchmarkOpponents is BenchmarkDecide for every agent that a trainer can play against, each with its cheapest search
+// and with the one that it has by default.
+func BenchmarkOpponents(b *testing.B) {
+	for _, g := range games.All {
+		if strings.Contains(g.Name, ":") {
+			continue
+		}
+		for _, name := range Names(g) {
+			for _, options := range []string{":ply=1", ":depth=1,width=1", ""} {
+				if _, err := New(g, Own(name+options)); err == nil {
+					b.Run(g.Name+"/"+name+options, func(b *testing.B) { benchmarkChoice(b, g, name+options) })
+				}
+			}
+		}
+	}
+}
+
+// benchmarkChoice times one choice of an agent.
+func benchmarkChoice(b *testing.B, g *env.Game, spec string) {
+	b.Helper()
+	list := middles(b, g)
+	f, err := New(g, Own(spec))
+	require.NoError(b, err)
+	a, err := f(1)
+	require.NoError(b, err)
+	s := g.New(g.MinSeats)
+	decide := func(i int) {
+		s.CopyFrom(list[i%len(list)])
+		if _, err := a.Act(context.Background(), s, s.Acting().First()); err != nil {
+			b.Fatal(err)
+		}
+	}
+	for i := range list { // the memory of the search grows
+		decide(i)
+	}
+	n := 0
+	reportCPU(b, func() {
+		decide(n)
+		n++
+	})
 }
 
 // BenchmarkStep times a step of 1,024 games against the agent hand: the driven seat plays at random.
 func BenchmarkStep(b *testing.B) {
 	for _, g := range []*env.Game{blockbattle.Game, tetrisduel.Game} {
 		b.Run(g.Name+"/hand", func(b *testing.B) {
-			f, err := Parse(g, "hand")
+			f, err := New(g, Own("hand"))
 			require.NoError(b, err)
 			e, err := vec.New(g, vec.Config{Envs: 1024, Agents: []vec.AgentFactory{nil, vec.AgentFactory(f)}})
 			require.NoError(b, err)
@@ -92,9 +113,9 @@ func reportCPU(b *testing.B, f func()) {
 // middles returns positions of one game of g, as the acting seat sees them.
 func middles(tb testing.TB, g *env.Game) (list []env.State) {
 	tb.Helper()
-	f, err := Parse(g, "hand:ply=1")
+	f, err := New(g, Own("hand:ply=1"))
 	if err != nil { // the game has a search of its own
-		f, err = Parse(g, "hand")
+		f, err = New(g, Own("hand"))
 	}
 	require.NoError(tb, err)
 	a, err := f(1)

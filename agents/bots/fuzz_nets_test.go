@@ -42,8 +42,8 @@ func FuzzNet(f *testing.F) {
 		for ; len(patch) >= 3; patch = patch[3:] {
 			file[(int(patch[0])<<8|int(patch[1]))%len(file)] = patch[2]
 		}
-		access := Access{Weights: func(string) ([]byte, error) { return file, nil }}
-		factory, err := access.Parse(s.game, "learned:weights=x")
+		came := func(string) ([]byte, error) { return file, nil }
+		factory, err := New(s.game, Foreign("learned:weights="+ContentName(file), came))
 		if err != nil {
 			return
 		}

@@ -54,7 +54,7 @@ func TestMemoryIsAllThatAgentsKeep(t *testing.T) {
 
 func checkMemory(t *testing.T, g *env.Game, spec string, choices int) {
 	made := func(seed uint64) vec.Resumable {
-		f, err := Parse(g, spec) // so that nothing is shared
+		f, err := New(g, Own(spec)) // so that nothing is shared
 		if errors.Is(err, mlp.ErrNotShipped) {
 			t.Skip(err)
 		}
@@ -98,7 +98,7 @@ func checkMemory(t *testing.T, g *env.Game, spec string, choices int) {
 // The other way round: without its memory, an agent that has one plays on otherwise.
 func TestMemoryCounts(t *testing.T) {
 	for spec, g := range map[string]*env.Game{"random": games.All[0], "hand": wintetris.TickGame} {
-		f, err := Parse(g, spec)
+		f, err := New(g, Own(spec))
 		require.NoError(t, err)
 		old, err := f(1)
 		require.NoError(t, err)
@@ -133,14 +133,14 @@ func TestMemoryThatCannotBeSaved(t *testing.T) {
 		if o := searchOf(Of(g)).Options; g == wintetris.TickGame || o[len(o)-1] != entry.Time {
 			continue
 		}
-		f, err := Parse(g, "hand:time=5ms")
+		f, err := New(g, Own("hand:time=5ms"))
 		require.NoError(t, err)
 		a, err := f(1)
 		require.NoError(t, err)
 		_, err = a.(vec.Resumable).AppendMemory(nil)
 		require.ErrorContains(t, err, "depend on the clock (time=5ms)")
 	}
-	f, err := Parse(games.All[0], "exec:true")
+	f, err := New(games.All[0], Own("exec:true"))
 	require.NoError(t, err)
 	a, err := f(1)
 	require.NoError(t, err)
@@ -156,7 +156,7 @@ func FuzzMemory(f *testing.F) {
 	g := wintetris.TickGame
 	var factories []Factory
 	for _, spec := range []string{"random", "first", "hand:parts=3", "hand"} {
-		made, err := Parse(g, spec)
+		made, err := New(g, Own(spec))
 		require.NoError(f, err)
 		factories = append(factories, made)
 	}

@@ -65,9 +65,9 @@ func TestTheAgentPlaysTheBestOfItsRanking(t *testing.T) {
 		g, err := games.Lookup(c.game)
 		require.NoError(t, err)
 		for _, spec := range c.specs {
-			r, err := ParseRanker(g, spec)
+			r, err := NewRanker(g, Own(spec))
 			require.NoError(t, err)
-			f, err := Parse(g, spec)
+			f, err := New(g, Own(spec))
 			require.NoError(t, err)
 			a, err := f(1)
 			require.NoError(t, err)
@@ -98,7 +98,7 @@ func TestTheAgentPlaysTheBestOfItsRanking(t *testing.T) {
 func TestTheMovePlayedIsRanked(t *testing.T) {
 	g, err := games.Lookup("tetrisduel")
 	require.NoError(t, err)
-	r, err := ParseRanker(g, "hand:width=4")
+	r, err := NewRanker(g, Own("hand:width=4"))
 	require.NoError(t, err)
 	s := situations(g, 2, 3, 12)[11]
 	seat := s.Acting().First()
@@ -123,7 +123,7 @@ func TestLinesAreLegal(t *testing.T) {
 	} {
 		g, err := games.Lookup(c.game)
 		require.NoError(t, err)
-		r, err := ParseRanker(g, c.spec)
+		r, err := NewRanker(g, Own(c.spec))
 		require.NoError(t, err)
 		for _, s := range situations(g, c.seats, 5, 6)[2:] {
 			seat, view := s.Acting().First(), g.New(c.seats)
@@ -153,9 +153,9 @@ func TestDropbloxRanksAllPlacements(t *testing.T) {
 	g, err := games.Lookup("dropblox")
 	require.NoError(t, err)
 	for _, spec := range []string{"hand:width=8", "learned:width=8,depth=3", "hand:depth=1"} {
-		r, err := ParseRanker(g, spec)
+		r, err := NewRanker(g, Own(spec))
 		require.NoError(t, err)
-		f, err := Parse(g, spec)
+		f, err := New(g, Own(spec))
 		require.NoError(t, err)
 		a, err := f(1)
 		require.NoError(t, err)
@@ -174,19 +174,19 @@ func TestDropbloxRanksAllPlacements(t *testing.T) {
 	}
 }
 
-func TestParseRankerRefuses(t *testing.T) {
+func TestRankersRefuse(t *testing.T) {
 	for _, c := range []struct {
 		g          *env.Game
 		spec, want string
 	}{
 		{blockbattle.Game, "random", `agent "random": it gives no values to actions: want hand, learned, terms6`},
-		{blockbattle.Game, "exec:./bot", "it gives no values"},
+		{blockbattle.Game, "exec:cat", "it gives no values"},
 		{blockbattle.Game, "nobody", `unknown agent "nobody"`},
 		{blockbattle.Game, "hand:ply=17", "option ply"},
 		{blockbattle.Game, "hand:time=5ms", "an analysis takes as long as it takes"},
 		{wintetris.TickGame, "hand", "an action is the keys of one tick"},
 	} {
-		_, err := ParseRanker(c.g, c.spec)
+		_, err := NewRanker(c.g, Own(c.spec))
 		require.ErrorContains(t, err, c.want)
 	}
 }
@@ -194,7 +194,7 @@ func TestParseRankerRefuses(t *testing.T) {
 // A unit says what the values are: that of a network is what its file says.
 func TestRankersSayWhatAValueIs(t *testing.T) {
 	unit := func(g *env.Game, spec string) (string, bool) {
-		r, err := ParseRanker(g, spec)
+		r, err := NewRanker(g, Own(spec))
 		require.NoError(t, err)
 		return r.Unit, r.Odds
 	}

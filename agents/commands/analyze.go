@@ -72,9 +72,9 @@ func (c *analyzeCmd) Run(ctx context.Context, con *console) error {
 	if err != nil {
 		return err
 	}
-	a := &analyst.Analyst{Moves: c.Moves}
+	a := &analyst.Analyst{Moves: c.Moves, First: c.Agent}
 	if place.turn >= 0 {
-		p, err := a.At(ctx, r, place.turn, c.Agent)
+		p, err := a.At(ctx, r, place.turn, "")
 		if err != nil {
 			return err
 		}
@@ -82,7 +82,7 @@ func (c *analyzeCmd) Run(ctx context.Context, con *console) error {
 	}
 	bar := con.Progress(c.Quiet || c.JSON, r.Len(), "turns")
 	defer bar.Close()
-	g, err := a.Game(ctx, r, c.Agent, bar.Set)
+	g, err := a.Game(ctx, r, "", bar.Set)
 	bar.Close()
 	if err != nil {
 		return err

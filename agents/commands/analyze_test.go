@@ -15,7 +15,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"blockyard/agents/bots"
 	"blockyard/datasets/viewer/analysis"
+	"blockyard/env/blockbattle"
 )
 
 // strictly decodes all of text into v, and refuses fields that v does not have.
@@ -62,6 +64,11 @@ func TestAnalyzeAGame(t *testing.T) {
 	require.Zero(t, status, errs)
 	require.Regexp(t, `hand:ply=1 \(seat 1\)  \d+ +100 % +0\n`, out, "an agent plays what it thinks best")
 	require.NotContains(t, out, "largest losses")
+	weights, baseline := filepath.Join(t.TempDir(), "w.json"), bots.Of(blockbattle.Game).Baseline
+	require.NoError(t, os.WriteFile(weights, baseline.Format(baseline.Weights), 0o600))
+	status, out, errs = agents(t.Context(), "analyze "+own+" --agent me=hand:ply=1,weights="+weights)
+	require.Zero(t, status, errs)
+	require.Contains(t, out, "values by me: points of the hand-tuned baseline")
 	status, out, errs = agents(t.Context(), "analyze "+file+" --moves 2")
 	require.Zero(t, status, errs)
 	_, list, found := strings.Cut(out, "\nlargest losses\n")
@@ -136,7 +143,7 @@ func TestAnalyzeWeb(t *testing.T) {
 	status := make(chan int)
 	var errs bytes.Buffer
 	go func() {
-		args := strings.Fields("analyze ../datasets/games/blockbattle.jsonl#32 --web --agent hand:ply=1")
+		args := strings.Fields("analyze ../../datasets/games/blockbattle.jsonl#32 --web --agent hand:ply=1")
 		status <- run(ctx, args, &console{In: strings.NewReader(""), Out: out, Err: &errs})
 	}()
 	line, err := bufio.NewReader(in).ReadString('\n')

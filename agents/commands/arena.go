@@ -60,7 +60,8 @@ that is printed, train join. The result is the same as without. Agents with time
 
 // Run plays the match and prints the result.
 func (c *arenaCmd) Run(ctx context.Context, con *console) error {
-	m, err := c.match()
+	m, forget, err := c.match(ctx)
+	defer forget()
 	if err != nil {
 		return program.Usage(err)
 	}
@@ -105,32 +106,32 @@ func (c *arenaCmd) play(ctx context.Context, con *console, m match.Match) error 
 
 // workers lets worker processes play, if --cluster is given.
 func (c *arenaCmd) workers(ctx context.Context, con *console, m *match.Match) (*matches.Session, error) {
-	a, level := matches.Agent{Name: c.A, Spec: c.A}, slog.LevelInfo
-	var b *matches.Agent
+	texts, level := []string{c.A}, slog.LevelInfo
 	if c.B != "" {
-		b = &matches.Agent{Name: c.B, Spec: c.B}
+		texts = append(texts, c.B)
 	}
 	if c.Quiet {
 		level = slog.LevelWarn
 	}
 	log := slog.New(slog.NewTextHandler(con.Err, &slog.HandlerOptions{Level: level}))
-	return c.Remote.Start(ctx, m, a, b, con.Err, log)
+	return c.Remote.Start(ctx, m, texts, con.Err, log)
 }
 
-// match is the match that the flags describe.
-func (c *arenaCmd) match() (match.Match, error) {
-	m := match.Match{
+// match is the match that the flags describe. forget removes what its agents were compiled to, also after an error.
+func (c *arenaCmd) match(ctx context.Context) (m match.Match, forget func(), err error) {
+	m = match.Match{
 		Units: c.Games, Seed: c.Seed, Workers: c.Workers, Seats: c.Seats, Skip: c.Skip, Cap: c.Cap, Steps: c.Steps,
 	}
+	forget = func() {}
 	g, err := games.Open(c.Game)
 	if err != nil {
-		return m, err
+		return m, forget, err
 	}
 	if c.Seats == 0 && g.MinSeats > 2 {
 		c.Seats, m.Seats = g.MinSeats, g.MinSeats
 	}
 	if err := c.check(g); err != nil {
-		return m, err
+		return m, forget, err
 	}
 	switch {
 	case c.Seats > 2:
@@ -142,18 +143,23 @@ func (c *arenaCmd) match() (match.Match, error) {
 		m.Workers = runtime.GOMAXPROCS(0)
 	}
 	m.Rules = g
-	if m.A, err = player(g, c.A); err != nil {
-		return m, err
-	}
-	if c.B != "" {
-		if m.B, err = player(g, c.B); err != nil {
-			return m, err
+	if c.SPRT != "" {
+		if m.SPRT, err = parseSPRT(c.SPRT); err != nil {
+			return m, forget, err
 		}
 	}
-	if c.SPRT != "" {
-		m.SPRT, err = parseSPRT(c.SPRT)
+	texts := []string{c.A}
+	if c.B != "" {
+		texts = append(texts, c.B)
 	}
-	return m, err
+	list, forget, err := players(ctx, g, texts...)
+	if err != nil {
+		return m, forget, err
+	}
+	if m.A = list[0]; len(list) > 1 {
+		m.B = list[1]
+	}
+	return m, forget, nil
 }
 
 // check returns an error if the flags do not fit the game.
@@ -192,10 +198,30 @@ func (c *arenaCmd) check(g *env.Game) error {
 	return nil
 }
 
-// player parses a spec as a player of a match.
-func player(g *env.Game, text string) (match.Player, error) {
-	f, err := bots.Parse(g, text)
-	return match.Player{Name: text, New: f}, err
+// players are the agents of this command line as players of a match. forget removes what was compiled for them, also
+// after an error.
+func players(ctx context.Context, g *env.Game, texts ...string) (list []match.Player, forget func(), err error) {
+	agents := make([]*bots.Agent, len(texts))
+	for k, text := range texts {
+		if agents[k], err = bots.Parse(g, bots.Own(text)); err != nil {
+			return nil, func() {}, err
+		}
+	}
+	if forget, err = bots.PrepareAll(ctx, agents...); err != nil {
+		return nil, forget, err
+	}
+	for _, a := range agents {
+		f, err := a.Factory()
+		if err != nil {
+			return nil, forget, err
+		}
+		p := match.Player{Name: a.Recorded(), New: f}
+		if a.Name != a.Spec {
+			p.Spec = a.Spec
+		}
+		list = append(list, p)
+	}
+	return list, forget, nil
 }
 
 // parseSPRT reads "ELO0,ELO1" or "ELO0,ELO1,ALPHA,BETA".

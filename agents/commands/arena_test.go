@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -68,8 +69,9 @@ func TestArenaRecordsGamesThatReplay(t *testing.T) {
 func TestArenaReportsWhatWasPlayedBeforeCtrlC(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "games.jsonl")
 	ctx, cancel := context.WithCancel(t.Context())
-	random, err := player(games.All[0], "random")
+	list, _, err := players(t.Context(), games.All[0], "random")
 	require.NoError(t, err)
+	random := list[0]
 	b, made := random, 0
 	b.New = func(seed uint64) (env.Agent, error) {
 		if made++; made == 21 {
@@ -88,6 +90,29 @@ func TestArenaReportsWhatWasPlayedBeforeCtrlC(t *testing.T) {
 	require.True(t, got.Stopped)
 	require.Equal(t, 20, got.Games)
 	require.Len(t, checked(t, path), 20)
+}
+
+// TestArenaTakesEveryAgent: programs and sources play, under the names that the user gives them, and a person does not.
+func TestArenaTakesEveryAgent(t *testing.T) {
+	path, python := filepath.Join(t.TempDir(), "games.jsonl"), filepath.Join(t.TempDir(), "fall.py")
+	source := "for line in open(0):\n    if line.startswith('action'): print('drop', flush=True)\n"
+	require.NoError(t, os.WriteFile(python, []byte(source), 0o644))
+	args := []string{"arena", "blockbattle", "--a", "fall=" + python, "--b", "cheap=hand:ply=1", "--games", "2", "--record", path}
+	var out, errs bytes.Buffer
+	require.Zero(t, run(t.Context(), args, &console{In: strings.NewReader(""), Out: &out, Err: &errs}), errs.String())
+	require.Contains(t, out.String(), "fall")
+	require.Equal(t, []string{"fall", "cheap"}, checked(t, path)[0].Agents)
+	for line, says := range map[string]string{
+		"blockbattle --a human --b hand":          "a person plays with agents play",
+		"blockbattle --a hand --b exec:nosuchbot": "start bot: ",
+		"wintetris --a exec:cat --b hand":         "a program cannot play wintetris here",
+		"blockbattle --a x=y=hand --b hand":       "two names, x and y",
+		"blockbattle --a hand --b " + t.TempDir(): "no source file",
+	} {
+		status, _, errs := agents(t.Context(), "arena "+line)
+		require.Equal(t, 2, status, errs)
+		require.Contains(t, errs, says)
+	}
 }
 
 func TestArenaOfOneSeat(t *testing.T) {

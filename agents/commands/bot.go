@@ -39,14 +39,23 @@ func (c *botCmd) Run(ctx context.Context, con *console) error {
 	if protocol == nil {
 		return program.Usage(fmt.Errorf("%s has no contest in lines of text", g.Name))
 	}
-	factory, err := c.agent(g, con)
+	named, err := c.agent(g, con)
 	if err != nil {
 		return program.Usage(err)
 	}
-	agent, err := factory(c.Seed)
+	makers, forget, err := factories(ctx, []*bots.Agent{named})
+	defer forget()
+	if err == nil && makers[0] == nil {
+		_, err = named.Factory()
+	}
+	if err != nil {
+		return program.Usage(err)
+	}
+	agent, err := makers[0](c.Seed)
 	if err != nil {
 		return err
 	}
+	defer closeAgents([]env.Agent{agent})
 	bot := contest.Bot{
 		Codec: protocol.Bot(con.Out, con.Err), Agent: agent,
 		State: g.New(g.MinSeats), View: g.New(g.MinSeats), Notes: con.Err,
@@ -66,16 +75,16 @@ func endingWith(ctx context.Context, r io.Reader) io.Reader {
 }
 
 // agent returns the agent that the flags name.
-func (c *botCmd) agent(g *env.Game, con *console) (bots.Factory, error) {
+func (c *botCmd) agent(g *env.Game, con *console) (*bots.Agent, error) {
 	if c.Agent != "" {
-		return bots.Parse(g, c.Agent)
+		return bots.Parse(g, bots.Own(c.Agent))
 	}
-	f, err := bots.Parse(g, "learned")
+	a, err := bots.Parse(g, bots.Foreign("learned", nil))
 	if errors.Is(err, mlp.ErrNotShipped) {
 		fmt.Fprintln(con.Err, "no network is shipped: playing with the baseline, hand")
-		return bots.Parse(g, "hand")
+		return bots.Parse(g, bots.Foreign("hand", nil))
 	}
-	return f, err
+	return a, err
 }
 
 type bundleCmd struct {

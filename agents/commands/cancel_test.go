@@ -20,9 +20,9 @@ func TestSearchesHearASignal(t *testing.T) {
 		"arena blockbattle --a learned:ply=4,width=10000 --b learned:ply=4,width=10000 --games 1000 -q",
 		"play tetrisduel -a hand:ply=6,width=10000 -a first",
 		"tune dropblox --with width=20000 -q --out " + tuned,
-		"analyze ../datasets/games/dropblox.jsonl --agent learned:width=20000 -q",
-		"analyze ../datasets/games/blockbattle.jsonl --agent hand:ply=4,width=10000 -q",
-		"analyze ../datasets/games/blocking.jsonl#3 --agent hand:ply=6,width=10000",
+		"analyze ../../datasets/games/dropblox.jsonl --agent learned:width=20000 -q",
+		"analyze ../../datasets/games/blockbattle.jsonl --agent hand:ply=4,width=10000 -q",
+		"analyze ../../datasets/games/blocking.jsonl#3 --agent hand:ply=6,width=10000",
 		"bot blockbattle --agent hand",
 	} {
 		t.Run(line, func(t *testing.T) {

@@ -46,7 +46,7 @@ func TestHostBlocking(t *testing.T) {
 			status, out, errs := hostBlocking(t, bots, flags...)
 			require.Zero(t, status, errs)
 			require.Empty(t, errs)
-			var got series.BlockingReport
+			var got series.Report
 			require.NoError(t, json.Unmarshal([]byte(out), &got))
 			require.Equal(t, 4, got.Games)
 			require.Less(t, got.Bots[0].Rank, got.Bots[1].Rank)
@@ -54,7 +54,7 @@ func TestHostBlocking(t *testing.T) {
 				require.Empty(t, b.Faults, "bot %d", i)
 				require.Positive(t, b.Answers)
 			}
-			require.Equal(t, len(bots) == 2, got.Score != nil)
+			require.Equal(t, len(bots) == 2, got.Match != nil)
 			require.Equal(t, got.Played[0].Seed, got.Played[1].Seed, "equal letters in every seating")
 			require.NotEqual(t, got.Played[0].Seats, got.Played[1].Seats)
 			checkRecords(t, file, 4)
@@ -73,7 +73,7 @@ func TestHostBlockingFaults(t *testing.T) {
 	status, out, errs := hostBlocking(t, []string{listed, "false", "false"}, "--games", "3")
 	require.Zero(t, status, errs)
 	require.Contains(t, out, "elimination")
-	require.Contains(t, out, "[exit:3]")
+	require.Contains(t, out, "exit 3")
 	require.Contains(t, errs, "player0: I am 0")
 }
 
@@ -85,7 +85,7 @@ func TestHostBlockingWithOtherShapes(t *testing.T) {
 		"--record", records, "--early-end", "off")
 	require.Zero(t, status, errs)
 	require.Regexp(t, `"game":"blocking:shapes=[0-9a-f]{12}"`, out)
-	require.Contains(t, out, `"faults":{}}`)
+	require.Contains(t, out, `"faults":{}`)
 	for _, line := range []string{
 		"host blocking:shapes=FILE --bot [ours] --bot [ours] --record OUT --tolerance 5s",
 		"arena blocking:shapes=FILE --a hand:ply=1 --b learned:ply=1 --games 2 --record OUT",
@@ -130,10 +130,10 @@ func otherShapes(t *testing.T) string {
 
 func TestHostBlockingRefuses(t *testing.T) {
 	for line, want := range map[string]string{
-		"host blocking --bot a":                                         "1 bots, want --bot two to four times",
+		"host blocking --bot a":                                         "1 bots, want --bot twice to four times",
 		"host blocking --bot a --bot b --bot c --bot d --bot e":         "5 bots",
 		"host blocking --bot a --bot b --games 0":                       "want a number from 1",
-		"host blocking --bot a --bot b --time 0s":                       "above 0",
+		"host blocking --bot a --bot b --time 0s":                       "--time 0s: want a time of at least 1ns",
 		"host blocking --bot a --bot b --shapes /no/such":               "/no/such",
 		"host blocking --bot a --bot b --shapes host.go":                "host.go: shapes, line 1",
 		"host blocking:shapes=/no/such --bot a --bot b":                 "/no/such",

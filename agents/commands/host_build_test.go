@@ -27,13 +27,13 @@ func TestHostSubmissions(t *testing.T) {
 	require.NoError(t, f.Close())
 	status, out, errs := hostMatch(t, t.Context(), source, archive, "--games", "2", "--seed", "1")
 	require.Zero(t, status, errs)
-	require.Contains(t, out, "B: "+archive)
+	require.Contains(t, out, "A: my dropper\nB: bot\n")
 	require.NotContains(t, out, "time-outs 1")
 
 	broken := filepath.Join(dir, "broken.cpp")
 	require.NoError(t, os.WriteFile(broken, []byte(entries["broken.cpp"]), 0o644))
 	status, _, errs = hostMatch(t, t.Context(), source, broken)
 	require.Equal(t, 1, status)
-	require.Contains(t, errs, "bot 2 ("+broken+"): does not compile: ")
+	require.Contains(t, errs, "broken.cpp\": does not compile: ")
 	require.Contains(t, errs, "broken.cpp:1")
 }

@@ -40,15 +40,15 @@ func TestHostPlaysTheDuel(t *testing.T) {
 	file := filepath.Join(dir, "duels.jsonl.gz")
 	status, out, errs := hostDuel(t, ours, pythonBot, "--pairs", "1", "--json", "--record", file, "--log", dir)
 	require.Zero(t, status, errs)
-	var got series.DuelReport
+	var got series.Report
 	require.NoError(t, json.Unmarshal([]byte(out), &got))
 	require.Equal(t, 2, got.Games)
 	require.Len(t, got.Played, 2)
 	require.Equal(t, got.Played[0].Seed, got.Played[1].Seed)
-	require.Equal(t, []string{"A", "B"}, []string{got.Played[0].First, got.Played[1].First})
+	require.Equal(t, [][]int{{0, 1}, {1, 0}}, [][]int{got.Played[0].Seats, got.Played[1].Seats})
 	for _, g := range got.Played {
 		require.Contains(t, []string{"limit", "overflow"}, g.Reason)
-		require.Greater(t, g.Turns, 20)
+		require.Greater(t, g.Rounds, 20)
 	}
 	in, err := record.Open(file)
 	require.NoError(t, err)
@@ -71,7 +71,8 @@ func TestHostDuelFaults(t *testing.T) {
 	status, out, errs := hostDuel(t, lister, passer, "--games", "3", "--record", file)
 	require.Zero(t, status, errs)
 	require.Contains(t, out, "100.0 %")
-	require.Contains(t, out, "illegal 3\nmatch won by A")
+	require.Contains(t, out, "illegal 3 (")
+	require.Contains(t, out, "the match is won by A")
 	in, err := record.Open(file)
 	require.NoError(t, err)
 	defer in.Close()
@@ -81,9 +82,9 @@ func TestHostDuelFaults(t *testing.T) {
 	require.Equal(t, []float32{1, -1}, rec.Results)
 
 	_, out, _ = hostDuel(t, "exit 0;", lister, "--games", "2")
-	require.Contains(t, out, "missing 2\n")
+	require.Contains(t, out, "missing 2 (")
 	_, out, _ = hostDuel(t, lister, "exit 0;", "--games", "1", "--json")
-	var got series.DuelReport
+	var got series.Report
 	require.NoError(t, json.Unmarshal([]byte(out), &got))
 	require.Equal(t, "missing", got.Played[0].Reason)
 	_, out, _ = hostDuel(t, passer, lister, "--games", "1", "--moves", "off")
@@ -92,11 +93,12 @@ func TestHostDuelFaults(t *testing.T) {
 
 func TestHostDuelUsage(t *testing.T) {
 	for flags, want := range map[string]string{
-		"--games 0":             "--games and --pairs count from 1",
-		"--pairs=-1":            "--games and --pairs count from 1",
-		"--budget=-1s":          "--budget is above 0",
-		"--moves maybe":         "--moves must be one of",
-		"--tie coin":            "--tie must be one of",
+		"--games 0":             "--games: want a number from 1",
+		"--pairs=-1":            "--pairs -1: want a whole number from 1",
+		"--pairs 1 --games 2":   "one flag that says how many",
+		"--budget=-1s":          "--budget -1s: want a time of at least",
+		"--moves maybe":         "--moves maybe: want on or off",
+		"--tie coin":            "--tie coin: want draw or time",
 		"--bot third --games 1": "3 bots, want --bot twice",
 	} {
 		var out, errs bytes.Buffer

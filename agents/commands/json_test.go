@@ -31,9 +31,7 @@ var outputs = []struct {
 	{"arena: one seat", match.SinglePlayerResult{}},
 	{"analyze: a turn", analysis.Position{}},
 	{"analyze: a game", analysis.Game{}},
-	{"host blockbattle", series.BlockBattleReport{}},
-	{"host tetrisduel", series.DuelReport{}},
-	{"host blocking", series.BlockingReport{}},
+	{"host", series.Report{}},
 	{"host dropblox", dropbloxseeds.Report{}},
 	{"play --plugin", library.Report{}},
 	{"serve dropblox: a round", contests.Round{}},
@@ -132,7 +130,7 @@ func TestJSONIsDescribed(t *testing.T) {
 // Every --json flag says where its output is described.
 func TestJSONFlagsNameTheDescription(t *testing.T) {
 	for _, command := range []string{
-		"arena", "analyze", "host blockbattle", "host tetrisduel", "host blocking", "host dropblox", "play", "serve dropblox", "tournament",
+		"arena", "analyze", "host", "play", "serve dropblox", "tournament",
 	} {
 		status, out, errs := agents(t.Context(), command+" --help")
 		require.Zero(t, status, errs)

@@ -13,7 +13,6 @@ import (
 
 	"blockyard/datasets/program"
 
-	"blockyard/agents/contest"
 	"blockyard/agents/match/ladder"
 	"blockyard/datasets/program/disk"
 	"blockyard/datasets/program/provenance"
@@ -40,8 +39,8 @@ func (*ladderCmd) Help() string {
 one seat, every agent plays the same seeds alone, and the higher score with a seed wins. The
 Elo ratings are those that make all results most likely, relative to the mean of the agents.
 
-Agents play without a clock, in this process. A --bot plays in a process of its own, as
-exec:CMD. To let programs meet by a contest's rules and time limits, see agents tournament.
+Agents play without a clock, in this process. A program, which --bot may name too, plays in a process of
+its own. To let programs meet by a contest's rules and time limits, see agents tournament.
 
 The folder of --out receives ladder.json, ladder.png, run.json and journal.jsonl. Ctrl-C stops after the
 completed pairs; the same command then goes on, also after kill -9, and a larger --games
@@ -51,6 +50,12 @@ extends the ladder.`
 // Run plays the ladder and prints the table.
 func (c *ladderCmd) Run(ctx context.Context, con *console) error {
 	l, err := c.ladder()
+	if err != nil {
+		return program.Usage(err)
+	}
+	var forget func()
+	l.Players, forget, err = players(ctx, l.Rules, append(c.Players, c.Bot...)...)
+	defer forget()
 	if err != nil {
 		return program.Usage(err)
 	}
@@ -70,7 +75,7 @@ func (c *ladderCmd) Run(ctx context.Context, con *console) error {
 	return errors.Join(err, c.write(report), made.Close(c.Out), j.Close(), con.Print(c.JSON, report))
 }
 
-// ladder is the ladder that the flags describe.
+// ladder is the ladder that the flags describe, without its agents.
 func (c *ladderCmd) ladder() (*ladder.Ladder, error) {
 	g, err := games.Open(c.Game)
 	if err != nil {
@@ -91,20 +96,6 @@ func (c *ladderCmd) ladder() (*ladder.Ladder, error) {
 	}
 	if c.Out == "" {
 		c.Out = filepath.Join("runs", "ladder-"+strings.NewReplacer(":", "-", "/", "-").Replace(g.Name))
-	}
-	specs := c.Players
-	for _, command := range c.Bot {
-		if err := contest.Find(contest.Command(command)); err != nil {
-			return nil, fmt.Errorf("--bot %q: %w", command, err)
-		}
-		specs = append(specs, "exec:"+command)
-	}
-	for _, text := range specs {
-		p, err := player(g, text)
-		if err != nil {
-			return nil, err
-		}
-		l.Players = append(l.Players, p)
 	}
 	return l, nil
 }

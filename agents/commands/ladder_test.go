@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -32,12 +33,20 @@ func TestLadder(t *testing.T) {
 	require.NoError(t, err)
 	require.JSONEq(t, out, string(text))
 
+	alias := "ladder blockbattle random me=first --games 2 --out " + t.TempDir()
+	status, out, errs = agents(t.Context(), alias)
+	require.Zero(t, status, errs)
+	require.Regexp(t, `\n +2 +me +2 `, out)
+	status, _, errs = agents(t.Context(), strings.Replace(alias, "me=first", "me=hand:ply=1", 1))
+	require.Equal(t, 2, status)
+	require.Contains(t, errs, "of another ladder")
+
 	for line, says := range map[string]string{
 		"blocking random first --games 3":                    "--games 3: want at least 1, and an even",
 		"blocking random --out " + t.TempDir():               "a ladder of 1 players",
 		"blocking random first --workers=-1":                 "--workers -1, --cap",
 		"blocking random nobody":                             `unknown agent "nobody"`,
-		"blockbattle random --bot /nowhere/bot":              `--bot "/nowhere/bot": `,
+		"blockbattle random --bot /nowhere/bot":              `unknown agent "/nowhere/bot"`,
 		"blocking random first --cap 9 --out " + t.TempDir(): "cap and steps are for games of one seat",
 	} {
 		status, _, errs := agents(t.Context(), "ladder "+line)

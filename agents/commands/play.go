@@ -48,33 +48,27 @@ func (c *playCmd) Run(ctx context.Context, con *console) error {
 	if c.webFlags != (webFlags{}) {
 		return program.Usage(errors.New("--listen and --open need --web"))
 	}
-	g, err := c.match()
+	g, agents, err := c.match()
+	if err != nil {
+		return program.Usage(err)
+	}
+	makers, forget, err := factories(ctx, agents)
+	defer forget()
 	if err != nil {
 		return program.Usage(err)
 	}
 	people := c.people(con, g.Rules)
 	defer people.close()
-	for i, name := range g.Names {
-		if name == person {
-			a, err := people.sit()
-			if err != nil {
+	if g.Agents, err = seated(makers, g.Names, c.Seed); err != nil {
+		return err
+	}
+	defer closeAgents(g.Agents)
+	for seat, f := range makers {
+		if f == nil {
+			if g.Agents[seat], err = people.sit(); err != nil {
 				return program.Usage(err)
 			}
-			g.Agents = append(g.Agents, a)
-			continue
 		}
-		f, err := bots.Parse(g.Rules, name)
-		if err != nil {
-			return program.Usage(err)
-		}
-		a, err := f(env.Derive(c.Seed, uint64(i)))
-		if err != nil {
-			return fmt.Errorf("%s: %w", name, err)
-		}
-		if closer, ok := a.(io.Closer); ok {
-			defer closer.Close()
-		}
-		g.Agents = append(g.Agents, a)
 	}
 	if c.Show && !people.here() {
 		g.Watch = c.watch(ctx, con.Out, g.Rules)
@@ -118,36 +112,46 @@ the exit status is 1. --show plays at the speed of the rules, so that a piece ha
 solver thinks longer than a tick; the table counts those ticks and the milliseconds of an answer.`
 }
 
-// match is the game that the flags describe, without its agents.
-func (c *playCmd) match() (match.Game, error) {
+// match is the game that the flags describe, and the agents of its seats, which do not play yet.
+func (c *playCmd) match() (m match.Game, agents []*bots.Agent, err error) {
 	if c.pluginFlags != (pluginFlags{}) {
-		return match.Game{}, errors.New("--options, --games, --strict, --cap-lines, --limit-ms, --patience, --json " +
+		return m, nil, errors.New("--options, --games, --strict, --cap-lines, --limit-ms, --patience, --json " +
 			"and --quiet need --plugin")
 	}
-	if c.A == person && !c.Web && c.Game == wintetris.Game.Name {
+	if isPerson(c.A) && !c.Web && c.Game == wintetris.Game.Name {
 		c.Game = wintetris.TickGame.Name // a person plays with keys, tick by tick
 	}
 	g, err := games.Open(c.Game)
 	if err != nil {
-		return match.Game{}, err
+		return m, nil, err
 	}
 	if err := c.ab(g); err != nil {
-		return match.Game{}, err
+		return m, nil, err
 	}
 	names, seats := c.Agent, c.Seats
 	if seats == 0 {
 		seats = max(len(names), g.MinSeats)
 	}
 	if seats < g.MinSeats || seats > g.MaxSeats {
-		return match.Game{}, fmt.Errorf("%s: %d seats, want %d to %d", g.Name, seats, g.MinSeats, g.MaxSeats)
+		return m, nil, fmt.Errorf("%s: %d seats, want %d to %d", g.Name, seats, g.MinSeats, g.MaxSeats)
 	}
 	for len(c.Agent) == 1 && len(names) < seats {
 		names = append(names, c.Agent[0])
 	}
 	if len(names) != seats {
-		return match.Game{}, fmt.Errorf("%s: %d agents for %d seats", g.Name, len(names), seats)
+		return m, nil, fmt.Errorf("%s: %d agents for %d seats", g.Name, len(names), seats)
 	}
-	return match.Game{Rules: g, Seed: c.Seed, Names: names}, nil
+	m = match.Game{Rules: g, Seed: c.Seed}
+	var a *bots.Agent
+	for seat, name := range names {
+		if seat == 0 || name != names[seat-1] { // the same agent is compiled once
+			if a, err = bots.Parse(g, bots.Own(name)); err != nil {
+				return m, nil, err
+			}
+		}
+		m.Names, agents = append(m.Names, a.Recorded()), append(agents, a)
+	}
+	return m, agents, nil
 }
 
 // ab sets Agent from --a and --b.

@@ -11,13 +11,17 @@ import (
 
 	"golang.org/x/term"
 
+	"blockyard/agents/bots"
 	"blockyard/agents/play/human"
 	"blockyard/env"
 	"blockyard/env/wintetris"
 )
 
-// person is the player that is whoever sits at the terminal.
-const person = "human"
+// isPerson reports whether the text of an agent is a person, with an alias or without.
+func isPerson(text string) bool {
+	_, agent := bots.Alias(text)
+	return agent == bots.Person
+}
 
 // people are the persons of a game, who share a terminal.
 type people struct {

@@ -2,6 +2,7 @@ package commands
 
 import (
 	"bytes"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -22,6 +23,17 @@ func TestAPersonPlays(t *testing.T) {
 	require.Len(t, recs[0].Choices, 2, "one round")
 	require.True(t, recs[0].Stopped)
 
+	con = &console{In: strings.NewReader("q\n"), Out: &out, Err: &errs}
+	python := filepath.Join(t.TempDir(), "fall.py")
+	source := "for line in open(0):\n    if line.startswith('action'): print('drop', flush=True)\n"
+	require.NoError(t, os.WriteFile(python, []byte(source), 0o644))
+	args := []string{"play", "blockbattle", "--a", "Ann=human", "--b", "fall=" + python, "--record", file}
+	require.Zero(t, run(t.Context(), args, con), errs.String())
+	require.Equal(t, []string{"Ann", "fall"}, checked(t, file)[1].Agents)
+	require.Contains(t, out.String(), "  Ann\n")
+	args = []string{"play", "blockbattle", "-a", "fall=" + python, "-a", "hand:ply=1", "--record", file}
+	require.Zero(t, run(t.Context(), args, con), errs.String())
+	require.Equal(t, []string{"fall", "hand:ply=1"}, checked(t, file)[2].Agents)
 	for line, want := range map[string]string{
 		"play wintetris --a human":                      "this needs a terminal",
 		"play blockbattle --b first":                    "--b without --a",

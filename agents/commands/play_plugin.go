@@ -10,6 +10,7 @@ import (
 
 	"blockyard/datasets/program"
 
+	"blockyard/agents/bots"
 	"blockyard/agents/contest/library"
 	"blockyard/agents/play/human"
 	"blockyard/datasets/record"
@@ -20,7 +21,7 @@ import (
 
 // pluginFlags are what play takes for a solver in a shared library.
 type pluginFlags struct {
-	Plugin   string         `placeholder:"FILE" help:"WinTetris: play with the solver in this shared library."`
+	Plugin   string         `placeholder:"FILE" help:"WinTetris: play with the solver in this library, or NAME=FILE."`
 	Options  string         `placeholder:"TEXT" help:"With --plugin: options to open the solver with."`
 	Games    int            `placeholder:"N" help:"With --plugin: number of games, with seeds from --seed on. Default: 1."`
 	Strict   bool           `help:"With --plugin: an answer with conflicting bits loses the game."`
@@ -80,9 +81,13 @@ func (c *playCmd) speed() float64 {
 
 // follow makes p show and record its game, at the speed of the clock.
 func (c *playCmd) follow(p *library.Player, con *console) (kept func() error) {
+	who, file := bots.Alias(c.Plugin)
+	if who == file {
+		who = "plugin:" + file
+	}
 	state := wintetris.TickGame.New(1).(*wintetris.State)
 	state.Reset(c.Seed)
-	rec := record.New(wintetris.TickGame, c.Seed, []string{"plugin:" + c.Plugin})
+	rec := record.New(wintetris.TickGame, c.Seed, []string{who})
 	live, begun := program.Terminal(con.Out), time.Now()
 	var f env.Frame
 	p.Each = func(ctx context.Context, e *wintetris.Engine, b wintetris.Bits, took time.Duration) error {
@@ -164,8 +169,9 @@ func (c *playCmd) player(con *console) (*library.Player, error) {
 	case strings.ContainsRune(c.Options, 0):
 		return nil, errors.New("--options: a zero byte")
 	}
+	_, file := bots.Alias(c.Plugin)
 	p := &library.Player{Options: c.Options, Strict: c.Strict, Cap: c.CapLines, Config: library.Config{
-		File: c.Plugin, Limit: time.Duration(limit) * time.Millisecond, Patience: patience,
+		File: file, Limit: time.Duration(limit) * time.Millisecond, Patience: patience,
 	}}
 	if !c.Quiet && !c.JSON {
 		p.Config.Output = con.Err

@@ -111,6 +111,9 @@ func TestWatchALibrary(t *testing.T) {
 	require.Equal(t, "wintetris:tick", recs[0].Game)
 	require.GreaterOrEqual(t, recs[0].Scores[0], 3)
 	require.Equal(t, []string{"plugin:" + file}, recs[0].Agents)
+	status, _, errs = agents(t.Context(), "play wintetris --cap-lines 3 --record "+games+" --plugin mine="+file)
+	require.Zero(t, status, errs)
+	require.Equal(t, []string{"mine"}, checked(t, games)[1].Agents)
 
 	// This one thinks for 60 ms in every fourth tick.
 	slow := solver(t, "../../contest/library/testdata/misbehave.c")

@@ -4,10 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"net"
-	"slices"
-	"strconv"
 
 	"blockyard/datasets/program"
 
@@ -16,7 +12,6 @@ import (
 	"blockyard/agents/play/webplay"
 	"blockyard/datasets/program/web"
 	"blockyard/datasets/record"
-	"blockyard/datasets/viewer"
 	"blockyard/env"
 	"blockyard/env/wintetris"
 )
@@ -33,50 +28,38 @@ const played = "played.jsonl"
 
 // web serves the page on which persons play, until ctx is done.
 func (c *playCmd) web(ctx context.Context, con *console) error {
-	t, err := c.table()
+	t, forget, err := c.table(ctx)
+	defer forget()
 	if err != nil {
 		return program.Usage(err)
 	}
-	listener, err := net.Listen("tcp", c.Listen)
-	if err != nil {
-		return fmt.Errorf("%w: name another address with --listen; port 0 selects a free port", err)
-	}
 	token := webplay.NewToken()
-	address := "http://" + reachable(listener.Addr()) + "/#" + token
-	fmt.Fprintln(con.Out, address)
-	fmt.Fprintf(con.Err, "games are appended to %s; Ctrl-C ends\n", c.Record)
-	if c.Open {
-		if err := viewer.OpenBrowser(address); err != nil {
-			fmt.Fprintf(con.Err, "no browser could be started (%v): open the address yourself\n", err)
-		}
+	listener, err := web.Listen(c.Listen, "/#"+token, c.Open, con.Out, con.Err)
+	if err != nil {
+		return err
 	}
+	fmt.Fprintf(con.Err, "games are appended to %s; Ctrl-C ends\n", c.Record)
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	served := make(chan error, 1)
 	go func() {
 		defer stop()
-		served <- web.Serve(ctx, listener, webplay.NewServer(t, token))
+		served <- web.Serve(ctx, listener, webplay.NewServer(t, token), web.Limits{})
 	}()
 	err = t.Run(ctx)
 	stop()
 	return errors.Join(err, <-served)
 }
 
-// reachable is the address of a listener as a browser on this machine can open it.
-func reachable(a net.Addr) string {
-	if tcp, ok := a.(*net.TCPAddr); ok && tcp.IP.IsUnspecified() {
-		return net.JoinHostPort("127.0.0.1", strconv.Itoa(tcp.Port))
-	}
-	return a.String()
-}
-
-// table is the game that the flags describe, with persons in a browser.
-func (c *playCmd) table() (*webplay.Table, error) {
+// table is the game that the flags describe, with persons in a browser. forget removes what its agents were compiled
+// to, also after an error.
+func (c *playCmd) table(ctx context.Context) (t *webplay.Table, forget func(), err error) {
+	forget = func() {}
 	if c.Show || c.Speed != nil {
-		return nil, errors.New("--show and --speed are for the terminal: leave them out with --web")
+		return nil, forget, errors.New("--show and --speed are for the terminal: leave them out with --web")
 	}
 	if c.A == "" && c.B == "" && len(c.Agent) == 0 {
-		c.A = person
+		c.A = bots.Person
 	}
 	if c.Listen == "" {
 		c.Listen = "127.0.0.1:0"
@@ -84,55 +67,31 @@ func (c *playCmd) table() (*webplay.Table, error) {
 	if c.Record == "" {
 		c.Record = played
 	}
-	m, err := c.match()
+	m, agents, err := c.match()
 	if err != nil {
-		return nil, err
+		return nil, forget, err
 	}
 	if m.Rules.Name == wintetris.TickGame.Name {
-		return nil, errors.New("wintetris:tick is played in real time, at a terminal: play wintetris in the browser, " +
-			"which has the same rules without the clock")
+		return nil, forget, errors.New("wintetris:tick is played in real time, at a terminal: play wintetris in the " +
+			"browser, which has the same rules without the clock")
 	}
-	if !slices.Contains(m.Names, person) {
-		return nil, fmt.Errorf("--web without a person: name %s as the agent of a seat, or watch records with "+
-			"datasets view --web", person)
+	makers, forget, err := factories(ctx, agents)
+	if err != nil {
+		return nil, forget, err
 	}
-	t := &webplay.Table{
+	t = &webplay.Table{
 		Rules: m.Rules, Seed: c.Seed, Names: m.Names, Analyst: new(analyst.Analyst), File: c.Record,
 		Record: func(rec *record.Record) error { return appendTo(c.Record, rec) },
+		Agents: func(seed uint64) ([]env.Agent, error) { return seated(makers, m.Names, seed) },
 	}
-	makers := make([]func(seed uint64) (env.Agent, error), len(m.Names))
-	for seat, name := range m.Names {
-		if name == person {
-			t.Persons |= 1 << seat
-			continue
-		}
-		f, err := bots.Parse(m.Rules, name)
-		if err != nil {
-			return nil, err
-		}
-		makers[seat] = f
-	}
-	t.Agents = func(seed uint64) ([]env.Agent, error) { return seated(makers, m.Names, seed) }
-	return t, nil
-}
-
-// seated returns the agents of one game, nil where there is no maker.
-func seated(makers []func(uint64) (env.Agent, error), names []string, seed uint64) ([]env.Agent, error) {
-	out := make([]env.Agent, len(makers))
 	for seat, f := range makers {
 		if f == nil {
-			continue
+			t.Persons |= 1 << seat
 		}
-		a, err := f(env.Derive(seed, uint64(seat)))
-		if err != nil {
-			for _, a := range out {
-				if c, ok := a.(io.Closer); ok {
-					c.Close()
-				}
-			}
-			return nil, fmt.Errorf("%s: %w", names[seat], err)
-		}
-		out[seat] = a
 	}
-	return out, nil
+	if t.Persons == 0 {
+		return nil, forget, fmt.Errorf("--web without a person: name %s as the agent of a seat, or watch records with "+
+			"datasets view --web", bots.Person)
+	}
+	return t, forget, nil
 }

@@ -58,7 +58,7 @@ const signSteps = 2000
 
 // signature prints the line of one player of g.
 func signature(ctx context.Context, w io.Writer, g *env.Game, name string, n int) error {
-	f, err := bots.Parse(g, name)
+	f, err := bots.New(g, bots.Foreign(name, nil))
 	if errors.Is(err, mlp.ErrNotShipped) {
 		_, err = fmt.Fprintf(w, "%-24s %-10s no weights shipped\n", g.Name, name)
 		return err

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"blockyard/agents/bots"
+	"blockyard/agents/contest"
 	"blockyard/agents/contest/compile"
 	dropbloxcontest "blockyard/agents/contest/dropblox"
 	"blockyard/agents/contest/dropblox/programs"
@@ -64,17 +65,10 @@ func starterContest(t *testing.T, game, dir string) (tournament.Contest, *env.Ga
 	t.Helper()
 	g, err := games.Lookup(game)
 	require.NoError(t, err)
-	long := time.Minute
 	c := tournamentCmd{Game: game, Out: dir, Seats: 2}
-	switch game {
-	case "blockbattle":
-		c.Timebank = &long
-	case "tetrisduel":
-		c.Budget = &long
-	case "blocking":
-		c.FirstTime, c.Time = &long, &long
-	}
-	made, _, err := c.contest(&console{In: strings.NewReader(""), Out: os.Stdout, Err: os.Stderr}, g)
+	made, _, err := c.contest(g, map[string]contest.Settings{
+		"blockbattle": {"timebank": "1m"}, "tetrisduel": {"budget": "1m"}, "blocking": {"first-time": "1m", "time": "1m"},
+	}[game])
 	require.NoError(t, err)
 	require.NoError(t, os.MkdirAll(filepath.Join(dir, tournament.LogsDir), 0o755))
 	return made, g
@@ -86,10 +80,10 @@ func TestStarters(t *testing.T) {
 	for _, game := range []string{"blockbattle", "tetrisduel", "blocking"} {
 		t.Run(game, func(t *testing.T) {
 			t.Parallel()
-			contest, g := starterContest(t, game, t.TempDir())
+			made, g := starterContest(t, game, t.TempDir())
 			list := starters(t, game)
 			play := func(number int, seats ...*tournament.Entrant) (tournament.Result, *record.Record) {
-				r, rec, err := contest.Play(t.Context(), tournament.Game{Number: number, Seed: 3}, seats)
+				r, rec, err := made.Play(t.Context(), tournament.Game{Number: number, Seed: 3}, seats)
 				require.NoError(t, err)
 				for seat, fault := range r.Faults {
 					require.Empty(t, fault, seats[seat].Name)
@@ -118,12 +112,12 @@ func TestStarters(t *testing.T) {
 // commands in the same positions.
 func TestDropbloxStarters(t *testing.T) {
 	t.Parallel()
-	contest, g := starterContest(t, "dropblox", t.TempDir())
+	made, g := starterContest(t, "dropblox", t.TempDir())
 	list := starters(t, "dropblox")
 	whole := []*tournament.Entrant{}
 	var left []*tournament.Entrant
 	for _, e := range list {
-		require.NoError(t, contest.Test(t.Context(), e), e.Name)
+		require.NoError(t, made.Test(t.Context(), e), e.Name)
 		if e.Name == "cpp" || e.Name == "go" {
 			whole = append(whole, e)
 		}
@@ -132,7 +126,7 @@ func TestDropbloxStarters(t *testing.T) {
 		left = append(left, &sample)
 	}
 	for number, seats := range [][]*tournament.Entrant{whole, left} {
-		r, rec, err := contest.Play(t.Context(), tournament.Game{Number: number, Seed: 5}, seats)
+		r, rec, err := made.Play(t.Context(), tournament.Game{Number: number, Seed: 5}, seats)
 		require.NoError(t, err)
 		require.NoError(t, record.Check(g, rec))
 		for seat, e := range seats {
@@ -166,7 +160,7 @@ func TestDropbloxStarters(t *testing.T) {
 // requireLeftmost plays the agent "left" on seed 5: it makes these choices, and the game is then over.
 func requireLeftmost(t *testing.T, g *env.Game, choices []env.Action) {
 	t.Helper()
-	factory, err := bots.Parse(g, "left")
+	factory, err := bots.New(g, bots.Own("left"))
 	require.NoError(t, err)
 	left, err := factory(1)
 	require.NoError(t, err)

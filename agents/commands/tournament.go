@@ -4,31 +4,23 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
-	"net/http"
-	"os"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"blockyard/datasets/program"
 
-	"github.com/alecthomas/kong"
-
 	"blockyard/agents/bots"
-	"blockyard/agents/bots/entry"
-	"blockyard/agents/bots/tetrisduelbot"
 	"blockyard/agents/contest"
 	"blockyard/agents/contest/compile"
 	"blockyard/agents/contest/dropblox/programs"
 	"blockyard/agents/match"
-	"blockyard/agents/match/series"
+	"blockyard/agents/match/rounds"
 	"blockyard/agents/match/tournament"
 	"blockyard/datasets/program/provenance"
+	"blockyard/datasets/program/web"
 	"blockyard/env"
 	"blockyard/env/games"
-	"blockyard/env/tetrisduel"
 )
 
 type tournamentCmd struct {
@@ -45,13 +37,12 @@ type tournamentCmd struct {
 	Listen  string            `placeholder:"HOST:PORT" help:"Serve the page at this address, until Ctrl-C."`
 	Workers int               `default:"1" help:"Games, or tests, at the same time. They compete for the processors."`
 
-	tournamentClock
-
 	BuildTime time.Duration `default:"2m" help:"Time to compile a submission."`
 	Memory    int           `default:"1024" help:"Memory of an entrant in MiB, 0 for no limit (on Linux)."`
 	MaxSize   int           `default:"32" help:"Largest submission, packed and unpacked, in MiB."`
 	JSON      bool          `name:"json" help:"Print one line of JSON and nothing else; agents/JSON.md describes it."`
 	Quiet     bool          `short:"q" help:"Print no progress bar."`
+	contestFlags
 }
 
 // Help is printed with the flags.
@@ -85,7 +76,7 @@ func (c *tournamentCmd) Run(ctx context.Context, con *console) error {
 	if err != nil {
 		return program.Usage(err)
 	}
-	rules, settings, err := c.contest(con, g)
+	rules, settings, err := c.contest(g, c.given())
 	if err != nil {
 		return program.Usage(err)
 	}
@@ -139,22 +130,11 @@ func (c *tournamentCmd) Run(ctx context.Context, con *console) error {
 
 // serve serves the page until ctx ends, and then sends an error or nil to ended.
 func (c *tournamentCmd) serve(ctx context.Context, con *console, ended chan<- error) error {
-	l, err := net.Listen("tcp", c.Listen)
+	l, err := web.Listen(c.Listen, "/", false, con.Err, con.Err)
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(con.Err, "http://%s/\n", l.Addr())
-	server := &http.Server{
-		Handler: tournament.Handler(c.Out), ReadHeaderTimeout: 10 * time.Second, IdleTimeout: time.Minute,
-	}
-	context.AfterFunc(ctx, func() { _ = server.Close() })
-	go func() {
-		err := server.Serve(l)
-		if errors.Is(err, http.ErrServerClosed) {
-			err = nil
-		}
-		ended <- err
-	}()
+	go func() { ended <- web.Serve(ctx, l, tournament.Handler(c.Out), web.Limits{}) }()
 	return nil
 }
 
@@ -178,57 +158,35 @@ func (c *tournamentCmd) config(g *env.Game) (*tournament.Config, error) {
 }
 
 // contest returns the contest of a game, with the settings of agents host, and the settings as text.
-func (c *tournamentCmd) contest(con *console, g *env.Game) (tournament.Contest, string, error) {
-	base, _, _ := strings.Cut(g.Name, ":")
-	settings, err := c.tournamentClock.settings(base)
+func (c *tournamentCmd) contest(g *env.Game, given contest.Settings) (tournament.Contest, string, error) {
+	rules, err := hosted(g)
 	if err != nil {
 		return nil, "", err
 	}
-	self, err := os.Executable()
+	settings, err := rules.Settings(given)
 	if err != nil {
 		return nil, "", err
 	}
-	flags := hostFlags{Game: g.Name, Bot: slices.Repeat([]string{self}, c.Seats), Quiet: true}
-	var prepare func(*console) (*series.Series, error)
-	var command any
-	var losses []string
-	switch base {
-	case "dropblox":
-		return &tournament.Dropblox{Clock: c.dropblox(), Turns: c.Turns, Dir: c.Out}, settings, nil
-	case "blockbattle":
-		h := &hostBlockbattleCmd{hostFlags: flags}
-		command, prepare = h, h.series
-	case "tetrisduel":
-		h := &hostTetrisduelCmd{hostFlags: flags}
-		command, prepare = h, h.series
-		losses = []string{tetrisduel.Illegal.String(), tetrisduelbot.Exception, tetrisduelbot.Timeout, tetrisduelbot.Missing}
-	case "blocking":
-		h := &hostBlockingCmd{hostFlags: flags}
-		command, prepare = h, h.series
-	default:
-		return nil, "", fmt.Errorf(
-			"%s has no contest between programs: want blockbattle, tetrisduel, blocking or dropblox", g.Name)
+	if rules.Open == nil {
+		clock, err1 := rounds.Seconds(settings["seconds"])
+		turns, err2 := settings.Number("turns", 0)
+		said := clock.String()
+		if turns > 0 {
+			said += " --turns " + settings["turns"]
+		}
+		return &tournament.Dropblox{Clock: clock, Turns: turns, Dir: c.Out}, said, errors.Join(err1, err2)
 	}
-	if err := kong.ApplyDefaults(command); err != nil {
-		return nil, "", err
-	}
-	c.tournamentClock.apply(command)
-	s, err := prepare(con)
+	setup, err := rules.Open(g, settings)
 	if err != nil {
 		return nil, "", err
 	}
-	return &tournament.Lines{
-		Rules: s.Rules, New: s.New, Losses: losses, Dir: c.Out,
-		Rival: contest.Program{Argv: []string{self, "bot", spoken(g), "--agent", "first"}},
-	}, settings, nil
-}
-
-// spoken is the name of a game for "agents bot": a table of the game is told to bots when a game starts.
-func spoken(g *env.Game) string {
-	if g.Table != nil {
-		return entry.Base(g)
+	rival, err := bots.Parse(g, bots.Foreign("first", nil))
+	if err != nil {
+		return nil, "", err
 	}
-	return g.Name
+	p, err := rival.Program()
+	return &tournament.Lines{Rules: g, Setup: setup, Losses: rules.Losses, Dir: c.Out, Rival: p},
+		settingsText(rules, given), err
 }
 
 // entries returns what the command line names.
@@ -252,32 +210,25 @@ func (c *tournamentCmd) entries(g *env.Game) (list []tournament.Entry, err error
 }
 
 func (c *tournamentCmd) entry(g *env.Game, text string) (tournament.Entry, error) {
-	e := tournament.Entry{Text: text}
-	if compile.Is(text) {
-		e.Text, e.Path = compile.Name(text), text
-		return e, nil
+	a, err := bots.Parse(g, bots.Own(text))
+	if err != nil {
+		return tournament.Entry{}, err
 	}
-	if g.Name == "dropblox" {
-		p, err := programs.Find(text)
+	e := tournament.Entry{Text: a.Name, Spec: a.Spec}
+	switch {
+	case a.Kind == bots.Submission:
+		e.Path = a.Spec
+	case g.Name == "dropblox":
+		p, err := programs.Find(strings.TrimPrefix(a.Spec, "exec:"))
 		if err != nil {
 			return e, fmt.Errorf("%w; agents bundle dropblox makes a program of an agent of ours", err)
 		}
 		e.Player.Argv = p.Argv
-		return e, nil
+	default:
+		e.Agent = a.Kind == bots.Ours
+		e.Player, err = a.Program()
 	}
-	if !strings.HasPrefix(text, "exec:") {
-		if _, err := bots.Parse(g, text); err == nil {
-			self, err := os.Executable()
-			e.Agent, e.Player.Argv = true, []string{self, "bot", spoken(g), "--agent", text}
-			return e, err
-		}
-	}
-	e.Player.Argv = contest.Command(strings.TrimPrefix(text, "exec:"))
-	if err := contest.Find(e.Player.Argv); err != nil {
-		_, parse := bots.Parse(g, text)
-		return e, fmt.Errorf("%q is no submission, no agent (%v) and no program (%v)", text, parse, err)
-	}
-	return e, nil
+	return e, err
 }
 
 // prepare compiles and tests the entrants. What the test of a tournament that goes on has found is kept.

@@ -63,7 +63,7 @@ func TestTuneEveryGame(t *testing.T) {
 		tuned, err := h.Load(path)
 		require.NoError(t, err)
 		require.NotEqual(t, shipped, tuned, g.Name)
-		_, err = bots.Parse(g, "hand:weights="+path)
+		_, err = bots.New(g, bots.Own("hand:weights="+path))
 		require.NoError(t, err)
 	}
 }
@@ -75,7 +75,7 @@ func TestHandOfGivenWeights(t *testing.T) {
 		require.NoError(t, err)
 		ours, err := bots.HandTuned(g, w, "")
 		require.NoError(t, err)
-		theirs, err := bots.Parse(g, "hand")
+		theirs, err := bots.New(g, bots.Own("hand"))
 		require.NoError(t, err)
 		require.Equal(t, opening(t, g, theirs), opening(t, g, ours), g.Name)
 		_, err = bots.HandTuned(g, w[1:], "")

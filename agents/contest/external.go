@@ -25,15 +25,15 @@ type Greeter interface {
 // If the bot misses the deadline, the agent plays None; if the bot has ended, Act fails.
 type ExternalAgent struct {
 	codec   Codec
-	argv    []string
+	program Program
 	process *Process
 }
 
 var _ env.Agent = (*ExternalAgent)(nil)
 
-// External returns an agent that runs the bot with the command argv. The agent
-// talks to it through c, which nothing else may use. Close the agent after use.
-func External(c Codec, argv ...string) *ExternalAgent { return &ExternalAgent{codec: c, argv: argv} }
+// External returns an agent that runs the bot p. The agent talks to it through c, which
+// nothing else may use. Close the agent after use.
+func External(c Codec, p Program) *ExternalAgent { return &ExternalAgent{codec: c, program: p} }
 
 // Act implements env.Agent.
 func (e *ExternalAgent) Act(ctx context.Context, s env.State, seat int) (env.Action, error) {
@@ -59,7 +59,7 @@ func (e *ExternalAgent) Act(ctx context.Context, s env.State, seat int) (env.Act
 
 // start starts the bot and waits until it is ready.
 func (e *ExternalAgent) start(ctx context.Context, s env.State, seat int) (err error) {
-	if e.process, err = Start(e.argv, nil); err != nil {
+	if e.process, err = e.program.Start(nil); err != nil {
 		return err
 	}
 	greeter, ok := e.codec.(Greeter)
@@ -78,7 +78,7 @@ func (e *ExternalAgent) start(ctx context.Context, s env.State, seat int) (err e
 }
 
 func (e *ExternalAgent) failed(err error) error {
-	return fmt.Errorf("%s: %w", strings.Join(e.argv, " "), err)
+	return fmt.Errorf("%s: %w", strings.Join(e.program.Argv, " "), err)
 }
 
 // Close ends the bot.

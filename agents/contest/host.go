@@ -217,6 +217,9 @@ func FixedPerMove(first, later, tolerance time.Duration) Limits {
 // TotalBudget returns Limits with one time for all answers of a game together.
 func TotalBudget(d time.Duration) Limits { return Limits{Bank: d} }
 
+// OneBudget reports whether all answers of a game share one time.
+func (l Limits) OneBudget() bool { return l.Bank > 0 && l.PerMove == 0 && l.Most == 0 }
+
 // A Bank is one bot's time in one game.
 type Bank struct {
 	Limits

@@ -74,3 +74,18 @@ type Outcome struct {
 	Faults []string          // what each bot was eliminated for
 	Meta   map[string]string // of the game's record
 }
+
+// Ranking returns the ranks of the seats: those that the contest says, or those of the winner and the others.
+func (o Outcome) Ranking(seats int) []int {
+	if len(o.Ranks) == seats {
+		return o.Ranks
+	}
+	out := make([]int, seats)
+	for seat := range out {
+		out[seat] = 1
+		if o.Winner != Nobody && o.Winner != seat {
+			out[seat] = 2
+		}
+	}
+	return out
+}

@@ -6,7 +6,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
 )
@@ -17,24 +16,23 @@ type Objects struct{ store jetstream.ObjectStore }
 // objectBytes bounds the objects of a run.
 const objectBytes = 256 << 20
 
-// OpenObjects opens the objects of a run.
-func OpenObjects(ctx context.Context, js jetstream.JetStream, run string) (*Objects, error) {
+// ErrNoObject says that there is no such object, perhaps not any more.
+var ErrNoObject = errors.New("there is no such object")
+
+func openObjects(ctx context.Context, js jetstream.JetStream, run string) (*Objects, error) {
 	store, err := js.ObjectStore(ctx, objectsBucket(run))
-	return &Objects{store}, Explain(err)
+	return &Objects{store}, explain(err)
 }
 
-// CreateObjects creates the store of a run's objects. An object vanishes by itself when it is older than keep; 0 keeps
-// it.
-func CreateObjects(ctx context.Context, js jetstream.JetStream, run string, keep time.Duration) (*Objects, error) {
+func createObjects(ctx context.Context, js jetstream.JetStream, run string) (*Objects, error) {
 	store, err := js.CreateOrUpdateObjectStore(ctx, jetstream.ObjectStoreConfig{
-		Bucket: objectsBucket(run), Description: "nets, weights and large results", MaxBytes: objectBytes, TTL: keep,
+		Bucket: objectsBucket(run), Description: "nets, weights and large results", MaxBytes: objectBytes,
 	})
-	return &Objects{store}, Explain(err)
+	return &Objects{store}, explain(err)
 }
 
-// DeleteObjects deletes the objects of a run.
-func DeleteObjects(ctx context.Context, js jetstream.JetStream, run string) error {
-	return js.DeleteObjectStore(ctx, objectsBucket(run))
+func deleteObjects(ctx context.Context, js jetstream.JetStream, run string) error {
+	return ignore(js.DeleteObjectStore(ctx, objectsBucket(run)), jetstream.ErrBucketNotFound)
 }
 
 // ObjectName is the name of an object with these bytes.
@@ -43,25 +41,24 @@ func ObjectName(data []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// Put stores an object and returns its name.
+// Put stores an object and returns its name; "" with an error.
 func (o *Objects) Put(ctx context.Context, data []byte) (string, error) {
 	name := ObjectName(data)
 	if _, err := o.store.GetInfo(ctx, name); err == nil {
 		return name, nil
 	}
-	_, err := o.store.PutBytes(ctx, name, data)
-	return name, Explain(err)
+	if _, err := o.store.PutBytes(ctx, name, data); err != nil {
+		return "", explain(err)
+	}
+	return name, nil
 }
 
-// Refresh stores an object once more, so that it is new.
-func (o *Objects) Refresh(ctx context.Context, data []byte) error {
-	_, err := o.store.PutBytes(ctx, ObjectName(data), data)
-	return Explain(err)
-}
-
-// Get returns an object whose bytes match its name.
+// Get returns an object whose bytes match its name. The error wraps ErrNoObject if there is none.
 func (o *Objects) Get(ctx context.Context, name string) ([]byte, error) {
 	data, err := o.store.GetBytes(ctx, name)
+	if errors.Is(err, jetstream.ErrObjectNotFound) {
+		err = ErrNoObject
+	}
 	if err != nil {
 		return nil, fmt.Errorf("object %.12s: %w", name, err)
 	}
@@ -73,8 +70,5 @@ func (o *Objects) Get(ctx context.Context, name string) ([]byte, error) {
 
 // Remove deletes an object, if it is there.
 func (o *Objects) Remove(ctx context.Context, name string) error {
-	if err := o.store.Delete(ctx, name); err != nil && !errors.Is(err, jetstream.ErrObjectNotFound) {
-		return err
-	}
-	return nil
+	return ignore(o.store.Delete(ctx, name), jetstream.ErrObjectNotFound)
 }

@@ -8,14 +8,14 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"text/tabwriter"
 	"time"
 
 	"github.com/nats-io/nats.go"
 )
 
-// A WorkerRow is what one worker has done for the run, as the process of the run counts.
+// A WorkerRow is what one worker has done for the run, as the process of the run counts. Without counts, it is the
+// worker's sign of life.
 type WorkerRow struct {
 	Name    string        `json:"name"`
 	Threads int           `json:"threads"` // goroutines that play
@@ -23,26 +23,12 @@ type WorkerRow struct {
 	Games   int           `json:"games"`   // that ended in them
 	Moves   int           `json:"moves"`
 	Dropped int           `json:"dropped"` // results that came late or twice
-	Busy    time.Duration `json:"busy"`    // of all goroutines, in counted tasks
+	Busy    time.Duration `json:"busy"`    // of all goroutines, in counted jobs
 	Seen    time.Duration `json:"seen"`    // since its last sign of life
 	State   string        `json:"state"`
-}
+	Why     string        `json:"why,omitempty"` // it was refused
 
-// A Hello is a worker's sign of life.
-type Hello struct {
-	Name    string `json:"name"`
-	Threads int    `json:"threads"`
-	State   string `json:"state"`
-	Why     string `json:"why,omitempty"` // it was refused
-	// Tasks are the numbers of those that it plays, in a match. Self-play says this to the queue of tasks.
-	Tasks []int `json:"tasks,omitempty"`
-}
-
-// WorkerCounts are what a worker has done, as it counts. Its fields are safe for concurrent use.
-type WorkerCounts struct {
-	Tasks, Failed, Games, Moves atomic.Int64
-	Busy                        atomic.Int64 // microseconds of all goroutines
-	Queued                      atomic.Int64 // tasks that waited when the last one was taken
+	at time.Time // of its last sign of life here
 }
 
 // The states of a worker.
@@ -53,15 +39,11 @@ const (
 	Silent  = "silent" // no sign of life for silentFor
 )
 
-// Workers say hello every HelloEvery; silentFor is several of these.
-const (
-	HelloEvery = time.Second
-	silentFor  = 5 * time.Second
-)
+const silentFor = 5 * time.Second
 
-// A Trouble is why a worker could not play a task.
+// A Trouble is why a worker could not do a job.
 type Trouble struct {
-	Task   string `json:"task"`
+	Job    string `json:"task"`
 	Worker string `json:"worker"`
 	Error  string `json:"error"`
 }
@@ -72,49 +54,32 @@ const (
 	mostWorkers  = 10000
 )
 
-// A Roster is what the process of a run knows of its workers.
-type Roster struct {
-	// OnHello, if set before Listen, is called with every sign of life.
-	OnHello func(Hello)
-
+// A roster is what the process of a run knows of its workers.
+type roster struct {
 	run string
 	log *slog.Logger
 
 	mu       sync.Mutex
-	all      map[string]*rosterEntry
+	all      map[string]*WorkerRow
 	troubles []Trouble
 }
 
-type rosterEntry struct {
-	WorkerRow
-	at time.Time
+func newRoster(run string, log *slog.Logger) *roster {
+	return &roster{run: run, log: log, all: map[string]*WorkerRow{}}
 }
 
-// NewRoster returns the empty roster of a run.
-func NewRoster(run string, log *slog.Logger) *Roster {
-	return &Roster{run: run, log: log, all: map[string]*rosterEntry{}}
-}
-
-// Listen hears signs of life, troubles and questions for the status, until ctx ends.
-func (r *Roster) Listen(ctx context.Context, nc *nats.Conn, status func() Status) error {
-	for subject, hear := range map[string]nats.MsgHandler{
-		helloSubject(r.run): func(m *nats.Msg) {
-			var h Hello
-			if json.Unmarshal(m.Data, &h) == nil && CheckName(h.Name) == nil {
-				r.hello(h)
+// listen hears signs of life and questions for the status, until ctx ends.
+func (r *roster) listen(ctx context.Context, nc *nats.Conn, status func() Status) error {
+	for what, hear := range map[string]nats.MsgHandler{
+		"status": func(m *nats.Msg) { _ = m.Respond(toJSON(status())) }, // who asked may be gone
+		"hello": func(m *nats.Msg) {
+			var w WorkerRow
+			if json.Unmarshal(m.Data, &w) == nil && CheckName(w.Name) == nil {
+				r.hello(w)
 			}
-		},
-		troubleSubject(r.run): func(m *nats.Msg) {
-			var t Trouble
-			if json.Unmarshal(m.Data, &t) == nil {
-				r.Trouble(t)
-			}
-		},
-		statusSubject(r.run): func(m *nats.Msg) {
-			_ = m.Respond(JSON(status())) // who asked may be gone
 		},
 	} {
-		sub, err := nc.Subscribe(subject, hear)
+		sub, err := nc.Subscribe(subject(r.run, what), hear)
 		if err != nil {
 			return err
 		}
@@ -123,11 +88,11 @@ func (r *Roster) Listen(ctx context.Context, nc *nats.Conn, status func() Status
 	return nil
 }
 
-// of returns the entry of a worker. The caller holds mu.
-func (r *Roster) of(name string) *rosterEntry {
+// of returns the row of a worker. The caller holds mu.
+func (r *roster) of(name string) *WorkerRow {
 	w := r.all[name]
 	if w == nil {
-		w = &rosterEntry{WorkerRow: WorkerRow{Name: name, State: Playing}}
+		w = &WorkerRow{Name: name, State: Playing}
 		if len(r.all) < mostWorkers {
 			r.all[name] = w
 		}
@@ -136,58 +101,54 @@ func (r *Roster) of(name string) *rosterEntry {
 	return w
 }
 
-func (r *Roster) hello(h Hello) {
+// hello takes a sign of life into account.
+func (r *roster) hello(h WorkerRow) {
 	r.mu.Lock()
 	_, known := r.all[h.Name]
 	w := r.of(h.Name)
 	before := w.State
-	w.Threads, w.State = h.Threads, h.State
+	w.Threads, w.State, w.Why = h.Threads, h.State, h.Why
 	r.mu.Unlock()
-	if r.OnHello != nil {
-		r.OnHello(h)
-	}
-	log := r.log
 	switch {
 	case h.State == Refused && before != Refused:
-		log.Warn("a worker was refused", "worker", h.Name, "reason", h.Why)
-	case !known:
-		log.Info("a worker joined", "worker", h.Name, "threads", h.Threads)
-	case h.State == Left && before != Left:
-		log.Info("a worker left", "worker", h.Name)
-	}
-}
-
-// Trouble takes a report into account.
-func (r *Roster) Trouble(t Trouble) {
-	r.log.Warn("a task failed", "task", t.Task, "worker", t.Worker, "error", t.Error)
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if len(r.troubles) == mostTroubles {
-		r.troubles = slices.Delete(r.troubles, 0, 1)
-	}
-	r.troubles = append(r.troubles, t)
-}
-
-// Reports returns what workers said of a task.
-func (r *Roster) Reports(task string) (all []Trouble) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for _, t := range r.troubles {
-		if t.Task == task {
-			all = append(all, t)
+		r.log.Warn("a worker was refused", "worker", h.Name, "reason", h.Why)
+		if text, all := allRefused(r.rows()); all {
+			r.log.Warn(text)
 		}
+	case !known:
+		r.log.Info("a worker joined", "worker", h.Name, "threads", h.Threads)
+	case h.State == Left && before != Left:
+		r.log.Info("a worker left", "worker", h.Name)
 	}
-	return all
 }
 
-// SayHello publishes a sign of life.
-func SayHello(nc *nats.Conn, run string, h Hello) { _ = nc.Publish(helloSubject(run), JSON(h)) } // the next may arrive
+// allRefused reports whether every worker was refused, and says so.
+func allRefused(rows []WorkerRow) (text string, all bool) {
+	if len(rows) == 0 || slices.ContainsFunc(rows, func(w WorkerRow) bool { return w.State != Refused }) {
+		return "", false
+	}
+	last := slices.MinFunc(rows, func(a, b WorkerRow) int { return int(a.Seen - b.Seen) })
+	return fmt.Sprintf("nobody plays: all %d workers were refused; the run waits for others. %s: %s",
+		len(rows), last.Name, last.Why), true
+}
 
-// SayTrouble publishes why a task could not be played.
-func SayTrouble(nc *nats.Conn, run string, t Trouble) { _ = nc.Publish(troubleSubject(run), JSON(t)) }
+// trouble takes a report into account.
+func (r *roster) trouble(t Trouble) {
+	r.log.Warn("a job failed", "job", t.Job, "worker", t.Worker, "error", t.Error)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.troubles = append(r.troubles[max(0, len(r.troubles)-mostTroubles+1):], t)
+}
 
-// Counted adds a result that counts.
-func (r *Roster) Counted(worker string, games, moves int, busy time.Duration) {
+// reports returns what workers said of a job.
+func (r *roster) reports(job string) []Trouble {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.DeleteFunc(slices.Clone(r.troubles), func(t Trouble) bool { return t.Job != job })
+}
+
+// counted adds a result that counts.
+func (r *roster) counted(worker string, games, moves int, busy time.Duration) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	w := r.of(worker)
@@ -197,19 +158,19 @@ func (r *Roster) Counted(worker string, games, moves int, busy time.Duration) {
 	w.Busy += busy
 }
 
-// Dropped adds a result that came late or twice.
-func (r *Roster) Dropped(worker string) {
+// dropped adds a result that came late or twice.
+func (r *roster) dropped(worker string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.of(worker).Dropped++
 }
 
-// Rows returns the workers in the order of their names.
-func (r *Roster) Rows() (all []WorkerRow) {
+// rows returns the workers in the order of their names.
+func (r *roster) rows() (all []WorkerRow) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, w := range r.all {
-		row := w.WorkerRow
+		row := *w
 		if row.Seen = time.Since(w.at); row.State == Playing && row.Seen > silentFor {
 			row.State = Silent
 		}
@@ -219,23 +180,12 @@ func (r *Roster) Rows() (all []WorkerRow) {
 	return all
 }
 
-// Threads returns how many goroutines of workers play now.
-func (r *Roster) Threads() (n int) {
-	for _, w := range r.Rows() {
-		if w.State == Playing {
-			n += w.Threads
-		}
-	}
-	return n
-}
-
-// WaitGone waits until no worker plays, for a time at most.
-func (r *Roster) WaitGone(ctx context.Context, most time.Duration) {
-	gone := func() bool {
-		return !slices.ContainsFunc(r.Rows(), func(w WorkerRow) bool { return w.State == Playing })
-	}
-	for end := time.Now().Add(most); !gone() && time.Now().Before(end) && ctx.Err() == nil; {
-		time.Sleep(20 * time.Millisecond)
+// waitGone waits until no worker plays, for a time at most.
+func (r *roster) waitGone(ctx context.Context, most time.Duration) {
+	ctx, cancel := context.WithTimeout(ctx, most)
+	defer cancel()
+	plays := func(w WorkerRow) bool { return w.State == Playing }
+	for slices.ContainsFunc(r.rows(), plays) && pause(ctx, 20*time.Millisecond) {
 	}
 }
 
@@ -245,12 +195,7 @@ func Table(workers []WorkerRow) string {
 	t := tabwriter.NewWriter(&b, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(t, "worker\tthreads\ttasks\tgames\tchoices\tbusy\tdropped\tstate\t")
 	sum := WorkerRow{Name: "all"}
-	row := func(w WorkerRow) {
-		fmt.Fprintf(t, "%s\t%d\t%d\t%d\t%d\t%v\t%d\t%s\t\n", w.Name, w.Threads, w.Tasks, w.Games, w.Moves,
-			w.Busy.Round(time.Millisecond*100), w.Dropped, w.State)
-	}
 	for _, w := range workers {
-		row(w)
 		sum.Threads += w.Threads
 		sum.Tasks += w.Tasks
 		sum.Games += w.Games
@@ -258,13 +203,19 @@ func Table(workers []WorkerRow) string {
 		sum.Busy += w.Busy
 		sum.Dropped += w.Dropped
 	}
-	row(sum)
+	for _, w := range append(slices.Clip(workers), sum) {
+		fmt.Fprintf(t, "%s\t%d\t%d\t%d\t%d\t%v\t%d\t%s\t\n", w.Name, w.Threads, w.Tasks, w.Games, w.Moves,
+			w.Busy.Round(time.Millisecond*100), w.Dropped, w.State)
+	}
 	_ = t.Flush() // a strings.Builder takes everything
 	return b.String()
 }
 
 // Progress says in a line how many games each worker has played.
 func Progress(rows []WorkerRow) string {
+	if text, all := allRefused(rows); all {
+		return text
+	}
 	var parts []string
 	for _, w := range rows {
 		parts = append(parts, fmt.Sprintf("%s %d", w.Name, w.Games))

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
@@ -13,13 +14,13 @@ import (
 // A Status is what the process of a run says of it.
 type Status struct {
 	Run       string      `json:"run"`
-	Kind      string      `json:"kind,omitempty"` // see Head
+	Kind      string      `json:"kind"`
 	Game      string      `json:"game"`
 	Epoch     uint64      `json:"epoch"`
-	Iteration int         `json:"iteration"` // that is played now; of a match: units whose games are there
-	Open      int         `json:"open"`      // tasks without a result
-	Queued    uint64      `json:"queued"`    // tasks that no worker has yet
-	Unread    uint64      `json:"unread"`    // results that the learner has not taken yet
+	Iteration int         `json:"iteration"` // that is played now; by default, jobs whose result was counted
+	Open      int         `json:"open"`      // jobs without a result
+	Queued    uint64      `json:"queued"`    // jobs that no worker has yet
+	Unread    uint64      `json:"unread"`    // results that the process has not taken yet
 	Workers   []WorkerRow `json:"workers"`
 }
 
@@ -30,43 +31,42 @@ func Ask(ctx context.Context, nc *nats.Conn) (all []Status, quiet map[string]str
 	if err != nil {
 		return nil, nil, err
 	}
-	kv, err := Runs(ctx, js, false)
+	kv, err := openRuns(ctx, js, false)
 	if errors.Is(err, jetstream.ErrBucketNotFound) {
 		return nil, nil, nil
 	} else if err != nil {
-		return nil, nil, Explain(err)
+		return nil, nil, explain(err)
 	}
-	heads, err := Heads(ctx, kv)
-	if err != nil {
-		return nil, nil, err
-	}
+	runs, err := getAll(ctx, kv)
 	quiet = map[string]string{}
-	for _, h := range heads {
-		if h.State != Running {
-			quiet[h.Run] = h.Game + ", " + h.State
+	for _, r := range runs {
+		if r.State != Running {
+			quiet[r.ID] = r.Game + ", " + r.State
 			continue
 		}
-		s, err := ask(ctx, nc, h.Run)
+		s, err := ask(ctx, nc, r.ID)
 		if err != nil {
-			quiet[h.Run] = fmt.Sprintf("%s, its learner does not answer: %v", h.Game, err)
+			quiet[r.ID] = fmt.Sprintf("%s, its process does not answer: %v", r.Game, err)
 			continue
 		}
 		all = append(all, s)
 	}
-	return all, quiet, nil
+	return all, quiet, err
 }
 
 // ask returns the status of a run.
 func ask(ctx context.Context, nc *nats.Conn, run string) (s Status, err error) {
-	reply, err := nc.RequestWithContext(ctx, statusSubject(run), nil)
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second) // a process that has just gone never answers
+	defer cancel()
+	reply, err := nc.RequestWithContext(ctx, subject(run, "status"), nil)
 	if err != nil {
 		return s, err
 	}
 	return s, json.Unmarshal(reply.Data, &s)
 }
 
-// Alive reports whether the process of a run may be alive: false if nobody listens to its subjects.
-func Alive(ctx context.Context, nc *nats.Conn, run string) bool {
+// alive reports whether the process of a run may be alive: false if nobody listens to its subjects.
+func alive(ctx context.Context, nc *nats.Conn, run string) bool {
 	_, err := ask(ctx, nc, run)
 	return !errors.Is(err, nats.ErrNoResponders)
 }

@@ -3,82 +3,48 @@ package fleet
 import (
 	"context"
 	"errors"
-	"regexp"
-	"strings"
+	"math"
 	"time"
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// KeepFor is how long a broker keeps what a run or a match has left there whose process is gone. A run that is
-// continued later puts it there again.
+// KeepFor is how long a broker keeps what a run has left there whose process is gone. A run that is continued later
+// puts it there again.
 const KeepFor = 7 * 24 * time.Hour
 
-// queueOf is the rest of the name of a queue after that of its run.
-var queueOf = regexp.MustCompile(`^\d+-(tasks|results)$`)
-
-// Sweep removes the specs, objects and queues of runs that gave no sign of life for a time: nothing of theirs in the
-// bucket was written, and no process listens. A run's lease stays, so that its epochs go on. All times are the
-// broker's; now is that of the spec of run, which the caller has just written.
-func Sweep(ctx context.Context, nc *nats.Conn, js jetstream.JetStream, kv jetstream.KeyValue, run string,
+// sweep removes the runs that gave no sign of life for a time: nothing was written to the entry, and no process
+// listens. All times are the broker's; now is that of the entry of run, which the caller has just written.
+func sweep(ctx context.Context, nc *nats.Conn, js jetstream.JetStream, kv jetstream.KeyValue, run string,
 	keep time.Duration) (removed []string, err error) {
-	own, err := kv.Get(ctx, SpecKey(run))
+	own, err := get(ctx, kv, run)
 	if err != nil {
 		return nil, err
 	}
-	keys, err := kv.Keys(ctx)
-	if err != nil {
-		return nil, err
-	}
-	last := map[string]time.Time{} // sign of life, by run
-	specs := map[string]bool{}
-	for _, key := range keys {
-		what, of, _ := strings.Cut(key, ".")
-		e, err := kv.Get(ctx, key)
-		if err != nil {
-			continue // it was deleted in between
-		}
-		if e.Created().After(last[of]) {
-			last[of] = e.Created()
-		}
-		if what == "spec" {
-			specs[of] = true
-		}
-	}
-	for of := range specs {
-		if of == run || own.Created().Sub(last[of]) < keep || Alive(ctx, nc, of) {
+	all, err := getAll(ctx, kv)
+	for _, r := range all {
+		if r.ID == run || own.written.Sub(r.written) < keep || alive(ctx, nc, r.ID) {
 			continue
 		}
-		if err := remove(ctx, js, kv, of); err != nil {
+		if err := remove(ctx, js, kv, r); err != nil {
 			return removed, err
 		}
-		removed = append(removed, of)
+		removed = append(removed, r.ID)
 	}
-	return removed, nil
+	return removed, err
 }
 
-// remove removes what a run has in the broker, except its lease.
-func remove(ctx context.Context, js jetstream.JetStream, kv jetstream.KeyValue, run string) error {
-	names := js.StreamNames(ctx)
-	var queues []string
-	for name := range names.Name() {
-		if rest, ok := strings.CutPrefix(name, "blockyard-"+run+"-"); ok && queueOf.MatchString(rest) {
-			queues = append(queues, name)
-		}
+// remove removes what a run has in the broker, except the number of its epoch if it can be continued.
+func remove(ctx context.Context, js jetstream.JetStream, kv jetstream.KeyValue, r *entry) (err error) {
+	if r.Once {
+		err = kv.Purge(ctx, runKey(r.ID), jetstream.LastRevision(r.revision))
+	} else {
+		left := Run{Version: Version, ID: r.ID, Epoch: r.Epoch, Free: true}
+		_, err = kv.Update(ctx, runKey(r.ID), toJSON(left), r.revision)
 	}
-	err := names.Err()
-	for _, name := range queues {
-		err = errors.Join(err, ignore(js.DeleteStream(ctx, name), jetstream.ErrStreamNotFound))
+	if wrongRevision(err) {
+		return nil // it has just been continued
 	}
-	return errors.Join(err, ignore(DeleteObjects(ctx, js, run), jetstream.ErrBucketNotFound),
-		kv.Purge(ctx, SpecKey(run)))
-}
-
-// ignore returns err unless it is the one that is expected.
-func ignore(err, expected error) error {
-	if errors.Is(err, expected) {
-		return nil
-	}
-	return err
+	return errors.Join(err, removeQueues(ctx, js, r.ID, math.MaxUint64), deleteObjects(ctx, js, r.ID))
 }

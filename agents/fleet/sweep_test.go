@@ -1,89 +1,97 @@
 package fleet
 
 import (
-	"context"
 	"fmt"
-	"log/slog"
 	"path/filepath"
 	"slices"
 	"testing"
 	"time"
 
-	"blockyard/agents/fleet/broker"
-
 	"github.com/nats-io/nats.go/jetstream"
 	"github.com/stretchr/testify/require"
+
+	"blockyard/agents/fleet/broker"
 )
 
 // What runs leave in a broker whose processes are gone is removed when it is old, and nothing else.
 func TestSweep(t *testing.T) {
-	f := broker.Flags{Listen: "127.0.0.1:0"}
-	site, err := f.Open(t.TempDir(), "test", slog.New(slog.DiscardHandler))
-	require.NoError(t, err)
+	site := newSite(t)
 	ctx := t.Context()
-	js, err := jetstream.New(site.Conn)
-	require.NoError(t, err)
-	kv, err := Runs(ctx, js, true)
-	require.NoError(t, err)
-	leave := func(run string) {
-		_, err := kv.Put(ctx, SpecKey(run), JSON(Head{Run: run, State: Running}))
+	mine := serve(t, site, squares("mine", DefaultLimits), Options{})
+	js, kv := mine.js, mine.kv
+	leave := func(run string, once bool) {
+		_, err := kv.Put(ctx, runKey(run), toJSON(Run{ID: run, State: Running, Once: once, Epoch: 3}))
 		require.NoError(t, err)
-		_, err = kv.Put(ctx, "lease."+run, []byte("epoch"))
+		o, err := createObjects(ctx, js, run)
 		require.NoError(t, err)
-		_, err = CreateObjects(ctx, js, run, 0)
+		_, err = o.Put(ctx, []byte("weights"))
 		require.NoError(t, err)
-		_, err = js.CreateStream(ctx, jetstream.StreamConfig{Name: "blockyard-" + run + "-3-tasks"})
+		_, err = js.CreateStream(ctx, jetstream.StreamConfig{Name: queueName(run, 3, "tasks")})
 		require.NoError(t, err)
 	}
-	for _, run := range []string{"old", "old-2", "alive", "leased"} {
-		leave(run)
-	}
-	ended, stop := context.WithCancel(ctx)
-	require.NoError(t, NewRoster("alive", slog.New(slog.DiscardHandler)).Listen(ended, site.Conn, func() Status { return Status{} }))
-	time.Sleep(3 * time.Second)
-	before := time.Now() // what has been left so far is 3 seconds older than the rest
-	keep := func() time.Duration { return time.Since(before) + 2500*time.Millisecond }
-	_, err = kv.Put(ctx, "lease.leased", []byte("renewed"))
+	leave("old", false)
+	leave("old-2", true)
+	leave("leased", false)
+	other := serve(t, site, squares("alive", DefaultLimits), Options{})
+	before, err := get(ctx, kv, "alive")
 	require.NoError(t, err)
-	leave("new")
-	leave("mine")
-	sweep := func(keep time.Duration) []string {
-		removed, err := Sweep(ctx, site.Conn, js, kv, "mine", keep)
+	entry := func(run string) *entry {
+		e, err := get(ctx, kv, run)
+		require.NoError(t, err)
+		return e
+	}
+	// what has been left so far is half a second older than the rest, by the clock of the broker
+	require.Eventually(t, func() bool {
+		require.NoError(t, mine.lease.write(ctx, nil))
+		return entry("mine").written.Sub(before.written) > 500*time.Millisecond
+	}, long, 50*time.Millisecond)
+	_, err = kv.Put(ctx, runKey("leased"), toJSON(entry("leased").Run))
+	require.NoError(t, err)
+	leave("new", false)
+	keep := func() time.Duration { // separates the two
+		require.NoError(t, mine.lease.write(ctx, nil))
+		return entry("mine").written.Sub(entry("leased").written) + time.Millisecond
+	}
+	swept := func(keep time.Duration) []string {
+		removed, err := sweep(ctx, site.Conn, js, kv, "mine", keep)
 		require.NoError(t, err)
 		slices.Sort(removed)
 		return removed
 	}
-	require.Empty(t, sweep(time.Hour))
-	require.Equal(t, []string{"old", "old-2"}, sweep(keep()))
-	require.Empty(t, sweep(keep()))
-	stop()
-	require.Eventually(t, func() bool { return slices.Equal([]string{"alive"}, sweep(keep())) },
-		time.Minute, 50*time.Millisecond, "its process is gone")
+	require.Empty(t, swept(time.Hour))
+	require.Equal(t, []string{"old", "old-2"}, swept(keep()))
+	require.Empty(t, swept(keep()))
 
 	var left []string
 	for name := range js.StreamNames(ctx).Name() {
 		left = append(left, name)
 	}
 	slices.Sort(left)
-	require.Equal(t, []string{"KV_blockyard-runs", "OBJ_blockyard-leased-nets", "OBJ_blockyard-mine-nets",
-		"OBJ_blockyard-new-nets", "blockyard-leased-3-tasks", "blockyard-mine-3-tasks", "blockyard-new-3-tasks"}, left)
-	require.ErrorIs(t, ReadSpec(ctx, kv, "old", new(Head)), ErrNoRun)
-	_, err = kv.Get(ctx, "lease.old")
-	require.NoError(t, err, "its epochs go on")
-	require.NoError(t, site.Close(true))
+	require.Equal(t, []string{"KV_blockyard-runs", "OBJ_blockyard-alive-nets", "OBJ_blockyard-leased-nets",
+		"OBJ_blockyard-mine-nets", "OBJ_blockyard-new-nets", "blockyard-alive-1-results", "blockyard-alive-1-tasks",
+		"blockyard-leased-3-tasks", "blockyard-mine-1-results", "blockyard-mine-1-tasks", "blockyard-new-3-tasks"}, left)
+	require.Empty(t, entry("old").State)
+	require.EqualValues(t, 3, entry("old").Epoch, "its epochs go on")
+	_, err = get(ctx, kv, "old-2")
+	require.ErrorIs(t, err, ErrNoRun)
+	again := serve(t, site, squares("old", DefaultLimits), Options{})
+	require.EqualValues(t, 4, again.Status().Epoch)
+	for _, s := range []*Server{again, other, mine} {
+		require.NoError(t, s.Close(true))
+	}
 }
 
-// Large results travel as objects, whose bytes must match their names.
+// Objects are bytes that match their names.
 func TestObjects(t *testing.T) {
 	f := broker.Flags{Listen: "127.0.0.1:0"}
 	dir := t.TempDir()
-	site, err := f.Open(dir, "test", slog.New(slog.DiscardHandler))
+	site, err := f.Open(dir, "test", quiet)
 	require.NoError(t, err)
 	require.True(t, site.Embedded())
 	require.Equal(t, "train join "+site.ConnectedUrl()+" --creds "+filepath.Join(dir, "worker.nk"), site.Join)
 	js, err := jetstream.New(site.Conn)
 	require.NoError(t, err)
-	o, err := CreateObjects(t.Context(), js, "run", 0)
+	o, err := createObjects(t.Context(), js, "run")
 	require.NoError(t, err)
 	data := make([]byte, 3<<20)
 	name, err := o.Put(t.Context(), data)
@@ -98,8 +106,9 @@ func TestObjects(t *testing.T) {
 	_, err = o.Get(t.Context(), other)
 	require.ErrorContains(t, err, "do not match its name")
 	require.NoError(t, o.Remove(t.Context(), name))
+	require.NoError(t, o.Remove(t.Context(), name))
 	_, err = o.Get(t.Context(), name)
-	require.ErrorContains(t, err, "not found")
+	require.ErrorIs(t, err, ErrNoObject)
 	require.NoError(t, site.Close(true))
 	require.NoDirExists(t, filepath.Join(dir, "broker"))
 }

@@ -16,7 +16,7 @@ import (
 
 func named(t testing.TB, text string) Player {
 	t.Helper()
-	f, err := bots.Parse(blockbattle.Game, text)
+	f, err := bots.New(blockbattle.Game, bots.Own(text))
 	require.NoError(t, err)
 	return Player{Name: text, New: f}
 }

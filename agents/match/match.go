@@ -26,6 +26,7 @@ import (
 // A Player makes a new agent for every game.
 type Player struct {
 	Name string
+	Spec string // what the user has given the name Name; "" if nothing
 	New  func(seed uint64) (env.Agent, error)
 }
 

@@ -18,7 +18,7 @@ import (
 	"blockyard/datasets/program"
 )
 
-// Export holds the arguments that the commands "agents bundle" and "train export" have in common.
+// Export holds the arguments of the command "agents bundle" that say what to build.
 type Export struct {
 	Game    string `arg:"" help:"Game of the contest: blockbattle, blocking, dropblox or tetrisduel."`
 	Weights string `placeholder:"FILE" help:"Network to build in, a safetensors file. Default: the shipped one."`
@@ -26,7 +26,7 @@ type Export struct {
 	Zip     bool   `help:"Also write the upload, an archive with main.go in it, to the same name ending in .zip."`
 }
 
-// Help is the commands' longer description.
+// Help is the command's longer description.
 func (*Export) Help() string {
 	return fmt.Sprintf(`The file needs nothing but the standard library and Go %s, and has at most %d characters.
 Before it is written, it is compiled alone, and the program answers stored logs or whole games

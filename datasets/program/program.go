@@ -27,8 +27,8 @@ type usageError struct{ error }
 
 func (u usageError) Unwrap() error { return u.error }
 
-// ErrFound means that a command has found differences and printed them. The exit status is then Failed, and nothing more
-// is printed.
+// ErrFound means that a command has found differences and printed them. The exit status is then Failed, and nothing
+// more is printed.
 var ErrFound = errors.New("differences were found")
 
 // A Program is a command line.

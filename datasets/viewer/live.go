@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"strings"
 	"sync"
@@ -40,19 +39,11 @@ func (l *Live) Serve(ctx context.Context, out, errs io.Writer) error {
 	if got := h.take(ctx, 1); got.status != http.StatusOK && got.status != http.StatusTooManyRequests {
 		return errors.New(got.err())
 	}
-	listener, err := net.Listen("tcp", l.Listen)
+	listener, err := web.Listen(l.Listen, "/", l.Open, out, errs)
 	if err != nil {
-		return fmt.Errorf("%w: name another address with --listen; port 0 selects a free port", err)
+		return err
 	}
-	address := "http://" + listener.Addr().String() + "/"
-	fmt.Fprintln(out, address)
-	if l.Open {
-		if err := OpenBrowser(address); err != nil {
-			fmt.Fprintln(errs, "opening a browser failed:", err)
-		}
-	}
-	tcp, ok := listener.Addr().(*net.TCPAddr)
-	return web.Serve(ctx, listener, guarded(h.routes(), ok && tcp.IP.IsLoopback()))
+	return web.Serve(ctx, listener, guarded(h.routes(), web.OnLoopback(listener.Addr())), web.Limits{})
 }
 
 // A liveHandler passes on what the server shows.

@@ -5,7 +5,6 @@ import (
 	"embed"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"net"
 	"net/http"
@@ -60,8 +59,6 @@ func NewServer(l *Library, analyst analysis.Analyst, local bool) *Server {
 	mux.HandleFunc("GET /api/frames", s.frames)
 	mux.HandleFunc("GET /api/marked", s.marked)
 	mux.HandleFunc("GET /api/analysis", s.analysis)
-	mux.HandleFunc("POST /post_game", s.postGame)
-	mux.HandleFunc("GET /view_game", s.viewGame)
 	s.routes = guarded(gzhttp.GzipHandler(mux), local)
 	return s
 }
@@ -73,19 +70,12 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.routes.Se
 func guarded(next http.Handler, local bool) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		web.Protect(w.Header())
-		if local && !loopback(r.Host) {
+		if local && !web.Loopback(r.Host) {
 			http.Error(w, "this viewer accepts requests to 127.0.0.1 and localhost only", http.StatusForbidden)
 			return
 		}
 		next.ServeHTTP(w, r)
 	})
-}
-
-// loopback reports whether a Host header names the local machine.
-func loopback(host string) bool {
-	name := web.HostName(host)
-	ip := net.ParseIP(name)
-	return strings.EqualFold(name, "localhost") || ip != nil && ip.IsLoopback()
 }
 
 // list is the response to /api/games.
@@ -188,36 +178,6 @@ func (s *Server) frames(w http.ResponseWriter, r *http.Request) {
 	web.Answer(w, &out)
 }
 
-func (s *Server) postGame(w http.ResponseWriter, r *http.Request) {
-	if r.Header.Get("Origin") != "" {
-		web.Refuse(w, http.StatusForbidden, errors.New("only programs may post games, not web pages"))
-		return
-	}
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxPostBytes))
-	if err != nil {
-		web.Refuse(w, http.StatusRequestEntityTooLarge, err)
-		return
-	}
-	s.library.mu.Lock()
-	n, err := s.library.posted.take(body, time.Now())
-	s.library.index()
-	s.library.mu.Unlock()
-	if err != nil {
-		web.Refuse(w, http.StatusBadRequest, err)
-		return
-	}
-	fmt.Fprint(w, n)
-}
-
-func (s *Server) viewGame(w http.ResponseWriter, r *http.Request) {
-	n, err := number(r, "id", 0, 1, 1<<40)
-	if err != nil {
-		web.Refuse(w, http.StatusBadRequest, err)
-		return
-	}
-	http.Redirect(w, r, "/#"+postID(strconv.Itoa(n))+"/0", http.StatusFound)
-}
-
 // number reads a number from lo to hi from the query, by default without.
 func number(r *http.Request, name string, without, lo, hi int) (int, error) {
 	text := r.FormValue(name)
@@ -233,6 +193,5 @@ func number(r *http.Request, name string, without, lo, hi int) (int, error) {
 
 // Serve serves the page on listener until ctx is done. analyst may be nil.
 func Serve(ctx context.Context, listener net.Listener, l *Library, analyst analysis.Analyst) error {
-	addr, ok := listener.Addr().(*net.TCPAddr)
-	return web.Serve(ctx, listener, NewServer(l, analyst, ok && addr.IP.IsLoopback()))
+	return web.Serve(ctx, listener, NewServer(l, analyst, web.OnLoopback(listener.Addr())), web.Limits{})
 }

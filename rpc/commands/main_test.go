@@ -186,7 +186,7 @@ func TestTokenFile(t *testing.T) {
 
 func TestUsage(t *testing.T) {
 	for status, args := range map[int][][]string{
-		0: {{"--help"}, {"serve", "--help"}, {"bench", "--help"}},
+		0: {{"--help"}, {"serve", "--help"}},
 		1: {
 			{"serve", "--listen", "tcp:0.0.0.0:0"}, {"serve", "--listen", "unix:x", "--max-envs", "0"},
 			{"ping", "tcp:127.0.0.1:1"},
@@ -204,13 +204,5 @@ func TestClientsMayNotNameFiles(t *testing.T) {
 	for _, text := range []string{"exec:touch /tmp/x", "hand:weights=/etc/passwd", "hand:ply=1,weights=x"} {
 		_, err := dial(t, p.ready[0]).Open("blockbattle", map[string]any{"opponents": map[int]string{1: text}})
 		require.ErrorContains(t, err, "--trust-specs")
-	}
-}
-
-func TestBench(t *testing.T) {
-	t.Setenv("BLOCKYARD_RPC_PROGRAM", version) // the server that it starts is this program
-	for _, more := range [][]string{nil, {"--json"}} {
-		args := append([]string{"bench", "--game", "toy:pick", "--envs", "3", "--rounds", "2", "--burst", "1ms"}, more...)
-		require.Zero(t, run(context.Background(), args))
 	}
 }

@@ -1,11 +1,14 @@
 package commands
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"log/slog"
 	"strings"
 	"time"
+
+	"blockyard/rpc/server/limits"
 
 	"github.com/alecthomas/kong"
 
@@ -88,29 +91,41 @@ func openEnvURL(address string) string {
 	return address
 }
 
-// openEnv returns the server of --openenv, nil without that flag. Its sessions are guests of srv.
-func (f *openEnvFlags) openEnv(srv *server.Server, served []*env.Game, l server.Limits, log *slog.Logger) (
-	*openenv.Server, error) {
+// openEnv returns the server of --openenv, nil without that flag. Its sessions are guests of srv. forget removes what
+// its opponents were compiled to, also after an error.
+func (f *openEnvFlags) openEnv(ctx context.Context, srv *server.Server, served []*env.Game, l limits.Limits,
+	log *slog.Logger) (_ *openenv.Server, forget func(), err error) {
+	forget = func() {}
 	if f.OpenEnv == "" {
-		return nil, nil
+		return nil, forget, nil
 	}
 	g, err := f.game(served)
 	if err != nil {
-		return nil, err
+		return nil, forget, err
 	}
+	opponents := f.Opponents
 	var opponent bots.Factory
 	if g.MaxSeats > 1 {
-		if opponent, err = bots.Parse(g, f.Opponents); err != nil {
-			return nil, fmt.Errorf("--opponents: %w", err)
+		a, err := bots.Parse(g, bots.Own(f.Opponents))
+		if err == nil {
+			forget, err = bots.PrepareAll(ctx, a)
+		}
+		if err == nil {
+			opponents = a.Recorded()
+			opponent, err = a.Factory()
+		}
+		if err != nil {
+			return nil, forget, fmt.Errorf("--opponents: %w", err)
 		}
 	}
-	return openenv.New(openenv.Config{
-		Game: g, Seats: f.Seats, Seat: f.Seat, Opponent: vec.AgentFactory(opponent), Opponents: f.Opponents,
+	text, err := openenv.New(openenv.Config{
+		Game: g, Seats: f.Seats, Seat: f.Seat, Opponent: vec.AgentFactory(opponent), Opponents: opponents,
 		Reward: f.Reward, Penalty: f.IllegalPenalty, StepLimit: f.StepLimit, Rules: games.Rules(g), Version: version,
 		Guests: srv, Sessions: l.MaxSessions, Hosts: f.OpenEnvHost,
 		MaxMessage: l.MaxMessage, Idle: f.Idle, Header: l.HelloTimeout,
 		Body: l.FrameTimeout, Write: l.WriteTimeout, Log: log,
 	})
+	return text, forget, err
 }
 
 // game finds the game of --openenv.

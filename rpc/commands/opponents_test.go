@@ -7,8 +7,11 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"blockyard/agents/bots"
 	"blockyard/agents/bots/blockbattlebot"
+	"blockyard/env"
 	"blockyard/env/blockbattle"
+	"blockyard/env/vec"
 	"blockyard/env/wintetris"
 )
 
@@ -19,6 +22,12 @@ func TestUntrustedOpponents(t *testing.T) {
 	uploads := func(asked string) ([]byte, error) {
 		require.Equal(t, name, asked)
 		return nil, errors.New("not there")
+	}
+	foreign := func(g *env.Game, spec string) (vec.AgentFactory, error) {
+		return opponents(g, bots.Foreign(spec, uploads))
+	}
+	own := func(g *env.Game, spec string) (vec.AgentFactory, error) {
+		return opponents(g, bots.Own(spec).With(uploads))
 	}
 	for spec, want := range map[string]string{
 		"random":                      "",
@@ -32,6 +41,11 @@ func TestUntrustedOpponents(t *testing.T) {
 		"learned:weights=" + name:     "not there",
 		"hand:weights=" + name:        "not there",
 		"exec:true --weights=" + name: refused,
+		"me=exec:true":                refused,
+		"human":                       refused,
+		"me=hand:weights=x":           refused,
+		"/bin/true":                   `unknown agent "/bin/true"`,
+		"..":                          `unknown agent ".."`,
 		"executive":                   `unknown agent "executive"`,
 		"exec2:true":                  `unknown agent "exec2"`,
 		"weights":                     `unknown agent "weights"`,
@@ -39,7 +53,7 @@ func TestUntrustedOpponents(t *testing.T) {
 		"hand:ply=weights":            `option ply: "weights" is not a number`,
 		"random:weights=/etc/passwd":  "random takes no options",
 	} {
-		f, err := opponents(false)(blockbattle.Game, spec, uploads)
+		f, err := foreign(blockbattle.Game, spec)
 		if want == "" {
 			require.NoError(t, err, spec)
 			require.NotNil(t, f)
@@ -47,18 +61,22 @@ func TestUntrustedOpponents(t *testing.T) {
 		}
 		require.ErrorContains(t, err, want, spec)
 	}
-	_, err := opponents(false)(wintetris.Game, "exec:true", uploads)
-	require.ErrorContains(t, err, `unknown agent "exec"`, "WinTetris has no contest in lines")
-	_, err = opponents(true)(blockbattle.Game, "exec:true", uploads)
+	_, err := foreign(wintetris.Game, "exec:true")
+	require.ErrorContains(t, err, refused)
+	_, err = own(wintetris.Game, "exec:true")
+	require.ErrorContains(t, err, "a program cannot play wintetris here")
+	_, err = own(blockbattle.Game, "exec:true")
 	require.NoError(t, err)
-	_, err = opponents(true)(blockbattle.Game, "hand:weights=/no/such", uploads)
+	_, err = own(blockbattle.Game, "hand:weights=/no/such")
 	require.ErrorContains(t, err, "no such file")
-	_, err = opponents(true)(blockbattle.Game, "hand:weights="+name, uploads)
+	_, err = own(blockbattle.Game, "hand:weights="+name)
 	require.ErrorContains(t, err, "not there")
 	tuned := blockbattlebot.Entry.Baseline
-	uploads = func(string) ([]byte, error) { return tuned.Format(tuned.Weights), nil }
+	weights := tuned.Format(tuned.Weights)
+	name = bots.ContentName(weights)
+	uploads = func(string) ([]byte, error) { return weights, nil }
 	for spec, want := range map[string]string{"hand:ply=1,weights=" + name: "", "learned:weights=" + name: "safetensors"} {
-		f, err := opponents(false)(blockbattle.Game, spec, uploads)
+		f, err := foreign(blockbattle.Game, spec)
 		if want != "" {
 			require.ErrorContains(t, err, want)
 			continue

@@ -13,14 +13,14 @@ import (
 	"reflect"
 	"runtime/debug"
 	"slices"
-	"strings"
 	"time"
+
+	"blockyard/rpc/server/limits"
 
 	"github.com/alecthomas/kong"
 
 	"blockyard/agents/bots"
 	"blockyard/agents/bots/entry"
-	"blockyard/agents/mlp"
 	"blockyard/datasets/program/ops"
 	"blockyard/env"
 	"blockyard/env/games"
@@ -47,7 +47,7 @@ type serveCmd struct {
 	openEnvFlags
 	watchFlags
 	ops.Flags
-	server.Limits
+	limits.Limits
 }
 
 // vars are the longer help texts, and the default limits by name.
@@ -67,16 +67,11 @@ func vars() kong.Vars {
 			"New ones are refused, and a second signal ends the server at once. 0 by default.",
 		"watch_help": watchHelp,
 		"ca_help":    "Certificate authorities to trust over tls:, in PEM format; by default those of the system.",
-		"bench_threads_help": "Measure servers that step with each of these numbers of threads instead, such as " +
-			"1,2,4,8,16; in every game without --game.",
-		"bench_game_help": "Game to step. Default: blockbattle. " +
-			"null computes nothing and sends as many bytes as a usual game, " +
-			"so that only the transport is measured.",
 	}
 	maps.Copy(v, openEnvVars())
-	limits := reflect.ValueOf(server.DefaultLimits())
-	for i := range limits.NumField() {
-		v[limits.Type().Field(i).Name] = fmt.Sprint(limits.Field(i))
+	defaults := reflect.ValueOf(limits.DefaultLimits())
+	for i := range defaults.NumField() {
+		v[defaults.Type().Field(i).Name] = fmt.Sprint(defaults.Field(i))
 	}
 	return v
 }
@@ -108,11 +103,11 @@ func (c *serveCmd) Run(ctx context.Context) error {
 	c.Fit(log)
 	served := games.All
 	if c.Toy {
-		served = slices.Concat(games.All, toys)
+		served = withToys()
 	}
 	srv := server.New(server.Config{
 		Games: served, Version: version,
-		Agents: opponents(c.TrustSpecs), AgentMemory: agentMemory(c.TrustSpecs), Trusted: c.TrustSpecs,
+		Agents: opponents, AgentMemory: agentMemory, Trusted: c.TrustSpecs,
 		Opponents: bots.Names, Features: bots.Features,
 		Tokens: tokens, Workers: c.Workers, Limits: c.Limits,
 		Log: log,
@@ -122,7 +117,8 @@ func (c *serveCmd) Run(ctx context.Context) error {
 		return err
 	}
 	defer site.Close()
-	text, err := c.openEnv(srv, served, c.Limits, log)
+	text, forget, err := c.openEnv(ctx, srv, served, c.Limits, log)
+	defer forget()
 	if err != nil {
 		return err
 	}
@@ -138,16 +134,12 @@ func (c *serveCmd) Run(ctx context.Context) error {
 	ctx, end := context.WithCancelCause(ctx)
 	defer end(nil)
 	for k, l := range listeners {
+		serve := srv.Serve
 		if k == len(c.Listen) {
-			go func() {
-				if err := text.Serve(l); err != nil {
-					end(err)
-				}
-			}()
-			break
+			serve = text.Serve
 		}
 		go func() {
-			if err := srv.Serve(l); err != nil {
+			if err := serve(l); err != nil {
 				end(err)
 			}
 		}()
@@ -191,18 +183,18 @@ func (c *serveCmd) credentials() server.Credentials {
 }
 
 // tokens returns the tokens that clients may send, nil if they need none.
-func (c *serveCmd) tokens() ([]server.Token, error) {
+func (c *serveCmd) tokens() ([]limits.Token, error) {
 	if c.TokenFile == "" {
 		if c.Token == "" {
 			return nil, nil
 		}
-		return []server.Token{{Secret: c.Token}}, nil
+		return []limits.Token{{Secret: c.Token}}, nil
 	}
 	b, err := os.ReadFile(c.TokenFile)
 	if err != nil {
 		return nil, err
 	}
-	all, err := server.ParseTokens(string(b))
+	all, err := limits.ParseTokens(string(b))
 	if err != nil {
 		return nil, fmt.Errorf("token file %s: %w", c.TokenFile, err)
 	}
@@ -236,7 +228,7 @@ func (c *serveCmd) watch(ctx context.Context, srv *server.Server, end context.Ca
 	}()
 }
 
-func listenAll(addresses []string, tokens []server.Token, with server.Credentials) ([]net.Listener, error) {
+func listenAll(addresses []string, tokens []limits.Token, with server.Credentials) ([]net.Listener, error) {
 	var all []net.Listener
 	for _, a := range addresses {
 		l, err := server.Listen(a, tokens, with)
@@ -280,41 +272,26 @@ func announce(w io.Writer, listeners []net.Listener, text int, site *ops.Site, s
 	return json.NewEncoder(w).Encode(ready)
 }
 
-// access is what the specs of clients may use: the weights that uploads returns and, if clients are trusted, files and
-// commands of this machine.
-func access(trusted bool, uploads func(string) ([]byte, error)) bots.Access {
-	return bots.Access{Commands: trusted, Weights: func(name string) ([]byte, error) {
-		switch {
-		case strings.HasPrefix(name, server.UploadPrefix):
-			return uploads(name)
-		case trusted:
-			return mlp.ReadFile(name)
-		}
-		return nil, bots.ErrUntrusted
-	}}
+// opponents parses the opponents that clients name.
+func opponents(g *env.Game, t bots.Text) (vec.AgentFactory, error) {
+	factory, err := bots.New(g, t)
+	return vec.AgentFactory(factory), refusal(err)
 }
 
-// opponents returns what parses the opponents that clients name.
-func opponents(trusted bool) func(*env.Game, string, func(string) ([]byte, error)) (vec.AgentFactory, error) {
-	return func(g *env.Game, spec string, uploads func(string) ([]byte, error)) (vec.AgentFactory, error) {
-		factory, err := access(trusted, uploads).Parse(g, spec)
-		return vec.AgentFactory(factory), refusal(err)
+// agentMemory says how much memory the opponents take that clients name.
+func agentMemory(g *env.Game, t bots.Text) (entry.Memory, error) {
+	a, err := bots.Parse(g, t)
+	if err != nil {
+		return entry.Memory{}, refusal(err)
 	}
-}
-
-// agentMemory returns what says how much memory the opponents take that clients name.
-func agentMemory(trusted bool) func(*env.Game, string, func(string) ([]byte, error)) (entry.Memory, error) {
-	return func(g *env.Game, spec string, uploads func(string) ([]byte, error)) (entry.Memory, error) {
-		m, err := access(trusted, uploads).Memory(g, spec)
-		return m, refusal(err)
-	}
+	return a.Memory(), nil
 }
 
 // refusal tells clients what they may do instead of naming files and commands.
 func refusal(err error) error {
 	if errors.Is(err, bots.ErrUntrusted) {
 		return errors.New("clients may not name files or commands of the server's machine, but may upload weights; " +
-			"serve --trust-specs allows it")
+			"serve --trust-specs allows it, but not in checkpoints that name others than the environment does")
 	}
 	return err
 }

@@ -24,7 +24,7 @@ import (
 // lines are what a new game adds to files that exist: one import and one line of a list each.
 var lines = []struct{ file, imports, list, line string }{
 	{"env/games/games.go", "blockyard/env/envtest/toy", "var All = []*env.Game{", "toy.Pick, toy.Turns,"},
-	{"agents/bots/registry.go", "blockyard/agents/bots/entry/toybot", "var All = []*entry.Entry{", "toybot.Entry,"},
+	{"agents/bots/bots.go", "blockyard/agents/bots/entry/toybot", "var All = []*entry.Entry{", "toybot.Entry,"},
 }
 
 // TestSixthGame adds the toy games to the two lists, in an overlay of the sources, and opens
@@ -43,6 +43,7 @@ func TestSixthGame(t *testing.T) {
 		require.Equal(t, 3, three.Seats)
 		require.Less(t, three.Rank, 1.8)
 	})
+	t.Run("contest", h.contest)
 	t.Run("records", h.records)
 	t.Run("training", h.training)
 	t.Run("server", h.server)
@@ -110,10 +111,33 @@ func (h house) weights(t *testing.T) string {
 	return filepath.Join(h.dir, "w.json")
 }
 
+// contest plays the contest of the game between agents, programs and sources, with a flag of its own.
+func (h house) contest(t *testing.T) {
+	python := "for line in open(0):\n    print(line.split()[3], flush=True)\n" // takes the most that a card offers
+	require.NoError(t, os.WriteFile(filepath.Join(h.dir, "most.py"), []byte(python), 0o600))
+	bots := []string{"--bot", "mine=most.py", "--bot", "exec:./agents bot toy:turns --agent random", "--bot", "hand"}
+	out := h.run(t, "agents", append([]string{"host", "toy:turns", "--games", "3", "--card-time", "9s", "--record", "hosted.jsonl"},
+		bots...)...)
+	require.Contains(t, out, "mine")
+	require.Contains(t, h.run(t, "datasets", "check", "hosted.jsonl"), "hosted.jsonl: 3 games, 0 differ")
+	h.run(t, "agents", "arena", "toy:pick", "--a", "mine=most.py", "--b", "hand", "--games", "2")
+	h.run(t, "agents", "ladder", "toy:pick", "mine=most.py", "hand", "random", "--games", "2", "--out", "ladder")
+	var table struct {
+		Played    int
+		Standings []struct{ Name string }
+		Refused   []struct{ Name, Refused string }
+	}
+	h.json(t, &table, "tournament", "toy:pick", "mine=most.py", "easy=random", "hand:ply=1", "--finals", "0", "--out", "tournament")
+	require.Empty(t, table.Refused)
+	require.Len(t, table.Standings, 3)
+	require.Contains(t, table.Standings, struct{ Name string }{"easy"})
+}
+
 // records records games and reads them with every tool.
 func (h house) records(t *testing.T) {
 	shown := h.run(t, "agents", "play", "toy:pick", "-a", "hand", "-a", "random", "--record", "games.jsonl", "--seed", "2")
 	require.Contains(t, shown, "toy:pick, seed 2")
+	require.Contains(t, h.run(t, "agents", "analyze", "games.jsonl#3", "--agent", "me=hand:ply=1"), "values by me")
 	h.run(t, "agents", "play", "toy:turns", "-a", "hand", "--record", "turns.jsonl")
 	require.Contains(t, h.run(t, "datasets", "check", "games.jsonl", "turns.jsonl"), "turns.jsonl: 1 games, 0 differ")
 	require.Contains(t, h.run(t, "datasets", "stat", "turns.jsonl"), "toy:turns: 1 games")

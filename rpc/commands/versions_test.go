@@ -153,8 +153,9 @@ func TestOldRecordsReplay(t *testing.T) {
 // A network that was trained then loads and chooses as it did.
 func TestOldWeightsPlay(t *testing.T) {
 	file := frozen(t, "weights-dropblox.safetensors")
-	access := bots.Access{Weights: func(string) ([]byte, error) { return file, nil }}
-	agent, err := access.Parse(dropblox.Game, "learned:width=3,depth=1,weights=x")
+	came := func(string) ([]byte, error) { return file, nil }
+	text := bots.Foreign("learned:width=3,depth=1,weights="+bots.ContentName(file), came)
+	agent, err := bots.New(dropblox.Game, text)
 	require.NoError(t, err)
 	a, err := agent(1)
 	require.NoError(t, err)
@@ -180,7 +181,7 @@ func TestOldWeightsPlay(t *testing.T) {
 func TestOldSpecsAreKnown(t *testing.T) {
 	for game, specs := range map[string][]string{
 		"blockbattle": {"random", "first", "hand", "learned", "terms6", "hand:ply=1", "learned:ply=3,width=8", "hand:time=50ms"},
-		"tetrisduel":  {"random", "first", "hand", "learned", "hand:ply=5,width=4", "exec:python3 bot.py"},
+		"tetrisduel":  {"random", "first", "hand", "learned", "hand:ply=5,width=4", "exec:cat bot.py"},
 		"blocking":    {"random", "first", "hand", "learned", "hand:ply=2"},
 		"wintetris":   {"random", "first", "hand", "learned"},
 		"dropblox":    {"random", "first", "hand", "learned", "hand:width=60", "hand:depth=3", "hand:time=1s"},
@@ -188,12 +189,12 @@ func TestOldSpecsAreKnown(t *testing.T) {
 		g, err := games.Lookup(game)
 		require.NoError(t, err)
 		for _, spec := range specs {
-			_, err := bots.Parse(g, spec)
+			_, err := bots.Parse(g, bots.Own(spec))
 			require.NoError(t, err, "%s: %s", game, spec)
 		}
 	}
 	tick, err := games.Lookup("wintetris:tick")
 	require.NoError(t, err)
-	_, err = bots.Parse(tick, "hand:parts=4")
+	_, err = bots.Parse(tick, bots.Own("hand:parts=4"))
 	require.NoError(t, err)
 }

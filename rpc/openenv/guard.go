@@ -2,19 +2,18 @@ package openenv
 
 import (
 	"fmt"
-	"net"
 	"net/http"
-	"net/netip"
 	"net/url"
-	"slices"
 	"strings"
+
+	"blockyard/datasets/program/web"
 )
 
 // guard refuses requests that a web page of another site has made a browser send: those with its Origin, and, after
 // DNS rebinding, those with its Host. An IP address as Host cannot come from DNS.
 func (s *Server) guard(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if !s.ours(r.Host) {
+		if !web.OwnHost(r.Host, s.c.Hosts...) {
 			s.refuse(w, &failure{http.StatusForbidden, "", fmt.Errorf("this server is not called %.80q: "+
 				"use its IP address or localhost, or start it with --openenv-host NAME", r.Host)})
 			return
@@ -30,26 +29,17 @@ func (s *Server) guard(next http.Handler) http.Handler {
 	})
 }
 
-// ours reports whether a Host header names this server.
-func (s *Server) ours(host string) bool {
-	if name, _, err := net.SplitHostPort(host); err == nil {
-		host = name
-	}
-	host = strings.TrimSuffix(strings.TrimPrefix(host, "["), "]")
-	if _, err := netip.ParseAddr(host); err == nil {
-		return true
-	}
-	return slices.ContainsFunc(append([]string{"localhost"}, s.c.Hosts...),
-		func(known string) bool { return strings.EqualFold(host, known) })
-}
-
 // known answers requests without a token with 401, if the server has any.
 func (s *Server) known(next http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		if _, err := s.c.Guests.Recognize(secretOf(r)); err != nil {
+		token, err := s.c.Guests.Recognize(secretOf(r))
+		if err != nil {
 			w.Header().Set("WWW-Authenticate", "Bearer")
 			s.refuse(w, err)
 			return
+		}
+		if token != "" {
+			web.Known(r, "token "+token)
 		}
 		next(w, r)
 	}

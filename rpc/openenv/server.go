@@ -1,8 +1,6 @@
 package openenv
 
 import (
-	"errors"
-	"log/slog"
 	"net"
 	"net/http"
 	"sync"
@@ -10,14 +8,14 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"blockyard/datasets/program/ops"
+	"blockyard/datasets/program/web"
 	"blockyard/env"
 )
 
 // A Server serves one game until Close. Drain and Close may be called on nil.
 type Server struct {
 	c        Config
-	http     *http.Server
+	http     *web.Server
 	draining atomic.Bool
 
 	mu       sync.Mutex
@@ -38,8 +36,9 @@ func New(c Config) (*Server, error) {
 	s := &Server{c: c, sessions: map[*session]struct{}{}, texts: make([]atomic.Pointer[string], c.Game.Actions)}
 	s.episodes, s.tools = newEpisodes(s), s.toolsOf()
 	s.newMCP()
-	s.http = &http.Server{Handler: s.Handler(), ReadHeaderTimeout: c.Header, IdleTimeout: c.Body, MaxHeaderBytes: 16 << 10,
-		ErrorLog: slog.NewLogLogger(c.Log.Handler(), slog.LevelWarn)}
+	most := connections * c.Sessions
+	s.http = web.NewServer(s.Handler(), web.Limits{Header: c.Header, Read: -1, Write: -1, Idle: c.Body,
+		HeaderBytes: 16 << 10, Strangers: most, Members: most, PerMember: most, Log: c.Log})
 	return s, nil
 }
 
@@ -58,11 +57,7 @@ const connections = 2
 
 // Serve accepts connections from l until it is closed or Close is called.
 func (s *Server) Serve(l net.Listener) error {
-	err := s.http.Serve(ops.Limit(l, connections*s.c.Sessions))
-	if errors.Is(err, http.ErrServerClosed) || errors.Is(err, net.ErrClosed) {
-		return nil
-	}
-	return err
+	return s.http.Serve(l)
 }
 
 // Drain refuses new sessions and episodes; those that exist go on.

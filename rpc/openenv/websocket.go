@@ -9,6 +9,8 @@ import (
 	"net/http"
 	"time"
 
+	"blockyard/datasets/program/web"
+
 	"github.com/coder/websocket"
 )
 
@@ -52,6 +54,7 @@ func (s *Server) websocket(w http.ResponseWriter, r *http.Request) {
 		c.session, err = s.newSession(secret, nil)
 		if err == nil {
 			defer c.session.close()
+			web.Known(r, "session") // there are at most as many as the limits allow
 		}
 	}
 	if err != nil {

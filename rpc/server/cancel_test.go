@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"blockyard/agents/bots"
 	"blockyard/env"
 	"blockyard/env/vec"
 	"blockyard/rpc/client"
@@ -74,9 +75,9 @@ func TestSearchesEndWithTheirClient(t *testing.T) {
 				p := start(t, func(config *server.Config) {
 					before := config.Agents
 					config.Workers, config.Limits.DrainTimeout = workers, 50*time.Millisecond
-					config.Agents = func(g *env.Game, text string, uploads func(string) ([]byte, error)) (vec.AgentFactory, error) {
-						if text != "search" {
-							return before(g, text, uploads)
+					config.Agents = func(g *env.Game, t bots.Text) (vec.AgentFactory, error) {
+						if t.String() != "search" {
+							return before(g, t)
 						}
 						return func(uint64) (env.Agent, error) { return &searcher{searchers: all}, nil }, nil
 					}

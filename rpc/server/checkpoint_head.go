@@ -174,7 +174,7 @@ func (l *lineup) fill(s *session, h *handle, head *checkpointHead, used map[uint
 
 // ready loads an opponent, unless it is loaded.
 func (l *lineup) ready(s *session, h *handle, number uint16) error {
-	_, err := l.load(s, h.game, l.known[number].spec)
+	_, err := l.load(s, h.game, l.known[number].spec, false)
 	var refused *wire.Error
 	if err != nil && !errors.As(err, &refused) {
 		return wire.Errorf(wire.BadParams, "resume: %v", err)

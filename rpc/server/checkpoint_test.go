@@ -32,11 +32,11 @@ func (silent) Act(ctx context.Context, s env.State, seat int) (env.Action, error
 func real(workers int) func(c *server.Config) {
 	return func(c *server.Config) {
 		c.Games, c.Workers = append(games.All[:len(games.All):len(games.All)], toy.Pick, toy.Turns), workers
-		c.Agents = func(g *env.Game, spec string, files func(string) ([]byte, error)) (vec.AgentFactory, error) {
-			if spec == "silent" {
+		c.Agents = func(g *env.Game, t bots.Text) (vec.AgentFactory, error) {
+			if t.String() == "silent" {
 				return func(uint64) (env.Agent, error) { return silent{}, nil }, nil
 			}
-			f, err := bots.Access{Weights: files}.Parse(g, spec)
+			f, err := bots.New(g, t)
 			return vec.AgentFactory(f), err
 		}
 	}
@@ -284,7 +284,7 @@ func (*forgetful) RestoreMemory([]byte) error { return nil }
 func TestCheckpointPagesOfLongMemories(t *testing.T) {
 	p := start(t, func(c *server.Config) {
 		c.Limits.MaxReply = 64 << 10
-		c.Agents = func(*env.Game, string, func(string) ([]byte, error)) (vec.AgentFactory, error) {
+		c.Agents = func(*env.Game, bots.Text) (vec.AgentFactory, error) {
 			return func(uint64) (env.Agent, error) { return &forgetful{}, nil }, nil
 		}
 	})

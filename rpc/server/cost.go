@@ -10,11 +10,11 @@ import (
 )
 
 // agentsMemory returns the most that the agents of a spec take, before they are made.
-func (s *session) agentsMemory(g *env.Game, spec string) (entry.Memory, error) {
+func (s *session) agentsMemory(g *env.Game, spec string, own bool) (entry.Memory, error) {
 	if s.srv.c.AgentMemory == nil {
 		return entry.Memory{}, nil
 	}
-	return s.srv.c.AgentMemory(g, spec, weights(s.uploads).find)
+	return s.srv.c.AgentMemory(g, s.words(spec, own, weights(s.uploads).find))
 }
 
 // accountAgents accounts for n bytes that the agents of a spec take. Its error names the spec.

@@ -36,6 +36,7 @@ type lineup struct {
 
 type opponent struct {
 	spec    string
+	own     bool             // the client itself has named it
 	factory vec.AgentFactory // nil unless it is loaded
 	weights weights          // that it was loaded from
 	memory  int64            // that was loaded, besides entryMemory
@@ -112,7 +113,7 @@ func (s *session) change(method string, g *env.Game, l *lineup, opponents map[in
 		}
 		mixture := make(vec.Mixture, len(specs))
 		for k, spec := range specs {
-			id, err := n.load(s, g, spec)
+			id, err := n.load(s, g, spec, true)
 			if refused := (*wire.Error)(nil); err != nil && !errors.As(err, &refused) {
 				err = wire.Errorf(wire.BadParams, "%s, entry %d: %v", where, k+1, err)
 			}
@@ -129,25 +130,27 @@ func (s *session) change(method string, g *env.Game, l *lineup, opponents map[in
 	return n, nil
 }
 
-// load returns the number of a spec, whose opponent it loads unless it is loaded.
-func (l *lineup) load(s *session, g *env.Game, spec string) (int, error) {
+// load returns the number of a spec, whose opponent it loads unless it is loaded. own says that the client itself names
+// it now.
+func (l *lineup) load(s *session, g *env.Game, spec string, own bool) (int, error) {
 	id, ok := l.numbers[spec]
+	own = own || ok && l.known[id].own
 	if ok && l.known[id].factory != nil {
 		return id, nil
 	}
 	if !ok && len(l.known) == mostOpponents {
 		return 0, wire.Exceeds("opponents of a handle", mostOpponents, mostOpponents+1, "")
 	}
-	m, err := s.agentsMemory(g, spec)
+	m, err := s.agentsMemory(g, spec, own)
 	if err != nil {
 		return 0, err
 	}
-	one := opponent{spec: spec, memory: m.Spec + beyond(m, l.agents), search: m.Search * int64(l.workers)}
+	one := opponent{spec: spec, own: own, memory: m.Spec + beyond(m, l.agents), search: m.Search * int64(l.workers)}
 	before := one.memory + max(0, one.search-l.search)
 	if err := s.accountAgents(spec, before); err != nil {
 		return 0, err
 	}
-	one.factory, one.weights, err = s.agent(g, spec)
+	one.factory, one.weights, err = s.agent(g, spec, own)
 	more := one.weights.memory()
 	one.memory += more
 	if !ok {
@@ -255,7 +258,7 @@ func (s *session) setOpponents(f *wire.Frame, h *handle) error {
 		err = next.repeatable("set_opponents")
 	}
 	if size := next.listed(first); err == nil && size > s.srv.limits.MaxReply {
-		err = s.srv.exceedsReply(size)
+		err = s.srv.ledger.ExceedsReply(size)
 	}
 	if err == nil {
 		err = h.env.SetMixtures(next.mixtures)
@@ -281,7 +284,7 @@ func (s *session) opponentStats(f *wire.Frame, h *handle) error {
 		return err
 	}
 	if size := 4*8*len(h.opponents.known) + replyRoom; size > s.srv.limits.MaxReply {
-		return s.srv.exceedsReply(size)
+		return s.srv.ledger.ExceedsReply(size)
 	}
 	var wins, draws, losses, truncated []byte
 	tallies := h.env.Tallies(nil, o.Reset)

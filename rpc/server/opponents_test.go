@@ -159,18 +159,19 @@ func TestBadMixtures(t *testing.T) {
 	many := slices.Repeat([]any{[]any{"first", 1}}, 257)
 	nan, inf := math.NaN(), math.Inf(1)
 	for says, m := range map[string]any{
-		"opponents[1] is int8, want a spec or an array of [spec, weight]":  3,
-		"opponents[1] is an empty mixture":                                 []any{},
-		"opponents[1], entry 2: want [spec, weight]":                       []any{[]any{"first", 1}, "last"},
-		`opponents[1], entry 1, "first": the weight is not a number`:       mixed("first", "1"),
-		"opponents[1], entry 1: the spec is not a string":                  mixed(7, 1),
-		"opponents[1]: entry 2 has weight 0, want a finite number above 0": mixed("first", 1, "last", 0),
-		"opponents[1]: entry 1 has weight -1":                              mixed("first", -1),
-		"opponents[1]: entry 1 has weight NaN":                             mixed("first", nan),
-		"opponents[1]: entry 1 has weight +Inf":                            mixed("first", inf),
-		`opponents[1], entry 2: unknown agent "nobody"`:                    mixed("first", 1, "nobody", 1),
-		"opponents[1], entry 1: x: no such weights were uploaded":          "net:weights=x",
-		"opponents[1]: limit opponents of a seat is 256, asked for 257":    many,
+		"opponents[1] is int8, want a spec or an array of [spec, weight]":         3,
+		"opponents[1] is an empty mixture":                                        []any{},
+		"opponents[1], entry 2: want [spec, weight]":                              []any{[]any{"first", 1}, "last"},
+		`opponents[1], entry 1, "first": the weight is not a number`:              mixed("first", "1"),
+		"opponents[1], entry 1: the spec is not a string":                         mixed(7, 1),
+		"opponents[1]: entry 2 has weight 0, want a finite number above 0":        mixed("first", 1, "last", 0),
+		"opponents[1]: entry 1 has weight -1":                                     mixed("first", -1),
+		"opponents[1]: entry 1 has weight NaN":                                    mixed("first", nan),
+		"opponents[1]: entry 1 has weight +Inf":                                   mixed("first", inf),
+		`opponents[1], entry 2: unknown agent "nobody"`:                           mixed("first", 1, "nobody", 1),
+		"opponents[1], entry 1: reads files or runs commands":                     "net:weights=x",
+		"opponents[1], entry 1: " + sumOf("") + ": no such weights were uploaded": "net:weights=" + sumOf(""),
+		"opponents[1]: limit opponents of a seat is 256, asked for 257":           many,
 	} {
 		p := start(t, nil)
 		c := dial(t, p.unix)

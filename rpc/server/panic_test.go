@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"blockyard/agents/bots"
 	"blockyard/env"
 	"blockyard/env/envtest/toy"
 	"blockyard/env/vec"
@@ -25,11 +26,11 @@ func (broken) Act(context.Context, env.State, int) (env.Action, error) {
 func TestAPanicGoesToTheLog(t *testing.T) {
 	p := start(t, func(c *server.Config) {
 		agents := c.Agents
-		c.Agents = func(g *env.Game, spec string, uploads func(string) ([]byte, error)) (vec.AgentFactory, error) {
-			if spec == "broken" {
+		c.Agents = func(g *env.Game, t bots.Text) (vec.AgentFactory, error) {
+			if t.String() == "broken" {
 				return func(uint64) (env.Agent, error) { return broken{}, nil }, nil
 			}
-			return agents(g, spec, uploads)
+			return agents(g, t)
 		}
 	})
 	c := dial(t, p.unix)

@@ -48,7 +48,7 @@ func (s *session) policyFor(h *handle, text string) (*policy, error) {
 	case h.policy != nil && h.policy.text == text:
 		return h.policy, nil
 	}
-	m, err := s.agentsMemory(h.game, text)
+	m, err := s.agentsMemory(h.game, text, true)
 	if err != nil {
 		return nil, wire.Errorf(wire.BadParams, "rollout: policy: %v", err)
 	}
@@ -59,7 +59,7 @@ func (s *session) policyFor(h *handle, text string) (*policy, error) {
 	if err := s.accountAgents(text, need); err != nil {
 		return nil, err
 	}
-	factory, weights, err := s.agent(h.game, text)
+	factory, weights, err := s.agent(h.game, text, true)
 	if err != nil {
 		s.account(0, 0, -need)
 		return nil, wire.Errorf(wire.BadParams, "rollout: policy: %v", err)

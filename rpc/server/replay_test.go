@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"blockyard/agents/bots"
 	"blockyard/env"
 	"blockyard/env/games"
 	"blockyard/env/vec"
@@ -37,11 +38,11 @@ func counting(asked *atomic.Int64) func(c *server.Config) {
 	return func(c *server.Config) {
 		real(2)(c)
 		agents := c.Agents
-		c.Agents = func(g *env.Game, spec string, files func(string) ([]byte, error)) (vec.AgentFactory, error) {
-			if spec == "counted" {
+		c.Agents = func(g *env.Game, t bots.Text) (vec.AgentFactory, error) {
+			if t.String() == "counted" {
 				return func(uint64) (env.Agent, error) { return &counted{asked: asked}, nil }, nil
 			}
-			return agents(g, spec, files)
+			return agents(g, t)
 		}
 	}
 }

@@ -45,7 +45,7 @@ func TestResumeReplacesOpponents(t *testing.T) {
 // server accounts for is given back, whether requests fail or not.
 func TestResumeWithUploads(t *testing.T) {
 	p := start(t, real(1))
-	weights, err := os.ReadFile(filepath.Join("..", "..", "agents", "tetrisduelbot", "weights", "tetrisduel.safetensors"))
+	weights, err := os.ReadFile(filepath.Join("..", "..", "agents", "bots", "tetrisduelbot", "weights", "tetrisduel.safetensors"))
 	require.NoError(t, err)
 	spec := fmt.Sprintf("learned:ply=1,weights=sha256:%x", sha256.Sum256(weights))
 	from, into := dial(t, p.unix), dial(t, p.unix)

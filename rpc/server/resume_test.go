@@ -113,7 +113,7 @@ func TestResumeRefuses(t *testing.T) {
 		{changed(`"opponents":["random"]`, `"opponents":[]`), games, wire.BadState, "opponent 0 for seat 1, want less than 0"},
 		{changed(`"opponents":["random"]`, `"opponents":["hnad"]`), games, wire.BadParams, "unknown agent"},
 		{changed(`"opponents":["random"]`, `"opponents":["exec:true"]`), games, wire.BadParams, "runs commands"},
-		{changed(`"opponents":["random"]`, `"opponents":["learned:weights=sha256:00"]`), games, wire.BadParams, "call upload first"},
+		{changed(`"opponents":["random"]`, `"opponents":["learned:weights=`+sumOf("")+`"]`), games, wire.BadParams, "call upload first"},
 		{changed(`"opponents":["random"]`, `"opponents":["first"]`), games, wire.BadState, "memory of 8 bytes, want none"},
 		{changed(`"policy":"first"`, `"policy":""`), games, wire.BadState, "a rollout policy for seat 0, which is not expected"},
 		{changed(`"policy":"first"`, `"policy":"random"`), games, wire.BadState, "memory of 0 bytes, want 8"},

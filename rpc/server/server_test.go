@@ -16,8 +16,11 @@ import (
 	"testing"
 	"time"
 
+	"blockyard/rpc/server/limits"
+
 	"github.com/stretchr/testify/require"
 
+	"blockyard/agents/bots"
 	"blockyard/env"
 	"blockyard/env/blockbattle"
 	"blockyard/env/envtest/toy"
@@ -71,11 +74,11 @@ func gated(change func(*server.Config)) (func(*server.Config), chan struct{}) {
 	open := make(chan struct{})
 	return func(c *server.Config) {
 		before := c.Agents
-		c.Agents = func(g *env.Game, text string, uploads func(string) ([]byte, error)) (vec.AgentFactory, error) {
-			if text == "gate" {
+		c.Agents = func(g *env.Game, t bots.Text) (vec.AgentFactory, error) {
+			if t.String() == "gate" {
 				return func(uint64) (env.Agent, error) { return &gate{open: open}, nil }, nil
 			}
-			return before(g, text, uploads)
+			return before(g, t)
 		}
 		change(c)
 	}, open
@@ -86,16 +89,16 @@ func config() server.Config {
 	return server.Config{
 		Games:   []*env.Game{toy.Pick, toy.Turns, blockbattle.Game, blockbattle.ClassicGame},
 		Version: "test",
-		Limits:  server.DefaultLimits(),
-		Agents: func(g *env.Game, text string, uploads func(string) ([]byte, error)) (vec.AgentFactory, error) {
-			if _, name, ok := strings.Cut(text, "weights="); ok {
-				data, err := uploads(name)
+		Limits:  limits.DefaultLimits(),
+		Agents: func(g *env.Game, t bots.Text) (vec.AgentFactory, error) {
+			if _, name, ok := strings.Cut(t.String(), "weights="); ok {
+				data, err := t.Read(name)
 				if err == nil && string(data[:4]) != "good" {
 					err = errors.New("bad weights")
 				}
 				return func(uint64) (env.Agent, error) { return &first{}, nil }, err
 			}
-			switch text {
+			switch t.String() {
 			case "first", "second", "again":
 				return func(uint64) (env.Agent, error) { return &first{}, nil }, nil
 			case "last":
@@ -103,7 +106,7 @@ func config() server.Config {
 			case "broken":
 				return func(uint64) (env.Agent, error) { return nil, fmt.Errorf("no such engine") }, nil
 			}
-			return nil, fmt.Errorf("unknown agent %q", text)
+			return nil, fmt.Errorf("unknown agent %q", t)
 		},
 		Opponents: func(*env.Game) []string { return []string{"first"} },
 	}

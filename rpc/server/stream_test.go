@@ -13,6 +13,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"blockyard/agents/bots"
 	"blockyard/env"
 	"blockyard/env/vec"
 	"blockyard/rpc/client"
@@ -164,9 +165,9 @@ func TestStreamBesideASlowGame(t *testing.T) {
 	p := start(t, func(c *server.Config) {
 		c.Workers = 2
 		before := c.Agents
-		c.Agents = func(g *env.Game, text string, uploads func(string) ([]byte, error)) (vec.AgentFactory, error) {
-			if text != "one gate" {
-				return before(g, text, uploads)
+		c.Agents = func(g *env.Game, t bots.Text) (vec.AgentFactory, error) {
+			if t.String() != "one gate" {
+				return before(g, t)
 			}
 			return func(uint64) (env.Agent, error) {
 				if made.Add(1) == 1 {
@@ -300,11 +301,11 @@ func (failing) Act(context.Context, env.State, int) (env.Action, error) {
 func TestStreamAfterFailure(t *testing.T) {
 	p := start(t, func(c *server.Config) {
 		before := c.Agents
-		c.Agents = func(g *env.Game, text string, uploads func(string) ([]byte, error)) (vec.AgentFactory, error) {
-			if text == "fails" {
+		c.Agents = func(g *env.Game, t bots.Text) (vec.AgentFactory, error) {
+			if t.String() == "fails" {
 				return func(uint64) (env.Agent, error) { return failing{}, nil }, nil
 			}
-			return before(g, text, uploads)
+			return before(g, t)
 		}
 	})
 	g, err := dial(t, p.unix).Open("toy:pick", map[string]any{"num_envs": 8, "opponents": map[int]string{1: "fails"}})

@@ -2,19 +2,16 @@ package server
 
 import (
 	"bytes"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"strings"
 
+	"blockyard/agents/bots"
+	"blockyard/agents/bots/entry"
 	"blockyard/env"
 	"blockyard/env/vec"
 	"blockyard/rpc/wire"
 )
-
-// UploadPrefix begins the names of uploaded weights; their SHA-256 in hexadecimal follows.
-const UploadPrefix = "sha256:"
 
 // uploadMemory is the estimated size of an upload besides its bytes.
 const uploadMemory = 1 << 10
@@ -34,24 +31,35 @@ func (w weights) memory() int64 {
 	return n
 }
 
-// agent parses the spec of an opponent or policy. It returns the uploads that the spec loads.
-func (s *session) agent(g *env.Game, spec string) (vec.AgentFactory, weights, error) {
-	return s.agentFrom(g, spec, s.uploads)
+// words are a spec that the client itself has written, or that stands in a checkpoint, which never names files and
+// programs of this machine.
+func (s *session) words(spec string, own bool, uploads entry.Reader) bots.Text {
+	if own && s.srv.c.Trusted {
+		return bots.Own(spec).With(uploads)
+	}
+	return bots.Foreign(spec, uploads)
+}
+
+// agent parses the spec of an opponent or policy, written by the client itself or not. It returns the uploads that the
+// spec loads.
+func (s *session) agent(g *env.Game, spec string, own bool) (vec.AgentFactory, weights, error) {
+	return s.agentFrom(g, spec, own, s.uploads)
 }
 
 // agentFrom parses a spec that may name the given uploads, and returns those that it loads.
-func (s *session) agentFrom(g *env.Game, spec string, uploads weights) (f vec.AgentFactory, used weights, err error) {
+func (s *session) agentFrom(g *env.Game, spec string, own bool, uploads weights) (
+	f vec.AgentFactory, used weights, err error) {
 	if s.srv.c.Agents == nil {
 		return nil, nil, errors.New("this server has no agents: leave out opponents and policy")
 	}
 	used = weights{}
-	f, err = s.srv.c.Agents(g, spec, func(name string) ([]byte, error) {
+	f, err = s.srv.c.Agents(g, s.words(spec, own, func(name string) ([]byte, error) {
 		data, err := uploads.find(name)
 		if err == nil {
 			used[name] = data
 		}
 		return data, err
-	})
+	}))
 	return f, used, err
 }
 
@@ -79,13 +87,12 @@ func (s *session) upload(f *wire.Frame) error {
 	if err != nil {
 		return err
 	}
-	sum := sha256.Sum256(data)
-	name := UploadPrefix + hex.EncodeToString(sum[:])
+	name := bots.ContentName(data)
 	if len(spec) > mostSpec || !strings.Contains(spec, "weights="+name) {
 		return wire.Errorf(wire.BadParams, "upload: the %d bytes are %s, but the spec is %.160q: name them there, "+
 			"or read the file again if it has changed", len(data), name, spec)
 	}
-	_, used, err := s.agentFrom(g, spec, weights{name: data})
+	_, used, err := s.agentFrom(g, spec, false, weights{name: data})
 	if err != nil {
 		return wire.Errorf(wire.BadParams, "upload: %v", err)
 	}

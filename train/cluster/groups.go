@@ -4,33 +4,21 @@ import (
 	"math"
 	"time"
 
+	"blockyard/agents/fleet"
 	"blockyard/train/selfplay"
 )
+
+// aheadMost is how many rollouts beyond the one that the learner waits for may be played.
+const aheadMost = 4
 
 // A place is a slot in an iteration.
 type place struct{ iteration, slot int }
 
 // A sentTask is a task that was published, and its results once they are there.
 type sentTask struct {
-	tasks []selfplay.Task // of consecutive slots in one iteration
-	check string
-	tries int              // how often it was published
+	tasks []selfplay.Task  // of consecutive slots in one iteration
+	check string           // SHA-256 of the self-test
 	slots []*selfplay.Slot // the results; nil until they arrive
-}
-
-func (s *sentTask) id() taskID { return taskID{s.tasks[0].Iteration, s.tasks[0].Slot, len(s.tasks)} }
-
-// message returns the task for the queue.
-func (s *sentTask) message() *taskMessage {
-	first := &s.tasks[0]
-	m := &taskMessage{
-		Version: Version, Check: s.check, Try: s.tries,
-		Iteration: first.Iteration, Rollout: first.Rollout, Net: first.Net, First: first.Slot,
-	}
-	for _, t := range s.tasks {
-		m.Starts = append(m.Starts, t.Start)
-	}
-	return m
 }
 
 // next returns the next task of the k-th slot, if nothing that is learned from this one can change it.
@@ -81,7 +69,7 @@ func (c cost) groupSize(slots, threads int) int {
 		n = min(n, slots, int((longTask+c.busy-1)/c.busy))
 	}
 	if c.bytes > 0 {
-		n = min(n, largeResult/c.bytes)
+		n = min(n, fleet.LargeResult/c.bytes)
 	}
 	return min(max(1, n), mostSlots)
 }
@@ -92,26 +80,23 @@ func SlotsPerTask(slots, threads int, busy time.Duration, bytes int) int {
 	return cost{busy, bytes}.groupSize(slots, threads)
 }
 
-// group puts the tasks of slots, in ascending order, together into tasks for the queue. They count as sent. The
-// caller holds mu.
-func (l *Learner) group(tasks []selfplay.Task) (groups []*sentTask) {
-	most := l.cost.groupSize(len(l.run.Slots), l.workers.Threads())
-	var s *sentTask
-	for _, t := range tasks {
-		if s == nil || len(s.tasks) == most || s.tasks[0].Iteration != t.Iteration ||
-			s.tasks[0].Slot+len(s.tasks) != t.Slot {
-			s = &sentTask{check: l.checks[kindOf(t.Rollout)], tries: 1}
-			groups = append(groups, s)
+// group puts the tasks of slots, in ascending order, together into jobs. They count as sent. The caller holds mu.
+func (l *Learner) group(tasks []selfplay.Task) (jobs []*fleet.Job) {
+	most := l.cost.groupSize(len(l.run.Slots), l.Threads())
+	for len(tasks) > 0 {
+		n := 1
+		for n < min(most, len(tasks)) && tasks[n].Iteration == tasks[0].Iteration && tasks[n].Slot == tasks[0].Slot+n {
+			n++
 		}
-		s.tasks = append(s.tasks, t)
-		l.sent[place{t.Iteration, t.Slot}] = s
+		jobs = append(jobs, l.job(&sentTask{tasks: tasks[:n:n], check: l.checks[kindOf(tasks[0].Rollout)]}))
+		tasks = tasks[n:]
 	}
-	return groups
+	return jobs
 }
 
 // extend returns the tasks that can follow those whose results are there; see Rollout.Ahead. They count as sent. The
 // caller holds mu.
-func (l *Learner) extend() []*sentTask {
+func (l *Learner) extend() []*fleet.Job {
 	var more []selfplay.Task
 	for slot := range l.run.Slots {
 		for at := l.waiting; at < l.waiting+aheadMost; at++ {
@@ -128,35 +113,4 @@ func (l *Learner) extend() []*sentTask {
 		}
 	}
 	return l.group(more)
-}
-
-// split puts the slots of a task that failed too often into tasks of their own, to find the one that fails.
-func (l *Learner) split(s *sentTask) (parts []*sentTask) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if !l.waitedFor(s) {
-		return nil
-	}
-	for k, t := range s.tasks {
-		part := &sentTask{tasks: s.tasks[k : k+1], check: s.check, tries: 1}
-		l.sent[place{t.Iteration, t.Slot}] = part
-		parts = append(parts, part)
-	}
-	return parts
-}
-
-// waitedFor reports whether a task has no result yet and was not split. The caller holds mu.
-func (l *Learner) waitedFor(s *sentTask) bool {
-	t := &s.tasks[0]
-	return s.slots == nil && l.sent[place{t.Iteration, t.Slot}] == s
-}
-
-// open returns the tasks that have no result. The caller holds mu.
-func (l *Learner) open() (all []*sentTask) {
-	for at, s := range l.sent {
-		if at.slot == s.tasks[0].Slot && s.slots == nil {
-			all = append(all, s)
-		}
-	}
-	return all
 }

@@ -2,13 +2,8 @@ package cluster
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"time"
 
-	"github.com/nats-io/nats.go/jetstream"
-
-	"blockyard/agents/fleet"
 	"blockyard/train/selfplay"
 )
 
@@ -39,6 +34,7 @@ func (l *Learner) Play(ctx context.Context, r *selfplay.Run, ro selfplay.Rollout
 		select {
 		case <-ctx.Done():
 			return nil, ctx.Err()
+		case <-l.Failed():
 		case <-l.arrived:
 		}
 	}
@@ -53,12 +49,12 @@ func (l *Learner) prepare(ctx context.Context, ro selfplay.Rollout) error {
 		}
 		old := l.netID
 		if id != old {
-			if _, err := l.objects.Put(ctx, file); err != nil {
-				return fmt.Errorf("storing the net: %w", l.explain(err))
+			if _, err := l.Objects.Put(ctx, file); err != nil {
+				return fmt.Errorf("storing the net: %w", l.Explain(err))
 			}
 			if old != "" {
-				if err := l.objects.Remove(ctx, old); err != nil {
-					return l.explain(err)
+				if err := l.Objects.Remove(ctx, old); err != nil {
+					return l.Explain(err)
 				}
 			}
 		}
@@ -96,21 +92,11 @@ func (l *Learner) send(ctx context.Context, tasks []selfplay.Task) error {
 			return fmt.Errorf("iteration %d of slot %d was played ahead in another way", t.Iteration, t.Slot)
 		}
 	}
-	groups := l.group(rest)
+	jobs := l.group(rest)
 	l.waiting = tasks[0].Iteration
-	groups = append(groups, l.extend()...)
+	jobs = append(jobs, l.extend()...)
 	l.mu.Unlock()
-	return l.publishAll(ctx, groups)
-}
-
-// publishAll puts tasks into the queue.
-func (l *Learner) publishAll(ctx context.Context, tasks []*sentTask) error {
-	for _, s := range tasks {
-		if err := l.publish(ctx, s); err != nil {
-			return err
-		}
-	}
-	return nil
+	return l.Submit(ctx, jobs...)
 }
 
 func sameRollout(a, b selfplay.Rollout) bool {
@@ -118,41 +104,13 @@ func sameRollout(a, b selfplay.Rollout) bool {
 	return a == b
 }
 
-// publish puts a task into the queue. It tries again while the broker cannot be reached.
-func (l *Learner) publish(ctx context.Context, s *sentTask) error {
-	l.mu.Lock()
-	m := s.message()
-	l.mu.Unlock()
-	data, msgID := fleet.JSON(m), m.messageID()
-	subject := queueSubject(l.spec.Run, l.spec.Epoch, "tasks")
-	for {
-		_, err := l.js.Publish(ctx, subject, data, jetstream.WithMsgID(msgID))
-		if err == nil {
-			return nil
-		}
-		var api *jetstream.APIError
-		if errors.As(err, &api) || ctx.Err() != nil || errors.Is(err, jetstream.ErrNoStreamResponse) {
-			if gone := l.lease.renew(ctx); errors.Is(gone, ErrDriven) {
-				return gone
-			}
-			return l.explain(err)
-		}
-		l.options.Log.Warn("a task could not be published, trying again", "error", err)
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-time.After(time.Second):
-		}
-	}
-}
-
 // collect returns the slots of an iteration once all results are there, and forgets their tasks.
 func (l *Learner) collect(iteration, slots int) ([]*selfplay.Slot, error) {
+	if err := l.Err(); err != nil {
+		return nil, err
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.failed != nil {
-		return nil, l.failed
-	}
 	all := make([]*selfplay.Slot, slots)
 	for i := range all {
 		s := l.sent[place{iteration, i}]

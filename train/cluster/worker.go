@@ -4,244 +4,133 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"log/slog"
-	"strings"
+	"strconv"
 	"sync"
-	"time"
-
-	"github.com/nats-io/nats.go"
-	"github.com/nats-io/nats.go/jetstream"
 
 	"blockyard/agents/fleet"
-	"blockyard/agents/fleet/matches"
 	"blockyard/agents/mlp"
-	"blockyard/train/games"
+	"blockyard/env/games"
+	task "blockyard/train/games"
 	"blockyard/train/selfplay"
 )
 
-// WorkerOptions are the settings of a worker.
-type WorkerOptions struct {
-	Run     string // id; "" for the only run that is not over
-	Name    string // of the worker; two workers need two names
-	Threads int    // goroutines that play
-	// Algorithm returns empty settings for a game, to be filled with those of the run.
-	Algorithm func(*games.Game) selfplay.Algorithm
-	Log       *slog.Logger
-}
+// Kind is the kind of a run whose jobs are rollouts.
+const Kind = "rollouts"
 
-// ErrRefused says that this worker must not play for the run.
-var ErrRefused = errors.New("this worker is refused")
-
-// A worker plays tasks of one run.
-type worker struct {
-	options  WorkerOptions
-	counts   *fleet.WorkerCounts
-	nc       *nats.Conn
-	js       jetstream.JetStream
-	kv       jetstream.KeyValue
-	spec     *Spec
-	game     *games.Game
+// A guest plays the rollouts of one run in a worker.
+type guest struct {
+	run      *fleet.Run
+	get      fleet.Get
+	game     *task.Game
 	settings selfplay.Algorithm
-	objects  *fleet.Objects
 
 	mu     sync.Mutex
 	checks map[selfplay.Rollout]string // self-tests that were played
 	nets   map[string]*mlp.Net         // the newest
 }
 
-// look is how often a worker looks for the state of its run.
-const look = time.Second
+// mostNets are kept at a time.
+const mostNets = 2
 
-// Work plays tasks of a run of self-play, or of a match, until it is over; then its error is nil, as when ctx ends. It
-// waits for a run that is not there yet.
-func Work(ctx context.Context, nc *nats.Conn, o WorkerOptions, counts *fleet.WorkerCounts) error {
-	if err := fleet.CheckName(o.Name); err != nil {
-		return err
+// Open returns the fleet.Kind by which workers play rollouts. algorithm returns empty settings for a game, to be filled
+// with those of the run.
+func Open(algorithm func(*task.Game) selfplay.Algorithm) fleet.Kind {
+	return func(_ context.Context, r *fleet.Run, get fleet.Get) (fleet.NewPlayer, error) {
+		rules, err := games.Open(r.Game)
+		if err != nil {
+			return nil, fmt.Errorf("run %s: %w: run the same program as the learner", r.ID, err)
+		}
+		g, err := task.Of(rules)
+		if err != nil {
+			return nil, fmt.Errorf("run %s: %w", r.ID, err)
+		}
+		if err := r.Agree(facts(g)); err != nil {
+			return nil, err
+		}
+		w := &guest{run: r, get: get, game: g, settings: algorithm(g),
+			checks: map[selfplay.Rollout]string{}, nets: map[string]*mlp.Net{}}
+		d := json.NewDecoder(bytes.NewReader(r.Spec))
+		d.DisallowUnknownFields()
+		if err := d.Decode(w.settings); err != nil {
+			return nil, fmt.Errorf("settings of run %s: %w: run the same program as the learner", r.ID, err)
+		}
+		if _, err := selfplay.NewPlayer(g, w.settings); err != nil {
+			return nil, fmt.Errorf("run %s: %w", r.ID, err)
+		}
+		return w.newPlayer, nil
 	}
-	js, err := jetstream.New(nc)
+}
+
+// facts are what a worker must have like the learner.
+func facts(g *task.Game) map[string]string {
+	return map[string]string{
+		"rules of " + g.Rules.Name + " in version":       strconv.Itoa(g.Rules.Rules),
+		"features of " + g.Rules.Name + " with the hash": fleet.Hash(g.Features),
+	}
+}
+
+func (w *guest) newPlayer() (fleet.Player, error) {
+	p, err := selfplay.NewPlayer(w.game, w.settings)
+	return func(ctx context.Context, text json.RawMessage) (*fleet.Result, error) {
+		return w.play(ctx, p, text)
+	}, err
+}
+
+// play plays a task.
+func (w *guest) play(ctx context.Context, p *selfplay.Player, text []byte) (*fleet.Result, error) {
+	t, err := parseTask(text)
 	if err != nil {
-		return err
+		return nil, fmt.Errorf("%w: %w", fleet.ErrRefused, err)
 	}
-	w := &worker{
-		options: o, counts: counts, nc: nc, js: js,
-		checks: map[selfplay.Rollout]string{}, nets: map[string]*mlp.Net{},
-	}
-	if err := w.find(ctx); err != nil || w.spec == nil {
-		return err
-	}
-	if w.spec.Kind == fleet.Match {
-		return matches.Work(ctx, nc, w.spec.Run, o.Name, o.Threads, o.Log, counts)
-	}
-	err = w.prepare(ctx)
-	if err == nil {
-		o.Log.Info("joined", "run", w.spec.Run, "game", w.spec.Game, "worker", o.Name, "threads", o.Threads)
-		err = w.work(ctx)
-	}
-	switch {
-	case errors.Is(err, ErrRefused):
-		w.hello(fleet.Refused, err.Error())
-	case ctx.Err() != nil:
-		err = nil
-		fallthrough
-	default:
-		w.hello(fleet.Left, "")
-	}
-	_ = nc.FlushTimeout(time.Second) // the learner would notice by itself, a little later
-	return err
-}
-
-// find waits for the run. It leaves spec nil if ctx ends first.
-func (w *worker) find(ctx context.Context) error {
-	for said := false; ctx.Err() == nil; said = true {
-		spec, err := w.look(ctx)
-		if err != nil && ctx.Err() == nil && !errors.Is(err, nats.ErrTimeout) && !errors.Is(err, context.DeadlineExceeded) {
-			return err
-		}
-		if spec != nil {
-			w.spec = spec
-			return nil
-		}
-		if !said {
-			w.options.Log.Info("waiting for a run", "run", w.options.Run)
-		}
-		pause(ctx, look)
-	}
-	return nil
-}
-
-// look returns the run if it is there.
-func (w *worker) look(ctx context.Context) (*Spec, error) {
-	kv, err := fleet.Runs(ctx, w.js, false)
-	if errors.Is(err, jetstream.ErrBucketNotFound) {
-		return nil, nil
-	} else if err != nil {
-		return nil, fleet.Explain(err)
-	}
-	w.kv = kv
-	if w.options.Run != "" {
-		s, err := readSpec(ctx, kv, w.options.Run)
-		if errors.Is(err, fleet.ErrNoRun) {
-			return nil, nil
-		}
-		return s, err
-	}
-	all, err := fleet.Heads(ctx, kv)
-	var open []string
-	var names []string
-	for _, h := range all {
-		if h.State == fleet.Running && (h.Kind != fleet.Match || fleet.Alive(ctx, w.nc, h.Run)) {
-			open, names = append(open, h.Run), append(names, h.Run+" ("+h.Game+")")
-		}
-	}
-	if err != nil || len(open) == 0 {
+	net, err := w.prepare(ctx, t)
+	if err != nil {
 		return nil, err
 	}
-	if len(open) > 1 {
-		return nil, fmt.Errorf("the broker has several runs: choose one with --run: %s", strings.Join(names, ", "))
-	}
-	return readSpec(ctx, kv, open[0])
-}
-
-// prepare checks that this program can play the run.
-func (w *worker) prepare(ctx context.Context) error {
-	var err error
-	if w.game, err = w.spec.open(); err != nil {
-		return fmt.Errorf("%w: %w", ErrRefused, err)
-	}
-	w.settings = w.options.Algorithm(w.game)
-	d := json.NewDecoder(bytes.NewReader(w.spec.Settings))
-	d.DisallowUnknownFields()
-	if err := d.Decode(w.settings); err != nil {
-		return fmt.Errorf("%w: settings of run %s: %w: run the same program as the learner", ErrRefused, w.spec.Run, err)
-	}
-	if _, err := selfplay.NewPlayer(w.game, w.settings); err != nil {
-		return fmt.Errorf("%w: run %s: %w", ErrRefused, w.spec.Run, err)
-	}
-	w.objects, err = fleet.OpenObjects(ctx, w.js, w.spec.Run)
-	return err
-}
-
-// work plays epoch after epoch until the run is done.
-func (w *worker) work(ctx context.Context) error {
-	for ctx.Err() == nil && w.spec.State != fleet.Done {
-		cons, err := w.js.Consumer(ctx, queueName(w.spec.Run, w.spec.Epoch, "tasks"), workersName)
-		if err == nil {
-			err = w.epoch(ctx, cons)
-		}
-		if errors.Is(err, ErrRefused) {
-			return err
-		}
-		if err != nil && ctx.Err() == nil {
-			w.options.Log.Debug("no queue of tasks", "error", err)
-		}
-		w.hello(fleet.Playing, "")
-		pause(ctx, look)
-		if s, err := readSpec(ctx, w.kv, w.spec.Run); err == nil {
-			w.spec = s
-		}
-	}
-	return nil
-}
-
-// epoch plays tasks of one epoch, until there is a next one, the run is done, or ctx ends.
-func (w *worker) epoch(ctx context.Context, cons jetstream.Consumer) error {
-	ctx, stop := context.WithCancelCause(ctx)
-	defer stop(nil)
-	it, err := cons.Messages(jetstream.PullMaxMessages(2*w.options.Threads), jetstream.PullExpiry(10*time.Second),
-		jetstream.WithMessagesErrOnMissingHeartbeat(false))
-	if err != nil {
-		return err
-	}
-	context.AfterFunc(ctx, it.Stop)
-	tasks := make(chan jetstream.Msg)
-	var playing sync.WaitGroup
-	for range w.options.Threads {
-		playing.Go(func() { w.play(ctx, tasks, stop) })
-	}
-	playing.Go(func() { w.follow(ctx, stop) })
-	for {
-		msg, err := it.Next()
+	all := new(fleet.Result)
+	files := make([][]byte, len(t.Starts))
+	for k := range files {
+		file, r, err := p.Play(ctx, t.task(k), net)
 		if err != nil {
-			stop(err)
-			break
+			return nil, err
 		}
-		select {
-		case tasks <- msg:
-		case <-ctx.Done():
-		}
+		files[k] = file
+		all.Games, all.Moves = all.Games+r.Ended, all.Moves+r.Moves
 	}
-	close(tasks)
-	playing.Wait()
-	if err := context.Cause(ctx); errors.Is(err, ErrRefused) {
-		return err
-	}
-	return nil
+	all.Data = packResults(files)
+	return all, nil
 }
 
-// follow says hello, and stops the epoch if the run is done or in another one.
-func (w *worker) follow(ctx context.Context, stop context.CancelCauseFunc) {
-	for ctx.Err() == nil {
-		w.hello(fleet.Playing, "")
-		s, err := readSpec(ctx, w.kv, w.spec.Run)
-		if err == nil && (s.State == fleet.Done || s.Epoch != w.spec.Epoch) {
-			stop(nil)
-			return
+// prepare plays the self-test for the task's kind of rollout, once per kind, and returns the task's net.
+func (w *guest) prepare(ctx context.Context, t *taskSpec) (*mlp.Net, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	kind := kindOf(t.Rollout)
+	sum, ok := w.checks[kind]
+	if !ok {
+		var err error
+		if sum, err = selfplay.SelfTest(w.game, w.settings, t.Rollout); err != nil {
+			return nil, fmt.Errorf("self-test: %w", err)
 		}
-		pause(ctx, fleet.HelloEvery)
+		w.checks[kind] = sum
 	}
-}
-
-func (w *worker) hello(state, why string) {
-	h := fleet.Hello{Name: w.options.Name, Threads: w.options.Threads, State: state, Why: why}
-	fleet.SayHello(w.nc, w.spec.Run, h)
-}
-
-// pause waits for a time or until ctx ends.
-func pause(ctx context.Context, d time.Duration) {
-	select {
-	case <-ctx.Done():
-	case <-time.After(d):
+	if err := w.run.AgreeSelfTest(kind.Kind+" play", t.Check, sum); err != nil {
+		return nil, err
 	}
+	if n := w.nets[t.Net]; n != nil {
+		return n, nil
+	}
+	file, err := w.get(ctx, t.Net)
+	if err != nil {
+		return nil, err
+	}
+	n, err := selfplay.ParseNet(file)
+	if err != nil {
+		return nil, fmt.Errorf("%w: net %.12s: %w", fleet.ErrRefused, t.Net, err)
+	}
+	if len(w.nets) >= mostNets {
+		clear(w.nets)
+	}
+	w.nets[t.Net] = n
+	return n, nil
 }

@@ -20,7 +20,6 @@ import (
 
 	"blockyard/agents/fleet"
 	"blockyard/agents/fleet/broker"
-	"blockyard/train/cluster"
 
 	"github.com/stretchr/testify/require"
 )
@@ -49,9 +48,9 @@ func TestChaos(t *testing.T) {
 	if os.Getenv(longTest) != "" {
 		iterations = 300
 	}
-	before := cluster.DefaultLimits
-	cluster.DefaultLimits = cluster.Limits{AckWait: 2 * time.Second, Deliveries: 100}
-	defer func() { cluster.DefaultLimits = before }()
+	before := fleet.DefaultLimits
+	fleet.DefaultLimits = fleet.Limits{AckWait: 2 * time.Second, Deliveries: 100}
+	defer func() { fleet.DefaultLimits = before }()
 	dir := t.TempDir()
 	settings := []string{"--backup=0.7", fmt.Sprintf("--games=%d", games), "--rounds=64", "--batch=32", "--hidden=6",
 		"--gates=2", "--gate-pairs=2", "--gate-ply=1", fmt.Sprintf("--iterations=%d", iterations)}
@@ -63,7 +62,7 @@ func TestChaos(t *testing.T) {
 	l := beginLearner(t, t.Context(), args("together", "--cluster", "--listen", "127.0.0.1:0")...)
 	at, err := url.Parse(l.join[1])
 	require.NoError(t, err)
-	nc, err := broker.Connect(broker.Link{URL: l.join[1], Creds: l.join[3]}, slog.New(slog.DiscardHandler))
+	nc, err := (&broker.ClientFlags{Creds: l.join[3]}).Connect(l.join[1], "test", slog.New(slog.DiscardHandler))
 	require.NoError(t, err)
 	defer nc.Close()
 	var workers []*worker

@@ -10,24 +10,29 @@ import (
 	"blockyard/train/onnx"
 )
 
-// exportONNX writes the network of a weights file, or the shipped one, as an ONNX model.
-func exportONNX(game, weights, out string) error {
-	g, err := games.Open(game)
+type export struct {
+	Game    string `arg:"" help:"Game of the network, such as blockbattle."`
+	Weights string `placeholder:"FILE" help:"Network to write, a safetensors file. Default: the shipped one."`
+	ONNX    string `name:"onnx" required:"" help:"Model to write." placeholder:"FILE"`
+}
+
+func (c *export) Run() error {
+	g, err := games.Open(c.Game)
 	if err != nil {
 		return err
 	}
-	net, facts, err := bots.Of(g).ReadNet(g, mlp.ReadFile, weights)
+	net, facts, err := bots.Of(g).ReadNet(g, mlp.ReadFile, c.Weights)
 	if err != nil {
 		return err
 	}
 	model, err := onnx.Write(net, facts)
 	if err == nil {
-		err = mlp.WriteFile(out, model)
+		err = mlp.WriteFile(c.ONNX, model)
 	}
 	if err != nil {
 		return err
 	}
-	fmt.Printf("%s: a network of %s with %d inputs, %d bytes\n", out, facts.Game, net.In(), len(model))
+	fmt.Printf("%s: a network of %s with %d inputs, %d bytes\n", c.ONNX, facts.Game, net.In(), len(model))
 	return nil
 }
 
@@ -39,8 +44,8 @@ type importCmd struct {
 
 // Help is printed with the flags.
 func (*importCmd) Help() string {
-	return "The result is for learned:weights=FILE, train export and train gate. A model must be Gemm\n" +
-		"(torch.nn.Linear) with LeakyRelu (torch.nn.LeakyReLU(0.01)) between them, all in one file."
+	return "The result is for learned:weights=FILE. A model must be Gemm (torch.nn.Linear)\n" +
+		"with LeakyRelu (torch.nn.LeakyReLU(0.01)) between them, all in one file."
 }
 
 // Run reads the model, checks it against the game, and writes the weights file.

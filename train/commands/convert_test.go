@@ -28,7 +28,6 @@ func TestConvert(t *testing.T) {
 	require.ErrorContains(t, command(t, "import", model, "--out", weights, "--game", "dropblox"),
 		`weights are for game "wintetris", not "dropblox"`)
 	require.ErrorContains(t, command(t, "import", weights), "not an ONNX model")
-	require.ErrorContains(t, command(t, "export", "wintetris", "--onnx", model, "--ply", "2"), "leave out --zip and --ply")
 
 	// A model of another program says nothing about itself.
 	file, err := os.ReadFile(weights)

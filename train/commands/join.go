@@ -12,6 +12,7 @@ import (
 
 	"blockyard/agents/fleet"
 	"blockyard/agents/fleet/broker"
+	"blockyard/agents/fleet/matches"
 	"blockyard/datasets/program/ops"
 	"blockyard/train/cluster"
 	"blockyard/train/games"
@@ -54,9 +55,10 @@ func (c *join) Run(ctx context.Context) error {
 	defer nc.Close()
 	go c.wait(ctx, nc, giveUp)
 	site.Ready()
-	err = cluster.Work(ctx, nc, cluster.WorkerOptions{
-		Run: c.OfRun, Name: c.Name, Threads: c.Workers, Algorithm: emptySettings, Log: log,
-	}, counts)
+	err = fleet.Work(ctx, nc, fleet.WorkerOptions{
+		Run: c.OfRun, Name: c.Name, Threads: c.Workers, Counts: counts, Log: log,
+		Kinds: map[string]fleet.Kind{matches.Kind: matches.Open, cluster.Kind: cluster.Open(emptySettings)},
+	})
 	if err == nil && errors.Is(context.Cause(ctx), errAway) {
 		err = context.Cause(ctx)
 	}
@@ -129,7 +131,6 @@ func workerMetrics(c *fleet.WorkerCounts) ops.Collector {
 type clusterCmd struct {
 	Status   clusterStatus   `cmd:"" help:"Show the runs of a broker, their queues and what each worker has done."`
 	Simulate clusterSimulate `cmd:"" help:"Predict by simulation how fast a run with many workers is."`
-	Bench    clusterBench    `cmd:"" help:"Measure on this machine how fast worker processes are."`
 }
 
 type clusterStatus struct {
@@ -150,7 +151,7 @@ func (c *clusterStatus) Run(ctx context.Context) error {
 		return err
 	}
 	for _, s := range all {
-		if s.Kind == fleet.Match {
+		if s.Kind == matches.Kind {
 			fmt.Printf("match %s: %s, %d units played, %d without a result, %d of them waiting\n%s\n",
 				s.Run, s.Game, s.Iteration, s.Open, s.Queued, fleet.Table(s.Workers))
 			continue

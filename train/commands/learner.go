@@ -31,8 +31,8 @@ func startLearner(
 		return nil, err
 	}
 	l := &learner{site: site}
-	l.Learner, err = cluster.NewLearner(ctx, site.Conn, run, cluster.LearnerOptions{
-		Folder: folder, Alone: site.Embedded(), Check: site.Check, Limits: cluster.DefaultLimits, Log: log,
+	l.Learner, err = cluster.NewLearner(ctx, site, run, cluster.LearnerOptions{
+		Folder: folder, Limits: fleet.DefaultLimits, Log: log,
 	})
 	if err != nil {
 		return nil, errors.Join(err, l.close(false))

@@ -2,11 +2,11 @@ package commands
 
 import (
 	"context"
-	"encoding/json"
 	"os"
 	"path/filepath"
 	"testing"
 
+	"blockyard/agents/bots"
 	"blockyard/agents/match"
 	"blockyard/datasets/program/provenance"
 	"blockyard/datasets/record"
@@ -63,18 +63,8 @@ func TestSelfplay(t *testing.T) {
 	require.NotNil(t, made.Seconds)
 	require.Len(t, made.Earlier, 1, "the part before Ctrl-C")
 
-	result := filepath.Join(dir, "gate.json")
-	require.NoError(t, command(t, "gate", best, "hand", "--pairs=2", "--ply=1", "--seed=5", "--out", result))
-	var gated match.TwoPlayerResult
-	text, err := os.ReadFile(result)
-	require.NoError(t, err)
-	require.NoError(t, json.Unmarshal(text, &gated))
-	require.Equal(t, 4, gated.Games)
-	made, err = provenance.Read(result + ".run.json")
-	require.NoError(t, err)
-	require.Equal(t, "5", made.Seed)
 	out := filepath.Join(dir, "fit.safetensors")
-	require.NoError(t, command(t, "fit", games, "--out", out, "--from", best, "--epochs=2", "--held=0.3"))
+	require.NoError(t, command(t, "fit", games, "--out", out, "--from", best, "--epochs=2", "--held=0.3")) // --game is theirs
 	net, err := task.BlockBattle.Load(out)
 	require.NoError(t, err)
 	require.Equal(t, 6, net.Layers()[0].Out)
@@ -91,9 +81,9 @@ func TestFitLearns(t *testing.T) {
 	require.NoError(t, err)
 	g := task.BlockBattle
 	random := match.Player{Name: "random", New: func(seed uint64) (env.Agent, error) { return random{seed}, nil }}
-	hand, err := player(g, "hand", 1)
+	hand, err := bots.New(g.Rules, bots.Own("hand:ply=1"))
 	require.NoError(t, err)
-	table := match.Match{Rules: g.Rules, A: hand, B: random, Units: 30, Workers: 2, Record: w.Write}
+	table := match.Match{Rules: g.Rules, A: match.Player{Name: "hand", New: hand}, B: random, Units: 30, Workers: 2, Record: w.Write}
 	_, err = table.TwoPlayer(t.Context())
 	require.NoError(t, err)
 	require.NoError(t, w.Close())
@@ -128,13 +118,30 @@ func TestRefuses(t *testing.T) {
 		"a net to start from":      {"selfplay", "blocking", "--backup=0.5", "--out", t.TempDir()},
 		"no warm start before":     {"selfplay", "blockbattle", "--warm=0.1", "--out", t.TempDir()},
 		"no such file":             {"selfplay", "blockbattle", "--resume", "--out", t.TempDir()},
-		"header":                   {"gate", file, "hand"},
-		"nowhere":                  {"gate", "nowhere", "hand"},
-		"pairs":                    {"gate", "hand", "hand", "--pairs=0"},
 		"out of range":             {"fit", file, "--epochs=0"},
 		"x:1":                      {"fit", file},
 		"unexpected argument oops": {"oops"},
 	} {
 		require.ErrorContains(t, command(t, args...), says, "%v", args)
 	}
+}
+
+// TestFitFindsTheGame: without --game, the first record names it.
+func TestFitFindsTheGame(t *testing.T) {
+	g := task.TetrisDuel
+	path := filepath.Join(t.TempDir(), "games.jsonl")
+	w, err := record.Create(path)
+	require.NoError(t, err)
+	p := match.Player{Name: "random", New: func(seed uint64) (env.Agent, error) { return random{seed}, nil }}
+	table := match.Match{Rules: g.Rules, A: p, B: p, Units: 2, Record: w.Write}
+	_, err = table.TwoPlayer(t.Context())
+	require.NoError(t, err)
+	require.NoError(t, w.Close())
+	out := filepath.Join(t.TempDir(), "fit.safetensors")
+	require.NoError(t, command(t, "fit", path, "--hidden=4", "--epochs=1", "--out", out))
+	_, err = g.Load(out)
+	require.NoError(t, err)
+	require.Error(t, command(t, "fit", path, "--game=blockbattle", "--out", out))
+	require.NoError(t, os.WriteFile(path, nil, 0o600))
+	require.ErrorContains(t, command(t, "fit", path), "holds no game")
 }

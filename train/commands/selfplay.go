@@ -1,6 +1,7 @@
 package commands
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,14 +12,17 @@ import (
 	"runtime"
 	"strconv"
 
+	"blockyard/agents/bots"
+	"blockyard/agents/fleet"
 	"blockyard/agents/fleet/broker"
 	"blockyard/agents/mlp"
 	"blockyard/datasets/program/ops"
 	"blockyard/datasets/program/provenance"
 	"blockyard/datasets/record"
-	"blockyard/train/cluster"
 	"blockyard/train/games"
 	"blockyard/train/selfplay"
+	"blockyard/train/selfplay/phases"
+	"blockyard/train/selfplay/single"
 )
 
 type selfplayCmd struct {
@@ -28,12 +32,14 @@ type selfplayCmd struct {
 	Workers int    `help:"Goroutines that play; they do not influence the outcome. 0: one per core." default:"1"`
 	Record  string `help:"Also append the games of self-play to this file." placeholder:"FILE"`
 	ops.Flags
-	Broker broker.Flags `embed:""`
-	settings
+	Broker  broker.Flags   `embed:""`
+	AnyGame selfplay.Flags `embed:""`
+	Phases  phases.Flags   `embed:""`
+	Single  single.Flags   `embed:""`
 }
 
 func (c *selfplayCmd) Run(ctx context.Context) (err error) {
-	g, err := subject(c.Game)
+	g, err := games.Open(c.Game)
 	if err != nil {
 		return err
 	}
@@ -76,7 +82,7 @@ func (c *selfplayCmd) Run(ctx context.Context) (err error) {
 	site.Ready()
 	defer context.AfterFunc(ctx, func() { site.Unready("stopping") })()
 	err = c.train(ctx, run, folder, seen, log, learner)
-	if errors.Is(err, cluster.ErrDriven) {
+	if errors.Is(err, fleet.ErrDriven) {
 		return errors.Join(err, folder.Discard())
 	}
 	if err = errors.Join(err, folder.Close(), made.Close(c.Out)); err != nil {
@@ -121,7 +127,14 @@ func (c *selfplayCmd) train(
 func (c *selfplayCmd) open(g *games.Game) (*selfplay.Run, error) {
 	state := filepath.Join(c.Out, selfplay.StateFile)
 	if c.Resume {
-		return selfplay.Resume(g, state, emptySettings(g), c.Workers)
+		settings := emptySettings(g)
+		c.trust(settings)
+		run, err := selfplay.Resume(g, state, settings, c.Workers)
+		if errors.Is(err, bots.ErrUntrusted) {
+			err = fmt.Errorf("%w: a run's folder only names agents of this program; repeat that --gate-against "+
+				"beside --resume if you trust it", err)
+		}
+		return run, err
 	}
 	if _, err := os.Stat(state); err == nil {
 		return nil, fmt.Errorf("%s holds a run already: continue it with --resume, or name another folder with --out", c.Out)
@@ -129,9 +142,9 @@ func (c *selfplayCmd) open(g *games.Game) (*selfplay.Run, error) {
 		return nil, err
 	}
 	var from *mlp.Net
-	if c.From != "" {
+	if c.AnyGame.From != "" {
 		var err error
-		if from, err = g.Load(c.From); err != nil {
+		if from, err = g.Load(c.AnyGame.From); err != nil {
 			return nil, err
 		}
 	}
@@ -139,5 +152,19 @@ func (c *selfplayCmd) open(g *games.Game) (*selfplay.Run, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := c.keepWeights(g, config); err != nil {
+		return nil, err
+	}
+	c.trust(config)
 	return selfplay.New(g, config, from, c.Workers)
+}
+
+// algorithm returns the algorithm that trains a game, with the settings that the flags ask for.
+func (c *selfplayCmd) algorithm(g *games.Game) (selfplay.Algorithm, error) {
+	if g.Solo != nil {
+		config, err := c.Single.Config(g, &c.AnyGame)
+		return config, cmp.Or(err, c.Phases.Refuse())
+	}
+	config, err := c.Phases.Config(g, &c.AnyGame)
+	return config, cmp.Or(err, c.Single.Refuse())
 }

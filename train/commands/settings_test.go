@@ -8,16 +8,24 @@ import (
 	"blockyard/train/selfplay/phases"
 	"blockyard/train/selfplay/single"
 
+	"github.com/alecthomas/kong"
 	"github.com/stretchr/testify/require"
 )
 
-// parse reads the settings of a selfplay command line.
-func parse(t *testing.T, args ...string) *settings {
+// parse reads a selfplay command line.
+func parse(t *testing.T, args ...string) *selfplayCmd {
 	t.Helper()
 	p := commandLine()
-	_, err := p.Parse(t.Context(), append([]string{"selfplay"}, args...))
+	k, err := kong.New(p.Commands, p.Options...)
 	require.NoError(t, err)
-	return &p.Commands.(*table).Selfplay.settings
+	_, err = k.Parse(append([]string{"selfplay"}, args...))
+	require.NoError(t, err)
+	return &p.Commands.(*table).Selfplay
+}
+
+// several are the settings of a game of several seats.
+func (c *selfplayCmd) several(g *games.Game) (*phases.Config, error) {
+	return c.Phases.Config(g, &c.AnyGame)
 }
 
 // Flags that are not given leave the library's defaults, which depend on the game and on
@@ -32,7 +40,7 @@ func TestDefaults(t *testing.T) {
 		{games.Blocking, nil, phases.Default()},
 		{games.BlockBattle, []string{"--backup=0"}, phases.Default()},
 	} {
-		got, err := parse(t, append([]string{c.g.Rules.ID}, c.args...)...).phases(c.g)
+		got, err := parse(t, append([]string{c.g.Rules.ID}, c.args...)...).several(c.g)
 		require.NoError(t, err)
 		require.Equal(t, &c.want, got)
 	}
@@ -44,12 +52,12 @@ func TestDefaults(t *testing.T) {
 
 func TestBudgetOfTime(t *testing.T) {
 	for args, gates := range map[string]int{"--for=40s": 1, "--for=2m": 2, "--for=1h": 10} {
-		c, err := parse(t, "blocking", args).phases(games.Blocking)
+		c, err := parse(t, "blocking", args).several(games.Blocking)
 		require.NoError(t, err)
 		require.Equal(t, gates, c.Gates, args)
 		require.Zero(t, c.Iterations)
 	}
-	c, err := parse(t, "blockbattle", "--for=2m", "--gates=5", "--iterations=7").phases(games.BlockBattle)
+	c, err := parse(t, "blockbattle", "--for=2m", "--gates=5", "--iterations=7").several(games.BlockBattle)
 	require.NoError(t, err)
 	require.Equal(t, 5, c.Gates)
 	require.Zero(t, c.Iterations, "time goes before iterations")
@@ -59,14 +67,14 @@ func TestBudgetOfTime(t *testing.T) {
 // Flags set the fields that they are named for, some by another name.
 func TestFlagsSetTheirFields(t *testing.T) {
 	c, err := parse(t, "blockbattle", "--backup=0.5", "--actor-rate=0.3", "--actor-rate-end=0.2", "--deep-width=3",
-		"--hidden=5", "--versus=0.1", "--opponents=combo,hand", "--rate-backup=0.01", "--seed=0").phases(games.BlockBattle)
+		"--hidden=5", "--versus=0.1", "--opponents=combo,hand", "--rate-backup=0.01", "--seed=0").several(games.BlockBattle)
 	require.NoError(t, err)
 	require.Equal(t, []float64{.5, .5, .3, .2, .1, .01},
 		[]float64{c.Backup, c.Actor, c.ActorFrom, c.ActorTo, c.Versus, c.RateBackup})
 	require.Equal(t, []int{3, 5, 0}, []int{c.DeepWidth, c.Hidden[0], int(c.Seed)})
 	require.Equal(t, []string{"combo", "hand"}, c.Opponents)
 
-	c, err = parse(t, "blocking", "--actor=0", "--rate=0.3", "--rate-end=0.2").phases(games.Blocking)
+	c, err = parse(t, "blocking", "--actor=0", "--rate=0.3", "--rate-end=0.2").several(games.Blocking)
 	require.NoError(t, err)
 	require.Equal(t, []float64{.3, .2}, []float64{c.RateFrom, c.RateTo})
 
@@ -98,8 +106,9 @@ func TestFlagsOfOtherAlgorithmsAreRefused(t *testing.T) {
 		{"--temperature belongs to the actor", []string{"dropblox", "--temperature=1"}},
 		{"--discount belongs to games with a planner", []string{"wintetris", "--discount=0.9"}},
 		{"--discount is 0, want more than 0, up to 1", []string{"dropblox", "--discount=0"}},
-		{"--deep-width belongs to fitted value iteration or two-ply TD(λ) or games with a planner",
+		{"--deep-width belongs to games with a planner (Dropblox), which this run does not use: this game has none",
 			[]string{"wintetris", "--deep-width=3"}},
+		{"--deep-width belongs to fitted value iteration or two-ply TD(λ)", []string{"blocking", "--deep-width=3"}},
 		{"--warm belongs to", []string{"wintetris", "--warm=.1"}},
 		{"--rate-warm belongs to the warm start", []string{"dropblox", "--warm=.1", "--rate-warm=.1"}},
 		{"--keep belongs to games of one seat", []string{"blockbattle", "--keep=3"}},
@@ -110,20 +119,8 @@ func TestFlagsOfOtherAlgorithmsAreRefused(t *testing.T) {
 		{"--look belongs to fitted value iteration", []string{"blocking", "--look=3"}},
 		{"--rate belongs to TD(λ) without an actor", []string{"blocking", "--rate=.003"}},
 		{"--imitate belongs to the warm start", []string{"blocking", "--warm=0", "--imitate=.3"}},
-		{"--deep-width belongs to", []string{"blocking", "--deep-width=3"}},
 	} {
 		err := command(t, append(append([]string{"selfplay"}, c.args...), "--iterations=1", "--out", t.TempDir())...)
 		require.ErrorContains(t, err, c.says, "%v", c.args)
 	}
-}
-
-func TestHelpKnowsEveryFlag(t *testing.T) {
-	s := &settings{}
-	for name, help := range helps {
-		require.NotEmpty(t, help, name)
-	}
-	for f := range s.given() {
-		t.Fatalf("%s is given", f.Name)
-	}
-	require.Equal(t, "actor-rate-end", flagName("ActorRateEnd"))
 }

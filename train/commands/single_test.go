@@ -31,8 +31,3 @@ func TestSelfplaySingle(t *testing.T) {
 	require.ErrorContains(t, command(t, append(start, "--record=x")...), "without records")
 	require.ErrorContains(t, command(t, append(start[:3:3], t.TempDir(), "--lambda=2")...), "lambda is 2")
 }
-
-func TestWhatOneSeatHasNot(t *testing.T) {
-	require.ErrorContains(t, command(t, "gate", "learned", "hand", "--game=wintetris"), "agents arena wintetris --a")
-	require.ErrorContains(t, command(t, "export", "wintetris"), "-buildmode=c-shared")
-}

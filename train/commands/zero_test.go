@@ -90,7 +90,7 @@ func TestEnsembleFitsTheBudget(t *testing.T) {
 
 func TestFromZeroRefusesTeachers(t *testing.T) {
 	for _, flag := range []string{"--from=x", "--warm=0.1", "--versus=0.1", "--opponents=hand"} {
-		_, err := parse(t, "blocking", "--from-zero", flag).algorithm(games.Blocking)
+		err := command(t, "selfplay", "blocking", "--from-zero", flag, "--out", t.TempDir())
 		require.ErrorContains(t, err, "--from-zero and "+flag[:6])
 	}
 	_, err := parse(t, "blockbattle", "--from-zero", "--results=0").algorithm(games.BlockBattle)

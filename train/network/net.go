@@ -1,6 +1,6 @@
-// Package network trains a net with gorgonia and returns it as an mlp.Net. It is the only
-// package that imports gorgonia. The graph is built once and run batch by batch; games are
-// played by mlp.Net, which is much faster.
+// Package network is a network in training: it builds the graph of a network and its loss in gorgonia, takes
+// optimiser steps on batches of rows, and returns the weights as an mlp.Net. No other package imports gorgonia. The
+// graph is built once. Games are played by mlp.Net, which is a hundred times faster per call.
 package network
 
 import (

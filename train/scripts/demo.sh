@@ -17,7 +17,7 @@ rm -rf "$OUT/selfplay"
 "$OUT/bin/train" selfplay blockbattle --for "$SELFPLAY" --workers 0 --out "$OUT/selfplay"
 
 step "3 of 5: the net as a contest bot: one file, compiled on its own"
-"$OUT/bin/train" export blockbattle --weights "$OUT/selfplay/best.safetensors" --out "$OUT/bot.go"
+"$OUT/bin/agents" bundle blockbattle --weights "$OUT/selfplay/best.safetensors" --out "$OUT/bot.go"
 alone=$(mktemp -d)
 trap 'rm -rf "$alone"' EXIT
 cp "$OUT/bot.go" "$alone/main.go"

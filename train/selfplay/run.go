@@ -1,15 +1,18 @@
-// Package selfplay trains nets by self-play. It has what every algorithm shares: a Run plays
-// rollouts and fits nets until its budget is spent, evaluates the net at gates, and keeps the
-// files of its folder. What it trains by is an Algorithm. There are two, in the packages phases,
-// for games of several seats, and single, for games of one.
+// Package selfplay runs a training by self-play, whatever the algorithm.
 //
-// A rollout is a fixed number of steps of many games played side by side, each in a Slot. A Policy
-// per worker chooses and notes what is to be learned; then the Learner fits its nets once.
+// A Run repeats: play a rollout, fit the network to what was noted, and at a gate, evaluate the network and save it.
+// It ends when its budget of rollouts or of time is spent. A Folder holds its files; a State holds all that a run
+// needs to continue. What is learned from a rollout is up to an Algorithm: package phases for games of several seats,
+// single for games of one.
 //
-// Without a budget of time, nothing depends on clocks or on the number of workers: a slot has its
-// own generator, a net stands still while games are played, and rows are put together in the order
-// of slots. What a slot plays depends on the Rollout and the slot alone, so a Task holds both
-// and a Player in another process plays it to the same bytes.
+// A rollout is a fixed number of steps of many games that are played side by side, each in a Slot. Every worker has a
+// Policy, which chooses the actions and notes what is to be learned. After the rollout the Learner fits its networks
+// once.
+//
+// With a budget of rollouts, the result depends neither on clocks nor on the number of workers: every slot has its
+// own random generator, networks do not change during a rollout, and training rows are collected in the order of the
+// slots. The games of a slot depend on nothing but the Rollout and the slot. So a Task, which holds both, can be sent
+// to another process: a Player there returns the same bytes.
 package selfplay
 
 import (
@@ -46,19 +49,16 @@ type Learner interface {
 // An Algorithm is a learner, or several with a share of the budget each, and an evaluation.
 // It is a pointer to all settings, which are saved with the run as JSON, and embeds Options.
 type Algorithm interface {
-	// Start returns the learner of a new run. It begins with the net from, or by its own
-	// rule if from is nil.
+	// Start returns the learner of a new run. It begins with the net from, or by its own rule if from is nil.
 	Start(r *Run, from *mlp.Net) (Learner, error)
-	// Next returns the learner of the next rollout: last, or the one that takes over from
-	// last at the run's progress.
+	// Next returns the learner of the next rollout: last, or the one that takes over from last at the run's progress.
 	Next(r *Run, last Learner) (Learner, error)
 	// Restore returns the learner of a saved run.
 	Restore(r *Run, s *State) (Learner, error)
 	// Policy returns a new policy of the rollout's kind. It depends on nothing but the settings, the
 	// game and the rollout.
 	Policy(g *games.Game, ro *Rollout) (Policy, error)
-	// Gate evaluates the learner's net and sets the scores and Kept of p. It returns false
-	// if ctx ended first.
+	// Gate evaluates the learner's net and sets the scores and Kept of p. It returns false if ctx ended first.
 	Gate(ctx context.Context, r *Run, p *Point) (bool, error)
 	// Notes are what a weights file says about the learner's net.
 	Notes(r *Run) map[string]string

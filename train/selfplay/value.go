@@ -69,12 +69,12 @@ func (v *Value) Fitted(n int) (err error) {
 		v.Mean = v.Now
 		return nil
 	}
-	v.Mean, err = Blend(v.Mean, v.Now, 1/float32(n))
+	v.Mean, err = blend(v.Mean, v.Now, 1/float32(n))
 	return err
 }
 
-// Blend returns a net of which every weight lies a share of the way from before to now.
-func Blend(before, now *mlp.Net, share float32) (*mlp.Net, error) {
+// blend returns a net of which every weight lies a share of the way from before to now.
+func blend(before, now *mlp.Net, share float32) (*mlp.Net, error) {
 	between := func(a, b []float32) []float32 {
 		out := make([]float32, len(a))
 		for i := range a {

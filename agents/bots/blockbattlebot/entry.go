@@ -32,14 +32,15 @@ var Entry = &entry.Entry{
 	Others:   append([]entry.Other{{Name: "terms6", New: func() entry.Judge { return Terms6{} }}}, styles...),
 	Outcomes: blockbattle.Pieces,
 	Guard:    func() search.Guard { return NewGuard() },
+	Host:     hosted,
 	Contest: &entry.Contest{
 		Bot: func(_, notes io.Writer) contest.Codec { return NewCodec(ClassicDialect, notes) },
-		External: func(g *env.Game, argv []string) env.Agent {
+		External: func(g *env.Game, p contest.Program) env.Agent {
 			dialect := ClassicDialect
 			if g == blockbattle.PortGame {
 				dialect = PortDialect
 			}
-			return contest.External(NewCodec(dialect, nil), argv...)
+			return contest.External(NewCodec(dialect, nil), p)
 		},
 	},
 	Submission: &entry.Submission{

@@ -26,9 +26,10 @@ var Entry = &entry.Entry{
 		New: func(n *mlp.Net) (entry.Judge, error) { return NewLearned(n) },
 	},
 	Others: []entry.Other{{Name: "greedy", New: func() entry.Judge { return &Greedy{} }}},
+	Host:   hosted,
 	Contest: &entry.Contest{
 		Bot:      func(_, _ io.Writer) contest.Codec { return NewCodec() },
-		External: func(_ *env.Game, argv []string) env.Agent { return contest.External(NewCodec(), argv...) },
+		External: func(_ *env.Game, p contest.Program) env.Agent { return contest.External(NewCodec(), p) },
 	},
 	Submission: &entry.Submission{
 		Folder: "agents/submit/programs/blocking", MaxPly: search.MaxPly, Start: entry.Lines, Replay: Replay(ReplaySlack),

@@ -21,6 +21,7 @@ var shipped embed.FS
 // Entry is what programs offer for Dropblox. A contest bot reaches nothing of this file.
 var Entry = &entry.Entry{
 	Game: "dropblox",
+	Host: hosted,
 	Baseline: &entry.Baseline{Terms: TermNames[:], Weights: Classic[:],
 		New: func(w []float32) entry.Judge { return &Hand{Weights: Weights(w)} }},
 	Learned: &entry.Learned{

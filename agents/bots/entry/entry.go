@@ -1,7 +1,7 @@
-// Package entry describes what one game offers beyond its rules: evaluators for agents, the
-// features and weights of a value network, the protocol of its contest and the program that is
-// submitted to it. Each agents/<game>bot package has one Entry. Package registry lists them all;
-// code that works for every game starts from that list.
+// Package entry describes what one game offers beyond its rules: evaluators for agents, the features and the weights of
+// a value network, the protocol of its contest, and the program that is submitted to that contest. The package of each
+// game below agents/bots has one Entry, and package bots lists them. Code that works for every game starts from that
+// list and names none.
 package entry
 
 import (
@@ -41,6 +41,7 @@ type Entry struct {
 	Search *Search
 
 	Contest    *Contest
+	Host       *contest.Contest // what a host of the game's contest knows; nil if there is no contest between programs
 	Submission *Submission
 }
 
@@ -121,8 +122,8 @@ type Contest struct {
 	// Bot returns the bot's side. It may write to standard output and report unexpected input
 	// to notes.
 	Bot func(out, notes io.Writer) contest.Codec
-	// External returns an agent that is an external program, started with argv.
-	External func(g *env.Game, argv []string) env.Agent
+	// External returns an agent that is an external program.
+	External func(g *env.Game, p contest.Program) env.Agent
 }
 
 // A Submission is the program that is submitted to a game's contest.
@@ -200,7 +201,7 @@ func (e *Entry) Evaluator(net *mlp.Net) (search.Evaluator, error) {
 
 // The options that are no numbers.
 const (
-	weightsOption = "weights" // a file
+	WeightsOption = "weights" // a file
 	timeOption    = "time"    // a duration
 )
 
@@ -237,7 +238,7 @@ func (s *Search) ParseOptions(text string) (Options, error) {
 }
 
 func (s *Search) parse(o *Options, key, value string) (err error) {
-	options := append([]Option{{Name: weightsOption}}, s.Options...)
+	options := append([]Option{{Name: WeightsOption}}, s.Options...)
 	i := slices.IndexFunc(options, func(option Option) bool { return option.Name == key })
 	switch {
 	case i < 0:
@@ -247,7 +248,7 @@ func (s *Search) parse(o *Options, key, value string) (err error) {
 		}
 		slices.Sort(known)
 		return fmt.Errorf("unknown option %.40q; there are %s", key, strings.Join(known, ", "))
-	case key == weightsOption:
+	case key == WeightsOption:
 		if o.Weights = value; value == "" {
 			err = errors.New("no file is named")
 		}

@@ -91,16 +91,11 @@ func (b *Baseline) Format(weights []float32) []byte {
 // empty; the error then wraps mlp.ErrNotShipped if there is none. Otherwise the error says
 // why a file does not fit: another game, rules version, list of features or shape.
 func (e *Entry) LoadNet(g *env.Game, path string) (*mlp.Net, error) {
-	return e.LoadNetFrom(g, mlp.ReadFile, path)
-}
-
-// LoadNetFrom is LoadNet with another source of files than this machine's.
-func (e *Entry) LoadNetFrom(g *env.Game, read Reader, path string) (*mlp.Net, error) {
-	net, _, err := e.ReadNet(g, read, path)
+	net, _, err := e.ReadNet(g, mlp.ReadFile, path)
 	return net, err
 }
 
-// ReadNet is LoadNetFrom with what the file says about the network.
+// ReadNet is LoadNet with another source of files than this machine's, and returns what the file says about itself.
 func (e *Entry) ReadNet(g *env.Game, read Reader, path string) (*mlp.Net, mlp.Facts, error) {
 	if e.Learned == nil {
 		return nil, mlp.Facts{}, fmt.Errorf("%s: %w: it defines no features", g.Name, mlp.ErrNotShipped)

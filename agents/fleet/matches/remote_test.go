@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
 	"github.com/stretchr/testify/require"
 
 	"blockyard/agents/bots"
@@ -35,30 +37,34 @@ func newMatch(t *testing.T, game, a, b string, units int) (*match.Match, *string
 		return json.NewEncoder(lines).Encode(r)
 	}}
 	for to, text := range map[*match.Player]string{&m.A: a, &m.B: b} {
-		f, err := bots.Parse(g, text)
+		agent, err := bots.Parse(g, bots.Own(text))
 		require.NoError(t, err)
-		*to = match.Player{Name: text, New: f}
+		f, err := agent.Factory()
+		require.NoError(t, err)
+		*to = match.Player{Name: agent.Recorded(), Spec: text, New: f}
 	}
 	return m, lines
 }
 
-// host lets workers play m.
-func host(t *testing.T, m *match.Match, limits Limits) (*Host, *broker.Site) {
+// start lets workers play m.
+func start(t *testing.T, m *match.Match, limits fleet.Limits) *Session {
 	t.Helper()
 	f := broker.Flags{Listen: "127.0.0.1:0"}
 	dir := t.TempDir()
 	site, err := f.Open(dir, "test", quiet)
 	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, site.Close(true)) })
-	h, err := Start(t.Context(), site.Conn, m, Agent{m.A.Name, m.A.Name}, &Agent{m.B.Name, m.B.Name},
-		Options{Folder: dir, Limits: limits, Log: quiet})
+	s, err := serve(t.Context(), site, m, []string{m.A.Spec, m.B.Spec},
+		fleet.Options{Folder: dir, Log: quiet}, limits)
 	require.NoError(t, err)
-	return h, site
+	return s
 }
 
-func (h *Host) work(ctx context.Context, site *broker.Site, name string) <-chan error {
+// work starts a worker, which plays by kind.
+func (s *Session) work(ctx context.Context, name string, kind fleet.Kind) <-chan error {
 	left := make(chan error, 1)
-	go func() { left <- Work(ctx, site.Conn, h.Run(), name, 1, quiet, new(fleet.WorkerCounts)) }()
+	o := fleet.WorkerOptions{Name: name, Threads: 1, Kinds: map[string]fleet.Kind{Kind: kind},
+		Counts: new(fleet.WorkerCounts), Log: quiet}
+	go func() { left <- fleet.Work(ctx, s.site.Conn, o) }()
 	return left
 }
 
@@ -83,49 +89,56 @@ func TestSameMatch(t *testing.T) {
 	require.NoError(t, err)
 
 	together, got := newMatch(t, "blockbattle", a, "hand:ply=1", 12)
-	h, site := host(t, together, Limits{AckWait: 3 * time.Second, Deliveries: 20})
-	result := func(r result) {
-		_, err := site.Request(fleet.Subject(h.Run(), "result"), fleet.JSON(r), time.Minute)
-		require.NoError(t, err)
-	}
+	m := start(t, together, fleet.Limits{AckWait: 2 * time.Second, Deliveries: 20})
+	ctx := t.Context()
+	js, err := jetstream.New(m.site.Conn)
+	require.NoError(t, err)
+	queue, err := js.Consumer(ctx, "blockyard-"+m.Run()+"-1-tasks", "workers")
+	require.NoError(t, err)
 	ended := make(chan match.TwoPlayerResult, 1)
 	go func() {
-		r, err := together.TwoPlayer(t.Context())
+		r, err := together.TwoPlayer(ctx)
 		if err != nil {
 			t.Error(err)
 		}
 		ended <- r
 	}()
-	for n := 0; n < 3; { // a worker that takes tasks, and is lost or answers with damaged results
-		m, err := site.Request(fleet.Subject(h.Run(), "next"), fleet.JSON(request{"lost"}), time.Minute)
+	answer := func(id, data string) {
+		h := nats.Header{"Blockyard-Result": {`{"job":"` + id + `","worker":"lost"}`}}
+		_, err := js.PublishMsg(ctx, &nats.Msg{Subject: "blockyard." + m.Run() + ".1.results", Header: h, Data: []byte(data)})
 		require.NoError(t, err)
-		var r reply
-		require.NoError(t, json.Unmarshal(m.Data, &r))
-		if r.Unit == nil {
-			continue
+	}
+	for n := range 3 { // a worker that takes units, and is lost or answers with damaged results
+		msg, err := queue.Next(jetstream.FetchMaxWait(time.Minute))
+		require.NoError(t, err)
+		var job struct {
+			ID   string
+			Spec match.Unit
 		}
-		if n++; n == 1 {
-			continue
-		}
-		records, err := together.PlayUnit(t.Context(), *r.Unit)
+		require.NoError(t, json.Unmarshal(msg.Data(), &job))
+		records, err := together.PlayUnit(ctx, job.Spec)
 		require.NoError(t, err)
 		records[0].Results[0] = 1 - records[0].Results[0]
-		games := map[int][]*record.Record{2: records, 3: records[:1]}[n]
-		result(resultOf(r.Unit.Index, "lost", games))
+		switch n {
+		case 1:
+			answer(job.ID, string(toJSON(records)))
+		case 2:
+			answer(job.ID, string(toJSON(records[:1])))
+			require.NoError(t, msg.Ack())
+		}
 	}
-	require.NoError(t, site.Publish(fleet.Subject(h.Run(), "result"), []byte("hello")))
-	first, second := h.work(t.Context(), site, "first"), h.work(t.Context(), site, "second")
+	answer("0", "hello")
+	first, second := m.work(ctx, "first", Open), m.work(ctx, "second", Open)
 	remote := <-ended
 	require.Equal(t, local, remote)
 	require.Equal(t, want.String(), got.String())
-	result(resultOf(0, "lost", nil)) // late
-	rows := h.Workers()
-	require.Len(t, rows, 3)
+	answer("0", "late")
+	require.Eventually(t, func() bool { return len(m.Workers()) == 3 && m.Workers()[1].Dropped > 0 }, time.Minute, time.Millisecond)
+	rows := m.Workers()
 	require.Equal(t, "lost", rows[1].Name)
-	require.Equal(t, 1, rows[1].Dropped)
 	require.Zero(t, rows[1].Games)
 	require.Equal(t, 24, rows[0].Games+rows[2].Games, "every game counts once")
-	require.NoError(t, h.Close())
+	require.NoError(t, m.Close())
 	require.NoError(t, <-first)
 	require.NoError(t, <-second)
 }
@@ -138,11 +151,7 @@ func readShipped(f io.ReadCloser, err error) ([]byte, error) {
 	return io.ReadAll(f)
 }
 
-func resultOf(index int, worker string, games []*record.Record) result {
-	return result{Index: index, Worker: worker, Games: games}
-}
-
-// Matches of one seat, and of more than two, have the same result too.
+// Matches of one seat, and of more than two, have the same result too, and so have those with names of the user's.
 func TestOtherNumbersOfSeats(t *testing.T) {
 	for game, play := range map[string]func(*match.Match) (fmt.Stringer, error){
 		"wintetris": func(m *match.Match) (fmt.Stringer, error) { return m.SinglePlayer(t.Context()) },
@@ -151,24 +160,21 @@ func TestOtherNumbersOfSeats(t *testing.T) {
 		t.Run(game, func(t *testing.T) {
 			var texts, records []string
 			for _, remote := range []bool{false, true} {
-				m, lines := newMatch(t, game, "hand", "random", 2)
+				m, lines := newMatch(t, game, "me=hand", "random", 2)
 				if game == "wintetris" {
 					m.Skip, m.Steps = 3, 40
 				} else {
 					m.Seats = 3
 				}
-				var h *Host
+				var s *Session
 				if remote {
-					var site *broker.Site
-					h, site = host(t, m, DefaultLimits)
-					h.work(t.Context(), site, "only")
+					s = start(t, m, fleet.DefaultLimits)
+					s.work(t.Context(), "only", Open)
 				}
 				r, err := play(m)
 				require.NoError(t, err)
 				texts, records = append(texts, r.String()), append(records, lines.String())
-				if remote {
-					require.NoError(t, h.Close())
-				}
+				require.NoError(t, s.Close())
 			}
 			require.Equal(t, texts[0], texts[1])
 			require.Equal(t, records[0], records[1])
@@ -179,29 +185,36 @@ func TestOtherNumbersOfSeats(t *testing.T) {
 // A worker that cannot play as the process of the match would is refused with the reason, and that process learns it.
 func TestRefusedWorkers(t *testing.T) {
 	m, _ := newMatch(t, "blockbattle", "hand:ply=1", "random", 1)
-	h, site := host(t, m, DefaultLimits)
-	for says, change := range map[string]func(*spec){
-		"format version 9, this worker 1":            func(s *spec) { s.Version = 9 },
-		"rules of blockbattle in version 99":         func(s *spec) { s.Rules = 99 },
-		"features of blockbattle with the hash beef": func(s *spec) { s.Features = "beef" },
-		"weights of blockbattle with the hash beef":  func(s *spec) { s.Shipped = "beef" },
-		"Evaluation or moves differ":                 func(s *spec) { s.Check = "beef" },
-		`no game "chess"`:                            func(s *spec) { s.Game = "chess" },
-		"reads files or runs commands":               func(s *spec) { s.Players = []player{{Spec: "exec:true"}} },
-		"names no such file":                         func(s *spec) { s.Players = []player{{Spec: "hand:weights=/etc/passwd"}} },
+	s := start(t, m, fleet.DefaultLimits)
+	changed := func(change func(*fleet.Run, *spec)) fleet.Kind {
+		return func(ctx context.Context, r *fleet.Run, get fleet.Get) (fleet.NewPlayer, error) {
+			var sp spec
+			require.NoError(t, json.Unmarshal(r.Spec, &sp))
+			change(r, &sp)
+			r.Spec = toJSON(sp)
+			return Open(ctx, r, get)
+		}
+	}
+	for says, change := range map[string]func(*fleet.Run, *spec){
+		"rules of blockbattle in version 99":         func(r *fleet.Run, _ *spec) { r.Facts["rules of blockbattle in version"] = "99" },
+		"features of blockbattle with the hash beef": func(r *fleet.Run, _ *spec) { r.Facts["features of blockbattle with the hash"] = "beef" },
+		"weights of blockbattle with the hash beef":  func(r *fleet.Run, _ *spec) { r.Facts["weights of blockbattle with the hash"] = "beef" },
+		"its self-test of the match gives":           func(_ *fleet.Run, s *spec) { s.Check = "beef" },
+		"sampling or moves differ":                   func(_ *fleet.Run, s *spec) { s.Check = "beef" },
+		`no game "chess"`:                            func(r *fleet.Run, _ *spec) { r.Game = "chess" },
+		`agent "exec:true": reads files or runs`:     func(_ *fleet.Run, s *spec) { s.Players = []player{{Spec: "exec:true"}} },
+		`weights=/etc/passwd": reads files or runs`:  func(_ *fleet.Run, s *spec) { s.Players = []player{{Spec: "hand:weights=/etc/passwd"}} },
+		"0 players, want 1 or 2":                     func(_ *fleet.Run, s *spec) { s.Players = nil },
 	} {
-		s := *h.spec
-		change(&s)
-		_, err := h.kv.Put(t.Context(), fleet.SpecKey(h.Run()), fleet.JSON(s))
-		require.NoError(t, err)
-		err = <-h.work(t.Context(), site, "other")
-		require.ErrorIs(t, err, ErrRefused, says)
+		err := <-s.work(t.Context(), "other", changed(change))
+		require.ErrorIs(t, err, fleet.ErrRefused, says)
 		require.ErrorContains(t, err, says)
 	}
 	require.Eventually(t, func() bool {
-		return len(h.Workers()) == 1 && h.Workers()[0].State == fleet.Refused
+		return len(s.Workers()) == 1 && s.Workers()[0].State == fleet.Refused
 	}, time.Minute, 10*time.Millisecond)
-	require.NoError(t, h.Close())
+	require.Contains(t, s.Progress(), "nobody plays: all 1 workers were refused")
+	require.NoError(t, s.Close())
 }
 
 // Agents whose play would depend on the machine are refused when the match starts.
@@ -210,10 +223,10 @@ func TestRefusedAgents(t *testing.T) {
 	require.NoError(t, err)
 	for text, says := range map[string]string{
 		"hand:time=50ms":        "depend on the clock",
-		"exec:./bot":            "a program of this machine",
+		"exec:cat":              "a program of this machine",
 		"learned:weights=/no/n": "no such file",
 	} {
-		_, err := pack(g, Agent{text, text}, map[string][]byte{})
+		_, err := pack(g, text, text, new([][]byte))
 		require.ErrorContains(t, err, says)
 	}
 }
@@ -221,21 +234,59 @@ func TestRefusedAgents(t *testing.T) {
 // A unit that fails in every worker is kept in a file and ends the match.
 func TestUnitThatFails(t *testing.T) {
 	m, _ := newMatch(t, "blockbattle", "random", "random", 2)
-	h, site := host(t, m, Limits{AckWait: time.Minute, Deliveries: 3})
-	ended := make(chan error, 1)
-	go func() {
-		_, err := m.TwoPlayer(t.Context())
-		ended <- err
-	}()
-	w := &worker{name: "fragile", nc: site.Conn, spec: h.spec, counts: new(fleet.WorkerCounts), log: quiet, match: m}
-	broken := *m
-	broken.A.New = func(uint64) (env.Agent, error) { panic("out of order") }
-	w.match = &broken
-	ctx, stop := context.WithCancelCause(t.Context())
-	go w.play(ctx, stop)
-	err := <-ended
-	stop(nil)
-	require.ErrorContains(t, err, "unit 0 was given to workers 3 times and has no result: worker fragile says: panic: out of order")
-	require.FileExists(t, filepath.Join(h.folder, "failed-unit-0.json"))
-	require.NoError(t, h.Close())
+	s := start(t, m, fleet.Limits{AckWait: time.Minute, Deliveries: 3})
+	broken := func(context.Context, *fleet.Run, fleet.Get) (fleet.NewPlayer, error) {
+		b := *m
+		b.A.New = func(uint64) (env.Agent, error) { panic("out of order") }
+		return func() (fleet.Player, error) { return unitPlayer(&b), nil }, nil
+	}
+	left := s.work(t.Context(), "fragile", broken)
+	_, err := m.TwoPlayer(t.Context())
+	require.ErrorContains(t, err, "was given to workers 3 times and has no result: worker fragile says: panic: out of order")
+	require.Regexp(t, "^unit [01] ", err.Error())
+	kept, globErr := filepath.Glob(filepath.Join(filepath.Dir(s.key(t)), "failed-unit-[01].json"))
+	require.NoError(t, globErr)
+	require.NotEmpty(t, kept)
+	require.NoError(t, s.Close())
+	require.NoError(t, <-left)
+}
+
+// key is the file with the key of the workers.
+func (s *Session) key(t *testing.T) string {
+	_, key, ok := strings.Cut(s.site.Join, "--creds ")
+	require.True(t, ok)
+	return key
+}
+
+// What a match leaves in an external broker whose process was killed goes when the next one starts, if it is old.
+func TestMatchThatWasKilled(t *testing.T) {
+	m, _ := newMatch(t, "blockbattle", "random", "random", 1)
+	s := start(t, m, fleet.DefaultLimits)
+	ctx := t.Context()
+	killed, err := (&broker.ClientFlags{Creds: s.key(t)}).Connect(s.site.Address, "killed", quiet)
+	require.NoError(t, err)
+	again := *m
+	gone, err := serve(ctx, &broker.Site{Conn: killed}, &again, []string{m.A.Spec, m.B.Spec},
+		fleet.Options{Folder: t.TempDir(), Log: quiet}, fleet.DefaultLimits)
+	require.NoError(t, err)
+	killed.Close()
+	silent := func() map[string]string {
+		_, silent, err := fleet.Ask(ctx, s.site.Conn)
+		require.NoError(t, err)
+		return silent
+	}
+	require.Eventually(t, func() bool { return strings.Contains(silent()[gone.Run()], "does not answer") },
+		time.Minute, time.Millisecond)
+	third := *m
+	next, err := serve(ctx, s.site, &third, []string{m.A.Spec},
+		fleet.Options{Folder: t.TempDir(), Log: quiet, Keep: time.Nanosecond}, fleet.DefaultLimits)
+	require.NoError(t, err)
+	require.NotContains(t, silent(), gone.Run())
+	js, err := jetstream.New(s.site.Conn)
+	require.NoError(t, err)
+	for name := range js.StreamNames(ctx).Name() {
+		require.NotContains(t, name, gone.Run())
+	}
+	require.NoError(t, next.Server.Close(true))
+	require.NoError(t, s.Close())
 }

@@ -2,161 +2,103 @@ package matches
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
+	"strconv"
+	"strings"
 
 	"blockyard/agents/bots"
-	"blockyard/agents/bots/entry"
 	"blockyard/agents/fleet"
 	"blockyard/agents/match"
-	"blockyard/agents/mlp"
 	"blockyard/env"
-	"blockyard/env/games"
 	"blockyard/env/vec"
 )
 
-// Version is that of the messages and of the spec. Hosts and workers of different versions refuse each other.
-const Version = 1
+// Kind is the kind of a run that is a match.
+const Kind = "match"
 
-// A spec is what a worker needs to know of a match.
+// A spec is what a worker needs to know of a match, besides the facts.
 type spec struct {
-	fleet.Head
-	Table    []string `json:"table,omitempty"` // of the game; see env.Game
-	Rules    int      `json:"rules"`
-	Features string   `json:"features"` // SHA-256 of their names
-	Shipped  string   `json:"shipped"`  // SHA-256 of the weights in the program
-	Check    string   `json:"check"`    // SHA-256 of the self-test
-	Players  []player `json:"players"`  // A and B, if there is a B
-	Seats    int      `json:"seats"`    // of the self-test
-	Cap      int      `json:"cap"`
-	Steps    int      `json:"steps"`
-	Limits   Limits   `json:"limits"`
+	Table   []string `json:"table,omitempty"` // of the game; see env.Game
+	Check   string   `json:"check"`           // SHA-256 of the self-test
+	Players []player `json:"players"`         // A and B, if there is a B
+	Seats   int      `json:"seats"`           // of the self-test
+	Cap     int      `json:"cap"`
+	Steps   int      `json:"steps"`
 }
 
 // A player is one player of a match.
 type player struct {
-	Name    string            `json:"name"` // in records
-	Spec    string            `json:"spec"`
-	Weights map[string]string `json:"weights,omitempty"` // SHA-256 of the files that Spec names
+	Name string `json:"name"` // in records
+	Spec string `json:"spec"` // with weights named by content
 }
 
-// An Agent is what a player of the match is made of: its name in records, and the spec of its agents.
-type Agent struct{ Name, Spec string }
-
-// pack describes an agent. Its files of weights are added to files, by SHA-256.
-func pack(g *env.Game, a Agent, files map[string][]byte) (player, error) {
-	p := player{Name: a.Name, Spec: a.Spec, Weights: map[string]string{}}
-	read := func(path string) ([]byte, error) {
-		data, err := mlp.ReadFile(path)
-		if err == nil {
-			p.Weights[path] = fleet.ObjectName(data)
-			files[p.Weights[path]] = data
-		}
-		return data, err
+// pack describes an agent of this command line. Its weights are added to files.
+func pack(g *env.Game, name, text string, files *[][]byte) (player, error) {
+	agent, err := bots.Parse(g, bots.Own(text))
+	if err != nil {
+		return player{}, err
 	}
-	f, err := bots.Access{Weights: read}.Parse(g, a.Spec)
+	p := player{Name: name}
+	spec, weights, data, err := agent.Portable()
 	if errors.Is(err, bots.ErrUntrusted) {
 		return p, fmt.Errorf("agent %.80q: it is a program of this machine, which workers do not have: "+
-			"play this match without --cluster", a.Spec)
+			"play this match without --cluster", text)
 	} else if err != nil {
 		return p, err
 	}
-	agent, err := f(0)
+	if p.Spec = spec; weights != "" {
+		*files = append(*files, data)
+	}
+	f, err := agent.Factory()
 	if err != nil {
 		return p, err
 	}
-	if r, ok := agent.(vec.Resumable); ok {
+	made, err := f(0)
+	if err != nil {
+		return p, err
+	}
+	if r, ok := made.(vec.Resumable); ok {
 		if _, err := r.AppendMemory(nil); err != nil {
-			return p, fmt.Errorf("agent %.80q: %w", a.Spec, err)
+			return p, fmt.Errorf("agent %.80q: %w", text, err)
 		}
 	}
 	return p, nil
 }
 
-// open returns the player, whose files of weights get returns by SHA-256.
+// open returns the player, whose weights get returns by the SHA-256 of their object.
 func (p *player) open(g *env.Game, get func(name string) ([]byte, error)) (match.Player, error) {
-	read := func(path string) ([]byte, error) {
-		name, ok := p.Weights[path]
-		if !ok {
-			return nil, fmt.Errorf("%s: the match names no such file", path)
-		}
-		return get(name)
-	}
-	f, err := bots.Access{Weights: read}.Parse(g, p.Spec)
+	f, err := bots.New(g, bots.Foreign(p.Spec, func(name string) ([]byte, error) {
+		return get(strings.TrimPrefix(name, bots.ContentPrefix))
+	}))
 	return match.Player{Name: p.Name, New: f}, err
 }
 
-// open returns the match, or why this program cannot play it.
-func (s *spec) open(ctx context.Context, get func(name string) ([]byte, error)) (*match.Match, error) {
-	refuse := func(what string, theirs, ours any) error {
-		return fmt.Errorf("match %s: its process has %s %v, this worker %v: run the same program", s.Run, what, theirs, ours)
-	}
-	if s.Version != Version {
-		return nil, refuse("format version", s.Version, Version)
-	}
-	g, err := games.Recorded(s.Game, s.Table)
-	if err != nil {
-		return nil, fmt.Errorf("match %s: %w: run the same program", s.Run, err)
-	}
-	shipped, err := shippedID(g)
-	switch {
-	case err != nil:
-		return nil, err
-	case g.Rules != s.Rules:
-		return nil, refuse("rules of "+s.Game+" in version", s.Rules, g.Rules)
-	case featuresID(g) != s.Features:
-		return nil, refuse("features of "+s.Game+" with the hash", s.Features, featuresID(g))
-	case shipped != s.Shipped:
-		return nil, refuse("weights of "+s.Game+" with the hash", s.Shipped, shipped)
-	case len(s.Players) < 1 || len(s.Players) > 2:
-		return nil, fmt.Errorf("match %s: %d players, want 1 or 2", s.Run, len(s.Players))
-	}
-	m := &match.Match{Rules: g, Cap: s.Cap, Steps: s.Steps}
-	for k, to := range []*match.Player{&m.A, &m.B}[:len(s.Players)] {
-		if *to, err = s.Players[k].open(g, get); err != nil {
-			return nil, fmt.Errorf("match %s: %w", s.Run, err)
-		}
-	}
-	check, err := selfTest(ctx, m, s.Seats)
-	if err == nil && check != s.Check {
-		err = fmt.Errorf("match %s: the self-test of this worker gives %.12s, that of the match's process %.12s. Evaluation "+
-			"or moves differ: run the same program on a processor of the same architecture and features",
-			s.Run, check, s.Check)
-	}
-	return m, err
-}
-
-// featuresID identifies the features of a game.
-func featuresID(g *env.Game) string {
-	f := bots.Features(g)
-	if f == nil {
-		return "none"
-	}
-	return hash(f.Names)
-}
-
-// shippedID identifies the weights that the program has for a game.
-func shippedID(g *env.Game) (string, error) {
+// facts are what a worker must have like the process of the match.
+func facts(g *env.Game) (map[string]string, error) {
 	e := bots.Of(g)
 	var file []byte
 	if e.Learned != nil {
 		var err error
 		if file, err = fs.ReadFile(e.Learned.Files, e.Learned.File); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return "", err
+			return nil, err
 		}
 	}
-	return hash(handWeights(e), file), nil
-}
-
-func handWeights(e *entry.Entry) []float32 {
-	if e.Baseline == nil {
-		return nil
+	var hand []float32
+	if e.Baseline != nil {
+		hand = e.Baseline.Weights
 	}
-	return e.Baseline.Weights
+	features := "none"
+	if f := bots.Features(g); f != nil {
+		features = fleet.Hash(f.Names)
+	}
+	return map[string]string{
+		"rules of " + g.Name + " in version":       strconv.Itoa(g.Rules),
+		"features of " + g.Name + " with the hash": features,
+		"weights of " + g.Name + " with the hash":  fleet.Hash(hand, file),
+	}, nil
 }
 
 // selfTestSteps are enough for every player of every seat to have moved.
@@ -182,17 +124,13 @@ func selfTest(ctx context.Context, m *match.Match, seats int) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("self-test: %w", err)
 	}
-	return hash(records), nil
+	return fleet.Hash(records), nil
 }
 
-func hash(values ...any) string {
-	h := sha256.New()
-	for _, v := range values {
-		text, err := json.Marshal(v)
-		if err != nil {
-			panic(err) // plain fields with finite numbers
-		}
-		h.Write(text)
+func toJSON(v any) []byte {
+	b, err := json.Marshal(v)
+	if err != nil {
+		panic(err) // plain fields
 	}
-	return hex.EncodeToString(h.Sum(nil))
+	return b
 }

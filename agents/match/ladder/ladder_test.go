@@ -22,7 +22,7 @@ func ladder(t *testing.T, g *env.Game, units int, specs ...string) *Ladder {
 	t.Helper()
 	l := &Ladder{Rules: g, Units: units, Seed: 7, Workers: 1}
 	for _, spec := range specs {
-		f, err := bots.Parse(g, spec)
+		f, err := bots.New(g, bots.Own(spec))
 		require.NoError(t, err)
 		l.Players = append(l.Players, match.Player{Name: spec, New: f})
 	}
@@ -147,10 +147,10 @@ func TestLadderRefuses(t *testing.T) {
 	require.NoError(t, err)
 	head, _, _ := strings.Cut(string(text), "\n")
 	for says, text := range map[string]string{
-		"line 1: not the settings":      "rubbish\n",
-		"line 2: ":                      head + "\nrubbish\n",
-		"line 2 is not unit 0 of":       head + "\n{\"a\":1,\"b\":0,\"wins\":2}\n",
-		"is not unit 0 of the ladder: ": head + "\n{\"a\":0,\"b\":1,\"wins\":3,\"losses\":-1}\n",
+		"line 1: not the settings":   "rubbish\n",
+		"line 2: ":                   head + "\nrubbish\n",
+		"line 2: not unit 0 of":      head + "\n{\"a\":1,\"b\":0,\"wins\":2}\n",
+		"not unit 0 of the ladder: ": head + "\n{\"a\":0,\"b\":1,\"wins\":3,\"losses\":-1}\n",
 	} {
 		require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
 		_, err := ladder(t, blocking.Game, 1, "random", "first").Open(dir)

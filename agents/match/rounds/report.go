@@ -158,7 +158,7 @@ func (r *Report) String() string {
 	b.WriteString("\nprogram  games  mean score (95 % interval)  best  turns   ms a turn  longest ms  ends\n")
 	for i, t := range r.Bots {
 		fmt.Fprintf(&b, "%-7s  %5d  %-26s  %4d  %6.1f  %9.1f  %10.1f  %s\n", series.Letter(i), t.Games,
-			t.Score.format("%.1f"), t.Best, t.Turns, t.MeanMS, t.MostMS, series.Counts(t.Ends, nil))
+			t.Score.format("%.1f"), t.Best, t.Turns, t.MeanMS, t.MostMS, series.Counts(t.Ends))
 	}
 	b.WriteString("\n")
 	for i, t := range r.Bots {

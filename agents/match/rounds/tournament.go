@@ -4,6 +4,7 @@ package rounds
 import (
 	"context"
 	"fmt"
+	"strconv"
 	"time"
 
 	"blockyard/agents/contest/dropblox"
@@ -133,4 +134,13 @@ func (t *Tournament) game(ctx context.Context, seed, bot int) (a attempt, err er
 		a.game.Fault = err.Error()
 	}
 	return a, nil
+}
+
+// Seconds reads the time of a game in seconds, more than 0 and at most a million.
+func Seconds(text string) (time.Duration, error) {
+	s, err := strconv.ParseFloat(text, 64)
+	if err != nil || !(s > 0 && s <= 1e6) {
+		return 0, fmt.Errorf("--seconds %.40s: want more than 0, at most a million", text)
+	}
+	return time.Duration(s * float64(time.Second)), nil
 }

@@ -14,11 +14,10 @@ import (
 
 // A Match is one game between programs, each in its seat.
 type Match struct {
-	Rules *env.Game
-	Seed  uint64
-	Seats []Bot // by seat
-	// New returns the host of a game that begins in s; see Series.New.
-	New    func(s env.State, rec *record.Record) (contest.Host, error)
+	Rules  *env.Game
+	Seed   uint64
+	Seats  []Bot // by seat
+	Setup  *contest.Setup
 	Log    *os.File  // gets all that is said; nil keeps nothing. Play closes it
 	Errors io.Writer // gets the bots' standard error; may be nil
 }
@@ -36,10 +35,13 @@ func (m *Match) Play(ctx context.Context) (p Played, rec *record.Record, err err
 	state.Reset(m.Seed)
 	var names []string
 	for _, b := range m.Seats {
-		names = append(names, b.player())
+		names = append(names, b.Agent)
 	}
 	rec = record.New(m.Rules, m.Seed, names)
-	host, err := m.New(state, rec)
+	host, changed, err := m.Setup.New(state, rec.Add)
+	if err == nil && changed {
+		rec.Start, err = env.Encode(nil, state)
+	}
 	if err != nil {
 		if m.Log != nil {
 			err = errors.Join(err, m.Log.Close())

@@ -2,6 +2,8 @@ package series
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -9,42 +11,139 @@ import (
 	"blockyard/agents/match"
 )
 
-// standing returns the result of the games so far between two bots.
-func (s *Series) standing() match.Standing {
-	out := match.Standing{Game: s.Rules.Name, A: s.Bots[0].Name, B: s.Bots[1].Name, Seed: s.Seed}
-	var halves []int
-	for i := range s.played {
-		half := s.played[i].halfPoints()
-		halves = append(halves, half)
-		out.Count(half)
+// A Report is the result of a series of any contest. A, B, ... are the bots, in the order in which they were named.
+type Report struct {
+	Game     string      `json:"game"`
+	Seed     uint64      `json:"seed,string"`
+	Games    int         `json:"games"`    // that were played to their end
+	Distinct int         `json:"distinct"` // games, not counting those that repeat another one move for move
+	Bots     []BotReport `json:"bots"`
+	Played   []Row       `json:"played"`
+	Stopped  bool        `json:"stopped,omitempty"` // the series was interrupted
+
+	// Of two bots: the match from the view of A, and its winner: A, B or none. At equal games the bot wins that has used
+	// less time, in contests with a time for the whole game.
+	Match  *match.Standing `json:"match,omitempty"`
+	Winner string          `json:"winner,omitempty"`
+}
+
+// A BotReport is how one bot came through.
+type BotReport struct {
+	Name     string   `json:"name"`
+	First    int      `json:"first"`     // games with the best rank, shared ones included
+	Rank     float64  `json:"mean_rank"` // from 1
+	Points   int      `json:"points"`    // of all games
+	Answers  int      `json:"answers"`
+	Timeouts int      `json:"timeouts"`
+	Remarks  int      `json:"remarks"`          // about its answers
+	Ended    int      `json:"ended_early"`      // games in which its process ended
+	LeftS    *float64 `json:"left_s,omitempty"` // seconds left of all its games, if a game has one time for all answers
+	Times
+	Faults map[string]int `json:"faults"` // games, by what it was eliminated for or lost by
+}
+
+// A Row is one game. Slices are by bot.
+type Row struct {
+	Seed   uint64   `json:"seed,string"`
+	Seats  []int    `json:"seats"` // from 0
+	Rounds int      `json:"rounds"`
+	Points []int    `json:"points"`
+	Ranks  []int    `json:"ranks"` // from 1; equal ranks are a draw
+	Reason string   `json:"reason,omitempty"`
+	Faults []string `json:"faults,omitempty"` // what a bot was eliminated for; "" for nothing
+}
+
+// Report returns the report of the games so far; stopped says that the series ended early.
+func (s *Series) Report(stopped bool) *Report {
+	out := &Report{
+		Game: s.Rules.Name, Seed: s.Seed, Games: len(s.played), Distinct: s.distinct(), Played: []Row{}, Stopped: stopped,
 	}
-	out.Estimate(pairs(halves))
+	for _, b := range s.Bots {
+		out.Bots = append(out.Bots, BotReport{Name: b.Name, Faults: map[string]int{}})
+	}
+	for i := range s.played {
+		out.add(&s.played[i])
+	}
+	for i := range out.Bots {
+		if out.Games > 0 {
+			out.Bots[i].Rank /= float64(out.Games)
+		}
+	}
+	if len(out.Bots) == 2 {
+		out.standing(s)
+	}
 	return out
 }
 
-// pairs counts the half points of bot A in each pair of games; a last game alone is left out.
-func pairs(halves []int) (p match.Pairs) {
-	for i := 1; i < len(halves); i += 2 {
-		p[halves[i-1]+halves[i]]++
+// add adds a game to the sums of all bots.
+func (r *Report) add(g *game) {
+	n := len(r.Bots)
+	row := Row{Seed: g.Seed, Reason: g.Reason, Rounds: g.Rounds,
+		Seats: make([]int, n), Points: make([]int, n), Ranks: make([]int, n)}
+	ranks := g.Ranking(n)
+	for seat, b := range g.Seating {
+		bot, t := &r.Bots[b], g.Tallies[seat]
+		row.Seats[b], row.Points[b], row.Ranks[b] = seat, g.Points[seat], ranks[seat]
+		bot.Rank += float64(ranks[seat])
+		bot.Points += g.Points[seat]
+		bot.Answers += t.Answers
+		bot.Timeouts += t.Timeouts
+		bot.Remarks += t.Remarks
+		bot.Times.add(t)
+		if t.Limits.OneBudget() {
+			left := t.Left.Seconds()
+			if bot.LeftS != nil {
+				left += *bot.LeftS
+			}
+			bot.LeftS = &left
+		}
+		if ranks[seat] == 1 {
+			bot.First++
+		}
+		if t.Gone {
+			bot.Ended++
+		}
+		switch {
+		case seat < len(g.Faults) && g.Faults[seat] != "":
+			if row.Faults == nil {
+				row.Faults = make([]string, n)
+			}
+			row.Faults[b] = g.Faults[seat]
+			bot.Faults[g.Faults[seat]]++
+		case g.Faults == nil && ranks[seat] > 1 && g.Reason != "":
+			bot.Faults[g.Reason]++
+		}
 	}
-	return p
+	r.Played = append(r.Played, row)
 }
 
-// winner returns the bot that has won, or contest.Nobody.
-func (g *game) winner() int {
-	if g.Winner == contest.Nobody {
-		return contest.Nobody
+// standing fills in the match between two bots.
+func (r *Report) standing(s *Series) {
+	m := &match.Standing{Game: r.Game, A: s.Bots[0].Name, B: s.Bots[1].Name, Seed: s.Seed}
+	var pairs match.Pairs
+	for i, row := range r.Played {
+		half := row.halfPoints()
+		m.Count(half)
+		if i%2 == 1 { // a last game alone is left out
+			pairs[half+r.Played[i-1].halfPoints()]++
+		}
 	}
-	return g.Seating[g.Winner]
+	m.Estimate(pairs)
+	r.Match, r.Winner = m, "none"
+	a, b := float64(m.Wins), float64(m.Losses)
+	if a == b && r.Bots[0].LeftS != nil {
+		a, b = *r.Bots[0].LeftS, *r.Bots[1].LeftS
+	}
+	switch {
+	case a > b:
+		r.Winner = Letter(0)
+	case b > a:
+		r.Winner = Letter(1)
+	}
 }
 
-// halfPoints returns bot A's half points: 2, 1 or 0.
-func (g *game) halfPoints() int {
-	if b := g.winner(); b != contest.Nobody {
-		return 2 * (1 - b)
-	}
-	return 1
-}
+// halfPoints returns the half points of the first of two bots: 2, 1 or 0.
+func (r *Row) halfPoints() int { return 1 + min(1, max(-1, r.Ranks[1]-r.Ranks[0])) }
 
 // Letter names a bot: A to Z, then AA, AB, ...
 func Letter(bot int) string {
@@ -54,33 +153,58 @@ func Letter(bot int) string {
 	return Letter(bot/26-1) + Letter(bot%26)
 }
 
-// writeHead prints who played what.
-func writeHead(b *strings.Builder, h *match.Standing, stopped bool) {
-	fmt.Fprintf(b, "%s, seed %d\nA: %s\nB: %s\n\n", h.Game, h.Seed, h.A, h.B)
-	if stopped {
+// String is a table for people.
+func (r *Report) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s, seed %d\n", r.Game, r.Seed)
+	for i, bot := range r.Bots {
+		fmt.Fprintf(&b, "%s: %s\n", Letter(i), bot.Name)
+	}
+	if r.Stopped {
 		b.WriteString("stopped early\n")
 	}
-}
-
-// writeDistinct prints how many of the games were distinct, and how to get more of them.
-func writeDistinct(b *strings.Builder, games, distinct int) {
-	fmt.Fprintf(b, "distinct games: %d of %d", distinct, games)
-	if distinct < games {
+	b.WriteString("\ngame  seed                  seats    rounds  points           ranks    end\n")
+	for i, g := range r.Played {
+		end := g.Reason
+		for bot, fault := range g.Faults {
+			if fault != "" {
+				end += fmt.Sprintf(", %s: %s", Letter(bot), fault)
+			}
+		}
+		fmt.Fprintf(&b, "%4d  %-20d  %-7s  %6d  %-15s  %-7s  %s\n",
+			i+1, g.Seed, list(g.Seats), g.Rounds, list(g.Points), list(g.Ranks), strings.TrimPrefix(end, ", "))
+	}
+	fmt.Fprintf(&b, "distinct games: %d of %d", r.Distinct, r.Games)
+	if r.Distinct < r.Games {
 		b.WriteString("; the others repeat one of them move for move (--new-seed game: a new seed for every game)")
 	}
-	b.WriteByte('\n')
+	b.WriteString("\n\nbot  first  mean rank  points  answers  time-outs  remarks  ended  ms an answer  longest ms  " +
+		"lost by\n")
+	for i, t := range r.Bots {
+		fmt.Fprintf(&b, "%-3s  %5d  %9.3f  %6d  %7d  %9d  %7d  %5d  %12.1f  %10.1f  %s", Letter(i), t.First, t.Rank,
+			t.Points, t.Answers, t.Timeouts, t.Remarks, t.Ended, t.MeanMS, t.MostMS, Counts(t.Faults))
+		if t.LeftS != nil {
+			fmt.Fprintf(&b, " (%.1f s left)", *t.LeftS)
+		}
+		b.WriteByte('\n')
+	}
+	if m := r.Match; m != nil && m.Games > 0 {
+		fmt.Fprintf(&b, "A won %d, drew %d and lost %d of %d games: %.1f %%, 95 %% interval %.1f to %.1f; "+
+			"the match is won by %s\n", m.Wins, m.Draws, m.Losses, m.Games, 100*m.Score, 100*m.Low, 100*m.High, r.Winner)
+	}
+	return b.String()
 }
 
-// botColumns is the head of the columns that writeBot prints.
-const botColumns = "bot  wins  draws  losses  score    points"
+// list writes numbers with spaces between.
+func list(v []int) string { return strings.Trim(fmt.Sprint(v), "[]") }
 
-// writeBot prints the first columns of the line of a bot.
-func writeBot(b *strings.Builder, h *match.Standing, bot, points int) {
-	wins, losses, score := h.Wins, h.Losses, h.Score
-	if bot == 1 {
-		wins, losses, score = h.Losses, h.Wins, 1-h.Score
+// Counts lists how often each reason occurred.
+func Counts(counts map[string]int) string {
+	var parts []string
+	for _, reason := range slices.Sorted(maps.Keys(counts)) {
+		parts = append(parts, fmt.Sprintf("%s %d", reason, counts[reason]))
 	}
-	fmt.Fprintf(b, "%s    %4d  %5d  %6d  %5.1f %%  %6d", Letter(bot), wins, h.Draws, losses, 100*score, points)
+	return strings.Join(parts, ", ")
 }
 
 // Times says how long a bot took for its answers.
@@ -110,65 +234,3 @@ func (t *Times) Add(more Times) {
 
 // add adds the answers of one game.
 func (t *Times) add(g contest.Tally) { t.Add(TimesOf(g.Used, g.Longest, g.Answers)) }
-
-// A BlockBattleReport is the result of a series of Block Battle, from the view of the first bot.
-type BlockBattleReport struct {
-	match.Standing
-	Distinct int               `json:"distinct"` // games, not counting repeated ones
-	Bots     [2]BlockBattleBot `json:"bots"`
-	Stopped  bool              `json:"stopped,omitempty"`
-
-	played []game
-}
-
-// A BlockBattleBot is how one bot came through.
-type BlockBattleBot struct {
-	Points   int `json:"points"`
-	Answers  int `json:"answers"`
-	Timeouts int `json:"timeouts"`
-	Remarks  int `json:"remarks"`
-	Ended    int `json:"ended_early"` // games
-	Times
-}
-
-// BlockBattle returns the report of a series of Block Battle; stopped says that it ended early.
-func (s *Series) BlockBattle(stopped bool) *BlockBattleReport {
-	out := &BlockBattleReport{Standing: s.standing(), Distinct: s.distinct(), Stopped: stopped, played: s.played}
-	for _, g := range s.played {
-		for seat, t := range g.Tallies {
-			b := &out.Bots[g.Seating[seat]]
-			b.Answers += t.Answers
-			b.Timeouts += t.Timeouts
-			b.Remarks += t.Remarks
-			b.Points += g.Points[seat]
-			if t.Gone {
-				b.Ended++
-			}
-			b.Times.add(t)
-		}
-	}
-	return out
-}
-
-// String is a table for people.
-func (h *BlockBattleReport) String() string {
-	var b strings.Builder
-	writeHead(&b, &h.Standing, h.Stopped)
-	b.WriteString("game  seed                  first  rounds  points A:B   winner\n")
-	for i, g := range h.played {
-		winner := "draw"
-		if w := g.winner(); w != contest.Nobody {
-			winner = Letter(w)
-		}
-		first := g.Seating[0]
-		fmt.Fprintf(&b, "%4d  %-20d  %s      %6d  %4d : %-4d  %s\n", i+1, g.Seed, Letter(first), g.Rounds,
-			g.Points[first], g.Points[1-first], winner)
-	}
-	writeDistinct(&b, len(h.played), h.Distinct)
-	b.WriteString("\n" + botColumns + "  time-outs  remarks  ended  ms a move  longest ms\n")
-	for i, t := range h.Bots {
-		writeBot(&b, &h.Standing, i, t.Points)
-		fmt.Fprintf(&b, "  %9d  %7d  %5d  %9.1f  %10.1f\n", t.Timeouts, t.Remarks, t.Ended, t.MeanMS, t.MostMS)
-	}
-	return b.String()
-}

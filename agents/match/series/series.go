@@ -1,8 +1,7 @@
 // Package series plays a contest: a series of games between the same programs, in which they
 // change seats. It keeps logs and records and reports the result as a table or as JSON.
 //
-// A Series works for any contest: Series.New creates the host of a game. The reports differ:
-// there is one each for Block Battle, Blocking and the Tetris duel.
+// A Series works for any contest whose programs are asked by a host: a contest.Setup says how its games are played.
 package series
 
 import (
@@ -24,33 +23,13 @@ import (
 
 // A Bot is a program of a series.
 type Bot struct {
-	Name string // of a program that the user named: its command line
+	Name string // to show
 	contest.Program
-	Agent string // what the record says that it is; by default "exec:" and the name
-}
-
-// player is what a record says who played.
-func (b *Bot) player() string {
-	if b.Agent != "" {
-		return b.Agent
-	}
-	return "exec:" + b.Name
-}
-
-// Bots returns the bots with these command lines.
-func Bots(lines []string) (bots []Bot, err error) {
-	for i, line := range lines {
-		argv := contest.Command(line)
-		if len(argv) == 0 {
-			return nil, fmt.Errorf("bot %d: no command", i+1)
-		}
-		bots = append(bots, Bot{Name: line, Program: contest.Program{Argv: argv}})
-	}
-	return bots, nil
+	Agent string // what records say that it is
 }
 
 // A Series is a number of games between the same bots. Game i has the seating i modulo the
-// number of seatings. Each has a seed of its own if NewSeeds is set; otherwise games with the
+// number of seatings. Each has a seed of its own if Setup.NewSeeds is set; otherwise games with the
 // same seed follow each other, one for each seating.
 type Series struct {
 	Rules    *env.Game
@@ -58,10 +37,7 @@ type Series struct {
 	Seatings [][]int // for each, the bot of every seat; see Seatings
 	Games    int
 	Seed     uint64
-	NewSeeds bool
-	// New returns the host of a game that begins in s, without Start and Log. It may change
-	// s and rec before the game, and must add the moves to rec.
-	New func(s env.State, rec *record.Record) (contest.Host, error)
+	Setup    *contest.Setup
 
 	LogDir string         // folder for a log of each game; "" for none
 	Errors io.Writer      // gets the bots' standard error; may be nil
@@ -107,17 +83,7 @@ func Seatings(n int, all bool) (out [][]int) {
 
 // Play plays the games and returns how many of them are in Record. The error may be that of
 // ctx; the reports then are about the games that ended.
-//
-// If the program of a bot does not exist, Play fails before the first game.
 func (s *Series) Play(ctx context.Context) (kept int, err error) {
-	for i, b := range s.Bots {
-		if b.Dir != "" {
-			continue // its command may be relative to that folder
-		}
-		if err := contest.Find(b.Argv); err != nil {
-			return 0, fmt.Errorf("bot %d (%s): %w", i+1, b.Name, err)
-		}
-	}
 	for i := range s.Games {
 		if err := ctx.Err(); err != nil {
 			return s.kept, err
@@ -134,14 +100,14 @@ func (s *Series) Play(ctx context.Context) (kept int, err error) {
 func (s *Series) game(ctx context.Context, i int) (err error) {
 	n := len(s.Seatings)
 	g := game{Seed: env.Derive(s.Seed, uint64(i/n)), Seating: s.Seatings[i%n]}
-	if s.NewSeeds {
+	if s.Setup.NewSeeds {
 		g.Seed = env.Derive(s.Seed, uint64(i))
 	}
 	log, err := CreateLog(s.LogDir, fmt.Sprintf("game-%03d", i+1))
 	if err != nil {
 		return err
 	}
-	m := Match{Rules: s.Rules, Seed: g.Seed, New: s.New, Log: log, Errors: s.Errors}
+	m := Match{Rules: s.Rules, Seed: g.Seed, Setup: s.Setup, Log: log, Errors: s.Errors}
 	for _, b := range g.Seating {
 		m.Seats = append(m.Seats, s.Bots[b])
 	}

@@ -2,11 +2,11 @@ package series
 
 import (
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"blockyard/agents/contest"
-	"blockyard/agents/match"
 	"blockyard/env/tetrisduel"
 )
 
@@ -23,46 +23,42 @@ func TestSeatings(t *testing.T) {
 	require.Len(t, seen, 24)
 }
 
-func TestBotsHaveCommands(t *testing.T) {
-	bots, err := Bots([]string{"a b", "c"})
-	require.NoError(t, err)
-	program := func(argv ...string) contest.Program { return contest.Program{Argv: argv} }
-	require.Equal(t, []Bot{{Name: "a b", Program: program("a", "b")}, {Name: "c", Program: program("c")}}, bots)
-	_, err = Bots([]string{"a", " "})
-	require.EqualError(t, err, "bot 2: no command")
-}
-
-// More games won decide a match of the duel, then the time left.
-func TestDuelWinner(t *testing.T) {
-	for _, c := range []struct {
-		wins, losses int
-		left         [2]float64
-		want         string
-	}{
-		{3, 2, [2]float64{1, 9}, "A"}, {2, 3, [2]float64{9, 1}, "B"},
-		{2, 2, [2]float64{9, 1}, "A"}, {2, 2, [2]float64{1, 9}, "B"}, {2, 2, [2]float64{1, 1}, "none"},
-	} {
-		h := DuelReport{Standing: match.Standing{Wins: c.wins, Losses: c.losses}}
-		h.Bots[0].LeftS, h.Bots[1].LeftS = c.left[0], c.left[1]
-		require.Equal(t, c.want, name(h.winner()))
-	}
-	played := func(seating []int, winner int, reason string) game {
-		return game{
-			Seating: seating, Played: Played{
-				Tallies: make([]contest.Tally, 2),
-				Outcome: contest.Outcome{Winner: winner, Reason: reason, Points: []int{0, 0}},
-			},
+// More games won decide a match, then, in contests with one time for a game, the time left.
+func TestWinner(t *testing.T) {
+	limits := contest.TotalBudget(20 * time.Second)
+	played := func(winner int, reason string, left ...time.Duration) game {
+		g := game{Seating: []int{0, 1}, Played: Played{
+			Outcome: contest.Outcome{Winner: winner, Reason: reason, Points: []int{3, 4}},
+		}}
+		for _, d := range left {
+			g.Tallies = append(g.Tallies, contest.Tally{Bank: contest.Bank{Limits: limits, Left: d}})
 		}
+		return g
+	}
+	for _, c := range []struct {
+		games []game
+		want  string
+	}{
+		{[]game{played(0, "", 1, 9)}, "A"}, {[]game{played(1, "", 9, 1)}, "B"},
+		{[]game{played(contest.Nobody, "", 9, 1)}, "A"}, {[]game{played(contest.Nobody, "", 1, 9)}, "B"},
+		{[]game{played(contest.Nobody, "", 1, 1)}, "none"},
+	} {
+		s := Series{Bots: make([]Bot, 2), Rules: tetrisduel.Game, played: c.games}
+		require.Equal(t, c.want, s.Report(false).Winner)
 	}
 	s := Series{Bots: make([]Bot, 2), Rules: tetrisduel.Game, played: []game{
-		played([]int{0, 1}, contest.Nobody, "limit"), played([]int{1, 0}, 0, "timeout"),
+		played(contest.Nobody, "limit", time.Second, 2*time.Second), played(1, "timeout", time.Second, 2*time.Second),
 	}}
-	h := s.Duel(false, []string{"timeout"})
-	require.Equal(t, 1, s.played[0].halfPoints())
-	require.Equal(t, 0, s.played[1].halfPoints())
-	require.Equal(t, map[string]int{"timeout": 1}, h.Bots[0].Lost)
-	require.Equal(t, "timeout 1", Counts(h.Bots[0].Lost, h.reasons))
-	require.Equal(t, []int{0, 1, 1}, []int{h.Wins, h.Draws, h.Losses})
+	s.played[1].Seating = []int{1, 0}
+	r := s.Report(false)
+	require.Equal(t, []int{1, 1, 0}, []int{r.Match.Wins, r.Match.Draws, r.Match.Losses})
+	require.Equal(t, map[string]int{"timeout": 1}, r.Bots[1].Faults)
+	require.Empty(t, r.Bots[0].Faults)
+	require.Equal(t, []float64{3, 3}, []float64{*r.Bots[0].LeftS, *r.Bots[1].LeftS})
+	require.Equal(t, []int{1, 0}, r.Played[1].Seats)
+	require.Equal(t, []int{1, 2}, r.Played[1].Ranks)
+	require.Equal(t, "A", r.Winner)
+	require.Contains(t, r.String(), "A won 1, drew 1 and lost 0 of 2 games: 75.0 %")
 }
 
 func TestTimes(t *testing.T) {

@@ -1,6 +1,7 @@
 package tournament
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -19,7 +20,8 @@ import (
 
 // An Entry is what a user names: an agent of ours, a command, or a submission.
 type Entry struct {
-	Text   string          // as the user wrote it
+	Text   string          // as the user wrote it, or the name that the user gave it
+	Spec   string          // what such a name stands for; "" if there is none
 	Path   string          // of a submission; "" otherwise
 	Agent  bool            // one of our own agents
 	Player contest.Program // of an agent or a command
@@ -48,7 +50,7 @@ func Submissions(dir string) (list []Entry, err error) {
 func Name(entries []Entry) ([]*Entrant, error) {
 	var all []*Entrant
 	for _, e := range entries {
-		base, language, print := e.Text, "command", e.Text
+		base, language, print := e.Text, "command", cmp.Or(e.Spec, e.Text)
 		switch {
 		case e.Path != "":
 			sum, err := fingerprint(e.Path)

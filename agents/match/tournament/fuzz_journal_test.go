@@ -46,7 +46,7 @@ func FuzzJournal(f *testing.F) {
 // A journal is read up to a limit, whatever it holds.
 func TestJournalIsBounded(t *testing.T) {
 	for name, want := range map[string]string{
-		journalFile: "journal.jsonl: line 1 has more than 1048576 bytes",
+		journalFile: "journal.jsonl: line 1: more than 1048576 bytes",
 		headFile:    "tournament.json has more than 67108864 bytes",
 	} {
 		dir := t.TempDir()

@@ -1,7 +1,6 @@
 package tournament
 
 import (
-	"bufio"
 	"bytes"
 	"encoding/json"
 	"errors"
@@ -26,12 +25,8 @@ const (
 	PageFile    = "index.html"
 )
 
-// Limits of a journal that is read.
-const (
-	maxHead  = 64 << 20 // bytes
-	maxLine  = 1 << 20  // bytes
-	maxGames = 1 << 20
-)
+// maxHead is the largest size of a head that is read, in bytes.
+const maxHead = 64 << 20
 
 // A head is what a tournament must keep when it goes on.
 type head struct {
@@ -51,9 +46,8 @@ type head struct {
 type Journal struct {
 	Played []Played // the games found when it was opened
 
-	dir     string
-	file    *os.File
-	release func() error // of the lock
+	dir   string
+	lines *disk.Journal
 }
 
 // OpenJournal opens the journal in a folder, or creates it. If it has games, the tournament must be the same; entrants
@@ -65,43 +59,53 @@ func OpenJournal(dir string, c *Config, settings string, entrants []*Entrant) (*
 		}
 	}
 	now := head{c.Rules.Name, c.Rules.Rules, c.Format, c.Seats, c.Games, c.Rounds, c.Finals, c.Seed, settings, entrants}
-	release, err := disk.Acquire(filepath.Join(dir, journalFile+".lock"))
-	if errors.Is(err, disk.ErrHeld) {
+	j := &Journal{dir: dir}
+	text, old := readHead(filepath.Join(dir, headFile))
+	lines, err := disk.OpenJournal(filepath.Join(dir, journalFile), j.read)
+	switch {
+	case errors.Is(err, disk.ErrHeld):
 		return nil, fmt.Errorf("another process plays the tournament in %s: wait for it or choose another folder (%w)",
 			dir, err)
-	}
-	if err != nil {
+	case err != nil:
 		return nil, err
 	}
-	j := &Journal{dir: dir, release: release}
-	if err := j.begin(now, c, entrants); err != nil {
+	j.lines = lines
+	if err := j.begin(now, text, old, c, entrants); err != nil {
 		return nil, errors.Join(err, j.Close())
 	}
 	return j, nil
 }
 
-// begin writes the head or compares it, and reads the games.
-func (j *Journal) begin(now head, c *Config, entrants []*Entrant) error {
+// read reads a line of the journal.
+func (j *Journal) read(n int, line []byte) error {
+	var p Played
+	if err := json.Unmarshal(line, &p); err != nil || p.Number != n {
+		return fmt.Errorf("not game %d: %.100q", n, bytes.TrimSpace(line))
+	}
+	j.Played = append(j.Played, p)
+	return nil
+}
+
+// begin writes the head, or compares it with that of the tournament in the folder, which is text unless old says why
+// not, and checks the games.
+func (j *Journal) begin(now head, text []byte, old error, c *Config, entrants []*Entrant) (err error) {
 	path := filepath.Join(j.dir, headFile)
-	text, err := readHead(path)
 	switch {
-	case errors.Is(err, os.ErrNotExist) || err == nil && !Tested(j.dir):
+	case errors.Is(old, os.ErrNotExist) || old == nil && len(j.Played) == 0:
 		if text, err = json.MarshalIndent(now, "", "  "); err == nil {
 			err = disk.WriteText(path, 0o644, string(text)+"\n")
 		}
-	case err == nil:
+	case old == nil:
 		err = resume(path, text, now)
+	default:
+		err = old
 	}
-	if err != nil {
-		return err
+	if err == nil {
+		if err = j.check(c, entrants); err != nil {
+			err = fmt.Errorf("%s: %w", filepath.Join(j.dir, journalFile), err)
+		}
 	}
-	if err := j.open(); err != nil {
-		return err
-	}
-	if err := j.check(c, entrants); err != nil {
-		return fmt.Errorf("%s: %w", filepath.Join(j.dir, journalFile), err)
-	}
-	return nil
+	return err
 }
 
 // readHead reads a file that is not too long for the head of a tournament.
@@ -149,42 +153,6 @@ func resume(path string, text []byte, now head) error {
 		return fmt.Errorf("%s is a tournament with other settings: name another folder (--out), or give the same flags", path)
 	}
 	return nil
-}
-
-// open reads the journal and cuts off a last line that was not written to its end. Close closes the file, also after an
-// error.
-func (j *Journal) open() (err error) {
-	path := filepath.Join(j.dir, journalFile)
-	if j.file, err = os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o644); err != nil {
-		return err
-	}
-	in := bufio.NewReaderSize(j.file, maxLine)
-	var end int64
-	for {
-		line, err := in.ReadSlice('\n')
-		switch {
-		case errors.Is(err, bufio.ErrBufferFull):
-			err = fmt.Errorf("%s: line %d has more than %d bytes", path, len(j.Played)+1, maxLine)
-		case err == nil && len(j.Played) == maxGames:
-			err = fmt.Errorf("%s: line %d: want at most %d games", path, len(j.Played)+1, maxGames)
-		}
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
-			return err
-		}
-		var p Played
-		if err := json.Unmarshal(line, &p); err != nil || p.Number != len(j.Played) {
-			return fmt.Errorf("%s: line %d is not game %d: %.100q", path, len(j.Played)+1, len(j.Played), bytes.TrimSpace(line))
-		}
-		j.Played = append(j.Played, p)
-		end += int64(len(line))
-	}
-	if err = j.file.Truncate(end); err == nil {
-		_, err = j.file.Seek(end, io.SeekStart)
-	}
-	return err
 }
 
 // check returns an error unless the games of the journal are the tournament's first ones, with a result for every seat.
@@ -251,20 +219,8 @@ func (j *Journal) Add(p Played, rec *record.Record) error {
 			return err
 		}
 	}
-	line, err := json.Marshal(p)
-	if err != nil {
-		return err
-	}
-	if _, err := j.file.Write(append(line, '\n')); err != nil {
-		return err
-	}
-	return j.file.Sync()
+	return j.lines.Append(p)
 }
 
 // Close closes the journal, which another process may then open.
-func (j *Journal) Close() (err error) {
-	if j.file != nil {
-		err = j.file.Close()
-	}
-	return errors.Join(err, j.release())
-}
+func (j *Journal) Close() error { return j.lines.Close() }

@@ -23,17 +23,16 @@ type Lines struct {
 	Rival  contest.Program // plays against an entrant in its test: any program that obeys the rules
 	Losses []string        // reasons for which the loser of a game is to blame, such as "illegal"
 	Dir    string          // the tournament's folder
-	// New returns the host of a game; see series.Series.
-	New func(s env.State, rec *record.Record) (contest.Host, error)
+	Setup  *contest.Setup
 }
 
 var _ Contest = (*Lines)(nil)
 
 // Test plays a game against Rival.
 func (l *Lines) Test(ctx context.Context, e *Entrant) error {
-	m := series.Match{Rules: l.Rules, Seed: 1, New: l.New, Seats: []series.Bot{e.bot()}}
+	m := series.Match{Rules: l.Rules, Seed: 1, Setup: l.Setup, Seats: []series.Bot{e.bot()}}
 	for len(m.Seats) < l.Rules.MinSeats {
-		m.Seats = append(m.Seats, series.Bot{Name: "first", Program: l.Rival})
+		m.Seats = append(m.Seats, series.Bot{Name: "first", Program: l.Rival, Agent: "first"})
 	}
 	words := &tail{}
 	m.Errors = words
@@ -63,7 +62,7 @@ func (l *Lines) Test(ctx context.Context, e *Entrant) error {
 
 // Play plays a game.
 func (l *Lines) Play(ctx context.Context, g Game, seats []*Entrant) (r Result, rec *record.Record, err error) {
-	m := series.Match{Rules: l.Rules, Seed: g.Seed, New: l.New}
+	m := series.Match{Rules: l.Rules, Seed: g.Seed, Setup: l.Setup}
 	for _, e := range seats {
 		m.Seats = append(m.Seats, e.bot())
 	}
@@ -74,7 +73,7 @@ func (l *Lines) Play(ctx context.Context, g Game, seats []*Entrant) (r Result, r
 	if err != nil {
 		return r, nil, err
 	}
-	r = Result{Points: p.Points, Ranks: ranks(p.Outcome, len(seats)), Reason: p.Reason, Faults: l.faults(p)}
+	r = Result{Points: p.Points, Ranks: p.Outcome.Ranking(len(seats)), Reason: p.Reason, Faults: l.faults(p)}
 	r.Rounds = p.Rounds
 	for _, t := range p.Tallies {
 		r.UsedMS, r.MostMS = append(r.UsedMS, t.Used.Milliseconds()), append(r.MostMS, t.Longest.Milliseconds())
@@ -85,21 +84,6 @@ func (l *Lines) Play(ctx context.Context, g Game, seats []*Entrant) (r Result, r
 // bot is the entrant as a series knows it.
 func (e *Entrant) bot() series.Bot {
 	return series.Bot{Name: e.Name, Program: e.Program, Agent: e.Agent}
-}
-
-// ranks returns the ranks of an outcome by seat.
-func ranks(o contest.Outcome, seats int) []int {
-	if len(o.Ranks) == seats {
-		return o.Ranks
-	}
-	out := make([]int, seats)
-	for seat := range out {
-		out[seat] = 1
-		if o.Winner != contest.Nobody && o.Winner != seat {
-			out[seat] = 2
-		}
-	}
-	return out
 }
 
 // faults returns what each entrant did wrong; "" for nothing.

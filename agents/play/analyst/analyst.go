@@ -1,5 +1,6 @@
-// Package analyst says what the seats of a recorded position could have played, what each action was worth to an agent,
-// and what the action that was played lost.
+// Package analyst analyses recorded games. For each seat that had to choose in a position, it lists the best actions by
+// the search of an agent, with their values, and says what the action that was played has lost against the best one.
+// Commands print this, and the pages of records and of play in a browser show it.
 package analyst
 
 import (
@@ -21,7 +22,7 @@ import (
 // An Analyst is an analysis.Analyst. Its zero value is ready for use.
 type Analyst struct {
 	Moves int    // how many of the best moves a Seat lists; 0 means 5
-	First string // the spec that Agents lists first; may be empty
+	First string // the agent that the user names, which Agents lists first; may be empty
 
 	names sync.Map // of a game's agents: []string by the game's name
 
@@ -43,16 +44,25 @@ func (a *Analyst) Agents(game string) (names []string) {
 	if err != nil {
 		return nil
 	}
-	for _, name := range []string{a.First, "learned", "hand"} {
+	first, _ := bots.Alias(a.First)
+	for _, name := range []string{first, "learned", "hand"} {
 		if name == "" || slices.Contains(names, name) {
 			continue
 		}
-		if _, err := bots.ParseRanker(g, name); err == nil {
+		if _, err := bots.NewRanker(g, a.words(name)); err == nil {
 			names = append(names, name)
 		}
 	}
 	a.names.Store(game, names)
 	return names
+}
+
+// words are the text of the agent with this name. Only First is the user's; a page asks for any.
+func (a *Analyst) words(name string) bots.Text {
+	if first, _ := bots.Alias(a.First); name == first {
+		return bots.Own(a.First)
+	}
+	return bots.Foreign(name, nil)
 }
 
 // ranker returns what values actions as the agent of a spec does.
@@ -61,7 +71,7 @@ func (a *Analyst) ranker(g *env.Game, spec string) (*bots.Ranker, error) {
 	if r := a.rankers[key]; r != nil {
 		return r, nil
 	}
-	r, err := bots.ParseRanker(g, spec)
+	r, err := bots.NewRanker(g, a.words(spec))
 	if err != nil {
 		return nil, err
 	}
@@ -78,11 +88,12 @@ func (a *Analyst) Analyse(ctx context.Context, r analysis.Request) (*analysis.Po
 	if err != nil {
 		return nil, err
 	}
-	spec := r.Agent
+	first, _ := bots.Alias(a.First)
+	spec := cmp.Or(r.Agent, first)
 	if spec == "" {
 		names := a.Agents(g.Name)
 		if len(names) == 0 {
-			_, err := bots.ParseRanker(g, "hand")
+			_, err := bots.NewRanker(g, a.words("hand"))
 			return nil, err
 		}
 		spec = names[0]

@@ -22,7 +22,7 @@ func game(t *testing.T, name string, seats int, spec string, blunder int) *playb
 	t.Helper()
 	g, err := games.Lookup(name)
 	require.NoError(t, err)
-	f, err := bots.Parse(g, spec)
+	f, err := bots.New(g, bots.Own(spec))
 	require.NoError(t, err)
 	m := match.Game{Rules: g, Seed: 5}
 	turn := -1
@@ -180,6 +180,21 @@ func TestAnalystRefuses(t *testing.T) {
 	require.Empty(t, a.Agents("wintetris:tick"))
 	_, err := a.At(t.Context(), r, 3, "random")
 	require.ErrorContains(t, err, "it gives no values to actions")
+	for _, text := range []string{"exec:touch x", "hand:weights=x", "human", "x=hand:weights=x"} {
+		r.Rec.Agents[1] = text // a name in a record is shown, and never an agent
+		p, err := a.At(t.Context(), r, 3, "")
+		require.NoError(t, err)
+		require.Equal(t, text, p.Seats[1].Player)
+		_, err = a.At(t.Context(), r, 3, text)
+		require.ErrorIs(t, err, bots.ErrUntrusted)
+		_, err = (&Analyst{First: "me=hand:ply=1"}).At(t.Context(), r, 3, text)
+		require.ErrorIs(t, err, bots.ErrUntrusted)
+	}
+	p, err := (&Analyst{First: "me=hand:ply=1"}).At(t.Context(), r, 3, "")
+	require.NoError(t, err)
+	require.Equal(t, "me", p.Agent)
+	_, err = (&Analyst{First: "me=random"}).At(t.Context(), r, 3, "")
+	require.ErrorContains(t, err, "it gives no values to actions", "the default is what the user names")
 	tick := game(t, "wintetris:tick", 1, "hand", -1)
 	_, err = new(Analyst).At(t.Context(), tick, 3, "")
 	require.ErrorContains(t, err, "an action is the keys of one tick")

@@ -1,5 +1,5 @@
-// Package human lets a person play at a terminal: with keys where pieces are placed, with typed moves everywhere, and
-// in real time in wintetris:tick.
+// Package human lets a person play at a terminal. Where an action places a piece, keys move a preview of it; in every
+// game a move can be typed as text; wintetris:tick is played in real time.
 package human
 
 import (

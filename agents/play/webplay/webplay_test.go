@@ -51,7 +51,7 @@ func sit(t *testing.T, game string, seed uint64, names ...string) *sitting {
 			if name == "human" {
 				continue
 			}
-			f, err := bots.Parse(g, name)
+			f, err := bots.New(g, bots.Own(name))
 			if err != nil {
 				return nil, err
 			}

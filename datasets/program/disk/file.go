@@ -1,5 +1,5 @@
-// Package disk keeps files whole: a File is never seen half written, whatever interrupts the writing, and a lock lets one
-// process at a time use a path.
+// Package disk keeps files whole: a File is never seen half written, whatever interrupts the writing, a Journal loses
+// no line, and a lock lets one process at a time use a path.
 package disk
 
 import (

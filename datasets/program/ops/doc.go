@@ -1,8 +1,7 @@
 // Package ops is what the operators of a long-running program need of it: health checks and metrics over
 // HTTP, and structured logs. The commands rpc serve, train selfplay, train join and agents serve use it.
 //
-// It lies below agents because agents, rpc and train import it, and agents is the lowest of these layers. It
-// knows no game and no agent: programs pass it Prometheus collectors.
+// It knows no program: programs pass it Prometheus collectors.
 //
 // A command embeds Flags and needs two calls:
 //

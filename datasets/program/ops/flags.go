@@ -6,7 +6,8 @@ import (
 	"io"
 	"log/slog"
 	"net"
-	"strings"
+
+	"blockyard/datasets/program/web"
 )
 
 // LogFlags are the flags of a command that logs. The tags are those of kong.
@@ -54,16 +55,9 @@ func (f *Flags) Start(log *slog.Logger, collectors ...Collector) (*Site, error) 
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("--http %s: %w", f.HTTP, err), l.Close())
 	}
-	if !loopback(l.Addr()) {
+	if !web.OnLoopback(l.Addr()) {
 		log.Warn("anyone who reaches this address can read the metrics", "http", s.URL())
 	}
 	log.Info("health checks and metrics", "http", s.URL())
 	return s, nil
-}
-
-func loopback(a net.Addr) bool {
-	host, _, _ := net.SplitHostPort(a.String())
-	host, _, _ = strings.Cut(host, "%") // the zone of an IPv6 address
-	ip := net.ParseIP(host)
-	return ip != nil && ip.IsLoopback()
 }

@@ -1,8 +1,6 @@
 package ops
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -10,6 +8,8 @@ import (
 	"net/http"
 	"sync/atomic"
 	"time"
+
+	"blockyard/datasets/program/web"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
@@ -20,11 +20,6 @@ import (
 const (
 	mostScrapes = 4 // at the same time; one more is answered with 503
 	scrapeTime  = 20 * time.Second
-	headTime    = 5 * time.Second // for a request
-	replyTime   = 30 * time.Second
-	idleTime    = 2 * time.Minute
-	mostConns   = 64
-	closeTime   = time.Second // for requests in progress when the site is closed
 )
 
 // A Site answers health checks and shows metrics over HTTP:
@@ -36,7 +31,7 @@ const (
 // The methods may be called by several goroutines, and on nil.
 type Site struct {
 	listener net.Listener
-	server   *http.Server
+	server   *web.Server
 	ended    chan error
 	unready  atomic.Pointer[string] // why /readyz refuses; nil if it does not
 }
@@ -70,9 +65,9 @@ func newSite(l net.Listener, log *slog.Logger, all []Collector) (*Site, error) {
 	mux.Handle("GET /metrics", promhttp.HandlerFor(registry, promhttp.HandlerOpts{
 		ErrorLog: warnings, MaxRequestsInFlight: mostScrapes, Timeout: scrapeTime,
 	}))
-	s.server = &http.Server{Handler: mux, ErrorLog: warnings, MaxHeaderBytes: 16 << 10,
-		ReadTimeout: headTime, WriteTimeout: replyTime, IdleTimeout: idleTime}
-	go func() { s.ended <- s.server.Serve(Limit(l, mostConns)) }()
+	s.server = web.NewServer(mux, web.Limits{Read: 5 * time.Second, Write: 30 * time.Second, HeaderBytes: 16 << 10,
+		Strangers: 64, Log: log})
+	go func() { s.ended <- s.server.Serve(l) }()
 	return s, nil
 }
 
@@ -112,13 +107,6 @@ func (s *Site) Close() error {
 	if s == nil {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), closeTime)
-	defer cancel()
-	if s.server.Shutdown(ctx) != nil {
-		_ = s.server.Close()
-	}
-	if err := <-s.ended; !errors.Is(err, http.ErrServerClosed) {
-		return err
-	}
-	return nil
+	s.server.Stop()
+	return <-s.ended
 }

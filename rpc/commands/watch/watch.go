@@ -17,7 +17,6 @@ import (
 	"sync"
 	"time"
 
-	"blockyard/datasets/program/ops"
 	"blockyard/datasets/program/web"
 	"blockyard/datasets/viewer"
 	"blockyard/rpc/server"
@@ -74,7 +73,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case r.Method != http.MethodGet || r.URL.Path != "/watch":
 		web.Refuse(w, http.StatusNotFound, errors.New("want GET /watch?count=N; datasets view --web --live shows it"))
 		return
-	case r.Header.Get("Origin") != "" || !address(r.Host):
+	case r.Header.Get("Origin") != "" || !web.OwnHost(r.Host):
 		web.Refuse(w, http.StatusForbidden,
 			errors.New("only programs may watch, by an IP address or localhost, not web pages"))
 		return
@@ -114,22 +113,8 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	web.Answer(w, out)
 }
 
-// address reports whether a Host header is an IP address or localhost, which cannot come from DNS rebinding.
-func address(host string) bool {
-	name := web.HostName(host)
-	return strings.EqualFold(name, "localhost") || net.ParseIP(name) != nil
-}
-
 // Serve answers on a listener until ctx is done.
 func (h *Handler) Serve(ctx context.Context, l net.Listener, log *slog.Logger) error {
-	site := &http.Server{
-		Handler: h, ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelWarn), MaxHeaderBytes: 16 << 10,
-		ReadTimeout: 10 * time.Second, WriteTimeout: 30 * time.Second, IdleTimeout: time.Minute,
-	}
-	stop := context.AfterFunc(ctx, func() { site.Close() })
-	defer stop()
-	if err := site.Serve(ops.Limit(l, mostConns)); !errors.Is(err, http.ErrServerClosed) && ctx.Err() == nil {
-		return err
-	}
-	return nil
+	return web.Serve(ctx, l, h, web.Limits{Read: 10 * time.Second, Write: 30 * time.Second, Idle: time.Minute,
+		HeaderBytes: 16 << 10, Strangers: mostConns, Log: log})
 }

@@ -23,11 +23,10 @@ PAGES = {
     "rpc/PROTOCOL.md": "protocol.md",
     "rpc/deploy/README.md": "deploy.md",
     "rpc/python/README.md": "python.md",
-    "rpc/python/bench/README.md": "benchmarks.md",
-    "rpc/python/bench/results/results.md": "benchmark-results.md",
+    "rpc/bench/README.md": "benchmarks.md",
+    "rpc/bench/results/results.md": "benchmark-results.md",
     "train/README.md": "train.md",
     "train/EXPERIMENTS.md": "experiments.md",
-    "train/SCALING.md": "scaling.md",
     **{f"env/{game}/RULES.md": f"games/{game}-rules.md" for game in GAMES},
     **{f"agents/submit/starters/{game}/README.md": f"starters/{game}.md" for game in GAMES},
 }

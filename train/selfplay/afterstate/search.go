@@ -1,8 +1,8 @@
-// Package afterstate evaluates the choices of one decision: it plays each of them out and
-// has a net, or the game's baseline evaluator, evaluate the position right after it.
+// Package afterstate evaluates the actions of one decision. It plays out each legal action and lets a network, or the
+// game's baseline evaluator, evaluate the position right after it, the afterstate.
 //
-// A net is asked about unfinished games only. A finished game is worth ±Certain to whoever
-// won or lost it, more than any net says.
+// Only unfinished games are evaluated. A finished game is worth Certain to its winner and -Certain to its loser,
+// which is more than any network says.
 package afterstate
 
 import (
@@ -125,8 +125,7 @@ func (c *Search) read(l *Ply, seat int) {
 	}
 }
 
-// Best returns the index in Root.Legal of the choice that the net prefers, -1 if there is
-// no choice.
+// Best returns the index in Root.Legal of the choice that the net prefers, -1 if there is no choice.
 func (c *Search) Best(s env.State, seat int) int {
 	c.Evaluate(&c.Root, s, seat)
 	first := Best(c.Root.Worth)

@@ -10,7 +10,7 @@ import (
 	"blockyard/agents/mlp"
 	"blockyard/agents/search"
 	"blockyard/env"
-	task "blockyard/train/games"
+	"blockyard/train/games"
 	"blockyard/train/selfplay"
 )
 
@@ -41,7 +41,7 @@ func (c *Config) Gate(ctx context.Context, r *selfplay.Run, p *selfplay.Point) (
 	for _, m := range matches {
 		games += 2 * m.Units
 	}
-	p.VersusBest, p.Kept, p.Against = 0.5, true, strings.Join(c.GateAgainst, ", ")
+	p.VersusBest, p.Kept, p.Against = 0.5, true, c.against()
 	var pairs match.Pairs
 	for i, m := range matches {
 		m.Rules, m.Workers, m.A = r.Game.Rules, r.Workers, Net(r.Game, net, ply)
@@ -71,6 +71,16 @@ func (c *Config) Gate(ctx context.Context, r *selfplay.Run, p *selfplay.Point) (
 	return true, nil
 }
 
+// against lists the names of GateAgainst.
+func (c *Config) against() string {
+	var names []string
+	for _, text := range c.GateAgainst {
+		name, _ := bots.Alias(text)
+		names = append(names, name)
+	}
+	return strings.Join(names, ", ")
+}
+
 // bestScore is the score that the best net so far had at its gate.
 func bestScore(curve []selfplay.Point) (score float64) {
 	for _, p := range curve {
@@ -82,7 +92,7 @@ func bestScore(curve []selfplay.Point) (score float64) {
 }
 
 // opponents are the matches of a gate against others than nets of the run.
-func (c *Config) opponents(g *task.Game) ([]match.Match, error) {
+func (c *Config) opponents(g *games.Game) ([]match.Match, error) {
 	if len(c.GateAgainst) == 0 {
 		return []match.Match{{Units: c.GatePairs, B: Hand(g, c.GatePly)}}, nil
 	}
@@ -100,16 +110,25 @@ func (c *Config) opponents(g *task.Game) ([]match.Match, error) {
 }
 
 // opponent is an agent of GateAgainst. By default it searches as many plies as the net does.
-func (c *Config) opponent(g *task.Game, name string) (match.Player, error) {
-	spec := name
-	if !strings.Contains(name, ":") && name != "random" && name != "first" {
-		spec = fmt.Sprintf("%s:ply=%d", name, c.GatePly)
+func (c *Config) opponent(g *games.Game, name string) (match.Player, error) {
+	text := bots.Foreign(name, nil)
+	if c.GateText != nil {
+		text = c.GateText(name)
 	}
-	f, err := bots.Parse(g.Rules, spec)
+	a, err := bots.Parse(g.Rules, text)
+	plain := !strings.Contains(name, ":")
+	if err == nil && plain && a.Kind == bots.Ours && a.Spec != "random" && a.Spec != "first" {
+		a, err = bots.Parse(g.Rules, bots.Foreign(fmt.Sprintf("%s:ply=%d", name, c.GatePly), nil))
+	}
 	if err != nil {
 		return match.Player{}, fmt.Errorf("gate against %s: %w", name, err)
 	}
-	return match.Player{Name: name, New: f}, nil
+	f, err := a.Factory()
+	if err != nil {
+		return match.Player{}, fmt.Errorf("gate against %s: %w", name, err)
+	}
+	shown, _ := bots.Alias(name)
+	return match.Player{Name: shown, New: f}, nil
 }
 
 // games plays a match of a gate, for that share of the gate's time at most.
@@ -129,7 +148,7 @@ func (c *Config) games(
 }
 
 // Net is the player that evaluates with net and searches ply plies.
-func Net(g *task.Game, net *mlp.Net, ply int) match.Player {
+func Net(g *games.Game, net *mlp.Net, ply int) match.Player {
 	return match.Player{Name: "learned", New: func(uint64) (env.Agent, error) {
 		e, err := g.Learned(net.Clone())
 		if err != nil {
@@ -140,7 +159,7 @@ func Net(g *task.Game, net *mlp.Net, ply int) match.Player {
 }
 
 // Hand is the player that evaluates with the game's baseline.
-func Hand(g *task.Game, ply int) match.Player {
+func Hand(g *games.Game, ply int) match.Player {
 	return match.Player{Name: "hand", New: func(uint64) (env.Agent, error) {
 		return search.New(g.Rules, g.Hand(), search.Options{Ply: ply, Outcomes: g.Outcomes})
 	}}

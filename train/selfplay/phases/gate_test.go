@@ -65,7 +65,9 @@ func TestBestScore(t *testing.T) {
 func TestGateAgainstRefuses(t *testing.T) {
 	c := small(3)
 	c.GateAgainst = []string{"nobody"}
-	require.ErrorContains(t, c.Check(games.BlockBattle), "gate against nobody")
+	require.NoError(t, c.Check(games.BlockBattle), "which a worker does not play")
+	_, err := selfplay.New(games.BlockBattle, &c, nil, 1)
+	require.ErrorContains(t, err, "gate against nobody")
 	c.GateAgainst, c.GatePairs = []string{"hand", "combo", "tspin"}, 2
 	require.ErrorContains(t, c.Check(games.BlockBattle), "at least one for each of the 3 opponents")
 }

@@ -55,7 +55,7 @@ func TestOpponentsPlayAsTheyAreCalled(t *testing.T) {
 func requirePlays(t *testing.T, rec *record.Record, seat int, spec string) (choices int) {
 	t.Helper()
 	g := task.BlockBattle.Rules
-	f, err := bots.Parse(g, spec)
+	f, err := bots.New(g, bots.Own(spec))
 	require.NoError(t, err)
 	agent, err := f(1)
 	require.NoError(t, err)

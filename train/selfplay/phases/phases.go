@@ -1,55 +1,49 @@
-// Package phases trains a net for a game of several seats. Its learners have a share of the
-// budget each, one after the other:
+// Package phases trains a network for a game of several seats. Up to four algorithms run one after the other, each
+// for its share of the budget and each starting from the network of the one before:
 //
-//	results  TD(λ) from random weights, before a backup; of several nets, one after the other, for an ensemble
-//	backup   fitted value iteration, from the net of the results, or from the baseline evaluator as a net
+//	results  TD(λ) from random weights; for an ensemble, of several networks one after the other
+//	backup   fitted value iteration, from the network of results, or from the baseline evaluator written as a network
 //	lambda   TD(λ), at first with the baseline evaluator playing (the warm start)
-//	actor    policy gradient, with the net of lambda as its critic
+//	actor    policy gradient, with the network of lambda as its critic
 //
-// Each begins with the net of the one before. A gate plays the net against the baseline
-// evaluator and against the best net so far.
+// A gate plays the network against the baseline evaluator, or other agents, and against the best network so far.
 //
 // # TD(λ) on afterstates
 //
-// In each step every seat that learns plays the afterstate that the net values most. The
-// features of that afterstate become a row. Its target is the λ-return: (1-λ) times the
-// net's value of the seat's next afterstate plus λ times the next row's target, ending in
-// the game's result. The rows of a rollout are shuffled, fitted once and dropped.
+// In each step, every seat that learns plays the action whose afterstate the network values most. The features of
+// that afterstate become a row. Its target is the λ-return: (1-λ) times the network's value of the seat's next
+// afterstate plus λ times the target of the next row; the last target is the game's result. The rows of a rollout are
+// shuffled, fitted once and dropped.
 //
-// In the warm start the baseline evaluator plays all seats. Its opinion of a position,
-// scaled to log odds of winning, is part of the targets, and some choices that it did not
-// make are learned as well, by its opinion alone.
+// In the warm start the baseline evaluator plays all seats. Its value of a position, scaled to log odds of winning,
+// is part of the target. Some actions that it did not choose become rows too, with its value alone as the target.
 //
 // # Policy gradient
 //
-// The actor is a net that learns to choose. The net of TD(λ) is its critic: it learns values
-// from the same games and says how the choices turned out.
+// The actor is a network that learns to choose. Its critic is the network of TD(λ), which learns values from the same
+// games.
 //
-// For each decision the actor draws two options a and b from π, the softmax of its outputs z
-// over the temperature, and plays a. The advantage A is the λ-return after a less the
-// critic's value of the seat's position before it. Both options are fitted by the
-// logistic loss softplus(z) − y·z, whose gradient by z is σ(z) − y, with the targets
+// For each decision the actor draws two actions a and b from π, the softmax of its outputs z over the temperature,
+// and plays a. The advantage A is the λ-return after a minus the critic's value of the seat's position before it.
+// Both actions are fitted by the logistic loss softplus(z) − y·z, whose gradient by z is σ(z) − y, with the targets
 //
 //	y(a) = σ(z(a)) + step·A    y(b) = σ(z(b)) − step·A
 //
-// At the weights that played, the gradient is −step·A·(∇z(a) − ∇z(b)), and the mean of
-// A·(∇z(a) − ∇z(b)) over a and b is that of A·(∇z(a) − Σ π∇z): the temperature times the
-// policy gradient. Away from these weights the loss pulls both outputs back to where
-// they were, so that the passes over one rollout go no further than its advantages.
+// At the weights that played, the gradient is −step·A·(∇z(a) − ∇z(b)), and the mean of A·(∇z(a) − ∇z(b)) over a and b
+// is that of A·(∇z(a) − Σ π∇z): the temperature times the policy gradient. Away from these weights the loss pulls
+// both outputs back, so that the fit of one rollout goes no further than its advantages.
 //
 // # Fitted value iteration
 //
-// The net learns what a search with the net before it finds, stage by stage. The base net
-// stands still for a stage. It plays two plies deep; the learner's net is fitted to the
-// base's values plus what searching one ply further changes. A gate ends the stage: then
-// the learner's net becomes the base.
+// The network of the last gate stays fixed and plays two plies deep. The network in training is fitted to the fixed
+// network's values plus the change that a search of one more ply makes. At the next gate, it becomes the fixed one.
 //
-// A ply more changes something in every position, and only differences matter to play.
-// So the average change is subtracted: relative value iteration. The average is a running one
-// over all positions or, WithinDecision, that of the samples of one decision.
+// One more ply changes the values of all positions alike, but only differences between actions matter to play. So the
+// mean change is subtracted (relative value iteration): a running mean over all positions or, with WithinDecision,
+// the mean of the samples of one decision.
 //
-// With LogOdds, values are log odds of winning: means over draws are of probabilities, and the
-// loss is logistic, so that positions that are all but decided count little.
+// With LogOdds, values are log odds of winning: means over draws are means of probabilities, and the loss is
+// logistic, so that positions that are nearly decided count little.
 package phases
 
 import (
@@ -81,6 +75,9 @@ func (c *Config) Notes(r *selfplay.Run) map[string]string {
 // Start implements selfplay.Algorithm. If from is nil a backup begins with the baseline
 // evaluator as a net, unless results come before it, and TD(λ) with random weights.
 func (c *Config) Start(r *selfplay.Run, from *mlp.Net) (selfplay.Learner, error) {
+	if _, err := c.opponents(r.Game); err != nil {
+		return nil, err
+	}
 	if c.Backup == 0 || c.Results > 0 {
 		return newLambda(r, c, from)
 	}
@@ -132,6 +129,9 @@ func (c *Config) Next(r *selfplay.Run, last selfplay.Learner) (selfplay.Learner,
 
 // Restore implements selfplay.Algorithm.
 func (c *Config) Restore(r *selfplay.Run, s *selfplay.State) (selfplay.Learner, error) {
+	if _, err := c.opponents(r.Game); err != nil {
+		return nil, err
+	}
 	if s.Backup != nil {
 		return restoreBackup(r, c, s)
 	}
@@ -168,4 +168,25 @@ func (c *Config) Policy(g *games.Game, ro *selfplay.Rollout) (selfplay.Policy, e
 		return newActorPolicy(c, s), nil
 	}
 	return nil, fmt.Errorf("no policy of kind %q: want %s, %s or %s", ro.Kind, backupKind, lambdaKind, actorKind)
+}
+
+// Stage implements selfplay.Algorithm.
+func (c *Config) Stage(r *selfplay.Run) string {
+	switch l := r.Learner.(type) {
+	case *backupLearner:
+		first := int(c.Results*float64(c.Gates) + 1e-9) // gates before the backup
+		of := max(1, int(c.backupEnd()*float64(c.Gates)+1e-9)-first)
+		return fmt.Sprintf("search backup %d of %d", min(max(1, r.Counts.Gated-first+1), of), of)
+	case *lambdaLearner:
+		switch {
+		case l.warm():
+			return "warm start"
+		case r.Progress() < c.backupEnd() && c.members() > 1:
+			return fmt.Sprintf("results of games, network %d of %d", len(l.before)+1, c.members())
+		case r.Progress() < c.backupEnd():
+			return "results of games"
+		}
+		return "TD(λ)"
+	}
+	return "actor-critic"
 }

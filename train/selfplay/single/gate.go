@@ -2,10 +2,12 @@ package single
 
 import (
 	"context"
+	"errors"
 	"math"
 	"slices"
 	"sync"
 
+	"blockyard/agents/match"
 	"blockyard/env"
 	"blockyard/train/selfplay"
 )
@@ -23,7 +25,10 @@ type result struct {
 func (c *Config) Gate(ctx context.Context, r *selfplay.Run, p *selfplay.Point) (bool, error) {
 	l := r.Learner.(*learner)
 	results, err := l.gateGames(ctx)
-	if err != nil || ctx.Err() != nil {
+	if ctx.Err() != nil {
+		return false, nil
+	}
+	if err != nil {
 		return false, err
 	}
 	p.Games = len(results)
@@ -43,8 +48,7 @@ func (c *Config) Gate(ctx context.Context, r *selfplay.Run, p *selfplay.Point) (
 	return true, nil
 }
 
-// gateGames plays the games of a gate. When the gate's time is over no game begins, but
-// the first.
+// gateGames plays the games of a gate. When the gate's time is over no game begins, but the first.
 func (l *learner) gateGames(ctx context.Context) ([]*result, error) {
 	c, over := l.config, l.run.GateTimer(0.5)
 	stop := l.run.GateTimer(1)
@@ -54,24 +58,33 @@ func (l *learner) gateGames(ctx context.Context) ([]*result, error) {
 		return nil, err
 	}
 	var reporting sync.Mutex
+	var failed error
 	done := 0
 	l.run.Parallel(len(policies), c.GateGames, func(worker, i int) {
 		if i > 0 && over() {
 			return
 		}
-		s := l.run.Game.Rules.New(1)
-		s.Reset(env.Derive(c.Seed^gateStream, uint64(i)))
-		for n := 0; n < c.GateSteps && s.Acting() != 0 && ctx.Err() == nil && !stop(); n++ {
-			s.Step(env.Alone(0, policies[worker].(*policy).pick(s)))
-		}
-		all[i] = &result{s.Score(0), s.Acting() == 0}
+		steps := 0
+		rec, err := match.Play(ctx, match.Game{
+			Rules: l.run.Game.Rules, Seed: env.Derive(c.Seed^gateStream, uint64(i)),
+			Names: []string{"learned"}, Agents: []env.Agent{policies[worker].(*policy)},
+			Enough: func(env.State) bool {
+				steps++
+				return steps > c.GateSteps || ctx.Err() != nil || stop()
+			},
+		})
 		reporting.Lock()
 		defer reporting.Unlock()
+		if err != nil {
+			failed = errors.Join(failed, err)
+			return
+		}
+		all[i] = &result{rec.Scores[0], !rec.Stopped}
 		if done++; l.run.OnGate != nil {
 			l.run.OnGate(done, c.GateGames)
 		}
 	})
-	return slices.DeleteFunc(all, func(x *result) bool { return x == nil }), nil
+	return slices.DeleteFunc(all, func(x *result) bool { return x == nil }), failed
 }
 
 // interval is the 95 % interval of points per game that ended, by the delta method on the

@@ -1,6 +1,7 @@
 package single
 
 import (
+	"context"
 	"fmt"
 
 	"blockyard/env"
@@ -29,8 +30,7 @@ func (c *Config) Policy(g *games.Game, ro *selfplay.Rollout) (selfplay.Policy, e
 	return &policy{Search: afterstate.New(g, ro.Net, 1), config: c, x: make([]float32, len(g.Features))}, nil
 }
 
-// Start implements selfplay.Policy. If the game has a planner, it plans by the net, or by the baseline
-// evaluator.
+// Start implements selfplay.Policy. If the game has a planner, it plans by the net, or by the baseline evaluator.
 func (p *policy) Start(ro *selfplay.Rollout) {
 	p.Net = ro.Net.Clone()
 	if solo := p.Game.Solo; solo.Planner == nil {
@@ -121,16 +121,16 @@ func (p *policy) follow(s *selfplay.Slot) env.Action {
 	return a
 }
 
-// pick returns the choice in s without exploring.
-func (p *policy) pick(s env.State) env.Action {
+// Act implements env.Agent. It returns the choice in s without exploring.
+func (p *policy) Act(_ context.Context, s env.State, _ int) (env.Action, error) {
 	if p.plan != nil {
 		p.plans++
 		if a, _, _ := p.plan.Plan(s, p.x); a != env.None {
-			return a
+			return a, nil
 		}
 	}
 	if k, _ := p.greedy(s); k >= 0 {
-		return p.Root.Legal[p.Root.Choice[k]]
+		return p.Root.Legal[p.Root.Choice[k]], nil
 	}
-	return p.Root.Legal[0]
+	return p.Root.Legal[0], nil
 }

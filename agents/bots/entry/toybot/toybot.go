@@ -1,11 +1,12 @@
 // Package toybot plays the toy games of package env/envtest/toy. It is the smallest entry that
-// offers evaluators, features and training: tests use it as a game that no
+// offers evaluators, features, training and a contest: tests use it as a game that no
 // program was written for, and it shows what a new game needs.
 package toybot
 
 import (
 	"blockyard/agents/bots/entry"
 	"blockyard/agents/bots/features"
+	"blockyard/agents/contest"
 	"blockyard/agents/mlp"
 	"blockyard/agents/search"
 	"blockyard/env"
@@ -25,6 +26,11 @@ var Entry = &entry.Entry{
 			return &features.Learned{Net: n, Reader: reader{}, Own: len(featureNames) - 1, Side: side},
 				features.Check(n, len(featureNames))
 		},
+	},
+	Host: hosted,
+	Contest: &entry.Contest{
+		Bot:      newCodec,
+		External: func(_ *env.Game, p contest.Program) env.Agent { return contest.External(codec{}, p) },
 	},
 }
 

@@ -11,29 +11,26 @@ import (
 	"time"
 
 	"blockyard/agents/contest/dropblox/protocol"
+	"blockyard/datasets/program/web"
 )
 
 // Limits on connections, and times.
 const (
-	maxFirst     = 64 << 10         // bytes of a request on a connection on which no team has logged in
-	readTime     = 10 * time.Second // for one request
-	writeTime    = 30 * time.Second // for a request and its answer
-	idleTime     = 2 * time.Minute
-	tickTime     = 100 * time.Millisecond
-	lingerTime   = 3 * time.Second // after the last round, so that all clients learn of its end
-	busyTime     = 2 * time.Second // before a password is sent again
-	shutdownTime = time.Second     // for requests in progress when the server stops
+	maxPerTeam = 16               // connections of one team
+	maxFirst   = 64 << 10         // bytes of a request on a connection on which no team has logged in
+	readTime   = 10 * time.Second // for one request
+	writeTime  = 30 * time.Second // for a request and its answer
+	tickTime   = 100 * time.Millisecond
+	lingerTime = 3 * time.Second // after the last round, so that all clients learn of its end
+	busyTime   = 2 * time.Second // before a password is sent again
 )
 
 // Serve runs the contest on a listener until ctx or the last round ends, and then ends all
 // games. The error is the listener's.
 func (s *Server) Serve(ctx context.Context, l net.Listener) error {
-	h := &http.Server{
-		Handler: s, ConnContext: withConn, MaxHeaderBytes: 16 << 10,
-		ReadTimeout: readTime, WriteTimeout: writeTime, IdleTimeout: idleTime,
-	}
+	h := web.NewServer(s, web.Limits{Read: readTime, Write: writeTime, HeaderBytes: 16 << 10, PerMember: maxPerTeam})
 	ended := make(chan error, 1)
-	go func() { ended <- h.Serve(newDoor(l)) }()
+	go func() { ended <- h.Serve(l) }()
 	clock := time.NewTicker(tickTime)
 	defer clock.Stop()
 	var over <-chan time.Time
@@ -55,11 +52,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 		break
 	}
 	s.Close()
-	leave, cancel := context.WithTimeout(context.WithoutCancel(ctx), shutdownTime)
-	defer cancel()
-	if h.Shutdown(leave) != nil {
-		_ = h.Close()
-	}
+	h.Stop()
 	return nil
 }
 
@@ -73,7 +66,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	w.Header().Set("Content-Type", "application/json")
-	if connOf(r.Context()).stranger() {
+	if web.Stranger(r) {
 		w.Header().Set("Connection", "close")
 	}
 	w.WriteHeader(status)
@@ -96,9 +89,8 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request) (status int, rep
 		w.Header().Set("Retry-After", seconds)
 		return refuse(http.StatusTooManyRequests, why+": try again in "+seconds+" s")
 	}
-	c := connOf(r.Context())
 	limit := int64(protocol.MaxRequest)
-	if c.stranger() {
+	if web.Stranger(r) {
 		limit = maxFirst
 	}
 	q, err := protocol.ReadRequest(http.MaxBytesReader(w, r.Body, limit))
@@ -108,21 +100,21 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request) (status int, rep
 	case err != nil:
 		return refuse(http.StatusBadRequest, err.Error())
 	}
-	ok, err := s.c.Teams.Check(r.Context(), c.ask(), q.Team, q.Password)
+	ok, err := s.c.Teams.Check(r.Context(), web.Asked(r), q.Team, q.Password)
 	switch {
 	case err != nil: // teams.ErrBusy, or nobody waits for the reply
 		return wait(busyTime, err.Error())
 	case !ok:
 		return refuse(http.StatusUnauthorized, "wrong team name or password")
 	}
-	c.login(q.Team)
+	web.Known(r, q.Team)
 	used := s.allowance(q.Team)
-	if d := used.request(s.now()); d > 0 {
+	if d := take(used.requests, s.now()); d > 0 {
 		return wait(d, fmt.Sprintf("more than %d requests per second of team %s", requestRate, q.Team))
 	}
 	switch path {
 	case protocol.CreatePractice:
-		if d := used.begin(s.now(), s.c.Practice); d > 0 {
+		if d := take(used.practice, s.now()); d > 0 {
 			return wait(d, fmt.Sprintf("more than %d practice games per minute of team %s", s.c.Practice, q.Team))
 		}
 		reply, err = s.create(q.Team)

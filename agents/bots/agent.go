@@ -1,0 +1,255 @@
+package bots
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"blockyard/agents/bots/entry"
+	"blockyard/agents/contest"
+	"blockyard/agents/contest/compile"
+	"blockyard/agents/search"
+	"blockyard/env"
+)
+
+// A Kind says what an agent is made of.
+type Kind int
+
+// The kinds of agents.
+const (
+	Ours       Kind = iota // one of Names, with options
+	Program                // an external program
+	Submission             // the sources of a program, which Prepare compiles
+	Human                  // a person
+)
+
+// Person is the text of the agent that is a person.
+const Person = "human"
+
+// execPrefix begins the text of an agent that is a program.
+const execPrefix = "exec:"
+
+// An Agent is one that a user names, for one game.
+type Agent struct {
+	Name string // to show: the alias, the name of a submission's file without its ending, or else Spec
+	Spec string // the text without the alias
+	Kind Kind
+	// Language is that of a submission after Prepare, as far as it is known; "agent" or "command" for the others.
+	Language string
+
+	game    *env.Game
+	aliased bool
+	program contest.Program
+	name    string // of Names
+	judges  judges
+	options entry.Options
+	text    Text
+}
+
+// Parse reads the text of an agent of g: it reads weights and looks up programs, but starts and compiles nothing. An
+// error says what is wrong and what is known instead; it wraps ErrUntrusted for what foreign text may not name.
+func Parse(g *env.Game, t Text) (*Agent, error) {
+	a, err := parse(g, t)
+	if err != nil {
+		return nil, fmt.Errorf("agent %.80q: %w", t.text, err)
+	}
+	return a, nil
+}
+
+// New parses text and returns its Factory.
+func New(g *env.Game, t Text) (Factory, error) {
+	a, err := Parse(g, t)
+	if err != nil {
+		return nil, err
+	}
+	return a.Factory()
+}
+
+func parse(g *env.Game, t Text) (*Agent, error) {
+	name, spec := Alias(t.text)
+	a := &Agent{Name: name, Spec: spec, Language: "command", game: g, aliased: spec != t.text, text: t}
+	if again, rest := Alias(spec); rest != spec {
+		return nil, fmt.Errorf("two names, %s and %s: want NAME=AGENT", name, again)
+	}
+	known, options, colon := strings.Cut(spec, ":")
+	switch {
+	case slices.Contains(Names(g), known):
+		a.Language, a.name = "agent", known
+		return a, a.read(options, colon)
+	case !t.own && (known == "exec" || spec == Person):
+		return nil, ErrUntrusted
+	case !t.own:
+		return nil, a.unknown(known, "")
+	case spec == Person:
+		a.Kind, a.Language = Human, "person"
+	case known == "exec":
+		return a, a.find(options)
+	case compile.Is(spec):
+		a.Kind, a.Language = Submission, ""
+		a.program.Dir = spec
+		if !a.aliased {
+			a.Name = compile.Name(spec)
+		}
+	case misspelt.MatchString(spec) || a.find(spec) != nil:
+		more := ", exec:CMD, human, and files, folders and commands that exist"
+		if a.aliased {
+			more += "; for a variable of a command, write exec:" + t.text
+		}
+		return nil, a.unknown(known, more)
+	}
+	return a, nil
+}
+
+// An alias is a word before the first equals sign, so that neither an option (hand:ply=1), a command with an option
+// (./bot --level=2) nor exec:A=1 ./bot has one. misspelt is a name with options, and not a command of the shell.
+var (
+	alias    = regexp.MustCompile(`^([\p{L}\p{N}_][\p{L}\p{N}_.+-]{0,39})=`)
+	misspelt = regexp.MustCompile(`^[\w-]{2,}:`)
+)
+
+// Alias splits NAME=AGENT. Without a name, it returns the text as both.
+func Alias(text string) (name, agent string) {
+	if m := alias.FindStringSubmatch(text); m != nil {
+		return m[1], text[len(m[0]):]
+	}
+	return text, text
+}
+
+// unknown is the error for a name that no agent of the game has; more are the other kinds of agents.
+func (a *Agent) unknown(name, more string) error {
+	return fmt.Errorf("unknown agent %.40q; %s has %s%s", name, a.game.Name, strings.Join(Names(a.game), ", "), more)
+}
+
+// find makes a the program of a command line, which must exist.
+func (a *Agent) find(command string) error {
+	a.Kind, a.program.Argv = Program, contest.Command(command)
+	if len(a.program.Argv) == 0 {
+		return errors.New("exec: no command is named")
+	}
+	return contest.Find(a.program.Argv)
+}
+
+// read reads the options of an agent of ours, and its weights.
+func (a *Agent) read(options string, colon bool) (err error) {
+	e := Of(a.game)
+	source, searches := a.text.sources(a.game, e)[a.name]
+	if !searches {
+		if colon {
+			return fmt.Errorf("%s takes no options", a.name)
+		}
+		return nil
+	}
+	if a.options, err = searchOf(e).ParseOptions(options); err == nil {
+		a.judges, err = source(a.options.Weights)
+	}
+	return err
+}
+
+// A Factory creates an agent for one game, whose random choices follow from seed. A Factory is safe for concurrent use,
+// its agents are not. Agents that implement io.Closer must be closed after their game.
+type Factory func(seed uint64) (env.Agent, error)
+
+// Factory returns what makes an env.Agent for every game. It fails if the agent cannot play where one action is asked
+// for at a time, or if its options do not go together.
+func (a *Agent) Factory() (Factory, error) {
+	f, err := a.factory()
+	if err != nil {
+		return nil, fmt.Errorf("agent %.80q: %w", a.Spec, err)
+	}
+	return f, nil
+}
+
+func (a *Agent) factory() (Factory, error) {
+	e := Of(a.game)
+	fixed := e.FixedAgent(a.name)
+	switch {
+	case a.Kind == Human:
+		return nil, errors.New("a person plays with agents play, in a terminal or with --web: " +
+			"want an agent that plays by itself here")
+	case a.Kind == Submission && a.program.Argv == nil:
+		return nil, errors.New("sources are compiled by agents play, arena, ladder, host and tournament: " +
+			"want an agent or exec:CMD here")
+	case a.Kind != Ours && e.Contest == nil:
+		return nil, fmt.Errorf("a program cannot play %s here, because its contest does not ask for one action at a time: "+
+			"want one of %s", a.game.Name, strings.Join(Names(a.game), ", "))
+	case a.Kind != Ours:
+		return func(uint64) (env.Agent, error) { return e.Contest.External(a.game, a.program), nil }, nil
+	case fixed != nil:
+		p := &pool{create: func() (env.Agent, error) { return fixed(), nil }} // without a memory, as searches are
+		return func(uint64) (env.Agent, error) { return &pooledAgent{pool: p}, nil }, nil
+	case a.name == "random":
+		return func(seed uint64) (env.Agent, error) { return search.NewRandom(seed), nil }, nil
+	case a.name == "first":
+		return func(uint64) (env.Agent, error) { return search.NewFirst(), nil }, nil
+	}
+	return searcher(a.game, searchOf(e), a.judges.create, a.options)
+}
+
+// Program returns how the agent is started as a program of its contest: for an agent of ours, this executable with the
+// arguments "bot GAME --agent SPEC".
+func (a *Agent) Program() (contest.Program, error) {
+	switch {
+	case a.Kind == Human:
+		return a.program, fmt.Errorf("agent %q: a person plays with agents play, contests are between programs", a.Spec)
+	case a.Kind == Submission && a.program.Argv == nil:
+		return a.program, fmt.Errorf("agent %.80q: its sources are not compiled yet", a.Spec)
+	case a.Kind != Ours:
+		return a.program, nil
+	case Of(a.game).Contest == nil:
+		return a.program, fmt.Errorf("agent %.80q: agents bot cannot play %s: make a program of it with agents bundle",
+			a.Spec, a.game.Name)
+	}
+	game := a.game.Name
+	if a.game.Table != nil { // which the contest tells its programs when a game starts
+		game = entry.Base(a.game)
+	}
+	self, err := os.Executable()
+	return contest.Program{Argv: []string{self, "bot", game, "--agent", a.Spec}}, err
+}
+
+// Recorded is who a record says that played: the alias, or what Parse reads as the same agent.
+func (a *Agent) Recorded() string {
+	if a.aliased || a.Kind == Ours || a.Kind == Human {
+		return a.Name
+	}
+	return execPrefix + strings.TrimPrefix(a.Name, execPrefix)
+}
+
+// Prepare compiles a submission in the folder into, which must be empty or missing; others are ready already. The error
+// is a *compile.Refusal if the author has to mend something.
+func (a *Agent) Prepare(ctx context.Context, into string, l compile.Limits) error {
+	if a.Kind != Submission || a.program.Argv != nil {
+		return nil
+	}
+	bot, err := compile.Submission(ctx, a.Spec, into, l)
+	a.Language, a.program = bot.Language, bot.Program
+	return err
+}
+
+// PrepareAll prepares some agents in a temporary folder, which forget removes, also after an error.
+func PrepareAll(ctx context.Context, agents ...*Agent) (forget func(), err error) {
+	forget = func() {}
+	if !slices.ContainsFunc(agents, func(a *Agent) bool { return a.Kind == Submission }) {
+		return forget, nil
+	}
+	dir, err := os.MkdirTemp("", "bots-")
+	if err != nil {
+		return forget, err
+	}
+	forget = func() { _ = os.RemoveAll(dir) }
+	for k, a := range agents {
+		err := a.Prepare(ctx, filepath.Join(dir, fmt.Sprint(k+1)), compile.Default)
+		if refusal := new(compile.Refusal); errors.As(err, &refusal) && refusal.Output != "" {
+			err = fmt.Errorf("%w\n%s", err, refusal.Output)
+		}
+		if err != nil {
+			return forget, fmt.Errorf("agent %.80q: %w", a.Spec, err)
+		}
+	}
+	return forget, nil
+}

@@ -1,0 +1,237 @@
+package bots
+
+import (
+	"context"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"blockyard/agents/bots/blockbattlebot"
+	"blockyard/agents/contest/compile"
+	"blockyard/env"
+	"blockyard/env/blockbattle"
+	"blockyard/env/games"
+	"blockyard/env/wintetris"
+)
+
+// dropper is a bot of Block Battle that lets every piece fall where it appears.
+const dropper = `while read -r w r; do if [ "$w" = action ]; then echo drop; fi; done`
+
+// TestKindsOfAgents: what each text is, how it is shown, and who a record says that played.
+func TestKindsOfAgents(t *testing.T) {
+	dir := t.TempDir()
+	t.Chdir(dir)
+	require.NoError(t, os.WriteFile("bot.py", []byte("print()\n"), 0o644))
+	require.NoError(t, os.WriteFile("b=c.py", []byte("print()\n"), 0o644))
+	require.NoError(t, os.Mkdir("learned", 0o755))
+	for _, c := range []struct {
+		text, name, spec, recorded string
+		kind                       Kind
+	}{
+		{"hand:ply=1", "hand:ply=1", "hand:ply=1", "hand:ply=1", Ours},
+		{"learned", "learned", "learned", "learned", Ours}, // not the folder
+		{"cheap=hand:ply=1", "cheap", "hand:ply=1", "cheap", Ours},
+		{"v1.2+é=random", "v1.2+é", "random", "v1.2+é", Ours},
+		{"human", "human", "human", "human", Human},
+		{"Ann=human", "Ann", "human", "Ann", Human},
+		{"exec:cat", "exec:cat", "exec:cat", "exec:cat", Program},
+		{"exec:A=1 cat", "exec:A=1 cat", "exec:A=1 cat", "exec:A=1 cat", Program},
+		{"exec:sh -c 'x=\"a b\"'", "exec:sh -c 'x=\"a b\"'", "exec:sh -c 'x=\"a b\"'", "exec:sh -c 'x=\"a b\"'", Program},
+		{"me=exec:A=1 cat", "me", "exec:A=1 cat", "me", Program},
+		{"cat -u", "cat -u", "cat -u", "exec:cat -u", Program},
+		{"cat --level=3", "cat --level=3", "cat --level=3", "exec:cat --level=3", Program},
+		{"me=cat --level=3", "me", "cat --level=3", "me", Program},
+		{"bot.py", "bot", "bot.py", "exec:bot", Submission},
+		{"./bot.py", "bot", "./bot.py", "exec:bot", Submission},
+		{"mine=bot.py", "mine", "bot.py", "mine", Submission},
+		{"./b=c.py", "b=c", "./b=c.py", "exec:b=c", Submission},
+		{"./learned", "learned", "./learned", "exec:learned", Submission},
+		{dir, compile.Name(dir), dir, "exec:" + compile.Name(dir), Submission},
+	} {
+		a, err := Parse(blockbattle.Game, Own(c.text))
+		require.NoError(t, err, c.text)
+		require.Equal(t, c.name, a.Name, c.text)
+		require.Equal(t, c.spec, a.Spec, c.text)
+		require.Equal(t, c.recorded, a.Recorded(), c.text)
+		require.Equal(t, c.kind, a.Kind, c.text)
+	}
+}
+
+// TestForeignText yields none but the agents of the program, without a look at the disk.
+func TestForeignText(t *testing.T) {
+	dir := t.TempDir()
+	t.Chdir(dir)
+	require.NoError(t, os.WriteFile("bot.py", []byte("print()\n"), 0o644))
+	weights := blockbattlebot.Entry.Baseline.Format(blockbattlebot.Tuned[:])
+	require.NoError(t, os.WriteFile("w.json", weights, 0o644))
+	came := func(name string) ([]byte, error) {
+		require.True(t, strings.HasPrefix(name, ContentPrefix), name)
+		return weights, nil
+	}
+	for _, text := range []string{
+		"exec:cat", "me=exec:cat", "exec", "exec:", "human", "hand:weights=w.json", "hand:weights=./w.json", "me=human",
+		"learned:weights=w.json", "hand:weights=/dev/zero",
+	} {
+		for _, g := range games.All {
+			_, err := Parse(g, Foreign(text, came))
+			require.ErrorIs(t, err, ErrUntrusted, "%s: %s", g.Name, text)
+		}
+	}
+	for _, text := range []string{"bot.py", "./bot.py", "me=bot.py", dir, "cat", "/bin/cat", "cat -u", "a=b=hand", "hand ", ""} {
+		_, err := Parse(blockbattle.Game, Foreign(text, came))
+		require.Error(t, err, text)
+		require.NotContains(t, err.Error(), "exec:CMD")
+	}
+	_, err := New(blockbattle.Game, Foreign("hand:weights="+ContentName(weights), came))
+	require.NoError(t, err)
+	_, err = New(blockbattle.Game, Foreign("hand:weights="+ContentName(nil), came))
+	require.ErrorContains(t, err, "are other weights, "+ContentName(weights))
+	_, err = New(blockbattle.Game, Foreign("hand:weights="+ContentName(weights), nil))
+	require.ErrorIs(t, err, ErrUntrusted)
+}
+
+// TestPortable: an agent with weights means the same elsewhere, where its file is not.
+func TestPortable(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "w.json")
+	w := blockbattlebot.Tuned
+	w[0] *= 2
+	require.NoError(t, os.WriteFile(path, blockbattlebot.Entry.Baseline.Format(w[:]), 0o600))
+	g := blockbattle.Game
+	a, err := Parse(g, Own("me=hand:ply=1,weights="+path))
+	require.NoError(t, err)
+	spec, name, data, err := a.Portable()
+	require.NoError(t, err)
+	require.Equal(t, "hand:ply=1,weights="+name, spec)
+	there, err := New(g, Foreign(spec, func(asked string) ([]byte, error) {
+		require.Equal(t, name, asked)
+		return data, nil
+	}))
+	require.NoError(t, err)
+	here, err := a.Factory()
+	require.NoError(t, err)
+	require.Equal(t, play(t, g, here, 1), play(t, g, there, 1))
+	a, err = Parse(g, Own("hand:ply=1"))
+	require.NoError(t, err)
+	spec, name, _, err = a.Portable()
+	require.NoError(t, err)
+	require.Equal(t, []string{"hand:ply=1", ""}, []string{spec, name})
+	a, err = Parse(g, Own("exec:cat"))
+	require.NoError(t, err)
+	_, _, _, err = a.Portable()
+	require.ErrorIs(t, err, ErrUntrusted)
+}
+
+// TestWhereAgentsPlay: an agent that cannot play somewhere says which can.
+func TestWhereAgentsPlay(t *testing.T) {
+	t.Chdir(t.TempDir())
+	require.NoError(t, os.WriteFile("bot.py", []byte("print()\n"), 0o644))
+	for _, c := range []struct {
+		g               *env.Game
+		text            string
+		factory, playIn string
+	}{
+		{blockbattle.Game, "human", "a person plays with agents play", "contests are between programs"},
+		{blockbattle.Game, "bot.py", "want an agent or exec:CMD here", "not compiled yet"},
+		{wintetris.Game, "exec:cat", "want one of random, first, hand", ""},
+		{wintetris.Game, "hand", "", "agents bot cannot play wintetris"},
+	} {
+		a, err := Parse(c.g, Own(c.text))
+		require.NoError(t, err, c.text)
+		_, err = a.Factory()
+		_, program := a.Program()
+		for got, want := range map[error]string{err: c.factory, program: c.playIn} {
+			if want == "" {
+				require.NoError(t, got, c.text)
+			} else {
+				require.ErrorContains(t, got, want)
+			}
+		}
+	}
+	a, err := Parse(blockbattle.PortGame, Own("me=hand:ply=1"))
+	require.NoError(t, err)
+	p, err := a.Program()
+	require.NoError(t, err)
+	require.Equal(t, []string{"bot", "blockbattle:port", "--agent", "hand:ply=1"}, p.Argv[1:])
+}
+
+// TestProgramsPlay: a command, and sources that are compiled, play as agents.
+func TestProgramsPlay(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "dropper.py")
+	source := "import sys\nfor line in sys.stdin:\n    if line.startswith('action'): print('drop', flush=True)\n"
+	require.NoError(t, os.WriteFile(path, []byte(source), 0o644))
+	for _, text := range []string{"exec:" + dropper, dropper, path, "me=" + path} {
+		a, err := Parse(blockbattle.Game, Own(text))
+		require.NoError(t, err)
+		forget, err := PrepareAll(t.Context(), a)
+		require.NoError(t, err)
+		f, err := a.Factory()
+		require.NoError(t, err)
+		drops(t, f)
+		forget()
+		p, err := a.Program()
+		require.NoError(t, err)
+		if p.Dir != "" {
+			require.NoDirExists(t, p.Dir)
+		}
+	}
+	require.NoError(t, os.WriteFile(path, []byte("def ("), 0o644))
+	a, err := Parse(blockbattle.Game, Own(path))
+	require.NoError(t, err)
+	forget, err := PrepareAll(t.Context(), a)
+	defer forget()
+	require.ErrorAs(t, err, new(*compile.Refusal))
+}
+
+// drops lets an agent make the moves of dropper.
+func drops(t *testing.T, f Factory) {
+	t.Helper()
+	a, err := f(1)
+	require.NoError(t, err)
+	defer func() { require.NoError(t, a.(io.Closer).Close()) }()
+	s := blockbattle.Game.New(2)
+	for range 3 {
+		column := 3 // leftmost, of every piece but one
+		if s.(*blockbattle.State).Piece == blockbattle.O {
+			column = 4
+		}
+		got, err := a.Act(context.Background(), s, 1)
+		require.NoError(t, err)
+		require.Equal(t, column, int(got)%200/20, blockbattle.Text(got))
+		s.Step(env.Moves{s.Legal(0, nil)[0], got, env.None, env.None})
+	}
+}
+
+// FuzzParse reads any text as an agent of any game. An alias is a plain word, and what follows it is the rest. Foreign
+// text yields none but agents of the program without a file, which play.
+func FuzzParse(f *testing.F) {
+	for k, text := range []string{"hand:ply=2,width=4", "random", "learned:weights=/x", "terms6:time=1ms", ":=,", "learned",
+		"leftmost", "hand:parts=3", "hand:width=3", "exec:/bin/true", "A=1 ./bot", "me=exec:A=1 ./bot 'x y'", "=hand", "a=b=c",
+		"exec:\"my bot\" --x=1", "me=hand:weights=sha256:00", "human", "x=human", "/bin/true", "é=hand:ply=1", "-a=hand"} {
+		f.Add(uint8(k), text)
+	}
+	f.Fuzz(func(t *testing.T, which uint8, text string) {
+		if name, spec := Alias(text); spec != text {
+			require.Equal(t, text, name+"="+spec)
+			require.False(t, strings.ContainsAny(name, " \t\n:=\"'/\\$;&|") || name[0] == '-', name)
+		}
+		g := games.All[int(which)%len(games.All)]
+		a, err := Parse(g, Foreign(text, nil))
+		if err != nil {
+			require.Less(t, len(err.Error()), 1000)
+			return
+		}
+		require.Equal(t, Ours, a.Kind)
+		require.NotContains(t, a.Spec, "weights")
+		made, err := a.Factory()
+		if err != nil {
+			return // options that do not go together
+		}
+		agent, err := made(1)
+		require.NoError(t, err)
+		require.NotNil(t, agent)
+	})
+}

@@ -1,0 +1,195 @@
+// Package bots turns text into agents: Parse reads what a user calls an agent, or what a stranger does (see Text).
+//
+//	hand:ply=1            an agent of this program: a name, and options after a colon, separated by commas
+//	exec:COMMAND          a program that speaks the protocol of the game's contest; a shell runs a command with
+//	                      characters that are special to it
+//	./bot --fast          the same, if it is a command that exists and not the name of an agent
+//	bot.zip, bot.py, bot/ sources: an archive, a file or a folder, which package contest/compile compiles
+//	human                 a person, in agents play
+//	NAME=AGENT            any of these under a name of your own, which tables, records and pages show
+//
+// A NAME is letters, digits and _ . + - without a blank, and ends at the first equals sign. So hand:ply=1 and
+// exec:A=1 ./bot have none; write exec: before a command that begins with a variable, and ./ before a file whose name
+// has an equals sign.
+//
+// The agents of this program are those that the entry of a game lists (package entry), and two that play every game:
+//
+//	random                      a legal action, all equally likely
+//	first                       the legal action with the lowest id
+//	hand                        a search with the game's hand-tuned baseline
+//	learned                     a search with the game's value network
+//	terms6, greedy, …           a search with another evaluator of the game
+//	combo                       Block Battle: clears rows round after round
+//	tspin                       Block Battle: builds places for T-spins
+//	quad                        Block Battle: keeps one column open for clears of four rows
+//	skipper                     Block Battle: plays a skip as soon as it has one
+//	digger                      Block Battle: keeps its board low and clean and hardly attacks
+//	left                        Dropblox: moves every block as far to the left as it goes
+//
+// Every search takes the option weights, a file instead of the shipped or tuned weights.
+// The other options depend on the search:
+//
+//	                  option  meaning
+//	package search    ply     choices to look ahead: 1, 2 (the default), 3 or 4; up to 6, or with
+//	                          time up to 16, in turn-based games of two seats; 1 or 2 in those of more
+//	                  width   positions that a selective ply expands, 12 by default
+//	                  time    limit for one choice, such as 50ms; by default none
+//	blockbattle       nodes   positions to evaluate for one choice, 3 to 5 plies deep, in place of
+//	                          ply and width
+//	                  guard   1: no first action that the opponent's strongest attack answers at
+//	                          once, if there is another; with 2 plies or more
+//	wintetris:tick    parts   ticks over which the search is split, 4 by default
+//	dropblox          width   boards kept after every block, 50 by default
+//	                  depth   how many of the six known blocks are searched, by default all
+//	                  time    limit for one choice, instead of a width: as wide as fits
+package bots
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"time"
+
+	"blockyard/agents/bots/blockbattlebot"
+	"blockyard/agents/bots/blockingbot"
+	"blockyard/agents/bots/dropbloxbot"
+	"blockyard/agents/bots/entry"
+	"blockyard/agents/bots/features"
+	"blockyard/agents/bots/tetrisduelbot"
+	"blockyard/agents/bots/wintetrisbot"
+	"blockyard/agents/search"
+	"blockyard/env"
+)
+
+// All has the entry of every game.
+var All = []*entry.Entry{
+	blockbattlebot.Entry,
+	tetrisduelbot.Entry,
+	blockingbot.Entry,
+	wintetrisbot.Entry,
+	dropbloxbot.Entry,
+}
+
+// Of returns the entry of g. A game without one has an empty entry.
+func Of(g *env.Game) *entry.Entry {
+	name := entry.Base(g)
+	if i := slices.IndexFunc(All, func(e *entry.Entry) bool { return e.Game == name }); i >= 0 {
+		return All[i]
+	}
+	return &entry.Entry{Game: name}
+}
+
+// Features returns the features of g, or nil if it defines none.
+func Features(g *env.Game) *features.Set { return Of(g).FeaturesOf(g) }
+
+// Names lists the agents of g that Parse knows by name, those of every game first.
+func Names(g *env.Game) []string { return append([]string{"random", "first"}, Of(g).Names()...) }
+
+// searchOf returns the search of a game: its own, or those of package search.
+func searchOf(e *entry.Entry) *entry.Search {
+	if e.Search != nil {
+		return e.Search
+	}
+	known := []entry.Option{{Name: "ply", Max: search.MaxPly}, {Name: "width", Max: 10000}, entry.Time}
+	if e.Outcomes > 0 {
+		known = append(known, entry.Option{Name: "nodes", Max: 1e9})
+	}
+	if e.Guard != nil {
+		known = append(known, entry.Option{Name: "guard", Max: 1})
+	}
+	options := func(o entry.Options) search.Options {
+		s := search.Options{
+			Ply: o.Numbers["ply"], Width: o.Numbers["width"], Nodes: o.Numbers["nodes"], Outcomes: e.Outcomes,
+		}
+		if o.Numbers["guard"] > 0 {
+			s.Guard = e.Guard()
+		}
+		return s
+	}
+	return &entry.Search{
+		Options: known,
+		New: func(g *env.Game, j entry.Judge, o entry.Options) (env.Agent, error) {
+			return search.New(g, j.(search.Evaluator), options(o))
+		},
+		Memory: func(g *env.Game, o entry.Options) int64 { return searchMemory(g, options(o)) },
+		Ranker: func(g *env.Game, j entry.Judge, o entry.Options) (entry.Ranker, error) {
+			if o.Time > 0 {
+				return nil, errors.New("option time: an analysis takes as long as it takes; want ply or width")
+			}
+			if o.Numbers["nodes"] > 0 {
+				return nil, errors.New("option nodes: an analysis searches to a depth; want ply or width")
+			}
+			return newRanking(g, j.(search.Evaluator), options(o))
+		},
+	}
+}
+
+// searcher returns agents of a search. Unless the search is stateful, its agents share a pool.
+func searcher(g *env.Game, s *entry.Search, judge maker, o entry.Options) (Factory, error) {
+	create := func() (env.Agent, error) {
+		j, err := judge()
+		if err != nil {
+			return nil, err
+		}
+		return s.New(g, j, o)
+	}
+	first, err := create() // so that bad options are found here
+	if err != nil {
+		return nil, err
+	}
+	if s.Stateful {
+		return func(uint64) (env.Agent, error) { return create() }, nil
+	}
+	p := &pool{create: create}
+	p.put(first)
+	return func(uint64) (env.Agent, error) { return &pooledAgent{pool: p, limit: o.Time}, nil }, nil
+}
+
+// A pool holds searches that are not choosing at the moment. A search carries nothing over
+// from one choice to the next, so that any will do: a thousand games need no more searches,
+// each with its memory of positions, than the cores that play them. The garbage collector may
+// take those that are not used.
+type pool struct {
+	create func() (env.Agent, error)
+	idle   sync.Pool // of env.Agent
+}
+
+// take returns an idle search, or a new one if there is none.
+func (p *pool) take() (env.Agent, error) {
+	if a, ok := p.idle.Get().(env.Agent); ok {
+		return a, nil
+	}
+	return p.create()
+}
+
+func (p *pool) put(a env.Agent) { p.idle.Put(a) }
+
+// A pooledAgent takes a search from a pool for each choice.
+type pooledAgent struct {
+	pool  *pool
+	limit time.Duration // for one choice; 0 for none
+	value float32
+}
+
+// Act implements env.Agent.
+func (a *pooledAgent) Act(ctx context.Context, s env.State, seat int) (env.Action, error) {
+	inner, err := a.pool.take()
+	if err != nil {
+		return env.None, err
+	}
+	defer a.pool.put(inner)
+	if a.limit > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, a.limit)
+		defer cancel()
+	}
+	action, err := inner.Act(ctx, s, seat)
+	if r, ok := inner.(search.Reporter); ok {
+		a.value = r.Value()
+	}
+	return action, err
+}
+
+// Value implements search.Reporter.
+func (a *pooledAgent) Value() float32 { return a.value }

@@ -1,0 +1,232 @@
+package commands
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math/big"
+	"runtime"
+	"strings"
+	"time"
+
+	"blockyard/datasets/program"
+
+	"blockyard/agents/contest"
+	dropbloxcontest "blockyard/agents/contest/dropblox"
+	"blockyard/agents/contest/dropblox/history"
+	"blockyard/agents/contest/dropblox/programs"
+	"blockyard/agents/match/rounds"
+	"blockyard/datasets/record"
+)
+
+// defaultProgram is the program that the original client plays with.
+var defaultProgram = map[bool]string{true: "dropblox_ai.bat", false: "dropblox_ai"}[runtime.GOOS == "windows"]
+
+// A roundsHost plays a contest whose programs are started for every turn.
+type roundsHost struct {
+	hostCmd
+	seeds    []string
+	count    int // of games
+	workers  int
+	turns    int // limit of a game; 0 for none
+	points   int // score at which a game ends; 0 for none
+	clock    time.Duration
+	settings contest.Settings
+	given    contest.Settings
+}
+
+// rounds plays the game or the tournament.
+func (c *hostCmd) rounds(ctx context.Context, con *console, settings contest.Settings) error {
+	h := &roundsHost{hostCmd: *c, settings: settings, given: c.given(), count: 1}
+	bots, err := h.check()
+	if err != nil {
+		return program.Usage(err)
+	}
+	switch {
+	case h.Mode != "local":
+		return h.remote(ctx, con, bots[0])
+	case len(bots) > 1 || len(h.seeds) > 1 || h.count > 1 || h.JSON:
+		return h.tournament(ctx, con, bots)
+	}
+	return h.local(ctx, con, bots[0])
+}
+
+// check checks the flags, sets the list of seeds and finds the programs.
+func (h *roundsHost) check() ([]*programs.Program, error) {
+	h.Mode = cmp.Or(h.Mode, "local")
+	remote := h.Mode != "local"
+	var errs [5]error
+	h.workers, errs[0] = h.settings.Number("workers", 1)
+	h.turns, errs[1] = h.settings.Number("turns", 0)
+	h.points, errs[2] = h.settings.Number("points", 0)
+	h.clock, errs[3] = rounds.Seconds(h.settings["seconds"])
+	if h.Games != nil {
+		if h.count = *h.Games; h.count < 1 {
+			errs[4] = fmt.Errorf("--games %d: want a number from 1", h.count)
+		}
+	}
+	if err := errors.Join(errs[:]...); err != nil {
+		return nil, err
+	}
+	if h.settings["seeds"] != "" {
+		h.seeds = strings.Split(h.settings["seeds"], ",")
+	}
+	switch {
+	case h.Number != "" && h.Seed != "":
+		return nil, errors.New("the seed is given twice: want it as an argument or with --seed")
+	case h.Seed == "":
+		h.Seed = h.Number
+	}
+	switch {
+	case h.Mode != "local" && h.Mode != "practice" && h.Mode != "compete":
+		return nil, fmt.Errorf("mode %.40q: want local, practice or compete", h.Mode)
+	case len(h.seeds) > 0 && (h.Seed != "" || h.count != 1):
+		return nil, errors.New("--seeds does not go with another seed or --games")
+	case remote && (h.Seed != "" || len(h.seeds) > 0 || h.count > 1 || len(h.Bot) > 1),
+		remote && (h.JSON || h.Record != "" || h.turns > 0 || h.points > 0):
+		return nil, fmt.Errorf("%s takes one program and no seed, --games, --turns, --points, --record or --json", h.Mode)
+	case remote && h.settings["server"] == "":
+		return nil, fmt.Errorf("%s needs --server=URL", h.Mode)
+	}
+	if err := h.listSeeds(); err != nil {
+		return nil, err
+	}
+	if len(h.Bot) == 0 {
+		h.Bot = []string{defaultProgram}
+	}
+	var bots []*programs.Program
+	for _, line := range h.Bot {
+		p, err := programs.Find(line)
+		if err != nil {
+			return nil, err
+		}
+		if h.settings["own-dir"] == "true" {
+			p.Home()
+		}
+		bots = append(bots, p)
+	}
+	return bots, nil
+}
+
+// listSeeds sets the seeds to the seeds to play.
+func (h *roundsHost) listSeeds() error {
+	if len(h.seeds) == 0 {
+		first := strings.TrimSpace(h.Seed)
+		if first == "" {
+			first = dropbloxcontest.RandomSeed()
+		}
+		h.seeds = []string{first}
+	}
+	for i, text := range h.seeds {
+		n, ok := new(big.Int).SetString(strings.TrimSpace(text), 10)
+		if !ok || n.BitLen() > 10_000 {
+			return fmt.Errorf("seed %.40q: want a whole number", text)
+		}
+		h.seeds[i] = n.String()
+		if h.count > 1 {
+			for len(h.seeds) < h.count {
+				h.seeds = append(h.seeds, n.Add(n, big.NewInt(1)).String())
+			}
+			break
+		}
+	}
+	return nil
+}
+
+// history is the folder for the games' folders: the one asked for, or otherwise.
+func (h *roundsHost) history(otherwise string) string {
+	if dir, ok := h.given["history"]; ok {
+		return dir
+	}
+	return otherwise
+}
+
+// local plays one game on this machine.
+func (h *roundsHost) local(ctx context.Context, con *console, bot *programs.Program) error {
+	seed := h.seeds[0]
+	if h.Seed == "" {
+		fmt.Fprintln(con.Out, "Seed:", seed)
+	}
+	bot.Errors = con.Err
+	g := dropbloxcontest.LocalGame{
+		Player: dropbloxcontest.Player{Program: bot, Console: h.console(con), Turns: h.turns, Points: h.points},
+		ID:     "0", Seed: seed, Clock: h.clock, Folders: h.history("history"),
+	}
+	o := output{record: h.Record, seed: seed, quiet: true}
+	return playGames(ctx, con, o, 1, func(w *record.Writer, _ program.Bar) (int, error) {
+		r, rec, err := g.Play(ctx)
+		err = h.ended(con, r, err)
+		if w == nil || rec == nil {
+			return 0, err
+		}
+		kept, e := rec.End(r.Reason)
+		if e == nil {
+			e = w.Write(kept)
+		}
+		return 1, errors.Join(err, e)
+	})
+}
+
+// remote plays one game at a contest's server.
+func (h *roundsHost) remote(ctx context.Context, con *console, bot *programs.Program) error {
+	team, err := dropbloxcontest.ReadConfig(h.settings["config"])
+	if err != nil {
+		return program.Usage(err)
+	}
+	server := dropbloxcontest.NewContest(h.settings["server"], team)
+	var game *dropbloxcontest.Remote
+	if h.Mode == "practice" {
+		game, err = server.Practice(ctx)
+	} else {
+		game, err = server.Compete(ctx, func() { fmt.Fprintln(con.Out, "waiting for the competition to begin") })
+	}
+	if err != nil {
+		return err
+	}
+	fmt.Fprintln(con.Out, "Game:", game.ID)
+	meta := history.Meta{ID: game.ID, Program: bot.Name, Team: team.Team, Mode: h.Mode, Started: time.Now()}
+	f, err := history.Create(h.history("history"), meta, nil)
+	if err != nil {
+		return err
+	}
+	bot.Errors = con.Err
+	p := dropbloxcontest.Player{
+		Program: bot, Game: game, History: f, Console: h.console(con), Margin: dropbloxcontest.Margin,
+	}
+	r, err := p.Play(ctx)
+	return h.ended(con, r, err)
+}
+
+func (h *roundsHost) console(con *console) *dropbloxcontest.Console {
+	return &dropbloxcontest.Console{W: con.Out, Colour: program.Terminal(con.Out)}
+}
+
+// ended prints the result of a game, or says how far it came.
+func (h *roundsHost) ended(con *console, r dropbloxcontest.Result, err error) error {
+	if r.Reason == dropbloxcontest.Stopped {
+		return fmt.Errorf("stopped after %d turns with %d points", r.Turns, r.Score)
+	}
+	if err == nil {
+		h.console(con).Results(r)
+	}
+	return err
+}
+
+// tournament plays every seed with every program and prints the result.
+func (h *roundsHost) tournament(ctx context.Context, con *console, bots []*programs.Program) error {
+	t := rounds.Tournament{
+		Programs: bots, Seeds: h.seeds, Clock: h.clock, Turns: h.turns, Points: h.points, Workers: h.workers,
+		LogDir: h.Log, History: h.history(""),
+	}
+	o := output{h.Record, h.Log, h.seeds[0], h.Quiet || h.JSON}
+	err := playGames(ctx, con, o, len(h.seeds)*len(bots),
+		func(w *record.Writer, bar program.Bar) (int, error) {
+			t.Record, t.Done, t.Tell = w, bar.Set, bar.Describef
+			return t.Play(ctx)
+		})
+	if err != nil {
+		return err
+	}
+	return con.Print(h.JSON, t.Report(ctx.Err() != nil))
+}

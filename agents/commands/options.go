@@ -1,0 +1,132 @@
+package commands
+
+import (
+	"fmt"
+	"reflect"
+	"strings"
+
+	"github.com/alecthomas/kong"
+
+	"blockyard/agents/bots"
+	"blockyard/agents/contest"
+	"blockyard/env"
+)
+
+// contestFlags are the options of all contests as flags of a command. The values point to structs that newContestFlags
+// makes; kong fills them in.
+type contestFlags struct {
+	Options kong.Plugins `embed:""`
+}
+
+// newContestFlags returns flags for the options of all contests, or for those of their clocks. Contests share the flag
+// of an option with the same name.
+func newContestFlags(clock bool) contestFlags {
+	var names []string
+	help, games := map[string][]string{}, map[string][]string{} // by name
+	first := map[string]contest.Option{}
+	for _, e := range bots.All {
+		if e.Host == nil {
+			continue
+		}
+		for _, o := range e.Host.Options {
+			if clock && !o.Clock {
+				continue
+			}
+			if _, known := first[o.Name]; !known {
+				names, first[o.Name] = append(names, o.Name), o
+			}
+			help[o.Name] = append(help[o.Name], describe(o))
+			games[o.Name] = append(games[o.Name], e.Game)
+		}
+	}
+	var fields []reflect.StructField
+	for k, name := range names {
+		o := first[name]
+		if len(games[name]) > 1 {
+			for k, game := range games[name] {
+				help[name][k] = game + ": " + help[name][k]
+			}
+		}
+		kind, tag := reflect.TypeFor[*string](), fmt.Sprintf(`name:%q help:%q group:%q`, name,
+			strings.Join(help[name], " "), strings.Join(games[name], ", "))
+		switch {
+		case o.Takes == "" && o.Choices == nil:
+			kind = reflect.TypeFor[*bool]()
+		case o.Choices != nil:
+			tag += ` placeholder:"WORD"`
+		default:
+			tag += fmt.Sprintf(` placeholder:%q`, o.Takes)
+		}
+		if o.Empty {
+			tag += ` empty:""`
+		}
+		fields = append(fields, reflect.StructField{
+			Name: fmt.Sprintf("Option%d", k), Type: kind, Tag: reflect.StructTag(tag),
+		})
+	}
+	return contestFlags{kong.Plugins{reflect.New(reflect.StructOf(fields)).Interface()}}
+}
+
+// describe is the help text of an option.
+func describe(o contest.Option) string {
+	text := o.Help
+	switch {
+	case o.Choices != nil && o.Variant:
+		text += " " + strings.Join(o.Choices, ", ") + "."
+	case o.Choices != nil:
+		text += " " + strings.Join(o.Choices, " or ") + "; by default " + o.Choices[0] + "."
+	case o.Default != "":
+		text += " Default: " + o.Default + "."
+	}
+	return text
+}
+
+// given returns the options that the command line has set, by their names.
+func (c *contestFlags) given() contest.Settings {
+	out := contest.Settings{}
+	for _, p := range c.Options {
+		v := reflect.ValueOf(p).Elem()
+		for i := range v.NumField() {
+			if f := v.Field(i); !f.IsNil() {
+				out[v.Type().Field(i).Tag.Get("name")] = fmt.Sprint(f.Elem())
+			}
+		}
+	}
+	return out
+}
+
+// hosted returns the contest of a game, or an error that lists the games with one.
+func hosted(g *env.Game) (*contest.Contest, error) {
+	if c := bots.Of(g).Host; c != nil {
+		return c, nil
+	}
+	var known []string
+	for _, e := range bots.All {
+		if e.Host != nil {
+			known = append(known, e.Game)
+		}
+	}
+	return nil, fmt.Errorf("%s has no contest between programs: want one of %s", g.Name, strings.Join(known, ", "))
+}
+
+// aboutContests describes the contests for the help of a command that hosts them.
+func aboutContests() string {
+	var b strings.Builder
+	for _, e := range bots.All {
+		if e.Host != nil {
+			fmt.Fprintf(&b, "\n%s: %s\n", e.Game, strings.TrimSpace(e.Host.About))
+		}
+	}
+	return b.String()
+}
+
+// settingsText is the settings that a user has given, as text for a journal.
+func settingsText(c *contest.Contest, given contest.Settings) string {
+	var said []string
+	for _, o := range c.Options {
+		if v, ok := given[o.Name]; ok {
+			said = append(said, "--"+o.Name+" "+v)
+		}
+	}
+	return strings.Join(said, " ")
+}

@@ -1,0 +1,332 @@
+package fleet
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+	"github.com/stretchr/testify/require"
+
+	"blockyard/agents/fleet/broker"
+)
+
+var quiet = slog.New(slog.DiscardHandler)
+
+// long is how long tests wait for an event that will come.
+const long = 2 * time.Minute
+
+func newSite(t *testing.T) *broker.Site {
+	t.Helper()
+	f := broker.Flags{Listen: "127.0.0.1:0"}
+	site, err := f.Open(filepath.Join(t.TempDir(), "site"), "test", quiet)
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, site.Close(true)) })
+	return site
+}
+
+// squares is a run whose jobs are numbers and whose results are their squares.
+func squares(id string, limits Limits) Run {
+	return Run{ID: id, Kind: "squares", Game: "numbers", Limits: limits, Facts: map[string]string{"base": "10"}}
+}
+
+// kinds play squares. play may replace the player.
+func kinds(play Player) map[string]Kind {
+	if play == nil {
+		play = func(_ context.Context, spec json.RawMessage) (*Result, error) {
+			n := 0
+			err := json.Unmarshal(spec, &n)
+			return &Result{Data: toJSON(n * n), Games: 1, Moves: n}, err
+		}
+	}
+	return map[string]Kind{"squares": func(_ context.Context, r *Run, _ Get) (NewPlayer, error) {
+		return func() (Player, error) { return play, nil }, r.Agree(map[string]string{"base": "10"})
+	}}
+}
+
+func serve(t *testing.T, site *broker.Site, run Run, o Options) *Server {
+	t.Helper()
+	o.Noun, o.Jobs = "job", 64
+	if o.Log == nil {
+		o.Log = quiet
+	}
+	s, err := Serve(t.Context(), site, run, o)
+	require.NoError(t, err)
+	require.NoError(t, s.Open(t.Context()))
+	return s
+}
+
+func work(t *testing.T, site *broker.Site, name string, play Player) <-chan error {
+	left := make(chan error, 1)
+	o := WorkerOptions{Name: name, Threads: 1, Kinds: kinds(play), Counts: new(WorkerCounts), Log: quiet}
+	go func() { left <- Work(t.Context(), site.Conn, o) }()
+	return left
+}
+
+// sums are the squares of jobs that were taken.
+type sums struct {
+	mu   sync.Mutex
+	all  map[string]int
+	done chan string // ids, in the order of results
+}
+
+func newSums() *sums { return &sums{all: map[string]int{}, done: make(chan string, 100)} }
+
+func (s *sums) job(n int) *Job {
+	j := &Job{ID: fmt.Sprint(n), Spec: n}
+	j.Done = func() { s.done <- j.ID }
+	j.Take = func(r *Result) (games, moves int, err error) {
+		got := 0
+		if err := json.Unmarshal(r.Data, &got); err != nil || got != n*n {
+			return 0, 0, fmt.Errorf("%d is not the square of %d", got, n)
+		}
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.all[j.ID] = got
+		return 1, n, nil
+	}
+	return j
+}
+
+func (s *sums) wait(t *testing.T, jobs int) {
+	t.Helper()
+	for range jobs {
+		select {
+		case <-s.done:
+		case <-time.After(long):
+			t.Fatal("a job has no result")
+		}
+	}
+}
+
+// Every job is counted once, whatever is lost, damaged, late or repeated.
+func TestJobs(t *testing.T) {
+	site := newSite(t)
+	s := serve(t, site, squares("run", Limits{AckWait: 300 * time.Millisecond, Deliveries: 20}), Options{})
+	got := newSums()
+	for n := range 6 {
+		require.NoError(t, s.Submit(t.Context(), got.job(n)))
+	}
+	var taken []jetstream.Msg
+	for len(taken) < 4 { // a worker that takes jobs and is lost, or destroys them
+		msg, err := s.queues.jobs.Next(jetstream.FetchMaxWait(long))
+		require.NoError(t, err)
+		taken = append(taken, msg)
+	}
+	require.NoError(t, taken[0].Term())
+	result := func(h nats.Header, data string) {
+		_, err := s.js.PublishMsg(t.Context(), &nats.Msg{Subject: queueSubject(&s.run, "results"), Header: h, Data: []byte(data)})
+		require.NoError(t, err)
+	}
+	of := func(n int) nats.Header { return (&resultMessage{Job: fmt.Sprint(n), Worker: "lost"}).header() }
+	result(of(3), "8")
+	require.NoError(t, taken[3].Ack())
+	result(nats.Header{}, "hello")
+	require.Eventually(t, func() bool { return len(s.roster.reports("3")) == 1 }, long, time.Millisecond)
+	left := work(t, site, "heir", nil)
+	got.wait(t, 6)
+	result(of(3), "9")
+	require.Eventually(t, func() bool { return len(s.Workers()) == 2 && s.Workers()[1].Dropped == 1 }, long, time.Millisecond)
+	require.Equal(t, map[string]int{"0": 0, "1": 1, "2": 4, "3": 9, "4": 16, "5": 25}, got.all)
+	rows := s.Workers()
+	require.Equal(t, "lost", rows[1].Name)
+	require.Zero(t, rows[1].Games)
+	require.Equal(t, [3]int{6, 6, 15}, [3]int{rows[0].Tasks, rows[0].Games, rows[0].Moves})
+	require.NoError(t, s.Close(true))
+	require.NoError(t, <-left)
+}
+
+// A result that is too large for a message travels as an object, which is removed when it was taken.
+func TestLargeResult(t *testing.T) {
+	site := newSite(t)
+	s := serve(t, site, squares("run", DefaultLimits), Options{})
+	large := bytes.Repeat([]byte("1234567890"), LargeResult/5)
+	left := work(t, site, "large", func(context.Context, json.RawMessage) (*Result, error) { return &Result{Data: large}, nil })
+	done := make(chan struct{})
+	require.NoError(t, s.Submit(t.Context(), &Job{ID: "1", Done: func() { close(done) }, Take: func(r *Result) (int, int, error) {
+		if !bytes.Equal(large, r.Data) {
+			return 0, 0, errors.New("other bytes")
+		}
+		return 0, 0, nil
+	}}))
+	<-done
+	require.Eventually(t, func() bool {
+		_, err := s.Objects.Get(t.Context(), ObjectName(large))
+		return errors.Is(err, ErrNoObject)
+	}, long, time.Millisecond)
+	require.NoError(t, s.Close(true))
+	require.NoError(t, <-left)
+}
+
+// Two processes never drive one run: the second one is refused while the first one lives. It takes over once the first
+// one is silent, and then the first one cannot go on.
+func TestOneServer(t *testing.T) {
+	site := newSite(t)
+	kv, err := openRuns(t.Context(), serve(t, site, squares("other", DefaultLimits), Options{}).js, true)
+	require.NoError(t, err)
+	now := time.Now()
+	still := clock{func() time.Time { return now }, time.After}
+	begin := func(token string, c clock) (*lease, error) {
+		l := &lease{kv: kv, clock: c, run: Run{ID: "run", State: Running, Holder: "process " + token, Token: token}}
+		return l, l.take(t.Context(), false)
+	}
+	first, err := begin("1", still)
+	require.NoError(t, err)
+	require.EqualValues(t, 1, first.run.Epoch)
+
+	// fast is a clock on which a second passes at each look, before which alive is called
+	fast := func(alive func()) clock {
+		at := now
+		return clock{func() time.Time { return at }, func(time.Duration) <-chan time.Time {
+			alive()
+			at = at.Add(time.Second)
+			c := make(chan time.Time, 1)
+			c <- at
+			return c
+		}}
+	}
+	_, err = begin("2", fast(func() { require.NoError(t, first.write(t.Context(), nil)) }))
+	require.ErrorIs(t, err, ErrDriven)
+	require.ErrorContains(t, err, "process 1")
+	second, err := begin("2", fast(func() {}))
+	require.NoError(t, err)
+	require.EqualValues(t, 2, second.run.Epoch)
+
+	require.NoError(t, first.held(t.Context()), "its lease is fresh by its own clock")
+	now = now.Add(leaseFor)
+	err = first.held(t.Context())
+	require.ErrorIs(t, err, ErrDriven)
+	require.ErrorContains(t, err, "process 2 took over. This one has stopped; nothing that it played since counts")
+	require.NoError(t, second.write(t.Context(), func(r *Run) { r.Free = true }))
+	third, err := begin("3", still)
+	require.NoError(t, err, "the lease was given back")
+	require.EqualValues(t, 3, third.run.Epoch)
+	require.ErrorIs(t, second.write(t.Context(), nil), ErrDriven)
+}
+
+// A worker that cannot play as the process of the run would is refused with the reason, and that process learns it.
+func TestRefusedWorkers(t *testing.T) {
+	site := newSite(t)
+	var log bytes.Buffer
+	s := serve(t, site, squares("run", DefaultLimits), Options{Log: slog.New(slog.NewTextHandler(&log, nil))})
+	for says, change := range map[string]func(*Run){
+		"its process has format version 9, this worker 4": func(r *Run) { r.Version = 9 },
+		"its process has base 8, this worker 10":          func(r *Run) { r.Facts = map[string]string{"base": "8"} },
+		`of the kind "cubes", which this worker`:          func(r *Run) { r.Kind = "cubes" },
+	} {
+		good := s.run
+		require.NoError(t, s.lease.write(t.Context(), change))
+		err := <-work(t, site, "other", nil)
+		require.ErrorIs(t, err, ErrRefused, says)
+		require.ErrorContains(t, err, says)
+		require.NoError(t, s.lease.write(t.Context(), func(r *Run) {
+			r.Version, r.Facts, r.Kind = good.Version, good.Facts, good.Kind
+		}))
+	}
+	got := newSums()
+	require.NoError(t, s.Submit(t.Context(), got.job(3)))
+	err := <-work(t, site, "odd", func(context.Context, json.RawMessage) (*Result, error) {
+		return nil, (&Run{ID: "run"}).AgreeSelfTest("squares", strings.Repeat("a", 64), strings.Repeat("b", 64))
+	})
+	require.ErrorIs(t, err, ErrRefused)
+	require.ErrorContains(t, err, "its self-test of squares gives bbbbbbbbbbbb, that of the run's process aaaaaaaaaaaa")
+	require.Eventually(t, func() bool {
+		return strings.HasPrefix(Progress(s.Workers()), "nobody plays: all 2 workers were refused; the run waits for others. odd: ")
+	}, long, time.Millisecond)
+	left := work(t, site, "good", nil)
+	got.wait(t, 1)
+	require.Contains(t, Progress(s.Workers()), "good 1")
+	require.NoError(t, s.Close(true))
+	require.NoError(t, <-left)
+	require.Contains(t, log.String(), "nobody plays: all 1 workers were refused; the run waits for others. other: ")
+}
+
+// A job that fails in every worker is split into parts if it can be. The part that still fails is kept in a file, and
+// the run stops and names it.
+func TestJobThatFails(t *testing.T) {
+	site, folder := newSite(t), t.TempDir()
+	s := serve(t, site, squares("run", Limits{AckWait: time.Minute, Deliveries: 3}), Options{Folder: folder})
+	got := newSums()
+	both := &Job{ID: "3-4", Spec: -1, Split: func() []*Job { return []*Job{got.job(3), got.job(4)} }}
+	require.NoError(t, s.Submit(t.Context(), both))
+	left := work(t, site, "fragile", func(_ context.Context, spec json.RawMessage) (*Result, error) {
+		if string(spec) != "3" {
+			panic("out of order")
+		}
+		return &Result{Data: []byte("9")}, nil
+	})
+	select {
+	case <-s.Failed():
+	case <-time.After(long):
+		t.Fatal("the run goes on")
+	}
+	got.wait(t, 1)
+	require.ErrorContains(t, s.Check(t.Context()),
+		"job 4 was given to workers 3 times and has no result: worker fragile says: panic: out of order")
+	text, err := os.ReadFile(filepath.Join(folder, "failed-job-4.json"))
+	require.NoError(t, err)
+	var kept struct {
+		Job     int
+		Reports []Trouble
+	}
+	require.NoError(t, json.Unmarshal(text, &kept))
+	require.Equal(t, 4, kept.Job)
+	require.Len(t, kept.Reports, 3)
+	require.NoError(t, s.Close(true))
+	require.NoError(t, <-left)
+}
+
+// A job that kills every worker before it can say anything ends the run too.
+func TestJobThatCrashes(t *testing.T) {
+	site := newSite(t)
+	s := serve(t, site, squares("run", Limits{AckWait: 200 * time.Millisecond, Deliveries: 3}), Options{Folder: t.TempDir()})
+	require.NoError(t, s.Submit(t.Context(), newSums().job(1)))
+	for range 3 { // workers that take the job and are never heard of again
+		_, err := s.queues.jobs.Next(jetstream.FetchMaxWait(long))
+		require.NoError(t, err)
+	}
+	left := work(t, site, "heir", nil)
+	<-s.Failed()
+	require.ErrorContains(t, s.Err(), "was given to workers 3 times and has no result: no worker said why: it may crash them")
+	require.FileExists(t, filepath.Join(s.options.Folder, "failed-job-1.json"))
+	require.NoError(t, s.Close(true))
+	require.NoError(t, <-left)
+}
+
+// The status names the run, its queues and its workers.
+func TestStatus(t *testing.T) {
+	site := newSite(t)
+	all, silent, err := Ask(t.Context(), site.Conn)
+	require.NoError(t, err)
+	require.Empty(t, all)
+	require.Empty(t, silent)
+	s := serve(t, site, squares("run", DefaultLimits), Options{})
+	got := newSums()
+	require.NoError(t, s.Submit(t.Context(), got.job(1), got.job(2)))
+	all, _, err = Ask(t.Context(), site.Conn)
+	require.NoError(t, err)
+	require.Equal(t, []Status{{Run: "run", Kind: "squares", Game: "numbers", Epoch: 1, Open: 2, Queued: 2}}, all)
+	left := work(t, site, "only", nil)
+	got.wait(t, 2)
+	all, silent, err = Ask(t.Context(), site.Conn)
+	require.NoError(t, err)
+	require.Empty(t, silent)
+	require.Equal(t, 2, all[0].Iteration)
+	require.Equal(t, 2, all[0].Workers[0].Tasks)
+	require.Regexp(t, `(?m)^ +only +1 +2 +2 +3 .* playing$`, Table(all[0].Workers))
+	require.NoError(t, s.Close(true))
+	require.NoError(t, <-left)
+	_, silent, err = Ask(t.Context(), site.Conn)
+	require.NoError(t, err)
+	require.Equal(t, map[string]string{"run": "numbers, done"}, silent)
+}

@@ -1,0 +1,90 @@
+package fleet
+
+import (
+	"context"
+	"errors"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+// Bounds of the queues. A job is queued Limits.Deliveries times at most. A result may be stored twice, before and after
+// its job is delivered again.
+const (
+	resultsPerJob = 2
+	taskBytes     = 64 << 20
+	resultBytes   = 256 << 20
+	mostPulls     = 1 << 16 // threads of workers that wait for a job
+	workersName   = "workers"
+	serverName    = "server"
+)
+
+// queues are the streams of one epoch, and how they are read.
+type queues struct{ jobs, results jetstream.Consumer }
+
+// queueOf is the rest of the name of a queue after that of its run.
+var queueOf = regexp.MustCompile(`^(\d+)-(tasks|results)$`)
+
+// makeQueues creates the streams of the run's epoch for so many jobs, and deletes those of all other ones. A broker
+// that ends with its process keeps them in memory, because the next epoch has queues of its own.
+func makeQueues(ctx context.Context, js jetstream.JetStream, r *Run, jobs int, alone bool) (*queues, error) {
+	if err := removeQueues(ctx, js, r.ID, r.Epoch); err != nil {
+		return nil, err
+	}
+	storage := jetstream.FileStorage
+	if alone {
+		storage = jetstream.MemoryStorage
+	}
+	create := func(what string, messages int, most int64, reader string) (jetstream.Consumer, error) {
+		st, err := js.CreateStream(ctx, jetstream.StreamConfig{
+			Name: queueName(r.ID, r.Epoch, what), Subjects: []string{queueSubject(r, what)},
+			Retention: jetstream.WorkQueuePolicy, Discard: jetstream.DiscardNew,
+			MaxMsgs: int64(messages), MaxBytes: most, Storage: storage,
+		})
+		if err != nil {
+			return nil, err
+		}
+		return st.CreateConsumer(ctx, jetstream.ConsumerConfig{
+			Durable: reader, AckPolicy: jetstream.AckExplicitPolicy, AckWait: r.Limits.AckWait,
+			MaxAckPending: messages, MaxWaiting: mostPulls,
+		})
+	}
+	q := &queues{}
+	var err error
+	if q.jobs, err = create("tasks", jobs*r.Limits.Deliveries, taskBytes, workersName); err == nil {
+		q.results, err = create("results", resultsPerJob*jobs, resultBytes, serverName)
+	}
+	return q, explain(err)
+}
+
+func queueSubject(r *Run, what string) string {
+	return subject(r.ID, strconv.FormatUint(r.Epoch, 10)+"."+what)
+}
+
+// removeQueues deletes the queues of a run's epochs before one.
+func removeQueues(ctx context.Context, js jetstream.JetStream, run string, before uint64) (err error) {
+	names := js.StreamNames(ctx)
+	var all []string
+	for name := range names.Name() {
+		rest, _ := strings.CutPrefix(name, "blockyard-"+run+"-")
+		if m := queueOf.FindStringSubmatch(rest); m != nil {
+			if epoch, _ := strconv.ParseUint(m[1], 10, 64); epoch < before {
+				all = append(all, name)
+			}
+		}
+	}
+	for _, name := range all {
+		err = errors.Join(err, ignore(js.DeleteStream(ctx, name), jetstream.ErrStreamNotFound))
+	}
+	return errors.Join(err, names.Err())
+}
+
+// ignore returns err unless it is the one that is expected.
+func ignore(err, expected error) error {
+	if errors.Is(err, expected) {
+		return nil
+	}
+	return err
+}

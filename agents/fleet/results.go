@@ -1,0 +1,191 @@
+package fleet
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"blockyard/datasets/program/disk"
+)
+
+// Submit queues jobs. It tries again while the broker cannot be reached.
+func (s *Server) Submit(ctx context.Context, jobs ...*Job) error {
+	for _, j := range jobs {
+		j.tries = 1
+		s.mu.Lock()
+		s.jobs[j.ID] = j
+		s.mu.Unlock()
+		if err := s.publish(ctx, jobMessage{j.ID, 1, toJSON(j.Spec)}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Withdraw forgets a job. Its result, if there will be one, is dropped.
+func (s *Server) Withdraw(j *Job) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.jobs[j.ID] == j {
+		delete(s.jobs, j.ID)
+	}
+}
+
+// publish puts a job into the queue.
+func (s *Server) publish(ctx context.Context, m jobMessage) error {
+	for {
+		_, err := s.js.Publish(ctx, queueSubject(&s.run, "tasks"), toJSON(m), jetstream.WithMsgID(m.messageID()))
+		if err == nil {
+			return nil
+		}
+		var api *jetstream.APIError
+		if errors.As(err, &api) || ctx.Err() != nil || errors.Is(err, jetstream.ErrNoStreamResponse) {
+			if gone := s.lease.write(ctx, nil); errors.Is(gone, ErrDriven) {
+				return gone
+			}
+			return s.Explain(err)
+		}
+		s.options.Log.Warn("a job could not be queued, trying again", s.options.Noun, m.ID, "error", err)
+		if !pause(ctx, time.Second) {
+			return ctx.Err()
+		}
+	}
+}
+
+// take takes the result of a job. One that is not waited for, late or repeated, is dropped.
+func (s *Server) take(msg jetstream.Msg) {
+	s.taking.Lock()
+	defer s.taking.Unlock()
+	defer func() { _ = msg.Ack() }() // one that is delivered again is dropped
+	m, err := parseResult(msg.Headers())
+	if err != nil {
+		s.options.Log.Warn("a message that is no result was dropped", "error", err)
+		return
+	}
+	if m.State == failed {
+		s.roster.trouble(Trouble{Job: m.Job, Worker: m.Worker, Error: string(msg.Data())})
+		return
+	}
+	j := s.job(m.Job)
+	if j == nil {
+		s.roster.dropped(m.Worker)
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	if m.State == exceeded {
+		s.giveUp(ctx, j)
+		return
+	}
+	r := &Result{Data: msg.Data(), Busy: time.Duration(m.Busy) * time.Microsecond}
+	if m.Object != "" {
+		r.Data, err = s.Objects.Get(ctx, m.Object)
+		defer func() { _ = s.Objects.Remove(ctx, m.Object) }() // the store is bounded and goes with the run
+	}
+	var games, moves int
+	if err == nil {
+		games, moves, err = j.Take(r)
+	}
+	if err != nil {
+		s.roster.trouble(Trouble{Job: j.ID, Worker: m.Worker, Error: err.Error()})
+		s.again(ctx, j)
+		return
+	}
+	s.last = time.Now()
+	s.mu.Lock()
+	delete(s.jobs, j.ID)
+	s.counted++
+	s.mu.Unlock()
+	s.roster.counted(m.Worker, games, moves, r.Busy)
+	j.Done()
+}
+
+// again queues a job whose result was damaged or lost once more, or gives it up. The caller holds taking.
+func (s *Server) again(ctx context.Context, j *Job) {
+	if j.tries++; j.tries > s.run.Limits.Deliveries {
+		s.giveUp(ctx, j)
+	} else if err := s.publish(ctx, jobMessage{j.ID, j.tries, toJSON(j.Spec)}); err != nil {
+		s.Fail(err)
+	}
+}
+
+// giveUp splits a job that no worker could do, or ends the run because of it and writes it to a file.
+func (s *Server) giveUp(ctx context.Context, j *Job) {
+	noun := s.options.Noun
+	if j.Split != nil {
+		s.options.Log.Warn("a "+noun+" failed too often: its parts are played one by one", noun, j.ID)
+		s.Withdraw(j)
+		if err := s.Submit(ctx, j.Split()...); err != nil {
+			s.Fail(err)
+		}
+		return
+	}
+	reports := s.roster.reports(j.ID)
+	path := filepath.Join(s.options.Folder, "failed-"+noun+"-"+j.ID+".json")
+	text, err := json.MarshalIndent(map[string]any{"run": s.run, noun: j.Spec, "reports": reports}, "", "\t")
+	if err == nil {
+		err = disk.WriteText(path, 0o644, string(text)+"\n")
+	}
+	says := "no worker said why: it may crash them"
+	if len(reports) > 0 {
+		last := reports[len(reports)-1]
+		says = fmt.Sprintf("worker %s says: %s", last.Worker, last.Error)
+	}
+	reason := fmt.Errorf("%s %s was given to workers %d times and has no result: %s. It is kept in %s",
+		noun, j.ID, s.run.Limits.Deliveries, says, path)
+	if err != nil {
+		reason = fmt.Errorf("%w, but that failed: %w", reason, err)
+	}
+	s.Fail(reason)
+}
+
+// watch queues jobs again that the broker has lost.
+func (s *Server) watch() {
+	for wait := s.run.Limits.AckWait; pause(s.ctx, wait); {
+		s.requeue(3 * wait)
+	}
+}
+
+// requeue queues all jobs again if no result came for a time and the queue is empty.
+func (s *Server) requeue(after time.Duration) {
+	s.taking.Lock()
+	defer s.taking.Unlock()
+	if time.Since(s.last) < after {
+		return
+	}
+	info, err := s.queues.jobs.Info(s.ctx)
+	if err != nil || info.NumPending > 0 || info.NumAckPending > 0 {
+		return
+	}
+	s.last = time.Now()
+	s.mu.Lock()
+	open := slices.Collect(maps.Values(s.jobs))
+	s.mu.Unlock()
+	for _, j := range open {
+		s.again(s.ctx, j)
+	}
+}
+
+// job returns a job without a result; nil if there is none.
+func (s *Server) job(id string) *Job {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.jobs[id]
+}
+
+// pause waits for a time; false if ctx ended before.
+func pause(ctx context.Context, d time.Duration) bool {
+	select {
+	case <-ctx.Done():
+		return false
+	case <-time.After(d):
+		return true
+	}
+}

@@ -1,0 +1,179 @@
+package fleet
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+// Version is that of Run and of all messages. Servers and workers of different versions refuse each other.
+const Version = 4
+
+// A Run is what the broker says of a run.
+type Run struct {
+	Version int               `json:"version"`
+	ID      string            `json:"run"`
+	Kind    string            `json:"kind,omitempty"` // of its jobs
+	Game    string            `json:"game"`
+	State   string            `json:"state"`          // "": only Epoch is left
+	Once    bool              `json:"once,omitempty"` // no other process can continue the run
+	Limits  Limits            `json:"limits"`
+	Facts   map[string]string `json:"facts,omitempty"` // in which a worker must agree; see Agree
+	Spec    json.RawMessage   `json:"spec,omitempty"`  // what else a worker must know; the kind defines it
+
+	Epoch  uint64 `json:"epoch"`            // counts the processes that have driven the run
+	Holder string `json:"holder,omitempty"` // that process, for people
+	Token  string `json:"token,omitempty"`  // of that process alone
+	Beat   int    `json:"beat,omitempty"`   // counts renewals
+	Free   bool   `json:"free,omitempty"`   // that process has given the run back
+}
+
+// Limits are the limits of a run's jobs.
+type Limits struct {
+	AckWait    time.Duration `json:"ack_wait"`   // after which the job of a silent worker is given to another one
+	Deliveries int           `json:"deliveries"` // of a job, before the run gives it up
+}
+
+// DefaultLimits suit jobs of any length: a worker says three times per AckWait that it still plays.
+var DefaultLimits = Limits{AckWait: 10 * time.Second, Deliveries: 8}
+
+// The states of a run.
+const (
+	Running = "running"
+	Paused  = "paused" // its process has stopped and can continue it
+	Done    = "done"
+)
+
+// ErrNoRun says that the broker has no such run.
+var ErrNoRun = errors.New("the broker has no such run")
+
+// ErrRefused says that this worker must not play for the run.
+var ErrRefused = errors.New("this worker is refused")
+
+// Agree returns an error if this program differs from the run's process in a fact.
+func (r *Run) Agree(ours map[string]string) error {
+	for _, name := range slices.Sorted(maps.Keys(r.Facts)) {
+		if theirs := r.Facts[name]; theirs != ours[name] {
+			return r.differ(name, theirs, ours[name])
+		}
+	}
+	return nil
+}
+
+func (r *Run) differ(fact, theirs, ours string) error {
+	return fmt.Errorf("run %s: its process has %s %s, this worker %s: run the same program", r.ID, fact, theirs, ours)
+}
+
+// AgreeSelfTest returns an error, which wraps ErrRefused, if the SHA-256 of a self-test is another one in the run's
+// process.
+func (r *Run) AgreeSelfTest(of, theirs, ours string) error {
+	if theirs == ours {
+		return nil
+	}
+	return fmt.Errorf("%w: run %s: its self-test of %s gives %.12s, that of the run's process %.12s. Evaluation, "+
+		"sampling or moves differ: run the same program on a processor of the same architecture and features",
+		ErrRefused, r.ID, of, ours, theirs)
+}
+
+// Hash returns the SHA-256 of values as JSON, in hexadecimal.
+func Hash(values ...any) string {
+	h := sha256.New()
+	for _, v := range values {
+		h.Write(toJSON(v))
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// toJSON returns v, which has plain fields, as JSON.
+func toJSON(v any) []byte {
+	b, err := json.Marshal(v)
+	if err != nil {
+		panic(err) // plain fields with finite numbers
+	}
+	return b
+}
+
+var goodName = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
+
+// CheckName refuses names of workers and runs that cannot be part of a subject or would break a table.
+func CheckName(name string) error {
+	if !goodName.MatchString(name) {
+		return fmt.Errorf("name %.70q: want 1 to 64 letters, digits, '-' or '_'", name)
+	}
+	return nil
+}
+
+// The names of what a run has in the broker.
+func runKey(run string) string        { return "spec." + run }
+func objectsBucket(run string) string { return "blockyard-" + run + "-nets" }
+func subject(run, what string) string { return "blockyard." + run + "." + what }
+func queueName(run string, epoch uint64, what string) string {
+	return fmt.Sprintf("blockyard-%s-%d-%s", run, epoch, what)
+}
+
+// openRuns opens the bucket of runs, and creates it if create is true.
+func openRuns(ctx context.Context, js jetstream.JetStream, create bool) (jetstream.KeyValue, error) {
+	if !create {
+		return js.KeyValue(ctx, "blockyard-runs")
+	}
+	return js.CreateOrUpdateKeyValue(ctx, jetstream.KeyValueConfig{
+		Bucket: "blockyard-runs", Description: "runs of Blockyard", MaxBytes: 16 << 20,
+	})
+}
+
+// An entry is a run as it lies in the bucket.
+type entry struct {
+	Run
+	revision uint64
+	written  time.Time // by the clock of the broker
+}
+
+// get reads a run; ErrNoRun if there is no entry.
+func get(ctx context.Context, kv jetstream.KeyValue, run string) (*entry, error) {
+	e, err := kv.Get(ctx, runKey(run))
+	if errors.Is(err, jetstream.ErrKeyNotFound) {
+		return nil, ErrNoRun
+	} else if err != nil {
+		return nil, err
+	}
+	r := &entry{revision: e.Revision(), written: e.Created()}
+	if err := json.Unmarshal(e.Value(), &r.Run); err != nil {
+		return nil, fmt.Errorf("run %s: not the description of a run: %w", run, err)
+	}
+	r.ID = run
+	return r, nil
+}
+
+// getAll reads all runs of which more than the epoch is left.
+func getAll(ctx context.Context, kv jetstream.KeyValue) (all []*entry, err error) {
+	keys, err := kv.Keys(ctx)
+	if errors.Is(err, jetstream.ErrNoKeysFound) {
+		return nil, nil
+	}
+	for _, key := range keys {
+		run, ok := strings.CutPrefix(key, runKey(""))
+		if !ok {
+			continue
+		}
+		r, err := get(ctx, kv, run)
+		if errors.Is(err, ErrNoRun) {
+			continue // it was removed in between
+		} else if err != nil {
+			return nil, err
+		}
+		if r.State != "" {
+			all = append(all, r)
+		}
+	}
+	return all, err
+}

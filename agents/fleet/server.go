@@ -1,0 +1,217 @@
+package fleet
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"blockyard/agents/fleet/broker"
+)
+
+// Options are the settings of a Server.
+type Options struct {
+	Folder    string        // for jobs that nobody can do
+	Noun      string        // for a job, in messages and names of files
+	Jobs      int           // that are under way at most
+	Iteration func() int    // for the Status; nil: jobs whose result was counted
+	Keep      time.Duration // of what is left in the broker without a process; 0: KeepFor
+	Log       *slog.Logger
+}
+
+// A Server gives the jobs of a run to workers.
+type Server struct {
+	Objects *Objects
+
+	options Options
+	site    *broker.Site
+	js      jetstream.JetStream
+	kv      jetstream.KeyValue
+	run     Run // as it was announced
+	lease   *lease
+	queues  *queues
+	roster  *roster
+	ctx     context.Context // ends when the run has failed or is closed; its cause says why
+	fail    context.CancelCauseFunc
+	running sync.WaitGroup // goroutines
+
+	taking sync.Mutex // held while a result is dealt with
+	last   time.Time  // of the last result
+
+	mu      sync.Mutex
+	jobs    map[string]*Job // without a result
+	counted int
+}
+
+// Serve announces a run at a site and lets workers in. The caller sets ID, Kind, Game, Once, Limits, Facts and Spec of
+// the run, and must Close the server. The site stays the caller's.
+func Serve(ctx context.Context, site *broker.Site, run Run, o Options) (*Server, error) {
+	if err := CheckName(run.ID); err != nil {
+		return nil, err
+	}
+	host, _ := os.Hostname()
+	run.Version, run.State, run.Token = Version, Paused, rand.Text()
+	run.Holder = fmt.Sprintf("process %d on %s", os.Getpid(), host)
+	s := &Server{options: o, site: site, jobs: map[string]*Job{}, last: time.Now()}
+	s.ctx, s.fail = context.WithCancelCause(context.Background())
+	var err error
+	if s.js, err = jetstream.New(site.Conn); err != nil {
+		return nil, err
+	}
+	if s.kv, err = openRuns(ctx, s.js, true); err != nil {
+		return nil, explain(err)
+	}
+	s.lease = &lease{kv: s.kv, clock: monotonic, run: run}
+	if err := s.lease.take(ctx, site.Embedded()); err != nil {
+		return nil, err
+	}
+	s.run = s.lease.run
+	if s.queues, err = makeQueues(ctx, s.js, &s.run, o.Jobs, site.Embedded()); err != nil {
+		return nil, err
+	}
+	if s.Objects, err = createObjects(ctx, s.js, run.ID); err != nil {
+		return nil, err
+	}
+	s.roster = newRoster(run.ID, o.Log)
+	if err := s.start(); err != nil {
+		return nil, errors.Join(err, s.Close(false))
+	}
+	return s, nil
+}
+
+// start begins to take results and to hold the lease.
+func (s *Server) start() error {
+	taking, err := s.queues.results.Consume(s.take, jetstream.PullMaxMessages(256))
+	if err != nil {
+		return explain(err)
+	}
+	context.AfterFunc(s.ctx, taking.Stop)
+	if err := s.roster.listen(s.ctx, s.site.Conn, s.Status); err != nil {
+		return err
+	}
+	s.running.Go(func() {
+		if err := s.lease.hold(s.ctx, s.away); err != nil {
+			s.fail(err)
+		}
+	})
+	s.running.Go(s.watch)
+	return nil
+}
+
+// Open lets workers in. What they need besides jobs, such as objects, must be there.
+func (s *Server) Open(ctx context.Context) error {
+	if err := s.lease.write(ctx, func(r *Run) { r.State = Running }); err != nil {
+		return explain(err)
+	}
+	removed, err := sweep(ctx, s.site.Conn, s.js, s.kv, s.run.ID, cmp.Or(s.options.Keep, KeepFor))
+	if err != nil || len(removed) > 0 {
+		s.options.Log.Info("removed from the broker what old runs have left", "runs", removed, "error", err)
+	}
+	return nil
+}
+
+// Run is the id of the run.
+func (s *Server) Run() string { return s.run.ID }
+
+// Workers returns what each worker that was ever seen has done.
+func (s *Server) Workers() []WorkerRow { return s.roster.rows() }
+
+// Threads returns how many goroutines of workers play now.
+func (s *Server) Threads() (n int) {
+	for _, w := range s.Workers() {
+		if w.State == Playing {
+			n += w.Threads
+		}
+	}
+	return n
+}
+
+// Status returns the state of the run.
+func (s *Server) Status() Status {
+	s.mu.Lock()
+	st := Status{Run: s.run.ID, Kind: s.run.Kind, Game: s.run.Game, Epoch: s.run.Epoch, Iteration: s.counted,
+		Open: len(s.jobs), Workers: s.Workers()}
+	s.mu.Unlock()
+	if s.options.Iteration != nil {
+		st.Iteration = s.options.Iteration()
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	if info, err := s.queues.jobs.Info(ctx); err == nil {
+		st.Queued = info.NumPending
+	}
+	if info, err := s.queues.results.Info(ctx); err == nil {
+		st.Unread = info.NumPending + uint64(info.NumAckPending)
+	}
+	return st
+}
+
+// Check returns an error if the run must not go on, because another process has it or because a job cannot be done.
+// Call it before saving.
+func (s *Server) Check(ctx context.Context) error {
+	if err := s.Err(); err != nil {
+		return err
+	}
+	return s.Explain(s.lease.held(ctx))
+}
+
+// away is called when the lease could not be renewed. It returns an error if waiting does not help.
+func (s *Server) away(err error) error {
+	s.options.Log.Warn("the broker does not confirm messages, trying again", "error", err)
+	return s.site.Check()
+}
+
+// Explain says what the user can do about an error of the broker.
+func (s *Server) Explain(err error) error {
+	if err == nil || errors.Is(err, ErrDriven) {
+		return err
+	}
+	if broken := s.site.Check(); broken != nil {
+		return broken
+	}
+	return explain(err)
+}
+
+// Fail ends the run with the first error.
+func (s *Server) Fail(err error) { s.fail(err) }
+
+// Failed is closed when the run has failed; see Err.
+func (s *Server) Failed() <-chan struct{} { return s.ctx.Done() }
+
+// Err returns why the run has failed.
+func (s *Server) Err() error { return context.Cause(s.ctx) }
+
+// Close gives the run back. finished says that it is over, so that workers leave and the queues go.
+func (s *Server) Close(finished bool) error {
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	var errs []error
+	state := Paused
+	if finished {
+		state = Done
+	}
+	held := s.site.Check() == nil && !errors.Is(s.lease.held(ctx), ErrDriven)
+	if held {
+		errs = append(errs, explain(s.lease.write(ctx, func(r *Run) { r.State = state })))
+	}
+	if held && finished {
+		s.roster.waitGone(ctx, 3*time.Second)
+		errs = append(errs, removeQueues(ctx, s.js, s.run.ID, s.run.Epoch+1), deleteObjects(ctx, s.js, s.run.ID))
+	}
+	s.fail(context.Canceled)
+	s.running.Wait()
+	switch {
+	case held && finished && s.run.Once:
+		errs = append(errs, s.kv.Purge(ctx, runKey(s.run.ID)))
+	case held:
+		errs = append(errs, s.lease.write(ctx, func(r *Run) { r.Free = true }))
+	}
+	return errors.Join(errs...)
+}

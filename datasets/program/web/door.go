@@ -1,0 +1,174 @@
+package web
+
+import (
+	"net"
+	"net/http"
+	"net/netip"
+	"sync"
+)
+
+// A door is a listener that accepts at once and bounds the number of open connections: one too many closes another one.
+// Of strangers, on whose connection nobody is known, that is the oldest one of the address that has most of them, if
+// possible one that has sent no whole request; of members the one that has asked nothing for the longest time. So no
+// connection that is held open keeps anybody else out.
+type door struct {
+	net.Listener
+	limits Limits
+
+	mu    sync.Mutex
+	conns map[*conn]bool
+	clock uint64 // counts connections and requests
+}
+
+// A conn is an open connection of a door. A nil conn, as in tests of a handler, has no limits.
+type conn struct {
+	net.Conn
+	door *door
+	from string // the address; see addressOf
+
+	// These belong to the door's mutex.
+	member string // "" for a stranger
+	asked  bool   // it has sent a whole request
+	used   uint64 // when it last asked; for a stranger when it came
+}
+
+func newDoor(l net.Listener, limits Limits) *door {
+	return &door{Listener: l, limits: limits, conns: map[*conn]bool{}}
+}
+
+// Accept implements net.Listener.
+func (d *door) Accept() (net.Conn, error) {
+	inner, err := d.Listener.Accept()
+	if err != nil {
+		return nil, err
+	}
+	c := &conn{Conn: inner, door: d, from: addressOf(inner.RemoteAddr())}
+	d.mu.Lock()
+	d.clock++
+	c.used, d.conns[c] = d.clock, true
+	victim := d.crowding(d.limits.Strangers, (*conn).isStranger, (*conn).address)
+	d.mu.Unlock()
+	victim.drop()
+	return c, nil
+}
+
+// addressOf is the address without its port; of IPv6 the network of 64 bits, which one machine may
+// have for itself.
+func addressOf(a net.Addr) string {
+	at, err := netip.ParseAddrPort(a.String())
+	if err != nil {
+		return a.Network()
+	}
+	ip := at.Addr().Unmap().WithZone("")
+	if ip.Is6() {
+		network, _ := ip.Prefix(64)
+		return network.String()
+	}
+	return ip.String()
+}
+
+// Close implements net.Conn.
+func (c *conn) Close() error {
+	c.door.mu.Lock()
+	delete(c.door.conns, c)
+	c.door.mu.Unlock()
+	return c.Conn.Close()
+}
+
+func (c *conn) drop() {
+	if c != nil {
+		_ = c.Close()
+	}
+}
+
+// crowding returns the connection to close if more than limit are open of those in question: the
+// oldest of the largest group, but not the newest of all. The caller holds d.mu.
+func (d *door) crowding(limit int, in func(*conn) bool, group func(*conn) string) *conn {
+	count, all, most := map[string]int{}, 0, ""
+	for c := range d.conns {
+		if in(c) {
+			all++
+			g := group(c)
+			if count[g]++; count[g] > count[most] {
+				most = g
+			}
+		}
+	}
+	if all <= limit {
+		return nil
+	}
+	var victim *conn
+	for c := range d.conns {
+		if in(c) && group(c) == most && c.used != d.clock && (victim == nil || c.before(victim)) {
+			victim = c
+		}
+	}
+	return victim
+}
+
+// before reports whether c is closed before other.
+func (c *conn) before(other *conn) bool {
+	if c.asked != other.asked {
+		return other.asked
+	}
+	return c.used < other.used
+}
+
+func (c *conn) isStranger() bool   { return c.member == "" }
+func (c *conn) isMember() bool     { return c.member != "" }
+func (c *conn) address() string    { return c.from }
+func (c *conn) memberName() string { return c.member }
+
+// connKey is the key of a request's connection in its context.
+type connKey struct{}
+
+func connOf(r *http.Request) *conn {
+	c, _ := r.Context().Value(connKey{}).(*conn)
+	return c
+}
+
+// Asked notes that a whole request has come, and returns the address that it came from: "" in a test of a handler. A
+// handler that ends has noted it.
+func Asked(r *http.Request) string {
+	c := connOf(r)
+	if c == nil {
+		return ""
+	}
+	c.door.mu.Lock()
+	defer c.door.mu.Unlock()
+	c.asked = true
+	return c.from
+}
+
+// Known notes that a request is one of a member, such as a team or the owner of a token.
+func Known(r *http.Request, member string) {
+	c := connOf(r)
+	if c == nil {
+		return
+	}
+	d := c.door
+	d.mu.Lock()
+	d.clock++
+	c.used = d.clock
+	var victim *conn
+	if c.member != member {
+		c.member = member
+		same := func(other *conn) bool { return other.member == member }
+		if victim = d.crowding(d.limits.PerMember, same, (*conn).memberName); victim == nil {
+			victim = d.crowding(d.limits.Members, (*conn).isMember, (*conn).memberName)
+		}
+	}
+	d.mu.Unlock()
+	victim.drop()
+}
+
+// Stranger reports whether nobody is known on the connection of a request.
+func Stranger(r *http.Request) bool {
+	c := connOf(r)
+	if c == nil {
+		return false
+	}
+	c.door.mu.Lock()
+	defer c.door.mu.Unlock()
+	return c.member == ""
+}

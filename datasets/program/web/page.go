@@ -1,0 +1,65 @@
+package web
+
+import (
+	"encoding/json"
+	"net"
+	"net/http"
+	"slices"
+	"strings"
+)
+
+// policy allows a page to load from its own server only.
+const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
+	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+
+// Protect sets the headers that let a page load from its own server only.
+func Protect(h http.Header) {
+	h.Set("Content-Security-Policy", policy)
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Referrer-Policy", "no-referrer")
+	h.Set("Cache-Control", "no-cache")
+}
+
+// OwnHost reports whether a Host header is an IP address, localhost or one of the names of this server. Another one may
+// be that of a web page which has its own name lead here (DNS rebinding).
+func OwnHost(host string, names ...string) bool {
+	name, ip := hostOf(host)
+	return ip != nil || slices.ContainsFunc(append([]string{"localhost"}, names...),
+		func(own string) bool { return strings.EqualFold(name, own) })
+}
+
+// Loopback reports whether a Host header names this machine alone: localhost or an address such as 127.0.0.1.
+func Loopback(host string) bool {
+	name, ip := hostOf(host)
+	return strings.EqualFold(name, "localhost") || ip != nil && ip.IsLoopback()
+}
+
+// hostOf returns the name in a Host header, without the port and the brackets, and its address if it is one.
+func hostOf(host string) (name string, ip net.IP) {
+	if inner, _, err := net.SplitHostPort(host); err == nil {
+		host = inner
+	}
+	name = strings.Trim(host, "[]")
+	return name, net.ParseIP(name)
+}
+
+// OnLoopback reports whether an address can be reached from this machine alone.
+func OnLoopback(a net.Addr) bool {
+	host, _, _ := net.SplitHostPort(a.String())
+	host, _, _ = strings.Cut(host, "%") // the zone of an IPv6 address
+	ip := net.ParseIP(host)
+	return ip != nil && ip.IsLoopback()
+}
+
+// Answer responds with v as JSON.
+func Answer(w http.ResponseWriter, v any) {
+	w.Header().Set("Content-Type", "application/json")
+	_ = json.NewEncoder(w).Encode(v) // an error means that the client is gone
+}
+
+// Refuse responds with an error: {"error": TEXT}.
+func Refuse(w http.ResponseWriter, status int, err error) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_ = json.NewEncoder(w).Encode(map[string]string{"error": err.Error()})
+}

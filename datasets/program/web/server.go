@@ -1,0 +1,95 @@
+// Package web serves HTTP for every program: one server with limits on time, size and connections (Server), the
+// pages of the project and the JSON that they ask for (Protect, Answer, Refuse), and the check that a request was meant
+// for this machine (OwnHost).
+package web
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"log/slog"
+	"net"
+	"net/http"
+	"time"
+)
+
+// Limits are what a server grants its clients. A field that is 0 has the default.
+type Limits struct {
+	Header      time.Duration // for the head of a request; 10 s
+	Read        time.Duration // for a whole request; a minute, below 0 none
+	Write       time.Duration // for a request and its answer; two minutes, below 0 none
+	Idle        time.Duration // between two requests of a connection; two minutes
+	HeaderBytes int           // of the head of a request; 32 KiB
+	Strangers   int           // open connections on which nobody is known; 256
+	Members     int           // open connections of members; see Known. 1,024
+	PerMember   int           // open connections of one member; 16
+	Log         *slog.Logger  // gets warnings; nil for the standard logger of package log
+}
+
+// orDefault fills in what is not given.
+func (l Limits) orDefault() Limits {
+	for _, d := range []struct {
+		at *time.Duration
+		by time.Duration
+	}{{&l.Header, 10 * time.Second}, {&l.Read, time.Minute}, {&l.Write, 2 * time.Minute}, {&l.Idle, 2 * time.Minute}} {
+		*d.at = cmp.Or(*d.at, d.by)
+	}
+	l.HeaderBytes = cmp.Or(l.HeaderBytes, 32<<10)
+	l.Strangers = cmp.Or(l.Strangers, 256)
+	l.Members, l.PerMember = cmp.Or(l.Members, 1024), cmp.Or(l.PerMember, 16)
+	return l
+}
+
+// A Server answers HTTP requests within limits. One connection too many does not wait: it closes another one, so that
+// those who hold connections open keep nobody out.
+type Server struct {
+	http   *http.Server
+	limits Limits
+}
+
+// NewServer returns a server. Serve starts it.
+func NewServer(handler http.Handler, limits Limits) *Server {
+	l := limits.orDefault()
+	s := &Server{limits: l, http: &http.Server{
+		ReadHeaderTimeout: l.Header, ReadTimeout: max(l.Read, 0), WriteTimeout: max(l.Write, 0), IdleTimeout: l.Idle,
+		MaxHeaderBytes: l.HeaderBytes,
+		ConnContext:    func(ctx context.Context, c net.Conn) context.Context { return context.WithValue(ctx, connKey{}, c) },
+		Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			defer Asked(r)
+			handler.ServeHTTP(w, r)
+		}),
+	}}
+	if l.Log != nil {
+		s.http.ErrorLog = slog.NewLogLogger(l.Log.Handler(), slog.LevelWarn)
+	}
+	return s
+}
+
+// Serve answers requests on a listener until Close or Stop; the error is then nil.
+func (s *Server) Serve(l net.Listener) error {
+	if err := s.http.Serve(newDoor(l, s.limits)); !errors.Is(err, http.ErrServerClosed) && !errors.Is(err, net.ErrClosed) {
+		return err
+	}
+	return nil
+}
+
+// Stop ends the server. Requests in progress have a second to end.
+func (s *Server) Stop() {
+	soon, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	if s.http.Shutdown(soon) != nil {
+		_ = s.http.Close()
+	}
+}
+
+// Close ends the server and all connections at once.
+func (s *Server) Close() error { return s.http.Close() }
+
+// Serve serves on listener until ctx is done, which also ends the contexts of requests; those that last a second
+// longer are cut off.
+func Serve(ctx context.Context, listener net.Listener, handler http.Handler, limits Limits) error {
+	s := NewServer(handler, limits)
+	s.http.BaseContext = func(net.Listener) context.Context { return ctx }
+	defer context.AfterFunc(ctx, s.Stop)()
+	return s.Serve(listener)
+}

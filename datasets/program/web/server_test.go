@@ -1,0 +1,156 @@
+package web
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// served serves a handler until the test ends and returns its address.
+func served(t *testing.T, handler http.HandlerFunc, limits Limits) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- Serve(ctx, l, handler, limits) }()
+	t.Cleanup(func() {
+		cancel()
+		require.NoError(t, <-ended)
+	})
+	return l.Addr().String()
+}
+
+// opened opens connections that send a text and are never closed by the test.
+func opened(t *testing.T, address, text string, n int) (all []net.Conn) {
+	t.Helper()
+	for range n {
+		c, err := net.Dial("tcp", address)
+		require.NoError(t, err)
+		t.Cleanup(func() { _ = c.Close() })
+		_, err = io.WriteString(c, text)
+		require.NoError(t, err)
+		all = append(all, c)
+	}
+	return all
+}
+
+// answered sends a whole request and returns the connection after its answer.
+func answered(t *testing.T, address, path string) net.Conn {
+	t.Helper()
+	c := opened(t, address, "GET "+path+" HTTP/1.1\r\nHost: x\r\n\r\n", 1)[0]
+	require.NoError(t, c.SetDeadline(time.Now().Add(time.Minute)))
+	b := make([]byte, 15)
+	_, err := io.ReadFull(c, b)
+	require.NoError(t, err)
+	require.Equal(t, "HTTP/1.1 200 OK", string(b))
+	return c
+}
+
+// isClosed waits until the other side has closed a connection.
+func isClosed(t *testing.T, c net.Conn) {
+	t.Helper()
+	require.NoError(t, c.SetDeadline(time.Now().Add(time.Minute)))
+	_, err := io.Copy(io.Discard, c)
+	require.NotErrorIs(t, err, os.ErrDeadlineExceeded)
+}
+
+// Whatever strangers hold open, in silence, in the middle of a head or of a body, or after an answer, the next request
+// is answered.
+func TestHeldConnectionsKeepNobodyOut(t *testing.T) {
+	for name, text := range map[string]string{
+		"silence":        "",
+		"half a head":    "GET / HT",
+		"half a body":    "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 60000\r\n\r\n{",
+		"kept after one": "GET / HTTP/1.1\r\nHost: x\r\n\r\n",
+	} {
+		t.Run(name, func(t *testing.T) {
+			address := served(t, func(_ http.ResponseWriter, r *http.Request) { _, _ = io.Copy(io.Discard, r.Body) }, Limits{Strangers: 8})
+			closed := make(chan error, 30)
+			for _, c := range opened(t, address, text, 30) {
+				go func() {
+					_, err := io.Copy(io.Discard, c)
+					closed <- err
+				}()
+			}
+			for range 30 - 8 { // more would hang here
+				<-closed
+			}
+			answered(t, address, "/")
+		})
+	}
+}
+
+// A member's connection stays when strangers come, and one member pushes out nobody but itself.
+func TestMembersStay(t *testing.T) {
+	address := served(t, func(w http.ResponseWriter, r *http.Request) {
+		if name := strings.Trim(r.URL.Path, "/"); name != "" {
+			Known(r, name)
+		}
+		fmt.Fprintln(w, Stranger(r), Asked(r))
+	}, Limits{Strangers: 2, PerMember: 3})
+	blue := answered(t, address, "/blue")
+	opened(t, address, "", 20)
+	red := make([]net.Conn, 0, 8)
+	for range 8 {
+		red = append(red, answered(t, address, "/red"))
+	}
+	for _, c := range red[:5] {
+		isClosed(t, c)
+	}
+	_, err := io.WriteString(blue, "GET /blue HTTP/1.1\r\nHost: x\r\n\r\n")
+	require.NoError(t, err)
+	require.NoError(t, blue.SetDeadline(time.Now().Add(time.Minute)))
+	seen := ""
+	for strings.Count(seen, "false 127.0.0.1") < 2 {
+		b := make([]byte, 512)
+		n, err := blue.Read(b)
+		require.NoError(t, err, seen)
+		seen += string(b[:n])
+	}
+}
+
+// A head or a body that never comes ends the connection after the limit.
+func TestHalfRequestsEnd(t *testing.T) {
+	address := served(t, func(_ http.ResponseWriter, r *http.Request) { _, _ = io.Copy(io.Discard, r.Body) },
+		Limits{Header: time.Millisecond, Read: 2 * time.Millisecond})
+	isClosed(t, opened(t, address, "GET / HT", 1)[0])
+	isClosed(t, opened(t, address, "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 60000\r\n\r\n{", 1)[0])
+}
+
+func TestHosts(t *testing.T) {
+	for host, want := range map[string][2]bool{ // OwnHost, Loopback
+		"localhost": {true, true}, "LOCALHOST:80": {true, true}, "127.0.0.1:8080": {true, true}, "[::1]:80": {true, true},
+		"[::1]": {true, true}, "10.0.0.7:80": {true, false}, "games.example.org": {true, false},
+		"evil.example.org": {false, false}, "": {false, false}, "127.0.0.1.evil.org": {false, false},
+	} {
+		require.Equal(t, want, [2]bool{OwnHost(host, "games.example.org"), Loopback(host)}, host)
+	}
+	for address, want := range map[string]bool{"127.0.0.1:80": true, "[::1%lo]:80": true, "0.0.0.0:80": false} {
+		a, err := net.ResolveTCPAddr("tcp", strings.Replace(address, "%lo", "", 1))
+		require.NoError(t, err)
+		require.Equal(t, want, OnLoopback(a), address)
+	}
+}
+
+// The address that is printed can be opened on this machine; one that is taken is refused with a hint.
+func TestListen(t *testing.T) {
+	var out, errs strings.Builder
+	l, err := Listen("0.0.0.0:0", "/#game/3", false, &out, &errs)
+	require.NoError(t, err)
+	defer l.Close()
+	_, port, err := net.SplitHostPort(l.Addr().String())
+	require.NoError(t, err)
+	require.Equal(t, "http://127.0.0.1:"+port+"/#game/3\n", out.String())
+	_, err = Listen(l.Addr().String(), "/", true, &out, &errs)
+	require.ErrorContains(t, err, "name another address with --listen")
+	require.Empty(t, errs.String())
+}

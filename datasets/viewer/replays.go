@@ -1,0 +1,161 @@
+package viewer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+	"unicode/utf8"
+
+	"blockyard/datasets/program/web"
+	"blockyard/datasets/record"
+)
+
+// maxFilms is how many games are kept open. The least recently used one is closed first.
+const maxFilms = 6
+
+// films are the open games.
+type films struct {
+	mu   sync.Mutex
+	held []*held // most recently used last
+}
+
+// A held is an open film. One request at a time uses it.
+type held struct {
+	id    string
+	gen   string
+	mu    sync.Mutex
+	film  film
+	entry *entry
+	shown entry // for the page
+	err   error
+}
+
+// open returns the film of a request, locked, or responds with an error and returns nil.
+func (s *Server) open(w http.ResponseWriter, r *http.Request) *held {
+	id := r.FormValue("id")
+	e := s.library.game(id)
+	if e == nil { // perhaps the list has not been read yet
+		for k := 0; e == nil && k < 20 && r.Context().Err() == nil; k++ {
+			done := s.library.Refresh(time.Now().Add(pause))
+			if e = s.library.game(id); done {
+				break
+			}
+		}
+	}
+	if e == nil {
+		web.Refuse(w, http.StatusNotFound, fmt.Errorf("there is no game %q in the list", short(id, 200)))
+		return nil
+	}
+	f, err := s.films.open(r.Context(), s.library, e)
+	if err != nil {
+		web.Refuse(w, http.StatusUnprocessableEntity, err)
+		return nil
+	}
+	return f
+}
+
+// open returns the entry's film, locked.
+func (o *films) open(ctx context.Context, l *Library, e *entry) (*held, error) {
+	l.mu.Lock()
+	now := *e
+	l.mu.Unlock()
+	h := o.find(&now)
+	h.mu.Lock()
+	if h.film == nil && h.err == nil {
+		h.entry = &now
+		h.film, h.err = now.film(ctx)
+	}
+	if err := h.err; errors.Is(err, context.Canceled) { // only this request has ended
+		h.err = nil
+		h.mu.Unlock()
+		return nil, err
+	}
+	if h.err != nil {
+		h.mu.Unlock()
+		o.mu.Lock() // the next request tries again
+		defer o.mu.Unlock()
+		o.held = slices.DeleteFunc(o.held, func(other *held) bool { return other == h })
+		return nil, h.err
+	}
+	h.entry.changed, h.entry.open, h.shown = now.changed, now.open, now
+	return h, nil
+}
+
+// find returns the film of an entry, an empty one if it is not open.
+func (o *films) find(e *entry) *held {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	gen := fmt.Sprintf("%d.%d", e.version, e.offset)
+	for k, h := range o.held {
+		if h.id == e.ID && h.gen == gen {
+			o.held = append(slices.Delete(o.held, k, k+1), h)
+			return h
+		}
+	}
+	h := &held{id: e.ID, gen: gen}
+	if o.held = append(o.held, h); len(o.held) > maxFilms {
+		o.held = slices.Delete(o.held, 0, 1)
+	}
+	return h
+}
+
+// An entry is a game in the list.
+type entry struct {
+	ID      string    `json:"id"`
+	Game    string    `json:"game"`
+	Players []string  `json:"players"`
+	Scores  []int     `json:"scores,omitempty"`
+	Results []float32 `json:"results,omitempty"`
+	Length  int       `json:"length"` // choices, or turns
+	Time    int64     `json:"time"`   // of the game or its file, in milliseconds since 1970
+	Live    bool      `json:"live,omitempty"`
+	Stopped bool      `json:"stopped,omitempty"`
+	Error   string    `json:"error,omitempty"`
+
+	file, path string // as shown, and on the disk
+	number     int    // of the game in its file, from 1
+	line       int    // its first line, from 1
+	offset     int64
+	part       int // of a game with several lines: the last one read
+	open       bool
+	history    *folder        // of a history folder
+	record     *record.Record // of a game that is in no file
+	version    int            // changes when another game takes this place
+	changed    time.Time
+}
+
+// fresh reports whether the entry's file may still be being written.
+func (e *entry) fresh() bool { return time.Since(e.changed) < quiet }
+
+// matches reports whether the entry contains every word.
+func (e *entry) matches(words []string) bool {
+	text := strings.ToLower(e.ID + " " + e.Game + " " + strings.Join(e.Players, " "))
+	return !slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(text, w) })
+}
+
+// film opens the entry's game.
+func (e *entry) film(ctx context.Context) (film, error) {
+	if e.Error != "" {
+		return nil, errors.New(e.Error)
+	}
+	if e.history != nil {
+		return newCommands(&history{folder: e.history}), nil
+	}
+	return newReplay(ctx, e)
+}
+
+// short cuts a text to at most n bytes, between characters.
+func short(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	for n > 0 && !utf8.RuneStart(s[n]) {
+		n--
+	}
+	return s[:n] + "…"
+}

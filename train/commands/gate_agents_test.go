@@ -1,0 +1,101 @@
+package commands
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"blockyard/agents/bots"
+	"blockyard/agents/bots/blockbattlebot"
+	"blockyard/agents/mlp"
+	"blockyard/train/games"
+	"blockyard/train/selfplay"
+	"blockyard/train/selfplay/phases"
+)
+
+// begun starts a run with these opponents in its gates, stops it at once, and returns its folder.
+func begun(t *testing.T, against ...string) string {
+	dir := filepath.Join(t.TempDir(), "run")
+	stopped, cancel := context.WithCancel(t.Context())
+	cancel()
+	require.NoError(t, commandUntil(t, stopped, append(append([]string{"selfplay", "blockbattle", "--out", dir}, tiny...),
+		"--gate-against="+strings.Join(against, ","))...))
+	return dir
+}
+
+// forge replaces the opponents of the gates in a run's state.
+func forge(t *testing.T, dir string, against ...string) {
+	path := filepath.Join(dir, selfplay.StateFile)
+	file, err := os.ReadFile(path)
+	require.NoError(t, err)
+	tensors, meta, err := mlp.ParseTensors(file)
+	require.NoError(t, err)
+	var run map[string]any
+	require.NoError(t, json.Unmarshal([]byte(meta["run"]), &run))
+	run["config"].(map[string]any)["GateAgainst"] = against
+	run["version"] = 1 // which has no checksum
+	text, err := json.Marshal(run)
+	require.NoError(t, err)
+	var b bytes.Buffer
+	require.NoError(t, mlp.WriteTensors(&b, tensors, map[string]string{"run": string(text)}))
+	require.NoError(t, os.WriteFile(path, b.Bytes(), 0o600))
+}
+
+// TestForeignRunFolder: what a run's folder names neither starts a program nor reads a file, unless the user's own
+// command line names it too.
+func TestForeignRunFolder(t *testing.T) {
+	dir := begun(t, "random")
+	proof := filepath.Join(t.TempDir(), "proof")
+	resume := []string{"selfplay", "blockbattle", "--resume", "--out", dir}
+	for _, against := range []string{
+		"exec:touch " + proof, "me=exec:touch " + proof, "touch " + proof, proof, "hand:weights=" + proof, "human",
+		"hand:weights=sha256:../../../../../.." + proof, "learned:weights=sha256:" + strings.Repeat("0", 64),
+	} {
+		forge(t, dir, "random", against)
+		err := command(t, resume...)
+		require.ErrorContains(t, err, "gate against ", against)
+		require.NoFileExists(t, proof)
+	}
+	forge(t, dir, "random", "exec:touch "+proof)
+	require.ErrorContains(t, command(t, resume...), "repeat that --gate-against beside --resume")
+	require.ErrorContains(t, command(t, append(resume, "--gate-against=exec:touch x")...), "repeat that --gate-against")
+	require.Error(t, command(t, append(resume, "--gate-against=exec:touch "+proof)...), "it ends and answers nothing")
+	require.FileExists(t, proof)
+}
+
+// TestGateWeightsLieInTheFolder: the weights of an opponent are copied, by content, so that the run goes on without
+// their file, and a worker can play for it.
+func TestGateWeightsLieInTheFolder(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "w.json")
+	weights := blockbattlebot.Entry.Baseline.Format(blockbattlebot.Tuned[:])
+	require.NoError(t, os.WriteFile(path, weights, 0o600))
+	dir := begun(t, "mine=hand:weights="+path)
+	require.NoError(t, os.Remove(path))
+	kept := weightsFile(dir, bots.ContentName(weights))
+	require.FileExists(t, kept)
+	settings := new(phases.Config)
+	run, err := (&selfplayCmd{Out: dir, Resume: true, Workers: 1}).open(games.BlockBattle)
+	require.NoError(t, err)
+	text, err := json.Marshal(run.Settings())
+	require.NoError(t, err)
+	require.NoError(t, run.Close())
+	require.NoError(t, json.Unmarshal(text, settings))
+	require.Equal(t, []string{"mine=hand:weights=" + bots.ContentName(weights)}, settings.GateAgainst)
+	_, err = selfplay.NewPlayer(games.BlockBattle, settings)
+	require.NoError(t, err, "a worker does not need what it does not play")
+
+	require.NoError(t, os.WriteFile(kept, []byte("{}"), 0o600))
+	require.ErrorContains(t, command(t, "selfplay", "blockbattle", "--resume", "--out", dir), "other weights")
+	require.NoError(t, os.WriteFile(kept, weights, 0o600))
+	require.NoError(t, command(t, "selfplay", "blockbattle", "--resume", "--out", dir))
+	last, err := (&selfplayCmd{Out: dir, Resume: true, Workers: 1}).open(games.BlockBattle)
+	require.NoError(t, err)
+	require.Equal(t, "mine", last.Curve[1].Against)
+	require.NoError(t, last.Close())
+}
