@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"strconv"
 	"strings"
 	"time"
@@ -131,11 +130,10 @@ func (c *tournamentCmd) Run(ctx context.Context, con *console) error {
 
 // serve serves the page until ctx ends, and then sends an error or nil to ended.
 func (c *tournamentCmd) serve(ctx context.Context, con *console, ended chan<- error) error {
-	l, err := net.Listen("tcp", c.Listen)
+	l, err := web.Listen(c.Listen, "/", false, con.Err, con.Err)
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(con.Err, "http://%s/\n", l.Addr())
 	go func() { ended <- web.Serve(ctx, l, tournament.Handler(c.Out), web.Limits{}) }()
 	return nil
 }

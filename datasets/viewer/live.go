@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"strings"
 	"sync"
@@ -40,16 +39,9 @@ func (l *Live) Serve(ctx context.Context, out, errs io.Writer) error {
 	if got := h.take(ctx, 1); got.status != http.StatusOK && got.status != http.StatusTooManyRequests {
 		return errors.New(got.err())
 	}
-	listener, err := net.Listen("tcp", l.Listen)
+	listener, err := web.Listen(l.Listen, "/", l.Open, out, errs)
 	if err != nil {
-		return fmt.Errorf("%w: name another address with --listen; port 0 selects a free port", err)
-	}
-	address := "http://" + listener.Addr().String() + "/"
-	fmt.Fprintln(out, address)
-	if l.Open {
-		if err := OpenBrowser(address); err != nil {
-			fmt.Fprintln(errs, "opening a browser failed:", err)
-		}
+		return err
 	}
 	return web.Serve(ctx, listener, guarded(h.routes(), web.OnLoopback(listener.Addr())), web.Limits{})
 }

@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"io"
-	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -179,66 +177,16 @@ func mustRecord(text []byte) (*record.Record, error) {
 	return r.Read()
 }
 
-// The contest's own viewer hands games over; they are kept until others make room.
-func TestPostedGames(t *testing.T) {
-	c := serve(t, t.TempDir())
-	type turn struct {
-		ID    int    `json:"id"`
-		State string `json:"state"`
-		Moves string `json:"moves"`
-	}
-	var states []turn
-	for k := range 5 {
-		files := historyTexts(t)
-		states = append(states, turn{k, files[fmt.Sprintf("state%d", k)], files[fmt.Sprintf("move%d", k)]})
-	}
-	post := func(body []byte, origin string) (int, string) {
-		r, err := http.NewRequest("POST", c.URL+"/post_game", bytes.NewReader(body))
-		require.NoError(t, err)
-		if origin != "" {
-			r.Header.Set("Origin", origin)
-		}
-		reply, err := http.DefaultClient.Do(r)
-		require.NoError(t, err)
-		defer reply.Body.Close()
-		text, err := io.ReadAll(reply.Body)
-		require.NoError(t, err)
-		return reply.StatusCode, string(text)
-	}
-	body, err := json.Marshal(map[string]any{"code": 200, "active": false, "states": states})
-	require.NoError(t, err)
-	for n := 1; n <= maxPosts+2; n++ {
-		status, number := post(body, "")
-		require.Equal(t, 200, status)
-		require.Equal(t, fmt.Sprint(n), number)
-	}
-	games := c.list("").Games
-	require.Len(t, games, maxPosts)
-	require.Equal(t, "posted-3", games[0].ID)
-	last := c.frames("posted-3", c.game("posted-3").Film.Frames-1, 1).Frames[0]
-	require.Equal(t, 4, last.Turn)
-	require.Equal(t, 404, c.get("/api/game?id=posted-1", nil))
-	status, _ := post(body, "https://elsewhere.example")
-	require.Equal(t, 403, status)
-	for _, bad := range []string{"", "[]", "{}", `{"states":[{"state":"{}"}]}`} {
-		status, _ := post([]byte(bad), "")
-		require.Equal(t, 400, status, bad)
-	}
-	http.DefaultClient.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
-	defer func() { http.DefaultClient.CheckRedirect = nil }()
-	reply, err := http.Get(c.URL + "/view_game?id=7")
-	require.NoError(t, err)
-	reply.Body.Close()
-	require.Equal(t, "/#posted-7/0", reply.Header.Get("Location"))
-}
-
 // Any bytes as a state or as a move file are shown or complained of.
 func FuzzHistory(f *testing.F) {
 	f.Add(`{"state":"playing"}`, `["left"]`)
 	f.Add(``, `null`)
 	f.Fuzz(func(t *testing.T, state, moves string) {
-		p := &post{id: "p", files: map[string]string{"state0": state, "move0": moves, "state1": state}}
-		c := newCommands(&history{texts: p})
+		at := folder{t.TempDir(), "p"}
+		for name, text := range map[string]string{"state0": state, "move0": moves, "state1": state} {
+			require.NoError(t, os.WriteFile(filepath.Join(at.path, name), []byte(text), 0o644))
+		}
+		c := newCommands(&history{folder: &at})
 		c.advance(time.Now().Add(time.Second))
 		for n := range min(c.info().Frames, 50) {
 			if _, err := c.frame(n); err != nil {

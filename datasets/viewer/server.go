@@ -5,7 +5,6 @@ import (
 	"embed"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"net"
 	"net/http"
@@ -60,8 +59,6 @@ func NewServer(l *Library, analyst analysis.Analyst, local bool) *Server {
 	mux.HandleFunc("GET /api/frames", s.frames)
 	mux.HandleFunc("GET /api/marked", s.marked)
 	mux.HandleFunc("GET /api/analysis", s.analysis)
-	mux.HandleFunc("POST /post_game", s.postGame)
-	mux.HandleFunc("GET /view_game", s.viewGame)
 	s.routes = guarded(gzhttp.GzipHandler(mux), local)
 	return s
 }
@@ -179,36 +176,6 @@ func (s *Server) frames(w http.ResponseWriter, r *http.Request) {
 		out.Frames = append(out.Frames, frame)
 	}
 	web.Answer(w, &out)
-}
-
-func (s *Server) postGame(w http.ResponseWriter, r *http.Request) {
-	if r.Header.Get("Origin") != "" {
-		web.Refuse(w, http.StatusForbidden, errors.New("only programs may post games, not web pages"))
-		return
-	}
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxPostBytes))
-	if err != nil {
-		web.Refuse(w, http.StatusRequestEntityTooLarge, err)
-		return
-	}
-	s.library.mu.Lock()
-	n, err := s.library.posted.take(body, time.Now())
-	s.library.index()
-	s.library.mu.Unlock()
-	if err != nil {
-		web.Refuse(w, http.StatusBadRequest, err)
-		return
-	}
-	fmt.Fprint(w, n)
-}
-
-func (s *Server) viewGame(w http.ResponseWriter, r *http.Request) {
-	n, err := number(r, "id", 0, 1, 1<<40)
-	if err != nil {
-		web.Refuse(w, http.StatusBadRequest, err)
-		return
-	}
-	http.Redirect(w, r, "/#"+postID(strconv.Itoa(n))+"/0", http.StatusFound)
 }
 
 // number reads a number from lo to hi from the query, by default without.

@@ -3,12 +3,14 @@ package commands
 import (
 	"fmt"
 
+	"blockyard/rpc/server/limits"
+
 	"blockyard/datasets/program/ops"
 	"blockyard/rpc/server"
 )
 
 // metrics are the counts of a server as operators see them.
-func metrics(srv *server.Server, l server.Limits) []ops.Collector {
+func metrics(srv *server.Server, l limits.Limits) []ops.Collector {
 	s := ops.NewSet(srv.Counts)
 	counter := func(name, help string, value func(*server.Counts) uint64) {
 		s.Counter("blockyard_server_"+name, help, func(c *server.Counts) float64 { return float64(value(c)) })
@@ -41,7 +43,7 @@ func metrics(srv *server.Server, l server.Limits) []ops.Collector {
 }
 
 // addUse adds what is open and its limits.
-func addUse(s *ops.Set[server.Counts], l server.Limits) {
+func addUse(s *ops.Set[server.Counts], l limits.Limits) {
 	for _, u := range []struct {
 		name, help string
 		limit      int
@@ -87,17 +89,17 @@ func flagOf(name string) string {
 
 // addTokens adds what the clients of each token have open.
 func addTokens(s *ops.Set[server.Counts]) {
-	add := func(name, help string, value func(*server.TokenCount) float64) {
+	add := func(name, help string, value func(*limits.TokenCount) float64) {
 		s.Gauges("blockyard_server_token_"+name, help, []string{"token"}, ops.PerName(
-			func(c *server.Counts) []server.TokenCount { return c.Tokens },
-			func(t *server.TokenCount) string { return t.Name }, value))
+			func(c *server.Counts) []limits.TokenCount { return c.Tokens },
+			func(t *limits.TokenCount) string { return t.Name }, value))
 	}
 	add("sessions", "Connections with a token, by its name.",
-		func(t *server.TokenCount) float64 { return float64(t.Sessions) })
+		func(t *limits.TokenCount) float64 { return float64(t.Sessions) })
 	add("environments", "Open games of a token, by its name.",
-		func(t *server.TokenCount) float64 { return float64(t.Envs) })
+		func(t *limits.TokenCount) float64 { return float64(t.Envs) })
 	add("memory_bytes", "Estimated memory of a token's games and uploads, by its name.",
-		func(t *server.TokenCount) float64 { return float64(t.Memory) })
+		func(t *limits.TokenCount) float64 { return float64(t.Memory) })
 }
 
 func histogram(d *server.Durations) ops.Histogram {

@@ -39,7 +39,7 @@ type selfplayCmd struct {
 }
 
 func (c *selfplayCmd) Run(ctx context.Context) (err error) {
-	g, err := subject(c.Game)
+	g, err := games.Open(c.Game)
 	if err != nil {
 		return err
 	}

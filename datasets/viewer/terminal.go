@@ -31,7 +31,7 @@ func OpenHistory(path string) (*History, error) {
 	at := folder{path, filepath.ToSlash(path)}
 	d := dir{folder: at}
 	d.look()
-	h := &History{film: newCommands(&history{texts: &at})}
+	h := &History{film: newCommands(&history{folder: &at})}
 	if d.entry != nil {
 		h.Program = strings.Join(d.entry.Players, ", ")
 	}

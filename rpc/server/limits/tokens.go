@@ -1,4 +1,4 @@
-package server
+package limits
 
 import (
 	"cmp"
@@ -97,8 +97,9 @@ func (t *Token) set(option string) error {
 	return nil
 }
 
-// A holder is a token and what its sessions have open together. Server.mu guards the counts.
-type holder struct {
+// A Holder is a token and what its sessions have open together, which its Ledger guards. A nil Holder is that of
+// clients that need no token.
+type Holder struct {
 	Token
 	sum      [sha256.Size]byte // of the secret
 	sessions int
@@ -106,26 +107,26 @@ type holder struct {
 	memory   int64
 }
 
-func newHolders(tokens []Token) []*holder {
-	var all []*holder
+func newHolders(tokens []Token) []*Holder {
+	var all []*Holder
 	for _, t := range tokens {
-		all = append(all, &holder{Token: t, sum: sha256.Sum256([]byte(t.Secret))})
+		all = append(all, &Holder{Token: t, sum: sha256.Sum256([]byte(t.Secret))})
 	}
 	return all
 }
 
-// recognize returns the holder of a secret, nil if clients need no token. The time it takes does not depend on the
+// Recognize returns the holder of a secret, nil if clients need no token. The time it takes does not depend on the
 // secrets.
-func (s *Server) recognize(secret string) (*holder, error) {
-	if len(s.holders) == 0 {
+func (l *Ledger) Recognize(secret string) (*Holder, error) {
+	if len(l.holders) == 0 {
 		return nil, nil
 	}
 	if secret == "" {
 		return nil, wire.Errorf(wire.AuthRequired, "this server requires a token in hello")
 	}
-	var found *holder
+	var found *Holder
 	sum := sha256.Sum256([]byte(secret))
-	for _, h := range s.holders {
+	for _, h := range l.holders {
 		if subtle.ConstantTimeCompare(h.sum[:], sum[:]) == 1 {
 			found = h
 		}
@@ -137,14 +138,14 @@ func (s *Server) recognize(secret string) (*holder, error) {
 }
 
 // exceeds returns the error for a limit of the token.
-func (h *holder) exceeds(limit string, value, asked int64) error {
+func (h *Holder) exceeds(limit string, value, asked int64) error {
 	e := wire.Exceeds(limit, value, asked, "")
-	e.Msg += fmt.Sprintf(" with token %s; raise %s in its line of --token-file", h.Name, limit)
-	return e.With("raise", "--token-file").With("token", h.Name)
+	e.Msg += fmt.Sprintf(" with token %s; raise %s in its line of --token-file", h.Token.Name, limit)
+	return e.With("raise", "--token-file").With("token", h.Token.Name)
 }
 
 // room fails if so many more sessions, games and bytes exceed a limit of the token. A nil holder has none.
-func (h *holder) room(sessions, envs int, memory int64) error {
+func (h *Holder) room(sessions, envs int, memory int64) error {
 	switch {
 	case h == nil:
 	case sessions > 0 && h.MaxSessions > 0 && h.sessions+sessions > h.MaxSessions:
@@ -157,34 +158,27 @@ func (h *holder) room(sessions, envs int, memory int64) error {
 	return nil
 }
 
-func (h *holder) add(sessions, envs int, memory int64) {
+func (h *Holder) add(sessions, envs int, memory int64) {
 	if h != nil {
 		h.sessions, h.envs, h.memory = h.sessions+sessions, h.envs+envs, h.memory+memory
 	}
 }
 
-func (h *holder) name() string {
+// Name is the name of the token, "" if there is none.
+func (h *Holder) Name() string {
 	if h == nil {
 		return ""
 	}
-	return h.Name
+	return h.Token.Name
 }
 
-// stats is what all sessions with the token have open; nil if it has no name.
-func (h *holder) stats() map[string]any {
-	if h.name() == "" {
-		return nil
-	}
-	return map[string]any{"name": h.Name, "sessions": h.sessions, "envs": h.envs, "memory": h.memory}
-}
-
-// limitsFor are the limits that apply to sessions with a token: its own where they are lower.
-func (s *Server) limitsFor(h *holder) Limits {
-	l := s.limits
+// For returns the limits that apply to sessions with a token: its own where they are lower.
+func (l *Ledger) For(h *Holder) Limits {
+	out := l.limits
 	if h != nil {
-		l.MaxSessions = min(l.MaxSessions, cmp.Or(h.MaxSessions, math.MaxInt))
-		l.MaxEnvs = min(l.MaxEnvs, cmp.Or(h.MaxEnvs, math.MaxInt))
-		l.MaxMemory = min(l.MaxMemory, cmp.Or(h.MaxMemory, math.MaxInt64))
+		out.MaxSessions = min(out.MaxSessions, cmp.Or(h.MaxSessions, math.MaxInt))
+		out.MaxEnvs = min(out.MaxEnvs, cmp.Or(h.MaxEnvs, math.MaxInt))
+		out.MaxMemory = min(out.MaxMemory, cmp.Or(h.MaxMemory, math.MaxInt64))
 	}
-	return l
+	return out
 }

@@ -1,11 +1,11 @@
-package server
+// Package limits bounds what the clients of a server may take together, with one token, and in one connection:
+// sessions, games, memory, and what the kernel and the runtime bound. It knows numbers only, no connection and no game,
+// and its errors are those that clients get.
+package limits
 
 import (
 	"fmt"
-	"runtime"
 	"time"
-
-	"blockyard/rpc/wire"
 )
 
 // Limits bound the memory and time that clients can make a server spend. The tags are those of kong: a
@@ -44,95 +44,11 @@ func DefaultLimits() Limits {
 	}
 }
 
-// Limits of requests by kind, in bytes.
+// Lengths of requests by kind, in bytes.
 const (
-	maxBeforeHello = 4 << 10
-	maxControl     = 64 << 10
+	BeforeHello = 4 << 10
+	Control     = 64 << 10
 )
-
-// account adds to the counts of what is open, in environments and estimated bytes of memory, or adds
-// nothing and fails if that exceeds a limit of the server or of the session's token. Negative numbers never fail.
-func (ses *session) account(handles, envs int, memory int64) error {
-	s := ses.srv
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if err := ses.token.room(0, envs, memory); err != nil {
-		return err
-	}
-	if have := s.envs + envs; envs > 0 && have > s.limits.MaxEnvs {
-		return wire.Exceeds("max_envs", int64(s.limits.MaxEnvs), int64(have), "--max-envs")
-	}
-	if have := s.memory + memory; memory > 0 && have > s.limits.MaxMemory {
-		return wire.Exceeds("max_memory", s.limits.MaxMemory, have, "--max-memory")
-	}
-	s.handles += handles
-	s.envs += envs
-	s.memory += memory
-	ses.token.add(0, envs, memory)
-	return nil
-}
-
-// linger adds to the memory of what is open, without a limit: it was part of a handle that is being closed.
-func (ses *session) linger(n int64) {
-	if n == 0 {
-		return
-	}
-	ses.srv.mu.Lock()
-	defer ses.srv.mu.Unlock()
-	ses.srv.memory += n
-	ses.token.add(0, 0, n)
-}
-
-// exceedsReply is the error for a response of size bytes.
-func (s *Server) exceedsReply(size int) error {
-	return wire.Exceeds("max_reply", int64(s.limits.MaxReply), int64(size), "--max-reply")
-}
-
-// mostGarbage is how many bytes of dropped messages may wait for the garbage collector. On its own
-// the collector would let them grow in proportion to the open games.
-const mostGarbage = 8 << 20
-
-// collect runs the garbage collector if there is much garbage. Other sessions that need memory wait.
-func (s *Server) collect() {
-	if s.garbage.Load() < mostGarbage {
-		return
-	}
-	s.collecting.Lock()
-	defer s.collecting.Unlock()
-	if s.garbage.Load() >= mostGarbage {
-		runtime.GC()
-		s.garbage.Store(0)
-	}
-}
-
-// reserve counts n bytes of a response being built, until release.
-func (s *Server) reserve(n int) (release func(), err error) {
-	r := &reservation{s: s}
-	return r.release, r.add(n)
-}
-
-// A reservation is the bytes of a response being built.
-type reservation struct {
-	s *Server
-	n int
-}
-
-// add counts n bytes more, or fails and leaves the reservation as it is.
-func (r *reservation) add(n int) error {
-	r.s.collect()
-	if have := r.s.replies.Add(int64(n)); have > r.s.limits.MaxReplies {
-		r.s.replies.Add(int64(-n))
-		return wire.Exceeds("max_replies", r.s.limits.MaxReplies, have, "--max-replies").Recode(wire.Busy, 50)
-	}
-	r.n += n
-	return nil
-}
-
-func (r *reservation) release() {
-	r.s.garbage.Add(int64(r.n))
-	r.s.replies.Add(int64(-r.n))
-	r.n = 0
-}
 
 // Check returns an error for limits that are too low to serve any client.
 func (l *Limits) Check() error {
@@ -144,9 +60,9 @@ func (l *Limits) Check() error {
 		{"--max-buffered", l.MaxBuffered, 64 << 10}, {"--max-replies", l.MaxReplies, int64(l.MaxReply)},
 		{"--max-inflight", int64(l.MaxInflight), 1}, {"--max-sessions", int64(l.MaxSessions), 1},
 		{"--max-handles", int64(l.MaxHandles), 1}, {"--max-envs", int64(l.MaxEnvs), 1}, {"--max-memory", l.MaxMemory, 1},
-		{"--max-mappings", int64(l.MaxMappings), 1}, {"--max-files", int64(l.MaxFiles), int64(sessionUse.files)},
-		{"--max-goroutines", int64(l.MaxGoroutines), int64(sessionUse.goroutines)},
-		{"--max-timers", int64(l.MaxTimers), int64(sessionUse.timers)},
+		{"--max-mappings", int64(l.MaxMappings), 1}, {"--max-files", int64(l.MaxFiles), int64(SessionUse.Files)},
+		{"--max-goroutines", int64(l.MaxGoroutines), int64(SessionUse.Goroutines)},
+		{"--max-timers", int64(l.MaxTimers), int64(SessionUse.Timers)},
 	} {
 		if v.have < v.want {
 			return fmt.Errorf("%s is %d, want at least %d", v.flag, v.have, v.want)
@@ -165,3 +81,7 @@ func (l *Limits) Check() error {
 	}
 	return nil
 }
+
+// MostWaiting is how many connections may wait for their hello at one listener: all clients may come at the same
+// moment, and a few listeners take no more files than Fit leaves for them.
+func (l *Limits) MostWaiting() int { return min(l.MaxSessions, max(16, l.MaxFiles/4)) }

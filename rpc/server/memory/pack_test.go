@@ -1,4 +1,4 @@
-package server
+package memory
 
 import (
 	"fmt"
@@ -8,8 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestPackCells holds packing to a slow twin, for every width and many lengths.
-func TestPackCells(t *testing.T) {
+// TestPack holds packing to a slow twin, for every width and many lengths.
+func TestPack(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for _, bits := range []int{1, 2, 4, 8} {
 		for n := range 70 {
@@ -22,7 +22,7 @@ func TestPackCells(t *testing.T) {
 				for i := range got {
 					got[i] = 0xff // what was there before
 				}
-				packCells(got, cells, bits)
+				Pack(got, cells, bits)
 				for j, c := range cells {
 					for k := range bits {
 						want[(j*bits+k)/8] |= c >> k & 1 << ((j*bits + k) % 8)

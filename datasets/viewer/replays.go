@@ -123,7 +123,7 @@ type entry struct {
 	offset     int64
 	part       int // of a game with several lines: the last one read
 	open       bool
-	history    texts          // of a history folder
+	history    *folder        // of a history folder
 	record     *record.Record // of a game that is in no file
 	version    int            // changes when another game takes this place
 	changed    time.Time
@@ -144,7 +144,7 @@ func (e *entry) film(ctx context.Context) (film, error) {
 		return nil, errors.New(e.Error)
 	}
 	if e.history != nil {
-		return newCommands(&history{texts: e.history}), nil
+		return newCommands(&history{folder: e.history}), nil
 	}
 	return newReplay(ctx, e)
 }
