@@ -13,7 +13,7 @@ import (
 	"blockyard/env/dropblox"
 )
 
-// positions is a film of a record, whose positions can be analysed.
+// positions is a replay of a record, whose positions can be analysed.
 type positions interface {
 	// position returns turn n, to be analysed.
 	position(n int) (analysis.Request, error)
@@ -21,10 +21,10 @@ type positions interface {
 	marked(n, seat int, a env.Action) (Frame, error)
 }
 
-// positionsOf returns a film as positions, or nil if it is no record.
-func positionsOf(f film) positions {
+// positionsOf returns a replay as positions, or nil if it is no record.
+func positionsOf(f replay) positions {
 	switch f := f.(type) {
-	case *replay:
+	case *recordReplay:
 		return f
 	case *commands:
 		if _, ok := f.of.(*recorded); ok {
@@ -34,13 +34,13 @@ func positionsOf(f film) positions {
 	return nil
 }
 
-// errHistory is the error for a film that is no record.
+// errHistory is the error for a replay that is no record.
 var errHistory = errors.New("only a record can be analysed, and this game is a history folder: " +
 	"agents host dropblox --record FILE writes a record as well")
 
 // position implements positions.
-func (p *replay) position(n int) (analysis.Request, error) {
-	r := p.reel
+func (p *recordReplay) position(n int) (analysis.Request, error) {
+	r := p.timeline
 	if n >= r.Len() {
 		return analysis.Request{}, fmt.Errorf("turn %d: the game has turns 0 to %d", n, r.Len()-1)
 	}
@@ -51,7 +51,7 @@ func (p *replay) position(n int) (analysis.Request, error) {
 }
 
 // marked implements positions.
-func (p *replay) marked(n, seat int, a env.Action) (Frame, error) {
+func (p *recordReplay) marked(n, seat int, a env.Action) (Frame, error) {
 	if err := p.legal(n, seat, a); err != nil {
 		return Frame{}, err
 	}
@@ -59,7 +59,7 @@ func (p *replay) marked(n, seat int, a env.Action) (Frame, error) {
 }
 
 // legal goes to turn n and returns an error if the seat cannot play a there.
-func (p *replay) legal(n, seat int, a env.Action) error {
+func (p *recordReplay) legal(n, seat int, a env.Action) error {
 	r, err := p.position(n)
 	switch {
 	case err != nil:
@@ -88,7 +88,7 @@ func (c *commands) marked(n, seat int, a env.Action) (Frame, error) {
 	if err != nil {
 		return out, err
 	}
-	s := r.reel.State().(*dropblox.State)
+	s := r.timeline.State().(*dropblox.State)
 	at, block := dropblox.At(a), s.Block(0)
 	shape := dropblox.NewShape(&block)
 	var places []dropblox.Cell
@@ -116,7 +116,7 @@ func (b *Board) ghost(places []dropblox.Cell, ink uint8) {
 	b.Cells, b.Ink = string(cells), string(inks)
 }
 
-// turn opens the film of a request whose positions can be analysed, locked, with the turn that the request names. It
+// turn opens the replay of a request whose positions can be analysed, locked, with the turn that the request names. It
 // responds with an error if there is none, and returns nil.
 func (s *Server) turn(w http.ResponseWriter, r *http.Request) (f *held, p positions, turn int) {
 	turn, err := number(r, "turn", -1, 0, 1<<40)
@@ -127,8 +127,8 @@ func (s *Server) turn(w http.ResponseWriter, r *http.Request) (f *held, p positi
 	if f = s.open(w, r); f == nil {
 		return nil, nil, 0
 	}
-	f.film.advance(time.Now().Add(pause))
-	if p = positionsOf(f.film); p == nil {
+	f.replay.advance(time.Now().Add(pause))
+	if p = positionsOf(f.replay); p == nil {
 		f.mu.Unlock()
 		web.Refuse(w, http.StatusUnprocessableEntity, errHistory)
 		return nil, nil, 0
@@ -157,7 +157,7 @@ func (s *Server) marked(w http.ResponseWriter, r *http.Request) {
 	web.Answer(w, &frame)
 }
 
-// analysis responds with the analysis of a turn. The film stays free for other requests in the meantime.
+// analysis responds with the analysis of a turn. The replay stays free for other requests in the meantime.
 func (s *Server) analysis(w http.ResponseWriter, r *http.Request) {
 	if s.analyst == nil {
 		web.Refuse(w, http.StatusNotFound,

@@ -42,7 +42,7 @@ func PageFiles() fs.FS {
 type Server struct {
 	library *Library
 	analyst analysis.Analyst // nil if there is none
-	films   films
+	replays replays
 	routes  http.Handler
 }
 
@@ -119,8 +119,8 @@ func (s *Server) games(w http.ResponseWriter, r *http.Request) {
 type details struct {
 	Game   entry    `json:"game"`
 	Kind   kind     `json:"kind"`
-	Film   info     `json:"film"`
-	Known  int      `json:"known"`            // turns that the request knew; Film.Starts is of the others
+	Replay info     `json:"replay"`
+	Known  int      `json:"known"`            // turns that the request knew; Replay.Starts is of the others
 	Agents []string `json:"agents,omitempty"` // that can analyse the game, the default first
 	Gen    string   `json:"gen"`              // changes when frames loaded before are obsolete
 }
@@ -136,11 +136,11 @@ func (s *Server) game(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer f.mu.Unlock()
-	f.film.advance(time.Now().Add(pause))
-	out := details{Game: f.shown, Kind: kindOf(f.shown.Game), Film: f.film.info(), Gen: f.gen}
-	out.Known = min(known, len(out.Film.Starts))
-	out.Film.Starts = out.Film.Starts[out.Known:]
-	if s.analyst != nil && positionsOf(f.film) != nil {
+	f.replay.advance(time.Now().Add(pause))
+	out := details{Game: f.shown, Kind: kindOf(f.shown.Game), Replay: f.replay.info(), Gen: f.gen}
+	out.Known = min(known, len(out.Replay.Starts))
+	out.Replay.Starts = out.Replay.Starts[out.Known:]
+	if s.analyst != nil && positionsOf(f.replay) != nil {
 		out.Agents = s.analyst.Agents(f.shown.Game)
 	}
 	web.Answer(w, &out)
@@ -165,10 +165,10 @@ func (s *Server) frames(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer f.mu.Unlock()
-	f.film.advance(time.Now().Add(pause))
+	f.replay.advance(time.Now().Add(pause))
 	out := chunk{From: from, Gen: f.gen, Frames: []Frame{}}
-	for n := from; n < min(from+count, f.film.info().Frames) && r.Context().Err() == nil; n++ {
-		frame, err := f.film.frame(n)
+	for n := from; n < min(from+count, f.replay.info().Frames) && r.Context().Err() == nil; n++ {
+		frame, err := f.replay.frame(n)
 		if err != nil {
 			web.Refuse(w, http.StatusUnprocessableEntity, err)
 			return

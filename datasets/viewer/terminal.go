@@ -17,9 +17,9 @@ import (
 type History struct {
 	Program string // that played, as the folder says
 
-	film *commands
-	at   int
-	err  error // of the turn shown last
+	replay *commands
+	at     int
+	err    error // of the turn shown last
 }
 
 // IsHistory reports whether a path is a history folder: it has a file state0.
@@ -31,11 +31,11 @@ func OpenHistory(path string) (*History, error) {
 	at := folder{path, filepath.ToSlash(path)}
 	d := dir{folder: at}
 	d.look()
-	h := &History{film: newCommands(&history{folder: &at})}
+	h := &History{replay: newCommands(&history{folder: &at})}
 	if d.entry != nil {
 		h.Program = strings.Join(d.entry.Players, ", ")
 	}
-	h.film.advance(time.Now().Add(time.Hour))
+	h.replay.advance(time.Now().Add(time.Hour))
 	if h.Len() == 0 {
 		return nil, cmp.Or(h.Err(), fmt.Errorf("%s: no states", path))
 	}
@@ -44,11 +44,11 @@ func OpenHistory(path string) (*History, error) {
 
 // At is the current turn, Len the number of turns.
 func (h *History) At() int  { return h.at }
-func (h *History) Len() int { return len(h.film.steps.starts) }
+func (h *History) Len() int { return len(h.replay.steps.starts) }
 
 // Err is the error that ends the history early, or nil.
 func (h *History) Err() error {
-	_, _, err := h.film.of.state()
+	_, _, err := h.replay.of.state()
 	return errors.Join(err, h.err)
 }
 
@@ -58,7 +58,7 @@ func (h *History) Seek(n int) { h.at = max(0, min(n, h.Len()-1)) }
 // Show paints the position before the current turn.
 func (h *History) Show(f *env.Frame) {
 	f.Reset()
-	c := h.film
+	c := h.replay
 	if _, h.err = c.frame(c.steps.starts[h.at]); h.err != nil {
 		return
 	}
@@ -76,7 +76,7 @@ func (h *History) Notes() []string {
 	if h.err != nil {
 		return []string{h.err.Error()}
 	}
-	c := h.film
+	c := h.replay
 	line := fmt.Sprintf("score %d", c.pos.Score)
 	switch {
 	case c.pos.Failed:
