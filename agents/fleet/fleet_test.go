@@ -331,8 +331,10 @@ func TestStatus(t *testing.T) {
 	require.Equal(t, []Status{{Run: "run", Kind: "squares", Game: "numbers", Epoch: 1, Open: 2, Queued: 2}}, all)
 	left := work(t, site, "only", nil)
 	got.wait(t, 2)
-	all, silent, err = Ask(t.Context(), site.Conn)
-	require.NoError(t, err)
+	require.Eventually(t, func() bool { // what the worker says of itself may come after its results
+		all, silent, err = Ask(t.Context(), site.Conn)
+		return err == nil && len(all) == 1 && len(all[0].Workers) == 1 && all[0].Workers[0].Threads == 1
+	}, time.Minute, time.Millisecond)
 	require.Empty(t, silent)
 	require.Equal(t, 2, all[0].Iteration)
 	require.Equal(t, 2, all[0].Workers[0].Tasks)
