@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from blockyard.server.binary import find_server
+from blockyard.transport.server.binary import find_server
 from blockyard.transport.connection import Connection
 
 # Ray gives a node half a minute to come up, which a busy machine exceeds.

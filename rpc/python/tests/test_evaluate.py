@@ -12,7 +12,7 @@ import torch
 
 import blockyard
 from blockyard import evaluation
-from blockyard.intervals import Estimate, elo, mean, mean_within, per_event, t_quantile
+from blockyard.evaluation.intervals import Estimate, elo, mean, mean_within, per_event, t_quantile
 
 ROOT = Path(__file__).resolve().parents[3]
 

@@ -13,7 +13,7 @@ import pytest
 from conftest import Server
 
 import blockyard
-from blockyard.opponents import opponents_by_seat, read_lineup
+from blockyard.formats.opponents import opponents_by_seat, read_lineup
 
 GAME = "BlockBattle-v0"
 MIXTURE = {"hand:ply=1": 1, "random": 3.0}

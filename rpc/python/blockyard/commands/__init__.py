@@ -11,7 +11,10 @@ import sys
 from collections.abc import Sequence
 
 from .. import BlockyardError, __version__
-from . import bench, demo, games, serve
+from . import bench
+from . import demo
+from . import games
+from . import serve
 
 ABOUT = "Block-placement games of programming contests as fast environments for reinforcement learning."
 

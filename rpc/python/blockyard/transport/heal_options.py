@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..arguments import positive
+from ..formats.arguments import positive
 from ..errors import RequestError, ServerGoneError
 from .address import Address, Tls, look_up
 from .session import Session

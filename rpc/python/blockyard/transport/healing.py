@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ..checkpoint_file import split_games
+from ..formats.checkpoint_file import split_games
 from ..errors import (
     BadStateError,
     BlockyardError,

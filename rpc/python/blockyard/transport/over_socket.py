@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ..progress import bar
+from .progress import bar
 from .buffer import RolloutBuffer, private_buffer
 from .layout import Handle
 from .memory import StepMemory

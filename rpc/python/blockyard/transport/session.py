@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import BlockyardError, ProtocolError, RequestError
-from ..server.lease import Lease
-from ..spec import GameSpec
+from .server.lease import Lease
+from ..formats.spec import GameSpec
 from .address import Address, Tls
 from .connection import Connection
 from .layout import Handle

@@ -14,7 +14,7 @@ import pytest
 from onnx import TensorProto, helper, numpy_helper
 from safetensors.numpy import load_file
 
-from blockyard.perceptron import forward
+from blockyard.networks.perceptron import forward
 
 ROOT = Path(__file__).resolve().parents[4]
 GAMES = ["blockbattle", "blocking", "dropblox", "tetrisduel", "wintetris"]
