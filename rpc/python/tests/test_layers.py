@@ -54,6 +54,7 @@ ONLY = {
     "ray": ({"adapters.rllib"}, "an adapter's library is optional"),
     "torch": ({"adapters.torchrl", "formats.packing", "networks.tensors", "networks.torch_modules"}, "numpy is enough for everything else"),
     "tqdm": ({"transport.progress"}, "it is optional"),
+    "onnx": ({"networks.onnx_model"}, "it is optional"),
 }
 
 
