@@ -75,7 +75,7 @@ def _write(path: Path, text: str) -> None:
 def main() -> int:
     """Print or write the tables; return the exit status."""
     parser = argparse.ArgumentParser(
-        description="The tables of environments in README.md and the ids in blockyard/adapters/env_ids.json, from the server."
+        description="The tables of environments in README.md and the ids in env_ids.json, from the server."
     )
     parser.add_argument("--write", action="store_true", help="write both files instead of printing the tables")
     args = parser.parse_args()

@@ -22,8 +22,8 @@ from typing import Any, Literal
 
 from gymnasium.vector import AutoresetMode
 
-from .networks.afterstate_features import FeatureFacts, Features, feature_facts, features
-from .formats.arguments import Illegal, Reward, Rows
+from .adapters.registration import ENV_IDS, register
+from .adapters.single import BlockEnv
 from .errors import (
     AuthError,
     BadStateError,
@@ -47,25 +47,25 @@ from .errors import (
     WeightsError,
 )
 from .evaluation.evaluate import evaluate
-from .vector.infos import FinalStep
+from .evaluation.standings import Evaluation
+from .formats.arguments import Illegal, Reward, Rows
 from .formats.opponents import Opponents, OpponentStats
 from .formats.packing import pack, unpack, unpack_torch
-from .pool.pool import BlockPool
-from .pool.batch import PoolBatch
-from .vector.recording import Recording
-from .adapters.registration import ENV_IDS, register
-from .vector.replay import GameView, view
-from .vector.results import Afterstates, LegalActions, Rollout
 from .formats.seeding import Seed
-from .adapters.single import BlockEnv
 from .formats.spec import GameSpec
-from .evaluation.standings import Evaluation
+from .networks.afterstate_features import FeatureFacts, Features, feature_facts, features
 from .networks.tensors import to_torch
+from .networks.weights import Weights, load_weights, save_weights
+from .pool.batch import PoolBatch
+from .pool.pool import BlockPool
 from .transport.address import Tls
 from .transport.buffer import RolloutBuffer
 from .transport.session import Session
 from .vector.env import BlockVectorEnv
-from .networks.weights import Weights, load_weights, save_weights
+from .vector.infos import FinalStep
+from .vector.recording import Recording
+from .vector.replay import GameView, view
+from .vector.results import Afterstates, LegalActions, Rollout
 
 __version__ = (Path(__file__).parent / "VERSION").read_text(encoding="ascii").strip()
 

@@ -52,7 +52,10 @@ ONLY = {
     "torchrl": ({"adapters.torchrl"}, "an adapter's library is optional"),
     "tensordict": ({"adapters.torchrl"}, "an adapter's library is optional"),
     "ray": ({"adapters.rllib"}, "an adapter's library is optional"),
-    "torch": ({"adapters.torchrl", "formats.packing", "networks.tensors", "networks.torch_modules"}, "numpy is enough for everything else"),
+    "torch": (
+        {"adapters.torchrl", "formats.packing", "networks.tensors", "networks.torch_modules"},
+        "numpy is enough for everything else",
+    ),
     "tqdm": ({"transport.progress"}, "it is optional"),
     "onnx": ({"networks.onnx_model"}, "it is optional"),
 }
@@ -163,7 +166,11 @@ def test_modules_are_small():
     ("module", "code", "said"),
     [
         ("errors", "from .vector.env import BlockVectorEnv", "errors (errors) imports vector.env (vector)"),
-        ("transport/stream", "def f():\n    from ..vector.rows import Rows", "transport.stream (transport) imports vector.rows"),
+        (
+            "transport/stream",
+            "def f():\n    from ..vector.rows import Rows",
+            "transport.stream (transport) imports vector.rows",
+        ),
         ("rendering/svg", "import blockyard.formats.spec", "rendering.svg (rendering) imports formats.spec"),
         ("transport/server/binary", "from ... import vector", "transport.server.binary (transport) imports vector"),
         ("formats/spec", "from .packing import pack", "modules import each other"),

@@ -10,11 +10,11 @@ import pytest
 from conftest import GAME
 
 import blockyard
-from blockyard.transport.progress import bar
 from blockyard.rendering.colours import DARK, LIGHT
 from blockyard.rendering.frames import Frame
 from blockyard.rendering.rgb import CELL, GAP, rgb
 from blockyard.rendering.svg import svg
+from blockyard.transport.progress import bar
 
 SVG = "{http://www.w3.org/2000/svg}"
 

@@ -1,1 +1,1 @@
-"""The environments as other libraries want them: a single environment, PettingZoo, Stable-Baselines3, RLlib, TorchRL."""
+"""The environments as other libraries want them: Gymnasium, PettingZoo, Stable-Baselines3, RLlib, TorchRL."""

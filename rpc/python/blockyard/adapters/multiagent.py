@@ -11,8 +11,8 @@ from gymnasium import spaces
 from gymnasium.vector import AutoresetMode
 from numpy.typing import NDArray
 
-from ..formats.arguments import Illegal, integer, one_of
 from ..errors import IllegalActionError
+from ..formats.arguments import Illegal, integer, one_of
 from ..formats.opponents import Opponents
 from ..vector.env import BlockVectorEnv
 

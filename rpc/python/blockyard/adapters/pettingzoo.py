@@ -20,9 +20,9 @@ from typing import Any
 from gymnasium import spaces
 
 from ..errors import IllegalActionError, NeedsResetError
-from .multiagent import OBSERVATIONS, MultiAgentGame
 from ..formats.opponents import Opponents
 from ..formats.optional import missing_dependency
+from .multiagent import OBSERVATIONS, MultiAgentGame
 
 try:
     from pettingzoo import AECEnv, ParallelEnv

@@ -14,14 +14,14 @@ from numpy.typing import NDArray
 
 from ..formats.arguments import Illegal, Reward
 from ..formats.opponents import Opponents, OpponentStats
-from ..vector.recorder import Path, start_with
-from ..vector.recording import Recording
 from ..rendering.notebook import game_picture
-from ..vector.results import Afterstates
-from ..vector.rows import Obs
 from ..transport.address import Tls
 from ..transport.session import Session
 from ..vector.env import RENDER_MODES, BlockVectorEnv
+from ..vector.recorder import Path, start_with
+from ..vector.recording import Recording
+from ..vector.results import Afterstates
+from ..vector.rows import Obs
 
 
 class BlockEnv(gymnasium.Env[Obs, np.int64]):

@@ -10,13 +10,13 @@ from gymnasium.vector import AutoresetMode
 from numpy.typing import NDArray
 
 from ..formats.arguments import game_name, positive
-from ..transport.progress import bar
-from ..vector.rows import Obs
 from ..formats.seeding import check_seed
-from .standings import Evaluation, Game, MultiPlayerEvaluation, SinglePlayerEvaluation, TwoPlayerEvaluation
 from ..transport.address import Tls
+from ..transport.progress import bar
 from ..transport.session import Session
 from ..vector.env import BlockVectorEnv
+from ..vector.rows import Obs
+from .standings import Evaluation, Game, MultiPlayerEvaluation, SinglePlayerEvaluation, TwoPlayerEvaluation
 
 # From observations (rows, …) and masks, bool (rows, actions), to actions (rows,).
 Policy = Callable[[Obs, NDArray[np.bool_]], Any]

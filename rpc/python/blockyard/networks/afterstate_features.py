@@ -16,12 +16,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..formats.arguments import Ids, game_name
-from .perceptron import ACTIVATION
-from ..vector.results import best_of_rows, join_indptr, row_counts
 from ..formats.seeding import check_seed
 from ..transport.address import Tls
 from ..transport.session import Session
 from ..vector.env import BlockVectorEnv
+from ..vector.results import best_of_rows, join_indptr, row_counts
+from .perceptron import ACTIVATION
 
 
 @dataclass(frozen=True, repr=False)

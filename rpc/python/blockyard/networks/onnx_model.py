@@ -1,8 +1,8 @@
 """Networks as ONNX models, which other programs run and train.
 
-A model has one input, ``features`` of float32 [rows, inputs], and one output, ``values`` of float32 [rows, 1]. Its nodes
-are Gemm (transB=1) with LeakyRelu (alpha=0.01) between them, of operator set 13, and its metadata are those of a file of
-weights. Needs ``pip install 'blockyard[onnx]'``.
+A model has one input, ``features`` of float32 [rows, inputs], and one output, ``values`` of float32 [rows, 1]. Its
+nodes are Gemm (transB=1) with LeakyRelu (alpha=0.01) between them, of operator set 13, and its metadata are those of a
+file of weights. Needs ``pip install 'blockyard[onnx]'``.
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ def _layers(graph: Any) -> Layers:
         wanted = ("Gemm", "LeakyRelu")[i % 2]
         if node.op_type != wanted:
             raise WeightsError(f"operation {i} is {node.op_type!r:.40}, want {wanted}: {_FORM}")
-        if len(node.output) != 1 or not node.input or i and node.input[0] != nodes[i - 1].output[0]:
+        if len(node.output) != 1 or not node.input or (i and node.input[0] != nodes[i - 1].output[0]):
             raise WeightsError(f"operation {i} does not work on the result of the one before")
         numbers = {a.name: helper.get_attribute_value(a) for a in node.attribute}
         if wanted == "LeakyRelu":

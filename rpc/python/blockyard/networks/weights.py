@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .afterstate_features import FeatureFacts
 from ..errors import WeightsError
+from .afterstate_features import FeatureFacts
 from .perceptron import Layers, check, forward, sizes
 from .weights_file import MAX_FILE, decode, encode
 

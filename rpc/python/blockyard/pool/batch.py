@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..vector.infos import FinalStep
-from ..vector.rows import Obs, Rows, StepResult
 from ..transport.layout import Handle, resized
 from ..transport.memory import StepMemory
 from ..vector.env import BlockVectorEnv
+from ..vector.infos import FinalStep
+from ..vector.rows import Obs, Rows, StepResult
 
 
 @dataclass

@@ -12,11 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import OpponentError, ServerTimeoutError
-from .batch import Received
-from .server import PoolServer
 from ..transport.healing import LOST, HealingTransport
 from ..transport.memory import StepMemory
 from ..vector.env import BlockVectorEnv
+from .batch import Received
+from .server import PoolServer
 
 
 class HealingPoolServer(PoolServer):

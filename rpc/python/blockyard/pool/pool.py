@@ -10,10 +10,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..errors import ServerTimeoutError
 from ..formats.arguments import copy_actions, integer, positive
 from ..formats.checkpoint_file import Checkpoint
+from ..formats.seeding import check_seed, fresh_seed
+from ..transport.address import Tls
+from ..transport.heal_options import healing_of
+from ..transport.sharded import servers_of
 from ..vector.checkpoints import resume
-from ..errors import ServerTimeoutError
+from ..vector.env import BlockVectorEnv
+from ..vector.recorder import Path, start_with
 from .batch import Part, PoolBatch, Received, join, split
 from .healing import HealingPoolServer
 from .opponents import PoolOpponents
@@ -21,12 +27,6 @@ from .records import PoolRecords
 from .server import PoolServer
 from .stats import PoolClock
 from .waiting import PoolWaiting
-from ..vector.recorder import Path, start_with
-from ..formats.seeding import check_seed, fresh_seed
-from ..transport.address import Tls
-from ..transport.heal_options import healing_of
-from ..transport.sharded import servers_of
-from ..vector.env import BlockVectorEnv
 
 
 class BlockPool(PoolWaiting, PoolOpponents, PoolRecords):

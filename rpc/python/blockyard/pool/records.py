@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 
 from ..formats.checkpoint_file import Checkpoint
 from ..vector.checkpoints import resume, save
+from ..vector.env import BlockVectorEnv
 from ..vector.recorder import Path, end, start_with
 from ..vector.recording import Recording
-from ..vector.env import BlockVectorEnv
 
 
 class PoolRecords:

@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import BlockyardError, EnvironmentsError
-from .batch import Received
 from ..transport.futures import Future
 from ..transport.layout import Handle, resized
 from ..transport.memory import StepMemory
 from ..vector.env import BlockVectorEnv
+from .batch import Received
 
 _MOST_WAIT = 10.0  # seconds for which a server is asked to wait; the pool then asks again
 

@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..formats.checkpoint_file import Checkpoint, Part, runs, split_games
 from ..errors import BlockyardError, CheckpointError
+from ..formats.checkpoint_file import Checkpoint, Part, runs, split_games
 from ..formats.opponents import Lineup
-from .opposition import Opposition
-from .rows import Obs
 from ..transport.memory import StepMemory
 from ..transport.over_socket import SocketTransport
+from .opposition import Opposition
+from .rows import Obs
 
 _PACKAGE = (Path(__file__).parents[1] / "VERSION").read_text(encoding="ascii").strip()
 _MESSAGE = 4096  # bytes of a request besides its games

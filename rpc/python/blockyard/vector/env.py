@@ -13,17 +13,11 @@ from gymnasium.vector import AutoresetMode
 from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
-from ..formats.arguments import Illegal, Reward, Rows, autoreset, game_name, integer, one_of, positive
-from .attributes import Attributes
-from ..formats.checkpoint_file import Checkpoint
-from .checkpoints import Checkpoints, resume
 from ..errors import BlockyardError
-from .illegal import IllegalActions
+from ..formats.arguments import Illegal, Reward, Rows, autoreset, game_name, integer, one_of, positive
+from ..formats.checkpoint_file import Checkpoint
 from ..formats.opponents import Lineup, Opponents
-from .recorder import Path, start_with
-from .rows import Obs as Obs
 from ..formats.seeding import Seed, check_seeds
-from .stepping import Stepping
 from ..transport.address import Address, Tls
 from ..transport.heal_options import Healing, healing_of
 from ..transport.healing import HealingTransport, Reopen
@@ -32,6 +26,12 @@ from ..transport.over_socket import SocketTransport
 from ..transport.session import Session
 from ..transport.sharded import open_shards
 from ..transport.shared_memory import TRANSPORTS, choose_transport
+from .attributes import Attributes
+from .checkpoints import Checkpoints, resume
+from .illegal import IllegalActions
+from .recorder import Path, start_with
+from .rows import Obs as Obs
+from .stepping import Stepping
 
 RENDER_MODES = ["ansi", "rgb_array", "human"]
 

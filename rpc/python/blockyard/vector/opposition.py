@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from ..errors import BlockyardError
 from ..formats.opponents import UPLOADED, Lineup, Opponents, OpponentStats, opponents_by_seat, read_lineup, read_policy
-from .search import Search
 from ..transport.layout import Handle
 from ..transport.session import Session
+from .search import Search
 
 _WEIGHTS = re.compile(rf"weights=({UPLOADED}[0-9a-f]{{64}})")
 _NONE = np.zeros((4, 0), np.uint64)

@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..formats.arguments import Ids, game_ids, positive
-from .recording import Recording, Source, forget
 from ..formats.records.file import RecordFile
 from ..transport.over_socket import SocketTransport
+from .recording import Recording, Source, forget
 
 Path = str | os.PathLike[str]
 _ARGUMENTS = {"path", "every", "envs", "players", "max_games", "max_bytes", "append", "memory"}

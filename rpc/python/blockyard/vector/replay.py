@@ -12,10 +12,10 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from .recording import Recording
 from ..formats.records.lines import games_of
 from ..transport.address import Tls
 from ..transport.session import Session
+from .recording import Recording
 
 _NAME = 200  # bytes of a name on the server
 

@@ -10,12 +10,12 @@ from gymnasium.vector import AutoresetMode
 from numpy.typing import NDArray
 
 from ..errors import NeedsResetError
-from .illegal import IllegalActions
-from .infos import FinalStep, Infos
 from ..formats.packing import pack, unpack
 from ..formats.spec import GameSpec
 from ..transport.layout import Handle
 from ..transport.memory import StepMemory
+from .illegal import IllegalActions
+from .infos import FinalStep, Infos
 
 _FLOAT64 = np.dtype(np.float64)
 _NO_SEAT = 255  # in StepMemory.seat: the row need not act

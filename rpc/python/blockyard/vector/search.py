@@ -10,18 +10,18 @@ from gymnasium.vector import AutoresetMode
 from numpy.typing import NDArray
 
 from ..formats.arguments import Ids, game_ids, positive
-from .infos import FinalStep
+from ..formats.seeding import check_seed
 from ..rendering.frames import Frame
 from ..rendering.human import Display
 from ..rendering.notebook import game_picture, page
 from ..rendering.rgb import rgb
 from ..rendering.svg import Svg, svg
-from .results import Afterstates, LegalActions, Rollout, join_indptr
-from .rows import Obs, Rows
-from ..formats.seeding import check_seed
 from ..transport.buffer import RolloutBuffer
 from ..transport.memory import StepMemory
 from ..transport.over_socket import SocketTransport
+from .infos import FinalStep
+from .results import Afterstates, LegalActions, Rollout, join_indptr
+from .rows import Obs, Rows
 
 
 class Search(Rows):

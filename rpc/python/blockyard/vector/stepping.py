@@ -9,13 +9,13 @@ import numpy as np
 from gymnasium.vector import VectorEnv
 from numpy.typing import NDArray
 
-from ..formats.arguments import copy_actions, reset_mask
 from ..errors import BlockyardError
+from ..formats.arguments import copy_actions, reset_mask
+from ..formats.seeding import Seed, check_seeds, reset_requests
+from ..transport.memory import StepMemory
 from .recorder import Recorded
 from .rows import Obs, StepResult
 from .search import Search
-from ..formats.seeding import Seed, check_seeds, reset_requests
-from ..transport.memory import StepMemory
 
 # Where a step's result goes, if the caller chooses: ``buffer[t]``, or arrays by field.
 Out = StepMemory | Mapping[str, NDArray[Any]] | None
