@@ -9,16 +9,6 @@ import (
 // A Collector is metrics for Start.
 type Collector = prometheus.Collector
 
-// Counter returns a counter whose value is read at every scrape. Goroutines of the site call value.
-func Counter(name, help string, value func() float64) Collector {
-	return prometheus.NewCounterFunc(prometheus.CounterOpts{Name: name, Help: help}, value)
-}
-
-// Gauge returns a gauge whose value is read at every scrape. Goroutines of the site call value.
-func Gauge(name, help string, value func() float64) Collector {
-	return prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, value)
-}
-
 // Info returns a metric that is always 1 and says in its labels what is to be known, such as the version.
 func Info(name, help string, labels map[string]string) Collector {
 	return prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help, ConstLabels: labels},

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"log/slog"
+	"net"
 	"net/http"
 	"strings"
 	"sync/atomic"
@@ -26,9 +27,10 @@ func TestSite(t *testing.T) {
 	_, err = parser.Parse([]string{"--http", "127.0.0.1:0"})
 	require.NoError(t, err)
 	var games atomic.Int64
-	site, err := c.Start(quiet,
-		Counter("blockyard_test_games_total", "Games played.", func() float64 { return float64(games.Load()) }),
-		Gauge("blockyard_test_memory_bytes", "Memory in use.", func() float64 { return 7 }),
+	set := NewSet(games.Load)
+	set.Counter("blockyard_test_games_total", "Games played.", func(n *int64) float64 { return float64(*n) })
+	set.Gauge("blockyard_test_memory_bytes", "Memory in use.", func(*int64) float64 { return 7 })
+	site, err := c.Start(quiet, set,
 		Info("blockyard_test_info", "The version.", map[string]string{"version": "1"}))
 	require.NoError(t, err)
 	require.Regexp(t, `^http://127\.0\.0\.1:\d+$`, site.URL())
@@ -96,6 +98,22 @@ func TestSet(t *testing.T) {
 	}
 }
 
+// Idle connections of strangers, more than a server keeps, do not silence the health checks.
+func TestHealthBesideIdleStrangers(t *testing.T) {
+	site, err := (&Flags{HTTP: "127.0.0.1:0"}).Start(quiet)
+	require.NoError(t, err)
+	defer site.Close()
+	for range 300 {
+		c, err := net.Dial("tcp", strings.TrimPrefix(site.URL(), "http://"))
+		require.NoError(t, err)
+		defer c.Close()
+		_, err = c.Write([]byte("GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n"))
+		require.NoError(t, err)
+	}
+	status, _ := opstest.Get(t, site.URL()+"/healthz")
+	require.Equal(t, http.StatusOK, status)
+}
+
 // Without --http nothing is opened, and a program need not care.
 func TestNoSite(t *testing.T) {
 	site, err := new(Flags).Start(quiet)
@@ -127,7 +145,7 @@ func TestPublicOnlyWhenSaid(t *testing.T) {
 
 func TestNameIsTakenTwice(t *testing.T) {
 	c := func() Collector {
-		return Gauge("blockyard_test_files", "Files.", func() float64 { return 0 })
+		return Info("blockyard_test_files", "Files.", nil)
 	}
 	_, err := (&Flags{HTTP: "127.0.0.1:0"}).Start(quiet, c(), c())
 	require.ErrorContains(t, err, "duplicate")
