@@ -3,7 +3,7 @@
 //
 // It knows no program: programs pass it Prometheus collectors.
 //
-// A command embeds Flags and needs two calls; metrics is a Set, or another collector:
+// A command embeds Flags and needs two calls; metrics is what Metrics returns:
 //
 //	site, err := c.Start(log, metrics)
 //	if err != nil {
