@@ -12,32 +12,11 @@ import (
 	"blockyard/env/dropblox"
 )
 
-// positions is a replay of a record, whose positions can be analysed.
-type positions interface {
-	// position returns turn n, to be analysed.
-	position(n int) (analysis.Request, error)
-	// marked paints turn n with a legal action of a seat instead of those played.
-	marked(n, seat int, a env.Action) (Frame, error)
-}
-
-// positionsOf returns a replay as positions, or nil if it is no record.
-func positionsOf(f replay) positions {
-	switch f := f.(type) {
-	case *recordReplay:
-		return f
-	case *commands:
-		if _, ok := f.of.(*recorded); ok {
-			return f
-		}
-	}
-	return nil
-}
-
-// errHistory is the error for a replay that is no record.
+// errHistory is the error for a replay that has no record.
 var errHistory = errors.New("only a record can be analysed, and this game is a history folder: " +
 	"agents host dropblox --record FILE writes a record as well")
 
-// position implements positions.
+// position implements replay.
 func (p *recordReplay) position(n int) (analysis.Request, error) {
 	r := p.timeline
 	if n >= r.Len() {
@@ -49,7 +28,7 @@ func (p *recordReplay) position(n int) (analysis.Request, error) {
 	return analysis.Request{Record: r.Rec, Turn: n, State: s, Moves: r.Moves()}, nil
 }
 
-// marked implements positions.
+// marked implements replay.
 func (p *recordReplay) marked(n, seat int, a env.Action) (Frame, error) {
 	if err := p.legal(n, seat, a); err != nil {
 		return Frame{}, err
@@ -69,14 +48,20 @@ func (p *recordReplay) legal(n, seat int, a env.Action) error {
 	return nil
 }
 
-// position implements positions.
+// position implements replay.
 func (c *commands) position(n int) (analysis.Request, error) {
-	return c.of.(*recorded).position(n)
+	if r, ok := c.of.(*recorded); ok {
+		return r.position(n)
+	}
+	return analysis.Request{}, errHistory
 }
 
-// marked implements positions.
+// marked implements replay.
 func (c *commands) marked(n, seat int, a env.Action) (Frame, error) {
-	r := c.of.(*recorded)
+	r, ok := c.of.(*recorded)
+	if !ok {
+		return Frame{}, errHistory
+	}
 	if err := r.legal(n, seat, a); err != nil {
 		return Frame{}, err
 	}
@@ -115,31 +100,17 @@ func (b *Board) ghost(places []dropblox.Cell, ink uint8) {
 	b.Cells, b.Ink = string(cells), string(inks)
 }
 
-// turn opens the replay of a request whose positions can be analysed, locked.
-func (s *Server) turn(q *query) (*held, positions, error) {
-	f, err := s.open(q)
-	if err != nil {
-		return nil, nil, err
-	}
-	p := positionsOf(f.replay)
-	if p == nil {
-		f.mu.Unlock()
-		return nil, nil, errHistory
-	}
-	return f, p, nil
-}
-
 // marked responds with the frame of a turn that shows another action.
 func (s *Server) marked(w http.ResponseWriter, r *http.Request) error {
 	q := query{Request: r}
 	turn, seat := q.number("turn", -1, 0, 1<<40), q.number("seat", -1, 0, env.MaxSeats-1)
 	action := q.number("action", -1, 0, int(env.None)-1)
-	f, p, err := s.turn(&q)
+	f, err := s.open(&q)
 	if err != nil {
 		return err
 	}
 	defer f.mu.Unlock()
-	frame, err := p.marked(turn, seat, env.Action(action))
+	frame, err := f.replay.marked(turn, seat, env.Action(action))
 	if err == nil {
 		web.Answer(w, &frame)
 	}
@@ -154,11 +125,11 @@ func (s *Server) analysis(w http.ResponseWriter, r *http.Request) error {
 	}
 	q := query{Request: r}
 	turn := q.number("turn", -1, 0, 1<<40)
-	f, p, err := s.turn(&q)
+	f, err := s.open(&q)
 	if err != nil {
 		return err
 	}
-	request, err := p.position(turn)
+	request, err := f.replay.position(turn)
 	known := s.analyst.Agents(f.shown.Game)
 	f.mu.Unlock()
 	if err != nil {
