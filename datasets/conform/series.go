@@ -6,8 +6,8 @@ import (
 	"fmt"
 )
 
-// ErrLost is what a check returns after a difference for which the game cannot be replayed further. The rest of the game
-// is then not compared.
+// ErrLost is what a check returns after a difference for which the game cannot be replayed further. The rest of the
+// game is then not compared.
 var ErrLost = errors.New("the game cannot be replayed further")
 
 // A Series is the game that consecutive lines of a transcript describe, from its first line to its last.

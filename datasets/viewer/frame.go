@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"blockyard/datasets/record/playback"
+	"blockyard/datasets/viewer/analysis"
 	"blockyard/env"
 	"blockyard/env/dropblox"
 	"blockyard/env/games"
@@ -21,6 +22,10 @@ type replay interface {
 	info() info
 	// frame paints frame n, below info().Frames.
 	frame(n int) (Frame, error)
+	// position returns turn n of a record, to be analysed.
+	position(n int) (analysis.Request, error)
+	// marked paints turn n of a record with a legal action of a seat instead of those played.
+	marked(n, seat int, a env.Action) (Frame, error)
 }
 
 // info describes a replay.

@@ -35,28 +35,27 @@ type held struct {
 	err    error
 }
 
-// open returns the replay of a request, locked, or responds with an error and returns nil.
-func (s *Server) open(w http.ResponseWriter, r *http.Request) *held {
-	id := r.FormValue("id")
+// open returns the replay of a request, locked, after it has read for a while.
+func (s *Server) open(q *query) (*held, error) {
+	if q.err != nil {
+		return nil, q.err
+	}
+	id := q.FormValue("id")
 	e := s.library.game(id)
-	if e == nil { // perhaps the list has not been read yet
-		for k := 0; e == nil && k < 20 && r.Context().Err() == nil; k++ {
-			done := s.library.Refresh(time.Now().Add(pause))
-			if e = s.library.game(id); done {
-				break
-			}
+	for k := 0; e == nil && k < 20 && q.Context().Err() == nil; k++ { // perhaps the list has not been read yet
+		done := s.library.Refresh(time.Now().Add(pause))
+		if e = s.library.game(id); done {
+			break
 		}
 	}
 	if e == nil {
-		web.Refuse(w, http.StatusNotFound, fmt.Errorf("there is no game %q in the list", short(id, 200)))
-		return nil
+		return nil, web.Status(http.StatusNotFound, fmt.Errorf("there is no game %q in the list", short(id, 200)))
 	}
-	f, err := s.replays.open(r.Context(), s.library, e)
-	if err != nil {
-		web.Refuse(w, http.StatusUnprocessableEntity, err)
-		return nil
+	f, err := s.replays.open(q.Context(), s.library, e)
+	if err == nil {
+		f.replay.advance(time.Now().Add(pause))
 	}
-	return f
+	return f, err
 }
 
 // open returns the entry's replay, locked.

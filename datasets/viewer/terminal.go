@@ -92,47 +92,51 @@ func (h *History) Notes() []string {
 // Newest returns what was written last in a folder: its folder "history" if there is one, otherwise the
 // newest file of records or history folder in it or below. It returns an error if there is nothing.
 func Newest(below string) (string, error) {
-	if path := filepath.Join(below, "history"); isFolder(path) {
+	path := filepath.Join(below, "history")
+	if st, err := os.Stat(path); err == nil && st.IsDir() {
 		return path, nil
 	}
-	newest, when := "", time.Time{}
-	(&Library{}).find(folder{path: below}, func(path, _ string, history bool) {
+	path = newest(below, func(path, _ string, history bool) int64 {
 		if history {
 			path = filepath.Join(path, "state0")
 		}
-		if st, err := os.Stat(path); err == nil && (newest == "" || st.ModTime().After(when)) {
-			newest, when = path, st.ModTime()
-			if history {
-				newest = filepath.Dir(path)
-			}
+		if st, err := os.Stat(path); err == nil {
+			return st.ModTime().UnixNano()
 		}
+		return 0
 	})
-	if newest == "" {
+	if path == "" {
 		return "", errors.New("neither a folder history nor a file *.jsonl or *.jsonl.gz is here: name what to show")
 	}
-	return newest, nil
+	return path, nil
 }
 
 // NewestHistory returns the history folder below a folder whose game began last. It returns an error
 // if there is none.
 func NewestHistory(below string) (string, error) {
-	newest, when := "", int64(0)
-	(&Library{}).find(folder{path: below}, func(path, shown string, history bool) {
-		if !history {
-			return
-		}
+	path := newest(below, func(path, shown string, history bool) int64 {
 		d := dir{folder: folder{path, shown}}
-		if d.look(); d.entry != nil && (newest == "" || d.entry.Time > when) {
-			newest, when = path, d.entry.Time
+		if history {
+			d.look()
 		}
+		if d.entry == nil {
+			return 0
+		}
+		return d.entry.Time
 	})
-	if newest == "" {
+	if path == "" {
 		return "", fmt.Errorf("%s: no history folder here or below, want one with a file state0", below)
 	}
-	return newest, nil
+	return path, nil
 }
 
-func isFolder(path string) bool {
-	st, err := os.Stat(path)
-	return err == nil && st.IsDir()
+// newest returns the file of records or history folder at the latest time; "" if no time is above 0.
+func newest(below string, timeOf func(path, shown string, history bool) int64) (path string) {
+	last := int64(0)
+	(&Library{}).find(folder{path: below}, func(at, shown string, history bool) {
+		if when := timeOf(at, shown, history); when > last {
+			path, last = at, when
+		}
+	})
+	return path
 }

@@ -2,9 +2,6 @@
 package commands
 
 import (
-	"context"
-	"os"
-
 	"github.com/alecthomas/kong"
 
 	"blockyard/datasets/program"
@@ -29,11 +26,6 @@ The protocol is msgpack-rpc; rpc/PROTOCOL.md specifies every message.`
 func Main(v string) int {
 	version = v
 	return commandLine().Main()
-}
-
-// run runs a command line and returns the exit status.
-func run(ctx context.Context, args []string) int {
-	return commandLine().Run(ctx, args, &program.Console{In: os.Stdin, Out: os.Stdout, Err: os.Stderr})
 }
 
 // commandLine is the program. Its name in help and errors is "rpc", or that of the Python package, whose command line

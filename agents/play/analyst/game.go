@@ -17,7 +17,8 @@ func (a *Analyst) At(ctx context.Context, r *playback.Timeline, n int, agent str
 
 // Game analyses every turn of a game. done is called after every turn with their number. If ctx ends, the result covers
 // the turns before, and there is no error.
-func (a *Analyst) Game(ctx context.Context, r *playback.Timeline, agent string, done func(int)) (*analysis.Game, error) {
+func (a *Analyst) Game(ctx context.Context, r *playback.Timeline, agent string, done func(int)) (
+	*analysis.Game, error) {
 	out := &analysis.Game{Game: r.Rec.Game, Players: []analysis.Player{}, Decisions: []analysis.Decision{}}
 	for seat, name := range r.Rec.Agents {
 		out.Players = append(out.Players, analysis.Player{Seat: seat, Player: name})

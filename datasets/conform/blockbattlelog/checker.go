@@ -39,7 +39,7 @@ func New() *conform.Checker {
 }
 
 // comparing makes check return an error for a record that states no value to compare.
-func comparing[T any](check func(*conform.Tally, conform.Values, *T) error) func(*conform.Tally, conform.Values, *T) error {
+func comparing[T any, Check func(*conform.Tally, conform.Values, *T) error](check Check) Check {
 	return func(t *conform.Tally, v conform.Values, rec *T) error {
 		before := t.Compared
 		err := check(t, v, rec)
