@@ -171,8 +171,8 @@ def test_a_link_that_leads_nowhere_is_found():
 
 
 def test_links_lead_to_pages():
-    text = "[a](../PROTOCOL.md#1) [b](blockyard/spec.py) [c](docs) ![d](../../env/blocking/pictures/forms.svg) `a\\|b`"
+    text = "[a](../PROTOCOL.md#1) [b](blockyard/formats/spec.py) [c](docs) ![d](../../env/blocking/pictures/forms.svg) `a\\|b`"
     assert repository.site_text("rpc/python/README.md", text) == (
-        "[a](protocol.md#1) [b](source/rpc/python/blockyard/spec.py.md) c "
+        "[a](protocol.md#1) [b](source/rpc/python/blockyard/formats/spec.py.md) c "
         "![d](source/env/blocking/pictures/forms.svg) `a|b`"
     )
