@@ -14,8 +14,8 @@ import (
 	"blockyard/env/games"
 )
 
-// A film is a game as frames.
-type film interface {
+// A replay is a game as frames.
+type replay interface {
 	// advance reads until deadline, and checks whether a game that is being written has grown.
 	advance(deadline time.Time)
 	info() info
@@ -23,14 +23,14 @@ type film interface {
 	frame(n int) (Frame, error)
 }
 
-// info describes a film.
+// info describes a replay.
 type info struct {
 	Frames  int     `json:"frames"`
 	Turns   int     `json:"turns"`
 	Starts  []int   `json:"starts,omitempty"` // first frame of each turn; nil if every turn has one frame
 	Reading bool    `json:"reading"`          // there are more frames: ask again
 	Live    bool    `json:"live"`             // the game is being written
-	Error   string  `json:"error,omitempty"`  // the error that ends the film
+	Error   string  `json:"error,omitempty"`  // the error that ends the replay
 	Pace    int     `json:"pace"`             // milliseconds per frame
 	Scores  [][]int `json:"scores,omitempty"` // of each seat, sampled at equal distances
 }
@@ -141,7 +141,7 @@ func trim(b *env.Board) (Board, bool) {
 }
 
 // seats sets the players of r's current position.
-func (out *Frame) seats(r *playback.Reel, over bool) {
+func (out *Frame) seats(r *playback.Timeline, over bool) {
 	s, m := r.State(), r.Moves()
 	for seat := range r.Rec.Seats {
 		p := Seat{Score: s.Score(seat), Turn: s.Acting().Has(seat)}

@@ -15,60 +15,59 @@ import (
 	"blockyard/datasets/record"
 )
 
-// maxFilms is how many games are kept open. The least recently used one is closed first.
-const maxFilms = 6
+// maxReplays is how many games are kept open. The least recently used one is closed first.
+const maxReplays = 6
 
-// films are the open games.
-type films struct {
+// replays are the open games.
+type replays struct {
 	mu   sync.Mutex
 	held []*held // most recently used last
 }
 
-// A held is an open film. One request at a time uses it.
+// A held is an open replay. One request at a time uses it.
 type held struct {
-	id    string
-	gen   string
-	mu    sync.Mutex
-	film  film
-	entry *entry
-	shown entry // for the page
-	err   error
+	id     string
+	gen    string
+	mu     sync.Mutex
+	replay replay
+	entry  *entry
+	shown  entry // for the page
+	err    error
 }
 
-// open returns the film of a request, locked, or responds with an error and returns nil.
-func (s *Server) open(w http.ResponseWriter, r *http.Request) *held {
-	id := r.FormValue("id")
+// open returns the replay of a request, locked, after it has read for a while.
+func (s *Server) open(q *query) (*held, error) {
+	if q.err != nil {
+		return nil, q.err
+	}
+	id := q.FormValue("id")
 	e := s.library.game(id)
-	if e == nil { // perhaps the list has not been read yet
-		for k := 0; e == nil && k < 20 && r.Context().Err() == nil; k++ {
-			done := s.library.Refresh(time.Now().Add(pause))
-			if e = s.library.game(id); done {
-				break
-			}
+	for k := 0; e == nil && k < 20 && q.Context().Err() == nil; k++ { // perhaps the list has not been read yet
+		done := s.library.Refresh(time.Now().Add(pause))
+		if e = s.library.game(id); done {
+			break
 		}
 	}
 	if e == nil {
-		web.Refuse(w, http.StatusNotFound, fmt.Errorf("there is no game %q in the list", short(id, 200)))
-		return nil
+		return nil, web.Status(http.StatusNotFound, fmt.Errorf("there is no game %q in the list", short(id, 200)))
 	}
-	f, err := s.films.open(r.Context(), s.library, e)
-	if err != nil {
-		web.Refuse(w, http.StatusUnprocessableEntity, err)
-		return nil
+	f, err := s.replays.open(q.Context(), s.library, e)
+	if err == nil {
+		f.replay.advance(time.Now().Add(pause))
 	}
-	return f
+	return f, err
 }
 
-// open returns the entry's film, locked.
-func (o *films) open(ctx context.Context, l *Library, e *entry) (*held, error) {
+// open returns the entry's replay, locked.
+func (o *replays) open(ctx context.Context, l *Library, e *entry) (*held, error) {
 	l.mu.Lock()
 	now := *e
 	l.mu.Unlock()
 	h := o.find(&now)
 	h.mu.Lock()
-	if h.film == nil && h.err == nil {
+	if h.replay == nil && h.err == nil {
 		h.entry = &now
-		h.film, h.err = now.film(ctx)
+		h.replay, h.err = now.replay(ctx)
 	}
 	if err := h.err; errors.Is(err, context.Canceled) { // only this request has ended
 		h.err = nil
@@ -86,8 +85,8 @@ func (o *films) open(ctx context.Context, l *Library, e *entry) (*held, error) {
 	return h, nil
 }
 
-// find returns the film of an entry, an empty one if it is not open.
-func (o *films) find(e *entry) *held {
+// find returns the replay of an entry, an empty one if it is not open.
+func (o *replays) find(e *entry) *held {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	gen := fmt.Sprintf("%d.%d", e.version, e.offset)
@@ -98,7 +97,7 @@ func (o *films) find(e *entry) *held {
 		}
 	}
 	h := &held{id: e.ID, gen: gen}
-	if o.held = append(o.held, h); len(o.held) > maxFilms {
+	if o.held = append(o.held, h); len(o.held) > maxReplays {
 		o.held = slices.Delete(o.held, 0, 1)
 	}
 	return h
@@ -138,15 +137,15 @@ func (e *entry) matches(words []string) bool {
 	return !slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(text, w) })
 }
 
-// film opens the entry's game.
-func (e *entry) film(ctx context.Context) (film, error) {
+// replay opens the entry's game.
+func (e *entry) replay(ctx context.Context) (replay, error) {
 	if e.Error != "" {
 		return nil, errors.New(e.Error)
 	}
 	if e.history != nil {
 		return newCommands(&history{folder: e.history}), nil
 	}
-	return newReplay(ctx, e)
+	return openReplay(ctx, e)
 }
 
 // short cuts a text to at most n bytes, between characters.

@@ -17,9 +17,9 @@ import (
 type History struct {
 	Program string // that played, as the folder says
 
-	film *commands
-	at   int
-	err  error // of the turn shown last
+	replay *commands
+	at     int
+	err    error // of the turn shown last
 }
 
 // IsHistory reports whether a path is a history folder: it has a file state0.
@@ -31,11 +31,11 @@ func OpenHistory(path string) (*History, error) {
 	at := folder{path, filepath.ToSlash(path)}
 	d := dir{folder: at}
 	d.look()
-	h := &History{film: newCommands(&history{folder: &at})}
+	h := &History{replay: newCommands(&history{folder: &at})}
 	if d.entry != nil {
 		h.Program = strings.Join(d.entry.Players, ", ")
 	}
-	h.film.advance(time.Now().Add(time.Hour))
+	h.replay.advance(time.Now().Add(time.Hour))
 	if h.Len() == 0 {
 		return nil, cmp.Or(h.Err(), fmt.Errorf("%s: no states", path))
 	}
@@ -44,11 +44,11 @@ func OpenHistory(path string) (*History, error) {
 
 // At is the current turn, Len the number of turns.
 func (h *History) At() int  { return h.at }
-func (h *History) Len() int { return len(h.film.steps.starts) }
+func (h *History) Len() int { return len(h.replay.steps.starts) }
 
 // Err is the error that ends the history early, or nil.
 func (h *History) Err() error {
-	_, _, err := h.film.of.state()
+	_, _, err := h.replay.of.state()
 	return errors.Join(err, h.err)
 }
 
@@ -58,7 +58,7 @@ func (h *History) Seek(n int) { h.at = max(0, min(n, h.Len()-1)) }
 // Show paints the position before the current turn.
 func (h *History) Show(f *env.Frame) {
 	f.Reset()
-	c := h.film
+	c := h.replay
 	if _, h.err = c.frame(c.steps.starts[h.at]); h.err != nil {
 		return
 	}
@@ -76,7 +76,7 @@ func (h *History) Notes() []string {
 	if h.err != nil {
 		return []string{h.err.Error()}
 	}
-	c := h.film
+	c := h.replay
 	line := fmt.Sprintf("score %d", c.pos.Score)
 	switch {
 	case c.pos.Failed:
@@ -92,47 +92,51 @@ func (h *History) Notes() []string {
 // Newest returns what was written last in a folder: its folder "history" if there is one, otherwise the
 // newest file of records or history folder in it or below. It returns an error if there is nothing.
 func Newest(below string) (string, error) {
-	if path := filepath.Join(below, "history"); isFolder(path) {
+	path := filepath.Join(below, "history")
+	if st, err := os.Stat(path); err == nil && st.IsDir() {
 		return path, nil
 	}
-	newest, when := "", time.Time{}
-	(&Library{}).find(folder{path: below}, func(path, _ string, history bool) {
+	path = newest(below, func(path, _ string, history bool) int64 {
 		if history {
 			path = filepath.Join(path, "state0")
 		}
-		if st, err := os.Stat(path); err == nil && (newest == "" || st.ModTime().After(when)) {
-			newest, when = path, st.ModTime()
-			if history {
-				newest = filepath.Dir(path)
-			}
+		if st, err := os.Stat(path); err == nil {
+			return st.ModTime().UnixNano()
 		}
+		return 0
 	})
-	if newest == "" {
+	if path == "" {
 		return "", errors.New("neither a folder history nor a file *.jsonl or *.jsonl.gz is here: name what to show")
 	}
-	return newest, nil
+	return path, nil
 }
 
 // NewestHistory returns the history folder below a folder whose game began last. It returns an error
 // if there is none.
 func NewestHistory(below string) (string, error) {
-	newest, when := "", int64(0)
-	(&Library{}).find(folder{path: below}, func(path, shown string, history bool) {
-		if !history {
-			return
-		}
+	path := newest(below, func(path, shown string, history bool) int64 {
 		d := dir{folder: folder{path, shown}}
-		if d.look(); d.entry != nil && (newest == "" || d.entry.Time > when) {
-			newest, when = path, d.entry.Time
+		if history {
+			d.look()
 		}
+		if d.entry == nil {
+			return 0
+		}
+		return d.entry.Time
 	})
-	if newest == "" {
+	if path == "" {
 		return "", fmt.Errorf("%s: no history folder here or below, want one with a file state0", below)
 	}
-	return newest, nil
+	return path, nil
 }
 
-func isFolder(path string) bool {
-	st, err := os.Stat(path)
-	return err == nil && st.IsDir()
+// newest returns the file of records or history folder at the latest time; "" if no time is above 0.
+func newest(below string, timeOf func(path, shown string, history bool) int64) (path string) {
+	last := int64(0)
+	(&Library{}).find(folder{path: below}, func(at, shown string, history bool) {
+		if when := timeOf(at, shown, history); when > last {
+			path, last = at, when
+		}
+	})
+	return path
 }

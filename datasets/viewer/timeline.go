@@ -23,30 +23,30 @@ const maxChoices = 1 << 20
 // replayPace is the duration of a position's frame in milliseconds.
 const replayPace = 300
 
-// A replay is a record as a film with one frame per position.
-type replay struct {
-	entry *entry
-	reel  *playback.Reel
-	size  int64  // of the file when it was read
-	note  string // about a game that is not shown completely
-	cut   bool   // the file ends before the game does
-	err   error
-	frm   env.Frame
+// A recordReplay is a record as a replay with one frame per position.
+type recordReplay struct {
+	entry    *entry
+	timeline *playback.Timeline
+	size     int64  // of the file when it was read
+	note     string // about a game that is not shown completely
+	cut      bool   // the file ends before the game does
+	err      error
+	frm      env.Frame
 }
 
-func newReplay(ctx context.Context, e *entry) (film, error) {
-	p := &replay{entry: e}
+func openReplay(ctx context.Context, e *entry) (replay, error) {
+	p := &recordReplay{entry: e}
 	if err := p.read(ctx); err != nil {
 		return nil, err
 	}
-	if _, ok := p.reel.Game.New(p.reel.Rec.Seats).(*dropblox.State); ok {
-		return newCommands(&recorded{replay: p}), nil
+	if _, ok := p.timeline.Game.New(p.timeline.Rec.Seats).(*dropblox.State); ok {
+		return newCommands(&recorded{recordReplay: p}), nil
 	}
 	return p, nil
 }
 
-// read reads the record as far as it is complete, and starts a reel with as many positions as before.
-func (p *replay) read(ctx context.Context) error {
+// read reads the record as far as it is complete, and starts a timeline with as many positions as before.
+func (p *recordReplay) read(ctx context.Context) error {
 	rec, cut, size, err := p.entry.read(ctx)
 	if err != nil {
 		return err
@@ -64,15 +64,15 @@ func (p *replay) read(ctx context.Context) error {
 		p.cut = false
 	}
 	was := 0
-	if p.reel != nil {
-		was = p.reel.Len()
+	if p.timeline != nil {
+		was = p.timeline.Len()
 	}
 	next := playback.New(g, rec)
 	next.Unfinished = cut || short
 	for next.Len() < was && !next.Done() {
 		next.Advance(time.Now())
 	}
-	p.reel = next
+	p.timeline = next
 	return nil
 }
 
@@ -129,37 +129,37 @@ func (e *entry) read(ctx context.Context) (rec *record.Record, cut bool, size in
 	return rec, false, st.Size(), err
 }
 
-func (p *replay) advance(deadline time.Time) {
-	if p.reel.Advance(deadline) && p.cut {
+func (p *recordReplay) advance(deadline time.Time) {
+	if p.timeline.Advance(deadline) && p.cut {
 		if st, err := os.Stat(p.entry.path); err == nil && st.Size() != p.size {
 			if p.err = p.read(context.Background()); p.err == nil {
-				p.reel.Advance(deadline)
+				p.timeline.Advance(deadline)
 			}
 		}
 	}
 }
 
-func (p *replay) info() info {
-	out := info{Frames: p.reel.Len(), Turns: p.reel.Len(), Reading: !p.reel.Done(), Pace: replayPace}
-	out.Scores = p.reel.Scores().Seats
+func (p *recordReplay) info() info {
+	out := info{Frames: p.timeline.Len(), Turns: p.timeline.Len(), Reading: !p.timeline.Done(), Pace: replayPace}
+	out.Scores = p.timeline.Scores().Seats
 	out.Live = p.cut && p.entry.fresh()
 	switch {
 	case p.err != nil:
 		out.Error = p.err.Error()
-	case p.reel.Err() != nil:
-		out.Error = "The record does not replay: " + p.reel.Err().Error()
+	case p.timeline.Err() != nil:
+		out.Error = "The record does not replay: " + p.timeline.Err().Error()
 	}
 	return out
 }
 
-func (p *replay) frame(n int) (Frame, error) {
-	p.reel.Seek(n)
-	return p.paint(p.reel.Moves()), nil
+func (p *recordReplay) frame(n int) (Frame, error) {
+	p.timeline.Seek(n)
+	return p.paint(p.timeline.Moves()), nil
 }
 
 // paint paints the current position with these actions.
-func (p *replay) paint(moves env.Moves) Frame {
-	r := p.reel
+func (p *recordReplay) paint(moves env.Moves) Frame {
+	r := p.timeline
 	r.ShowMoves(&p.frm, moves)
 	out := Frame{Label: fmt.Sprintf("Turn %d", r.At()), Turn: r.At()}
 	over := r.Done() && r.Last() && r.State().Acting() == 0

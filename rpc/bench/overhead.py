@@ -59,7 +59,7 @@ class Form:
     def __init__(self, options: dict[str, Any], args: argparse.Namespace, folder: Path) -> None:
         options = dict(options)
         command = [
-            find_server(),
+            str(find_server()),
             "serve",
             "--listen",
             f"unix:{folder}/s",

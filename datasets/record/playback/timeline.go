@@ -11,15 +11,15 @@ import (
 )
 
 const (
-	firstSpacing = 64   // initial distance of the positions that a reel keeps
-	maxMarks     = 4096 // with more of them, the reel drops every other one
+	firstSpacing = 64   // initial distance of the positions that a timeline keeps
+	maxMarks     = 4096 // with more of them, the timeline drops every other one
 	maxSamples   = 1024 // of the scores
 )
 
-// A Reel is a recorded game with random access. Advance replays it once from start to end; Seek goes to
-// any position that Advance has reached. The reel keeps only some of the positions, so its memory grows
+// A Timeline is a recorded game with random access. Advance replays it once from start to end; Seek goes to
+// any position that Advance has reached. The timeline keeps only some of the positions, so its memory grows
 // by about ten bytes per choice.
-type Reel struct {
+type Timeline struct {
 	Game *env.Game
 	Rec  *record.Record
 	// Unfinished means that the record stops before the game does, so its end is not compared.
@@ -49,14 +49,14 @@ type mark struct {
 // hearEvery is the time between two looks at a context.
 const hearEvery = 20 * time.Millisecond
 
-// New returns a reel for rec, a game of g, with no positions yet.
-func New(g *env.Game, rec *record.Record) *Reel {
-	return &Reel{Game: g, Rec: rec, replay: record.NewReplay(g, rec), spacing: firstSpacing}
+// New returns a timeline for rec, a game of g, with no positions yet.
+func New(g *env.Game, rec *record.Record) *Timeline {
+	return &Timeline{Game: g, Rec: rec, replay: record.NewReplay(g, rec), spacing: firstSpacing}
 }
 
-// Whole returns a reel that has advanced to the end of rec. It fails if there is no first position. If the
-// record fails to replay later, the reel ends there and Err returns the error. It also fails if ctx ends.
-func Whole(ctx context.Context, g *env.Game, rec *record.Record) (*Reel, error) {
+// Whole returns a timeline that has advanced to the end of rec. It fails if there is no first position. If the
+// record fails to replay later, the timeline ends there and Err returns the error. It also fails if ctx ends.
+func Whole(ctx context.Context, g *env.Game, rec *record.Record) (*Timeline, error) {
 	r := New(g, rec)
 	for !r.Advance(time.Now().Add(hearEvery)) {
 		if err := ctx.Err(); err != nil {
@@ -72,7 +72,7 @@ func Whole(ctx context.Context, g *env.Game, rec *record.Record) (*Reel, error) 
 
 // Advance replays until deadline, or to the end if deadline is zero, and reports whether it has reached the
 // end. Every call advances by at least a few positions.
-func (r *Reel) Advance(deadline time.Time) (done bool) {
+func (r *Timeline) Advance(deadline time.Time) (done bool) {
 	if r.done {
 		return true
 	}
@@ -96,7 +96,7 @@ func (r *Reel) Advance(deadline time.Time) (done bool) {
 }
 
 // reach adds the next position and the moves played from it.
-func (r *Reel) reach(s env.State, m env.Moves) {
+func (r *Timeline) reach(s env.State, m env.Moves) {
 	if r.reached > 0 {
 		r.ahead.paint.settle(s)
 	}
@@ -114,7 +114,7 @@ func (r *Reel) reach(s env.State, m env.Moves) {
 	r.reached++
 }
 
-func (r *Reel) keep(s env.State) {
+func (r *Timeline) keep(s env.State) {
 	kept := r.Game.New(r.Rec.Seats)
 	kept.CopyFrom(s)
 	r.marks = append(r.marks, mark{kept, r.ahead.ply, r.ahead.paint.clone()})
@@ -125,19 +125,19 @@ func (r *Reel) keep(s env.State) {
 }
 
 // Len is the number of positions reached.
-func (r *Reel) Len() int { return r.reached }
+func (r *Timeline) Len() int { return r.reached }
 
 // Done reports whether Advance has reached the end.
-func (r *Reel) Done() bool { return r.done }
+func (r *Timeline) Done() bool { return r.done }
 
 // Err is the first error or difference of the replay so far, or nil.
-func (r *Reel) Err() error { return r.err }
+func (r *Timeline) Err() error { return r.err }
 
 // Scores are the scores up to the position of Advance.
-func (r *Reel) Scores() *Scores { return &r.scores }
+func (r *Timeline) Scores() *Scores { return &r.scores }
 
 // Seek goes to position n, or to the nearest one reached. There must be at least one.
-func (r *Reel) Seek(n int) {
+func (r *Timeline) Seek(n int) {
 	n = max(0, min(n, r.reached-1))
 	if r.here.state == nil || n < r.at || n/r.spacing > r.at/r.spacing {
 		from := &r.marks[n/r.spacing]
@@ -153,7 +153,7 @@ func (r *Reel) Seek(n int) {
 	}
 }
 
-func (r *Reel) step() {
+func (r *Timeline) step() {
 	s, m := r.here.state, r.moves[r.at]
 	r.here.paint.place(s, m)
 	r.here.ply += s.Acting().Len()
@@ -167,16 +167,16 @@ func (r *Reel) step() {
 }
 
 // At is the number of the current position, from 0.
-func (r *Reel) At() int { return r.at }
+func (r *Timeline) At() int { return r.at }
 
 // State is the current position. The caller must not change it.
-func (r *Reel) State() env.State { return r.here.state }
+func (r *Timeline) State() env.State { return r.here.state }
 
 // Last reports whether the current position is the last one reached.
-func (r *Reel) Last() bool { return r.at == r.reached-1 }
+func (r *Timeline) Last() bool { return r.at == r.reached-1 }
 
 // Moves returns the moves played from the current position; env.NoMoves from the last.
-func (r *Reel) Moves() env.Moves {
+func (r *Timeline) Moves() env.Moves {
 	if r.at >= len(r.moves) {
 		return env.NoMoves
 	}
@@ -184,7 +184,7 @@ func (r *Reel) Moves() env.Moves {
 }
 
 // Value returns the recorded search value of the seat's action, if the record has one.
-func (r *Reel) Value(seat int) (v float32, ok bool) {
+func (r *Timeline) Value(seat int) (v float32, ok bool) {
 	k := r.here.ply
 	for set := r.here.state.Acting(); set != 0 && k < len(r.Rec.Values) && !r.Last(); set = set.Rest() {
 		if set.First() == seat {
@@ -198,10 +198,10 @@ func (r *Reel) Value(seat int) (v float32, ok bool) {
 
 // Show paints the current position as the game does, adds the cells that the actions from it will fill,
 // and paints settled cells in the colours of their pieces.
-func (r *Reel) Show(f *env.Frame) { r.ShowMoves(f, r.Moves()) }
+func (r *Timeline) Show(f *env.Frame) { r.ShowMoves(f, r.Moves()) }
 
 // ShowMoves is Show with other legal actions instead of those that were played.
-func (r *Reel) ShowMoves(f *env.Frame, moves env.Moves) {
+func (r *Timeline) ShowMoves(f *env.Frame, moves env.Moves) {
 	f.Reset()
 	r.here.state.Show(f)
 	r.here.paint.colour(f)
