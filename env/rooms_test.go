@@ -49,12 +49,11 @@ var rooms = map[string][]room{
 	},
 	"train": {
 		{"main.go", "commands", 20, "starts the program"},
-		{"commands", "cluster selfplay network games curves onnx", 1400, "a file per command"},
+		{"commands", "cluster selfplay network games curves", 1400, "a file per command"},
 		{"cluster", "selfplay games", 1150, "self-play on many machines"},
 		{"selfplay", "network games curves", 5200, "a run: its algorithms, gates and state"},
 		{"network", "games", 1000, "the trainer"},
 		{"games", "", 700, "what training must know of each game"},
-		{"onnx", "", 500, "a network as an ONNX model"},
 		{"curves", "", 110, "scores over time, as files that TensorBoard reads"},
 		{"scripts", "", 0, "longer runs of several commands"},
 	},

@@ -19,8 +19,6 @@ type table struct {
 	Cluster  clusterCmd  `cmd:"" help:"Look at the runs of a broker, or predict the speed of one."`
 	Curves   curves      `cmd:"" help:"Draw the scores of several runs in one picture, over the CPU time of training."`
 	Fit      fit         `cmd:"" help:"Fit a network to recorded games."`
-	Export   export      `cmd:"" help:"Write a network as an ONNX model."`
-	Import   importCmd   `cmd:"" help:"Read a network from an ONNX model."`
 }
 
 // Main runs the command line of this process and returns its exit status.
