@@ -38,9 +38,9 @@ type Scrape struct {
 	to     chan<- prometheus.Metric
 }
 
-// Add adds the value of a metric: a number, or a time.Duration, which becomes seconds. A name that ends in _total is that
-// of a counter, another one that of a gauge. labels are names and values in turn; a metric with labels is added once for
-// every combination of their values.
+// Add adds the value of a metric: a number, or a time.Duration, which becomes seconds. A name that ends in _total is
+// that of a counter, another one that of a gauge. labels are names and values in turn; a metric with labels is added
+// once for every combination of their values.
 func (s *Scrape) Add(name, help string, value any, labels ...string) {
 	kind := prometheus.GaugeValue
 	if strings.HasSuffix(name, "_total") {
