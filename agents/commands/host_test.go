@@ -18,7 +18,7 @@ import (
 
 	"blockyard/agents/contest/compile/compiletest"
 	"blockyard/agents/match/series"
-	"blockyard/datasets/program/provenance"
+	"blockyard/datasets/program"
 	"blockyard/datasets/record"
 	"blockyard/env/games"
 )
@@ -70,8 +70,8 @@ func TestHostPlaysTwoPrograms(t *testing.T) {
 				require.Zero(t, b.Ended)
 			}
 			checkRecords(t, file, 4)
-			for _, path := range []string{file + ".run.json", filepath.Join(dir, provenance.File)} {
-				made, err := provenance.Read(path)
+			for _, path := range []string{file + ".run.json", filepath.Join(dir, program.RunFile)} {
+				made, err := program.ReadRun(path)
 				require.NoError(t, err)
 				require.Equal(t, "3", made.Seed)
 			}

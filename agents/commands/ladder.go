@@ -15,7 +15,6 @@ import (
 
 	"blockyard/agents/match/ladder"
 	"blockyard/datasets/program/disk"
-	"blockyard/datasets/program/provenance"
 	"blockyard/env/games"
 )
 
@@ -59,7 +58,7 @@ func (c *ladderCmd) Run(ctx context.Context, con *console) error {
 	if err != nil {
 		return program.Usage(err)
 	}
-	made := provenance.Begin("agents", strconv.FormatUint(c.Seed, 10))
+	made := program.Begin("agents", strconv.FormatUint(c.Seed, 10))
 	j, err := l.Open(c.Out)
 	if err != nil {
 		return program.Usage(err)

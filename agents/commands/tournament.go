@@ -17,7 +17,6 @@ import (
 	"blockyard/agents/match"
 	"blockyard/agents/match/rounds"
 	"blockyard/agents/match/tournament"
-	"blockyard/datasets/program/provenance"
 	"blockyard/datasets/program/web"
 	"blockyard/env"
 	"blockyard/env/games"
@@ -92,7 +91,7 @@ func (c *tournamentCmd) Run(ctx context.Context, con *console) error {
 	if err := c.prepare(ctx, con, t, entries); err != nil {
 		return err
 	}
-	made := provenance.Begin("agents", strconv.FormatUint(c.Seed, 10))
+	made := program.Begin("agents", strconv.FormatUint(c.Seed, 10))
 	if t.Journal, err = tournament.OpenJournal(c.Out, &t.Config, settings, t.Entrants); err != nil {
 		return err
 	}

@@ -17,7 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"blockyard/agents/match/tournament"
-	"blockyard/datasets/program/provenance"
+	"blockyard/datasets/program"
 )
 
 // entries are submissions for Block Battle: two that play, and five that do not take part.
@@ -70,7 +70,7 @@ func TestTournament(t *testing.T) {
 	} {
 		require.Contains(t, refused[name], why)
 	}
-	made, err := provenance.Read(filepath.Join(out, provenance.File))
+	made, err := program.ReadRun(filepath.Join(out, program.RunFile))
 	require.NoError(t, err)
 	require.Equal(t, "1", made.Seed)
 	require.Contains(t, made.Command, "--timebank")

@@ -17,8 +17,8 @@ func Info(name, help string, labels map[string]string) Collector {
 		func() float64 { return 1 })
 }
 
-// Metrics returns the metrics that add adds at every scrape. Their names begin with prefix. Goroutines of the site call
-// add, which should read all values from one snapshot, so that they agree with each other.
+// Metrics returns the metrics that add adds at every scrape. Their names begin with prefix. Goroutines of the site
+// call add, which should read all values from one snapshot, so that they agree with each other.
 func Metrics(prefix string, add func(*Scrape)) Collector { return &metrics{prefix, add} }
 
 type metrics struct {

@@ -1,4 +1,4 @@
-package provenance
+package program
 
 import (
 	"os"
@@ -12,7 +12,7 @@ import (
 
 func read(t *testing.T, path string) *Run {
 	t.Helper()
-	r, err := Read(path)
+	r, err := ReadRun(path)
 	require.NoError(t, err)
 	return r
 }
@@ -40,7 +40,7 @@ func TestFolderKeepsEarlierProcesses(t *testing.T) {
 			require.NoError(t, r.Close(folder))
 		}
 	}
-	r := read(t, filepath.Join(folder, File))
+	r := read(t, filepath.Join(folder, RunFile))
 	require.Equal(t, strconv.Itoa(maxEarlier+2), r.Seed)
 	require.Len(t, r.Earlier, maxEarlier)
 	for k, e := range r.Earlier {
@@ -51,7 +51,7 @@ func TestFolderKeepsEarlierProcesses(t *testing.T) {
 }
 
 func TestDamagedFileIsKept(t *testing.T) {
-	path := filepath.Join(t.TempDir(), File)
+	path := filepath.Join(t.TempDir(), RunFile)
 	require.NoError(t, os.WriteFile(path, []byte("{"), 0o644))
 	require.ErrorContains(t, Begin("train", "").Open(filepath.Dir(path)), path+", which says")
 	text, err := os.ReadFile(path)
