@@ -112,8 +112,9 @@ func (h *roundsHost) check() ([]*programs.Program, error) {
 	return bots, nil
 }
 
-// turnProgram returns the program that a user names: a command line, also with a name (NAME=COMMAND) or as exec:COMMAND.
-// A file or command of just that name comes first. An agent of ours is no such program; the error says how to make it one.
+// turnProgram returns the program that a user names: a command line, also with a name (NAME=COMMAND) or as
+// exec:COMMAND. A file or command of just that name comes first. An agent of ours is no such program; the error
+// says how to make it one.
 func turnProgram(game, text string) (*programs.Program, error) {
 	p, err := programs.Find(text)
 	if err == nil {
